@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+#   make run            the main job in a lab of namespaces, with a table at the end
+#   make run IFACE=eth0 CONFIG=/etc/quakeshield.conf     protect a real interface
+#   make test           every test that needs no virtual machine
+#   make vmtest         the kernels of vmtests/KERNELS (KERNEL=..., VM=vng|qemu)
+#   make bench          ns per packet, as ratios to the floor and to peers
+#   make fuzz           FUZZ_TIME=60 seconds a target
+#   make lint format-check install clean
+#   V=1 shows commands; O=dir builds elsewhere; SKIP_DEPS=1 never calls apt
+
+PROG		:= quakeshield
+VERSION		:= $(shell cat include/version 2>/dev/null || echo 0.1.0)
+O		?= build
+
+PREFIX		?= /usr/local
+SBINDIR		?= $(PREFIX)/sbin
+MANDIR		?= $(PREFIX)/share/man
+SYSCONFDIR	?= /etc
+UNITDIR		?= $(PREFIX)/lib/systemd/system
+DESTDIR		?=
+
+CC		?= cc
+CLANG		?= clang
+AR		?= ar
+BPFTOOL		?= $(or $(wildcard /usr/sbin/bpftool),bpftool)
+PKG_CONFIG	?= pkg-config
+INSTALL		?= install
+CFLAGS		?= -O2 -g
+FUZZ_TIME	?= 30
+CAPTURES	?= $(abspath $(wildcard ../shared/captures))
+export CAPTURES
+
+# What the code needs is kept apart from what a packager may want.
+PKGS		:= libbpf libpcap libconfuse libmicrohttpd jansson libsystemd \
+		   libcap-ng libseccomp libcrypto ncursesw
+PKG_CFLAGS	= $(shell $(PKG_CONFIG) --cflags $(PKGS))
+PKG_LIBS	= $(shell $(PKG_CONFIG) --libs $(PKGS))
+WARNINGS	:= -Wall -Wextra -Wshadow -Wundef -Wvla -Wwrite-strings \
+		   -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith
+HARDEN		:= -fstack-protector-strong -fPIE
+CPPFLAGS_ALL	= -D_GNU_SOURCE -DVERSION='"$(VERSION)"' -Iinclude -Iuser -I$(O) \
+		  -MMD -MP $(CPPFLAGS)
+CFLAGS_ALL	= -std=gnu11 $(WARNINGS) $(HARDEN) $(PKG_CFLAGS) $(CFLAGS)
+LDFLAGS_ALL	= -pie -Wl,-z,relro,-z,now $(LDFLAGS)
+LDLIBS_ALL	= $(PKG_LIBS) -lm $(LDLIBS)
+SANITIZE	:= -fsanitize=address,undefined -fno-sanitize-recover=all \
+		   -fno-omit-frame-pointer
+
+# -idirafter: multiarch hides asm/types.h from -target bpf.
+BPF_CFLAGS	?= -O2 -g
+BPF_CFLAGS_ALL	= -target bpf -mcpu=v3 -std=gnu11 -Wall -Wextra -Wshadow -Iinclude \
+		  -Ibpf -MMD -MP $(BPF_CFLAGS) \
+		  -idirafter /usr/include/$(shell $(CC) -print-multiarch)
+
+USER_SRC	:= $(sort $(wildcard user/*.c))
+USER_OBJ	:= $(USER_SRC:%.c=$(O)/%.o)
+# Everything but main(): what the tests and fuzzers link, built sanitised.
+LIB_SRC		:= $(filter-out user/main.c,$(USER_SRC))
+SAN_OBJ		:= $(LIB_SRC:%.c=$(O)/san/%.o)
+FUZZ_OBJ	:= $(LIB_SRC:%.c=$(O)/fuzz/%.o)
+BPF_SRC		:= $(sort $(wildcard bpf/*.bpf.c))
+SKEL		:= $(patsubst bpf/%.bpf.c,$(O)/%.skel.h,$(BPF_SRC))
+
+# tests/test_*.c are pure and sanitised; tests/kern_*.c need CAP_BPF and are what
+# vmtests carries into its guests; tests/net_*.sh build network namespaces.
+UNIT_BIN	:= $(patsubst %.c,$(O)/%,$(sort $(wildcard tests/test_*.c)))
+KERN_BIN	:= $(patsubst %.c,$(O)/%,$(sort $(wildcard tests/kern_*.c)))
+FUZZ_BIN	:= $(patsubst %.c,$(O)/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
+TOOL_BIN	:= $(patsubst tests/lab/%.c,$(O)/lab/%,$(sort $(wildcard tests/lab/*.c)))
+
+ifeq ($(V),1)
+Q :=
+say = @:
+else
+Q := @
+say = @printf '  %-7s %s\n' '$(1)' '$(patsubst $(O)/%,%,$@)'
+endif
+
+all: $(O)/$(PROG)
+
+$(O)/$(PROG): $(USER_OBJ)
+	$(call say,LD)
+	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) -o $@ $^ $(LDLIBS_ALL)
+
+$(O)/user/%.o: user/%.c | $(SKEL)
+	$(call say,CC)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -c -o $@ $<
+
+$(O)/san/user/%.o: user/%.c | $(SKEL)
+	$(call say,CC)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(SANITIZE) -c -o $@ $<
+
+$(O)/fuzz/user/%.o: user/%.c | $(SKEL)
+	$(call say,CLANG)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(SANITIZE) -fsanitize=fuzzer-no-link -c -o $@ $<
+
+$(O)/san/libuser.a: $(SAN_OBJ)
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+$(O)/fuzz/libuser.a: $(FUZZ_OBJ)
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+$(O)/%.skel.h: $(O)/bpf/%.bpf.o
+	$(call say,SKEL)
+	$(Q)$(BPFTOOL) gen skeleton $< name $*_bpf > $@
+
+$(O)/bpf/%.bpf.o: bpf/%.bpf.c
+	$(call say,BPF)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) $(BPF_CFLAGS_ALL) -c -o $@ $<
+
+$(O)/tests/test_%: tests/test_%.c $(O)/san/libuser.a
+	$(call say,TEST)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS_ALL) -Itests $(CFLAGS_ALL) $(SANITIZE) -MF $@.d -o $@ $< \
+		$(O)/san/libuser.a $(LDLIBS_ALL) -lcmocka
+
+# Not sanitised: these run inside guests whose libraries are copied by name.
+$(O)/tests/kern_%: tests/kern_%.c $(filter-out $(O)/user/main.o,$(USER_OBJ))
+	$(call say,TEST)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS_ALL) -Itests $(CFLAGS_ALL) -MF $@.d -o $@ \
+		$< $(filter %.o,$^) $(LDLIBS_ALL) -lcmocka
+
+$(O)/lab/%: tests/lab/%.c $(filter-out $(O)/user/main.o,$(USER_OBJ))
+	$(call say,LAB)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS_ALL) -Itests $(CFLAGS_ALL) -MF $@.d -o $@ \
+		$< $(filter %.o,$^) $(LDLIBS_ALL)
+
+$(O)/tests/fuzz/fuzz_%: tests/fuzz/fuzz_%.c $(O)/fuzz/libuser.a
+	$(call say,FUZZ)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) $(CPPFLAGS_ALL) -Itests $(CFLAGS_ALL) $(SANITIZE) -fsanitize=fuzzer \
+		-MF $@.d -o $@ $< $(O)/fuzz/libuser.a $(LDLIBS_ALL)
+
+clean:
+	rm -rf $(O)
+
+.PHONY: all clean
+.DELETE_ON_ERROR:
+.SECONDARY:
+
+-include $(shell find $(O) -name '*.d' 2>/dev/null)

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * commands.h - the subcommands: one row each, in the order of the help text.
+ *
+ * argv[0] is the subcommand's own name. Each returns the exit status: 0, or 1 after
+ * one message on stderr that quotes what was wrong.
+ */
+#ifndef COMMANDS_H
+#define COMMANDS_H
+
+/* clang-format off */
+#define COMMANDS(X)
+/* clang-format on */
+
+#define AS_DECLARATION(name, function, help) int function(int argc, char **argv);
+COMMANDS(AS_DECLARATION)
+#undef AS_DECLARATION
+
+#endif /* COMMANDS_H */
