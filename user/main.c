@@ -24,7 +24,8 @@ static int usage(FILE *out, int status)
 	fprintf(out, "quakeshield %s: an XDP shield and a decoder for Quake servers\n\n",
 		VERSION);
 	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)
-		fprintf(out, "  quakeshield %-8s %s\n", commands[i].name, commands[i].help);
+		fprintf(out, "  quakeshield %-8s %s\n", commands[i].name,
+			commands[i].help);
 	return status;
 }
 

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * maps.bpf.h - all state of the shield, on one screen.
+ *
+ * Nothing here grows with traffic: strangers are hashed into fixed arrays, so there is
+ * nothing to fill and nothing to evict. Names are at most 15 characters.
+ */
+#ifndef MAPS_BPF_H
+#define MAPS_BPF_H
+
+#include <linux/bpf.h>
+#include <bpf/bpf_helpers.h>
+
+#include "abi.h"
+
+/* Configuration in two generations: the daemon fills the idle half, then flips a bit. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct live);
+} live SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 2 * PORTS);
+	__type(key, __u32);
+	__type(value, struct port);
+} ports SEC(".maps");
+
+/* Full: cannot be, the loader refuses more than SERVICES_MAX services. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 2 * SERVICES_MAX);
+	__type(key, struct endpoint);
+	__type(value, __u32);
+} endpoints SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 2 * SERVICES_MAX);
+	__type(key, __u32);
+	__type(value, struct service);
+} services SEC(".maps");
+
+/* Full: `allow add` and `deny add` fail with a message; packets are not affected. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LPM_TRIE);
+	__uint(max_entries, LIST_MAX);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, struct cidr);
+	__type(value, __u32); /* mask of enum list_origin */
+} allow SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LPM_TRIE);
+	__uint(max_entries, LIST_MAX);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, struct cidr);
+	__type(value, __u32);
+} deny SEC(".maps");
+
+/* Budgets: one u64 each, see limit.h. Shared by all CPUs, so limits do not multiply. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, SERVICES_MAX *CLASS_BUDGETS);
+	__type(key, __u32);
+	__type(value, __u64);
+} globals SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1 << SOURCE_BITS);
+	__type(key, __u32);
+	__type(value, __u64);
+} sources SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1 << PREFIX_BITS);
+	__type(key, __u32);
+	__type(value, __u64);
+} prefixes SEC(".maps");
+
+/* Counters. max_entries is lowered at load to what the configuration needs. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, SERVICES_MAX);
+	__type(key, __u32);
+	__type(value, struct tallies);
+} tallies SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, OTHER_COUNT);
+	__type(key, __u32);
+	__type(value, struct tally);
+} others SEC(".maps");
+
+#endif /* MAPS_BPF_H */

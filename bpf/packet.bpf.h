@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * packet.bpf.h - from an Ethernet frame to the UDP datagram inside it.
+ *
+ * Lengths come from the IP and UDP headers, as the kernel takes them: what follows is
+ * padding. Whatever Linux itself would not deliver to a socket is none of our business
+ * (UNPARSED, passed); whatever it would deliver must be found here, however wrapped.
+ */
+#ifndef PACKET_BPF_H
+#define PACKET_BPF_H
+
+#include <linux/bpf.h>
+#include <linux/if_ether.h>
+#include <linux/in.h>
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <linux/udp.h>
+#include <stdbool.h>
+#include <bpf/bpf_endian.h>
+#include <bpf/bpf_helpers.h>
+
+#include "abi.h"
+#include "cursor.h"
+
+#define VLAN_MAX     2
+#define IPV6_EXT_MAX 6 /* RFC 8200 4.1: each at most once, destination options twice */
+
+#define IPV6_EXT_MASK \
+	0xfff /* the longest is 2048 octets; the verifier must see a bound */
+
+#define IP_FRAGMENT_MORE     0x2000
+#define IP_FRAGMENT_OFFSET   0x1fff
+#define IPV6_FRAGMENT_MORE   0x0001
+#define IPV6_FRAGMENT_OFFSET 0xfff8
+
+struct vlan_tag {
+	__be16 tci;
+	__be16 proto;
+};
+
+/* The fields that all extension headers share, and those of the fragment header. */
+struct ipv6_fragment {
+	__u8 next;
+	__u8 length; /* reserved in a fragment header */
+	__be16 offset; /* 13 bits, 2 reserved, bit 0: more */
+	__be32 id;
+};
+
+struct packet {
+	const __u8 *payload; /* behind the UDP header */
+	const __be32 *saddr; /* 1 word of IPv4 or 4 of IPv6, in the frame */
+	const __be32 *daddr;
+	__u32 length; /* of the payload, from the UDP header */
+	__be16 sport;
+	__be16 dport;
+	bool ipv6;
+	bool first_fragment; /* more follow: the payload is not whole */
+	bool bad_length; /* UDP length below 8 or beyond the IP packet */
+};
+
+#define PARSED OTHER_COUNT /* packet_parse(): a UDP datagram or its first fragment */
+
+/* The UDP header, with @left octets of IP payload from there on. */
+static __always_inline enum other parse_udp(struct cursor *c, __u32 left,
+					    struct packet *p)
+{
+	const struct udphdr *udp = cursor_take(c, sizeof(*udp));
+	__u32 length;
+
+	if (!udp || left < sizeof(*udp))
+		return OTHER_UNPARSED;
+	length = bpf_ntohs(udp->len);
+	p->sport = udp->source;
+	p->dport = udp->dest;
+	p->payload = c->pos;
+	p->bad_length = length < sizeof(*udp) || length > left;
+	p->length = length - sizeof(*udp);
+	return PARSED;
+}
+
+static __always_inline enum other parse_ipv4(struct cursor *c, struct packet *p)
+{
+	const __u8 *start = c->pos;
+	const struct iphdr *ip = cursor_take(c, sizeof(*ip));
+	__u32 header, total;
+	__u16 fragment;
+
+	if (!ip || ip->version != 4 || ip->ihl < 5)
+		return OTHER_UNPARSED;
+	header = ip->ihl * 4;
+	total = bpf_ntohs(ip->tot_len);
+	if (total < header || total > c->end - start)
+		return OTHER_UNPARSED;
+	if (ip->protocol != IPPROTO_UDP)
+		return OTHER_NOT_UDP;
+	fragment = bpf_ntohs(ip->frag_off);
+	if (fragment & IP_FRAGMENT_OFFSET)
+		return OTHER_LATER_FRAGMENT;
+	if (!cursor_take(c, header - sizeof(*ip)))
+		return OTHER_UNPARSED;
+
+	p->saddr = &ip->saddr;
+	p->daddr = &ip->daddr;
+	p->ipv6 = false;
+	p->first_fragment = fragment & IP_FRAGMENT_MORE;
+	return parse_udp(c, total - header, p);
+}
+
+/*
+ * What an extension header is, by its number. A table rather than a switch: the verifier
+ * then sees one path through it instead of one for each type.
+ */
+static const struct {
+	__u8 is_ext;
+	__u8 unit; /* its length is 8 + unit * ipv6_ext.length octets */
+	__be16 fragment; /* mask: all ones for the fragment header */
+} ipv6_exts[256] = {
+	[IPPROTO_HOPOPTS] = { 1, 8, 0 },       [IPPROTO_ROUTING] = { 1, 8, 0 },
+	[IPPROTO_DSTOPTS] = { 1, 8, 0 },       [IPPROTO_AH] = { 1, 4, 0 },
+	[IPPROTO_FRAGMENT] = { 1, 0, 0xffff }, [IPPROTO_MH] = { 1, 8, 0 },
+};
+
+static __always_inline enum other parse_ipv6(struct cursor *c, struct packet *p)
+{
+	const struct ipv6hdr *ip = cursor_take(c, sizeof(*ip));
+	const __u8 *start;
+	__u64 left, used;
+	__u16 more = 0;
+	__u8 next;
+
+	if (!ip || ip->version != 6)
+		return OTHER_UNPARSED;
+	start = c->pos;
+	next = ip->nexthdr;
+	left = bpf_ntohs(ip->payload_len);
+	/* Linux takes "0" before hop-by-hop options as "up to the end of the frame". */
+	if (!left && next == IPPROTO_HOPOPTS)
+		left = c->end - c->pos;
+	if (left > (__u64)(c->end - c->pos))
+		return OTHER_UNPARSED;
+
+	for (int i = 0; i < IPV6_EXT_MAX && ipv6_exts[next].is_ext; i++) {
+		struct cursor at = *c;
+		const struct ipv6_fragment *ext = cursor_take(&at, sizeof(*ext));
+
+		if (!ext)
+			return OTHER_UNPARSED;
+		if (ext->offset & ipv6_exts[next].fragment &
+		    bpf_htons(IPV6_FRAGMENT_OFFSET))
+			return OTHER_LATER_FRAGMENT;
+		more |= ext->offset & ipv6_exts[next].fragment &
+			bpf_htons(IPV6_FRAGMENT_MORE);
+		if (!cursor_take(c, (8 + ext->length * ipv6_exts[next].unit) &
+					    IPV6_EXT_MASK))
+			return OTHER_UNPARSED;
+		next = ext->next;
+	}
+	if (ipv6_exts[next].is_ext)
+		return OTHER_LONG_CHAIN;
+	if (next != IPPROTO_UDP)
+		return OTHER_NOT_UDP;
+	used = c->pos - start;
+	if (used > left)
+		return OTHER_UNPARSED;
+
+	p->saddr = ip->saddr.in6_u.u6_addr32;
+	p->daddr = ip->daddr.in6_u.u6_addr32;
+	p->ipv6 = true;
+	p->first_fragment = more;
+	return parse_udp(c, left - used, p);
+}
+
+/* PARSED, or why there is no datagram. */
+static __always_inline enum other packet_parse(void *data, void *data_end,
+					       struct packet *p)
+{
+	struct cursor c = { .pos = data, .end = data_end };
+	const struct ethhdr *eth = cursor_take(&c, sizeof(*eth));
+	const struct vlan_tag *tag;
+	__be16 proto;
+
+	if (!eth)
+		return OTHER_UNPARSED;
+	proto = eth->h_proto;
+	for (int i = 0; i < VLAN_MAX; i++) {
+		if (proto != bpf_htons(ETH_P_8021Q) && proto != bpf_htons(ETH_P_8021AD))
+			break;
+		tag = cursor_take(&c, sizeof(*tag));
+		if (!tag)
+			return OTHER_UNPARSED;
+		proto = tag->proto;
+	}
+
+	if (proto == bpf_htons(ETH_P_IP))
+		return parse_ipv4(&c, p);
+	if (proto == bpf_htons(ETH_P_IPV6))
+		return parse_ipv6(&c, p);
+	return OTHER_NOT_IP;
+}
+
+#endif /* PACKET_BPF_H */

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * abi.h - every byte that crosses between bpf/ and user/.
+ *
+ * Fixed-width members, explicit padding, sizes asserted. Byte order is host order unless
+ * the member is declared __be16 or __be32. IPv4 addresses live in ::ffff:0:0/96.
+ */
+#ifndef ABI_H
+#define ABI_H
+
+#include <linux/types.h>
+
+#include "limit.h"
+#include "wire.h"
+
+#define SERVICES_MAX 256
+#define PORTS	     65536
+#define SOURCE_BITS  20 /* 2^20 cells of 8 bytes: 8 MiB */
+#define PREFIX_BITS  18 /* 2 MiB */
+#define LIST_MAX     65536 /* allow-list and deny-list entries, each */
+#define NAME_MAX_LEN 32 /* of a service, with its NUL */
+
+/*
+ * Why a datagram went where it went. The verdict follows from the reason.
+ *	  reason		name			verdict
+ */
+/* clang-format off */
+#define ABI_REASONS(X)							\
+	X(WITHIN_BUDGET,	"within-budget",	PASS)		\
+	X(ALLOW_LIST,		"allow-list",		PASS)		\
+	X(PLAYER,		"player",		PASS)		\
+	X(POLICY,		"policy",		PASS)		\
+	X(DENY_LIST,		"deny-list",		DROP)		\
+	X(SOURCE_BUDGET,	"source-budget",	DROP)		\
+	X(PREFIX_BUDGET,	"prefix-budget",	DROP)		\
+	X(GLOBAL_BUDGET,	"global-budget",	DROP)		\
+	X(CONTENDED,		"contended",		DROP)		\
+	X(MALFORMED,		"malformed",		DROP)		\
+	X(FRAGMENT,		"fragment",		DROP)		\
+	X(REPLY_TO_SERVER,	"reply-to-server",	DROP)		\
+	X(LEDGER,		"ledger",		DROP)		\
+	X(NOT_A_PLAYER,		"not-a-player",		DROP)
+
+/* Frames that are no datagram to a service: passed, but for the last.
+ *	  what			name			verdict */
+#define ABI_OTHERS(X)							\
+	X(NOT_IP,		"not-ip",		PASS)		\
+	X(NOT_UDP,		"not-udp",		PASS)		\
+	X(NOT_OURS,		"not-ours",		PASS)		\
+	X(LATER_FRAGMENT,	"later-fragment",	PASS)		\
+	X(UNPARSED,		"unparsed",		PASS)		\
+	X(LONG_CHAIN,		"long-chain",		DROP)
+/* clang-format on */
+
+enum verdict {
+	VERDICT_PASS,
+	VERDICT_DROP,
+	VERDICT_ANSWER,
+	VERDICT_COUNT,
+};
+
+enum reason {
+#define AS_REASON(reason, name, verdict) REASON_##reason,
+	ABI_REASONS(AS_REASON)
+#undef AS_REASON
+	REASON_COUNT,
+};
+
+enum other {
+#define AS_OTHER(other, name, verdict) OTHER_##other,
+	ABI_OTHERS(AS_OTHER)
+#undef AS_OTHER
+	OTHER_COUNT,
+};
+
+static inline enum verdict reason_verdict(enum reason reason)
+{
+	switch (reason) {
+#define AS_VERDICT(reason_, name, verdict) \
+	case REASON_##reason_:             \
+		return VERDICT_##verdict;
+		ABI_REASONS(AS_VERDICT)
+#undef AS_VERDICT
+	default:
+		return VERDICT_DROP;
+	}
+}
+
+/* What to do with a class that has no budget. */
+enum policy {
+	POLICY_DROP,
+	POLICY_LIMIT, /* charge it to the budget of CLASS_UNKNOWN */
+	POLICY_PASS,
+};
+
+struct budget {
+	struct limit source; /* one IPv4 address or IPv6 /64 */
+	struct limit prefix; /* IPv4 /24 or IPv6 /56 */
+	struct limit global; /* the whole service */
+};
+
+struct service {
+	char name[NAME_MAX_LEN];
+	__u8 family; /* enum wire_family */
+	__u8 observe; /* 1: count the verdict, pass the packet */
+	__u8 policy[CLASS_COUNT -
+		    CLASS_BUDGETS]; /* enum policy, by class from CLASS_REPLY */
+	__u8 active; /* 0: the slot is free in this generation */
+	__u8 pad[2];
+	struct budget budget[CLASS_BUDGETS];
+};
+_Static_assert(sizeof(struct service) == 40 + CLASS_BUDGETS * sizeof(struct budget),
+	       "struct service has a hole");
+
+/* What listens on a port: looked up by generation * PORTS + port. */
+struct port {
+	__u16 any; /* service slot + 1, whatever the address; 0: none */
+	__u16 exact; /* 1: struct endpoint may name a slot for (address, port) */
+	__u32 pad;
+};
+_Static_assert(sizeof(struct port) == 8, "array elements are 8 bytes anyway");
+
+struct endpoint {
+	__be32 addr[4];
+	__u16 port;
+	__u16 generation;
+};
+_Static_assert(sizeof(struct endpoint) == 20, "a map key has no holes");
+
+struct cidr {
+	__u32 length; /* prefix length, 0..128 */
+	__be32 addr[4];
+};
+_Static_assert(sizeof(struct cidr) == 20, "an LPM key has no holes");
+
+enum list_origin {
+	LIST_LIVE = 1, /* by `quakeshield allow add` */
+	LIST_CONFIG = 2, /* by the configuration: replaced at reload */
+};
+
+/* One element, written by the daemon, read by every packet. */
+struct live {
+	__u32 generation; /* bit 0: which half of services, ports and port_bits is valid
+			   */
+	__u32 allow_used; /* 0: the allow list is empty */
+	__u32 deny_used;
+	__u32 pad;
+	__u64 clock_ns; /* the time, when the program was loaded with its clock off
+			   (replay) */
+	__u64 keys[3]; /* of limit_cell(): random and odd, one set per boot */
+	__u64 port_bits[2][PORTS / 64]; /* by generation: is anything on this port? */
+};
+
+struct tally {
+	__u64 packets;
+	__u64 bytes; /* of whole frames, Ethernet header included, no checksum */
+};
+
+/* Per service and CPU. */
+struct tallies {
+	struct tally by[KIND_COUNT][REASON_COUNT];
+};
+_Static_assert(sizeof(struct tallies) <= 32768, "the kernel's limit for per-CPU values");
+
+#endif /* ABI_H */

@@ -1,0 +1,490 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * classify.h - from the bytes of a datagram to its kind.
+ *
+ * Pure: no maps, no helpers, no clock. Compiled into the kernel programs and, unchanged,
+ * into the unit tests and the fuzzer. What comes out is what a real server would act on,
+ * or something stricter: a spelling that no client uses (leading blanks, quotes,
+ * comments, bytes above 127) is KIND_OOB_UNUSUAL or KIND_OOB_UNKNOWN, which share the
+ * strict budget, even where an engine's tokeniser would find a word in it.
+ */
+#ifndef CLASSIFY_H
+#define CLASSIFY_H
+
+#include <stdbool.h>
+
+#include "cursor.h"
+#include "wire.h"
+
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "word matching reads letters as little-endian integers"
+#endif
+
+enum direction {
+	DIRECTION_C2S, /* toward the server */
+	DIRECTION_S2C,
+};
+
+#define SEQUENCED_MIN 8 /* bytes: below it no family has a game packet */
+#define SEQUENCED_MAX 1472 /* more cannot leave unfragmented through 1500 octets */
+#define QUAKE3_MAX    1400 /* 1300 of payload and at most 14 of header, and some room */
+
+/* --- words: up to 32 letters as four integers, so that matching is == ------------------
+ */
+
+struct word {
+	__u64 part[WIRE_WORD_MAX / 8];
+};
+
+#define WORD_LETTER(s, i)                                                              \
+	((i) < sizeof(s) - 1                                                           \
+		 ? (__u64)((__u8)(s)[(i) < sizeof(s) ? (i) : 0] | 0x20) << (i) % 8 * 8 \
+		 : 0)
+#define WORD_PART(s, n)                                          \
+	(WORD_LETTER(s, (n)*8 + 0) | WORD_LETTER(s, (n)*8 + 1) | \
+	 WORD_LETTER(s, (n)*8 + 2) | WORD_LETTER(s, (n)*8 + 3) | \
+	 WORD_LETTER(s, (n)*8 + 4) | WORD_LETTER(s, (n)*8 + 5) | \
+	 WORD_LETTER(s, (n)*8 + 6) | WORD_LETTER(s, (n)*8 + 7))
+
+/* One integer to search by. That no two rows mix alike is a test. */
+#define WORD_MIX(a, b, c, d)                                               \
+	((a) ^ ((b)*0x9e3779b97f4a7c15ull) ^ ((c)*0xc2b2ae3d27d4eb4full) ^ \
+	 ((d)*0x165667b19e3779f9ull))
+
+#define WORD_FITS(kind, word, class_, families) \
+	_Static_assert(sizeof(word) - 1 <= WIRE_WORD_MAX, #kind ": word too long");
+WIRE_WORDS(WORD_FITS)
+#undef WORD_FITS
+
+#define EACH_BYTE(b) (0x0101010101010101ull * (b))
+
+static __always_inline __u64 load_u64(const void *at)
+{
+#ifdef __bpf__
+	return *(const __u64 *)at;
+#else
+	__u64 v;
+
+	__builtin_memcpy(&v, at, sizeof(v));
+	return v;
+#endif
+}
+
+static __always_inline __u32 load_u32(const void *at)
+{
+#ifdef __bpf__
+	return *(const __u32 *)at;
+#else
+	__u32 v;
+
+	__builtin_memcpy(&v, at, sizeof(v));
+	return v;
+#endif
+}
+
+static __always_inline __u16 load_u16(const void *at)
+{
+#ifdef __bpf__
+	return *(const __u16 *)at;
+#else
+	__u16 v;
+
+	__builtin_memcpy(&v, at, sizeof(v));
+	return v;
+#endif
+}
+
+static __always_inline __u16 load_be16(const __u8 *at)
+{
+	return __builtin_bswap16(load_u16(at));
+}
+
+/* The next min(@left, 8) bytes, first byte lowest, zeros above them. */
+static __always_inline __u64 take_u64(struct cursor *c, __u32 left)
+{
+	const void *at;
+	__u64 v = 0;
+	__u32 shift = 0;
+
+	if (left >= 8) {
+		at = cursor_take(c, 8);
+		return at ? load_u64(at) : 0;
+	}
+	if (left & 4) {
+		at = cursor_take(c, 4);
+		if (!at)
+			return 0;
+		v = load_u32(at);
+		shift = 32;
+	}
+	if (left & 2) {
+		at = cursor_take(c, 2);
+		if (!at)
+			return 0;
+		v |= (__u64)load_u16(at) << shift;
+		shift += 16;
+	}
+	if (left & 1) {
+		at = cursor_take(c, 1);
+		if (!at)
+			return 0;
+		v |= (__u64) * (const __u8 *)at << shift;
+	}
+	return v;
+}
+
+/*
+ * Lower case of the letters before the first byte <= 0x20, zeros from there on.
+ * *@ended: there was such a byte (the zeros above a short read count). Only letters
+ * and their upper case share a folded value, so folding by OR is exact for our rows.
+ */
+static __always_inline __u64 word_cut(__u64 v, bool *ended)
+{
+	__u64 stop = (v - EACH_BYTE(0x21)) & ~v & EACH_BYTE(0x80);
+
+	*ended = stop;
+	/* Borrows run upward only: the lowest flag is exact, the others do not matter. */
+	stop &= -stop;
+	return (v | EACH_BYTE(0x20)) & ((stop >> 7) - 1);
+}
+
+/* Longer than WIRE_WORD_MAX: some word that is in no row. */
+static __always_inline struct word word_read(struct cursor *c, __u32 left)
+{
+	struct word w = { { 0 } };
+	bool ended;
+
+	w.part[0] = word_cut(take_u64(c, left), &ended);
+	if (ended || left <= 8)
+		return w;
+	w.part[1] = word_cut(take_u64(c, left - 8), &ended);
+	if (ended || left <= 16)
+		return w;
+	w.part[2] = word_cut(take_u64(c, left - 16), &ended);
+	if (ended || left <= 24)
+		return w;
+	w.part[3] = word_cut(take_u64(c, left - 24), &ended);
+	if (!ended && left > 32)
+		w.part[3] = ~0ull;
+	return w;
+}
+
+static __always_inline bool word_equal(const struct word *w, __u64 a, __u64 b, __u64 c,
+				       __u64 d)
+{
+	return w->part[0] == a && w->part[1] == b && w->part[2] == c && w->part[3] == d;
+}
+
+/*
+ * KIND_COUNT: in no row. Comparisons of one integer with constants, which the compiler
+ * turns into a binary search. (A switch would say so, but a character of a string
+ * literal is no constant expression in C.)
+ */
+static __always_inline enum wire_kind word_match(const struct word *w)
+{
+	__u64 mix = WORD_MIX(w->part[0], w->part[1], w->part[2], w->part[3]);
+
+#define PARTS(word) \
+	WORD_PART(word, 0), WORD_PART(word, 1), WORD_PART(word, 2), WORD_PART(word, 3)
+#define MIX(...) WORD_MIX(__VA_ARGS__)
+#define MATCH(kind, word, class_, families) \
+	if (mix == MIX(PARTS(word)))        \
+		return word_equal(w, PARTS(word)) ? KIND_##kind : KIND_COUNT;
+	WIRE_WORDS(MATCH)
+#undef MATCH
+#undef MIX
+#undef PARTS
+	return KIND_COUNT;
+}
+
+/* --- out-of-band datagrams whose word is in no row -------------------------------------
+ */
+
+static __always_inline bool is_digit(__u8 c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* QuakeWorld servers answer with one letter; the first byte decides (mvdsv, FTE too). */
+static __always_inline enum wire_kind classify_letter(enum direction direction,
+						      __u8 first, __u8 second)
+{
+	if (first == 'c' && (second == '-' || is_digit(second)))
+		return KIND_S2C_CHALLENGE;
+	if (first == 'n' && (second == '\\' || second == '\n'))
+		return KIND_A2C_PRINT;
+	if (first == 'd' && second == '\n')
+		return KIND_M2C_SERVERS;
+	if (direction == DIRECTION_C2S)
+		return KIND_OOB_UNKNOWN;
+
+	switch (first) {
+	case 'n':
+		return KIND_A2C_PRINT;
+	case 'B':
+		return KIND_A2C_CLIENT_COMMAND;
+	default:
+		return KIND_OOB_UNKNOWN;
+	}
+}
+
+/* Valve's queries share the marker. @length: of the whole payload. */
+static __always_inline enum wire_kind classify_valve(__u8 first, __u64 word, __u32 length)
+{
+	switch (first) {
+	case 'T':
+		return word == WORD_PART("tsource", 0) ? KIND_A2S_INFO : KIND_OOB_UNKNOWN;
+	case 'U':
+		return length == 9 ? KIND_A2S_PLAYER : KIND_OOB_UNKNOWN;
+	case 'V':
+		return length == 9 ? KIND_A2S_RULES : KIND_OOB_UNKNOWN;
+	case 'W':
+		return length <= 9 ? KIND_A2S_CHALLENGE : KIND_OOB_UNKNOWN;
+	case 'i':
+		return length <= 6 ? KIND_A2S_PING : KIND_OOB_UNKNOWN;
+	case 'A':
+	case 'I':
+	case 'D':
+	case 'E':
+		return length > 5 ? KIND_A2S_REPLY : KIND_OOB_UNKNOWN;
+	default:
+		return KIND_OOB_UNKNOWN;
+	}
+}
+
+static __always_inline bool is_letter(__u8 c)
+{
+	return (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
+}
+
+/* Behind the marker: what a word is, or why it is none. @c stands behind the marker. */
+static __always_inline enum wire_kind classify_oob(enum wire_family family,
+						   enum direction direction,
+						   struct cursor c, __u32 length)
+{
+	struct cursor peek = c;
+	struct word w = word_read(&c, length - 4);
+	enum wire_kind kind = word_match(&w);
+	__u64 raw;
+
+	if (kind != KIND_COUNT)
+		return kind;
+	if (length == 4)
+		return KIND_OOB_EMPTY;
+
+	raw = take_u64(&peek, length - 4 < 2 ? 1 : 2);
+	if ((__u8)raw == '\0' || (__u8)raw == '\n')
+		return KIND_OOB_EMPTY;
+	/* DarkPlaces: connect\protocol\... with no blank before the infostring. */
+	if (w.part[0] == WORD_PART("connect\\", 0))
+		return KIND_CONNECT;
+	if (!is_letter(raw))
+		return KIND_OOB_UNUSUAL;
+	if (family == FAMILY_QUAKEWORLD || family == FAMILY_AUTO ||
+	    (family == FAMILY_NETQUAKE && direction == DIRECTION_S2C)) {
+		kind = classify_letter(direction, raw, raw >> 8);
+		if (kind != KIND_OOB_UNKNOWN)
+			return kind;
+	}
+	return classify_valve(raw, w.part[0], length);
+}
+
+/* --- NetQuake and DTLS: recognised by structure ----------------------------------------
+ */
+
+static __always_inline enum wire_kind classify_control(__u8 op)
+{
+	switch (op) {
+#define MATCH(kind, code, name, class_, families) \
+	case code:                                \
+		return KIND_##kind;
+		WIRE_CONTROL(MATCH)
+#undef MATCH
+	default:
+		return KIND_COUNT;
+	}
+}
+
+/* KIND_COUNT: does not add up as NetQuake. */
+static __always_inline enum wire_kind classify_netquake(struct cursor c, __u32 length)
+{
+	const __u8 *head = cursor_take(&c, 4);
+	const __u8 *op;
+
+	if (!head || load_be16(head + 2) != length)
+		return KIND_COUNT;
+	if (head[0] == 0x80 && head[1] == 0x00) {
+		op = length >= 5 ? cursor_take(&c, 1) : NULL;
+		return op ? classify_control(*op) : KIND_COUNT;
+	}
+	if (head[0] != 0x00 || length < 8)
+		return KIND_COUNT;
+	switch (head[1]) {
+	case 0x01:
+	case 0x09:
+		return KIND_NQ_RELIABLE;
+	case 0x02:
+		return length == 8 ? KIND_NQ_ACK : KIND_COUNT;
+	case 0x04:
+		return KIND_NQ_NAK;
+	case 0x10:
+		return KIND_NQ_UNRELIABLE;
+	default:
+		return KIND_COUNT;
+	}
+}
+
+#define DTLS_RECORD    13 /* bytes of record header */
+#define DTLS_HANDSHAKE 12 /* bytes of handshake header */
+
+/* A ClientHello with the server's cookie in it proves its source address. */
+static __always_inline enum wire_kind classify_hello(struct cursor c)
+{
+	/* version 2, random 32, session id length 1 */
+	const __u8 *fixed = cursor_take(&c, 35);
+	const __u8 *cookie;
+
+	if (!fixed || fixed[34] > 32)
+		return KIND_MALFORMED;
+	if (!cursor_take(&c, fixed[34]))
+		return KIND_MALFORMED;
+	cookie = cursor_take(&c, 1);
+	if (!cookie)
+		return KIND_MALFORMED;
+	return *cookie ? KIND_DTLS_HELLO_COOKIE : KIND_DTLS_CLIENT_HELLO;
+}
+
+static __always_inline enum wire_kind classify_handshake(struct cursor c, __u32 left)
+{
+	const __u8 *head = left > DTLS_HANDSHAKE ? cursor_take(&c, DTLS_HANDSHAKE) : NULL;
+
+	if (!head)
+		return KIND_DTLS_OTHER;
+	switch (head[0]) {
+#define MATCH(kind, code, name, class_, families)                               \
+	case code:                                                              \
+		return KIND_##kind == KIND_DTLS_CLIENT_HELLO && left >= 12 + 36 \
+			       ? classify_hello(c)                              \
+			       : KIND_##kind;
+		WIRE_HANDSHAKE(MATCH)
+#undef MATCH
+	default:
+		return KIND_DTLS_OTHER;
+	}
+}
+
+/* KIND_COUNT: does not begin with a DTLS record that fits. */
+static __always_inline enum wire_kind classify_dtls(struct cursor c, __u32 length)
+{
+	const __u8 *r = length > DTLS_RECORD ? cursor_take(&c, DTLS_RECORD) : NULL;
+	__u32 record;
+	bool clear;
+
+	if (!r || r[0] < 0x14 || r[0] > 0x18 || r[1] != 0xfe ||
+	    (r[2] != 0xfd && r[2] != 0xff))
+		return KIND_COUNT;
+	record = load_be16(r + 11);
+	if (!record || record > length - DTLS_RECORD)
+		return KIND_COUNT;
+
+	clear = !(r[3] | r[4]); /* epoch 0 */
+	switch (r[0]) {
+	case 0x14:
+		return KIND_DTLS_CCS;
+	case 0x15:
+		return clear ? KIND_DTLS_ALERT : KIND_DTLS_DATA;
+	case 0x16:
+		return clear ? classify_handshake(c, record) : KIND_DTLS_ENCRYPTED;
+	case 0x17:
+		return clear ? KIND_MALFORMED : KIND_DTLS_DATA;
+	default:
+		return KIND_DTLS_HEARTBEAT;
+	}
+}
+
+/* --- the rest
+ * --------------------------------------------------------------------------- */
+
+/* QuakeWorld's and Quake II's forms without a marker: masters, ping and log answers. */
+static __always_inline enum wire_kind classify_raw(enum wire_family family,
+						   struct cursor c, __u32 length)
+{
+	__u64 head = take_u64(&c, length);
+
+	if (family == FAMILY_QUAKE2)
+		return (head & 0x2020202020ull) && length >= 5 && length <= 8 &&
+				       ((head | 0x2020202020ull) & 0xffffffffffull) ==
+					       WORD_PART("query", 0)
+			       ? KIND_Q2_MASTER_QUERY
+			       : KIND_COUNT;
+	if (length == 1)
+		return head == 'l'   ? KIND_RAW_ACK
+		       : head == 'm' ? KIND_RAW_NACK
+				     : KIND_COUNT;
+	switch ((__u16)head) {
+	case 'a' | '\n' << 8:
+		return KIND_S2M_HEARTBEAT;
+	case 'C' | '\n' << 8:
+		return KIND_S2M_SHUTDOWN;
+	case 'k':
+		return length == 2 ? KIND_S2M_PING : KIND_COUNT;
+	case 'c' | '\n' << 8:
+		return length <= 3 ? KIND_C2M_QUERY : KIND_COUNT;
+	default:
+		return (head & 0xffffffffffffffull) == 0x20676f6c647473ull /* "stdlog " */
+			       ? KIND_RAW_STDLOG
+			       : KIND_COUNT;
+	}
+}
+
+static __always_inline enum wire_kind classify_sequenced(enum wire_family family,
+							 __u32 sequence, __u32 length)
+{
+	if (length < SEQUENCED_MIN)
+		return KIND_RUNT;
+	if (length > (family == FAMILY_QUAKE3 ? QUAKE3_MAX : SEQUENCED_MAX))
+		return KIND_MALFORMED;
+	/* ezquake really sends QuakeWorld sequence 0, with the reliable bit. */
+	if (!(sequence & 0x7fffffff) && family != FAMILY_QUAKEWORLD &&
+	    family != FAMILY_AUTO)
+		return KIND_MALFORMED;
+	return family == FAMILY_QUAKE3 && sequence >> 31 ? KIND_NETCHAN_FRAGMENT
+							 : KIND_NETCHAN;
+}
+
+/*
+ * The kind of a UDP payload of @length bytes at @c, on a service of @family.
+ * @c may end later than @length says (Ethernet padding): those bytes are not looked at.
+ */
+static __always_inline enum wire_kind
+classify(enum wire_family family, enum direction direction, struct cursor c, __u32 length)
+{
+	struct cursor body = c;
+	enum wire_kind kind;
+	const void *mark;
+	__u32 sequence;
+
+	mark = length >= 4 ? cursor_take(&body, 4) : NULL;
+	sequence = mark ? load_u32(mark) : 0;
+	if (sequence == 0xffffffff)
+		return classify_oob(family, direction, body, length);
+
+	if (family != FAMILY_QUAKE2 && family != FAMILY_QUAKE3) {
+		kind = classify_netquake(c, length);
+		if (kind != KIND_COUNT)
+			return kind;
+		kind = classify_dtls(c, length);
+		if (kind != KIND_COUNT)
+			return kind;
+		if (family == FAMILY_NETQUAKE || family == FAMILY_QUAKE_ENHANCED)
+			return length < 5 ? KIND_RUNT : KIND_MALFORMED;
+	}
+	if (family != FAMILY_QUAKE3) {
+		kind = classify_raw(family, c, length);
+		if (kind != KIND_COUNT)
+			return kind;
+	}
+	return mark ? classify_sequenced(family, sequence, length) : KIND_RUNT;
+}
+
+#endif /* CLASSIFY_H */

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * cursor.h - the only way this project reads a byte it did not write.
+ *
+ * A cursor is a half-open span [pos, end). cursor_take() is the single bounds check: it
+ * hands out @n bytes and steps over them, or returns NULL and leaves the cursor where it
+ * was. The same code is read by the BPF verifier, by the sanitizers in tests/ and by the
+ * fuzzers; nobody else compares with @end.
+ */
+#ifndef CURSOR_H
+#define CURSOR_H
+
+#include <linux/types.h>
+#include <stddef.h>
+
+#ifndef __always_inline
+#define __always_inline inline __attribute__((always_inline))
+#endif
+
+struct cursor {
+	const __u8 *pos;
+	const __u8 *end;
+};
+
+/* @n: at most a few thousand; the verifier refuses unbounded ones. */
+static __always_inline const void *cursor_take(struct cursor *c, __u32 n)
+{
+	const __u8 *at = c->pos;
+
+	if (at + n > c->end)
+		return NULL;
+
+	c->pos = at + n;
+	return at;
+}
+
+#endif /* CURSOR_H */

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * limit.h - the arithmetic of a rate limit, without a clock or a map.
+ *
+ * GCRA (ITU-T I.371): the whole state of a bucket is one u64, the time at which it will
+ * be full again ("due"). Taking costs an addition and a comparison, no division, and one
+ * compare-and-swap makes it exact on any number of CPUs.
+ *
+ * All times are nanoseconds of one monotonic clock, which may tick coarsely: as long as
+ * burst_ns spans a tick, the long-run rate is exact.
+ */
+#ifndef LIMIT_H
+#define LIMIT_H
+
+#include <linux/types.h>
+#include <stdbool.h>
+
+#include "cursor.h"
+
+#define LIMIT_TRIES 4 /* compare-and-swap attempts before a request is refused */
+
+struct limit {
+	__u64 cost_ns; /* one request's worth of time, 1e9 / rate; 0: no limit */
+	__u64 burst_ns; /* burst * cost_ns; less than cost_ns: nothing ever passes */
+};
+
+/* Would @l let one request pass at @now_ns? Changes nothing. */
+static __always_inline bool limit_peek(const struct limit *l, __u64 due_ns, __u64 now_ns)
+{
+	__u64 ahead = due_ns > now_ns ? due_ns - now_ns : 0;
+
+	return !l->cost_ns || ahead + l->cost_ns <= l->burst_ns;
+}
+
+/* Pay for one request. False: refused, or lost LIMIT_TRIES races in a row. */
+static __always_inline bool limit_take(const struct limit *l, __u64 *due_ns, __u64 now_ns)
+{
+	if (!l->cost_ns)
+		return true;
+
+	for (int i = 0; i < LIMIT_TRIES; i++) {
+		__u64 seen = *(volatile __u64 *)due_ns;
+		__u64 from = seen > now_ns ? seen : now_ns;
+
+		if (!limit_peek(l, seen, now_ns))
+			return false;
+		if (__sync_val_compare_and_swap(due_ns, seen, from + l->cost_ns) == seen)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Where in a table of 2^@bits cells the budget of (@net, @tag) lives. Multiply-shift
+ * hashing with secret odd @keys: two different inputs share a cell with probability at
+ * most 2^(1-bits), whatever an attacker who does not know the keys may choose
+ * (Dietzfelbinger et al. 1997). @bits: 1..32.
+ */
+static __always_inline __u32 limit_cell(const __u64 keys[3], __u64 net, __u64 tag,
+					__u32 bits)
+{
+	return (net * keys[0] + tag * keys[1] + keys[2]) >> (64 - bits);
+}
+
+#endif /* LIMIT_H */

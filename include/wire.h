@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * wire.h - what may travel to or from a game port, and what we call it.
+ *
+ * The one description of the protocols. From these rows come the enums, the matcher in
+ * the kernel, the budget a request is charged to, the labels in statistics, the decoder
+ * registry, the fuzz dictionary and the completeness tests. A new word is one row and one
+ * fixture. Sources: docs/PROTOCOLS.md.
+ *
+ * Out-of-band datagram, all families but Quake Enhanced:
+ *
+ *	+----+----+----+----+------- ... -+-------------------+---- ... --+
+ *	| ff | ff | ff | ff | word        | blank, LF, NUL, \ | arguments |
+ *	+----+----+----+----+------- ... -+-------------------+---- ... --+
+ *
+ * NetQuake control, big-endian length of the whole payload:
+ *
+ *	+----+----+---------+----+---- ... --+
+ *	| 80 | 00 | length  | op | fields    |
+ *	+----+----+---------+----+---- ... --+
+ *
+ * NetQuake game: 00 { 01 data, 09 data+end, 02 ack, 10 unreliable }, length, sequence.
+ * QuakeWorld, Quake II, Quake III game: little-endian sequence first.
+ * Quake Enhanced: DTLS 1.2 records, type 14..18h, version fe fd or fe ff.
+ */
+#ifndef WIRE_H
+#define WIRE_H
+
+#include <linux/types.h>
+
+/* clang-format off */
+
+/*	  family		name in configuration, labels and JSON */
+#define WIRE_FAMILIES(X)						\
+	X(NETQUAKE,		"netquake")				\
+	X(QUAKEWORLD,		"quakeworld")				\
+	X(QUAKE2,		"quake2")				\
+	X(QUAKE3,		"quake3")				\
+	X(QUAKE_ENHANCED,	"quake-enhanced")			\
+	X(AUTO,			"auto")
+
+/*
+ * What a datagram costs when a stranger sends it to a server. Those before REPLY have a
+ * budget of their own; the others have a policy (drop, limit as UNKNOWN, or pass).
+ */
+#define WIRE_CLASSES(X)							\
+	X(QUERY,	"query")	/* answered with data */	\
+	X(CHALLENGE,	"challenge")	/* first step of joining */	\
+	X(CONNECT,	"connect")	/* later steps of joining */	\
+	X(RCON,		"rcon")		/* password guesses */		\
+	X(UNKNOWN,	"unknown")	/* all that is not surely known */ \
+	X(NETCHAN,	"netchan")	/* game traffic of a stranger */ \
+	X(REPLY,	"reply")	/* no server needs to receive it */ \
+	X(MALFORMED,	"malformed")	/* no engine sends it */	\
+	X(FRAGMENT,	"fragment")	/* IP fragment with the ports */
+
+/* Families whose servers act on a row; on others it is UNKNOWN. */
+#define NQ (1 << FAMILY_NETQUAKE)
+#define QW (1 << FAMILY_QUAKEWORLD)
+#define Q2 (1 << FAMILY_QUAKE2)
+#define Q3 (1 << FAMILY_QUAKE3)
+#define QE (1 << FAMILY_QUAKE_ENHANCED)
+
+/*
+ * Kinds without a word.
+ *	  kind			name			class		families */
+#define WIRE_SHAPES(X)							\
+	X(RUNT,			"runt",			MALFORMED,	NQ|QW|Q2|Q3|QE)	\
+	X(BAD_LENGTH,		"bad-length",		MALFORMED,	NQ|QW|Q2|Q3|QE)	\
+	X(MALFORMED,		"malformed",		MALFORMED,	NQ|QW|Q2|Q3|QE)	\
+	X(FRAGMENT,		"fragment",		FRAGMENT,	NQ|QW|Q2|Q3|QE)	\
+	X(OOB_EMPTY,		"oob-empty",		UNKNOWN,	NQ|QW|Q2|Q3|QE)	\
+	X(OOB_UNUSUAL,		"oob-unusual",		UNKNOWN,	NQ|QW|Q2|Q3|QE)	\
+	X(OOB_UNKNOWN,		"oob-unknown",		UNKNOWN,	NQ|QW|Q2|Q3|QE)	\
+	X(NETCHAN,		"netchan",		NETCHAN,	QW|Q2|Q3)	\
+	X(NETCHAN_FRAGMENT,	"netchan-fragment",	NETCHAN,	QW|Q2|Q3)	\
+	X(NQ_RELIABLE,		"nq-reliable",		NETCHAN,	NQ|QE)		\
+	X(NQ_ACK,		"nq-ack",		NETCHAN,	NQ|QE)		\
+	X(NQ_UNRELIABLE,	"nq-unreliable",	NETCHAN,	NQ|QE)		\
+	X(NQ_NAK,		"nq-nak",		UNKNOWN,	NQ|QE)		\
+	X(S2C_CHALLENGE,	"s2c-challenge",	REPLY,		QW)		\
+	X(A2C_PRINT,		"a2c-print",		REPLY,		QW|NQ)		\
+	X(A2C_CLIENT_COMMAND,	"a2c-client-command",	REPLY,		QW)		\
+	X(M2C_SERVERS,		"m2c-servers",		REPLY,		QW)		\
+	X(QW_CHUNK,		"qw-chunk",		REPLY,		QW)		\
+	X(S2M_HEARTBEAT,	"s2m-heartbeat",	UNKNOWN,	QW)		\
+	X(S2M_SHUTDOWN,		"s2m-shutdown",		UNKNOWN,	QW)		\
+	X(S2M_PING,		"s2m-ping",		UNKNOWN,	QW)		\
+	X(C2M_QUERY,		"c2m-query",		UNKNOWN,	QW)		\
+	X(RAW_ACK,		"raw-ack",		UNKNOWN,	QW)		\
+	X(RAW_NACK,		"raw-nack",		UNKNOWN,	QW)		\
+	X(RAW_STDLOG,		"stdlog",		REPLY,		QW)		\
+	X(Q2_MASTER_QUERY,	"q2-master-query",	UNKNOWN,	Q2)		\
+	X(A2S_INFO,		"a2s-info",		UNKNOWN,	NQ|QW|Q2|Q3|QE)	\
+	X(A2S_PLAYER,		"a2s-player",		UNKNOWN,	NQ|QW|Q2|Q3|QE)	\
+	X(A2S_RULES,		"a2s-rules",		UNKNOWN,	NQ|QW|Q2|Q3|QE)	\
+	X(A2S_CHALLENGE,	"a2s-challenge",	UNKNOWN,	NQ|QW|Q2|Q3|QE)	\
+	X(A2S_PING,		"a2s-ping",		UNKNOWN,	NQ|QW|Q2|Q3|QE)	\
+	X(A2S_REPLY,		"a2s-reply",		UNKNOWN,	NQ|QW|Q2|Q3|QE)	\
+	X(DTLS_OTHER,		"dtls-other",		UNKNOWN,	NQ|QW|QE)	\
+	X(DTLS_HELLO_COOKIE,	"dtls-client-hello-cookie", CONNECT,	NQ|QW|QE)	\
+	X(DTLS_ENCRYPTED,	"dtls-encrypted-handshake", CONNECT,	NQ|QW|QE)	\
+	X(DTLS_CCS,		"dtls-change-cipher-spec", CONNECT,	NQ|QW|QE)	\
+	X(DTLS_ALERT,		"dtls-alert",		UNKNOWN,	NQ|QW|QE)	\
+	X(DTLS_DATA,		"dtls-data",		NETCHAN,	NQ|QW|QE)	\
+	X(DTLS_HEARTBEAT,	"dtls-heartbeat",	UNKNOWN,	NQ|QW|QE)
+
+/*
+ * Out-of-band words, at most WIRE_WORD_MAX letters, compared without regard to case.
+ *	  kind			word			class		families */
+#define WIRE_WORDS(X)							\
+	X(GETSTATUS,		"getstatus",		QUERY,		NQ|QW|Q3)	\
+	X(GETINFO,		"getinfo",		QUERY,		NQ|QW|Q3)	\
+	X(GETCHALLENGE,		"getchallenge",		CHALLENGE,	NQ|QW|Q2|Q3)	\
+	X(CONNECT,		"connect",		CONNECT,	NQ|QW|Q2|Q3)	\
+	X(RCON,			"rcon",			RCON,		NQ|QW|Q2|Q3)	\
+	X(SRCON,		"srcon",		RCON,		NQ|Q3)		\
+	X(RCONINFO,		"rconinfo",		QUERY,		Q3)		\
+	X(STATUS,		"status",		QUERY,		QW|Q2)		\
+	X(INFO,			"info",			QUERY,		QW|Q2)		\
+	X(PING,			"ping",			QUERY,		NQ|QW|Q2|Q3)	\
+	X(ACK,			"ack",			UNKNOWN,	NQ|QW|Q2|Q3)	\
+	/* QuakeWorld, mvdsv, FTE */					\
+	X(A2A_PING,		"k",			QUERY,		QW)		\
+	X(A2A_ACK,		"l",			UNKNOWN,	QW)		\
+	X(A2A_NACK,		"m",			UNKNOWN,	QW)		\
+	X(S2C_CONNECTION,	"j",			REPLY,		QW)		\
+	X(LOG,			"log",			QUERY,		QW)		\
+	X(LASTSCORES,		"lastscores",		QUERY,		QW)		\
+	X(LASTSTATS,		"laststats",		QUERY,		QW)		\
+	X(DLIST,		"dlist",		QUERY,		QW)		\
+	X(DLISTR,		"dlistr",		QUERY,		QW)		\
+	X(DLISTREGEX,		"dlistregex",		QUERY,		QW)		\
+	X(DEMOLIST,		"demolist",		QUERY,		QW)		\
+	X(DEMOLISTR,		"demolistr",		QUERY,		QW)		\
+	X(DEMOLISTREGEX,	"demolistregex",	QUERY,		QW)		\
+	X(QTVUSERS,		"qtvusers",		QUERY,		QW)		\
+	X(BROADCAST,		"broadcast",		RCON,		QW)		\
+	X(IP,			"ip",			CONNECT,	QW)		\
+	X(REALIP,		"realip",		CONNECT,	QW)		\
+	X(DTLSCONNECT,		"dtlsconnect",		CONNECT,	NQ|QW)		\
+	X(ICE_OFFER,		"ice_offer",		CONNECT,	NQ|QW)		\
+	X(ICE_CCAND,		"ice_ccand",		CONNECT,	NQ|QW)		\
+	/* Quake II, R1Q2, Q2PRO */					\
+	X(CHEATERNETREPLY,	"cheaternetreply",	UNKNOWN,	Q2)		\
+	X(CHALLENGE,		"challenge",		REPLY,		NQ|Q2)		\
+	X(CLIENT_CONNECT,	"client_connect",	REPLY,		Q2)		\
+	X(PASSIVE_CONNECT,	"passive_connect",	REPLY,		Q2)		\
+	X(CMD,			"cmd",			REPLY,		Q2)		\
+	X(SERVERS,		"servers",		REPLY,		Q2)		\
+	X(QUERY,		"query",		UNKNOWN,	Q2)		\
+	X(SHUTDOWN,		"shutdown",		UNKNOWN,	Q2)		\
+	/* Quake III and kin */						\
+	X(STATUSRESPONSE,	"statusResponse",	REPLY,		NQ|QW|Q3)	\
+	X(INFORESPONSE,		"infoResponse",		REPLY,		NQ|QW|Q3)	\
+	X(CHALLENGERESPONSE,	"challengeResponse",	REPLY,		Q3)		\
+	X(CONNECTRESPONSE,	"connectResponse",	REPLY,		Q3)		\
+	X(PRINT,		"print",		REPLY,		Q2|Q3)		\
+	X(DISCONNECT,		"disconnect",		REPLY,		Q3)		\
+	X(ECHO,			"echo",			REPLY,		Q2|Q3)		\
+	X(ERROR,		"error",		REPLY,		Q3)		\
+	X(NEEDCDKEY,		"needcdkey",		REPLY,		Q3)		\
+	X(RCONINFORESPONSE,	"rconInfoResponse",	REPLY,		Q3)		\
+	X(IPAUTHORIZE,		"ipAuthorize",		CONNECT,	Q3)		\
+	X(AUTH_SV,		"AUTH:SV",		CONNECT,	Q3)		\
+	X(AUTH_CL,		"AUTH:CL",		REPLY,		Q3)		\
+	X(GETKEYAUTHORIZE,	"getKeyAuthorize",	UNKNOWN,	Q3)		\
+	X(KEYAUTHORIZE,		"keyAuthorize",		REPLY,		Q3)		\
+	X(GETIPAUTHORIZE,	"getIpAuthorize",	UNKNOWN,	Q3)		\
+	X(BANUSER,		"banUser",		UNKNOWN,	Q3)		\
+	X(GETMOTD,		"getmotd",		UNKNOWN,	Q3)		\
+	X(MOTD,			"motd",			REPLY,		Q3)		\
+	X(GETUPDATEINFO,	"getUpdateInfo",	UNKNOWN,	Q3)		\
+	X(UPDATERESPONSE,	"updateResponse",	UNKNOWN,	Q3)		\
+	X(GAMECOMPLETESTATUS,	"gameCompleteStatus",	UNKNOWN,	Q3)		\
+	X(GETBLOCKEDSERVERS,	"getBlockedServers",	UNKNOWN,	Q3)		\
+	X(GETBLOCKEDRESPONSE,	"getBlockedServersResponse", REPLY,	Q3)		\
+	/* DarkPlaces */						\
+	X(ACCEPT,		"accept",		REPLY,		NQ)		\
+	X(REJECT,		"reject",		REPLY,		NQ)		\
+	X(EXTRESPONSE,		"extResponse",		UNKNOWN,	NQ)		\
+	/* masters */							\
+	X(HEARTBEAT,		"heartbeat",		UNKNOWN,	NQ|Q2|Q3)	\
+	X(GETSERVERS,		"getservers",		UNKNOWN,	NQ|Q2|Q3)	\
+	X(GETSERVERSEXT,	"getserversExt",	UNKNOWN,	NQ|Q3)		\
+	X(GETSERVERSRESPONSE,	"getserversResponse",	REPLY,		NQ|Q3)		\
+	X(GETSERVERSEXTRESPONSE, "getserversExtResponse", REPLY,	NQ|Q3)		\
+	/* GoldSrc words on the same marker: no Quake server answers them */ \
+	X(GOLDSRC_INFOSTRING,	"infostring",		UNKNOWN,	Q3)		\
+	X(GOLDSRC_PLAYERS,	"players",		UNKNOWN,	Q3)		\
+	X(GOLDSRC_RULES,	"rules",		UNKNOWN,	Q3)		\
+	X(GOLDSRC_DETAILS,	"details",		UNKNOWN,	Q3)
+
+/* NetQuake control packets (FTE answers the requests on QuakeWorld ports too).
+ *	  kind			opcode	name			class	families */
+#define WIRE_CONTROL(X)							\
+	X(CCREQ_CONNECT,	0x01,	"ccreq-connect",	CONNECT, NQ|QW|QE)	\
+	X(CCREQ_SERVER_INFO,	0x02,	"ccreq-server-info",	QUERY,	NQ|QW|QE)	\
+	X(CCREQ_PLAYER_INFO,	0x03,	"ccreq-player-info",	QUERY,	NQ|QW|QE)	\
+	X(CCREQ_RULE_INFO,	0x04,	"ccreq-rule-info",	QUERY,	NQ|QW|QE)	\
+	X(CCREQ_RCON,		0x05,	"ccreq-rcon",		RCON,	NQ|QW|QE)	\
+	X(CCREP_ACCEPT,		0x81,	"ccrep-accept",		REPLY,	NQ|QW|QE)	\
+	X(CCREP_REJECT,		0x82,	"ccrep-reject",		REPLY,	NQ|QW|QE)	\
+	X(CCREP_SERVER_INFO,	0x83,	"ccrep-server-info",	REPLY,	NQ|QW|QE)	\
+	X(CCREP_PLAYER_INFO,	0x84,	"ccrep-player-info",	REPLY,	NQ|QW|QE)	\
+	X(CCREP_RULE_INFO,	0x85,	"ccrep-rule-info",	REPLY,	NQ|QW|QE)	\
+	X(CCREP_RCON,		0x86,	"ccrep-rcon",		REPLY,	NQ|QW|QE)
+
+/* DTLS 1.2 handshake messages in the clear (RFC 6347).
+ *	  kind			type	name				class	families */
+#define WIRE_HANDSHAKE(X)						\
+	X(DTLS_CLIENT_HELLO,	1,	"dtls-client-hello",	CHALLENGE, NQ|QW|QE)	\
+	X(DTLS_SERVER_HELLO,	2,	"dtls-server-hello",	REPLY,	NQ|QW|QE)	\
+	X(DTLS_HELLO_VERIFY,	3,	"dtls-hello-verify-request", REPLY, NQ|QW|QE)	\
+	X(DTLS_SESSION_TICKET,	4,	"dtls-new-session-ticket", REPLY, NQ|QW|QE)	\
+	X(DTLS_CERTIFICATE,	11,	"dtls-certificate",	CONNECT, NQ|QW|QE)	\
+	X(DTLS_SERVER_KEY,	12,	"dtls-server-key-exchange", REPLY, NQ|QW|QE)	\
+	X(DTLS_HELLO_DONE,	14,	"dtls-server-hello-done", REPLY, NQ|QW|QE)	\
+	X(DTLS_CERT_VERIFY,	15,	"dtls-certificate-verify", CONNECT, NQ|QW|QE)	\
+	X(DTLS_CLIENT_KEY,	16,	"dtls-client-key-exchange", CONNECT, NQ|QW|QE)
+
+/* clang-format on */
+
+#define WIRE_WORD_MAX 32 /* letters */
+
+enum wire_family {
+#define AS_FAMILY(family, name) FAMILY_##family,
+	WIRE_FAMILIES(AS_FAMILY)
+#undef AS_FAMILY
+	FAMILY_COUNT,
+};
+
+enum wire_class {
+#define AS_CLASS(class_, name) CLASS_##class_,
+	WIRE_CLASSES(AS_CLASS)
+#undef AS_CLASS
+	CLASS_COUNT,
+};
+#define CLASS_BUDGETS CLASS_REPLY /* how many classes have a budget */
+
+enum wire_kind {
+#define AS_SHAPE(kind, name, class_, families)	     KIND_##kind,
+#define AS_CODED(kind, code, name, class_, families) KIND_##kind,
+	WIRE_SHAPES(AS_SHAPE)
+	WIRE_WORDS(AS_SHAPE) WIRE_CONTROL(AS_CODED) WIRE_HANDSHAKE(AS_CODED)
+#undef AS_SHAPE
+#undef AS_CODED
+		KIND_COUNT,
+};
+
+struct wire_row {
+	__u8 class_; /* enum wire_class */
+	__u8 families; /* who acts on it, as a mask */
+};
+
+/* clang-format off */
+static const struct wire_row wire_rows[KIND_COUNT] = {
+#define AS_SHAPE(kind, name, class_, families) \
+	[KIND_##kind] = { CLASS_##class_, families },
+#define AS_CODED(kind, code, name, class_, families) \
+	[KIND_##kind] = { CLASS_##class_, families },
+	WIRE_SHAPES(AS_SHAPE)
+	WIRE_WORDS(AS_SHAPE)
+	WIRE_CONTROL(AS_CODED)
+	WIRE_HANDSHAKE(AS_CODED)
+#undef AS_SHAPE
+#undef AS_CODED
+};
+/* clang-format on */
+
+/* The budget or policy that @kind falls under on a service of @family. */
+static inline enum wire_class wire_class(enum wire_family family, enum wire_kind kind)
+{
+	if (kind >= KIND_COUNT)
+		return CLASS_MALFORMED;
+	if (family != FAMILY_AUTO && !(wire_rows[kind].families & 1u << family))
+		return CLASS_UNKNOWN;
+	return (enum wire_class)wire_rows[kind].class_;
+}
+
+#endif /* WIRE_H */

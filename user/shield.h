@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * shield.h - the programs and maps in the kernel. The only file that knows libbpf is
+ * shield.c (and shield_maps.c); everyone else speaks in these terms.
+ *
+ * State lives in pinned objects under PIN_ROOT/<abi>/ and outlives every process:
+ *
+ *	PIN_ROOT/<abi>/xdp		the program
+ *	PIN_ROOT/<abi>/<map>		live, services, tallies, ...
+ *	PIN_ROOT/<abi>/link-<interface>	the attachment
+ *
+ * All functions return 0 or -errno after one message by log_error(), unless said
+ * otherwise.
+ */
+#ifndef SHIELD_H
+#define SHIELD_H
+
+#include <linux/types.h>
+#include <net/if.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <time.h>
+
+#include "abi.h"
+#include "config.h"
+
+#define PIN_ROOT "/sys/fs/bpf/quakeshield"
+
+struct shield;
+
+/* The name of the directory for this build's tables: version and a hash of all rows. */
+const char *shield_abi(void);
+
+/*
+ * Load the programs, taking over the maps already pinned in @pin_dir (NULL: the default
+ * directory), or creating and pinning them there, and apply @config. Nothing is attached.
+ */
+int shield_load(const char *pin_dir, const struct config *config, struct shield **ret);
+
+/* Open what is pinned, to read or edit; -ENOENT, without a message, if there is nothing.
+ */
+int shield_open(const char *pin_dir, struct shield **ret);
+void shield_close(struct shield *shield);
+
+/*
+ * Attach to @interface: a new link, or, where this or an older quakeshield's link is
+ * pinned, an exchange of its program in one step. Never replaces a foreign program.
+ * *@ret_mode: the mode it got.
+ */
+int shield_attach(struct shield *shield, const char *interface, enum attach_mode mode,
+		  enum attach_mode *ret_mode);
+
+/* Remove every link of any ABI, then every pin. *@ret_count: how many links there were.
+ */
+int shield_detach(const char *pin_dir, size_t *ret_count);
+
+/* Make @config the truth in one step; state of services that stay is kept, by name. */
+int shield_apply(struct shield *shield, const struct config *config);
+
+/* Generation number of the configuration in force: grows by one with each apply. */
+__u32 shield_generation(const struct shield *shield);
+
+/* --- reading
+ * ---------------------------------------------------------------------------- */
+
+/* The service in slot 0..SERVICES_MAX-1. False: the slot is free. */
+bool shield_service(const struct shield *shield, __u32 slot, struct service *ret);
+
+/* Sums over all CPUs. */
+int shield_tallies(const struct shield *shield, __u32 slot, struct tallies *ret);
+int shield_others(const struct shield *shield, struct tally ret[OTHER_COUNT]);
+
+struct shield_link {
+	char interface[IF_NAMESIZE]; /* "" if it is gone */
+	enum attach_mode mode; /* MODE_NATIVE or MODE_SKB */
+	bool ours; /* the program on the interface is the one pinned here */
+	__u32 program_id; /* what is on the interface; 0: nothing */
+	time_t since; /* when it was attached */
+};
+/* How many links there are; fills at most @max. */
+size_t shield_links(const struct shield *shield, struct shield_link *ret, size_t max);
+
+/* --- allow and deny lists
+ * --------------------------------------------------------------- */
+
+enum list {
+	LIST_ALLOW,
+	LIST_DENY,
+};
+
+int shield_list_add(struct shield *shield, enum list list, const struct cidr *cidr);
+/* -ENOENT, without a message: not in the list (or only through the configuration). */
+int shield_list_del(struct shield *shield, enum list list, const struct cidr *cidr);
+int shield_list_each(const struct shield *shield, enum list list,
+		     void (*each)(const struct cidr *cidr, __u32 origins, void *context),
+		     void *context);
+
+#endif /* SHIELD_H */
