@@ -2,7 +2,8 @@
 #
 #   make run            the main job in a lab of namespaces, with a table at the end
 #   make run IFACE=eth0 CONFIG=/etc/quakeshield.conf     protect a real interface
-#   make test           every test that needs no virtual machine
+#   make run SERVER=openarena, PROTOCOL=quake2 ...       another server in the lab
+#   make test           every test that needs no virtual machine (check: without deps)
 #   make vmtest         the kernels of vmtests/KERNELS (KERNEL=..., VM=vng|qemu)
 #   make bench          ns per packet, as ratios to the floor and to peers
 #   make fuzz           FUZZ_TIME=60 seconds a target
@@ -67,7 +68,8 @@ SKEL		:= $(patsubst bpf/%.bpf.c,$(O)/%.skel.h,$(BPF_SRC))
 UNIT_BIN	:= $(patsubst %.c,$(O)/%,$(sort $(wildcard tests/test_*.c)))
 KERN_BIN	:= $(patsubst %.c,$(O)/%,$(sort $(wildcard tests/kern_*.c)))
 FUZZ_BIN	:= $(patsubst %.c,$(O)/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
-TOOL_BIN	:= $(patsubst tests/lab/%.c,$(O)/lab/%,$(sort $(wildcard tests/lab/*.c)))
+TOOL_BIN	:= $(patsubst tests/lab/%.c,$(O)/lab/%,$(filter-out %.bpf.c, \
+		   $(sort $(wildcard tests/lab/*.c))))
 
 ifeq ($(V),1)
 Q :=
@@ -132,16 +134,53 @@ $(O)/lab/%: tests/lab/%.c $(filter-out $(O)/user/main.o,$(USER_OBJ))
 	$(Q)$(CC) $(CPPFLAGS_ALL) -Itests $(CFLAGS_ALL) -MF $@.d -o $@ \
 		$< $(filter %.o,$^) $(LDLIBS_ALL)
 
+$(O)/tests/lab/%.bpf.o: tests/lab/%.bpf.c
+	$(call say,BPF)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) $(BPF_CFLAGS_ALL) -c -o $@ $<
+
+$(O)/lab/%.skel.h: $(O)/tests/lab/%.bpf.o
+	$(call say,SKEL)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(BPFTOOL) gen skeleton $< name $*_bpf > $@
+
+$(O)/lab/floodgen: $(O)/lab/floodgen.skel.h
+
 $(O)/tests/fuzz/fuzz_%: tests/fuzz/fuzz_%.c $(O)/fuzz/libuser.a
 	$(call say,FUZZ)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) $(CPPFLAGS_ALL) -Itests $(CFLAGS_ALL) $(SANITIZE) -fsanitize=fuzzer \
 		-MF $@.d -o $@ $< $(O)/fuzz/libuser.a $(LDLIBS_ALL)
 
+# Packages. A fresh machine needs only make, and root or none of this.
+deps:
+	$(Q)tests/deps.sh build run
+
+deps-test deps-lint deps-bench deps-vm: deps-%:
+	$(Q)tests/deps.sh build run $*
+
+# deps may install the compiler: everything after it is another make.
+lab: all $(TOOL_BIN)
+
+run: deps
+	$(Q)$(MAKE) --no-print-directory lab
+ifdef IFACE
+	$(Q)exec $(O)/$(PROG) run $(if $(CONFIG),-c $(CONFIG)) -i $(IFACE)
+else
+	$(Q)$(if $(filter openarena,$(SERVER)),tests/deps.sh openarena)
+	$(Q)BUILD=$(O) tests/lab/lab.sh
+endif
+
+test: deps-test
+	$(Q)$(MAKE) --no-print-directory check
+
+check: lab $(UNIT_BIN) $(KERN_BIN)
+	$(Q)BUILD=$(O) tests/run.sh $(UNIT_BIN) $(KERN_BIN) $(sort $(wildcard tests/net_*.sh))
+
 clean:
 	rm -rf $(O)
 
-.PHONY: all clean
+.PHONY: all lab deps deps-test deps-lint deps-bench deps-vm run test check clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 

@@ -1,0 +1,421 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * client.c - the people whom a shield exists for: one who looks at the server list
+ * and one who joins and plays.
+ *
+ * The browser asks from a fresh port each time and waits a second. The player asks for
+ * a challenge and connects, repeating each step every 3 s as the engines do, then sends
+ * 30 datagrams a second and counts the snapshots by their sequence.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <getopt.h>
+#include <netdb.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "dialect.h"
+
+enum {
+	QUERIES_MAX = 256, /* waiting at one time */
+	QUERY_TIMEOUT_MS = 1000,
+	RETRANSMIT_MS = 3000,
+	SEND_MS = 33,
+	QPORT = 4321,
+	FROM_MAX = 16,
+};
+
+struct options {
+	const struct dialect *dialect;
+	struct addrinfo *to;
+	const char *from[FROM_MAX];
+	int from_count;
+	double rate;
+	int seconds;
+	bool join;
+	bool json;
+};
+
+struct query {
+	int fd; /* -1: free */
+	int kind;
+	uint64_t due_ms;
+};
+
+enum stage {
+	STAGE_CHALLENGE,
+	STAGE_CONNECT,
+	STAGE_PLAYING
+};
+
+struct player {
+	enum stage stage;
+	int fd;
+	unsigned int challenge;
+	uint64_t next_ms, joined_ms;
+	uint32_t sent, first, last;
+	unsigned long long snapshots, tries;
+	bool refused;
+};
+
+static struct {
+	struct options o;
+	struct query queries[QUERIES_MAX];
+	struct player player;
+	unsigned long long asked, answered, bytes_in;
+	uint64_t start_ms;
+} client;
+
+static volatile sig_atomic_t stopping;
+
+static void on_signal(int number)
+{
+	(void)number;
+	stopping = 1;
+}
+
+static uint64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000ull + t.tv_nsec / 1000000;
+}
+
+static int socket_open(int nth)
+{
+	const struct options *o = &client.o;
+	struct addrinfo hints = { .ai_family = o->to->ai_family,
+				  .ai_flags = AI_NUMERICHOST,
+				  .ai_socktype = SOCK_DGRAM },
+			*own = NULL;
+	int fd = socket(o->to->ai_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	const char *from = o->from_count ? o->from[nth % o->from_count] : NULL;
+
+	if (fd < 0)
+		return -1;
+	if ((from && (getaddrinfo(from, NULL, &hints, &own) ||
+		      bind(fd, own->ai_addr, own->ai_addrlen))) ||
+	    connect(fd, o->to->ai_addr, o->to->ai_addrlen)) {
+		close(fd);
+		fd = -1;
+	}
+	if (own)
+		freeaddrinfo(own);
+	return fd;
+}
+
+/* The browser ------------------------------------------------------------------------ */
+
+static void query_end(struct query *q)
+{
+	close(q->fd);
+	q->fd = -1;
+}
+
+static void query_start(uint64_t now)
+{
+	const struct payload *payload;
+	struct query *q = NULL;
+
+	for (int i = 0; i < QUERIES_MAX && !q; i++)
+		if (client.queries[i].fd < 0)
+			q = &client.queries[i];
+	if (!q)
+		return;
+	q->fd = socket_open(client.asked);
+	if (q->fd < 0)
+		return;
+	q->kind = client.asked++ % 2;
+	q->due_ms = now + QUERY_TIMEOUT_MS;
+	payload = payload_find(client.o.dialect->query[q->kind]);
+	if (send(q->fd, payload->bytes, payload->size, 0) < 0)
+		query_end(q);
+}
+
+static void query_receive(struct query *q)
+{
+	char data[4096];
+	ssize_t size = recv(q->fd, data, sizeof(data), 0);
+
+	if (size < 0)
+		return;
+	client.bytes_in += size;
+	if (begins(data, size, client.o.dialect->answer[q->kind]))
+		client.answered++;
+	query_end(q);
+}
+
+static void queries_run(uint64_t now, bool asking)
+{
+	for (int i = 0; i < QUERIES_MAX; i++)
+		if (client.queries[i].fd >= 0 && now >= client.queries[i].due_ms)
+			query_end(&client.queries[i]);
+	while (asking && client.asked < (now - client.start_ms) * client.o.rate / 1000) {
+		unsigned long long before = client.asked;
+
+		query_start(now);
+		if (client.asked == before)
+			break;
+	}
+}
+
+/* The player ------------------------------------------------------------------------- */
+
+static void player_send(struct player *p)
+{
+	const struct dialect *d = client.o.dialect;
+	unsigned char data[40] = { 0 };
+	uint32_t word = ++p->sent;
+
+	if (!d->connect) {
+		word = htonl(0x00100000 | (uint32_t)sizeof(data));
+		memcpy(data, &word, sizeof(word));
+		word = htonl(p->sent);
+		memcpy(data + 4, &word, sizeof(word));
+	} else {
+		memcpy(data, &word, sizeof(word));
+		if (d->header_to_server == 10)
+			memcpy(data + 4, &p->last, sizeof(p->last));
+		data[d->header_to_server - 2] = QPORT & 0xff;
+		data[d->header_to_server - 1] = QPORT >> 8;
+	}
+	send(p->fd, data, sizeof(data), 0);
+}
+
+static void player_ask(struct player *p)
+{
+	const struct dialect *d = client.o.dialect;
+	const struct payload *payload;
+	char data[512] = OOB;
+	int size;
+
+	p->tries++;
+	if (p->stage == STAGE_CHALLENGE) {
+		send(p->fd, d->ask.data, d->ask.size, 0);
+	} else if (!d->connect) {
+		payload = payload_find("ccreq-connect");
+		send(p->fd, payload->bytes, payload->size, 0);
+	} else {
+		size = snprintf(data + 4, sizeof(data) - 4, d->connect, p->challenge,
+				QPORT);
+		send(p->fd, data, 4 + size, 0);
+	}
+}
+
+static void player_run(struct player *p, uint64_t now)
+{
+	if (p->fd < 0 || now < p->next_ms)
+		return;
+	if (p->stage == STAGE_PLAYING) {
+		player_send(p);
+		p->next_ms += SEND_MS;
+		if (p->next_ms < now)
+			p->next_ms = now + SEND_MS;
+	} else {
+		player_ask(p);
+		p->next_ms = now + RETRANSMIT_MS;
+	}
+}
+
+/* NetQuake's accept names the port to play on. */
+static void player_accepted(struct player *p, const char *data, size_t size, uint64_t now)
+{
+	struct sockaddr_storage to;
+
+	memcpy(&to, client.o.to->ai_addr, client.o.to->ai_addrlen);
+	if (!client.o.dialect->connect && size >= 9) {
+		/* The same place in sockaddr_in and sockaddr_in6. */
+		((struct sockaddr_in *)&to)->sin_port =
+			htons((unsigned char)data[5] | (unsigned char)data[6] << 8);
+		if (connect(p->fd, (struct sockaddr *)&to, client.o.to->ai_addrlen))
+			return;
+	}
+	p->stage = STAGE_PLAYING;
+	p->joined_ms = now;
+	p->next_ms = now;
+}
+
+static void player_snapshot(struct player *p, const char *data, size_t size)
+{
+	bool netquake = !client.o.dialect->connect;
+	uint32_t sequence;
+
+	if (size < client.o.dialect->header_to_client)
+		return;
+	memcpy(&sequence, data + (netquake ? 4 : 0), sizeof(sequence));
+	sequence = netquake ? ntohl(sequence) : sequence & 0x7fffffff;
+	if (!p->snapshots)
+		p->first = sequence;
+	if (!p->snapshots || sequence > p->last)
+		p->last = sequence;
+	p->snapshots++;
+}
+
+static void player_receive(struct player *p, uint64_t now)
+{
+	const struct dialect *d = client.o.dialect;
+	char data[4096];
+	ssize_t size = recv(p->fd, data, sizeof(data) - 1, 0);
+
+	if (size < 0)
+		return;
+	data[size] = '\0';
+	client.bytes_in += size;
+	if (p->stage == STAGE_CHALLENGE && begins(data, size, d->challenge)) {
+		p->challenge = strtoul(data + d->challenge.size, NULL, 10);
+		p->stage = STAGE_CONNECT;
+		p->next_ms = now;
+	} else if (p->stage == STAGE_CONNECT && begins(data, size, d->accept)) {
+		player_accepted(p, data, size, now);
+	} else if (p->stage == STAGE_PLAYING && memcmp(data, OOB, 4) != 0) {
+		player_snapshot(p, data, size);
+	} else if (begins(data, size, (struct bytes)BYTES(OOB "print\n"))) {
+		p->refused = true;
+	}
+}
+
+/* Both ------------------------------------------------------------------------------- */
+
+static void wait_and_receive(int wait)
+{
+	struct pollfd fds[QUERIES_MAX + 1];
+	int which[QUERIES_MAX + 1], count = 0;
+	uint64_t now;
+
+	if (client.player.fd >= 0) {
+		which[count] = -1;
+		fds[count++] =
+			(struct pollfd){ .fd = client.player.fd, .events = POLLIN };
+	}
+	for (int i = 0; i < QUERIES_MAX; i++)
+		if (client.queries[i].fd >= 0) {
+			which[count] = i;
+			fds[count++] = (struct pollfd){ .fd = client.queries[i].fd,
+							.events = POLLIN };
+		}
+	poll(fds, count, wait);
+	now = now_ms();
+	for (int i = 0; i < count; i++) {
+		if (!fds[i].revents)
+			continue;
+		if (which[i] < 0)
+			player_receive(&client.player, now);
+		else
+			query_receive(&client.queries[which[i]]);
+	}
+}
+
+static void run(void)
+{
+	uint64_t now = client.start_ms = now_ms();
+	uint64_t end = now + client.o.seconds * 1000ull;
+
+	/* The last second asks nothing: every query gets its whole time-out. */
+	while (!stopping && (now = now_ms()) < end) {
+		queries_run(now, now + QUERY_TIMEOUT_MS < end);
+		player_run(&client.player, now);
+		wait_and_receive(5);
+	}
+}
+
+static void report(void)
+{
+	const struct player *p = &client.player;
+	unsigned long long expected = p->snapshots ? p->last - p->first + 1ull : 0;
+	const char *join = p->fd < 0		       ? "none"
+			   : p->stage == STAGE_PLAYING ? "ok"
+			   : p->refused		       ? "refused"
+						       : "failed";
+	double percent = client.asked ? 100.0 * client.answered / client.asked : 0;
+	double after = p->joined_ms ? (p->joined_ms - client.start_ms) / 1000.0 : 0;
+
+	if (client.o.json)
+		printf("{\"queries\":%llu,\"answered\":%llu,\"percent\":%.2f,\"join\":\"%s\","
+		       "\"join_seconds\":%.3f,\"tries\":%llu,\"snapshots\":%llu,"
+		       "\"lost\":%llu,\"bytes_in\":%llu}\n",
+		       client.asked, client.answered, percent, join, after, p->tries,
+		       p->snapshots, expected - p->snapshots, client.bytes_in);
+	else
+		printf("%llu of %llu queries answered (%.2f %%), join %s after %.3f s, "
+		       "%llu snapshots, %llu lost\n",
+		       client.answered, client.asked, percent, join, after, p->snapshots,
+		       expected - p->snapshots);
+}
+
+static int usage(void)
+{
+	fputs("usage: client --protocol NAME --to ADDRESS --port N --seconds N\n"
+	      "              [--poll PER-SECOND] [--join] [--from ADDRESS]... [--json]\n",
+	      stderr);
+	return 1;
+}
+
+static int options_read(int argc, char **argv, struct options *o)
+{
+	static const struct option longs[] = {
+		{ "protocol", 1, NULL, 'P' }, { "to", 1, NULL, 't' },
+		{ "port", 1, NULL, 'p' },     { "seconds", 1, NULL, 's' },
+		{ "poll", 1, NULL, 'r' },     { "join", 0, NULL, 'J' },
+		{ "from", 1, NULL, 'f' },     { "json", 0, NULL, 'j' },
+		{ NULL, 0, NULL, 0 },
+	};
+	struct addrinfo hints = { .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV,
+				  .ai_socktype = SOCK_DGRAM };
+	const char *to = NULL, *port = NULL;
+	int letter;
+
+	while ((letter = getopt_long(argc, argv, "", longs, NULL)) != -1) {
+		if (letter == 'P')
+			o->dialect = dialect_find(optarg);
+		else if (letter == 't')
+			to = optarg;
+		else if (letter == 'p')
+			port = optarg;
+		else if (letter == 's')
+			o->seconds = atoi(optarg);
+		else if (letter == 'r')
+			o->rate = atof(optarg);
+		else if (letter == 'f' && o->from_count < FROM_MAX)
+			o->from[o->from_count++] = optarg;
+		else if (letter == 'J')
+			o->join = true;
+		else if (letter == 'j')
+			o->json = true;
+		else
+			return -EINVAL;
+	}
+	if (!o->dialect || !to || !port || o->seconds < 1 || o->seconds > 600 ||
+	    o->rate < 0 || o->rate > QUERIES_MAX || getaddrinfo(to, port, &hints, &o->to))
+		return -EINVAL;
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct sigaction action = { .sa_handler = on_signal };
+
+	if (options_read(argc, argv, &client.o))
+		return usage();
+	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGINT, &action, NULL);
+	for (int i = 0; i < QUERIES_MAX; i++)
+		client.queries[i].fd = -1;
+	client.player.fd = client.o.join ? socket_open(0) : -1;
+	if (client.o.join && client.player.fd < 0) {
+		fprintf(stderr, "client: no socket: %s\n", strerror(errno));
+		return 1;
+	}
+	if (!client.o.dialect->ask.size)
+		client.player.stage = STAGE_CONNECT;
+	run();
+	report();
+	freeaddrinfo(client.o.to);
+	return 0;
+}

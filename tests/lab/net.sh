@@ -1,0 +1,144 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# net.sh - the lab's network, sourced by lab.sh and the net_*.sh tests.
+#
+#      client ---- cli0 [ the "internet" ] up0 ---- srv0 server
+#   10.78.0.2           where floods start               10.77.0.2
+#   fd00:78::2          and victims would be             fd00:77::2
+#
+# net_enter runs the caller again inside its own mount, network and process
+# namespaces: names cannot clash, /sys/fs/bpf is private, and when the script ends,
+# however it ends, the kernel takes everything away. nsenter --net keeps /sys/fs/bpf
+# where `ip netns exec` would hide it. There is no route out of here.
+
+# shellcheck disable=SC2034 # for those who source this
+{
+NET_SERVER=10.77.0.2
+NET_SERVER6=fd00:77::2
+NET_CLIENT=10.78.0.2
+NET_VICTIM=10.66.0.66
+NET_VICTIM6=fd00:66::66
+NET_FLOOD=10.128.0.0   # .. 10.191.255.255: 4 million sources
+NET_FLOOD6=fd00:80::1  # the /64s from here on
+NET_SOURCES=4194304
+}
+
+net_die()
+{
+	printf '%s: %s\n' "${0##*/}" "$*" >&2
+	exit 1
+}
+
+net_enter()
+{
+	[ -z "${NET_INSIDE-}" ] || return 0
+	[ "$(id -u)" = 0 ] || net_die "needs root, for network namespaces and BPF"
+	export NET_INSIDE=1
+	exec unshare --mount --net --pid --fork --kill-child --mount-proc "$0" "$@"
+}
+
+# Run a command in the namespace of the server or the client.
+net_in()
+{
+	local name=$1
+
+	shift
+	nsenter --net="/run/netns/$name" "$@"
+}
+
+# net_link NAME HUB-DEVICE DEVICE HUB-ADDRESS ADDRESS [v6 pair]: one namespace.
+net_link()
+{
+	local name=$1 hub=$2 device=$3
+
+	ip netns add "$name"
+	ip link add "$hub" type veth peer name "$device" netns "$name"
+	ip address add "$4/24" dev "$hub"
+	ip address add "$6/64" dev "$hub" nodad
+	ip link set "$hub" up
+	net_in "$name" ip link set lo up
+	net_in "$name" ip address add "$5/24" dev "$device"
+	net_in "$name" ip address add "$7/64" dev "$device" nodad
+	net_in "$name" ip link set "$device" up
+	net_in "$name" ip route add 10.0.0.0/8 via "$4"
+	net_in "$name" ip route add fd00::/8 via "$6"
+	# Real checksums on the wire, and NAPI on every end: without it redirected
+	# frames are lost.
+	ethtool -K "$hub" tx off gro on >/dev/null 2>&1
+	net_in "$name" ethtool -K "$device" tx off gro on >/dev/null 2>&1
+}
+
+net_up()
+{
+	mkdir -p /run/netns
+	mount -t tmpfs netns /run/netns
+	mount -t bpf bpf /sys/fs/bpf
+	ip link set lo up
+	sysctl -qw net.ipv4.ip_forward=1 net.ipv6.conf.all.forwarding=1
+	net_link server up0 srv0 10.77.0.1 "$NET_SERVER" fd00:77::1 "$NET_SERVER6"
+	net_link client hub0 cli0 10.78.0.1 "$NET_CLIENT" fd00:78::1 fd00:78::2
+	# Several people behind the client's link, each in a network of its own.
+	for i in 1 2 3 4; do
+		net_in client ip address add "10.79.$i.2/32" dev lo
+		ip route add "10.79.$i.0/24" via "$NET_CLIENT"
+	done
+	ip route add blackhole 10.0.0.0/8
+	ip route add blackhole fd00::/8
+	NET_MAC=$(net_in server ip -json link show srv0 | jq -r '.[0].address')
+	net_counters
+}
+
+# What leaves the server is counted here, outside of whatever protects it; what goes to
+# addresses that do not exist has no further to go.
+net_counters()
+{
+	nft -f - <<-RULES
+	table netdev lab {
+		counter victim { }
+		counter crowd { }
+		counter client { }
+		chain from_server {
+			type filter hook ingress device up0 priority 0;
+			ip daddr $NET_VICTIM counter name victim drop
+			ip6 daddr $NET_VICTIM6 counter name victim drop
+			ip daddr 10.128.0.0/10 counter name crowd drop
+			ip6 daddr fd00::/9 ip6 daddr != { fd00:77::/32, fd00:78::/32 } counter name crowd drop
+			ip daddr { 10.78.0.0/24, 10.79.0.0/16 } counter name client
+		}
+	}
+	RULES
+}
+
+# net_count NAME FIELD: packets or (IP) bytes that the server sent to it.
+net_count()
+{
+	nft --json list counter netdev lab "$1" |
+		jq ".nftables[] | select(.counter) | .counter.$2"
+}
+
+# Packets that reached the server's link, as its own driver counts them.
+net_arrived()
+{
+	net_in server ethtool -S srv0 | awk '/rx_queue_[0-9]+_xdp_packets/ { n += $2 } END { print n + 0 }'
+}
+
+# net_flood ARGUMENTS: floodgen toward the server, from the internet.
+net_flood()
+{
+	"$LAB/floodgen" --iface up0 --mac "$NET_MAC" --to "$NET_SERVER" --port "$NET_PORT" \
+		--packets 500000000 --json "$@"
+}
+
+# net_until SECONDS COMMAND: try again ten times a second.
+net_until()
+{
+	local tries=$(($1 * 10))
+
+	shift
+	while ! "$@" >/dev/null 2>&1; do
+		tries=$((tries - 1))
+		[ "$tries" -gt 0 ] || return 1
+		sleep 0.1
+	done
+}

@@ -1,0 +1,106 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# server.sh - start the game server, the people and the shield of a lab; sourced after
+# net.sh by lab.sh and the net_*.sh tests. Needs LAB, SHIELD, SERVER, PROTOCOL, work.
+#
+# shellcheck disable=SC2034,SC2154 # shared with those who source this
+# A server's own lines go to $work/server.log. Everything started here dies with the
+# process namespace of net_enter; commands whose process id matters are started by
+# nsenter itself, not by a shell function in between.
+
+OPENARENA=${OPENARENA:-/usr/games/openarena-server}
+
+# Where the flood has a processor for itself, the measured ones stay off it.
+server_defaults()
+{
+	PIN='' PIN_FLOOD=''
+	if [ "$(nproc)" -gt 1 ]; then
+		PIN='taskset -c 1' PIN_FLOOD='--cpu 0'
+	fi
+	case $PROTOCOL in
+	quake3)		NET_PORT=27960 PAYLOAD=getstatus ;;
+	quakeworld)	NET_PORT=27500 PAYLOAD=qw-status ;;
+	quake2)		NET_PORT=27910 PAYLOAD=q2-status ;;
+	netquake)	NET_PORT=26000 PAYLOAD=ccreq-server-info ;;
+	quake-enhanced) NET_PORT=26001 PAYLOAD=dtls-hello ;;
+	*)		net_die "no such protocol: '$PROTOCOL'" ;;
+	esac
+}
+
+server_answers()
+{
+	net_in server "$LAB/client" --protocol "$PROTOCOL" --to 127.0.0.1 --port "$NET_PORT" \
+		--seconds 2 --poll 5 --json | jq -e '.answered > 0'
+}
+
+openarena_start()
+{
+	mkdir -p "$work/home"
+	chmod 711 "$work"
+	chown nobody "$work/home"
+	# A pipe that stays open is the console: at end of file the engine would spin.
+	mkfifo "$work/console"
+	exec 9<>"$work/console"
+	# shellcheck disable=SC2086
+	nsenter --net=/run/netns/server $PIN setpriv --reuid=nobody --regid=nogroup --clear-groups \
+		env HOME="$work/home" "$OPENARENA" +set dedicated 1 +set net_enabled 3 \
+		+set net_port "$NET_PORT" +set net_port6 "$NET_PORT" +set sv_hostname lab \
+		+set sv_master1 "" +set rconpassword "" +set sv_maxclients 16 \
+		+set timelimit 0 +set com_hunkMegs 128 +map oa_dm1 \
+		<&9 >"$work/server.log" 2>&1 &
+	server_pid=$!
+}
+
+server_start()
+{
+	if [ "$SERVER" = openarena ]; then
+		[ -x "$OPENARENA" ] || net_die "no $OPENARENA: apt install openarena-server"
+		PROTOCOL=quake3
+		openarena_start
+	else
+		# shellcheck disable=SC2086
+		nsenter --net=/run/netns/server $PIN "$LAB/standin" "$PROTOCOL" "$NET_PORT" \
+			${LIMITS:+--ioq3-limits} >"$work/server.log" 2>&1 &
+		server_pid=$!
+	fi
+	net_until 20 server_answers || net_die "$SERVER does not answer; see $work/server.log"
+}
+
+# Ticks of CPU time so far, in user and system mode.
+server_cpu()
+{
+	awk '{ print $14 + $15 }' "/proc/$server_pid/stat"
+}
+
+# client_start SECONDS: four people ask for the status, one joins; JSON on stdout.
+client_start()
+{
+	# shellcheck disable=SC2086
+	net_in client $PIN "$LAB/client" --protocol "$PROTOCOL" --to "$NET_SERVER" \
+		--port "$NET_PORT" --seconds "$1" --poll "${POLL:-4}" --join --json \
+		--from 10.79.1.2 --from 10.79.2.2 --from 10.79.3.2 --from 10.79.4.2
+}
+
+shield_config()
+{
+	cat <<-CONFIG
+	service "lab" {
+	    protocol = $PROTOCOL
+	    port     = $NET_PORT
+	}
+	CONFIG
+}
+
+# In the background, on the server's end of the link; ready when stats can be read.
+shield_start()
+{
+	[ -f "$work/shield.conf" ] || shield_config >"$work/shield.conf"
+	nsenter --net=/run/netns/server "$SHIELD" run -c "$work/shield.conf" -i srv0 "$@" \
+		>>"$work/shield.log" 2>&1 &
+	shield_pid=$!
+	net_until 10 net_in server "$SHIELD" stats --json && return
+	cat "$work/shield.log" >&2
+	echo "the shield did not come up" >&2
+	return 1
+}
