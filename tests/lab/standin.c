@@ -247,7 +247,7 @@ static bool reply(const struct sockaddr_in6 *from, const char *word, const char 
 		const struct answer *a = &answers[i];
 
 		if (strcmp(a->protocol, server.dialect->name) != 0 ||
-		    strcasecmp(a->word, word))
+		    strcasecmp(a->word, word) != 0)
 			continue;
 		memcpy(data, a->head.data, a->head.size);
 		fill(data, a->head.size, a->size);
