@@ -160,7 +160,7 @@ deps-test deps-lint deps-bench deps-vm: deps-%:
 	$(Q)tests/deps.sh build run $*
 
 # deps may install the compiler: everything after it is another make.
-lab: all $(TOOL_BIN)
+lab: all $(TOOL_BIN) $(O)/tests/lab/foreign.bpf.o
 
 run: deps
 	$(Q)$(MAKE) --no-print-directory lab

@@ -20,6 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "adaptive.h"
 #include "dialect.h"
 
 enum {
@@ -57,7 +58,7 @@ enum stage {
 struct player {
 	enum stage stage;
 	int fd;
-	unsigned int challenge;
+	int challenge;
 	uint64_t next_ms, joined_ms;
 	uint32_t sent, first, last;
 	unsigned long long snapshots, tries;
@@ -189,11 +190,24 @@ static void player_send(struct player *p)
 	send(p->fd, data, sizeof(data), 0);
 }
 
+/* Quake III packs what follows the word. */
+static size_t connect_build(const struct dialect *d, const char *text, size_t size,
+			    char *data, size_t max)
+{
+	static const struct bytes word = BYTES(OOB "connect ");
+
+	memcpy(data, word.data, word.size);
+	if (d->packed)
+		return 12 + adaptive_pack(text, size, (uint8_t *)data + 12, max - 12);
+	memcpy(data + 12, text, size);
+	return 12 + size;
+}
+
 static void player_ask(struct player *p)
 {
 	const struct dialect *d = client.o.dialect;
 	const struct payload *payload;
-	char data[512] = OOB;
+	char text[512], data[1024];
 	int size;
 
 	p->tries++;
@@ -203,9 +217,8 @@ static void player_ask(struct player *p)
 		payload = payload_find("ccreq-connect");
 		send(p->fd, payload->bytes, payload->size, 0);
 	} else {
-		size = snprintf(data + 4, sizeof(data) - 4, d->connect, p->challenge,
-				QPORT);
-		send(p->fd, data, 4 + size, 0);
+		size = snprintf(text, sizeof(text), d->connect, p->challenge, QPORT);
+		send(p->fd, data, connect_build(d, text, size, data, sizeof(data)), 0);
 	}
 }
 
@@ -269,7 +282,7 @@ static void player_receive(struct player *p, uint64_t now)
 	data[size] = '\0';
 	client.bytes_in += size;
 	if (p->stage == STAGE_CHALLENGE && begins(data, size, d->challenge)) {
-		p->challenge = strtoul(data + d->challenge.size, NULL, 10);
+		p->challenge = strtol(data + d->challenge.size, NULL, 10);
 		p->stage = STAGE_CONNECT;
 		p->next_ms = now;
 	} else if (p->stage == STAGE_CONNECT && begins(data, size, d->accept)) {
@@ -277,6 +290,7 @@ static void player_receive(struct player *p, uint64_t now)
 	} else if (p->stage == STAGE_PLAYING && memcmp(data, OOB, 4) != 0) {
 		player_snapshot(p, data, size);
 	} else if (begins(data, size, (struct bytes)BYTES(OOB "print\n"))) {
+		fprintf(stderr, "client: refused: %s\n", data + 10);
 		p->refused = true;
 	}
 }

@@ -29,6 +29,7 @@ struct dialect {
 	struct bytes accept;
 	unsigned int header_to_server; /* netchan: sequence first, qport last */
 	unsigned int header_to_client;
+	bool packed; /* connect: see adaptive.h */
 };
 
 /* clang-format off */
@@ -36,24 +37,25 @@ static const struct dialect dialects[] = {
 	{ "quake3", { "getstatus", "getinfo" },
 	  { BYTES(OOB "statusResponse"), BYTES(OOB "infoResponse") },
 	  BYTES(OOB "getchallenge 12345 Quake3Arena"), BYTES(OOB "challengeResponse "),
-	  "connect \"\\challenge\\%u\\qport\\%u\\protocol\\71\\name\\lab\\rate\\25000\"",
-	  BYTES(OOB "connectResponse"), 6, 4 },
+	  "\"\\challenge\\%d\\qport\\%u\\protocol\\71\\name\\lab\\rate\\25000"
+	  "\\cl_guid\\00112233445566778899AABBCCDDEEFF\"",
+	  BYTES(OOB "connectResponse"), 6, 4, true },
 	{ "quakeworld", { "qw-status", "qw-status" },
 	  { BYTES(OOB "n"), BYTES(OOB "n") },
 	  BYTES(OOB "getchallenge\n"), BYTES(OOB "c"),
-	  "connect 28 %2$u %1$u \"\\name\\lab\\rate\\2500\\msg\\1\"\n",
-	  BYTES(OOB "j"), 10, 8 },
+	  "28 %2$u %1$d \"\\name\\lab\\rate\\2500\\msg\\1\"\n",
+	  BYTES(OOB "j"), 10, 8, false },
 	{ "quake2", { "q2-status", "q2-info" },
 	  { BYTES(OOB "print\n"), BYTES(OOB "info\n") },
 	  BYTES(OOB "getchallenge\n"), BYTES(OOB "challenge "),
-	  "connect 34 %2$u %1$u \"\\name\\lab\\rate\\25000\\msg\\1\"\n",
-	  BYTES(OOB "client_connect"), 10, 8 },
+	  "34 %2$u %1$d \"\\name\\lab\\rate\\25000\\msg\\1\"\n",
+	  BYTES(OOB "client_connect"), 10, 8, false },
 	{ "netquake", { "ccreq-server-info", "ccreq-server-info" },
 	  { BYTES("\x80\0\0\x25\x83"), BYTES("\x80\0\0\x25\x83") },
-	  BYTES(""), BYTES(""), NULL, BYTES("\x80\0\0\x09\x81"), 8, 8 },
+	  BYTES(""), BYTES(""), NULL, BYTES("\x80\0\0\x09\x81"), 8, 8, false },
 	{ "quake-enhanced", { "dtls-hello", "dtls-hello" },
 	  { BYTES("\x16\xfe\xff"), BYTES("\x16\xfe\xff") },
-	  BYTES(""), BYTES(""), NULL, BYTES(""), 0, 0 },
+	  BYTES(""), BYTES(""), NULL, BYTES(""), 0, 0, false },
 };
 /* clang-format on */
 

@@ -32,6 +32,8 @@ struct flood_plan {
 	__u32 ip_sum;
 	__u32 udp_sum;
 	__u32 size;
+	__u32 tagged;
+	__u64 head[3]; /* the first 24 bytes: a receiver strips tags in place */
 };
 
 /* Every number below sources comes once in sources steps if that is a power of two. */

@@ -27,6 +27,10 @@ int floodgen(struct xdp_md *ctx)
 	if (data + word_at + 4 > end || data + udp_at + 8 > end ||
 	    data + ip_sum_at + 2 > end)
 		return XDP_ABORTED;
+	if (data + sizeof(plan.head) > end)
+		return XDP_ABORTED;
+	for (int i = 0; plan.tagged && i < 3; i++)
+		((__u64 *)data)[i] = plan.head[i];
 	source = flood_source(&plan, sequence++);
 	*(__u32 *)(data + word_at) = bpf_htonl(source.word);
 	if (ip_sum_at)

@@ -203,14 +203,15 @@ static int options_read(int argc, char **argv, struct options *ret)
 	return 0;
 }
 
-/* Senders: burst() returns how many went out, or -errno ---------------------------- */
+/* Senders: burst() sends at most so many and counts them in sent
+ * ---------------------------- */
 
 struct sender {
 	int (*burst)(struct sender *s, struct frame *f, unsigned int count);
 	const char *name;
 	struct floodgen_bpf *skel;
 	int fd;
-	__u32 sequence;
+	__u32 sent;
 };
 
 static int live_burst(struct sender *s, struct frame *f, unsigned int count)
@@ -218,12 +219,10 @@ static int live_burst(struct sender *s, struct frame *f, unsigned int count)
 	LIBBPF_OPTS(bpf_test_run_opts, opts, .data_in = f->bytes,
 		    .data_size_in = f->plan.size, .repeat = count,
 		    .flags = BPF_F_TEST_XDP_LIVE_FRAMES, .batch_size = BATCH);
-	__u32 before = s->skel->bss->sequence;
 	int err = bpf_prog_test_run_opts(s->fd, &opts);
 
-	if (err && err != -EINTR)
-		return err;
-	return s->skel->bss->sequence - before;
+	s->sent = s->skel->bss->sequence;
+	return err == -EINTR ? 0 : err;
 }
 
 static int live_open(struct sender *s, const struct frame *f)
@@ -268,7 +267,7 @@ static int packet_burst(struct sender *s, struct frame *f, unsigned int count)
 
 	for (unsigned int i = 0; i < batch; i++) {
 		memcpy(copies[i], f->bytes, f->plan.size);
-		frame_change(&f->plan, s->sequence + i, copies[i]);
+		frame_change(&f->plan, s->sent + i, copies[i]);
 		parts[i] = (struct iovec){ copies[i], f->plan.size };
 		messages[i].msg_hdr.msg_iov = &parts[i];
 		messages[i].msg_hdr.msg_iovlen = 1;
@@ -276,8 +275,8 @@ static int packet_burst(struct sender *s, struct frame *f, unsigned int count)
 	sent = sendmmsg(s->fd, messages, batch, 0);
 	if (sent < 0)
 		return errno == ENOBUFS || errno == EINTR ? 0 : -errno;
-	s->sequence += sent;
-	return sent;
+	s->sent += sent;
+	return 0;
 }
 
 static int packet_open(struct sender *s, const struct frame *f)
@@ -301,7 +300,7 @@ static int sender_open(const struct options *o, struct frame *f, struct sender *
 	/* One frame through the door: kernels before 5.18 do not know the flag. */
 	if (!packet && !err) {
 		err = live_burst(ret, f, 1);
-		if (err == 1)
+		if (!err)
 			return 0;
 	}
 	if (!packet)
@@ -355,36 +354,31 @@ static unsigned int allowance(const struct options *o, double elapsed,
 }
 
 static int flood(const struct options *o, struct sender *s, struct frame *f,
-		 unsigned long long *ret_sent, double *ret_seconds)
+		 double *ret_seconds)
 {
 	static const struct timespec nap = { .tv_nsec = 1000000 };
 	struct itimerval alarm_at = { .it_value.tv_sec = o->seconds };
 	double start = now(), elapsed = 0;
-	unsigned long long sent = 0;
 	unsigned int count;
 	int err = 0;
 
 	setitimer(ITIMER_REAL, &alarm_at, NULL); /* ends a call that is under way */
-	while (!stopping && sent < o->packets && elapsed < o->seconds) {
-		count = allowance(o, elapsed, sent);
-		if (count) {
+	while (!err && !stopping && s->sent < o->packets && elapsed < o->seconds) {
+		count = allowance(o, elapsed, s->sent);
+		if (count)
 			err = s->burst(s, f, count);
-			if (err < 0)
-				break;
-			sent += err;
-		} else {
+		else
 			nanosleep(&nap, NULL);
-		}
 		elapsed = now() - start;
 	}
-	*ret_sent = sent;
 	*ret_seconds = elapsed;
-	return err < 0 ? err : 0;
+	return err;
 }
 
 static void report(const struct options *o, const struct sender *s, const struct frame *f,
-		   unsigned long long sent, unsigned long long delivered, double seconds)
+		   unsigned long long delivered, double seconds)
 {
+	unsigned long long sent = s->sent;
 	double pps = seconds > 0 ? sent / seconds : 0;
 
 	if (o->json)
@@ -408,7 +402,7 @@ int main(int argc, char **argv)
 	static struct frame frame;
 	struct sigaction action = { .sa_handler = on_signal };
 	struct sender sender = { .fd = -1, .burst = packet_burst };
-	unsigned long long sent = 0, before;
+	unsigned long long before;
 	struct options o;
 	double seconds = 0;
 	cpu_set_t cpus;
@@ -430,13 +424,10 @@ int main(int argc, char **argv)
 	before = iface_sent(o.iface);
 	if (sender_open(&o, &frame, &sender))
 		return 1;
-	err = flood(&o, &sender, &frame, &sent, &seconds);
-	if (sender.skel) {
-		sent = sender.skel->bss->sequence;
-		floodgen_bpf__destroy(sender.skel);
-	}
+	err = flood(&o, &sender, &frame, &seconds);
+	floodgen_bpf__destroy(sender.skel);
 	if (err)
 		fprintf(stderr, "floodgen: sending: %s\n", strerror(-err));
-	report(&o, &sender, &frame, sent, iface_sent(o.iface) - before, seconds);
+	report(&o, &sender, &frame, iface_sent(o.iface) - before, seconds);
 	return err != 0;
 }

@@ -142,3 +142,42 @@ net_until()
 		sleep 0.1
 	done
 }
+
+# net_check NAME COMMAND...: one line of a test's result; see tests/run.sh.
+net_check()
+{
+	local name=$1
+
+	shift
+	if "$@" >/dev/null; then
+		echo "ok $name"
+	else
+		echo "not ok $name: $*"
+		net_failed=1
+	fi
+}
+
+# net_test_begin: root, tools and a work directory, or a skip with its reason.
+net_test_begin()
+{
+	local test=${0##*/} tool
+
+	[ "$(id -u)" = 0 ] || net_skip "${test%.sh}" "needs root"
+	for tool in ip nft ethtool jq nsenter unshare taskset; do
+		command -v "$tool" >/dev/null || net_skip "${test%.sh}" "no $tool"
+	done
+	net_enter "$@"
+	net_failed=0
+	work=$(mktemp -d)
+	chmod 711 "$work"
+	trap 'rm -rf "$work"' EXIT
+	trap 'exit 130' INT TERM
+	server_defaults
+	net_up
+}
+
+net_skip()
+{
+	echo "skip $1: $2"
+	exit 0
+}

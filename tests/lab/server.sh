@@ -104,3 +104,17 @@ shield_start()
 	echo "the shield did not come up" >&2
 	return 1
 }
+
+shield_stop() # SIGNAL
+{
+	kill "-$1" "$shield_pid" 2>/dev/null
+	wait "$shield_pid" 2>/dev/null
+	shield_pid=''
+}
+
+# stats_sum JQ-FILTER: packets of the inbound counters that it selects.
+stats_sum()
+{
+	net_in server "$SHIELD" stats --json |
+		jq "[.services[].counters[] | select(.direction == \"in\") | $1 | .packets] | add // 0"
+}

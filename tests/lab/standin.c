@@ -21,6 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "adaptive.h"
 #include "dialect.h"
 
 enum {
@@ -187,13 +188,19 @@ static void peer_drop(struct peer *peer)
 	peer->heard_ms = 0;
 }
 
-static void connect_to(const struct sockaddr_in6 *from, const char *text, uint64_t now)
+/* @data: what follows `connect `. */
+static void connect_to(const struct sockaddr_in6 *from, const char *data, size_t size,
+		       uint64_t now)
 {
 	static const char refusal[] =
 		OOB "print\nNo or bad challenge for your address.\n";
 	const struct dialect *d = server.dialect;
-	char number[16];
+	char number[16], text[1024] = "";
 
+	if (d->packed)
+		adaptive_unpack((const uint8_t *)data, size, text, sizeof(text));
+	else
+		snprintf(text, sizeof(text), "%.*s", (int)size, data);
 	snprintf(number, sizeof(number), "%u", challenge_of(from));
 	if (!strstr(text, number))
 		send_to(server.fd, from, refusal, sizeof(refusal) - 1);
@@ -261,7 +268,8 @@ static bool reply(const struct sockaddr_in6 *from, const char *word, const char 
 	return false;
 }
 
-static void out_of_band(const struct sockaddr_in6 *from, char *text, uint64_t now)
+static void out_of_band(const struct sockaddr_in6 *from, char *text, size_t length,
+			uint64_t now)
 {
 	const struct dialect *d = server.dialect;
 	char *rest = text + strcspn(text, " \n"), data[64];
@@ -270,7 +278,7 @@ static void out_of_band(const struct sockaddr_in6 *from, char *text, uint64_t no
 	if (*rest)
 		*rest++ = '\0';
 	if (!strcasecmp(text, "connect")) {
-		connect_to(from, rest, now);
+		connect_to(from, rest, text + length - rest, now);
 		return;
 	}
 	if (limited(&from->sin6_addr, now)) {
@@ -327,7 +335,7 @@ static void receive_one(int fd, char *data, size_t size, const struct sockaddr_i
 		dtls(from, data, size);
 	} else if (size > 4 && !memcmp(data, OOB, 4)) {
 		data[size] = '\0';
-		out_of_band(from, data + 4, now);
+		out_of_band(from, data + 4, size - 4, now);
 	} else if (!strcmp(name, "netquake") && fd == server.fd) {
 		control(from, data, size, now);
 	} else if (size >= server.dialect->header_to_server) {
