@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * record.h - what a decoder says about one datagram or one demo block.
+ *
+ * A record has a fixed part, always filled, and a tape of typed fields in the order in
+ * which the decoder met them. Decoders only append; renderers (json.c, text.c) only
+ * read. The tape lives in memory given once to record_init(): nothing is allocated per
+ * datagram. Without a tape (--summary) each record_* call below is one test of
+ * r->tape, so a decoder need not ask whether anybody listens.
+ *
+ * Keys, kinds, dialects and reasons are string literals or otherwise outlive the
+ * record; the tape keeps their pointers. Values are copied. Inside an array the key is
+ * NULL. Objects and arrays may nest RECORD_DEPTH_MAX deep.
+ *
+ * A field that finds the tape full is dropped and r->overflow is set: the renderer says
+ * so in the output. What was dropped changes no status.
+ */
+#ifndef RECORD_H
+#define RECORD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "family.h"
+
+enum direction {
+	DIRECTION_UNKNOWN,
+	DIRECTION_C2S,
+	DIRECTION_S2C,
+	DIRECTION_COUNT
+};
+
+/* Ordered: the worst that was said of a datagram is what it is. */
+enum record_status {
+	RECORD_DECODED,
+	RECORD_PARTIAL,
+	RECORD_OPAQUE,
+	RECORD_MALFORMED,
+	RECORD_STATUS_COUNT
+};
+
+/* json_record.c: "decoded", "partial", "opaque", "malformed" */
+extern const char *const record_status_names[RECORD_STATUS_COUNT];
+
+enum record_type {
+	RECORD_TYPE_INT,
+	RECORD_TYPE_UINT,
+	RECORD_TYPE_FLOAT,
+	RECORD_TYPE_BOOL,
+	RECORD_TYPE_STRING, /* raw bytes; the renderer escapes what is not UTF-8 */
+	RECORD_TYPE_HEX,
+	RECORD_TYPE_PAIR, /* a string whose key came from the wire too */
+	RECORD_TYPE_OBJECT,
+	RECORD_TYPE_ARRAY,
+	RECORD_TYPE_CLOSE,
+};
+
+#define RECORD_DEPTH_MAX 16
+
+struct record_item {
+	union {
+		const char *key;
+		uint64_t key_size; /* of a pair: its key is at tape->bytes + at, then */
+	}; /* its value directly behind */
+	uint32_t type;
+	uint32_t size; /* of a string, hex or pair value, in bytes */
+	union {
+		int64_t i;
+		uint64_t u;
+		double f;
+		bool b;
+		uint64_t at; /* of a string or hex value, in tape->bytes */
+	};
+};
+
+struct record_tape {
+	struct record_item *items;
+	size_t items_max;
+	size_t items_used;
+	uint8_t *bytes;
+	size_t bytes_max;
+	size_t bytes_used;
+	unsigned int depth;
+	unsigned int dropped_depth; /* objects and arrays opened after the overflow */
+};
+
+struct record_address {
+	uint8_t length; /* 4, 16, or 0: there is none (a demo) */
+	uint8_t bytes[16];
+	uint16_t port;
+};
+
+struct record {
+	uint64_t frame; /* 1, 2, ... : the packet in its capture, the block in its demo */
+	int64_t time_ns; /* since 1970 in a capture, since the start in a demo */
+	enum wire_family family;
+	enum direction direction;
+	enum record_status status;
+	const char *kind; /* never NULL once decoded */
+	const char *dialect; /* or NULL */
+	const char *reason; /* NULL when decoded */
+	struct record_address source;
+	struct record_address destination;
+	struct record_tape *tape; /* NULL: nobody wants the fields */
+	bool overflow;
+};
+
+/* One tape for the life of the program; -ENOMEM. */
+int record_tape_create(struct record_tape *tape, size_t items, size_t bytes);
+void record_tape_free(struct record_tape *tape);
+
+/* Clears all but the tape's memory. @tape may be NULL. */
+void record_reset(struct record *r, struct record_tape *tape);
+
+/* The status only gets worse; of equals the first stays, with its reason. */
+static inline void record_judge(struct record *r, enum record_status status,
+				const char *reason)
+{
+	if (status > r->status) {
+		r->status = status;
+		r->reason = reason;
+	}
+}
+
+static inline void record_malformed(struct record *r, const char *reason)
+{
+	record_judge(r, RECORD_MALFORMED, reason);
+}
+
+static inline void record_partial(struct record *r, const char *reason)
+{
+	record_judge(r, RECORD_PARTIAL, reason);
+}
+
+static inline void record_opaque(struct record *r, const char *reason)
+{
+	record_judge(r, RECORD_OPAQUE, reason);
+}
+
+/* record.c: the slow half of the calls below; r->tape is not NULL. */
+void record_put(struct record *r, const char *key, enum record_type type, uint64_t raw);
+void record_put_bytes(struct record *r, const char *key, enum record_type type,
+		      const void *bytes, size_t n);
+void record_put_pair(struct record *r, const void *key, size_t key_n, const void *bytes,
+		     size_t n);
+void record_put_close(struct record *r);
+
+#define RECORD_WANTED(r) __builtin_expect((r)->tape != NULL, 0)
+
+static inline void record_int(struct record *r, const char *key, int64_t value)
+{
+	if (RECORD_WANTED(r))
+		record_put(r, key, RECORD_TYPE_INT, (uint64_t)value);
+}
+
+static inline void record_uint(struct record *r, const char *key, uint64_t value)
+{
+	if (RECORD_WANTED(r))
+		record_put(r, key, RECORD_TYPE_UINT, value);
+}
+
+static inline void record_float(struct record *r, const char *key, double value)
+{
+	union {
+		double f;
+		uint64_t raw;
+	} bits = { .f = value };
+
+	if (RECORD_WANTED(r))
+		record_put(r, key, RECORD_TYPE_FLOAT, bits.raw);
+}
+
+static inline void record_bool(struct record *r, const char *key, bool value)
+{
+	if (RECORD_WANTED(r))
+		record_put(r, key, RECORD_TYPE_BOOL, value);
+}
+
+static inline void record_string(struct record *r, const char *key, const void *bytes,
+				 size_t n)
+{
+	if (RECORD_WANTED(r))
+		record_put_bytes(r, key, RECORD_TYPE_STRING, bytes, n);
+}
+
+static inline void record_hex(struct record *r, const char *key, const void *bytes,
+			      size_t n)
+{
+	if (RECORD_WANTED(r))
+		record_put_bytes(r, key, RECORD_TYPE_HEX, bytes, n);
+}
+
+/* A string under a key that is itself from the wire (info strings). */
+static inline void record_pair(struct record *r, const void *key, size_t key_n,
+			       const void *bytes, size_t n)
+{
+	if (RECORD_WANTED(r))
+		record_put_pair(r, key, key_n, bytes, n);
+}
+
+static inline void record_open_object(struct record *r, const char *key)
+{
+	if (RECORD_WANTED(r))
+		record_put(r, key, RECORD_TYPE_OBJECT, 0);
+}
+
+static inline void record_open_array(struct record *r, const char *key)
+{
+	if (RECORD_WANTED(r))
+		record_put(r, key, RECORD_TYPE_ARRAY, 0);
+}
+
+static inline void record_close(struct record *r)
+{
+	if (RECORD_WANTED(r))
+		record_put_close(r);
+}
+
+#endif /* RECORD_H */
