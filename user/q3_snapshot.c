@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * q3_snapshot.c - what a client sees at one server time.
+ *
+ *   serverTime:32 deltaNum:8 snapFlags:8 areaBytes:8, that many bytes, the player,
+ *   then entity:10 and its delta, ascending, until 1023
+ *
+ * deltaNum counts messages back to the base; 0 is a full snapshot. Entities of the base
+ * that are not named stay as they are.
+ */
+#include "q3_message.h"
+
+#define AREA_BYTES_MAX 32
+
+/* A walk through base and message in step, both ascending. */
+struct merge {
+	const struct q3_snapshot *base; /* or NULL: none */
+	struct q3_snapshot *work; /* or NULL: the syntax only */
+	unsigned int at; /* in the base */
+};
+
+static void keep(struct q3_parse *p, struct merge *m, unsigned int below)
+{
+	while (m->base && m->at < m->base->count &&
+	       m->base->entity[m->at].number < below) {
+		struct q3_named kept = m->base->entity[m->at++];
+
+		q3_state_hold(p->game, kept.state);
+		m->work->entity[m->work->count++] = kept;
+	}
+}
+
+/* What the entity is a difference to. The base's copy is stepped over. */
+static uint16_t find_from(struct q3_parse *p, struct merge *m, unsigned int number,
+			  bool *ret_known)
+{
+	*ret_known = true;
+	if (m->base && m->at < m->base->count && m->base->entity[m->at].number == number)
+		return m->base->entity[m->at++].state;
+	/* Before its gamestate the client has no baselines either, and skips these. */
+	*ret_known = p->game->gamestate_sequence || p->game->fresh;
+	return p->game->baseline[number];
+}
+
+static void put(struct merge *m, unsigned int number, uint16_t state)
+{
+	if (state == Q3_NONE || m->work->count == Q3_ENTITIES)
+		return;
+	m->work->entity[m->work->count++] = (struct q3_named){ (uint16_t)number, state };
+}
+
+static void parse_entity(struct q3_parse *p, struct merge *m, unsigned int number)
+{
+	uint32_t scratch[Q3_ENTITY_WORDS];
+	enum q3_delta kind = q3_delta_entity_kind(p);
+	uint16_t from = 0, state = Q3_NONE;
+	bool known = true;
+
+	record_open_object(p->record, NULL);
+	record_uint(p->record, "number", number);
+	if (m->work) {
+		keep(p, m, number);
+		from = find_from(p, m, number, &known);
+	}
+	if (kind == Q3_DELTA_REMOVED) {
+		record_bool(p->record, "removed", true);
+	} else if (kind == Q3_DELTA_SAME) {
+		if (m->work) {
+			q3_state_hold(p->game, from);
+			put(m, number, from);
+		}
+	} else {
+		if (m->work)
+			state = q3_state_copy(p->game, from, m->base);
+		q3_delta_entity(p, state == Q3_NONE ? scratch : q3_state(p->game, state));
+		if (m->work)
+			put(m, number, state);
+	}
+	if (!known && kind != Q3_DELTA_REMOVED && !p->missing)
+		p->missing = "entity from a baseline that was not seen";
+	record_close(p->record);
+}
+
+static void parse_entities(struct q3_parse *p, struct merge *m)
+{
+	int last = -1;
+
+	record_open_array(p->record, "entities");
+	while (!q3_failed(p)) {
+		int number = (int)q3_get(&p->b, 10);
+
+		if (number == Q3_ENTITY_END)
+			break;
+		if (number <= last) {
+			q3_wrong(p, "entities out of order");
+			break;
+		}
+		last = number;
+		parse_entity(p, m, (unsigned int)number);
+	}
+	if (m->work)
+		keep(p, m, Q3_ENTITIES);
+	record_close(p->record);
+}
+
+static void parse_areas(struct q3_parse *p)
+{
+	unsigned int n = q3_get(&p->b, 8);
+	uint8_t areas[AREA_BYTES_MAX];
+
+	if (n > AREA_BYTES_MAX) {
+		q3_wrong(p, "more than 32 area bytes");
+		return;
+	}
+	q3_get_bytes(&p->b, areas, n);
+	record_hex(p->record, "areamask", areas, n);
+}
+
+/* The base of message @p->sequence; a stand-in when it was not seen. */
+static const struct q3_snapshot *find_base(struct q3_parse *p, unsigned int delta,
+					   bool *ret_guessed)
+{
+	struct q3_snapshot *base;
+
+	*ret_guessed = false;
+	if (!delta || p->sequence - (int32_t)delta <= 0)
+		return NULL;
+	base = delta < Q3_SNAPSHOTS
+		       ? q3_snapshot_find(p->game, p->sequence - (int32_t)delta)
+		       : NULL;
+	if (base && !base->guessed)
+		return base;
+	*ret_guessed = true;
+	if (base) {
+		p->missing = "delta from a snapshot that is itself incomplete";
+		return base;
+	}
+	p->missing = "delta from a snapshot that was not seen";
+	return q3_snapshot_before(p->game, p->sequence);
+}
+
+static void parse_body(struct q3_parse *p, struct merge *m, uint32_t *player)
+{
+	parse_areas(p);
+	if (q3_failed(p))
+		return;
+	record_open_object(p->record, "player");
+	q3_delta_player(p, player);
+	record_close(p->record);
+	if (!q3_failed(p))
+		parse_entities(p, m);
+}
+
+void q3_parse_snapshot(struct q3_parse *p)
+{
+	struct merge m = { NULL, NULL, 0 };
+	uint32_t scratch[Q3_PLAYER_WORDS];
+	uint32_t *player = scratch;
+	unsigned int delta, flags;
+	bool guessed = false;
+
+	q3_open_op(p, "snapshot");
+	p->server_time = q3_get_long(&p->b);
+	delta = q3_get(&p->b, 8);
+	flags = q3_get(&p->b, 8);
+	record_int(p->record, "serverTime", p->server_time);
+	record_uint(p->record, "deltaNum", delta);
+	record_uint(p->record, "snapFlags", flags);
+	if (p->game) {
+		m.base = find_base(p, delta, &guessed);
+		m.work = q3_snapshot_work(p->game);
+		q3_snapshot_empty(p->game, m.work);
+		player = m.work->player;
+	}
+	if (m.base)
+		memcpy(player, m.base->player, sizeof(scratch));
+	else
+		memset(player, 0, sizeof(scratch));
+	parse_body(p, &m, player);
+	record_close(p->record);
+	if (m.work) {
+		m.work->sequence = p->sequence;
+		m.work->server_time = p->server_time;
+		m.work->flags = (uint8_t)flags;
+		m.work->guessed = guessed;
+	}
+	p->content = Q3_HOLDS_SNAPSHOT > p->content ? Q3_HOLDS_SNAPSHOT : p->content;
+}
