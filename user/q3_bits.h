@@ -7,7 +7,7 @@
  * of byte (k div 8). One 8-byte load covers any value: 7 raw bits and 4 codes of 11.
  *
  * Reads are total: past the end they give what zero bits mean, and the stream stays
- * failed. Nothing is read outside [data, data + size).
+ * failed. Nothing is read outside [data, data + size + slack).
  */
 #ifndef Q3_BITS_H
 #define Q3_BITS_H
@@ -22,10 +22,12 @@
 
 #define Q3_STRING_MAX	 1023
 #define Q3_BIGSTRING_MAX 8191
+#define Q3_SLACK	 8
 
 struct q3_bits {
 	const uint8_t *data;
 	uint32_t size; /* in bytes */
+	uint32_t slack; /* bytes behind the end that may be loaded, to no effect */
 	uint32_t pos; /* in bits; may pass the end */
 	uint32_t bad; /* bit 12 set: the code of no symbol was met */
 };
@@ -34,7 +36,7 @@ struct q3_bits {
 
 static inline struct q3_bits q3_bits_of(const uint8_t *data, size_t size)
 {
-	return (struct q3_bits){ data, (uint32_t)size, 0, 0 };
+	return (struct q3_bits){ data, (uint32_t)size, 0, 0, 0 };
 }
 
 static inline bool q3_bits_failed(const struct q3_bits *b)
@@ -51,7 +53,7 @@ static inline uint64_t q3_peek(const struct q3_bits *b)
 	size_t at = b->pos >> 3;
 	uint64_t word;
 
-	if (__builtin_expect(at + 8 > b->size, 0))
+	if (__builtin_expect(at + 8 > b->size + b->slack, 0))
 		return q3_peek_tail(b);
 	memcpy(&word, b->data + at, sizeof(word));
 	return le64toh(word) >> (b->pos & 7);

@@ -8,6 +8,8 @@
  */
 #include "q3_session.h"
 
+#define RESTART_DISTANCE 64
+
 static const char unknown_challenge[] = "challenge not known: the handshake was not seen";
 static const char unknown_client_text[] = "scrambled with a client command not seen";
 static const char unknown_server_text[] = "scrambled with a server command not seen";
@@ -20,6 +22,7 @@ static bool clear_longs(const uint8_t *payload, size_t n, size_t clear, int32_t 
 {
 	struct q3_bits b = q3_bits_of(payload, n < clear ? n : clear);
 
+	b.slack = Q3_SLACK;
 	for (unsigned int i = 0; i < count; i++)
 		to[i] = q3_get_long(&b);
 	return !q3_bits_failed(&b);
@@ -98,6 +101,7 @@ static void from_server(struct q3_session *s, uint32_t sequence, uint8_t *payloa
 		return;
 	}
 	q3_parse_init(&p, payload, n, s->dialect, s->game, r);
+	p.b.slack = Q3_SLACK;
 	p.sequence = (int32_t)sequence;
 	decode(s, &p, DIRECTION_S2C);
 }
@@ -110,6 +114,7 @@ static void from_client(struct q3_session *s, uint32_t sequence, const int32_t *
 	struct q3_parse p;
 
 	q3_parse_init(&p, payload, n, s->dialect, s->game, r);
+	p.b.slack = Q3_SLACK;
 	p.sequence = (int32_t)sequence;
 	if (s->game) {
 		text = q3_text_find(&s->game->server, longs[2]);
@@ -208,7 +213,7 @@ static void legacy_client(struct q3_session *s, uint32_t sequence, uint8_t *payl
 		record_opaque(r, wrong_key);
 }
 
-/* @payload may be changed. */
+/* @payload may be changed, and Q3_SLACK bytes behind it may be read. */
 static void message(struct q3_session *s, enum direction direction, uint32_t sequence,
 		    uint8_t *payload, size_t n, struct record *r)
 {
@@ -259,32 +264,41 @@ static void slice(struct q3_session *s, enum direction direction,
 	}
 }
 
-/* A connection whose acceptance was lost begins with its first small sequence. */
-static void begin_if_offered(struct q3_session *s, const uint8_t *datagram, size_t n)
+/*
+ * A connection whose acceptance was lost begins with its first small sequence; one that
+ * was accepted again under the same challenge, when the numbers start over.
+ */
+static void begin_if_offered(struct q3_session *s, uint32_t sequence, bool client)
 {
-	struct q3_offer *o = &s->offer;
-	uint32_t sequence;
+	const struct q3_offer *o = &s->offer;
+	bool known = s->live && s->challenge == o->challenge &&
+		     (!s->has_qport || s->qport == o->qport);
 
-	if (!o->has_connect || (s->live && s->challenge == o->challenge &&
-				(!s->has_qport || s->qport == o->qport)))
-		return;
-	if (n < 4)
-		return;
-	memcpy(&sequence, datagram, sizeof(sequence));
-	if ((le32toh(sequence) & ~Q3_FRAGMENT) <= 2)
+	if (o->has_connect && !known && sequence <= 2)
 		q3_session_start(s, true);
+	else if (s->accepted_again && sequence == 1 &&
+		 s->highest[client] > RESTART_DISTANCE)
+		q3_session_start(s, true);
+	if (sequence > s->highest[client])
+		s->highest[client] = sequence;
 }
 
 void q3_session_datagram(struct q3_session *s, enum direction direction,
 			 const uint8_t *datagram, size_t n, struct record *r)
 {
 	bool client = direction == DIRECTION_C2S;
-	uint8_t payload[Q3_SLICE];
+	uint8_t payload[Q3_SLICE + Q3_SLACK];
 	struct q3_header h;
+	uint32_t sequence;
 	const char *why;
 
 	r->kind = client ? "client-message" : "server-message";
-	begin_if_offered(s, datagram, n);
+	if (n < sizeof(sequence)) {
+		record_malformed(r, "shorter than a sequence");
+		return;
+	}
+	memcpy(&sequence, datagram, sizeof(sequence));
+	begin_if_offered(s, le32toh(sequence) & ~Q3_FRAGMENT, client);
 	if (s->netchan == Q3_NETCHAN_UNKNOWN && s->has_challenge)
 		q3_session_find_netchan(s, datagram, n, client);
 	if (!q3_header_read(&h, datagram, n, client, s->netchan == Q3_NETCHAN_CHECKSUM,
@@ -308,5 +322,6 @@ void q3_session_datagram(struct q3_session *s, enum direction direction,
 		return;
 	}
 	memcpy(payload, h.payload, h.n);
+	memset(payload + h.n, 0, Q3_SLACK);
 	message(s, direction, h.sequence, payload, h.n, r);
 }

@@ -35,6 +35,7 @@ static void commit(struct q3_parse *p, enum direction direction)
 	if (p->stateful) {
 		record_reset(&silent, NULL);
 		q3_parse_init(&again, p->b.data, p->b.size, p->dialect, p->game, &silent);
+		again.b.slack = p->b.slack;
 		again.sequence = p->sequence;
 		again.commit = true;
 		parse(&again, direction);

@@ -143,6 +143,7 @@ enum q3_slice q3_assemble(struct q3_game *g, const struct q3_header *h, bool cli
 	all = (2ULL << (a->total / Q3_SLICE)) - 1;
 	if (!a->ended || a->have != all)
 		return Q3_SLICE_STORED;
+	memset(a->bytes + a->total, 0, Q3_SLACK);
 	*ret = a->bytes;
 	*ret_n = a->total;
 	a->sequence = 0;

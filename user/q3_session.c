@@ -4,7 +4,7 @@
  *
  * A new connection begins at the first connectResponse after a connect with another
  * challenge or qport; a repeated connectResponse changes nothing, unless somebody has
- * said disconnect in between.
+ * said disconnect in between, or the sequences start at 1 again.
  */
 #include "q3_session.h"
 #include "reader.h"
@@ -45,6 +45,8 @@ void q3_session_start(struct q3_session *s, bool fresh)
 	s->live = true;
 	s->fresh = fresh;
 	s->disconnected = false;
+	s->accepted_again = false;
+	s->highest[0] = s->highest[1] = 0;
 	s->guesses = 0;
 	memset(s->votes, 0, sizeof(s->votes));
 }
@@ -87,8 +89,10 @@ void q3_session_on_accept(struct q3_session *s, const int32_t *challenge)
 		return;
 	if (s->live && !s->disconnected && s->has_challenge &&
 	    s->challenge == o->challenge &&
-	    (!o->has_connect || !s->has_qport || s->qport == o->qport))
+	    (!o->has_connect || !s->has_qport || s->qport == o->qport)) {
+		s->accepted_again = true;
 		return;
+	}
 	q3_session_start(s, true);
 }
 

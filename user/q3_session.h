@@ -53,6 +53,8 @@ struct q3_session {
 	bool has_qport;
 	bool settled; /* a gamestate has confirmed the dialect */
 	bool disconnected; /* somebody has said so */
+	bool accepted_again; /* a connectResponse with nothing new in it */
+	uint32_t highest[2]; /* sequence, by whether a client sent it */
 	struct q3_votes votes[2];
 };
 

@@ -139,6 +139,15 @@ static const struct q3_snapshot *find_base(struct q3_parse *p, unsigned int delt
 	return q3_snapshot_before(p->game, p->sequence);
 }
 
+/* As much of a player's state as this dialect uses. */
+static size_t player_bytes(const struct q3_dialect *d)
+{
+	size_t words = d->flags & Q3_PILOT ? Q3_PLAYER_WORDS
+					   : d->player_slots + Q3_ARRAYS_MAX * 16U;
+
+	return words * sizeof(uint32_t);
+}
+
 static void parse_body(struct q3_parse *p, struct merge *m, uint32_t *player)
 {
 	parse_areas(p);
@@ -173,9 +182,9 @@ void q3_parse_snapshot(struct q3_parse *p)
 		player = m.work->player;
 	}
 	if (m.base)
-		memcpy(player, m.base->player, sizeof(scratch));
+		memcpy(player, m.base->player, player_bytes(p->dialect));
 	else
-		memset(player, 0, sizeof(scratch));
+		memset(player, 0, player_bytes(p->dialect));
 	parse_body(p, &m, player);
 	record_close(p->record);
 	if (m.work) {

@@ -68,7 +68,7 @@ struct q3_assembly {
 	uint64_t have; /* bit per slice */
 	uint32_t total;
 	bool ended; /* the last slice has been seen, total is true */
-	uint8_t bytes[Q3_MESSAGE_MAX + Q3_SLICE];
+	uint8_t bytes[Q3_MESSAGE_MAX + Q3_SLICE]; /* with slack */
 };
 
 struct q3_feed {

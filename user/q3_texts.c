@@ -21,7 +21,7 @@ void q3_texts_reset(struct q3_texts *t, bool fresh)
 }
 
 /* The sum that keys user commands: over the text as the client holds it. */
-static uint32_t hash(const char *text, size_t n)
+static uint32_t text_hash(const char *text, size_t n)
 {
 	uint32_t sum = 0;
 
@@ -51,7 +51,7 @@ bool q3_text_put(struct q3_texts *t, int32_t number, const char *text, size_t n,
 
 		to[i] = high || percent ? '.' : text[i];
 	}
-	*slot = (struct q3_text){ number, t->head, hash(to, n), (uint16_t)n, true };
+	*slot = (struct q3_text){ number, t->head, text_hash(to, n), (uint16_t)n, true };
 	t->head += (uint32_t)n;
 	if (number > t->last)
 		t->last = number;
