@@ -3,10 +3,11 @@
  * session.h - what is remembered of one pair of addresses, and the seam to the families.
  *
  * A session is keyed by the unordered pair (address, port), so both directions meet.
- * The table is bounded in number and bytes; the oldest goes first. A family that needs
- * more than struct session keeps it in a state block which it asks for with
- * session_state(); blocks come from a bounded pool, are zeroed when handed out, and are
- * taken back (with the family's free hook, if any) when their session goes.
+ * The table is bounded in number and bytes; the least recently used goes first. A family
+ * that needs more than struct session keeps it in a state block which it asks for with
+ * session_state(); blocks are zeroed when handed out, counted against the bound, and
+ * taken back (after the family's drop hook, if any) when their session goes, or when the
+ * bytes are needed for a newer one.
  *
  * Families never touch the key, the list links or the clock.
  */
@@ -17,34 +18,51 @@
 
 struct session_table;
 
+/* Two ends in a fixed order: 36 bytes that compare and hash as they are. */
+struct session_key {
+	uint8_t low[16];
+	uint8_t high[16];
+	uint16_t low_port;
+	uint16_t high_port;
+	uint32_t length; /* of the addresses */
+};
+
 struct session {
-	struct record_address low, high; /* ordered: low < high */
-	enum wire_family family;
-	bool family_known; /* a word or the flow decided, not a guess */
+	struct session_key key;
+	enum wire_family family; /* that owns the flow; FAMILY_AUTO: not known yet */
+	enum wire_family guess; /* when not known: what a request made likely */
+	bool certain; /* the server itself, or the flow's structure, said so */
 	bool server_known; /* the next line means something */
 	bool server_is_low; /* which end serves */
+	bool foreign; /* known to be none of ours */
 	const char *dialect; /* or NULL */
 	int64_t first_ns, last_ns;
 	uint64_t datagrams;
 	void *state; /* the family's block, or NULL; see session_state() */
-	uint32_t votes[FAMILY_COUNT]; /* of the heuristics, while !family_known */
+	enum wire_family state_family;
+	/* Of the heuristics on headers, by sender (0: the low end). */
+	uint32_t last_sequence[2];
+	uint32_t last_ack[2];
+	uint16_t seen[2];
+	int16_t votes[FAMILY_COUNT];
+	int16_t server_votes; /* above zero: the low end serves */
 	struct session *newer, *older; /* by last use */
-	struct session *chain; /* in the hash table */
+	struct session *state_newer, *state_older;
+	struct session *chain; /* in the hash table, or the free list */
 	struct session_table *table;
 };
 
 /*
- * The family's state block of @s, zeroed on first use: FAMILY_STATE_SIZE bytes at most
- * (decode.c knows each family's size from struct family_ops). NULL only if memory is
+ * The state block of @s for @family, zeroed on first use. NULL only if memory is
  * exhausted; then the decoder goes on without state and says opaque.
  */
-void *session_state(struct session *s);
+void *session_state(struct session *s, enum wire_family family);
 
 /*
  * One row a family, in decode_<family>.c, gathered by decode.c.
  *
- * datagram: a datagram that is NOT out-of-band (or a demo block's message through the
- *           family's own demo entry). Must set r->kind; may set r->dialect, s->dialect.
+ * datagram: a datagram that is NOT out-of-band. Must set r->kind; may set r->dialect and
+ *           s->dialect, s->server_known and s->server_is_low.
  * word:     called after the out-of-band parser has put the fields of a word on the
  *           record, so that the state can learn (challenge, qport, protocol).
  *           @word is the canonical spelling from the table; @arguments what follows it,
@@ -65,5 +83,46 @@ extern const struct family_ops quakeworld_ops;
 extern const struct family_ops quake2_ops;
 extern const struct family_ops quake3_ops;
 extern const struct family_ops quake_enhanced_ops;
+
+/* decode.c: NULL for FAMILY_AUTO */
+extern const struct family_ops *const family_table[FAMILY_COUNT];
+
+struct session_table *session_table_create(size_t sessions, size_t state_bytes);
+void session_table_free(struct session_table *table);
+
+/*
+ * The session of a datagram, new if there is none; *from_low: its sender is the low end.
+ * Never NULL. May end the least recently used one.
+ */
+struct session *session_get(struct session_table *table,
+			    const struct record_address *source,
+			    const struct record_address *destination, int64_t time_ns,
+			    bool *from_low);
+
+/* Bytes now in state blocks, and sessions now held; for tests. */
+size_t session_table_bytes(const struct session_table *table);
+size_t session_table_count(const struct session_table *table);
+
+/*
+ * Single addresses known to serve, or to be clients, of some family: they outlive their
+ * sessions. A fixed number; in each set the oldest gives way.
+ */
+enum endpoint_role {
+	ENDPOINT_NONE,
+	ENDPOINT_SERVER,
+	ENDPOINT_CLIENT,
+};
+
+struct endpoint {
+	struct record_address address;
+	enum wire_family family;
+	enum endpoint_role role;
+	int64_t time_ns;
+};
+
+void endpoint_learn(struct session_table *table, const struct record_address *address,
+		    enum wire_family family, enum endpoint_role role, int64_t time_ns);
+const struct endpoint *endpoint_find(const struct session_table *table,
+				     const struct record_address *address);
 
 #endif /* SESSION_H */
