@@ -15,6 +15,7 @@
 #include "decode.h"
 #include "demo.h"
 #include "json.h"
+#include "names.h"
 #include "q3_demo.h"
 #include "summary.h"
 #include "text.h"
@@ -198,17 +199,6 @@ static int usage(FILE *out, int status)
 	return status;
 }
 
-static bool parse_protocol(const char *name, enum wire_family *ret)
-{
-	for (int family = 0; family < FAMILY_COUNT; family++)
-		if (!strcmp(name, wire_family_name((enum wire_family)family))) {
-			*ret = (enum wire_family)family;
-			return true;
-		}
-	fprintf(stderr, "quakeshield decode: no such protocol: '%s'\n", name);
-	return false;
-}
-
 static bool check_psk(const struct options *options)
 {
 	size_t n = options->psk ? strspn(options->psk, "0123456789abcdefABCDEF") : 0;
@@ -250,8 +240,11 @@ static int parse_options(int argc, char **argv, struct options *options)
 			options->output = OUTPUT_SUMMARY;
 			break;
 		case 'p':
-			if (!parse_protocol(optarg, &options->protocol))
+			if (!family_parse(optarg, &options->protocol)) {
+				fprintf(stderr, "quakeshield decode: no such protocol: '%s'\n",
+					optarg);
 				return 2;
+			}
 			break;
 		case 'i':
 			options->psk_identity = optarg;

@@ -9,7 +9,9 @@
 #define COMMANDS_H
 
 /* clang-format off */
-#define COMMANDS(X)
+#define COMMANDS(X)							\
+	X("decode", cmd_decode,						\
+	  "decode captures and demos: [--json] [--summary] [--protocol P] FILE...")
 /* clang-format on */
 
 #define AS_DECLARATION(name, function, help) int function(int argc, char **argv);

@@ -97,8 +97,8 @@ static void learn_family(struct session *s, const struct datagram *dg, bool send
 		return;
 	s->family = family;
 	s->certain = true;
-	endpoint_learn(s->table, server, family, ENDPOINT_SERVER, dg->time_ns);
-	endpoint_learn(s->table, client, family, ENDPOINT_CLIENT, dg->time_ns);
+	host_learn(s->table, server, family, HOST_SERVER, dg->time_ns);
+	host_learn(s->table, client, family, HOST_CLIENT, dg->time_ns);
 }
 
 /* Words that begin a game: whatever was thought of the session before, this is it. */
@@ -115,16 +115,38 @@ static enum wire_family only_family(unsigned int mask)
 					    : FAMILY_AUTO;
 }
 
+/* QuakeWorld's letters begin many words: alone they prove nothing. */
+static bool weak_letter(const struct oob *oob)
+{
+	struct span s = oob->arguments;
+
+	if (oob->row->parse == oob_qw_print)
+		return s.n && *s.bytes != '\\' && *s.bytes != '\n' && s.bytes[s.n - 1];
+	return oob->row->parse == oob_qw_command && (!s.n || s.bytes[s.n - 1]);
+}
+
+/* Does a known server get what only servers send? Then somebody plays tricks. */
+static bool contradicts(const struct session *s, const struct datagram *dg,
+			enum direction direction)
+{
+	const struct host *host;
+
+	if (direction != DIRECTION_S2C || s->certain)
+		return false;
+	host = host_find(s->table, &dg->destination);
+	return host && host->role == HOST_SERVER;
+}
+
 static void learn_oob(struct session *s, const struct datagram *dg, bool from_low,
 		      const struct oob *oob)
 {
 	enum wire_family family = only_family(oob->candidates);
 	enum direction direction;
 
-	if (!oob->row || !oob->candidates)
+	if (!oob->row || !oob->candidates || weak_letter(oob))
 		return;
 	direction = oob->row->direction;
-	if (direction == DIRECTION_UNKNOWN)
+	if (direction == DIRECTION_UNKNOWN || contradicts(s, dg, direction))
 		return;
 	learn_server(s, from_low, direction == DIRECTION_S2C,
 		     direction == DIRECTION_S2C && family != FAMILY_AUTO);
@@ -159,9 +181,8 @@ static void learn_control(struct session *s, const struct datagram *dg, bool fro
 		return;
 	game = dg->source;
 	game.port = (uint16_t)port;
-	endpoint_learn(s->table, &game, FAMILY_NETQUAKE, ENDPOINT_SERVER, dg->time_ns);
-	endpoint_learn(s->table, &dg->destination, FAMILY_NETQUAKE, ENDPOINT_CLIENT,
-		       dg->time_ns);
+	host_learn(s->table, &game, FAMILY_NETQUAKE, HOST_SERVER, dg->time_ns);
+	host_learn(s->table, &dg->destination, FAMILY_NETQUAKE, HOST_CLIENT, dg->time_ns);
 }
 
 /* ClientHello and ClientKeyExchange come from clients, the other messages from servers.
@@ -178,21 +199,31 @@ static void learn_dtls(struct session *s, const struct datagram *dg, bool from_l
 	learn_family(s, dg, !client, FAMILY_QUAKE_ENHANCED);
 }
 
+/* A bare l or m answers QuakeWorld's ping or log, and nothing else does so. */
+static void learn_raw(struct session *s, const struct datagram *dg, bool from_low)
+{
+	if (dg->n > 2 || (dg->payload[0] != 'l' && dg->payload[0] != 'm') || s->certain ||
+	    s->datagrams < 2)
+		return;
+	learn_server(s, from_low, true, true);
+	learn_family(s, dg, true, FAMILY_QUAKEWORLD);
+}
+
 /* A new session: have its ends been met elsewhere? */
 static void learn_ends(struct session *s, const struct datagram *dg, bool from_low)
 {
-	const struct endpoint *source = endpoint_find(s->table, &dg->source);
-	const struct endpoint *destination = endpoint_find(s->table, &dg->destination);
+	const struct host *source = host_find(s->table, &dg->source);
+	const struct host *destination = host_find(s->table, &dg->destination);
 
-	if (destination && destination->role == ENDPOINT_SERVER) {
+	if (destination && destination->role == HOST_SERVER) {
 		s->guess = destination->family;
 		learn_server(s, from_low, false, false);
-	} else if (source && source->role == ENDPOINT_SERVER) {
+	} else if (source && source->role == HOST_SERVER) {
 		s->guess = source->family;
 		learn_server(s, from_low, true, false);
-	} else if (source && source->role == ENDPOINT_CLIENT) {
+	} else if (source && source->role == HOST_CLIENT) {
 		learn_server(s, from_low, false, false);
-	} else if (destination && destination->role == ENDPOINT_CLIENT) {
+	} else if (destination && destination->role == HOST_CLIENT) {
 		learn_server(s, from_low, true, false);
 	}
 }
@@ -230,6 +261,8 @@ void identify_learn(struct session *s, enum shape shape, const struct datagram *
 			vote_sequenced(s, dg->payload, dg->n, from_low);
 		break;
 	case SHAPE_RAW:
+		learn_raw(s, dg, from_low);
+		break;
 	case SHAPE_RUNT:
 		break;
 	}
@@ -245,24 +278,21 @@ static enum wire_family among(unsigned int mask, enum wire_family owner)
 	return owner == FAMILY_NETQUAKE && (mask & IN_Q3) ? FAMILY_QUAKE3 : FAMILY_AUTO;
 }
 
-/* QuakeWorld's letters begin many words: alone they prove nothing. */
-static bool weak_letter(const struct oob *oob)
-{
-	struct span s = oob->arguments;
-
-	if (oob->row->parse == oob_qw_print)
-		return s.n && *s.bytes != '\\' && *s.bytes != '\n' && s.bytes[s.n - 1];
-	return oob->row->parse == oob_qw_command && (!s.n || s.bytes[s.n - 1]);
-}
-
 static void resolve_oob(const struct session *s, bool from_low, struct oob *oob,
 			bool last, struct identity *ret)
 {
 	enum wire_family known = s->certain ? s->family : FAMILY_AUTO;
 	enum wire_family family = only_family(oob->candidates);
 
-	ret->direction = oob->row && oob->row->direction ? oob->row->direction
-							 : session_direction(s, from_low);
+	ret->direction = session_direction(s, from_low);
+	if (!s->server_known && oob->row)
+		ret->direction = oob->row->direction;
+	if (oob->row && weak_letter(oob) && known == FAMILY_AUTO && last &&
+	    s->guess != FAMILY_AUTO)
+		known = s->guess;
+	if (oob->row && weak_letter(oob) && known != FAMILY_AUTO &&
+	    among(oob->candidates, known) == FAMILY_AUTO)
+		oob->row = NULL;
 	if (oob->row && !oob->candidates) {
 		ret->foreign = "a query or reply of another protocol (Valve, GoldSrc)";
 		return;
@@ -276,7 +306,7 @@ static void resolve_oob(const struct session *s, bool from_low, struct oob *oob,
 		if (family == FAMILY_AUTO && last)
 			family = among(oob->candidates, s->guess);
 		if (family == FAMILY_AUTO && last && !weak_letter(oob))
-			family = oob->row->fallback;
+			family = oob_fallback(oob);
 	} else if (weak_letter(oob) && among(oob->candidates, known) != family) {
 		family = last ? among(oob->candidates, s->guess) : FAMILY_AUTO;
 		ret->settled = last;
@@ -322,12 +352,13 @@ static void resolve_sequenced(const struct session *s, enum shape shape, bool la
 		ret->settled = false;
 }
 
-void identify_resolve(const struct session *s, enum shape shape,
-		      const struct datagram *dg, bool from_low, struct oob *oob,
-		      bool last, struct identity *ret)
+void identify_resolve(struct session *s, enum shape shape, const struct datagram *dg,
+		      bool from_low, struct oob *oob, bool last, struct identity *ret)
 {
 	/* Who has shown so much and is not known by now will not be. */
 	last = last || s->datagrams > SESSION_PATIENCE;
+	if (last && !s->certain && s->guess == FAMILY_AUTO)
+		learn_ends(s, dg, from_low);
 	ret->shape = shape;
 	ret->family = FAMILY_AUTO;
 	ret->direction = session_direction(s, from_low);

@@ -42,9 +42,9 @@ void identify_learn(struct session *s, enum shape shape, const struct datagram *
 
 /*
  * What this datagram is, by all that is known now. @last: nothing more will come, take
- * the best guess.
+ * the best guess (which looks once more at what is known of the two ends).
  */
-void identify_resolve(const struct session *s, enum shape shape,
+void identify_resolve(struct session *s, enum shape shape,
 		      const struct datagram *dg, bool from_low, struct oob *oob,
 		      bool last, struct identity *ret);
 

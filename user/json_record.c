@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "json.h"
+#include "names.h"
 
 const char *const record_status_names[RECORD_STATUS_COUNT] = {
 	[RECORD_DECODED] = "decoded",
@@ -130,7 +131,7 @@ void json_record(struct json *json, const struct record *r)
 	json_text(json, ",\"time\":");
 	json_time(json, r->time_ns);
 	json_literal(json, ",\"protocol\":",
-		     r->family == FAMILY_AUTO ? NULL : wire_family_name(r->family));
+		     r->family == FAMILY_AUTO ? NULL : family_name(r->family));
 	json_literal(json, ",\"direction\":", directions[r->direction]);
 	json_literal(json, ",\"kind\":", r->kind);
 	json_literal(json, ",\"status\":", record_status_names[r->status]);

@@ -100,112 +100,112 @@ static unsigned int shape_letter(const struct oob *oob)
 #define C2S DIRECTION_C2S
 #define S2C DIRECTION_S2C
 #define ANY DIRECTION_UNKNOWN
-#define NQ FAMILY_NETQUAKE
-#define QW FAMILY_QUAKEWORLD
-#define Q2 FAMILY_QUAKE2
-#define Q3 FAMILY_QUAKE3
+#define AS_NQ FAMILY_NETQUAKE
+#define AS_QW FAMILY_QUAKEWORLD
+#define AS_Q2 FAMILY_QUAKE2
+#define AS_Q3 FAMILY_QUAKE3
 /* A word that is its own kind's name. */
 #define WORD(word) word, word
 
 const struct oob_row oob_rows[] = {
 	/* Quake III and kin; DarkPlaces shares these */
-	{ WORD("getstatus"), IN_Q3, C2S, Q3, oob_query, NULL },
-	{ WORD("getinfo"), IN_Q3, C2S, Q3, oob_query, NULL },
-	{ WORD("statusResponse"), IN_Q3, S2C, Q3, oob_status_response, NULL },
-	{ WORD("infoResponse"), IN_Q3, S2C, Q3, oob_info_response, NULL },
-	{ WORD("getchallenge"), IN_QW | IN_Q2 | IN_Q3, C2S, QW, oob_getchallenge, shape_getchallenge },
-	{ WORD("challengeResponse"), IN_Q3, S2C, Q3, oob_challenge_response, NULL },
-	{ WORD("connect"), IN_NQ | IN_QW | IN_Q2 | IN_Q3, C2S, QW, oob_connect, shape_connect },
-	{ WORD("connectResponse"), IN_Q3, S2C, Q3, oob_connect_response, NULL },
-	{ WORD("rcon"), IN_QW | IN_Q2 | IN_Q3, C2S, Q3, oob_rcon, NULL },
-	{ WORD("srcon"), IN_NQ | IN_Q3, C2S, NQ, oob_srcon, NULL },
-	{ WORD("print"), IN_Q2 | IN_Q3, S2C, Q3, oob_print, shape_print },
-	{ WORD("disconnect"), IN_Q3, S2C, Q3, oob_none, NULL },
-	{ WORD("echo"), IN_Q2 | IN_Q3, S2C, Q3, oob_text, NULL },
-	{ WORD("error"), IN_Q3, S2C, Q3, oob_text, NULL },
-	{ WORD("needcdkey"), IN_Q3, S2C, Q3, oob_text, NULL },
-	{ WORD("rconinfo"), IN_Q3, C2S, Q3, oob_arguments, NULL },
-	{ WORD("rconInfoResponse"), IN_Q3, S2C, Q3, oob_text, NULL },
-	{ WORD("getKeyAuthorize"), IN_Q3, C2S, Q3, oob_key_authorize, NULL },
-	{ WORD("keyAuthorize"), IN_Q3, S2C, Q3, oob_text, NULL },
-	{ WORD("getIpAuthorize"), IN_Q3, S2C, Q3, oob_ip_request, NULL },
-	{ WORD("ipAuthorize"), IN_Q3, C2S, Q3, oob_ip_authorize, NULL },
-	{ WORD("AUTH:SV"), IN_Q3, C2S, Q3, oob_text, NULL },
-	{ WORD("AUTH:CL"), IN_Q3, S2C, Q3, oob_text, NULL },
-	{ WORD("banUser"), IN_Q3, S2C, Q3, oob_arguments, NULL },
-	{ WORD("getmotd"), IN_Q3, C2S, Q3, oob_motd, NULL },
-	{ WORD("motd"), IN_Q3, S2C, Q3, oob_motd, NULL },
-	{ WORD("getUpdateInfo"), IN_Q3, C2S, Q3, oob_arguments, NULL },
-	{ WORD("updateResponse"), IN_Q3, S2C, Q3, oob_text, NULL },
-	{ WORD("gameCompleteStatus"), IN_Q3, S2C, Q3, oob_gamecomplete, NULL },
-	{ WORD("getBlockedServers"), IN_Q3, C2S, Q3, oob_arguments, NULL },
-	{ WORD("getBlockedServersResponse"), IN_Q3, S2C, Q3, oob_text, NULL },
+	{ WORD("getstatus"), IN_Q3, C2S, AS_Q3, oob_query, NULL },
+	{ WORD("getinfo"), IN_Q3, C2S, AS_Q3, oob_query, NULL },
+	{ WORD("statusResponse"), IN_Q3, S2C, AS_Q3, oob_status_response, NULL },
+	{ WORD("infoResponse"), IN_Q3, S2C, AS_Q3, oob_info_response, NULL },
+	{ WORD("getchallenge"), IN_QW | IN_Q2 | IN_Q3, C2S, AS_QW, oob_getchallenge, shape_getchallenge },
+	{ WORD("challengeResponse"), IN_Q3, S2C, AS_Q3, oob_challenge_response, NULL },
+	{ WORD("connect"), IN_NQ | IN_QW | IN_Q2 | IN_Q3, C2S, AS_QW, oob_connect, shape_connect },
+	{ WORD("connectResponse"), IN_Q3, S2C, AS_Q3, oob_connect_response, NULL },
+	{ WORD("rcon"), IN_QW | IN_Q2 | IN_Q3, C2S, AS_Q3, oob_rcon, NULL },
+	{ WORD("srcon"), IN_NQ | IN_Q3, C2S, AS_NQ, oob_srcon, NULL },
+	{ WORD("print"), IN_Q2 | IN_Q3, S2C, AS_Q3, oob_print, shape_print },
+	{ WORD("disconnect"), IN_Q3, S2C, AS_Q3, oob_none, NULL },
+	{ WORD("echo"), IN_Q2 | IN_Q3, S2C, AS_Q3, oob_text, NULL },
+	{ WORD("error"), IN_Q3, S2C, AS_Q3, oob_text, NULL },
+	{ WORD("needcdkey"), IN_Q3, S2C, AS_Q3, oob_text, NULL },
+	{ WORD("rconinfo"), IN_Q3, C2S, AS_Q3, oob_arguments, NULL },
+	{ WORD("rconInfoResponse"), IN_Q3, S2C, AS_Q3, oob_text, NULL },
+	{ WORD("getKeyAuthorize"), IN_Q3, C2S, AS_Q3, oob_key_authorize, NULL },
+	{ WORD("keyAuthorize"), IN_Q3, S2C, AS_Q3, oob_text, NULL },
+	{ WORD("getIpAuthorize"), IN_Q3, S2C, AS_Q3, oob_ip_request, NULL },
+	{ WORD("ipAuthorize"), IN_Q3, C2S, AS_Q3, oob_ip_authorize, NULL },
+	{ WORD("AUTH:SV"), IN_Q3, C2S, AS_Q3, oob_text, NULL },
+	{ WORD("AUTH:CL"), IN_Q3, S2C, AS_Q3, oob_text, NULL },
+	{ WORD("banUser"), IN_Q3, S2C, AS_Q3, oob_arguments, NULL },
+	{ WORD("getmotd"), IN_Q3, C2S, AS_Q3, oob_motd, NULL },
+	{ WORD("motd"), IN_Q3, S2C, AS_Q3, oob_motd, NULL },
+	{ WORD("getUpdateInfo"), IN_Q3, C2S, AS_Q3, oob_arguments, NULL },
+	{ WORD("updateResponse"), IN_Q3, S2C, AS_Q3, oob_text, NULL },
+	{ WORD("gameCompleteStatus"), IN_Q3, S2C, AS_Q3, oob_gamecomplete, NULL },
+	{ WORD("getBlockedServers"), IN_Q3, C2S, AS_Q3, oob_arguments, NULL },
+	{ WORD("getBlockedServersResponse"), IN_Q3, S2C, AS_Q3, oob_text, NULL },
 	/* masters */
-	{ WORD("heartbeat"), IN_Q2 | IN_Q3, S2C, Q3, oob_heartbeat, shape_heartbeat },
-	{ WORD("getservers"), IN_Q2 | IN_Q3, C2S, Q3, oob_getservers, shape_getservers },
-	{ WORD("getserversExt"), IN_Q3, C2S, Q3, oob_getserversext, NULL },
-	{ WORD("getserversResponse"), IN_Q3, S2C, Q3, oob_servers_response, NULL },
-	{ WORD("getserversExtResponse"), IN_Q3, S2C, Q3, oob_servers_response, NULL },
-	{ WORD("servers"), IN_Q2, S2C, Q2, oob_servers, NULL },
-	{ WORD("shutdown"), IN_Q2, S2C, Q2, oob_none, NULL },
-	{ WORD("query"), IN_Q2, S2C, Q2, oob_text, NULL },
+	{ WORD("heartbeat"), IN_Q2 | IN_Q3, S2C, AS_Q3, oob_heartbeat, shape_heartbeat },
+	{ WORD("getservers"), IN_Q2 | IN_Q3, C2S, AS_Q3, oob_getservers, shape_getservers },
+	{ WORD("getserversExt"), IN_Q3, C2S, AS_Q3, oob_getserversext, NULL },
+	{ WORD("getserversResponse"), IN_Q3, S2C, AS_Q3, oob_servers_response, NULL },
+	{ WORD("getserversExtResponse"), IN_Q3, S2C, AS_Q3, oob_servers_response, NULL },
+	{ WORD("servers"), IN_Q2, S2C, AS_Q2, oob_servers, NULL },
+	{ WORD("shutdown"), IN_Q2, S2C, AS_Q2, oob_none, NULL },
+	{ WORD("query"), IN_Q2, S2C, AS_Q2, oob_text, NULL },
 	/* Quake II */
-	{ WORD("status"), IN_QW | IN_Q2, C2S, Q2, oob_status, NULL },
-	{ WORD("info"), IN_QW | IN_Q2, ANY, Q2, oob_info, shape_info },
-	{ WORD("ping"), IN_NQ | IN_QW | IN_Q2 | IN_Q3, C2S, Q2, oob_none, NULL },
-	{ WORD("ack"), IN_NQ | IN_Q2 | IN_Q3, S2C, Q2, oob_none, NULL },
-	{ WORD("challenge"), IN_NQ | IN_Q2, S2C, Q2, oob_challenge, shape_challenge },
-	{ WORD("client_connect"), IN_Q2, S2C, Q2, oob_client_connect, NULL },
-	{ WORD("passive_connect"), IN_Q2, S2C, Q2, oob_none, NULL },
-	{ WORD("cmd"), IN_Q2, S2C, Q2, oob_text, NULL },
-	{ WORD("cheaternetreply"), IN_Q2, C2S, Q2, oob_text, NULL },
+	{ WORD("status"), IN_QW | IN_Q2, C2S, AS_Q2, oob_status, NULL },
+	{ WORD("info"), IN_QW | IN_Q2, ANY, AS_Q2, oob_info, shape_info },
+	{ WORD("ping"), IN_NQ | IN_QW | IN_Q2 | IN_Q3, C2S, AS_Q2, oob_none, NULL },
+	{ WORD("ack"), IN_NQ | IN_Q2 | IN_Q3, S2C, AS_Q2, oob_none, NULL },
+	{ WORD("challenge"), IN_NQ | IN_Q2, S2C, AS_Q2, oob_challenge, shape_challenge },
+	{ WORD("client_connect"), IN_Q2, S2C, AS_Q2, oob_client_connect, NULL },
+	{ WORD("passive_connect"), IN_Q2, S2C, AS_Q2, oob_none, NULL },
+	{ WORD("cmd"), IN_Q2, S2C, AS_Q2, oob_text, NULL },
+	{ WORD("cheaternetreply"), IN_Q2, C2S, AS_Q2, oob_text, NULL },
 	/* DarkPlaces */
-	{ WORD("accept"), IN_NQ, S2C, NQ, oob_none, NULL },
-	{ WORD("reject"), IN_NQ, S2C, NQ, oob_reject, NULL },
-	{ WORD("extResponse"), IN_NQ, C2S, NQ, oob_text, NULL },
+	{ WORD("accept"), IN_NQ, S2C, AS_NQ, oob_none, NULL },
+	{ WORD("reject"), IN_NQ, S2C, AS_NQ, oob_reject, NULL },
+	{ WORD("extResponse"), IN_NQ, C2S, AS_NQ, oob_text, NULL },
 	/* QuakeWorld, mvdsv, FTE */
-	{ WORD("k"), IN_QW, ANY, QW, oob_none, shape_letter },
-	{ WORD("l"), IN_QW, ANY, QW, oob_none, shape_letter },
-	{ WORD("m"), IN_QW, ANY, QW, oob_none, shape_letter },
-	{ WORD("j"), IN_QW, S2C, QW, oob_none, shape_letter },
-	{ WORD("log"), IN_QW, C2S, QW, oob_qw_log, NULL },
-	{ WORD("lastscores"), IN_QW, C2S, QW, oob_arguments, NULL },
-	{ WORD("laststats"), IN_QW, C2S, QW, oob_arguments, NULL },
-	{ WORD("dlist"), IN_QW, C2S, QW, oob_arguments, NULL },
-	{ WORD("dlistr"), IN_QW, C2S, QW, oob_arguments, NULL },
-	{ WORD("dlistregex"), IN_QW, C2S, QW, oob_arguments, NULL },
-	{ WORD("demolist"), IN_QW, C2S, QW, oob_arguments, NULL },
-	{ WORD("demolistr"), IN_QW, C2S, QW, oob_arguments, NULL },
-	{ WORD("demolistregex"), IN_QW, C2S, QW, oob_arguments, NULL },
-	{ WORD("qtvusers"), IN_QW, C2S, QW, oob_arguments, NULL },
-	{ WORD("broadcast"), IN_QW, C2S, QW, oob_text, NULL },
-	{ WORD("ip"), IN_QW, C2S, QW, oob_qw_ip, NULL },
-	{ WORD("realip"), IN_QW, C2S, QW, oob_arguments, NULL },
-	{ WORD("dtlsconnect"), IN_QW, C2S, QW, oob_text, NULL },
-	{ WORD("ice_offer"), IN_QW, ANY, QW, oob_text, NULL },
-	{ WORD("ice_ccand"), IN_QW, ANY, QW, oob_text, NULL },
+	{ WORD("k"), IN_QW, ANY, AS_QW, oob_none, shape_letter },
+	{ WORD("l"), IN_QW, ANY, AS_QW, oob_none, shape_letter },
+	{ WORD("m"), IN_QW, ANY, AS_QW, oob_none, shape_letter },
+	{ WORD("j"), IN_QW, S2C, AS_QW, oob_none, shape_letter },
+	{ WORD("log"), IN_QW, C2S, AS_QW, oob_qw_log, NULL },
+	{ WORD("lastscores"), IN_QW, C2S, AS_QW, oob_arguments, NULL },
+	{ WORD("laststats"), IN_QW, C2S, AS_QW, oob_arguments, NULL },
+	{ WORD("dlist"), IN_QW, C2S, AS_QW, oob_arguments, NULL },
+	{ WORD("dlistr"), IN_QW, C2S, AS_QW, oob_arguments, NULL },
+	{ WORD("dlistregex"), IN_QW, C2S, AS_QW, oob_arguments, NULL },
+	{ WORD("demolist"), IN_QW, C2S, AS_QW, oob_arguments, NULL },
+	{ WORD("demolistr"), IN_QW, C2S, AS_QW, oob_arguments, NULL },
+	{ WORD("demolistregex"), IN_QW, C2S, AS_QW, oob_arguments, NULL },
+	{ WORD("qtvusers"), IN_QW, C2S, AS_QW, oob_arguments, NULL },
+	{ WORD("broadcast"), IN_QW, C2S, AS_QW, oob_text, NULL },
+	{ WORD("ip"), IN_QW, C2S, AS_QW, oob_qw_ip, NULL },
+	{ WORD("realip"), IN_QW, C2S, AS_QW, oob_arguments, NULL },
+	{ WORD("dtlsconnect"), IN_QW, C2S, AS_QW, oob_text, NULL },
+	{ WORD("ice_offer"), IN_QW, ANY, AS_QW, oob_text, NULL },
+	{ WORD("ice_ccand"), IN_QW, ANY, AS_QW, oob_text, NULL },
 	/* GoldSrc words: no Quake server answers them */
-	{ WORD("infostring"), IN_NONE, C2S, Q3, NULL, NULL },
-	{ WORD("players"), IN_NONE, C2S, Q3, NULL, NULL },
-	{ WORD("rules"), IN_NONE, C2S, Q3, NULL, NULL },
-	{ WORD("details"), IN_NONE, C2S, Q3, NULL, NULL },
+	{ WORD("infostring"), IN_NONE, C2S, AS_Q3, NULL, NULL },
+	{ WORD("players"), IN_NONE, C2S, AS_Q3, NULL, NULL },
+	{ WORD("rules"), IN_NONE, C2S, AS_Q3, NULL, NULL },
+	{ WORD("details"), IN_NONE, C2S, AS_Q3, NULL, NULL },
 };
 /* clang-format on */
 
 const size_t oob_rows_count = sizeof(oob_rows) / sizeof(*oob_rows);
 
 /* Words that run into their argument. */
-static const struct oob_row qw_challenge = { "c", "s2c-challenge",  IN_QW, S2C,
-					     QW,  oob_qw_challenge, NULL };
-static const struct oob_row qw_print = { "n", "a2c-print",  IN_QW | IN_NQ, S2C,
-					 QW,  oob_qw_print, NULL };
+static const struct oob_row qw_challenge = { "c",   "s2c-challenge",  IN_QW, S2C,
+					     AS_QW, oob_qw_challenge, NULL };
+static const struct oob_row qw_print = { "n",	"a2c-print",  IN_QW | IN_NQ, S2C,
+					 AS_QW, oob_qw_print, NULL };
 static const struct oob_row qw_chunk = { "n\\chunk", "qw-chunk",   IN_QW, S2C,
-					 QW,	     oob_qw_chunk, NULL };
-static const struct oob_row qw_command = { "B", "a2c-client-command", IN_QW, S2C,
-					   QW,	oob_qw_command,	      NULL };
-static const struct oob_row qw_servers = { "d", "m2c-servers",	IN_QW, S2C,
-					   QW,	oob_qw_servers, NULL };
-static const struct oob_row valve_query = { "", "a2s", IN_NONE, ANY, Q3, NULL, NULL };
+					 AS_QW,	     oob_qw_chunk, NULL };
+static const struct oob_row qw_command = { "B",	  "a2c-client-command", IN_QW, S2C,
+					   AS_QW, oob_qw_command,	NULL };
+static const struct oob_row qw_servers = { "d",	  "m2c-servers",  IN_QW, S2C,
+					   AS_QW, oob_qw_servers, NULL };
+static const struct oob_row valve_query = { "", "a2s", IN_NONE, ANY, AS_Q3, NULL, NULL };
 
 /* Rows by a cheap hash of the folded word; built on first use. */
 #define INDEX_SIZE 512
@@ -369,6 +369,17 @@ enum wire_family oob_owner(const struct oob *oob, enum wire_family family)
 	at += sizeof(key) - 1;
 	n = (size_t)(oob->arguments.bytes + oob->arguments.n - at);
 	return !n || *at == '\\' || *at == '\n' ? FAMILY_NETQUAKE : family;
+}
+
+/* QuakeWorld's tools end these with a line feed, or ask with flags; Quake II's do not. */
+enum wire_family oob_fallback(const struct oob *oob)
+{
+	bool quakeworld =
+		ends_line(oob) || (oob->row->parse == oob_status && after_blanks(oob).n);
+
+	if (quakeworld && (oob->candidates & IN_QW))
+		return FAMILY_QUAKEWORLD;
+	return oob->row->fallback;
 }
 
 void oob_decode(struct oob *oob, struct record *r)

@@ -69,6 +69,9 @@ void oob_recognise(const uint8_t *payload, size_t n, struct oob *ret);
  */
 enum wire_family oob_owner(const struct oob *oob, enum wire_family family);
 
+/* When nothing tells which of the candidates is meant: the likeliest. */
+enum wire_family oob_fallback(const struct oob *oob);
+
 /* kind, status and fields. */
 void oob_decode(struct oob *oob, struct record *r);
 

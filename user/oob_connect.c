@@ -104,7 +104,7 @@ static void connect_quake3(struct oob *oob, struct record *r)
 					    oob->n - CONNECT_COMPRESSED, oob->plain,
 					    sizeof(oob->plain));
 	if (n < 0) {
-		record_malformed(r, n == -EMSGSIZE ? "compressed userinfo too long"
+		record_malformed(r, n == -EMSGSIZE ? "userinfo is not compressed, or too long"
 						   : "userinfo does not decompress");
 		oob->learnt.n = 0;
 		return;

@@ -22,7 +22,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "family.h"
+#include "wire.h"
 
 enum direction {
 	DIRECTION_UNKNOWN,

@@ -11,8 +11,8 @@
 
 #include "session.h"
 
-#define ENDPOINT_SETS 4096
-#define ENDPOINT_WAYS 4
+#define HOST_SETS 4096
+#define HOST_WAYS 4
 
 struct session_table {
 	struct session *sessions;
@@ -26,7 +26,7 @@ struct session_table {
 	struct session *newest, *oldest;
 	struct session *state_newest, *state_oldest;
 	size_t state_bytes, state_max;
-	struct endpoint endpoints[ENDPOINT_SETS][ENDPOINT_WAYS];
+	struct host hosts[HOST_SETS][HOST_WAYS];
 };
 
 struct session_table *session_table_create(size_t sessions, size_t state_bytes)
@@ -254,14 +254,14 @@ struct session *session_get(struct session_table *table,
 	return s;
 }
 
-static const struct endpoint *endpoint_set(const struct session_table *table,
+static const struct host *host_set(const struct session_table *table,
 					   const struct record_address *address)
 {
 	uint64_t h = table->seed, word[2];
 
 	memcpy(word, address->bytes, sizeof(word));
 	h = mix(mix(mix(h, word[0]), word[1]), address->port);
-	return table->endpoints[(h ^ h >> 32) % ENDPOINT_SETS];
+	return table->hosts[(h ^ h >> 32) % HOST_SETS];
 }
 
 static bool address_equal(const struct record_address *a, const struct record_address *b)
@@ -270,24 +270,24 @@ static bool address_equal(const struct record_address *a, const struct record_ad
 	       !memcmp(a->bytes, b->bytes, 16);
 }
 
-const struct endpoint *endpoint_find(const struct session_table *table,
+const struct host *host_find(const struct session_table *table,
 				     const struct record_address *address)
 {
-	const struct endpoint *set = endpoint_set(table, address);
+	const struct host *set = host_set(table, address);
 
-	for (size_t i = 0; i < ENDPOINT_WAYS; i++)
+	for (size_t i = 0; i < HOST_WAYS; i++)
 		if (set[i].role && address_equal(&set[i].address, address))
 			return &set[i];
 	return NULL;
 }
 
-void endpoint_learn(struct session_table *table, const struct record_address *address,
-		    enum wire_family family, enum endpoint_role role, int64_t time_ns)
+void host_learn(struct session_table *table, const struct record_address *address,
+		    enum wire_family family, enum host_role role, int64_t time_ns)
 {
-	struct endpoint *set = (struct endpoint *)endpoint_set(table, address);
-	struct endpoint *at = set;
+	struct host *set = (struct host *)host_set(table, address);
+	struct host *at = set;
 
-	for (size_t i = 0; i < ENDPOINT_WAYS; i++) {
+	for (size_t i = 0; i < HOST_WAYS; i++) {
 		if (set[i].role && address_equal(&set[i].address, address)) {
 			at = &set[i];
 			break;

@@ -107,22 +107,22 @@ size_t session_table_count(const struct session_table *table);
  * Single addresses known to serve, or to be clients, of some family: they outlive their
  * sessions. A fixed number; in each set the oldest gives way.
  */
-enum endpoint_role {
-	ENDPOINT_NONE,
-	ENDPOINT_SERVER,
-	ENDPOINT_CLIENT,
+enum host_role {
+	HOST_NONE,
+	HOST_SERVER,
+	HOST_CLIENT,
 };
 
-struct endpoint {
+struct host {
 	struct record_address address;
 	enum wire_family family;
-	enum endpoint_role role;
+	enum host_role role;
 	int64_t time_ns;
 };
 
-void endpoint_learn(struct session_table *table, const struct record_address *address,
-		    enum wire_family family, enum endpoint_role role, int64_t time_ns);
-const struct endpoint *endpoint_find(const struct session_table *table,
+void host_learn(struct session_table *table, const struct record_address *address,
+		    enum wire_family family, enum host_role role, int64_t time_ns);
+const struct host *host_find(const struct session_table *table,
 				     const struct record_address *address);
 
 #endif /* SESSION_H */

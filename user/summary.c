@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "names.h"
 #include "summary.h"
 
 static void kind_count(struct summary_family *family, const char *name)
@@ -99,7 +100,7 @@ void summary_write(const struct summary *summary, const char *file, struct json 
 			continue;
 		json_text(json, comma);
 		family_write(&summary->families[family],
-			     wire_family_name((enum wire_family)family), json);
+			     family_name((enum wire_family)family), json);
 		comma = ",";
 	}
 	json_text(json, "}");

@@ -6,6 +6,7 @@
 #include <arpa/inet.h>
 #include <string.h>
 
+#include "names.h"
 #include "text.h"
 
 static void text_address(struct json *json, const struct record_address *address)
@@ -38,7 +39,7 @@ void text_record(struct json *json, const struct record *r)
 		text_address(json, &r->destination);
 		json_text(json, " ");
 	}
-	json_text(json, r->family == FAMILY_AUTO ? "-" : wire_family_name(r->family));
+	json_text(json, r->family == FAMILY_AUTO ? "-" : family_name(r->family));
 	if (r->dialect) {
 		json_text(json, "/");
 		json_text(json, r->dialect);
