@@ -17,6 +17,7 @@
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
+	__uint(map_flags, BPF_F_MMAPABLE);
 	__type(key, __u32);
 	__type(value, struct live);
 } live SEC(".maps");
@@ -49,7 +50,7 @@ struct {
 	__uint(max_entries, LIST_MAX);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, struct cidr);
-	__type(value, __u32); /* mask of enum list_origin */
+	__type(value, struct list_entry);
 } allow SEC(".maps");
 
 struct {
@@ -57,7 +58,7 @@ struct {
 	__uint(max_entries, LIST_MAX);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, struct cidr);
-	__type(value, __u32);
+	__type(value, struct list_entry);
 } deny SEC(".maps");
 
 /* Budgets: one u64 each, see limit.h. Shared by all CPUs, so limits do not multiply. */

@@ -133,9 +133,13 @@ struct cidr {
 };
 _Static_assert(sizeof(struct cidr) == 20, "an LPM key has no holes");
 
-enum list_origin {
-	LIST_LIVE = 1, /* by `quakeshield allow add` */
-	LIST_CONFIG = 2, /* by the configuration: replaced at reload */
+#define LIST_LIVE   1 /* by `quakeshield allow add` */
+#define LIST_CONFIG 2 /* by the configuration: replaced at reload */
+
+struct list_entry {
+	__u8 origins; /* mask of LIST_* */
+	__u8 length; /* of the key: tells an exact match from a longer one */
+	__u16 pad;
 };
 
 /* One element, written by the daemon, read by every packet. */

@@ -10,7 +10,11 @@
 
 /* clang-format off */
 #define COMMANDS(X)							\
-	X("decode", cmd_decode,						\
+	X("run", cmd_run, "protect interfaces: [-c FILE] [-i IFACE]... [--mode M] [--observe]") \
+	X("load", cmd_load, "load and pin, attach nothing: [-c FILE] --pin DIR")	\
+	X("reload", cmd_reload, "apply the configuration again, keeping all state")	\
+	X("detach", cmd_detach, "take the shield down and forget its state")		\
+	X("decode", cmd_decode,								\
 	  "decode captures and demos: [--json] [--summary] [--protocol P] FILE...")
 /* clang-format on */
 

@@ -38,6 +38,7 @@ struct config {
 	size_t interface_count;
 	enum attach_mode mode;
 	bool observe; /* all services */
+	bool replay_clock; /* never from a file: time is what live.clock_ns says */
 	bool detach_on_exit; /* SIGTERM takes the shield down; default: it stays */
 	struct cidr allow[CONFIG_LIST];
 	size_t allow_count;

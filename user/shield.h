@@ -91,6 +91,7 @@ enum list {
 int shield_list_add(struct shield *shield, enum list list, const struct cidr *cidr);
 /* -ENOENT, without a message: not in the list (or only through the configuration). */
 int shield_list_del(struct shield *shield, enum list list, const struct cidr *cidr);
+/* @origins: LIST_LIVE, LIST_CONFIG or both. */
 int shield_list_each(const struct shield *shield, enum list list,
 		     void (*each)(const struct cidr *cidr, __u32 origins, void *context),
 		     void *context);

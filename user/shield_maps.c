@@ -1,0 +1,512 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * shield_maps.c - what is in the maps: applying a configuration, reading counters,
+ * editing lists.
+ *
+ * A configuration is applied by filling the half of live, services and ports that no
+ * packet looks at, and then flipping one bit. No packet sees a mixture, none goes
+ * unjudged.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "log.h"
+#include "names.h"
+#include "shield_internal.h"
+#include "util.h"
+
+/* --- the live map
+ * ----------------------------------------------------------------------- */
+
+static size_t live_size(void)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	return (sizeof(struct live) + page - 1) / page * page;
+}
+
+void shield_unmap_live(struct shield *s)
+{
+	if (s->shared)
+		munmap(s->shared, live_size());
+	s->shared = NULL;
+}
+
+int shield_map_live(struct shield *s)
+{
+	void *at =
+		mmap(NULL, live_size(), PROT_READ | PROT_WRITE, MAP_SHARED, s->live, 0);
+
+	if (at == MAP_FAILED) {
+		log_error("cannot map '%s/live': %s", s->dir, strerror(errno));
+		return -errno;
+	}
+	s->shared = at;
+	for (size_t i = 0; i < ARRAY_SIZE(s->shared->keys); i++) {
+		__u64 key;
+
+		if (s->shared->keys[i])
+			continue;
+		if (getrandom(&key, sizeof(key), 0) != sizeof(key)) {
+			log_error("getrandom: %s", strerror(errno));
+			return -EIO;
+		}
+		s->shared->keys[i] = key | 1;
+	}
+	return 0;
+}
+
+__u32 shield_generation(const struct shield *s)
+{
+	return __atomic_load_n(&s->shared->generation, __ATOMIC_ACQUIRE);
+}
+
+/* --- applying a configuration
+ * ----------------------------------------------------------- */
+
+/* Which slot each service gets; the tables of one generation, before they are written. */
+struct plan {
+	struct service services[SERVICES_MAX];
+	struct port ports[PORTS];
+	__u64 bits[PORTS / 64];
+	__u32 slots[SERVICES_MAX]; /* by service number in the configuration */
+	bool fresh[SERVICES_MAX]; /* by slot: its counters belong to somebody else */
+};
+
+static int find_named(const struct service *services, const char *name)
+{
+	for (int i = 0; i < SERVICES_MAX; i++)
+		if (services[i].active && !strncmp(services[i].name, name, NAME_MAX_LEN))
+			return i;
+	return -1;
+}
+
+static int find_free(const struct service *now, const struct service *next,
+		     __u32 capacity)
+{
+	/* Rather a slot that nobody uses now: its last packets are still being counted.
+	 */
+	for (__u32 i = 0; i < capacity; i++)
+		if (!now[i].active && !next[i].active)
+			return (int)i;
+	for (__u32 i = 0; i < capacity; i++)
+		if (!next[i].active)
+			return (int)i;
+	return -1;
+}
+
+static int plan_slots(const struct shield *s, const struct config *config,
+		      const struct service *now, struct plan *plan)
+{
+	/* First those that stay, so that no newcomer takes their slots. */
+	for (int pass = 0; pass < 2; pass++) {
+		for (size_t i = 0; i < config->service_count; i++) {
+			const struct service *wanted = &config->services[i].service;
+			int slot = find_named(now, wanted->name);
+
+			if ((slot >= 0) == pass)
+				continue;
+			if (slot < 0) {
+				slot = find_free(now, plan->services, s->capacity);
+				if (slot < 0) {
+					log_error(
+						"the pinned counters have room for %u services, "
+						"the configuration names %zu: `quakeshield detach` "
+						"and start again to make room",
+						s->capacity, config->service_count);
+					return -ENOSPC;
+				}
+				plan->fresh[slot] = true;
+			}
+			plan->slots[i] = (__u32)slot;
+			plan->services[slot] = *wanted;
+			plan->services[slot].active = 1;
+			plan->services[slot].observe |= config->observe;
+		}
+	}
+	return 0;
+}
+
+static int plan_ports(const struct shield *s, const struct config *config,
+		      __u32 generation, struct plan *plan)
+{
+	for (size_t i = 0; i < config->service_count; i++) {
+		const struct config_service *c = &config->services[i];
+
+		for (size_t n = 0; n < c->port_count; n++) {
+			__u16 number = c->ports[n];
+			struct port *port = &plan->ports[number];
+
+			plan->bits[number / 64] |= 1ull << number % 64;
+			if (!c->address_count)
+				port->any = (__u16)(plan->slots[i] + 1);
+			for (size_t a = 0; a < c->address_count; a++) {
+				struct endpoint at = { .port = number,
+						       .generation = generation & 1 };
+				__u32 slot = plan->slots[i] + 1;
+
+				memcpy(at.addr, c->addresses[a], sizeof(at.addr));
+				port->exact = 1;
+				if (bpf_map_update_elem(s->endpoints, &at, &slot,
+							BPF_ANY)) {
+					log_error(
+						"cannot add an address of service '%s': %s (at most "
+						"%d addresses and ports together)",
+						c->service.name, strerror(errno),
+						SERVICES_MAX);
+					return -errno;
+				}
+			}
+		}
+	}
+	return 0;
+}
+
+/* Forget the (address, port) pairs of the generation before last. */
+static void clear_endpoints(const struct shield *s, __u32 generation)
+{
+	struct endpoint at, doomed[2 * SERVICES_MAX];
+	size_t count = 0;
+	void *previous = NULL;
+
+	while (count < ARRAY_SIZE(doomed) &&
+	       !bpf_map_get_next_key(s->endpoints, previous, &at)) {
+		previous = &at;
+		if (at.generation == (generation & 1))
+			doomed[count++] = at;
+	}
+	while (count)
+		bpf_map_delete_elem(s->endpoints, &doomed[--count]);
+}
+
+static int write_half(int map, const void *values, __u32 count, __u32 first)
+{
+	LIBBPF_OPTS(bpf_map_batch_opts, opts);
+	__u32 *keys = calloc(count, sizeof(*keys));
+	__u32 written = count;
+	int err = 0;
+
+	if (!keys)
+		return -ENOMEM;
+	for (__u32 i = 0; i < count; i++)
+		keys[i] = first + i;
+	if (bpf_map_update_batch(map, keys, values, &written, &opts) || written != count)
+		err = -errno;
+	free(keys);
+	return err;
+}
+
+/* A new service starts from zero, whoever had its slot before. */
+static int reset_slots(const struct shield *s, const struct plan *plan)
+{
+	int cpus = libbpf_num_possible_cpus();
+	void *zeros;
+	int err = 0;
+
+	if (cpus < 0)
+		return cpus;
+	zeros = calloc((size_t)cpus, sizeof(struct tallies));
+	if (!zeros)
+		return -ENOMEM;
+	for (__u32 slot = 0; slot < s->capacity && !err; slot++) {
+		if (!plan->fresh[slot])
+			continue;
+		err = bpf_map_update_elem(s->tallies, &slot, zeros, BPF_ANY);
+		for (__u32 c = 0; c < CLASS_BUDGETS && !err; c++) {
+			__u32 index = slot * CLASS_BUDGETS + c;
+			__u64 zero = 0;
+
+			err = bpf_map_update_elem(s->globals, &index, &zero, BPF_ANY);
+		}
+	}
+	free(zeros);
+	return err;
+}
+
+/* The entries of a list that the configuration owns are those in @want, and no others. */
+static int apply_list(struct shield *s, enum list list, const struct cidr *want,
+		      size_t count);
+
+static int read_services(const struct shield *s, __u32 generation, struct service *ret)
+{
+	for (__u32 i = 0; i < SERVICES_MAX; i++) {
+		__u32 key = (generation & 1) * SERVICES_MAX + i;
+
+		if (bpf_map_lookup_elem(s->services, &key, &ret[i]))
+			return -errno;
+	}
+	return 0;
+}
+
+static int write_plan(struct shield *s, const struct config *config,
+		      const struct plan *plan, __u32 generation)
+{
+	__u32 half = generation & 1;
+	int err;
+
+	err = reset_slots(s, plan);
+	if (!err)
+		err = write_half(s->services, plan->services, SERVICES_MAX,
+				 half * SERVICES_MAX);
+	if (!err)
+		err = write_half(s->ports, plan->ports, PORTS, half * PORTS);
+	if (!err)
+		err = apply_list(s, LIST_ALLOW, config->allow, config->allow_count);
+	if (!err)
+		err = apply_list(s, LIST_DENY, config->deny, config->deny_count);
+	if (err) {
+		log_error("cannot write the configuration to '%s': %s", s->dir,
+			  strerror(-err));
+		return err;
+	}
+	memcpy(s->shared->port_bits[half], plan->bits, sizeof(plan->bits));
+	__atomic_store_n(&s->shared->generation, generation, __ATOMIC_RELEASE);
+	return 0;
+}
+
+int shield_apply_locked(struct shield *s, const struct config *config)
+{
+	struct service now[SERVICES_MAX];
+	struct plan *plan = calloc(1, sizeof(*plan));
+	__u32 generation = shield_generation(s) + 1;
+	int err;
+
+	if (!plan)
+		return -ENOMEM;
+	/* Packets that began under the generation before last are long done with its
+	 * half. */
+	usleep(20000);
+	err = read_services(s, generation - 1, now);
+	if (!err)
+		err = plan_slots(s, config, now, plan);
+	if (!err) {
+		clear_endpoints(s, generation);
+		err = plan_ports(s, config, generation, plan);
+	}
+	if (!err)
+		err = write_plan(s, config, plan, generation);
+	free(plan);
+	return err;
+}
+
+int shield_apply(struct shield *s, const struct config *config)
+{
+	int err;
+
+	if (flock(s->lock, LOCK_EX)) {
+		log_error("cannot lock '%s': %s", s->dir, strerror(errno));
+		return -errno;
+	}
+	err = shield_apply_locked(s, config);
+	flock(s->lock, LOCK_UN);
+	return err;
+}
+
+/* --- reading
+ * ---------------------------------------------------------------------------- */
+
+bool shield_service(const struct shield *s, __u32 slot, struct service *ret)
+{
+	struct service found;
+	__u32 key = (shield_generation(s) & 1) * SERVICES_MAX + slot;
+
+	if (slot >= SERVICES_MAX || bpf_map_lookup_elem(s->services, &key, &found) ||
+	    !found.active)
+		return false;
+	*ret = found;
+	return true;
+}
+
+/* Add up @count u64 of each CPU's @size octets at @key. */
+static int sum_cpus(int map, __u32 key, size_t size, __u64 *ret)
+{
+	int cpus = libbpf_num_possible_cpus();
+	size_t count = size / sizeof(__u64);
+	__u64 *values;
+	int err = 0;
+
+	if (cpus < 0)
+		return cpus;
+	values = calloc((size_t)cpus, size);
+	if (!values)
+		return -ENOMEM;
+	if (bpf_map_lookup_elem(map, &key, values)) {
+		err = -errno;
+	} else {
+		memset(ret, 0, size);
+		for (size_t cpu = 0; cpu < (size_t)cpus; cpu++)
+			for (size_t i = 0; i < count; i++)
+				ret[i] += values[cpu * count + i];
+	}
+	free(values);
+	return err;
+}
+
+int shield_tallies(const struct shield *s, __u32 slot, struct tallies *ret)
+{
+	if (slot >= s->capacity)
+		return -EINVAL;
+	return sum_cpus(s->tallies, slot, sizeof(*ret), (__u64 *)ret);
+}
+
+int shield_others(const struct shield *s, struct tally ret[OTHER_COUNT])
+{
+	int err = 0;
+
+	for (__u32 i = 0; i < OTHER_COUNT && !err; i++)
+		err = sum_cpus(s->others, i, sizeof(ret[i]), (__u64 *)&ret[i]);
+	return err;
+}
+
+/* --- lists
+ * ------------------------------------------------------------------------------ */
+
+static int list_map(const struct shield *s, enum list list)
+{
+	return list == LIST_ALLOW ? s->allow : s->deny;
+}
+
+static void list_mark(struct shield *s, enum list list)
+{
+	struct cidr first;
+	__u32 used = !bpf_map_get_next_key(list_map(s, list), NULL, &first);
+
+	*(list == LIST_ALLOW ? &s->shared->allow_used : &s->shared->deny_used) = used;
+}
+
+/* Who put exactly @cidr in: the trie answers with the longest match, so compare lengths.
+ */
+static __u32 list_exact(const struct shield *s, enum list list, const struct cidr *cidr)
+{
+	struct list_entry entry;
+
+	if (bpf_map_lookup_elem(list_map(s, list), cidr, &entry) ||
+	    entry.length != cidr->length)
+		return 0;
+	return entry.origins;
+}
+
+static int list_write(struct shield *s, enum list list, const struct cidr *cidr,
+		      __u32 origins)
+{
+	struct list_entry entry = { .origins = (__u8)origins,
+				    .length = (__u8)cidr->length };
+	int err;
+
+	if (!origins)
+		err = bpf_map_delete_elem(list_map(s, list), cidr) ? -errno : 0;
+	else
+		err = bpf_map_update_elem(list_map(s, list), cidr, &entry, BPF_ANY)
+			      ? -errno
+			      : 0;
+	if (err == -ENOSPC)
+		log_error("the %s list is full: it holds %d entries",
+			  list == LIST_ALLOW ? "allow" : "deny", LIST_MAX);
+	return err;
+}
+
+static int list_edit(struct shield *s, enum list list, const struct cidr *cidr, bool add)
+{
+	__u32 origins;
+	int err = 0;
+
+	if (flock(s->lock, LOCK_EX))
+		return -errno;
+	origins = list_exact(s, list, cidr);
+	if (add)
+		err = list_write(s, list, cidr, origins | LIST_LIVE);
+	else if (origins & LIST_LIVE)
+		err = list_write(s, list, cidr, origins & ~(__u32)LIST_LIVE);
+	else
+		err = -ENOENT;
+	list_mark(s, list);
+	flock(s->lock, LOCK_UN);
+	return err;
+}
+
+int shield_list_add(struct shield *s, enum list list, const struct cidr *cidr)
+{
+	return list_edit(s, list, cidr, true);
+}
+
+int shield_list_del(struct shield *s, enum list list, const struct cidr *cidr)
+{
+	return list_edit(s, list, cidr, false);
+}
+
+int shield_list_each(const struct shield *s, enum list list,
+		     void (*each)(const struct cidr *cidr, __u32 origins, void *context),
+		     void *context)
+{
+	struct list_entry entry;
+	struct cidr at;
+	void *previous = NULL;
+
+	while (!bpf_map_get_next_key(list_map(s, list), previous, &at)) {
+		previous = &at;
+		if (!bpf_map_lookup_elem(list_map(s, list), &at, &entry))
+			each(&at, entry.origins, context);
+	}
+	return 0;
+}
+
+struct stale {
+	const struct cidr *want;
+	size_t want_count;
+	struct cidr *found;
+	__u32 *origins;
+	size_t count;
+};
+
+static bool wanted(const struct stale *stale, const struct cidr *cidr)
+{
+	for (size_t i = 0; i < stale->want_count; i++)
+		if (!memcmp(&stale->want[i], cidr, sizeof(*cidr)))
+			return true;
+	return false;
+}
+
+static void collect_stale(const struct cidr *cidr, __u32 origins, void *context)
+{
+	struct stale *stale = context;
+
+	if (!(origins & LIST_CONFIG) || wanted(stale, cidr) || stale->count >= LIST_MAX)
+		return;
+	stale->found[stale->count] = *cidr;
+	stale->origins[stale->count++] = origins;
+}
+
+static int apply_list(struct shield *s, enum list list, const struct cidr *want,
+		      size_t count)
+{
+	struct stale stale = { .want = want, .want_count = count };
+	int err = 0;
+
+	stale.found = calloc(LIST_MAX, sizeof(*stale.found));
+	stale.origins = calloc(LIST_MAX, sizeof(*stale.origins));
+	if (!stale.found || !stale.origins) {
+		err = -ENOMEM;
+		goto out;
+	}
+	for (size_t i = 0; i < count && !err; i++)
+		err = list_write(s, list, &want[i],
+				 list_exact(s, list, &want[i]) | LIST_CONFIG);
+	shield_list_each(s, list, collect_stale, &stale);
+	for (size_t i = 0; i < stale.count && !err; i++)
+		err = list_write(s, list, &stale.found[i],
+				 stale.origins[i] & ~(__u32)LIST_CONFIG);
+	list_mark(s, list);
+out:
+	free(stale.found);
+	free(stale.origins);
+	return err;
+}
