@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * admit.bpf.h - lists, then budgets: may this datagram reach the server?
+ * admit.bpf.h - lists, players, budgets: may this datagram reach the server?
  *
  * Order matters for cost. The global budget of a class is one hot word: while it is
  * spent, the flood's cold source cells are never touched. It is read first and paid
@@ -9,70 +9,49 @@
 #ifndef ADMIT_BPF_H
 #define ADMIT_BPF_H
 
-#include "maps.bpf.h"
-#include "packet.bpf.h"
+#include "players.bpf.h"
 
-/* Nanoseconds per tick of bpf_jiffies64(), measured by the loader; 0: time is
- * live.clock_ns. */
-const volatile __u64 tick_ns = 4000000;
-
-static __always_inline __u64 clock_now(const struct live *l)
-{
-	return tick_ns ? bpf_jiffies64() * tick_ns : l->clock_ns;
-}
-
-static __always_inline void packet_cidr(const struct packet *p, const __be32 *addr,
-					struct cidr *ret)
-{
-	ret->length = 128;
-	if (p->ipv6) {
-		__builtin_memcpy(ret->addr, addr, 16);
-		return;
-	}
-	ret->addr[0] = 0;
-	ret->addr[1] = 0;
-	ret->addr[2] = bpf_htonl(0xffff);
-	ret->addr[3] = *addr;
-}
-
-/* The source as limits see it: an IPv4 address, or the upper half of an IPv6 one. */
-static __always_inline __u64 source_net(const struct packet *p)
-{
-	if (!p->ipv6)
-		return bpf_ntohl(*p->saddr);
-	return (__u64)bpf_ntohl(p->saddr[0]) << 32 | bpf_ntohl(p->saddr[1]);
-}
-
-/* Charge one request of @class. */
+/*
+ * Charge one request of @kind to the budget of @class. The cost of a request follows the
+ * size of its answers; it is looked up only while the global budget has something left.
+ */
 static __always_inline enum reason admit_budget(const struct live *l, __u32 slot,
-						const struct budget *b,
-						enum wire_class class,
-						const struct packet *p)
+						const struct budget *b, enum wire_class class,
+						enum wire_kind kind, const struct packet *p)
 {
 	__u32 index = slot * CLASS_BUDGETS + class;
 	/* IPv4 and IPv6 keep apart, and so does each class of each service. */
 	__u64 tag = index << 1 | p->ipv6;
 	__u64 now = clock_now(l);
 	__u64 *global, *source, *prefix;
+	struct limit whole, one, near;
+	__u32 *cost;
 	__u64 net;
 
 	global = bpf_map_lookup_elem(&globals, &index);
 	if (!global || !limit_peek(&b->global, *global, now))
 		return REASON_GLOBAL_BUDGET;
+	index = slot * KIND_COUNT + kind;
+	cost = bpf_map_lookup_elem(&costs, &index);
+	whole = limit_scaled(&b->global, cost && *cost ? *cost : COST_ONE, COST_ONE);
+	if (!limit_peek(&whole, *global, now))
+		return REASON_GLOBAL_BUDGET;
 
-	net = source_net(p);
+	net = address_net(p, p->saddr);
 	index = limit_cell(l->keys, net, tag, SOURCE_BITS);
 	source = bpf_map_lookup_elem(&sources, &index);
-	if (!source || !limit_peek(&b->source, *source, now))
+	one = limit_scaled(&b->source, cost && *cost ? *cost : COST_ONE, COST_ONE);
+	if (!source || !limit_peek(&one, *source, now))
 		return REASON_SOURCE_BUDGET;
 
 	index = limit_cell(l->keys, net >> 8, tag, PREFIX_BITS);
 	prefix = bpf_map_lookup_elem(&prefixes, &index);
-	if (!prefix || !limit_peek(&b->prefix, *prefix, now))
+	near = limit_scaled(&b->prefix, cost && *cost ? *cost : COST_ONE, COST_ONE);
+	if (!prefix || !limit_peek(&near, *prefix, now))
 		return REASON_PREFIX_BUDGET;
 
-	if (!limit_take(&b->source, source, now) ||
-	    !limit_take(&b->prefix, prefix, now) || !limit_take(&b->global, global, now))
+	if (!limit_take(&one, source, now) || !limit_take(&near, prefix, now) ||
+	    !limit_take(&whole, global, now))
 		return REASON_CONTENDED;
 	return REASON_WITHIN_BUDGET;
 }
@@ -89,19 +68,35 @@ static __always_inline enum reason policy_reason(enum wire_class class)
 	}
 }
 
+/* ALLOW_LIST, DENY_LIST, or REASON_COUNT: in neither. */
+static __always_inline enum reason admit_lists(const struct live *l, const struct packet *p,
+					       const __be32 *peer)
+{
+	struct cidr from;
+
+	if (!(l->allow_used | l->deny_used))
+		return REASON_COUNT;
+	packet_cidr(p, peer, &from);
+	if (l->allow_used && bpf_map_lookup_elem(&allow, &from))
+		return REASON_ALLOW_LIST;
+	if (l->deny_used && bpf_map_lookup_elem(&deny, &from))
+		return REASON_DENY_LIST;
+	return REASON_COUNT;
+}
+
 static __always_inline enum reason admit(const struct live *l, __u32 slot,
 					 const struct service *s, enum wire_kind kind,
 					 const struct packet *p)
 {
 	enum wire_class class = wire_class(s->family, kind);
-	struct cidr from;
+	enum reason reason = admit_lists(l, p, p->saddr);
 
-	if (l->allow_used | l->deny_used) {
-		packet_cidr(p, p->saddr, &from);
-		if (l->allow_used && bpf_map_lookup_elem(&allow, &from))
-			return REASON_ALLOW_LIST;
-		if (l->deny_used && bpf_map_lookup_elem(&deny, &from))
-			return REASON_DENY_LIST;
+	if (reason != REASON_COUNT)
+		return reason;
+	if (class == CLASS_NETCHAN) {
+		reason = player_admit(l, slot, s->family, p);
+		if (reason != REASON_COUNT)
+			return reason;
 	}
 	if (class >= CLASS_BUDGETS) {
 		__u8 policy = POLICY_DROP;
@@ -114,7 +109,9 @@ static __always_inline enum reason admit(const struct live *l, __u32 slot,
 			return policy_reason(class);
 		class = CLASS_UNKNOWN;
 	}
-	return admit_budget(l, slot, &s->budget[class], class, p);
+	if (kind >= KIND_COUNT)
+		return REASON_MALFORMED;
+	return admit_budget(l, slot, &s->budget[class], class, kind, p);
 }
 
 #endif /* ADMIT_BPF_H */

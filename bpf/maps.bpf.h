@@ -91,11 +91,77 @@ struct {
 	__type(value, struct tallies);
 } tallies SEC(".maps");
 
+/* The same for what the server sends. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, SERVICES_MAX);
+	__type(key, __u32);
+	__type(value, struct tallies);
+} tallies_out SEC(".maps");
+
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, OTHER_COUNT);
 	__type(key, __u32);
 	__type(value, struct tally);
 } others SEC(".maps");
+
+/*
+ * Players. Full: a newcomer is not entered, so its datagrams are judged as a stranger's;
+ * those inside are not affected. The daemon removes the ones that left.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, PLAYERS_MAX);
+	__type(key, struct player_key);
+	__type(value, struct player);
+} players SEC(".maps");
+
+/* qport -> port. Full: a port change costs that player a reconnect. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, PLAYERS_MAX);
+	__type(key, struct qport_key);
+	__type(value, __u16);
+} qports SEC(".maps");
+
+/* Bytes owed by each /24 and /56, see struct ledger. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1 << LEDGER_BITS);
+	__type(key, __u32);
+	__type(value, __u64);
+} ledgers SEC(".maps");
+
+/* The kind of each address's last request, so that the answer can be booked on it. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1 << PENDING_BITS);
+	__type(key, __u32);
+	__type(value, __u64);
+} pending SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, SERVICES_MAX *KIND_COUNT);
+	__type(key, __u32);
+	__type(value, struct answers);
+} answers SEC(".maps");
+
+/* What a request of a kind costs, in 1/COST_ONE: written by the daemon from answers. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, SERVICES_MAX *KIND_COUNT);
+	__type(key, __u32);
+	__type(value, __u32);
+} costs SEC(".maps");
+
+/* Outgoing IP fragments: what became of the first one. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 4096);
+	__type(key, __u32);
+	__type(value, __u64);
+} fragments SEC(".maps");
 
 #endif /* MAPS_BPF_H */

@@ -48,11 +48,13 @@ struct ipv6_fragment {
 
 struct packet {
 	const __u8 *payload; /* behind the UDP header */
+	const __u8 *end; /* of the frame: there may be padding before it */
 	const __be32 *saddr; /* 1 word of IPv4 or 4 of IPv6, in the frame */
 	const __be32 *daddr;
 	__u32 length; /* of the payload, from the UDP header */
 	__be16 sport;
 	__be16 dport;
+	__be16 id; /* of the IPv4 packet */
 	bool ipv6;
 	bool first_fragment; /* more follow: the payload is not whole */
 	bool bad_length; /* UDP length below 8 or beyond the IP packet */
@@ -73,12 +75,13 @@ static __always_inline enum other parse_udp(struct cursor *c, __u32 left,
 	p->sport = udp->source;
 	p->dport = udp->dest;
 	p->payload = c->pos;
+	p->end = c->end;
 	p->bad_length = length < sizeof(*udp) || length > left;
 	p->length = length - sizeof(*udp);
 	return PARSED;
 }
 
-static __always_inline enum other parse_ipv4(struct cursor *c, struct packet *p)
+static __always_inline enum other parse_ipv4(struct cursor *c, __u64 beyond, struct packet *p)
 {
 	const __u8 *start = c->pos;
 	const struct iphdr *ip = cursor_take(c, sizeof(*ip));
@@ -89,19 +92,19 @@ static __always_inline enum other parse_ipv4(struct cursor *c, struct packet *p)
 		return OTHER_UNPARSED;
 	header = ip->ihl * 4;
 	total = bpf_ntohs(ip->tot_len);
-	if (total < header || total > c->end - start)
+	if (total < header || total > c->end - start + beyond)
 		return OTHER_UNPARSED;
 	if (ip->protocol != IPPROTO_UDP)
 		return OTHER_NOT_UDP;
 	fragment = bpf_ntohs(ip->frag_off);
+	p->saddr = &ip->saddr;
+	p->daddr = &ip->daddr;
+	p->id = ip->id;
+	p->ipv6 = false;
 	if (fragment & IP_FRAGMENT_OFFSET)
 		return OTHER_LATER_FRAGMENT;
 	if (!cursor_take(c, header - sizeof(*ip)))
 		return OTHER_UNPARSED;
-
-	p->saddr = &ip->saddr;
-	p->daddr = &ip->daddr;
-	p->ipv6 = false;
 	p->first_fragment = fragment & IP_FRAGMENT_MORE;
 	return parse_udp(c, total - header, p);
 }
@@ -120,7 +123,7 @@ static const struct {
 	[IPPROTO_FRAGMENT] = { 1, 0, 0xffff }, [IPPROTO_MH] = { 1, 8, 0 },
 };
 
-static __always_inline enum other parse_ipv6(struct cursor *c, struct packet *p)
+static __always_inline enum other parse_ipv6(struct cursor *c, __u64 beyond, struct packet *p)
 {
 	const struct ipv6hdr *ip = cursor_take(c, sizeof(*ip));
 	const __u8 *start;
@@ -135,8 +138,8 @@ static __always_inline enum other parse_ipv6(struct cursor *c, struct packet *p)
 	left = bpf_ntohs(ip->payload_len);
 	/* Linux takes "0" before hop-by-hop options as "up to the end of the frame". */
 	if (!left && next == IPPROTO_HOPOPTS)
-		left = c->end - c->pos;
-	if (left > (__u64)(c->end - c->pos))
+		left = c->end - c->pos + beyond;
+	if (left > c->end - c->pos + beyond)
 		return OTHER_UNPARSED;
 
 	for (int i = 0; i < IPV6_EXT_MAX && ipv6_exts[next].is_ext; i++) {
@@ -170,10 +173,14 @@ static __always_inline enum other parse_ipv6(struct cursor *c, struct packet *p)
 	return parse_udp(c, left - used, p);
 }
 
-/* PARSED, or why there is no datagram. */
-static __always_inline enum other packet_parse(void *data, void *data_end,
+/*
+ * PARSED, or why there is no datagram. @length: of the frame, of which [data, data_end)
+ * may be only the beginning (TC). Of a LATER_FRAGMENT of IPv4 @p has the addresses.
+ */
+static __always_inline enum other packet_parse(void *data, void *data_end, __u64 length,
 					       struct packet *p)
 {
+	__u64 beyond = length - (data_end - data);
 	struct cursor c = { .pos = data, .end = data_end };
 	const struct ethhdr *eth = cursor_take(&c, sizeof(*eth));
 	const struct vlan_tag *tag;
@@ -192,9 +199,9 @@ static __always_inline enum other packet_parse(void *data, void *data_end,
 	}
 
 	if (proto == bpf_htons(ETH_P_IP))
-		return parse_ipv4(&c, p);
+		return parse_ipv4(&c, beyond, p);
 	if (proto == bpf_htons(ETH_P_IPV6))
-		return parse_ipv6(&c, p);
+		return parse_ipv6(&c, beyond, p);
 	return OTHER_NOT_IP;
 }
 

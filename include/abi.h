@@ -18,6 +18,9 @@
 #define SOURCE_BITS  20 /* 2^20 cells of 8 bytes: 8 MiB */
 #define PREFIX_BITS  18 /* 2 MiB */
 #define LIST_MAX     65536 /* allow-list and deny-list entries, each */
+#define LEDGER_BITS  18 /* 2 MiB */
+#define PENDING_BITS 16 /* 512 KiB */
+#define PLAYERS_MAX  16384
 #define NAME_MAX_LEN 32 /* of a service, with its NUL */
 
 /*
@@ -30,6 +33,7 @@
 	X(ALLOW_LIST,		"allow-list",		PASS)		\
 	X(PLAYER,		"player",		PASS)		\
 	X(POLICY,		"policy",		PASS)		\
+	X(EXEMPT,		"exempt",		PASS)		\
 	X(DENY_LIST,		"deny-list",		DROP)		\
 	X(SOURCE_BUDGET,	"source-budget",	DROP)		\
 	X(PREFIX_BUDGET,	"prefix-budget",	DROP)		\
@@ -39,7 +43,7 @@
 	X(FRAGMENT,		"fragment",		DROP)		\
 	X(REPLY_TO_SERVER,	"reply-to-server",	DROP)		\
 	X(LEDGER,		"ledger",		DROP)		\
-	X(NOT_A_PLAYER,		"not-a-player",		DROP)
+	X(PLAYER_BUDGET,	"player-budget",	DROP)
 
 /* Frames that are no datagram to a service: passed, but for the last.
  *	  what			name			verdict */
@@ -99,6 +103,8 @@ struct budget {
 	struct limit global; /* the whole service */
 };
 
+#define COST_ONE 16 /* struct service.cost of a request with a small answer */
+
 struct service {
 	char name[NAME_MAX_LEN];
 	__u8 family; /* enum wire_family */
@@ -115,8 +121,9 @@ _Static_assert(sizeof(struct service) == 40 + CLASS_BUDGETS * sizeof(struct budg
 /* What listens on a port: looked up by generation * PORTS + port. */
 struct port {
 	__u16 any; /* service slot + 1, whatever the address; 0: none */
-	__u16 exact; /* 1: struct endpoint may name a slot for (address, port) */
-	__u32 pad;
+	__u8 exact; /* 1: struct endpoint may name a slot for (address, port) */
+	__u8 learned; /* 1: a NetQuake game port, learned from CCREP_ACCEPT */
+	__u32 seen_s; /* learned: when the server last sent from it, seconds */
 };
 _Static_assert(sizeof(struct port) == 8, "array elements are 8 bytes anyway");
 
@@ -142,6 +149,18 @@ struct list_entry {
 	__u16 pad;
 };
 
+/*
+ * What an unverified prefix may be sent beyond what it has sent: GCRA in bytes, so bytes
+ * out <= bytes in + allowance * (1 + time / window). Strict: bytes out <= bytes in, ever.
+ */
+struct ledger {
+	__u64 byte_ns; /* window / allowance; 0: the ledger is off */
+	__u64 window_ns; /* how far ahead a prefix may run */
+	__u64 credit_ns; /* how much unused credit a prefix may pile up */
+	__u32 strict; /* 1: time does not pay, window_ns is 0 */
+	__u32 pad;
+};
+
 /* One element, written by the daemon, read by every packet. */
 struct live {
 	__u32 generation; /* bit 0: which half of services, ports and port_bits is valid
@@ -149,8 +168,8 @@ struct live {
 	__u32 allow_used; /* 0: the allow list is empty */
 	__u32 deny_used;
 	__u32 pad;
-	__u64 clock_ns; /* the time, when the program was loaded with its clock off
-			   (replay) */
+	__u64 clock_ns; /* the time, for a program loaded with its clock off (replay) */
+	struct ledger ledger;
 	__u64 keys[3]; /* of limit_cell(): random and odd, one set per boot */
 	__u64 port_bits[2][PORTS / 64]; /* by generation: is anything on this port? */
 };
@@ -160,10 +179,60 @@ struct tally {
 	__u64 bytes; /* of whole frames, Ethernet header included, no checksum */
 };
 
-/* Per service and CPU. */
+/* Traffic with peers that are not verified players. Wire: with preamble, gap, checksum
+ * and padding to the Ethernet minimum. */
+struct volume {
+	__u64 payload;
+	__u64 wire;
+};
+
+/* Per service and CPU, one set for each direction. */
 struct tallies {
 	struct tally by[KIND_COUNT][REASON_COUNT];
+	struct volume strangers;
 };
 _Static_assert(sizeof(struct tallies) <= 32768, "the kernel's limit for per-CPU values");
+
+/* What requests of a kind drew: learned where the server's answers leave. */
+struct answers {
+	__u64 requests; /* passed to the server */
+	__u64 bytes; /* of payload in answer */
+};
+
+/* --- players: entered by the egress program only ------------------------------------------ */
+
+struct player_key {
+	__be32 addr[4];
+	__be16 port;
+	__u16 slot;
+};
+_Static_assert(sizeof(struct player_key) == 20, "a map key has no holes");
+
+#define PLAYER_VERIFIED	  0x01 /* cannot be spoofed: it has answered what only it was told */
+#define PLAYER_QPORT	  0x02 /* qport is known */
+#define PLAYER_CHALLENGE  0x04 /* challenge is known */
+#define PLAYER_CHECKSUM	  0x08 /* its datagrams carry the protocol 71 checksum */
+
+struct player {
+	__u64 since_ns; /* when the server accepted it */
+	__u64 sent_ns; /* the server's last datagram to it */
+	__u64 heard_ns; /* its last valid datagram */
+	__u64 due_ns; /* budget of its own, see limit.h */
+	__u64 packets; /* heard */
+	__u32 heard_sequence; /* highest */
+	__u32 sent_sequence; /* highest */
+	__u32 challenge;
+	__u16 qport;
+	__u8 flags;
+	__u8 proofs; /* agreeing datagrams so far, while a flag is being learned */
+};
+_Static_assert(sizeof(struct player) == 56, "struct player has a hole");
+
+/* A player whose port changed behind its NAT is found by its qport. */
+struct qport_key {
+	__be32 addr[4];
+	__u16 qport;
+	__u16 slot;
+};
 
 #endif /* ABI_H */

@@ -13,9 +13,9 @@
 #include <linux/types.h>
 #include <stddef.h>
 
-#ifndef __always_inline
+/* <linux/stddef.h> makes it a mere hint; the verifier needs it done. */
+#undef __always_inline
 #define __always_inline inline __attribute__((always_inline))
-#endif
 
 struct cursor {
 	const __u8 *pos;

@@ -50,6 +50,17 @@ static __always_inline bool limit_take(const struct limit *l, __u64 *due_ns, __u
 	return false;
 }
 
+/* @l for a request that counts as @cost / @one ordinary ones. @one: a power of two. */
+static __always_inline struct limit limit_scaled(const struct limit *l, __u32 cost, __u32 one)
+{
+	struct limit scaled = { l->cost_ns * cost / one, l->burst_ns };
+
+	/* What costs more than a whole burst may still have one. */
+	if (scaled.cost_ns > l->burst_ns && l->cost_ns <= l->burst_ns)
+		scaled.cost_ns = l->burst_ns;
+	return scaled;
+}
+
 /*
  * Where in a table of 2^@bits cells the budget of (@net, @tag) lives. Multiply-shift
  * hashing with secret odd @keys: two different inputs share a cell with probability at

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * egress.bpf.h - what the server sends: it says who is a player, and closes the ledger.
+ *
+ * The twin of shield(), at TC egress. The server's own words and its game traffic enter
+ * players; everything else that it sends must be paid for by the prefix it goes to.
+ */
+#ifndef EGRESS_BPF_H
+#define EGRESS_BPF_H
+
+#include <linux/pkt_cls.h>
+
+#include "ledger.bpf.h"
+#include "players.bpf.h"
+
+#define PULL_BYTES  128 /* of headers and payload that we may look at */
+#define PENDING_S   2 /* an answer comes within so many (of 2^30 ns), or is no answer */
+#define PROOFS_ACK  4 /* NetQuake: acknowledgements of what was sent last */
+#define PROOF_AGE_NS 1000000000ull
+
+/* The kind of what leaves; see classify_at(). */
+__noinline int classify_out(struct __sk_buff *ctx, __u32 family, __u32 offset, __u32 length)
+{
+	struct cursor c = {
+		.pos = (void *)(long)ctx->data,
+		.end = (void *)(long)ctx->data_end,
+	};
+
+	if (!cursor_take(&c, offset & OFFSET_MASK))
+		return KIND_MALFORMED;
+	return classify(family, DIRECTION_S2C, c, length & 0xffff);
+}
+
+/* The decimal number @skip bytes into the payload at @offset: modern connectResponse. */
+__noinline int decimal_at(struct __sk_buff *ctx, __u32 offset, __u32 skip)
+{
+	struct cursor c = {
+		.pos = (void *)(long)ctx->data,
+		.end = (void *)(long)ctx->data_end,
+	};
+	const __u8 *digit;
+	bool minus = false;
+	__u32 value = 0;
+
+	if (!cursor_take(&c, offset & OFFSET_MASK) || !cursor_take(&c, skip & 0x3f))
+		return 0;
+	for (int i = 0; i < 11; i++) {
+		digit = cursor_take(&c, 1);
+		if (!digit)
+			break;
+		if (!i && *digit == '-') {
+			minus = true;
+			continue;
+		}
+		if (!is_digit(*digit))
+			break;
+		value = value * 10 + (*digit - '0');
+	}
+	return minus ? -value : value;
+}
+
+/* --- learning ----------------------------------------------------------------------------- */
+
+/* An id engine moves the game to a port of its own: CCREP_ACCEPT, little-endian i32. */
+static __always_inline void learn_port(struct live *l, __u32 slot, const struct packet *p)
+{
+	struct cursor c = { .pos = p->payload, .end = p->end };
+	const __u8 *accept = cursor_take(&c, 9);
+	__u32 half = l->generation & 1;
+	struct port *port;
+	__u32 number, key;
+
+	if (!accept)
+		return;
+	number = load_u16(accept + 5);
+	if (!number || number == bpf_ntohs(p->sport) || accept[7] | accept[8])
+		return;
+	key = half * PORTS + number;
+	port = bpf_map_lookup_elem(&ports, &key);
+	/* Never over a service of the configuration. */
+	if (!port || (port->any && !port->learned) || port->exact)
+		return;
+	port->any = slot + 1;
+	port->seen_s = clock_s(l);
+	port->learned = 1;
+	__sync_fetch_and_or(&l->port_bits[half][number / 64], 1ull << number % 64);
+}
+
+static __always_inline void refresh_port(struct live *l, const struct packet *p)
+{
+	__u32 key = (l->generation & 1) * PORTS + bpf_ntohs(p->sport);
+	struct port *port = bpf_map_lookup_elem(&ports, &key);
+
+	if (port && port->learned)
+		port->seen_s = clock_s(l);
+}
+
+/* Book @p as the answer to what its receiver asked last. */
+static __always_inline void learn_answer(const struct live *l, __u32 slot, const struct packet *p)
+{
+	__u64 *cell = pending_cell(l, p, p->daddr, p->dport, slot);
+	__u64 note = cell ? *cell : 0;
+	__u32 kind = (__u16)(note >> 32);
+	struct answers *a;
+	__u32 index;
+
+	if (!note || note >> 48 != slot || kind >= KIND_COUNT ||
+	    clock_s(l) - (__u32)note > PENDING_S)
+		return;
+	index = slot * KIND_COUNT + kind;
+	a = bpf_map_lookup_elem(&answers, &index);
+	if (a)
+		__sync_fetch_and_add(&a->bytes, p->length);
+}
+
+/* --- players ------------------------------------------------------------------------------ */
+
+/* Words by which a server accepts a client that has answered its challenge. */
+static __always_inline bool kind_accepts(enum wire_kind kind)
+{
+	return kind == KIND_CONNECTRESPONSE || kind == KIND_CLIENT_CONNECT ||
+	       kind == KIND_S2C_CONNECTION || kind == KIND_ACCEPT;
+}
+
+/* Game traffic, which a server sends to clients only, after the challenge... */
+static __always_inline bool kind_is_game(enum wire_kind kind)
+{
+	return kind == KIND_NETCHAN || kind == KIND_NETCHAN_FRAGMENT || kind == KIND_DTLS_DATA;
+}
+
+/* ... and NetQuake's, which has none: a spoofed CCREQ_CONNECT is enough to draw it. */
+static __always_inline bool kind_is_netquake(enum wire_kind kind)
+{
+	return kind == KIND_NQ_RELIABLE || kind == KIND_NQ_UNRELIABLE || kind == KIND_NQ_ACK;
+}
+
+static __always_inline __u32 sent_sequence(enum wire_kind kind, const struct packet *p)
+{
+	struct cursor c = { .pos = p->payload, .end = p->end };
+	const __u8 *head = cursor_take(&c, 8);
+
+	if (!head)
+		return 0;
+	if (kind_is_netquake(kind))
+		return bpf_ntohl(load_u32(head + 4));
+	return load_u32(head) & 0x7fffffff;
+}
+
+static __always_inline struct player *player_enter(const struct player_key *key, __u64 now,
+						   __u8 flags)
+{
+	struct player fresh = { .since_ns = now, .sent_ns = now, .flags = flags };
+
+	if (bpf_map_update_elem(&players, key, &fresh, BPF_ANY))
+		return NULL; /* full: see maps.bpf.h */
+	return bpf_map_lookup_elem(&players, key);
+}
+
+/*
+ * Keep @players in step with what the server says. Returns whether the receiver is a
+ * player who cannot be a spoofer's victim.
+ */
+static __always_inline bool player_confirm(struct __sk_buff *ctx, struct live *l, __u32 slot,
+					   enum wire_family family, enum wire_kind kind,
+					   const struct packet *p, __u32 offset)
+{
+	bool accepts = kind_accepts(kind);
+	bool game = kind_is_game(kind) || kind_is_netquake(kind);
+	struct player_key key;
+	struct player *player;
+	__u64 now = clock_now(l);
+	__u32 sequence;
+
+	if (!accepts && !game)
+		return false;
+	player_key(p, p->daddr, p->dport, slot, &key);
+	player = bpf_map_lookup_elem(&players, &key);
+	/* Accepted anew, or back after a long silence: nothing learned before counts. */
+	if (!player || !player_alive(player, now) ||
+	    (accepts && now - player->since_ns > PROOF_AGE_NS))
+		player = player_enter(&key, now, kind_is_netquake(kind) ? 0 : PLAYER_VERIFIED);
+	if (!player)
+		return false;
+
+	player->sent_ns = now;
+	if (game && kind != KIND_NQ_ACK && kind != KIND_NQ_UNRELIABLE &&
+	    kind != KIND_DTLS_DATA) {
+		sequence = sent_sequence(kind, p);
+		if (family == FAMILY_QUAKE2)
+			sequence &= 0x3fffffff;
+		if (kind_is_netquake(kind) || (__s32)(sequence - player->sent_sequence) > 0)
+			player->sent_sequence = sequence;
+	}
+	if (kind == KIND_CONNECTRESPONSE && p->length > 20) {
+		player->challenge = decimal_at(ctx, offset, 20);
+		if (player->challenge)
+			player->flags |= PLAYER_CHALLENGE;
+	}
+	return player->flags & PLAYER_VERIFIED && game;
+}
+
+/* --- fragments ---------------------------------------------------------------------------- */
+
+#define FRAGMENT_PASS 1
+#define FRAGMENT_DROP 2
+
+/* Only the first fragment has ports: the others share its fate, by address and IP id. */
+static __always_inline __u64 *fragment_cell(const struct live *l, const __be32 *daddr, __u16 id,
+					    __u64 *ret_tag)
+{
+	__u32 index = limit_cell(l->keys, bpf_ntohl(*daddr), id, 12);
+
+	*ret_tag = (__u64)bpf_ntohl(*daddr) << 32 | (__u32)id << 8;
+	return bpf_map_lookup_elem(&fragments, &index);
+}
+
+static __always_inline void fragment_note(const struct live *l, const struct packet *p,
+					  bool dropped)
+{
+	__u64 *cell, tag;
+
+	if (p->ipv6)
+		return; /* our kernel fragments IPv6 by its own id; see fragment_follow() */
+	cell = fragment_cell(l, p->daddr, p->id, &tag);
+	if (cell)
+		*cell = tag | (dropped ? FRAGMENT_DROP : FRAGMENT_PASS);
+}
+
+/* TC_ACT_SHOT if the first fragment of this datagram was dropped. */
+static __always_inline int fragment_follow(const struct live *l, const struct packet *p)
+{
+	__u64 *cell, tag;
+
+	if (p->ipv6)
+		return TC_ACT_UNSPEC;
+	cell = fragment_cell(l, p->daddr, p->id, &tag);
+	return cell && *cell == (tag | FRAGMENT_DROP) ? TC_ACT_SHOT : TC_ACT_UNSPEC;
+}
+
+/* --- the program -------------------------------------------------------------------------- */
+
+/* Of a whole datagram, even if this frame is only its first fragment. */
+static __always_inline __u64 datagram_bytes(const struct packet *p, __u64 frame, __u32 offset)
+{
+	if (!p->first_fragment)
+		return frame;
+	/* Each 1024 bytes at most one more set of headers. */
+	return offset + p->length + (p->length >> 10) * 64;
+}
+
+SEC("tc")
+int shield_out(struct __sk_buff *ctx)
+{
+	void *data, *data_end;
+	struct packet packet = { 0 };
+	struct service *service;
+	enum wire_kind kind;
+	enum reason reason;
+	struct tallies *t;
+	struct live *l;
+	__u32 offset, zero = 0, slot = 0;
+	enum other other;
+	__u64 bytes;
+
+	if (ctx->data_end - ctx->data < PULL_BYTES && ctx->data_end - ctx->data < ctx->len)
+		bpf_skb_pull_data(ctx, ctx->len < PULL_BYTES ? ctx->len : PULL_BYTES);
+	data = (void *)(long)ctx->data;
+	data_end = (void *)(long)ctx->data_end;
+	l = bpf_map_lookup_elem(&live, &zero);
+	if (!l)
+		return TC_ACT_UNSPEC;
+	other = packet_parse(data, data_end, ctx->len, &packet);
+	if (other == OTHER_LATER_FRAGMENT && packet.daddr)
+		return fragment_follow(l, &packet);
+	if (other != PARSED)
+		return TC_ACT_UNSPEC;
+	service = service_find(l, &packet, packet.saddr, packet.sport, &slot);
+	t = bpf_map_lookup_elem(&tallies_out, &slot);
+	if (!service || !t)
+		return TC_ACT_UNSPEC;
+
+	offset = packet.payload - (__u8 *)data;
+	bytes = datagram_bytes(&packet, ctx->len, offset);
+	kind = classify_out(ctx, service->family, offset, packet.length);
+	if (kind == KIND_CCREP_ACCEPT)
+		learn_port(l, slot, &packet);
+	else
+		refresh_port(l, &packet);
+
+	if (player_confirm(ctx, l, slot, service->family, kind, &packet, offset)) {
+		count(t, kind, REASON_PLAYER, bytes);
+		return TC_ACT_UNSPEC;
+	}
+	learn_answer(l, slot, &packet);
+	if (admit_lists(l, &packet, packet.daddr) == REASON_ALLOW_LIST)
+		reason = REASON_EXEMPT;
+	else
+		reason = ledger_debit(l, &packet, packet.daddr, bytes) ? REASON_WITHIN_BUDGET :
+									 REASON_LEDGER;
+	count(t, kind, reason, bytes);
+	if (packet.first_fragment)
+		fragment_note(l, &packet, reason == REASON_LEDGER && !service->observe);
+	if (reason == REASON_LEDGER && !service->observe)
+		return TC_ACT_SHOT;
+	count_stranger(t, packet.length, bytes);
+	return TC_ACT_UNSPEC;
+}
+
+#endif /* EGRESS_BPF_H */
