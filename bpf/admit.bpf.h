@@ -15,9 +15,9 @@
  * Charge one request of @kind to the budget of @class. The cost of a request follows the
  * size of its answers; it is looked up only while the global budget has something left.
  */
-static __always_inline enum reason admit_budget(const struct live *l, __u32 slot,
-						const struct budget *b, enum wire_class class,
-						enum wire_kind kind, const struct packet *p)
+static __always_inline enum reason
+admit_budget(const struct live *l, __u32 slot, const struct budget *b,
+	     enum wire_class class, enum wire_kind kind, const struct packet *p)
 {
 	__u32 index = slot * CLASS_BUDGETS + class;
 	/* IPv4 and IPv6 keep apart, and so does each class of each service. */
@@ -69,8 +69,8 @@ static __always_inline enum reason policy_reason(enum wire_class class)
 }
 
 /* ALLOW_LIST, DENY_LIST, or REASON_COUNT: in neither. */
-static __always_inline enum reason admit_lists(const struct live *l, const struct packet *p,
-					       const __be32 *peer)
+static __always_inline enum reason admit_lists(const struct live *l,
+					       const struct packet *p, const __be32 *peer)
 {
 	struct cidr from;
 

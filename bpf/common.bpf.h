@@ -45,15 +45,17 @@ static __always_inline __u64 address_net(const struct packet *p, const __be32 *a
 	return (__u64)bpf_ntohl(addr[0]) << 32 | bpf_ntohl(addr[1]);
 }
 
-#define LEARNED_PORT_S 60 /* a NetQuake game port is forgotten after so long a silence */
+#define LEARNED_PORT_S 60 /* a NetQuake game port is forgotten after so long a silence \
+			   */
 
 /*
  * The service that @addr and @port (of the server, whichever way the packet goes) belong
  * to. @ret_slot is untouched unless one is returned.
  */
 static __always_inline struct service *service_find(const struct live *l,
-						    const struct packet *p, const __be32 *addr,
-						    __be16 be_port, __u32 *ret_slot)
+						    const struct packet *p,
+						    const __be32 *addr, __be16 be_port,
+						    __u32 *ret_slot)
 {
 	__u32 half = l->generation & 1;
 	__u32 number = bpf_ntohs(be_port);
@@ -89,8 +91,8 @@ static __always_inline struct service *service_find(const struct live *l,
 	return bpf_map_lookup_elem(&services, &key);
 }
 
-static __always_inline void count(struct tallies *t, enum wire_kind kind, enum reason reason,
-				  __u64 bytes)
+static __always_inline void count(struct tallies *t, enum wire_kind kind,
+				  enum reason reason, __u64 bytes)
 {
 	__u32 index = kind * REASON_COUNT + reason;
 	struct tally *tally = &t->by[0][0];

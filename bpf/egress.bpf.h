@@ -13,13 +13,14 @@
 #include "ledger.bpf.h"
 #include "players.bpf.h"
 
-#define PULL_BYTES  128 /* of headers and payload that we may look at */
-#define PENDING_S   2 /* an answer comes within so many (of 2^30 ns), or is no answer */
-#define PROOFS_ACK  4 /* NetQuake: acknowledgements of what was sent last */
+#define PULL_BYTES   128 /* of headers and payload that we may look at */
+#define PENDING_S    2 /* an answer comes within so many (of 2^30 ns), or is no answer */
+#define PROOFS_ACK   4 /* NetQuake: acknowledgements of what was sent last */
 #define PROOF_AGE_NS 1000000000ull
 
 /* The kind of what leaves; see classify_at(). */
-__noinline int classify_out(struct __sk_buff *ctx, __u32 family, __u32 offset, __u32 length)
+__noinline int classify_out(struct __sk_buff *ctx, __u32 family, __u32 offset,
+			    __u32 length)
 {
 	struct cursor c = {
 		.pos = (void *)(long)ctx->data,
@@ -59,7 +60,8 @@ __noinline int decimal_at(struct __sk_buff *ctx, __u32 offset, __u32 skip)
 	return minus ? -value : value;
 }
 
-/* --- learning ----------------------------------------------------------------------------- */
+/* --- learning
+ * ----------------------------------------------------------------------------- */
 
 /* An id engine moves the game to a port of its own: CCREP_ACCEPT, little-endian i32. */
 static __always_inline void learn_port(struct live *l, __u32 slot, const struct packet *p)
@@ -96,7 +98,8 @@ static __always_inline void refresh_port(struct live *l, const struct packet *p)
 }
 
 /* Book @p as the answer to what its receiver asked last. */
-static __always_inline void learn_answer(const struct live *l, __u32 slot, const struct packet *p)
+static __always_inline void learn_answer(const struct live *l, __u32 slot,
+					 const struct packet *p)
 {
 	__u64 *cell = pending_cell(l, p, p->daddr, p->dport, slot);
 	__u64 note = cell ? *cell : 0;
@@ -113,7 +116,8 @@ static __always_inline void learn_answer(const struct live *l, __u32 slot, const
 		__sync_fetch_and_add(&a->bytes, p->length);
 }
 
-/* --- players ------------------------------------------------------------------------------ */
+/* --- players
+ * ------------------------------------------------------------------------------ */
 
 /* Words by which a server accepts a client that has answered its challenge. */
 static __always_inline bool kind_accepts(enum wire_kind kind)
@@ -125,13 +129,15 @@ static __always_inline bool kind_accepts(enum wire_kind kind)
 /* Game traffic, which a server sends to clients only, after the challenge... */
 static __always_inline bool kind_is_game(enum wire_kind kind)
 {
-	return kind == KIND_NETCHAN || kind == KIND_NETCHAN_FRAGMENT || kind == KIND_DTLS_DATA;
+	return kind == KIND_NETCHAN || kind == KIND_NETCHAN_FRAGMENT ||
+	       kind == KIND_DTLS_DATA;
 }
 
 /* ... and NetQuake's, which has none: a spoofed CCREQ_CONNECT is enough to draw it. */
 static __always_inline bool kind_is_netquake(enum wire_kind kind)
 {
-	return kind == KIND_NQ_RELIABLE || kind == KIND_NQ_UNRELIABLE || kind == KIND_NQ_ACK;
+	return kind == KIND_NQ_RELIABLE || kind == KIND_NQ_UNRELIABLE ||
+	       kind == KIND_NQ_ACK;
 }
 
 static __always_inline __u32 sent_sequence(enum wire_kind kind, const struct packet *p)
@@ -146,8 +152,8 @@ static __always_inline __u32 sent_sequence(enum wire_kind kind, const struct pac
 	return load_u32(head) & 0x7fffffff;
 }
 
-static __always_inline struct player *player_enter(const struct player_key *key, __u64 now,
-						   __u8 flags)
+static __always_inline struct player *player_enter(const struct player_key *key,
+						   __u64 now, __u8 flags)
 {
 	struct player fresh = { .since_ns = now, .sent_ns = now, .flags = flags };
 
@@ -160,9 +166,10 @@ static __always_inline struct player *player_enter(const struct player_key *key,
  * Keep @players in step with what the server says. Returns whether the receiver is a
  * player who cannot be a spoofer's victim.
  */
-static __always_inline bool player_confirm(struct __sk_buff *ctx, struct live *l, __u32 slot,
-					   enum wire_family family, enum wire_kind kind,
-					   const struct packet *p, __u32 offset)
+static __always_inline bool player_confirm(struct __sk_buff *ctx, struct live *l,
+					   __u32 slot, enum wire_family family,
+					   enum wire_kind kind, const struct packet *p,
+					   __u32 offset)
 {
 	bool accepts = kind_accepts(kind);
 	bool game = kind_is_game(kind) || kind_is_netquake(kind);
@@ -178,7 +185,8 @@ static __always_inline bool player_confirm(struct __sk_buff *ctx, struct live *l
 	/* Accepted anew, or back after a long silence: nothing learned before counts. */
 	if (!player || !player_alive(player, now) ||
 	    (accepts && now - player->since_ns > PROOF_AGE_NS))
-		player = player_enter(&key, now, kind_is_netquake(kind) ? 0 : PLAYER_VERIFIED);
+		player = player_enter(&key, now,
+				      kind_is_netquake(kind) ? 0 : PLAYER_VERIFIED);
 	if (!player)
 		return false;
 
@@ -188,7 +196,8 @@ static __always_inline bool player_confirm(struct __sk_buff *ctx, struct live *l
 		sequence = sent_sequence(kind, p);
 		if (family == FAMILY_QUAKE2)
 			sequence &= 0x3fffffff;
-		if (kind_is_netquake(kind) || (__s32)(sequence - player->sent_sequence) > 0)
+		if (kind_is_netquake(kind) ||
+		    (__s32)(sequence - player->sent_sequence) > 0)
 			player->sent_sequence = sequence;
 	}
 	if (kind == KIND_CONNECTRESPONSE && p->length > 20) {
@@ -199,14 +208,15 @@ static __always_inline bool player_confirm(struct __sk_buff *ctx, struct live *l
 	return player->flags & PLAYER_VERIFIED && game;
 }
 
-/* --- fragments ---------------------------------------------------------------------------- */
+/* --- fragments
+ * ---------------------------------------------------------------------------- */
 
 #define FRAGMENT_PASS 1
 #define FRAGMENT_DROP 2
 
 /* Only the first fragment has ports: the others share its fate, by address and IP id. */
-static __always_inline __u64 *fragment_cell(const struct live *l, const __be32 *daddr, __u16 id,
-					    __u64 *ret_tag)
+static __always_inline __u64 *fragment_cell(const struct live *l, const __be32 *daddr,
+					    __u16 id, __u64 *ret_tag)
 {
 	__u32 index = limit_cell(l->keys, bpf_ntohl(*daddr), id, 12);
 
@@ -220,7 +230,8 @@ static __always_inline void fragment_note(const struct live *l, const struct pac
 	__u64 *cell, tag;
 
 	if (p->ipv6)
-		return; /* our kernel fragments IPv6 by its own id; see fragment_follow() */
+		return; /* our kernel fragments IPv6 by its own id; see fragment_follow()
+			 */
 	cell = fragment_cell(l, p->daddr, p->id, &tag);
 	if (cell)
 		*cell = tag | (dropped ? FRAGMENT_DROP : FRAGMENT_PASS);
@@ -237,10 +248,12 @@ static __always_inline int fragment_follow(const struct live *l, const struct pa
 	return cell && *cell == (tag | FRAGMENT_DROP) ? TC_ACT_SHOT : TC_ACT_UNSPEC;
 }
 
-/* --- the program -------------------------------------------------------------------------- */
+/* --- the program
+ * -------------------------------------------------------------------------- */
 
 /* Of a whole datagram, even if this frame is only its first fragment. */
-static __always_inline __u64 datagram_bytes(const struct packet *p, __u64 frame, __u32 offset)
+static __always_inline __u64 datagram_bytes(const struct packet *p, __u64 frame,
+					    __u32 offset)
 {
 	if (!p->first_fragment)
 		return frame;
@@ -262,7 +275,8 @@ int shield_out(struct __sk_buff *ctx)
 	enum other other;
 	__u64 bytes;
 
-	if (ctx->data_end - ctx->data < PULL_BYTES && ctx->data_end - ctx->data < ctx->len)
+	if (ctx->data_end - ctx->data < PULL_BYTES &&
+	    ctx->data_end - ctx->data < ctx->len)
 		bpf_skb_pull_data(ctx, ctx->len < PULL_BYTES ? ctx->len : PULL_BYTES);
 	data = (void *)(long)ctx->data;
 	data_end = (void *)(long)ctx->data_end;
@@ -295,8 +309,9 @@ int shield_out(struct __sk_buff *ctx)
 	if (admit_lists(l, &packet, packet.daddr) == REASON_ALLOW_LIST)
 		reason = REASON_EXEMPT;
 	else
-		reason = ledger_debit(l, &packet, packet.daddr, bytes) ? REASON_WITHIN_BUDGET :
-									 REASON_LEDGER;
+		reason = ledger_debit(l, &packet, packet.daddr, bytes)
+				 ? REASON_WITHIN_BUDGET
+				 : REASON_LEDGER;
 	count(t, kind, reason, bytes);
 	if (packet.first_fragment)
 		fragment_note(l, &packet, reason == REASON_LEDGER && !service->observe);

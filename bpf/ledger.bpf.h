@@ -17,7 +17,8 @@
 static __always_inline __u64 *ledger_cell(const struct live *l, const struct packet *p,
 					  const __be32 *peer)
 {
-	__u32 index = limit_cell(l->keys, address_net(p, peer) >> 8, p->ipv6, LEDGER_BITS);
+	__u32 index =
+		limit_cell(l->keys, address_net(p, peer) >> 8, p->ipv6, LEDGER_BITS);
 
 	return bpf_map_lookup_elem(&ledgers, &index);
 }
@@ -55,9 +56,11 @@ static __always_inline void ledger_pay(const struct live *l, __u64 *due, __u64 p
 	}
 }
 
-/* A stranger's datagram of @bytes goes on to the server: credit, and note what it asked. */
-static __always_inline void ledger_credit(const struct live *l, __u32 slot, enum wire_kind kind,
-					  const struct packet *p, __u64 bytes)
+/* A stranger's datagram of @bytes goes on to the server: credit, and note what it asked.
+ */
+static __always_inline void ledger_credit(const struct live *l, __u32 slot,
+					  enum wire_kind kind, const struct packet *p,
+					  __u64 bytes)
 {
 	__u64 *due = ledger_cell(l, p, p->saddr);
 	__u64 *note = pending_cell(l, p, p->saddr, p->sport, slot);

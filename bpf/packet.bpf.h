@@ -81,7 +81,8 @@ static __always_inline enum other parse_udp(struct cursor *c, __u32 left,
 	return PARSED;
 }
 
-static __always_inline enum other parse_ipv4(struct cursor *c, __u64 beyond, struct packet *p)
+static __always_inline enum other parse_ipv4(struct cursor *c, __u64 beyond,
+					     struct packet *p)
 {
 	const __u8 *start = c->pos;
 	const struct iphdr *ip = cursor_take(c, sizeof(*ip));
@@ -123,7 +124,8 @@ static const struct {
 	[IPPROTO_FRAGMENT] = { 1, 0, 0xffff }, [IPPROTO_MH] = { 1, 8, 0 },
 };
 
-static __always_inline enum other parse_ipv6(struct cursor *c, __u64 beyond, struct packet *p)
+static __always_inline enum other parse_ipv6(struct cursor *c, __u64 beyond,
+					     struct packet *p)
 {
 	const struct ipv6hdr *ip = cursor_take(c, sizeof(*ip));
 	const __u8 *start;

@@ -21,7 +21,8 @@
 #define PROOFS_CHECKSUM	 16
 
 /* More than any client sends: packetdup and 250 frames a second together. */
-static const struct limit player_limit = { 1000000000ull / 800, 400 * (1000000000ull / 800) };
+static const struct limit player_limit = { 1000000000ull / 800,
+					   400 * (1000000000ull / 800) };
 
 /* The fields of a game datagram that every family of little-endian sequences has. */
 struct netchan {
@@ -62,7 +63,8 @@ static __always_inline bool player_alive(const struct player *player, __u64 now)
 }
 
 /* Where the sequence stands, with room for loss and for the time that went by. */
-static __always_inline bool sequence_fits(const struct player *player, __u32 sequence, __u64 now)
+static __always_inline bool sequence_fits(const struct player *player, __u32 sequence,
+					  __u64 now)
 {
 	__s32 ahead = sequence - player->heard_sequence;
 	__u64 silent = now - player->heard_ns;
@@ -119,8 +121,8 @@ static __always_inline bool player_fits(struct player *player, enum wire_family 
 	if (family == FAMILY_QUAKE3) {
 		if (!qport_fits(player, n) || !sequence_fits(player, n->sequence, now))
 			return false;
-		return !(player->flags & PLAYER_QPORT) || !(player->flags & PLAYER_CHALLENGE) ||
-		       checksum_fits(player, n);
+		return !(player->flags & PLAYER_QPORT) ||
+		       !(player->flags & PLAYER_CHALLENGE) || checksum_fits(player, n);
 	}
 	if (family == FAMILY_QUAKEWORLD)
 		return qport_fits(player, n) && ack_fits(player, n->ack) &&
@@ -129,7 +131,8 @@ static __always_inline bool player_fits(struct player *player, enum wire_family 
 	return ack_fits(player, n->ack) && sequence_fits(player, n->sequence, now);
 }
 
-static __always_inline enum reason player_heard(struct player *player, __u32 sequence, __u64 now)
+static __always_inline enum reason player_heard(struct player *player, __u32 sequence,
+						__u64 now)
 {
 	if (!limit_take(&player_limit, &player->due_ns, now))
 		return REASON_PLAYER_BUDGET;
@@ -159,7 +162,8 @@ static __always_inline struct player *player_moved(struct player_key *key,
 }
 
 /* Remember a proven qport, so that the player can be found by it. */
-static __always_inline void player_index(const struct player_key *key, const struct player *player)
+static __always_inline void player_index(const struct player_key *key,
+					 const struct player *player)
 {
 	struct qport_key by = { .qport = player->qport, .slot = key->slot };
 	__u16 port = key->port;
@@ -168,8 +172,8 @@ static __always_inline void player_index(const struct player_key *key, const str
 	bpf_map_update_elem(&qports, &by, &port, BPF_ANY);
 }
 
-static __always_inline void player_key(const struct packet *p, const __be32 *peer, __be16 port,
-				       __u32 slot, struct player_key *ret)
+static __always_inline void player_key(const struct packet *p, const __be32 *peer,
+				       __be16 port, __u32 slot, struct player_key *ret)
 {
 	struct cidr from;
 
@@ -181,7 +185,8 @@ static __always_inline void player_key(const struct packet *p, const __be32 *pee
 
 /* REASON_COUNT: not a player's, judge it as a stranger's. */
 static __always_inline enum reason player_admit(const struct live *l, __u32 slot,
-						enum wire_family family, const struct packet *p)
+						enum wire_family family,
+						const struct packet *p)
 {
 	struct cursor c = { .pos = p->payload, .end = p->end };
 	struct netchan n = { 0 };
@@ -193,8 +198,10 @@ static __always_inline enum reason player_admit(const struct live *l, __u32 slot
 	player_key(p, p->saddr, p->sport, slot, &key);
 	player = bpf_map_lookup_elem(&players, &key);
 
-	if (family == FAMILY_NETQUAKE || family == FAMILY_QUAKE_ENHANCED || family == FAMILY_AUTO) {
-		/* No qport, nothing that a spoofer cannot guess: its own budget is the bound. */
+	if (family == FAMILY_NETQUAKE || family == FAMILY_QUAKE_ENHANCED ||
+	    family == FAMILY_AUTO) {
+		/* No qport, nothing that a spoofer cannot guess: its own budget is the
+		 * bound. */
 		if (!player || !player_alive(player, now))
 			return REASON_COUNT;
 		return player_heard(player, player->heard_sequence, now);

@@ -194,6 +194,7 @@ static void look_after(struct daemon *d)
 	size_t count = shield_links(d->shield, links, sizeof(links) / sizeof(*links));
 	size_t ours = 0;
 
+	shield_tend(d->shield);
 	for (size_t i = 0; i < count && i < sizeof(links) / sizeof(*links); i++)
 		ours += links[i].ours;
 	if (ours < d->config->interface_count && !d->lost)

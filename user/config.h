@@ -17,6 +17,9 @@
 #define CONFIG_INTERFACES 16
 #define CONFIG_LIST	  4096 /* allow or deny entries in the file */
 
+#define LEDGER_ALLOWANCE 8192 /* defaults: docs/OPERATING.md */
+#define LEDGER_WINDOW_S	 20
+
 enum attach_mode {
 	MODE_AUTO, /* native, else skb, saying so */
 	MODE_NATIVE,
@@ -40,6 +43,10 @@ struct config {
 	bool observe; /* all services */
 	bool replay_clock; /* never from a file: time is what live.clock_ns says */
 	bool detach_on_exit; /* SIGTERM takes the shield down; default: it stays */
+	/* What an unverified /24 or /56 may be sent beyond what it has sent. */
+	__u32 ledger_allowance; /* bytes each window; 0: the ledger is off */
+	__u32 ledger_window_s;
+	bool ledger_strict; /* no allowance: no more out than in, ever */
 	struct cidr allow[CONFIG_LIST];
 	size_t allow_count;
 	struct cidr deny[CONFIG_LIST];

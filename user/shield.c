@@ -164,6 +164,7 @@ static struct shield *shield_new(void)
 		return NULL;
 	s->lock = -1;
 	s->program = -1;
+	s->egress = -1;
 #define UNSET(name) s->name = -1;
 	SHIELD_MAPS(UNSET)
 #undef UNSET
@@ -180,6 +181,7 @@ void shield_close(struct shield *s)
 		close(s->name);
 	SHIELD_MAPS(CLOSE)
 	CLOSE(program)
+	CLOSE(egress)
 	CLOSE(lock)
 #undef CLOSE
 	free(s);
@@ -441,7 +443,8 @@ int shield_load(const char *pin_dir, const struct config *config, struct shield 
 	if (err)
 		goto unlock;
 	s->program = fcntl(bpf_program__fd(object->progs.shield), F_DUPFD_CLOEXEC, 3);
-	if (s->program < 0)
+	s->egress = fcntl(bpf_program__fd(object->progs.shield_out), F_DUPFD_CLOEXEC, 3);
+	if (s->program < 0 || s->egress < 0)
 		err = -errno;
 	if (!err)
 		err = shield_map_live(s);
@@ -449,6 +452,8 @@ int shield_load(const char *pin_dir, const struct config *config, struct shield 
 		err = shield_apply_locked(s, config);
 	if (!err)
 		err = pin_replace(s->program, s->dir, "xdp");
+	if (!err)
+		err = pin_replace(s->egress, s->dir, "egress");
 unlock:
 	flock(s->lock, LOCK_UN);
 out:
@@ -480,7 +485,8 @@ static int each_link_in(const char *dir,
 		__u32 size = sizeof(info);
 		int fd;
 
-		if (strncmp(entry->d_name, "link-", 5) != 0)
+		if (strncmp(entry->d_name, "link-", 5) != 0 &&
+		    strncmp(entry->d_name, "out-", 4) != 0)
 			continue;
 		fd = open_pinned(dir, entry->d_name);
 		if (fd < 0)
@@ -683,6 +689,10 @@ int shield_attach(struct shield *s, const char *interface, enum attach_mode mode
 	err = check_ethernet(interface);
 	if (err)
 		return err;
+	/* Players first: who is one must be known before anybody is judged. */
+	err = egress_attach(s, interface, a.ifindex);
+	if (err)
+		return err;
 	err = each_link(NULL, adopt, &a);
 	if (err >= 0 && !a.done)
 		err = each_link(s->dir, adopt, &a);
@@ -706,11 +716,12 @@ static int unlink_link(const char *dir, const char *name, int fd,
 	char path[PATH_MAX];
 	size_t *count = context;
 
-	(void)info;
 	bpf_link_detach(fd);
+	if (info->type == BPF_LINK_TYPE_XDP)
+		egress_detach(info->xdp.ifindex);
 	if (!pin_path(path, sizeof(path), dir, name))
 		unlink(path);
-	(*count)++;
+	*count += info->type == BPF_LINK_TYPE_XDP;
 	return 0;
 }
 
@@ -776,7 +787,7 @@ static int list_link(const char *dir, const char *name, int fd,
 	struct stat st;
 
 	(void)fd;
-	if (list->count++ >= list->max)
+	if (info->type != BPF_LINK_TYPE_XDP || list->count++ >= list->max)
 		return 0;
 	link = &list->links[list->count - 1];
 	memset(link, 0, sizeof(*link));

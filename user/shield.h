@@ -5,7 +5,8 @@
  *
  * State lives in pinned objects under PIN_ROOT/<abi>/ and outlives every process:
  *
- *	PIN_ROOT/<abi>/xdp		the program
+ *	PIN_ROOT/<abi>/xdp		the program at ingress
+ *	PIN_ROOT/<abi>/egress		the program at egress
  *	PIN_ROOT/<abi>/<map>		live, services, tallies, ...
  *	PIN_ROOT/<abi>/link-<interface>	the attachment
  *
@@ -68,6 +69,7 @@ bool shield_service(const struct shield *shield, __u32 slot, struct service *ret
 
 /* Sums over all CPUs. */
 int shield_tallies(const struct shield *shield, __u32 slot, struct tallies *ret);
+int shield_tallies_out(const struct shield *shield, __u32 slot, struct tallies *ret);
 int shield_others(const struct shield *shield, struct tally ret[OTHER_COUNT]);
 
 struct shield_link {
@@ -79,6 +81,21 @@ struct shield_link {
 };
 /* How many links there are; fills at most @max. */
 size_t shield_links(const struct shield *shield, struct shield_link *ret, size_t max);
+
+/* --- players
+ * ------------------------------------------------------------------------------ */
+
+/* @each gets every player that the server has sent to lately. */
+int shield_players(const struct shield *shield,
+		   void (*each)(const struct player_key *key, const struct player *player,
+				void *context),
+		   void *context);
+
+/*
+ * Housekeeping that may wait, for the daemon to call every few seconds: forget players
+ * who left, and set what requests cost by what their answers have weighed.
+ */
+void shield_tend(struct shield *shield);
 
 /* --- allow and deny lists
  * --------------------------------------------------------------- */

@@ -23,13 +23,22 @@
 	X(sources)	\
 	X(prefixes)	\
 	X(tallies)	\
-	X(others)
+	X(others)	\
+	X(tallies_out)	\
+	X(players)	\
+	X(qports)	\
+	X(ledgers)	\
+	X(pending)	\
+	X(answers)	\
+	X(costs)	\
+	X(fragments)
 /* clang-format on */
 
 struct shield {
 	char dir[PATH_MAX];
 	int lock; /* the directory, for flock() */
-	int program; /* -1: opened to read only */
+	int program; /* at the interface's ingress; -1: opened to read only */
+	int egress; /* the program at its egress */
 #define AS_FD(name) int name;
 	SHIELD_MAPS(AS_FD)
 #undef AS_FD
@@ -40,6 +49,12 @@ struct shield {
 /* Map the live map into @shield->shared; fill in its keys if nobody did yet. */
 int shield_map_live(struct shield *shield);
 void shield_unmap_live(struct shield *shield);
+
+/* Attach, exchange or remove the program at @ifindex's egress: user/egress.c. */
+int egress_attach(struct shield *shield, const char *interface, __u32 ifindex);
+void egress_detach(__u32 ifindex);
+/* The id of our program at @ifindex's egress as clsact filter; 0: none. */
+__u32 egress_clsact_id(__u32 ifindex);
 
 /* shield_apply() for a caller that holds the lock. */
 int shield_apply_locked(struct shield *shield, const struct config *config);

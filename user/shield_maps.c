@@ -24,6 +24,8 @@
 #include "shield_internal.h"
 #include "util.h"
 
+#define LEDGER_CREDIT_BYTES (1 << 20) /* strict: unused credit is kept up to here */
+
 /* --- the live map
  * ----------------------------------------------------------------------- */
 
@@ -171,6 +173,36 @@ static int plan_ports(const struct shield *s, const struct config *config,
 	return 0;
 }
 
+/* NetQuake game ports that the egress program has learned live on. */
+static int carry_learned(const struct shield *s, __u32 generation,
+			 const struct service *now, struct plan *plan)
+{
+	__u32 first = ((generation - 1) & 1) * PORTS;
+
+	for (__u32 number = 1; number < PORTS; number++) {
+		__u32 key = first + number;
+		struct port port;
+		int slot;
+
+		if (!(s->shared->port_bits[(generation - 1) & 1][number / 64] >>
+			      number % 64 &
+		      1))
+			continue;
+		if (bpf_map_lookup_elem(s->ports, &key, &port))
+			return -errno;
+		if (!port.learned || !port.any || plan->ports[number].any ||
+		    plan->ports[number].exact)
+			continue;
+		slot = port.any - 1;
+		if (!plan->services[slot].active ||
+		    strncmp(plan->services[slot].name, now[slot].name, NAME_MAX_LEN) != 0)
+			continue;
+		plan->ports[number] = port;
+		plan->bits[number / 64] |= 1ull << number % 64;
+	}
+	return 0;
+}
+
 /* Forget the (address, port) pairs of the generation before last. */
 static void clear_endpoints(const struct shield *s, __u32 generation)
 {
@@ -221,6 +253,8 @@ static int reset_slots(const struct shield *s, const struct plan *plan)
 		if (!plan->fresh[slot])
 			continue;
 		err = bpf_map_update_elem(s->tallies, &slot, zeros, BPF_ANY);
+		if (!err)
+			err = bpf_map_update_elem(s->tallies_out, &slot, zeros, BPF_ANY);
 		for (__u32 c = 0; c < CLASS_BUDGETS && !err; c++) {
 			__u32 index = slot * CLASS_BUDGETS + c;
 			__u64 zero = 0;
@@ -247,6 +281,32 @@ static int read_services(const struct shield *s, __u32 generation, struct servic
 	return 0;
 }
 
+/* Debts in time and debts in bytes do not mix: a change of sort starts from zero. */
+static int apply_ledger(struct shield *s, const struct config *config)
+{
+	struct ledger ledger = { 0 };
+
+	if (config->ledger_strict) {
+		ledger.byte_ns = 1;
+		ledger.credit_ns = LEDGER_CREDIT_BYTES;
+		ledger.strict = 1;
+	} else if (config->ledger_allowance) {
+		ledger.window_ns = config->ledger_window_s * 1000000000ull;
+		ledger.byte_ns = ledger.window_ns / config->ledger_allowance;
+	}
+	if (ledger.strict != s->shared->ledger.strict) {
+		__u64 *zeros = calloc(1 << LEDGER_BITS, sizeof(*zeros));
+		int err = zeros ? write_half(s->ledgers, zeros, 1 << LEDGER_BITS, 0)
+				: -ENOMEM;
+
+		free(zeros);
+		if (err)
+			return err;
+	}
+	s->shared->ledger = ledger;
+	return 0;
+}
+
 static int write_plan(struct shield *s, const struct config *config,
 		      const struct plan *plan, __u32 generation)
 {
@@ -263,6 +323,8 @@ static int write_plan(struct shield *s, const struct config *config,
 		err = apply_list(s, LIST_ALLOW, config->allow, config->allow_count);
 	if (!err)
 		err = apply_list(s, LIST_DENY, config->deny, config->deny_count);
+	if (!err)
+		err = apply_ledger(s, config);
 	if (err) {
 		log_error("cannot write the configuration to '%s': %s", s->dir,
 			  strerror(-err));
@@ -292,6 +354,8 @@ int shield_apply_locked(struct shield *s, const struct config *config)
 		clear_endpoints(s, generation);
 		err = plan_ports(s, config, generation, plan);
 	}
+	if (!err)
+		err = carry_learned(s, generation, now, plan);
 	if (!err)
 		err = write_plan(s, config, plan, generation);
 	free(plan);
@@ -356,6 +420,13 @@ int shield_tallies(const struct shield *s, __u32 slot, struct tallies *ret)
 	if (slot >= s->capacity)
 		return -EINVAL;
 	return sum_cpus(s->tallies, slot, sizeof(*ret), (__u64 *)ret);
+}
+
+int shield_tallies_out(const struct shield *s, __u32 slot, struct tallies *ret)
+{
+	if (slot >= s->capacity)
+		return -EINVAL;
+	return sum_cpus(s->tallies_out, slot, sizeof(*ret), (__u64 *)ret);
 }
 
 int shield_others(const struct shield *s, struct tally ret[OTHER_COUNT])
