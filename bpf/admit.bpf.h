@@ -11,6 +11,14 @@
 
 #include "players.bpf.h"
 
+/* limit_take(), walked once by the verifier: only what passes comes here. */
+__noinline int budget_take(__u64 *cell, __u64 cost_ns, __u64 burst_ns, __u64 now_ns)
+{
+	struct limit l = { cost_ns, burst_ns };
+
+	return cell ? limit_take(&l, cell, now_ns) : false;
+}
+
 /*
  * Charge one request of @kind to the budget of @class. The cost of a request follows the
  * size of its answers; it is looked up only while the global budget has something left.
@@ -50,8 +58,9 @@ admit_budget(const struct live *l, __u32 slot, const struct budget *b,
 	if (!prefix || !limit_peek(&near, *prefix, now))
 		return REASON_PREFIX_BUDGET;
 
-	if (!limit_take(&one, source, now) || !limit_take(&near, prefix, now) ||
-	    !limit_take(&whole, global, now))
+	if (!budget_take(source, one.cost_ns, one.burst_ns, now) ||
+	    !budget_take(prefix, near.cost_ns, near.burst_ns, now) ||
+	    !budget_take(global, whole.cost_ns, whole.burst_ns, now))
 		return REASON_CONTENDED;
 	return REASON_WITHIN_BUDGET;
 }

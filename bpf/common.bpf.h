@@ -45,8 +45,9 @@ static __always_inline __u64 address_net(const struct packet *p, const __be32 *a
 	return (__u64)bpf_ntohl(addr[0]) << 32 | bpf_ntohl(addr[1]);
 }
 
-#define LEARNED_PORT_S 60 /* a NetQuake game port is forgotten after so long a silence \
-			   */
+#define LEARNED_PORT_S                                                  \
+	60 /* a NetQuake game port is forgotten after so long a silence \
+	    */
 
 /*
  * The service that @addr and @port (of the server, whichever way the packet goes) belong

@@ -38,22 +38,44 @@ static __always_inline __u64 *pending_cell(const struct live *l, const struct pa
 	return bpf_map_lookup_elem(&pending, &index);
 }
 
-/* Move @due back by @pay_ns, no further than the credit that may be piled up. */
-static __always_inline void ledger_pay(const struct live *l, __u64 *due, __u64 pay_ns)
+/*
+ * Move @due back by @pay_ns, not below @floor_ns. Functions of their own, here and below,
+ * so that the verifier walks the loops once.
+ */
+__noinline int ledger_pay(__u64 *due, __u64 pay_ns, __u64 floor_ns, __u64 now_ns)
 {
-	__u64 now = ledger_now(l);
-	__u64 floor = now - l->ledger.credit_ns;
-
+	if (!due)
+		return 0;
 	for (int i = 0; i < LIMIT_TRIES; i++) {
 		__u64 seen = *(volatile __u64 *)due;
-		__u64 from = seen ? seen : now;
+		__u64 from = seen ? seen : now_ns;
 
-		if (from <= floor)
-			return;
-		from = from - floor > pay_ns ? from - pay_ns : floor;
+		if (from <= floor_ns)
+			return 0;
+		from = from - floor_ns > pay_ns ? from - pay_ns : floor_ns;
 		if (__sync_val_compare_and_swap(due, seen, from) == seen)
-			return;
+			return 1;
 	}
+	return 0;
+}
+
+/* Move @due forward by @cost_ns, unless that is beyond @limit_ns. Time is no credit. */
+__noinline int ledger_charge(__u64 *due, __u64 cost_ns, __u64 floor_ns, __u64 limit_ns,
+			     __u64 now_ns)
+{
+	if (!due)
+		return 1;
+	for (int i = 0; i < LIMIT_TRIES; i++) {
+		__u64 seen = *(volatile __u64 *)due;
+		__u64 from = seen ? seen : now_ns;
+
+		from = from < floor_ns ? floor_ns : from;
+		if (from + cost_ns > limit_ns)
+			return 0;
+		if (__sync_val_compare_and_swap(due, seen, from + cost_ns) == seen)
+			return 1;
+	}
+	return 0;
 }
 
 /* A stranger's datagram of @bytes goes on to the server: credit, and note what it asked.
@@ -67,8 +89,12 @@ static __always_inline void ledger_credit(const struct live *l, __u32 slot,
 	__u32 index = slot * KIND_COUNT + kind;
 	struct answers *a;
 
-	if (due && l->ledger.byte_ns)
-		ledger_pay(l, due, bytes * l->ledger.byte_ns);
+	if (due && l->ledger.byte_ns) {
+		__u64 now = ledger_now(l);
+
+		ledger_pay(due, bytes * l->ledger.byte_ns, now - l->ledger.credit_ns,
+			   now);
+	}
 	if (note)
 		*note = (__u64)slot << 48 | (__u64)kind << 32 | clock_s(l);
 	a = bpf_map_lookup_elem(&answers, &index);
@@ -82,23 +108,11 @@ static __always_inline bool ledger_debit(const struct live *l, const struct pack
 {
 	__u64 *due = ledger_cell(l, p, peer);
 	__u64 now = ledger_now(l);
-	__u64 floor = now - l->ledger.credit_ns;
-	__u64 cost = bytes * l->ledger.byte_ns;
 
-	if (!l->ledger.byte_ns || !due)
+	if (!l->ledger.byte_ns)
 		return true;
-	for (int i = 0; i < LIMIT_TRIES; i++) {
-		__u64 seen = *(volatile __u64 *)due;
-		__u64 from = seen ? seen : now;
-
-		/* Time pays debts, it is no credit. */
-		from = from < floor ? floor : from;
-		if (from + cost > now + l->ledger.window_ns)
-			return false;
-		if (__sync_val_compare_and_swap(due, seen, from + cost) == seen)
-			return true;
-	}
-	return false;
+	return ledger_charge(due, bytes * l->ledger.byte_ns, now - l->ledger.credit_ns,
+			     now + l->ledger.window_ns, now);
 }
 
 #endif /* LEDGER_BPF_H */

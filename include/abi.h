@@ -199,7 +199,8 @@ struct answers {
 	__u64 bytes; /* of payload in answer */
 };
 
-/* --- players: entered by the egress program only ------------------------------------------ */
+/* --- players: entered by the egress program only
+ * ------------------------------------------ */
 
 struct player_key {
 	__be32 addr[4];
@@ -208,10 +209,11 @@ struct player_key {
 };
 _Static_assert(sizeof(struct player_key) == 20, "a map key has no holes");
 
-#define PLAYER_VERIFIED	  0x01 /* cannot be spoofed: it has answered what only it was told */
-#define PLAYER_QPORT	  0x02 /* qport is known */
-#define PLAYER_CHALLENGE  0x04 /* challenge is known */
-#define PLAYER_CHECKSUM	  0x08 /* its datagrams carry the protocol 71 checksum */
+#define PLAYER_VERIFIED \
+	0x01 /* cannot be spoofed: it has answered what only it was told */
+#define PLAYER_QPORT	 0x02 /* qport is known */
+#define PLAYER_CHALLENGE 0x04 /* challenge is known */
+#define PLAYER_CHECKSUM	 0x08 /* its datagrams carry the protocol 71 checksum */
 
 struct player {
 	__u64 since_ns; /* when the server accepted it */

@@ -47,9 +47,9 @@ struct word {
 	 WORD_LETTER(s, (n)*8 + 6) | WORD_LETTER(s, (n)*8 + 7))
 
 /* One integer to search by. That no two rows mix alike is a test. */
-#define WORD_MIX(a, b, c, d)                                               \
-	((a) ^ ((b)*0x9e3779b97f4a7c15ull) ^ ((c)*0xc2b2ae3d27d4eb4full) ^ \
-	 ((d)*0x165667b19e3779f9ull))
+#define WORD_MIX(a, b, c, d)                                         \
+	(((a)*0xff51afd7ed558ccdull) ^ ((b)*0x9e3779b97f4a7c15ull) ^ \
+	 ((c)*0xc2b2ae3d27d4eb4full) ^ ((d)*0x165667b19e3779f9ull))
 
 #define WORD_FITS(kind, word, class_, families) \
 	_Static_assert(sizeof(word) - 1 <= WIRE_WORD_MAX, #kind ": word too long");
@@ -169,31 +169,32 @@ static __always_inline struct word word_read(struct cursor *c, __u32 left)
 	return w;
 }
 
-static __always_inline bool word_equal(const struct word *w, __u64 a, __u64 b, __u64 c,
-				       __u64 d)
-{
-	return w->part[0] == a && w->part[1] == b && w->part[2] == c && w->part[3] == d;
-}
+/* A function of its own, not inlined, in the kernel: the verifier walks it once. */
+#ifdef __bpf__
+#define WALKED_ONCE __attribute__((noinline))
+#else
+#define WALKED_ONCE static inline
+#endif
 
 /*
  * KIND_COUNT: in no row. Comparisons of one integer with constants, which the compiler
  * turns into a binary search. (A switch would say so, but a character of a string
  * literal is no constant expression in C.)
  */
-static __always_inline enum wire_kind word_match(const struct word *w)
+WALKED_ONCE int word_match(__u64 a, __u64 b, __u64 c, __u64 d)
 {
-	__u64 mix = WORD_MIX(w->part[0], w->part[1], w->part[2], w->part[3]);
+	__u64 mix = WORD_MIX(a, b, c, d);
 
-#define PARTS(word) \
-	WORD_PART(word, 0), WORD_PART(word, 1), WORD_PART(word, 2), WORD_PART(word, 3)
-#define MIX(...) WORD_MIX(__VA_ARGS__)
-#define MATCH(kind, word, class_, families) \
-	if (mix == MIX(PARTS(word)))        \
-		return word_equal(w, PARTS(word)) ? KIND_##kind : KIND_COUNT;
+#define MATCH(kind, word, class_, families)                                             \
+	if (mix == WORD_MIX(WORD_PART(word, 0), WORD_PART(word, 1), WORD_PART(word, 2), \
+			    WORD_PART(word, 3)))                                        \
+		return a == WORD_PART(word, 0) && b == WORD_PART(word, 1) &&            \
+				       c == WORD_PART(word, 2) &&                       \
+				       d == WORD_PART(word, 3)                          \
+			       ? KIND_##kind                                            \
+			       : KIND_COUNT;
 	WIRE_WORDS(MATCH)
 #undef MATCH
-#undef MIX
-#undef PARTS
 	return KIND_COUNT;
 }
 
@@ -264,7 +265,7 @@ static __always_inline enum wire_kind classify_oob(enum wire_family family,
 {
 	struct cursor peek = c;
 	struct word w = word_read(&c, length - 4);
-	enum wire_kind kind = word_match(&w);
+	enum wire_kind kind = word_match(w.part[0], w.part[1], w.part[2], w.part[3]);
 	__u64 raw;
 
 	if (kind != KIND_COUNT)

@@ -51,7 +51,8 @@ static __always_inline bool limit_take(const struct limit *l, __u64 *due_ns, __u
 }
 
 /* @l for a request that counts as @cost / @one ordinary ones. @one: a power of two. */
-static __always_inline struct limit limit_scaled(const struct limit *l, __u32 cost, __u32 one)
+static __always_inline struct limit limit_scaled(const struct limit *l, __u32 cost,
+						 __u32 one)
 {
 	struct limit scaled = { l->cost_ns * cost / one, l->burst_ns };
 
