@@ -115,29 +115,45 @@ static inline void put_float(struct writer *w, uint32_t raw)
 	}
 }
 
-static inline unsigned int changed_count(const struct q3_table *t, const uint32_t *from,
-					 const uint32_t *to)
+/*
+ * A field is sent if it differs, or if @named (by place in the table; may be NULL) says
+ * that it was: a sender tells -0.0 from 0.0, and the wire does not.
+ */
+static inline bool is_sent(const struct q3_field *f, const uint32_t *from,
+			   const uint32_t *to, const bool *named, unsigned int i)
+{
+	bool differs = from[f->slot] != to[f->slot];
+
+	if (named && differs)
+		assert_true(named[i]);
+	return differs || (named && named[i]);
+}
+
+static inline unsigned int sent_count(const struct q3_table *t, const uint32_t *from,
+				      const uint32_t *to, const bool *named)
 {
 	unsigned int count = (unsigned int)t->count;
 
-	while (count && from[t->fields[count - 1].slot] == to[t->fields[count - 1].slot])
+	while (count && !is_sent(&t->fields[count - 1], from, to, named, count - 1))
 		count--;
 	return count;
 }
 
 static inline void put_fields(struct writer *w, const struct q3_table *t,
-			      const uint32_t *from, const uint32_t *to, bool zero_bit)
+			      const uint32_t *from, const uint32_t *to, const bool *named,
+			      bool zero_bit)
 {
-	unsigned int count = changed_count(t, from, to);
+	unsigned int count = sent_count(t, from, to, named);
 
 	put(w, count, 8);
 	for (unsigned int i = 0; i < count; i++) {
 		const struct q3_field *f = &t->fields[i];
+		bool sent = is_sent(f, from, to, named, i);
 		uint32_t value = to[f->slot];
 		float number;
 
-		put_bit(w, from[f->slot] != value);
-		if (from[f->slot] == value)
+		put_bit(w, sent);
+		if (!sent)
 			continue;
 		memcpy(&number, &value, sizeof(number));
 		if (zero_bit && (f->bits ? !value : number == 0.0F)) {
@@ -156,9 +172,9 @@ static inline void put_fields(struct writer *w, const struct q3_table *t,
 /* An entity that is in the new snapshot; @force: it must be named even if unchanged. */
 static inline void put_entity(struct writer *w, const struct q3_table *t,
 			      unsigned int number, const uint32_t *from,
-			      const uint32_t *to, bool force)
+			      const uint32_t *to, const bool *named, bool force)
 {
-	bool changed = changed_count(t, from, to) != 0;
+	bool changed = sent_count(t, from, to, named) != 0;
 
 	if (!changed && !force)
 		return;
@@ -166,7 +182,7 @@ static inline void put_entity(struct writer *w, const struct q3_table *t,
 	put_bit(w, 0);
 	put_bit(w, changed);
 	if (changed)
-		put_fields(w, t, from, to, true);
+		put_fields(w, t, from, to, named, true);
 }
 
 static inline void put_removed(struct writer *w, unsigned int number)
@@ -177,12 +193,12 @@ static inline void put_removed(struct writer *w, unsigned int number)
 
 /* The base game's player: one gate in front of four groups. */
 static inline void put_player(struct writer *w, const struct q3_dialect *d,
-			      const uint32_t *from, const uint32_t *to)
+			      const uint32_t *from, const uint32_t *to, const bool *named)
 {
 	const uint32_t *old = from + d->player_slots, *fresh = to + d->player_slots;
 	unsigned int mask[4] = { 0 };
 
-	put_fields(w, &d->player, from, to, false);
+	put_fields(w, &d->player, from, to, named, false);
 	for (unsigned int i = 0; i < 64; i++)
 		mask[i / 16] |= (unsigned int)(old[i] != fresh[i]) << i % 16;
 	put_bit(w, mask[0] || mask[1] || mask[2] || mask[3]);
@@ -213,7 +229,7 @@ find_item(const struct record *r, const struct record_item *from, const char *ke
 	const struct record_item *end = r->tape->items + r->tape->items_used;
 
 	for (const struct record_item *i = from ? from : r->tape->items; i < end; i++)
-		if (i->key && !strcmp(i->key, key))
+		if (i->type != RECORD_TYPE_PAIR && i->key && !strcmp(i->key, key))
 			return i;
 	return NULL;
 }
@@ -250,6 +266,18 @@ find_op(const struct record *r, const struct record_item *from, const char *name
 	while (i && !item_is(r, i, name))
 		i = find_item(r, i + 1, "op");
 	return i;
+}
+
+/* Which fields of @t the object that begins at @at names. */
+static inline void find_named(const struct record *r, const struct record_item *at,
+			      const struct q3_table *t, bool *named)
+{
+	memset(named, 0, t->count * sizeof(*named));
+	for (at++; at->type != RECORD_TYPE_CLOSE; at++)
+		for (size_t i = 0; i < t->count; i++)
+			if (!strcmp(t->fields[i].name, at->key))
+				named[i] = true;
+	assert_true(at < r->tape->items + r->tape->items_used);
 }
 
 #endif /* Q3_SUPPORT_H */

@@ -441,7 +441,7 @@ static void test_server_written_again(void **state)
 	put(&w, 1, 16);
 	put_text(&w, "\\sv_serverid\\98765", 18);
 	put(&w, 4, 8);
-	put_entity(&w, t, 64, none, base, true);
+	put_entity(&w, t, 64, none, base, NULL, true);
 	put(&w, 8, 8);
 	put(&w, 5, 32);
 	put(&w, (uint32_t)-559038737, 32);
@@ -456,9 +456,9 @@ static void test_server_written_again(void **state)
 	put(&w, 2, 32);
 	put_command(&w, 5, 4, "print \"hi\n\"");
 	put_snapshot(&w, 50000, 0, 1);
-	put_player(&w, &q3_dialect_68, none, player);
-	put_entity(&w, t, 64, base, entity, true);
-	put_entity(&w, t, 70, none, none, true);
+	put_player(&w, &q3_dialect_68, none, player, NULL);
+	put_entity(&w, t, 64, base, entity, NULL, true);
+	put_entity(&w, t, 70, none, none, NULL, true);
 	put(&w, 1023, 10);
 	put(&w, 8, 8);
 	expect_written(&w, plain_2);
@@ -469,7 +469,7 @@ static void test_server_written_again(void **state)
 	later[28] = (uint32_t)-16;
 	put(&w, 2, 32);
 	put_snapshot(&w, 50100, 2, 0);
-	put_player(&w, &q3_dialect_68, player, later);
+	put_player(&w, &q3_dialect_68, player, later, NULL);
 	put_removed(&w, 70);
 	put(&w, 1023, 10);
 	put(&w, 8, 8);
