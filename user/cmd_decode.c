@@ -14,7 +14,7 @@
 #include "commands.h"
 #include "decode.h"
 #include "demo.h"
-#include "json.h"
+#include "jsonl.h"
 #include "names.h"
 #include "q3_demo.h"
 #include "summary.h"
@@ -35,7 +35,7 @@ struct options {
 
 struct run {
 	const struct options *options;
-	struct json *json;
+	struct jsonl *json;
 	struct summary summary;
 };
 
@@ -48,7 +48,7 @@ static void sink(void *context, const struct record *r)
 		summary_count(&run->summary, r);
 		break;
 	case OUTPUT_JSON:
-		json_record(run->json, r);
+		jsonl_record(run->json, r);
 		break;
 	case OUTPUT_TEXT:
 		text_record(run->json, r);
@@ -59,7 +59,7 @@ static void sink(void *context, const struct record *r)
 /* One message on stderr, behind what is on stdout. */
 static int complain(struct run *run, const char *file, const char *why)
 {
-	json_flush(run->json);
+	jsonl_flush(run->json);
 	fprintf(stderr, "quakeshield decode: %s: %s\n", file, why);
 	return 1;
 }
@@ -241,7 +241,8 @@ static int parse_options(int argc, char **argv, struct options *options)
 			break;
 		case 'p':
 			if (!family_parse(optarg, &options->protocol)) {
-				fprintf(stderr, "quakeshield decode: no such protocol: '%s'\n",
+				fprintf(stderr,
+					"quakeshield decode: no such protocol: '%s'\n",
 					optarg);
 				return 2;
 			}
@@ -263,7 +264,7 @@ static int parse_options(int argc, char **argv, struct options *options)
 
 int cmd_decode(int argc, char **argv)
 {
-	static struct json json;
+	static struct jsonl json;
 	static struct run run;
 	struct options options = { .output = OUTPUT_TEXT, .protocol = FAMILY_AUTO };
 	int status = parse_options(argc, argv, &options);
@@ -272,12 +273,12 @@ int cmd_decode(int argc, char **argv)
 		return status - 1;
 	if (optind == argc)
 		return usage(stderr, 1);
-	json_init(&json, stdout);
+	jsonl_init(&json, stdout);
 	run.options = &options;
 	run.json = &json;
 	for (int i = optind; i < argc; i++)
 		status |= one_file(&run, argv[i]);
-	if (json_flush(&json)) {
+	if (jsonl_flush(&json)) {
 		fprintf(stderr, "quakeshield decode: stdout: %s\n", strerror(errno));
 		status = 1;
 	}

@@ -28,7 +28,7 @@ static bool ends_line(const struct oob *oob)
 /* With a line feed it comes from QuakeWorld or Quake II, otherwise Quake III's kin. */
 static unsigned int shape_getchallenge(const struct oob *oob)
 {
-	if (span_is(after_blanks(oob), "steam"))
+	if (span_starts(after_blanks(oob), "steam"))
 		return IN_NONE;
 	return ends_line(oob) ? IN_QW | IN_Q2 : IN_Q3;
 }
@@ -341,8 +341,9 @@ void oob_recognise(const uint8_t *payload, size_t n, struct oob *ret)
 		if (ret->candidates)
 			return;
 	}
-	if (valve_find(s) || (ret->row && !ret->row->families)) {
-		ret->row = ret->row && !ret->row->families ? ret->row : &valve_query;
+	/* Either a word that no Quake speaks, or one with what no Quake adds to it. */
+	if (ret->row || valve_find(s)) {
+		ret->row = &valve_query;
 		return;
 	}
 	ret->row = letter_find(s, &length);

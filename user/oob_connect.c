@@ -69,7 +69,7 @@ void oob_challenge_response(struct oob *oob, struct record *r)
 
 	if (field_number(&line, "challenge", false, r) &&
 	    field_number(&line, "client_challenge", true, r))
-		field_number(&line, "protocol", true, r);
+		field_number(&line, "version", true, r);
 	line_end(line, r);
 }
 
@@ -104,8 +104,9 @@ static void connect_quake3(struct oob *oob, struct record *r)
 					    oob->n - CONNECT_COMPRESSED, oob->plain,
 					    sizeof(oob->plain));
 	if (n < 0) {
-		record_malformed(r, n == -EMSGSIZE ? "userinfo is not compressed, or too long"
-						   : "userinfo does not decompress");
+		record_malformed(r, n == -EMSGSIZE
+					    ? "userinfo is not compressed, or too long"
+					    : "userinfo does not decompress");
 		oob->learnt.n = 0;
 		return;
 	}
@@ -215,6 +216,7 @@ void oob_client_connect(struct oob *oob, struct record *r)
 {
 	struct span line = oob->arguments, token;
 
+	record_open_object(r, "options");
 	while (token_next(&line, &token, NULL)) {
 		const uint8_t *equal = memchr(token.bytes, '=', token.n);
 		size_t key = equal ? (size_t)(equal - token.bytes) : token.n;
@@ -222,6 +224,7 @@ void oob_client_connect(struct oob *oob, struct record *r)
 		record_pair(r, token.bytes, key, token.bytes + key + (equal != NULL),
 			    token.n - key - (equal != NULL));
 	}
+	record_close(r);
 	line_end(line, r);
 }
 

@@ -168,7 +168,7 @@ void oob_status(struct oob *oob, struct record *r)
 {
 	struct span line = oob->arguments;
 
-	field_number(&line, oob->family == FAMILY_QUAKEWORLD ? "flags" : "protocol", true,
+	field_number(&line, oob->family == FAMILY_QUAKEWORLD ? "flags" : "version", true,
 		     r);
 	line_end(line, r);
 }
@@ -180,7 +180,7 @@ void oob_info(struct oob *oob, struct record *r)
 
 	if (!line.n || *line.bytes != '\n' || line.n == 1) {
 		r->direction = DIRECTION_C2S;
-		field_number(&line, "protocol", true, r);
+		field_number(&line, "version", true, r);
 		line_end(line, r);
 		return;
 	}

@@ -21,6 +21,29 @@
 /* id, value; or, for four ids of variable length, id, length, bytes. */
 #define EXTENSION_VARIABLE 0x6e656c76
 
+static void extension_pair(struct reader *rd, struct record *r)
+{
+	struct span id = { rd->pos, 4 }, bytes = { NULL, 0 };
+	uint32_t raw = reader_le32(rd), value = reader_le32(rd), key = 0;
+
+	if (raw == EXTENSION_VARIABLE) {
+		bytes.n = value;
+		key = reader_le32(rd);
+		bytes.bytes = reader_take(rd, bytes.n);
+	}
+	if (reader_failed(rd))
+		return;
+	record_open_object(r, NULL);
+	record_string(r, "id", id.bytes, id.n);
+	if (bytes.bytes) {
+		record_uint(r, "key", key);
+		record_hex(r, "bytes", bytes.bytes, bytes.n);
+	} else {
+		record_uint(r, "value", value);
+	}
+	record_close(r);
+}
+
 void oob_qw_challenge(struct oob *oob, struct record *r)
 {
 	struct span digits, rest;
@@ -36,26 +59,8 @@ void oob_qw_challenge(struct oob *oob, struct record *r)
 	rest = span_skip(rest, 1);
 	rd = reader_of(rest.bytes, rest.n);
 	record_open_array(r, "extensions");
-	while (!reader_failed(&rd) && reader_left(&rd)) {
-		char id[4];
-		uint32_t raw = reader_le32(&rd);
-
-		for (size_t i = 0; i < 4; i++)
-			id[i] = (char)(raw >> 8 * i);
-		record_open_object(r, NULL);
-		record_string(r, "id", id, sizeof(id));
-		if (raw == EXTENSION_VARIABLE) {
-			uint32_t length = reader_le32(&rd);
-			const uint8_t *bytes;
-
-			record_uint(r, "key", reader_le32(&rd));
-			bytes = reader_take(&rd, length);
-			record_hex(r, "bytes", bytes, bytes ? length : 0);
-		} else {
-			record_uint(r, "value", reader_le32(&rd));
-		}
-		record_close(r);
-	}
+	while (!reader_failed(&rd) && reader_left(&rd))
+		extension_pair(&rd, r);
 	record_close(r);
 	if (reader_failed(&rd))
 		record_malformed(r, "extension pair cut short");

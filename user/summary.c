@@ -39,20 +39,20 @@ void summary_count(struct summary *summary, const struct record *r)
 	kind_count(family, r->kind);
 }
 
-static void key_write(struct json *json, const char *key, uint64_t value)
+static void key_write(struct jsonl *json, const char *key, uint64_t value)
 {
-	json_text(json, ",");
-	json_string(json, key, strlen(key));
-	json_text(json, ":");
-	json_uint(json, value);
+	jsonl_text(json, ",");
+	jsonl_string(json, key, strlen(key));
+	jsonl_text(json, ":");
+	jsonl_uint(json, value);
 }
 
-static void kinds_write(const struct summary_family *family, struct json *json)
+static void kinds_write(const struct summary_family *family, struct jsonl *json)
 {
 	bool done[SUMMARY_KINDS] = { false };
 	const char *comma = "";
 
-	json_text(json, ",\"kinds\":{");
+	jsonl_text(json, ",\"kinds\":{");
 	for (size_t i = 0; i < SUMMARY_KINDS; i++) {
 		const struct summary_kind *kind = &family->kinds[i];
 		uint64_t count = 0;
@@ -65,45 +65,45 @@ static void kinds_write(const struct summary_family *family, struct json *json)
 				count += family->kinds[j].count;
 				done[j] = true;
 			}
-		json_text(json, comma);
-		json_string(json, kind->name, strlen(kind->name));
-		json_text(json, ":");
-		json_uint(json, count);
+		jsonl_text(json, comma);
+		jsonl_string(json, kind->name, strlen(kind->name));
+		jsonl_text(json, ":");
+		jsonl_uint(json, count);
 		comma = ",";
 	}
-	json_text(json, "}");
+	jsonl_text(json, "}");
 }
 
 static void family_write(const struct summary_family *family, const char *name,
-			 struct json *json)
+			 struct jsonl *json)
 {
-	json_string(json, name, strlen(name));
-	json_text(json, ":{\"datagrams\":");
-	json_uint(json, family->datagrams);
+	jsonl_string(json, name, strlen(name));
+	jsonl_text(json, ":{\"datagrams\":");
+	jsonl_uint(json, family->datagrams);
 	for (int status = 0; status < RECORD_STATUS_COUNT; status++)
 		key_write(json, record_status_names[status], family->status[status]);
 	kinds_write(family, json);
-	json_text(json, "}");
+	jsonl_text(json, "}");
 }
 
-void summary_write(const struct summary *summary, const char *file, struct json *json)
+void summary_write(const struct summary *summary, const char *file, struct jsonl *json)
 {
 	const char *comma = "";
 
-	json_text(json, "{\"file\":");
-	json_string(json, file, strlen(file));
+	jsonl_text(json, "{\"file\":");
+	jsonl_string(json, file, strlen(file));
 	key_write(json, "packets", summary->packets);
 	key_write(json, "datagrams", summary->datagrams);
-	json_text(json, ",\"protocols\":{");
+	jsonl_text(json, ",\"protocols\":{");
 	for (int family = 0; family < FAMILY_AUTO; family++) {
 		if (!summary->families[family].datagrams)
 			continue;
-		json_text(json, comma);
+		jsonl_text(json, comma);
 		family_write(&summary->families[family],
 			     family_name((enum wire_family)family), json);
 		comma = ",";
 	}
-	json_text(json, "}");
+	jsonl_text(json, "}");
 	key_write(json, "unknown", summary->unknown);
-	json_text(json, "}\n");
+	jsonl_text(json, "}\n");
 }

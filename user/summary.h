@@ -5,7 +5,7 @@
 #ifndef SUMMARY_H
 #define SUMMARY_H
 
-#include "json.h"
+#include "jsonl.h"
 #include "record.h"
 
 #define SUMMARY_KINDS 256 /* slots; kinds are literals, some thirty in a file */
@@ -29,6 +29,6 @@ struct summary {
 };
 
 void summary_count(struct summary *summary, const struct record *r);
-void summary_write(const struct summary *summary, const char *file, struct json *json);
+void summary_write(const struct summary *summary, const char *file, struct jsonl *json);
 
 #endif /* SUMMARY_H */

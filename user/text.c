@@ -9,19 +9,19 @@
 #include "names.h"
 #include "text.h"
 
-static void text_address(struct json *json, const struct record_address *address)
+static void text_address(struct jsonl *json, const struct record_address *address)
 {
 	char text[INET6_ADDRSTRLEN];
 
 	inet_ntop(address->length == 4 ? AF_INET : AF_INET6, address->bytes, text,
 		  sizeof(text));
-	json_text(json, address->length == 4 ? "" : "[");
-	json_text(json, text);
-	json_text(json, address->length == 4 ? ":" : "]:");
-	json_uint(json, address->port);
+	jsonl_text(json, address->length == 4 ? "" : "[");
+	jsonl_text(json, text);
+	jsonl_text(json, address->length == 4 ? ":" : "]:");
+	jsonl_uint(json, address->port);
 }
 
-void text_record(struct json *json, const struct record *r)
+void text_record(struct jsonl *json, const struct record *r)
 {
 	static const char *const directions[DIRECTION_COUNT] = {
 		[DIRECTION_UNKNOWN] = " ",
@@ -29,35 +29,35 @@ void text_record(struct json *json, const struct record *r)
 		[DIRECTION_S2C] = " s2c ",
 	};
 
-	json_uint(json, r->frame);
-	json_text(json, " ");
-	json_time(json, r->time_ns);
-	json_text(json, " ");
+	jsonl_uint(json, r->frame);
+	jsonl_text(json, " ");
+	jsonl_time(json, r->time_ns);
+	jsonl_text(json, " ");
 	if (r->source.length) {
 		text_address(json, &r->source);
-		json_text(json, " > ");
+		jsonl_text(json, " > ");
 		text_address(json, &r->destination);
-		json_text(json, " ");
+		jsonl_text(json, " ");
 	}
-	json_text(json, r->family == FAMILY_AUTO ? "-" : family_name(r->family));
+	jsonl_text(json, r->family == FAMILY_AUTO ? "-" : family_name(r->family));
 	if (r->dialect) {
-		json_text(json, "/");
-		json_text(json, r->dialect);
+		jsonl_text(json, "/");
+		jsonl_text(json, r->dialect);
 	}
-	json_text(json, directions[r->direction]);
-	json_text(json, r->kind);
+	jsonl_text(json, directions[r->direction]);
+	jsonl_text(json, r->kind);
 	if (r->status != RECORD_DECODED) {
-		json_text(json, " ");
-		json_text(json, record_status_names[r->status]);
-		json_text(json, " (");
-		json_text(json, r->reason ? r->reason : "");
-		json_text(json, ")");
+		jsonl_text(json, " ");
+		jsonl_text(json, record_status_names[r->status]);
+		jsonl_text(json, " (");
+		jsonl_text(json, r->reason ? r->reason : "");
+		jsonl_text(json, ")");
 	}
 	if (r->tape && r->tape->items_used) {
-		json_text(json, " {\"frame\":");
-		json_uint(json, r->frame);
-		json_fields(json, r);
-		json_text(json, "}");
+		jsonl_text(json, " {\"frame\":");
+		jsonl_uint(json, r->frame);
+		jsonl_fields(json, r);
+		jsonl_text(json, "}");
 	}
-	json_text(json, r->overflow ? " overflow\n" : "\n");
+	jsonl_text(json, r->overflow ? " overflow\n" : "\n");
 }

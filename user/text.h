@@ -5,8 +5,8 @@
 #ifndef TEXT_H
 #define TEXT_H
 
-#include "json.h"
+#include "jsonl.h"
 
-void text_record(struct json *json, const struct record *r);
+void text_record(struct jsonl *json, const struct record *r);
 
 #endif /* TEXT_H */

@@ -1,47 +1,47 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * json.c - the writer of values. Records are in json_record.c.
+ * jsonl.c - the writer of values. Records are in jsonl_record.c.
  */
 #include <errno.h>
 #include <math.h>
 #include <string.h>
 
-#include "json.h"
+#include "jsonl.h"
 
-void json_init(struct json *json, FILE *out)
+void jsonl_init(struct jsonl *json, FILE *out)
 {
 	json->out = out;
 	json->used = 0;
 	json->failed = false;
 }
 
-static void json_drain(struct json *json)
+static void jsonl_drain(struct jsonl *json)
 {
 	if (json->used && fwrite(json->buffer, 1, json->used, json->out) != json->used)
 		json->failed = true;
 	json->used = 0;
 }
 
-int json_flush(struct json *json)
+int jsonl_flush(struct jsonl *json)
 {
-	json_drain(json);
+	jsonl_drain(json);
 	if (fflush(json->out))
 		json->failed = true;
 	return json->failed ? -EIO : 0;
 }
 
-/* Room for @n more bytes, n far below JSON_BUFFER. */
-static inline char *json_room(struct json *json, size_t n)
+/* Room for @n more bytes, n far below JSONL_BUFFER. */
+static inline char *jsonl_room(struct jsonl *json, size_t n)
 {
-	if (json->used + n > JSON_BUFFER)
-		json_drain(json);
+	if (json->used + n > JSONL_BUFFER)
+		jsonl_drain(json);
 	return json->buffer + json->used;
 }
 
-static void json_bytes(struct json *json, const char *bytes, size_t n)
+static void jsonl_bytes(struct jsonl *json, const char *bytes, size_t n)
 {
 	while (n) {
-		size_t room = JSON_BUFFER - json->used;
+		size_t room = JSONL_BUFFER - json->used;
 		size_t part = n < room ? n : room;
 
 		memcpy(json->buffer + json->used, bytes, part);
@@ -49,13 +49,13 @@ static void json_bytes(struct json *json, const char *bytes, size_t n)
 		bytes += part;
 		n -= part;
 		if (n)
-			json_drain(json);
+			jsonl_drain(json);
 	}
 }
 
-void json_text(struct json *json, const char *literal)
+void jsonl_text(struct jsonl *json, const char *literal)
 {
-	json_bytes(json, literal, strlen(literal));
+	jsonl_bytes(json, literal, strlen(literal));
 }
 
 /* Length of the well-formed UTF-8 sequence at @b (RFC 3629), or 0. */
@@ -74,16 +74,16 @@ static size_t utf8_length(const uint8_t *b, size_t left)
 	return n;
 }
 
-static inline bool json_plain(uint8_t b)
+static inline bool jsonl_plain(uint8_t b)
 {
 	return b >= 0x20 && b < 0x7f && b != '"' && b != '\\';
 }
 
-static void json_escape(struct json *json, uint8_t b)
+static void jsonl_escape(struct jsonl *json, uint8_t b)
 {
 	static const char digits[] = "0123456789abcdef";
 	const char *at = strchr("\"\"\\\\\nn\tt\rr", b);
-	char *to = json_room(json, 6);
+	char *to = jsonl_room(json, 6);
 
 	/* Pairs: the byte, then its letter. A letter itself never comes here. */
 	if (b && at) {
@@ -98,36 +98,36 @@ static void json_escape(struct json *json, uint8_t b)
 	json->used += 6;
 }
 
-void json_string(struct json *json, const void *bytes, size_t n)
+void jsonl_string(struct jsonl *json, const void *bytes, size_t n)
 {
 	const uint8_t *b = bytes;
 	size_t i = 0;
 
-	json_bytes(json, "\"", 1);
+	jsonl_bytes(json, "\"", 1);
 	while (i < n) {
 		size_t start = i, length;
 
-		while (i < n && json_plain(b[i]))
+		while (i < n && jsonl_plain(b[i]))
 			i++;
 		if (i > start)
-			json_bytes(json, (const char *)b + start, i - start);
+			jsonl_bytes(json, (const char *)b + start, i - start);
 		if (i == n)
 			break;
 		length = utf8_length(b + i, n - i);
 		if (length)
-			json_bytes(json, (const char *)b + i, length);
+			jsonl_bytes(json, (const char *)b + i, length);
 		else
-			json_escape(json, b[i]);
+			jsonl_escape(json, b[i]);
 		i += length ? length : 1;
 	}
-	json_bytes(json, "\"", 1);
+	jsonl_bytes(json, "\"", 1);
 }
 
-void json_uint(struct json *json, uint64_t value)
+void jsonl_uint(struct jsonl *json, uint64_t value)
 {
 	char digits[20];
 	size_t n = 0;
-	char *to = json_room(json, sizeof(digits));
+	char *to = jsonl_room(json, sizeof(digits));
 
 	do
 		digits[n++] = (char)('0' + value % 10);
@@ -137,47 +137,47 @@ void json_uint(struct json *json, uint64_t value)
 	json->used += n;
 }
 
-void json_int(struct json *json, int64_t value)
+void jsonl_int(struct jsonl *json, int64_t value)
 {
 	if (value < 0)
-		json_bytes(json, "-", 1);
-	json_uint(json, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
+		jsonl_bytes(json, "-", 1);
+	jsonl_uint(json, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
 }
 
 /* As short as says the same 32-bit float again; nearly all on the wire are whole. */
-void json_float(struct json *json, double value)
+void jsonl_float(struct jsonl *json, double value)
 {
 	char *to;
 
 	if (!isfinite(value)) {
-		json_bytes(json, "null", 4);
+		jsonl_bytes(json, "null", 4);
 		return;
 	}
 	if (value == floor(value) && fabs(value) < 1e15) {
-		json_int(json, (int64_t)value);
+		jsonl_int(json, (int64_t)value);
 		return;
 	}
-	to = json_room(json, 40);
+	to = jsonl_room(json, 40);
 	json->used += (size_t)snprintf(to, 40, "%.9g", value);
 }
 
-void json_hex(struct json *json, const void *bytes, size_t n)
+void jsonl_hex(struct jsonl *json, const void *bytes, size_t n)
 {
 	static const char digits[] = "0123456789abcdef";
 	const uint8_t *b = bytes;
 
-	json_bytes(json, "\"", 1);
+	jsonl_bytes(json, "\"", 1);
 	for (size_t i = 0; i < n; i++) {
-		char *to = json_room(json, 2);
+		char *to = jsonl_room(json, 2);
 
 		to[0] = digits[b[i] >> 4];
 		to[1] = digits[b[i] & 15];
 		json->used += 2;
 	}
-	json_bytes(json, "\"", 1);
+	jsonl_bytes(json, "\"", 1);
 }
 
-void json_time(struct json *json, int64_t time_ns)
+void jsonl_time(struct jsonl *json, int64_t time_ns)
 {
 	uint64_t magnitude = time_ns < 0 ? 0 - (uint64_t)time_ns : (uint64_t)time_ns;
 	uint32_t ns = (uint32_t)(magnitude % 1000000000);
@@ -185,11 +185,11 @@ void json_time(struct json *json, int64_t time_ns)
 	char *to;
 
 	if (time_ns < 0)
-		json_bytes(json, "-", 1);
-	json_uint(json, magnitude / 1000000000);
+		jsonl_bytes(json, "-", 1);
+	jsonl_uint(json, magnitude / 1000000000);
 	if (digits == 6)
 		ns /= 1000;
-	to = json_room(json, 10);
+	to = jsonl_room(json, 10);
 	to[0] = '.';
 	for (int i = digits; i > 0; i--, ns /= 10)
 		to[i] = (char)('0' + ns % 10);
