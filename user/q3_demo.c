@@ -9,13 +9,12 @@
 #include "q3_demo.h"
 #include "reader.h"
 
-/* A gamestate in plain bytes: acknowledge, op 2, number, op 3, index 0 or 1, text. */
+/* A gamestate in plain bytes: op 2, number, op 3, index 0 or 1, an info string. */
 static bool is_old(const uint8_t *message, size_t n)
 {
 	struct reader rd = reader_of(message, n);
 	unsigned int op, configstring, index;
 
-	reader_le32(&rd);
 	op = reader_u8(&rd);
 	reader_le32(&rd);
 	configstring = reader_u8(&rd);
