@@ -62,7 +62,8 @@ static bool qwd_skip(struct reader *rd, int index)
 	int32_t length = 36;
 
 	(void)index;
-	if (!(seconds >= 0 && seconds < 1e7f))
+	/* Below a microsecond but not zero it is no time, but other bytes. */
+	if (seconds != 0 && !(seconds > 1e-6f && seconds < 1e7f))
 		return false;
 	if (type == 1) {
 		length = (int32_t)reader_le32(rd);
@@ -140,10 +141,10 @@ enum demo_format demo_recognise(const uint8_t *bytes, size_t n)
 	}
 	if (chain_sound(bytes, n, dm2_skip))
 		return DEMO_DM2;
-	if (chain_sound(bytes, n, qwd_skip))
-		return DEMO_QWD;
 	if (chain_sound(bytes, n, mvd_skip))
 		return DEMO_MVD;
+	if (chain_sound(bytes, n, qwd_skip))
+		return DEMO_QWD;
 	return DEMO_NONE;
 }
 

@@ -290,8 +290,9 @@ static void resolve_oob(const struct session *s, bool from_low, struct oob *oob,
 	if (oob->row && weak_letter(oob) && known == FAMILY_AUTO && last &&
 	    s->guess != FAMILY_AUTO)
 		known = s->guess;
-	if (oob->row && weak_letter(oob) && known != FAMILY_AUTO &&
-	    among(oob->candidates, known) == FAMILY_AUTO)
+	if (oob->row && weak_letter(oob) &&
+	    (session_direction(s, from_low) == DIRECTION_C2S ||
+	     (known != FAMILY_AUTO && among(oob->candidates, known) == FAMILY_AUTO)))
 		oob->row = NULL;
 	if (oob->row && !oob->candidates) {
 		ret->foreign = "a query or reply of another protocol (Valve, GoldSrc)";

@@ -352,6 +352,9 @@ void oob_recognise(const uint8_t *payload, size_t n, struct oob *ret)
 	ret->learnt = ret->arguments;
 	if (ret->row)
 		ret->candidates = ret->row->families;
+	/* A status answer is QuakeWorld's alone; DarkPlaces prints so too. */
+	if (ret->row == &qw_print && span_starts(ret->arguments, "\\"))
+		ret->candidates = IN_QW;
 }
 
 enum wire_family oob_owner(const struct oob *oob, enum wire_family family)
