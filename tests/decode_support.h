@@ -45,13 +45,15 @@ static inline void harness_sink(void *context, const struct record *r)
 
 static inline struct harness *harness_open(enum wire_family forced)
 {
+	struct decoder_options options = { .fields = true };
 	struct harness *h = calloc(1, sizeof(*h));
 
 	assert_non_null(h);
 	h->file = open_memstream(&h->text, &h->size);
 	assert_non_null(h->file);
 	jsonl_init(&h->json, h->file);
-	h->decoder = decoder_create(true, forced, harness_sink, h);
+	options.forced = forced;
+	h->decoder = decoder_create(&options, harness_sink, h);
 	assert_non_null(h->decoder);
 	return h;
 }

@@ -14,6 +14,7 @@ static void sink(void *context, const struct record *r)
 
 static char *render(const char *path, size_t *n)
 {
+	struct decoder_options options = { true, FAMILY_AUTO, 0 };
 	struct capture *capture;
 	struct decoder *decoder;
 	struct datagram dg;
@@ -25,7 +26,7 @@ static char *render(const char *path, size_t *n)
 	assert_non_null(file);
 	assert_int_equal(capture_open(file, &capture, message, sizeof(message)), 0);
 	jsonl_init(&json, out);
-	decoder = decoder_create(true, FAMILY_AUTO, sink, &json);
+	decoder = decoder_create(&options, sink, &json);
 	while ((result = capture_next(capture, &dg)) == 1)
 		decoder_datagram(decoder, &dg);
 	assert_int_equal(result, 0);

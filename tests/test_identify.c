@@ -207,8 +207,9 @@ static void sink_nothing(void *context, const struct record *r)
  * first. */
 static void table_bounded(void **state)
 {
+	struct decoder_options options = { false, FAMILY_AUTO, 0 };
 	uint64_t count = 0;
-	struct decoder *d = decoder_create(false, FAMILY_AUTO, sink_nothing, &count);
+	struct decoder *d = decoder_create(&options, sink_nothing, &count);
 	struct datagram dg = {
 		.source = harness_address(2, 0),
 		.destination = harness_address(1, 27960),
@@ -232,7 +233,7 @@ static void table_bounded(void **state)
 
 static void hosts_known(void **state)
 {
-	struct session_table *table = session_table_create(4, 0);
+	struct session_table *table = session_table_create(1024, 0);
 	struct record_address a = harness_address(1, 1), b = harness_address(1, 2);
 
 	(void)state;

@@ -66,7 +66,10 @@ static int complain(struct run *run, const char *file, const char *why)
 
 static int capture_file(struct run *run, const char *name, FILE *file)
 {
-	bool fields = run->options->output != OUTPUT_SUMMARY;
+	struct decoder_options how = {
+		.fields = run->options->output != OUTPUT_SUMMARY,
+		.forced = run->options->protocol,
+	};
 	char message[512];
 	struct capture *capture;
 	struct decoder *decoder;
@@ -75,7 +78,7 @@ static int capture_file(struct run *run, const char *name, FILE *file)
 
 	if (capture_open(file, &capture, message, sizeof(message)))
 		return complain(run, name, message);
-	decoder = decoder_create(fields, run->options->protocol, sink, run);
+	decoder = decoder_create(&how, sink, run);
 	if (!decoder) {
 		capture_close(capture);
 		return complain(run, name, strerror(ENOMEM));

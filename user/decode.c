@@ -37,21 +37,23 @@ struct decoder {
 	size_t bytes_used;
 };
 
-struct decoder *decoder_create(bool fields, enum wire_family forced, decode_sink *sink,
+struct decoder *decoder_create(const struct decoder_options *options, decode_sink *sink,
 			       void *context)
 {
 	struct decoder *d = calloc(1, sizeof(*d));
 
 	if (!d)
 		return NULL;
-	d->sessions = session_table_create(DECODE_SESSIONS, DECODE_STATE_BYTES);
+	d->sessions = session_table_create(options->sessions ? options->sessions
+							     : DECODE_SESSIONS,
+					   DECODE_STATE_BYTES);
 	d->bytes = malloc(DECODE_HOLD_BYTES);
-	d->forced = forced;
+	d->forced = options->forced;
+	d->fields = options->fields;
 	d->sink = sink;
 	d->context = context;
-	d->fields = fields;
 	if (!d->sessions || !d->bytes ||
-	    (fields &&
+	    (d->fields &&
 	     record_tape_create(&d->tape, DECODE_TAPE_ITEMS, DECODE_TAPE_BYTES))) {
 		decoder_free(d);
 		return NULL;

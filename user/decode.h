@@ -29,8 +29,14 @@ typedef void decode_sink(void *context, const struct record *r);
 
 struct decoder;
 
-/* @fields: the records are to hold them. @forced: FAMILY_AUTO, or what all is. */
-struct decoder *decoder_create(bool fields, enum wire_family forced, decode_sink *sink,
+struct decoder_options {
+	bool fields; /* the records are to hold them */
+	enum wire_family forced; /* FAMILY_AUTO, or what all datagrams are */
+	size_t sessions; /* 0: DECODE_SESSIONS */
+};
+
+/* NULL: no memory. */
+struct decoder *decoder_create(const struct decoder_options *options, decode_sink *sink,
 			       void *context);
 void decoder_free(struct decoder *d);
 

@@ -11,8 +11,8 @@
 
 #include "session.h"
 
-#define HOST_SETS 4096
-#define HOST_WAYS 4
+#define HOST_WAYS     4
+#define HOST_SETS_MIN 16
 
 struct session_table {
 	struct session *sessions;
@@ -26,7 +26,8 @@ struct session_table {
 	struct session *newest, *oldest;
 	struct session *state_newest, *state_oldest;
 	size_t state_bytes, state_max;
-	struct host hosts[HOST_SETS][HOST_WAYS];
+	struct host (*hosts)[HOST_WAYS];
+	size_t hosts_mask;
 };
 
 struct session_table *session_table_create(size_t sessions, size_t state_bytes)
@@ -40,12 +41,15 @@ struct session_table *session_table_create(size_t sessions, size_t state_bytes)
 		buckets *= 2;
 	table->sessions = calloc(sessions, sizeof(*table->sessions));
 	table->buckets = calloc(buckets, sizeof(struct session *));
+	table->hosts_mask =
+		(buckets > 4 * HOST_SETS_MIN ? buckets / 4 : HOST_SETS_MIN) - 1;
+	table->hosts = calloc(table->hosts_mask + 1, sizeof(*table->hosts));
 	table->buckets_mask = buckets - 1;
 	table->sessions_max = sessions;
 	table->state_max = state_bytes;
 	if (getrandom(&table->seed, sizeof(table->seed), GRND_NONBLOCK) < 0)
 		table->seed = (uintptr_t)table;
-	if (!table->sessions || !table->buckets) {
+	if (!table->sessions || !table->buckets || !table->hosts) {
 		session_table_free(table);
 		return NULL;
 	}
@@ -120,6 +124,7 @@ void session_table_free(struct session_table *table)
 		state_drop(table->state_oldest);
 	free(table->sessions);
 	free(table->buckets);
+	free(table->hosts);
 	free(table);
 }
 
@@ -255,13 +260,13 @@ struct session *session_get(struct session_table *table,
 }
 
 static const struct host *host_set(const struct session_table *table,
-					   const struct record_address *address)
+				   const struct record_address *address)
 {
 	uint64_t h = table->seed, word[2];
 
 	memcpy(word, address->bytes, sizeof(word));
 	h = mix(mix(mix(h, word[0]), word[1]), address->port);
-	return table->hosts[(h ^ h >> 32) % HOST_SETS];
+	return table->hosts[(h ^ h >> 32) & table->hosts_mask];
 }
 
 static bool address_equal(const struct record_address *a, const struct record_address *b)
@@ -271,7 +276,7 @@ static bool address_equal(const struct record_address *a, const struct record_ad
 }
 
 const struct host *host_find(const struct session_table *table,
-				     const struct record_address *address)
+			     const struct record_address *address)
 {
 	const struct host *set = host_set(table, address);
 
@@ -282,7 +287,7 @@ const struct host *host_find(const struct session_table *table,
 }
 
 void host_learn(struct session_table *table, const struct record_address *address,
-		    enum wire_family family, enum host_role role, int64_t time_ns)
+		enum wire_family family, enum host_role role, int64_t time_ns)
 {
 	struct host *set = (struct host *)host_set(table, address);
 	struct host *at = set;

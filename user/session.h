@@ -105,7 +105,7 @@ size_t session_table_count(const struct session_table *table);
 
 /*
  * Single addresses known to serve, or to be clients, of some family: they outlive their
- * sessions. A fixed number; in each set the oldest gives way.
+ * sessions. As many as sessions; in each set of four the oldest gives way.
  */
 enum host_role {
 	HOST_NONE,

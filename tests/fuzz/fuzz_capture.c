@@ -26,6 +26,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static const uint8_t head[24] = { 0xd4, 0xc3, 0xb2,	0xa1,	   2,
 					  0,	4,    [18] = 1, [20] = 101 };
 	static uint8_t bytes[1 << 16];
+	struct decoder_options options = { true, FAMILY_AUTO, 64 };
 	struct decoder *decoder;
 	struct capture *capture;
 	struct datagram dg;
@@ -45,7 +46,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	if (!json.out)
 		jsonl_init(&json, fopen("/dev/null", "w"));
-	decoder = decoder_create(true, FAMILY_AUTO, sink, NULL);
+	decoder = decoder_create(&options, sink, NULL);
 	while (capture_next(capture, &dg) == 1)
 		decoder_datagram(decoder, &dg);
 	decoder_flush(decoder);

@@ -44,14 +44,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	struct decoder_options options = { true, FAMILY_AUTO, 64 };
 	struct decoder *decoder;
 
 	if (!size)
 		return 0;
 	if (!json.out)
 		jsonl_init(&json, fopen("/dev/null", "w"));
-	decoder = decoder_create(true, (enum wire_family)(data[0] % FAMILY_COUNT), sink,
-				 NULL);
+	options.forced = (enum wire_family)(data[0] % FAMILY_COUNT);
+	decoder = decoder_create(&options, sink, NULL);
 	for (size_t at = 1; at + 2 <= size;) {
 		size_t n = data[at + 1];
 
