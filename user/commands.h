@@ -11,6 +11,7 @@
 /* clang-format off */
 #define COMMANDS(X)							\
 	X("run", cmd_run, "protect interfaces: [-c FILE] [-i IFACE]... [--mode M] [--observe]") \
+	X("check", cmd_check, "validate a configuration: [-c FILE] [--print]")		\
 	X("load", cmd_load, "load and pin, attach nothing: [-c FILE] --pin DIR")	\
 	X("reload", cmd_reload, "apply the configuration again, keeping all state")	\
 	X("detach", cmd_detach, "take the shield down and forget its state")		\

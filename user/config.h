@@ -17,8 +17,8 @@
 #define CONFIG_INTERFACES 16
 #define CONFIG_LIST	  4096 /* allow or deny entries in the file */
 
-#define LEDGER_ALLOWANCE 8192 /* defaults: docs/OPERATING.md */
-#define LEDGER_WINDOW_S	 20
+#define LEDGER_ALLOWANCE  8192 /* defaults: docs/OPERATING.md */
+#define LEDGER_WINDOW_S	  20
 
 enum attach_mode {
 	MODE_AUTO, /* native, else skb, saying so */
@@ -38,6 +38,8 @@ struct config {
 	struct config_service services[SERVICES_MAX];
 	size_t service_count;
 	char interfaces[CONFIG_INTERFACES][IF_NAMESIZE];
+	int interface_lines[CONFIG_INTERFACES]; /* where the file names each; 0: elsewhere
+						 */
 	size_t interface_count;
 	enum attach_mode mode;
 	bool observe; /* all services */
@@ -59,6 +61,15 @@ struct config {
  * undefined. struct config is large: allocate it.
  */
 int config_load(const char *path, struct config *ret);
+
+/*
+ * Is every interface of @config on this machine? Not part of config_load(), so that a
+ * file can be loaded, replayed and printed elsewhere. -EINVAL after a message.
+ */
+int config_check_interfaces(const char *path, const struct config *config);
+
+/* What a file without a word in it means: no service, everything else by default. */
+void config_empty(struct config *ret);
 
 /* The embedded default: one Quake III service "default" on any address, port 27960. */
 void config_default(struct config *ret);

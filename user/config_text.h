@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * config_text.h - a configuration file before it is parsed, and how to complain of it.
+ *
+ * libconfuse's scanner is one global object: a string or a comment that never ends, or a
+ * bad escape, would leave it in that state for the next file the daemon reads; comments
+ * make it count lines twice; and a section may end with the file. So the text is checked
+ * for these first, and handed over without its comments. Semicolons after values, which
+ * many a grammar has and libconfuse takes for part of the value, are allowed that way.
+ */
+#ifndef CONFIG_TEXT_H
+#define CONFIG_TEXT_H
+
+#include <stdarg.h>
+#include <stddef.h>
+
+#define CONFIG_TEXT_MAX (4 << 20) /* octets of a file */
+
+/* "path:line: message" on stderr; @line 0: "path: message". Returns -EINVAL. */
+int config_error(const char *path, int line, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+int config_error_v(const char *path, int line, const char *format, va_list args)
+	__attribute__((format(printf, 3, 0)));
+
+/* The whole of the file, NUL-terminated, to be freed; or -errno after a message. */
+int config_text_read(const char *path, char **ret, size_t *ret_length);
+
+/*
+ * Overwrite comments and semicolons of @text with blanks. -EINVAL after a message: a
+ * string, a comment or a section that does not end, a NUL, or what only libconfuse would
+ * understand (octal escapes, variables).
+ */
+int config_text_clean(const char *path, char *text, size_t length);
+
+#endif /* CONFIG_TEXT_H */
