@@ -93,9 +93,10 @@ static __always_inline enum reason admit_lists(const struct live *l,
 	return REASON_COUNT;
 }
 
+/* *@ret_followed is set if it is a player's whom the daemon follows. */
 static __always_inline enum reason admit(const struct live *l, __u32 slot,
 					 const struct service *s, enum wire_kind kind,
-					 const struct packet *p)
+					 const struct packet *p, bool *ret_followed)
 {
 	enum wire_class class = wire_class(s->family, kind);
 	enum reason reason = admit_lists(l, p, p->saddr);
@@ -103,7 +104,7 @@ static __always_inline enum reason admit(const struct live *l, __u32 slot,
 	if (reason != REASON_COUNT)
 		return reason;
 	if (class == CLASS_NETCHAN) {
-		reason = player_admit(l, slot, s->family, p);
+		reason = player_admit(l, slot, s->family, p, ret_followed);
 		if (reason != REASON_COUNT)
 			return reason;
 	}

@@ -92,8 +92,9 @@ static __always_inline struct service *service_find(const struct live *l,
 	return bpf_map_lookup_elem(&services, &key);
 }
 
-static __always_inline void count(struct tallies *t, enum wire_kind kind,
-				  enum reason reason, __u64 bytes)
+/* Returns how many there had been of this kind and reason on this CPU. */
+static __always_inline __u64 count(struct tallies *t, enum wire_kind kind,
+				   enum reason reason, __u64 bytes)
 {
 	__u32 index = kind * REASON_COUNT + reason;
 	struct tally *tally = &t->by[0][0];
@@ -101,9 +102,9 @@ static __always_inline void count(struct tallies *t, enum wire_kind kind,
 	/* The compiler must compare the very register that it then indexes with. */
 	asm volatile("" : "+r"(index));
 	if (index >= KIND_COUNT * REASON_COUNT)
-		return;
-	tally[index].packets++;
+		return 0;
 	tally[index].bytes += bytes;
+	return tally[index].packets++;
 }
 
 /* What a frame of @bytes occupies on Ethernet: padded to 60, checksum, preamble, gap. */

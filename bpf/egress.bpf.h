@@ -12,10 +12,10 @@
 
 #include "ledger.bpf.h"
 #include "players.bpf.h"
+#include "sample.bpf.h"
 
 #define PULL_BYTES   128 /* of headers and payload that we may look at */
 #define PENDING_S    2 /* an answer comes within so many (of 2^30 ns), or is no answer */
-#define PROOFS_ACK   4 /* NetQuake: acknowledgements of what was sent last */
 #define PROOF_AGE_NS 1000000000ull
 
 /* The kind of what leaves; see classify_at(). */
@@ -60,8 +60,7 @@ __noinline int decimal_at(struct __sk_buff *ctx, __u32 offset, __u32 skip)
 	return minus ? -value : value;
 }
 
-/* --- learning
- * ----------------------------------------------------------------------------- */
+/* --- learning ---------------------------------------------------------------- */
 
 /* An id engine moves the game to a port of its own: CCREP_ACCEPT, little-endian i32. */
 static __always_inline void learn_port(struct live *l, __u32 slot, const struct packet *p)
@@ -116,8 +115,7 @@ static __always_inline void learn_answer(const struct live *l, __u32 slot,
 		__sync_fetch_and_add(&a->bytes, p->length);
 }
 
-/* --- players
- * ------------------------------------------------------------------------------ */
+/* --- players ----------------------------------------------------------------- */
 
 /* Words by which a server accepts a client that has answered its challenge. */
 static __always_inline bool kind_accepts(enum wire_kind kind)
@@ -152,11 +150,15 @@ static __always_inline __u32 sent_sequence(enum wire_kind kind, const struct pac
 	return load_u32(head) & 0x7fffffff;
 }
 
-static __always_inline struct player *player_enter(const struct player_key *key,
-						   __u64 now, __u8 flags)
+static __always_inline struct player *
+player_enter(struct live *l, const struct player_key *key, __u64 now, __u8 flags)
 {
 	struct player fresh = { .since_ns = now, .sent_ns = now, .flags = flags };
 
+	if (follow_this(l, key)) {
+		fresh.flags |= PLAYER_FOLLOWED;
+		__sync_fetch_and_add(&l->followed, 1);
+	}
 	if (bpf_map_update_elem(&players, key, &fresh, BPF_ANY))
 		return NULL; /* full: see maps.bpf.h */
 	return bpf_map_lookup_elem(&players, key);
@@ -164,12 +166,12 @@ static __always_inline struct player *player_enter(const struct player_key *key,
 
 /*
  * Keep @players in step with what the server says. Returns whether the receiver is a
- * player who cannot be a spoofer's victim.
+ * player who cannot be a spoofer's victim; *@ret_followed, whether the daemon follows it.
  */
 static __always_inline bool player_confirm(struct __sk_buff *ctx, struct live *l,
 					   __u32 slot, enum wire_family family,
 					   enum wire_kind kind, const struct packet *p,
-					   __u32 offset)
+					   __u32 offset, bool *ret_followed)
 {
 	bool accepts = kind_accepts(kind);
 	bool game = kind_is_game(kind) || kind_is_netquake(kind);
@@ -185,12 +187,13 @@ static __always_inline bool player_confirm(struct __sk_buff *ctx, struct live *l
 	/* Accepted anew, or back after a long silence: nothing learned before counts. */
 	if (!player || !player_alive(player, now) ||
 	    (accepts && now - player->since_ns > PROOF_AGE_NS))
-		player = player_enter(&key, now,
+		player = player_enter(l, &key, now,
 				      kind_is_netquake(kind) ? 0 : PLAYER_VERIFIED);
 	if (!player)
 		return false;
 
 	player->sent_ns = now;
+	*ret_followed = player->flags & PLAYER_FOLLOWED;
 	if (game && kind != KIND_NQ_ACK && kind != KIND_NQ_UNRELIABLE &&
 	    kind != KIND_DTLS_DATA) {
 		sequence = sent_sequence(kind, p);
@@ -208,31 +211,27 @@ static __always_inline bool player_confirm(struct __sk_buff *ctx, struct live *l
 	return player->flags & PLAYER_VERIFIED && game;
 }
 
-/* --- fragments
- * ---------------------------------------------------------------------------- */
+/* --- fragments --------------------------------------------------------------- */
 
 #define FRAGMENT_PASS 1
 #define FRAGMENT_DROP 2
 
 /* Only the first fragment has ports: the others share its fate, by address and IP id. */
-static __always_inline __u64 *fragment_cell(const struct live *l, const __be32 *daddr,
-					    __u16 id, __u64 *ret_tag)
+static __always_inline __u64 *fragment_cell(const struct live *l, const struct packet *p,
+					    __u64 *ret_tag)
 {
-	__u32 index = limit_cell(l->keys, bpf_ntohl(*daddr), id, 12);
+	__u64 net = address_net(p, p->daddr);
+	__u32 index = limit_cell(l->keys, net, p->id, FRAGMENT_BITS);
 
-	*ret_tag = (__u64)bpf_ntohl(*daddr) << 32 | (__u32)id << 8;
+	*ret_tag = (net ^ (__u64)p->id << 24) << 2;
 	return bpf_map_lookup_elem(&fragments, &index);
 }
 
 static __always_inline void fragment_note(const struct live *l, const struct packet *p,
 					  bool dropped)
 {
-	__u64 *cell, tag;
+	__u64 tag, *cell = fragment_cell(l, p, &tag);
 
-	if (p->ipv6)
-		return; /* our kernel fragments IPv6 by its own id; see fragment_follow()
-			 */
-	cell = fragment_cell(l, p->daddr, p->id, &tag);
 	if (cell)
 		*cell = tag | (dropped ? FRAGMENT_DROP : FRAGMENT_PASS);
 }
@@ -240,16 +239,12 @@ static __always_inline void fragment_note(const struct live *l, const struct pac
 /* TC_ACT_SHOT if the first fragment of this datagram was dropped. */
 static __always_inline int fragment_follow(const struct live *l, const struct packet *p)
 {
-	__u64 *cell, tag;
+	__u64 tag, *cell = fragment_cell(l, p, &tag);
 
-	if (p->ipv6)
-		return TC_ACT_UNSPEC;
-	cell = fragment_cell(l, p->daddr, p->id, &tag);
 	return cell && *cell == (tag | FRAGMENT_DROP) ? TC_ACT_SHOT : TC_ACT_UNSPEC;
 }
 
-/* --- the program
- * -------------------------------------------------------------------------- */
+/* --- the program ------------------------------------------------------------- */
 
 /* Of a whole datagram, even if this frame is only its first fragment. */
 static __always_inline __u64 datagram_bytes(const struct packet *p, __u64 frame,
@@ -259,6 +254,34 @@ static __always_inline __u64 datagram_bytes(const struct packet *p, __u64 frame,
 		return frame;
 	/* Each 1024 bytes at most one more set of headers. */
 	return offset + p->length + (p->length >> 10) * 64;
+}
+
+/* What a peer that is no player must have paid for. */
+static __always_inline enum reason egress_judge(const struct live *l,
+						const struct packet *p, __u64 bytes)
+{
+	if (admit_lists(l, p, p->daddr) == REASON_ALLOW_LIST)
+		return REASON_EXEMPT;
+	return ledger_debit(l, p, p->daddr, bytes) ? REASON_WITHIN_BUDGET : REASON_LEDGER;
+}
+
+/* The server's half of a handshake: a follower needs it to make sense of the rest. */
+static __always_inline bool kind_is_handshake(enum wire_kind kind)
+{
+	return kind_accepts(kind) || kind == KIND_CHALLENGERESPONSE ||
+	       kind == KIND_CHALLENGE || kind == KIND_S2C_CHALLENGE ||
+	       kind == KIND_CCREP_ACCEPT || kind == KIND_DTLS_HELLO_VERIFY ||
+	       kind == KIND_DTLS_SERVER_HELLO || kind == KIND_DTLS_SERVER_KEY ||
+	       kind == KIND_DTLS_HELLO_DONE || kind == KIND_DTLS_SESSION_TICKET ||
+	       kind == KIND_DTLS_CCS || kind == KIND_DTLS_ENCRYPTED;
+}
+
+static __always_inline enum sampler sampler_out(const struct live *l, enum wire_kind kind,
+						bool followed, __u64 counted)
+{
+	if (followed || (follows(l) && kind_is_handshake(kind)))
+		return SAMPLER_FOLLOW;
+	return sample_statistic(l, counted) ? SAMPLER_STATISTIC : SAMPLER_COUNT;
 }
 
 SEC("tc")
@@ -272,6 +295,8 @@ int shield_out(struct __sk_buff *ctx)
 	struct tallies *t;
 	struct live *l;
 	__u32 offset, zero = 0, slot = 0;
+	enum sampler sampler;
+	bool followed = false;
 	enum other other;
 	__u64 bytes;
 
@@ -284,7 +309,7 @@ int shield_out(struct __sk_buff *ctx)
 	if (!l)
 		return TC_ACT_UNSPEC;
 	other = packet_parse(data, data_end, ctx->len, &packet);
-	if (other == OTHER_LATER_FRAGMENT && packet.daddr)
+	if (other == OTHER_LATER_FRAGMENT)
 		return fragment_follow(l, &packet);
 	if (other != PARSED)
 		return TC_ACT_UNSPEC;
@@ -301,23 +326,24 @@ int shield_out(struct __sk_buff *ctx)
 	else
 		refresh_port(l, &packet);
 
-	if (player_confirm(ctx, l, slot, service->family, kind, &packet, offset)) {
-		count(t, kind, REASON_PLAYER, bytes);
-		return TC_ACT_UNSPEC;
+	if (player_confirm(ctx, l, slot, service->family, kind, &packet, offset,
+			   &followed)) {
+		reason = REASON_PLAYER;
+	} else {
+		learn_answer(l, slot, &packet);
+		reason = egress_judge(l, &packet, bytes);
+		if (packet.first_fragment)
+			fragment_note(l, &packet,
+				      reason == REASON_LEDGER && !service->observe);
 	}
-	learn_answer(l, slot, &packet);
-	if (admit_lists(l, &packet, packet.daddr) == REASON_ALLOW_LIST)
-		reason = REASON_EXEMPT;
-	else
-		reason = ledger_debit(l, &packet, packet.daddr, bytes)
-				 ? REASON_WITHIN_BUDGET
-				 : REASON_LEDGER;
-	count(t, kind, reason, bytes);
-	if (packet.first_fragment)
-		fragment_note(l, &packet, reason == REASON_LEDGER && !service->observe);
+	sampler = sampler_out(l, kind, followed, count(t, kind, reason, bytes));
+	if (sampler != SAMPLER_COUNT)
+		sample_out(ctx, SAMPLE_WHAT(slot, kind, reason, DIRECTION_S2C, sampler),
+			   ctx->len);
 	if (reason == REASON_LEDGER && !service->observe)
 		return TC_ACT_SHOT;
-	count_stranger(t, packet.length, bytes);
+	if (reason != REASON_PLAYER)
+		count_stranger(t, packet.length, bytes);
 	return TC_ACT_UNSPEC;
 }
 

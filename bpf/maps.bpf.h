@@ -159,9 +159,52 @@ struct {
 /* Outgoing IP fragments: what became of the first one. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 4096);
+	__uint(max_entries, 1 << FRAGMENT_BITS);
 	__type(key, __u32);
 	__type(value, __u64);
 } fragments SEC(".maps");
+
+/* Players to follow by address. Full: `follow` in the configuration is refused. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LPM_TRIE);
+	__uint(max_entries, LIST_MAX);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, struct cidr);
+	__type(value, struct list_entry);
+} follow SEC(".maps");
+
+/* To the daemon. Full: the sample is lost, and counted. */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, SAMPLES_BYTES);
+} samples SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, SAMPLER_COUNT);
+	__type(key, __u32);
+	__type(value, struct sampled);
+} sampled SEC(".maps");
+
+/* The samplers' own rate limits, see limit.h. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, SAMPLER_COUNT);
+	__type(key, __u32);
+	__type(value, __u64);
+} sample_dues SEC(".maps");
+
+/* Where a sample is put together. */
+struct sample_buffer {
+	struct sample head;
+	__u8 frame[SAMPLE_FOLLOW_BYTES];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct sample_buffer);
+} scratch SEC(".maps");
 
 #endif /* MAPS_BPF_H */

@@ -54,7 +54,7 @@ struct packet {
 	__u32 length; /* of the payload, from the UDP header */
 	__be16 sport;
 	__be16 dport;
-	__be16 id; /* of the IPv4 packet */
+	__u32 id; /* of the IPv4 packet, or of the IPv6 fragment header; raw */
 	bool ipv6;
 	bool first_fragment; /* more follow: the payload is not whole */
 	bool bad_length; /* UDP length below 8 or beyond the IP packet */
@@ -144,6 +144,10 @@ static __always_inline enum other parse_ipv6(struct cursor *c, __u64 beyond,
 	if (left > c->end - c->pos + beyond)
 		return OTHER_UNPARSED;
 
+	p->saddr = ip->saddr.in6_u.u6_addr32;
+	p->daddr = ip->daddr.in6_u.u6_addr32;
+	p->id = 0;
+	p->ipv6 = true;
 	for (int i = 0; i < IPV6_EXT_MAX && ipv6_exts[next].is_ext; i++) {
 		struct cursor at = *c;
 		const struct ipv6_fragment *ext = cursor_take(&at, sizeof(*ext));
@@ -168,9 +172,6 @@ static __always_inline enum other parse_ipv6(struct cursor *c, __u64 beyond,
 	if (used > left)
 		return OTHER_UNPARSED;
 
-	p->saddr = ip->saddr.in6_u.u6_addr32;
-	p->daddr = ip->daddr.in6_u.u6_addr32;
-	p->ipv6 = true;
 	p->first_fragment = more;
 	return parse_udp(c, left - used, p);
 }

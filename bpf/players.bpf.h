@@ -19,6 +19,7 @@
 #define SEQUENCE_UNACKED 4096 /* how far behind an acknowledgement may be */
 #define PROOFS_QPORT	 8 /* agreeing datagrams before a learned qport is enforced */
 #define PROOFS_CHECKSUM	 16
+#define PROOFS_ACK	 3 /* NetQuake */
 
 /* More than any client sends: packetdup and 250 frames a second together. */
 static const struct limit player_limit = { 1000000000ull / 800,
@@ -183,10 +184,30 @@ static __always_inline void player_key(const struct packet *p, const __be32 *pee
 	ret->slot = slot;
 }
 
-/* REASON_COUNT: not a player's, judge it as a stranger's. */
+/*
+ * NetQuake has no challenge. Who acknowledges, several times over, just what the server
+ * sent last, has most likely received it.
+ */
+static __always_inline void netquake_prove(struct player *player, struct cursor c)
+{
+	const __u8 *head = cursor_take(&c, 8);
+
+	if (!head || player->flags & PLAYER_VERIFIED ||
+	    load_u16(head) != bpf_htons(0x0002) ||
+	    bpf_ntohl(load_u32(head + 4)) != player->sent_sequence)
+		return;
+	if (++player->proofs >= PROOFS_ACK)
+		player->flags |= PLAYER_VERIFIED;
+}
+
+/*
+ * REASON_COUNT: not a player's, judge it as a stranger's. *@ret_followed is set if it is
+ * one whom the daemon follows.
+ */
 static __always_inline enum reason player_admit(const struct live *l, __u32 slot,
 						enum wire_family family,
-						const struct packet *p)
+						const struct packet *p,
+						bool *ret_followed)
 {
 	struct cursor c = { .pos = p->payload, .end = p->end };
 	struct netchan n = { 0 };
@@ -204,6 +225,7 @@ static __always_inline enum reason player_admit(const struct live *l, __u32 slot
 		 * bound. */
 		if (!player || !player_alive(player, now))
 			return REASON_COUNT;
+		*ret_followed = player->flags & PLAYER_FOLLOWED;
 		return player_heard(player, player->heard_sequence, now);
 	}
 	if (!netchan_read(family, c, &n))
@@ -218,6 +240,7 @@ static __always_inline enum reason player_admit(const struct live *l, __u32 slot
 		return REASON_COUNT;
 	if (!known && player->flags & PLAYER_QPORT)
 		player_index(&key, player);
+	*ret_followed = player->flags & PLAYER_FOLLOWED;
 	return player_heard(player, n.sequence, now);
 }
 

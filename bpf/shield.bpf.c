@@ -10,6 +10,7 @@
  */
 #include "admit.bpf.h"
 #include "ledger.bpf.h"
+#include "sample.bpf.h"
 
 #define OFFSET_MASK 0x3fff /* Ethernet, tags, IPv6 and six extension headers: 12 kB */
 
@@ -42,6 +43,25 @@ static __always_inline int count_other(enum other other, __u64 bytes)
 	return other == OTHER_LONG_CHAIN ? XDP_DROP : XDP_PASS;
 }
 
+/* SAMPLER_COUNT: the daemon does not get to see it. */
+static __always_inline enum sampler sampler_in(const struct live *l,
+					       const struct service *s,
+					       enum wire_kind kind, enum reason reason,
+					       bool followed, __u64 counted)
+{
+	enum wire_class class;
+
+	if (followed)
+		return SAMPLER_FOLLOW;
+	/* Who will be followed is not known yet, so all handshakes that pass are seen. */
+	if (follows(l) && reason == REASON_WITHIN_BUDGET) {
+		class = wire_class(s->family, kind);
+		if (class == CLASS_CHALLENGE || class == CLASS_CONNECT)
+			return SAMPLER_FOLLOW;
+	}
+	return sample_statistic(l, counted) ? SAMPLER_STATISTIC : SAMPLER_COUNT;
+}
+
 SEC("xdp")
 int shield(struct xdp_md *ctx)
 {
@@ -53,6 +73,8 @@ int shield(struct xdp_md *ctx)
 	enum wire_kind kind;
 	enum reason reason;
 	enum other other;
+	enum sampler sampler;
+	bool followed = false;
 	struct tallies *t;
 	struct live *l;
 	__u32 zero = 0;
@@ -74,11 +96,15 @@ int shield(struct xdp_md *ctx)
 		kind = classify_at(ctx, service->family, packet.payload - (__u8 *)data,
 				   packet.length);
 
-	reason = admit(l, slot, service, kind, &packet);
+	reason = admit(l, slot, service, kind, &packet, &followed);
 	t = bpf_map_lookup_elem(&tallies, &slot);
 	if (!t)
 		return XDP_PASS;
-	count(t, kind, reason, bytes);
+	sampler = sampler_in(l, service, kind, reason, followed,
+			     count(t, kind, reason, bytes));
+	if (sampler != SAMPLER_COUNT)
+		sample_in(ctx, SAMPLE_WHAT(slot, kind, reason, DIRECTION_C2S, sampler),
+			  bytes);
 	if (reason != REASON_PLAYER)
 		count_stranger(t, packet.length, bytes);
 	if (!service->observe && reason_verdict(reason) == VERDICT_DROP)

@@ -13,15 +13,16 @@
 #include "limit.h"
 #include "wire.h"
 
-#define SERVICES_MAX 256
-#define PORTS	     65536
-#define SOURCE_BITS  20 /* 2^20 cells of 8 bytes: 8 MiB */
-#define PREFIX_BITS  18 /* 2 MiB */
-#define LIST_MAX     65536 /* allow-list and deny-list entries, each */
-#define LEDGER_BITS  18 /* 2 MiB */
-#define PENDING_BITS 16 /* 512 KiB */
-#define PLAYERS_MAX  16384
-#define NAME_MAX_LEN 32 /* of a service, with its NUL */
+#define SERVICES_MAX  256
+#define PORTS	      65536
+#define SOURCE_BITS   20 /* 2^20 cells of 8 bytes: 8 MiB */
+#define PREFIX_BITS   18 /* 2 MiB */
+#define LIST_MAX      65536 /* allow-list and deny-list entries, each */
+#define LEDGER_BITS   18 /* 2 MiB */
+#define PENDING_BITS  16 /* 512 KiB */
+#define FRAGMENT_BITS 12
+#define PLAYERS_MAX   16384
+#define NAME_MAX_LEN  32 /* of a service, with its NUL */
 
 /*
  * Why a datagram went where it went. The verdict follows from the reason.
@@ -149,6 +150,37 @@ struct list_entry {
 	__u16 pad;
 };
 
+enum sampler {
+	SAMPLER_STATISTIC, /* one in N: loose datagrams, cut short */
+	SAMPLER_FOLLOW, /* all of a followed player's, whole, from the handshake on */
+	SAMPLER_COUNT,
+};
+
+#define SAMPLE_STATISTIC_BYTES 256 /* of the frame */
+#define SAMPLE_FOLLOW_BYTES    2048
+#define SAMPLES_BYTES	       (4 << 20) /* of the ring buffer */
+
+/* A record of the ring buffer: this, then @kept bytes of the Ethernet frame. */
+struct sample {
+	__u64 ktime_ns; /* CLOCK_MONOTONIC */
+	__u32 length; /* of the frame */
+	__u32 kept;
+	__u16 slot; /* of the service */
+	__u16 kind; /* enum wire_kind */
+	__u8 reason; /* enum reason */
+	__u8 direction; /* enum direction */
+	__u8 sampler; /* enum sampler */
+	__u8 pad;
+};
+_Static_assert(sizeof(struct sample) == 24, "struct sample has a hole");
+
+/* Per sampler and CPU: what became of the samples. */
+struct sampled {
+	__u64 taken;
+	__u64 limited; /* over the sampler's rate */
+	__u64 lost; /* the ring buffer was full */
+};
+
 /*
  * What an unverified prefix may be sent beyond what it has sent: GCRA in bytes, so bytes
  * out <= bytes in + allowance * (1 + time / window). Strict: bytes out <= bytes in, ever.
@@ -161,6 +193,16 @@ struct ledger {
 	__u32 pad;
 };
 
+/* Which datagrams the daemon gets to see. All zero: none, at no cost. */
+struct sampling {
+	__u32 every; /* of each kind and reason on each CPU: the first, then one in so
+		      * many; a power of two; 0: none */
+	__u32 follow_first; /* follow new players until so many are followed */
+	__u32 follow_every; /* and one in so many new players; a power of two; 0: none */
+	__u32 follow_listed; /* 1: and those in the follow list */
+	struct limit limit[SAMPLER_COUNT];
+};
+
 /* One element, written by the daemon, read by every packet. */
 struct live {
 	__u32 generation; /* bit 0: which half of services, ports and port_bits is valid
@@ -170,6 +212,10 @@ struct live {
 	__u32 pad;
 	__u64 clock_ns; /* the time, for a program loaded with its clock off (replay) */
 	struct ledger ledger;
+	struct sampling sampling;
+	__u32 followed; /* players followed now: counted up in the kernel, set by the
+			   daemon */
+	__u32 pad2;
 	__u64 keys[3]; /* of limit_cell(): random and odd, one set per boot */
 	__u64 port_bits[2][PORTS / 64]; /* by generation: is anything on this port? */
 };
@@ -199,8 +245,7 @@ struct answers {
 	__u64 bytes; /* of payload in answer */
 };
 
-/* --- players: entered by the egress program only
- * ------------------------------------------ */
+/* --- players: entered by the egress program only ----------------------------- */
 
 struct player_key {
 	__be32 addr[4];
@@ -214,6 +259,7 @@ _Static_assert(sizeof(struct player_key) == 20, "a map key has no holes");
 #define PLAYER_QPORT	 0x02 /* qport is known */
 #define PLAYER_CHALLENGE 0x04 /* challenge is known */
 #define PLAYER_CHECKSUM	 0x08 /* its datagrams carry the protocol 71 checksum */
+#define PLAYER_FOLLOWED	 0x10 /* every datagram of its goes to the daemon */
 
 struct player {
 	__u64 since_ns; /* when the server accepted it */

@@ -403,8 +403,7 @@ static __always_inline enum wire_kind classify_dtls(struct cursor c, __u32 lengt
 	}
 }
 
-/* --- the rest
- * --------------------------------------------------------------------------- */
+/* --- the rest ---------------------------------------------------------------- */
 
 /* QuakeWorld's and Quake II's forms without a marker: masters, ping and log answers. */
 static __always_inline enum wire_kind classify_raw(enum wire_family family,

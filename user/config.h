@@ -49,6 +49,14 @@ struct config {
 	__u32 ledger_allowance; /* bytes each window; 0: the ledger is off */
 	__u32 ledger_window_s;
 	bool ledger_strict; /* no allowance: no more out than in, ever */
+	/* What the daemon gets to see: struct sampling in abi.h. */
+	__u32 sample_every; /* power of two; 0: none */
+	__u32 sample_rate; /* at most so many a second */
+	__u32 follow_first;
+	__u32 follow_every; /* power of two; 0: none */
+	__u32 follow_rate; /* datagrams a second, of all followed players together */
+	struct cidr follow[CONFIG_LIST];
+	size_t follow_count;
 	struct cidr allow[CONFIG_LIST];
 	size_t allow_count;
 	struct cidr deny[CONFIG_LIST];

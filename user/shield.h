@@ -61,8 +61,7 @@ int shield_apply(struct shield *shield, const struct config *config);
 /* Generation number of the configuration in force: grows by one with each apply. */
 __u32 shield_generation(const struct shield *shield);
 
-/* --- reading
- * ---------------------------------------------------------------------------- */
+/* --- reading ----------------------------------------------------------------- */
 
 /* The service in slot 0..SERVICES_MAX-1. False: the slot is free. */
 bool shield_service(const struct shield *shield, __u32 slot, struct service *ret);
@@ -82,8 +81,7 @@ struct shield_link {
 /* How many links there are; fills at most @max. */
 size_t shield_links(const struct shield *shield, struct shield_link *ret, size_t max);
 
-/* --- players
- * ------------------------------------------------------------------------------ */
+/* --- players ----------------------------------------------------------------- */
 
 /* @each gets every player that the server has sent to lately. */
 int shield_players(const struct shield *shield,
@@ -97,12 +95,30 @@ int shield_players(const struct shield *shield,
  */
 void shield_tend(struct shield *shield);
 
-/* --- allow and deny lists
- * --------------------------------------------------------------- */
+/* --- samples ----------------------------------------------------------------- */
+
+/*
+ * Have @each called by shield_samples_poll() with every sample: its head and @kept bytes
+ * of Ethernet frame. One reader at a time: what it takes, nobody else gets.
+ */
+int shield_samples_open(struct shield *shield,
+			void (*each)(const struct sample *sample, const void *frame,
+				     void *context),
+			void *context);
+/* Readable when there are samples; for poll(). */
+int shield_samples_fd(const struct shield *shield);
+/* Take what is there, waiting at most @timeout_ms for the first. Number taken or -errno.
+ */
+int shield_samples_poll(struct shield *shield, int timeout_ms);
+/* What became of the samples so far. */
+int shield_sampled(const struct shield *shield, struct sampled ret[SAMPLER_COUNT]);
+
+/* --- allow and deny lists ---------------------------------------------------- */
 
 enum list {
 	LIST_ALLOW,
 	LIST_DENY,
+	LIST_FOLLOW, /* by the configuration only */
 };
 
 int shield_list_add(struct shield *shield, enum list list, const struct cidr *cidr);

@@ -31,8 +31,14 @@
 	X(pending)	\
 	X(answers)	\
 	X(costs)	\
-	X(fragments)
+	X(fragments)	\
+	X(follow)	\
+	X(samples)	\
+	X(sampled)	\
+	X(sample_dues)
 /* clang-format on */
+
+struct ring_buffer;
 
 struct shield {
 	char dir[PATH_MAX];
@@ -44,11 +50,29 @@ struct shield {
 #undef AS_FD
 	__u32 capacity; /* services that tallies has room for */
 	struct live *shared; /* the live map, in our memory */
+	struct ring_buffer *ring; /* while samples are read */
+	void (*each_sample)(const struct sample *sample, const void *frame,
+			    void *context);
+	void *sample_context;
 };
 
 /* Map the live map into @shield->shared; fill in its keys if nobody did yet. */
 int shield_map_live(struct shield *shield);
 void shield_unmap_live(struct shield *shield);
+
+/* --- pins.c: 0 or -errno after a message ------------------------------------ */
+
+/* See to it that /sys/fs/bpf is a BPF file system. */
+int pins_mount(void);
+/* Create @path and its parents; it must be on a BPF file system. */
+int pins_make_dir(const char *path);
+/* @pin_dir, or the default directory of this ABI. */
+int pins_default_dir(const char *pin_dir, char *ret, size_t size);
+int pin_path(char *ret, size_t size, const char *dir, const char *name);
+/* Pin @fd as @dir/@name, in place of what is pinned there, in one step. */
+int pin_replace(int fd, const char *dir, const char *name);
+/* A descriptor of @dir/@name, or -errno without a message. */
+int pin_open(const char *dir, const char *name);
 
 /* Attach, exchange or remove the program at @ifindex's egress: user/egress.c. */
 int egress_attach(struct shield *shield, const char *interface, __u32 ifindex);

@@ -26,8 +26,7 @@
 
 #define LEDGER_CREDIT_BYTES (1 << 20) /* strict: unused credit is kept up to here */
 
-/* --- the live map
- * ----------------------------------------------------------------------- */
+/* --- the live map ------------------------------------------------------------ */
 
 static size_t live_size(void)
 {
@@ -72,8 +71,7 @@ __u32 shield_generation(const struct shield *s)
 	return __atomic_load_n(&s->shared->generation, __ATOMIC_ACQUIRE);
 }
 
-/* --- applying a configuration
- * ----------------------------------------------------------- */
+/* --- applying a configuration ------------------------------------------------ */
 
 /* Which slot each service gets; the tables of one generation, before they are written. */
 struct plan {
@@ -307,6 +305,28 @@ static int apply_ledger(struct shield *s, const struct config *config)
 	return 0;
 }
 
+static struct limit rate_limit(__u32 per_second)
+{
+	struct limit limit = { 1, 0 }; /* nothing */
+
+	if (per_second) {
+		limit.cost_ns = 1000000000ull / per_second;
+		limit.burst_ns = 1000000000ull;
+	}
+	return limit;
+}
+
+static void apply_sampling(struct shield *s, const struct config *config)
+{
+	struct sampling *sampling = &s->shared->sampling;
+
+	sampling->limit[SAMPLER_STATISTIC] = rate_limit(config->sample_rate);
+	sampling->limit[SAMPLER_FOLLOW] = rate_limit(config->follow_rate);
+	sampling->every = config->sample_every;
+	sampling->follow_first = config->follow_first;
+	sampling->follow_every = config->follow_every;
+}
+
 static int write_plan(struct shield *s, const struct config *config,
 		      const struct plan *plan, __u32 generation)
 {
@@ -324,7 +344,11 @@ static int write_plan(struct shield *s, const struct config *config,
 	if (!err)
 		err = apply_list(s, LIST_DENY, config->deny, config->deny_count);
 	if (!err)
+		err = apply_list(s, LIST_FOLLOW, config->follow, config->follow_count);
+	if (!err)
 		err = apply_ledger(s, config);
+	if (!err)
+		apply_sampling(s, config);
 	if (err) {
 		log_error("cannot write the configuration to '%s': %s", s->dir,
 			  strerror(-err));
@@ -375,8 +399,7 @@ int shield_apply(struct shield *s, const struct config *config)
 	return err;
 }
 
-/* --- reading
- * ---------------------------------------------------------------------------- */
+/* --- reading ----------------------------------------------------------------- */
 
 bool shield_service(const struct shield *s, __u32 slot, struct service *ret)
 {
@@ -438,12 +461,20 @@ int shield_others(const struct shield *s, struct tally ret[OTHER_COUNT])
 	return err;
 }
 
-/* --- lists
- * ------------------------------------------------------------------------------ */
+int shield_sampled(const struct shield *s, struct sampled ret[SAMPLER_COUNT])
+{
+	int err = 0;
+
+	for (__u32 i = 0; i < SAMPLER_COUNT && !err; i++)
+		err = sum_cpus(s->sampled, i, sizeof(ret[i]), (__u64 *)&ret[i]);
+	return err;
+}
+
+/* --- lists ------------------------------------------------------------------- */
 
 static int list_map(const struct shield *s, enum list list)
 {
-	return list == LIST_ALLOW ? s->allow : s->deny;
+	return list == LIST_ALLOW ? s->allow : list == LIST_DENY ? s->deny : s->follow;
 }
 
 static void list_mark(struct shield *s, enum list list)
@@ -451,7 +482,9 @@ static void list_mark(struct shield *s, enum list list)
 	struct cidr first;
 	__u32 used = !bpf_map_get_next_key(list_map(s, list), NULL, &first);
 
-	*(list == LIST_ALLOW ? &s->shared->allow_used : &s->shared->deny_used) = used;
+	*(list == LIST_ALLOW  ? &s->shared->allow_used
+	  : list == LIST_DENY ? &s->shared->deny_used
+			      : &s->shared->sampling.follow_listed) = used;
 }
 
 /* Who put exactly @cidr in: the trie answers with the longest match, so compare lengths.
@@ -481,7 +514,10 @@ static int list_write(struct shield *s, enum list list, const struct cidr *cidr,
 			      : 0;
 	if (err == -ENOSPC)
 		log_error("the %s list is full: it holds %d entries",
-			  list == LIST_ALLOW ? "allow" : "deny", LIST_MAX);
+			  list == LIST_ALLOW  ? "allow"
+			  : list == LIST_DENY ? "deny"
+					      : "follow",
+			  LIST_MAX);
 	return err;
 }
 

@@ -54,7 +54,8 @@ int shield_players(const struct shield *s,
 
 	while (!bpf_map_get_next_key(s->players, previous, &at)) {
 		previous = &at;
-		if (!bpf_map_lookup_elem(s->players, &at, &player) && !player_gone(&player, now))
+		if (!bpf_map_lookup_elem(s->players, &at, &player) &&
+		    !player_gone(&player, now))
 			each(&at, &player, context);
 	}
 	return 0;
@@ -81,7 +82,8 @@ static void sweep_players(const struct shield *s)
 
 	while (count < SWEEP_MAX && !bpf_map_get_next_key(s->players, previous, &at)) {
 		previous = &at;
-		if (bpf_map_lookup_elem(s->players, &at, &player) || !player_gone(&player, now))
+		if (bpf_map_lookup_elem(s->players, &at, &player) ||
+		    !player_gone(&player, now))
 			continue;
 		forget_qport(s, &at, &player);
 		gone[count++] = at;
@@ -115,11 +117,24 @@ static void set_costs(const struct shield *s, __u32 slot)
 	}
 }
 
+static void count_followed(const struct player_key *key, const struct player *player,
+			   void *context)
+{
+	__u32 *count = context;
+
+	(void)key;
+	*count += !!(player->flags & PLAYER_FOLLOWED);
+}
+
 void shield_tend(struct shield *s)
 {
+	__u32 followed = 0;
+
 	struct service service;
 
 	sweep_players(s);
+	shield_players(s, count_followed, &followed);
+	__atomic_store_n(&s->shared->followed, followed, __ATOMIC_RELAXED);
 	for (__u32 slot = 0; slot < s->capacity; slot++)
 		if (shield_service(s, slot, &service))
 			set_costs(s, slot);

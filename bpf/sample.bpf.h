@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * sample.bpf.h - which frames the daemon gets to see, and handing them over.
+ *
+ * Both samplers are limited in here, whatever the daemon can take; what the ring buffer
+ * has no room for is counted. While nothing is sampled this costs one comparison.
+ */
+#ifndef SAMPLE_BPF_H
+#define SAMPLE_BPF_H
+
+#include "admit.bpf.h"
+
+/* The head of a sample as two integers, for functions that take five arguments at most.
+ */
+#define SAMPLE_WHAT(slot, kind, reason, direction, sampler)                  \
+	((__u64)(slot) << 48 | (__u64)(kind) << 32 | (__u64)(reason) << 16 | \
+	 (__u64)(direction) << 8 | (sampler))
+
+/* Room for a sample, with its head filled in, or NULL: over the limit. */
+static __always_inline struct sample_buffer *sample_begin(__u64 what, __u64 bytes,
+							  struct sampled **ret)
+{
+	__u32 sampler = what & 0xff, zero = 0;
+	struct sample_buffer *b;
+	struct limit limit;
+	struct live *l;
+	__u64 *due;
+	__u32 keep;
+
+	l = bpf_map_lookup_elem(&live, &zero);
+	due = bpf_map_lookup_elem(&sample_dues, &sampler);
+	b = bpf_map_lookup_elem(&scratch, &zero);
+	*ret = bpf_map_lookup_elem(&sampled, &sampler);
+	if (!l || !due || !b || !*ret)
+		return NULL;
+	limit = l->sampling.limit[sampler == SAMPLER_FOLLOW ? SAMPLER_FOLLOW
+							    : SAMPLER_STATISTIC];
+	if (!limit_take(&limit, due, clock_now(l))) {
+		(*ret)->limited++;
+		return NULL;
+	}
+
+	keep = sampler == SAMPLER_FOLLOW ? SAMPLE_FOLLOW_BYTES : SAMPLE_STATISTIC_BYTES;
+	b->head.ktime_ns = bpf_ktime_get_ns();
+	b->head.length = bytes;
+	b->head.kept = bytes < keep ? bytes : keep;
+	b->head.slot = what >> 48;
+	b->head.kind = what >> 32;
+	b->head.reason = what >> 16;
+	b->head.direction = what >> 8;
+	b->head.sampler = sampler;
+	b->head.pad = 0;
+	return b;
+}
+
+static __always_inline void sample_send(struct sample_buffer *b, __u32 kept,
+					struct sampled *s)
+{
+	if (bpf_ringbuf_output(&samples, b, sizeof(b->head) + kept, 0))
+		s->lost++;
+	else
+		s->taken++;
+}
+
+__noinline int sample_in(struct xdp_md *ctx, __u64 what, __u64 bytes)
+{
+	struct sampled *s = NULL;
+	struct sample_buffer *b = sample_begin(what, bytes, &s);
+	__u32 kept;
+
+	if (!b || !s)
+		return 0;
+	kept = b->head.kept;
+	if (kept < 1 || kept > SAMPLE_FOLLOW_BYTES ||
+	    bpf_xdp_load_bytes(ctx, 0, b->frame, kept))
+		return 0;
+	sample_send(b, kept, s);
+	return 0;
+}
+
+__noinline int sample_out(struct __sk_buff *ctx, __u64 what, __u64 bytes)
+{
+	struct sampled *s = NULL;
+	struct sample_buffer *b = sample_begin(what, bytes, &s);
+	__u32 kept;
+
+	if (!b || !s)
+		return 0;
+	kept = b->head.kept;
+	if (kept < 1 || kept > SAMPLE_FOLLOW_BYTES ||
+	    bpf_skb_load_bytes(ctx, 0, b->frame, kept))
+		return 0;
+	sample_send(b, kept, s);
+	return 0;
+}
+
+static __always_inline bool sample_statistic(const struct live *l, __u64 counted)
+{
+	return l->sampling.every && !(counted & (l->sampling.every - 1));
+}
+
+static __always_inline bool follows(const struct live *l)
+{
+	return l->sampling.follow_first | l->sampling.follow_every |
+	       l->sampling.follow_listed;
+}
+
+/* Is a new player to be followed? */
+static __always_inline bool follow_this(struct live *l, const struct player_key *key)
+{
+	struct cidr from = { .length = 128 };
+
+	__builtin_memcpy(from.addr, key->addr, sizeof(from.addr));
+	if (l->sampling.follow_listed && bpf_map_lookup_elem(&follow, &from))
+		return true;
+	if (l->sampling.follow_every &&
+	    !(bpf_get_prandom_u32() & (l->sampling.follow_every - 1)))
+		return true;
+	return l->followed < l->sampling.follow_first;
+}
+
+#endif /* SAMPLE_BPF_H */
