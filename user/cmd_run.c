@@ -7,7 +7,6 @@
  */
 #include <errno.h>
 #include <getopt.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +21,7 @@
 #include "config.h"
 #include "daemon.h"
 #include "log.h"
+#include "loop.h"
 #include "priv.h"
 #include "shield.h"
 
@@ -33,6 +33,7 @@ struct daemon {
 	bool observe;
 	struct config *config;
 	struct shield *shield;
+	int signals; /* signalfd */
 	bool lost; /* an interface is not ours any more; said once */
 };
 
@@ -208,26 +209,36 @@ static void look_after(struct daemon *d)
 		   d->config->interface_count);
 }
 
-static int wait_for_signals(struct daemon *d, int signals)
+static void on_signal(void *context)
 {
-	struct pollfd waiting = { .fd = signals, .events = POLLIN };
+	struct daemon *d = context;
 	struct signalfd_siginfo info;
 
-	for (;;) {
-		int ready = poll(&waiting, 1, LOOK_AFTER_MS);
-
-		if (ready < 0 && errno != EINTR) {
-			log_error("poll: %s", strerror(errno));
-			return 1;
-		}
-		if (ready <= 0 || read(signals, &info, sizeof(info)) != sizeof(info)) {
-			look_after(d);
-			continue;
-		}
-		if (info.ssi_signo != SIGHUP)
-			return 0;
+	if (read(d->signals, &info, sizeof(info)) != sizeof(info))
+		return;
+	if (info.ssi_signo == SIGHUP)
 		reload(d);
-	}
+	else
+		loop_stop();
+}
+
+static void on_tick(void *context)
+{
+	look_after(context);
+}
+
+static int run(struct daemon *d)
+{
+	int err;
+
+	if (!loop_add(d->signals, on_signal, d) || !loop_every(LOOK_AFTER_MS, on_tick, d))
+		return 1;
+	sd_notify(0, "READY=1");
+	log_info("ready");
+	err = loop_run();
+	if (err)
+		log_error("cannot wait for events: %s", strerror(-err));
+	return err != 0;
 }
 
 static int stop(struct daemon *d)
@@ -279,7 +290,7 @@ int cmd_run(int argc, char **argv)
 {
 	struct arguments a = { .mode = -1 };
 	struct daemon d = { 0 };
-	int err, signals, status = 1;
+	int err, status = 1;
 	sigset_t mask;
 
 	setvbuf(stderr, NULL, _IOLBF, 0);
@@ -296,11 +307,9 @@ int cmd_run(int argc, char **argv)
 	sigaddset(&mask, SIGINT);
 	sigaddset(&mask, SIGTERM);
 	sigprocmask(SIG_BLOCK, &mask, NULL);
-	signals = signalfd(-1, &mask, SFD_CLOEXEC);
-	if (signals >= 0 && !start(&d, &a)) {
-		sd_notify(0, "READY=1");
-		log_info("ready");
-		status = wait_for_signals(&d, signals);
+	d.signals = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (d.signals >= 0 && !start(&d, &a)) {
+		status = run(&d);
 		status |= stop(&d);
 	}
 

@@ -24,7 +24,7 @@ struct rates {
 /* clang-format off */
 #define UNKNOWN_RATES	{ "6/m burst 2",    "12/m burst 2",	"1/s burst 3" }
 #define RCON_RATES	{ "30/m burst 5",   "30/m burst 5",	"1/s burst 10" }
-#define NETCHAN_RATES	{ "768/s burst 256", "4000/s burst 1000", "16000/s burst 4000" }
+#define NETCHAN_RATES	{ "40/s burst 80",  "80/s burst 160",	"400/s burst 1000" }
 
 static const struct rates defaults[FAMILY_COUNT][CLASS_BUDGETS] = {
 	[FAMILY_NETQUAKE] = {

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * loop.h - the daemon's event loop: descriptors that become readable, and timers.
+ *
+ * Everything runs in one thread, in the order it was added. Sized at start: LOOP_MAX
+ * entries of each sort.
+ */
+#ifndef LOOP_H
+#define LOOP_H
+
+#include <stdbool.h>
+
+#define LOOP_MAX 16
+
+/* Call @ready whenever @fd is readable. False: no room. */
+bool loop_add(int fd, void (*ready)(void *context), void *context);
+void loop_remove(int fd);
+
+/* Call @tick every @ms, first in @ms. False: no room. */
+bool loop_every(int ms, void (*tick)(void *context), void *context);
+
+/* Run until loop_stop(). 0, or -errno if waiting failed. */
+int loop_run(void);
+void loop_stop(void);
+
+#endif /* LOOP_H */
