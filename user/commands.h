@@ -14,6 +14,10 @@
 	X("check", cmd_check, "validate a configuration: [-c FILE] [--print]")		\
 	X("load", cmd_load, "load and pin, attach nothing: [-c FILE] --pin DIR")	\
 	X("reload", cmd_reload, "apply the configuration again, keeping all state")	\
+	X("stats", cmd_stats, "what was counted: [--json] [--pin DIR]")			\
+	X("status", cmd_status, "what is attached where, in which mode, since when")	\
+	X("allow", cmd_allow, "sources never judged: add|del CIDR, list")		\
+	X("deny", cmd_deny, "sources always dropped: add|del CIDR, list")		\
 	X("detach", cmd_detach, "take the shield down and forget its state")		\
 	X("decode", cmd_decode,								\
 	  "decode captures and demos: [--json] [--summary] [--protocol P] FILE...")

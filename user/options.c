@@ -27,8 +27,8 @@ static int operands_check(int argc, char **argv, int operands)
 		return -EINVAL;
 	}
 	if (argc - optind < operands) {
-		log_error("%s: something is missing after '%s' (see %s --help)", argv[0],
-			  argv[argc - 1], argv[0]);
+		log_error("%s: something is missing after '%s' (see --help)", argv[0],
+			  argv[argc - 1]);
 		return -EINVAL;
 	}
 	return 0;

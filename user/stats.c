@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "log.h"
+#include "stats.h"
+
+static void player_count(const struct player_key *key, const struct player *player,
+			 void *context)
+{
+	size_t *players = context;
+
+	(void)player;
+	if (key->slot < SERVICES_MAX)
+		players[key->slot]++;
+}
+
+static int service_collect(const struct shield *shield, __u32 slot,
+			   struct stats_service *ret)
+{
+	int err;
+
+	ret->slot = slot;
+	err = shield_tallies(shield, slot, &ret->in);
+	if (!err)
+		err = shield_tallies_out(shield, slot, &ret->out);
+	return err;
+}
+
+static int services_collect(const struct shield *shield, struct stats *s)
+{
+	struct service service;
+	size_t n = 0;
+
+	for (__u32 slot = 0; slot < SERVICES_MAX; slot++)
+		n += shield_service(shield, slot, &service);
+	s->services = calloc(n ? n : 1, sizeof(*s->services));
+	if (!s->services) {
+		log_error("not enough memory for %zu services", n);
+		return -ENOMEM;
+	}
+	for (__u32 slot = 0; slot < SERVICES_MAX && s->service_count < n; slot++) {
+		struct stats_service *to = &s->services[s->service_count];
+		int err;
+
+		if (!shield_service(shield, slot, &to->service))
+			continue;
+		err = service_collect(shield, slot, to);
+		if (err)
+			return err;
+		s->service_count++;
+	}
+	return 0;
+}
+
+int stats_collect(const struct shield *shield, struct stats *ret)
+{
+	struct stats s = { 0 };
+	size_t players[SERVICES_MAX] = { 0 };
+	int err;
+
+	s.link_count = shield_links(shield, s.links, CONFIG_INTERFACES);
+	if (s.link_count > CONFIG_INTERFACES)
+		s.link_count = CONFIG_INTERFACES;
+	err = services_collect(shield, &s);
+	if (!err)
+		err = shield_players(shield, player_count, players);
+	if (!err)
+		err = shield_others(shield, s.others);
+	if (err) {
+		stats_free(&s);
+		return err;
+	}
+	for (size_t i = 0; i < s.service_count; i++)
+		s.services[i].players = players[s.services[i].slot];
+	*ret = s;
+	return 0;
+}
+
+void stats_free(struct stats *stats)
+{
+	free(stats->services);
+	stats->services = NULL;
+	stats->service_count = 0;
+}
+
+bool stats_ratio(__u64 out, __u64 in, double *ret)
+{
+	if (!in)
+		return false;
+	*ret = (double)out / (double)in;
+	return true;
+}
+
+const char *mode_name(enum attach_mode mode)
+{
+	static const char *const names[] = {
+		[MODE_AUTO] = "auto",
+		[MODE_NATIVE] = "native",
+		[MODE_SKB] = "skb",
+	};
+
+	return names[mode];
+}
+
+void time_format(time_t time, char ret[TIME_TEXT])
+{
+	struct tm tm;
+
+	if (!gmtime_r(&time, &tm) || !strftime(ret, TIME_TEXT, "%Y-%m-%dT%H:%M:%SZ", &tm))
+		strcpy(ret, "?");
+}
