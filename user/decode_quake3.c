@@ -48,7 +48,7 @@ static void quake3_datagram(struct session *s, enum direction direction,
 		return;
 	}
 	if (direction == DIRECTION_UNKNOWN ||
-	    (q->netchan == Q3_NETCHAN_UNKNOWN && !q->has_challenge &&
+	    (q->netchan != Q3_NETCHAN_LEGACY && !q->has_challenge &&
 	     !q->offer.has_connect)) {
 		enum direction voted = find_direction(s, q, payload, n, r);
 

@@ -10,6 +10,7 @@
 
 #define RESTART_DISTANCE 64
 
+static const char unknown_netchan[] = "netchan not known yet: the handshake was not seen";
 static const char unknown_challenge[] = "challenge not known: the handshake was not seen";
 static const char unknown_client_text[] = "scrambled with a client command not seen";
 static const char unknown_server_text[] = "scrambled with a server command not seen";
@@ -155,8 +156,13 @@ static void legacy_server(struct q3_session *s, uint32_t sequence, uint8_t *payl
 		from_server(s, sequence, payload, n, r);
 		return;
 	}
-	if (s->game && s->has_challenge)
+	if (s->game)
 		text = q3_text_find(&s->game->client, acknowledge);
+	if (text && !s->has_challenge &&
+	    !q3_session_find_key(s, (int32_t)sequence,
+				 q3_text_bytes(&s->game->client, text), text->n, payload,
+				 n))
+		text = NULL;
 	if (!text && q3_session_guess(s, (int32_t)sequence, acknowledge, payload, n))
 		text = q3_text_find(&s->game->client, acknowledge);
 	if (!text) {
@@ -264,21 +270,40 @@ static void slice(struct q3_session *s, enum direction direction,
 	}
 }
 
+/* The numbers start over and no handshake was seen: a connection of unknown challenge. */
+static void begin_unknown(struct q3_session *s, const uint8_t *datagram, size_t n,
+			  bool client)
+{
+	static const uint8_t zero[4];
+	size_t at = client ? 6 : 4;
+
+	memset(&s->offer, 0, sizeof(s->offer));
+	q3_session_start(s, true);
+	s->netchan = Q3_NETCHAN_LEGACY;
+	if (n >= at + 4 && !memcmp(datagram + at, zero, 4)) {
+		s->netchan = Q3_NETCHAN_CHECKSUM;
+		s->dialect = &q3_dialect_ioq3;
+	}
+}
+
 /*
  * A connection whose acceptance was lost begins with its first small sequence; one that
  * was accepted again under the same challenge, when the numbers start over.
  */
-static void begin_if_offered(struct q3_session *s, uint32_t sequence, bool client)
+static void begin_if_new(struct q3_session *s, const uint8_t *datagram, size_t n,
+			 uint32_t sequence, bool client)
 {
 	const struct q3_offer *o = &s->offer;
 	bool known = s->live && s->challenge == o->challenge &&
 		     (!s->has_qport || s->qport == o->qport);
+	bool over = sequence == 1 && s->highest[client] > RESTART_DISTANCE;
 
 	if (o->has_connect && !known && sequence <= 2)
 		q3_session_start(s, true);
-	else if (s->accepted_again && sequence == 1 &&
-		 s->highest[client] > RESTART_DISTANCE)
+	else if (over && s->accepted_again)
 		q3_session_start(s, true);
+	else if (over && s->live)
+		begin_unknown(s, datagram, n, client);
 	if (sequence > s->highest[client])
 		s->highest[client] = sequence;
 }
@@ -298,16 +323,22 @@ void q3_session_datagram(struct q3_session *s, enum direction direction,
 		return;
 	}
 	memcpy(&sequence, datagram, sizeof(sequence));
-	begin_if_offered(s, le32toh(sequence) & ~Q3_FRAGMENT, client);
+	begin_if_new(s, datagram, n, le32toh(sequence) & ~Q3_FRAGMENT, client);
 	if (s->netchan == Q3_NETCHAN_UNKNOWN && s->has_challenge)
 		q3_session_find_netchan(s, datagram, n, client);
+	if (s->netchan == Q3_NETCHAN_UNKNOWN) {
+		record_uint(r, "sequence", le32toh(sequence) & ~Q3_FRAGMENT);
+		record_opaque(r, unknown_netchan);
+		return;
+	}
 	if (!q3_header_read(&h, datagram, n, client, s->netchan == Q3_NETCHAN_CHECKSUM,
 			    &why)) {
 		record_malformed(r, why);
 		return;
 	}
 	q3_header_record(&h, client, r);
-	if (h.has_checksum && h.checksum != q3_checksum(s->challenge, h.sequence)) {
+	if (h.has_checksum && s->has_challenge &&
+	    h.checksum != q3_checksum(s->challenge, h.sequence)) {
 		record_malformed(r, "wrong checksum");
 		return;
 	}

@@ -13,6 +13,11 @@
 
 #define TRIAL_MESSAGES 3
 #define TRIAL_MIN      27
+#define TRIAL_HEAD     24
+#define NUMBER_MAX     (1 << 20)
+#define OP_GAMESTATE   2
+#define OP_COMMAND     5
+#define OP_SNAPSHOT    7
 #define TRIALS_MAX     256 /* kept at once, of all connections */
 #define GUESSES_MAX    256 /* rounds for one connection */
 
@@ -33,33 +38,63 @@ static const char *const common_texts[] = {
 	"team spectator", "team red", "team blue", "follownext", "followprev",
 };
 
-/* Is @m a good message under this key? */
-static bool fits(const struct q3_session *s, const struct trial_message *m, uint8_t key,
-		 const char *text, size_t n)
+/* What a message begins with, read from its first bytes: most wrong keys end here. */
+static bool plausible(const uint8_t *plain)
+{
+	struct q3_bits b = q3_bits_of(plain, TRIAL_HEAD);
+	unsigned int op;
+
+	q3_get(&b, 32);
+	op = q3_get(&b, 8);
+	if (op == OP_COMMAND || op == OP_GAMESTATE)
+		return q3_get(&b, 32) < NUMBER_MAX;
+	if (op != OP_SNAPSHOT)
+		return false;
+	q3_get(&b, 32);
+	q3_get(&b, 16);
+	return q3_get(&b, 8) <= 32 && !q3_bits_failed(&b);
+}
+
+/*
+ * Is this a good message under this key? @base is what it is under key 0: a rolling key
+ * that begins elsewhere differs by the same bits in every byte.
+ */
+static bool fits(const struct q3_session *s, const uint8_t *base, size_t n, uint8_t key)
 {
 	const struct q3_dialect *d = s->dialect ? s->dialect : &q3_dialect_68;
-	uint8_t plain[Q3_SLICE];
+	uint8_t plain[Q3_MESSAGE_MAX];
 	struct record silent;
 	struct q3_parse p;
 
-	memcpy(plain, m->payload, m->n);
-	q3_scramble(plain, m->n, Q3_KEY_FROM_SERVER, key ^ (uint8_t)m->sequence, text, n);
+	memcpy(plain, base, Q3_KEY_FROM_SERVER);
+	for (size_t i = Q3_KEY_FROM_SERVER; i < TRIAL_HEAD; i++)
+		plain[i] = base[i] ^ key;
+	if (!plausible(plain))
+		return false;
+	for (size_t i = TRIAL_HEAD; i < n; i++)
+		plain[i] = base[i] ^ key;
 	record_reset(&silent, NULL);
-	q3_parse_init(&p, plain, m->n, d, NULL, &silent);
+	q3_parse_init(&p, plain, n, d, NULL, &silent);
 	return q3_parse_server(&p);
 }
 
 static bool try_text(struct q3_session *s, const char *text, size_t n)
 {
+	uint8_t base[TRIAL_MESSAGES][Q3_SLICE];
 	struct q3_trial *t = s->trial;
 
+	for (unsigned int i = 0; i < t->used; i++) {
+		memcpy(base[i], t->message[i].payload, t->message[i].n);
+		q3_scramble(base[i], t->message[i].n, Q3_KEY_FROM_SERVER,
+			    (uint8_t)t->message[i].sequence, text, n);
+	}
 	for (unsigned int key = 0; key < 256; key++) {
 		unsigned int good = 0;
 
 		if (s->has_challenge && (uint8_t)s->challenge != key)
 			continue;
 		while (good < t->used &&
-		       fits(s, &t->message[good], (uint8_t)key, text, n))
+		       fits(s, base[good], t->message[good].n, (uint8_t)key))
 			good++;
 		if (good < t->used)
 			continue;
@@ -69,6 +104,31 @@ static bool try_text(struct q3_session *s, const char *text, size_t n)
 		return true;
 	}
 	return false;
+}
+
+bool q3_session_find_key(struct q3_session *s, int32_t sequence, const char *text,
+			 size_t text_n, const uint8_t *payload, size_t n)
+{
+	uint8_t base[Q3_MESSAGE_MAX];
+	int found = -1;
+
+	if (n < TRIAL_HEAD || n > sizeof(base) || s->guesses >= GUESSES_MAX)
+		return false;
+	s->guesses++;
+	memcpy(base, payload, n);
+	q3_scramble(base, n, Q3_KEY_FROM_SERVER, (uint8_t)sequence, text, text_n);
+	for (int key = 0; key < 256; key++) {
+		if (!fits(s, base, n, (uint8_t)key))
+			continue;
+		if (found >= 0)
+			return false;
+		found = key;
+	}
+	if (found < 0)
+		return false;
+	s->challenge = found;
+	s->has_challenge = true;
+	return true;
 }
 
 /* Texts that this client has sent before. */

@@ -119,11 +119,13 @@ void q3_session_find_netchan(struct q3_session *s, const uint8_t *datagram, size
 static bool vote_checksum(struct q3_votes *v, unsigned int from_client, uint32_t sequence,
 			  uint32_t checksum)
 {
-	if (v->has_solved[from_client] &&
+	/* Not the same packet again. */
+	if (v->has_solved[from_client] && sequence != v->solved_at[from_client] &&
 	    q3_checksum(v->solved[from_client], sequence) == checksum && sequence > 1)
 		return true;
 	if (sequence % 2 == 0) {
 		v->solved[from_client] = q3_checksum_solve(checksum, sequence);
+		v->solved_at[from_client] = sequence;
 		v->has_solved[from_client] = v->solved[from_client] != 0;
 	}
 	return false;
@@ -146,6 +148,24 @@ static bool looks_like_client(const uint8_t *datagram, size_t n, uint32_t other)
 	       reliable < VOTE_RELIABLE_MAX;
 }
 
+/* A legacy client's first: number 1, all in the clear, nothing acknowledged but what the
+ * server may have sent first. */
+static bool is_first_of_client(const uint8_t *datagram, size_t n)
+{
+	struct record silent;
+	struct q3_parse p;
+	struct q3_bits b;
+
+	if (n < 6 + 5 || n > 6 + Q3_KEY_FROM_CLIENT)
+		return false;
+	b = q3_bits_of(datagram + 6, n - 6);
+	if (q3_get_long(&b) || (uint32_t)q3_get_long(&b) > 1 || q3_get_long(&b))
+		return false;
+	record_reset(&silent, NULL);
+	q3_parse_init(&p, datagram + 6, n - 6, &q3_dialect_68, NULL, &silent);
+	return q3_parse_client(&p);
+}
+
 enum direction q3_session_vote(struct q3_session *s, unsigned int end,
 			       const uint8_t *datagram, size_t n)
 {
@@ -159,13 +179,26 @@ enum direction q3_session_vote(struct q3_session *s, unsigned int end,
 		rd = reader_of(datagram, n);
 		reader_take(&rd, client ? 6 : 4);
 		checksum = reader_le32(&rd);
-		if (reader_failed(&rd) || !vote_checksum(v, client, number, checksum))
+		if (reader_failed(&rd))
+			continue;
+		/* Of number 1 the sum is 0, whatever the challenge is. */
+		if (number == 1 && !checksum) {
+			s->netchan = Q3_NETCHAN_CHECKSUM;
+			s->dialect = &q3_dialect_ioq3;
+			return client ? DIRECTION_C2S : DIRECTION_S2C;
+		}
+		if (!vote_checksum(v, client, number, checksum))
 			continue;
 		s->netchan = Q3_NETCHAN_CHECKSUM;
 		s->challenge = v->solved[client];
 		s->has_challenge = true;
 		s->dialect = &q3_dialect_ioq3;
 		return client ? DIRECTION_C2S : DIRECTION_S2C;
+	}
+	if (sequence == 1 && !s->live && is_first_of_client(datagram, n)) {
+		q3_session_start(s, true);
+		s->netchan = Q3_NETCHAN_LEGACY;
+		return DIRECTION_C2S;
 	}
 	if (number > v->highest)
 		v->highest = number;

@@ -31,6 +31,7 @@ struct q3_offer {
 struct q3_votes {
 	uint32_t highest; /* sequence */
 	int32_t solved[2]; /* challenges, by the offset of the checksum */
+	uint32_t solved_at[2]; /* sequences */
 	bool has_solved[2];
 	uint8_t legacy; /* it is a client over the legacy netchan */
 };
@@ -86,6 +87,13 @@ void q3_session_find_netchan(struct q3_session *s, const uint8_t *datagram, size
  */
 bool q3_session_guess(struct q3_session *s, int32_t sequence, int32_t acknowledge,
 		      const uint8_t *payload, size_t n);
+
+/*
+ * The same when the text is known and only the challenge is not: one message is enough
+ * if just one of 256 keys makes sense of it.
+ */
+bool q3_session_find_key(struct q3_session *s, int32_t sequence, const char *text,
+			 size_t text_n, const uint8_t *payload, size_t n);
 
 void q3_trial_drop(struct q3_session *s);
 

@@ -15,6 +15,7 @@ unsigned int q3_games_max = 128;
 /* All games handed out, by last use. One process decodes in one thread. */
 static struct {
 	struct q3_game *newest, *oldest;
+	struct q3_game *spare; /* the last one given back */
 	unsigned int used;
 } games;
 
@@ -48,6 +49,36 @@ static void set_dialect(struct q3_game *g, const struct q3_dialect *d)
 	memset(q3_state(g, 0), 0, d->entity.count * sizeof(*g->pool));
 }
 
+void q3_game_clear(struct q3_game *g, const struct q3_dialect *d)
+{
+	for (unsigned int i = 0; i < Q3_COUNT(g->snapshots); i++) {
+		g->snapshots[i].sequence = 0;
+		g->snapshots[i].count = 0;
+	}
+	memset(g->baseline, 0, sizeof(g->baseline));
+	memset(g->configstring_n, 0, sizeof(g->configstring_n));
+	g->configstring_used = 0;
+	g->big_used = 0;
+	set_dialect(g, d);
+}
+
+/*
+ * As good as zeroed memory, without touching the pages that the last game did not: what
+ * is not cleared here or by q3_game_clear() is never read before it is written.
+ */
+static void game_reuse(struct q3_game *g)
+{
+	q3_texts_reset(&g->server, false);
+	q3_texts_reset(&g->client, false);
+	for (unsigned int i = 0; i < 4; i++)
+		g->slices[i / 2][i % 2].sequence = 0;
+	memset(g->assembled, 0, sizeof(g->assembled));
+	memset(g->feeds, 0, sizeof(g->feeds));
+	g->gamestate_sequence = 0;
+	g->client_num = 0;
+	g->fresh = false;
+}
+
 struct q3_game *q3_game_get(struct q3_game **owner, const struct q3_dialect *d)
 {
 	struct q3_game *g = *owner;
@@ -61,14 +92,19 @@ struct q3_game *q3_game_get(struct q3_game **owner, const struct q3_dialect *d)
 	}
 	while (games.used && games.used >= q3_games_max)
 		q3_game_drop(games.oldest->owner);
-	g = calloc(1, sizeof(*g));
+	g = games.spare;
+	games.spare = NULL;
+	if (g)
+		game_reuse(g);
+	else
+		g = calloc(1, sizeof(*g));
 	if (!g)
 		return NULL;
 	g->owner = owner;
 	for (unsigned int i = 0; i < Q3_SNAPSHOTS; i++)
 		g->ring[i] = (uint8_t)i;
 	g->work = Q3_SNAPSHOTS;
-	set_dialect(g, d);
+	q3_game_clear(g, d);
 	games_link(g);
 	games.used++;
 	*owner = g;
@@ -84,20 +120,10 @@ void q3_game_drop(struct q3_game **owner)
 	games_unlink(g);
 	games.used--;
 	*owner = NULL;
-	free(g);
-}
-
-void q3_game_clear(struct q3_game *g, const struct q3_dialect *d)
-{
-	for (unsigned int i = 0; i < Q3_COUNT(g->snapshots); i++) {
-		g->snapshots[i].sequence = 0;
-		g->snapshots[i].count = 0;
-	}
-	memset(g->baseline, 0, sizeof(g->baseline));
-	memset(g->configstring_n, 0, sizeof(g->configstring_n));
-	g->configstring_used = 0;
-	g->big_used = 0;
-	set_dialect(g, d);
+	if (games.spare)
+		free(g);
+	else
+		games.spare = g;
 }
 
 void q3_snapshot_empty(struct q3_game *g, struct q3_snapshot *s)
