@@ -15,23 +15,23 @@ static const struct {
 	const char *name;
 	const uint8_t *bytes;
 	size_t n;
-	enum demo_format format;
 	size_t blocks;
+	enum demo_format format;
 	int end;
 } rows[] = {
-	{ "dem", BYTES("-1\n" "\2\0\0\0" ANGLES "\1\1" "\1\0\0\0" ANGLES "\2"), DEMO_DEM, 2, 0 },
-	{ "dem from a DarkPlaces server", BYTES("4\n" "\2\0\0\x80" ANGLES "\1\1"), DEMO_DEM, 1, 0 },
-	{ "dem, broken off", BYTES("-1\n" "\2\0\0\0" ANGLES "\1\1" "\4\0\0\0" ANGLES "\1\1"), DEMO_DEM, 1, -EBADMSG },
-	{ "qwd", BYTES("\0\0\x80\x3f\1\x0a\0\0\0\1\0\0\0\1\0\0\0\1\1" "\0\0\x80\x3f\2\1\0\0\0\1\0\0\0"), DEMO_QWD, 2, 0 },
-	{ "mvd", BYTES("\0\6\x06\0\0\0\x0b\x1c\0\0\0\0" "\x0d\3\0\0\0\0\3\0\0\0\1\1\1" "\5\2\1\0\0\0\1\0\0\0" "\1\6\0\0\0\0"), DEMO_MVD, 4, 0 },
-	{ "mvd, bad type", BYTES("\0\6\x06\0\0\0\x0b\x1c\0\0\0\0\1\6\0\0\0\0\1\6\0\0\0\0\1\6\0\0\0\0\0\7"), DEMO_MVD, 4, -EBADMSG },
-	{ "dm2", BYTES("\5\0\0\0" SERVERDATA2 "\1\0\0\0\6\xff\xff\xff\xff"), DEMO_DM2, 2, 0 },
-	{ "dm2 without its end", BYTES("\5\0\0\0" SERVERDATA2 "\1\0\0\0\6"), DEMO_DM2, 2, 0 },
-	{ "mvd2", BYTES("MVD2\2\0\1\1\1\0\1\0\0"), DEMO_MVD2, 2, 0 },
-	{ "gzip", BYTES("\x1f\x8b\x08\0\0\0"), DEMO_GZIP, 0, -EBADMSG },
-	{ "text", BYTES("hello, world\n"), DEMO_NONE, 0, 0 },
-	{ "digits", BYTES("12\nabc"), DEMO_NONE, 0, 0 },
-	{ "zeros", BYTES("\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"), DEMO_NONE, 0, 0 },
+	{ "dem", BYTES("-1\n" "\2\0\0\0" ANGLES "\1\1" "\1\0\0\0" ANGLES "\2"), 2, DEMO_DEM, 0 },
+	{ "dem from a DarkPlaces server", BYTES("4\n" "\2\0\0\x80" ANGLES "\1\1"), 1, DEMO_DEM, 0 },
+	{ "dem, broken off", BYTES("-1\n" "\2\0\0\0" ANGLES "\1\1" "\4\0\0\0" ANGLES "\1\1"), 1, DEMO_DEM, -EBADMSG },
+	{ "qwd", BYTES("\0\0\x80\x3f\1\x0a\0\0\0\1\0\0\0\1\0\0\0\1\1" "\0\0\x80\x3f\2\1\0\0\0\1\0\0\0"), 2, DEMO_QWD, 0 },
+	{ "mvd", BYTES("\0\6\x06\0\0\0\x0b\x1c\0\0\0\0" "\x0d\3\0\0\0\0\3\0\0\0\1\1\1" "\5\2\1\0\0\0\1\0\0\0" "\1\6\0\0\0\0"), 4, DEMO_MVD, 0 },
+	{ "mvd, bad type", BYTES("\0\6\x06\0\0\0\x0b\x1c\0\0\0\0\1\6\0\0\0\0\1\6\0\0\0\0\1\6\0\0\0\0\0\7"), 4, DEMO_MVD, -EBADMSG },
+	{ "dm2", BYTES("\5\0\0\0" SERVERDATA2 "\1\0\0\0\6\xff\xff\xff\xff"), 2, DEMO_DM2, 0 },
+	{ "dm2 without its end", BYTES("\5\0\0\0" SERVERDATA2 "\1\0\0\0\6"), 2, DEMO_DM2, 0 },
+	{ "mvd2", BYTES("MVD2\2\0\1\1\1\0\1\0\0"), 2, DEMO_MVD2, 0 },
+	{ "gzip", BYTES("\x1f\x8b\x08\0\0\0"), 0, DEMO_GZIP, -EBADMSG },
+	{ "text", BYTES("hello, world\n"), 0, DEMO_NONE, 0 },
+	{ "digits", BYTES("12\nabc"), 0, DEMO_NONE, 0 },
+	{ "zeros", BYTES("\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"), 0, DEMO_NONE, 0 },
 };
 /* clang-format on */
 

@@ -50,7 +50,8 @@ static void compare(const char *path, const char *text, size_t n)
 		fail_msg("%s is missing: UPDATE=1 makes it", path);
 	while ((length = getline(&line, &size, file)) > 0) {
 		number++;
-		if (at + (size_t)length > n || memcmp(text + at, line, (size_t)length))
+		if (at + (size_t)length > n ||
+		    memcmp(text + at, line, (size_t)length) != 0)
 			fail_msg("%s:%u: expected %s, got %.*s", path, number, line,
 				 (int)strcspn(text + at, "\n"), text + at);
 		at += (size_t)length;

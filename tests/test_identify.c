@@ -184,8 +184,8 @@ static void hold_bounded(void **state)
 	json_t *all;
 
 	(void)state;
-	for (uint16_t i = 0; i < MANY; i++)
-		harness_send(h, harness_address(2, i), harness_address(1, 6000),
+	for (int i = 0; i < MANY; i++)
+		harness_send(h, harness_address(2, (uint16_t)i), harness_address(1, 6000),
 			     i % 2 ? big : (const uint8_t *)MARK "ping",
 			     i % 2 ? sizeof(big) : 8);
 	all = harness_close(h);

@@ -95,7 +95,7 @@ static const struct row rows[] = {
 	{ BYTES(MARK "ip 3 12345"), "quakeworld", "c2s", "ip", "decoded", "key", "12345" },
 	{ BYTES(MARK "B" "say hi\0" "abc\0"), "quakeworld", "s2c", "a2c-client-command", "decoded", "id", "abc" },
 	{ BYTES(MARK "d\n\x01\x02\x03\x04\x6b\x6c"), "quakeworld", "s2c", "m2c-servers", "decoded", "servers.0.port", "27500" },
-	{ BYTES("a\n12\n3\n"), "quakeworld", NULL, "s2m-heartbeat", "decoded", "players", "3" },
+	{ BYTES("a\n12\n3\n"), "quakeworld", "s2c", "s2m-heartbeat", "decoded", "players", "3" },
 	/* DarkPlaces */
 	{ BYTES(MARK "challenge abcdefghijk\0"), "netquake", "s2c", "challenge", "decoded", "challenge", "abcdefghijk" },
 	{ BYTES(MARK "connect\\protocol\\darkplaces 3\\challenge\\x"), "netquake", "c2s", "connect", "decoded", "userinfo.protocol", "darkplaces 3" },
@@ -216,7 +216,7 @@ static void words_complete(void **state)
 		bool found = false;
 
 		for (size_t j = 0; j < oob_rows_count; j++) {
-			if (strcmp(oob_rows[j].word, words[i].word))
+			if (strcmp(oob_rows[j].word, words[i].word) != 0)
 				continue;
 			found = true;
 			assert_string_equal(oob_rows[j].kind, words[i].word);

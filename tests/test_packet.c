@@ -19,44 +19,44 @@
 
 struct row {
 	const char *name;
-	int link;
 	const uint8_t *frame;
 	size_t n;
-	bool found;
 	size_t payload; /* bytes */
+	int link;
+	bool found;
 	enum record_status damage;
 };
 
 /* clang-format off */
 static const struct row rows[] = {
-	{ "ethernet, v4", DLT_EN10MB, BYTES(MAC "\x08\0" V4), true, 4, RECORD_DECODED },
-	{ "padding is not payload", DLT_EN10MB, BYTES(MAC "\x08\0" V4 "\0\0\0\0\0\0"), true, 4, RECORD_DECODED },
-	{ "one tag", DLT_EN10MB, BYTES(MAC "\x81\0\0\5\x08\0" V4), true, 4, RECORD_DECODED },
-	{ "two tags", DLT_EN10MB, BYTES(MAC "\x88\xa8\0\5\x81\0\0\6\x08\0" V4), true, 4, RECORD_DECODED },
-	{ "three tags", DLT_EN10MB, BYTES(MAC "\x88\xa8\0\5\x81\0\0\6\x81\0\0\7\x08\0" V4), false, 0, RECORD_DECODED },
-	{ "arp", DLT_EN10MB, BYTES(MAC "\x08\6" V4), false, 0, RECORD_DECODED },
-	{ "pppoe", DLT_EN10MB, BYTES(MAC "\x88\x64\x11\0\0\1\0\x22\0\x21" V4), true, 4, RECORD_DECODED },
-	{ "cooked", DLT_LINUX_SLL, BYTES("\0\0\0\1\0\6\1\2\3\4\5\6\0\0\x08\0" V4), true, 4, RECORD_DECODED },
-	{ "cooked 2", DLT_LINUX_SLL2, BYTES("\x08\0\0\0\0\0\0\1\0\1\0\6\1\2\3\4\5\6\0\0" V4), true, 4, RECORD_DECODED },
-	{ "raw v4", DLT_RAW, BYTES(V4), true, 4, RECORD_DECODED },
-	{ "raw v6", DLT_RAW, BYTES(V6("\x11", "\x0c") UDP("\x0c") "abcd"), true, 4, RECORD_DECODED },
-	{ "null", DLT_NULL, BYTES("\2\0\0\0" V4), true, 4, RECORD_DECODED },
-	{ "loop", DLT_LOOP, BYTES("\0\0\0\2" V4), true, 4, RECORD_DECODED },
-	{ "ppp", DLT_PPP, BYTES("\xff\x03\0\x21" V4), true, 4, RECORD_DECODED },
-	{ "ppp, short", DLT_PPP, BYTES("\0\x21" V4), true, 4, RECORD_DECODED },
-	{ "hdlc", DLT_C_HDLC, BYTES("\x0f\0\x08\0" V4), true, 4, RECORD_DECODED },
-	{ "nflog", DLT_NFLOG, BYTES("\2\0\0\0\5\0\1\0x\0\0\0\x24\0\x09\0" V4), true, 4, RECORD_DECODED },
-	{ "options", DLT_RAW, BYTES("\x46\0\0\x24\0\1\0\0\x40\x11\0\0\x0a\0\0\1\x0a\0\0\2\1\1\1\1" UDP("\x0c") "abcd"), true, 4, RECORD_DECODED },
-	{ "header below its minimum", DLT_RAW, BYTES("\x44\0\0\x20\0\1\0\0\x40\x11\0\0\x0a\0\0\1\x0a\0\0\2" UDP("\x0c") "abcd"), false, 0, RECORD_DECODED },
-	{ "tcp", DLT_RAW, BYTES("\x45\0\0\x20\0\1\0\0\x40\x06\0\0\x0a\0\0\1\x0a\0\0\2" UDP("\x0c") "abcd"), false, 0, RECORD_DECODED },
-	{ "udp length 7", DLT_RAW, BYTES(V4_HEAD("\x20") UDP("\x07") "abcd"), true, 0, RECORD_MALFORMED },
-	{ "udp length beyond ip", DLT_RAW, BYTES(V4_HEAD("\x20") UDP("\x0d") "abcde"), true, 4, RECORD_MALFORMED },
-	{ "udp length below ip", DLT_RAW, BYTES(V4_HEAD("\x20") UDP("\x0b") "abcd"), true, 3, RECORD_DECODED },
-	{ "cut by the capture", DLT_RAW, BYTES(V4_HEAD("\x20") UDP("\x0c") "ab"), true, 2, RECORD_PARTIAL },
-	{ "v6, two extensions", DLT_RAW, BYTES(V6("\0", "\x1c") OPTIONS("\x3c") OPTIONS("\x11") UDP("\x0c") "abcd"), true, 4, RECORD_DECODED },
-	{ "v6, no next header", DLT_RAW, BYTES(V6("\x3b", "\0")), false, 0, RECORD_DECODED },
-	{ "v6, extension beyond", DLT_RAW, BYTES(V6("\0", "\x04") OPTIONS("\x11") UDP("\x0c") "abcd"), false, 0, RECORD_DECODED },
-	{ "v5", DLT_RAW, BYTES("\x55\0\0\x20"), false, 0, RECORD_DECODED },
+	{ "ethernet, v4", BYTES(MAC "\x08\0" V4), 4, DLT_EN10MB, true, RECORD_DECODED },
+	{ "padding is not payload", BYTES(MAC "\x08\0" V4 "\0\0\0\0\0\0"), 4, DLT_EN10MB, true, RECORD_DECODED },
+	{ "one tag", BYTES(MAC "\x81\0\0\5\x08\0" V4), 4, DLT_EN10MB, true, RECORD_DECODED },
+	{ "two tags", BYTES(MAC "\x88\xa8\0\5\x81\0\0\6\x08\0" V4), 4, DLT_EN10MB, true, RECORD_DECODED },
+	{ "three tags", BYTES(MAC "\x88\xa8\0\5\x81\0\0\6\x81\0\0\7\x08\0" V4), 0, DLT_EN10MB, false, RECORD_DECODED },
+	{ "arp", BYTES(MAC "\x08\6" V4), 0, DLT_EN10MB, false, RECORD_DECODED },
+	{ "pppoe", BYTES(MAC "\x88\x64\x11\0\0\1\0\x22\0\x21" V4), 4, DLT_EN10MB, true, RECORD_DECODED },
+	{ "cooked", BYTES("\0\0\0\1\0\6\1\2\3\4\5\6\0\0\x08\0" V4), 4, DLT_LINUX_SLL, true, RECORD_DECODED },
+	{ "cooked 2", BYTES("\x08\0\0\0\0\0\0\1\0\1\0\6\1\2\3\4\5\6\0\0" V4), 4, DLT_LINUX_SLL2, true, RECORD_DECODED },
+	{ "raw v4", BYTES(V4), 4, DLT_RAW, true, RECORD_DECODED },
+	{ "raw v6", BYTES(V6("\x11", "\x0c") UDP("\x0c") "abcd"), 4, DLT_RAW, true, RECORD_DECODED },
+	{ "null", BYTES("\2\0\0\0" V4), 4, DLT_NULL, true, RECORD_DECODED },
+	{ "loop", BYTES("\0\0\0\2" V4), 4, DLT_LOOP, true, RECORD_DECODED },
+	{ "ppp", BYTES("\xff\x03\0\x21" V4), 4, DLT_PPP, true, RECORD_DECODED },
+	{ "ppp, short", BYTES("\0\x21" V4), 4, DLT_PPP, true, RECORD_DECODED },
+	{ "hdlc", BYTES("\x0f\0\x08\0" V4), 4, DLT_C_HDLC, true, RECORD_DECODED },
+	{ "nflog", BYTES("\2\0\0\0\5\0\1\0x\0\0\0\x24\0\x09\0" V4), 4, DLT_NFLOG, true, RECORD_DECODED },
+	{ "options", BYTES("\x46\0\0\x24\0\1\0\0\x40\x11\0\0\x0a\0\0\1\x0a\0\0\2\1\1\1\1" UDP("\x0c") "abcd"), 4, DLT_RAW, true, RECORD_DECODED },
+	{ "header below its minimum", BYTES("\x44\0\0\x20\0\1\0\0\x40\x11\0\0\x0a\0\0\1\x0a\0\0\2" UDP("\x0c") "abcd"), 0, DLT_RAW, false, RECORD_DECODED },
+	{ "tcp", BYTES("\x45\0\0\x20\0\1\0\0\x40\x06\0\0\x0a\0\0\1\x0a\0\0\2" UDP("\x0c") "abcd"), 0, DLT_RAW, false, RECORD_DECODED },
+	{ "udp length 7", BYTES(V4_HEAD("\x20") UDP("\x07") "abcd"), 0, DLT_RAW, true, RECORD_MALFORMED },
+	{ "udp length beyond ip", BYTES(V4_HEAD("\x20") UDP("\x0d") "abcde"), 4, DLT_RAW, true, RECORD_MALFORMED },
+	{ "udp length below ip", BYTES(V4_HEAD("\x20") UDP("\x0b") "abcd"), 3, DLT_RAW, true, RECORD_DECODED },
+	{ "cut by the capture", BYTES(V4_HEAD("\x20") UDP("\x0c") "ab"), 2, DLT_RAW, true, RECORD_PARTIAL },
+	{ "v6, two extensions", BYTES(V6("\0", "\x1c") OPTIONS("\x3c") OPTIONS("\x11") UDP("\x0c") "abcd"), 4, DLT_RAW, true, RECORD_DECODED },
+	{ "v6, no next header", BYTES(V6("\x3b", "\0")), 0, DLT_RAW, false, RECORD_DECODED },
+	{ "v6, extension beyond", BYTES(V6("\0", "\x04") OPTIONS("\x11") UDP("\x0c") "abcd"), 0, DLT_RAW, false, RECORD_DECODED },
+	{ "v5", BYTES("\x55\0\0\x20"), 0, DLT_RAW, false, RECORD_DECODED },
 };
 /* clang-format on */
 
@@ -72,7 +72,7 @@ static void frames(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		const struct row *row = &rows[i];
-		struct datagram dg;
+		struct datagram dg = { .frame = 0 };
 
 		print_message("%s\n", row->name);
 		assert_true(packet_link_known(row->link));
@@ -94,7 +94,7 @@ static void frames_cut(void **state)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
 		for (size_t n = 0; n < rows[i].n; n++) {
 			uint8_t *copy = malloc(n ? n : 1);
-			struct datagram dg;
+			struct datagram dg = { .frame = 0 };
 
 			assert_non_null(copy);
 			memcpy(copy, rows[i].frame, n);

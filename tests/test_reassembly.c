@@ -57,8 +57,8 @@ static void orders(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		struct reassembly *re = reassembly_create();
-		struct packet whole;
-		const char *reason;
+		struct packet whole = { .protocol = 0 };
+		const char *reason = NULL;
 
 		print_message("%s\n", rows[i].name);
 		assert_non_null(re);

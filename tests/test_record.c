@@ -12,14 +12,13 @@
 
 static void reader_reads(void **state)
 {
-	uint8_t *bytes = malloc(19);
+	static const uint8_t source[19] = "\x01\x02\x03\x04\x05\x06\x07\x08\x09\0\0\x80\x3f"
+				       "ab\0xyz";
+	uint8_t *bytes = malloc(sizeof(source));
 	struct reader rd = reader_of(bytes, 19);
 
 	(void)state;
-	memcpy(bytes,
-	       "\x01\x02\x03\x04\x05\x06\x07\x08\x09\0\0\x80\x3f"
-	       "ab\0xyz",
-	       19);
+	memcpy(bytes, source, sizeof(source));
 	assert_int_equal(reader_u8(&rd), 1);
 	assert_int_equal(reader_le16(&rd), 0x0302);
 	assert_int_equal(reader_be16(&rd), 0x0405);

@@ -269,7 +269,8 @@ int cmd_decode(int argc, char **argv)
 {
 	static struct jsonl json;
 	static struct run run;
-	struct options options = { .output = OUTPUT_TEXT, .protocol = FAMILY_AUTO };
+	static struct options options = { .output = OUTPUT_TEXT,
+					  .protocol = FAMILY_AUTO };
 	int status = parse_options(argc, argv, &options);
 
 	if (status)

@@ -28,7 +28,7 @@ static void quake2_word(struct session *s, enum direction direction, const char 
 	size_t at = 0;
 
 	(void)direction;
-	if (strcmp(word, "connect"))
+	if (strcmp(word, "connect") != 0)
 		return;
 	state = session_state(s, FAMILY_QUAKE2);
 	for (int i = 0; i < 2; i++) {

@@ -45,15 +45,16 @@ static bool shape_raw(const uint8_t *payload, size_t n)
 	struct span s = { payload, n };
 
 	if (n && n <= 2 && (n == 1 || !payload[1]))
-		return memchr("klm", payload[0], 3) != NULL;
+		return payload[0] >= 'k' && payload[0] <= 'm';
 	if (n >= 2 && n <= 3 && payload[1] == '\n' && (n == 2 || !payload[2]))
 		return payload[0] == 'C' || payload[0] == 'c';
 	if (span_starts(s, "a\n")) {
 		s = span_skip(s, 2);
 		return is_digits_line(&s) && is_digits_line(&s) && s.n <= 1;
 	}
-	return span_is(s, "query\n") || span_is(s, "query") ||
-	       (n == 7 && !memcmp(payload, "query\n", 7)) || span_starts(s, "stdlog ");
+	if (n == 7 && !payload[6])
+		s.n--;
+	return span_is(s, "query\n") || span_is(s, "query") || span_starts(s, "stdlog ");
 }
 
 enum shape identify_shape(const uint8_t *payload, size_t n, size_t length)
@@ -322,7 +323,10 @@ static void resolve_raw(const struct session *s, const struct datagram *dg, bool
 			struct identity *ret)
 {
 	struct span bytes = { dg->payload, dg->n };
+	bool asks = span_starts(bytes, "query") || span_starts(bytes, "c\n");
 
+	if (ret->direction == DIRECTION_UNKNOWN)
+		ret->direction = asks ? DIRECTION_C2S : DIRECTION_S2C;
 	ret->settled = true;
 	if (span_starts(bytes, "query"))
 		ret->family = FAMILY_QUAKE2;

@@ -82,6 +82,7 @@ static inline bool jsonl_plain(uint8_t b)
 static void jsonl_escape(struct jsonl *json, uint8_t b)
 {
 	static const char digits[] = "0123456789abcdef";
+	static const char unicode[4] = { '\\', 'u', '0', '0' };
 	const char *at = strchr("\"\"\\\\\nn\tt\rr", b);
 	char *to = jsonl_room(json, 6);
 
@@ -92,7 +93,7 @@ static void jsonl_escape(struct jsonl *json, uint8_t b)
 		json->used += 2;
 		return;
 	}
-	memcpy(to, "\\u00", 4);
+	memcpy(to, unicode, sizeof(unicode));
 	to[4] = digits[b >> 4];
 	to[5] = digits[b & 15];
 	json->used += 6;

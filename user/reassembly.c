@@ -166,7 +166,7 @@ static bool slot_fill(struct slot *slot, const struct packet *fragment)
 		if (n > 8)
 			n = 8;
 		if (slot->have[unit / 64] & bit) {
-			if (memcmp(slot->bytes + unit * 8, fragment->bytes + at, n))
+			if (memcmp(slot->bytes + unit * 8, fragment->bytes + at, n) != 0)
 				return false;
 			continue;
 		}
