@@ -34,7 +34,7 @@ export CAPTURES
 
 # What the code needs is kept apart from what a packager may want.
 PKGS		:= libbpf libpcap libconfuse libmicrohttpd jansson libsystemd \
-		   libcap-ng libseccomp libcrypto ncursesw
+		   libcap-ng libseccomp libcrypto ncursesw zlib
 PKG_CFLAGS	= $(shell $(PKG_CONFIG) --cflags $(PKGS))
 PKG_LIBS	= $(shell $(PKG_CONFIG) --libs $(PKGS))
 WARNINGS	:= -Wall -Wextra -Wshadow -Wundef -Wvla -Wwrite-strings \

@@ -28,7 +28,6 @@ static const struct {
 	{ "dm2", BYTES("\5\0\0\0" SERVERDATA2 "\1\0\0\0\6\xff\xff\xff\xff"), 2, DEMO_DM2, 0 },
 	{ "dm2 without its end", BYTES("\5\0\0\0" SERVERDATA2 "\1\0\0\0\6"), 2, DEMO_DM2, 0 },
 	{ "mvd2", BYTES("MVD2\2\0\1\1\1\0\1\0\0"), 2, DEMO_MVD2, 0 },
-	{ "gzip", BYTES("\x1f\x8b\x08\0\0\0"), 0, DEMO_GZIP, -EBADMSG },
 	{ "text", BYTES("hello, world\n"), 0, DEMO_NONE, 0 },
 	{ "digits", BYTES("12\nabc"), 0, DEMO_NONE, 0 },
 	{ "zeros", BYTES("\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"), 0, DEMO_NONE, 0 },

@@ -14,6 +14,7 @@
 #include "commands.h"
 #include "decode.h"
 #include "demo.h"
+#include "input.h"
 #include "jsonl.h"
 #include "names.h"
 #include "q3_demo.h"
@@ -155,32 +156,25 @@ static int demo_file(struct run *run, const char *name, FILE *file,
 static int one_file(struct run *run, const char *name)
 {
 	static uint8_t prefix[DEMO_PREFIX];
-	FILE *file = fopen(name, "rb");
 	enum demo_format format;
+	size_t n = 0;
+	FILE *file = input_open(name, prefix, sizeof(prefix), &n);
 	int status;
-	size_t n;
 
 	memset(&run->summary, 0, sizeof(run->summary));
 	if (!file)
 		return complain(run, name, strerror(errno));
-	n = fread(prefix, 1, sizeof(prefix), file);
-	if (ferror(file) || fseek(file, 0, SEEK_SET)) {
-		status = complain(run, name, strerror(errno));
-		fclose(file);
-		return status;
-	}
-	format = DEMO_NONE;
-	if (!capture_recognise(prefix, n))
-		format = demo_recognise(prefix, n);
 	if (capture_recognise(prefix, n)) {
 		status = capture_file(run, name, file);
-	} else if (format != DEMO_NONE) {
-		status = demo_file(run, name, file, format);
 	} else {
-		fclose(file);
-		return complain(run, name,
-				n ? "neither a capture nor a demo that is known"
-				  : "empty file");
+		format = demo_recognise(prefix, n);
+		if (format == DEMO_NONE) {
+			fclose(file);
+			return complain(run, name,
+					n ? "neither a capture nor a demo that is known"
+					  : "empty file");
+		}
+		status = demo_file(run, name, file, format);
 	}
 	if (run->options->output == OUTPUT_SUMMARY)
 		summary_write(&run->summary, name, run->json);
@@ -192,7 +186,8 @@ static int usage(FILE *out, int status)
 	fputs("usage: quakeshield decode [--json] [--summary] [--protocol P]\n"
 	      "                          [--psk-identity ID --psk HEX] FILE...\n"
 	      "\n"
-	      "FILE is a capture (pcap, pcapng) or a demo (.dem .qwd .mvd .dm2 .dm_NN).\n"
+	      "FILE is a capture (pcap, pcapng) or a demo (.dem .qwd .mvd .dm2 .dm_NN),\n"
+	      "packed by gzip or not.\n"
 	      "  --json          one JSON object a line for each datagram or demo block\n"
 	      "  --summary       one JSON object a line for each file; goes before --json\n"
 	      "  --protocol P    all datagrams are of P: netquake quakeworld quake2 quake3\n"

@@ -227,7 +227,7 @@ static int format_next(struct demo *demo, struct demo_block *ret)
 	case DEMO_MVD2:
 		return mvd2_next(demo, ret);
 	default:
-		return broken(demo, "compressed: unpack it first");
+		return broken(demo, "no demo");
 	}
 }
 

@@ -25,7 +25,6 @@ enum demo_format {
 	DEMO_MVD2, /* Quake II, Q2PRO's multi-view */
 	DEMO_DM3, /* Quake III, protocol 66 and later: .dm_NN */
 	DEMO_DM3_OLD, /* before that */
-	DEMO_GZIP, /* compressed; says so and stops */
 };
 
 struct demo_block {

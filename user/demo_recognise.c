@@ -127,8 +127,6 @@ enum demo_format demo_recognise(const uint8_t *bytes, size_t n)
 {
 	if (n > 4 && !memcmp(bytes, "MVD2", 4))
 		return DEMO_MVD2;
-	if (n > 2 && bytes[0] == 0x1f && bytes[1] == 0x8b)
-		return DEMO_GZIP;
 	if (is_dem(bytes, n))
 		return DEMO_DEM;
 	switch (q3_demo_recognise(bytes, n)) {
