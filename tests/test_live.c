@@ -6,6 +6,8 @@
  *
  * Read from $CAPTURES/live; without them each file's test is skipped by name.
  */
+#include <glob.h>
+
 #include "capture.h"
 #include "decode_support.h"
 #include "names.h"
@@ -120,15 +122,50 @@ static void live(void **state)
 	json_decref(all);
 }
 
+/* Replies and requests from other people's captures: neg_* are look-alikes. */
+static void payloads(void **state)
+{
+	static uint8_t bytes[65536];
+	const char *captures = getenv("CAPTURES");
+	char pattern[1024];
+	glob_t paths;
+
+	(void)state;
+	snprintf(pattern, sizeof(pattern), "%s/pcap/oob-payloads/*.bin",
+		 captures ? captures : "");
+	if (glob(pattern, 0, NULL, &paths)) {
+		print_message("skip payloads: no $CAPTURES/pcap/oob-payloads\n");
+		skip();
+	}
+	for (size_t i = 0; i < paths.gl_pathc; i++) {
+		bool foreign = strstr(paths.gl_pathv[i], "/neg_") != NULL;
+		struct harness *h = harness_open(FAMILY_AUTO);
+		FILE *file = fopen(paths.gl_pathv[i], "rb");
+		json_t *all;
+
+		assert_non_null(file);
+		harness_c2s(h, bytes, fread(bytes, 1, sizeof(bytes), file));
+		fclose(file);
+		all = harness_close(h);
+		print_message("%s\n", paths.gl_pathv[i]);
+		assert_string_equal(text_at(json_array_get(all, 0), "status"),
+				    foreign ? "opaque" : "decoded");
+		assert_int_equal(!strcmp(text_at(json_array_get(all, 0), "protocol"),
+					 "null"),
+				 foreign);
+		json_decref(all);
+	}
+	globfree(&paths);
+}
+
 int main(void)
 {
-	enum {
-		COUNT = sizeof(files) / sizeof(*files)
+	static struct CMUnitTest tests[1 + sizeof(files) / sizeof(*files)] = {
+		cmocka_unit_test(payloads),
 	};
-	struct CMUnitTest tests[COUNT];
 
-	for (size_t i = 0; i < COUNT; i++)
-		tests[i] = (struct CMUnitTest){
+	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)
+		tests[i + 1] = (struct CMUnitTest){
 			.name = files[i].name,
 			.test_func = live,
 			.initial_state = (void *)&files[i],

@@ -289,6 +289,7 @@ static bool valve_find(struct span s)
 	case 'A':
 		return s.n == 5 || s.n == 9;
 	case 'I':
+		return s.n > 6 && memchr(s.bytes, 0, s.n);
 	case 'D':
 	case 'E':
 	case 'm':
