@@ -78,6 +78,11 @@ static bool first_number(const uint8_t *arguments, size_t n, int32_t *ret)
 	return end != digits;
 }
 
+static bool is_word(const char *word, const char *wanted)
+{
+	return strcmp(word, wanted) == 0;
+}
+
 static void quake3_word(struct session *s, enum direction direction, const char *word,
 			const uint8_t *arguments, size_t n)
 {
@@ -86,17 +91,17 @@ static void quake3_word(struct session *s, enum direction direction, const char 
 	bool has;
 
 	(void)direction;
-	if (strcmp(word, "challengeResponse") && strcmp(word, "connect") &&
-	    strcmp(word, "connectResponse") && strcmp(word, "disconnect"))
+	if (!is_word(word, "challengeResponse") && !is_word(word, "connect") &&
+	    !is_word(word, "connectResponse") && !is_word(word, "disconnect"))
 		return;
 	q = session_state(s, FAMILY_QUAKE3);
 	if (!q)
 		return;
 	has = first_number(arguments, n, &challenge);
-	if (!strcmp(word, "challengeResponse")) {
+	if (is_word(word, "challengeResponse")) {
 		if (has)
 			q3_session_on_challenge(q, challenge);
-	} else if (!strcmp(word, "connect")) {
+	} else if (is_word(word, "connect")) {
 		/* The text is in quotes. */
 		while (n && *arguments != '\\') {
 			arguments++;
@@ -105,7 +110,7 @@ static void quake3_word(struct session *s, enum direction direction, const char 
 		if (n && arguments[n - 1] == '"')
 			n--;
 		q3_session_on_connect(q, (const char *)arguments, n);
-	} else if (!strcmp(word, "connectResponse")) {
+	} else if (is_word(word, "connectResponse")) {
 		q3_session_on_accept(q, has ? &challenge : NULL);
 	} else {
 		q->disconnected = true;

@@ -15,6 +15,7 @@
 
 void huffman_tree_init(struct huffman_tree *t)
 {
+	memset(t->node, 0, sizeof(t->node));
 	memset(t->leaf, 0xff, sizeof(t->leaf));
 	t->node[HUFFMAN_ROOT] = (struct huffman_node){ 0, -1, -1, -1, HUFFMAN_NYT };
 	t->leaf[HUFFMAN_NYT] = HUFFMAN_ROOT;

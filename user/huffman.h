@@ -19,8 +19,9 @@
 #define HUFFMAN_LOOKUP_SIZE  (1 << HUFFMAN_LOOKUP_BITS)
 #define HUFFMAN_LENGTH_MASK  15
 #define HUFFMAN_SYMBOL_SHIFT 4
-#define HUFFMAN_NYT	     256 /* not yet transmitted: malformed when read from the fixed code \
-				  */
+#define HUFFMAN_NYT                                                         \
+	256 /* not yet transmitted: malformed when read from the fixed code \
+	     */
 
 extern const uint16_t huffman_lookup[HUFFMAN_LOOKUP_SIZE];
 

@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "huffman.h"
@@ -93,15 +94,21 @@ static inline int32_t q3_get_long(struct q3_bits *b)
 	return (int32_t)q3_get(b, 32);
 }
 
+/* The @n lowest bits, 1..32 of them, as a signed number. */
+static inline uint32_t q3_extend(uint32_t value, unsigned int n)
+{
+	uint32_t sign = 1U << (n - 1);
+
+	return (value ^ sign) - sign;
+}
+
 /* @bits as in a field table: below zero is signed of that width. */
 static inline uint32_t q3_get_int(struct q3_bits *b, int bits)
 {
-	uint32_t value;
+	unsigned int n = (unsigned int)abs(bits);
+	uint32_t value = q3_get(b, n);
 
-	if (bits > 0)
-		return q3_get(b, (unsigned int)bits);
-	value = q3_get(b, (unsigned int)-bits);
-	return (uint32_t)((int32_t)(value << (32 + bits)) >> (32 + bits));
+	return bits < 0 ? q3_extend(value, n) : value;
 }
 
 /* Characters up to NUL, which is consumed, at most @max of them: more is bad. The text

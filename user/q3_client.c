@@ -8,6 +8,8 @@
  *   user commands: count:8, each: relative:bit, serverTime 8 or 32, changed:bit, then
  *   per field a bit and its value XOR the low bits of (key ^ serverTime)
  */
+#include <stdlib.h>
+
 #include "q3_message.h"
 
 #define MOVES_MAX     32
@@ -79,28 +81,19 @@ static void parse_voice(struct q3_parse *p, const char *name, bool old)
 		p->content = Q3_HOLDS_VOICE;
 }
 
-static uint32_t apply_key(uint32_t value, int bits, uint32_t key)
-{
-	unsigned int width = (unsigned int)(bits < 0 ? -bits : bits);
-
-	value = (value ^ key) & ((1U << width) - 1);
-	if (bits < 0)
-		value = (uint32_t)((int32_t)(value << (32 - width)) >> (32 - width));
-	return value;
-}
-
 static void parse_move_fields(struct q3_parse *p, uint32_t *move, uint32_t key)
 {
 	const struct q3_table *t = &p->dialect->moves;
 
 	for (unsigned int i = 0; i < t->count; i++) {
 		int bits = t->fields[i].bits;
+		unsigned int width = (unsigned int)abs(bits);
 
 		if (!q3_get_bit(&p->b))
 			continue;
-		move[i] =
-			apply_key(q3_get(&p->b, (unsigned int)(bits < 0 ? -bits : bits)),
-				  bits, key);
+		move[i] = (q3_get(&p->b, width) ^ key) & ((1U << width) - 1);
+		if (bits < 0)
+			move[i] = q3_extend(move[i], width);
 		/* The most negative step is made one less by the engine. */
 		if (i >= Q3_MOVE_FORWARD && i <= Q3_MOVE_UP && (int32_t)move[i] == -128)
 			move[i] = (uint32_t)-127;

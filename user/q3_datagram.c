@@ -66,9 +66,9 @@ static bool settle(struct q3_session *s, const uint8_t *message, size_t n)
 	return false;
 }
 
-static void watch_disconnect(struct q3_session *s)
+static void watch_disconnect(struct q3_session *s, const struct q3_game *g)
 {
-	const struct q3_texts *sides[] = { &s->game->server, &s->game->client };
+	const struct q3_texts *sides[] = { &g->server, &g->client };
 
 	for (unsigned int i = 0; i < 2; i++) {
 		const struct q3_text *t = q3_text_find(sides[i], sides[i]->last);
@@ -83,12 +83,30 @@ static void decode(struct q3_session *s, struct q3_parse *p, enum direction dire
 {
 	bool client = direction == DIRECTION_C2S;
 
-	p->commit = s->game != NULL;
+	p->commit = p->game != NULL;
 	q3_decode_message(p, direction);
-	if (p->commit && p->stateful && p->record->status < RECORD_OPAQUE)
-		watch_disconnect(s);
+	if (p->game && p->stateful && p->record->status < RECORD_OPAQUE)
+		watch_disconnect(s, p->game);
 	if (client && p->record->status < RECORD_OPAQUE)
 		s->has_qport = true;
+}
+
+/* Started in the middle: the gamestate tells which protocol it is, over equal tables. */
+static void learn_protocol(struct q3_session *s, const struct q3_game *g)
+{
+	const struct q3_dialect *d = NULL;
+	int32_t number;
+	size_t n;
+	const char *info = q3_configstring(g, 0, &n);
+
+	if (q3_info_number(info, n, "com_protocol", &number) ||
+	    q3_info_number(info, n, "protocol", &number))
+		d = q3_dialect_find(number, s->netchan == Q3_NETCHAN_CHECKSUM);
+	if (d && d->entity.fields == s->dialect->entity.fields &&
+	    d->player.fields == s->dialect->player.fields) {
+		s->dialect = d;
+		s->protocol = number;
+	}
 }
 
 static void from_server(struct q3_session *s, uint32_t sequence, uint8_t *payload,
@@ -105,6 +123,8 @@ static void from_server(struct q3_session *s, uint32_t sequence, uint8_t *payloa
 	p.b.slack = Q3_SLACK;
 	p.sequence = (int32_t)sequence;
 	decode(s, &p, DIRECTION_S2C);
+	if (!s->protocol && p.game && p.content == Q3_HOLDS_GAMESTATE && !r->reason)
+		learn_protocol(s, p.game);
 }
 
 static void from_client(struct q3_session *s, uint32_t sequence, const int32_t *longs,
@@ -226,7 +246,7 @@ static void message(struct q3_session *s, enum direction direction, uint32_t seq
 	int32_t longs[3] = { 0 };
 
 	if (!s->dialect)
-		s->dialect = &q3_dialect_68;
+		s->dialect = &q3_dialect_legacy;
 	if (s->netchan != Q3_NETCHAN_CHECKSUM) {
 		if (direction == DIRECTION_C2S)
 			legacy_client(s, sequence, payload, n, r);
@@ -250,7 +270,7 @@ static void slice(struct q3_session *s, enum direction direction,
 	size_t n;
 
 	r->kind = "fragment";
-	if (!q3_game_get(&s->game, s->dialect ? s->dialect : &q3_dialect_68)) {
+	if (!q3_game_get(&s->game, s->dialect ? s->dialect : &q3_dialect_legacy)) {
 		record_opaque(r, "no memory for fragments");
 		return;
 	}

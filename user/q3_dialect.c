@@ -109,6 +109,21 @@ _Static_assert(Q3_COUNT(q3_move_quakelive) == Q3_MOVE_QUAKELIVE, "and so does th
 _Static_assert(Q3_COUNT(q3_move_rtcw) == Q3_MOVE_RTCW, "and this");
 _Static_assert(Q3_COUNT(q3_move_et) == Q3_MOVE_ET, "and this");
 
+/* The number was not seen; what the base game, its protocols and OpenArena share. */
+const struct q3_dialect q3_dialect_legacy = {
+	.name = "quake3-legacy",
+	.entity = { q3_entity_fields, Q3_ENTITY_FIELDS },
+	.player = { q3_player_fields, Q3_PLAYER_FIELDS },
+	.player_slots = Q3_PLAYER_FIELDS,
+	.reliable = 64,
+	.message_max = 16384,
+	.configstrings = 1024,
+	.eof = 8,
+	.arrays = q3_arrays,
+	.moves = { q3_move, Q3_MOVE },
+	.flags = Q3_VOICE,
+};
+
 const struct q3_dialect *const q3_dialects[] = {
 	&q3_dialect_68,		 &q3_dialect_67,
 	&q3_dialect_66,		 &q3_dialect_openarena,
@@ -125,7 +140,7 @@ const struct q3_dialect *q3_dialect_find(int number, int checksum)
 	if (checksum)
 		return &q3_dialect_ioq3;
 	if (!number)
-		return &q3_dialect_68;
+		return &q3_dialect_legacy;
 	for (int i = 0; q3_dialects[i]; i++)
 		if (q3_dialects[i]->protocol == number &&
 		    !(q3_dialects[i]->flags & Q3_CHECKSUM))

@@ -13,7 +13,7 @@
 #include "q3_fields.h"
 
 /* clang-format off */
-static const struct q3_field quake3_entity[] = {
+const struct q3_field q3_entity_fields[Q3_ENTITY_FIELDS] = {
 	{ "pos.trTime", 32, 0 }, { "pos.trBase[0]", 0, 1 }, { "pos.trBase[1]", 0, 2 },
 	{ "pos.trDelta[0]", 0, 3 }, { "pos.trDelta[1]", 0, 4 }, { "pos.trBase[2]", 0, 5 },
 	{ "apos.trBase[1]", 0, 6 }, { "pos.trDelta[2]", 0, 7 },
@@ -34,7 +34,7 @@ static const struct q3_field quake3_entity[] = {
 	{ "constantLight", 32, 49 }, { "frame", 16, 50 },
 };
 
-static const struct q3_field quake3_player[] = {
+const struct q3_field q3_player_fields[Q3_PLAYER_FIELDS] = {
 	{ "commandTime", 32, 0 }, { "origin[0]", 0, 1 }, { "origin[1]", 0, 2 },
 	{ "bobCycle", 8, 3 }, { "velocity[0]", 0, 4 }, { "velocity[1]", 0, 5 },
 	{ "viewangles[1]", 0, 6 }, { "viewangles[0]", 0, 7 }, { "weaponTime", -16, 8 },
@@ -58,8 +58,8 @@ static const struct q3_field quake3_player[] = {
 
 const struct q3_dialect q3_dialect_68 = {
 	.name = "quake3-68",
-	.entity = { quake3_entity, Q3_COUNT(quake3_entity) },
-	.player = { quake3_player, Q3_COUNT(quake3_player) },
+	.entity = { q3_entity_fields, Q3_ENTITY_FIELDS },
+	.player = { q3_player_fields, Q3_PLAYER_FIELDS },
 	.player_slots = 48,
 	.reliable = 64,
 	.message_max = 16384,
@@ -72,8 +72,8 @@ const struct q3_dialect q3_dialect_68 = {
 
 const struct q3_dialect q3_dialect_67 = {
 	.name = "quake3-67",
-	.entity = { quake3_entity, Q3_COUNT(quake3_entity) },
-	.player = { quake3_player, Q3_COUNT(quake3_player) },
+	.entity = { q3_entity_fields, Q3_ENTITY_FIELDS },
+	.player = { q3_player_fields, Q3_PLAYER_FIELDS },
 	.player_slots = 48,
 	.reliable = 64,
 	.message_max = 16384,
@@ -86,8 +86,8 @@ const struct q3_dialect q3_dialect_67 = {
 
 const struct q3_dialect q3_dialect_66 = {
 	.name = "quake3-66",
-	.entity = { quake3_entity, Q3_COUNT(quake3_entity) },
-	.player = { quake3_player, Q3_COUNT(quake3_player) },
+	.entity = { q3_entity_fields, Q3_ENTITY_FIELDS },
+	.player = { q3_player_fields, Q3_PLAYER_FIELDS },
 	.player_slots = 48,
 	.reliable = 64,
 	.message_max = 16384,
@@ -100,8 +100,8 @@ const struct q3_dialect q3_dialect_66 = {
 
 const struct q3_dialect q3_dialect_ioq3 = {
 	.name = "ioq3-71",
-	.entity = { quake3_entity, Q3_COUNT(quake3_entity) },
-	.player = { quake3_player, Q3_COUNT(quake3_player) },
+	.entity = { q3_entity_fields, Q3_ENTITY_FIELDS },
+	.player = { q3_player_fields, Q3_PLAYER_FIELDS },
 	.player_slots = 48,
 	.reliable = 64,
 	.message_max = 16384,
@@ -115,8 +115,8 @@ const struct q3_dialect q3_dialect_ioq3 = {
 
 const struct q3_dialect q3_dialect_openarena = {
 	.name = "openarena-71",
-	.entity = { quake3_entity, Q3_COUNT(quake3_entity) },
-	.player = { quake3_player, Q3_COUNT(quake3_player) },
+	.entity = { q3_entity_fields, Q3_ENTITY_FIELDS },
+	.player = { q3_player_fields, Q3_PLAYER_FIELDS },
 	.player_slots = 48,
 	.reliable = 64,
 	.message_max = 16384,

@@ -13,7 +13,7 @@
 /* One field of a delta: bits 0 is a float, below zero signed; slot: where it lives. */
 struct q3_field {
 	const char *name;
-	int8_t bits;
+	int16_t bits;
 	uint8_t slot;
 };
 
@@ -28,7 +28,7 @@ struct q3_table {
  */
 struct q3_array {
 	const char *const *names; /* 16 */
-	int8_t bits;
+	int16_t bits;
 	uint8_t gate;
 };
 
@@ -75,6 +75,7 @@ struct q3_dialect {
 };
 
 extern const struct q3_dialect q3_dialect_66, q3_dialect_67, q3_dialect_68;
+extern const struct q3_dialect q3_dialect_legacy; /* the number is not known */
 extern const struct q3_dialect q3_dialect_openarena, q3_dialect_ioq3;
 extern const struct q3_dialect q3_dialect_quakelive73, q3_dialect_quakelive90;
 extern const struct q3_dialect q3_dialect_quakelive91;
@@ -90,6 +91,12 @@ extern const struct q3_dialect *const q3_dialects[];
  * no table is known for it. Without a number (0): the base game's.
  */
 const struct q3_dialect *q3_dialect_find(int number, int checksum);
+
+/* The base game's tables. */
+#define Q3_ENTITY_FIELDS 51
+#define Q3_PLAYER_FIELDS 48
+extern const struct q3_field q3_entity_fields[Q3_ENTITY_FIELDS];
+extern const struct q3_field q3_player_fields[Q3_PLAYER_FIELDS];
 
 /* Arrays and user commands, shared by the tables. */
 extern const struct q3_array q3_arrays[], q3_arrays_wolf[], q3_arrays_tremulous[];

@@ -61,7 +61,7 @@ static bool plausible(const uint8_t *plain)
  */
 static bool fits(const struct q3_session *s, const uint8_t *base, size_t n, uint8_t key)
 {
-	const struct q3_dialect *d = s->dialect ? s->dialect : &q3_dialect_68;
+	const struct q3_dialect *d = s->dialect ? s->dialect : &q3_dialect_legacy;
 	uint8_t plain[Q3_MESSAGE_MAX];
 	struct record silent;
 	struct q3_parse p;
@@ -212,7 +212,7 @@ bool q3_session_guess(struct q3_session *s, int32_t sequence, int32_t acknowledg
 	s->guesses++;
 	if (!guess(s, &found, &found_n))
 		return false;
-	if (!q3_game_get(&s->game, s->dialect ? s->dialect : &q3_dialect_68))
+	if (!q3_game_get(&s->game, s->dialect ? s->dialect : &q3_dialect_legacy))
 		return false;
 	/* It may lie in the very store that it goes to. */
 	memcpy(text, found, found_n);

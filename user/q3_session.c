@@ -26,7 +26,7 @@ void q3_session_start(struct q3_session *s, bool fresh)
 
 	/* Unknown numbers are tried with the base game's tables and judged strictly. */
 	if (!d)
-		d = &q3_dialect_68;
+		d = &q3_dialect_legacy;
 	q3_session_drop(s);
 	q3_game_get(&s->game, d);
 	if (s->game) {
@@ -170,17 +170,21 @@ enum direction q3_session_vote(struct q3_session *s, unsigned int end,
 			       const uint8_t *datagram, size_t n)
 {
 	struct q3_votes *v = &s->votes[end], *other = &s->votes[!end];
-	struct reader rd = reader_of(datagram, n);
-	uint32_t sequence = reader_le32(&rd), number = sequence & ~Q3_FRAGMENT;
+	uint32_t sequence, number;
 
+	if (n < sizeof(sequence))
+		return DIRECTION_UNKNOWN;
+	memcpy(&sequence, datagram, sizeof(sequence));
+	sequence = le32toh(sequence);
+	number = sequence & ~Q3_FRAGMENT;
 	for (unsigned int client = 0; client < 2; client++) {
+		size_t at = client ? 6 : 4;
 		uint32_t checksum;
 
-		rd = reader_of(datagram, n);
-		reader_take(&rd, client ? 6 : 4);
-		checksum = reader_le32(&rd);
-		if (reader_failed(&rd))
+		if (n < at + sizeof(checksum))
 			continue;
+		memcpy(&checksum, datagram + at, sizeof(checksum));
+		checksum = le32toh(checksum);
 		/* Of number 1 the sum is 0, whatever the challenge is. */
 		if (number == 1 && !checksum) {
 			s->netchan = Q3_NETCHAN_CHECKSUM;
