@@ -45,10 +45,15 @@ static int fill(void **state)
 		(struct tally){ 20, 20000 };
 	ffa->in.strangers = (struct volume){ 2000, 12000 };
 	ffa->out.strangers = (struct volume){ 1000, 3000 };
+	ffa->spent[CLASS_QUERY] = 0.5;
+	ffa->spent[CLASS_RCON] = 1;
 	strcpy(duel->service.name, "a \"duel\"\\");
 	duel->service.family = FAMILY_QUAKEWORLD;
 	duel->service.observe = 1;
 	stats.others[OTHER_NOT_OURS] = (struct tally){ 5, 500 };
+	stats.sampled[SAMPLER_FOLLOW] = (struct sampled){ 10, 2, 1 };
+	stats.rooms[ROOM_PLAYERS] = (struct shield_room){ 3, PLAYERS_MAX };
+	stats.generation = 4;
 	stats.others[OTHER_LONG_CHAIN] = (struct tally){ 1, UINT32_MAX * 4ull };
 	return 0;
 }
@@ -82,10 +87,17 @@ static void json_to_the_letter(void **state)
 		"\"reason\":\"source-budget\",\"packets\":100,\"bytes\":6000},"
 		"{\"direction\":\"out\",\"kind\":\"statusResponse\","
 		"\"verdict\":\"pass\",\"reason\":\"within-budget\",\"packets\":20,"
-		"\"bytes\":20000}]},"
+		"\"bytes\":20000}],\"budgets\":{\"query\":0.5,\"challenge\":0.0,"
+		"\"connect\":0.0,\"rcon\":1.0,\"unknown\":0.0,\"netchan\":0.0},"
+		"\"strangers\":{\"in\":{\"payload\":2000,\"wire\":12000},"
+		"\"out\":{\"payload\":1000,\"wire\":3000}}},"
 		"{\"name\":\"a \\\"duel\\\"\\\\\",\"protocol\":\"quakeworld\","
 		"\"observe\":true,\"players\":0,"
-		"\"amplification\":{\"payload\":null,\"wire\":null},\"counters\":[]}],"
+		"\"amplification\":{\"payload\":null,\"wire\":null},\"counters\":[],"
+		"\"budgets\":{\"query\":0.0,\"challenge\":0.0,\"connect\":0.0,"
+		"\"rcon\":0.0,\"unknown\":0.0,\"netchan\":0.0},\"strangers\":{"
+		"\"in\":{\"payload\":0,\"wire\":0},"
+		"\"out\":{\"payload\":0,\"wire\":0}}}],"
 		"\"other\":{";
 	char text[8192];
 
@@ -119,6 +131,45 @@ static void json_others(void **state)
 	assert_int_equal(json_integer_value(json_object_get(entry, "bytes")),
 			 UINT32_MAX * 4ull);
 	json_decref(root);
+}
+
+static void json_gauges(void **state)
+{
+	static const char expected[] =
+		",\"samplers\":{"
+		"\"statistic\":{\"taken\":0,\"limited\":0,\"lost\":0},"
+		"\"follow\":{\"taken\":10,\"limited\":2,\"lost\":1}},"
+		"\"maps\":{\"players\":{\"used\":3,\"capacity\":16384},"
+		"\"allow\":{\"used\":0,\"capacity\":0},"
+		"\"deny\":{\"used\":0,\"capacity\":0},"
+		"\"follow\":{\"used\":0,\"capacity\":0}},\"generation\":4}\n";
+	char text[8192];
+
+	(void)state;
+	render(stats_json, &stats, text, sizeof(text));
+	assert_true(strlen(text) > strlen(expected));
+	assert_string_equal(text + strlen(text) - strlen(expected), expected);
+}
+
+/* What is spent of a budget: from the time at which it is full again. */
+static void spent(void **state)
+{
+	static const struct {
+		struct limit limit;
+		__u64 due, now;
+		double spent;
+	} rows[] = {
+		{ { 0, 0 }, 900, 100, 0 }, /* unlimited */
+		{ { 10, 5 }, 0, 100, 1 }, /* nothing passes */
+		{ { 10, 100 }, 0, 100, 0 },	 { { 10, 100 }, 100, 100, 0 },
+		{ { 10, 100 }, 125, 100, 0.25 }, { { 10, 100 }, 200, 100, 1 },
+		{ { 10, 100 }, ~0ull, 100, 1 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		assert_true(shield_spent_share(&rows[i].limit, rows[i].due,
+					       rows[i].now) == rows[i].spent);
 }
 
 static void json_of_nothing(void **state)
@@ -222,11 +273,13 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(json_to_the_letter),
 		cmocka_unit_test(json_others),
+		cmocka_unit_test(json_gauges),
 		cmocka_unit_test(json_of_nothing),
 		cmocka_unit_test(json_of_everything),
 		cmocka_unit_test(text_to_the_letter),
 		cmocka_unit_test(a_full_disk_is_said),
 		cmocka_unit_test(ratios),
+		cmocka_unit_test(spent),
 	};
 
 	return cmocka_run_group_tests(tests, fill, NULL);

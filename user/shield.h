@@ -113,6 +113,30 @@ int shield_samples_poll(struct shield *shield, int timeout_ms);
 /* What became of the samples so far. */
 int shield_sampled(const struct shield *shield, struct sampled ret[SAMPLER_COUNT]);
 
+/* --- gauges ------------------------------------------------------------------ */
+
+/* How much of each global budget of the service in @slot is spent: 0 nothing, 1 all. */
+int shield_spent(const struct shield *shield, __u32 slot, double ret[CLASS_BUDGETS]);
+/* The arithmetic of it. */
+double shield_spent_share(const struct limit *limit, __u64 due_ns, __u64 now_ns);
+
+/* Maps that can fill up. */
+enum room {
+	ROOM_PLAYERS,
+	ROOM_ALLOW,
+	ROOM_DENY,
+	ROOM_FOLLOW,
+	ROOM_COUNT,
+};
+
+struct shield_room {
+	__u32 used, capacity; /* entries */
+};
+void shield_rooms(const struct shield *shield, struct shield_room ret[ROOM_COUNT]);
+
+/* The clock that the programs go by, and the times in struct player: nanoseconds. */
+__u64 shield_clock(void);
+
 /* --- allow and deny lists ---------------------------------------------------- */
 
 enum list {

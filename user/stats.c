@@ -25,6 +25,8 @@ static int service_collect(const struct shield *shield, __u32 slot,
 	err = shield_tallies(shield, slot, &ret->in);
 	if (!err)
 		err = shield_tallies_out(shield, slot, &ret->out);
+	if (!err)
+		err = shield_spent(shield, slot, ret->spent);
 	return err;
 }
 
@@ -68,12 +70,16 @@ int stats_collect(const struct shield *shield, struct stats *ret)
 		err = shield_players(shield, player_count, players);
 	if (!err)
 		err = shield_others(shield, s.others);
+	if (!err)
+		err = shield_sampled(shield, s.sampled);
 	if (err) {
 		stats_free(&s);
 		return err;
 	}
 	for (size_t i = 0; i < s.service_count; i++)
 		s.services[i].players = players[s.services[i].slot];
+	shield_rooms(shield, s.rooms);
+	s.generation = shield_generation(shield);
 	*ret = s;
 	return 0;
 }
@@ -102,6 +108,28 @@ const char *mode_name(enum attach_mode mode)
 	};
 
 	return names[mode];
+}
+
+const char *room_name(enum room room)
+{
+	static const char *const names[ROOM_COUNT] = {
+		[ROOM_PLAYERS] = "players",
+		[ROOM_ALLOW] = "allow",
+		[ROOM_DENY] = "deny",
+		[ROOM_FOLLOW] = "follow",
+	};
+
+	return names[room];
+}
+
+const char *sampler_name(enum sampler sampler)
+{
+	static const char *const names[SAMPLER_COUNT] = {
+		[SAMPLER_STATISTIC] = "statistic",
+		[SAMPLER_FOLLOW] = "follow",
+	};
+
+	return names[sampler];
 }
 
 void time_format(time_t time, char ret[TIME_TEXT])

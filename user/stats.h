@@ -17,6 +17,7 @@ struct stats_service {
 	struct service service;
 	__u32 slot;
 	size_t players;
+	double spent[CLASS_BUDGETS]; /* of each global budget: 0 nothing, 1 all */
 	struct tallies in, out;
 };
 
@@ -26,6 +27,9 @@ struct stats {
 	struct stats_service *services; /* only those in use, by slot */
 	size_t service_count;
 	struct tally others[OTHER_COUNT];
+	struct sampled sampled[SAMPLER_COUNT];
+	struct shield_room rooms[ROOM_COUNT];
+	__u32 generation; /* of the configuration in force */
 };
 
 /* 0 or -errno after a message; then there is nothing to free. */
@@ -44,6 +48,10 @@ bool stats_ratio(__u64 out, __u64 in, double *ret);
 
 /* "auto", "native", "skb". */
 const char *mode_name(enum attach_mode mode);
+/* "players", "allow", "deny", "follow". */
+const char *room_name(enum room room);
+/* "statistic", "follow". */
+const char *sampler_name(enum sampler sampler);
 
 /* In UTC, as 2026-11-21T04:00:00Z. */
 #define TIME_TEXT 32

@@ -41,6 +41,23 @@ static json_t *ratio(__u64 out, __u64 in)
 	return stats_ratio(out, in, &x) ? json_real(x) : json_null();
 }
 
+/* How much of each is spent now. */
+static json_t *budgets(const double spent[CLASS_BUDGETS])
+{
+	json_t *object = json_object();
+
+	for (int class = 0; class < CLASS_BUDGETS; class ++)
+		json_object_set_new(object, class_name((enum wire_class) class),
+				    json_real(spent[class]));
+	return object;
+}
+
+static json_t *volume(const struct volume *v)
+{
+	return json_pack("{s:o, s:o}", "payload", integer(v->payload), "wire",
+			 integer(v->wire));
+}
+
 static json_t *service(const struct stats_service *s)
 {
 	const struct volume *in = &s->in.strangers, *out = &s->out.strangers;
@@ -48,12 +65,14 @@ static json_t *service(const struct stats_service *s)
 
 	counters_add(counters, "in", &s->in);
 	counters_add(counters, "out", &s->out);
-	return json_pack("{s:s, s:s, s:b, s:o, s:{s:o, s:o}, s:o}", "name",
-			 s->service.name, "protocol",
+	return json_pack("{s:s, s:s, s:b, s:o, s:{s:o, s:o}, s:o, s:o, s:{s:o, s:o}}",
+			 "name", s->service.name, "protocol",
 			 family_name((enum wire_family)s->service.family), "observe",
 			 s->service.observe, "players", integer(s->players),
 			 "amplification", "payload", ratio(out->payload, in->payload),
-			 "wire", ratio(out->wire, in->wire), "counters", counters);
+			 "wire", ratio(out->wire, in->wire), "counters", counters,
+			 "budgets", budgets(s->spent), "strangers", "in", volume(in),
+			 "out", volume(out));
 }
 
 static json_t *interface(const struct shield_link *link)
@@ -78,6 +97,30 @@ static json_t *others(const struct tally tallies[OTHER_COUNT])
 	return object;
 }
 
+static json_t *samplers(const struct sampled sampled[SAMPLER_COUNT])
+{
+	json_t *object = json_object();
+
+	for (int i = 0; i < SAMPLER_COUNT; i++)
+		json_object_set_new(object, sampler_name((enum sampler)i),
+				    json_pack("{s:o, s:o, s:o}", "taken",
+					      integer(sampled[i].taken), "limited",
+					      integer(sampled[i].limited), "lost",
+					      integer(sampled[i].lost)));
+	return object;
+}
+
+static json_t *rooms(const struct shield_room all[ROOM_COUNT])
+{
+	json_t *object = json_object();
+
+	for (int i = 0; i < ROOM_COUNT; i++)
+		json_object_set_new(object, room_name((enum room)i),
+				    json_pack("{s:o, s:o}", "used", integer(all[i].used),
+					      "capacity", integer(all[i].capacity)));
+	return object;
+}
+
 int stats_json(const struct stats *stats, FILE *out)
 {
 	const struct shield_link *first = stats->link_count ? stats->links : NULL;
@@ -89,10 +132,12 @@ int stats_json(const struct stats *stats, FILE *out)
 		json_array_append_new(interfaces, interface(&stats->links[i]));
 	for (size_t i = 0; i < stats->service_count; i++)
 		json_array_append_new(services, service(&stats->services[i]));
-	root = json_pack("{s:s?, s:s?, s:o, s:o, s:o}", "interface",
+	root = json_pack("{s:s?, s:s?, s:o, s:o, s:o, s:o, s:o, s:o}", "interface",
 			 first ? first->interface : NULL, "mode",
 			 first ? mode_name(first->mode) : NULL, "interfaces", interfaces,
-			 "services", services, "other", others(stats->others));
+			 "services", services, "other", others(stats->others), "samplers",
+			 samplers(stats->sampled), "maps", rooms(stats->rooms),
+			 "generation", integer(stats->generation));
 	if (!root)
 		return -ENOMEM;
 	err = json_dumpf(root, out, JSON_COMPACT);

@@ -24,7 +24,7 @@
  * The clock that the programs go by, in nanoseconds. The kernel advances jiffies by
  * CLOCK_MONOTONIC and starts them 300 seconds before they would wrap as 32 bits.
  */
-static __u64 clock_now(void)
+__u64 shield_clock(void)
 {
 	struct timespec tick, now;
 	__u64 hz;
@@ -47,7 +47,7 @@ int shield_players(const struct shield *s,
 				void *context),
 		   void *context)
 {
-	__u64 now = clock_now();
+	__u64 now = shield_clock();
 	struct player_key at;
 	struct player player;
 	void *previous = NULL;
@@ -75,7 +75,7 @@ static void forget_qport(const struct shield *s, const struct player_key *key,
 static void sweep_players(const struct shield *s)
 {
 	struct player_key gone[SWEEP_MAX], at;
-	__u64 now = clock_now();
+	__u64 now = shield_clock();
 	struct player player;
 	void *previous = NULL;
 	size_t count = 0;
