@@ -200,6 +200,9 @@ static __always_inline enum other packet_parse(void *data, void *data_end, __u64
 			return OTHER_UNPARSED;
 		proto = tag->proto;
 	}
+	/* Linux strips any number of tags with VLAN id 0 and delivers what is inside. */
+	if (proto == bpf_htons(ETH_P_8021Q) || proto == bpf_htons(ETH_P_8021AD))
+		return OTHER_LONG_CHAIN;
 
 	if (proto == bpf_htons(ETH_P_IP))
 		return parse_ipv4(&c, beyond, p);

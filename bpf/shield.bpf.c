@@ -5,8 +5,8 @@
  *
  * Traffic that is not addressed to a configured service, or that we fail to understand
  * below UDP, is passed unchanged: the shield never breaks a network that it was not asked
- * to protect. The one exception, counted as long-chain, is IPv6 with more extension
- * headers than the standard allows: behind them anything could hide.
+ * to protect. The one exception, counted as long-chain, is a frame with more VLAN tags
+ * or IPv6 extension headers than the standards allow: behind them anything could hide.
  */
 #include "admit.bpf.h"
 #include "ledger.bpf.h"

@@ -25,9 +25,10 @@ enum direction {
 	DIRECTION_S2C,
 };
 
-#define SEQUENCED_MIN 8 /* bytes: below it no family has a game packet */
-#define SEQUENCED_MAX 1472 /* more cannot leave unfragmented through 1500 octets */
-#define QUAKE3_MAX    1400 /* 1300 of payload and at most 14 of header, and some room */
+#define SEQUENCED_MIN	 8 /* bytes: below it no family has a game packet */
+#define SEQUENCED_MAX	 1472 /* more cannot leave unfragmented through 1500 octets */
+#define NQ_ENCRYPTED_MIN 24 /* digest 16, NetQuake header 8 */
+#define QUAKE3_MAX	 1400 /* 1300 of payload and at most 14 of header, and some room */
 
 /* --- words: up to 32 letters as four integers, so that matching is == ------------------
  */
@@ -283,6 +284,9 @@ static __always_inline enum wire_kind classify_oob(enum wire_family family,
 		return KIND_OOB_UNUSUAL;
 	if (family == FAMILY_QUAKEWORLD || family == FAMILY_AUTO ||
 	    (family == FAMILY_NETQUAKE && direction == DIRECTION_S2C)) {
+		/* Seven letters, and then a number without a blank. */
+		if (w.part[0] << 8 == WORD_PART("n\\chunk", 0) << 8)
+			return KIND_QW_CHUNK;
 		kind = classify_letter(direction, raw, raw >> 8);
 		if (kind != KIND_OOB_UNKNOWN)
 			return kind;
@@ -292,6 +296,11 @@ static __always_inline enum wire_kind classify_oob(enum wire_family family,
 
 /* --- NetQuake and DTLS: recognised by structure ----------------------------------------
  */
+
+static __always_inline bool family_is_netquake(enum wire_family family)
+{
+	return family == FAMILY_NETQUAKE || family == FAMILY_QUAKE_ENHANCED;
+}
 
 static __always_inline enum wire_kind classify_control(__u8 op)
 {
@@ -307,7 +316,8 @@ static __always_inline enum wire_kind classify_control(__u8 op)
 }
 
 /* KIND_COUNT: does not add up as NetQuake. */
-static __always_inline enum wire_kind classify_netquake(struct cursor c, __u32 length)
+static __always_inline enum wire_kind classify_netquake(enum wire_family family,
+							struct cursor c, __u32 length)
 {
 	const __u8 *head = cursor_take(&c, 4);
 	const __u8 *op;
@@ -326,8 +336,8 @@ static __always_inline enum wire_kind classify_netquake(struct cursor c, __u32 l
 		return KIND_NQ_RELIABLE;
 	case 0x02:
 		return length == 8 ? KIND_NQ_ACK : KIND_COUNT;
-	case 0x04:
-		return KIND_NQ_NAK;
+	case 0x04: /* nobody sends it, but it may be a QuakeWorld sequence number */
+		return family_is_netquake(family) ? KIND_NQ_NAK : KIND_COUNT;
 	case 0x10:
 		return KIND_NQ_UNRELIABLE;
 	default:
@@ -335,17 +345,43 @@ static __always_inline enum wire_kind classify_netquake(struct cursor c, __u32 l
 	}
 }
 
+/*
+ * DarkPlaces with d0_blind_id: the first byte counts the padding (AES) or all of the
+ * first 16 are a digest, so anything may stand there. What looks like plain NetQuake
+ * and does not add up is no such thing.
+ */
+static __always_inline enum wire_kind classify_encrypted(enum wire_family family,
+							 __u32 head, __u32 length)
+{
+	if (family != FAMILY_NETQUAKE || length < NQ_ENCRYPTED_MIN)
+		return KIND_MALFORMED;
+	switch ((__u16)head) { /* first byte lowest */
+	case 0x0080:
+	case 0x0100:
+	case 0x0200:
+	case 0x0400:
+	case 0x0900:
+	case 0x1000:
+		return KIND_MALFORMED;
+	default:
+		return KIND_NQ_ENCRYPTED;
+	}
+}
+
 #define DTLS_RECORD    13 /* bytes of record header */
 #define DTLS_HANDSHAKE 12 /* bytes of handshake header */
 
-/* A ClientHello with the server's cookie in it proves its source address. */
-static __always_inline enum wire_kind classify_hello(struct cursor c)
+/*
+ * A ClientHello with a cookie in it: if the server knows the cookie, that proves the
+ * source address. @left: of the record, behind the handshake header.
+ */
+static __always_inline enum wire_kind classify_hello(struct cursor c, __u32 left)
 {
 	/* version 2, random 32, session id length 1 */
 	const __u8 *fixed = cursor_take(&c, 35);
 	const __u8 *cookie;
 
-	if (!fixed || fixed[34] > 32)
+	if (!fixed || fixed[34] > 32 || 35u + fixed[34] >= left)
 		return KIND_MALFORMED;
 	if (!cursor_take(&c, fixed[34]))
 		return KIND_MALFORMED;
@@ -365,7 +401,7 @@ static __always_inline enum wire_kind classify_handshake(struct cursor c, __u32 
 #define MATCH(kind, code, name, class_, families)                               \
 	case code:                                                              \
 		return KIND_##kind == KIND_DTLS_CLIENT_HELLO && left >= 12 + 36 \
-			       ? classify_hello(c)                              \
+			       ? classify_hello(c, left - DTLS_HANDSHAKE)       \
 			       : KIND_##kind;
 		WIRE_HANDSHAKE(MATCH)
 #undef MATCH
@@ -421,11 +457,13 @@ static __always_inline enum wire_kind classify_raw(enum wire_family family,
 		return head == 'l'   ? KIND_RAW_ACK
 		       : head == 'm' ? KIND_RAW_NACK
 				     : KIND_COUNT;
+	/* Two letters are a sequence number too: what follows decides. */
 	switch ((__u16)head) {
 	case 'a' | '\n' << 8:
-		return KIND_S2M_HEARTBEAT;
+		return length > 2 && is_digit(head >> 16) ? KIND_S2M_HEARTBEAT
+							  : KIND_COUNT;
 	case 'C' | '\n' << 8:
-		return KIND_S2M_SHUTDOWN;
+		return length <= 3 ? KIND_S2M_SHUTDOWN : KIND_COUNT;
 	case 'k':
 		return length == 2 ? KIND_S2M_PING : KIND_COUNT;
 	case 'c' | '\n' << 8:
@@ -470,14 +508,15 @@ classify(enum wire_family family, enum direction direction, struct cursor c, __u
 		return classify_oob(family, direction, body, length);
 
 	if (family != FAMILY_QUAKE2 && family != FAMILY_QUAKE3) {
-		kind = classify_netquake(c, length);
+		kind = classify_netquake(family, c, length);
 		if (kind != KIND_COUNT)
 			return kind;
 		kind = classify_dtls(c, length);
 		if (kind != KIND_COUNT)
 			return kind;
-		if (family == FAMILY_NETQUAKE || family == FAMILY_QUAKE_ENHANCED)
-			return length < 5 ? KIND_RUNT : KIND_MALFORMED;
+		if (family_is_netquake(family))
+			return length < 5 ? KIND_RUNT
+					  : classify_encrypted(family, sequence, length);
 	}
 	if (family != FAMILY_QUAKE3) {
 		kind = classify_raw(family, c, length);

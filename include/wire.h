@@ -74,9 +74,10 @@
 	X(OOB_UNKNOWN,		"oob-unknown",		UNKNOWN,	NQ|QW|Q2|Q3|QE)	\
 	X(NETCHAN,		"netchan",		NETCHAN,	QW|Q2|Q3)	\
 	X(NETCHAN_FRAGMENT,	"netchan-fragment",	NETCHAN,	QW|Q2|Q3)	\
-	X(NQ_RELIABLE,		"nq-reliable",		NETCHAN,	NQ|QE)		\
-	X(NQ_ACK,		"nq-ack",		NETCHAN,	NQ|QE)		\
-	X(NQ_UNRELIABLE,	"nq-unreliable",	NETCHAN,	NQ|QE)		\
+	X(NQ_RELIABLE,		"nq-reliable",		NETCHAN,	NQ|QW|QE)	\
+	X(NQ_ACK,		"nq-ack",		NETCHAN,	NQ|QW|QE)	\
+	X(NQ_UNRELIABLE,	"nq-unreliable",	NETCHAN,	NQ|QW|QE)	\
+	X(NQ_ENCRYPTED,		"nq-encrypted",		NETCHAN,	NQ)		\
 	X(NQ_NAK,		"nq-nak",		UNKNOWN,	NQ|QE)		\
 	X(S2C_CHALLENGE,	"s2c-challenge",	REPLY,		QW)		\
 	X(A2C_PRINT,		"a2c-print",		REPLY,		QW|NQ)		\

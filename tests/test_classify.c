@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Words behind the marker: every row of wire.h, whole, cut and misspelt.
+ */
+#include "classify_support.h"
+
+#define MARK "\xff\xff\xff\xff"
+
+/* What a client may put behind a word, and what an engine ends it by. */
+static const struct {
+	const char *bytes;
+	size_t n;
+} endings[] = {
+	{ "", 0 },
+	{ " ", 1 },
+	{ "\n", 1 },
+	{ "\0", 1 },
+	{ "\t", 1 },
+	{ "\r", 1 },
+	{ "\x1f", 1 },
+	{ " xxx", 4 },
+	{ "\nrest", 5 },
+	{ "\0junk", 5 },
+	{ " 1 2 3 4 5 6 7 8 9 10", 21 },
+};
+
+enum spelling {
+	AS_IS,
+	UPPER,
+	LOWER,
+	MIXED,
+	SPELLINGS
+};
+
+static size_t spell(char *out, const char *word, enum spelling spelling)
+{
+	size_t n = strlen(word);
+
+	for (size_t i = 0; i < n; i++) {
+		char c = word[i];
+		bool up = spelling == UPPER || (spelling == MIXED && i % 2);
+
+		if (spelling != AS_IS && (c | 0x20) >= 'a' && (c | 0x20) <= 'z')
+			c = (char)(up ? c & ~0x20 : c | 0x20);
+		out[i] = c;
+	}
+	return n;
+}
+
+static void every_word_in_every_family(void **state)
+{
+	char bytes[128] = MARK;
+
+	(void)state;
+	for (size_t row = 0; row < COUNT(word_rows); row++) {
+		for (size_t end = 0; end < COUNT(endings); end++) {
+			for (int s = 0; s < SPELLINGS; s++) {
+				size_t n = 4 + spell(bytes + 4, word_rows[row].word, s);
+
+				memcpy(bytes + n, endings[end].bytes, endings[end].n);
+				n += endings[end].n;
+				for (int f = 0; f < FAMILY_COUNT; f++) {
+					assert_int_equal(kind_of(f, DIRECTION_C2S, bytes,
+								 n),
+							 word_rows[row].kind);
+					assert_int_equal(kind_of(f, DIRECTION_S2C, bytes,
+								 n),
+							 word_rows[row].kind);
+				}
+			}
+		}
+	}
+}
+
+/* What is in no row, but starts with a letter that a family knows: never looser. */
+static bool stricter(enum wire_family family, enum wire_kind kind)
+{
+	enum wire_class class = wire_class(family, kind);
+
+	return class == CLASS_UNKNOWN || class == CLASS_MALFORMED || class == CLASS_REPLY;
+}
+
+static void a_cut_word_is_no_looser(void **state)
+{
+	char bytes[64] = MARK;
+
+	(void)state;
+	for (size_t row = 0; row < COUNT(word_rows); row++) {
+		size_t whole = 4 + spell(bytes + 4, word_rows[row].word, AS_IS);
+
+		for (size_t n = 0; n < whole; n++) {
+			enum wire_kind want = KIND_COUNT;
+
+			if (n >= 4)
+				want = reference_word(bytes + 4, n - 4);
+			for (int f = 0; f < FAMILY_COUNT; f++) {
+				enum wire_kind kind = kind_of(f, DIRECTION_C2S, bytes, n);
+
+				if (want != KIND_COUNT)
+					assert_int_equal(kind, want);
+				else
+					assert_true(stricter(f, kind));
+			}
+		}
+	}
+}
+
+static void a_longer_word_is_another(void **state)
+{
+	static const char *const tails[] = { "x",
+					     "_",
+					     "1",
+					     "\"",
+					     "\x7f",
+					     "\x80",
+					     "\xff",
+					     "/*",
+					     "//",
+					     "\\",
+					     "aaaaaaaaaaaaaaaaaaaaaaaaaaaa" };
+	char bytes[128] = MARK;
+
+	(void)state;
+	for (size_t row = 0; row < COUNT(word_rows); row++) {
+		for (size_t i = 0; i < COUNT(tails); i++) {
+			size_t n = 4 + spell(bytes + 4, word_rows[row].word, AS_IS);
+			enum wire_kind want;
+
+			memcpy(bytes + n, tails[i], strlen(tails[i]));
+			n += strlen(tails[i]);
+			want = reference_word(bytes + 4, n - 4);
+			if (word_rows[row].kind == KIND_CONNECT && tails[i][0] == '\\')
+				want = KIND_CONNECT; /* DarkPlaces */
+			for (int f = 0; f < FAMILY_COUNT; f++) {
+				enum wire_kind kind = kind_of(f, DIRECTION_C2S, bytes, n);
+
+				if (want != KIND_COUNT)
+					assert_int_equal(kind, want);
+				else
+					assert_true(stricter(f, kind));
+			}
+		}
+	}
+}
+
+/* All that a tokeniser of some engine reads as getstatus, status, or rcon, and more. */
+#define SPELT(s) s, sizeof(s) - 1
+static const struct {
+	const char *text;
+	size_t n;
+	enum wire_kind
+		kind; /* in all families, toward the server, unless said otherwise */
+} spellings[] = {
+	{ SPELT(""), KIND_OOB_EMPTY },
+	{ SPELT("\0"), KIND_OOB_EMPTY },
+	{ SPELT("\n"), KIND_OOB_EMPTY },
+	{ SPELT("\0getstatus"), KIND_OOB_EMPTY },
+	{ SPELT("\ngetstatus"), KIND_OOB_EMPTY },
+	{ SPELT(" "), KIND_OOB_UNUSUAL },
+	{ SPELT(" getstatus"), KIND_OOB_UNUSUAL },
+	{ SPELT("\tgetstatus"), KIND_OOB_UNUSUAL },
+	{ SPELT("\rgetstatus"), KIND_OOB_UNUSUAL },
+	{ SPELT("\x01getstatus"), KIND_OOB_UNUSUAL },
+	{ SPELT(" \t \"status\""), KIND_OOB_UNUSUAL },
+	{ SPELT("\"getstatus\""), KIND_OOB_UNUSUAL },
+	{ SPELT("\"getstatus"), KIND_OOB_UNUSUAL },
+	{ SPELT("/**/getstatus"), KIND_OOB_UNUSUAL },
+	{ SPELT("//x\ngetstatus"), KIND_OOB_UNUSUAL },
+	{ SPELT("\x80getstatus"), KIND_OOB_UNUSUAL },
+	{ SPELT("\xffgetstatus"), KIND_OOB_UNUSUAL },
+	{ SPELT("\xff\xff\xff\xffgetstatus"), KIND_OOB_UNUSUAL },
+	{ SPELT("\x02getstatus"), KIND_OOB_UNUSUAL }, /* MOHAA */
+	{ SPELT("\\getstatus"), KIND_OOB_UNUSUAL },
+	{ SPELT("1"), KIND_OOB_UNUSUAL },
+	{ SPELT("getstatus\"x\""), KIND_OOB_UNKNOWN },
+	{ SPELT("getstatus/*x*/"), KIND_OOB_UNKNOWN },
+	{ SPELT("getstatus//x"), KIND_OOB_UNKNOWN },
+	{ SPELT("getstatus\x80"), KIND_OOB_UNKNOWN },
+	{ SPELT("getstatus\xff"), KIND_OOB_UNKNOWN },
+	{ SPELT("getstatusX"), KIND_OOB_UNKNOWN },
+	{ SPELT("getstatu\xf3"), KIND_OOB_UNKNOWN },
+	{ SPELT("rcon\"secret\" x"), KIND_OOB_UNKNOWN },
+	{ SPELT("connect\"28\""), KIND_OOB_UNKNOWN },
+	{ SPELT("connect28"), KIND_OOB_UNKNOWN },
+	{ SPELT("connect\\protocol\\darkplaces 3\\name\\x"), KIND_CONNECT },
+	{ SPELT("connect\\"), KIND_CONNECT },
+	{ SPELT("connect\\ "), KIND_CONNECT },
+	{ SPELT("connect \0\0\1"), KIND_CONNECT },
+	{ SPELT("CONNECT 34 1 2 \"\\name\\x\"\n"), KIND_CONNECT },
+	{ SPELT("getserversResponse\\\1\2\3\4\5\6\\EOT\0\0\0"), KIND_OOB_UNKNOWN },
+	{ SPELT("getBlockedServersResponse"), KIND_GETBLOCKEDRESPONSE },
+	{ SPELT("thirtytwoletterswordthirtytwolet"), KIND_OOB_UNKNOWN },
+	{ SPELT("thirtytwoletterswordthirtytwoletters"), KIND_OOB_UNKNOWN },
+	{ SPELT("TSource Engine Query\0"), KIND_A2S_INFO },
+	{ SPELT("TSource Engine Query\0\1\2\3\4"), KIND_A2S_INFO },
+	{ SPELT("Tsourcery"), KIND_OOB_UNKNOWN },
+	{ SPELT("U\1\2\3\4"), KIND_A2S_PLAYER },
+	{ SPELT("V\1\2\3\4"), KIND_A2S_RULES },
+	{ SPELT("U\1\2\3"), KIND_OOB_UNKNOWN },
+	{ SPELT("W"), KIND_A2S_CHALLENGE },
+	{ SPELT("i"), KIND_A2S_PING },
+	{ SPELT("I\x11hostname"), KIND_A2S_REPLY },
+	{ SPELT("A\1\2\3\4"), KIND_A2S_REPLY },
+	{ SPELT("D\1\0"), KIND_A2S_REPLY },
+	{ SPELT("E\1\0"), KIND_A2S_REPLY },
+};
+
+static void spellings_do_not_escape(void **state)
+{
+	char bytes[128] = MARK;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(spellings); i++) {
+		size_t n = 4 + spellings[i].n;
+
+		memcpy(bytes + 4, spellings[i].text, spellings[i].n);
+		for (int f = 0; f < FAMILY_COUNT; f++) {
+			enum wire_kind kind = kind_of(f, DIRECTION_C2S, bytes, n);
+
+			if (kind != spellings[i].kind)
+				print_bytes(kind_name(kind), bytes, n);
+			assert_int_equal(kind, spellings[i].kind);
+		}
+	}
+}
+
+/* No Quake server answers these; those that it would are in other rows. */
+static void look_alikes_share_the_strict_budget(void **state)
+{
+	static const enum wire_kind kinds[] = {
+		KIND_A2S_INFO,	    KIND_A2S_PLAYER,  KIND_A2S_RULES,
+		KIND_A2S_CHALLENGE, KIND_A2S_PING,    KIND_A2S_REPLY,
+		KIND_OOB_UNUSUAL,   KIND_OOB_UNKNOWN, KIND_OOB_EMPTY,
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(kinds); i++) {
+		for (int f = 0; f < FAMILY_COUNT; f++)
+			assert_int_equal(wire_class(f, kinds[i]), CLASS_UNKNOWN);
+	}
+}
+
+static void words_of_other_families_are_unknown(void **state)
+{
+	(void)state;
+	for (int kind = 0; kind < KIND_COUNT; kind++) {
+		for (int f = 0; f < FAMILY_AUTO; f++) {
+			bool acts = wire_rows[kind].families & 1 << f;
+			enum wire_class want =
+				acts ? wire_rows[kind].class_ : CLASS_UNKNOWN;
+
+			assert_int_equal(wire_class(f, kind), want);
+		}
+		assert_int_equal(wire_class(FAMILY_AUTO, kind), wire_rows[kind].class_);
+	}
+	assert_int_equal(wire_class(FAMILY_QUAKE3, KIND_COUNT), CLASS_MALFORMED);
+}
+
+static void no_two_words_mix_alike(void **state)
+{
+	static const struct word words[] = {
+#define AS_WORD(kind, word, class_, families)                           \
+	{ { WORD_PART(word, 0), WORD_PART(word, 1), WORD_PART(word, 2), \
+	    WORD_PART(word, 3) } },
+		WIRE_WORDS(AS_WORD)
+#undef AS_WORD
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(words); i++) {
+		const __u64 *a = words[i].part;
+
+		for (size_t j = 0; j < i; j++) {
+			const __u64 *b = words[j].part;
+
+			assert_true(WORD_MIX(a[0], a[1], a[2], a[3]) !=
+				    WORD_MIX(b[0], b[1], b[2], b[3]));
+		}
+	}
+}
+
+static void take_u64_is_bytewise(void **state)
+{
+	unsigned int seed = 1;
+
+	(void)state;
+	for (int round = 0; round < 20000; round++) {
+		__u8 bytes[16];
+		__u32 n = (__u32)rand_r(&seed) % 16;
+		const __u8 *at;
+		struct cursor c;
+		__u64 want = 0;
+
+		for (size_t i = 0; i < sizeof(bytes); i++)
+			bytes[i] = (__u8)rand_r(&seed);
+		for (__u32 i = 0; i < n && i < 8; i++)
+			want |= (__u64)bytes[i] << 8 * i;
+		at = guard_page(bytes, n);
+		c = (struct cursor){ .pos = at, .end = at + n };
+		assert_true(take_u64(&c, n) == want);
+		assert_int_equal(c.pos - at, n < 8 ? n : 8);
+	}
+}
+
+static void word_cut_is_bytewise(void **state)
+{
+	unsigned int seed = 2;
+
+	(void)state;
+	for (int round = 0; round < 200000; round++) {
+		__u64 v = 0, want = 0;
+		bool ended, want_ended = false;
+
+		for (int i = 0; i < 8; i++) {
+			__u8 byte = (__u8)rand_r(&seed);
+
+			/* Let the edges come often. */
+			if (rand_r(&seed) % 4 == 0)
+				byte = (__u8)("\x00\x1f\x20\x21\x7f\x80\xa0\xff"[byte %
+										 8]);
+			v |= (__u64)byte << 8 * i;
+			want_ended |= byte <= 0x20;
+			if (!want_ended)
+				want |= (__u64)(byte | 0x20) << 8 * i;
+		}
+		assert_true(word_cut(v, &ended) == want);
+		assert_int_equal(ended, want_ended);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_word_in_every_family),
+		cmocka_unit_test(a_cut_word_is_no_looser),
+		cmocka_unit_test(a_longer_word_is_another),
+		cmocka_unit_test(spellings_do_not_escape),
+		cmocka_unit_test(look_alikes_share_the_strict_budget),
+		cmocka_unit_test(words_of_other_families_are_unknown),
+		cmocka_unit_test(no_two_words_mix_alike),
+		cmocka_unit_test(take_u64_is_bytewise),
+		cmocka_unit_test(word_cut_is_bytewise),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
