@@ -128,7 +128,7 @@ static __always_inline bool kind_accepts(enum wire_kind kind)
 static __always_inline bool kind_is_game(enum wire_kind kind)
 {
 	return kind == KIND_NETCHAN || kind == KIND_NETCHAN_FRAGMENT ||
-	       kind == KIND_DTLS_DATA;
+	       kind == KIND_DTLS_DATA || kind == KIND_NQ_ENCRYPTED;
 }
 
 /* ... and NetQuake's, which has none: a spoofed CCREQ_CONNECT is enough to draw it. */

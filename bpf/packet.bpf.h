@@ -51,7 +51,7 @@ struct packet {
 	const __u8 *end; /* of the frame: there may be padding before it */
 	const __be32 *saddr; /* 1 word of IPv4 or 4 of IPv6, in the frame */
 	const __be32 *daddr;
-	__u32 length; /* of the payload, from the UDP header */
+	__u32 length; /* of the payload, from the UDP header; 0: bad_length */
 	__be16 sport;
 	__be16 dport;
 	__u32 id; /* of the IPv4 packet, or of the IPv6 fragment header; raw */
@@ -77,7 +77,7 @@ static __always_inline enum other parse_udp(struct cursor *c, __u32 left,
 	p->payload = c->pos;
 	p->end = c->end;
 	p->bad_length = length < sizeof(*udp) || length > left;
-	p->length = length - sizeof(*udp);
+	p->length = p->bad_length ? 0 : length - sizeof(*udp);
 	return PARSED;
 }
 

@@ -24,13 +24,13 @@
 /* Handshake header: type, u24 length, sequence, u24 offset, u24 length. */
 #define HELLO(length) "\1\0\0" length "\0\0\0\0\0\0\0" length "\xfe\xfd" RANDOM
 
-static const struct sample {
+static const struct example {
 	enum wire_family family;
 	enum direction direction;
 	const char *bytes;
 	size_t n;
 	enum wire_kind kind;
-} samples[] = {
+} examples[] = {
 	/* NetQuake control: the length word must be the datagram's. */
 	{ F_NQ, C2S, B("\x80\0\0\x0c\x02QUAKE\0\x03"), KIND_CCREQ_SERVER_INFO },
 	{ F_QW, C2S, B("\x80\0\0\x0c\x02QUAKE\0\x03"), KIND_CCREQ_SERVER_INFO },
@@ -160,11 +160,11 @@ static const struct sample {
 	  KIND_DTLS_OTHER },
 };
 
-static void samples_are_what_they_are(void **state)
+static void examples_are_what_they_are(void **state)
 {
 	(void)state;
-	for (size_t i = 0; i < COUNT(samples); i++) {
-		const struct sample *s = &samples[i];
+	for (size_t i = 0; i < COUNT(examples); i++) {
+		const struct example *s = &examples[i];
 		enum wire_kind kind = kind_of(s->family, s->direction, s->bytes, s->n);
 
 		if (kind != s->kind) {
@@ -178,11 +178,11 @@ static void samples_are_what_they_are(void **state)
 }
 
 /* Cut anywhere, a datagram is dropped, or charged as strictly as before. */
-static void a_cut_sample_is_no_looser(void **state)
+static void a_cut_example_is_no_looser(void **state)
 {
 	(void)state;
-	for (size_t i = 0; i < COUNT(samples); i++) {
-		const struct sample *s = &samples[i];
+	for (size_t i = 0; i < COUNT(examples); i++) {
+		const struct example *s = &examples[i];
 		enum wire_class whole = wire_class(s->family, s->kind);
 
 		if (whole == CLASS_MALFORMED)
@@ -290,8 +290,8 @@ static void no_kind_is_out_of_reach(void **state)
 	};
 
 	(void)state;
-	for (size_t i = 0; i < COUNT(samples); i++)
-		seen[samples[i].kind] = true;
+	for (size_t i = 0; i < COUNT(examples); i++)
+		seen[examples[i].kind] = true;
 	for (int kind = 0; kind < KIND_COUNT; kind++) {
 		if (!seen[kind])
 			print_error("no sample of %s\n", kind_name(kind));
@@ -302,8 +302,8 @@ static void no_kind_is_out_of_reach(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(samples_are_what_they_are),
-		cmocka_unit_test(a_cut_sample_is_no_looser),
+		cmocka_unit_test(examples_are_what_they_are),
+		cmocka_unit_test(a_cut_example_is_no_looser),
 		cmocka_unit_test(control_and_handshake_rows),
 		cmocka_unit_test(long_game_packets),
 		cmocka_unit_test(every_sequence_is_a_game_packet),
