@@ -152,6 +152,22 @@ $(O)/tests/fuzz/fuzz_%: tests/fuzz/fuzz_%.c $(O)/fuzz/libuser.a
 	$(Q)$(CLANG) $(CPPFLAGS_ALL) -Itests $(CFLAGS_ALL) $(SANITIZE) -fsanitize=fuzzer \
 		-MF $@.d -o $@ $< $(O)/fuzz/libuser.a $(LDLIBS_ALL)
 
+$(O)/tests/fuzz/dict: tests/fuzz/dict.c
+	$(call say,CC)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MF $@.d -o $@ $<
+
+$(O)/tests/fuzz/wire.dict: $(O)/tests/fuzz/dict
+	$(Q)$< > $@
+
+fuzz: $(FUZZ_BIN) $(O)/tests/fuzz/wire.dict
+	$(Q)for f in $(FUZZ_BIN); do echo "== $${f##*/}"; mkdir -p $$f.corpus && \
+		$$f -max_total_time=$(FUZZ_TIME) -timeout=10 -print_final_stats=1 \
+			-dict=$(O)/tests/fuzz/wire.dict -artifact_prefix=$$f- $$f.corpus \
+			2>$$f.log || { cat $$f.log; exit 1; }; \
+		grep -E 'number_of_executed|^#.*DONE' $$f.log; \
+	done
+
 # Packages. A fresh machine needs only make, and root or none of this.
 deps:
 	$(Q)tests/deps.sh build run
@@ -180,7 +196,7 @@ check: lab $(UNIT_BIN) $(KERN_BIN)
 clean:
 	rm -rf $(O)
 
-.PHONY: all lab deps deps-test deps-lint deps-bench deps-vm run test check clean
+.PHONY: all fuzz lab deps deps-test deps-lint deps-bench deps-vm run test check clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 
