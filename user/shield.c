@@ -238,15 +238,40 @@ static int keep_maps(struct shield *s, struct bpf_object *object)
 	return read_capacity(s);
 }
 
-/* The verifier's and libbpf's words, kept for the one case in which they are wanted. */
+/*
+ * The last of libbpf's and the verifier's words, kept for the one case in which they are
+ * wanted: what went wrong stands at the end of a log that may have megabytes.
+ */
 static char libbpf_words[4096];
+
+static void keep_words(const char *words, size_t count)
+{
+	size_t room = sizeof(libbpf_words) - 1, used = strlen(libbpf_words);
+
+	if (count > room) {
+		words += count - room;
+		count = room;
+	}
+	if (used > room - count) {
+		memmove(libbpf_words, libbpf_words + used - (room - count), room - count);
+		used = room - count;
+	}
+	memcpy(libbpf_words + used, words, count);
+	libbpf_words[used + count] = '\0';
+}
 
 static int libbpf_listen(enum libbpf_print_level level, const char *format, va_list args)
 {
-	size_t used = strlen(libbpf_words);
+	char *words;
+	int count;
 
-	if (level == LIBBPF_WARN && used < sizeof(libbpf_words) - 1)
-		vsnprintf(libbpf_words + used, sizeof(libbpf_words) - used, format, args);
+	if (level != LIBBPF_WARN)
+		return 0;
+	count = vasprintf(&words, format, args);
+	if (count < 0)
+		return 0;
+	keep_words(words, (size_t)count);
+	free(words);
 	return 0;
 }
 
@@ -265,7 +290,8 @@ static void explain_load(int err)
 			u.release, KERNEL_NEEDED);
 		return;
 	}
-	if (err == -EPERM || err == -EACCES) {
+	/* Not EACCES: that is what the verifier says of a program that it refuses. */
+	if (err == -EPERM) {
 		log_error(
 			"no permission to load BPF programs: run as root, or with CAP_BPF, "
 			"CAP_NET_ADMIN and CAP_PERFMON%s",
