@@ -100,6 +100,7 @@ static __always_inline enum reason admit(const struct live *l, __u32 slot,
 {
 	enum wire_class class = wire_class(s->family, kind);
 	enum reason reason = admit_lists(l, p, p->saddr);
+	__u32 index;
 
 	if (reason != REASON_COUNT)
 		return reason;
@@ -119,9 +120,10 @@ static __always_inline enum reason admit(const struct live *l, __u32 slot,
 			return policy_reason(class);
 		class = CLASS_UNKNOWN;
 	}
-	if (kind >= KIND_COUNT)
+	index = class;
+	if (kind >= KIND_COUNT || !index_below(&index, CLASS_BUDGETS))
 		return REASON_MALFORMED;
-	return admit_budget(l, slot, &s->budget[class], class, kind, p);
+	return admit_budget(l, slot, &s->budget[index], index, kind, p);
 }
 
 #endif /* ADMIT_BPF_H */

@@ -99,9 +99,7 @@ static __always_inline __u64 count(struct tallies *t, enum wire_kind kind,
 	__u32 index = kind * REASON_COUNT + reason;
 	struct tally *tally = &t->by[0][0];
 
-	/* The compiler must compare the very register that it then indexes with. */
-	asm volatile("" : "+r"(index));
-	if (index >= KIND_COUNT * REASON_COUNT)
+	if (!index_below(&index, KIND_COUNT * REASON_COUNT))
 		return 0;
 	tally[index].bytes += bytes;
 	return tally[index].packets++;

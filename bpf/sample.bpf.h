@@ -62,6 +62,18 @@ static __always_inline void sample_send(struct sample_buffer *b, __u32 kept,
 		s->taken++;
 }
 
+/*
+ * How much of the frame to take, proven to be 1..SAMPLE_FOLLOW_BYTES. Verifiers before
+ * 6.8 learn nothing from a comparison with zero, so the lower end comes from an addition.
+ */
+static __always_inline __u32 sample_kept(const struct sample_buffer *b)
+{
+	__u32 less = b->head.kept - 1;
+
+	asm volatile("" : "+r"(less));
+	return less < SAMPLE_FOLLOW_BYTES ? less + 1 : 0;
+}
+
 __noinline int sample_in(struct xdp_md *ctx, __u64 what, __u64 bytes)
 {
 	struct sampled *s = NULL;
@@ -70,9 +82,8 @@ __noinline int sample_in(struct xdp_md *ctx, __u64 what, __u64 bytes)
 
 	if (!b || !s)
 		return 0;
-	kept = b->head.kept;
-	if (kept < 1 || kept > SAMPLE_FOLLOW_BYTES ||
-	    bpf_xdp_load_bytes(ctx, 0, b->frame, kept))
+	kept = sample_kept(b);
+	if (!kept || bpf_xdp_load_bytes(ctx, 0, b->frame, kept))
 		return 0;
 	sample_send(b, kept, s);
 	return 0;
@@ -86,9 +97,8 @@ __noinline int sample_out(struct __sk_buff *ctx, __u64 what, __u64 bytes)
 
 	if (!b || !s)
 		return 0;
-	kept = b->head.kept;
-	if (kept < 1 || kept > SAMPLE_FOLLOW_BYTES ||
-	    bpf_skb_load_bytes(ctx, 0, b->frame, kept))
+	kept = sample_kept(b);
+	if (!kept || bpf_skb_load_bytes(ctx, 0, b->frame, kept))
 		return 0;
 	sample_send(b, kept, s);
 	return 0;

@@ -269,14 +269,26 @@ static const struct wire_row wire_rows[KIND_COUNT] = {
 };
 /* clang-format on */
 
+/*
+ * Whether *@index may index an array of @count. Without the barrier the compiler compares
+ * one copy of it and indexes with another, and 6.1's verifier does not connect the two.
+ */
+static inline __attribute__((always_inline)) int index_below(__u32 *index, __u32 count)
+{
+	asm volatile("" : "+r"(*index));
+	return *index < count;
+}
+
 /* The budget or policy that @kind falls under on a service of @family. */
 static inline enum wire_class wire_class(enum wire_family family, enum wire_kind kind)
 {
-	if (kind >= KIND_COUNT)
+	__u32 row = kind;
+
+	if (!index_below(&row, KIND_COUNT))
 		return CLASS_MALFORMED;
-	if (family != FAMILY_AUTO && !(wire_rows[kind].families & 1u << family))
+	if (family != FAMILY_AUTO && !(wire_rows[row].families & 1u << family))
 		return CLASS_UNKNOWN;
-	return (enum wire_class)wire_rows[kind].class_;
+	return (enum wire_class)wire_rows[row].class_;
 }
 
 #endif /* WIRE_H */
