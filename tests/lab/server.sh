@@ -73,13 +73,18 @@ server_cpu()
 	awk '{ print $14 + $15 }' "/proc/$server_pid/stat"
 }
 
-# client_start SECONDS: four people ask for the status, one joins; JSON on stdout.
+# client_start SECONDS: eight people ask for the status, one of them joins; JSON on
+# stdout. Engines and shield let each ask about once a second.
 client_start()
 {
+	local from='' i
+
+	for i in 1 2 3 4 5 6 7 8; do
+		from="$from --from 10.79.$i.2"
+	done
 	# shellcheck disable=SC2086
 	net_in client $PIN "$LAB/client" --protocol "$PROTOCOL" --to "$NET_SERVER" \
-		--port "$NET_PORT" --seconds "$1" --poll "${POLL:-4}" --join --json \
-		--from 10.79.1.2 --from 10.79.2.2 --from 10.79.3.2 --from 10.79.4.2
+		--port "$NET_PORT" --seconds "$1" --poll "${POLL:-4}" --join --json $from
 }
 
 shield_config()
@@ -92,14 +97,20 @@ shield_config()
 	CONFIG
 }
 
-# In the background, on the server's end of the link; ready when stats can be read.
+shield_is_up()
+{
+	grep -q "protecting srv0" "$work/shield.log" && net_in server "$SHIELD" stats --json
+}
+
+# In the background, on the server's end of the link; ready when it says so, and its
+# state can be read.
 shield_start()
 {
 	[ -f "$work/shield.conf" ] || shield_config >"$work/shield.conf"
 	nsenter --net=/run/netns/server "$SHIELD" run -c "$work/shield.conf" -i srv0 "$@" \
-		>>"$work/shield.log" 2>&1 &
+		>"$work/shield.log" 2>&1 &
 	shield_pid=$!
-	net_until 10 net_in server "$SHIELD" stats --json && return
+	net_until 10 shield_is_up && return
 	cat "$work/shield.log" >&2
 	echo "the shield did not come up" >&2
 	return 1
@@ -117,4 +128,11 @@ stats_sum()
 {
 	net_in server "$SHIELD" stats --json |
 		jq "[.services[].counters[] | select(.direction == \"in\") | $1 | .packets] | add // 0"
+}
+
+# One line for a test's log: what was judged how, by kind and reason.
+stats_line()
+{
+	net_in server "$SHIELD" stats --json | jq -c '[.services[].counters[] |
+		select(.direction == "in") | {"\(.kind) \(.reason)": .packets}] | add'
 }
