@@ -123,6 +123,46 @@ static void live(void **state)
 	json_decref(all);
 }
 
+static void other_port(struct record_address *address)
+{
+	static const uint8_t client[] = { 10, 66, 0, 11 };
+
+	if (!memcmp(address->bytes, client, sizeof(client)) && address->port == 27960)
+		address->port = 40001;
+}
+
+/* A NAT gives the client another port in mid-game: its connection goes on. */
+static void port_changes(void **state)
+{
+	struct harness *h = harness_open(FAMILY_AUTO);
+	FILE *file = open_live("q3-oa-1client-mapchange");
+	struct capture *capture;
+	struct datagram dg;
+	char message[256];
+	json_t *all;
+
+	(void)state;
+	if (!file) {
+		json_decref(harness_close(h));
+		print_message("skip port_changes: no q3-oa-1client-mapchange\n");
+		skip();
+	}
+	assert_int_equal(capture_open(file, &capture, message, sizeof(message)), 0);
+	while (capture_next(capture, &dg) == 1) {
+		if (dg.frame > 800) {
+			other_port(&dg.source);
+			other_port(&dg.destination);
+		}
+		decoder_datagram(h->decoder, &dg);
+	}
+	capture_close(capture);
+	all = harness_close(h);
+	assert_int_equal(json_array_size(all), 2327);
+	for (size_t i = 0; i < json_array_size(all); i++)
+		assert_string_equal(text_at(json_array_get(all, i), "status"), "decoded");
+	json_decref(all);
+}
+
 /* Replies and requests from other people's captures: neg_* are look-alikes. */
 static void payloads(void **state)
 {
@@ -161,12 +201,13 @@ static void payloads(void **state)
 
 int main(void)
 {
-	static struct CMUnitTest tests[1 + sizeof(files) / sizeof(*files)] = {
+	static struct CMUnitTest tests[2 + sizeof(files) / sizeof(*files)] = {
 		cmocka_unit_test(payloads),
+		cmocka_unit_test(port_changes),
 	};
 
 	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)
-		tests[i + 1] = (struct CMUnitTest){
+		tests[i + 2] = (struct CMUnitTest){
 			.name = files[i].name,
 			.test_func = live,
 			.initial_state = (void *)&files[i],

@@ -122,9 +122,19 @@ static void quake3_drop(void *state)
 	q3_session_drop(state);
 }
 
+/* The server knows a client by its address and qport; the port may change. */
+static bool quake3_owns(const void *state, const uint8_t *payload, size_t n)
+{
+	const struct q3_session *q = state;
+
+	return q->live && q->has_qport && n >= 6 &&
+	       q->qport == (uint16_t)(payload[4] | payload[5] << 8);
+}
+
 const struct family_ops quake3_ops = {
 	.state_size = sizeof(struct q3_session),
 	.datagram = quake3_datagram,
 	.word = quake3_word,
 	.drop = quake3_drop,
+	.owns = quake3_owns,
 };

@@ -234,6 +234,10 @@ void identify_learn(struct session *s, enum shape shape, const struct datagram *
 {
 	if (!s->datagrams++)
 		learn_ends(s, dg, from_low);
+	if (shape == SHAPE_SEQUENCED && !s->certain && s->guess != FAMILY_AUTO &&
+	    s->datagrams < SESSION_PATIENCE &&
+	    session_direction(s, from_low) == DIRECTION_C2S)
+		session_move(s, from_low, s->guess, dg->payload, dg->n);
 	switch (shape) {
 	case SHAPE_OOB:
 		learn_oob(s, dg, from_low, oob);

@@ -259,6 +259,51 @@ struct session *session_get(struct session_table *table,
 	return s;
 }
 
+/* The same server, the same address of the client, another port? */
+static bool key_moved(const struct session *now, bool now_from_low,
+		      const struct session *then)
+{
+	const struct session_key *a = &now->key, *b = &then->key;
+	const uint8_t *server = now_from_low ? a->high : a->low;
+	const uint8_t *client = now_from_low ? a->low : a->high;
+	uint16_t server_port = now_from_low ? a->high_port : a->low_port;
+	bool low = then->server_is_low;
+
+	return then != now && then->server_known && a->length == b->length &&
+	       (low ? b->low_port : b->high_port) == server_port &&
+	       !memcmp(low ? b->low : b->high, server, 16) &&
+	       !memcmp(low ? b->high : b->low, client, 16);
+}
+
+bool session_move(struct session *s, bool from_low, enum wire_family family,
+		  const uint8_t *payload, size_t n)
+{
+	const struct family_ops *ops = family_table[family];
+	struct session *then = s->table->state_newest;
+	int left = SESSION_MOVED_MAX;
+
+	if (!ops || !ops->owns)
+		return false;
+	for (; then && left; then = then->state_older, left--)
+		if (then->state_family == family && key_moved(s, from_low, then) &&
+		    ops->owns(then->state, payload, n))
+			break;
+	if (!then || !left)
+		return false;
+	state_drop(s);
+	s->family = family;
+	s->certain = true;
+	s->server_known = true;
+	s->server_is_low = !from_low;
+	s->dialect = then->dialect;
+	s->state = then->state;
+	s->state_family = family;
+	state_unlink(then);
+	then->state = NULL;
+	state_link(s);
+	return true;
+}
+
 static const struct host *host_set(const struct session_table *table,
 				   const struct record_address *address)
 {

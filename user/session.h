@@ -68,6 +68,9 @@ void *session_state(struct session *s, enum wire_family family);
  *           @word is the canonical spelling from the table; @arguments what follows it,
  *           raw, but decompressed where the wire compresses (Quake III's connect).
  * drop:     the state block is about to be reused; may be NULL.
+ * owns:     does this datagram of a client belong to the connection in @state, though
+ *           it comes from another port of the client's address? By the qport. May be
+ *           NULL: then ports do not change.
  */
 struct family_ops {
 	size_t state_size;
@@ -76,6 +79,7 @@ struct family_ops {
 	void (*word)(struct session *s, enum direction direction, const char *word,
 		     const uint8_t *arguments, size_t n);
 	void (*drop)(void *state);
+	bool (*owns)(const void *state, const uint8_t *payload, size_t n);
 };
 
 extern const struct family_ops netquake_ops;
@@ -99,6 +103,15 @@ struct session *session_get(struct session_table *table,
 			    const struct record_address *destination, int64_t time_ns,
 			    bool *from_low);
 
+/*
+ * @s is new, and this datagram goes to a known server of @family: a client behind a NAT
+ * may have got another port. Takes over the state of the session that owns the datagram, if there is
+ * one among the SESSION_MOVED_MAX last used with state. True: it did.
+ */
+#define SESSION_MOVED_MAX 64
+bool session_move(struct session *s, bool from_low, enum wire_family family,
+		  const uint8_t *payload, size_t n);
+
 /* Bytes now in state blocks, and sessions now held; for tests. */
 size_t session_table_bytes(const struct session_table *table);
 size_t session_table_count(const struct session_table *table);
@@ -121,8 +134,8 @@ struct host {
 };
 
 void host_learn(struct session_table *table, const struct record_address *address,
-		    enum wire_family family, enum host_role role, int64_t time_ns);
+		enum wire_family family, enum host_role role, int64_t time_ns);
 const struct host *host_find(const struct session_table *table,
-				     const struct record_address *address);
+			     const struct record_address *address);
 
 #endif /* SESSION_H */
