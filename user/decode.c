@@ -168,6 +168,8 @@ static bool held_try(struct decoder *d, bool last)
 	if (held->shape == SHAPE_OOB)
 		oob_recognise(dg->payload, dg->n, &d->oob);
 	identify_resolve(s, held->shape, dg, from_low, &d->oob, last, &id);
+	if (d->forced != FAMILY_AUTO && (id.settled || s->server_known))
+		identify_force(d->forced, &d->oob, &id);
 	if (!id.settled)
 		return false;
 	decode_one(d, s, dg, &id);
@@ -214,6 +216,8 @@ void decoder_datagram(struct decoder *d, const struct datagram *dg)
 	identify_learn(s, shape, dg, from_low, &d->oob);
 	if (!d->count) {
 		identify_resolve(s, shape, dg, from_low, &d->oob, false, &id);
+		if (d->forced != FAMILY_AUTO && (id.settled || s->server_known))
+			identify_force(d->forced, &d->oob, &id);
 		if (id.settled) {
 			decode_one(d, s, dg, &id);
 			return;

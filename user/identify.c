@@ -400,3 +400,17 @@ void identify_resolve(struct session *s, enum shape shape, const struct datagram
 	if (ret->foreign)
 		ret->settled = true;
 }
+
+void identify_force(enum wire_family family, struct oob *oob, struct identity *ret)
+{
+	ret->settled = true;
+	ret->foreign = NULL;
+	ret->family = family;
+	if (ret->shape != SHAPE_OOB)
+		return;
+	if (oob->row && among(oob->candidates, family) != FAMILY_AUTO)
+		ret->family = among(oob->candidates, family);
+	else
+		oob->row = NULL;
+	oob->family = ret->family;
+}

@@ -44,9 +44,14 @@ void identify_learn(struct session *s, enum shape shape, const struct datagram *
  * What this datagram is, by all that is known now. @last: nothing more will come, take
  * the best guess (which looks once more at what is known of the two ends).
  */
-void identify_resolve(struct session *s, enum shape shape,
-		      const struct datagram *dg, bool from_low, struct oob *oob,
-		      bool last, struct identity *ret);
+void identify_resolve(struct session *s, enum shape shape, const struct datagram *dg,
+		      bool from_low, struct oob *oob, bool last, struct identity *ret);
+
+/*
+ * It is @family, whatever it looks like: a word that @family lacks is an unknown one.
+ * (DarkPlaces' shared words stay quake3.)
+ */
+void identify_force(enum wire_family family, struct oob *oob, struct identity *ret);
 
 /* vote.c: signs in a sequenced datagram of a session whose family is not known. */
 void vote_sequenced(struct session *s, const uint8_t *payload, size_t n, bool from_low);
