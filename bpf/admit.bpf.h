@@ -32,29 +32,31 @@ admit_budget(const struct live *l, __u32 slot, const struct budget *b,
 	__u64 tag = index << 1 | p->ipv6;
 	__u64 now = clock_now(l);
 	__u64 *global, *source, *prefix;
-	struct limit whole, one, near;
+	struct limit whole = b->global, one = b->source, near = b->prefix;
 	__u32 *cost;
 	__u64 net;
 
 	global = bpf_map_lookup_elem(&globals, &index);
-	if (!global || !limit_peek(&b->global, *global, now))
+	if (!global || !limit_peek(&whole, *global, now))
 		return REASON_GLOBAL_BUDGET;
 	index = slot * KIND_COUNT + kind;
 	cost = bpf_map_lookup_elem(&costs, &index);
-	whole = limit_scaled(&b->global, cost && *cost ? *cost : COST_ONE, COST_ONE);
-	if (!limit_peek(&whole, *global, now))
-		return REASON_GLOBAL_BUDGET;
+	if (cost && *cost) {
+		whole = limit_scaled(&whole, *cost, COST_ONE);
+		one = limit_scaled(&one, *cost, COST_ONE);
+		near = limit_scaled(&near, *cost, COST_ONE);
+		if (!limit_peek(&whole, *global, now))
+			return REASON_GLOBAL_BUDGET;
+	}
 
 	net = address_net(p, p->saddr);
 	index = limit_cell(l->keys, net, tag, SOURCE_BITS);
 	source = bpf_map_lookup_elem(&sources, &index);
-	one = limit_scaled(&b->source, cost && *cost ? *cost : COST_ONE, COST_ONE);
 	if (!source || !limit_peek(&one, *source, now))
 		return REASON_SOURCE_BUDGET;
 
 	index = limit_cell(l->keys, net >> 8, tag, PREFIX_BITS);
 	prefix = bpf_map_lookup_elem(&prefixes, &index);
-	near = limit_scaled(&b->prefix, cost && *cost ? *cost : COST_ONE, COST_ONE);
 	if (!prefix || !limit_peek(&near, *prefix, now))
 		return REASON_PREFIX_BUDGET;
 

@@ -298,7 +298,7 @@ int shield_out(struct __sk_buff *ctx)
 	enum sampler sampler;
 	bool followed = false;
 	enum other other;
-	__u64 bytes;
+	__u64 bytes, counted;
 
 	if (ctx->data_end - ctx->data < PULL_BYTES &&
 	    ctx->data_end - ctx->data < ctx->len)
@@ -336,7 +336,10 @@ int shield_out(struct __sk_buff *ctx)
 			fragment_note(l, &packet,
 				      reason == REASON_LEDGER && !service->observe);
 	}
-	sampler = sampler_out(l, kind, followed, count(t, kind, reason, bytes));
+	counted = count(t, kind, reason, bytes);
+	sampler = SAMPLER_COUNT;
+	if (l->sampling.any)
+		sampler = sampler_out(l, kind, followed, counted);
 	if (sampler != SAMPLER_COUNT)
 		sample_out(ctx, SAMPLE_WHAT(slot, kind, reason, DIRECTION_S2C, sampler),
 			   ctx->len);

@@ -31,6 +31,20 @@ __noinline int classify_at(struct xdp_md *ctx, __u32 family, __u32 offset, __u32
 	return classify(family, DIRECTION_C2S, c, length & 0xffff);
 }
 
+__u32 always_zero; /* not const: what the verifier does not know, it cannot follow */
+
+static __always_inline enum wire_kind classify_packet(struct xdp_md *ctx, __u32 family,
+						      void *data, const struct packet *p)
+{
+	struct cursor c = { .pos = p->payload, .end = p->end };
+	enum wire_kind kind = classify_fast(c, p->length);
+
+	/* One unknown number for the verifier, instead of one path for each word. */
+	if (kind != KIND_COUNT)
+		return kind + always_zero;
+	return classify_at(ctx, family, p->payload - (__u8 *)data, p->length);
+}
+
 static __always_inline int count_other(enum other other, __u64 bytes)
 {
 	__u32 key = other;
@@ -68,6 +82,7 @@ int shield(struct xdp_md *ctx)
 	void *data = (void *)(long)ctx->data;
 	void *data_end = (void *)(long)ctx->data_end;
 	__u64 bytes = data_end - data;
+	__u64 counted;
 	struct packet packet;
 	struct service *service;
 	enum wire_kind kind;
@@ -93,18 +108,20 @@ int shield(struct xdp_md *ctx)
 	else if (packet.bad_length)
 		kind = KIND_BAD_LENGTH;
 	else
-		kind = classify_at(ctx, service->family, packet.payload - (__u8 *)data,
-				   packet.length);
+		kind = classify_packet(ctx, service->family, data, &packet);
 
 	reason = admit(l, slot, service, kind, &packet, &followed);
 	t = bpf_map_lookup_elem(&tallies, &slot);
 	if (!t)
 		return XDP_PASS;
-	sampler = sampler_in(l, service, kind, reason, followed,
-			     count(t, kind, reason, bytes));
-	if (sampler != SAMPLER_COUNT)
-		sample_in(ctx, SAMPLE_WHAT(slot, kind, reason, DIRECTION_C2S, sampler),
-			  bytes);
+	counted = count(t, kind, reason, bytes);
+	if (l->sampling.any) {
+		sampler = sampler_in(l, service, kind, reason, followed, counted);
+		if (sampler != SAMPLER_COUNT)
+			sample_in(ctx,
+				  SAMPLE_WHAT(slot, kind, reason, DIRECTION_C2S, sampler),
+				  bytes);
+	}
 	if (reason != REASON_PLAYER)
 		count_stranger(t, packet.length, bytes);
 	if (!service->observe && reason_verdict(reason) == VERDICT_DROP)

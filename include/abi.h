@@ -200,6 +200,8 @@ struct sampling {
 	__u32 follow_first; /* follow new players until so many are followed */
 	__u32 follow_every; /* and one in so many new players; a power of two; 0: none */
 	__u32 follow_listed; /* 1: and those in the follow list */
+	__u32 any; /* 0: all of the above are */
+	__u32 pad;
 	struct limit limit[SAMPLER_COUNT];
 };
 

@@ -30,6 +30,10 @@ enum direction {
 #define NQ_ENCRYPTED_MIN 24 /* digest 16, NetQuake header 8 */
 #define QUAKE3_MAX	 1400 /* 1300 of payload and at most 14 of header, and some room */
 
+#define FAST_MIN	 8 /* bytes of a datagram for classify_fast() */
+#define FAST_MAX	 2047
+#define FAST_MASK	 0x7ff
+
 /* --- words: up to 32 letters as four integers, so that matching is == ------------------
  */
 
@@ -48,9 +52,7 @@ struct word {
 	 WORD_LETTER(s, (n)*8 + 6) | WORD_LETTER(s, (n)*8 + 7))
 
 /* One integer to search by. That no two rows mix alike is a test. */
-#define WORD_MIX(a, b, c, d)                                         \
-	(((a)*0xff51afd7ed558ccdull) ^ ((b)*0x9e3779b97f4a7c15ull) ^ \
-	 ((c)*0xc2b2ae3d27d4eb4full) ^ ((d)*0x165667b19e3779f9ull))
+#define WORD_MIX(a, b, c, d) (((a)*0xff51afd7ed558ccdull) ^ (b) ^ (c) ^ (d))
 
 #define WORD_FITS(kind, word, class_, families) \
 	_Static_assert(sizeof(word) - 1 <= WIRE_WORD_MAX, #kind ": word too long");
@@ -170,19 +172,12 @@ static __always_inline struct word word_read(struct cursor *c, __u32 left)
 	return w;
 }
 
-/* A function of its own, not inlined, in the kernel: the verifier walks it once. */
-#ifdef __bpf__
-#define WALKED_ONCE __attribute__((noinline))
-#else
-#define WALKED_ONCE static inline
-#endif
-
 /*
  * KIND_COUNT: in no row. Comparisons of one integer with constants, which the compiler
  * turns into a binary search. (A switch would say so, but a character of a string
  * literal is no constant expression in C.)
  */
-WALKED_ONCE int word_match(__u64 a, __u64 b, __u64 c, __u64 d)
+static __always_inline enum wire_kind word_match(__u64 a, __u64 b, __u64 c, __u64 d)
 {
 	__u64 mix = WORD_MIX(a, b, c, d);
 
@@ -197,6 +192,68 @@ WALKED_ONCE int word_match(__u64 a, __u64 b, __u64 c, __u64 d)
 	WIRE_WORDS(MATCH)
 #undef MATCH
 	return KIND_COUNT;
+}
+
+/* The same, not inlined in the kernel: the verifier walks it once, and it takes longer.
+ */
+#ifdef __bpf__
+__attribute__((noinline)) int word_search(__u64 a, __u64 b, __u64 c, __u64 d)
+#else
+static inline int word_search(__u64 a, __u64 b, __u64 c, __u64 d)
+#endif
+{
+	return word_match(a, b, c, d);
+}
+
+/*
+ * The last @left letters of a datagram of @length bytes at @start, as take_u64() reads
+ * them, by one load of its last 8 bytes. @length: at least 8; @left: 1..8.
+ */
+static __always_inline __u64 last_u64(struct cursor start, __u32 length, __u32 left)
+{
+	const void *at;
+
+	if (!cursor_take(&start, (length - 8) & FAST_MASK))
+		return 0;
+	at = cursor_take(&start, 8);
+	return at ? load_u64(at) >> (64 - 8 * left) : 0;
+}
+
+/*
+ * Words of up to 16 letters, spelled as clients spell them, in a hurry: what
+ * classify() says of them, or KIND_COUNT: ask classify().
+ */
+static __always_inline enum wire_kind classify_fast(struct cursor start, __u32 length)
+{
+	struct cursor c = start;
+	__u64 first, second = 0;
+	const void *mark;
+	bool ended = false;
+
+	if (length < FAST_MIN || length > FAST_MAX)
+		return KIND_COUNT;
+	mark = cursor_take(&c, 4);
+	if (!mark || load_u32(mark) != 0xffffffff)
+		return KIND_COUNT;
+	if (length < 12) {
+		first = word_cut(last_u64(start, length, length - 4), &ended);
+		goto match;
+	}
+	mark = cursor_take(&c, 8);
+	first = mark ? word_cut(load_u64(mark), &ended) : 0;
+	if (ended || length == 12)
+		goto match;
+	if (length < 20) {
+		second = last_u64(start, length, length - 12);
+	} else {
+		mark = cursor_take(&c, 8);
+		second = mark ? load_u64(mark) : 0;
+	}
+	second = word_cut(second, &ended);
+	if (!ended && length > 20)
+		return KIND_COUNT;
+match:
+	return word_match(first, second, 0, 0);
 }
 
 /* --- out-of-band datagrams whose word is in no row -------------------------------------
@@ -266,7 +323,7 @@ static __always_inline enum wire_kind classify_oob(enum wire_family family,
 {
 	struct cursor peek = c;
 	struct word w = word_read(&c, length - 4);
-	enum wire_kind kind = word_match(w.part[0], w.part[1], w.part[2], w.part[3]);
+	enum wire_kind kind = word_search(w.part[0], w.part[1], w.part[2], w.part[3]);
 	__u64 raw;
 
 	if (kind != KIND_COUNT)

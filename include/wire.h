@@ -249,23 +249,29 @@ enum wire_kind {
 		KIND_COUNT,
 };
 
-struct wire_row {
-	__u8 class_; /* enum wire_class */
-	__u8 families; /* who acts on it, as a mask */
-};
-
 /* clang-format off */
-static const struct wire_row wire_rows[KIND_COUNT] = {
-#define AS_SHAPE(kind, name, class_, families) \
-	[KIND_##kind] = { CLASS_##class_, families },
-#define AS_CODED(kind, code, name, class_, families) \
-	[KIND_##kind] = { CLASS_##class_, families },
-	WIRE_SHAPES(AS_SHAPE)
-	WIRE_WORDS(AS_SHAPE)
-	WIRE_CONTROL(AS_CODED)
-	WIRE_HANDSHAKE(AS_CODED)
-#undef AS_SHAPE
-#undef AS_CODED
+#define NQ_CLASS(kind, name, c, who)	    [KIND_##kind] = (who) & NQ ? CLASS_##c : CLASS_UNKNOWN,
+#define QW_CLASS(kind, name, c, who)	    [KIND_##kind] = (who) & QW ? CLASS_##c : CLASS_UNKNOWN,
+#define Q2_CLASS(kind, name, c, who)	    [KIND_##kind] = (who) & Q2 ? CLASS_##c : CLASS_UNKNOWN,
+#define Q3_CLASS(kind, name, c, who)	    [KIND_##kind] = (who) & Q3 ? CLASS_##c : CLASS_UNKNOWN,
+#define QE_CLASS(kind, name, c, who)	    [KIND_##kind] = (who) & QE ? CLASS_##c : CLASS_UNKNOWN,
+#define AUTO_CLASS(kind, name, c, who)	    [KIND_##kind] = CLASS_##c,
+#define NQ_CODED(kind, code, name, c, who)  NQ_CLASS(kind, name, c, who)
+#define QW_CODED(kind, code, name, c, who)  QW_CLASS(kind, name, c, who)
+#define Q2_CODED(kind, code, name, c, who)  Q2_CLASS(kind, name, c, who)
+#define Q3_CODED(kind, code, name, c, who)  Q3_CLASS(kind, name, c, who)
+#define QE_CODED(kind, code, name, c, who)  QE_CLASS(kind, name, c, who)
+#define AUTO_CODED(kind, code, name, c, who) AUTO_CLASS(kind, name, c, who)
+#define EACH_KIND(SHAPE, CODED) \
+	WIRE_SHAPES(SHAPE) WIRE_WORDS(SHAPE) WIRE_CONTROL(CODED) WIRE_HANDSHAKE(CODED)
+
+static const __u8 wire_classes[FAMILY_COUNT][KIND_COUNT] = {
+	[FAMILY_NETQUAKE] =	  { EACH_KIND(NQ_CLASS, NQ_CODED) },
+	[FAMILY_QUAKEWORLD] =	  { EACH_KIND(QW_CLASS, QW_CODED) },
+	[FAMILY_QUAKE2] =	  { EACH_KIND(Q2_CLASS, Q2_CODED) },
+	[FAMILY_QUAKE3] =	  { EACH_KIND(Q3_CLASS, Q3_CODED) },
+	[FAMILY_QUAKE_ENHANCED] = { EACH_KIND(QE_CLASS, QE_CODED) },
+	[FAMILY_AUTO] =		  { EACH_KIND(AUTO_CLASS, AUTO_CODED) },
 };
 /* clang-format on */
 
@@ -282,13 +288,11 @@ static inline __attribute__((always_inline)) int index_below(__u32 *index, __u32
 /* The budget or policy that @kind falls under on a service of @family. */
 static inline enum wire_class wire_class(enum wire_family family, enum wire_kind kind)
 {
-	__u32 row = kind;
+	__u32 row = (__u32)family * KIND_COUNT + kind;
 
-	if (!index_below(&row, KIND_COUNT))
+	if (kind >= KIND_COUNT || !index_below(&row, FAMILY_COUNT * KIND_COUNT))
 		return CLASS_MALFORMED;
-	if (family != FAMILY_AUTO && !(wire_rows[row].families & 1u << family))
-		return CLASS_UNKNOWN;
-	return (enum wire_class)wire_rows[row].class_;
+	return (enum wire_class)((const __u8 *)wire_classes)[row];
 }
 
 #endif /* WIRE_H */

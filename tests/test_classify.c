@@ -179,6 +179,17 @@ static void look_alikes_share_the_strict_budget(void **state)
 	}
 }
 
+static const struct {
+	__u8 class_;
+	__u8 families;
+} wire_rows[KIND_COUNT] = {
+#define AS_SHAPE(kind, name, class_, families)	     [KIND_##kind] = { CLASS_##class_, families },
+#define AS_CODED(kind, code, name, class_, families) [KIND_##kind] = { CLASS_##class_, families },
+	EACH_KIND(AS_SHAPE, AS_CODED)
+#undef AS_SHAPE
+#undef AS_CODED
+};
+
 static void words_of_other_families_are_unknown(void **state)
 {
 	(void)state;
