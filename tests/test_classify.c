@@ -183,8 +183,10 @@ static const struct {
 	__u8 class_;
 	__u8 families;
 } wire_rows[KIND_COUNT] = {
-#define AS_SHAPE(kind, name, class_, families)	     [KIND_##kind] = { CLASS_##class_, families },
-#define AS_CODED(kind, code, name, class_, families) [KIND_##kind] = { CLASS_##class_, families },
+#define AS_SHAPE(kind, name, class_, families) \
+	[KIND_##kind] = { CLASS_##class_, families },
+#define AS_CODED(kind, code, name, class_, families) \
+	[KIND_##kind] = { CLASS_##class_, families },
 	EACH_KIND(AS_SHAPE, AS_CODED)
 #undef AS_SHAPE
 #undef AS_CODED
@@ -204,6 +206,55 @@ static void words_of_other_families_are_unknown(void **state)
 		assert_int_equal(wire_class(FAMILY_AUTO, kind), wire_rows[kind].class_);
 	}
 	assert_int_equal(wire_class(FAMILY_QUAKE3, KIND_COUNT), CLASS_MALFORMED);
+}
+
+/* The short cut may pass a datagram on, but never say anything else of it. */
+static void fast_agrees(const __u8 *bytes, size_t n)
+{
+	struct cursor c = { bytes, bytes + n };
+	enum wire_kind fast = classify_fast(c, n);
+
+	for (int f = 0; f < FAMILY_COUNT && fast != KIND_COUNT; f++)
+		assert_int_equal(fast, classify(f, DIRECTION_C2S, c, n));
+}
+
+static void the_short_cut_agrees(void **state)
+{
+	static const char *const words[] = {
+#define AS_WORD(kind, word, class_, families) word,
+		WIRE_WORDS(AS_WORD)
+#undef AS_WORD
+	};
+	static const char *const tails[] = { "",    " ",	  "\n",
+					     " x",  "\nabcdefgh", " 0123456789abcdef",
+					     "x",   "\"",	  "\\key\\value",
+					     "\xff" };
+	__u8 buffer[128] = { 0xff, 0xff, 0xff, 0xff };
+	unsigned int seed = 7;
+	size_t found = 0;
+
+	(void)state;
+	for (size_t w = 0; w < COUNT(words); w++) {
+		for (size_t t = 0; t < COUNT(tails); t++) {
+			size_t n = 4 + (size_t)snprintf((char *)buffer + 4,
+							sizeof(buffer) - 4, "%s%s",
+							words[w], tails[t]);
+
+			for (size_t cut = 0; cut <= n; cut++)
+				fast_agrees(buffer, cut);
+			for (int i = 0; i < 20; i++) {
+				size_t at = 4 + (size_t)rand_r(&seed) % (n - 4);
+				__u8 kept = buffer[at];
+
+				buffer[at] = (__u8)rand_r(&seed);
+				fast_agrees(buffer, n);
+				buffer[at] = kept;
+			}
+			found += classify_fast((struct cursor){ buffer, buffer + n },
+					       n) != KIND_COUNT;
+		}
+	}
+	assert_true(found > COUNT(words) * 3);
 }
 
 static void no_two_words_mix_alike(void **state)
@@ -287,6 +338,7 @@ int main(void)
 		cmocka_unit_test(spellings_do_not_escape),
 		cmocka_unit_test(look_alikes_share_the_strict_budget),
 		cmocka_unit_test(words_of_other_families_are_unknown),
+		cmocka_unit_test(the_short_cut_agrees),
 		cmocka_unit_test(no_two_words_mix_alike),
 		cmocka_unit_test(take_u64_is_bytewise),
 		cmocka_unit_test(word_cut_is_bytewise),
