@@ -181,7 +181,8 @@ lab: all $(TOOL_BIN) $(O)/tests/lab/foreign.bpf.o
 run: deps
 	$(Q)$(MAKE) --no-print-directory lab
 ifdef IFACE
-	$(Q)exec $(O)/$(PROG) run $(if $(CONFIG),-c $(CONFIG)) -i $(IFACE)
+	$(Q)exec $(O)/$(PROG) run -i $(IFACE) \
+		-c $(or $(CONFIG),$(wildcard $(SYSCONFDIR)/quakeshield.conf),docs/example.conf)
 else
 	$(Q)$(if $(filter openarena,$(SERVER)),tests/deps.sh openarena)
 	$(Q)BUILD=$(O) tests/lab/lab.sh

@@ -8,8 +8,8 @@
 #   fd00:78::2          and victims would be             fd00:77::2
 #
 # net_enter runs the caller again inside its own mount, network and process
-# namespaces: names cannot clash, /sys/fs/bpf is private, and when the script ends,
-# however it ends, the kernel takes everything away. nsenter --net keeps /sys/fs/bpf
+# namespaces: names cannot clash, /sys/fs/bpf and /run are private, and when the script
+# ends, however it ends, the kernel takes everything away. nsenter --net keeps pins
 # where `ip netns exec` would hide it. There is no route out of here.
 
 # shellcheck disable=SC2034 # for those who source this
@@ -84,8 +84,8 @@ net_rings()
 
 net_up()
 {
-	mkdir -p /run/netns
-	mount -t tmpfs netns /run/netns
+	mount -t tmpfs run /run # names, locks: not those of a shield on this machine
+	mkdir /run/netns
 	mount -t sysfs sysfs /sys
 	mount -t bpf bpf /sys/fs/bpf
 	ip link set lo up
