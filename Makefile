@@ -192,7 +192,8 @@ test: deps-test
 	$(Q)$(MAKE) --no-print-directory check
 
 check: lab $(UNIT_BIN) $(KERN_BIN)
-	$(Q)BUILD=$(O) tests/run.sh $(UNIT_BIN) $(KERN_BIN) $(sort $(wildcard tests/net_*.sh))
+	$(Q)BUILD=$(O) tests/run.sh $(UNIT_BIN) $(KERN_BIN) \
+		$(sort $(wildcard tests/test_*.sh tests/net_*.sh))
 
 install: all
 	$(INSTALL) -D -m 755 $(O)/$(PROG) $(DESTDIR)$(SBINDIR)/$(PROG)
