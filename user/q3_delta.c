@@ -29,7 +29,7 @@ static inline uint32_t get_float(struct q3_bits *b)
 	return value.raw;
 }
 
-static void describe(struct record *r, const struct q3_field *f, uint32_t value)
+void q3_describe(struct record *r, const struct q3_field *f, uint32_t value)
 {
 	union {
 		uint32_t raw;
@@ -93,7 +93,7 @@ static void get_table(struct q3_parse *p, const struct q3_table *table, uint32_t
 	for (unsigned int i = 0; RECORD_WANTED(p->record) && i < used; i++) {
 		const struct q3_field *f = &table->fields[changed[i]];
 
-		describe(p->record, f, to[f->slot]);
+		q3_describe(p->record, f, to[f->slot]);
 	}
 }
 

@@ -53,11 +53,10 @@ enum q3_demo_kind q3_demo_recognise(const uint8_t *bytes, size_t n)
 void q3_demo_start(struct q3_session *s, enum q3_demo_kind kind)
 {
 	memset(s, 0, sizeof(*s));
-	if (kind != Q3_DEMO_MODERN)
-		return;
 	q3_session_start(s, true);
 	s->netchan = Q3_NETCHAN_CHECKSUM; /* nothing is scrambled */
 	s->dialect = NULL;
+	s->plain = kind == Q3_DEMO_OLD;
 }
 
 /* The number that the server gives itself, in a gamestate read with @d. */
@@ -81,10 +80,11 @@ static int32_t protocol_of(struct q3_session *s, const struct q3_dialect *d,
 
 static void choose_dialect(struct q3_session *s, const uint8_t *message, size_t n)
 {
+	const struct q3_dialect *const *list = s->plain ? q3_old_dialects : q3_dialects;
 	const struct q3_dialect *first = NULL, *found = NULL;
 
-	for (unsigned int i = 0; q3_dialects[i] && !found; i++) {
-		const struct q3_dialect *d = q3_dialects[i];
+	for (unsigned int i = 0; list[i] && !found; i++) {
+		const struct q3_dialect *d = list[i];
 
 		if (!holds_gamestate(d, message, n))
 			continue;

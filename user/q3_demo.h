@@ -17,7 +17,7 @@
 enum q3_demo_kind {
 	Q3_DEMO_NONE,
 	Q3_DEMO_MODERN, /* protocol 66 and later: Huffman coded */
-	Q3_DEMO_OLD, /* protocols 43 to 48: plain bytes, other deltas; not decoded */
+	Q3_DEMO_OLD, /* protocols 43 to 48: no Huffman, other deltas */
 };
 
 /* By content: do these first bytes hold a gamestate as the first block? */

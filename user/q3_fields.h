@@ -52,6 +52,7 @@ enum q3_flags {
 	Q3_PILOT = 1 << 6, /* a bit chooses the pilot's table; vehicles */
 	Q3_TRAILING_DATA = 1 << 7, /* raw data may follow the end of a message */
 	Q3_CLIENT_EXTRA = 1 << 8, /* one more byte after a client's three longs */
+	Q3_PLAIN = 1 << 9, /* no Huffman */
 };
 
 struct q3_dialect {
@@ -82,6 +83,11 @@ extern const struct q3_dialect q3_dialect_quakelive91;
 extern const struct q3_dialect q3_dialect_rtcw, q3_dialect_et;
 extern const struct q3_dialect q3_dialect_tremulous70, q3_dialect_tremulous71;
 extern const struct q3_dialect q3_dialect_jka, q3_dialect_jk2_15, q3_dialect_jk2_16;
+
+/* Protocols before 66: demos only, no Huffman; see q3_old.c. NULL at the end. */
+extern const struct q3_dialect *const q3_old_dialects[];
+#define Q3_OLD_MASKS 31
+extern const uint64_t q3_old_masks[Q3_OLD_MASKS];
 
 /* Every dialect, NULL at the end. */
 extern const struct q3_dialect *const q3_dialects[];

@@ -51,6 +51,7 @@ void q3_parse_init(struct q3_parse *p, const uint8_t *message, size_t n,
 /* True: every bit is accounted for. */
 bool q3_parse_server(struct q3_parse *p);
 bool q3_parse_client(struct q3_parse *p);
+bool q3_parse_old(struct q3_parse *p); /* for q3_parse_server(): Q3_PLAIN */
 
 /* Parses and, when all is right, commits; fills in kind, status and reason. False: it
  * is malformed, and nothing was committed. */
@@ -73,6 +74,28 @@ void q3_parse_snapshot(struct q3_parse *p);
 void q3_parse_gamestate(struct q3_parse *p);
 void q3_parse_end(struct q3_parse *p);
 void q3_string(struct q3_parse *p, const char *key, size_t max, size_t *ret_n);
+
+/* A walk through base and message in step, both ascending. */
+struct q3_merge {
+	const struct q3_snapshot *base; /* or NULL: none */
+	struct q3_snapshot *work; /* or NULL: the syntax only */
+	unsigned int at; /* in the base */
+	bool guessed;
+};
+
+/* Begins p->game's snapshot in work; returns the player, which is the base's yet. */
+uint32_t *q3_merge_begin(struct q3_parse *p, struct q3_merge *m, unsigned int delta,
+			 uint32_t *scratch);
+/* Takes over the base's entities below @below. */
+void q3_merge_keep(struct q3_parse *p, struct q3_merge *m, unsigned int below);
+/* What the entity is a difference to. The base's copy is stepped over. */
+uint16_t q3_merge_from(struct q3_parse *p, struct q3_merge *m, unsigned int number,
+		       bool *ret_known);
+void q3_merge_put(struct q3_merge *m, unsigned int number, uint16_t state);
+void q3_merge_end(struct q3_parse *p, struct q3_merge *m, unsigned int flags);
+
+/* Puts one field's value on the record. */
+void q3_describe(struct record *r, const struct q3_field *f, uint32_t value);
 
 /* Deltas. @to holds the base and becomes the result. */
 enum q3_delta {

@@ -329,6 +329,8 @@ bool q3_parse_server(struct q3_parse *p)
 	struct q3_bits only = p->b;
 	unsigned int op;
 
+	if (d->flags & Q3_PLAIN)
+		return q3_parse_old(p);
 	/* An overflowed snapshot goes out as the end alone. */
 	if (p->b.size == 1 && q3_get(&only, 8) == d->eof)
 		return true;

@@ -53,6 +53,7 @@ struct q3_session {
 	bool has_challenge; /* its low byte at least */
 	bool has_qport;
 	bool settled; /* a gamestate has confirmed the dialect */
+	bool plain; /* a demo of before Huffman coding */
 	bool disconnected; /* somebody has said so */
 	bool accepted_again; /* a connectResponse with nothing new in it */
 	uint32_t highest[2]; /* sequence, by whether a client sent it */

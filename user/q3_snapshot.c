@@ -12,14 +12,7 @@
 
 #define AREA_BYTES_MAX 32
 
-/* A walk through base and message in step, both ascending. */
-struct merge {
-	const struct q3_snapshot *base; /* or NULL: none */
-	struct q3_snapshot *work; /* or NULL: the syntax only */
-	unsigned int at; /* in the base */
-};
-
-static void keep(struct q3_parse *p, struct merge *m, unsigned int below)
+void q3_merge_keep(struct q3_parse *p, struct q3_merge *m, unsigned int below)
 {
 	while (m->base && m->at < m->base->count &&
 	       m->base->entity[m->at].number < below) {
@@ -30,9 +23,8 @@ static void keep(struct q3_parse *p, struct merge *m, unsigned int below)
 	}
 }
 
-/* What the entity is a difference to. The base's copy is stepped over. */
-static uint16_t find_from(struct q3_parse *p, struct merge *m, unsigned int number,
-			  bool *ret_known)
+uint16_t q3_merge_from(struct q3_parse *p, struct q3_merge *m, unsigned int number,
+		       bool *ret_known)
 {
 	*ret_known = true;
 	if (m->base && m->at < m->base->count && m->base->entity[m->at].number == number)
@@ -42,14 +34,14 @@ static uint16_t find_from(struct q3_parse *p, struct merge *m, unsigned int numb
 	return p->game->baseline[number];
 }
 
-static void put(struct merge *m, unsigned int number, uint16_t state)
+void q3_merge_put(struct q3_merge *m, unsigned int number, uint16_t state)
 {
 	if (state == Q3_NONE || m->work->count == Q3_ENTITIES)
 		return;
 	m->work->entity[m->work->count++] = (struct q3_named){ (uint16_t)number, state };
 }
 
-static void parse_entity(struct q3_parse *p, struct merge *m, unsigned int number)
+static void parse_entity(struct q3_parse *p, struct q3_merge *m, unsigned int number)
 {
 	uint32_t scratch[Q3_ENTITY_WORDS];
 	enum q3_delta kind = q3_delta_entity_kind(p);
@@ -59,29 +51,29 @@ static void parse_entity(struct q3_parse *p, struct merge *m, unsigned int numbe
 	record_open_object(p->record, NULL);
 	record_uint(p->record, "number", number);
 	if (m->work) {
-		keep(p, m, number);
-		from = find_from(p, m, number, &known);
+		q3_merge_keep(p, m, number);
+		from = q3_merge_from(p, m, number, &known);
 	}
 	if (kind == Q3_DELTA_REMOVED) {
 		record_bool(p->record, "removed", true);
 	} else if (kind == Q3_DELTA_SAME) {
 		if (m->work) {
 			q3_state_hold(p->game, from);
-			put(m, number, from);
+			q3_merge_put(m, number, from);
 		}
 	} else {
 		if (m->work)
 			state = q3_state_copy(p->game, from, m->base);
 		q3_delta_entity(p, state == Q3_NONE ? scratch : q3_state(p->game, state));
 		if (m->work)
-			put(m, number, state);
+			q3_merge_put(m, number, state);
 	}
 	if (!known && kind != Q3_DELTA_REMOVED && !p->missing)
 		p->missing = "entity from a baseline that was not seen";
 	record_close(p->record);
 }
 
-static void parse_entities(struct q3_parse *p, struct merge *m)
+static void parse_entities(struct q3_parse *p, struct q3_merge *m)
 {
 	int last = -1;
 
@@ -99,7 +91,7 @@ static void parse_entities(struct q3_parse *p, struct merge *m)
 		parse_entity(p, m, (unsigned int)number);
 	}
 	if (m->work)
-		keep(p, m, Q3_ENTITIES);
+		q3_merge_keep(p, m, Q3_ENTITIES);
 	record_close(p->record);
 }
 
@@ -148,7 +140,7 @@ static size_t player_bytes(const struct q3_dialect *d)
 	return words * sizeof(uint32_t);
 }
 
-static void parse_body(struct q3_parse *p, struct merge *m, uint32_t *player)
+static void parse_body(struct q3_parse *p, struct q3_merge *m, uint32_t *player)
 {
 	parse_areas(p);
 	if (q3_failed(p))
@@ -160,13 +152,43 @@ static void parse_body(struct q3_parse *p, struct merge *m, uint32_t *player)
 		parse_entities(p, m);
 }
 
+uint32_t *q3_merge_begin(struct q3_parse *p, struct q3_merge *m, unsigned int delta,
+			 uint32_t *scratch)
+{
+	uint32_t *player = scratch;
+
+	*m = (struct q3_merge){ .work = NULL };
+	if (p->game) {
+		m->base = find_base(p, delta, &m->guessed);
+		m->work = q3_snapshot_work(p->game);
+		q3_snapshot_empty(p->game, m->work);
+		player = m->work->player;
+	}
+	if (m->base)
+		memcpy(player, m->base->player, player_bytes(p->dialect));
+	else
+		memset(player, 0, player_bytes(p->dialect));
+	return player;
+}
+
+void q3_merge_end(struct q3_parse *p, struct q3_merge *m, unsigned int flags)
+{
+	if (m->work) {
+		m->work->sequence = p->sequence;
+		m->work->server_time = p->server_time;
+		m->work->flags = (uint8_t)flags;
+		m->work->guessed = m->guessed;
+	}
+	if (p->content < Q3_HOLDS_SNAPSHOT)
+		p->content = Q3_HOLDS_SNAPSHOT;
+}
+
 void q3_parse_snapshot(struct q3_parse *p)
 {
-	struct merge m = { NULL, NULL, 0 };
+	struct q3_merge m;
 	uint32_t scratch[Q3_PLAYER_WORDS];
-	uint32_t *player = scratch;
 	unsigned int delta, flags;
-	bool guessed = false;
+	uint32_t *player;
 
 	q3_open_op(p, "snapshot");
 	p->server_time = q3_get_long(&p->b);
@@ -175,23 +197,8 @@ void q3_parse_snapshot(struct q3_parse *p)
 	record_int(p->record, "serverTime", p->server_time);
 	record_uint(p->record, "deltaNum", delta);
 	record_uint(p->record, "snapFlags", flags);
-	if (p->game) {
-		m.base = find_base(p, delta, &guessed);
-		m.work = q3_snapshot_work(p->game);
-		q3_snapshot_empty(p->game, m.work);
-		player = m.work->player;
-	}
-	if (m.base)
-		memcpy(player, m.base->player, player_bytes(p->dialect));
-	else
-		memset(player, 0, player_bytes(p->dialect));
+	player = q3_merge_begin(p, &m, delta, scratch);
 	parse_body(p, &m, player);
 	record_close(p->record);
-	if (m.work) {
-		m.work->sequence = p->sequence;
-		m.work->server_time = p->server_time;
-		m.work->flags = (uint8_t)flags;
-		m.work->guessed = guessed;
-	}
-	p->content = Q3_HOLDS_SNAPSHOT > p->content ? Q3_HOLDS_SNAPSHOT : p->content;
+	q3_merge_end(p, &m, flags);
 }

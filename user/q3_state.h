@@ -3,9 +3,9 @@
  * q3_state.h - what the deltas and keys of one Quake III connection need.
  *
  * struct q3_game is big (Q3_GAME_BYTES, about 1.4 MB of address space, of which a
- * normal game touches some 300 kB) and therefore handed out only to a connection that
- * was seen to be one, from a pool of q3_games_max. When the pool is empty the game that
- * was used least recently is taken from its owner.
+ * game of the live captures touches some 400 kB) and therefore handed out only to a
+ * connection that was seen to be one, from a pool of q3_games_max. When the pool is empty
+ * the game that was used least recently is taken from its owner.
  */
 #ifndef Q3_STATE_H
 #define Q3_STATE_H

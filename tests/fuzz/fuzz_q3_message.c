@@ -39,7 +39,8 @@ static void parse(struct q3_game *g, const struct q3_dialect *d, uint8_t how,
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
 	struct q3_game *g = NULL;
-	unsigned int dialects = 0;
+	const struct q3_dialect *d;
+	unsigned int dialects = 0, chosen;
 	int32_t sequence = 1;
 	size_t at = 1;
 
@@ -47,7 +48,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 		return 0;
 	while (q3_dialects[dialects])
 		dialects++;
-	if (!n || !q3_game_get(&g, q3_dialects[data[0] % dialects]))
+	if (!n)
+		return 0;
+	chosen = (data[0] & 127) % (dialects + 3);
+	d = chosen < dialects ? q3_dialects[chosen] : q3_old_dialects[chosen - dialects];
+	if (!q3_game_get(&g, d))
 		return 0;
 	g->fresh = data[0] & 128;
 	q3_demo_recognise(data, n);
@@ -62,7 +67,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 			break;
 		memcpy(copy, data + at + 3, length);
 		sequence += how >> 2;
-		parse(g, q3_dialects[data[0] % dialects], how, copy, length, sequence);
+		parse(g, d, how, copy, length, sequence);
 		free(copy);
 		at += 3 + length;
 	}
