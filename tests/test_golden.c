@@ -14,7 +14,7 @@ static void sink(void *context, const struct record *r)
 
 static char *render(const char *path, size_t *n)
 {
-	struct decoder_options options = { true, FAMILY_AUTO, 0 };
+	struct decoder_options options = { true, FAMILY_AUTO, false };
 	struct capture *capture;
 	struct decoder *decoder;
 	struct datagram dg;

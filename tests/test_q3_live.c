@@ -361,7 +361,7 @@ static bool play(const char *name)
 	run = calloc(1, sizeof(*run));
 	assert_non_null(run);
 	assert_int_equal(capture_open(file, &capture, message, sizeof(message)), 0);
-	run->decoder = decoder_create(&(struct decoder_options){ true, FAMILY_AUTO, 0 },
+	run->decoder = decoder_create(&(struct decoder_options){ true, FAMILY_AUTO, false },
 				      sink, NULL);
 	assert_non_null(run->decoder);
 	while (capture_next(capture, &dg) == 1) {

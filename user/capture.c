@@ -14,7 +14,7 @@
 struct capture {
 	pcap_t *pcap;
 	int link;
-	struct reassembly *reassembly;
+	struct reassembly *reassembly; /* NULL until the first fragment */
 	uint64_t packets;
 	const uint8_t *frame; /* read but not yet looked at, or NULL */
 	size_t captured;
@@ -65,7 +65,6 @@ int capture_open(FILE *file, struct capture **ret, char *message, size_t size)
 		fclose(file);
 		return -ENOMEM;
 	}
-	capture->reassembly = reassembly_create();
 	capture->pcap = pcap_fopen_offline_with_tstamp_precision(
 		file, PCAP_TSTAMP_PRECISION_NANO, why);
 	if (!capture->pcap) {
@@ -74,8 +73,6 @@ int capture_open(FILE *file, struct capture **ret, char *message, size_t size)
 		error = -EBADMSG;
 		goto close;
 	}
-	if (!capture->reassembly)
-		goto close;
 	error = link_check(capture, message, size);
 	if (error)
 		goto close;
@@ -123,7 +120,8 @@ static bool hole_take(struct capture *capture, bool all, struct datagram *ret,
 	struct packet packet;
 	const char *reason;
 
-	*taken = reassembly_give_up(capture->reassembly, capture->time_ns, all, &packet,
+	*taken = capture->reassembly &&
+		 reassembly_give_up(capture->reassembly, capture->time_ns, all, &packet,
 				    ret, &reason);
 	if (!*taken || !packet_udp(&packet, ret))
 		return false;
@@ -156,6 +154,10 @@ static bool frame_look(struct capture *capture, struct datagram *ret)
 	if (!packet.fragment)
 		return packet_udp(&packet, ret);
 
+	if (!capture->reassembly)
+		capture->reassembly = reassembly_create();
+	if (!capture->reassembly)
+		return false;
 	if (reassembly_add(capture->reassembly, &packet, capture->packets,
 			   capture->time_ns, &whole, &reason) != REASSEMBLY_WHOLE)
 		return false;
@@ -176,7 +178,7 @@ static bool frame_waits(struct capture *capture, struct datagram *ret)
 
 	if (hole_next(capture, false, ret))
 		return true;
-	return reassembly_full(capture->reassembly) &&
+	return capture->reassembly && reassembly_full(capture->reassembly) &&
 	       packet_parse(capture->link, capture->frame, capture->captured, &packet) &&
 	       packet.fragment && !reassembly_holds(capture->reassembly, &packet) &&
 	       hole_take(capture, true, ret, &taken);

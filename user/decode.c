@@ -34,27 +34,28 @@ struct decoder {
 	struct held held[DECODE_HOLD_MAX];
 	size_t head, count;
 	uint8_t *bytes;
-	size_t bytes_used;
+	size_t bytes_used, hold_max;
 };
 
 struct decoder *decoder_create(const struct decoder_options *options, decode_sink *sink,
 			       void *context)
 {
 	struct decoder *d = calloc(1, sizeof(*d));
+	size_t share = options->small ? 128 : 1;
 
 	if (!d)
 		return NULL;
-	d->sessions = session_table_create(options->sessions ? options->sessions
-							     : DECODE_SESSIONS,
-					   DECODE_STATE_BYTES);
-	d->bytes = malloc(DECODE_HOLD_BYTES);
+	/* One datagram must always fit. */
+	d->hold_max = options->small ? 1 << 16 : DECODE_HOLD_BYTES;
+	d->sessions = session_table_create(DECODE_SESSIONS / share, DECODE_STATE_BYTES);
+	d->bytes = malloc(d->hold_max);
 	d->forced = options->forced;
 	d->fields = options->fields;
 	d->sink = sink;
 	d->context = context;
 	if (!d->sessions || !d->bytes ||
-	    (d->fields &&
-	     record_tape_create(&d->tape, DECODE_TAPE_ITEMS, DECODE_TAPE_BYTES))) {
+	    (d->fields && record_tape_create(&d->tape, DECODE_TAPE_ITEMS / share,
+					     DECODE_TAPE_BYTES / share))) {
 		decoder_free(d);
 		return NULL;
 	}
@@ -185,7 +186,7 @@ static void held_put(struct decoder *d, const struct datagram *dg, enum shape sh
 
 	if (d->count == DECODE_HOLD_MAX)
 		held_try(d, true);
-	while (d->count && d->bytes_used + dg->n > DECODE_HOLD_BYTES)
+	while (d->count && d->bytes_used + dg->n > d->hold_max)
 		held_try(d, true);
 	held = &d->held[(d->head + d->count++) % DECODE_HOLD_MAX];
 	held->datagram = *dg;

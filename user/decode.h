@@ -32,7 +32,7 @@ struct decoder;
 struct decoder_options {
 	bool fields; /* the records are to hold them */
 	enum wire_family forced; /* FAMILY_AUTO, or what all datagrams are */
-	size_t sessions; /* 0: DECODE_SESSIONS */
+	bool small; /* tables of a hundredth of the usual size, for fuzzers */
 };
 
 /* NULL: no memory. */

@@ -26,7 +26,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static const uint8_t head[24] = { 0xd4, 0xc3, 0xb2,	0xa1,	   2,
 					  0,	4,    [18] = 1, [20] = 101 };
 	static uint8_t bytes[1 << 16];
-	struct decoder_options options = { true, FAMILY_AUTO, 64 };
+	struct decoder_options options = { true, FAMILY_AUTO, true };
 	struct decoder *decoder;
 	struct capture *capture;
 	struct datagram dg;

@@ -44,7 +44,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct decoder_options options = { true, FAMILY_AUTO, 64 };
+	struct decoder_options options = { true, FAMILY_AUTO, true };
 	struct decoder *decoder;
 
 	if (!size)
