@@ -276,7 +276,9 @@ static int start(struct daemon *d, const struct arguments *a)
 		log_error("no interface: name one with -i or in the configuration");
 		return -EINVAL;
 	}
-	err = daemon_claim(d->pin);
+	err = shield_mount();
+	if (!err)
+		err = daemon_claim(d->pin);
 	if (!err)
 		err = shield_load(d->pin, d->config, &d->shield);
 	if (!err)

@@ -11,11 +11,18 @@
 #include "daemon.h"
 #include "log.h"
 
+/*
+ * One daemon for one directory of one BPF file system: containers and test beds bring a
+ * file system of their own, but may share /run.
+ */
 static void pid_path(const char *pin_dir, char *ret, size_t size)
 {
-	int n = snprintf(ret, size, "/run/quakeshield");
+	struct stat st = { 0 };
+	int n;
 
-	/* A directory of its own has a daemon of its own. */
+	if (stat("/sys/fs/bpf", &st))
+		st.st_dev = 0;
+	n = snprintf(ret, size, "/run/quakeshield-%llx", (unsigned long long)st.st_dev);
 	for (; pin_dir && *pin_dir && (size_t)n + 8 < size; pin_dir++)
 		ret[n++] = *pin_dir == '/' ? '-' : *pin_dir;
 	snprintf(ret + n, size - (size_t)n, ".pid");

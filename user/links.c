@@ -302,6 +302,7 @@ int shield_detach(const char *pin_dir, size_t *ret_count)
 	int err;
 
 	*ret_count = 0;
+	libbpf_set_print(NULL); /* asking whether something is there is no error */
 	err = each_link(pin_dir, unlink_link, ret_count);
 	if (err) {
 		log_error("cannot read the pins in '%s': %s",

@@ -341,6 +341,11 @@ static int load_object(struct shield *s, const struct config *config,
 	return 0;
 }
 
+int shield_mount(void)
+{
+	return pins_mount();
+}
+
 int shield_load(const char *pin_dir, const struct config *config, struct shield **ret)
 {
 	struct shield_bpf *object = NULL;

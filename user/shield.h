@@ -32,6 +32,9 @@ struct shield;
 /* The name of the directory for this build's tables: version and a hash of all rows. */
 const char *shield_abi(void);
 
+/* See to it that /sys/fs/bpf is there; the daemon's lock depends on it. */
+int shield_mount(void);
+
 /*
  * Load the programs, taking over the maps already pinned in @pin_dir (NULL: the default
  * directory), or creating and pinning them there, and apply @config. Nothing is attached.
