@@ -15,7 +15,8 @@ packages()
 			libpcap-dev libconfuse-dev libmicrohttpd-dev libncurses-dev libssl-dev
 			libjansson-dev libsystemd-dev libcap-ng-dev libseccomp-dev" ;;
 	run)	echo "iproute2 nftables ethtool util-linux procps jq" ;;
-	test)	echo "libcmocka-dev libclang-rt-14-dev qstat openarena-server tshark tcpdump
+	test)	echo "libcmocka-dev libclang-rt-14-dev qstat openarena-server openarena xvfb
+			libgl1-mesa-dri nexuiz-server mvdsv ktx tshark tcpdump
 			iptables" ;;
 	openarena) echo "openarena-server" ;;
 	lint)	echo "clang-format clang-tidy cppcheck shellcheck" ;;
