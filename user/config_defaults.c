@@ -52,7 +52,7 @@ static const struct rates defaults[FAMILY_COUNT][CLASS_BUDGETS] = {
 		[CLASS_NETCHAN] =   NETCHAN_RATES,
 	},
 	[FAMILY_QUAKE3] = {
-		[CLASS_QUERY] =     { "1/s burst 4",  "3/s burst 6",	"6/s burst 6" },
+		[CLASS_QUERY] =     { "1/s burst 3",  "3/s burst 6",	"6/s burst 6" },
 		[CLASS_CHALLENGE] = { "1/s burst 3",  "2/s burst 3",	"3/s burst 3" },
 		[CLASS_CONNECT] =   { "2/s burst 6",  "4/s burst 16",	"10/s burst 32" },
 		[CLASS_RCON] =	    RCON_RATES,
