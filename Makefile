@@ -100,6 +100,9 @@ $(O)/fuzz/user/%.o: user/%.c | $(SKEL)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(SANITIZE) -fsanitize=fuzzer-no-link -c -o $@ $<
 
+# .incbin leaves no trace in the .d files.
+$(O)/user/page.o $(O)/san/user/page.o $(O)/fuzz/user/page.o: user/page.html
+
 $(O)/san/libuser.a: $(SAN_OBJ)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 

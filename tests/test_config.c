@@ -60,6 +60,7 @@ static void load_good(const char *text)
 static void minimal_as_in_the_manual(void **state)
 {
 	struct service expected = { .family = FAMILY_QUAKE3, .active = 1 };
+	char listen[LISTEN_TEXT];
 
 	(void)state;
 	load_good("service \"ffa\" {\n"
@@ -80,6 +81,35 @@ static void minimal_as_in_the_manual(void **state)
 	assert_int_equal(config.ledger_allowance, LEDGER_ALLOWANCE);
 	assert_int_equal(config.ledger_window_s, LEDGER_WINDOW_S);
 	assert_false(config.ledger_strict);
+	listen_format(&config.metrics, listen);
+	assert_string_equal(listen, METRICS_LISTEN);
+}
+
+static void where_metrics_are_told(void **state)
+{
+	static const struct {
+		const char *text, *listen;
+		bool public;
+	} rows[] = {
+		{ "metrics { }", METRICS_LISTEN, false },
+		{ "metrics { listen = off }", "off", false },
+		{ "metrics { listen = 127.0.0.2:80; }", "127.0.0.2:80", false },
+		{ "metrics { public = true }", METRICS_LISTEN, true },
+		{ "metrics { public = true listen = \"0.0.0.0:1\" }", "0.0.0.0:1", true },
+		{ "metrics { listen = '[2001:db8::1]:1' public = on }", "[2001:db8::1]:1",
+		  true },
+	};
+	char text[256], listen[LISTEN_TEXT];
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		snprintf(text, sizeof(text),
+			 "%s service x { protocol = quake2 port = 1 }", rows[i].text);
+		load_good(text);
+		listen_format(&config.metrics, listen);
+		assert_string_equal(listen, rows[i].listen);
+		assert_int_equal(config.metrics.public, rows[i].public);
+	}
 }
 
 static void every_protocol(void **state)
@@ -104,6 +134,7 @@ static const char everything[] =
 	"deny = 198.51.100.1/24\n"
 	"deny += {::1}\n"
 	"ledger { allowance = 9000 window = 30; strict = yes }\n"
+	"metrics { listen = [::1]:80 public = no }\n"
 	"service 'a \"b\"' {\n"
 	"  protocol = \"netquake\"; port = {26000, 26001};\n"
 	"  address = {203.0.113.5, \"2001:db8::5\"}\n"
@@ -136,6 +167,8 @@ static void everything_at_once(void **state)
 	assert_int_equal(config.ledger_allowance, 9000);
 	assert_int_equal(config.ledger_window_s, 30);
 	assert_true(config.ledger_strict);
+	assert_int_equal(config.metrics.port, 80);
+	assert_int_equal(config.metrics.addr[15], 1);
 	assert_int_equal(config.deny_count, 2);
 	cidr_format(&config.deny[0], text);
 	assert_string_equal(text, "198.51.100.0/24");
@@ -315,6 +348,17 @@ static const struct {
 	  "t.conf:4: '1000/s burst 9' has too small a burst: it must last for 10 ms, a "
 	  "tick of the kernel's clock\n" },
 
+	/* metrics */
+	{ FFA "metrics { listen = 9127 }",
+	  "t.conf:2: listen '9127' is neither off nor an address and a port like "
+	  "127.0.0.1:9127 or [::1]:9127\n" },
+	{ FFA "metrics {\nlisten = 0.0.0.0:9127 }",
+	  "t.conf:3: listen '0.0.0.0:9127' is no loopback address: anybody could read "
+	  "there who plays; `public = true` allows it\n" },
+	{ FFA "metrics { }\nmetrics {\n}",
+	  "t.conf:4: section 'metrics' is given twice\n" },
+	{ FFA "metrics { public = perhaps }",
+	  "t.conf:2: public 'perhaps' is not one of: true, yes, on, false, no, off\n" },
 	/* the ledger */
 	{ FFA "ledger { allowance = 8k }",
 	  "t.conf:2: allowance '8k' is not a number from 0 to 100000000\n" },
@@ -722,6 +766,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(minimal_as_in_the_manual),
+		cmocka_unit_test(where_metrics_are_told),
 		cmocka_unit_test(every_protocol),
 		cmocka_unit_test(everything_at_once),
 		cmocka_unit_test(printed_and_read_alike),

@@ -54,6 +54,7 @@ static int fill(void **state)
 	stats.sampled[SAMPLER_FOLLOW] = (struct sampled){ 10, 2, 1 };
 	stats.rooms[ROOM_PLAYERS] = (struct shield_room){ 3, PLAYERS_MAX };
 	stats.generation = 4;
+	stats.time_ms = 1700000001250;
 	stats.others[OTHER_LONG_CHAIN] = (struct tally){ 1, UINT32_MAX * 4ull };
 	return 0;
 }
@@ -142,7 +143,8 @@ static void json_gauges(void **state)
 		"\"maps\":{\"players\":{\"used\":3,\"capacity\":16384},"
 		"\"allow\":{\"used\":0,\"capacity\":0},"
 		"\"deny\":{\"used\":0,\"capacity\":0},"
-		"\"follow\":{\"used\":0,\"capacity\":0}},\"generation\":4}\n";
+		"\"follow\":{\"used\":0,\"capacity\":0}},\"generation\":4,"
+		"\"time\":1700000001.25}\n";
 	char text[8192];
 
 	(void)state;

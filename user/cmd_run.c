@@ -23,6 +23,7 @@
 #include "log.h"
 #include "loop.h"
 #include "priv.h"
+#include "serve.h"
 #include "shield.h"
 
 #define LOOK_AFTER_MS 5000 /* how often the attachments are checked */
@@ -33,6 +34,7 @@ struct daemon {
 	bool observe;
 	struct config *config;
 	struct shield *shield;
+	struct serve *serve; /* metrics, health and a page */
 	int signals; /* signalfd */
 	bool lost; /* an interface is not ours any more; said once */
 };
@@ -177,6 +179,7 @@ static void reload(struct daemon *d)
 		memcpy(fresh->interfaces, d->config->interfaces,
 		       sizeof(fresh->interfaces));
 		fresh->interface_count = d->config->interface_count;
+		serve_reload(d->serve, fresh);
 		free(d->config);
 		d->config = fresh;
 		fresh = NULL;
@@ -283,6 +286,9 @@ static int start(struct daemon *d, const struct arguments *a)
 		err = shield_load(d->pin, d->config, &d->shield);
 	if (!err)
 		err = attach_all(d);
+	/* Before privileges go: its port may need them. */
+	if (!err)
+		err = serve_start(d->shield, d->config, &d->serve);
 	if (!err)
 		err = priv_drop();
 	return err;
@@ -315,6 +321,7 @@ int cmd_run(int argc, char **argv)
 		status |= stop(&d);
 	}
 
+	serve_stop(d.serve);
 	shield_close(d.shield);
 	free(d.config);
 	return status;

@@ -119,6 +119,33 @@ static int ledger_read(const struct parse *p, cfg_t *cfg)
 	return 0;
 }
 
+static int metrics_read(const struct parse *p, cfg_t *cfg)
+{
+	struct listen_at *at = &p->config->metrics;
+	cfg_t *metrics = cfg_getnsec(cfg, "metrics", 0);
+	const struct kept *listen;
+	int public = 0;
+	const char *wrong;
+
+	if (!metrics)
+		return 0;
+	if (cfg_size(cfg, "metrics") > 1)
+		return config_error(p->path, cfg_getnsec(cfg, "metrics", 1)->line,
+				    "section 'metrics' is given twice");
+	if (choice_read(p, metrics, "public", config_switches, &public))
+		return -EINVAL;
+	at->public = public;
+	listen = value_get(metrics, "listen");
+	wrong = listen ? listen_parse(listen->text, at) : NULL;
+	if (!wrong && !at->public && !listen_loopback(at))
+		wrong = "is no loopback address: anybody could read there who plays; "
+			"`public = true` allows it";
+	if (wrong)
+		return config_error(p->path, listen ? listen->line : metrics->line,
+				    "listen '%s' %s", listen ? listen->text : "", wrong);
+	return 0;
+}
+
 static int config_read(struct parse *p, cfg_t *cfg)
 {
 	struct config *config = p->config;
@@ -127,7 +154,7 @@ static int config_read(struct parse *p, cfg_t *cfg)
 	if (choice_read(p, cfg, "mode", modes, &mode) ||
 	    choice_read(p, cfg, "observe", config_switches, &observe) ||
 	    choice_read(p, cfg, "on_exit", exits, &detach) || interfaces_read(p, cfg) ||
-	    ledger_read(p, cfg) ||
+	    ledger_read(p, cfg) || metrics_read(p, cfg) ||
 	    list_read(p, cfg, "allow", config->allow, &config->allow_count) ||
 	    list_read(p, cfg, "deny", config->deny, &config->deny_count) ||
 	    services_read(p, cfg))

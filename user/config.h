@@ -10,6 +10,7 @@
 #include <stddef.h>
 
 #include "abi.h"
+#include "listen.h"
 
 #define CONFIG_PATH	  "/etc/quakeshield.conf"
 #define CONFIG_PORTS	  64 /* of one service */
@@ -19,6 +20,7 @@
 
 #define LEDGER_ALLOWANCE  8192 /* defaults: docs/OPERATING.md */
 #define LEDGER_WINDOW_S	  20
+#define METRICS_LISTEN	  "127.0.0.1:9127"
 
 enum attach_mode {
 	MODE_AUTO, /* native, else skb, saying so */
@@ -49,6 +51,7 @@ struct config {
 	__u32 ledger_allowance; /* bytes each window; 0: the ledger is off */
 	__u32 ledger_window_s;
 	bool ledger_strict; /* no allowance: no more out than in, ever */
+	struct listen_at metrics; /* where the daemon tells what it counts */
 	/* What the daemon gets to see: struct sampling in abi.h. */
 	__u32 sample_every; /* power of two; 0: none */
 	__u32 sample_rate; /* at most so many a second */

@@ -106,6 +106,7 @@ void config_empty(struct config *ret)
 	memset(ret, 0, sizeof(*ret));
 	ret->ledger_allowance = LEDGER_ALLOWANCE;
 	ret->ledger_window_s = LEDGER_WINDOW_S;
+	listen_parse(METRICS_LISTEN, &ret->metrics);
 }
 
 void config_default(struct config *ret)

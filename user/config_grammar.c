@@ -66,8 +66,10 @@ static cfg_t *grammar_new(void)
 
 	cfg_opt_t ledger[] = { KEEP("allowance"), KEEP("window"), KEEP("strict"),
 			       CFG_END() };
+	cfg_opt_t metrics[] = { KEEP("listen"), KEEP("public"), CFG_END() };
 	cfg_opt_t file[] = {
 		CFG_SEC("ledger", ledger, CFGF_MULTI | CFGF_NODEFAULT),
+		CFG_SEC("metrics", metrics, CFGF_MULTI | CFGF_NODEFAULT),
 		CFG_SEC("service", service,
 			CFGF_MULTI | CFGF_TITLE | CFGF_NO_TITLE_DUPES | CFGF_NODEFAULT),
 		KEEP_LIST("interface"),

@@ -101,6 +101,8 @@ static void print_service(const struct config_service *s, FILE *file)
 
 void config_print(const struct config *config, void *file)
 {
+	char listen[LISTEN_TEXT];
+
 	if (config->interface_count) {
 		fputs("interface = {", file);
 		for (size_t i = 0; i < config->interface_count; i++) {
@@ -115,6 +117,9 @@ void config_print(const struct config *config, void *file)
 	fprintf(file, "ledger {\n\tallowance = %u\n\twindow = %u\n\tstrict = %s\n}\n",
 		config->ledger_allowance, config->ledger_window_s,
 		config->ledger_strict ? "true" : "false");
+	listen_format(&config->metrics, listen);
+	fprintf(file, "metrics {\n\tlisten = \"%s\"\n\tpublic = %s\n}\n", listen,
+		config->metrics.public ? "true" : "false");
 	print_list("allow", config->allow, config->allow_count, file);
 	print_list("deny", config->deny, config->deny_count, file);
 	for (size_t i = 0; i < config->service_count; i++)

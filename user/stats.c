@@ -56,6 +56,14 @@ static int services_collect(const struct shield *shield, struct stats *s)
 	return 0;
 }
 
+static __s64 now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (__s64)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
 int stats_collect(const struct shield *shield, struct stats *ret)
 {
 	struct stats s = { 0 };
@@ -80,6 +88,7 @@ int stats_collect(const struct shield *shield, struct stats *ret)
 		s.services[i].players = players[s.services[i].slot];
 	shield_rooms(shield, s.rooms);
 	s.generation = shield_generation(shield);
+	s.time_ms = now_ms();
 	*ret = s;
 	return 0;
 }
@@ -89,6 +98,20 @@ void stats_free(struct stats *stats)
 	free(stats->services);
 	stats->services = NULL;
 	stats->service_count = 0;
+}
+
+bool stats_copy(const struct stats *stats, struct stats *ret)
+{
+	size_t n = stats->service_count ? stats->service_count : 1;
+	struct stats_service *services = calloc(n, sizeof(*services));
+
+	if (!services)
+		return false;
+	*ret = *stats;
+	ret->services = services;
+	for (size_t i = 0; i < stats->service_count; i++)
+		services[i] = stats->services[i];
+	return true;
 }
 
 bool stats_ratio(__u64 out, __u64 in, double *ret)

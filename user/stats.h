@@ -30,11 +30,14 @@ struct stats {
 	struct sampled sampled[SAMPLER_COUNT];
 	struct shield_room rooms[ROOM_COUNT];
 	__u32 generation; /* of the configuration in force */
+	__s64 time_ms; /* when all this was so, since 1970 */
 };
 
 /* 0 or -errno after a message; then there is nothing to free. */
 int stats_collect(const struct shield *shield, struct stats *ret);
 void stats_free(struct stats *stats);
+/* False: not enough memory; *@ret is untouched. */
+bool stats_copy(const struct stats *stats, struct stats *ret);
 
 /* The fixed face: one object, one line. -EIO: @out did not take it. */
 int stats_json(const struct stats *stats, FILE *out);

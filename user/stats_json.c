@@ -132,15 +132,16 @@ int stats_json(const struct stats *stats, FILE *out)
 		json_array_append_new(interfaces, interface(&stats->links[i]));
 	for (size_t i = 0; i < stats->service_count; i++)
 		json_array_append_new(services, service(&stats->services[i]));
-	root = json_pack("{s:s?, s:s?, s:o, s:o, s:o, s:o, s:o, s:o}", "interface",
+	root = json_pack("{s:s?, s:s?, s:o, s:o, s:o, s:o, s:o, s:o, s:f}", "interface",
 			 first ? first->interface : NULL, "mode",
 			 first ? mode_name(first->mode) : NULL, "interfaces", interfaces,
 			 "services", services, "other", others(stats->others), "samplers",
 			 samplers(stats->sampled), "maps", rooms(stats->rooms),
-			 "generation", integer(stats->generation));
+			 "generation", integer(stats->generation), "time",
+			 (double)stats->time_ms / 1000);
 	if (!root)
 		return -ENOMEM;
-	err = json_dumpf(root, out, JSON_COMPACT);
+	err = json_dumpf(root, out, JSON_COMPACT | JSON_REAL_PRECISION(14));
 	json_decref(root);
 	return err || fputc('\n', out) == EOF || fflush(out) ? -EIO : 0;
 }

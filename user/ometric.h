@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * ometric.h - text in the OpenMetrics 1.0 format.
+ *
+ * Metric families are rows of a table, checked once at start by ometric_check(); label
+ * values are escaped here and nowhere else. A family's samples must follow its
+ * ometric_begin() before the next one's.
+ */
+#ifndef OMETRIC_H
+#define OMETRIC_H
+
+#include <linux/types.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#define OMETRIC_CONTENT_TYPE "application/openmetrics-text; version=1.0.0; charset=utf-8"
+#define OMETRIC_LABELS	     6
+
+enum ometric_type {
+	OMETRIC_COUNTER,
+	OMETRIC_GAUGE,
+	OMETRIC_INFO,
+};
+
+struct ometric {
+	const char *name; /* without the _total or _info that samples have */
+	enum ometric_type type;
+	const char *unit; /* NULL, or the end of the name */
+	const char *help;
+	const char *labels[OMETRIC_LABELS + 1]; /* their names; then NULL */
+};
+
+/*
+ * What is wrong with the table, naming the family; NULL: nothing. Names must be legal,
+ * unique, and free of the endings that belong to the format.
+ */
+const char *ometric_check(const struct ometric *families, size_t n);
+
+/* The family's heading. */
+void ometric_begin(FILE *out, const struct ometric *family);
+
+/* One sample; @values: as many as the family has labels, in their order. */
+void ometric_uint(FILE *out, const struct ometric *family, const char *const *values,
+		  __u64 value);
+void ometric_real(FILE *out, const struct ometric *family, const char *const *values,
+		  double value);
+
+/* The last line. Without it a scrape counts as cut short. */
+void ometric_end(FILE *out);
+
+#endif /* OMETRIC_H */
