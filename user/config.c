@@ -62,8 +62,8 @@ static int interfaces_read(const struct parse *p, cfg_t *cfg)
 	return 0;
 }
 
-static int list_read(const struct parse *p, cfg_t *cfg, const char *key, struct cidr *ret,
-		     size_t *ret_count)
+int list_read(const struct parse *p, cfg_t *cfg, const char *key, struct cidr *ret,
+	      size_t *ret_count)
 {
 	for (unsigned int i = 0; i < cfg_size(cfg, key); i++) {
 		const struct kept *v = cfg_getnptr(cfg, key, i);
@@ -82,10 +82,10 @@ static int list_read(const struct parse *p, cfg_t *cfg, const char *key, struct 
 	return 0;
 }
 
-static int ledger_number(const struct parse *p, cfg_t *ledger, const char *key,
-			 unsigned long min, unsigned long max, __u32 *ret)
+int number_read(const struct parse *p, cfg_t *section, const char *key, unsigned long min,
+		unsigned long max, __u32 *ret)
 {
-	const struct kept *v = value_get(ledger, key);
+	const struct kept *v = value_get(section, key);
 	unsigned long n;
 
 	if (!v)
@@ -109,10 +109,9 @@ static int ledger_read(const struct parse *p, cfg_t *cfg)
 	if (cfg_size(cfg, "ledger") > 1)
 		return config_error(p->path, cfg_getnsec(cfg, "ledger", 1)->line,
 				    "section 'ledger' is given twice");
-	if (ledger_number(p, ledger, "allowance", 0, ALLOWANCE_MAX,
-			  &config->ledger_allowance) ||
-	    ledger_number(p, ledger, "window", 1, WINDOW_MAX_S,
-			  &config->ledger_window_s) ||
+	if (number_read(p, ledger, "allowance", 0, ALLOWANCE_MAX,
+			&config->ledger_allowance) ||
+	    number_read(p, ledger, "window", 1, WINDOW_MAX_S, &config->ledger_window_s) ||
 	    choice_read(p, ledger, "strict", config_switches, &strict))
 		return -EINVAL;
 	config->ledger_strict = strict;
@@ -154,7 +153,7 @@ static int config_read(struct parse *p, cfg_t *cfg)
 	if (choice_read(p, cfg, "mode", modes, &mode) ||
 	    choice_read(p, cfg, "observe", config_switches, &observe) ||
 	    choice_read(p, cfg, "on_exit", exits, &detach) || interfaces_read(p, cfg) ||
-	    ledger_read(p, cfg) || metrics_read(p, cfg) ||
+	    ledger_read(p, cfg) || metrics_read(p, cfg) || live_read(p, cfg) ||
 	    list_read(p, cfg, "allow", config->allow, &config->allow_count) ||
 	    list_read(p, cfg, "deny", config->deny, &config->deny_count) ||
 	    services_read(p, cfg))

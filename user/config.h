@@ -21,6 +21,11 @@
 #define LEDGER_ALLOWANCE  8192 /* defaults: docs/OPERATING.md */
 #define LEDGER_WINDOW_S	  20
 #define METRICS_LISTEN	  "127.0.0.1:9127"
+#define SAMPLE_EVERY	  1024 /* where there is a section sample */
+#define SAMPLE_RATE	  50 /* samples a second */
+#define FOLLOW_RATE	  2000 /* datagrams a second */
+#define OUTPUT_CPU	  20 /* per cent of one processor */
+#define OUTPUT_NAME	  108 /* of a path: a Unix socket takes no more */
 
 enum attach_mode {
 	MODE_AUTO, /* native, else skb, saying so */
@@ -60,6 +65,10 @@ struct config {
 	__u32 follow_rate; /* datagrams a second, of all followed players together */
 	struct cidr follow[CONFIG_LIST];
 	size_t follow_count;
+	/* Where the daemon writes what it sees: see user/sink.h; "": nowhere. */
+	char output_json[OUTPUT_NAME];
+	char output_pcapng[OUTPUT_NAME];
+	__u32 output_cpu; /* per cent of one processor, for decoding */
 	struct cidr allow[CONFIG_LIST];
 	size_t allow_count;
 	struct cidr deny[CONFIG_LIST];

@@ -107,6 +107,9 @@ void config_empty(struct config *ret)
 	ret->ledger_allowance = LEDGER_ALLOWANCE;
 	ret->ledger_window_s = LEDGER_WINDOW_S;
 	listen_parse(METRICS_LISTEN, &ret->metrics);
+	ret->sample_rate = SAMPLE_RATE;
+	ret->follow_rate = FOLLOW_RATE;
+	ret->output_cpu = OUTPUT_CPU;
 }
 
 void config_default(struct config *ret)

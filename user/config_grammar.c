@@ -67,9 +67,16 @@ static cfg_t *grammar_new(void)
 	cfg_opt_t ledger[] = { KEEP("allowance"), KEEP("window"), KEEP("strict"),
 			       CFG_END() };
 	cfg_opt_t metrics[] = { KEEP("listen"), KEEP("public"), CFG_END() };
+	cfg_opt_t sample[] = { KEEP("every"), KEEP("rate"), CFG_END() };
+	cfg_opt_t follow[] = { KEEP("first"), KEEP("one_in"), KEEP_LIST("addresses"),
+			       KEEP("rate"), CFG_END() };
+	cfg_opt_t output[] = { KEEP("json"), KEEP("pcapng"), KEEP("cpu"), CFG_END() };
 	cfg_opt_t file[] = {
 		CFG_SEC("ledger", ledger, CFGF_MULTI | CFGF_NODEFAULT),
 		CFG_SEC("metrics", metrics, CFGF_MULTI | CFGF_NODEFAULT),
+		CFG_SEC("sample", sample, CFGF_MULTI | CFGF_NODEFAULT),
+		CFG_SEC("follow", follow, CFGF_MULTI | CFGF_NODEFAULT),
+		CFG_SEC("output", output, CFGF_MULTI | CFGF_NODEFAULT),
 		CFG_SEC("service", service,
 			CFGF_MULTI | CFGF_TITLE | CFGF_NO_TITLE_DUPES | CFGF_NODEFAULT),
 		KEEP_LIST("interface"),

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * config_parse.h - what the files that read a configuration share: config.c (the file),
- * config_service.c (a service section) and config_grammar.c (the shape, and values).
+ * config_service.c (a service section), config_live.c (what the daemon watches) and
+ * config_grammar.c (the shape, and values).
  */
 #ifndef CONFIG_PARSE_H
 #define CONFIG_PARSE_H
@@ -44,9 +45,20 @@ int choice_read(const struct parse *p, cfg_t *section, const char *key,
 bool number_parse(const char *text, unsigned long min, unsigned long max,
 		  unsigned long *ret);
 
+/* The same of a key, with its complaint. 0 and *@ret untouched if it is not there. */
+int number_read(const struct parse *p, cfg_t *section, const char *key, unsigned long min,
+		unsigned long max, __u32 *ret);
+
+/* A list of networks, at most CONFIG_LIST. */
+int list_read(const struct parse *p, cfg_t *cfg, const char *key, struct cidr *ret,
+	      size_t *ret_count);
+
 bool text_printable(const char *text);
 
 /* All service sections, in order. */
 int services_read(struct parse *p, cfg_t *cfg);
+
+/* Sections sample, follow and output. */
+int live_read(struct parse *p, cfg_t *cfg);
 
 #endif /* CONFIG_PARSE_H */

@@ -46,6 +46,27 @@ static void print_list(const char *key, const struct cidr *cidrs, size_t n, FILE
 	fputs("\n}\n", file);
 }
 
+static void print_live(const struct config *c, FILE *file)
+{
+	fprintf(file, "sample {\n\tevery = %u\n\trate = %u\n}\n", c->sample_every,
+		c->sample_rate);
+	fprintf(file, "follow {\n\tfirst = %u\n\tone_in = %u\n\trate = %u\n",
+		c->follow_first, c->follow_every, c->follow_rate);
+	print_list("addresses", c->follow, c->follow_count, file);
+	fputs("}\noutput {\n", file);
+	if (c->output_json[0]) {
+		fputs("\tjson = ", file);
+		print_string(c->output_json, file);
+		fputc('\n', file);
+	}
+	if (c->output_pcapng[0]) {
+		fputs("\tpcapng = ", file);
+		print_string(c->output_pcapng, file);
+		fputc('\n', file);
+	}
+	fprintf(file, "\tcpu = %u\n}\n", c->output_cpu);
+}
+
 static void print_addresses(const struct config_service *s, FILE *file)
 {
 	char text[CIDR_TEXT];
@@ -120,6 +141,7 @@ void config_print(const struct config *config, void *file)
 	listen_format(&config->metrics, listen);
 	fprintf(file, "metrics {\n\tlisten = \"%s\"\n\tpublic = %s\n}\n", listen,
 		config->metrics.public ? "true" : "false");
+	print_live(config, file);
 	print_list("allow", config->allow, config->allow_count, file);
 	print_list("deny", config->deny, config->deny_count, file);
 	for (size_t i = 0; i < config->service_count; i++)
