@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * sink.h - where lines and blocks go: a file, a FIFO, or all who connect to a socket.
+ *
+ *	/path		a file; appended to, opened anew by sink_reopen()
+ *	|/path		a FIFO, made if it is not there; its reader may come and go
+ *	unix:/path	a Unix stream socket; each of up to SINK_READERS gets everything
+ *
+ * Nothing here ever waits. A reader has SINK_BUFFER bytes of patience; what does not fit
+ * is dropped as a whole and counted, so that what a reader gets are whole pieces.
+ */
+#ifndef SINK_H
+#define SINK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SINK_READERS 8
+#define SINK_BUFFER  (1 << 20)
+#define SINK_PUMP_MS 50 /* how often sink_pump() wants to be called */
+
+struct sink;
+
+struct sink_stats {
+	uint64_t pieces; /* put */
+	uint64_t bytes; /* taken by the kernel, of all readers together */
+	uint64_t dropped; /* pieces that a reader was too slow for, or left behind */
+	uint64_t unheard; /* pieces while nobody was there */
+	unsigned int readers;
+};
+
+/*
+ * @preamble goes to every reader, and at every opening of a file, before all else; it is
+ * copied. 0 or -errno after a message.
+ */
+int sink_open(const char *target, const void *preamble, size_t n, struct sink **ret);
+void sink_close(struct sink *sink);
+
+/* All of the piece, or nothing of it, for each reader. */
+void sink_put(struct sink *sink, const void *bytes, size_t n);
+
+/* Take up new readers, give those who are there what waits for them. */
+void sink_pump(struct sink *sink);
+
+/* A file has been moved away: write what waits and go on in a new one. */
+void sink_reopen(struct sink *sink);
+
+void sink_stats(const struct sink *sink, struct sink_stats *ret);
+
+#endif /* SINK_H */
