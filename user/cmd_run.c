@@ -20,6 +20,7 @@
 #include "commands.h"
 #include "config.h"
 #include "daemon.h"
+#include "live.h"
 #include "log.h"
 #include "loop.h"
 #include "priv.h"
@@ -35,6 +36,7 @@ struct daemon {
 	struct config *config;
 	struct shield *shield;
 	struct serve *serve; /* metrics, health and a page */
+	struct live_view *live; /* what the samples tell */
 	int signals; /* signalfd */
 	bool lost; /* an interface is not ours any more; said once */
 };
@@ -183,6 +185,8 @@ static void reload(struct daemon *d)
 		free(d->config);
 		d->config = fresh;
 		fresh = NULL;
+		if (live_reload(d->live, d->config))
+			log_error("records go on to where they went");
 		log_info("reloaded, %zu services", d->config->service_count);
 	} else {
 		log_error("the old configuration stays in force");
@@ -221,6 +225,8 @@ static void on_signal(void *context)
 		return;
 	if (info.ssi_signo == SIGHUP)
 		reload(d);
+	else if (info.ssi_signo == SIGUSR1)
+		live_rotate(d->live);
 	else
 		loop_stop();
 }
@@ -255,6 +261,8 @@ static int stop(struct daemon *d)
 			"it down");
 		return 0;
 	}
+	live_close(d->live);
+	d->live = NULL;
 	shield_close(d->shield);
 	d->shield = NULL;
 	if (shield_detach(d->pin, &count))
@@ -290,6 +298,8 @@ static int start(struct daemon *d, const struct arguments *a)
 	if (!err)
 		err = serve_start(d->shield, d->config, &d->serve);
 	if (!err)
+		err = live_open(d->shield, d->config, d->pin, &d->live);
+	if (!err)
 		err = priv_drop();
 	return err;
 }
@@ -312,6 +322,7 @@ int cmd_run(int argc, char **argv)
 
 	sigemptyset(&mask);
 	sigaddset(&mask, SIGHUP);
+	sigaddset(&mask, SIGUSR1);
 	sigaddset(&mask, SIGINT);
 	sigaddset(&mask, SIGTERM);
 	sigprocmask(SIG_BLOCK, &mask, NULL);
@@ -322,6 +333,7 @@ int cmd_run(int argc, char **argv)
 	}
 
 	serve_stop(d.serve);
+	live_close(d.live);
 	shield_close(d.shield);
 	free(d.config);
 	return status;

@@ -38,6 +38,9 @@ void jsonl_time(struct jsonl *json, int64_t time_ns);
 /* One line, fixed part first, then the tape. */
 void jsonl_record(struct jsonl *json, const struct record *r);
 
+/* The same without the closing brace and the line's end, for who has more to say. */
+void jsonl_record_open(struct jsonl *json, const struct record *r);
+
 /* The tape alone: ,"key":value,... without braces; for other renderers. */
 void jsonl_fields(struct jsonl *json, const struct record *r);
 

@@ -119,7 +119,7 @@ void jsonl_fields(struct jsonl *json, const struct record *r)
 	}
 }
 
-void jsonl_record(struct jsonl *json, const struct record *r)
+void jsonl_record_open(struct jsonl *json, const struct record *r)
 {
 	static const char *const directions[DIRECTION_COUNT] = {
 		[DIRECTION_C2S] = "c2s",
@@ -144,5 +144,10 @@ void jsonl_record(struct jsonl *json, const struct record *r)
 	jsonl_fields(json, r);
 	if (r->overflow)
 		jsonl_text(json, ",\"overflow\":true");
+}
+
+void jsonl_record(struct jsonl *json, const struct record *r)
+{
+	jsonl_record_open(json, r);
 	jsonl_text(json, "}\n");
 }
