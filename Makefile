@@ -149,6 +149,22 @@ $(O)/lab/%.skel.h: $(O)/tests/lab/%.bpf.o
 
 $(O)/lab/floodgen: $(O)/lab/floodgen.skel.h
 
+$(O)/tests/bench/%.bpf.o: tests/bench/%.bpf.c
+	$(call say,BPF)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) $(BPF_CFLAGS_ALL) -c -o $@ $<
+
+$(O)/bench/%.skel.h: $(O)/tests/bench/%.bpf.o
+	$(call say,SKEL)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(BPFTOOL) gen skeleton $< name $*_bpf > $@
+
+$(O)/bench/bench: tests/bench/bench.c $(filter-out $(O)/user/main.o,$(USER_OBJ)) \
+		  $(O)/bench/bench.skel.h
+	$(call say,BENCH)
+	$(Q)$(CC) $(CPPFLAGS_ALL) -Itests $(CFLAGS_ALL) -MF $@.d -o $@ \
+		$< $(filter %.o,$^) $(LDLIBS_ALL)
+
 $(O)/tests/fuzz/fuzz_%: tests/fuzz/fuzz_%.c $(O)/fuzz/libuser.a
 	$(call say,FUZZ)
 	$(Q)mkdir -p $(@D)
@@ -227,7 +243,7 @@ tidy		= printf '%s\n' $1 | xargs -P2 -n4 sh -c \
 
 # Suppressed: other people's headers; a right shift of a negative number, which both
 # our compilers define. What clang-tidy does not check is explained in .clang-tidy.
-lint: $(SKEL) $(O)/lab/floodgen.skel.h
+lint: $(SKEL) $(O)/lab/floodgen.skel.h $(O)/bench/bench.skel.h
 	$(call say,LINT)
 	$(Q)cppcheck -q -j2 --std=c11 --enable=warning,portability,performance \
 		--inline-suppr --error-exitcode=1 --suppress='*:/usr/include/*' \
@@ -238,10 +254,14 @@ lint: $(SKEL) $(O)/lab/floodgen.skel.h
 	$(Q)$(call tidy,$(filter tests/%,$(C_LINT)),--checks=-clang-analyzer-core.*)
 	$(Q)shellcheck $(SH_ALL)
 
+bench: deps-bench
+	$(Q)$(MAKE) --no-print-directory $(O)/bench/bench
+	$(Q)$(O)/bench/bench
+
 clean:
 	rm -rf $(O)
 
-.PHONY: all fuzz lab deps deps-test deps-lint deps-bench deps-vm run test check install \
+.PHONY: all bench fuzz lab deps deps-test deps-lint deps-bench deps-vm run test check install \
 	format-check lint clean
 .DELETE_ON_ERROR:
 .SECONDARY:

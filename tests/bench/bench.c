@@ -1,0 +1,427 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * bench.c - ns per packet of every path through the shield, as ratios to the floor.
+ *
+ * All candidates are run by BPF_PROG_TEST_RUN behind the same wrapper (bench.bpf.c), in
+ * turns, over several rounds; what is shown is the median and how far rounds differ. A
+ * real driver adds its own price for each packet, as the wrapper does here; "net" is what
+ * remains without it.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "bench/bench.skel.h"
+#include "config.h"
+#include "frame.h"
+#include "shield.skel.h"
+
+#define COUNT(a)    (sizeof(a) / sizeof(*(a)))
+#define ROUNDS_MAX  101
+#define FOUR_M	    0x3fffff /* sources, as a mask */
+#define PORT	    27960
+#define PORT_FIRST  30000 /* of the further services */
+#define PLAYER_PORT 4242
+
+enum program {
+	DROP,
+	FLOOR,
+	BARE,
+	SHIELD,
+	SHIELD_16,
+	SHIELD_256,
+	PROGRAMS
+};
+
+#define OOB(word) .payload = "\xff\xff\xff\xff" word, .n = 4 + sizeof(word) - 1
+#define NETCHAN                          \
+	.payload = "\5\0\0\0\x34\x12"    \
+		   "a move of a player", \
+	.n = 24
+
+struct row {
+	const char *name;
+	enum program program;
+	__u32 sources; /* mask; 0: one */
+	int against; /* the row that it is compared with; -1: none */
+	double goal; /* ratio; 0: none */
+	struct frame_spec frame;
+	double ns[ROUNDS_MAX];
+	double median, low, high;
+};
+
+/* By number, so that rows can name each other. */
+enum {
+	R_DROP,
+	R_DROP_4M,
+	R_FLOOR,
+	R_FLOOR_4M,
+	R_FLOOR6,
+	R_FLOOR_TAGS,
+	R_BARE,
+	R_BARE_TCP,
+	R_BARE6,
+	R_FIRST,
+};
+
+/* clang-format off */
+static struct row rows[] = {
+	[R_DROP] = { "bare drop", DROP, 0, -1, 0, { OOB("getstatus") } },
+	[R_DROP_4M] = { "bare drop, 4M sources",
+			DROP,
+			FOUR_M,
+			-1,
+			0,
+			{ OOB("getstatus") } },
+	[R_FLOOR] = { "floor", FLOOR, 0, -1, 0, { OOB("getstatus") } },
+	[R_FLOOR_4M] = { "floor, 4M", FLOOR, FOUR_M, -1, 0, { OOB("getstatus") } },
+	[R_FLOOR6] = { "floor, IPv6, 4M",
+		       FLOOR,
+		       FOUR_M,
+		       -1,
+		       0,
+		       { OOB("getstatus"), .ipv6 = true } },
+	[R_FLOOR_TAGS] = { "floor, two tags, 4M",
+			   FLOOR,
+			   FOUR_M,
+			   -1,
+			   0,
+			   { OOB("getstatus"), .tags = { ETH_P_8021AD, ETH_P_8021Q } } },
+	[R_BARE] = { "bare parsing", BARE, FOUR_M, -1, 0, { OOB("x"), .dport = 53 } },
+	[R_BARE_TCP] = { "bare parsing, TCP",
+			 BARE,
+			 FOUR_M,
+			 -1,
+			 0,
+			 { OOB("x"), .protocol = 6 } },
+	[R_BARE6] = { "bare parsing, IPv6",
+		      BARE,
+		      FOUR_M,
+		      -1,
+		      0,
+		      { OOB("x"), .dport = 53, .ipv6 = true } },
+	{ "getstatus flood, 1 source", SHIELD, 0, R_FLOOR, 1.25, { OOB("getstatus") } },
+	{ "getstatus flood, 4M sources",
+	  SHIELD,
+	  FOUR_M,
+	  R_FLOOR_4M,
+	  1.25,
+	  { OOB("getstatus") } },
+	{ "not ours: UDP", SHIELD, FOUR_M, R_BARE, 1.10, { OOB("x"), .dport = 53 } },
+	{ "not ours: UDP, IPv6",
+	  SHIELD,
+	  FOUR_M,
+	  R_BARE6,
+	  1.10,
+	  { OOB("x"), .dport = 53, .ipv6 = true } },
+	{ "not ours: TCP",
+	  SHIELD,
+	  FOUR_M,
+	  R_BARE_TCP,
+	  1.10,
+	  { OOB("x"), .protocol = 6 } },
+	{ "getstatus flood, 16 services",
+	  SHIELD_16,
+	  FOUR_M,
+	  R_FLOOR_4M,
+	  1.25,
+	  { OOB("getstatus"), .dport = PORT_FIRST + 14 } },
+	{ "getstatus flood, 256 services",
+	  SHIELD_256,
+	  FOUR_M,
+	  R_FLOOR_4M,
+	  1.25,
+	  { OOB("getstatus"), .dport = PORT_FIRST + 254 } },
+	{ "getinfo flood", SHIELD, FOUR_M, R_FLOOR_4M, 0, { OOB("getinfo xxx") } },
+	{ "getchallenge flood", SHIELD, FOUR_M, R_FLOOR_4M, 0, { OOB("getchallenge") } },
+	{ "connect flood",
+	  SHIELD,
+	  FOUR_M,
+	  R_FLOOR_4M,
+	  0,
+	  { OOB("connect \0\x10"
+		"aaaaaaaaaaaaaaaaaaaaaa") } },
+	{ "rcon flood", SHIELD, FOUR_M, R_FLOOR_4M, 0, { OOB("rcon secret status") } },
+	{ "long word flood",
+	  SHIELD,
+	  FOUR_M,
+	  R_FLOOR_4M,
+	  0,
+	  { OOB("getBlockedServersResponse") } },
+	{ "unknown word flood", SHIELD, FOUR_M, R_FLOOR_4M, 0, { OOB("xyzzy") } },
+	{ "odd spelling flood",
+	  SHIELD,
+	  FOUR_M,
+	  R_FLOOR_4M,
+	  0,
+	  { OOB(" \"GetStatus\"") } },
+	{ "replies to the server",
+	  SHIELD,
+	  FOUR_M,
+	  R_FLOOR_4M,
+	  0,
+	  { OOB("statusResponse\n\\a\\b") } },
+	{ "junk", SHIELD, FOUR_M, R_FLOOR_4M, 0, { .payload = "junk", .n = 4 } },
+	{ "fragments",
+	  SHIELD,
+	  FOUR_M,
+	  R_FLOOR_4M,
+	  0,
+	  { OOB("getstatus"), .more = true } },
+	{ "strangers' game traffic", SHIELD, FOUR_M, R_FLOOR_4M, 0, { NETCHAN } },
+	{ "getstatus flood, IPv6",
+	  SHIELD,
+	  FOUR_M,
+	  R_FLOOR6,
+	  0,
+	  { OOB("getstatus"), .ipv6 = true } },
+	{ "getstatus flood, two tags",
+	  SHIELD,
+	  FOUR_M,
+	  R_FLOOR_TAGS,
+	  0,
+	  { OOB("getstatus"), .tags = { ETH_P_8021AD, ETH_P_8021Q } } },
+	{ "a player's game traffic",
+	  SHIELD,
+	  0,
+	  R_FLOOR,
+	  0,
+	  { NETCHAN, .sport = PLAYER_PORT } },
+};
+
+static struct bench_bpf *bench;
+static struct shield_bpf *shields[3];
+static const int services_of[3] = { 1, 16, SERVICES_MAX };
+static int programs[PROGRAMS];
+
+static int die(const char *what, int err)
+{
+	fprintf(stderr, "bench: %s: %s\n", what, strerror(err < 0 ? -err : err));
+	return 1;
+}
+
+/* --- the shield, as the daemon would set it up ------------------------------------ */
+
+static int put(struct bpf_map *map, const void *key, const void *value)
+{
+	return bpf_map_update_elem(bpf_map__fd(map), key, value, BPF_ANY);
+}
+
+/* The one who plays: where the flood's wrapper leaves the source address alone. */
+static int enter_player(struct shield_bpf *s, __u64 now_ns)
+{
+	struct player_key key = { .port = htons(PLAYER_PORT) };
+	struct player player = { .since_ns = now_ns,
+				 .sent_ns = now_ns + 3600000000000ull,
+				 .heard_sequence = 4,
+				 .sent_sequence = 4,
+				 .flags = PLAYER_VERIFIED };
+
+	key.addr[2] = htonl(0xffff);
+	inet_pton(AF_INET, "10.0.0.1", &key.addr[3]);
+	return put(s->maps.players, &key, &player);
+}
+
+static int add_service(struct shield_bpf *s, struct live *live, __u32 slot, __u16 number)
+{
+	struct service service = { .active = 1 };
+	struct port port = { .any = (__u16)(slot + 1) };
+	__u32 key = number;
+	int err;
+
+	config_service_defaults(FAMILY_QUAKE3, &service);
+	service.active = 1;
+	err = put(s->maps.services, &slot, &service);
+	live->port_bits[0][number / 64] |= 1ull << number % 64;
+	return err ? err : put(s->maps.ports, &key, &port);
+}
+
+static int shield_open_with(int services, struct shield_bpf **ret)
+{
+	struct live live = { .keys = { 0x9e3779b97f4a7c15, 0xc2b2ae3d27d4eb4f, 1 } };
+	struct shield_bpf *s = shield_bpf__open();
+	struct timespec tick = { 0 };
+	__u32 zero = 0;
+	int err = 0;
+
+	*ret = s;
+	if (!s)
+		return -errno;
+	clock_getres(CLOCK_MONOTONIC_COARSE, &tick);
+	s->rodata->tick_ns = (__u64)tick.tv_nsec;
+	bpf_map__set_max_entries(s->maps.tallies, (__u32)services);
+	bpf_map__set_max_entries(s->maps.tallies_out, (__u32)services);
+	err = shield_bpf__load(s);
+	for (int i = 0; !err && i < services; i++)
+		err = add_service(s, &live, (__u32)i, i ? PORT_FIRST + i - 1 : PORT);
+	if (!err)
+		err = enter_player(s, 0);
+	return err ? err : put(s->maps.live, &zero, &live);
+}
+
+static int open_all(void)
+{
+	int err;
+
+	bench = bench_bpf__open_and_load();
+	if (!bench)
+		return die("loading the wrapper", errno);
+	programs[DROP] = bpf_program__fd(bench->progs.drop);
+	programs[FLOOR] = bpf_program__fd(bench->progs.base);
+	programs[BARE] = bpf_program__fd(bench->progs.bare);
+	for (size_t i = 0; i < COUNT(shields); i++) {
+		err = shield_open_with(services_of[i], &shields[i]);
+		if (err)
+			return die("loading the shield", err);
+		programs[SHIELD + i] = bpf_program__fd(shields[i]->progs.shield);
+	}
+	return 0;
+}
+
+/* --- measuring ---------------------------------------------------------------------- */
+
+/* Where the part of the source address stands that the wrapper changes. */
+static __u32 source_at(const struct frame_spec *s)
+{
+	__u32 at = ETH_HLEN;
+
+	for (int i = 0; i < FRAME_TAGS && s->tags[i]; i++)
+		at += 4;
+	/* IPv6: the second word, so that each is a /64 of its own. */
+	return at + (s->ipv6 ? 8 + 4 : 12);
+}
+
+/* Of this thread: who else was given the processor does not count. */
+static double now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+static int measure(struct row *row, int repeat, double *ret_ns)
+{
+	__u8 frame[FRAME_MAX];
+	size_t n = frame_build(&row->frame, frame);
+	LIBBPF_OPTS(bpf_test_run_opts, run, .data_in = frame, .repeat = repeat,
+		    .data_size_in = (__u32)(n < 60 ? 60 : n));
+	__u32 zero = 0;
+	double start;
+	int err;
+
+	if (n < 60)
+		memset(frame + n, 0, 60 - n);
+	bench->bss->word_at = source_at(&row->frame);
+	bench->bss->word_fixed = htonl(row->sources ? 0x0a400000 : 0x0a000001);
+	bench->bss->word_mask = row->sources;
+	err = bpf_map_update_elem(bpf_map__fd(bench->maps.candidate), &zero,
+				  &programs[row->program], BPF_ANY);
+	/* The kernel's own figure has no fractions of a nanosecond. */
+	start = now_ns();
+	if (!err)
+		err = bpf_prog_test_run_opts(bpf_program__fd(bench->progs.wrap), &run);
+	*ret_ns = (now_ns() - start) / repeat;
+	return err ? err : run.retval == XDP_ABORTED ? -EINVAL : 0;
+}
+
+static int ascending(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static void summarise(struct row *row, int rounds)
+{
+	qsort(row->ns, (size_t)rounds, sizeof(double), ascending);
+	row->median = row->ns[rounds / 2];
+	row->low = row->ns[rounds / 4];
+	row->high = row->ns[rounds - 1 - rounds / 4];
+}
+
+static int measure_all(int rounds, int repeat)
+{
+	double warm;
+
+	for (int round = -1; round < rounds; round++) {
+		for (size_t i = 0; i < COUNT(rows); i++) {
+			int err = measure(&rows[i], repeat,
+					  round < 0 ? &warm : &rows[i].ns[round]);
+
+			if (err)
+				return die(rows[i].name, err);
+		}
+	}
+	for (size_t i = 0; i < COUNT(rows); i++)
+		summarise(&rows[i], rounds);
+	return 0;
+}
+
+/* --- telling ------------------------------------------------------------------------ */
+
+static void show(const struct row *row)
+{
+	double empty = rows[row->sources ? R_DROP_4M : R_DROP].median;
+	double ratio;
+
+	printf("%-32s %7.1f %6.1f..%-6.1f %6.1f", row->name, row->median, row->low,
+	       row->high, row->median - empty);
+	if (row->against < 0) {
+		printf("\n");
+		return;
+	}
+	ratio = row->median / rows[row->against].median;
+	printf("  %5.2f of %-20s", ratio, rows[row->against].name);
+	if (row->goal > 0)
+		printf(" goal %.2f %s", row->goal, ratio <= row->goal ? "met" : "MISSED");
+	printf("\n");
+}
+
+static int usage(void)
+{
+	fputs("usage: bench [--rounds N] [--repeat N] [--cpu N]\n", stderr);
+	return 1;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct option longs[] = {
+		{ "rounds", 1, NULL, 'r' },
+		{ "repeat", 1, NULL, 'n' },
+		{ "cpu", 1, NULL, 'c' },
+		{ NULL, 0, NULL, 0 },
+	};
+	int rounds = 15, repeat = 300000, cpu = 1, letter;
+	cpu_set_t set;
+
+	while ((letter = getopt_long(argc, argv, "", longs, NULL)) != -1) {
+		if (letter == 'r')
+			rounds = atoi(optarg);
+		else if (letter == 'n')
+			repeat = atoi(optarg);
+		else if (letter == 'c')
+			cpu = atoi(optarg);
+		else
+			return usage();
+	}
+	if (rounds < 1 || rounds > ROUNDS_MAX || repeat < 1 || optind != argc)
+		return usage();
+	CPU_ZERO(&set);
+	CPU_SET((size_t)cpu, &set);
+	sched_setaffinity(0, sizeof(set), &set);
+	if (open_all() || measure_all(rounds, repeat))
+		return 1;
+	printf("%-32s %7s %14s %6s  %s\n", "ns per packet", "median", "quartiles", "net",
+	       "ratio");
+	for (size_t i = 0; i < COUNT(rows); i++)
+		show(&rows[i]);
+	return 0;
+}
