@@ -73,7 +73,7 @@ static void prime(struct decoder *decoder, const struct datagram *dg,
 
 	s->server_known = true;
 	s->server_is_low = from_low != to_server;
-	if (family == FAMILY_AUTO || s->certain)
+	if (family == FAMILY_AUTO)
 		return;
 	s->family = family;
 	s->certain = true;
