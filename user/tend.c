@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <bpf/bpf.h>
 
@@ -19,23 +18,6 @@
 #define COST_BYTES     1024 /* of answer that cost COST_ONE */
 #define COST_MAX       (64 * COST_ONE)
 #define COST_SAMPLES   16 /* answered requests before the average is believed */
-
-/*
- * The clock that the programs go by, in nanoseconds. The kernel advances jiffies by
- * CLOCK_MONOTONIC and starts them 300 seconds before they would wrap as 32 bits.
- */
-__u64 shield_clock(void)
-{
-	struct timespec tick, now;
-	__u64 hz;
-
-	if (clock_getres(CLOCK_MONOTONIC_COARSE, &tick) || !tick.tv_nsec ||
-	    clock_gettime(CLOCK_MONOTONIC, &now))
-		return 0;
-	hz = (1000000000ull + (__u64)tick.tv_nsec / 2) / (__u64)tick.tv_nsec;
-	return (__u64)(__u32)(-300 * hz) * (__u64)tick.tv_nsec +
-	       (__u64)now.tv_sec * 1000000000ull + (__u64)now.tv_nsec;
-}
 
 static bool player_gone(const struct player *player, __u64 now)
 {

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * clock.h - the clock that the programs in the kernel go by: jiffies, as nanoseconds.
+ *
+ * Userland is not told jiffies. They advance with CLOCK_MONOTONIC, from 300 seconds
+ * before they would wrap as 32 bits, but the boot loses some: a quarter of a second on a
+ * machine that we know, which is a quarter of many a budget. /proc/timer_list, which root
+ * may read, has both clocks side by side; it is asked once, and the boot's loss counts
+ * for nothing when it cannot be.
+ */
+#ifndef CLOCK_H
+#define CLOCK_H
+
+#include <linux/types.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+/* "now at N nsecs" and "jiffies: N" of /proc/timer_list. */
+bool clock_read_list(FILE *list, __u64 *ret_now_ns, __u64 *ret_jiffies);
+
+/* What jiffies would say at @monotonic_ns had the boot lost nothing, as nanoseconds. */
+__u64 clock_assumed(__u64 monotonic_ns, __u64 tick_ns);
+
+#endif /* CLOCK_H */
