@@ -17,7 +17,7 @@ packages()
 	run)	echo "iproute2 nftables ethtool util-linux procps jq" ;;
 	test)	echo "libcmocka-dev libclang-rt-14-dev qstat openarena-server openarena xvfb
 			libgl1-mesa-dri nexuiz-server mvdsv ktx tshark tcpdump
-			iptables curl prometheus chromium" ;;
+			iptables curl prometheus chromium tmux" ;;
 	openarena) echo "openarena-server" ;;
 	lint)	echo "clang-format clang-tidy cppcheck shellcheck" ;;
 	bench)	echo "xdp-tools nftables iptables" ;;

@@ -18,6 +18,7 @@
 	X("status", cmd_status, "what is attached where, in which mode, since when")	\
 	X("allow", cmd_allow, "sources never judged: add|del CIDR, list")		\
 	X("deny", cmd_deny, "sources always dropped: add|del CIDR, list")		\
+	X("top", cmd_top, "live view in a terminal: [--pin DIR]")			\
 	X("detach", cmd_detach, "take the shield down and forget its state")		\
 	X("decode", cmd_decode,								\
 	  "decode captures and demos: [--json] [--summary] [--protocol P] FILE...")
