@@ -9,6 +9,7 @@
  */
 #include <errno.h>
 #include <getopt.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +22,7 @@
 #include "bench/bench.skel.h"
 #include "config.h"
 #include "frame.h"
+#include "shield.h"
 #include "shield.skel.h"
 
 #define COUNT(a)    (sizeof(a) / sizeof(*(a)))
@@ -37,6 +39,8 @@ enum program {
 	SHIELD,
 	SHIELD_16,
 	SHIELD_256,
+	SHIELD_SAMPLED,
+	SHIELD_FOLLOWED,
 	PROGRAMS
 };
 
@@ -194,12 +198,55 @@ static struct row rows[] = {
 	  R_FLOOR,
 	  0,
 	  { NETCHAN, .sport = PLAYER_PORT } },
+	/* Against the rows above without "sampled" and "followed". */
+	{ "getstatus flood, sampled",
+	  SHIELD_SAMPLED,
+	  FOUR_M,
+	  R_FLOOR_4M,
+	  0,
+	  { OOB("getstatus") } },
+	{ "a player's, sampled",
+	  SHIELD_SAMPLED,
+	  0,
+	  R_FLOOR,
+	  0,
+	  { NETCHAN, .sport = PLAYER_PORT } },
+	{ "getstatus flood, all followed",
+	  SHIELD_FOLLOWED,
+	  FOUR_M,
+	  R_FLOOR_4M,
+	  0,
+	  { OOB("getstatus") } },
+	{ "a player's, followed",
+	  SHIELD_FOLLOWED,
+	  0,
+	  R_FLOOR,
+	  0,
+	  { NETCHAN, .sport = PLAYER_PORT } },
 };
 
 static struct bench_bpf *bench;
-static struct shield_bpf *shields[3];
-static const int services_of[3] = { 1, 16, SERVICES_MAX };
+static struct shield_bpf *shields[PROGRAMS - SHIELD];
 static int programs[PROGRAMS];
+
+/* What the daemon's defaults are, and every datagram of every player without a limit. */
+static const struct setting {
+	int services;
+	struct sampling sampling;
+} settings[PROGRAMS - SHIELD] = {
+	[SHIELD - SHIELD] = { .services = 1 },
+	[SHIELD_16 - SHIELD] = { .services = 16 },
+	[SHIELD_256 - SHIELD] = { .services = SERVICES_MAX },
+	[SHIELD_SAMPLED - SHIELD] = { .services = 1,
+				      .sampling = { .every = SAMPLE_EVERY,
+						    .any = 1,
+						    .limit[SAMPLER_STATISTIC] = {
+							    1000000000 / SAMPLE_RATE,
+							    1000000000 } } },
+	[SHIELD_FOLLOWED - SHIELD] = { .services = 1,
+				       .sampling = { .follow_first = PLAYERS_MAX,
+						     .any = 1 } },
+};
 
 static int die(const char *what, int err)
 {
@@ -214,16 +261,22 @@ static int put(struct bpf_map *map, const void *key, const void *value)
 	return bpf_map_update_elem(bpf_map__fd(map), key, value, BPF_ANY);
 }
 
-/* The one who plays: where the flood's wrapper leaves the source address alone. */
-static int enter_player(struct shield_bpf *s, __u64 now_ns)
+/*
+ * The one who plays: where the flood's wrapper leaves the source address alone. Entered
+ * anew for each batch, since the server seems silent meanwhile. Most of what it sends
+ * here is over a player's budget; it is looked up, checked and followed all the same.
+ */
+static int enter_player(struct shield_bpf *s, bool followed)
 {
 	struct player_key key = { .port = htons(PLAYER_PORT) };
-	struct player player = { .since_ns = now_ns,
-				 .sent_ns = now_ns + 3600000000000ull,
+	struct player player = { .since_ns = shield_clock(),
+				 .sent_ns = shield_clock(),
 				 .heard_sequence = 4,
 				 .sent_sequence = 4,
 				 .flags = PLAYER_VERIFIED };
 
+	if (followed)
+		player.flags |= PLAYER_FOLLOWED;
 	key.addr[2] = htonl(0xffff);
 	inet_pton(AF_INET, "10.0.0.1", &key.addr[3]);
 	return put(s->maps.players, &key, &player);
@@ -243,9 +296,11 @@ static int add_service(struct shield_bpf *s, struct live *live, __u32 slot, __u1
 	return err ? err : put(s->maps.ports, &key, &port);
 }
 
-static int shield_open_with(int services, struct shield_bpf **ret)
+static int shield_open_with(const struct setting *setting, struct shield_bpf **ret)
 {
-	struct live live = { .keys = { 0x9e3779b97f4a7c15, 0xc2b2ae3d27d4eb4f, 1 } };
+	int services = setting->services;
+	struct live live = { .sampling = setting->sampling,
+			     .keys = { 0x9e3779b97f4a7c15, 0xc2b2ae3d27d4eb4f, 1 } };
 	struct shield_bpf *s = shield_bpf__open();
 	struct timespec tick = { 0 };
 	__u32 zero = 0;
@@ -261,8 +316,6 @@ static int shield_open_with(int services, struct shield_bpf **ret)
 	err = shield_bpf__load(s);
 	for (int i = 0; !err && i < services; i++)
 		err = add_service(s, &live, (__u32)i, i ? PORT_FIRST + i - 1 : PORT);
-	if (!err)
-		err = enter_player(s, 0);
 	return err ? err : put(s->maps.live, &zero, &live);
 }
 
@@ -277,12 +330,63 @@ static int open_all(void)
 	programs[FLOOR] = bpf_program__fd(bench->progs.base);
 	programs[BARE] = bpf_program__fd(bench->progs.bare);
 	for (size_t i = 0; i < COUNT(shields); i++) {
-		err = shield_open_with(services_of[i], &shields[i]);
+		err = shield_open_with(&settings[i], &shields[i]);
 		if (err)
 			return die("loading the shield", err);
 		programs[SHIELD + i] = bpf_program__fd(shields[i]->progs.shield);
 	}
 	return 0;
+}
+
+/* Somebody has to read what is sampled, or the ring is full and writing it costs less. */
+static int read_sample(void *context, void *data, size_t size)
+{
+	(void)context;
+	(void)data;
+	(void)size;
+	return 0;
+}
+
+static void *read_samples(void *ring)
+{
+	for (;;)
+		ring_buffer__poll(ring, 100);
+	return NULL;
+}
+
+static int start_readers(void)
+{
+	struct ring_buffer *ring = NULL;
+	pthread_t thread;
+
+	for (int i = SHIELD_SAMPLED - SHIELD; i <= SHIELD_FOLLOWED - SHIELD; i++) {
+		int map = bpf_map__fd(shields[i]->maps.samples);
+
+		if (!ring)
+			ring = ring_buffer__new(map, read_sample, NULL, NULL);
+		else if (ring_buffer__add(ring, map, read_sample, NULL))
+			return die("reading samples", errno);
+		if (!ring)
+			return die("reading samples", errno);
+	}
+	return pthread_create(&thread, NULL, read_samples, ring);
+}
+
+static void show_samples(void)
+{
+	__u32 follow = SAMPLER_FOLLOW;
+	struct sampled all = { 0 }, each[256];
+	int map = bpf_map__fd(shields[SHIELD_FOLLOWED - SHIELD]->maps.sampled);
+	int cpus = libbpf_num_possible_cpus();
+
+	if (cpus < 1 || cpus > 256 || bpf_map_lookup_elem(map, &follow, each))
+		return;
+	for (int i = 0; i < cpus; i++) {
+		all.taken += each[i].taken;
+		all.lost += each[i].lost;
+	}
+	printf("followed: %llu datagrams written, %llu more than the ring had room for\n",
+	       all.taken, all.lost);
 }
 
 /* --- measuring ---------------------------------------------------------------------- */
@@ -319,6 +423,10 @@ static int measure(struct row *row, int repeat, double *ret_ns)
 
 	if (n < 60)
 		memset(frame + n, 0, 60 - n);
+	if (row->frame.sport == PLAYER_PORT &&
+	    enter_player(shields[row->program - SHIELD],
+			 row->program == SHIELD_FOLLOWED))
+		return -errno;
 	bench->bss->word_at = source_at(&row->frame);
 	bench->bss->word_fixed = htonl(row->sources ? 0x0a400000 : 0x0a000001);
 	bench->bss->word_mask = row->sources;
@@ -414,14 +522,18 @@ int main(int argc, char **argv)
 	}
 	if (rounds < 1 || rounds > ROUNDS_MAX || repeat < 1 || optind != argc)
 		return usage();
+	/* The reader of samples is on whatever processor is left. */
+	if (open_all() || start_readers())
+		return 1;
 	CPU_ZERO(&set);
 	CPU_SET((size_t)cpu, &set);
 	sched_setaffinity(0, sizeof(set), &set);
-	if (open_all() || measure_all(rounds, repeat))
+	if (measure_all(rounds, repeat))
 		return 1;
 	printf("%-32s %7s %14s %6s  %s\n", "ns per packet", "median", "quartiles", "net",
 	       "ratio");
 	for (size_t i = 0; i < COUNT(rows); i++)
 		show(&rows[i]);
+	show_samples();
 	return 0;
 }
