@@ -329,7 +329,7 @@ static int open_all(void)
 	programs[DROP] = bpf_program__fd(bench->progs.drop);
 	programs[FLOOR] = bpf_program__fd(bench->progs.base);
 	programs[BARE] = bpf_program__fd(bench->progs.bare);
-	for (size_t i = 0; i < COUNT(shields); i++) {
+	for (size_t i = 0; i < PROGRAMS - SHIELD; i++) {
 		err = shield_open_with(&settings[i], &shields[i]);
 		if (err)
 			return die("loading the shield", err);
