@@ -249,6 +249,7 @@ lint: $(SKEL) $(O)/lab/floodgen.skel.h $(O)/bench/bench.skel.h
 		--inline-suppr --error-exitcode=1 --suppress='*:/usr/include/*' \
 		--suppress='*:$(O)/*' --suppress=shiftTooManyBitsSigned \
 		'-DLIBBPF_OPTS(type, name, ...)=struct type name = { __VA_ARGS__ }' \
+		'-DWORD_PART(s, n)=(unsigned long long)(sizeof(s) + (n))' \
 		-D_GNU_SOURCE -DVERSION=__FILE__ -Iinclude -Iuser -Itests $(C_LINT)
 	$(Q)$(call tidy,$(filter user/%,$(C_LINT)))
 	$(Q)$(call tidy,$(filter tests/%,$(C_LINT)),--checks=-clang-analyzer-core.*)

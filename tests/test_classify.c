@@ -286,7 +286,7 @@ static void take_u64_is_bytewise(void **state)
 
 	(void)state;
 	for (int round = 0; round < 20000; round++) {
-		__u8 bytes[16];
+		__u8 bytes[16] = { 0 };
 		__u32 n = (__u32)rand_r(&seed) % 16;
 		const __u8 *at;
 		struct cursor c;
