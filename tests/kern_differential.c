@@ -130,7 +130,7 @@ static enum wire_kind counted(__u32 slot)
 
 	kern_sum(&kern, slot, &now);
 	for (int kind = 0; kind < KIND_COUNT; kind++) {
-		if (memcmp(now.by[kind], was->by[kind], sizeof(now.by[kind])))
+		if (memcmp(now.by[kind], was->by[kind], sizeof(now.by[kind])) != 0)
 			ret = (enum wire_kind)kind;
 	}
 	*was = now;

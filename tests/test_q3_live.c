@@ -111,7 +111,7 @@ static void compare_written(const struct q3_session *s, const struct record *r,
 	scramble(&w, s, r, client, sequence, n);
 	/* A last byte that holds no bits is whatever was in the sender's buffer. */
 	sure = w.bits % 8 ? n : n - 1;
-	if (memcmp(w.bytes, payload, sure))
+	if (memcmp(w.bytes, payload, sure) != 0)
 		fail_msg("frame %d: not the same bytes", (int)r->frame);
 	run->written++;
 }
@@ -120,7 +120,7 @@ static void compare_written(const struct q3_session *s, const struct record *r,
 
 static void check_say(struct flow *f, const char *text, size_t n)
 {
-	if (n < 5 || memcmp(text, "say ", 4) || f->says_used == SAYS_MAX || n > 255)
+	if (n < 5 || memcmp(text, "say ", 4) != 0 || f->says_used == SAYS_MAX || n > 255)
 		return;
 	memcpy(f->says[f->says_used], text + 4, n - 4);
 	f->says[f->says_used++][n - 4] = '\0';
@@ -133,7 +133,7 @@ static void check_echo(struct flow *f, const char *text, size_t n)
 		size_t words = strlen(f->says[i]);
 
 		if (!words || n < words + 1 ||
-		    memcmp(text + n - 1 - words, f->says[i], words))
+		    memcmp(text + n - 1 - words, f->says[i], words) != 0)
 			continue;
 		f->says[i][0] = '\0';
 		run->echoes++;

@@ -34,9 +34,7 @@ int pins_make_dir(const char *path)
 	char part[PATH_MAX];
 	struct statfs fs;
 
-	for (const char *slash = path; slash; slash = strchr(slash + 1, '/')) {
-		if (slash == path)
-			continue;
+	for (const char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
 		snprintf(part, sizeof(part), "%.*s", (int)(slash - path), path);
 		if (mkdir(part, 0700) && errno != EEXIST)
 			goto fail;

@@ -21,7 +21,7 @@ static void adaptive(const uint8_t *data, size_t n)
 	if (length < 3 ||
 	    huffman_adaptive_decode(coded, (size_t)length, again, sizeof(again)) !=
 		    count ||
-	    memcmp(plain, again, (size_t)count))
+	    memcmp(plain, again, (size_t)count) != 0)
 		abort();
 }
 
