@@ -361,8 +361,8 @@ static bool play(const char *name)
 	run = calloc(1, sizeof(*run));
 	assert_non_null(run);
 	assert_int_equal(capture_open(file, &capture, message, sizeof(message)), 0);
-	run->decoder = decoder_create(&(struct decoder_options){ true, FAMILY_AUTO, false },
-				      sink, NULL);
+	run->decoder = decoder_create(
+		&(struct decoder_options){ true, FAMILY_AUTO, false }, sink, NULL);
 	assert_non_null(run->decoder);
 	while (capture_next(capture, &dg) == 1) {
 		assert_true(dg.frame <= FRAMES_MAX);

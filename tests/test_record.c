@@ -12,8 +12,9 @@
 
 static void reader_reads(void **state)
 {
-	static const uint8_t source[19] = "\x01\x02\x03\x04\x05\x06\x07\x08\x09\0\0\x80\x3f"
-				       "ab\0xyz";
+	static const uint8_t source[19] =
+		"\x01\x02\x03\x04\x05\x06\x07\x08\x09\0\0\x80\x3f"
+		"ab\0xyz";
 	uint8_t *bytes = malloc(sizeof(source));
 	struct reader rd = reader_of(bytes, 19);
 

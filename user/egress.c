@@ -14,8 +14,9 @@
 #include "log.h"
 #include "shield_internal.h"
 
-#define TCX_EGRESS ((enum bpf_attach_type)47) /* BPF_TCX_EGRESS, newer than our headers \
-					       */
+#define TCX_EGRESS                                                           \
+	((enum bpf_attach_type)47) /* BPF_TCX_EGRESS, newer than our headers \
+				    */
 #define CLSACT_HANDLE	0x7173 /* "qs" */
 #define CLSACT_PRIORITY 7173
 

@@ -34,7 +34,8 @@ int pins_make_dir(const char *path)
 	char part[PATH_MAX];
 	struct statfs fs;
 
-	for (const char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+	for (const char *slash = strchr(path + 1, '/'); slash;
+	     slash = strchr(slash + 1, '/')) {
 		snprintf(part, sizeof(part), "%.*s", (int)(slash - path), path);
 		if (mkdir(part, 0700) && errno != EEXIST)
 			goto fail;

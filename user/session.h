@@ -105,8 +105,8 @@ struct session *session_get(struct session_table *table,
 
 /*
  * @s is new, and this datagram goes to a known server of @family: a client behind a NAT
- * may have got another port. Takes over the state of the session that owns the datagram, if there is
- * one among the SESSION_MOVED_MAX last used with state. True: it did.
+ * may have got another port. Takes over the state of the session that owns the datagram,
+ * if there is one among the SESSION_MOVED_MAX last used with state. True: it did.
  */
 #define SESSION_MOVED_MAX 64
 bool session_move(struct session *s, bool from_low, enum wire_family family,

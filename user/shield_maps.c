@@ -325,8 +325,8 @@ static void apply_sampling(struct shield *s, const struct config *config)
 	sampling->every = config->sample_every;
 	sampling->follow_first = config->follow_first;
 	sampling->follow_every = config->follow_every;
-	sampling->any = config->sample_every || config->follow_first || config->follow_every ||
-			config->follow_count;
+	sampling->any = config->sample_every || config->follow_first ||
+			config->follow_every || config->follow_count;
 }
 
 static int write_plan(struct shield *s, const struct config *config,
