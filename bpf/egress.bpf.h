@@ -17,6 +17,7 @@
 #define PULL_BYTES   128 /* of headers and payload that we may look at */
 #define PENDING_S    2 /* an answer comes within so many (of 2^30 ns), or is no answer */
 #define PROOF_AGE_NS 1000000000ull
+#define SVC_TIME     7
 
 /* The kind of what leaves; see classify_at(). */
 __noinline int classify_out(struct __sk_buff *ctx, __u32 family, __u32 offset,
@@ -150,6 +151,28 @@ static __always_inline __u32 sent_sequence(enum wire_kind kind, const struct pac
 	return load_u32(head) & 0x7fffffff;
 }
 
+/*
+ * NetQuake's challenge, since it has none: each update begins with the server's clock,
+ * and clients send back the clock that they got last. Keep one until it is answered, or
+ * for a second.
+ */
+static __always_inline void clock_hold(struct player *player, const struct packet *p,
+				       __u64 now)
+{
+	struct cursor c = { .pos = p->payload, .end = p->end };
+	const __u8 *head = cursor_take(&c, 13);
+
+	if (!head || head[8] != SVC_TIME)
+		return;
+	if (!(player->flags & PLAYER_CHALLENGE)) {
+		player->flags |= PLAYER_CHALLENGE;
+		player->proofs = 0;
+		player->challenge = 0;
+	}
+	if (!player->challenge || now >> 30 != player->sent_ns >> 30)
+		player->challenge = load_u32(head + 9);
+}
+
 static __always_inline struct player *
 player_enter(struct live *l, const struct player_key *key, __u64 now, __u8 flags)
 {
@@ -175,6 +198,7 @@ static __always_inline bool player_confirm(struct __sk_buff *ctx, struct live *l
 {
 	bool accepts = kind_accepts(kind);
 	bool game = kind_is_game(kind) || kind_is_netquake(kind);
+	bool signs_on = false;
 	struct player_key key;
 	struct player *player;
 	__u64 now = clock_now(l);
@@ -192,11 +216,15 @@ static __always_inline bool player_confirm(struct __sk_buff *ctx, struct live *l
 	if (!player)
 		return false;
 
+	if (kind == KIND_NQ_UNRELIABLE)
+		clock_hold(player, p, now);
 	player->sent_ns = now;
 	*ret_followed = player->flags & PLAYER_FOLLOWED;
 	if (game && kind != KIND_NQ_ACK && kind != KIND_NQ_UNRELIABLE &&
 	    kind != KIND_DTLS_DATA) {
 		sequence = sent_sequence(kind, p);
+		signs_on = kind == KIND_NQ_RELIABLE && !l->ledger.strict &&
+			   netquake_signs_on(player, sequence);
 		if (family == FAMILY_QUAKE2)
 			sequence &= 0x3fffffff;
 		if (kind_is_netquake(kind) ||
@@ -208,7 +236,7 @@ static __always_inline bool player_confirm(struct __sk_buff *ctx, struct live *l
 		if (player->challenge)
 			player->flags |= PLAYER_CHALLENGE;
 	}
-	return player->flags & PLAYER_VERIFIED && game;
+	return game && (player->flags & PLAYER_VERIFIED || signs_on);
 }
 
 /* --- fragments --------------------------------------------------------------- */
@@ -332,10 +360,10 @@ int shield_out(struct __sk_buff *ctx)
 	} else {
 		learn_answer(l, slot, &packet);
 		reason = egress_judge(l, &packet, bytes);
-		if (packet.first_fragment)
-			fragment_note(l, &packet,
-				      reason == REASON_LEDGER && !service->observe);
 	}
+	/* A player's too: an older note may have the same id. */
+	if (packet.first_fragment)
+		fragment_note(l, &packet, reason == REASON_LEDGER && !service->observe);
 	counted = count(t, kind, reason, bytes);
 	sampler = SAMPLER_COUNT;
 	if (l->sampling.any)

@@ -76,7 +76,8 @@ static __always_inline enum other parse_udp(struct cursor *c, __u32 left,
 	p->dport = udp->dest;
 	p->payload = c->pos;
 	p->end = c->end;
-	p->bad_length = length < sizeof(*udp) || length > left;
+	/* A first fragment holds only the beginning of what the header counts. */
+	p->bad_length = length < sizeof(*udp) || (length > left && !p->first_fragment);
 	p->length = p->bad_length ? 0 : length - sizeof(*udp);
 	return PARSED;
 }
@@ -154,6 +155,8 @@ static __always_inline enum other parse_ipv6(struct cursor *c, __u64 beyond,
 
 		if (!ext)
 			return OTHER_UNPARSED;
+		/* Without a branch, so that the verifier sees no more paths. */
+		p->id |= ext->id & -(__u32)(ipv6_exts[next].fragment & 1);
 		if (ext->offset & ipv6_exts[next].fragment &
 		    bpf_htons(IPV6_FRAGMENT_OFFSET))
 			return OTHER_LATER_FRAGMENT;
@@ -178,7 +181,7 @@ static __always_inline enum other parse_ipv6(struct cursor *c, __u64 beyond,
 
 /*
  * PARSED, or why there is no datagram. @length: of the frame, of which [data, data_end)
- * may be only the beginning (TC). Of a LATER_FRAGMENT of IPv4 @p has the addresses.
+ * may be only the beginning (TC). Of a LATER_FRAGMENT @p has addresses and id.
  */
 static __always_inline enum other packet_parse(void *data, void *data_end, __u64 length,
 					       struct packet *p)

@@ -19,7 +19,9 @@
 #define SEQUENCE_UNACKED 4096 /* how far behind an acknowledgement may be */
 #define PROOFS_QPORT	 8 /* agreeing datagrams before a learned qport is enforced */
 #define PROOFS_CHECKSUM	 16
-#define PROOFS_ACK	 3 /* NetQuake */
+#define PROOFS_ACK	 3 /* NetQuake, see netquake_prove() */
+#define PROOFS_CLOCK	 3
+#define CLC_MOVE	 3
 
 /* More than any client sends: packetdup and 250 frames a second together. */
 static const struct limit player_limit = { 1000000000ull / 800,
@@ -104,6 +106,8 @@ static __always_inline bool qport_fits(struct player *player, const struct netch
 {
 	if (player->flags & PLAYER_QPORT)
 		return player->qport == n->qport;
+	if (player->qport == n->qport && n->sequence == player->heard_sequence)
+		return true;
 	if (player->qport == n->qport && n->sequence - player->heard_sequence < 64) {
 		if (++player->proofs >= PROOFS_QPORT) {
 			player->flags |= PLAYER_QPORT;
@@ -119,25 +123,31 @@ static __always_inline bool qport_fits(struct player *player, const struct netch
 static __always_inline bool player_fits(struct player *player, enum wire_family family,
 					const struct netchan *n, __u64 now)
 {
+	/* Until the qport is known, anybody could have set the sequence: none is held to
+	 * it. */
 	if (family == FAMILY_QUAKE3) {
-		if (!qport_fits(player, n) || !sequence_fits(player, n->sequence, now))
+		if (!qport_fits(player, n))
 			return false;
-		return !(player->flags & PLAYER_QPORT) ||
-		       !(player->flags & PLAYER_CHALLENGE) || checksum_fits(player, n);
+		if (!(player->flags & PLAYER_QPORT))
+			return true;
+		return sequence_fits(player, n->sequence, now) &&
+		       (!(player->flags & PLAYER_CHALLENGE) || checksum_fits(player, n));
 	}
 	if (family == FAMILY_QUAKEWORLD)
-		return qport_fits(player, n) && ack_fits(player, n->ack) &&
-		       sequence_fits(player, n->sequence, now);
+		return ack_fits(player, n->ack) && qport_fits(player, n) &&
+		       (!(player->flags & PLAYER_QPORT) ||
+			sequence_fits(player, n->sequence, now));
 	/* Quake II: the qport has 16 bits, 8 or none, by protocol. */
 	return ack_fits(player, n->ack) && sequence_fits(player, n->sequence, now);
 }
 
+/* @settled: @sequence must be the player's own. */
 static __always_inline enum reason player_heard(struct player *player, __u32 sequence,
-						__u64 now)
+						bool settled, __u64 now)
 {
 	if (!limit_take(&player_limit, &player->due_ns, now))
 		return REASON_PLAYER_BUDGET;
-	if ((__s32)(sequence - player->heard_sequence) > 0)
+	if (!settled || (__s32)(sequence - player->heard_sequence) > 0)
 		player->heard_sequence = sequence;
 	player->heard_ns = now;
 	player->packets++;
@@ -185,19 +195,55 @@ static __always_inline void player_key(const struct packet *p, const __be32 *pee
 }
 
 /*
- * NetQuake has no challenge. Who acknowledges, several times over, just what the server
- * sent last, has most likely received it.
+ * NetQuake has no challenge. What comes to the same: a client's every move names the
+ * server's clock as it was sent last, a float that nobody else can know (DarkPlaces 7
+ * puts a sequence before it). Before the game, while the level is being sent, there is no
+ * clock: then who has acknowledged several blocks may have the next, and no more than
+ * that, for acknowledgements can be foretold.
  */
+static __always_inline void clock_prove(struct player *player, struct cursor c)
+{
+	const __u8 *move = cursor_take(&c, 17);
+
+	if (!move || load_u16(move) != bpf_htons(0x0010) || move[8] != CLC_MOVE ||
+	    !player->challenge)
+		return;
+	if (load_u32(move + 9) != player->challenge &&
+	    load_u32(move + 13) != player->challenge)
+		return;
+	player->challenge = 0;
+	if (++player->proofs >= PROOFS_CLOCK)
+		player->flags |= PLAYER_VERIFIED;
+}
+
 static __always_inline void netquake_prove(struct player *player, struct cursor c)
 {
-	const __u8 *head = cursor_take(&c, 8);
+	const __u8 *head;
+	__u32 sequence;
 
-	if (!head || player->flags & PLAYER_VERIFIED ||
-	    load_u16(head) != bpf_htons(0x0002) ||
-	    bpf_ntohl(load_u32(head + 4)) != player->sent_sequence)
+	if (player->flags & PLAYER_VERIFIED)
 		return;
-	if (++player->proofs >= PROOFS_ACK)
-		player->flags |= PLAYER_VERIFIED;
+	if (player->flags & PLAYER_CHALLENGE) {
+		clock_prove(player, c);
+		return;
+	}
+	head = cursor_take(&c, 8);
+	if (!head || load_u16(head) != bpf_htons(0x0002))
+		return;
+	sequence = bpf_ntohl(load_u32(head + 4));
+	if (sequence != player->sent_sequence || player->heard_sequence == sequence + 1)
+		return;
+	player->heard_sequence = sequence + 1;
+	if (player->proofs < PROOFS_ACK)
+		player->proofs++;
+}
+
+/* One acknowledgement buys the one block that follows it, not that block's repetitions.
+ */
+static __always_inline bool netquake_signs_on(const struct player *player, __u32 sequence)
+{
+	return !(player->flags & PLAYER_CHALLENGE) && player->proofs >= PROOFS_ACK &&
+	       sequence == player->heard_sequence && sequence != player->sent_sequence;
 }
 
 /*
@@ -226,7 +272,8 @@ static __always_inline enum reason player_admit(const struct live *l, __u32 slot
 		if (!player || !player_alive(player, now))
 			return REASON_COUNT;
 		*ret_followed = player->flags & PLAYER_FOLLOWED;
-		return player_heard(player, player->heard_sequence, now);
+		netquake_prove(player, c);
+		return player_heard(player, player->heard_sequence, true, now);
 	}
 	if (!netchan_read(family, c, &n))
 		return REASON_COUNT;
@@ -241,7 +288,7 @@ static __always_inline enum reason player_admit(const struct live *l, __u32 slot
 	if (!known && player->flags & PLAYER_QPORT)
 		player_index(&key, player);
 	*ret_followed = player->flags & PLAYER_FOLLOWED;
-	return player_heard(player, n.sequence, now);
+	return player_heard(player, n.sequence, known || family == FAMILY_QUAKE2, now);
 }
 
 #endif /* PLAYERS_BPF_H */

@@ -123,7 +123,7 @@ int shield(struct xdp_md *ctx)
 				  bytes);
 	}
 	if (reason != REASON_PLAYER)
-		count_stranger(t, packet.length, bytes);
+		count_stranger(t, packet.first_fragment ? 0 : packet.length, bytes);
 	if (!service->observe && reason_verdict(reason) == VERDICT_DROP)
 		return XDP_DROP;
 	if (reason != REASON_PLAYER)

@@ -269,9 +269,9 @@ struct player {
 	__u64 heard_ns; /* its last valid datagram */
 	__u64 due_ns; /* budget of its own, see limit.h */
 	__u64 packets; /* heard */
-	__u32 heard_sequence; /* highest */
+	__u32 heard_sequence; /* highest; NetQuake: acknowledged last, + 1 */
 	__u32 sent_sequence; /* highest */
-	__u32 challenge;
+	__u32 challenge; /* NetQuake: a clock that it was sent; 0: one is wanted */
 	__u16 qport;
 	__u8 flags;
 	__u8 proofs; /* agreeing datagrams so far, while a flag is being learned */
