@@ -25,7 +25,7 @@
 #include "dialect.h"
 
 enum {
-	SLOTS = 16,
+	SLOTS = 64,
 	FRAME_MS = 50,
 	TIMEOUT_MS = 10000,
 	SNAPSHOT = 220,
@@ -43,17 +43,19 @@ static const struct answer {
 	struct bytes head;
 	unsigned int size;
 	bool echo;
+	unsigned int more; /* datagrams of the same size that follow */
 } answers[] = {
-	{ "quake3", "getstatus", BYTES(OOB "statusResponse\n"), 868, true },
-	{ "quake3", "getinfo", BYTES(OOB "infoResponse\n"), 170, true },
-	{ "quake3", "rcon", BYTES(OOB "print\nBad rconpassword.\n"), 28, false },
-	{ "quakeworld", "status", BYTES(OOB "n"), 227, false },
-	{ "quakeworld", "ping", BYTES("l"), 1, false },
-	{ "quakeworld", "rcon", BYTES(OOB "nBad rcon_password.\n"), 25, false },
-	{ "quake2", "status", BYTES(OOB "print\n"), 249, false },
-	{ "quake2", "info", BYTES(OOB "info\n"), 41, false },
-	{ "quake2", "ping", BYTES(OOB "ack"), 7, false },
-	{ "quake2", "rcon", BYTES(OOB "print\nBad rcon_password.\n"), 29, false },
+	{ "quake3", "getstatus", BYTES(OOB "statusResponse\n"), 868, true, 0 },
+	{ "quake3", "getinfo", BYTES(OOB "infoResponse\n"), 170, true, 0 },
+	{ "quake3", "rcon", BYTES(OOB "print\nBad rconpassword.\n"), 28, false, 0 },
+	{ "quakeworld", "status", BYTES(OOB "n"), 227, false, 0 },
+	{ "quakeworld", "ping", BYTES("l"), 1, false, 0 },
+	{ "quakeworld", "lastscores", BYTES(OOB "n"), 1400, false, 3 },
+	{ "quakeworld", "rcon", BYTES(OOB "nBad rcon_password.\n"), 25, false, 0 },
+	{ "quake2", "status", BYTES(OOB "print\n"), 249, false, 0 },
+	{ "quake2", "info", BYTES(OOB "info\n"), 41, false, 0 },
+	{ "quake2", "ping", BYTES(OOB "ack"), 7, false, 0 },
+	{ "quake2", "rcon", BYTES(OOB "print\nBad rcon_password.\n"), 29, false, 0 },
 };
 
 struct peer {
@@ -262,7 +264,8 @@ static bool reply(const struct sockaddr_in6 *from, const char *word, const char 
 		if (a->echo && *argument)
 			size += snprintf(data + size, sizeof(data) - size,
 					 "\\challenge\\%.128s", argument);
-		send_to(server.fd, from, data, size);
+		for (unsigned int n = 0; n <= a->more; n++)
+			send_to(server.fd, from, data, size);
 		return true;
 	}
 	return false;
@@ -380,10 +383,14 @@ static void snapshot(struct peer *peer, uint64_t now)
 		peer->signon_ms = now + SIGNON_MS;
 		size = SIGNON;
 	}
-	word = netquake ? htonl(0x00100000 | size) : ++peer->sequence;
+	if (size != SIGNON)
+		peer->sequence++;
+	word = !netquake	? peer->sequence
+	       : size == SIGNON ? htonl(0x00090000 | size)
+				: htonl(0x00100000 | size);
 	memcpy(data, &word, sizeof(word));
 	if (netquake) {
-		word = htonl(++peer->sequence);
+		word = htonl(peer->sequence);
 		memcpy(data + 4, &word, sizeof(word));
 	}
 	send_to(peer->fd, &peer->address, data, size);
