@@ -16,14 +16,20 @@ LAB=$BUILD/lab SHIELD=$BUILD/quakeshield SERVER=standin PROTOCOL=quakeworld
 
 term()
 {
-	tmux -S "$work/tmux" -f /dev/null "$@"
+	tmux -S "$work/tmux.$terminal" -f /dev/null "$@"
+}
+
+# A terminal, and a server of its own for it: one that is ending takes no new one.
+term_new() # COMMAND
+{
+	terminal=$((terminal + 1))
+	term new-session -d -x 80 -y 24 "$1"
 }
 
 # top_start TERM: in 80x24; its exit status stays on the screen.
 top_start()
 {
-	term new-session -d -x 80 -y 24 \
-		"env TERM=$1 nsenter --net=/run/netns/server '$SHIELD' top; echo ended \$?; sleep 100"
+	term_new "env TERM=$1 nsenter --net=/run/netns/server '$SHIELD' top; echo ended \$?; sleep 100"
 }
 
 keys()
@@ -68,7 +74,7 @@ game()
 {
 	{
 		shield_config
-		echo 'follow { first = 4 rate = 2000 }'
+		echo 'follow { first = 4 rate = 2000 } sample { every = 64 rate = 500 }'
 	} >"$work/shield.conf"
 	server_start || exit 1
 	shield_start || exit 1
@@ -77,6 +83,9 @@ game()
 	client_start 60 >"$work/client.json" &
 	net_flood --payload "$PAYLOAD" --seconds 40 --rate 20000 --from "$NET_FLOOD" \
 		--sources 100000 >"$work/flood.json" &
+	# And half as much in one victim's name: a third of all.
+	net_flood --payload "$PAYLOAD" --seconds 40 --rate 10000 --victim 10.66.66.66 \
+		>"$work/flood.json" &
 	net_until 10 playing
 }
 
@@ -90,11 +99,12 @@ test_services()
 	top_start xterm-256color
 	net_check "the interface and the daemon" shows "srv0 \((native|skb)\) +daemon [0-9]+"
 	net_check "the service, its player and its drops" \
-		shows '^>lab +quakeworld +1 +[0-9.]+ +(19|20|21)k '
+		shows '^>lab +quakeworld +1 +[0-9.]+ +(28|29|30|31)k '
 	net_check "a kind, its verdict, its reason, its rate" \
-		shows 'in +status +drop +global-budget +(19|20|21)k'
+		shows 'in +status +drop +(global|source|prefix)-budget +[0-9]+k'
 	net_check "what is spent" shows 'query +\[#{6,10}\.*\] *(5|6|7|8|9|10)[0-9]'
 	net_check "it fits 80x24, with its keys" fits
+	net_check "where drops come from" shows '^drops from  10\.66\.66\.0/24 [2-4][0-9]%'
 	net_check "colours" colourful
 	keys s
 	net_check "sorted otherwise" shows 'sort:total'
@@ -118,7 +128,7 @@ test_without_daemon()
 {
 	shield_stop KILL
 	net_check "the daemon is dead" shows 'no daemon'
-	net_check "the figures go on" shows '^>lab +quakeworld +1 +[0-9.]+ +(19|20|21)k '
+	net_check "the figures go on" shows '^>lab +quakeworld +1 +[0-9.]+ +(28|29|30|31)k '
 }
 
 # Every size there is, and keys all the while: it must be alive afterwards.
@@ -161,7 +171,7 @@ test_refusals()
 {
 	net_check "no terminal, no screen" \
 		refused 'needs a terminal' net_in server "$SHIELD" top </dev/null
-	term new-session -d -x 80 -y 24 \
+	term_new \
 		"env TERM=no-such nsenter --net=/run/netns/server '$SHIELD' top; echo ended \$?; sleep 9"
 	net_check "no such terminal" shows "no such terminal: 'no-such'"
 	net_check "which is an error" shows 'ended 1'
@@ -178,6 +188,7 @@ refused() # WORDS COMMAND...
 
 command -v tmux >/dev/null || net_skip net_top "no tmux"
 net_test_begin "$@"
+terminal=0
 game
 test_services
 test_players

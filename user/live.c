@@ -16,6 +16,7 @@
 
 #define SECOND_MS     1000
 #define SECOND_NS     1000000000LL
+#define FADE_S	      30 /* after which half of the drops' senders is forgotten */
 #define CPU_LOOK_EACH 8 /* samples: asking for the time spent costs as much as one */
 
 struct live_view {
@@ -27,6 +28,7 @@ struct live_view {
 	struct live_stats stats;
 	unsigned int looked; /* samples since the clocks were last read */
 	bool admits[SAMPLER_COUNT];
+	unsigned int seconds;
 	bool told; /* of shedding; once for each time that it begins */
 	uint64_t shed_before; /* a second ago */
 	uint64_t unseen; /* by the kernel's account, a second ago */
@@ -69,6 +71,9 @@ static void on_record(void *context, const struct record *r,
 	l->stats.status[r->status]++;
 	if (sample->sampler == SAMPLER_FOLLOW)
 		lagometer_record(l->lagometer, sample->slot, r);
+	else if (r->direction == DIRECTION_C2S &&
+		 reason_verdict(sample->reason) == VERDICT_DROP)
+		worst_add(&l->stats.worst, sample->slot, &r->source);
 	live_write_record(l->writer, r, sample, &l->services[sample->slot]);
 }
 
@@ -166,6 +171,8 @@ static void on_second(void *context)
 	live_decoder_flush(l->decoder);
 	watch_kernel(l);
 	watch_shedding(l);
+	if (!(++l->seconds % FADE_S))
+		worst_fade(&l->stats.worst);
 	lagometer_sweep(l->lagometer, now_ns);
 	err = players_write(l->players_path, now_ns, &l->stats, l->lagometer,
 			    l->services);

@@ -14,6 +14,7 @@
 #include "lagometer.h"
 #include "live_write.h"
 #include "shield.h"
+#include "worst.h"
 
 #define LIVE_PLAYERS 256 /* whose figures are kept */
 
@@ -29,6 +30,7 @@ struct live_stats {
 	int64_t cpu_ns; /* spent on all this */
 	uint32_t cpu_percent; /* the budget, of one processor */
 	struct live_writer_stats writer;
+	struct worst worst; /* where statistic samples of drops came from */
 };
 
 /*

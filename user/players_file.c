@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "config.h"
 #include "jsonl.h"
 #include "live.h"
 #include "names.h"
@@ -130,6 +131,26 @@ static void write_sampler(struct jsonl *json, const char *key,
 	jsonl_text(json, "}");
 }
 
+static void write_worst(struct jsonl *json, const struct worst *worst,
+			const struct service *services)
+{
+	struct worst_row rows[PLAYERS_WORST];
+	size_t n = worst_list(worst, rows, PLAYERS_WORST);
+	char prefix[CIDR_TEXT];
+
+	jsonl_text(json, ",\"worst\":[");
+	for (size_t i = 0; i < n; i++) {
+		cidr_format(&rows[i].prefix, prefix);
+		string(json, i ? ",{\"service\":" : "{\"service\":",
+		       services[rows[i].slot].name);
+		string(json, ",\"prefix\":", prefix);
+		jsonl_text(json, ",\"share\":");
+		jsonl_float(json, (float)rows[i].count / (float)worst->total);
+		jsonl_text(json, "}");
+	}
+	jsonl_text(json, "]");
+}
+
 static void write_all(struct jsonl *json, int64_t now_ns, const struct live_stats *stats,
 		      struct lagometer *lagometer, const struct service *services)
 {
@@ -144,6 +165,7 @@ static void write_all(struct jsonl *json, int64_t now_ns, const struct live_stat
 	number(json, ",\"unparsed\":", stats->unparsed);
 	number(json, ",\"cpu_ms\":", (uint64_t)stats->cpu_ns / 1000000);
 	number(json, ",\"cpu_percent\":", stats->cpu_percent);
+	write_worst(json, &stats->worst, services);
 	jsonl_text(json, ",\"players\":[");
 	while ((player = lagometer_next(lagometer, &at))) {
 		jsonl_text(json, count++ ? ",\n" : "\n");

@@ -32,8 +32,18 @@ struct players_row {
 	struct lag_player player; /* slot and dialect are not in the file */
 };
 
+/* A prefix, and its share of the samples of dropped datagrams, of all services. */
+struct players_worst {
+	char service[NAME_MAX_LEN];
+	char prefix[64];
+	double share;
+};
+#define PLAYERS_WORST 10
+
 struct players {
 	int64_t time_ns; /* when it was written */
+	struct players_worst worst[PLAYERS_WORST]; /* most first */
+	size_t worst_count;
 	size_t count;
 	struct players_row rows[];
 };

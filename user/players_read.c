@@ -130,6 +130,20 @@ static void read_row(const json_t *object, struct players_row *ret)
 	read_way(json_object_get(object, "s2c"), &p->way[LAG_S2C]);
 }
 
+static void read_worst(const json_t *list, struct players *ret)
+{
+	size_t n = json_array_size(list);
+
+	for (size_t i = 0; i < n && i < PLAYERS_WORST; i++) {
+		const json_t *row = json_array_get(list, i);
+		struct players_worst *to = &ret->worst[ret->worst_count++];
+
+		text_at(row, "service", to->service, sizeof(to->service));
+		text_at(row, "prefix", to->prefix, sizeof(to->prefix));
+		to->share = json_number_value(json_object_get(row, "share"));
+	}
+}
+
 int players_read(const char *path, struct players **ret)
 {
 	FILE *file = fopen(path, "re");
@@ -150,6 +164,7 @@ int players_read(const char *path, struct players **ret)
 	players = calloc(1, sizeof(*players) + n * sizeof(*players->rows));
 	if (players) {
 		players->time_ns = time_at(all, "time");
+		read_worst(json_object_get(all, "worst"), players);
 		players->count = n;
 		for (size_t i = 0; i < n; i++)
 			read_row(json_array_get(rows, i), &players->rows[i]);

@@ -221,6 +221,24 @@ static size_t draw_rows(const struct top *top, const struct stats_service *s, in
 	return room;
 }
 
+/* On line @y, if the daemon samples drops: where they come from. How many lines. */
+static int draw_worst(const struct top *top, const struct stats_service *s, int y)
+{
+	const struct players *f = top->figures;
+	char text[256] = "";
+	size_t used = 0;
+
+	for (size_t i = 0; f && i < f->worst_count && used < sizeof(text); i++)
+		if (!strncmp(f->worst[i].service, s->service.name, NAME_MAX_LEN))
+			used += (size_t)snprintf(text + used, sizeof(text) - used,
+						 "  %.63s %.0f%%", f->worst[i].prefix,
+						 f->worst[i].share * 100);
+	if (!used)
+		return 0;
+	top_put(y, 0, top_attributes(TOP_BAD), "drops from%s", text);
+	return 1;
+}
+
 static size_t draw_services_page(const struct top *top, int from, int to)
 {
 	const struct stats_service *s = top_service(top, NULL);
@@ -236,6 +254,7 @@ static size_t draw_services_page(const struct top *top, int from, int to)
 	top_put(y++, 0, A_BOLD,
 		"%s%s: spent of what all strangers together may ask for, in %%",
 		s->service.name, s->service.observe ? " (only observed)" : "");
+	to -= draw_worst(top, s, to - 1);
 	return draw_rows(top, s, draw_budgets(s, y), to);
 }
 
@@ -252,6 +271,8 @@ static void draw_help(int y)
 		"pass/s drop/s ans/s   datagrams received, a second, by what became of them",
 		"amplif  octets on the wire to peers who are no players, for each from them",
 		"[####......]  of the budget that all strangers share; full: more are refused",
+		"drops from   prefixes of a twentieth or more of the drops, if `sample` is on;",
+		"             a flood that lies about its addresses does not tell whose they are",
 		"lost> lost<  per cent of their datagrams, and of the server's to them",
 		"players: heard is their last valid datagram; ping, loss and the lagometer are",
 		"         known of those whom the daemon follows (`follow` in the configuration)",
