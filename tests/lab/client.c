@@ -61,6 +61,7 @@ struct player {
 	int challenge;
 	uint64_t next_ms, joined_ms;
 	uint32_t sent, first, last;
+	char clock[4]; /* NetQuake: the server's, sent last */
 	unsigned long long snapshots, tries;
 	bool refused;
 };
@@ -180,7 +181,12 @@ static void player_send(struct player *p)
 		memcpy(data, &word, sizeof(word));
 		word = htonl(p->sent);
 		memcpy(data + 4, &word, sizeof(word));
+		data[8] = 3; /* clc_move */
+		memcpy(data + 9, p->clock, sizeof(p->clock));
 	} else {
+		/* clc_nop: on a real QuakeWorld server a zero ends the session. */
+		memset(data + d->header_to_server, !strcmp(d->name, "quakeworld"),
+		       sizeof(data) - d->header_to_server);
 		memcpy(data, &word, sizeof(word));
 		if (d->header_to_server == 10)
 			memcpy(data + 4, &p->last, sizeof(p->last));
@@ -264,6 +270,8 @@ static void player_snapshot(struct player *p, const char *data, size_t size)
 		return;
 	memcpy(&sequence, data + (netquake ? 4 : 0), sizeof(sequence));
 	sequence = netquake ? ntohl(sequence) : sequence & 0x7fffffff;
+	if (netquake && size > 12 && data[8] == 7)
+		memcpy(p->clock, data + 9, sizeof(p->clock));
 	if (!p->snapshots)
 		p->first = sequence;
 	if (!p->snapshots || sequence > p->last)

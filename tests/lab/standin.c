@@ -376,6 +376,7 @@ static void snapshot(struct peer *peer, uint64_t now)
 	unsigned int size = SNAPSHOT;
 	char data[SIGNON] = { 0 };
 	uint32_t word;
+	float clock;
 
 	if (peer->signon_ms) {
 		if (now < peer->signon_ms)
@@ -392,6 +393,9 @@ static void snapshot(struct peer *peer, uint64_t now)
 	if (netquake) {
 		word = htonl(peer->sequence);
 		memcpy(data + 4, &word, sizeof(word));
+		clock = now / 1000.0f;
+		data[8] = 7; /* svc_time: clients send it back */
+		memcpy(data + 9, &clock, sizeof(clock));
 	}
 	send_to(peer->fd, &peer->address, data, size);
 }
