@@ -18,7 +18,7 @@
 #define CONFIG_INTERFACES 16
 #define CONFIG_LIST	  4096 /* allow or deny entries in the file */
 
-#define LEDGER_ALLOWANCE  8192 /* defaults: docs/OPERATING.md */
+#define LEDGER_ALLOWANCE  16384 /* defaults: docs/OPERATING.md */
 #define LEDGER_WINDOW_S	  20
 #define METRICS_LISTEN	  "127.0.0.1:9127"
 #define SAMPLE_EVERY	  1024 /* where there is a section sample */
