@@ -455,15 +455,24 @@ static void summarise(struct row *row, int rounds)
 	row->high = row->ns[rounds - 1 - rounds / 4];
 }
 
-static int measure_all(int rounds, int repeat)
+/* The fixed rows, which others are compared with, and those that were asked for. */
+static bool wanted(size_t row, const char *only)
+{
+	return row < R_FIRST || !only || strstr(rows[row].name, only);
+}
+
+static int measure_all(int rounds, int repeat, const char *only)
 {
 	double warm;
 
 	for (int round = -1; round < rounds; round++) {
 		for (size_t i = 0; i < COUNT(rows); i++) {
-			int err = measure(&rows[i], repeat,
-					  round < 0 ? &warm : &rows[i].ns[round]);
+			int err;
 
+			if (!wanted(i, only))
+				continue;
+			err = measure(&rows[i], repeat,
+				      round < 0 ? &warm : &rows[i].ns[round]);
 			if (err)
 				return die(rows[i].name, err);
 		}
@@ -495,7 +504,7 @@ static void show(const struct row *row)
 
 static int usage(void)
 {
-	fputs("usage: bench [--rounds N] [--repeat N] [--cpu N]\n", stderr);
+	fputs("usage: bench [--rounds N] [--repeat N] [--cpu N] [--only TEXT]\n", stderr);
 	return 1;
 }
 
@@ -505,9 +514,11 @@ int main(int argc, char **argv)
 		{ "rounds", 1, NULL, 'r' },
 		{ "repeat", 1, NULL, 'n' },
 		{ "cpu", 1, NULL, 'c' },
+		{ "only", 1, NULL, 'o' },
 		{ NULL, 0, NULL, 0 },
 	};
 	int rounds = 15, repeat = 300000, cpu = 1, letter;
+	const char *only = NULL;
 	cpu_set_t set;
 
 	while ((letter = getopt_long(argc, argv, "", longs, NULL)) != -1) {
@@ -517,6 +528,8 @@ int main(int argc, char **argv)
 			repeat = atoi(optarg);
 		else if (letter == 'c')
 			cpu = atoi(optarg);
+		else if (letter == 'o')
+			only = optarg;
 		else
 			return usage();
 	}
@@ -528,12 +541,14 @@ int main(int argc, char **argv)
 	CPU_ZERO(&set);
 	CPU_SET((size_t)cpu, &set);
 	sched_setaffinity(0, sizeof(set), &set);
-	if (measure_all(rounds, repeat))
+	if (measure_all(rounds, repeat, only))
 		return 1;
 	printf("%-32s %7s %14s %6s  %s\n", "ns per packet", "median", "quartiles", "net",
 	       "ratio");
 	for (size_t i = 0; i < COUNT(rows); i++)
-		show(&rows[i]);
-	show_samples();
+		if (wanted(i, only))
+			show(&rows[i]);
+	if (!only)
+		show_samples();
 	return 0;
 }
