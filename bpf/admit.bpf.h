@@ -49,7 +49,7 @@ admit_budget(const struct live *l, __u32 slot, const struct budget *b,
 			return REASON_GLOBAL_BUDGET;
 	}
 
-	net = address_net(p, p->saddr);
+	net = address_net(p, SENDER);
 	index = limit_cell(l->keys, net, tag, SOURCE_BITS);
 	source = bpf_map_lookup_elem(&sources, &index);
 	if (!source || !limit_peek(&one, *source, now))
@@ -81,7 +81,7 @@ static __always_inline enum reason policy_reason(enum wire_class class)
 
 /* ALLOW_LIST, DENY_LIST, or REASON_COUNT: in neither. */
 static __always_inline enum reason admit_lists(const struct live *l,
-					       const struct packet *p, const __be32 *peer)
+					       const struct packet *p, enum side peer)
 {
 	struct cidr from;
 
@@ -101,7 +101,7 @@ static __always_inline enum reason admit(const struct live *l, __u32 slot,
 					 const struct packet *p, bool *ret_followed)
 {
 	enum wire_class class = wire_class(s->family, kind);
-	enum reason reason = admit_lists(l, p, p->saddr);
+	enum reason reason = admit_lists(l, p, SENDER);
 	__u32 index;
 
 	if (reason != REASON_COUNT)

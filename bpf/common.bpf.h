@@ -23,23 +23,30 @@ static __always_inline __u32 clock_s(const struct live *l)
 	return clock_now(l) >> 30;
 }
 
-static __always_inline void packet_cidr(const struct packet *p, const __be32 *addr,
+static __always_inline void packet_cidr(const struct packet *p, enum side side,
 					struct cidr *ret)
 {
+	const __be32 *addr = packet_address(p, side);
+
+	__builtin_memset(ret, 0, sizeof(*ret));
 	ret->length = 128;
+	if (!addr)
+		return;
 	if (p->ipv6) {
 		__builtin_memcpy(ret->addr, addr, 16);
 		return;
 	}
-	ret->addr[0] = 0;
-	ret->addr[1] = 0;
 	ret->addr[2] = bpf_htonl(0xffff);
 	ret->addr[3] = *addr;
 }
 
 /* An address as limits see it: an IPv4 address, or the upper half of an IPv6 one. */
-static __always_inline __u64 address_net(const struct packet *p, const __be32 *addr)
+static __always_inline __u64 address_net(const struct packet *p, enum side side)
 {
+	const __be32 *addr = packet_address(p, side);
+
+	if (!addr)
+		return 0;
 	if (!p->ipv6)
 		return bpf_ntohl(*addr);
 	return (__u64)bpf_ntohl(addr[0]) << 32 | bpf_ntohl(addr[1]);
@@ -50,12 +57,12 @@ static __always_inline __u64 address_net(const struct packet *p, const __be32 *a
 	    */
 
 /*
- * The service that @addr and @port (of the server, whichever way the packet goes) belong
- * to. @ret_slot is untouched unless one is returned.
+ * The service that the address on @side and @be_port (the server's, whichever way the
+ * packet goes) belong to. @ret_slot is untouched unless one is returned.
  */
 static __always_inline struct service *service_find(const struct live *l,
 						    const struct packet *p,
-						    const __be32 *addr, __be16 be_port,
+						    enum side side, __be16 be_port,
 						    __u32 *ret_slot)
 {
 	__u32 half = l->generation & 1;
@@ -75,7 +82,7 @@ static __always_inline struct service *service_find(const struct live *l,
 		struct cidr to;
 		__u32 *exact;
 
-		packet_cidr(p, addr, &to);
+		packet_cidr(p, side, &to);
 		__builtin_memcpy(at.addr, to.addr, sizeof(at.addr));
 		exact = bpf_map_lookup_elem(&endpoints, &at);
 		if (exact)

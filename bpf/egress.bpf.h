@@ -19,7 +19,7 @@
 #define PROOF_AGE_NS 1000000000ull
 #define SVC_TIME     7
 
-/* The kind of what leaves; see classify_at(). */
+/* The kind of what leaves; see classify_packet(). */
 __noinline int classify_out(struct __sk_buff *ctx, __u32 family, __u32 offset,
 			    __u32 length)
 {
@@ -66,7 +66,7 @@ __noinline int decimal_at(struct __sk_buff *ctx, __u32 offset, __u32 skip)
 /* An id engine moves the game to a port of its own: CCREP_ACCEPT, little-endian i32. */
 static __always_inline void learn_port(struct live *l, __u32 slot, const struct packet *p)
 {
-	struct cursor c = { .pos = p->payload, .end = p->end };
+	struct cursor c = packet_payload(p);
 	const __u8 *accept = cursor_take(&c, 9);
 	__u32 half = l->generation & 1;
 	struct port *port;
@@ -101,7 +101,7 @@ static __always_inline void refresh_port(struct live *l, const struct packet *p)
 static __always_inline void learn_answer(const struct live *l, __u32 slot,
 					 const struct packet *p)
 {
-	__u64 *cell = pending_cell(l, p, p->daddr, p->dport, slot);
+	__u64 *cell = pending_cell(l, p, RECEIVER, p->dport, slot);
 	__u64 note = cell ? *cell : 0;
 	__u32 kind = (__u16)(note >> 32);
 	struct answers *a;
@@ -141,7 +141,7 @@ static __always_inline bool kind_is_netquake(enum wire_kind kind)
 
 static __always_inline __u32 sent_sequence(enum wire_kind kind, const struct packet *p)
 {
-	struct cursor c = { .pos = p->payload, .end = p->end };
+	struct cursor c = packet_payload(p);
 	const __u8 *head = cursor_take(&c, 8);
 
 	if (!head)
@@ -159,7 +159,7 @@ static __always_inline __u32 sent_sequence(enum wire_kind kind, const struct pac
 static __always_inline void clock_hold(struct player *player, const struct packet *p,
 				       __u64 now)
 {
-	struct cursor c = { .pos = p->payload, .end = p->end };
+	struct cursor c = packet_payload(p);
 	const __u8 *head = cursor_take(&c, 13);
 
 	if (!head || head[8] != SVC_TIME)
@@ -206,7 +206,7 @@ static __always_inline bool player_confirm(struct __sk_buff *ctx, struct live *l
 
 	if (!accepts && !game)
 		return false;
-	player_key(p, p->daddr, p->dport, slot, &key);
+	player_key(p, RECEIVER, p->dport, slot, &key);
 	player = bpf_map_lookup_elem(&players, &key);
 	/* Accepted anew, or back after a long silence: nothing learned before counts. */
 	if (!player || !player_alive(player, now) ||
@@ -248,7 +248,7 @@ static __always_inline bool player_confirm(struct __sk_buff *ctx, struct live *l
 static __always_inline __u64 *fragment_cell(const struct live *l, const struct packet *p,
 					    __u64 *ret_tag)
 {
-	__u64 net = address_net(p, p->daddr);
+	__u64 net = address_net(p, RECEIVER);
 	__u32 index = limit_cell(l->keys, net, p->id, FRAGMENT_BITS);
 
 	*ret_tag = (net ^ (__u64)p->id << 24) << 2;
@@ -288,9 +288,9 @@ static __always_inline __u64 datagram_bytes(const struct packet *p, __u64 frame,
 static __always_inline enum reason egress_judge(const struct live *l,
 						const struct packet *p, __u64 bytes)
 {
-	if (admit_lists(l, p, p->daddr) == REASON_ALLOW_LIST)
+	if (admit_lists(l, p, RECEIVER) == REASON_ALLOW_LIST)
 		return REASON_EXEMPT;
-	return ledger_debit(l, p, p->daddr, bytes) ? REASON_WITHIN_BUDGET : REASON_LEDGER;
+	return ledger_debit(l, p, RECEIVER, bytes) ? REASON_WITHIN_BUDGET : REASON_LEDGER;
 }
 
 /* The server's half of a handshake: a follower needs it to make sense of the rest. */
@@ -341,12 +341,13 @@ int shield_out(struct __sk_buff *ctx)
 		return fragment_follow(l, &packet);
 	if (other != PARSED)
 		return TC_ACT_UNSPEC;
-	service = service_find(l, &packet, packet.saddr, packet.sport, &slot);
+	packet.start = (void *)(long)*(volatile __u32 *)&ctx->data; /* see shield() */
+	service = service_find(l, &packet, SENDER, packet.sport, &slot);
 	t = bpf_map_lookup_elem(&tallies_out, &slot);
 	if (!service || !t)
 		return TC_ACT_UNSPEC;
 
-	offset = packet.payload - (__u8 *)data;
+	offset = packet.payload;
 	bytes = datagram_bytes(&packet, ctx->len, offset);
 	kind = classify_out(ctx, service->family, offset, packet.length);
 	if (kind == KIND_CCREP_ACCEPT)

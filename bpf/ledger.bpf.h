@@ -15,7 +15,7 @@
 #define STRICT_NOW_NS (1ull << 62) /* strict: a clock that stands still */
 
 static __always_inline __u64 *ledger_cell(const struct live *l, const struct packet *p,
-					  const __be32 *peer)
+					  enum side peer)
 {
 	__u32 index =
 		limit_cell(l->keys, address_net(p, peer) >> 8, p->ipv6, LEDGER_BITS);
@@ -30,7 +30,7 @@ static __always_inline __u64 ledger_now(const struct live *l)
 
 /* Where requests wait for their answers to be booked: one address and port each. */
 static __always_inline __u64 *pending_cell(const struct live *l, const struct packet *p,
-					   const __be32 *peer, __be16 port, __u32 slot)
+					   enum side peer, __be16 port, __u32 slot)
 {
 	__u64 tag = (__u64)slot << 17 | (__u64)port << 1 | p->ipv6;
 	__u32 index = limit_cell(l->keys, address_net(p, peer), tag, PENDING_BITS);
@@ -84,8 +84,8 @@ static __always_inline void ledger_credit(const struct live *l, __u32 slot,
 					  enum wire_kind kind, const struct packet *p,
 					  __u64 bytes)
 {
-	__u64 *due = ledger_cell(l, p, p->saddr);
-	__u64 *note = pending_cell(l, p, p->saddr, p->sport, slot);
+	__u64 *due = ledger_cell(l, p, SENDER);
+	__u64 *note = pending_cell(l, p, SENDER, p->sport, slot);
 	__u32 index = slot * KIND_COUNT + kind;
 	struct answers *a;
 
@@ -104,7 +104,7 @@ static __always_inline void ledger_credit(const struct live *l, __u32 slot,
 
 /* @bytes are about to leave for @peer. False: it has not paid for them. */
 static __always_inline bool ledger_debit(const struct live *l, const struct packet *p,
-					 const __be32 *peer, __u64 bytes)
+					 enum side peer, __u64 bytes)
 {
 	__u64 *due = ledger_cell(l, p, peer);
 	__u64 now = ledger_now(l);

@@ -23,6 +23,8 @@
 #include "cursor.h"
 
 #define VLAN_MAX     2
+#define PLAIN_BYTES  42 /* Ethernet, IPv4 without options, UDP */
+#define OFFSET_MASK  0x3fff /* Ethernet, tags, IPv6 and six extension headers: 12 kB */
 #define IPV6_EXT_MAX 6 /* RFC 8200 4.1: each at most once, destination options twice */
 
 #define IPV6_EXT_MASK \
@@ -46,11 +48,15 @@ struct ipv6_fragment {
 	__be32 id;
 };
 
+/*
+ * Places in the frame are offsets, not pointers: to the verifier a pointer behind each way
+ * to wrap a datagram is another one, and it would walk all that follows once for each.
+ */
 struct packet {
-	const __u8 *payload; /* behind the UDP header */
+	const __u8 *start; /* of the frame */
 	const __u8 *end; /* of the frame: there may be padding before it */
-	const __be32 *saddr; /* 1 word of IPv4 or 4 of IPv6, in the frame */
-	const __be32 *daddr;
+	__u32 addresses; /* offset: source, then destination, 1 word of IPv4 or 4 of IPv6 */
+	__u32 payload; /* offset: behind the UDP header */
 	__u32 length; /* of the payload, from the UDP header; 0: bad_length */
 	__be16 sport;
 	__be16 dport;
@@ -60,7 +66,51 @@ struct packet {
 	bool bad_length; /* UDP length below 8 or beyond the IP packet */
 };
 
+enum side {
+	SENDER,
+	RECEIVER,
+};
+
+/*
+ * @v. The verifier forgets what it knew of it, since it knows nothing of @unknown; so
+ * paths that differ only in @v become one.
+ */
+static __always_inline __u32 forget(__u32 v, __u64 unknown)
+{
+	asm volatile("%0 ^= %1\n%0 ^= %1" : "+r"(v) : "r"((__u32)unknown));
+	return v;
+}
+
+/* NULL: cannot be, but the verifier does not know. */
+static __always_inline const __be32 *packet_address(const struct packet *p,
+						    enum side side)
+{
+	const __u8 *at = p->start + (p->addresses & OFFSET_MASK);
+
+	if (!p->ipv6)
+		return at + 8 > p->end ? NULL : (const __be32 *)at + (side ? 1 : 0);
+	return at + 32 > p->end ? NULL : (const __be32 *)at + (side ? 4 : 0);
+}
+
+static __always_inline struct cursor packet_payload(const struct packet *p)
+{
+	struct cursor c = { .pos = p->start + (p->payload & OFFSET_MASK), .end = p->end };
+
+	return c;
+}
+
 #define PARSED OTHER_COUNT /* packet_parse(): a UDP datagram or its first fragment */
+
+/* How much of a frame of @length octets there is from @at on. */
+static __always_inline __u64 frame_left(const struct packet *p, const __u8 *at,
+					__u64 length)
+{
+	__u64 used = at - p->start;
+
+	/* Or the compiler adds to pointers what the verifier knows no bounds of. */
+	asm volatile("" : "+r"(used));
+	return length - used;
+}
 
 /* The UDP header, with @left octets of IP payload from there on. */
 static __always_inline enum other parse_udp(struct cursor *c, __u32 left,
@@ -74,15 +124,14 @@ static __always_inline enum other parse_udp(struct cursor *c, __u32 left,
 	length = bpf_ntohs(udp->len);
 	p->sport = udp->source;
 	p->dport = udp->dest;
-	p->payload = c->pos;
-	p->end = c->end;
+	p->payload = c->pos - p->start;
 	/* A first fragment holds only the beginning of what the header counts. */
 	p->bad_length = length < sizeof(*udp) || (length > left && !p->first_fragment);
 	p->length = p->bad_length ? 0 : length - sizeof(*udp);
 	return PARSED;
 }
 
-static __always_inline enum other parse_ipv4(struct cursor *c, __u64 beyond,
+static __always_inline enum other parse_ipv4(struct cursor *c, __u64 length,
 					     struct packet *p)
 {
 	const __u8 *start = c->pos;
@@ -94,13 +143,12 @@ static __always_inline enum other parse_ipv4(struct cursor *c, __u64 beyond,
 		return OTHER_UNPARSED;
 	header = ip->ihl * 4;
 	total = bpf_ntohs(ip->tot_len);
-	if (total < header || total > c->end - start + beyond)
+	if (total < header || total > frame_left(p, start, length))
 		return OTHER_UNPARSED;
 	if (ip->protocol != IPPROTO_UDP)
 		return OTHER_NOT_UDP;
 	fragment = bpf_ntohs(ip->frag_off);
-	p->saddr = &ip->saddr;
-	p->daddr = &ip->daddr;
+	p->addresses = (const __u8 *)&ip->saddr - p->start;
 	p->id = ip->id;
 	p->ipv6 = false;
 	if (fragment & IP_FRAGMENT_OFFSET)
@@ -125,7 +173,7 @@ static const struct {
 	[IPPROTO_FRAGMENT] = { 1, 0, 0xffff }, [IPPROTO_MH] = { 1, 8, 0 },
 };
 
-static __always_inline enum other parse_ipv6(struct cursor *c, __u64 beyond,
+static __always_inline enum other parse_ipv6(struct cursor *c, __u64 length,
 					     struct packet *p)
 {
 	const struct ipv6hdr *ip = cursor_take(c, sizeof(*ip));
@@ -141,12 +189,11 @@ static __always_inline enum other parse_ipv6(struct cursor *c, __u64 beyond,
 	left = bpf_ntohs(ip->payload_len);
 	/* Linux takes "0" before hop-by-hop options as "up to the end of the frame". */
 	if (!left && next == IPPROTO_HOPOPTS)
-		left = c->end - c->pos + beyond;
-	if (left > c->end - c->pos + beyond)
+		left = frame_left(p, c->pos, length);
+	if (left > frame_left(p, c->pos, length))
 		return OTHER_UNPARSED;
 
-	p->saddr = ip->saddr.in6_u.u6_addr32;
-	p->daddr = ip->daddr.in6_u.u6_addr32;
+	p->addresses = (const __u8 *)&ip->saddr - p->start;
 	p->id = 0;
 	p->ipv6 = true;
 	for (int i = 0; i < IPV6_EXT_MAX && ipv6_exts[next].is_ext; i++) {
@@ -179,6 +226,41 @@ static __always_inline enum other parse_ipv6(struct cursor *c, __u64 beyond,
 	return parse_udp(c, left - used, p);
 }
 
+#define PLAIN_TYPE_MASK	 0x00ffffff /* Ethernet type, IP version and header length */
+#define PLAIN_TYPE	 0x00450008
+#define PLAIN_PROTO_MASK 0xff00ff3f /* more fragments and offset; protocol */
+#define PLAIN_PROTO	 0x11000000
+
+/*
+ * Most of what arrives, in few steps: UDP in IPv4, without tags, options, fragments or
+ * lies. False: look closer.
+ */
+static __always_inline bool parse_plain(__u64 length, struct packet *p)
+{
+	const __u8 *at = p->start;
+	__u32 total, udp;
+
+	if (at + PLAIN_BYTES > p->end ||
+	    (*(const __u32 *)(at + 12) & PLAIN_TYPE_MASK) != PLAIN_TYPE ||
+	    (*(const __u32 *)(at + 20) & PLAIN_PROTO_MASK) != PLAIN_PROTO)
+		return false;
+	total = bpf_ntohs(*(const __be16 *)(at + 16));
+	udp = bpf_ntohs(*(const __be16 *)(at + 38));
+	if (total + ETH_HLEN > length || udp + sizeof(struct iphdr) > total ||
+	    udp < sizeof(struct udphdr))
+		return false;
+	p->addresses = forget(26, length);
+	p->payload = forget(PLAIN_BYTES, length);
+	p->id = *(const __be16 *)(at + 18);
+	p->sport = *(const __be16 *)(at + 34);
+	p->dport = *(const __be16 *)(at + 36);
+	p->length = udp - sizeof(struct udphdr);
+	p->ipv6 = false;
+	p->first_fragment = false;
+	p->bad_length = false;
+	return true;
+}
+
 /*
  * PARSED, or why there is no datagram. @length: of the frame, of which [data, data_end)
  * may be only the beginning (TC). Of a LATER_FRAGMENT @p has addresses and id.
@@ -186,12 +268,21 @@ static __always_inline enum other parse_ipv6(struct cursor *c, __u64 beyond,
 static __always_inline enum other packet_parse(void *data, void *data_end, __u64 length,
 					       struct packet *p)
 {
-	__u64 beyond = length - (data_end - data);
-	struct cursor c = { .pos = data, .end = data_end };
-	const struct ethhdr *eth = cursor_take(&c, sizeof(*eth));
+	const struct ethhdr *eth;
 	const struct vlan_tag *tag;
+	struct cursor c;
 	__be16 proto;
 
+	/* The context has them as 32 bits, and so the compiler might copy them. */
+	asm volatile("" : "+r"(data), "+r"(data_end));
+	p->start = data;
+	p->end = data_end;
+	if (parse_plain(length, p))
+		return PARSED;
+
+	c.pos = data;
+	c.end = data_end;
+	eth = cursor_take(&c, sizeof(*eth));
 	if (!eth)
 		return OTHER_UNPARSED;
 	proto = eth->h_proto;
@@ -208,9 +299,9 @@ static __always_inline enum other packet_parse(void *data, void *data_end, __u64
 		return OTHER_LONG_CHAIN;
 
 	if (proto == bpf_htons(ETH_P_IP))
-		return parse_ipv4(&c, beyond, p);
+		return parse_ipv4(&c, length, p);
 	if (proto == bpf_htons(ETH_P_IPV6))
-		return parse_ipv6(&c, beyond, p);
+		return parse_ipv6(&c, length, p);
 	return OTHER_NOT_IP;
 }
 

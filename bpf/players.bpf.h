@@ -183,7 +183,7 @@ static __always_inline void player_index(const struct player_key *key,
 	bpf_map_update_elem(&qports, &by, &port, BPF_ANY);
 }
 
-static __always_inline void player_key(const struct packet *p, const __be32 *peer,
+static __always_inline void player_key(const struct packet *p, enum side peer,
 				       __be16 port, __u32 slot, struct player_key *ret)
 {
 	struct cidr from;
@@ -255,14 +255,14 @@ static __always_inline enum reason player_admit(const struct live *l, __u32 slot
 						const struct packet *p,
 						bool *ret_followed)
 {
-	struct cursor c = { .pos = p->payload, .end = p->end };
+	struct cursor c = packet_payload(p);
 	struct netchan n = { 0 };
 	struct player_key key;
 	struct player *player;
 	__u64 now = clock_now(l);
 	bool known;
 
-	player_key(p, p->saddr, p->sport, slot, &key);
+	player_key(p, SENDER, p->sport, slot, &key);
 	player = bpf_map_lookup_elem(&players, &key);
 
 	if (family == FAMILY_NETQUAKE || family == FAMILY_QUAKE_ENHANCED ||

@@ -12,8 +12,6 @@
 #include "ledger.bpf.h"
 #include "sample.bpf.h"
 
-#define OFFSET_MASK 0x3fff /* Ethernet, tags, IPv6 and six extension headers: 12 kB */
-
 /*
  * The kind of the datagram @length octets long at @offset of the frame. A function of its
  * own, so that the verifier walks its many paths once and not once for each way to wrap
@@ -31,18 +29,16 @@ __noinline int classify_at(struct xdp_md *ctx, __u32 family, __u32 offset, __u32
 	return classify(family, DIRECTION_C2S, c, length & 0xffff);
 }
 
-__u32 always_zero; /* not const: what the verifier does not know, it cannot follow */
-
-static __always_inline enum wire_kind classify_packet(struct xdp_md *ctx, __u32 family,
-						      void *data, const struct packet *p)
+static __always_inline enum wire_kind classify_packet(struct xdp_md *ctx,
+						      enum wire_family family,
+						      const struct packet *p)
 {
-	struct cursor c = { .pos = p->payload, .end = p->end };
-	enum wire_kind kind = classify_fast(c, p->length);
+	enum wire_kind kind = classify_fast(packet_payload(p), p->length);
 
 	/* One unknown number for the verifier, instead of one path for each word. */
 	if (kind != KIND_COUNT)
-		return kind + always_zero;
-	return classify_at(ctx, family, p->payload - (__u8 *)data, p->length);
+		return forget(kind, p->length);
+	return classify_at(ctx, family, p->payload, p->length);
 }
 
 static __always_inline int count_other(enum other other, __u64 bytes)
@@ -98,8 +94,10 @@ int shield(struct xdp_md *ctx)
 	other = packet_parse(data, data_end, bytes, &packet);
 	if (other != PARSED)
 		return count_other(other, bytes);
+	/* Loaded again: nothing is known of it, whichever way we came. */
+	packet.start = (void *)(long)*(volatile __u32 *)&ctx->data;
 	l = bpf_map_lookup_elem(&live, &zero);
-	service = l ? service_find(l, &packet, packet.daddr, packet.dport, &slot) : NULL;
+	service = l ? service_find(l, &packet, RECEIVER, packet.dport, &slot) : NULL;
 	if (!service)
 		return count_other(OTHER_NOT_OURS, bytes);
 
@@ -108,7 +106,7 @@ int shield(struct xdp_md *ctx)
 	else if (packet.bad_length)
 		kind = KIND_BAD_LENGTH;
 	else
-		kind = classify_packet(ctx, service->family, data, &packet);
+		kind = classify_packet(ctx, service->family, &packet);
 
 	reason = admit(l, slot, service, kind, &packet, &followed);
 	t = bpf_map_lookup_elem(&tallies, &slot);
