@@ -49,13 +49,15 @@ struct ipv6_fragment {
 };
 
 /*
- * Places in the frame are offsets, not pointers: to the verifier a pointer behind each way
- * to wrap a datagram is another one, and it would walk all that follows once for each.
+ * Places in the frame are offsets, not pointers: to the verifier a pointer behind each
+ * way to wrap a datagram is another one, and it would walk all that follows once for
+ * each.
  */
 struct packet {
 	const __u8 *start; /* of the frame */
 	const __u8 *end; /* of the frame: there may be padding before it */
-	__u32 addresses; /* offset: source, then destination, 1 word of IPv4 or 4 of IPv6 */
+	__u32 addresses; /* offset: source, then destination, 1 word of IPv4 or 4 of IPv6
+			  */
 	__u32 payload; /* offset: behind the UDP header */
 	__u32 length; /* of the payload, from the UDP header; 0: bad_length */
 	__be16 sport;

@@ -29,9 +29,8 @@ __noinline int classify_at(struct xdp_md *ctx, __u32 family, __u32 offset, __u32
 	return classify(family, DIRECTION_C2S, c, length & 0xffff);
 }
 
-static __always_inline enum wire_kind classify_packet(struct xdp_md *ctx,
-						      enum wire_family family,
-						      const struct packet *p)
+static __always_inline enum wire_kind
+classify_packet(struct xdp_md *ctx, enum wire_family family, const struct packet *p)
 {
 	enum wire_kind kind = classify_fast(packet_payload(p), p->length);
 
