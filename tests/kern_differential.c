@@ -13,7 +13,7 @@
 #define ROUNDS	     500000
 #define SECONDS_MAX  20 /* then stop, if enough was compared */
 #define ROUNDS_MIN   100000
-#define VERIFIED_MAX 150000 /* instructions walked by the verifier, per program */
+#define VERIFIED_MAX 100000 /* instructions walked by the verifier, per program */
 
 static struct kern kern;
 
