@@ -20,7 +20,7 @@
 #define LIST_MAX      65536 /* allow-list and deny-list entries, each */
 #define LEDGER_BITS   18 /* 2 MiB */
 #define PENDING_BITS  16 /* 512 KiB */
-#define FRAGMENT_BITS 12
+#define FRAGMENT_BITS 16
 #define PLAYERS_MAX   16384
 #define NAME_MAX_LEN  32 /* of a service, with its NUL */
 

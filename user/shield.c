@@ -61,7 +61,8 @@ const char *shield_abi(void)
 	hash_size(&hash, sizeof(struct live));
 	hash_size(&hash, sizeof(struct service));
 	hash_size(&hash, sizeof(struct tallies));
-	hash_size(&hash, SOURCE_BITS * 64 + PREFIX_BITS);
+	hash_size(&hash, SOURCE_BITS << 24 | PREFIX_BITS << 18 | LEDGER_BITS << 12 |
+				 PENDING_BITS << 6 | FRAGMENT_BITS);
 	snprintf(abi, sizeof(abi), "v%d-%08x", ABI_VERSION, hash);
 	return abi;
 }
