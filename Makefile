@@ -256,8 +256,10 @@ lint: $(SKEL) $(O)/lab/floodgen.skel.h $(O)/bench/bench.skel.h
 	$(Q)shellcheck $(SH_ALL)
 
 bench: deps-bench
-	$(Q)$(MAKE) --no-print-directory $(O)/bench/bench
+	$(Q)$(MAKE) --no-print-directory all $(O)/bench/bench $(O)/lab/floodgen \
+		$(O)/tests/bench/drop.bpf.o $(O)/tests/bench/floor.bpf.o
 	$(Q)$(O)/bench/bench
+	$(Q)BUILD=$(O) tests/bench/veth.sh
 
 clean:
 	rm -rf $(O)

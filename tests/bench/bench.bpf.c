@@ -8,13 +8,10 @@
  * per CPU, drop. bare() parses just as much and passes.
  */
 #include <linux/bpf.h>
-#include <linux/if_ether.h>
-#include <linux/in.h>
-#include <linux/ip.h>
-#include <linux/ipv6.h>
-#include <linux/udp.h>
 #include <bpf/bpf_endian.h>
 #include <bpf/bpf_helpers.h>
+
+#include "floor.h"
 
 /* Set by bench.c: where the 4 bytes of the source stand, and which of them change. */
 __u32 word_at;
@@ -28,13 +25,6 @@ struct {
 	__type(key, __u32);
 	__type(value, __u32);
 } candidate SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 2);
-	__type(key, __u32);
-	__type(value, __u64[2]);
-} counters SEC(".maps");
 
 SEC("xdp")
 int wrap(struct xdp_md *ctx)
@@ -57,65 +47,6 @@ int drop(struct xdp_md *ctx)
 {
 	(void)ctx;
 	return XDP_DROP;
-}
-
-struct tag {
-	__be16 tci;
-	__be16 proto;
-};
-
-/* The UDP destination port; 0: none. */
-static __always_inline __u16 parse(struct xdp_md *ctx)
-{
-	void *at = (void *)(long)ctx->data;
-	void *end = (void *)(long)ctx->data_end;
-	struct ethhdr *eth = at;
-	struct udphdr *udp;
-	__be16 proto;
-
-	if ((void *)(eth + 1) > end)
-		return 0;
-	proto = eth->h_proto;
-	at = eth + 1;
-	for (int i = 0; i < 2; i++) {
-		struct tag *tag = at;
-
-		if (proto != bpf_htons(ETH_P_8021Q) && proto != bpf_htons(ETH_P_8021AD))
-			break;
-		if ((void *)(tag + 1) > end)
-			return 0;
-		proto = tag->proto;
-		at = tag + 1;
-	}
-	if (proto == bpf_htons(ETH_P_IP)) {
-		struct iphdr *ip = at;
-
-		if ((void *)(ip + 1) > end || ip->ihl < 5 || ip->protocol != IPPROTO_UDP)
-			return 0;
-		at += ip->ihl * 4;
-	} else if (proto == bpf_htons(ETH_P_IPV6)) {
-		struct ipv6hdr *ip = at;
-
-		if ((void *)(ip + 1) > end || ip->nexthdr != IPPROTO_UDP)
-			return 0;
-		at = ip + 1;
-	} else {
-		return 0;
-	}
-	udp = at;
-	if ((void *)(udp + 1) > end)
-		return 0;
-	return bpf_ntohs(udp->dest);
-}
-
-static __always_inline void count(struct xdp_md *ctx, __u32 key)
-{
-	__u64 *counter = bpf_map_lookup_elem(&counters, &key);
-
-	if (counter) {
-		counter[0]++;
-		counter[1] += ctx->data_end - ctx->data;
-	}
 }
 
 SEC("xdp")
