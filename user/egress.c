@@ -14,9 +14,8 @@
 #include "log.h"
 #include "shield_internal.h"
 
-#define TCX_EGRESS                                                           \
-	((enum bpf_attach_type)47) /* BPF_TCX_EGRESS, newer than our headers \
-				    */
+/* BPF_TCX_EGRESS, newer than our headers. */
+#define TCX_EGRESS	((enum bpf_attach_type)47)
 #define CLSACT_HANDLE	0x7173 /* "qs" */
 #define CLSACT_PRIORITY 7173
 
@@ -88,8 +87,12 @@ __u32 egress_clsact_id(__u32 ifindex)
 		    .attach_point = BPF_TC_EGRESS);
 	LIBBPF_OPTS(bpf_tc_opts, opts, .handle = CLSACT_HANDLE,
 		    .priority = CLSACT_PRIORITY);
+	/* That there is no clsact is an answer, which libbpf would complain about. */
+	libbpf_print_fn_t print = libbpf_set_print(NULL);
+	int err = bpf_tc_query(&hook, &opts);
 
-	return bpf_tc_query(&hook, &opts) ? 0 : opts.prog_id;
+	libbpf_set_print(print);
+	return err ? 0 : opts.prog_id;
 }
 
 void egress_detach(__u32 ifindex)
