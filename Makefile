@@ -214,6 +214,11 @@ check: lab $(UNIT_BIN) $(KERN_BIN)
 	$(Q)BUILD=$(O) tests/run.sh $(UNIT_BIN) $(KERN_BIN) \
 		$(sort $(wildcard tests/test_*.sh tests/net_*.sh))
 
+# The same binaries for every kernel. KERNEL= and VM= choose, see vmtests/run.sh.
+vmtest: deps-vm
+	$(Q)$(MAKE) --no-print-directory lab $(KERN_BIN)
+	$(Q)BUILD=$(O) KERNEL='$(KERNEL)' VM='$(VM)' V='$(V)' vmtests/run.sh
+
 install: all
 	$(INSTALL) -D -m 755 $(O)/$(PROG) $(DESTDIR)$(SBINDIR)/$(PROG)
 	$(INSTALL) -D -m 644 docs/$(PROG).8 $(DESTDIR)$(MANDIR)/man8/$(PROG).8

@@ -21,8 +21,8 @@ packages()
 	openarena) echo "openarena-server" ;;
 	lint)	echo "clang-format clang-tidy cppcheck shellcheck" ;;
 	bench)	echo "xdp-tools nftables iptables" ;;
-	vm)	echo "qemu-system-x86 busybox-static kmod cpio xz-utils zstd udev file python3
-			python3-requests python3-argcomplete python3-pkg-resources" ;;
+	vm)	echo "qemu-system-x86 busybox-static kmod cpio xz-utils zstd udev file
+			bsdextrautils python3 python3-requests python3-argcomplete python3-pkg-resources" ;;
 	*)	echo "deps.sh: no such group: '$1' (build run test openarena lint bench vm)" >&2
 		exit 1 ;;
 	esac

@@ -1,0 +1,30 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# guest.sh EXPECT - the tests of one kernel, run inside it. The last line is the sum,
+# and the status says whether anything failed.
+#
+# Each vm_*.sh builds namespaces of its own, so the host's kernel is tested alike.
+set -u
+
+cd "$(dirname "$0")/.." || exit 1
+export BUILD=${BUILD:-$PWD/build}
+export TEST_TIMEOUT=180 KERN_ROUNDS=20000
+expect=$1
+shopt -s nullglob
+
+read -r uptime _ </proc/uptime
+[ "$$" -gt 2000 ] || echo "# boot $uptime"
+case $expect in
+message)
+	exec tests/run.sh vmtests/vm_message.sh
+	;;
+shield)
+	exec tests/run.sh "$BUILD"/tests/kern_* vmtests/vm_load.sh vmtests/vm_attach.sh \
+		vmtests/vm_virtio.sh vmtests/vm_flood.sh tests/net_lifetime.sh
+	;;
+*)
+	echo "not ok guest.sh: KERNELS expects '$expect', not shield or message"
+	exit 1
+	;;
+esac

@@ -1,0 +1,157 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# qemu.sh - the plain way: qemu, a Debian kernel, and an initramfs built on the spot.
+#
+# shellcheck disable=SC2154 # work, BUILD and so on are run.sh's
+# Sourced by run.sh. The guest has no disk and no network but two virtio devices that
+# are wired to each other, so it can neither harm nor need the host. Two serial lines:
+# the first is the kernel's log and ends with the exit status, written by init after
+# everything else; the second carries the tests' output and nothing else.
+
+GUEST_MODULES='virtio_pci virtio_net veth sch_ingress cls_bpf act_bpf nf_tables nft_counter nft_objref'
+GUEST_TOOLS='bash awk ip nft jq ethtool tc sysctl timeout nsenter unshare taskset find od cmp'
+
+# --- KVM, or not
+#
+# That /dev/kvm is there proves nothing (nested, PVM, no permission): boot a kernel that
+# has no root and see whether it gets as far as to complain. The answer is remembered.
+
+kvm_boots() # KERNEL-DIRECTORY CPU
+{
+	local log=$work/kvm.log
+
+	rm -f "$log"
+	# A shell of its own, so that this one does not report how qemu ended.
+	(timeout 10 qemu-system-x86_64 -accel kvm -cpu "$2" -m 512 -nodefaults \
+		-display none -no-reboot -serial "file:$log" -kernel "$(kernel_image "$1")" \
+		-append 'console=ttyS0 panic=-1' </dev/null; :) >/dev/null 2>&1
+	grep -qa 'Kernel panic' "$log" 2>/dev/null
+}
+
+# accel_probe KERNEL-DIRECTORY: set ACCEL to tcg or kvm, CPU to qemu's model.
+accel_probe()
+{
+	local known cpu
+
+	known=$CACHE/accel.$(uname -n).$(uname -r)
+	[ -z "${VM_ACCEL-}" ] || known=$work/accel
+	[ "${VM_ACCEL-}" != tcg ] || echo 'tcg max' >"$known"
+	[ "${VM_ACCEL-}" != kvm ] || echo 'kvm host' >"$known"
+	if [ ! -s "$known" ]; then
+		echo 'tcg max' >"$known"
+		for cpu in host host,-arch-capabilities; do
+			[ -w /dev/kvm ] || break
+			kvm_boots "$1" "$cpu" || continue
+			echo "kvm $cpu" >"$known"
+			break
+		done
+	fi
+	read -r ACCEL CPU <"$known"
+}
+
+# Two virtio devices, each the other's link: real drivers, and nobody else's network.
+virtio_pair()
+{
+	printf '%s ' -netdev hubport,id=a,hubid=0 -netdev hubport,id=b,hubid=0 \
+		-device virtio-net-pci,netdev=a,mac=52:54:00:78:00:01 \
+		-device virtio-net-pci,netdev=b,mac=52:54:00:78:00:02
+}
+
+# --- the initramfs
+
+# root_add ROOT FILE: the file at the same path, and the libraries that it names.
+root_add()
+{
+	local root=$1 file=$2 library
+
+	mkdir -p "$root${file%/*}"
+	cp -L "$file" "$root$file"
+	ldd "$file" 2>/dev/null | grep -oE '/[^ ]+' | while read -r library; do
+		[ ! -e "$root$library" ] || continue
+		mkdir -p "$root${library%/*}"
+		cp -L "$library" "$root$library"
+	done
+}
+
+# The real tools where the lab's scripts are used to them, busybox for the rest. Names
+# that are not here are skipped by the tests which want them.
+root_tools()
+{
+	local root=$1 tool path
+
+	mkdir -p "$root"/{usr/bin,usr/sbin,usr/lib,usr/lib64,proc,sys,dev,tmp,run,root}
+	ln -s usr/bin usr/sbin usr/lib usr/lib64 "$root"
+	cp -L "$(command -v busybox)" "$root/bin/busybox"
+	for tool in $GUEST_TOOLS; do
+		path=$(command -v "$tool") || continue
+		root_add "$root" "$path"
+	done
+	ln -sf bash "$root/bin/sh"
+}
+
+# Numbered in the order of loading, and unpacked: old kernels cannot do that themselves.
+root_modules() # ROOT KERNEL-DIRECTORY
+{
+	local root=$1 module number=10 release
+
+	release=$(kernel_release "$2")
+	for module in $GUEST_MODULES; do
+		modprobe -q -C /dev/null -d "$2" -S "$release" --show-depends "$module" 2>/dev/null
+	done | awk '$1 == "insmod" && !seen[$2]++ { print $2 }' | while read -r module; do
+		number=$((number + 1))
+		case $module in
+		*.xz)	xz -dc "$module" ;;
+		*.zst)	zstd -qdc "$module" ;;
+		*)	cat "$module" ;;
+		esac >"$root/modules/$number-$(basename "${module%%.ko*}").ko"
+	done
+}
+
+# Whatever the guest needs besides its modules is the same for all kernels.
+root_build()
+{
+	local root=$work/root file
+
+	[ ! -d "$root" ] || return 0
+	root_tools "$root"
+	for file in $GUEST_FILES; do
+		root_add "$root" "$file"
+	done
+	cp vmtests/init "$root/init"
+}
+
+initrd_build() # KERNEL-DIRECTORY
+{
+	root_build || return
+	rm -rf "$work/root/modules"
+	mkdir "$work/root/modules"
+	root_modules "$work/root" "$1"
+	(cd "$work/root" && find . | cpio --quiet -o -H newc -R 0:0) >"$work/initrd"
+}
+
+# --- the run
+
+# run_qemu EXPECT KERNEL-DIRECTORY: output in $work/output, the kernel's log in
+# $work/klog; returns the guest's status, 124 after the time limit, 125 if it died.
+run_qemu()
+{
+	local status=0 code
+
+	initrd_build "$2" || return 125
+	# shellcheck disable=SC2046 # a list of words
+	timeout --kill-after=5 "$LIMIT_S" qemu-system-x86_64 -accel "$(accel_option)" \
+		-cpu "$CPU" -smp 2 -m 1024 -nodefaults -display none -no-reboot \
+		-kernel "$(kernel_image "$2")" -initrd "$work/initrd" \
+		-append "console=ttyS0 quiet panic=-1 oops=panic net.ifnames=0 mitigations=off -- $PWD $BUILD $1" \
+		-serial "file:$work/klog" -serial "file:$work/output" $(virtio_pair) \
+		</dev/null 2>"$work/qemu.log" || status=$?
+	code=$(sed -n 's/\r//; s/^.*VMTEST-EXIT \([0-9]*\)$/\1/p' "$work/klog" | tail -n 1)
+	[ "$status" != 124 ] || return 124
+	return "${code:-125}"
+}
+
+accel_option()
+{
+	[ "$ACCEL" = kvm ] && echo kvm || echo tcg,thread=multi
+}

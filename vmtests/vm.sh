@@ -1,0 +1,144 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# vm.sh - what the vm_*.sh tests share, on top of the lab; sourced from the top directory.
+#
+# shellcheck disable=SC2034,SC2154 # shared with those who source this
+BUILD=$(realpath "${BUILD:-build}")
+LAB=$BUILD/lab SHIELD=$BUILD/quakeshield SERVER=standin PROTOCOL=quake3
+VM_RATE=10000
+# shellcheck source=tests/lab/net.sh
+. tests/lab/net.sh
+# shellcheck source=tests/lab/server.sh
+. tests/lab/server.sh
+
+# Every frame that the shield has counted on its way in: of services and others.
+vm_judged()
+{
+	net_in server "$SHIELD" stats --json | jq '
+		([.services[].counters[] | select(.direction == "in") | .packets] | add // 0)
+		+ ([.other | .. | .packets? // empty] | add // 0)'
+}
+
+# Frames that the interface's own driver counted.
+vm_arrived()
+{
+	if [ "${VM_DEVICE:-veth}" = veth ]; then
+		net_arrived
+	else
+		net_in server ip -s -json link show srv0 | jq '.[0].stats64.rx.packets'
+	fi
+}
+
+# Make the link quiet for a comparison: a server that still sends to a client who left
+# draws an unreachable for each datagram.
+vm_quiet() # STOP|CONT
+{
+	kill "-$1" "$server_pid"
+	sleep 0.3
+}
+
+vm_mark()
+{
+	vm_quiet STOP
+	arrived_before=$(vm_arrived) judged_before=$(vm_judged) dropped_before=$(vm_dropped)
+	vm_quiet CONT
+}
+
+# Since vm_mark, at least $1 frames arrived and every one of them was judged.
+vm_all_judged()
+{
+	local judged try
+
+	vm_quiet STOP
+	for try in 1 2 3 4 5 6; do
+		arrived=$(($(vm_arrived) - arrived_before))
+		judged=$(($(vm_judged) - judged_before))
+		[ "$arrived" != "$judged" ] || break
+		sleep 0.3 # something of a neighbour's came between the two readings
+	done
+	vm_quiet CONT
+	echo "# arrived $arrived judged $judged, reading $try" >&2
+	[ "$arrived" = "$judged" ] && [ "$arrived" -ge "$1" ]
+}
+
+# Of what arrived since vm_mark, as vm_all_judged last read it, more than half was
+# dropped: the rest is what the budgets gave, whatever the rate.
+vm_mostly_dropped()
+{
+	local dropped
+
+	dropped=$(($(vm_dropped) - dropped_before))
+	echo "# dropped $dropped" >&2
+	[ "$dropped" -gt $((arrived / 2)) ]
+}
+
+vm_dropped()
+{
+	stats_sum 'select(.verdict == "drop")'
+}
+
+# vm_people SECONDS [ARGUMENTS]: one by IPv4 and one by IPv6 at once; vm_client reads
+# what they report.
+vm_people()
+{
+	local seconds=$1 people=()
+
+	shift
+	vm_person "$NET_SERVER" "$seconds" "$@" >"$work/client4.json" &
+	people+=($!)
+	vm_person "$NET_SERVER6" "$seconds" "$@" >"$work/client6.json" &
+	people+=($!)
+	wait "${people[@]}"
+}
+
+vm_person() # ADDRESS SECONDS [ARGUMENTS]
+{
+	local to=$1 seconds=$2
+
+	shift 2
+	net_in client "$LAB/client" --protocol "$PROTOCOL" --to "$to" --port "$NET_PORT" \
+		--seconds "$seconds" --poll 2 --json "$@"
+}
+
+vm_client() # 4|6 JQ-EXPRESSION
+{
+	cat "$work/client$1.json" >&2
+	jq -e "$2" "$work/client$1.json"
+}
+
+# vm_flood SECONDS IPv4-SOURCES IPv6-SOURCES: in the background, by both families at once;
+# out of $VM_FLOOD_DEVICE of the namespace $VM_FLOOD_FROM, toward $VM_FLOOD_MAC.
+vm_flood()
+{
+	flooders=()
+	vm_flood_one "$1" "$NET_SERVER" "$2" >"$work/flood4.json" &
+	flooders+=($!)
+	vm_flood_one "$1" "$NET_SERVER6" "$3" >"$work/flood6.json" &
+	flooders+=($!)
+	sleep 0.3
+}
+
+vm_flood_one() # SECONDS ADDRESS SOURCES
+{
+	# shellcheck disable=SC2086 # words
+	${VM_FLOOD_FROM:+net_in "$VM_FLOOD_FROM"} "$LAB/floodgen" --iface "${VM_FLOOD_DEVICE:-up0}" \
+		--mac "${VM_FLOOD_MAC:-$NET_MAC}" --to "$2" --port "$NET_PORT" --json \
+		--payload getstatus --packets 1000000 --seconds "$1" --rate "$VM_RATE" $3
+}
+
+# 1: driver, 2: generic; empty: nothing.
+vm_mode()
+{
+	net_in server ip -json link show srv0 | jq -r '.[0].xdp.mode // empty'
+}
+
+# Where the egress program is: tcx, clsact, or empty.
+vm_egress()
+{
+	if [ -n "$(find /sys/fs/bpf -name out-srv0)" ]; then
+		echo tcx
+	elif net_in server tc filter show dev srv0 egress | grep -q shield_out; then
+		echo clsact
+	fi
+}
