@@ -12,6 +12,16 @@ VM_RATE=10000
 # shellcheck source=tests/lab/server.sh
 . tests/lab/server.sh
 
+# A failed check, and nothing left of it, if the shield does not come up.
+vm_shield_start() # ARGUMENTS
+{
+	shield_start "$@" && return
+	net_check "the shield comes up: $*" false
+	shield_stop KILL
+	net_in server "$SHIELD" detach
+	return 1
+}
+
 # Every frame that the shield has counted on its way in: of services and others.
 vm_judged()
 {
@@ -97,7 +107,8 @@ vm_person() # ADDRESS SECONDS [ARGUMENTS]
 	local to=$1 seconds=$2
 
 	shift 2
-	net_in client "$LAB/client" --protocol "$PROTOCOL" --to "$to" --port "$NET_PORT" \
+	# shellcheck disable=SC2086 # words
+	net_in client $PIN "$LAB/client" --protocol "$PROTOCOL" --to "$to" --port "$NET_PORT" \
 		--seconds "$seconds" --poll 2 --json "$@"
 }
 
@@ -121,10 +132,12 @@ vm_flood()
 
 vm_flood_one() # SECONDS ADDRESS SOURCES
 {
+	# Pinned as the lab does it, so that floods and people do not share a ring.
 	# shellcheck disable=SC2086 # words
 	${VM_FLOOD_FROM:+net_in "$VM_FLOOD_FROM"} "$LAB/floodgen" --iface "${VM_FLOOD_DEVICE:-up0}" \
 		--mac "${VM_FLOOD_MAC:-$NET_MAC}" --to "$2" --port "$NET_PORT" --json \
-		--payload getstatus --packets 1000000 --seconds "$1" --rate "$VM_RATE" $3
+		--payload getstatus --packets 1000000 --seconds "$1" --rate "$VM_RATE" \
+		$PIN_FLOOD $3
 }
 
 # 1: driver, 2: generic; empty: nothing.

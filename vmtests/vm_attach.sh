@@ -17,7 +17,7 @@ leaves()
 
 test_mode() # NAME NUMBER
 {
-	shield_start --mode "$1" || { net_check "$1: attaches" false; return; }
+	vm_shield_start --mode "$1" || return
 	net_check "$1: attaches in that mode" [ "$(vm_mode)" = "$2" ]
 	vm_mark
 	vm_people 2 --join

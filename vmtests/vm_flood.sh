@@ -33,9 +33,9 @@ test_crowd()
 	local plays='.join == "ok" and .snapshots > 0'
 
 	vm_mark
-	vm_flood 4 "--from $NET_FLOOD --sources $NET_SOURCES" \
+	vm_flood 6 "--from $NET_FLOOD --sources $NET_SOURCES" \
 		"--from $NET_FLOOD6 --sources $NET_SOURCES"
-	vm_people 3 --join
+	vm_people 5 --join
 	wait "${flooders[@]}"
 	net_check "a crowd: an IPv4 client joins and plays" vm_client 4 "$plays"
 	net_check "a crowd: an IPv6 client joins and plays" vm_client 6 "$plays"

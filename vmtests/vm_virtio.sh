@@ -46,12 +46,12 @@ test_mode() # NAME NUMBER
 {
 	local plays='.join == "ok" and .snapshots > 0'
 
-	shield_start --mode "$1" || { net_check "$1: attaches" false; return; }
+	vm_shield_start --mode "$1" || return
 	net_check "$1: attaches in that mode" [ "$(vm_mode)" = "$2" ]
 	vm_mark
-	vm_flood 4 "--from $NET_FLOOD --sources $NET_SOURCES" \
+	vm_flood 6 "--from $NET_FLOOD --sources $NET_SOURCES" \
 		"--from $NET_FLOOD6 --sources $NET_SOURCES"
-	vm_people 3 --join
+	vm_people 5 --join
 	wait "${flooders[@]}"
 	net_check "$1: an IPv4 client joins and plays under flood" vm_client 4 "$plays"
 	net_check "$1: an IPv6 client joins and plays under flood" vm_client 6 "$plays"

@@ -65,10 +65,12 @@ run_vng() # EXPECT KERNEL-DIRECTORY
 	sync
 	mv $work/status.part $work/status
 	GUEST
-	# A pipe: into one regular file its two streams overwrite each other.
-	timeout --kill-after=5 "$LIMIT_S" "${VNG[@]}" --run "$(kernel_image "$2")" \
-		"${options[@]}" --qemu-opts="$(virtio_pair)" -- bash "$work/guest" \
-		</dev/null 2>&1 | cat >"$work/klog"
+	# A pipe: into one regular file its two streams overwrite each other. And from the
+	# root, because that is where it looks for the directory of --rwdir.
+	(cd / && exec timeout --kill-after=5 "$LIMIT_S" "${VNG[@]}" \
+		--run "$(kernel_image "$2")" "${options[@]}" \
+		--qemu-opts="$(virtio_pair)" -- bash "$work/guest") </dev/null 2>&1 |
+		cat >"$work/klog"
 	status=${PIPESTATUS[0]}
 	[ "$status" != 124 ] || return 124
 	status=$(cat "$work/status" 2>/dev/null)

@@ -110,7 +110,7 @@ shield_start()
 	nsenter --net=/run/netns/server "$SHIELD" run -c "$work/shield.conf" -i srv0 "$@" \
 		>"$work/shield.log" 2>&1 &
 	shield_pid=$!
-	net_until 10 shield_is_up && return
+	net_until "${SHIELD_WAIT:-10}" shield_is_up && return
 	cat "$work/shield.log" >&2
 	echo "the shield did not come up" >&2
 	return 1

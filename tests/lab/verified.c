@@ -2,7 +2,7 @@
 /*
  * verified.c - how many instructions the verifier walked before it took a program.
  *
- *	verified PIN...		NAME COUNT, a line each; 0 where the kernel does not say
+ *	verified PIN...		PROGRAM COUNT, a line each; 0: unknown here
  */
 #include <errno.h>
 #include <stdio.h>
@@ -15,14 +15,13 @@ static int show(const char *path)
 {
 	struct bpf_prog_info info = { 0 };
 	__u32 size = sizeof(info);
-	const char *slash = strrchr(path, '/');
 	int fd = bpf_obj_get(path);
 	int err = fd < 0 || bpf_obj_get_info_by_fd(fd, &info, &size);
 
 	if (err)
 		fprintf(stderr, "verified: '%s': %s\n", path, strerror(errno));
 	else
-		printf("%s %u\n", slash ? slash + 1 : path, info.verified_insns);
+		printf("%s %u\n", info.name, info.verified_insns);
 	if (fd >= 0)
 		close(fd);
 	return err;
