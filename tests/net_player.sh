@@ -121,7 +121,7 @@ as_good()
 
 	read -r count lost _ rate <"$work/$1"
 	read -r _ base_lost _ base_rate <"$work/control"
-	[ "$count" -gt $((EACH * 10)) ] && [ "$base_rate" -gt 0 ] &&
+	[ "$count" -gt "$EACH" ] && [ "$base_rate" -gt 0 ] &&
 		[ $((rate * 100)) -ge $((base_rate * 99)) ] &&
 		[ "$lost" -le $((base_lost + count / 100)) ]
 }
