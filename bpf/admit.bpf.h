@@ -32,13 +32,17 @@ admit_budget(const struct live *l, __u32 slot, const struct budget *b,
 	__u64 tag = index << 1 | p->ipv6;
 	__u64 now = clock_now(l);
 	__u64 *global, *source, *prefix;
-	struct limit whole = b->global, one = b->source, near = b->prefix;
+	struct limit whole = b->global, one, near;
 	__u32 *cost;
 	__u64 net;
 
 	global = bpf_map_lookup_elem(&globals, &index);
 	if (!global || !limit_peek(&whole, *global, now))
 		return REASON_GLOBAL_BUDGET;
+
+	asm volatile("" : "+r"(b)); /* or all is loaded before the first refusal */
+	one = b->source;
+	near = b->prefix;
 	index = slot * KIND_COUNT + kind;
 	cost = bpf_map_lookup_elem(&costs, &index);
 	if (cost && *cost) {

@@ -68,10 +68,12 @@ static __always_inline struct service *service_find(const struct live *l,
 	__u32 half = l->generation & 1;
 	__u32 number = bpf_ntohs(be_port);
 	__u32 key = half * PORTS + number;
+	/* By bytes: fewer steps, and the same bits where the low byte comes first. */
+	const __u8 *bits = (const __u8 *)l->port_bits[half];
 	struct port *port;
 	__u32 slot;
 
-	if (!(l->port_bits[half][number / 64] >> number % 64 & 1))
+	if (!(bits[number / 8] >> number % 8 & 1))
 		return NULL;
 	port = bpf_map_lookup_elem(&ports, &key);
 	if (!port)

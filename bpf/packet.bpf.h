@@ -23,7 +23,8 @@
 #include "cursor.h"
 
 #define VLAN_MAX     2
-#define PLAIN_BYTES  42 /* Ethernet, IPv4 without options, UDP */
+#define PLAIN_IPV4   42 /* Ethernet, IPv4 without options, UDP */
+#define PLAIN_IPV6   62
 #define OFFSET_MASK  0x3fff /* Ethernet, tags, IPv6 and six extension headers: 12 kB */
 #define IPV6_EXT_MAX 6 /* RFC 8200 4.1: each at most once, destination options twice */
 
@@ -77,9 +78,9 @@ enum side {
  * @v. The verifier forgets what it knew of it, since it knows nothing of @unknown; so
  * paths that differ only in @v become one.
  */
-static __always_inline __u32 forget(__u32 v, __u64 unknown)
+static __always_inline __u32 forget(__u32 v, __u32 unknown)
 {
-	asm volatile("%0 ^= %1\n%0 ^= %1" : "+r"(v) : "r"((__u32)unknown));
+	asm volatile("%0 ^= %1\n%0 ^= %1" : "+r"(v) : "r"(unknown));
 	return v;
 }
 
@@ -228,39 +229,60 @@ static __always_inline enum other parse_ipv6(struct cursor *c, __u64 length,
 	return parse_udp(c, left - used, p);
 }
 
-#define PLAIN_TYPE_MASK	 0x00ffffff /* Ethernet type, IP version and header length */
-#define PLAIN_TYPE	 0x00450008
-#define PLAIN_PROTO_MASK 0xff00ff3f /* more fragments and offset; protocol */
-#define PLAIN_PROTO	 0x11000000
-
-/*
- * Most of what arrives, in few steps: UDP in IPv4, without tags, options, fragments or
- * lies. False: look closer.
- */
-static __always_inline bool parse_plain(__u64 length, struct packet *p)
+/* The UDP header at @at, @left octets from there on: nothing about it is odd. */
+static __always_inline bool plain_udp(const __u8 *at, __u32 left, __u32 addresses,
+				      __u32 payload, struct packet *p)
 {
-	const __u8 *at = p->start;
-	__u32 total, udp;
+	__u32 length = bpf_ntohs(*(const __be16 *)(at + 4));
 
-	if (at + PLAIN_BYTES > p->end ||
-	    (*(const __u32 *)(at + 12) & PLAIN_TYPE_MASK) != PLAIN_TYPE ||
-	    (*(const __u32 *)(at + 20) & PLAIN_PROTO_MASK) != PLAIN_PROTO)
+	if (length > left || length < sizeof(struct udphdr))
 		return false;
-	total = bpf_ntohs(*(const __be16 *)(at + 16));
-	udp = bpf_ntohs(*(const __be16 *)(at + 38));
-	if (total + ETH_HLEN > length || udp + sizeof(struct iphdr) > total ||
-	    udp < sizeof(struct udphdr))
-		return false;
-	p->addresses = forget(26, length);
-	p->payload = forget(PLAIN_BYTES, length);
-	p->id = *(const __be16 *)(at + 18);
-	p->sport = *(const __be16 *)(at + 34);
-	p->dport = *(const __be16 *)(at + 36);
-	p->length = udp - sizeof(struct udphdr);
-	p->ipv6 = false;
+	p->addresses = forget(addresses, length);
+	p->payload = forget(payload, length);
+	p->sport = *(const __be16 *)at;
+	p->dport = *(const __be16 *)(at + 2);
+	p->length = length - sizeof(struct udphdr);
 	p->first_fragment = false;
 	p->bad_length = false;
 	return true;
+}
+
+#define PLAIN_MORE (OTHER_COUNT + 1) /* parse_plain(): look closer */
+
+/*
+ * Most of what arrives, in few steps: without tags, options, extension headers, fragments
+ * or lies. What is not so is left to the parsers above, which say the same of the rest.
+ */
+static __always_inline int parse_plain(const __u8 *at, __u32 length, struct packet *p)
+{
+	__u32 total;
+
+	if (at + PLAIN_IPV4 > p->end)
+		return PLAIN_MORE;
+	/* Ethernet type, IP version and header length: 08 00 45 */
+	if ((*(const __u32 *)(at + 12) & 0x00ffffff) == 0x00450008) {
+		total = bpf_ntohs(*(const __be16 *)(at + 16));
+		if (total + ETH_HLEN > length || total < PLAIN_IPV4 - ETH_HLEN)
+			return PLAIN_MORE;
+		if (at[23] != IPPROTO_UDP)
+			return OTHER_NOT_UDP;
+		p->id = *(const __be16 *)(at + 18);
+		p->ipv6 = false;
+		return !(*(const __be16 *)(at + 20) & bpf_htons(0x3fff)) &&
+				       plain_udp(at + 34, total - 20, 26, PLAIN_IPV4, p)
+			       ? PARSED
+			       : PLAIN_MORE;
+	}
+	/* 86 dd 6. */
+	if ((*(const __u32 *)(at + 12) & 0x00f0ffff) != 0x0060dd86 ||
+	    at + PLAIN_IPV6 > p->end || at[20] != IPPROTO_UDP)
+		return PLAIN_MORE;
+	total = bpf_ntohs(*(const __be16 *)(at + 18));
+	if (total + 54 > length)
+		return PLAIN_MORE;
+	p->id = 0;
+	p->ipv6 = true;
+	return plain_udp(at + 54, total, 22, PLAIN_IPV6, p) ? PARSED : PLAIN_MORE;
 }
 
 /*
@@ -274,13 +296,15 @@ static __always_inline enum other packet_parse(void *data, void *data_end, __u64
 	const struct vlan_tag *tag;
 	struct cursor c;
 	__be16 proto;
+	int plain;
 
 	/* The context has them as 32 bits, and so the compiler might copy them. */
 	asm volatile("" : "+r"(data), "+r"(data_end));
 	p->start = data;
 	p->end = data_end;
-	if (parse_plain(length, p))
-		return PARSED;
+	plain = parse_plain(data, length, p);
+	if (plain != PLAIN_MORE)
+		return plain;
 
 	c.pos = data;
 	c.end = data_end;

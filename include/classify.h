@@ -140,10 +140,11 @@ static __always_inline __u64 take_u64(struct cursor *c, __u32 left)
 
 /*
  * Lower case of the letters before the first byte <= 0x20, zeros from there on.
- * *@ended: there was such a byte (the zeros above a short read count). Only letters
- * and their upper case share a folded value, so folding by OR is exact for our rows.
+ * *@ended: not zero if there was such a byte (the zeros above a short read count). Only
+ * letters and their upper case share a folded value, so folding by OR is exact for our
+ * rows.
  */
-static __always_inline __u64 word_cut(__u64 v, bool *ended)
+static __always_inline __u64 word_cut(__u64 v, __u64 *ended)
 {
 	__u64 stop = (v - EACH_BYTE(0x21)) & ~v & EACH_BYTE(0x80);
 
@@ -157,7 +158,7 @@ static __always_inline __u64 word_cut(__u64 v, bool *ended)
 static __always_inline struct word word_read(struct cursor *c, __u32 left)
 {
 	struct word w = { { 0 } };
-	bool ended;
+	__u64 ended;
 
 	w.part[0] = word_cut(take_u64(c, left), &ended);
 	if (ended || left <= 8)
@@ -230,7 +231,7 @@ static __always_inline enum wire_kind classify_fast(struct cursor start, __u32 l
 	struct cursor c = start;
 	__u64 first, second = 0;
 	const void *mark;
-	bool ended = false;
+	__u64 ended = 0;
 
 	if (length < FAST_MIN || length > FAST_MAX)
 		return KIND_COUNT;

@@ -27,9 +27,9 @@ struct limit {
 /* Would @l let one request pass at @now_ns? Changes nothing. */
 static __always_inline bool limit_peek(const struct limit *l, __u64 due_ns, __u64 now_ns)
 {
-	__u64 ahead = due_ns > now_ns ? due_ns - now_ns : 0;
+	__u64 from = due_ns > now_ns ? due_ns : now_ns;
 
-	return !l->cost_ns || ahead + l->cost_ns <= l->burst_ns;
+	return !l->cost_ns || from - now_ns + l->cost_ns <= l->burst_ns;
 }
 
 /* Pay for one request. False: refused, or lost LIMIT_TRIES races in a row. */

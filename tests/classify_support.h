@@ -36,8 +36,13 @@ static inline enum wire_kind classify_span(enum wire_family family,
 					   size_t room, size_t n)
 {
 	struct cursor c = { .pos = at, .end = at + room };
+	enum wire_kind kind = classify(family, direction, c, (__u32)n);
+	enum wire_kind fast = classify_fast(c, (__u32)n);
 
-	return classify(family, direction, c, (__u32)n);
+	/* The short way says the same, or nothing. */
+	if (fast != KIND_COUNT)
+		assert_int_equal(fast, kind);
+	return kind;
 }
 
 /*

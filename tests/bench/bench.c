@@ -57,6 +57,9 @@ struct row {
 	int against; /* the row that it is compared with; -1: none */
 	double goal; /* ratio; 0: none */
 	struct frame_spec frame;
+};
+
+struct result {
 	double ns[ROUNDS_MAX];
 	double median, low, high;
 };
@@ -76,7 +79,7 @@ enum {
 };
 
 /* clang-format off */
-static struct row rows[] = {
+static const struct row rows[] = {
 	[R_DROP] = { "bare drop", DROP, 0, -1, 0, { OOB("getstatus") } },
 	[R_DROP_4M] = { "bare drop, 4M sources",
 			DROP,
@@ -225,6 +228,7 @@ static struct row rows[] = {
 	  { NETCHAN, .sport = PLAYER_PORT } },
 };
 
+static struct result results[COUNT(rows)];
 static struct bench_bpf *bench;
 static struct shield_bpf *shields[PROGRAMS - SHIELD];
 static int programs[PROGRAMS];
@@ -411,7 +415,7 @@ static double now_ns(void)
 	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-static int measure(struct row *row, int repeat, double *ret_ns)
+static int measure(const struct row *row, int repeat, double *ret_ns)
 {
 	__u8 frame[FRAME_MAX];
 	size_t n = frame_build(&row->frame, frame);
@@ -447,12 +451,12 @@ static int ascending(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static void summarise(struct row *row, int rounds)
+static void summarise(struct result *r, int rounds)
 {
-	qsort(row->ns, (size_t)rounds, sizeof(double), ascending);
-	row->median = row->ns[rounds / 2];
-	row->low = row->ns[rounds / 4];
-	row->high = row->ns[rounds - 1 - rounds / 4];
+	qsort(r->ns, (size_t)rounds, sizeof(double), ascending);
+	r->median = r->ns[rounds / 2];
+	r->low = r->ns[rounds / 4];
+	r->high = r->ns[rounds - 1 - rounds / 4];
 }
 
 /* The fixed rows, which others are compared with, and those that were asked for. */
@@ -472,13 +476,13 @@ static int measure_all(int rounds, int repeat, const char *only)
 			if (!wanted(i, only))
 				continue;
 			err = measure(&rows[i], repeat,
-				      round < 0 ? &warm : &rows[i].ns[round]);
+				      round < 0 ? &warm : &results[i].ns[round]);
 			if (err)
 				return die(rows[i].name, err);
 		}
 	}
 	for (size_t i = 0; i < COUNT(rows); i++)
-		summarise(&rows[i], rounds);
+		summarise(&results[i], rounds);
 	return 0;
 }
 
@@ -486,16 +490,17 @@ static int measure_all(int rounds, int repeat, const char *only)
 
 static void show(const struct row *row)
 {
-	double empty = rows[row->sources ? R_DROP_4M : R_DROP].median;
+	const struct result *r = &results[row - rows];
+	double empty = results[row->sources ? R_DROP_4M : R_DROP].median;
 	double ratio;
 
-	printf("%-32s %7.1f %6.1f..%-6.1f %6.1f", row->name, row->median, row->low,
-	       row->high, row->median - empty);
+	printf("%-32s %7.1f %6.1f..%-6.1f %6.1f", row->name, r->median, r->low,
+	       r->high, r->median - empty);
 	if (row->against < 0) {
 		printf("\n");
 		return;
 	}
-	ratio = row->median / rows[row->against].median;
+	ratio = r->median / results[row->against].median;
 	printf("  %5.2f of %-20s", ratio, rows[row->against].name);
 	if (row->goal > 0)
 		printf(" goal %.2f %s", row->goal, ratio <= row->goal ? "met" : "MISSED");

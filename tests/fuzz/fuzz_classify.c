@@ -11,18 +11,21 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static enum wire_kind ask(enum wire_family family, enum direction direction,
-			  const uint8_t *bytes, size_t room, size_t n)
-{
-	struct cursor c = { .pos = bytes, .end = bytes + room };
-
-	return classify(family, direction, c, (__u32)n);
-}
-
 static void must(bool holds)
 {
 	if (!holds)
 		abort();
+}
+
+static enum wire_kind ask(enum wire_family family, enum direction direction,
+			  const uint8_t *bytes, size_t room, size_t n)
+{
+	struct cursor c = { .pos = bytes, .end = bytes + room };
+	enum wire_kind fast = classify_fast(c, (__u32)n);
+	enum wire_kind kind = classify(family, direction, c, (__u32)n);
+
+	must(fast == KIND_COUNT || fast == kind);
+	return kind;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
