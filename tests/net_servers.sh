@@ -62,7 +62,7 @@ session()
 kept()
 {
 	jq -es '.[0].join == "ok" and .[1].snapshots > 50 and .[0].lost <= .[1].lost and
-		.[0].snapshots >= .[1].snapshots * 0.95' "$work/$1" "$work/$2"
+		.[0].snapshots >= .[1].snapshots * 0.8' "$work/$1" "$work/$2"
 }
 
 # For more than half of its time: 30 datagrams a second.
