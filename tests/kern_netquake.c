@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * NetQuake in the kernel, both programs together: the port of the game, and who proves to
+ * be a player without a challenge.
+ */
+#include "kern_game.h"
+
+static bool on_port(__u16 number)
+{
+	char move[32];
+
+	nq_head(move, sizeof(move), 0x0010, 1);
+	link_.sport = number;
+	return !hear_from(link_.peer, link_.dport, move, sizeof(move)).other;
+}
+
+static void a_game_port_is_learned_and_forgotten(void **state)
+{
+	(void)state;
+	serve(FAMILY_NETQUAKE);
+	assert_false(on_port(45000));
+	link_.sport = PORT;
+	assert_true(says(BYTES("\x80\0\0\x09\x81\xc8\xaf\0\0"))); /* 45000 */
+	read_live();
+	assert_true(on_port(45000));
+	assert_false(on_port(45001));
+	link_.sport = 45000;
+	pass_time(50 * SECOND);
+	assert_true(nq_block(0, 40));
+	pass_time(50 * SECOND);
+	assert_true(on_port(45000));
+	pass_time(20 * SECOND);
+	assert_false(on_port(45000));
+
+	/* Never over a service of the configuration, nor beyond 65535. */
+	link_.sport = PORT;
+	kern_port(&kern, 0, 45002, 3, false);
+	assert_true(says(BYTES("\x80\0\0\x09\x81\xca\xaf\0\0")));
+	assert_true(says(BYTES("\x80\0\0\x09\x81\xcb\xaf\1\0")));
+	read_live();
+	link_.sport = PORT;
+	assert_false(on_port(45003));
+}
+
+/* Who names the clock that only the receiver was told is verified, and stays it. */
+static void the_clock_proves_a_netquake_player(void **state)
+{
+	static const int places[] = { 9, 13 };
+
+	(void)state;
+	serve(FAMILY_NETQUAKE);
+	for (size_t p = 0; p < COUNT(places); p++) {
+		struct player player;
+		__u32 clock = 0x41234567;
+
+		link_.dport = (__u16)(HERE + p);
+		for (__u32 i = 0; i < 3; i++) {
+			assert_true(player_read(link_.dport, &player) ? true : !i);
+			assert_true(nq_update(i, clock + i, 60));
+			assert_true(player_read(link_.dport, &player));
+			assert_false(player.flags & PLAYER_VERIFIED);
+			assert_true(nq_moved(i, clock + i + 1, places[p]));
+			assert_true(nq_moved(i, clock + i, places[p]));
+			assert_true(nq_moved(i, clock + i, places[p]));
+		}
+		assert_true(player_read(link_.dport, &player));
+		assert_true(player.flags & PLAYER_VERIFIED);
+	}
+}
+
+/* The clock asked about is at most a second old, so that a lost one is no dead end. */
+static void the_clock_is_renewed(void **state)
+{
+	struct player player;
+
+	(void)state;
+	serve(FAMILY_NETQUAKE);
+	assert_true(nq_update(1, 1111, 60));
+	assert_true(nq_update(2, 2222, 60));
+	assert_true(player_read(HERE, &player));
+	assert_int_equal(player.challenge, 1111);
+	pass_time(2 * SECOND);
+	assert_true(nq_update(3, 3333, 60));
+	assert_true(player_read(HERE, &player));
+	assert_int_equal(player.challenge, 3333);
+}
+
+/* An acknowledgement buys one block, once, and only before the game has begun. */
+static void acks_buy_one_block_each(void **state)
+{
+	(void)state;
+	serve(FAMILY_NETQUAKE);
+	ledger(3000, 20);
+	for (__u32 i = 0; i < 3; i++) {
+		assert_true(nq_block(i, 900));
+		assert_true(nq_acked(i));
+	}
+	assert_true(nq_block(3, 1400));
+	assert_false(nq_block(3, 1400)); /* again: nobody paid for it */
+	assert_true(nq_acked(2)); /* late, and acknowledged before */
+	assert_false(nq_block(3, 1400));
+	assert_false(nq_block(4, 1400)); /* not acknowledged: 3 */
+	assert_true(nq_acked(4));
+	assert_true(nq_block(5, 1400));
+
+	/* In the game, with a clock, none counts. */
+	pass_time(21 * SECOND);
+	assert_true(nq_update(1, 1234, 100));
+	assert_true(nq_acked(5));
+	assert_true(nq_block(6, 1400));
+	assert_true(nq_acked(6));
+	assert_false(nq_block(7, 1400));
+
+	/* Strict: not even that. */
+	kern.live.ledger =
+		(struct ledger){ .byte_ns = 1, .credit_ns = 1 << 20, .strict = 1 };
+	kern_live(&kern);
+	link_.peer = "203.0.113.1";
+	for (int i = 0; i < 4; i++)
+		ask(link_.peer, HERE);
+	for (__u32 i = 0; i < 3; i++) {
+		assert_true(nq_block(i, 8));
+		assert_true(nq_acked(i));
+	}
+	assert_false(nq_block(3, 1400));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_game_port_is_learned_and_forgotten),
+		TEST(the_clock_proves_a_netquake_player),
+		TEST(the_clock_is_renewed),
+		TEST(acks_buy_one_block_each),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
