@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * shield_internal.h - shared by shield.c (programs and links) and shield_maps.c (what is
- * in the maps). Nobody else includes it.
+ * shield_internal.h - shared by shield.c (programs and links), its parts, and
+ * shield_maps.c (what is in the maps). Nobody else includes it.
  */
 #ifndef SHIELD_INTERNAL_H
 #define SHIELD_INTERNAL_H
@@ -82,5 +82,9 @@ __u32 egress_clsact_id(__u32 ifindex);
 
 /* shield_apply() for a caller that holds the lock. */
 int shield_apply_locked(struct shield *shield, const struct config *config);
+/* The entries of @list that the configuration owns become those of @want, no others. The
+ * caller holds the lock. */
+int shield_list_apply(struct shield *shield, enum list list, const struct cidr *want,
+		      size_t count);
 
 #endif /* SHIELD_INTERNAL_H */
