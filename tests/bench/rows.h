@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * rows.h - what is measured, and what each is compared with.
+ */
+#ifndef ROWS_H
+#define ROWS_H
+
+#include "frame.h"
+
+#define COUNT(a)    (sizeof(a) / sizeof(*(a)))
+#define FOUR_M	    0x3fffff /* sources, as a mask */
+#define PORT	    27960
+#define PORT_FIRST  30000 /* of the further services */
+#define PLAYER_PORT 4242
+
+enum program {
+	DROP,
+	FLOOR,
+	BARE,
+	SHIELD,
+	SHIELD_16,
+	SHIELD_256,
+	SHIELD_SAMPLED,
+	SHIELD_FOLLOWED,
+	PROGRAMS
+};
+
+#define OOB(word) .payload = "\xff\xff\xff\xff" word, .n = 4 + sizeof(word) - 1
+#define NETCHAN                          \
+	.payload = "\5\0\0\0\x34\x12"    \
+		   "a move of a player", \
+	.n = 24
+
+struct row {
+	const char *name;
+	enum program program;
+	__u32 sources; /* mask; 0: one */
+	int against; /* the row that it is compared with; -1: none */
+	double goal; /* ratio; 0: none */
+	struct frame_spec frame;
+};
+
+/* By number, so that rows can name each other. */
+enum {
+	R_DROP,
+	R_DROP_4M,
+	R_FLOOR,
+	R_FLOOR_4M,
+	R_FLOOR6,
+	R_FLOOR_TAGS,
+	R_BARE,
+	R_BARE_TCP,
+	R_BARE6,
+	R_FIRST,
+};
+
+/* clang-format off */
+static const struct row rows[] = {
+	[R_DROP] = { "bare drop", DROP, 0, -1, 0, { OOB("getstatus") } },
+	[R_DROP_4M] = { "bare drop, 4M sources",
+			DROP,
+			FOUR_M,
+			-1,
+			0,
+			{ OOB("getstatus") } },
+	[R_FLOOR] = { "floor", FLOOR, 0, -1, 0, { OOB("getstatus") } },
+	[R_FLOOR_4M] = { "floor, 4M", FLOOR, FOUR_M, -1, 0, { OOB("getstatus") } },
+	[R_FLOOR6] = { "floor, IPv6, 4M",
+		       FLOOR,
+		       FOUR_M,
+		       -1,
+		       0,
+		       { OOB("getstatus"), .ipv6 = true } },
+	[R_FLOOR_TAGS] = { "floor, two tags, 4M",
+			   FLOOR,
+			   FOUR_M,
+			   -1,
+			   0,
+			   { OOB("getstatus"), .tags = { ETH_P_8021AD, ETH_P_8021Q } } },
+	[R_BARE] = { "bare parsing", BARE, FOUR_M, -1, 0, { OOB("x"), .dport = 53 } },
+	[R_BARE_TCP] = { "bare parsing, TCP",
+			 BARE,
+			 FOUR_M,
+			 -1,
+			 0,
+			 { OOB("x"), .protocol = 6 } },
+	[R_BARE6] = { "bare parsing, IPv6",
+		      BARE,
+		      FOUR_M,
+		      -1,
+		      0,
+		      { OOB("x"), .dport = 53, .ipv6 = true } },
+	{ "getstatus flood, 1 source", SHIELD, 0, R_FLOOR, 1.25, { OOB("getstatus") } },
+	{ "getstatus flood, 4M sources",
+	  SHIELD,
+	  FOUR_M,
+	  R_FLOOR_4M,
+	  1.25,
+	  { OOB("getstatus") } },
+	{ "not ours: UDP", SHIELD, FOUR_M, R_BARE, 1.10, { OOB("x"), .dport = 53 } },
+	{ "not ours: UDP, IPv6",
+	  SHIELD,
+	  FOUR_M,
+	  R_BARE6,
+	  1.10,
+	  { OOB("x"), .dport = 53, .ipv6 = true } },
+	{ "not ours: TCP",
+	  SHIELD,
+	  FOUR_M,
+	  R_BARE_TCP,
+	  1.10,
+	  { OOB("x"), .protocol = 6 } },
+	{ "getstatus flood, 16 services",
+	  SHIELD_16,
+	  FOUR_M,
+	  R_FLOOR_4M,
+	  1.25,
+	  { OOB("getstatus"), .dport = PORT_FIRST + 14 } },
+	{ "getstatus flood, 256 services",
+	  SHIELD_256,
+	  FOUR_M,
+	  R_FLOOR_4M,
+	  1.25,
+	  { OOB("getstatus"), .dport = PORT_FIRST + 254 } },
+	{ "getinfo flood", SHIELD, FOUR_M, R_FLOOR_4M, 0, { OOB("getinfo xxx") } },
+	{ "getchallenge flood", SHIELD, FOUR_M, R_FLOOR_4M, 0, { OOB("getchallenge") } },
+	{ "connect flood",
+	  SHIELD,
+	  FOUR_M,
+	  R_FLOOR_4M,
+	  0,
+	  { OOB("connect \0\x10"
+		"aaaaaaaaaaaaaaaaaaaaaa") } },
+	{ "rcon flood", SHIELD, FOUR_M, R_FLOOR_4M, 0, { OOB("rcon secret status") } },
+	{ "long word flood",
+	  SHIELD,
+	  FOUR_M,
+	  R_FLOOR_4M,
+	  0,
+	  { OOB("getBlockedServersResponse") } },
+	{ "unknown word flood", SHIELD, FOUR_M, R_FLOOR_4M, 0, { OOB("xyzzy") } },
+	{ "odd spelling flood",
+	  SHIELD,
+	  FOUR_M,
+	  R_FLOOR_4M,
+	  0,
+	  { OOB(" \"GetStatus\"") } },
+	{ "replies to the server",
+	  SHIELD,
+	  FOUR_M,
+	  R_FLOOR_4M,
+	  0,
+	  { OOB("statusResponse\n\\a\\b") } },
+	{ "junk", SHIELD, FOUR_M, R_FLOOR_4M, 0, { .payload = "junk", .n = 4 } },
+	{ "fragments",
+	  SHIELD,
+	  FOUR_M,
+	  R_FLOOR_4M,
+	  0,
+	  { OOB("getstatus"), .more = true } },
+	{ "strangers' game traffic", SHIELD, FOUR_M, R_FLOOR_4M, 0, { NETCHAN } },
+	{ "getstatus flood, IPv6",
+	  SHIELD,
+	  FOUR_M,
+	  R_FLOOR6,
+	  0,
+	  { OOB("getstatus"), .ipv6 = true } },
+	{ "getstatus flood, two tags",
+	  SHIELD,
+	  FOUR_M,
+	  R_FLOOR_TAGS,
+	  0,
+	  { OOB("getstatus"), .tags = { ETH_P_8021AD, ETH_P_8021Q } } },
+	{ "a player's game traffic",
+	  SHIELD,
+	  0,
+	  R_FLOOR,
+	  0,
+	  { NETCHAN, .sport = PLAYER_PORT } },
+	/* Against the rows above without "sampled" and "followed". */
+	{ "getstatus flood, sampled",
+	  SHIELD_SAMPLED,
+	  FOUR_M,
+	  R_FLOOR_4M,
+	  0,
+	  { OOB("getstatus") } },
+	{ "a player's, sampled",
+	  SHIELD_SAMPLED,
+	  0,
+	  R_FLOOR,
+	  0,
+	  { NETCHAN, .sport = PLAYER_PORT } },
+	{ "getstatus flood, all followed",
+	  SHIELD_FOLLOWED,
+	  FOUR_M,
+	  R_FLOOR_4M,
+	  0,
+	  { OOB("getstatus") } },
+	{ "a player's, followed",
+	  SHIELD_FOLLOWED,
+	  0,
+	  R_FLOOR,
+	  0,
+	  { NETCHAN, .sport = PLAYER_PORT } },
+};
+/* clang-format on */
+
+#endif /* ROWS_H */

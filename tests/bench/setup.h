@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * setup.h - the candidates: shields as the daemon would set them up, and what they are
+ * measured against.
+ */
+#ifndef SETUP_H
+#define SETUP_H
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "bench/bench.skel.h"
+#include "config.h"
+#include "rows.h"
+#include "shield.h"
+#include "shield.skel.h"
+
+static struct bench_bpf *bench;
+static struct shield_bpf *shields[PROGRAMS - SHIELD];
+static int programs[PROGRAMS];
+
+/* What the daemon's defaults are, and every datagram of every player without a limit. */
+static const struct setting {
+	int services;
+	struct sampling sampling;
+} settings[PROGRAMS - SHIELD] = {
+	[SHIELD - SHIELD] = { .services = 1 },
+	[SHIELD_16 - SHIELD] = { .services = 16 },
+	[SHIELD_256 - SHIELD] = { .services = SERVICES_MAX },
+	[SHIELD_SAMPLED -
+		SHIELD] = { .services = 1,
+			    .sampling = { .every = SAMPLE_EVERY,
+					  .any = 1,
+					  .limit[SAMPLER_STATISTIC] = { 1000000000 /
+										SAMPLE_RATE,
+									1000000000 } } },
+	[SHIELD_FOLLOWED -
+		SHIELD] = { .services = 1,
+			    .sampling = { .follow_first = PLAYERS_MAX, .any = 1 } },
+};
+
+static int die(const char *what, int err)
+{
+	fprintf(stderr, "bench: %s: %s\n", what, strerror(err < 0 ? -err : err));
+	return 1;
+}
+
+static int put(struct bpf_map *map, const void *key, const void *value)
+{
+	return bpf_map_update_elem(bpf_map__fd(map), key, value, BPF_ANY);
+}
+
+/*
+ * The one who plays: where the flood's wrapper leaves the source address alone. Entered
+ * anew for each batch, since the server seems silent meanwhile. Most of what it sends
+ * here is over a player's budget; it is looked up, checked and followed all the same.
+ */
+static int enter_player(struct shield_bpf *s, bool followed)
+{
+	struct player_key key = { .port = htons(PLAYER_PORT) };
+	struct player player = { .since_ns = shield_clock(),
+				 .sent_ns = shield_clock(),
+				 .heard_sequence = 4,
+				 .sent_sequence = 4,
+				 .flags = PLAYER_VERIFIED };
+
+	if (followed)
+		player.flags |= PLAYER_FOLLOWED;
+	key.addr[2] = htonl(0xffff);
+	inet_pton(AF_INET, "10.0.0.1", &key.addr[3]);
+	return put(s->maps.players, &key, &player);
+}
+
+static int add_service(struct shield_bpf *s, struct live *live, __u32 slot, __u16 number)
+{
+	struct service service = { .active = 1 };
+	struct port port = { .any = (__u16)(slot + 1) };
+	__u32 key = number;
+	int err;
+
+	config_service_defaults(FAMILY_QUAKE3, &service);
+	service.active = 1;
+	err = put(s->maps.services, &slot, &service);
+	live->port_bits[0][number / 64] |= 1ull << number % 64;
+	return err ? err : put(s->maps.ports, &key, &port);
+}
+
+static int shield_open_with(const struct setting *setting, struct shield_bpf **ret)
+{
+	int services = setting->services;
+	struct live live = { .sampling = setting->sampling,
+			     .keys = { 0x9e3779b97f4a7c15, 0xc2b2ae3d27d4eb4f, 1 } };
+	struct shield_bpf *s = shield_bpf__open();
+	struct timespec tick = { 0 };
+	__u32 zero = 0;
+	int err = 0;
+
+	*ret = s;
+	if (!s)
+		return -errno;
+	clock_getres(CLOCK_MONOTONIC_COARSE, &tick);
+	s->rodata->tick_ns = (__u64)tick.tv_nsec;
+	bpf_map__set_max_entries(s->maps.tallies, (__u32)services);
+	bpf_map__set_max_entries(s->maps.tallies_out, (__u32)services);
+	err = shield_bpf__load(s);
+	for (int i = 0; !err && i < services; i++)
+		err = add_service(s, &live, (__u32)i, i ? PORT_FIRST + i - 1 : PORT);
+	return err ? err : put(s->maps.live, &zero, &live);
+}
+
+static int open_all(void)
+{
+	int err;
+
+	bench = bench_bpf__open_and_load();
+	if (!bench)
+		return die("loading the wrapper", errno);
+	programs[DROP] = bpf_program__fd(bench->progs.drop);
+	programs[FLOOR] = bpf_program__fd(bench->progs.base);
+	programs[BARE] = bpf_program__fd(bench->progs.bare);
+	for (size_t i = 0; i < PROGRAMS - SHIELD; i++) {
+		err = shield_open_with(&settings[i], &shields[i]);
+		if (err)
+			return die("loading the shield", err);
+		programs[SHIELD + i] = bpf_program__fd(shields[i]->progs.shield);
+	}
+	return 0;
+}
+
+/* Somebody has to read what is sampled, or the ring is full and writing it costs less. */
+static int read_sample(void *context, void *data, size_t size)
+{
+	(void)context;
+	(void)data;
+	(void)size;
+	return 0;
+}
+
+static void *read_samples(void *ring)
+{
+	for (;;)
+		ring_buffer__poll(ring, 100);
+	return NULL;
+}
+
+static int start_readers(void)
+{
+	struct ring_buffer *ring = NULL;
+	pthread_t thread;
+
+	for (int i = SHIELD_SAMPLED - SHIELD; i <= SHIELD_FOLLOWED - SHIELD; i++) {
+		int map = bpf_map__fd(shields[i]->maps.samples);
+
+		if (!ring)
+			ring = ring_buffer__new(map, read_sample, NULL, NULL);
+		else if (ring_buffer__add(ring, map, read_sample, NULL))
+			return die("reading samples", errno);
+		if (!ring)
+			return die("reading samples", errno);
+	}
+	return pthread_create(&thread, NULL, read_samples, ring);
+}
+
+#endif /* SETUP_H */
