@@ -5,41 +5,60 @@
  * wrap() gives the frame its next source address and jumps to the candidate, the same way
  * for each of them. drop() is then the price of the wrapper alone. base() is what any
  * filter must do: find the UDP ports behind tags, IPv4 options or an IPv6 header, count
- * per CPU, drop. bare() parses just as much and passes.
+ * per CPU, drop. bare() parses just as much and passes. On the way out, wrap_out()
+ * changes the destination, pass_out() is the wrapper alone, and bare_out() parses and
+ * passes.
  */
 #include <linux/bpf.h>
+#include <linux/pkt_cls.h>
 #include <bpf/bpf_endian.h>
 #include <bpf/bpf_helpers.h>
 
 #include "floor.h"
 
-/* Set by bench.c: where the 4 bytes of the source stand, and which of them change. */
+/* Set by bench.c: where the 4 bytes of the peer stand, and which of them change. */
 __u32 word_at;
 __u32 word_fixed;
-__u32 word_mask; /* 0: one source */
+__u32 word_mask; /* 0: one peer */
 __u32 sequence;
 
+/* A program array holds programs of one type. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, __u32);
-} candidate SEC(".maps");
+} candidate SEC(".maps"), candidate_out SEC(".maps");
+
+static __always_inline int next_peer(void *data, void *end)
+{
+	__u32 *word = data + (word_at & 0x3f);
+
+	if ((void *)(word + 1) > end)
+		return -1;
+	/* Each address once in 2^22, in no order that a cache or a prefetcher likes. */
+	sequence = sequence * 1664525 + 1013904223;
+	*word = word_fixed | bpf_htonl(sequence >> 8 & word_mask);
+	return 0;
+}
 
 SEC("xdp")
 int wrap(struct xdp_md *ctx)
 {
-	void *data = (void *)(long)ctx->data;
-	void *end = (void *)(long)ctx->data_end;
-	__u32 *word = data + (word_at & 0x3f);
-
-	if ((void *)(word + 1) > end)
+	if (next_peer((void *)(long)ctx->data, (void *)(long)ctx->data_end))
 		return XDP_ABORTED;
-	/* Each address once in 2^22, in no order that a cache or a prefetcher likes. */
-	sequence = sequence * 1664525 + 1013904223;
-	*word = word_fixed | bpf_htonl(sequence >> 8 & word_mask);
 	bpf_tail_call(ctx, &candidate, 0);
 	return XDP_ABORTED;
+}
+
+/* TC_ACT_STOLEN: no candidate ends so. */
+SEC("tc")
+int wrap_out(struct __sk_buff *ctx)
+{
+	if (next_peer((void *)(long)ctx->data, (void *)(long)ctx->data_end))
+		return TC_ACT_STOLEN;
+	bpf_tail_call(ctx, &candidate_out, 0);
+	return TC_ACT_STOLEN;
 }
 
 SEC("xdp")
@@ -52,7 +71,7 @@ int drop(struct xdp_md *ctx)
 SEC("xdp")
 int base(struct xdp_md *ctx)
 {
-	count(ctx, parse(ctx) != 0);
+	count(ctx, PARSE(ctx) != 0);
 	return XDP_DROP;
 }
 
@@ -60,7 +79,20 @@ SEC("xdp")
 int bare(struct xdp_md *ctx)
 {
 	/* Whoever parses does something with it. */
-	return parse(ctx) == 7 ? XDP_DROP : XDP_PASS;
+	return PARSE(ctx) == 7 ? XDP_DROP : XDP_PASS;
+}
+
+SEC("tc")
+int pass_out(struct __sk_buff *ctx)
+{
+	(void)ctx;
+	return TC_ACT_UNSPEC;
+}
+
+SEC("tc")
+int bare_out(struct __sk_buff *ctx)
+{
+	return PARSE(ctx) == 7 ? TC_ACT_SHOT : TC_ACT_UNSPEC;
 }
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -5,10 +5,11 @@
  * All candidates are run by BPF_PROG_TEST_RUN behind the same wrapper (bench.bpf.c), in
  * turns, over several rounds; what is shown is the median and how far rounds differ. A
  * real driver adds its own price for each packet, as the wrapper does here; "net" is what
- * remains without it.
+ * remains without it. "out" is the egress program, beside a TC program that does nothing.
  */
 #include <errno.h>
 #include <getopt.h>
+#include <linux/pkt_cls.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,10 +29,13 @@ static struct result results[COUNT(rows)];
 
 /* --- measuring ---------------------------------------------------------------------- */
 
-/* Where the part of the source address stands that the wrapper changes. */
-static __u32 source_at(const struct frame_spec *s)
+/* Where the part of the peer's address stands that the wrapper changes. */
+static __u32 peer_at(const struct frame_spec *s, bool out)
 {
 	__u32 at = ETH_HLEN;
+
+	if (out)
+		at += s->ipv6 ? 16 : 4;
 
 	for (int i = 0; i < FRAME_TAGS && s->tags[i]; i++)
 		at += 4;
@@ -48,32 +52,44 @@ static double now_ns(void)
 	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
+static bool is_players(const struct row *row)
+{
+	const struct frame_spec *s = &row->frame;
+
+	return s->sport == PLAYER_PORT || s->dport == PLAYER_PORT;
+}
+
 static int measure(const struct row *row, int repeat, double *ret_ns)
 {
 	__u8 frame[FRAME_MAX];
 	size_t n = frame_build(&row->frame, frame);
 	LIBBPF_OPTS(bpf_test_run_opts, run, .data_in = frame, .repeat = repeat,
 		    .data_size_in = (__u32)(n < 60 ? 60 : n));
+	bool out = row->program >= OUT;
+	int candidates =
+		bpf_map__fd(out ? bench->maps.candidate_out : bench->maps.candidate);
+	int wrapper = bpf_program__fd(out ? bench->progs.wrap_out : bench->progs.wrap);
 	__u32 zero = 0;
 	double start;
 	int err;
 
 	if (n < 60)
 		memset(frame + n, 0, 60 - n);
-	if (row->frame.sport == PLAYER_PORT &&
-	    enter_player(shields[row->program - SHIELD], row->program == SHIELD_FOLLOWED))
+	if (is_players(row) &&
+	    enter_player(shields[row->program], row->program == SHIELD_FOLLOWED))
 		return -errno;
-	bench->bss->word_at = source_at(&row->frame);
+	bench->bss->word_at = peer_at(&row->frame, out);
 	bench->bss->word_fixed = htonl(row->sources ? 0x0a400000 : 0x0a000001);
 	bench->bss->word_mask = row->sources;
-	err = bpf_map_update_elem(bpf_map__fd(bench->maps.candidate), &zero,
-				  &programs[row->program], BPF_ANY);
+	err = bpf_map_update_elem(candidates, &zero, &programs[row->program], BPF_ANY);
 	/* The kernel's own figure has no fractions of a nanosecond. */
 	start = now_ns();
 	if (!err)
-		err = bpf_prog_test_run_opts(bpf_program__fd(bench->progs.wrap), &run);
+		err = bpf_prog_test_run_opts(wrapper, &run);
 	*ret_ns = (now_ns() - start) / repeat;
-	return err ? err : run.retval == XDP_ABORTED ? -EINVAL : 0;
+	return err						   ? err
+	       : run.retval == (out ? TC_ACT_STOLEN : XDP_ABORTED) ? -EINVAL
+								   : 0;
 }
 
 static int ascending(const void *a, const void *b)
@@ -123,7 +139,10 @@ static int measure_all(int rounds, int repeat, const char *only)
 static void show(const struct row *row)
 {
 	const struct result *r = &results[row - rows];
-	double empty = results[row->sources ? R_DROP_4M : R_DROP].median;
+	double empty = results[row->program >= OUT ? (row->sources ? R_OUT_4M : R_OUT)
+			       : row->sources	   ? R_DROP_4M
+						   : R_DROP]
+			       .median;
 	double ratio;
 
 	printf("%-32s %7.1f %6.1f..%-6.1f %6.1f", row->name, r->median, r->low, r->high,
@@ -143,7 +162,7 @@ static void show_samples(void)
 {
 	__u32 follow = SAMPLER_FOLLOW;
 	struct sampled all = { 0 }, each[256];
-	int map = bpf_map__fd(shields[SHIELD_FOLLOWED - SHIELD]->maps.sampled);
+	int map = bpf_map__fd(shields[SHIELD_FOLLOWED]->maps.sampled);
 	int cpus = libbpf_num_possible_cpus();
 
 	if (cpus < 1 || cpus > 256 || bpf_map_lookup_elem(map, &follow, each))

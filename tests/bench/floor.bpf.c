@@ -7,7 +7,7 @@
 SEC("xdp")
 int base(struct xdp_md *ctx)
 {
-	count(ctx, parse(ctx) != 0);
+	count(ctx, PARSE(ctx) != 0);
 	return XDP_DROP;
 }
 

@@ -27,11 +27,9 @@ struct tag {
 	__be16 proto;
 };
 
-/* The UDP destination port; 0: none. */
-static __always_inline __u16 parse(struct xdp_md *ctx)
+/* The UDP destination port of the frame from @at to @end; 0: none. */
+static __always_inline __u16 parse(void *at, void *end)
 {
-	void *at = (void *)(long)ctx->data;
-	void *end = (void *)(long)ctx->data_end;
 	struct ethhdr *eth = at;
 	struct udphdr *udp;
 	__be16 proto;
@@ -70,6 +68,9 @@ static __always_inline __u16 parse(struct xdp_md *ctx)
 		return 0;
 	return bpf_ntohs(udp->dest);
 }
+
+/* For both kinds of context, which say where the frame is alike. */
+#define PARSE(ctx) parse((void *)(long)(ctx)->data, (void *)(long)(ctx)->data_end)
 
 static __always_inline void count(struct xdp_md *ctx, __u32 key)
 {

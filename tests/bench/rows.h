@@ -22,6 +22,11 @@ enum program {
 	SHIELD_256,
 	SHIELD_SAMPLED,
 	SHIELD_FOLLOWED,
+	OUT, /* from here on at TC egress */
+	OUT_PASS = OUT,
+	OUT_BARE,
+	OUT_SHIELD,
+	OUT_LEDGER, /* strangers may have nothing more */
 	PROGRAMS
 };
 
@@ -31,10 +36,12 @@ enum program {
 		   "a move of a player", \
 	.n = 24
 
+#define ANSWER .sport = PORT, OOB("statusResponse\n\\a\\b")
+
 struct row {
 	const char *name;
 	enum program program;
-	__u32 sources; /* mask; 0: one */
+	__u32 sources; /* mask; 0: one. On the way out: receivers */
 	int against; /* the row that it is compared with; -1: none */
 	double goal; /* ratio; 0: none */
 	struct frame_spec frame;
@@ -51,6 +58,8 @@ enum {
 	R_BARE,
 	R_BARE_TCP,
 	R_BARE6,
+	R_OUT,
+	R_OUT_4M,
 	R_FIRST,
 };
 
@@ -90,6 +99,13 @@ static const struct row rows[] = {
 		      -1,
 		      0,
 		      { OOB("x"), .dport = 53, .ipv6 = true } },
+	[R_OUT] = { "out: bare pass", OUT_PASS, 0, -1, 0, { ANSWER } },
+	[R_OUT_4M] = { "out: bare pass, 4M receivers",
+		       OUT_PASS,
+		       FOUR_M,
+		       -1,
+		       0,
+		       { ANSWER } },
 	{ "getstatus flood, 1 source", SHIELD, 0, R_FLOOR, 1.25, { OOB("getstatus") } },
 	{ "getstatus flood, 4M sources",
 	  SHIELD,
@@ -202,6 +218,20 @@ static const struct row rows[] = {
 	  R_FLOOR,
 	  0,
 	  { NETCHAN, .sport = PLAYER_PORT } },
+	{ "out: bare parsing", OUT_BARE, 0, R_OUT, 0, { ANSWER } },
+	{ "out: not ours, UDP", OUT_SHIELD, 0, R_OUT, 0, { OOB("x"), .sport = 53 } },
+	{ "out: not ours, TCP", OUT_SHIELD, 0, R_OUT, 0, { OOB("x"), .protocol = 6 } },
+	{ "out: to a player", OUT_SHIELD, 0, R_OUT, 0, { NETCHAN, .sport = PORT, .dport = PLAYER_PORT } },
+	{ "out: to a stranger", OUT_SHIELD, 0, R_OUT, 0, { ANSWER } },
+	{ "out: to 4M strangers", OUT_SHIELD, FOUR_M, R_OUT_4M, 0, { ANSWER } },
+	{ "out: to 4M strangers, IPv6",
+	  OUT_SHIELD,
+	  FOUR_M,
+	  R_OUT_4M,
+	  0,
+	  { ANSWER, .ipv6 = true } },
+	{ "out: withheld from a stranger", OUT_LEDGER, 0, R_OUT, 0, { ANSWER } },
+	{ "out: withheld from 4M", OUT_LEDGER, FOUR_M, R_OUT_4M, 0, { ANSWER } },
 };
 /* clang-format on */
 

@@ -22,27 +22,30 @@
 #include "shield.skel.h"
 
 static struct bench_bpf *bench;
-static struct shield_bpf *shields[PROGRAMS - SHIELD];
+static struct shield_bpf *shields[PROGRAMS]; /* NULL: the candidate is none */
 static int programs[PROGRAMS];
 
 /* What the daemon's defaults are, and every datagram of every player without a limit. */
 static const struct setting {
-	int services;
+	int services; /* 0: no shield */
 	struct sampling sampling;
-} settings[PROGRAMS - SHIELD] = {
-	[SHIELD - SHIELD] = { .services = 1 },
-	[SHIELD_16 - SHIELD] = { .services = 16 },
-	[SHIELD_256 - SHIELD] = { .services = SERVICES_MAX },
-	[SHIELD_SAMPLED -
-		SHIELD] = { .services = 1,
-			    .sampling = { .every = SAMPLE_EVERY,
-					  .any = 1,
-					  .limit[SAMPLER_STATISTIC] = { 1000000000 /
-										SAMPLE_RATE,
-									1000000000 } } },
-	[SHIELD_FOLLOWED -
-		SHIELD] = { .services = 1,
-			    .sampling = { .follow_first = PLAYERS_MAX, .any = 1 } },
+	struct ledger ledger;
+} settings[PROGRAMS] = {
+	[SHIELD] = { .services = 1 },
+	[SHIELD_16] = { .services = 16 },
+	[SHIELD_256] = { .services = SERVICES_MAX },
+	[SHIELD_SAMPLED] = { .services = 1,
+			     .sampling = { .every = SAMPLE_EVERY,
+					   .any = 1,
+					   .limit[SAMPLER_STATISTIC] = { 1000000000 /
+										 SAMPLE_RATE,
+									 1000000000 } } },
+	[SHIELD_FOLLOWED] = { .services = 1,
+			      .sampling = { .follow_first = PLAYERS_MAX, .any = 1 } },
+	/* Room for any number of answers; and for none. */
+	[OUT_SHIELD] = { .services = 1,
+			 .ledger = { .byte_ns = 1, .window_ns = 1ull << 60 } },
+	[OUT_LEDGER] = { .services = 1, .ledger = { .byte_ns = 1, .window_ns = 1 } },
 };
 
 static int die(const char *what, int err)
@@ -57,7 +60,7 @@ static int put(struct bpf_map *map, const void *key, const void *value)
 }
 
 /*
- * The one who plays: where the flood's wrapper leaves the source address alone. Entered
+ * The one who plays: where the wrapper leaves the address alone. Entered
  * anew for each batch, since the server seems silent meanwhile. Most of what it sends
  * here is over a player's budget; it is looked up, checked and followed all the same.
  */
@@ -95,6 +98,7 @@ static int shield_open_with(const struct setting *setting, struct shield_bpf **r
 {
 	int services = setting->services;
 	struct live live = { .sampling = setting->sampling,
+			     .ledger = setting->ledger,
 			     .keys = { 0x9e3779b97f4a7c15, 0xc2b2ae3d27d4eb4f, 1 } };
 	struct shield_bpf *s = shield_bpf__open();
 	struct timespec tick = { 0 };
@@ -124,11 +128,16 @@ static int open_all(void)
 	programs[DROP] = bpf_program__fd(bench->progs.drop);
 	programs[FLOOR] = bpf_program__fd(bench->progs.base);
 	programs[BARE] = bpf_program__fd(bench->progs.bare);
-	for (size_t i = 0; i < PROGRAMS - SHIELD; i++) {
+	programs[OUT_PASS] = bpf_program__fd(bench->progs.pass_out);
+	programs[OUT_BARE] = bpf_program__fd(bench->progs.bare_out);
+	for (size_t i = 0; i < PROGRAMS; i++) {
+		if (!settings[i].services)
+			continue;
 		err = shield_open_with(&settings[i], &shields[i]);
 		if (err)
 			return die("loading the shield", err);
-		programs[SHIELD + i] = bpf_program__fd(shields[i]->progs.shield);
+		programs[i] = bpf_program__fd(i < OUT ? shields[i]->progs.shield
+						      : shields[i]->progs.shield_out);
 	}
 	return 0;
 }
@@ -154,7 +163,7 @@ static int start_readers(void)
 	struct ring_buffer *ring = NULL;
 	pthread_t thread;
 
-	for (int i = SHIELD_SAMPLED - SHIELD; i <= SHIELD_FOLLOWED - SHIELD; i++) {
+	for (int i = SHIELD_SAMPLED; i <= SHIELD_FOLLOWED; i++) {
 		int map = bpf_map__fd(shields[i]->maps.samples);
 
 		if (!ring)
