@@ -253,6 +253,37 @@ static void hosts_known(void **state)
 	session_table_free(table);
 }
 
+/* Whatever a word would be judged as, cut or broken it is what its packet says. */
+static void damage_has_reason(void **state)
+{
+	static const char *const payloads[] = { MARK "getstatus x", MARK "connect z",
+						MARK "nonsense", MARK "disconnect\xff" };
+	static const enum record_status damages[] = { RECORD_PARTIAL, RECORD_MALFORMED };
+
+	(void)state;
+	for (size_t i = 0; i < 8; i++) {
+		struct harness *h = harness_open(FAMILY_QUAKE3);
+		const char *payload = payloads[i / 2];
+		struct datagram dg = {
+			.source = harness_address(9, 5000),
+			.destination = harness_address(1, 6000),
+			.payload = (const uint8_t *)payload,
+			.n = strlen(payload),
+			.length = strlen(payload) + 1,
+			.damage = damages[i % 2],
+			.reason = "the packet's",
+		};
+		json_t *all;
+
+		decoder_datagram(h->decoder, &dg);
+		all = harness_close(h);
+		assert_string_equal(text_at(all, "0.status"),
+				    record_status_names[damages[i % 2]]);
+		assert_string_equal(text_at(all, "0.reason"), "the packet's");
+		json_decref(all);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -263,6 +294,7 @@ int main(void)
 		cmocka_unit_test(hold_bounded),
 		cmocka_unit_test(table_bounded),
 		cmocka_unit_test(hosts_known),
+		cmocka_unit_test(damage_has_reason),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

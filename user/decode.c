@@ -86,8 +86,7 @@ static void decode_damaged(struct decoder *d, const struct datagram *dg,
 	if (id->shape == SHAPE_OOB) {
 		oob_decode(&d->oob, r);
 		/* What broke it is that it is cut, not who sent it. */
-		if (dg->damage < r->status)
-			r->status = RECORD_DECODED;
+		r->status = RECORD_DECODED;
 		r->reason = NULL;
 	} else {
 		r->kind = id->shape == SHAPE_RUNT ? "runt" : "netchan";
