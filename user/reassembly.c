@@ -3,7 +3,9 @@
  * reassembly.c - see reassembly.h. RFC 791 section 3.2, RFC 8200 section 4.5.
  *
  * A slot holds the packet's bytes and one bit for each unit of eight bytes that has
- * come. Slots are few and fragments rare, so they are searched one by one.
+ * come. Slots are few and fragments rare, so they are searched one by one. A slot gets
+ * its memory when it is first needed and keeps it: most captures have no fragments at
+ * all, and most of the others never more than one packet at a time.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +34,8 @@ struct slot {
 struct reassembly {
 	size_t used;
 	int64_t oldest_ns; /* no used slot is older */
-	struct slot slots[REASSEMBLY_SLOTS];
+	size_t made; /* of the slots: those that have memory, the first ones */
+	struct slot *slots[REASSEMBLY_SLOTS];
 };
 
 struct reassembly *reassembly_create(void)
@@ -42,6 +45,8 @@ struct reassembly *reassembly_create(void)
 
 void reassembly_free(struct reassembly *re)
 {
+	for (size_t i = 0; re && i < re->made; i++)
+		free(re->slots[i]);
 	free(re);
 }
 
@@ -57,30 +62,39 @@ static bool slot_fits(const struct slot *slot, const struct packet *fragment)
 
 static struct slot *slot_find(struct reassembly *re, const struct packet *fragment)
 {
-	for (size_t i = 0; i < REASSEMBLY_SLOTS; i++)
-		if (slot_fits(&re->slots[i], fragment))
-			return &re->slots[i];
+	for (size_t i = 0; i < re->made; i++)
+		if (slot_fits(re->slots[i], fragment))
+			return re->slots[i];
 	return NULL;
+}
+
+/* A slot that is not used, or NULL. */
+static struct slot *slot_free(struct reassembly *re)
+{
+	for (size_t i = 0; i < re->made; i++)
+		if (!re->slots[i]->used)
+			return re->slots[i];
+	if (re->made == REASSEMBLY_SLOTS)
+		return NULL;
+	re->slots[re->made] = malloc(sizeof(struct slot));
+	return re->slots[re->made] ? re->slots[re->made++] : NULL;
 }
 
 static struct slot *slot_take(struct reassembly *re, const struct packet *fragment,
 			      uint64_t frame, int64_t time_ns)
 {
-	for (size_t i = 0; i < REASSEMBLY_SLOTS; i++) {
-		struct slot *slot = &re->slots[i];
+	struct slot *slot = slot_free(re);
 
-		if (slot->used)
-			continue;
-		memset(slot, 0, offsetof(struct slot, bytes));
-		slot->used = true;
-		if (!re->used++)
-			re->oldest_ns = time_ns;
-		slot->packet = *fragment;
-		slot->frame = frame;
-		slot->time_ns = time_ns;
-		return slot;
-	}
-	return NULL;
+	if (!slot)
+		return NULL;
+	memset(slot, 0, offsetof(struct slot, bytes));
+	slot->used = true;
+	if (!re->used++)
+		re->oldest_ns = time_ns;
+	slot->packet = *fragment;
+	slot->frame = frame;
+	slot->time_ns = time_ns;
+	return slot;
 }
 
 bool reassembly_full(const struct reassembly *re)
@@ -90,8 +104,8 @@ bool reassembly_full(const struct reassembly *re)
 
 bool reassembly_holds(const struct reassembly *re, const struct packet *fragment)
 {
-	for (size_t i = 0; i < REASSEMBLY_SLOTS; i++)
-		if (slot_fits(&re->slots[i], fragment))
+	for (size_t i = 0; i < re->made; i++)
+		if (slot_fits(re->slots[i], fragment))
 			return true;
 	return false;
 }
@@ -130,8 +144,8 @@ bool reassembly_give_up(struct reassembly *re, int64_t now_ns, bool all,
 	if (!re->used || (!all && now_ns - re->oldest_ns < REASSEMBLY_NS))
 		return false;
 	re->oldest_ns = now_ns;
-	for (size_t i = 0; i < REASSEMBLY_SLOTS; i++) {
-		struct slot *slot = &re->slots[i];
+	for (size_t i = 0; i < re->made; i++) {
+		struct slot *slot = re->slots[i];
 
 		if (!slot->used)
 			continue;
