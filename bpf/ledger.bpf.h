@@ -6,6 +6,10 @@
  * limit.h but in bytes. What arrives moves it back, what leaves moves it forward, and
  * what would move it beyond the window does not leave. It does not matter which engine
  * answers, nor to what.
+ *
+ * Cells are shared, so each prefix has two, of independent hashes, and both must agree:
+ * one who shares a cell with a prefix that has paid could otherwise be sent what that one
+ * paid for.
  */
 #ifndef LEDGER_BPF_H
 #define LEDGER_BPF_H
@@ -14,11 +18,17 @@
 
 #define STRICT_NOW_NS (1ull << 62) /* strict: a clock that stands still */
 
-static __always_inline __u64 *ledger_cell(const struct live *l, const struct packet *p,
-					  enum side peer)
+/* The /24 or /56 of @peer; of the latter's 56 bits none is where IPv6 is marked. */
+static __always_inline __u64 ledger_prefix(const struct packet *p, enum side peer)
 {
-	__u32 index =
-		limit_cell(l->keys, address_net(p, peer) >> 8, p->ipv6, LEDGER_BITS);
+	return address_net(p, peer) >> 8 | (__u64)p->ipv6 << 56;
+}
+
+/* Where @prefix is booked: @second is another hash than the first. */
+static __always_inline __u64 *ledger_cell(const struct live *l, __u64 prefix, bool second)
+{
+	__u64 keys[3] = { l->keys[second], 0, l->keys[2] };
+	__u32 index = limit_cell(keys, prefix, 0, LEDGER_BITS);
 
 	return bpf_map_lookup_elem(&ledgers, &index);
 }
@@ -78,23 +88,48 @@ __noinline int ledger_charge(__u64 *due, __u64 cost_ns, __u64 floor_ns, __u64 li
 	return 0;
 }
 
+/*
+ * @bytes have come from @prefix, or are to be sent to it: in both of its cells or, if one
+ * says no, in none. Looks at the configuration itself, so that it is verified apart.
+ */
+__noinline int ledger_book(__u64 prefix, __u64 bytes, int out)
+{
+	__u32 zero = 0;
+	const struct live *l = bpf_map_lookup_elem(&live, &zero);
+	__u64 *first, *second, ns, now, floor, limit;
+
+	if (!l)
+		return 1;
+	first = ledger_cell(l, prefix, false);
+	second = ledger_cell(l, prefix, true);
+	ns = bytes * l->ledger.byte_ns;
+	now = ledger_now(l);
+	floor = now - l->ledger.credit_ns;
+	limit = now + l->ledger.window_ns;
+	if (!out)
+		return ledger_pay(first, ns, floor, now) +
+		       ledger_pay(second, ns, floor, now);
+
+	if (!ledger_charge(first, ns, floor, limit, now))
+		return 0;
+	if (ledger_charge(second, ns, floor, limit, now))
+		return 1;
+	ledger_pay(first, ns, floor, now);
+	return 0;
+}
+
 /* A stranger's datagram of @bytes goes on to the server: credit, and note what it asked.
  */
 static __always_inline void ledger_credit(const struct live *l, __u32 slot,
 					  enum wire_kind kind, const struct packet *p,
 					  __u64 bytes)
 {
-	__u64 *due = ledger_cell(l, p, SENDER);
 	__u64 *note = pending_cell(l, p, SENDER, p->sport, slot);
 	__u32 index = slot * KIND_COUNT + kind;
 	struct answers *a;
 
-	if (due && l->ledger.byte_ns) {
-		__u64 now = ledger_now(l);
-
-		ledger_pay(due, bytes * l->ledger.byte_ns, now - l->ledger.credit_ns,
-			   now);
-	}
+	if (l->ledger.byte_ns)
+		ledger_book(ledger_prefix(p, SENDER), bytes, false);
 	if (note)
 		*note = (__u64)slot << 48 | (__u64)kind << 32 | clock_s(l);
 	a = bpf_map_lookup_elem(&answers, &index);
@@ -106,13 +141,7 @@ static __always_inline void ledger_credit(const struct live *l, __u32 slot,
 static __always_inline bool ledger_debit(const struct live *l, const struct packet *p,
 					 enum side peer, __u64 bytes)
 {
-	__u64 *due = ledger_cell(l, p, peer);
-	__u64 now = ledger_now(l);
-
-	if (!l->ledger.byte_ns)
-		return true;
-	return ledger_charge(due, bytes * l->ledger.byte_ns, now - l->ledger.credit_ns,
-			     now + l->ledger.window_ns, now);
+	return !l->ledger.byte_ns || ledger_book(ledger_prefix(p, peer), bytes, true);
 }
 
 #endif /* LEDGER_BPF_H */

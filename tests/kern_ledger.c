@@ -64,6 +64,50 @@ static void prefixes_do_not_share(void **state)
 	}
 }
 
+#define PREFIXES 4096
+
+/* Two /24s that limit_cell() puts into one cell. */
+static void find_neighbours(char ret[2][INET_ADDRSTRLEN])
+{
+	static __u32 cells[PREFIXES], nets[PREFIXES];
+	__u32 net = 1;
+
+	for (int i = 0; i < PREFIXES; i++) {
+		net = net * 1664525 + 1013904223;
+		nets[i] = (net >> 8) << 8;
+		cells[i] = limit_cell(kern.live.keys, nets[i] >> 8, 0, LEDGER_BITS);
+		for (int j = 0; j < i; j++) {
+			__be32 pair[2] = { htonl(nets[i] | 1), htonl(nets[j] | 1) };
+
+			if (cells[j] != cells[i] || nets[j] == nets[i])
+				continue;
+			inet_ntop(AF_INET, &pair[0], ret[0], INET_ADDRSTRLEN);
+			inet_ntop(AF_INET, &pair[1], ret[1], INET_ADDRSTRLEN);
+			return;
+		}
+	}
+	fail();
+}
+
+/* Prefixes are hashed: what one of them has paid must not be spent on another. */
+static void a_neighbour_cannot_be_made_to_pay(void **state)
+{
+	char pair[2][INET_ADDRSTRLEN];
+
+	(void)state;
+	serve(FAMILY_QUAKE3);
+	ledger(1000, 20);
+	find_neighbours(pair);
+	link_.peer = pair[0];
+	assert_true(says(status, sizeof(status)));
+	for (int i = 0; i < 40; i++)
+		ask(pair[1], (__u16)(1000 + i));
+	assert_false(says(status, sizeof(status)));
+	/* Nor is what was withheld booked on the other. */
+	link_.peer = pair[1];
+	assert_true(says(status, sizeof(status)));
+}
+
 static void strict_never_gives_more_than_it_got(void **state)
 {
 	(void)state;
@@ -219,6 +263,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_prefix_pays_for_what_it_gets),
 		TEST(prefixes_do_not_share),
+		TEST(a_neighbour_cannot_be_made_to_pay),
 		TEST(strict_never_gives_more_than_it_got),
 		TEST(players_and_friends_are_exempt),
 		TEST(answers_are_booked_to_their_requests),
