@@ -152,6 +152,13 @@ send()
 	net_flood --from "$from" --to "$to" --seconds "$SECONDS_EACH" "$@"
 }
 
+# Who signed on in the run before is sent to from a port that a new shield has not seen
+# announced: nothing that it could judge. On a busy machine the last come late.
+all_forgotten()
+{
+	[ -z "$(net_in server ss -Huan 'sport >= :32768')" ]
+}
+
 # All at once. Leaves $work/RUN.in and .out: what each prefix sent, and was sent; .time.
 run_all()
 {
@@ -235,13 +242,15 @@ exceeds()
 		"$work/off.sums"
 }
 
+# The ledger would let out one answer in 12; a busy server misses some questions.
 tracker_exempt()
 {
 	local came sent
 
 	came=$(awk '$1 == "10.190.0.0" { print $3 }' "$work/on.in")
 	sent=$(awk '$1 == "10.190.0.0" { print $3 }' "$work/on.out")
-	[ "$came" -gt 100 ] && [ "$sent" = "$came" ]
+	echo "# an allowed tracker: $came questions, $sent answers" >&2
+	[ "$came" -gt 100 ] && [ "$sent" -gt $((came / 2)) ]
 }
 
 # Each datagram here is of two fragments: a later one leaves if and only if the first did.
@@ -279,6 +288,7 @@ net_test_begin "$@"
 servers_start || net_die "the servers do not answer"
 run_all off
 sums off >"$work/off.sums"
+net_until 30 all_forgotten || net_die "the server still sends to somebody"
 shield_with no || exit 1
 run_all on
 sums on >"$work/on.sums"
@@ -293,7 +303,7 @@ done
 net_check "without it ccreq-connect amplifies" exceeds ccreq-connect slow
 shield_stop KILL
 net_in server "$SHIELD" detach >/dev/null
-sleep 10 # who signed on before is forgotten by the server
+net_until 30 all_forgotten || net_die "the server still sends to somebody"
 shield_with yes || exit 1
 run_all strict
 sums strict 0 >"$work/strict.sums"
