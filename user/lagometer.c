@@ -16,6 +16,7 @@
 #define FLOOR_OF     32 /* pings, of which the shortest counts */
 #define SLACK_MS     5
 #define BURST_NS     (8 * MS_NS) /* what comes within was sent at one time */
+#define STALL_NS     (100 * MS_NS) /* who is silent for so long may not have listened */
 
 struct message {
 	uint32_t sequence;
@@ -42,6 +43,8 @@ struct place {
 	struct way way[LAG_WAYS];
 	bool has_ack;
 	uint32_t ack;
+	int64_t spoke_ns; /* when the client last did */
+	int64_t steady_ns; /* since when it has done so without a stall */
 	uint16_t ping[FLOOR_OF];
 	uint64_t pings;
 	bool has_reliable; /* NetQuake's, on its way */
@@ -348,6 +351,18 @@ static void see_passed(struct lag_direction *d, struct message *m, int64_t time_
 	mark(d, m, LAG_LOST, 0);
 }
 
+/*
+ * Does what the client speaks of now show what it has got? Not while it loads a map, or
+ * its machine has no time for it: then it speaks first and listens later.
+ */
+static bool see_steady(struct place *p, int64_t time_ns)
+{
+	if (time_ns - p->spoke_ns > STALL_NS)
+		p->steady_ns = time_ns;
+	p->spoke_ns = time_ns;
+	return time_ns - p->steady_ns > STALL_NS;
+}
+
 /* @newest: it came in what the client sent last, as far as we know. */
 static void see_ack(struct place *p, uint32_t ack, bool newest, int64_t time_ns)
 {
@@ -359,6 +374,7 @@ static void see_ack(struct place *p, uint32_t ack, bool newest, int64_t time_ns)
 	if (!m || w->highest - ack >= LAG_WINDOW)
 		return;
 	see_arrived(p, m, time_ns);
+	newest = newest && see_steady(p, time_ns);
 	for (uint32_t s = ack + 1; s - 1 != w->highest; s++) {
 		struct message *later = message_find(w, s);
 
