@@ -90,6 +90,7 @@ test_pages()
 	net_check "healthy" status 200 "$URL/health"
 	net_check "ten minutes of history" history_moves
 	net_check "the page" status 200 "$URL/"
+	net_check "who plays, on loopback only" people_stay_here
 	net_check "HEAD" status 200 -I "$URL/metrics"
 	net_check "no other page" status 404 "$URL/etc/passwd"
 	net_check "no writing" status 405 -X POST -d x=1 "$URL/metrics"
@@ -204,6 +205,21 @@ test_page()
 	else
 		echo "skip the page in a browser: no chromium"
 	fi
+}
+
+# People's names and addresses stay on loopback, wherever the rest is told.
+people_stay_here()
+{
+	{
+		shield_config
+		echo "metrics { listen = $NET_SERVER:9127 public = yes }"
+	} >"$work/shield.conf"
+	kill -HUP "$shield_pid"
+	net_until 5 status 200 "http://$NET_SERVER:9127/stats.json" &&
+		status 403 "http://$NET_SERVER:9127/players.json" || return
+	shield_config >"$work/shield.conf"
+	kill -HUP "$shield_pid"
+	net_until 5 status 200 "$URL/players.json"
 }
 
 # No interface is said to be ours.

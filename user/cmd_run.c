@@ -299,8 +299,10 @@ static int start(struct daemon *d, const struct arguments *a)
 		err = serve_start(d->shield, d->config, &d->serve);
 	if (!err)
 		err = live_open(d->shield, d->config, d->pin, &d->live);
-	if (!err)
+	if (!err) {
+		serve_players(d->serve, d->live);
 		err = priv_drop();
+	}
 	return err;
 }
 

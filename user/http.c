@@ -109,9 +109,15 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
 	    strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
 		return refuse(connection, MHD_HTTP_METHOD_NOT_ALLOWED,
 			      "to be read only: GET or HEAD\n");
-	for (size_t i = 0; i < h->count; i++)
-		if (!strcmp(url, h->pages[i].path))
-			return serve(h, connection, &h->pages[i]);
+	for (size_t i = 0; i < h->count; i++) {
+		if (strcmp(url, h->pages[i].path) != 0)
+			continue;
+		if (h->pages[i].local && h->public)
+			return refuse(
+				connection, MHD_HTTP_FORBIDDEN,
+				"about people: not to be had on a public address\n");
+		return serve(h, connection, &h->pages[i]);
+	}
 	return refuse(connection, MHD_HTTP_NOT_FOUND, "no such page\n");
 }
 

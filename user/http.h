@@ -10,6 +10,7 @@
 #ifndef HTTP_H
 #define HTTP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -22,6 +23,7 @@
 struct http_page {
 	const char *path;
 	const char *type; /* of content */
+	bool local; /* about people: on loopback only, public address or not */
 	/* Write the page; the HTTP status, or -errno. */
 	int (*render)(FILE *out, void *context);
 };

@@ -296,7 +296,8 @@ void live_stats(const struct live_view *l, struct live_stats *ret)
 	live_writer_stats(l->writer, &ret->writer);
 }
 
-struct lagometer *live_lagometer(struct live_view *l)
+int live_players(const struct live_view *l, FILE *out)
 {
-	return l->lagometer;
+	return players_print(out, clock_read(CLOCK_REALTIME), &l->stats, l->lagometer,
+			     l->services);
 }

@@ -11,6 +11,8 @@
 #ifndef LIVE_H
 #define LIVE_H
 
+#include <stdio.h>
+
 #include "lagometer.h"
 #include "live_write.h"
 #include "shield.h"
@@ -50,7 +52,8 @@ void live_rotate(struct live_view *live);
 
 void live_stats(const struct live_view *live, struct live_stats *ret);
 
-/* The players followed, for lagometer_next(). */
-struct lagometer *live_lagometer(struct live_view *live);
+/* The figures of the players followed, of now: docs/LIVE.md, players.json. 0 or -errno.
+ */
+int live_players(const struct live_view *live, FILE *out);
 
 #endif /* LIVE_H */

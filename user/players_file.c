@@ -174,10 +174,19 @@ static void write_all(struct jsonl *json, int64_t now_ns, const struct live_stat
 	jsonl_text(json, "]}\n");
 }
 
-int players_write(const char *path, int64_t now_ns, const struct live_stats *stats,
+int players_print(FILE *out, int64_t now_ns, const struct live_stats *stats,
 		  struct lagometer *lagometer, const struct service *services)
 {
 	static struct jsonl json;
+
+	jsonl_init(&json, out);
+	write_all(&json, now_ns, stats, lagometer, services);
+	return jsonl_flush(&json);
+}
+
+int players_write(const char *path, int64_t now_ns, const struct live_stats *stats,
+		  struct lagometer *lagometer, const struct service *services)
+{
 	char fresh[PLAYERS_PATH_MAX + 8];
 	FILE *file;
 	int err;
@@ -188,9 +197,7 @@ int players_write(const char *path, int64_t now_ns, const struct live_stats *sta
 	file = fopen(fresh, "we");
 	if (!file)
 		return -errno;
-	jsonl_init(&json, file);
-	write_all(&json, now_ns, stats, lagometer, services);
-	err = jsonl_flush(&json);
+	err = players_print(file, now_ns, stats, lagometer, services);
 	if (fclose(file) && !err)
 		err = -errno;
 	if (!err && rename(fresh, path))

@@ -10,6 +10,8 @@
 #ifndef PLAYERS_FILE_H
 #define PLAYERS_FILE_H
 
+#include <stdio.h>
+
 #include "abi.h"
 #include "lagometer.h"
 
@@ -22,7 +24,10 @@ struct live_stats;
 /* Where they are for the daemon of @pin_dir (NULL: the default one). */
 void players_path(const char *pin_dir, char ret[PLAYERS_PATH_MAX]);
 
-/* @services: by slot. 0 or -errno. */
+/* As one object. @services: by slot. 0 or -errno. */
+int players_print(FILE *out, int64_t now_ns, const struct live_stats *stats,
+		  struct lagometer *lagometer, const struct service *services);
+/* To the file. */
 int players_write(const char *path, int64_t now_ns, const struct live_stats *stats,
 		  struct lagometer *lagometer, const struct service *services);
 void players_remove(const char *path);

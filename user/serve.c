@@ -16,6 +16,7 @@
 struct serve {
 	const struct config *config;
 	struct watch *watch;
+	const struct live_view *live; /* NULL: not yet */
 	struct http *http; /* NULL: off, or the address could not be had */
 	struct listen_at at; /* where @http is */
 	unsigned int ticks;
@@ -60,6 +61,14 @@ static int render_history(FILE *out, void *context)
 	return err ? err : STATUS_OK;
 }
 
+static int render_players(FILE *out, void *context)
+{
+	struct serve *s = context;
+	int err = s->live ? live_players(s->live, out) : -EIO;
+
+	return err ? err : STATUS_OK;
+}
+
 static int render_page(FILE *out, void *context)
 {
 	(void)context;
@@ -67,11 +76,12 @@ static int render_page(FILE *out, void *context)
 }
 
 static const struct http_page pages[] = {
-	{ "/", "text/html; charset=utf-8", render_page },
-	{ "/metrics", OMETRIC_CONTENT_TYPE, render_metrics },
-	{ "/health", "text/plain; charset=utf-8", render_health },
-	{ "/stats.json", "application/json", render_stats },
-	{ "/history.json", "application/json", render_history },
+	{ "/", "text/html; charset=utf-8", false, render_page },
+	{ "/metrics", OMETRIC_CONTENT_TYPE, false, render_metrics },
+	{ "/health", "text/plain; charset=utf-8", false, render_health },
+	{ "/stats.json", "application/json", false, render_stats },
+	{ "/history.json", "application/json", false, render_history },
+	{ "/players.json", "application/json", true, render_players },
 };
 
 static void listen_start(struct serve *s)
@@ -124,6 +134,11 @@ int serve_start(const struct shield *shield, const struct config *config,
 	listen_start(s);
 	*ret = s;
 	return 0;
+}
+
+void serve_players(struct serve *s, const struct live_view *live)
+{
+	s->live = live;
 }
 
 void serve_reload(struct serve *s, const struct config *config)

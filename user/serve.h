@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * serve.h - what the daemon tells over HTTP: /metrics, /health, /stats.json,
- * /history.json and the page at /.
+ * /history.json, /players.json and the page at /.
  */
 #ifndef SERVE_H
 #define SERVE_H
 
 #include "config.h"
+#include "live.h"
 #include "shield.h"
 
 struct serve;
@@ -18,6 +19,8 @@ struct serve;
  */
 int serve_start(const struct shield *shield, const struct config *config,
 		struct serve **ret);
+/* Where /players.json comes from; lives until serve_stop(). */
+void serve_players(struct serve *serve, const struct live_view *live);
 /* Another configuration is in force. */
 void serve_reload(struct serve *serve, const struct config *config);
 void serve_stop(struct serve *serve);
