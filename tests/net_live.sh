@@ -147,6 +147,85 @@ rotated()
 		jq -e . "$work/live.jsonl" && { ! command -v tshark || comments; }
 }
 
+piped_config()
+{
+	shield_config
+	cat <<-CONFIG
+	sample { every = 256 rate = 200 }
+	follow { first = 4 }
+	output { json = "unix:$work/live.sock" pcapng = "|$work/live.fifo" }
+	CONFIG
+}
+
+# A capture of its own, from its head on, with the player in it.
+fifo_capture_opens() # FILE
+{
+	[ "$(tshark -r "$1" -Y 'frame.comment contains "sampler=follow"' 2>"$work/tshark.log" |
+		wc -l)" -gt 20 ] && ! grep -v '^Running as user "root"' "$work/tshark.log"
+}
+
+lines_are_whole() # FILE
+{
+	jq -e -s 'length > 20 and all(.[]; .sampler and .service == "lab")' "$1"
+}
+
+reconfigure()
+{
+	local before
+
+	before=$(grep -c reloaded "$work/shield.log")
+	kill -HUP "$shield_pid"
+	net_until 3 reloaded_since "$before"
+}
+
+reloaded_since() # COUNT
+{
+	[ "$(grep -c reloaded "$work/shield.log")" -gt "$1" ]
+}
+
+# Two readers of the socket until it ends, two of the FIFO one after the other; both
+# files are ours alone.
+read_elsewhere()
+{
+	local i readers=''
+
+	piped_config >"$work/shield.conf"
+	reconfigure || return
+	[ "$(stat -c %a "$work/live.sock" "$work/live.fifo" | tr '\n' ' ')" = '660 640 ' ] || return
+	for i in 1 2; do
+		socat -u "UNIX-CONNECT:$work/live.sock" "CREATE:$work/socket.$i" &
+		readers="$readers $!"
+	done
+	for i in 1 2; do
+		cat "$work/live.fifo" >"$work/fifo.$i" &
+		sleep 1.5 # who comes to a FIFO is noticed within a second
+		client_start 2 >/dev/null
+		sleep 0.3
+		kill $!
+		wait $!
+		sleep 0.3 # or the next one would take its place unnoticed
+	done
+	live_config 1 1000000 1 >"$work/shield.conf"
+	# shellcheck disable=SC2086
+	reconfigure && wait $readers
+}
+
+test_elsewhere()
+{
+	local i
+
+	if ! command -v socat >/dev/null || ! command -v tshark >/dev/null; then
+		echo "skip readers of a socket and a FIFO: no socat or no tshark"
+		return
+	fi
+	net_check "outputs become a socket and a FIFO" read_elsewhere
+	for i in 1 2; do
+		net_check "reader $i of the socket gets whole lines" lines_are_whole "$work/socket.$i"
+		net_check "reader $i of the FIFO gets a capture" fifo_capture_opens "$work/fifo.$i"
+	done
+	net_check "both readers of the socket get the same" cmp "$work/socket.1" "$work/socket.2"
+}
+
 # Nobody reads the ring buffer: what it has no room for is counted, and what it had room
 # for is read by the next daemon.
 ring_losses()
@@ -181,14 +260,33 @@ off()
 		[ ! -e "$work/live.jsonl" ]
 }
 
+# Where nothing happens: once a second for figures, and now and then for the attachments.
+idle()
+{
+	local before after
+
+	sleep 1
+	before=$(wakes)
+	sleep 5
+	after=$(wakes)
+	echo "# woke up $((after - before)) times in 5 s" >&2
+	[ $((after - before)) -le 12 ]
+}
+
+wakes()
+{
+	awk '$1 == "voluntary_ctxt_switches:" { print $2 }' "/proc/$shield_pid/status"
+}
+
 net_test_begin "$@"
 server_start
 test_flood
 net_check "rotation by signal" rotated
+test_elsewhere
 live_config 1 1000000 1 >"$work/shield.conf"
-kill -HUP "$shield_pid"
-net_until 3 grep -q reloaded "$work/shield.log"
+reconfigure
 net_check "ring losses are counted" ring_losses
 net_check "what is over the budget is shed" shedding
 net_check "off is off" off
+net_check "idle, it sleeps" idle
 exit "$net_failed"

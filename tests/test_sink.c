@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -241,6 +242,81 @@ static void socket_serves_many(void **state)
 	assert_int_equal(access(path, F_OK), -1);
 }
 
+static bool told(const struct sink *s)
+{
+	struct pollfd at = { .fd = sink_fd(s), .events = POLLIN };
+
+	return poll(&at, 1, 0) == 1;
+}
+
+/* Between two readers of a FIFO nothing need be written for it to be noticed. */
+static void fifo_begins_anew(void **state)
+{
+	const char *path;
+	char text[64] = "";
+	struct sink *s;
+	int fd;
+
+	(void)state;
+	s = opened(target("|", "anew"), "head\n");
+	assert_false(told(s));
+	path = target("", "anew");
+	fd = open(path, O_RDONLY | O_NONBLOCK);
+	sink_pump(s);
+	assert_false(told(s));
+	close(fd);
+	assert_true(told(s));
+	sink_pump(s);
+	assert_false(told(s));
+	fd = open(path, O_RDONLY | O_NONBLOCK);
+	sink_pump(s);
+	put(s, "one\n");
+	sink_pump(s);
+	read_all(fd, text, sizeof(text) - 1);
+	assert_string_equal(text, "head\none\n");
+	close(fd);
+	sink_close(s);
+	unlink(path);
+}
+
+/* Who comes, leaves or speaks is told once; who is idle is not asked. */
+static void comings_and_goings_are_told(void **state)
+{
+	struct sink *s, *file;
+	int fd;
+
+	(void)state;
+	file = opened(target("", "told"), "head\n");
+	assert_int_equal(sink_fd(file), -1);
+	assert_true(sink_waits(file));
+	sink_pump(file);
+	assert_false(sink_waits(file));
+	sink_close(file);
+	unlink(target("", "told"));
+
+	s = opened(target("unix:", "told.socket"), "");
+	assert_false(told(s));
+	fd = socket_reader(target("", "told.socket"));
+	assert_true(told(s));
+	sink_pump(s);
+	assert_false(told(s));
+	assert_int_equal(stats_of(s).readers, 1);
+	put(s, "one\n");
+	assert_true(sink_waits(s));
+	sink_pump(s);
+	assert_false(sink_waits(s) || told(s));
+	assert_int_equal(write(fd, "?", 1), 1);
+	assert_true(told(s));
+	sink_pump(s);
+	assert_false(told(s));
+	close(fd);
+	assert_true(told(s));
+	sink_pump(s);
+	assert_false(told(s));
+	assert_int_equal(stats_of(s).readers, 0);
+	sink_close(s);
+}
+
 /* The daemon's next life takes the name over; its last breath must not take it away. */
 static void socket_name_is_taken_over(void **state)
 {
@@ -310,6 +386,8 @@ int main(void)
 		cmocka_unit_test(fifo_readers_come_and_go),
 		cmocka_unit_test(slow_reader_misses_whole_pieces),
 		cmocka_unit_test(socket_serves_many),
+		cmocka_unit_test(fifo_begins_anew),
+		cmocka_unit_test(comings_and_goings_are_told),
 		cmocka_unit_test(socket_name_is_taken_over),
 		cmocka_unit_test(what_cannot_be_opened),
 	};

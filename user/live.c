@@ -121,12 +121,30 @@ static void on_sample(const struct sample *sample, const void *frame, void *cont
 		l->stats.decoded++;
 }
 
+static void on_pump(void *context);
+
+/* What was written goes out some at a time; while there is nothing, nobody wakes up. */
+static void pump_soon(struct live_view *l)
+{
+	if (live_writer_waits(l->writer))
+		loop_once(SINK_PUMP_MS, on_pump, l);
+}
+
+static void on_pump(void *context)
+{
+	struct live_view *l = context;
+
+	live_writer_pump(l->writer);
+	pump_soon(l);
+}
+
 static void on_ready(void *context)
 {
 	struct live_view *l = context;
 	int64_t before_ns = clock_read(CLOCK_THREAD_CPUTIME_ID);
 
 	shield_samples_poll(l->shield, 0);
+	pump_soon(l);
 	l->stats.cpu_ns += clock_read(CLOCK_THREAD_CPUTIME_ID) - before_ns;
 }
 
@@ -179,14 +197,8 @@ static void on_second(void *context)
 	if (err && !l->players_failed)
 		log_error("cannot write '%s': %s", l->players_path, strerror(-err));
 	l->players_failed = err;
+	on_pump(l);
 	l->stats.cpu_ns += clock_read(CLOCK_THREAD_CPUTIME_ID) - before_ns;
-}
-
-static void on_pump(void *context)
-{
-	struct live_view *l = context;
-
-	live_writer_pump(l->writer);
 }
 
 /* --- beginning, change, end --------------------------------------------------- */
@@ -201,6 +213,25 @@ static int open_writer(const struct config *config, struct live_writer **ret)
 	};
 
 	return live_writer_open(&target, ret);
+}
+
+/* Be told of who comes and goes. */
+static bool writer_watch(struct live_view *l)
+{
+	for (unsigned int i = 0; i < LIVE_WRITER_FDS; i++) {
+		int fd = live_writer_fd(l->writer, i);
+
+		if (fd >= 0 && !loop_add(fd, on_pump, l))
+			return false;
+	}
+	return true;
+}
+
+static void writer_forget(const struct live_view *l)
+{
+	for (unsigned int i = 0; i < LIVE_WRITER_FDS; i++)
+		if (live_writer_fd(l->writer, i) >= 0)
+			loop_remove(live_writer_fd(l->writer, i));
 }
 
 static void remember(struct live_view *l, const struct config *config)
@@ -242,8 +273,7 @@ int live_open(struct shield *shield, const struct config *config, const char *pi
 		err = start(l, config);
 	}
 	if (!err && (!loop_add(shield_samples_fd(shield), on_ready, l) ||
-		     !loop_every(SINK_PUMP_MS, on_pump, l) ||
-		     !loop_every(SECOND_MS, on_second, l)))
+		     !writer_watch(l) || !loop_every(SECOND_MS, on_second, l)))
 		err = -ENOSPC;
 	if (err) {
 		log_error("cannot read samples: %s", strerror(-err));
@@ -277,8 +307,11 @@ int live_reload(struct live_view *l, const struct config *config)
 		err = open_writer(config, &fresh);
 		if (err)
 			return err;
+		writer_forget(l);
 		live_writer_close(l->writer);
 		l->writer = fresh;
+		if (!writer_watch(l))
+			log_error("no room to watch the readers of '%s'", l->json);
 	}
 	remember(l, config);
 	return 0;

@@ -177,6 +177,18 @@ void live_writer_pump(struct live_writer *w)
 		sink_pump(w->pcapng);
 }
 
+bool live_writer_waits(const struct live_writer *w)
+{
+	return (w->json && sink_waits(w->json)) || (w->pcapng && sink_waits(w->pcapng));
+}
+
+int live_writer_fd(const struct live_writer *w, unsigned int which)
+{
+	const struct sink *sink = which ? w->pcapng : w->json;
+
+	return sink ? sink_fd(sink) : -1;
+}
+
 void live_writer_rotate(struct live_writer *w)
 {
 	if (w->json)

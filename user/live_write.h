@@ -37,7 +37,11 @@ void live_write_record(struct live_writer *w, const struct record *r,
 void live_write_frame(struct live_writer *w, const struct sample *sample,
 		      const void *frame, int64_t time_ns, const struct service *service);
 
+/* As sink_pump(), sink_waits() and sink_fd(), the last of up to LIVE_WRITER_FDS. */
+#define LIVE_WRITER_FDS 2
 void live_writer_pump(struct live_writer *w);
+bool live_writer_waits(const struct live_writer *w);
+int live_writer_fd(const struct live_writer *w, unsigned int which);
 /* Go on in new files. */
 void live_writer_rotate(struct live_writer *w);
 void live_writer_stats(const struct live_writer *w, struct live_writer_stats *ret);

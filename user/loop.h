@@ -16,8 +16,13 @@
 bool loop_add(int fd, void (*ready)(void *context), void *context);
 void loop_remove(int fd);
 
-/* Call @tick every @ms, first in @ms. False: no room. */
+/*
+ * Call @tick every @ms, in @ms at the latest for the first time: timers of one pace tick
+ * together, so that an idle daemon wakes up once for all. False: no room.
+ */
 bool loop_every(int ms, void (*tick)(void *context), void *context);
+/* Call @tick in @ms; if it is waiting already, that stands. False: no room. */
+bool loop_once(int ms, void (*tick)(void *context), void *context);
 
 /* Run until loop_stop(). 0, or -errno if waiting failed. */
 int loop_run(void);

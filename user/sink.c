@@ -4,8 +4,10 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -31,6 +33,7 @@ struct sink {
 	enum sort sort;
 	char *path;
 	int listener; /* of a socket */
+	int epoll; /* of the listener and the readers; -1: of a file */
 	ino_t inode; /* of the socket's name: another may have taken it over */
 	bool complained; /* about the path; said once */
 	uint8_t *preamble;
@@ -107,6 +110,15 @@ static void reader_take(struct sink *s, struct reader *r, int fd)
 
 /* --- opening ----------------------------------------------------------------- */
 
+/* That the other end left is always told. A descriptor that is closed is watched no more.
+ */
+static bool watch(const struct sink *s, int fd, uint32_t events)
+{
+	struct epoll_event event = { .events = events };
+
+	return !epoll_ctl(s->epoll, EPOLL_CTL_ADD, fd, &event);
+}
+
 static int file_open(struct sink *s)
 {
 	int fd = open(s->path, O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | O_CLOEXEC,
@@ -133,6 +145,10 @@ static int fifo_open(struct sink *s)
 	fd = open(s->path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0)
 		return errno == ENXIO ? 0 : -errno;
+	if (!watch(s, fd, 0)) {
+		close(fd);
+		return -errno;
+	}
 	reader_take(s, &s->readers[0], fd);
 	return 0;
 }
@@ -157,6 +173,8 @@ static int socket_open(struct sink *s)
 	err = bind(s->listener, (const struct sockaddr *)&at, sizeof(at)) ? -errno : 0;
 	umask(mask);
 	if (!err && listen(s->listener, SINK_READERS))
+		err = -errno;
+	if (!err && !watch(s, s->listener, EPOLLIN))
 		err = -errno;
 	if (!err && !lstat(s->path, &st))
 		s->inode = st.st_ino;
@@ -189,7 +207,9 @@ static struct sink *sink_new(const char *target, const void *preamble, size_t n)
 		s->sort = SORT_FIFO;
 		path++;
 	}
-	s->listener = -1;
+	s->listener = s->epoll = -1;
+	if (s->sort != SORT_FILE)
+		s->epoll = epoll_create1(EPOLL_CLOEXEC);
 	s->reader_count = s->sort == SORT_SOCKET ? SINK_READERS : 1;
 	s->path = strdup(path);
 	s->preamble = malloc(n + 1);
@@ -200,7 +220,8 @@ static struct sink *sink_new(const char *target, const void *preamble, size_t n)
 		if (!s->readers[i].buffer)
 			s->reader_count = i;
 	}
-	if (!s->path || !s->preamble || !s->reader_count) {
+	if (!s->path || !s->preamble || !s->reader_count ||
+	    (s->epoll < 0 && s->sort != SORT_FILE)) {
 		sink_close(s);
 		return NULL;
 	}
@@ -241,6 +262,8 @@ void sink_close(struct sink *s)
 		if (s->inode && !lstat(s->path, &st) && st.st_ino == s->inode)
 			unlink(s->path);
 	}
+	if (s->epoll >= 0)
+		close(s->epoll);
 	free(s->path);
 	free(s->preamble);
 	free(s);
@@ -278,11 +301,20 @@ static void welcome(struct sink *s)
 
 		while (i < s->reader_count && s->readers[i].fd >= 0)
 			i++;
-		if (i == s->reader_count)
+		if (i == s->reader_count || !watch(s, fd, EPOLLIN))
 			close(fd);
 		else
 			reader_take(s, &s->readers[i], fd);
 	}
+}
+
+/* Nobody holds the other end of the FIFO; whoever takes it next wants the beginning. */
+static void farewell_fifo(struct sink *s, struct reader *r)
+{
+	struct pollfd at = { .fd = r->fd };
+
+	if (poll(&at, 1, 0) == 1 && at.revents & POLLERR)
+		reader_drop(s, r);
 }
 
 /* A socket's reader says nothing; what can be read is that it left. */
@@ -297,6 +329,8 @@ static void farewell(struct sink *s, struct reader *r)
 
 void sink_pump(struct sink *s)
 {
+	if (s->sort == SORT_FIFO)
+		farewell_fifo(s, &s->readers[0]);
 	if (s->sort == SORT_SOCKET)
 		welcome(s);
 	else if (s->readers[0].fd < 0)
@@ -307,6 +341,19 @@ void sink_pump(struct sink *s)
 		if (s->readers[i].fd >= 0)
 			reader_flush(s, &s->readers[i]);
 	}
+}
+
+bool sink_waits(const struct sink *s)
+{
+	for (size_t i = 0; i < s->reader_count; i++)
+		if (s->readers[i].used)
+			return true;
+	return false;
+}
+
+int sink_fd(const struct sink *s)
+{
+	return s->epoll;
 }
 
 void sink_reopen(struct sink *s)

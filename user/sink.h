@@ -18,7 +18,7 @@
 
 #define SINK_READERS 8
 #define SINK_BUFFER  (1 << 20)
-#define SINK_PUMP_MS 50 /* how often sink_pump() wants to be called */
+#define SINK_PUMP_MS 50 /* how often to call sink_pump(), while sink_waits() */
 
 struct sink;
 
@@ -40,8 +40,15 @@ void sink_close(struct sink *sink);
 /* All of the piece, or nothing of it, for each reader. */
 void sink_put(struct sink *sink, const void *bytes, size_t n);
 
-/* Take up new readers, give those who are there what waits for them. */
+/*
+ * Take up new readers, give those who are there what waits for them. Also to be called
+ * when sink_fd() is readable, and now and then: whether a FIFO has got a reader, only
+ * trying tells.
+ */
 void sink_pump(struct sink *sink);
+bool sink_waits(const struct sink *sink);
+/* Readable when somebody came to a socket, or left it or a FIFO; -1: of a file. */
+int sink_fd(const struct sink *sink);
 
 /* A file has been moved away: write what waits and go on in a new one. */
 void sink_reopen(struct sink *sink);
