@@ -90,6 +90,47 @@ static void services_are_chosen_by_name(void **state)
 	assert_null(top_service(top, NULL));
 }
 
+static void place_is(size_t at, const char *name)
+{
+	assert_string_equal(top_service_at(top, at)->service.name, name);
+}
+
+/* By rate, by total, by name; the chosen one stays chosen wherever it goes. */
+static void services_have_an_order(void **state)
+{
+	static const char *const names[] = { "c", "b", "a", NULL };
+	static const __u64 packets[2][3] = { { 0, 5000, 1000 }, { 0, 5010, 2000 } };
+	size_t at;
+
+	(void)state;
+	for (int second = 0; second < 2; second++) {
+		struct stats s = snapshot(names);
+
+		for (int i = 0; i < 3; i++)
+			s.services[i].in.by[KIND_NETCHAN][REASON_PLAYER].packets =
+				packets[second][i];
+		top_feed(top, &s, (second + 1) * 1000000000ll);
+		if (!second) {
+			/* No pace yet: as configured. */
+			place_is(0, "c");
+			assert_true(top_key(top, 'j', 5));
+		}
+	}
+	place_is(0, "a");
+	place_is(1, "b");
+	place_is(2, "c");
+	assert_string_equal(top_service(top, &at)->service.name, "b");
+	assert_int_equal(at, 1);
+	assert_true(top_key(top, 's', 5));
+	place_is(0, "b");
+	place_is(1, "a");
+	assert_true(top_key(top, 's', 5));
+	place_is(0, "a");
+	place_is(2, "c");
+	assert_true(top_key(top, 'j', 5));
+	assert_string_equal(chosen(), "c");
+}
+
 static struct tally *count(struct stats *s, enum wire_kind kind, enum reason reason)
 {
 	return &s->services[0].in.by[kind][reason];
@@ -309,6 +350,7 @@ int main(void)
 #define ROW(test) cmocka_unit_test_setup_teardown(test, begin, end)
 	const struct CMUnitTest tests[] = {
 		ROW(services_are_chosen_by_name),
+		ROW(services_have_an_order),
 		ROW(rows_have_paces_and_an_order),
 		ROW(keys),
 		ROW(players_keep_their_places),

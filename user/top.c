@@ -17,6 +17,7 @@ void top_feed(struct top *top, struct stats *stats, __s64 now_ns)
 	top->now = *stats;
 	top->now_ns = now_ns;
 	memset(stats, 0, sizeof(*stats));
+	top_services_sort(top);
 }
 
 void top_players_begin(struct top *top)
@@ -58,19 +59,24 @@ void top_free(struct top *top)
 
 /* --- choosing ---------------------------------------------------------------- */
 
-const struct stats_service *top_service(const struct top *top, size_t *ret_index)
+const struct stats_service *top_service_at(const struct top *top, size_t at)
 {
-	const struct stats *s = &top->now;
+	return &top->now.services[top->shown[at]];
+}
+
+const struct stats_service *top_service(const struct top *top, size_t *ret_at)
+{
 	size_t chosen = 0;
 
-	if (!s->service_count)
+	if (!top->now.service_count)
 		return NULL;
-	for (size_t i = 0; i < s->service_count; i++)
-		if (!strncmp(s->services[i].service.name, top->service, NAME_MAX_LEN))
+	for (size_t i = 0; i < top->now.service_count; i++)
+		if (!strncmp(top_service_at(top, i)->service.name, top->service,
+			     NAME_MAX_LEN))
 			chosen = i;
-	if (ret_index)
-		*ret_index = chosen;
-	return &s->services[chosen];
+	if (ret_at)
+		*ret_at = chosen;
+	return top_service_at(top, chosen);
 }
 
 const struct top_player *top_player(const struct top *top, size_t *ret_index)
@@ -102,7 +108,7 @@ static void service_move(struct top *top, long by)
 	if (!top_service(top, &at))
 		return;
 	memcpy(top->service,
-	       top->now.services[moved(at, by, top->now.service_count)].service.name,
+	       top_service_at(top, moved(at, by, top->now.service_count))->service.name,
 	       NAME_MAX_LEN);
 	top->scroll = 0;
 }
@@ -163,6 +169,7 @@ bool top_key(struct top *top, int key, size_t page_rows)
 		break;
 	case 's':
 		top->order = (top->order + 1) % TOP_ORDERS;
+		top_services_sort(top);
 		break;
 	case ' ':
 		top->paused = !top->paused;

@@ -4,7 +4,8 @@
  * drawing, which knows nothing else.
  *
  *	cmd_top.c	collects once a second, reads keys
- *	top.c		the model: what is shown, chosen, sorted
+ *	top.c		the model: what is shown and chosen
+ *	top_order.c	the order of services
  *	top_draw.c	the frame and the page of services
  *	top_players.c	the page of players, with the lagometer
  */
@@ -59,6 +60,7 @@ struct top {
 	double seconds; /* between before and now; 0: there is no pace yet */
 	struct top_player players[PLAYERS_MAX];
 	size_t player_count;
+	size_t shown[SERVICES_MAX]; /* indices of now's services, in order */
 	__u64 clock_ns; /* shield_clock() then */
 	struct players *figures; /* of followed players; NULL: the daemon has none */
 	int daemon; /* its process; 0: none */
@@ -81,11 +83,16 @@ void top_players_add(const struct player_key *key, const struct player *player,
 void top_players_end(struct top *top);
 void top_free(struct top *top);
 
+/* Put now's services in order, after a change of either. */
+void top_services_sort(struct top *top);
+
 /* False: the user has had enough. @page_rows: how many rows a page has. */
 bool top_key(struct top *top, int key, size_t page_rows);
 
-/* The service that is chosen, and its place; NULL: there is none at all. */
-const struct stats_service *top_service(const struct top *top, size_t *ret_index);
+/* The service that is shown in place @at, counted from 0. */
+const struct stats_service *top_service_at(const struct top *top, size_t at);
+/* The one that is chosen, and its place; NULL: there is none at all. */
+const struct stats_service *top_service(const struct top *top, size_t *ret_at);
 void top_pace(const struct top *top, const struct stats_service *service,
 	      struct pace *ret);
 /* Its rows that counted anything, in order; how many. @ret: TOP_ROWS of them. */

@@ -163,7 +163,7 @@ static int draw_services(const struct top *top, int y, int room)
 	if (room > 0 && chosen >= (size_t)room)
 		first = chosen - (size_t)room + 1;
 	for (size_t i = first; i < n && i < first + (size_t)room; i++)
-		draw_service(top, &top->now.services[i], y++, i == chosen);
+		draw_service(top, top_service_at(top, i), y++, i == chosen);
 	return y;
 }
 
@@ -265,7 +265,7 @@ static void draw_help(int y)
 		"j k, arrows  choose a service, or a player",
 		"f b, page    the next rows, the rows before",
 		"p, tab       services, or players",
-		"s            sort by rate, total or name",
+		"s            sort services and rows by rate, total or name",
 		"space        stop, go on",
 		"",
 		"pass/s drop/s ans/s   datagrams received, a second, by what became of them",
