@@ -36,14 +36,24 @@ int config_error(const char *path, int line, const char *format, ...)
 	return err;
 }
 
+#define FIRST_ROOM 4096 /* most files are shorter */
+
+/* Doubles its room until all is read; a NUL goes behind the text. */
 static int file_read(FILE *file, char **ret, size_t *ret_length)
 {
-	char *text = malloc(CONFIG_TEXT_MAX + 1);
-	size_t n;
+	size_t n = 0, room = FIRST_ROOM;
+	char *text = NULL, *more;
 
-	if (!text)
-		return -ENOMEM;
-	n = fread(text, 1, CONFIG_TEXT_MAX + 1, file);
+	do {
+		room = text ? room * 2 : room;
+		more = realloc(text, room + 1);
+		if (!more) {
+			free(text);
+			return -ENOMEM;
+		}
+		text = more;
+		n += fread(text + n, 1, room - n, file);
+	} while (n == room && n <= CONFIG_TEXT_MAX);
 	if (ferror(file)) {
 		int err = errno;
 
