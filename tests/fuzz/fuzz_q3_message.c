@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Messages as they are after netchan and scrambling, each dialect, with the state of
- * those before: the first byte chooses the dialect, then each message is a byte for the
- * direction and the step of its sequence, two for its length, its bytes. A message that
- * was judged decoded must be decoded again when it is parsed without state.
+ * those before: the first byte chooses the dialect (bits 0-4), whether there is
+ * little room for state (5), and whether all is known from the beginning (7). Then each
+ * piece is a message. How: bit 0 from a client, bit 1 with its fields, the rest is the
+ * step of its sequence. A message that was judged decoded must be decoded again when it
+ * is parsed without state.
  */
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "q3_demo.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
+#include "q3_mutate.h"
 
 static struct record_tape tape;
 
@@ -31,46 +28,60 @@ static void parse(struct q3_game *g, const struct q3_dialect *d, uint8_t how,
 	/* Only a vehicle's presence depends on state. */
 	if (good && !(d->flags & Q3_PILOT)) {
 		q3_parse_init(&p, message, n, d, NULL, &r);
-		if (!q3_decode_message(&p, direction))
-			abort();
+		must(q3_decode_message(&p, direction));
 	}
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+static const struct q3_dialect *dialect_of(uint8_t first)
 {
-	struct q3_game *g = NULL;
-	const struct q3_dialect *d;
 	unsigned int dialects = 0, chosen;
-	int32_t sequence = 1;
-	size_t at = 1;
 
-	if (!tape.items && record_tape_create(&tape, 4096, 1 << 16))
-		return 0;
 	while (q3_dialects[dialects])
 		dialects++;
-	if (!n)
-		return 0;
-	chosen = (data[0] & 127) % (dialects + 3);
-	d = chosen < dialects ? q3_dialects[chosen] : q3_old_dialects[chosen - dialects];
-	if (!q3_game_get(&g, d))
-		return 0;
-	g->fresh = data[0] & 128;
-	q3_demo_recognise(data, n);
-	while (at + 3 <= n) {
-		size_t left = n - at - 3;
-		size_t length = data[at + 1] | (size_t)data[at + 2] << 8;
-		uint8_t how = data[at], *copy;
+	chosen = (first & 31) % (dialects + 3);
+	return chosen < dialects ? q3_dialects[chosen]
+				 : q3_old_dialects[chosen - dialects];
+}
 
-		length = length < left ? length : left;
-		copy = malloc(length ? length : 1);
-		if (!copy)
-			break;
-		memcpy(copy, data + at + 3, length);
-		sequence += how >> 2;
-		parse(g, d, how, copy, length, sequence);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const struct q3_dialect *d;
+	struct q3_game *g = NULL;
+	int32_t sequence = 1;
+	struct piece piece;
+	size_t at = 1;
+
+	if (!tape.items)
+		must(!record_tape_create(&tape, 4096, 1 << 16));
+	if (!size)
+		return 0;
+	d = dialect_of(data[0]);
+	must(q3_game_get(&g, d) != NULL);
+	g->fresh = data[0] & 128;
+	if (data[0] & 32)
+		q3_game_crowd(g);
+	while (piece_next(data, size, &at, &piece)) {
+		uint8_t *copy = exact_copy(piece.bytes, piece.n);
+
+		sequence += piece.how >> 2;
+		parse(g, d, piece.how, copy, piece.n, sequence);
 		free(copy);
-		at += 3 + length;
 	}
 	q3_game_drop(&g);
 	return 0;
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned int seed)
+{
+	uint32_t state = seed | 1;
+	uint32_t kind = dice(&state, 8);
+	struct piece piece;
+
+	if (!size || kind == 0)
+		return LLVMFuzzerMutate(data, size, max);
+	if (kind == 1)
+		return pieces_mutate(data, size, max, 1, &state);
+	if (!piece_choose(data, size, 1, &state, &piece))
+		return LLVMFuzzerMutate(data, size, max);
+	return q3_piece_mutate(data, size, max, &piece, 0, dialect_of(data[0]), &state);
 }
