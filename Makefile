@@ -6,7 +6,7 @@
 #   make test           every test that needs no virtual machine (check: without deps)
 #   make vmtest         the kernels of vmtests/KERNELS (KERNEL=..., VM=vng|qemu)
 #   make bench          ns per packet, as ratios to the floor and to peers
-#   make fuzz           FUZZ_TIME=60 seconds a target
+#   make fuzz           FUZZ_TIME=60 seconds or FUZZ_RUNS=10000000 inputs a target
 #   make lint format-check install clean
 #   V=1 shows commands; O=dir builds elsewhere; SKIP_DEPS=1 never calls apt
 
@@ -179,6 +179,13 @@ $(O)/tests/fuzz/fuzz_%: tests/fuzz/fuzz_%.c $(O)/fuzz/libuser.a
 	$(Q)$(CLANG) $(CPPFLAGS_ALL) -Itests $(CFLAGS_ALL) $(SANITIZE) -fsanitize=fuzzer \
 		-MF $@.d -o $@ $< $(O)/fuzz/libuser.a $(LDLIBS_ALL)
 
+$(O)/tests/fuzz/seeds: tests/fuzz/seeds.c $(O)/fuzz/libuser.a
+	$(call say,CLANG)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(SANITIZE) -MF $@.d -o $@ $< \
+		-Wl,--wrap=q3_decode_message,--wrap=huffman_adaptive_decode \
+		$(O)/fuzz/libuser.a $(LDLIBS_ALL)
+
 $(O)/tests/fuzz/dict: tests/fuzz/dict.c
 	$(call say,CC)
 	$(Q)mkdir -p $(@D)
@@ -187,13 +194,9 @@ $(O)/tests/fuzz/dict: tests/fuzz/dict.c
 $(O)/tests/fuzz/wire.dict: $(O)/tests/fuzz/dict
 	$(Q)$< > $@
 
-fuzz: $(FUZZ_BIN) $(O)/tests/fuzz/wire.dict
-	$(Q)for f in $(FUZZ_BIN); do echo "== $${f##*/}"; mkdir -p $$f.corpus && \
-		$$f -max_total_time=$(FUZZ_TIME) -timeout=10 -print_final_stats=1 \
-			-dict=$(O)/tests/fuzz/wire.dict -artifact_prefix=$$f- $$f.corpus \
-			2>$$f.log || { cat $$f.log; exit 1; }; \
-		grep -E 'number_of_executed|^#.*DONE' $$f.log; \
-	done
+fuzz: $(FUZZ_BIN) $(O)/tests/fuzz/wire.dict $(O)/tests/fuzz/seeds
+	$(Q)BUILD=$(O) FUZZ_RUNS=$(FUZZ_RUNS) FUZZ_TIME=$(FUZZ_TIME) CORPUS=$(CORPUS) \
+		tests/fuzz/run.sh $(FUZZ_BIN)
 
 # Packages. A fresh machine needs only make, and root or none of this.
 deps:
@@ -241,8 +244,8 @@ install: all
 C_ALL		= $(sort $(wildcard $(addsuffix /*.[ch],include bpf user tests tests/lab \
 		  tests/fuzz tests/bench vmtests)))
 C_LINT		= $(filter-out %.bpf.c,$(filter %.c,$(C_ALL)))
-SH_ALL		= $(sort .ci/run $(wildcard $(addsuffix /*.sh,tests tests/lab tests/bench \
-		  vmtests)))
+SH_ALL		= $(sort .ci/run $(wildcard $(addsuffix /*.sh,tests tests/lab tests/fuzz \
+		  tests/bench vmtests)))
 
 format-check:
 	$(Q)clang-format --dry-run -Werror $(C_ALL)
