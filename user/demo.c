@@ -26,7 +26,8 @@ struct demo {
 	int64_t time_ns;
 	const char *error;
 	bool ended;
-	uint8_t bytes[DEMO_BLOCK_MAX];
+	uint8_t *bytes; /* of the last block */
+	size_t room; /* grows to the largest block */
 };
 
 struct demo *demo_open(FILE *file, enum demo_format format)
@@ -47,6 +48,7 @@ void demo_close(struct demo *demo)
 	if (!demo)
 		return;
 	fclose(demo->file);
+	free(demo->bytes);
 	free(demo);
 }
 
@@ -80,10 +82,32 @@ static int head_read(struct demo *demo, uint8_t *to, size_t n)
 	return 0;
 }
 
+#define ROOM_MIN 4096
+
+/* Room for @n bytes, in powers of two. */
+static bool room_for(struct demo *demo, size_t n)
+{
+	size_t room = demo->room ? demo->room : ROOM_MIN;
+	uint8_t *bytes;
+
+	while (room < n)
+		room *= 2;
+	if (room == demo->room)
+		return true;
+	bytes = realloc(demo->bytes, room);
+	if (!bytes)
+		return false;
+	demo->bytes = bytes;
+	demo->room = room;
+	return true;
+}
+
 static int body_read(struct demo *demo, int64_t length, struct demo_block *ret)
 {
 	if (length < 0 || length > DEMO_BLOCK_MAX)
 		return broken(demo, "impossible block length");
+	if (!room_for(demo, (size_t)length))
+		return broken(demo, "no memory for a block");
 	if (fread(demo->bytes, 1, (size_t)length, demo->file) != (size_t)length)
 		return broken(demo, "file ends within a block");
 	ret->bytes = demo->bytes;

@@ -2,8 +2,8 @@
 /*
  * demo.h - demo files: which kind, by content, and their blocks one by one.
  *
- * Framing only; what a block holds is for the family's decoder. Nothing is allocated
- * per block, and no block is larger than DEMO_BLOCK_MAX.
+ * Framing only; what a block holds is for the family's decoder. Memory grows to the
+ * largest block and no further, and no block is larger than DEMO_BLOCK_MAX.
  */
 #ifndef DEMO_H
 #define DEMO_H
