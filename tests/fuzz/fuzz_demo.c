@@ -22,14 +22,26 @@ static bool is_quake3(enum demo_format format)
 	return format == DEMO_DM3 || format == DEMO_DM3_OLD;
 }
 
+/* The reader's buffer is larger than its block. */
+static void quake3_block(struct q3_session *q3, const struct demo_block *block,
+			 struct record *r)
+{
+	uint8_t *copy = exact_copy(block->bytes, block->n);
+
+	q3_demo_block(q3, block->sequence, copy, block->n, r);
+	free(copy);
+}
+
 static void walk(FILE *file, enum demo_format format)
 {
 	static struct record_tape tape;
 	static struct jsonl json;
 	struct q3_session q3 = { .game = NULL };
 	struct demo_block block;
+	uint64_t blocks = 0;
 	struct demo *demo;
 	struct record r;
+	int result;
 
 	if (!json.out) {
 		jsonl_init(&json, nowhere());
@@ -39,15 +51,19 @@ static void walk(FILE *file, enum demo_format format)
 	must(demo != NULL);
 	if (is_quake3(format))
 		q3_demo_start(&q3, format == DEMO_DM3 ? Q3_DEMO_MODERN : Q3_DEMO_OLD);
-	while (demo_next(demo, &block) == 1) {
+	while ((result = demo_next(demo, &block)) == 1) {
+		must(demo_blocks(demo) == ++blocks);
 		must(block.n <= DEMO_BLOCK_MAX);
 		record_reset(&r, &tape);
 		r.family = demo_family(format);
 		r.kind = block.kind;
 		if (is_quake3(format))
-			q3_demo_block(&q3, block.sequence, block.bytes, block.n, &r);
+			quake3_block(&q3, &block, &r);
 		jsonl_record(&json, &r);
 	}
+	/* It stays at its end, for the same reason. */
+	must(demo_next(demo, &block) == result && demo_blocks(demo) == blocks);
+	must(!!strcmp(demo_error(demo), "no error") == (result < 0));
 	q3_session_drop(&q3);
 	demo_close(demo);
 }
