@@ -5,7 +5,7 @@
  * little room for state (5), and whether all is known from the beginning (7). Then each
  * piece is a message. How: bit 0 from a client, bit 1 with its fields, the rest is the
  * step of its sequence. A message that was judged decoded must be decoded again when it
- * is parsed without state.
+ * is parsed without state, and no message may leave the store of states in disorder.
  */
 #include "q3_demo.h"
 #include "q3_mutate.h"
@@ -30,6 +30,32 @@ static void parse(struct q3_game *g, const struct q3_dialect *d, uint8_t how,
 		q3_parse_init(&p, message, n, d, NULL, &r);
 		must(q3_decode_message(&p, direction));
 	}
+}
+
+/*
+ * Each state is either free or has as many references as it says. None is lost, unless
+ * the game began crowded.
+ */
+static void check_states(const struct q3_game *g, bool crowded)
+{
+	static uint16_t found[Q3_STATES_MAX];
+	unsigned int free_states = 0;
+
+	memset(found, 0, g->touched * sizeof(*found));
+	for (unsigned int i = 0; i < Q3_COUNT(g->snapshots); i++)
+		for (unsigned int k = 0; k < g->snapshots[i].count; k++)
+			found[g->snapshots[i].entity[k].state]++;
+	for (unsigned int i = 0; i < Q3_ENTITIES; i++)
+		found[g->baseline[i]]++;
+	for (uint16_t at = g->free; at != Q3_NONE; at = g->refs[at]) {
+		must(at && at < g->touched && !found[at]);
+		found[at] = Q3_NONE;
+		free_states++;
+	}
+	must(free_states < g->touched);
+	for (unsigned int i = 1; i < g->touched; i++)
+		must(found[i] == Q3_NONE || (crowded && !found[i]) ||
+		     (found[i] && found[i] == g->refs[i]));
 }
 
 static const struct q3_dialect *dialect_of(uint8_t first)
@@ -65,6 +91,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 		sequence += piece.how >> 2;
 		parse(g, d, piece.how, copy, piece.n, sequence);
+		check_states(g, data[0] & 32);
 		free(copy);
 	}
 	q3_game_drop(&g);
