@@ -10,6 +10,12 @@
 #include "q3_demo.h"
 #include "q3_mutate.h"
 
+enum start {
+	DIALECT = 31,
+	CROWDED = 1 << 5,
+	FRESH = 1 << 7,
+};
+
 static struct record_tape tape;
 
 static void parse(struct q3_game *g, const struct q3_dialect *d, uint8_t how,
@@ -64,7 +70,7 @@ static const struct q3_dialect *dialect_of(uint8_t first)
 
 	while (q3_dialects[dialects])
 		dialects++;
-	chosen = (first & 31) % (dialects + 3);
+	chosen = (first & DIALECT) % (dialects + 3);
 	return chosen < dialects ? q3_dialects[chosen]
 				 : q3_old_dialects[chosen - dialects];
 }
@@ -83,15 +89,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	d = dialect_of(data[0]);
 	must(q3_game_get(&g, d) != NULL);
-	g->fresh = data[0] & 128;
-	if (data[0] & 32)
-		q3_game_crowd(g);
+	g->fresh = data[0] & FRESH;
 	while (piece_next(data, size, &at, &piece)) {
 		uint8_t *copy = exact_copy(piece.bytes, piece.n);
 
-		sequence += piece.how >> 2;
+		/* Now and then an old one comes late. */
+		sequence += piece.how >> 2 < 63 ? piece.how >> 2 : -32;
+		if (data[0] & CROWDED)
+			q3_game_crowd(g);
 		parse(g, d, piece.how, copy, piece.n, sequence);
-		check_states(g, data[0] & 32);
+		check_states(g, data[0] & CROWDED);
 		free(copy);
 	}
 	q3_game_drop(&g);
@@ -101,13 +108,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned int seed)
 {
 	uint32_t state = seed | 1;
-	uint32_t kind = dice(&state, 8);
+	uint32_t kind = dice(&state, 16);
 	struct piece piece;
 
 	if (!size || kind == 0)
 		return LLVMFuzzerMutate(data, size, max);
-	if (kind == 1)
+	if (kind < 3)
 		return pieces_mutate(data, size, max, 1, &state);
+	if (kind == 3) {
+		data[0] ^= dice(&state, 2) ? CROWDED : dice(&state, 256);
+		return size;
+	}
 	if (!piece_choose(data, size, 1, &state, &piece))
 		return LLVMFuzzerMutate(data, size, max);
 	return q3_piece_mutate(data, size, max, &piece, 0, dialect_of(data[0]), &state);

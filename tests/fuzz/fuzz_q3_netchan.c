@@ -58,8 +58,6 @@ static void begin(struct q3_session *s, uint8_t start)
 	q3_session_on_accept(s, NULL);
 	if (start & NOT_FRESH)
 		s->fresh = s->game->fresh = false;
-	if (start & CROWDED)
-		q3_game_crowd(s->game);
 }
 
 static void word(struct q3_session *s, const uint8_t *bytes, size_t n)
@@ -185,6 +183,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		uint8_t *copy = piece.how & FULL_SLICE ? full_slice(&piece, &n)
 						       : exact_copy(piece.bytes, n);
 
+		if (data[0] & CROWDED && s.game)
+			q3_game_crowd(s.game);
 		if (piece.how & WORD)
 			word(&s, copy, n);
 		else
@@ -199,19 +199,23 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned 
 {
 	const struct q3_dialect *d = &q3_dialect_68;
 	uint32_t state = seed | 1;
-	uint32_t kind = dice(&state, 8);
+	uint32_t kind = dice(&state, 16);
 	struct piece piece;
 	size_t at;
 
 	if (!size || kind == 0 || !piece_choose(data, size, 1, &state, &piece))
 		return LLVMFuzzerMutate(data, size, max);
-	if (kind < 3)
+	if (kind < 5)
 		return pieces_mutate(data, size, max, 1, &state);
+	if (kind == 5) {
+		data[0] ^= dice(&state, 2) ? 1U << dice(&state, 8) : dice(&state, 256);
+		return size;
+	}
 	if ((data[0] & PROTOCOL) == 2)
 		d = &q3_dialect_jka;
 	else if ((data[0] & PROTOCOL) == 3)
 		d = &q3_dialect_et;
-	if (kind == 3 && piece.n >= 4) {
+	if (kind < 8 && piece.n >= 4) {
 		/* Sequences near each other, and slices of one message. */
 		at = (size_t)(piece.bytes - data);
 		data[at] = (uint8_t)dice(&state, 16);

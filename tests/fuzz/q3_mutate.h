@@ -274,7 +274,7 @@ static inline size_t q3_message_mutate(uint8_t *data, size_t *size, size_t max, 
 
 	if (room > sizeof(fresh))
 		room = sizeof(fresh);
-	if (n > room)
+	if (!room || n > room)
 		return n;
 	memcpy(fresh, data + at, n);
 	if (d->flags & Q3_PLAIN) {
@@ -306,12 +306,17 @@ static inline size_t q3_piece_mutate(uint8_t *data, size_t size, size_t max,
 	return size;
 }
 
-/* A game with hardly any room left: what needs long inputs happens in short ones. */
+/*
+ * Leaves a game hardly any room: what needs long inputs happens in short ones. To be
+ * called again and again, since a gamestate clears it.
+ */
 static inline void q3_game_crowd(struct q3_game *g)
 {
 	static char text[Q3_STRING_MAX];
 	unsigned int room = 100;
 
+	if (g->configstring_used > Q3_CONFIGSTRING_BYTES / 2)
+		return;
 	memset(text, 'x', sizeof(text));
 	for (unsigned int i = 1000; g->configstring_used + room < Q3_CONFIGSTRING_BYTES;
 	     i++) {
@@ -321,7 +326,8 @@ static inline void q3_game_crowd(struct q3_game *g)
 				    left < sizeof(text) ? left : sizeof(text));
 	}
 	g->server.head = g->client.head = Q3_TEXT_BYTES - 8;
-	g->touched = g->states - 6;
+	if (g->touched < g->states - 6)
+		g->touched = g->states - 6;
 }
 
 #endif /* Q3_MUTATE_H */
