@@ -498,7 +498,20 @@ static int one_file(const char *name)
 	return status;
 }
 
-/* What no recording may hold: the words of a handshake, a legacy client's first. */
+/* A message from a row of values, each behind its width; the row ends with width 0. */
+static size_t make_message(uint8_t *to, size_t max, const uint32_t (*value)[2])
+{
+	struct q3_bit_writer w = { to, 0, max * 8 };
+
+	for (; (*value)[0]; value++)
+		q3_write(&w, (*value)[1], (*value)[0]);
+	if (!(w.bits % 8))
+		to[w.bits / 8] = 0;
+	return w.bits / 8 + 1;
+}
+
+/* What no recording may hold: the words of a handshake, a legacy client's first, a move
+ * under a key that is known. */
 static void note_handshake(void)
 {
 	static const uint8_t words[] =
@@ -508,19 +521,35 @@ static void note_handshake(void)
 		"\x80\1\0\2"
 		"\x80\1\0\4"
 		"\x80\5\0\3\x4d\0\0\0";
-	struct q3_bit_writer w = { (uint8_t[64]){ 1, 0, 0, 0, 5, 0 }, 6 * 8, 64 * 8 };
+	static const uint32_t first[][2] = {
+		{ 32, 0 }, { 32, 0 }, { 32, 0 }, { 8, 5 }, { 0 }
+	};
+	static const uint32_t gamestate[][2] = {
+		{ 32, 0 },   { 8, 2 },	 { 32, 0 },   { 8, 3 },	  { 16, 1 },
+		{ 8, '\\' }, { 8, 's' }, { 8, 'v' },  { 8, '_' }, { 8, 's' },
+		{ 8, 'e' },  { 8, 'r' }, { 8, 'v' },  { 8, 'e' }, { 8, 'r' },
+		{ 8, 'i' },  { 8, 'd' }, { 8, '\\' }, { 8, '5' }, { 8, 0 },
+		{ 8, 8 },    { 32, 0 },	 { 32, 9 },   { 8, 8 },	  { 0 },
+	};
+	static const uint32_t move[][2] = { { 32, 5 }, { 32, 1 }, { 32, 0 }, { 8, 2 },
+					    { 8, 1 },  { 1, 1 },  { 8, 50 }, { 1, 1 },
+					    { 1, 1 },  { 16, 7 }, { 7, 0 },  { 8, 5 },
+					    { 0 } };
+	static const uint8_t head[10] = { 1, 0, 0, 0, 5 };
 	struct seed seed = { .n = 0 };
+	uint8_t message[128];
 
-	for (int i = 0; i < 3; i++)
-		q3_write(&w, 0, 32);
-	q3_write(&w, 5, 8);
-	if (!(w.bits % 8))
-		w.bytes[w.bits / 8] = 0;
-	seed_put(&seed, words, sizeof(words) - 1);
+	seed_once(NETCHAN, words, sizeof(words) - 1, NULL, 0);
+	seed_put(&seed, "\x08", 1);
+	seed_piece(&seed, 1 | 4 | 8, head, 6, message,
+		   make_message(message, sizeof(message), first));
 	seed_write(NETCHAN, &seed);
 	seed.n = 0;
-	seed_put(&seed, "\x08", 1);
-	seed_piece(&seed, 1 | 4 | 8, w.bytes, w.bits / 8 + 1, NULL, 0);
+	seed_put(&seed, "\1", 1);
+	seed_piece(&seed, 2 | 4, head, 8, message,
+		   make_message(message, sizeof(message), gamestate));
+	seed_piece(&seed, 1 | 2 | 4, head, 10, message,
+		   make_message(message, sizeof(message), move));
 	seed_write(NETCHAN, &seed);
 }
 
