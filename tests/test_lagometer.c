@@ -196,19 +196,27 @@ static void busy_client(void **state)
 		from_client(&s, ++c2s, n);
 		s.now_ns += 30 * MS;
 	}
-	for (uint32_t n = 21; n <= 40; n++) {
+	for (uint32_t n = 21; n <= 80; n++) {
 		from_server(&s, n, 0);
 		s.now_ns += 50 * MS;
 	}
+	/* Three seconds: nobody knows its ping then. */
+	assert_int_equal(only_player(&s)->ping_ms, 20);
+	lagometer_sweep(s.l, s.now_ns);
+	assert_int_equal(only_player(&s)->ping_ms, LAG_PING_NONE);
 	for (int i = 0; i < 3; i++) {
-		from_client(&s, ++c2s, 20);
+		from_client(&s, ++c2s, 21); /* which it had got three seconds ago */
 		s.now_ns += 10 * MS;
 	}
-	from_client(&s, ++c2s, 40);
+	from_client(&s, ++c2s, 80);
 	p = only_player(&s);
 	assert_int_equal(p->way[LAG_S2C].lost, 0);
-	assert_int_equal(p->way[LAG_S2C].unsure, 19);
-	assert_int_equal(p->way[LAG_S2C].received, 21);
+	assert_int_equal(p->way[LAG_S2C].unsure, 58);
+	assert_int_equal(p->way[LAG_S2C].received, 22);
+	from_server(&s, 81, 0);
+	s.now_ns += 20 * MS;
+	from_client(&s, ++c2s, 81);
+	assert_in_range(only_player(&s)->ping_ms, 20, 80);
 	lagometer_free(s.l);
 }
 

@@ -43,8 +43,10 @@ struct place {
 	struct way way[LAG_WAYS];
 	bool has_ack;
 	uint32_t ack;
+	int64_t acked_ns; /* when a ping was last taken */
 	int64_t spoke_ns; /* when the client last did */
 	int64_t steady_ns; /* since when it has done so without a stall */
+	bool silent; /* it had not for a second, until now */
 	uint16_t ping[FLOOR_OF];
 	uint64_t pings;
 	bool has_reliable; /* NetQuake's, on its way */
@@ -130,6 +132,11 @@ void lagometer_sweep(struct lagometer *l, int64_t now_ns)
 			p->used = false;
 		if (p->used && now_ns - p->player.last_ns > 2 * SECOND_NS)
 			p->player.snapshots_per_s = p->player.packets_per_s = 0;
+		/* Who loads a map, or has gone, has no ping; the server then says 999. */
+		if (p->has_ack && now_ns - p->acked_ns > 2 * SECOND_NS) {
+			p->player.ping_ms = LAG_PING_NONE;
+			p->pings = 0;
+		}
 	}
 }
 
@@ -299,13 +306,14 @@ static uint32_t ping_floor(const struct place *p)
 	return floor;
 }
 
-static void see_ping(struct place *p, int64_t took_ns)
+static void see_ping(struct place *p, int64_t took_ns, int64_t time_ns)
 {
 	int64_t ms = (took_ns + MS_NS / 2) / MS_NS;
 	uint32_t *ping = &p->player.ping_ms;
 
 	if (ms < 0 || ms >= LAG_PING_NONE)
 		return;
+	p->acked_ns = time_ns;
 	p->ping[p->pings++ % FLOOR_OF] = (uint16_t)ms;
 	/* An eighth of what is new. */
 	*ping = *ping == LAG_PING_NONE ? (uint32_t)ms
@@ -329,7 +337,10 @@ static void see_arrived(struct place *p, struct message *m, int64_t time_ns)
 		mark(d, m, LAG_ANSWERED, LAG_LOST);
 		return;
 	}
-	see_ping(p, time_ns - m->time_ns);
+	/* What came while the client was silent shows how long that was, not its way. */
+	if (p->silent)
+		return;
+	see_ping(p, time_ns - m->time_ns, time_ns);
 	if (!s)
 		return;
 	s->ping_ms = (uint16_t)(ms < LAG_PING_NONE ? ms : LAG_PING_NONE - 1);
@@ -357,6 +368,7 @@ static void see_passed(struct lag_direction *d, struct message *m, int64_t time_
  */
 static bool see_steady(struct place *p, int64_t time_ns)
 {
+	p->silent = p->spoke_ns && time_ns - p->spoke_ns > SECOND_NS;
 	if (time_ns - p->spoke_ns > STALL_NS)
 		p->steady_ns = time_ns;
 	p->spoke_ns = time_ns;
@@ -370,15 +382,16 @@ static void see_ack(struct place *p, uint32_t ack, bool newest, int64_t time_ns)
 	struct way *w = &p->way[LAG_S2C];
 	struct message *m = message_find(w, ack);
 	int64_t due_ns = (int64_t)(ping_floor(p) + SLACK_MS) * MS_NS;
+	bool steady;
 
 	if (!m || w->highest - ack >= LAG_WINDOW)
 		return;
+	steady = see_steady(p, time_ns);
 	see_arrived(p, m, time_ns);
-	newest = newest && see_steady(p, time_ns);
 	for (uint32_t s = ack + 1; s - 1 != w->highest; s++) {
 		struct message *later = message_find(w, s);
 
-		if (!newest || !later || later->asked ||
+		if (!newest || !steady || !later || later->asked ||
 		    p->player.ping_ms == LAG_PING_NONE ||
 		    time_ns - later->time_ns < due_ns)
 			continue;
@@ -402,7 +415,7 @@ static void see_reliable(struct place *p, const struct lag_facts *f, bool c2s,
 			 int64_t time_ns)
 {
 	if (c2s && f->acknowledges && p->has_reliable && f->sequence == p->reliable) {
-		see_ping(p, time_ns - p->reliable_ns);
+		see_ping(p, time_ns - p->reliable_ns, time_ns);
 		p->has_reliable = false;
 	} else if (!c2s && !f->acknowledges &&
 		   !(p->has_reliable && f->sequence == p->reliable)) {
