@@ -13,7 +13,7 @@
 #define MS_NS	     1000000LL
 #define LEAP_MAX     1024 /* a larger step forward is no loss: we have not watched */
 #define RESTART_BACK 64 /* a larger step back is another connection */
-#define FLOOR_OF     32 /* pings, of which the shortest counts */
+#define PINGS_OF     32 /* pings, of which the mean is shown and the shortest counts */
 #define SLACK_MS     5
 #define BURST_NS     (8 * MS_NS) /* what comes within was sent at one time */
 #define STALL_NS     (100 * MS_NS) /* who is silent for so long may not have listened */
@@ -47,7 +47,7 @@ struct place {
 	int64_t spoke_ns; /* when the client last did */
 	int64_t steady_ns; /* since when it has done so without a stall */
 	bool silent; /* it had not for a second, until now */
-	uint16_t ping[FLOOR_OF];
+	uint16_t ping[PINGS_OF];
 	uint64_t pings;
 	bool has_reliable; /* NetQuake's, on its way */
 	uint32_t reliable;
@@ -300,7 +300,7 @@ static uint32_t ping_floor(const struct place *p)
 {
 	uint32_t floor = LAG_PING_NONE;
 
-	for (size_t i = 0; i < FLOOR_OF; i++)
+	for (size_t i = 0; i < PINGS_OF; i++)
 		if (i < p->pings && p->ping[i] < floor)
 			floor = p->ping[i];
 	return floor;
@@ -309,15 +309,16 @@ static uint32_t ping_floor(const struct place *p)
 static void see_ping(struct place *p, int64_t took_ns, int64_t time_ns)
 {
 	int64_t ms = (took_ns + MS_NS / 2) / MS_NS;
-	uint32_t *ping = &p->player.ping_ms;
+	uint32_t sum = (uint32_t)ms, kept = 1;
 
 	if (ms < 0 || ms >= LAG_PING_NONE)
 		return;
 	p->acked_ns = time_ns;
-	p->ping[p->pings++ % FLOOR_OF] = (uint16_t)ms;
-	/* An eighth of what is new. */
-	*ping = *ping == LAG_PING_NONE ? (uint32_t)ms
-				       : (uint32_t)((*ping * 7 + (uint32_t)ms + 4) / 8);
+	p->ping[p->pings++ % PINGS_OF] = (uint16_t)ms;
+	/* The mean, as Quake III's server takes it of as many. */
+	for (; kept < PINGS_OF && kept < p->pings; kept++)
+		sum += p->ping[(p->pings - 1 - kept) % PINGS_OF];
+	p->player.ping_ms = (sum + kept / 2) / kept;
 }
 
 static void see_arrived(struct place *p, struct message *m, int64_t time_ns)

@@ -65,7 +65,7 @@ struct lag_player {
 	char name[LAG_NAME]; /* "" while not known; bytes of the wire */
 	char map[LAG_NAME];
 	int64_t since_ns, last_ns;
-	uint32_t ping_ms; /* smoothed; LAG_PING_NONE: not known */
+	uint32_t ping_ms; /* mean of the last 32; LAG_PING_NONE: not known */
 	uint32_t snapshots_per_s; /* of the last whole second */
 	uint32_t packets_per_s; /* from the client */
 	uint64_t snapshots;
