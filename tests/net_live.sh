@@ -260,6 +260,34 @@ off()
 		[ ! -e "$work/live.jsonl" ]
 }
 
+# With the privileges that are left: no program on the link, nothing pinned.
+detaches_on_exit()
+{
+	shield_stop TERM
+	{
+		shield_config
+		echo 'on_exit = detach'
+	} >"$work/shield.conf"
+	shield_start && [ "$(program_id)" != 0 ] || return
+	shield_stop TERM
+	[ "$(program_id)" = 0 ] && [ -z "$(find /sys/fs/bpf -mindepth 2 -type f)" ]
+}
+
+program_id()
+{
+	net_in server ip -json link show srv0 | jq '.[0].xdp.prog.id // 0'
+}
+
+# CAP_NET_ADMIN, CAP_PERFMON and CAP_BPF, for good, and only the calls of confine.c.
+confined()
+{
+	local status=/proc/$shield_pid/status
+
+	[ "$(awk '/^Cap(Prm|Eff|Bnd):/ { print $2 }' "$status" | sort -u)" = 000000c000001000 ] &&
+		grep -qx 'NoNewPrivs:[[:space:]]*1' "$status" &&
+		grep -qx 'Seccomp:[[:space:]]*2' "$status"
+}
+
 # Where nothing happens: once a second for figures, and now and then for the attachments.
 idle()
 {
@@ -281,6 +309,7 @@ wakes()
 net_test_begin "$@"
 server_start
 test_flood
+net_check "it has no more privileges than it needs" confined
 net_check "rotation by signal" rotated
 test_elsewhere
 live_config 1 1000000 1 >"$work/shield.conf"
@@ -289,4 +318,5 @@ net_check "ring losses are counted" ring_losses
 net_check "what is over the budget is shed" shedding
 net_check "off is off" off
 net_check "idle, it sleeps" idle
+net_check "on_exit = detach leaves nothing" detaches_on_exit
 exit "$net_failed"

@@ -303,6 +303,8 @@ static int start(struct daemon *d, const struct arguments *a)
 		serve_players(d->serve, d->live);
 		err = priv_drop();
 	}
+	if (!err)
+		err = priv_confine();
 	return err;
 }
 
