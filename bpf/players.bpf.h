@@ -22,6 +22,7 @@
 #define PROOFS_ACK	 3 /* NetQuake, see netquake_prove() */
 #define PROOFS_CLOCK	 3
 #define CLC_MOVE	 3
+#define CLOCK_LEAST	 (1u << 24) /* below: no float of any time, but a sequence */
 
 /* More than any client sends: packetdup and 250 frames a second together. */
 static const struct limit player_limit = { 1000000000ull / 800,
@@ -194,24 +195,42 @@ static __always_inline void player_key(const struct packet *p, enum side peer,
 	ret->slot = slot;
 }
 
+/* Is @clock the one that is @held? It is wanted no more then, nor once it is @past. */
+static __always_inline bool clock_answered(__u32 *held, __u32 clock, bool past)
+{
+	bool same = *held == clock;
+
+	if (same || (past && (__s32)(clock - *held) > 0))
+		*held = 0;
+	return same;
+}
+
 /*
  * NetQuake has no challenge. What comes to the same: a client's every move names the
- * server's clock as it was sent last, a float that nobody else can know (DarkPlaces 7
- * puts a sequence before it). Before the game, while the level is being sent, there is no
- * clock: then who has acknowledged several blocks may have the next, and no more than
- * that, for acknowledgements can be foretold.
+ * server's clock as it was sent last, a float that only those in that game can know
+ * (DarkPlaces 7 puts a sequence before it). clock_hold() holds some. Before the game,
+ * while the level is being sent, there is no clock: then who has acknowledged several
+ * blocks may have the next, and no more than that, for acknowledgements can be foretold.
  */
 static __always_inline void clock_prove(struct player *player, struct cursor c)
 {
 	const __u8 *move = cursor_take(&c, 17);
+	bool answered;
+	__u32 clock;
 
-	if (!move || load_u16(move) != bpf_htons(0x0010) || move[8] != CLC_MOVE ||
-	    !player->challenge)
+	if (!move || load_u16(move) != bpf_htons(0x0010) || move[8] != CLC_MOVE)
 		return;
-	if (load_u32(move + 9) != player->challenge &&
-	    load_u32(move + 13) != player->challenge)
+	clock = load_u32(move + 9);
+	if (clock < CLOCK_LEAST)
+		clock = load_u32(move + 13);
+	/* Held twice, it still counts once. */
+	answered = clock_answered(&player->challenge, clock, false);
+	answered |= clock_answered(&player->heard_sequence, clock, true);
+	if (!player->heard_sequence)
+		player->qport = 0;
+	answered |= clock_answered(&player->sent_sequence, clock, true);
+	if (!answered || !clock)
 		return;
-	player->challenge = 0;
 	if (++player->proofs >= PROOFS_CLOCK)
 		player->flags |= PLAYER_VERIFIED;
 }

@@ -85,6 +85,58 @@ static void the_clock_is_renewed(void **state)
 	assert_int_equal(player.challenge, 3333);
 }
 
+static __u32 clock_of(__u32 update)
+{
+	float seconds = 42 + (float)update / 60;
+	__u32 bits;
+
+	memcpy(&bits, &seconds, sizeof(bits));
+	return bits;
+}
+
+/*
+ * A Nexuiz server sends 60 updates a second; its client moves 10 to 20 times a second and
+ * names the last that it got, of @lag updates ago. Returns after how many of them it was
+ * verified.
+ */
+static __u32 updates_to_proof(__u32 lag)
+{
+	__u32 random = link_.dport, next = 0, i;
+	struct player player;
+
+	for (i = 1; i < 60 * 60; i++) {
+		pass_time(SECOND / 60);
+		assert_true(nq_update(i, clock_of(i), 60));
+		if (i < next || i <= lag)
+			continue;
+		random = random * 1664525 + 1013904223;
+		next = i + 3 + (random >> 16) % 4;
+		assert_true(nq_moved(i, clock_of(i - lag), 13));
+		assert_true(player_read(link_.dport, &player));
+		if (player.flags & PLAYER_VERIFIED)
+			break;
+	}
+	return i;
+}
+
+static void who_seldom_moves_is_proven_in_time(void **state)
+{
+	static const struct {
+		__u32 lag, seconds;
+	} rows[] = { { 0, 3 }, { 3, 3 }, { 6, 4 }, { 12, 6 }, { 30, 12 } };
+
+	(void)state;
+	serve(FAMILY_NETQUAKE);
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		link_.dport = (__u16)(HERE + i);
+		for (int again = 0; again < 8; again++) {
+			assert_true(updates_to_proof(rows[i].lag) <=
+				    rows[i].seconds * 60);
+			link_.dport += COUNT(rows);
+		}
+	}
+}
+
 /* An acknowledgement buys one block, once, and only before the game has begun. */
 static void acks_buy_one_block_each(void **state)
 {
@@ -131,6 +183,7 @@ int main(void)
 		TEST(a_game_port_is_learned_and_forgotten),
 		TEST(the_clock_proves_a_netquake_player),
 		TEST(the_clock_is_renewed),
+		TEST(who_seldom_moves_is_proven_in_time),
 		TEST(acks_buy_one_block_each),
 	};
 
