@@ -10,6 +10,7 @@
 # nsenter itself, not by a shell function in between.
 
 OPENARENA=${OPENARENA:-/usr/games/openarena-server}
+NEXUIZ=${NEXUIZ:-/usr/games/nexuiz-server}
 
 # Where the flood has a processor for itself, the measured ones stay off it.
 server_defaults()
@@ -34,37 +35,51 @@ server_answers()
 		--seconds 2 --poll 5 --json | jq -e '.answered > 0'
 }
 
-openarena_start()
+# server_run COMMAND...: with a home of its own, and a pipe that stays open for a console:
+# at end of file an engine would spin.
+server_run()
 {
 	mkdir -p "$work/home"
 	chmod 711 "$work"
 	chown nobody "$work/home"
-	# A pipe that stays open is the console: at end of file the engine would spin.
-	mkfifo "$work/console"
+	[ -p "$work/console" ] || mkfifo "$work/console"
 	exec 9<>"$work/console"
 	# shellcheck disable=SC2086
 	nsenter --net=/run/netns/server $PIN setpriv --reuid=nobody --regid=nogroup --clear-groups \
-		env HOME="$work/home" "$OPENARENA" +set dedicated 1 +set net_enabled 3 \
-		+set net_port "$NET_PORT" +set net_port6 "$NET_PORT" +set sv_hostname lab \
-		+set sv_master1 "" +set rconpassword "" +set sv_maxclients 16 \
-		+set timelimit 0 +set com_hunkMegs 128 +map oa_dm1 \
-		<&9 >"$work/server.log" 2>&1 &
+		env HOME="$work/home" "$@" <&9 >"$work/server.log" 2>&1 &
 	server_pid=$!
 }
 
+openarena_start()
+{
+	server_run "$OPENARENA" +set dedicated 1 +set net_enabled 3 \
+		+set net_port "$NET_PORT" +set net_port6 "$NET_PORT" +set sv_hostname lab \
+		+set sv_master1 "" +set rconpassword "" +set sv_maxclients 16 \
+		+set timelimit 0 +set com_hunkMegs 128 +map oa_dm1
+}
+
+# server_start [further arguments, for nexuiz]
 server_start()
 {
-	if [ "$SERVER" = openarena ]; then
+	local ask=$PROTOCOL
+
+	case $SERVER in
+	openarena)
 		[ -x "$OPENARENA" ] || net_die "no $OPENARENA: apt install openarena-server"
-		PROTOCOL=quake3
-		openarena_start
-	else
+		ask=quake3 PROTOCOL=quake3
+		openarena_start ;;
+	nexuiz)
+		ask=quake3 # out of band; CCREQ_SERVER_INFO is silent unless its game is NetQuake
+		server_run "$NEXUIZ" -port "$NET_PORT" -userdir "$work/home" +hostname lab \
+			+sv_public 0 +maxplayers 8 "$@" +map bloodprison ;;
+	*)
 		# shellcheck disable=SC2086
 		nsenter --net=/run/netns/server $PIN "$LAB/standin" "$PROTOCOL" "$NET_PORT" \
 			${LIMITS:+--ioq3-limits} >"$work/server.log" 2>&1 &
-		server_pid=$!
-	fi
-	net_until 20 server_answers || net_die "$SERVER does not answer; see $work/server.log"
+		server_pid=$! ;;
+	esac
+	PROTOCOL=$ask net_until 20 server_answers ||
+		net_die "$SERVER does not answer; see $work/server.log"
 }
 
 # Ticks of CPU time so far, in user and system mode.

@@ -1,0 +1,247 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# player.sh - a real client in a game, and what it gets from its server while that is
+# flooded; sourced after server.sh by the tests that start one.
+#
+# shellcheck disable=SC2034,SC2154 # shared with those who source this
+# Who sources this sets SEQUENCE to how the game's datagrams count: `little` (Quake III:
+# the first 4 bytes) or `big` (NetQuake: unreliable datagrams have a count of their own).
+
+EACH=${EACH:-8}
+DISPLAY_NUMBER=:77
+OPENARENA_CLIENT=${CLIENT:-/usr/games/openarena}
+NEXUIZ_CLIENT=${NEXUIZ_CLIENT:-/usr/games/nexuiz}
+OWN_SEQUENCE=7 # of forged datagrams: see floodgen's netchan
+
+# A screen that nobody sees, in a directory of our own; its socket is a file, so that
+# clients in other networks can use it.
+player_screen()
+{
+	mkdir -p "$work/client" /tmp/.X11-unix
+	mount -t tmpfs screens /tmp/.X11-unix
+	chown nobody "$work/client"
+	Xvfb $DISPLAY_NUMBER -screen 0 640x480x24 -nolisten tcp -nolock -ac \
+		>"$work/xvfb.log" 2>&1 &
+	net_until 10 test -e /tmp/.X11-unix/X77
+}
+
+# player_run COMMAND...: as the one who plays; its console is a pipe that stays open.
+player_run()
+{
+	[ -p "$work/keys" ] || mkfifo "$work/keys"
+	exec 8<>"$work/keys"
+	# shellcheck disable=SC2086
+	nsenter --net=/run/netns/client $PIN setpriv --reuid=nobody --regid=nogroup --clear-groups \
+		env HOME="$work/client" DISPLAY=$DISPLAY_NUMBER LIBGL_ALWAYS_SOFTWARE=1 \
+		"$@" <&8 >"$work/client.log" 2>&1 &
+	client_pid=$!
+}
+
+player_openarena()
+{
+	player_run "$OPENARENA_CLIENT" +set r_fullscreen 0 +set r_mode -1 \
+		+set r_customwidth 160 +set r_customheight 120 +set com_maxfps 30 \
+		+set com_introplayed 1 +set s_initsound 0 +set in_nograb 1 \
+		+set net_enabled 1 +set name alice +connect "$NET_SERVER:$NET_PORT"
+}
+
+player_nexuiz()
+{
+	player_run "$NEXUIZ_CLIENT" -userdir "$work/client" -nosound +vid_width 160 \
+		+vid_height 120 +vid_fullscreen 0 +cl_maxfps 30 +_cl_name alice \
+		+connect "$NET_SERVER:$NET_PORT"
+}
+
+# Servers send 20 or 30 snapshots a second to who is in the game.
+player_in_game()
+{
+	snapshots 1 >"$work/now"
+	[ "$(cut -d' ' -f1 "$work/now")" -ge 15 ]
+}
+
+# sequences FILE: of the game's datagrams in a capture, as counts say: how many whole
+# messages there are, how many between the first and the last are missing, to which port,
+# and how many came in 100 seconds. Forged ones have a count of long ago.
+sequences()
+{
+	tshark -n -r "$1" -T fields -e udp.dstport -e udp.payload -e frame.time_epoch \
+		2>/dev/null | awk -v order="$SEQUENCE" -v forged=$OWN_SEQUENCE '
+		function byte(at) {
+			return (index(hex, substr($2, at, 1)) - 1) * 16 + \
+				index(hex, substr($2, at + 1, 1)) - 1
+		}
+		function little() {
+			return byte(1) + 256 * (byte(3) + 256 * (byte(5) + 256 * (byte(7) % 128)))
+		}
+		function big() {
+			return byte(15) + 256 * (byte(13) + 256 * (byte(11) + 256 * byte(9)))
+		}
+		BEGIN { hex = "0123456789abcdef" }
+		substr($2, 1, 8) == "ffffffff" { next }
+		order == "big" && substr($2, 1, 4) != "0010" { next }
+		{
+			sequence = order == "big" ? big() : little()
+			if (sequence == forged)
+				next
+			port = $1
+			if (!count)
+				start = $3
+			end = $3
+			if (sequence in seen)
+				next
+			seen[sequence] = 1
+			if (!count++ || sequence < first)
+				first = sequence
+			if (sequence > last)
+				last = sequence
+		}
+		END {
+			rate = end > start ? (count - 1) / (end - start) : 0
+			print count + 0, count ? last - first + 1 - count : 0, port + 0, int(rate * 100)
+		}'
+}
+
+# snapshots SECONDS: what came from the server to the client.
+snapshots()
+{
+	net_in client timeout "$1" tcpdump -U -n -i cli0 -w "$work/client.pcap" -B 8192 \
+		"udp and src host $NET_SERVER and src port $NET_PORT" 2>/dev/null
+	sequences "$work/client.pcap"
+}
+
+# moves SECONDS: what came from the client to the server, behind any shield.
+moves()
+{
+	net_in server timeout "$1" tcpdump -U -n -i srv0 -w "$work/server.pcap" -B 8192 \
+		"udp and src host $NET_CLIENT and dst port $NET_PORT" 2>/dev/null
+	sequences "$work/server.pcap"
+}
+
+# What the server's sockets were given so far, and what found them full.
+socket_counts()
+{
+	net_in server cat /proc/net/snmp | awk '/^Udp: [0-9]/ { print $2, $6 }'
+}
+
+# measure NAME [floodgen arguments]: one run; what snapshots says to $work/NAME, what
+# moves says to $work/NAME.moves. A server whose socket is full does not hear its players:
+# in the same proportion as everybody else.
+measure()
+{
+	local name=$1 flood='' ears before
+
+	shift
+	if [ $# -gt 0 ]; then
+		# shellcheck disable=SC2086
+		net_flood $PIN_FLOOD --seconds $((EACH + 2)) "$@" >"$work/flood.json" 2>&1 &
+		flood=$!
+		sleep 1
+	fi
+	before=$(socket_counts)
+	moves "$EACH" >"$work/$name.moves" &
+	ears=$!
+	snapshots "$EACH" >"$work/$name"
+	wait $ears
+	[ -z "$flood" ] || wait "$flood"
+	paste -d' ' "$work/$name" "$work/$name.moves" - - <<<"$before"$'\n'"$(socket_counts)" |
+		awk -v name="$name" '{
+			heard = $11 - $9
+			missed = $12 - $10
+			printf "# %-12s %d snapshots, %d lost, %.2f a second; %.2f moves a second",
+				name, $1, $2, $4 / 100, $8 / 100
+			printf ", %.1f %% at a full socket",
+				heard + missed ? 100 * missed / (heard + missed) : 0
+		}'
+	[ -z "$flood" ] || printf ', flood %s/s' "$(jq .pps "$work/flood.json")"
+	echo
+}
+
+control_on()
+{
+	net_in server ip link set srv0 xdp obj "$BUILD/tests/lab/control.bpf.o" sec xdp
+}
+
+control_off()
+{
+	net_in server ip link set srv0 xdp off
+}
+
+# as_good NAME: no more lost than under control, give or take one in a hundred; and at half
+# its pace at least: none lost is the measure, a starved engine sends when it can.
+as_good()
+{
+	local count lost rate base_lost base_rate
+
+	read -r count lost _ rate <"$work/$1"
+	read -r _ base_lost _ base_rate <"$work/control"
+	[ "$count" -gt "$EACH" ] && [ "$base_rate" -gt 0 ] &&
+		[ $((rate * 2)) -ge "$base_rate" ] &&
+		[ "$lost" -le $((base_lost + count / 100)) ]
+}
+
+kept_in_game()
+{
+	kill -0 "$client_pid" && [ "$(net_in server "$SHIELD" stats --json | jq '.services[0].players')" -ge 1 ]
+}
+
+four_million() # NAME PAYLOAD [floodgen arguments]
+{
+	measure "$1" --payload "$2" --from "$NET_FLOOD" --sources "$NET_SOURCES" "${@:3}"
+}
+
+# The flood that a bare XDP_DROP drops.
+control() # PAYLOAD
+{
+	control_on
+	four_million control "$1" --port 9
+	control_off
+}
+
+# under NAME CHECK PAYLOAD [floodgen arguments]: one flood behind the shield, judged by the
+# control run. On a machine that has got busier since, both are run once more.
+under()
+{
+	local name=$1 check=$2 payload=$3
+
+	shift 3
+	measure "$name" "$@"
+	if ! as_good "$name"; then
+		echo "# once more, with its control"
+		shield_away TERM
+		control "$payload"
+		shield_start || return
+		[ "$name" = attached ] || sleep "$EACH"
+		measure "$name" "$@"
+	fi
+	net_check "$check: as good as control" as_good "$name"
+}
+
+# player_floods PAYLOAD FORGED...: a client is in the game, no shield is up. Without a
+# flood; with one that a bare XDP_DROP drops; then behind the shield, attached in the
+# middle of the game with no state: by 4 million sources, in the player's own name from a
+# port that is not its, and from its own. FORGED: floodgen's words for the latter two.
+player_floods()
+{
+	local payload=$1 port
+
+	shift
+	measure none
+	port=$(cut -d' ' -f3 "$work/none")
+	control "$payload"
+	shield_start || return
+	under attached "attached in the game" "$payload"
+	under millions "4 million sources" "$payload" --payload "$payload" \
+		--from "$NET_FLOOD" --sources "$NET_SOURCES"
+	under own-address "own address, guessed port" "$payload" "$@" \
+		--victim "$NET_CLIENT" --source-port $((port ^ 1))
+	under own-port "own address and port" "$payload" "$@" \
+		--victim "$NET_CLIENT" --source-port "$port"
+	net_check "the player is known" kept_in_game
+}
+
+shield_away() # SIGNAL
+{
+	shield_stop "$1"
+	net_in server "$SHIELD" detach >/dev/null
+}

@@ -1,0 +1,5 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# net_nexuiz_netquake.sh - net_nexuiz.sh with NetQuake's own protocol.
+exec "$(dirname "$0")/net_nexuiz.sh" netquake
