@@ -118,6 +118,29 @@ moves()
 	sequences "$work/server.pcap"
 }
 
+link_packets()
+{
+	net_in server ip -s -json link show srv0 | jq '.[0].stats64.rx.packets'
+}
+
+link_busy() # PACKETS
+{
+	[ "$(link_packets)" -gt "$1" ]
+}
+
+# flood_start [floodgen arguments]: in the background, for $EACH seconds and two; returns
+# when it arrives. $flood is its process.
+flood_start()
+{
+	local before
+
+	before=$(link_packets)
+	# shellcheck disable=SC2086
+	net_flood $PIN_FLOOD --seconds $((EACH + 2)) "$@" >"$work/flood.json" 2>&1 &
+	flood=$!
+	net_until 10 link_busy $((before + 20000))
+}
+
 # What the server's sockets were given so far, and what found them full.
 socket_counts()
 {
@@ -132,12 +155,7 @@ measure()
 	local name=$1 flood='' ears before
 
 	shift
-	if [ $# -gt 0 ]; then
-		# shellcheck disable=SC2086
-		net_flood $PIN_FLOOD --seconds $((EACH + 2)) "$@" >"$work/flood.json" 2>&1 &
-		flood=$!
-		sleep 1
-	fi
+	[ $# = 0 ] || flood_start "$@"
 	before=$(socket_counts)
 	moves "$EACH" >"$work/$name.moves" &
 	ears=$!
