@@ -44,6 +44,19 @@ static void a_forged_start_does_not_stick(void **state)
 		assert_true(q3_heard(HERE, i, 77, 0));
 	assert_false(q3_heard(HERE, 20, 99, 0));
 
+	/*
+	 * A row of them before the player's ninth does, until it connects anew: see "What
+	 * it cannot do" in docs/OPERATING.md.
+	 */
+	link_.dport = HERE + 2;
+	assert_true(sent(1));
+	for (__u32 i = 500; i < 509; i++)
+		assert_true(q3_heard(HERE + 2, i, 99, 0));
+	assert_false(q3_heard(HERE + 2, 5, 77, 0));
+	pass_time(2 * SECOND);
+	assert_true(says(BYTES(OOB "connectResponse")));
+	assert_true(q3_heard(HERE + 2, 5, 77, 0));
+
 	/* The same datagram over and over proves nothing. */
 	link_.dport = HERE + 1;
 	assert_true(sent(1));

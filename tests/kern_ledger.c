@@ -138,6 +138,35 @@ static void players_and_friends_are_exempt(void **state)
 	assert_true(says(status, sizeof(status)));
 }
 
+/* What an administrator asks for, in the game or not, costs as any word does. */
+static void remote_console_is_cut_unless_allowed(void **state)
+{
+	static char print[1000] = OOB "print\n";
+
+	(void)state;
+	for (int plays = 0; plays < 2; plays++) {
+		int left = 0;
+
+		link_.peer = plays ? STRANGER : PEER;
+		link_.dport = (__u16)(HERE + plays);
+		serve(FAMILY_QUAKE3);
+		ledger(LEDGER_ALLOWANCE, LEDGER_WINDOW_S);
+		if (plays)
+			assert_true(sent(1));
+		pass_time(SECOND * LEDGER_WINDOW_S);
+		assert_int_equal(hear_from(link_.peer, link_.dport,
+					   BYTES(OOB "rcon password cvarlist"))
+					 .action,
+				 XDP_PASS);
+		for (int i = 0; i < 32; i++)
+			left += says(print, sizeof(print));
+		assert_int_equal(left, LEDGER_ALLOWANCE / (sizeof(print) + FRAME));
+		kern_list(&kern, true, link_.peer, 128);
+		for (int i = 0; i < 32; i++)
+			assert_true(says(print, sizeof(print)));
+	}
+}
+
 static void answers_are_booked_to_their_requests(void **state)
 {
 	static char map[1000] = OOB "infoResponse\n";
@@ -266,6 +295,7 @@ int main(void)
 		TEST(a_neighbour_cannot_be_made_to_pay),
 		TEST(strict_never_gives_more_than_it_got),
 		TEST(players_and_friends_are_exempt),
+		TEST(remote_console_is_cut_unless_allowed),
 		TEST(answers_are_booked_to_their_requests),
 		TEST(costs_follow_answers),
 		TEST(fragments_share_a_fate),
