@@ -24,24 +24,30 @@ __noinline int budget_take(__u64 *cell, __u64 cost_ns, __u64 burst_ns, __u64 now
  * size of its answers; it is looked up only while the global budget has something left.
  */
 static __always_inline enum reason
-admit_budget(const struct live *l, __u32 slot, const struct budget *b,
-	     enum wire_class class, enum wire_kind kind, const struct packet *p)
+admit_budget(struct live *l, __u32 slot, const struct budget *b, enum wire_class class,
+	     enum wire_kind kind, const struct packet *p)
 {
 	__u32 index = slot * CLASS_BUDGETS + class;
-	/* IPv4 and IPv6 keep apart, and so does each class of each service. */
-	__u64 tag = index << 1 | p->ipv6;
+	__u64 *global = &l->globals[index];
 	__u64 now = clock_now(l);
-	__u64 *global, *source, *prefix;
-	struct limit whole = b->global, one, near;
+	__u64 *source, *prefix;
+	struct limit whole, one, near;
 	__u32 *cost;
 	__u64 net;
 
-	global = bpf_map_lookup_elem(&globals, &index);
-	if (!global || !limit_peek(&whole, *global, now))
+	if (!limit_peek(&b->global, *global, now))
 		return REASON_GLOBAL_BUDGET;
 
 	asm volatile("" : "+r"(b)); /* or all is loaded before the first refusal */
 	one = b->source;
+	net = address_net(p, SENDER);
+	index = budget_cell(b, l->keys, net, p->ipv6, SOURCE_BITS);
+	source = &l->sources[index];
+	/* No request costs less than COST_ONE, so what it may cost need not be known. */
+	if (!limit_peek(&one, *source, now))
+		return REASON_SOURCE_BUDGET;
+
+	whole = b->global;
 	near = b->prefix;
 	index = slot * KIND_COUNT + kind;
 	cost = bpf_map_lookup_elem(&costs, &index);
@@ -51,15 +57,11 @@ admit_budget(const struct live *l, __u32 slot, const struct budget *b,
 		near = limit_scaled(&near, *cost, COST_ONE);
 		if (!limit_peek(&whole, *global, now))
 			return REASON_GLOBAL_BUDGET;
+		if (!limit_peek(&one, *source, now))
+			return REASON_SOURCE_BUDGET;
 	}
 
-	net = address_net(p, SENDER);
-	index = limit_cell(l->keys, net, tag, SOURCE_BITS);
-	source = bpf_map_lookup_elem(&sources, &index);
-	if (!source || !limit_peek(&one, *source, now))
-		return REASON_SOURCE_BUDGET;
-
-	index = limit_cell(l->keys, net >> 8, tag, PREFIX_BITS);
+	index = budget_cell(b, l->keys, net >> 8, p->ipv6, PREFIX_BITS);
 	prefix = bpf_map_lookup_elem(&prefixes, &index);
 	if (!prefix || !limit_peek(&near, *prefix, now))
 		return REASON_PREFIX_BUDGET;
@@ -69,6 +71,33 @@ admit_budget(const struct live *l, __u32 slot, const struct budget *b,
 	    !budget_take(global, whole.cost_ns, whole.burst_ns, now))
 		return REASON_CONTENDED;
 	return REASON_WITHIN_BUDGET;
+}
+
+/*
+ * Is the budget of the service or of the source for @kind, one of WIRE_HOT, surely
+ * spent? REASON_COUNT: no.
+ */
+static __always_inline enum reason budget_spent(const struct live *l, __u32 slot,
+						const struct service *s,
+						enum wire_kind kind,
+						const struct plain *plain)
+{
+	const struct budget *b;
+	__u32 class = s->class_of[kind];
+	__u32 index, cell;
+	__u64 now;
+
+	if (!index_below(&class, CLASS_NETCHAN))
+		return REASON_COUNT;
+	b = &s->budget[class];
+	now = clock_now(l);
+	index = slot * CLASS_BUDGETS + class;
+	if (limit_spent(&b->global, l->globals[index], now))
+		return REASON_GLOBAL_BUDGET;
+	cell = budget_cell(b, l->keys, plain_net(plain), plain_ipv6(plain), SOURCE_BITS);
+	if (limit_spent(&b->source, l->sources[cell], now))
+		return REASON_SOURCE_BUDGET;
+	return REASON_COUNT;
 }
 
 static __always_inline enum reason policy_reason(enum wire_class class)
@@ -89,22 +118,22 @@ static __always_inline enum reason admit_lists(const struct live *l,
 {
 	struct cidr from;
 
-	if (!(l->allow_used | l->deny_used))
+	if (!l->lists)
 		return REASON_COUNT;
 	packet_cidr(p, peer, &from);
-	if (l->allow_used && bpf_map_lookup_elem(&allow, &from))
+	if (l->lists & LIVE_ALLOW && bpf_map_lookup_elem(&allow, &from))
 		return REASON_ALLOW_LIST;
-	if (l->deny_used && bpf_map_lookup_elem(&deny, &from))
+	if (l->lists & LIVE_DENY && bpf_map_lookup_elem(&deny, &from))
 		return REASON_DENY_LIST;
 	return REASON_COUNT;
 }
 
 /* *@ret_followed is set if it is a player's whom the daemon follows. */
-static __always_inline enum reason admit(const struct live *l, __u32 slot,
+static __always_inline enum reason admit(struct live *l, __u32 slot,
 					 const struct service *s, enum wire_kind kind,
 					 const struct packet *p, bool *ret_followed)
 {
-	enum wire_class class = wire_class(s->family, kind);
+	enum wire_class class = service_class(s, kind);
 	enum reason reason = admit_lists(l, p, SENDER);
 	__u32 index;
 
@@ -127,7 +156,7 @@ static __always_inline enum reason admit(const struct live *l, __u32 slot,
 		class = CLASS_UNKNOWN;
 	}
 	index = class;
-	if (kind >= KIND_COUNT || !index_below(&index, CLASS_BUDGETS))
+	if (!index_below(&index, CLASS_BUDGETS))
 		return REASON_MALFORMED;
 	return admit_budget(l, slot, &s->budget[index], index, kind, p);
 }

@@ -8,13 +8,9 @@
 #include "maps.bpf.h"
 #include "packet.bpf.h"
 
-/* Nanoseconds per tick of bpf_jiffies64(), measured by the loader; 0: time is
- * live.clock_ns. */
-const volatile __u64 tick_ns = 4000000;
-
 static __always_inline __u64 clock_now(const struct live *l)
 {
-	return tick_ns ? bpf_jiffies64() * tick_ns : l->clock_ns;
+	return bpf_jiffies64() * l->tick_ns + l->clock_ns;
 }
 
 /* Seconds, near enough: 2^30 ns. */
@@ -56,49 +52,86 @@ static __always_inline __u64 address_net(const struct packet *p, enum side side)
 	60 /* a NetQuake game port is forgotten after so long a silence \
 	    */
 
-/*
- * The service that the address on @side and @be_port (the server's, whichever way the
- * packet goes) belong to. @ret_slot is untouched unless one is returned.
- */
-static __always_inline struct service *service_find(const struct live *l,
-						    const struct packet *p,
-						    enum side side, __be16 be_port,
-						    __u32 *ret_slot)
+/* Those tables that are valid as the packet comes, and stay so until it is gone. */
+static __always_inline struct tables *tables_now(struct live *l)
 {
-	__u32 half = l->generation & 1;
-	__u32 number = bpf_ntohs(be_port);
-	__u32 key = half * PORTS + number;
-	/* By bytes: fewer steps, and the same bits where the low byte comes first. */
-	const __u8 *bits = (const __u8 *)l->port_bits[half];
-	struct port *port;
-	__u32 slot;
+	struct tables *t = &l->tables[l->generation & 1];
 
-	if (!(bits[number / 8] >> number % 8 & 1))
-		return NULL;
-	port = bpf_map_lookup_elem(&ports, &key);
-	if (!port)
-		return NULL;
-	slot = port->any;
-	if (port->exact) {
-		struct endpoint at = { .port = number, .generation = half };
-		struct cidr to;
-		__u32 *exact;
+	/* Or the compiler multiplies anew wherever it is used. */
+	asm volatile("" : "+r"(t));
+	return t;
+}
 
+/* The port's any, and its flags in the upper half; 0: no service there. */
+static __always_inline __u32 port_word(const struct tables *t, const struct packet *p)
+{
+	__u32 word;
+
+	__builtin_memcpy(&word, &t->ports[p->server_port], sizeof(word));
+	return word;
+}
+
+/* By address, or learned and perhaps forgotten again: the slot + 1, or 0. */
+static __always_inline __u32 port_odd(const struct live *l, const struct tables *t,
+				      const struct packet *p, enum side side)
+{
+	const struct port *port = &t->ports[p->server_port];
+	struct endpoint at = { .port = p->server_port, .generation = t->generation & 1 };
+	struct cidr to;
+	__u32 *exact;
+
+	if (port->flags & PORT_EXACT) {
 		packet_cidr(p, side, &to);
 		__builtin_memcpy(at.addr, to.addr, sizeof(at.addr));
 		exact = bpf_map_lookup_elem(&endpoints, &at);
 		if (exact)
-			slot = *exact;
+			return *exact;
 	}
-	if (port->learned && (__u32)(clock_s(l) - port->seen_s) > LEARNED_PORT_S)
-		return NULL;
-	if (!slot)
-		return NULL;
+	if (port->flags & PORT_LEARNED &&
+	    (__u32)(clock_s(l) - port->seen_s) > LEARNED_PORT_S)
+		return 0;
+	return port->any;
+}
 
-	slot--;
-	*ret_slot = slot;
-	key = half * SERVICES_MAX + slot;
-	return bpf_map_lookup_elem(&services, &key);
+/* NULL: not below SERVICES_MAX, so none. */
+static __always_inline const struct service *service_at(const struct tables *t,
+							__u32 *slot)
+{
+	const struct service *service;
+
+	if (!index_below(slot, SERVICES_MAX))
+		return NULL;
+	service = &t->services[*slot];
+	/* Or the compiler multiplies anew wherever it is used. */
+	asm volatile("" : "+r"(service));
+	return service;
+}
+
+/*
+ * The service that the address on @side and the server's port belong to. Its number is
+ * in *@ret_slot.
+ */
+static __always_inline const struct service *service_find(const struct live *l,
+							  const struct tables *t,
+							  const struct packet *p,
+							  enum side side, __u32 *ret_slot)
+{
+	*ret_slot = port_word(t, p);
+	if (*ret_slot > 0xffff)
+		*ret_slot = port_odd(l, t, p, side);
+	--*ret_slot;
+	return service_at(t, ret_slot);
+}
+
+/* What @kind is to a server like @s. */
+static __always_inline enum wire_class service_class(const struct service *s,
+						     enum wire_kind kind)
+{
+	__u32 index = kind;
+
+	if (!index_below(&index, sizeof(s->class_of)))
+		return CLASS_MALFORMED;
+	return s->class_of[index];
 }
 
 /* Returns how many there had been of this kind and reason on this CPU. */

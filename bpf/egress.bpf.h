@@ -64,36 +64,34 @@ __noinline int decimal_at(struct __sk_buff *ctx, __u32 offset, __u32 skip)
 /* --- learning ---------------------------------------------------------------- */
 
 /* An id engine moves the game to a port of its own: CCREP_ACCEPT, little-endian i32. */
-static __always_inline void learn_port(struct live *l, __u32 slot, const struct packet *p)
+static __always_inline void learn_port(const struct live *l, struct tables *t, __u32 slot,
+				       const struct packet *p)
 {
 	struct cursor c = packet_payload(p);
 	const __u8 *accept = cursor_take(&c, 9);
-	__u32 half = l->generation & 1;
 	struct port *port;
-	__u32 number, key;
+	__u32 number;
 
 	if (!accept)
 		return;
 	number = load_u16(accept + 5);
-	if (!number || number == bpf_ntohs(p->sport) || accept[7] | accept[8])
+	if (!number || number == p->server_port || accept[7] | accept[8])
 		return;
-	key = half * PORTS + number;
-	port = bpf_map_lookup_elem(&ports, &key);
+	port = &t->ports[number];
 	/* Never over a service of the configuration. */
-	if (!port || (port->any && !port->learned) || port->exact)
+	if ((port->any && !(port->flags & PORT_LEARNED)) || port->flags & PORT_EXACT)
 		return;
 	port->any = slot + 1;
 	port->seen_s = clock_s(l);
-	port->learned = 1;
-	__sync_fetch_and_or(&l->port_bits[half][number / 64], 1ull << number % 64);
+	port->flags = PORT_LEARNED;
 }
 
-static __always_inline void refresh_port(struct live *l, const struct packet *p)
+static __always_inline void refresh_port(const struct live *l, struct tables *t,
+					 const struct packet *p)
 {
-	__u32 key = (l->generation & 1) * PORTS + bpf_ntohs(p->sport);
-	struct port *port = bpf_map_lookup_elem(&ports, &key);
+	struct port *port = &t->ports[p->server_port];
 
-	if (port && port->learned)
+	if (port->flags & PORT_LEARNED)
 		port->seen_s = clock_s(l);
 }
 
@@ -101,7 +99,7 @@ static __always_inline void refresh_port(struct live *l, const struct packet *p)
 static __always_inline void learn_answer(const struct live *l, __u32 slot,
 					 const struct packet *p)
 {
-	__u64 *cell = pending_cell(l, p, RECEIVER, p->dport, slot);
+	__u64 *cell = pending_cell(l, p, RECEIVER, slot);
 	__u64 note = cell ? *cell : 0;
 	__u32 kind = (__u16)(note >> 32);
 	struct answers *a;
@@ -223,7 +221,7 @@ static __always_inline bool player_confirm(struct __sk_buff *ctx, struct live *l
 
 	if (!accepts && !game)
 		return false;
-	player_key(p, RECEIVER, p->dport, slot, &key);
+	player_key(p, RECEIVER, slot, &key);
 	player = bpf_map_lookup_elem(&players, &key);
 	/* Accepted anew, or back after a long silence: nothing learned before counts. */
 	if (!player || !player_alive(player, now) ||
@@ -296,7 +294,7 @@ static __always_inline int fragment_follow(const struct live *l, const struct pa
 static __always_inline __u64 datagram_bytes(const struct packet *p, __u64 frame,
 					    __u32 offset)
 {
-	if (!p->first_fragment)
+	if (p->whole != FIRST_FRAGMENT)
 		return frame;
 	/* Each 1024 bytes at most one more set of headers. */
 	return offset + p->length + (p->length >> 10) * 64;
@@ -335,12 +333,13 @@ int shield_out(struct __sk_buff *ctx)
 {
 	void *data, *data_end;
 	struct packet packet = { 0 };
-	struct service *service;
+	const struct service *service;
+	struct tables *tab;
 	enum wire_kind kind;
 	enum reason reason;
 	struct tallies *t;
-	struct live *l;
-	__u32 offset, zero = 0, slot = 0;
+	struct live *l = &live;
+	__u32 offset, slot = 0, key;
 	enum sampler sampler;
 	bool followed = false;
 	enum other other;
@@ -351,17 +350,17 @@ int shield_out(struct __sk_buff *ctx)
 		bpf_skb_pull_data(ctx, ctx->len < PULL_BYTES ? ctx->len : PULL_BYTES);
 	data = (void *)(long)ctx->data;
 	data_end = (void *)(long)ctx->data_end;
-	l = bpf_map_lookup_elem(&live, &zero);
-	if (!l)
-		return TC_ACT_UNSPEC;
-	other = packet_parse(data, data_end, ctx->len, &packet);
+	tab = tables_now(l);
+	other = packet_parse(data, data_end, ctx->len, SENDER, &packet);
 	if (other == OTHER_LATER_FRAGMENT)
 		return fragment_follow(l, &packet);
 	if (other != PARSED)
 		return TC_ACT_UNSPEC;
 	packet.start = (void *)(long)*(volatile __u32 *)&ctx->data; /* see shield() */
-	service = service_find(l, &packet, SENDER, packet.sport, &slot);
-	t = bpf_map_lookup_elem(&tallies_out, &slot);
+	packet_forget(&packet, ctx->len);
+	service = service_find(l, tab, &packet, SENDER, &slot);
+	key = slot;
+	t = bpf_map_lookup_elem(&tallies_out, &key);
 	if (!service || !t)
 		return TC_ACT_UNSPEC;
 
@@ -369,9 +368,9 @@ int shield_out(struct __sk_buff *ctx)
 	bytes = datagram_bytes(&packet, ctx->len, offset);
 	kind = classify_out(ctx, service->family, offset, packet.length);
 	if (kind == KIND_CCREP_ACCEPT)
-		learn_port(l, slot, &packet);
+		learn_port(l, tab, slot, &packet);
 	else
-		refresh_port(l, &packet);
+		refresh_port(l, tab, &packet);
 
 	if (player_confirm(ctx, l, slot, service->family, kind, &packet, offset,
 			   &followed)) {
@@ -381,7 +380,7 @@ int shield_out(struct __sk_buff *ctx)
 		reason = egress_judge(l, &packet, bytes);
 	}
 	/* A player's too: an older note may have the same id. */
-	if (packet.first_fragment)
+	if (packet.whole == FIRST_FRAGMENT)
 		fragment_note(l, &packet, reason == REASON_LEDGER && !service->observe);
 	counted = count(t, kind, reason, bytes);
 	sampler = SAMPLER_COUNT;

@@ -40,9 +40,9 @@ static __always_inline __u64 ledger_now(const struct live *l)
 
 /* Where requests wait for their answers to be booked: one address and port each. */
 static __always_inline __u64 *pending_cell(const struct live *l, const struct packet *p,
-					   enum side peer, __be16 port, __u32 slot)
+					   enum side peer, __u32 slot)
 {
-	__u64 tag = (__u64)slot << 17 | (__u64)port << 1 | p->ipv6;
+	__u64 tag = (__u64)slot << 17 | (__u64)packet_port(p, peer) << 1 | p->ipv6;
 	__u32 index = limit_cell(l->keys, address_net(p, peer), tag, PENDING_BITS);
 
 	return bpf_map_lookup_elem(&pending, &index);
@@ -94,12 +94,9 @@ __noinline int ledger_charge(__u64 *due, __u64 cost_ns, __u64 floor_ns, __u64 li
  */
 __noinline int ledger_book(__u64 prefix, __u64 bytes, int out)
 {
-	__u32 zero = 0;
-	const struct live *l = bpf_map_lookup_elem(&live, &zero);
+	const struct live *l = &live;
 	__u64 *first, *second, ns, now, floor, limit;
 
-	if (!l)
-		return 1;
 	first = ledger_cell(l, prefix, false);
 	second = ledger_cell(l, prefix, true);
 	ns = bytes * l->ledger.byte_ns;
@@ -124,7 +121,7 @@ static __always_inline void ledger_credit(const struct live *l, __u32 slot,
 					  enum wire_kind kind, const struct packet *p,
 					  __u64 bytes)
 {
-	__u64 *note = pending_cell(l, p, SENDER, p->sport, slot);
+	__u64 *note = pending_cell(l, p, SENDER, slot);
 	__u32 index = slot * KIND_COUNT + kind;
 	struct answers *a;
 

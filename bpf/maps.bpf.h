@@ -13,21 +13,11 @@
 
 #include "abi.h"
 
-/* Configuration in two generations: the daemon fills the idle half, then flips a bit. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__type(key, __u32);
-	__type(value, struct live);
-} live SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 2 * PORTS);
-	__type(key, __u32);
-	__type(value, struct port);
-} ports SEC(".maps");
+/*
+ * What most packets need: a global variable, so that nothing has to be looked up. The
+ * loader pins the map that it is in (libbpf's .bss) as "live".
+ */
+struct live live;
 
 /* Full: cannot be, the loader refuses more than SERVICES_MAX services. */
 struct {
@@ -36,13 +26,6 @@ struct {
 	__type(key, struct endpoint);
 	__type(value, __u32);
 } endpoints SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 2 * SERVICES_MAX);
-	__type(key, __u32);
-	__type(value, struct service);
-} services SEC(".maps");
 
 /* Full: `allow add` and `deny add` fail with a message; packets are not affected. */
 struct {
@@ -61,21 +44,7 @@ struct {
 	__type(value, struct list_entry);
 } deny SEC(".maps");
 
-/* Budgets: one u64 each, see limit.h. Shared by all CPUs, so limits do not multiply. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, SERVICES_MAX *CLASS_BUDGETS);
-	__type(key, __u32);
-	__type(value, __u64);
-} globals SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1 << SOURCE_BITS);
-	__type(key, __u32);
-	__type(value, __u64);
-} sources SEC(".maps");
-
+/* Budgets: one u64 each, see limit.h. Those of services and of sources are in live. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1 << PREFIX_BITS);

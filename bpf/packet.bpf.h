@@ -60,13 +60,16 @@ struct packet {
 	__u32 addresses; /* offset: source, then destination, 1 word of IPv4 or 4 of IPv6
 			  */
 	__u32 payload; /* offset: behind the UDP header */
-	__u32 length; /* of the payload, from the UDP header; 0: bad_length */
-	__be16 sport;
-	__be16 dport;
-	__u32 id; /* of the IPv4 packet, or of the IPv6 fragment header; raw */
-	bool ipv6;
-	bool first_fragment; /* more follow: the payload is not whole */
-	bool bad_length; /* UDP length below 8 or beyond the IP packet */
+	__u64 length; /* of the payload, from the UDP header; 0: BAD_LENGTH */
+	__u64 server_port; /* one of the ports, in host byte order: 16 bits, to the
+			      verifier too */
+	__u32 id; /* of a fragment: from the IPv4 or the IPv6 fragment header; raw */
+	__u32 ipv6; /* 0 or 1 */
+	enum whole {
+		WHOLE,
+		FIRST_FRAGMENT, /* more follow: the payload is not all of it */
+		BAD_LENGTH, /* UDP length below 8 or beyond the IP packet */
+	} whole;
 };
 
 enum side {
@@ -82,6 +85,29 @@ static __always_inline __u32 forget(__u32 v, __u32 unknown)
 {
 	asm volatile("%0 ^= %1\n%0 ^= %1" : "+r"(v) : "r"(unknown));
 	return v;
+}
+
+/* 0: cannot be, but the verifier does not know. */
+static __always_inline __be16 packet_port(const struct packet *p, enum side side)
+{
+	/* The UDP header is before the payload, in whatever way it is wrapped. */
+	__u64 offset = (p->payload - sizeof(struct udphdr)) & OFFSET_MASK;
+	const __u8 *udp;
+
+	asm volatile("" : "+r"(offset));
+	udp = p->start + offset;
+	if (udp + 4 > p->end)
+		return 0;
+	return *(const __be16 *)(udp + (side == SENDER ? 0 : 2));
+}
+
+/* In host byte order. By a shift, so that the verifier sees that there are 16 bits. */
+static __always_inline __u64 port_number(__be16 be_port)
+{
+	__u64 number = __builtin_bswap64(be_port);
+
+	asm volatile("" : "+r"(number));
+	return number >> 48;
 }
 
 /* NULL: cannot be, but the verifier does not know. */
@@ -117,7 +143,7 @@ static __always_inline __u64 frame_left(const struct packet *p, const __u8 *at,
 
 /* The UDP header, with @left octets of IP payload from there on. */
 static __always_inline enum other parse_udp(struct cursor *c, __u32 left,
-					    struct packet *p)
+					    enum side server, struct packet *p)
 {
 	const struct udphdr *udp = cursor_take(c, sizeof(*udp));
 	__u32 length;
@@ -125,17 +151,19 @@ static __always_inline enum other parse_udp(struct cursor *c, __u32 left,
 	if (!udp || left < sizeof(*udp))
 		return OTHER_UNPARSED;
 	length = bpf_ntohs(udp->len);
-	p->sport = udp->source;
-	p->dport = udp->dest;
+	p->server_port = port_number(server == RECEIVER ? udp->dest : udp->source);
 	p->payload = c->pos - p->start;
 	/* A first fragment holds only the beginning of what the header counts. */
-	p->bad_length = length < sizeof(*udp) || (length > left && !p->first_fragment);
-	p->length = p->bad_length ? 0 : length - sizeof(*udp);
+	if (p->whole != FIRST_FRAGMENT && (length < sizeof(*udp) || length > left))
+		p->whole = BAD_LENGTH;
+	p->length = p->whole == BAD_LENGTH || length < sizeof(*udp)
+			    ? 0
+			    : length - sizeof(*udp);
 	return PARSED;
 }
 
 static __always_inline enum other parse_ipv4(struct cursor *c, __u64 length,
-					     struct packet *p)
+					     enum side server, struct packet *p)
 {
 	const __u8 *start = c->pos;
 	const struct iphdr *ip = cursor_take(c, sizeof(*ip));
@@ -144,22 +172,22 @@ static __always_inline enum other parse_ipv4(struct cursor *c, __u64 length,
 
 	if (!ip || ip->version != 4 || ip->ihl < 5)
 		return OTHER_UNPARSED;
+	if (ip->protocol != IPPROTO_UDP)
+		return OTHER_NOT_UDP;
 	header = ip->ihl * 4;
 	total = bpf_ntohs(ip->tot_len);
 	if (total < header || total > frame_left(p, start, length))
 		return OTHER_UNPARSED;
-	if (ip->protocol != IPPROTO_UDP)
-		return OTHER_NOT_UDP;
 	fragment = bpf_ntohs(ip->frag_off);
 	p->addresses = (const __u8 *)&ip->saddr - p->start;
 	p->id = ip->id;
-	p->ipv6 = false;
+	p->ipv6 = 0;
 	if (fragment & IP_FRAGMENT_OFFSET)
 		return OTHER_LATER_FRAGMENT;
 	if (!cursor_take(c, header - sizeof(*ip)))
 		return OTHER_UNPARSED;
-	p->first_fragment = fragment & IP_FRAGMENT_MORE;
-	return parse_udp(c, total - header, p);
+	p->whole = fragment & IP_FRAGMENT_MORE ? FIRST_FRAGMENT : WHOLE;
+	return parse_udp(c, total - header, server, p);
 }
 
 /*
@@ -177,7 +205,7 @@ static const struct {
 };
 
 static __always_inline enum other parse_ipv6(struct cursor *c, __u64 length,
-					     struct packet *p)
+					     enum side server, struct packet *p)
 {
 	const struct ipv6hdr *ip = cursor_take(c, sizeof(*ip));
 	const __u8 *start;
@@ -198,7 +226,7 @@ static __always_inline enum other parse_ipv6(struct cursor *c, __u64 length,
 
 	p->addresses = (const __u8 *)&ip->saddr - p->start;
 	p->id = 0;
-	p->ipv6 = true;
+	p->ipv6 = 1;
 	for (int i = 0; i < IPV6_EXT_MAX && ipv6_exts[next].is_ext; i++) {
 		struct cursor at = *c;
 		const struct ipv6_fragment *ext = cursor_take(&at, sizeof(*ext));
@@ -225,90 +253,117 @@ static __always_inline enum other parse_ipv6(struct cursor *c, __u64 length,
 	if (used > left)
 		return OTHER_UNPARSED;
 
-	p->first_fragment = more;
-	return parse_udp(c, left - used, p);
-}
-
-/* The UDP header at @at, @left octets from there on: nothing about it is odd. */
-static __always_inline bool plain_udp(const __u8 *at, __u32 left, __u32 addresses,
-				      __u32 payload, struct packet *p)
-{
-	__u32 length = bpf_ntohs(*(const __be16 *)(at + 4));
-
-	if (length > left || length < sizeof(struct udphdr))
-		return false;
-	p->addresses = forget(addresses, length);
-	p->payload = forget(payload, length);
-	p->sport = *(const __be16 *)at;
-	p->dport = *(const __be16 *)(at + 2);
-	p->length = length - sizeof(struct udphdr);
-	p->first_fragment = false;
-	p->bad_length = false;
-	return true;
+	p->whole = more ? FIRST_FRAGMENT : WHOLE;
+	return parse_udp(c, left - used, server, p);
 }
 
 #define PLAIN_MORE (OTHER_COUNT + 1) /* parse_plain(): look closer */
 
+/* What parse_plain() found out; the rest of struct packet follows from it. */
+struct plain {
+	const __u8 *payload;
+	__u64 offset; /* of the payload: PLAIN_IPV4 or PLAIN_IPV6 */
+	__s64 left; /* octets in the IP packet, from the UDP header on */
+};
+
 /*
- * Most of what arrives, in few steps: without tags, options, extension headers, fragments
- * or lies. What is not so is left to the parsers above, which say the same of the rest.
+ * Most of what arrives, in few steps: without tags, options, extension headers or
+ * fragments. What is not so is left to the parsers above, which say the same of the rest.
+ * Of what is PARSED only the server's port is known until plain_fits(), since most
+ * traffic of most machines is not ours.
  */
-static __always_inline int parse_plain(const __u8 *at, __u32 length, struct packet *p)
+static __always_inline int parse_plain(enum side server, struct packet *p,
+				       struct plain *ret)
 {
-	__u32 total;
+	const __u8 *at = p->start;
+	__u32 head;
+	__s64 left;
 
 	if (at + PLAIN_IPV4 > p->end)
 		return PLAIN_MORE;
-	/* Ethernet type, IP version and header length: 08 00 45 */
-	if ((*(const __u32 *)(at + 12) & 0x00ffffff) == 0x00450008) {
-		total = bpf_ntohs(*(const __be16 *)(at + 16));
-		if (total + ETH_HLEN > length || total < PLAIN_IPV4 - ETH_HLEN)
-			return PLAIN_MORE;
+	/* Ethernet type, IP version and header length: 08 00 45, or 86 dd 6. */
+	head = *(const __u32 *)(at + 12);
+	if ((head & 0x00ffffff) == 0x00450008) {
 		if (at[23] != IPPROTO_UDP)
 			return OTHER_NOT_UDP;
-		p->id = *(const __be16 *)(at + 18);
-		p->ipv6 = false;
-		return !(*(const __be16 *)(at + 20) & bpf_htons(0x3fff)) &&
-				       plain_udp(at + 34, total - 20, 26, PLAIN_IPV4, p)
-			       ? PARSED
-			       : PLAIN_MORE;
+		if (*(const __be16 *)(at + 20) &
+		    bpf_htons(IP_FRAGMENT_MORE | IP_FRAGMENT_OFFSET))
+			return PLAIN_MORE;
+		left = bpf_ntohs(*(const __be16 *)(at + 16)) - 20;
+		asm volatile("" : "+r"(left)); /* or what both ways share takes longer */
+		ret->offset = PLAIN_IPV4;
+	} else {
+		if ((head & 0x00f0ffff) != 0x0060dd86 || at[20] != IPPROTO_UDP ||
+		    at + PLAIN_IPV6 > p->end)
+			return PLAIN_MORE;
+		left = bpf_ntohs(*(const __be16 *)(at + 18));
+		asm volatile("" : "+r"(left));
+		ret->offset = PLAIN_IPV6;
 	}
-	/* 86 dd 6. */
-	if ((*(const __u32 *)(at + 12) & 0x00f0ffff) != 0x0060dd86 ||
-	    at + PLAIN_IPV6 > p->end || at[20] != IPPROTO_UDP)
-		return PLAIN_MORE;
-	total = bpf_ntohs(*(const __be16 *)(at + 18));
-	if (total + 54 > length)
-		return PLAIN_MORE;
-	p->id = 0;
-	p->ipv6 = true;
-	return plain_udp(at + 54, total, 22, PLAIN_IPV6, p) ? PARSED : PLAIN_MORE;
+	ret->left = left;
+	at += ret->offset;
+	asm volatile("" : "+r"(at)); /* or it is added up anew wherever it is used */
+	ret->payload = at;
+	p->server_port =
+		port_number(*(const __be16 *)(at - (server == RECEIVER ? 6 : 8)));
+	return PARSED;
 }
 
-/*
- * PARSED, or why there is no datagram. @length: of the frame, of which [data, data_end)
- * may be only the beginning (TC). Of a LATER_FRAGMENT @p has addresses and id.
- */
-static __always_inline enum other packet_parse(void *data, void *data_end, __u64 length,
-					       struct packet *p)
+/* Its lengths are no lies either, in a frame of @length octets. */
+static __always_inline bool plain_fits(__u64 length, const struct plain *plain,
+				       struct packet *p)
 {
-	const struct ethhdr *eth;
+	__s64 udp = bpf_ntohs(*(const __be16 *)(plain->payload - 4));
+
+	p->length = udp - sizeof(struct udphdr);
+	return udp >= (__s64)sizeof(struct udphdr) && udp <= plain->left &&
+	       plain->left + plain->offset - sizeof(struct udphdr) <= length;
+}
+
+/* 0 or 1. A comparison would part the ways that the verifier has to walk. */
+static __always_inline __u32 plain_ipv6(const struct plain *plain)
+{
+	return plain->offset >> 4 & 1; /* of 42 or 62 */
+}
+
+/* The sender, as address_net() has it. */
+static __always_inline __u64 plain_net(const struct plain *plain)
+{
+	const __be32 *from;
+
+	if (plain->offset == PLAIN_IPV4)
+		return bpf_ntohl(*(const __be32 *)(plain->payload - (PLAIN_IPV4 - 26)));
+	from = (const __be32 *)(plain->payload - (PLAIN_IPV6 - 22));
+	return (__u64)bpf_ntohl(from[0]) << 32 | bpf_ntohl(from[1]);
+}
+
+/* The rest of what is to be known of what plain_fits(). */
+static __always_inline void plain_packet(const struct plain *plain, struct packet *p)
+{
+	p->payload = plain->offset;
+	p->ipv6 = plain_ipv6(plain);
+	p->addresses = 26 - 4 * p->ipv6;
+	p->id = 0;
+	p->whole = WHOLE;
+}
+
+static __always_inline struct cursor plain_payload(const struct plain *plain,
+						   const struct packet *p)
+{
+	return (struct cursor){ .pos = plain->payload, .end = p->end };
+}
+
+/* What parse_plain() leaves. @p has its start and end. */
+static __always_inline enum other parse_odd(__u64 length, enum side server,
+					    struct packet *p)
+{
+	struct cursor c = { .pos = p->start, .end = p->end };
+	const struct ethhdr *eth = cursor_take(&c, sizeof(*eth));
 	const struct vlan_tag *tag;
-	struct cursor c;
 	__be16 proto;
-	int plain;
 
-	/* The context has them as 32 bits, and so the compiler might copy them. */
-	asm volatile("" : "+r"(data), "+r"(data_end));
-	p->start = data;
-	p->end = data_end;
-	plain = parse_plain(data, length, p);
-	if (plain != PLAIN_MORE)
-		return plain;
-
-	c.pos = data;
-	c.end = data_end;
-	eth = cursor_take(&c, sizeof(*eth));
+	p->addresses = p->payload = p->ipv6 = 0;
+	p->length = 0;
 	if (!eth)
 		return OTHER_UNPARSED;
 	proto = eth->h_proto;
@@ -325,10 +380,51 @@ static __always_inline enum other packet_parse(void *data, void *data_end, __u64
 		return OTHER_LONG_CHAIN;
 
 	if (proto == bpf_htons(ETH_P_IP))
-		return parse_ipv4(&c, length, p);
+		return parse_ipv4(&c, length, server, p);
 	if (proto == bpf_htons(ETH_P_IPV6))
-		return parse_ipv6(&c, length, p);
+		return parse_ipv6(&c, length, server, p);
 	return OTHER_NOT_IP;
+}
+
+static __always_inline void packet_begin(void *data, void *data_end, struct packet *p)
+{
+	/* The context has them as 32 bits, and so the compiler might copy them. */
+	asm volatile("" : "+r"(data), "+r"(data_end));
+	p->start = data;
+	p->end = data_end;
+}
+
+/*
+ * To the verifier, all ways to wrap a datagram are one from here on. @unknown: anything
+ * that it knows nothing of.
+ */
+static __always_inline void packet_forget(struct packet *p, __u32 unknown)
+{
+	p->addresses = forget(p->addresses, unknown);
+	p->payload = forget(p->payload, unknown);
+	p->ipv6 = forget(p->ipv6, unknown) & 1;
+	p->length = forget(p->length, unknown) & 0xffff;
+}
+
+/*
+ * PARSED, or why there is no datagram. @length: of the frame, of which [data, data_end)
+ * may be only the beginning (TC). Of a LATER_FRAGMENT @p has addresses and id.
+ */
+static __always_inline enum other packet_parse(void *data, void *data_end, __u64 length,
+					       enum side server, struct packet *p)
+{
+	struct plain plain;
+	int other;
+
+	packet_begin(data, data_end, p);
+	other = parse_plain(server, p, &plain);
+	if (other == PARSED && plain_fits(length, &plain, p)) {
+		plain_packet(&plain, p);
+		return PARSED;
+	}
+	if (other != PARSED && other != PLAIN_MORE)
+		return other;
+	return parse_odd(length, server, p);
 }
 
 #endif /* PACKET_BPF_H */

@@ -184,14 +184,14 @@ static __always_inline void player_index(const struct player_key *key,
 	bpf_map_update_elem(&qports, &by, &port, BPF_ANY);
 }
 
-static __always_inline void player_key(const struct packet *p, enum side peer,
-				       __be16 port, __u32 slot, struct player_key *ret)
+static __always_inline void player_key(const struct packet *p, enum side peer, __u32 slot,
+				       struct player_key *ret)
 {
 	struct cidr from;
 
 	packet_cidr(p, peer, &from);
 	__builtin_memcpy(ret->addr, from.addr, sizeof(ret->addr));
-	ret->port = port;
+	ret->port = packet_port(p, peer);
 	ret->slot = slot;
 }
 
@@ -281,7 +281,7 @@ static __always_inline enum reason player_admit(const struct live *l, __u32 slot
 	__u64 now = clock_now(l);
 	bool known;
 
-	player_key(p, SENDER, p->sport, slot, &key);
+	player_key(p, SENDER, slot, &key);
 	player = bpf_map_lookup_elem(&players, &key);
 
 	if (family == FAMILY_NETQUAKE || family == FAMILY_QUAKE_ENHANCED ||

@@ -23,15 +23,14 @@ static __always_inline struct sample_buffer *sample_begin(__u64 what, __u64 byte
 	__u32 sampler = what & 0xff, zero = 0;
 	struct sample_buffer *b;
 	struct limit limit;
-	struct live *l;
+	struct live *l = &live;
 	__u64 *due;
 	__u32 keep;
 
-	l = bpf_map_lookup_elem(&live, &zero);
 	due = bpf_map_lookup_elem(&sample_dues, &sampler);
 	b = bpf_map_lookup_elem(&scratch, &zero);
 	*ret = bpf_map_lookup_elem(&sampled, &sampler);
-	if (!l || !due || !b || !*ret)
+	if (!due || !b || !*ret)
 		return NULL;
 	limit = l->sampling.limit[sampler == SAMPLER_FOLLOW ? SAMPLER_FOLLOW
 							    : SAMPLER_STATISTIC];

@@ -7,6 +7,7 @@
  * below UDP, is passed unchanged: the shield never breaks a network that it was not asked
  * to protect. The one exception, counted as long-chain, is a frame with more VLAN tags
  * or IPv6 extension headers than the standards allow: behind them anything could hide.
+ * While all services only observe, that passes too.
  */
 #include "admit.bpf.h"
 #include "ledger.bpf.h"
@@ -40,7 +41,8 @@ classify_packet(struct xdp_md *ctx, enum wire_family family, const struct packet
 	return classify_at(ctx, family, p->payload, p->length);
 }
 
-static __always_inline int count_other(enum other other, __u64 bytes)
+static __always_inline int count_other(const struct tables *tab, enum other other,
+				       __u64 bytes)
 {
 	__u32 key = other;
 	struct tally *t = bpf_map_lookup_elem(&others, &key);
@@ -49,26 +51,130 @@ static __always_inline int count_other(enum other other, __u64 bytes)
 		t->packets++;
 		t->bytes += bytes;
 	}
-	return other == OTHER_LONG_CHAIN ? XDP_DROP : XDP_PASS;
+	return other == OTHER_LONG_CHAIN && !tab->observe ? XDP_DROP : XDP_PASS;
 }
 
-/* SAMPLER_COUNT: the daemon does not get to see it. */
-static __always_inline enum sampler sampler_in(const struct live *l,
-					       const struct service *s,
-					       enum wire_kind kind, enum reason reason,
-					       bool followed, __u64 counted)
+static __always_inline void sample_maybe(struct xdp_md *ctx, const struct live *l,
+					 const struct service *s, __u64 what,
+					 bool followed, __u64 counted, __u64 bytes)
 {
+	enum wire_kind kind = (what >> 32) & 0xffff;
+	enum reason reason = (what >> 16) & 0xffff;
 	enum wire_class class;
 
-	if (followed)
-		return SAMPLER_FOLLOW;
 	/* Who will be followed is not known yet, so all handshakes that pass are seen. */
-	if (follows(l) && reason == REASON_WITHIN_BUDGET) {
-		class = wire_class(s->family, kind);
-		if (class == CLASS_CHALLENGE || class == CLASS_CONNECT)
-			return SAMPLER_FOLLOW;
+	if (!followed && follows(l) && reason == REASON_WITHIN_BUDGET) {
+		class = service_class(s, kind);
+		followed = class == CLASS_CHALLENGE || class == CLASS_CONNECT;
 	}
-	return sample_statistic(l, counted) ? SAMPLER_STATISTIC : SAMPLER_COUNT;
+	if (followed)
+		sample_in(ctx, what | SAMPLER_FOLLOW, bytes);
+	else if (sample_statistic(l, counted))
+		sample_in(ctx, what | SAMPLER_STATISTIC, bytes);
+}
+
+/* What a datagram is and whom it is for. */
+struct found {
+	const struct service *service;
+	__u32 slot;
+	enum wire_kind kind; /* KIND_COUNT: not known yet */
+};
+
+/* Of what plain_fits(); false: not ours. */
+static __always_inline bool find_plain(const struct live *l, const struct tables *tab,
+				       const struct plain *plain, struct packet *p,
+				       struct found *ret)
+{
+	ret->slot = port_word(tab, p) - 1;
+	ret->service = service_at(tab, &ret->slot);
+	if (!ret->service) { /* the address matters, too */
+		plain_packet(plain, p);
+		ret->service = service_find(l, tab, p, RECEIVER, &ret->slot);
+	}
+	if (!ret->service)
+		return false;
+	ret->kind = KIND_COUNT;
+	return true;
+}
+
+static __always_inline int find_odd(const struct live *l, const struct tables *tab,
+				    __u64 bytes, struct packet *p, struct found *ret)
+{
+	enum other other = parse_odd(bytes, RECEIVER, p);
+
+	if (other != PARSED)
+		return other;
+	ret->service = service_find(l, tab, p, RECEIVER, &ret->slot);
+	if (!ret->service)
+		return OTHER_NOT_OURS;
+	ret->kind = p->whole == FIRST_FRAGMENT ? KIND_FRAGMENT
+		    : p->whole == BAD_LENGTH   ? KIND_BAD_LENGTH
+					       : KIND_COUNT;
+	return PARSED;
+}
+
+/*
+ * What floods are made of, in as few steps as there can be: a word that is spelled as
+ * clients spell it, for which the budget of the service or of the source is spent. It
+ * says nothing that the long way does not say too, and leaves the rest to it (false),
+ * even the kind: what is not kept costs nothing.
+ */
+static __always_inline bool refuse(struct xdp_md *ctx, const struct live *l,
+				   const struct found *f, const struct packet *p,
+				   const struct plain *plain, __u64 bytes)
+{
+	enum wire_kind kind = classify_hot(plain_payload(plain, p), p->length);
+	__u32 key = f->slot; /* apart, so that it stays in a register, bounds known */
+	enum reason reason;
+	struct tallies *t;
+	__u64 counted;
+
+	if (kind == KIND_COUNT || f->service->observe || l->lists)
+		return false;
+	reason = budget_spent(l, f->slot, f->service, kind, plain);
+	if (reason == REASON_COUNT)
+		return false;
+	t = bpf_map_lookup_elem(&tallies, &key);
+	if (!t)
+		return false;
+	/* Constants, all of them: the verifier sees where they point. */
+	t->by[kind][reason].bytes += bytes;
+	counted = t->by[kind][reason].packets++;
+	count_stranger(t, p->length, bytes);
+	if (l->sampling.any && sample_statistic(l, counted))
+		sample_in(ctx,
+			  SAMPLE_WHAT(f->slot, kind, reason, DIRECTION_C2S,
+				      SAMPLER_STATISTIC),
+			  bytes);
+	return true;
+}
+
+/* Judge, count and perhaps show to the daemon what the short way did not refuse. */
+static __always_inline int judge(struct xdp_md *ctx, struct live *l,
+				 const struct found *f, const struct packet *p,
+				 __u64 bytes)
+{
+	bool followed = false;
+	enum reason reason = admit(l, f->slot, f->service, f->kind, p, &followed);
+	__u32 key = f->slot;
+	struct tallies *t = bpf_map_lookup_elem(&tallies, &key);
+	__u64 counted;
+
+	if (!t)
+		return XDP_PASS;
+	counted = count(t, f->kind, reason, bytes);
+	if (l->sampling.any)
+		sample_maybe(ctx, l, f->service,
+			     SAMPLE_WHAT(f->slot, f->kind, reason, DIRECTION_C2S, 0),
+			     followed, counted, bytes);
+	/* The header of a first fragment counts what is not in this frame. */
+	if (reason != REASON_PLAYER)
+		count_stranger(t, f->kind == KIND_FRAGMENT ? 0 : p->length, bytes);
+	if (!f->service->observe && reason_verdict(reason) == VERDICT_DROP)
+		return XDP_DROP;
+	if (reason != REASON_PLAYER)
+		ledger_credit(l, f->slot, f->kind, p, bytes);
+	return XDP_PASS;
 }
 
 SEC("xdp")
@@ -77,55 +183,39 @@ int shield(struct xdp_md *ctx)
 	void *data = (void *)(long)ctx->data;
 	void *data_end = (void *)(long)ctx->data_end;
 	__u64 bytes = data_end - data;
-	__u64 counted;
+	struct live *l = &live;
+	const struct tables *tab = tables_now(l);
+	struct found found;
 	struct packet packet;
-	struct service *service;
-	enum wire_kind kind;
-	enum reason reason;
-	enum other other;
-	enum sampler sampler;
-	bool followed = false;
-	struct tallies *t;
-	struct live *l;
-	__u32 zero = 0;
-	__u32 slot = 0;
+	struct plain plain;
+	int other;
 
-	other = packet_parse(data, data_end, bytes, &packet);
-	if (other != PARSED)
-		return count_other(other, bytes);
-	/* Loaded again: nothing is known of it, whichever way we came. */
-	packet.start = (void *)(long)*(volatile __u32 *)&ctx->data;
-	l = bpf_map_lookup_elem(&live, &zero);
-	service = l ? service_find(l, &packet, RECEIVER, packet.dport, &slot) : NULL;
-	if (!service)
-		return count_other(OTHER_NOT_OURS, bytes);
-
-	if (packet.first_fragment)
-		kind = KIND_FRAGMENT;
-	else if (packet.bad_length)
-		kind = KIND_BAD_LENGTH;
-	else
-		kind = classify_packet(ctx, service->family, &packet);
-
-	reason = admit(l, slot, service, kind, &packet, &followed);
-	t = bpf_map_lookup_elem(&tallies, &slot);
-	if (!t)
-		return XDP_PASS;
-	counted = count(t, kind, reason, bytes);
-	if (l->sampling.any) {
-		sampler = sampler_in(l, service, kind, reason, followed, counted);
-		if (sampler != SAMPLER_COUNT)
-			sample_in(ctx,
-				  SAMPLE_WHAT(slot, kind, reason, DIRECTION_C2S, sampler),
-				  bytes);
+	packet_begin(data, data_end, &packet);
+	other = parse_plain(RECEIVER, &packet, &plain);
+	if (other == PARSED && !port_word(tab, &packet))
+		return count_other(tab, OTHER_NOT_OURS, bytes);
+	if (other == PARSED && plain_fits(bytes, &plain, &packet)) {
+		if (!find_plain(l, tab, &plain, &packet, &found))
+			return count_other(tab, OTHER_NOT_OURS, bytes);
+		if (refuse(ctx, l, &found, &packet, &plain, bytes))
+			return XDP_DROP;
+		plain_packet(&plain, &packet);
+	} else {
+		if (other == PARSED || other == PLAIN_MORE)
+			other = find_odd(l, tab, bytes, &packet, &found);
+		if (other != PARSED)
+			return count_other(tab, other, bytes);
 	}
-	if (reason != REASON_PLAYER)
-		count_stranger(t, packet.first_fragment ? 0 : packet.length, bytes);
-	if (!service->observe && reason_verdict(reason) == VERDICT_DROP)
-		return XDP_DROP;
-	if (reason != REASON_PLAYER)
-		ledger_credit(l, slot, kind, &packet, bytes);
-	return XDP_PASS;
+
+	/* Loaded again: nothing is known of them, whichever way we came. */
+	packet.start = (void *)(long)*(volatile __u32 *)&ctx->data;
+	packet.end = (void *)(long)*(volatile __u32 *)&ctx->data_end;
+	bytes = packet.end - packet.start;
+	packet_forget(&packet, bytes);
+	found.kind = forget(found.kind, bytes);
+	if (found.kind == KIND_COUNT)
+		found.kind = classify_packet(ctx, found.service->family, &packet);
+	return judge(ctx, l, &found, &packet, bytes);
 }
 
 #include "egress.bpf.h"

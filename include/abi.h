@@ -102,6 +102,7 @@ struct budget {
 	struct limit source; /* one IPv4 address or IPv6 /64 */
 	struct limit prefix; /* IPv4 /24 or IPv6 /56 */
 	struct limit global; /* the whole service */
+	__u64 seed; /* of where sources and prefixes are: see budget_cell() */
 };
 
 #define COST_ONE 16 /* struct service.cost of a request with a small answer */
@@ -115,18 +116,46 @@ struct service {
 	__u8 active; /* 0: the slot is free in this generation */
 	__u8 pad[2];
 	struct budget budget[CLASS_BUDGETS];
+	__u8 class_of[(KIND_COUNT + 7) / 8 * 8]; /* enum wire_class: service_finish() */
 };
-_Static_assert(sizeof(struct service) == 40 + CLASS_BUDGETS * sizeof(struct budget),
+_Static_assert(sizeof(struct service) == 40 + CLASS_BUDGETS * sizeof(struct budget) +
+						 (KIND_COUNT + 7) / 8 * 8,
 	       "struct service has a hole");
 
-/* What listens on a port: looked up by generation * PORTS + port. */
+/*
+ * Fill in what follows from the rest of @s: whoever writes a service into @slot calls it.
+ * @keys: of struct live.
+ */
+static inline void service_finish(struct service *s, __u32 slot, const __u64 keys[3])
+{
+	for (__u32 kind = 0; kind < sizeof(s->class_of); kind++)
+		s->class_of[kind] = (__u8)wire_class((enum wire_family)s->family,
+						     (enum wire_kind)kind);
+	for (__u32 class_ = 0; class_ < CLASS_BUDGETS; class_++)
+		s->budget[class_].seed =
+			2 * (slot * CLASS_BUDGETS + class_) * keys[1] + keys[2];
+}
+
+/*
+ * Where among 2^@bits cells the source or prefix @net has its share of @b: limit_cell()
+ * by service, class and IP version, of which the first two are in the seed.
+ */
+static __always_inline __u32 budget_cell(const struct budget *b, const __u64 keys[3],
+					 __u64 net, __u32 ipv6, __u32 bits)
+{
+	return (net * keys[0] + (keys[1] & -(__u64)ipv6) + b->seed) >> (64 - bits);
+}
+
+#define PORT_EXACT   1 /* struct endpoint may name a slot for (address, port) */
+#define PORT_LEARNED 2 /* a NetQuake game port, learned from CCREP_ACCEPT */
+
+/* What listens on a port. */
 struct port {
 	__u16 any; /* service slot + 1, whatever the address; 0: none */
-	__u8 exact; /* 1: struct endpoint may name a slot for (address, port) */
-	__u8 learned; /* 1: a NetQuake game port, learned from CCREP_ACCEPT */
+	__u16 flags; /* PORT_* */
 	__u32 seen_s; /* learned: when the server last sent from it, seconds */
 };
-_Static_assert(sizeof(struct port) == 8, "array elements are 8 bytes anyway");
+_Static_assert(sizeof(struct port) == 8, "struct port has a hole");
 
 struct endpoint {
 	__be32 addr[4];
@@ -205,21 +234,38 @@ struct sampling {
 	struct limit limit[SAMPLER_COUNT];
 };
 
-/* One element, written by the daemon, read by every packet. */
+/* Of one generation: who listens where. */
+struct tables {
+	__u32 generation; /* bit 0: which of the two these are, for struct endpoint */
+	__u32 observe; /* 1: all services do, so that nothing is dropped at all */
+	struct port ports[PORTS];
+	struct service services[SERVICES_MAX];
+};
+
+#define LIVE_ALLOW 1
+#define LIVE_DENY  2
+
+/*
+ * Shared by all packets and, mapped, by the daemon. It fills the tables that no packet
+ * looks at, then flips the generation.
+ */
 struct live {
-	__u32 generation; /* bit 0: which half of services, ports and port_bits is valid
-			   */
-	__u32 allow_used; /* 0: the allow list is empty */
-	__u32 deny_used;
-	__u32 pad;
-	__u64 clock_ns; /* the time, for a program loaded with its clock off (replay) */
-	struct ledger ledger;
-	struct sampling sampling;
+	__u32 generation; /* bit 0: which of the tables are valid */
+	__u32 lists; /* LIVE_*: those that are not empty */
 	__u32 followed; /* players followed now: counted up in the kernel, set by the
 			   daemon */
-	__u32 pad2;
+	__u32 pad;
+	__u64 tick_ns; /* of bpf_jiffies64(); 0: the time is clock_ns */
+	__u64 clock_ns; /* added to it: the time, where the clock is off (replay) */
+	struct ledger ledger;
+	struct sampling sampling;
 	__u64 keys[3]; /* of limit_cell(): random and odd, one set per boot */
-	__u64 port_bits[2][PORTS / 64]; /* by generation: is anything on this port? */
+	/* Budgets of whole services, by slot * CLASS_BUDGETS + class, see limit.h: shared
+	 * by all CPUs, so that limits do not multiply, and by both generations. */
+	__u64 globals[SERVICES_MAX * CLASS_BUDGETS];
+	/* And of single addresses: by limit_cell(). */
+	__u64 sources[1 << SOURCE_BITS];
+	struct tables tables[2];
 };
 
 struct tally {

@@ -53,6 +53,16 @@ struct word {
 	 WORD_LETTER(s, (n)*8 + 6) | WORD_LETTER(s, (n)*8 + 7))
 #endif
 
+/* The last 8 bytes of the marker and a word of 4 to 12 letters behind it. */
+#define WORD_MARKED(s, at) \
+	((at) < 4 ? 0xffull : (__u64)((__u8)(s)[(at) < 4 ? 0 : (at)-4] | 0x20))
+#define WORD_BYTE(s, i) (WORD_MARKED(s, sizeof(s) - 5 + (i)) << (i)*8)
+#ifndef WORD_LAST
+#define WORD_LAST(s)                                                             \
+	(WORD_BYTE(s, 0) | WORD_BYTE(s, 1) | WORD_BYTE(s, 2) | WORD_BYTE(s, 3) | \
+	 WORD_BYTE(s, 4) | WORD_BYTE(s, 5) | WORD_BYTE(s, 6) | WORD_BYTE(s, 7))
+#endif
+
 /* One integer to search by. That no two rows mix alike is a test. */
 #define WORD_MIX(a, b, c, d) (((a)*0xff51afd7ed558ccdull) ^ (b) ^ (c) ^ (d))
 
@@ -208,6 +218,46 @@ static inline int word_search(__u64 a, __u64 b, __u64 c, __u64 d)
 	return word_match(a, b, c, d);
 }
 
+/* --- the few words that floods are made of, spelled as clients spell them --------------
+ */
+
+#define HOT_FOLD 0x2020202000000000ull /* not of the marker */
+
+/*
+ * Whether what follows the marker is the word of @letters (4..12) of which the marker and
+ * the first 4 are @first and the last 8, with bytes of the marker before them if there
+ * are fewer, are @last. Exact, since only a letter and its upper case share a folded
+ * value.
+ */
+static __always_inline bool word_here(struct cursor c, __u64 length, __u32 letters,
+				      __u64 first, __u64 last)
+{
+	const __u8 *at, *behind;
+
+	if (length < 4 + letters)
+		return false;
+	at = cursor_take(&c, 4 + letters);
+	if (!at || (load_u64(at) | HOT_FOLD) != first ||
+	    (load_u64(at + letters - 4) | EACH_BYTE(0x20)) != last)
+		return false;
+	if (length == 4 + letters)
+		return true;
+	behind = cursor_take(&c, 1);
+	return behind && *behind <= 0x20;
+}
+
+/* KIND_COUNT: none of them. */
+static __always_inline enum wire_kind classify_hot(struct cursor c, __u64 length)
+{
+#define HOT(kind, word)                                                        \
+	if (word_here(c, length, sizeof(word) - 1,                             \
+		      0xffffffff | WORD_PART(word, 0) << 32, WORD_LAST(word))) \
+		return KIND_##kind;
+	WIRE_HOT(HOT)
+#undef HOT
+	return KIND_COUNT;
+}
+
 /*
  * The last @left letters of a datagram of @length bytes at @start, as take_u64() reads
  * them, by one load of its last 8 bytes. @length: at least 8; @left: 1..8.
@@ -233,10 +283,10 @@ static __always_inline enum wire_kind classify_fast(struct cursor start, __u32 l
 	const void *mark;
 	__u64 ended = 0;
 
-	if (length < FAST_MIN || length > FAST_MAX)
-		return KIND_COUNT;
 	mark = cursor_take(&c, 4);
 	if (!mark || load_u32(mark) != 0xffffffff)
+		return KIND_COUNT;
+	if (length < FAST_MIN || length > FAST_MAX)
 		return KIND_COUNT;
 	if (length < 12) {
 		first = word_cut(last_u64(start, length, length - 4), &ended);

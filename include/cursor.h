@@ -27,6 +27,9 @@ static __always_inline const void *cursor_take(struct cursor *c, __u32 n)
 {
 	const __u8 *at = c->pos;
 
+#ifdef __bpf__
+	__builtin_assume(at); /* or each caller compares with NULL once more */
+#endif
 	if (at + n > c->end)
 		return NULL;
 

@@ -27,9 +27,20 @@ struct limit {
 /* Would @l let one request pass at @now_ns? Changes nothing. */
 static __always_inline bool limit_peek(const struct limit *l, __u64 due_ns, __u64 now_ns)
 {
-	__u64 from = due_ns > now_ns ? due_ns : now_ns;
+	if (!l->cost_ns)
+		return true;
+	if (due_ns <= now_ns)
+		return l->cost_ns <= l->burst_ns;
+	return due_ns - now_ns + l->cost_ns <= l->burst_ns;
+}
 
-	return !l->cost_ns || from - now_ns + l->cost_ns <= l->burst_ns;
+/*
+ * !limit_peek() in fewer steps, for those budgets that let anything pass at all: of the
+ * others it may say that they are not spent.
+ */
+static __always_inline bool limit_spent(const struct limit *l, __u64 due_ns, __u64 now_ns)
+{
+	return l->cost_ns && due_ns + l->cost_ns > now_ns + l->burst_ns;
 }
 
 /* Pay for one request. False: refused, or lost LIMIT_TRIES races in a row. */

@@ -192,6 +192,16 @@
 	X(GOLDSRC_RULES,	"rules",		UNKNOWN,	Q3)		\
 	X(GOLDSRC_DETAILS,	"details",		UNKNOWN,	Q3)
 
+/*
+ * Of these, the ones that floods are made of, most of them first: 4 to 12 letters.
+ *	  kind			word */
+#define WIRE_HOT(X)							\
+	X(GETSTATUS,		"getstatus")				\
+	X(GETINFO,		"getinfo")				\
+	X(GETCHALLENGE,		"getchallenge")				\
+	X(STATUS,		"status")				\
+	X(CONNECT,		"connect")
+
 /* NetQuake control packets (FTE answers the requests on QuakeWorld ports too).
  *	  kind			opcode	name			class	families */
 #define WIRE_CONTROL(X)							\
@@ -265,13 +275,15 @@ enum wire_kind {
 #define EACH_KIND(SHAPE, CODED) \
 	WIRE_SHAPES(SHAPE) WIRE_WORDS(SHAPE) WIRE_CONTROL(CODED) WIRE_HANDSHAKE(CODED)
 
-static const __u8 wire_classes[FAMILY_COUNT][KIND_COUNT] = {
-	[FAMILY_NETQUAKE] =	  { EACH_KIND(NQ_CLASS, NQ_CODED) },
-	[FAMILY_QUAKEWORLD] =	  { EACH_KIND(QW_CLASS, QW_CODED) },
-	[FAMILY_QUAKE2] =	  { EACH_KIND(Q2_CLASS, Q2_CODED) },
-	[FAMILY_QUAKE3] =	  { EACH_KIND(Q3_CLASS, Q3_CODED) },
-	[FAMILY_QUAKE_ENHANCED] = { EACH_KIND(QE_CLASS, QE_CODED) },
-	[FAMILY_AUTO] =		  { EACH_KIND(AUTO_CLASS, AUTO_CODED) },
+#define NO_KIND [KIND_COUNT] = CLASS_MALFORMED
+
+static const __u8 wire_classes[FAMILY_COUNT][KIND_COUNT + 1] = {
+	[FAMILY_NETQUAKE] =	  { EACH_KIND(NQ_CLASS, NQ_CODED) NO_KIND },
+	[FAMILY_QUAKEWORLD] =	  { EACH_KIND(QW_CLASS, QW_CODED) NO_KIND },
+	[FAMILY_QUAKE2] =	  { EACH_KIND(Q2_CLASS, Q2_CODED) NO_KIND },
+	[FAMILY_QUAKE3] =	  { EACH_KIND(Q3_CLASS, Q3_CODED) NO_KIND },
+	[FAMILY_QUAKE_ENHANCED] = { EACH_KIND(QE_CLASS, QE_CODED) NO_KIND },
+	[FAMILY_AUTO] =		  { EACH_KIND(AUTO_CLASS, AUTO_CODED) NO_KIND },
 };
 /* clang-format on */
 
@@ -288,9 +300,9 @@ static inline __attribute__((always_inline)) int index_below(__u32 *index, __u32
 /* The budget or policy that @kind falls under on a service of @family. */
 static inline enum wire_class wire_class(enum wire_family family, enum wire_kind kind)
 {
-	__u32 row = (__u32)family * KIND_COUNT + kind;
+	__u32 row = (__u32)family * (KIND_COUNT + 1) + kind;
 
-	if (kind >= KIND_COUNT || !index_below(&row, FAMILY_COUNT * KIND_COUNT))
+	if (!index_below(&row, FAMILY_COUNT * (KIND_COUNT + 1)))
 		return CLASS_MALFORMED;
 	return (enum wire_class)((const __u8 *)wire_classes)[row];
 }

@@ -158,6 +158,9 @@ static void observe_passes_and_counts(void **state)
 {
 	static const struct frame_spec reply = { OOB("statusResponse\n") };
 	static const struct frame_spec first = { OOB("getstatus"), .more = true };
+	static const struct frame_spec tags = {
+		OOB("getstatus"), .tags = { ETH_P_8021Q, ETH_P_8021Q, ETH_P_8021Q }
+	};
 	struct service s = kern_open_service(FAMILY_QUAKE3);
 	struct outcome o;
 
@@ -180,6 +183,15 @@ static void observe_passes_and_counts(void **state)
 	kern_list(&kern, false, "192.0.2.1", 128);
 	o = kern_send(&kern, &status);
 	assert_int_equal(o.reason, REASON_DENY_LIST);
+	assert_int_equal(o.action, XDP_PASS);
+
+	/* What belongs to no service is dropped unless none of them wants it. */
+	o = kern_send(&kern, &tags);
+	assert_int_equal(o.what, OTHER_LONG_CHAIN);
+	assert_int_equal(o.action, XDP_DROP);
+	kern.live->tables[0].observe = 1;
+	o = kern_send(&kern, &tags);
+	assert_int_equal(o.what, OTHER_LONG_CHAIN);
 	assert_int_equal(o.action, XDP_PASS);
 }
 
@@ -242,8 +254,7 @@ static int passing(const struct frame_spec *spec, int tries, enum reason reason)
 
 static void pass_time(__u64 ns)
 {
-	kern.live.clock_ns += ns;
-	kern_live(&kern);
+	kern.live->clock_ns += ns;
 }
 
 static void exactly_the_source_budget(void **state)
@@ -352,9 +363,7 @@ static void exactly_the_global_budget(void **state)
 
 	/* While it is spent, no cell of a source is touched: 1 + 99 + 20 were. */
 	for (__u32 cell = 0; cell < 1 << SOURCE_BITS; cell++) {
-		assert_int_equal(bpf_map_lookup_elem(bpf_map__fd(kern.skel->maps.sources),
-						     &cell, &due),
-				 0);
+		due = kern.live->sources[cell];
 		used += due != 0;
 	}
 	assert_int_equal(used, 120);
@@ -379,13 +388,11 @@ static void a_generation_comes_into_force_at_once(void **state)
 	/* What is prepared for the next one is not seen. */
 	expect(&status, 0, REASON_WITHIN_BUDGET);
 	expect_other(&elsewhere, OTHER_NOT_OURS);
-	kern.live.generation = 1;
-	kern_live(&kern);
+	kern.live->generation = 1;
 	expect(&status, 1, REASON_GLOBAL_BUDGET);
 	expect(&elsewhere, 0, REASON_GLOBAL_BUDGET);
 	expect_other(&status6, OTHER_NOT_OURS);
-	kern.live.generation = 2;
-	kern_live(&kern);
+	kern.live->generation = 2;
 	expect(&status, 0, REASON_WITHIN_BUDGET);
 	expect_other(&elsewhere, OTHER_NOT_OURS);
 }
@@ -421,10 +428,8 @@ static void no_packet_escapes_a_change(void **state)
 	}
 	flooding = true;
 	assert_int_equal(pthread_create(&thread, NULL, flood, frame), 0);
-	while (flooding) {
-		kern.live.generation++;
-		kern_live(&kern);
-	}
+	while (flooding)
+		__atomic_add_fetch(&kern.live->generation, 1, __ATOMIC_RELAXED);
 	assert_int_equal(pthread_join(thread, &failed), 0);
 	assert_null(failed);
 

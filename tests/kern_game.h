@@ -60,25 +60,13 @@ static inline void serve(enum wire_family family)
 /* @allowance bytes in @window_s seconds, as apply_ledger() would have it. */
 static inline void ledger(__u64 allowance, __u64 window_s)
 {
-	kern.live.ledger = (struct ledger){ .byte_ns = window_s * SECOND / allowance,
-					    .window_ns = window_s * SECOND };
-	kern_live(&kern);
+	kern.live->ledger = (struct ledger){ .byte_ns = window_s * SECOND / allowance,
+					     .window_ns = window_s * SECOND };
 }
 
 static inline void pass_time(__u64 ns)
 {
-	kern.live.clock_ns += ns;
-	kern_live(&kern);
-}
-
-/* live.port_bits belongs to the kernel once ports are learned: read, change, write. */
-static inline void read_live(void)
-{
-	__u32 zero = 0;
-
-	assert_int_equal(bpf_map_lookup_elem(bpf_map__fd(kern.skel->maps.live), &zero,
-					     &kern.live),
-			 0);
+	kern.live->clock_ns += ns;
 }
 
 static inline int frame_out(const void *frame, size_t n)

@@ -75,7 +75,7 @@ static void find_neighbours(char ret[2][INET_ADDRSTRLEN])
 	for (int i = 0; i < PREFIXES; i++) {
 		net = net * 1664525 + 1013904223;
 		nets[i] = (net >> 8) << 8;
-		cells[i] = limit_cell(kern.live.keys, nets[i] >> 8, 0, LEDGER_BITS);
+		cells[i] = limit_cell(kern.live->keys, nets[i] >> 8, 0, LEDGER_BITS);
 		for (int j = 0; j < i; j++) {
 			__be32 pair[2] = { htonl(nets[i] | 1), htonl(nets[j] | 1) };
 
@@ -112,9 +112,8 @@ static void strict_never_gives_more_than_it_got(void **state)
 {
 	(void)state;
 	serve(FAMILY_QUAKE3);
-	kern.live.ledger =
+	kern.live->ledger =
 		(struct ledger){ .byte_ns = 1, .credit_ns = 1 << 20, .strict = 1 };
-	kern_live(&kern);
 	assert_false(says(BYTES(OOB "print\n")));
 	pass_time(3600 * SECOND);
 	assert_false(says(BYTES(OOB "print\n")));
@@ -202,15 +201,13 @@ static void costs_follow_answers(void **state)
 {
 	static char big[1400] = OOB "statusResponse\n";
 	struct service s = kern_open_service(FAMILY_QUAKE3);
-	struct live *shared = &kern.live;
 	struct shield view = {
-		.services = bpf_map__fd(kern.skel->maps.services),
 		.players = bpf_map__fd(kern.skel->maps.players),
 		.qports = bpf_map__fd(kern.skel->maps.qports),
 		.answers = bpf_map__fd(kern.skel->maps.answers),
 		.costs = bpf_map__fd(kern.skel->maps.costs),
 		.capacity = KERN_SLOTS,
-		.shared = shared,
+		.shared = kern.live,
 	};
 	int passed = 0;
 

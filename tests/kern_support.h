@@ -38,7 +38,7 @@ struct kern {
 	struct shield_bpf *skel;
 	int program;
 	int cpus;
-	struct live live; /* change it, then kern_live() */
+	struct live *live; /* the one that the program sees */
 	struct tallies seen[KERN_SLOTS];
 	struct tally others[OTHER_COUNT];
 	__u64 due[KERN_SLOTS][CLASS_BUDGETS];
@@ -55,15 +55,6 @@ struct outcome {
 	enum wire_class charged; /* NOBODY: none */
 };
 
-static inline void kern_live(struct kern *k)
-{
-	__u32 zero = 0;
-
-	assert_int_equal(bpf_map_update_elem(bpf_map__fd(k->skel->maps.live), &zero,
-					     &k->live, BPF_ANY),
-			 0);
-}
-
 static inline int kern_quiet(enum libbpf_print_level level, const char *format,
 			     va_list args)
 {
@@ -77,7 +68,6 @@ static inline int kern_open(struct kern *k)
 	libbpf_set_print(kern_quiet);
 	k->skel = shield_bpf__open();
 	assert_non_null(k->skel);
-	k->skel->rodata->tick_ns = 0;
 	bpf_map__set_max_entries(k->skel->maps.tallies, KERN_SLOTS);
 	bpf_map__set_max_entries(k->skel->maps.tallies_out, KERN_SLOTS);
 	if (shield_bpf__load(k->skel)) {
@@ -89,13 +79,14 @@ static inline int kern_open(struct kern *k)
 		return -1;
 	}
 	k->program = bpf_program__fd(k->skel->progs.shield);
+	k->live = &k->skel->bss->live;
+	k->live->tables[1].generation = 1;
 	k->buffer = calloc((size_t)k->cpus, sizeof(*k->buffer));
 	assert_non_null(k->buffer);
-	k->live.clock_ns = 1ull << 40;
-	k->live.keys[0] = 0x9e3779b97f4a7c15;
-	k->live.keys[1] = 0xc2b2ae3d27d4eb4f;
-	k->live.keys[2] = 0x165667b19e3779f9;
-	kern_live(k);
+	k->live->clock_ns = 1ull << 40;
+	k->live->keys[0] = 0x9e3779b97f4a7c15;
+	k->live->keys[1] = 0xc2b2ae3d27d4eb4f;
+	k->live->keys[2] = 0x165667b19e3779f9;
 	return 0;
 }
 
@@ -132,26 +123,19 @@ static inline struct service kern_open_service(enum wire_family family)
 static inline void kern_service(struct kern *k, __u32 half, __u32 slot,
 				const struct service *s)
 {
-	__u32 key = half * SERVICES_MAX + slot;
-
 	assert_true(slot < KERN_SLOTS);
-	assert_int_equal(bpf_map_update_elem(bpf_map__fd(k->skel->maps.services), &key, s,
-					     BPF_ANY),
-			 0);
+	k->live->tables[half].services[slot] = *s;
+	service_finish(&k->live->tables[half].services[slot], slot, k->live->keys);
 }
 
 /* @slot: -1: none on any address. */
 static inline void kern_port(struct kern *k, __u32 half, __u16 number, int slot,
 			     bool exact)
 {
-	struct port port = { .any = (__u16)(slot + 1), .exact = exact };
-	__u32 key = half * PORTS + number;
-
-	assert_int_equal(bpf_map_update_elem(bpf_map__fd(k->skel->maps.ports), &key,
-					     &port, BPF_ANY),
-			 0);
-	k->live.port_bits[half][number / 64] |= 1ull << number % 64;
-	kern_live(k);
+	k->live->tables[half].ports[number] = (struct port){
+		.any = (__u16)(slot + 1),
+		.flags = exact ? PORT_EXACT : 0,
+	};
 }
 
 /* ::ffff:a.b.c.d, or an IPv6 address. */
@@ -186,9 +170,7 @@ static inline void kern_list(struct kern *k, bool allow, const char *address,
 	kern_address(address, cidr.addr);
 	assert_int_equal(bpf_map_update_elem(bpf_map__fd(map), &cidr, &entry, BPF_ANY),
 			 0);
-	k->live.allow_used |= allow;
-	k->live.deny_used |= !allow;
-	kern_live(k);
+	k->live->lists |= allow ? LIVE_ALLOW : LIVE_DENY;
 }
 
 /* --- running --------------------------------------------------------------------------
@@ -265,14 +247,11 @@ static inline int kern_moved_other(struct kern *k, size_t n, struct outcome *ret
 /* Which global budget was charged? No more than one may be. */
 static inline enum wire_class kern_charged(struct kern *k, int slot)
 {
-	int fd = bpf_map__fd(k->skel->maps.globals);
 	enum wire_class charged = NOBODY;
 
 	for (__u32 i = 0; i < CLASS_BUDGETS; i++) {
-		__u32 key = (__u32)slot * CLASS_BUDGETS + i;
-		__u64 due;
+		__u64 due = k->live->globals[(__u32)slot * CLASS_BUDGETS + i];
 
-		assert_int_equal(bpf_map_lookup_elem(fd, &key, &due), 0);
 		if (due == k->due[slot][i])
 			continue;
 		assert_int_equal(charged, NOBODY);

@@ -253,6 +253,51 @@ static void every_width_stays_in_its_table(void **state)
 	}
 }
 
+/* What is surely spent lets nobody in; the rest is spent only where nothing ever passes.
+ */
+static void spent_is_not_peek(void **state)
+{
+	unsigned int seed = 3;
+
+	(void)state;
+	for (int i = 0; i < 100000; i++) {
+		struct limit l = { (__u64)rand_r(&seed) % 5, (__u64)rand_r(&seed) % 40 };
+		__u64 due = (__u64)rand_r(&seed) % 200, now = (__u64)rand_r(&seed) % 200;
+		bool spent = limit_spent(&l, due, now), passes = limit_peek(&l, due, now);
+
+		if (spent)
+			assert_false(passes);
+		else if (!passes)
+			assert_true(l.burst_ns < l.cost_ns);
+	}
+}
+
+/* The seed of a budget is worth what its service and class are to limit_cell(). */
+static void seeds_keep_budgets_apart(void **state)
+{
+	const __u64 keys[3] = { 0x9e3779b97f4a7c15, 0xc2b2ae3d27d4eb4f,
+				0x165667b19e3779f9 };
+	static struct service s = { .family = FAMILY_QUAKE3 };
+
+	(void)state;
+	for (__u32 slot = 0; slot < SERVICES_MAX; slot += 17) {
+		service_finish(&s, slot, keys);
+		for (__u32 c = 0; c < CLASS_BUDGETS; c++) {
+			__u64 index = slot * CLASS_BUDGETS + c;
+
+			for (__u32 v6 = 0; v6 < 2; v6++)
+				assert_int_equal(budget_cell(&s.budget[c], keys,
+							     0x0a000001, v6, SOURCE_BITS),
+						 limit_cell(keys, 0x0a000001,
+							    index << 1 | v6,
+							    SOURCE_BITS));
+		}
+	}
+	assert_int_equal(s.class_of[KIND_GETSTATUS], CLASS_QUERY);
+	assert_int_equal(s.class_of[KIND_STATUS], CLASS_UNKNOWN);
+	assert_int_equal(s.class_of[KIND_COUNT], CLASS_MALFORMED);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -264,6 +309,8 @@ int main(void)
 		cmocka_unit_test(strangers_rarely_meet),
 		cmocka_unit_test(cells_are_used),
 		cmocka_unit_test(every_width_stays_in_its_table),
+		cmocka_unit_test(spent_is_not_peek),
+		cmocka_unit_test(seeds_keep_budgets_apart),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,17 +23,17 @@ double shield_spent_share(const struct limit *limit, __u64 due_ns, __u64 now_ns)
 
 int shield_spent(const struct shield *s, __u32 slot, double ret[CLASS_BUDGETS])
 {
-	__u64 now = shield_clock(), due;
+	__u64 now = shield_clock();
 	struct service service;
 
 	if (!shield_service(s, slot, &service))
 		return -ENOENT;
 	for (__u32 class = 0; class < CLASS_BUDGETS; class ++) {
-		__u32 key = slot * CLASS_BUDGETS + class;
+		__u64 *due = &s->shared->globals[slot * CLASS_BUDGETS + class];
 
-		if (bpf_map_lookup_elem(s->globals, &key, &due))
-			return -errno;
-		ret[class] = shield_spent_share(&service.budget[class].global, due, now);
+		ret[class] =
+			shield_spent_share(&service.budget[class].global,
+					   __atomic_load_n(due, __ATOMIC_RELAXED), now);
 	}
 	return 0;
 }

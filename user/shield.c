@@ -14,6 +14,8 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "abi.h"
+/* It has variables of types that are in abi.h. */
 #include "shield.skel.h"
 
 #include "log.h"
@@ -89,7 +91,7 @@ void shield_close(struct shield *s)
 	if (!s)
 		return;
 	ring_buffer__free(s->ring);
-	shield_unmap_live(s);
+	shield_unmap_shared(s);
 #define CLOSE(name)       \
 	if (s->name >= 0) \
 		close(s->name);
@@ -139,7 +141,7 @@ int shield_open(const char *pin_dir, struct shield **ret)
 #undef OPEN
 	err = read_capacity(s);
 	if (!err)
-		err = shield_map_live(s);
+		err = shield_map_shared(s);
 	if (err)
 		goto fail;
 	*ret = s;
@@ -154,19 +156,33 @@ fail:
 	return err;
 }
 
+/*
+ * What @map is pinned as. struct live is in libbpf's map for variables, whose own name
+ * begins with the object's; NULL: the map for constants, which is nobody's.
+ */
+static const char *pin_name(const struct bpf_map *map)
+{
+	const char *section;
+
+	if (!bpf_map__is_internal(map))
+		return bpf_map__name(map);
+	section = strrchr(bpf_map__name(map), '.');
+	return section && !strcmp(section, ".bss") ? "live" : NULL;
+}
+
 /* Let @map be the one pinned in @dir, if there is one and it fits. */
 static int reuse_pinned(struct bpf_map *map, const char *dir)
 {
+	const char *name = pin_name(map);
 	struct bpf_map_info info = { 0 };
 	__u32 size = sizeof(info);
 	int err, fd;
 
-	fd = pin_open(dir, bpf_map__name(map));
+	fd = pin_open(dir, name);
 	if (fd == -ENOENT)
 		return 0;
 	if (fd < 0) {
-		log_error("cannot open '%s/%s': %s", dir, bpf_map__name(map),
-			  strerror(-fd));
+		log_error("cannot open '%s/%s': %s", dir, name, strerror(-fd));
 		return fd;
 	}
 	err = bpf_obj_get_info_by_fd(fd, &info, &size);
@@ -176,7 +192,7 @@ static int reuse_pinned(struct bpf_map *map, const char *dir)
 		log_error(
 			"'%s/%s' was made by another version: choose an empty directory, or run "
 			"`quakeshield detach`",
-			dir, bpf_map__name(map));
+			dir, name);
 		err = -EEXIST;
 	}
 	if (!err)
@@ -201,13 +217,25 @@ static int reuse_maps(struct bpf_object *object, const char *dir)
 
 	bpf_object__for_each_map(map, object)
 	{
-		if (bpf_map__is_internal(map))
+		if (!pin_name(map))
 			continue;
 		err = reuse_pinned(map, dir);
 		if (err)
 			return err;
 	}
 	return 0;
+}
+
+static int map_fd_of(const struct bpf_object *object, const char *name)
+{
+	struct bpf_map *map;
+
+	bpf_object__for_each_map(map, object)
+	{
+		if (pin_name(map) && !strcmp(pin_name(map), name))
+			return bpf_map__fd(map);
+	}
+	return -ENOENT;
 }
 
 /* Pin what is not pinned yet, and keep a descriptor of each. */
@@ -224,7 +252,7 @@ static int keep_maps(struct shield *s, struct bpf_object *object)
 	char path[PATH_MAX];
 
 	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++) {
-		int fd = bpf_object__find_map_fd_by_name(object, wanted[i].name);
+		int fd = map_fd_of(object, wanted[i].name);
 
 		if (pin_path(path, sizeof(path), s->dir, wanted[i].name))
 			return -ENAMETOOLONG;
@@ -310,7 +338,6 @@ static int load_object(struct shield *s, const struct config *config,
 		       struct shield_bpf **ret)
 {
 	struct shield_bpf *object;
-	struct timespec tick;
 	int err;
 
 	libbpf_words[0] = '\0';
@@ -320,11 +347,6 @@ static int load_object(struct shield *s, const struct config *config,
 		log_error("cannot open the embedded BPF object: %s", strerror(errno));
 		return -errno;
 	}
-	/* The coarse clock moves with jiffies: its resolution is one tick. */
-	if (!clock_getres(CLOCK_MONOTONIC_COARSE, &tick))
-		object->rodata->tick_ns = tick.tv_nsec;
-	if (config->replay_clock)
-		object->rodata->tick_ns = 0;
 	bpf_map__set_max_entries(object->maps.tallies,
 				 capacity_for(config->service_count));
 
@@ -339,6 +361,24 @@ static int load_object(struct shield *s, const struct config *config,
 		return err;
 	}
 	*ret = object;
+	return 0;
+}
+
+/* The coarse clock moves with jiffies: its resolution is one tick. */
+static int set_clock(struct shield *s, const struct config *config)
+{
+	struct timespec tick;
+
+	if (config->replay_clock) {
+		s->shared->tick_ns = 0;
+		return 0;
+	}
+	if (clock_getres(CLOCK_MONOTONIC_COARSE, &tick)) {
+		log_error("cannot read the length of a tick: %s", strerror(errno));
+		return -errno;
+	}
+	s->shared->clock_ns = 0;
+	s->shared->tick_ns = (__u64)tick.tv_nsec;
 	return 0;
 }
 
@@ -381,7 +421,9 @@ int shield_load(const char *pin_dir, const struct config *config, struct shield 
 	if (s->program < 0 || s->egress < 0)
 		err = -errno;
 	if (!err)
-		err = shield_map_live(s);
+		err = shield_map_shared(s);
+	if (!err)
+		err = set_clock(s, config);
 	if (!err)
 		err = shield_apply_locked(s, config);
 	if (!err)

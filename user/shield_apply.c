@@ -2,7 +2,7 @@
 /*
  * shield_apply.c - applying a configuration.
  *
- * Done by filling the half of live, services and ports that no packet looks at, and then
+ * Done by filling the tables of live that no packet looks at, and then
  * flipping one bit. No packet sees a mixture, none goes unjudged.
  */
 #include <errno.h>
@@ -22,9 +22,7 @@
 
 /* Which slot each service gets; the tables of one generation, before they are written. */
 struct plan {
-	struct service services[SERVICES_MAX];
-	struct port ports[PORTS];
-	__u64 bits[PORTS / 64];
+	struct tables next;
 	__u32 slots[SERVICES_MAX]; /* by service number in the configuration */
 	bool fresh[SERVICES_MAX]; /* by slot: its counters belong to somebody else */
 };
@@ -63,7 +61,7 @@ static int plan_slots(const struct shield *s, const struct config *config,
 			if ((slot >= 0) == pass)
 				continue;
 			if (slot < 0) {
-				slot = find_free(now, plan->services, s->capacity);
+				slot = find_free(now, plan->next.services, s->capacity);
 				if (slot < 0) {
 					log_error(
 						"the pinned counters have room for %u services, "
@@ -75,9 +73,11 @@ static int plan_slots(const struct shield *s, const struct config *config,
 				plan->fresh[slot] = true;
 			}
 			plan->slots[i] = (__u32)slot;
-			plan->services[slot] = *wanted;
-			plan->services[slot].active = 1;
-			plan->services[slot].observe |= config->observe;
+			plan->next.services[slot] = *wanted;
+			plan->next.services[slot].active = 1;
+			service_finish(&plan->next.services[slot], (__u32)slot,
+				       s->shared->keys);
+			plan->next.services[slot].observe |= config->observe;
 		}
 	}
 	return 0;
@@ -91,9 +91,8 @@ static int plan_ports(const struct shield *s, const struct config *config,
 
 		for (size_t n = 0; n < c->port_count; n++) {
 			__u16 number = c->ports[n];
-			struct port *port = &plan->ports[number];
+			struct port *port = &plan->next.ports[number];
 
-			plan->bits[number / 64] |= 1ull << number % 64;
 			if (!c->address_count)
 				port->any = (__u16)(plan->slots[i] + 1);
 			for (size_t a = 0; a < c->address_count; a++) {
@@ -102,7 +101,7 @@ static int plan_ports(const struct shield *s, const struct config *config,
 				__u32 slot = plan->slots[i] + 1;
 
 				memcpy(at.addr, c->addresses[a], sizeof(at.addr));
-				port->exact = 1;
+				port->flags = PORT_EXACT;
 				if (bpf_map_update_elem(s->endpoints, &at, &slot,
 							BPF_ANY)) {
 					log_error(
@@ -119,33 +118,26 @@ static int plan_ports(const struct shield *s, const struct config *config,
 }
 
 /* NetQuake game ports that the egress program has learned live on. */
-static int carry_learned(const struct shield *s, __u32 generation,
-			 const struct service *now, struct plan *plan)
+static void carry_learned(const struct shield *s, __u32 generation,
+			  const struct service *now, struct plan *plan)
 {
-	__u32 first = ((generation - 1) & 1) * PORTS;
+	const struct tables *from = &s->shared->tables[(generation - 1) & 1];
 
 	for (__u32 number = 1; number < PORTS; number++) {
-		__u32 key = first + number;
 		struct port port;
 		int slot;
 
-		if (!(s->shared->port_bits[(generation - 1) & 1][number / 64] >>
-			      number % 64 &
-		      1))
-			continue;
-		if (bpf_map_lookup_elem(s->ports, &key, &port))
-			return -errno;
-		if (!port.learned || !port.any || plan->ports[number].any ||
-		    plan->ports[number].exact)
+		port = from->ports[number];
+		if (!(port.flags & PORT_LEARNED) || !port.any ||
+		    plan->next.ports[number].any || plan->next.ports[number].flags)
 			continue;
 		slot = port.any - 1;
-		if (!plan->services[slot].active ||
-		    strncmp(plan->services[slot].name, now[slot].name, NAME_MAX_LEN) != 0)
+		if (!plan->next.services[slot].active ||
+		    strncmp(plan->next.services[slot].name, now[slot].name,
+			    NAME_MAX_LEN) != 0)
 			continue;
-		plan->ports[number] = port;
-		plan->bits[number / 64] |= 1ull << number % 64;
+		plan->next.ports[number] = port;
 	}
-	return 0;
 }
 
 /* Forget the (address, port) pairs of the generation before last. */
@@ -200,26 +192,11 @@ static int reset_slots(const struct shield *s, const struct plan *plan)
 		err = bpf_map_update_elem(s->tallies, &slot, zeros, BPF_ANY);
 		if (!err)
 			err = bpf_map_update_elem(s->tallies_out, &slot, zeros, BPF_ANY);
-		for (__u32 c = 0; c < CLASS_BUDGETS && !err; c++) {
-			__u32 index = slot * CLASS_BUDGETS + c;
-			__u64 zero = 0;
-
-			err = bpf_map_update_elem(s->globals, &index, &zero, BPF_ANY);
-		}
+		memset(&s->shared->globals[slot * CLASS_BUDGETS], 0,
+		       CLASS_BUDGETS * sizeof(__u64));
 	}
 	free(zeros);
 	return err;
-}
-
-static int read_services(const struct shield *s, __u32 generation, struct service *ret)
-{
-	for (__u32 i = 0; i < SERVICES_MAX; i++) {
-		__u32 key = (generation & 1) * SERVICES_MAX + i;
-
-		if (bpf_map_lookup_elem(s->services, &key, &ret[i]))
-			return -errno;
-	}
-	return 0;
 }
 
 /* Debts in time and debts in bytes do not mix: a change of sort starts from zero. */
@@ -272,18 +249,21 @@ static void apply_sampling(struct shield *s, const struct config *config)
 			config->follow_every || config->follow_count;
 }
 
-static int write_plan(struct shield *s, const struct config *config,
-		      const struct plan *plan, __u32 generation)
+static bool all_observe(const struct tables *t)
+{
+	for (int i = 0; i < SERVICES_MAX; i++)
+		if (t->services[i].active && !t->services[i].observe)
+			return false;
+	return true;
+}
+
+static int write_plan(struct shield *s, const struct config *config, struct plan *plan,
+		      __u32 generation)
 {
 	__u32 half = generation & 1;
 	int err;
 
 	err = reset_slots(s, plan);
-	if (!err)
-		err = write_half(s->services, plan->services, SERVICES_MAX,
-				 half * SERVICES_MAX);
-	if (!err)
-		err = write_half(s->ports, plan->ports, PORTS, half * PORTS);
 	if (!err)
 		err = shield_list_apply(s, LIST_ALLOW, config->allow,
 					config->allow_count);
@@ -301,16 +281,18 @@ static int write_plan(struct shield *s, const struct config *config,
 			  strerror(-err));
 		return err;
 	}
-	memcpy(s->shared->port_bits[half], plan->bits, sizeof(plan->bits));
+	plan->next.generation = half;
+	plan->next.observe = all_observe(&plan->next);
+	s->shared->tables[half] = plan->next;
 	__atomic_store_n(&s->shared->generation, generation, __ATOMIC_RELEASE);
 	return 0;
 }
 
 int shield_apply_locked(struct shield *s, const struct config *config)
 {
-	struct service now[SERVICES_MAX];
 	struct plan *plan = calloc(1, sizeof(*plan));
 	__u32 generation = shield_generation(s) + 1;
+	const struct service *now = s->shared->tables[(generation - 1) & 1].services;
 	int err;
 
 	if (!plan)
@@ -318,17 +300,15 @@ int shield_apply_locked(struct shield *s, const struct config *config)
 	/* Packets that began under the generation before last are long done with its
 	 * half. */
 	usleep(20000);
-	err = read_services(s, generation - 1, now);
-	if (!err)
-		err = plan_slots(s, config, now, plan);
+	err = plan_slots(s, config, now, plan);
 	if (!err) {
 		clear_endpoints(s, generation);
 		err = plan_ports(s, config, generation, plan);
 	}
-	if (!err)
-		err = carry_learned(s, generation, now, plan);
-	if (!err)
+	if (!err) {
+		carry_learned(s, generation, now, plan);
 		err = write_plan(s, config, plan, generation);
+	}
 	free(plan);
 	return err;
 }

@@ -14,13 +14,9 @@
 /* clang-format off */
 #define SHIELD_MAPS(X)	\
 	X(live)		\
-	X(ports)	\
 	X(endpoints)	\
-	X(services)	\
 	X(allow)	\
 	X(deny)		\
-	X(globals)	\
-	X(sources)	\
 	X(prefixes)	\
 	X(tallies)	\
 	X(others)	\
@@ -56,9 +52,9 @@ struct shield {
 	void *sample_context;
 };
 
-/* Map the live map into @shield->shared; fill in its keys if nobody did yet. */
-int shield_map_live(struct shield *shield);
-void shield_unmap_live(struct shield *shield);
+/* Map live into our memory; fill in its keys if nobody did yet. */
+int shield_map_shared(struct shield *shield);
+void shield_unmap_shared(struct shield *shield);
 
 /* --- pins.c: 0 or -errno after a message ------------------------------------ */
 

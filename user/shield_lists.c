@@ -23,9 +23,12 @@ static void list_mark(struct shield *s, enum list list)
 	struct cidr first;
 	__u32 used = !bpf_map_get_next_key(list_map(s, list), NULL, &first);
 
-	*(list == LIST_ALLOW  ? &s->shared->allow_used
-	  : list == LIST_DENY ? &s->shared->deny_used
-			      : &s->shared->sampling.follow_listed) = used;
+	if (list == LIST_FOLLOW)
+		s->shared->sampling.follow_listed = used;
+	else if (used)
+		s->shared->lists |= list == LIST_ALLOW ? LIVE_ALLOW : LIVE_DENY;
+	else
+		s->shared->lists &= ~(__u32)(list == LIST_ALLOW ? LIVE_ALLOW : LIVE_DENY);
 }
 
 /* Who put exactly @cidr in: the trie answers with the longest match, so compare lengths.

@@ -26,14 +26,14 @@ static size_t live_size(void)
 	return (sizeof(struct live) + page - 1) / page * page;
 }
 
-void shield_unmap_live(struct shield *s)
+void shield_unmap_shared(struct shield *s)
 {
 	if (s->shared)
 		munmap(s->shared, live_size());
 	s->shared = NULL;
 }
 
-int shield_map_live(struct shield *s)
+int shield_map_shared(struct shield *s)
 {
 	void *at =
 		mmap(NULL, live_size(), PROT_READ | PROT_WRITE, MAP_SHARED, s->live, 0);
@@ -66,14 +66,12 @@ __u32 shield_generation(const struct shield *s)
 
 bool shield_service(const struct shield *s, __u32 slot, struct service *ret)
 {
-	struct service found;
-	__u32 key = (shield_generation(s) & 1) * SERVICES_MAX + slot;
+	__u32 half = shield_generation(s) & 1;
 
-	if (slot >= SERVICES_MAX || bpf_map_lookup_elem(s->services, &key, &found) ||
-	    !found.active)
+	if (slot >= SERVICES_MAX)
 		return false;
-	*ret = found;
-	return true;
+	*ret = s->shared->tables[half].services[slot];
+	return ret->active;
 }
 
 /* Add up @count u64 of each CPU's @size octets at @key. */

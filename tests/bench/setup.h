@@ -80,42 +80,43 @@ static int enter_player(struct shield_bpf *s, bool followed)
 	return put(s->maps.players, &key, &player);
 }
 
-static int add_service(struct shield_bpf *s, struct live *live, __u32 slot, __u16 number)
+static void add_service(struct live *live, __u32 slot, __u16 number)
 {
-	struct service service = { .active = 1 };
-	struct port port = { .any = (__u16)(slot + 1) };
-	__u32 key = number;
-	int err;
+	struct service *service = &live->tables[0].services[slot];
 
-	config_service_defaults(FAMILY_QUAKE3, &service);
-	service.active = 1;
-	err = put(s->maps.services, &slot, &service);
-	live->port_bits[0][number / 64] |= 1ull << number % 64;
-	return err ? err : put(s->maps.ports, &key, &port);
+	config_service_defaults(FAMILY_QUAKE3, service);
+	service->active = 1;
+	service_finish(service, slot, live->keys);
+	live->tables[0].ports[number].any = (__u16)(slot + 1);
 }
 
 static int shield_open_with(const struct setting *setting, struct shield_bpf **ret)
 {
 	int services = setting->services;
-	struct live live = { .sampling = setting->sampling,
-			     .ledger = setting->ledger,
-			     .keys = { 0x9e3779b97f4a7c15, 0xc2b2ae3d27d4eb4f, 1 } };
 	struct shield_bpf *s = shield_bpf__open();
 	struct timespec tick = { 0 };
-	__u32 zero = 0;
-	int err = 0;
+	struct live *live;
+	int err;
 
 	*ret = s;
 	if (!s)
 		return -errno;
-	clock_getres(CLOCK_MONOTONIC_COARSE, &tick);
-	s->rodata->tick_ns = (__u64)tick.tv_nsec;
 	bpf_map__set_max_entries(s->maps.tallies, (__u32)services);
 	bpf_map__set_max_entries(s->maps.tallies_out, (__u32)services);
 	err = shield_bpf__load(s);
-	for (int i = 0; !err && i < services; i++)
-		err = add_service(s, &live, (__u32)i, i ? PORT_FIRST + i - 1 : PORT);
-	return err ? err : put(s->maps.live, &zero, &live);
+	if (err)
+		return err;
+	clock_getres(CLOCK_MONOTONIC_COARSE, &tick);
+	live = &s->bss->live;
+	live->tick_ns = (__u64)tick.tv_nsec;
+	live->sampling = setting->sampling;
+	live->ledger = setting->ledger;
+	live->keys[0] = 0x9e3779b97f4a7c15;
+	live->keys[1] = 0xc2b2ae3d27d4eb4f;
+	live->keys[2] = 1;
+	for (int i = 0; i < services; i++)
+		add_service(live, (__u32)i, i ? PORT_FIRST + i - 1 : PORT);
+	return 0;
 }
 
 static int open_all(void)
