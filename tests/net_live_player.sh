@@ -12,9 +12,9 @@ LAB=$BUILD/lab SHIELD=$BUILD/quakeshield SERVER=openarena PROTOCOL=quake3
 . tests/lab/net.sh
 # shellcheck source=tests/lab/server.sh
 . tests/lab/server.sh
+# shellcheck source=tests/lab/player.sh
+. tests/lab/player.sh
 
-CLIENT=${CLIENT:-/usr/games/openarena}
-DISPLAY_NUMBER=:78
 players=/run/quakeshield/players.json
 
 live_config()
@@ -25,22 +25,6 @@ live_config()
 	follow { first = 4 }
 	output { json = "$work/live.jsonl" }
 	CONFIG
-}
-
-player_start()
-{
-	mkdir -p "$work/client"
-	chown nobody "$work/client"
-	Xvfb $DISPLAY_NUMBER -screen 0 640x480x24 -nolisten tcp -ac >"$work/xvfb.log" 2>&1 &
-	net_until 10 test -e /tmp/.X11-unix/X78 || return 1
-	# shellcheck disable=SC2086
-	nsenter --net=/run/netns/client $PIN setpriv --reuid=nobody --regid=nogroup --clear-groups \
-		env HOME="$work/client" DISPLAY=$DISPLAY_NUMBER LIBGL_ALWAYS_SOFTWARE=1 \
-		"$CLIENT" +set r_fullscreen 0 +set r_mode -1 +set r_customwidth 160 \
-		+set r_customheight 120 +set com_maxfps 30 +set com_introplayed 1 \
-		+set s_initsound 0 +set in_nograb 1 +set net_enabled 1 +set name alice \
-		+connect "$NET_SERVER:$NET_PORT" >"$work/client.log" 2>&1 &
-	net_until 40 playing
 }
 
 playing()
@@ -87,14 +71,16 @@ skip()
 	exit 0
 }
 
-[ -x "$CLIENT" ] || skip "no openarena client"
+[ -x "$OPENARENA_CLIENT" ] || skip "no openarena client"
 [ -x "$OPENARENA" ] || skip "no openarena-server"
 command -v Xvfb >/dev/null || skip "no Xvfb"
 net_test_begin "$@"
 live_config >"$work/shield.conf"
 server_start
 shield_start || exit 1
-player_start || { tail -5 "$work/client.log" >&2; net_die "the client is not in the game"; }
+player_screen
+player_openarena
+net_until 40 playing || { tail -5 "$work/client.log" >&2; net_die "the client is not in the game"; }
 # shellcheck disable=SC2086
 net_flood --payload getstatus --seconds 8 --from "$NET_FLOOD" --sources "$NET_SOURCES" \
 	$PIN_FLOOD >"$work/flood.json" &
