@@ -315,9 +315,9 @@ struct player {
 	__u64 heard_ns; /* its last valid datagram */
 	__u64 due_ns; /* budget of its own, see limit.h */
 	__u64 packets; /* heard */
-	/* NetQuake has no sequence that proves anything: while PLAYER_CHALLENGE is set and
-	 * PLAYER_VERIFIED is not, these two and the qport help to hold clocks that the
-	 * player was sent, see clock_hold(). */
+	/* NetQuake has no sequence that proves anything: while PLAYER_CHALLENGE is set
+	 * and PLAYER_VERIFIED is not, these two and the qport help to hold clocks that
+	 * the player was sent, see clock_hold(). */
 	__u32 heard_sequence; /* highest; NetQuake: acknowledged last, + 1 */
 	__u32 sent_sequence; /* highest */
 	__u32 challenge; /* NetQuake: a clock that it was sent; 0: one is wanted */
