@@ -117,15 +117,23 @@ shield_is_up()
 	grep -q "protecting srv0" "$work/shield.log" && net_in server "$SHIELD" stats --json
 }
 
+# Up, or ended: there is nothing more to wait for.
+shield_decided()
+{
+	shield_is_up || ! kill -0 "$shield_pid"
+}
+
 # In the background, on the server's end of the link; ready when it says so, and its
 # state can be read.
 shield_start()
 {
 	[ -f "$work/shield.conf" ] || shield_config >"$work/shield.conf"
+	: >"$work/shield.log" # now: what the one before said must not be taken for this one's
 	nsenter --net=/run/netns/server "$SHIELD" run -c "$work/shield.conf" -i srv0 "$@" \
 		>"$work/shield.log" 2>&1 &
 	shield_pid=$!
-	net_until "${SHIELD_WAIT:-10}" shield_is_up && return
+	net_until "${SHIELD_WAIT:-10}" shield_decided
+	shield_is_up && return
 	cat "$work/shield.log" >&2
 	echo "the shield did not come up" >&2
 	return 1
@@ -143,6 +151,34 @@ stats_sum()
 {
 	net_in server "$SHIELD" stats --json |
 		jq "[.services[].counters[] | select(.direction == \"in\") | $1 | .packets] | add // 0"
+}
+
+# Every packet that the shield has judged on its way in: of services and others.
+stats_judged()
+{
+	net_in server "$SHIELD" stats --json | jq '
+		([.services[].counters[] | select(.direction == "in") | .packets] | add // 0)
+		+ ([.other | .. | .packets? // empty] | add // 0)'
+}
+
+# stats_settle COMMAND: what has arrived by COMMAND, and what was judged by the shield,
+# into $arrived and $judged: both at a moment at which nothing came in between. A pair of
+# readings without that is off by the neighbour's packet that came between them, and
+# where the pair is the beginning of a comparison, no later reading mends it.
+stats_settle()
+{
+	local after _
+
+	after=$("$1")
+	for _ in {1..100}; do
+		arrived=$after
+		judged=$(stats_judged)
+		sleep 0.2
+		after=$("$1")
+		[ "$arrived" != "$after" ] || return 0
+	done
+	echo "# packets never stop arriving: $arrived, $after" >&2
+	return 1
 }
 
 # One line for a test's log: what was judged how, by kind and reason.
