@@ -55,10 +55,22 @@ struct outcome {
 	enum wire_class charged; /* NOBODY: none */
 };
 
+/* Complaints only, and of a verifier's log of megabytes the end, where the reason is. */
 static inline int kern_quiet(enum libbpf_print_level level, const char *format,
 			     va_list args)
 {
-	return level == LIBBPF_WARN ? vfprintf(stderr, format, args) : 0;
+	const int most = 2000;
+	char *words;
+	int count;
+
+	if (level != LIBBPF_WARN)
+		return 0;
+	count = vasprintf(&words, format, args);
+	if (count < 0)
+		return 0;
+	fputs(words + (count > most ? count - most : 0), stderr);
+	free(words);
+	return count;
 }
 
 /* -1: not allowed to. */
@@ -198,6 +210,8 @@ static inline int kern_moved(struct kern *k, int slot, size_t n, struct outcome 
 	int moved = 0;
 
 	kern_sum(k, (__u32)slot, &now);
+	if (!memcmp(&now, &k->seen[slot], sizeof(now)))
+		return 0;
 	for (int kind = 0; kind < KIND_COUNT; kind++) {
 		for (int reason = 0; reason < REASON_COUNT; reason++) {
 			struct tally *was = &k->seen[slot].by[kind][reason];
