@@ -19,9 +19,9 @@ drops()
 test_victim()
 {
 	vm_mark
-	vm_flood 3 "--victim $NET_VICTIM" "--victim $NET_VICTIM6"
-	vm_people 2
-	wait "${flooders[@]}"
+	vm_flood "--victim $NET_VICTIM" "--victim $NET_VICTIM6"
+	vm_people '.answered > 0' 2
+	vm_flood_end
 	net_check "one victim: IPv4 queries are answered" vm_client 4 '.answered > 0'
 	net_check "one victim: IPv6 queries are answered" vm_client 6 '.answered > 0'
 	drops "one victim"
@@ -33,10 +33,10 @@ test_crowd()
 	local plays='.join == "ok" and .snapshots > 0'
 
 	vm_mark
-	vm_flood 6 "--from $NET_FLOOD --sources $NET_SOURCES" \
+	vm_flood "--from $NET_FLOOD --sources $NET_SOURCES" \
 		"--from $NET_FLOOD6 --sources $NET_SOURCES"
-	vm_people 5 --join
-	wait "${flooders[@]}"
+	vm_people "$plays" 5 --join
+	vm_flood_end
 	net_check "a crowd: an IPv4 client joins and plays" vm_client 4 "$plays"
 	net_check "a crowd: an IPv6 client joins and plays" vm_client 6 "$plays"
 	drops "a crowd"

@@ -49,10 +49,10 @@ test_mode() # NAME NUMBER
 	vm_shield_start --mode "$1" || return
 	net_check "$1: attaches in that mode" [ "$(vm_mode)" = "$2" ]
 	vm_mark
-	vm_flood 6 "--from $NET_FLOOD --sources $NET_SOURCES" \
+	vm_flood "--from $NET_FLOOD --sources $NET_SOURCES" \
 		"--from $NET_FLOOD6 --sources $NET_SOURCES"
-	vm_people 5 --join
-	wait "${flooders[@]}"
+	vm_people "$plays" 5 --join
+	vm_flood_end
 	net_check "$1: an IPv4 client joins and plays under flood" vm_client 4 "$plays"
 	net_check "$1: an IPv6 client joins and plays under flood" vm_client 6 "$plays"
 	net_check "$1: every frame was judged" vm_all_judged 1000
