@@ -10,13 +10,15 @@
 KEYRING=/usr/share/keyrings/debian-archive-keyring.gpg
 LISTS_AGE_MIN=1440
 
-# apt_in SUITE TOOL ARGUMENTS: apt with a state of its own.
+# apt_in SUITE TOOL ARGUMENTS: apt with a state of its own, until the time for all
+# downloads together is over: FETCH_UNTIL, in SECONDS of run.sh.
 apt_in()
 {
-	local state=$CACHE/apt/$1 tool=$2
+	local state=$CACHE/apt/$1 tool=$2 left=$((FETCH_UNTIL - SECONDS))
 
 	shift 2
-	timeout 300 "$tool" -o Dir::Etc::sourcelist="$state/sources.list" \
+	[ "$left" -gt 0 ] || left=1
+	timeout "$left" "$tool" -o Dir::Etc::sourcelist="$state/sources.list" \
 		-o Dir::Etc::sourceparts=/dev/null -o Dir::State::Lists="$state/lists" \
 		-o Dir::Cache="$state/cache" -o Dir::State::status=/dev/null \
 		-o APT::Sandbox::User= -o APT::Architecture=amd64 \

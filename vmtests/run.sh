@@ -5,17 +5,25 @@
 #
 #   KERNEL="6.1 7"   only these names          VM=qemu|vng   this way for all of them
 #   VM_CACHE=DIR     packages are kept here    VM_ACCEL=tcg|kvm   no probing
-#   VM_LIMIT=SECONDS for one kernel            V=1   show what passed, too
+#   VM_JOBS=N        guests side by side       VM_CPUS=N     processors of each
+#   VM_LIMIT=SECONDS for one kernel            VM_FETCH=SECONDS   for all downloads
+#   V=1              show what passed, too
 #
 # A kernel that cannot be had is skipped by name. One that boots and fails is a failure,
 # and so is one that does not boot. What the guests said is kept in build/vmtest/.
+#
+# An emulated processor is one thread, so guests have one each and run side by side, in
+# the order of KERNELS; what one of them said is shown when it has ended. The kernel that
+# is here runs alone: its floods would take the time of the others.
 set -u
 
 cd "$(dirname "$0")/.." || exit 1
 PATH=$PATH:/usr/sbin:/sbin
 BUILD=$(realpath "${BUILD:-build}")
 CACHE=${VM_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/quakeshield-vm}
-LIMIT_S=${VM_LIMIT:-300}
+LIMIT_S=${VM_LIMIT:-600}
+FETCH_S=${VM_FETCH:-300}
+JOBS=${VM_JOBS:-$(nproc)}
 KEEP=$BUILD/vmtest
 # shellcheck source=vmtests/kernel.sh
 . vmtests/kernel.sh
@@ -23,9 +31,11 @@ KEEP=$BUILD/vmtest
 . vmtests/qemu.sh
 # shellcheck source=vmtests/vng.sh
 . vmtests/vng.sh
+# shellcheck source=vmtests/report.sh
+. vmtests/report.sh
 
-passed=0 failed=0 skipped=0 ran=0
-rows=() reasons=()
+declare -A running=() # process: index of plan
+plan=()
 
 # The same binaries for all kernels: what the host built, and the scripts that use it.
 guest_files()
@@ -34,116 +44,6 @@ guest_files()
 		\( -perm -1 -o -name 'foreign.bpf.o' \) ! -path '*/test_*' ! -path '*/fuzz*'
 	find "$PWD/vmtests" "$PWD/tests/run.sh" "$PWD/tests/lab" "$PWD/tests/net_lifetime.sh" \
 		-type f ! -name '*.c' ! -name '*.h'
-}
-
-# skip_kernel NAME WAY REASON: not run at all.
-skip_kernel()
-{
-	rows+=("$1|$2|-|-|-|-|-|-|-|skipped: $3")
-	skipped=$((skipped + 1))
-	echo "skip $1 ($2): $3"
-}
-
-# What the guest counted: the closing line, or nothing.
-counts()
-{
-	tr -d '\r' <"$work/output" |
-		sed -nE 's/^([0-9]+) passed, ([0-9]+) failed, ([0-9]+) skipped$/\1 \2 \3/p' |
-		tail -n 1
-}
-
-said() # KEYWORD: the last value that the guest gave for it
-{
-	tr -d '\r' <"$work/output" | awk -v key="$1" '
-		$1 == "#" && $2 == key { value = $3 } END { print value == "" ? "-" : value }'
-}
-
-# Why a kernel failed, in a line: the first bad test, or how the guest ended.
-why()
-{
-	local line
-
-	line=$(grep -aE '^(not ok|\[  FAILED  \])' "$work/output" | head -n 1 | tr -d '\r')
-	case $1 in
-	124)	line="no end after $LIMIT_S s${line:+; $line}" ;;
-	125)	line="the guest died${line:+; $line}" ;;
-	esac
-	echo "${line:-ended with status $1}"
-}
-
-show_output() # STATUS
-{
-	if [ "$1" != 0 ] || [ "${V:-0}" = 1 ]; then
-		tr -d '\r' <"$work/output"
-		[ "$1" -lt 124 ] || cat "$work/qemu.log" <(tail -n 40 "$work/klog")
-	else
-		grep -aE '^(not ok|skip |#)' "$work/output" | tr -d '\r'
-	fi
-}
-
-# record NAME WAY LEVEL STATUS RELEASE ACCEL SECONDS: a row of the table, and the sums.
-record()
-{
-	local name=$1 way=$2 level=$3 status=$4 ok=0 bad=0 skip=0 result=passed line
-
-	read -r ok bad skip <<<"$(counts)"
-	ok=${ok:-0} bad=${bad:-0} skip=${skip:-0}
-	# The two channels must agree; an early end is a failure even if all was well.
-	[ "$status" = 0 ] && [ "$ok" -eq 0 ] && status=125
-	[ "$status" = 0 ] || [ "$bad" -gt 0 ] || bad=1
-	if [ "$bad" -gt 0 ] && [ "$level" = advisory ]; then
-		result="advisory: $bad failed: $(why "$status")"
-		skip=$((skip + bad)) bad=0
-	elif [ "$bad" -gt 0 ]; then
-		result="FAILED: $(why "$status")"
-	fi
-	rows+=("$5|$way|$6|$(said boot)|$7|$ok|$bad|$skip|$(said verified)|$result")
-	while read -r line; do
-		reasons+=("$name ($way): ${line#skip }")
-	done < <(grep -a '^skip ' "$work/output" | tr -d '\r')
-	passed=$((passed + ok)) failed=$((failed + bad)) skipped=$((skipped + skip))
-	ran=$((ran + 1))
-}
-
-# run_host EXPECT: the kernel that is here; the scripts bring their own namespaces.
-run_host()
-{
-	BUILD=$BUILD timeout --kill-after=10 "$LIMIT_S" vmtests/guest.sh "$1" \
-		>"$work/output" 2>&1 </dev/null
-}
-
-# run_one NAME SUITE FLAVOUR WAY LEVEL EXPECT
-run_one()
-{
-	local name=$1 suite=$2 flavour=$3 way=$4 level=$5 expect=$6
-	local directory='' release lacks status=0 start log
-
-	for log in output klog qemu.log; do
-		: >"$work/$log"
-	done
-	if [ "$way" = host ]; then
-		[ "$(id -u)" = 0 ] || { skip_kernel "$name" "$way" "needs root"; return; }
-		release="$(uname -r) (host)" ACCEL=-
-	else
-		directory=$(kernel_get "$suite" "$flavour") || {
-			skip_kernel "$name" "$way" "no linux-image-$flavour from $suite"
-			return
-		}
-		release=$(kernel_release "$directory")
-		accel_probe "$directory"
-	fi
-	if [ "$way" = vng ]; then
-		lacks=$(vng_lacks "$directory")
-		[ -n "$lacks" ] || vng_find || lacks="no virtme-ng, and none from $VNG_SUITE"
-		[ -z "$lacks" ] || { skip_kernel "$name" "$way" "$lacks"; return; }
-	fi
-	printf '\n== %s: %s, %s\n' "$name" "$release" "$way${directory:+ with $ACCEL}"
-	start=$SECONDS
-	"run_$way" "$expect" "$directory" || status=$?
-	show_output "$status"
-	cp "$work/output" "$KEEP/$name-$way.log"
-	cp "$work/klog" "$KEEP/$name-$way.kernel.log"
-	record "$name" "$way" "$level" "$status" "$release" "$ACCEL" $((SECONDS - start))
 }
 
 # The lines of KERNELS that were asked for, with the way that was asked for.
@@ -164,17 +64,138 @@ chosen()
 	done <vmtests/KERNELS
 }
 
-table()
-{
-	local reason
+# --- what is needed, before the first guest starts
 
-	printf '\n%s\n' 'kernel|way|accel|boot s|all s|passed|failed|skipped|verified in/out|result' |
-		cat - <(printf '%s\n' "${rows[@]}") | column -t -s '|'
-	[ "${#reasons[@]}" = 0 ] || printf '\nskipped:\n'
-	for reason in "${reasons[@]}"; do
-		echo "  $reason"
+# prepare NAME SUITE FLAVOUR WAY LEVEL EXPECT: a line of the plan, or a kernel skipped.
+prepare()
+{
+	local name=$1 suite=$2 flavour=$3 way=$4 level=$5 expect=$6 directory=- lacks=''
+
+	if [ "$way" != host ]; then
+		directory=$(kernel_get "$suite" "$flavour") || {
+			skip_kernel "$name" "$way" "no linux-image-$flavour from $suite"
+			return
+		}
+		accel_probe "$directory"
+	fi
+	if [ "$way" = vng ]; then
+		lacks=$(vng_lacks "$directory")
+		[ -n "$lacks" ] || vng_find || lacks="no virtme-ng, and none from $VNG_SUITE"
+	fi
+	[ "$way" != host ] || [ "$(id -u)" = 0 ] || lacks="needs root"
+	if [ -n "$lacks" ]; then
+		skip_kernel "$name" "$way" "$lacks"
+	else
+		plan+=("$name $way $level $expect $directory")
+	fi
+}
+
+prepare_all()
+{
+	local name suite flavour way level expect
+
+	FETCH_UNTIL=$((SECONDS + FETCH_S))
+	while read -r name suite flavour way level expect; do
+		prepare "$name" "$suite" "$flavour" "$way" "$level" "$expect"
+	done < <(chosen)
+	[ "${#plan[@]}" = 0 ] || root_build
+}
+
+# --- the guests
+
+# run_host EXPECT: the kernel that is here; the scripts bring their own namespaces.
+run_host()
+{
+	BUILD=$BUILD timeout --kill-after=10 "$LIMIT_S" vmtests/guest.sh "$1" \
+		>"$job/output" 2>&1 </dev/null &
+	guest_wait
+}
+
+# For the process that was started last, a signal to us ends it, too.
+guest_wait()
+{
+	local guest=$! status=0
+
+	# shellcheck disable=SC2064 # now
+	trap "kill $guest; wait $guest; exit 130" TERM
+	wait "$guest" || status=$?
+	trap - TERM
+	return "$status"
+}
+
+# run_one NAME WAY LEVEL EXPECT DIRECTORY: in a process and a directory of its own.
+run_one()
+{
+	local name=$1 way=$2 level=$3 expect=$4 directory=$5 status=0 release began=$SECONDS
+
+	for log in output klog qemu.log; do
+		: >"$job/$log"
 	done
-	echo
+	if [ "$way" = host ]; then
+		release="$(uname -r) (host)" ACCEL=-
+	else
+		release=$(kernel_release "$directory")
+	fi
+	"run_$way" "$expect" "$directory" || status=$?
+	cp "$job/output" "$KEEP/$name-$way.log"
+	cp "$job/klog" "$KEEP/$name-$way.kernel.log"
+	printf '\n== %s (%s): %s\n' "$name" "$way" "$release"
+	show_output "$status"
+	record "$name" "$way" "$level" "$status" "$release" "$ACCEL" $((SECONDS - began))
+}
+
+start() # INDEX
+{
+	local name way level expect directory
+
+	read -r name way level expect directory <<<"${plan[$1]}"
+	job=$work/$1
+	mkdir "$job"
+	echo "start $name ($way)"
+	run_one "$name" "$way" "$level" "$expect" "$directory" >"$job/shown" &
+	running[$!]=$1
+}
+
+# Wait until one has ended; show it and add it up.
+reap()
+{
+	local pid
+
+	wait -n -p pid "${!running[@]}"
+	cat "$work/${running[$pid]}/shown"
+	add_up "$work/${running[$pid]}"
+	unset "running[$pid]"
+}
+
+room_for() # WAY: without it none may run
+{
+	local most=$JOBS
+
+	[ "$1" != host ] || most=1
+	while [ "${#running[@]}" -ge "$most" ]; do
+		reap
+	done
+}
+
+run_all()
+{
+	local index name way _
+
+	for index in "${!plan[@]}"; do
+		read -r name way _ <<<"${plan[$index]}"
+		room_for "$way"
+		start "$index"
+		[ "$way" != host ] || reap
+	done
+	room_for host
+}
+
+stop()
+{
+	trap - INT TERM
+	[ "${#running[@]}" = 0 ] || kill "${!running[@]}"
+	wait
+	exit 130
 }
 
 case ${VM-} in '' | qemu | vng) ;; *)
@@ -182,21 +203,22 @@ case ${VM-} in '' | qemu | vng) ;; *)
 	exit 2
 	;;
 esac
-mkdir -p "$CACHE" "$KEEP" || exit 2
-work=$(mktemp -d "$KEEP/run.XXXXXX")
-trap 'rm -rf "$work"' EXIT
-trap 'exit 130' INT TERM
-# shellcheck disable=SC2034 # for qemu.sh
-GUEST_FILES=$(guest_files)
-mapfile -t lines < <(chosen)
-if [ "${#lines[@]}" = 0 ]; then
+if [ -z "$(chosen)" ]; then
 	echo "vmtest: no such kernel in vmtests/KERNELS: '${KERNEL-}'" >&2
 	exit 2
 fi
-for line in "${lines[@]}"; do
-	read -r name suite flavour way level expect <<<"$line"
-	run_one "$name" "$suite" "$flavour" "$way" "$level" "$expect"
-done
+mkdir -p "$CACHE" "$KEEP" || exit 2
+work=$(mktemp -d "$KEEP/run.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+trap stop INT TERM
+# shellcheck disable=SC2034 # for qemu.sh
+GUEST_FILES=$(guest_files)
+prepare_all
+prepared=$SECONDS
+run_all
+times >"$work/times"
 table
+echo "# $((SECONDS - prepared)) s for the guests, $JOBS at a time, after $prepared s" \
+	"for packages; $(cpu_seconds "$work/times") s of processor time in all"
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ]

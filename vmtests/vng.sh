@@ -4,8 +4,9 @@
 # vng.sh - the other way: virtme-ng boots a distribution's kernel over this machine's own
 # root, so that tests meet the libraries and tools that users have.
 #
+# shellcheck disable=SC2154 # job and so on are run.sh's
 # Sourced by run.sh. Found, or unpacked from Debian (bookworm has none; trixie's runs
-# with bookworm's Python). The guest sees our files through 9p, read-only but for $work;
+# with bookworm's Python). The guest sees our files through 9p, read-only but for $job;
 # its status comes back in a file there, because a guest that dies says nothing.
 
 VNG_SUITE=trixie
@@ -52,27 +53,26 @@ vng_lacks()
 # The same outcome as run_qemu's.
 run_vng() # EXPECT KERNEL-DIRECTORY
 {
-	local options=(--force-9p --user root --cpus 2 --memory 1G --rwdir "$work") status=0
+	local options=(--force-9p --user root --cpus "$(guest_cpus)" --memory 1G) status=0
 
 	[ "$ACCEL" = kvm ] || options+=(--disable-kvm)
-	rm -f "$work/status"
-	cat >"$work/guest" <<-GUEST
+	cat >"$job/guest" <<-GUEST
 	ulimit -l unlimited
 	for module in $GUEST_MODULES; do modprobe -q -d $2 \$module; done
 	cd $PWD
-	BUILD=$BUILD vmtests/guest.sh $1 >$work/output 2>&1
-	echo \$? >$work/status.part
+	GUEST=1 BUILD=$BUILD vmtests/guest.sh $1 >$job/output 2>&1
+	echo \$? >$job/status.part
 	sync
-	mv $work/status.part $work/status
+	mv $job/status.part $job/status
 	GUEST
 	# A pipe: into one regular file its two streams overwrite each other. And from the
 	# root, because that is where it looks for the directory of --rwdir.
 	(cd / && exec timeout --kill-after=5 "$LIMIT_S" "${VNG[@]}" \
-		--run "$(kernel_image "$2")" "${options[@]}" \
-		--qemu-opts="$(virtio_pair)" -- bash "$work/guest") </dev/null 2>&1 |
-		cat >"$work/klog"
-	status=${PIPESTATUS[0]}
+		--run "$(kernel_image "$2")" "${options[@]}" --rwdir "$job" \
+		--qemu-opts="$(virtio_pair)" -- bash "$job/guest") \
+		</dev/null > >(cat >"$job/klog") 2>&1 &
+	guest_wait || status=$?
 	[ "$status" != 124 ] || return 124
-	status=$(cat "$work/status" 2>/dev/null)
+	status=$(cat "$job/status" 2>/dev/null)
 	return "${status:-125}"
 }
