@@ -22,7 +22,8 @@ packages()
 	lint)	echo "clang-format clang-tidy cppcheck shellcheck" ;;
 	bench)	echo "xdp-tools nftables iptables" ;;
 	vm)	echo "qemu-system-x86 busybox-static kmod cpio xz-utils zstd udev file
-			bsdextrautils python3 python3-requests python3-argcomplete python3-pkg-resources" ;;
+			bsdextrautils debian-archive-keyring
+			python3 python3-requests python3-argcomplete python3-pkg-resources" ;;
 	*)	echo "deps.sh: no such group: '$1' (build run test openarena lint bench vm)" >&2
 		exit 1 ;;
 	esac
