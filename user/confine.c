@@ -144,7 +144,8 @@ static int allow(scmp_filter_ctx filter)
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(families) && !err; i++)
 		err = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(socket), 1,
-				       SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)families[i]));
+				       SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)families[i],
+					       0));
 	if (!err)
 		err = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 1,
 				       SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));
