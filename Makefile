@@ -273,6 +273,7 @@ lint: $(SKEL) $(O)/lab/floodgen.skel.h $(O)/bench/bench.skel.h
 		--suppress='*:$(O)/*' --suppress=shiftTooManyBitsSigned \
 		'-DLIBBPF_OPTS(type, name, ...)=struct type name = { __VA_ARGS__ }' \
 		'-DWORD_PART(s, n)=(unsigned long long)(sizeof(s) + (n))' \
+		'-DWORD_LAST(s)=(unsigned long long)sizeof(s)' \
 		-D_GNU_SOURCE -DVERSION=__FILE__ -Iinclude -Iuser -Itests $(C_LINT)
 	$(Q)$(call tidy,$(filter user/%,$(C_LINT)))
 	$(Q)$(call tidy,$(filter tests/%,$(C_LINT)),--checks=-clang-analyzer-core.*)
