@@ -270,6 +270,40 @@ static void test_end_alone(void **state)
 	expect(&r, "server-idle");
 }
 
+/* A demo's block may call itself anything: what it is a difference to is then unknown. */
+static void test_sequences_of_demos(void **state)
+{
+	static const int32_t sequences[] = { INT32_MIN, -1, 0, 1, 255, INT32_MAX };
+	static const uint32_t none[Q3_PLAYER_WORDS];
+	struct writer w = { .bits = 0 };
+
+	(void)state;
+	put(&w, 0, 32);
+	put(&w, 7, 8);
+	put(&w, 1000, 32);
+	put(&w, 255, 8); /* the difference is to the sequence less this */
+	put(&w, 0, 8);
+	put(&w, 0, 8);
+	put_player(&w, &q3_dialect_68, none, none, NULL);
+	put(&w, Q3_ENTITY_END, 10);
+	put(&w, 8, 8);
+	for (size_t i = 0; i < Q3_COUNT(sequences); i++) {
+		struct q3_game *g = NULL;
+		struct q3_parse p;
+		struct record r;
+
+		assert_non_null(q3_game_get(&g, &q3_dialect_68));
+		record_reset(&r, &tape);
+		q3_parse_init(&p, w.bytes, written(&w), &q3_dialect_68, g, &r);
+		p.sequence = sequences[i];
+		p.commit = true;
+		assert_true(q3_decode_message(&p, DIRECTION_S2C));
+		assert_int_equal(r.status,
+				 sequences[i] > 255 ? RECORD_PARTIAL : RECORD_DECODED);
+		q3_game_drop(&g);
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -279,6 +313,7 @@ int main(void)
 		cmocka_unit_test(test_voice),
 		cmocka_unit_test(test_old_voice),
 		cmocka_unit_test(test_end_alone),
+		cmocka_unit_test(test_sequences_of_demos),
 	};
 
 	return cmocka_run_group_tests(tests, make_tape, drop_tape);

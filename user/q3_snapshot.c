@@ -115,7 +115,7 @@ static const struct q3_snapshot *find_base(struct q3_parse *p, unsigned int delt
 	struct q3_snapshot *base;
 
 	*ret_guessed = false;
-	if (!delta || p->sequence - (int32_t)delta <= 0)
+	if (!delta || p->sequence <= (int32_t)delta)
 		return NULL;
 	base = delta < Q3_SNAPSHOTS
 		       ? q3_snapshot_find(p->game, p->sequence - (int32_t)delta)
