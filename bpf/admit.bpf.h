@@ -94,7 +94,7 @@ static __always_inline enum reason budget_spent(const struct live *l, __u32 slot
 	index = slot * CLASS_BUDGETS + class;
 	if (limit_spent(&b->global, l->globals[index], now))
 		return REASON_GLOBAL_BUDGET;
-	cell = budget_cell(b, l->keys, plain_net(plain), plain_ipv6(plain), SOURCE_BITS);
+	cell = (plain_hash(plain, l->keys) + b->seed) >> (64 - SOURCE_BITS);
 	if (limit_spent(&b->source, l->sources[cell], now))
 		return REASON_SOURCE_BUDGET;
 	return REASON_COUNT;

@@ -104,6 +104,7 @@ static __always_inline const struct service *service_at(const struct tables *t,
 	service = &t->services[*slot];
 	/* Or the compiler multiplies anew wherever it is used. */
 	asm volatile("" : "+r"(service));
+	__builtin_assume(service);
 	return service;
 }
 
@@ -147,13 +148,17 @@ static __always_inline __u64 count(struct tallies *t, enum wire_kind kind,
 	return tally[index].packets++;
 }
 
-/* What a frame of @bytes occupies on Ethernet: padded to 60, checksum, preamble, gap. */
-static __always_inline __u64 wire_bytes(__u64 bytes)
+/* Toward the server. The rest of wire follows from the other counters. */
+static __always_inline void count_stranger(struct tallies *t, __u64 payload, __u64 bytes)
 {
-	return (bytes < 60 ? 60 : bytes) + 24;
+	t->strangers.payload += payload;
+	if (bytes < WIRE_LEAST)
+		t->strangers.wire += WIRE_LEAST - bytes;
 }
 
-static __always_inline void count_stranger(struct tallies *t, __u64 payload, __u64 bytes)
+/* From the server. */
+static __always_inline void count_stranger_out(struct tallies *t, __u64 payload,
+					       __u64 bytes)
 {
 	t->strangers.payload += payload;
 	t->strangers.wire += wire_bytes(bytes);

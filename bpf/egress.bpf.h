@@ -392,7 +392,7 @@ int shield_out(struct __sk_buff *ctx)
 	if (reason == REASON_LEDGER && !service->observe)
 		return TC_ACT_SHOT;
 	if (reason != REASON_PLAYER)
-		count_stranger(t, packet.length, bytes);
+		count_stranger_out(t, packet.length, bytes);
 	return TC_ACT_UNSPEC;
 }
 

@@ -326,15 +326,23 @@ static __always_inline __u32 plain_ipv6(const struct plain *plain)
 	return plain->offset >> 4 & 1; /* of 42 or 62 */
 }
 
-/* The sender, as address_net() has it. */
-static __always_inline __u64 plain_net(const struct plain *plain)
+/* budget_hash() of the sender, as address_net() has it. */
+static __always_inline __u64 plain_hash(const struct plain *plain, const __u64 keys[3])
 {
 	const __be32 *from;
+	__u64 hash;
 
-	if (plain->offset == PLAIN_IPV4)
-		return bpf_ntohl(*(const __be32 *)(plain->payload - (PLAIN_IPV4 - 26)));
-	from = (const __be32 *)(plain->payload - (PLAIN_IPV6 - 22));
-	return (__u64)bpf_ntohl(from[0]) << 32 | bpf_ntohl(from[1]);
+	if (plain->offset == PLAIN_IPV4) {
+		from = (const __be32 *)(plain->payload - (PLAIN_IPV4 - 26));
+		hash = budget_hash(keys, bpf_ntohl(*from), 0);
+		asm volatile("" : "+r"(hash)); /* or both ways do what one needs */
+	} else {
+		from = (const __be32 *)(plain->payload - (PLAIN_IPV6 - 22));
+		hash = budget_hash(
+			keys, (__u64)bpf_ntohl(from[0]) << 32 | bpf_ntohl(from[1]), 1);
+		asm volatile("" : "+r"(hash));
+	}
+	return hash;
 }
 
 /* The rest of what is to be known of what plain_fits(). */

@@ -126,6 +126,7 @@ static __always_inline bool refuse(struct xdp_md *ctx, const struct live *l,
 	enum wire_kind kind = classify_hot(plain_payload(plain, p), p->length);
 	__u32 key = f->slot; /* apart, so that it stays in a register, bounds known */
 	enum reason reason;
+	struct tally *tally;
 	struct tallies *t;
 	__u64 counted;
 
@@ -137,9 +138,10 @@ static __always_inline bool refuse(struct xdp_md *ctx, const struct live *l,
 	t = bpf_map_lookup_elem(&tallies, &key);
 	if (!t)
 		return false;
-	/* Constants, all of them: the verifier sees where they point. */
-	t->by[kind][reason].bytes += bytes;
-	counted = t->by[kind][reason].packets++;
+	/* Both are constants on each way here: the verifier sees where this points. */
+	tally = &t->by[0][0] + kind * REASON_COUNT + reason;
+	tally->bytes += bytes;
+	counted = tally->packets++;
 	count_stranger(t, p->length, bytes);
 	if (l->sampling.any && sample_statistic(l, counted))
 		sample_in(ctx,

@@ -136,6 +136,12 @@ static inline void service_finish(struct service *s, __u32 slot, const __u64 key
 			2 * (slot * CLASS_BUDGETS + class_) * keys[1] + keys[2];
 }
 
+/* The part of limit_cell() that is the same for all services and classes. */
+static __always_inline __u64 budget_hash(const __u64 keys[3], __u64 net, __u32 ipv6)
+{
+	return net * keys[0] + (keys[1] & -(__u64)ipv6);
+}
+
 /*
  * Where among 2^@bits cells the source or prefix @net has its share of @b: limit_cell()
  * by service, class and IP version, of which the first two are in the seed.
@@ -143,7 +149,7 @@ static inline void service_finish(struct service *s, __u32 slot, const __u64 key
 static __always_inline __u32 budget_cell(const struct budget *b, const __u64 keys[3],
 					 __u64 net, __u32 ipv6, __u32 bits)
 {
-	return (net * keys[0] + (keys[1] & -(__u64)ipv6) + b->seed) >> (64 - bits);
+	return (budget_hash(keys, net, ipv6) + b->seed) >> (64 - bits);
 }
 
 #define PORT_EXACT   1 /* struct endpoint may name a slot for (address, port) */
@@ -273,12 +279,25 @@ struct tally {
 	__u64 bytes; /* of whole frames, Ethernet header included, no checksum */
 };
 
-/* Traffic with peers that are not verified players. Wire: with preamble, gap, checksum
- * and padding to the Ethernet minimum. */
+/*
+ * Traffic with peers that are not verified players. Wire: with preamble, gap, checksum
+ * and padding to the Ethernet minimum; in the kernel's counters of what goes toward the
+ * server it is the padding alone, since the rest is in the tallies of all reasons but
+ * PLAYER (volume_complete()).
+ */
 struct volume {
 	__u64 payload;
 	__u64 wire;
 };
+
+#define WIRE_LEAST 60 /* bytes of a frame, as we count them */
+#define WIRE_MORE  24 /* checksum 4, preamble 8, gap 12 */
+
+/* What a frame of @bytes occupies on Ethernet. */
+static __always_inline __u64 wire_bytes(__u64 bytes)
+{
+	return (bytes < WIRE_LEAST ? WIRE_LEAST : bytes) + WIRE_MORE;
+}
 
 /* Per service and CPU, one set for each direction. */
 struct tallies {
@@ -286,6 +305,20 @@ struct tallies {
 	struct volume strangers;
 };
 _Static_assert(sizeof(struct tallies) <= 32768, "the kernel's limit for per-CPU values");
+
+/* Add to what the kernel counted toward the server what it left to be added up. */
+static inline void volume_complete(struct tallies *t)
+{
+	for (int kind = 0; kind < KIND_COUNT; kind++) {
+		for (int reason = 0; reason < REASON_COUNT; reason++) {
+			const struct tally *tally = &t->by[kind][reason];
+
+			if (reason != REASON_PLAYER)
+				t->strangers.wire +=
+					tally->bytes + WIRE_MORE * tally->packets;
+		}
+	}
+}
 
 /* What requests of a kind drew: learned where the server's answers leave. */
 struct answers {

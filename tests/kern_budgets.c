@@ -257,6 +257,33 @@ static void pass_time(__u64 ns)
 	kern.live->clock_ns += ns;
 }
 
+/* Short and long, passed and refused, the short way and the long one: all of it counts.
+ */
+static void what_strangers_send_is_measured(void **state)
+{
+	static const struct frame_spec longer = { OOB("getstatus 0123456789abcdef") };
+	struct service s = kern_open_service(FAMILY_QUAKE3);
+	__u64 payload = 0, wire = 0;
+	struct tallies t;
+
+	(void)state;
+	s.budget[CLASS_QUERY].source = kern_rate(1, 4);
+	kern_service(&kern, 0, 0, &s);
+	kern_port(&kern, 0, 27960, 0, false);
+	for (int i = 0; i < 10; i++) {
+		kern_send(&kern, &status);
+		kern_send(&kern, &longer);
+		payload += status.n + longer.n;
+		wire += 60 + 24 + 42 + longer.n + 24;
+	}
+	kern_sum(&kern, 0, &t);
+	volume_complete(&t);
+	assert_int_equal(t.by[KIND_GETSTATUS][REASON_WITHIN_BUDGET].packets, 4);
+	assert_int_equal(t.by[KIND_GETSTATUS][REASON_SOURCE_BUDGET].packets, 16);
+	assert_int_equal(t.strangers.payload, payload);
+	assert_int_equal(t.strangers.wire, wire);
+}
+
 static void exactly_the_source_budget(void **state)
 {
 	static const struct frame_spec neighbour = { OOB("getstatus"),
@@ -453,6 +480,8 @@ int main(void)
 						leave),
 		cmocka_unit_test_setup_teardown(observe_passes_and_counts, enter, leave),
 		cmocka_unit_test_setup_teardown(policies, enter, leave),
+		cmocka_unit_test_setup_teardown(what_strangers_send_is_measured, enter,
+						leave),
 		cmocka_unit_test_setup_teardown(exactly_the_source_budget, enter, leave),
 		cmocka_unit_test_setup_teardown(exactly_the_prefix_budget, enter, leave),
 		cmocka_unit_test_setup_teardown(exactly_the_global_budget, enter, leave),

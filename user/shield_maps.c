@@ -101,9 +101,14 @@ static int sum_cpus(int map, __u32 key, size_t size, __u64 *ret)
 
 int shield_tallies(const struct shield *s, __u32 slot, struct tallies *ret)
 {
+	int err;
+
 	if (slot >= s->capacity)
 		return -EINVAL;
-	return sum_cpus(s->tallies, slot, sizeof(*ret), (__u64 *)ret);
+	err = sum_cpus(s->tallies, slot, sizeof(*ret), (__u64 *)ret);
+	if (!err)
+		volume_complete(ret);
+	return err;
 }
 
 int shield_tallies_out(const struct shield *s, __u32 slot, struct tallies *ret)
