@@ -284,6 +284,25 @@ static void what_strangers_send_is_measured(void **state)
 	assert_int_equal(t.strangers.wire, wire);
 }
 
+/* The short way out of a spent budget is no way around the lists. */
+static void lists_come_before_what_is_spent(void **state)
+{
+	static const struct frame_spec neighbour = { OOB("getstatus"),
+						     .from = "192.0.2.2" };
+	struct service s = kern_open_service(FAMILY_QUAKE3);
+
+	(void)state;
+	s.budget[CLASS_QUERY].global = kern_rate(1, 2);
+	kern_service(&kern, 0, 0, &s);
+	kern_port(&kern, 0, 27960, 0, false);
+	assert_int_equal(passing(&status, 5, REASON_GLOBAL_BUDGET), 2);
+	kern_list(&kern, true, "192.0.2.1", 128);
+	expect(&status, 0, REASON_ALLOW_LIST);
+	expect(&neighbour, 0, REASON_GLOBAL_BUDGET);
+	kern_list(&kern, false, "192.0.2.2", 128);
+	expect(&neighbour, 0, REASON_DENY_LIST);
+}
+
 static void exactly_the_source_budget(void **state)
 {
 	static const struct frame_spec neighbour = { OOB("getstatus"),
@@ -481,6 +500,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(observe_passes_and_counts, enter, leave),
 		cmocka_unit_test_setup_teardown(policies, enter, leave),
 		cmocka_unit_test_setup_teardown(what_strangers_send_is_measured, enter,
+						leave),
+		cmocka_unit_test_setup_teardown(lists_come_before_what_is_spent, enter,
 						leave),
 		cmocka_unit_test_setup_teardown(exactly_the_source_budget, enter, leave),
 		cmocka_unit_test_setup_teardown(exactly_the_prefix_budget, enter, leave),
