@@ -5,7 +5,10 @@
  *
  * The browser asks from a fresh port each time and waits a second. The player asks for
  * a challenge and connects, repeating each step every 3 s as the engines do, then sends
- * 30 datagrams a second and counts the snapshots by their sequence.
+ * 30 moves a second and counts the snapshots by their sequence, and the moves that the
+ * server says it has heard: each sequence that a QuakeWorld or Quake II server
+ * acknowledges, or what the stand-in tells a NetQuake player. After SIGUSR1 it reports
+ * what was since; of loss always all of it.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -28,6 +31,7 @@ enum {
 	QUERY_TIMEOUT_MS = 1000,
 	RETRANSMIT_MS = 3000,
 	SEND_MS = 33,
+	DRAIN_MS = 300, /* the end of a game: the answers to what was sent last */
 	QPORT = 4321,
 	FROM_MAX = 16,
 };
@@ -37,9 +41,11 @@ struct options {
 	struct addrinfo *to;
 	const char *from[FROM_MAX];
 	int from_count;
+	const char *own_port;
 	double rate;
 	int seconds;
 	bool join;
+	bool tell;
 	bool json;
 };
 
@@ -60,9 +66,11 @@ struct player {
 	int fd;
 	int challenge;
 	uint64_t next_ms, joined_ms;
-	uint32_t sent, first, last;
+	uint32_t sent, first, last, ack;
 	char clock[4]; /* NetQuake: the server's, sent last */
-	unsigned long long snapshots, tries;
+	uint32_t heard; /* moves, by the server */
+	uint32_t moves_before; /* SIGUSR1 */
+	unsigned long long snapshots, snapshots_before, tries;
 	bool refused;
 };
 
@@ -71,15 +79,17 @@ static struct {
 	struct query queries[QUERIES_MAX];
 	struct player player;
 	unsigned long long asked, answered, bytes_in;
-	uint64_t start_ms;
+	uint64_t start_ms, end_ms;
 } client;
 
-static volatile sig_atomic_t stopping;
+static volatile sig_atomic_t stopping, marked;
 
 static void on_signal(int number)
 {
-	(void)number;
-	stopping = 1;
+	if (number == SIGUSR1)
+		marked = 1;
+	else
+		stopping = 1;
 }
 
 static uint64_t now_ms(void)
@@ -90,11 +100,11 @@ static uint64_t now_ms(void)
 	return t.tv_sec * 1000ull + t.tv_nsec / 1000000;
 }
 
-static int socket_open(int nth)
+static int socket_open(int nth, const char *port)
 {
 	const struct options *o = &client.o;
 	struct addrinfo hints = { .ai_family = o->to->ai_family,
-				  .ai_flags = AI_NUMERICHOST,
+				  .ai_flags = AI_NUMERICHOST | AI_PASSIVE,
 				  .ai_socktype = SOCK_DGRAM },
 			*own = NULL;
 	int fd = socket(o->to->ai_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -102,8 +112,8 @@ static int socket_open(int nth)
 
 	if (fd < 0)
 		return -1;
-	if ((from && (getaddrinfo(from, NULL, &hints, &own) ||
-		      bind(fd, own->ai_addr, own->ai_addrlen))) ||
+	if (((from || port) && (getaddrinfo(from, port, &hints, &own) ||
+				bind(fd, own->ai_addr, own->ai_addrlen))) ||
 	    connect(fd, o->to->ai_addr, o->to->ai_addrlen)) {
 		close(fd);
 		fd = -1;
@@ -131,7 +141,7 @@ static void query_start(uint64_t now)
 			q = &client.queries[i];
 	if (!q)
 		return;
-	q->fd = socket_open(client.asked);
+	q->fd = socket_open(client.asked, NULL);
 	if (q->fd < 0)
 		return;
 	q->kind = client.asked++ % 2;
@@ -233,6 +243,8 @@ static void player_run(struct player *p, uint64_t now)
 	if (p->fd < 0 || now < p->next_ms)
 		return;
 	if (p->stage == STAGE_PLAYING) {
+		if (now + DRAIN_MS >= client.end_ms)
+			return;
 		player_send(p);
 		p->next_ms += SEND_MS;
 		if (p->next_ms < now)
@@ -256,9 +268,33 @@ static void player_accepted(struct player *p, const char *data, size_t size, uin
 		if (connect(p->fd, (struct sockaddr *)&to, client.o.to->ai_addrlen))
 			return;
 	}
+	if (client.o.tell)
+		fprintf(stderr, "client: plays on port %u\n",
+			ntohs(((struct sockaddr_in *)&to)->sin_port));
 	p->stage = STAGE_PLAYING;
 	p->joined_ms = now;
 	p->next_ms = now;
+}
+
+/* NetQuake's stand-in counts in its svc_updatestat, others acknowledge each. */
+static void player_was_heard(struct player *p, const char *data, size_t size)
+{
+	uint32_t word;
+
+	if (!client.o.dialect->connect) {
+		if (size < 19 || data[8] != 7 || data[13] != 3)
+			return;
+		memcpy(&word, data + 15, sizeof(word));
+		if (word > p->heard)
+			p->heard = word;
+	} else if (client.o.dialect->header_to_client == 8) {
+		memcpy(&word, data + 4, sizeof(word));
+		word &= 0x7fffffff;
+		if (word > p->ack && word <= p->sent) {
+			p->ack = word;
+			p->heard++;
+		}
+	}
 }
 
 static void player_snapshot(struct player *p, const char *data, size_t size)
@@ -268,6 +304,9 @@ static void player_snapshot(struct player *p, const char *data, size_t size)
 
 	if (size < client.o.dialect->header_to_client)
 		return;
+	if (netquake && data[1] != 0x10) /* of the sign-on, which is repeated */
+		return;
+	player_was_heard(p, data, size);
 	memcpy(&sequence, data + (netquake ? 4 : 0), sizeof(sequence));
 	sequence = netquake ? ntohl(sequence) : sequence & 0x7fffffff;
 	if (netquake && size > 12 && data[8] == 7)
@@ -334,16 +373,25 @@ static void wait_and_receive(int wait)
 	}
 }
 
+static void player_mark(struct player *p)
+{
+	p->moves_before = p->sent;
+	p->snapshots_before = p->snapshots;
+	marked = 0;
+}
+
 static void run(void)
 {
 	uint64_t now = client.start_ms = now_ms();
-	uint64_t end = now + client.o.seconds * 1000ull;
+	uint64_t end = client.end_ms = now + client.o.seconds * 1000ull;
 
 	/* The last second asks nothing: every query gets its whole time-out. */
 	while (!stopping && (now = now_ms()) < end) {
 		queries_run(now, now + QUERY_TIMEOUT_MS < end);
 		player_run(&client.player, now);
 		wait_and_receive(5);
+		if (marked)
+			player_mark(&client.player);
 	}
 }
 
@@ -351,6 +399,8 @@ static void report(void)
 {
 	const struct player *p = &client.player;
 	unsigned long long expected = p->snapshots ? p->last - p->first + 1ull : 0;
+	/* Counted against us if not all were heard before. */
+	uint32_t heard = p->heard > p->moves_before ? p->heard - p->moves_before : 0;
 	const char *join = p->fd < 0		       ? "none"
 			   : p->stage == STAGE_PLAYING ? "ok"
 			   : p->refused		       ? "refused"
@@ -361,9 +411,10 @@ static void report(void)
 	if (client.o.json)
 		printf("{\"queries\":%llu,\"answered\":%llu,\"percent\":%.2f,\"join\":\"%s\","
 		       "\"join_seconds\":%.3f,\"tries\":%llu,\"snapshots\":%llu,"
-		       "\"lost\":%llu,\"bytes_in\":%llu}\n",
+		       "\"lost\":%llu,\"moves\":%u,\"heard\":%u,\"bytes_in\":%llu}\n",
 		       client.asked, client.answered, percent, join, after, p->tries,
-		       p->snapshots, expected - p->snapshots, client.bytes_in);
+		       p->snapshots - p->snapshots_before, expected - p->snapshots,
+		       p->sent - p->moves_before, heard, client.bytes_in);
 	else
 		printf("%llu of %llu queries answered (%.2f %%), join %s after %.3f s, "
 		       "%llu snapshots, %llu lost\n",
@@ -374,7 +425,8 @@ static void report(void)
 static int usage(void)
 {
 	fputs("usage: client --protocol NAME --to ADDRESS --port N --seconds N\n"
-	      "              [--poll PER-SECOND] [--join] [--from ADDRESS]... [--json]\n",
+	      "              [--poll PER-SECOND] [--join [--own-port N] [--tell]]\n"
+	      "              [--from ADDRESS]... [--json]\n",
 	      stderr);
 	return 1;
 }
@@ -386,6 +438,7 @@ static int options_read(int argc, char **argv, struct options *o)
 		{ "port", 1, NULL, 'p' },     { "seconds", 1, NULL, 's' },
 		{ "poll", 1, NULL, 'r' },     { "join", 0, NULL, 'J' },
 		{ "from", 1, NULL, 'f' },     { "json", 0, NULL, 'j' },
+		{ "own-port", 1, NULL, 'o' }, { "tell", 0, NULL, 'T' },
 		{ NULL, 0, NULL, 0 },
 	};
 	struct addrinfo hints = { .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV,
@@ -408,6 +461,10 @@ static int options_read(int argc, char **argv, struct options *o)
 			o->from[o->from_count++] = optarg;
 		else if (letter == 'J')
 			o->join = true;
+		else if (letter == 'o')
+			o->own_port = optarg;
+		else if (letter == 'T')
+			o->tell = true;
 		else if (letter == 'j')
 			o->json = true;
 		else
@@ -427,9 +484,10 @@ int main(int argc, char **argv)
 		return usage();
 	sigaction(SIGTERM, &action, NULL);
 	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGUSR1, &action, NULL);
 	for (int i = 0; i < QUERIES_MAX; i++)
 		client.queries[i].fd = -1;
-	client.player.fd = client.o.join ? socket_open(0) : -1;
+	client.player.fd = client.o.join ? socket_open(0, client.o.own_port) : -1;
 	if (client.o.join && client.player.fd < 0) {
 		fprintf(stderr, "client: no socket: %s\n", strerror(errno));
 		return 1;

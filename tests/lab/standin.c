@@ -62,6 +62,7 @@ struct peer {
 	struct sockaddr_in6 address;
 	int fd;
 	uint32_t sequence;
+	uint32_t heard, moves; /* the last, and how many; old ones are dropped unread */
 	uint64_t heard_ms; /* 0: slot is free */
 	uint64_t signon_ms;
 };
@@ -177,7 +178,9 @@ static struct peer *peer_add(const struct sockaddr_in6 *from, uint64_t now)
 	for (int i = 0; i < SLOTS; i++)
 		if (!server.peers[i].heard_ms) {
 			server.joined++;
-			server.peers[i] = (struct peer){ *from, server.fd, 0, now, 0 };
+			server.peers[i] = (struct peer){ .address = *from,
+							 .fd = server.fd,
+							 .heard_ms = now };
 			return &server.peers[i];
 		}
 	return NULL;
@@ -327,6 +330,21 @@ static void dtls(const struct sockaddr_in6 *from, const char *data, size_t size)
 		send_to(server.fd, from, hello, sizeof(hello));
 }
 
+static void game_data(struct peer *peer, const char *data, uint64_t now)
+{
+	bool netquake = !server.dialect->connect;
+	uint32_t sequence;
+
+	memcpy(&sequence, data + (netquake ? 4 : 0), sizeof(sequence));
+	sequence = netquake ? ntohl(sequence) : sequence & 0x7fffffff;
+	if (sequence > peer->heard) {
+		peer->heard = sequence;
+		peer->moves++;
+	}
+	peer->heard_ms = now;
+	peer->signon_ms = 0;
+}
+
 static void receive_one(int fd, char *data, size_t size, const struct sockaddr_in6 *from,
 			uint64_t now)
 {
@@ -343,10 +361,8 @@ static void receive_one(int fd, char *data, size_t size, const struct sockaddr_i
 		control(from, data, size, now);
 	} else if (size >= server.dialect->header_to_server) {
 		peer = peer_find(from);
-		if (peer) {
-			peer->heard_ms = now;
-			peer->signon_ms = 0;
-		}
+		if (peer)
+			game_data(peer, data, now);
 	}
 }
 
@@ -396,6 +412,9 @@ static void snapshot(struct peer *peer, uint64_t now)
 		clock = now / 1000.0f;
 		data[8] = 7; /* svc_time: clients send it back */
 		memcpy(data + 9, &clock, sizeof(clock));
+		data[13] = 3; /* svc_updatestat: frags, which are moves here */
+		data[14] = 1;
+		memcpy(data + 15, &peer->moves, sizeof(peer->moves));
 	}
 	send_to(peer->fd, &peer->address, data, size);
 }
