@@ -16,7 +16,7 @@ packages()
 			libjansson-dev libsystemd-dev libcap-ng-dev libseccomp-dev" ;;
 	run)	echo "iproute2 nftables ethtool util-linux procps jq" ;;
 	test)	echo "libcmocka-dev libclang-rt-14-dev qstat openarena-server openarena xvfb
-			libgl1-mesa-dri nexuiz-server nexuiz mvdsv ktx tshark tcpdump mandoc
+			libgl1-mesa-dri nexuiz-server nexuiz mvdsv ktx ezquake tshark tcpdump mandoc
 			iptables curl prometheus chromium tmux socat" ;;
 	openarena) echo "openarena-server" ;;
 	lint)	echo "clang-format clang-tidy cppcheck shellcheck" ;;

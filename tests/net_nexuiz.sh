@@ -29,16 +29,6 @@ skip()
 	exit 0
 }
 
-# Half as many as in the control run at least: a starved client moves when it can.
-moves_as_good()
-{
-	local rate base
-
-	read -r _ _ _ rate <"$work/$1.moves"
-	read -r _ _ _ base <"$work/control.moves"
-	[ "$base" -gt 100 ] && [ $((rate * 2)) -ge "$base" ]
-}
-
 [ -x "$NEXUIZ_CLIENT" ] || skip "no nexuiz client"
 [ -x "$NEXUIZ" ] || skip "no nexuiz-server"
 for tool in Xvfb tshark tcpdump; do

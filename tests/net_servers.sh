@@ -9,18 +9,16 @@
 # Snapshots are counted by the client, and its moves by who hears them: a QuakeWorld
 # server answers each one, and the stand-in for NetQuake's tells how many there were.
 #
-# mvdsv with ktx, a real QuakeWorld server: needs one map, GAMEDATA/id1/maps/lqdm11.bsp
-# (LibreQuake). Its real client, ezquake, needs the rest of a game's data and is not run.
-# And a stand-in for NetQuake servers that play on a port of their own, which the shield
-# must learn, and keep when its configuration is read again. That game has no qport and no
-# challenge: who sends from a player's own address and port spends that player's budget.
-# What the server sends must arrive all the same; how many moves still get in is told, and
-# asked of the other floods only.
+# One is mvdsv with ktx, a real QuakeWorld server (for its real client: net_ezquake.sh).
+# The other is a stand-in for NetQuake servers that play on a port of their own, which the
+# shield must learn, and keep when its configuration is read again. That game has no qport
+# and no challenge: who sends from a player's own address and port spends that player's
+# budget. What the server sends must arrive all the same; how many moves still get in is
+# told, and asked of the other floods only.
 set -u
 
 cd "$(dirname "$0")/.." || exit 1
 BUILD=$(realpath "${BUILD:-build}")
-GAMEDATA=$(realpath -m "${GAMEDATA:-../shared/gamedata}")
 LAB=$BUILD/lab SHIELD=$BUILD/quakeshield SERVER=standin PROTOCOL=quakeworld
 # shellcheck source=tests/lab/net.sh
 . tests/lab/net.sh
@@ -28,8 +26,9 @@ LAB=$BUILD/lab SHIELD=$BUILD/quakeshield SERVER=standin PROTOCOL=quakeworld
 . tests/lab/server.sh
 # shellcheck source=tests/lab/player.sh
 . tests/lab/player.sh
+# shellcheck source=tests/lab/quakeworld.sh
+. tests/lab/quakeworld.sh
 
-MVDSV=${MVDSV:-/usr/games/mvdsv}
 # What hurts most if it gets in: a sequence that is ahead, so that the player's own are
 # old. But no qport that fits, which is for the player to know.
 FORGED_QUAKEWORLD=2c01000001000000$(printf '%04d' 0)$(printf '01%.0s' {1..30})
@@ -37,25 +36,6 @@ FORGED_QUAKEWORLD=2c01000001000000$(printf '%04d' 0)$(printf '01%.0s' {1..30})
 # without any flood: NetQuake has nothing against that.
 FORGED_NETQUAKE=001000280000000703$(printf '%062d' 0)
 own_port=27000
-KTX=${KTX:-/usr/lib/quakeworld/ktx/qwprogs.so}
-
-mvdsv_start()
-{
-	local data=$work/data
-
-	mkdir -p "$data/id1/maps" "$data/ktx"
-	cp "$GAMEDATA/id1/maps/lqdm11.bsp" "$data/id1/maps/"
-	ln -s "$KTX" "$data/ktx/qwprogs.so"
-	printf '%s\n' 'hostname test' 'maxclients 8' 'deathmatch 1' 'map lqdm11' \
-		>"$data/ktx/server.cfg"
-	chown -R nobody "$data"
-	# shellcheck disable=SC2086
-	nsenter --net=/run/netns/server $PIN setpriv --reuid=nobody --regid=nogroup --clear-groups \
-		env --chdir="$data" HOME="$data" "$MVDSV" -basedir "$data" -port "$NET_PORT" \
-		-mem 64 -game ktx +sv_progtype 1 </dev/null >"$work/server.log" 2>&1 &
-	server_pid=$!
-	net_until 20 server_answers
-}
 
 # game NAME SECONDS: one joins and plays, from a port that nobody has used before; the
 # client's report to $work/NAME. $gamer is its process.
@@ -216,10 +196,8 @@ test_learned_port()
 }
 
 net_test_begin "$@"
-if [ ! -x "$MVDSV" ] || [ ! -e "$KTX" ]; then
-	echo "skip mvdsv: no mvdsv and ktx"
-elif [ ! -e "$GAMEDATA/id1/maps/lqdm11.bsp" ]; then
-	echo "skip mvdsv: no map in $GAMEDATA"
+if lacking=$(mvdsv_lacks); then
+	echo "skip mvdsv: $lacking"
 else
 	test_mvdsv
 fi

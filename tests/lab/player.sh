@@ -198,6 +198,17 @@ as_good()
 		[ "$lost" -le $((base_lost + count / 100)) ]
 }
 
+# moves_as_good NAME: half as many as in the control run at least: a starved client moves
+# when it can.
+moves_as_good()
+{
+	local rate base
+
+	read -r _ _ _ rate <"$work/$1.moves"
+	read -r _ _ _ base <"$work/control.moves"
+	[ "$base" -gt 100 ] && [ $((rate * 2)) -ge "$base" ]
+}
+
 kept_in_game()
 {
 	kill -0 "$client_pid" && [ "$(net_in server "$SHIELD" stats --json | jq '.services[0].players')" -ge 1 ]
