@@ -9,7 +9,7 @@
 #ifndef ADMIT_BPF_H
 #define ADMIT_BPF_H
 
-#include "players.bpf.h"
+#include "netquake.bpf.h"
 
 /* limit_take(), walked once by the verifier: only what passes comes here. */
 __noinline int budget_take(__u64 *cell, __u64 cost_ns, __u64 burst_ns, __u64 now_ns)
@@ -27,7 +27,7 @@ static __always_inline enum reason
 admit_budget(struct live *l, __u32 slot, const struct budget *b, enum wire_class class,
 	     enum wire_kind kind, const struct packet *p)
 {
-	__u32 index = slot * CLASS_BUDGETS + class;
+	__u32 index = budget_index(slot, class);
 	__u64 *global = &l->globals[index];
 	__u64 now = clock_now(l);
 	__u64 *source, *prefix;
@@ -74,25 +74,24 @@ admit_budget(struct live *l, __u32 slot, const struct budget *b, enum wire_class
 }
 
 /*
- * Is the budget of the service or of the source for @kind, one of WIRE_HOT, surely
- * spent? REASON_COUNT: no.
+ * Is the budget of the service or of the source for @kind surely spent? REASON_COUNT: no.
  */
 static __always_inline enum reason budget_spent(const struct live *l, __u32 slot,
 						const struct service *s,
 						enum wire_kind kind,
-						const struct plain *plain)
+						const struct plain *plain, __u64 now)
 {
 	const struct budget *b;
 	__u32 class = s->class_of[kind];
-	__u32 index, cell;
-	__u64 now;
+	__u32 cell;
 
-	if (!index_below(&class, CLASS_NETCHAN))
+	if (!index_below(&class, CLASS_BUDGETS))
 		return REASON_COUNT;
-	b = &s->budget[class];
-	now = clock_now(l);
-	index = slot * CLASS_BUDGETS + class;
-	if (limit_spent(&b->global, l->globals[index], now))
+	/* Or it is added up anew for each member. */
+	s = (const void *)s + class * sizeof(*b);
+	asm volatile("" : "+r"(s));
+	b = s->budget;
+	if (limit_spent(&b->global, l->globals[budget_index(slot, class)], now))
 		return REASON_GLOBAL_BUDGET;
 	cell = (plain_hash(plain, l->keys) + b->seed) >> (64 - SOURCE_BITS);
 	if (limit_spent(&b->source, l->sources[cell], now))
@@ -128,6 +127,47 @@ static __always_inline enum reason admit_lists(const struct live *l,
 	return REASON_COUNT;
 }
 
+/*
+ * REASON_COUNT: not a player's, judge it as a stranger's. *@ret_followed is set if it is
+ * one whom the daemon follows.
+ */
+static __always_inline enum reason
+player_admit(struct live *l, __u32 slot, enum wire_family family, enum wire_kind kind,
+	     const struct packet *p, bool *ret_followed)
+{
+	struct cursor c = packet_payload(p);
+	struct netchan n = { 0 };
+	struct player_id id;
+	struct player *player;
+	__u64 now = clock_now(l);
+	bool known;
+
+	packet_player(p, SENDER, slot, &id);
+	player = player_find(l, &id);
+
+	if (family == FAMILY_NETQUAKE || family == FAMILY_QUAKE_ENHANCED ||
+	    family == FAMILY_AUTO) {
+		if (!player || !player_alive(player, now))
+			return REASON_COUNT;
+		*ret_followed = player->flags & PLAYER_FOLLOWED;
+		return netquake_heard(player, kind, c, now);
+	}
+	if (!netchan_read(family, c, &n))
+		return REASON_COUNT;
+	if (!player && family != FAMILY_QUAKE2)
+		player = player_moved(l, &id, &n);
+	if (!player || !player_alive(player, now))
+		return REASON_COUNT;
+
+	known = player->flags & PLAYER_QPORT;
+	if (!player_fits(player, family, &n, now))
+		return REASON_COUNT;
+	if (!known && player->flags & PLAYER_QPORT)
+		player_index(l, &id, player);
+	*ret_followed = player->flags & PLAYER_FOLLOWED;
+	return player_heard(player, n.sequence, known || family == FAMILY_QUAKE2, now);
+}
+
 /* *@ret_followed is set if it is a player's whom the daemon follows. */
 static __always_inline enum reason admit(struct live *l, __u32 slot,
 					 const struct service *s, enum wire_kind kind,
@@ -140,7 +180,7 @@ static __always_inline enum reason admit(struct live *l, __u32 slot,
 	if (reason != REASON_COUNT)
 		return reason;
 	if (class == CLASS_NETCHAN) {
-		reason = player_admit(l, slot, s->family, p, ret_followed);
+		reason = player_admit(l, slot, s->family, kind, p, ret_followed);
 		if (reason != REASON_COUNT)
 			return reason;
 	}

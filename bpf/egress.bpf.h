@@ -11,7 +11,7 @@
 #include <linux/pkt_cls.h>
 
 #include "ledger.bpf.h"
-#include "players.bpf.h"
+#include "netquake.bpf.h"
 #include "sample.bpf.h"
 
 #define PULL_BYTES   128 /* of headers and payload that we may look at */
@@ -188,18 +188,29 @@ static __always_inline void clock_hold(struct player *player, const struct packe
 		player->sent_sequence = clock;
 }
 
-static __always_inline struct player *
-player_enter(struct live *l, const struct player_key *key, __u64 now, __u8 flags)
+/* The number of its cell in the table, or PLAYERS_MAX: no room. */
+__noinline int player_enter(__u64 first, __u64 second, __u64 third, __u64 now,
+			    __u32 flags)
 {
+	struct player_id id = { { first, second, third } };
 	struct player fresh = { .since_ns = now, .sent_ns = now, .flags = flags };
+	struct live *l = &live;
 
-	if (follow_this(l, key)) {
+	if (follow_this(l, &id)) {
 		fresh.flags |= PLAYER_FOLLOWED;
 		__sync_fetch_and_add(&l->followed, 1);
 	}
-	if (bpf_map_update_elem(&players, key, &fresh, BPF_ANY))
-		return NULL; /* full: see maps.bpf.h */
-	return bpf_map_lookup_elem(&players, key);
+	return players_enter(&l->players, &id, l->keys, &fresh, now);
+}
+
+/* NULL: no room, see maps.bpf.h. */
+static __always_inline struct player *
+player_new(struct live *l, const struct player_id *id, __u64 now, __u8 flags)
+{
+	struct player_cell *cell = player_cell(l, player_enter(id->word[0], id->word[1],
+							       id->word[2], now, flags));
+
+	return cell ? &cell->player : NULL;
 }
 
 /*
@@ -214,24 +225,24 @@ static __always_inline bool player_confirm(struct __sk_buff *ctx, struct live *l
 	bool accepts = kind_accepts(kind);
 	bool game = kind_is_game(kind) || kind_is_netquake(kind);
 	bool signs_on = false;
-	struct player_key key;
+	struct player_id id;
 	struct player *player;
 	__u64 now = clock_now(l);
 	__u32 sequence;
 
 	if (!accepts && !game)
 		return false;
-	player_key(p, RECEIVER, slot, &key);
-	player = bpf_map_lookup_elem(&players, &key);
+	packet_player(p, RECEIVER, slot, &id);
+	player = player_find(l, &id);
 	/* Accepted anew, or back after a long silence: nothing learned before counts. */
 	if (!player || !player_alive(player, now) ||
 	    (accepts && now - player->since_ns > PROOF_AGE_NS))
-		player = player_enter(l, &key, now,
-				      kind_is_netquake(kind) ? 0 : PLAYER_VERIFIED);
+		player = player_new(l, &id, now,
+				    kind_is_netquake(kind) ? 0 : PLAYER_VERIFIED);
 	if (!player)
 		return false;
 
-	if (kind == KIND_NQ_UNRELIABLE)
+	if (kind == KIND_NQ_UNRELIABLE && !(player->flags & PLAYER_SEQUENCE))
 		clock_hold(player, p, now);
 	player->sent_ns = now;
 	*ret_followed = player->flags & PLAYER_FOLLOWED;

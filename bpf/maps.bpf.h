@@ -3,7 +3,9 @@
  * maps.bpf.h - all state of the shield, on one screen.
  *
  * Nothing here grows with traffic: strangers are hashed into fixed arrays, so there is
- * nothing to fill and nothing to evict. Names are at most 15 characters.
+ * nothing to fill and nothing to evict. Players are in struct live, too; when their
+ * bucket there is full, a newcomer is not entered, so its datagrams are judged as a
+ * stranger's, and those inside are not affected. Names are at most 15 characters.
  */
 #ifndef MAPS_BPF_H
 #define MAPS_BPF_H
@@ -74,17 +76,6 @@ struct {
 	__type(key, __u32);
 	__type(value, struct tally);
 } others SEC(".maps");
-
-/*
- * Players. Full: a newcomer is not entered, so its datagrams are judged as a stranger's;
- * those inside are not affected. The daemon removes the ones that left.
- */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, PLAYERS_MAX);
-	__type(key, struct player_key);
-	__type(value, struct player);
-} players SEC(".maps");
 
 /* qport -> port. Full: a port change costs that player a reconnect. */
 struct {

@@ -25,6 +25,7 @@
 #define VLAN_MAX     2
 #define PLAIN_IPV4   42 /* Ethernet, IPv4 without options, UDP */
 #define PLAIN_IPV6   62
+#define PLAIN_LEAST  8 /* of payload, or padding */
 #define OFFSET_MASK  0x3fff /* Ethernet, tags, IPv6 and six extension headers: 12 kB */
 #define IPV6_EXT_MAX 6 /* RFC 8200 4.1: each at most once, destination options twice */
 
@@ -35,6 +36,11 @@
 #define IP_FRAGMENT_OFFSET   0x1fff
 #define IPV6_FRAGMENT_MORE   0x0001
 #define IPV6_FRAGMENT_OFFSET 0xfff8
+
+/* Where a way is seldom taken, so that what it needs is not kept at hand by the others.
+ */
+#define likely(x)   __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
 
 struct vlan_tag {
 	__be16 tci;
@@ -268,9 +274,9 @@ struct plain {
 
 /*
  * Most of what arrives, in few steps: without tags, options, extension headers or
- * fragments. What is not so is left to the parsers above, which say the same of the rest.
- * Of what is PARSED only the server's port is known until plain_fits(), since most
- * traffic of most machines is not ours.
+ * fragments, and with PLAIN_LEAST octets behind the UDP header. What is not so is left to
+ * the parsers above, which say the same of the rest. Of what is PARSED only the server's
+ * port is known until plain_fits(), since most traffic of most machines is not ours.
  */
 static __always_inline int parse_plain(enum side server, struct packet *p,
 				       struct plain *ret)
@@ -279,22 +285,22 @@ static __always_inline int parse_plain(enum side server, struct packet *p,
 	__u32 head;
 	__s64 left;
 
-	if (at + PLAIN_IPV4 > p->end)
+	if (unlikely(at + PLAIN_IPV4 + PLAIN_LEAST > p->end))
 		return PLAIN_MORE;
 	/* Ethernet type, IP version and header length: 08 00 45, or 86 dd 6. */
 	head = *(const __u32 *)(at + 12);
 	if ((head & 0x00ffffff) == 0x00450008) {
 		if (at[23] != IPPROTO_UDP)
 			return OTHER_NOT_UDP;
-		if (*(const __be16 *)(at + 20) &
-		    bpf_htons(IP_FRAGMENT_MORE | IP_FRAGMENT_OFFSET))
+		if (unlikely(*(const __be16 *)(at + 20) &
+			     bpf_htons(IP_FRAGMENT_MORE | IP_FRAGMENT_OFFSET)))
 			return PLAIN_MORE;
 		left = bpf_ntohs(*(const __be16 *)(at + 16)) - 20;
 		asm volatile("" : "+r"(left)); /* or what both ways share takes longer */
 		ret->offset = PLAIN_IPV4;
 	} else {
 		if ((head & 0x00f0ffff) != 0x0060dd86 || at[20] != IPPROTO_UDP ||
-		    at + PLAIN_IPV6 > p->end)
+		    at + PLAIN_IPV6 + PLAIN_LEAST > p->end)
 			return PLAIN_MORE;
 		left = bpf_ntohs(*(const __be16 *)(at + 18));
 		asm volatile("" : "+r"(left));
@@ -316,8 +322,9 @@ static __always_inline bool plain_fits(__u64 length, const struct plain *plain,
 	__s64 udp = bpf_ntohs(*(const __be16 *)(plain->payload - 4));
 
 	p->length = udp - sizeof(struct udphdr);
-	return udp >= (__s64)sizeof(struct udphdr) && udp <= plain->left &&
-	       plain->left + plain->offset - sizeof(struct udphdr) <= length;
+	return likely(udp >= (__s64)sizeof(struct udphdr)) &&
+	       likely(udp <= plain->left) &&
+	       likely(plain->left + plain->offset - sizeof(struct udphdr) <= length);
 }
 
 /* 0 or 1. A comparison would part the ways that the verifier has to walk. */

@@ -115,11 +115,11 @@ static __always_inline bool follows(const struct live *l)
 }
 
 /* Is a new player to be followed? */
-static __always_inline bool follow_this(struct live *l, const struct player_key *key)
+static __always_inline bool follow_this(struct live *l, const struct player_id *id)
 {
 	struct cidr from = { .length = 128 };
 
-	__builtin_memcpy(from.addr, key->addr, sizeof(from.addr));
+	__builtin_memcpy(from.addr, id->word, sizeof(from.addr));
 	if (l->sampling.follow_listed && bpf_map_lookup_elem(&follow, &from))
 		return true;
 	if (l->sampling.follow_every &&

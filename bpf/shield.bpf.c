@@ -11,7 +11,7 @@
  */
 #include "admit.bpf.h"
 #include "ledger.bpf.h"
-#include "sample.bpf.h"
+#include "short.bpf.h"
 
 /*
  * The kind of the datagram @length octets long at @offset of the frame. A function of its
@@ -54,32 +54,6 @@ static __always_inline int count_other(const struct tables *tab, enum other othe
 	return other == OTHER_LONG_CHAIN && !tab->observe ? XDP_DROP : XDP_PASS;
 }
 
-static __always_inline void sample_maybe(struct xdp_md *ctx, const struct live *l,
-					 const struct service *s, __u64 what,
-					 bool followed, __u64 counted, __u64 bytes)
-{
-	enum wire_kind kind = (what >> 32) & 0xffff;
-	enum reason reason = (what >> 16) & 0xffff;
-	enum wire_class class;
-
-	/* Who will be followed is not known yet, so all handshakes that pass are seen. */
-	if (!followed && follows(l) && reason == REASON_WITHIN_BUDGET) {
-		class = service_class(s, kind);
-		followed = class == CLASS_CHALLENGE || class == CLASS_CONNECT;
-	}
-	if (followed)
-		sample_in(ctx, what | SAMPLER_FOLLOW, bytes);
-	else if (sample_statistic(l, counted))
-		sample_in(ctx, what | SAMPLER_STATISTIC, bytes);
-}
-
-/* What a datagram is and whom it is for. */
-struct found {
-	const struct service *service;
-	__u32 slot;
-	enum wire_kind kind; /* KIND_COUNT: not known yet */
-};
-
 /* Of what plain_fits(); false: not ours. */
 static __always_inline bool find_plain(const struct live *l, const struct tables *tab,
 				       const struct plain *plain, struct packet *p,
@@ -87,7 +61,7 @@ static __always_inline bool find_plain(const struct live *l, const struct tables
 {
 	ret->slot = port_word(tab, p) - 1;
 	ret->service = service_at(tab, &ret->slot);
-	if (!ret->service) { /* the address matters, too */
+	if (unlikely(!ret->service)) { /* the address matters, too */
 		plain_packet(plain, p);
 		ret->service = service_find(l, tab, p, RECEIVER, &ret->slot);
 	}
@@ -111,44 +85,6 @@ static __always_inline int find_odd(const struct live *l, const struct tables *t
 		    : p->whole == BAD_LENGTH   ? KIND_BAD_LENGTH
 					       : KIND_COUNT;
 	return PARSED;
-}
-
-/*
- * What floods are made of, in as few steps as there can be: a word that is spelled as
- * clients spell it, for which the budget of the service or of the source is spent. It
- * says nothing that the long way does not say too, and leaves the rest to it (false),
- * even the kind: what is not kept costs nothing.
- */
-static __always_inline bool refuse(struct xdp_md *ctx, const struct live *l,
-				   const struct found *f, const struct packet *p,
-				   const struct plain *plain, __u64 bytes)
-{
-	enum wire_kind kind = classify_hot(plain_payload(plain, p), p->length);
-	__u32 key = f->slot; /* apart, so that it stays in a register, bounds known */
-	enum reason reason;
-	struct tally *tally;
-	struct tallies *t;
-	__u64 counted;
-
-	if (kind == KIND_COUNT || f->service->observe || l->lists)
-		return false;
-	reason = budget_spent(l, f->slot, f->service, kind, plain);
-	if (reason == REASON_COUNT)
-		return false;
-	t = bpf_map_lookup_elem(&tallies, &key);
-	if (!t)
-		return false;
-	/* Both are constants on each way here: the verifier sees where this points. */
-	tally = &t->by[0][0] + kind * REASON_COUNT + reason;
-	tally->bytes += bytes;
-	counted = tally->packets++;
-	count_stranger(t, p->length, bytes);
-	if (l->sampling.any && sample_statistic(l, counted))
-		sample_in(ctx,
-			  SAMPLE_WHAT(f->slot, kind, reason, DIRECTION_C2S,
-				      SAMPLER_STATISTIC),
-			  bytes);
-	return true;
 }
 
 /* Judge, count and perhaps show to the daemon what the short way did not refuse. */
@@ -190,17 +126,17 @@ int shield(struct xdp_md *ctx)
 	struct found found;
 	struct packet packet;
 	struct plain plain;
-	int other;
+	int other, action;
 
 	packet_begin(data, data_end, &packet);
 	other = parse_plain(RECEIVER, &packet, &plain);
 	if (other == PARSED && !port_word(tab, &packet))
 		return count_other(tab, OTHER_NOT_OURS, bytes);
-	if (other == PARSED && plain_fits(bytes, &plain, &packet)) {
+	if (likely(other == PARSED && plain_fits(bytes, &plain, &packet))) {
 		if (!find_plain(l, tab, &plain, &packet, &found))
 			return count_other(tab, OTHER_NOT_OURS, bytes);
-		if (refuse(ctx, l, &found, &packet, &plain, bytes))
-			return XDP_DROP;
+		if (likely(short_way(ctx, l, &found, &packet, &plain, bytes, &action)))
+			return action;
 		plain_packet(&plain, &packet);
 	} else {
 		if (other == PARSED || other == PLAIN_MORE)

@@ -21,7 +21,10 @@
 #define LEDGER_BITS   18 /* 2 MiB */
 #define PENDING_BITS  16 /* 512 KiB */
 #define FRAGMENT_BITS 16
-#define PLAYERS_MAX   16384
+#define PLAYER_BITS   13 /* 2^13 buckets of PLAYER_WAYS cells of 88 bytes: 5.5 MiB */
+#define PLAYER_WAYS   8
+#define MOVED_BITS    14
+#define PLAYERS_MAX   (PLAYER_WAYS << PLAYER_BITS)
 #define NAME_MAX_LEN  32 /* of a service, with its NUL */
 
 /*
@@ -105,6 +108,9 @@ struct budget {
 	__u64 seed; /* of where sources and prefixes are: see budget_cell() */
 };
 
+#define CLASS_BITS 3 /* all classes that have a budget */
+_Static_assert(CLASS_BUDGETS <= 1 << CLASS_BITS, "more classes than bits");
+
 #define COST_ONE 16 /* struct service.cost of a request with a small answer */
 
 struct service {
@@ -122,6 +128,15 @@ _Static_assert(sizeof(struct service) == 40 + CLASS_BUDGETS * sizeof(struct budg
 						 (KIND_COUNT + 7) / 8 * 8,
 	       "struct service has a hole");
 
+/* Where among struct live.globals the budget of @slot's @class_ is. */
+static __always_inline __u32 budget_index(__u32 slot, __u32 class_)
+{
+	slot <<= CLASS_BITS;
+	/* Or it becomes an "or", of which the verifier of Linux 6.1 makes nothing. */
+	asm volatile("" : "+r"(slot));
+	return slot + class_;
+}
+
 /*
  * Fill in what follows from the rest of @s: whoever writes a service into @slot calls it.
  * @keys: of struct live.
@@ -131,9 +146,15 @@ static inline void service_finish(struct service *s, __u32 slot, const __u64 key
 	for (__u32 kind = 0; kind < sizeof(s->class_of); kind++)
 		s->class_of[kind] = (__u8)wire_class((enum wire_family)s->family,
 						     (enum wire_kind)kind);
-	for (__u32 class_ = 0; class_ < CLASS_BUDGETS; class_++)
-		s->budget[class_].seed =
-			2 * (slot * CLASS_BUDGETS + class_) * keys[1] + keys[2];
+	for (__u32 class_ = 0; class_ < CLASS_BUDGETS; class_++) {
+		struct budget *b = &s->budget[class_];
+
+		b->seed = 2 * budget_index(slot, class_) * keys[1] + keys[2];
+		if (!b->source.cost_ns)
+			b->source.burst_ns = LIMIT_NONE_NS;
+		if (!b->global.cost_ns)
+			b->global.burst_ns = LIMIT_NONE_NS;
+	}
 }
 
 /* The part of limit_cell() that is the same for all services and classes. */
@@ -240,6 +261,67 @@ struct sampling {
 	struct limit limit[SAMPLER_COUNT];
 };
 
+/* --- players: entered by the egress program only ----------------------------- */
+
+struct player_key {
+	__be32 addr[4];
+	__be16 port;
+	__u16 slot;
+};
+_Static_assert(sizeof(struct player_key) == 20, "a key has no holes");
+
+#define PLAYER_VERIFIED \
+	0x01 /* cannot be spoofed: it has answered what only it was told */
+#define PLAYER_QPORT	 0x02 /* qport is known */
+#define PLAYER_CHALLENGE 0x04 /* challenge is known */
+#define PLAYER_CHECKSUM	 0x08 /* its datagrams carry the protocol 71 checksum */
+#define PLAYER_FOLLOWED	 0x10 /* every datagram of its goes to the daemon */
+#define PLAYER_SEQUENCE	 0x20 /* NetQuake: heard_sequence is its moves' */
+
+#define PLAYER_IDLE_NS	 60000000000ll /* the server has been silent for so long: gone */
+
+struct player {
+	__u64 since_ns; /* when the server accepted it */
+	__u64 sent_ns; /* the server's last datagram to it */
+	__u64 heard_ns; /* its last valid datagram */
+	__u64 due_ns; /* budget of its own, see limit.h */
+	__u64 loose_due_ns; /* and of what anybody could say in its name */
+	__u64 packets; /* heard */
+	/* NetQuake: while PLAYER_CHALLENGE is set and PLAYER_SEQUENCE is not, these two
+	 * and the qport help to hold clocks that the player was sent, see clock_hold().
+	 */
+	__u32 heard_sequence; /* highest; NetQuake: acknowledged last, + 1 */
+	__u32 sent_sequence; /* highest */
+	__u32 challenge; /* NetQuake: a clock that it was sent; 0: one is wanted */
+	__u16 qport;
+	__u8 flags;
+	__u8 proofs; /* agreeing datagrams so far, while a flag is being learned */
+};
+_Static_assert(sizeof(struct player) == 64, "struct player has a hole");
+
+/* struct player_cell.state. */
+#define PLAYER_NONE    0
+#define PLAYER_HERE    1
+#define PLAYER_ENTERED 2 /* is being written, by whoever made it so */
+
+struct player_cell {
+	struct player_key key;
+	__u32 state; /* PLAYER_*; with the key three words of 64 bits */
+	struct player player;
+};
+_Static_assert(sizeof(struct player_cell) == 88, "struct player_cell has a hole");
+
+/*
+ * A hash table: eight cells to a bucket, and of each a byte of the hash in a word of its
+ * own, so that one load tells a stranger from all eight. See players.h.
+ */
+struct player_table {
+	__u64 tags[1 << PLAYER_BITS]; /* a byte for each cell; 0: free */
+	struct player_cell cells[PLAYERS_MAX];
+};
+
+/* --- live -------------------------------------------------------------------- */
+
 /* Of one generation: who listens where. */
 struct tables {
 	__u32 generation; /* bit 0: which of the two these are, for struct endpoint */
@@ -266,11 +348,13 @@ struct live {
 	struct ledger ledger;
 	struct sampling sampling;
 	__u64 keys[3]; /* of limit_cell(): random and odd, one set per boot */
-	/* Budgets of whole services, by slot * CLASS_BUDGETS + class, see limit.h: shared
-	 * by all CPUs, so that limits do not multiply, and by both generations. */
-	__u64 globals[SERVICES_MAX * CLASS_BUDGETS];
+	/* Budgets of whole services, by budget_index(), see limit.h: shared by all CPUs,
+	 * so that limits do not multiply, and by both generations. */
+	__u64 globals[SERVICES_MAX << CLASS_BITS];
 	/* And of single addresses: by limit_cell(). */
 	__u64 sources[1 << SOURCE_BITS];
+	struct player_table players;
+	__u32 moved[1 << MOVED_BITS]; /* how many of qports are in a cell: players.h */
 	struct tables tables[2];
 };
 
@@ -326,39 +410,7 @@ struct answers {
 	__u64 bytes; /* of payload in answer */
 };
 
-/* --- players: entered by the egress program only ----------------------------- */
-
-struct player_key {
-	__be32 addr[4];
-	__be16 port;
-	__u16 slot;
-};
-_Static_assert(sizeof(struct player_key) == 20, "a map key has no holes");
-
-#define PLAYER_VERIFIED \
-	0x01 /* cannot be spoofed: it has answered what only it was told */
-#define PLAYER_QPORT	 0x02 /* qport is known */
-#define PLAYER_CHALLENGE 0x04 /* challenge is known */
-#define PLAYER_CHECKSUM	 0x08 /* its datagrams carry the protocol 71 checksum */
-#define PLAYER_FOLLOWED	 0x10 /* every datagram of its goes to the daemon */
-
-struct player {
-	__u64 since_ns; /* when the server accepted it */
-	__u64 sent_ns; /* the server's last datagram to it */
-	__u64 heard_ns; /* its last valid datagram */
-	__u64 due_ns; /* budget of its own, see limit.h */
-	__u64 packets; /* heard */
-	/* NetQuake has no sequence that proves anything: while PLAYER_CHALLENGE is set
-	 * and PLAYER_VERIFIED is not, these two and the qport help to hold clocks that
-	 * the player was sent, see clock_hold(). */
-	__u32 heard_sequence; /* highest; NetQuake: acknowledged last, + 1 */
-	__u32 sent_sequence; /* highest */
-	__u32 challenge; /* NetQuake: a clock that it was sent; 0: one is wanted */
-	__u16 qport;
-	__u8 flags;
-	__u8 proofs; /* agreeing datagrams so far, while a flag is being learned */
-};
-_Static_assert(sizeof(struct player) == 56, "struct player has a hole");
+/* --- port changes ----------------------------------------------------------- */
 
 /* A player whose port changed behind its NAT is found by its qport. */
 struct qport_key {

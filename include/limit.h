@@ -34,13 +34,16 @@ static __always_inline bool limit_peek(const struct limit *l, __u64 due_ns, __u6
 	return due_ns - now_ns + l->cost_ns <= l->burst_ns;
 }
 
+#define LIMIT_NONE_NS (1ull << 62) /* as burst_ns: more than any clock shows */
+
 /*
  * !limit_peek() in fewer steps, for those budgets that let anything pass at all: of the
- * others it may say that they are not spent.
+ * others it may say that they are not spent. Where there is no limit, burst_ns must be
+ * LIMIT_NONE_NS.
  */
 static __always_inline bool limit_spent(const struct limit *l, __u64 due_ns, __u64 now_ns)
 {
-	return l->cost_ns && due_ns + l->cost_ns > now_ns + l->burst_ns;
+	return due_ns + l->cost_ns > now_ns + l->burst_ns;
 }
 
 /* Pay for one request. False: refused, or lost LIMIT_TRIES races in a row. */

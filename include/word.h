@@ -206,24 +206,26 @@ static inline int word_search(__u64 a, __u64 b, __u64 c, __u64 d)
 /* --- the few words that floods are made of, spelled as clients spell them --------------
  */
 
-#define HOT_FOLD 0x2020202000000000ull /* not of the marker */
+/* Lower case of four letters, and of other bytes something that is no letter's. */
+static __always_inline __u32 letters_at(const __u8 *at)
+{
+	return load_u32(at) | (__u32)EACH_BYTE(0x20);
+}
 
 /*
- * Whether what follows the marker is the word of @letters (4..12) of which the marker and
- * the first 4 are @first and the last 8, with bytes of the marker before them if there
- * are fewer, are @last. Exact, since only a letter and its upper case share a folded
- * value.
+ * Whether what follows the marker is the word of @letters (4..12) of which the last 8,
+ * with bytes of the marker before them if there are fewer, are @last; the first four are
+ * known. Exact, since only a letter and its upper case share a folded value.
  */
 static __always_inline bool word_here(struct cursor c, __u64 length, __u32 letters,
-				      __u64 first, __u64 last)
+				      __u64 last)
 {
 	const __u8 *at, *behind;
 
 	if (length < 4 + letters)
 		return false;
 	at = cursor_take(&c, 4 + letters);
-	if (!at || (load_u64(at) | HOT_FOLD) != first ||
-	    (load_u64(at + letters - 4) | EACH_BYTE(0x20)) != last)
+	if (!at || (load_u64(at + letters - 4) | EACH_BYTE(0x20)) != last)
 		return false;
 	if (length == 4 + letters)
 		return true;
@@ -231,16 +233,28 @@ static __always_inline bool word_here(struct cursor c, __u64 length, __u32 lette
 	return behind && *behind <= 0x20;
 }
 
-/* KIND_COUNT: none of them. */
-static __always_inline enum wire_kind classify_hot(struct cursor c, __u64 length)
+/* KIND_COUNT: none of them. @c begins with the marker, then @letters as letters_at(). */
+static __always_inline enum wire_kind classify_letters(struct cursor c, __u64 length,
+						       __u32 letters)
 {
-#define HOT(kind, word)                                                        \
-	if (word_here(c, length, sizeof(word) - 1,                             \
-		      0xffffffff | WORD_PART(word, 0) << 32, WORD_LAST(word))) \
+#define HOT(kind, word)                                              \
+	if (letters == (__u32)WORD_PART(word, 0) &&                  \
+	    word_here(c, length, sizeof(word) - 1, WORD_LAST(word))) \
 		return KIND_##kind;
 	WIRE_HOT(HOT)
 #undef HOT
 	return KIND_COUNT;
+}
+
+/* KIND_COUNT: none of them, or not so plainly. */
+static __always_inline enum wire_kind classify_hot(struct cursor c, __u64 length)
+{
+	struct cursor head = c;
+	const __u8 *mark = cursor_take(&head, 8);
+
+	if (!mark || load_u32(mark) != 0xffffffff)
+		return KIND_COUNT;
+	return classify_letters(c, length, letters_at(mark + 4));
 }
 
 /*

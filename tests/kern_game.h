@@ -7,6 +7,7 @@
 #define KERN_GAME_H
 
 #include "kern_support.h"
+#include "players.h"
 
 #include <linux/pkt_cls.h>
 
@@ -127,10 +128,18 @@ static inline void player_at(const char *peer, __u16 port, struct player_key *re
 
 static inline bool player_read(__u16 port, struct player *ret)
 {
+	struct player_table *table = &kern.live->players;
 	struct player_key key;
+	struct player_id id;
+	__u32 at;
 
 	player_at(link_.peer, port, &key);
-	return !bpf_map_lookup_elem(bpf_map__fd(kern.skel->maps.players), &key, ret);
+	id = player_id(&key);
+	at = players_find(table, &id, kern.live->keys);
+	if (at == PLAYERS_MAX)
+		return false;
+	*ret = table->cells[at].player;
+	return true;
 }
 
 /* --- game datagrams ------------------------------------------------------------------

@@ -202,7 +202,6 @@ static void costs_follow_answers(void **state)
 	static char big[1400] = OOB "statusResponse\n";
 	struct service s = kern_open_service(FAMILY_QUAKE3);
 	struct shield view = {
-		.players = bpf_map__fd(kern.skel->maps.players),
 		.qports = bpf_map__fd(kern.skel->maps.qports),
 		.answers = bpf_map__fd(kern.skel->maps.answers),
 		.costs = bpf_map__fd(kern.skel->maps.costs),

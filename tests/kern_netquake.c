@@ -66,6 +66,90 @@ static void the_clock_proves_a_netquake_player(void **state)
 	}
 }
 
+/* Enter a player and let it prove itself; its last move is @sequence. */
+static void settle(__u32 sequence)
+{
+	struct player player;
+
+	for (__u32 i = 0; i < 3; i++) {
+		assert_true(nq_update(i, 0x41000000 + i, 60));
+		assert_true(nq_moved(sequence - 2 + i, 0x41000000 + i, 9));
+	}
+	assert_true(player_read(link_.dport, &player));
+	assert_int_equal(player.flags & (PLAYER_VERIFIED | PLAYER_SEQUENCE),
+			 PLAYER_VERIFIED | PLAYER_SEQUENCE);
+	assert_int_equal(player.heard_sequence, sequence);
+}
+
+static void a_proven_player_moves_on(void **state)
+{
+	static const struct {
+		__u32 sequence;
+		__u64 silent_ms;
+		bool fits;
+	} rows[] = {
+		{ 1001, 0, true },  { 1001, 0, true },	  { 938, 0, true },
+		{ 937, 0, false },  { 0, 0, false },	  { 1016, 0, true },
+		{ 1032, 0, false }, { 1031, 0, true },	  { 0xffffffff, 0, false },
+		{ 1297, 0, false }, { 1297, 1100, true },
+	};
+
+	(void)state;
+	serve(FAMILY_NETQUAKE);
+	settle(1000);
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		pass_time(rows[i].silent_ms << 20);
+		assert_true(nq_update((__u32)i, 0x42000000, 60)); /* is no more of use */
+		if (nq_moved(rows[i].sequence, 1, 9) != rows[i].fits) {
+			print_error("row %zu: %u\n", i, rows[i].sequence);
+			fail();
+		}
+	}
+}
+
+/*
+ * A forger with the player's own address and port: what he can make up spends a budget
+ * that no move of the player's needs.
+ */
+static void a_forger_stops_no_move(void **state)
+{
+	int passed = 0;
+
+	(void)state;
+	serve(FAMILY_NETQUAKE);
+	settle(1000);
+	for (__u32 i = 1; i <= 5000; i++) {
+		assert_false(nq_moved(i * 2654435761u, 1, 9));
+		passed += nq_acked(i);
+		if (i % 10 == 0)
+			assert_true(nq_moved(1000 + i / 10, 1, 9));
+		pass_time(SECOND / 500);
+	}
+	/* 50 at once and 100 a second. */
+	assert_in_range(passed, 1040, 1050);
+}
+
+/* It connected anew and counts from 0: it is believed again once it has proven itself. */
+static void who_counts_anew_proves_itself_anew(void **state)
+{
+	struct player player;
+
+	(void)state;
+	serve(FAMILY_NETQUAKE);
+	settle(1000000);
+	assert_false(nq_moved(1, 1, 9));
+	pass_time(2 * SECOND);
+	assert_false(nq_moved(2, 1, 9));
+	assert_true(nq_moved(1000001, 1, 9));
+	pass_time(4 * SECOND);
+	assert_false(nq_moved(3, 1, 9));
+	assert_true(player_read(HERE, &player));
+	assert_true(player.flags & PLAYER_VERIFIED);
+	assert_true(nq_moved(4, 1, 9));
+	settle(7);
+	assert_false(nq_moved(1000001, 1, 9));
+}
+
 /* The clock asked about is at most a second old, so that a lost one is no dead end. */
 static void the_clock_is_renewed(void **state)
 {
@@ -180,6 +264,9 @@ int main(void)
 		TEST(a_game_port_is_learned_and_forgotten),
 		TEST(the_clock_proves_a_netquake_player),
 		TEST(the_clock_is_renewed),
+		TEST(a_proven_player_moves_on),
+		TEST(a_forger_stops_no_move),
+		TEST(who_counts_anew_proves_itself_anew),
 		TEST(who_seldom_moves_is_proven_in_time),
 		TEST(acks_buy_one_block_each),
 	};

@@ -4,6 +4,7 @@
  * and what that is worth.
  */
 #include "kern_game.h"
+#include "shield_internal.h"
 
 static void the_server_says_who_plays(void **state)
 {
@@ -80,7 +81,6 @@ static void strangers_never_enter(void **state)
 
 	(void)state;
 	for (size_t f = 0; f < COUNT(families); f++) {
-		struct player_key key;
 		struct player player;
 
 		serve(families[f]);
@@ -91,10 +91,8 @@ static void strangers_never_enter(void **state)
 		hear_from(PEER, HERE, BYTES(OOB "connect 28 77 1 \"\\name\\x\"\n"));
 		hear_from(PEER, HERE, BYTES("\x80\0\0\x0c\1QUAKE\0\3"));
 		assert_false(player_read(HERE, &player));
-		assert_int_not_equal(
-			bpf_map_get_next_key(bpf_map__fd(kern.skel->maps.players), NULL,
-					     &key),
-			0);
+		for (size_t i = 0; i < COUNT(kern.live->players.tags); i++)
+			assert_int_equal(kern.live->players.tags[i], 0);
 	}
 }
 
@@ -148,12 +146,106 @@ static void a_player_has_a_budget(void **state)
 	assert_int_equal(passed, 100);
 }
 
+/* --- the table ------------------------------------------------------------------------
+ */
+
+/* Keys that put all of one address into one bucket, eight to it. */
+static void one_bucket(void)
+{
+	for (size_t i = 0; i < COUNT(kern.live->keys); i++)
+		kern.live->keys[i] = 1;
+}
+
+static void a_full_bucket_refuses(void **state)
+{
+	struct player player;
+
+	(void)state;
+	one_bucket();
+	serve(FAMILY_QUAKE3);
+	for (__u16 i = 0; i < 8; i++) {
+		link_.dport = HERE + i;
+		assert_true(sent(1));
+	}
+	link_.dport = HERE + 8;
+	assert_true(sent(1));
+	assert_false(player_read(HERE + 8, &player));
+	assert_false(q3_heard(HERE + 8, 1, 77, 0));
+	for (__u16 i = 0; i < 8; i++)
+		assert_true(q3_heard(HERE + i, 1, 77, 0));
+
+	/* Who left makes room, daemon or not; who stays does not. */
+	pass_time(40 * SECOND);
+	for (__u16 i = 0; i < 7; i++) {
+		link_.dport = HERE + i;
+		assert_true(sent(2));
+	}
+	pass_time(40 * SECOND);
+	link_.dport = HERE + 8;
+	assert_true(sent(1));
+	assert_true(q3_heard(HERE + 8, 1, 77, 0));
+	assert_false(player_read(HERE + 7, &player));
+	for (__u16 i = 0; i < 7; i++)
+		assert_true(q3_heard(HERE + i, 2, 77, 0));
+}
+
+static void count_one(const struct player_key *key, const struct player *player,
+		      void *context)
+{
+	(void)key;
+	(void)player;
+	++*(int *)context;
+}
+
+/* shield_clock() is the kernel's, so here the players' own clock is what is moved. */
+static void the_daemon_sweeps(void **state)
+{
+	struct shield view = {
+		.qports = bpf_map__fd(kern.skel->maps.qports),
+		.answers = bpf_map__fd(kern.skel->maps.answers),
+		.costs = bpf_map__fd(kern.skel->maps.costs),
+		.shared = kern.live,
+	};
+	struct player_key key;
+	struct player player;
+	unsigned int moved = 0;
+	__u64 now = shield_clock();
+	int count = 0;
+
+	(void)state;
+	kern.live->clock_ns = now - 61 * SECOND;
+	serve(FAMILY_QUAKE3);
+	for (__u16 i = 0; i < 300; i++) {
+		link_.dport = HERE + i;
+		if (i == 200)
+			kern.live->clock_ns = now;
+		assert_true(sent(1));
+		for (__u32 n = 1; n < 12; n++)
+			assert_true(q3_heard(HERE + i, n, i, 0));
+	}
+	shield_players(&view, count_one, &count);
+	assert_int_equal(count, 100);
+	shield_tend(&view);
+	assert_false(player_read(HERE, &player));
+	assert_true(player_read(HERE + 200, &player));
+	for (__u32 i = 0; i < COUNT(kern.live->players.cells); i++)
+		count += kern.live->players.cells[i].state != PLAYER_NONE;
+	assert_int_equal(count, 200);
+	for (count = 0; !bpf_map_get_next_key(view.qports, count ? &key : NULL, &key);)
+		count++;
+	assert_int_equal(count, 100);
+	for (__u32 i = 0; i < COUNT(kern.live->moved); i++)
+		moved += kern.live->moved[i];
+	assert_int_equal(moved, 100);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(the_server_says_who_plays), TEST(strangers_never_enter),
 		TEST(a_player_is_one_port),	 TEST(silence_ends_it),
-		TEST(a_player_has_a_budget),
+		TEST(a_player_has_a_budget),	 TEST(a_full_bucket_refuses),
+		TEST(the_daemon_sweeps),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -264,7 +264,7 @@ static inline enum wire_class kern_charged(struct kern *k, int slot)
 	enum wire_class charged = NOBODY;
 
 	for (__u32 i = 0; i < CLASS_BUDGETS; i++) {
-		__u64 due = k->live->globals[(__u32)slot * CLASS_BUDGETS + i];
+		__u64 due = k->live->globals[budget_index((__u32)slot, (__u32)i)];
 
 		if (due == k->due[slot][i])
 			continue;

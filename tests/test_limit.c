@@ -261,7 +261,8 @@ static void spent_is_not_peek(void **state)
 
 	(void)state;
 	for (int i = 0; i < 100000; i++) {
-		struct limit l = { (__u64)rand_r(&seed) % 5, (__u64)rand_r(&seed) % 40 };
+		struct limit l = { 1 + (__u64)rand_r(&seed) % 4,
+				   (__u64)rand_r(&seed) % 40 };
 		__u64 due = (__u64)rand_r(&seed) % 200, now = (__u64)rand_r(&seed) % 200;
 		bool spent = limit_spent(&l, due, now), passes = limit_peek(&l, due, now);
 
@@ -269,6 +270,20 @@ static void spent_is_not_peek(void **state)
 			assert_false(passes);
 		else if (!passes)
 			assert_true(l.burst_ns < l.cost_ns);
+	}
+}
+
+/* Where there is no limit nothing is spent, whatever a shared cell says. */
+static void no_limit_is_never_spent(void **state)
+{
+	const __u64 keys[3] = { 1, 1, 1 }, now = 1ull << 60;
+	static struct service s;
+
+	(void)state;
+	service_finish(&s, 3, keys);
+	for (__u32 c = 0; c < CLASS_BUDGETS; c++) {
+		assert_false(limit_spent(&s.budget[c].source, now + (1ull << 50), now));
+		assert_false(limit_spent(&s.budget[c].global, now + (1ull << 50), now));
 	}
 }
 
@@ -283,7 +298,7 @@ static void seeds_keep_budgets_apart(void **state)
 	for (__u32 slot = 0; slot < SERVICES_MAX; slot += 17) {
 		service_finish(&s, slot, keys);
 		for (__u32 c = 0; c < CLASS_BUDGETS; c++) {
-			__u64 index = slot * CLASS_BUDGETS + c;
+			__u64 index = budget_index(slot, c);
 
 			for (__u32 v6 = 0; v6 < 2; v6++)
 				assert_int_equal(budget_cell(&s.budget[c], keys,
@@ -310,6 +325,7 @@ int main(void)
 		cmocka_unit_test(cells_are_used),
 		cmocka_unit_test(every_width_stays_in_its_table),
 		cmocka_unit_test(spent_is_not_peek),
+		cmocka_unit_test(no_limit_is_never_spent),
 		cmocka_unit_test(seeds_keep_budgets_apart),
 	};
 

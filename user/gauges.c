@@ -29,7 +29,7 @@ int shield_spent(const struct shield *s, __u32 slot, double ret[CLASS_BUDGETS])
 	if (!shield_service(s, slot, &service))
 		return -ENOENT;
 	for (__u32 class = 0; class < CLASS_BUDGETS; class ++) {
-		__u64 *due = &s->shared->globals[slot * CLASS_BUDGETS + class];
+		__u64 *due = &s->shared->globals[budget_index(slot, class)];
 
 		ret[class] =
 			shield_spent_share(&service.budget[class].global,
@@ -38,34 +38,41 @@ int shield_spent(const struct shield *s, __u32 slot, double ret[CLASS_BUDGETS])
 	return 0;
 }
 
-/* Keys of a map that others are writing: near enough, and it ends. */
-static __u32 count_keys(int map, __u32 capacity)
+/* Keys of a list that others are writing: near enough, and it ends. */
+static __u32 count_keys(int map)
 {
-	union {
-		struct player_key player;
-		struct cidr cidr;
-	} at;
 	void *previous = NULL;
 	__u32 count = 0;
+	struct cidr at;
 
-	while (count < capacity && !bpf_map_get_next_key(map, previous, &at)) {
+	while (count < LIST_MAX && !bpf_map_get_next_key(map, previous, &at)) {
 		previous = &at;
 		count++;
 	}
 	return count;
 }
 
+static void count_player(const struct player_key *key, const struct player *player,
+			 void *context)
+{
+	(void)key;
+	(void)player;
+	++*(__u32 *)context;
+}
+
 void shield_rooms(const struct shield *s, struct shield_room ret[ROOM_COUNT])
 {
 	const int maps[ROOM_COUNT] = {
-		[ROOM_PLAYERS] = s->players,
 		[ROOM_ALLOW] = s->allow,
 		[ROOM_DENY] = s->deny,
 		[ROOM_FOLLOW] = s->follow,
 	};
 
-	for (int i = 0; i < ROOM_COUNT; i++) {
-		ret[i].capacity = i == ROOM_PLAYERS ? PLAYERS_MAX : LIST_MAX;
-		ret[i].used = count_keys(maps[i], ret[i].capacity);
-	}
+	for (int i = 0; i < ROOM_COUNT; i++)
+		ret[i] = (struct shield_room){ .capacity = LIST_MAX };
+	for (int i = 0; i < ROOM_COUNT; i++)
+		if (i != ROOM_PLAYERS)
+			ret[i].used = count_keys(maps[i]);
+	ret[ROOM_PLAYERS].capacity = PLAYERS_MAX;
+	shield_players(s, count_player, &ret[ROOM_PLAYERS].used);
 }

@@ -192,7 +192,7 @@ static int reset_slots(const struct shield *s, const struct plan *plan)
 		err = bpf_map_update_elem(s->tallies, &slot, zeros, BPF_ANY);
 		if (!err)
 			err = bpf_map_update_elem(s->tallies_out, &slot, zeros, BPF_ANY);
-		memset(&s->shared->globals[slot * CLASS_BUDGETS], 0,
+		memset(&s->shared->globals[budget_index(slot, 0)], 0,
 		       CLASS_BUDGETS * sizeof(__u64));
 	}
 	free(zeros);

@@ -21,7 +21,6 @@
 	X(tallies)	\
 	X(others)	\
 	X(tallies_out)	\
-	X(players)	\
 	X(qports)	\
 	X(ledgers)	\
 	X(pending)	\

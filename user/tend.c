@@ -11,17 +11,31 @@
 
 #include <bpf/bpf.h>
 
+#include "players.h"
 #include "shield_internal.h"
 
-#define PLAYER_KEEP_NS 60000000000ull /* as PLAYER_IDLE_NS in bpf/players.bpf.h */
-#define SWEEP_MAX      1024 /* removals in one go */
-#define COST_BYTES     1024 /* of answer that cost COST_ONE */
-#define COST_MAX       (64 * COST_ONE)
-#define COST_SAMPLES   16 /* answered requests before the average is believed */
+#define COST_BYTES   1024 /* of answer that cost COST_ONE */
+#define COST_MAX     (64 * COST_ONE)
+#define COST_SAMPLES 16 /* answered requests before the average is believed */
 
-static bool player_gone(const struct player *player, __u64 now)
+/* The next cell of the table from *@at on in which there is somebody. NULL: no more. */
+static struct player_cell *next_cell(const struct shield *s, __u32 *at)
 {
-	return now > player->sent_ns && now - player->sent_ns > PLAYER_KEEP_NS;
+	struct player_table *t = &s->shared->players;
+
+	for (; *at < PLAYERS_MAX; ++*at) {
+		struct player_cell *cell = &t->cells[*at];
+
+		/* The tags are near each other: most of the table is never looked at. */
+		if (!(*at % PLAYER_WAYS) &&
+		    !__atomic_load_n(&t->tags[*at / PLAYER_WAYS], __ATOMIC_RELAXED)) {
+			*at += PLAYER_WAYS - 1;
+			continue;
+		}
+		if (__atomic_load_n(&cell->state, __ATOMIC_ACQUIRE) == PLAYER_HERE)
+			return cell;
+	}
+	return NULL;
 }
 
 int shield_players(const struct shield *s,
@@ -30,16 +44,11 @@ int shield_players(const struct shield *s,
 		   void *context)
 {
 	__u64 now = shield_clock();
-	struct player_key at;
-	struct player player;
-	void *previous = NULL;
+	struct player_cell *cell;
 
-	while (!bpf_map_get_next_key(s->players, previous, &at)) {
-		previous = &at;
-		if (!bpf_map_lookup_elem(s->players, &at, &player) &&
-		    !player_gone(&player, now))
-			each(&at, &player, context);
-	}
+	for (__u32 at = 0; (cell = next_cell(s, &at)); at++)
+		if (player_alive(&cell->player, now))
+			each(&cell->key, &cell->player, context);
 	return 0;
 }
 
@@ -47,31 +56,30 @@ static void forget_qport(const struct shield *s, const struct player_key *key,
 			 const struct player *player)
 {
 	struct qport_key by = { .qport = player->qport, .slot = key->slot };
+	struct player_id id = player_id(key);
 	__u16 port;
 
 	memcpy(by.addr, key->addr, sizeof(by.addr));
-	if (!bpf_map_lookup_elem(s->qports, &by, &port) && port == key->port)
-		bpf_map_delete_elem(s->qports, &by);
+	if (!bpf_map_lookup_elem(s->qports, &by, &port) && port == key->port &&
+	    !bpf_map_delete_elem(s->qports, &by))
+		__atomic_fetch_sub(&s->shared->moved[qport_cell(&id, player->qport,
+								s->shared->keys)],
+				   1, __ATOMIC_RELAXED);
 }
 
 static void sweep_players(const struct shield *s)
 {
-	struct player_key gone[SWEEP_MAX], at;
 	__u64 now = shield_clock();
-	struct player player;
-	void *previous = NULL;
-	size_t count = 0;
+	struct player_cell *cell;
 
-	while (count < SWEEP_MAX && !bpf_map_get_next_key(s->players, previous, &at)) {
-		previous = &at;
-		if (bpf_map_lookup_elem(s->players, &at, &player) ||
-		    !player_gone(&player, now))
+	for (__u32 at = 0; (cell = next_cell(s, &at)); at++) {
+		struct player_id id = player_id(&cell->key);
+
+		if (player_alive(&cell->player, now))
 			continue;
-		forget_qport(s, &at, &player);
-		gone[count++] = at;
+		forget_qport(s, &cell->key, &cell->player);
+		players_remove(&s->shared->players, at, &id);
 	}
-	while (count)
-		bpf_map_delete_elem(s->players, &gone[--count]);
 }
 
 static void set_costs(const struct shield *s, __u32 slot)

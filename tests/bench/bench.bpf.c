@@ -2,12 +2,12 @@
 /*
  * bench.bpf.c - what the shield is measured against, and from how many sources.
  *
- * wrap() gives the frame its next source address and jumps to the candidate, the same way
- * for each of them. drop() is then the price of the wrapper alone. base() is what any
- * filter must do: find the UDP ports behind tags, IPv4 options or an IPv6 header, count
- * per CPU, drop. bare() parses just as much and passes. On the way out, wrap_out()
- * changes the destination, pass_out() is the wrapper alone, and bare_out() parses and
- * passes.
+ * wrap() gives the frame its next source address and sequence and jumps to the candidate,
+ * the same way for each of them. drop() is then the price of the wrapper alone. base() is
+ * what any filter must do: find the UDP ports behind tags, IPv4 options or an IPv6
+ * header, count per CPU, drop. bare() parses just as much and passes. On the way out,
+ * wrap_out() changes the destination, pass_out() is the wrapper alone, and bare_out()
+ * parses and passes.
  */
 #include <linux/bpf.h>
 #include <linux/pkt_cls.h>
@@ -16,11 +16,15 @@
 
 #include "floor.h"
 
-/* Set by bench.c: where the 4 bytes of the peer stand, and which of them change. */
+/* Set by bench.c: where the sequence stands, or what nobody looks at. */
+__u32 sequence_at;
+__u32 sent;
+
+/* And where the 4 bytes of the peer stand, and which of them change. */
 __u32 word_at;
 __u32 word_fixed;
 __u32 word_mask; /* 0: one peer */
-__u32 sequence;
+__u32 random;
 
 /* A program array holds programs of one type. */
 struct {
@@ -33,12 +37,14 @@ struct {
 static __always_inline int next_peer(void *data, void *end)
 {
 	__u32 *word = data + (word_at & 0x3f);
+	__u32 *number = data + (sequence_at & 0x7f);
 
-	if ((void *)(word + 1) > end)
+	if ((void *)(word + 1) > end || (void *)(number + 1) > end)
 		return -1;
 	/* Each address once in 2^22, in no order that a cache or a prefetcher likes. */
-	sequence = sequence * 1664525 + 1013904223;
-	*word = word_fixed | bpf_htonl(sequence >> 8 & word_mask);
+	random = random * 1664525 + 1013904223;
+	*word = word_fixed | bpf_htonl(random >> 8 & word_mask);
+	*number = ++sent;
 	return 0;
 }
 

@@ -76,9 +76,15 @@ static int measure(const struct row *row, int repeat, double *ret_ns)
 	if (n < 60)
 		memset(frame + n, 0, 60 - n);
 	if (is_players(row) &&
-	    enter_player(shields[row->program], row->program == SHIELD_FOLLOWED))
-		return -errno;
+	    enter_player(shields[row->program],
+			 row->frame.ipv6 ? PLAYER_ADDRESS6 : PLAYER_ADDRESS,
+			 row->program == SHIELD_FOLLOWED))
+		return -ENOSPC;
 	bench->bss->word_at = peer_at(&row->frame, out);
+	bench->bss->sequence_at = !is_players(row)  ? 0
+				  : row->frame.ipv6 ? PAYLOAD6_AT
+						    : PAYLOAD_AT;
+	bench->bss->sent = PLAYER_SEQUENCE_FIRST;
 	bench->bss->word_fixed = htonl(row->sources ? 0x0a400000 : 0x0a000001);
 	bench->bss->word_mask = row->sources;
 	err = bpf_map_update_elem(candidates, &zero, &programs[row->program], BPF_ANY);

@@ -7,11 +7,19 @@
 
 #include "frame.h"
 
-#define COUNT(a)    (sizeof(a) / sizeof(*(a)))
-#define FOUR_M	    0x3fffff /* sources, as a mask */
-#define PORT	    27960
-#define PORT_FIRST  30000 /* of the further services */
-#define PLAYER_PORT 4242
+#define COUNT(a)	      (sizeof(a) / sizeof(*(a)))
+#define FOUR_M		      0x3fffff /* sources, as a mask */
+#define PORT		      27960
+#define PORT_FIRST	      30000 /* of the further services */
+#define PLAYER_PORT	      4242
+
+#define PAYLOAD_AT	      (14 + 20 + 8) /* in players' frames */
+#define PAYLOAD6_AT	      (14 + 40 + 8)
+#define PLAYER_ADDRESS	      "::ffff:10.0.0.1" /* as wrap() leaves them */
+#define PLAYER_ADDRESS6	      "2001:db8:a00:1::1"
+#define PLAYER_ACKED	      0x1234 /* in NETCHAN */
+#define PLAYER_SEQUENCE_FIRST 4
+#define PLAYER_QPORT_KNOWN    0x1234 /* in NETCHAN */
 
 enum program {
 	DROP,
@@ -20,6 +28,8 @@ enum program {
 	SHIELD,
 	SHIELD_16,
 	SHIELD_256,
+	SHIELD_QUAKEWORLD,
+	SHIELD_QUAKE2,
 	SHIELD_SAMPLED,
 	SHIELD_FOLLOWED,
 	OUT, /* from here on at TC egress */
@@ -31,10 +41,18 @@ enum program {
 };
 
 #define OOB(word) .payload = "\xff\xff\xff\xff" word, .n = 4 + sizeof(word) - 1
-#define NETCHAN                          \
-	.payload = "\5\0\0\0\x34\x12"    \
-		   "a move of a player", \
+/* A sequence, the qport of Quake III, an acknowledgement, the qport of QuakeWorld. */
+#define NETCHAN                                   \
+	.payload = "\5\0\0\0\x34\x12\0\0\x34\x12" \
+		   "a player moves",              \
 	.n = 24
+#define FORGED                                    \
+	.payload = "\5\0\0\0\x35\x12\0\0\x34\x12" \
+		   "a player moves",              \
+	.n = 24
+
+/* Nobody's, and as short as what is sent to that port: the head of a question. */
+#define DNS    .payload = "\x12\x34\1\0\0\1\0\0\0\0\0", .n = 12
 
 #define ANSWER .sport = PORT, OOB("statusResponse\n\\a\\b")
 
@@ -86,7 +104,7 @@ static const struct row rows[] = {
 			   -1,
 			   0,
 			   { OOB("getstatus"), .tags = { ETH_P_8021AD, ETH_P_8021Q } } },
-	[R_BARE] = { "bare parsing", BARE, FOUR_M, -1, 0, { OOB("x"), .dport = 53 } },
+	[R_BARE] = { "bare parsing", BARE, FOUR_M, -1, 0, { DNS, .dport = 53 } },
 	[R_BARE_TCP] = { "bare parsing, TCP",
 			 BARE,
 			 FOUR_M,
@@ -98,7 +116,7 @@ static const struct row rows[] = {
 		      FOUR_M,
 		      -1,
 		      0,
-		      { OOB("x"), .dport = 53, .ipv6 = true } },
+		      { DNS, .dport = 53, .ipv6 = true } },
 	[R_OUT] = { "out: bare pass", OUT_PASS, 0, -1, 0, { ANSWER } },
 	[R_OUT_4M] = { "out: bare pass, 4M receivers",
 		       OUT_PASS,
@@ -113,13 +131,13 @@ static const struct row rows[] = {
 	  R_FLOOR_4M,
 	  1.25,
 	  { OOB("getstatus") } },
-	{ "not ours: UDP", SHIELD, FOUR_M, R_BARE, 1.10, { OOB("x"), .dport = 53 } },
+	{ "not ours: UDP", SHIELD, FOUR_M, R_BARE, 1.10, { DNS, .dport = 53 } },
 	{ "not ours: UDP, IPv6",
 	  SHIELD,
 	  FOUR_M,
 	  R_BARE6,
 	  1.10,
-	  { OOB("x"), .dport = 53, .ipv6 = true } },
+	  { DNS, .dport = 53, .ipv6 = true } },
 	{ "not ours: TCP",
 	  SHIELD,
 	  FOUR_M,
@@ -191,8 +209,12 @@ static const struct row rows[] = {
 	  SHIELD,
 	  0,
 	  R_FLOOR,
-	  0,
+	  1.60,
 	  { NETCHAN, .sport = PLAYER_PORT } },
+	{ "a player's, IPv6", SHIELD, 0, R_FLOOR, 1.60, { NETCHAN, .sport = PLAYER_PORT, .ipv6 = true } },
+	{ "a player's, QuakeWorld", SHIELD_QUAKEWORLD, 0, R_FLOOR, 1.60, { NETCHAN, .sport = PLAYER_PORT } },
+	{ "a player's, Quake II", SHIELD_QUAKE2, 0, R_FLOOR, 1.60, { NETCHAN, .sport = PLAYER_PORT } },
+	{ "forged in a player's name", SHIELD, 0, R_FLOOR, 0, { FORGED, .sport = PLAYER_PORT } },
 	/* Against the rows above without "sampled" and "followed". */
 	{ "getstatus flood, sampled",
 	  SHIELD_SAMPLED,
@@ -219,7 +241,7 @@ static const struct row rows[] = {
 	  0,
 	  { NETCHAN, .sport = PLAYER_PORT } },
 	{ "out: bare parsing", OUT_BARE, 0, R_OUT, 0, { ANSWER } },
-	{ "out: not ours, UDP", OUT_SHIELD, 0, R_OUT, 0, { OOB("x"), .sport = 53 } },
+	{ "out: not ours, UDP", OUT_SHIELD, 0, R_OUT, 0, { DNS, .sport = 53 } },
 	{ "out: not ours, TCP", OUT_SHIELD, 0, R_OUT, 0, { OOB("x"), .protocol = 6 } },
 	{ "out: to a player", OUT_SHIELD, 0, R_OUT, 0, { NETCHAN, .sport = PORT, .dport = PLAYER_PORT } },
 	{ "out: to a stranger", OUT_SHIELD, 0, R_OUT, 0, { ANSWER } },

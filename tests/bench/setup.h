@@ -17,6 +17,7 @@
 
 #include "bench/bench.skel.h"
 #include "config.h"
+#include "players.h"
 #include "rows.h"
 #include "shield.h"
 #include "shield.skel.h"
@@ -28,12 +29,15 @@ static int programs[PROGRAMS];
 /* What the daemon's defaults are, and every datagram of every player without a limit. */
 static const struct setting {
 	int services; /* 0: no shield */
+	enum wire_family family; /* if it is not Quake III */
 	struct sampling sampling;
 	struct ledger ledger;
 } settings[PROGRAMS] = {
 	[SHIELD] = { .services = 1 },
 	[SHIELD_16] = { .services = 16 },
 	[SHIELD_256] = { .services = SERVICES_MAX },
+	[SHIELD_QUAKEWORLD] = { .services = 1, .family = FAMILY_QUAKEWORLD },
+	[SHIELD_QUAKE2] = { .services = 1, .family = FAMILY_QUAKE2 },
 	[SHIELD_SAMPLED] = { .services = 1,
 			     .sampling = { .every = SAMPLE_EVERY,
 					   .any = 1,
@@ -54,37 +58,42 @@ static int die(const char *what, int err)
 	return 1;
 }
 
-static int put(struct bpf_map *map, const void *key, const void *value)
-{
-	return bpf_map_update_elem(bpf_map__fd(map), key, value, BPF_ANY);
-}
-
 /*
- * The one who plays: where the wrapper leaves the address alone. Entered
- * anew for each batch, since the server seems silent meanwhile. Most of what it sends
- * here is over a player's budget; it is looked up, checked and followed all the same.
+ * The one who plays, by IPv4 or IPv6: where the wrapper leaves the address alone. Entered
+ * anew for each batch, since the server seems silent meanwhile, as one whose qport is
+ * known.
  */
-static int enter_player(struct shield_bpf *s, bool followed)
+static int enter_player(struct shield_bpf *s, const char *address, bool followed)
 {
+	struct live *live = &s->bss->live;
 	struct player_key key = { .port = htons(PLAYER_PORT) };
-	struct player player = { .since_ns = shield_clock(),
-				 .sent_ns = shield_clock(),
-				 .heard_sequence = 4,
-				 .sent_sequence = 4,
-				 .flags = PLAYER_VERIFIED };
+	__u64 now = shield_clock();
+	struct player player = { .since_ns = now,
+				 .sent_ns = now,
+				 .heard_ns = now,
+				 .heard_sequence = PLAYER_SEQUENCE_FIRST,
+				 .sent_sequence = PLAYER_ACKED,
+				 .qport = PLAYER_QPORT_KNOWN,
+				 .flags = PLAYER_VERIFIED | PLAYER_QPORT };
+	struct player_id id;
 
 	if (followed)
 		player.flags |= PLAYER_FOLLOWED;
-	key.addr[2] = htonl(0xffff);
-	inet_pton(AF_INET, "10.0.0.1", &key.addr[3]);
-	return put(s->maps.players, &key, &player);
+	if (inet_pton(AF_INET6, address, key.addr) != 1)
+		return -EINVAL;
+	id = player_id(&key);
+	return players_enter(&live->players, &id, live->keys, &player, now) == PLAYERS_MAX
+		       ? -ENOSPC
+		       : 0;
 }
 
-static void add_service(struct live *live, __u32 slot, __u16 number)
+static void add_service(struct live *live, enum wire_family family, __u32 slot,
+			__u16 number)
 {
 	struct service *service = &live->tables[0].services[slot];
 
-	config_service_defaults(FAMILY_QUAKE3, service);
+	config_service_defaults(family, service);
+	service->family = (__u8)family;
 	service->active = 1;
 	service_finish(service, slot, live->keys);
 	live->tables[0].ports[number].any = (__u16)(slot + 1);
@@ -103,6 +112,8 @@ static int shield_open_with(const struct setting *setting, struct shield_bpf **r
 		return -errno;
 	bpf_map__set_max_entries(s->maps.tallies, (__u32)services);
 	bpf_map__set_max_entries(s->maps.tallies_out, (__u32)services);
+	/* Or nearly all of what a player sends here would be over its budget. */
+	*(struct limit *)&s->rodata->player_limit = (struct limit){ 1, 1ull << 60 };
 	err = shield_bpf__load(s);
 	if (err)
 		return err;
@@ -115,7 +126,8 @@ static int shield_open_with(const struct setting *setting, struct shield_bpf **r
 	live->keys[1] = 0xc2b2ae3d27d4eb4f;
 	live->keys[2] = 1;
 	for (int i = 0; i < services; i++)
-		add_service(live, (__u32)i, i ? PORT_FIRST + i - 1 : PORT);
+		add_service(live, setting->family ? setting->family : FAMILY_QUAKE3,
+			    (__u32)i, i ? PORT_FIRST + i - 1 : PORT);
 	return 0;
 }
 

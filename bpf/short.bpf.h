@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * short.bpf.h - the short ways through the shield, for most of what arrives: what floods
+ * are made of, and what players send. They say nothing that the long way (judge()) does
+ * not say too, and leave to it whatever takes a closer look.
+ */
+#ifndef SHORT_BPF_H
+#define SHORT_BPF_H
+
+#include "admit.bpf.h"
+#include "sample.bpf.h"
+
+/* What a datagram is and whom it is for. */
+struct found {
+	const struct service *service;
+	__u32 slot;
+	enum wire_kind kind; /* KIND_COUNT: not known yet */
+};
+
+static __always_inline void sample_maybe(struct xdp_md *ctx, const struct live *l,
+					 const struct service *s, __u64 what,
+					 bool followed, __u64 counted, __u64 bytes)
+{
+	enum wire_kind kind = (what >> 32) & 0xffff;
+	enum reason reason = (what >> 16) & 0xffff;
+	enum wire_class class;
+
+	/* Who will be followed is not known yet, so all handshakes that pass are seen. */
+	if (!followed && follows(l) && reason == REASON_WITHIN_BUDGET) {
+		class = service_class(s, kind);
+		followed = class == CLASS_CHALLENGE || class == CLASS_CONNECT;
+	}
+	if (followed)
+		sample_in(ctx, what | SAMPLER_FOLLOW, bytes);
+	else if (sample_statistic(l, counted))
+		sample_in(ctx, what | SAMPLER_STATISTIC, bytes);
+}
+
+/* --- floods ------------------------------------------------------------------ */
+
+/*
+ * A stranger's @kind, for which the budget of the service or of the source is surely
+ * spent: it is counted, and to be dropped. False: it is not.
+ */
+static __always_inline bool refuse(struct xdp_md *ctx, const struct live *l,
+				   const struct found *f, enum wire_kind kind,
+				   const struct packet *p, const struct plain *plain,
+				   __u64 bytes, __u64 now)
+{
+	enum reason reason = budget_spent(l, f->slot, f->service, kind, plain, now);
+	__u32 key = f->slot;
+	struct tally *tally;
+	struct tallies *t;
+	__u64 counted;
+
+	if (unlikely(reason == REASON_COUNT))
+		return false;
+	t = bpf_map_lookup_elem(&tallies, &key);
+	if (unlikely(!t))
+		return false;
+	/* Both are constants on each way here: the verifier sees where this points. */
+	tally = &t->by[kind][reason];
+	tally->bytes += bytes;
+	counted = tally->packets++;
+	count_stranger(t, p->length, bytes);
+	if (unlikely(l->sampling.any) && sample_statistic(l, counted))
+		sample_in(ctx,
+			  SAMPLE_WHAT(f->slot, kind, reason, DIRECTION_C2S,
+				      SAMPLER_STATISTIC),
+			  bytes);
+	return true;
+}
+
+/* --- players ----------------------------------------------------------------- */
+
+/*
+ * What datagrams to a server of @family begin with in the midst of a game, if it stands
+ * there: of 10 octets at @at or more, @length in all. KIND_COUNT: look closer.
+ */
+static __always_inline enum wire_kind game_kind(enum wire_family family, const __u8 *at,
+						__u64 length)
+{
+	__u32 head = load_u32(at);
+
+	if (family == FAMILY_QUAKE3) {
+		if (!(head & 0x7fffffff) || length > QUAKE3_MAX)
+			return KIND_COUNT;
+		return head >> 31 ? KIND_NETCHAN_FRAGMENT : KIND_NETCHAN;
+	}
+	if (family == FAMILY_NETQUAKE)
+		return head == (bpf_htons(0x0010) | (__u32)bpf_htons(length) << 16)
+			       ? KIND_NQ_UNRELIABLE
+			       : KIND_COUNT;
+	if (!(head & 0x7fffffff) || length > SEQUENCED_MAX)
+		return KIND_COUNT;
+	if (family == FAMILY_QUAKE2)
+		return KIND_NETCHAN;
+	/* What might be NetQuake, DTLS, or text without a marker: see classify(). */
+	if (family != FAMILY_QUAKEWORLD || head >> 16 == bpf_htons(length) ||
+	    (head & 0xff00) == 0xfe00 || (head & 0xffff) == ('a' | '\n' << 8) ||
+	    head == 0x6c647473 /* "stdl" */)
+		return KIND_COUNT;
+	return KIND_NETCHAN;
+}
+
+/* packet_player() of the sender. */
+static __always_inline void plain_player(const struct plain *plain, __u32 slot,
+					 struct player_id *ret)
+{
+	const __u8 *from;
+
+	ret->word[2] = PLAYER_WORD_HERE | slot << 16 | load_u16(plain->payload - 8);
+	if (plain->offset == PLAIN_IPV4) {
+		from = plain->payload - (PLAIN_IPV4 - 26);
+		ret->word[0] = 0;
+		ret->word[1] = (__u64)load_u32(from) << 32 | PLAYER_WORD_IPV4;
+	} else {
+		from = plain->payload - (PLAIN_IPV6 - 22);
+		ret->word[0] = load_u64(from);
+		ret->word[1] = load_u64(from + 8);
+	}
+	asm volatile("" : "+r"(ret->word[0]), "+r"(ret->word[1]));
+}
+
+enum fit {
+	FIT_UNSURE, /* there is something to be learned from it */
+	FIT_NOT,
+	FIT,
+};
+
+static __always_inline enum fit moves_fit_surely(const struct player *player,
+						 __u32 sequence, __u64 now)
+{
+	if (!(player->flags & PLAYER_SEQUENCE))
+		return FIT_UNSURE;
+	if (moves_fit(player, sequence, now))
+		return FIT;
+	return moves_lost(player, now) ? FIT_UNSURE : FIT_NOT;
+}
+
+static __always_inline enum fit q3_fits_surely(const struct player *player,
+					       const __u8 *at, __u32 sequence, __u64 now)
+{
+	struct netchan n = { .sequence = sequence };
+	bool right;
+
+	if (!(player->flags & PLAYER_QPORT))
+		return FIT_UNSURE;
+	if (player->qport != load_u16(qport_at(FAMILY_QUAKE3, at)) ||
+	    !sequence_fits(player, sequence, now))
+		return FIT_NOT;
+	if (!(player->flags & PLAYER_CHALLENGE))
+		return FIT;
+	n.checksum = load_u32(at + 6);
+	right = checksum_right(player, &n);
+	if (right == !!(player->flags & PLAYER_CHECKSUM))
+		return FIT;
+	return right ? FIT_UNSURE : FIT_NOT;
+}
+
+/* What player_fits() or netquake_heard() will say of the datagram that begins @at. */
+static __always_inline enum fit player_fits_surely(const struct player *player,
+						   enum wire_family family,
+						   const __u8 *at, __u64 now,
+						   __u32 *ret_sequence)
+{
+	struct netchan n;
+
+	*ret_sequence = load_u32(at) & 0x7fffffff;
+	if (likely(family == FAMILY_QUAKE3))
+		return q3_fits_surely(player, at, *ret_sequence, now);
+	if (family == FAMILY_NETQUAKE) {
+		*ret_sequence = bpf_ntohl(load_u32(at + 4));
+		return moves_fit_surely(player, *ret_sequence, now);
+	}
+	netchan_head(family, at, &n);
+	*ret_sequence = n.sequence;
+	if (!ack_fits(player, n.ack))
+		return FIT_NOT;
+	if (family == FAMILY_QUAKEWORLD) {
+		if (!(player->flags & PLAYER_QPORT))
+			return FIT_UNSURE;
+		if (player->qport != n.qport)
+			return FIT_NOT;
+	}
+	return sequence_fits(player, n.sequence, now) ? FIT : FIT_NOT;
+}
+
+/* Might it be a player's, of whom only the port has changed? */
+static __always_inline bool stranger_moved(const struct live *l,
+					   const struct player_id *id,
+					   enum wire_family family, const __u8 *at)
+{
+	return (family == FAMILY_QUAKE3 || family == FAMILY_QUAKEWORLD) &&
+	       l->moved[qport_cell(id, load_u16(qport_at(family, at)), l->keys)];
+}
+
+/*
+ * A datagram of a game. FIT: the next of a player's, and within its budget; it is
+ * counted, and passes. FIT_NOT: from a stranger, or forged, and a @ret_kind.
+ */
+static __always_inline enum fit play(struct xdp_md *ctx, struct live *l,
+				     const struct found *f, const struct packet *p,
+				     const struct plain *plain, __u64 bytes, __u64 now,
+				     enum wire_kind *ret_kind)
+{
+	enum wire_family family = f->service->family;
+	__u32 key = f->slot, sequence = 0;
+	enum fit fit = FIT_NOT;
+	struct player_cell *cell;
+	struct player_id id;
+	struct tallies *t;
+	bool followed;
+	__u64 counted;
+
+	if (unlikely(plain->payload + 10 > p->end || p->length < 10))
+		return FIT_UNSURE;
+	*ret_kind = game_kind(family, plain->payload, p->length);
+	if (unlikely(*ret_kind == KIND_COUNT))
+		return FIT_UNSURE;
+	plain_player(plain, f->slot, &id);
+	cell = player_first(l, &id);
+	if (!cell)
+		return stranger_moved(l, &id, family, plain->payload) ? FIT_UNSURE
+								      : FIT_NOT;
+	if (unlikely(!cell_is(cell, &id)))
+		return FIT_UNSURE;
+	if (likely(player_alive(&cell->player, now)))
+		fit = player_fits_surely(&cell->player, family, plain->payload, now,
+					 &sequence);
+	if (unlikely(fit != FIT))
+		return fit;
+	followed = cell->player.flags & PLAYER_FOLLOWED;
+	if (unlikely(player_heard(&cell->player, sequence, true, now) != REASON_PLAYER))
+		return FIT_UNSURE;
+	t = bpf_map_lookup_elem(&tallies, &key);
+	if (unlikely(!t))
+		return FIT;
+	counted = count(t, *ret_kind, REASON_PLAYER, bytes);
+	if (unlikely(l->sampling.any))
+		sample_maybe(ctx, l, f->service,
+			     SAMPLE_WHAT(f->slot, *ret_kind, REASON_PLAYER, DIRECTION_C2S,
+					 0),
+			     followed, counted, bytes);
+	return FIT;
+}
+
+/* *@ret_action is what to do, unless it is the long way that has to say so (false). */
+static __always_inline bool short_way(struct xdp_md *ctx, struct live *l,
+				      const struct found *f, const struct packet *p,
+				      const struct plain *plain, __u64 bytes,
+				      int *ret_action)
+{
+	__u64 now = clock_now(l);
+	enum wire_kind kind;
+	enum fit fit;
+
+	if (unlikely(f->service->observe || l->lists))
+		return false;
+	if (likely(load_u32(plain->payload) == 0xffffffff)) {
+		kind = classify_letters(plain_payload(plain, p), p->length,
+					letters_at(plain->payload + 4));
+		*ret_action = XDP_DROP;
+		return likely(kind != KIND_COUNT) &&
+		       refuse(ctx, l, f, kind, p, plain, bytes, now);
+	}
+	fit = play(ctx, l, f, p, plain, bytes, now, &kind);
+	*ret_action = XDP_PASS;
+	if (likely(fit != FIT_NOT))
+		return fit == FIT;
+	*ret_action = XDP_DROP;
+	return refuse(ctx, l, f, kind, p, plain, bytes, now);
+}
+
+#endif /* SHORT_BPF_H */

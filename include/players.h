@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * players.h - the table of players: who is in it, and entering and removing.
+ *
+ * A fixed array, so that a look-up is arithmetic and two loads, in the kernel and in the
+ * daemon alike. Strangers never enter it. Full is a bucket: then a newcomer takes the
+ * cell of one who left, or is refused; with 16384 players in a table of 65536 cells that
+ * is one in a thousand.
+ *
+ * There is no lock. Whoever enters a player first claims a cell by compare-and-swap of
+ * its state, and names it last; readers compare names. What a reader may see besides is
+ * the state of a player who has just been replaced, after a minute's silence.
+ */
+#ifndef PLAYERS_H
+#define PLAYERS_H
+
+#include "abi.h"
+#include "word.h"
+
+/* struct player_key and PLAYER_HERE as they stand in memory: what a cell is compared
+ * with. */
+struct player_id {
+	__u64 word[3];
+};
+
+#define PLAYER_WORD_IPV4 0xffff0000ull /* of the second, below the address */
+#define PLAYER_WORD_HERE ((__u64)PLAYER_HERE << 32)
+
+static inline struct player_id player_id(const struct player_key *key)
+{
+	struct player_id id = { { 0 } };
+
+	__builtin_memcpy(&id, key, sizeof(*key));
+	id.word[2] |= PLAYER_WORD_HERE;
+	return id;
+}
+
+static __always_inline __u64 players_hash(const struct player_id *id, const __u64 keys[3])
+{
+	return id->word[0] * keys[0] + id->word[1] * keys[1] + id->word[2] * keys[2];
+}
+
+static __always_inline __u32 players_bucket(__u64 hash)
+{
+	return hash >> (64 - PLAYER_BITS);
+}
+
+/* Not zero. */
+static __always_inline __u64 players_tag(__u64 hash)
+{
+	return (hash >> (64 - PLAYER_BITS - 8) & 0xff) | 0x80;
+}
+
+/*
+ * The highest bit of each byte of @tags that is @tag; of those above the lowest such
+ * byte some may be wrong.
+ */
+static __always_inline __u64 tags_like(__u64 tags, __u64 tag)
+{
+	__u64 other = tags ^ tag * EACH_BYTE(1);
+
+	return (other - EACH_BYTE(1)) & ~other & EACH_BYTE(0x80);
+}
+
+/* Of the lowest of @flags, which has bit 7 of a byte set, or of none. */
+static __always_inline __u32 lowest_byte(__u64 flags)
+{
+	return ((flags & -flags) >> 7) * 0x0001020304050607ull >> 56 & 7;
+}
+
+/*
+ * Where in struct live.moved the players with @qport at the address and service of @id
+ * are counted: if there is none, nobody's port can have changed.
+ */
+static __always_inline __u32 qport_cell(const struct player_id *id, __u16 qport,
+					const __u64 keys[3])
+{
+	__u64 hash = id->word[0] * keys[0] + id->word[1] * keys[1] +
+		     ((id->word[2] & 0xffff0000) | qport) * keys[2];
+
+	return hash >> (64 - MOVED_BITS);
+}
+
+static __always_inline __u64 *cell_word(struct player_cell *cell, int i)
+{
+	return (__u64 *)cell + i;
+}
+
+static __always_inline bool cell_is(struct player_cell *cell, const struct player_id *id)
+{
+	return *cell_word(cell, 2) == id->word[2] && *cell_word(cell, 1) == id->word[1] &&
+	       *cell_word(cell, 0) == id->word[0];
+}
+
+/* The server may have spoken after @now_ns was read: on another processor. */
+static __always_inline bool player_alive(const struct player *player, __u64 now_ns)
+{
+	return (__s64)(now_ns - player->sent_ns) < PLAYER_IDLE_NS;
+}
+
+/* The number of the cell that @id is in, or PLAYERS_MAX. */
+static __always_inline __u32 players_find(struct player_table *t,
+					  const struct player_id *id, const __u64 keys[3])
+{
+	__u64 hash = players_hash(id, keys);
+	__u32 bucket = players_bucket(hash);
+	__u64 flags = tags_like(t->tags[bucket], players_tag(hash));
+
+	for (int i = 0; i < PLAYER_WAYS && flags; i++) {
+		__u32 at = bucket * PLAYER_WAYS + lowest_byte(flags);
+
+		/* It cannot be; but the verifier of Linux 6.1 does not know. */
+		if (!index_below(&at, PLAYERS_MAX))
+			break;
+		if (cell_is(&t->cells[at], id))
+			return at;
+		flags &= flags - 1;
+	}
+	return PLAYERS_MAX;
+}
+
+static __always_inline void players_tag_set(struct player_table *t, __u32 at, __u8 tag)
+{
+	((volatile __u8 *)t->tags)[at & (PLAYERS_MAX - 1)] = tag;
+}
+
+/* Is the cell free, or of one who left? Then it is the caller's to write. */
+static __always_inline bool cell_claim(struct player_cell *cell, __u64 now_ns)
+{
+	__u64 *name = cell_word(cell, 2);
+	__u64 seen = *(volatile __u64 *)name;
+
+	if (seen >> 32 == PLAYER_ENTERED ||
+	    (seen >> 32 == PLAYER_HERE && player_alive(&cell->player, now_ns)))
+		return false;
+	return __sync_val_compare_and_swap(name, seen, (__u64)PLAYER_ENTERED << 32) ==
+	       seen;
+}
+
+/*
+ * Enter @id as @fresh, or make it that again if it is there. Returns the number of its
+ * cell, or PLAYERS_MAX: its bucket is full.
+ */
+static __always_inline __u32 players_enter(struct player_table *t,
+					   const struct player_id *id,
+					   const __u64 keys[3],
+					   const struct player *fresh, __u64 now_ns)
+{
+	__u64 hash = players_hash(id, keys);
+	__u32 at = players_find(t, id, keys);
+
+	if (at < PLAYERS_MAX) {
+		t->cells[at].player = *fresh;
+		return at;
+	}
+	for (int way = 0; way < PLAYER_WAYS; way++) {
+		struct player_cell *cell;
+
+		at = players_bucket(hash) * PLAYER_WAYS + way;
+		if (!index_below(&at, PLAYERS_MAX))
+			break;
+		cell = &t->cells[at];
+		if (!cell_claim(cell, now_ns))
+			continue;
+		*cell_word(cell, 0) = id->word[0];
+		*cell_word(cell, 1) = id->word[1];
+		cell->player = *fresh;
+		players_tag_set(t, at, players_tag(hash));
+		__sync_lock_test_and_set(cell_word(cell, 2), id->word[2]);
+		return at;
+	}
+	return PLAYERS_MAX;
+}
+
+/*
+ * Take out who is in cell @at, unless that is @id no more. The tag goes first: a cell
+ * without one is found by nobody, and taken again once its player is silent.
+ */
+static inline void players_remove(struct player_table *t, __u32 at,
+				  const struct player_id *id)
+{
+	players_tag_set(t, at, 0);
+	__sync_bool_compare_and_swap(cell_word(&t->cells[at], 2), id->word[2], 0);
+}
+
+#endif /* PLAYERS_H */

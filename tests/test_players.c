@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * The table of players as arithmetic: what is entered is found, nothing else is, and what
+ * leaves makes room.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <arpa/inet.h>
+
+#include "players.h"
+
+#define COUNT(a) (sizeof(a) / sizeof(*(a)))
+#define NOW	 (1ull << 50)
+
+static struct player_table *table;
+static const __u64 keys[3] = { 0x9e3779b97f4a7c15, 0xc2b2ae3d27d4eb4f,
+			       0x165667b19e3779f9 };
+
+static int enter(void **state)
+{
+	(void)state;
+	table = calloc(1, sizeof(*table));
+	return !table;
+}
+
+static int leave(void **state)
+{
+	(void)state;
+	free(table);
+	return 0;
+}
+
+/* The @i'th of players: of a few services and addresses, as they are in the wild. */
+static struct player_id nth(__u32 i)
+{
+	struct player_key key = { .addr = { 0, 0, htonl(0xffff) } };
+
+	if (i & 1) {
+		key.addr[0] = htonl(0x20010db8);
+		key.addr[2] = htonl(i >> 9);
+	}
+	key.addr[3] = htonl(0x0a000000 + (i >> 1));
+	key.port = htons((__u16)(27960 + i % 7));
+	key.slot = (__u16)(i % 5);
+	return player_id(&key);
+}
+
+static __u32 put(__u32 i, __u64 now)
+{
+	struct player_id id = nth(i);
+	struct player fresh = { .sent_ns = now, .sent_sequence = i };
+
+	return players_enter(table, &id, keys, &fresh, now);
+}
+
+static bool there(__u32 i)
+{
+	struct player_id id = nth(i);
+	__u32 at = players_find(table, &id, keys);
+
+	if (at == PLAYERS_MAX)
+		return false;
+	assert_int_equal(table->cells[at].player.sent_sequence, i);
+	return true;
+}
+
+static void who_enters_is_found(void **state)
+{
+	__u32 refused = 0, all = 16384;
+
+	(void)state;
+	for (__u32 i = 0; i < all; i++) {
+		bool entered = put(i, NOW) < PLAYERS_MAX;
+
+		refused += !entered;
+		assert_int_equal(there(i), entered);
+		assert_false(there(i + all));
+	}
+	/* As many as players.h says. */
+	assert_in_range(refused, 0, 60);
+	for (__u32 i = 0; i < all; i++)
+		refused -= !there(i);
+	assert_int_equal(refused, 0);
+}
+
+static void entered_again_is_the_same_cell(void **state)
+{
+	struct player_id id = nth(7);
+	struct player anew = { .sent_ns = NOW, .sent_sequence = 7, .qport = 9 };
+	__u32 at = put(7, NOW);
+
+	(void)state;
+	assert_int_equal(players_enter(table, &id, keys, &anew, NOW), at);
+	assert_int_equal(table->cells[at].player.qport, 9);
+}
+
+static void who_left_makes_room(void **state)
+{
+	(void)state;
+	for (__u32 i = 0; i < 4000; i++)
+		assert_true(put(i, NOW) < PLAYERS_MAX);
+	for (__u32 i = 0; i < 4000; i += 2) {
+		struct player_id id = nth(i);
+
+		players_remove(table, players_find(table, &id, keys), &id);
+		assert_false(there(i));
+		assert_true(there(i + 1));
+	}
+	for (__u32 i = 0; i < 4000; i += 2)
+		assert_true(put(i, NOW) < PLAYERS_MAX);
+	for (__u32 i = 0; i < 4000; i++) {
+		struct player_id id = nth(i);
+
+		assert_true(there(i));
+		players_remove(table, players_find(table, &id, keys), &id);
+	}
+	/* Nor is anything left to be looked at. */
+	for (size_t i = 0; i < COUNT(table->tags); i++)
+		assert_int_equal(table->tags[i], 0);
+}
+
+/* Alike in hash and tag, and in all words of the name but one. */
+static void names_are_compared_whole(void **state)
+{
+	static const __u64 none[3] = { 0 };
+	struct player_id id = nth(1);
+	struct player fresh = { .sent_ns = NOW };
+
+	(void)state;
+	players_enter(table, &id, none, &fresh, NOW);
+	for (int i = 0; i < 3; i++) {
+		struct player_id other = id;
+
+		other.word[i] ^= 1;
+		assert_int_equal(players_find(table, &other, none), PLAYERS_MAX);
+	}
+	assert_int_equal(players_find(table, &id, none), 0);
+}
+
+/* All in one bucket: nine are one too many, until one has been silent for long enough. */
+static void a_bucket_has_eight(void **state)
+{
+	static const __u64 none[3] = { 0 };
+	struct player_id id;
+
+	(void)state;
+	for (__u32 i = 0; i < 9; i++) {
+		struct player fresh = { .sent_ns = NOW + i };
+		__u32 at;
+
+		id = nth(i);
+		at = players_enter(table, &id, none, &fresh, NOW + i);
+		assert_int_equal(at == PLAYERS_MAX, i == 8);
+	}
+	for (__u32 i = 8; i < 16; i++) {
+		struct player fresh = { .sent_ns = NOW + 2 * PLAYER_IDLE_NS };
+
+		id = nth(i);
+		assert_int_equal(players_enter(table, &id, none, &fresh,
+					       NOW + PLAYER_IDLE_NS + i - 9),
+				 i == 8 ? PLAYERS_MAX : i - 9);
+		id = nth(i - 9);
+		if (i > 8)
+			assert_int_equal(players_find(table, &id, none), PLAYERS_MAX);
+	}
+}
+
+/* A cell that somebody is writing at this moment is nobody's. */
+static void what_is_being_written_is_left_alone(void **state)
+{
+	static const __u64 none[3] = { 0 };
+	struct player fresh = { .sent_ns = NOW };
+	struct player_id id = nth(1);
+
+	(void)state;
+	for (int i = 0; i < PLAYER_WAYS; i++)
+		table->cells[i].state = PLAYER_ENTERED;
+	assert_int_equal(players_enter(table, &id, none, &fresh, NOW), PLAYERS_MAX);
+	table->cells[5].state = PLAYER_NONE;
+	assert_int_equal(players_enter(table, &id, none, &fresh, NOW), 5);
+	assert_int_equal(players_find(table, &id, none), 5);
+}
+
+static void the_lowest_byte_is_found(void **state)
+{
+	(void)state;
+	for (__u32 i = 0; i < 8; i++)
+		for (__u32 more = 0; more < 256; more++) {
+			__u64 flags = 0x80ull << 8 * i;
+
+			for (__u32 j = i + 1; j < 8; j++)
+				flags |= (__u64)(more >> j & 1) << (8 * j + 7);
+			assert_int_equal(lowest_byte(flags), i);
+		}
+	for (__u64 tag = 0x80; tag <= 0xff; tag++)
+		for (__u32 i = 0; i < 8; i++) {
+			__u64 flags = tags_like(tag << 8 * i, tag);
+
+			assert_true(flags);
+			assert_int_equal(lowest_byte(flags), i);
+			/* Free cells, and those of other tags. */
+			assert_int_equal(tags_like(0, tag), 0);
+			assert_int_equal(
+				tags_like(EACH_BYTE(0x80) + EACH_BYTE((tag + 1) & 0x7f),
+					  tag),
+				0);
+		}
+}
+
+static void nobody_is_gone_before_its_time(void **state)
+{
+	struct player p = { .sent_ns = NOW };
+
+	(void)state;
+	assert_true(player_alive(&p, NOW));
+	assert_true(player_alive(&p, NOW + PLAYER_IDLE_NS - 1));
+	assert_false(player_alive(&p, NOW + PLAYER_IDLE_NS));
+	assert_true(player_alive(&p, NOW - 4000000)); /* another processor's clock */
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, enter, leave)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(who_enters_is_found),	TEST(entered_again_is_the_same_cell),
+		TEST(who_left_makes_room),	TEST(names_are_compared_whole),
+		TEST(a_bucket_has_eight),	TEST(what_is_being_written_is_left_alone),
+		TEST(the_lowest_byte_is_found), TEST(nobody_is_gone_before_its_time),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
