@@ -140,7 +140,7 @@ static void json_gauges(void **state)
 		",\"samplers\":{"
 		"\"statistic\":{\"taken\":0,\"limited\":0,\"lost\":0},"
 		"\"follow\":{\"taken\":10,\"limited\":2,\"lost\":1}},"
-		"\"maps\":{\"players\":{\"used\":3,\"capacity\":16384},"
+		"\"maps\":{\"players\":{\"used\":3,\"capacity\":65536},"
 		"\"allow\":{\"used\":0,\"capacity\":0},"
 		"\"deny\":{\"used\":0,\"capacity\":0},"
 		"\"follow\":{\"used\":0,\"capacity\":0}},\"generation\":4,"
