@@ -127,6 +127,13 @@ static __always_inline enum reason admit_lists(const struct live *l,
 	return REASON_COUNT;
 }
 
+/* What is not let in is no part of its game. */
+static __always_inline bool player_followed(const struct player *player,
+					    enum reason reason)
+{
+	return player->flags & PLAYER_FOLLOWED && reason == REASON_PLAYER;
+}
+
 /*
  * REASON_COUNT: not a player's, judge it as a stranger's. *@ret_followed is set if it is
  * one whom the daemon follows.
@@ -140,6 +147,7 @@ player_admit(struct live *l, __u32 slot, enum wire_family family, enum wire_kind
 	struct player_id id;
 	struct player *player;
 	__u64 now = clock_now(l);
+	enum reason reason;
 	bool known;
 
 	packet_player(p, SENDER, slot, &id);
@@ -149,8 +157,9 @@ player_admit(struct live *l, __u32 slot, enum wire_family family, enum wire_kind
 	    family == FAMILY_AUTO) {
 		if (!player || !player_alive(player, now))
 			return REASON_COUNT;
-		*ret_followed = player->flags & PLAYER_FOLLOWED;
-		return netquake_heard(player, kind, c, now);
+		reason = netquake_heard(player, kind, c, now);
+		*ret_followed = player_followed(player, reason);
+		return reason;
 	}
 	if (!netchan_read(family, c, &n))
 		return REASON_COUNT;
@@ -164,8 +173,9 @@ player_admit(struct live *l, __u32 slot, enum wire_family family, enum wire_kind
 		return REASON_COUNT;
 	if (!known && player->flags & PLAYER_QPORT)
 		player_index(l, &id, player);
-	*ret_followed = player->flags & PLAYER_FOLLOWED;
-	return player_heard(player, n.sequence, known || family == FAMILY_QUAKE2, now);
+	reason = player_heard(player, n.sequence, known || family == FAMILY_QUAKE2, now);
+	*ret_followed = player_followed(player, reason);
+	return reason;
 }
 
 /* *@ret_followed is set if it is a player's whom the daemon follows. */

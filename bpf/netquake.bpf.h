@@ -16,9 +16,12 @@
 #define MOVES_AHEAD   16 /* and 1 more for each 4 ms of silence */
 #define MOVES_LOST_NS 3000000000ll /* in silence: its moves are counted anew */
 
-/* What is sent once for each block of the server's, and what a player types. */
-const volatile struct limit loose_limit = { 1000000000ull / 100,
-					    50 * (1000000000ull / 100) };
+/*
+ * What is sent once for each block of the server's, and what a player types. A level is
+ * some two hundred blocks, which DarkPlaces sends as fast as they are acknowledged.
+ */
+const volatile struct limit loose_limit = { 1000000000ull / 400,
+					    400 * (1000000000ull / 400) };
 
 /* Is @clock the one that is @held? It is wanted no more then, nor once it is @past. */
 static __always_inline bool clock_answered(__u32 *held, __u32 clock, bool past)
@@ -114,6 +117,7 @@ static __always_inline bool moves_lost(const struct player *player, __u64 now)
  * Until its moves are known, all that comes in a player's name shares its budget. From
  * then on only those moves do, which nobody can continue who does not see them; what
  * anybody could forge, blocks and acknowledgements that are counted from 0, has another.
+ * Other moves have none, not even a stranger's: one that got in would end the player's.
  */
 static __always_inline enum reason
 netquake_heard(struct player *player, enum wire_kind kind, struct cursor c, __u64 now)
@@ -140,7 +144,7 @@ netquake_heard(struct player *player, enum wire_kind kind, struct cursor c, __u6
 		player->flags &= ~(PLAYER_SEQUENCE | PLAYER_CHALLENGE);
 		player->proofs = 0;
 	}
-	return REASON_COUNT;
+	return REASON_PLAYER_BUDGET;
 }
 
 #endif /* NETQUAKE_BPF_H */

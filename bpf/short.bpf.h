@@ -38,23 +38,17 @@ static __always_inline void sample_maybe(struct xdp_md *ctx, const struct live *
 
 /* --- floods ------------------------------------------------------------------ */
 
-/*
- * A stranger's @kind, for which the budget of the service or of the source is surely
- * spent: it is counted, and to be dropped. False: it is not.
- */
-static __always_inline bool refuse(struct xdp_md *ctx, const struct live *l,
-				   const struct found *f, enum wire_kind kind,
-				   const struct packet *p, const struct plain *plain,
-				   __u64 bytes, __u64 now)
+/* @reason, which is one to drop it, is counted. False: it cannot be. */
+static __always_inline bool drop_for(struct xdp_md *ctx, const struct live *l,
+				     const struct found *f, enum wire_kind kind,
+				     enum reason reason, const struct packet *p,
+				     __u64 bytes)
 {
-	enum reason reason = budget_spent(l, f->slot, f->service, kind, plain, now);
 	__u32 key = f->slot;
 	struct tally *tally;
 	struct tallies *t;
 	__u64 counted;
 
-	if (unlikely(reason == REASON_COUNT))
-		return false;
 	t = bpf_map_lookup_elem(&tallies, &key);
 	if (unlikely(!t))
 		return false;
@@ -69,6 +63,21 @@ static __always_inline bool refuse(struct xdp_md *ctx, const struct live *l,
 				      SAMPLER_STATISTIC),
 			  bytes);
 	return true;
+}
+
+/*
+ * A stranger's @kind, for which the budget of the service or of the source is surely
+ * spent: it is counted, and to be dropped. False: it is not.
+ */
+static __always_inline bool refuse(struct xdp_md *ctx, const struct live *l,
+				   const struct found *f, enum wire_kind kind,
+				   const struct packet *p, const struct plain *plain,
+				   __u64 bytes, __u64 now)
+{
+	enum reason reason = budget_spent(l, f->slot, f->service, kind, plain, now);
+
+	return likely(reason != REASON_COUNT) &&
+	       drop_for(ctx, l, f, kind, reason, p, bytes);
 }
 
 /* --- players ----------------------------------------------------------------- */
@@ -124,7 +133,8 @@ static __always_inline void plain_player(const struct plain *plain, __u32 slot,
 
 enum fit {
 	FIT_UNSURE, /* there is something to be learned from it */
-	FIT_NOT,
+	FIT_NOT, /* a stranger's */
+	FIT_FORGED, /* never to be let in */
 	FIT,
 };
 
@@ -135,7 +145,7 @@ static __always_inline enum fit moves_fit_surely(const struct player *player,
 		return FIT_UNSURE;
 	if (moves_fit(player, sequence, now))
 		return FIT;
-	return moves_lost(player, now) ? FIT_UNSURE : FIT_NOT;
+	return moves_lost(player, now) ? FIT_UNSURE : FIT_FORGED;
 }
 
 static __always_inline enum fit q3_fits_surely(const struct player *player,
@@ -197,7 +207,7 @@ static __always_inline bool stranger_moved(const struct live *l,
 
 /*
  * A datagram of a game. FIT: the next of a player's, and within its budget; it is
- * counted, and passes. FIT_NOT: from a stranger, or forged, and a @ret_kind.
+ * counted, and passes. FIT_NOT, FIT_FORGED: it is a *@ret_kind.
  */
 static __always_inline enum fit play(struct xdp_md *ctx, struct live *l,
 				     const struct found *f, const struct packet *p,
@@ -266,10 +276,12 @@ static __always_inline bool short_way(struct xdp_md *ctx, struct live *l,
 	}
 	fit = play(ctx, l, f, p, plain, bytes, now, &kind);
 	*ret_action = XDP_PASS;
-	if (likely(fit != FIT_NOT))
-		return fit == FIT;
+	if (likely(fit == FIT))
+		return true;
 	*ret_action = XDP_DROP;
-	return refuse(ctx, l, f, kind, p, plain, bytes, now);
+	if (fit == FIT_FORGED)
+		return drop_for(ctx, l, f, kind, REASON_PLAYER_BUDGET, p, bytes);
+	return fit == FIT_NOT && refuse(ctx, l, f, kind, p, plain, bytes, now);
 }
 
 #endif /* SHORT_BPF_H */
