@@ -9,7 +9,7 @@
 # line is `N passed, N failed, N skipped`.
 set -u
 
-TIMEOUT=${TEST_TIMEOUT:-300}
+TIMEOUT=${TEST_TIMEOUT:-420}
 passed=0 failed=0 skipped=0
 output=$(mktemp)
 trap 'rm -f "$output"' EXIT
