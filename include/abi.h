@@ -18,7 +18,7 @@
 #define SOURCE_BITS   20 /* 2^20 cells of 8 bytes: 8 MiB */
 #define PREFIX_BITS   18 /* 2 MiB */
 #define LIST_MAX      65536 /* allow-list and deny-list entries, each */
-#define LEDGER_BITS   18 /* 2 MiB */
+#define LEDGER_BITS   20 /* 8 MiB */
 #define PENDING_BITS  16 /* 512 KiB */
 #define FRAGMENT_BITS 16
 #define PLAYER_BITS   13 /* 2^13 buckets of PLAYER_WAYS cells of 88 bytes: 5.5 MiB */
