@@ -258,7 +258,7 @@ static __always_inline bool player_confirm(struct __sk_buff *ctx, struct live *l
 			    : (__s32)(sequence - player->sent_sequence) > 0)
 			player->sent_sequence = sequence;
 	}
-	if (kind == KIND_CONNECTRESPONSE && p->length > 20) {
+	if (family == FAMILY_QUAKE3 && kind == KIND_CONNECTRESPONSE && p->length > 20) {
 		player->challenge = decimal_at(ctx, offset, 20);
 		if (player->challenge)
 			player->flags |= PLAYER_CHALLENGE;

@@ -12,13 +12,14 @@
 #define PROOFS_CLOCK  3
 #define CLC_MOVE      3
 #define CLOCK_LEAST   (1u << 24) /* below: no float of any time, but a sequence */
-#define MOVES_BACK    64
-#define MOVES_AHEAD   16 /* and 1 more for each 4 ms of silence */
+#define MOVES_BACK    16
+#define MOVES_AHEAD   8 /* and 1 more for each 2 ms of silence */
 #define MOVES_LOST_NS 3000000000ll /* in silence: its moves are counted anew */
 
 /*
- * What is sent once for each block of the server's, and what a player types. A level is
- * some two hundred blocks, which DarkPlaces sends as fast as they are acknowledged.
+ * What is sent once for each block of the server's, and what a player types. Servers send
+ * the next block when they look at their sockets again, 20 to 72 times a second, some at
+ * once when the last is acknowledged.
  */
 const volatile struct limit loose_limit = { 1000000000ull / 400,
 					    400 * (1000000000ull / 400) };
@@ -61,8 +62,8 @@ static __always_inline void clock_prove(struct player *player, struct cursor c)
 		return;
 	if (++player->proofs < PROOFS_CLOCK)
 		return;
-	player->flags |= PLAYER_VERIFIED | PLAYER_SEQUENCE;
 	player->heard_sequence = bpf_ntohl(load_u32(move + 4));
+	player->flags |= PLAYER_VERIFIED | PLAYER_SEQUENCE;
 }
 
 static __always_inline void netquake_prove(struct player *player, struct cursor c)
@@ -102,7 +103,7 @@ static __always_inline bool moves_fit(const struct player *player, __u32 sequenc
 				      __u64 now)
 {
 	__s32 ahead = sequence - player->heard_sequence;
-	__u32 room = MOVES_AHEAD + (__u32)((now - player->heard_ns) >> 22);
+	__u32 room = MOVES_AHEAD + (__u32)((now - player->heard_ns) >> 21);
 
 	return ahead > -MOVES_BACK && ahead < (__s32)room;
 }
@@ -113,11 +114,19 @@ static __always_inline bool moves_lost(const struct player *player, __u64 now)
 	return (__s64)(now - player->heard_ns) > MOVES_LOST_NS;
 }
 
+static __always_inline enum reason netquake_loose(struct player *player, __u64 now)
+{
+	return player_take(&player->loose_due_ns, loose_limit.cost_ns,
+			   loose_limit.burst_ns, now)
+		       ? REASON_PLAYER
+		       : REASON_PLAYER_BUDGET;
+}
+
 /*
  * Until its moves are known, all that comes in a player's name shares its budget. From
- * then on only those moves do, which nobody can continue who does not see them; what
- * anybody could forge, blocks and acknowledgements that are counted from 0, has another.
- * Other moves have none, not even a stranger's: one that got in would end the player's.
+ * then on only those moves do; what anybody could forge, blocks and acknowledgements that
+ * are counted from 0, has another. Other moves have none, not even a stranger's: one that
+ * got in would end the player's.
  */
 static __always_inline enum reason
 netquake_heard(struct player *player, enum wire_kind kind, struct cursor c, __u64 now)
@@ -127,13 +136,14 @@ netquake_heard(struct player *player, enum wire_kind kind, struct cursor c, __u6
 
 	if (!(player->flags & PLAYER_SEQUENCE)) {
 		netquake_prove(player, c);
+		/* Proven once, so what can be forged does not hinder the next level. */
+		if (player->flags & PLAYER_VERIFIED &&
+		    (kind == KIND_NQ_RELIABLE || kind == KIND_NQ_ACK))
+			return netquake_loose(player, now);
 		return player_heard(player, player->heard_sequence, true, now);
 	}
 	if (kind != KIND_NQ_UNRELIABLE)
-		return player_take(&player->loose_due_ns, loose_limit.cost_ns,
-				   loose_limit.burst_ns, now)
-			       ? REASON_PLAYER
-			       : REASON_PLAYER_BUDGET;
+		return netquake_loose(player, now);
 	head = cursor_take(&c, 8);
 	if (!head)
 		return REASON_COUNT;

@@ -157,9 +157,9 @@ static __always_inline bool player_fits(struct player *player, enum wire_family 
 }
 
 /*
- * One more from @player, if its budget allows. Without compare-and-swap, which costs a
- * sixth of all that is done for the datagram: what one peer sends from one port comes to
- * one processor, and where it does not, two at the very same moment count as one.
+ * One more datagram, if the budget allows it. Without compare-and-swap: what one peer
+ * sends from one port comes to one processor, and where it does not, two at the very same
+ * moment count as one.
  */
 static __always_inline bool player_take(__u64 *due_ns, __u64 cost_ns, __u64 burst_ns,
 					__u64 now)

@@ -8,8 +8,8 @@
  * is one in a thousand.
  *
  * There is no lock. Whoever enters a player first claims a cell by compare-and-swap of
- * its state, and names it last; readers compare names. What a reader may see besides is
- * the state of a player who has just been replaced, after a minute's silence.
+ * its state, and names it last; readers compare names. What a reader may see besides, and
+ * write, is the state of a player who has just been replaced, after a minute's silence.
  */
 #ifndef PLAYERS_H
 #define PLAYERS_H
@@ -81,9 +81,12 @@ static __always_inline __u32 qport_cell(const struct player_id *id, __u16 qport,
 	return hash >> (64 - MOVED_BITS);
 }
 
-static __always_inline __u64 *cell_word(struct player_cell *cell, int i)
+/* A word of a cell's name, which is written by its parts, too. */
+typedef __u64 __attribute__((may_alias)) player_word;
+
+static __always_inline player_word *cell_word(struct player_cell *cell, int i)
 {
-	return (__u64 *)cell + i;
+	return (player_word *)cell + i;
 }
 
 static __always_inline bool cell_is(struct player_cell *cell, const struct player_id *id)
@@ -127,8 +130,8 @@ static __always_inline void players_tag_set(struct player_table *t, __u32 at, __
 /* Is the cell free, or of one who left? Then it is the caller's to write. */
 static __always_inline bool cell_claim(struct player_cell *cell, __u64 now_ns)
 {
-	__u64 *name = cell_word(cell, 2);
-	__u64 seen = *(volatile __u64 *)name;
+	player_word *name = cell_word(cell, 2);
+	__u64 seen = *(volatile player_word *)name;
 
 	if (seen >> 32 == PLAYER_ENTERED ||
 	    (seen >> 32 == PLAYER_HERE && player_alive(&cell->player, now_ns)))
@@ -173,14 +176,25 @@ static __always_inline __u32 players_enter(struct player_table *t,
 }
 
 /*
- * Take out who is in cell @at, unless that is @id no more. The tag goes first: a cell
- * without one is found by nobody, and taken again once its player is silent.
+ * Take out who is in cell @at, unless that is @id no more, or the server has spoken to it
+ * again. Whoever dies in here leaves a cell that nobody can have.
  */
 static inline void players_remove(struct player_table *t, __u32 at,
-				  const struct player_id *id)
+				  const struct player_id *id, __u64 now_ns)
 {
-	players_tag_set(t, at, 0);
-	__sync_bool_compare_and_swap(cell_word(&t->cells[at], 2), id->word[2], 0);
+	struct player_cell *cell = &t->cells[at];
+	__u64 name = id->word[2];
+
+	if (!__sync_bool_compare_and_swap(cell_word(cell, 2), name,
+					  (__u64)PLAYER_ENTERED << 32))
+		return;
+	/* It is ours now: the address tells whether it is who was meant. */
+	if (*cell_word(cell, 0) == id->word[0] && *cell_word(cell, 1) == id->word[1] &&
+	    !player_alive(&cell->player, now_ns)) {
+		players_tag_set(t, at, 0);
+		name = 0;
+	}
+	__sync_lock_test_and_set(cell_word(cell, 2), name);
 }
 
 #endif /* PLAYERS_H */

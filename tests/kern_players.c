@@ -237,6 +237,20 @@ static void the_daemon_sweeps(void **state)
 	for (__u32 i = 0; i < COUNT(kern.live->moved); i++)
 		moved += kern.live->moved[i];
 	assert_int_equal(moved, 100);
+
+	/* Accepted anew, with another qport: the old one leads nowhere. */
+	kern.live->clock_ns += 2 * SECOND;
+	assert_true(says(BYTES(OOB "connectResponse")));
+	for (__u32 n = 1; n < 12; n++)
+		assert_true(q3_heard(link_.dport, n, 7777, 0));
+	shield_tend(&view);
+	for (count = 0; !bpf_map_get_next_key(view.qports, count ? &key : NULL, &key);)
+		count++;
+	assert_int_equal(count, 100);
+	moved = 0;
+	for (__u32 i = 0; i < COUNT(kern.live->moved); i++)
+		moved += kern.live->moved[i];
+	assert_int_equal(moved, 100);
 }
 
 int main(void)

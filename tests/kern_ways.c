@@ -256,6 +256,21 @@ static void hear(enum wire_family family, const struct peer *peer, const __u8 *p
 		complain(family, payload, n);
 }
 
+/* All that were to be shown to the daemon, whether the ring had room or not. */
+static __u64 sampled_of(struct kern *k, __u32 sampler)
+{
+	struct sampled each[256];
+	__u64 sum = 0;
+
+	assert_in_range(k->cpus, 1, 256);
+	assert_int_equal(bpf_map_lookup_elem(bpf_map__fd(k->skel->maps.sampled), &sampler,
+					     each),
+			 0);
+	for (int i = 0; i < k->cpus; i++)
+		sum += each[i].taken + each[i].lost + each[i].limited;
+	return sum;
+}
+
 static void same_counters(void)
 {
 	for (int i = 0; i < SHIELDS; i++)
@@ -273,6 +288,9 @@ static void same_counters(void)
 		}
 	assert_memory_equal(&counted[PLAIN].strangers, &counted[TAGGED].strangers,
 			    sizeof(counted[PLAIN].strangers));
+	for (__u32 sampler = 0; sampler < SAMPLER_COUNT; sampler++)
+		assert_int_equal(sampled_of(&kerns[PLAIN], sampler),
+				 sampled_of(&kerns[TAGGED], sampler));
 }
 
 /* How many were counted for @reason since the last time. */
@@ -311,6 +329,9 @@ static void serve(enum wire_family family)
 		memset(&kerns[i].live->players, 0, sizeof(kerns[i].live->players));
 		kern_service(&kerns[i], 0, 0, &s);
 		kern_port(&kerns[i], 0, SPORT, 0, false);
+		kerns[i].live->sampling =
+			(struct sampling){ .every = 4, .follow_first = 3, .any = 1 };
+		kerns[i].live->followed = 0;
 	}
 }
 

@@ -18,6 +18,7 @@
 
 #define COUNT(a) (sizeof(a) / sizeof(*(a)))
 #define NOW	 (1ull << 50)
+#define LATER	 (NOW + PLAYER_IDLE_NS)
 
 static struct player_table *table;
 static const __u64 keys[3] = { 0x9e3779b97f4a7c15, 0xc2b2ae3d27d4eb4f,
@@ -109,7 +110,7 @@ static void who_left_makes_room(void **state)
 	for (__u32 i = 0; i < 4000; i += 2) {
 		struct player_id id = nth(i);
 
-		players_remove(table, players_find(table, &id, keys), &id);
+		players_remove(table, players_find(table, &id, keys), &id, LATER);
 		assert_false(there(i));
 		assert_true(there(i + 1));
 	}
@@ -119,11 +120,34 @@ static void who_left_makes_room(void **state)
 		struct player_id id = nth(i);
 
 		assert_true(there(i));
-		players_remove(table, players_find(table, &id, keys), &id);
+		players_remove(table, players_find(table, &id, keys), &id, LATER);
 	}
 	/* Nor is anything left to be looked at. */
 	for (size_t i = 0; i < COUNT(table->tags); i++)
 		assert_int_equal(table->tags[i], 0);
+}
+
+/* Not one who is back, nor one who has the cell by now and the same port. */
+static void only_who_is_gone_is_removed(void **state)
+{
+	static const __u64 none[3] = { 0 };
+	struct player_id id = nth(1), other = nth(1);
+	struct player fresh = { .sent_ns = NOW };
+
+	(void)state;
+	other.word[1] ^= 1;
+	assert_int_equal(players_enter(table, &id, none, &fresh, NOW), 0);
+	players_remove(table, 0, &id, LATER - 1);
+	assert_int_equal(players_find(table, &id, none), 0);
+	players_remove(table, 0, &other, LATER);
+	assert_int_equal(players_find(table, &id, none), 0);
+	other = id;
+	other.word[2] ^= 1;
+	players_remove(table, 0, &other, LATER);
+	assert_int_equal(players_find(table, &id, none), 0);
+	players_remove(table, 0, &id, LATER);
+	assert_int_equal(players_find(table, &id, none), PLAYERS_MAX);
+	assert_int_equal(table->cells[0].state, PLAYER_NONE);
 }
 
 /* Alike in hash and tag, and in all words of the name but one. */
@@ -230,10 +254,15 @@ static void nobody_is_gone_before_its_time(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(who_enters_is_found),	TEST(entered_again_is_the_same_cell),
-		TEST(who_left_makes_room),	TEST(names_are_compared_whole),
-		TEST(a_bucket_has_eight),	TEST(what_is_being_written_is_left_alone),
-		TEST(the_lowest_byte_is_found), TEST(nobody_is_gone_before_its_time),
+		TEST(who_enters_is_found),
+		TEST(entered_again_is_the_same_cell),
+		TEST(who_left_makes_room),
+		TEST(only_who_is_gone_is_removed),
+		TEST(names_are_compared_whole),
+		TEST(a_bucket_has_eight),
+		TEST(what_is_being_written_is_left_alone),
+		TEST(the_lowest_byte_is_found),
+		TEST(nobody_is_gone_before_its_time),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

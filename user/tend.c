@@ -14,6 +14,7 @@
 #include "players.h"
 #include "shield_internal.h"
 
+#define SWEEP_MAX    1024 /* qports in one go */
 #define COST_BYTES   1024 /* of answer that cost COST_ONE */
 #define COST_MAX     (64 * COST_ONE)
 #define COST_SAMPLES 16 /* answered requests before the average is believed */
@@ -52,19 +53,49 @@ int shield_players(const struct shield *s,
 	return 0;
 }
 
-static void forget_qport(const struct shield *s, const struct player_key *key,
-			 const struct player *player)
+/* Is there a player of that qport where @by leads to? */
+static bool qport_held(const struct shield *s, const struct qport_key *by, __be16 port)
 {
-	struct qport_key by = { .qport = player->qport, .slot = key->slot };
-	struct player_id id = player_id(key);
-	__u16 port;
+	struct player_table *t = &s->shared->players;
+	struct player_key key = { .port = port, .slot = by->slot };
+	struct player_id id;
+	__u32 at;
 
-	memcpy(by.addr, key->addr, sizeof(by.addr));
-	if (!bpf_map_lookup_elem(s->qports, &by, &port) && port == key->port &&
-	    !bpf_map_delete_elem(s->qports, &by))
-		__atomic_fetch_sub(&s->shared->moved[qport_cell(&id, player->qport,
-								s->shared->keys)],
-				   1, __ATOMIC_RELAXED);
+	memcpy(key.addr, by->addr, sizeof(key.addr));
+	id = player_id(&key);
+	at = players_find(t, &id, s->shared->keys);
+	return at < PLAYERS_MAX && t->cells[at].player.qport == by->qport;
+}
+
+static void forget_qport(const struct shield *s, const struct qport_key *by)
+{
+	struct player_key key = { .slot = by->slot };
+	struct player_id id;
+
+	memcpy(key.addr, by->addr, sizeof(key.addr));
+	id = player_id(&key);
+	if (!bpf_map_delete_elem(s->qports, by))
+		__atomic_fetch_sub(
+			&s->shared->moved[qport_cell(&id, by->qport, s->shared->keys)], 1,
+			__ATOMIC_RELAXED);
+}
+
+/* Of those who left, or were accepted anew with another. */
+static void sweep_qports(const struct shield *s)
+{
+	struct qport_key gone[SWEEP_MAX], at;
+	void *previous = NULL;
+	size_t count = 0;
+	__be16 port;
+
+	while (count < SWEEP_MAX && !bpf_map_get_next_key(s->qports, previous, &at)) {
+		previous = &at;
+		if (!bpf_map_lookup_elem(s->qports, &at, &port) &&
+		    !qport_held(s, &at, port))
+			gone[count++] = at;
+	}
+	while (count)
+		forget_qport(s, &gone[--count]);
 }
 
 static void sweep_players(const struct shield *s)
@@ -77,8 +108,7 @@ static void sweep_players(const struct shield *s)
 
 		if (player_alive(&cell->player, now))
 			continue;
-		forget_qport(s, &cell->key, &cell->player);
-		players_remove(&s->shared->players, at, &id);
+		players_remove(&s->shared->players, at, &id, now);
 	}
 }
 
@@ -123,6 +153,7 @@ void shield_tend(struct shield *s)
 	struct service service;
 
 	sweep_players(s);
+	sweep_qports(s);
 	shield_players(s, count_followed, &followed);
 	__atomic_store_n(&s->shared->followed, followed, __ATOMIC_RELAXED);
 	for (__u32 slot = 0; slot < s->capacity; slot++)
