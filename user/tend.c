@@ -149,9 +149,10 @@ static void count_followed(const struct player_key *key, const struct player *pl
 void shield_tend(struct shield *s)
 {
 	__u32 followed = 0;
-
 	struct service service;
 
+	if (!s->shared)
+		return; /* cannot be, once it is open; but an analyser does not know */
 	sweep_players(s);
 	sweep_qports(s);
 	shield_players(s, count_followed, &followed);
