@@ -5,6 +5,7 @@
  * no short way takes. Whatever is sent, both must say and remember the same.
  */
 #include <linux/pkt_cls.h>
+#include <sched.h>
 #include <time.h>
 
 #include "kern_support.h"
@@ -435,7 +436,13 @@ static void and_do_so_in_a_crowd(void **state)
 
 static int enter(void **state)
 {
+	cpu_set_t here;
+
 	(void)state;
+	/* One in so many is shown of those on each processor. */
+	CPU_ZERO(&here);
+	CPU_SET((size_t)sched_getcpu(), &here);
+	sched_setaffinity(0, sizeof(here), &here);
 	for (int i = 0; i < SHIELDS; i++)
 		if (kern_open(&kerns[i])) {
 			print_message("not allowed to load BPF programs: skipped\n");
