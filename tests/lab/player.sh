@@ -105,7 +105,7 @@ sequences()
 # snapshots SECONDS: what came from the server to the client.
 snapshots()
 {
-	net_in client timeout "$1" tcpdump -U -n -i cli0 -w "$work/client.pcap" -B 8192 \
+	net_in client timeout "$1" tcpdump --immediate-mode -U -n -i cli0 -w "$work/client.pcap" -B 8192 \
 		"udp and src host $NET_SERVER and src port $NET_PORT" 2>/dev/null
 	sequences "$work/client.pcap"
 }
@@ -113,7 +113,7 @@ snapshots()
 # moves SECONDS: what came from the client to the server, behind any shield.
 moves()
 {
-	net_in server timeout "$1" tcpdump -U -n -i srv0 -w "$work/server.pcap" -B 8192 \
+	net_in server timeout "$1" tcpdump --immediate-mode -U -n -i srv0 -w "$work/server.pcap" -B 8192 \
 		"udp and src host $NET_CLIENT and dst port $NET_PORT" 2>/dev/null
 	sequences "$work/server.pcap"
 }
