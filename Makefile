@@ -4,6 +4,7 @@
 #   make run IFACE=eth0 CONFIG=/etc/quakeshield.conf     protect a real interface
 #   make run SERVER=openarena, PROTOCOL=quake2 ...       another server in the lab
 #   make test           every test that needs no virtual machine (check: without deps)
+#   make quick          unit and kernel tests alone
 #   make vmtest         the kernels of vmtests/KERNELS (KERNEL=..., VM=vng|qemu)
 #   make bench          ns per packet, as ratios to the floor and to peers
 #   make fuzz           FUZZ_TIME=60 seconds or FUZZ_RUNS=10000000 inputs a target
@@ -54,7 +55,9 @@ BPF_CFLAGS_ALL	= -target bpf -mcpu=v3 -std=gnu11 -Wall -Wextra -Wshadow -Iinclud
 		  -Ibpf -MMD -MP $(BPF_CFLAGS) \
 		  -idirafter /usr/include/$(shell $(CC) -print-multiarch)
 
-USER_SRC	:= $(sort $(wildcard user/*.c))
+# user/ and tests/ are rooms, at most two deep: a new file or folder needs no edit here.
+deep		= $(sort $(foreach under,* */* */*/*,$(wildcard $1/$(under)$2)))
+USER_SRC	:= $(call deep,user,.c)
 USER_OBJ	:= $(USER_SRC:%.c=$(O)/%.o)
 # Everything but main(): what the tests and fuzzers link, built sanitised.
 LIB_SRC		:= $(filter-out user/main.c,$(USER_SRC))
@@ -63,12 +66,13 @@ FUZZ_OBJ	:= $(LIB_SRC:%.c=$(O)/fuzz/%.o)
 BPF_SRC		:= $(sort $(wildcard bpf/*.bpf.c))
 SKEL		:= $(patsubst bpf/%.bpf.c,$(O)/%.skel.h,$(BPF_SRC))
 
-# tests/test_*.c are pure and sanitised; tests/kern_*.c need CAP_BPF and are what
-# vmtests carries into its guests; tests/net_*.sh build network namespaces.
-UNIT_BIN	:= $(patsubst %.c,$(O)/%,$(sort $(wildcard tests/test_*.c)))
-KERN_BIN	:= $(patsubst %.c,$(O)/%,$(sort $(wildcard tests/kern_*.c)))
-FUZZ_BIN	:= $(patsubst %.c,$(O)/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
-TOOL_BIN	:= $(patsubst tests/lab/%.c,$(O)/lab/%,$(filter-out %.bpf.c, \
+# test_*.c are pure and sanitised; kern_*.c need CAP_BPF and are what vmtests carries
+# into its guests; net_*.sh build network namespaces.
+tests_named	= $(foreach file,$(call deep,tests,$2),$(if $(filter $1,$(notdir $(file))),$(file)))
+UNIT_BIN	:= $(patsubst %.c,$(O)/%,$(call tests_named,test_%,.c))
+KERN_BIN	:= $(patsubst %.c,$(O)/%,$(call tests_named,kern_%,.c))
+FUZZ_BIN	:= $(patsubst %.c,$(O)/%,$(call tests_named,fuzz_%,.c))
+TOOL_BIN	:= $(patsubst tests/lab/%.c,$(O)/lab/%,$(filter-out %.bpf.c tests/lab/test_%, \
 		   $(sort $(wildcard tests/lab/*.c))))
 
 ifeq ($(V),1)
@@ -105,13 +109,15 @@ $(O)/fuzz/user/%.o: user/%.c | $(SKEL)
 # sanitizers compare in them, costs a third of the speed and teaches nothing. The values
 # of Quake III's bit streams are noted instead.
 FUZZ_COVER	= -fsanitize=fuzzer-no-link
-FUZZ_BLIND	:= q3_% huffman% jsonl% record session reassembly decode
+FUZZ_BLIND	:= decode/q3/% decode/decode decode/session capture/reassembly \
+		   lib/huffman% lib/jsonl% lib/record lib/record_json
 $(FUZZ_BLIND:%=$(O)/fuzz/user/%.o): FUZZ_COVER = \
 		-fsanitize-coverage=inline-8bit-counters,indirect-calls,pc-table
-$(O)/fuzz/user/q3_%.o: FUZZ_CPPFLAGS = -include tests/fuzz/q3_trace.h
+$(O)/fuzz/user/decode/q3/%.o: FUZZ_CPPFLAGS = -include tests/fuzz/q3/q3_trace.h
 
 # .incbin leaves no trace in the .d files.
-$(O)/user/page.o $(O)/san/user/page.o $(O)/fuzz/user/page.o: user/page.html
+$(O)/user/daemon/page.o $(O)/san/user/daemon/page.o $(O)/fuzz/user/daemon/page.o: \
+	user/daemon/page.html
 
 $(O)/san/libuser.a: $(SAN_OBJ)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
@@ -128,14 +134,14 @@ $(O)/bpf/%.bpf.o: bpf/%.bpf.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) $(BPF_CFLAGS_ALL) -c -o $@ $<
 
-$(O)/tests/test_%: tests/test_%.c $(O)/san/libuser.a
+$(UNIT_BIN): $(O)/tests/%: tests/%.c $(O)/san/libuser.a
 	$(call say,TEST)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS_ALL) -Itests $(CFLAGS_ALL) $(SANITIZE) -MF $@.d -o $@ $< \
 		$(O)/san/libuser.a $(LDLIBS_ALL) -lcmocka
 
 # Not sanitised: these run inside guests whose libraries are copied by name.
-$(O)/tests/kern_%: tests/kern_%.c $(filter-out $(O)/user/main.o,$(USER_OBJ))
+$(KERN_BIN): $(O)/tests/%: tests/%.c $(filter-out $(O)/user/main.o,$(USER_OBJ))
 	$(call say,TEST)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS_ALL) -Itests $(CFLAGS_ALL) -MF $@.d -o $@ \
@@ -177,8 +183,8 @@ $(O)/bench/bench: tests/bench/bench.c $(filter-out $(O)/user/main.o,$(USER_OBJ))
 
 # The target itself is not watched: its mutator would be for half of the time. What
 # fuzz_classify tries is all in headers.
-$(O)/tests/fuzz/fuzz_classify: private FUZZ_WATCH = -fsanitize=fuzzer-no-link
-$(O)/tests/fuzz/fuzz_%: tests/fuzz/fuzz_%.c $(O)/fuzz/libuser.a
+$(O)/tests/fuzz/include/fuzz_classify: private FUZZ_WATCH = -fsanitize=fuzzer-no-link
+$(FUZZ_BIN): $(O)/tests/%: tests/%.c $(O)/fuzz/libuser.a
 	$(call say,FUZZ)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) $(CPPFLAGS_ALL) -Itests $(CFLAGS_ALL) $(SANITIZE) $(FUZZ_WATCH) \
@@ -189,14 +195,14 @@ $(O)/tests/fuzz/fuzz_%: tests/fuzz/fuzz_%.c $(O)/fuzz/libuser.a
 $(O)/tests/fuzz/seeds: tests/fuzz/seeds.c $(O)/fuzz/libuser.a
 	$(call say,CLANG)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CLANG) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(SANITIZE) -MF $@.d -o $@ $< \
+	$(Q)$(CLANG) $(CPPFLAGS_ALL) -Itests $(CFLAGS_ALL) $(SANITIZE) -MF $@.d -o $@ $< \
 		-Wl,--wrap=q3_decode_message,--wrap=huffman_adaptive_decode \
 		$(O)/fuzz/libuser.a $(LDLIBS_ALL)
 
 $(O)/tests/fuzz/dict: tests/fuzz/dict.c
 	$(call say,CC)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MF $@.d -o $@ $<
+	$(Q)$(CC) $(CPPFLAGS_ALL) -Itests $(CFLAGS_ALL) -MF $@.d -o $@ $<
 
 $(O)/tests/fuzz/wire.dict: $(O)/tests/fuzz/dict
 	$(Q)$< > $@
@@ -230,7 +236,11 @@ test: deps-test
 
 check: lab $(UNIT_BIN) $(KERN_BIN)
 	$(Q)BUILD=$(O) tests/run.sh $(UNIT_BIN) $(KERN_BIN) \
-		$(sort $(wildcard tests/test_*.sh tests/net_*.sh))
+		$(call tests_named,test_%,.sh) $(call tests_named,net_%,.sh)
+
+# What is worth its time after every change: no namespaces, no real servers.
+quick: all $(UNIT_BIN) $(KERN_BIN)
+	$(Q)BUILD=$(O) tests/run.sh $(UNIT_BIN) $(KERN_BIN) $(call tests_named,test_%,.sh)
 
 # The same binaries for every kernel. KERNEL= and VM= choose, see vmtests/run.sh.
 vmtest: deps-vm
@@ -248,11 +258,9 @@ install: all
 	test -e $(DESTDIR)$(SYSCONFDIR)/$(PROG).conf || $(INSTALL) -m 644 \
 		docs/$(PROG).conf $(DESTDIR)$(SYSCONFDIR)/$(PROG).conf
 
-C_ALL		= $(sort $(wildcard $(addsuffix /*.[ch],include bpf user tests tests/lab \
-		  tests/fuzz tests/bench vmtests)))
+C_ALL		= $(foreach under,include bpf user tests vmtests,$(call deep,$(under),.[ch]))
 C_LINT		= $(filter-out %.bpf.c,$(filter %.c,$(C_ALL)))
-SH_ALL		= $(sort .ci/run $(wildcard $(addsuffix /*.sh,tests tests/lab tests/fuzz \
-		  tests/bench vmtests)))
+SH_ALL		= .ci/run $(call deep,tests,.sh) $(call deep,vmtests,.sh)
 
 format-check:
 	$(Q)clang-format --dry-run -Werror $(C_ALL)
@@ -288,7 +296,7 @@ bench: deps-bench
 clean:
 	rm -rf $(O)
 
-.PHONY: all bench fuzz lab deps deps-test deps-lint deps-bench deps-vm run test check install \
+.PHONY: all bench fuzz lab quick deps deps-test deps-lint deps-bench deps-vm run test check install \
 	format-check lint clean
 .DELETE_ON_ERROR:
 .SECONDARY:

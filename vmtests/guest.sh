@@ -25,7 +25,7 @@ short)
 shield)
 	mapfile -t kern <<<"$(find "$BUILD/tests" -name 'kern_*' -type f -perm -1 | sort)"
 	exec tests/run.sh "${kern[@]}" vmtests/vm_load.sh vmtests/vm_attach.sh \
-		vmtests/vm_virtio.sh vmtests/vm_flood.sh tests/net_lifetime.sh
+		vmtests/vm_virtio.sh vmtests/vm_flood.sh tests/net/net_lifetime.sh
 	;;
 *)
 	echo "not ok guest.sh: KERNELS expects '$expect', not shield, short or message"

@@ -16,10 +16,10 @@
 #include <bpf/libbpf.h>
 
 #include "bench/bench.skel.h"
-#include "config.h"
+#include "config/config.h"
 #include "players.h"
 #include "rows.h"
-#include "shield.h"
+#include "shield/shield.h"
 #include "shield.skel.h"
 
 static struct bench_bpf *bench;

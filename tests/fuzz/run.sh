@@ -47,7 +47,8 @@ run()
 {
 	local name=${1##*/fuzz_} log=$1.log dict=$dir/wire.dict start seconds inputs found
 
-	[ -e "tests/fuzz/fuzz_$name.dict" ] && dict=tests/fuzz/fuzz_$name.dict
+	set -- "$1" tests/fuzz/*/"fuzz_$name.dict"
+	[ ! -e "$2" ] || dict=$2
 	mkdir -p "$1.corpus" "$dir/seed/$name"
 	start=$EPOCHREALTIME
 	"$1" "$limit" -max_len="${FUZZ_LEN:-1024}" -dict="$dict" -timeout=10 \

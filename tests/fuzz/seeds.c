@@ -10,12 +10,12 @@
 #include <pcap/pcap.h>
 #include <sys/stat.h>
 
-#include "capture.h"
-#include "decode.h"
-#include "demo.h"
-#include "input.h"
-#include "pcapng.h"
-#include "seeds_q3.h"
+#include "capture/capture.h"
+#include "decode/decode.h"
+#include "capture/demo.h"
+#include "lib/input.h"
+#include "lib/pcapng.h"
+#include "fuzz/q3/seeds_q3.h"
 
 /* --- captures ---------------------------------------------------------------------- */
 

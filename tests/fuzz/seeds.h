@@ -5,7 +5,7 @@
 #ifndef SEEDS_H
 #define SEEDS_H
 
-#include "fuzz.h"
+#include "fuzz/fuzz.h"
 
 #define SEED_MAX   500 /* bytes; small inputs are fast ones */
 #define SEEDS_ALL  48 /* of one kind from one file: these, then one of SEEDS_STEP */

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Demo containers: told apart by content, framed, and cut at every byte.
+ */
+#include <errno.h>
+
+#include "decode/decode_support.h"
+#include "capture/demo.h"
+
+#define ANGLES	    "\0\0\0\0\0\0\x80\x3f\0\0\0\0"
+#define SERVERDATA2 "\x0c\x22\0\0\0"
+
+/* clang-format off */
+static const struct {
+	const char *name;
+	const uint8_t *bytes;
+	size_t n;
+	size_t blocks;
+	enum demo_format format;
+	int end;
+} rows[] = {
+	{ "dem", BYTES("-1\n" "\2\0\0\0" ANGLES "\1\1" "\1\0\0\0" ANGLES "\2"), 2, DEMO_DEM, 0 },
+	{ "dem from a DarkPlaces server", BYTES("4\n" "\2\0\0\x80" ANGLES "\1\1"), 1, DEMO_DEM, 0 },
+	{ "dem, broken off", BYTES("-1\n" "\2\0\0\0" ANGLES "\1\1" "\4\0\0\0" ANGLES "\1\1"), 1, DEMO_DEM, -EBADMSG },
+	{ "qwd", BYTES("\0\0\x80\x3f\1\x0a\0\0\0\1\0\0\0\1\0\0\0\1\1" "\0\0\x80\x3f\2\1\0\0\0\1\0\0\0"), 2, DEMO_QWD, 0 },
+	{ "mvd", BYTES("\0\6\x06\0\0\0\x0b\x1c\0\0\0\0" "\x0d\3\0\0\0\0\3\0\0\0\1\1\1" "\5\2\1\0\0\0\1\0\0\0" "\1\6\0\0\0\0"), 4, DEMO_MVD, 0 },
+	{ "mvd, bad type", BYTES("\0\6\x06\0\0\0\x0b\x1c\0\0\0\0\1\6\0\0\0\0\1\6\0\0\0\0\1\6\0\0\0\0\0\7"), 4, DEMO_MVD, -EBADMSG },
+	{ "dm2", BYTES("\5\0\0\0" SERVERDATA2 "\1\0\0\0\6\xff\xff\xff\xff"), 2, DEMO_DM2, 0 },
+	{ "dm2 without its end", BYTES("\5\0\0\0" SERVERDATA2 "\1\0\0\0\6"), 2, DEMO_DM2, 0 },
+	{ "mvd2", BYTES("MVD2\2\0\1\1\1\0\1\0\0"), 2, DEMO_MVD2, 0 },
+	{ "text", BYTES("hello, world\n"), 0, DEMO_NONE, 0 },
+	{ "digits", BYTES("12\nabc"), 0, DEMO_NONE, 0 },
+	{ "zeros", BYTES("\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"), 0, DEMO_NONE, 0 },
+};
+/* clang-format on */
+
+static size_t walk(const uint8_t *bytes, size_t n, enum demo_format format, int *end)
+{
+	FILE *file = fmemopen((void *)bytes, n, "rb");
+	struct demo *demo;
+	struct demo_block block;
+	size_t blocks = 0;
+
+	assert_non_null(file);
+	demo = demo_open(file, format);
+	assert_non_null(demo);
+	while ((*end = demo_next(demo, &block)) == 1) {
+		assert_int_equal(block.frame, ++blocks);
+		assert_non_null(block.kind);
+		assert_true(block.n <= DEMO_BLOCK_MAX);
+		assert_int_not_equal(block.direction, DIRECTION_UNKNOWN);
+	}
+	assert_int_equal(demo_blocks(demo), blocks);
+	/* The end stays the end. */
+	assert_int_equal(demo_next(demo, &block), *end);
+	if (*end)
+		assert_string_not_equal(demo_error(demo), "no error");
+	demo_close(demo);
+	return blocks;
+}
+
+static void containers(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		int end = 0;
+
+		print_message("%s\n", rows[i].name);
+		assert_int_equal(demo_recognise(rows[i].bytes, rows[i].n),
+				 rows[i].format);
+		if (rows[i].format == DEMO_NONE)
+			continue;
+		assert_int_equal(walk(rows[i].bytes, rows[i].n, rows[i].format, &end),
+				 rows[i].blocks);
+		assert_int_equal(end, rows[i].end);
+	}
+}
+
+static void containers_cut(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		for (size_t n = 1; n < rows[i].n; n++) {
+			uint8_t *copy = malloc(n);
+			int end;
+
+			assert_non_null(copy);
+			memcpy(copy, rows[i].bytes, n);
+			demo_recognise(copy, n);
+			if (rows[i].format != DEMO_NONE)
+				assert_true(walk(copy, n, rows[i].format, &end) <=
+					    rows[i].blocks);
+			free(copy);
+		}
+}
+
+static void lengths_bounded(void **state)
+{
+	static const uint8_t huge[] = "\5\0\0\0" SERVERDATA2 "\xff\xff\xff\x7f\6";
+	int end;
+
+	(void)state;
+	assert_int_equal(walk(huge, sizeof(huge) - 1, DEMO_DM2, &end), 1);
+	assert_int_equal(end, -EBADMSG);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(containers),
+		cmocka_unit_test(containers_cut),
+		cmocka_unit_test(lengths_bounded),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

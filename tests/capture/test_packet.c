@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * From frames to datagrams: link layers, tags, options, extension headers, lengths that
+ * lie; each frame whole and cut at every byte, in an exact heap copy.
+ */
+#include <pcap/dlt.h>
+
+#include "decode/decode_support.h"
+#include "capture/packet.h"
+
+#define MAC		 "\1\2\3\4\5\6\1\2\3\4\5\7"
+#define V4_HEAD(total)	 "\x45\0\0" total "\0\1\0\0\x40\x11\0\0\x0a\0\0\1\x0a\0\0\2"
+#define UDP(length)	 "\x13\x88\x17\x70\0" length "\0\0"
+#define V4		 V4_HEAD("\x20") UDP("\x0c") "abcd"
+#define A6		 "\xfd\0\0\0\0\0\0\0\0\0\0\0\0\0\0\1"
+#define B6		 "\xfd\0\0\0\0\0\0\0\0\0\0\0\0\0\0\2"
+#define V6(next, length) "\x60\0\0\0\0" length next "\x40" A6 B6
+#define OPTIONS(next)	 next "\0\1\4\0\0\0\0"
+
+struct row {
+	const char *name;
+	const uint8_t *frame;
+	size_t n;
+	size_t payload; /* bytes */
+	int link;
+	bool found;
+	enum record_status damage;
+};
+
+/* clang-format off */
+static const struct row rows[] = {
+	{ "ethernet, v4", BYTES(MAC "\x08\0" V4), 4, DLT_EN10MB, true, RECORD_DECODED },
+	{ "padding is not payload", BYTES(MAC "\x08\0" V4 "\0\0\0\0\0\0"), 4, DLT_EN10MB, true, RECORD_DECODED },
+	{ "one tag", BYTES(MAC "\x81\0\0\5\x08\0" V4), 4, DLT_EN10MB, true, RECORD_DECODED },
+	{ "two tags", BYTES(MAC "\x88\xa8\0\5\x81\0\0\6\x08\0" V4), 4, DLT_EN10MB, true, RECORD_DECODED },
+	{ "three tags", BYTES(MAC "\x88\xa8\0\5\x81\0\0\6\x81\0\0\7\x08\0" V4), 0, DLT_EN10MB, false, RECORD_DECODED },
+	{ "arp", BYTES(MAC "\x08\6" V4), 0, DLT_EN10MB, false, RECORD_DECODED },
+	{ "pppoe", BYTES(MAC "\x88\x64\x11\0\0\1\0\x22\0\x21" V4), 4, DLT_EN10MB, true, RECORD_DECODED },
+	{ "cooked", BYTES("\0\0\0\1\0\6\1\2\3\4\5\6\0\0\x08\0" V4), 4, DLT_LINUX_SLL, true, RECORD_DECODED },
+	{ "cooked 2", BYTES("\x08\0\0\0\0\0\0\1\0\1\0\6\1\2\3\4\5\6\0\0" V4), 4, DLT_LINUX_SLL2, true, RECORD_DECODED },
+	{ "raw v4", BYTES(V4), 4, DLT_RAW, true, RECORD_DECODED },
+	{ "raw v6", BYTES(V6("\x11", "\x0c") UDP("\x0c") "abcd"), 4, DLT_RAW, true, RECORD_DECODED },
+	{ "null", BYTES("\2\0\0\0" V4), 4, DLT_NULL, true, RECORD_DECODED },
+	{ "loop", BYTES("\0\0\0\2" V4), 4, DLT_LOOP, true, RECORD_DECODED },
+	{ "ppp", BYTES("\xff\x03\0\x21" V4), 4, DLT_PPP, true, RECORD_DECODED },
+	{ "ppp, short", BYTES("\0\x21" V4), 4, DLT_PPP, true, RECORD_DECODED },
+	{ "hdlc", BYTES("\x0f\0\x08\0" V4), 4, DLT_C_HDLC, true, RECORD_DECODED },
+	{ "nflog", BYTES("\2\0\0\0\5\0\1\0x\0\0\0\x24\0\x09\0" V4), 4, DLT_NFLOG, true, RECORD_DECODED },
+	{ "options", BYTES("\x46\0\0\x24\0\1\0\0\x40\x11\0\0\x0a\0\0\1\x0a\0\0\2\1\1\1\1" UDP("\x0c") "abcd"), 4, DLT_RAW, true, RECORD_DECODED },
+	{ "header below its minimum", BYTES("\x44\0\0\x20\0\1\0\0\x40\x11\0\0\x0a\0\0\1\x0a\0\0\2" UDP("\x0c") "abcd"), 0, DLT_RAW, false, RECORD_DECODED },
+	{ "tcp", BYTES("\x45\0\0\x20\0\1\0\0\x40\x06\0\0\x0a\0\0\1\x0a\0\0\2" UDP("\x0c") "abcd"), 0, DLT_RAW, false, RECORD_DECODED },
+	{ "udp length 7", BYTES(V4_HEAD("\x20") UDP("\x07") "abcd"), 0, DLT_RAW, true, RECORD_MALFORMED },
+	{ "udp length beyond ip", BYTES(V4_HEAD("\x20") UDP("\x0d") "abcde"), 4, DLT_RAW, true, RECORD_MALFORMED },
+	{ "udp length below ip", BYTES(V4_HEAD("\x20") UDP("\x0b") "abcd"), 3, DLT_RAW, true, RECORD_DECODED },
+	{ "cut by the capture", BYTES(V4_HEAD("\x20") UDP("\x0c") "ab"), 2, DLT_RAW, true, RECORD_PARTIAL },
+	{ "v6, two extensions", BYTES(V6("\0", "\x1c") OPTIONS("\x3c") OPTIONS("\x11") UDP("\x0c") "abcd"), 4, DLT_RAW, true, RECORD_DECODED },
+	{ "v6, no next header", BYTES(V6("\x3b", "\0")), 0, DLT_RAW, false, RECORD_DECODED },
+	{ "v6, extension beyond", BYTES(V6("\0", "\x04") OPTIONS("\x11") UDP("\x0c") "abcd"), 0, DLT_RAW, false, RECORD_DECODED },
+	{ "v5", BYTES("\x55\0\0\x20"), 0, DLT_RAW, false, RECORD_DECODED },
+};
+/* clang-format on */
+
+static bool look(int link, const uint8_t *frame, size_t n, struct datagram *dg)
+{
+	struct packet packet;
+
+	return packet_parse(link, frame, n, &packet) && packet_udp(&packet, dg);
+}
+
+static void frames(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		const struct row *row = &rows[i];
+		struct datagram dg = { .frame = 0 };
+
+		print_message("%s\n", row->name);
+		assert_true(packet_link_known(row->link));
+		assert_int_equal(look(row->link, row->frame, row->n, &dg), row->found);
+		if (!row->found)
+			continue;
+		assert_int_equal(dg.n, row->payload);
+		assert_int_equal(dg.damage, row->damage);
+		assert_int_equal(dg.reason != NULL, row->damage != RECORD_DECODED);
+		assert_int_equal(dg.source.port, 5000);
+		assert_int_equal(dg.destination.port, 6000);
+		assert_memory_equal(dg.payload, "abcd", dg.n < 4 ? dg.n : 4);
+	}
+}
+
+static void frames_cut(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		for (size_t n = 0; n < rows[i].n; n++) {
+			uint8_t *copy = malloc(n ? n : 1);
+			struct datagram dg = { .frame = 0 };
+
+			assert_non_null(copy);
+			memcpy(copy, rows[i].frame, n);
+			if (look(rows[i].link, copy, n, &dg)) {
+				assert_true(dg.payload + dg.n <= copy + n);
+				assert_true(dg.n <= dg.length);
+			}
+			free(copy);
+		}
+}
+
+/* A chain of extension headers without end is given up, not followed. */
+static void chain_bounded(void **state)
+{
+	uint8_t frame[40 + 8 * 40] = {
+		0x60, [4] = 8 * 40 >> 8, [5] = 8 * 40 & 255, [6] = 60
+	};
+	struct packet packet;
+
+	(void)state;
+	for (size_t at = 40; at < sizeof(frame); at += 8)
+		frame[at] = 60;
+	assert_true(packet_parse(DLT_RAW, frame, sizeof(frame), &packet));
+	assert_int_not_equal(packet.protocol, 17);
+}
+
+static void links_unknown(void **state)
+{
+	(void)state;
+	assert_false(packet_link_known(DLT_IEEE802_11));
+	assert_false(packet_link_known(-1));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(frames),
+		cmocka_unit_test(frames_cut),
+		cmocka_unit_test(chain_bounded),
+		cmocka_unit_test(links_unknown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

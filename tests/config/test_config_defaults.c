@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * test_config_defaults.c - what a service gets that its section does not say: tables held
+ * to the arguments in docs/OPERATING.md.
+ */
+#include "config/config_support.h"
+#include "lib/rate_text.h"
+
+static double per_second(const struct limit *l)
+{
+	return 1e9 / (double)l->cost_ns;
+}
+
+static double burst(const struct limit *l)
+{
+	return (double)l->burst_ns / (double)l->cost_ns;
+}
+
+static void defaults_of(enum wire_family family, struct service *ret)
+{
+	memset(ret, 0, sizeof(*ret));
+	config_service_defaults(family, ret);
+}
+
+static void defaults_unknown_is_strictest(void **state)
+{
+	struct service s;
+
+	(void)state;
+	for (int f = 0; f < FAMILY_COUNT; f++) {
+		const struct budget *u = &s.budget[CLASS_UNKNOWN];
+
+		defaults_of((enum wire_family)f, &s);
+		for (int c = 0; c < CLASS_BUDGETS; c++) {
+			const struct budget *b = &s.budget[c];
+
+			assert_false(rate_looser(&u->source, &b->source));
+			assert_false(rate_looser(&u->prefix, &b->prefix));
+			assert_false(rate_looser(&u->global, &b->global));
+			/* A source may use all of its budget, a prefix too. */
+			assert_false(rate_looser(&b->source, &b->prefix));
+			assert_true(per_second(&b->prefix) <= per_second(&b->global));
+			assert_true(burst(&b->source) >= 2);
+		}
+	}
+}
+
+/* At most this many in any @seconds: burst, and the rate meanwhile. */
+static double within(const struct limit *l, double seconds)
+{
+	return burst(l) + per_second(l) * seconds;
+}
+
+static void defaults_fit_the_engines(void **state)
+{
+	const struct budget *query, *challenge, *netchan;
+	struct service s;
+
+	(void)state;
+	/* ioquake3: getstatus, getinfo and getchallenge share 10, and 10 a second. */
+	defaults_of(FAMILY_QUAKE3, &s);
+	query = &s.budget[CLASS_QUERY];
+	challenge = &s.budget[CLASS_CHALLENGE];
+	assert_true(burst(&query->global) + burst(&challenge->global) < 10);
+	assert_true(per_second(&query->global) + per_second(&challenge->global) < 10);
+	/* and an address has 10, and 1 a second: some are left for getchallenge. */
+	assert_true(within(&query->source, 30) <=
+		    within(&(struct limit){ 1000000000, 5000000000 }, 30));
+	/* Four people in four networks ask once a second, beside a spoofed victim. */
+	assert_true(per_second(&query->global) > 5);
+
+	/* Q2PRO: status 15 a second, 5 at once. */
+	defaults_of(FAMILY_QUAKE2, &s);
+	query = &s.budget[CLASS_QUERY];
+	assert_true(per_second(&query->global) < 15);
+	assert_true(burst(&query->global) <= 5);
+
+	/* FTE: 15 within 30 seconds ban an address for a day; 20 a second for all. */
+	defaults_of(FAMILY_QUAKEWORLD, &s);
+	assert_true(within(&s.budget[CLASS_QUERY].source, 30) < 15);
+	assert_true(within(&s.budget[CLASS_RCON].source, 30) < 15);
+	assert_true(within(&s.budget[CLASS_QUERY].global, 1) <= 20);
+
+	/* DarkPlaces: 128 challenges; one must survive a client's repeat, 3 seconds. */
+	defaults_of(FAMILY_NETQUAKE, &s);
+	assert_true(within(&s.budget[CLASS_CHALLENGE].global, 3) < 128);
+
+	/*
+	 * Until the server has sent something to a player, the player is a stranger: two
+	 * behind one address for 300 ms, 64 in all for 100 ms, 125 packets a second each.
+	 */
+	for (int f = 0; f < FAMILY_COUNT; f++) {
+		defaults_of((enum wire_family)f, &s);
+		netchan = &s.budget[CLASS_NETCHAN];
+		assert_true(within(&netchan->source, 0.3) >= 2 * 125 * 0.3);
+		assert_true(within(&netchan->global, 0.1) >= 64 * 125 * 0.1);
+	}
+}
+
+static void looser_unknown_is_warned_of(void **state)
+{
+	char said[1024];
+
+	(void)state;
+	assert_int_equal(load(SERVICE("unknown { global = \"2/s burst 3\" }"), &config,
+			      said, sizeof(said)),
+			 0);
+	assert_string_equal(said, "t.conf:5: warning: service 'ffa' lets more unknown "
+				  "requests through than 'rcon' (global): odd spellings "
+				  "evade that budget\n");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(defaults_unknown_is_strictest),
+		cmocka_unit_test(defaults_fit_the_engines),
+		cmocka_unit_test(looser_unknown_is_warned_of),
+	};
+
+	return cmocka_run_group_tests(tests, enter, leave);
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * test_config_live.c - sections sample, follow and output: what they mean, what they
+ * leave alone when they are not there, and the line of every complaint.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "config/config.h"
+#include "stderr.h"
+
+#define FILE_NAME "t.conf"
+#define COUNT(a)  (sizeof(a) / sizeof(*(a)))
+#define FFA	  "service \"ffa\" { protocol = quake3 port = 27960 }\n"
+
+static struct config config, again;
+
+static int load(const char *text, struct config *ret, char *said, size_t size)
+{
+	FILE *file = fopen(FILE_NAME, "we");
+	int err;
+
+	assert_non_null(file);
+	assert_int_equal(fwrite(text, 1, strlen(text), file), strlen(text));
+	assert_int_equal(fclose(file), 0);
+	stderr_catch();
+	err = config_load(FILE_NAME, ret);
+	stderr_release(said, size);
+	return err;
+}
+
+static void load_good(const char *text)
+{
+	char said[1024];
+	int err = load(text, &config, said, sizeof(said));
+
+	assert_string_equal(said, "");
+	assert_int_equal(err, 0);
+}
+
+static void absent_means_nothing_is_seen(void **state)
+{
+	(void)state;
+	load_good(FFA);
+	assert_int_equal(config.sample_every, 0);
+	assert_int_equal(config.follow_first, 0);
+	assert_int_equal(config.follow_every, 0);
+	assert_int_equal(config.follow_count, 0);
+	assert_string_equal(config.output_json, "");
+	assert_string_equal(config.output_pcapng, "");
+	assert_int_equal(config.output_cpu, OUTPUT_CPU);
+}
+
+static void empty_section_samples(void **state)
+{
+	(void)state;
+	load_good(FFA "sample { }\n");
+	assert_int_equal(config.sample_every, SAMPLE_EVERY);
+	assert_int_equal(config.sample_rate, SAMPLE_RATE);
+}
+
+static const char everything[] =
+	FFA "sample { every = 64; rate = 500 }\n"
+	    "follow { first = 8 one_in = 16 addresses = {192.0.2.7, 2001:db8::/32}\n"
+	    "rate = 900 }\n"
+	    "output { json = \"unix:/run/quakeshield/live.sock\"\n"
+	    "pcapng = '|/run/quakeshield/live.pcapng' cpu = 35 }\n";
+
+static void everything_at_once(void **state)
+{
+	char text[CIDR_TEXT];
+
+	(void)state;
+	load_good(everything);
+	assert_int_equal(config.sample_every, 64);
+	assert_int_equal(config.sample_rate, 500);
+	assert_int_equal(config.follow_first, 8);
+	assert_int_equal(config.follow_every, 16);
+	assert_int_equal(config.follow_rate, 900);
+	assert_int_equal(config.follow_count, 2);
+	cidr_format(&config.follow[1], text);
+	assert_string_equal(text, "2001:db8::/32");
+	assert_string_equal(config.output_json, "unix:/run/quakeshield/live.sock");
+	assert_string_equal(config.output_pcapng, "|/run/quakeshield/live.pcapng");
+	assert_int_equal(config.output_cpu, 35);
+}
+
+static void printed_and_read_alike(void **state)
+{
+	FILE *file;
+
+	(void)state;
+	load_good(everything);
+	file = fopen(FILE_NAME, "we");
+	assert_non_null(file);
+	config_print(&config, file);
+	assert_int_equal(fclose(file), 0);
+	assert_int_equal(config_load(FILE_NAME, &again), 0);
+	assert_memory_equal(&again, &config, sizeof(again));
+}
+
+static const struct {
+	const char *text;
+	const char *said;
+} bad[] = {
+	{ FFA "sample { every = 1000 }",
+	  "t.conf:2: every '1000' is not 0 or a power of two up to 16777216\n" },
+	{ FFA "sample { every = 33554432 }",
+	  "t.conf:2: every '33554432' is not 0 or a power of two up to 16777216\n" },
+	{ FFA "sample {\nevery = one }",
+	  "t.conf:3: every 'one' is not 0 or a power of two up to 16777216\n" },
+	{ FFA "sample { rate = 0 }",
+	  "t.conf:2: rate '0' is not a number from 1 to 1000000\n" },
+	{ FFA "sample { }\nsample { }", "t.conf:3: section 'sample' is given twice\n" },
+	{ FFA "follow { first = 65537 }",
+	  "t.conf:2: first '65537' is not a number from 0 to 65536\n" },
+	{ FFA "follow { one_in = 3 }",
+	  "t.conf:2: one_in '3' is not 0 or a power of two up to 16777216\n" },
+	{ FFA "follow { addresses = {::1,\nhome} }",
+	  "t.conf:3: addresses 'home' is not an address or network like 203.0.113.0/24 "
+	  "or 2001:db8::/32\n" },
+	{ FFA "follow { }\nfollow { }", "t.conf:3: section 'follow' is given twice\n" },
+	{ FFA "output { json = 'live.jsonl' }",
+	  "t.conf:2: json 'live.jsonl' is not /path, |/path or unix:/path\n" },
+	{ FFA "output { json = 'unix:live.sock' }",
+	  "t.conf:2: json 'unix:live.sock' is not /path, |/path or unix:/path\n" },
+	{ FFA "output { pcapng = '' }",
+	  "t.conf:2: pcapng '' is not /path, |/path or unix:/path\n" },
+	{ FFA "output { pcapng = "
+	      "'/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+	      "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa' }",
+	  "t.conf:2: pcapng "
+	  "'/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+	  "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa' is longer than 107 "
+	  "octets\n" },
+	{ FFA "output { cpu = 101 }",
+	  "t.conf:2: cpu '101' is not a number from 1 to 100\n" },
+	{ FFA "output { cpu = 5 }\noutput { }",
+	  "t.conf:3: section 'output' is given twice\n" },
+};
+
+static void bad_files(void **state)
+{
+	char said[1024];
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(bad); i++) {
+		assert_int_equal(load(bad[i].text, &again, said, sizeof(said)), -EINVAL);
+		assert_string_equal(said, bad[i].said);
+	}
+}
+
+static char directory[] = "/tmp/test_config_live.XXXXXX";
+
+static int enter(void **state)
+{
+	(void)state;
+	return mkdtemp(directory) && !chdir(directory) ? 0 : -1;
+}
+
+static int leave(void **state)
+{
+	(void)state;
+	unlink(FILE_NAME);
+	return chdir("/") || rmdir(directory);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(absent_means_nothing_is_seen),
+		cmocka_unit_test(empty_section_samples),
+		cmocka_unit_test(everything_at_once),
+		cmocka_unit_test(printed_and_read_alike),
+		cmocka_unit_test(bad_files),
+	};
+
+	return cmocka_run_group_tests(tests, enter, leave);
+}

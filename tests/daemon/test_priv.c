@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * test_priv.c - what a confined daemon can do, and what it cannot any more. Each row is
+ * tried in a process of its own, first free and then confined: that a call fails must be
+ * the filter's doing.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "daemon/priv.h"
+
+/* Each returns 0, or the errno. */
+
+static int try_exec(void)
+{
+	static char *const argv[] = { (char *)"true", NULL };
+
+	execv("/bin/true", argv);
+	return errno;
+}
+
+static int try_fork(void)
+{
+	pid_t pid = fork();
+
+	if (!pid)
+		_exit(0);
+	return pid < 0 ? errno : waitpid(pid, NULL, 0) < 0 ? errno : 0;
+}
+
+static int try_trace(void)
+{
+	return ptrace(PTRACE_TRACEME, 0, NULL, NULL) ? errno : 0;
+}
+
+static int try_kill(void)
+{
+	return kill(getpid(), 0) ? errno : 0;
+}
+
+static int try_user(void)
+{
+	return setresuid(geteuid(), geteuid(), geteuid()) ? errno : 0;
+}
+
+static int try_socket(int family, int type)
+{
+	int fd = socket(family, type, 0);
+
+	if (fd < 0)
+		return errno;
+	close(fd);
+	return 0;
+}
+
+static int try_packet(void)
+{
+	return try_socket(AF_PACKET, SOCK_RAW);
+}
+
+static int try_unix(void)
+{
+	return try_socket(AF_UNIX, SOCK_STREAM);
+}
+
+static int try_inet(void)
+{
+	return try_socket(AF_INET, SOCK_STREAM);
+}
+
+static int try_netlink(void)
+{
+	return try_socket(AF_NETLINK, SOCK_RAW);
+}
+
+static int try_map(int protection)
+{
+	void *at = mmap(NULL, 4096, protection, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return at == MAP_FAILED ? errno : munmap(at, 4096) ? errno : 0;
+}
+
+static int try_code(void)
+{
+	return try_map(PROT_READ | PROT_EXEC);
+}
+
+static int try_memory(void)
+{
+	return try_map(PROT_READ | PROT_WRITE);
+}
+
+static int try_protect(void)
+{
+	static char page[8192] __attribute__((aligned(4096)));
+
+	return mprotect(page, 4096, PROT_READ | PROT_EXEC) ? errno : 0;
+}
+
+static int try_secret(void)
+{
+	long fd = syscall(SYS_memfd_secret, 0);
+
+	/* Not everywhere: but what is not there is refused, too. */
+	return fd < 0 ? (errno == ENOSYS ? 0 : errno) : close((int)fd);
+}
+
+static int try_file(void)
+{
+	char path[] = "/tmp/test_priv.XXXXXX", moved[sizeof(path) + 2];
+	int fd = mkstemp(path);
+	struct stat st;
+
+	if (fd < 0)
+		return errno;
+	snprintf(moved, sizeof(moved), "%s.2", path);
+	if (write(fd, "x", 1) != 1 || rename(path, moved) || stat(moved, &st) ||
+	    unlink(moved) || close(fd))
+		return errno;
+	return 0;
+}
+
+static int try_fifo(void)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/tmp/test_priv.fifo.%d", (int)getpid());
+	return mkfifo(path, 0600) || unlink(path) ? errno : 0;
+}
+
+static const struct {
+	const char *name;
+	int (*attempt)(void);
+	int confined; /* what it is then */
+} rows[] = {
+	{ "another program", try_exec, EPERM },
+	{ "another process", try_fork, EPERM },
+	{ "tracing", try_trace, EPERM },
+	{ "signals to others", try_kill, EPERM },
+	{ "another user", try_user, EPERM },
+	{ "sockets of other families", try_packet, EPERM },
+	{ "code made at run time", try_code, EPERM },
+	{ "code made of data", try_protect, EPERM },
+	{ "calls that it has no use for", try_secret, EPERM },
+	{ "Unix sockets", try_unix, 0 },
+	{ "internet sockets", try_inet, 0 },
+	{ "netlink", try_netlink, 0 },
+	{ "memory", try_memory, 0 },
+	{ "files", try_file, 0 },
+	{ "FIFOs", try_fifo, 0 },
+};
+
+/* The errno of the attempt; -1: it did not end well. */
+static int in_a_process(int (*attempt)(void), bool confined)
+{
+	int status;
+	pid_t pid = fork();
+
+	assert_true(pid >= 0);
+	if (!pid) {
+		if (confined && priv_confine())
+			_exit(255);
+		_exit(attempt());
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void only_what_it_takes(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		int free_result = in_a_process(rows[i].attempt, false);
+
+		print_message("%s\n", rows[i].name);
+		/* Not everything is everywhere, or allowed to everybody. */
+		if (free_result)
+			print_message("(which is refused here anyway: %s)\n",
+				      strerror(free_result));
+		else
+			assert_int_equal(in_a_process(rows[i].attempt, true),
+					 rows[i].confined);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(only_what_it_takes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,571 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Messages of Quake III: whole datagrams both ways, from an independent implementation
+ * whose bytes the engines confirmed; the same written again from their values; each cut
+ * at every length and with every bit flipped.
+ */
+#include "decode/q3/q3_support.h"
+
+#define SERVER_CHALLENGE 1234567890
+
+static const char client_a[] =
+	"11000000c8afc5a5b6716e9da8483696a05e53b4d667c79d8320a46f5734d77b1336796f1f";
+static const char client_b[] =
+	"0100000001006915a9aa866e358f27fce6606b6b4004031ab70c559cdba18eaf8b34392dab718913"
+	"a79262caf054f03cebf2";
+static const char client_c[] = "02000000ffff6955553502";
+static const char server_1[] =
+	"01000000aa48b6ca05b0aac40b0fbf8d455234c23f8b258b3202bfa52522ff3562d5d4b7bc5c368e"
+	"b334125dfdb394fb445d16e8c365927f7247afd1d5d7f0d2b3d3ae3eda16ac5e8350ce604a3df8";
+static const char server_2[] =
+	"02000000483522548e5d5a39a5d367fd30626763bad0197be7cbc9a9e9856543c7cca9a2be691d58"
+	"8d2723ddf51a653165aeb1dc52ddee30f4f556c4ebf7dcd14d7213cb78";
+static const char server_3[] = "0400000048f52f06f103b61d6b1e25c30d73e6893f";
+
+static const char plain_a[] =
+	"c5a5b6716e9da8483696a05e0302409b1b230dce64692201d73b6227581201";
+static const char plain_b[] =
+	"6915a9aa866e358f27fce6609898b3f7f0e944ffa66f28527d5c78c7cade58827ae05461913903a7"
+	"03cf1801";
+static const char plain_1[] =
+	"aa48b6cad6637917d8dc6c5e9681e711ec58f658e1d16c76f6f12ce6b10607646f8fe55d60e7c18e"
+	"2e604728978ec53b10b641aca1947c020604230160007ded09c57f8d50831db399ee2b";
+static const char plain_2[] =
+	"483522542d3c4261c8de44389434117f96a01aba5f3304046ae061b5117025721d080500e02a0018"
+	"514c132d49deb21dea25239d779052323d4b5001ee130b9315";
+static const char plain_3[] = "48f52f065464a84300150000af23969315";
+
+static struct record_tape tape;
+
+static int make_tape(void **state)
+{
+	(void)state;
+	return record_tape_create(&tape, 65536, 1 << 20);
+}
+
+static int drop_tape(void **state)
+{
+	(void)state;
+	record_tape_free(&tape);
+	return 0;
+}
+
+/* A connection accepted with this challenge. */
+static void begin(struct q3_session *s, int32_t challenge)
+{
+	memset(s, 0, sizeof(*s));
+	q3_session_on_challenge(s, challenge);
+	q3_session_on_accept(s, NULL);
+	assert_non_null(s->game);
+}
+
+static void give(struct q3_session *s, enum direction direction, const uint8_t *bytes,
+		 size_t n, struct record *r)
+{
+	uint8_t *copy = exact_copy(bytes, n);
+
+	record_reset(r, &tape);
+	q3_session_datagram(s, direction, copy, n, r);
+	assert_false(r->overflow);
+	free(copy);
+}
+
+static void give_hex(struct q3_session *s, enum direction direction, const char *hex,
+		     struct record *r)
+{
+	uint8_t bytes[256];
+
+	give(s, direction, bytes, from_hex(hex, bytes, sizeof(bytes)), r);
+}
+
+static void expect(const struct record *r, const char *kind)
+{
+	if (r->status != RECORD_DECODED)
+		fail_msg("%s: %s", r->kind, r->reason);
+	assert_string_equal(r->kind, kind);
+}
+
+static void begin_a(struct q3_session *s)
+{
+	const struct q3_text *text;
+
+	begin(s, SERVER_CHALLENGE);
+	q3_text_put(&s->game->server, 12, "cs 5 100%", 9, s->dialect);
+	text = q3_text_find(&s->game->server, 12);
+	assert_non_null(text);
+	assert_int_equal(text->hash, 63859);
+	q3_feed_put(s->game, 98765, -559038737);
+}
+
+static void begin_b(struct q3_session *s)
+{
+	begin(s, -5);
+	q3_feed_put(s->game, 10, 7);
+}
+
+static const char *const move_names[] = { "serverTime", "angles[0]",   "angles[1]",
+					  "angles[2]",	"forwardmove", "rightmove",
+					  "upmove",	"buttons",     "weapon" };
+
+static const struct record_item *
+expect_move(const struct record *r, const struct record_item *from, const int *values)
+{
+	for (size_t i = 0; i < Q3_COUNT(move_names); i++) {
+		from = find_item(r, from, move_names[i]);
+		assert_non_null(from);
+		assert_int_equal(from->i, values[i]);
+	}
+	return from;
+}
+
+static const int moves_a[3][9] = {
+	{ 50000, 1000, 63536, 0, 127, 0, 0, 1, 2 },
+	{ 50016, 1010, 63436, 0, 127, -127, 0, 1, 2 },
+	{ 50032, 1010, 63436, 0, 127, -127, 0, 1, 2 },
+};
+
+static void test_client_vectors(void **state)
+{
+	const struct record_item *at = NULL;
+	struct q3_session s;
+	struct record r;
+
+	(void)state;
+	begin_a(&s);
+	give_hex(&s, DIRECTION_C2S, client_a, &r);
+	expect(&r, "client-move");
+	assert_int_equal(find_int(&r, NULL, "sequence"), 17);
+	assert_int_equal(find_int(&r, NULL, "qport"), 45000);
+	assert_int_equal(find_int(&r, NULL, "serverId"), 98765);
+	assert_int_equal(find_int(&r, NULL, "messageAcknowledge"), 300);
+	assert_int_equal(find_int(&r, NULL, "reliableAcknowledge"), 12);
+	assert_non_null(find_op(&r, NULL, "move"));
+	for (int i = 0; i < 3; i++)
+		at = expect_move(&r, at, moves_a[i]);
+	assert_null(find_item(&r, at, "serverTime"));
+	q3_session_drop(&s);
+
+	begin_b(&s);
+	give_hex(&s, DIRECTION_C2S, client_b, &r);
+	expect(&r, "client-move");
+	at = find_op(&r, NULL, "clientCommand");
+	assert_int_equal(find_int(&r, at, "number"), 1);
+	at = find_item(&r, at, "text");
+	assert_true(item_is(&r, at, "say hello 100. ."));
+	at = find_op(&r, at, "clientCommand");
+	assert_int_equal(find_int(&r, at, "number"), 2);
+	assert_true(item_is(&r, find_item(&r, at, "text"), "cp 5"));
+	assert_non_null(find_op(&r, at, "moveNoDelta"));
+	expect_move(&r, at, moves_a[0]);
+	q3_session_drop(&s);
+
+	begin_b(&s);
+	give_hex(&s, DIRECTION_C2S, client_c, &r);
+	expect(&r, "client-idle");
+	assert_null(find_item(&r, NULL, "op"));
+	q3_session_drop(&s);
+}
+
+static void expect_s1(const struct record *r)
+{
+	const struct record_item *at = find_op(r, NULL, "gamestate");
+
+	expect(r, "gamestate");
+	assert_int_equal(find_int(r, NULL, "reliableAcknowledge"), 0);
+	assert_int_equal(find_int(r, at, "serverCommandNumber"), 3);
+	at = find_item(r, at, "index");
+	assert_int_equal(at->i, 0);
+	assert_true(item_is(r, at + 1, "\\sv_hostname\\t\\protocol\\68"));
+	at = find_item(r, at + 1, "index");
+	assert_int_equal(at->i, 1);
+	assert_true(item_is(r, at + 1, "\\sv_serverid\\98765"));
+	assert_int_equal(find_int(r, at, "number"), 64);
+	assert_int_equal(find_int(r, at, "pos.trBase[2]"), -4096000);
+	assert_int_equal(find_int(r, at, "eType"), 2);
+	assert_int_equal(find_int(r, at, "origin[0]"), -96000);
+	assert_int_equal(find_int(r, at, "origin[1]"), 12500);
+	assert_int_equal(find_int(r, at, "modelindex"), 7);
+	assert_int_equal(find_int(r, at, "clientNum"), 5);
+	assert_int_equal(find_int(r, at, "checksumFeed"), -559038737);
+}
+
+static void expect_s2(const struct record *r)
+{
+	const struct record_item *at = find_op(r, NULL, "serverCommand");
+
+	expect(r, "snapshot");
+	assert_int_equal(find_int(r, NULL, "reliableAcknowledge"), 2);
+	assert_int_equal(find_int(r, at, "number"), 4);
+	assert_true(item_is(r, find_item(r, at, "text"), "print \"hi\n\""));
+	at = find_op(r, at, "snapshot");
+	assert_int_equal(find_int(r, at, "serverTime"), 50000);
+	assert_int_equal(find_int(r, at, "deltaNum"), 0);
+	assert_int_equal(find_int(r, at, "snapFlags"), 4);
+	at = find_item(r, at, "areamask");
+	assert_int_equal(at->size, 1);
+	assert_int_equal((uint8_t)item_bytes(r, at)[0], 0xfe);
+	assert_int_equal(find_int(r, at, "commandTime"), 49990);
+	assert_int_equal(find_int(r, at, "origin[0]"), 128000);
+	assert_int_equal(find_int(r, at, "origin[1]"), -500);
+	assert_int_equal(find_int(r, at, "origin[2]"), 24125);
+	assert_int_equal(find_int(r, at, "weaponTime"), -100);
+	assert_int_equal(find_int(r, at, "viewheight"), 26);
+	assert_int_equal(find_int(r, at, "clientNum"), 5);
+	assert_int_equal(find_int(r, at, "weapon"), 2);
+	assert_int_equal(find_int(r, at, "stats[0]"), 125);
+	assert_int_equal(find_int(r, at, "stats[3]"), -1);
+	assert_int_equal(find_int(r, at, "persistant[0]"), 3);
+	assert_int_equal(find_int(r, at, "ammo[2]"), 100);
+	assert_int_equal(find_int(r, at, "powerups[1]"), 60000);
+	at = find_item(r, at, "number");
+	assert_int_equal(at->i, 64);
+	assert_int_equal(find_int(r, at, "pos.trTime"), 50000);
+	assert_int_equal(find_int(r, at, "event"), 513);
+	at = find_item(r, at + 1, "number");
+	assert_int_equal(at->i, 70);
+	assert_null(find_item(r, at + 1, "number"));
+}
+
+static void begin_server(struct q3_session *s)
+{
+	begin(s, SERVER_CHALLENGE);
+	q3_text_put(&s->game->client, 2, "say 50%", 7, s->dialect);
+}
+
+/* The states that the deltas build, not only what they name. */
+static void expect_states(struct q3_session *s)
+{
+	struct q3_snapshot *two = q3_snapshot_find(s->game, 2);
+	struct q3_snapshot *four = q3_snapshot_find(s->game, 4);
+	const uint32_t *entity;
+
+	assert_non_null(two);
+	assert_non_null(four);
+	assert_int_equal(two->count, 2);
+	assert_int_equal(two->entity[0].number, 64);
+	assert_int_equal(two->entity[1].number, 70);
+	assert_int_equal(four->count, 1);
+	assert_int_equal(four->entity[0].number, 64);
+	/* unchanged, so shared */
+	assert_int_equal(four->entity[0].state, two->entity[0].state);
+	entity = q3_state(s->game, four->entity[0].state);
+	assert_int_equal(entity[0], 50000); /* pos.trTime, from the snapshot */
+	assert_int_equal(entity[11], 2); /* eType, from the baseline */
+	assert_int_equal(four->player[0], 49990);
+	assert_int_equal(two->player[8], (uint32_t)-100);
+	assert_int_equal(four->player[8], 0);
+	assert_int_equal(four->player[28], (uint32_t)-16);
+	assert_int_equal(four->player[48], 125);
+}
+
+static void test_server_vectors(void **state)
+{
+	const struct record_item *at;
+	struct q3_session s;
+	struct record r;
+	size_t n;
+
+	(void)state;
+	begin_server(&s);
+	give_hex(&s, DIRECTION_S2C, server_1, &r);
+	expect_s1(&r);
+	assert_memory_equal(q3_configstring(s.game, 1, &n), "\\sv_serverid\\98765", 18);
+	assert_int_equal(n, 18);
+	assert_non_null(q3_feed_find(s.game, 98765));
+	give_hex(&s, DIRECTION_S2C, server_2, &r);
+	expect_s2(&r);
+	assert_string_equal(r.dialect, "quake3-68");
+	give_hex(&s, DIRECTION_S2C, server_3, &r);
+	expect(&r, "snapshot");
+	at = find_op(&r, NULL, "snapshot");
+	assert_int_equal(find_int(&r, at, "serverTime"), 50100);
+	assert_int_equal(find_int(&r, at, "deltaNum"), 2);
+	assert_int_equal(find_int(&r, at, "weaponTime"), 0);
+	assert_int_equal(find_int(&r, at, "viewheight"), -16);
+	at = find_item(&r, at, "number");
+	assert_int_equal(at->i, 70);
+	assert_string_equal(at[1].key, "removed");
+	expect_states(&s);
+	q3_session_drop(&s);
+}
+
+/* A snapshot whose base the tap has not seen: all that it says, and that it is partial.
+ */
+static void test_missing_base(void **state)
+{
+	struct q3_session s;
+	struct record r;
+
+	(void)state;
+	begin_server(&s);
+	give_hex(&s, DIRECTION_S2C, server_1, &r);
+	give_hex(&s, DIRECTION_S2C, server_3, &r);
+	assert_int_equal(r.status, RECORD_PARTIAL);
+	assert_string_equal(r.reason, "delta from a snapshot that was not seen");
+	assert_int_equal(find_int(&r, NULL, "serverTime"), 50100);
+	q3_session_drop(&s);
+}
+
+/* --- written again from the values ------------------------------------------------- */
+
+static void expect_written(struct writer *w, const char *hex)
+{
+	uint8_t bytes[256];
+	size_t n = from_hex(hex, bytes, sizeof(bytes));
+
+	assert_int_equal(written(w), n);
+	assert_memory_equal(w->bytes, bytes, n);
+}
+
+static void put_move(struct writer *w, const int *from, const int *to, uint32_t key)
+{
+	static const int bits[] = { 0, 16, 16, 16, 8, 8, 8, 16, 8 };
+	uint32_t step = (uint32_t)(to[0] - from[0]);
+	bool changed = memcmp(from + 1, to + 1, 8 * sizeof(*to)) != 0;
+
+	put_bit(w, step < 256);
+	put(w, step < 256 ? step : (uint32_t)to[0], step < 256 ? 8 : 32);
+	put_bit(w, changed);
+	for (int i = 1; changed && i < 9; i++) {
+		put_bit(w, from[i] != to[i]);
+		if (from[i] != to[i])
+			put(w, (uint32_t)to[i] ^ key ^ (uint32_t)to[0], bits[i]);
+	}
+}
+
+static void put_longs(struct writer *w, int32_t a, int32_t b, int32_t c)
+{
+	put(w, (uint32_t)a, 32);
+	put(w, (uint32_t)b, 32);
+	put(w, (uint32_t)c, 32);
+}
+
+static void put_command(struct writer *w, unsigned int op, uint32_t number,
+			const char *text)
+{
+	put(w, op, 8);
+	put(w, number, 32);
+	put_text(w, text, strlen(text));
+}
+
+static void test_client_written_again(void **state)
+{
+	static const int none[9] = { 0 };
+	struct writer w = { .bits = 0 };
+
+	(void)state;
+	put_longs(&w, 98765, 300, 12);
+	put(&w, 2, 8);
+	put(&w, 3, 8);
+	for (int i = 0; i < 3; i++)
+		put_move(&w, i ? moves_a[i - 1] : none, moves_a[i],
+			 (uint32_t)-559038737 ^ 300 ^ 63859);
+	put(&w, 5, 8);
+	expect_written(&w, plain_a);
+
+	w.bits = 0;
+	put_longs(&w, 10, 2, 0);
+	put_command(&w, 4, 1, "say hello 100. .");
+	put_command(&w, 4, 2, "cp 5");
+	put(&w, 3, 8);
+	put(&w, 1, 8);
+	put_move(&w, none, moves_a[0], 7 ^ 2);
+	put(&w, 5, 8);
+	expect_written(&w, plain_b);
+}
+
+static uint32_t raw_float(float f)
+{
+	uint32_t raw;
+
+	memcpy(&raw, &f, sizeof(raw));
+	return raw;
+}
+
+static void make_baseline(uint32_t *entity)
+{
+	memset(entity, 0, Q3_ENTITY_WORDS * sizeof(*entity));
+	entity[5] = raw_float(-4096);
+	entity[11] = 2;
+	entity[24] = raw_float(-96);
+	entity[25] = raw_float(12.5F);
+	entity[29] = 7;
+}
+
+static void make_player(uint32_t *player)
+{
+	memset(player, 0, Q3_PLAYER_WORDS * sizeof(*player));
+	player[0] = 49990;
+	player[1] = raw_float(128);
+	player[2] = raw_float(-0.5F);
+	player[9] = raw_float(24.125F);
+	player[8] = (uint32_t)-100;
+	player[28] = 26;
+	player[40] = 5;
+	player[41] = 2;
+	player[48] = 125;
+	player[51] = (uint32_t)-1;
+	player[64] = 3;
+	player[82] = 100;
+	player[97] = 60000;
+}
+
+static void put_snapshot(struct writer *w, uint32_t time, unsigned int delta,
+			 unsigned int areas)
+{
+	put(w, 7, 8);
+	put(w, time, 32);
+	put(w, delta, 8);
+	put(w, 4, 8);
+	put(w, areas, 8);
+	if (areas)
+		put(w, 0xfe, 8);
+}
+
+static void test_server_written_again(void **state)
+{
+	const struct q3_table *t = &q3_dialect_68.entity;
+	uint32_t none[Q3_PLAYER_WORDS] = { 0 }, player[Q3_PLAYER_WORDS];
+	uint32_t base[Q3_ENTITY_WORDS], entity[Q3_ENTITY_WORDS], later[Q3_PLAYER_WORDS];
+	struct writer w = { .bits = 0 };
+
+	(void)state;
+	make_baseline(base);
+	put(&w, 0, 32);
+	put(&w, 2, 8);
+	put(&w, 3, 32);
+	put(&w, 3, 8);
+	put(&w, 0, 16);
+	put_text(&w, "\\sv_hostname\\t\\protocol\\68", 26);
+	put(&w, 3, 8);
+	put(&w, 1, 16);
+	put_text(&w, "\\sv_serverid\\98765", 18);
+	put(&w, 4, 8);
+	put_entity(&w, t, 64, none, base, NULL, true);
+	put(&w, 8, 8);
+	put(&w, 5, 32);
+	put(&w, (uint32_t)-559038737, 32);
+	put(&w, 8, 8);
+	expect_written(&w, plain_1);
+
+	w.bits = 0;
+	make_player(player);
+	memcpy(entity, base, sizeof(entity));
+	entity[0] = 50000;
+	entity[9] = 513;
+	put(&w, 2, 32);
+	put_command(&w, 5, 4, "print \"hi\n\"");
+	put_snapshot(&w, 50000, 0, 1);
+	put_player(&w, &q3_dialect_68, none, player, NULL);
+	put_entity(&w, t, 64, base, entity, NULL, true);
+	put_entity(&w, t, 70, none, none, NULL, true);
+	put(&w, 1023, 10);
+	put(&w, 8, 8);
+	expect_written(&w, plain_2);
+
+	w.bits = 0;
+	memcpy(later, player, sizeof(later));
+	later[8] = 0;
+	later[28] = (uint32_t)-16;
+	put(&w, 2, 32);
+	put_snapshot(&w, 50100, 2, 0);
+	put_player(&w, &q3_dialect_68, player, later, NULL);
+	put_removed(&w, 70);
+	put(&w, 1023, 10);
+	put(&w, 8, 8);
+	expect_written(&w, plain_3);
+}
+
+/* --- damage ------------------------------------------------------------------------ */
+
+static void begin_for(struct q3_session *s, const char *hex)
+{
+	struct record r;
+
+	if (hex == client_a)
+		begin_a(s);
+	else if (hex == client_b || hex == client_c)
+		begin_b(s);
+	else
+		begin_server(s);
+	if (hex == server_2 || hex == server_3)
+		give_hex(s, DIRECTION_S2C, server_1, &r);
+	if (hex == server_3)
+		give_hex(s, DIRECTION_S2C, server_2, &r);
+}
+
+static const struct {
+	const char *hex;
+	enum direction direction;
+} datagrams[] = {
+	{ client_a, DIRECTION_C2S }, { client_b, DIRECTION_C2S },
+	{ client_c, DIRECTION_C2S }, { server_1, DIRECTION_S2C },
+	{ server_2, DIRECTION_S2C }, { server_3, DIRECTION_S2C },
+};
+
+/* Cut anywhere: never decoded, and nothing of it is kept. One byte more than there
+ * should be is odd; two are not a message. */
+static void test_every_length(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < Q3_COUNT(datagrams); i++) {
+		uint8_t bytes[260] = { 0 };
+		size_t n = from_hex(datagrams[i].hex, bytes, 256);
+		struct q3_session s;
+		struct record r;
+
+		begin_for(&s, datagrams[i].hex);
+		for (size_t cut = 0; cut < n; cut++) {
+			give(&s, datagrams[i].direction, bytes, cut, &r);
+			assert_int_not_equal(r.status, RECORD_DECODED);
+			assert_int_not_equal(r.status, RECORD_PARTIAL);
+			assert_non_null(r.reason);
+		}
+		assert_null(q3_snapshot_find(s.game, 4));
+		give(&s, datagrams[i].direction, bytes, n + 1, &r);
+		assert_int_equal(r.status, RECORD_DECODED);
+		assert_int_equal(find_int(&r, NULL, "extraBytes"), 1);
+		give(&s, datagrams[i].direction, bytes, n + 2, &r);
+		assert_int_equal(r.status, RECORD_MALFORMED);
+		assert_string_equal(r.reason, "bytes after the end of the message");
+		q3_session_drop(&s);
+	}
+}
+
+/* Any bit wrong: whatever it then is, no crash, no overflow, a kind and a reason. */
+static void test_every_bit_flipped(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < Q3_COUNT(datagrams); i++) {
+		uint8_t bytes[256];
+		size_t n = from_hex(datagrams[i].hex, bytes, sizeof(bytes));
+
+		for (size_t bit = 0; bit < n * 8; bit++) {
+			struct q3_session s;
+			struct record r;
+
+			begin_for(&s, datagrams[i].hex);
+			bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
+			give(&s, datagrams[i].direction, bytes, n, &r);
+			bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
+			assert_non_null(r.kind);
+			assert_int_equal(r.status == RECORD_DECODED, r.reason == NULL);
+			q3_session_drop(&s);
+		}
+	}
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_client_vectors),
+		cmocka_unit_test(test_server_vectors),
+		cmocka_unit_test(test_missing_base),
+		cmocka_unit_test(test_client_written_again),
+		cmocka_unit_test(test_server_written_again),
+		cmocka_unit_test(test_every_length),
+		cmocka_unit_test(test_every_bit_flipped),
+	};
+
+	return cmocka_run_group_tests(tests, make_tape, drop_tape);
+}

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * What the ledger lets out, in the kernel, both programs together: whole datagrams and
+ * fragments, and what answers make requests cost.
+ */
+#include "kern/kern_game.h"
+
+#include "shield/shield_internal.h"
+
+static const char status[900] = OOB "statusResponse\n";
+#define FRAME 42 /* headers in front of a payload */
+
+static void a_prefix_pays_for_what_it_gets(void **state)
+{
+	__u64 in, out = 0;
+
+	(void)state;
+	serve(FAMILY_QUAKE3);
+	ledger(8192, 20);
+	link_.peer = "192.0.2.200";
+	for (int i = 0; i < 20; i++)
+		out += says(status, sizeof(status)) ? sizeof(status) + FRAME : 0;
+	assert_int_equal(out, 8192 / (sizeof(status) + FRAME) * (sizeof(status) + FRAME));
+	assert_false(says(status, sizeof(status)));
+
+	/* Any address of the prefix pays for all of it. */
+	in = 0;
+	for (int i = 0; i < 17; i++) {
+		ask(i % 2 ? "192.0.2.3" : "192.0.2.4", (__u16)(1000 + i));
+		in += 13 + FRAME;
+	}
+	assert_true(in >= sizeof(status) + FRAME - (8192 - out));
+	assert_true(says(status, sizeof(status)));
+
+	/* A whole window later the allowance is whole again, and no more than that. */
+	for (int window = 0; window < 3; window++) {
+		pass_time((window + 1) * 25 * SECOND);
+		out = 0;
+		for (int i = 0; i < 20; i++)
+			out += says(status, sizeof(status));
+		assert_int_equal(out, 8192 / (sizeof(status) + FRAME));
+	}
+}
+
+static void prefixes_do_not_share(void **state)
+{
+	static const struct {
+		bool ipv6;
+		const char *peer;
+		bool leaves;
+	} rows[] = {
+		{ false, "192.0.2.1", true },	     { false, "192.0.2.254", false },
+		{ false, "192.0.3.1", true },	     { true, "2001:db8:1::1", true },
+		{ true, "2001:db8:1:ff::9", false }, { true, "2001:db8:1:100::1", true },
+	};
+
+	(void)state;
+	serve(FAMILY_QUAKE3);
+	ledger(1000, 20);
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		link_.ipv6 = rows[i].ipv6;
+		link_.peer = rows[i].peer;
+		assert_int_equal(says(status, sizeof(status)), rows[i].leaves);
+	}
+}
+
+#define PREFIXES 4096
+
+/* Two /24s that limit_cell() puts into one cell. */
+static void find_neighbours(char ret[2][INET_ADDRSTRLEN])
+{
+	static __u32 cells[PREFIXES], nets[PREFIXES];
+	__u32 net = 1;
+
+	for (int i = 0; i < PREFIXES; i++) {
+		net = net * 1664525 + 1013904223;
+		nets[i] = (net >> 8) << 8;
+		cells[i] = limit_cell(kern.live->keys, nets[i] >> 8, 0, LEDGER_BITS);
+		for (int j = 0; j < i; j++) {
+			__be32 pair[2] = { htonl(nets[i] | 1), htonl(nets[j] | 1) };
+
+			if (cells[j] != cells[i] || nets[j] == nets[i])
+				continue;
+			inet_ntop(AF_INET, &pair[0], ret[0], INET_ADDRSTRLEN);
+			inet_ntop(AF_INET, &pair[1], ret[1], INET_ADDRSTRLEN);
+			return;
+		}
+	}
+	fail();
+}
+
+/* Prefixes are hashed: what one of them has paid must not be spent on another. */
+static void a_neighbour_cannot_be_made_to_pay(void **state)
+{
+	char pair[2][INET_ADDRSTRLEN];
+
+	(void)state;
+	serve(FAMILY_QUAKE3);
+	ledger(1000, 20);
+	find_neighbours(pair);
+	link_.peer = pair[0];
+	assert_true(says(status, sizeof(status)));
+	for (int i = 0; i < 40; i++)
+		ask(pair[1], (__u16)(1000 + i));
+	assert_false(says(status, sizeof(status)));
+	/* Nor is what was withheld booked on the other. */
+	link_.peer = pair[1];
+	assert_true(says(status, sizeof(status)));
+}
+
+static void strict_never_gives_more_than_it_got(void **state)
+{
+	(void)state;
+	serve(FAMILY_QUAKE3);
+	kern.live->ledger =
+		(struct ledger){ .byte_ns = 1, .credit_ns = 1 << 20, .strict = 1 };
+	assert_false(says(BYTES(OOB "print\n")));
+	pass_time(3600 * SECOND);
+	assert_false(says(BYTES(OOB "print\n")));
+	for (int i = 0; i < 18; i++) /* 990 bytes */
+		ask(PEER, HERE);
+	assert_true(says(status, sizeof(status))); /* 942 */
+	assert_true(says(BYTES(OOB "12"))); /* 48 */
+	assert_false(says("", 0));
+}
+
+static void players_and_friends_are_exempt(void **state)
+{
+	(void)state;
+	serve(FAMILY_QUAKE3);
+	ledger(100, 20);
+	assert_false(says(status, sizeof(status)));
+	for (__u32 i = 1; i < 50; i++)
+		assert_true(sent(i));
+	assert_false(says(status, sizeof(status))); /* words cost a player too */
+	kern_list(&kern, true, PEER, 128);
+	assert_true(says(status, sizeof(status)));
+}
+
+/* What an administrator asks for, in the game or not, costs as any word does. */
+static void remote_console_is_cut_unless_allowed(void **state)
+{
+	static char print[1000] = OOB "print\n";
+
+	(void)state;
+	for (int plays = 0; plays < 2; plays++) {
+		int left = 0;
+
+		link_.peer = plays ? STRANGER : PEER;
+		link_.dport = (__u16)(HERE + plays);
+		serve(FAMILY_QUAKE3);
+		ledger(LEDGER_ALLOWANCE, LEDGER_WINDOW_S);
+		if (plays)
+			assert_true(sent(1));
+		pass_time(SECOND * LEDGER_WINDOW_S);
+		assert_int_equal(hear_from(link_.peer, link_.dport,
+					   BYTES(OOB "rcon password cvarlist"))
+					 .action,
+				 XDP_PASS);
+		for (int i = 0; i < 32; i++)
+			left += says(print, sizeof(print));
+		assert_int_equal(left, LEDGER_ALLOWANCE / (sizeof(print) + FRAME));
+		kern_list(&kern, true, link_.peer, 128);
+		for (int i = 0; i < 32; i++)
+			assert_true(says(print, sizeof(print)));
+	}
+}
+
+static void answers_are_booked_to_their_requests(void **state)
+{
+	static char map[1000] = OOB "infoResponse\n";
+	__u32 key = KIND_GETSTATUS;
+	struct answers a;
+	int fd = bpf_map__fd(kern.skel->maps.answers);
+
+	(void)state;
+	serve(FAMILY_QUAKE3);
+	ask(PEER, HERE);
+	assert_true(says(status, sizeof(status)));
+	assert_true(says(status, 100));
+	hear_from(PEER, HERE, BYTES(OOB "getinfo x"));
+	assert_true(says(map, sizeof(map)));
+	link_.dport = HERE + 1; /* who did not ask */
+	assert_true(says(map, sizeof(map)));
+	ask(PEER, HERE + 2); /* too late */
+	link_.dport = HERE + 2;
+	pass_time(5 * SECOND);
+	assert_true(says(status, sizeof(status)));
+
+	assert_int_equal(bpf_map_lookup_elem(fd, &key, &a), 0);
+	assert_int_equal(a.requests, 2);
+	assert_int_equal(a.bytes, 1000);
+	key = KIND_GETINFO;
+	assert_int_equal(bpf_map_lookup_elem(fd, &key, &a), 0);
+	assert_int_equal(a.requests, 1);
+	assert_int_equal(a.bytes, 1000);
+}
+
+/* What the daemon makes of that: who draws 4 kB pays as for four requests. */
+static void costs_follow_answers(void **state)
+{
+	static char big[1400] = OOB "statusResponse\n";
+	struct service s = kern_open_service(FAMILY_QUAKE3);
+	struct shield view = {
+		.qports = bpf_map__fd(kern.skel->maps.qports),
+		.answers = bpf_map__fd(kern.skel->maps.answers),
+		.costs = bpf_map__fd(kern.skel->maps.costs),
+		.capacity = KERN_SLOTS,
+		.shared = kern.live,
+	};
+	int passed = 0;
+
+	(void)state;
+	serve(FAMILY_QUAKE3);
+	for (int i = 0; i < 20; i++) {
+		ask(PEER, HERE);
+		for (int part = 0; part < 3; part++)
+			assert_true(says(big, part < 2 ? 1400 : 1296));
+	}
+	shield_tend(&view);
+	s.budget[CLASS_QUERY].source = kern_rate(1, 8);
+	kern_service(&kern, 0, 0, &s);
+	for (int i = 0; i < 10; i++)
+		passed += hear_from(STRANGER, HERE, BYTES(OOB "getstatus")).action ==
+			  XDP_PASS;
+	assert_int_equal(passed, 2);
+}
+
+/* --- fragments -----------------------------------------------------------------------
+ */
+
+static int fragment(__u16 id, __u16 offset, bool more, const char *to,
+		    const char *payload)
+{
+	struct frame_spec s = { .payload = payload,
+				.n = 800,
+				.sport = PORT,
+				.dport = HERE,
+				.from = HOST,
+				.to = to,
+				.offset = offset,
+				.more = more,
+				.ipv6 = link_.ipv6,
+				.fragment = link_.ipv6,
+				.udp_length = 1208 };
+	__u8 frame[FRAME_MAX];
+	size_t n;
+	__be16 be = htons(id);
+
+	if (link_.ipv6)
+		s.from = "2001:db8:2::1";
+	n = frame_build(&s, frame);
+	memcpy(frame + 14 + (link_.ipv6 ? 40 + 6 : 4), &be, 2);
+	return frame_out(frame, n);
+}
+
+static void fragments_share_a_fate(void **state)
+{
+	static char snapshot[800] = { 9 };
+
+	(void)state;
+	serve(FAMILY_QUAKE3);
+	ledger(1000, 20);
+	for (int v6 = 0; v6 < 2; v6++) {
+		link_.ipv6 = v6;
+		link_.peer = v6 ? "2001:db8:1::1" : PEER;
+		/* Whole it would not fit the allowance: its parts must not leave. */
+		assert_int_equal(fragment(7, 0, true, link_.peer, status), TC_ACT_SHOT);
+		assert_int_equal(fragment(7, 100, true, link_.peer, status), TC_ACT_SHOT);
+		assert_int_equal(fragment(7, 200, false, link_.peer, status),
+				 TC_ACT_SHOT);
+		/* Another datagram, and another receiver. */
+		assert_int_equal(fragment(8, 100, false, link_.peer, status),
+				 TC_ACT_UNSPEC);
+		assert_int_equal(fragment(7, 100, false,
+					  v6 ? "2001:db8:9::1" : "203.0.113.1", status),
+				 TC_ACT_UNSPEC);
+		/* A player's with the same id, later, is whole. */
+		assert_int_equal(fragment(7, 0, true, link_.peer, snapshot),
+				 TC_ACT_UNSPEC);
+		assert_int_equal(fragment(7, 100, false, link_.peer, status),
+				 TC_ACT_UNSPEC);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_prefix_pays_for_what_it_gets),
+		TEST(prefixes_do_not_share),
+		TEST(a_neighbour_cannot_be_made_to_pay),
+		TEST(strict_never_gives_more_than_it_got),
+		TEST(players_and_friends_are_exempt),
+		TEST(remote_console_is_cut_unless_allowed),
+		TEST(answers_are_booked_to_their_requests),
+		TEST(costs_follow_answers),
+		TEST(fragments_share_a_fate),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

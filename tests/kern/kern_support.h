@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * kern_support.h - the shield in the kernel, attached to nothing: a configuration, a
+ * clock that is set by hand, frames in, and the one counter that moved.
+ *
+ * The maps are filled here by hand, after abi.h alone, so that these tests do not lean on
+ * the loader of user/.
+ */
+#ifndef KERN_SUPPORT_H
+#define KERN_SUPPORT_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/bpf.h>
+
+#include "abi.h"
+#include "frame.h"
+#include "lib/names.h"
+#include "shield.skel.h"
+
+#define COUNT(a)   (sizeof(a) / sizeof(*(a)))
+#define KERN_SLOTS 8 /* services that a test may use */
+#define SECOND	   1000000000ull
+#define NOBODY	   CLASS_BUDGETS /* no budget was charged */
+
+struct kern {
+	struct shield_bpf *skel;
+	int program;
+	int cpus;
+	struct live *live; /* the one that the program sees */
+	struct tallies seen[KERN_SLOTS];
+	struct tally others[OTHER_COUNT];
+	__u64 due[KERN_SLOTS][CLASS_BUDGETS];
+	struct tallies *buffer; /* one for each CPU */
+};
+
+struct outcome {
+	int action; /* XDP_PASS or XDP_DROP */
+	bool other; /* @what is valid, the rest is not */
+	enum other what;
+	int slot;
+	enum wire_kind kind;
+	enum reason reason;
+	enum wire_class charged; /* NOBODY: none */
+};
+
+/* Complaints only, and of a verifier's log of megabytes the end, where the reason is. */
+static inline int kern_quiet(enum libbpf_print_level level, const char *format,
+			     va_list args)
+{
+	const int most = 2000;
+	char *words;
+	int count;
+
+	if (level != LIBBPF_WARN)
+		return 0;
+	count = vasprintf(&words, format, args);
+	if (count < 0)
+		return 0;
+	fputs(words + (count > most ? count - most : 0), stderr);
+	free(words);
+	return count;
+}
+
+/* -1: not allowed to. */
+static inline int kern_open(struct kern *k)
+{
+	*k = (struct kern){ .cpus = libbpf_num_possible_cpus() };
+	libbpf_set_print(kern_quiet);
+	k->skel = shield_bpf__open();
+	assert_non_null(k->skel);
+	bpf_map__set_max_entries(k->skel->maps.tallies, KERN_SLOTS);
+	bpf_map__set_max_entries(k->skel->maps.tallies_out, KERN_SLOTS);
+	if (shield_bpf__load(k->skel)) {
+		int error = errno;
+
+		shield_bpf__destroy(k->skel);
+		k->skel = NULL;
+		assert_int_equal(error, EPERM); /* EACCES: the verifier says no */
+		return -1;
+	}
+	k->program = bpf_program__fd(k->skel->progs.shield);
+	k->live = &k->skel->bss->live;
+	k->live->tables[1].generation = 1;
+	k->buffer = calloc((size_t)k->cpus, sizeof(*k->buffer));
+	assert_non_null(k->buffer);
+	k->live->clock_ns = 1ull << 40;
+	k->live->keys[0] = 0x9e3779b97f4a7c15;
+	k->live->keys[1] = 0xc2b2ae3d27d4eb4f;
+	k->live->keys[2] = 0x165667b19e3779f9;
+	return 0;
+}
+
+static inline void kern_close(struct kern *k)
+{
+	if (k->skel)
+		shield_bpf__destroy(k->skel);
+	free(k->buffer);
+}
+
+/* --- configuration --------------------------------------------------------------------
+ */
+
+static inline struct limit kern_rate(__u64 per_second, __u64 burst)
+{
+	__u64 cost = SECOND / per_second;
+
+	return (struct limit){ cost, burst * cost };
+}
+
+/* A service of @family whose every budget is wide open, and all policies are DROP. */
+static inline struct service kern_open_service(enum wire_family family)
+{
+	struct service s = { .family = (__u8)family, .active = 1 };
+
+	for (int i = 0; i < CLASS_BUDGETS; i++) {
+		s.budget[i].source = kern_rate(1000000, 1000000);
+		s.budget[i].prefix = s.budget[i].source;
+		s.budget[i].global = s.budget[i].source;
+	}
+	return s;
+}
+
+static inline void kern_service(struct kern *k, __u32 half, __u32 slot,
+				const struct service *s)
+{
+	assert_true(slot < KERN_SLOTS);
+	k->live->tables[half].services[slot] = *s;
+	service_finish(&k->live->tables[half].services[slot], slot, k->live->keys);
+}
+
+/* @slot: -1: none on any address. */
+static inline void kern_port(struct kern *k, __u32 half, __u16 number, int slot,
+			     bool exact)
+{
+	k->live->tables[half].ports[number] = (struct port){
+		.any = (__u16)(slot + 1),
+		.flags = exact ? PORT_EXACT : 0,
+	};
+}
+
+/* ::ffff:a.b.c.d, or an IPv6 address. */
+static inline void kern_address(const char *text, __be32 ret[4])
+{
+	if (inet_pton(AF_INET6, text, ret) == 1)
+		return;
+	ret[0] = ret[1] = 0;
+	ret[2] = htonl(0xffff);
+	assert_int_equal(inet_pton(AF_INET, text, &ret[3]), 1);
+}
+
+static inline void kern_endpoint(struct kern *k, __u32 half, const char *address,
+				 __u16 number, __u32 slot)
+{
+	struct endpoint at = { .port = number, .generation = (__u16)half };
+	__u32 value = slot + 1;
+
+	kern_address(address, at.addr);
+	assert_int_equal(bpf_map_update_elem(bpf_map__fd(k->skel->maps.endpoints), &at,
+					     &value, BPF_ANY),
+			 0);
+}
+
+static inline void kern_list(struct kern *k, bool allow, const char *address,
+			     __u32 length)
+{
+	struct bpf_map *map = allow ? k->skel->maps.allow : k->skel->maps.deny;
+	struct list_entry entry = { .origins = LIST_LIVE, .length = (__u8)length };
+	struct cidr cidr = { .length = length };
+
+	kern_address(address, cidr.addr);
+	assert_int_equal(bpf_map_update_elem(bpf_map__fd(map), &cidr, &entry, BPF_ANY),
+			 0);
+	k->live->lists |= allow ? LIVE_ALLOW : LIVE_DENY;
+}
+
+/* --- running --------------------------------------------------------------------------
+ */
+
+static inline void kern_sum(struct kern *k, __u32 slot, struct tallies *ret)
+{
+	int fd = bpf_map__fd(k->skel->maps.tallies);
+
+	assert_int_equal(bpf_map_lookup_elem(fd, &slot, k->buffer), 0);
+	*ret = k->buffer[0];
+	for (int cpu = 1; cpu < k->cpus; cpu++) {
+		const __u64 *add = (const __u64 *)&k->buffer[cpu];
+		__u64 *sum = (__u64 *)ret;
+
+		for (size_t i = 0; i < sizeof(*ret) / 8; i++)
+			sum[i] += add[i];
+	}
+}
+
+/* Which of the service's counters moved? Returns how many did. */
+static inline int kern_moved(struct kern *k, int slot, size_t n, struct outcome *ret)
+{
+	struct tallies now;
+	int moved = 0;
+
+	kern_sum(k, (__u32)slot, &now);
+	if (!memcmp(&now, &k->seen[slot], sizeof(now)))
+		return 0;
+	for (int kind = 0; kind < KIND_COUNT; kind++) {
+		for (int reason = 0; reason < REASON_COUNT; reason++) {
+			struct tally *was = &k->seen[slot].by[kind][reason];
+			struct tally *is = &now.by[kind][reason];
+
+			if (is->packets == was->packets && is->bytes == was->bytes)
+				continue;
+			assert_int_equal(is->packets - was->packets, 1);
+			assert_int_equal(is->bytes - was->bytes, n);
+			ret->slot = slot;
+			ret->kind = (enum wire_kind)kind;
+			ret->reason = (enum reason)reason;
+			moved++;
+		}
+	}
+	if (moved)
+		k->seen[slot] = now;
+	return moved;
+}
+
+static inline int kern_moved_other(struct kern *k, size_t n, struct outcome *ret)
+{
+	int moved = 0;
+
+	for (__u32 other = 0; other < OTHER_COUNT; other++) {
+		struct tally per_cpu[256], sum = { 0 };
+		int fd = bpf_map__fd(k->skel->maps.others);
+
+		assert_in_range(k->cpus, 1, 256);
+		assert_int_equal(bpf_map_lookup_elem(fd, &other, per_cpu), 0);
+		for (int cpu = 0; cpu < k->cpus; cpu++) {
+			sum.packets += per_cpu[cpu].packets;
+			sum.bytes += per_cpu[cpu].bytes;
+		}
+		if (sum.packets == k->others[other].packets)
+			continue;
+		assert_int_equal(sum.packets - k->others[other].packets, 1);
+		assert_int_equal(sum.bytes - k->others[other].bytes, n);
+		k->others[other] = sum;
+		ret->other = true;
+		ret->what = (enum other)other;
+		moved++;
+	}
+	return moved;
+}
+
+/* Which global budget was charged? No more than one may be. */
+static inline enum wire_class kern_charged(struct kern *k, int slot)
+{
+	enum wire_class charged = NOBODY;
+
+	for (__u32 i = 0; i < CLASS_BUDGETS; i++) {
+		__u64 due = k->live->globals[budget_index((__u32)slot, (__u32)i)];
+
+		if (due == k->due[slot][i])
+			continue;
+		assert_int_equal(charged, NOBODY);
+		charged = (enum wire_class)i;
+		k->due[slot][i] = due;
+	}
+	return charged;
+}
+
+static inline int kern_action(struct kern *k, const void *frame, size_t n)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, run, .data_in = frame, .data_size_in = (__u32)n,
+		    .repeat = 1);
+
+	assert_int_equal(bpf_prog_test_run_opts(k->program, &run), 0);
+	return (int)run.retval;
+}
+
+/* Exactly one counter moves for every frame, by one packet and by all its octets. */
+static inline struct outcome kern_run(struct kern *k, const void *frame, size_t n)
+{
+	struct outcome ret = { .action = kern_action(k, frame, n), .charged = NOBODY };
+	int moved = kern_moved_other(k, n, &ret);
+
+	for (int slot = 0; slot < KERN_SLOTS; slot++)
+		moved += kern_moved(k, slot, n, &ret);
+	assert_int_equal(moved, 1);
+	if (!ret.other)
+		ret.charged = kern_charged(k, ret.slot);
+	return ret;
+}
+
+static inline struct outcome kern_send(struct kern *k, const struct frame_spec *s)
+{
+	__u8 frame[FRAME_MAX];
+
+	return kern_run(k, frame, frame_build(s, frame));
+}
+
+static inline void print_outcome(const char *what, const struct outcome *o)
+{
+	print_error("%s: %s, %s", what,
+		    o->action == XDP_PASS   ? "pass"
+		    : o->action == XDP_DROP ? "drop"
+					    : "?",
+		    o->other ? other_name(o->what) : kind_name(o->kind));
+	if (!o->other)
+		print_error(" in slot %d, %s, charged %s", o->slot,
+			    reason_name(o->reason),
+			    o->charged < NOBODY ? class_name(o->charged) : "nobody");
+	print_error("\n");
+}
+
+#endif /* KERN_SUPPORT_H */

@@ -1,0 +1,470 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * The short ways through the shield say what the long one says. Two shields in the
+ * kernel, alike in all: one is sent plain frames, the other the same in a VLAN tag, which
+ * no short way takes. Whatever is sent, both must say and remember the same.
+ */
+#include <linux/pkt_cls.h>
+#include <sched.h>
+#include <time.h>
+
+#include "kern/kern_support.h"
+#include "players.h"
+
+#define ROUNDS	    8000 /* for each family */
+#define ROUNDS_MIN  1500
+#define SECONDS_MAX 1 /* then stop, if enough was compared */
+#define HOST4	    "198.51.100.1"
+#define HOST6	    "2001:db8:2::1"
+#define SPORT	    27960
+#define LONGEST	    1480 /* of payloads */
+
+enum {
+	PLAIN,
+	TAGGED,
+	SHIELDS
+};
+
+static struct kern kerns[SHIELDS];
+static unsigned int random_state = 20261122;
+
+static const struct peer {
+	const char *address;
+	bool ipv6;
+	__u16 port;
+} peers[] = {
+	{ "192.0.2.1", false, 40000 },	    { "192.0.2.1", false, 40001 },
+	{ "192.0.2.7", false, 40001 },	    { "203.0.113.9", false, 1 },
+	{ "2001:db8:1::1", true, 40000 },   { "2001:db8:1::1", true, 40001 },
+	{ "2001:db8:9:1::2", true, 65535 },
+};
+
+static struct tallies counted[SHIELDS];
+static __u64 before[REASON_COUNT];
+
+static unsigned int below(unsigned int n)
+{
+	return (unsigned int)rand_r(&random_state) % n;
+}
+
+static void put32(__u8 *at, __u32 value)
+{
+	memcpy(at, &value, sizeof(value));
+}
+
+static void put16(__u8 *at, __u16 value)
+{
+	memcpy(at, &value, sizeof(value));
+}
+
+static struct player_cell *cell_of(struct kern *k, const struct peer *peer)
+{
+	struct player_key key = { .port = htons(peer->port) };
+	struct player_id id;
+	__u32 at;
+
+	kern_address(peer->address, key.addr);
+	id = player_id(&key);
+	at = players_find(&k->live->players, &id, k->live->keys);
+	return at == PLAYERS_MAX ? NULL : &k->live->players.cells[at];
+}
+
+/* --- what is said --------------------------------------------------------------------
+ */
+
+static size_t from_server(enum wire_family family, const struct player *was, __u8 *to)
+{
+	__u32 sequence = (was ? was->sent_sequence : 100) + below(3);
+	size_t n = 20 + below(40);
+
+	memset(to, 0, n);
+	if (family == FAMILY_QUAKE3 && !below(20)) {
+		memcpy(to,
+		       "\xff\xff\xff\xff"
+		       "connectResponse 77777\n",
+		       26);
+		return 26;
+	}
+	if (family != FAMILY_NETQUAKE) {
+		put32(to, sequence);
+		return n;
+	}
+	put32(to, htonl((below(4) ? 0x00100000u : 0x00090000u) | (__u32)n));
+	put32(to + 4, htonl(sequence));
+	to[8] = 7;
+	put32(to + 9, 0x42000000 + below(4));
+	return n;
+}
+
+static __u32 near(__u32 sequence)
+{
+	static const int steps[] = { 2,	 0,  -3,  -63, -64, -65,  15,
+				     16, 17, 511, 512, 513, 4000, -5000 };
+
+	if (below(8))
+		return sequence + 1;
+	if (!below(8))
+		return (__u32)below(1u << 31) * 3;
+	return sequence + (__u32)steps[below(COUNT(steps))];
+}
+
+static __u16 qport(void)
+{
+	return below(16) ? 0x1234 : (__u16)below(3);
+}
+
+/* @sums: a client of Quake III's protocol 71, mostly. */
+static size_t game_to(enum wire_family family, const struct player *is, bool sums,
+		      __u8 *to)
+{
+	__u32 sequence = near(is->heard_sequence), plain = sequence & 0x7fffffff;
+
+	to[0] = 0;
+	switch (family) {
+	case FAMILY_QUAKE3:
+		put32(to, sequence | (below(4) ? 0 : 0x80000000));
+		put16(to + 4, qport());
+		put32(to + 6, sums == !!below(32) ? is->challenge ^ plain * is->challenge
+						  : 0xabcdef);
+		break;
+	case FAMILY_QUAKEWORLD:
+	case FAMILY_QUAKE2:
+		put32(to, sequence | (below(2) ? 0 : 0x80000000));
+		put32(to + 4, is->sent_sequence - (below(32) ? below(4) : below(5000)));
+		put16(to + 8, qport());
+		break;
+	default:
+		put32(to + 4, htonl(sequence));
+		to[8] = 3;
+		put32(to + 9, 0x42000000 + below(4));
+		put32(to + 13, 0x42000000 + below(4));
+	}
+	return 17 + below(30);
+}
+
+/* What FTE's and mvdsv's ports take, too, and sequences that look like it. */
+static size_t alike(__u8 *to)
+{
+	static const __u8 dtls[] = { 0x17, 0xfe, 0xfd, 0, 1, 0, 0, 0, 0, 0, 9, 0, 4 };
+	static const __u8 netquake[] = { 0, 1, 0, 17, 0, 0, 0, 1 };
+	static const char *const texts[] = { "a\n17\n4\n23456789", "stdlog 1\n3456789" };
+	const char *text = texts[below(COUNT(texts))];
+
+	switch (below(3)) {
+	case 0:
+		memcpy(to, dtls, sizeof(dtls));
+		break;
+	case 1:
+		memcpy(to, netquake, sizeof(netquake));
+		break;
+	default:
+		memcpy(to, text, strlen(text));
+	}
+	return 17;
+}
+
+static const char *const words[] = {
+	"getstatus", "getinfo xxx", "getchallenge", "status", "connect \"\\qport\\4660\"",
+	"GetStatus", "getstatusx",  "rcon a b",	    "x",      "",
+};
+
+static size_t from_peer(enum wire_family family, const struct player *is, bool sums,
+			__u8 *to)
+{
+	size_t n;
+
+	memset(to, below(256), LONGEST);
+	switch (below(12)) {
+	case 0:
+		put32(to, 0xffffffff);
+		n = strlen(strcpy((char *)to + 4, words[below(COUNT(words))]));
+		return 4 + n;
+	case 1: /* anything, of any length */
+		for (n = 0; n < 24; n++)
+			to[n] = (__u8)(below(3) ? below(256) : 0);
+		return below(60);
+	case 2:
+		return alike(to);
+	default:
+		n = game_to(family, is, sums, to);
+		if (!below(40))
+			n = 1398 + below(LONGEST - 1398);
+	}
+	if (family == FAMILY_NETQUAKE)
+		put32(to, htonl((below(5)   ? 0x00100000u
+				 : below(2) ? 0x00020000u
+					    : 0x00010000u) |
+				(__u32)(below(20) ? n : n + 1)));
+	return n;
+}
+
+/* --- both ----------------------------------------------------------------------------
+ */
+
+static void say(const struct peer *peer, const __u8 *payload, size_t n)
+{
+	struct frame_spec s = { .payload = (const char *)payload,
+				.n = n,
+				.ipv6 = peer->ipv6,
+				.sport = SPORT,
+				.dport = peer->port,
+				.from = peer->ipv6 ? HOST6 : HOST4,
+				.to = peer->address };
+	__u8 frame[FRAME_MAX];
+	size_t size = frame_build(&s, frame);
+
+	for (int i = 0; i < SHIELDS; i++) {
+		LIBBPF_OPTS(bpf_test_run_opts, run, .data_in = frame,
+			    .data_size_in = (__u32)size, .repeat = 1);
+
+		assert_int_equal(bpf_prog_test_run_opts(
+					 bpf_program__fd(kerns[i].skel->progs.shield_out),
+					 &run),
+				 0);
+	}
+}
+
+static void complain(enum wire_family family, const __u8 *payload, size_t n)
+{
+	print_error("%s, %zu octets:", family_name((int)family), n);
+	for (size_t i = 0; i < n; i++)
+		print_error(" %02x", payload[i]);
+	print_error("\n");
+	fail();
+}
+
+/* Both do the same, and count the same bytes: padding makes up for the tag. */
+static void hear(enum wire_family family, const struct peer *peer, const __u8 *payload,
+		 size_t n)
+{
+	int action[SHIELDS];
+
+	for (int i = 0; i < SHIELDS; i++) {
+		struct frame_spec s = { .payload = (const char *)payload,
+					.n = n,
+					.padding = n < 24 ? 24 - n : 0,
+					.ipv6 = peer->ipv6,
+					.sport = peer->port,
+					.dport = SPORT,
+					.from = peer->address,
+					.to = peer->ipv6 ? HOST6 : HOST4 };
+		__u8 frame[FRAME_MAX];
+
+		if (i == TAGGED)
+			s.tags[0] = ETH_P_8021Q;
+		else
+			s.padding += 4;
+		action[i] = kern_action(&kerns[i], frame, frame_build(&s, frame));
+	}
+	if (action[PLAIN] != action[TAGGED])
+		complain(family, payload, n);
+}
+
+/* All that were to be shown to the daemon, whether the ring had room or not. */
+static __u64 sampled_of(struct kern *k, __u32 sampler)
+{
+	struct sampled each[256];
+	__u64 sum = 0;
+
+	assert_in_range(k->cpus, 1, 256);
+	assert_int_equal(bpf_map_lookup_elem(bpf_map__fd(k->skel->maps.sampled), &sampler,
+					     each),
+			 0);
+	for (int i = 0; i < k->cpus; i++)
+		sum += each[i].taken + each[i].lost + each[i].limited;
+	return sum;
+}
+
+static void same_counters(void)
+{
+	for (int i = 0; i < SHIELDS; i++)
+		kern_sum(&kerns[i], 0, &counted[i]);
+	for (int kind = 0; kind < KIND_COUNT; kind++)
+		for (int reason = 0; reason < REASON_COUNT; reason++) {
+			struct tally *plain = &counted[PLAIN].by[kind][reason];
+			struct tally *tagged = &counted[TAGGED].by[kind][reason];
+
+			if (!memcmp(plain, tagged, sizeof(*plain)))
+				continue;
+			print_error("%s, %s: %llu packets, and %llu\n", kind_name(kind),
+				    reason_name(reason), plain->packets, tagged->packets);
+			fail();
+		}
+	assert_memory_equal(&counted[PLAIN].strangers, &counted[TAGGED].strangers,
+			    sizeof(counted[PLAIN].strangers));
+	for (__u32 sampler = 0; sampler < SAMPLER_COUNT; sampler++)
+		assert_int_equal(sampled_of(&kerns[PLAIN], sampler),
+				 sampled_of(&kerns[TAGGED], sampler));
+}
+
+/* How many were counted for @reason since the last time. */
+static __u64 seen(enum reason reason)
+{
+	__u64 sum = 0, since;
+
+	for (int kind = 0; kind < KIND_COUNT; kind++)
+		sum += counted[PLAIN].by[kind][reason].packets;
+	since = sum - before[reason];
+	before[reason] = sum;
+	return since;
+}
+
+static void same_state(const struct peer *peer)
+{
+	struct player_cell *plain = cell_of(&kerns[PLAIN], peer);
+	struct player_cell *tagged = cell_of(&kerns[TAGGED], peer);
+
+	assert_int_equal(!plain, !tagged);
+	if (plain)
+		assert_memory_equal(&plain->player, &tagged->player,
+				    sizeof(plain->player));
+}
+
+static void serve(enum wire_family family)
+{
+	struct service s = kern_open_service(family);
+
+	for (int i = 0; i < CLASS_BUDGETS; i++) {
+		s.budget[i].source = kern_rate(5, 5);
+		s.budget[i].prefix = kern_rate(12, 8);
+		s.budget[i].global = kern_rate(14, 10);
+	}
+	for (int i = 0; i < SHIELDS; i++) {
+		memset(&kerns[i].live->players, 0, sizeof(kerns[i].live->players));
+		kern_service(&kerns[i], 0, 0, &s);
+		kern_port(&kerns[i], 0, SPORT, 0, false);
+		kerns[i].live->sampling =
+			(struct sampling){ .every = 4, .follow_first = 3, .any = 1 };
+		kerns[i].live->followed = 0;
+	}
+}
+
+static void pass_time(void)
+{
+	static const __u64 ms[] = { 1, 4, 4, 4, 16, 50, 300 };
+	__u64 ns = ms[below(COUNT(ms))] * 1000000;
+
+	/* Long enough to be told apart by what is thought of silence. */
+	if (!below(100))
+		ns = 3100000000;
+	if (!below(2000))
+		ns = 61 * SECOND;
+	for (int i = 0; i < SHIELDS; i++)
+		kerns[i].live->clock_ns += ns;
+}
+
+static void step(enum wire_family family)
+{
+	static const struct player nobody = { .heard_sequence = 500 };
+	const struct peer *peer = &peers[below(COUNT(peers))];
+	struct player_cell *cell = cell_of(&kerns[PLAIN], peer);
+	__u8 payload[LONGEST];
+	size_t n;
+
+	if (!below(8))
+		pass_time();
+	/* Some are never spoken to. */
+	if (!below(6) && peer->port != 40001) {
+		n = from_server(family, cell ? &cell->player : NULL, payload);
+		say(peer, payload, n);
+	} else {
+		/* A stranger may say what a player would: its port changed, or it lies.
+		 */
+		struct player_cell *first = cell_of(&kerns[PLAIN], &peers[0]);
+
+		cell = cell ? cell : first;
+		n = from_peer(family, cell ? &cell->player : &nobody, peer->ipv6,
+			      payload);
+		hear(family, peer, payload, n);
+	}
+	same_state(peer);
+}
+
+static void agree(const __u64 keys[3])
+{
+	static const enum wire_family families[] = {
+		FAMILY_QUAKE3,	 FAMILY_QUAKEWORLD,	FAMILY_QUAKE2,
+		FAMILY_NETQUAKE, FAMILY_QUAKE_ENHANCED, FAMILY_AUTO
+	};
+
+	__u64 player, global, source, n;
+	time_t start;
+
+	memset(before, 0, sizeof(before));
+	for (int i = 0; i < SHIELDS; i++)
+		memcpy(kerns[i].live->keys, keys, sizeof(kerns[i].live->keys));
+	for (size_t f = 0; f < COUNT(families); f++) {
+		serve(families[f]);
+		start = time(NULL);
+		for (n = 0; n < ROUNDS; n++) {
+			if (n >= ROUNDS_MIN && time(NULL) - start > SECONDS_MAX)
+				break;
+			step(families[f]);
+			if (n % 16 == 15)
+				same_counters();
+		}
+		same_counters();
+		player = seen(REASON_PLAYER);
+		global = seen(REASON_GLOBAL_BUDGET);
+		source = seen(REASON_SOURCE_BUDGET);
+		/* Who takes no short way for games; and else it has shown too little. */
+		if (families[f] == FAMILY_QUAKE_ENHANCED || families[f] == FAMILY_AUTO)
+			continue;
+		assert_true(player > n / 10);
+		assert_true(global + source > n / 10);
+		assert_true(source > n / 2000);
+	}
+}
+
+static void the_ways_agree(void **state)
+{
+	static const __u64 keys[3] = { 0x9e3779b97f4a7c15, 0xc2b2ae3d27d4eb4f,
+				       0x165667b19e3779f9 };
+
+	(void)state;
+	agree(keys);
+}
+
+/* All players in one bucket, and alike but for their names. */
+static void and_do_so_in_a_crowd(void **state)
+{
+	static const __u64 keys[3] = { 1, 1, 1 };
+
+	(void)state;
+	agree(keys);
+}
+
+static int enter(void **state)
+{
+	cpu_set_t here;
+
+	(void)state;
+	/* One in so many is shown of those on each processor. */
+	CPU_ZERO(&here);
+	CPU_SET((size_t)sched_getcpu(), &here);
+	sched_setaffinity(0, sizeof(here), &here);
+	for (int i = 0; i < SHIELDS; i++)
+		if (kern_open(&kerns[i])) {
+			print_message("not allowed to load BPF programs: skipped\n");
+			skip();
+		}
+	return 0;
+}
+
+static int leave(void **state)
+{
+	(void)state;
+	for (int i = 0; i < SHIELDS; i++)
+		kern_close(&kerns[i]);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(the_ways_agree, enter, leave),
+		cmocka_unit_test_setup_teardown(and_do_so_in_a_crowd, enter, leave),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

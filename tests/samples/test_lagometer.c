@@ -1,0 +1,539 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * test_lagometer.c - stories of datagrams and what is counted of them; then a recorded
+ * session with losses, repeats and late ones, whose truth is the difference of its two
+ * ends.
+ */
+#include <math.h>
+
+#include "capture/capture.h"
+#include "decode/decode_support.h"
+#include "samples/lagometer.h"
+
+#define COUNT(a) (sizeof(a) / sizeof(*(a)))
+#define MS	 1000000LL
+#define SECOND	 1000000000LL
+
+static struct record_tape tape;
+
+struct scene {
+	struct lagometer *l;
+	int64_t now_ns;
+	uint8_t client; /* host number */
+};
+
+static struct scene scene_of(size_t players)
+{
+	struct scene s = { lagometer_create(players, LAG_BESIDE_SERVER), SECOND, 9 };
+
+	assert_non_null(s.l);
+	return s;
+}
+
+static struct record record_of(const struct scene *s, bool c2s)
+{
+	struct record r;
+
+	record_reset(&r, &tape);
+	r.time_ns = s->now_ns;
+	r.family = FAMILY_QUAKE3;
+	r.direction = c2s ? DIRECTION_C2S : DIRECTION_S2C;
+	r.source = c2s ? harness_address(s->client, 5000) : harness_address(1, 27960);
+	r.destination =
+		c2s ? harness_address(1, 27960) : harness_address(s->client, 5000);
+	r.kind = c2s ? "client-move" : "snapshot";
+	return r;
+}
+
+static void from_client(struct scene *s, uint32_t sequence, int64_t ack)
+{
+	struct record r = record_of(s, true);
+
+	record_uint(&r, "sequence", sequence);
+	if (ack >= 0)
+		record_int(&r, "messageAcknowledge", ack);
+	lagometer_record(s->l, 3, &r);
+}
+
+static void from_server(struct scene *s, uint32_t sequence, unsigned int flags)
+{
+	struct record r = record_of(s, false);
+
+	record_uint(&r, "sequence", sequence);
+	record_open_array(&r, "ops");
+	record_open_object(&r, NULL);
+	record_uint(&r, "snapFlags", flags);
+	record_close(&r);
+	record_close(&r);
+	lagometer_record(s->l, 3, &r);
+}
+
+static const struct lag_player *only_player(struct scene *s)
+{
+	size_t at = 0;
+	const struct lag_player *p = lagometer_next(s->l, &at);
+
+	assert_non_null(p);
+	assert_null(lagometer_next(s->l, &at));
+	return p;
+}
+
+/* --- from the client -----------------------------------------------------------------
+ */
+
+static const struct {
+	const char *name;
+	uint32_t sequences[12]; /* 0 ends; UINT32_MAX: samples went missing */
+	unsigned int received, lost, repeated, late;
+	const char *marks; /* of the ring */
+} arrivals[] = {
+	{ "in order", { 1, 2, 3, 4 }, 4, 0, 0, 0, "...." },
+	{ "first seen in the middle", { 500, 501, 502 }, 3, 0, 0, 0, "..." },
+	{ "two lost", { 1, 2, 5, 6 }, 4, 2, 0, 0, "..ll.." },
+	{ "one late", { 1, 2, 4, 3, 5 }, 5, 0, 0, 1, "..t.." },
+	{ "one twice", { 1, 2, 2, 3 }, 3, 0, 1, 0, ".r." },
+	{ "late and twice", { 1, 3, 2, 2 }, 3, 0, 1, 1, ".r." },
+	{ "late, and another lost", { 1, 4, 2, 5 }, 4, 1, 0, 1, ".tl.." },
+	{ "another connection", { 900, 901, 1, 2, 3 }, 5, 0, 0, 0, "....." },
+	{ "blind", { 1, 2, UINT32_MAX, 9, 10, 12 }, 5, 1, 0, 0, "....l." },
+	{ "a leap", { 1, 2, 5000, 5001 }, 4, 0, 0, 0, "...." },
+	{ "around the corner", { 0xfffffffe, 0xfffffffe, 1 }, 2, 2, 1, 0, "rll." },
+};
+
+static char mark_of(const struct lag_sample *s)
+{
+	return s->flags & LAG_LOST	 ? 'l'
+	       : s->flags & LAG_REPEATED ? 'r'
+	       : s->flags & LAG_LATE	 ? 't'
+	       : s->flags & LAG_DELAYED	 ? 'd'
+	       : s->flags & LAG_ANSWERED ? 'a'
+					 : '.';
+}
+
+static void ring_is(const struct lag_direction *d, const char *marks)
+{
+	char text[LAG_SAMPLES + 1] = "";
+
+	for (uint64_t i = 0; i < d->taken && i < LAG_SAMPLES; i++)
+		text[i] = mark_of(&d->ring[i]);
+	assert_string_equal(text, marks);
+}
+
+static void by_sequence(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT(arrivals); i++) {
+		struct scene s = scene_of(4);
+		const struct lag_direction *d;
+
+		print_message("%s\n", arrivals[i].name);
+		from_server(&s, 1, 0);
+		for (const uint32_t *n = arrivals[i].sequences; *n; n++) {
+			s.now_ns += 33 * MS;
+			if (*n == UINT32_MAX)
+				lagometer_blind(s.l);
+			else
+				from_client(&s, *n, -1);
+		}
+		d = &only_player(&s)->way[LAG_C2S];
+		assert_int_equal(d->received, arrivals[i].received);
+		assert_int_equal(d->lost, arrivals[i].lost);
+		assert_int_equal(d->repeated, arrivals[i].repeated);
+		assert_int_equal(d->late, arrivals[i].late);
+		ring_is(d, arrivals[i].marks);
+		lagometer_free(s.l);
+	}
+}
+
+/* --- to the client -------------------------------------------------------------------
+ */
+
+/* Twenty snapshots a second, forty packets of the client, which say what has come. */
+static void acknowledged(void **state)
+{
+	struct scene s = scene_of(4);
+	const struct lag_player *p;
+	uint32_t ack = 0, c2s = 0;
+
+	(void)state;
+	for (uint32_t n = 1; n <= 60; n++) {
+		from_server(&s, n, n == 40 ? 1 : 0);
+		s.now_ns += 30 * MS;
+		/* 20 and 21 never come; 50 is lost while the client is silent. */
+		if (n != 20 && n != 21 && n != 50)
+			ack = n;
+		for (int i = 0; i < 2; i++) {
+			if (n != 50)
+				from_client(&s, ++c2s, ack);
+			s.now_ns += 10 * MS;
+		}
+	}
+	p = only_player(&s);
+	assert_int_equal(p->ping_ms, 30);
+	assert_int_equal(p->delayed, 1);
+	assert_int_equal(p->snapshots, 60);
+	assert_int_equal(p->snapshots_per_s, 20);
+	assert_int_equal(p->way[LAG_S2C].received, 57);
+	assert_int_equal(p->way[LAG_S2C].lost, 2);
+	assert_int_equal(p->way[LAG_S2C].unsure, 1);
+	ring_is(&p->way[LAG_S2C],
+		"aaaaaaaaaaaaaaaaaaallaaaaaaaaaaaaaaaaaadaaaaaaaaa.aaaaaaaaaa");
+	assert_int_equal(p->way[LAG_S2C].ring[30].ping_ms, 30);
+	lagometer_free(s.l);
+}
+
+/* A client that loads a map speaks first and listens afterwards: no loss. */
+static void busy_client(void **state)
+{
+	struct scene s = scene_of(4);
+	const struct lag_player *p;
+	uint32_t c2s = 0;
+
+	(void)state;
+	for (uint32_t n = 1; n <= 20; n++) {
+		from_server(&s, n, 0);
+		s.now_ns += 20 * MS;
+		from_client(&s, ++c2s, n);
+		s.now_ns += 30 * MS;
+	}
+	for (uint32_t n = 21; n <= 80; n++) {
+		from_server(&s, n, 0);
+		s.now_ns += 50 * MS;
+	}
+	/* Three seconds: nobody knows its ping then. */
+	assert_int_equal(only_player(&s)->ping_ms, 20);
+	lagometer_sweep(s.l, s.now_ns);
+	assert_int_equal(only_player(&s)->ping_ms, LAG_PING_NONE);
+	for (int i = 0; i < 3; i++) {
+		from_client(&s, ++c2s, 21); /* which it had got three seconds ago */
+		s.now_ns += 10 * MS;
+	}
+	from_client(&s, ++c2s, 80);
+	p = only_player(&s);
+	assert_int_equal(p->way[LAG_S2C].lost, 0);
+	assert_int_equal(p->way[LAG_S2C].unsure, 58);
+	assert_int_equal(p->way[LAG_S2C].received, 22);
+	from_server(&s, 81, 0);
+	s.now_ns += 20 * MS;
+	from_client(&s, ++c2s, 81);
+	assert_int_equal(only_player(&s)->ping_ms, 50); /* of 80 and 20 */
+	lagometer_free(s.l);
+}
+
+/* --- NetQuake: pings from what is sent reliably ----------------------------------------
+ */
+
+static void netquake(struct scene *s, bool c2s, const char *kind, uint32_t sequence)
+{
+	struct record r = record_of(s, c2s);
+
+	r.family = FAMILY_NETQUAKE;
+	r.kind = kind;
+	record_uint(&r, "sequence", sequence);
+	lagometer_record(s->l, 3, &r);
+}
+
+static void reliable_pings(void **state)
+{
+	struct scene s = scene_of(4);
+	const struct lag_player *p;
+
+	(void)state;
+	netquake(&s, false, "nq-reliable", 7);
+	s.now_ns += 40 * MS;
+	netquake(&s, false, "nq-reliable",
+		 7); /* once more: the ping counts from the first */
+	s.now_ns += 40 * MS;
+	netquake(&s, true, "nq-ack", 6);
+	netquake(&s, true, "nq-ack", 7);
+	for (uint32_t i = 1; i < 5; i++)
+		netquake(&s, true, "nq-unreliable", 2 * i);
+	p = only_player(&s);
+	assert_int_equal(p->ping_ms, 80);
+	assert_int_equal(p->way[LAG_C2S].lost, 3);
+	assert_int_equal(p->way[LAG_C2S].received, 4);
+	lagometer_free(s.l);
+}
+
+/* --- names, places --------------------------------------------------------------------
+ */
+
+static void knock(struct scene *s, const char *name)
+{
+	struct record r = record_of(s, true);
+
+	r.kind = "connect";
+	record_open_object(&r, "userinfo");
+	record_pair(&r, "rate", 4, "25000", 5);
+	record_pair(&r, "name", 4, name, strlen(name));
+	record_close(&r);
+	lagometer_record(s->l, 3, &r);
+}
+
+static void say(struct scene *s, bool c2s, uint32_t sequence, int64_t index,
+		const char *text)
+{
+	struct record r = record_of(s, c2s);
+
+	record_uint(&r, "sequence", sequence);
+	record_open_array(&r, "ops");
+	record_open_object(&r, NULL);
+	if (index >= 0)
+		record_int(&r, "index", index);
+	record_string(&r, "text", text, strlen(text));
+	record_close(&r);
+	record_close(&r);
+	lagometer_record(s->l, 3, &r);
+}
+
+static void names_and_maps(void **state)
+{
+	struct scene s = scene_of(4);
+	char longest[300];
+	size_t at = 0;
+
+	(void)state;
+	knock(&s, "dora");
+	assert_null(lagometer_next(s.l, &at)); /* it only knocked */
+	say(&s, false, 1, 0, "\\sv_fps\\20\\mapname\\oa_dm1");
+	assert_string_equal(only_player(&s)->name, "dora");
+	assert_string_equal(only_player(&s)->map, "oa_dm1");
+	say(&s, false, 2, 1, "\\mapname\\not_this");
+	say(&s, false, 3, -1, "cs 0 \"\\mapname\\oa_dm4\"");
+	say(&s, true, 1, -1, "userinfo \"\\rate\\25000\\name\\dora the 2nd\"");
+	assert_string_equal(only_player(&s)->name, "dora the 2nd");
+	assert_string_equal(only_player(&s)->map, "oa_dm4");
+	memset(longest, 'n', sizeof(longest));
+	longest[sizeof(longest) - 1] = 0;
+	knock(&s, longest);
+	assert_int_equal(strlen(only_player(&s)->name), LAG_NAME - 1);
+	lagometer_free(s.l);
+}
+
+static size_t players(struct scene *s)
+{
+	size_t at = 0, count = 0;
+
+	while (lagometer_next(s->l, &at))
+		count++;
+	return count;
+}
+
+/* Strangers who knock take no player's place; silence does, in the end. */
+static void places(void **state)
+{
+	struct scene s = scene_of(4);
+
+	(void)state;
+	for (s.client = 10; s.client < 13; s.client++) {
+		from_server(&s, 1, 0);
+		s.now_ns += MS;
+	}
+	for (s.client = 100; s.client < 200; s.client++) {
+		knock(&s, "stranger");
+		s.now_ns += MS;
+	}
+	assert_int_equal(players(&s), 3);
+	for (s.client = 20; s.client < 22; s.client++)
+		from_server(&s, 1, 0);
+	assert_int_equal(players(&s), 4);
+	lagometer_sweep(s.l, s.now_ns + LAG_IDLE_NS / 2);
+	assert_int_equal(players(&s), 4);
+	lagometer_sweep(s.l, s.now_ns + LAG_IDLE_NS + 1);
+	assert_int_equal(players(&s), 0);
+	lagometer_free(s.l);
+}
+
+/* --- a recorded session
+ * ----------------------------------------------------------------- */
+
+#define SEQUENCES 4096
+
+struct end {
+	struct lagometer *l;
+	unsigned int seen[DIRECTION_COUNT][SEQUENCES]; /* times, of whole messages */
+	unsigned int order[DIRECTION_COUNT][SEQUENCES]; /* when first */
+	unsigned int now;
+};
+
+/* The number under @key at the front of the tape; -1: none. */
+static int64_t number_at(const struct record *r, const char *key)
+{
+	for (size_t i = 0; i < r->tape->items_used && i < 4; i++) {
+		const struct record_item *item = &r->tape->items[i];
+
+		if (item->type == RECORD_TYPE_UINT && !strcmp(item->key, key))
+			return (int64_t)item->u;
+	}
+	return -1;
+}
+
+static void end_sink(void *context, const struct record *r)
+{
+	struct end *e = context;
+	int64_t sequence = number_at(r, "sequence");
+
+	lagometer_record(e->l, 0, r);
+	if (sequence < 0 || number_at(r, "fragmentStart") > 0)
+		return;
+	assert_true(sequence < SEQUENCES);
+	if (!e->seen[r->direction][sequence]++)
+		e->order[r->direction][sequence] = ++e->now;
+}
+
+static struct end *end_read(const char *name, enum lag_side side)
+{
+	struct decoder_options how = { .fields = true, .forced = FAMILY_AUTO };
+	struct end *e = calloc(1, sizeof(*e));
+	const char *captures = getenv("CAPTURES");
+	struct decoder *decoder;
+	struct capture *capture;
+	struct datagram dg;
+	char text[1024];
+	FILE *file;
+
+	snprintf(text, sizeof(text), "%s/live/%s.pcap", captures ? captures : "", name);
+	file = fopen(text, "rb");
+	if (!file) {
+		free(e);
+		return NULL;
+	}
+	assert_non_null(e);
+	e->l = lagometer_create(8, side);
+	decoder = decoder_create(&how, end_sink, e);
+	assert_int_equal(capture_open(file, &capture, text, sizeof(text)), 0);
+	while (capture_next(capture, &dg) == 1)
+		decoder_datagram(decoder, &dg);
+	decoder_flush(decoder);
+	decoder_free(decoder);
+	capture_close(capture);
+	return e;
+}
+
+struct truth {
+	double sent, lost, repeated, overtaken;
+};
+
+static struct truth truth_of(const struct end *sender, const struct end *receiver,
+			     enum direction direction)
+{
+	const unsigned int *sent = sender->seen[direction];
+	const unsigned int *got = receiver->seen[direction];
+	struct truth t = { 0 };
+	unsigned int latest = 0;
+
+	for (size_t i = 0; i < SEQUENCES; i++) {
+		t.sent += sent[i] > 0;
+		t.lost += sent[i] && !got[i];
+		t.repeated += got[i] ? got[i] - 1 : 0;
+	}
+	for (size_t i = SEQUENCES; i-- > 0;) {
+		unsigned int order = receiver->order[direction][i];
+
+		t.overtaken += order && latest && order > latest;
+		if (order && (!latest || order < latest))
+			latest = order;
+	}
+	return t;
+}
+
+/* A share of what was sent, within @points per cent of the true one. */
+static void is_near(const char *what, double figure, double truth, double points)
+{
+	print_message("%s: %.2f %%, in truth %.2f %%\n", what, 100 * figure, 100 * truth);
+	assert_true(fabs(figure - truth) <= points / 100);
+}
+
+static void impaired_session(void **state)
+{
+	struct end *server = end_read("q3-oa-impaired-server-side", LAG_BESIDE_SERVER);
+	struct end *client = end_read("q3-oa-impaired-client-side", LAG_BESIDE_CLIENT);
+	const struct lag_direction *up, *down, *acknowledged_down;
+	struct truth c2s, s2c;
+	size_t at = 0;
+
+	(void)state;
+	if (!server || !client) {
+		print_message("skip impaired_session: not in $CAPTURES/live\n");
+		skip();
+	}
+	c2s = truth_of(client, server, DIRECTION_C2S);
+	s2c = truth_of(server, client, DIRECTION_S2C);
+	up = &lagometer_next(server->l, &at)->way[LAG_C2S];
+	acknowledged_down = &up[LAG_S2C - LAG_C2S];
+	at = 0;
+	down = &lagometer_next(client->l, &at)->way[LAG_S2C];
+	assert_true(c2s.sent > 700 && c2s.lost > 30 && s2c.sent > 500 && s2c.lost > 20);
+	is_near("c2s lost", lag_loss(up), c2s.lost / c2s.sent, 1);
+	is_near("c2s repeated", (double)up->repeated / c2s.sent, c2s.repeated / c2s.sent,
+		1);
+	is_near("s2c lost", lag_loss(down), s2c.lost / s2c.sent, 1);
+	is_near("s2c repeated", (double)down->repeated / s2c.sent,
+		s2c.repeated / s2c.sent, 1);
+	/* What the server's end can only infer: lost, or too late for the game. */
+	is_near("s2c lost or late, by acknowledgements", lag_loss(acknowledged_down),
+		(s2c.lost + s2c.overtaken) / s2c.sent, 1);
+	lagometer_free(server->l);
+	lagometer_free(client->l);
+	free(server);
+	free(client);
+}
+
+/* Where nothing is lost, nothing is said to be. */
+static void clean_sessions(void **state)
+{
+	static const char *const names[] = {
+		"q3-oa-1client-mapchange",
+		"q3-oa-2clients-full-kick-timeout",
+		"q3-ioq3-proto71-checksum",
+		"q3-oa-ipv6",
+		"qw-mvdsv-ezquake-2clients-mapchange",
+		"q2-yamagi-q2ded-scripted-client",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(names); i++) {
+		struct end *e = end_read(names[i], LAG_BESIDE_SERVER);
+		const struct lag_player *p;
+		size_t at = 0;
+
+		if (!e) {
+			print_message("skip clean_sessions: no %s in $CAPTURES/live\n",
+				      names[i]);
+			skip();
+		}
+		while ((p = lagometer_next(e->l, &at))) {
+			assert_int_equal(p->way[LAG_C2S].lost, 0);
+			assert_int_equal(p->way[LAG_S2C].lost, 0);
+			assert_true(p->way[LAG_S2C].received > 50);
+			assert_true(p->ping_ms < 50);
+		}
+		lagometer_free(e->l);
+		free(e);
+	}
+}
+
+static int enter(void **state)
+{
+	(void)state;
+	return record_tape_create(&tape, 64, 4096);
+}
+
+static int leave(void **state)
+{
+	(void)state;
+	record_tape_free(&tape);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(by_sequence),	    cmocka_unit_test(acknowledged),
+		cmocka_unit_test(busy_client),	    cmocka_unit_test(reliable_pings),
+		cmocka_unit_test(names_and_maps),   cmocka_unit_test(places),
+		cmocka_unit_test(impaired_session), cmocka_unit_test(clean_sessions),
+	};
+
+	return cmocka_run_group_tests(tests, enter, leave);
+}

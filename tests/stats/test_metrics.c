@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * test_metrics.c - the OpenMetrics writer's rules, and a made-up snapshot as metrics.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include <errno.h>
+
+#include "stats/health.h"
+#include "stats/metrics.h"
+#include "lib/names.h"
+#include "lib/ometric.h"
+
+#define COUNT(a) (sizeof(a) / sizeof(*(a)))
+
+static void table_rules(void **state)
+{
+	static const struct {
+		struct ometric family;
+		const char *wrong; /* in the complaint; NULL: fine */
+	} rows[] = {
+		{ { "q_packets", OMETRIC_COUNTER, NULL, "Help.", { "a", "b" } }, NULL },
+		{ { "q_bytes", OMETRIC_COUNTER, "bytes", "Help.", { NULL } }, NULL },
+		{ { "a:b", OMETRIC_GAUGE, NULL, "Help.", { NULL } }, "illegal name" },
+		{ { "", OMETRIC_GAUGE, NULL, "Help.", { NULL } }, "illegal name" },
+		{ { NULL, OMETRIC_GAUGE, NULL, "Help.", { NULL } }, "illegal name" },
+		{ { "9q", OMETRIC_GAUGE, NULL, "Help.", { NULL } }, "illegal name" },
+		{ { "q-p", OMETRIC_GAUGE, NULL, "Help.", { NULL } }, "illegal name" },
+		{ { "q_total", OMETRIC_COUNTER, NULL, "Help.", { NULL } }, "reserved" },
+		{ { "q_info", OMETRIC_INFO, NULL, "Help.", { NULL } }, "reserved" },
+		{ { "q_bucket", OMETRIC_GAUGE, NULL, "Help.", { NULL } }, "reserved" },
+		{ { "q_created", OMETRIC_GAUGE, NULL, "Help.", { NULL } }, "reserved" },
+		{ { "q", OMETRIC_GAUGE, NULL, "", { NULL } }, "no help" },
+		{ { "q", OMETRIC_GAUGE, NULL, NULL, { NULL } }, "no help" },
+		{ { "q_size", OMETRIC_GAUGE, "bytes", "Help.", { NULL } }, "a unit" },
+		{ { "bytes", OMETRIC_GAUGE, "bytes", "Help.", { NULL } }, "a unit" },
+		{ { "qbytes", OMETRIC_GAUGE, "bytes", "Help.", { NULL } }, "a unit" },
+		{ { "q_x", OMETRIC_INFO, "x", "Help.", { NULL } }, "a unit" },
+		{ { "q", OMETRIC_GAUGE, NULL, "Help.", { "a", "a" } }, "label twice" },
+		{ { "q", OMETRIC_GAUGE, NULL, "Help.", { "__a" } }, "illegal name" },
+		{ { "q", OMETRIC_GAUGE, NULL, "Help.", { "a-b" } }, "illegal name" },
+		{ { "q",
+		    OMETRIC_GAUGE,
+		    NULL,
+		    "Help.",
+		    { "a", "b", "c", "d", "e", "f", "g" } },
+		  "too many labels" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		const char *wrong = ometric_check(&rows[i].family, 1);
+
+		if (!rows[i].wrong)
+			assert_null(wrong);
+		else if (!wrong || !strstr(wrong, rows[i].wrong))
+			fail_msg("row %zu: '%s' instead of '%s'", i, wrong,
+				 rows[i].wrong);
+	}
+}
+
+static void a_name_only_once(void **state)
+{
+	static const struct ometric both[] = {
+		{ "q", OMETRIC_GAUGE, NULL, "One.", { NULL } },
+		{ "q", OMETRIC_COUNTER, NULL, "Another.", { NULL } },
+	};
+
+	(void)state;
+	assert_non_null(strstr(ometric_check(both, 2), "('q') has a name that another"));
+}
+
+static void escapes_and_numbers(void **state)
+{
+	static const struct ometric m = {
+		"q", OMETRIC_GAUGE, NULL, "A \"b\"\nc\\.", { "one", "two" }
+	};
+	static const char *const values[] = { "a\"b\\c\nd", "caf\xc3\xa9" };
+	static const char expected[] = "# TYPE q gauge\n"
+				       "# HELP q A \\\"b\\\"\\nc\\\\.\n"
+				       "q{one=\"a\\\"b\\\\c\\nd\",two=\"caf??\"} "
+				       "18446744073709551615\n"
+				       "q{one=\"a\\\"b\\\\c\\nd\",two=\"caf??\"} 0.25\n"
+				       "q{one=\"a\\\"b\\\\c\\nd\",two=\"caf??\"} NaN\n"
+				       "q{one=\"a\\\"b\\\\c\\nd\",two=\"caf??\"} +Inf\n"
+				       "q{one=\"a\\\"b\\\\c\\nd\",two=\"caf??\"} -Inf\n"
+				       "# EOF\n";
+	char text[1024];
+	FILE *out = fmemopen(text, sizeof(text), "w");
+
+	(void)state;
+	assert_non_null(out);
+	ometric_begin(out, &m);
+	ometric_uint(out, &m, values, UINT64_MAX);
+	ometric_real(out, &m, values, 0.25);
+	ometric_real(out, &m, values, NAN);
+	ometric_real(out, &m, values, INFINITY);
+	ometric_real(out, &m, values, -INFINITY);
+	ometric_end(out);
+	fclose(out);
+	assert_string_equal(text, expected);
+}
+
+static struct stats_service services[1];
+
+static struct stats stats = {
+	.links = { { .interface = "eth0",
+		     .mode = MODE_SKB,
+		     .ours = true,
+		     .since = 1700000000 },
+		   { .interface = "", .mode = MODE_NATIVE } },
+	.link_count = 2,
+	.services = services,
+	.service_count = 1,
+	.generation = 3,
+};
+
+static int fill(void **state)
+{
+	(void)state;
+	strcpy(services->service.name, "ffa");
+	services->service.family = FAMILY_QUAKE3;
+	services->players = 2;
+	services->in.by[KIND_GETSTATUS][REASON_GLOBAL_BUDGET] = (struct tally){ 7, 420 };
+	services->out.by[KIND_STATUSRESPONSE][REASON_LEDGER] = (struct tally){ 1, 900 };
+	services->in.strangers = (struct volume){ 100, 200 };
+	services->out.strangers = (struct volume){ 50, 100 };
+	services->spent[CLASS_QUERY] = 1;
+	stats.others[OTHER_LONG_CHAIN] = (struct tally){ 4, 400 };
+	stats.sampled[SAMPLER_STATISTIC].lost = 9;
+	stats.rooms[ROOM_DENY] = (struct shield_room){ 5, LIST_MAX };
+	return 0;
+}
+
+/* To be freed. */
+static char *render(const struct stats *s)
+{
+	char *text;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	assert_non_null(out);
+	assert_int_equal(metrics_write(s, out), 0);
+	fclose(out);
+	return text;
+}
+
+static size_t samples_in(const char *text)
+{
+	size_t n = 0;
+
+	for (const char *line = text; *line; line = strchr(line, '\n') + 1)
+		n += *line != '#';
+	return n;
+}
+
+static void families_are_well_made(void **state)
+{
+	(void)state;
+	assert_int_equal(metrics_check(), 0);
+}
+
+static void lines(void **state)
+{
+	/* clang-format off */
+	static const char *const rows[] = {
+		"# TYPE quakeshield_packets counter\n",
+		"quakeshield_packets_total{service=\"ffa\",protocol=\"quake3\",kind=\"getstatus\",verdict=\"drop\",reason=\"global-budget\"} 7\n",
+		"quakeshield_sent_packets_total{service=\"ffa\",protocol=\"quake3\",kind=\"statusResponse\",verdict=\"drop\",reason=\"ledger\"} 1\n",
+		"# UNIT quakeshield_bytes bytes\n",
+		"quakeshield_bytes_total{service=\"ffa\",protocol=\"quake3\",kind=\"getstatus\",verdict=\"drop\",reason=\"global-budget\",direction=\"in\"} 420\n",
+		"quakeshield_bytes_total{service=\"ffa\",protocol=\"quake3\",kind=\"statusResponse\",verdict=\"drop\",reason=\"ledger\",direction=\"out\"} 900\n",
+		"quakeshield_other_packets_total{what=\"long-chain\",verdict=\"drop\"} 4\n",
+		"quakeshield_stranger_bytes_total{service=\"ffa\",protocol=\"quake3\",direction=\"out\",measure=\"payload\"} 50\n",
+		"quakeshield_amplification_ratio{service=\"ffa\",protocol=\"quake3\",measure=\"payload\"} 0.5\n",
+		"quakeshield_amplification_ratio{service=\"ffa\",protocol=\"quake3\",measure=\"wire\"} 0.5\n",
+		"quakeshield_players{service=\"ffa\",protocol=\"quake3\"} 2\n",
+		"quakeshield_observing{service=\"ffa\",protocol=\"quake3\"} 0\n",
+		"quakeshield_budget_spent_ratio{service=\"ffa\",protocol=\"quake3\",class=\"query\"} 1\n",
+		"quakeshield_samples_total{sampler=\"statistic\",outcome=\"lost\"} 9\n",
+		"quakeshield_map_entries{map=\"deny\"} 5\n",
+		"quakeshield_map_capacity{map=\"deny\"} 65536\n",
+		"quakeshield_interface_info{interface=\"eth0\",mode=\"skb\"} 1\n",
+		"quakeshield_interface_ours{interface=\"eth0\"} 1\n",
+		"quakeshield_interface_attached_timestamp_seconds{interface=\"eth0\"} 1700000000\n",
+		"quakeshield_configuration_generation 3\n",
+		"# TYPE quakeshield_build info\n",
+		"quakeshield_build_info{version=\"",
+	};
+	/* clang-format on */
+	char *text = render(&stats);
+	size_t length = strlen(text);
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++)
+		if (!strstr(text, rows[i]))
+			fail_msg("not there: %s", rows[i]);
+	assert_string_equal(text + length - 6, "# EOF\n");
+	/* What has counted nothing has no line; a link without interface has no name. */
+	assert_null(strstr(text, "getinfo"));
+	assert_null(strstr(text, "interface=\"\""));
+	free(text);
+}
+
+/* A ratio to nothing is none. */
+static void no_ratio(void **state)
+{
+	struct stats_service quiet = { .service = { .name = "ffa" } };
+	struct stats s = { .services = &quiet, .service_count = 1 };
+	char *text = render(&s);
+
+	(void)state;
+	assert_non_null(strstr(text, "# TYPE quakeshield_amplification_ratio gauge\n"));
+	assert_null(strstr(text, "quakeshield_amplification_ratio{"));
+	free(text);
+}
+
+/* The most that can be is what metrics.h says, line by line. */
+static void cardinality(void **state)
+{
+	struct stats_service *all = calloc(2, sizeof(*all));
+	struct stats s = { .services = all, .service_count = 2 };
+	char *text;
+
+	(void)state;
+	assert_non_null(all);
+	for (int i = 0; i < 2; i++) {
+		snprintf(all[i].service.name, NAME_MAX_LEN, "s%d", i);
+		all[i].in.strangers = all[i].out.strangers = (struct volume){ 1, 1 };
+		for (int kind = 0; kind < KIND_COUNT; kind++)
+			for (int reason = 0; reason < REASON_COUNT; reason++)
+				all[i].in.by[kind][reason].packets =
+					all[i].out.by[kind][reason].packets = 1;
+	}
+	s.link_count = CONFIG_INTERFACES;
+	for (int i = 0; i < CONFIG_INTERFACES; i++)
+		snprintf(s.links[i].interface, IF_NAMESIZE, "eth%d", i);
+	text = render(&s);
+	assert_int_equal(samples_in(text),
+			 2 * METRICS_LINES_SERVICE + METRICS_LINES_OTHER);
+	free(text);
+	free(all);
+}
+
+static void a_full_disk_is_said(void **state)
+{
+	FILE *full = fopen("/dev/full", "w");
+
+	(void)state;
+	if (!full) {
+		print_message("skipped: no /dev/full here\n");
+		skip();
+	}
+	assert_int_equal(metrics_write(&stats, full), -EIO);
+	fclose(full);
+}
+
+static void health(void **state)
+{
+	static const struct {
+		struct shield_link link;
+		const char *configured;
+		bool good;
+		const char *text;
+	} rows[] = {
+		{ { .interface = "eth0", .ours = true, .program_id = 5 },
+		  "eth0",
+		  true,
+		  "1 of 1 interface protected\n" },
+		{ { .interface = "eth0", .program_id = 6 },
+		  "eth0",
+		  false,
+		  "eth0: not protected: another program (id 6) is attached\n"
+		  "0 of 1 interface protected\n" },
+		{ { .interface = "eth0" },
+		  "eth0",
+		  false,
+		  "eth0: not protected: no program is attached\n"
+		  "0 of 1 interface protected\n" },
+		{ { .interface = "", .ours = false },
+		  "eth0",
+		  false,
+		  "eth0: not protected: it is gone, or never was\n"
+		  "0 of 1 interface protected\n" },
+		{ { .interface = "eth1", .ours = true, .program_id = 5 },
+		  "eth0",
+		  false,
+		  "eth0: not protected: it is gone, or never was\n"
+		  "0 of 1 interface protected\n" },
+	};
+	struct config *config = calloc(1, sizeof(*config));
+
+	(void)state;
+	assert_non_null(config);
+	config->interface_count = 1;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct stats s = { .links = { rows[i].link }, .link_count = 1 };
+		char text[256];
+		FILE *out = fmemopen(text, sizeof(text), "w");
+
+		assert_non_null(out);
+		strcpy(config->interfaces[0], rows[i].configured);
+		assert_int_equal(health_write(&s, config, out), rows[i].good);
+		fclose(out);
+		assert_string_equal(text, rows[i].text);
+	}
+	free(config);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(table_rules),
+		cmocka_unit_test(a_name_only_once),
+		cmocka_unit_test(escapes_and_numbers),
+		cmocka_unit_test(families_are_well_made),
+		cmocka_unit_test(lines),
+		cmocka_unit_test(no_ratio),
+		cmocka_unit_test(cardinality),
+		cmocka_unit_test(a_full_disk_is_said),
+		cmocka_unit_test(health),
+	};
+
+	return cmocka_run_group_tests(tests, fill, NULL);
+}

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * test_stats.c - a made-up snapshot, and what both renderers say of it, to the letter.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include <errno.h>
+#include <jansson.h>
+
+#include "lib/names.h"
+#include "stats/stats.h"
+
+static struct stats_service services[2];
+
+static struct stats stats = {
+	.links = {
+		{ .interface = "eth0", .mode = MODE_NATIVE, .ours = true,
+		  .program_id = 7, .since = 1700000000 },
+		{ .interface = "eth1", .mode = MODE_SKB, .ours = false,
+		  .program_id = 9, .since = 1700000060 },
+	},
+	.link_count = 2,
+	.services = services,
+	.service_count = 2,
+};
+
+static int fill(void **state)
+{
+	struct stats_service *ffa = &services[0], *duel = &services[1];
+
+	(void)state;
+	strcpy(ffa->service.name, "ffa");
+	ffa->service.family = FAMILY_QUAKE3;
+	ffa->players = 3;
+	ffa->in.by[KIND_GETSTATUS][REASON_SOURCE_BUDGET] = (struct tally){ 100, 6000 };
+	ffa->in.by[KIND_GETSTATUS][REASON_WITHIN_BUDGET] = (struct tally){ 20, 1200 };
+	ffa->in.by[KIND_NETCHAN][REASON_PLAYER] = (struct tally){ 4000, 400000 };
+	ffa->out.by[KIND_STATUSRESPONSE][REASON_WITHIN_BUDGET] =
+		(struct tally){ 20, 20000 };
+	ffa->in.strangers = (struct volume){ 2000, 12000 };
+	ffa->out.strangers = (struct volume){ 1000, 3000 };
+	ffa->spent[CLASS_QUERY] = 0.5;
+	ffa->spent[CLASS_RCON] = 1;
+	strcpy(duel->service.name, "a \"duel\"\\");
+	duel->service.family = FAMILY_QUAKEWORLD;
+	duel->service.observe = 1;
+	stats.others[OTHER_NOT_OURS] = (struct tally){ 5, 500 };
+	stats.sampled[SAMPLER_FOLLOW] = (struct sampled){ 10, 2, 1 };
+	stats.rooms[ROOM_PLAYERS] = (struct shield_room){ 3, PLAYERS_MAX };
+	stats.generation = 4;
+	stats.time_ms = 1700000001250;
+	stats.others[OTHER_LONG_CHAIN] = (struct tally){ 1, UINT32_MAX * 4ull };
+	return 0;
+}
+
+static void render(int (*renderer)(const struct stats *, FILE *), const struct stats *s,
+		   char *ret, size_t size)
+{
+	FILE *file = fmemopen(ret, size, "w");
+
+	assert_non_null(file);
+	assert_int_equal(renderer(s, file), 0);
+	fclose(file);
+}
+
+static void json_to_the_letter(void **state)
+{
+	static const char expected[] =
+		"{\"interface\":\"eth0\",\"mode\":\"native\",\"interfaces\":["
+		"{\"interface\":\"eth0\",\"mode\":\"native\","
+		"\"since\":\"2023-11-14T22:13:20Z\",\"ours\":true},"
+		"{\"interface\":\"eth1\",\"mode\":\"skb\","
+		"\"since\":\"2023-11-14T22:14:20Z\",\"ours\":false}],"
+		"\"services\":[{\"name\":\"ffa\",\"protocol\":\"quake3\","
+		"\"observe\":false,\"players\":3,"
+		"\"amplification\":{\"payload\":0.5,\"wire\":0.25},\"counters\":["
+		"{\"direction\":\"in\",\"kind\":\"netchan\",\"verdict\":\"pass\","
+		"\"reason\":\"player\",\"packets\":4000,\"bytes\":400000},"
+		"{\"direction\":\"in\",\"kind\":\"getstatus\",\"verdict\":\"pass\","
+		"\"reason\":\"within-budget\",\"packets\":20,\"bytes\":1200},"
+		"{\"direction\":\"in\",\"kind\":\"getstatus\",\"verdict\":\"drop\","
+		"\"reason\":\"source-budget\",\"packets\":100,\"bytes\":6000},"
+		"{\"direction\":\"out\",\"kind\":\"statusResponse\","
+		"\"verdict\":\"pass\",\"reason\":\"within-budget\",\"packets\":20,"
+		"\"bytes\":20000}],\"budgets\":{\"query\":0.5,\"challenge\":0.0,"
+		"\"connect\":0.0,\"rcon\":1.0,\"unknown\":0.0,\"netchan\":0.0},"
+		"\"strangers\":{\"in\":{\"payload\":2000,\"wire\":12000},"
+		"\"out\":{\"payload\":1000,\"wire\":3000}}},"
+		"{\"name\":\"a \\\"duel\\\"\\\\\",\"protocol\":\"quakeworld\","
+		"\"observe\":true,\"players\":0,"
+		"\"amplification\":{\"payload\":null,\"wire\":null},\"counters\":[],"
+		"\"budgets\":{\"query\":0.0,\"challenge\":0.0,\"connect\":0.0,"
+		"\"rcon\":0.0,\"unknown\":0.0,\"netchan\":0.0},\"strangers\":{"
+		"\"in\":{\"payload\":0,\"wire\":0},"
+		"\"out\":{\"payload\":0,\"wire\":0}}}],"
+		"\"other\":{";
+	char text[8192];
+
+	(void)state;
+	render(stats_json, &stats, text, sizeof(text));
+	assert_int_equal(text[strlen(text) - 1], '\n');
+	text[strlen(expected)] = 0;
+	assert_string_equal(text, expected);
+}
+
+static void json_others(void **state)
+{
+	char text[8192];
+	json_t *root, *other, *entry;
+	const char *key;
+	int n = 0;
+
+	(void)state;
+	render(stats_json, &stats, text, sizeof(text));
+	root = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+	other = json_object_get(root, "other");
+	assert_int_equal(json_object_size(other), OTHER_COUNT);
+	json_object_foreach(other, key, entry)
+	{
+		assert_non_null(json_object_get(entry, "verdict"));
+		n++;
+	}
+	assert_int_equal(n, OTHER_COUNT);
+	entry = json_object_get(other, "long-chain");
+	assert_string_equal(json_string_value(json_object_get(entry, "verdict")), "drop");
+	assert_int_equal(json_integer_value(json_object_get(entry, "bytes")),
+			 UINT32_MAX * 4ull);
+	json_decref(root);
+}
+
+static void json_gauges(void **state)
+{
+	static const char expected[] =
+		",\"samplers\":{"
+		"\"statistic\":{\"taken\":0,\"limited\":0,\"lost\":0},"
+		"\"follow\":{\"taken\":10,\"limited\":2,\"lost\":1}},"
+		"\"maps\":{\"players\":{\"used\":3,\"capacity\":65536},"
+		"\"allow\":{\"used\":0,\"capacity\":0},"
+		"\"deny\":{\"used\":0,\"capacity\":0},"
+		"\"follow\":{\"used\":0,\"capacity\":0}},\"generation\":4,"
+		"\"time\":1700000001.25}\n";
+	char text[8192];
+
+	(void)state;
+	render(stats_json, &stats, text, sizeof(text));
+	assert_true(strlen(text) > strlen(expected));
+	assert_string_equal(text + strlen(text) - strlen(expected), expected);
+}
+
+/* What is spent of a budget: from the time at which it is full again. */
+static void spent(void **state)
+{
+	static const struct {
+		struct limit limit;
+		__u64 due, now;
+		double spent;
+	} rows[] = {
+		{ { 0, 0 }, 900, 100, 0 }, /* unlimited */
+		{ { 10, 5 }, 0, 100, 1 }, /* nothing passes */
+		{ { 10, 100 }, 0, 100, 0 },	 { { 10, 100 }, 100, 100, 0 },
+		{ { 10, 100 }, 125, 100, 0.25 }, { { 10, 100 }, 200, 100, 1 },
+		{ { 10, 100 }, ~0ull, 100, 1 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		assert_true(shield_spent_share(&rows[i].limit, rows[i].due,
+					       rows[i].now) == rows[i].spent);
+}
+
+static void json_of_nothing(void **state)
+{
+	static const char expected[] = "{\"interface\":null,\"mode\":null,"
+				       "\"interfaces\":[],\"services\":[],\"other\":{";
+	struct stats none = { 0 };
+	char text[2048];
+
+	(void)state;
+	render(stats_json, &none, text, sizeof(text));
+	text[strlen(expected)] = 0;
+	assert_string_equal(text, expected);
+}
+
+/* Every kind and reason at once: still JSON, and every counter is there. */
+static void json_of_everything(void **state)
+{
+	const size_t size = 1 << 20;
+	struct stats_service *all = calloc(1, sizeof(*all));
+	struct stats s = { .services = all, .service_count = 1 };
+	char *text = malloc(size);
+	json_t *root, *counters;
+
+	(void)state;
+	assert_non_null(all);
+	assert_non_null(text);
+	for (int kind = 0; kind < KIND_COUNT; kind++)
+		for (int reason = 0; reason < REASON_COUNT; reason++)
+			all->in.by[kind][reason].packets = 1;
+	render(stats_json, &s, text, size);
+	root = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+	counters = json_object_get(json_array_get(json_object_get(root, "services"), 0),
+				   "counters");
+	assert_int_equal(json_array_size(counters), KIND_COUNT * REASON_COUNT);
+	json_decref(root);
+	free(text);
+	free(all);
+}
+
+static void text_to_the_letter(void **state)
+{
+	static const char expected[] =
+		"eth0 (native) since 2023-11-14T22:13:20Z\n"
+		"eth1 (skb) since 2023-11-14T22:14:20Z: not ours any more\n"
+		"\n"
+		"service ffa (quake3): 3 players, amplification of payload x0.500, on the "
+		"wire x0.250\n"
+		"      kind                       verdict reason                    packets"
+		"             bytes\n"
+		"  in  netchan                    pass    player                       4000"
+		"            400000\n"
+		"  in  getstatus                  drop    source-budget                 100"
+		"              6000\n"
+		"  in  getstatus                  pass    within-budget                  20"
+		"              1200\n"
+		"  out statusResponse             pass    within-budget                  20"
+		"             20000\n"
+		"\n"
+		"service a \"duel\"\\ (quakeworld), only observed: 0 players\n"
+		"\n"
+		"not for a service\n"
+		"  in  not-ours                   pass                                    5"
+		"               500\n"
+		"  in  long-chain                 drop                                    1"
+		"       17179869180\n";
+	char text[8192];
+
+	(void)state;
+	render(stats_text, &stats, text, sizeof(text));
+	assert_string_equal(text, expected);
+}
+
+static void a_full_disk_is_said(void **state)
+{
+	FILE *full = fopen("/dev/full", "w");
+
+	(void)state;
+	if (!full) {
+		print_message("skipped: no /dev/full here\n");
+		skip();
+	}
+	assert_int_equal(stats_json(&stats, full), -EIO);
+	assert_int_equal(stats_text(&stats, full), -EIO);
+	fclose(full);
+}
+
+static void ratios(void **state)
+{
+	double x = -1;
+
+	(void)state;
+	assert_false(stats_ratio(5, 0, &x));
+	assert_true(x == -1);
+	assert_true(stats_ratio(0, 5, &x) && x == 0);
+	assert_true(stats_ratio(10, 4, &x) && x == 2.5);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(json_to_the_letter),
+		cmocka_unit_test(json_others),
+		cmocka_unit_test(json_gauges),
+		cmocka_unit_test(json_of_nothing),
+		cmocka_unit_test(json_of_everything),
+		cmocka_unit_test(text_to_the_letter),
+		cmocka_unit_test(a_full_disk_is_said),
+		cmocka_unit_test(ratios),
+		cmocka_unit_test(spent),
+	};
+
+	return cmocka_run_group_tests(tests, fill, NULL);
+}

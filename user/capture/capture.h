@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * capture.h - pcap and pcapng files as a stream of UDP datagrams, in capture order.
+ *
+ * The one file that knows libpcap. Nothing is allocated per packet.
+ */
+#ifndef CAPTURE_H
+#define CAPTURE_H
+
+#include <stdio.h>
+
+#include "capture/packet.h"
+
+struct capture;
+
+/* Do these first bytes of a file say pcap or pcapng? */
+bool capture_recognise(const uint8_t *bytes, size_t n);
+
+/*
+ * Takes over @file. -EBADMSG: not a capture that can be read, and @message (of
+ * @size bytes) says why; -ENOMEM.
+ */
+int capture_open(FILE *file, struct capture **ret, char *message, size_t size);
+void capture_close(struct capture *capture);
+
+/*
+ * The next datagram: 1, or 0 at the end of the file, or -EBADMSG when the file breaks
+ * off or is damaged here (capture_error() says how). ret->payload stays valid until the
+ * next call.
+ */
+int capture_next(struct capture *capture, struct datagram *ret);
+
+const char *capture_error(struct capture *capture);
+
+/* Frames read so far, of every kind. */
+uint64_t capture_packets(const struct capture *capture);
+
+#endif /* CAPTURE_H */

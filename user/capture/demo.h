@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * demo.h - demo files: which kind, by content, and their blocks one by one.
+ *
+ * Framing only; what a block holds is for the family's decoder. Memory grows to the
+ * largest block and no further, and no block is larger than DEMO_BLOCK_MAX.
+ */
+#ifndef DEMO_H
+#define DEMO_H
+
+#include <stdio.h>
+
+#include "lib/record.h"
+
+#define DEMO_BLOCK_MAX (1 << 17)
+/* As much of the beginning of a file as demo_recognise() may want. */
+#define DEMO_PREFIX (1 << 16)
+
+enum demo_format {
+	DEMO_NONE,
+	DEMO_DEM, /* NetQuake and DarkPlaces */
+	DEMO_QWD, /* QuakeWorld, client */
+	DEMO_MVD, /* QuakeWorld, server */
+	DEMO_DM2, /* Quake II, client */
+	DEMO_MVD2, /* Quake II, Q2PRO's multi-view */
+	DEMO_DM3, /* Quake III, protocol 66 and later: .dm_NN */
+	DEMO_DM3_OLD, /* before that */
+};
+
+struct demo_block {
+	uint64_t frame;
+	int64_t time_ns;
+	enum direction direction;
+	const char *kind;
+	int32_t sequence; /* Quake III */
+	const uint8_t *bytes;
+	size_t n;
+};
+
+struct demo;
+
+enum demo_format demo_recognise(const uint8_t *bytes, size_t n);
+enum wire_family demo_family(enum demo_format format);
+
+/* Takes over @file, which stands at its beginning. NULL: no memory. */
+struct demo *demo_open(FILE *file, enum demo_format format);
+void demo_close(struct demo *demo);
+
+/* 1: a block; 0: the end; -EBADMSG: broken here, demo_error() says how. */
+int demo_next(struct demo *demo, struct demo_block *ret);
+const char *demo_error(const struct demo *demo);
+uint64_t demo_blocks(const struct demo *demo);
+
+#endif /* DEMO_H */

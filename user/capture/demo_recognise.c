@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * demo_recognise.c - told apart by content, the surest signs first. The containers
+ * without a magic must show a chain of sound blocks.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "capture/demo.h"
+#include "decode/q3/q3_demo.h"
+#include "lib/reader.h"
+
+#define CHAIN 4 /* blocks that must be sound, if the prefix holds so many */
+
+/* Steps over a block; false: it cannot be one. Beyond the prefix all is sound. */
+typedef bool block_skip(struct reader *rd, int index);
+
+static bool chain_sound(const uint8_t *bytes, size_t n, block_skip *skip)
+{
+	struct reader rd = reader_of(bytes, n);
+
+	for (int i = 0; i < CHAIN; i++) {
+		if (!reader_left(&rd))
+			return i > 0;
+		if (!skip(&rd, i))
+			return false;
+		if (reader_failed(&rd))
+			return i > 0 || n == DEMO_PREFIX;
+	}
+	return true;
+}
+
+static bool dem_skip(struct reader *rd, int index)
+{
+	uint32_t length = reader_le32(rd) & 0x7fffffff;
+
+	(void)index;
+	for (int i = 0; i < 3; i++)
+		if (!isfinite(reader_f32(rd)))
+			return false;
+	if (reader_failed(rd))
+		return true;
+	return length <= 65536 && (reader_take(rd, length), true);
+}
+
+static bool is_dem(const uint8_t *bytes, size_t n)
+{
+	size_t at = 0;
+
+	if (at < n && bytes[at] == '-')
+		at++;
+	while (at < n && at < 11 && bytes[at] >= '0' && bytes[at] <= '9')
+		at++;
+	return at < n && at && bytes[at] == '\n' &&
+	       chain_sound(bytes + at + 1, n - at - 1, dem_skip);
+}
+
+static bool qwd_skip(struct reader *rd, int index)
+{
+	float seconds = reader_f32(rd);
+	uint8_t type = reader_u8(rd);
+	int32_t length = 36;
+
+	(void)index;
+	/* Below a microsecond but not zero it is no time, but other bytes. */
+	if (seconds != 0 && !(seconds > 1e-6f && seconds < 1e7f))
+		return false;
+	if (type == 1) {
+		length = (int32_t)reader_le32(rd);
+		/* A sequence and an acknowledgement at least, or a word. */
+		if (!reader_failed(rd) && (length < 5 || length > 8192))
+			return false;
+	} else if (type == 2) {
+		length = 8;
+	} else if (type) {
+		return false;
+	}
+	reader_take(rd, (size_t)length);
+	return true;
+}
+
+static bool mvd_skip(struct reader *rd, int index)
+{
+	uint8_t ms = reader_u8(rd), type = reader_u8(rd) & 7;
+	int32_t length = 8;
+
+	(void)ms;
+	if (!type || type == 7)
+		return false;
+	if (type == 3)
+		reader_le32(rd);
+	if (type != 2) {
+		length = (int32_t)reader_le32(rd);
+		if (!reader_failed(rd) && (length < 0 || length > 65536))
+			return false;
+	}
+	/* The first block holds svc_serverdata, 11, protocol 24..28 or extension pairs.
+	 */
+	if (!index && (length < 5 || !reader_left(rd) || *rd->pos != 11))
+		return false;
+	reader_take(rd, (size_t)length);
+	return true;
+}
+
+static bool dm2_skip(struct reader *rd, int index)
+{
+	int32_t length = (int32_t)reader_le32(rd);
+
+	if (length == -1 && index)
+		return true;
+	if (length < 1 || length > 32768)
+		return false;
+	/* svc_serverdata, 12, and a protocol number. */
+	if (!index) {
+		struct reader look = *rd;
+		uint8_t op = reader_u8(&look);
+		uint32_t protocol = reader_le32(&look);
+
+		if (op != 12 || protocol < 20 || protocol > 4000)
+			return false;
+	}
+	reader_take(rd, (size_t)length);
+	return true;
+}
+
+enum demo_format demo_recognise(const uint8_t *bytes, size_t n)
+{
+	if (n > 4 && !memcmp(bytes, "MVD2", 4))
+		return DEMO_MVD2;
+	if (is_dem(bytes, n))
+		return DEMO_DEM;
+	switch (q3_demo_recognise(bytes, n)) {
+	case Q3_DEMO_MODERN:
+		return DEMO_DM3;
+	case Q3_DEMO_OLD:
+		return DEMO_DM3_OLD;
+	case Q3_DEMO_NONE:
+		break;
+	}
+	if (chain_sound(bytes, n, dm2_skip))
+		return DEMO_DM2;
+	if (chain_sound(bytes, n, mvd_skip))
+		return DEMO_MVD;
+	if (chain_sound(bytes, n, qwd_skip))
+		return DEMO_QWD;
+	return DEMO_NONE;
+}
+
+enum wire_family demo_family(enum demo_format format)
+{
+	switch (format) {
+	case DEMO_DEM:
+		return FAMILY_NETQUAKE;
+	case DEMO_QWD:
+	case DEMO_MVD:
+		return FAMILY_QUAKEWORLD;
+	case DEMO_DM2:
+	case DEMO_MVD2:
+		return FAMILY_QUAKE2;
+	case DEMO_DM3:
+	case DEMO_DM3_OLD:
+		return FAMILY_QUAKE3;
+	default:
+		return FAMILY_AUTO;
+	}
+}

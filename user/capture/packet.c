@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * packet.c - link layers, IPv4, IPv6, UDP. See packet.h.
+ *
+ * Sources: tcpdump.org/linktypes.html, RFC 791, 8200, 768, IEEE 802.1Q.
+ */
+#include <pcap/dlt.h>
+
+#include "capture/packet.h"
+#include "lib/reader.h"
+
+#define ETHERTYPE_IPV4	   0x0800
+#define ETHERTYPE_IPV6	   0x86dd
+#define ETHERTYPE_VLAN	   0x8100
+#define ETHERTYPE_QINQ	   0x88a8
+#define ETHERTYPE_QINQ_OLD 0x9100
+#define ETHERTYPE_PPPOE	   0x8864
+#define PPP_IPV4	   0x0021
+#define PPP_IPV6	   0x0057
+
+enum {
+	IP_HOP_BY_HOP = 0,
+	IP_UDP = 17,
+	IP_ROUTING = 43,
+	IP_FRAGMENT = 44,
+	IP_AH = 51,
+	IP_DESTINATION = 60,
+	IP_MOBILITY = 135,
+};
+
+/* What the link layer calls the next thing; 0: whatever its first nibble says. */
+#define NEXT_BY_VERSION 0
+#define NEXT_NONE	(-1)
+
+static int ppp_next(struct reader *rd)
+{
+	uint16_t protocol;
+
+	/* The address and control bytes may be compressed away. */
+	if (reader_left(rd) >= 2 && rd->pos[1] == 0x03)
+		reader_take(rd, 2);
+	protocol = reader_be16(rd);
+	return protocol == PPP_IPV4 || protocol == PPP_IPV6 ? NEXT_BY_VERSION : NEXT_NONE;
+}
+
+static int ethertype_next(struct reader *rd, uint16_t type)
+{
+	for (int i = 0; i < PACKET_VLAN_MAX; i++) {
+		if (type != ETHERTYPE_VLAN && type != ETHERTYPE_QINQ &&
+		    type != ETHERTYPE_QINQ_OLD)
+			break;
+		reader_take(rd, 2);
+		type = reader_be16(rd);
+	}
+	if (type == ETHERTYPE_PPPOE) {
+		uint16_t protocol;
+
+		reader_take(rd, 6);
+		protocol = reader_be16(rd);
+		return protocol == PPP_IPV4 || protocol == PPP_IPV6 ? NEXT_BY_VERSION
+								    : NEXT_NONE;
+	}
+	return type == ETHERTYPE_IPV4 || type == ETHERTYPE_IPV6 ? NEXT_BY_VERSION
+								: NEXT_NONE;
+}
+
+/* Netfilter log: a header of four bytes, then u16 length, u16 type, value, padded to 4.
+ */
+static int nflog_next(struct reader *rd)
+{
+	enum {
+		NFLOG_PAYLOAD = 9
+	};
+
+	reader_take(rd, 4);
+	while (!reader_failed(rd) && reader_left(rd) >= 4) {
+		uint16_t length = reader_le16(rd);
+		uint16_t type = reader_le16(rd);
+
+		if (length < 4)
+			return NEXT_NONE;
+		if (type == NFLOG_PAYLOAD)
+			return NEXT_BY_VERSION;
+		reader_take(rd, (length - 4 + 3) & ~3U);
+	}
+	return NEXT_NONE;
+}
+
+static int link_next(int link, struct reader *rd)
+{
+	switch (link) {
+	case DLT_EN10MB:
+		reader_take(rd, 12);
+		return ethertype_next(rd, reader_be16(rd));
+	case DLT_LINUX_SLL:
+		reader_take(rd, 14);
+		return ethertype_next(rd, reader_be16(rd));
+	case DLT_LINUX_SLL2: {
+		uint16_t type = reader_be16(rd);
+
+		reader_take(rd, 18);
+		return ethertype_next(rd, type);
+	}
+	case DLT_NULL: /* the family in the writer's byte order: trust the nibble */
+	case DLT_LOOP:
+		reader_take(rd, 4);
+		return NEXT_BY_VERSION;
+	case DLT_ENC:
+		reader_take(rd, 12);
+		return NEXT_BY_VERSION;
+	case DLT_PPP:
+	case DLT_PPP_SERIAL:
+	case DLT_PPP_PPPD:
+		return ppp_next(rd);
+	case DLT_PPP_ETHER:
+		reader_take(rd, 6);
+		return ppp_next(rd);
+	case DLT_C_HDLC:
+		reader_take(rd, 2);
+		return ethertype_next(rd, reader_be16(rd));
+	case DLT_NFLOG:
+		return nflog_next(rd);
+	case DLT_RAW:
+	case DLT_IPV4:
+	case DLT_IPV6:
+		return NEXT_BY_VERSION;
+	default:
+		return NEXT_NONE;
+	}
+}
+
+bool packet_link_known(int link)
+{
+	static const int links[] = {
+		DLT_EN10MB, DLT_LINUX_SLL, DLT_LINUX_SLL2, DLT_NULL,	 DLT_LOOP,
+		DLT_ENC,    DLT_PPP,	   DLT_PPP_SERIAL, DLT_PPP_PPPD, DLT_C_HDLC,
+		DLT_NFLOG,  DLT_PPP_ETHER, DLT_RAW,	   DLT_IPV4,	 DLT_IPV6,
+	};
+
+	for (size_t i = 0; i < sizeof(links) / sizeof(*links); i++)
+		if (links[i] == link)
+			return true;
+	return false;
+}
+
+static void address_set(struct record_address *address, const uint8_t *bytes, uint8_t n)
+{
+	memset(address, 0, sizeof(*address));
+	address->length = n;
+	memcpy(address->bytes, bytes, n);
+}
+
+/* @total: bytes of payload by the header; what was captured of it may be less. */
+static void payload_set(struct packet *packet, const struct reader *rd, size_t total)
+{
+	packet->bytes = rd->pos;
+	packet->captured = reader_left(rd) < total ? reader_left(rd) : total;
+	packet->length = total;
+}
+
+static bool ipv4_parse(struct reader *rd, struct packet *packet)
+{
+	const uint8_t *ip = reader_take(rd, 20);
+	size_t header, total;
+
+	if (!ip)
+		return false;
+	header = (size_t)(ip[0] & 15) * 4;
+	total = (size_t)(ip[2] << 8 | ip[3]);
+	/* Segmentation offload leaves a zero here: the frame is all there is. */
+	if (!total)
+		total = reader_left(rd) + 20;
+	if (header < 20 || total < header || !reader_take(rd, header - 20))
+		return false;
+
+	packet->protocol = ip[9];
+	packet->id = (uint32_t)(ip[4] << 8 | ip[5]);
+	packet->more = ip[6] & 0x20;
+	packet->offset = (size_t)((ip[6] & 0x1f) << 8 | ip[7]) * 8;
+	packet->fragment = packet->more || packet->offset;
+	address_set(&packet->source, ip + 12, 4);
+	address_set(&packet->destination, ip + 16, 4);
+	payload_set(packet, rd, total - header);
+	return true;
+}
+
+/* One extension header; false at the end of the chain, or when it is cut. */
+static bool ipv6_extension(struct reader *rd, struct packet *packet)
+{
+	const uint8_t *head;
+	size_t length;
+
+	switch (packet->protocol) {
+	case IP_HOP_BY_HOP:
+	case IP_ROUTING:
+	case IP_DESTINATION:
+	case IP_MOBILITY:
+	case IP_AH:
+		head = reader_take(rd, 8);
+		if (!head)
+			return false;
+		length = packet->protocol == IP_AH ? ((size_t)head[1] + 2) * 4
+						   : ((size_t)head[1] + 1) * 8;
+		packet->protocol = head[0];
+		return length >= 8 ? reader_take(rd, length - 8) != NULL
+				   : (rd->failed = true, false);
+	case IP_FRAGMENT:
+		head = reader_take(rd, 8);
+		if (!head)
+			return false;
+		packet->protocol = head[0];
+		packet->offset = (size_t)(head[2] << 8 | (head[3] & 0xf8));
+		packet->more = head[3] & 1;
+		packet->fragment = packet->more || packet->offset;
+		packet->id =
+			(uint32_t)head[4] << 24 | head[5] << 16 | head[6] << 8 | head[7];
+		/* Behind the first fragment nothing is a header. */
+		return packet->offset == 0;
+	default:
+		return false;
+	}
+}
+
+static bool ipv6_parse(struct reader *rd, struct packet *packet)
+{
+	const uint8_t *ip = reader_take(rd, 40);
+	const uint8_t *start = rd->pos;
+	size_t total, skipped;
+
+	if (!ip)
+		return false;
+	total = (size_t)(ip[4] << 8 | ip[5]);
+	if (!total)
+		total = reader_left(rd);
+	packet->protocol = ip[6];
+	address_set(&packet->source, ip + 8, 16);
+	address_set(&packet->destination, ip + 24, 16);
+	for (int i = 0; i < PACKET_EXTENSIONS_MAX; i++)
+		if (!ipv6_extension(rd, packet))
+			break;
+	skipped = (size_t)(rd->pos - start);
+	if (reader_failed(rd) || skipped > total)
+		return false;
+	payload_set(packet, rd, total - skipped);
+	return true;
+}
+
+bool packet_parse(int link, const uint8_t *frame, size_t captured, struct packet *ret)
+{
+	struct reader rd = reader_of(frame, captured);
+	struct packet packet = { .protocol = 0 };
+	bool ok = false;
+
+	if (link_next(link, &rd) == NEXT_NONE || reader_failed(&rd) || !reader_left(&rd))
+		return false;
+	if (rd.pos[0] >> 4 == 4)
+		ok = ipv4_parse(&rd, &packet);
+	else if (rd.pos[0] >> 4 == 6)
+		ok = ipv6_parse(&rd, &packet);
+	if (ok)
+		*ret = packet;
+	return ok;
+}
+
+bool packet_udp(const struct packet *packet, struct datagram *ret)
+{
+	struct reader rd = reader_of(packet->bytes, packet->captured);
+	size_t length, promised;
+
+	if (packet->protocol != IP_UDP)
+		return false;
+	ret->source = packet->source;
+	ret->destination = packet->destination;
+	ret->source.port = reader_be16(&rd);
+	ret->destination.port = reader_be16(&rd);
+	length = reader_be16(&rd);
+	reader_take(&rd, 2);
+	if (reader_failed(&rd))
+		return false;
+
+	ret->damage = RECORD_DECODED;
+	ret->reason = NULL;
+	promised = length < 8 ? 0 : length - 8;
+	ret->payload = rd.pos;
+	ret->length = promised;
+	ret->n = promised < reader_left(&rd) ? promised : reader_left(&rd);
+	if (length < 8 || length > packet->length) {
+		ret->damage = RECORD_MALFORMED;
+		ret->reason = length < 8 ? "UDP length below its own header"
+					 : "UDP length beyond the IP packet";
+		if (ret->length > ret->n)
+			ret->length = ret->n;
+	} else if (ret->n < promised) {
+		ret->damage = RECORD_PARTIAL;
+		ret->reason = "datagram cut short by the capture";
+	}
+	return true;
+}

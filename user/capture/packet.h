@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * packet.h - from a captured frame to an IP payload, from that to a UDP datagram.
+ *
+ * Pure: bytes in, views of the same bytes out. Lengths come from the IP and UDP headers;
+ * what the capture cut off (snap length) is told apart from what a header got wrong.
+ */
+#ifndef PACKET_H
+#define PACKET_H
+
+#include "lib/record.h"
+
+#define PACKET_VLAN_MAX	      2 /* tags skipped on Ethernet */
+#define PACKET_EXTENSIONS_MAX 16 /* IPv6 extension headers followed */
+
+struct packet {
+	struct record_address source; /* ports still zero */
+	struct record_address destination;
+	uint8_t protocol; /* of the payload: 17 = UDP */
+	const uint8_t *bytes; /* the payload, as far as it was captured */
+	size_t captured;
+	size_t length; /* as the IP header says */
+	bool fragment;
+	bool more; /* fragments follow */
+	uint32_t id;
+	size_t offset; /* of this fragment, in bytes */
+};
+
+struct datagram {
+	uint64_t frame;
+	int64_t time_ns;
+	struct record_address source;
+	struct record_address destination;
+	const uint8_t *payload;
+	size_t n; /* bytes at payload */
+	size_t length; /* what the UDP header promised; more than n when cut */
+	enum record_status damage;
+	const char *reason; /* of the damage, or NULL */
+};
+
+/* Is there a parser for this DLT_ value? */
+bool packet_link_known(int link);
+
+/* False: no IP here, or its header is cut or broken. */
+bool packet_parse(int link, const uint8_t *frame, size_t captured, struct packet *ret);
+
+/* False: the payload is no UDP header. Fills all but frame and time. */
+bool packet_udp(const struct packet *packet, struct datagram *ret);
+
+#endif /* PACKET_H */

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * cmd_check.c - `check`: is this configuration one that `run` would take?
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cmd/commands.h"
+#include "config/config.h"
+#include "lib/log.h"
+#include "cmd/options.h"
+
+static const char usage[] =
+	"usage: quakeshield check [-c FILE] [--print]\n"
+	"  -c, --config FILE  configuration, default " CONFIG_PATH "\n"
+	"      --print        show it with every default written out";
+
+int cmd_check(int argc, char **argv)
+{
+	struct options o = { 0 };
+	struct config *config;
+	int err;
+
+	err = options_parse(argc, argv, OPTION_CONFIG | OPTION_PRINT, 0, usage, &o);
+	if (err)
+		return err < 0;
+	config = calloc(1, sizeof(*config));
+	if (!config) {
+		log_error("check: not enough memory");
+		return 1;
+	}
+	err = config_load(o.config, config);
+	if (!err)
+		err = config_check_interfaces(o.config, config);
+	if (!err && o.print)
+		config_print(config, stdout);
+	else if (!err)
+		printf("%s: ok, %zu service%s\n", o.config ? o.config : CONFIG_PATH,
+		       config->service_count, config->service_count == 1 ? "" : "s");
+	free(config);
+	return err != 0;
+}

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * cmd_decode.c - quakeshield decode: files in, lines out.
+ *
+ * A file is a capture or a demo by what it begins with. What can be read of a damaged
+ * one is shown, then its error; the exit status is 1 if any file had one.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "capture/capture.h"
+#include "cmd/commands.h"
+#include "decode/decode.h"
+#include "capture/demo.h"
+#include "lib/input.h"
+#include "lib/jsonl.h"
+#include "lib/names.h"
+#include "decode/q3/q3_demo.h"
+#include "decode/summary.h"
+#include "decode/record_text.h"
+
+enum output {
+	OUTPUT_TEXT,
+	OUTPUT_JSON,
+	OUTPUT_SUMMARY,
+};
+
+struct options {
+	enum output output;
+	enum wire_family protocol;
+	const char *psk_identity;
+	const char *psk;
+};
+
+struct run {
+	const struct options *options;
+	struct jsonl *json;
+	struct summary summary;
+};
+
+static void sink(void *context, const struct record *r)
+{
+	struct run *run = context;
+
+	switch (run->options->output) {
+	case OUTPUT_SUMMARY:
+		summary_count(&run->summary, r);
+		break;
+	case OUTPUT_JSON:
+		jsonl_record(run->json, r);
+		break;
+	case OUTPUT_TEXT:
+		text_record(run->json, r);
+		break;
+	}
+}
+
+/* One message on stderr, behind what is on stdout. */
+static int complain(struct run *run, const char *file, const char *why)
+{
+	jsonl_flush(run->json);
+	fprintf(stderr, "quakeshield decode: %s: %s\n", file, why);
+	return 1;
+}
+
+static int capture_file(struct run *run, const char *name, FILE *file)
+{
+	struct decoder_options how = {
+		.fields = run->options->output != OUTPUT_SUMMARY,
+		.forced = run->options->protocol,
+	};
+	char message[512];
+	struct capture *capture;
+	struct decoder *decoder;
+	struct datagram dg;
+	int result;
+
+	if (capture_open(file, &capture, message, sizeof(message)))
+		return complain(run, name, message);
+	decoder = decoder_create(&how, sink, run);
+	if (!decoder) {
+		capture_close(capture);
+		return complain(run, name, strerror(ENOMEM));
+	}
+	while ((result = capture_next(capture, &dg)) == 1)
+		decoder_datagram(decoder, &dg);
+	decoder_flush(decoder);
+	run->summary.packets = capture_packets(capture);
+	if (result < 0) {
+		char where[640];
+
+		snprintf(where, sizeof(where), "after packet %llu: %s",
+			 (unsigned long long)capture_packets(capture),
+			 capture_error(capture));
+		complain(run, name, where);
+	}
+	decoder_free(decoder);
+	capture_close(capture);
+	return result < 0;
+}
+
+static void demo_record(struct run *run, enum demo_format format, struct q3_session *q3,
+			struct record_tape *tape, const struct demo_block *block)
+{
+	struct record r;
+
+	record_reset(&r, tape);
+	r.frame = block->frame;
+	r.time_ns = block->time_ns;
+	r.family = demo_family(format);
+	r.direction = block->direction;
+	r.kind = block->kind;
+	if (format == DEMO_DM3 || format == DEMO_DM3_OLD) {
+		q3_demo_block(q3, block->sequence, block->bytes, block->n, &r);
+	} else {
+		record_uint(&r, "bytes", block->n);
+		record_opaque(&r, "no in-game decoder for this family yet");
+	}
+	sink(run, &r);
+}
+
+static int demo_file(struct run *run, const char *name, FILE *file,
+		     enum demo_format format)
+{
+	bool fields = run->options->output != OUTPUT_SUMMARY;
+	struct demo *demo = demo_open(file, format);
+	struct q3_session q3 = { .game = NULL };
+	struct record_tape tape = { .items = NULL };
+	struct demo_block block;
+	char where[256];
+	int result;
+
+	if (!demo ||
+	    (fields && record_tape_create(&tape, DECODE_TAPE_ITEMS, DECODE_TAPE_BYTES))) {
+		demo_close(demo);
+		return complain(run, name, strerror(ENOMEM));
+	}
+	if (format == DEMO_DM3 || format == DEMO_DM3_OLD)
+		q3_demo_start(&q3, format == DEMO_DM3 ? Q3_DEMO_MODERN : Q3_DEMO_OLD);
+	while ((result = demo_next(demo, &block)) == 1)
+		demo_record(run, format, &q3, fields ? &tape : NULL, &block);
+	run->summary.packets = demo_blocks(demo);
+	if (result < 0) {
+		snprintf(where, sizeof(where), "after block %llu: %s",
+			 (unsigned long long)demo_blocks(demo), demo_error(demo));
+		complain(run, name, where);
+	}
+	q3_session_drop(&q3);
+	record_tape_free(&tape);
+	demo_close(demo);
+	return result < 0;
+}
+
+static int one_file(struct run *run, const char *name)
+{
+	static uint8_t prefix[DEMO_PREFIX];
+	enum demo_format format;
+	size_t n = 0;
+	FILE *file = input_open(name, prefix, sizeof(prefix), &n);
+	int status;
+
+	memset(&run->summary, 0, sizeof(run->summary));
+	if (!file)
+		return complain(run, name, strerror(errno));
+	if (capture_recognise(prefix, n)) {
+		status = capture_file(run, name, file);
+	} else {
+		format = demo_recognise(prefix, n);
+		if (format == DEMO_NONE) {
+			fclose(file);
+			return complain(run, name,
+					n ? "neither a capture nor a demo that is known"
+					  : "empty file");
+		}
+		status = demo_file(run, name, file, format);
+	}
+	if (run->options->output == OUTPUT_SUMMARY)
+		summary_write(&run->summary, name, run->json);
+	return status;
+}
+
+static int usage(FILE *out, int status)
+{
+	fputs("usage: quakeshield decode [--json] [--summary] [--protocol P]\n"
+	      "                          [--psk-identity ID --psk HEX] FILE...\n"
+	      "\n"
+	      "FILE is a capture (pcap, pcapng) or a demo (.dem .qwd .mvd .dm2 .dm_NN),\n"
+	      "packed by gzip or not.\n"
+	      "  --json          one JSON object a line for each datagram or demo block\n"
+	      "  --summary       one JSON object a line for each file; goes before --json\n"
+	      "  --protocol P    all datagrams are of P: netquake quakeworld quake2 quake3\n"
+	      "                  quake-enhanced; without it, or auto: found out\n"
+	      "  --psk-identity ID, --psk HEX   the key of quake-enhanced sessions\n",
+	      out);
+	return status;
+}
+
+static bool check_psk(const struct options *options)
+{
+	size_t n = options->psk ? strspn(options->psk, "0123456789abcdefABCDEF") : 0;
+
+	if (!options->psk != !options->psk_identity) {
+		fputs("quakeshield decode: --psk and --psk-identity go together\n",
+		      stderr);
+		return false;
+	}
+	if (options->psk && (!n || n % 2 || options->psk[n])) {
+		fputs("quakeshield decode: --psk is not an even number of hex digits\n",
+		      stderr);
+		return false;
+	}
+	return true;
+}
+
+/* 0: go on; else the exit status plus 1. */
+static int parse_options(int argc, char **argv, struct options *options)
+{
+	static const struct option longs[] = {
+		{ "json", no_argument, NULL, 'j' },
+		{ "summary", no_argument, NULL, 's' },
+		{ "protocol", required_argument, NULL, 'p' },
+		{ "psk-identity", required_argument, NULL, 'i' },
+		{ "psk", required_argument, NULL, 'k' },
+		{ "help", no_argument, NULL, 'h' },
+		{ NULL, 0, NULL, 0 },
+	};
+	int c;
+
+	while ((c = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
+		switch (c) {
+		case 'j':
+			if (options->output == OUTPUT_TEXT)
+				options->output = OUTPUT_JSON;
+			break;
+		case 's':
+			options->output = OUTPUT_SUMMARY;
+			break;
+		case 'p':
+			if (!family_parse(optarg, &options->protocol)) {
+				fprintf(stderr,
+					"quakeshield decode: no such protocol: '%s'\n",
+					optarg);
+				return 2;
+			}
+			break;
+		case 'i':
+			options->psk_identity = optarg;
+			break;
+		case 'k':
+			options->psk = optarg;
+			break;
+		case 'h':
+			return 1 + usage(stdout, 0);
+		default:
+			return 1 + usage(stderr, 1);
+		}
+	}
+	return check_psk(options) ? 0 : 2;
+}
+
+int cmd_decode(int argc, char **argv)
+{
+	static struct jsonl json;
+	static struct run run;
+	static struct options options = { .output = OUTPUT_TEXT,
+					  .protocol = FAMILY_AUTO };
+	int status = parse_options(argc, argv, &options);
+
+	if (status)
+		return status - 1;
+	if (optind == argc)
+		return usage(stderr, 1);
+	jsonl_init(&json, stdout);
+	run.options = &options;
+	run.json = &json;
+	for (int i = optind; i < argc; i++)
+		status |= one_file(&run, argv[i]);
+	if (jsonl_flush(&json)) {
+		fprintf(stderr, "quakeshield decode: stdout: %s\n", strerror(errno));
+		status = 1;
+	}
+	return status;
+}

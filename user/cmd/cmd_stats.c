@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * cmd_stats.c - `stats` and `status`: look at what is pinned, daemon alive or not.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd/commands.h"
+#include "daemon/pidfile.h"
+#include "lib/log.h"
+#include "cmd/options.h"
+#include "shield/shield.h"
+#include "stats/stats.h"
+
+/* 0, or -errno after a message. */
+static int open_or_say(const char *pin, struct shield **ret)
+{
+	int err = shield_open(pin, ret);
+
+	if (err == -ENOENT)
+		log_error("nothing is loaded in '%s': start `quakeshield run` first",
+			  pin ? pin : PIN_ROOT);
+	return err;
+}
+
+int cmd_stats(int argc, char **argv)
+{
+	static const char usage[] = "usage: quakeshield stats [--json] [--pin DIR]\n"
+				    "      --json     one JSON object, on one line\n"
+				    "      --pin DIR  what `load --pin DIR` has loaded";
+	struct options o = { 0 };
+	struct shield *shield;
+	struct stats stats;
+	int err;
+
+	err = options_parse(argc, argv, OPTION_JSON | OPTION_PIN, 0, usage, &o);
+	if (err)
+		return err < 0;
+	if (open_or_say(o.pin, &shield))
+		return 1;
+	err = stats_collect(shield, &stats);
+	shield_close(shield);
+	if (err)
+		return 1;
+	err = o.json ? stats_json(&stats, stdout) : stats_text(&stats, stdout);
+	stats_free(&stats);
+	if (err)
+		log_error("stats: cannot write: %s", strerror(-err));
+	return err != 0;
+}
+
+static bool link_print(const struct shield_link *l)
+{
+	const char *name = *l->interface ? l->interface : "an interface that is gone";
+	char since[TIME_TEXT];
+
+	time_format(l->since, since);
+	if (l->ours)
+		printf("%s: protected, %s mode, since %s\n", name, mode_name(l->mode),
+		       since);
+	else if (l->program_id)
+		printf("%s: not protected: another program (id %u) is attached\n", name,
+		       l->program_id);
+	else
+		printf("%s: not protected: no program is attached\n", name);
+	return l->ours;
+}
+
+static int status_print(const struct shield *shield, const char *pin)
+{
+	struct shield_link links[CONFIG_INTERFACES];
+	size_t n = shield_links(shield, links, CONFIG_INTERFACES);
+	pid_t pid = daemon_pid(pin);
+	struct service service;
+	size_t services = 0;
+	bool good = n > 0;
+
+	for (__u32 slot = 0; slot < SERVICES_MAX; slot++)
+		services += shield_service(shield, slot, &service);
+	if (!n)
+		puts("loaded, but attached to nothing");
+	for (size_t i = 0; i < n && i < CONFIG_INTERFACES; i++)
+		good = link_print(&links[i]) && good;
+	printf("services: %zu\nconfiguration: generation %u\n", services,
+	       shield_generation(shield));
+	if (pid > 0)
+		printf("daemon: process %d\n", (int)pid);
+	else
+		puts("daemon: not running; what is loaded works without it");
+	return good ? 0 : 1;
+}
+
+int cmd_status(int argc, char **argv)
+{
+	static const char usage[] =
+		"usage: quakeshield status [--pin DIR]\n"
+		"exit status: 0 if every interface is protected, 1 if one is not";
+	struct options o = { 0 };
+	struct shield *shield;
+	int err;
+
+	err = options_parse(argc, argv, OPTION_PIN, 0, usage, &o);
+	if (err)
+		return err < 0;
+	if (open_or_say(o.pin, &shield))
+		return 1;
+	err = status_print(shield, o.pin);
+	shield_close(shield);
+	return err;
+}

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * config.c - from the text of a configuration file to struct config.
+ *
+ * libconfuse knows the shape: which key belongs where. Each value is kept as text with
+ * the line it stands on, and given its meaning here and in config_service.c, so that
+ * every complaint can name the line and quote the text.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/config_parse.h"
+#include "config/config_text.h"
+
+#define ALLOWANCE_MAX 100000000 /* bytes of the ledger; at most one a nanosecond */
+#define WINDOW_MAX_S  3600
+
+static const struct choice modes[] = {
+	{ "auto", MODE_AUTO },
+	{ "native", MODE_NATIVE },
+	{ "skb", MODE_SKB },
+	{ NULL, 0 },
+};
+
+static const struct choice exits[] = {
+	{ "keep", 0 },
+	{ "detach", 1 },
+	{ NULL, 0 },
+};
+
+static bool interface_valid(const char *name)
+{
+	return *name && strlen(name) < IF_NAMESIZE && !strpbrk(name, "/ \t") &&
+	       strcmp(name, ".") != 0 && strcmp(name, "..") != 0 && text_printable(name);
+}
+
+static int interfaces_read(const struct parse *p, cfg_t *cfg)
+{
+	struct config *config = p->config;
+
+	for (unsigned int i = 0; i < cfg_size(cfg, "interface"); i++) {
+		const struct kept *v = cfg_getnptr(cfg, "interface", i);
+
+		if (i == CONFIG_INTERFACES)
+			return config_error(p->path, v->line,
+					    "interface '%s' is one too many: at most %d",
+					    v->text, CONFIG_INTERFACES);
+		if (!interface_valid(v->text))
+			return config_error(p->path, v->line,
+					    "interface '%s' cannot be one: 1 to %d "
+					    "characters, no blank or '/'",
+					    v->text, IF_NAMESIZE - 1);
+		for (size_t j = 0; j < config->interface_count; j++)
+			if (!strcmp(config->interfaces[j], v->text))
+				return config_error(p->path, v->line,
+						    "interface '%s' is given twice",
+						    v->text);
+		config->interface_lines[config->interface_count] = v->line;
+		strcpy(config->interfaces[config->interface_count++], v->text);
+	}
+	return 0;
+}
+
+int list_read(const struct parse *p, cfg_t *cfg, const char *key, struct cidr *ret,
+	      size_t *ret_count)
+{
+	for (unsigned int i = 0; i < cfg_size(cfg, key); i++) {
+		const struct kept *v = cfg_getnptr(cfg, key, i);
+
+		if (i == CONFIG_LIST)
+			return config_error(p->path, v->line,
+					    "%s '%s' is one too many: at most %d", key,
+					    v->text, CONFIG_LIST);
+		if (!cidr_parse(v->text, &ret[i]))
+			return config_error(p->path, v->line,
+					    "%s '%s' is not an address or network like "
+					    "203.0.113.0/24 or 2001:db8::/32",
+					    key, v->text);
+		*ret_count = i + 1;
+	}
+	return 0;
+}
+
+int number_read(const struct parse *p, cfg_t *section, const char *key, unsigned long min,
+		unsigned long max, __u32 *ret)
+{
+	const struct kept *v = value_get(section, key);
+	unsigned long n;
+
+	if (!v)
+		return 0;
+	if (!number_parse(v->text, min, max, &n))
+		return config_error(p->path, v->line,
+				    "%s '%s' is not a number from %lu to %lu", key,
+				    v->text, min, max);
+	*ret = (__u32)n;
+	return 0;
+}
+
+static int ledger_read(const struct parse *p, cfg_t *cfg)
+{
+	struct config *config = p->config;
+	cfg_t *ledger = cfg_getnsec(cfg, "ledger", 0);
+	int strict = 0;
+
+	if (!ledger)
+		return 0;
+	if (cfg_size(cfg, "ledger") > 1)
+		return config_error(p->path, cfg_getnsec(cfg, "ledger", 1)->line,
+				    "section 'ledger' is given twice");
+	if (number_read(p, ledger, "allowance", 0, ALLOWANCE_MAX,
+			&config->ledger_allowance) ||
+	    number_read(p, ledger, "window", 1, WINDOW_MAX_S, &config->ledger_window_s) ||
+	    choice_read(p, ledger, "strict", config_switches, &strict))
+		return -EINVAL;
+	config->ledger_strict = strict;
+	return 0;
+}
+
+static int metrics_read(const struct parse *p, cfg_t *cfg)
+{
+	struct listen_at *at = &p->config->metrics;
+	cfg_t *metrics = cfg_getnsec(cfg, "metrics", 0);
+	const struct kept *listen;
+	int public = 0;
+	const char *wrong;
+
+	if (!metrics)
+		return 0;
+	if (cfg_size(cfg, "metrics") > 1)
+		return config_error(p->path, cfg_getnsec(cfg, "metrics", 1)->line,
+				    "section 'metrics' is given twice");
+	if (choice_read(p, metrics, "public", config_switches, &public))
+		return -EINVAL;
+	at->public = public;
+	listen = value_get(metrics, "listen");
+	wrong = listen ? listen_parse(listen->text, at) : NULL;
+	if (!wrong && !at->public && !listen_loopback(at))
+		wrong = "is no loopback address: anybody could read there who plays; "
+			"`public = true` allows it";
+	if (wrong)
+		return config_error(p->path, listen ? listen->line : metrics->line,
+				    "listen '%s' %s", listen ? listen->text : "", wrong);
+	return 0;
+}
+
+static int config_read(struct parse *p, cfg_t *cfg)
+{
+	struct config *config = p->config;
+	int mode = MODE_AUTO, observe = 0, detach = 0;
+
+	if (choice_read(p, cfg, "mode", modes, &mode) ||
+	    choice_read(p, cfg, "observe", config_switches, &observe) ||
+	    choice_read(p, cfg, "on_exit", exits, &detach) || interfaces_read(p, cfg) ||
+	    ledger_read(p, cfg) || metrics_read(p, cfg) || live_read(p, cfg) ||
+	    list_read(p, cfg, "allow", config->allow, &config->allow_count) ||
+	    list_read(p, cfg, "deny", config->deny, &config->deny_count) ||
+	    services_read(p, cfg))
+		return -EINVAL;
+	config->mode = (enum attach_mode)mode;
+	config->observe = observe;
+	config->detach_on_exit = detach;
+	return 0;
+}
+
+static int text_parse(const char *path, char *text, size_t length, struct config *ret)
+{
+	struct parse *p = calloc(1, sizeof(*p));
+	cfg_t *cfg = NULL;
+	int err;
+
+	if (!p)
+		return -ENOMEM;
+	config_empty(ret);
+	p->path = path;
+	p->config = ret;
+	err = config_text_clean(path, text, length);
+	if (!err)
+		err = config_tree(path, text, length, &cfg);
+	if (!err)
+		err = config_read(p, cfg);
+	cfg_free(cfg);
+	free(p);
+	return err;
+}
+
+int config_load(const char *path, struct config *ret)
+{
+	char *text;
+	size_t length;
+	int err;
+
+	if (!path)
+		path = CONFIG_PATH;
+	err = config_text_read(path, &text, &length);
+	if (err)
+		return err;
+	err = text_parse(path, text, length, ret);
+	if (err == -ENOMEM)
+		config_error(path, 0, "not enough memory");
+	free(text);
+	return err;
+}
+
+int config_check_interfaces(const char *path, const struct config *config)
+{
+	for (size_t i = 0; i < config->interface_count; i++)
+		if (!if_nametoindex(config->interfaces[i]))
+			return config_error(path ? path : CONFIG_PATH,
+					    config->interface_lines[i],
+					    "interface '%s' is not on this machine",
+					    config->interfaces[i]);
+	return 0;
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * config.h - the configuration file as data. Grammar: docs/quakeshield.conf.5.
+ */
+#ifndef CONFIG_H
+#define CONFIG_H
+
+#include <net/if.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "abi.h"
+#include "lib/listen.h"
+
+#define CONFIG_PATH	  "/etc/quakeshield.conf"
+#define CONFIG_PORTS	  64 /* of one service */
+#define CONFIG_ADDRESSES  16 /* of one service */
+#define CONFIG_INTERFACES 16
+#define CONFIG_LIST	  4096 /* allow or deny entries in the file */
+
+#define LEDGER_ALLOWANCE  16384 /* defaults: docs/OPERATING.md */
+#define LEDGER_WINDOW_S	  20
+#define METRICS_LISTEN	  "127.0.0.1:9127"
+#define SAMPLE_EVERY	  1024 /* where there is a section sample */
+#define SAMPLE_RATE	  50 /* samples a second */
+#define FOLLOW_RATE	  2000 /* datagrams a second */
+#define OUTPUT_CPU	  20 /* per cent of one processor */
+#define OUTPUT_NAME	  108 /* of a path: a Unix socket takes no more */
+
+enum attach_mode {
+	MODE_AUTO, /* native, else skb, saying so */
+	MODE_NATIVE,
+	MODE_SKB,
+};
+
+struct config_service {
+	struct service service; /* as the kernel takes it; active = 1 */
+	__u16 ports[CONFIG_PORTS];
+	size_t port_count;
+	__be32 addresses[CONFIG_ADDRESSES][4]; /* none: any */
+	size_t address_count;
+};
+
+struct config {
+	struct config_service services[SERVICES_MAX];
+	size_t service_count;
+	char interfaces[CONFIG_INTERFACES][IF_NAMESIZE];
+	int interface_lines[CONFIG_INTERFACES]; /* where the file names each; 0: elsewhere
+						 */
+	size_t interface_count;
+	enum attach_mode mode;
+	bool observe; /* all services */
+	bool replay_clock; /* never from a file: time is what live.clock_ns says */
+	bool detach_on_exit; /* SIGTERM takes the shield down; default: it stays */
+	/* What an unverified /24 or /56 may be sent beyond what it has sent. */
+	__u32 ledger_allowance; /* bytes each window; 0: the ledger is off */
+	__u32 ledger_window_s;
+	bool ledger_strict; /* no allowance: no more out than in, ever */
+	struct listen_at metrics; /* where the daemon tells what it counts */
+	/* What the daemon gets to see: struct sampling in abi.h. */
+	__u32 sample_every; /* power of two; 0: none */
+	__u32 sample_rate; /* at most so many a second */
+	__u32 follow_first;
+	__u32 follow_every; /* power of two; 0: none */
+	__u32 follow_rate; /* datagrams a second, of all followed players together */
+	struct cidr follow[CONFIG_LIST];
+	size_t follow_count;
+	/* Where the daemon writes what it sees: see user/lib/sink.h; "": nowhere. */
+	char output_json[OUTPUT_NAME];
+	char output_pcapng[OUTPUT_NAME];
+	__u32 output_cpu; /* per cent of one processor, for decoding */
+	struct cidr allow[CONFIG_LIST];
+	size_t allow_count;
+	struct cidr deny[CONFIG_LIST];
+	size_t deny_count;
+};
+
+/*
+ * Read @path; NULL: CONFIG_PATH. On an error, "file:line: message" that quotes what is
+ * wrong goes to stderr, -EINVAL (or -errno of the file) is returned and *@ret is
+ * undefined. struct config is large: allocate it.
+ */
+int config_load(const char *path, struct config *ret);
+
+/*
+ * Is every interface of @config on this machine? Not part of config_load(), so that a
+ * file can be loaded, replayed and printed elsewhere. -EINVAL after a message.
+ */
+int config_check_interfaces(const char *path, const struct config *config);
+
+/* What a file without a word in it means: no service, everything else by default. */
+void config_empty(struct config *ret);
+
+/* The embedded default: one Quake III service "default" on any address, port 27960. */
+void config_default(struct config *ret);
+
+/* The budgets and policies of a service of @family that the file does not tune. */
+void config_service_defaults(enum wire_family family, struct service *ret);
+
+/* Print @config in the file's own grammar; what it prints, config_load() reads alike. */
+void config_print(const struct config *config, void *file);
+
+/* "10.0.0.0/8", "2001:db8::1", "fd00::/8". False: not one; *@ret is untouched. */
+bool cidr_parse(const char *text, struct cidr *ret);
+
+#define CIDR_TEXT 64
+/* IPv4 in dotted form again; without "/n" when it is one address. */
+void cidr_format(const struct cidr *cidr, char ret[CIDR_TEXT]);
+
+#endif /* CONFIG_H */

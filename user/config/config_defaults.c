@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * config_defaults.c - what a service gets that its section does not say.
+ *
+ * Three rates a class: one source (an IPv4 address or IPv6 /64), one prefix (/24, /56),
+ * the whole service. The numbers come from the limits of the engines themselves; the
+ * arguments are in docs/OPERATING.md, and tests/config/test_config_defaults.c holds the
+ * tables to them: the unknown budget is the strictest, and what ioquake3 and Q2PRO count
+ * in one bucket of their own fits in it, so that their limits never cut off who we let
+ * through.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/config.h"
+#include "lib/log.h"
+#include "lib/rate_text.h"
+
+struct rates {
+	const char *source;
+	const char *prefix;
+	const char *global;
+};
+
+/* clang-format off */
+#define UNKNOWN_RATES	{ "6/m burst 2",    "12/m burst 2",	"1/s burst 3" }
+#define RCON_RATES	{ "30/m burst 5",   "30/m burst 5",	"1/s burst 10" }
+#define NETCHAN_RATES	{ "40/s burst 80",  "80/s burst 160",	"400/s burst 1000" }
+
+static const struct rates defaults[FAMILY_COUNT][CLASS_BUDGETS] = {
+	[FAMILY_NETQUAKE] = {
+		[CLASS_QUERY] =     { "2/s burst 16", "4/s burst 24",	"20/s burst 40" },
+		[CLASS_CHALLENGE] = { "2/s burst 4",  "4/s burst 8",	"20/s burst 40" },
+		[CLASS_CONNECT] =   { "12/m burst 4", "30/m burst 8",	"1/s burst 16" },
+		[CLASS_RCON] =	    RCON_RATES,
+		[CLASS_UNKNOWN] =   UNKNOWN_RATES,
+		[CLASS_NETCHAN] =   NETCHAN_RATES,
+	},
+	[FAMILY_QUAKEWORLD] = {
+		[CLASS_QUERY] =     { "12/m burst 8", "1/s burst 10",	"10/s burst 10" },
+		[CLASS_CHALLENGE] = { "1/s burst 3",  "4/s burst 8",	"20/s burst 40" },
+		[CLASS_CONNECT] =   { "2/s burst 6",  "4/s burst 16",	"10/s burst 40" },
+		[CLASS_RCON] =	    { "12/m burst 5", "12/m burst 5",	"1/s burst 10" },
+		[CLASS_UNKNOWN] =   UNKNOWN_RATES,
+		[CLASS_NETCHAN] =   NETCHAN_RATES,
+	},
+	[FAMILY_QUAKE2] = {
+		[CLASS_QUERY] =     { "1/s burst 4",  "3/s burst 5",	"10/s burst 5" },
+		[CLASS_CHALLENGE] = { "1/s burst 3",  "4/s burst 8",	"20/s burst 40" },
+		[CLASS_CONNECT] =   { "2/s burst 6",  "4/s burst 16",	"10/s burst 32" },
+		[CLASS_RCON] =	    RCON_RATES,
+		[CLASS_UNKNOWN] =   UNKNOWN_RATES,
+		[CLASS_NETCHAN] =   NETCHAN_RATES,
+	},
+	[FAMILY_QUAKE3] = {
+		[CLASS_QUERY] =     { "1/s burst 3",  "3/s burst 6",	"6/s burst 6" },
+		[CLASS_CHALLENGE] = { "1/s burst 3",  "2/s burst 3",	"3/s burst 3" },
+		[CLASS_CONNECT] =   { "2/s burst 6",  "4/s burst 16",	"10/s burst 32" },
+		[CLASS_RCON] =	    RCON_RATES,
+		[CLASS_UNKNOWN] =   UNKNOWN_RATES,
+		[CLASS_NETCHAN] =   NETCHAN_RATES,
+	},
+	[FAMILY_QUAKE_ENHANCED] = {
+		[CLASS_QUERY] =     { "2/s burst 16", "4/s burst 24",	"20/s burst 40" },
+		[CLASS_CHALLENGE] = { "1/s burst 4",  "4/s burst 8",	"20/s burst 40" },
+		[CLASS_CONNECT] =   { "2/s burst 12", "4/s burst 32",	"10/s burst 64" },
+		[CLASS_RCON] =	    RCON_RATES,
+		[CLASS_UNKNOWN] =   UNKNOWN_RATES,
+		[CLASS_NETCHAN] =   NETCHAN_RATES,
+	},
+	/* Whatever is behind it: the strictest of the above. */
+	[FAMILY_AUTO] = {
+		[CLASS_QUERY] =     { "12/m burst 4", "1/s burst 5",	"6/s burst 5" },
+		[CLASS_CHALLENGE] = { "1/s burst 3",  "2/s burst 3",	"3/s burst 3" },
+		[CLASS_CONNECT] =   { "12/m burst 4", "30/m burst 8",	"1/s burst 16" },
+		[CLASS_RCON] =	    { "12/m burst 5", "12/m burst 5",	"1/s burst 10" },
+		[CLASS_UNKNOWN] =   UNKNOWN_RATES,
+		[CLASS_NETCHAN] =   NETCHAN_RATES,
+	},
+};
+/* clang-format on */
+
+static void read_rate(const char *text, struct limit *ret)
+{
+	const char *wrong = rate_parse(text, ret);
+
+	if (!wrong)
+		return;
+	log_error("default rate '%s' %s", text, wrong);
+	abort();
+}
+
+void config_service_defaults(enum wire_family family, struct service *ret)
+{
+	for (size_t i = 0; i < CLASS_BUDGETS; i++) {
+		const struct rates *r = &defaults[family][i];
+
+		read_rate(r->source, &ret->budget[i].source);
+		read_rate(r->prefix, &ret->budget[i].prefix);
+		read_rate(r->global, &ret->budget[i].global);
+	}
+	memset(ret->policy, POLICY_DROP, sizeof(ret->policy));
+}
+
+void config_empty(struct config *ret)
+{
+	memset(ret, 0, sizeof(*ret));
+	ret->ledger_allowance = LEDGER_ALLOWANCE;
+	ret->ledger_window_s = LEDGER_WINDOW_S;
+	listen_parse(METRICS_LISTEN, &ret->metrics);
+	ret->sample_rate = SAMPLE_RATE;
+	ret->follow_rate = FOLLOW_RATE;
+	ret->output_cpu = OUTPUT_CPU;
+}
+
+void config_default(struct config *ret)
+{
+	struct config_service *s = &ret->services[0];
+
+	config_empty(ret);
+	strcpy(s->service.name, "default");
+	s->service.family = FAMILY_QUAKE3;
+	s->service.active = 1;
+	config_service_defaults(FAMILY_QUAKE3, &s->service);
+	s->ports[0] = 27960;
+	s->port_count = 1;
+	ret->service_count = 1;
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * config_live.c - sections sample, follow and output: what the daemon gets to see, and
+ * where it writes it. Without them it sees nothing, at no cost.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "config/config_parse.h"
+#include "config/config_text.h"
+
+#define EVERY_MAX (1ul << 24)
+#define RATE_MAX  1000000ul
+
+/* The section if it is there; -EINVAL if it is there twice. */
+static int section_get(const struct parse *p, cfg_t *cfg, const char *name, cfg_t **ret)
+{
+	*ret = cfg_getnsec(cfg, name, 0);
+	if (cfg_size(cfg, name) < 2)
+		return 0;
+	return config_error(p->path, cfg_getnsec(cfg, name, 1)->line,
+			    "section '%s' is given twice", name);
+}
+
+/* 0 or a power of two: the kernel programs have no division. */
+static int power_read(const struct parse *p, cfg_t *section, const char *key, __u32 *ret)
+{
+	const struct kept *v = value_get(section, key);
+	unsigned long n;
+
+	if (!v)
+		return 0;
+	if (!number_parse(v->text, 0, EVERY_MAX, &n) || n & (n - 1))
+		return config_error(p->path, v->line,
+				    "%s '%s' is not 0 or a power of two up to %lu", key,
+				    v->text, EVERY_MAX);
+	*ret = (__u32)n;
+	return 0;
+}
+
+/* "/path", "|/path" of a FIFO, or "unix:/path". */
+static int target_read(const struct parse *p, cfg_t *section, const char *key,
+		       char ret[OUTPUT_NAME])
+{
+	const struct kept *v = value_get(section, key);
+	const char *path;
+
+	if (!v)
+		return 0;
+	path = v->text;
+	if (!strncmp(path, "unix:", 5))
+		path += 5;
+	else if (*path == '|')
+		path++;
+	if (*path != '/' || !text_printable(path))
+		return config_error(p->path, v->line,
+				    "%s '%s' is not /path, |/path or unix:/path", key,
+				    v->text);
+	if (strlen(v->text) >= OUTPUT_NAME)
+		return config_error(p->path, v->line, "%s '%s' is longer than %d octets",
+				    key, v->text, OUTPUT_NAME - 1);
+	strcpy(ret, v->text);
+	return 0;
+}
+
+int live_read(struct parse *p, cfg_t *cfg)
+{
+	struct config *config = p->config;
+	cfg_t *sample, *follow, *output;
+
+	if (section_get(p, cfg, "sample", &sample) ||
+	    section_get(p, cfg, "follow", &follow) ||
+	    section_get(p, cfg, "output", &output))
+		return -EINVAL;
+	if (sample) {
+		config->sample_every = SAMPLE_EVERY;
+		if (power_read(p, sample, "every", &config->sample_every) ||
+		    number_read(p, sample, "rate", 1, RATE_MAX, &config->sample_rate))
+			return -EINVAL;
+	}
+	if (follow &&
+	    (number_read(p, follow, "first", 0, PLAYERS_MAX, &config->follow_first) ||
+	     power_read(p, follow, "one_in", &config->follow_every) ||
+	     number_read(p, follow, "rate", 1, RATE_MAX, &config->follow_rate) ||
+	     list_read(p, follow, "addresses", config->follow, &config->follow_count)))
+		return -EINVAL;
+	if (output && (target_read(p, output, "json", config->output_json) ||
+		       target_read(p, output, "pcapng", config->output_pcapng) ||
+		       number_read(p, output, "cpu", 1, 100, &config->output_cpu)))
+		return -EINVAL;
+	return 0;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * config_parse.h - what the files that read a configuration share: config.c (the file),
+ * config_service.c (a service section), config_live.c (what the daemon watches) and
+ * config_grammar.c (the shape, and values).
+ */
+#ifndef CONFIG_PARSE_H
+#define CONFIG_PARSE_H
+
+#include <confuse.h>
+
+#include "config/config.h"
+
+/* A value as it stands in the file. */
+struct kept {
+	int line;
+	char text[];
+};
+
+struct parse {
+	const char *path;
+	struct config *config;
+	size_t endpoints; /* pairs of port and address so far */
+	__u8 port_seen[PORTS / 8]; /* by any service */
+};
+
+struct choice {
+	const char *name;
+	int value;
+};
+
+extern const struct choice config_switches[]; /* true, false and their like */
+
+/* The tree of @text, to be freed by cfg_free(); or -errno after a message. */
+int config_tree(const char *path, char *text, size_t length, cfg_t **ret);
+
+/* NULL: the key is not there. */
+const struct kept *value_get(cfg_t *section, const char *key);
+
+/* One of @choices, up to a NULL name. 0 and *@ret untouched if the key is not there. */
+int choice_read(const struct parse *p, cfg_t *section, const char *key,
+		const struct choice *choices, int *ret);
+
+/* Digits and nothing else, from @min to @max. */
+bool number_parse(const char *text, unsigned long min, unsigned long max,
+		  unsigned long *ret);
+
+/* The same of a key, with its complaint. 0 and *@ret untouched if it is not there. */
+int number_read(const struct parse *p, cfg_t *section, const char *key, unsigned long min,
+		unsigned long max, __u32 *ret);
+
+/* A list of networks, at most CONFIG_LIST. */
+int list_read(const struct parse *p, cfg_t *cfg, const char *key, struct cidr *ret,
+	      size_t *ret_count);
+
+bool text_printable(const char *text);
+
+/* All service sections, in order. */
+int services_read(struct parse *p, cfg_t *cfg);
+
+/* Sections sample, follow and output. */
+int live_read(struct parse *p, cfg_t *cfg);
+
+#endif /* CONFIG_PARSE_H */

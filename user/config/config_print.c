@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * config_print.c - a configuration in its own grammar, with nothing left to defaults.
+ */
+#include <stdio.h>
+
+#include "config/config.h"
+#include "lib/names.h"
+#include "lib/rate_text.h"
+
+static const char *const modes[] = {
+	[MODE_AUTO] = "auto",
+	[MODE_NATIVE] = "native",
+	[MODE_SKB] = "skb",
+};
+
+static const char *const policies[] = {
+	[POLICY_DROP] = "drop",
+	[POLICY_LIMIT] = "limit",
+	[POLICY_PASS] = "pass",
+};
+
+/* In double quotes, as the grammar reads them. */
+static void print_string(const char *text, FILE *file)
+{
+	fputc('"', file);
+	for (; *text; text++) {
+		if (*text == '"' || *text == '\\')
+			fputc('\\', file);
+		fputc(*text, file);
+	}
+	fputc('"', file);
+}
+
+static void print_list(const char *key, const struct cidr *cidrs, size_t n, FILE *file)
+{
+	char text[CIDR_TEXT];
+
+	if (!n)
+		return;
+	fprintf(file, "%s = {", key);
+	for (size_t i = 0; i < n; i++) {
+		cidr_format(&cidrs[i], text);
+		fprintf(file, "%s\n\t\"%s\"", i ? "," : "", text);
+	}
+	fputs("\n}\n", file);
+}
+
+static void print_live(const struct config *c, FILE *file)
+{
+	fprintf(file, "sample {\n\tevery = %u\n\trate = %u\n}\n", c->sample_every,
+		c->sample_rate);
+	fprintf(file, "follow {\n\tfirst = %u\n\tone_in = %u\n\trate = %u\n",
+		c->follow_first, c->follow_every, c->follow_rate);
+	print_list("addresses", c->follow, c->follow_count, file);
+	fputs("}\noutput {\n", file);
+	if (c->output_json[0]) {
+		fputs("\tjson = ", file);
+		print_string(c->output_json, file);
+		fputc('\n', file);
+	}
+	if (c->output_pcapng[0]) {
+		fputs("\tpcapng = ", file);
+		print_string(c->output_pcapng, file);
+		fputc('\n', file);
+	}
+	fprintf(file, "\tcpu = %u\n}\n", c->output_cpu);
+}
+
+static void print_addresses(const struct config_service *s, FILE *file)
+{
+	char text[CIDR_TEXT];
+
+	if (!s->address_count)
+		return;
+	fputs("\taddress = {", file);
+	for (size_t i = 0; i < s->address_count; i++) {
+		struct cidr cidr = { .length = 128 };
+
+		for (int j = 0; j < 4; j++)
+			cidr.addr[j] = s->addresses[i][j];
+		cidr_format(&cidr, text);
+		fprintf(file, "%s\"%s\"", i ? ", " : "", text);
+	}
+	fputs("}\n", file);
+}
+
+static void print_budget(enum wire_class class, const struct budget *b, FILE *file)
+{
+	char source[RATE_TEXT], prefix[RATE_TEXT], global[RATE_TEXT];
+
+	rate_format(&b->source, source);
+	rate_format(&b->prefix, prefix);
+	rate_format(&b->global, global);
+	fprintf(file,
+		"\t%s {\n\t\tsource = \"%s\"\n\t\tprefix = \"%s\"\n"
+		"\t\tglobal = \"%s\"\n\t}\n",
+		class_name(class), source, prefix, global);
+}
+
+static void print_service(const struct config_service *s, FILE *file)
+{
+	const __u8 *policy = s->service.policy;
+
+	fputs("\nservice ", file);
+	print_string(s->service.name, file);
+	fprintf(file, " {\n\tprotocol = %s\n\tport = {",
+		family_name((enum wire_family)s->service.family));
+	for (size_t i = 0; i < s->port_count; i++)
+		fprintf(file, "%s%u", i ? ", " : "", s->ports[i]);
+	fputs("}\n", file);
+	print_addresses(s, file);
+	fprintf(file, "\tobserve = %s\n", s->service.observe ? "true" : "false");
+	fprintf(file, "\treplies = %s\n\tmalformed = %s\n\tfragments = %s\n",
+		policies[policy[CLASS_REPLY - CLASS_BUDGETS]],
+		policies[policy[CLASS_MALFORMED - CLASS_BUDGETS]],
+		policies[policy[CLASS_FRAGMENT - CLASS_BUDGETS]]);
+	for (int i = 0; i < CLASS_BUDGETS; i++)
+		print_budget((enum wire_class)i, &s->service.budget[i], file);
+	fputs("}\n", file);
+}
+
+void config_print(const struct config *config, void *file)
+{
+	char listen[LISTEN_TEXT];
+
+	if (config->interface_count) {
+		fputs("interface = {", file);
+		for (size_t i = 0; i < config->interface_count; i++) {
+			fputs(i ? ", " : "", file);
+			print_string(config->interfaces[i], file);
+		}
+		fputs("}\n", file);
+	}
+	fprintf(file, "mode = %s\nobserve = %s\non_exit = %s\n", modes[config->mode],
+		config->observe ? "true" : "false",
+		config->detach_on_exit ? "detach" : "keep");
+	fprintf(file, "ledger {\n\tallowance = %u\n\twindow = %u\n\tstrict = %s\n}\n",
+		config->ledger_allowance, config->ledger_window_s,
+		config->ledger_strict ? "true" : "false");
+	listen_format(&config->metrics, listen);
+	fprintf(file, "metrics {\n\tlisten = \"%s\"\n\tpublic = %s\n}\n", listen,
+		config->metrics.public ? "true" : "false");
+	print_live(config, file);
+	print_list("allow", config->allow, config->allow_count, file);
+	print_list("deny", config->deny, config->deny_count, file);
+	for (size_t i = 0; i < config->service_count; i++)
+		print_service(&config->services[i], file);
+}

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * config_service.c - the meaning of a service section.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "config/config_parse.h"
+#include "config/config_text.h"
+#include "lib/names.h"
+#include "lib/rate_text.h"
+
+static const struct choice policies[] = {
+	{ "drop", POLICY_DROP },
+	{ "limit", POLICY_LIMIT },
+	{ "pass", POLICY_PASS },
+	{ NULL, 0 },
+};
+
+static int family_read(const struct parse *p, cfg_t *section, __u8 *ret)
+{
+	const struct kept *v = value_get(section, "protocol");
+	enum wire_family family;
+	char known[128] = "";
+
+	if (!v)
+		return config_error(p->path, section->line,
+				    "service '%s' ends without a protocol",
+				    cfg_title(section));
+	if (family_parse(v->text, &family)) {
+		*ret = family;
+		return 0;
+	}
+	for (int i = 0; i < FAMILY_COUNT; i++) {
+		if (i)
+			strcat(known, ", ");
+		strcat(known, family_name((enum wire_family)i));
+	}
+	return config_error(p->path, v->line, "protocol '%s' is not one of: %s", v->text,
+			    known);
+}
+
+static int name_read(const struct parse *p, cfg_t *section, char ret[NAME_MAX_LEN])
+{
+	const char *name = cfg_title(section);
+
+	if (!*name)
+		return config_error(p->path, section->line, "service '' needs a name");
+	if (strlen(name) >= NAME_MAX_LEN)
+		return config_error(p->path, section->line,
+				    "service name '%s' is longer than %d octets", name,
+				    NAME_MAX_LEN - 1);
+	if (!text_printable(name))
+		return config_error(
+			p->path, section->line,
+			"service name '%s' has a character that is not printable "
+			"ASCII",
+			name);
+	strcpy(ret, name);
+	return 0;
+}
+
+static int ports_read(const struct parse *p, cfg_t *section, struct config_service *ret)
+{
+	unsigned int n = cfg_size(section, "port");
+
+	if (!n)
+		return config_error(p->path, section->line,
+				    "service '%s' ends without a port",
+				    cfg_title(section));
+	for (unsigned int i = 0; i < n; i++) {
+		const struct kept *v = cfg_getnptr(section, "port", i);
+		unsigned long port;
+
+		if (i == CONFIG_PORTS)
+			return config_error(p->path, v->line,
+					    "port '%s' is one too many: at most %d a "
+					    "service",
+					    v->text, CONFIG_PORTS);
+		if (!number_parse(v->text, 1, PORTS - 1, &port))
+			return config_error(p->path, v->line,
+					    "port '%s' is not a number from 1 to 65535",
+					    v->text);
+		for (size_t j = 0; j < ret->port_count; j++)
+			if (ret->ports[j] == port)
+				return config_error(p->path, v->line,
+						    "port '%s' is given twice", v->text);
+		ret->ports[ret->port_count++] = (__u16)port;
+	}
+	return 0;
+}
+
+static int addresses_read(const struct parse *p, cfg_t *section,
+			  struct config_service *ret)
+{
+	for (unsigned int i = 0; i < cfg_size(section, "address"); i++) {
+		const struct kept *v = cfg_getnptr(section, "address", i);
+		struct cidr cidr;
+
+		if (i == CONFIG_ADDRESSES)
+			return config_error(p->path, v->line,
+					    "address '%s' is one too many: at most %d a "
+					    "service",
+					    v->text, CONFIG_ADDRESSES);
+		if (strchr(v->text, '/') || !cidr_parse(v->text, &cidr))
+			return config_error(p->path, v->line,
+					    "address '%s' is not an IPv4 or IPv6 address",
+					    v->text);
+		for (size_t j = 0; j < ret->address_count; j++)
+			if (!memcmp(ret->addresses[j], cidr.addr, sizeof(cidr.addr)))
+				return config_error(p->path, v->line,
+						    "address '%s' is given twice",
+						    v->text);
+		memcpy(ret->addresses[ret->address_count++], cidr.addr,
+		       sizeof(cidr.addr));
+	}
+	return 0;
+}
+
+static int rate_read(const struct parse *p, cfg_t *section, const char *key,
+		     struct limit *ret)
+{
+	const struct kept *v = value_get(section, key);
+	const char *wrong = v ? rate_parse(v->text, ret) : NULL;
+
+	return wrong ? config_error(p->path, v->line, "'%s' %s", v->text, wrong) : 0;
+}
+
+static int budgets_read(const struct parse *p, cfg_t *section, struct service *ret)
+{
+	for (int class = 0; class < CLASS_BUDGETS; class ++) {
+		const char *name = class_name((enum wire_class) class);
+		struct budget *b = &ret->budget[class];
+		cfg_t *rates = cfg_getnsec(section, name, 0);
+
+		if (!rates)
+			continue;
+		if (cfg_size(section, name) > 1)
+			return config_error(p->path, cfg_getnsec(section, name, 1)->line,
+					    "section '%s' is given twice", name);
+		if (rate_read(p, rates, "source", &b->source) ||
+		    rate_read(p, rates, "prefix", &b->prefix) ||
+		    rate_read(p, rates, "global", &b->global))
+			return -EINVAL;
+	}
+	return 0;
+}
+
+/* Any word in an odd spelling is unknown: it must not get more than in its plain one. */
+static void unknown_warn(const struct parse *p, cfg_t *section, const struct service *s)
+{
+	const struct budget *u = &s->budget[CLASS_UNKNOWN];
+
+	for (int class = 0; class < CLASS_BUDGETS; class ++) {
+		const struct budget *b = &s->budget[class];
+		const char *level;
+
+		if (class == CLASS_NETCHAN)
+			continue; /* no words there */
+		if (rate_looser(&u->source, &b->source))
+			level = "source";
+		else if (rate_looser(&u->prefix, &b->prefix))
+			level = "prefix";
+		else if (rate_looser(&u->global, &b->global))
+			level = "global";
+		else
+			continue;
+		config_error(p->path, section->line,
+			     "warning: service '%s' lets more unknown requests through "
+			     "than '%s' (%s): odd spellings evade that budget",
+			     s->name, class_name((enum wire_class) class), level);
+	}
+}
+
+static int policies_read(const struct parse *p, cfg_t *section, struct service *ret)
+{
+	static const struct {
+		const char *key;
+		enum wire_class class;
+	} rows[] = {
+		{ "replies", CLASS_REPLY },
+		{ "malformed", CLASS_MALFORMED },
+		{ "fragments", CLASS_FRAGMENT },
+	};
+	int value;
+
+	_Static_assert(sizeof(rows) / sizeof(*rows) == CLASS_COUNT - CLASS_BUDGETS,
+		       "a class without a budget needs a key");
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		__u8 *policy = &ret->policy[rows[i].class - CLASS_BUDGETS];
+
+		value = *policy;
+		if (choice_read(p, section, rows[i].key, policies, &value))
+			return -EINVAL;
+		*policy = (__u8)value;
+	}
+	return 0;
+}
+
+static bool address_shared(const struct config_service *a, const struct config_service *b)
+{
+	/* An exact address goes before any: only like meets like. */
+	if (!a->address_count || !b->address_count)
+		return a->address_count == b->address_count;
+	for (size_t i = 0; i < a->address_count; i++)
+		for (size_t j = 0; j < b->address_count; j++)
+			if (!memcmp(a->addresses[i], b->addresses[j],
+				    sizeof(a->addresses[i])))
+				return true;
+	return false;
+}
+
+static const struct config_service *port_taken(const struct config *config,
+					       const struct config_service *s, __u16 port)
+{
+	for (size_t i = 0; i < config->service_count; i++) {
+		const struct config_service *other = &config->services[i];
+
+		for (size_t j = 0; j < other->port_count; j++)
+			if (other->ports[j] == port && address_shared(s, other))
+				return other;
+	}
+	return NULL;
+}
+
+static int endpoints_check(struct parse *p, cfg_t *section,
+			   const struct config_service *s)
+{
+	for (size_t i = 0; i < s->port_count; i++) {
+		__u8 *seen = &p->port_seen[s->ports[i] / 8];
+		__u8 bit = (__u8)(1 << s->ports[i] % 8);
+		const struct kept *v = cfg_getnptr(section, "port", (unsigned int)i);
+		const struct config_service *other =
+			*seen & bit ? port_taken(p->config, s, s->ports[i]) : NULL;
+
+		if (other)
+			return config_error(
+				p->path, v->line,
+				"port '%s' on the same address belongs to service '%s'",
+				v->text, other->service.name);
+		*seen |= bit;
+	}
+	p->endpoints += s->port_count * s->address_count;
+	if (p->endpoints > SERVICES_MAX)
+		return config_error(p->path, section->line,
+				    "service '%s' makes more than %d pairs of port and "
+				    "address in all",
+				    s->service.name, SERVICES_MAX);
+	return 0;
+}
+
+static int service_read(struct parse *p, cfg_t *section, struct config_service *ret)
+{
+	struct service *s = &ret->service;
+	int observe = 0;
+
+	s->active = 1;
+	if (name_read(p, section, s->name) || family_read(p, section, &s->family))
+		return -EINVAL;
+	config_service_defaults((enum wire_family)s->family, s);
+	if (ports_read(p, section, ret) || addresses_read(p, section, ret) ||
+	    choice_read(p, section, "observe", config_switches, &observe) ||
+	    policies_read(p, section, s) || budgets_read(p, section, s) ||
+	    endpoints_check(p, section, ret))
+		return -EINVAL;
+	s->observe = (__u8)observe;
+	unknown_warn(p, section, s);
+	return 0;
+}
+
+int services_read(struct parse *p, cfg_t *cfg)
+{
+	unsigned int n = cfg_size(cfg, "service");
+
+	if (!n)
+		return config_error(p->path, 0,
+				    "no service: write at least one, as "
+				    "service \"ffa\" { protocol = quake3 port = 27960 }");
+	for (unsigned int i = 0; i < n; i++) {
+		cfg_t *section = cfg_getnsec(cfg, "service", i);
+
+		if (i == SERVICES_MAX)
+			return config_error(p->path, section->line,
+					    "service '%s' is one too many: at most %d",
+					    cfg_title(section), SERVICES_MAX);
+		if (service_read(p, section, &p->config->services[i]))
+			return -EINVAL;
+		p->config->service_count++;
+	}
+	return 0;
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * page.c - the page, as it stands, by the assembler: no tool and no step of its own.
+ * The path is from the top of the tree, where make runs.
+ */
+#include "daemon/page.h"
+
+__asm__(".section .rodata\n"
+	".global page_html\n"
+	"page_html:\n"
+	".incbin \"user/daemon/page.html\"\n"
+	".Lpage_end:\n"
+	".balign 8\n"
+	".global page_html_size\n"
+	"page_html_size:\n"
+	".quad .Lpage_end - page_html\n"
+	".previous\n");
+
+_Static_assert(sizeof(page_html_size) == 8, "the .quad above is its value");

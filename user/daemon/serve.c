@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include <errno.h>
+#include <stdlib.h>
+
+#include "stats/health.h"
+#include "lib/http.h"
+#include "lib/log.h"
+#include "lib/loop.h"
+#include "stats/metrics.h"
+#include "lib/ometric.h"
+#include "daemon/page.h"
+#include "daemon/serve.h"
+#include "lib/util.h"
+#include "stats/stats_cache.h"
+
+struct serve {
+	const struct config *config;
+	struct watch *watch;
+	const struct live_view *live; /* NULL: not yet */
+	struct http *http; /* NULL: off, or the address could not be had */
+	struct listen_at at; /* where @http is */
+	unsigned int ticks;
+};
+
+#define STATUS_OK	   200
+#define STATUS_UNAVAILABLE 503
+
+static int render_metrics(FILE *out, void *context)
+{
+	struct serve *s = context;
+	const struct stats *stats = watch_stats(s->watch);
+	int err = stats ? metrics_write(stats, out) : -EIO;
+
+	return err ? err : STATUS_OK;
+}
+
+static int render_health(FILE *out, void *context)
+{
+	struct serve *s = context;
+	const struct stats *stats = watch_stats(s->watch);
+
+	if (!stats)
+		return -EIO;
+	return health_write(stats, s->config, out) ? STATUS_OK : STATUS_UNAVAILABLE;
+}
+
+static int render_stats(FILE *out, void *context)
+{
+	struct serve *s = context;
+	const struct stats *stats = watch_stats(s->watch);
+	int err = stats ? stats_json(stats, out) : -EIO;
+
+	return err ? err : STATUS_OK;
+}
+
+static int render_history(FILE *out, void *context)
+{
+	struct serve *s = context;
+	int err = history_json(watch_history(s->watch), out);
+
+	return err ? err : STATUS_OK;
+}
+
+static int render_players(FILE *out, void *context)
+{
+	struct serve *s = context;
+	int err = s->live ? live_players(s->live, out) : -EIO;
+
+	return err ? err : STATUS_OK;
+}
+
+static int render_page(FILE *out, void *context)
+{
+	(void)context;
+	return fwrite(page_html, page_html_size, 1, out) == 1 ? STATUS_OK : -EIO;
+}
+
+static const struct http_page pages[] = {
+	{ "/", "text/html; charset=utf-8", false, render_page },
+	{ "/metrics", OMETRIC_CONTENT_TYPE, false, render_metrics },
+	{ "/health", "text/plain; charset=utf-8", false, render_health },
+	{ "/stats.json", "application/json", false, render_stats },
+	{ "/history.json", "application/json", false, render_history },
+	{ "/players.json", "application/json", true, render_players },
+};
+
+static void listen_start(struct serve *s)
+{
+	char text[LISTEN_TEXT];
+
+	s->at = s->config->metrics;
+	if (s->at.off)
+		return;
+	if (http_start(&s->at, pages, ARRAY_SIZE(pages), s, &s->http)) {
+		log_warn("no metrics until the next reload; the shield works without");
+		return;
+	}
+	listen_format(&s->at, text);
+	log_info("metrics, health and a page on http://%s/", text);
+}
+
+static void on_tick(void *context)
+{
+	struct serve *s = context;
+
+	/* What nobody can ask for need not be remembered. */
+	if (!s->http)
+		return;
+	http_tick(s->http);
+	if (!(s->ticks++ % HISTORY_EVERY_S))
+		watch_tick(s->watch);
+}
+
+int serve_start(const struct shield *shield, const struct config *config,
+		struct serve **ret)
+{
+	struct serve *s;
+	int err = metrics_check();
+
+	if (err)
+		return err;
+	s = calloc(1, sizeof(*s));
+	if (s)
+		s->watch = watch_new(shield);
+	if (!s || !s->watch || !loop_every(1000, on_tick, s)) {
+		log_error("cannot serve metrics: %s",
+			  s && s->watch ? "no room for a timer" : "not enough memory");
+		if (s)
+			watch_free(s->watch);
+		free(s);
+		return -ENOMEM;
+	}
+	s->config = config;
+	listen_start(s);
+	*ret = s;
+	return 0;
+}
+
+void serve_players(struct serve *s, const struct live_view *live)
+{
+	s->live = live;
+}
+
+void serve_reload(struct serve *s, const struct config *config)
+{
+	s->config = config;
+	if (s->http && listen_equal(&s->at, &config->metrics))
+		return;
+	http_stop(s->http);
+	s->http = NULL;
+	listen_start(s);
+}
+
+void serve_stop(struct serve *s)
+{
+	if (!s)
+		return;
+	http_stop(s->http);
+	watch_free(s->watch);
+	free(s);
+}

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * decode.c - see decode.h.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "decode/decode.h"
+#include "decode/identify.h"
+
+const struct family_ops *const family_table[FAMILY_COUNT] = {
+	[FAMILY_NETQUAKE] = &netquake_ops,
+	[FAMILY_QUAKEWORLD] = &quakeworld_ops,
+	[FAMILY_QUAKE2] = &quake2_ops,
+	[FAMILY_QUAKE3] = &quake3_ops,
+	[FAMILY_QUAKE_ENHANCED] = &quake_enhanced_ops,
+};
+
+struct held {
+	struct datagram datagram;
+	enum shape shape;
+};
+
+struct decoder {
+	struct session_table *sessions;
+	enum wire_family forced;
+	decode_sink *sink;
+	void *context;
+	struct record record;
+	struct record_tape tape;
+	bool fields;
+	struct oob oob;
+	/* Held datagrams, a ring; their payloads, a heap that empties with the ring. */
+	struct held held[DECODE_HOLD_MAX];
+	size_t head, count;
+	uint8_t *bytes;
+	size_t bytes_used, hold_max;
+};
+
+struct decoder *decoder_create(const struct decoder_options *options, decode_sink *sink,
+			       void *context)
+{
+	struct decoder *d = calloc(1, sizeof(*d));
+	size_t share = options->small ? 128 : 1;
+
+	if (!d)
+		return NULL;
+	/* One datagram must always fit. */
+	d->hold_max = options->small ? 1 << 16 : DECODE_HOLD_BYTES;
+	d->sessions = session_table_create(DECODE_SESSIONS / share, DECODE_STATE_BYTES);
+	d->bytes = malloc(d->hold_max);
+	d->forced = options->forced;
+	d->fields = options->fields;
+	d->sink = sink;
+	d->context = context;
+	if (!d->sessions || !d->bytes ||
+	    (d->fields && record_tape_create(&d->tape, DECODE_TAPE_ITEMS / share,
+					     DECODE_TAPE_BYTES / share))) {
+		decoder_free(d);
+		return NULL;
+	}
+	return d;
+}
+
+void decoder_free(struct decoder *d)
+{
+	if (!d)
+		return;
+	session_table_free(d->sessions);
+	record_tape_free(&d->tape);
+	free(d->bytes);
+	free(d);
+}
+
+struct session_table *decoder_sessions(struct decoder *d)
+{
+	return d->sessions;
+}
+
+/* A datagram that the capture holds only in part: what its beginning says, no state. */
+static void decode_damaged(struct decoder *d, const struct datagram *dg,
+			   const struct identity *id)
+{
+	struct record *r = &d->record;
+
+	if (id->shape == SHAPE_OOB) {
+		oob_decode(&d->oob, r);
+		/* What broke it is that it is cut, not who sent it. */
+		r->status = RECORD_DECODED;
+		r->reason = NULL;
+	} else {
+		r->kind = id->shape == SHAPE_RUNT ? "runt" : "netchan";
+	}
+	record_uint(r, "captured", dg->n);
+	record_uint(r, "length", dg->length);
+	record_judge(r, dg->damage, dg->reason);
+}
+
+static void decode_ours(struct decoder *d, struct session *s, const struct datagram *dg,
+			const struct identity *id)
+{
+	const struct family_ops *ops = family_table[id->family];
+	struct record *r = &d->record;
+
+	if (dg->damage != RECORD_DECODED) {
+		decode_damaged(d, dg, id);
+		return;
+	}
+	if (id->shape != SHAPE_OOB) {
+		ops->datagram(s, id->direction, dg->payload, dg->n, r);
+		return;
+	}
+	if (id->family == FAMILY_QUAKE3 && s->family == FAMILY_NETQUAKE)
+		r->dialect = "darkplaces";
+	oob_decode(&d->oob, r);
+	if (ops->word && d->oob.row && r->status == RECORD_DECODED &&
+	    (!s->certain || s->family == id->family))
+		ops->word(s, r->direction, d->oob.row->word, d->oob.learnt.bytes,
+			  d->oob.learnt.n);
+}
+
+static void decode_one(struct decoder *d, struct session *s, const struct datagram *dg,
+		       const struct identity *id)
+{
+	struct record *r = &d->record;
+
+	record_reset(r, d->fields ? &d->tape : NULL);
+	r->frame = dg->frame;
+	r->time_ns = dg->time_ns;
+	r->family = id->family;
+	r->direction = id->direction;
+	r->source = dg->source;
+	r->destination = dg->destination;
+	if (id->family == FAMILY_AUTO) {
+		r->kind = "unknown";
+		record_uint(r, "length", dg->length);
+		record_opaque(r, id->foreign ? id->foreign : "no known protocol");
+	} else {
+		r->dialect = s->family == id->family ? s->dialect : NULL;
+		decode_ours(d, s, dg, id);
+	}
+	d->sink(d->context, r);
+}
+
+static struct session *session_of(struct decoder *d, const struct datagram *dg,
+				  bool *from_low)
+{
+	struct session *s = session_get(d->sessions, &dg->source, &dg->destination,
+					dg->time_ns, from_low);
+
+	if (d->forced != FAMILY_AUTO) {
+		s->family = d->forced;
+		s->certain = true;
+	}
+	return s;
+}
+
+/* The head of the ring; false: it has to wait on. */
+static bool held_try(struct decoder *d, bool last)
+{
+	struct held *held = &d->held[d->head];
+	const struct datagram *dg = &held->datagram;
+	struct identity id;
+	struct session *s;
+	bool from_low;
+
+	s = session_of(d, dg, &from_low);
+	if (held->shape == SHAPE_OOB)
+		oob_recognise(dg->payload, dg->n, &d->oob);
+	identify_resolve(s, held->shape, dg, from_low, &d->oob, last, &id);
+	if (d->forced != FAMILY_AUTO && (id.settled || s->server_known))
+		identify_force(d->forced, &d->oob, &id);
+	if (!id.settled)
+		return false;
+	decode_one(d, s, dg, &id);
+	d->head = (d->head + 1) % DECODE_HOLD_MAX;
+	if (!--d->count)
+		d->bytes_used = 0;
+	return true;
+}
+
+static void held_put(struct decoder *d, const struct datagram *dg, enum shape shape)
+{
+	struct held *held;
+
+	if (d->count == DECODE_HOLD_MAX)
+		held_try(d, true);
+	while (d->count && d->bytes_used + dg->n > d->hold_max)
+		held_try(d, true);
+	held = &d->held[(d->head + d->count++) % DECODE_HOLD_MAX];
+	held->datagram = *dg;
+	held->shape = shape;
+	held->datagram.payload = d->bytes + d->bytes_used;
+	if (dg->n)
+		memcpy(d->bytes + d->bytes_used, dg->payload, dg->n);
+	d->bytes_used += dg->n;
+	while (d->count) {
+		int64_t waited = dg->time_ns - d->held[d->head].datagram.time_ns;
+
+		if (!held_try(d, waited > DECODE_HOLD_NS))
+			break;
+	}
+}
+
+void decoder_datagram(struct decoder *d, const struct datagram *dg)
+{
+	struct identity id;
+	struct session *s;
+	enum shape shape;
+	bool from_low;
+
+	s = session_of(d, dg, &from_low);
+	shape = identify_shape(dg->payload, dg->n, dg->length);
+	if (shape == SHAPE_OOB)
+		oob_recognise(dg->payload, dg->n, &d->oob);
+	identify_learn(s, shape, dg, from_low, &d->oob);
+	if (!d->count) {
+		identify_resolve(s, shape, dg, from_low, &d->oob, false, &id);
+		if (d->forced != FAMILY_AUTO && (id.settled || s->server_known))
+			identify_force(d->forced, &d->oob, &id);
+		if (id.settled) {
+			decode_one(d, s, dg, &id);
+			return;
+		}
+	}
+	held_put(d, dg, shape);
+}
+
+void decoder_flush(struct decoder *d)
+{
+	while (d->count)
+		held_try(d, true);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * decode.h - datagrams in, records out.
+ *
+ *	datagram -> session -> identify -> family -> record -> sink
+ *
+ * A datagram of which the family or direction is still open is held, and all behind it,
+ * until a later one tells, DECODE_HOLD_NS of capture time have passed, or the hold is
+ * full; then the best guess is taken. So the records keep the order of the capture.
+ */
+#ifndef DECODE_H
+#define DECODE_H
+
+#include "capture/packet.h"
+#include "lib/record.h"
+#include "decode/session.h"
+
+#define DECODE_HOLD_NS	   (2LL * 1000 * 1000 * 1000)
+#define DECODE_HOLD_MAX	   512
+#define DECODE_HOLD_BYTES  (2 << 20)
+
+#define DECODE_SESSIONS	   16384
+#define DECODE_STATE_BYTES (64 << 20)
+/* Room for the fields of any one datagram; what needs more says "overflow". */
+#define DECODE_TAPE_ITEMS (1 << 16)
+#define DECODE_TAPE_BYTES (1 << 20)
+
+typedef void decode_sink(void *context, const struct record *r);
+
+struct decoder;
+
+struct decoder_options {
+	bool fields; /* the records are to hold them */
+	enum wire_family forced; /* FAMILY_AUTO, or what all datagrams are */
+	bool small; /* tables of a hundredth of the usual size, for fuzzers */
+};
+
+/* NULL: no memory. */
+struct decoder *decoder_create(const struct decoder_options *options, decode_sink *sink,
+			       void *context);
+void decoder_free(struct decoder *d);
+
+void decoder_datagram(struct decoder *d, const struct datagram *dg);
+/* No more will come: what is held is decoded with what is known. */
+void decoder_flush(struct decoder *d);
+
+struct session_table *decoder_sessions(struct decoder *d);
+
+#endif /* DECODE_H */

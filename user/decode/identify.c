@@ -1,0 +1,416 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * identify.c - see identify.h.
+ */
+#include "decode/identify.h"
+#include "decode/oob/oob_text.h"
+
+#define SESSION_PATIENCE 64 /* datagrams */
+#define DTLS_HEADER	 13
+#define DTLS_TYPE_MIN	 0x14
+#define DTLS_TYPE_MAX	 0x18
+
+static bool shape_dtls(const uint8_t *p, size_t n)
+{
+	if (n < DTLS_HEADER || p[0] < DTLS_TYPE_MIN || p[0] > DTLS_TYPE_MAX ||
+	    p[1] != 0xfe || (p[2] != 0xfd && p[2] != 0xff))
+		return false;
+	while (n >= DTLS_HEADER) {
+		size_t length = DTLS_HEADER + ((size_t)p[11] << 8 | p[12]);
+
+		if (p[0] < DTLS_TYPE_MIN || p[0] > DTLS_TYPE_MAX || p[1] != 0xfe ||
+		    length > n)
+			return false;
+		p += length;
+		n -= length;
+	}
+	return !n;
+}
+
+static bool is_digits_line(struct span *s)
+{
+	size_t n = 0;
+
+	while (n < s->n && s->bytes[n] >= '0' && s->bytes[n] <= '9')
+		n++;
+	if (!n || n == s->n || s->bytes[n] != '\n')
+		return false;
+	*s = span_skip(*s, n + 1);
+	return true;
+}
+
+/* QuakeWorld's and Quake II's datagrams to and from masters, and raw answers. */
+static bool shape_raw(const uint8_t *payload, size_t n)
+{
+	struct span s = { payload, n };
+
+	if (n && n <= 2 && (n == 1 || !payload[1]))
+		return payload[0] >= 'k' && payload[0] <= 'm';
+	if (n >= 2 && n <= 3 && payload[1] == '\n' && (n == 2 || !payload[2]))
+		return payload[0] == 'C' || payload[0] == 'c';
+	if (span_starts(s, "a\n")) {
+		s = span_skip(s, 2);
+		return is_digits_line(&s) && is_digits_line(&s) && s.n <= 1;
+	}
+	if (n == 7 && !payload[6])
+		s.n--;
+	return span_is(s, "query\n") || span_is(s, "query") || span_starts(s, "stdlog ");
+}
+
+enum shape identify_shape(const uint8_t *payload, size_t n, size_t length)
+{
+	if (oob_marked(payload, n))
+		return SHAPE_OOB;
+	if (n >= 4 && (size_t)(payload[2] << 8 | payload[3]) == length) {
+		if (payload[0] == 0x80 && !payload[1] && n >= 5)
+			return SHAPE_CONTROL;
+		if (!payload[0] && n >= 8 &&
+		    (payload[1] == 0x01 || payload[1] == 0x09 || payload[1] == 0x10 ||
+		     (payload[1] == 0x02 && length == 8)))
+			return SHAPE_NETQUAKE;
+	}
+	if (shape_dtls(payload, n))
+		return SHAPE_DTLS;
+	if (shape_raw(payload, n))
+		return SHAPE_RAW;
+	return n < 4 ? SHAPE_RUNT : SHAPE_SEQUENCED;
+}
+
+static void learn_server(struct session *s, bool from_low, bool sender_serves, bool firm)
+{
+	bool low = sender_serves == from_low;
+
+	if (s->server_known && (!firm || s->server_is_low == low))
+		return;
+	s->server_known = true;
+	s->server_is_low = low;
+}
+
+static void learn_family(struct session *s, const struct datagram *dg, bool sender_serves,
+			 enum wire_family family)
+{
+	const struct record_address *server =
+		sender_serves ? &dg->source : &dg->destination;
+	const struct record_address *client =
+		sender_serves ? &dg->destination : &dg->source;
+
+	if (s->certain && s->family == family)
+		return;
+	s->family = family;
+	s->certain = true;
+	host_learn(s->table, server, family, HOST_SERVER, dg->time_ns);
+	host_learn(s->table, client, family, HOST_CLIENT, dg->time_ns);
+}
+
+/* Words that begin a game: whatever was thought of the session before, this is it. */
+static bool joins(const struct oob *oob)
+{
+	return oob->row->parse == oob_connect_response ||
+	       oob->row->parse == oob_client_connect || !strcmp(oob->row->word, "j") ||
+	       !strcmp(oob->row->word, "accept");
+}
+
+static enum wire_family only_family(unsigned int mask)
+{
+	return mask && !(mask & (mask - 1)) ? (enum wire_family)__builtin_ctz(mask)
+					    : FAMILY_AUTO;
+}
+
+/* QuakeWorld's letters begin many words: alone they prove nothing. */
+static bool weak_letter(const struct oob *oob)
+{
+	struct span s = oob->arguments;
+
+	if (oob->row->parse == oob_qw_print)
+		return s.n && *s.bytes != '\\' && *s.bytes != '\n' && s.bytes[s.n - 1];
+	return oob->row->parse == oob_qw_command && (!s.n || s.bytes[s.n - 1]);
+}
+
+/* Does a known server get what only servers send? Then somebody plays tricks. */
+static bool contradicts(const struct session *s, const struct datagram *dg,
+			enum direction direction)
+{
+	const struct host *host;
+
+	if (direction != DIRECTION_S2C || s->certain)
+		return false;
+	host = host_find(s->table, &dg->destination);
+	return host && host->role == HOST_SERVER;
+}
+
+static void learn_oob(struct session *s, const struct datagram *dg, bool from_low,
+		      const struct oob *oob)
+{
+	enum wire_family family = only_family(oob->candidates);
+	enum direction direction;
+
+	if (!oob->row || !oob->candidates || weak_letter(oob))
+		return;
+	direction = oob->row->direction;
+	if (direction == DIRECTION_UNKNOWN || contradicts(s, dg, direction))
+		return;
+	learn_server(s, from_low, direction == DIRECTION_S2C,
+		     direction == DIRECTION_S2C && family != FAMILY_AUTO);
+	if (family == FAMILY_AUTO)
+		return;
+	family = oob_owner(oob, family);
+	if (direction == DIRECTION_C2S) {
+		if (s->guess == FAMILY_AUTO || oob->row->parse == oob_connect)
+			s->guess = family;
+		return;
+	}
+	/* DarkPlaces answers console commands as QuakeWorld does. */
+	if (!s->certain || joins(oob))
+		learn_family(s, dg, true, family);
+}
+
+static void learn_control(struct session *s, const struct datagram *dg, bool from_low)
+{
+	bool reply = dg->payload[4] & 0x80;
+	struct record_address game;
+	struct reader rd = reader_of(dg->payload + 5, dg->n - 5);
+	uint32_t port = reader_le32(&rd);
+
+	learn_server(s, from_low, reply, reply);
+	if (!reply) {
+		if (s->guess == FAMILY_AUTO)
+			s->guess = FAMILY_NETQUAKE;
+		return;
+	}
+	learn_family(s, dg, true, FAMILY_NETQUAKE);
+	if (dg->payload[4] != 0x81 || !port || port > UINT16_MAX)
+		return;
+	game = dg->source;
+	game.port = (uint16_t)port;
+	host_learn(s->table, &game, FAMILY_NETQUAKE, HOST_SERVER, dg->time_ns);
+	host_learn(s->table, &dg->destination, FAMILY_NETQUAKE, HOST_CLIENT, dg->time_ns);
+}
+
+/* ClientHello and ClientKeyExchange come from clients, the other messages from servers.
+ */
+static void learn_dtls(struct session *s, const struct datagram *dg, bool from_low)
+{
+	bool client;
+
+	s->guess = FAMILY_QUAKE_ENHANCED;
+	if (dg->payload[0] != 0x16 || dg->payload[3] || dg->payload[4] || dg->n < 14)
+		return;
+	client = dg->payload[13] == 1 || dg->payload[13] == 16;
+	learn_server(s, from_low, !client, true);
+	learn_family(s, dg, !client, FAMILY_QUAKE_ENHANCED);
+}
+
+/* A bare l or m answers QuakeWorld's ping or log, and nothing else does so. */
+static void learn_raw(struct session *s, const struct datagram *dg, bool from_low)
+{
+	if (dg->n > 2 || (dg->payload[0] != 'l' && dg->payload[0] != 'm') || s->certain ||
+	    s->datagrams < 2)
+		return;
+	learn_server(s, from_low, true, true);
+	learn_family(s, dg, true, FAMILY_QUAKEWORLD);
+}
+
+/* A new session: have its ends been met elsewhere? */
+static void learn_ends(struct session *s, const struct datagram *dg, bool from_low)
+{
+	const struct host *source = host_find(s->table, &dg->source);
+	const struct host *destination = host_find(s->table, &dg->destination);
+
+	if (destination && destination->role == HOST_SERVER) {
+		s->guess = destination->family;
+		learn_server(s, from_low, false, false);
+	} else if (source && source->role == HOST_SERVER) {
+		s->guess = source->family;
+		learn_server(s, from_low, true, false);
+	} else if (source && source->role == HOST_CLIENT) {
+		learn_server(s, from_low, false, false);
+	} else if (destination && destination->role == HOST_CLIENT) {
+		learn_server(s, from_low, true, false);
+	}
+}
+
+void identify_learn(struct session *s, enum shape shape, const struct datagram *dg,
+		    bool from_low, struct oob *oob)
+{
+	if (!s->datagrams++)
+		learn_ends(s, dg, from_low);
+	if (shape == SHAPE_SEQUENCED && !s->certain && s->guess != FAMILY_AUTO &&
+	    s->datagrams < SESSION_PATIENCE &&
+	    session_direction(s, from_low) == DIRECTION_C2S)
+		session_move(s, from_low, s->guess, dg->payload, dg->n);
+	switch (shape) {
+	case SHAPE_OOB:
+		learn_oob(s, dg, from_low, oob);
+		break;
+	case SHAPE_CONTROL:
+		if (!s->certain || s->family == FAMILY_NETQUAKE)
+			learn_control(s, dg, from_low);
+		break;
+	case SHAPE_NETQUAKE:
+		if (!s->server_known)
+			vote_netquake(s, dg->payload, dg->n, from_low);
+		/* Where the length's low byte is a sequence's high one, wait for more. */
+		if (!s->certain && dg->length % 128) {
+			bool serves = session_direction(s, from_low) == DIRECTION_S2C;
+
+			if (s->server_known)
+				learn_family(s, dg, serves, FAMILY_NETQUAKE);
+			s->guess = FAMILY_NETQUAKE;
+		}
+		break;
+	case SHAPE_DTLS:
+		learn_dtls(s, dg, from_low);
+		break;
+	case SHAPE_SEQUENCED:
+		if (!s->certain || !s->server_known)
+			vote_sequenced(s, dg->payload, dg->n, from_low);
+		break;
+	case SHAPE_RAW:
+		learn_raw(s, dg, from_low);
+		break;
+	case SHAPE_RUNT:
+		break;
+	}
+}
+
+/* Shared words of a DarkPlaces game belong to quake3. */
+static enum wire_family among(unsigned int mask, enum wire_family owner)
+{
+	if (owner == FAMILY_AUTO)
+		return FAMILY_AUTO;
+	if (mask & 1U << owner)
+		return owner;
+	return owner == FAMILY_NETQUAKE && (mask & IN_Q3) ? FAMILY_QUAKE3 : FAMILY_AUTO;
+}
+
+static void resolve_oob(const struct session *s, bool from_low, struct oob *oob,
+			bool last, struct identity *ret)
+{
+	enum wire_family known = s->certain ? s->family : FAMILY_AUTO;
+	enum wire_family family = only_family(oob->candidates);
+
+	ret->direction = session_direction(s, from_low);
+	if (!s->server_known && oob->row)
+		ret->direction = oob->row->direction;
+	if (oob->row && weak_letter(oob) && known == FAMILY_AUTO && last &&
+	    s->guess != FAMILY_AUTO)
+		known = s->guess;
+	if (oob->row && weak_letter(oob) &&
+	    (session_direction(s, from_low) == DIRECTION_C2S ||
+	     (known != FAMILY_AUTO && among(oob->candidates, known) == FAMILY_AUTO)))
+		oob->row = NULL;
+	if (oob->row && !oob->candidates) {
+		ret->foreign = "a query or reply of another protocol (Valve, GoldSrc)";
+		return;
+	}
+	if (!oob->row) {
+		family = known != FAMILY_AUTO ? known : s->guess;
+		ret->settled = known != FAMILY_AUTO || last;
+	} else if (family == FAMILY_AUTO) {
+		family = among(oob->candidates, known);
+		ret->settled = family != FAMILY_AUTO || last;
+		if (family == FAMILY_AUTO && last)
+			family = among(oob->candidates, s->guess);
+		if (family == FAMILY_AUTO && last && !weak_letter(oob))
+			family = oob_fallback(oob);
+	} else if (weak_letter(oob) && among(oob->candidates, known) != family) {
+		family = last ? among(oob->candidates, s->guess) : FAMILY_AUTO;
+		ret->settled = last;
+	} else {
+		ret->settled = true;
+	}
+	ret->family = family;
+	oob->family = family;
+}
+
+static void resolve_raw(const struct session *s, const struct datagram *dg, bool last,
+			struct identity *ret)
+{
+	struct span bytes = { dg->payload, dg->n };
+	bool asks = span_starts(bytes, "query") || span_starts(bytes, "c\n");
+
+	if (ret->direction == DIRECTION_UNKNOWN)
+		ret->direction = asks ? DIRECTION_C2S : DIRECTION_S2C;
+	ret->settled = true;
+	if (span_starts(bytes, "query"))
+		ret->family = FAMILY_QUAKE2;
+	else if (dg->n > 2)
+		ret->family = FAMILY_QUAKEWORLD;
+	else if (s->certain || last)
+		ret->family = s->certain ? s->family : s->guess;
+	else
+		ret->settled = false;
+}
+
+static void resolve_sequenced(const struct session *s, enum shape shape, bool last,
+			      struct identity *ret)
+{
+	if (s->certain) {
+		ret->family = s->family;
+		ret->settled = true;
+	} else if (last) {
+		ret->family = s->guess;
+		ret->settled = true;
+	}
+	if (shape == SHAPE_NETQUAKE && !s->certain) {
+		ret->family = FAMILY_NETQUAKE;
+		ret->settled = s->server_known || last;
+	}
+	/* Other than by name, direction comes late: let the votes be counted. */
+	if (!s->server_known && !last)
+		ret->settled = false;
+}
+
+void identify_resolve(struct session *s, enum shape shape, const struct datagram *dg,
+		      bool from_low, struct oob *oob, bool last, struct identity *ret)
+{
+	/* Who has shown so much and is not known by now will not be. */
+	last = last || s->datagrams > SESSION_PATIENCE;
+	if (last && !s->certain && s->guess == FAMILY_AUTO)
+		learn_ends(s, dg, from_low);
+	ret->shape = shape;
+	ret->family = FAMILY_AUTO;
+	ret->direction = session_direction(s, from_low);
+	ret->settled = false;
+	ret->foreign = NULL;
+	switch (shape) {
+	case SHAPE_OOB:
+		resolve_oob(s, from_low, oob, last, ret);
+		break;
+	case SHAPE_CONTROL:
+		ret->family = s->certain ? s->family : FAMILY_NETQUAKE;
+		ret->settled = true;
+		if (ret->family == FAMILY_NETQUAKE)
+			ret->direction =
+				dg->payload[4] & 0x80 ? DIRECTION_S2C : DIRECTION_C2S;
+		break;
+	case SHAPE_RAW:
+		resolve_raw(s, dg, last, ret);
+		break;
+	case SHAPE_DTLS:
+		ret->family = FAMILY_QUAKE_ENHANCED;
+		ret->settled = s->server_known || last;
+		break;
+	case SHAPE_NETQUAKE:
+	case SHAPE_SEQUENCED:
+	case SHAPE_RUNT:
+		resolve_sequenced(s, shape, last, ret);
+		break;
+	}
+	if (ret->foreign)
+		ret->settled = true;
+}
+
+void identify_force(enum wire_family family, struct oob *oob, struct identity *ret)
+{
+	ret->settled = true;
+	ret->foreign = NULL;
+	ret->family = family;
+	if (ret->shape != SHAPE_OOB)
+		return;
+	if (oob->row && among(oob->candidates, family) != FAMILY_AUTO)
+		ret->family = among(oob->candidates, family);
+	else
+		oob->row = NULL;
+	oob->family = ret->family;
+}

@@ -1,0 +1,406 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * oob.c - the table of out-of-band words, and how one is recognised.
+ *
+ * A word ends at a blank, a control character, a quote, a backslash or the end. The
+ * engines of Quake II and III skip blanks before it, take it in quotes, and (III) in any
+ * case; a record then says so. What no word matches may still be one of QuakeWorld's
+ * single letters, which run into their argument, or a query of Valve's.
+ */
+#include <strings.h>
+
+#include "decode/oob/oob_text.h"
+
+static struct span after_blanks(const struct oob *oob)
+{
+	struct span s = oob->arguments;
+
+	while (s.n && *s.bytes == ' ')
+		s = span_skip(s, 1);
+	return s;
+}
+
+static bool ends_line(const struct oob *oob)
+{
+	return oob->arguments.n && *oob->arguments.bytes == '\n';
+}
+
+/* With a line feed it comes from QuakeWorld or Quake II, otherwise Quake III's kin. */
+static unsigned int shape_getchallenge(const struct oob *oob)
+{
+	if (span_starts(after_blanks(oob), "steam"))
+		return IN_NONE;
+	return ends_line(oob) ? IN_QW | IN_Q2 : IN_Q3;
+}
+
+/* connect\...: DarkPlaces. connect <number>: 24..28, 26..36. Else Quake III's blob. */
+static unsigned int shape_connect(const struct oob *oob)
+{
+	struct span s = oob->arguments, token;
+	int64_t version;
+
+	if (s.n && *s.bytes == '\\')
+		return IN_NQ;
+	if (!s.n || *s.bytes != ' ' || !token_next(&s, &token, NULL) ||
+	    !span_number(token, &version))
+		return IN_Q3;
+	if (version >= 24 && version <= 25)
+		return IN_QW;
+	if (version >= 26 && version <= 28)
+		return version == 28 ? IN_QW : IN_QW | IN_Q2;
+	return (version >= 29 && version <= 36) || version >= 2000 ? IN_Q2 : IN_Q3;
+}
+
+/* Quake II: digits and maybe p=...; DarkPlaces: eleven characters and a NUL. */
+static unsigned int shape_challenge(const struct oob *oob)
+{
+	struct span s = oob->arguments, token;
+	int64_t number;
+
+	if (!token_next(&s, &token, NULL))
+		return IN_NQ | IN_Q2;
+	if (span_is(token, "rcon"))
+		return IN_NONE;
+	return span_number(token, &number) ? IN_Q2 : IN_NQ;
+}
+
+static unsigned int shape_print(const struct oob *oob)
+{
+	struct span s = oob->arguments;
+
+	return span_starts(s, "\n\\") ? IN_Q2 : IN_Q2 | IN_Q3;
+}
+
+static unsigned int shape_heartbeat(const struct oob *oob)
+{
+	struct span s = after_blanks(oob);
+
+	return !s.n || *s.bytes == '\n' ? IN_Q2 : IN_Q3;
+}
+
+static unsigned int shape_getservers(const struct oob *oob)
+{
+	struct span s = oob->arguments, token;
+
+	return token_next(&s, &token, NULL) ? IN_Q3 : IN_Q2;
+}
+
+static unsigned int shape_info(const struct oob *oob)
+{
+	return ends_line(oob) && oob->arguments.n > 1 ? IN_Q2 : IN_Q2 | IN_QW;
+}
+
+/* The letters stand alone; longer datagrams are GoldSrc's. */
+static unsigned int shape_letter(const struct oob *oob)
+{
+	return oob->n <= OOB_MARKER + 2 ? IN_QW : IN_NONE;
+}
+
+/* clang-format off */
+#define C2S DIRECTION_C2S
+#define S2C DIRECTION_S2C
+#define ANY DIRECTION_UNKNOWN
+#define AS_NQ FAMILY_NETQUAKE
+#define AS_QW FAMILY_QUAKEWORLD
+#define AS_Q2 FAMILY_QUAKE2
+#define AS_Q3 FAMILY_QUAKE3
+/* A word that is its own kind's name. */
+#define WORD(word) word, word
+
+const struct oob_row oob_rows[] = {
+	/* Quake III and kin; DarkPlaces shares these */
+	{ WORD("getstatus"), IN_Q3, C2S, AS_Q3, oob_query, NULL },
+	{ WORD("getinfo"), IN_Q3, C2S, AS_Q3, oob_query, NULL },
+	{ WORD("statusResponse"), IN_Q3, S2C, AS_Q3, oob_status_response, NULL },
+	{ WORD("infoResponse"), IN_Q3, S2C, AS_Q3, oob_info_response, NULL },
+	{ WORD("getchallenge"), IN_QW | IN_Q2 | IN_Q3, C2S, AS_QW, oob_getchallenge, shape_getchallenge },
+	{ WORD("challengeResponse"), IN_Q3, S2C, AS_Q3, oob_challenge_response, NULL },
+	{ WORD("connect"), IN_NQ | IN_QW | IN_Q2 | IN_Q3, C2S, AS_QW, oob_connect, shape_connect },
+	{ WORD("connectResponse"), IN_Q3, S2C, AS_Q3, oob_connect_response, NULL },
+	{ WORD("rcon"), IN_QW | IN_Q2 | IN_Q3, C2S, AS_Q3, oob_rcon, NULL },
+	{ WORD("srcon"), IN_NQ | IN_Q3, C2S, AS_NQ, oob_srcon, NULL },
+	{ WORD("print"), IN_Q2 | IN_Q3, S2C, AS_Q3, oob_print, shape_print },
+	{ WORD("disconnect"), IN_Q3, S2C, AS_Q3, oob_none, NULL },
+	{ WORD("echo"), IN_Q2 | IN_Q3, S2C, AS_Q3, oob_text, NULL },
+	{ WORD("error"), IN_Q3, S2C, AS_Q3, oob_text, NULL },
+	{ WORD("needcdkey"), IN_Q3, S2C, AS_Q3, oob_text, NULL },
+	{ WORD("rconinfo"), IN_Q3, C2S, AS_Q3, oob_arguments, NULL },
+	{ WORD("rconInfoResponse"), IN_Q3, S2C, AS_Q3, oob_text, NULL },
+	{ WORD("getKeyAuthorize"), IN_Q3, C2S, AS_Q3, oob_key_authorize, NULL },
+	{ WORD("keyAuthorize"), IN_Q3, S2C, AS_Q3, oob_text, NULL },
+	{ WORD("getIpAuthorize"), IN_Q3, S2C, AS_Q3, oob_ip_request, NULL },
+	{ WORD("ipAuthorize"), IN_Q3, C2S, AS_Q3, oob_ip_authorize, NULL },
+	{ WORD("AUTH:SV"), IN_Q3, C2S, AS_Q3, oob_text, NULL },
+	{ WORD("AUTH:CL"), IN_Q3, S2C, AS_Q3, oob_text, NULL },
+	{ WORD("banUser"), IN_Q3, S2C, AS_Q3, oob_arguments, NULL },
+	{ WORD("getmotd"), IN_Q3, C2S, AS_Q3, oob_motd, NULL },
+	{ WORD("motd"), IN_Q3, S2C, AS_Q3, oob_motd, NULL },
+	{ WORD("getUpdateInfo"), IN_Q3, C2S, AS_Q3, oob_arguments, NULL },
+	{ WORD("updateResponse"), IN_Q3, S2C, AS_Q3, oob_text, NULL },
+	{ WORD("gameCompleteStatus"), IN_Q3, S2C, AS_Q3, oob_gamecomplete, NULL },
+	{ WORD("getBlockedServers"), IN_Q3, C2S, AS_Q3, oob_arguments, NULL },
+	{ WORD("getBlockedServersResponse"), IN_Q3, S2C, AS_Q3, oob_text, NULL },
+	/* masters */
+	{ WORD("heartbeat"), IN_Q2 | IN_Q3, S2C, AS_Q3, oob_heartbeat, shape_heartbeat },
+	{ WORD("getservers"), IN_Q2 | IN_Q3, C2S, AS_Q3, oob_getservers, shape_getservers },
+	{ WORD("getserversExt"), IN_Q3, C2S, AS_Q3, oob_getserversext, NULL },
+	{ WORD("getserversResponse"), IN_Q3, S2C, AS_Q3, oob_servers_response, NULL },
+	{ WORD("getserversExtResponse"), IN_Q3, S2C, AS_Q3, oob_servers_response, NULL },
+	{ WORD("servers"), IN_Q2, S2C, AS_Q2, oob_servers, NULL },
+	{ WORD("shutdown"), IN_Q2, S2C, AS_Q2, oob_none, NULL },
+	{ WORD("query"), IN_Q2, S2C, AS_Q2, oob_text, NULL },
+	/* Quake II */
+	{ WORD("status"), IN_QW | IN_Q2, C2S, AS_Q2, oob_status, NULL },
+	{ WORD("info"), IN_QW | IN_Q2, ANY, AS_Q2, oob_info, shape_info },
+	{ WORD("ping"), IN_NQ | IN_QW | IN_Q2 | IN_Q3, C2S, AS_Q2, oob_none, NULL },
+	{ WORD("ack"), IN_NQ | IN_Q2 | IN_Q3, S2C, AS_Q2, oob_none, NULL },
+	{ WORD("challenge"), IN_NQ | IN_Q2, S2C, AS_Q2, oob_challenge, shape_challenge },
+	{ WORD("client_connect"), IN_Q2, S2C, AS_Q2, oob_client_connect, NULL },
+	{ WORD("passive_connect"), IN_Q2, S2C, AS_Q2, oob_none, NULL },
+	{ WORD("cmd"), IN_Q2, S2C, AS_Q2, oob_text, NULL },
+	{ WORD("cheaternetreply"), IN_Q2, C2S, AS_Q2, oob_text, NULL },
+	/* DarkPlaces */
+	{ WORD("accept"), IN_NQ, S2C, AS_NQ, oob_none, NULL },
+	{ WORD("reject"), IN_NQ, S2C, AS_NQ, oob_reject, NULL },
+	{ WORD("extResponse"), IN_NQ, C2S, AS_NQ, oob_text, NULL },
+	/* QuakeWorld, mvdsv, FTE */
+	{ WORD("k"), IN_QW, ANY, AS_QW, oob_none, shape_letter },
+	{ WORD("l"), IN_QW, ANY, AS_QW, oob_none, shape_letter },
+	{ WORD("m"), IN_QW, ANY, AS_QW, oob_none, shape_letter },
+	{ WORD("j"), IN_QW, S2C, AS_QW, oob_none, shape_letter },
+	{ WORD("log"), IN_QW, C2S, AS_QW, oob_qw_log, NULL },
+	{ WORD("lastscores"), IN_QW, C2S, AS_QW, oob_arguments, NULL },
+	{ WORD("laststats"), IN_QW, C2S, AS_QW, oob_arguments, NULL },
+	{ WORD("dlist"), IN_QW, C2S, AS_QW, oob_arguments, NULL },
+	{ WORD("dlistr"), IN_QW, C2S, AS_QW, oob_arguments, NULL },
+	{ WORD("dlistregex"), IN_QW, C2S, AS_QW, oob_arguments, NULL },
+	{ WORD("demolist"), IN_QW, C2S, AS_QW, oob_arguments, NULL },
+	{ WORD("demolistr"), IN_QW, C2S, AS_QW, oob_arguments, NULL },
+	{ WORD("demolistregex"), IN_QW, C2S, AS_QW, oob_arguments, NULL },
+	{ WORD("qtvusers"), IN_QW, C2S, AS_QW, oob_arguments, NULL },
+	{ WORD("broadcast"), IN_QW, C2S, AS_QW, oob_text, NULL },
+	{ WORD("ip"), IN_QW, C2S, AS_QW, oob_qw_ip, NULL },
+	{ WORD("realip"), IN_QW, C2S, AS_QW, oob_arguments, NULL },
+	{ WORD("dtlsconnect"), IN_QW, C2S, AS_QW, oob_text, NULL },
+	{ WORD("ice_offer"), IN_QW, ANY, AS_QW, oob_text, NULL },
+	{ WORD("ice_ccand"), IN_QW, ANY, AS_QW, oob_text, NULL },
+	/* GoldSrc words: no Quake server answers them */
+	{ WORD("infostring"), IN_NONE, C2S, AS_Q3, NULL, NULL },
+	{ WORD("players"), IN_NONE, C2S, AS_Q3, NULL, NULL },
+	{ WORD("rules"), IN_NONE, C2S, AS_Q3, NULL, NULL },
+	{ WORD("details"), IN_NONE, C2S, AS_Q3, NULL, NULL },
+};
+/* clang-format on */
+
+const size_t oob_rows_count = sizeof(oob_rows) / sizeof(*oob_rows);
+
+/* Words that run into their argument. */
+static const struct oob_row qw_challenge = { "c",   "s2c-challenge",  IN_QW, S2C,
+					     AS_QW, oob_qw_challenge, NULL };
+static const struct oob_row qw_print = { "n",	"a2c-print",  IN_QW | IN_NQ, S2C,
+					 AS_QW, oob_qw_print, NULL };
+static const struct oob_row qw_chunk = { "n\\chunk", "qw-chunk",   IN_QW, S2C,
+					 AS_QW,	     oob_qw_chunk, NULL };
+static const struct oob_row qw_command = { "B",	  "a2c-client-command", IN_QW, S2C,
+					   AS_QW, oob_qw_command,	NULL };
+static const struct oob_row qw_servers = { "d",	  "m2c-servers",  IN_QW, S2C,
+					   AS_QW, oob_qw_servers, NULL };
+static const struct oob_row valve_query = { "", "a2s", IN_NONE, ANY, AS_Q3, NULL, NULL };
+
+/* Rows by a cheap hash of the folded word; built on first use. */
+#define INDEX_SIZE 512
+static uint8_t index_rows[INDEX_SIZE];
+static uint8_t index_chain[sizeof(oob_rows) / sizeof(*oob_rows) + 1];
+static bool index_built;
+
+static size_t word_hash(const uint8_t *word, size_t n)
+{
+	size_t h = n * 31;
+
+	for (size_t i = 0; i < n; i++)
+		h = h * 33 + (word[i] | 0x20);
+	return (h ^ h >> 9) % INDEX_SIZE;
+}
+
+static void index_build(void)
+{
+	_Static_assert(sizeof(oob_rows) / sizeof(*oob_rows) < 255,
+		       "the index holds bytes");
+
+	for (size_t i = 0; i < oob_rows_count; i++) {
+		size_t h = word_hash((const uint8_t *)oob_rows[i].word,
+				     strlen(oob_rows[i].word));
+
+		index_chain[i + 1] = index_rows[h];
+		index_rows[h] = (uint8_t)(i + 1);
+	}
+	index_built = true;
+}
+
+static const struct oob_row *row_find(const uint8_t *word, size_t n)
+{
+	if (!index_built)
+		index_build();
+	for (size_t i = index_rows[word_hash(word, n)]; i; i = index_chain[i])
+		if (strlen(oob_rows[i - 1].word) == n &&
+		    !strncasecmp((const char *)word, oob_rows[i - 1].word, n))
+			return &oob_rows[i - 1];
+	return NULL;
+}
+
+/* Letters that run into what follows: c5, c-5, n<text>, B<text>, d LF. */
+static const struct oob_row *letter_find(struct span s, size_t *length)
+{
+	*length = 1;
+	switch (s.n ? *s.bytes : 0) {
+	case 'c':
+		s = span_skip(s, s.n > 1 && s.bytes[1] == '-' ? 2 : 1);
+		return s.n && *s.bytes >= '0' && *s.bytes <= '9' ? &qw_challenge : NULL;
+	case 'n':
+		if (span_starts(s, "n\\chunk")) {
+			*length = 7;
+			return &qw_chunk;
+		}
+		return &qw_print;
+	case 'B':
+		return &qw_command;
+	case 'd':
+		return s.n > 1 && s.bytes[1] == '\n' && (s.n - 2) % 6 == 0 ? &qw_servers
+									   : NULL;
+	default:
+		return NULL;
+	}
+}
+
+/* Valve's requests and replies: one letter, then binary or a phrase. */
+static bool valve_find(struct span s)
+{
+	if (span_starts(s, "TSource Engine Query"))
+		return true;
+	if (!s.n)
+		return false;
+	switch (*s.bytes) {
+	case 'U':
+	case 'V':
+		return s.n == 5;
+	case 'W':
+	case 'i':
+		return s.n == 1 || (s.n == 2 && !s.bytes[1]);
+	case 'A':
+		return s.n == 5 || s.n == 9;
+	case 'I':
+		return s.n > 6 && memchr(s.bytes, 0, s.n);
+	case 'D':
+	case 'E':
+	case 'm':
+		return s.n > 6 && (s.bytes[1] < 0x20 || *s.bytes == 'm');
+	case 'j':
+		return s.n > 2;
+	default:
+		return false;
+	}
+}
+
+static bool ends_word(uint8_t b)
+{
+	return b <= ' ' || b == '"' || b == '\\';
+}
+
+void oob_recognise(const uint8_t *payload, size_t n, struct oob *ret)
+{
+	struct span s = { payload + OOB_MARKER, n - OOB_MARKER }, bare;
+	size_t length = 0, skipped = 0;
+
+	ret->payload = payload;
+	ret->n = n;
+	ret->candidates = IN_NONE;
+	ret->family = FAMILY_AUTO;
+	while (skipped < s.n && s.bytes[skipped] && s.bytes[skipped] <= ' ' &&
+	       s.bytes[skipped] != '\n')
+		skipped++;
+	bare = span_skip(s, skipped);
+	if (bare.n && *bare.bytes == '"') {
+		bare = span_skip(bare, 1);
+		skipped++;
+	}
+	while (length < bare.n && !ends_word(bare.bytes[length]))
+		length++;
+	/* Masters' lists follow their word directly, and may begin with a slash. */
+	if (span_starts(bare, "getserversExtResponse/"))
+		length = 21;
+	ret->row = row_find(bare.bytes, length);
+	ret->canonical =
+		ret->row && !skipped && !memcmp(bare.bytes, ret->row->word, length);
+	if (ret->row && skipped && bare.bytes[-1] == '"' && length < bare.n &&
+	    bare.bytes[length] == '"')
+		length++;
+	ret->arguments = span_skip(bare, length);
+	if (ret->row) {
+		ret->candidates =
+			ret->row->shape ? ret->row->shape(ret) : ret->row->families;
+		ret->learnt = ret->arguments;
+		if (ret->candidates)
+			return;
+	}
+	/* Either a word that no Quake speaks, or one with what no Quake adds to it. */
+	if (ret->row || valve_find(s)) {
+		ret->row = &valve_query;
+		return;
+	}
+	ret->row = letter_find(s, &length);
+	ret->canonical = true;
+	ret->arguments = span_skip(s, length);
+	ret->learnt = ret->arguments;
+	if (ret->row)
+		ret->candidates = ret->row->families;
+	/* A status answer is QuakeWorld's alone; DarkPlaces prints so too. */
+	if (ret->row == &qw_print && span_starts(ret->arguments, "\\"))
+		ret->candidates = IN_QW;
+}
+
+enum wire_family oob_owner(const struct oob *oob, enum wire_family family)
+{
+	static const char key[] = "\\protocol\\3";
+	const uint8_t *at;
+	size_t n;
+
+	if (family != FAMILY_QUAKE3 || !oob->row ||
+	    (oob->row->parse != oob_info_response &&
+	     oob->row->parse != oob_status_response))
+		return family;
+	at = memmem(oob->arguments.bytes, oob->arguments.n, key, sizeof(key) - 1);
+	if (!at)
+		return family;
+	at += sizeof(key) - 1;
+	n = (size_t)(oob->arguments.bytes + oob->arguments.n - at);
+	return !n || *at == '\\' || *at == '\n' ? FAMILY_NETQUAKE : family;
+}
+
+/* QuakeWorld's tools end these with a line feed, or ask with flags; Quake II's do not. */
+enum wire_family oob_fallback(const struct oob *oob)
+{
+	bool quakeworld =
+		ends_line(oob) || (oob->row->parse == oob_status && after_blanks(oob).n);
+
+	if (quakeworld && (oob->candidates & IN_QW))
+		return FAMILY_QUAKEWORLD;
+	return oob->row->fallback;
+}
+
+void oob_decode(struct oob *oob, struct record *r)
+{
+	if (!oob->row) {
+		bool empty = oob->n == OOB_MARKER;
+		struct span text = { oob->payload + OOB_MARKER, oob->n - OOB_MARKER };
+
+		r->kind = empty ? "oob-empty" : "oob-unknown";
+		record_string(r, "text", text.bytes, text.n);
+		record_malformed(r, empty ? "no word after the marker"
+					  : "no such word in this protocol");
+		return;
+	}
+	r->kind = oob->row->kind;
+	if (!oob->canonical)
+		record_bool(r, "unusual_spelling", true);
+	oob->row->parse(oob, r);
+}

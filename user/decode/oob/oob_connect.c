@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * oob_connect.c - the words of joining.
+ *
+ *	Quake III	getchallenge [client challenge, gamename]
+ *			challengeResponse <n> [client challenge] [protocol]
+ *			connect <compressed "info">	connectResponse [challenge]
+ *	Quake II	getchallenge LF		challenge <n> [p=34,35,36]
+ *			connect <protocol> <qport> <challenge> "info" [extras]
+ *			client_connect [name=value...]
+ *	QuakeWorld	getchallenge LF		c<n> (oob_qw.c)
+ *			connect 28 <qport> <challenge> "info" LF { 0x<id> 0x<mask> LF }
+ *	DarkPlaces	getchallenge		challenge <text> NUL [crypto]
+ *			connect\key\value...	accept, reject <text>
+ *
+ * Sources: ioq3 code/server/sv_client.c, code/client/cl_main.c; Quake-2
+ * server/sv_main.c; q2pro src/server/main.c; mvdsv src/sv_main.c; darkplaces netconn.c.
+ */
+#include <errno.h>
+
+#include "lib/huffman.h"
+#include "lib/info.h"
+#include "decode/oob/oob_text.h"
+
+#define CONNECT_COMPRESSED 12 /* where the compressed part begins */
+
+void oob_getchallenge(struct oob *oob, struct record *r)
+{
+	struct span line = oob->arguments;
+
+	if (oob->family == FAMILY_QUAKE3) {
+		field_token(&line, "client_challenge", true, r);
+		field_token(&line, "gamename", true, r);
+	}
+	line_end(line, r);
+}
+
+/* Quake II: digits, then name=value words. DarkPlaces: one word, NUL, maybe crypto. */
+void oob_challenge(struct oob *oob, struct record *r)
+{
+	struct span line = oob->arguments, token, blob;
+	const uint8_t *nul;
+
+	if (oob->family == FAMILY_QUAKE2) {
+		field_number(&line, "challenge", false, r);
+		record_open_array(r, "extensions");
+		while (token_next(&line, &token, NULL))
+			record_string(r, NULL, token.bytes, token.n);
+		record_close(r);
+		line_end(line, r);
+		return;
+	}
+	line = span_skip(line, 1);
+	nul = line.n ? memchr(line.bytes, 0, line.n) : NULL;
+	token = nul ? span_of(line.bytes, nul) : line;
+	record_string(r, "challenge", token.bytes, token.n);
+	if (!token.n)
+		record_malformed(r, "argument missing");
+	blob = span_skip(line, token.n + 1);
+	if (blob.n) {
+		record_hex(r, "crypto", blob.bytes, blob.n);
+		record_partial(r, "d0_blind_id data not decoded");
+	}
+}
+
+void oob_challenge_response(struct oob *oob, struct record *r)
+{
+	struct span line = oob->arguments;
+
+	if (field_number(&line, "challenge", false, r) &&
+	    field_number(&line, "client_challenge", true, r))
+		field_number(&line, "version", true, r);
+	line_end(line, r);
+}
+
+static void userinfo(struct span info, struct record *r)
+{
+	if (!info.n || !record_info(r, "userinfo", info.bytes, info.n))
+		record_malformed(r, "userinfo is not an info string");
+}
+
+/* "info" and, from Tremulous, a public key and a signature. */
+static void connect_quake3_text(struct span text, struct record *r)
+{
+	struct span line = text_take(text, r), token;
+	bool quoted;
+
+	if (!token_next(&line, &token, &quoted) || !quoted) {
+		record_malformed(r, "userinfo is not quoted");
+		return;
+	}
+	userinfo(token, r);
+	if (field_token(&line, "public_key", true, r))
+		field_token(&line, "signature", true, r);
+	line_end(line, r);
+}
+
+static void connect_quake3(struct oob *oob, struct record *r)
+{
+	int n = -EBADMSG;
+
+	if (oob->n > CONNECT_COMPRESSED)
+		n = huffman_adaptive_decode(oob->payload + CONNECT_COMPRESSED,
+					    oob->n - CONNECT_COMPRESSED, oob->plain,
+					    sizeof(oob->plain));
+	if (n < 0) {
+		record_malformed(r, n == -EMSGSIZE
+					    ? "userinfo is not compressed, or too long"
+					    : "userinfo does not decompress");
+		oob->learnt.n = 0;
+		return;
+	}
+	oob->learnt = (struct span){ oob->plain, (size_t)n };
+	connect_quake3_text(oob->learnt, r);
+}
+
+static void connect_quake2(struct span line, struct record *r)
+{
+	static const char *const extras_r1q2[] = { "max_length", "minor" };
+	static const char *const extras_q2pro[] = { "max_length", "netchan", "zlib",
+						    "minor" };
+	struct span version = line, token;
+	int64_t protocol = 0;
+
+	if (token_next(&version, &token, NULL))
+		span_number(token, &protocol);
+	if (!field_number(&line, "version", false, r) ||
+	    !field_number(&line, "qport", false, r) ||
+	    !field_number(&line, "challenge", false, r))
+		return;
+	if (token_next(&line, &token, NULL))
+		userinfo(token, r);
+	else
+		record_malformed(r, "argument missing");
+	if (protocol == 35)
+		for (size_t i = 0; i < 2; i++)
+			field_number(&line, extras_r1q2[i], true, r);
+	else if (protocol == 36)
+		for (size_t i = 0; i < 4; i++)
+			field_number(&line, extras_q2pro[i], true, r);
+	line_end(line, r);
+}
+
+/* Lines "0x<id> 0x<mask>", to the end of the datagram. */
+static void connect_extensions(struct span lines, struct record *r)
+{
+	struct span line, id, mask;
+
+	record_open_array(r, "extensions");
+	while (lines.n && *lines.bytes) {
+		line = line_take(lines, &lines);
+		lines = span_skip(lines, 1);
+		if (!line.n)
+			continue;
+		if (!token_next(&line, &id, NULL) || !token_next(&line, &mask, NULL) ||
+		    line.n) {
+			record_malformed(r, "extension line");
+			break;
+		}
+		record_open_object(r, NULL);
+		record_string(r, "id", id.bytes, id.n);
+		record_string(r, "mask", mask.bytes, mask.n);
+		record_close(r);
+	}
+	record_close(r);
+	if (lines.n > 1)
+		record_malformed(r, "bytes after the last argument");
+}
+
+static void connect_quakeworld(struct span line, struct record *r)
+{
+	struct span token;
+
+	if (!field_number(&line, "version", false, r) ||
+	    !field_number(&line, "qport", false, r) ||
+	    !field_number(&line, "challenge", false, r))
+		return;
+	if (token_next(&line, &token, NULL))
+		userinfo(token, r);
+	else
+		record_malformed(r, "argument missing");
+	connect_extensions(span_skip(line, line.n && *line.bytes == '\n'), r);
+}
+
+void oob_connect(struct oob *oob, struct record *r)
+{
+	struct span text;
+
+	switch (oob->family) {
+	case FAMILY_QUAKE3:
+		connect_quake3(oob, r);
+		break;
+	case FAMILY_QUAKE2:
+		connect_quake2(oob->arguments, r);
+		break;
+	case FAMILY_QUAKEWORLD:
+		connect_quakeworld(oob->arguments, r);
+		break;
+	default:
+		text = text_take(oob->arguments, r);
+		if (text.n && text.bytes[text.n - 1] == '\n')
+			text.n--;
+		userinfo(text, r);
+	}
+}
+
+void oob_connect_response(struct oob *oob, struct record *r)
+{
+	struct span line = oob->arguments;
+
+	field_number(&line, "challenge", true, r);
+	line_end(line, r);
+}
+
+void oob_client_connect(struct oob *oob, struct record *r)
+{
+	struct span line = oob->arguments, token;
+
+	record_open_object(r, "options");
+	while (token_next(&line, &token, NULL)) {
+		const uint8_t *equal = memchr(token.bytes, '=', token.n);
+		size_t key = equal ? (size_t)(equal - token.bytes) : token.n;
+
+		record_pair(r, token.bytes, key, token.bytes + key + (equal != NULL),
+			    token.n - key - (equal != NULL));
+	}
+	record_close(r);
+	line_end(line, r);
+}
+
+void oob_reject(struct oob *oob, struct record *r)
+{
+	struct span text = text_take(oob->arguments, r);
+
+	text = span_skip(text, 1);
+	record_string(r, "reject_reason", text.bytes, text.n);
+}

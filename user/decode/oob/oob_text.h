@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * oob_text.h - tokens, lines and numbers of out-of-band text.
+ */
+#ifndef OOB_TEXT_H
+#define OOB_TEXT_H
+
+#include "decode/oob/oob.h"
+
+static inline struct span span_of(const uint8_t *bytes, const uint8_t *end)
+{
+	struct span s = { bytes, (size_t)(end - bytes) };
+
+	return s;
+}
+
+static inline struct span span_skip(struct span s, size_t n)
+{
+	if (n > s.n)
+		n = s.n;
+	s.bytes += n;
+	s.n -= n;
+	return s;
+}
+
+static inline bool span_is(struct span s, const char *text)
+{
+	return s.n == strlen(text) && !memcmp(s.bytes, text, s.n);
+}
+
+/* Does @s begin with @text? */
+static inline bool span_starts(struct span s, const char *text)
+{
+	size_t n = strlen(text);
+
+	return s.n >= n && !memcmp(s.bytes, text, n);
+}
+
+/*
+ * The next token of a line, as the engines cut it: bytes 1..32 but LF separate, "..." is
+ * one token without escapes. False at LF, NUL or the end; *quoted may be NULL.
+ */
+bool token_next(struct span *line, struct span *ret, bool *quoted);
+
+/* What is left when a line and its LF, NUL or LF NUL are gone. */
+struct span line_tail(struct span line);
+
+/* Up to LF, NUL or the end, which is not part of it; *rest begins there. */
+struct span line_take(struct span text, struct span *rest);
+
+/* [-]digits in 32 bits, signed or unsigned, all of @s. */
+bool span_number(struct span s, int64_t *ret);
+
+/* Up to NUL or the end; anything behind the NUL is malformed. */
+struct span text_take(struct span s, struct record *r);
+
+/*
+ * A field from the next token. Optional: nothing happens if there is none. False, with
+ * the record malformed, if the token is missing or wrong.
+ */
+bool field_number(struct span *line, const char *key, bool optional, struct record *r);
+bool field_token(struct span *line, const char *key, bool optional, struct record *r);
+
+/* Nothing may be left of @line but one LF and one NUL. */
+void line_end(struct span line, struct record *r);
+
+#endif /* OOB_TEXT_H */

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * q3_delta.c - entity and player states as differences.
+ *
+ *   entity: remove:bit; if not: changed:bit; if so: count:8, then fields 0..count-1:
+ *           changed:bit, nonzero:bit (0: zero), then
+ *             float: full:bit, 0: value:13 less 4096; 1: IEEE:32
+ *             int:   value:bits
+ *   player: count:8, fields as above without the nonzero bit, then the arrays
+ *
+ * Values are absolute; a field that is not sent is the base's. Facts from
+ * id-Software/Quake-III-Arena code/qcommon/msg.c.
+ */
+#include "decode/q3/q3_message.h"
+
+#define SHORT_FLOAT_BITS 13
+#define SHORT_FLOAT_BIAS 4096
+
+static inline uint32_t get_float(struct q3_bits *b)
+{
+	union {
+		float f;
+		uint32_t raw;
+	} value;
+
+	if (q3_get_bit(b))
+		return q3_get(b, 32);
+	value.f = (float)((int32_t)q3_get(b, SHORT_FLOAT_BITS) - SHORT_FLOAT_BIAS);
+	return value.raw;
+}
+
+void q3_describe(struct record *r, const struct q3_field *f, uint32_t value)
+{
+	union {
+		uint32_t raw;
+		float f;
+	} bits = { .raw = value };
+
+	if (!f->bits)
+		record_float(r, f->name, bits.f);
+	else if (f->bits < 0 || f->bits == 32)
+		record_int(r, f->name, (int32_t)value);
+	else
+		record_uint(r, f->name, value);
+}
+
+/* The changed fields, by their place in the table; most change bits are clear, so runs
+ * of them are stepped over at once. Returns how many there are in @changed. */
+static inline unsigned int get_fields(struct q3_bits *b, const struct q3_field *fields,
+				      unsigned int count, uint32_t *to, bool has_zero_bit,
+				      uint8_t *changed)
+{
+	unsigned int used = 0, i = 0;
+
+	while (i < count) {
+		unsigned int run = (unsigned int)__builtin_ctzll(q3_peek(b) | 1ULL << 56);
+		const struct q3_field *f;
+		uint32_t value;
+
+		if (run >= count - i) {
+			b->pos += count - i;
+			break;
+		}
+		i += run;
+		b->pos += run;
+		if (run == 56)
+			continue;
+		b->pos++;
+		f = &fields[i];
+		if (has_zero_bit && !q3_get_bit(b))
+			value = 0;
+		else if (!f->bits)
+			value = get_float(b);
+		else
+			value = q3_get_int(b, f->bits);
+		to[f->slot] = value;
+		changed[used++] = (uint8_t)i++;
+	}
+	return used;
+}
+
+static void get_table(struct q3_parse *p, const struct q3_table *table, uint32_t *to,
+		      bool has_zero_bit)
+{
+	unsigned int count = q3_get(&p->b, 8), used;
+	uint8_t changed[Q3_FIELDS_MAX];
+
+	if (count > table->count) {
+		q3_wrong(p, "more delta fields than the table has");
+		return;
+	}
+	used = get_fields(&p->b, table->fields, count, to, has_zero_bit, changed);
+	for (unsigned int i = 0; RECORD_WANTED(p->record) && i < used; i++) {
+		const struct q3_field *f = &table->fields[changed[i]];
+
+		q3_describe(p->record, f, to[f->slot]);
+	}
+}
+
+enum q3_delta q3_delta_entity_kind(struct q3_parse *p)
+{
+	if (q3_get_bit(&p->b))
+		return Q3_DELTA_REMOVED;
+	return q3_get_bit(&p->b) ? Q3_DELTA_CHANGED : Q3_DELTA_SAME;
+}
+
+void q3_delta_entity(struct q3_parse *p, uint32_t *to)
+{
+	get_table(p, &p->dialect->entity, to, true);
+}
+
+static void get_array(struct q3_parse *p, const struct q3_array *a, uint32_t *to,
+		      bool wide4)
+{
+	uint32_t mask = q3_get(&p->b, 16);
+
+	for (unsigned int i = 0; i < 16; i++) {
+		bool wide = wide4 && i == 4;
+
+		if (!(mask >> i & 1))
+			continue;
+		to[i] = q3_get_int(&p->b, wide ? 19 : a->bits);
+		if (a->bits < 0 || wide)
+			record_int(p->record, a->names[i], (int32_t)to[i]);
+		else
+			record_uint(p->record, a->names[i], to[i]);
+	}
+}
+
+static void get_arrays(struct q3_parse *p, uint32_t *to)
+{
+	const struct q3_array *a = p->dialect->arrays;
+	bool wide4 = p->dialect->flags & Q3_STATS4_WIDE, open = true;
+	uint8_t gate = 0;
+
+	for (unsigned int i = 0; a[i].names; i++, to += 16) {
+		if (a[i].gate != gate)
+			open = !a[i].gate || q3_get_bit(&p->b);
+		gate = a[i].gate;
+		if (open && q3_get_bit(&p->b))
+			get_array(p, &a[i], to, wide4 && i == 0);
+	}
+}
+
+void q3_delta_player(struct q3_parse *p, uint32_t *to)
+{
+	const struct q3_dialect *d = p->dialect;
+	const struct q3_table *table = &d->player;
+
+	if (d->flags & Q3_PILOT && q3_get_bit(&p->b)) {
+		record_bool(p->record, "pilot", true);
+		table = &d->pilot;
+	}
+	get_table(p, table, to, false);
+	get_arrays(p, to + d->player_slots);
+	if (d->flags & Q3_PILOT && to[d->vehicle_slot] && !q3_failed(p)) {
+		record_open_object(p->record, "vehicle");
+		get_table(p, &d->vehicle, to + Q3_VEHICLE_AT, false);
+		get_arrays(p, to + Q3_VEHICLE_AT + Q3_VEHICLE_MAX);
+		record_close(p->record);
+	}
+}

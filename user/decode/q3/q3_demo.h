@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * q3_demo.h - recordings of the Quake III family: .dm_NN.
+ *
+ *   repeated: sequence:32 length:32, both little-endian and signed, then a whole message
+ *   from the server; -1 -1 ends the file
+ */
+#ifndef Q3_DEMO_H
+#define Q3_DEMO_H
+
+#include "decode/q3/q3_session.h"
+
+#define Q3_DEMO_HEADER 8
+/* Enough of a file for q3_demo_recognise(). */
+#define Q3_DEMO_PREFIX (Q3_DEMO_HEADER + Q3_MESSAGE_MAX)
+
+enum q3_demo_kind {
+	Q3_DEMO_NONE,
+	Q3_DEMO_MODERN, /* protocol 66 and later: Huffman coded */
+	Q3_DEMO_OLD, /* protocols 43 to 48: no Huffman, other deltas */
+};
+
+/* By content: do these first bytes hold a gamestate as the first block? */
+enum q3_demo_kind q3_demo_recognise(const uint8_t *bytes, size_t n);
+
+/* A session for blocks; q3_session_drop() ends it. */
+void q3_demo_start(struct q3_session *s, enum q3_demo_kind kind);
+
+/* One block: sets direction, kind, status, and all fields but frame and time. */
+void q3_demo_block(struct q3_session *s, int32_t sequence, const uint8_t *message,
+		   size_t n, struct record *r);
+
+#endif /* Q3_DEMO_H */

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * q3_message.h - one whole message of Quake III: after reassembly, header and
+ * scrambling gone, still Huffman coded. docs/PROTOCOLS.md has the formats.
+ *
+ * A parse says everything on the record as it goes. State changes only when commit is
+ * set, and then only by a message that is right to its last bit: parse first without
+ * commit, or let q3_decode_message() do that.
+ */
+#ifndef Q3_MESSAGE_H
+#define Q3_MESSAGE_H
+
+#include "decode/q3/q3_state.h"
+#include "lib/record.h"
+
+/* What a message holds, the least important first: the last one names its kind. */
+enum q3_content {
+	Q3_HOLDS_NOTHING,
+	Q3_HOLDS_COMMAND,
+	Q3_HOLDS_VOICE,
+	Q3_HOLDS_MOVE,
+	Q3_HOLDS_DOWNLOAD,
+	Q3_HOLDS_SNAPSHOT,
+	Q3_HOLDS_GAMESTATE,
+	Q3_HOLDS_COUNT
+};
+
+struct q3_parse {
+	struct q3_bits b;
+	const struct q3_dialect *dialect;
+	struct q3_game *game; /* or NULL: the syntax only */
+	struct record *record;
+	const char *wrong; /* why it is malformed */
+	const char *missing; /* why it is partial */
+	int32_t sequence;
+	int32_t server_time; /* of a snapshot */
+	enum q3_content content;
+	bool commit;
+	bool stateful; /* it holds more than a snapshot to commit */
+	/* of a client's message */
+	bool key_known;
+	uint32_t key;
+	/* where strings are unpacked */
+	char text[Q3_BIGSTRING_MAX + 1];
+};
+
+/* Sets everything but the text, which is not touched. */
+void q3_parse_init(struct q3_parse *p, const uint8_t *message, size_t n,
+		   const struct q3_dialect *d, struct q3_game *g, struct record *r);
+
+/* True: every bit is accounted for. */
+bool q3_parse_server(struct q3_parse *p);
+bool q3_parse_client(struct q3_parse *p);
+bool q3_parse_old(struct q3_parse *p); /* for q3_parse_server(): Q3_PLAIN */
+
+/* Parses and, when all is right, commits; fills in kind, status and reason. False: it
+ * is malformed, and nothing was committed. */
+bool q3_decode_message(struct q3_parse *p, enum direction direction);
+
+/* The parts. Each leaves p->wrong or a failed stream behind when it fails. */
+static inline bool q3_failed(const struct q3_parse *p)
+{
+	return p->wrong || q3_bits_failed(&p->b);
+}
+
+static inline void q3_wrong(struct q3_parse *p, const char *why)
+{
+	if (!p->wrong && !q3_bits_failed(&p->b))
+		p->wrong = why;
+}
+
+void q3_open_op(struct q3_parse *p, const char *name);
+void q3_parse_snapshot(struct q3_parse *p);
+void q3_parse_gamestate(struct q3_parse *p);
+void q3_parse_end(struct q3_parse *p);
+void q3_string(struct q3_parse *p, const char *key, size_t max, size_t *ret_n);
+
+/* A walk through base and message in step, both ascending. */
+struct q3_merge {
+	const struct q3_snapshot *base; /* or NULL: none */
+	struct q3_snapshot *work; /* or NULL: the syntax only */
+	unsigned int at; /* in the base */
+	bool guessed;
+};
+
+/* Begins p->game's snapshot in work; returns the player, which is the base's yet. */
+uint32_t *q3_merge_begin(struct q3_parse *p, struct q3_merge *m, unsigned int delta,
+			 uint32_t *scratch);
+/* Takes over the base's entities below @below. */
+void q3_merge_keep(struct q3_parse *p, struct q3_merge *m, unsigned int below);
+/* What the entity is a difference to. The base's copy is stepped over. */
+uint16_t q3_merge_from(struct q3_parse *p, struct q3_merge *m, unsigned int number,
+		       bool *ret_known);
+void q3_merge_put(struct q3_merge *m, unsigned int number, uint16_t state);
+void q3_merge_end(struct q3_parse *p, struct q3_merge *m, unsigned int flags);
+
+/* Puts one field's value on the record. */
+void q3_describe(struct record *r, const struct q3_field *f, uint32_t value);
+
+/* Deltas. @to holds the base and becomes the result. */
+enum q3_delta {
+	Q3_DELTA_SAME,
+	Q3_DELTA_CHANGED,
+	Q3_DELTA_REMOVED,
+};
+
+/* The two bits in front of an entity's fields. */
+enum q3_delta q3_delta_entity_kind(struct q3_parse *p);
+void q3_delta_entity(struct q3_parse *p, uint32_t *to);
+void q3_delta_player(struct q3_parse *p, uint32_t *to);
+
+#endif /* Q3_MESSAGE_H */

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * q3_session.h - one Quake III connection as an observer knows it.
+ *
+ * This is the small part (Q3_SESSION_BYTES, some 200 bytes) that every pair of
+ * addresses may have; the big part, struct q3_game, is taken from its pool when a
+ * connection is accepted, or when keys were recovered from the middle of one.
+ */
+#ifndef Q3_SESSION_H
+#define Q3_SESSION_H
+
+#include "decode/q3/q3_message.h"
+#include "decode/q3/q3_netchan.h"
+
+enum q3_netchan {
+	Q3_NETCHAN_UNKNOWN,
+	Q3_NETCHAN_LEGACY, /* scrambled, no checksum */
+	Q3_NETCHAN_CHECKSUM, /* protocol 71 of ioquake3 and Tremulous */
+};
+
+/* What a handshake in progress has said. */
+struct q3_offer {
+	int32_t challenge;
+	int32_t protocol; /* 0: not said */
+	uint16_t qport;
+	bool has_challenge;
+	bool has_connect;
+};
+
+/* Votes while neither direction nor netchan are known; by sending end. */
+struct q3_votes {
+	uint32_t highest; /* sequence */
+	int32_t solved[2]; /* challenges, by the offset of the checksum */
+	uint32_t solved_at[2]; /* sequences */
+	bool has_solved[2];
+	uint8_t legacy; /* it is a client over the legacy netchan */
+};
+
+struct q3_trial;
+
+struct q3_session {
+	struct q3_game *game;
+	struct q3_trial *trial;
+	const struct q3_dialect *dialect; /* NULL: not known yet */
+	enum q3_netchan netchan;
+	struct q3_offer offer;
+	int32_t challenge;
+	int32_t protocol;
+	uint16_t qport;
+	uint16_t guesses; /* spent on keys */
+	bool live; /* sequenced datagrams belong to a known connection */
+	bool fresh; /* from its first packet: nothing that came before is missing */
+	bool has_challenge; /* its low byte at least */
+	bool has_qport;
+	bool settled; /* a gamestate has confirmed the dialect */
+	bool plain; /* a demo of before Huffman coding */
+	bool disconnected; /* somebody has said so */
+	bool accepted_again; /* a connectResponse with nothing new in it */
+	uint32_t highest[2]; /* sequence, by whether a client sent it */
+	struct q3_votes votes[2];
+};
+
+#define Q3_SESSION_BYTES sizeof(struct q3_session)
+
+void q3_session_drop(struct q3_session *s);
+
+/* What the connectionless words teach. */
+void q3_session_on_challenge(struct q3_session *s, int32_t challenge);
+void q3_session_on_connect(struct q3_session *s, const char *userinfo, size_t n);
+void q3_session_on_accept(struct q3_session *s, const int32_t *challenge);
+
+/* Begins a connection with what was offered. */
+void q3_session_start(struct q3_session *s, bool fresh);
+
+/* A datagram from end @end (0 or 1) of which nothing is known. Returns the direction
+ * once it is clear; s->netchan is then set too. */
+enum direction q3_session_vote(struct q3_session *s, unsigned int end,
+			       const uint8_t *datagram, size_t n);
+
+/* Which netchan, of a datagram whose direction and challenge are known. */
+void q3_session_find_netchan(struct q3_session *s, const uint8_t *datagram, size_t n,
+			     bool client);
+
+/*
+ * A whole message from the server of which the challenge, or the text of the client
+ * command that it acknowledges, is not known. Kept; with three of the same
+ * acknowledge texts and challenges are guessed. True: a key was found.
+ */
+bool q3_session_guess(struct q3_session *s, int32_t sequence, int32_t acknowledge,
+		      const uint8_t *payload, size_t n);
+
+/*
+ * The same when the text is known and only the challenge is not: one message is enough
+ * if just one of 256 keys makes sense of it.
+ */
+bool q3_session_find_key(struct q3_session *s, int32_t sequence, const char *text,
+			 size_t text_n, const uint8_t *payload, size_t n);
+
+void q3_trial_drop(struct q3_session *s);
+
+/*
+ * One sequenced datagram of direction C2S or S2C. The part that knows nothing of
+ * struct session.
+ */
+void q3_session_datagram(struct q3_session *s, enum direction direction,
+			 const uint8_t *datagram, size_t n, struct record *r);
+
+#endif /* Q3_SESSION_H */

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * q3_snapshot.c - what a client sees at one server time.
+ *
+ *   serverTime:32 deltaNum:8 snapFlags:8 areaBytes:8, that many bytes, the player,
+ *   then entity:10 and its delta, ascending, until 1023
+ *
+ * deltaNum counts messages back to the base; 0 is a full snapshot. Entities of the base
+ * that are not named stay as they are.
+ */
+#include "decode/q3/q3_message.h"
+
+#define AREA_BYTES_MAX 32
+
+void q3_merge_keep(struct q3_parse *p, struct q3_merge *m, unsigned int below)
+{
+	while (m->base && m->at < m->base->count &&
+	       m->base->entity[m->at].number < below) {
+		struct q3_named kept = m->base->entity[m->at++];
+
+		q3_state_hold(p->game, kept.state);
+		m->work->entity[m->work->count++] = kept;
+	}
+}
+
+uint16_t q3_merge_from(struct q3_parse *p, struct q3_merge *m, unsigned int number,
+		       bool *ret_known)
+{
+	*ret_known = true;
+	if (m->base && m->at < m->base->count && m->base->entity[m->at].number == number)
+		return m->base->entity[m->at++].state;
+	/* Before its gamestate the client has no baselines either, and skips these. */
+	*ret_known = p->game->gamestate_sequence || p->game->fresh;
+	return p->game->baseline[number];
+}
+
+void q3_merge_put(struct q3_merge *m, unsigned int number, uint16_t state)
+{
+	if (state == Q3_NONE || m->work->count == Q3_ENTITIES)
+		return;
+	m->work->entity[m->work->count++] = (struct q3_named){ (uint16_t)number, state };
+}
+
+static void parse_entity(struct q3_parse *p, struct q3_merge *m, unsigned int number)
+{
+	uint32_t scratch[Q3_ENTITY_WORDS];
+	enum q3_delta kind = q3_delta_entity_kind(p);
+	uint16_t from = 0, state = Q3_NONE;
+	bool known = true;
+
+	record_open_object(p->record, NULL);
+	record_uint(p->record, "number", number);
+	if (m->work) {
+		q3_merge_keep(p, m, number);
+		from = q3_merge_from(p, m, number, &known);
+	}
+	if (kind == Q3_DELTA_REMOVED) {
+		record_bool(p->record, "removed", true);
+	} else if (kind == Q3_DELTA_SAME) {
+		if (m->work) {
+			q3_state_hold(p->game, from);
+			q3_merge_put(m, number, from);
+		}
+	} else {
+		if (m->work)
+			state = q3_state_copy(p->game, from, m->base);
+		q3_delta_entity(p, state == Q3_NONE ? scratch : q3_state(p->game, state));
+		if (m->work)
+			q3_merge_put(m, number, state);
+	}
+	if (!known && kind != Q3_DELTA_REMOVED && !p->missing)
+		p->missing = "entity from a baseline that was not seen";
+	record_close(p->record);
+}
+
+static void parse_entities(struct q3_parse *p, struct q3_merge *m)
+{
+	int last = -1;
+
+	record_open_array(p->record, "entities");
+	while (!q3_failed(p)) {
+		int number = (int)q3_get(&p->b, 10);
+
+		if (number == Q3_ENTITY_END)
+			break;
+		if (number <= last) {
+			q3_wrong(p, "entities out of order");
+			break;
+		}
+		last = number;
+		parse_entity(p, m, (unsigned int)number);
+	}
+	if (m->work)
+		q3_merge_keep(p, m, Q3_ENTITIES);
+	record_close(p->record);
+}
+
+static void parse_areas(struct q3_parse *p)
+{
+	unsigned int n = q3_get(&p->b, 8);
+	uint8_t areas[AREA_BYTES_MAX];
+
+	if (n > AREA_BYTES_MAX) {
+		q3_wrong(p, "more than 32 area bytes");
+		return;
+	}
+	q3_get_bytes(&p->b, areas, n);
+	record_hex(p->record, "areamask", areas, n);
+}
+
+/* The base of message @p->sequence; a stand-in when it was not seen. */
+static const struct q3_snapshot *find_base(struct q3_parse *p, unsigned int delta,
+					   bool *ret_guessed)
+{
+	struct q3_snapshot *base;
+
+	*ret_guessed = false;
+	if (!delta || p->sequence <= (int32_t)delta)
+		return NULL;
+	base = delta < Q3_SNAPSHOTS
+		       ? q3_snapshot_find(p->game, p->sequence - (int32_t)delta)
+		       : NULL;
+	if (base && !base->guessed)
+		return base;
+	*ret_guessed = true;
+	if (base) {
+		p->missing = "delta from a snapshot that is itself incomplete";
+		return base;
+	}
+	p->missing = "delta from a snapshot that was not seen";
+	return q3_snapshot_before(p->game, p->sequence);
+}
+
+/* As much of a player's state as this dialect uses. */
+static size_t player_bytes(const struct q3_dialect *d)
+{
+	size_t words = d->flags & Q3_PILOT ? Q3_PLAYER_WORDS
+					   : d->player_slots + Q3_ARRAYS_MAX * 16U;
+
+	return words * sizeof(uint32_t);
+}
+
+static void parse_body(struct q3_parse *p, struct q3_merge *m, uint32_t *player)
+{
+	parse_areas(p);
+	if (q3_failed(p))
+		return;
+	record_open_object(p->record, "player");
+	q3_delta_player(p, player);
+	record_close(p->record);
+	if (!q3_failed(p))
+		parse_entities(p, m);
+}
+
+uint32_t *q3_merge_begin(struct q3_parse *p, struct q3_merge *m, unsigned int delta,
+			 uint32_t *scratch)
+{
+	uint32_t *player = scratch;
+
+	*m = (struct q3_merge){ .work = NULL };
+	if (p->game) {
+		m->base = find_base(p, delta, &m->guessed);
+		m->work = q3_snapshot_work(p->game);
+		q3_snapshot_empty(p->game, m->work);
+		player = m->work->player;
+	}
+	if (m->base)
+		memcpy(player, m->base->player, player_bytes(p->dialect));
+	else
+		memset(player, 0, player_bytes(p->dialect));
+	return player;
+}
+
+void q3_merge_end(struct q3_parse *p, struct q3_merge *m, unsigned int flags)
+{
+	if (m->work) {
+		m->work->sequence = p->sequence;
+		m->work->server_time = p->server_time;
+		m->work->flags = (uint8_t)flags;
+		m->work->guessed = m->guessed;
+	}
+	if (p->content < Q3_HOLDS_SNAPSHOT)
+		p->content = Q3_HOLDS_SNAPSHOT;
+}
+
+void q3_parse_snapshot(struct q3_parse *p)
+{
+	struct q3_merge m;
+	uint32_t scratch[Q3_PLAYER_WORDS];
+	unsigned int delta, flags;
+	uint32_t *player;
+
+	q3_open_op(p, "snapshot");
+	p->server_time = q3_get_long(&p->b);
+	delta = q3_get(&p->b, 8);
+	flags = q3_get(&p->b, 8);
+	record_int(p->record, "serverTime", p->server_time);
+	record_uint(p->record, "deltaNum", delta);
+	record_uint(p->record, "snapFlags", flags);
+	player = q3_merge_begin(p, &m, delta, scratch);
+	parse_body(p, &m, player);
+	record_close(p->record);
+	q3_merge_end(p, &m, flags);
+}

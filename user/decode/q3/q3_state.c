@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * q3_state.c - the pool of games, and inside a game entity states and snapshots.
+ *
+ * Entity states are shared: a snapshot that takes an entity over unchanged from its
+ * base holds one more reference to the same state. So a snapshot costs what it changes.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "decode/q3/q3_state.h"
+
+unsigned int q3_games_max = 128;
+
+/* All games handed out, by last use. One process decodes in one thread. */
+static struct {
+	struct q3_game *newest, *oldest;
+	struct q3_game *spare; /* the last one given back */
+	unsigned int used;
+} games;
+
+unsigned int q3_games_used(void)
+{
+	return games.used;
+}
+
+static void games_unlink(struct q3_game *g)
+{
+	*(g->newer ? &g->newer->older : &games.newest) = g->older;
+	*(g->older ? &g->older->newer : &games.oldest) = g->newer;
+	g->newer = g->older = NULL;
+}
+
+static void games_link(struct q3_game *g)
+{
+	g->older = games.newest;
+	*(games.newest ? &games.newest->newer : &games.oldest) = g;
+	games.newest = g;
+}
+
+static void set_dialect(struct q3_game *g, const struct q3_dialect *d)
+{
+	size_t states = Q3_STATE_POOL_WORDS / d->entity.count;
+
+	g->dialect = d;
+	g->states = states < Q3_STATES_MAX ? (uint16_t)states : Q3_STATES_MAX;
+	g->touched = 1;
+	g->free = Q3_NONE;
+	memset(q3_state(g, 0), 0, d->entity.count * sizeof(*g->pool));
+}
+
+void q3_game_clear(struct q3_game *g, const struct q3_dialect *d)
+{
+	for (unsigned int i = 0; i < Q3_COUNT(g->snapshots); i++) {
+		g->snapshots[i].sequence = 0;
+		g->snapshots[i].count = 0;
+	}
+	memset(g->baseline, 0, sizeof(g->baseline));
+	memset(g->configstring_n, 0, sizeof(g->configstring_n));
+	g->configstring_used = 0;
+	g->big_used = 0;
+	set_dialect(g, d);
+}
+
+/*
+ * As good as zeroed memory, without touching the pages that the last game did not: what
+ * is not cleared here or by q3_game_clear() is never read before it is written.
+ */
+static void game_reuse(struct q3_game *g)
+{
+	q3_texts_reset(&g->server, false);
+	q3_texts_reset(&g->client, false);
+	for (unsigned int i = 0; i < 4; i++)
+		g->slices[i / 2][i % 2].sequence = 0;
+	memset(g->assembled, 0, sizeof(g->assembled));
+	memset(g->feeds, 0, sizeof(g->feeds));
+	g->gamestate_sequence = 0;
+	g->client_num = 0;
+	g->fresh = false;
+}
+
+struct q3_game *q3_game_get(struct q3_game **owner, const struct q3_dialect *d)
+{
+	struct q3_game *g = *owner;
+
+	if (g) {
+		if (games.newest != g) {
+			games_unlink(g);
+			games_link(g);
+		}
+		return g;
+	}
+	while (games.used && games.used >= q3_games_max)
+		q3_game_drop(games.oldest->owner);
+	g = games.spare;
+	games.spare = NULL;
+	if (g)
+		game_reuse(g);
+	else
+		g = calloc(1, sizeof(*g));
+	if (!g)
+		return NULL;
+	g->owner = owner;
+	for (unsigned int i = 0; i < Q3_SNAPSHOTS; i++)
+		g->ring[i] = (uint8_t)i;
+	g->work = Q3_SNAPSHOTS;
+	q3_game_clear(g, d);
+	games_link(g);
+	games.used++;
+	*owner = g;
+	return g;
+}
+
+void q3_game_drop(struct q3_game **owner)
+{
+	struct q3_game *g = *owner;
+
+	if (!g)
+		return;
+	games_unlink(g);
+	games.used--;
+	*owner = NULL;
+	if (games.spare)
+		free(g);
+	else
+		games.spare = g;
+}
+
+void q3_snapshot_empty(struct q3_game *g, struct q3_snapshot *s)
+{
+	for (unsigned int i = 0; i < s->count; i++)
+		q3_state_release(g, s->entity[i].state);
+	s->count = 0;
+	s->sequence = 0;
+}
+
+static bool evict_oldest(struct q3_game *g, const struct q3_snapshot *keep)
+{
+	struct q3_snapshot *oldest = NULL;
+
+	for (unsigned int i = 0; i < Q3_SNAPSHOTS; i++) {
+		struct q3_snapshot *s = &g->snapshots[g->ring[i]];
+
+		if (s->sequence && s != keep &&
+		    (!oldest || s->sequence < oldest->sequence))
+			oldest = s;
+	}
+	if (oldest)
+		q3_snapshot_empty(g, oldest);
+	return oldest != NULL;
+}
+
+uint16_t q3_state_copy(struct q3_game *g, uint16_t from, const struct q3_snapshot *keep)
+{
+	uint16_t fresh;
+
+	while (g->free == Q3_NONE && g->touched == g->states)
+		if (!evict_oldest(g, keep))
+			return Q3_NONE;
+	if (g->free != Q3_NONE) {
+		fresh = g->free;
+		g->free = g->refs[fresh];
+	} else {
+		fresh = g->touched++;
+	}
+	g->refs[fresh] = 1;
+	memcpy(q3_state(g, fresh), q3_state(g, from),
+	       g->dialect->entity.count * sizeof(*g->pool));
+	return fresh;
+}
+
+struct q3_snapshot *q3_snapshot_before(struct q3_game *g, int32_t sequence)
+{
+	struct q3_snapshot *found = NULL;
+
+	for (unsigned int i = 0; i < Q3_SNAPSHOTS; i++) {
+		struct q3_snapshot *s = &g->snapshots[g->ring[i]];
+
+		if (s->sequence && s->sequence < sequence &&
+		    (!found || s->sequence > found->sequence))
+			found = s;
+	}
+	return found;
+}
+
+void q3_snapshot_commit(struct q3_game *g)
+{
+	struct q3_snapshot *fresh = q3_snapshot_work(g);
+	uint8_t *place = &g->ring[fresh->sequence & (Q3_SNAPSHOTS - 1)];
+	uint8_t kept = *place;
+
+	if (g->snapshots[kept].sequence > fresh->sequence) {
+		q3_snapshot_empty(g, fresh);
+		return;
+	}
+	*place = g->work;
+	g->work = kept;
+	q3_snapshot_empty(g, q3_snapshot_work(g));
+}

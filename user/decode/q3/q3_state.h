@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * q3_state.h - what the deltas and keys of one Quake III connection need.
+ *
+ * struct q3_game is big (Q3_GAME_BYTES, about 1.4 MB of address space, of which a
+ * game of the live captures touches some 400 kB) and therefore handed out only to a
+ * connection that was seen to be one, from a pool of q3_games_max. When the pool is empty
+ * the game that was used least recently is taken from its owner.
+ */
+#ifndef Q3_STATE_H
+#define Q3_STATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "decode/q3/q3_bits.h"
+#include "decode/q3/q3_fields.h"
+
+#define Q3_ENTITIES	      1024
+#define Q3_ENTITY_WORLD	      1022 /* the highest number that a delta may name */
+#define Q3_ENTITY_END	      1023
+#define Q3_SNAPSHOTS	      32
+#define Q3_STATE_POOL_WORDS   (4096 * 51)
+#define Q3_STATES_MAX	      4096
+#define Q3_TEXTS	      256
+#define Q3_TEXT_BYTES	      65536
+#define Q3_CONFIGSTRINGS      2048
+#define Q3_CONFIGSTRING_BYTES 32768
+#define Q3_FEEDS	      8
+#define Q3_SLICE	      1300
+#define Q3_NONE		      0xffff
+
+/* The texts of one side's reliable commands, found by number. */
+struct q3_text {
+	int32_t number;
+	uint32_t at; /* in bytes[], counted from the beginning of time */
+	uint32_t hash; /* of the text, for user command keys */
+	uint16_t n;
+	bool known;
+};
+
+struct q3_texts {
+	int32_t last; /* the highest number stored */
+	uint32_t head;
+	struct q3_text slot[Q3_TEXTS];
+	char bytes[Q3_TEXT_BYTES];
+};
+
+struct q3_named {
+	uint16_t number;
+	uint16_t state; /* index in the pool */
+};
+
+struct q3_snapshot {
+	int32_t sequence; /* 0: none */
+	int32_t server_time;
+	uint8_t flags;
+	bool guessed; /* built on a base that was not seen */
+	uint16_t count;
+	struct q3_named entity[Q3_ENTITIES];
+	uint32_t player[Q3_PLAYER_WORDS];
+};
+
+/* A message in slices; done is the last sequence that became whole. */
+struct q3_assembly {
+	int32_t sequence; /* 0: free */
+	uint64_t have; /* bit per slice */
+	uint32_t total;
+	bool ended; /* the last slice has been seen, total is true */
+	uint8_t bytes[Q3_MESSAGE_MAX + Q3_SLICE]; /* with slack */
+};
+
+struct q3_feed {
+	int32_t server_id;
+	int32_t feed;
+	bool known;
+};
+
+struct q3_game {
+	struct q3_game **owner; /* where its owner keeps the pointer to it */
+	struct q3_game *newer, *older;
+	const struct q3_dialect *dialect;
+
+	struct q3_texts server, client;
+	struct q3_assembly slices[2][2]; /* by direction is c2s, two messages each */
+	int32_t assembled[2][4]; /* the last whole ones, to know repeats */
+	unsigned int assembled_at[2];
+
+	struct q3_feed feeds[Q3_FEEDS];
+	unsigned int feed_next;
+	int32_t gamestate_sequence; /* 0: none seen */
+	bool fresh; /* nothing of this connection was missed at its beginning */
+	int32_t client_num;
+
+	uint32_t configstring_at[Q3_CONFIGSTRINGS];
+	uint16_t configstring_n[Q3_CONFIGSTRINGS];
+	uint32_t configstring_used;
+	char configstring_bytes[Q3_CONFIGSTRING_BYTES];
+	uint16_t big_index; /* of bcs0, bcs1 ... */
+	uint16_t big_used;
+	char big[Q3_BIGSTRING_MAX + 1];
+
+	uint16_t baseline[Q3_ENTITIES]; /* a state, 0: all zero */
+	uint8_t ring[Q3_SNAPSHOTS]; /* sequence & 31 -> snapshots[] */
+	uint8_t work; /* the one that is being built */
+	struct q3_snapshot snapshots[Q3_SNAPSHOTS + 1];
+
+	uint16_t states; /* in the pool, by the dialect's size of one */
+	uint16_t touched; /* states never used start here */
+	uint16_t free; /* list through refs[] */
+	uint16_t refs[Q3_STATES_MAX];
+	uint32_t pool[Q3_STATE_POOL_WORDS];
+};
+
+#define Q3_GAME_BYTES sizeof(struct q3_game)
+
+extern unsigned int q3_games_max;
+unsigned int q3_games_used(void);
+
+/* The game at *@owner, given one if it has none; NULL: no memory at all. */
+struct q3_game *q3_game_get(struct q3_game **owner, const struct q3_dialect *d);
+void q3_game_drop(struct q3_game **owner);
+/* Forgets snapshots, baselines and configstrings: a gamestate has come. */
+void q3_game_clear(struct q3_game *g, const struct q3_dialect *d);
+
+/* Entity states. A state handed out has one reference; 0 is all zero, never freed. */
+static inline uint32_t *q3_state(struct q3_game *g, uint16_t state)
+{
+	return g->pool + (size_t)state * g->dialect->entity.count;
+}
+
+static inline void q3_state_hold(struct q3_game *g, uint16_t state)
+{
+	g->refs[state]++;
+}
+
+static inline void q3_state_release(struct q3_game *g, uint16_t state)
+{
+	if (state && !--g->refs[state]) {
+		g->refs[state] = g->free;
+		g->free = state;
+	}
+}
+
+/* A copy of @from; evicts old snapshots when the pool is empty. Q3_NONE: all of the
+ * pool is in use by the snapshot @keep and the one in work. */
+uint16_t q3_state_copy(struct q3_game *g, uint16_t from, const struct q3_snapshot *keep);
+
+static inline struct q3_snapshot *q3_snapshot_work(struct q3_game *g)
+{
+	return &g->snapshots[g->work];
+}
+
+/* The snapshot of message @sequence, or NULL. */
+static inline struct q3_snapshot *q3_snapshot_find(struct q3_game *g, int32_t sequence)
+{
+	struct q3_snapshot *s = &g->snapshots[g->ring[sequence & (Q3_SNAPSHOTS - 1)]];
+
+	return sequence > 0 && s->sequence == sequence ? s : NULL;
+}
+
+/* The newest one before @sequence, or NULL. */
+struct q3_snapshot *q3_snapshot_before(struct q3_game *g, int32_t sequence);
+/* Puts the one in work in its place, unless a newer one is there. */
+void q3_snapshot_commit(struct q3_game *g);
+void q3_snapshot_empty(struct q3_game *g, struct q3_snapshot *s);
+
+void q3_texts_reset(struct q3_texts *t, bool fresh);
+/* Stores what a key is made from: @text after the engine's substitutions. True if the
+ * number is new. */
+bool q3_text_put(struct q3_texts *t, int32_t number, const char *text, size_t n,
+		 const struct q3_dialect *d);
+const struct q3_text *q3_text_find(const struct q3_texts *t, int32_t number);
+
+static inline const char *q3_text_bytes(const struct q3_texts *t,
+					const struct q3_text *text)
+{
+	return t->bytes + text->at % Q3_TEXT_BYTES;
+}
+
+void q3_configstring_set(struct q3_game *g, unsigned int index, const char *text,
+			 size_t n);
+/* Its bytes, not NUL-terminated; an empty one if never set. */
+const char *q3_configstring(const struct q3_game *g, unsigned int index, size_t *n);
+
+/* The value of @key in an info string, as a number; false if it has none. */
+bool q3_info_number(const char *info, size_t n, const char *key, int32_t *ret);
+
+void q3_feed_put(struct q3_game *g, int32_t server_id, int32_t feed);
+const struct q3_feed *q3_feed_find(const struct q3_game *g, int32_t server_id);
+
+/* What a server's command does to the state: configstrings, map restarts. */
+void q3_game_command(struct q3_game *g, const char *text, size_t n);
+
+#endif /* Q3_STATE_H */

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * session.h - what is remembered of one pair of addresses, and the seam to the families.
+ *
+ * A session is keyed by the unordered pair (address, port), so both directions meet.
+ * The table is bounded in number and bytes; the least recently used goes first. A family
+ * that needs more than struct session keeps it in a state block which it asks for with
+ * session_state(); blocks are zeroed when handed out, counted against the bound, and
+ * taken back (after the family's drop hook, if any) when their session goes, or when the
+ * bytes are needed for a newer one.
+ *
+ * Families never touch the key, the list links or the clock.
+ */
+#ifndef SESSION_H
+#define SESSION_H
+
+#include "lib/record.h"
+
+struct session_table;
+
+/* Two ends in a fixed order: 36 bytes that compare and hash as they are. */
+struct session_key {
+	uint8_t low[16];
+	uint8_t high[16];
+	uint16_t low_port;
+	uint16_t high_port;
+	uint32_t length; /* of the addresses */
+};
+
+struct session {
+	struct session_key key;
+	enum wire_family family; /* that owns the flow; FAMILY_AUTO: not known yet */
+	enum wire_family guess; /* when not known: what a request made likely */
+	bool certain; /* the server itself, or the flow's structure, said so */
+	bool server_known; /* the next line means something */
+	bool server_is_low; /* which end serves */
+	bool foreign; /* known to be none of ours */
+	const char *dialect; /* or NULL */
+	int64_t first_ns, last_ns;
+	uint64_t datagrams;
+	void *state; /* the family's block, or NULL; see session_state() */
+	enum wire_family state_family;
+	/* Of the heuristics on headers, by sender (0: the low end). */
+	uint32_t last_sequence[2];
+	uint32_t last_ack[2];
+	uint16_t seen[2];
+	int16_t votes[FAMILY_COUNT];
+	int16_t server_votes; /* above zero: the low end serves */
+	struct session *newer, *older; /* by last use */
+	struct session *state_newer, *state_older;
+	struct session *chain; /* in the hash table, or the free list */
+	struct session_table *table;
+};
+
+/*
+ * The state block of @s for @family, zeroed on first use. NULL only if memory is
+ * exhausted; then the decoder goes on without state and says opaque.
+ */
+void *session_state(struct session *s, enum wire_family family);
+
+/*
+ * One row a family, in decode_<family>.c, gathered by decode.c.
+ *
+ * datagram: a datagram that is NOT out-of-band. Must set r->kind; may set r->dialect and
+ *           s->dialect, s->server_known and s->server_is_low.
+ * word:     called after the out-of-band parser has put the fields of a word on the
+ *           record, so that the state can learn (challenge, qport, protocol).
+ *           @word is the canonical spelling from the table; @arguments what follows it,
+ *           raw, but decompressed where the wire compresses (Quake III's connect).
+ * drop:     the state block is about to be reused; may be NULL.
+ * owns:     does this datagram of a client belong to the connection in @state, though
+ *           it comes from another port of the client's address? By the qport. May be
+ *           NULL: then ports do not change.
+ */
+struct family_ops {
+	size_t state_size;
+	void (*datagram)(struct session *s, enum direction direction,
+			 const uint8_t *payload, size_t n, struct record *r);
+	void (*word)(struct session *s, enum direction direction, const char *word,
+		     const uint8_t *arguments, size_t n);
+	void (*drop)(void *state);
+	bool (*owns)(const void *state, const uint8_t *payload, size_t n);
+};
+
+extern const struct family_ops netquake_ops;
+extern const struct family_ops quakeworld_ops;
+extern const struct family_ops quake2_ops;
+extern const struct family_ops quake3_ops;
+extern const struct family_ops quake_enhanced_ops;
+
+/* decode.c: NULL for FAMILY_AUTO */
+extern const struct family_ops *const family_table[FAMILY_COUNT];
+
+struct session_table *session_table_create(size_t sessions, size_t state_bytes);
+void session_table_free(struct session_table *table);
+
+/*
+ * The session of a datagram, new if there is none; *from_low: its sender is the low end.
+ * Never NULL. May end the least recently used one.
+ */
+struct session *session_get(struct session_table *table,
+			    const struct record_address *source,
+			    const struct record_address *destination, int64_t time_ns,
+			    bool *from_low);
+
+/*
+ * @s is new, and this datagram goes to a known server of @family: a client behind a NAT
+ * may have got another port. Takes over the state of the session that owns the datagram,
+ * if there is one among the SESSION_MOVED_MAX last used with state. True: it did.
+ */
+#define SESSION_MOVED_MAX 64
+bool session_move(struct session *s, bool from_low, enum wire_family family,
+		  const uint8_t *payload, size_t n);
+
+/* Bytes now in state blocks, and sessions now held; for tests. */
+size_t session_table_bytes(const struct session_table *table);
+size_t session_table_count(const struct session_table *table);
+
+/*
+ * Single addresses known to serve, or to be clients, of some family: they outlive their
+ * sessions. As many as sessions; in each set of four the oldest gives way.
+ */
+enum host_role {
+	HOST_NONE,
+	HOST_SERVER,
+	HOST_CLIENT,
+};
+
+struct host {
+	struct record_address address;
+	enum wire_family family;
+	enum host_role role;
+	int64_t time_ns;
+};
+
+void host_learn(struct session_table *table, const struct record_address *address,
+		enum wire_family family, enum host_role role, int64_t time_ns);
+const struct host *host_find(const struct session_table *table,
+			     const struct record_address *address);
+
+#endif /* SESSION_H */

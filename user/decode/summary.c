@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * summary.c - see summary.h. Kinds are found by the address of their name; two addresses
+ * with the same text meet when the object is written.
+ */
+#include <string.h>
+
+#include "lib/names.h"
+#include "decode/summary.h"
+
+static void kind_count(struct summary_family *family, const char *name)
+{
+	size_t slot = ((uintptr_t)name ^ (uintptr_t)name >> 8) % SUMMARY_KINDS;
+
+	for (size_t i = 0; i < SUMMARY_KINDS; i++) {
+		struct summary_kind *kind = &family->kinds[(slot + i) % SUMMARY_KINDS];
+
+		if (!kind->name)
+			kind->name = name;
+		if (kind->name == name) {
+			kind->count++;
+			return;
+		}
+	}
+}
+
+void summary_count(struct summary *summary, const struct record *r)
+{
+	struct summary_family *family;
+
+	summary->datagrams++;
+	if (r->family == FAMILY_AUTO) {
+		summary->unknown++;
+		return;
+	}
+	family = &summary->families[r->family];
+	family->datagrams++;
+	family->status[r->status]++;
+	kind_count(family, r->kind);
+}
+
+static void key_write(struct jsonl *json, const char *key, uint64_t value)
+{
+	jsonl_text(json, ",");
+	jsonl_string(json, key, strlen(key));
+	jsonl_text(json, ":");
+	jsonl_uint(json, value);
+}
+
+static void kinds_write(const struct summary_family *family, struct jsonl *json)
+{
+	bool done[SUMMARY_KINDS] = { false };
+	const char *comma = "";
+
+	jsonl_text(json, ",\"kinds\":{");
+	for (size_t i = 0; i < SUMMARY_KINDS; i++) {
+		const struct summary_kind *kind = &family->kinds[i];
+		uint64_t count = 0;
+
+		if (!kind->name || done[i])
+			continue;
+		for (size_t j = i; j < SUMMARY_KINDS; j++)
+			if (family->kinds[j].name &&
+			    !strcmp(family->kinds[j].name, kind->name)) {
+				count += family->kinds[j].count;
+				done[j] = true;
+			}
+		jsonl_text(json, comma);
+		jsonl_string(json, kind->name, strlen(kind->name));
+		jsonl_text(json, ":");
+		jsonl_uint(json, count);
+		comma = ",";
+	}
+	jsonl_text(json, "}");
+}
+
+static void family_write(const struct summary_family *family, const char *name,
+			 struct jsonl *json)
+{
+	jsonl_string(json, name, strlen(name));
+	jsonl_text(json, ":{\"datagrams\":");
+	jsonl_uint(json, family->datagrams);
+	for (int status = 0; status < RECORD_STATUS_COUNT; status++)
+		key_write(json, record_status_names[status], family->status[status]);
+	kinds_write(family, json);
+	jsonl_text(json, "}");
+}
+
+void summary_write(const struct summary *summary, const char *file, struct jsonl *json)
+{
+	const char *comma = "";
+
+	jsonl_text(json, "{\"file\":");
+	jsonl_string(json, file, strlen(file));
+	key_write(json, "packets", summary->packets);
+	key_write(json, "datagrams", summary->datagrams);
+	jsonl_text(json, ",\"protocols\":{");
+	for (int family = 0; family < FAMILY_AUTO; family++) {
+		if (!summary->families[family].datagrams)
+			continue;
+		jsonl_text(json, comma);
+		family_write(&summary->families[family],
+			     family_name((enum wire_family)family), json);
+		comma = ",";
+	}
+	jsonl_text(json, "}");
+	key_write(json, "unknown", summary->unknown);
+	jsonl_text(json, "}\n");
+}

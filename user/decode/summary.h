@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * summary.h - counts of one file's records, and the object that shows them.
+ */
+#ifndef SUMMARY_H
+#define SUMMARY_H
+
+#include "lib/jsonl.h"
+#include "lib/record.h"
+
+#define SUMMARY_KINDS 256 /* slots; kinds are literals, some thirty in a file */
+
+struct summary_kind {
+	const char *name;
+	uint64_t count;
+};
+
+struct summary_family {
+	uint64_t datagrams;
+	uint64_t status[RECORD_STATUS_COUNT];
+	struct summary_kind kinds[SUMMARY_KINDS];
+};
+
+struct summary {
+	uint64_t packets;
+	uint64_t datagrams;
+	uint64_t unknown;
+	struct summary_family families[FAMILY_COUNT];
+};
+
+void summary_count(struct summary *summary, const struct record *r);
+void summary_write(const struct summary *summary, const char *file, struct jsonl *json);
+
+#endif /* SUMMARY_H */

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * cidr.c - networks in text. Declared in config.h; IPv4 lives in ::ffff:0:0/96.
+ */
+#include <arpa/inet.h>
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/config.h"
+
+#define MAPPED_BITS 96
+
+static bool length_parse(const char *text, __u32 max, __u32 *ret)
+{
+	__u32 n = 0;
+
+	if (!*text || strlen(text) > 3)
+		return false;
+	for (; *text; text++) {
+		if (!isdigit((unsigned char)*text))
+			return false;
+		n = n * 10 + (__u32)(*text - '0');
+	}
+	if (n > max)
+		return false;
+	*ret = n;
+	return true;
+}
+
+/* Clear what the length does not cover, so that a network has one spelling. */
+static void mask(struct cidr *cidr)
+{
+	__u8 *bytes = (__u8 *)cidr->addr;
+
+	for (__u32 bit = cidr->length; bit < 128; bit++)
+		bytes[bit / 8] &= (__u8) ~(0x80 >> bit % 8);
+}
+
+bool cidr_parse(const char *text, struct cidr *ret)
+{
+	struct cidr cidr = { .length = 128 };
+	char address[INET6_ADDRSTRLEN];
+	size_t n = strcspn(text, "/");
+	__u32 skip = 0;
+
+	if (n >= sizeof(address))
+		return false;
+	memcpy(address, text, n);
+	address[n] = 0;
+	if (inet_pton(AF_INET, address, &cidr.addr[3]) == 1) {
+		cidr.addr[2] = htonl(0xffff);
+		skip = MAPPED_BITS;
+	} else if (inet_pton(AF_INET6, address, cidr.addr) != 1) {
+		return false;
+	}
+	if (text[n]) {
+		if (!length_parse(text + n + 1, 128 - skip, &cidr.length))
+			return false;
+		cidr.length += skip;
+	}
+	mask(&cidr);
+	*ret = cidr;
+	return true;
+}
+
+void cidr_format(const struct cidr *cidr, char ret[CIDR_TEXT])
+{
+	char address[INET6_ADDRSTRLEN];
+	__u32 length = cidr->length, whole = 128;
+
+	if (length >= MAPPED_BITS && !cidr->addr[0] && !cidr->addr[1] &&
+	    cidr->addr[2] == htonl(0xffff)) {
+		inet_ntop(AF_INET, &cidr->addr[3], address, sizeof(address));
+		length -= MAPPED_BITS;
+		whole = 32;
+	} else {
+		inet_ntop(AF_INET6, cidr->addr, address, sizeof(address));
+	}
+	if (length == whole)
+		snprintf(ret, CIDR_TEXT, "%s", address);
+	else
+		snprintf(ret, CIDR_TEXT, "%s/%u", address, length);
+}

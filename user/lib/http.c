@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include <errno.h>
+#include <microhttpd.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/http.h"
+#include "lib/log.h"
+#include "lib/loop.h"
+
+#define RUNS_MAX 64 /* of libmicrohttpd in a row, before others get their turn */
+
+struct http {
+	struct MHD_Daemon *daemon;
+	int epoll;
+	bool public;
+	const struct http_page *pages;
+	size_t count;
+	void *context;
+};
+
+/* Our page needs no more than itself; nobody else may frame it or guess at types. */
+static const char *const headers[][2] = {
+	{ MHD_HTTP_HEADER_CACHE_CONTROL, "no-store" },
+	{ "X-Content-Type-Options", "nosniff" },
+	{ "Referrer-Policy", "no-referrer" },
+	{ "Content-Security-Policy",
+	  "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
+	  "connect-src 'self'; img-src data:; frame-ancestors 'none'" },
+};
+
+static enum MHD_Result reply(struct MHD_Connection *connection, unsigned int status,
+			     const char *type, char *body, size_t size)
+{
+	struct MHD_Response *response =
+		MHD_create_response_from_buffer(size, body, MHD_RESPMEM_MUST_FREE);
+	enum MHD_Result result;
+
+	if (!response) {
+		free(body);
+		return MHD_NO;
+	}
+	MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
+	for (size_t i = 0; i < sizeof(headers) / sizeof(*headers); i++)
+		MHD_add_response_header(response, headers[i][0], headers[i][1]);
+	if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
+		MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
+	result = MHD_queue_response(connection, status, response);
+	MHD_destroy_response(response);
+	return result;
+}
+
+static enum MHD_Result refuse(struct MHD_Connection *connection, unsigned int status,
+			      const char *why)
+{
+	char *body = strdup(why);
+
+	return body ? reply(connection, status, "text/plain; charset=utf-8", body,
+			    strlen(body))
+		    : MHD_NO;
+}
+
+static enum MHD_Result serve(struct http *h, struct MHD_Connection *connection,
+			     const struct http_page *page)
+{
+	char *body = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&body, &size);
+	int status;
+
+	if (!out)
+		return MHD_NO;
+	status = page->render(out, h->context);
+	if (fclose(out) && status > 0)
+		status = -ENOMEM;
+	if (status > 0)
+		return reply(connection, (unsigned int)status, page->type, body, size);
+	free(body);
+	return refuse(connection, MHD_HTTP_INTERNAL_SERVER_ERROR,
+		      "the figures could not be read: see the daemon's messages\n");
+}
+
+static enum MHD_Result on_request(void *context, struct MHD_Connection *connection,
+				  const char *url, const char *method,
+				  const char *version, const char *upload_data,
+				  size_t *upload_data_size, void **state)
+{
+	static int begun;
+	struct http *h = context;
+	const char *host;
+
+	(void)version;
+	(void)upload_data;
+	/* First called with the headers; an answer now would break keep-alive. */
+	if (!*state) {
+		*state = &begun;
+		return MHD_YES;
+	}
+	if (*upload_data_size) {
+		*upload_data_size = 0; /* nobody wants it */
+		return MHD_YES;
+	}
+	host = MHD_lookup_connection_value(connection, MHD_HEADER_KIND,
+					   MHD_HTTP_HEADER_HOST);
+	if (host && !h->public && !listen_host_local(host))
+		return refuse(connection, MHD_HTTP_FORBIDDEN,
+			      "served on loopback, to be asked for by a loopback name\n");
+	if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 &&
+	    strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
+		return refuse(connection, MHD_HTTP_METHOD_NOT_ALLOWED,
+			      "to be read only: GET or HEAD\n");
+	for (size_t i = 0; i < h->count; i++) {
+		if (strcmp(url, h->pages[i].path) != 0)
+			continue;
+		if (h->pages[i].local && h->public)
+			return refuse(
+				connection, MHD_HTTP_FORBIDDEN,
+				"about people: not to be had on a public address\n");
+		return serve(h, connection, &h->pages[i]);
+	}
+	return refuse(connection, MHD_HTTP_NOT_FOUND, "no such page\n");
+}
+
+/* Until it has nothing left to do, or has had enough of our time. */
+static void http_run(void *context)
+{
+	struct http *h = context;
+	MHD_UNSIGNED_LONG_LONG wait_ms;
+
+	for (int i = 0; i < RUNS_MAX; i++) {
+		if (MHD_run(h->daemon) != MHD_YES)
+			return;
+		if (MHD_get_timeout(h->daemon, &wait_ms) != MHD_YES || wait_ms)
+			return;
+	}
+}
+
+int http_start(const struct listen_at *at, const struct http_page *pages, size_t count,
+	       void *context, struct http **ret)
+{
+	const union MHD_DaemonInfo *info;
+	struct sockaddr_storage address;
+	char text[LISTEN_TEXT];
+	socklen_t length;
+	struct http *h = calloc(1, sizeof(*h));
+	int err;
+
+	if (!h)
+		return -ENOMEM;
+	listen_format(at, text);
+	listen_sockaddr(at, &address, &length);
+	*h = (struct http){
+		.public = at->public, .pages = pages, .count = count, .context = context
+	};
+	errno = 0;
+	h->daemon = MHD_start_daemon(
+		MHD_USE_EPOLL | (address.ss_family == AF_INET6 ? MHD_USE_IPv6 : 0), 0,
+		NULL, NULL, on_request, h, MHD_OPTION_SOCK_ADDR, &address,
+		MHD_OPTION_CONNECTION_LIMIT, (unsigned int)HTTP_CONNECTIONS,
+		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)HTTP_TIMEOUT_S,
+		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HTTP_MEMORY, MHD_OPTION_END);
+	if (!h->daemon) {
+		err = errno ? -errno : -EIO;
+		log_error("cannot serve metrics on %s: %s", text, strerror(-err));
+		free(h);
+		return err;
+	}
+	info = MHD_get_daemon_info(h->daemon, MHD_DAEMON_INFO_EPOLL_FD);
+	h->epoll = info ? info->epoll_fd : -1;
+	if (!loop_add(h->epoll, http_run, h)) {
+		log_error("cannot serve metrics on %s: the event loop is full", text);
+		MHD_stop_daemon(h->daemon);
+		free(h);
+		return -ENOSPC;
+	}
+	*ret = h;
+	return 0;
+}
+
+void http_stop(struct http *h)
+{
+	if (!h)
+		return;
+	loop_remove(h->epoll);
+	MHD_stop_daemon(h->daemon);
+	free(h);
+}
+
+void http_tick(struct http *h)
+{
+	http_run(h);
+}

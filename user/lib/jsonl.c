@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * jsonl.c - the writer of values. Records are in jsonl_record.c.
+ */
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "lib/jsonl.h"
+
+void jsonl_init(struct jsonl *json, FILE *out)
+{
+	json->out = out;
+	json->used = 0;
+	json->failed = false;
+}
+
+static void jsonl_drain(struct jsonl *json)
+{
+	if (json->used && fwrite(json->buffer, 1, json->used, json->out) != json->used)
+		json->failed = true;
+	json->used = 0;
+}
+
+int jsonl_flush(struct jsonl *json)
+{
+	jsonl_drain(json);
+	if (fflush(json->out))
+		json->failed = true;
+	return json->failed ? -EIO : 0;
+}
+
+/* Room for @n more bytes, n far below JSONL_BUFFER. */
+static inline char *jsonl_room(struct jsonl *json, size_t n)
+{
+	if (json->used + n > JSONL_BUFFER)
+		jsonl_drain(json);
+	return json->buffer + json->used;
+}
+
+static void jsonl_bytes(struct jsonl *json, const char *bytes, size_t n)
+{
+	while (n) {
+		size_t room = JSONL_BUFFER - json->used;
+		size_t part = n < room ? n : room;
+
+		memcpy(json->buffer + json->used, bytes, part);
+		json->used += part;
+		bytes += part;
+		n -= part;
+		if (n)
+			jsonl_drain(json);
+	}
+}
+
+void jsonl_text(struct jsonl *json, const char *literal)
+{
+	jsonl_bytes(json, literal, strlen(literal));
+}
+
+/* Length of the well-formed UTF-8 sequence at @b (RFC 3629), or 0. */
+static size_t utf8_length(const uint8_t *b, size_t left)
+{
+	size_t n = b[0] >= 0xf0 ? 4 : b[0] >= 0xe0 ? 3 : 2;
+
+	if (b[0] < 0xc2 || b[0] > 0xf4 || n > left)
+		return 0;
+	for (size_t i = 1; i < n; i++)
+		if ((b[i] & 0xc0) != 0x80)
+			return 0;
+	if ((b[0] == 0xe0 && b[1] < 0xa0) || (b[0] == 0xed && b[1] > 0x9f) ||
+	    (b[0] == 0xf0 && b[1] < 0x90) || (b[0] == 0xf4 && b[1] > 0x8f))
+		return 0;
+	return n;
+}
+
+static inline bool jsonl_plain(uint8_t b)
+{
+	return b >= 0x20 && b < 0x7f && b != '"' && b != '\\';
+}
+
+static void jsonl_escape(struct jsonl *json, uint8_t b)
+{
+	static const char digits[] = "0123456789abcdef";
+	static const char unicode[4] = { '\\', 'u', '0', '0' };
+	const char *at = strchr("\"\"\\\\\nn\tt\rr", b);
+	char *to = jsonl_room(json, 6);
+
+	/* Pairs: the byte, then its letter. A letter itself never comes here. */
+	if (b && at) {
+		to[0] = '\\';
+		to[1] = at[1];
+		json->used += 2;
+		return;
+	}
+	memcpy(to, unicode, sizeof(unicode));
+	to[4] = digits[b >> 4];
+	to[5] = digits[b & 15];
+	json->used += 6;
+}
+
+void jsonl_string(struct jsonl *json, const void *bytes, size_t n)
+{
+	const uint8_t *b = bytes;
+	size_t i = 0;
+
+	jsonl_bytes(json, "\"", 1);
+	while (i < n) {
+		size_t start = i, length;
+
+		while (i < n && jsonl_plain(b[i]))
+			i++;
+		if (i > start)
+			jsonl_bytes(json, (const char *)b + start, i - start);
+		if (i == n)
+			break;
+		length = utf8_length(b + i, n - i);
+		if (length)
+			jsonl_bytes(json, (const char *)b + i, length);
+		else
+			jsonl_escape(json, b[i]);
+		i += length ? length : 1;
+	}
+	jsonl_bytes(json, "\"", 1);
+}
+
+void jsonl_uint(struct jsonl *json, uint64_t value)
+{
+	char digits[20];
+	size_t n = 0;
+	char *to = jsonl_room(json, sizeof(digits));
+
+	do
+		digits[n++] = (char)('0' + value % 10);
+	while (value /= 10);
+	for (size_t i = 0; i < n; i++)
+		to[i] = digits[n - 1 - i];
+	json->used += n;
+}
+
+void jsonl_int(struct jsonl *json, int64_t value)
+{
+	if (value < 0)
+		jsonl_bytes(json, "-", 1);
+	jsonl_uint(json, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
+}
+
+/* As short as says the same 32-bit float again; nearly all on the wire are whole. */
+void jsonl_float(struct jsonl *json, double value)
+{
+	char *to;
+
+	if (!isfinite(value)) {
+		jsonl_bytes(json, "null", 4);
+		return;
+	}
+	if (value == floor(value) && fabs(value) < 1e15) {
+		jsonl_int(json, (int64_t)value);
+		return;
+	}
+	to = jsonl_room(json, 40);
+	json->used += (size_t)snprintf(to, 40, "%.9g", value);
+}
+
+void jsonl_hex(struct jsonl *json, const void *bytes, size_t n)
+{
+	static const char digits[] = "0123456789abcdef";
+	const uint8_t *b = bytes;
+
+	jsonl_bytes(json, "\"", 1);
+	for (size_t i = 0; i < n; i++) {
+		char *to = jsonl_room(json, 2);
+
+		to[0] = digits[b[i] >> 4];
+		to[1] = digits[b[i] & 15];
+		json->used += 2;
+	}
+	jsonl_bytes(json, "\"", 1);
+}
+
+void jsonl_time(struct jsonl *json, int64_t time_ns)
+{
+	uint64_t magnitude = time_ns < 0 ? 0 - (uint64_t)time_ns : (uint64_t)time_ns;
+	uint32_t ns = (uint32_t)(magnitude % 1000000000);
+	int digits = ns % 1000 ? 9 : 6;
+	char *to;
+
+	if (time_ns < 0)
+		jsonl_bytes(json, "-", 1);
+	jsonl_uint(json, magnitude / 1000000000);
+	if (digits == 6)
+		ns /= 1000;
+	to = jsonl_room(json, 10);
+	to[0] = '.';
+	for (int i = digits; i > 0; i--, ns /= 10)
+		to[i] = (char)('0' + ns % 10);
+	json->used += (size_t)digits + 1;
+}

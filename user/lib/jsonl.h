@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * jsonl.h - a JSON writer into one growing-never buffer, and records as JSON lines.
+ *
+ * Bytes become text thus: what is valid UTF-8 and no control character is written as it
+ * is; every other byte b as \u00bb. So the output is always valid JSON, and plain text
+ * stays readable. Numbers that JSON lacks (NaN, infinities) are null.
+ */
+#ifndef JSONL_H
+#define JSONL_H
+
+#include <stdio.h>
+
+#include "lib/record.h"
+
+#define JSONL_BUFFER 65536
+
+struct jsonl {
+	FILE *out;
+	size_t used;
+	bool failed; /* the file took not all */
+	char buffer[JSONL_BUFFER];
+};
+
+void jsonl_init(struct jsonl *json, FILE *out);
+/* Everything to the file; -EIO if anything was lost. */
+int jsonl_flush(struct jsonl *json);
+
+void jsonl_text(struct jsonl *json, const char *literal);
+void jsonl_string(struct jsonl *json, const void *bytes, size_t n);
+void jsonl_uint(struct jsonl *json, uint64_t value);
+void jsonl_int(struct jsonl *json, int64_t value);
+void jsonl_float(struct jsonl *json, double value);
+void jsonl_hex(struct jsonl *json, const void *bytes, size_t n);
+/* Seconds, with as many digits as there is precision. */
+void jsonl_time(struct jsonl *json, int64_t time_ns);
+
+/* One line, fixed part first, then the tape. */
+void jsonl_record(struct jsonl *json, const struct record *r);
+
+/* The same without the closing brace and the line's end, for who has more to say. */
+void jsonl_record_open(struct jsonl *json, const struct record *r);
+
+/* The tape alone: ,"key":value,... without braces; for other renderers. */
+void jsonl_fields(struct jsonl *json, const struct record *r);
+
+#endif /* JSONL_H */

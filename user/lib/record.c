@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * record.c - the tape of fields. Renderers read it; see record.h.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/record.h"
+
+int record_tape_create(struct record_tape *tape, size_t items, size_t bytes)
+{
+	memset(tape, 0, sizeof(*tape));
+	tape->items = calloc(items, sizeof(*tape->items));
+	tape->bytes = malloc(bytes);
+	if (!tape->items || !tape->bytes) {
+		record_tape_free(tape);
+		return -ENOMEM;
+	}
+	tape->items_max = items;
+	tape->bytes_max = bytes;
+	return 0;
+}
+
+void record_tape_free(struct record_tape *tape)
+{
+	free(tape->items);
+	free(tape->bytes);
+	memset(tape, 0, sizeof(*tape));
+}
+
+void record_reset(struct record *r, struct record_tape *tape)
+{
+	memset(r, 0, sizeof(*r));
+	r->tape = tape;
+	if (!tape)
+		return;
+	tape->items_used = 0;
+	tape->bytes_used = 0;
+	tape->depth = 0;
+	tape->dropped_depth = 0;
+}
+
+/*
+ * Room is kept for one close per open object, so that what a full tape holds is always
+ * well nested. Once something was dropped inside an object, later fields may still fit:
+ * they are dropped too, or the reader of the output could not tell where the gap is.
+ */
+static struct record_item *record_slot(struct record *r)
+{
+	struct record_tape *tape = r->tape;
+
+	if (r->overflow || tape->items_used + tape->depth >= tape->items_max) {
+		r->overflow = true;
+		return NULL;
+	}
+	return &tape->items[tape->items_used++];
+}
+
+void record_put(struct record *r, const char *key, enum record_type type, uint64_t raw)
+{
+	struct record_tape *tape = r->tape;
+	bool opens = type == RECORD_TYPE_OBJECT || type == RECORD_TYPE_ARRAY;
+	struct record_item *item;
+
+	/* An opening needs two slots: its own, and its close. */
+	if (opens && (tape->depth >= RECORD_DEPTH_MAX ||
+		      tape->items_used + tape->depth + 1 >= tape->items_max))
+		r->overflow = true;
+	item = record_slot(r);
+	if (!item) {
+		tape->dropped_depth += opens;
+		return;
+	}
+	item->key = key;
+	item->type = type;
+	item->size = 0;
+	item->u = type == RECORD_TYPE_BOOL ? 0 : raw;
+	if (type == RECORD_TYPE_BOOL)
+		item->b = raw != 0;
+	tape->depth += opens;
+}
+
+void record_put_bytes(struct record *r, const char *key, enum record_type type,
+		      const void *bytes, size_t n)
+{
+	struct record_tape *tape = r->tape;
+	struct record_item *item;
+
+	if (n > tape->bytes_max - tape->bytes_used || n > UINT32_MAX)
+		r->overflow = true;
+	item = record_slot(r);
+	if (!item)
+		return;
+	item->key = key;
+	item->type = type;
+	item->size = (uint32_t)n;
+	item->at = tape->bytes_used;
+	if (n)
+		memcpy(tape->bytes + tape->bytes_used, bytes, n);
+	tape->bytes_used += n;
+}
+
+void record_put_pair(struct record *r, const void *key, size_t key_n, const void *bytes,
+		     size_t n)
+{
+	struct record_tape *tape = r->tape;
+	struct record_item *item;
+	size_t room = tape->bytes_max - tape->bytes_used;
+
+	if (key_n > room || n > room - key_n || n > UINT32_MAX)
+		r->overflow = true;
+	item = record_slot(r);
+	if (!item)
+		return;
+	item->key_size = key_n;
+	item->type = RECORD_TYPE_PAIR;
+	item->size = (uint32_t)n;
+	item->at = tape->bytes_used;
+	if (key_n)
+		memcpy(tape->bytes + tape->bytes_used, key, key_n);
+	if (n)
+		memcpy(tape->bytes + tape->bytes_used + key_n, bytes, n);
+	tape->bytes_used += key_n + n;
+}
+
+void record_put_close(struct record *r)
+{
+	struct record_tape *tape = r->tape;
+	struct record_item *item;
+
+	if (tape->dropped_depth) {
+		tape->dropped_depth--;
+		return;
+	}
+	if (!tape->depth)
+		return;
+	tape->depth--;
+	item = &tape->items[tape->items_used++];
+	item->key = NULL;
+	item->type = RECORD_TYPE_CLOSE;
+	item->size = 0;
+	item->u = 0;
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * jsonl_record.c - one record, one line. The faces are fixed: see docs/PROTOCOLS.md.
+ */
+#include <arpa/inet.h>
+#include <string.h>
+
+#include "lib/jsonl.h"
+#include "lib/names.h"
+
+const char *const record_status_names[RECORD_STATUS_COUNT] = {
+	[RECORD_DECODED] = "decoded",
+	[RECORD_PARTIAL] = "partial",
+	[RECORD_OPAQUE] = "opaque",
+	[RECORD_MALFORMED] = "malformed",
+};
+
+static void jsonl_literal(struct jsonl *json, const char *key, const char *value)
+{
+	jsonl_text(json, key);
+	if (value)
+		jsonl_string(json, value, strlen(value));
+	else
+		jsonl_text(json, "null");
+}
+
+static void jsonl_address(struct jsonl *json, const char *host, const char *port,
+			  const struct record_address *address)
+{
+	char text[INET6_ADDRSTRLEN];
+
+	if (!address->length)
+		return;
+	inet_ntop(address->length == 4 ? AF_INET : AF_INET6, address->bytes, text,
+		  sizeof(text));
+	jsonl_literal(json, host, text);
+	jsonl_text(json, port);
+	jsonl_uint(json, address->port);
+}
+
+static void jsonl_value(struct jsonl *json, const struct record_tape *tape,
+			const struct record_item *item)
+{
+	switch ((enum record_type)item->type) {
+	case RECORD_TYPE_INT:
+		jsonl_int(json, item->i);
+		break;
+	case RECORD_TYPE_UINT:
+		jsonl_uint(json, item->u);
+		break;
+	case RECORD_TYPE_FLOAT:
+		jsonl_float(json, item->f);
+		break;
+	case RECORD_TYPE_BOOL:
+		jsonl_text(json, item->b ? "true" : "false");
+		break;
+	case RECORD_TYPE_STRING:
+		jsonl_string(json, tape->bytes + item->at, item->size);
+		break;
+	case RECORD_TYPE_HEX:
+		jsonl_hex(json, tape->bytes + item->at, item->size);
+		break;
+	case RECORD_TYPE_PAIR:
+		jsonl_string(json, tape->bytes + item->at + item->key_size, item->size);
+		break;
+	case RECORD_TYPE_OBJECT:
+		jsonl_text(json, "{");
+		break;
+	case RECORD_TYPE_ARRAY:
+		jsonl_text(json, "[");
+		break;
+	case RECORD_TYPE_CLOSE:
+		break;
+	}
+}
+
+static void jsonl_key(struct jsonl *json, const struct record_tape *tape,
+		      const struct record_item *item)
+{
+	if (item->type == RECORD_TYPE_PAIR)
+		jsonl_string(json, tape->bytes + item->at, item->key_size);
+	else if (item->key)
+		jsonl_string(json, item->key, strlen(item->key));
+	else
+		return;
+	jsonl_text(json, ":");
+}
+
+void jsonl_fields(struct jsonl *json, const struct record *r)
+{
+	const struct record_tape *tape = r->tape;
+	char closing[RECORD_DEPTH_MAX];
+	size_t depth = 0;
+	bool first = false; /* something always stands before */
+
+	for (size_t i = 0; tape && i < tape->items_used; i++) {
+		const struct record_item *item = &tape->items[i];
+
+		if (item->type == RECORD_TYPE_CLOSE) {
+			char text[2] = { closing[--depth], 0 };
+
+			jsonl_text(json, text);
+			first = false;
+			continue;
+		}
+		if (!first)
+			jsonl_text(json, ",");
+		jsonl_key(json, tape, item);
+		jsonl_value(json, tape, item);
+		first = item->type == RECORD_TYPE_OBJECT ||
+			item->type == RECORD_TYPE_ARRAY;
+		if (first)
+			closing[depth++] = item->type == RECORD_TYPE_OBJECT ? '}' : ']';
+	}
+	while (depth) {
+		char text[2] = { closing[--depth], 0 };
+
+		jsonl_text(json, text);
+	}
+}
+
+void jsonl_record_open(struct jsonl *json, const struct record *r)
+{
+	static const char *const directions[DIRECTION_COUNT] = {
+		[DIRECTION_C2S] = "c2s",
+		[DIRECTION_S2C] = "s2c",
+	};
+
+	jsonl_text(json, "{\"frame\":");
+	jsonl_uint(json, r->frame);
+	jsonl_text(json, ",\"time\":");
+	jsonl_time(json, r->time_ns);
+	jsonl_literal(json, ",\"protocol\":",
+		      r->family == FAMILY_AUTO ? NULL : family_name(r->family));
+	jsonl_literal(json, ",\"direction\":", directions[r->direction]);
+	jsonl_literal(json, ",\"kind\":", r->kind);
+	jsonl_literal(json, ",\"status\":", record_status_names[r->status]);
+	if (r->reason)
+		jsonl_literal(json, ",\"reason\":", r->reason);
+	if (r->dialect)
+		jsonl_literal(json, ",\"dialect\":", r->dialect);
+	jsonl_address(json, ",\"src\":", ",\"sport\":", &r->source);
+	jsonl_address(json, ",\"dst\":", ",\"dport\":", &r->destination);
+	jsonl_fields(json, r);
+	if (r->overflow)
+		jsonl_text(json, ",\"overflow\":true");
+}
+
+void jsonl_record(struct jsonl *json, const struct record *r)
+{
+	jsonl_record_open(json, r);
+	jsonl_text(json, "}\n");
+}

@@ -1,0 +1,494 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * lagometer.c - see lagometer.h. The table of players; per direction a window of the
+ * last LAG_WINDOW sequences, in which each message is found by its number.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "samples/lag_facts.h"
+#include "samples/lagometer.h"
+
+#define SECOND_NS    1000000000LL
+#define MS_NS	     1000000LL
+#define LEAP_MAX     1024 /* a larger step forward is no loss: we have not watched */
+#define RESTART_BACK 64 /* a larger step back is another connection */
+#define PINGS_OF     32 /* pings, of which the mean is shown and the shortest counts */
+#define SLACK_MS     5
+#define BURST_NS     (8 * MS_NS) /* what comes within was sent at one time */
+#define STALL_NS     (100 * MS_NS) /* who is silent for so long may not have listened */
+
+struct message {
+	uint32_t sequence;
+	bool used;
+	bool arrived; /* c2s: it came; s2c: it was acknowledged */
+	bool lost; /* counted so */
+	bool asked; /* s2c: the client spoke when this should have been its newest */
+	uint64_t at; /* of its sample */
+	int64_t time_ns;
+	int64_t asked_ns; /* when it first did */
+};
+
+struct way {
+	bool started;
+	bool blind; /* samples went missing: the next gap proves nothing */
+	uint32_t highest;
+	struct message window[LAG_WINDOW];
+};
+
+struct place {
+	struct lag_player player;
+	bool used;
+	bool plays; /* else it has only knocked */
+	struct way way[LAG_WAYS];
+	bool has_ack;
+	uint32_t ack;
+	int64_t acked_ns; /* when a ping was last taken */
+	int64_t spoke_ns; /* when the client last did */
+	int64_t steady_ns; /* since when it has done so without a stall */
+	bool silent; /* it had not for a second, until now */
+	uint16_t ping[PINGS_OF];
+	uint64_t pings;
+	bool has_reliable; /* NetQuake's, on its way */
+	uint32_t reliable;
+	int64_t reliable_ns;
+	int64_t second_ns; /* when the second of these two began */
+	uint32_t snapshots, packets;
+};
+
+struct lagometer {
+	size_t count;
+	enum lag_side side;
+	struct place places[];
+};
+
+struct lagometer *lagometer_create(size_t players, enum lag_side side)
+{
+	struct lagometer *l = calloc(1, sizeof(*l) + players * sizeof(*l->places));
+
+	if (l) {
+		l->count = players;
+		l->side = side;
+	}
+	return l;
+}
+
+void lagometer_free(struct lagometer *l)
+{
+	free(l);
+}
+
+/* --- the table --------------------------------------------------------------- */
+
+static bool address_equal(const struct record_address *a, const struct record_address *b)
+{
+	return a->port == b->port && a->length == b->length &&
+	       !memcmp(a->bytes, b->bytes, sizeof(a->bytes));
+}
+
+/* Is @a a better place for a newcomer than @b? */
+static bool gives_way(const struct place *a, const struct place *b)
+{
+	if (a->used != b->used)
+		return !a->used;
+	if (a->plays != b->plays)
+		return !a->plays;
+	return a->player.last_ns < b->player.last_ns;
+}
+
+static struct place *place_of(struct lagometer *l, uint32_t slot, const struct record *r)
+{
+	bool c2s = r->direction == DIRECTION_C2S;
+	const struct record_address *client = c2s ? &r->source : &r->destination;
+	struct place *best = &l->places[0];
+
+	for (size_t i = 0; i < l->count; i++) {
+		struct place *p = &l->places[i];
+
+		if (p->used && p->player.slot == slot &&
+		    address_equal(&p->player.client, client))
+			return p;
+		if (gives_way(p, best))
+			best = p;
+	}
+	memset(best, 0, sizeof(*best));
+	best->used = true;
+	best->player.client = *client;
+	best->player.server = c2s ? r->destination : r->source;
+	best->player.slot = slot;
+	best->player.family = r->family;
+	best->player.ping_ms = LAG_PING_NONE;
+	best->player.since_ns = r->time_ns;
+	best->second_ns = r->time_ns;
+	return best;
+}
+
+void lagometer_sweep(struct lagometer *l, int64_t now_ns)
+{
+	for (size_t i = 0; i < l->count; i++) {
+		struct place *p = &l->places[i];
+
+		if (p->used && now_ns - p->player.last_ns > LAG_IDLE_NS)
+			p->used = false;
+		if (p->used && now_ns - p->player.last_ns > 2 * SECOND_NS)
+			p->player.snapshots_per_s = p->player.packets_per_s = 0;
+		/* Who loads a map, or has gone, has no ping; the server then says 999. */
+		if (p->has_ack && now_ns - p->acked_ns > 2 * SECOND_NS) {
+			p->player.ping_ms = LAG_PING_NONE;
+			p->pings = 0;
+		}
+	}
+}
+
+void lagometer_blind(struct lagometer *l)
+{
+	for (size_t i = 0; i < l->count; i++)
+		for (int w = 0; w < LAG_WAYS; w++)
+			l->places[i].way[w].blind = true;
+}
+
+const struct lag_player *lagometer_next(struct lagometer *l, size_t *at)
+{
+	while (*at < l->count) {
+		const struct place *p = &l->places[(*at)++];
+
+		if (p->used && p->plays)
+			return &p->player;
+	}
+	return NULL;
+}
+
+/* --- samples ----------------------------------------------------------------- */
+
+static struct message *message_of(struct way *w, uint32_t sequence)
+{
+	return &w->window[sequence % LAG_WINDOW];
+}
+
+static struct message *message_find(struct way *w, uint32_t sequence)
+{
+	struct message *m = message_of(w, sequence);
+
+	return m->used && m->sequence == sequence ? m : NULL;
+}
+
+static struct message *message_add(struct way *w, struct lag_direction *d,
+				   uint32_t sequence, int64_t time_ns)
+{
+	struct message *m = message_of(w, sequence);
+
+	*m = (struct message){
+		.sequence = sequence, .used = true, .at = d->taken, .time_ns = time_ns
+	};
+	d->ring[d->taken++ % LAG_SAMPLES] =
+		(struct lag_sample){ .ping_ms = LAG_PING_NONE };
+	return m;
+}
+
+/* NULL: the ring has forgotten it. */
+static struct lag_sample *sample_of(struct lag_direction *d, const struct message *m)
+{
+	return d->taken - m->at <= LAG_SAMPLES ? &d->ring[m->at % LAG_SAMPLES] : NULL;
+}
+
+static void mark(struct lag_direction *d, const struct message *m, uint8_t set,
+		 uint8_t clear)
+{
+	struct lag_sample *s = sample_of(d, m);
+
+	if (s)
+		s->flags = (uint8_t)((s->flags & ~clear) | set);
+}
+
+static void way_restart(struct way *w)
+{
+	memset(w->window, 0, sizeof(w->window));
+	w->started = false;
+	w->blind = false;
+}
+
+/* --- what comes in from the path: by sequence numbers ------------------------- */
+
+static void fill_gap(struct way *w, struct lag_direction *d, uint32_t sequence,
+		     int64_t time_ns)
+{
+	uint32_t gap = sequence - w->highest - 1;
+
+	if (w->blind || gap > LEAP_MAX)
+		return;
+	d->lost += gap;
+	if (gap > LAG_WINDOW - 1)
+		gap = LAG_WINDOW - 1;
+	for (uint32_t missing = sequence - gap; missing != sequence; missing++) {
+		struct message *m = message_add(w, d, missing, time_ns);
+
+		m->lost = true;
+		mark(d, m, LAG_LOST, 0);
+	}
+}
+
+static void see_old(struct way *w, struct lag_direction *d, uint32_t sequence)
+{
+	struct message *m = message_find(w, sequence);
+
+	if (!m)
+		return;
+	if (!m->lost) {
+		d->repeated++;
+		mark(d, m, LAG_REPEATED, 0);
+		return;
+	}
+	m->lost = false;
+	m->arrived = true;
+	d->lost--;
+	d->received++;
+	d->late++;
+	mark(d, m, LAG_LATE, LAG_LOST);
+}
+
+static void see_sequence(struct place *p, enum lag_way at, const struct lag_facts *f,
+			 int64_t time_ns)
+{
+	struct lag_direction *d = &p->player.way[at];
+	struct way *w = &p->way[at];
+	int32_t step = (int32_t)(f->sequence - w->highest);
+
+	if (w->started && step < -RESTART_BACK) {
+		way_restart(&p->way[LAG_C2S]);
+		way_restart(&p->way[LAG_S2C]);
+		p->has_ack = false;
+	}
+	if (w->started && step <= 0) {
+		see_old(w, d, f->sequence);
+		return;
+	}
+	if (w->started)
+		fill_gap(w, d, f->sequence, time_ns);
+	message_add(w, d, f->sequence, time_ns)->arrived = true;
+	d->received++;
+	w->highest = f->sequence;
+	w->started = true;
+	w->blind = false;
+}
+
+/* --- what the server sends: by acknowledgements -------------------------------- */
+
+static void see_server(struct place *p, const struct lag_facts *f, int64_t time_ns)
+{
+	struct lag_direction *d = &p->player.way[LAG_S2C];
+	struct way *w = &p->way[LAG_S2C];
+	struct message *m;
+
+	if (w->started && (int32_t)(f->sequence - w->highest) < -RESTART_BACK) {
+		way_restart(w);
+		p->has_ack = false;
+	}
+	if (message_find(w, f->sequence))
+		return;
+	m = message_add(w, d, f->sequence, time_ns);
+	if (f->delayed) {
+		p->player.delayed++;
+		mark(d, m, LAG_DELAYED, 0);
+	}
+	if (!w->started || (int32_t)(f->sequence - w->highest) > 0)
+		w->highest = f->sequence;
+	w->started = true;
+}
+
+/* The shortest of the last pings: what the path and the client take at least. */
+static uint32_t ping_floor(const struct place *p)
+{
+	uint32_t floor = LAG_PING_NONE;
+
+	for (size_t i = 0; i < PINGS_OF; i++)
+		if (i < p->pings && p->ping[i] < floor)
+			floor = p->ping[i];
+	return floor;
+}
+
+static void see_ping(struct place *p, int64_t took_ns, int64_t time_ns)
+{
+	int64_t ms = (took_ns + MS_NS / 2) / MS_NS;
+	uint32_t sum = (uint32_t)ms, kept = 1;
+
+	if (ms < 0 || ms >= LAG_PING_NONE)
+		return;
+	p->acked_ns = time_ns;
+	p->ping[p->pings++ % PINGS_OF] = (uint16_t)ms;
+	/* The mean, as Quake III's server takes it of as many. */
+	for (; kept < PINGS_OF && kept < p->pings; kept++)
+		sum += p->ping[(p->pings - 1 - kept) % PINGS_OF];
+	p->player.ping_ms = (sum + kept / 2) / kept;
+}
+
+static void see_arrived(struct place *p, struct message *m, int64_t time_ns)
+{
+	struct lag_direction *d = &p->player.way[LAG_S2C];
+	struct lag_sample *s = sample_of(d, m);
+	int64_t ms = (time_ns - m->time_ns) / MS_NS;
+
+	if (m->arrived)
+		return;
+	m->arrived = true;
+	d->received++;
+	if (m->lost) {
+		/* Its acknowledgement itself was overtaken. */
+		m->lost = false;
+		d->lost--;
+		mark(d, m, LAG_ANSWERED, LAG_LOST);
+		return;
+	}
+	/* What came while the client was silent shows how long that was, not its way. */
+	if (p->silent)
+		return;
+	see_ping(p, time_ns - m->time_ns, time_ns);
+	if (!s)
+		return;
+	s->ping_ms = (uint16_t)(ms < LAG_PING_NONE ? ms : LAG_PING_NONE - 1);
+	s->flags |= LAG_ANSWERED;
+}
+
+/* The client passed over this one when it acknowledged a later one. */
+static void see_passed(struct lag_direction *d, struct message *m, int64_t time_ns)
+{
+	if (m->arrived || m->lost)
+		return;
+	/* A client that was busy sends all at once, with what it knew before. */
+	if (!m->asked || time_ns - m->asked_ns < BURST_NS) {
+		d->unsure++;
+		return;
+	}
+	m->lost = true;
+	d->lost++;
+	mark(d, m, LAG_LOST, 0);
+}
+
+/*
+ * Does what the client speaks of now show what it has got? Not while it loads a map, or
+ * its machine has no time for it: then it speaks first and listens later.
+ */
+static bool see_steady(struct place *p, int64_t time_ns)
+{
+	p->silent = p->spoke_ns && time_ns - p->spoke_ns > SECOND_NS;
+	if (time_ns - p->spoke_ns > STALL_NS)
+		p->steady_ns = time_ns;
+	p->spoke_ns = time_ns;
+	return time_ns - p->steady_ns > STALL_NS;
+}
+
+/* @newest: it came in what the client sent last, as far as we know. */
+static void see_ack(struct place *p, uint32_t ack, bool newest, int64_t time_ns)
+{
+	struct lag_direction *d = &p->player.way[LAG_S2C];
+	struct way *w = &p->way[LAG_S2C];
+	struct message *m = message_find(w, ack);
+	int64_t due_ns = (int64_t)(ping_floor(p) + SLACK_MS) * MS_NS;
+	bool steady;
+
+	if (!m || w->highest - ack >= LAG_WINDOW)
+		return;
+	steady = see_steady(p, time_ns);
+	see_arrived(p, m, time_ns);
+	for (uint32_t s = ack + 1; s - 1 != w->highest; s++) {
+		struct message *later = message_find(w, s);
+
+		if (!newest || !steady || !later || later->asked ||
+		    p->player.ping_ms == LAG_PING_NONE ||
+		    time_ns - later->time_ns < due_ns)
+			continue;
+		later->asked = true;
+		later->asked_ns = time_ns;
+	}
+	if (p->has_ack && (int32_t)(ack - p->ack) > 0 && ack - p->ack < LAG_WINDOW)
+		for (uint32_t s = p->ack + 1; s != ack; s++) {
+			struct message *passed = message_find(w, s);
+
+			if (passed)
+				see_passed(d, passed, time_ns);
+		}
+	if (!p->has_ack || (int32_t)(ack - p->ack) > 0)
+		p->ack = ack;
+	p->has_ack = true;
+}
+
+/* NetQuake's reliable messages: one at a time, sent again until acknowledged. */
+static void see_reliable(struct place *p, const struct lag_facts *f, bool c2s,
+			 int64_t time_ns)
+{
+	if (c2s && f->acknowledges && p->has_reliable && f->sequence == p->reliable) {
+		see_ping(p, time_ns - p->reliable_ns, time_ns);
+		p->has_reliable = false;
+	} else if (!c2s && !f->acknowledges &&
+		   !(p->has_reliable && f->sequence == p->reliable)) {
+		p->has_reliable = true;
+		p->reliable = f->sequence;
+		p->reliable_ns = time_ns;
+	}
+}
+
+/* --- one record -------------------------------------------------------------- */
+
+static void keep_text(char to[LAG_NAME], struct span text)
+{
+	size_t n = text.n < LAG_NAME - 1 ? text.n : LAG_NAME - 1;
+
+	if (!text.n)
+		return;
+	memcpy(to, text.bytes, n);
+	to[n] = 0;
+}
+
+static void count_rates(struct place *p, bool c2s, int64_t time_ns)
+{
+	int64_t past_ns = time_ns - p->second_ns;
+
+	if (past_ns >= SECOND_NS) {
+		p->player.snapshots_per_s =
+			(uint32_t)((p->snapshots * SECOND_NS + past_ns / 2) / past_ns);
+		p->player.packets_per_s =
+			(uint32_t)((p->packets * SECOND_NS + past_ns / 2) / past_ns);
+		p->snapshots = p->packets = 0;
+		p->second_ns = time_ns;
+	}
+	p->packets += c2s;
+	p->snapshots += !c2s;
+	p->player.snapshots += !c2s;
+}
+
+void lagometer_record(struct lagometer *l, uint32_t slot, const struct record *r)
+{
+	bool c2s = r->direction == DIRECTION_C2S;
+	struct lag_facts f;
+	struct place *p;
+
+	lag_facts_read(r, &f);
+	if (r->direction == DIRECTION_UNKNOWN || !r->source.length ||
+	    (!f.has_sequence && !f.name.n))
+		return;
+	p = place_of(l, slot, r);
+	p->player.last_ns = r->time_ns;
+	p->player.family = r->family;
+	if (r->dialect)
+		p->player.dialect = r->dialect;
+	keep_text(p->player.name, f.name);
+	keep_text(p->player.map, f.map);
+	if (!f.has_sequence)
+		return;
+	/* What the server sends cannot be forged by the receiver. */
+	p->plays |= !c2s;
+	if (f.reliable) {
+		see_reliable(p, &f, c2s, r->time_ns);
+		return;
+	}
+	if (f.slice)
+		return;
+	count_rates(p, c2s, r->time_ns);
+	if (c2s)
+		see_sequence(p, LAG_C2S, &f, r->time_ns);
+	else if (l->side == LAG_BESIDE_CLIENT)
+		see_sequence(p, LAG_S2C, &f, r->time_ns);
+	else
+		see_server(p, &f, r->time_ns);
+	if (c2s && f.has_ack && l->side == LAG_BESIDE_SERVER)
+		see_ack(p, f.ack, p->way[LAG_C2S].highest == f.sequence, r->time_ns);
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * lagometer.h - how well each followed player is connected, from records alone.
+ *
+ * Seen from where the shield sits, beside the server:
+ *
+ *	c2s	losses, repeats and late ones show in the sequence numbers
+ *	s2c	the client acknowledges what it has got; what it passes over, although it
+ *		has spoken at the time when only this could have been its newest, is lost
+ *	ping	from a message of the server to its first acknowledgement
+ *
+ * NetQuake's unreliable messages are not acknowledged: there s2c losses stay unknown, and
+ * pings come from its reliable ones.
+ *
+ * Pure: no clock but that of the records. Bounded: when all places are taken, first those
+ * who only knocked give way, then whoever was silent for longest.
+ */
+#ifndef LAGOMETER_H
+#define LAGOMETER_H
+
+#include "lib/record.h"
+
+#define LAG_SAMPLES   128 /* per player and direction, for drawing */
+#define LAG_WINDOW    256 /* sequences in which late ones are told from repeats */
+#define LAG_NAME      64
+#define LAG_IDLE_NS   60000000000LL /* after which lagometer_sweep() forgets */
+#define LAG_PING_NONE UINT16_MAX
+
+enum lag_flag {
+	LAG_ANSWERED = 1, /* s2c: ping_ms is known */
+	LAG_DELAYED = 2, /* s2c: the server held a snapshot back, by the client's rate */
+	LAG_LOST = 4,
+	LAG_REPEATED = 8,
+	LAG_LATE = 16, /* overtaken by a later one */
+};
+
+/* One message, oldest first in the ring. */
+struct lag_sample {
+	uint16_t ping_ms; /* s2c */
+	uint8_t flags; /* enum lag_flag */
+	uint8_t pad;
+};
+
+struct lag_direction {
+	uint64_t received; /* different messages */
+	uint64_t lost; /* s2c: or too late to be of use */
+	uint64_t repeated;
+	uint64_t late;
+	uint64_t unsure; /* s2c: neither acknowledged nor surely lost */
+	uint64_t taken; /* samples ever; the last LAG_SAMPLES are in the ring */
+	struct lag_sample ring[LAG_SAMPLES];
+};
+
+enum lag_way {
+	LAG_C2S,
+	LAG_S2C,
+	LAG_WAYS,
+};
+
+struct lag_player {
+	struct record_address client, server;
+	uint32_t slot; /* of the service */
+	enum wire_family family;
+	const char *dialect; /* or NULL */
+	char name[LAG_NAME]; /* "" while not known; bytes of the wire */
+	char map[LAG_NAME];
+	int64_t since_ns, last_ns;
+	uint32_t ping_ms; /* mean of the last 32; LAG_PING_NONE: not known */
+	uint32_t snapshots_per_s; /* of the last whole second */
+	uint32_t packets_per_s; /* from the client */
+	uint64_t snapshots;
+	uint64_t delayed; /* snapshots that the server says came late, by rate */
+	struct lag_direction way[LAG_WAYS];
+};
+
+struct lagometer;
+
+/* Where the records were made: beside the client, s2c is counted by its sequences too. */
+enum lag_side {
+	LAG_BESIDE_SERVER,
+	LAG_BESIDE_CLIENT,
+};
+
+/* NULL: no memory. */
+struct lagometer *lagometer_create(size_t players, enum lag_side side);
+void lagometer_free(struct lagometer *l);
+
+/* A record, with its tape, of a followed flow of the service in @slot. */
+void lagometer_record(struct lagometer *l, uint32_t slot, const struct record *r);
+
+/* Datagrams went unseen: the next gap in anybody's sequences is no loss. */
+void lagometer_blind(struct lagometer *l);
+
+/* Forget who has not been heard of for LAG_IDLE_NS. */
+void lagometer_sweep(struct lagometer *l, int64_t now_ns);
+
+/* Those who play, one after the other; NULL behind the last. *@at begins at 0. */
+const struct lag_player *lagometer_next(struct lagometer *l, size_t *at);
+
+/* Of what should have come, in [0, 1]; 0 when nothing should. */
+static inline double lag_loss(const struct lag_direction *d)
+{
+	uint64_t due = d->received + d->lost;
+
+	return due ? (double)d->lost / (double)due : 0;
+}
+
+#endif /* LAGOMETER_H */

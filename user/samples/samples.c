@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * live.c - see live.h.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "samples/samples.h"
+#include "lib/log.h"
+#include "lib/loop.h"
+#include "samples/lag_file.h"
+#include "samples/cpu_budget.h"
+
+#define SECOND_MS     1000
+#define SECOND_NS     1000000000LL
+#define FADE_S	      30 /* after which half of the drops' senders is forgotten */
+#define CPU_LOOK_EACH 8 /* samples: asking for the time spent costs as much as one */
+
+struct live_view {
+	struct shield *shield;
+	struct live_decoder *decoder;
+	struct live_writer *writer;
+	struct lagometer *lagometer;
+	struct shed shed;
+	struct live_stats stats;
+	unsigned int looked; /* samples since the clocks were last read */
+	bool admits[SAMPLER_COUNT];
+	unsigned int seconds;
+	bool told; /* of shedding; once for each time that it begins */
+	uint64_t shed_before; /* a second ago */
+	uint64_t unseen; /* by the kernel's account, a second ago */
+	int64_t epoch_ns; /* from CLOCK_MONOTONIC to the time of day */
+	int64_t cpu_ns; /* of the thread, before this batch */
+	__u32 generation; /* of the services below */
+	bool known[SERVICES_MAX];
+	struct service services[SERVICES_MAX];
+	char players_path[PLAYERS_PATH_MAX];
+	bool players_failed; /* said so */
+	char json[OUTPUT_NAME], pcapng[OUTPUT_NAME];
+};
+
+static int64_t clock_read(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return (int64_t)now.tv_sec * SECOND_NS + now.tv_nsec;
+}
+
+static void read_services(struct live_view *l)
+{
+	__u32 generation = shield_generation(l->shield);
+
+	if (generation == l->generation)
+		return;
+	l->generation = generation;
+	for (__u32 slot = 0; slot < SERVICES_MAX; slot++)
+		l->known[slot] = shield_service(l->shield, slot, &l->services[slot]);
+}
+
+/* --- a sample ---------------------------------------------------------------- */
+
+static void on_record(void *context, const struct record *r,
+		      const struct live_sample *sample)
+{
+	struct live_view *l = context;
+
+	l->stats.status[r->status]++;
+	if (sample->sampler == SAMPLER_FOLLOW)
+		lagometer_record(l->lagometer, sample->slot, r);
+	else if (r->direction == DIRECTION_C2S &&
+		 reason_verdict(sample->reason) == VERDICT_DROP)
+		worst_add(&l->stats.worst, sample->slot, &r->source);
+	live_write_record(l->writer, r, sample, &l->services[sample->slot]);
+}
+
+static bool within_budget(struct live_view *l, enum sampler sampler)
+{
+	if (!(l->looked++ % CPU_LOOK_EACH)) {
+		int64_t wall_ns = clock_read(CLOCK_MONOTONIC);
+		int64_t cpu_ns = clock_read(CLOCK_THREAD_CPUTIME_ID);
+
+		for (int i = 0; i < SAMPLER_COUNT; i++)
+			l->admits[i] = shed_admits(&l->shed, wall_ns, cpu_ns,
+						   i == SAMPLER_FOLLOW);
+	}
+	return l->admits[sampler];
+}
+
+static void on_sample(const struct sample *sample, const void *frame, void *context)
+{
+	struct live_view *l = context;
+	int64_t time_ns = (int64_t)sample->ktime_ns + l->epoch_ns;
+	const struct service *service;
+
+	if (sample->slot >= SERVICES_MAX || sample->sampler >= SAMPLER_COUNT ||
+	    sample->kind >= KIND_COUNT || sample->reason >= REASON_COUNT)
+		return;
+	l->stats.samples[sample->sampler]++;
+	if (!within_budget(l, (enum sampler)sample->sampler)) {
+		if (sample->sampler == SAMPLER_FOLLOW)
+			lagometer_blind(l->lagometer);
+		l->stats.shed[sample->sampler]++;
+		return;
+	}
+	read_services(l);
+	/* A sample of a service that has left since: nothing names it any more. */
+	if (!l->known[sample->slot]) {
+		l->stats.unparsed++;
+		return;
+	}
+	service = &l->services[sample->slot];
+	live_write_frame(l->writer, sample, frame, time_ns, service);
+	if (!live_decoder_sample(l->decoder, sample, frame,
+				 (enum wire_family)service->family, time_ns))
+		l->stats.unparsed++;
+	else
+		l->stats.decoded++;
+}
+
+static void on_pump(void *context);
+
+/* What was written goes out some at a time; while there is nothing, nobody wakes up. */
+static void pump_soon(struct live_view *l)
+{
+	if (live_writer_waits(l->writer))
+		loop_once(SINK_PUMP_MS, on_pump, l);
+}
+
+static void on_pump(void *context)
+{
+	struct live_view *l = context;
+
+	live_writer_pump(l->writer);
+	pump_soon(l);
+}
+
+static void on_ready(void *context)
+{
+	struct live_view *l = context;
+	int64_t before_ns = clock_read(CLOCK_THREAD_CPUTIME_ID);
+
+	shield_samples_poll(l->shield, 0);
+	pump_soon(l);
+	l->stats.cpu_ns += clock_read(CLOCK_THREAD_CPUTIME_ID) - before_ns;
+}
+
+/* --- each second ------------------------------------------------------------- */
+
+static void watch_shedding(struct live_view *l)
+{
+	uint64_t shed = l->stats.shed[SAMPLER_STATISTIC] + l->stats.shed[SAMPLER_FOLLOW];
+
+	if (shed != l->shed_before && !l->told)
+		log_warn(
+			"decoding takes more than %u %% of a processor: samples are shed "
+			"(output.cpu)",
+			l->shed.percent);
+	l->told = shed != l->shed_before;
+	l->shed_before = shed;
+}
+
+/* What the kernel had no room for left gaps that are not the network's. */
+static void watch_kernel(struct live_view *l)
+{
+	const struct sampled *followed = &l->stats.kernel[SAMPLER_FOLLOW];
+	uint64_t unseen;
+
+	if (shield_sampled(l->shield, l->stats.kernel))
+		return;
+	unseen = followed->limited + followed->lost;
+	if (unseen != l->unseen)
+		lagometer_blind(l->lagometer);
+	l->unseen = unseen;
+}
+
+static void on_second(void *context)
+{
+	struct live_view *l = context;
+	int64_t before_ns = clock_read(CLOCK_THREAD_CPUTIME_ID);
+	int64_t now_ns = clock_read(CLOCK_REALTIME);
+	int err;
+
+	l->epoch_ns = now_ns - clock_read(CLOCK_MONOTONIC);
+	read_services(l);
+	live_decoder_flush(l->decoder);
+	watch_kernel(l);
+	watch_shedding(l);
+	if (!(++l->seconds % FADE_S))
+		worst_fade(&l->stats.worst);
+	lagometer_sweep(l->lagometer, now_ns);
+	err = players_write(l->players_path, now_ns, &l->stats, l->lagometer,
+			    l->services);
+	if (err && !l->players_failed)
+		log_error("cannot write '%s': %s", l->players_path, strerror(-err));
+	l->players_failed = err;
+	on_pump(l);
+	l->stats.cpu_ns += clock_read(CLOCK_THREAD_CPUTIME_ID) - before_ns;
+}
+
+/* --- beginning, change, end --------------------------------------------------- */
+
+static int open_writer(const struct config *config, struct live_writer **ret)
+{
+	struct live_target target = {
+		.json = config->output_json,
+		.pcapng = config->output_pcapng,
+		.interface = config->interface_count == 1 ? config->interfaces[0]
+							  : "quakeshield",
+	};
+
+	return live_writer_open(&target, ret);
+}
+
+/* Be told of who comes and goes. */
+static bool writer_watch(struct live_view *l)
+{
+	for (unsigned int i = 0; i < LIVE_WRITER_FDS; i++) {
+		int fd = live_writer_fd(l->writer, i);
+
+		if (fd >= 0 && !loop_add(fd, on_pump, l))
+			return false;
+	}
+	return true;
+}
+
+static void writer_forget(const struct live_view *l)
+{
+	for (unsigned int i = 0; i < LIVE_WRITER_FDS; i++)
+		if (live_writer_fd(l->writer, i) >= 0)
+			loop_remove(live_writer_fd(l->writer, i));
+}
+
+static void remember(struct live_view *l, const struct config *config)
+{
+	l->shed.percent = config->output_cpu;
+	l->stats.cpu_percent = config->output_cpu;
+	strcpy(l->json, config->output_json);
+	strcpy(l->pcapng, config->output_pcapng);
+}
+
+static int start(struct live_view *l, const struct config *config)
+{
+	int err;
+
+	l->decoder = live_decoder_create(on_record, l);
+	l->lagometer = lagometer_create(LIVE_PLAYERS, LAG_BESIDE_SERVER);
+	if (!l->decoder || !l->lagometer)
+		return -ENOMEM;
+	err = open_writer(config, &l->writer);
+	if (!err)
+		err = shield_samples_open(l->shield, on_sample, l);
+	return err;
+}
+
+int live_open(struct shield *shield, const struct config *config, const char *pin,
+	      struct live_view **ret)
+{
+	struct live_view *l = calloc(1, sizeof(*l));
+	int err = l ? 0 : -ENOMEM;
+
+	/* The reader of a FIFO may leave at any time. */
+	signal(SIGPIPE, SIG_IGN);
+	if (!err) {
+		l->shield = shield;
+		remember(l, config);
+		l->generation = shield_generation(shield) - 1;
+		l->epoch_ns = clock_read(CLOCK_REALTIME) - clock_read(CLOCK_MONOTONIC);
+		players_path(pin, l->players_path);
+		err = start(l, config);
+	}
+	if (!err && (!loop_add(shield_samples_fd(shield), on_ready, l) ||
+		     !writer_watch(l) || !loop_every(SECOND_MS, on_second, l)))
+		err = -ENOSPC;
+	if (err) {
+		log_error("cannot read samples: %s", strerror(-err));
+		live_close(l);
+		return err;
+	}
+	*ret = l;
+	return 0;
+}
+
+void live_close(struct live_view *l)
+{
+	if (!l)
+		return;
+	if (l->decoder)
+		live_decoder_flush(l->decoder);
+	live_writer_close(l->writer);
+	live_decoder_free(l->decoder);
+	lagometer_free(l->lagometer);
+	players_remove(l->players_path);
+	free(l);
+}
+
+int live_reload(struct live_view *l, const struct config *config)
+{
+	struct live_writer *fresh;
+	int err;
+
+	if (strcmp(l->json, config->output_json) != 0 ||
+	    strcmp(l->pcapng, config->output_pcapng) != 0) {
+		err = open_writer(config, &fresh);
+		if (err)
+			return err;
+		writer_forget(l);
+		live_writer_close(l->writer);
+		l->writer = fresh;
+		if (!writer_watch(l))
+			log_error("no room to watch the readers of '%s'", l->json);
+	}
+	remember(l, config);
+	return 0;
+}
+
+void live_rotate(struct live_view *l)
+{
+	live_writer_rotate(l->writer);
+}
+
+void live_stats(const struct live_view *l, struct live_stats *ret)
+{
+	*ret = l->stats;
+	shield_sampled(l->shield, ret->kernel);
+	live_writer_stats(l->writer, &ret->writer);
+}
+
+int live_players(const struct live_view *l, FILE *out)
+{
+	return players_print(out, clock_read(CLOCK_REALTIME), &l->stats, l->lagometer,
+			     l->services);
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * live_decode.c - see live_decode.h. Two decoders: the followed flows' holds datagrams
+ * back where a capture's would, so what the shield knew of each waits in notes[].
+ */
+#include <pcap/dlt.h>
+#include <stdlib.h>
+
+#include "decode/decode.h"
+#include "decode/identify.h"
+#include "samples/samples_decode.h"
+#include "decode/q3/q3_state.h"
+
+#define NOTES (2 * DECODE_HOLD_MAX)
+
+struct live_decoder {
+	live_sink *sink;
+	void *context;
+	struct decoder *follow, *loose;
+	uint64_t frame;
+	struct live_sample notes[NOTES]; /* by frame */
+	struct record_tape tape; /* of records that no decoder makes */
+};
+
+static void on_record(void *context, const struct record *r)
+{
+	struct live_decoder *d = context;
+
+	d->sink(d->context, r, &d->notes[r->frame % NOTES]);
+}
+
+struct live_decoder *live_decoder_create(live_sink *sink, void *context)
+{
+	struct decoder_options follow = {
+		.fields = true,
+		.forced = FAMILY_AUTO,
+	};
+	struct decoder_options loose = follow;
+	struct live_decoder *d = calloc(1, sizeof(*d));
+
+	if (!d)
+		return NULL;
+	loose.small = true;
+	q3_games_max = LIVE_GAMES;
+	d->sink = sink;
+	d->context = context;
+	d->follow = decoder_create(&follow, on_record, d);
+	d->loose = decoder_create(&loose, on_record, d);
+	if (!d->follow || !d->loose || record_tape_create(&d->tape, 16, 256)) {
+		live_decoder_free(d);
+		return NULL;
+	}
+	return d;
+}
+
+void live_decoder_free(struct live_decoder *d)
+{
+	if (!d)
+		return;
+	decoder_free(d->follow);
+	decoder_free(d->loose);
+	record_tape_free(&d->tape);
+	free(d);
+}
+
+/* The session is told what the service is, before it can guess. */
+static void prime(struct decoder *decoder, const struct datagram *dg,
+		  enum wire_family family, bool to_server)
+{
+	bool from_low;
+	struct session *s = session_get(decoder_sessions(decoder), &dg->source,
+					&dg->destination, dg->time_ns, &from_low);
+
+	s->server_known = true;
+	s->server_is_low = from_low != to_server;
+	if (family == FAMILY_AUTO)
+		return;
+	s->family = family;
+	s->certain = true;
+}
+
+static void opaque(struct live_decoder *d, const struct datagram *dg,
+		   enum wire_family family, bool to_server)
+{
+	struct record r;
+
+	record_reset(&r, &d->tape);
+	r.frame = dg->frame;
+	r.time_ns = dg->time_ns;
+	r.family = family;
+	r.direction = to_server ? DIRECTION_C2S : DIRECTION_S2C;
+	r.source = dg->source;
+	r.destination = dg->destination;
+	r.kind = "netchan";
+	record_uint(&r, "length", dg->length);
+	record_opaque(&r, "a loose sample: game traffic needs the whole flow");
+	on_record(d, &r);
+}
+
+static void loose(struct live_decoder *d, const struct datagram *dg,
+		  enum wire_family family, bool to_server)
+{
+	enum shape shape = identify_shape(dg->payload, dg->n, dg->length);
+
+	if (shape == SHAPE_SEQUENCED || shape == SHAPE_NETQUAKE) {
+		opaque(d, dg, family, to_server);
+		return;
+	}
+	prime(d->loose, dg, family, to_server);
+	decoder_datagram(d->loose, dg);
+	decoder_flush(d->loose);
+}
+
+static bool parse(const struct sample *sample, const void *frame, struct datagram *ret)
+{
+	struct packet packet;
+
+	if (!packet_parse(DLT_EN10MB, frame, sample->kept, &packet))
+		return false;
+	if (packet.fragment && (packet.offset || packet.captured < 8))
+		return false;
+	/* The length of the first fragment's datagram is that of all fragments. */
+	if (packet.fragment)
+		packet.length = UINT16_MAX;
+	if (!packet_udp(&packet, ret))
+		return false;
+	if (packet.fragment && ret->damage == RECORD_PARTIAL)
+		ret->reason = "the first of several IP fragments: samples hold no others";
+	return true;
+}
+
+bool live_decoder_sample(struct live_decoder *d, const struct sample *sample,
+			 const void *frame, enum wire_family family, int64_t time_ns)
+{
+	struct datagram dg;
+	bool to_server = !sample->direction; /* DIRECTION_C2S of classify.h */
+
+	if (!parse(sample, frame, &dg))
+		return false;
+	dg.frame = ++d->frame;
+	dg.time_ns = time_ns;
+	d->notes[dg.frame % NOTES] = (struct live_sample){
+		.slot = sample->slot,
+		.kind = (enum wire_kind)sample->kind,
+		.reason = (enum reason)sample->reason,
+		.sampler = (enum sampler)sample->sampler,
+	};
+	if (sample->sampler != SAMPLER_FOLLOW) {
+		loose(d, &dg, family, to_server);
+		return true;
+	}
+	prime(d->follow, &dg, family, to_server);
+	decoder_datagram(d->follow, &dg);
+	return true;
+}
+
+void live_decoder_flush(struct live_decoder *d)
+{
+	decoder_flush(d->follow);
+}

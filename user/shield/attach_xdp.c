@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * links.c - what is attached where: adopting, exchanging, creating, removing.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <net/if_arp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <linux/if_link.h>
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "lib/log.h"
+#include "shield/shield_internal.h"
+
+/* Call @each with every pinned link below @root, until it returns non-zero. */
+static int each_link_in(const char *dir,
+			int (*each)(const char *dir, const char *name, int fd,
+				    const struct bpf_link_info *info, void *context),
+			void *context)
+{
+	struct dirent *entry;
+	DIR *d = opendir(dir);
+	int err = 0;
+
+	if (!d)
+		return errno == ENOENT ? 0 : -errno;
+	while (!err && (entry = readdir(d))) {
+		struct bpf_link_info info = { 0 };
+		__u32 size = sizeof(info);
+		int fd;
+
+		if (strncmp(entry->d_name, "link-", 5) != 0 &&
+		    strncmp(entry->d_name, "out-", 4) != 0)
+			continue;
+		fd = pin_open(dir, entry->d_name);
+		if (fd < 0)
+			continue;
+		if (!bpf_obj_get_info_by_fd(fd, &info, &size))
+			err = each(dir, entry->d_name, fd, &info, context);
+		close(fd);
+	}
+	closedir(d);
+	return err;
+}
+
+/* The same for every ABI's directory, ours and older ones. */
+static int each_link(const char *pin_dir,
+		     int (*each)(const char *dir, const char *name, int fd,
+				 const struct bpf_link_info *info, void *context),
+		     void *context)
+{
+	char dir[PATH_MAX];
+	struct dirent *entry;
+	DIR *root;
+	int err = 0;
+
+	if (pin_dir)
+		return each_link_in(pin_dir, each, context);
+	root = opendir(PIN_ROOT);
+	if (!root)
+		return errno == ENOENT ? 0 : -errno;
+	while (!err && (entry = readdir(root))) {
+		if (entry->d_name[0] != 'v' ||
+		    pin_path(dir, sizeof(dir), PIN_ROOT, entry->d_name))
+			continue;
+		err = each_link_in(dir, each, context);
+	}
+	closedir(root);
+	return err;
+}
+
+/* bpffs takes no dots, VLAN interfaces have them. */
+static void link_name(const char *interface, char *ret, size_t size)
+{
+	snprintf(ret, size, "link-%s", interface);
+	for (char *c = ret; *c; c++)
+		if (*c == '.')
+			*c = ',';
+}
+
+struct adoption {
+	struct shield *shield;
+	const char *interface;
+	__u32 ifindex;
+	bool done;
+};
+
+/* An older or equal quakeshield's link: exchange its program and make it ours. */
+static int adopt(const char *dir, const char *name, int fd,
+		 const struct bpf_link_info *info, void *context)
+{
+	char path[PATH_MAX], ours[IF_NAMESIZE + 8];
+	struct adoption *a = context;
+	int err;
+
+	if (info->type != BPF_LINK_TYPE_XDP || info->xdp.ifindex != a->ifindex)
+		return 0;
+	if (bpf_link_update(fd, a->shield->program, NULL)) {
+		err = -errno;
+		log_error("cannot exchange the program on '%s': %s", a->interface,
+			  strerror(errno));
+		return err;
+	}
+	a->done = true;
+	link_name(a->interface, ours, sizeof(ours));
+	if (strcmp(dir, a->shield->dir) != 0 || strcmp(name, ours) != 0) {
+		err = pin_replace(fd, a->shield->dir, ours);
+		if (err)
+			return err;
+		if (!pin_path(path, sizeof(path), dir, name))
+			unlink(path);
+	}
+	return 1;
+}
+
+static void explain_foreign(const char *interface, __u32 id)
+{
+	struct bpf_prog_info info = { 0 };
+	__u32 size = sizeof(info);
+	int fd = bpf_prog_get_fd_by_id(id);
+
+	if (fd >= 0) {
+		bpf_obj_get_info_by_fd(fd, &info, &size);
+		close(fd);
+	}
+	log_error(
+		"interface '%s' already carries an XDP program that is not ours (id %u, name "
+		"'%s'): it is left alone. Detach it with its own tool (or `ip link set dev %s xdp "
+		"off`), or protect another interface",
+		interface, id, info.name[0] ? info.name : "?", interface);
+}
+
+static int check_ethernet(const char *interface)
+{
+	struct ifreq request = { 0 };
+	int fd, err = 0;
+
+	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return -errno;
+	snprintf(request.ifr_name, sizeof(request.ifr_name), "%s", interface);
+	if (ioctl(fd, SIOCGIFHWADDR, &request))
+		err = -errno;
+	close(fd);
+	if (err) {
+		log_error("cannot query interface '%s': %s", interface, strerror(-err));
+		return err;
+	}
+	if (request.ifr_hwaddr.sa_family == ARPHRD_ETHER ||
+	    request.ifr_hwaddr.sa_family == ARPHRD_LOOPBACK)
+		return 0;
+	log_error(
+		"interface '%s' carries no Ethernet frames (type %u): protect the Ethernet "
+		"interface below it",
+		interface, request.ifr_hwaddr.sa_family);
+	return -EOPNOTSUPP;
+}
+
+static int create_link(struct shield *s, const char *interface, __u32 ifindex,
+		       enum attach_mode mode)
+{
+	LIBBPF_OPTS(bpf_link_create_opts, opts,
+		    .flags = mode == MODE_NATIVE ? XDP_FLAGS_DRV_MODE
+						 : XDP_FLAGS_SKB_MODE);
+	char name[IF_NAMESIZE + 8], path[PATH_MAX];
+	int fd, err;
+
+	fd = bpf_link_create(s->program, (int)ifindex, BPF_XDP, &opts);
+	if (fd < 0)
+		return -errno;
+	link_name(interface, name, sizeof(name));
+	/* A pin of this name is of an interface that is gone. */
+	if (!pin_path(path, sizeof(path), s->dir, name))
+		unlink(path);
+	err = pin_replace(fd, s->dir, name);
+	close(fd);
+	return err;
+}
+
+static int attach_new(struct shield *s, const char *interface, __u32 ifindex,
+		      enum attach_mode mode, enum attach_mode *ret_mode)
+{
+	__u32 foreign = 0;
+	int err;
+
+	bpf_xdp_query_id((int)ifindex, 0, &foreign);
+	if (foreign) {
+		explain_foreign(interface, foreign);
+		return -EBUSY;
+	}
+	err = create_link(s, interface, ifindex,
+			  mode == MODE_SKB ? MODE_SKB : MODE_NATIVE);
+	if (!err) {
+		*ret_mode = mode == MODE_SKB ? MODE_SKB : MODE_NATIVE;
+		return 0;
+	}
+	if (mode == MODE_AUTO) {
+		log_warn(
+			"the driver of '%s' takes no native XDP program (%s): using generic (skb) "
+			"mode, which is slower",
+			interface, strerror(-err));
+		err = create_link(s, interface, ifindex, MODE_SKB);
+		*ret_mode = MODE_SKB;
+	}
+	if (err)
+		log_error("cannot attach to '%s' in %s mode: %s%s", interface,
+			  mode == MODE_NATIVE ? "native" : "skb", strerror(-err),
+			  mode == MODE_NATIVE ? " (try --mode skb)" : "");
+	return err;
+}
+
+static enum attach_mode mode_on(__u32 ifindex)
+{
+	LIBBPF_OPTS(bpf_xdp_query_opts, query);
+
+	if (!bpf_xdp_query((int)ifindex, 0, &query) &&
+	    query.attach_mode == XDP_ATTACHED_SKB)
+		return MODE_SKB;
+	return MODE_NATIVE;
+}
+
+int shield_attach(struct shield *s, const char *interface, enum attach_mode mode,
+		  enum attach_mode *ret_mode)
+{
+	struct adoption a = { .shield = s, .interface = interface };
+	int err;
+
+	a.ifindex = if_nametoindex(interface);
+	if (!a.ifindex) {
+		log_error("no such interface: '%s'", interface);
+		return -ENODEV;
+	}
+	err = check_ethernet(interface);
+	if (err)
+		return err;
+	/* Players first: who is one must be known before anybody is judged. */
+	err = egress_attach(s, interface, a.ifindex);
+	if (err)
+		return err;
+	err = each_link(NULL, adopt, &a);
+	if (err >= 0 && !a.done)
+		err = each_link(s->dir, adopt, &a);
+	if (err < 0)
+		return err;
+	if (!a.done)
+		return attach_new(s, interface, a.ifindex, mode, ret_mode);
+
+	*ret_mode = mode_on(a.ifindex);
+	if (mode != MODE_AUTO && mode != *ret_mode)
+		log_warn(
+			"'%s' stays attached in %s mode; to change that without a gap is not "
+			"possible: `quakeshield detach` first",
+			interface, *ret_mode == MODE_SKB ? "skb" : "native");
+	return 0;
+}
+
+static int unlink_link(const char *dir, const char *name, int fd,
+		       const struct bpf_link_info *info, void *context)
+{
+	char path[PATH_MAX];
+	size_t *count = context;
+
+	bpf_link_detach(fd);
+	if (info->type == BPF_LINK_TYPE_XDP)
+		egress_detach(info->xdp.ifindex);
+	if (!pin_path(path, sizeof(path), dir, name))
+		unlink(path);
+	*count += info->type == BPF_LINK_TYPE_XDP;
+	return 0;
+}
+
+/* Unlink every pin in @dir, then @dir. */
+static void remove_dir(const char *dir)
+{
+	char path[PATH_MAX];
+	struct dirent *entry;
+	DIR *d = opendir(dir);
+
+	if (!d)
+		return;
+	while ((entry = readdir(d)))
+		if (entry->d_name[0] != '.' &&
+		    !pin_path(path, sizeof(path), dir, entry->d_name))
+			unlink(path);
+	closedir(d);
+	rmdir(dir);
+}
+
+int shield_detach(const char *pin_dir, size_t *ret_count)
+{
+	char dir[PATH_MAX];
+	struct dirent *entry;
+	DIR *root;
+	int err;
+
+	*ret_count = 0;
+	libbpf_set_print(NULL); /* asking whether something is there is no error */
+	err = each_link(pin_dir, unlink_link, ret_count);
+	if (err) {
+		log_error("cannot read the pins in '%s': %s",
+			  pin_dir ? pin_dir : PIN_ROOT, strerror(-err));
+		return err;
+	}
+	if (pin_dir) {
+		remove_dir(pin_dir);
+		return 0;
+	}
+	root = opendir(PIN_ROOT);
+	if (!root)
+		return 0;
+	while ((entry = readdir(root)))
+		if (entry->d_name[0] == 'v' &&
+		    !pin_path(dir, sizeof(dir), PIN_ROOT, entry->d_name))
+			remove_dir(dir);
+	closedir(root);
+	rmdir(PIN_ROOT);
+	return 0;
+}
+
+struct link_list {
+	const struct shield *shield;
+	struct shield_link *links;
+	size_t max, count;
+};
+
+static int list_link(const char *dir, const char *name, int fd,
+		     const struct bpf_link_info *info, void *context)
+{
+	struct link_list *list = context;
+	struct shield_link *link;
+	char path[PATH_MAX];
+	struct stat st;
+
+	(void)fd;
+	if (info->type != BPF_LINK_TYPE_XDP || list->count++ >= list->max)
+		return 0;
+	link = &list->links[list->count - 1];
+	memset(link, 0, sizeof(*link));
+	if (info->xdp.ifindex && if_indextoname(info->xdp.ifindex, link->interface)) {
+		link->mode = mode_on(info->xdp.ifindex);
+		bpf_xdp_query_id((int)info->xdp.ifindex, 0, &link->program_id);
+		link->ours = link->program_id == info->prog_id;
+	}
+	if (!pin_path(path, sizeof(path), dir, name) && !stat(path, &st))
+		link->since = st.st_mtime;
+	return 0;
+}
+
+size_t shield_links(const struct shield *s, struct shield_link *ret, size_t max)
+{
+	struct link_list list = { .shield = s, .links = ret, .max = max };
+
+	each_link_in(s->dir, list_link, &list);
+	return list.count;
+}

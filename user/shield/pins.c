@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * pins.c - paths and objects below the BPF file system.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <linux/magic.h>
+#include <bpf/bpf.h>
+
+#include "lib/log.h"
+#include "shield/shield_internal.h"
+
+int pins_mount(void)
+{
+	struct statfs fs;
+
+	if (!statfs("/sys/fs/bpf", &fs) && fs.f_type == BPF_FS_MAGIC)
+		return 0;
+	if (!mount("bpf", "/sys/fs/bpf", "bpf", 0, "mode=0700"))
+		return 0;
+	log_error("cannot mount the BPF file system on /sys/fs/bpf: %s", strerror(errno));
+	return -errno;
+}
+
+/* Create @path and its parents below the BPF file system. */
+int pins_make_dir(const char *path)
+{
+	char part[PATH_MAX];
+	struct statfs fs;
+
+	for (const char *slash = strchr(path + 1, '/'); slash;
+	     slash = strchr(slash + 1, '/')) {
+		snprintf(part, sizeof(part), "%.*s", (int)(slash - path), path);
+		if (mkdir(part, 0700) && errno != EEXIST)
+			goto fail;
+	}
+	if (mkdir(path, 0700) && errno != EEXIST)
+		goto fail;
+	if (statfs(path, &fs) || fs.f_type != BPF_FS_MAGIC) {
+		log_error(
+			"'%s' is not on a BPF file system: choose a directory below /sys/fs/bpf",
+			path);
+		return -EINVAL;
+	}
+	return 0;
+
+fail:
+	log_error("cannot create '%s': %s", path, strerror(errno));
+	return -errno;
+}
+
+int pin_path(char *ret, size_t size, const char *dir, const char *name)
+{
+	if ((size_t)snprintf(ret, size, "%s/%s", dir, name) < size)
+		return 0;
+	log_error("'%s' is too long a directory name", dir);
+	return -ENAMETOOLONG;
+}
+
+int pins_default_dir(const char *pin_dir, char *ret, size_t size)
+{
+	if (pin_dir)
+		return (size_t)snprintf(ret, size, "%s", pin_dir) < size ? 0
+									 : -ENAMETOOLONG;
+	return pin_path(ret, size, PIN_ROOT, shield_abi());
+}
+
+/* Pin @fd as @dir/@name, in place of what is pinned there, in one step. */
+int pin_replace(int fd, const char *dir, const char *name)
+{
+	char path[PATH_MAX], fresh[PATH_MAX + 8];
+	int err;
+
+	err = pin_path(path, sizeof(path), dir, name);
+	if (err)
+		return err;
+	snprintf(fresh, sizeof(fresh), "%s-new", path);
+	unlink(fresh);
+	if (bpf_obj_pin(fd, fresh) || rename(fresh, path)) {
+		err = -errno;
+		log_error("cannot pin '%s': %s", path, strerror(errno));
+		unlink(fresh);
+	}
+	return err;
+}
+
+int pin_open(const char *dir, const char *name)
+{
+	char path[PATH_MAX];
+	int fd;
+
+	if (pin_path(path, sizeof(path), dir, name))
+		return -ENAMETOOLONG;
+	fd = bpf_obj_get(path);
+	return fd >= 0 ? fd : -errno;
+}

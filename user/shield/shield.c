@@ -1,0 +1,478 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * shield.c - opening and loading the programs and maps, and reading samples.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "abi.h"
+/* It has variables of types that are in abi.h. */
+#include "shield.skel.h"
+
+#include "lib/log.h"
+#include "lib/names.h"
+#include "shield/shield_internal.h"
+#include "lib/util.h"
+
+#define ABI_VERSION   1
+#define CAPACITY_MIN  32 /* services: below it the counters cost next to nothing */
+#define KERNEL_NEEDED "6.1 (Debian 12)"
+
+/* --- the name of our tables -------------------------------------------------- */
+
+static void hash_text(__u32 *hash, const char *text)
+{
+	for (; *text; text++)
+		*hash = (*hash ^ (__u8)*text) * 16777619u; /* FNV-1a */
+}
+
+static void hash_size(__u32 *hash, size_t size)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "/%zu", size);
+	hash_text(hash, text);
+}
+
+const char *shield_abi(void)
+{
+	static char abi[16];
+	__u32 hash = 2166136261u;
+
+	if (abi[0])
+		return abi;
+	for (int i = 0; i < KIND_COUNT; i++)
+		hash_text(&hash, kind_name(i));
+	for (int i = 0; i < REASON_COUNT; i++)
+		hash_text(&hash, reason_name(i));
+	for (int i = 0; i < CLASS_COUNT; i++)
+		hash_text(&hash, class_name(i));
+	for (int i = 0; i < FAMILY_COUNT; i++)
+		hash_text(&hash, family_name(i));
+	for (int i = 0; i < OTHER_COUNT; i++)
+		hash_text(&hash, other_name(i));
+	hash_size(&hash, sizeof(struct live));
+	hash_size(&hash, sizeof(struct service));
+	hash_size(&hash, sizeof(struct tallies));
+	hash_size(&hash, SOURCE_BITS << 24 | PREFIX_BITS << 18 | LEDGER_BITS << 12 |
+				 PENDING_BITS << 6 | FRAGMENT_BITS);
+	snprintf(abi, sizeof(abi), "v%d-%08x", ABI_VERSION, hash);
+	return abi;
+}
+
+/* --- open and load ----------------------------------------------------------- */
+
+static struct shield *shield_new(void)
+{
+	struct shield *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->lock = -1;
+	s->program = -1;
+	s->egress = -1;
+#define UNSET(name) s->name = -1;
+	SHIELD_MAPS(UNSET)
+#undef UNSET
+	return s;
+}
+
+void shield_close(struct shield *s)
+{
+	if (!s)
+		return;
+	ring_buffer__free(s->ring);
+	shield_unmap_shared(s);
+#define CLOSE(name)       \
+	if (s->name >= 0) \
+		close(s->name);
+	SHIELD_MAPS(CLOSE)
+	CLOSE(program)
+	CLOSE(egress)
+	CLOSE(lock)
+#undef CLOSE
+	free(s);
+}
+
+static int read_capacity(struct shield *s)
+{
+	struct bpf_map_info info = { 0 };
+	__u32 size = sizeof(info);
+
+	if (bpf_obj_get_info_by_fd(s->tallies, &info, &size))
+		return -errno;
+	s->capacity = info.max_entries;
+	return 0;
+}
+
+int shield_open(const char *pin_dir, struct shield **ret)
+{
+	struct shield *s = shield_new();
+	int err;
+
+	if (!s)
+		return -ENOMEM;
+	err = pins_default_dir(pin_dir, s->dir, sizeof(s->dir));
+	if (err)
+		goto fail;
+	s->lock = open(s->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (s->lock < 0) {
+		err = -errno;
+		if (err != -ENOENT)
+			log_error("cannot open '%s': %s", s->dir, strerror(errno));
+		goto fail;
+	}
+#define OPEN(name)                         \
+	s->name = pin_open(s->dir, #name); \
+	if (s->name < 0) {                 \
+		err = s->name;             \
+		goto missing;              \
+	}
+	SHIELD_MAPS(OPEN)
+#undef OPEN
+	err = read_capacity(s);
+	if (!err)
+		err = shield_map_shared(s);
+	if (err)
+		goto fail;
+	*ret = s;
+	return 0;
+
+missing:
+	if (err != -ENOENT)
+		log_error("cannot open the maps in '%s': %s%s", s->dir, strerror(-err),
+			  err == -EPERM ? " (CAP_BPF is needed: run as root)" : "");
+fail:
+	shield_close(s);
+	return err;
+}
+
+/*
+ * What @map is pinned as. struct live is in libbpf's map for variables, whose own name
+ * begins with the object's; NULL: the map for constants, which is nobody's.
+ */
+static const char *pin_name(const struct bpf_map *map)
+{
+	const char *section;
+
+	if (!bpf_map__is_internal(map))
+		return bpf_map__name(map);
+	section = strrchr(bpf_map__name(map), '.');
+	return section && !strcmp(section, ".bss") ? "live" : NULL;
+}
+
+/* Let @map be the one pinned in @dir, if there is one and it fits. */
+static int reuse_pinned(struct bpf_map *map, const char *dir)
+{
+	const char *name = pin_name(map);
+	struct bpf_map_info info = { 0 };
+	__u32 size = sizeof(info);
+	int err, fd;
+
+	fd = pin_open(dir, name);
+	if (fd == -ENOENT)
+		return 0;
+	if (fd < 0) {
+		log_error("cannot open '%s/%s': %s", dir, name, strerror(-fd));
+		return fd;
+	}
+	err = bpf_obj_get_info_by_fd(fd, &info, &size);
+	if (!err &&
+	    (info.type != bpf_map__type(map) || info.key_size != bpf_map__key_size(map) ||
+	     info.value_size != bpf_map__value_size(map))) {
+		log_error(
+			"'%s/%s' was made by another version: choose an empty directory, or run "
+			"`quakeshield detach`",
+			dir, name);
+		err = -EEXIST;
+	}
+	if (!err)
+		err = bpf_map__reuse_fd(map, fd);
+	close(fd);
+	return err;
+}
+
+static __u32 capacity_for(size_t services)
+{
+	__u32 capacity = CAPACITY_MIN;
+
+	while (capacity < SERVICES_MAX && capacity < services + services / 2)
+		capacity *= 2;
+	return capacity;
+}
+
+static int reuse_maps(struct bpf_object *object, const char *dir)
+{
+	struct bpf_map *map;
+	int err;
+
+	bpf_object__for_each_map(map, object)
+	{
+		if (!pin_name(map))
+			continue;
+		err = reuse_pinned(map, dir);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static int map_fd_of(const struct bpf_object *object, const char *name)
+{
+	struct bpf_map *map;
+
+	bpf_object__for_each_map(map, object)
+	{
+		if (pin_name(map) && !strcmp(pin_name(map), name))
+			return bpf_map__fd(map);
+	}
+	return -ENOENT;
+}
+
+/* Pin what is not pinned yet, and keep a descriptor of each. */
+static int keep_maps(struct shield *s, struct bpf_object *object)
+{
+	const struct {
+		const char *name;
+		int *fd;
+	} wanted[] = {
+#define AS_ROW(name) { #name, &s->name },
+		SHIELD_MAPS(AS_ROW)
+#undef AS_ROW
+	};
+	char path[PATH_MAX];
+
+	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++) {
+		int fd = map_fd_of(object, wanted[i].name);
+
+		if (pin_path(path, sizeof(path), s->dir, wanted[i].name))
+			return -ENAMETOOLONG;
+		if (bpf_obj_pin(fd, path) && errno != EEXIST) {
+			log_error("cannot pin '%s': %s", path, strerror(errno));
+			return -errno;
+		}
+		*wanted[i].fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+		if (*wanted[i].fd < 0)
+			return -errno;
+	}
+	return read_capacity(s);
+}
+
+/*
+ * The last of libbpf's and the verifier's words, kept for the one case in which they are
+ * wanted: what went wrong stands at the end of a log that may have megabytes.
+ */
+static char libbpf_words[4096];
+
+static void keep_words(const char *words, size_t count)
+{
+	size_t room = sizeof(libbpf_words) - 1, used = strlen(libbpf_words);
+
+	if (count > room) {
+		words += count - room;
+		count = room;
+	}
+	if (used > room - count) {
+		memmove(libbpf_words, libbpf_words + used - (room - count), room - count);
+		used = room - count;
+	}
+	memcpy(libbpf_words + used, words, count);
+	libbpf_words[used + count] = '\0';
+}
+
+static int libbpf_listen(enum libbpf_print_level level, const char *format, va_list args)
+{
+	char *words;
+	int count;
+
+	if (level != LIBBPF_WARN)
+		return 0;
+	count = vasprintf(&words, format, args);
+	if (count < 0)
+		return 0;
+	keep_words(words, (size_t)count);
+	free(words);
+	return 0;
+}
+
+/* Why the kernel did not take our programs, and what to do about it. */
+static void explain_load(int err)
+{
+	struct utsname u;
+	unsigned int major = 0, minor = 0;
+
+	uname(&u);
+	if (sscanf(u.release, "%u.%u", &major, &minor) == 2 &&
+	    (major < 6 || (major == 6 && minor < 1))) {
+		log_error(
+			"kernel %s is too old: quakeshield needs %s or newer, for BPF atomics that "
+			"return a value and for what came with them",
+			u.release, KERNEL_NEEDED);
+		return;
+	}
+	/* Not EACCES: that is what the verifier says of a program that it refuses. */
+	if (err == -EPERM) {
+		log_error(
+			"no permission to load BPF programs: run as root, or with CAP_BPF, "
+			"CAP_NET_ADMIN and CAP_PERFMON%s",
+			geteuid() ? "" : " (a container? it needs them too)");
+		return;
+	}
+	fputs(libbpf_words, stderr);
+	log_error(
+		"kernel %s refused the program or a map (%s); the lines above say why, please "
+		"report them",
+		u.release, strerror(-err));
+}
+
+static int load_object(struct shield *s, const struct config *config,
+		       struct shield_bpf **ret)
+{
+	struct shield_bpf *object;
+	int err;
+
+	libbpf_words[0] = '\0';
+	libbpf_set_print(libbpf_listen);
+	object = shield_bpf__open();
+	if (!object) {
+		log_error("cannot open the embedded BPF object: %s", strerror(errno));
+		return -errno;
+	}
+	bpf_map__set_max_entries(object->maps.tallies,
+				 capacity_for(config->service_count));
+
+	err = s->dir[0] ? reuse_maps(object->obj, s->dir) : 0;
+	if (!err) {
+		err = shield_bpf__load(object);
+		if (err)
+			explain_load(err);
+	}
+	if (err) {
+		shield_bpf__destroy(object);
+		return err;
+	}
+	*ret = object;
+	return 0;
+}
+
+/* The coarse clock moves with jiffies: its resolution is one tick. */
+static int set_clock(struct shield *s, const struct config *config)
+{
+	struct timespec tick;
+
+	if (config->replay_clock) {
+		s->shared->tick_ns = 0;
+		return 0;
+	}
+	if (clock_getres(CLOCK_MONOTONIC_COARSE, &tick)) {
+		log_error("cannot read the length of a tick: %s", strerror(errno));
+		return -errno;
+	}
+	s->shared->clock_ns = 0;
+	s->shared->tick_ns = (__u64)tick.tv_nsec;
+	return 0;
+}
+
+int shield_mount(void)
+{
+	return pins_mount();
+}
+
+int shield_load(const char *pin_dir, const struct config *config, struct shield **ret)
+{
+	struct shield_bpf *object = NULL;
+	struct shield *s;
+	int err;
+
+	err = pins_mount();
+	if (err)
+		return err;
+	s = shield_new();
+	if (!s)
+		return -ENOMEM;
+	err = pins_default_dir(pin_dir, s->dir, sizeof(s->dir));
+	if (!err)
+		err = pins_make_dir(s->dir);
+	if (err)
+		goto out;
+	s->lock = open(s->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (s->lock < 0 || flock(s->lock, LOCK_EX)) {
+		err = -errno;
+		log_error("cannot lock '%s': %s", s->dir, strerror(errno));
+		goto out;
+	}
+
+	err = load_object(s, config, &object);
+	if (!err)
+		err = keep_maps(s, object->obj);
+	if (err)
+		goto unlock;
+	s->program = fcntl(bpf_program__fd(object->progs.shield), F_DUPFD_CLOEXEC, 3);
+	s->egress = fcntl(bpf_program__fd(object->progs.shield_out), F_DUPFD_CLOEXEC, 3);
+	if (s->program < 0 || s->egress < 0)
+		err = -errno;
+	if (!err)
+		err = shield_map_shared(s);
+	if (!err)
+		err = set_clock(s, config);
+	if (!err)
+		err = shield_apply_locked(s, config);
+	if (!err)
+		err = pin_replace(s->program, s->dir, "xdp");
+	if (!err)
+		err = pin_replace(s->egress, s->dir, "egress");
+unlock:
+	flock(s->lock, LOCK_UN);
+out:
+	shield_bpf__destroy(object);
+	if (err)
+		shield_close(s);
+	else
+		*ret = s;
+	return err;
+}
+
+/* --- samples ---------------------------------------------------------------- */
+
+static int take_sample(void *context, void *data, size_t size)
+{
+	struct shield *s = context;
+	const struct sample *sample = data;
+
+	if (size >= sizeof(*sample) && sample->kept <= size - sizeof(*sample))
+		s->each_sample(sample, sample + 1, s->sample_context);
+	return 0;
+}
+
+int shield_samples_open(struct shield *s,
+			void (*each)(const struct sample *sample, const void *frame,
+				     void *context),
+			void *context)
+{
+	s->each_sample = each;
+	s->sample_context = context;
+	s->ring = ring_buffer__new(s->samples, take_sample, s, NULL);
+	if (s->ring)
+		return 0;
+	log_error("cannot read '%s/samples': %s", s->dir, strerror(errno));
+	return -errno;
+}
+
+int shield_samples_fd(const struct shield *s)
+{
+	return ring_buffer__epoll_fd(s->ring);
+}
+
+int shield_samples_poll(struct shield *s, int timeout_ms)
+{
+	return ring_buffer__poll(s->ring, timeout_ms);
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * shield.h - the programs and maps in the kernel. Only user/shield*.c and its parts know
+ * libbpf; everyone else speaks in these terms.
+ *
+ * State lives in pinned objects under PIN_ROOT/<abi>/ and outlives every process:
+ *
+ *	PIN_ROOT/<abi>/xdp		the program at ingress
+ *	PIN_ROOT/<abi>/egress		the program at egress
+ *	PIN_ROOT/<abi>/<map>		live, services, tallies, ...
+ *	PIN_ROOT/<abi>/link-<interface>	the attachment
+ *
+ * All functions return 0 or -errno after one message by log_error(), unless said
+ * otherwise.
+ */
+#ifndef SHIELD_H
+#define SHIELD_H
+
+#include <linux/types.h>
+#include <net/if.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <time.h>
+
+#include "abi.h"
+#include "config/config.h"
+
+#define PIN_ROOT "/sys/fs/bpf/quakeshield"
+
+struct shield;
+
+/* The name of the directory for this build's tables: version and a hash of all rows. */
+const char *shield_abi(void);
+
+/* See to it that /sys/fs/bpf is there; the daemon's lock depends on it. */
+int shield_mount(void);
+
+/*
+ * Load the programs, taking over the maps already pinned in @pin_dir (NULL: the default
+ * directory), or creating and pinning them there, and apply @config. Nothing is attached.
+ */
+int shield_load(const char *pin_dir, const struct config *config, struct shield **ret);
+
+/* Open what is pinned, to read or edit; -ENOENT, without a message, if there is nothing.
+ */
+int shield_open(const char *pin_dir, struct shield **ret);
+void shield_close(struct shield *shield);
+
+/*
+ * Attach to @interface: a new link, or, where this or an older quakeshield's link is
+ * pinned, an exchange of its program in one step. Never replaces a foreign program.
+ * *@ret_mode: the mode it got.
+ */
+int shield_attach(struct shield *shield, const char *interface, enum attach_mode mode,
+		  enum attach_mode *ret_mode);
+
+/* Remove every link of any ABI, then every pin. *@ret_count: how many links there were.
+ */
+int shield_detach(const char *pin_dir, size_t *ret_count);
+
+/* Make @config the truth in one step; state of services that stay is kept, by name. */
+int shield_apply(struct shield *shield, const struct config *config);
+
+/* Generation number of the configuration in force: grows by one with each apply. */
+__u32 shield_generation(const struct shield *shield);
+
+/* --- reading ----------------------------------------------------------------- */
+
+/* The service in slot 0..SERVICES_MAX-1. False: the slot is free. */
+bool shield_service(const struct shield *shield, __u32 slot, struct service *ret);
+
+/* Sums over all CPUs. */
+int shield_tallies(const struct shield *shield, __u32 slot, struct tallies *ret);
+int shield_tallies_out(const struct shield *shield, __u32 slot, struct tallies *ret);
+int shield_others(const struct shield *shield, struct tally ret[OTHER_COUNT]);
+
+struct shield_link {
+	char interface[IF_NAMESIZE]; /* "" if it is gone */
+	enum attach_mode mode; /* MODE_NATIVE or MODE_SKB */
+	bool ours; /* the program on the interface is the one pinned here */
+	__u32 program_id; /* what is on the interface; 0: nothing */
+	time_t since; /* when it was attached */
+};
+/* How many links there are; fills at most @max. */
+size_t shield_links(const struct shield *shield, struct shield_link *ret, size_t max);
+
+/* --- players ----------------------------------------------------------------- */
+
+/* @each gets every player that the server has sent to lately. */
+int shield_players(const struct shield *shield,
+		   void (*each)(const struct player_key *key, const struct player *player,
+				void *context),
+		   void *context);
+
+/*
+ * Housekeeping that may wait, for the daemon to call every few seconds: forget players
+ * who left, and set what requests cost by what their answers have weighed.
+ */
+void shield_tend(struct shield *shield);
+
+/* --- samples ----------------------------------------------------------------- */
+
+/*
+ * Have @each called by shield_samples_poll() with every sample: its head and @kept bytes
+ * of Ethernet frame. One reader at a time: what it takes, nobody else gets.
+ */
+int shield_samples_open(struct shield *shield,
+			void (*each)(const struct sample *sample, const void *frame,
+				     void *context),
+			void *context);
+/* Readable when there are samples; for poll(). */
+int shield_samples_fd(const struct shield *shield);
+/* Take what is there, waiting at most @timeout_ms for the first. Number taken or -errno.
+ */
+int shield_samples_poll(struct shield *shield, int timeout_ms);
+/* What became of the samples so far. */
+int shield_sampled(const struct shield *shield, struct sampled ret[SAMPLER_COUNT]);
+
+/* --- gauges ------------------------------------------------------------------ */
+
+/* How much of each global budget of the service in @slot is spent: 0 nothing, 1 all. */
+int shield_spent(const struct shield *shield, __u32 slot, double ret[CLASS_BUDGETS]);
+/* The arithmetic of it. */
+double shield_spent_share(const struct limit *limit, __u64 due_ns, __u64 now_ns);
+
+/* Maps that can fill up. */
+enum room {
+	ROOM_PLAYERS,
+	ROOM_ALLOW,
+	ROOM_DENY,
+	ROOM_FOLLOW,
+	ROOM_COUNT,
+};
+
+struct shield_room {
+	__u32 used, capacity; /* entries */
+};
+void shield_rooms(const struct shield *shield, struct shield_room ret[ROOM_COUNT]);
+
+/* The clock that the programs go by, and the times in struct player: clock.h. */
+__u64 shield_clock(void);
+
+/* --- allow and deny lists ---------------------------------------------------- */
+
+enum list {
+	LIST_ALLOW,
+	LIST_DENY,
+	LIST_FOLLOW, /* by the configuration only */
+};
+
+int shield_list_add(struct shield *shield, enum list list, const struct cidr *cidr);
+/* -ENOENT, without a message: not in the list (or only through the configuration). */
+int shield_list_del(struct shield *shield, enum list list, const struct cidr *cidr);
+/* @origins: LIST_LIVE, LIST_CONFIG or both. */
+int shield_list_each(const struct shield *shield, enum list list,
+		     void (*each)(const struct cidr *cidr, __u32 origins, void *context),
+		     void *context);
+
+#endif /* SHIELD_H */

@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * shield_apply.c - applying a configuration.
+ *
+ * Done by filling the tables of live that no packet looks at, and then
+ * flipping one bit. No packet sees a mixture, none goes unjudged.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "lib/log.h"
+#include "shield/shield_internal.h"
+#include "lib/util.h"
+
+#define LEDGER_CREDIT_BYTES (1 << 20) /* strict: unused credit is kept up to here */
+
+/* Which slot each service gets; the tables of one generation, before they are written. */
+struct plan {
+	struct tables next;
+	__u32 slots[SERVICES_MAX]; /* by service number in the configuration */
+	bool fresh[SERVICES_MAX]; /* by slot: its counters belong to somebody else */
+};
+
+static int find_named(const struct service *services, const char *name)
+{
+	for (int i = 0; i < SERVICES_MAX; i++)
+		if (services[i].active && !strncmp(services[i].name, name, NAME_MAX_LEN))
+			return i;
+	return -1;
+}
+
+static int find_free(const struct service *now, const struct service *next,
+		     __u32 capacity)
+{
+	/* Rather a slot that nobody uses now: its last packets are still being counted.
+	 */
+	for (__u32 i = 0; i < capacity; i++)
+		if (!now[i].active && !next[i].active)
+			return (int)i;
+	for (__u32 i = 0; i < capacity; i++)
+		if (!next[i].active)
+			return (int)i;
+	return -1;
+}
+
+static int plan_slots(const struct shield *s, const struct config *config,
+		      const struct service *now, struct plan *plan)
+{
+	/* First those that stay, so that no newcomer takes their slots. */
+	for (int pass = 0; pass < 2; pass++) {
+		for (size_t i = 0; i < config->service_count; i++) {
+			const struct service *wanted = &config->services[i].service;
+			int slot = find_named(now, wanted->name);
+
+			if ((slot >= 0) == pass)
+				continue;
+			if (slot < 0) {
+				slot = find_free(now, plan->next.services, s->capacity);
+				if (slot < 0) {
+					log_error(
+						"the pinned counters have room for %u services, "
+						"the configuration names %zu: `quakeshield detach` "
+						"and start again to make room",
+						s->capacity, config->service_count);
+					return -ENOSPC;
+				}
+				plan->fresh[slot] = true;
+			}
+			plan->slots[i] = (__u32)slot;
+			plan->next.services[slot] = *wanted;
+			plan->next.services[slot].active = 1;
+			service_finish(&plan->next.services[slot], (__u32)slot,
+				       s->shared->keys);
+			plan->next.services[slot].observe |= config->observe;
+		}
+	}
+	return 0;
+}
+
+static int plan_ports(const struct shield *s, const struct config *config,
+		      __u32 generation, struct plan *plan)
+{
+	for (size_t i = 0; i < config->service_count; i++) {
+		const struct config_service *c = &config->services[i];
+
+		for (size_t n = 0; n < c->port_count; n++) {
+			__u16 number = c->ports[n];
+			struct port *port = &plan->next.ports[number];
+
+			if (!c->address_count)
+				port->any = (__u16)(plan->slots[i] + 1);
+			for (size_t a = 0; a < c->address_count; a++) {
+				struct endpoint at = { .port = number,
+						       .generation = generation & 1 };
+				__u32 slot = plan->slots[i] + 1;
+
+				memcpy(at.addr, c->addresses[a], sizeof(at.addr));
+				port->flags = PORT_EXACT;
+				if (bpf_map_update_elem(s->endpoints, &at, &slot,
+							BPF_ANY)) {
+					log_error(
+						"cannot add an address of service '%s': %s (at most "
+						"%d addresses and ports together)",
+						c->service.name, strerror(errno),
+						SERVICES_MAX);
+					return -errno;
+				}
+			}
+		}
+	}
+	return 0;
+}
+
+/* NetQuake game ports that the egress program has learned live on. */
+static void carry_learned(const struct shield *s, __u32 generation,
+			  const struct service *now, struct plan *plan)
+{
+	const struct tables *from = &s->shared->tables[(generation - 1) & 1];
+
+	for (__u32 number = 1; number < PORTS; number++) {
+		struct port port;
+		int slot;
+
+		port = from->ports[number];
+		if (!(port.flags & PORT_LEARNED) || !port.any ||
+		    plan->next.ports[number].any || plan->next.ports[number].flags)
+			continue;
+		slot = port.any - 1;
+		if (!plan->next.services[slot].active ||
+		    strncmp(plan->next.services[slot].name, now[slot].name,
+			    NAME_MAX_LEN) != 0)
+			continue;
+		plan->next.ports[number] = port;
+	}
+}
+
+/* Forget the (address, port) pairs of the generation before last. */
+static void clear_endpoints(const struct shield *s, __u32 generation)
+{
+	struct endpoint at, doomed[2 * SERVICES_MAX];
+	size_t count = 0;
+	void *previous = NULL;
+
+	while (count < ARRAY_SIZE(doomed) &&
+	       !bpf_map_get_next_key(s->endpoints, previous, &at)) {
+		previous = &at;
+		if (at.generation == (generation & 1))
+			doomed[count++] = at;
+	}
+	while (count)
+		bpf_map_delete_elem(s->endpoints, &doomed[--count]);
+}
+
+static int write_half(int map, const void *values, __u32 count, __u32 first)
+{
+	LIBBPF_OPTS(bpf_map_batch_opts, opts);
+	__u32 *keys = calloc(count, sizeof(*keys));
+	__u32 written = count;
+	int err = 0;
+
+	if (!keys)
+		return -ENOMEM;
+	for (__u32 i = 0; i < count; i++)
+		keys[i] = first + i;
+	if (bpf_map_update_batch(map, keys, values, &written, &opts) || written != count)
+		err = -errno;
+	free(keys);
+	return err;
+}
+
+/* A new service starts from zero, whoever had its slot before. */
+static int reset_slots(const struct shield *s, const struct plan *plan)
+{
+	int cpus = libbpf_num_possible_cpus();
+	void *zeros;
+	int err = 0;
+
+	if (cpus < 0)
+		return cpus;
+	zeros = calloc((size_t)cpus, sizeof(struct tallies));
+	if (!zeros)
+		return -ENOMEM;
+	for (__u32 slot = 0; slot < s->capacity && !err; slot++) {
+		if (!plan->fresh[slot])
+			continue;
+		err = bpf_map_update_elem(s->tallies, &slot, zeros, BPF_ANY);
+		if (!err)
+			err = bpf_map_update_elem(s->tallies_out, &slot, zeros, BPF_ANY);
+		memset(&s->shared->globals[budget_index(slot, 0)], 0,
+		       CLASS_BUDGETS * sizeof(__u64));
+	}
+	free(zeros);
+	return err;
+}
+
+/* Debts in time and debts in bytes do not mix: a change of sort starts from zero. */
+static int apply_ledger(struct shield *s, const struct config *config)
+{
+	struct ledger ledger = { 0 };
+
+	if (config->ledger_strict) {
+		ledger.byte_ns = 1;
+		ledger.credit_ns = LEDGER_CREDIT_BYTES;
+		ledger.strict = 1;
+	} else if (config->ledger_allowance) {
+		ledger.window_ns = config->ledger_window_s * 1000000000ull;
+		ledger.byte_ns = ledger.window_ns / config->ledger_allowance;
+	}
+	if (ledger.strict != s->shared->ledger.strict) {
+		__u64 *zeros = calloc(1 << LEDGER_BITS, sizeof(*zeros));
+		int err = zeros ? write_half(s->ledgers, zeros, 1 << LEDGER_BITS, 0)
+				: -ENOMEM;
+
+		free(zeros);
+		if (err)
+			return err;
+	}
+	s->shared->ledger = ledger;
+	return 0;
+}
+
+static struct limit rate_limit(__u32 per_second)
+{
+	struct limit limit = { 1, 0 }; /* nothing */
+
+	if (per_second) {
+		limit.cost_ns = 1000000000ull / per_second;
+		limit.burst_ns = 1000000000ull;
+	}
+	return limit;
+}
+
+static void apply_sampling(struct shield *s, const struct config *config)
+{
+	struct sampling *sampling = &s->shared->sampling;
+
+	sampling->limit[SAMPLER_STATISTIC] = rate_limit(config->sample_rate);
+	sampling->limit[SAMPLER_FOLLOW] = rate_limit(config->follow_rate);
+	sampling->every = config->sample_every;
+	sampling->follow_first = config->follow_first;
+	sampling->follow_every = config->follow_every;
+	sampling->any = config->sample_every || config->follow_first ||
+			config->follow_every || config->follow_count;
+}
+
+static bool all_observe(const struct tables *t)
+{
+	for (int i = 0; i < SERVICES_MAX; i++)
+		if (t->services[i].active && !t->services[i].observe)
+			return false;
+	return true;
+}
+
+static int write_plan(struct shield *s, const struct config *config, struct plan *plan,
+		      __u32 generation)
+{
+	__u32 half = generation & 1;
+	int err;
+
+	err = reset_slots(s, plan);
+	if (!err)
+		err = shield_list_apply(s, LIST_ALLOW, config->allow,
+					config->allow_count);
+	if (!err)
+		err = shield_list_apply(s, LIST_DENY, config->deny, config->deny_count);
+	if (!err)
+		err = shield_list_apply(s, LIST_FOLLOW, config->follow,
+					config->follow_count);
+	if (!err)
+		err = apply_ledger(s, config);
+	if (!err)
+		apply_sampling(s, config);
+	if (err) {
+		log_error("cannot write the configuration to '%s': %s", s->dir,
+			  strerror(-err));
+		return err;
+	}
+	plan->next.generation = half;
+	plan->next.observe = all_observe(&plan->next);
+	s->shared->tables[half] = plan->next;
+	__atomic_store_n(&s->shared->generation, generation, __ATOMIC_RELEASE);
+	return 0;
+}
+
+int shield_apply_locked(struct shield *s, const struct config *config)
+{
+	struct plan *plan = calloc(1, sizeof(*plan));
+	__u32 generation = shield_generation(s) + 1;
+	const struct service *now = s->shared->tables[(generation - 1) & 1].services;
+	int err;
+
+	if (!plan)
+		return -ENOMEM;
+	/* Packets that began under the generation before last are long done with its
+	 * half. */
+	usleep(20000);
+	err = plan_slots(s, config, now, plan);
+	if (!err) {
+		clear_endpoints(s, generation);
+		err = plan_ports(s, config, generation, plan);
+	}
+	if (!err) {
+		carry_learned(s, generation, now, plan);
+		err = write_plan(s, config, plan, generation);
+	}
+	free(plan);
+	return err;
+}
+
+int shield_apply(struct shield *s, const struct config *config)
+{
+	int err;
+
+	if (flock(s->lock, LOCK_EX)) {
+		log_error("cannot lock '%s': %s", s->dir, strerror(errno));
+		return -errno;
+	}
+	err = shield_apply_locked(s, config);
+	flock(s->lock, LOCK_UN);
+	return err;
+}

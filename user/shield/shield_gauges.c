@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * gauges.c - how much of the shield's budgets and room is in use at this moment.
+ */
+#include <errno.h>
+
+#include <bpf/bpf.h>
+
+#include "shield/shield_internal.h"
+
+double shield_spent_share(const struct limit *limit, __u64 due_ns, __u64 now_ns)
+{
+	if (!limit->cost_ns)
+		return 0; /* no limit: there is nothing to spend */
+	if (limit->burst_ns < limit->cost_ns)
+		return 1; /* nothing ever passes */
+	if (due_ns <= now_ns)
+		return 0;
+	if (due_ns - now_ns >= limit->burst_ns)
+		return 1;
+	return (double)(due_ns - now_ns) / (double)limit->burst_ns;
+}
+
+int shield_spent(const struct shield *s, __u32 slot, double ret[CLASS_BUDGETS])
+{
+	__u64 now = shield_clock();
+	struct service service;
+
+	if (!shield_service(s, slot, &service))
+		return -ENOENT;
+	for (__u32 class = 0; class < CLASS_BUDGETS; class ++) {
+		__u64 *due = &s->shared->globals[budget_index(slot, class)];
+
+		ret[class] =
+			shield_spent_share(&service.budget[class].global,
+					   __atomic_load_n(due, __ATOMIC_RELAXED), now);
+	}
+	return 0;
+}
+
+/* Keys of a list that others are writing: near enough, and it ends. */
+static __u32 count_keys(int map)
+{
+	void *previous = NULL;
+	__u32 count = 0;
+	struct cidr at;
+
+	while (count < LIST_MAX && !bpf_map_get_next_key(map, previous, &at)) {
+		previous = &at;
+		count++;
+	}
+	return count;
+}
+
+static void count_player(const struct player_key *key, const struct player *player,
+			 void *context)
+{
+	(void)key;
+	(void)player;
+	++*(__u32 *)context;
+}
+
+void shield_rooms(const struct shield *s, struct shield_room ret[ROOM_COUNT])
+{
+	const int maps[ROOM_COUNT] = {
+		[ROOM_ALLOW] = s->allow,
+		[ROOM_DENY] = s->deny,
+		[ROOM_FOLLOW] = s->follow,
+	};
+
+	for (int i = 0; i < ROOM_COUNT; i++)
+		ret[i] = (struct shield_room){ .capacity = LIST_MAX };
+	for (int i = 0; i < ROOM_COUNT; i++)
+		if (i != ROOM_PLAYERS)
+			ret[i].used = count_keys(maps[i]);
+	ret[ROOM_PLAYERS].capacity = PLAYERS_MAX;
+	shield_players(s, count_player, &ret[ROOM_PLAYERS].used);
+}

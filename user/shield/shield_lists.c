@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * shield_lists.c - who is allowed, denied, followed. An entry may belong to the
+ * configuration, to who typed it in, or to both, and stays while it belongs to one.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+
+#include <bpf/bpf.h>
+
+#include "lib/log.h"
+#include "shield/shield_internal.h"
+
+static int list_map(const struct shield *s, enum list list)
+{
+	return list == LIST_ALLOW ? s->allow : list == LIST_DENY ? s->deny : s->follow;
+}
+
+static void list_mark(struct shield *s, enum list list)
+{
+	struct cidr first;
+	__u32 used = !bpf_map_get_next_key(list_map(s, list), NULL, &first);
+
+	if (list == LIST_FOLLOW)
+		s->shared->sampling.follow_listed = used;
+	else if (used)
+		s->shared->lists |= list == LIST_ALLOW ? LIVE_ALLOW : LIVE_DENY;
+	else
+		s->shared->lists &= ~(__u32)(list == LIST_ALLOW ? LIVE_ALLOW : LIVE_DENY);
+}
+
+/* Who put exactly @cidr in: the trie answers with the longest match, so compare lengths.
+ */
+static __u32 list_exact(const struct shield *s, enum list list, const struct cidr *cidr)
+{
+	struct list_entry entry;
+
+	if (bpf_map_lookup_elem(list_map(s, list), cidr, &entry) ||
+	    entry.length != cidr->length)
+		return 0;
+	return entry.origins;
+}
+
+static int list_write(struct shield *s, enum list list, const struct cidr *cidr,
+		      __u32 origins)
+{
+	struct list_entry entry = { .origins = (__u8)origins,
+				    .length = (__u8)cidr->length };
+	int err;
+
+	if (!origins)
+		err = bpf_map_delete_elem(list_map(s, list), cidr) ? -errno : 0;
+	else
+		err = bpf_map_update_elem(list_map(s, list), cidr, &entry, BPF_ANY)
+			      ? -errno
+			      : 0;
+	if (err == -ENOSPC)
+		log_error("the %s list is full: it holds %d entries",
+			  list == LIST_ALLOW  ? "allow"
+			  : list == LIST_DENY ? "deny"
+					      : "follow",
+			  LIST_MAX);
+	return err;
+}
+
+static int list_edit(struct shield *s, enum list list, const struct cidr *cidr, bool add)
+{
+	__u32 origins;
+	int err = 0;
+
+	if (flock(s->lock, LOCK_EX))
+		return -errno;
+	origins = list_exact(s, list, cidr);
+	if (add)
+		err = list_write(s, list, cidr, origins | LIST_LIVE);
+	else if (origins & LIST_LIVE)
+		err = list_write(s, list, cidr, origins & ~(__u32)LIST_LIVE);
+	else
+		err = -ENOENT;
+	list_mark(s, list);
+	flock(s->lock, LOCK_UN);
+	return err;
+}
+
+int shield_list_add(struct shield *s, enum list list, const struct cidr *cidr)
+{
+	return list_edit(s, list, cidr, true);
+}
+
+int shield_list_del(struct shield *s, enum list list, const struct cidr *cidr)
+{
+	return list_edit(s, list, cidr, false);
+}
+
+int shield_list_each(const struct shield *s, enum list list,
+		     void (*each)(const struct cidr *cidr, __u32 origins, void *context),
+		     void *context)
+{
+	struct list_entry entry;
+	struct cidr at;
+	void *previous = NULL;
+
+	while (!bpf_map_get_next_key(list_map(s, list), previous, &at)) {
+		previous = &at;
+		if (!bpf_map_lookup_elem(list_map(s, list), &at, &entry))
+			each(&at, entry.origins, context);
+	}
+	return 0;
+}
+
+struct stale {
+	const struct cidr *want;
+	size_t want_count;
+	struct cidr *found;
+	__u32 *origins;
+	size_t count;
+};
+
+static bool wanted(const struct stale *stale, const struct cidr *cidr)
+{
+	for (size_t i = 0; i < stale->want_count; i++)
+		if (!memcmp(&stale->want[i], cidr, sizeof(*cidr)))
+			return true;
+	return false;
+}
+
+static void collect_stale(const struct cidr *cidr, __u32 origins, void *context)
+{
+	struct stale *stale = context;
+
+	if (!(origins & LIST_CONFIG) || wanted(stale, cidr) || stale->count >= LIST_MAX)
+		return;
+	stale->found[stale->count] = *cidr;
+	stale->origins[stale->count++] = origins;
+}
+
+int shield_list_apply(struct shield *s, enum list list, const struct cidr *want,
+		      size_t count)
+{
+	struct stale stale = { .want = want, .want_count = count };
+	int err = 0;
+
+	stale.found = calloc(LIST_MAX, sizeof(*stale.found));
+	stale.origins = calloc(LIST_MAX, sizeof(*stale.origins));
+	if (!stale.found || !stale.origins) {
+		err = -ENOMEM;
+		goto out;
+	}
+	for (size_t i = 0; i < count && !err; i++)
+		err = list_write(s, list, &want[i],
+				 list_exact(s, list, &want[i]) | LIST_CONFIG);
+	shield_list_each(s, list, collect_stale, &stale);
+	for (size_t i = 0; i < stale.count && !err; i++)
+		err = list_write(s, list, &stale.found[i],
+				 stale.origins[i] & ~(__u32)LIST_CONFIG);
+	list_mark(s, list);
+out:
+	free(stale.found);
+	free(stale.origins);
+	return err;
+}

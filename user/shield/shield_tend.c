@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * tend.c - housekeeping: players who left, and what requests cost.
+ *
+ * Nothing here is needed for safety. Stale players are not believed by the programs
+ * either, and costs stay as they were last set while no daemon runs.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <bpf/bpf.h>
+
+#include "players.h"
+#include "shield/shield_internal.h"
+
+#define SWEEP_MAX    1024 /* qports in one go */
+#define COST_BYTES   1024 /* of answer that cost COST_ONE */
+#define COST_MAX     (64 * COST_ONE)
+#define COST_SAMPLES 16 /* answered requests before the average is believed */
+
+/* The next cell of the table from *@at on in which there is somebody. NULL: no more. */
+static struct player_cell *next_cell(const struct shield *s, __u32 *at)
+{
+	struct player_table *t = &s->shared->players;
+
+	for (; *at < PLAYERS_MAX; ++*at) {
+		struct player_cell *cell = &t->cells[*at];
+
+		/* The tags are near each other: most of the table is never looked at. */
+		if (!(*at % PLAYER_WAYS) &&
+		    !__atomic_load_n(&t->tags[*at / PLAYER_WAYS], __ATOMIC_RELAXED)) {
+			*at += PLAYER_WAYS - 1;
+			continue;
+		}
+		if (__atomic_load_n(&cell->state, __ATOMIC_ACQUIRE) == PLAYER_HERE)
+			return cell;
+	}
+	return NULL;
+}
+
+int shield_players(const struct shield *s,
+		   void (*each)(const struct player_key *key, const struct player *player,
+				void *context),
+		   void *context)
+{
+	__u64 now = shield_clock();
+	struct player_cell *cell;
+
+	for (__u32 at = 0; (cell = next_cell(s, &at)); at++)
+		if (player_alive(&cell->player, now))
+			each(&cell->key, &cell->player, context);
+	return 0;
+}
+
+/* Is there a player of that qport where @by leads to? */
+static bool qport_held(const struct shield *s, const struct qport_key *by, __be16 port)
+{
+	struct player_table *t = &s->shared->players;
+	struct player_key key = { .port = port, .slot = by->slot };
+	struct player_id id;
+	__u32 at;
+
+	memcpy(key.addr, by->addr, sizeof(key.addr));
+	id = player_id(&key);
+	at = players_find(t, &id, s->shared->keys);
+	return at < PLAYERS_MAX && t->cells[at].player.qport == by->qport;
+}
+
+static void forget_qport(const struct shield *s, const struct qport_key *by)
+{
+	struct player_key key = { .slot = by->slot };
+	struct player_id id;
+
+	memcpy(key.addr, by->addr, sizeof(key.addr));
+	id = player_id(&key);
+	if (!bpf_map_delete_elem(s->qports, by))
+		__atomic_fetch_sub(
+			&s->shared->moved[qport_cell(&id, by->qport, s->shared->keys)], 1,
+			__ATOMIC_RELAXED);
+}
+
+/* Of those who left, or were accepted anew with another. */
+static void sweep_qports(const struct shield *s)
+{
+	struct qport_key gone[SWEEP_MAX], at;
+	void *previous = NULL;
+	size_t count = 0;
+	__be16 port;
+
+	while (count < SWEEP_MAX && !bpf_map_get_next_key(s->qports, previous, &at)) {
+		previous = &at;
+		if (!bpf_map_lookup_elem(s->qports, &at, &port) &&
+		    !qport_held(s, &at, port))
+			gone[count++] = at;
+	}
+	while (count)
+		forget_qport(s, &gone[--count]);
+}
+
+static void sweep_players(const struct shield *s)
+{
+	__u64 now = shield_clock();
+	struct player_cell *cell;
+
+	for (__u32 at = 0; (cell = next_cell(s, &at)); at++) {
+		struct player_id id = player_id(&cell->key);
+
+		if (player_alive(&cell->player, now))
+			continue;
+		players_remove(&s->shared->players, at, &id, now);
+	}
+}
+
+static void set_costs(const struct shield *s, __u32 slot)
+{
+	for (__u32 kind = 0; kind < KIND_COUNT; kind++) {
+		__u32 key = slot * KIND_COUNT + kind;
+		struct answers a;
+		__u64 cost;
+		__u32 value;
+
+		if (bpf_map_lookup_elem(s->answers, &key, &a) ||
+		    a.requests < COST_SAMPLES)
+			continue;
+		cost = a.bytes * COST_ONE / a.requests / COST_BYTES;
+		if (cost < COST_ONE)
+			cost = COST_ONE;
+		value = (__u32)(cost > COST_MAX ? COST_MAX : cost);
+		bpf_map_update_elem(s->costs, &key, &value, BPF_ANY);
+		/* Halve now and then, so that the average follows the server. */
+		if (a.requests > 4096) {
+			a.requests /= 2;
+			a.bytes /= 2;
+			bpf_map_update_elem(s->answers, &key, &a, BPF_ANY);
+		}
+	}
+}
+
+static void count_followed(const struct player_key *key, const struct player *player,
+			   void *context)
+{
+	__u32 *count = context;
+
+	(void)key;
+	*count += !!(player->flags & PLAYER_FOLLOWED);
+}
+
+void shield_tend(struct shield *s)
+{
+	__u32 followed = 0;
+	struct service service;
+
+	if (!s->shared)
+		return; /* cannot be, once it is open; but an analyser does not know */
+	sweep_players(s);
+	sweep_qports(s);
+	shield_players(s, count_followed, &followed);
+	__atomic_store_n(&s->shared->followed, followed, __ATOMIC_RELAXED);
+	for (__u32 slot = 0; slot < s->capacity; slot++)
+		if (shield_service(s, slot, &service))
+			set_costs(s, slot);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * history.h - the last ten minutes of all services together, for the page's plot.
+ */
+#ifndef HISTORY_H
+#define HISTORY_H
+
+#include <stdio.h>
+#include <time.h>
+
+#include "stats/stats_pace.h"
+
+#define HISTORY_SECONDS 600
+#define HISTORY_EVERY_S 2
+#define HISTORY_POINTS	(HISTORY_SECONDS / HISTORY_EVERY_S)
+
+struct history {
+	struct history_point {
+		time_t time;
+		struct pace pace;
+		size_t players;
+	} points[HISTORY_POINTS]; /* a ring */
+	size_t next, count;
+};
+
+void history_add(struct history *h, time_t time, const struct pace *pace, size_t players);
+
+/* One object, oldest point first; "columns" says what stands in a point. -EIO. */
+int history_json(const struct history *h, FILE *out);
+
+#endif /* HISTORY_H */

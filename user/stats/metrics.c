@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * metrics.c - every metric family that the daemon exports: a row here, and a function
+ * that knows which numbers of the snapshot belong to it.
+ */
+#include <errno.h>
+
+#include "lib/log.h"
+#include "stats/metrics.h"
+#include "lib/names.h"
+#include "lib/ometric.h"
+#include "lib/util.h"
+
+typedef void family_writer(FILE *out, const struct ometric *m, const struct stats *s);
+
+static const char *protocol(const struct stats_service *s)
+{
+	return family_name((enum wire_family)s->service.family);
+}
+
+/* --- packets and bytes ------------------------------------------------------- */
+
+enum what {
+	PACKETS,
+	BYTES,
+};
+
+/* One direction of one service; @direction: NULL, or the value of a last label. */
+static void tallies_write(FILE *out, const struct ometric *m,
+			  const struct stats_service *s, const struct tallies *t,
+			  enum what what, const char *direction)
+{
+	for (int kind = 0; kind < KIND_COUNT; kind++) {
+		for (int reason = 0; reason < REASON_COUNT; reason++) {
+			const struct tally *tally = &t->by[kind][reason];
+			const char *values[] = {
+				s->service.name,
+				protocol(s),
+				kind_name((enum wire_kind)kind),
+				verdict_name(reason_verdict((enum reason)reason)),
+				reason_name((enum reason)reason),
+				direction,
+			};
+
+			if (tally->packets)
+				ometric_uint(out, m, values,
+					     what == PACKETS ? tally->packets
+							     : tally->bytes);
+		}
+	}
+}
+
+static void packets(FILE *out, const struct ometric *m, const struct stats *s)
+{
+	for (size_t i = 0; i < s->service_count; i++)
+		tallies_write(out, m, &s->services[i], &s->services[i].in, PACKETS, NULL);
+}
+
+static void packets_sent(FILE *out, const struct ometric *m, const struct stats *s)
+{
+	for (size_t i = 0; i < s->service_count; i++)
+		tallies_write(out, m, &s->services[i], &s->services[i].out, PACKETS,
+			      NULL);
+}
+
+static void bytes(FILE *out, const struct ometric *m, const struct stats *s)
+{
+	for (size_t i = 0; i < s->service_count; i++) {
+		tallies_write(out, m, &s->services[i], &s->services[i].in, BYTES, "in");
+		tallies_write(out, m, &s->services[i], &s->services[i].out, BYTES, "out");
+	}
+}
+
+static void other_packets(FILE *out, const struct ometric *m, const struct stats *s)
+{
+	for (int i = 0; i < OTHER_COUNT; i++) {
+		const char *values[] = { other_name((enum other)i),
+					 verdict_name(other_verdict((enum other)i)) };
+
+		ometric_uint(out, m, values, s->others[i].packets);
+	}
+}
+
+static void other_bytes(FILE *out, const struct ometric *m, const struct stats *s)
+{
+	for (int i = 0; i < OTHER_COUNT; i++) {
+		const char *values[] = { other_name((enum other)i),
+					 verdict_name(other_verdict((enum other)i)) };
+
+		ometric_uint(out, m, values, s->others[i].bytes);
+	}
+}
+
+/* --- amplification ----------------------------------------------------------- */
+
+static void stranger_bytes(FILE *out, const struct ometric *m, const struct stats *s)
+{
+	for (size_t i = 0; i < s->service_count; i++) {
+		const struct stats_service *t = &s->services[i];
+		const struct {
+			const char *direction, *measure;
+			__u64 bytes;
+		} rows[] = {
+			{ "in", "payload", t->in.strangers.payload },
+			{ "in", "wire", t->in.strangers.wire },
+			{ "out", "payload", t->out.strangers.payload },
+			{ "out", "wire", t->out.strangers.wire },
+		};
+
+		for (size_t j = 0; j < ARRAY_SIZE(rows); j++) {
+			const char *values[] = { t->service.name, protocol(t),
+						 rows[j].direction, rows[j].measure };
+
+			ometric_uint(out, m, values, rows[j].bytes);
+		}
+	}
+}
+
+static void ratio(FILE *out, const struct ometric *m, const struct stats_service *s,
+		  const char *measure, __u64 sent, __u64 received)
+{
+	const char *values[] = { s->service.name, protocol(s), measure };
+	double x;
+
+	if (stats_ratio(sent, received, &x))
+		ometric_real(out, m, values, x);
+}
+
+static void amplification(FILE *out, const struct ometric *m, const struct stats *s)
+{
+	for (size_t i = 0; i < s->service_count; i++) {
+		const struct stats_service *t = &s->services[i];
+
+		ratio(out, m, t, "payload", t->out.strangers.payload,
+		      t->in.strangers.payload);
+		ratio(out, m, t, "wire", t->out.strangers.wire, t->in.strangers.wire);
+	}
+}
+
+/* --- gauges ------------------------------------------------------------------ */
+
+static void players(FILE *out, const struct ometric *m, const struct stats *s)
+{
+	for (size_t i = 0; i < s->service_count; i++) {
+		const char *values[] = { s->services[i].service.name,
+					 protocol(&s->services[i]) };
+
+		ometric_uint(out, m, values, s->services[i].players);
+	}
+}
+
+static void observing(FILE *out, const struct ometric *m, const struct stats *s)
+{
+	for (size_t i = 0; i < s->service_count; i++) {
+		const char *values[] = { s->services[i].service.name,
+					 protocol(&s->services[i]) };
+
+		ometric_uint(out, m, values, s->services[i].service.observe);
+	}
+}
+
+static void budgets(FILE *out, const struct ometric *m, const struct stats *s)
+{
+	for (size_t i = 0; i < s->service_count; i++) {
+		const struct stats_service *t = &s->services[i];
+
+		for (int class = 0; class < CLASS_BUDGETS; class ++) {
+			const char *values[] = { t->service.name, protocol(t),
+						 class_name((enum wire_class) class) };
+
+			ometric_real(out, m, values, t->spent[class]);
+		}
+	}
+}
+
+static void samples(FILE *out, const struct ometric *m, const struct stats *s)
+{
+	for (int i = 0; i < SAMPLER_COUNT; i++) {
+		const char *name = sampler_name((enum sampler)i);
+		const struct {
+			const char *outcome;
+			__u64 count;
+		} rows[] = {
+			{ "taken", s->sampled[i].taken },
+			{ "limited", s->sampled[i].limited },
+			{ "lost", s->sampled[i].lost },
+		};
+
+		for (size_t j = 0; j < ARRAY_SIZE(rows); j++) {
+			const char *values[] = { name, rows[j].outcome };
+
+			ometric_uint(out, m, values, rows[j].count);
+		}
+	}
+}
+
+static void map_entries(FILE *out, const struct ometric *m, const struct stats *s)
+{
+	for (int i = 0; i < ROOM_COUNT; i++) {
+		const char *values[] = { room_name((enum room)i) };
+
+		ometric_uint(out, m, values, s->rooms[i].used);
+	}
+}
+
+static void map_capacity(FILE *out, const struct ometric *m, const struct stats *s)
+{
+	for (int i = 0; i < ROOM_COUNT; i++) {
+		const char *values[] = { room_name((enum room)i) };
+
+		ometric_uint(out, m, values, s->rooms[i].capacity);
+	}
+}
+
+/* A link whose interface is gone has no name: it is told by the health page. */
+static void interfaces(FILE *out, const struct ometric *m, const struct stats *s)
+{
+	for (size_t i = 0; i < s->link_count; i++) {
+		const char *values[] = { s->links[i].interface,
+					 mode_name(s->links[i].mode) };
+
+		if (*s->links[i].interface)
+			ometric_uint(out, m, values, 1);
+	}
+}
+
+static void interface_ours(FILE *out, const struct ometric *m, const struct stats *s)
+{
+	for (size_t i = 0; i < s->link_count; i++) {
+		const char *values[] = { s->links[i].interface };
+
+		if (*s->links[i].interface)
+			ometric_uint(out, m, values, s->links[i].ours);
+	}
+}
+
+static void interface_since(FILE *out, const struct ometric *m, const struct stats *s)
+{
+	for (size_t i = 0; i < s->link_count; i++) {
+		const char *values[] = { s->links[i].interface };
+
+		if (*s->links[i].interface)
+			ometric_uint(out, m, values, (__u64)s->links[i].since);
+	}
+}
+
+static void generation(FILE *out, const struct ometric *m, const struct stats *s)
+{
+	ometric_uint(out, m, NULL, s->generation);
+}
+
+static void build(FILE *out, const struct ometric *m, const struct stats *s)
+{
+	const char *values[] = { VERSION, shield_abi() };
+
+	(void)s;
+	ometric_uint(out, m, values, 1);
+}
+
+/* --- the table --------------------------------------------------------------- */
+
+/* clang-format off */
+#define FAMILIES(X)								\
+	X(packets, "packets", COUNTER, NULL,					\
+	  "Datagrams received for a service, by what they were and what became of them.", \
+	  "service", "protocol", "kind", "verdict", "reason")			\
+	X(packets_sent, "sent_packets", COUNTER, NULL,				\
+	  "Datagrams that a service sent, by what they were and what became of them.", \
+	  "service", "protocol", "kind", "verdict", "reason")			\
+	X(bytes, "bytes", COUNTER, "bytes",					\
+	  "Octets of whole frames, without checksum, received (in) and sent (out).", \
+	  "service", "protocol", "kind", "verdict", "reason", "direction")	\
+	X(other_packets, "other_packets", COUNTER, NULL,			\
+	  "Frames that were no datagram for a service.", "what", "verdict")	\
+	X(other_bytes, "other_bytes", COUNTER, "bytes",				\
+	  "Octets of frames that were no datagram for a service.", "what", "verdict") \
+	X(stranger_bytes, "stranger_bytes", COUNTER, "bytes",			\
+	  "Octets from and to peers that are no verified players.",		\
+	  "service", "protocol", "direction", "measure")			\
+	X(amplification, "amplification_ratio", GAUGE, "ratio",			\
+	  "Octets to peers that are no verified players, for each from them, since the counters began.", \
+	  "service", "protocol", "measure")					\
+	X(players, "players", GAUGE, NULL,					\
+	  "Players that the server has sent to within a minute.", "service", "protocol") \
+	X(observing, "observing", GAUGE, NULL,					\
+	  "1: verdicts are counted, nothing is dropped.", "service", "protocol") \
+	X(budgets, "budget_spent_ratio", GAUGE, "ratio",			\
+	  "How much of a service's global budget for a class of requests is spent now.", \
+	  "service", "protocol", "class")					\
+	X(samples, "samples", COUNTER, NULL,					\
+	  "Datagrams chosen for the daemon to see: taken, over the rate (limited), no room (lost).", \
+	  "sampler", "outcome")							\
+	X(map_entries, "map_entries", GAUGE, NULL,				\
+	  "Entries in a table that can fill up.", "map")			\
+	X(map_capacity, "map_capacity", GAUGE, NULL,				\
+	  "Entries that it has room for.", "map")				\
+	X(interfaces, "interface", INFO, NULL,					\
+	  "Interfaces that quakeshield was attached to, and how.", "interface", "mode") \
+	X(interface_ours, "interface_ours", GAUGE, NULL,			\
+	  "1: the interface carries our program; 0: another or none.", "interface") \
+	X(interface_since, "interface_attached_timestamp_seconds", GAUGE, "seconds", \
+	  "When it was attached, since 1970.", "interface")			\
+	X(generation, "configuration_generation", GAUGE, NULL,			\
+	  "Grows by one whenever a configuration takes effect.", NULL)		\
+	X(build, "build", INFO, NULL,						\
+	  "This program, and the name of its tables.", "version", "abi")
+
+static const struct ometric families[] = {
+#define AS_FAMILY(function, name, type, unit, help, ...) \
+	{ "quakeshield_" name, OMETRIC_##type, unit, help, { __VA_ARGS__ } },
+	FAMILIES(AS_FAMILY)
+#undef AS_FAMILY
+};
+
+static family_writer *const writers[] = {
+#define AS_WRITER(function, ...) function,
+	FAMILIES(AS_WRITER)
+#undef AS_WRITER
+};
+/* clang-format on */
+
+int metrics_check(void)
+{
+	const char *wrong = ometric_check(families, ARRAY_SIZE(families));
+
+	if (!wrong)
+		return 0;
+	log_error("%s", wrong);
+	return -EINVAL;
+}
+
+int metrics_write(const struct stats *stats, FILE *out)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(families); i++) {
+		ometric_begin(out, &families[i]);
+		writers[i](out, &families[i], stats);
+	}
+	ometric_end(out);
+	return fflush(out) || ferror(out) ? -EIO : 0;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * metrics.h - the snapshot as OpenMetrics. Which families there are: metrics.c.
+ *
+ * Label values come from the tables in include/, from the configuration (service names)
+ * and from the machine (interface names), never from a packet. Only what has counted
+ * something has a line, so a quiet service has few.
+ */
+#ifndef METRICS_H
+#define METRICS_H
+
+#include <stdio.h>
+
+#include "stats/stats.h"
+
+/*
+ * The most lines that one service can have: in and out, packets and bytes of each kind
+ * and reason; and its gauges. Attackers choose kinds and reasons, but only of tables.
+ */
+#define METRICS_LINES_SERVICE (4 * KIND_COUNT * REASON_COUNT + CLASS_BUDGETS + 8)
+/* And those of no service. */
+#define METRICS_LINES_OTHER \
+	(2 * OTHER_COUNT + 3 * SAMPLER_COUNT + 2 * ROOM_COUNT + 3 * CONFIG_INTERFACES + 2)
+
+/* Is the table of families as the format wants it? -EINVAL after a message. */
+int metrics_check(void);
+
+/* -EIO: @out did not take it. */
+int metrics_write(const struct stats *stats, FILE *out);
+
+#endif /* METRICS_H */

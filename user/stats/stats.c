@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/log.h"
+#include "stats/stats.h"
+
+static void player_count(const struct player_key *key, const struct player *player,
+			 void *context)
+{
+	size_t *players = context;
+
+	(void)player;
+	if (key->slot < SERVICES_MAX)
+		players[key->slot]++;
+}
+
+static int service_collect(const struct shield *shield, __u32 slot,
+			   struct stats_service *ret)
+{
+	int err;
+
+	ret->slot = slot;
+	err = shield_tallies(shield, slot, &ret->in);
+	if (!err)
+		err = shield_tallies_out(shield, slot, &ret->out);
+	if (!err)
+		err = shield_spent(shield, slot, ret->spent);
+	return err;
+}
+
+static int services_collect(const struct shield *shield, struct stats *s)
+{
+	struct service service;
+	size_t n = 0;
+
+	for (__u32 slot = 0; slot < SERVICES_MAX; slot++)
+		n += shield_service(shield, slot, &service);
+	s->services = calloc(n ? n : 1, sizeof(*s->services));
+	if (!s->services) {
+		log_error("not enough memory for %zu services", n);
+		return -ENOMEM;
+	}
+	for (__u32 slot = 0; slot < SERVICES_MAX && s->service_count < n; slot++) {
+		struct stats_service *to = &s->services[s->service_count];
+		int err;
+
+		if (!shield_service(shield, slot, &to->service))
+			continue;
+		err = service_collect(shield, slot, to);
+		if (err)
+			return err;
+		s->service_count++;
+	}
+	return 0;
+}
+
+static __s64 now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (__s64)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+int stats_collect(const struct shield *shield, struct stats *ret)
+{
+	struct stats s = { 0 };
+	size_t players[SERVICES_MAX] = { 0 };
+	int err;
+
+	s.link_count = shield_links(shield, s.links, CONFIG_INTERFACES);
+	if (s.link_count > CONFIG_INTERFACES)
+		s.link_count = CONFIG_INTERFACES;
+	err = services_collect(shield, &s);
+	if (!err)
+		err = shield_players(shield, player_count, players);
+	if (!err)
+		err = shield_others(shield, s.others);
+	if (!err)
+		err = shield_sampled(shield, s.sampled);
+	if (err) {
+		stats_free(&s);
+		return err;
+	}
+	for (size_t i = 0; i < s.service_count; i++)
+		s.services[i].players = players[s.services[i].slot];
+	shield_rooms(shield, s.rooms);
+	s.generation = shield_generation(shield);
+	s.time_ms = now_ms();
+	*ret = s;
+	return 0;
+}
+
+void stats_free(struct stats *stats)
+{
+	free(stats->services);
+	stats->services = NULL;
+	stats->service_count = 0;
+}
+
+bool stats_copy(const struct stats *stats, struct stats *ret)
+{
+	size_t n = stats->service_count ? stats->service_count : 1;
+	struct stats_service *services = calloc(n, sizeof(*services));
+
+	if (!services)
+		return false;
+	*ret = *stats;
+	ret->services = services;
+	for (size_t i = 0; i < stats->service_count; i++)
+		services[i] = stats->services[i];
+	return true;
+}
+
+bool stats_ratio(__u64 out, __u64 in, double *ret)
+{
+	if (!in)
+		return false;
+	*ret = (double)out / (double)in;
+	return true;
+}
+
+const char *mode_name(enum attach_mode mode)
+{
+	static const char *const names[] = {
+		[MODE_AUTO] = "auto",
+		[MODE_NATIVE] = "native",
+		[MODE_SKB] = "skb",
+	};
+
+	return names[mode];
+}
+
+const char *room_name(enum room room)
+{
+	static const char *const names[ROOM_COUNT] = {
+		[ROOM_PLAYERS] = "players",
+		[ROOM_ALLOW] = "allow",
+		[ROOM_DENY] = "deny",
+		[ROOM_FOLLOW] = "follow",
+	};
+
+	return names[room];
+}
+
+const char *sampler_name(enum sampler sampler)
+{
+	static const char *const names[SAMPLER_COUNT] = {
+		[SAMPLER_STATISTIC] = "statistic",
+		[SAMPLER_FOLLOW] = "follow",
+	};
+
+	return names[sampler];
+}
+
+void time_format(time_t time, char ret[TIME_TEXT])
+{
+	struct tm tm;
+
+	if (!gmtime_r(&time, &tm) || !strftime(ret, TIME_TEXT, "%Y-%m-%dT%H:%M:%SZ", &tm))
+		strcpy(ret, "?");
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * stats.h - one snapshot of everything that is counted, and its two faces.
+ *
+ * Collecting knows the shield; rendering knows only the snapshot, so that it is tested
+ * without a kernel.
+ */
+#ifndef STATS_H
+#define STATS_H
+
+#include <stdio.h>
+
+#include "abi.h"
+#include "shield/shield.h"
+
+struct stats_service {
+	struct service service;
+	__u32 slot;
+	size_t players;
+	double spent[CLASS_BUDGETS]; /* of each global budget: 0 nothing, 1 all */
+	struct tallies in, out;
+};
+
+struct stats {
+	struct shield_link links[CONFIG_INTERFACES];
+	size_t link_count;
+	struct stats_service *services; /* only those in use, by slot */
+	size_t service_count;
+	struct tally others[OTHER_COUNT];
+	struct sampled sampled[SAMPLER_COUNT];
+	struct shield_room rooms[ROOM_COUNT];
+	__u32 generation; /* of the configuration in force */
+	__s64 time_ms; /* when all this was so, since 1970 */
+};
+
+/* 0 or -errno after a message; then there is nothing to free. */
+int stats_collect(const struct shield *shield, struct stats *ret);
+void stats_free(struct stats *stats);
+/* False: not enough memory; *@ret is untouched. */
+bool stats_copy(const struct stats *stats, struct stats *ret);
+
+/* The fixed face: one object, one line. -EIO: @out did not take it. */
+int stats_json(const struct stats *stats, FILE *out);
+int stats_text(const struct stats *stats, FILE *out);
+
+/*
+ * Bytes toward peers that are no verified players for each byte from them; false: there
+ * was none from them, so there is no ratio.
+ */
+bool stats_ratio(__u64 out, __u64 in, double *ret);
+
+/* "auto", "native", "skb". */
+const char *mode_name(enum attach_mode mode);
+/* "players", "allow", "deny", "follow". */
+const char *room_name(enum room room);
+/* "statistic", "follow". */
+const char *sampler_name(enum sampler sampler);
+
+/* In UTC, as 2026-11-21T04:00:00Z. */
+#define TIME_TEXT 32
+void time_format(time_t time, char ret[TIME_TEXT]);
+
+#endif /* STATS_H */

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include <string.h>
+
+#include "stats/stats_pace.h"
+
+const struct stats_service *pace_match(const struct stats *before,
+				       const struct stats_service *now)
+{
+	for (size_t i = 0; i < before->service_count; i++)
+		if (!strncmp(before->services[i].service.name, now->service.name,
+			     NAME_MAX_LEN))
+			return &before->services[i];
+	return NULL;
+}
+
+static double grown(__u64 now, __u64 before, double seconds)
+{
+	if (seconds <= 0)
+		return 0;
+	return (double)(now < before ? now : now - before) / seconds;
+}
+
+struct pace_tally pace_tally(const struct tally *now, const struct tally *before,
+			     double seconds)
+{
+	return (struct pace_tally){
+		.packets = grown(now->packets, before->packets, seconds),
+		.bytes = grown(now->bytes, before->bytes, seconds),
+	};
+}
+
+static void add(struct pace *pace, const struct tallies *now,
+		const struct tallies *before, double seconds, bool out)
+{
+	for (int kind = 0; kind < KIND_COUNT; kind++) {
+		for (int reason = 0; reason < REASON_COUNT; reason++) {
+			enum verdict verdict = reason_verdict((enum reason)reason);
+			struct pace_tally t;
+
+			if (!now->by[kind][reason].packets)
+				continue;
+			t = pace_tally(&now->by[kind][reason], &before->by[kind][reason],
+				       seconds);
+			if (!out) {
+				pace->packets[verdict] += t.packets;
+				pace->bytes_in += t.bytes;
+			} else if (verdict == VERDICT_DROP) {
+				pace->withheld += t.packets;
+			} else {
+				pace->sent += t.packets;
+				pace->bytes_out += t.bytes;
+			}
+		}
+	}
+}
+
+void pace_service(const struct stats_service *now, const struct stats_service *before,
+		  double seconds, struct pace *ret)
+{
+	memset(ret, 0, sizeof(*ret));
+	if (!before)
+		return;
+	add(ret, &now->in, &before->in, seconds, false);
+	add(ret, &now->out, &before->out, seconds, true);
+}
+
+void pace_total(const struct stats *now, const struct stats *before, double seconds,
+		struct pace *ret)
+{
+	struct pace total = { 0 };
+
+	for (size_t i = 0; i < now->service_count; i++) {
+		const struct stats_service *s = &now->services[i];
+		struct pace one;
+
+		pace_service(s, pace_match(before, s), seconds, &one);
+		for (int v = 0; v < VERDICT_COUNT; v++)
+			total.packets[v] += one.packets[v];
+		total.sent += one.sent;
+		total.withheld += one.withheld;
+		total.bytes_in += one.bytes_in;
+		total.bytes_out += one.bytes_out;
+	}
+	*ret = total;
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * top.h - what `quakeshield top` shows: the model, which knows no terminal, and the
+ * drawing, which knows nothing else.
+ *
+ *	cmd_top.c	collects once a second, reads keys
+ *	top.c		the model: what is shown and chosen
+ *	top_order.c	the order of services
+ *	top_draw.c	the frame and the page of services
+ *	top_players.c	the page of players, with the lagometer
+ */
+#ifndef TOP_H
+#define TOP_H
+
+#include "stats/stats_pace.h"
+#include "samples/lag_file.h"
+#include "stats/stats.h"
+
+enum top_page {
+	TOP_SERVICES,
+	TOP_PLAYERS,
+	TOP_HELP,
+	TOP_PAGES,
+};
+
+enum top_order {
+	TOP_BY_PACE,
+	TOP_BY_TOTAL,
+	TOP_BY_NAME,
+	TOP_ORDERS,
+};
+
+/* Keys that are no character. */
+enum top_key {
+	TOP_KEY_UP = 256,
+	TOP_KEY_DOWN,
+	TOP_KEY_PAGE_UP,
+	TOP_KEY_PAGE_DOWN,
+};
+
+/* One kind and reason of a service. */
+struct top_row {
+	enum wire_kind kind;
+	enum reason reason;
+	bool out;
+	struct pace_tally pace;
+	struct tally total;
+};
+#define TOP_ROWS (2 * KIND_COUNT * REASON_COUNT)
+
+struct top_player {
+	struct player_key key;
+	struct player player;
+};
+
+struct top {
+	/* Collected. */
+	struct stats now, before;
+	__s64 now_ns; /* CLOCK_MONOTONIC; 0: nothing yet */
+	double seconds; /* between before and now; 0: there is no pace yet */
+	struct top_player players[PLAYERS_MAX];
+	size_t player_count;
+	size_t shown[SERVICES_MAX]; /* indices of now's services, in order */
+	__u64 clock_ns; /* shield_clock() then */
+	struct players *figures; /* of followed players; NULL: the daemon has none */
+	int daemon; /* its process; 0: none */
+	char trouble[160]; /* why there is nothing newer; "": nothing is wrong */
+	/* Chosen. */
+	enum top_page page;
+	enum top_order order;
+	bool paused;
+	char service[NAME_MAX_LEN]; /* by name, as services may move */
+	struct player_key player;
+	size_t scroll; /* rows of the service that are above the screen */
+};
+
+/* Take over @stats (and free it in time), collected at @now_ns. */
+void top_feed(struct top *top, struct stats *stats, __s64 now_ns);
+/* Players, one by one, after top_players_begin(); in order after top_players_end(). */
+void top_players_begin(struct top *top);
+void top_players_add(const struct player_key *key, const struct player *player,
+		     void *top);
+void top_players_end(struct top *top);
+void top_free(struct top *top);
+
+/* Put now's services in order, after a change of either. */
+void top_services_sort(struct top *top);
+
+/* False: the user has had enough. @page_rows: how many rows a page has. */
+bool top_key(struct top *top, int key, size_t page_rows);
+
+/* The service that is shown in place @at, counted from 0. */
+const struct stats_service *top_service_at(const struct top *top, size_t at);
+/* The one that is chosen, and its place; NULL: there is none at all. */
+const struct stats_service *top_service(const struct top *top, size_t *ret_at);
+void top_pace(const struct top *top, const struct stats_service *service,
+	      struct pace *ret);
+/* Its rows that counted anything, in order; how many. @ret: TOP_ROWS of them. */
+size_t top_rows(const struct top *top, const struct stats_service *service,
+		struct top_row *ret);
+
+/* The player who is chosen; NULL: nobody plays. */
+const struct top_player *top_player(const struct top *top, size_t *ret_index);
+/* What the daemon has found out about one; NULL: nothing. */
+const struct lag_player *top_figures(const struct top *top, const struct player_key *key);
+
+/* "0", "7.5", "320", "1.2k", "34M": at most five characters. */
+#define TOP_NUMBER 8
+void top_number(double x, char ret[TOP_NUMBER]);
+/* "12s", "3m05", "2h10", "9d": at most five characters. */
+void top_age(__u64 ns, char ret[TOP_NUMBER]);
+#define TOP_ADDRESS 56
+void top_address(const struct player_key *key, char ret[TOP_ADDRESS]);
+
+/* --- drawing, within curses -------------------------------------------------- */
+
+/* The whole screen; returns how many rows of counters had room. */
+size_t top_draw(const struct top *top);
+/* Lines @from to @to, the last one not included. */
+void top_draw_players(const struct top *top, int from, int to);
+
+enum top_colour {
+	TOP_PLAIN,
+	TOP_GOOD,
+	TOP_BAD,
+	TOP_NOTE,
+	TOP_FAINT,
+};
+/* Where the screen ends the text ends, too. */
+void top_put(int y, int x, int attributes, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+/* The attributes of a colour, or what stands for it on a screen that has none. */
+int top_attributes(enum top_colour colour);
+
+#endif /* TOP_H */

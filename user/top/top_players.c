@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * top_players.c - who plays, and how well one of them is connected.
+ *
+ * The lagometer is drawn as Quake III draws its own: a column a message, as high as its
+ * ping, over the whole height if it was lost.
+ */
+#include <curses.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "top/top.h"
+
+#define LAGOMETER_LINES 10
+
+/* Without ^1 and its like, which are colours. */
+static void name_plain(const char *name, char ret[LAG_NAME])
+{
+	size_t n = 0;
+
+	for (; *name && n < LAG_NAME - 1; name++) {
+		if (*name == '^' && name[1] && name[1] != '^')
+			name++;
+		else
+			ret[n++] = *name;
+	}
+	ret[n] = 0;
+}
+
+static void ping_text(const struct lag_player *lag, char ret[TOP_NUMBER])
+{
+	if (!lag || lag->ping_ms == LAG_PING_NONE)
+		strcpy(ret, "-");
+	else
+		snprintf(ret, TOP_NUMBER, "%u",
+			 lag->ping_ms < 99999 ? lag->ping_ms : 99999);
+}
+
+static void loss_text(const struct lag_player *lag, enum lag_way way,
+		      char ret[TOP_NUMBER])
+{
+	if (lag)
+		snprintf(ret, TOP_NUMBER, "%.1f", lag_loss(&lag->way[way]) * 100);
+	else
+		strcpy(ret, "-");
+}
+
+/* A long IPv6 address needs a wide screen. */
+static int address_width(void)
+{
+	return COLS > 107 ? 48 : COLS > 80 ? COLS - 59 : 21;
+}
+
+static void draw_player(const struct top *top, const struct top_player *p, int y,
+			bool chosen)
+{
+	const struct lag_player *lag = top_figures(top, &p->key);
+	char address[TOP_ADDRESS], since[TOP_NUMBER], heard[TOP_NUMBER];
+	char packets[TOP_NUMBER], ping[TOP_NUMBER], up[TOP_NUMBER], down[TOP_NUMBER];
+	char name[LAG_NAME] = "";
+	__u64 now = top->clock_ns;
+
+	top_address(&p->key, address);
+	top_age(now > p->player.since_ns ? now - p->player.since_ns : 0, since);
+	top_age(now > p->player.heard_ns ? now - p->player.heard_ns : 0, heard);
+	top_number((double)p->player.packets, packets);
+	ping_text(lag, ping);
+	loss_text(lag, LAG_C2S, up);
+	loss_text(lag, LAG_S2C, down);
+	if (lag)
+		name_plain(lag->name, name);
+	if (!p->player.heard_ns)
+		strcpy(heard, "-");
+	top_put(y, 0, chosen ? A_REVERSE : A_NORMAL, "%-*s", COLS, "");
+	top_put(y, 0, chosen ? A_REVERSE : A_NORMAL,
+		"%c%-*.*s %-15.15s %6s %6s %7s %5s %5s %5s", chosen ? '>' : ' ',
+		address_width(), address_width(), address, name, since, heard, packets,
+		ping, up, down);
+}
+
+/* --- the lagometer ----------------------------------------------------------- */
+
+static const struct lag_sample *sample_at(const struct lag_direction *d, __u64 back)
+{
+	__u64 kept = d->taken < LAG_SAMPLES ? d->taken : LAG_SAMPLES;
+
+	return back < kept ? &d->ring[(d->taken - 1 - back) % LAG_SAMPLES] : NULL;
+}
+
+static unsigned int ping_most(const struct lag_direction *d)
+{
+	unsigned int most = 100; /* ms: less would make noise look like trouble */
+
+	for (__u64 i = 0; i < LAG_SAMPLES; i++) {
+		const struct lag_sample *s = sample_at(d, i);
+
+		if (s && s->flags & LAG_ANSWERED && s->ping_ms > most)
+			most = s->ping_ms;
+	}
+	return most;
+}
+
+static char mark_of(const struct lag_sample *s, int *ret_attributes)
+{
+	*ret_attributes = top_attributes(TOP_GOOD);
+	if (s->flags & LAG_LOST) {
+		*ret_attributes = top_attributes(TOP_BAD);
+		return 'X';
+	}
+	if (s->flags & (LAG_REPEATED | LAG_LATE | LAG_DELAYED))
+		*ret_attributes = top_attributes(TOP_NOTE);
+	if (s->flags & LAG_REPEATED)
+		return 'r';
+	if (s->flags & LAG_LATE)
+		return 't';
+	if (s->flags & LAG_DELAYED)
+		return 'd';
+	return '|';
+}
+
+/* To the client, lines @y to @y + @height: bars. */
+static void draw_bars(const struct lag_direction *d, int y, int height)
+{
+	unsigned int most = ping_most(d);
+
+	top_put(y, 0, top_attributes(TOP_FAINT), "%5u", most);
+	top_put(y + height - 1, 0, top_attributes(TOP_FAINT), "%5u ms", 0);
+	for (int x = COLS - 1; x > 8; x--) {
+		const struct lag_sample *s = sample_at(d, (__u64)(COLS - 1 - x));
+		int attributes, high = 1;
+		char mark;
+
+		if (!s)
+			break;
+		mark = mark_of(s, &attributes);
+		if (s->flags & LAG_LOST)
+			high = height;
+		else if (s->flags & LAG_ANSWERED)
+			high = 1 + (int)((unsigned int)(height - 1) * s->ping_ms / most);
+		else if (mark == '|')
+			mark = '.';
+		for (int i = 0; i < high && i < height; i++)
+			top_put(y + height - 1 - i, x, attributes, "%c", mark);
+	}
+}
+
+/* From the client, one line: there is nothing to measure but that it came. */
+static void draw_line(const struct lag_direction *d, int y)
+{
+	top_put(y, 0, top_attributes(TOP_FAINT), "from it");
+	for (int x = COLS - 1; x > 8; x--) {
+		const struct lag_sample *s = sample_at(d, (__u64)(COLS - 1 - x));
+		int attributes;
+		char mark;
+
+		if (!s)
+			break;
+		mark = mark_of(s, &attributes);
+		top_put(y, x, attributes, "%c", mark);
+	}
+}
+
+static void draw_lagometer(const struct top *top, const struct top_player *p, int y,
+			   int to)
+{
+	const struct lag_player *lag = top_figures(top, &p->key);
+	const struct lag_direction *up, *down;
+	char name[LAG_NAME], ping[TOP_NUMBER];
+
+	if (!lag) {
+		top_put(y, 0, top_attributes(TOP_FAINT),
+			top->figures
+				? "this player is not followed: no lagometer"
+				: "nobody is followed: no lagometer (see `follow` in "
+				  "the configuration)");
+		return;
+	}
+	up = &lag->way[LAG_C2S];
+	down = &lag->way[LAG_S2C];
+	name_plain(lag->name, name);
+	ping_text(lag, ping);
+	top_put(y, 0, A_BOLD, "%s%s%.40s  ping %s ms, %u snapshots/s, %u packets/s", name,
+		*lag->map ? " on " : "", lag->map, ping, lag->snapshots_per_s,
+		lag->packets_per_s);
+	top_put(y + 1, 0, A_NORMAL,
+		"to it   lost %llu of %llu (%.1f%%), delayed by rate %llu",
+		(unsigned long long)down->lost,
+		(unsigned long long)(down->lost + down->received), lag_loss(down) * 100,
+		(unsigned long long)lag->delayed);
+	draw_bars(down, y + 2, to - y - 4);
+	draw_line(up, to - 2);
+	top_put(to - 1, 0, A_NORMAL,
+		"from it lost %llu of %llu (%.1f%%), repeated %llu, late %llu",
+		(unsigned long long)up->lost,
+		(unsigned long long)(up->lost + up->received), lag_loss(up) * 100,
+		(unsigned long long)up->repeated, (unsigned long long)up->late);
+}
+
+void top_draw_players(const struct top *top, int from, int to)
+{
+	const struct top_player *p;
+	size_t chosen = 0, first = 0, room;
+	bool lagometer = to - from > LAGOMETER_LINES + 4;
+	int end = lagometer ? to - LAGOMETER_LINES - 1 : to, y = from;
+
+	p = top_player(top, &chosen);
+	if (!p) {
+		top_put(y, 0, A_NORMAL, "nobody plays");
+		return;
+	}
+	top_put(y++, 0, top_attributes(TOP_FAINT) | A_UNDERLINE,
+		" %-*s %-15s %6s %6s %7s %5s %5s %5s", address_width(), "address", "name",
+		"since", "heard", "packets", "ping", "lost>", "lost<");
+	room = y < end ? (size_t)(end - y) : 1;
+	if (chosen >= room)
+		first = chosen - room + 1;
+	for (size_t i = first; i < top->player_count && i < first + room; i++)
+		draw_player(top, &top->players[i], y++, i == chosen);
+	if (lagometer)
+		draw_lagometer(top, p, to - LAGOMETER_LINES, to);
+}
