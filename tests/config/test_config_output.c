@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * test_config_live.c - sections sample, follow and output: what they mean, what they
+ * test_config_output.c - sections sample, follow and output: what they mean, what they
  * leave alone when they are not there, and the line of every complaint.
  */
 #include <errno.h>

@@ -225,7 +225,7 @@ static int live_burst(struct sender *s, struct frame *f, unsigned int count)
 	return err == -EINTR ? 0 : err;
 }
 
-static int live_open(struct sender *s, const struct frame *f)
+static int samples_open(struct sender *s, const struct frame *f)
 {
 	int err;
 
@@ -295,7 +295,7 @@ static int packet_open(struct sender *s, const struct frame *f)
 static int sender_open(const struct options *o, struct frame *f, struct sender *ret)
 {
 	bool packet = o->af_packet || (o->rate && o->rate < RATE_LIVE);
-	int err = packet ? 0 : live_open(ret, f);
+	int err = packet ? 0 : samples_open(ret, f);
 
 	/* One frame through the door: kernels before 5.18 do not know the flag. */
 	if (!packet && !err) {

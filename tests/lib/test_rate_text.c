@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * test_rate.c - rates and networks alone.
+ * test_rate_text.c - rates and networks alone.
  */
 #include <setjmp.h>
 #include <stdarg.h>

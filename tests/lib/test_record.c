@@ -273,7 +273,7 @@ static void text_lines(void **state)
 	(void)state;
 	record_malformed(&r, "why");
 	jsonl_init(&json, file);
-	text_record(&json, &r);
+	record_text(&json, &r);
 	jsonl_flush(&json);
 	fclose(file);
 	assert_string_equal(text, "2 0.000000 10.0.0.1:5 > 10.0.0.2:6 quake3 c2s getinfo "

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * test_worst.c - the heaviest senders among many, in bounded space.
+ * test_drop_sources.c - the heaviest senders among many, in bounded space.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +13,7 @@
 #include "config/config.h"
 #include "samples/drop_sources.h"
 
-static struct worst w;
+static struct drop_sources w;
 
 static int begin(void **state)
 {
@@ -36,10 +36,10 @@ static void add(__u32 slot, __u32 address, int times)
 	struct record_address a = v4(address);
 
 	while (times--)
-		worst_add(&w, slot, &a);
+		drop_sources_add(&w, slot, &a);
 }
 
-static const char *text(const struct worst_row *row)
+static const char *text(const struct drop_sources_row *row)
 {
 	static char ret[CIDR_TEXT];
 
@@ -51,7 +51,7 @@ static void prefixes_are_counted_together(void **state)
 {
 	struct record_address v6 = { .length = 16,
 				     .bytes = { 0x20, 0x01, 0x0d, 0xb8, 1, 2, 3, 4 } };
-	struct worst_row rows[WORST_PLACES];
+	struct drop_sources_row rows[DROP_SOURCES_PLACES];
 
 	(void)state;
 	add(0, 0x0a010203, 10);
@@ -60,24 +60,24 @@ static void prefixes_are_counted_together(void **state)
 	add(0, 0x0a010303, 2);
 	for (int i = 0; i < 8; i++) {
 		v6.bytes[7] = v6.bytes[15] = (uint8_t)i;
-		worst_add(&w, 0, &v6);
+		drop_sources_add(&w, 0, &v6);
 	}
 	assert_int_equal(w.total, 45);
 	/* 2 of 45 is less than a twentieth. */
-	assert_int_equal(worst_list(&w, rows, WORST_PLACES), 3);
+	assert_int_equal(drop_sources_list(&w, rows, DROP_SOURCES_PLACES), 3);
 	assert_string_equal(text(&rows[0]), "10.1.2.0/24");
 	assert_int_equal(rows[0].count, 30);
 	assert_int_equal(rows[0].slot, 0);
 	assert_string_equal(text(&rows[1]), "2001:db8:102:300::/56");
 	assert_int_equal(rows[1].count, 8);
 	assert_int_equal(rows[2].slot, 1);
-	assert_int_equal(worst_list(&w, rows, 1), 1);
+	assert_int_equal(drop_sources_list(&w, rows, 1), 1);
 }
 
 /* A crowd a hundred times as large as the table, and two who send a lot. */
 static void heavy_ones_are_found_in_a_crowd(void **state)
 {
-	struct worst_row rows[WORST_PLACES];
+	struct drop_sources_row rows[DROP_SOURCES_PLACES];
 
 	(void)state;
 	for (__u32 i = 0; i < 6400; i++) {
@@ -85,38 +85,39 @@ static void heavy_ones_are_found_in_a_crowd(void **state)
 		add(0, 0xc0000201, i % 4 == 0); /* 1600: a sixth of all */
 		add(0, 0xc6336401, i % 4 == 1);
 	}
-	assert_int_equal(worst_list(&w, rows, WORST_PLACES), 2);
+	assert_int_equal(drop_sources_list(&w, rows, DROP_SOURCES_PLACES), 2);
 	assert_string_equal(text(&rows[0]), "192.0.2.0/24");
 	assert_string_equal(text(&rows[1]), "198.51.100.0/24");
 	for (int i = 0; i < 2; i++)
-		assert_in_range(rows[i].count, 1600, 1600 + w.total / WORST_PLACES);
+		assert_in_range(rows[i].count, 1600,
+				1600 + w.total / DROP_SOURCES_PLACES);
 }
 
 static void a_crowd_alone_names_nobody(void **state)
 {
-	struct worst_row rows[WORST_PLACES];
+	struct drop_sources_row rows[DROP_SOURCES_PLACES];
 
 	(void)state;
 	for (__u32 i = 0; i < 100000; i++)
 		add(0, 0x0b000000 + (i << 8), 1);
-	assert_int_equal(worst_list(&w, rows, WORST_PLACES), 0);
+	assert_int_equal(drop_sources_list(&w, rows, DROP_SOURCES_PLACES), 0);
 }
 
 static void the_past_fades(void **state)
 {
-	struct worst_row rows[WORST_PLACES];
+	struct drop_sources_row rows[DROP_SOURCES_PLACES];
 
 	(void)state;
 	add(0, 0x0a010203, 1000);
 	for (int i = 0; i < 11; i++)
-		worst_fade(&w);
+		drop_sources_fade(&w);
 	assert_int_equal(w.total, 0);
-	assert_int_equal(worst_list(&w, rows, WORST_PLACES), 0);
+	assert_int_equal(drop_sources_list(&w, rows, DROP_SOURCES_PLACES), 0);
 	/* Too few samples say nothing. */
 	add(0, 0x0a010203, 19);
-	assert_int_equal(worst_list(&w, rows, WORST_PLACES), 0);
+	assert_int_equal(drop_sources_list(&w, rows, DROP_SOURCES_PLACES), 0);
 	add(0, 0x0a010203, 1);
-	assert_int_equal(worst_list(&w, rows, WORST_PLACES), 1);
+	assert_int_equal(drop_sources_list(&w, rows, DROP_SOURCES_PLACES), 1);
 }
 
 static void no_address_no_row(void **state)
@@ -124,7 +125,7 @@ static void no_address_no_row(void **state)
 	struct record_address none = { .length = 0 };
 
 	(void)state;
-	worst_add(&w, 0, &none);
+	drop_sources_add(&w, 0, &none);
 	assert_int_equal(w.total, 0);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * test_live_samples.c - samples as the kernel hands them over: what becomes of each, what
+ * test_samples.c - samples as the kernel hands them over: what becomes of each, what
  * is written of it, when it is shed, and what other processes read.
  */
 #include "decode/decode_support.h"
@@ -58,19 +58,19 @@ static size_t frame_of(uint8_t *to, bool c2s, const uint8_t *payload, size_t n)
 
 struct seen {
 	unsigned int count;
-	struct live_sample sample;
+	struct sample_note sample;
 	enum record_status status;
 	enum wire_family family;
 	enum direction direction;
 	char kind[64];
 	char reason[128];
 	unsigned int by_status[RECORD_STATUS_COUNT];
-	struct live_writer *writer; /* or NULL */
+	struct samples_writer *writer; /* or NULL */
 };
 
 static const struct service ffa = { .name = "ffa", .family = FAMILY_QUAKE3, .active = 1 };
 
-static void see(void *context, const struct record *r, const struct live_sample *sample)
+static void see(void *context, const struct record *r, const struct sample_note *sample)
 {
 	struct seen *s = context;
 
@@ -83,7 +83,7 @@ static void see(void *context, const struct record *r, const struct live_sample 
 	snprintf(s->kind, sizeof(s->kind), "%s", r->kind);
 	snprintf(s->reason, sizeof(s->reason), "%s", r->reason ? r->reason : "");
 	if (s->writer)
-		live_write_record(s->writer, r, sample, &ffa);
+		samples_write_record(s->writer, r, sample, &ffa);
 }
 
 static struct sample sample_of(enum sampler sampler, bool c2s, size_t kept, size_t length)
@@ -102,7 +102,7 @@ static struct sample sample_of(enum sampler sampler, bool c2s, size_t kept, size
 }
 
 /* One sample from an exact heap copy of what was kept of it. */
-static bool take(struct live_decoder *d, enum sampler sampler, bool c2s,
+static bool take(struct samples_decoder *d, enum sampler sampler, bool c2s,
 		 enum wire_family family, const uint8_t *payload, size_t n, size_t keep)
 {
 	uint8_t frame[HEADERS + 2000];
@@ -114,7 +114,7 @@ static bool take(struct live_decoder *d, enum sampler sampler, bool c2s,
 
 	assert_non_null(copy);
 	memcpy(copy, frame, sample.kept);
-	there = live_decoder_sample(d, &sample, copy, family, SECOND);
+	there = samples_decoder_sample(d, &sample, copy, family, SECOND);
 	free(copy);
 	return there;
 }
@@ -154,7 +154,7 @@ static const struct {
 static void loose_samples(void **state)
 {
 	struct seen s = { 0 };
-	struct live_decoder *d = live_decoder_create(see, &s);
+	struct samples_decoder *d = samples_decoder_create(see, &s);
 
 	(void)state;
 	assert_non_null(d);
@@ -172,13 +172,13 @@ static void loose_samples(void **state)
 		assert_int_equal(s.sample.reason, REASON_SOURCE_BUDGET);
 		assert_int_equal(s.sample.sampler, SAMPLER_STATISTIC);
 	}
-	live_decoder_free(d);
+	samples_decoder_free(d);
 }
 
 static void cut_samples(void **state)
 {
 	struct seen s = { 0 };
-	struct live_decoder *d = live_decoder_create(see, &s);
+	struct samples_decoder *d = samples_decoder_create(see, &s);
 	uint8_t status[1400];
 	unsigned int datagrams = 0;
 
@@ -195,13 +195,13 @@ static void cut_samples(void **state)
 		datagrams += take(d, SAMPLER_STATISTIC, false, FAMILY_QUAKE3, status,
 				  sizeof(status), keep);
 	assert_int_equal(datagrams, 200 - HEADERS);
-	live_decoder_free(d);
+	samples_decoder_free(d);
 }
 
 static void first_fragments(void **state)
 {
 	struct seen s = { 0 };
-	struct live_decoder *d = live_decoder_create(see, &s);
+	struct samples_decoder *d = samples_decoder_create(see, &s);
 	uint8_t frame[HEADERS + 1480];
 	uint8_t payload[1472] = "\0\1\x08\x20\0\0\0\1";
 	size_t n = frame_of(frame, false, payload, sizeof(payload));
@@ -212,13 +212,13 @@ static void first_fragments(void **state)
 	frame[20] = 0x20; /* more follow */
 	frame[38] = (2080 + 8) >> 8;
 	frame[39] = (2080 + 8) & 0xff;
-	assert_true(live_decoder_sample(d, &sample, frame, FAMILY_NETQUAKE, SECOND));
-	live_decoder_flush(d);
+	assert_true(samples_decoder_sample(d, &sample, frame, FAMILY_NETQUAKE, SECOND));
+	samples_decoder_flush(d);
 	assert_int_equal(s.status, RECORD_PARTIAL);
 	assert_non_null(strstr(s.reason, "IP fragments"));
 	frame[21] = 100; /* a later one has no ports */
-	assert_false(live_decoder_sample(d, &sample, frame, FAMILY_NETQUAKE, SECOND));
-	live_decoder_free(d);
+	assert_false(samples_decoder_sample(d, &sample, frame, FAMILY_NETQUAKE, SECOND));
+	samples_decoder_free(d);
 }
 
 /* --- a followed flow: a recorded session, frame by frame
@@ -246,9 +246,9 @@ static json_t *lines_of(const char *path)
 
 static void followed_session(void **state)
 {
-	struct live_target target = { path_of("lines"), "", "eth0" };
+	struct samples_target target = { path_of("lines"), "", "eth0" };
 	struct seen s = { 0 };
-	struct live_decoder *d = live_decoder_create(see, &s);
+	struct samples_decoder *d = samples_decoder_create(see, &s);
 	char why[PCAP_ERRBUF_SIZE];
 	pcap_t *pcap = pcap_open_offline("tests/data/q3/quake3-session-71.pcap", why);
 	struct pcap_pkthdr *header;
@@ -260,7 +260,7 @@ static void followed_session(void **state)
 	assert_non_null(d);
 	assert_non_null(pcap);
 	assert_int_equal(pcap_datalink(pcap), DLT_EN10MB);
-	assert_int_equal(live_writer_open(&target, &s.writer), 0);
+	assert_int_equal(samples_writer_open(&target, &s.writer), 0);
 	while (pcap_next_ex(pcap, &header, &frame) == 1) {
 		/* Its server is at the higher address or not: by port. */
 		bool c2s =
@@ -269,15 +269,15 @@ static void followed_session(void **state)
 			sample_of(SAMPLER_FOLLOW, c2s, header->caplen, header->len);
 
 		sample.reason = REASON_PLAYER;
-		frames += live_decoder_sample(d, &sample, frame, FAMILY_QUAKE3,
-					      header->ts.tv_sec * SECOND);
+		frames += samples_decoder_sample(d, &sample, frame, FAMILY_QUAKE3,
+						 header->ts.tv_sec * SECOND);
 	}
-	live_decoder_flush(d);
+	samples_decoder_flush(d);
 	pcap_close(pcap);
 	assert_true(frames > 10);
 	assert_int_equal(s.count, frames);
 	assert_int_equal(s.by_status[RECORD_DECODED], frames);
-	live_writer_close(s.writer);
+	samples_writer_close(s.writer);
 	all = lines_of(target.json);
 	assert_int_equal(json_array_size(all), frames);
 	for (size_t i = 0; i < frames; i++) {
@@ -292,7 +292,7 @@ static void followed_session(void **state)
 	}
 	json_decref(all);
 	unlink(target.json);
-	live_decoder_free(d);
+	samples_decoder_free(d);
 }
 
 /* --- the budget
@@ -315,16 +315,17 @@ static void budget(void **state)
 		{ 20000, 1000, true, true },
 		{ 3000, 1100, true, true }, /* a clock set back */
 	};
-	struct shed s = { .percent = 20 };
+	struct cpu_budget s = { .percent = 20 };
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		int64_t wall_ns = rows[i].wall_ms * 1000000;
 		int64_t cpu_ns = rows[i].cpu_ms * 1000000;
 
-		assert_int_equal(shed_admits(&s, wall_ns, cpu_ns, true),
+		assert_int_equal(cpu_budget_admits(&s, wall_ns, cpu_ns, true),
 				 rows[i].followed);
-		assert_int_equal(shed_admits(&s, wall_ns, cpu_ns, false), rows[i].loose);
+		assert_int_equal(cpu_budget_admits(&s, wall_ns, cpu_ns, false),
+				 rows[i].loose);
 	}
 }
 
@@ -356,11 +357,11 @@ static void players_survive_the_file(void **state)
 {
 	struct lagometer *l = lagometer_create(4, LAG_BESIDE_SERVER);
 	static struct service services[SERVICES_MAX];
-	struct live_stats stats = { .decoded = 5 };
+	struct samples_stats stats = { .decoded = 5 };
 	const char *path = path_of("players.json");
 	const struct lag_player *was;
 	struct record_tape tape;
-	struct players *players;
+	struct lag_file *players;
 	size_t at = 0;
 
 	(void)state;
@@ -371,8 +372,8 @@ static void players_survive_the_file(void **state)
 		if (n % 10)
 			player_say(l, &tape, true, n, SECOND + n * 50000000LL + 17000000);
 	}
-	assert_int_equal(players_write(path, 12 * SECOND, &stats, l, services), 0);
-	assert_int_equal(players_read(path, &players), 0);
+	assert_int_equal(lag_file_write(path, 12 * SECOND, &stats, l, services), 0);
+	assert_int_equal(lag_file_read(path, &players), 0);
 	was = lagometer_next(l, &at);
 	assert_int_equal(players->time_ns, 12 * SECOND);
 	assert_int_equal(players->count, 1);
@@ -393,8 +394,8 @@ static void players_survive_the_file(void **state)
 				    sizeof(struct lag_sample));
 	}
 	free(players);
-	players_remove(path);
-	assert_int_equal(players_read(path, &players), -ENOENT);
+	lag_file_remove(path);
+	assert_int_equal(lag_file_read(path, &players), -ENOENT);
 	record_tape_free(&tape);
 	lagometer_free(l);
 }
@@ -403,7 +404,7 @@ static void strange_files(void **state)
 {
 	static const char *const texts[] = { "", "[]", "{}", "{\"players\":3}", "{\"pl" };
 	const char *path = path_of("players.json");
-	struct players *players;
+	struct lag_file *players;
 	FILE *file;
 
 	(void)state;
@@ -416,10 +417,10 @@ static void strange_files(void **state)
 		      file);
 		fclose(file);
 		if (i < COUNT(texts)) {
-			assert_int_equal(players_read(path, &players), -EBADMSG);
+			assert_int_equal(lag_file_read(path, &players), -EBADMSG);
 			continue;
 		}
-		assert_int_equal(players_read(path, &players), 0);
+		assert_int_equal(lag_file_read(path, &players), 0);
 		assert_int_equal(players->count, 2);
 		assert_int_equal(players->rows[1].player.way[LAG_S2C].taken, 0);
 		free(players);
@@ -429,17 +430,17 @@ static void strange_files(void **state)
 
 static void paths(void **state)
 {
-	char path[PLAYERS_PATH_MAX], pin[2 * PLAYERS_PATH_MAX];
+	char path[LAG_FILE_PATH_MAX], pin[2 * LAG_FILE_PATH_MAX];
 
 	(void)state;
-	players_path(NULL, path);
+	lag_file_path(NULL, path);
 	assert_string_equal(path, "/run/quakeshield/players.json");
-	players_path("/sys/fs/bpf/x", path);
+	lag_file_path("/sys/fs/bpf/x", path);
 	assert_string_equal(path, "/run/quakeshield/players-sys-fs-bpf-x.json");
 	memset(pin, 'p', sizeof(pin));
 	pin[sizeof(pin) - 1] = 0;
-	players_path(pin, path);
-	assert_true(strlen(path) < PLAYERS_PATH_MAX);
+	lag_file_path(pin, path);
+	assert_true(strlen(path) < LAG_FILE_PATH_MAX);
 	assert_string_equal(path + strlen(path) - 5, ".json");
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * test_pace.c - from counters to paces, ten minutes of them, and the programs' clock.
+ * test_stats_pace.c - from counters to paces, ten minutes of them, and the programs' clock.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -35,8 +35,8 @@ static void tallies_grow(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct pace_tally t =
-			pace_tally(&rows[i].now, &rows[i].before, rows[i].seconds);
+		struct stats_pace_tally t =
+			stats_pace_tally(&rows[i].now, &rows[i].before, rows[i].seconds);
 
 		assert_true(t.packets == rows[i].packets);
 		assert_true(t.bytes == rows[i].bytes);
@@ -56,7 +56,7 @@ static void services_are_matched_by_name(void **state)
 	struct stats_service *all = calloc(5, sizeof(*all));
 	struct stats before = { .services = &all[0], .service_count = 2 };
 	struct stats now = { .services = &all[2], .service_count = 3 };
-	struct pace pace;
+	struct stats_pace pace;
 
 	(void)state;
 	assert_non_null(all);
@@ -73,11 +73,11 @@ static void services_are_matched_by_name(void **state)
 	all[3].out.by[KIND_STATUSRESPONSE][REASON_LEDGER] = (struct tally){ 4, 4000 };
 	service(&all[4], "ff");
 
-	assert_ptr_equal(pace_match(&before, &now.services[1]), &all[0]);
-	assert_null(pace_match(&before, &now.services[0]));
-	assert_null(pace_match(&before, &now.services[2]));
+	assert_ptr_equal(stats_pace_match(&before, &now.services[1]), &all[0]);
+	assert_null(stats_pace_match(&before, &now.services[0]));
+	assert_null(stats_pace_match(&before, &now.services[2]));
 
-	pace_service(&now.services[1], &all[0], 2, &pace);
+	stats_pace_service(&now.services[1], &all[0], 2, &pace);
 	assert_true(pace.packets[VERDICT_DROP] == 100);
 	assert_true(pace.packets[VERDICT_PASS] == 25);
 	assert_true(pace.packets[VERDICT_ANSWER] == 0);
@@ -86,7 +86,7 @@ static void services_are_matched_by_name(void **state)
 	assert_true(pace.withheld == 2);
 	assert_true(pace.bytes_out == 2000);
 
-	pace_total(&now, &before, 2, &pace);
+	stats_pace_total(&now, &before, 2, &pace);
 	assert_true(pace.packets[VERDICT_DROP] == 100);
 	assert_true(pace.packets[VERDICT_PASS] == 25);
 	free(all);
@@ -124,7 +124,8 @@ static void history_is_a_ring(void **state)
 
 		memset(&h, 0, sizeof(h));
 		for (size_t n = 0; n < counts[i]; n++) {
-			struct pace pace = { .packets = { [VERDICT_DROP] = n + 0.5 } };
+			struct stats_pace pace = { .packets = { [VERDICT_DROP] =
+									n + 0.5 } };
 
 			history_add(&h, (time_t)(1000 + 2 * n), &pace, n % 5);
 		}
@@ -172,7 +173,8 @@ static void timer_lists(void **state)
 		assert_non_null(list);
 		fputs(rows[i].text, list);
 		rewind(list);
-		assert_int_equal(clock_read_list(list, &now, &jiffies), rows[i].good);
+		assert_int_equal(shield_clock_read_list(list, &now, &jiffies),
+				 rows[i].good);
 		assert_int_equal(now, rows[i].good ? 5000000000 : 1);
 		assert_int_equal(jiffies, rows[i].good ? 4294893546 : 2);
 		fclose(list);
@@ -183,12 +185,15 @@ static void timer_lists(void **state)
 static void assumed_clock(void **state)
 {
 	(void)state;
-	assert_int_equal(clock_assumed(0, 4000000), (4294967296 - 75000) * 4000000);
-	assert_int_equal(clock_assumed(8000001, 4000000),
+	assert_int_equal(shield_clock_assumed(0, 4000000),
+			 (4294967296 - 75000) * 4000000);
+	assert_int_equal(shield_clock_assumed(8000001, 4000000),
 			 (4294967296 - 75000) * 4000000 + 8000001);
-	assert_int_equal(clock_assumed(0, 1000000), (4294967296 - 300000) * 1000000);
+	assert_int_equal(shield_clock_assumed(0, 1000000),
+			 (4294967296 - 300000) * 1000000);
 	/* 300 Hz: 3333333 ns */
-	assert_int_equal(clock_assumed(0, 3333333), (4294967296 - 90000) * 3333333);
+	assert_int_equal(shield_clock_assumed(0, 3333333),
+			 (4294967296 - 90000) * 3333333);
 }
 
 int main(void)

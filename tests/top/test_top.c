@@ -141,7 +141,7 @@ static void rows_have_paces_and_an_order(void **state)
 	static const char *const one[] = { "a", NULL };
 	static struct top_row rows[TOP_ROWS];
 	struct stats first = snapshot(one), second = snapshot(one);
-	struct pace pace;
+	struct stats_pace pace;
 
 	(void)state;
 	*count(&first, KIND_GETSTATUS, REASON_SOURCE_BUDGET) = (struct tally){ 10, 100 };
@@ -270,7 +270,7 @@ static void figures_belong_to_one(void **state)
 		{ "192.0.2.2", 27960, 0, -1 },	{ "192.0.2.1", 27960, 5, -1 },
 		{ "::c000:201", 27960, 0, -1 },
 	};
-	struct players *f = calloc(1, sizeof(*f) + 3 * sizeof(f->rows[0]));
+	struct lag_file *f = calloc(1, sizeof(*f) + 3 * sizeof(f->rows[0]));
 
 	(void)state;
 	assert_non_null(f);

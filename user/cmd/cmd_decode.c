@@ -52,7 +52,7 @@ static void sink(void *context, const struct record *r)
 		jsonl_record(run->json, r);
 		break;
 	case OUTPUT_TEXT:
-		text_record(run->json, r);
+		record_text(run->json, r);
 		break;
 	}
 }

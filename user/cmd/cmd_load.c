@@ -155,7 +155,7 @@ int cmd_reload(int argc, char **argv)
 		err = -ENOMEM;
 		goto out;
 	}
-	pid = daemon_pid(o.pin);
+	pid = pidfile_pid(o.pin);
 	if (pid > 0 && !o.config) {
 		err = reload_daemon(shield, pid);
 		goto out;

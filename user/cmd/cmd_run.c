@@ -36,7 +36,7 @@ struct daemon {
 	struct config *config;
 	struct shield *shield;
 	struct serve *serve; /* metrics, health and a page */
-	struct live_view *live; /* what the samples tell */
+	struct samples_view *live; /* what the samples tell */
 	int signals; /* signalfd */
 	bool lost; /* an interface is not ours any more; said once */
 };
@@ -185,7 +185,7 @@ static void reload(struct daemon *d)
 		free(d->config);
 		d->config = fresh;
 		fresh = NULL;
-		if (live_reload(d->live, d->config))
+		if (samples_reload(d->live, d->config))
 			log_error("records go on to where they went");
 		log_info("reloaded, %zu services", d->config->service_count);
 	} else {
@@ -226,7 +226,7 @@ static void on_signal(void *context)
 	if (info.ssi_signo == SIGHUP)
 		reload(d);
 	else if (info.ssi_signo == SIGUSR1)
-		live_rotate(d->live);
+		samples_rotate(d->live);
 	else
 		loop_stop();
 }
@@ -261,7 +261,7 @@ static int stop(struct daemon *d)
 			"it down");
 		return 0;
 	}
-	live_close(d->live);
+	samples_close(d->live);
 	d->live = NULL;
 	shield_close(d->shield);
 	d->shield = NULL;
@@ -289,7 +289,7 @@ static int start(struct daemon *d, const struct arguments *a)
 	}
 	err = shield_mount();
 	if (!err)
-		err = daemon_claim(d->pin);
+		err = pidfile_claim(d->pin);
 	if (!err)
 		err = shield_load(d->pin, d->config, &d->shield);
 	if (!err)
@@ -298,7 +298,7 @@ static int start(struct daemon *d, const struct arguments *a)
 	if (!err)
 		err = serve_start(d->shield, d->config, &d->serve);
 	if (!err)
-		err = live_open(d->shield, d->config, d->pin, &d->live);
+		err = samples_open(d->shield, d->config, d->pin, &d->live);
 	if (!err) {
 		serve_players(d->serve, d->live);
 		err = priv_drop();
@@ -337,7 +337,7 @@ int cmd_run(int argc, char **argv)
 	}
 
 	serve_stop(d.serve);
-	live_close(d.live);
+	samples_close(d.live);
 	shield_close(d.shield);
 	free(d.config);
 	return status;

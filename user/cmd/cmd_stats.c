@@ -71,7 +71,7 @@ static int status_print(const struct shield *shield, const char *pin)
 {
 	struct shield_link links[CONFIG_INTERFACES];
 	size_t n = shield_links(shield, links, CONFIG_INTERFACES);
-	pid_t pid = daemon_pid(pin);
+	pid_t pid = pidfile_pid(pin);
 	struct service service;
 	size_t services = 0;
 	bool good = n > 0;

@@ -61,17 +61,17 @@ static void quiet_end(struct quiet *q)
 /* What the daemon tells of the players it follows; stale figures are nobody's. */
 static void collect_figures(struct top *top, const char *pin)
 {
-	char path[PLAYERS_PATH_MAX];
+	char path[LAG_FILE_PATH_MAX];
 	struct timespec now;
 
 	free(top->figures);
 	top->figures = NULL;
-	players_path(pin, path);
-	if (players_read(path, &top->figures))
+	lag_file_path(pin, path);
+	if (lag_file_read(path, &top->figures))
 		return;
 	clock_gettime(CLOCK_REALTIME, &now);
 	if (now.tv_sec * 1000000000ll + now.tv_nsec - top->figures->time_ns >
-	    PLAYERS_STALE_NS) {
+	    LAG_FILE_STALE_NS) {
 		free(top->figures);
 		top->figures = NULL;
 	}
@@ -85,7 +85,7 @@ static void collect(struct top *top, const char *pin, struct quiet *quiet)
 	int err = shield_open(pin, &shield);
 
 	top->trouble[0] = 0;
-	top->daemon = (int)daemon_pid(pin);
+	top->daemon = (int)pidfile_pid(pin);
 	if (!err) {
 		err = stats_collect(shield, &stats);
 		if (!err) {

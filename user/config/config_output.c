@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * config_live.c - sections sample, follow and output: what the daemon gets to see, and
+ * config_output.c - sections sample, follow and output: what the daemon gets to see, and
  * where it writes it. Without them it sees nothing, at no cost.
  */
 #include <errno.h>

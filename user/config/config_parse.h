@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * config_parse.h - what the files that read a configuration share: config.c (the file),
- * config_service.c (a service section), config_live.c (what the daemon watches) and
+ * config_service.c (a service section), config_output.c (what the daemon watches) and
  * config_grammar.c (the shape, and values).
  */
 #ifndef CONFIG_PARSE_H

@@ -28,7 +28,7 @@ static void pid_path(const char *pin_dir, char *ret, size_t size)
 	snprintf(ret + n, size - (size_t)n, ".pid");
 }
 
-int daemon_claim(const char *pin_dir)
+int pidfile_claim(const char *pin_dir)
 {
 	char path[PATH_MAX];
 	int fd;
@@ -43,7 +43,7 @@ int daemon_claim(const char *pin_dir)
 		log_error(
 			"another daemon is running (process %d): stop it first, the shield stays "
 			"up meanwhile",
-			(int)daemon_pid(pin_dir));
+			(int)pidfile_pid(pin_dir));
 		close(fd);
 		return -EBUSY;
 	}
@@ -56,7 +56,7 @@ int daemon_claim(const char *pin_dir)
 	return 0;
 }
 
-pid_t daemon_pid(const char *pin_dir)
+pid_t pidfile_pid(const char *pin_dir)
 {
 	char path[PATH_MAX], text[32] = "";
 	pid_t pid = 0;

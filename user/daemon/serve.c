@@ -15,8 +15,8 @@
 
 struct serve {
 	const struct config *config;
-	struct watch *watch;
-	const struct live_view *live; /* NULL: not yet */
+	struct stats_cache *watch;
+	const struct samples_view *live; /* NULL: not yet */
 	struct http *http; /* NULL: off, or the address could not be had */
 	struct listen_at at; /* where @http is */
 	unsigned int ticks;
@@ -28,7 +28,7 @@ struct serve {
 static int render_metrics(FILE *out, void *context)
 {
 	struct serve *s = context;
-	const struct stats *stats = watch_stats(s->watch);
+	const struct stats *stats = stats_cache_stats(s->watch);
 	int err = stats ? metrics_write(stats, out) : -EIO;
 
 	return err ? err : STATUS_OK;
@@ -37,7 +37,7 @@ static int render_metrics(FILE *out, void *context)
 static int render_health(FILE *out, void *context)
 {
 	struct serve *s = context;
-	const struct stats *stats = watch_stats(s->watch);
+	const struct stats *stats = stats_cache_stats(s->watch);
 
 	if (!stats)
 		return -EIO;
@@ -47,7 +47,7 @@ static int render_health(FILE *out, void *context)
 static int render_stats(FILE *out, void *context)
 {
 	struct serve *s = context;
-	const struct stats *stats = watch_stats(s->watch);
+	const struct stats *stats = stats_cache_stats(s->watch);
 	int err = stats ? stats_json(stats, out) : -EIO;
 
 	return err ? err : STATUS_OK;
@@ -56,7 +56,7 @@ static int render_stats(FILE *out, void *context)
 static int render_history(FILE *out, void *context)
 {
 	struct serve *s = context;
-	int err = history_json(watch_history(s->watch), out);
+	int err = history_json(stats_cache_history(s->watch), out);
 
 	return err ? err : STATUS_OK;
 }
@@ -64,7 +64,7 @@ static int render_history(FILE *out, void *context)
 static int render_players(FILE *out, void *context)
 {
 	struct serve *s = context;
-	int err = s->live ? live_players(s->live, out) : -EIO;
+	int err = s->live ? samples_players(s->live, out) : -EIO;
 
 	return err ? err : STATUS_OK;
 }
@@ -108,7 +108,7 @@ static void on_tick(void *context)
 		return;
 	http_tick(s->http);
 	if (!(s->ticks++ % HISTORY_EVERY_S))
-		watch_tick(s->watch);
+		stats_cache_tick(s->watch);
 }
 
 int serve_start(const struct shield *shield, const struct config *config,
@@ -121,12 +121,12 @@ int serve_start(const struct shield *shield, const struct config *config,
 		return err;
 	s = calloc(1, sizeof(*s));
 	if (s)
-		s->watch = watch_new(shield);
+		s->watch = stats_cache_new(shield);
 	if (!s || !s->watch || !loop_every(1000, on_tick, s)) {
 		log_error("cannot serve metrics: %s",
 			  s && s->watch ? "no room for a timer" : "not enough memory");
 		if (s)
-			watch_free(s->watch);
+			stats_cache_free(s->watch);
 		free(s);
 		return -ENOMEM;
 	}
@@ -136,7 +136,7 @@ int serve_start(const struct shield *shield, const struct config *config,
 	return 0;
 }
 
-void serve_players(struct serve *s, const struct live_view *live)
+void serve_players(struct serve *s, const struct samples_view *live)
 {
 	s->live = live;
 }
@@ -156,6 +156,6 @@ void serve_stop(struct serve *s)
 	if (!s)
 		return;
 	http_stop(s->http);
-	watch_free(s->watch);
+	stats_cache_free(s->watch);
 	free(s);
 }

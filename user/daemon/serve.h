@@ -20,7 +20,7 @@ struct serve;
 int serve_start(const struct shield *shield, const struct config *config,
 		struct serve **ret);
 /* Where /players.json comes from; lives until serve_stop(). */
-void serve_players(struct serve *serve, const struct live_view *live);
+void serve_players(struct serve *serve, const struct samples_view *live);
 /* Another configuration is in force. */
 void serve_reload(struct serve *serve, const struct config *config);
 void serve_stop(struct serve *serve);

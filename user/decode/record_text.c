@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * text.c - frame, time, who to whom, protocol and kind, the status if it is not a plain
+ * record_text.c - frame, time, who to whom, protocol and kind, the status if it is not a plain
  * "decoded", then the fields as JSON has them.
  */
 #include <arpa/inet.h>
@@ -21,7 +21,7 @@ static void text_address(struct jsonl *json, const struct record_address *addres
 	jsonl_uint(json, address->port);
 }
 
-void text_record(struct jsonl *json, const struct record *r)
+void record_text(struct jsonl *json, const struct record *r)
 {
 	static const char *const directions[DIRECTION_COUNT] = {
 		[DIRECTION_UNKNOWN] = " ",

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * text.h - records for people: one line each.
+ * record_text.h - records for people: one line each.
  */
-#ifndef TEXT_H
-#define TEXT_H
+#ifndef RECORD_TEXT_H
+#define RECORD_TEXT_H
 
 #include "lib/jsonl.h"
 
-void text_record(struct jsonl *json, const struct record *r);
+void record_text(struct jsonl *json, const struct record *r);
 
-#endif /* TEXT_H */
+#endif /* RECORD_TEXT_H */

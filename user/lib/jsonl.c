@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * jsonl.c - the writer of values. Records are in jsonl_record.c.
+ * jsonl.c - the writer of values. Records are in record_json.c.
  */
 #include <errno.h>
 #include <math.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * rate.h - rates as people write them: "2/s burst 6", "30/m", "unlimited", "0".
+ * rate_text.h - rates as people write them: "2/s burst 6", "30/m", "unlimited", "0".
  *
  * A number of requests per second, minute or hour, and how many may come at once after a
  * pause. Without "burst N": what one second brings, at least 1. "0": nothing passes.
  */
-#ifndef RATE_H
-#define RATE_H
+#ifndef RATE_TEXT_H
+#define RATE_TEXT_H
 
 #include "limit.h"
 
@@ -25,4 +25,4 @@ void rate_format(const struct limit *limit, char ret[RATE_TEXT]);
 /* Does @a ever let more pass than @b: in the long run, or at once? */
 bool rate_looser(const struct limit *a, const struct limit *b);
 
-#endif /* RATE_H */
+#endif /* RATE_TEXT_H */

@@ -3,7 +3,7 @@
  * record.h - what a decoder says about one datagram or one demo block.
  *
  * A record has a fixed part, always filled, and a tape of typed fields in the order in
- * which the decoder met them. Decoders only append; renderers (jsonl.c, text.c) only
+ * which the decoder met them. Decoders only append; renderers (jsonl.c, record_text.c) only
  * read. The tape lives in memory given once to record_init(): nothing is allocated per
  * datagram. Without a tape (--summary) each record_* call below is one test of
  * r->tape, so a decoder need not ask whether anybody listens.
@@ -40,7 +40,7 @@ enum record_status {
 	RECORD_STATUS_COUNT
 };
 
-/* jsonl_record.c: "decoded", "partial", "opaque", "malformed" */
+/* record_json.c: "decoded", "partial", "opaque", "malformed" */
 extern const char *const record_status_names[RECORD_STATUS_COUNT];
 
 enum record_type {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * jsonl_record.c - one record, one line. The faces are fixed: see docs/PROTOCOLS.md.
+ * record_json.c - one record, one line. The faces are fixed: see docs/PROTOCOLS.md.
  */
 #include <arpa/inet.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * sink.c - see sink.h. SIGPIPE is ignored by whoever opens a FIFO (live.c).
+ * sink.c - see sink.h. SIGPIPE is ignored by whoever opens a FIFO (samples.c).
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,35 +1,35 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * shed.h - a budget of processor time, a second at a time.
+ * cpu_budget.h - a budget of processor time, a second at a time.
  *
  * When three quarters of a second's budget are spent, loose samples are no longer
  * looked at; followed flows, which lose their thread when a datagram is left out, go
  * when all is spent. Pure: whoever asks brings both clocks.
  */
-#ifndef SHED_H
-#define SHED_H
+#ifndef CPU_BUDGET_H
+#define CPU_BUDGET_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#define SHED_WINDOW_NS 1000000000LL
+#define CPU_BUDGET_WINDOW_NS 1000000000LL
 
-struct shed {
+struct cpu_budget {
 	uint32_t percent; /* of one processor */
 	int64_t wall_ns; /* when the window began, by both clocks */
 	int64_t cpu_ns;
 };
 
-static inline bool shed_admits(struct shed *s, int64_t wall_ns, int64_t cpu_ns,
-			       bool followed)
+static inline bool cpu_budget_admits(struct cpu_budget *s, int64_t wall_ns,
+				     int64_t cpu_ns, bool followed)
 {
-	int64_t budget_ns = SHED_WINDOW_NS / 100 * s->percent;
+	int64_t budget_ns = CPU_BUDGET_WINDOW_NS / 100 * s->percent;
 
-	if (wall_ns - s->wall_ns >= SHED_WINDOW_NS || wall_ns < s->wall_ns) {
+	if (wall_ns - s->wall_ns >= CPU_BUDGET_WINDOW_NS || wall_ns < s->wall_ns) {
 		s->wall_ns = wall_ns;
 		s->cpu_ns = cpu_ns;
 	}
 	return cpu_ns - s->cpu_ns < (followed ? budget_ns : budget_ns / 4 * 3);
 }
 
-#endif /* SHED_H */
+#endif /* CPU_BUDGET_H */

@@ -23,17 +23,18 @@ static void prefix_of(const struct record_address *a, struct cidr *ret)
 	}
 }
 
-void worst_add(struct worst *w, __u32 slot, const struct record_address *source)
+void drop_sources_add(struct drop_sources *w, __u32 slot,
+		      const struct record_address *source)
 {
-	struct worst_row *least = w->rows;
+	struct drop_sources_row *least = w->rows;
 	struct cidr prefix = { 0 };
 
 	if (source->length != 4 && source->length != 16)
 		return;
 	prefix_of(source, &prefix);
 	w->total++;
-	for (size_t i = 0; i < WORST_PLACES; i++) {
-		struct worst_row *row = &w->rows[i];
+	for (size_t i = 0; i < DROP_SOURCES_PLACES; i++) {
+		struct drop_sources_row *row = &w->rows[i];
 
 		if (row->count && row->slot == slot &&
 		    !memcmp(&row->prefix, &prefix, sizeof(prefix))) {
@@ -48,30 +49,31 @@ void worst_add(struct worst *w, __u32 slot, const struct record_address *source)
 	least->count++;
 }
 
-void worst_fade(struct worst *w)
+void drop_sources_fade(struct drop_sources *w)
 {
 	w->total /= 2;
-	for (size_t i = 0; i < WORST_PLACES; i++)
+	for (size_t i = 0; i < DROP_SOURCES_PLACES; i++)
 		w->rows[i].count /= 2;
 }
 
 static int by_count(const void *left, const void *right)
 {
-	const struct worst_row *a = left, *b = right;
+	const struct drop_sources_row *a = left, *b = right;
 
 	if (a->count != b->count)
 		return a->count > b->count ? -1 : 1;
 	return memcmp(&a->prefix, &b->prefix, sizeof(a->prefix));
 }
 
-size_t worst_list(const struct worst *w, struct worst_row *ret, size_t max)
+size_t drop_sources_list(const struct drop_sources *w, struct drop_sources_row *ret,
+			 size_t max)
 {
-	struct worst_row rows[WORST_PLACES];
+	struct drop_sources_row rows[DROP_SOURCES_PLACES];
 	size_t n = 0;
 
 	memcpy(rows, w->rows, sizeof(rows));
-	qsort(rows, WORST_PLACES, sizeof(*rows), by_count);
-	while (n < WORST_PLACES && n < max && w->total >= TOTAL_LEAST &&
+	qsort(rows, DROP_SOURCES_PLACES, sizeof(*rows), by_count);
+	while (n < DROP_SOURCES_PLACES && n < max && w->total >= TOTAL_LEAST &&
 	       rows[n].count * SHARE_LEAST >= w->total) {
 		ret[n] = rows[n];
 		n++;

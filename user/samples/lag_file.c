@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * players_file.c - writing it. Reading is in players_read.c.
+ * lag_file.c - writing it. Reading is in lag_file_read.c.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -16,14 +16,14 @@
 #include "lib/names.h"
 #include "samples/lag_file.h"
 
-void players_path(const char *pin_dir, char ret[PLAYERS_PATH_MAX])
+void lag_file_path(const char *pin_dir, char ret[LAG_FILE_PATH_MAX])
 {
-	int n = snprintf(ret, PLAYERS_PATH_MAX, PLAYERS_DIR "/players");
+	int n = snprintf(ret, LAG_FILE_PATH_MAX, LAG_FILE_DIR "/players");
 
 	/* As the pid file: a directory of its own has a daemon of its own. */
-	for (; pin_dir && *pin_dir && n + 8 < PLAYERS_PATH_MAX; pin_dir++)
+	for (; pin_dir && *pin_dir && n + 8 < LAG_FILE_PATH_MAX; pin_dir++)
 		ret[n++] = *pin_dir == '/' ? '-' : *pin_dir;
-	snprintf(ret + n, (size_t)(PLAYERS_PATH_MAX - n), ".json");
+	snprintf(ret + n, (size_t)(LAG_FILE_PATH_MAX - n), ".json");
 }
 
 static void number(struct jsonl *json, const char *key, uint64_t value)
@@ -38,7 +38,7 @@ static void string(struct jsonl *json, const char *key, const char *value)
 	jsonl_string(json, value, strlen(value));
 }
 
-/* One letter a sample; docs/LIVE.md. */
+/* One letter a sample; docs/SAMPLES.md. */
 static char mark_of(uint8_t flags)
 {
 	if (flags & LAG_LOST)
@@ -120,7 +120,7 @@ static void write_player(struct jsonl *json, const struct lag_player *p,
 }
 
 static void write_sampler(struct jsonl *json, const char *key,
-			  const struct live_stats *stats, enum sampler sampler)
+			  const struct samples_stats *stats, enum sampler sampler)
 {
 	jsonl_text(json, key);
 	number(json, "{\"taken\":", stats->kernel[sampler].taken);
@@ -131,11 +131,11 @@ static void write_sampler(struct jsonl *json, const char *key,
 	jsonl_text(json, "}");
 }
 
-static void write_worst(struct jsonl *json, const struct worst *worst,
+static void write_worst(struct jsonl *json, const struct drop_sources *worst,
 			const struct service *services)
 {
-	struct worst_row rows[PLAYERS_WORST];
-	size_t n = worst_list(worst, rows, PLAYERS_WORST);
+	struct drop_sources_row rows[LAG_FILE_WORST];
+	size_t n = drop_sources_list(worst, rows, LAG_FILE_WORST);
 	char prefix[CIDR_TEXT];
 
 	jsonl_text(json, ",\"worst\":[");
@@ -151,8 +151,9 @@ static void write_worst(struct jsonl *json, const struct worst *worst,
 	jsonl_text(json, "]");
 }
 
-static void write_all(struct jsonl *json, int64_t now_ns, const struct live_stats *stats,
-		      struct lagometer *lagometer, const struct service *services)
+static void write_all(struct jsonl *json, int64_t now_ns,
+		      const struct samples_stats *stats, struct lagometer *lagometer,
+		      const struct service *services)
 {
 	const struct lag_player *player;
 	size_t at = 0, count = 0;
@@ -174,8 +175,8 @@ static void write_all(struct jsonl *json, int64_t now_ns, const struct live_stat
 	jsonl_text(json, "]}\n");
 }
 
-int players_print(FILE *out, int64_t now_ns, const struct live_stats *stats,
-		  struct lagometer *lagometer, const struct service *services)
+int lag_file_print(FILE *out, int64_t now_ns, const struct samples_stats *stats,
+		   struct lagometer *lagometer, const struct service *services)
 {
 	static struct jsonl json;
 
@@ -184,20 +185,20 @@ int players_print(FILE *out, int64_t now_ns, const struct live_stats *stats,
 	return jsonl_flush(&json);
 }
 
-int players_write(const char *path, int64_t now_ns, const struct live_stats *stats,
-		  struct lagometer *lagometer, const struct service *services)
+int lag_file_write(const char *path, int64_t now_ns, const struct samples_stats *stats,
+		   struct lagometer *lagometer, const struct service *services)
 {
-	char fresh[PLAYERS_PATH_MAX + 8];
+	char fresh[LAG_FILE_PATH_MAX + 8];
 	FILE *file;
 	int err;
 
 	snprintf(fresh, sizeof(fresh), "%s.new", path);
-	if (!strncmp(path, PLAYERS_DIR "/", sizeof(PLAYERS_DIR)))
-		mkdir(PLAYERS_DIR, 0755);
+	if (!strncmp(path, LAG_FILE_DIR "/", sizeof(LAG_FILE_DIR)))
+		mkdir(LAG_FILE_DIR, 0755);
 	file = fopen(fresh, "we");
 	if (!file)
 		return -errno;
-	err = players_print(file, now_ns, stats, lagometer, services);
+	err = lag_file_print(file, now_ns, stats, lagometer, services);
 	if (fclose(file) && !err)
 		err = -errno;
 	if (!err && rename(fresh, path))
@@ -207,7 +208,7 @@ int players_write(const char *path, int64_t now_ns, const struct live_stats *sta
 	return err;
 }
 
-void players_remove(const char *path)
+void lag_file_remove(const char *path)
 {
 	if (*path)
 		unlink(path);

@@ -1,59 +1,59 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * players_file.h - the figures of the followed players, for other processes.
+ * lag_file.h - the figures of the followed players, for other processes.
  *
- * The daemon writes them once a second to PLAYERS_DIR/players.json, always as a whole
- * (a new file in the old one's place), at most LIVE_PLAYERS players of LAG_SAMPLES
- * samples: below 512 KiB. The format is in docs/LIVE.md. What is older than
- * PLAYERS_STALE_NS is not alive.
+ * The daemon writes them once a second to LAG_FILE_DIR/players.json, always as a whole
+ * (a new file in the old one's place), at most SAMPLES_PLAYERS players of LAG_SAMPLES
+ * samples: below 512 KiB. The format is in docs/SAMPLES.md. What is older than
+ * LAG_FILE_STALE_NS is not alive.
  */
-#ifndef PLAYERS_FILE_H
-#define PLAYERS_FILE_H
+#ifndef LAG_FILE_H
+#define LAG_FILE_H
 
 #include <stdio.h>
 
 #include "abi.h"
 #include "samples/lagometer.h"
 
-#define PLAYERS_DIR	 "/run/quakeshield"
-#define PLAYERS_PATH_MAX 512
-#define PLAYERS_STALE_NS 5000000000LL
+#define LAG_FILE_DIR	  "/run/quakeshield"
+#define LAG_FILE_PATH_MAX 512
+#define LAG_FILE_STALE_NS 5000000000LL
 
-struct live_stats;
+struct samples_stats;
 
 /* Where they are for the daemon of @pin_dir (NULL: the default one). */
-void players_path(const char *pin_dir, char ret[PLAYERS_PATH_MAX]);
+void lag_file_path(const char *pin_dir, char ret[LAG_FILE_PATH_MAX]);
 
 /* As one object. @services: by slot. 0 or -errno. */
-int players_print(FILE *out, int64_t now_ns, const struct live_stats *stats,
-		  struct lagometer *lagometer, const struct service *services);
+int lag_file_print(FILE *out, int64_t now_ns, const struct samples_stats *stats,
+		   struct lagometer *lagometer, const struct service *services);
 /* To the file. */
-int players_write(const char *path, int64_t now_ns, const struct live_stats *stats,
-		  struct lagometer *lagometer, const struct service *services);
-void players_remove(const char *path);
+int lag_file_write(const char *path, int64_t now_ns, const struct samples_stats *stats,
+		   struct lagometer *lagometer, const struct service *services);
+void lag_file_remove(const char *path);
 
-struct players_row {
+struct lag_file_row {
 	char service[NAME_MAX_LEN];
 	struct lag_player player; /* slot and dialect are not in the file */
 };
 
 /* A prefix, and its share of the samples of dropped datagrams, of all services. */
-struct players_worst {
+struct lag_file_worst {
 	char service[NAME_MAX_LEN];
 	char prefix[64];
 	double share;
 };
-#define PLAYERS_WORST 10
+#define LAG_FILE_WORST 10
 
-struct players {
+struct lag_file {
 	int64_t time_ns; /* when it was written */
-	struct players_worst worst[PLAYERS_WORST]; /* most first */
+	struct lag_file_worst worst[LAG_FILE_WORST]; /* most first */
 	size_t worst_count;
 	size_t count;
-	struct players_row rows[];
+	struct lag_file_row rows[];
 };
 
 /* To be freed. -ENOENT: there is none; -EBADMSG: it is not what we write. */
-int players_read(const char *path, struct players **ret);
+int lag_file_read(const char *path, struct lag_file **ret);
 
-#endif /* PLAYERS_FILE_H */
+#endif /* LAG_FILE_H */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * players_read.c - the file of players_file.c, for who draws it. What is not there or of
+ * lag_file_read.c - the file of lag_file.c, for who draws it. What is not there or of
  * another type reads as nothing; what is too much is left out.
  */
 #include <arpa/inet.h>
@@ -105,7 +105,7 @@ static void read_address(const json_t *object, struct record_address *ret)
 	ret->port = (uint16_t)number_at(object, "port");
 }
 
-static void read_row(const json_t *object, struct players_row *ret)
+static void read_row(const json_t *object, struct lag_file_row *ret)
 {
 	struct lag_player *p = &ret->player;
 	char family[32];
@@ -130,13 +130,13 @@ static void read_row(const json_t *object, struct players_row *ret)
 	read_way(json_object_get(object, "s2c"), &p->way[LAG_S2C]);
 }
 
-static void read_worst(const json_t *list, struct players *ret)
+static void read_worst(const json_t *list, struct lag_file *ret)
 {
 	size_t n = json_array_size(list);
 
-	for (size_t i = 0; i < n && i < PLAYERS_WORST; i++) {
+	for (size_t i = 0; i < n && i < LAG_FILE_WORST; i++) {
 		const json_t *row = json_array_get(list, i);
-		struct players_worst *to = &ret->worst[ret->worst_count++];
+		struct lag_file_worst *to = &ret->worst[ret->worst_count++];
 
 		text_at(row, "service", to->service, sizeof(to->service));
 		text_at(row, "prefix", to->prefix, sizeof(to->prefix));
@@ -144,11 +144,11 @@ static void read_worst(const json_t *list, struct players *ret)
 	}
 }
 
-int players_read(const char *path, struct players **ret)
+int lag_file_read(const char *path, struct lag_file **ret)
 {
 	FILE *file = fopen(path, "re");
 	json_t *all, *rows;
-	struct players *players;
+	struct lag_file *players;
 	size_t n;
 
 	if (!file)

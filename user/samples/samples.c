@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * live.c - see live.h.
+ * samples.c - see samples.h.
  */
 #include <errno.h>
 #include <signal.h>
@@ -19,13 +19,13 @@
 #define FADE_S	      30 /* after which half of the drops' senders is forgotten */
 #define CPU_LOOK_EACH 8 /* samples: asking for the time spent costs as much as one */
 
-struct live_view {
+struct samples_view {
 	struct shield *shield;
-	struct live_decoder *decoder;
-	struct live_writer *writer;
+	struct samples_decoder *decoder;
+	struct samples_writer *writer;
 	struct lagometer *lagometer;
-	struct shed shed;
-	struct live_stats stats;
+	struct cpu_budget shed;
+	struct samples_stats stats;
 	unsigned int looked; /* samples since the clocks were last read */
 	bool admits[SAMPLER_COUNT];
 	unsigned int seconds;
@@ -37,7 +37,7 @@ struct live_view {
 	__u32 generation; /* of the services below */
 	bool known[SERVICES_MAX];
 	struct service services[SERVICES_MAX];
-	char players_path[PLAYERS_PATH_MAX];
+	char lag_file_path[LAG_FILE_PATH_MAX];
 	bool players_failed; /* said so */
 	char json[OUTPUT_NAME], pcapng[OUTPUT_NAME];
 };
@@ -50,7 +50,7 @@ static int64_t clock_read(clockid_t clock)
 	return (int64_t)now.tv_sec * SECOND_NS + now.tv_nsec;
 }
 
-static void read_services(struct live_view *l)
+static void read_services(struct samples_view *l)
 {
 	__u32 generation = shield_generation(l->shield);
 
@@ -64,35 +64,35 @@ static void read_services(struct live_view *l)
 /* --- a sample ---------------------------------------------------------------- */
 
 static void on_record(void *context, const struct record *r,
-		      const struct live_sample *sample)
+		      const struct sample_note *sample)
 {
-	struct live_view *l = context;
+	struct samples_view *l = context;
 
 	l->stats.status[r->status]++;
 	if (sample->sampler == SAMPLER_FOLLOW)
 		lagometer_record(l->lagometer, sample->slot, r);
 	else if (r->direction == DIRECTION_C2S &&
 		 reason_verdict(sample->reason) == VERDICT_DROP)
-		worst_add(&l->stats.worst, sample->slot, &r->source);
-	live_write_record(l->writer, r, sample, &l->services[sample->slot]);
+		drop_sources_add(&l->stats.worst, sample->slot, &r->source);
+	samples_write_record(l->writer, r, sample, &l->services[sample->slot]);
 }
 
-static bool within_budget(struct live_view *l, enum sampler sampler)
+static bool within_budget(struct samples_view *l, enum sampler sampler)
 {
 	if (!(l->looked++ % CPU_LOOK_EACH)) {
 		int64_t wall_ns = clock_read(CLOCK_MONOTONIC);
 		int64_t cpu_ns = clock_read(CLOCK_THREAD_CPUTIME_ID);
 
 		for (int i = 0; i < SAMPLER_COUNT; i++)
-			l->admits[i] = shed_admits(&l->shed, wall_ns, cpu_ns,
-						   i == SAMPLER_FOLLOW);
+			l->admits[i] = cpu_budget_admits(&l->shed, wall_ns, cpu_ns,
+							 i == SAMPLER_FOLLOW);
 	}
 	return l->admits[sampler];
 }
 
 static void on_sample(const struct sample *sample, const void *frame, void *context)
 {
-	struct live_view *l = context;
+	struct samples_view *l = context;
 	int64_t time_ns = (int64_t)sample->ktime_ns + l->epoch_ns;
 	const struct service *service;
 
@@ -113,9 +113,9 @@ static void on_sample(const struct sample *sample, const void *frame, void *cont
 		return;
 	}
 	service = &l->services[sample->slot];
-	live_write_frame(l->writer, sample, frame, time_ns, service);
-	if (!live_decoder_sample(l->decoder, sample, frame,
-				 (enum wire_family)service->family, time_ns))
+	samples_write_frame(l->writer, sample, frame, time_ns, service);
+	if (!samples_decoder_sample(l->decoder, sample, frame,
+				    (enum wire_family)service->family, time_ns))
 		l->stats.unparsed++;
 	else
 		l->stats.decoded++;
@@ -124,23 +124,23 @@ static void on_sample(const struct sample *sample, const void *frame, void *cont
 static void on_pump(void *context);
 
 /* What was written goes out some at a time; while there is nothing, nobody wakes up. */
-static void pump_soon(struct live_view *l)
+static void pump_soon(struct samples_view *l)
 {
-	if (live_writer_waits(l->writer))
+	if (samples_writer_waits(l->writer))
 		loop_once(SINK_PUMP_MS, on_pump, l);
 }
 
 static void on_pump(void *context)
 {
-	struct live_view *l = context;
+	struct samples_view *l = context;
 
-	live_writer_pump(l->writer);
+	samples_writer_pump(l->writer);
 	pump_soon(l);
 }
 
 static void on_ready(void *context)
 {
-	struct live_view *l = context;
+	struct samples_view *l = context;
 	int64_t before_ns = clock_read(CLOCK_THREAD_CPUTIME_ID);
 
 	shield_samples_poll(l->shield, 0);
@@ -150,7 +150,7 @@ static void on_ready(void *context)
 
 /* --- each second ------------------------------------------------------------- */
 
-static void watch_shedding(struct live_view *l)
+static void watch_shedding(struct samples_view *l)
 {
 	uint64_t shed = l->stats.shed[SAMPLER_STATISTIC] + l->stats.shed[SAMPLER_FOLLOW];
 
@@ -164,7 +164,7 @@ static void watch_shedding(struct live_view *l)
 }
 
 /* What the kernel had no room for left gaps that are not the network's. */
-static void watch_kernel(struct live_view *l)
+static void watch_kernel(struct samples_view *l)
 {
 	const struct sampled *followed = &l->stats.kernel[SAMPLER_FOLLOW];
 	uint64_t unseen;
@@ -179,23 +179,23 @@ static void watch_kernel(struct live_view *l)
 
 static void on_second(void *context)
 {
-	struct live_view *l = context;
+	struct samples_view *l = context;
 	int64_t before_ns = clock_read(CLOCK_THREAD_CPUTIME_ID);
 	int64_t now_ns = clock_read(CLOCK_REALTIME);
 	int err;
 
 	l->epoch_ns = now_ns - clock_read(CLOCK_MONOTONIC);
 	read_services(l);
-	live_decoder_flush(l->decoder);
+	samples_decoder_flush(l->decoder);
 	watch_kernel(l);
 	watch_shedding(l);
 	if (!(++l->seconds % FADE_S))
-		worst_fade(&l->stats.worst);
+		drop_sources_fade(&l->stats.worst);
 	lagometer_sweep(l->lagometer, now_ns);
-	err = players_write(l->players_path, now_ns, &l->stats, l->lagometer,
-			    l->services);
+	err = lag_file_write(l->lag_file_path, now_ns, &l->stats, l->lagometer,
+			     l->services);
 	if (err && !l->players_failed)
-		log_error("cannot write '%s': %s", l->players_path, strerror(-err));
+		log_error("cannot write '%s': %s", l->lag_file_path, strerror(-err));
 	l->players_failed = err;
 	on_pump(l);
 	l->stats.cpu_ns += clock_read(CLOCK_THREAD_CPUTIME_ID) - before_ns;
@@ -203,23 +203,23 @@ static void on_second(void *context)
 
 /* --- beginning, change, end --------------------------------------------------- */
 
-static int open_writer(const struct config *config, struct live_writer **ret)
+static int open_writer(const struct config *config, struct samples_writer **ret)
 {
-	struct live_target target = {
+	struct samples_target target = {
 		.json = config->output_json,
 		.pcapng = config->output_pcapng,
 		.interface = config->interface_count == 1 ? config->interfaces[0]
 							  : "quakeshield",
 	};
 
-	return live_writer_open(&target, ret);
+	return samples_writer_open(&target, ret);
 }
 
 /* Be told of who comes and goes. */
-static bool writer_watch(struct live_view *l)
+static bool writer_watch(struct samples_view *l)
 {
-	for (unsigned int i = 0; i < LIVE_WRITER_FDS; i++) {
-		int fd = live_writer_fd(l->writer, i);
+	for (unsigned int i = 0; i < SAMPLES_WRITER_FDS; i++) {
+		int fd = samples_writer_fd(l->writer, i);
 
 		if (fd >= 0 && !loop_add(fd, on_pump, l))
 			return false;
@@ -227,14 +227,14 @@ static bool writer_watch(struct live_view *l)
 	return true;
 }
 
-static void writer_forget(const struct live_view *l)
+static void writer_forget(const struct samples_view *l)
 {
-	for (unsigned int i = 0; i < LIVE_WRITER_FDS; i++)
-		if (live_writer_fd(l->writer, i) >= 0)
-			loop_remove(live_writer_fd(l->writer, i));
+	for (unsigned int i = 0; i < SAMPLES_WRITER_FDS; i++)
+		if (samples_writer_fd(l->writer, i) >= 0)
+			loop_remove(samples_writer_fd(l->writer, i));
 }
 
-static void remember(struct live_view *l, const struct config *config)
+static void remember(struct samples_view *l, const struct config *config)
 {
 	l->shed.percent = config->output_cpu;
 	l->stats.cpu_percent = config->output_cpu;
@@ -242,12 +242,12 @@ static void remember(struct live_view *l, const struct config *config)
 	strcpy(l->pcapng, config->output_pcapng);
 }
 
-static int start(struct live_view *l, const struct config *config)
+static int start(struct samples_view *l, const struct config *config)
 {
 	int err;
 
-	l->decoder = live_decoder_create(on_record, l);
-	l->lagometer = lagometer_create(LIVE_PLAYERS, LAG_BESIDE_SERVER);
+	l->decoder = samples_decoder_create(on_record, l);
+	l->lagometer = lagometer_create(SAMPLES_PLAYERS, LAG_BESIDE_SERVER);
 	if (!l->decoder || !l->lagometer)
 		return -ENOMEM;
 	err = open_writer(config, &l->writer);
@@ -256,10 +256,10 @@ static int start(struct live_view *l, const struct config *config)
 	return err;
 }
 
-int live_open(struct shield *shield, const struct config *config, const char *pin,
-	      struct live_view **ret)
+int samples_open(struct shield *shield, const struct config *config, const char *pin,
+		 struct samples_view **ret)
 {
-	struct live_view *l = calloc(1, sizeof(*l));
+	struct samples_view *l = calloc(1, sizeof(*l));
 	int err = l ? 0 : -ENOMEM;
 
 	/* The reader of a FIFO may leave at any time. */
@@ -269,7 +269,7 @@ int live_open(struct shield *shield, const struct config *config, const char *pi
 		remember(l, config);
 		l->generation = shield_generation(shield) - 1;
 		l->epoch_ns = clock_read(CLOCK_REALTIME) - clock_read(CLOCK_MONOTONIC);
-		players_path(pin, l->players_path);
+		lag_file_path(pin, l->lag_file_path);
 		err = start(l, config);
 	}
 	if (!err && (!loop_add(shield_samples_fd(shield), on_ready, l) ||
@@ -277,29 +277,29 @@ int live_open(struct shield *shield, const struct config *config, const char *pi
 		err = -ENOSPC;
 	if (err) {
 		log_error("cannot read samples: %s", strerror(-err));
-		live_close(l);
+		samples_close(l);
 		return err;
 	}
 	*ret = l;
 	return 0;
 }
 
-void live_close(struct live_view *l)
+void samples_close(struct samples_view *l)
 {
 	if (!l)
 		return;
 	if (l->decoder)
-		live_decoder_flush(l->decoder);
-	live_writer_close(l->writer);
-	live_decoder_free(l->decoder);
+		samples_decoder_flush(l->decoder);
+	samples_writer_close(l->writer);
+	samples_decoder_free(l->decoder);
 	lagometer_free(l->lagometer);
-	players_remove(l->players_path);
+	lag_file_remove(l->lag_file_path);
 	free(l);
 }
 
-int live_reload(struct live_view *l, const struct config *config)
+int samples_reload(struct samples_view *l, const struct config *config)
 {
-	struct live_writer *fresh;
+	struct samples_writer *fresh;
 	int err;
 
 	if (strcmp(l->json, config->output_json) != 0 ||
@@ -308,7 +308,7 @@ int live_reload(struct live_view *l, const struct config *config)
 		if (err)
 			return err;
 		writer_forget(l);
-		live_writer_close(l->writer);
+		samples_writer_close(l->writer);
 		l->writer = fresh;
 		if (!writer_watch(l))
 			log_error("no room to watch the readers of '%s'", l->json);
@@ -317,20 +317,20 @@ int live_reload(struct live_view *l, const struct config *config)
 	return 0;
 }
 
-void live_rotate(struct live_view *l)
+void samples_rotate(struct samples_view *l)
 {
-	live_writer_rotate(l->writer);
+	samples_writer_rotate(l->writer);
 }
 
-void live_stats(const struct live_view *l, struct live_stats *ret)
+void samples_stats(const struct samples_view *l, struct samples_stats *ret)
 {
 	*ret = l->stats;
 	shield_sampled(l->shield, ret->kernel);
-	live_writer_stats(l->writer, &ret->writer);
+	samples_writer_stats(l->writer, &ret->writer);
 }
 
-int live_players(const struct live_view *l, FILE *out)
+int samples_players(const struct samples_view *l, FILE *out)
 {
-	return players_print(out, clock_read(CLOCK_REALTIME), &l->stats, l->lagometer,
-			     l->services);
+	return lag_file_print(out, clock_read(CLOCK_REALTIME), &l->stats, l->lagometer,
+			      l->services);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * live.h - the daemon's view of the traffic: samples are read, decoded, written, and
+ * samples.h - the daemon's view of the traffic: samples are read, decoded, written, and
  * turned into figures of the players.
  *
  *	ring buffer -> live_decode -> { live_write, lagometer } -> players file
@@ -8,8 +8,8 @@
  * In the daemon's loop and its one thread, within a budget of processor time
  *(output.cpu): what is over it is taken from the ring buffer unseen and counted.
  */
-#ifndef LIVE_H
-#define LIVE_H
+#ifndef SAMPLES_H
+#define SAMPLES_H
 
 #include <stdio.h>
 
@@ -18,11 +18,11 @@
 #include "shield/shield.h"
 #include "samples/drop_sources.h"
 
-#define LIVE_PLAYERS 256 /* whose figures are kept */
+#define SAMPLES_PLAYERS 256 /* whose figures are kept */
 
-struct live_view;
+struct samples_view;
 
-struct live_stats {
+struct samples_stats {
 	uint64_t samples[SAMPLER_COUNT]; /* read from the ring buffer */
 	uint64_t shed[SAMPLER_COUNT]; /* of them not looked at: over the budget */
 	uint64_t decoded; /* the rest */
@@ -31,29 +31,30 @@ struct live_stats {
 	struct sampled kernel[SAMPLER_COUNT]; /* taken, limited, lost: by the programs */
 	int64_t cpu_ns; /* spent on all this */
 	uint32_t cpu_percent; /* the budget, of one processor */
-	struct live_writer_stats writer;
-	struct worst worst; /* where statistic samples of drops came from */
+	struct samples_writer_stats writer;
+	struct drop_sources worst; /* where statistic samples of drops came from */
 };
 
 /*
  * Begin to read @shield's samples, in the loop of user/lib/loop.h. @pin: as given to
  * shield_load(). 0 or -errno after a message. Once for the life of the process.
  */
-int live_open(struct shield *shield, const struct config *config, const char *pin,
-	      struct live_view **ret);
-void live_close(struct live_view *live);
+int samples_open(struct shield *shield, const struct config *config, const char *pin,
+		 struct samples_view **ret);
+void samples_close(struct samples_view *live);
 
 /* @config is in force now: its budget and outputs. The old outputs stay if new ones fail.
  */
-int live_reload(struct live_view *live, const struct config *config);
+int samples_reload(struct samples_view *live, const struct config *config);
 
 /* Files have been moved away (SIGUSR1). */
-void live_rotate(struct live_view *live);
+void samples_rotate(struct samples_view *live);
 
-void live_stats(const struct live_view *live, struct live_stats *ret);
+void samples_stats(const struct samples_view *live, struct samples_stats *ret);
 
-/* The figures of the players followed, of now: docs/LIVE.md, players.json. 0 or -errno.
+/* The figures of the players followed, of now: docs/SAMPLES.md, players.json. 0 or
+ * -errno.
  */
-int live_players(const struct live_view *live, FILE *out);
+int samples_players(const struct samples_view *live, FILE *out);
 
-#endif /* LIVE_H */
+#endif /* SAMPLES_H */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * live_decode.c - see live_decode.h. Two decoders: the followed flows' holds datagrams
+ * samples_decode.c - see samples_decode.h. Two decoders: the followed flows' holds datagrams
  * back where a capture's would, so what the shield knew of each waits in notes[].
  */
 #include <pcap/dlt.h>
@@ -13,47 +13,47 @@
 
 #define NOTES (2 * DECODE_HOLD_MAX)
 
-struct live_decoder {
-	live_sink *sink;
+struct samples_decoder {
+	samples_sink *sink;
 	void *context;
 	struct decoder *follow, *loose;
 	uint64_t frame;
-	struct live_sample notes[NOTES]; /* by frame */
+	struct sample_note notes[NOTES]; /* by frame */
 	struct record_tape tape; /* of records that no decoder makes */
 };
 
 static void on_record(void *context, const struct record *r)
 {
-	struct live_decoder *d = context;
+	struct samples_decoder *d = context;
 
 	d->sink(d->context, r, &d->notes[r->frame % NOTES]);
 }
 
-struct live_decoder *live_decoder_create(live_sink *sink, void *context)
+struct samples_decoder *samples_decoder_create(samples_sink *sink, void *context)
 {
 	struct decoder_options follow = {
 		.fields = true,
 		.forced = FAMILY_AUTO,
 	};
 	struct decoder_options loose = follow;
-	struct live_decoder *d = calloc(1, sizeof(*d));
+	struct samples_decoder *d = calloc(1, sizeof(*d));
 
 	if (!d)
 		return NULL;
 	loose.small = true;
-	q3_games_max = LIVE_GAMES;
+	q3_games_max = SAMPLES_GAMES;
 	d->sink = sink;
 	d->context = context;
 	d->follow = decoder_create(&follow, on_record, d);
 	d->loose = decoder_create(&loose, on_record, d);
 	if (!d->follow || !d->loose || record_tape_create(&d->tape, 16, 256)) {
-		live_decoder_free(d);
+		samples_decoder_free(d);
 		return NULL;
 	}
 	return d;
 }
 
-void live_decoder_free(struct live_decoder *d)
+void samples_decoder_free(struct samples_decoder *d)
 {
 	if (!d)
 		return;
@@ -79,7 +79,7 @@ static void prime(struct decoder *decoder, const struct datagram *dg,
 	s->certain = true;
 }
 
-static void opaque(struct live_decoder *d, const struct datagram *dg,
+static void opaque(struct samples_decoder *d, const struct datagram *dg,
 		   enum wire_family family, bool to_server)
 {
 	struct record r;
@@ -97,7 +97,7 @@ static void opaque(struct live_decoder *d, const struct datagram *dg,
 	on_record(d, &r);
 }
 
-static void loose(struct live_decoder *d, const struct datagram *dg,
+static void loose(struct samples_decoder *d, const struct datagram *dg,
 		  enum wire_family family, bool to_server)
 {
 	enum shape shape = identify_shape(dg->payload, dg->n, dg->length);
@@ -129,8 +129,8 @@ static bool parse(const struct sample *sample, const void *frame, struct datagra
 	return true;
 }
 
-bool live_decoder_sample(struct live_decoder *d, const struct sample *sample,
-			 const void *frame, enum wire_family family, int64_t time_ns)
+bool samples_decoder_sample(struct samples_decoder *d, const struct sample *sample,
+			    const void *frame, enum wire_family family, int64_t time_ns)
 {
 	struct datagram dg;
 	bool to_server = !sample->direction; /* DIRECTION_C2S of classify.h */
@@ -139,7 +139,7 @@ bool live_decoder_sample(struct live_decoder *d, const struct sample *sample,
 		return false;
 	dg.frame = ++d->frame;
 	dg.time_ns = time_ns;
-	d->notes[dg.frame % NOTES] = (struct live_sample){
+	d->notes[dg.frame % NOTES] = (struct sample_note){
 		.slot = sample->slot,
 		.kind = (enum wire_kind)sample->kind,
 		.reason = (enum reason)sample->reason,
@@ -154,7 +154,7 @@ bool live_decoder_sample(struct live_decoder *d, const struct sample *sample,
 	return true;
 }
 
-void live_decoder_flush(struct live_decoder *d)
+void samples_decoder_flush(struct samples_decoder *d)
 {
 	decoder_flush(d->follow);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * live_write.c - see live_write.h.
+ * samples_write.c - see samples_write.h.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ enum action {
 	ACTION_TC_SHOT = 2,
 };
 
-struct live_writer {
+struct samples_writer {
 	struct sink *json, *pcapng; /* or NULL */
 	struct jsonl writer;
 	FILE *memory; /* what the writer writes to: line[] */
@@ -38,9 +38,9 @@ static const char *const sampler_names[SAMPLER_COUNT] = {
 
 static ssize_t line_write(void *cookie, const char *bytes, size_t n)
 {
-	struct live_writer *w = cookie;
+	struct samples_writer *w = cookie;
 
-	if (n > LIVE_LINE_MAX - w->used) {
+	if (n > SAMPLES_LINE_MAX - w->used) {
 		w->overflow = true;
 		return (ssize_t)n;
 	}
@@ -49,11 +49,11 @@ static ssize_t line_write(void *cookie, const char *bytes, size_t n)
 	return (ssize_t)n;
 }
 
-static int json_open(struct live_writer *w, const char *target)
+static int json_open(struct samples_writer *w, const char *target)
 {
 	cookie_io_functions_t functions = { .write = line_write };
 
-	w->line = malloc(LIVE_LINE_MAX);
+	w->line = malloc(SAMPLES_LINE_MAX);
 	w->memory = fopencookie(w, "w", functions);
 	if (!w->line || !w->memory)
 		return -ENOMEM;
@@ -62,7 +62,7 @@ static int json_open(struct live_writer *w, const char *target)
 	return sink_open(target, NULL, 0, &w->json);
 }
 
-static int pcapng_open(struct live_writer *w, const struct live_target *target)
+static int pcapng_open(struct samples_writer *w, const struct samples_target *target)
 {
 	uint8_t head[PCAPNG_BEGIN_MAX];
 	size_t n = pcapng_begin(head, target->interface, "quakeshield " VERSION);
@@ -70,9 +70,9 @@ static int pcapng_open(struct live_writer *w, const struct live_target *target)
 	return sink_open(target->pcapng, head, n, &w->pcapng);
 }
 
-int live_writer_open(const struct live_target *target, struct live_writer **ret)
+int samples_writer_open(const struct samples_target *target, struct samples_writer **ret)
 {
-	struct live_writer *w = calloc(1, sizeof(*w));
+	struct samples_writer *w = calloc(1, sizeof(*w));
 	int err = w ? 0 : -ENOMEM;
 
 	if (!err && target->json[0])
@@ -80,14 +80,14 @@ int live_writer_open(const struct live_target *target, struct live_writer **ret)
 	if (!err && target->pcapng[0])
 		err = pcapng_open(w, target);
 	if (err) {
-		live_writer_close(w);
+		samples_writer_close(w);
 		return err;
 	}
 	*ret = w;
 	return 0;
 }
 
-void live_writer_close(struct live_writer *w)
+void samples_writer_close(struct samples_writer *w)
 {
 	if (!w)
 		return;
@@ -99,7 +99,7 @@ void live_writer_close(struct live_writer *w)
 	free(w);
 }
 
-bool live_writer_wants_records(const struct live_writer *w)
+bool samples_writer_wants_records(const struct samples_writer *w)
 {
 	return w->json;
 }
@@ -110,8 +110,8 @@ static void member(struct jsonl *json, const char *key, const char *value)
 	jsonl_string(json, value, strlen(value));
 }
 
-void live_write_record(struct live_writer *w, const struct record *r,
-		       const struct live_sample *sample, const struct service *service)
+void samples_write_record(struct samples_writer *w, const struct record *r,
+			  const struct sample_note *sample, const struct service *service)
 {
 	struct jsonl *json = &w->writer;
 
@@ -142,8 +142,9 @@ static uint64_t action_of(enum verdict verdict, bool xdp)
 					   : ACTION_XDP_PASS;
 }
 
-void live_write_frame(struct live_writer *w, const struct sample *sample,
-		      const void *frame, int64_t time_ns, const struct service *service)
+void samples_write_frame(struct samples_writer *w, const struct sample *sample,
+			 const void *frame, int64_t time_ns,
+			 const struct service *service)
 {
 	enum verdict verdict = reason_verdict((enum reason)sample->reason);
 	char comment[PCAPNG_COMMENT_MAX];
@@ -169,7 +170,7 @@ void live_write_frame(struct live_writer *w, const struct sample *sample,
 	sink_put(w->pcapng, w->block, pcapng_packet(w->block, &packet));
 }
 
-void live_writer_pump(struct live_writer *w)
+void samples_writer_pump(struct samples_writer *w)
 {
 	if (w->json)
 		sink_pump(w->json);
@@ -177,19 +178,19 @@ void live_writer_pump(struct live_writer *w)
 		sink_pump(w->pcapng);
 }
 
-bool live_writer_waits(const struct live_writer *w)
+bool samples_writer_waits(const struct samples_writer *w)
 {
 	return (w->json && sink_waits(w->json)) || (w->pcapng && sink_waits(w->pcapng));
 }
 
-int live_writer_fd(const struct live_writer *w, unsigned int which)
+int samples_writer_fd(const struct samples_writer *w, unsigned int which)
 {
 	const struct sink *sink = which ? w->pcapng : w->json;
 
 	return sink ? sink_fd(sink) : -1;
 }
 
-void live_writer_rotate(struct live_writer *w)
+void samples_writer_rotate(struct samples_writer *w)
 {
 	if (w->json)
 		sink_reopen(w->json);
@@ -197,7 +198,8 @@ void live_writer_rotate(struct live_writer *w)
 		sink_reopen(w->pcapng);
 }
 
-void live_writer_stats(const struct live_writer *w, struct live_writer_stats *ret)
+void samples_writer_stats(const struct samples_writer *w,
+			  struct samples_writer_stats *ret)
 {
 	memset(ret, 0, sizeof(*ret));
 	if (w->json)

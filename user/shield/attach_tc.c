@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * egress.c - attaching the egress program: a tcx link where the kernel has it (6.6), a
+ * attach_tc.c - attaching the egress program: a tcx link where the kernel has it (6.6), a
  * filter of the clsact queueing discipline elsewhere.
  */
 #include <errno.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * links.c - what is attached where: adopting, exchanging, creating, removing.
+ * attach_xdp.c - what is attached where: adopting, exchanging, creating, removing.
  */
 #include <dirent.h>
 #include <errno.h>

@@ -137,7 +137,7 @@ struct shield_room {
 };
 void shield_rooms(const struct shield *shield, struct shield_room ret[ROOM_COUNT]);
 
-/* The clock that the programs go by, and the times in struct player: clock.h. */
+/* The clock that the programs go by, and the times in struct player: shield_clock.h. */
 __u64 shield_clock(void);
 
 /* --- allow and deny lists ---------------------------------------------------- */

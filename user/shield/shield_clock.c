@@ -7,7 +7,7 @@
 
 #define LOSS_MAX_NS 60000000000ll /* more is no boot's loss, but a misunderstanding */
 
-bool clock_read_list(FILE *list, __u64 *ret_now_ns, __u64 *ret_jiffies)
+bool shield_clock_read_list(FILE *list, __u64 *ret_now_ns, __u64 *ret_jiffies)
 {
 	unsigned long long now = 0, jiffies = 0;
 	char line[256];
@@ -25,7 +25,7 @@ bool clock_read_list(FILE *list, __u64 *ret_now_ns, __u64 *ret_jiffies)
 	return true;
 }
 
-__u64 clock_assumed(__u64 monotonic_ns, __u64 tick_ns)
+__u64 shield_clock_assumed(__u64 monotonic_ns, __u64 tick_ns)
 {
 	__u64 hz = (1000000000ull + tick_ns / 2) / tick_ns;
 
@@ -41,8 +41,8 @@ static __s64 boot_loss(__u64 tick_ns)
 
 	if (!list)
 		return 0;
-	if (clock_read_list(list, &now, &jiffies))
-		loss = (__s64)(clock_assumed(now, tick_ns) - jiffies * tick_ns);
+	if (shield_clock_read_list(list, &now, &jiffies))
+		loss = (__s64)(shield_clock_assumed(now, tick_ns) - jiffies * tick_ns);
 	fclose(list);
 	return loss > -LOSS_MAX_NS && loss < LOSS_MAX_NS ? loss : 0;
 }
@@ -59,7 +59,8 @@ __u64 shield_clock(void)
 	if (!asked)
 		loss_ns = boot_loss((__u64)tick.tv_nsec);
 	asked = true;
-	return clock_assumed((__u64)now.tv_sec * 1000000000ull + (__u64)now.tv_nsec,
-			     (__u64)tick.tv_nsec) -
+	return shield_clock_assumed((__u64)now.tv_sec * 1000000000ull +
+					    (__u64)now.tv_nsec,
+				    (__u64)tick.tv_nsec) -
 	       (__u64)loss_ns;
 }

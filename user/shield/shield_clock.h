@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * clock.h - the clock that the programs in the kernel go by: jiffies, as nanoseconds.
+ * shield_clock.h - the clock that the programs in the kernel go by: jiffies, as nanoseconds.
  *
  * Userland is not told jiffies. They advance with CLOCK_MONOTONIC, from 300 seconds
  * before they would wrap as 32 bits, but the boot loses some: a quarter of a second on a
@@ -8,17 +8,17 @@
  * may read, has both clocks side by side; it is asked once, and the boot's loss counts
  * for nothing when it cannot be.
  */
-#ifndef CLOCK_H
-#define CLOCK_H
+#ifndef SHIELD_CLOCK_H
+#define SHIELD_CLOCK_H
 
 #include <linux/types.h>
 #include <stdbool.h>
 #include <stdio.h>
 
 /* "now at N nsecs" and "jiffies: N" of /proc/timer_list. */
-bool clock_read_list(FILE *list, __u64 *ret_now_ns, __u64 *ret_jiffies);
+bool shield_clock_read_list(FILE *list, __u64 *ret_now_ns, __u64 *ret_jiffies);
 
 /* What jiffies would say at @monotonic_ns had the boot lost nothing, as nanoseconds. */
-__u64 clock_assumed(__u64 monotonic_ns, __u64 tick_ns);
+__u64 shield_clock_assumed(__u64 monotonic_ns, __u64 tick_ns);
 
-#endif /* CLOCK_H */
+#endif /* SHIELD_CLOCK_H */

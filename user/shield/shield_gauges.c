@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * gauges.c - how much of the shield's budgets and room is in use at this moment.
+ * shield_gauges.c - how much of the shield's budgets and room is in use at this moment.
  */
 #include <errno.h>
 

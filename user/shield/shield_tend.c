@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * tend.c - housekeeping: players who left, and what requests cost.
+ * shield_tend.c - housekeeping: players who left, and what requests cost.
  *
  * Nothing here is needed for safety. Stale players are not believed by the programs
  * either, and costs stay as they were last set while no daemon runs.

@@ -3,7 +3,8 @@
 
 #include "stats/history.h"
 
-void history_add(struct history *h, time_t time, const struct pace *pace, size_t players)
+void history_add(struct history *h, time_t time, const struct stats_pace *pace,
+		 size_t players)
 {
 	h->points[h->next] = (struct history_point){ time, *pace, players };
 	h->next = (h->next + 1) % HISTORY_POINTS;

@@ -17,13 +17,14 @@
 struct history {
 	struct history_point {
 		time_t time;
-		struct pace pace;
+		struct stats_pace pace;
 		size_t players;
 	} points[HISTORY_POINTS]; /* a ring */
 	size_t next, count;
 };
 
-void history_add(struct history *h, time_t time, const struct pace *pace, size_t players);
+void history_add(struct history *h, time_t time, const struct stats_pace *pace,
+		 size_t players);
 
 /* One object, oldest point first; "columns" says what stands in a point. -EIO. */
 int history_json(const struct history *h, FILE *out);

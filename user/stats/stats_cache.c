@@ -5,7 +5,7 @@
 
 #include "stats/stats_cache.h"
 
-struct watch {
+struct stats_cache {
 	const struct shield *shield;
 	struct stats now;
 	int64_t taken_ns; /* 0: there is none yet */
@@ -23,16 +23,16 @@ static int64_t clock_ns(void)
 	return t.tv_sec * 1000000000ll + t.tv_nsec;
 }
 
-struct watch *watch_new(const struct shield *shield)
+struct stats_cache *stats_cache_new(const struct shield *shield)
 {
-	struct watch *w = calloc(1, sizeof(*w));
+	struct stats_cache *w = calloc(1, sizeof(*w));
 
 	if (w)
 		w->shield = shield;
 	return w;
 }
 
-void watch_free(struct watch *w)
+void stats_cache_free(struct stats_cache *w)
 {
 	if (!w)
 		return;
@@ -41,12 +41,12 @@ void watch_free(struct watch *w)
 	free(w);
 }
 
-const struct stats *watch_stats(struct watch *w)
+const struct stats *stats_cache_stats(struct stats_cache *w)
 {
 	int64_t begun = clock_ns();
 	struct stats fresh;
 
-	if (w->taken_ns && begun - w->taken_ns < w->cost_ns * WATCH_REST)
+	if (w->taken_ns && begun - w->taken_ns < w->cost_ns * STATS_CACHE_REST)
 		return &w->now;
 	if (stats_collect(w->shield, &fresh))
 		return NULL;
@@ -57,11 +57,11 @@ const struct stats *watch_stats(struct watch *w)
 	return &w->now;
 }
 
-void watch_tick(struct watch *w)
+void stats_cache_tick(struct stats_cache *w)
 {
-	const struct stats *now = watch_stats(w);
+	const struct stats *now = stats_cache_stats(w);
 	struct stats copy;
-	struct pace pace;
+	struct stats_pace pace;
 	size_t players = 0;
 
 	if (!now || w->taken_ns == w->then_ns || !stats_copy(now, &copy))
@@ -69,8 +69,8 @@ void watch_tick(struct watch *w)
 	for (size_t i = 0; i < now->service_count; i++)
 		players += now->services[i].players;
 	if (w->then_ns) {
-		pace_total(now, &w->then, (double)(w->taken_ns - w->then_ns) / 1e9,
-			   &pace);
+		stats_pace_total(now, &w->then, (double)(w->taken_ns - w->then_ns) / 1e9,
+				 &pace);
 		history_add(&w->history, time(NULL), &pace, players);
 	}
 	stats_free(&w->then);
@@ -78,7 +78,7 @@ void watch_tick(struct watch *w)
 	w->then_ns = w->taken_ns;
 }
 
-const struct history *watch_history(const struct watch *w)
+const struct history *stats_cache_history(const struct stats_cache *w)
 {
 	return &w->history;
 }

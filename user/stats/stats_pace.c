@@ -3,8 +3,8 @@
 
 #include "stats/stats_pace.h"
 
-const struct stats_service *pace_match(const struct stats *before,
-				       const struct stats_service *now)
+const struct stats_service *stats_pace_match(const struct stats *before,
+					     const struct stats_service *now)
 {
 	for (size_t i = 0; i < before->service_count; i++)
 		if (!strncmp(before->services[i].service.name, now->service.name,
@@ -20,27 +20,27 @@ static double grown(__u64 now, __u64 before, double seconds)
 	return (double)(now < before ? now : now - before) / seconds;
 }
 
-struct pace_tally pace_tally(const struct tally *now, const struct tally *before,
-			     double seconds)
+struct stats_pace_tally stats_pace_tally(const struct tally *now,
+					 const struct tally *before, double seconds)
 {
-	return (struct pace_tally){
+	return (struct stats_pace_tally){
 		.packets = grown(now->packets, before->packets, seconds),
 		.bytes = grown(now->bytes, before->bytes, seconds),
 	};
 }
 
-static void add(struct pace *pace, const struct tallies *now,
+static void add(struct stats_pace *pace, const struct tallies *now,
 		const struct tallies *before, double seconds, bool out)
 {
 	for (int kind = 0; kind < KIND_COUNT; kind++) {
 		for (int reason = 0; reason < REASON_COUNT; reason++) {
 			enum verdict verdict = reason_verdict((enum reason)reason);
-			struct pace_tally t;
+			struct stats_pace_tally t;
 
 			if (!now->by[kind][reason].packets)
 				continue;
-			t = pace_tally(&now->by[kind][reason], &before->by[kind][reason],
-				       seconds);
+			t = stats_pace_tally(&now->by[kind][reason],
+					     &before->by[kind][reason], seconds);
 			if (!out) {
 				pace->packets[verdict] += t.packets;
 				pace->bytes_in += t.bytes;
@@ -54,8 +54,9 @@ static void add(struct pace *pace, const struct tallies *now,
 	}
 }
 
-void pace_service(const struct stats_service *now, const struct stats_service *before,
-		  double seconds, struct pace *ret)
+void stats_pace_service(const struct stats_service *now,
+			const struct stats_service *before, double seconds,
+			struct stats_pace *ret)
 {
 	memset(ret, 0, sizeof(*ret));
 	if (!before)
@@ -64,16 +65,16 @@ void pace_service(const struct stats_service *now, const struct stats_service *b
 	add(ret, &now->out, &before->out, seconds, true);
 }
 
-void pace_total(const struct stats *now, const struct stats *before, double seconds,
-		struct pace *ret)
+void stats_pace_total(const struct stats *now, const struct stats *before, double seconds,
+		      struct stats_pace *ret)
 {
-	struct pace total = { 0 };
+	struct stats_pace total = { 0 };
 
 	for (size_t i = 0; i < now->service_count; i++) {
 		const struct stats_service *s = &now->services[i];
-		struct pace one;
+		struct stats_pace one;
 
-		pace_service(s, pace_match(before, s), seconds, &one);
+		stats_pace_service(s, stats_pace_match(before, s), seconds, &one);
 		for (int v = 0; v < VERDICT_COUNT; v++)
 			total.packets[v] += one.packets[v];
 		total.sent += one.sent;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * pace.h - how fast counters grow: two snapshots and the time between them.
+ * stats_pace.h - how fast counters grow: two snapshots and the time between them.
  *
  * Services are matched by name, since a configuration may move them. A counter that went
  * back began again from zero. A service that is new has no pace yet: zero.
  */
-#ifndef PACE_H
-#define PACE_H
+#ifndef STATS_PACE_H
+#define STATS_PACE_H
 
 #include "stats/stats.h"
 
 /* All a second. */
-struct pace {
+struct stats_pace {
 	double packets[VERDICT_COUNT]; /* received, by what became of them */
 	double sent; /* packets that left */
 	double withheld; /* packets of the server's that did not */
@@ -19,21 +19,22 @@ struct pace {
 };
 
 /* Counts of one kind and reason, a second. */
-struct pace_tally {
+struct stats_pace_tally {
 	double packets, bytes;
 };
 
 /* The service of @before that is @now; NULL: there is none. */
-const struct stats_service *pace_match(const struct stats *before,
-				       const struct stats_service *now);
+const struct stats_service *stats_pace_match(const struct stats *before,
+					     const struct stats_service *now);
 
-struct pace_tally pace_tally(const struct tally *now, const struct tally *before,
-			     double seconds);
+struct stats_pace_tally stats_pace_tally(const struct tally *now,
+					 const struct tally *before, double seconds);
 
-/* @before: what pace_match() said. */
-void pace_service(const struct stats_service *now, const struct stats_service *before,
-		  double seconds, struct pace *ret);
-void pace_total(const struct stats *now, const struct stats *before, double seconds,
-		struct pace *ret);
+/* @before: what stats_pace_match() said. */
+void stats_pace_service(const struct stats_service *now,
+			const struct stats_service *before, double seconds,
+			struct stats_pace *ret);
+void stats_pace_total(const struct stats *now, const struct stats *before, double seconds,
+		      struct stats_pace *ret);
 
-#endif /* PACE_H */
+#endif /* STATS_PACE_H */

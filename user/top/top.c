@@ -187,9 +187,10 @@ bool top_key(struct top *top, int key, size_t page_rows)
 /* --- counting ---------------------------------------------------------------- */
 
 void top_pace(const struct top *top, const struct stats_service *service,
-	      struct pace *ret)
+	      struct stats_pace *ret)
 {
-	pace_service(service, pace_match(&top->before, service), top->seconds, ret);
+	stats_pace_service(service, stats_pace_match(&top->before, service), top->seconds,
+			   ret);
 }
 
 static int names_compare(const struct top_row *a, const struct top_row *b)
@@ -244,8 +245,8 @@ static size_t rows_add(const struct top *top, const struct tallies *now,
 						 .out = out,
 						 .total = *t };
 			if (before)
-				row->pace = pace_tally(t, &before->by[kind][reason],
-						       top->seconds);
+				row->pace = stats_pace_tally(t, &before->by[kind][reason],
+							     top->seconds);
 			n++;
 		}
 	}
@@ -260,7 +261,7 @@ size_t top_rows(const struct top *top, const struct stats_service *service,
 		[TOP_BY_TOTAL] = by_total,
 		[TOP_BY_NAME] = by_name,
 	};
-	const struct stats_service *before = pace_match(&top->before, service);
+	const struct stats_service *before = stats_pace_match(&top->before, service);
 	size_t n;
 
 	n = rows_add(top, &service->in, before ? &before->in : NULL, false, ret, 0);
@@ -297,7 +298,7 @@ const struct lag_player *top_figures(const struct top *top, const struct player_
 	const char *service = slot_name(top, key->slot);
 
 	for (size_t i = 0; top->figures && i < top->figures->count; i++) {
-		const struct players_row *row = &top->figures->rows[i];
+		const struct lag_file_row *row = &top->figures->rows[i];
 
 		if (!strncmp(row->service, service, NAME_MAX_LEN) &&
 		    address_equal(key, &row->player.client))

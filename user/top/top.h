@@ -43,7 +43,7 @@ struct top_row {
 	enum wire_kind kind;
 	enum reason reason;
 	bool out;
-	struct pace_tally pace;
+	struct stats_pace_tally pace;
 	struct tally total;
 };
 #define TOP_ROWS (2 * KIND_COUNT * REASON_COUNT)
@@ -62,7 +62,7 @@ struct top {
 	size_t player_count;
 	size_t shown[SERVICES_MAX]; /* indices of now's services, in order */
 	__u64 clock_ns; /* shield_clock() then */
-	struct players *figures; /* of followed players; NULL: the daemon has none */
+	struct lag_file *figures; /* of followed players; NULL: the daemon has none */
 	int daemon; /* its process; 0: none */
 	char trouble[160]; /* why there is nothing newer; "": nothing is wrong */
 	/* Chosen. */
@@ -94,7 +94,7 @@ const struct stats_service *top_service_at(const struct top *top, size_t at);
 /* The one that is chosen, and its place; NULL: there is none at all. */
 const struct stats_service *top_service(const struct top *top, size_t *ret_at);
 void top_pace(const struct top *top, const struct stats_service *service,
-	      struct pace *ret);
+	      struct stats_pace *ret);
 /* Its rows that counted anything, in order; how many. @ret: TOP_ROWS of them. */
 size_t top_rows(const struct top *top, const struct stats_service *service,
 		struct top_row *ret);

@@ -85,14 +85,14 @@ static void draw_head(const struct top *top)
 
 static void draw_total(const struct top *top)
 {
-	struct pace all;
+	struct stats_pace all;
 	char number[5][TOP_NUMBER];
 
 	if (*top->trouble) {
 		top_put(1, 0, top_attributes(TOP_BAD), "%s", top->trouble);
 		return;
 	}
-	pace_total(&top->now, &top->before, top->seconds, &all);
+	stats_pace_total(&top->now, &top->before, top->seconds, &all);
 	top_number(all.packets[VERDICT_PASS], number[0]);
 	top_number(all.packets[VERDICT_DROP], number[1]);
 	top_number(all.packets[VERDICT_ANSWER], number[2]);
@@ -132,7 +132,7 @@ static void draw_service(const struct top *top, const struct stats_service *s, i
 {
 	int attributes = chosen ? A_REVERSE : A_NORMAL;
 	char number[5][TOP_NUMBER], ratio[16] = "-";
-	struct pace pace;
+	struct stats_pace pace;
 	double x;
 
 	top_pace(top, s, &pace);
@@ -224,7 +224,7 @@ static size_t draw_rows(const struct top *top, const struct stats_service *s, in
 /* On line @y, if the daemon samples drops: where they come from. How many lines. */
 static int draw_worst(const struct top *top, const struct stats_service *s, int y)
 {
-	const struct players *f = top->figures;
+	const struct lag_file *f = top->figures;
 	char text[256] = "";
 	size_t used = 0;
 

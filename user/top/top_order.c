@@ -27,7 +27,7 @@ static double packets_of(const struct tallies *t)
 /* What there is most of stands first: packets received. */
 static double weight_of(const struct top *top, const struct stats_service *s)
 {
-	struct pace pace;
+	struct stats_pace pace;
 	double sum = 0;
 
 	if (top->order == TOP_BY_NAME)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * decode_netquake.c - NetQuake datagrams.
+ * nq_family.c - NetQuake datagrams.
  *
  *	+----+----+---------+----+---- ... --+
  *	| 80 | 00 | length  | op | fields    |	control

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * decode_quake2.c - Quake II's netchan, and the query to its masters.
+ * q2_family.c - Quake II's netchan, and the query to its masters.
  *
  *	+---------------+---------------+---------+--------+---- ... --+
  *	| u32 sequence  | u32 acked     | [qport] | [frag] | messages  |

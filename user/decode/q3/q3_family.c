@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * decode_quake3.c - Quake III's seam to the sessions: which end serves, what the
+ * q3_family.c - Quake III's seam to the sessions: which end serves, what the
  * connectionless words teach.
  *
  * Read next: q3_datagram.c (one datagram), q3_server.c and q3_client.c (one message).

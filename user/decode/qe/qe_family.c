@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * decode_quake_enhanced.c - the DTLS records around Quake Enhanced.
+ * qe_family.c - the DTLS records around Quake Enhanced.
  *
  *	+----+-------+-------+--------------+--------+---- ... --+
  *	| ty | fe fd | epoch | u48 sequence | length | fragment  |  one or more

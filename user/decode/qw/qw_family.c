@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * decode_quakeworld.c - QuakeWorld's netchan, and its words without a marker.
+ * qw_family.c - QuakeWorld's netchan, and its words without a marker.
  *
  *	+---------------+---------------+----------+---- ... --+
  *	| u32 sequence  | u32 acked     | u16 qport| messages  |
