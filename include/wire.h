@@ -30,14 +30,16 @@
 
 /* clang-format off */
 
-/*	  family		name in configuration, labels and JSON */
+/*	  family		name in configuration, labels and JSON; in C */
+#define WIRE_PROTOCOLS(X)						\
+	X(NETQUAKE,		"netquake",		netquake)	\
+	X(QUAKEWORLD,		"quakeworld",		quakeworld)	\
+	X(QUAKE2,		"quake2",		quake2)		\
+	X(QUAKE3,		"quake3",		quake3)		\
+	X(QUAKE_ENHANCED,	"quake-enhanced",	quake_enhanced)
 #define WIRE_FAMILIES(X)						\
-	X(NETQUAKE,		"netquake")				\
-	X(QUAKEWORLD,		"quakeworld")				\
-	X(QUAKE2,		"quake2")				\
-	X(QUAKE3,		"quake3")				\
-	X(QUAKE_ENHANCED,	"quake-enhanced")			\
-	X(AUTO,			"auto")
+	WIRE_PROTOCOLS(X)						\
+	X(AUTO,			"auto",			auto)
 
 /*
  * What a datagram costs when a stranger sends it to a server. Those before REPLY have a
@@ -235,7 +237,7 @@
 #define WIRE_WORD_MAX 32 /* letters */
 
 enum wire_family {
-#define AS_FAMILY(family, name) FAMILY_##family,
+#define AS_FAMILY(family, name, symbol) FAMILY_##family,
 	WIRE_FAMILIES(AS_FAMILY)
 #undef AS_FAMILY
 	FAMILY_COUNT,

@@ -5,7 +5,7 @@
 #include <errno.h>
 
 #include "decode/decode_support.h"
-#include "capture/demo.h"
+#include "decode/demo_recognise.h"
 
 #define ANGLES	    "\0\0\0\0\0\0\x80\x3f\0\0\0\0"
 #define SERVERDATA2 "\x0c\x22\0\0\0"

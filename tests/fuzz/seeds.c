@@ -12,7 +12,7 @@
 
 #include "capture/capture.h"
 #include "decode/decode.h"
-#include "capture/demo.h"
+#include "decode/demo_recognise.h"
 #include "lib/input.h"
 #include "lib/pcapng.h"
 #include "fuzz/q3/seeds_q3.h"

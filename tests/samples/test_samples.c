@@ -344,12 +344,9 @@ static void player_say(struct lagometer *l, struct record_tape *tape, bool c2s,
 	r.source = harness_address(c2s ? 9 : 1, c2s ? 5000 : 27960);
 	r.destination = harness_address(c2s ? 1 : 9, c2s ? 27960 : 5000);
 	r.kind = c2s ? "client-move" : "snapshot";
-	record_uint(&r, "sequence", sequence);
-	if (c2s)
-		record_int(&r, "messageAcknowledge", sequence);
-	record_open_object(&r, "userinfo");
-	record_pair(&r, "name", 4, "d\"ora\x01\xff", 7);
-	record_close(&r);
+	r.facts.has = FACT_SEQUENCE | (c2s ? FACT_ACK : 0);
+	r.facts.sequence = r.facts.ack = sequence;
+	facts_name(&r.facts, "d\"ora\x01\xff", 7);
 	lagometer_record(l, 7, &r);
 }
 

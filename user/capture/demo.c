@@ -265,6 +265,7 @@ int demo_next(struct demo *demo, struct demo_block *ret)
 	result = format_next(demo, ret);
 	if (result != 1)
 		return result;
+	ret->format = demo->format;
 	ret->frame = ++demo->blocks;
 	ret->time_ns = demo->time_ns;
 	return 1;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * demo.h - demo files: which kind, by content, and their blocks one by one.
+ * demo.h - demo files: their blocks one by one.
  *
- * Framing only; what a block holds is for the family's decoder. Memory grows to the
+ * Framing only; which format a file has is told by decode/demo_recognise.h, what a block
+ * holds by the family's decoder. Memory grows to the
  * largest block and no further, and no block is larger than DEMO_BLOCK_MAX.
  */
 #ifndef DEMO_H
@@ -13,7 +14,7 @@
 #include "lib/record.h"
 
 #define DEMO_BLOCK_MAX (1 << 17)
-/* As much of the beginning of a file as demo_recognise() may want. */
+/* As much of the beginning of a file as may be needed to recognise it. */
 #define DEMO_PREFIX (1 << 16)
 
 enum demo_format {
@@ -30,6 +31,7 @@ enum demo_format {
 struct demo_block {
 	uint64_t frame;
 	int64_t time_ns;
+	enum demo_format format; /* of the file */
 	enum direction direction;
 	const char *kind;
 	int32_t sequence; /* Quake III */
@@ -38,9 +40,6 @@ struct demo_block {
 };
 
 struct demo;
-
-enum demo_format demo_recognise(const uint8_t *bytes, size_t n);
-enum wire_family demo_family(enum demo_format format);
 
 /* Takes over @file, which stands at its beginning. NULL: no memory. */
 struct demo *demo_open(FILE *file, enum demo_format format);

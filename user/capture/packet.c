@@ -280,6 +280,8 @@ bool packet_udp(const struct packet *packet, struct datagram *ret)
 
 	ret->damage = RECORD_DECODED;
 	ret->reason = NULL;
+	ret->has_family = false;
+	ret->direction = DIRECTION_UNKNOWN;
 	promised = length < 8 ? 0 : length - 8;
 	ret->payload = rd.pos;
 	ret->length = promised;

@@ -36,6 +36,10 @@ struct datagram {
 	size_t length; /* what the UDP header promised; more than n when cut */
 	enum record_status damage;
 	const char *reason; /* of the damage, or NULL */
+	/* Known by other means than the bytes, so that nothing is guessed. */
+	bool has_family;
+	enum wire_family family; /* of the flow */
+	enum direction direction; /* or DIRECTION_UNKNOWN */
 };
 
 /* Is there a parser for this DLT_ value? */

@@ -13,11 +13,10 @@
 #include "capture/capture.h"
 #include "cmd/commands.h"
 #include "decode/decode.h"
-#include "capture/demo.h"
+#include "decode/demo_recognise.h"
 #include "lib/input.h"
 #include "lib/jsonl.h"
 #include "lib/names.h"
-#include "decode/q3/q3_demo.h"
 #include "decode/summary.h"
 #include "decode/record_text.h"
 
@@ -101,54 +100,33 @@ static int capture_file(struct run *run, const char *name, FILE *file)
 	return result < 0;
 }
 
-static void demo_record(struct run *run, enum demo_format format, struct q3_session *q3,
-			struct record_tape *tape, const struct demo_block *block)
-{
-	struct record r;
-
-	record_reset(&r, tape);
-	r.frame = block->frame;
-	r.time_ns = block->time_ns;
-	r.family = demo_family(format);
-	r.direction = block->direction;
-	r.kind = block->kind;
-	if (format == DEMO_DM3 || format == DEMO_DM3_OLD) {
-		q3_demo_block(q3, block->sequence, block->bytes, block->n, &r);
-	} else {
-		record_uint(&r, "bytes", block->n);
-		record_opaque(&r, "no in-game decoder for this family yet");
-	}
-	sink(run, &r);
-}
-
 static int demo_file(struct run *run, const char *name, FILE *file,
 		     enum demo_format format)
 {
-	bool fields = run->options->output != OUTPUT_SUMMARY;
+	struct decoder_options how = {
+		.fields = run->options->output != OUTPUT_SUMMARY,
+		.forced = FAMILY_AUTO,
+	};
+	struct decoder *decoder = decoder_create(&how, sink, run);
 	struct demo *demo = demo_open(file, format);
-	struct q3_session q3 = { .game = NULL };
-	struct record_tape tape = { .items = NULL };
 	struct demo_block block;
 	char where[256];
 	int result;
 
-	if (!demo ||
-	    (fields && record_tape_create(&tape, DECODE_TAPE_ITEMS, DECODE_TAPE_BYTES))) {
+	if (!demo || !decoder) {
 		demo_close(demo);
+		decoder_free(decoder);
 		return complain(run, name, strerror(ENOMEM));
 	}
-	if (format == DEMO_DM3 || format == DEMO_DM3_OLD)
-		q3_demo_start(&q3, format == DEMO_DM3 ? Q3_DEMO_MODERN : Q3_DEMO_OLD);
 	while ((result = demo_next(demo, &block)) == 1)
-		demo_record(run, format, &q3, fields ? &tape : NULL, &block);
+		decoder_demo(decoder, &block);
 	run->summary.packets = demo_blocks(demo);
 	if (result < 0) {
 		snprintf(where, sizeof(where), "after block %llu: %s",
 			 (unsigned long long)demo_blocks(demo), demo_error(demo));
 		complain(run, name, where);
 	}
-	q3_session_drop(&q3);
-	record_tape_free(&tape);
+	decoder_free(decoder);
 	demo_close(demo);
 	return result < 0;
 }

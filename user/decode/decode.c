@@ -6,15 +6,9 @@
 #include <string.h>
 
 #include "decode/decode.h"
+#include "decode/family.h"
+#include "decode/demo_recognise.h"
 #include "decode/identify.h"
-
-const struct family_ops *const family_table[FAMILY_COUNT] = {
-	[FAMILY_NETQUAKE] = &netquake_ops,
-	[FAMILY_QUAKEWORLD] = &quakeworld_ops,
-	[FAMILY_QUAKE2] = &quake2_ops,
-	[FAMILY_QUAKE3] = &quake3_ops,
-	[FAMILY_QUAKE_ENHANCED] = &quake_enhanced_ops,
-};
 
 struct held {
 	struct datagram datagram;
@@ -47,7 +41,9 @@ struct decoder *decoder_create(const struct decoder_options *options, decode_sin
 		return NULL;
 	/* One datagram must always fit. */
 	d->hold_max = options->small ? 1 << 16 : DECODE_HOLD_BYTES;
-	d->sessions = session_table_create(DECODE_SESSIONS / share, DECODE_STATE_BYTES);
+	d->sessions = session_table_create(DECODE_SESSIONS / share,
+					   options->state_bytes ? options->state_bytes
+								: DECODE_STATE_BYTES);
 	d->bytes = malloc(d->hold_max);
 	d->forced = options->forced;
 	d->fields = options->fields;
@@ -96,31 +92,68 @@ static void decode_damaged(struct decoder *d, const struct datagram *dg,
 	record_judge(r, dg->damage, dg->reason);
 }
 
+static bool learns_from(const struct family *family, enum wire_kind kind)
+{
+	for (const enum wire_kind *k = family->words; k && *k != KIND_COUNT; k++)
+		if (*k == kind)
+			return true;
+	return false;
+}
+
+static void decode_word(struct decoder *d, struct session *s, const struct family *family)
+{
+	struct record *r = &d->record;
+	void *state;
+
+	if (family->id == FAMILY_QUAKE3 && s->family == FAMILY_NETQUAKE)
+		r->dialect = "darkplaces";
+	oob_decode(&d->oob, r);
+	if (!d->oob.row || r->status != RECORD_DECODED ||
+	    (s->certain && s->family != family->id) ||
+	    !learns_from(family, d->oob.row->kind))
+		return;
+	state = session_state(s, family->id);
+	if (state)
+		family->word(state, d->oob.row->kind, r->direction, d->oob.learnt);
+}
+
+/* What a family found out that the session did not know. */
+static void learn_direction(struct session *s, const struct family *family,
+			    const struct record *r)
+{
+	s->server_known = true;
+	s->server_is_low = (r->direction == DIRECTION_S2C) == !r->end;
+	s->family = family->id;
+	s->certain = true;
+}
+
 static void decode_ours(struct decoder *d, struct session *s, const struct datagram *dg,
 			const struct identity *id)
 {
-	const struct family_ops *ops = family_table[id->family];
+	const struct family *family = family_of(id->family);
 	struct record *r = &d->record;
 
 	if (dg->damage != RECORD_DECODED) {
 		decode_damaged(d, dg, id);
 		return;
 	}
-	if (id->shape != SHAPE_OOB) {
-		ops->datagram(s, id->direction, dg->payload, dg->n, r);
+	if (id->shape == SHAPE_OOB) {
+		decode_word(d, s, family);
 		return;
 	}
-	if (id->family == FAMILY_QUAKE3 && s->family == FAMILY_NETQUAKE)
-		r->dialect = "darkplaces";
-	oob_decode(&d->oob, r);
-	if (ops->word && d->oob.row && r->status == RECORD_DECODED &&
-	    (!s->certain || s->family == id->family))
-		ops->word(s, r->direction, d->oob.row->word, d->oob.learnt.bytes,
-			  d->oob.learnt.n);
+	family->datagram(session_state(s, family->id), id->direction,
+			 (struct span){ dg->payload, dg->n }, r);
+	session_state_count(s);
+	if (r->direction != id->direction && r->direction != DIRECTION_UNKNOWN)
+		learn_direction(s, family, r);
+	if (r->dialect)
+		s->dialect = r->dialect;
+	if (s->forgotten && r->status == RECORD_OPAQUE)
+		r->reason = "what it needs was forgotten: too many games at once";
 }
 
 static void decode_one(struct decoder *d, struct session *s, const struct datagram *dg,
-		       const struct identity *id)
+		       bool from_low, const struct identity *id)
 {
 	struct record *r = &d->record;
 
@@ -131,6 +164,7 @@ static void decode_one(struct decoder *d, struct session *s, const struct datagr
 	r->direction = id->direction;
 	r->source = dg->source;
 	r->destination = dg->destination;
+	r->end = !from_low;
 	if (id->family == FAMILY_AUTO) {
 		r->kind = "unknown";
 		record_uint(r, "length", dg->length);
@@ -142,15 +176,20 @@ static void decode_one(struct decoder *d, struct session *s, const struct datagr
 	d->sink(d->context, r);
 }
 
+/* With what is known of the flow by other means. */
 static struct session *session_of(struct decoder *d, const struct datagram *dg,
 				  bool *from_low)
 {
 	struct session *s = session_get(d->sessions, &dg->source, &dg->destination,
 					dg->time_ns, from_low);
 
-	if (d->forced != FAMILY_AUTO) {
-		s->family = d->forced;
+	if (d->forced != FAMILY_AUTO || dg->has_family) {
+		s->family = d->forced != FAMILY_AUTO ? d->forced : dg->family;
 		s->certain = true;
+	}
+	if (dg->direction != DIRECTION_UNKNOWN) {
+		s->server_known = true;
+		s->server_is_low = *from_low == (dg->direction == DIRECTION_S2C);
 	}
 	return s;
 }
@@ -172,7 +211,7 @@ static bool held_try(struct decoder *d, bool last)
 		identify_force(d->forced, &d->oob, &id);
 	if (!id.settled)
 		return false;
-	decode_one(d, s, dg, &id);
+	decode_one(d, s, dg, from_low, &id);
 	d->head = (d->head + 1) % DECODE_HOLD_MAX;
 	if (!--d->count)
 		d->bytes_used = 0;
@@ -219,7 +258,7 @@ void decoder_datagram(struct decoder *d, const struct datagram *dg)
 		if (d->forced != FAMILY_AUTO && (id.settled || s->server_known))
 			identify_force(d->forced, &d->oob, &id);
 		if (id.settled) {
-			decode_one(d, s, dg, &id);
+			decode_one(d, s, dg, from_low, &id);
 			return;
 		}
 	}
@@ -230,4 +269,29 @@ void decoder_flush(struct decoder *d)
 {
 	while (d->count)
 		held_try(d, true);
+}
+
+void decoder_demo(struct decoder *d, const struct demo_block *block)
+{
+	const struct family *family = family_of(demo_family(block->format));
+	static const struct record_address nobody;
+	struct record *r = &d->record;
+	struct session *s;
+	bool from_low;
+
+	record_reset(r, d->fields ? &d->tape : NULL);
+	r->frame = block->frame;
+	r->time_ns = block->time_ns;
+	r->family = family->id;
+	r->direction = block->direction;
+	r->kind = block->kind;
+	s = session_get(d->sessions, &nobody, &nobody, 0, &from_low);
+	if (family->demo) {
+		family->demo(session_state(s, family->id), block, r);
+		session_state_count(s);
+	} else {
+		record_uint(r, "bytes", block->n);
+		record_opaque(r, "no in-game decoder for this family yet");
+	}
+	d->sink(d->context, r);
 }

@@ -11,16 +11,18 @@
 #ifndef DECODE_H
 #define DECODE_H
 
+#include "capture/demo.h"
 #include "capture/packet.h"
-#include "lib/record.h"
 #include "decode/session.h"
+#include "lib/record.h"
 
-#define DECODE_HOLD_NS	   (2LL * 1000 * 1000 * 1000)
-#define DECODE_HOLD_MAX	   512
-#define DECODE_HOLD_BYTES  (2 << 20)
+#define DECODE_HOLD_NS	  (2LL * 1000 * 1000 * 1000)
+#define DECODE_HOLD_MAX	  512
+#define DECODE_HOLD_BYTES (2 << 20)
 
-#define DECODE_SESSIONS	   16384
-#define DECODE_STATE_BYTES (64 << 20)
+#define DECODE_SESSIONS	  16384
+/* Of all sessions' state together: some seven hundred games of Quake III. */
+#define DECODE_STATE_BYTES ((size_t)1 << 30)
 /* Room for the fields of any one datagram; what needs more says "overflow". */
 #define DECODE_TAPE_ITEMS (1 << 16)
 #define DECODE_TAPE_BYTES (1 << 20)
@@ -33,6 +35,7 @@ struct decoder_options {
 	bool fields; /* the records are to hold them */
 	enum wire_family forced; /* FAMILY_AUTO, or what all datagrams are */
 	bool small; /* tables of a hundredth of the usual size, for fuzzers */
+	size_t state_bytes; /* bound on all sessions' state; 0: DECODE_STATE_BYTES */
 };
 
 /* NULL: no memory. */
@@ -44,6 +47,10 @@ void decoder_datagram(struct decoder *d, const struct datagram *dg);
 /* No more will come: what is held is decoded with what is known. */
 void decoder_flush(struct decoder *d);
 
+/* A block of the one recording that this decoder is for. */
+void decoder_demo(struct decoder *d, const struct demo_block *block);
+
+/* For tests. */
 struct session_table *decoder_sessions(struct decoder *d);
 
 #endif /* DECODE_H */

@@ -105,9 +105,15 @@ static void learn_family(struct session *s, const struct datagram *dg, bool send
 /* Words that begin a game: whatever was thought of the session before, this is it. */
 static bool joins(const struct oob *oob)
 {
-	return oob->row->parse == oob_connect_response ||
-	       oob->row->parse == oob_client_connect || !strcmp(oob->row->word, "j") ||
-	       !strcmp(oob->row->word, "accept");
+	switch (oob->row->kind) {
+	case KIND_CONNECTRESPONSE:
+	case KIND_CLIENT_CONNECT:
+	case KIND_S2C_CONNECTION:
+	case KIND_ACCEPT:
+		return true;
+	default:
+		return false;
+	}
 }
 
 static enum wire_family only_family(unsigned int mask)
@@ -121,9 +127,9 @@ static bool weak_letter(const struct oob *oob)
 {
 	struct span s = oob->arguments;
 
-	if (oob->row->parse == oob_qw_print)
+	if (oob->row->kind == KIND_A2C_PRINT)
 		return s.n && *s.bytes != '\\' && *s.bytes != '\n' && s.bytes[s.n - 1];
-	return oob->row->parse == oob_qw_command && (!s.n || s.bytes[s.n - 1]);
+	return oob->row->kind == KIND_A2C_CLIENT_COMMAND && (!s.n || s.bytes[s.n - 1]);
 }
 
 /* Does a known server get what only servers send? Then somebody plays tricks. */
@@ -155,7 +161,7 @@ static void learn_oob(struct session *s, const struct datagram *dg, bool from_lo
 		return;
 	family = oob_owner(oob, family);
 	if (direction == DIRECTION_C2S) {
-		if (s->guess == FAMILY_AUTO || oob->row->parse == oob_connect)
+		if (s->guess == FAMILY_AUTO || oob->row->kind == KIND_CONNECT)
 			s->guess = family;
 		return;
 	}
@@ -237,7 +243,7 @@ void identify_learn(struct session *s, enum shape shape, const struct datagram *
 	if (shape == SHAPE_SEQUENCED && !s->certain && s->guess != FAMILY_AUTO &&
 	    s->datagrams < SESSION_PATIENCE &&
 	    session_direction(s, from_low) == DIRECTION_C2S)
-		session_move(s, from_low, s->guess, dg->payload, dg->n);
+		session_move(s, from_low, s->guess, (struct span){ dg->payload, dg->n });
 	switch (shape) {
 	case SHAPE_OOB:
 		learn_oob(s, dg, from_low, oob);

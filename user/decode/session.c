@@ -2,8 +2,8 @@
 /*
  * session.c - the table of flows. See session.h.
  *
- * Sessions lie in one array, hashed with a seed of this run into chains, and in two
- * lists by last use: of all, and of those that hold a state block.
+ * Sessions lie in one array, hashed with a seed of this run into chains, and in lists by
+ * last use: of all, and of those that hold a state block, answered ones apart.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +24,8 @@ struct session_table {
 	size_t count;
 	uint64_t seed;
 	struct session *newest, *oldest;
-	struct session *state_newest, *state_oldest;
+	/* By whether the session was answered: 0 if not. */
+	struct session *state_newest[2], *state_oldest[2];
 	size_t state_bytes, state_max;
 	struct host (*hosts)[HOST_WAYS];
 	size_t hosts_mask;
@@ -56,13 +57,19 @@ struct session_table *session_table_create(size_t sessions, size_t state_bytes)
 	return table;
 }
 
+static bool answered(const struct session *s)
+{
+	return s->spoke[0] && s->spoke[1];
+}
+
 static void state_unlink(struct session *s)
 {
 	struct session_table *table = s->table;
+	bool list = answered(s);
 
-	*(s->state_newer ? &s->state_newer->state_older : &table->state_newest) =
+	*(s->state_newer ? &s->state_newer->state_older : &table->state_newest[list]) =
 		s->state_older;
-	*(s->state_older ? &s->state_older->state_newer : &table->state_oldest) =
+	*(s->state_older ? &s->state_older->state_newer : &table->state_oldest[list]) =
 		s->state_newer;
 	s->state_newer = s->state_older = NULL;
 }
@@ -70,58 +77,93 @@ static void state_unlink(struct session *s)
 static void state_link(struct session *s)
 {
 	struct session_table *table = s->table;
+	bool list = answered(s);
 
-	s->state_older = table->state_newest;
+	s->state_older = table->state_newest[list];
 	s->state_newer = NULL;
-	*(table->state_newest ? &table->state_newest->state_newer
-			      : &table->state_oldest) = s;
-	table->state_newest = s;
+	*(table->state_newest[list] ? &table->state_newest[list]->state_newer
+				    : &table->state_oldest[list]) = s;
+	table->state_newest[list] = s;
 }
 
 static void state_drop(struct session *s)
 {
-	const struct family_ops *ops;
+	const struct family *family;
 
 	if (!s->state)
 		return;
-	ops = family_table[s->state_family];
-	if (ops->drop)
-		ops->drop(s->state);
-	s->table->state_bytes -= ops->state_size;
+	family = family_of(s->state_family);
+	if (family->drop)
+		family->drop(s->state);
+	s->table->state_bytes -= s->state_bytes;
+	s->state_bytes = 0;
 	state_unlink(s);
 	free(s->state);
 	s->state = NULL;
 }
 
+/* Makes room for @more bytes without touching @keep. */
+static void state_evict(struct session_table *table, size_t more,
+			const struct session *keep)
+{
+	while (table->state_bytes + more > table->state_max) {
+		struct session *s = table->state_oldest[0];
+
+		if (s == keep)
+			s = s->state_newer;
+		if (!s)
+			s = table->state_oldest[1];
+		if (s == keep)
+			s = s->state_newer;
+		if (!s)
+			return;
+		state_drop(s);
+		s->forgotten = true;
+	}
+}
+
 void *session_state(struct session *s, enum wire_family family)
 {
-	const struct family_ops *ops = family_table[family];
-	struct session_table *table = s->table;
+	const struct family *f = family_of(family);
 
 	if (s->state && s->state_family != family)
 		state_drop(s);
 	if (s->state)
 		return s->state;
-	if (!ops || !ops->state_size)
+	if (!f || !f->state_size)
 		return NULL;
-	while (table->state_oldest &&
-	       table->state_bytes + ops->state_size > table->state_max)
-		state_drop(table->state_oldest);
-	s->state = calloc(1, ops->state_size);
+	state_evict(s->table, f->state_size, s);
+	s->state = calloc(1, f->state_size);
 	if (!s->state)
 		return NULL;
 	s->state_family = family;
-	table->state_bytes += ops->state_size;
+	s->state_bytes = f->state_size;
+	s->table->state_bytes += f->state_size;
 	state_link(s);
 	return s->state;
+}
+
+void session_state_count(struct session *s)
+{
+	const struct family *f;
+	size_t now;
+
+	if (!s->state)
+		return;
+	f = family_of(s->state_family);
+	now = f->takes ? f->takes(s->state) : f->state_size;
+	s->table->state_bytes += now - s->state_bytes;
+	s->state_bytes = now;
+	state_evict(s->table, 0, s);
 }
 
 void session_table_free(struct session_table *table)
 {
 	if (!table)
 		return;
-	while (table->state_oldest)
-		state_drop(table->state_oldest);
+	for (int list = 0; list < 2; list++)
+		while (table->state_oldest[list])
+			state_drop(table->state_oldest[list]);
 	free(table->sessions);
 	free(table->buckets);
 	free(table->hosts);
@@ -252,10 +294,11 @@ struct session *session_get(struct session_table *table,
 		use_unlink(s);
 		use_link(s);
 	}
-	if (s->state && table->state_newest != s) {
+	if (s->state)
 		state_unlink(s);
+	s->spoke[!*from_low] = true;
+	if (s->state)
 		state_link(s);
-	}
 	return s;
 }
 
@@ -276,17 +319,17 @@ static bool key_moved(const struct session *now, bool now_from_low,
 }
 
 bool session_move(struct session *s, bool from_low, enum wire_family family,
-		  const uint8_t *payload, size_t n)
+		  struct span payload)
 {
-	const struct family_ops *ops = family_table[family];
-	struct session *then = s->table->state_newest;
+	const struct family *f = family_of(family);
+	struct session *then = s->table->state_newest[1];
 	int left = SESSION_MOVED_MAX;
 
-	if (!ops || !ops->owns)
+	if (!f || !f->owns)
 		return false;
 	for (; then && left; then = then->state_older, left--)
 		if (then->state_family == family && key_moved(s, from_low, then) &&
-		    ops->owns(then->state, payload, n))
+		    f->owns(then->state, payload))
 			break;
 	if (!then || !left)
 		return false;
@@ -296,10 +339,14 @@ bool session_move(struct session *s, bool from_low, enum wire_family family,
 	s->server_known = true;
 	s->server_is_low = !from_low;
 	s->dialect = then->dialect;
+	state_unlink(then);
 	s->state = then->state;
 	s->state_family = family;
-	state_unlink(then);
+	s->state_bytes = then->state_bytes;
 	then->state = NULL;
+	then->state_bytes = 0;
+	/* What it takes over was answered. */
+	s->spoke[0] = s->spoke[1] = true;
 	state_link(s);
 	return true;
 }

@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * session.h - what is remembered of one pair of addresses, and the seam to the families.
+ * session.h - what is remembered of one pair of addresses.
  *
  * A session is keyed by the unordered pair (address, port), so both directions meet.
- * The table is bounded in number and bytes; the least recently used goes first. A family
- * that needs more than struct session keeps it in a state block which it asks for with
- * session_state(); blocks are zeroed when handed out, counted against the bound, and
- * taken back (after the family's drop hook, if any) when their session goes, or when the
- * bytes are needed for a newer one.
- *
- * Families never touch the key, the list links or the clock.
+ * The table is bounded in number and bytes; the least recently used goes first. What a
+ * family remembers is in a state block (family.h), zeroed when handed out and counted
+ * with all that it has allocated. When the bytes are needed, blocks are taken back from
+ * the least recently used session that was never answered, and only when there is none
+ * from the least recently used of all: whoever sends to many ports pushes out his own.
  */
 #ifndef SESSION_H
 #define SESSION_H
 
-#include "lib/record.h"
+#include "decode/family.h"
 
 struct session_table;
 
@@ -40,9 +38,11 @@ struct session {
 	uint64_t datagrams;
 	void *state; /* the family's block, or NULL; see session_state() */
 	enum wire_family state_family;
+	size_t state_bytes; /* that it takes, as far as is counted */
+	bool spoke[2]; /* by end, 0: the low one */
+	bool forgotten; /* its state was taken back for others */
 	/* Of the heuristics on headers, by sender (0: the low end). */
 	uint32_t last_sequence[2];
-	uint32_t last_ack[2];
 	uint16_t seen[2];
 	int16_t votes[FAMILY_COUNT];
 	int16_t server_votes; /* above zero: the low end serves */
@@ -53,43 +53,14 @@ struct session {
 };
 
 /*
- * The state block of @s for @family, zeroed on first use. NULL only if memory is
- * exhausted; then the decoder goes on without state and says opaque.
+ * The state block of @s for @family, zeroed on first use. NULL: the family has none, or
+ * memory is exhausted; then the decoder goes on without state and says opaque.
  */
 void *session_state(struct session *s, enum wire_family family);
 
-/*
- * One row a family, in decode_<family>.c, gathered by decode.c.
- *
- * datagram: a datagram that is NOT out-of-band. Must set r->kind; may set r->dialect and
- *           s->dialect, s->server_known and s->server_is_low.
- * word:     called after the out-of-band parser has put the fields of a word on the
- *           record, so that the state can learn (challenge, qport, protocol).
- *           @word is the canonical spelling from the table; @arguments what follows it,
- *           raw, but decompressed where the wire compresses (Quake III's connect).
- * drop:     the state block is about to be reused; may be NULL.
- * owns:     does this datagram of a client belong to the connection in @state, though
- *           it comes from another port of the client's address? By the qport. May be
- *           NULL: then ports do not change.
+/* The block may have grown: counts it again, and takes back others if that is too much.
  */
-struct family_ops {
-	size_t state_size;
-	void (*datagram)(struct session *s, enum direction direction,
-			 const uint8_t *payload, size_t n, struct record *r);
-	void (*word)(struct session *s, enum direction direction, const char *word,
-		     const uint8_t *arguments, size_t n);
-	void (*drop)(void *state);
-	bool (*owns)(const void *state, const uint8_t *payload, size_t n);
-};
-
-extern const struct family_ops netquake_ops;
-extern const struct family_ops quakeworld_ops;
-extern const struct family_ops quake2_ops;
-extern const struct family_ops quake3_ops;
-extern const struct family_ops quake_enhanced_ops;
-
-/* decode.c: NULL for FAMILY_AUTO */
-extern const struct family_ops *const family_table[FAMILY_COUNT];
+void session_state_count(struct session *s);
 
 struct session_table *session_table_create(size_t sessions, size_t state_bytes);
 void session_table_free(struct session_table *table);
@@ -110,7 +81,7 @@ struct session *session_get(struct session_table *table,
  */
 #define SESSION_MOVED_MAX 64
 bool session_move(struct session *s, bool from_low, enum wire_family family,
-		  const uint8_t *payload, size_t n);
+		  struct span payload);
 
 /* Bytes now in state blocks, and sessions now held; for tests. */
 size_t session_table_bytes(const struct session_table *table);

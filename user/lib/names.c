@@ -12,7 +12,7 @@ static const char *lookup(const char *const *names, size_t n, size_t at)
 
 /* clang-format off */
 static const char *const families[] = {
-#define AS_NAME(family, name) [FAMILY_##family] = name,
+#define AS_NAME(family, name, symbol) [FAMILY_##family] = name,
 	WIRE_FAMILIES(AS_NAME)
 #undef AS_NAME
 };

@@ -31,7 +31,8 @@ void record_tape_free(struct record_tape *tape)
 
 void record_reset(struct record *r, struct record_tape *tape)
 {
-	memset(r, 0, sizeof(*r));
+	memset(r, 0, offsetof(struct record, facts));
+	r->facts.has = 0;
 	r->tape = tape;
 	if (!tape)
 		return;
@@ -39,6 +40,27 @@ void record_reset(struct record *r, struct record_tape *tape)
 	tape->bytes_used = 0;
 	tape->depth = 0;
 	tape->dropped_depth = 0;
+}
+
+static uint8_t fact_text(uint8_t *to, const void *bytes, size_t n)
+{
+	if (n > FACTS_TEXT)
+		n = FACTS_TEXT;
+	if (n)
+		memcpy(to, bytes, n);
+	return (uint8_t)n;
+}
+
+void facts_name(struct facts *f, const void *bytes, size_t n)
+{
+	f->has |= FACT_NAME;
+	f->name_n = fact_text(f->name, bytes, n);
+}
+
+void facts_map(struct facts *f, const void *bytes, size_t n)
+{
+	f->has |= FACT_MAP;
+	f->map_n = fact_text(f->map, bytes, n);
 }
 
 /*

@@ -3,9 +3,9 @@
  * record.h - what a decoder says about one datagram or one demo block.
  *
  * A record has a fixed part, always filled, and a tape of typed fields in the order in
- * which the decoder met them. Decoders only append; renderers (jsonl.c, record_text.c) only
- * read. The tape lives in memory given once to record_init(): nothing is allocated per
- * datagram. Without a tape (--summary) each record_* call below is one test of
+ * which the decoder met them. Decoders only append; renderers (jsonl.c, record_text.c)
+ * only read. The tape lives in memory given once to record_init(): nothing is allocated
+ * per datagram. Without a tape (--summary) each record_* call below is one test of
  * r->tape, so a decoder need not ask whether anybody listens.
  *
  * Keys, kinds, dialects and reasons are string literals or otherwise outlive the
@@ -91,6 +91,39 @@ struct record_address {
 	uint16_t port;
 };
 
+/*
+ * What a record says of a connection, for who keeps an account of it (the lagometer), so
+ * that nobody has to look for keys. A decoder notes them whether or not the fields are
+ * wanted. Times are microseconds of the server's clock.
+ */
+enum fact {
+	FACT_SEQUENCE =
+		1 << 0, /* sequence: the number of this message of its direction */
+	FACT_ACK =
+		1 << 1, /* ack: the newest message of the other side that has arrived */
+	FACT_RELIABLE = 1 << 2, /* NetQuake: of the reliable ones, which count apart */
+	FACT_ACKNOWLEDGES = 1 << 3, /* NetQuake: and it is the acknowledgement of one */
+	FACT_SLICE = 1 << 4, /* not the first part of a message */
+	FACT_SNAPSHOT = 1 << 5, /* it describes the world at a time */
+	FACT_DELAYED = 1 << 6, /* a snapshot after one that was held back by the rate */
+	FACT_TIME = 1 << 7, /* time_us: of the world that a snapshot describes */
+	FACT_COMMAND_TIME =
+		1 << 8, /* command_us: the server's time that a client believes
+			 * it is when it moves, or echoes (NetQuake) */
+	FACT_NAME = 1 << 9, /* name: of the client that this datagram is of */
+	FACT_MAP = 1 << 10, /* map */
+};
+
+#define FACTS_TEXT 64 /* bytes; what is longer is cut */
+
+struct facts {
+	uint32_t has; /* enum fact; the others below mean nothing without theirs */
+	uint32_t sequence, ack;
+	int64_t time_us, command_us;
+	uint8_t name_n, map_n;
+	uint8_t name[FACTS_TEXT], map[FACTS_TEXT]; /* bytes of the wire */
+};
+
 struct record {
 	uint64_t frame; /* 1, 2, ... : the packet in its capture, the block in its demo */
 	int64_t time_ns; /* since 1970 in a capture, since the start in a demo */
@@ -102,9 +135,14 @@ struct record {
 	const char *reason; /* NULL when decoded */
 	struct record_address source;
 	struct record_address destination;
+	unsigned int end; /* 0 or 1: which of the two ends of its flow has sent it */
 	struct record_tape *tape; /* NULL: nobody wants the fields */
 	bool overflow;
+	struct facts facts;
 };
+
+void facts_name(struct facts *f, const void *bytes, size_t n);
+void facts_map(struct facts *f, const void *bytes, size_t n);
 
 /* One tape for the life of the program; -ENOMEM. */
 int record_tape_create(struct record_tape *tape, size_t items, size_t bytes);

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "samples/lag_facts.h"
 #include "samples/lagometer.h"
 
 #define SECOND_NS    1000000000LL
@@ -246,7 +245,7 @@ static void see_old(struct way *w, struct lag_direction *d, uint32_t sequence)
 	mark(d, m, LAG_LATE, LAG_LOST);
 }
 
-static void see_sequence(struct place *p, enum lag_way at, const struct lag_facts *f,
+static void see_sequence(struct place *p, enum lag_way at, const struct facts *f,
 			 int64_t time_ns)
 {
 	struct lag_direction *d = &p->player.way[at];
@@ -273,7 +272,7 @@ static void see_sequence(struct place *p, enum lag_way at, const struct lag_fact
 
 /* --- what the server sends: by acknowledgements -------------------------------- */
 
-static void see_server(struct place *p, const struct lag_facts *f, int64_t time_ns)
+static void see_server(struct place *p, const struct facts *f, int64_t time_ns)
 {
 	struct lag_direction *d = &p->player.way[LAG_S2C];
 	struct way *w = &p->way[LAG_S2C];
@@ -286,7 +285,7 @@ static void see_server(struct place *p, const struct lag_facts *f, int64_t time_
 	if (message_find(w, f->sequence))
 		return;
 	m = message_add(w, d, f->sequence, time_ns);
-	if (f->delayed) {
+	if (f->has & FACT_DELAYED) {
 		p->player.delayed++;
 		mark(d, m, LAG_DELAYED, 0);
 	}
@@ -412,13 +411,14 @@ static void see_ack(struct place *p, uint32_t ack, bool newest, int64_t time_ns)
 }
 
 /* NetQuake's reliable messages: one at a time, sent again until acknowledged. */
-static void see_reliable(struct place *p, const struct lag_facts *f, bool c2s,
+static void see_reliable(struct place *p, const struct facts *f, bool c2s,
 			 int64_t time_ns)
 {
-	if (c2s && f->acknowledges && p->has_reliable && f->sequence == p->reliable) {
+	if (c2s && (f->has & FACT_ACKNOWLEDGES) && p->has_reliable &&
+	    f->sequence == p->reliable) {
 		see_ping(p, time_ns - p->reliable_ns, time_ns);
 		p->has_reliable = false;
-	} else if (!c2s && !f->acknowledges &&
+	} else if (!c2s && !(f->has & FACT_ACKNOWLEDGES) &&
 		   !(p->has_reliable && f->sequence == p->reliable)) {
 		p->has_reliable = true;
 		p->reliable = f->sequence;
@@ -428,13 +428,13 @@ static void see_reliable(struct place *p, const struct lag_facts *f, bool c2s,
 
 /* --- one record -------------------------------------------------------------- */
 
-static void keep_text(char to[LAG_NAME], struct span text)
+static void keep_text(char to[LAG_NAME], const uint8_t *text, size_t n)
 {
-	size_t n = text.n < LAG_NAME - 1 ? text.n : LAG_NAME - 1;
-
-	if (!text.n)
+	if (!n)
 		return;
-	memcpy(to, text.bytes, n);
+	if (n > LAG_NAME - 1)
+		n = LAG_NAME - 1;
+	memcpy(to, text, n);
 	to[n] = 0;
 }
 
@@ -458,37 +458,42 @@ static void count_rates(struct place *p, bool c2s, int64_t time_ns)
 void lagometer_record(struct lagometer *l, uint32_t slot, const struct record *r)
 {
 	bool c2s = r->direction == DIRECTION_C2S;
-	struct lag_facts f;
+	const struct facts *f = &r->facts;
+	/* What breaks the protocol may name any number. */
+	uint32_t has = r->status == RECORD_MALFORMED
+			       ? f->has & ~(uint32_t)(FACT_SEQUENCE | FACT_ACK)
+			       : f->has;
 	struct place *p;
 
-	lag_facts_read(r, &f);
 	if (r->direction == DIRECTION_UNKNOWN || !r->source.length ||
-	    (!f.has_sequence && !f.name.n))
+	    !(has & (FACT_SEQUENCE | FACT_NAME)))
 		return;
 	p = place_of(l, slot, r);
 	p->player.last_ns = r->time_ns;
 	p->player.family = r->family;
 	if (r->dialect)
 		p->player.dialect = r->dialect;
-	keep_text(p->player.name, f.name);
-	keep_text(p->player.map, f.map);
-	if (!f.has_sequence)
+	if (has & FACT_NAME)
+		keep_text(p->player.name, f->name, f->name_n);
+	if (has & FACT_MAP)
+		keep_text(p->player.map, f->map, f->map_n);
+	if (!(has & FACT_SEQUENCE))
 		return;
 	/* What the server sends cannot be forged by the receiver. */
 	p->plays |= !c2s;
-	if (f.reliable) {
-		see_reliable(p, &f, c2s, r->time_ns);
+	if (has & FACT_RELIABLE) {
+		see_reliable(p, f, c2s, r->time_ns);
 		return;
 	}
-	if (f.slice)
+	if (has & FACT_SLICE)
 		return;
 	count_rates(p, c2s, r->time_ns);
 	if (c2s)
-		see_sequence(p, LAG_C2S, &f, r->time_ns);
+		see_sequence(p, LAG_C2S, f, r->time_ns);
 	else if (l->side == LAG_BESIDE_CLIENT)
-		see_sequence(p, LAG_S2C, &f, r->time_ns);
+		see_sequence(p, LAG_S2C, f, r->time_ns);
 	else
-		see_server(p, &f, r->time_ns);
-	if (c2s && f.has_ack && l->side == LAG_BESIDE_SERVER)
-		see_ack(p, f.ack, p->way[LAG_C2S].highest == f.sequence, r->time_ns);
+		see_server(p, f, r->time_ns);
+	if (c2s && (has & FACT_ACK) && l->side == LAG_BESIDE_SERVER)
+		see_ack(p, f->ack, p->way[LAG_C2S].highest == f->sequence, r->time_ns);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * samples_decode.c - see samples_decode.h. Two decoders: the followed flows' holds datagrams
- * back where a capture's would, so what the shield knew of each waits in notes[].
+ * samples_decode.c - see samples_decode.h. Two decoders: the followed flows' holds
+ * datagrams back where a capture's would, so what the shield knew of each waits in
+ * notes[].
  */
 #include <pcap/dlt.h>
 #include <stdlib.h>
@@ -9,7 +10,6 @@
 #include "decode/decode.h"
 #include "decode/identify.h"
 #include "samples/samples_decode.h"
-#include "decode/q3/q3_state.h"
 
 #define NOTES (2 * DECODE_HOLD_MAX)
 
@@ -34,6 +34,7 @@ struct samples_decoder *samples_decoder_create(samples_sink *sink, void *context
 	struct decoder_options follow = {
 		.fields = true,
 		.forced = FAMILY_AUTO,
+		.state_bytes = SAMPLES_STATE_BYTES,
 	};
 	struct decoder_options loose = follow;
 	struct samples_decoder *d = calloc(1, sizeof(*d));
@@ -41,7 +42,6 @@ struct samples_decoder *samples_decoder_create(samples_sink *sink, void *context
 	if (!d)
 		return NULL;
 	loose.small = true;
-	q3_games_max = SAMPLES_GAMES;
 	d->sink = sink;
 	d->context = context;
 	d->follow = decoder_create(&follow, on_record, d);
@@ -61,22 +61,6 @@ void samples_decoder_free(struct samples_decoder *d)
 	decoder_free(d->loose);
 	record_tape_free(&d->tape);
 	free(d);
-}
-
-/* The session is told what the service is, before it can guess. */
-static void prime(struct decoder *decoder, const struct datagram *dg,
-		  enum wire_family family, bool to_server)
-{
-	bool from_low;
-	struct session *s = session_get(decoder_sessions(decoder), &dg->source,
-					&dg->destination, dg->time_ns, &from_low);
-
-	s->server_known = true;
-	s->server_is_low = from_low != to_server;
-	if (family == FAMILY_AUTO)
-		return;
-	s->family = family;
-	s->certain = true;
 }
 
 static void opaque(struct samples_decoder *d, const struct datagram *dg,
@@ -106,7 +90,6 @@ static void loose(struct samples_decoder *d, const struct datagram *dg,
 		opaque(d, dg, family, to_server);
 		return;
 	}
-	prime(d->loose, dg, family, to_server);
 	decoder_datagram(d->loose, dg);
 	decoder_flush(d->loose);
 }
@@ -139,6 +122,9 @@ bool samples_decoder_sample(struct samples_decoder *d, const struct sample *samp
 		return false;
 	dg.frame = ++d->frame;
 	dg.time_ns = time_ns;
+	dg.has_family = family != FAMILY_AUTO;
+	dg.family = family;
+	dg.direction = to_server ? DIRECTION_C2S : DIRECTION_S2C;
 	d->notes[dg.frame % NOTES] = (struct sample_note){
 		.slot = sample->slot,
 		.kind = (enum wire_kind)sample->kind,
@@ -149,7 +135,6 @@ bool samples_decoder_sample(struct samples_decoder *d, const struct sample *samp
 		loose(d, &dg, family, to_server);
 		return true;
 	}
-	prime(d->follow, &dg, family, to_server);
 	decoder_datagram(d->follow, &dg);
 	return true;
 }

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * samples_decode.h - samples in, records out, through the decoders that captures go through.
+ * samples_decode.h - samples in, records out, through the decoders that captures go
+ * through.
  *
  * Followed flows keep sessions, as a capture's do. A statistic sample is a loose
  * datagram: out-of-band words and control packets are decoded whole; game traffic, which
  * means nothing without what came before, is opaque. Family and direction are the
  * service's: nothing is guessed, nobody can make himself a server by what he sends.
  *
- * Bounded as the decoder is (DECODE_SESSIONS, DECODE_STATE_BYTES), and to SAMPLES_GAMES.
+ * Bounded as the decoder is (DECODE_SESSIONS, SAMPLES_STATE_BYTES).
  */
 #ifndef SAMPLES_DECODE_H
 #define SAMPLES_DECODE_H
@@ -15,7 +16,8 @@
 #include "abi.h"
 #include "lib/record.h"
 
-#define SAMPLES_GAMES 64 /* connections with the state that deltas need */
+/* Of all that deltas need: of Quake III, some hundred and forty games. */
+#define SAMPLES_STATE_BYTES ((size_t)200 << 20)
 
 /* What the shield knew of a sample, for its record. */
 struct sample_note {

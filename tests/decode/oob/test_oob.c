@@ -219,7 +219,7 @@ static void words_complete(void **state)
 			if (strcmp(oob_rows[j].word, words[i].word) != 0)
 				continue;
 			found = true;
-			assert_string_equal(oob_rows[j].kind, words[i].word);
+			assert_string_equal(oob_rows[j].label, words[i].word);
 			/* GoldSrc's words are known, but have no parser. */
 			assert_true(oob_rows[j].parse || !oob_rows[j].families);
 			if (oob_rows[j].families)

@@ -296,7 +296,6 @@ static void test_sequences_of_demos(void **state)
 		record_reset(&r, &tape);
 		q3_parse_init(&p, w.bytes, written(&w), &q3_dialect_68, g, &r);
 		p.sequence = sequences[i];
-		p.commit = true;
 		assert_true(q3_decode_message(&p, DIRECTION_S2C));
 		assert_int_equal(r.status,
 				 sequences[i] > 255 ? RECORD_PARTIAL : RECORD_DECODED);

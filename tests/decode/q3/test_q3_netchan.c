@@ -254,27 +254,6 @@ static void test_slice_edges(void **state)
 	q3_game_drop(&g);
 }
 
-/* The pool takes from the least recently used. */
-static void test_pool_is_bounded(void **state)
-{
-	struct q3_game *games[6] = { NULL };
-	unsigned int kept = q3_games_max;
-
-	(void)state;
-	q3_games_max = 4;
-	for (int i = 0; i < 4; i++)
-		assert_non_null(q3_game_get(&games[i], &q3_dialect_68));
-	q3_game_get(&games[0], &q3_dialect_68);
-	assert_non_null(q3_game_get(&games[4], &q3_dialect_68));
-	assert_non_null(games[0]);
-	assert_null(games[1]);
-	assert_int_equal(q3_games_used(), 4);
-	for (int i = 0; i < 6; i++)
-		q3_game_drop(&games[i]);
-	assert_int_equal(q3_games_used(), 0);
-	q3_games_max = kept;
-}
-
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -285,7 +264,6 @@ int main(void)
 		cmocka_unit_test(test_scramble),
 		cmocka_unit_test(test_slices_in_any_order),
 		cmocka_unit_test(test_slice_edges),
-		cmocka_unit_test(test_pool_is_bounded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,7 +3,7 @@
  * A demo file of any bytes: what it is recognised as or, if nothing, the container that
  * the first byte chooses. Quake III's blocks are decoded too.
  */
-#include "capture/demo.h"
+#include "decode/demo_recognise.h"
 #include "lib/jsonl.h"
 #include "decode/q3/q3_demo.h"
 #include "fuzz/q3/q3_mutate.h"

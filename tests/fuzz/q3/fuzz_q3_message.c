@@ -29,7 +29,6 @@ static void parse(struct q3_game *g, const struct q3_dialect *d, uint8_t how,
 	record_reset(&r, how & 2 ? &tape : NULL);
 	q3_parse_init(&p, message, n, d, g, &r);
 	p.sequence = sequence;
-	p.commit = true;
 	good = q3_decode_message(&p, direction);
 	/* Only a vehicle's presence depends on state. */
 	if (good && !(d->flags & Q3_PILOT)) {

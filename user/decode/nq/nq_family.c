@@ -12,8 +12,7 @@
  * The two header words are big-endian, all in control fields is little-endian.
  * Sources: Quake WinQuake/net.h, net_dgrm.c; Quakespasm net_dgrm.c; darkplaces netconn.c.
  */
-#include "lib/reader.h"
-#include "decode/session.h"
+#include "decode/family.h"
 
 #define PROQUAKE_MOD 1
 
@@ -158,10 +157,16 @@ static void control(struct reader *rd, struct record *r)
 static void game(struct reader *rd, uint16_t flags, size_t n, struct record *r)
 {
 	struct span body;
+	uint32_t sequence = reader_be32(rd);
 
-	record_uint(r, "sequence", reader_be32(rd));
+	record_uint(r, "sequence", sequence);
+	r->facts.has |= FACT_SEQUENCE;
+	r->facts.sequence = sequence;
 	body = reader_rest(rd);
+	if (flags != 0x0010)
+		r->facts.has |= FACT_RELIABLE;
 	if (flags == 0x0002) {
+		r->facts.has |= FACT_ACKNOWLEDGES;
 		r->kind = "nq-ack";
 		if (n != 8)
 			record_malformed(r, "ack is not of 8 bytes");
@@ -174,13 +179,14 @@ static void game(struct reader *rd, uint16_t flags, size_t n, struct record *r)
 	record_opaque(r, "no in-game decoder for this family yet");
 }
 
-static void netquake_datagram(struct session *s, enum direction direction,
-			      const uint8_t *payload, size_t n, struct record *r)
+static void netquake_datagram(void *state, enum direction direction, struct span payload,
+			      struct record *r)
 {
-	struct reader rd = reader_of(payload, n);
+	size_t n = payload.n;
+	struct reader rd = reader_of(payload.bytes, n);
 	uint16_t flags = reader_be16(&rd), length = reader_be16(&rd);
 
-	(void)s;
+	(void)state;
 	(void)direction;
 	r->kind = "malformed";
 	if (reader_failed(&rd)) {
@@ -203,6 +209,7 @@ static void netquake_datagram(struct session *s, enum direction direction,
 	}
 }
 
-const struct family_ops netquake_ops = {
+const struct family netquake_family = {
+	.id = FAMILY_NETQUAKE,
 	.datagram = netquake_datagram,
 };

@@ -105,107 +105,119 @@ static unsigned int shape_letter(const struct oob *oob)
 #define AS_Q2 FAMILY_QUAKE2
 #define AS_Q3 FAMILY_QUAKE3
 /* A word that is its own kind's name. */
-#define WORD(word) word, word
+/* Words and labels are those of wire.h. */
+#define AS_WORD(kind, word, class_, families) static const char word_##kind[] = word;
+WIRE_WORDS(AS_WORD)
+#undef AS_WORD
+#define WORD(kind) KIND_##kind, word_##kind, word_##kind
 
 const struct oob_row oob_rows[] = {
 	/* Quake III and kin; DarkPlaces shares these */
-	{ WORD("getstatus"), IN_Q3, C2S, AS_Q3, oob_query, NULL },
-	{ WORD("getinfo"), IN_Q3, C2S, AS_Q3, oob_query, NULL },
-	{ WORD("statusResponse"), IN_Q3, S2C, AS_Q3, oob_status_response, NULL },
-	{ WORD("infoResponse"), IN_Q3, S2C, AS_Q3, oob_info_response, NULL },
-	{ WORD("getchallenge"), IN_QW | IN_Q2 | IN_Q3, C2S, AS_QW, oob_getchallenge, shape_getchallenge },
-	{ WORD("challengeResponse"), IN_Q3, S2C, AS_Q3, oob_challenge_response, NULL },
-	{ WORD("connect"), IN_NQ | IN_QW | IN_Q2 | IN_Q3, C2S, AS_QW, oob_connect, shape_connect },
-	{ WORD("connectResponse"), IN_Q3, S2C, AS_Q3, oob_connect_response, NULL },
-	{ WORD("rcon"), IN_QW | IN_Q2 | IN_Q3, C2S, AS_Q3, oob_rcon, NULL },
-	{ WORD("srcon"), IN_NQ | IN_Q3, C2S, AS_NQ, oob_srcon, NULL },
-	{ WORD("print"), IN_Q2 | IN_Q3, S2C, AS_Q3, oob_print, shape_print },
-	{ WORD("disconnect"), IN_Q3, S2C, AS_Q3, oob_none, NULL },
-	{ WORD("echo"), IN_Q2 | IN_Q3, S2C, AS_Q3, oob_text, NULL },
-	{ WORD("error"), IN_Q3, S2C, AS_Q3, oob_text, NULL },
-	{ WORD("needcdkey"), IN_Q3, S2C, AS_Q3, oob_text, NULL },
-	{ WORD("rconinfo"), IN_Q3, C2S, AS_Q3, oob_arguments, NULL },
-	{ WORD("rconInfoResponse"), IN_Q3, S2C, AS_Q3, oob_text, NULL },
-	{ WORD("getKeyAuthorize"), IN_Q3, C2S, AS_Q3, oob_key_authorize, NULL },
-	{ WORD("keyAuthorize"), IN_Q3, S2C, AS_Q3, oob_text, NULL },
-	{ WORD("getIpAuthorize"), IN_Q3, S2C, AS_Q3, oob_ip_request, NULL },
-	{ WORD("ipAuthorize"), IN_Q3, C2S, AS_Q3, oob_ip_authorize, NULL },
-	{ WORD("AUTH:SV"), IN_Q3, C2S, AS_Q3, oob_text, NULL },
-	{ WORD("AUTH:CL"), IN_Q3, S2C, AS_Q3, oob_text, NULL },
-	{ WORD("banUser"), IN_Q3, S2C, AS_Q3, oob_arguments, NULL },
-	{ WORD("getmotd"), IN_Q3, C2S, AS_Q3, oob_motd, NULL },
-	{ WORD("motd"), IN_Q3, S2C, AS_Q3, oob_motd, NULL },
-	{ WORD("getUpdateInfo"), IN_Q3, C2S, AS_Q3, oob_arguments, NULL },
-	{ WORD("updateResponse"), IN_Q3, S2C, AS_Q3, oob_text, NULL },
-	{ WORD("gameCompleteStatus"), IN_Q3, S2C, AS_Q3, oob_gamecomplete, NULL },
-	{ WORD("getBlockedServers"), IN_Q3, C2S, AS_Q3, oob_arguments, NULL },
-	{ WORD("getBlockedServersResponse"), IN_Q3, S2C, AS_Q3, oob_text, NULL },
+	{ WORD(GETSTATUS), IN_Q3, C2S, AS_Q3, oob_query, NULL },
+	{ WORD(GETINFO), IN_Q3, C2S, AS_Q3, oob_query, NULL },
+	{ WORD(STATUSRESPONSE), IN_Q3, S2C, AS_Q3, oob_status_response, NULL },
+	{ WORD(INFORESPONSE), IN_Q3, S2C, AS_Q3, oob_info_response, NULL },
+	{ WORD(GETCHALLENGE), IN_QW | IN_Q2 | IN_Q3, C2S, AS_QW, oob_getchallenge, shape_getchallenge },
+	{ WORD(CHALLENGERESPONSE), IN_Q3, S2C, AS_Q3, oob_challenge_response, NULL },
+	{ WORD(CONNECT), IN_NQ | IN_QW | IN_Q2 | IN_Q3, C2S, AS_QW, oob_connect, shape_connect },
+	{ WORD(CONNECTRESPONSE), IN_Q3, S2C, AS_Q3, oob_connect_response, NULL },
+	{ WORD(RCON), IN_QW | IN_Q2 | IN_Q3, C2S, AS_Q3, oob_rcon, NULL },
+	{ WORD(SRCON), IN_NQ | IN_Q3, C2S, AS_NQ, oob_srcon, NULL },
+	{ WORD(PRINT), IN_Q2 | IN_Q3, S2C, AS_Q3, oob_print, shape_print },
+	{ WORD(DISCONNECT), IN_Q3, S2C, AS_Q3, oob_none, NULL },
+	{ WORD(ECHO), IN_Q2 | IN_Q3, S2C, AS_Q3, oob_text, NULL },
+	{ WORD(ERROR), IN_Q3, S2C, AS_Q3, oob_text, NULL },
+	{ WORD(NEEDCDKEY), IN_Q3, S2C, AS_Q3, oob_text, NULL },
+	{ WORD(RCONINFO), IN_Q3, C2S, AS_Q3, oob_arguments, NULL },
+	{ WORD(RCONINFORESPONSE), IN_Q3, S2C, AS_Q3, oob_text, NULL },
+	{ WORD(GETKEYAUTHORIZE), IN_Q3, C2S, AS_Q3, oob_key_authorize, NULL },
+	{ WORD(KEYAUTHORIZE), IN_Q3, S2C, AS_Q3, oob_text, NULL },
+	{ WORD(GETIPAUTHORIZE), IN_Q3, S2C, AS_Q3, oob_ip_request, NULL },
+	{ WORD(IPAUTHORIZE), IN_Q3, C2S, AS_Q3, oob_ip_authorize, NULL },
+	{ WORD(AUTH_SV), IN_Q3, C2S, AS_Q3, oob_text, NULL },
+	{ WORD(AUTH_CL), IN_Q3, S2C, AS_Q3, oob_text, NULL },
+	{ WORD(BANUSER), IN_Q3, S2C, AS_Q3, oob_arguments, NULL },
+	{ WORD(GETMOTD), IN_Q3, C2S, AS_Q3, oob_motd, NULL },
+	{ WORD(MOTD), IN_Q3, S2C, AS_Q3, oob_motd, NULL },
+	{ WORD(GETUPDATEINFO), IN_Q3, C2S, AS_Q3, oob_arguments, NULL },
+	{ WORD(UPDATERESPONSE), IN_Q3, S2C, AS_Q3, oob_text, NULL },
+	{ WORD(GAMECOMPLETESTATUS), IN_Q3, S2C, AS_Q3, oob_gamecomplete, NULL },
+	{ WORD(GETBLOCKEDSERVERS), IN_Q3, C2S, AS_Q3, oob_arguments, NULL },
+	{ WORD(GETBLOCKEDRESPONSE), IN_Q3, S2C, AS_Q3, oob_text, NULL },
 	/* masters */
-	{ WORD("heartbeat"), IN_Q2 | IN_Q3, S2C, AS_Q3, oob_heartbeat, shape_heartbeat },
-	{ WORD("getservers"), IN_Q2 | IN_Q3, C2S, AS_Q3, oob_getservers, shape_getservers },
-	{ WORD("getserversExt"), IN_Q3, C2S, AS_Q3, oob_getserversext, NULL },
-	{ WORD("getserversResponse"), IN_Q3, S2C, AS_Q3, oob_servers_response, NULL },
-	{ WORD("getserversExtResponse"), IN_Q3, S2C, AS_Q3, oob_servers_response, NULL },
-	{ WORD("servers"), IN_Q2, S2C, AS_Q2, oob_servers, NULL },
-	{ WORD("shutdown"), IN_Q2, S2C, AS_Q2, oob_none, NULL },
-	{ WORD("query"), IN_Q2, S2C, AS_Q2, oob_text, NULL },
+	{ WORD(HEARTBEAT), IN_Q2 | IN_Q3, S2C, AS_Q3, oob_heartbeat, shape_heartbeat },
+	{ WORD(GETSERVERS), IN_Q2 | IN_Q3, C2S, AS_Q3, oob_getservers, shape_getservers },
+	{ WORD(GETSERVERSEXT), IN_Q3, C2S, AS_Q3, oob_getserversext, NULL },
+	{ WORD(GETSERVERSRESPONSE), IN_Q3, S2C, AS_Q3, oob_servers_response, NULL },
+	{ WORD(GETSERVERSEXTRESPONSE), IN_Q3, S2C, AS_Q3, oob_servers_response, NULL },
+	{ WORD(SERVERS), IN_Q2, S2C, AS_Q2, oob_servers, NULL },
+	{ WORD(SHUTDOWN), IN_Q2, S2C, AS_Q2, oob_none, NULL },
+	{ WORD(QUERY), IN_Q2, S2C, AS_Q2, oob_text, NULL },
 	/* Quake II */
-	{ WORD("status"), IN_QW | IN_Q2, C2S, AS_Q2, oob_status, NULL },
-	{ WORD("info"), IN_QW | IN_Q2, ANY, AS_Q2, oob_info, shape_info },
-	{ WORD("ping"), IN_NQ | IN_QW | IN_Q2 | IN_Q3, C2S, AS_Q2, oob_none, NULL },
-	{ WORD("ack"), IN_NQ | IN_Q2 | IN_Q3, S2C, AS_Q2, oob_none, NULL },
-	{ WORD("challenge"), IN_NQ | IN_Q2, S2C, AS_Q2, oob_challenge, shape_challenge },
-	{ WORD("client_connect"), IN_Q2, S2C, AS_Q2, oob_client_connect, NULL },
-	{ WORD("passive_connect"), IN_Q2, S2C, AS_Q2, oob_none, NULL },
-	{ WORD("cmd"), IN_Q2, S2C, AS_Q2, oob_text, NULL },
-	{ WORD("cheaternetreply"), IN_Q2, C2S, AS_Q2, oob_text, NULL },
+	{ WORD(STATUS), IN_QW | IN_Q2, C2S, AS_Q2, oob_status, NULL },
+	{ WORD(INFO), IN_QW | IN_Q2, ANY, AS_Q2, oob_info, shape_info },
+	{ WORD(PING), IN_NQ | IN_QW | IN_Q2 | IN_Q3, C2S, AS_Q2, oob_none, NULL },
+	{ WORD(ACK), IN_NQ | IN_Q2 | IN_Q3, S2C, AS_Q2, oob_none, NULL },
+	{ WORD(CHALLENGE), IN_NQ | IN_Q2, S2C, AS_Q2, oob_challenge, shape_challenge },
+	{ WORD(CLIENT_CONNECT), IN_Q2, S2C, AS_Q2, oob_client_connect, NULL },
+	{ WORD(PASSIVE_CONNECT), IN_Q2, S2C, AS_Q2, oob_none, NULL },
+	{ WORD(CMD), IN_Q2, S2C, AS_Q2, oob_text, NULL },
+	{ WORD(CHEATERNETREPLY), IN_Q2, C2S, AS_Q2, oob_text, NULL },
 	/* DarkPlaces */
-	{ WORD("accept"), IN_NQ, S2C, AS_NQ, oob_none, NULL },
-	{ WORD("reject"), IN_NQ, S2C, AS_NQ, oob_reject, NULL },
-	{ WORD("extResponse"), IN_NQ, C2S, AS_NQ, oob_text, NULL },
+	{ WORD(ACCEPT), IN_NQ, S2C, AS_NQ, oob_none, NULL },
+	{ WORD(REJECT), IN_NQ, S2C, AS_NQ, oob_reject, NULL },
+	{ WORD(EXTRESPONSE), IN_NQ, C2S, AS_NQ, oob_text, NULL },
 	/* QuakeWorld, mvdsv, FTE */
-	{ WORD("k"), IN_QW, ANY, AS_QW, oob_none, shape_letter },
-	{ WORD("l"), IN_QW, ANY, AS_QW, oob_none, shape_letter },
-	{ WORD("m"), IN_QW, ANY, AS_QW, oob_none, shape_letter },
-	{ WORD("j"), IN_QW, S2C, AS_QW, oob_none, shape_letter },
-	{ WORD("log"), IN_QW, C2S, AS_QW, oob_qw_log, NULL },
-	{ WORD("lastscores"), IN_QW, C2S, AS_QW, oob_arguments, NULL },
-	{ WORD("laststats"), IN_QW, C2S, AS_QW, oob_arguments, NULL },
-	{ WORD("dlist"), IN_QW, C2S, AS_QW, oob_arguments, NULL },
-	{ WORD("dlistr"), IN_QW, C2S, AS_QW, oob_arguments, NULL },
-	{ WORD("dlistregex"), IN_QW, C2S, AS_QW, oob_arguments, NULL },
-	{ WORD("demolist"), IN_QW, C2S, AS_QW, oob_arguments, NULL },
-	{ WORD("demolistr"), IN_QW, C2S, AS_QW, oob_arguments, NULL },
-	{ WORD("demolistregex"), IN_QW, C2S, AS_QW, oob_arguments, NULL },
-	{ WORD("qtvusers"), IN_QW, C2S, AS_QW, oob_arguments, NULL },
-	{ WORD("broadcast"), IN_QW, C2S, AS_QW, oob_text, NULL },
-	{ WORD("ip"), IN_QW, C2S, AS_QW, oob_qw_ip, NULL },
-	{ WORD("realip"), IN_QW, C2S, AS_QW, oob_arguments, NULL },
-	{ WORD("dtlsconnect"), IN_QW, C2S, AS_QW, oob_text, NULL },
-	{ WORD("ice_offer"), IN_QW, ANY, AS_QW, oob_text, NULL },
-	{ WORD("ice_ccand"), IN_QW, ANY, AS_QW, oob_text, NULL },
+	{ WORD(A2A_PING), IN_QW, ANY, AS_QW, oob_none, shape_letter },
+	{ WORD(A2A_ACK), IN_QW, ANY, AS_QW, oob_none, shape_letter },
+	{ WORD(A2A_NACK), IN_QW, ANY, AS_QW, oob_none, shape_letter },
+	{ WORD(S2C_CONNECTION), IN_QW, S2C, AS_QW, oob_none, shape_letter },
+	{ WORD(LOG), IN_QW, C2S, AS_QW, oob_qw_log, NULL },
+	{ WORD(LASTSCORES), IN_QW, C2S, AS_QW, oob_arguments, NULL },
+	{ WORD(LASTSTATS), IN_QW, C2S, AS_QW, oob_arguments, NULL },
+	{ WORD(DLIST), IN_QW, C2S, AS_QW, oob_arguments, NULL },
+	{ WORD(DLISTR), IN_QW, C2S, AS_QW, oob_arguments, NULL },
+	{ WORD(DLISTREGEX), IN_QW, C2S, AS_QW, oob_arguments, NULL },
+	{ WORD(DEMOLIST), IN_QW, C2S, AS_QW, oob_arguments, NULL },
+	{ WORD(DEMOLISTR), IN_QW, C2S, AS_QW, oob_arguments, NULL },
+	{ WORD(DEMOLISTREGEX), IN_QW, C2S, AS_QW, oob_arguments, NULL },
+	{ WORD(QTVUSERS), IN_QW, C2S, AS_QW, oob_arguments, NULL },
+	{ WORD(BROADCAST), IN_QW, C2S, AS_QW, oob_text, NULL },
+	{ WORD(IP), IN_QW, C2S, AS_QW, oob_qw_ip, NULL },
+	{ WORD(REALIP), IN_QW, C2S, AS_QW, oob_arguments, NULL },
+	{ WORD(DTLSCONNECT), IN_QW, C2S, AS_QW, oob_text, NULL },
+	{ WORD(ICE_OFFER), IN_QW, ANY, AS_QW, oob_text, NULL },
+	{ WORD(ICE_CCAND), IN_QW, ANY, AS_QW, oob_text, NULL },
 	/* GoldSrc words: no Quake server answers them */
-	{ WORD("infostring"), IN_NONE, C2S, AS_Q3, NULL, NULL },
-	{ WORD("players"), IN_NONE, C2S, AS_Q3, NULL, NULL },
-	{ WORD("rules"), IN_NONE, C2S, AS_Q3, NULL, NULL },
-	{ WORD("details"), IN_NONE, C2S, AS_Q3, NULL, NULL },
+	{ WORD(GOLDSRC_INFOSTRING), IN_NONE, C2S, AS_Q3, NULL, NULL },
+	{ WORD(GOLDSRC_PLAYERS), IN_NONE, C2S, AS_Q3, NULL, NULL },
+	{ WORD(GOLDSRC_RULES), IN_NONE, C2S, AS_Q3, NULL, NULL },
+	{ WORD(GOLDSRC_DETAILS), IN_NONE, C2S, AS_Q3, NULL, NULL },
 };
 /* clang-format on */
 
 const size_t oob_rows_count = sizeof(oob_rows) / sizeof(*oob_rows);
 
 /* Words that run into their argument. */
-static const struct oob_row qw_challenge = { "c",   "s2c-challenge",  IN_QW, S2C,
-					     AS_QW, oob_qw_challenge, NULL };
-static const struct oob_row qw_print = { "n",	"a2c-print",  IN_QW | IN_NQ, S2C,
-					 AS_QW, oob_qw_print, NULL };
-static const struct oob_row qw_chunk = { "n\\chunk", "qw-chunk",   IN_QW, S2C,
-					 AS_QW,	     oob_qw_chunk, NULL };
-static const struct oob_row qw_command = { "B",	  "a2c-client-command", IN_QW, S2C,
-					   AS_QW, oob_qw_command,	NULL };
-static const struct oob_row qw_servers = { "d",	  "m2c-servers",  IN_QW, S2C,
-					   AS_QW, oob_qw_servers, NULL };
-static const struct oob_row valve_query = { "", "a2s", IN_NONE, ANY, AS_Q3, NULL, NULL };
+static const struct oob_row qw_challenge = {
+	KIND_S2C_CHALLENGE, "c", "s2c-challenge", IN_QW, S2C, AS_QW,
+	oob_qw_challenge,   NULL
+};
+static const struct oob_row qw_print = { KIND_A2C_PRINT, "n", "a2c-print",
+					 IN_QW | IN_NQ,	 S2C, AS_QW,
+					 oob_qw_print,	 NULL };
+static const struct oob_row qw_chunk = { KIND_QW_CHUNK, "n\\chunk", "qw-chunk",	  IN_QW,
+					 S2C,		AS_QW,	    oob_qw_chunk, NULL };
+static const struct oob_row qw_command = {
+	KIND_A2C_CLIENT_COMMAND, "B", "a2c-client-command", IN_QW, S2C, AS_QW,
+	oob_qw_command,		 NULL
+};
+static const struct oob_row qw_servers = {
+	KIND_M2C_SERVERS, "d", "m2c-servers", IN_QW, S2C, AS_QW, oob_qw_servers, NULL
+};
+static const struct oob_row valve_query = {
+	KIND_OOB_UNKNOWN, "", "a2s", IN_NONE, ANY, AS_Q3, NULL, NULL
+};
 
 /* Rows by a cheap hash of the folded word; built on first use. */
 #define INDEX_SIZE 512
@@ -399,7 +411,7 @@ void oob_decode(struct oob *oob, struct record *r)
 					  : "no such word in this protocol");
 		return;
 	}
-	r->kind = oob->row->kind;
+	r->kind = oob->row->label;
 	if (!oob->canonical)
 		record_bool(r, "unusual_spelling", true);
 	oob->row->parse(oob, r);

@@ -32,7 +32,7 @@ struct oob {
 	bool canonical; /* spelled as every client spells it */
 	struct span arguments; /* all that follows the word */
 	enum wire_family family; /* decided, for oob_decode() */
-	struct span learnt; /* what family_ops.word is to see */
+	struct span learnt; /* what family.word is to see */
 	uint8_t plain[OOB_PLAIN_MAX];
 };
 
@@ -41,8 +41,9 @@ typedef void oob_parse(struct oob *oob, struct record *r);
 typedef unsigned int oob_shape(const struct oob *oob);
 
 struct oob_row {
-	const char *word;
-	const char *kind;
+	enum wire_kind kind;
+	const char *word; /* as it is spelled */
+	const char *label; /* its kind in records */
 	unsigned int families;
 	enum direction direction;
 	enum wire_family fallback; /* when nothing tells which of them is meant */

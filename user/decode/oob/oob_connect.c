@@ -75,6 +75,10 @@ void oob_challenge_response(struct oob *oob, struct record *r)
 
 static void userinfo(struct span info, struct record *r)
 {
+	struct span name;
+
+	if (info_find(info.bytes, info.n, "name", &name))
+		facts_name(&r->facts, name.bytes, name.n);
 	if (!info.n || !record_info(r, "userinfo", info.bytes, info.n))
 		record_malformed(r, "userinfo is not an info string");
 }

@@ -10,72 +10,55 @@
  *
  * Sources: Quake-2 qcommon/net_chan.c; q2pro src/common/net/chan.c.
  */
-#include "lib/reader.h"
-#include "decode/session.h"
-
-#define RELIABLE 0x80000000u
+#include "decode/family.h"
+#include "decode/netchan.h"
 
 struct quake2_state {
 	uint8_t qport_size; /* of the client's header, plus 1; 0: not said yet */
 };
 
+static const enum wire_kind learns[] = { KIND_CONNECT, KIND_COUNT };
+
 /* connect <version> <qport> ... : the width of the client's qport. */
-static void quake2_word(struct session *s, enum direction direction, const char *word,
-			const uint8_t *arguments, size_t n)
+static void quake2_word(void *state, enum wire_kind kind, enum direction direction,
+			struct span arguments)
 {
-	struct quake2_state *state;
+	struct quake2_state *q = state;
 	unsigned int number[2] = { 0, 0 };
 	size_t at = 0;
 
+	(void)kind;
 	(void)direction;
-	if (strcmp(word, "connect") != 0)
-		return;
-	state = session_state(s, FAMILY_QUAKE2);
 	for (int i = 0; i < 2; i++) {
-		while (at < n && arguments[at] == ' ')
+		while (at < arguments.n && arguments.bytes[at] == ' ')
 			at++;
-		for (; at < n && arguments[at] >= '0' && arguments[at] <= '9'; at++)
-			number[i] = (number[i] * 10 + arguments[at] - '0') & 0xffffff;
+		for (; at < arguments.n && arguments.bytes[at] >= '0' &&
+		       arguments.bytes[at] <= '9';
+		     at++)
+			number[i] =
+				(number[i] * 10 + arguments.bytes[at] - '0') & 0xffffff;
 	}
-	if (state)
-		state->qport_size = number[0] < 35 ? 3 : number[1] ? 2 : 1;
+	q->qport_size = number[0] < 35 ? 3 : number[1] ? 2 : 1;
 }
 
-static void client_qport(struct session *s, struct reader *rd, struct record *r)
+static void quake2_datagram(void *state, enum direction direction, struct span payload,
+			    struct record *r)
 {
-	struct quake2_state *state = session_state(s, FAMILY_QUAKE2);
-	unsigned int size = state && state->qport_size ? state->qport_size - 1u : 2;
+	const struct quake2_state *q = state;
+	struct reader rd = reader_of(payload.bytes, payload.n);
+	struct netchan_header h;
+	unsigned int qport_size = 0;
 
-	if (size == 2)
-		record_uint(r, "qport", reader_le16(rd));
-	else if (size == 1)
-		record_uint(r, "qport", reader_u8(rd));
-}
-
-static void quake2_datagram(struct session *s, enum direction direction,
-			    const uint8_t *payload, size_t n, struct record *r)
-{
-	struct reader rd = reader_of(payload, n);
-	uint32_t sequence, acked;
-
-	if (n >= 5 && n <= 7 && !memcmp(payload, "query", 5)) {
+	if (payload.n >= 5 && payload.n <= 7 && !memcmp(payload.bytes, "query", 5)) {
 		r->kind = "q2-master-query";
 		r->direction = DIRECTION_C2S;
 		return;
 	}
 	r->kind = "netchan";
-	sequence = reader_le32(&rd);
-	acked = reader_le32(&rd);
-	record_uint(r, "sequence", sequence & ~RELIABLE);
-	record_bool(r, "reliable", sequence & RELIABLE);
-	record_uint(r, "acked", acked & ~RELIABLE);
-	record_uint(r, "acked_parity", acked >> 31);
 	if (direction == DIRECTION_C2S)
-		client_qport(s, &rd, r);
-	if (reader_failed(&rd)) {
-		record_malformed(r, "shorter than a header");
+		qport_size = q && q->qport_size ? q->qport_size - 1u : 2;
+	if (!netchan_read(&rd, qport_size, r, &h))
 		return;
-	}
 	record_uint(r, "bytes", reader_left(&rd));
 	if (reader_left(&rd))
 		record_opaque(r, "no in-game decoder for this family yet");
@@ -83,8 +66,30 @@ static void quake2_datagram(struct session *s, enum direction direction,
 		record_opaque(r, "direction not known: the handshake was not seen");
 }
 
-const struct family_ops quake2_ops = {
+/* The first op of a datagram without a reliable part: what only Quake II has there. */
+static int quake2_claims(const struct glance *g, struct span payload, enum direction *ret)
+{
+	const uint8_t *p = payload.bytes;
+
+	if (!g->other_seen || !glance_near(g->second, g->other) || payload.n <= 12 ||
+	    p[3] & 0x80)
+		return 0;
+	if (p[8] == 0x14) { /* frame */
+		*ret = DIRECTION_S2C;
+		return 2;
+	}
+	if (payload.n > 14 && p[10] == 2) { /* move */
+		*ret = DIRECTION_C2S;
+		return 2;
+	}
+	return 0;
+}
+
+const struct family quake2_family = {
+	.id = FAMILY_QUAKE2,
 	.state_size = sizeof(struct quake2_state),
-	.datagram = quake2_datagram,
+	.claims = quake2_claims,
+	.words = learns,
 	.word = quake2_word,
+	.datagram = quake2_datagram,
 };

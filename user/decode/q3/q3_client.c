@@ -36,6 +36,7 @@ static void parse_command(struct q3_parse *p)
 	q3_open_op(p, "clientCommand");
 	record_int(p->record, "number", number);
 	q3_string(p, "text", Q3_STRING_MAX, &n);
+	q3_fact_text(p, "userinfo \"", n);
 	record_close(p->record);
 	if (number < 0)
 		q3_wrong(p, "negative command number");
@@ -130,6 +131,8 @@ static void parse_moves(struct q3_parse *p, bool delta)
 	}
 	record_close(p->record);
 	record_close(p->record);
+	p->record->facts.has |= FACT_COMMAND_TIME;
+	p->record->facts.command_us = (int32_t)time * 1000LL;
 	if (!p->key_known && !p->missing)
 		p->missing = "user command key unknown: no gamestate of this server id";
 	p->content = Q3_HOLDS_MOVE;
@@ -176,6 +179,8 @@ bool q3_parse_client(struct q3_parse *p)
 
 	record_int(p->record, "serverId", id);
 	record_int(p->record, "messageAcknowledge", acknowledge);
+	p->record->facts.has |= FACT_ACK;
+	p->record->facts.ack = (uint32_t)acknowledge;
 	record_int(p->record, "reliableAcknowledge", reliable);
 	if (acknowledge < 0 || reliable < 0)
 		q3_wrong(p, "negative acknowledge");

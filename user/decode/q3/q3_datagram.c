@@ -83,7 +83,6 @@ static void decode(struct q3_session *s, struct q3_parse *p, enum direction dire
 {
 	bool client = direction == DIRECTION_C2S;
 
-	p->commit = p->game != NULL;
 	q3_decode_message(p, direction);
 	if (p->game && p->stateful && p->record->status < RECORD_OPAQUE)
 		watch_disconnect(s, p->game);
@@ -204,6 +203,8 @@ static void record_longs(struct record *r, const int32_t *longs)
 {
 	record_int(r, "serverId", longs[0]);
 	record_int(r, "messageAcknowledge", longs[1]);
+	r->facts.has |= FACT_ACK;
+	r->facts.ack = (uint32_t)longs[1];
 	record_int(r, "reliableAcknowledge", longs[2]);
 }
 
@@ -348,6 +349,8 @@ void q3_session_datagram(struct q3_session *s, enum direction direction,
 		q3_session_find_netchan(s, datagram, n, client);
 	if (s->netchan == Q3_NETCHAN_UNKNOWN) {
 		record_uint(r, "sequence", le32toh(sequence) & ~Q3_FRAGMENT);
+		r->facts.has |= FACT_SEQUENCE;
+		r->facts.sequence = le32toh(sequence) & ~Q3_FRAGMENT;
 		record_opaque(r, unknown_netchan);
 		return;
 	}

@@ -122,6 +122,5 @@ void q3_demo_block(struct q3_session *s, int32_t sequence, const uint8_t *messag
 	}
 	q3_parse_init(&p, message, n, s->dialect, s->game, r);
 	p.sequence = sequence;
-	p.commit = true;
 	q3_decode_message(&p, DIRECTION_S2C);
 }

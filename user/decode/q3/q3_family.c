@@ -8,38 +8,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "decode/family.h"
+#include "decode/q3/q3_demo.h"
 #include "decode/q3/q3_session.h"
-#include "decode/session.h"
 
-static bool is_low(const struct session *s, const struct record *r)
+static void quake3_datagram(void *state, enum direction direction, struct span payload,
+			    struct record *r)
 {
-	return r->source.port == s->key.low_port &&
-	       !memcmp(r->source.bytes, s->key.low, s->key.length);
-}
-
-static enum direction find_direction(struct session *s, struct q3_session *q,
-				     const uint8_t *payload, size_t n, struct record *r)
-{
-	bool low = is_low(s, r);
-	enum direction direction = q3_session_vote(q, low, payload, n);
-
-	if (direction == DIRECTION_UNKNOWN)
-		return direction;
-	s->server_known = true;
-	s->server_is_low = (direction == DIRECTION_S2C) == low;
-	s->family = FAMILY_QUAKE3;
-	s->certain = true;
-	r->direction = direction;
-	return direction;
-}
-
-static void quake3_datagram(struct session *s, enum direction direction,
-			    const uint8_t *payload, size_t n, struct record *r)
-{
-	struct q3_session *q = session_state(s, FAMILY_QUAKE3);
+	struct q3_session *q = state;
 
 	r->kind = "game";
-	if (n < 4) {
+	if (payload.n < 4) {
 		record_malformed(r, "shorter than a sequence");
 		return;
 	}
@@ -50,8 +29,11 @@ static void quake3_datagram(struct session *s, enum direction direction,
 	if (direction == DIRECTION_UNKNOWN ||
 	    (q->netchan != Q3_NETCHAN_LEGACY && !q->has_challenge &&
 	     !q->offer.has_connect)) {
-		enum direction voted = find_direction(s, q, payload, n, r);
+		enum direction voted =
+			q3_session_vote(q, r->end, payload.bytes, payload.n);
 
+		if (voted != DIRECTION_UNKNOWN)
+			r->direction = voted;
 		if (direction == DIRECTION_UNKNOWN)
 			direction = voted;
 	}
@@ -59,8 +41,7 @@ static void quake3_datagram(struct session *s, enum direction direction,
 		record_opaque(r, "direction not known yet: the handshake was not seen");
 		return;
 	}
-	q3_session_datagram(q, direction, payload, n, r);
-	s->dialect = r->dialect ? r->dialect : s->dialect;
+	q3_session_datagram(q, direction, payload.bytes, payload.n, r);
 }
 
 /* The first number of a word's arguments. */
@@ -78,43 +59,80 @@ static bool first_number(const uint8_t *arguments, size_t n, int32_t *ret)
 	return end != digits;
 }
 
-static bool is_word(const char *word, const char *wanted)
+static const enum wire_kind learns[] = {
+	KIND_CHALLENGERESPONSE, KIND_CONNECT, KIND_CONNECTRESPONSE,
+	KIND_DISCONNECT,	KIND_COUNT,
+};
+
+static void on_connect(struct q3_session *q, struct span text)
 {
-	return strcmp(word, wanted) == 0;
+	/* The text is in quotes. */
+	while (text.n && *text.bytes != '\\') {
+		text.bytes++;
+		text.n--;
+	}
+	if (text.n && text.bytes[text.n - 1] == '"')
+		text.n--;
+	q3_session_on_connect(q, (const char *)text.bytes, text.n);
 }
 
-static void quake3_word(struct session *s, enum direction direction, const char *word,
-			const uint8_t *arguments, size_t n)
+static void quake3_word(void *state, enum wire_kind kind, enum direction direction,
+			struct span arguments)
 {
-	struct q3_session *q;
+	struct q3_session *q = state;
 	int32_t challenge;
-	bool has;
+	bool has = first_number(arguments.bytes, arguments.n, &challenge);
 
 	(void)direction;
-	if (!is_word(word, "challengeResponse") && !is_word(word, "connect") &&
-	    !is_word(word, "connectResponse") && !is_word(word, "disconnect"))
-		return;
-	q = session_state(s, FAMILY_QUAKE3);
-	if (!q)
-		return;
-	has = first_number(arguments, n, &challenge);
-	if (is_word(word, "challengeResponse")) {
+	switch (kind) {
+	case KIND_CHALLENGERESPONSE:
 		if (has)
 			q3_session_on_challenge(q, challenge);
-	} else if (is_word(word, "connect")) {
-		/* The text is in quotes. */
-		while (n && *arguments != '\\') {
-			arguments++;
-			n--;
-		}
-		if (n && arguments[n - 1] == '"')
-			n--;
-		q3_session_on_connect(q, (const char *)arguments, n);
-	} else if (is_word(word, "connectResponse")) {
+		break;
+	case KIND_CONNECT:
+		on_connect(q, arguments);
+		break;
+	case KIND_CONNECTRESPONSE:
 		q3_session_on_accept(q, has ? &challenge : NULL);
-	} else {
+		break;
+	default:
 		q->disconnected = true;
+		break;
 	}
+}
+
+static size_t quake3_takes(const void *state)
+{
+	const struct q3_session *q = state;
+
+	return sizeof(*q) + (q->game ? Q3_GAME_BYTES : 0);
+}
+
+/*
+ * Three longs from @offset on: serverId, messageAcknowledge, reliableAcknowledge. The
+ * second follows the server's sequence.
+ */
+static bool acknowledges(const struct glance *g, struct span payload, size_t offset)
+{
+	struct q3_bits bits;
+	uint32_t acknowledged;
+
+	if (payload.n < offset + 5 || !g->other_seen)
+		return false;
+	bits = q3_bits_of(payload.bytes + offset, payload.n - offset);
+	q3_get(&bits, 32);
+	acknowledged = q3_get(&bits, 32);
+	q3_get(&bits, 32);
+	return !q3_bits_failed(&bits) && acknowledged &&
+	       g->other - acknowledged <= GLANCE_NEAR;
+}
+
+static int quake3_claims(const struct glance *g, struct span payload, enum direction *ret)
+{
+	if (!acknowledges(g, payload, 6) && !acknowledges(g, payload, 10))
+		return 0;
+	*ret = DIRECTION_C2S;
+	return 2;
 }
 
 static void quake3_drop(void *state)
@@ -123,18 +141,49 @@ static void quake3_drop(void *state)
 }
 
 /* The server knows a client by its address and qport; the port may change. */
-static bool quake3_owns(const void *state, const uint8_t *payload, size_t n)
+static bool quake3_owns(const void *state, struct span payload)
 {
 	const struct q3_session *q = state;
 
-	return q->live && q->has_qport && n >= 6 &&
-	       q->qport == (uint16_t)(payload[4] | payload[5] << 8);
+	return q->live && q->has_qport && payload.n >= 6 &&
+	       q->qport == (uint16_t)(payload.bytes[4] | payload.bytes[5] << 8);
 }
 
-const struct family_ops quake3_ops = {
+/* The session begins with the first block. */
+static void quake3_demo(void *state, const struct demo_block *block, struct record *r)
+{
+	struct q3_session *q = state;
+
+	if (!q->game)
+		q3_demo_start(q,
+			      block->format == DEMO_DM3 ? Q3_DEMO_MODERN : Q3_DEMO_OLD);
+	q3_demo_block(q, block->sequence, block->bytes, block->n, r);
+}
+
+static enum demo_format quake3_recognise(struct span prefix)
+{
+	switch (q3_demo_recognise(prefix.bytes, prefix.n)) {
+	case Q3_DEMO_MODERN:
+		return DEMO_DM3;
+	case Q3_DEMO_OLD:
+		return DEMO_DM3_OLD;
+	case Q3_DEMO_NONE:
+		break;
+	}
+	return DEMO_NONE;
+}
+
+const struct family quake3_family = {
+	.id = FAMILY_QUAKE3,
 	.state_size = sizeof(struct q3_session),
-	.datagram = quake3_datagram,
-	.word = quake3_word,
+	.takes = quake3_takes,
 	.drop = quake3_drop,
+	.claims = quake3_claims,
+	.words = learns,
+	.word = quake3_word,
+	.datagram = quake3_datagram,
+	.message = q3_message,
+	.demo = quake3_demo,
+	.recognise = quake3_recognise,
 	.owns = quake3_owns,
 };

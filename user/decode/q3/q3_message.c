@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * q3_message.c - a whole message: parse, judge, commit.
- *
- * The first parse fills the record and changes nothing. Only if it was right to the
- * last bit, a second one, silent, stores what it says; a message that holds nothing but
- * a snapshot needs no second one, since the snapshot has been built aside.
+ * q3_message.c - a whole message, by the rule of decode/message.h. One that holds nothing
+ * but a snapshot needs no second parse, since the snapshot has been built aside.
  */
+#include <string.h>
+
+#include "decode/family.h"
 #include "decode/q3/q3_message.h"
+#include "lib/info.h"
 
 static const char *const server_kinds[Q3_HOLDS_COUNT] = {
 	[Q3_HOLDS_NOTHING] = "server-idle", [Q3_HOLDS_COMMAND] = "server-command",
@@ -22,26 +23,41 @@ static const char *const client_kinds[Q3_HOLDS_COUNT] = {
 	[Q3_HOLDS_GAMESTATE] = "client-idle",
 };
 
+#define SNAP_DELAYED 1 /* of snapFlags: the rate held it back */
+
+void q3_fact_text(struct q3_parse *p, const char *head, size_t n)
+{
+	size_t head_n = strlen(head);
+	struct facts *f = &p->record->facts;
+	struct span found;
+
+	if (n < head_n || memcmp(p->text, head, head_n) != 0)
+		return;
+	n -= head_n;
+	/* A head that ends in a quote has one at the end too. */
+	if (head_n && n && p->text[head_n + n - 1] == '"')
+		n--;
+	if (*head == 'u') {
+		if (info_find(p->text + head_n, n, "name", &found))
+			facts_name(f, found.bytes, found.n);
+	} else if (info_find(p->text + head_n, n, "mapname", &found)) {
+		facts_map(f, found.bytes, found.n);
+	}
+}
+
+void q3_fact_snapshot(struct q3_parse *p, unsigned int flags)
+{
+	struct facts *f = &p->record->facts;
+
+	f->has |= FACT_SNAPSHOT | FACT_TIME;
+	f->time_us = p->server_time * 1000LL;
+	if (flags & SNAP_DELAYED)
+		f->has |= FACT_DELAYED;
+}
+
 static bool parse(struct q3_parse *p, enum direction direction)
 {
 	return direction == DIRECTION_C2S ? q3_parse_client(p) : q3_parse_server(p);
-}
-
-static void commit(struct q3_parse *p, enum direction direction)
-{
-	struct record silent;
-	struct q3_parse again;
-
-	if (p->stateful) {
-		record_reset(&silent, NULL);
-		q3_parse_init(&again, p->b.data, p->b.size, p->dialect, p->game, &silent);
-		again.b.slack = p->b.slack;
-		again.sequence = p->sequence;
-		again.commit = true;
-		parse(&again, direction);
-	}
-	if (direction == DIRECTION_S2C && p->content == Q3_HOLDS_SNAPSHOT)
-		q3_snapshot_commit(p->game);
 }
 
 static const char *reason(const struct q3_parse *p)
@@ -53,22 +69,65 @@ static const char *reason(const struct q3_parse *p)
 	return "no such Huffman code, or a string that is too long";
 }
 
+/* A message that nothing is known of: the base game's syntax. */
+static bool bare(struct message *m)
+{
+	struct q3_parse p;
+	bool good;
+
+	q3_parse_init(&p, m->bytes.bytes, m->bytes.n, &q3_dialect_68, NULL, m->record);
+	good = parse(&p, m->direction);
+	if (!good)
+		message_wrong(m, reason(&p));
+	m->missing = p.missing;
+	return good;
+}
+
+/* The state is a struct q3_parse, ready to begin; for the commit, another like it. */
+bool q3_message(struct message *m)
+{
+	struct q3_parse *p = m->state, again;
+	bool good;
+
+	if (!p)
+		return bare(m);
+	if (m->commit) {
+		q3_parse_init(&again, p->b.data, p->b.size, p->dialect, p->game,
+			      m->record);
+		again.b.slack = p->b.slack;
+		again.sequence = p->sequence;
+		again.commit = true;
+		return parse(&again, m->direction);
+	}
+	good = parse(p, m->direction);
+	if (!good)
+		message_wrong(m, reason(p));
+	m->missing = p->missing;
+	m->stateful = p->game && p->stateful;
+	return good;
+}
+
 bool q3_decode_message(struct q3_parse *p, enum direction direction)
 {
-	bool good = parse(p, direction);
 	struct record *r = p->record;
+	struct message m = {
+		.bytes = { p->b.data, p->b.size },
+		.direction = direction,
+		.sequence = (uint32_t)p->sequence,
+		.state = p,
+		.record = r,
+	};
+	bool good;
 
+	good = message_decode(&quake3_family, &m);
 	r->kind = (direction == DIRECTION_C2S ? client_kinds : server_kinds)[p->content];
 	r->dialect = p->dialect->name;
 	if (!good) {
-		record_malformed(r, reason(p));
 		if (p->game)
 			q3_snapshot_empty(p->game, q3_snapshot_work(p->game));
 		return false;
 	}
-	if (p->missing)
-		record_partial(r, p->missing);
-	if (p->game && p->commit)
-		commit(p, direction);
+	if (p->game && direction == DIRECTION_S2C && p->content == Q3_HOLDS_SNAPSHOT)
+		q3_snapshot_commit(p->game);
 	return true;
 }

@@ -4,12 +4,12 @@
  * scrambling gone, still Huffman coded. docs/PROTOCOLS.md has the formats.
  *
  * A parse says everything on the record as it goes. State changes only when commit is
- * set, and then only by a message that is right to its last bit: parse first without
- * commit, or let q3_decode_message() do that.
+ * set; q3_decode_message() keeps the rule of decode/message.h.
  */
 #ifndef Q3_MESSAGE_H
 #define Q3_MESSAGE_H
 
+#include "decode/message.h"
 #include "decode/q3/q3_state.h"
 #include "lib/record.h"
 
@@ -53,8 +53,11 @@ bool q3_parse_server(struct q3_parse *p);
 bool q3_parse_client(struct q3_parse *p);
 bool q3_parse_old(struct q3_parse *p); /* for q3_parse_server(): Q3_PLAIN */
 
-/* Parses and, when all is right, commits; fills in kind, status and reason. False: it
- * is malformed, and nothing was committed. */
+/* family.message, with a struct q3_parse that q3_parse_init() made as its state. */
+bool q3_message(struct message *m);
+
+/* Parses and, when all is right and there is a game, commits; fills in kind, status and
+ * reason. False: it is malformed, and nothing was committed. */
 bool q3_decode_message(struct q3_parse *p, enum direction direction);
 
 /* The parts. Each leaves p->wrong or a failed stream behind when it fails. */
@@ -74,6 +77,14 @@ void q3_parse_snapshot(struct q3_parse *p);
 void q3_parse_gamestate(struct q3_parse *p);
 void q3_parse_end(struct q3_parse *p);
 void q3_string(struct q3_parse *p, const char *key, size_t max, size_t *ret_n);
+
+/*
+ * The text just read, of @n bytes in p->text: if it begins with @head and an info string
+ * follows, notes the client's name or the server's map.
+ */
+void q3_fact_text(struct q3_parse *p, const char *head, size_t n);
+/* A snapshot of p->server_time with these snapFlags. */
+void q3_fact_snapshot(struct q3_parse *p, unsigned int flags);
 
 /* A walk through base and message in step, both ascending. */
 struct q3_merge {

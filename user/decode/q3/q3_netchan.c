@@ -49,6 +49,10 @@ bool q3_header_read(struct q3_header *h, const uint8_t *datagram, size_t n, bool
 void q3_header_record(const struct q3_header *h, bool client, struct record *r)
 {
 	record_uint(r, "sequence", h->sequence);
+	r->facts.has |= FACT_SEQUENCE;
+	r->facts.sequence = h->sequence;
+	if (h->fragment && h->start)
+		r->facts.has |= FACT_SLICE;
 	if (client)
 		record_uint(r, "qport", h->qport);
 	if (h->has_checksum)

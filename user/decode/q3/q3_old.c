@@ -193,6 +193,7 @@ static void parse_snapshot(struct q3_parse *p)
 	record_int(p->record, "serverTime", p->server_time);
 	record_uint(p->record, "deltaNum", delta);
 	record_uint(p->record, "snapFlags", flags);
+	q3_fact_snapshot(p, flags);
 	if (n > AREA_BYTES_MAX)
 		q3_wrong(p, "more than 32 area bytes");
 	for (unsigned int i = 0; i < n && !q3_failed(p); i++)
@@ -217,6 +218,8 @@ static void parse_configstring(struct q3_parse *p)
 	index = raw(&p->b, 16);
 	record_uint(p->record, "index", index);
 	n = raw_string(p, "text", Q3_BIGSTRING_MAX);
+	if (!index)
+		q3_fact_text(p, "", n);
 	record_close(p->record);
 	if (index >= p->dialect->configstrings)
 		q3_wrong(p, "configstring index out of range");
@@ -276,6 +279,7 @@ static void parse_command(struct q3_parse *p)
 	q3_open_op(p, "serverCommand");
 	record_int(p->record, "number", number);
 	n = raw_string(p, "text", Q3_STRING_MAX);
+	q3_fact_text(p, "cs 0 \"", n);
 	record_close(p->record);
 	if (p->content < Q3_HOLDS_COMMAND)
 		p->content = Q3_HOLDS_COMMAND;

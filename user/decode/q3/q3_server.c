@@ -74,6 +74,7 @@ static void parse_command(struct q3_parse *p)
 	q3_open_op(p, "serverCommand");
 	record_int(p->record, "number", number);
 	q3_string(p, "text", Q3_STRING_MAX, &n);
+	q3_fact_text(p, "cs 0 \"", n);
 	record_close(p->record);
 	if (number < 0)
 		q3_wrong(p, "negative command number");
@@ -91,6 +92,8 @@ static void parse_configstring(struct q3_parse *p, size_t *total)
 	record_open_object(p->record, NULL);
 	record_uint(p->record, "index", index);
 	q3_string(p, "text", Q3_BIGSTRING_MAX, &n);
+	if (!index)
+		q3_fact_text(p, "", n);
 	record_close(p->record);
 	*total += n + 1;
 	if (index >= p->dialect->configstrings)

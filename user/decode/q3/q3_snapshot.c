@@ -197,6 +197,7 @@ void q3_parse_snapshot(struct q3_parse *p)
 	record_int(p->record, "serverTime", p->server_time);
 	record_uint(p->record, "deltaNum", delta);
 	record_uint(p->record, "snapFlags", flags);
+	q3_fact_snapshot(p, flags);
 	player = q3_merge_begin(p, &m, delta, scratch);
 	parse_body(p, &m, player);
 	record_close(p->record);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * q3_state.c - the pool of games, and inside a game entity states and snapshots.
+ * q3_state.c - games, and inside a game entity states and snapshots.
  *
  * Entity states are shared: a snapshot that takes an entity over unchanged from its
  * base holds one more reference to the same state. So a snapshot costs what it changes.
@@ -10,33 +10,9 @@
 
 #include "decode/q3/q3_state.h"
 
-unsigned int q3_games_max = 128;
-
-/* All games handed out, by last use. One process decodes in one thread. */
-static struct {
-	struct q3_game *newest, *oldest;
-	struct q3_game *spare; /* the last one given back */
-	unsigned int used;
-} games;
-
-unsigned int q3_games_used(void)
-{
-	return games.used;
-}
-
-static void games_unlink(struct q3_game *g)
-{
-	*(g->newer ? &g->newer->older : &games.newest) = g->older;
-	*(g->older ? &g->older->newer : &games.oldest) = g->newer;
-	g->newer = g->older = NULL;
-}
-
-static void games_link(struct q3_game *g)
-{
-	g->older = games.newest;
-	*(games.newest ? &games.newest->newer : &games.oldest) = g;
-	games.newest = g;
-}
+/* The last one given back: its pages are there already. One process decodes in one
+ * thread. */
+static struct q3_game *spare;
 
 static void set_dialect(struct q3_game *g, const struct q3_dialect *d)
 {
@@ -83,30 +59,20 @@ struct q3_game *q3_game_get(struct q3_game **owner, const struct q3_dialect *d)
 {
 	struct q3_game *g = *owner;
 
-	if (g) {
-		if (games.newest != g) {
-			games_unlink(g);
-			games_link(g);
-		}
+	if (g)
 		return g;
-	}
-	while (games.used && games.used >= q3_games_max)
-		q3_game_drop(games.oldest->owner);
-	g = games.spare;
-	games.spare = NULL;
+	g = spare;
+	spare = NULL;
 	if (g)
 		game_reuse(g);
 	else
 		g = calloc(1, sizeof(*g));
 	if (!g)
 		return NULL;
-	g->owner = owner;
 	for (unsigned int i = 0; i < Q3_SNAPSHOTS; i++)
 		g->ring[i] = (uint8_t)i;
 	g->work = Q3_SNAPSHOTS;
 	q3_game_clear(g, d);
-	games_link(g);
-	games.used++;
 	*owner = g;
 	return g;
 }
@@ -117,13 +83,11 @@ void q3_game_drop(struct q3_game **owner)
 
 	if (!g)
 		return;
-	games_unlink(g);
-	games.used--;
 	*owner = NULL;
-	if (games.spare)
+	if (spare)
 		free(g);
 	else
-		games.spare = g;
+		spare = g;
 }
 
 void q3_snapshot_empty(struct q3_game *g, struct q3_snapshot *s)

@@ -4,8 +4,7 @@
  *
  * struct q3_game is big (Q3_GAME_BYTES, about 1.4 MB of address space, of which a
  * game of the live captures touches some 400 kB) and therefore handed out only to a
- * connection that was seen to be one, from a pool of q3_games_max. When the pool is empty
- * the game that was used least recently is taken from its owner.
+ * connection that was seen to be one. The table of sessions counts it and takes it back.
  */
 #ifndef Q3_STATE_H
 #define Q3_STATE_H
@@ -78,8 +77,6 @@ struct q3_feed {
 };
 
 struct q3_game {
-	struct q3_game **owner; /* where its owner keeps the pointer to it */
-	struct q3_game *newer, *older;
 	const struct q3_dialect *dialect;
 
 	struct q3_texts server, client;
@@ -114,9 +111,6 @@ struct q3_game {
 };
 
 #define Q3_GAME_BYTES sizeof(struct q3_game)
-
-extern unsigned int q3_games_max;
-unsigned int q3_games_used(void);
 
 /* The game at *@owner, given one if it has none; NULL: no memory at all. */
 struct q3_game *q3_game_get(struct q3_game **owner, const struct q3_dialect *d);

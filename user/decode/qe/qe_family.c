@@ -8,8 +8,7 @@
  *
  * Source: RFC 6347. What is inside is NetQuake, encrypted.
  */
-#include "lib/reader.h"
-#include "decode/session.h"
+#include "decode/family.h"
 
 enum {
 	DTLS_CHANGE_CIPHER_SPEC = 0x14,
@@ -65,12 +64,12 @@ static const char *record_kind(uint8_t type, uint16_t epoch, struct span fragmen
 	}
 }
 
-static void quake_enhanced_datagram(struct session *s, enum direction direction,
-				    const uint8_t *payload, size_t n, struct record *r)
+static void quake_enhanced_datagram(void *state, enum direction direction,
+				    struct span payload, struct record *r)
 {
-	struct reader rd = reader_of(payload, n);
+	struct reader rd = reader_of(payload.bytes, payload.n);
 
-	(void)s;
+	(void)state;
 	(void)direction;
 	r->kind = "dtls-other";
 	record_open_array(r, "records");
@@ -103,6 +102,7 @@ static void quake_enhanced_datagram(struct session *s, enum direction direction,
 	record_opaque(r, "no decoder for what DTLS carries yet");
 }
 
-const struct family_ops quake_enhanced_ops = {
+const struct family quake_enhanced_family = {
+	.id = FAMILY_QUAKE_ENHANCED,
 	.datagram = quake_enhanced_datagram,
 };

@@ -10,10 +10,8 @@
  *
  * Sources: Quake QW/client/net_chan.c, QW/server/sv_main.c; mvdsv src/net_chan.c.
  */
-#include "lib/reader.h"
-#include "decode/session.h"
-
-#define RELIABLE 0x80000000u
+#include "decode/family.h"
+#include "decode/netchan.h"
 
 /* a LF <sequence> LF <clients> LF */
 static void heartbeat(const uint8_t *payload, size_t n, struct record *r)
@@ -69,28 +67,18 @@ static bool raw(const uint8_t *payload, size_t n, struct record *r)
 	return false;
 }
 
-static void quakeworld_datagram(struct session *s, enum direction direction,
-				const uint8_t *payload, size_t n, struct record *r)
+static void quakeworld_datagram(void *state, enum direction direction,
+				struct span payload, struct record *r)
 {
-	struct reader rd = reader_of(payload, n);
-	uint32_t sequence, acked;
+	struct reader rd = reader_of(payload.bytes, payload.n);
+	struct netchan_header h;
 
-	(void)s;
-	if (raw(payload, n, r))
+	(void)state;
+	if (raw(payload.bytes, payload.n, r))
 		return;
 	r->kind = "netchan";
-	sequence = reader_le32(&rd);
-	acked = reader_le32(&rd);
-	record_uint(r, "sequence", sequence & ~RELIABLE);
-	record_bool(r, "reliable", sequence & RELIABLE);
-	record_uint(r, "acked", acked & ~RELIABLE);
-	record_uint(r, "acked_parity", acked >> 31);
-	if (direction == DIRECTION_C2S)
-		record_uint(r, "qport", reader_le16(&rd));
-	if (reader_failed(&rd)) {
-		record_malformed(r, "shorter than a header");
+	if (!netchan_read(&rd, direction == DIRECTION_C2S ? 2 : 0, r, &h))
 		return;
-	}
 	record_uint(r, "bytes", reader_left(&rd));
 	if (reader_left(&rd))
 		record_opaque(r, "no in-game decoder for this family yet");
@@ -98,6 +86,30 @@ static void quakeworld_datagram(struct session *s, enum direction direction,
 		record_opaque(r, "direction not known: the handshake was not seen");
 }
 
-const struct family_ops quakeworld_ops = {
+/* The first op of a datagram without a reliable part: what only QuakeWorld has there. */
+static int quakeworld_claims(const struct glance *g, struct span payload,
+			     enum direction *ret)
+{
+	const uint8_t *p = payload.bytes;
+
+	if (!g->other_seen || !glance_near(g->second, g->other) || payload.n <= 12 ||
+	    p[3] & 0x80)
+		return 0;
+	/* playerinfo, packetentities, deltapacketentities, chokecount */
+	if (p[8] == 0x2a || p[8] == 0x2f || p[8] == 0x30 || p[8] == 0x2c) {
+		*ret = DIRECTION_S2C;
+		return 2;
+	}
+	/* move; delta, move */
+	if (payload.n > 14 && (p[10] == 3 || (p[10] == 5 && p[12] == 3))) {
+		*ret = DIRECTION_C2S;
+		return 2;
+	}
+	return 0;
+}
+
+const struct family quakeworld_family = {
+	.id = FAMILY_QUAKEWORLD,
+	.claims = quakeworld_claims,
 	.datagram = quakeworld_datagram,
 };

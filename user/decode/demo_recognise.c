@@ -6,8 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "capture/demo.h"
-#include "decode/q3/q3_demo.h"
+#include "decode/demo_recognise.h"
+#include "decode/family.h"
 #include "lib/reader.h"
 
 #define CHAIN 4 /* blocks that must be sound, if the prefix holds so many */
@@ -123,20 +123,33 @@ static bool dm2_skip(struct reader *rd, int index)
 	return true;
 }
 
+/* By what a family finds in the first message. */
+static enum demo_format by_family(const uint8_t *bytes, size_t n)
+{
+	for (int f = 0; f < FAMILY_COUNT; f++) {
+		const struct family *family = family_of((enum wire_family)f);
+		enum demo_format format;
+
+		if (!family || !family->recognise)
+			continue;
+		format = family->recognise((struct span){ bytes, n });
+		if (format != DEMO_NONE)
+			return format;
+	}
+	return DEMO_NONE;
+}
+
 enum demo_format demo_recognise(const uint8_t *bytes, size_t n)
 {
+	enum demo_format format;
+
 	if (n > 4 && !memcmp(bytes, "MVD2", 4))
 		return DEMO_MVD2;
 	if (is_dem(bytes, n))
 		return DEMO_DEM;
-	switch (q3_demo_recognise(bytes, n)) {
-	case Q3_DEMO_MODERN:
-		return DEMO_DM3;
-	case Q3_DEMO_OLD:
-		return DEMO_DM3_OLD;
-	case Q3_DEMO_NONE:
-		break;
-	}
+	format = by_family(bytes, n);
+	if (format != DEMO_NONE)
+		return format;
 	if (chain_sound(bytes, n, dm2_skip))
 		return DEMO_DM2;
 	if (chain_sound(bytes, n, mvd_skip))

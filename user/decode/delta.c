@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * delta.c - see delta.h.
+ */
+#include <endian.h>
+#include <math.h>
+#include <string.h>
+
+#include "decode/delta.h"
+
+static const uint8_t widths[] = {
+	[DELTA_U8] = 1,	 [DELTA_I8] = 1,  [DELTA_U16] = 2,
+	[DELTA_I16] = 2, [DELTA_I32] = 4, [DELTA_F32] = 4,
+};
+
+static bool is_there(const struct delta_row *row, uint32_t flags)
+{
+	return !row->flags || flags & row->flags;
+}
+
+static int32_t take(struct reader *rd, enum delta_type type)
+{
+	switch (type) {
+	case DELTA_U8:
+		return reader_u8(rd);
+	case DELTA_I8:
+		return reader_i8(rd);
+	case DELTA_U16:
+		return reader_le16(rd);
+	case DELTA_I16:
+		return (int16_t)reader_le16(rd);
+	case DELTA_I32:
+	case DELTA_F32:
+		return (int32_t)reader_le32(rd);
+	}
+	return 0;
+}
+
+void delta_read(struct reader *rd, const struct delta_row *rows, size_t count,
+		uint32_t flags, int32_t *state)
+{
+	for (size_t i = 0; i < count; i++)
+		if (is_there(&rows[i], flags))
+			state[rows[i].at] = take(rd, rows[i].type);
+}
+
+double delta_value(const struct delta_row *row, int32_t raw)
+{
+	float f;
+
+	if (row->type == DELTA_F32) {
+		memcpy(&f, &raw, sizeof(f));
+		return (double)f;
+	}
+	return row->unit != 0 ? raw * row->unit : raw;
+}
+
+static void put(struct record *r, const char *key, const struct delta_row *row,
+		int32_t raw)
+{
+	if (row->type == DELTA_F32 || row->unit != 0)
+		record_float(r, key, delta_value(row, raw));
+	else
+		record_int(r, key, raw);
+}
+
+/* The lanes of one key, of which rows[first] is the first that comes. */
+static void put_lanes(struct record *r, const struct delta_row *rows, size_t count,
+		      size_t first, uint32_t flags, const int32_t *state)
+{
+	record_open_array(r, rows[first].key);
+	for (unsigned int lane = 1; lane <= 3; lane++) {
+		size_t i = 0;
+
+		while (i < count && (rows[i].lane != lane || !is_there(&rows[i], flags) ||
+				     strcmp(rows[i].key, rows[first].key) != 0))
+			i++;
+		if (i < count)
+			put(r, NULL, &rows[i], state[rows[i].at]);
+		else
+			record_float(r, NULL, NAN);
+	}
+	record_close(r);
+}
+
+static bool came_before(const struct delta_row *rows, size_t i, uint32_t flags)
+{
+	for (size_t j = 0; j < i; j++)
+		if (rows[j].lane && is_there(&rows[j], flags) &&
+		    !strcmp(rows[j].key, rows[i].key))
+			return true;
+	return false;
+}
+
+void delta_record(struct record *r, const struct delta_row *rows, size_t count,
+		  uint32_t flags, const int32_t *state)
+{
+	if (!RECORD_WANTED(r))
+		return;
+	for (size_t i = 0; i < count; i++) {
+		if (!is_there(&rows[i], flags))
+			continue;
+		if (!rows[i].lane)
+			put(r, rows[i].key, &rows[i], state[rows[i].at]);
+		else if (!came_before(rows, i, flags))
+			put_lanes(r, rows, count, i, flags, state);
+	}
+}
+
+size_t delta_write(uint8_t *to, size_t size, const struct delta_row *rows, size_t count,
+		   uint32_t flags, const int32_t *state)
+{
+	size_t used = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		uint32_t raw = htole32((uint32_t)state[rows[i].at]);
+		size_t width = widths[rows[i].type];
+
+		if (!is_there(&rows[i], flags))
+			continue;
+		if (used + width > size)
+			return 0;
+		memcpy(to + used, &raw, width);
+		used += width;
+	}
+	return used;
+}

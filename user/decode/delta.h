@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * delta.h - differences as rows: what a bit of a message's flags brings, how it is coded,
+ * where it goes. For the byte-oriented families; Quake III's bit fields are q3_fields.h.
+ *
+ * A state is an array of int32_t that holds what stood on the wire, unscaled (of a float,
+ * its bits): so a message can be written again from it to the byte.
+ */
+#ifndef DELTA_H
+#define DELTA_H
+
+#include "lib/reader.h"
+#include "lib/record.h"
+
+/* All little-endian. */
+enum delta_type {
+	DELTA_U8,
+	DELTA_I8,
+	DELTA_U16,
+	DELTA_I16,
+	DELTA_I32,
+	DELTA_F32,
+};
+
+struct delta_row {
+	const char *key; /* in JSON. Lanes 1..3 of one key are one array */
+	uint32_t flags; /* the row is there if any of these is set; 0: always */
+	uint16_t at; /* index in the state */
+	uint8_t type; /* enum delta_type */
+	uint8_t lane; /* 0: alone; 1..3: x, y, z */
+	double unit; /* of an integer, in the game's units; 0: it is a number */
+};
+
+/*
+ * Reads, in the order of @rows, what @flags say is there, into @state. Fields that are
+ * not there keep what @state holds. The reader fails behind the end.
+ */
+void delta_read(struct reader *rd, const struct delta_row *rows, size_t count,
+		uint32_t flags, int32_t *state);
+
+/*
+ * Puts the same fields on the record, from @state: keys in the order in which they first
+ * come, null for a lane that is not there.
+ */
+void delta_record(struct record *r, const struct delta_row *rows, size_t count,
+		  uint32_t flags, const int32_t *state);
+
+/* The bytes that delta_read() would take: tests write messages again with it. Returns how
+ * many; 0 and nothing written if @size does not hold them. */
+size_t delta_write(uint8_t *to, size_t size, const struct delta_row *rows, size_t count,
+		   uint32_t flags, const int32_t *state);
+
+/* One value of a state in the game's units. */
+double delta_value(const struct delta_row *row, int32_t raw);
+
+#endif /* DELTA_H */

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * demo_recognise.h - which kind of recording a file is, by its content.
+ */
+#ifndef DEMO_RECOGNISE_H
+#define DEMO_RECOGNISE_H
+
+#include "capture/demo.h"
+
+/* @n bytes of the beginning, DEMO_PREFIX of them if the file has as many. */
+enum demo_format demo_recognise(const uint8_t *bytes, size_t n);
+
+/* FAMILY_AUTO: no demo. */
+enum wire_family demo_family(enum demo_format format);
+
+#endif /* DEMO_RECOGNISE_H */

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * family.h - what a protocol's decoder is to the rest: one struct family, and the
+ *registry of them, in the order of WIRE_FAMILIES.
+ *
+ *	netchan		a datagram -> a whole message	family.datagram (netchan.h)
+ *	message		bytes -> record and state	family.message (message.h)
+ *	demo		a file's block -> message	family.demo
+ *
+ * Each layer can be called alone: DTLS and recordings enter at the message. A family sees
+ * neither sessions, files, sockets nor clocks, only its own state, and never another
+ *family (but Quake Enhanced, whose inner messages are NetQuake's).
+ */
+#ifndef FAMILY_H
+#define FAMILY_H
+
+#include "capture/demo.h"
+#include "decode/message.h"
+#include "lib/reader.h"
+#include "lib/record.h"
+
+/*
+ * Of a sequenced datagram in a flow whose family or direction is open. The words are
+ * little-endian and without bit 31; "other" is whoever the datagram goes to.
+ */
+struct glance {
+	uint32_t first; /* bytes 0..3: the sequence in three families */
+	uint32_t second; /* bytes 4..7, 0 if there are none: what it may acknowledge */
+	uint32_t other; /* the newest first word of the other side */
+	bool other_seen;
+};
+
+/* Two sequences that may follow each other. */
+#define GLANCE_NEAR 64
+
+static inline bool glance_near(uint32_t a, uint32_t b)
+{
+	return a - b <= GLANCE_NEAR || b - a <= GLANCE_NEAR;
+}
+
+struct family {
+	enum wire_family id;
+
+	/* Of the state, which is zero when it is handed out; 0: the family needs none. */
+	size_t state_size;
+
+	/*
+	 * All the bytes that @state takes now, state_size and whatever it has allocated.
+	 * The bound on the memory of sessions adds these up. NULL: state_size.
+	 */
+	size_t (*takes)(const void *state);
+
+	/* @state goes away: frees what it has allocated. May be NULL. */
+	void (*drop)(void *state);
+
+	/*
+	 * Does this sequenced datagram, whose sender's sequences follow each other, look
+	 * like one of the family's? Returns a weight, 0: no; of some sign that one
+	 * datagram in 256 shows by chance, 2. *@ret, untouched if the sign does not tell:
+	 * who sent it. May be NULL.
+	 */
+	int (*claims)(const struct glance *glance, struct span payload,
+		      enum direction *ret);
+
+	/*
+	 * Out-of-band words that the state learns from (challenge, qport, protocol),
+	 * ended by KIND_COUNT; only for these is a state handed out. @arguments: what
+	 * follows the word, raw, but decompressed where the wire compresses. NULL: none.
+	 */
+	const enum wire_kind *words;
+	void (*word)(void *state, enum wire_kind kind, enum direction direction,
+		     struct span arguments);
+
+	/*
+	 * A datagram that is not out-of-band. Sets r->kind, and r->dialect, r->direction
+	 * (when @direction is unknown and it can tell) and r->facts where they are known.
+	 * @state is NULL if memory is exhausted: then the record is opaque.
+	 */
+	void (*datagram)(void *state, enum direction direction, struct span payload,
+			 struct record *r);
+
+	/* A whole message; see message.h. */
+	bool (*message)(struct message *m);
+
+	/*
+	 * A block of a recording. Fills in kind, direction, status and fields; frame and
+	 * time are set, and stay unless the block tells the time better. May be NULL.
+	 */
+	void (*demo)(void *state, const struct demo_block *block, struct record *r);
+
+	/* Does the beginning of a file hold a recording of the family's? May be NULL. */
+	enum demo_format (*recognise)(struct span prefix);
+
+	/*
+	 * Does this datagram of a client belong to the connection in @state, though it
+	 * comes from another port of the client's address? By the qport. NULL: then ports
+	 * do not change.
+	 */
+	bool (*owns)(const void *state, struct span payload);
+};
+
+/* One of each protocol, in its room: without it the registry does not link. */
+#define AS_EXTERN(id, name, symbol) extern const struct family symbol##_family;
+WIRE_PROTOCOLS(AS_EXTERN)
+#undef AS_EXTERN
+
+/* NULL for FAMILY_AUTO. */
+const struct family *family_of(enum wire_family id);
+
+#endif /* FAMILY_H */

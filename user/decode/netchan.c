@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * netchan.c - see netchan.h.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "decode/netchan.h"
+
+#define ROOM_MIN 2048
+
+bool netchan_read(struct reader *rd, unsigned int qport_size, struct record *r,
+		  struct netchan_header *ret)
+{
+	uint32_t sequence = reader_le32(rd), ack = reader_le32(rd);
+
+	ret->sequence = sequence & ~NETCHAN_RELIABLE;
+	ret->reliable = sequence & NETCHAN_RELIABLE;
+	ret->ack = ack & ~NETCHAN_RELIABLE;
+	ret->ack_parity = ack & NETCHAN_RELIABLE;
+	ret->has_qport = qport_size != 0;
+	ret->qport = qport_size == 2 ? reader_le16(rd) : qport_size ? reader_u8(rd) : 0;
+	if (reader_failed(rd)) {
+		record_malformed(r, "shorter than a header");
+		return false;
+	}
+	record_uint(r, "sequence", ret->sequence);
+	record_bool(r, "reliable", ret->reliable);
+	record_uint(r, "acked", ret->ack);
+	record_uint(r, "acked_parity", ret->ack_parity);
+	if (ret->has_qport)
+		record_uint(r, "qport", ret->qport);
+	r->facts.has |= FACT_SEQUENCE | FACT_ACK;
+	r->facts.sequence = ret->sequence;
+	r->facts.ack = ret->ack;
+	return true;
+}
+
+enum netchan_order netchan_order(struct netchan_side *side, uint32_t sequence)
+{
+	if (side->seen && sequence == side->newest)
+		return NETCHAN_REPEATED;
+	if (side->seen && (int32_t)(sequence - side->newest) < 0)
+		return NETCHAN_OLDER;
+	side->seen = true;
+	side->newest = sequence;
+	return NETCHAN_NEWER;
+}
+
+/* Room for @n bytes in powers of two; false: over @max, or no memory. */
+static bool room_for(struct netchan_slices *s, size_t n, size_t max)
+{
+	size_t room = s->room ? s->room : ROOM_MIN;
+	uint8_t *bytes;
+
+	if (n > max)
+		return false;
+	while (room < n)
+		room *= 2;
+	if (room == s->room)
+		return true;
+	bytes = realloc(s->bytes, room);
+	if (!bytes)
+		return false;
+	s->bytes = bytes;
+	s->room = room;
+	return true;
+}
+
+static bool append(struct netchan_slices *s, struct span slice, size_t max)
+{
+	if (!room_for(s, s->used + slice.n, max))
+		return false;
+	if (slice.n)
+		memcpy(s->bytes + s->used, slice.bytes, slice.n);
+	s->used += slice.n;
+	return true;
+}
+
+/* A new message begins. */
+static void begin(struct netchan_slices *s)
+{
+	s->used = 0;
+	s->broken = false;
+	s->whole = false;
+}
+
+enum netchan_slice netchan_chunk(struct netchan_slices *s, uint32_t number, bool end,
+				 struct span chunk, size_t max)
+{
+	bool fits;
+
+	if (s->started && (int32_t)(number - s->next) < 0)
+		return NETCHAN_SEEN;
+	if (s->whole)
+		begin(s);
+	if (number != s->next)
+		s->broken = true;
+	s->started = true;
+	s->next = number + 1;
+	fits = s->broken || append(s, chunk, max);
+	s->broken |= !fits;
+	s->whole = end;
+	if (!fits)
+		return NETCHAN_TOO_LONG;
+	if (!end)
+		return NETCHAN_STORED;
+	return s->broken ? NETCHAN_MISSED : NETCHAN_WHOLE;
+}
+
+enum netchan_slice netchan_fragment(struct netchan_slices *s, uint32_t number,
+				    size_t offset, bool more, struct span slice,
+				    size_t max)
+{
+	if (!s->started || number != s->next) {
+		begin(s);
+		s->started = true;
+		s->next = number;
+	}
+	if (s->whole || offset < s->used)
+		return NETCHAN_SEEN;
+	s->broken |= offset > s->used;
+	if (!s->broken && !append(s, slice, max)) {
+		s->broken = true;
+		return NETCHAN_TOO_LONG;
+	}
+	s->whole = !more;
+	if (more)
+		return NETCHAN_STORED;
+	return s->broken ? NETCHAN_MISSED : NETCHAN_WHOLE;
+}
+
+void netchan_slices_drop(struct netchan_slices *s)
+{
+	free(s->bytes);
+	memset(s, 0, sizeof(*s));
+}

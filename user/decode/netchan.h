@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * netchan.h - what the channels of NetQuake, QuakeWorld and Quake II share: the header
+ *with two sequences, what is newer than what, and messages that come in slices.
+ *
+ *	QuakeWorld, Quake II	u32 sequence, u32 acknowledged, c2s [qport:16 or :8],
+ *				the messages of this datagram, reliable part first
+ *				bit 31 of the first: there is a reliable part; of the
+ *				second: parity of the last reliable one that arrived
+ *	Q2PRO			bit 30 of the first: a slice, u16 offset (bit 15: more)
+ *	NetQuake		netchan_chunk(): reliable chunks, each with its number
+ *
+ * Sources: the sheets' sections on the netchan; QW/client/net_chan.c, Quake-2
+ * qcommon/net_chan.c, q2pro src/common/net/chan.c, WinQuake/net_dgrm.c.
+ */
+#ifndef NETCHAN_H
+#define NETCHAN_H
+
+#include "lib/reader.h"
+#include "lib/record.h"
+
+#define NETCHAN_RELIABLE (1U << 31)
+
+struct netchan_header {
+	uint32_t sequence; /* without bit 31 */
+	uint32_t ack; /* without bit 31 */
+	bool reliable; /* a reliable part leads the body */
+	bool ack_parity;
+	bool has_qport;
+	uint16_t qport;
+};
+
+/*
+ * Reads the two words and a qport of @qport_size bytes (0, 1 or 2; 0 from servers), says
+ * them on the record, and notes the facts. False, the record malformed: too short.
+ */
+bool netchan_read(struct reader *rd, unsigned int qport_size, struct record *r,
+		  struct netchan_header *ret);
+
+/* Of one direction: zero is where it begins. */
+struct netchan_side {
+	uint32_t newest;
+	bool seen;
+};
+
+enum netchan_order {
+	NETCHAN_NEWER, /* and now the newest */
+	NETCHAN_REPEATED, /* the newest again */
+	NETCHAN_OLDER, /* the engine throws it away: it must change no state */
+};
+
+enum netchan_order netchan_order(struct netchan_side *side, uint32_t sequence);
+
+/* A message in slices; zero is where it begins. */
+struct netchan_slices {
+	uint8_t *bytes;
+	size_t used, room;
+	uint32_t next; /* the number of the chunk that must come */
+	bool started; /* next means something */
+	bool broken; /* a part of the present message was missed */
+	bool whole; /* the message was handed out: the next call forgets it */
+};
+
+enum netchan_slice {
+	NETCHAN_STORED,
+	NETCHAN_SEEN, /* repeated: taken already */
+	NETCHAN_WHOLE, /* s->bytes, s->used have the message until the next call */
+	NETCHAN_MISSED, /* the end of a message of which a part is missing */
+	NETCHAN_TOO_LONG, /* over @max or no memory: dropped, as if missed */
+};
+
+/*
+ * NetQuake: chunk @number, @end if it is the last of its message. The first chunk ever
+ * seen is taken for the beginning of one if @number is 0, else what it ends is missed.
+ */
+enum netchan_slice netchan_chunk(struct netchan_slices *s, uint32_t number, bool end,
+				 struct span chunk, size_t max);
+
+/* Q2PRO: the slice at @offset of message @number; @more follow. */
+enum netchan_slice netchan_fragment(struct netchan_slices *s, uint32_t number,
+				    size_t offset, bool more, struct span slice,
+				    size_t max);
+
+/* The bytes it has allocated, for family.takes. */
+static inline size_t netchan_slices_room(const struct netchan_slices *s)
+{
+	return s->room;
+}
+
+void netchan_slices_drop(struct netchan_slices *s);
+
+#endif /* NETCHAN_H */
