@@ -112,6 +112,17 @@ void top_age(__u64 ns, char ret[TOP_NUMBER]);
 #define TOP_ADDRESS 56
 void top_address(const struct player_key *key, char ret[TOP_ADDRESS]);
 
+/* --- the screen --------------------------------------------------------------- */
+
+/*
+ * Fills @top anew at @now_ns of the monotonic clock. False: what was written to stderr
+ * meanwhile is the trouble that the screen shows.
+ */
+typedef bool top_collect(struct top *top, __s64 now_ns, void *context);
+
+/* Until the user quits; 0 or -errno, whose message is written. */
+int top_run(struct top *top, top_collect *collect, void *context);
+
 /* --- drawing, within curses -------------------------------------------------- */
 
 /* The whole screen; returns how many rows of counters had room. */
