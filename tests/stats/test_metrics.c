@@ -307,7 +307,9 @@ static void health(void **state)
 
 		assert_non_null(out);
 		strcpy(config->interfaces[0], rows[i].configured);
-		assert_int_equal(health_write(&s, config, out), rows[i].good);
+		assert_int_equal(health_write(&s, config->interfaces,
+					      config->interface_count, out),
+				 rows[i].good);
 		fclose(out);
 		assert_string_equal(text, rows[i].text);
 	}

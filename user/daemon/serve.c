@@ -41,7 +41,9 @@ static int render_health(FILE *out, void *context)
 
 	if (!stats)
 		return -EIO;
-	return health_write(stats, s->config, out) ? STATUS_OK : STATUS_UNAVAILABLE;
+	return health_write(stats, s->config->interfaces, s->config->interface_count, out)
+		       ? STATUS_OK
+		       : STATUS_UNAVAILABLE;
 }
 
 static int render_stats(FILE *out, void *context)

@@ -11,12 +11,13 @@ static const struct shield_link *link_find(const struct stats *s, const char *in
 	return NULL;
 }
 
-bool health_write(const struct stats *stats, const struct config *config, FILE *out)
+bool health_write(const struct stats *stats, const char (*interfaces)[IF_NAMESIZE],
+		  size_t count, FILE *out)
 {
 	size_t good = 0;
 
-	for (size_t i = 0; i < config->interface_count; i++) {
-		const char *name = config->interfaces[i];
+	for (size_t i = 0; i < count; i++) {
+		const char *name = interfaces[i];
 		const struct shield_link *link = link_find(stats, name);
 
 		if (link && link->ours)
@@ -31,7 +32,7 @@ bool health_write(const struct stats *stats, const struct config *config, FILE *
 		else
 			fprintf(out, "%s: not protected: no program is attached\n", name);
 	}
-	fprintf(out, "%zu of %zu interface%s protected\n", good, config->interface_count,
-		config->interface_count == 1 ? "" : "s");
-	return good == config->interface_count;
+	fprintf(out, "%zu of %zu interface%s protected\n", good, count,
+		count == 1 ? "" : "s");
+	return good == count;
 }

@@ -5,12 +5,13 @@
 #ifndef HEALTH_H
 #define HEALTH_H
 
+#include <net/if.h>
 #include <stdio.h>
 
-#include "config/config.h"
 #include "stats/stats.h"
 
-/* Say so on @out, one line an interface that is not. */
-bool health_write(const struct stats *stats, const struct config *config, FILE *out);
+/* Says so on @out, one line for each of @interfaces that is not. */
+bool health_write(const struct stats *stats, const char (*interfaces)[IF_NAMESIZE],
+		  size_t count, FILE *out);
 
 #endif /* HEALTH_H */
