@@ -10,6 +10,7 @@
 #include <stddef.h>
 
 #include "abi.h"
+#include "lib/cidr.h"
 #include "lib/listen.h"
 
 #define CONFIG_PATH	  "/etc/quakeshield.conf"
@@ -99,12 +100,5 @@ void config_service_defaults(enum wire_family family, struct service *ret);
 
 /* Print @config in the file's own grammar; what it prints, config_load() reads alike. */
 void config_print(const struct config *config, void *file);
-
-/* "10.0.0.0/8", "2001:db8::1", "fd00::/8". False: not one; *@ret is untouched. */
-bool cidr_parse(const char *text, struct cidr *ret);
-
-#define CIDR_TEXT 64
-/* IPv4 in dotted form again; without "/n" when it is one address. */
-void cidr_format(const struct cidr *cidr, char ret[CIDR_TEXT]);
 
 #endif /* CONFIG_H */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * cidr.c - networks in text. Declared in config.h; IPv4 lives in ::ffff:0:0/96.
+ * cidr.c - see cidr.h.
  */
 #include <arpa/inet.h>
 #include <ctype.h>
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/config.h"
+#include "lib/cidr.h"
 
 #define MAPPED_BITS 96
 

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "config/config.h"
+#include "lib/cidr.h"
 #include "lib/jsonl.h"
 #include "samples/samples.h"
 #include "lib/names.h"
