@@ -15,11 +15,6 @@
 
 #include "word.h"
 
-enum direction {
-	DIRECTION_C2S, /* toward the server */
-	DIRECTION_S2C,
-};
-
 #define SEQUENCED_MIN	 8 /* bytes: below it no family has a game packet */
 #define SEQUENCED_MAX	 1472 /* more cannot leave unfragmented through 1500 octets */
 #define NQ_ENCRYPTED_MIN 24 /* digest 16, NetQuake header 8 */

@@ -251,6 +251,14 @@ enum wire_class {
 };
 #define CLASS_BUDGETS CLASS_REPLY /* how many classes have a budget */
 
+/* Which end sent a datagram. UNKNOWN: nothing has told yet. */
+enum direction {
+	DIRECTION_UNKNOWN,
+	DIRECTION_C2S, /* toward the server */
+	DIRECTION_S2C,
+	DIRECTION_COUNT,
+};
+
 enum wire_kind {
 #define AS_SHAPE(kind, name, class_, families)	     KIND_##kind,
 #define AS_CODED(kind, code, name, class_, families) KIND_##kind,

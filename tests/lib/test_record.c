@@ -4,6 +4,7 @@
  */
 #include <math.h>
 
+#include "classify.h" /* the kernel's view and the decoders' in one file */
 #include "decode/decode_support.h"
 #include "lib/info.h"
 #include "lib/reader.h"

@@ -94,7 +94,7 @@ static struct sample sample_of(enum sampler sampler, bool c2s, size_t kept, size
 		.slot = 7,
 		.kind = KIND_GETSTATUS,
 		.reason = REASON_SOURCE_BUDGET,
-		.direction = !c2s,
+		.direction = c2s ? DIRECTION_C2S : DIRECTION_S2C,
 		.sampler = (__u8)sampler,
 	};
 

@@ -24,13 +24,6 @@
 
 #include "wire.h"
 
-enum direction {
-	DIRECTION_UNKNOWN,
-	DIRECTION_C2S,
-	DIRECTION_S2C,
-	DIRECTION_COUNT
-};
-
 /* Ordered: the worst that was said of a datagram is what it is. */
 enum record_status {
 	RECORD_DECODED,

@@ -116,7 +116,7 @@ bool samples_decoder_sample(struct samples_decoder *d, const struct sample *samp
 			    const void *frame, enum wire_family family, int64_t time_ns)
 {
 	struct datagram dg;
-	bool to_server = !sample->direction; /* DIRECTION_C2S of classify.h */
+	bool to_server = sample->direction == DIRECTION_C2S;
 
 	if (!parse(sample, frame, &dg))
 		return false;

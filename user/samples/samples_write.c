@@ -153,8 +153,8 @@ void samples_write_frame(struct samples_writer *w, const struct sample *sample,
 		.frame = frame,
 		.kept = sample->kept,
 		.length = sample->length,
-		.inbound = !sample->direction,
-		.xdp = !sample->direction,
+		.inbound = sample->direction == DIRECTION_C2S,
+		.xdp = sample->direction == DIRECTION_C2S,
 		.comment = comment,
 	};
 
