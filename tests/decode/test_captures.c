@@ -262,7 +262,7 @@ static bool is_server(const char *address)
 
 struct tally_of {
 	enum wire_family family;
-	unsigned int kinds[2][KIND_COUNT];
+	unsigned int kinds[DIRECTION_COUNT][KIND_COUNT];
 };
 
 static void tally_datagram(const struct seen *seen, void *context)
