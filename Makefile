@@ -4,7 +4,7 @@
 #   make run IFACE=eth0 CONFIG=/etc/quakeshield.conf     protect a real interface
 #   make run SERVER=openarena, PROTOCOL=quake2 ...       another server in the lab
 #   make test           every test that needs no virtual machine (check: without deps)
-#   make quick          unit and kernel tests alone
+#   make quick          unit and kernel tests alone (TESTS=GLOB chooses, here and in test)
 #   make vmtest         the kernels of vmtests/KERNELS (KERNEL=..., VM=vng|qemu)
 #   make bench          ns per packet, as ratios to the floor and to peers
 #   make fuzz           FUZZ_TIME=60 seconds or FUZZ_RUNS=10000000 inputs a target
@@ -31,7 +31,7 @@ INSTALL		?= install
 CFLAGS		?= -O2 -g
 FUZZ_TIME	?= 30
 CAPTURES	?= $(abspath $(wildcard ../shared/captures))
-export CAPTURES
+export CAPTURES TESTS
 
 # What the code needs is kept apart from what a packager may want.
 PKGS		:= libbpf libpcap libconfuse libmicrohttpd jansson libsystemd \

@@ -1,20 +1,25 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# run.sh TEST... - run test programs one after another and add up what they say.
+# run.sh TEST... - run test programs and add up what they say.
 #
-# Each test's own output is printed as it comes. Programs are cmocka's: their closing
-# lines are counted. Scripts (*.sh) print `ok NAME`, `not ok NAME` or `skip NAME: why`
-# lines. A test that ends badly without having said so counts as one failure. The last
-# line is `N passed, N failed, N skipped`.
+# Programs are cmocka's: their closing lines are counted. Scripts (*.sh) print `ok NAME`,
+# `not ok NAME` or `skip NAME: why` lines. A test that ends badly without having said so
+# counts as one failure. Before the last line, `N passed, N failed, N skipped`, stands what
+# each test took, slowest last.
+#
+# Unit tests run side by side, TEST_JOBS (nproc) at a time, and so do scripts with a line
+# `# beside: why` that says why no other load can change what they find. All others run
+# alone, after them. TESTS=PATTERN runs those whose name matches that glob.
 set -u
 
 TIMEOUT=${TEST_TIMEOUT:-420}
-passed=0 failed=0 skipped=0
-output=$(mktemp)
-trap 'rm -f "$output"' EXIT
+JOBS=${TEST_JOBS:-$(nproc)}
+passed=0 failed=0 skipped=0 ran=0
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
 
-# tally TEST STATUS: what the output says, distrusted where the status disagrees.
+# tally TEST STATUS OUTPUT: what the output says, distrusted where the status disagrees.
 tally()
 {
 	local counts ok bad skip
@@ -31,7 +36,7 @@ tally()
 				print passed + 0, failed + 0, skipped + 0
 			else
 				print ok + 0, bad + 0, skip + 0
-		}' "$output")
+		}' "$3")
 	read -r ok bad skip <<<"$counts"
 	if [ "$2" -ne 0 ] && [ "$bad" -eq 0 ]; then
 		echo "not ok $1: ended with status $2"
@@ -41,13 +46,63 @@ tally()
 		bad=1
 	fi
 	passed=$((passed + ok)) failed=$((failed + bad)) skipped=$((skipped + skip))
+	ran=$((ran + 1))
 }
 
+# one NUMBER TEST: its output, status and seconds into files of that number.
+one()
+{
+	local start=$EPOCHREALTIME
+
+	timeout --kill-after=10 "$TIMEOUT" "$2" >"$work/$1.out" 2>&1
+	echo $? >"$work/$1.status"
+	awk -v a="$start" -v b="$EPOCHREALTIME" -v name="${2##*/}" \
+		'BEGIN { printf "%8.1f s  %s\n", b - a, name }' >"$work/$1.took"
+}
+
+show()
+{
+	echo "== ${2##*/}"
+	cat "$work/$1.out"
+	tally "${2##*/}" "$(cat "$work/$1.status")" "$work/$1.out"
+}
+
+# May it run beside others?
+is_beside()
+{
+	case ${1##*/} in
+	test_*.sh | net_*.sh)	grep -q '^# beside: ' "$1" ;;
+	test_*)			true ;;
+	*)			false ;;
+	esac
+}
+
+beside=() alone=()
 for test in "$@"; do
-	echo "== ${test##*/}"
-	timeout --kill-after=10 "$TIMEOUT" "$test" 2>&1 | tee "$output"
-	tally "${test##*/}" "${PIPESTATUS[0]}"
+	# shellcheck disable=SC2053 # a glob is wanted
+	[[ ${test##*/} == ${TESTS:-*} ]] || continue
+	if is_beside "$test"; then beside+=("$test"); else alone+=("$test"); fi
 done
 
+number=0
+for test in "${beside[@]}"; do
+	while [ "$(jobs -rp | wc -l)" -ge "$JOBS" ]; do wait -n; done
+	one "$number" "$test" &
+	number=$((number + 1))
+done
+wait
+for i in "${!beside[@]}"; do show "$i" "${beside[i]}"; done
+for test in "${alone[@]}"; do
+	one "$number" "$test"
+	show "$number" "$test"
+	number=$((number + 1))
+done
+
+if [ "$ran" -eq 0 ]; then
+	echo "run.sh: no test is named '${TESTS-}'" >&2
+	exit 1
+fi
+echo "== what each took"
+sort -n "$work"/*.took | tail -n 20
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ]
