@@ -135,33 +135,48 @@ static __always_inline enum wire_class service_class(const struct service *s,
 	return s->class_of[index];
 }
 
-/* Returns how many there had been of this kind and reason on this CPU. */
-static __always_inline __u64 count(struct tallies *t, enum wire_kind kind,
-				   enum reason reason, __u64 bytes)
+/* The counter of @slot's with that @number, and the row that it is in. NULL: none. */
+static __always_inline struct tally *tally_at(__u32 slot, __u32 number,
+					      struct tally_row **ret_row)
 {
-	__u32 index = kind * REASON_COUNT + reason;
-	struct tally *tally = &t->by[0][0];
+	__u32 key = slot * TALLY_ROWS + number / TALLY_CELLS;
 
-	if (!index_below(&index, KIND_COUNT * REASON_COUNT))
-		return 0;
-	tally[index].bytes += bytes;
-	return tally[index].packets++;
+	*ret_row = bpf_map_lookup_elem(&tallies, &key);
+	return *ret_row ? &(*ret_row)->cells[number % TALLY_CELLS] : NULL;
+}
+
+/* The one that tally_number() says, or NULL. */
+static __always_inline struct tally *tally_find(__u32 slot, enum direction direction,
+						enum wire_kind kind, enum reason reason,
+						struct tally_row **ret_row)
+{
+	__u32 number = tally_number(direction, kind, reason);
+
+	return number < TALLIES ? tally_at(slot, number, ret_row) : NULL;
+}
+
+/* Returns how many there had been of this kind and reason on this CPU. */
+static __always_inline __u64 count(struct tally *tally, __u64 bytes)
+{
+	tally->bytes += bytes;
+	return tally->packets++;
 }
 
 /* Toward the server. The rest of wire follows from the other counters. */
-static __always_inline void count_stranger(struct tallies *t, __u64 payload, __u64 bytes)
+static __always_inline void count_stranger(struct tally_row *row, __u64 payload,
+					   __u64 bytes)
 {
-	t->strangers.payload += payload;
+	row->strangers.payload += payload;
 	if (bytes < WIRE_LEAST)
-		t->strangers.wire += WIRE_LEAST - bytes;
+		row->strangers.wire += WIRE_LEAST - bytes;
 }
 
 /* From the server. */
-static __always_inline void count_stranger_out(struct tallies *t, __u64 payload,
+static __always_inline void count_stranger_out(struct tally_row *row, __u64 payload,
 					       __u64 bytes)
 {
-	t->strangers.payload += payload;
-	t->strangers.wire += wire_bytes(bytes);
+	row->strangers.payload += payload;
+	row->strangers.wire += wire_bytes(bytes);
 }
 
 #endif /* COMMON_BPF_H */

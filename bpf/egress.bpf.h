@@ -348,9 +348,10 @@ int shield_out(struct __sk_buff *ctx)
 	struct tables *tab;
 	enum wire_kind kind;
 	enum reason reason;
-	struct tallies *t;
+	struct tally_row *row = NULL;
+	struct tally *tally;
 	struct live *l = &live;
-	__u32 offset, slot = 0, key;
+	__u32 offset, slot = 0;
 	enum sampler sampler;
 	bool followed = false;
 	enum other other;
@@ -370,9 +371,7 @@ int shield_out(struct __sk_buff *ctx)
 	packet.start = (void *)(long)*(volatile __u32 *)&ctx->data; /* see shield() */
 	packet_forget(&packet, ctx->len);
 	service = service_find(l, tab, &packet, SENDER, &slot);
-	key = slot;
-	t = bpf_map_lookup_elem(&tallies_out, &key);
-	if (!service || !t)
+	if (!service)
 		return TC_ACT_UNSPEC;
 
 	offset = packet.payload;
@@ -393,7 +392,10 @@ int shield_out(struct __sk_buff *ctx)
 	/* A player's too: an older note may have the same id. */
 	if (packet.whole == FIRST_FRAGMENT)
 		fragment_note(l, &packet, reason == REASON_LEDGER && !service->observe);
-	counted = count(t, kind, reason, bytes);
+	tally = tally_find(slot, DIRECTION_S2C, kind, reason, &row);
+	if (!tally)
+		return TC_ACT_UNSPEC;
+	counted = count(tally, bytes);
 	sampler = SAMPLER_COUNT;
 	if (l->sampling.any)
 		sampler = sampler_out(l, kind, followed, counted);
@@ -403,7 +405,7 @@ int shield_out(struct __sk_buff *ctx)
 	if (reason == REASON_LEDGER && !service->observe)
 		return TC_ACT_SHOT;
 	if (reason != REASON_PLAYER)
-		count_stranger_out(t, packet.length, bytes);
+		count_stranger_out(row, packet.length, bytes);
 	return TC_ACT_UNSPEC;
 }
 

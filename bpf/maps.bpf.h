@@ -13,7 +13,7 @@
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
 
-#include "abi.h"
+#include "tally.h"
 
 /*
  * What most packets need: a global variable, so that nothing has to be looked up. The
@@ -54,21 +54,14 @@ struct {
 	__type(value, __u64);
 } prefixes SEC(".maps");
 
-/* Counters. max_entries is lowered at load to what the configuration needs. */
+/* Counters: TALLY_ROWS for each service. max_entries is lowered at load to what the
+ * configuration needs. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, SERVICES_MAX);
+	__uint(max_entries, SERVICES_MAX *TALLY_ROWS);
 	__type(key, __u32);
-	__type(value, struct tallies);
+	__type(value, struct tally_row);
 } tallies SEC(".maps");
-
-/* The same for what the server sends. */
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, SERVICES_MAX);
-	__type(key, __u32);
-	__type(value, struct tallies);
-} tallies_out SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);

@@ -94,20 +94,20 @@ static __always_inline int judge(struct xdp_md *ctx, struct live *l,
 {
 	bool followed = false;
 	enum reason reason = admit(l, f->slot, f->service, f->kind, p, &followed);
-	__u32 key = f->slot;
-	struct tallies *t = bpf_map_lookup_elem(&tallies, &key);
+	struct tally_row *row = NULL;
+	struct tally *tally = tally_find(f->slot, DIRECTION_C2S, f->kind, reason, &row);
 	__u64 counted;
 
-	if (!t)
+	if (!tally)
 		return XDP_PASS;
-	counted = count(t, f->kind, reason, bytes);
+	counted = count(tally, bytes);
 	if (l->sampling.any)
 		sample_maybe(ctx, l, f->service,
 			     SAMPLE_WHAT(f->slot, f->kind, reason, DIRECTION_C2S, 0),
 			     followed, counted, bytes);
 	/* The header of a first fragment counts what is not in this frame. */
 	if (reason != REASON_PLAYER)
-		count_stranger(t, f->kind == KIND_FRAGMENT ? 0 : p->length, bytes);
+		count_stranger(row, f->kind == KIND_FRAGMENT ? 0 : p->length, bytes);
 	if (!f->service->observe && reason_verdict(reason) == VERDICT_DROP)
 		return XDP_DROP;
 	if (reason != REASON_PLAYER)

@@ -38,25 +38,22 @@ static __always_inline void sample_maybe(struct xdp_md *ctx, const struct live *
 
 /* --- floods ------------------------------------------------------------------ */
 
-/* @reason, which is one to drop it, is counted. False: it cannot be. */
+/*
+ * @reason, which is one to drop it, is counted, under @number. False: it cannot be.
+ */
 static __always_inline bool drop_for(struct xdp_md *ctx, const struct live *l,
 				     const struct found *f, enum wire_kind kind,
-				     enum reason reason, const struct packet *p,
-				     __u64 bytes)
+				     enum reason reason, __u32 number,
+				     const struct packet *p, __u64 bytes)
 {
-	__u32 key = f->slot;
-	struct tally *tally;
-	struct tallies *t;
+	struct tally_row *row = NULL;
+	struct tally *tally = tally_at(f->slot, number, &row);
 	__u64 counted;
 
-	t = bpf_map_lookup_elem(&tallies, &key);
-	if (unlikely(!t))
+	if (unlikely(!tally))
 		return false;
-	/* Both are constants on each way here: the verifier sees where this points. */
-	tally = &t->by[kind][reason];
-	tally->bytes += bytes;
-	counted = tally->packets++;
-	count_stranger(t, p->length, bytes);
+	counted = count(tally, bytes);
+	count_stranger(row, p->length, bytes);
 	if (unlikely(l->sampling.any) && sample_statistic(l, counted))
 		sample_in(ctx,
 			  SAMPLE_WHAT(f->slot, kind, reason, DIRECTION_C2S,
@@ -75,9 +72,14 @@ static __always_inline bool refuse(struct xdp_md *ctx, const struct live *l,
 				   __u64 bytes, __u64 now)
 {
 	enum reason reason = budget_spent(l, f->slot, f->service, kind, plain, now);
+	__u32 number;
 
-	return likely(reason != REASON_COUNT) &&
-	       drop_for(ctx, l, f, kind, reason, p, bytes);
+	if (unlikely(reason == REASON_COUNT))
+		return false;
+	/* Without a look at the table of them, of which two are all that can be. */
+	number = reason == REASON_GLOBAL_BUDGET ? TALLY_IN_GLOBAL_BUDGET
+						: TALLY_IN_SOURCE_BUDGET;
+	return drop_for(ctx, l, f, kind, reason, number + kind, p, bytes);
 }
 
 /* --- players ----------------------------------------------------------------- */
@@ -215,11 +217,12 @@ static __always_inline enum fit play(struct xdp_md *ctx, struct live *l,
 				     enum wire_kind *ret_kind)
 {
 	enum wire_family family = f->service->family;
-	__u32 key = f->slot, sequence = 0;
+	__u32 sequence = 0;
 	enum fit fit = FIT_NOT;
 	struct player_cell *cell;
+	struct tally_row *row = NULL;
 	struct player_id id;
-	struct tallies *t;
+	struct tally *tally;
 	bool followed;
 	__u64 counted;
 
@@ -243,10 +246,10 @@ static __always_inline enum fit play(struct xdp_md *ctx, struct live *l,
 	followed = cell->player.flags & PLAYER_FOLLOWED;
 	if (unlikely(player_heard(&cell->player, sequence, true, now) != REASON_PLAYER))
 		return FIT_UNSURE;
-	t = bpf_map_lookup_elem(&tallies, &key);
-	if (unlikely(!t))
+	tally = tally_at(f->slot, TALLY_IN_PLAYER + *ret_kind, &row);
+	if (unlikely(!tally))
 		return FIT;
-	counted = count(t, *ret_kind, REASON_PLAYER, bytes);
+	counted = count(tally, bytes);
 	if (unlikely(l->sampling.any))
 		sample_maybe(ctx, l, f->service,
 			     SAMPLE_WHAT(f->slot, *ret_kind, REASON_PLAYER, DIRECTION_C2S,
@@ -280,7 +283,8 @@ static __always_inline bool short_way(struct xdp_md *ctx, struct live *l,
 		return true;
 	*ret_action = XDP_DROP;
 	if (fit == FIT_FORGED)
-		return drop_for(ctx, l, f, kind, REASON_PLAYER_BUDGET, p, bytes);
+		return drop_for(ctx, l, f, kind, REASON_PLAYER_BUDGET,
+				TALLY_IN_PLAYER_BUDGET + kind, p, bytes);
 	return fit == FIT_NOT && refuse(ctx, l, f, kind, p, plain, bytes, now);
 }
 

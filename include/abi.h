@@ -28,26 +28,28 @@
 #define NAME_MAX_LEN  32 /* of a service, with its NUL */
 
 /*
- * Why a datagram went where it went. The verdict follows from the reason.
- *	  reason		name			verdict
+ * Why a datagram went where it went. The verdict follows from the reason. Received, sent:
+ * of which kinds it is said when they come to a server or leave it (ALL, SHAPES: those
+ * without a word, NONE); counters have room for no others, see tally.h.
+ *	  reason		name			verdict	received  sent
  */
 /* clang-format off */
 #define ABI_REASONS(X)							\
-	X(WITHIN_BUDGET,	"within-budget",	PASS)		\
-	X(ALLOW_LIST,		"allow-list",		PASS)		\
-	X(PLAYER,		"player",		PASS)		\
-	X(POLICY,		"policy",		PASS)		\
-	X(EXEMPT,		"exempt",		PASS)		\
-	X(DENY_LIST,		"deny-list",		DROP)		\
-	X(SOURCE_BUDGET,	"source-budget",	DROP)		\
-	X(PREFIX_BUDGET,	"prefix-budget",	DROP)		\
-	X(GLOBAL_BUDGET,	"global-budget",	DROP)		\
-	X(CONTENDED,		"contended",		DROP)		\
-	X(MALFORMED,		"malformed",		DROP)		\
-	X(FRAGMENT,		"fragment",		DROP)		\
-	X(REPLY_TO_SERVER,	"reply-to-server",	DROP)		\
-	X(LEDGER,		"ledger",		DROP)		\
-	X(PLAYER_BUDGET,	"player-budget",	DROP)
+	X(WITHIN_BUDGET,	"within-budget",	PASS,	ALL,	ALL)	\
+	X(ALLOW_LIST,		"allow-list",		PASS,	ALL,	NONE)	\
+	X(PLAYER,		"player",		PASS,	SHAPES,	SHAPES)	\
+	X(POLICY,		"policy",		PASS,	ALL,	NONE)	\
+	X(EXEMPT,		"exempt",		PASS,	NONE,	ALL)	\
+	X(DENY_LIST,		"deny-list",		DROP,	ALL,	NONE)	\
+	X(SOURCE_BUDGET,	"source-budget",	DROP,	ALL,	NONE)	\
+	X(PREFIX_BUDGET,	"prefix-budget",	DROP,	ALL,	NONE)	\
+	X(GLOBAL_BUDGET,	"global-budget",	DROP,	ALL,	NONE)	\
+	X(CONTENDED,		"contended",		DROP,	ALL,	NONE)	\
+	X(MALFORMED,		"malformed",		DROP,	SHAPES,	NONE)	\
+	X(FRAGMENT,		"fragment",		DROP,	SHAPES,	NONE)	\
+	X(REPLY_TO_SERVER,	"reply-to-server",	DROP,	ALL,	NONE)	\
+	X(LEDGER,		"ledger",		DROP,	NONE,	ALL)	\
+	X(PLAYER_BUDGET,	"player-budget",	DROP,	SHAPES,	NONE)
 
 /* Frames that are no datagram to a service: passed, but for the last.
  *	  what			name			verdict */
@@ -68,7 +70,7 @@ enum verdict {
 };
 
 enum reason {
-#define AS_REASON(reason, name, verdict) REASON_##reason,
+#define AS_REASON(reason, name, verdict, received, sent) REASON_##reason,
 	ABI_REASONS(AS_REASON)
 #undef AS_REASON
 	REASON_COUNT,
@@ -84,8 +86,8 @@ enum other {
 static inline enum verdict reason_verdict(enum reason reason)
 {
 	switch (reason) {
-#define AS_VERDICT(reason_, name, verdict) \
-	case REASON_##reason_:             \
+#define AS_VERDICT(reason_, name, verdict, received, sent) \
+	case REASON_##reason_:                             \
 		return VERDICT_##verdict;
 		ABI_REASONS(AS_VERDICT)
 #undef AS_VERDICT
@@ -357,52 +359,6 @@ struct live {
 	__u32 moved[1 << MOVED_BITS]; /* how many of qports are in a cell: players.h */
 	struct tables tables[2];
 };
-
-struct tally {
-	__u64 packets;
-	__u64 bytes; /* of whole frames, Ethernet header included, no checksum */
-};
-
-/*
- * Traffic with peers that are not verified players. Wire: with preamble, gap, checksum
- * and padding to the Ethernet minimum; in the kernel's counters of what goes toward the
- * server it is the padding alone, since the rest is in the tallies of all reasons but
- * PLAYER (volume_complete()).
- */
-struct volume {
-	__u64 payload;
-	__u64 wire;
-};
-
-#define WIRE_LEAST 60 /* bytes of a frame, as we count them */
-#define WIRE_MORE  24 /* checksum 4, preamble 8, gap 12 */
-
-/* What a frame of @bytes occupies on Ethernet. */
-static __always_inline __u64 wire_bytes(__u64 bytes)
-{
-	return (bytes < WIRE_LEAST ? WIRE_LEAST : bytes) + WIRE_MORE;
-}
-
-/* Per service and CPU, one set for each direction. */
-struct tallies {
-	struct tally by[KIND_COUNT][REASON_COUNT];
-	struct volume strangers;
-};
-_Static_assert(sizeof(struct tallies) <= 32768, "the kernel's limit for per-CPU values");
-
-/* Add to what the kernel counted toward the server what it left to be added up. */
-static inline void volume_complete(struct tallies *t)
-{
-	for (int kind = 0; kind < KIND_COUNT; kind++) {
-		for (int reason = 0; reason < REASON_COUNT; reason++) {
-			const struct tally *tally = &t->by[kind][reason];
-
-			if (reason != REASON_PLAYER)
-				t->strangers.wire +=
-					tally->bytes + WIRE_MORE * tally->packets;
-		}
-	}
-}
 
 /* What requests of a kind drew: learned where the server's answers leave. */
 struct answers {

@@ -110,8 +110,7 @@ static int shield_open_with(const struct setting *setting, struct shield_bpf **r
 	*ret = s;
 	if (!s)
 		return -errno;
-	bpf_map__set_max_entries(s->maps.tallies, (__u32)services);
-	bpf_map__set_max_entries(s->maps.tallies_out, (__u32)services);
+	bpf_map__set_max_entries(s->maps.tallies, (__u32)services * TALLY_ROWS);
 	/* Or nearly all of what a player sends here would be over its budget. */
 	*(struct limit *)&s->rodata->player_limit = (struct limit){ 1, 1ull << 60 };
 	err = shield_bpf__load(s);

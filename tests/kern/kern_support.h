@@ -24,7 +24,7 @@
 #include <errno.h>
 #include <linux/bpf.h>
 
-#include "abi.h"
+#include "tally.h"
 #include "frame.h"
 #include "lib/names.h"
 #include "shield.skel.h"
@@ -42,7 +42,7 @@ struct kern {
 	struct tallies seen[KERN_SLOTS];
 	struct tally others[OTHER_COUNT];
 	__u64 due[KERN_SLOTS][CLASS_BUDGETS];
-	struct tallies *buffer; /* one for each CPU */
+	struct tally_row *buffer; /* one for each CPU */
 };
 
 struct outcome {
@@ -80,8 +80,7 @@ static inline int kern_open(struct kern *k)
 	libbpf_set_print(kern_quiet);
 	k->skel = shield_bpf__open();
 	assert_non_null(k->skel);
-	bpf_map__set_max_entries(k->skel->maps.tallies, KERN_SLOTS);
-	bpf_map__set_max_entries(k->skel->maps.tallies_out, KERN_SLOTS);
+	bpf_map__set_max_entries(k->skel->maps.tallies, KERN_SLOTS * TALLY_ROWS);
 	if (shield_bpf__load(k->skel)) {
 		int error = errno;
 
@@ -188,19 +187,32 @@ static inline void kern_list(struct kern *k, bool allow, const char *address,
 /* --- running --------------------------------------------------------------------------
  */
 
-static inline void kern_sum(struct kern *k, __u32 slot, struct tallies *ret)
+/* What was counted for @slot in @direction, without volume_complete(). */
+static inline void kern_sum_way(struct kern *k, __u32 slot, enum direction direction,
+				struct tallies *ret)
 {
+	static struct tally_row rows[TALLY_ROWS];
 	int fd = bpf_map__fd(k->skel->maps.tallies);
 
-	assert_int_equal(bpf_map_lookup_elem(fd, &slot, k->buffer), 0);
-	*ret = k->buffer[0];
-	for (int cpu = 1; cpu < k->cpus; cpu++) {
-		const __u64 *add = (const __u64 *)&k->buffer[cpu];
-		__u64 *sum = (__u64 *)ret;
+	memset(rows, 0, sizeof(rows));
+	for (__u32 row = 0; row < TALLY_ROWS; row++) {
+		__u32 key = slot * TALLY_ROWS + row;
+		__u64 *sum = (__u64 *)&rows[row];
 
-		for (size_t i = 0; i < sizeof(*ret) / 8; i++)
-			sum[i] += add[i];
+		assert_int_equal(bpf_map_lookup_elem(fd, &key, k->buffer), 0);
+		for (int cpu = 0; cpu < k->cpus; cpu++) {
+			const __u64 *add = (const __u64 *)&k->buffer[cpu];
+
+			for (size_t i = 0; i < sizeof(*rows) / 8; i++)
+				sum[i] += add[i];
+		}
 	}
+	tallies_sort(rows, direction, ret);
+}
+
+static inline void kern_sum(struct kern *k, __u32 slot, struct tallies *ret)
+{
+	kern_sum_way(k, slot, DIRECTION_C2S, ret);
 }
 
 /* Which of the service's counters moved? Returns how many did. */

@@ -35,7 +35,7 @@ static const char *const kinds[] = {
 };
 
 static const char *const reasons[] = {
-#define AS_NAME(reason, name, verdict) [REASON_##reason] = name,
+#define AS_NAME(reason, name, verdict, received, sent) [REASON_##reason] = name,
 	ABI_REASONS(AS_NAME)
 #undef AS_NAME
 };

@@ -62,7 +62,8 @@ const char *shield_abi(void)
 		hash_text(&hash, other_name(i));
 	hash_size(&hash, sizeof(struct live));
 	hash_size(&hash, sizeof(struct service));
-	hash_size(&hash, sizeof(struct tallies));
+	hash_size(&hash, sizeof(struct tally_row));
+	hash_size(&hash, TALLIES);
 	hash_size(&hash, SOURCE_BITS << 24 | PREFIX_BITS << 18 | LEDGER_BITS << 12 |
 				 PENDING_BITS << 6 | FRAGMENT_BITS);
 	snprintf(abi, sizeof(abi), "v%d-%08x", ABI_VERSION, hash);
@@ -110,7 +111,7 @@ static int read_capacity(struct shield *s)
 
 	if (bpf_obj_get_info_by_fd(s->tallies, &info, &size))
 		return -errno;
-	s->capacity = info.max_entries;
+	s->capacity = info.max_entries / TALLY_ROWS;
 	return 0;
 }
 
@@ -348,7 +349,7 @@ static int load_object(struct shield *s, const struct config *config,
 		return -errno;
 	}
 	bpf_map__set_max_entries(object->maps.tallies,
-				 capacity_for(config->service_count));
+				 capacity_for(config->service_count) * TALLY_ROWS);
 
 	err = s->dir[0] ? reuse_maps(object->obj, s->dir) : 0;
 	if (!err) {

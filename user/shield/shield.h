@@ -22,7 +22,7 @@
 #include <stddef.h>
 #include <time.h>
 
-#include "abi.h"
+#include "tally.h"
 #include "config/config.h"
 
 #define PIN_ROOT "/sys/fs/bpf/quakeshield"
@@ -69,9 +69,9 @@ __u32 shield_generation(const struct shield *shield);
 /* The service in slot 0..SERVICES_MAX-1. False: the slot is free. */
 bool shield_service(const struct shield *shield, __u32 slot, struct service *ret);
 
-/* Sums over all CPUs. */
-int shield_tallies(const struct shield *shield, __u32 slot, struct tallies *ret);
-int shield_tallies_out(const struct shield *shield, __u32 slot, struct tallies *ret);
+/* Sums over all CPUs: what came for the service in @slot, and what it sent. */
+int shield_tallies(const struct shield *shield, __u32 slot, struct tallies *ret_in,
+		   struct tallies *ret_out);
 int shield_others(const struct shield *shield, struct tally ret[OTHER_COUNT]);
 
 struct shield_link {

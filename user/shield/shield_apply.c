@@ -183,15 +183,17 @@ static int reset_slots(const struct shield *s, const struct plan *plan)
 
 	if (cpus < 0)
 		return cpus;
-	zeros = calloc((size_t)cpus, sizeof(struct tallies));
+	zeros = calloc((size_t)cpus, sizeof(struct tally_row));
 	if (!zeros)
 		return -ENOMEM;
 	for (__u32 slot = 0; slot < s->capacity && !err; slot++) {
 		if (!plan->fresh[slot])
 			continue;
-		err = bpf_map_update_elem(s->tallies, &slot, zeros, BPF_ANY);
-		if (!err)
-			err = bpf_map_update_elem(s->tallies_out, &slot, zeros, BPF_ANY);
+		for (__u32 row = 0; row < TALLY_ROWS && !err; row++) {
+			__u32 key = slot * TALLY_ROWS + row;
+
+			err = bpf_map_update_elem(s->tallies, &key, zeros, BPF_ANY);
+		}
 		memset(&s->shared->globals[budget_index(slot, 0)], 0,
 		       CLASS_BUDGETS * sizeof(__u64));
 	}

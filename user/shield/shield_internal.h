@@ -20,7 +20,6 @@
 	X(prefixes)	\
 	X(tallies)	\
 	X(others)	\
-	X(tallies_out)	\
 	X(qports)	\
 	X(ledgers)	\
 	X(pending)	\

@@ -74,11 +74,21 @@ bool shield_service(const struct shield *s, __u32 slot, struct service *ret)
 	return ret->active;
 }
 
-/* Add up @count u64 of each CPU's @size octets at @key. */
+/* Add up each u64 of @size octets at @values on @cpus. */
+static void add_cpus(const __u64 *values, size_t cpus, size_t size, __u64 *ret)
+{
+	size_t count = size / sizeof(__u64);
+
+	memset(ret, 0, size);
+	for (size_t cpu = 0; cpu < cpus; cpu++)
+		for (size_t i = 0; i < count; i++)
+			ret[i] += values[cpu * count + i];
+}
+
+/* The sum over all CPUs of the @size octets at @key. */
 static int sum_cpus(int map, __u32 key, size_t size, __u64 *ret)
 {
 	int cpus = libbpf_num_possible_cpus();
-	size_t count = size / sizeof(__u64);
 	__u64 *values;
 	int err = 0;
 
@@ -87,35 +97,59 @@ static int sum_cpus(int map, __u32 key, size_t size, __u64 *ret)
 	values = calloc((size_t)cpus, size);
 	if (!values)
 		return -ENOMEM;
-	if (bpf_map_lookup_elem(map, &key, values)) {
+	if (bpf_map_lookup_elem(map, &key, values))
 		err = -errno;
-	} else {
-		memset(ret, 0, size);
-		for (size_t cpu = 0; cpu < (size_t)cpus; cpu++)
-			for (size_t i = 0; i < count; i++)
-				ret[i] += values[cpu * count + i];
-	}
+	else
+		add_cpus(values, (size_t)cpus, size, ret);
 	free(values);
 	return err;
 }
 
-int shield_tallies(const struct shield *s, __u32 slot, struct tallies *ret)
+/* The same of the TALLY_ROWS entries of @slot, in one call. */
+static int sum_rows(const struct shield *s, __u32 slot, struct tally_row ret[TALLY_ROWS])
 {
+	int cpus = libbpf_num_possible_cpus();
+	__u32 keys[TALLY_ROWS], count = TALLY_ROWS, next;
+	/* The batch begins behind the key that is given. */
+	__u32 before = slot * TALLY_ROWS - 1;
+	LIBBPF_OPTS(bpf_map_batch_opts, opts);
+	struct tally_row *values;
+	int err = 0;
+
+	if (cpus < 0)
+		return cpus;
+	values = calloc((size_t)cpus * TALLY_ROWS, sizeof(*values));
+	if (!values)
+		return -ENOMEM;
+	/* ENOENT: these were the last. */
+	if (bpf_map_lookup_batch(s->tallies, slot ? &before : NULL, &next, keys, values,
+				 &count, &opts) &&
+	    errno != ENOENT)
+		err = -errno;
+	else if (count != TALLY_ROWS || keys[0] != slot * TALLY_ROWS)
+		err = -EIO;
+	for (__u32 row = 0; row < TALLY_ROWS && !err; row++)
+		add_cpus((const __u64 *)&values[row * (__u32)cpus], (size_t)cpus,
+			 sizeof(*ret), (__u64 *)&ret[row]);
+	free(values);
+	return err;
+}
+
+int shield_tallies(const struct shield *s, __u32 slot, struct tallies *ret_in,
+		   struct tallies *ret_out)
+{
+	struct tally_row rows[TALLY_ROWS];
 	int err;
 
 	if (slot >= s->capacity)
 		return -EINVAL;
-	err = sum_cpus(s->tallies, slot, sizeof(*ret), (__u64 *)ret);
-	if (!err)
-		volume_complete(ret);
-	return err;
-}
-
-int shield_tallies_out(const struct shield *s, __u32 slot, struct tallies *ret)
-{
-	if (slot >= s->capacity)
-		return -EINVAL;
-	return sum_cpus(s->tallies_out, slot, sizeof(*ret), (__u64 *)ret);
+	err = sum_rows(s, slot, rows);
+	if (err)
+		return err;
+	tallies_sort(rows, DIRECTION_C2S, ret_in);
+	tallies_sort(rows, DIRECTION_S2C, ret_out);
+	volume_complete(ret_in);
+	return 0;
 }
 
 int shield_others(const struct shield *s, struct tally ret[OTHER_COUNT])

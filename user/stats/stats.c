@@ -22,9 +22,7 @@ static int service_collect(const struct shield *shield, __u32 slot,
 	int err;
 
 	ret->slot = slot;
-	err = shield_tallies(shield, slot, &ret->in);
-	if (!err)
-		err = shield_tallies_out(shield, slot, &ret->out);
+	err = shield_tallies(shield, slot, &ret->in, &ret->out);
 	if (!err)
 		err = shield_spent(shield, slot, ret->spent);
 	return err;

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * The numbers of the counters: each pair that can happen has one of its own, and those
+ * that tally.h leaves out cannot happen.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tally.h"
+
+static enum direction way(int i)
+{
+	return i ? DIRECTION_S2C : DIRECTION_C2S;
+}
+
+static void every_pair_has_its_own(void **state)
+{
+	static int used[TALLIES];
+	unsigned int count = 0;
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		for (int reason = 0; reason < REASON_COUNT; reason++) {
+			for (int kind = 0; kind < KIND_COUNT; kind++) {
+				__u32 n = tally_number(way(i), (enum wire_kind)kind,
+						       (enum reason)reason);
+
+				if (n == TALLIES)
+					continue;
+				assert_in_range(n, 0, TALLIES - 1);
+				assert_int_equal(n / TALLY_CELLS >= TALLY_ROWS_IN, i);
+				assert_int_equal(used[n]++, 0);
+				count++;
+			}
+		}
+	}
+	/* But for the gap between what is received and what is sent, all are used. */
+	assert_int_equal(count, TALLIES - (TALLIES_OUT_FROM - TALLIES_IN));
+	assert_int_equal(tally_number(DIRECTION_C2S, KIND_COUNT, REASON_WITHIN_BUDGET),
+			 TALLIES);
+	assert_int_equal(tally_number(DIRECTION_C2S, KIND_RUNT, REASON_COUNT), TALLIES);
+	assert_int_equal(tally_number(DIRECTION_S2C, KIND_RUNT, REASON_COUNT), TALLIES);
+}
+
+static bool counted(enum direction direction, int kind, enum reason reason)
+{
+	return tally_number(direction, (enum wire_kind)kind, reason) < TALLIES;
+}
+
+/* What admit() and egress_judge() say of a kind follows from its class. */
+static void what_can_happen_is_counted(void **state)
+{
+	static const enum reason any[] = {
+		REASON_WITHIN_BUDGET, REASON_ALLOW_LIST,    REASON_DENY_LIST,
+		REASON_SOURCE_BUDGET, REASON_PREFIX_BUDGET, REASON_GLOBAL_BUDGET,
+		REASON_CONTENDED,
+	};
+	static const enum reason out[] = { REASON_WITHIN_BUDGET, REASON_EXEMPT,
+					   REASON_LEDGER };
+
+	(void)state;
+	for (int family = 0; family < FAMILY_COUNT; family++) {
+		for (int kind = 0; kind < KIND_COUNT; kind++) {
+			enum wire_class class = wire_class((enum wire_family)family,
+							   (enum wire_kind)kind);
+
+			for (size_t i = 0; i < sizeof(any) / sizeof(*any); i++)
+				assert_true(counted(DIRECTION_C2S, kind, any[i]));
+			for (size_t i = 0; i < sizeof(out) / sizeof(*out); i++)
+				assert_true(counted(DIRECTION_S2C, kind, out[i]));
+			if (class == CLASS_NETCHAN) {
+				assert_true(counted(DIRECTION_C2S, kind, REASON_PLAYER));
+				assert_true(counted(DIRECTION_S2C, kind, REASON_PLAYER));
+				assert_true(counted(DIRECTION_C2S, kind,
+						    REASON_PLAYER_BUDGET));
+			}
+			if (class >= CLASS_BUDGETS)
+				assert_true(counted(DIRECTION_C2S, kind, REASON_POLICY));
+			if (class == CLASS_REPLY)
+				assert_true(counted(DIRECTION_C2S, kind,
+						    REASON_REPLY_TO_SERVER));
+			if (class == CLASS_MALFORMED)
+				assert_true(
+					counted(DIRECTION_C2S, kind, REASON_MALFORMED));
+			if (class == CLASS_FRAGMENT)
+				assert_true(
+					counted(DIRECTION_C2S, kind, REASON_FRAGMENT));
+		}
+	}
+}
+
+/* Game traffic is what a server sends to players: see kind_is_game(). */
+static void games_are_counted_as_they_leave(void **state)
+{
+	static const enum wire_kind games[] = {
+		KIND_NETCHAN,	   KIND_NETCHAN_FRAGMENT, KIND_DTLS_DATA,
+		KIND_NQ_ENCRYPTED, KIND_NQ_RELIABLE,	  KIND_NQ_UNRELIABLE,
+		KIND_NQ_ACK,
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(games) / sizeof(*games); i++)
+		assert_true(counted(DIRECTION_S2C, (int)games[i], REASON_PLAYER));
+}
+
+static void rows_are_sorted(void **state)
+{
+	static struct tally_row rows[TALLY_ROWS];
+	static struct tallies in, out;
+
+	(void)state;
+	for (__u32 row = 0; row < TALLY_ROWS; row++) {
+		for (__u32 i = 0; i < TALLY_CELLS; i++)
+			rows[row].cells[i] = (struct tally){ row * TALLY_CELLS + i, 7 };
+		rows[row].strangers = (struct volume){ 1, 10 };
+	}
+	tallies_sort(rows, DIRECTION_C2S, &in);
+	tallies_sort(rows, DIRECTION_S2C, &out);
+	assert_int_equal(in.by[KIND_GETSTATUS][REASON_GLOBAL_BUDGET].packets,
+			 tally_number(DIRECTION_C2S, KIND_GETSTATUS,
+				      REASON_GLOBAL_BUDGET));
+	assert_int_equal(out.by[KIND_GETSTATUS][REASON_LEDGER].packets,
+			 tally_number(DIRECTION_S2C, KIND_GETSTATUS, REASON_LEDGER));
+	assert_int_equal(out.by[KIND_GETSTATUS][REASON_LEDGER].bytes, 7);
+	assert_int_equal(in.by[KIND_GETSTATUS][REASON_LEDGER].packets, 0);
+	assert_int_equal(in.by[KIND_GETSTATUS][REASON_PLAYER].bytes, 0);
+	assert_int_equal(in.strangers.payload, TALLY_ROWS_IN);
+	assert_int_equal(out.strangers.wire, 10 * (TALLY_ROWS - TALLY_ROWS_IN));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_pair_has_its_own),
+		cmocka_unit_test(what_can_happen_is_counted),
+		cmocka_unit_test(games_are_counted_as_they_leave),
+		cmocka_unit_test(rows_are_sorted),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
