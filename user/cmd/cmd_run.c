@@ -168,6 +168,7 @@ static int attach_all(struct daemon *d)
 			 c->service_count == 1 ? "" : "s",
 			 c->observe ? ", observing only: nothing is dropped" : "");
 	}
+	shield_retire(d->shield);
 	return 0;
 }
 

@@ -19,39 +19,66 @@
 #define CLSACT_HANDLE	0x7173 /* "qs" */
 #define CLSACT_PRIORITY 7173
 
-static void pin_of(const struct shield *s, const char *interface, char *ret, size_t size)
+static void pin_of(const char *interface, char *ret, size_t size)
 {
-	int n = snprintf(ret, size, "%s/", s->dir);
-
-	snprintf(ret + n, size - (size_t)n, "out-%s", interface);
-	for (char *c = ret + n; *c; c++)
+	snprintf(ret, size, "out-%s", interface);
+	for (char *c = ret; *c; c++)
 		if (*c == '.')
 			*c = ',';
+}
+
+struct exchange {
+	struct shield *shield;
+	const char *pin;
+};
+
+/*
+ * Exchange the program of the link that is pinned in @dir, and pin it with us. 1: done,
+ * 0: there is none, or it is of an interface that is gone; -errno after a message.
+ */
+static int exchange_in(const char *dir, void *context)
+{
+	const struct exchange *x = context;
+	bool ours = !strcmp(dir, x->shield->dir);
+	int fd = pin_open(dir, x->pin);
+	char path[PATH_MAX];
+	int err;
+
+	if (fd < 0 || pin_path(path, sizeof(path), dir, x->pin))
+		return 0;
+	err = bpf_link_update(fd, x->shield->egress, NULL) ? 0 : 1;
+	if (err && !ours) {
+		int pinned = pin_replace(fd, x->shield->dir, x->pin);
+
+		err = pinned ? pinned : err;
+	}
+	close(fd);
+	if (!err || !ours)
+		unlink(path);
+	return err;
 }
 
 /* 0: done, 1: this kernel has no tcx, -errno after a message. */
 static int attach_tcx(struct shield *s, const char *interface, __u32 ifindex)
 {
-	char path[PATH_MAX + IF_NAMESIZE + 8];
+	char pin[IF_NAMESIZE + 8];
+	struct exchange x = { s, pin };
 	LIBBPF_OPTS(bpf_link_create_opts, opts);
 	int fd, err;
 
-	pin_of(s, interface, path, sizeof(path));
-	fd = bpf_obj_get(path);
-	if (fd >= 0) {
-		err = bpf_link_update(fd, s->egress, NULL) ? -errno : 0;
-		close(fd);
-		if (!err)
-			return 0;
-		unlink(path); /* of an interface that is gone */
-	}
+	pin_of(interface, pin, sizeof(pin));
+	err = exchange_in(s->dir, &x);
+	/* Of a quakeshield with other tables: in one step too, so that never two programs
+	 * withhold, and never none. */
+	if (!err)
+		err = pins_each_dir(exchange_in, &x);
+	if (err)
+		return err < 0 ? err : 0;
 	fd = bpf_link_create(s->egress, (int)ifindex, TCX_EGRESS, &opts);
 	if (fd < 0)
 		return 1;
-	err = bpf_obj_pin(fd, path) ? -errno : 0;
+	err = pin_replace(fd, s->dir, pin);
 	close(fd);
-	if (err)
-		log_error("cannot pin '%s': %s", path, strerror(-err));
 	return err;
 }
 

@@ -20,12 +20,17 @@
 #include "lib/log.h"
 #include "shield/shield_internal.h"
 
-/* Call @each with every pinned link below @root, until it returns non-zero. */
-static int each_link_in(const char *dir,
-			int (*each)(const char *dir, const char *name, int fd,
-				    const struct bpf_link_info *info, void *context),
-			void *context)
+/* What each_link() does in each directory. */
+struct link_walk {
+	int (*each)(const char *dir, const char *name, int fd,
+		    const struct bpf_link_info *info, void *context);
+	void *context;
+};
+
+/* Call walk->each with every link pinned in @dir, until it returns non-zero. */
+static int each_link_in(const char *dir, void *context)
 {
+	const struct link_walk *walk = context;
 	struct dirent *entry;
 	DIR *d = opendir(dir);
 	int err = 0;
@@ -44,37 +49,23 @@ static int each_link_in(const char *dir,
 		if (fd < 0)
 			continue;
 		if (!bpf_obj_get_info_by_fd(fd, &info, &size))
-			err = each(dir, entry->d_name, fd, &info, context);
+			err = walk->each(dir, entry->d_name, fd, &info, walk->context);
 		close(fd);
 	}
 	closedir(d);
 	return err;
 }
 
-/* The same for every ABI's directory, ours and older ones. */
+/* The same for @pin_dir, or for every ABI's directory, ours and older ones. */
 static int each_link(const char *pin_dir,
 		     int (*each)(const char *dir, const char *name, int fd,
 				 const struct bpf_link_info *info, void *context),
 		     void *context)
 {
-	char dir[PATH_MAX];
-	struct dirent *entry;
-	DIR *root;
-	int err = 0;
+	struct link_walk walk = { each, context };
 
-	if (pin_dir)
-		return each_link_in(pin_dir, each, context);
-	root = opendir(PIN_ROOT);
-	if (!root)
-		return errno == ENOENT ? 0 : -errno;
-	while (!err && (entry = readdir(root))) {
-		if (entry->d_name[0] != 'v' ||
-		    pin_path(dir, sizeof(dir), PIN_ROOT, entry->d_name))
-			continue;
-		err = each_link_in(dir, each, context);
-	}
-	closedir(root);
-	return err;
+	return pin_dir ? each_link_in(pin_dir, &walk)
+		       : pins_each_dir(each_link_in, &walk);
 }
 
 /* bpffs takes no dots, VLAN interfaces have them. */
@@ -277,28 +268,15 @@ static int unlink_link(const char *dir, const char *name, int fd,
 	return 0;
 }
 
-/* Unlink every pin in @dir, then @dir. */
-static void remove_dir(const char *dir)
+static int remove_tables(const char *dir, void *context)
 {
-	char path[PATH_MAX];
-	struct dirent *entry;
-	DIR *d = opendir(dir);
-
-	if (!d)
-		return;
-	while ((entry = readdir(d)))
-		if (entry->d_name[0] != '.' &&
-		    !pin_path(path, sizeof(path), dir, entry->d_name))
-			unlink(path);
-	closedir(d);
-	rmdir(dir);
+	(void)context;
+	pins_remove_dir(dir);
+	return 0;
 }
 
 int shield_detach(const char *pin_dir, size_t *ret_count)
 {
-	char dir[PATH_MAX];
-	struct dirent *entry;
-	DIR *root;
 	int err;
 
 	*ret_count = 0;
@@ -310,20 +288,73 @@ int shield_detach(const char *pin_dir, size_t *ret_count)
 		return err;
 	}
 	if (pin_dir) {
-		remove_dir(pin_dir);
+		pins_remove_dir(pin_dir);
 		return 0;
 	}
-	root = opendir(PIN_ROOT);
-	if (!root)
-		return 0;
-	while ((entry = readdir(root)))
-		if (entry->d_name[0] == 'v' &&
-		    !pin_path(dir, sizeof(dir), PIN_ROOT, entry->d_name))
-			remove_dir(dir);
-	closedir(root);
+	pins_each_dir(remove_tables, NULL);
 	rmdir(PIN_ROOT);
 	return 0;
 }
+
+/* --- what an older quakeshield left ------------------------------------------ */
+
+static int link_seen(const char *dir, const char *name, int fd,
+		     const struct bpf_link_info *info, void *context)
+{
+	(void)dir;
+	(void)name;
+	(void)fd;
+	*(bool *)context |= info->type == BPF_LINK_TYPE_XDP;
+	return 0;
+}
+
+bool dir_attached(const char *dir)
+{
+	bool ret = false;
+
+	each_link(dir, link_seen, &ret);
+	return ret;
+}
+
+/* An interface that the configuration names no more. */
+static int retire_link(const char *dir, const char *name, int fd,
+		       const struct bpf_link_info *info, void *context)
+{
+	char interface[IF_NAMESIZE];
+	size_t count = 0;
+
+	(void)context;
+	if (info->type == BPF_LINK_TYPE_XDP && info->xdp.ifindex &&
+	    if_indextoname(info->xdp.ifindex, interface))
+		log_warn(
+			"'%s' is protected no more: the quakeshield before this one did, but "
+			"it is not among the interfaces now",
+			interface);
+	return unlink_link(dir, name, fd, info, &count);
+}
+
+static int retire_dir(const char *dir, void *context)
+{
+	const struct shield *s = context;
+
+	if (!strcmp(dir, s->dir))
+		return 0;
+	each_link(dir, retire_link, NULL);
+	pins_remove_dir(dir);
+	log_info("the tables in '%s' are gone: these are in '%s'", dir, s->dir);
+	return 0;
+}
+
+void shield_retire(struct shield *s)
+{
+	char ours[PATH_MAX];
+
+	/* Who has a directory of his own may have another quakeshield beside it. */
+	if (!pins_default_dir(NULL, ours, sizeof(ours)) && !strcmp(ours, s->dir))
+		pins_each_dir(retire_dir, s);
+}
+
+/* --- what there is ----------------------------------------------------------- */
 
 struct link_list {
 	const struct shield *shield;
@@ -358,6 +389,6 @@ size_t shield_links(const struct shield *s, struct shield_link *ret, size_t max)
 {
 	struct link_list list = { .shield = s, .links = ret, .max = max };
 
-	each_link_in(s->dir, list_link, &list);
+	each_link(s->dir, list_link, &list);
 	return list.count;
 }

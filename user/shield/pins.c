@@ -2,6 +2,7 @@
 /*
  * pins.c - paths and objects below the BPF file system.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -99,4 +100,37 @@ int pin_open(const char *dir, const char *name)
 		return -ENAMETOOLONG;
 	fd = bpf_obj_get(path);
 	return fd >= 0 ? fd : -errno;
+}
+
+int pins_each_dir(int (*each)(const char *dir, void *context), void *context)
+{
+	char dir[PATH_MAX];
+	struct dirent *entry;
+	DIR *root = opendir(PIN_ROOT);
+	int err = 0;
+
+	if (!root)
+		return errno == ENOENT ? 0 : -errno;
+	while (!err && (entry = readdir(root)))
+		if (abi_is_name(entry->d_name) &&
+		    !pin_path(dir, sizeof(dir), PIN_ROOT, entry->d_name))
+			err = each(dir, context);
+	closedir(root);
+	return err;
+}
+
+void pins_remove_dir(const char *dir)
+{
+	char path[PATH_MAX];
+	struct dirent *entry;
+	DIR *d = opendir(dir);
+
+	if (!d)
+		return;
+	while ((entry = readdir(d)))
+		if (entry->d_name[0] != '.' &&
+		    !pin_path(path, sizeof(path), dir, entry->d_name))
+			unlink(path);
+	closedir(d);
+	rmdir(dir);
 }

@@ -19,56 +19,11 @@
 #include "shield.skel.h"
 
 #include "lib/log.h"
-#include "lib/names.h"
 #include "shield/shield_internal.h"
 #include "lib/util.h"
 
-#define ABI_VERSION   1
 #define CAPACITY_MIN  32 /* services: below it the counters cost next to nothing */
 #define KERNEL_NEEDED "6.1 (Debian 12)"
-
-/* --- the name of our tables -------------------------------------------------- */
-
-static void hash_text(__u32 *hash, const char *text)
-{
-	for (; *text; text++)
-		*hash = (*hash ^ (__u8)*text) * 16777619u; /* FNV-1a */
-}
-
-static void hash_size(__u32 *hash, size_t size)
-{
-	char text[32];
-
-	snprintf(text, sizeof(text), "/%zu", size);
-	hash_text(hash, text);
-}
-
-const char *shield_abi(void)
-{
-	static char abi[16];
-	__u32 hash = 2166136261u;
-
-	if (abi[0])
-		return abi;
-	for (int i = 0; i < KIND_COUNT; i++)
-		hash_text(&hash, kind_name(i));
-	for (int i = 0; i < REASON_COUNT; i++)
-		hash_text(&hash, reason_name(i));
-	for (int i = 0; i < CLASS_COUNT; i++)
-		hash_text(&hash, class_name(i));
-	for (int i = 0; i < FAMILY_COUNT; i++)
-		hash_text(&hash, family_name(i));
-	for (int i = 0; i < OTHER_COUNT; i++)
-		hash_text(&hash, other_name(i));
-	hash_size(&hash, sizeof(struct live));
-	hash_size(&hash, sizeof(struct service));
-	hash_size(&hash, sizeof(struct tally_row));
-	hash_size(&hash, TALLIES);
-	hash_size(&hash, SOURCE_BITS << 24 | PREFIX_BITS << 18 | LEDGER_BITS << 12 |
-				 PENDING_BITS << 6 | FRAGMENT_BITS);
-	snprintf(abi, sizeof(abi), "v%d-%08x", ABI_VERSION, hash);
-	return abi;
-}
 
 /* --- open and load ----------------------------------------------------------- */
 
@@ -81,7 +36,7 @@ static struct shield *shield_new(void)
 	s->lock = -1;
 	s->program = -1;
 	s->egress = -1;
-#define UNSET(name) s->name = -1;
+#define UNSET(name, ...) s->name = -1;
 	SHIELD_MAPS(UNSET)
 #undef UNSET
 	return s;
@@ -93,7 +48,7 @@ void shield_close(struct shield *s)
 		return;
 	ring_buffer__free(s->ring);
 	shield_unmap_shared(s);
-#define CLOSE(name)       \
+#define CLOSE(name, ...)  \
 	if (s->name >= 0) \
 		close(s->name);
 	SHIELD_MAPS(CLOSE)
@@ -132,11 +87,13 @@ int shield_open(const char *pin_dir, struct shield **ret)
 			log_error("cannot open '%s': %s", s->dir, strerror(errno));
 		goto fail;
 	}
-#define OPEN(name)                         \
-	s->name = pin_open(s->dir, #name); \
-	if (s->name < 0) {                 \
-		err = s->name;             \
-		goto missing;              \
+#define OPEN(name, ...)                                           \
+	s->name = map_open(s->dir, map_row(#name));               \
+	if (s->name < 0) {                                        \
+		err = s->name;                                    \
+		if (err != -ENOENT)                               \
+			map_explain(s->dir, map_row(#name), err); \
+		goto fail;                                        \
 	}
 	SHIELD_MAPS(OPEN)
 #undef OPEN
@@ -148,10 +105,6 @@ int shield_open(const char *pin_dir, struct shield **ret)
 	*ret = s;
 	return 0;
 
-missing:
-	if (err != -ENOENT)
-		log_error("cannot open the maps in '%s': %s%s", s->dir, strerror(-err),
-			  err == -EPERM ? " (CAP_BPF is needed: run as root)" : "");
 fail:
 	shield_close(s);
 	return err;
@@ -174,30 +127,19 @@ static const char *pin_name(const struct bpf_map *map)
 /* Let @map be the one pinned in @dir, if there is one and it fits. */
 static int reuse_pinned(struct bpf_map *map, const char *dir)
 {
-	const char *name = pin_name(map);
-	struct bpf_map_info info = { 0 };
-	__u32 size = sizeof(info);
+	const struct map_row *row = map_row(pin_name(map));
 	int err, fd;
 
-	fd = pin_open(dir, name);
+	if (!row) /* scratch, which is nobody's */
+		return 0;
+	fd = map_open(dir, row);
 	if (fd == -ENOENT)
 		return 0;
 	if (fd < 0) {
-		log_error("cannot open '%s/%s': %s", dir, name, strerror(-fd));
+		map_explain(dir, row, fd);
 		return fd;
 	}
-	err = bpf_obj_get_info_by_fd(fd, &info, &size);
-	if (!err &&
-	    (info.type != bpf_map__type(map) || info.key_size != bpf_map__key_size(map) ||
-	     info.value_size != bpf_map__value_size(map))) {
-		log_error(
-			"'%s/%s' was made by another version: choose an empty directory, or run "
-			"`quakeshield detach`",
-			dir, name);
-		err = -EEXIST;
-	}
-	if (!err)
-		err = bpf_map__reuse_fd(map, fd);
+	err = bpf_map__reuse_fd(map, fd);
 	close(fd);
 	return err;
 }
@@ -246,7 +188,7 @@ static int keep_maps(struct shield *s, struct bpf_object *object)
 		const char *name;
 		int *fd;
 	} wanted[] = {
-#define AS_ROW(name) { #name, &s->name },
+#define AS_ROW(name, ...) { #name, &s->name },
 		SHIELD_MAPS(AS_ROW)
 #undef AS_ROW
 	};
@@ -426,7 +368,13 @@ int shield_load(const char *pin_dir, const struct config *config, struct shield 
 	if (!err)
 		err = set_clock(s, config);
 	if (!err)
+		err = carry_lists(s);
+	if (!err)
 		err = shield_apply_locked(s, config);
+	if (!err)
+		err = carry_games(s, bpf_object__btf(object->obj));
+	if (!err)
+		err = types_pin(s, bpf_object__btf(object->obj));
 	if (!err)
 		err = pin_replace(s->program, s->dir, "xdp");
 	if (!err)

@@ -38,6 +38,8 @@ int shield_mount(void);
 /*
  * Load the programs, taking over the maps already pinned in @pin_dir (NULL: the default
  * directory), or creating and pinning them there, and apply @config. Nothing is attached.
+ * Where the default directory is new and an older quakeshield's tables are of another
+ * shape, its live list entries and its players come over: see shield_carry.c.
  */
 int shield_load(const char *pin_dir, const struct config *config, struct shield **ret);
 
@@ -53,6 +55,12 @@ void shield_close(struct shield *shield);
  */
 int shield_attach(struct shield *shield, const char *interface, enum attach_mode mode,
 		  enum attach_mode *ret_mode);
+
+/*
+ * When all interfaces are attached: take down what a quakeshield of other tables left,
+ * programs and tables. What was worth keeping is in ours since shield_load().
+ */
+void shield_retire(struct shield *shield);
 
 /* Remove every link of any ABI, then every pin. *@ret_count: how many links there were.
  */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * shield_clock.h - the clock that the programs in the kernel go by: jiffies, as nanoseconds.
+ * shield_clock.h - the clock that the programs in the kernel go by: jiffies, as
+ * nanoseconds.
  *
  * Userland is not told jiffies. They advance with CLOCK_MONOTONIC, from 300 seconds
  * before they would wrap as 32 bits, but the boot loses some: a quarter of a second on a

@@ -10,27 +10,34 @@
 
 #include "shield/shield.h"
 
-/* Every pinned map, by its name in bpf/maps.bpf.h. */
+/*
+ * Every pinned map, as in bpf/maps.bpf.h.
+ *	  name		type		key	value	entries; 0: by the configuration
+ */
 /* clang-format off */
-#define SHIELD_MAPS(X)	\
-	X(live)		\
-	X(endpoints)	\
-	X(allow)	\
-	X(deny)		\
-	X(prefixes)	\
-	X(tallies)	\
-	X(others)	\
-	X(qports)	\
-	X(ledgers)	\
-	X(pending)	\
-	X(answers)	\
-	X(costs)	\
-	X(fragments)	\
-	X(follow)	\
-	X(samples)	\
-	X(sampled)	\
-	X(sample_dues)
+#define SHIELD_MAPS(X)							\
+	X(live,		ARRAY,		__u32,	struct live, 1)		\
+	X(endpoints,	HASH,		struct endpoint, __u32, 2 * SERVICES_MAX) \
+	X(allow,	LPM_TRIE,	struct cidr, struct list_entry, LIST_MAX) \
+	X(deny,		LPM_TRIE,	struct cidr, struct list_entry, LIST_MAX) \
+	X(prefixes,	ARRAY,		__u32,	__u64,	1 << PREFIX_BITS) \
+	X(tallies,	PERCPU_ARRAY,	__u32,	struct tally_row, 0)	\
+	X(others,	PERCPU_ARRAY,	__u32,	struct tally, OTHER_COUNT) \
+	X(qports,	HASH,		struct qport_key, __u16, PLAYERS_MAX) \
+	X(ledgers,	ARRAY,		__u32,	__u64,	1 << LEDGER_BITS) \
+	X(pending,	ARRAY,		__u32,	__u64,	1 << PENDING_BITS) \
+	X(answers,	ARRAY,		__u32,	struct answers, SERVICES_MAX * KIND_COUNT) \
+	X(costs,	ARRAY,		__u32,	__u32,	SERVICES_MAX * KIND_COUNT) \
+	X(fragments,	ARRAY,		__u32,	__u64,	1 << FRAGMENT_BITS) \
+	X(follow,	LPM_TRIE,	struct cidr, struct list_entry, LIST_MAX) \
+	X(samples,	RINGBUF,	struct nothing, struct nothing, SAMPLES_BYTES) \
+	X(sampled,	PERCPU_ARRAY,	__u32,	struct sampled, SAMPLER_COUNT) \
+	X(sample_dues,	ARRAY,		__u32,	__u64,	SAMPLER_COUNT)
 /* clang-format on */
+
+/* A ring buffer has neither keys nor values. */
+struct nothing {
+};
 
 struct ring_buffer;
 
@@ -39,7 +46,7 @@ struct shield {
 	int lock; /* the directory, for flock() */
 	int program; /* at the interface's ingress; -1: opened to read only */
 	int egress; /* the program at its egress */
-#define AS_FD(name) int name;
+#define AS_FD(name, ...) int name;
 	SHIELD_MAPS(AS_FD)
 #undef AS_FD
 	__u32 capacity; /* services that tallies has room for */
@@ -54,6 +61,31 @@ struct shield {
 int shield_map_shared(struct shield *shield);
 void shield_unmap_shared(struct shield *shield);
 
+/* --- shield_abi.c ------------------------------------------------------------ */
+
+#define ABI_NAME 16 /* octets, with the NUL */
+
+/* What a pinned map must be. */
+struct map_row {
+	const char *name;
+	__u32 type; /* enum bpf_map_type */
+	__u32 key_size, value_size; /* octets */
+	__u32 entries; /* 0: whatever number */
+};
+
+struct bpf_map_info;
+
+/* NULL: no such map is pinned. */
+const struct map_row *map_row(const char *name);
+bool map_fits(const struct map_row *row, const struct bpf_map_info *info);
+/* The map of @row that is pinned in @dir: a descriptor, -EMEDIUMTYPE if it is of another
+ * version, or another -errno. */
+int map_open(const char *dir, const struct map_row *row);
+/* Say what that error of map_open() means. */
+void map_explain(const char *dir, const struct map_row *row, int err);
+/* May a directory of that name hold the tables of a quakeshield? */
+bool abi_is_name(const char *name);
+
 /* --- pins.c: 0 or -errno after a message ------------------------------------ */
 
 /* See to it that /sys/fs/bpf is a BPF file system. */
@@ -67,6 +99,13 @@ int pin_path(char *ret, size_t size, const char *dir, const char *name);
 int pin_replace(int fd, const char *dir, const char *name);
 /* A descriptor of @dir/@name, or -errno without a message. */
 int pin_open(const char *dir, const char *name);
+/*
+ * Call @each with the directory of every ABI, ours included, until it returns non-zero,
+ * which is returned; -errno without a message: it cannot be read.
+ */
+int pins_each_dir(int (*each)(const char *dir, void *context), void *context);
+/* Unlink every pin in @dir, then @dir. */
+void pins_remove_dir(const char *dir);
 
 /* Attach, exchange or remove the program at @ifindex's egress: user/shield/attach_tc.c.
  */
@@ -75,11 +114,33 @@ void egress_detach(__u32 ifindex);
 /* The id of our program at @ifindex's egress as clsact filter; 0: none. */
 __u32 egress_clsact_id(__u32 ifindex);
 
+/* Is an interface attached by a link that is pinned in @dir? */
+bool dir_attached(const char *dir);
+
+/* --- shield_carry.c ------------------------------------------------------------ */
+
+struct btf;
+
+/* Pin @btf, of the object that made the tables, beside them: for carry_games() of
+ * another version. 0 or -errno. */
+int types_pin(const struct shield *shield, const struct btf *btf);
+/*
+ * If @shield's tables are new and others are in use: take over their live list entries,
+ * before a configuration is applied, and after that their players and game ports. @ours:
+ * the types of our own tables. What cannot be read is said and left; 0 or -errno.
+ */
+int carry_lists(struct shield *shield);
+int carry_games(struct shield *shield, const struct btf *ours);
+
+/* --- the maps' contents ---------------------------------------------------------- */
+
 /* shield_apply() for a caller that holds the lock. */
 int shield_apply_locked(struct shield *shield, const struct config *config);
 /* The entries of @list that the configuration owns become those of @want, no others. The
  * caller holds the lock. */
 int shield_list_apply(struct shield *shield, enum list list, const struct cidr *want,
 		      size_t count);
+/* Add the live entries of @from, a map of the same sort. *@ret_count: how many. */
+int shield_list_carry(struct shield *shield, enum list list, int from, __u32 *ret_count);
 
 #endif /* SHIELD_INTERNAL_H */

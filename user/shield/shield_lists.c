@@ -161,3 +161,24 @@ out:
 	free(stale.origins);
 	return err;
 }
+
+int shield_list_carry(struct shield *s, enum list list, int from, __u32 *ret_count)
+{
+	struct list_entry entry;
+	void *previous = NULL;
+	struct cidr at;
+	int err = 0;
+
+	*ret_count = 0;
+	while (!err && *ret_count < LIST_MAX &&
+	       !bpf_map_get_next_key(from, previous, &at)) {
+		previous = &at;
+		if (bpf_map_lookup_elem(from, &at, &entry) ||
+		    !(entry.origins & LIST_LIVE))
+			continue;
+		err = list_write(s, list, &at, list_exact(s, list, &at) | LIST_LIVE);
+		++*ret_count;
+	}
+	list_mark(s, list);
+	return err;
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * shield_abi.c - the name of our tables, and whether a map is one of them.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+
+#include "lib/log.h"
+#include "lib/names.h"
+#include "lib/util.h"
+#include "shield/shield_internal.h"
+
+#define ABI_VERSION 2 /* raise it where a meaning changes and no size or name does */
+
+static const struct map_row rows[] = {
+#define AS_ROW(name, type, key, value, entries) \
+	{ #name, BPF_MAP_TYPE_##type, sizeof(key), sizeof(value), entries },
+	SHIELD_MAPS(AS_ROW)
+#undef AS_ROW
+};
+
+const struct map_row *map_row(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		if (!strcmp(rows[i].name, name))
+			return &rows[i];
+	return NULL;
+}
+
+bool map_fits(const struct map_row *row, const struct bpf_map_info *info)
+{
+	return info->type == row->type && info->key_size == row->key_size &&
+	       info->value_size == row->value_size &&
+	       (!row->entries || info->max_entries == row->entries);
+}
+
+static void hash_text(__u32 *hash, const char *text)
+{
+	for (; *text; text++)
+		*hash = (*hash ^ (__u8)*text) * 16777619u; /* FNV-1a */
+}
+
+static void hash_number(__u32 *hash, size_t number)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "/%zu", number);
+	hash_text(hash, text);
+}
+
+static void hash_names(__u32 *hash)
+{
+	for (int i = 0; i < KIND_COUNT; i++)
+		hash_text(hash, kind_name((enum wire_kind)i));
+	for (int i = 0; i < REASON_COUNT; i++)
+		hash_text(hash, reason_name((enum reason)i));
+	for (int i = 0; i < CLASS_COUNT; i++)
+		hash_text(hash, class_name((enum wire_class)i));
+	for (int i = 0; i < FAMILY_COUNT; i++)
+		hash_text(hash, family_name((enum wire_family)i));
+	for (int i = 0; i < OTHER_COUNT; i++)
+		hash_text(hash, other_name((enum other)i));
+}
+
+/* What maps are made of: changes of two could leave the size of a third as it was. */
+static void hash_parts(__u32 *hash)
+{
+	static const size_t sizes[] = {
+		sizeof(struct player_cell),
+		sizeof(struct player),
+		sizeof(struct player_table),
+		sizeof(struct service),
+		sizeof(struct budget),
+		sizeof(struct port),
+		sizeof(struct tables),
+		sizeof(struct ledger),
+		sizeof(struct sampling),
+		sizeof(struct sample),
+		TALLIES,
+		TALLIES_OUT_FROM,
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++)
+		hash_number(hash, sizes[i]);
+}
+
+const char *shield_abi(void)
+{
+	static char abi[ABI_NAME];
+	__u32 hash = 2166136261u;
+
+	if (abi[0])
+		return abi;
+	hash_names(&hash);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		hash_text(&hash, rows[i].name);
+		hash_number(&hash, rows[i].type);
+		hash_number(&hash, rows[i].key_size);
+		hash_number(&hash, rows[i].value_size);
+		hash_number(&hash, rows[i].entries);
+	}
+	hash_parts(&hash);
+	snprintf(abi, sizeof(abi), "v%d-%08x", ABI_VERSION, hash);
+	return abi;
+}
+
+bool abi_is_name(const char *name)
+{
+	unsigned int version, hash;
+	int end = 0;
+
+	return sscanf(name, "v%u-%8x%n", &version, &hash, &end) == 2 && !name[end];
+}
+
+int map_open(const char *dir, const struct map_row *row)
+{
+	struct bpf_map_info info = { 0 };
+	__u32 size = sizeof(info);
+	int fd = pin_open(dir, row->name);
+	int err = 0;
+
+	if (fd < 0)
+		return fd;
+	if (bpf_obj_get_info_by_fd(fd, &info, &size))
+		err = -errno;
+	else if (!map_fits(row, &info))
+		err = -EMEDIUMTYPE;
+	if (!err)
+		return fd;
+	close(fd);
+	return err;
+}
+
+void map_explain(const char *dir, const struct map_row *row, int err)
+{
+	if (err == -EMEDIUMTYPE)
+		log_error(
+			"'%s/%s' was made by another version: choose an empty directory, or run "
+			"`quakeshield detach`",
+			dir, row->name);
+	else
+		log_error("cannot open '%s/%s': %s%s", dir, row->name, strerror(-err),
+			  err == -EPERM ? " (CAP_BPF is needed: run as root)" : "");
+}

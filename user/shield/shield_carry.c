@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * shield_carry.c - what is worth keeping of an older quakeshield whose tables are of
+ * another shape: list entries that somebody typed in, players of running games, and the
+ * ports that their games have moved to. Counters, budgets and debts begin anew.
+ *
+ * The old tables explain themselves: beside them is pinned, as "types", the BTF of the
+ * object that made them, by which view.h finds members by name. So a member whose meaning
+ * changes needs another name. Services are matched by name too.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+
+#include "lib/log.h"
+#include "lib/util.h"
+#include "players.h"
+#include "shield/shield_internal.h"
+#include "shield/view.h"
+
+#define TYPES_MAX (1u << 20) /* octets of BTF; an object of ours has some 40,000 */
+#define SLOTS_MAX 65536 /* services of the old tables; a slot has 16 bits */
+
+/* --- types beside the tables ------------------------------------------------- */
+
+int types_pin(const struct shield *s, const struct btf *btf)
+{
+	__u32 size, zero = 0;
+	const void *raw = btf__raw_data(btf, &size);
+	int fd, err = 0;
+
+	if (!raw || size > TYPES_MAX)
+		return -E2BIG;
+	fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "types", sizeof(zero), size, 1, NULL);
+	if (fd < 0)
+		return -errno;
+	if (bpf_map_update_elem(fd, &zero, raw, BPF_ANY))
+		err = -errno;
+	if (!err)
+		err = pin_replace(fd, s->dir, "types");
+	close(fd);
+	return err;
+}
+
+/* Value 0 of the array @name in @dir, in memory of its own. NULL: cannot be read. */
+static void *array_read(const char *dir, const char *name, __u32 most, __u32 *ret_size)
+{
+	struct bpf_map_info info = { 0 };
+	__u32 length = sizeof(info), zero = 0;
+	int fd = pin_open(dir, name);
+	void *value = NULL;
+
+	if (fd < 0)
+		return NULL;
+	if (!bpf_obj_get_info_by_fd(fd, &info, &length) &&
+	    info.type == BPF_MAP_TYPE_ARRAY && info.key_size == sizeof(zero) &&
+	    info.value_size <= most)
+		value = malloc(info.value_size);
+	if (value && bpf_map_lookup_elem(fd, &zero, value)) {
+		free(value);
+		value = NULL;
+	}
+	close(fd);
+	*ret_size = info.value_size;
+	return value;
+}
+
+/* --- old tables --------------------------------------------------------------- */
+
+struct old {
+	struct shield *shield;
+	const struct btf *ours;
+	struct btf *btf;
+	__u8 *memory;
+	struct view live, tables; /* struct live, and of its tables those in force */
+	int slots[SLOTS_MAX]; /* by old slot: ours, -1: no service of that name */
+	__u32 slot_count;
+	__u32 players, ports, refused; /* come over; found no room */
+};
+
+/* The variable live in the section that its map is of. */
+static struct view find_live(const struct btf *btf, __u8 *memory, __u32 size)
+{
+	__s32 section = btf__find_by_name_kind(btf, ".bss", BTF_KIND_DATASEC);
+	const struct btf_type *t =
+		section > 0 ? btf__type_by_id(btf, (__u32)section) : NULL;
+
+	for (__u32 i = 0; t && i < btf_vlen(t); i++) {
+		const struct btf_var_secinfo *info = &btf_var_secinfos(t)[i];
+		const struct btf_type *var = btf__type_by_id(btf, info->type);
+
+		if (var && info->offset <= size &&
+		    !strcmp(btf__name_by_offset(btf, var->name_off), "live"))
+			return view_of(btf, (__s32)var->type, memory + info->offset,
+				       size - info->offset);
+	}
+	return (struct view){ 0 };
+}
+
+static int our_slot(const struct shield *s, const char *name, size_t length)
+{
+	struct service service;
+
+	for (__u32 slot = 0; slot < s->capacity; slot++)
+		if (shield_service(s, slot, &service) && length < sizeof(service.name) &&
+		    !strncmp(service.name, name, length) && !service.name[length])
+			return (int)slot;
+	return -1;
+}
+
+static void match_services(struct old *old)
+{
+	struct view services = view_member(&old->tables, "services");
+	__u32 count = view_count(&services);
+
+	old->slot_count = count < SLOTS_MAX ? count : SLOTS_MAX;
+	for (__u32 i = 0; i < old->slot_count; i++) {
+		struct view service = view_element(&services, i);
+		struct view name = view_member(&service, "name");
+		const char *text = (const char *)name.at;
+
+		old->slots[i] = -1;
+		if (name.size && view_member_number(&service, "active"))
+			old->slots[i] =
+				our_slot(old->shield, text, strnlen(text, name.size));
+	}
+}
+
+/* False, with nothing to close: the tables in @dir do not explain themselves. */
+static bool old_open(struct old *old, const char *dir)
+{
+	__u32 types_size, size;
+	void *types = array_read(dir, "types", TYPES_MAX, &types_size);
+	struct view tables;
+
+	old->btf = types ? btf__new(types, types_size) : NULL;
+	free(types);
+	if (libbpf_get_error(old->btf)) {
+		old->btf = NULL;
+		return false;
+	}
+	old->memory = array_read(dir, "live", 1u << 30, &size);
+	if (old->memory)
+		old->live = find_live(old->btf, old->memory, size);
+	tables = view_member(&old->live, "tables");
+	old->tables =
+		view_element(&tables, view_member_number(&old->live, "generation") & 1);
+	if (old->tables.size)
+		return true;
+	btf__free(old->btf);
+	free(old->memory);
+	old->btf = NULL;
+	old->memory = NULL;
+	return false;
+}
+
+/* --- players ------------------------------------------------------------------ */
+
+/* @player is in our table: let its qport lead to it. Of two, the one heard later has it.
+ */
+static void carry_qport(struct shield *s, const struct player_key *key,
+			const struct player *player)
+{
+	struct qport_key by = { .qport = player->qport, .slot = key->slot };
+	struct player_key other_key = *key;
+	struct player_id id = player_id(key), other;
+	__be16 port = key->port;
+	__u32 at;
+
+	memcpy(by.addr, key->addr, sizeof(by.addr));
+	if (!bpf_map_update_elem(s->qports, &by, &port, BPF_NOEXIST)) {
+		__atomic_fetch_add(
+			&s->shared->moved[qport_cell(&id, by.qport, s->shared->keys)], 1,
+			__ATOMIC_RELAXED);
+		return;
+	}
+	if (bpf_map_lookup_elem(s->qports, &by, &other_key.port))
+		return;
+	other = player_id(&other_key);
+	at = players_find(&s->shared->players, &other, s->shared->keys);
+	if (at == PLAYERS_MAX ||
+	    s->shared->players.cells[at].player.heard_ns < player->heard_ns)
+		bpf_map_update_elem(s->qports, &by, &port, BPF_EXIST);
+}
+
+static void carry_player(struct old *old, const struct view *cell, __u64 now)
+{
+	struct shield *s = old->shield;
+	__s32 key_type = btf__find_by_name_kind(old->ours, "player_key", BTF_KIND_STRUCT);
+	__s32 type = btf__find_by_name_kind(old->ours, "player", BTF_KIND_STRUCT);
+	struct view old_key = view_member(cell, "key");
+	struct view old_player = view_member(cell, "player");
+	struct player_key key = { 0 };
+	struct player player = { 0 };
+	struct view key_view, player_view;
+	struct player_id id;
+
+	key_view = view_of(old->ours, key_type, (__u8 *)&key, sizeof(key));
+	player_view = view_of(old->ours, type, (__u8 *)&player, sizeof(player));
+	view_copy(&old_key, &key_view);
+	view_copy(&old_player, &player_view);
+	if (!player_alive(&player, now) || key.slot >= old->slot_count ||
+	    old->slots[key.slot] < 0)
+		return;
+	key.slot = (__u16)old->slots[key.slot];
+	id = player_id(&key);
+	if (players_enter(&s->shared->players, &id, s->shared->keys, &player, now) ==
+	    PLAYERS_MAX) {
+		old->refused++;
+		return;
+	}
+	old->players++;
+	if (player.flags & PLAYER_QPORT)
+		carry_qport(s, &key, &player);
+}
+
+static void carry_players(struct old *old)
+{
+	struct view table = view_member(&old->live, "players");
+	struct view cells = view_member(&table, "cells");
+	__u32 count = view_count(&cells);
+	__u64 now = shield_clock();
+
+	for (__u32 i = 0; i < count; i++) {
+		struct view cell = view_element(&cells, i);
+
+		if (view_member_number(&cell, "state") == PLAYER_HERE)
+			carry_player(old, &cell, now);
+	}
+}
+
+/* Ports that a NetQuake server has moved a game to. */
+static void carry_ports(struct old *old)
+{
+	struct shield *s = old->shield;
+	struct tables *now = &s->shared->tables[shield_generation(s) & 1];
+	struct view ports = view_member(&old->tables, "ports");
+	__s32 type = btf__find_by_name_kind(old->ours, "port", BTF_KIND_STRUCT);
+	__u32 count = view_count(&ports);
+
+	for (__u32 i = 1; i < count && i < PORTS; i++) {
+		struct view from = view_element(&ports, i);
+		struct port port = { 0 };
+		struct view to = view_of(old->ours, type, (__u8 *)&port, sizeof(port));
+
+		if (!view_member_number(&from, "any"))
+			continue;
+		view_copy(&from, &to);
+		if (!(port.flags & PORT_LEARNED) || port.any - 1u >= old->slot_count ||
+		    old->slots[port.any - 1] < 0 || now->ports[i].any ||
+		    now->ports[i].flags)
+			continue;
+		port.any = (__u16)(old->slots[port.any - 1] + 1);
+		now->ports[i] = port;
+		old->ports++;
+	}
+}
+
+/* --- all of it ---------------------------------------------------------------- */
+
+struct carry {
+	struct shield *shield;
+	const struct btf *ours;
+};
+
+/* Tables that are in use, and not ours. */
+static bool is_source(const struct carry *c, const char *dir)
+{
+	return strcmp(dir, c->shield->dir) != 0 && dir_attached(dir);
+}
+
+static int carry_lists_from(const char *dir, void *context)
+{
+	static const enum list lists[] = { LIST_ALLOW, LIST_DENY };
+	static const char *const names[] = { "allow", "deny" };
+	struct carry *c = context;
+
+	for (size_t i = 0; i < ARRAY_SIZE(lists) && is_source(c, dir); i++) {
+		int fd = map_open(dir, map_row(names[i]));
+		__u32 count = 0;
+		int err = fd;
+
+		if (fd >= 0) {
+			err = shield_list_carry(c->shield, lists[i], fd, &count);
+			close(fd);
+		}
+		if (err < 0)
+			log_error("the live entries of '%s/%s' are lost: %s", dir,
+				  names[i],
+				  err == -EMEDIUMTYPE ? "they are of another shape"
+						      : strerror(-err));
+		else if (count)
+			log_info("carried over: %u entries, of '%s/%s'", count, dir,
+				 names[i]);
+	}
+	return 0;
+}
+
+static int carry_games_from(const char *dir, void *context)
+{
+	const struct carry *c = context;
+	struct old *old;
+
+	if (!is_source(c, dir))
+		return 0;
+	old = calloc(1, sizeof(*old));
+	if (!old)
+		return -ENOMEM;
+	old->shield = c->shield;
+	old->ours = c->ours;
+	if (old_open(old, dir)) {
+		match_services(old);
+		carry_players(old);
+		carry_ports(old);
+		log_info("carried over: players %u, game ports %u, of '%s'%s",
+			 old->players, old->ports, dir,
+			 old->refused ? "; for some players there was no room" : "");
+		btf__free(old->btf);
+		free(old->memory);
+	} else {
+		log_warn(
+			"the players of '%s' cannot be read: they count as strangers until "
+			"their server sends to them",
+			dir);
+	}
+	free(old);
+	return 0;
+}
+
+/* Has anybody used our tables yet? Then they know more than older ones. */
+static bool is_upgrade(const struct shield *s)
+{
+	char ours[PATH_MAX];
+
+	return !pins_default_dir(NULL, ours, sizeof(ours)) && !strcmp(ours, s->dir) &&
+	       !dir_attached(s->dir);
+}
+
+int carry_lists(struct shield *s)
+{
+	struct carry c = { .shield = s };
+
+	return is_upgrade(s) ? pins_each_dir(carry_lists_from, &c) : 0;
+}
+
+int carry_games(struct shield *s, const struct btf *ours)
+{
+	struct carry c = { .shield = s, .ours = ours };
+
+	return is_upgrade(s) ? pins_each_dir(carry_games_from, &c) : 0;
+}
