@@ -38,7 +38,7 @@ admit_budget(struct live *l, __u32 slot, const struct budget *b, enum wire_class
 	if (!limit_peek(&b->global, *global, now))
 		return REASON_GLOBAL_BUDGET;
 
-	asm volatile("" : "+r"(b)); /* or all is loaded before the first refusal */
+	once_here(b); /* or all of it is loaded before the first refusal */
 	one = b->source;
 	net = address_net(p, SENDER);
 	index = budget_cell(b, l->keys, net, p->ipv6, SOURCE_BITS);
@@ -87,9 +87,8 @@ static __always_inline enum reason budget_spent(const struct live *l, __u32 slot
 
 	if (!index_below(&class, CLASS_BUDGETS))
 		return REASON_COUNT;
-	/* Or it is added up anew for each member. */
 	s = (const void *)s + class * sizeof(*b);
-	asm volatile("" : "+r"(s));
+	once_here(s);
 	b = s->budget;
 	if (limit_spent(&b->global, l->globals[budget_index(slot, class)], now))
 		return REASON_GLOBAL_BUDGET;

@@ -57,8 +57,7 @@ static __always_inline struct tables *tables_now(struct live *l)
 {
 	struct tables *t = &l->tables[l->generation & 1];
 
-	/* Or the compiler multiplies anew wherever it is used. */
-	asm volatile("" : "+r"(t));
+	once_here(t);
 	return t;
 }
 
@@ -102,8 +101,7 @@ static __always_inline const struct service *service_at(const struct tables *t,
 	if (!index_below(slot, SERVICES_MAX))
 		return NULL;
 	service = &t->services[*slot];
-	/* Or the compiler multiplies anew wherever it is used. */
-	asm volatile("" : "+r"(service));
+	once_here(service);
 	__builtin_assume(service);
 	return service;
 }

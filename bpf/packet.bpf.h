@@ -21,6 +21,7 @@
 
 #include "abi.h"
 #include "cursor.h"
+#include "hints.bpf.h"
 
 #define VLAN_MAX     2
 #define PLAIN_IPV4   42 /* Ethernet, IPv4 without options, UDP */
@@ -83,16 +84,6 @@ enum side {
 	RECEIVER,
 };
 
-/*
- * @v. The verifier forgets what it knew of it, since it knows nothing of @unknown; so
- * paths that differ only in @v become one.
- */
-static __always_inline __u32 forget(__u32 v, __u32 unknown)
-{
-	asm volatile("%0 ^= %1\n%0 ^= %1" : "+r"(v) : "r"(unknown));
-	return v;
-}
-
 /* 0: cannot be, but the verifier does not know. */
 static __always_inline __be16 packet_port(const struct packet *p, enum side side)
 {
@@ -100,7 +91,7 @@ static __always_inline __be16 packet_port(const struct packet *p, enum side side
 	__u64 offset = (p->payload - sizeof(struct udphdr)) & OFFSET_MASK;
 	const __u8 *udp;
 
-	asm volatile("" : "+r"(offset));
+	same_copy(offset);
 	udp = p->start + offset;
 	if (udp + 4 > p->end)
 		return 0;
@@ -112,7 +103,7 @@ static __always_inline __u64 port_number(__be16 be_port)
 {
 	__u64 number = __builtin_bswap64(be_port);
 
-	asm volatile("" : "+r"(number));
+	same_copy(number);
 	return number >> 48;
 }
 
@@ -142,8 +133,7 @@ static __always_inline __u64 frame_left(const struct packet *p, const __u8 *at,
 {
 	__u64 used = at - p->start;
 
-	/* Or the compiler adds to pointers what the verifier knows no bounds of. */
-	asm volatile("" : "+r"(used));
+	same_copy(used);
 	return length - used;
 }
 
@@ -296,19 +286,19 @@ static __always_inline int parse_plain(enum side server, struct packet *p,
 			     bpf_htons(IP_FRAGMENT_MORE | IP_FRAGMENT_OFFSET)))
 			return PLAIN_MORE;
 		left = bpf_ntohs(*(const __be16 *)(at + 16)) - 20;
-		asm volatile("" : "+r"(left)); /* or what both ways share takes longer */
+		once_here(left);
 		ret->offset = PLAIN_IPV4;
 	} else {
 		if ((head & 0x00f0ffff) != 0x0060dd86 || at[20] != IPPROTO_UDP ||
 		    at + PLAIN_IPV6 + PLAIN_LEAST > p->end)
 			return PLAIN_MORE;
 		left = bpf_ntohs(*(const __be16 *)(at + 18));
-		asm volatile("" : "+r"(left));
+		once_here(left);
 		ret->offset = PLAIN_IPV6;
 	}
 	ret->left = left;
 	at += ret->offset;
-	asm volatile("" : "+r"(at)); /* or it is added up anew wherever it is used */
+	once_here(at);
 	ret->payload = at;
 	p->server_port =
 		port_number(*(const __be16 *)(at - (server == RECEIVER ? 6 : 8)));
@@ -342,12 +332,12 @@ static __always_inline __u64 plain_hash(const struct plain *plain, const __u64 k
 	if (plain->offset == PLAIN_IPV4) {
 		from = (const __be32 *)(plain->payload - (PLAIN_IPV4 - 26));
 		hash = budget_hash(keys, bpf_ntohl(*from), 0);
-		asm volatile("" : "+r"(hash)); /* or both ways do what one needs */
+		once_here(hash);
 	} else {
 		from = (const __be32 *)(plain->payload - (PLAIN_IPV6 - 22));
 		hash = budget_hash(
 			keys, (__u64)bpf_ntohl(from[0]) << 32 | bpf_ntohl(from[1]), 1);
-		asm volatile("" : "+r"(hash));
+		once_here(hash);
 	}
 	return hash;
 }
@@ -404,7 +394,8 @@ static __always_inline enum other parse_odd(__u64 length, enum side server,
 static __always_inline void packet_begin(void *data, void *data_end, struct packet *p)
 {
 	/* The context has them as 32 bits, and so the compiler might copy them. */
-	asm volatile("" : "+r"(data), "+r"(data_end));
+	same_copy(data);
+	same_copy(data_end);
 	p->start = data;
 	p->end = data_end;
 }

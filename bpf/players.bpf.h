@@ -205,8 +205,7 @@ static __always_inline struct player_cell *player_cell(struct live *l, __u32 at)
 	if (!index_below(&at, PLAYERS_MAX))
 		return NULL;
 	cell = &l->players.cells[at];
-	/* Or the compiler multiplies anew wherever it is used, or before the check. */
-	asm volatile("" : "+r"(cell));
+	once_here(cell);
 	__builtin_assume(cell);
 	return cell;
 }

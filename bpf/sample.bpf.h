@@ -69,7 +69,7 @@ static __always_inline __u32 sample_kept(const struct sample_buffer *b)
 {
 	__u32 less = b->head.kept - 1;
 
-	asm volatile("" : "+r"(less));
+	same_copy(less);
 	return less < SAMPLE_FOLLOW_BYTES ? less + 1 : 0;
 }
 

@@ -130,7 +130,8 @@ static __always_inline void plain_player(const struct plain *plain, __u32 slot,
 		ret->word[0] = load_u64(from);
 		ret->word[1] = load_u64(from + 8);
 	}
-	asm volatile("" : "+r"(ret->word[0]), "+r"(ret->word[1]));
+	once_here(ret->word[0]);
+	once_here(ret->word[1]);
 }
 
 enum fit {
