@@ -285,6 +285,7 @@ lint: $(SKEL) $(O)/lab/floodgen.skel.h $(O)/bench/bench.skel.h
 		-D_GNU_SOURCE -DVERSION=__FILE__ -Iinclude -Iuser -Itests $(C_LINT)
 	$(Q)$(call tidy,$(filter user/%,$(C_LINT)))
 	$(Q)$(call tidy,$(filter tests/%,$(C_LINT)),--checks=-clang-analyzer-core.*)
+	$(Q)tests/lint_comments.sh
 	$(Q)shellcheck $(SH_ALL)
 
 bench: deps-bench

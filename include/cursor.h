@@ -5,7 +5,7 @@
  * A cursor is a half-open span [pos, end). cursor_take() is the single bounds check: it
  * hands out @n bytes and steps over them, or returns NULL and leaves the cursor where it
  * was. The same code is read by the BPF verifier, by the sanitizers in tests/ and by the
- * fuzzers; nobody else compares with @end.
+ * fuzzers. (In user/, lib/reader.h does the same on top of a span.)
  */
 #ifndef CURSOR_H
 #define CURSOR_H

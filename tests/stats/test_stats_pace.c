@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * test_stats_pace.c - from counters to paces, ten minutes of them, and the programs' clock.
+ * test_stats_pace.c - from counters to paces, ten minutes of them, and the programs'
+ * clock.
  */
 #include <setjmp.h>
 #include <stdarg.h>

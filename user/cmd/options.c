@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * options.c - the options that several subcommands share. See options.h.
+ */
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>

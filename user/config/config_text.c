@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * config_text.c - a file into memory, with the line of every byte. See config_text.h.
+ */
 #include <ctype.h>
 #include <errno.h>
 #include <stdbool.h>

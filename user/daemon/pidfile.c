@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * pidfile.c - see pidfile.h.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * priv.c - see priv.h.
+ */
 #include <cap-ng.h>
 #include <errno.h>
 #include <string.h>

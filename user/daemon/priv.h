@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * priv.h - giving up what the daemon no longer needs.
+ */
 #ifndef PRIV_H
 #define PRIV_H
 

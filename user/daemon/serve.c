@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * serve.c - the pages that the daemon serves, by path. See serve.h.
+ */
 #include <errno.h>
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * record_text.c - frame, time, who to whom, protocol and kind, the status if it is not a plain
- * "decoded", then the fields as JSON has them.
+ * record_text.c - frame, time, who to whom, protocol and kind, the status if it is not a
+ * plain "decoded", then the fields as JSON has them.
  */
 #include <arpa/inet.h>
 #include <string.h>

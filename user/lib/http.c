@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * http.c - the one file that knows libmicrohttpd. See http.h.
+ */
 #include <errno.h>
 #include <microhttpd.h>
 #include <stdlib.h>

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * listen.c - see listen.h.
+ */
 #include <arpa/inet.h>
 #include <ctype.h>
 #include <netinet/in.h>

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * log.c - see log.h.
+ */
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>

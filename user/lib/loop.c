@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * loop.c - see loop.h.
+ */
 #include <errno.h>
 #include <poll.h>
 #include <stddef.h>

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * names.c - the names of enumerators, from the rows of wire.h and abi.h.
+ */
 #include <string.h>
 
 #include "lib/names.h"

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * ometric.c - see ometric.h.
+ */
 #include <ctype.h>
 #include <math.h>
 #include <string.h>

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * rate_text.c - see rate_text.h.
+ */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>

@@ -4,9 +4,9 @@
  *
  * A record has a fixed part, always filled, and a tape of typed fields in the order in
  * which the decoder met them. Decoders only append; renderers (jsonl.c, record_text.c)
- * only read. The tape lives in memory given once to record_init(): nothing is allocated
- * per datagram. Without a tape (--summary) each record_* call below is one test of
- * r->tape, so a decoder need not ask whether anybody listens.
+ * only read. The tape lives in memory got once by record_tape_create(): nothing is
+ * allocated per datagram. Without a tape (--summary) each record_* call below is one test
+ * of r->tape, so a decoder need not ask whether anybody listens.
  *
  * Keys, kinds, dialects and reasons are string literals or otherwise outlive the
  * record; the tape keeps their pointers. Values are copied. Inside an array the key is

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * util.h - what C lacks.
+ */
 #ifndef UTIL_H
 #define UTIL_H
 

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * drop_sources.c - see drop_sources.h.
+ */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * shield.h - the programs and maps in the kernel. Only user/shield*.c and its parts know
- * libbpf; everyone else speaks in these terms.
+ * shield.h - the programs and maps in the kernel. Only user/shield/ knows libbpf;
+ * everyone else speaks in these terms.
  *
  * State lives in pinned objects under PIN_ROOT/<abi>/ and outlives every process:
  *

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * shield_clock.c - see shield_clock.h.
+ */
 #include <string.h>
 #include <time.h>
 

@@ -2,9 +2,9 @@
 /*
  * q3_session.h - one Quake III connection as an observer knows it.
  *
- * This is the small part (Q3_SESSION_BYTES, some 200 bytes) that every pair of
- * addresses may have; the big part, struct q3_game, is taken from its pool when a
- * connection is accepted, or when keys were recovered from the middle of one.
+ * This is the small part, some 200 bytes, that every pair of addresses may have; the big
+ * part, struct q3_game, is allocated when a connection is accepted, or when keys were
+ * recovered from the middle of one.
  */
 #ifndef Q3_SESSION_H
 #define Q3_SESSION_H
@@ -59,8 +59,6 @@ struct q3_session {
 	uint32_t highest[2]; /* sequence, by whether a client sent it */
 	struct q3_votes votes[2];
 };
-
-#define Q3_SESSION_BYTES sizeof(struct q3_session)
 
 void q3_session_drop(struct q3_session *s);
 

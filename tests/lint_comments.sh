@@ -1,0 +1,68 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# lint_comments.sh - comments that name what is not there: `function()`, `struct name` and
+# `file.c` in a comment must exist, in the code or on disk. Part of `make lint`.
+set -u
+
+cd "$(dirname "$0")/.." || exit 1
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# Named in comments though they are not ours: libraries, the kernel, engines.
+FOREIGN='calloc|malloc|free|memchr|memcpy|flock|mmap|read|write|poll|printf|main|fork|\
+waitpid|getrandom|strtoul|strtoll|atoi|sizeof|select|sendmsg|recvmsg|setuid|sigaction'
+
+mapfile -t files < <(find include bpf user tests vmtests -name '*.[ch]')
+
+# Code without comments and strings, and comments without code.
+awk '
+	FNR == 1 { inside = 0 }
+	{
+		line = $0; code = ""; note = ""
+		while (line != "") {
+			if (inside) {
+				at = index(line, "*/")
+				if (!at) { note = note " " line; line = ""; break }
+				note = note " " substr(line, 1, at - 1)
+				line = substr(line, at + 2); inside = 0
+			} else {
+				block = index(line, "/*"); rest = index(line, "//")
+				if (rest && (!block || rest < block)) {
+					code = code substr(line, 1, rest - 1)
+					note = note " " substr(line, rest + 2); line = ""
+				} else if (block) {
+					code = code substr(line, 1, block - 1)
+					line = substr(line, block + 2); inside = 1
+				} else { code = code line; line = "" }
+			}
+		}
+		print code >CODE
+		if (note != "") print FILENAME ":" FNR ":" note >NOTES
+	}' CODE="$work/code" NOTES="$work/notes" "${files[@]}"
+
+grep -oE '[A-Za-z_][A-Za-z0-9_]*' "$work/code" | sort -u >"$work/words"
+# Names that macros paste together count as what they are pasted from.
+missing()
+{
+	grep -oE "^[^:]+:[0-9]+:|$1" "$work/notes" | awk -v skip="^($FOREIGN)\$" '
+		/^[^ ]+:[0-9]+:$/ { at = $0; next }
+		{ word = $0; sub(/\(\)$/, "", word); sub(/^struct /, "", word)
+		  if (word !~ skip) print word, at }' | sort -u |
+		join -v 1 - "$work/words"
+}
+
+# Decoders cite the engines' files in their banners.
+paths()
+{
+	grep -vE '^user/(decode|capture)/' "$work/notes" | grep -oE '^[^:]+:[0-9]+:|(^|[^/A-Za-z0-9_.*<-])[a-z0-9_]+\.(bpf\.)?[ch]([^a-z0-9_]|$)' | awk '
+		/^[^ ]+:[0-9]+:$/ { at = $0; next }
+		{ gsub(/[^a-z0-9_.]/, ""); sub(/\.$/, ""); print $0, at }' | sort -u |
+		grep -v '^cmocka.h ' | join -v 1 - <(find . -path ./build -prune -o -name '*.[ch]' -printf '%f\n' | sort -u)
+}
+
+{ missing '[a-z_][a-z0-9_]+\(\)'; missing 'struct [a-z_][a-z0-9_]+'; paths; } >"$work/found"
+[ -s "$work/found" ] || exit 0
+echo "comments name what does not exist:" >&2
+awk '{ print "  " $2 " " $1 }' "$work/found" >&2
+exit 1
