@@ -6,6 +6,8 @@
 #include <microhttpd.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <time.h>
 
 #include "lib/http.h"
 #include "lib/log.h"
@@ -13,9 +15,18 @@
 
 #define RUNS_MAX 64 /* of libmicrohttpd in a row, before others get their turn */
 
+/* One that is open, and since when we wait for a request to be asked and answered whole.
+ */
+struct visitor {
+	struct MHD_Connection *connection; /* NULL: the place is free */
+	time_t since;
+};
+
 struct http {
+	struct visitor visitors[HTTP_CONNECTIONS];
 	struct MHD_Daemon *daemon;
 	int epoll;
+	int deadline_s;
 	bool public;
 	const struct http_page *pages;
 	size_t count;
@@ -124,6 +135,70 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
 	return refuse(connection, MHD_HTTP_NOT_FOUND, "no such page\n");
 }
 
+static time_t seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec;
+}
+
+static void on_connection(void *context, struct MHD_Connection *connection,
+			  void **socket_context, enum MHD_ConnectionNotificationCode what)
+{
+	struct http *h = context;
+	struct visitor *v = *socket_context;
+
+	if (what == MHD_CONNECTION_NOTIFY_CLOSED) {
+		if (v)
+			v->connection = NULL;
+		return;
+	}
+	for (size_t i = 0; i < HTTP_CONNECTIONS; i++) {
+		if (h->visitors[i].connection)
+			continue;
+		h->visitors[i] = (struct visitor){ connection, seconds() };
+		*socket_context = &h->visitors[i];
+		return;
+	}
+}
+
+/* Answered: the next request has as long as this one had. */
+static void on_completed(void *context, struct MHD_Connection *connection, void **state,
+			 enum MHD_RequestTerminationCode how)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+	struct visitor *v = info ? info->socket_context : NULL;
+
+	(void)context;
+	(void)state;
+	(void)how;
+	if (v)
+		v->since = seconds();
+}
+
+/*
+ * libmicrohttpd's timeout starts over with each byte, so that somebody who sends one now
+ * and then would hold his place for ever. It sees that the connection is shut down.
+ */
+static void close_overdue(struct http *h)
+{
+	time_t now = seconds();
+
+	for (size_t i = 0; i < HTTP_CONNECTIONS; i++) {
+		struct visitor *v = &h->visitors[i];
+		const union MHD_ConnectionInfo *info;
+
+		if (!v->connection || now - v->since < h->deadline_s)
+			continue;
+		info = MHD_get_connection_info(v->connection,
+					       MHD_CONNECTION_INFO_CONNECTION_FD);
+		if (info)
+			shutdown(info->connect_fd, SHUT_RDWR);
+	}
+}
+
 /* Until it has nothing left to do, or has had enough of our time. */
 static void http_run(void *context)
 {
@@ -152,13 +227,17 @@ int http_start(const struct listen_at *at, const struct http_page *pages, size_t
 		return -ENOMEM;
 	listen_format(at, text);
 	listen_sockaddr(at, &address, &length);
-	*h = (struct http){
-		.public = at->public, .pages = pages, .count = count, .context = context
-	};
+	*h = (struct http){ .deadline_s = HTTP_DEADLINE_S,
+			    .public = at->public,
+			    .pages = pages,
+			    .count = count,
+			    .context = context };
 	errno = 0;
 	h->daemon = MHD_start_daemon(
 		MHD_USE_EPOLL | (address.ss_family == AF_INET6 ? MHD_USE_IPv6 : 0), 0,
 		NULL, NULL, on_request, h, MHD_OPTION_SOCK_ADDR, &address,
+		MHD_OPTION_NOTIFY_CONNECTION, on_connection, h,
+		MHD_OPTION_NOTIFY_COMPLETED, on_completed, NULL,
 		MHD_OPTION_CONNECTION_LIMIT, (unsigned int)HTTP_CONNECTIONS,
 		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)HTTP_TIMEOUT_S,
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HTTP_MEMORY, MHD_OPTION_END);
@@ -189,7 +268,13 @@ void http_stop(struct http *h)
 	free(h);
 }
 
+void http_deadline(struct http *h, int deadline_s)
+{
+	h->deadline_s = deadline_s;
+}
+
 void http_tick(struct http *h)
 {
+	close_overdue(h);
 	http_run(h);
 }

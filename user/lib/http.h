@@ -3,7 +3,8 @@
  * http.h - a few pages over HTTP, to be read, within the daemon's loop.
  *
  * The only file that knows libmicrohttpd is http.c. Bounded: HTTP_CONNECTIONS at a time,
- * HTTP_TIMEOUT_S without progress, HTTP_MEMORY bytes of request each. Unless the address
+ * HTTP_TIMEOUT_S without progress, HTTP_DEADLINE_S for a request and its answer together
+ * (and for the wait between two), HTTP_MEMORY bytes of request each. Unless the address
  * is public, only requests to a loopback name are served, so that no web page may read
  * ours under a name of its own.
  */
@@ -18,6 +19,7 @@
 
 #define HTTP_CONNECTIONS 32
 #define HTTP_TIMEOUT_S	 10
+#define HTTP_DEADLINE_S	 20
 #define HTTP_MEMORY	 16384
 
 struct http_page {
@@ -34,6 +36,9 @@ struct http;
 int http_start(const struct listen_at *at, const struct http_page *pages, size_t count,
 	       void *context, struct http **ret);
 void http_stop(struct http *http);
+
+/* Instead of HTTP_DEADLINE_S, for tests. */
+void http_deadline(struct http *http, int seconds);
 
 /* To be called every second: connections time out by it. */
 void http_tick(struct http *http);
