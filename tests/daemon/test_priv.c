@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/bpf.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -21,6 +22,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
@@ -89,6 +91,85 @@ static int try_inet(void)
 static int try_netlink(void)
 {
 	return try_socket(AF_NETLINK, SOCK_RAW);
+}
+
+/* As systemd's private socket and D-Bus are reached. */
+static int try_connect(void)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	char path[64];
+	int listener = socket(AF_UNIX, SOCK_STREAM, 0), fd, err = 0;
+
+	snprintf(path, sizeof(path), "/tmp/test_priv.socket.%d", (int)getpid());
+	strcpy(address.sun_path, path);
+	fd = socket(AF_UNIX, SOCK_STREAM, 0);
+	if (bind(listener, (struct sockaddr *)&address, sizeof(address)) ||
+	    listen(listener, 1) ||
+	    connect(fd, (struct sockaddr *)&address, sizeof(address)))
+		err = errno;
+	unlink(path);
+	close(fd);
+	close(listener);
+	return err;
+}
+
+/* What sd_notify() does. */
+static int try_notify(void)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int listener = socket(AF_UNIX, SOCK_DGRAM, 0), fd, err = 0;
+
+	snprintf(address.sun_path, sizeof(address.sun_path), "/tmp/test_priv.notify.%d",
+		 (int)getpid());
+	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (bind(listener, (struct sockaddr *)&address, sizeof(address)) ||
+	    sendto(fd, "READY=1", 7, 0, (struct sockaddr *)&address, sizeof(address)) < 0)
+		err = errno;
+	unlink(address.sun_path);
+	close(fd);
+	close(listener);
+	return err;
+}
+
+static int try_program(void)
+{
+	static const struct bpf_insn code[] = {
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K },
+		{ .code = BPF_JMP | BPF_EXIT },
+	};
+	union bpf_attr attr = {
+		.prog_type = BPF_PROG_TYPE_SOCKET_FILTER,
+		.insns = (uintptr_t)code,
+		.insn_cnt = 2,
+		.license = (uintptr_t) "GPL",
+	};
+	long fd = syscall(SYS_bpf, BPF_PROG_LOAD, &attr, sizeof(attr));
+
+	return fd < 0 ? errno : close((int)fd);
+}
+
+static int try_new_map(void)
+{
+	union bpf_attr attr = {
+		.map_type = BPF_MAP_TYPE_ARRAY,
+		.key_size = 4,
+		.value_size = 4,
+		.max_entries = 1,
+	};
+	long fd = syscall(SYS_bpf, BPF_MAP_CREATE, &attr, sizeof(attr));
+
+	return fd < 0 ? errno : close((int)fd);
+}
+
+/* There is no such map: but that is for the kernel to say, not for the filter. */
+static int try_look_up(void)
+{
+	union bpf_attr attr = { .map_fd = (uint32_t)-1 };
+
+	return syscall(SYS_bpf, BPF_MAP_LOOKUP_ELEM, &attr, sizeof(attr)) < 0 &&
+			       errno == EBADF
+		       ? 0
+		       : EPERM;
 }
 
 static int try_map(int protection)
@@ -160,6 +241,11 @@ static const struct {
 	{ "code made at run time", try_code, EPERM },
 	{ "code made of data", try_protect, EPERM },
 	{ "calls that it has no use for", try_secret, EPERM },
+	{ "a BPF program of its own", try_program, EPERM },
+	{ "a map of its own", try_new_map, EPERM },
+	{ "connections to others' sockets", try_connect, EPERM },
+	{ "a look into a map", try_look_up, 0 },
+	{ "datagrams to systemd", try_notify, 0 },
 	{ "Unix sockets", try_unix, 0 },
 	{ "internet sockets", try_inet, 0 },
 	{ "netlink", try_netlink, 0 },

@@ -278,12 +278,12 @@ program_id()
 	net_in server ip -json link show srv0 | jq '.[0].xdp.prog.id // 0'
 }
 
-# CAP_NET_ADMIN, CAP_PERFMON and CAP_BPF, for good, and only the calls of confine.c.
+# CAP_NET_ADMIN and CAP_BPF, for good, and only the calls of confine.c.
 confined()
 {
 	local status=/proc/$shield_pid/status
 
-	[ "$(awk '/^Cap(Prm|Eff|Bnd):/ { print $2 }' "$status" | sort -u)" = 000000c000001000 ] &&
+	[ "$(awk '/^Cap(Prm|Eff|Bnd):/ { print $2 }' "$status" | sort -u)" = 0000008000001000 ] &&
 		grep -qx 'NoNewPrivs:[[:space:]]*1' "$status" &&
 		grep -qx 'Seccomp:[[:space:]]*2' "$status"
 }

@@ -335,6 +335,7 @@ int cmd_run(int argc, char **argv)
 	if (d.signals >= 0 && !start(&d, &a)) {
 		status = run(&d);
 		status |= stop(&d);
+		pidfile_release(d.pin);
 	}
 
 	serve_stop(d.serve);

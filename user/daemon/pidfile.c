@@ -14,6 +14,8 @@
 #include "daemon/pidfile.h"
 #include "lib/log.h"
 
+#define RUN_DIR "/run/quakeshield"
+
 /*
  * One daemon for one directory of one BPF file system: containers and test beds bring a
  * file system of their own, but may share /run.
@@ -25,7 +27,7 @@ static void pid_path(const char *pin_dir, char *ret, size_t size)
 
 	if (stat("/sys/fs/bpf", &st))
 		st.st_dev = 0;
-	n = snprintf(ret, size, "/run/quakeshield-%llx", (unsigned long long)st.st_dev);
+	n = snprintf(ret, size, RUN_DIR "/daemon-%llx", (unsigned long long)st.st_dev);
 	for (; pin_dir && *pin_dir && (size_t)n + 8 < size; pin_dir++)
 		ret[n++] = *pin_dir == '/' ? '-' : *pin_dir;
 	snprintf(ret + n, size - (size_t)n, ".pid");
@@ -37,7 +39,12 @@ int pidfile_claim(const char *pin_dir)
 	int fd;
 
 	pid_path(pin_dir, path, sizeof(path));
-	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+	if (mkdir(RUN_DIR, 0755) && errno != EEXIST) {
+		log_error("cannot create '" RUN_DIR "': %s", strerror(errno));
+		return -errno;
+	}
+	/* Ours alone: whoever could open it could lock it, and keep us from starting. */
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0) {
 		log_error("cannot create '%s': %s", path, strerror(errno));
 		return -errno;
@@ -57,6 +64,14 @@ int pidfile_claim(const char *pin_dir)
 	}
 	/* The descriptor stays open: it is the lock, and the kernel drops it with us. */
 	return 0;
+}
+
+void pidfile_release(const char *pin_dir)
+{
+	char path[PATH_MAX];
+
+	pid_path(pin_dir, path, sizeof(path));
+	unlink(path);
 }
 
 pid_t pidfile_pid(const char *pin_dir)

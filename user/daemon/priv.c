@@ -18,7 +18,7 @@ int priv_drop(void)
 	}
 	capng_clear(CAPNG_SELECT_BOTH);
 	capng_updatev(CAPNG_ADD, CAPNG_EFFECTIVE | CAPNG_PERMITTED | CAPNG_BOUNDING_SET,
-		      CAP_BPF, CAP_NET_ADMIN, CAP_PERFMON, -1);
+		      CAP_BPF, CAP_NET_ADMIN, -1);
 	if (capng_apply(CAPNG_SELECT_BOTH)) {
 		log_error("cannot give up capabilities");
 		return -EPERM;
