@@ -4,6 +4,8 @@
 # test_layers.sh - who may include whom. One row a room: itself, include/ and what the row
 # names; what is not named is a breach. A new room needs a row here before it compiles
 # anybody's header.
+#
+# beside: it reads the tree.
 set -u
 
 cd "$(dirname "$0")/.." || exit 1

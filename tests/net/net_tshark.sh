@@ -5,6 +5,8 @@
 #
 # tshark's own idea of what is inside them is not asked: only its IP reassembly and its
 # count. A frame is one that holds a whole UDP datagram, or completes one.
+#
+# beside: it reads files.
 set -u
 
 BUILD=${BUILD:-build}
