@@ -36,7 +36,7 @@ cmd: top daemon stats samples answer discover fleet shield decode capture config
 
 # Libraries that one place alone knows: a pattern of headers, a pattern of files.
 ALONE='
-bpf/|linux/bpf\.h|[a-z_]*\.skel\.h	user/shield/
+bpf/|linux/bpf\.h|[a-z_]*\.skel\.h	user/shield/|user/daemon/confine\.c
 microhttpd\.h	user/lib/http\.c
 openssl/	user/decode/qe/|user/fleet/|user/lib/info\.c
 pcap/|pcap\.h	user/capture/|user/samples/|user/lib/pcapng\.c
