@@ -35,7 +35,7 @@ admit_budget(struct live *l, __u32 slot, const struct budget *b, enum wire_class
 	__u32 *cost;
 	__u64 net;
 
-	if (!limit_peek(&b->global, *global, now))
+	if (limit_spent(&b->global, *global, now))
 		return REASON_GLOBAL_BUDGET;
 
 	once_here(b); /* or all of it is loaded before the first refusal */
@@ -44,7 +44,7 @@ admit_budget(struct live *l, __u32 slot, const struct budget *b, enum wire_class
 	index = budget_cell(b, l->keys, net, p->ipv6, SOURCE_BITS);
 	source = &l->sources[index];
 	/* No request costs less than COST_ONE, so what it may cost need not be known. */
-	if (!limit_peek(&one, *source, now))
+	if (limit_spent(&one, *source, now))
 		return REASON_SOURCE_BUDGET;
 
 	whole = b->global;
@@ -55,15 +55,15 @@ admit_budget(struct live *l, __u32 slot, const struct budget *b, enum wire_class
 		whole = limit_scaled(&whole, *cost, COST_ONE);
 		one = limit_scaled(&one, *cost, COST_ONE);
 		near = limit_scaled(&near, *cost, COST_ONE);
-		if (!limit_peek(&whole, *global, now))
+		if (limit_spent(&whole, *global, now))
 			return REASON_GLOBAL_BUDGET;
-		if (!limit_peek(&one, *source, now))
+		if (limit_spent(&one, *source, now))
 			return REASON_SOURCE_BUDGET;
 	}
 
 	index = budget_cell(b, l->keys, net >> 8, p->ipv6, PREFIX_BITS);
 	prefix = bpf_map_lookup_elem(&prefixes, &index);
-	if (!prefix || !limit_peek(&near, *prefix, now))
+	if (!prefix || limit_spent(&near, *prefix, now))
 		return REASON_PREFIX_BUDGET;
 
 	if (!budget_take(source, one.cost_ns, one.burst_ns, now) ||
@@ -126,54 +126,62 @@ static __always_inline enum reason admit_lists(const struct live *l,
 	return REASON_COUNT;
 }
 
-/* What is not let in is no part of its game. */
-static __always_inline bool player_followed(const struct player *player,
-					    enum reason reason)
+/* A player's datagram from which something was learned; perhaps who it is. */
+static __always_inline enum reason player_taught(struct live *l,
+						 const struct player_id *id,
+						 struct player *player,
+						 const struct netchan *n, __u64 now)
 {
-	return player->flags & PLAYER_FOLLOWED && reason == REASON_PLAYER;
+	bool known = player->flags & PLAYER_QPORT;
+
+	player_learn(player, n);
+	if (!known && player->flags & PLAYER_QPORT)
+		player_index(l, id, player);
+	return player_heard(player, n->sequence, known, now);
 }
 
 /*
  * REASON_COUNT: not a player's, judge it as a stranger's. *@ret_followed is set if it is
- * one whom the daemon follows.
+ * let in as that of a player whom the daemon follows.
  */
 static __always_inline enum reason
 player_admit(struct live *l, __u32 slot, enum wire_family family, enum wire_kind kind,
 	     const struct packet *p, bool *ret_followed)
 {
 	struct cursor c = packet_payload(p);
+	bool little = family_is_little(family);
 	struct netchan n = { 0 };
 	struct player_id id;
 	struct player *player;
 	__u64 now = clock_now(l);
 	enum reason reason;
-	bool known;
 
 	packet_player(p, SENDER, slot, &id);
 	player = player_find(l, &id);
-
-	if (family == FAMILY_NETQUAKE || family == FAMILY_QUAKE_ENHANCED ||
-	    family == FAMILY_AUTO) {
-		if (!player || !player_alive(player, now))
-			return REASON_COUNT;
-		reason = netquake_heard(player, kind, c, now);
-		*ret_followed = player_followed(player, reason);
-		return reason;
-	}
-	if (!netchan_read(family, c, &n))
+	if (!netchan_read(family, c, &n) && little)
 		return REASON_COUNT;
-	if (!player && family != FAMILY_QUAKE2)
+	if (!player && (family == FAMILY_QUAKE3 || family == FAMILY_QUAKEWORLD))
 		player = player_moved(l, &id, &n);
 	if (!player || !player_alive(player, now))
 		return REASON_COUNT;
 
-	known = player->flags & PLAYER_QPORT;
-	if (!player_fits(player, family, &n, now))
+	switch (player_fit(player, family, kind, &n, now)) {
+	case FIT:
+		reason = player_heard(player, n.sequence, true, now);
+		break;
+	case FIT_LEARNS:
+		reason = little ? player_taught(l, &id, player, &n, now)
+				: netquake_learn(player, kind, c, now);
+		break;
+	case FIT_LOOSE:
+		reason = netquake_loose(player, now);
+		break;
+	case FIT_FORGED:
+		return REASON_PLAYER_BUDGET;
+	default:
 		return REASON_COUNT;
-	if (!known && player->flags & PLAYER_QPORT)
-		player_index(l, &id, player);
-	reason = player_heard(player, n.sequence, known || family == FAMILY_QUAKE2, now);
-	*ret_followed = player_followed(player, reason);
+	}
+	*ret_followed = player->flags & PLAYER_FOLLOWED && reason == REASON_PLAYER;
 	return reason;
 }
 

@@ -8,13 +8,10 @@
 
 #include "players.bpf.h"
 
-#define PROOFS_ACK    3 /* see netquake_prove() */
-#define PROOFS_CLOCK  3
-#define CLC_MOVE      3
-#define CLOCK_LEAST   (1u << 24) /* below: no float of any time, but a sequence */
-#define MOVES_BACK    16
-#define MOVES_AHEAD   8 /* and 1 more for each 2 ms of silence */
-#define MOVES_LOST_NS 3000000000ll /* in silence: its moves are counted anew */
+#define PROOFS_ACK   3 /* see netquake_prove() */
+#define PROOFS_CLOCK 3
+#define CLC_MOVE     3
+#define CLOCK_LEAST  (1u << 24) /* below: no float of any time, but a sequence */
 
 /*
  * What is sent once for each block of the server's, and what a player types. Servers send
@@ -53,11 +50,11 @@ static __always_inline void clock_prove(struct player *player, struct cursor c)
 	if (clock < CLOCK_LEAST)
 		clock = load_u32(move + 13);
 	/* Held twice, it still counts once. */
-	answered = clock_answered(&player->challenge, clock, false);
-	answered |= clock_answered(&player->heard_sequence, clock, true);
-	if (!player->heard_sequence)
-		player->qport = 0;
-	answered |= clock_answered(&player->sent_sequence, clock, true);
+	answered = clock_answered(&player->clock_asked, clock, false);
+	answered |= clock_answered(&player->clock_late, clock, true);
+	if (!player->clock_late)
+		player->clock_updates = 0;
+	answered |= clock_answered(&player->clock_early, clock, true);
 	if (!answered || !clock)
 		return;
 	if (++player->proofs < PROOFS_CLOCK)
@@ -71,7 +68,7 @@ static __always_inline void netquake_prove(struct player *player, struct cursor 
 	const __u8 *head;
 	__u32 sequence;
 
-	if (player->flags & PLAYER_CHALLENGE) {
+	if (player->flags & PLAYER_CLOCKS) {
 		clock_prove(player, c);
 		return;
 	}
@@ -79,9 +76,9 @@ static __always_inline void netquake_prove(struct player *player, struct cursor 
 	if (!head || load_u16(head) != bpf_htons(0x0002))
 		return;
 	sequence = bpf_ntohl(load_u32(head + 4));
-	if (sequence != player->sent_sequence || player->heard_sequence == sequence + 1)
+	if (sequence != player->sent_sequence || player->signed_next == sequence + 1)
 		return;
-	player->heard_sequence = sequence + 1;
+	player->signed_next = sequence + 1;
 	if (player->proofs < PROOFS_ACK)
 		player->proofs++;
 }
@@ -90,28 +87,8 @@ static __always_inline void netquake_prove(struct player *player, struct cursor 
  */
 static __always_inline bool netquake_signs_on(const struct player *player, __u32 sequence)
 {
-	return !(player->flags & PLAYER_CHALLENGE) && player->proofs >= PROOFS_ACK &&
-	       sequence == player->heard_sequence && sequence != player->sent_sequence;
-}
-
-/*
- * Does @sequence continue the moves that were heard? Few are let ahead: the server drops
- * whatever comes behind the highest that it got, so one that is forged and fits costs the
- * player as many moves as it is ahead.
- */
-static __always_inline bool moves_fit(const struct player *player, __u32 sequence,
-				      __u64 now)
-{
-	__s32 ahead = sequence - player->heard_sequence;
-	__u32 room = MOVES_AHEAD + (__u32)((now - player->heard_ns) >> 21);
-
-	return ahead > -MOVES_BACK && ahead < (__s32)room;
-}
-
-/* It began anew, or something went wrong: it has to prove itself again. */
-static __always_inline bool moves_lost(const struct player *player, __u64 now)
-{
-	return (__s64)(now - player->heard_ns) > MOVES_LOST_NS;
+	return !(player->flags & PLAYER_CLOCKS) && player->proofs >= PROOFS_ACK &&
+	       sequence == player->signed_next && sequence != player->sent_sequence;
 }
 
 static __always_inline enum reason netquake_loose(struct player *player, __u64 now)
@@ -123,38 +100,23 @@ static __always_inline enum reason netquake_loose(struct player *player, __u64 n
 }
 
 /*
- * Until its moves are known, all that comes in a player's name shares its budget. From
- * then on only those moves do; what anybody could forge, blocks and acknowledgements that
- * are counted from 0, has another. Other moves have none, not even a stranger's: one that
- * got in would end the player's.
+ * What player_fit() found that there is to be learned: FIT_LEARNS. Either the player's
+ * moves are not known yet, or it has fallen silent and begins to count anew.
  */
 static __always_inline enum reason
-netquake_heard(struct player *player, enum wire_kind kind, struct cursor c, __u64 now)
+netquake_learn(struct player *player, enum wire_kind kind, struct cursor c, __u64 now)
 {
-	const __u8 *head;
-	__u32 sequence;
-
-	if (!(player->flags & PLAYER_SEQUENCE)) {
-		netquake_prove(player, c);
-		/* Proven once, so what can be forged does not hinder the next level. */
-		if (player->flags & PLAYER_VERIFIED &&
-		    (kind == KIND_NQ_RELIABLE || kind == KIND_NQ_ACK))
-			return netquake_loose(player, now);
-		return player_heard(player, player->heard_sequence, true, now);
-	}
-	if (kind != KIND_NQ_UNRELIABLE)
-		return netquake_loose(player, now);
-	head = cursor_take(&c, 8);
-	if (!head)
-		return REASON_COUNT;
-	sequence = bpf_ntohl(load_u32(head + 4));
-	if (moves_fit(player, sequence, now))
-		return player_heard(player, sequence, true, now);
-	if (moves_lost(player, now)) {
-		player->flags &= ~(PLAYER_SEQUENCE | PLAYER_CHALLENGE);
+	if (player->flags & PLAYER_SEQUENCE) {
+		player->flags &= ~(PLAYER_SEQUENCE | PLAYER_CLOCKS);
 		player->proofs = 0;
+		return REASON_PLAYER_BUDGET;
 	}
-	return REASON_PLAYER_BUDGET;
+	netquake_prove(player, c);
+	/* Proven once, so what can be forged does not hinder the next level. */
+	if (player->flags & PLAYER_VERIFIED &&
+	    (kind == KIND_NQ_RELIABLE || kind == KIND_NQ_ACK))
+		return netquake_loose(player, now);
+	return player_heard(player, player->heard_sequence, true, now);
 }
 
 #endif /* NETQUAKE_BPF_H */

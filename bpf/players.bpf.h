@@ -12,13 +12,11 @@
 
 #include "classify.h"
 #include "common.bpf.h"
+#include "fit.bpf.h"
 #include "players.h"
 
-#define SEQUENCE_BACK	 64 /* late datagrams are harmless, the engine drops them */
-#define SEQUENCE_AHEAD	 512 /* and 1 more for each millisecond of silence */
-#define SEQUENCE_UNACKED 4096 /* how far behind an acknowledgement may be */
-#define PROOFS_QPORT	 8 /* agreeing datagrams before a learned qport is enforced */
-#define PROOFS_CHECKSUM	 16
+#define PROOFS_QPORT	8 /* agreeing datagrams before a learned qport is enforced */
+#define PROOFS_CHECKSUM 16
 
 /*
  * More than any client sends: packetdup and 250 frames a second together. A constant to
@@ -27,35 +25,7 @@
 const volatile struct limit player_limit = { 1000000000ull / 800,
 					     400 * (1000000000ull / 800) };
 
-/* The fields of a game datagram that every family of little-endian sequences has. */
-struct netchan {
-	__u32 sequence;
-	__u32 ack; /* QuakeWorld, Quake II */
-	__u32 checksum; /* Quake III: what stands there, checksum or not */
-	__u16 qport;
-};
-
-static __always_inline const __u8 *qport_at(enum wire_family family, const __u8 *head)
-{
-	return head + (family == FAMILY_QUAKE3 ? 4 : 8);
-}
-
-/* Of 8 octets of Quake II, 10 of the others. */
-static __always_inline void netchan_head(enum wire_family family, const __u8 *head,
-					 struct netchan *ret)
-{
-	ret->sequence = load_u32(head) & 0x7fffffff;
-	ret->ack = load_u32(head + 4) & 0x7fffffff;
-	/* Quake II: the qport has 16 bits, 8 or none; Q2PRO's bit 30 marks a fragment. */
-	if (family == FAMILY_QUAKE2) {
-		ret->sequence &= 0x3fffffff;
-		ret->ack &= 0x3fffffff;
-		return;
-	}
-	ret->checksum = load_u32(head + 6);
-	ret->qport = load_u16(qport_at(family, head));
-}
-
+/* Of a payload that may be too short. */
 static __always_inline bool netchan_read(enum wire_family family, struct cursor c,
 					 struct netchan *ret)
 {
@@ -68,92 +38,55 @@ static __always_inline bool netchan_read(enum wire_family family, struct cursor 
 			netchan_head(FAMILY_QUAKE2, head, ret);
 		return head;
 	}
+	if (!family_is_little(family)) {
+		head = cursor_take(&c, 8);
+		if (head)
+			netchan_head(FAMILY_NETQUAKE, head, ret);
+		return head;
+	}
 	head = cursor_take(&c, 10);
 	if (head)
 		netchan_head(family, head, ret);
 	return head;
 }
 
-/* Where the sequence stands, with room for loss and for the time that went by. */
-static __always_inline bool sequence_fits(const struct player *player, __u32 sequence,
-					  __u64 now)
+/* --- learning ---------------------------------------------------------------- */
+
+/* A qport is believed after a row of datagrams in sequence that agree on it. */
+static __always_inline void qport_learn(struct player *player, const struct netchan *n)
 {
-	__s32 ahead = sequence - player->heard_sequence;
-	__u64 silent = now - player->heard_ns;
-	/* 2^20 ns for a millisecond: near enough, and no division. */
-	__u32 room = SEQUENCE_AHEAD + (__u32)(silent >> 20);
-
-	return !player->heard_ns || (ahead > -SEQUENCE_BACK && ahead < (__s32)room);
-}
-
-static __always_inline bool ack_fits(const struct player *player, __u32 ack)
-{
-	__s32 behind = player->sent_sequence - ack;
-
-	return !player->sent_sequence || (behind >= 0 && behind < SEQUENCE_UNACKED);
-}
-
-static __always_inline bool checksum_right(const struct player *player,
-					   const struct netchan *n)
-{
-	return n->checksum == (player->challenge ^ n->sequence * player->challenge);
+	if (player->qport != n->qport) {
+		player->qport = n->qport;
+		player->proofs = 0;
+	} else if (n->sequence == player->heard_sequence) {
+		return;
+	} else if (n->sequence - player->heard_sequence >= 64) {
+		player->proofs = 0;
+	} else if (++player->proofs >= PROOFS_QPORT) {
+		player->flags |= PLAYER_QPORT;
+		player->proofs = 0;
+	}
 }
 
 /*
- * OpenArena announces protocol 71 and sends no checksum: believe it only after a row of
- * datagrams that fit (chance: 2^-32 each), then demand it.
+ * OpenArena announces protocol 71 and sends no checksum: believe that there is one only
+ * after a row of datagrams that fit (chance: 2^-32 each), then demand it.
  */
-static __always_inline bool checksum_fits(struct player *player, const struct netchan *n)
+static __always_inline void checksum_learn(struct player *player, const struct netchan *n)
 {
-	bool fits = checksum_right(player, n);
-
-	if (player->flags & PLAYER_CHECKSUM)
-		return fits;
-	if (fits && n->sequence > 1 && ++player->proofs >= PROOFS_CHECKSUM) {
+	if (n->sequence > 1 && ++player->proofs >= PROOFS_CHECKSUM) {
 		player->flags |= PLAYER_CHECKSUM;
 		player->proofs = 0;
 	}
-	return true;
 }
 
-/* A qport is believed after a row of datagrams in sequence that agree on it. */
-static __always_inline bool qport_fits(struct player *player, const struct netchan *n)
+/* What player_fit() found that there is to be learned from @n: FIT_LEARNS. */
+static __always_inline void player_learn(struct player *player, const struct netchan *n)
 {
 	if (player->flags & PLAYER_QPORT)
-		return player->qport == n->qport;
-	if (player->qport == n->qport && n->sequence == player->heard_sequence)
-		return true;
-	if (player->qport == n->qport && n->sequence - player->heard_sequence < 64) {
-		if (++player->proofs >= PROOFS_QPORT) {
-			player->flags |= PLAYER_QPORT;
-			player->proofs = 0;
-		}
-	} else {
-		player->qport = n->qport;
-		player->proofs = 0;
-	}
-	return true;
-}
-
-static __always_inline bool player_fits(struct player *player, enum wire_family family,
-					const struct netchan *n, __u64 now)
-{
-	/* Until the qport is known, anybody could have set the sequence: none is held to
-	 * it. */
-	if (family == FAMILY_QUAKE3) {
-		if (!qport_fits(player, n))
-			return false;
-		if (!(player->flags & PLAYER_QPORT))
-			return true;
-		return sequence_fits(player, n->sequence, now) &&
-		       (!(player->flags & PLAYER_CHALLENGE) || checksum_fits(player, n));
-	}
-	if (family == FAMILY_QUAKEWORLD)
-		return ack_fits(player, n->ack) && qport_fits(player, n) &&
-		       (!(player->flags & PLAYER_QPORT) ||
-			sequence_fits(player, n->sequence, now));
-	/* Quake II: the qport has 16 bits, 8 or none, by protocol. */
-	return ack_fits(player, n->ack) && sequence_fits(player, n->sequence, now);
+		checksum_learn(player, n);
+	else
+		qport_learn(player, n);
 }
 
 /*

@@ -84,36 +84,6 @@ static __always_inline bool refuse(struct xdp_md *ctx, const struct live *l,
 
 /* --- players ----------------------------------------------------------------- */
 
-/*
- * What datagrams to a server of @family begin with in the midst of a game, if it stands
- * there: of 10 octets at @at or more, @length in all. KIND_COUNT: look closer.
- */
-static __always_inline enum wire_kind game_kind(enum wire_family family, const __u8 *at,
-						__u64 length)
-{
-	__u32 head = load_u32(at);
-
-	if (family == FAMILY_QUAKE3) {
-		if (!(head & 0x7fffffff) || length > QUAKE3_MAX)
-			return KIND_COUNT;
-		return head >> 31 ? KIND_NETCHAN_FRAGMENT : KIND_NETCHAN;
-	}
-	if (family == FAMILY_NETQUAKE)
-		return head == (bpf_htons(0x0010) | (__u32)bpf_htons(length) << 16)
-			       ? KIND_NQ_UNRELIABLE
-			       : KIND_COUNT;
-	if (!(head & 0x7fffffff) || length > SEQUENCED_MAX)
-		return KIND_COUNT;
-	if (family == FAMILY_QUAKE2)
-		return KIND_NETCHAN;
-	/* What might be NetQuake, DTLS, or text without a marker: see classify(). */
-	if (family != FAMILY_QUAKEWORLD || head >> 16 == bpf_htons(length) ||
-	    (head & 0xff00) == 0xfe00 || (head & 0xffff) == ('a' | '\n' << 8) ||
-	    head == 0x6c647473 /* "stdl" */)
-		return KIND_COUNT;
-	return KIND_NETCHAN;
-}
-
 /* packet_player() of the sender. */
 static __always_inline void plain_player(const struct plain *plain, __u32 slot,
 					 struct player_id *ret)
@@ -134,71 +104,6 @@ static __always_inline void plain_player(const struct plain *plain, __u32 slot,
 	once_here(ret->word[1]);
 }
 
-enum fit {
-	FIT_UNSURE, /* there is something to be learned from it */
-	FIT_NOT, /* a stranger's */
-	FIT_FORGED, /* never to be let in */
-	FIT,
-};
-
-static __always_inline enum fit moves_fit_surely(const struct player *player,
-						 __u32 sequence, __u64 now)
-{
-	if (!(player->flags & PLAYER_SEQUENCE))
-		return FIT_UNSURE;
-	if (moves_fit(player, sequence, now))
-		return FIT;
-	return moves_lost(player, now) ? FIT_UNSURE : FIT_FORGED;
-}
-
-static __always_inline enum fit q3_fits_surely(const struct player *player,
-					       const __u8 *at, __u32 sequence, __u64 now)
-{
-	struct netchan n = { .sequence = sequence };
-	bool right;
-
-	if (!(player->flags & PLAYER_QPORT))
-		return FIT_UNSURE;
-	if (player->qport != load_u16(qport_at(FAMILY_QUAKE3, at)) ||
-	    !sequence_fits(player, sequence, now))
-		return FIT_NOT;
-	if (!(player->flags & PLAYER_CHALLENGE))
-		return FIT;
-	n.checksum = load_u32(at + 6);
-	right = checksum_right(player, &n);
-	if (right == !!(player->flags & PLAYER_CHECKSUM))
-		return FIT;
-	return right ? FIT_UNSURE : FIT_NOT;
-}
-
-/* What player_fits() or netquake_heard() will say of the datagram that begins @at. */
-static __always_inline enum fit player_fits_surely(const struct player *player,
-						   enum wire_family family,
-						   const __u8 *at, __u64 now,
-						   __u32 *ret_sequence)
-{
-	struct netchan n;
-
-	*ret_sequence = load_u32(at) & 0x7fffffff;
-	if (likely(family == FAMILY_QUAKE3))
-		return q3_fits_surely(player, at, *ret_sequence, now);
-	if (family == FAMILY_NETQUAKE) {
-		*ret_sequence = bpf_ntohl(load_u32(at + 4));
-		return moves_fit_surely(player, *ret_sequence, now);
-	}
-	netchan_head(family, at, &n);
-	*ret_sequence = n.sequence;
-	if (!ack_fits(player, n.ack))
-		return FIT_NOT;
-	if (family == FAMILY_QUAKEWORLD) {
-		if (!(player->flags & PLAYER_QPORT))
-			return FIT_UNSURE;
-		if (player->qport != n.qport)
-			return FIT_NOT;
-	}
-	return sequence_fits(player, n.sequence, now) ? FIT : FIT_NOT;
-}
-
 /* Might it be a player's, of whom only the port has changed? */
 static __always_inline bool stranger_moved(const struct live *l,
 					   const struct player_id *id,
@@ -210,7 +115,8 @@ static __always_inline bool stranger_moved(const struct live *l,
 
 /*
  * A datagram of a game. FIT: the next of a player's, and within its budget; it is
- * counted, and passes. FIT_NOT, FIT_FORGED: it is a *@ret_kind.
+ * counted, and passes. FIT_NOT, FIT_FORGED: it is a *@ret_kind. The rest takes the long
+ * way.
  */
 static __always_inline enum fit play(struct xdp_md *ctx, struct live *l,
 				     const struct found *f, const struct packet *p,
@@ -218,8 +124,8 @@ static __always_inline enum fit play(struct xdp_md *ctx, struct live *l,
 				     enum wire_kind *ret_kind)
 {
 	enum wire_family family = f->service->family;
-	__u32 sequence = 0;
 	enum fit fit = FIT_NOT;
+	struct netchan n;
 	struct player_cell *cell;
 	struct tally_row *row = NULL;
 	struct player_id id;
@@ -228,25 +134,25 @@ static __always_inline enum fit play(struct xdp_md *ctx, struct live *l,
 	__u64 counted;
 
 	if (unlikely(plain->payload + 10 > p->end || p->length < 10))
-		return FIT_UNSURE;
+		return FIT_LEARNS;
 	*ret_kind = game_kind(family, plain->payload, p->length);
 	if (unlikely(*ret_kind == KIND_COUNT))
-		return FIT_UNSURE;
+		return FIT_LEARNS;
 	plain_player(plain, f->slot, &id);
 	cell = player_first(l, &id);
 	if (!cell)
-		return stranger_moved(l, &id, family, plain->payload) ? FIT_UNSURE
+		return stranger_moved(l, &id, family, plain->payload) ? FIT_LEARNS
 								      : FIT_NOT;
 	if (unlikely(!cell_is(cell, &id)))
-		return FIT_UNSURE;
+		return FIT_LEARNS;
 	if (likely(player_alive(&cell->player, now)))
-		fit = player_fits_surely(&cell->player, family, plain->payload, now,
-					 &sequence);
+		fit = player_fit_at(&cell->player, family, *ret_kind, plain->payload, now,
+				    &n);
 	if (unlikely(fit != FIT))
 		return fit;
 	followed = cell->player.flags & PLAYER_FOLLOWED;
-	if (unlikely(player_heard(&cell->player, sequence, true, now) != REASON_PLAYER))
-		return FIT_UNSURE;
+	if (unlikely(player_heard(&cell->player, n.sequence, true, now) != REASON_PLAYER))
+		return FIT_LEARNS;
 	tally = tally_at(f->slot, TALLY_IN_PLAYER + *ret_kind, &row);
 	if (unlikely(!tally))
 		return FIT;

@@ -152,10 +152,9 @@ static inline void service_finish(struct service *s, __u32 slot, const __u64 key
 		struct budget *b = &s->budget[class_];
 
 		b->seed = 2 * budget_index(slot, class_) * keys[1] + keys[2];
-		if (!b->source.cost_ns)
-			b->source.burst_ns = LIMIT_NONE_NS;
-		if (!b->global.cost_ns)
-			b->global.burst_ns = LIMIT_NONE_NS;
+		limit_normal(&b->source);
+		limit_normal(&b->prefix);
+		limit_normal(&b->global);
 	}
 }
 
@@ -279,6 +278,7 @@ _Static_assert(sizeof(struct player_key) == 20, "a key has no holes");
 #define PLAYER_CHECKSUM	 0x08 /* its datagrams carry the protocol 71 checksum */
 #define PLAYER_FOLLOWED	 0x10 /* every datagram of its goes to the daemon */
 #define PLAYER_SEQUENCE	 0x20 /* NetQuake: heard_sequence is its moves' */
+#define PLAYER_CLOCKS	 PLAYER_CHALLENGE /* NetQuake: clocks are held, see below */
 
 #define PLAYER_IDLE_NS	 60000000000ll /* the server has been silent for so long: gone */
 
@@ -289,13 +289,28 @@ struct player {
 	__u64 due_ns; /* budget of its own, see limit.h */
 	__u64 loose_due_ns; /* and of what anybody could say in its name */
 	__u64 packets; /* heard */
-	/* NetQuake: while PLAYER_CHALLENGE is set and PLAYER_SEQUENCE is not, these two
-	 * and the qport help to hold clocks that the player was sent, see clock_hold().
+	/*
+	 * The first of each union holds always but in NetQuake. There a player signs on
+	 * (no flag), then is asked for clocks that it was sent (PLAYER_CLOCKS, see
+	 * clock_hold()), and then is known by its moves (PLAYER_SEQUENCE).
 	 */
-	__u32 heard_sequence; /* highest; NetQuake: acknowledged last, + 1 */
-	__u32 sent_sequence; /* highest */
-	__u32 challenge; /* NetQuake: a clock that it was sent; 0: one is wanted */
-	__u16 qport;
+	union {
+		__u32 heard_sequence; /* highest; NetQuake: of its moves */
+		__u32 signed_next; /* signing on: the block acknowledged last, + 1 */
+		__u32 clock_late; /* a clock held; 0: none */
+	};
+	union {
+		__u32 sent_sequence; /* highest; signing on: of blocks */
+		__u32 clock_early; /* another; 0: none */
+	};
+	union {
+		__u32 challenge; /* Quake III: as it was when the player connected */
+		__u32 clock_asked; /* the one asked about first; 0: one is wanted */
+	};
+	union {
+		__u16 qport;
+		__u16 clock_updates; /* sent since both clocks were answered or passed */
+	};
 	__u8 flags;
 	__u8 proofs; /* agreeing datagrams so far, while a flag is being learned */
 };

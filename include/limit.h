@@ -19,31 +19,31 @@
 
 #define LIMIT_TRIES 4 /* compare-and-swap attempts before a request is refused */
 
+/* As it is written down; limit_normal() makes of it what limit_spent() takes. */
 struct limit {
 	__u64 cost_ns; /* one request's worth of time, 1e9 / rate; 0: no limit */
 	__u64 burst_ns; /* burst * cost_ns; less than cost_ns: nothing ever passes */
 };
 
-/* Would @l let one request pass at @now_ns? Changes nothing. */
-static __always_inline bool limit_peek(const struct limit *l, __u64 due_ns, __u64 now_ns)
-{
-	if (!l->cost_ns)
-		return true;
-	if (due_ns <= now_ns)
-		return l->cost_ns <= l->burst_ns;
-	return due_ns - now_ns + l->cost_ns <= l->burst_ns;
-}
-
-#define LIMIT_NONE_NS (1ull << 62) /* as burst_ns: more than any clock shows */
+#define LIMIT_NONE_NS (1ull << 62) /* more than any clock shows, and no sign bit */
 
 /*
- * !limit_peek() in fewer steps, for those budgets that let anything pass at all: of the
- * others it may say that they are not spent. Where there is no limit, burst_ns must be
- * LIMIT_NONE_NS.
+ * Bring the two extremes into the form of all others, so that limit_spent() need not ask:
+ * no limit is a burst that no debt reaches, and what lets nothing pass has one so far
+ * below zero that no credit does. Twice is as good as once.
  */
+static inline void limit_normal(struct limit *l)
+{
+	if (!l->cost_ns)
+		l->burst_ns = LIMIT_NONE_NS;
+	else if (l->burst_ns < l->cost_ns)
+		l->burst_ns = -LIMIT_NONE_NS;
+}
+
+/* Does @l lack the time for one request at @now_ns? Changes nothing. */
 static __always_inline bool limit_spent(const struct limit *l, __u64 due_ns, __u64 now_ns)
 {
-	return due_ns + l->cost_ns > now_ns + l->burst_ns;
+	return (__s64)(due_ns + l->cost_ns) > (__s64)(now_ns + l->burst_ns);
 }
 
 /* Pay for one request. False: refused, or lost LIMIT_TRIES races in a row. */
@@ -56,7 +56,7 @@ static __always_inline bool limit_take(const struct limit *l, __u64 *due_ns, __u
 		__u64 seen = *(volatile __u64 *)due_ns;
 		__u64 from = seen > now_ns ? seen : now_ns;
 
-		if (!limit_peek(l, seen, now_ns))
+		if (limit_spent(l, seen, now_ns))
 			return false;
 		if (__sync_val_compare_and_swap(due_ns, seen, from + l->cost_ns) == seen)
 			return true;

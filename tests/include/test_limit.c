@@ -20,7 +20,10 @@ static struct limit rate(__u64 per_second, __u64 burst)
 {
 	__u64 cost = SECOND / per_second;
 
-	return (struct limit){ .cost_ns = cost, .burst_ns = burst * cost };
+	struct limit ret = { .cost_ns = cost, .burst_ns = burst * cost };
+
+	limit_normal(&ret);
+	return ret;
 }
 
 /* How many of @tries pass at @now. */
@@ -30,7 +33,7 @@ static unsigned int drain(const struct limit *l, __u64 *due, __u64 now,
 	unsigned int passed = 0;
 
 	for (unsigned int i = 0; i < tries; i++) {
-		bool peek = limit_peek(l, *due, now);
+		bool peek = !limit_spent(l, *due, now);
 		bool take = limit_take(l, due, now);
 
 		assert_int_equal(peek, take);
@@ -83,12 +86,15 @@ static void the_rate_holds_on_a_coarse_clock(void **state)
 
 static void limits_that_are_none(void **state)
 {
-	const struct limit none = { 0, 0 };
-	const struct limit never = { SECOND, SECOND - 1 };
-	const struct limit zero_burst = { SECOND, 0 };
+	struct limit none = { 0, 0 };
+	struct limit never = { SECOND, SECOND - 1 };
+	struct limit zero_burst = { SECOND, 0 };
 	__u64 due = 0;
 
 	(void)state;
+	limit_normal(&none);
+	limit_normal(&never);
+	limit_normal(&zero_burst);
 	assert_int_equal(drain(&none, &due, START, 100000), 100000);
 	assert_int_equal(due, 0);
 	assert_int_equal(drain(&never, &due, START, 100), 0);
@@ -253,23 +259,24 @@ static void every_width_stays_in_its_table(void **state)
 	}
 }
 
-/* What is surely spent lets nobody in; the rest is spent only where nothing ever passes.
- */
-static void spent_is_not_peek(void **state)
+/* The rule, case by case: no limit, nothing passes, full, and partly spent. */
+static void spent_means_that_a_request_has_no_room(void **state)
 {
 	unsigned int seed = 3;
 
 	(void)state;
 	for (int i = 0; i < 100000; i++) {
-		struct limit l = { 1 + (__u64)rand_r(&seed) % 4,
-				   (__u64)rand_r(&seed) % 40 };
+		struct limit l = { (__u64)rand_r(&seed) % 5, (__u64)rand_r(&seed) % 40 };
+		const __u64 cost = l.cost_ns, burst = l.burst_ns;
 		__u64 due = (__u64)rand_r(&seed) % 200, now = (__u64)rand_r(&seed) % 200;
-		bool spent = limit_spent(&l, due, now), passes = limit_peek(&l, due, now);
+		__u64 owed = due > now ? due - now : 0;
 
-		if (spent)
-			assert_false(passes);
-		else if (!passes)
-			assert_true(l.burst_ns < l.cost_ns);
+		limit_normal(&l);
+		assert_int_equal(limit_spent(&l, due, now),
+				 cost && (burst < cost || owed + cost > burst));
+		limit_normal(&l);
+		assert_int_equal(limit_spent(&l, due, now),
+				 cost && (burst < cost || owed + cost > burst));
 	}
 }
 
@@ -324,7 +331,7 @@ int main(void)
 		cmocka_unit_test(strangers_rarely_meet),
 		cmocka_unit_test(cells_are_used),
 		cmocka_unit_test(every_width_stays_in_its_table),
-		cmocka_unit_test(spent_is_not_peek),
+		cmocka_unit_test(spent_means_that_a_request_has_no_room),
 		cmocka_unit_test(no_limit_is_never_spent),
 		cmocka_unit_test(seeds_keep_budgets_apart),
 	};

@@ -182,11 +182,11 @@ static void the_clock_is_renewed(void **state)
 	assert_true(nq_update(1, 1111, 60));
 	assert_true(nq_update(2, 2222, 60));
 	assert_true(player_read(HERE, &player));
-	assert_int_equal(player.challenge, 1111);
+	assert_int_equal(player.clock_asked, 1111);
 	pass_time(2 * SECOND);
 	assert_true(nq_update(3, 3333, 60));
 	assert_true(player_read(HERE, &player));
-	assert_int_equal(player.challenge, 3333);
+	assert_int_equal(player.clock_asked, 3333);
 }
 
 static __u32 clock_of(__u32 update)

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * confirm.bpf.h - who is a player: the server says it, by its words and its game traffic.
+ *
+ * Here alone are players entered, and what only they are told is noted: challenges,
+ * sequences, and NetQuake's clocks.
+ */
+#ifndef CONFIRM_BPF_H
+#define CONFIRM_BPF_H
+
+#include "netquake.bpf.h"
+#include "sample.bpf.h"
+
+#define PROOF_AGE_NS 1000000000ull
+#define SVC_TIME     7
+
+/* The decimal number @skip bytes into the payload at @offset: modern connectResponse. */
+__noinline int decimal_at(struct __sk_buff *ctx, __u32 offset, __u32 skip)
+{
+	struct cursor c = {
+		.pos = (void *)(long)ctx->data,
+		.end = (void *)(long)ctx->data_end,
+	};
+	const __u8 *digit;
+	bool minus = false;
+	__u32 value = 0;
+
+	if (!cursor_take(&c, offset & OFFSET_MASK) || !cursor_take(&c, skip & 0x3f))
+		return 0;
+	for (int i = 0; i < 11; i++) {
+		digit = cursor_take(&c, 1);
+		if (!digit)
+			break;
+		if (!i && *digit == '-') {
+			minus = true;
+			continue;
+		}
+		if (!is_digit(*digit))
+			break;
+		value = value * 10 + (*digit - '0');
+	}
+	return minus ? -value : value;
+}
+
+/* Words by which a server accepts a client that has answered its challenge. */
+static __always_inline bool kind_accepts(enum wire_kind kind)
+{
+	return kind == KIND_CONNECTRESPONSE || kind == KIND_CLIENT_CONNECT ||
+	       kind == KIND_S2C_CONNECTION || kind == KIND_ACCEPT;
+}
+
+/* Game traffic, which a server sends to clients only, after the challenge... */
+static __always_inline bool kind_is_game(enum wire_kind kind)
+{
+	return kind == KIND_NETCHAN || kind == KIND_NETCHAN_FRAGMENT ||
+	       kind == KIND_DTLS_DATA || kind == KIND_NQ_ENCRYPTED;
+}
+
+/* ... and NetQuake's, which has none: a spoofed CCREQ_CONNECT is enough to draw it. */
+static __always_inline bool kind_is_netquake(enum wire_kind kind)
+{
+	return kind == KIND_NQ_RELIABLE || kind == KIND_NQ_UNRELIABLE ||
+	       kind == KIND_NQ_ACK;
+}
+
+static __always_inline __u32 sent_sequence(enum wire_kind kind, const struct packet *p)
+{
+	struct cursor c = packet_payload(p);
+	const __u8 *head = cursor_take(&c, 8);
+
+	if (!head)
+		return 0;
+	if (kind_is_netquake(kind))
+		return bpf_ntohl(load_u32(head + 4));
+	return load_u32(head) & 0x7fffffff;
+}
+
+/*
+ * NetQuake's challenge, since it has none: each update begins with the server's clock,
+ * and clients send back the clock that they got last. Keep one until it is answered, or
+ * for a second; and two more until the client is past them, because one who moves 10
+ * times a second answers one in six of 60 updates.
+ */
+static __always_inline void clock_hold(struct player *player, const struct packet *p,
+				       __u64 now)
+{
+	struct cursor c = packet_payload(p);
+	const __u8 *head = cursor_take(&c, 13);
+	__u32 clock, dice;
+
+	if (!head || head[8] != SVC_TIME)
+		return;
+	if (!(player->flags & PLAYER_CLOCKS)) {
+		player->flags |= PLAYER_CLOCKS;
+		player->proofs = 0;
+		player->clock_asked = 0;
+		player->clock_late = 0;
+		player->clock_early = 0;
+		player->clock_updates = 0;
+	}
+	clock = load_u32(head + 9);
+	if (!player->clock_asked || now >> 30 != player->sent_ns >> 30)
+		player->clock_asked = clock;
+	/*
+	 * Any of those since, with equal chances; and any but the next, which in a steady
+	 * pace would be the wrong one each time, for those who answer late.
+	 */
+	dice = clock * 2654435761u;
+	player->clock_updates++;
+	if (!player->clock_late || (dice >> 16) * player->clock_updates < 1 << 16)
+		player->clock_late = clock;
+	else if (!player->clock_early && (dice & 0xc000) == 0)
+		player->clock_early = clock;
+}
+
+/*
+ * How far the server's sequence is. Returns whether @player, of NetQuake, has paid for
+ * this block of its sign-on.
+ */
+static __always_inline bool sequence_note(const struct live *l, struct player *player,
+					  enum wire_family family, enum wire_kind kind,
+					  const struct packet *p)
+{
+	__u32 sequence = sent_sequence(kind, p);
+	bool signs_on = false;
+
+	if (kind == KIND_NQ_RELIABLE) {
+		signs_on = !l->ledger.strict && netquake_signs_on(player, sequence);
+		if (!(player->flags & PLAYER_CLOCKS))
+			player->sent_sequence = sequence;
+		return signs_on;
+	}
+	if (family == FAMILY_QUAKE2)
+		sequence &= 0x3fffffff;
+	if ((__s32)(sequence - player->sent_sequence) > 0)
+		player->sent_sequence = sequence;
+	return false;
+}
+
+/* The number of its cell in the table, or PLAYERS_MAX: no room. */
+__noinline int player_enter(__u64 first, __u64 second, __u64 third, __u64 now,
+			    __u32 flags)
+{
+	struct player_id id = { { first, second, third } };
+	struct player fresh = { .since_ns = now, .sent_ns = now, .flags = flags };
+	struct live *l = &live;
+
+	if (follow_this(l, &id)) {
+		fresh.flags |= PLAYER_FOLLOWED;
+		__sync_fetch_and_add(&l->followed, 1);
+	}
+	return players_enter(&l->players, &id, l->keys, &fresh, now);
+}
+
+/* NULL: no room, see maps.bpf.h. */
+static __always_inline struct player *
+player_new(struct live *l, const struct player_id *id, __u64 now, __u8 flags)
+{
+	struct player_cell *cell = player_cell(l, player_enter(id->word[0], id->word[1],
+							       id->word[2], now, flags));
+
+	return cell ? &cell->player : NULL;
+}
+
+/*
+ * Keep the table of players in step with what the server says. Returns whether the
+ * receiver is a player who cannot be a spoofer's victim; *@ret_followed, whether the
+ * daemon follows it.
+ */
+static __always_inline bool player_confirm(struct __sk_buff *ctx, struct live *l,
+					   __u32 slot, enum wire_family family,
+					   enum wire_kind kind, const struct packet *p,
+					   bool *ret_followed)
+{
+	bool accepts = kind_accepts(kind);
+	bool game = kind_is_game(kind) || kind_is_netquake(kind);
+	bool signs_on = false;
+	struct player_id id;
+	struct player *player;
+	__u64 now = clock_now(l);
+
+	if (!accepts && !game)
+		return false;
+	packet_player(p, RECEIVER, slot, &id);
+	player = player_find(l, &id);
+	/* Accepted anew, or back after a long silence: nothing learned before counts. */
+	if (!player || !player_alive(player, now) ||
+	    (accepts && now - player->since_ns > PROOF_AGE_NS))
+		player = player_new(l, &id, now,
+				    kind_is_netquake(kind) ? 0 : PLAYER_VERIFIED);
+	if (!player)
+		return false;
+
+	if (kind == KIND_NQ_UNRELIABLE && !(player->flags & PLAYER_SEQUENCE))
+		clock_hold(player, p, now);
+	player->sent_ns = now;
+	*ret_followed = player->flags & PLAYER_FOLLOWED;
+	if (game && kind != KIND_NQ_ACK && kind != KIND_NQ_UNRELIABLE &&
+	    kind != KIND_DTLS_DATA)
+		signs_on = sequence_note(l, player, family, kind, p);
+	if (family == FAMILY_QUAKE3 && kind == KIND_CONNECTRESPONSE && p->length > 20) {
+		player->challenge = decimal_at(ctx, p->payload, 20);
+		if (player->challenge)
+			player->flags |= PLAYER_CHALLENGE;
+	}
+	return game && (player->flags & PLAYER_VERIFIED || signs_on);
+}
+
+#endif /* CONFIRM_BPF_H */

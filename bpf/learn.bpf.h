@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * learn.bpf.h - what else the server's words tell: NetQuake's ports of games, and what
+ * answers cost.
+ */
+#ifndef LEARN_BPF_H
+#define LEARN_BPF_H
+
+#include "ledger.bpf.h"
+
+#define PENDING_S 2 /* an answer comes within so many (of 2^30 ns), or is no answer */
+
+/* An id engine moves the game to a port of its own: CCREP_ACCEPT, little-endian i32. */
+static __always_inline void learn_port(const struct live *l, struct tables *t, __u32 slot,
+				       const struct packet *p)
+{
+	struct cursor c = packet_payload(p);
+	const __u8 *accept = cursor_take(&c, 9);
+	struct port *port;
+	__u32 number;
+
+	if (!accept)
+		return;
+	number = load_u16(accept + 5);
+	if (!number || number == p->server_port || accept[7] | accept[8])
+		return;
+	port = &t->ports[number];
+	/* Never over a service of the configuration. */
+	if ((port->any && !(port->flags & PORT_LEARNED)) || port->flags & PORT_EXACT)
+		return;
+	port->any = slot + 1;
+	port->seen_s = clock_s(l);
+	port->flags = PORT_LEARNED;
+}
+
+static __always_inline void refresh_port(const struct live *l, struct tables *t,
+					 const struct packet *p)
+{
+	struct port *port = &t->ports[p->server_port];
+
+	if (port->flags & PORT_LEARNED)
+		port->seen_s = clock_s(l);
+}
+
+/* Book @p as the answer to what its receiver asked last. */
+static __always_inline void learn_answer(const struct live *l, __u32 slot,
+					 const struct packet *p)
+{
+	__u64 *cell = pending_cell(l, p, RECEIVER, slot);
+	__u64 note = cell ? *cell : 0;
+	__u32 kind = (__u16)(note >> 32);
+	struct answers *a;
+	__u32 index;
+
+	if (!note || note >> 48 != slot || kind >= KIND_COUNT ||
+	    clock_s(l) - (__u32)note > PENDING_S)
+		return;
+	index = slot * KIND_COUNT + kind;
+	a = bpf_map_lookup_elem(&answers, &index);
+	if (a)
+		__sync_fetch_and_add(&a->bytes, p->length);
+}
+
+#endif /* LEARN_BPF_H */
