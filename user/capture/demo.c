@@ -26,6 +26,7 @@ struct demo {
 	int64_t time_ns;
 	const char *error;
 	bool ended;
+	int32_t track; /* .dem */
 	uint8_t *bytes; /* of the last block */
 	size_t room; /* grows to the largest block */
 };
@@ -115,21 +116,34 @@ static int body_read(struct demo *demo, int64_t length, struct demo_block *ret)
 	return 1;
 }
 
+/* Digits that may have a sign in front, and nothing else. */
+static int dem_track(struct demo *demo)
+{
+	char line[12] = "";
+	char *end;
+
+	if (!fgets(line, sizeof(line), demo->file))
+		return broken(demo, "file ends in its first line");
+	demo->track = (int32_t)strtol(line, &end, 10);
+	return end != line && *end == '\n' ? 1
+					   : broken(demo, "first line is no CD track");
+}
+
 static int dem_next(struct demo *demo, struct demo_block *ret)
 {
 	uint8_t head[16];
 	struct reader rd = reader_of(head, sizeof(head));
 	uint32_t length;
-	int result, c;
+	int result = demo->blocks ? 1 : dem_track(demo);
 
-	if (!demo->blocks)
-		while ((c = getc(demo->file)) != '\n')
-			if (c == EOF)
-				return broken(demo, "file ends in its first line");
-	result = head_read(demo, head, sizeof(head));
+	if (result == 1)
+		result = head_read(demo, head, sizeof(head));
 	if (result != 1)
 		return result;
 	length = reader_le32(&rd);
+	for (int i = 0; i < 3; i++)
+		ret->angles[i] = reader_f32(&rd);
+	ret->track = demo->track;
 	ret->kind = "demo-message";
 	ret->direction = length >> 31 ? DIRECTION_C2S : DIRECTION_S2C;
 	return body_read(demo, length & 0x7fffffff, ret);

@@ -35,6 +35,8 @@ struct demo_block {
 	enum direction direction;
 	const char *kind;
 	int32_t sequence; /* Quake III */
+	float angles[3]; /* .dem: where the player looked */
+	int32_t track; /* .dem: of the CD, from the file's first line; -1: none */
 	const uint8_t *bytes;
 	size_t n;
 };

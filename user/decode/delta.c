@@ -9,8 +9,8 @@
 #include "decode/delta.h"
 
 static const uint8_t widths[] = {
-	[DELTA_U8] = 1,	 [DELTA_I8] = 1,  [DELTA_U16] = 2,
-	[DELTA_I16] = 2, [DELTA_I32] = 4, [DELTA_F32] = 4,
+	[DELTA_U8] = 1,	 [DELTA_I8] = 1,  [DELTA_U16] = 2, [DELTA_I16] = 2,
+	[DELTA_I32] = 4, [DELTA_F32] = 4, [DELTA_C24] = 3,
 };
 
 static bool is_there(const struct delta_row *row, uint32_t flags)
@@ -20,6 +20,8 @@ static bool is_there(const struct delta_row *row, uint32_t flags)
 
 static int32_t take(struct reader *rd, enum delta_type type)
 {
+	int32_t units;
+
 	switch (type) {
 	case DELTA_U8:
 		return reader_u8(rd);
@@ -32,6 +34,9 @@ static int32_t take(struct reader *rd, enum delta_type type)
 	case DELTA_I32:
 	case DELTA_F32:
 		return (int32_t)reader_le32(rd);
+	case DELTA_C24:
+		units = (int16_t)reader_le16(rd);
+		return units * 256 + reader_u8(rd);
 	}
 	return 0;
 }
@@ -52,13 +57,15 @@ double delta_value(const struct delta_row *row, int32_t raw)
 		memcpy(&f, &raw, sizeof(f));
 		return (double)f;
 	}
+	if (row->type == DELTA_C24)
+		return (raw - (raw & 255)) / 256 + (raw & 255) / 255.0;
 	return row->unit != 0 ? raw * row->unit : raw;
 }
 
 static void put(struct record *r, const char *key, const struct delta_row *row,
 		int32_t raw)
 {
-	if (row->type == DELTA_F32 || row->unit != 0)
+	if (row->type == DELTA_F32 || row->type == DELTA_C24 || row->unit != 0)
 		record_float(r, key, delta_value(row, raw));
 	else
 		record_int(r, key, raw);
@@ -113,13 +120,18 @@ size_t delta_write(uint8_t *to, size_t size, const struct delta_row *rows, size_
 	size_t used = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		uint32_t raw = htole32((uint32_t)state[rows[i].at]);
+		int32_t value = state[rows[i].at];
 		size_t width = widths[rows[i].type];
+		uint32_t raw;
 
 		if (!is_there(&rows[i], flags))
 			continue;
 		if (used + width > size)
 			return 0;
+		/* The units come first. */
+		if (rows[i].type == DELTA_C24)
+			value = (value >> 8 & 0xffff) | (value & 255) << 16;
+		raw = htole32((uint32_t)value);
 		memcpy(to + used, &raw, width);
 		used += width;
 	}

@@ -20,6 +20,7 @@ enum delta_type {
 	DELTA_I16,
 	DELTA_I32,
 	DELTA_F32,
+	DELTA_C24, /* i16 units, u8 of 255 parts; raw: units * 256 + parts */
 };
 
 struct delta_row {

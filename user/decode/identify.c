@@ -254,7 +254,7 @@ void identify_learn(struct session *s, enum shape shape, const struct datagram *
 		break;
 	case SHAPE_NETQUAKE:
 		if (!s->server_known)
-			vote_netquake(s, dg->payload, dg->n, from_low);
+			vote_shaped(s, FAMILY_NETQUAKE, dg->payload, dg->n, from_low);
 		/* Where the length's low byte is a sequence's high one, wait for more. */
 		if (!s->certain && dg->length % 128) {
 			bool serves = session_direction(s, from_low) == DIRECTION_S2C;

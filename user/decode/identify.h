@@ -57,7 +57,8 @@ void identify_force(enum wire_family family, struct oob *oob, struct identity *r
 void vote_sequenced(struct session *s, const uint8_t *payload, size_t n, bool from_low);
 
 /* And in a NetQuake game datagram whose sender is not known to serve or not. */
-void vote_netquake(struct session *s, const uint8_t *payload, size_t n, bool from_low);
+void vote_shaped(struct session *s, enum wire_family family, const uint8_t *payload,
+		 size_t n, bool from_low);
 
 static inline enum direction session_direction(const struct session *s, bool from_low)
 {

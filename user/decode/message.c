@@ -78,13 +78,14 @@ uint8_t message_ops(struct message *m, const struct op *table, void *context)
 		.rd = reader_of(m->bytes.bytes, m->bytes.n),
 		.m = m,
 		.record = m->record,
+		.table = table,
 		.context = context,
 	};
 
 	record_open_array(o.record, "ops");
 	while (!m->wrong && !m->opaque && !o.ended && reader_left(&o.rd)) {
 		o.code = reader_u8(&o.rd);
-		one(&o, &table[o.code]);
+		one(&o, &o.table[o.code]);
 	}
 	if (o.ended && reader_left(&o.rd) && !m->wrong)
 		ops_wrong(&o, "bytes after the end of the message");

@@ -53,6 +53,7 @@ struct ops {
 	struct reader rd;
 	struct message *m;
 	struct record *record; /* m->record */
+	const struct op *table; /* of 256; an op may change it for those behind it */
 	void *context; /* the family's, for this walk */
 	uint8_t code; /* of the op that is being read */
 	uint8_t rank; /* the highest of the ops so far */

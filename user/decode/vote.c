@@ -81,25 +81,16 @@ void vote_sequenced(struct session *s, const uint8_t *payload, size_t n, bool fr
 		s->seen[side]++;
 }
 
-/* Clients send little, and begin unreliables with nop, move, string or ackframe. */
-void vote_netquake(struct session *s, const uint8_t *payload, size_t n, bool from_low)
+void vote_shaped(struct session *s, enum wire_family family, const uint8_t *payload,
+		 size_t n, bool from_low)
 {
-	if (payload[1] == 0x02 || n < 9)
-		return;
-	if (payload[1] != 0x10) {
-		if (n > 128)
-			vote_direction(s, from_low, true, ENOUGH);
-		return;
-	}
-	switch (payload[8]) {
-	case 3:
-		vote_direction(s, from_low, false, ENOUGH / 2);
-		break;
-	case 7:
-	case 57:
-		vote_direction(s, from_low, true, ENOUGH / 2);
-		break;
-	default:
-		break;
-	}
+	const struct family *f = family_of(family);
+	static const struct glance nothing;
+	enum direction direction = DIRECTION_UNKNOWN;
+	int weight = f && f->claims ? f->claims(&nothing, (struct span){ payload, n },
+						&direction)
+				    : 0;
+
+	if (weight && direction != DIRECTION_UNKNOWN)
+		vote_direction(s, from_low, direction == DIRECTION_S2C, weight);
 }

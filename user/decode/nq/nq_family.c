@@ -1,215 +1,48 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * nq_family.c - NetQuake datagrams.
+ * nq_family.c - NetQuake's seam to the sessions.
  *
- *	+----+----+---------+----+---- ... --+
- *	| 80 | 00 | length  | op | fields    |	control
- *	+----+----+---------+----+---- ... --+
- *	| 00 | fl | length  | sequence       |	fl: 01 data, 09 last of it, 02 ack,
- *	+----+----+---------+---- ... -------+	    10 unreliable
- *	| message ...
- *
- * The two header words are big-endian, all in control fields is little-endian.
- * Sources: Quake WinQuake/net.h, net_dgrm.c; Quakespasm net_dgrm.c; darkplaces netconn.c.
+ * Read next: nq_session.c (one datagram), nq_message.c (one message), nq_svc.c and
+ * nq_clc.c (one op).
  */
 #include "decode/family.h"
-
-#define PROQUAKE_MOD 1
-
-static void field_string(struct reader *rd, const char *key, struct record *r)
-{
-	struct span s = reader_string(rd);
-
-	record_string(r, key, s.bytes, s.n);
-}
-
-/* str game, u8 version [, ProQuake: u8 mod, u8 version, u8 flags, i32 password] */
-static void ccreq_connect(struct reader *rd, struct record *r)
-{
-	field_string(rd, "game", r);
-	record_uint(r, "version", reader_u8(rd));
-	if (reader_failed(rd) || !reader_left(rd))
-		return;
-	record_uint(r, "mod", reader_u8(rd));
-	record_uint(r, "mod_version", reader_u8(rd));
-	record_uint(r, "mod_flags", reader_u8(rd));
-	record_int(r, "mod_password", (int32_t)reader_le32(rd));
-	/* FTE offers its own protocol too. */
-	if (!reader_failed(rd) && reader_left(rd))
-		field_string(rd, "extension", r);
-}
-
-static void ccreq_server_info(struct reader *rd, struct record *r)
-{
-	field_string(rd, "game", r);
-	record_uint(r, "version", reader_u8(rd));
-}
-
-static void ccreq_player_info(struct reader *rd, struct record *r)
-{
-	record_uint(r, "player", reader_u8(rd));
-}
-
-static void ccreq_rule_info(struct reader *rd, struct record *r)
-{
-	field_string(rd, "previous", r);
-}
-
-static void ccreq_rcon(struct reader *rd, struct record *r)
-{
-	field_string(rd, "password", r);
-	field_string(rd, "command", r);
-}
-
-/* Quake Enhanced: nothing. Others: i32 port [, u8 mod [, u8 version, u8 flags]] */
-static void ccrep_accept(struct reader *rd, struct record *r)
-{
-	if (!reader_left(rd))
-		return;
-	record_int(r, "port", (int32_t)reader_le32(rd));
-	if (reader_failed(rd) || !reader_left(rd))
-		return;
-	record_uint(r, "mod", reader_u8(rd));
-	if (!reader_left(rd))
-		return;
-	record_uint(r, "mod_version", reader_u8(rd));
-	if (reader_left(rd))
-		record_uint(r, "mod_flags", reader_u8(rd));
-}
-
-static void ccrep_reject(struct reader *rd, struct record *r)
-{
-	field_string(rd, "text", r);
-}
-
-static void ccrep_server_info(struct reader *rd, struct record *r)
-{
-	field_string(rd, "address", r);
-	field_string(rd, "hostname", r);
-	field_string(rd, "map", r);
-	record_uint(r, "players", reader_u8(rd));
-	record_uint(r, "maxplayers", reader_u8(rd));
-	record_uint(r, "version", reader_u8(rd));
-}
-
-static void ccrep_player_info(struct reader *rd, struct record *r)
-{
-	int32_t colors;
-
-	record_uint(r, "player", reader_u8(rd));
-	field_string(rd, "name", r);
-	colors = (int32_t)reader_le32(rd);
-	record_uint(r, "shirt", colors >> 4 & 15);
-	record_uint(r, "pants", colors & 15);
-	record_int(r, "colors", colors);
-	record_int(r, "frags", (int32_t)reader_le32(rd));
-	record_int(r, "seconds", (int32_t)reader_le32(rd));
-	field_string(rd, "address", r);
-}
-
-/* Nothing, or two empty strings from FTE: the list is at its end. */
-static void ccrep_rule_info(struct reader *rd, struct record *r)
-{
-	if (!reader_left(rd))
-		return;
-	field_string(rd, "name", r);
-	field_string(rd, "value", r);
-}
-
-static const struct {
-	uint8_t op;
-	const char *kind;
-	void (*parse)(struct reader *rd, struct record *r);
-} controls[] = {
-	{ 0x01, "ccreq-connect", ccreq_connect },
-	{ 0x02, "ccreq-server-info", ccreq_server_info },
-	{ 0x03, "ccreq-player-info", ccreq_player_info },
-	{ 0x04, "ccreq-rule-info", ccreq_rule_info },
-	{ 0x05, "ccreq-rcon", ccreq_rcon },
-	{ 0x81, "ccrep-accept", ccrep_accept },
-	{ 0x82, "ccrep-reject", ccrep_reject },
-	{ 0x83, "ccrep-server-info", ccrep_server_info },
-	{ 0x84, "ccrep-player-info", ccrep_player_info },
-	{ 0x85, "ccrep-rule-info", ccrep_rule_info },
-	{ 0x86, "ccrep-rcon", ccrep_reject },
-};
-
-static void control(struct reader *rd, struct record *r)
-{
-	uint8_t op = reader_u8(rd);
-
-	for (size_t i = 0; i < sizeof(controls) / sizeof(*controls); i++) {
-		if (controls[i].op != op)
-			continue;
-		r->kind = controls[i].kind;
-		controls[i].parse(rd, r);
-		if (reader_failed(rd))
-			record_malformed(r, "control fields cut short");
-		else if (reader_left(rd))
-			record_malformed(r, "bytes after the control fields");
-		return;
-	}
-	r->kind = "malformed";
-	record_uint(r, "op", op);
-	record_malformed(r, "unknown control opcode");
-}
-
-static void game(struct reader *rd, uint16_t flags, size_t n, struct record *r)
-{
-	struct span body;
-	uint32_t sequence = reader_be32(rd);
-
-	record_uint(r, "sequence", sequence);
-	r->facts.has |= FACT_SEQUENCE;
-	r->facts.sequence = sequence;
-	body = reader_rest(rd);
-	if (flags != 0x0010)
-		r->facts.has |= FACT_RELIABLE;
-	if (flags == 0x0002) {
-		r->facts.has |= FACT_ACKNOWLEDGES;
-		r->kind = "nq-ack";
-		if (n != 8)
-			record_malformed(r, "ack is not of 8 bytes");
-		return;
-	}
-	r->kind = flags == 0x0010 ? "nq-unreliable" : "nq-reliable";
-	if (flags != 0x0010)
-		record_bool(r, "end", flags == 0x0009);
-	record_uint(r, "bytes", body.n);
-	record_opaque(r, "no in-game decoder for this family yet");
-}
+#include "decode/nq/nq_session.h"
 
 static void netquake_datagram(void *state, enum direction direction, struct span payload,
 			      struct record *r)
 {
-	size_t n = payload.n;
-	struct reader rd = reader_of(payload.bytes, n);
-	uint16_t flags = reader_be16(&rd), length = reader_be16(&rd);
+	nq_session_datagram(state, &netquake_family, direction, payload, r);
+}
 
-	(void)state;
-	(void)direction;
-	r->kind = "malformed";
-	if (reader_failed(&rd)) {
-		record_malformed(r, "shorter than a header");
-	} else if (length != n) {
-		r->kind = "bad-length";
-		record_uint(r, "length", length);
-		record_malformed(r, "header length is not the datagram's");
-	} else if (flags == 0x8000) {
-		control(&rd, r);
-	} else if (flags == 0x0001 || flags == 0x0009 || flags == 0x0002 ||
-		   flags == 0x0010) {
-		if (n < 8)
-			record_malformed(r, "no room for a sequence");
-		else
-			game(&rd, flags, n, r);
-	} else {
-		record_uint(r, "flags", flags);
-		record_malformed(r, "unknown flags");
-	}
+static void netquake_demo(void *state, const struct demo_block *block, struct record *r)
+{
+	nq_session_block(state, &netquake_family, block, r);
+}
+
+static int netquake_claims(const struct glance *glance, struct span payload,
+			   enum direction *ret)
+{
+	(void)glance;
+	return nq_session_claims(payload, ret);
+}
+
+static size_t netquake_takes(const void *state)
+{
+	return nq_session_takes(state);
+}
+
+static void netquake_drop(void *state)
+{
+	nq_session_drop(state);
 }
 
 const struct family netquake_family = {
 	.id = FAMILY_NETQUAKE,
+	.state_size = sizeof(struct nq_session),
+	.takes = netquake_takes,
+	.drop = netquake_drop,
+	.claims = netquake_claims,
 	.datagram = netquake_datagram,
+	.message = nq_message,
+	.demo = netquake_demo,
 };

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * nq_control.h - NetQuake's control packets: connecting, and queries.
+ */
+#ifndef NQ_CONTROL_H
+#define NQ_CONTROL_H
+
+#include "lib/reader.h"
+#include "lib/record.h"
+
+/* @rd stands behind the header; the kind is set, too. */
+void nq_control(struct reader *rd, struct record *r);
+
+#endif /* NQ_CONTROL_H */

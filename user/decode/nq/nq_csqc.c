@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * nq_csqc.c - see nq_csqc.h.
+ *
+ * DarkPlaces ends each datagram of a game with statistics, one svc_entities and perhaps a
+ * part of a download. So where what is not known ends is where such a tail begins that
+ * reads to the last byte. It is taken for certain only if the frame's number follows.
+ */
+#include <string.h>
+
+#include "decode/nq/nq_csqc.h"
+#include "decode/nq/nq_private.h"
+#include "decode/nq/nq_tables.h"
+
+#define REMOVED	   0x8000U
+#define FRAMES_MAX 500 /* that may be between two svc_entities we have seen */
+/* Bytes that are read in search of a tail: of what is longer, the rest is one field. */
+#define SEARCH_MAX (1U << 18)
+
+/* A walk beside @o that nobody hears. */
+struct aside {
+	struct ops ops;
+	struct message message;
+	struct record record;
+	struct nq_walk walk;
+};
+
+static struct ops *aside(struct aside *a, const struct ops *o)
+{
+	record_reset(&a->record, NULL);
+	a->message = *o->m;
+	a->message.record = &a->record;
+	a->message.commit = false;
+	a->walk = *(const struct nq_walk *)o->context;
+	a->walk.commit = false;
+	a->ops = *o;
+	a->ops.m = &a->message;
+	a->ops.record = &a->record;
+	a->ops.context = &a->walk;
+	return &a->ops;
+}
+
+static bool sound(const struct ops *o)
+{
+	return !o->m->wrong && !o->m->missing && !reader_failed(&o->rd) && !o->ended;
+}
+
+/* Does the number of the svc_entities at @at follow the last one? */
+static bool follows(const struct nq_game *game, const uint8_t *at, size_t left)
+{
+	struct reader rd = reader_of(at, left);
+	int32_t frame = (int32_t)reader_le32(&rd);
+
+	return !game || !game->has_frame ||
+	       (frame > game->frame && frame - game->frame <= FRAMES_MAX);
+}
+
+/* Is what @o has yet to read such a tail? Takes what it reads from @budget. */
+static bool is_tail(const struct ops *o, size_t *budget)
+{
+	const struct nq_walk *w = o->context;
+	bool entities = false;
+	struct aside a;
+	struct ops *look = aside(&a, o);
+
+	while (sound(look) && reader_left(&look->rd)) {
+		size_t left = reader_left(&look->rd);
+
+		look->code = reader_u8(&look->rd);
+		if (look->code == 57 && !entities &&
+		    !follows(w->game, look->rd.pos, left - 1))
+			return false;
+		if (entities ? look->code != 50
+			     : look->code != 3 && look->code != 51 && look->code != 57)
+			return false;
+		entities |= look->code == 57;
+		look->table[look->code].parse(look);
+		left -= reader_left(&look->rd);
+		if (left > *budget)
+			return false;
+		*budget -= left;
+	}
+	return sound(look) && entities;
+}
+
+/* The beginning of the tail; behind two zeros, the end of a list, before all others. */
+static const uint8_t *find_tail(const struct ops *o)
+{
+	size_t budget = SEARCH_MAX;
+
+	for (int any = 0; any < 2; any++) {
+		struct ops look = *o;
+
+		for (; look.rd.pos < look.rd.end && budget; look.rd.pos++) {
+			const uint8_t *at = look.rd.pos;
+			bool ends = at - o->rd.pos >= 2 && !at[-1] && !at[-2];
+
+			if ((any || ends) && is_tail(&look, &budget))
+				return at;
+		}
+	}
+	return NULL;
+}
+
+/* What cannot be read is one field, up to the tail or the end. */
+static void skip(struct ops *o, const char *why)
+{
+	const uint8_t *tail = reader_failed(&o->rd) ? NULL : find_tail(o);
+
+	if (!tail) {
+		ops_unknown(o, why);
+		return;
+	}
+	record_hex(o->record, "rest", o->rd.pos, (size_t)(tail - o->rd.pos));
+	message_missing(o->m, why);
+	o->rd.pos = tail;
+}
+
+/* --- svc_csqcentities -------------------------------------------------------------- */
+
+/* *@ret_updates: there was more than removals. */
+static void entities(struct ops *o, bool *ret_updates)
+{
+	record_open_array(o->record, "entities");
+	while (sound(o)) {
+		uint16_t number = reader_le16(&o->rd);
+
+		if (!number || reader_failed(&o->rd))
+			break;
+		record_open_object(o->record, NULL);
+		record_uint(o->record, "number", number & ~REMOVED);
+		if (number & REMOVED) {
+			record_bool(o->record, "remove", true);
+		} else {
+			*ret_updates = true;
+			if (!nq_private_entity(o, nq_walk_of(o)->code))
+				message_missing(o->m, "");
+		}
+		record_close(o->record);
+	}
+	record_close(o->record);
+}
+
+void nq_op_csqcentities(struct ops *o)
+{
+	size_t budget = SEARCH_MAX;
+	bool updates = false;
+	struct aside a;
+	struct ops *look = aside(&a, o);
+
+	look->m->missing = NULL;
+	entities(look, &updates);
+	if (sound(look) && (!updates || is_tail(look, &budget))) {
+		entities(o, &updates);
+		return;
+	}
+	skip(o, "svc_csqcentities: what the game's code sends to itself");
+}
+
+void nq_private_temp(struct ops *o, uint8_t type)
+{
+	struct aside a;
+	struct ops *look = aside(&a, o);
+
+	look->m->missing = NULL;
+	if (nq_private_effect(look, nq_walk_of(o)->code, type) && sound(look))
+		nq_private_effect(o, nq_walk_of(o)->code, type);
+	else
+		skip(o, "svc_temp_entity: what the game's code sends to itself");
+}
+
+/* --- FTE's ------------------------------------------------------------------------- */
+
+void nq_op_cgamepacket(struct ops *o)
+{
+	ops_unknown(o, "svc_cgamepacket: what the game's code sends to itself");
+}
+
+/* u16 n (of a temporary entity 15 bits of it), n bytes. */
+void nq_op_sized(struct ops *o)
+{
+	uint16_t size = reader_le16(&o->rd);
+	const uint8_t *bytes;
+
+	if (o->code == 92) {
+		o->rd.pos -= reader_failed(&o->rd) ? 0 : 2;
+		ops_unknown(o, "svc_csqcentities_sized: what the game's code sends");
+		return;
+	}
+	if (o->code == 91)
+		size &= 0x7fff;
+	bytes = reader_take(&o->rd, size);
+	if (bytes)
+		record_hex(o->record, "data", bytes, size);
+	message_missing(o->m, "what the game's code sends to itself");
+}

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * nq_message.c - see nq_message.h.
+ */
+#include "decode/nq/nq_tables.h"
+
+/* Messages that are read with several dialects; then the first that fits is kept. */
+#define TRIES_MAX 64
+
+static const struct nq_dialect *const *list_of(const struct nq_game *game)
+{
+	return game && game->dialects ? game->dialects : nq_dialects;
+}
+
+static void walk_begin(struct nq_walk *w, const struct message *m)
+{
+	struct nq_game *game = m->state;
+
+	memset(w, 0, sizeof(*w));
+	w->game = game;
+	w->commit = m->commit && game;
+	w->dialects = list_of(game);
+	if (!game || !game->format.dialect) {
+		nq_format_of(w->dialects[0], w->dialects[0]->flags, 0, 0, &w->format);
+		return;
+	}
+	w->format = game->format;
+	w->maxclients = game->maxclients;
+	w->signon = game->signon;
+	w->private_code = game->private_code;
+	w->code = game->code;
+	w->has_view = game->has_view;
+	w->view = game->view;
+}
+
+static void walk_end(const struct nq_walk *w)
+{
+	struct nq_game *game = w->game;
+
+	game->maxclients = w->maxclients;
+	game->signon = w->signon;
+	game->private_code = w->private_code;
+	game->code = w->code;
+	game->has_view = w->has_view;
+	game->view = w->view;
+}
+
+bool nq_message(struct message *m)
+{
+	struct nq_walk w;
+	const struct op *table;
+
+	walk_begin(&w, m);
+	table = m->direction == DIRECTION_C2S ? w.format.clc : w.format.svc;
+	message_ops(m, table, &w);
+	if (w.commit)
+		walk_end(&w);
+	return !m->wrong;
+}
+
+/* --- which dialect ----------------------------------------------------------------- */
+
+static uint32_t possible_of(const struct nq_game *game)
+{
+	const struct nq_dialect *const *list = list_of(game);
+	uint32_t all = 0;
+
+	for (unsigned int i = 0; list[i]; i++)
+		all |= 1U << i;
+	return game->possible ? game->possible : all;
+}
+
+/* Those that share the number and, of 999, the flags that are read anyway. */
+static uint32_t with_number(const struct nq_dialect *const *list, uint32_t number)
+{
+	const struct nq_dialect *first = NULL;
+	uint32_t mask = 0;
+
+	for (unsigned int i = 0; list[i]; i++) {
+		if (list[i]->protocol != number)
+			continue;
+		if (!first)
+			first = list[i];
+		if (list[i]->flags == first->flags)
+			mask |= 1U << i;
+	}
+	return mask;
+}
+
+bool nq_walk_protocol(struct nq_walk *w, uint32_t number, uint32_t flags, uint32_t pext1,
+		      uint32_t pext2)
+{
+	uint32_t mask = with_number(w->dialects, number);
+	struct nq_format format;
+
+	if (!mask ||
+	    !nq_format_of(w->dialects[__builtin_ctz(mask)], flags, pext1, pext2, &format))
+		return false;
+	w->format = format;
+	w->signon = 0;
+	w->has_view = false;
+	if (!w->commit)
+		return true;
+	w->game->format = format;
+	w->game->possible = mask;
+	w->game->known = w->game->fitted = true;
+	w->game->has_frame = false;
+	return true;
+}
+
+/* Another dialect, with the same extensions if they are known. */
+static void take(struct nq_game *game, unsigned int index)
+{
+	const struct nq_dialect *d = list_of(game)[index];
+	struct nq_format old = game->format;
+
+	if (game->known)
+		nq_format_of(d, old.flags, old.pext1, old.pext2, &game->format);
+	else
+		nq_format_of(d, d->flags, 0, 0, &game->format);
+}
+
+static bool fits(const struct message *m)
+{
+	struct message look = *m;
+	struct record silent;
+
+	record_reset(&silent, NULL);
+	look.record = &silent;
+	return nq_message(&look) && !look.missing;
+}
+
+static unsigned int taken(const struct nq_game *game)
+{
+	const struct nq_dialect *const *list = list_of(game);
+	unsigned int i = 0;
+
+	while (list[i] != game->format.dialect)
+		i++;
+	return i;
+}
+
+bool nq_reads(struct nq_game *game, const struct message *m)
+{
+	const struct nq_format before = game->format;
+	struct message look = *m;
+	bool reads = false;
+
+	look.state = game;
+	for (uint32_t left = possible_of(game); left && !reads; left &= left - 1) {
+		take(game, (unsigned int)__builtin_ctz(left));
+		reads = fits(&look);
+	}
+	game->format = before;
+	return reads;
+}
+
+/* Reads @m with each that is possible; keeps the first that fits. False: none does. */
+static bool choose(struct nq_game *game, const struct message *m)
+{
+	uint32_t possible = possible_of(game), fit = 0;
+	const struct nq_format before = game->format;
+
+	for (uint32_t left = possible; left; left &= left - 1) {
+		unsigned int i = (unsigned int)__builtin_ctz(left);
+
+		take(game, i);
+		if (fits(m))
+			fit |= 1U << i;
+	}
+	game->format = before;
+	if (!fit)
+		return false;
+	/* All fit: the message says nothing of this. */
+	game->fitted |= fit != possible;
+	game->possible = fit;
+	if (!before.dialect || !(fit & 1U << taken(game)))
+		take(game, (unsigned int)__builtin_ctz(fit));
+	return true;
+}
+
+void nq_decode(struct nq_game *game, const struct family *family, struct message *m)
+{
+	bool several, good = true;
+
+	m->state = game;
+	if (!game->format.dialect)
+		take(game, 0);
+	several = possible_of(game) & (possible_of(game) - 1);
+	if (several && !game->known && game->tries < TRIES_MAX) {
+		good = choose(game, m);
+		game->tries += good;
+	} else if (several && !fits(m)) {
+		choose(game, m);
+	}
+	message_decode(family, m);
+	if (game->fitted)
+		m->record->dialect = game->format.dialect->name;
+	/* What fits no dialect that is known may be of one that is not. */
+	if (!game->fitted && !good && m->record->status == RECORD_MALFORMED) {
+		m->record->status = RECORD_PARTIAL;
+		m->record->reason = "no known protocol fits: serverinfo was not seen";
+	}
+}
+
+/* --- helps for ops ----------------------------------------------------------------- */
+
+/* The longest that engines before DarkPlaces read; of more they would take the rest for
+ * messages. */
+#define TEXT_MAX 2047
+
+struct span nq_put_text(struct ops *o, const char *key)
+{
+	struct span s = reader_string(&o->rd);
+
+	if (s.n > TEXT_MAX && !nq_has(nq_format_at(o), NQ_LONG_TEXTS))
+		ops_wrong(o, "text longer than 2047 bytes");
+	record_string(o->record, key, s.bytes, s.n);
+	return s;
+}
+
+void nq_put_origin(struct ops *o, const char *key)
+{
+	record_open_array(o->record, key);
+	for (int i = 0; i < 3; i++)
+		nq_put_coord(o, NULL);
+	record_close(o->record);
+}
+
+void nq_put_angles(struct ops *o, const char *key)
+{
+	record_open_array(o->record, key);
+	for (int i = 0; i < 3; i++)
+		record_float(o->record, NULL, nq_angle(&o->rd, nq_format_at(o)));
+	record_close(o->record);
+}
+
+void nq_put_entity(struct ops *o, const char *key)
+{
+	record_uint(o->record, key, nq_entity(&o->rd, nq_format_at(o)));
+}
+
+uint8_t nq_put_slot(struct ops *o)
+{
+	const struct nq_walk *w = nq_walk_of(o);
+	uint8_t slot = reader_u8(&o->rd);
+
+	record_uint(o->record, "slot", slot);
+	if (w->maxclients && slot >= w->maxclients)
+		ops_wrong(o, "no such player slot");
+	return slot;
+}

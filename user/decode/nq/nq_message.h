@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * nq_message.h - a whole message of NetQuake: its dialect, its ops, what they teach.
+ *
+ * Until svc_serverinfo was seen the dialect is guessed: a message is read with each that
+ * has fitted so far, and those that cannot read it to its last bit are ruled out. Some
+ * dialects share a number and differ by what the handshake or the game's directory said:
+ * there the first is taken until it does not fit and another does.
+ */
+#ifndef NQ_MESSAGE_H
+#define NQ_MESSAGE_H
+
+#include "decode/family.h"
+#include "decode/nq/nq_format.h"
+
+/* Whose game code speaks in svc_csqcentities and private temporary entities. */
+enum nq_code {
+	NQ_CODE_UNKNOWN,
+	NQ_CODE_NEXUIZ, /* 2.5 */
+	NQ_CODE_XONOTIC, /* 0.5 */
+};
+
+/* What messages teach; zero is where it begins. */
+struct nq_game {
+	const struct nq_dialect *const *dialects; /* NULL: nq_dialects */
+	struct nq_format format; /* .dialect NULL: none has been tried */
+	uint32_t possible; /* bit per dialect of the list; 0: all */
+	uint32_t tries; /* messages that were read with several */
+	bool known; /* svc_serverinfo was seen */
+	bool fitted; /* a message has told, or the above */
+	uint8_t maxclients;
+	uint8_t signon; /* stage: 0 before the first, 1..4 */
+	bool has_view;
+	uint16_t view; /* the entity that this client is */
+	bool private_code; /* the server has announced code for the client */
+	uint8_t code; /* enum nq_code */
+	bool has_frame;
+	int32_t frame; /* of the last svc_entities */
+};
+
+/* Of one walk along a message: ops find it as o->context. */
+struct nq_walk {
+	struct nq_game *game; /* NULL: syntax only */
+	struct nq_format format; /* as it is at this op */
+	bool commit;
+	const struct nq_dialect *const *dialects;
+	uint8_t maxclients; /* 0: not known */
+	uint8_t signon;
+	bool private_code;
+	uint8_t code;
+	bool has_view;
+	uint16_t view;
+};
+
+static inline struct nq_walk *nq_walk_of(struct ops *o)
+{
+	return o->context;
+}
+
+static inline const struct nq_format *nq_format_at(struct ops *o)
+{
+	return &nq_walk_of(o)->format;
+}
+
+/*
+ * family.message of NetQuake and Quake Enhanced. @m->state is a struct nq_game, or NULL:
+ * then the first of nq_dialects.
+ */
+bool nq_message(struct message *m);
+
+/*
+ * Chooses @game's dialect for this message, then message_decode() with @family. What
+ * fits no dialect while none is known is partial.
+ */
+void nq_decode(struct nq_game *game, const struct family *family, struct message *m);
+
+/* Does one of the dialects that are possible read all of @m? Changes nothing. */
+bool nq_reads(struct nq_game *game, const struct message *m);
+
+/*
+ * A serverinfo names protocol @number: from here on its ops are read so. False: there is
+ * no such dialect, or the flags cannot be.
+ */
+bool nq_walk_protocol(struct nq_walk *w, uint32_t number, uint32_t flags, uint32_t pext1,
+		      uint32_t pext2);
+
+/* --- helps for ops ----------------------------------------------------------------- */
+
+/* A text to its NUL, under @key. */
+struct span nq_put_text(struct ops *o, const char *key);
+void nq_put_origin(struct ops *o, const char *key); /* three coordinates */
+void nq_put_angles(struct ops *o, const char *key);
+void nq_put_entity(struct ops *o, const char *key);
+/* A player's slot, which must be one. */
+uint8_t nq_put_slot(struct ops *o);
+
+static inline void nq_put_u8(struct ops *o, const char *key)
+{
+	record_uint(o->record, key, reader_u8(&o->rd));
+}
+
+static inline void nq_put_u16(struct ops *o, const char *key)
+{
+	record_uint(o->record, key, reader_le16(&o->rd));
+}
+
+static inline void nq_put_i16(struct ops *o, const char *key)
+{
+	record_int(o->record, key, (int16_t)reader_le16(&o->rd));
+}
+
+static inline void nq_put_i32(struct ops *o, const char *key)
+{
+	record_int(o->record, key, (int32_t)reader_le32(&o->rd));
+}
+
+static inline void nq_put_u32(struct ops *o, const char *key)
+{
+	record_uint(o->record, key, reader_le32(&o->rd));
+}
+
+static inline void nq_put_f32(struct ops *o, const char *key)
+{
+	record_float(o->record, key, (double)reader_f32(&o->rd));
+}
+
+static inline void nq_put_coord(struct ops *o, const char *key)
+{
+	record_float(o->record, key, nq_coord(&o->rd, nq_format_at(o)));
+}
+
+#endif /* NQ_MESSAGE_H */

@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * nq_session.c - see nq_session.h.
+ *
+ * Sources: Quake WinQuake/net.h, net_dgrm.c; Quakespasm net_dgrm.c; darkplaces netconn.c,
+ * crypto.h; cl_demo.c of each.
+ */
+#include <string.h>
+
+#include "decode/nq/nq_control.h"
+#include "decode/nq/nq_session.h"
+
+#define HEADER	     8
+#define MESSAGE_MAX  65536 /* of any engine's reliable ones */
+#define RESTART_BACK 64 /* a larger step back, and it is another connection */
+#define RESTART_NEXT 4 /* chunks that there were before a new chunk 0 */
+#define LARGE	     128 /* clients send no such reliable messages */
+
+static struct nq_way *way_of(struct nq_session *s, enum direction direction)
+{
+	return &s->way[direction == DIRECTION_S2C];
+}
+
+/* --- unreliable -------------------------------------------------------------------- */
+
+static void decode(struct nq_game *game, const struct family *family,
+		   enum direction direction, struct span bytes, uint32_t sequence,
+		   struct record *r)
+{
+	struct message m = {
+		.bytes = bytes,
+		.direction = direction,
+		.sequence = sequence,
+		.record = r,
+	};
+
+	nq_decode(game, family, &m);
+}
+
+/* Without a word of it kept. */
+static void decode_old(const struct nq_session *s, const struct family *family,
+		       enum direction direction, struct span bytes, uint32_t sequence,
+		       struct record *r)
+{
+	struct nq_game game = s->game;
+
+	decode(&game, family, direction, bytes, sequence, r);
+}
+
+static void unreliable(struct nq_session *s, const struct family *family,
+		       enum direction direction, struct span body, uint32_t sequence,
+		       struct record *r)
+{
+	struct netchan_side *order = &way_of(s, direction)->order;
+
+	if (order->seen && order->newest - sequence > RESTART_BACK &&
+	    (int32_t)(sequence - order->newest) < 0)
+		order->seen = false;
+	if (netchan_order(order, sequence) == NETCHAN_NEWER)
+		decode(&s->game, family, direction, body, sequence, r);
+	else
+		decode_old(s, family, direction, body, sequence, r);
+}
+
+/* --- reliable ---------------------------------------------------------------------- */
+
+/* A connection anew between the same ends begins with chunk 0. */
+static bool restarts(const struct netchan_slices *s, uint32_t number, struct span chunk)
+{
+	if (!s->started || number)
+		return false;
+	if (s->next >= RESTART_NEXT)
+		return true;
+	return s->next == 1 && s->whole && !s->broken &&
+	       (s->used != chunk.n || memcmp(s->bytes, chunk.bytes, chunk.n) != 0);
+}
+
+static void restart(struct nq_session *s, struct nq_way *way)
+{
+	struct netchan_slices *slices = &way->slices;
+
+	slices->started = slices->broken = slices->whole = false;
+	slices->next = 0;
+	slices->used = 0;
+	way->order.seen = false;
+	if (way == &s->way[1])
+		s->game = (struct nq_game){ .dialects = s->game.dialects };
+}
+
+/* The chunk before the next one, once more: its bytes are still there. */
+static void repeated(struct nq_session *s, const struct family *family,
+		     enum direction direction, struct span chunk, uint32_t sequence,
+		     struct record *r)
+{
+	const struct netchan_slices *slices = &way_of(s, direction)->slices;
+	struct span whole = { slices->bytes, slices->used };
+
+	record_bool(r, "repeated", true);
+	if (sequence != slices->next - 1 || slices->broken || chunk.n > slices->used)
+		return;
+	if (chunk.n && memcmp(whole.bytes + whole.n - chunk.n, chunk.bytes, chunk.n) != 0)
+		record_malformed(r, "sent again with other bytes");
+	else if (slices->whole)
+		decode_old(s, family, direction, whole, sequence, r);
+}
+
+/* What came before was not seen. One chunk may be a message all the same. */
+static void missed(struct nq_session *s, const struct family *family,
+		   enum direction direction, struct span chunk, uint32_t sequence,
+		   bool first, struct record *r)
+{
+	struct message m = {
+		.bytes = chunk,
+		.direction = direction,
+		.record = r,
+	};
+
+	if (first && chunk.n && nq_reads(&s->game, &m))
+		decode(&s->game, family, direction, chunk, sequence, r);
+	else
+		record_partial(r, "a part of this message was not seen");
+}
+
+static void reliable(struct nq_session *s, const struct family *family,
+		     enum direction direction, struct span chunk, uint32_t sequence,
+		     bool end, struct record *r)
+{
+	struct nq_way *way = way_of(s, direction);
+	struct netchan_slices *slices = &way->slices;
+	bool first;
+
+	record_bool(r, "end", end);
+	record_uint(r, "bytes", chunk.n);
+	if (restarts(slices, sequence, chunk))
+		restart(s, way);
+	first = !slices->started;
+	switch (netchan_chunk(slices, sequence, end, chunk, MESSAGE_MAX)) {
+	case NETCHAN_STORED:
+		if (slices->broken)
+			record_partial(r, "a part of this message was not seen");
+		break;
+	case NETCHAN_SEEN:
+		repeated(s, family, direction, chunk, sequence, r);
+		break;
+	case NETCHAN_WHOLE:
+		decode(&s->game, family, direction,
+		       (struct span){ slices->bytes, slices->used }, sequence, r);
+		break;
+	case NETCHAN_MISSED:
+		missed(s, family, direction, chunk, sequence, first, r);
+		break;
+	case NETCHAN_TOO_LONG:
+		record_malformed(r, "message longer than 65536 bytes");
+		break;
+	}
+}
+
+/* --- a datagram -------------------------------------------------------------------- */
+
+int nq_session_claims(struct span payload, enum direction *ret)
+{
+	struct reader rd = reader_of(payload.bytes, payload.n);
+	uint16_t flags = reader_be16(&rd), length = reader_be16(&rd);
+	uint8_t op;
+
+	reader_be32(&rd);
+	op = reader_u8(&rd);
+	if (reader_failed(&rd) || length != payload.n)
+		return 0;
+	if (flags == NQ_FLAGS_CHUNK || flags == NQ_FLAGS_END) {
+		if (payload.n <= LARGE && op != 4)
+			return 0;
+		*ret = payload.n > LARGE ? DIRECTION_S2C : DIRECTION_C2S;
+		return payload.n > LARGE ? 6 : 2;
+	}
+	if (flags != NQ_FLAGS_UNRELIABLE)
+		return 0;
+	switch (op) {
+	case 3: /* a move; updatestat never comes first */
+		*ret = DIRECTION_C2S;
+		return 3;
+	case 50: /* frames acknowledged, and nothing else; or a download's part */
+		*ret = (payload.n - HEADER) % 5 ? DIRECTION_S2C : DIRECTION_C2S;
+		return 3;
+	case 7: /* time, entities of DarkPlaces and of FTE */
+	case 57:
+	case 86:
+		*ret = DIRECTION_S2C;
+		return 3;
+	default:
+		return 0;
+	}
+}
+
+static const char *kind_of(uint16_t flags)
+{
+	if (flags & NQ_FLAGS_CRYPTO)
+		return "nq-encrypted";
+	switch (flags) {
+	case NQ_FLAGS_ACK:
+		return "nq-ack";
+	case NQ_FLAGS_NAK:
+		return "nq-nak";
+	case NQ_FLAGS_CHUNK:
+	case NQ_FLAGS_END:
+		return "nq-reliable";
+	case NQ_FLAGS_UNRELIABLE:
+		return "nq-unreliable";
+	default:
+		return NULL;
+	}
+}
+
+/* Behind the first word. */
+static void sequenced(struct nq_session *s, const struct family *family,
+		      enum direction direction, uint16_t flags, struct reader *rd,
+		      struct record *r)
+{
+	uint32_t sequence = reader_be32(rd);
+	struct span body = reader_rest(rd);
+
+	if (reader_failed(rd)) {
+		record_malformed(r, "no room for a sequence");
+		return;
+	}
+	record_uint(r, "sequence", sequence);
+	r->facts.has |= FACT_SEQUENCE;
+	r->facts.sequence = sequence;
+	if (flags != NQ_FLAGS_UNRELIABLE)
+		r->facts.has |= FACT_RELIABLE;
+	if (flags == NQ_FLAGS_ACK || flags == NQ_FLAGS_NAK) {
+		r->facts.has |= FACT_ACKNOWLEDGES;
+		if (body.n)
+			record_malformed(r, "ack is not of 8 bytes");
+		return;
+	}
+	if (direction == DIRECTION_UNKNOWN || !s) {
+		record_uint(r, "bytes", body.n);
+		record_opaque(r,
+			      s ? "direction not known yet" : "no memory for a session");
+		return;
+	}
+	if (flags == NQ_FLAGS_UNRELIABLE)
+		unreliable(s, family, direction, body, sequence, r);
+	else
+		reliable(s, family, direction, body, sequence, flags == NQ_FLAGS_END, r);
+}
+
+void nq_session_datagram(struct nq_session *s, const struct family *family,
+			 enum direction direction, struct span payload, struct record *r)
+{
+	struct reader rd = reader_of(payload.bytes, payload.n);
+	uint16_t flags = reader_be16(&rd), length = reader_be16(&rd);
+
+	r->kind = "malformed";
+	if (reader_failed(&rd)) {
+		record_malformed(r, "shorter than a header");
+		return;
+	}
+	if (length != payload.n) {
+		r->kind = "bad-length";
+		record_uint(r, "length", length);
+		record_malformed(r, "header length is not the datagram's");
+		return;
+	}
+	if (flags == NQ_FLAGS_CONTROL) {
+		nq_control(&rd, r);
+		return;
+	}
+	if (!kind_of(flags) || flags & NQ_FLAGS_CONTROL) {
+		record_uint(r, "flags", flags);
+		record_malformed(r, "unknown flags");
+		return;
+	}
+	r->kind = kind_of(flags);
+	if (flags & NQ_FLAGS_CRYPTO) {
+		record_uint(r, "bytes", payload.n);
+		record_opaque(r, "encrypted by DarkPlaces");
+		return;
+	}
+	if (direction == DIRECTION_UNKNOWN && nq_session_claims(payload, &direction))
+		r->direction = direction;
+	sequenced(s, family, direction, flags, &rd, r);
+}
+
+/* --- recordings -------------------------------------------------------------------- */
+
+/* The server's clock goes on over all maps of a file, though each begins anew. */
+static void tell_time(struct nq_session *s, struct record *r)
+{
+	if (r->facts.has & FACT_TIME && r->status != RECORD_MALFORMED) {
+		int64_t past_us = r->facts.time_us - s->demo_us;
+
+		if (s->demo_started && past_us > 0)
+			s->demo_ns += past_us * 1000;
+		s->demo_started = true;
+		s->demo_us = r->facts.time_us;
+	}
+	r->time_ns = s->demo_ns;
+}
+
+void nq_session_block(struct nq_session *s, const struct family *family,
+		      const struct demo_block *block, struct record *r)
+{
+	r->direction = block->direction;
+	if (!s) {
+		record_opaque(r, "no memory for a session");
+		return;
+	}
+	if (block->frame == 1)
+		record_int(r, "cdtrack", block->track);
+	record_open_array(r, "viewangles");
+	for (int i = 0; i < 3; i++)
+		record_float(r, NULL, (double)block->angles[i]);
+	record_close(r);
+	decode(&s->game, family, block->direction,
+	       (struct span){ block->bytes, block->n }, (uint32_t)block->frame, r);
+	tell_time(s, r);
+}
+
+size_t nq_session_takes(const struct nq_session *s)
+{
+	return sizeof(*s) + netchan_slices_room(&s->way[0].slices) +
+	       netchan_slices_room(&s->way[1].slices);
+}
+
+void nq_session_drop(struct nq_session *s)
+{
+	netchan_slices_drop(&s->way[0].slices);
+	netchan_slices_drop(&s->way[1].slices);
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * nq_session.h - NetQuake's channel: which datagram is new, which message is whole.
+ *
+ *	+----+----+---------+---- ... --+---- ... --+
+ *	| 00 | fl | length  | sequence  | message   |	fl: 01 chunk, 09 the last chunk,
+ *	+----+----+---------+---- ... --+---- ... --+	    02 ack, 10 unreliable
+ *
+ * The header is big-endian. Four rows of sequences: reliable and unreliable, each way.
+ */
+#ifndef NQ_SESSION_H
+#define NQ_SESSION_H
+
+#include "decode/netchan.h"
+#include "decode/nq/nq_message.h"
+
+struct nq_way {
+	struct netchan_side order; /* of the unreliable ones */
+	struct netchan_slices slices; /* of the reliable ones */
+};
+
+/* Zero is where it begins. */
+struct nq_session {
+	struct nq_game game;
+	struct nq_way way[2]; /* c2s, s2c */
+	/* Of a recording: the server's time that the last block told, and since when. */
+	bool demo_started;
+	int64_t demo_us;
+	int64_t demo_ns;
+};
+
+/* The two halves of the first word. */
+enum nq_flags {
+	NQ_FLAGS_CHUNK = 0x0001,
+	NQ_FLAGS_ACK = 0x0002,
+	NQ_FLAGS_NAK = 0x0004,
+	NQ_FLAGS_END = 0x0009,
+	NQ_FLAGS_UNRELIABLE = 0x0010,
+	NQ_FLAGS_CRYPTO = 0x7000,
+	NQ_FLAGS_CONTROL = 0x8000,
+};
+
+/*
+ * A datagram, control packets too; @family is whose messages are inside (NetQuake's or
+ * Quake Enhanced's). @s is NULL if memory is exhausted. Sets r->kind and all else.
+ */
+void nq_session_datagram(struct nq_session *s, const struct family *family,
+			 enum direction direction, struct span payload, struct record *r);
+
+/* A block of a recording. */
+void nq_session_block(struct nq_session *s, const struct family *family,
+		      const struct demo_block *block, struct record *r);
+
+/*
+ * Who sends such a datagram? A weight as family.claims has it, 0: it does not show, or is
+ * none of ours.
+ */
+int nq_session_claims(struct span payload, enum direction *ret);
+
+size_t nq_session_takes(const struct nq_session *s); /* all bytes, its own too */
+void nq_session_drop(struct nq_session *s);
+
+#endif /* NQ_SESSION_H */

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * nq_update.h - a fast update and a player's own data, as they stand on the wire: read,
+ * put on a record, and written again to the same bytes.
+ */
+#ifndef NQ_UPDATE_H
+#define NQ_UPDATE_H
+
+#include "decode/nq/nq_rows.h"
+
+#define NQ_UPDATE_MAX 64 /* bytes that one may take, of any dialect */
+
+struct nq_update {
+	uint32_t flags; /* the opcode is the low byte */
+	uint16_t number;
+	int32_t state[NQ_FIELDS];
+	float transparency[3]; /* Nehahra's, if the flags say so; the third if [0] is 2 */
+};
+
+/* @opcode has been read. False: a flag that the dialect does not know. */
+bool nq_update_read(struct reader *rd, const struct nq_format *f, uint8_t opcode,
+		    struct nq_update *ret);
+void nq_update_record(struct record *r, const struct nq_format *f,
+		      const struct nq_update *u);
+/* How many bytes, with the opcode; 0: @size does not hold them. */
+size_t nq_update_write(uint8_t *to, size_t size, const struct nq_format *f,
+		       const struct nq_update *u);
+
+struct nq_own_data {
+	uint32_t flags;
+	int32_t state[NQ_OWNS];
+};
+
+bool nq_own_read(struct reader *rd, const struct nq_format *f, struct nq_own_data *ret);
+void nq_own_record(struct record *r, const struct nq_format *f,
+		   const struct nq_own_data *own);
+size_t nq_own_write(uint8_t *to, size_t size, const struct nq_format *f,
+		    const struct nq_own_data *own);
+
+/* DarkPlaces' entity frames, DP5 and later: one entity behind its number. */
+struct nq_e5 {
+	uint32_t bits;
+	int32_t state[NQ_FIELDS];
+	struct span animation; /* if the bits say so */
+};
+
+/* False: a bit or an animation that there is not. */
+bool nq_e5_read(struct reader *rd, struct nq_e5 *ret);
+void nq_e5_record(struct record *r, const struct nq_e5 *e);
+size_t nq_e5_write(uint8_t *to, size_t size, const struct nq_e5 *e);
+
+#endif /* NQ_UPDATE_H */
