@@ -9,6 +9,7 @@
 #include "samples/lagometer.h"
 
 #define SECOND_NS    1000000000LL
+#define SECOND_US    1000000LL
 #define MS_NS	     1000000LL
 #define LEAP_MAX     1024 /* a larger step forward is no loss: we have not watched */
 #define RESTART_BACK 64 /* a larger step back is another connection */
@@ -23,7 +24,9 @@ struct message {
 	bool arrived; /* c2s: it came; s2c: it was acknowledged */
 	bool lost; /* counted so */
 	bool asked; /* s2c: the client spoke when this should have been its newest */
+	bool told; /* s2c, NetQuake: the server's time, which the client gives back */
 	uint64_t at; /* of its sample */
+	int64_t told_us;
 	int64_t time_ns;
 	int64_t asked_ns; /* when it first did */
 };
@@ -46,11 +49,16 @@ struct place {
 	int64_t spoke_ns; /* when the client last did */
 	int64_t steady_ns; /* since when it has done so without a stall */
 	bool silent; /* it had not for a second, until now */
+	int64_t woke_ns; /* the last time that this was so */
 	uint16_t ping[PINGS_OF];
 	uint64_t pings;
 	bool has_reliable; /* NetQuake's, on its way */
 	uint32_t reliable;
 	int64_t reliable_ns;
+	bool echoes; /* NetQuake: it gives times back, a better measure than these */
+	int64_t pace_ns; /* and between two of its moves, at most of late */
+	int64_t moved_ns;
+	int64_t told_us; /* by the server, at last */
 	int64_t second_ns; /* when the second of these two began */
 	uint32_t snapshots, packets;
 };
@@ -272,6 +280,19 @@ static void see_sequence(struct place *p, enum lag_way at, const struct facts *f
 
 /* --- what the server sends: by acknowledgements -------------------------------- */
 
+/* Another map's clock begins anew: what was told before says nothing any more. */
+static void note_told(struct place *p, struct way *w, struct message *m,
+		      const struct facts *f)
+{
+	if (!(f->has & FACT_TIME))
+		return;
+	if (f->time_us < p->told_us - SECOND_US)
+		for (size_t i = 0; i < LAG_WINDOW; i++)
+			w->window[i].told = false;
+	m->told = true;
+	m->told_us = p->told_us = f->time_us;
+}
+
 static void see_server(struct place *p, const struct facts *f, int64_t time_ns)
 {
 	struct lag_direction *d = &p->player.way[LAG_S2C];
@@ -285,6 +306,7 @@ static void see_server(struct place *p, const struct facts *f, int64_t time_ns)
 	if (message_find(w, f->sequence))
 		return;
 	m = message_add(w, d, f->sequence, time_ns);
+	note_told(p, w, m, f);
 	if (f->has & FACT_DELAYED) {
 		p->player.delayed++;
 		mark(d, m, LAG_DELAYED, 0);
@@ -338,7 +360,7 @@ static void see_arrived(struct place *p, struct message *m, int64_t time_ns)
 		return;
 	}
 	/* What came while the client was silent shows how long that was, not its way. */
-	if (p->silent)
+	if (p->silent || m->time_ns < p->woke_ns - STALL_NS)
 		return;
 	see_ping(p, time_ns - m->time_ns, time_ns);
 	if (!s)
@@ -369,6 +391,8 @@ static void see_passed(struct lag_direction *d, struct message *m, int64_t time_
 static bool see_steady(struct place *p, int64_t time_ns)
 {
 	p->silent = p->spoke_ns && time_ns - p->spoke_ns > SECOND_NS;
+	if (p->silent)
+		p->woke_ns = time_ns;
 	if (time_ns - p->spoke_ns > STALL_NS)
 		p->steady_ns = time_ns;
 	p->spoke_ns = time_ns;
@@ -381,7 +405,7 @@ static void see_ack(struct place *p, uint32_t ack, bool newest, int64_t time_ns)
 	struct lag_direction *d = &p->player.way[LAG_S2C];
 	struct way *w = &p->way[LAG_S2C];
 	struct message *m = message_find(w, ack);
-	int64_t due_ns = (int64_t)(ping_floor(p) + SLACK_MS) * MS_NS;
+	int64_t due_ns = (int64_t)(ping_floor(p) + SLACK_MS) * MS_NS + p->pace_ns;
 	bool steady;
 
 	if (!m || w->highest - ack >= LAG_WINDOW)
@@ -410,13 +434,53 @@ static void see_ack(struct place *p, uint32_t ack, bool newest, int64_t time_ns)
 	p->has_ack = true;
 }
 
+/*
+ * A client of NetQuake moves first and listens afterwards, each frame: what it has heard
+ * it gives back a frame later. The longest frame counts, and is forgotten by halves.
+ */
+static void see_pace(struct place *p, int64_t time_ns)
+{
+	int64_t step_ns = time_ns - p->moved_ns;
+
+	if (p->moved_ns && step_ns < SECOND_NS)
+		p->pace_ns =
+			step_ns > p->pace_ns ? step_ns : p->pace_ns - (p->pace_ns >> 5);
+	p->moved_ns = time_ns;
+}
+
+/*
+ * NetQuake's moves give back the time of the newest message that the client has, which so
+ * is acknowledged. Only a time that one message alone has told tells which.
+ */
+static void see_echo(struct place *p, int64_t echo_us, bool newest, int64_t time_ns)
+{
+	struct way *w = &p->way[LAG_S2C];
+	struct message *m, *before;
+
+	for (uint32_t back = 0; back < LAG_WINDOW; back++) {
+		m = message_find(w, w->highest - back);
+		if (!m || !m->told || m->told_us > echo_us)
+			continue;
+		if (m->told_us < echo_us)
+			return;
+		before = message_find(w, m->sequence - 1);
+		if (before && before->told && before->told_us == echo_us)
+			return;
+		p->echoes = true;
+		see_pace(p, time_ns);
+		see_ack(p, m->sequence, newest, time_ns);
+		return;
+	}
+}
+
 /* NetQuake's reliable messages: one at a time, sent again until acknowledged. */
 static void see_reliable(struct place *p, const struct facts *f, bool c2s,
 			 int64_t time_ns)
 {
 	if (c2s && (f->has & FACT_ACKNOWLEDGES) && p->has_reliable &&
 	    f->sequence == p->reliable) {
-		see_ping(p, time_ns - p->reliable_ns, time_ns);
+		if (!p->echoes)
+			see_ping(p, time_ns - p->reliable_ns, time_ns);
 		p->has_reliable = false;
 	} else if (!c2s && !(f->has & FACT_ACKNOWLEDGES) &&
 		   !(p->has_reliable && f->sequence == p->reliable)) {
@@ -464,6 +528,7 @@ void lagometer_record(struct lagometer *l, uint32_t slot, const struct record *r
 			       ? f->has & ~(uint32_t)(FACT_SEQUENCE | FACT_ACK)
 			       : f->has;
 	struct place *p;
+	bool newest;
 
 	if (r->direction == DIRECTION_UNKNOWN || !r->source.length ||
 	    !(has & (FACT_SEQUENCE | FACT_NAME)))
@@ -494,6 +559,11 @@ void lagometer_record(struct lagometer *l, uint32_t slot, const struct record *r
 		see_sequence(p, LAG_S2C, f, r->time_ns);
 	else
 		see_server(p, f, r->time_ns);
-	if (c2s && (has & FACT_ACK) && l->side == LAG_BESIDE_SERVER)
-		see_ack(p, f->ack, p->way[LAG_C2S].highest == f->sequence, r->time_ns);
+	newest = p->way[LAG_C2S].highest == f->sequence;
+	if (!c2s || l->side != LAG_BESIDE_SERVER)
+		return;
+	if (has & FACT_ACK)
+		see_ack(p, f->ack, newest, r->time_ns);
+	else if (has & FACT_COMMAND_TIME)
+		see_echo(p, f->command_us, newest, r->time_ns);
 }

@@ -9,8 +9,9 @@
  *		has spoken at the time when only this could have been its newest, is lost
  *	ping	from a message of the server to its first acknowledgement
  *
- * NetQuake's unreliable messages are not acknowledged: there s2c losses stay unknown, and
- * pings come from its reliable ones.
+ * NetQuake's unreliable messages are not acknowledged by number, but each move gives back
+ * the server's time that the newest of them told. Until one has, pings come from the
+ * reliable ones.
  *
  * Pure: no clock but that of the records. Bounded: when all places are taken, first those
  * who only knocked give way, then whoever was silent for longest.
