@@ -141,7 +141,8 @@ static void entities(struct ops *o, bool *ret_updates)
 	record_close(o->record);
 }
 
-void nq_op_csqcentities(struct ops *o)
+/* Does @code's game read the list, and is what follows a tail? */
+static bool reads_list(const struct ops *o, uint8_t code)
 {
 	size_t budget = SEARCH_MAX;
 	bool updates = false;
@@ -149,8 +150,49 @@ void nq_op_csqcentities(struct ops *o)
 	struct ops *look = aside(&a, o);
 
 	look->m->missing = NULL;
+	a.walk.code = code;
 	entities(look, &updates);
-	if (sound(look) && (!updates || is_tail(look, &budget))) {
+	return sound(look) && (!updates || is_tail(look, &budget));
+}
+
+/* And the temporary entity; all that follows is read only where @whole. */
+static bool reads_temp(const struct ops *o, uint8_t code, uint8_t type, bool whole)
+{
+	struct aside a;
+	struct ops *look = aside(&a, o);
+
+	look->m->missing = NULL;
+	a.walk.code = code;
+	if (!nq_private_effect(look, code, type))
+		return false;
+	while (whole && sound(look) && reader_left(&look->rd)) {
+		const struct op *op = &look->table[look->code = reader_u8(&look->rd)];
+
+		if (!op->name)
+			return false;
+		if (op->parse)
+			op->parse(look);
+	}
+	return sound(look);
+}
+
+/* Joined late, no banner was seen: the first game that fits is it. */
+static void learn(struct ops *o, uint8_t code)
+{
+	nq_walk_of(o)->code = code;
+	o->m->stateful = true;
+}
+
+void nq_op_csqcentities(struct ops *o)
+{
+	uint8_t code = nq_walk_of(o)->code;
+	bool updates = false;
+
+	for (uint8_t guess = NQ_CODE_UNKNOWN; guess <= NQ_CODE_XONOTIC; guess++) {
+		if ((code != NQ_CODE_UNKNOWN && guess != code) || !reads_list(o, guess))
+			continue;
+		if (guess != code)
+			learn(o, guess);
 		entities(o, &updates);
 		return;
 	}
@@ -159,14 +201,18 @@ void nq_op_csqcentities(struct ops *o)
 
 void nq_private_temp(struct ops *o, uint8_t type)
 {
-	struct aside a;
-	struct ops *look = aside(&a, o);
+	uint8_t code = nq_walk_of(o)->code;
+	bool known = code != NQ_CODE_UNKNOWN;
 
-	look->m->missing = NULL;
-	if (nq_private_effect(look, nq_walk_of(o)->code, type) && sound(look))
-		nq_private_effect(o, nq_walk_of(o)->code, type);
-	else
-		skip(o, "svc_temp_entity: what the game's code sends to itself");
+	for (uint8_t guess = NQ_CODE_NEXUIZ; guess <= NQ_CODE_XONOTIC; guess++) {
+		if ((known && guess != code) || !reads_temp(o, guess, type, !known))
+			continue;
+		if (!known)
+			learn(o, guess);
+		nq_private_effect(o, guess, type);
+		return;
+	}
+	skip(o, "svc_temp_entity: what the game's code sends to itself");
 }
 
 /* --- FTE's ------------------------------------------------------------------------- */

@@ -6,6 +6,8 @@
 
 /* Messages that are read with several dialects; then the first that fits is kept. */
 #define TRIES_MAX 64
+/* After so many, the dialect is named: the first ones often fit several. */
+#define TRIES_ENOUGH 8
 
 static const struct nq_dialect *const *list_of(const struct nq_game *game)
 {
@@ -194,7 +196,8 @@ void nq_decode(struct nq_game *game, const struct family *family, struct message
 		choose(game, m);
 	}
 	message_decode(family, m);
-	if (game->fitted)
+	several = possible_of(game) & (possible_of(game) - 1);
+	if (game->known || (game->fitted && (!several || game->tries >= TRIES_ENOUGH)))
 		m->record->dialect = game->format.dialect->name;
 	/* What fits no dialect that is known may be of one that is not. */
 	if (!game->fitted && !good && m->record->status == RECORD_MALFORMED) {
