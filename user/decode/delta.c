@@ -10,15 +10,25 @@
 
 static const uint8_t widths[] = {
 	[DELTA_U8] = 1,	 [DELTA_I8] = 1,  [DELTA_U16] = 2, [DELTA_I16] = 2,
-	[DELTA_I32] = 4, [DELTA_F32] = 4, [DELTA_C24] = 3,
+	[DELTA_I32] = 4, [DELTA_U32] = 4, [DELTA_F32] = 4, [DELTA_C24] = 3,
+	[DELTA_I23] = 3,
 };
 
-static bool is_there(const struct delta_row *row, uint32_t flags)
+static bool is_there(const struct delta_row *row, uint64_t flags)
 {
 	return !row->flags || flags & row->flags;
 }
 
-static int32_t take(struct reader *rd, enum delta_type type)
+static int32_t take_i23(struct reader *rd, int32_t was)
+{
+	uint32_t low = reader_le16(rd);
+
+	if (!(low & 1))
+		return (int32_t)((uint32_t)was + (uint32_t)((int16_t)low >> 1));
+	return (int32_t)((uint32_t)reader_u8(rd) << 24 | low << 8) >> 9;
+}
+
+static int32_t take(struct reader *rd, enum delta_type type, int32_t was)
 {
 	int32_t units;
 
@@ -32,21 +42,24 @@ static int32_t take(struct reader *rd, enum delta_type type)
 	case DELTA_I16:
 		return (int16_t)reader_le16(rd);
 	case DELTA_I32:
+	case DELTA_U32:
 	case DELTA_F32:
 		return (int32_t)reader_le32(rd);
 	case DELTA_C24:
 		units = (int16_t)reader_le16(rd);
 		return units * 256 + reader_u8(rd);
+	case DELTA_I23:
+		return take_i23(rd, was);
 	}
 	return 0;
 }
 
 void delta_read(struct reader *rd, const struct delta_row *rows, size_t count,
-		uint32_t flags, int32_t *state)
+		uint64_t flags, int32_t *state)
 {
 	for (size_t i = 0; i < count; i++)
 		if (is_there(&rows[i], flags))
-			state[rows[i].at] = take(rd, rows[i].type);
+			state[rows[i].at] = take(rd, rows[i].type, state[rows[i].at]);
 }
 
 double delta_value(const struct delta_row *row, int32_t raw)
@@ -67,16 +80,28 @@ static void put(struct record *r, const char *key, const struct delta_row *row,
 {
 	if (row->type == DELTA_F32 || row->type == DELTA_C24 || row->unit != 0)
 		record_float(r, key, delta_value(row, raw));
+	else if (row->type == DELTA_U32)
+		record_uint(r, key, (uint32_t)raw);
 	else
 		record_int(r, key, raw);
 }
 
+static bool has_fourth(const struct delta_row *rows, size_t count, const char *key)
+{
+	for (size_t i = 0; i < count; i++)
+		if (rows[i].lane == 4 && !strcmp(rows[i].key, key))
+			return true;
+	return false;
+}
+
 /* The lanes of one key, of which rows[first] is the first that comes. */
 static void put_lanes(struct record *r, const struct delta_row *rows, size_t count,
-		      size_t first, uint32_t flags, const int32_t *state)
+		      size_t first, uint64_t flags, const int32_t *state)
 {
+	unsigned int lanes = has_fourth(rows, count, rows[first].key) ? 4 : 3;
+
 	record_open_array(r, rows[first].key);
-	for (unsigned int lane = 1; lane <= 3; lane++) {
+	for (unsigned int lane = 1; lane <= lanes; lane++) {
 		size_t i = 0;
 
 		while (i < count && (rows[i].lane != lane || !is_there(&rows[i], flags) ||
@@ -90,7 +115,7 @@ static void put_lanes(struct record *r, const struct delta_row *rows, size_t cou
 	record_close(r);
 }
 
-static bool came_before(const struct delta_row *rows, size_t i, uint32_t flags)
+static bool came_before(const struct delta_row *rows, size_t i, uint64_t flags)
 {
 	for (size_t j = 0; j < i; j++)
 		if (rows[j].lane && is_there(&rows[j], flags) &&
@@ -100,7 +125,7 @@ static bool came_before(const struct delta_row *rows, size_t i, uint32_t flags)
 }
 
 void delta_record(struct record *r, const struct delta_row *rows, size_t count,
-		  uint32_t flags, const int32_t *state)
+		  uint64_t flags, const int32_t *state)
 {
 	if (!RECORD_WANTED(r))
 		return;
@@ -115,12 +140,12 @@ void delta_record(struct record *r, const struct delta_row *rows, size_t count,
 }
 
 size_t delta_write(uint8_t *to, size_t size, const struct delta_row *rows, size_t count,
-		   uint32_t flags, const int32_t *state)
+		   uint64_t flags, const int32_t *state)
 {
 	size_t used = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		int32_t value = state[rows[i].at];
+		uint32_t value = (uint32_t)state[rows[i].at];
 		size_t width = widths[rows[i].type];
 		uint32_t raw;
 
@@ -131,7 +156,9 @@ size_t delta_write(uint8_t *to, size_t size, const struct delta_row *rows, size_
 		/* The units come first. */
 		if (rows[i].type == DELTA_C24)
 			value = (value >> 8 & 0xffff) | (value & 255) << 16;
-		raw = htole32((uint32_t)value);
+		if (rows[i].type == DELTA_I23)
+			value = value << 1 | 1;
+		raw = htole32(value);
 		memcpy(to + used, &raw, width);
 		used += width;
 	}

@@ -19,16 +19,22 @@ enum delta_type {
 	DELTA_U16,
 	DELTA_I16,
 	DELTA_I32,
+	DELTA_U32,
 	DELTA_F32,
 	DELTA_C24, /* i16 units, u8 of 255 parts; raw: units * 256 + parts */
+	/*
+	 * Q2PRO's: u16, bit 0 clear: the others are a signed difference to what the state
+	 * holds; set: with a byte more, the value itself in 23 bits. Written as itself.
+	 */
+	DELTA_I23,
 };
 
 struct delta_row {
-	const char *key; /* in JSON. Lanes 1..3 of one key are one array */
-	uint32_t flags; /* the row is there if any of these is set; 0: always */
+	const char *key; /* in JSON. The lanes of one key are one array */
+	uint64_t flags; /* the row is there if any of these is set; 0: always */
 	uint16_t at; /* index in the state */
 	uint8_t type; /* enum delta_type */
-	uint8_t lane; /* 0: alone; 1..3: x, y, z */
+	uint8_t lane; /* 0: alone; 1..3: x, y, z; 1..4: red, green, blue, alpha */
 	double unit; /* of an integer, in the game's units; 0: it is a number */
 };
 
@@ -37,19 +43,19 @@ struct delta_row {
  * not there keep what @state holds. The reader fails behind the end.
  */
 void delta_read(struct reader *rd, const struct delta_row *rows, size_t count,
-		uint32_t flags, int32_t *state);
+		uint64_t flags, int32_t *state);
 
 /*
  * Puts the same fields on the record, from @state: keys in the order in which they first
  * come, null for a lane that is not there.
  */
 void delta_record(struct record *r, const struct delta_row *rows, size_t count,
-		  uint32_t flags, const int32_t *state);
+		  uint64_t flags, const int32_t *state);
 
 /* The bytes that delta_read() would take: tests write messages again with it. Returns how
  * many; 0 and nothing written if @size does not hold them. */
 size_t delta_write(uint8_t *to, size_t size, const struct delta_row *rows, size_t count,
-		   uint32_t flags, const int32_t *state);
+		   uint64_t flags, const int32_t *state);
 
 /* One value of a state in the game's units. */
 double delta_value(const struct delta_row *row, int32_t raw);
