@@ -9,30 +9,68 @@
 
 #define ROOM_MIN 2048
 
-bool netchan_read(struct reader *rd, unsigned int qport_size, struct record *r,
-		  struct netchan_header *ret)
+#define SLICED	 (1U << 30)
+#define MORE	 (1U << 15)
+
+static void note(struct record *r, const struct netchan_header *h)
+{
+	record_uint(r, "sequence", h->sequence);
+	record_bool(r, "reliable", h->reliable);
+	record_uint(r, "acked", h->ack);
+	record_uint(r, "acked_parity", h->ack_parity);
+	if (h->has_qport)
+		record_uint(r, "qport", h->qport);
+	r->facts.has |= FACT_SEQUENCE | FACT_ACK;
+	r->facts.sequence = h->sequence;
+	r->facts.ack = h->ack;
+}
+
+/* @part is NULL where there are no slices. */
+static bool read_header(struct reader *rd, unsigned int qport_size, struct record *r,
+			struct netchan_header *ret, struct netchan_part *part)
 {
 	uint32_t sequence = reader_le32(rd), ack = reader_le32(rd);
+	uint32_t number = part ? SLICED - 1 : NETCHAN_RELIABLE - 1;
+	uint16_t slice;
 
-	ret->sequence = sequence & ~NETCHAN_RELIABLE;
+	ret->sequence = sequence & number;
 	ret->reliable = sequence & NETCHAN_RELIABLE;
-	ret->ack = ack & ~NETCHAN_RELIABLE;
+	ret->ack = ack & number;
 	ret->ack_parity = ack & NETCHAN_RELIABLE;
 	ret->has_qport = qport_size != 0;
 	ret->qport = qport_size == 2 ? reader_le16(rd) : qport_size ? reader_u8(rd) : 0;
+	if (part && sequence & SLICED) {
+		slice = reader_le16(rd);
+		part->sliced = true;
+		part->more = slice & MORE;
+		part->offset = slice & (MORE - 1);
+	}
 	if (reader_failed(rd)) {
 		record_malformed(r, "shorter than a header");
 		return false;
 	}
-	record_uint(r, "sequence", ret->sequence);
-	record_bool(r, "reliable", ret->reliable);
-	record_uint(r, "acked", ret->ack);
-	record_uint(r, "acked_parity", ret->ack_parity);
-	if (ret->has_qport)
-		record_uint(r, "qport", ret->qport);
-	r->facts.has |= FACT_SEQUENCE | FACT_ACK;
-	r->facts.sequence = ret->sequence;
-	r->facts.ack = ret->ack;
+	note(r, ret);
+	return true;
+}
+
+bool netchan_read(struct reader *rd, unsigned int qport_size, struct record *r,
+		  struct netchan_header *ret)
+{
+	return read_header(rd, qport_size, r, ret, NULL);
+}
+
+bool netchan_read_part(struct reader *rd, unsigned int qport_size, struct record *r,
+		       struct netchan_header *ret, struct netchan_part *part)
+{
+	*part = (struct netchan_part){ .sliced = false };
+	if (!read_header(rd, qport_size, r, ret, part))
+		return false;
+	if (part->sliced) {
+		record_uint(r, "fragment_offset", part->offset);
+		record_bool(r, "fragment_more", part->more);
+		if (part->offset)
+			r->facts.has |= FACT_SLICE;
+	}
 	return true;
 }
 

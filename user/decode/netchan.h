@@ -37,6 +37,17 @@ struct netchan_header {
 bool netchan_read(struct reader *rd, unsigned int qport_size, struct record *r,
 		  struct netchan_header *ret);
 
+/* Of Q2PRO's netchan. */
+struct netchan_part {
+	bool sliced; /* the next two mean something */
+	bool more; /* parts follow */
+	uint16_t offset; /* in the message */
+};
+
+/* The same for Q2PRO's netchan, whose sequences have 30 bits. */
+bool netchan_read_part(struct reader *rd, unsigned int qport_size, struct record *r,
+		       struct netchan_header *ret, struct netchan_part *part);
+
 /* Of one direction: zero is where it begins. */
 struct netchan_side {
 	uint32_t newest;
