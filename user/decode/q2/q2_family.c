@@ -1,95 +1,104 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * q2_family.c - Quake II's netchan, and the query to its masters.
+ * q2_family.c - Quake II's seam to the sessions.
  *
  *	+---------------+---------------+---------+--------+---- ... --+
  *	| u32 sequence  | u32 acked     | [qport] | [frag] | messages  |
  *	+---------------+---------------+---------+--------+---- ... --+
- *	  bit 31: has     bit 31: parity  34: u16
- *	  reliable part   of reliables    35, 36: u8 or none; client only
+ *	  bit 31: has     bit 31: parity  34: u16   36's new
+ *	  reliable part   of reliables    35, 36:   netchan,
+ *	  bit 30: frag                    u8, none  bit 30
+ *
+ * Read next: q2_session.c (one datagram), q2_server.c and q2_client.c (one message).
  *
  * Sources: Quake-2 qcommon/net_chan.c; q2pro src/common/net/chan.c.
  */
-#include "decode/family.h"
-#include "decode/netchan.h"
+#include "decode/q2/q2_session.h"
 
-struct quake2_state {
-	uint8_t qport_size; /* of the client's header, plus 1; 0: not said yet */
-};
+static const enum wire_kind learns[] = { KIND_CONNECT, KIND_CLIENT_CONNECT, KIND_COUNT };
 
-static const enum wire_kind learns[] = { KIND_CONNECT, KIND_COUNT };
-
-/* connect <version> <qport> ... : the width of the client's qport. */
 static void quake2_word(void *state, enum wire_kind kind, enum direction direction,
 			struct span arguments)
 {
-	struct quake2_state *q = state;
-	unsigned int number[2] = { 0, 0 };
-	size_t at = 0;
-
-	(void)kind;
 	(void)direction;
-	for (int i = 0; i < 2; i++) {
-		while (at < arguments.n && arguments.bytes[at] == ' ')
-			at++;
-		for (; at < arguments.n && arguments.bytes[at] >= '0' &&
-		       arguments.bytes[at] <= '9';
-		     at++)
-			number[i] =
-				(number[i] * 10 + arguments.bytes[at] - '0') & 0xffffff;
-	}
-	q->qport_size = number[0] < 35 ? 3 : number[1] ? 2 : 1;
+	if (kind == KIND_CONNECT)
+		q2_session_on_connect(state, arguments);
+	else
+		q2_session_on_accept(state, arguments);
 }
 
 static void quake2_datagram(void *state, enum direction direction, struct span payload,
 			    struct record *r)
 {
-	const struct quake2_state *q = state;
-	struct reader rd = reader_of(payload.bytes, payload.n);
-	struct netchan_header h;
-	unsigned int qport_size = 0;
-
 	if (payload.n >= 5 && payload.n <= 7 && !memcmp(payload.bytes, "query", 5)) {
 		r->kind = "q2-master-query";
 		r->direction = DIRECTION_C2S;
 		return;
 	}
 	r->kind = "netchan";
-	if (direction == DIRECTION_C2S)
-		qport_size = q && q->qport_size ? q->qport_size - 1u : 2;
-	if (!netchan_read(&rd, qport_size, r, &h))
-		return;
-	record_uint(r, "bytes", reader_left(&rd));
-	if (reader_left(&rd))
-		record_opaque(r, "no in-game decoder for this family yet");
-	else if (direction == DIRECTION_UNKNOWN)
-		record_opaque(r, "direction not known: the handshake was not seen");
+	if (!state)
+		record_opaque(r, "no memory for a connection");
+	else
+		q2_session_datagram(state, direction, payload, r);
 }
 
-/* The first op of a datagram without a reliable part: what only Quake II has there. */
+/*
+ * A move of 34 carries a checksum, which one in 256 has by chance, and must be a move to
+ * its last byte; frames are nobody else's.
+ */
 static int quake2_claims(const struct glance *g, struct span payload, enum direction *ret)
 {
-	const uint8_t *p = payload.bytes;
+	struct q2_guess guess;
 
-	if (!g->other_seen || !glance_near(g->second, g->other) || payload.n <= 12 ||
-	    p[3] & 0x80)
+	if (g->other_seen && !glance_near(g->second, g->other))
 		return 0;
-	if (p[8] == 0x14) { /* frame */
-		*ret = DIRECTION_S2C;
-		return 2;
-	}
-	if (payload.n > 14 && p[10] == 2) { /* move */
-		*ret = DIRECTION_C2S;
-		return 2;
-	}
-	return 0;
+	guess = q2_guess(DIRECTION_UNKNOWN, payload);
+	if (guess.rank < Q2_RANK_FRAME)
+		return 0;
+	*ret = guess.direction;
+	return guess.checked ? 4 : 2;
+}
+
+static size_t quake2_takes(const void *state)
+{
+	return q2_session_takes(state);
+}
+
+static void quake2_drop(void *state)
+{
+	q2_session_drop(state);
+}
+
+static void quake2_demo(void *state, const struct demo_block *block, struct record *r)
+{
+	if (state)
+		q2_session_demo(state, block, r);
+	else
+		record_opaque(r, "no memory for a recording");
+}
+
+/* The server knows a client by its address and qport; the port may change. */
+static bool quake2_owns(const void *state, struct span payload)
+{
+	const struct q2_session *q = state;
+
+	if (!q->live || payload.n < 10)
+		return false;
+	if (q->qport_size == 3)
+		return q->now.qport == (payload.bytes[8] | payload.bytes[9] << 8);
+	return q->qport_size == 2 && q->now.qport == payload.bytes[8];
 }
 
 const struct family quake2_family = {
 	.id = FAMILY_QUAKE2,
-	.state_size = sizeof(struct quake2_state),
+	.state_size = sizeof(struct q2_session),
+	.takes = quake2_takes,
+	.drop = quake2_drop,
 	.claims = quake2_claims,
 	.words = learns,
 	.word = quake2_word,
 	.datagram = quake2_datagram,
+	.message = q2_message,
+	.demo = quake2_demo,
+	.owns = quake2_owns,
 };

@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * q2_frame.c - svc_frame: what a client sees at one time of the server's.
+ *
+ *	34	i32 serverframe, i32 deltaframe (<= 0: full), u8 suppressed, u8 n, n
+ *		areabits, u8 17, player, u8 18, entities
+ *	35, 36	u32: 27 bits serverframe, 5 bits back to the base (31: full); u8:
+ *suppressed or flags below, further flags of the player above; areas, player, [36:
+ *clientnum], entities a server's recording: i32 serverframe, u8 18, entities from nothing
+ *
+ * Entities of the base that are not named stay as they are. What is not in the base
+ * comes from its baseline.
+ *
+ * Sources: Quake-2 client/cl_ents.c, server/sv_ents.c; q2pro src/client/parse.c.
+ */
+#include "decode/q2/q2_message.h"
+
+#define AREA_BYTES_MAX	  32
+#define OP_PLAYERINFO	  17
+#define OP_PACKETENTITIES 18
+#define DELTA_MAX	  15
+#define FULL		  31 /* as an offset to the base */
+#define EXTRA_CLIENTNUM	  64
+#define MICROSECONDS	  1000000LL
+#define FPS		  10
+
+/* One frame in the making. */
+struct making {
+	struct q2_frame *base; /* NULL: nothing */
+	struct q2_frame *work; /* NULL: nobody wants the result */
+	unsigned int at; /* in the base */
+	int32_t number;
+	bool full;
+	bool guessed;
+	struct q2_player_delta delta;
+};
+
+static void note_time(struct ops *o, int32_t number)
+{
+	const struct q2_session *q = q2_of(o)->session;
+	struct facts *f = &o->record->facts;
+
+	f->has |= FACT_SNAPSHOT | FACT_TIME;
+	f->time_us = number * (MICROSECONDS / (q && q->fps ? q->fps : FPS));
+}
+
+/* Looks for the base of frame @number; what is not there is missing. */
+static void find_base(struct ops *o, struct making *m, int32_t number, int32_t base)
+{
+	struct q2_parse *p = q2_of(o);
+
+	m->number = number;
+	m->full = base <= 0;
+	if (number < 1)
+		ops_wrong(o, "frame number below 1");
+	if (m->full)
+		return;
+	if (base >= number || number - base > DELTA_MAX) {
+		ops_wrong(o, "delta from a frame that a client cannot have");
+		return;
+	}
+	/* Without a session only the syntax is asked for. */
+	if (!p->session || base == p->frame)
+		return;
+	if (p->game && (!p->reset || p->commit))
+		m->base = q2_frame_find(p->game, base);
+	m->guessed = !m->base || m->base->guessed;
+	if (!m->base)
+		message_missing(o->m, "delta from a frame that was not seen");
+	else if (m->guessed)
+		message_missing(o->m, "delta from a frame that is itself incomplete");
+}
+
+static void begin(struct ops *o, struct making *m)
+{
+	struct q2_game *g = q2_commit(o);
+
+	if (!g)
+		return;
+	q2_of(o)->game = g;
+	/* An earlier frame of this very message may be the base. */
+	if (!m->full && !m->base)
+		m->base = q2_frame_find(g, q2_of(o)->frame);
+	m->work = &g->work;
+	m->work->list.count = 0;
+}
+
+static void parse_areas(struct ops *o)
+{
+	unsigned int n = reader_u8(&o->rd);
+	const uint8_t *bits = n <= AREA_BYTES_MAX ? reader_take(&o->rd, n) : NULL;
+
+	if (n > AREA_BYTES_MAX)
+		ops_wrong(o, "more than 32 area bytes");
+	if (bits)
+		record_hex(o->record, "areabits", bits, n);
+}
+
+static void parse_player(struct ops *o, struct making *m, unsigned int extra)
+{
+	const struct q2_dialect *d = &q2_of(o)->dialect;
+	int32_t scratch[Q2_PLAYER_WORDS];
+	int32_t *word = m->work ? m->work->player : scratch;
+
+	if (m->base)
+		memcpy(word, m->base->player, sizeof(scratch));
+	else
+		memset(word, 0, sizeof(scratch));
+	record_open_object(o->record, "playerinfo");
+	m->delta = q2_player_read(&o->rd, d, extra, word);
+	q2_player_record(o->record, d, &m->delta, word);
+	record_close(o->record);
+	if (!d->enhanced && !d->fog && m->delta.flags & 1U << 15)
+		ops_wrong(o, "unknown flag of a player");
+}
+
+/* Keeps what the base has below @number. */
+static void keep(struct ops *o, struct making *m, unsigned int number)
+{
+	const struct q2_list *base = m->base ? &m->base->list : NULL;
+
+	for (; base && m->at < base->count && base->entity[m->at].number < number;
+	     m->at++) {
+		struct q2_entity *e;
+
+		if (!m->work)
+			continue;
+		e = q2_list_add(&m->work->list, base->entity[m->at].number);
+		if (!e)
+			return;
+		memcpy(e->word, base->entity[m->at].word, sizeof(e->word));
+		q2_entity_age(&q2_of(o)->dialect, e->word);
+	}
+}
+
+/* What entity @number is a difference to, into @word. */
+static void entity_base(struct ops *o, struct making *m, unsigned int number,
+			int32_t *word)
+{
+	struct q2_parse *p = q2_of(o);
+	const struct q2_list *base = m->base ? &m->base->list : NULL;
+	const struct q2_entity *from = NULL;
+
+	if (base && m->at < base->count && base->entity[m->at].number == number)
+		from = &base->entity[m->at++];
+	else if (p->game && (!p->reset || p->commit))
+		from = q2_baseline_find(p->game, number);
+	if (!from && p->session && !p->reset && !p->dialect.server_demo &&
+	    (!p->game || !p->game->begun))
+		message_missing(o->m, "entity from a baseline that was not seen");
+	if (from)
+		memcpy(word, from->word, Q2_ENTITY_WORDS * sizeof(*word));
+	else
+		memset(word, 0, Q2_ENTITY_WORDS * sizeof(*word));
+	q2_entity_age(&p->dialect, word);
+}
+
+/* Engines drop the next of the base, even if it is another. */
+static void remove_entity(struct ops *o, struct making *m)
+{
+	if (m->full)
+		ops_wrong(o, "removed from a full frame");
+	if (m->base && m->at < m->base->list.count)
+		m->at++;
+	record_bool(o->record, "removed", true);
+}
+
+static void parse_entity(struct ops *o, struct making *m, uint64_t bits,
+			 unsigned int number)
+{
+	int32_t word[Q2_ENTITY_WORDS];
+	struct q2_entity *e;
+
+	q2_entity_number(o, "number", number, 1);
+	keep(o, m, number);
+	if (bits & Q2_ENTITY_REMOVE) {
+		remove_entity(o, m);
+		return;
+	}
+	entity_base(o, m, number, word);
+	q2_entity_record(o->record,
+			 q2_entity_read(&o->rd, &q2_of(o)->dialect, bits, word), word);
+	e = m->work ? q2_list_add(&m->work->list, number) : NULL;
+	if (e)
+		memcpy(e->word, word, sizeof(word));
+}
+
+static void parse_entities(struct ops *o, struct making *m)
+{
+	unsigned int number, last = 0;
+	uint64_t bits;
+
+	record_open_array(o->record, "packetentities");
+	while (!reader_failed(&o->rd) && !o->m->wrong) {
+		bits = q2_entity_header(&o->rd, &q2_of(o)->dialect, &number);
+		if (!number)
+			break;
+		if (number <= last)
+			ops_wrong(o, "entities out of order");
+		last = number;
+		record_open_object(o->record, NULL);
+		parse_entity(o, m, bits, number);
+		record_close(o->record);
+	}
+	keep(o, m, UINT16_MAX + 1U);
+	record_close(o->record);
+}
+
+/* The frame is whole: it takes its place among the last sixteen. */
+static void end(struct ops *o, struct making *m)
+{
+	struct q2_parse *p = q2_of(o);
+	struct q2_frame *place, old;
+
+	note_time(o, m->number);
+	p->frame = m->number;
+	if (!m->work || reader_failed(&o->rd) || o->m->wrong)
+		return;
+	m->work->number = m->number;
+	m->work->guessed = m->guessed;
+	m->work->delta = m->delta;
+	place = &p->game->frames[m->number & (Q2_FRAMES - 1)];
+	old = *place;
+	*place = *m->work;
+	*m->work = old;
+}
+
+static void expect(struct ops *o, uint8_t op, const char *why)
+{
+	if (reader_u8(&o->rd) != op && !reader_failed(&o->rd))
+		ops_wrong(o, why);
+}
+
+void q2_parse_frame(struct ops *o)
+{
+	struct making m = { .base = NULL };
+	int32_t number = (int32_t)reader_le32(&o->rd);
+	int32_t base = (int32_t)reader_le32(&o->rd);
+	unsigned int suppressed;
+
+	record_int(o->record, "serverframe", number);
+	record_int(o->record, "deltaframe", base);
+	find_base(o, &m, number, base);
+	begin(o, &m);
+	if (q2_of(o)->dialect.protocol != 26) {
+		suppressed = reader_u8(&o->rd);
+		record_uint(o->record, "suppressed", suppressed);
+		if (suppressed)
+			o->record->facts.has |= FACT_DELAYED;
+	}
+	parse_areas(o);
+	expect(o, OP_PLAYERINFO, "frame without a player");
+	if (o->m->wrong)
+		return;
+	parse_player(o, &m, 0);
+	expect(o, OP_PACKETENTITIES, "frame without entities");
+	if (!o->m->wrong)
+		parse_entities(o, &m);
+	end(o, &m);
+}
+
+void q2_parse_frame_enhanced(struct ops *o)
+{
+	const struct q2_dialect *d = &q2_of(o)->dialect;
+	struct making m = { .base = NULL };
+	uint32_t packed = reader_le32(&o->rd);
+	int32_t number = packed & 0x7ffffff, back = packed >> 27;
+	uint8_t second = reader_u8(&o->rd);
+	unsigned int extra = (unsigned int)(o->code >> 5) << 4 | second >> 4;
+
+	record_int(o->record, "serverframe", number);
+	record_int(o->record, "deltaframe", back == FULL ? -1 : number - back);
+	record_uint(o->record, d->q2pro ? "flags" : "suppressed", second & 15);
+	if (d->q2pro ? second & 1 : second & 15)
+		o->record->facts.has |= FACT_DELAYED;
+	find_base(o, &m, number, back == FULL ? -1 : number - back);
+	begin(o, &m);
+	parse_areas(o);
+	if (o->m->wrong)
+		return;
+	parse_player(o, &m, extra);
+	if (d->q2pro && extra & EXTRA_CLIENTNUM)
+		record_int(o->record, "clientnum",
+			   d->minor < 1022 ? reader_u8(&o->rd)
+					   : (int16_t)reader_le16(&o->rd));
+	parse_entities(o, &m);
+	end(o, &m);
+}
+
+void q2_parse_frame_demo(struct ops *o)
+{
+	struct making m = { .full = true };
+	int32_t number = (int32_t)reader_le32(&o->rd);
+
+	record_int(o->record, "serverframe", number);
+	find_base(o, &m, number, -1);
+	begin(o, &m);
+	expect(o, OP_PACKETENTITIES, "frame without entities");
+	if (!o->m->wrong)
+		parse_entities(o, &m);
+	end(o, &m);
+}
+
+/* Places of the other players in that frame, in its order. */
+void q2_parse_playerupdate(struct ops *o)
+{
+	const struct q2_parse *p = q2_of(o);
+	struct q2_game *g = p->game;
+	int32_t number = (int32_t)reader_le32(&o->rd);
+	const struct q2_frame *f = g ? q2_frame_find(g, number) : NULL;
+
+	record_int(o->record, "serverframe", number);
+	if (!f || f->guessed || !g->maxclients) {
+		ops_unknown(o, "players' places in a frame that was not seen");
+		return;
+	}
+	record_open_array(o->record, "players");
+	for (unsigned int i = 0; i < f->list.count; i++) {
+		unsigned int entity = f->list.entity[i].number;
+
+		if (entity > g->maxclients || (int)entity == g->playernum + 1)
+			continue;
+		record_open_object(o->record, NULL);
+		record_uint(o->record, "number", entity);
+		q2_place(o, "origin");
+		record_close(o->record);
+	}
+	record_close(o->record);
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * q2_inflate.c - see q2_inflate.h. The window is of 2^15 bytes, without zlib's header.
+ */
+#include <stdlib.h>
+#include <zlib.h>
+
+#include "decode/q2/q2_inflate.h"
+
+#define WINDOW	   (-15)
+#define ZLIB_BYTES (48 << 10) /* a window, and what zlib keeps besides */
+
+struct q2_inflate {
+	z_stream z;
+};
+
+static void feed(z_stream *z, struct span from)
+{
+	/* zlib reads from where it says that it may write. */
+	z->next_in = (Bytef *)(uintptr_t)from.bytes;
+	z->avail_in = (uInt)from.n;
+}
+
+bool q2_inflate_whole(struct span from, uint8_t *to, size_t size)
+{
+	z_stream z = { .next_out = to, .avail_out = (uInt)size };
+	int result;
+
+	if (inflateInit2(&z, WINDOW) != Z_OK)
+		return false;
+	feed(&z, from);
+	result = inflate(&z, Z_SYNC_FLUSH);
+	inflateEnd(&z);
+	return (result == Z_STREAM_END || result == Z_OK || result == Z_BUF_ERROR) &&
+	       !z.avail_in && !z.avail_out;
+}
+
+static struct q2_inflate *begin(void)
+{
+	struct q2_inflate *s = calloc(1, sizeof(*s));
+
+	if (s && inflateInit2(&s->z, WINDOW) != Z_OK) {
+		free(s);
+		s = NULL;
+	}
+	return s;
+}
+
+/* What does not fit @to is counted and dropped. */
+static long run(z_stream *z, struct span from, uint8_t *to, size_t size)
+{
+	uint8_t spill[4096];
+	long total = 0;
+	int result = Z_OK;
+
+	feed(z, from);
+	while (result == Z_OK && total <= Q2_PART_MAX) {
+		bool fits = (size_t)total < size;
+		uInt room = fits ? (uInt)(size - (size_t)total) : sizeof(spill);
+
+		z->next_out = fits ? to + total : spill;
+		z->avail_out = room;
+		result = inflate(z, Z_SYNC_FLUSH);
+		total += room - z->avail_out;
+		if (z->avail_out)
+			break;
+	}
+	if (total > Q2_PART_MAX || z->avail_in)
+		return -1;
+	return result == Z_OK || result == Z_STREAM_END || result == Z_BUF_ERROR ? total
+										 : -1;
+}
+
+long q2_inflate_part(struct q2_inflate **stream, bool commit, struct span from,
+		     uint8_t *to, size_t size)
+{
+	struct q2_inflate *s = stream ? *stream : NULL;
+	z_stream copy;
+	long n;
+
+	if (commit && stream) {
+		if (!s)
+			s = *stream = begin();
+		n = s ? run(&s->z, from, to, size) : -1;
+		if (n < 0)
+			q2_inflate_end(stream);
+		return n;
+	}
+	if (s) {
+		if (inflateCopy(&copy, &s->z) != Z_OK)
+			return -1;
+	} else {
+		memset(&copy, 0, sizeof(copy));
+		if (inflateInit2(&copy, WINDOW) != Z_OK)
+			return -1;
+	}
+	n = run(&copy, from, to, size);
+	inflateEnd(&copy);
+	return n;
+}
+
+void q2_inflate_end(struct q2_inflate **stream)
+{
+	if (!*stream)
+		return;
+	inflateEnd(&(*stream)->z);
+	free(*stream);
+	*stream = NULL;
+}
+
+size_t q2_inflate_bytes(const struct q2_inflate *stream)
+{
+	return stream ? sizeof(*stream) + ZLIB_BYTES : 0;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * q2_inflate.h - raw deflate: whole packets, and files that come in parts.
+ */
+#ifndef Q2_INFLATE_H
+#define Q2_INFLATE_H
+
+#include "lib/reader.h"
+
+/* A stream that goes on from one part to the next. */
+struct q2_inflate;
+
+#define Q2_PART_MAX (1 << 18) /* of a file, inflated: what is beyond is refused */
+
+/* @from into exactly @size bytes; false: it is no deflate, or of another length. */
+bool q2_inflate_whole(struct span from, uint8_t *to, size_t size);
+
+/*
+ * The next part of a file. *@stream is begun if NULL, and stays as it is without
+ * @commit. Returns how many bytes come out, at most @size of which are in @to; -1: it is
+ * no deflate, more than Q2_PART_MAX, or there is no memory.
+ */
+long q2_inflate_part(struct q2_inflate **stream, bool commit, struct span from,
+		     uint8_t *to, size_t size);
+
+void q2_inflate_end(struct q2_inflate **stream);
+
+/* What it takes; 0 for NULL. */
+size_t q2_inflate_bytes(const struct q2_inflate *stream);
+
+#endif /* Q2_INFLATE_H */

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * q2_message.c - a whole message: which table of ops it is read by, and its kind.
+ */
+#include "decode/q2/q2_message.h"
+#include "decode/q2/q2_mvd.h"
+
+/* By rank; of a client first. */
+static const char *const kinds[2][Q2_RANK_FRAME + 1] = {
+	{ "client-idle", "client-idle", "client-command", "client-command",
+	  "client-command", "client-move" },
+	{ "server-idle", "server-idle", "server-command", "download", "gamestate",
+	  "frame" },
+};
+
+/* Serverdata in front tells how all the rest is to be read. */
+void q2_message_peek(struct q2_parse *p, struct span bytes)
+{
+	struct reader rd = reader_of(bytes.bytes, bytes.n);
+	struct q2_serverdata s;
+	struct q2_dialect d = p->dialect;
+
+	if (reader_u8(&rd) == 12 &&
+	    q2_serverdata_read(&rd, p->session ? p->session->now.minor : 0, &s, &d) &&
+	    !reader_failed(&rd))
+		p->dialect = d;
+}
+
+bool q2_message_as(struct message *m, const struct q2_dialect *d, struct q2_parse *p)
+{
+	struct q2_session *q = m->state;
+	bool server = m->direction == DIRECTION_S2C;
+
+	*p = (struct q2_parse){
+		.session = q,
+		.game = q ? q->game : NULL,
+		.dialect = *d,
+		.message = m,
+		.commit = m->commit,
+		.sequence = m->sequence,
+	};
+	if (d->protocol == 37) {
+		p->rank = q2_mvd_walk(p, m);
+	} else if (server) {
+		q2_message_peek(p, m->bytes);
+		p->rank = q2_server_walk(p, m);
+	} else {
+		p->rank = q2_client_walk(p, m);
+	}
+	m->record->kind = kinds[server][p->rank];
+	if (m->record->status < RECORD_OPAQUE && p->dialect.name)
+		m->record->dialect = p->dialect.name;
+	return !m->wrong && !m->opaque;
+}
+
+bool q2_message(struct message *m)
+{
+	const struct q2_session *q = m->state;
+	struct q2_dialect plain;
+	struct q2_parse p;
+
+	q2_dialect_of(34, 0, 0, &plain);
+	return q2_message_as(m, q && q->dialect.name ? &q->dialect : &plain, &p);
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * q2_message.h - inside a message: what the files of svc_ and clc_ share.
+ */
+#ifndef Q2_MESSAGE_H
+#define Q2_MESSAGE_H
+
+#include "decode/message.h"
+#include "decode/q2/q2_state.h"
+
+/* What a message is named after: the op of the highest rank. */
+enum q2_rank {
+	Q2_RANK_IDLE,
+	Q2_RANK_NOP,
+	Q2_RANK_COMMAND, /* and all that has no kind of its own */
+	Q2_RANK_DOWNLOAD,
+	Q2_RANK_GAMESTATE,
+	Q2_RANK_FRAME,
+	Q2_RANK_MOVE = Q2_RANK_FRAME,
+};
+
+/* One walk along a message; the context of its ops. */
+struct q2_parse {
+	struct q2_session *session; /* NULL: the syntax only */
+	struct q2_game *game; /* what is known, or NULL */
+	struct q2_dialect dialect; /* serverdata changes it at once */
+	struct message *message;
+	int32_t frame; /* the last in this message; 0: none */
+	bool reset; /* serverdata was in this message: what was known is no more */
+	bool commit;
+	bool nested; /* in a zpacket */
+	bool moved; /* a move was in this message */
+	bool checked; /* it has a checksum */
+	bool right; /* which is right */
+	uint8_t rank;
+	uint32_t sequence;
+};
+
+bool q2_message(struct message *m);
+
+/* The same by dialect @d, though the session may not know it; *@p: what was found. */
+bool q2_message_as(struct message *m, const struct q2_dialect *d, struct q2_parse *p);
+
+/* Takes over the dialect of the serverdata that @bytes begin with, if they do. */
+void q2_message_peek(struct q2_parse *p, struct span bytes);
+
+/* The ops of @m, which may be a part of the walk's message. Return the highest rank. */
+uint8_t q2_server_walk(struct q2_parse *p, struct message *m);
+uint8_t q2_client_walk(struct q2_parse *p, struct message *m);
+
+/* The svc of @bytes, a part of the message: unpacked, or of a multi-view recording. */
+void q2_server_ops(struct q2_parse *p, struct span bytes);
+
+static inline struct q2_parse *q2_of(const struct ops *o)
+{
+	return o->context;
+}
+
+/* The state to change, or NULL: this walk does not. */
+struct q2_game *q2_commit(struct ops *o);
+
+/* A string as a field. Returns its bytes. */
+struct span q2_string(struct ops *o, const char *key);
+void q2_place(struct ops *o, const char *key);
+void q2_direction(struct ops *o, const char *key);
+
+/* Entity @number; ops_wrong() if there can be none. @least: 0 or 1. */
+void q2_entity_number(struct ops *o, const char *key, unsigned int number,
+		      unsigned int least);
+
+/* q2_server.c, for others that hold them too. */
+void q2_configstring(struct ops *o, unsigned int index, struct span text);
+void q2_baseline(struct ops *o, uint64_t bits, unsigned int number);
+
+op_parse q2_parse_frame, q2_parse_frame_enhanced, q2_parse_frame_demo;
+op_parse q2_parse_temp_entity;
+op_parse q2_parse_zpacket, q2_parse_zdownload;
+op_parse q2_parse_playerupdate;
+op_parse q2_parse_move, q2_parse_move_batched, q2_parse_move_nodelta;
+
+/* The checksum of a move: @body from behind it to the end of the third command. */
+uint8_t q2_move_checksum(struct span body, uint32_t sequence);
+
+/* The unit vector of a byte, all three below 162. */
+#define Q2_DIRECTIONS 162
+extern const float q2_directions[Q2_DIRECTIONS][3];
+extern const uint8_t q2_move_table[1024];
+
+#endif /* Q2_MESSAGE_H */

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * q2_mvd.h - blocks of Q2PRO's multi-view recordings.
+ */
+#ifndef Q2_MVD_H
+#define Q2_MVD_H
+
+#include "decode/q2/q2_message.h"
+
+/* Of a recording of which nothing has been read yet. */
+extern const struct q2_dialect q2_mvd_dialect;
+
+uint8_t q2_mvd_walk(struct q2_parse *p, struct message *m);
+
+#endif /* Q2_MVD_H */

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * q2_player.h - player_state_t as it stands on the wire, and its differences.
+ */
+#ifndef Q2_PLAYER_H
+#define Q2_PLAYER_H
+
+#include "decode/delta.h"
+#include "decode/q2/q2_dialect.h"
+
+#define Q2_STATS 64 /* 32 without extensions */
+
+enum q2_player_word {
+	Q2_PM_TYPE,
+	Q2_PM_ORIGIN,
+	Q2_PM_VELOCITY = 4,
+	Q2_PM_TIME = 7,
+	Q2_PM_FLAGS,
+	Q2_GRAVITY,
+	Q2_DELTA_ANGLES,
+	Q2_VIEWOFFSET = 13,
+	Q2_VIEWANGLES = 16,
+	Q2_KICK_ANGLES = 19,
+	Q2_GUNINDEX = 22, /* with extensions the upper three bits of 16 are its skin */
+	Q2_GUNFRAME,
+	Q2_GUNOFFSET,
+	Q2_GUNANGLES = 27,
+	Q2_BLEND = 30,
+	Q2_DAMAGE_BLEND = 34,
+	Q2_FOV = 38,
+	Q2_RDFLAGS,
+	Q2_FOG_BITS,
+	Q2_FOG_COLOR,
+	Q2_FOG_DENSITY = 44,
+	Q2_FOG_SKY,
+	Q2_HEIGHTFOG_DENSITY,
+	Q2_HEIGHTFOG_FALLOFF,
+	Q2_HEIGHTFOG_START,
+	Q2_HEIGHTFOG_END = 51,
+	Q2_HEIGHTFOG_START_DIST = 54,
+	Q2_HEIGHTFOG_END_DIST,
+	Q2_STAT,
+	Q2_PLAYER_WORDS = Q2_STAT + Q2_STATS
+};
+
+/* What one difference held, besides the state that it made. */
+struct q2_player_delta {
+	uint64_t flags; /* of the rows; the lower bits as they were on the wire */
+	uint64_t statbits;
+};
+
+/*
+ * Of a client's frame: 34's flags, or with @extra those of 35 and 36 (q2_dialect.h). Of
+ * a multi-view recording: q2_player_read_mvd(). @word holds the base.
+ */
+struct q2_player_delta q2_player_read(struct reader *rd, const struct q2_dialect *d,
+				      unsigned int extra, int32_t *word);
+struct q2_player_delta q2_player_read_mvd(struct reader *rd, const struct q2_dialect *d,
+					  int32_t *word);
+
+void q2_player_record(struct record *r, const struct q2_dialect *d,
+		      const struct q2_player_delta *delta, const int32_t *word);
+
+/* Bytes of 34's, from the flags on: for tests. 0: no room. */
+size_t q2_player_write(uint8_t *to, size_t size, const struct q2_player_delta *delta,
+		       const int32_t *word);
+
+/* Of a multi-view recording: he has left. */
+#define Q2_PLAYER_GONE (1ULL << 62)
+
+#endif /* Q2_PLAYER_H */

@@ -1,0 +1,441 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * q2_server.c - svc_: what servers say. Frames are in q2_frame.c, effects in q2_temp.c,
+ * what is packed in q2_zip.c.
+ *
+ * In 35 and 36 an opcode is the lower five bits of its byte; the upper three belong to
+ * the frame and are zero elsewhere.
+ *
+ * Sources: Quake-2 client/cl_parse.c, cl_fx.c, cl_inv.c; q2pro src/client/parse.c; r1q2
+ * client/cl_parse.c.
+ */
+#include "decode/q2/q2_message.h"
+
+#define INVENTORY	 256
+#define STATUSBAR_FIRST	 5
+#define STATUSBAR_MAX	 1535
+#define CONFIGSTRING_MAX 64
+#define SETTING_FPS	 1
+
+/* svc_sound's flags. */
+enum {
+	SOUND_VOLUME = 1,
+	SOUND_ATTENUATION = 2,
+	SOUND_POSITION = 4,
+	SOUND_ENTITY = 8,
+	SOUND_OFFSET = 16,
+	SOUND_INDEX16 = 32,
+};
+
+struct q2_game *q2_commit(struct ops *o)
+{
+	struct q2_parse *p = q2_of(o);
+
+	o->m->stateful |= p->session && !p->session->stale;
+	if (!p->commit || !p->session)
+		return NULL;
+	return q2_game_get(p->session);
+}
+
+struct span q2_string(struct ops *o, const char *key)
+{
+	struct span s = reader_string(&o->rd);
+
+	record_string(o->record, key, s.bytes, s.n);
+	return s;
+}
+
+void q2_place(struct ops *o, const char *key)
+{
+	static const struct delta_row place[] = {
+		{ "", 1, 0, DELTA_I16, 1, 0.125 }, { "", 1, 1, DELTA_I16, 2, 0.125 },
+		{ "", 1, 2, DELTA_I16, 3, 0.125 }, { "", 2, 0, DELTA_I23, 1, 0.125 },
+		{ "", 2, 1, DELTA_I23, 2, 0.125 }, { "", 2, 2, DELTA_I23, 3, 0.125 },
+	};
+	int32_t at[3] = { 0 };
+
+	delta_read(&o->rd, place, 6, q2_of(o)->dialect.extensions2 ? 2 : 1, at);
+	if (!RECORD_WANTED(o->record))
+		return;
+	record_open_array(o->record, key);
+	for (int i = 0; i < 3; i++)
+		record_float(o->record, NULL, at[i] * 0.125);
+	record_close(o->record);
+}
+
+void q2_direction(struct ops *o, const char *key)
+{
+	uint8_t index = reader_u8(&o->rd);
+
+	if (index >= Q2_DIRECTIONS) {
+		ops_wrong(o, "direction beyond 161");
+		return;
+	}
+	if (!RECORD_WANTED(o->record))
+		return;
+	record_open_array(o->record, key);
+	for (int i = 0; i < 3; i++)
+		record_float(o->record, NULL, (double)q2_directions[index][i]);
+	record_close(o->record);
+}
+
+void q2_entity_number(struct ops *o, const char *key, unsigned int number,
+		      unsigned int least)
+{
+	record_uint(o->record, key, number);
+	if (number < least || number >= q2_entities(&q2_of(o)->dialect))
+		ops_wrong(o, "entity number out of range");
+}
+
+static void parse_muzzleflash(struct ops *o)
+{
+	bool extended = q2_of(o)->dialect.extensions;
+	unsigned int number = reader_le16(&o->rd), weapon = reader_u8(&o->rd);
+
+	if (extended) {
+		weapon |= number >> 13 << 8;
+		number &= 0x1fff;
+	}
+	q2_entity_number(o, "number", number, 1);
+	record_uint(o->record, "weapon", weapon & ~128U);
+	record_bool(o->record, "silenced", weapon & 128);
+}
+
+static void parse_muzzleflash2(struct ops *o)
+{
+	bool extended = q2_of(o)->dialect.extensions;
+	unsigned int number = reader_le16(&o->rd), flash = reader_u8(&o->rd);
+
+	if (extended) {
+		flash |= number >> 13 << 8;
+		number &= 0x1fff;
+	}
+	q2_entity_number(o, "number", number, 1);
+	record_uint(o->record, "flash", flash);
+}
+
+static void parse_text(struct ops *o)
+{
+	q2_string(o, "text");
+}
+
+static void parse_inventory(struct ops *o)
+{
+	record_open_array(o->record, "inventory");
+	for (int i = 0; i < INVENTORY; i++)
+		record_int(o->record, NULL, (int16_t)reader_le16(&o->rd));
+	record_close(o->record);
+}
+
+static void parse_disconnect(struct ops *o)
+{
+	if (q2_commit(o))
+		q2_of(o)->session->disconnected = true;
+}
+
+static void parse_sound(struct ops *o)
+{
+	const struct q2_dialect *d = &q2_of(o)->dialect;
+	uint8_t flags = reader_u8(&o->rd);
+	bool wide = d->extensions && flags & SOUND_INDEX16;
+	unsigned int packed;
+
+	record_uint(o->record, "flags", flags);
+	record_uint(o->record, "index", wide ? reader_le16(&o->rd) : reader_u8(&o->rd));
+	if (flags & SOUND_VOLUME)
+		record_float(o->record, "volume", reader_u8(&o->rd) / 255.0);
+	if (flags & SOUND_ATTENUATION)
+		record_float(o->record, "attenuation", reader_u8(&o->rd) / 64.0);
+	if (flags & SOUND_OFFSET)
+		record_uint(o->record, "offset", reader_u8(&o->rd));
+	if (flags & SOUND_ENTITY) {
+		packed = reader_le16(&o->rd);
+		q2_entity_number(o, "number", packed >> 3, 0);
+		record_uint(o->record, "channel", packed & 7);
+	}
+	if (flags & SOUND_POSITION)
+		q2_place(o, "origin");
+}
+
+static void parse_print(struct ops *o)
+{
+	record_uint(o->record, "level", reader_u8(&o->rd));
+	q2_string(o, "text");
+}
+
+static void record_serverdata(struct record *r, const struct q2_serverdata *s)
+{
+	record_int(r, "spawncount", s->spawncount);
+	record_uint(r, "attractloop", s->attractloop);
+	record_string(r, "gamedir", s->gamedir.bytes, s->gamedir.n);
+	record_int(r, "playernum", s->playernum);
+	record_string(r, "levelname", s->levelname.bytes, s->levelname.n);
+	if (s->protocol == 35 || s->protocol == 36)
+		record_uint(r, "minor", s->minor);
+	if (s->protocol == 36)
+		record_uint(r, "serverstate", s->serverstate);
+	if (s->protocol == 35 || s->protocol == 36)
+		record_uint(r, "flags", s->flags);
+}
+
+static void parse_serverdata(struct ops *o)
+{
+	struct q2_parse *p = q2_of(o);
+	struct q2_dialect d = p->dialect;
+	struct q2_serverdata s;
+	struct q2_game *g;
+	bool known = q2_serverdata_read(&o->rd, p->session ? p->session->now.minor : 0,
+					&s, &d);
+
+	record_int(o->record, "protocol", s.protocol);
+	if (!known) {
+		o->m->opaque = "the protocol that serverdata names is not known";
+		return;
+	}
+	record_serverdata(o->record, &s);
+	if (s.playernum < -1 || s.playernum >= Q2_PLAYERS)
+		ops_wrong(o, "player number out of range");
+	/* The table of ops is chosen by the first message: see q2_message.c. */
+	if (d.enhanced != p->dialect.enhanced || d.q2pro != p->dialect.q2pro)
+		ops_wrong(o, "serverdata of another protocol than the connection's");
+	p->dialect = d;
+	p->reset = true;
+	p->frame = 0;
+	o->m->stateful |= p->session && !p->session->stale;
+	if (!p->commit || !p->session)
+		return;
+	p->session->dialect = d;
+	g = q2_game_get(p->session);
+	p->game = g;
+	if (!g)
+		return;
+	q2_game_clear(g);
+	g->playernum = s.playernum;
+}
+
+static void learn_name(struct ops *o, const struct q2_game *g, unsigned int player,
+		       struct span text)
+{
+	const uint8_t *end = text.n ? memchr(text.bytes, '\\', text.n) : NULL;
+
+	if (g && g->playernum >= 0 && player == (unsigned int)g->playernum && text.n)
+		facts_name(&o->record->facts, text.bytes,
+			   end ? (size_t)(end - text.bytes) : text.n);
+}
+
+/* "maps/q2dm1.bsp": q2dm1. */
+static void learn_map(struct ops *o, struct span text)
+{
+	static const char before[] = "maps/", behind[] = ".bsp";
+	size_t lead = sizeof(before) - 1, tail = sizeof(behind) - 1;
+
+	if (text.n > lead + tail && !memcmp(text.bytes, before, lead) &&
+	    !memcmp(text.bytes + text.n - tail, behind, tail))
+		facts_map(&o->record->facts, text.bytes + lead, text.n - lead - tail);
+}
+
+static uint16_t number_of(struct span text)
+{
+	unsigned int n = 0;
+
+	for (size_t i = 0; i < text.n && text.bytes[i] >= '0' && text.bytes[i] <= '9' &&
+			   n <= Q2_PLAYERS;
+	     i++)
+		n = n * 10 + text.bytes[i] - '0';
+	return n <= Q2_PLAYERS ? (uint16_t)n : 0;
+}
+
+void q2_configstring(struct ops *o, unsigned int index, struct span text)
+{
+	struct q2_parse *p = q2_of(o);
+	const struct q2_strings *at = q2_strings(&p->dialect);
+	bool bar = index >= STATUSBAR_FIRST && index < at->statusbar_end;
+	struct q2_game *g;
+
+	if (index >= q2_configstrings(&p->dialect))
+		ops_wrong(o, "configstring index out of range");
+	if (text.n > (bar ? STATUSBAR_MAX : CONFIGSTRING_MAX * 16))
+		ops_wrong(o, "configstring too long");
+	if (index == at->models + 1U)
+		learn_map(o, text);
+	if (index >= at->playerskins && index - at->playerskins < Q2_PLAYERS)
+		learn_name(o, p->game, index - at->playerskins, text);
+	if (index != at->maxclients)
+		return;
+	g = q2_commit(o);
+	if (g)
+		g->maxclients = number_of(text);
+}
+
+static void parse_configstring(struct ops *o)
+{
+	unsigned int index = reader_le16(&o->rd);
+
+	record_uint(o->record, "index", index);
+	q2_configstring(o, index, q2_string(o, "text"));
+}
+
+void q2_baseline(struct ops *o, uint64_t bits, unsigned int number)
+{
+	struct q2_parse *p = q2_of(o);
+	int32_t word[Q2_ENTITY_WORDS] = { 0 };
+	struct q2_entity *e;
+	struct q2_game *g;
+
+	q2_entity_number(o, "number", number, 1);
+	if (bits & Q2_ENTITY_REMOVE) {
+		ops_wrong(o, "baseline of a removed entity");
+		return;
+	}
+	q2_entity_record(o->record, q2_entity_read(&o->rd, &p->dialect, bits, word),
+			 word);
+	g = q2_commit(o);
+	e = g ? q2_baseline_get(g, number) : NULL;
+	if (e)
+		memcpy(e->word, word, sizeof(word));
+}
+
+static void parse_spawnbaseline(struct ops *o)
+{
+	unsigned int number;
+	uint64_t bits = q2_entity_header(&o->rd, &q2_of(o)->dialect, &number);
+
+	q2_baseline(o, bits, number);
+}
+
+static void parse_download(struct ops *o)
+{
+	int16_t size = (int16_t)reader_le16(&o->rd);
+	uint8_t percent = reader_u8(&o->rd);
+	const uint8_t *data;
+
+	record_int(o->record, "size", size);
+	record_uint(o->record, "percent", percent);
+	if (percent > 100)
+		ops_wrong(o, "more than 100 percent");
+	if (size < -1)
+		ops_wrong(o, "download size below -1");
+	if (size <= 0)
+		return;
+	data = reader_take(&o->rd, (size_t)size);
+	if (data)
+		record_hex(o->record, "data", data, (size_t)size);
+}
+
+static void parse_setting(struct ops *o)
+{
+	int32_t index = (int32_t)reader_le32(&o->rd);
+	int32_t value = (int32_t)reader_le32(&o->rd);
+
+	record_int(o->record, "index", index);
+	record_int(o->record, "value", value);
+	if (index == SETTING_FPS && value > 0 && value <= 1000 && q2_commit(o))
+		q2_of(o)->session->fps = (uint16_t)value;
+}
+
+/* Until the number behind the last one. */
+static void strings(struct ops *o)
+{
+	unsigned int end = q2_configstrings(&q2_of(o)->dialect), index;
+
+	record_open_array(o->record, "configstrings");
+	while (!reader_failed(&o->rd) && !o->m->wrong) {
+		index = reader_le16(&o->rd);
+		if (index == end)
+			break;
+		record_open_object(o->record, NULL);
+		record_uint(o->record, "index", index);
+		q2_configstring(o, index, q2_string(o, "text"));
+		record_close(o->record);
+	}
+	record_close(o->record);
+}
+
+static void baselines(struct ops *o)
+{
+	unsigned int number;
+	uint64_t bits;
+
+	record_open_array(o->record, "baselines");
+	while (!reader_failed(&o->rd) && !o->m->wrong) {
+		bits = q2_entity_header(&o->rd, &q2_of(o)->dialect, &number);
+		if (!number)
+			break;
+		record_open_object(o->record, NULL);
+		q2_baseline(o, bits, number);
+		record_close(o->record);
+	}
+	record_close(o->record);
+}
+
+static void parse_gamestate(struct ops *o)
+{
+	strings(o);
+	baselines(o);
+}
+
+#define SIMPLE                                                              \
+	[1] = { "muzzleflash", parse_muzzleflash, Q2_RANK_COMMAND },        \
+	[2] = { "muzzleflash2", parse_muzzleflash2, Q2_RANK_COMMAND },      \
+	[3] = { "temp_entity", q2_parse_temp_entity, Q2_RANK_COMMAND },     \
+	[4] = { "layout", parse_text, Q2_RANK_COMMAND },                    \
+	[5] = { "inventory", parse_inventory, Q2_RANK_COMMAND },            \
+	[6] = { "nop", NULL, Q2_RANK_NOP },                                 \
+	[7] = { "disconnect", parse_disconnect, Q2_RANK_COMMAND },          \
+	[8] = { "reconnect", NULL, Q2_RANK_COMMAND },                       \
+	[9] = { "sound", parse_sound, Q2_RANK_COMMAND },                    \
+	[10] = { "print", parse_print, Q2_RANK_COMMAND },                   \
+	[11] = { "stufftext", parse_text, Q2_RANK_COMMAND },                \
+	[12] = { "serverdata", parse_serverdata, Q2_RANK_GAMESTATE },       \
+	[13] = { "configstring", parse_configstring, Q2_RANK_GAMESTATE },   \
+	[14] = { "spawnbaseline", parse_spawnbaseline, Q2_RANK_GAMESTATE }, \
+	[15] = { "centerprint", parse_text, Q2_RANK_COMMAND },              \
+	[16] = { "download", parse_download, Q2_RANK_DOWNLOAD }
+
+#define FRAME_ENHANCED                                          \
+	{                                                       \
+		"frame", q2_parse_frame_enhanced, Q2_RANK_FRAME \
+	}
+
+/* The frame and its three bits. */
+#define PACKED                                                                \
+	SIMPLE, [0x14] = FRAME_ENHANCED, [0x34] = FRAME_ENHANCED,             \
+		[0x54] = FRAME_ENHANCED, [0x74] = FRAME_ENHANCED,             \
+		[0x94] = FRAME_ENHANCED, [0xb4] = FRAME_ENHANCED,             \
+		[0xd4] = FRAME_ENHANCED, [0xf4] = FRAME_ENHANCED,             \
+		[21] = { "zpacket", q2_parse_zpacket, Q2_RANK_COMMAND },      \
+		[22] = { "zdownload", q2_parse_zdownload, Q2_RANK_DOWNLOAD }, \
+		[24] = { "setting", parse_setting, Q2_RANK_COMMAND }
+
+static const struct op ops_34[256] = {
+	SIMPLE,
+	[20] = { "frame", q2_parse_frame, Q2_RANK_FRAME },
+};
+
+static const struct op ops_demo[256] = {
+	SIMPLE,
+	[20] = { "frame", q2_parse_frame_demo, Q2_RANK_FRAME },
+};
+
+static const struct op ops_35[256] = {
+	PACKED,
+	[23] = { "playerupdate", q2_parse_playerupdate, Q2_RANK_COMMAND },
+};
+
+static const struct op ops_36[256] = {
+	PACKED,
+	[23] = { "gamestate", parse_gamestate, Q2_RANK_GAMESTATE },
+	[25] = { "configstringstream", strings, Q2_RANK_GAMESTATE },
+	[26] = { "baselinestream", baselines, Q2_RANK_GAMESTATE },
+};
+
+uint8_t q2_server_walk(struct q2_parse *p, struct message *m)
+{
+	const struct q2_dialect *d = &p->dialect;
+	const struct op *table = d->q2pro	  ? ops_36
+				 : d->enhanced	  ? ops_35
+				 : d->server_demo ? ops_demo
+						  : ops_34;
+
+	return message_ops(m, table, p);
+}

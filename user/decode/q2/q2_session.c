@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * q2_session.c - the netchan, and what the words of joining teach.
+ *
+ *	connect 34 <qport> <challenge> "userinfo"
+ *	connect 35 ... [max length] [minor version]
+ *	connect 36 ... [max length] [netchan: 0 old, 1 new] [zlib] [minor version]
+ *	client_connect [nc=0 or 1] ...
+ *
+ * A new connection begins at the first client_connect after a connect with another
+ * challenge or qport; a repeated one changes nothing, unless somebody has said
+ * disconnect in between, or the sequences start at 1 again.
+ *
+ * Sources: Quake-2 qcommon/net_chan.c, server/sv_main.c; q2pro src/common/net/chan.c,
+ * src/server/main.c; r1q2 server/sv_main.c.
+ */
+#include "decode/q2/q2_session.h"
+#include "decode/q2/q2_mvd.h"
+
+#define CONNECT_NUMBERS 3 /* in front of the userinfo */
+#define EXTRAS		4
+#define FRAME_NS	(100 * 1000 * 1000LL)
+#define GAP_MAX		600 /* frames that time is believed to have passed */
+
+static const char no_direction[] = "direction not known: the handshake was not seen";
+static const char no_protocol[] = "this protocol's messages are not known";
+static const char no_dialect[] = "no known protocol fits: the handshake was not seen";
+
+/* The next token, of digits: the number. False: there is no token. */
+static bool next_number(struct span *s, int64_t *ret)
+{
+	bool minus;
+
+	*ret = 0;
+	while (s->n && *s->bytes <= ' ' && *s->bytes != '\n')
+		*s = (struct span){ s->bytes + 1, s->n - 1 };
+	if (!s->n || *s->bytes == '\n' || !*s->bytes)
+		return false;
+	minus = *s->bytes == '-';
+	for (bool first = true; s->n && *s->bytes > ' '; first = false) {
+		if (*s->bytes >= '0' && *s->bytes <= '9')
+			*ret = (*ret * 10 + *s->bytes - '0') & 0xffffffff;
+		else if (!first || !minus)
+			minus = false;
+		*s = (struct span){ s->bytes + 1, s->n - 1 };
+	}
+	if (minus)
+		*ret = -*ret;
+	return true;
+}
+
+static void skip_quoted(struct span *s)
+{
+	const uint8_t *end;
+
+	while (s->n && *s->bytes == ' ')
+		*s = (struct span){ s->bytes + 1, s->n - 1 };
+	if (!s->n || *s->bytes != '"')
+		return;
+	end = s->n > 1 ? memchr(s->bytes + 1, '"', s->n - 1) : NULL;
+	end = end ? end + 1 : s->bytes + s->n;
+	*s = (struct span){ end, s->n - (size_t)(end - s->bytes) };
+}
+
+void q2_session_on_connect(struct q2_session *q, struct span arguments)
+{
+	int64_t number[CONNECT_NUMBERS] = { 0 }, extra[EXTRAS] = { 0 };
+	struct q2_offer *o = &q->offer;
+	int extras = 0;
+
+	for (int i = 0; i < CONNECT_NUMBERS; i++)
+		next_number(&arguments, &number[i]);
+	skip_quoted(&arguments);
+	while (extras < EXTRAS && next_number(&arguments, &extra[extras]))
+		extras++;
+	*o = (struct q2_offer){
+		.protocol = (int32_t)number[0],
+		.challenge = (int32_t)number[2],
+		.qport = (uint16_t)number[1],
+		.has_connect = true,
+	};
+	if (o->protocol >= 35)
+		o->qport = number[1] > 255 ? 0 : (uint16_t)number[1];
+	if (o->protocol == 35) {
+		o->minor = extras > 1 ? (uint16_t)extra[1] : 1903;
+	} else if (o->protocol == 36) {
+		o->new_netchan = extras < 2 || extra[1];
+		o->minor = extras > 3 ? (uint16_t)extra[3] : 1015;
+	}
+}
+
+/* "nc=1" among the arguments. */
+static void accept_netchan(struct q2_offer *o, struct span arguments)
+{
+	const uint8_t *at =
+		arguments.n > 3 ? memmem(arguments.bytes, arguments.n, "nc=", 3) : NULL;
+
+	if (at && at + 3 < arguments.bytes + arguments.n)
+		o->new_netchan = at[3] == '1';
+}
+
+void q2_session_on_accept(struct q2_session *q, struct span arguments)
+{
+	if (!q->offer.has_connect)
+		return;
+	if (q->offer.protocol == 36)
+		accept_netchan(&q->offer, arguments);
+	if (q->live && !q->disconnected && q->now.has_connect &&
+	    q->now.challenge == q->offer.challenge && q->now.qport == q->offer.qport) {
+		q->accepted_again = true;
+		return;
+	}
+	q2_session_start(q);
+}
+
+/* Learns from a datagram of a connection whose beginning was not seen. */
+static void settle(struct q2_session *q, const struct q2_guess *g)
+{
+	if (g->rank < Q2_RANK_FRAME && !g->checked)
+		return;
+	if (!q->dialect.name)
+		q->dialect = g->dialect;
+	if (g->direction == DIRECTION_C2S)
+		q->qport_size = g->qport_size + 1;
+	else if (!g->dialect.enhanced)
+		q->qport_size = 3;
+	q->live = true;
+}
+
+static void note_qport(struct q2_session *q, const struct netchan_header *h)
+{
+	if (h->has_qport && !q->now.has_connect)
+		q->now.qport = h->qport;
+}
+
+/* Newer than all of its direction? Only what is right may count as the newest. */
+static enum netchan_order order_of(struct q2_session *q, bool client, uint32_t sequence)
+{
+	struct netchan_side side = q->side[client];
+
+	if (q->accepted_again && sequence == 1) {
+		memset(&q->side[client], 0, sizeof(q->side[client]));
+		return NETCHAN_NEWER;
+	}
+	return netchan_order(&side, sequence);
+}
+
+static void message(struct q2_session *q, const struct q2_dialect *guessed,
+		    struct message *m)
+{
+	bool client = m->direction == DIRECTION_C2S;
+	enum netchan_order order = order_of(q, client, m->sequence);
+	struct q2_dialect was = q->dialect;
+
+	q->stale = order != NETCHAN_NEWER;
+	if (q->stale)
+		record_bool(m->record, order == NETCHAN_OLDER ? "old" : "repeated", true);
+	if (!was.name)
+		q->dialect = *guessed;
+	if (message_decode(&quake2_family, m) && !q->stale)
+		netchan_order(&q->side[client], m->sequence);
+	/* A message that all dialects share does not choose one. */
+	if (!was.name && !(q->game && q->game->begun))
+		q->dialect = was;
+	q->stale = false;
+}
+
+/* A part of a message; true: it is whole, and in @m. */
+static bool collect(struct q2_session *q, struct message *m,
+		    const struct netchan_part *part, struct span slice)
+{
+	struct netchan_slices *s = &q->slices[m->direction == DIRECTION_C2S];
+
+	m->record->kind = "fragment";
+	switch (netchan_fragment(s, m->sequence, part->offset, part->more, slice,
+				 Q2_MESSAGE_MAX)) {
+	case NETCHAN_WHOLE:
+		m->bytes = (struct span){ s->bytes, s->used };
+		return true;
+	case NETCHAN_STORED:
+		record_hex(m->record, "data", slice.bytes, slice.n);
+		break;
+	case NETCHAN_SEEN:
+		record_bool(m->record, "repeated", true);
+		break;
+	case NETCHAN_MISSED:
+		record_partial(m->record, "a part of the message was not seen");
+		break;
+	case NETCHAN_TOO_LONG:
+		record_malformed(m->record, "message longer than 32768");
+		break;
+	}
+	return false;
+}
+
+static const char *idle(enum direction direction)
+{
+	return direction == DIRECTION_C2S   ? "client-idle"
+	       : direction == DIRECTION_S2C ? "server-idle"
+					    : "netchan";
+}
+
+/* The bytes behind the header of a datagram whose direction is known. */
+static void body(struct q2_session *q, const struct q2_dialect *guessed,
+		 const struct netchan_part *part, struct span rest, struct message *m)
+{
+	m->bytes = rest;
+	if (part->sliced && !collect(q, m, part, rest))
+		return;
+	if (m->bytes.n)
+		message(q, guessed, m);
+	else if (order_of(q, m->direction == DIRECTION_C2S, m->sequence) == NETCHAN_NEWER)
+		netchan_order(&q->side[m->direction == DIRECTION_C2S], m->sequence);
+}
+
+/* What serverdata says of itself, before a byte is believed. */
+static void peek_protocol(struct q2_session *q, enum direction direction,
+			  struct span bytes)
+{
+	struct reader rd = reader_of(bytes.bytes, bytes.n);
+	struct q2_dialect d;
+	int32_t protocol;
+
+	if (direction != DIRECTION_S2C || reader_u8(&rd) != 12)
+		return;
+	protocol = (int32_t)reader_le32(&rd);
+	if (!reader_failed(&rd))
+		q->unknown = q2_dialect_of(protocol, 0, 0, &d) ? 0 : protocol;
+}
+
+void q2_session_datagram(struct q2_session *q, enum direction direction,
+			 struct span payload, struct record *r)
+{
+	struct q2_guess guess = { .direction = direction, .dialect = q->dialect };
+	struct reader rd = reader_of(payload.bytes, payload.n);
+	struct message m = { .state = q, .record = r };
+	struct netchan_part part = { .sliced = false };
+	struct netchan_header h;
+	unsigned int qport_size = 0;
+
+	if (direction == DIRECTION_UNKNOWN || !q->dialect.name || !q->qport_size) {
+		guess = q2_guess(direction, payload);
+		settle(q, &guess);
+		if (direction == DIRECTION_UNKNOWN && guess.rank == Q2_RANK_FRAME)
+			r->direction = direction = guess.direction;
+	}
+	r->kind = idle(direction);
+	if (direction == DIRECTION_C2S)
+		qport_size = q->qport_size ? q->qport_size - 1U : 2;
+	if (q->now.new_netchan ? !netchan_read_part(&rd, qport_size, r, &h, &part)
+			       : !netchan_read(&rd, qport_size, r, &h))
+		return;
+	m.direction = direction;
+	m.sequence = h.sequence;
+	if (q->unknown && reader_left(&rd)) {
+		record_opaque(r, no_protocol);
+	} else if (direction == DIRECTION_UNKNOWN) {
+		record_uint(r, "bytes", reader_left(&rd));
+		record_opaque(r, no_direction);
+	} else {
+		if (!part.sliced)
+			peek_protocol(q, direction,
+				      (struct span){ rd.pos, reader_left(&rd) });
+		if (!q->dialect.name && guess.direction == DIRECTION_UNKNOWN &&
+		    reader_left(&rd)) {
+			record_uint(r, "bytes", reader_left(&rd));
+			record_opaque(r, no_dialect);
+			return;
+		}
+		body(q, &guess.dialect, &part, reader_rest(&rd), &m);
+		if (r->status == RECORD_DECODED && direction == DIRECTION_C2S)
+			note_qport(q, &h);
+	}
+}
+
+/* The clock of a recording: its frames, which start over with a map. */
+static void note_demo_time(struct q2_session *q, const struct demo_block *block,
+			   struct record *r)
+{
+	int32_t number;
+
+	if (block->format == DEMO_MVD2) {
+		q->demo_frames += (r->facts.has & FACT_SNAPSHOT) != 0;
+	} else if (r->facts.has & FACT_TIME) {
+		number = (int32_t)(r->facts.time_us * 1000 / FRAME_NS);
+		if (q->demo_last && number > q->demo_last &&
+		    number - q->demo_last <= GAP_MAX)
+			q->demo_frames += (uint32_t)(number - q->demo_last);
+		q->demo_last = number;
+	}
+	r->time_ns = q->demo_frames * FRAME_NS;
+}
+
+void q2_session_demo(struct q2_session *q, const struct demo_block *block,
+		     struct record *r)
+{
+	struct message m = {
+		.bytes = { block->bytes, block->n },
+		.direction = DIRECTION_S2C,
+		.sequence = (uint32_t)block->frame,
+		.state = q,
+		.record = r,
+	};
+
+	r->kind = block->kind;
+	if (!q->dialect.name && block->format == DEMO_MVD2)
+		q->dialect = q2_mvd_dialect;
+	else if (!q->dialect.name)
+		q2_dialect_of(34, 0, 0, &q->dialect);
+	if (block->format == DEMO_DM2)
+		peek_protocol(q, DIRECTION_S2C, m.bytes);
+	if (q->unknown) {
+		record_int(r, "version", q->unknown);
+		record_uint(r, "bytes", block->n);
+		record_opaque(r, no_protocol);
+		return;
+	}
+	message_decode(&quake2_family, &m);
+	note_demo_time(q, block, r);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * q2_session.h - from words and datagrams to messages.
+ */
+#ifndef Q2_SESSION_H
+#define Q2_SESSION_H
+
+#include "capture/demo.h"
+#include "decode/family.h"
+#include "decode/q2/q2_message.h"
+
+/* What the words of joining teach; @arguments: what follows the word. */
+void q2_session_on_connect(struct q2_session *q, struct span arguments);
+void q2_session_on_accept(struct q2_session *q, struct span arguments);
+
+/* A datagram; the direction may be unknown. */
+void q2_session_datagram(struct q2_session *q, enum direction direction,
+			 struct span payload, struct record *r);
+
+void q2_session_demo(struct q2_session *q, const struct demo_block *block,
+		     struct record *r);
+
+/*
+ * What a datagram can be by its bytes alone: of which direction, with a qport of how
+ * many bytes, in which dialect.
+ */
+struct q2_guess {
+	enum direction direction; /* DIRECTION_UNKNOWN: no message fits */
+	uint8_t qport_size;
+	struct q2_dialect dialect;
+	uint8_t rank; /* of the message; below Q2_RANK_FRAME it proves little */
+	bool checked; /* the checksum of a move is right */
+};
+
+/* @direction: what is known of it. The best of all that fit. */
+struct q2_guess q2_guess(enum direction direction, struct span payload);
+
+#endif /* Q2_SESSION_H */

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * q2_state.h - one Quake II connection, or recording, as an observer knows it.
+ *
+ * struct q2_session is small: every pair of addresses may have one. What a game needs
+ * is allocated when its first message is right, and grows with what is in sight.
+ */
+#ifndef Q2_STATE_H
+#define Q2_STATE_H
+
+#include "decode/netchan.h"
+#include "decode/q2/q2_dialect.h"
+#include "decode/q2/q2_entity.h"
+#include "decode/q2/q2_player.h"
+
+#define Q2_FRAMES      16 /* that a delta may refer to; a power of two */
+#define Q2_MESSAGE_MAX 32768 /* in fragments, or inflated */
+#define Q2_PLAYERS     256
+
+/* Entities in the order of their numbers, in memory that grows to the most ever held. */
+struct q2_list {
+	struct q2_entity *entity;
+	uint16_t count, room;
+};
+
+struct q2_frame {
+	int32_t number; /* 0: empty */
+	bool guessed; /* its base was not seen: what it does not name is not known */
+	int32_t player[Q2_PLAYER_WORDS];
+	struct q2_player_delta delta; /* that made the player */
+	struct q2_list list;
+};
+
+/* Last states of a multi-view recording, by number. */
+struct q2_mvd_player {
+	int32_t word[Q2_PLAYER_WORDS];
+};
+
+struct q2_game {
+	struct q2_frame frames[Q2_FRAMES]; /* by number */
+	struct q2_frame work; /* the one that is being made */
+	/* Baselines, or of a multi-view recording the last states, as they came; and
+	 * where each number's is, plus 1. */
+	struct q2_list baselines;
+	uint16_t *baseline_at; /* of the dialect's number of entities */
+	uint16_t baseline_at_n;
+	struct q2_mvd_player *players; /* Q2_PLAYERS, of multi-view recordings */
+	struct q2_inflate *download; /* of a Q2PRO file in transit */
+	bool begun; /* serverdata was seen: no baseline is missing */
+	int16_t playernum; /* -1: not known, or nobody's */
+	uint16_t maxclients; /* 0: not known */
+};
+
+/* What a handshake in progress has said. */
+struct q2_offer {
+	int32_t protocol; /* 0: not said */
+	int32_t challenge;
+	uint16_t qport;
+	uint16_t minor;
+	bool has_connect;
+	bool new_netchan;
+};
+
+struct q2_session {
+	struct q2_game *game; /* or NULL */
+	struct q2_dialect dialect; /* name NULL: not known yet */
+	struct q2_offer offer, now; /* being made, and of the present connection */
+	struct netchan_side side[2]; /* by whether a client sends */
+	struct netchan_slices slices[2];
+	int32_t unknown; /* a protocol that this decoder does not know; 0: none */
+	uint8_t qport_size; /* plus 1; 0: not known */
+	bool live; /* a connection was accepted, or its datagrams made sense */
+	bool disconnected; /* somebody has said so */
+	bool accepted_again; /* a client_connect with nothing new in it */
+	bool stale; /* the datagram in hand is an old one: it must teach nothing */
+	uint16_t fps; /* frames a second; 0: ten */
+	int32_t demo_last; /* of a recording: its newest frame */
+	uint32_t demo_frames; /* that have passed in it */
+};
+
+size_t q2_session_takes(const struct q2_session *q);
+void q2_session_drop(struct q2_session *q);
+
+/* A connection begins with what was offered. */
+void q2_session_start(struct q2_session *q);
+
+/* NULL: no memory. The dialect's number of entities has room. */
+struct q2_game *q2_game_get(struct q2_session *q);
+
+/* Forgets all but the memory: serverdata has come. */
+void q2_game_clear(struct q2_game *g);
+void q2_game_drop(struct q2_session *q);
+
+/* The frame of that number, or NULL. */
+struct q2_frame *q2_frame_find(struct q2_game *g, int32_t number);
+
+/* Behind the last; NULL: no memory. */
+struct q2_entity *q2_list_add(struct q2_list *list, unsigned int number);
+
+/* NULL: there is none. */
+struct q2_entity *q2_baseline_find(const struct q2_game *g, unsigned int number);
+/* All zero if it is new; NULL: no memory, or no such number. */
+struct q2_entity *q2_baseline_get(struct q2_game *g, unsigned int number);
+
+#endif /* Q2_STATE_H */

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * q2_zip.c - what R1Q2 and Q2PRO deflate: packets of messages, and files.
+ *
+ *	zpacket		u16 deflated, u16 plain, bytes: a whole stream of messages
+ *	zdownload	i16 size, u8 percent, [35: u16 plain], bytes
+ *
+ * In 35 each part of a file is deflated for itself; in 36 they are one stream, which an
+ * observer who came late cannot read.
+ *
+ * Sources: q2pro src/client/parse.c, src/client/download.c; r1q2 client/cl_parse.c.
+ */
+#include <stdlib.h>
+
+#include "decode/q2/q2_inflate.h"
+#include "decode/q2/q2_message.h"
+
+#define PART_SHOWN 65536
+
+void q2_server_ops(struct q2_parse *p, struct span bytes)
+{
+	struct message inner = *p->message;
+
+	inner.bytes = bytes;
+	q2_message_peek(p, bytes);
+	q2_server_walk(p, &inner);
+	p->message->wrong = inner.wrong;
+	p->message->missing = inner.missing;
+	p->message->opaque = inner.opaque;
+	p->message->stateful = inner.stateful;
+}
+
+void q2_parse_zpacket(struct ops *o)
+{
+	struct q2_parse *p = q2_of(o);
+	size_t packed = reader_le16(&o->rd), plain = reader_le16(&o->rd);
+	const uint8_t *from = reader_take(&o->rd, packed);
+	uint8_t *to;
+
+	record_uint(o->record, "deflated", packed);
+	record_uint(o->record, "plain", plain);
+	if (plain > Q2_MESSAGE_MAX)
+		ops_wrong(o, "packet longer than 32768 when inflated");
+	if (p->nested)
+		ops_wrong(o, "deflated packet within another");
+	if (!from || !plain || o->m->wrong)
+		return;
+	to = malloc(plain);
+	if (!to) {
+		message_missing(o->m, "no memory to inflate a packet");
+		return;
+	}
+	if (q2_inflate_whole((struct span){ from, packed }, to, plain)) {
+		p->nested = true;
+		q2_server_ops(p, (struct span){ to, plain });
+		p->nested = false;
+	} else {
+		ops_wrong(o, "packet does not inflate to its length");
+	}
+	free(to);
+}
+
+static void inflate_file(struct ops *o, struct span part, uint8_t percent, int plain)
+{
+	struct q2_parse *p = q2_of(o);
+	struct q2_game *g = p->dialect.q2pro ? q2_commit(o) : NULL;
+	struct q2_inflate *none = NULL, **stream = &none;
+	uint8_t *to = malloc(PART_SHOWN);
+	long n;
+
+	if (!to) {
+		message_missing(o->m, "no memory to inflate a file");
+		return;
+	}
+	if (p->dialect.q2pro && p->game)
+		stream = &p->game->download;
+	n = q2_inflate_part(stream, g != NULL, part, to, PART_SHOWN);
+	if (n >= 0) {
+		record_uint(o->record, "plain", (uint64_t)n);
+		record_hex(o->record, "data", to,
+			   n < PART_SHOWN ? (size_t)n : PART_SHOWN);
+		if (plain >= 0 && n != plain)
+			ops_wrong(o, "file does not inflate to its length");
+	} else if (plain >= 0) {
+		ops_wrong(o, "file does not inflate");
+	} else {
+		record_hex(o->record, "deflated", part.bytes, part.n);
+		message_missing(o->m, "deflated with a part of the file not seen");
+	}
+	if (g && percent == 100)
+		q2_inflate_end(&g->download);
+	free(to);
+}
+
+void q2_parse_zdownload(struct ops *o)
+{
+	int16_t size = (int16_t)reader_le16(&o->rd);
+	uint8_t percent = reader_u8(&o->rd);
+	int plain = q2_of(o)->dialect.q2pro ? -1 : reader_le16(&o->rd);
+	const uint8_t *from;
+
+	record_int(o->record, "size", size);
+	record_uint(o->record, "percent", percent);
+	if (percent > 100)
+		ops_wrong(o, "more than 100 percent");
+	if (size < -1)
+		ops_wrong(o, "download size below -1");
+	if (size <= 0)
+		return;
+	from = reader_take(&o->rd, (size_t)size);
+	if (from)
+		inflate_file(o, (struct span){ from, (size_t)size }, percent, plain);
+}
