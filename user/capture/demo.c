@@ -5,6 +5,7 @@
  *	.dem	"<digits>" LF, { i32 length (bit 31: from the client), f32 x3, bytes }
  *	.qwd	{ f32 time, u8 0, 36 bytes | 1, i32 length, bytes | 2, i32, i32 }
  *	.mvd	{ u8 ms, u8 type and player, [u32 mask,] i32 length, bytes | i32, i32 }
+ *		before it, from a QTV proxy: "QTVSV 1" LF, lines, LF
  *	.dm2	{ i32 length, bytes } i32 -1
  *	.mvd2	"MVD2" { u16 length, bytes } u16 0
  *	.dm_NN	{ i32 sequence, i32 length, bytes } i32 -1, i32 -1
@@ -83,7 +84,8 @@ static int head_read(struct demo *demo, uint8_t *to, size_t n)
 	return 0;
 }
 
-#define ROOM_MIN 4096
+#define ROOM_MIN       4096
+#define QTV_HEADER_MAX 65536
 
 /* Room for @n bytes, in powers of two. */
 static bool room_for(struct demo *demo, size_t n)
@@ -161,7 +163,8 @@ static int qwd_next(struct demo *demo, struct demo_block *ret)
 	seconds = reader_f32(&rd);
 	if (seconds >= 0 && seconds < 1e9f)
 		demo->time_ns = (int64_t)((double)seconds * 1e9);
-	switch (reader_u8(&rd)) {
+	ret->type = reader_u8(&rd);
+	switch (ret->type) {
 	case 0:
 		ret->kind = "demo-usercmd";
 		ret->direction = DIRECTION_C2S;
@@ -182,23 +185,64 @@ static int qwd_next(struct demo *demo, struct demo_block *ret)
 	}
 }
 
+static const char qtv_mark[] = "QTVSV ";
+
+/*
+ * Of a stream as it came from a QTV proxy: lines up to an empty one, then .mvd. 0: the
+ * file begins without them.
+ */
+static int qtv_header(struct demo *demo, struct demo_block *ret)
+{
+	size_t n = 0;
+	int c = getc(demo->file);
+
+	ungetc(c, demo->file);
+	if (c != qtv_mark[0])
+		return 0;
+	while (n < 2 || demo->bytes[n - 1] != '\n' || demo->bytes[n - 2] != '\n') {
+		c = getc(demo->file);
+		if (c == EOF || n == QTV_HEADER_MAX)
+			return broken(demo, "QTV header without its end");
+		if (!room_for(demo, n + 1))
+			return broken(demo, "no memory for a block");
+		if (c != '\r')
+			demo->bytes[n++] = (uint8_t)c;
+	}
+	ret->kind = "qtv-header";
+	ret->type = DEMO_TYPE_HEADER;
+	ret->direction = DIRECTION_S2C;
+	ret->bytes = demo->bytes;
+	ret->n = n;
+	return 1;
+}
+
 static int mvd_next(struct demo *demo, struct demo_block *ret)
 {
 	uint8_t head[2], length[4];
-	int result = head_read(demo, head, sizeof(head)), type = head[1] & 7;
 	struct reader rd;
+	int result;
 
+	result = demo->blocks ? 0 : qtv_header(demo, ret);
+	if (result)
+		return result;
+	result = head_read(demo, head, sizeof(head));
 	if (result != 1)
 		return result;
 	demo->time_ns += head[0] * 1000000LL;
+	ret->type = head[1] & 7;
+	ret->player = head[1] >> 3;
 	ret->direction = DIRECTION_S2C;
-	ret->kind = type == 2 ? "demo-set" : "demo-message";
-	if (type == 2)
+	ret->kind = ret->type == 2 ? "demo-set" : "demo-message";
+	if (ret->type == 2)
 		return body_read(demo, 8, ret);
-	if (!type || type == 7)
+	if (!ret->type || ret->type == 7)
 		return broken(demo, "unknown block type");
-	if (type == 3 && head_read(demo, length, sizeof(length)) != 1)
-		return broken(demo, "file ends within a block header");
+	if (ret->type == 3) {
+		if (head_read(demo, length, sizeof(length)) != 1)
+			return broken(demo, "file ends within a block header");
+		rd = reader_of(length, sizeof(length));
+		ret->mask = reader_le32(&rd);
+	}
 	if (head_read(demo, length, sizeof(length)) != 1)
 		return broken(demo, "file ends within a block header");
 	rd = reader_of(length, sizeof(length));

@@ -21,12 +21,16 @@ enum demo_format {
 	DEMO_NONE,
 	DEMO_DEM, /* NetQuake and DarkPlaces */
 	DEMO_QWD, /* QuakeWorld, client */
-	DEMO_MVD, /* QuakeWorld, server */
+	DEMO_MVD, /* QuakeWorld, server; or a QTV stream, which is one behind a text */
 	DEMO_DM2, /* Quake II, client */
 	DEMO_MVD2, /* Quake II, Q2PRO's multi-view */
 	DEMO_DM3, /* Quake III, protocol 66 and later: .dm_NN */
 	DEMO_DM3_OLD, /* before that */
 };
+
+#define DEMO_QWD_DATAGRAM 1 /* type of a .qwd's block: a datagram as it came */
+/* What stands before the first block: QTV's answer before its stream. */
+#define DEMO_TYPE_HEADER 255
 
 struct demo_block {
 	uint64_t frame;
@@ -37,6 +41,9 @@ struct demo_block {
 	int32_t sequence; /* Quake III */
 	float angles[3]; /* .dem: where the player looked */
 	int32_t track; /* .dem: of the CD, from the file's first line; -1: none */
+	uint8_t type; /* QuakeWorld, as the file has it, or DEMO_TYPE_HEADER */
+	uint8_t player; /* .mvd: whom types 4 and 5 are for */
+	uint32_t mask; /* .mvd: whom type 3 is for */
 	const uint8_t *bytes;
 	size_t n;
 };

@@ -271,6 +271,21 @@ void decoder_flush(struct decoder *d)
 		held_try(d, true);
 }
 
+/* A recording may hold datagrams as they came: what is out-of-band is that here too. */
+static bool demo_word(struct decoder *d, const struct demo_block *block,
+		      enum wire_family family)
+{
+	if (block->format != DEMO_QWD || block->type != DEMO_QWD_DATAGRAM ||
+	    !oob_marked(block->bytes, block->n))
+		return false;
+	oob_recognise(block->bytes, block->n, &d->oob);
+	if (!d->oob.row || !(d->oob.candidates & 1U << family))
+		return false;
+	d->oob.family = family;
+	oob_decode(&d->oob, &d->record);
+	return true;
+}
+
 void decoder_demo(struct decoder *d, const struct demo_block *block)
 {
 	const struct family *family = family_of(demo_family(block->format));
@@ -286,7 +301,9 @@ void decoder_demo(struct decoder *d, const struct demo_block *block)
 	r->direction = block->direction;
 	r->kind = block->kind;
 	s = session_get(d->sessions, &nobody, &nobody, 0, &from_low);
-	if (family->demo) {
+	if (demo_word(d, block, family->id)) {
+		r->direction = DIRECTION_S2C;
+	} else if (family->demo) {
 		family->demo(session_state(s, family->id), block, r);
 		session_state_count(s);
 	} else {

@@ -10,7 +10,8 @@
 #include "decode/family.h"
 #include "lib/reader.h"
 
-#define CHAIN 4 /* blocks that must be sound, if the prefix holds so many */
+#define QW_OP_MAX 101 /* of a QuakeWorld server */
+#define CHAIN	  4 /* blocks that must be sound, if the prefix holds so many */
 
 /* Steps over a block; false: it cannot be one. Beyond the prefix all is sound. */
 typedef bool block_skip(struct reader *rd, int index);
@@ -55,28 +56,59 @@ static bool is_dem(const uint8_t *bytes, size_t n)
 	       chain_sound(bytes + at + 1, n - at - 1, dem_skip);
 }
 
-static bool qwd_skip(struct reader *rd, int index)
+/* A datagram of a server: a word, or a sequence, what it acknowledges, and an op. */
+static bool qwd_datagram(const uint8_t *bytes, size_t n)
+{
+	return !memcmp(bytes, "\xff\xff\xff\xff", 4) || n == 8 ||
+	       (n > 8 && bytes[8] && bytes[8] <= QW_OP_MAX);
+}
+
+/* 1: a datagram of a server; 0: another block; -1: no block at all. */
+static int qwd_skip(struct reader *rd)
 {
 	float seconds = reader_f32(rd);
 	uint8_t type = reader_u8(rd);
 	int32_t length = 36;
+	const uint8_t *bytes;
 
-	(void)index;
 	/* Below a microsecond but not zero it is no time, but other bytes. */
 	if (seconds != 0 && !(seconds > 1e-6f && seconds < 1e7f))
-		return false;
+		return -1;
 	if (type == 1) {
 		length = (int32_t)reader_le32(rd);
 		/* A sequence and an acknowledgement at least, or a word. */
 		if (!reader_failed(rd) && (length < 5 || length > 8192))
-			return false;
+			return -1;
 	} else if (type == 2) {
 		length = 8;
 	} else if (type) {
-		return false;
+		return -1;
 	}
-	reader_take(rd, (size_t)length);
-	return true;
+	bytes = reader_take(rd, (size_t)length);
+	if (type != 1 || !bytes)
+		return 0;
+	return qwd_datagram(bytes, (size_t)length) ? 1 : -1;
+}
+
+/*
+ * Blocks of a client's own commands may come first, but without a datagram it is none:
+ * their bytes may be anything, zeros too.
+ */
+static bool is_qwd(const uint8_t *bytes, size_t n)
+{
+	struct reader rd = reader_of(bytes, n);
+	bool datagram = false;
+
+	for (int i = 0; i < CHAIN || !datagram; i++) {
+		int block = reader_left(&rd) ? qwd_skip(&rd) : 0;
+
+		if (block < 0)
+			return false;
+		datagram |= block > 0;
+		if (reader_failed(&rd) || !reader_left(&rd))
+			break;
+	}
+	return datagram;
 }
 
 static bool mvd_skip(struct reader *rd, int index)
@@ -100,6 +132,13 @@ static bool mvd_skip(struct reader *rd, int index)
 		return false;
 	reader_take(rd, (size_t)length);
 	return true;
+}
+
+/* The answer of a QTV proxy, and behind the empty line its stream. */
+static bool is_qtv(const uint8_t *bytes, size_t n)
+{
+	return n > 8 && !memcmp(bytes, "QTVSV ", 6) &&
+	       (memmem(bytes, n, "\n\n", 2) || memmem(bytes, n, "\n\r\n", 3));
 }
 
 static bool dm2_skip(struct reader *rd, int index)
@@ -145,6 +184,8 @@ enum demo_format demo_recognise(const uint8_t *bytes, size_t n)
 
 	if (n > 4 && !memcmp(bytes, "MVD2", 4))
 		return DEMO_MVD2;
+	if (is_qtv(bytes, n))
+		return DEMO_MVD;
 	if (is_dem(bytes, n))
 		return DEMO_DEM;
 	format = by_family(bytes, n);
@@ -154,7 +195,7 @@ enum demo_format demo_recognise(const uint8_t *bytes, size_t n)
 		return DEMO_DM2;
 	if (chain_sound(bytes, n, mvd_skip))
 		return DEMO_MVD;
-	if (chain_sound(bytes, n, qwd_skip))
+	if (is_qwd(bytes, n))
 		return DEMO_QWD;
 	return DEMO_NONE;
 }

@@ -42,6 +42,12 @@ void record_reset(struct record *r, struct record_tape *tape)
 	tape->dropped_depth = 0;
 }
 
+void record_piece(struct record *r, const struct record_piece *piece)
+{
+	if (r->pieces_n < RECORD_PIECES)
+		r->pieces[r->pieces_n++] = *piece;
+}
+
 static uint8_t fact_text(uint8_t *to, const void *bytes, size_t n)
 {
 	if (n > FACTS_TEXT)

@@ -117,6 +117,29 @@ struct facts {
 	uint8_t name[FACTS_TEXT], map[FACTS_TEXT]; /* bytes of the wire */
 };
 
+/*
+ * A part of a file on its way to a client, for who puts files together (extract.h). The
+ * bytes are the datagram's, or the decoder's state, and last as long as the record.
+ */
+enum piece_type {
+	PIECE_BEGIN, /* name and size: what comes next is of this file */
+	PIECE_AT, /* bytes at an offset of the file that has begun */
+	PIECE_NEXT, /* the next bytes of the file of this name */
+};
+
+struct record_piece {
+	enum piece_type type;
+	bool last; /* PIECE_NEXT: it ends the file */
+	const uint8_t *name;
+	size_t name_n;
+	int64_t size; /* bytes */
+	uint64_t offset; /* bytes */
+	const uint8_t *bytes;
+	size_t n;
+};
+
+#define RECORD_PIECES 2 /* in one record; what is more is passed over */
+
 struct record {
 	uint64_t frame; /* 1, 2, ... : the packet in its capture, the block in its demo */
 	int64_t time_ns; /* since 1970 in a capture, since the start in a demo */
@@ -131,8 +154,13 @@ struct record {
 	unsigned int end; /* 0 or 1: which of the two ends of its flow has sent it */
 	struct record_tape *tape; /* NULL: nobody wants the fields */
 	bool overflow;
+	unsigned int pieces_n;
 	struct facts facts;
+	struct record_piece pieces[RECORD_PIECES];
 };
+
+/* Copies @piece, if there is room. */
+void record_piece(struct record *r, const struct record_piece *piece);
 
 void facts_name(struct facts *f, const void *bytes, size_t n);
 void facts_map(struct facts *f, const void *bytes, size_t n);

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * qw_channel.c - one datagram of a connection: header, order, FTE's fragments, message.
+ *
+ *	+---------------+---------------+-----------+-------------+---- ... --+
+ *	| u32 sequence  | u32 acked     | u16 qport | u16 part    | messages  |
+ *	+---------------+---------------+-----------+-------------+---- ... --+
+ *	  bit 31: has     bit 31: parity  from the    if agreed on:
+ *	  reliable part   of reliables    client only offset / 8, bit 0 more
+ *
+ * While svc_serverdata is unseen the layouts of a server's messages are unknown; then
+ * those are tried that are met in practice, and what fits is said to be guessed.
+ *
+ * Sources: Quake QW/client/net_chan.c; mvdsv src/net_chan.c; fteqw
+ *engine/common/net_chan.c.
+ */
+#include "decode/qw/qw_message.h"
+#include "lib/util.h"
+
+#define PART_MORE   1U
+#define PART_UNIT   4U
+#define MESSAGE_MAX 65536
+
+/* Masks as servers have them in force: mvdsv's in each generation, FTE's, none. */
+static const struct qw_terms usual[] = {
+	{ .fte = 0x21407000, .fte2 = 0x1, .mvd = 0x1, .protocol = 28 },
+	{ .fte = 0x21407000, .fte2 = 0x1, .mvd = 0x21, .protocol = 28 },
+	{ .fte = 0x2140f000, .fte2 = 0x1, .mvd = 0x1, .protocol = 28 },
+	{ .fte = 0x20487008, .protocol = 28 },
+	{ .fte = 0x01487008, .protocol = 28 },
+	{ .protocol = 28 },
+};
+
+/* Does it parse so? *leans, which may be NULL: and is that owed to the terms? */
+static bool fits(const struct qw_terms *terms, uint32_t sequence, struct span bytes,
+		 bool *leans)
+{
+	struct qw_session trial = { .terms = *terms };
+	struct record silent;
+	bool good;
+
+	record_reset(&silent, NULL);
+	silent.kind = "server-message";
+	good = qw_message_trial(&trial, sequence, bytes, &silent, leans);
+	qw_session_drop(&trial);
+	return good;
+}
+
+static void guess(struct qw_session *s, uint32_t sequence, struct span bytes, bool late,
+		  struct record *r)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(usual); i++) {
+		uint32_t which = (uint32_t)((s->guess + i) % ARRAY_SIZE(usual));
+
+		if (!fits(&usual[which], sequence, bytes, NULL))
+			continue;
+		s->guess = which;
+		s->terms = usual[which];
+		qw_message_decode(s, DIRECTION_S2C, sequence, bytes, late, r);
+		if (s->has_slot)
+			return;
+		memset(&s->terms, 0, sizeof(s->terms));
+		record_partial(r, "serverdata was not seen: extensions are guessed");
+		return;
+	}
+	record_opaque(r, "serverdata was not seen: extensions are not known");
+}
+
+static void message(struct qw_session *s, enum direction direction, uint32_t sequence,
+		    struct span bytes, bool late, struct record *r)
+{
+	bool leans;
+
+	if (direction == DIRECTION_S2C && !s->terms.protocol &&
+	    (!fits(&s->terms, sequence, bytes, &leans) || leans))
+		guess(s, sequence, bytes, late, r);
+	else
+		qw_message_decode(s, direction, sequence, bytes, late, r);
+}
+
+/*
+ * Whether the receiver would throw it away. Where late ones come in a row, each after
+ * the last, the numbers have begun anew: the handshake was missed, or a forger was.
+ */
+static bool is_late(struct qw_session *s, unsigned int side, uint32_t sequence,
+		    struct record *r)
+{
+	switch (netchan_order(&s->side[side], sequence)) {
+	case NETCHAN_NEWER:
+		s->late_count[side] = 0;
+		return false;
+	case NETCHAN_REPEATED:
+		record_bool(r, "repeated", true);
+		return true;
+	case NETCHAN_OLDER:
+		break;
+	}
+	if (!s->late_count[side] || sequence - s->late[side] - 1 >= QW_LATE_MAX)
+		s->late_count[side] = 0;
+	s->late[side] = sequence;
+	if (++s->late_count[side] < QW_LATE_MAX) {
+		record_bool(r, "late", true);
+		return true;
+	}
+	s->late_count[side] = 0;
+	s->side[side].newest = sequence;
+	return false;
+}
+
+/* A connection whose acceptance was not seen begins with its first small number. */
+static void begin_if_new(struct qw_session *s, const struct netchan_header *h)
+{
+	if (s->connecting && h->sequence <= 2 && h->qport == s->qport_next)
+		qw_session_start(s);
+}
+
+static void part(struct qw_session *s, enum direction direction, uint32_t sequence,
+		 struct reader *rd, bool late, struct record *r)
+{
+	struct netchan_slices *slices = &s->slices[direction == DIRECTION_S2C];
+	unsigned int word = reader_le16(rd);
+	size_t offset = (size_t)(word & ~PART_MORE) * PART_UNIT;
+
+	if (reader_failed(rd)) {
+		record_malformed(r, "shorter than a header");
+		return;
+	}
+	if (!word) {
+		message(s, direction, sequence, reader_rest(rd), late, r);
+		return;
+	}
+	r->kind = "fragment";
+	record_uint(r, "fragmentStart", offset);
+	record_uint(r, "fragmentLength", reader_left(rd));
+	record_bool(r, "more", word & PART_MORE);
+	switch (netchan_fragment(slices, sequence, offset, word & PART_MORE,
+				 reader_rest(rd), MESSAGE_MAX)) {
+	case NETCHAN_STORED:
+		break;
+	case NETCHAN_SEEN:
+		record_bool(r, "repeated", true);
+		break;
+	case NETCHAN_WHOLE:
+		message(s, direction, sequence,
+			(struct span){ slices->bytes, slices->used }, false, r);
+		break;
+	case NETCHAN_MISSED:
+		record_partial(r, "a fragment of this message was not seen");
+		break;
+	case NETCHAN_TOO_LONG:
+		record_malformed(r, "message longer than it may be");
+		break;
+	}
+}
+
+void qw_datagram(struct qw_session *s, enum direction direction, struct span payload,
+		 struct record *r)
+{
+	struct reader rd = reader_of(payload.bytes, payload.n);
+	bool client = direction == DIRECTION_C2S, late;
+	uint32_t variants = s->offered & s->asked;
+	struct netchan_header h;
+
+	r->kind = client ? "client-message" : "server-message";
+	if (!netchan_read(&rd, client ? 2 : 0, r, &h))
+		return;
+	if (client)
+		begin_if_new(s, &h);
+	if (client && s->has_qport && h.qport != s->qport) {
+		record_opaque(r, "qport of another connection");
+		return;
+	}
+	if (client) {
+		s->qport = h.qport;
+		s->has_qport = true;
+	}
+	if (variants & QW_VARIANT_HUFF) {
+		record_opaque(r, "compressed by a table that only the two ends have");
+		return;
+	}
+	late = is_late(s, !client, h.sequence, r);
+	if (variants & QW_VARIANT_FRAG)
+		part(s, direction, h.sequence, &rd, late, r);
+	else
+		message(s, direction, h.sequence, reader_rest(&rd), late, r);
+	r->dialect = s->terms.protocol ? qw_dialect(&s->terms) : r->dialect;
+}
