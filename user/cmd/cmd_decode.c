@@ -14,6 +14,7 @@
 #include "cmd/commands.h"
 #include "decode/decode.h"
 #include "decode/demo_recognise.h"
+#include "decode/extract.h"
 #include "lib/input.h"
 #include "lib/jsonl.h"
 #include "lib/names.h"
@@ -31,18 +32,22 @@ struct options {
 	enum wire_family protocol;
 	const char *psk_identity;
 	const char *psk;
+	const char *extract; /* a directory, or NULL */
 };
 
 struct run {
 	const struct options *options;
 	struct jsonl *json;
 	struct summary summary;
+	struct extract *extract; /* or NULL */
 };
 
 static void sink(void *context, const struct record *r)
 {
 	struct run *run = context;
 
+	if (run->extract && r->pieces_n)
+		extract_record(run->extract, r);
 	switch (run->options->output) {
 	case OUTPUT_SUMMARY:
 		summary_count(&run->summary, r);
@@ -54,6 +59,15 @@ static void sink(void *context, const struct record *r)
 		record_text(run->json, r);
 		break;
 	}
+}
+
+static void extracted(void *context, const char *name, const char *what)
+{
+	struct run *run = context;
+
+	jsonl_flush(run->json);
+	fprintf(stderr, "quakeshield decode: %s/%s: %s\n", run->options->extract, name,
+		what);
 }
 
 /* One message on stderr, behind what is on stdout. */
@@ -154,6 +168,8 @@ static int one_file(struct run *run, const char *name)
 		}
 		status = demo_file(run, name, file, format);
 	}
+	if (run->extract)
+		extract_flush(run->extract);
 	if (run->options->output == OUTPUT_SUMMARY)
 		summary_write(&run->summary, name, run->json);
 	return status;
@@ -162,7 +178,7 @@ static int one_file(struct run *run, const char *name)
 static int usage(FILE *out, int status)
 {
 	fputs("usage: quakeshield decode [--json] [--summary] [--protocol P]\n"
-	      "                          [--psk-identity ID --psk HEX] FILE...\n"
+	      "                          [--psk-identity ID --psk HEX] [--extract DIR] FILE...\n"
 	      "\n"
 	      "FILE is a capture (pcap, pcapng) or a demo (.dem .qwd .mvd .dm2 .dm_NN),\n"
 	      "packed by gzip or not.\n"
@@ -170,6 +186,7 @@ static int usage(FILE *out, int status)
 	      "  --summary       one JSON object a line for each file; goes before --json\n"
 	      "  --protocol P    all datagrams are of P: netquake quakeworld quake2 quake3\n"
 	      "                  quake-enhanced; without it, or auto: found out\n"
+	      "  --extract DIR   puts files that were downloaded in the game into DIR\n"
 	      "  --psk-identity ID, --psk HEX   the key of quake-enhanced sessions\n",
 	      out);
 	return status;
@@ -201,6 +218,7 @@ static int parse_options(int argc, char **argv, struct options *options)
 		{ "protocol", required_argument, NULL, 'p' },
 		{ "psk-identity", required_argument, NULL, 'i' },
 		{ "psk", required_argument, NULL, 'k' },
+		{ "extract", required_argument, NULL, 'x' },
 		{ "help", no_argument, NULL, 'h' },
 		{ NULL, 0, NULL, 0 },
 	};
@@ -229,6 +247,9 @@ static int parse_options(int argc, char **argv, struct options *options)
 		case 'k':
 			options->psk = optarg;
 			break;
+		case 'x':
+			options->extract = optarg;
+			break;
 		case 'h':
 			return 1 + usage(stdout, 0);
 		default:
@@ -253,8 +274,19 @@ int cmd_decode(int argc, char **argv)
 	jsonl_init(&json, stdout);
 	run.options = &options;
 	run.json = &json;
+	if (options.extract) {
+		int error = extract_open(options.extract, extracted, &run, &run.extract);
+
+		if (error) {
+			fprintf(stderr, "quakeshield decode: --extract '%s': %s\n",
+				options.extract, strerror(-error));
+			return 1;
+		}
+	}
 	for (int i = optind; i < argc; i++)
 		status |= one_file(&run, argv[i]);
+	if (!extract_close(run.extract))
+		status = 1;
 	if (jsonl_flush(&json)) {
 		fprintf(stderr, "quakeshield decode: stdout: %s\n", strerror(errno));
 		status = 1;

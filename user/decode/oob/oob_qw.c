@@ -101,15 +101,25 @@ void oob_qw_chunk(struct oob *oob, struct record *r)
 {
 	struct reader rd = reader_of(oob->arguments.bytes, oob->arguments.n);
 	struct span data;
+	int32_t number;
 
 	record_int(r, "download", (int32_t)reader_le32(&rd));
 	if (reader_u8(&rd) != 41)
 		record_malformed(r, "chunk is no svc_download");
-	record_int(r, "chunk", (int32_t)reader_le32(&rd));
+	number = (int32_t)reader_le32(&rd);
+	record_int(r, "chunk", number);
 	data = reader_rest(&rd);
 	record_uint(r, "bytes", data.n);
 	if (data.n != CHUNK_BYTES)
 		record_malformed(r, "chunk is not of 1024 bytes");
+	else if (number < 0)
+		record_malformed(r, "no such chunk of a download");
+	else
+		record_piece(r, &(struct record_piece){ .type = PIECE_AT,
+							.offset = (uint64_t)number *
+								  CHUNK_BYTES,
+							.bytes = data.bytes,
+							.n = data.n });
 }
 
 void oob_qw_command(struct oob *oob, struct record *r)

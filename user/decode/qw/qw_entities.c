@@ -215,18 +215,18 @@ size_t qw_entity_write(uint8_t *to, size_t size, const struct qw_terms *t,
 /* The frame that a delta from @from builds on, or NULL. */
 static const struct qw_frame *base_of(struct ops *o, uint8_t from)
 {
+	/* A recording's deltas are to the frame before, and the first to nothing. */
+	static const struct qw_frame nothing = { .stored = true, .whole = true };
 	const struct qw_parse *p = qw_parse_of(o);
 	const struct qw_game *g = p->session ? p->session->game : NULL;
 	uint32_t age = (o->m->sequence - from) & 0xff;
 	const struct qw_frame *f;
 
-	if (!g)
-		return NULL;
 	if (p->terms.recording) {
-		f = &g->frames[g->newest % QW_FRAMES];
-		return f->stored ? f : NULL;
+		f = g ? &g->frames[g->newest % QW_FRAMES] : &nothing;
+		return f->stored ? f : &nothing;
 	}
-	if (!age || age >= QW_FRAMES - 1)
+	if (!g || !age || age >= QW_FRAMES - 1)
 		return NULL;
 	f = &g->frames[(o->m->sequence - age) % QW_FRAMES];
 	return f->stored && f->sequence == o->m->sequence - age ? f : NULL;

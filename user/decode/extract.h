@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * extract.h - files put together from the pieces that records carry (record.h).
+ *
+ * Names come from the wire: only letters, digits, dot, dash and underscore stay, no dot
+ * leads, the end of a long one is kept. All is made in one directory, nothing is followed
+ * and nothing replaced: who comes second gets ".1" and so on. A file is called NAME.part
+ * until its last byte is there.
+ */
+#ifndef EXTRACT_H
+#define EXTRACT_H
+
+#include "lib/record.h"
+
+#define EXTRACT_FILE_MAX  (256LL << 20) /* bytes of one file */
+#define EXTRACT_TOTAL_MAX (1LL << 30) /* bytes of all */
+#define EXTRACT_FILES_MAX 1024
+#define EXTRACT_OPEN_MAX  64 /* at a time; then the least recently fed is given up */
+#define EXTRACT_NAME_MAX  100 /* bytes, without what makes it unique */
+#define EXTRACT_CHUNK	  1024 /* offsets are multiples of it */
+
+struct extract;
+
+/* What became of a file, in English; @name is harmless already. */
+typedef void extract_say(void *context, const char *name, const char *what);
+
+/* -errno: @directory cannot be opened, or no memory. */
+int extract_open(const char *directory, extract_say *say, void *context,
+		 struct extract **ret);
+
+/* Takes the pieces of a record that was decoded, if there are any. */
+void extract_record(struct extract *e, const struct record *r);
+
+/* The end of one input: what is open is incomplete. */
+void extract_flush(struct extract *e);
+
+/* Flushes. True: everything that was asked for was written. May be NULL. */
+bool extract_close(struct extract *e);
+
+/* @name as a file is called; @ret holds EXTRACT_NAME_MAX + 1. */
+void extract_harmless(const uint8_t *name, size_t n, char *ret);
+
+#endif /* EXTRACT_H */
