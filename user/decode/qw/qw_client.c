@@ -57,8 +57,15 @@ static void remember(struct ops *o, struct span text)
 	s->block_wanted = true;
 	if (!first)
 		return;
-	s->download_n = (uint8_t)(text.n - n < QW_NAME_MAX ? text.n - n : QW_NAME_MAX);
-	memcpy(s->download, text.bytes + n, s->download_n);
+	/* The name may be in quotes. */
+	text.bytes += n;
+	text.n -= n;
+	if (text.n > 2 && *text.bytes == '"' && text.bytes[text.n - 1] == '"') {
+		text.bytes++;
+		text.n -= 2;
+	}
+	s->download_n = (uint8_t)(text.n < QW_NAME_MAX ? text.n : QW_NAME_MAX);
+	memcpy(s->download, text.bytes, s->download_n);
 }
 
 /* setinfo "name" "value" */
