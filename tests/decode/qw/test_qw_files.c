@@ -44,7 +44,8 @@ static const struct expected files[] = {
 	  0,
 	  1063,
 	  0,
-	  { "ezbob timed out\\n", "\"slot\":1,\"spectator\":true", "\"op\":\"tmove\"" } },
+	  { "ezbob timed out\\n", "\"slot\":1,\"spectator\":true",
+	    "\"text\":\"Spectator \"" } },
 	{ "live/qw-mvdsv-ktx-queries-session.pcap",
 	  1605,
 	  0,
@@ -157,7 +158,7 @@ static unsigned int count(const char *text, const char *what)
 
 static void one(const struct expected *e, FILE *file)
 {
-	struct decoder_options options = { .fields = true };
+	struct decoder_options options = { .fields = true, .forced = FAMILY_AUTO };
 	struct seen seen = { .records = 0 };
 	char *text = NULL;
 	size_t n;
