@@ -15,6 +15,7 @@
 #include "decode/demo_recognise.h"
 #include "lib/input.h"
 #include "lib/pcapng.h"
+#include "fuzz/nq/seeds_nq.h"
 #include "fuzz/q3/seeds_q3.h"
 
 /* --- captures ---------------------------------------------------------------------- */
@@ -182,6 +183,7 @@ static int capture_file(FILE *file, const char *name)
 static int demo_file(FILE *file, enum demo_format format, const uint8_t *prefix, size_t n)
 {
 	struct q3_session q3 = { .game = NULL };
+	struct nq_session nq = { .demo_ns = 0 };
 	struct demo *demo = demo_open(file, format);
 	uint8_t first = (uint8_t)(format - DEMO_DEM);
 	struct demo_block block;
@@ -197,6 +199,11 @@ static int demo_file(FILE *file, enum demo_format format, const uint8_t *prefix,
 		}
 		q3_session_drop(&q3);
 	}
+	while (format == DEMO_DEM && demo_next(demo, &block) == 1) {
+		record_reset(&r, NULL);
+		nq_session_block(&nq, &netquake_family, &block, &r);
+	}
+	nq_session_drop(&nq);
 	demo_close(demo);
 	return 0;
 }

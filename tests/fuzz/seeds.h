@@ -20,12 +20,13 @@ enum target {
 	HUFFMAN,
 	MESSAGE,
 	NETCHAN,
+	NQ_MESSAGE,
 	TARGETS
 };
 
 static const char *const targets[TARGETS] = {
-	"capture", "classify",	 "decode",     "demo",
-	"oob",	   "q3_huffman", "q3_message", "q3_netchan",
+	"capture",    "classify",   "decode",	  "demo",	"oob",
+	"q3_huffman", "q3_message", "q3_netchan", "nq_message",
 };
 
 static const char *directory;
