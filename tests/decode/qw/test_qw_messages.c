@@ -111,31 +111,35 @@ static const struct vector vectors[] = {
 	{ MVD1("01000000"), "2a 01 1002 0000803f0000004000000000 05 0300",
 	  "\"flags\":528,\"dead\":true,\"gib\":false,\"origin\":[1,2,0],\"frame\":5,"
 	  "\"velocity\":[null,null,3]}" },
-	{ FTE("0a010000"), "2a 01 00800 7 080010001800 05 32 4c ff",
+	{ FTE("0a010000"), "2a 01 0080 07 080010001800 05 32 4c ff",
 	  "\"scale\":50,\"alpha\":76,\"fatness\":-1}" },
 	{ "", "2b 02 000000000000 ffffff ffff ff",
 	  "\"nails\":[{\"origin\":[-4096,-4096,-4096],\"angles\":[0,0,0]},"
 	  "{\"origin\":[4094,4094,4094],\"angles\":[337.5,358.59375,0]}]" },
 	{ "", "36 01 05 000008008000",
 	  "{\"op\":\"nails2\",\"nails\":[{\"number\":5,\"origin\":[-4096,-3840,"
-	  "-4096],\"angles\":[0,0,0]}]}" },
+	  "-4096],\"angles\":[180,0,0]}]}" },
 	{ "", "2c 03", "{\"op\":\"chokecount\",\"count\":3}" },
 	{ "", "2d 00 6d6170732f612e62737000 6200 00 02",
 	  "\"start\":0,\"models\":[\"maps/a.bsp\",\"b\"],\"next\":2}" },
 	{ "", "2e 05 6100 00 00", "\"start\":5,\"sounds\":[\"a\"],\"next\":0}" },
-	{ "", "2f 01f2 15 04 07 0800 40 f8ff 0000",
-	  "\"entities\":[{\"number\":1,\"bits\":" },
+	{ "", "2f 01b6 05 04 07 0800 40 f8ff c0 0000",
+	  "\"entities\":[{\"number\":1,\"bits\":374272,\"modelindex\":4,\"frame\":7,"
+	  "\"origin\":[1,-1,null],\"angles\":[90,-90,null]}],\"count\":1}" },
 	{ "", "2f 0100 0000",
 	  "{\"op\":\"packetentities\",\"entities\":[{\"number\":1,\"bits\":0}],"
 	  "\"count\":1}" },
-	{ FTE("00700000"), "2f 01820480 2a 0000", "\"number\":1,\"bits\":" },
+	{ FTE("00700000"), "2f 0180 80 28 2a01 0000",
+	  "{\"number\":513,\"bits\":679510016,\"modelindex\":298}" },
+	{ FTE("00700000"), "2f 0180 84 08 2a 0000",
+	  "{\"number\":1,\"bits\":142901248,\"modelindex\":298}" },
 	{ "", "31 0000803f", "{\"op\":\"maxspeed\",\"value\":1}" },
 	{ "", "32 0000803f", "{\"op\":\"entgravity\",\"value\":1}" },
 	{ "", "33 01 6100 6200",
 	  "{\"op\":\"setinfo\",\"slot\":1,\"key\":\"a\",\"value\":\"b\"}" },
 	{ "", "34 6100 6200", "{\"op\":\"serverinfo\",\"key\":\"a\",\"value\":\"b\"}" },
 	{ "", "35 01 05", "{\"op\":\"updatepl\",\"slot\":1,\"pl\":5}" },
-	{ FTE("01000000"), "38 0001 6100 00 0200", "\"start\":256,\"sounds\":[\"a\"]" },
+	{ FTE("01000000"), "38 0001 6100 00 02", "\"start\":256,\"sounds\":[\"a\"]" },
 	{ FTE("04000000"), "39 01 85 0001 0002 6d00",
 	  "\"style\":1,\"bits\":133,\"color\":[256,512],\"text\":\"m\"}" },
 	{ FTE("01000000"), "3e 82 0500", "\"mode\":130,\"portal\":5}" },
@@ -246,7 +250,7 @@ static const struct refused refusals[] = {
 	{ NULL, "02", "no such message" },
 	{ NULL, "07 ffff 00", "upload of fewer than no bytes" },
 	{ NULL, "c9 03", "no such debugging message" },
-	{ NULL, "55 0c ff7f", "message ends within an op" },
+	{ NULL, "55 0c ff7f", "more moves than there may be" },
 	{ NULL, "03 00 00 00 0d 00 0d 00 0d", "the move's checksum is wrong" },
 };
 
@@ -344,7 +348,7 @@ static void checksums(void **state)
 		  "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f202122232425262728292a2b2c2d2e2f303132333435363738393a3b3c3d3e3f404142434445464748494a4b4c4d4e4f",
 		  186 },
 	};
-	uint8_t bytes[64];
+	uint8_t bytes[128];
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(sums) / sizeof(*sums); i++) {
