@@ -340,7 +340,7 @@ static void resolve_raw(const struct session *s, const struct datagram *dg, bool
 	ret->settled = true;
 	if (span_starts(bytes, "query"))
 		ret->family = FAMILY_QUAKE2;
-	else if (dg->n > 2)
+	else if (dg->n > 2 || (dg->n == 2 && dg->payload[1] == '\n'))
 		ret->family = FAMILY_QUAKEWORLD;
 	else if (s->certain || last)
 		ret->family = s->certain ? s->family : s->guess;

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Datagrams of QuakeWorld through the whole decoder: order, repeats, another port, new
+ * connections, a beginning that was not seen, words without a marker.
+ */
+#include "decode/qw/qw_support.h"
+
+#define CONNECT "connect 28 4660 77 \"\\name\\tester\\rate\\9999\"\n"
+
+static void c2s(struct harness *h, uint16_t port, uint32_t sequence, uint16_t qport,
+		const char *hex)
+{
+	uint8_t bytes[512] = { (uint8_t)sequence,
+			       (uint8_t)(sequence >> 8),
+			       (uint8_t)(sequence >> 16),
+			       (uint8_t)(sequence >> 24),
+			       (uint8_t)(sequence - 1),
+			       0,
+			       0,
+			       0,
+			       (uint8_t)qport,
+			       (uint8_t)(qport >> 8) };
+	size_t n = 10 + from_hex(hex, bytes + 10, sizeof(bytes) - 10);
+
+	harness_send(h, harness_address(9, port), harness_address(1, 6000), bytes, n);
+}
+
+static void s2c(struct harness *h, uint32_t sequence, const char *hex)
+{
+	uint8_t bytes[512] = { (uint8_t)sequence, (uint8_t)(sequence >> 8),
+			       (uint8_t)(sequence >> 16), (uint8_t)(sequence >> 24),
+			       (uint8_t)sequence };
+	size_t n = 8 + from_hex(hex, bytes + 8, sizeof(bytes) - 8);
+
+	harness_s2c(h, bytes, n);
+}
+
+static const char serverdata[] =
+	"0b 1c000000 01000000 717700 02 4d6100 "
+	"00004844 0000c842 0000a043 0000fa43 00002041 00002041 00002041 00008040 00008040 "
+	"0000803f";
+
+static void handshake(struct harness *h)
+{
+	harness_c2s(h, BYTES(MARK "getchallenge\n"));
+	harness_s2c(h, BYTES(MARK "c77\0"));
+	harness_c2s(h, BYTES(MARK CONNECT));
+	harness_s2c(h, BYTES(MARK "j"));
+}
+
+static const char *status(json_t *all, size_t i)
+{
+	return text_at(json_array_get(all, i), "status");
+}
+
+static const char *reason(json_t *all, size_t i)
+{
+	return text_at(json_array_get(all, i), "reason");
+}
+
+static void in_order(void **state)
+{
+	struct harness *h = harness_open(FAMILY_AUTO);
+	json_t *all;
+
+	(void)state;
+	handshake(h);
+	s2c(h, 5, serverdata);
+	s2c(h, 6, "2f 0500 0000");
+	s2c(h, 8, "30 06 0600 0000"); /* 8 */
+	s2c(h, 8, "30 06 0600 0000"); /* again */
+	s2c(h, 7, "30 06 0700 0000"); /* late: but somebody may build on it */
+	s2c(h, 9, "30 07 0000"); /* 7 has 5 and 7 */
+	s2c(h, 10, "30 08 0000"); /* the repeat has changed nothing */
+	/* What is late does not begin a game. */
+	s2c(h, 4, serverdata);
+	s2c(h, 11, "30 0a 0000");
+	all = harness_close(h);
+	for (size_t i = 4; i < json_array_size(all); i++)
+		assert_string_equal(status(all, i), "decoded");
+	assert_string_equal(text_at(json_array_get(all, 7), "repeated"), "true");
+	assert_string_equal(text_at(json_array_get(all, 8), "late"), "true");
+	for (size_t i = 7; i <= 10; i++)
+		assert_string_equal(text_at(json_array_get(all, i), "ops.0.count"), "2");
+	assert_string_equal(text_at(json_array_get(all, 12), "ops.0.count"), "2");
+	json_decref(all);
+}
+
+/* A NAT gives another port: the qport says whose it is. */
+static void another_port(void **state)
+{
+	struct harness *h = harness_open(FAMILY_AUTO);
+	json_t *all;
+
+	(void)state;
+	handshake(h);
+	c2s(h, 5000, 1, 4660, "04 6e657700");
+	s2c(h, 1, serverdata);
+	s2c(h, 2, "2f 0500 0000");
+	c2s(h, 5001, 3, 4660, "05 02 01");
+	/* The frame is known behind the new port. */
+	harness_send(h, harness_address(1, 6000), harness_address(9, 5001),
+		     BYTES("\3\0\0\0\3\0\0\0\x30\2\6\0\0\0"));
+	/* Somebody else's is not taken over. */
+	c2s(h, 5000, 4, 4661, "01");
+	all = harness_close(h);
+	assert_string_equal(status(all, 7), "decoded");
+	assert_string_equal(status(all, 8), "decoded");
+	assert_string_equal(text_at(json_array_get(all, 8), "ops.0.count"), "2");
+	assert_string_equal(text_at(json_array_get(all, 8), "dialect"), "quakeworld-28");
+	json_decref(all);
+}
+
+static void wrong_qport(void **state)
+{
+	struct harness *h = harness_open(FAMILY_AUTO);
+	json_t *all;
+
+	(void)state;
+	handshake(h);
+	c2s(h, 5000, 1, 4660, "04 6e657700");
+	c2s(h, 5000, 2, 4661, "04 6e657700");
+	c2s(h, 5000, 2, 4660, "04 6e657700");
+	all = harness_close(h);
+	assert_string_equal(status(all, 5), "opaque");
+	assert_string_equal(reason(all, 5), "qport of another connection");
+	assert_string_equal(status(all, 6), "decoded");
+	assert_null(at_path(json_array_get(all, 6), "repeated"));
+	json_decref(all);
+}
+
+/* The second connection over the same ports begins from nothing. */
+static void connects_again(void **state)
+{
+	struct harness *h = harness_open(FAMILY_AUTO);
+	json_t *all;
+
+	(void)state;
+	handshake(h);
+	c2s(h, 5000, 700, 4660, "04 6e657700");
+	s2c(h, 700, serverdata);
+	s2c(h, 701, "2f 0500 0000");
+	handshake(h);
+	s2c(h, 1, serverdata);
+	s2c(h, 2, "30 bd 0000"); /* 701 modulo 256, of the old one */
+	/* Acceptance alone, twice, changes nothing. */
+	harness_s2c(h, BYTES(MARK "j"));
+	s2c(h, 3, "2f 0500 0000");
+	all = harness_close(h);
+	assert_string_equal(status(all, 11), "decoded");
+	assert_null(at_path(json_array_get(all, 11), "late"));
+	assert_string_equal(reason(all, 12), "delta from a frame that was not seen");
+	assert_string_equal(status(all, 14), "decoded");
+	json_decref(all);
+}
+
+/* Numbers that begin anew without a handshake: eight in a row are believed. */
+static void begins_anew(void **state)
+{
+	struct harness *h = harness_open(FAMILY_AUTO);
+	json_t *all;
+
+	(void)state;
+	handshake(h);
+	s2c(h, 1000, serverdata);
+	for (uint32_t i = 1; i <= QW_LATE_MAX; i++)
+		s2c(h, i, "01");
+	s2c(h, 20, "2f 0500 0000");
+	all = harness_close(h);
+	for (size_t i = 5; i < 4 + QW_LATE_MAX; i++)
+		assert_string_equal(text_at(json_array_get(all, i), "late"), "true");
+	assert_null(at_path(json_array_get(all, 4 + QW_LATE_MAX), "late"));
+	assert_null(at_path(json_array_get(all, 5 + QW_LATE_MAX), "late"));
+	json_decref(all);
+}
+
+/* Joined in the middle: told by a move's checksum, and its layouts guessed. */
+static void in_the_middle(void **state)
+{
+	FILE *file = capture_find("live/qw-mvdsv-ezquake-spectator-timeout.pcap");
+	struct harness *h;
+	struct capture *capture;
+	struct datagram dg;
+	char message[256];
+	unsigned int decoded[2] = { 0 }, guessed = 0, other = 0;
+	json_t *all, *record;
+	size_t i;
+
+	(void)state;
+	if (!file)
+		return;
+	h = harness_open(FAMILY_AUTO);
+	assert_int_equal(capture_open(file, &capture, message, sizeof(message)), 0);
+	while (capture_next(capture, &dg) == 1)
+		if (dg.frame > 600)
+			decoder_datagram(h->decoder, &dg);
+	capture_close(capture);
+	all = harness_close(h);
+	json_array_foreach(all, i, record)
+	{
+		bool client = !strcmp(text_at(record, "direction"), "c2s");
+
+		assert_string_equal(text_at(record, "protocol"), "quakeworld");
+		if (!strcmp(text_at(record, "status"), "decoded"))
+			decoded[client]++;
+		else if (!strcmp(text_at(record, "status"), "partial"))
+			guessed++;
+		else
+			other++;
+	}
+	print_message("%u of clients, %u of servers, %u guessed, %u other\n", decoded[1],
+		      decoded[0], guessed, other);
+	assert_int_equal(other, 0);
+	assert_true(decoded[1] > 700);
+	assert_true(guessed > 700);
+	json_decref(all);
+}
+
+static void without_a_marker(void **state)
+{
+	struct harness *h = harness_open(FAMILY_AUTO);
+	json_t *all;
+
+	(void)state;
+	harness_c2s(h, BYTES("c\n"));
+	harness_c2s(h, BYTES("c\n\0"));
+	harness_c2s(h, BYTES("a\n12\n3\n"));
+	all = harness_close(h);
+	assert_string_equal(text_at(json_array_get(all, 0), "kind"), "c2m-query");
+	assert_string_equal(text_at(json_array_get(all, 0), "protocol"), "quakeworld");
+	assert_string_equal(text_at(json_array_get(all, 1), "kind"), "c2m-query");
+	assert_string_equal(text_at(json_array_get(all, 2), "players"), "3");
+	json_decref(all);
+}
+
+/* FRAG, offered and asked for: one message in two parts, and one of which the end is
+ * missing. */
+static void fragments(void **state)
+{
+	struct harness *h = harness_open(FAMILY_AUTO);
+	json_t *all;
+
+	(void)state;
+	harness_c2s(h, BYTES(MARK "getchallenge\n"));
+	harness_s2c(h, BYTES(MARK "c77\0FRAG\xdc\5\0\0"));
+	harness_c2s(h, BYTES(MARK CONNECT "0x47415246 0x5dc\n"));
+	harness_s2c(h, BYTES(MARK "j"));
+	s2c(h, 1, "0100 09 61626364656667");
+	s2c(h, 1, "0200 6800");
+	s2c(h, 2, "0000 01");
+	s2c(h, 3, "0200 01");
+	all = harness_close(h);
+	assert_string_equal(text_at(json_array_get(all, 4), "kind"), "fragment");
+	assert_string_equal(text_at(json_array_get(all, 5), "ops.0.text"), "abcdefgh");
+	assert_string_equal(status(all, 6), "decoded");
+	assert_string_equal(status(all, 7), "partial");
+	json_decref(all);
+}
+
+/* Facts of who plays, where and when, tape or not. */
+static void facts(void **state)
+{
+	struct qw_session s = { .late = { 0 } };
+	uint8_t bytes[256];
+	struct record r;
+	size_t n;
+
+	(void)state;
+	record_reset(&r, NULL);
+	n = from_hex(serverdata, bytes, sizeof(bytes));
+	n += from_hex("2d 00 6d6170732f646d332e62737000 00 00"
+		      "28 02 07000000 5c6e616d655c6d6500 28 03 07000000 5c6e616d655c7900",
+		      bytes + n, sizeof(bytes) - n);
+	assert_true(qw_message_decode(&s, DIRECTION_S2C, 1, (struct span){ bytes, n },
+				      false, &r));
+	assert_int_equal(r.facts.has & FACT_MAP, FACT_MAP);
+	assert_memory_equal(r.facts.map, "dm3", 3);
+	assert_int_equal(r.facts.map_n, 3);
+	/* The slot was not known when this message came; it is in the next. */
+	record_reset(&r, NULL);
+	n = from_hex("28 03 07000000 5c6e616d655c7900 28 02 07000000 5c6e616d655c6d6500"
+		     "2f 0000 2c 01",
+		     bytes, sizeof(bytes));
+	assert_true(qw_message_decode(&s, DIRECTION_S2C, 2, (struct span){ bytes, n },
+				      false, &r));
+	assert_int_equal(r.facts.has & FACT_NAME, FACT_NAME);
+	assert_int_equal(r.facts.name_n, 2);
+	assert_memory_equal(r.facts.name, "me", 2);
+	assert_int_equal(r.facts.has & FACT_SNAPSHOT, FACT_SNAPSHOT);
+	assert_int_equal(r.facts.has & FACT_DELAYED, FACT_DELAYED);
+	qw_session_drop(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(in_order),
+		cmocka_unit_test(another_port),
+		cmocka_unit_test(wrong_qport),
+		cmocka_unit_test(connects_again),
+		cmocka_unit_test(begins_anew),
+		cmocka_unit_test(in_the_middle),
+		cmocka_unit_test(without_a_marker),
+		cmocka_unit_test(fragments),
+		cmocka_unit_test(facts),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
