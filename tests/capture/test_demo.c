@@ -10,6 +10,8 @@
 #define ANGLES	    "\0\0\0\0\0\0\x80\x3f\0\0\0\0"
 #define SERVERDATA2 "\x0c\x22\0\0\0"
 
+#define MVD_BEGIN   "\7\6\x06\0\0\0\x0b\x1c\0\0\0\0"
+
 /* clang-format off */
 static const struct {
 	const char *name;
@@ -30,6 +32,10 @@ static const struct {
 	{ "mvd2", BYTES("MVD2\2\0\1\1\1\0\1\0\0"), 2, DEMO_MVD2, 0 },
 	{ "text", BYTES("hello, world\n"), 0, DEMO_NONE, 0 },
 	{ "digits", BYTES("12\nabc"), 0, DEMO_NONE, 0 },
+	{ "qtv", BYTES("QTVSV 1\nBEGIN: 1\n\n" MVD_BEGIN), 2, DEMO_MVD, 0 },
+	{ "qtv, lines of two ends", BYTES("QTVSV 1\r\nBEGIN: 1\r\n\r\n" MVD_BEGIN), 2, DEMO_MVD, 0 },
+	{ "qwd of commands alone", BYTES("\0\0\x80\x3f\0" "123456789012345678901234567890123456" "\0\0\x80\x3f\0" "123456789012345678901234567890123456"), 0, DEMO_NONE, 0 },
+	{ "qwd of no op", BYTES("\0\0\x80\x3f\1\x0a\0\0\0\1\0\0\0\1\0\0\0\xfe\1"), 0, DEMO_NONE, 0 },
 	{ "zeros", BYTES("\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"), 0, DEMO_NONE, 0 },
 };
 /* clang-format on */
@@ -76,6 +82,56 @@ static void containers(void **state)
 	}
 }
 
+/* Not the block of a demo, however many there are. */
+static void nothing_but_zeros(void **state)
+{
+	static uint8_t zeros[DEMO_PREFIX];
+
+	(void)state;
+	assert_int_equal(demo_recognise(zeros, sizeof(zeros)), DEMO_NONE);
+	assert_int_equal(demo_recognise(zeros, 4100), DEMO_NONE);
+	assert_int_equal(demo_recognise(zeros, 41), DEMO_NONE);
+}
+
+/* What each block of a server's recording is, when, and whom it is for. */
+static void mvd_blocks(void **state)
+{
+	static const struct {
+		int64_t time_ns;
+		uint8_t type, player;
+		uint32_t mask;
+		size_t n;
+		const char *kind;
+	} blocks[] = {
+		{ 7000000, 6, 0, 0, 6, "demo-message" },
+		{ 20000000, 3, 0, 0x80000005, 1, "demo-message" },
+		{ 20000000, 2, 0, 0, 8, "demo-set" },
+		{ 275000000, 4, 31, 0, 1, "demo-message" },
+		{ 276000000, 5, 2, 0, 0, "demo-message" },
+	};
+	static const char bytes[] = MVD_BEGIN "\x0d\3\5\0\0\x80\1\0\0\0\1"
+					      "\0\2\1\0\0\0\1\0\0\0"
+					      "\xff\xfc\1\0\0\0\1"
+					      "\1\x15\0\0\0\0";
+	struct demo *demo =
+		demo_open(fmemopen((void *)bytes, sizeof(bytes) - 1, "rb"), DEMO_MVD);
+	struct demo_block block;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(blocks) / sizeof(*blocks); i++) {
+		assert_int_equal(demo_next(demo, &block), 1);
+		assert_int_equal(block.time_ns, blocks[i].time_ns);
+		assert_int_equal(block.type, blocks[i].type);
+		assert_int_equal(block.player, blocks[i].player);
+		assert_int_equal(block.mask, blocks[i].mask);
+		assert_int_equal(block.n, blocks[i].n);
+		assert_string_equal(block.kind, blocks[i].kind);
+		assert_int_equal(block.direction, DIRECTION_S2C);
+	}
+	assert_int_equal(demo_next(demo, &block), 0);
+	demo_close(demo);
+}
+
 static void containers_cut(void **state)
 {
 	(void)state;
@@ -107,9 +163,9 @@ static void lengths_bounded(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(containers),
-		cmocka_unit_test(containers_cut),
-		cmocka_unit_test(lengths_bounded),
+		cmocka_unit_test(containers),	   cmocka_unit_test(containers_cut),
+		cmocka_unit_test(lengths_bounded), cmocka_unit_test(nothing_but_zeros),
+		cmocka_unit_test(mvd_blocks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

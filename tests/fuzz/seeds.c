@@ -17,6 +17,7 @@
 #include "lib/pcapng.h"
 #include "fuzz/nq/seeds_nq.h"
 #include "fuzz/q3/seeds_q3.h"
+#include "fuzz/qw/seeds_qw.h"
 
 /* --- captures ---------------------------------------------------------------------- */
 
@@ -180,6 +181,19 @@ static int capture_file(FILE *file, const char *name)
 
 /* --- demos ------------------------------------------------------------------------- */
 
+static void quakeworld_demo(struct demo *demo)
+{
+	struct qw_session s = { .late = { 0 } };
+	struct demo_block block;
+	struct record r;
+
+	while (demo_next(demo, &block) == 1) {
+		record_reset(&r, NULL);
+		qw_demo(&s, &block, &r);
+	}
+	qw_session_drop(&s);
+}
+
 static int demo_file(FILE *file, enum demo_format format, const uint8_t *prefix, size_t n)
 {
 	struct q3_session q3 = { .game = NULL };
@@ -198,6 +212,8 @@ static int demo_file(FILE *file, enum demo_format format, const uint8_t *prefix,
 			q3_demo_block(&q3, block.sequence, block.bytes, block.n, &r);
 		}
 		q3_session_drop(&q3);
+	} else if (format == DEMO_QWD || format == DEMO_MVD) {
+		quakeworld_demo(demo);
 	}
 	while (format == DEMO_DEM && demo_next(demo, &block) == 1) {
 		record_reset(&r, NULL);

@@ -21,12 +21,13 @@ enum target {
 	MESSAGE,
 	NETCHAN,
 	NQ_MESSAGE,
+	QW_MESSAGE,
 	TARGETS
 };
 
 static const char *const targets[TARGETS] = {
 	"capture",    "classify",   "decode",	  "demo",	"oob",
-	"q3_huffman", "q3_message", "q3_netchan", "nq_message",
+	"q3_huffman", "q3_message", "q3_netchan", "nq_message", "qw_message",
 };
 
 static const char *directory;
