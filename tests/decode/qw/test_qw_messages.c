@@ -53,6 +53,8 @@ static const struct vector vectors[] = {
 	  "\"channel\":1,\"number\":1,\"volume\":255,\"attenuation\":1,\"sound\":5,"
 	  "\"origin\":[-1,2,0]" },
 	{ "", "07 0000803f", "{\"op\":\"time\",\"time\":1}" },
+	{ "", "07 ffff7f7f", "{\"op\":\"time\",\"time\":3.4028" },
+	{ "", "07 0000c07f", "{\"op\":\"time\",\"time\":null}" },
 	{ "", "08 03 613a206200", "{\"op\":\"print\",\"level\":3,\"text\":\"a: b\"}" },
 	{ "", "09 6300", "{\"op\":\"stufftext\",\"text\":\"c\"}" },
 	{ "", "0a 40c000", "{\"op\":\"setangle\",\"angles\":[90,-90,0]}" },

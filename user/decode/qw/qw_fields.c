@@ -7,6 +7,7 @@
 #define COORD_UNIT   (1 / 8.0)
 #define ANGLE_UNIT   (360 / 256.0)
 #define ANGLE16_UNIT (360 / 65536.0)
+#define TIME_MAX     1e9f /* seconds */
 #define SLOTS	     32
 #define SLOTS_FTE    255
 
@@ -48,6 +49,16 @@ float qw_f32(struct ops *o, const char *key)
 
 	record_float(o->record, key, (double)value);
 	return value;
+}
+
+void qw_time(struct ops *o, enum fact facts)
+{
+	float seconds = qw_f32(o, "time");
+
+	if (!(seconds >= 0 && seconds < TIME_MAX))
+		return;
+	o->record->facts.time_us = (int64_t)((double)seconds * 1e6);
+	o->record->facts.has |= (uint32_t)facts;
 }
 
 struct span qw_text(struct ops *o, const char *key)

@@ -86,6 +86,9 @@ int32_t qw_i32(struct ops *o, const char *key);
 float qw_f32(struct ops *o, const char *key);
 struct span qw_text(struct ops *o, const char *key);
 
+/* A time of the server's clock, in seconds; what is no time is no fact. */
+void qw_time(struct ops *o, enum fact facts);
+
 /* In the game's units. */
 void qw_coord(struct ops *o, const char *key);
 void qw_vec(struct ops *o, const char *key);

@@ -58,10 +58,7 @@ static void setview(struct ops *o)
 
 static void time_now(struct ops *o)
 {
-	struct facts *f = &o->record->facts;
-
-	f->time_us = (int64_t)((double)qw_f32(o, "time") * 1e6);
-	f->has |= FACT_TIME;
+	qw_time(o, FACT_TIME);
 }
 
 static void print(struct ops *o)

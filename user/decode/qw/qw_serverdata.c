@@ -57,7 +57,7 @@ static void player(struct ops *o, const struct qw_terms *t, unsigned int *ret)
 	if (t->recording) {
 		if (t->fte2 & QW_FTE2_MAXPLAYERS)
 			qw_u8(o, "maxclients");
-		o->record->facts.time_us = (int64_t)((double)qw_f32(o, "time") * 1e6);
+		qw_time(o, FACT_TIME);
 		return;
 	}
 	if (t->fte2 & QW_FTE2_MAXPLAYERS) {

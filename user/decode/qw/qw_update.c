@@ -339,13 +339,12 @@ static unsigned int update_number(struct ops *o, bool *removed, bool *all)
 
 void qw_updateentities(struct ops *o)
 {
-	struct facts *f = &o->record->facts;
 	unsigned int number;
 	bool removed, all;
 
 	qw_lean(o);
-	f->time_us = (int64_t)((double)qw_f32(o, "time") * 1e6);
-	f->has |= FACT_SNAPSHOT | FACT_TIME;
+	o->record->facts.has |= FACT_SNAPSHOT;
+	qw_time(o, FACT_TIME);
 	record_open_array(o->record, "entities");
 	while (!o->m->wrong && ((number = update_number(o, &removed, &all)) || all)) {
 		record_open_object(o->record, NULL);
