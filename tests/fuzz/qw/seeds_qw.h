@@ -21,6 +21,10 @@ bool __real_qw_message_decode(struct qw_session *s, enum direction direction,
 
 bool __wrap_qw_message_decode(struct qw_session *s, enum direction direction,
 			      uint32_t sequence, struct span bytes, bool late,
+			      struct record *r);
+
+bool __wrap_qw_message_decode(struct qw_session *s, enum direction direction,
+			      uint32_t sequence, struct span bytes, bool late,
 			      struct record *r)
 {
 	struct seed row = { .n = 0 };
