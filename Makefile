@@ -197,7 +197,7 @@ $(O)/tests/fuzz/seeds: tests/fuzz/seeds.c $(O)/fuzz/libuser.a
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) $(CPPFLAGS_ALL) -Itests $(CFLAGS_ALL) $(SANITIZE) -MF $@.d -o $@ $< \
 		-Wl,--wrap=q3_decode_message,--wrap=huffman_adaptive_decode \
-		-Wl,--wrap=nq_decode,--wrap=qw_message_decode \
+		-Wl,--wrap=nq_decode,--wrap=qw_message_decode,--wrap=q2_message \
 		$(O)/fuzz/libuser.a $(LDLIBS_ALL)
 
 $(O)/tests/fuzz/dict: tests/fuzz/dict.c

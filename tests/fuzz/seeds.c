@@ -16,6 +16,7 @@
 #include "lib/input.h"
 #include "lib/pcapng.h"
 #include "fuzz/nq/seeds_nq.h"
+#include "fuzz/q2/seeds_q2.h"
 #include "fuzz/q3/seeds_q3.h"
 #include "fuzz/qw/seeds_qw.h"
 
@@ -214,6 +215,8 @@ static int demo_file(FILE *file, enum demo_format format, const uint8_t *prefix,
 		q3_session_drop(&q3);
 	} else if (format == DEMO_QWD || format == DEMO_MVD) {
 		quakeworld_demo(demo);
+	} else if (format == DEMO_DM2 || format == DEMO_MVD2) {
+		q2_demo_file(demo);
 	}
 	while (format == DEMO_DEM && demo_next(demo, &block) == 1) {
 		record_reset(&r, NULL);
@@ -238,6 +241,7 @@ static int one_file(const char *name)
 	}
 	memset(seen, 0, sizeof(seen));
 	memset(&connection, 0, sizeof(connection));
+	memset(&q2_row, 0, sizeof(q2_row));
 	format = demo_recognise(prefix, n);
 	if (capture_recognise(prefix, n))
 		status = capture_file(file, name);
@@ -249,6 +253,7 @@ static int one_file(const char *name)
 	seed_write(NETCHAN, &connection.netchan);
 	seed_write(NETCHAN, &connection.middle);
 	seed_write(DEMO, &connection.demo);
+	seed_write(Q2_MESSAGE, &q2_row);
 	return status;
 }
 

@@ -22,12 +22,14 @@ enum target {
 	NETCHAN,
 	NQ_MESSAGE,
 	QW_MESSAGE,
+	Q2_MESSAGE,
 	TARGETS
 };
 
 static const char *const targets[TARGETS] = {
 	"capture",    "classify",   "decode",	  "demo",	"oob",
 	"q3_huffman", "q3_message", "q3_netchan", "nq_message", "qw_message",
+	"q2_message",
 };
 
 static const char *directory;

@@ -21,7 +21,7 @@ static void parse_userinfo(struct ops *o)
 		ops_wrong(o, "userinfo longer than 511");
 	if (!record_info(o->record, "userinfo", info.bytes, info.n) && info.n)
 		ops_wrong(o, "userinfo is no info string");
-	if (info_find(info.bytes, info.n, "name", &name))
+	if (!q2_unread(q2_of(o)) && info_find(info.bytes, info.n, "name", &name))
 		facts_name(&o->record->facts, name.bytes, name.n);
 }
 
@@ -31,7 +31,7 @@ static void parse_userinfo_delta(struct ops *o)
 
 	if (key.n > INFO_KEY_MAX || value.n > INFO_KEY_MAX)
 		ops_wrong(o, "key or value longer than 63");
-	if (key.n == 4 && !memcmp(key.bytes, "name", 4))
+	if (!q2_unread(q2_of(o)) && key.n == 4 && !memcmp(key.bytes, "name", 4))
 		facts_name(&o->record->facts, value.bytes, value.n);
 }
 

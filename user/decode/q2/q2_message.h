@@ -56,6 +56,12 @@ static inline struct q2_parse *q2_of(const struct ops *o)
 	return o->context;
 }
 
+/* Behind a move with a wrong checksum: the server does not read it. */
+static inline bool q2_unread(const struct q2_parse *p)
+{
+	return p->checked && !p->right;
+}
+
 /* The state to change, or NULL: this walk does not. */
 struct q2_game *q2_commit(struct ops *o);
 

@@ -156,6 +156,8 @@ void q2_parse_move(struct ops *o)
 	p->checked = true;
 	p->right = q2_move_checksum(body, p->sequence) == sum;
 	record_bool(o->record, "checksum_valid", p->right);
+	if (!p->right)
+		message_missing(o->m, "wrong checksum: the server reads no further");
 }
 
 /* A bit stream, the lowest bit first. */

@@ -171,6 +171,8 @@ static bool parse_version(struct ops *o, struct q2_dialect *d)
 
 	record_int(o->record, "protocol", protocol);
 	record_uint(o->record, "version", version);
+	if (reader_failed(&o->rd))
+		return false;
 	if (protocol != PROTOCOL || version < VERSION_MIN || version > VERSION_MAX) {
 		o->m->opaque = "a version of multi-view recordings that is not known";
 		return false;

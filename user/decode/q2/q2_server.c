@@ -32,7 +32,7 @@ struct q2_game *q2_commit(struct ops *o)
 	struct q2_parse *p = q2_of(o);
 
 	o->m->stateful |= p->session && !p->session->stale;
-	if (!p->commit || !p->session)
+	if (!p->commit || !p->session || q2_unread(p))
 		return NULL;
 	return q2_game_get(p->session);
 }
@@ -188,10 +188,12 @@ static void parse_serverdata(struct ops *o)
 					&s, &d);
 
 	record_int(o->record, "protocol", s.protocol);
-	if (!known) {
+	if (!known && !reader_failed(&o->rd)) {
 		o->m->opaque = "the protocol that serverdata names is not known";
 		return;
 	}
+	if (reader_failed(&o->rd))
+		return;
 	record_serverdata(o->record, &s);
 	if (s.playernum < -1 || s.playernum >= Q2_PLAYERS)
 		ops_wrong(o, "player number out of range");

@@ -148,21 +148,15 @@ static enum netchan_order order_of(struct q2_session *q, bool client, uint32_t s
 static void message(struct q2_session *q, const struct q2_dialect *guessed,
 		    struct message *m)
 {
-	bool client = m->direction == DIRECTION_C2S;
-	enum netchan_order order = order_of(q, client, m->sequence);
 	struct q2_dialect was = q->dialect;
 
-	q->stale = order != NETCHAN_NEWER;
-	if (q->stale)
-		record_bool(m->record, order == NETCHAN_OLDER ? "old" : "repeated", true);
 	if (!was.name)
 		q->dialect = *guessed;
 	if (message_decode(&quake2_family, m) && !q->stale)
-		netchan_order(&q->side[client], m->sequence);
+		netchan_order(&q->side[m->direction == DIRECTION_C2S], m->sequence);
 	/* A message that all dialects share does not choose one. */
 	if (!was.name && !(q->game && q->game->begun))
 		q->dialect = was;
-	q->stale = false;
 }
 
 /* A part of a message; true: it is whole, and in @m. */
@@ -204,13 +198,21 @@ static const char *idle(enum direction direction)
 static void body(struct q2_session *q, const struct q2_dialect *guessed,
 		 const struct netchan_part *part, struct span rest, struct message *m)
 {
+	bool client = m->direction == DIRECTION_C2S;
+	enum netchan_order order;
+
 	m->bytes = rest;
 	if (part->sliced && !collect(q, m, part, rest))
 		return;
+	order = order_of(q, client, m->sequence);
+	q->stale = order != NETCHAN_NEWER;
+	if (q->stale)
+		record_bool(m->record, order == NETCHAN_OLDER ? "old" : "repeated", true);
 	if (m->bytes.n)
 		message(q, guessed, m);
-	else if (order_of(q, m->direction == DIRECTION_C2S, m->sequence) == NETCHAN_NEWER)
-		netchan_order(&q->side[m->direction == DIRECTION_C2S], m->sequence);
+	else if (!q->stale)
+		netchan_order(&q->side[client], m->sequence);
+	q->stale = false;
 }
 
 /* What serverdata says of itself, before a byte is believed. */
@@ -245,6 +247,8 @@ void q2_session_datagram(struct q2_session *q, enum direction direction,
 			r->direction = direction = guess.direction;
 	}
 	r->kind = idle(direction);
+	if (q->dialect.name)
+		r->dialect = q->dialect.name;
 	if (direction == DIRECTION_C2S)
 		qport_size = q->qport_size ? q->qport_size - 1U : 2;
 	if (q->now.new_netchan ? !netchan_read_part(&rd, qport_size, r, &h, &part)
