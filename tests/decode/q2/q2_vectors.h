@@ -32,7 +32,7 @@ static const struct vector {
 	{ 'c', 34, 0, 0, "pkt.c2s.disconnect", "2f0100002c01000031d404646973636f6e6e656374",
 	  "\"sequence\":303,\"reliable\":false,\"acked\":300,\"acked_parity\":0,\"qport\":54321,\"ops\":[{\"op\":\"stringcmd\",\"text\":\"disconnect\"}]" },
 	{ 'c', 34, 0, 0, "pkt.c2s.empty", "300100002c01000031d4",
-	  "\"kind\":\"client-idle\",\"status\":\"decoded\",\"sequence\":304,\"reliable\":false,\"acked\":300,\"acked_parity\":0,\"qport\":54321" },
+	  "\"kind\":\"client-idle\",\"status\":\"decoded\",\"dialect\":\"quake2-34\",\"sequence\":304,\"reliable\":false,\"acked\":300,\"acked_parity\":0,\"qport\":54321" },
 	{ 's', 34, 0, 0, "pkt.s2c.serverdata", "01000080010000800c2200000051070000000000005468652045646765000b636d6420636f6e666967737472696e6773203138373320300a00",
 	  "\"sequence\":1,\"reliable\":true,\"acked\":1,\"acked_parity\":1,\"ops\":[{\"op\":\"serverdata\",\"protocol\":34,\"spawncount\":1873,\"attractloop\":0,\"gamedir\":\"\",\"playernum\":0,\"levelname\":\"The Edge\"},{\"op\":\"stufftext\",\"text\":\"cmd configstrings 1873 0\\n\"}]" },
 	{ 's', 34, 0, 0, "pkt.s2c.configstrings", "02000080020000000d00005468652045646765000d1e0038000d21006d6170732f7132646d312e62737000",

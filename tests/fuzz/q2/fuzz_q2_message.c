@@ -61,14 +61,12 @@ static void begin(struct q2_session *q, uint8_t first)
 	q2_game_clear(q->game);
 	q->game->maxclients = 8;
 	q->game->frames[1].number = 1;
-	for (unsigned int i = 1; i < 20; i++)
-		must(q2_list_add(&q->game->frames[1].list, i) != NULL);
-	memset(q->game->frames[1].list.entity[0].word, 0,
-	       sizeof(q->game->frames[1].list.entity[0].word));
-	for (unsigned int k = 1; k < 19; k++)
-		memcpy(q->game->frames[1].list.entity[k].word,
-		       q->game->frames[1].list.entity[0].word,
-		       sizeof(q->game->frames[1].list.entity[0].word));
+	for (unsigned int number = 1; number < 20; number++) {
+		struct q2_entity *e = q2_list_add(&q->game->frames[1].list, number);
+
+		must(e != NULL);
+		memset(e->word, 0, sizeof(e->word));
+	}
 }
 
 static void message(struct q2_session *q, const struct piece *piece, const uint8_t *copy,
