@@ -119,7 +119,7 @@ int shield_out(struct __sk_buff *ctx)
 
 	other = egress_parse(ctx, &packet);
 	if (other == OTHER_LATER_FRAGMENT)
-		return fragment_follow(l, &packet);
+		return fragment_follow(l, tab, &packet);
 	if (other != PARSED)
 		return TC_ACT_UNSPEC;
 	service = service_find(l, tab, &packet, SENDER, &slot);
@@ -136,7 +136,7 @@ int shield_out(struct __sk_buff *ctx)
 	withheld = reason == REASON_LEDGER && !service->observe;
 	/* A player's too: an older note may have the same id. */
 	if (packet.whole == FIRST_FRAGMENT)
-		fragment_note(l, &packet, withheld);
+		fragment_note(l, &packet, slot, withheld);
 	tally = tally_find(slot, DIRECTION_S2C, kind, reason, &row);
 	if (!tally)
 		return TC_ACT_UNSPEC;

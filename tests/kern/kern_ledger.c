@@ -283,6 +283,50 @@ static void fragments_share_a_fate(void **state)
 	}
 }
 
+/* Of a datagram with id 7, the first of which has left or not. */
+static int later_from(const char *host)
+{
+	struct frame_spec s = { .payload = status,
+				.n = 800,
+				.sport = PORT,
+				.dport = HERE,
+				.from = host,
+				.to = PEER,
+				.offset = 100 };
+	__u8 frame[FRAME_MAX];
+	size_t n = frame_build(&s, frame);
+
+	memcpy(frame + 14 + 4, "\0\7", 2);
+	return frame_out(frame, n);
+}
+
+/* An id comes again: to others, from others, and later. */
+static void notes_of_fragments_age_and_have_an_owner(void **state)
+{
+	struct service *service = &kern.live->tables[0].services[0];
+
+	(void)state;
+	serve(FAMILY_QUAKE3);
+	ledger(1000, 20);
+	assert_int_equal(fragment(7, 0, true, PEER, status), TC_ACT_SHOT);
+	assert_int_equal(later_from(HOST), TC_ACT_SHOT);
+	assert_int_equal(later_from("198.51.100.2"), TC_ACT_UNSPEC);
+
+	/* What it was withheld for is over: the service only observes, or is gone. */
+	service->observe = 1;
+	assert_int_equal(later_from(HOST), TC_ACT_UNSPEC);
+	service->observe = 0;
+	service->active = 0;
+	assert_int_equal(later_from(HOST), TC_ACT_UNSPEC);
+	service->active = 1;
+	assert_int_equal(later_from(HOST), TC_ACT_SHOT);
+
+	pass_time(SECOND);
+	assert_int_equal(later_from(HOST), TC_ACT_SHOT);
+	pass_time(2 * SECOND);
+	assert_int_equal(later_from(HOST), TC_ACT_UNSPEC);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -295,6 +339,7 @@ int main(void)
 		TEST(answers_are_booked_to_their_requests),
 		TEST(costs_follow_answers),
 		TEST(fragments_share_a_fate),
+		TEST(notes_of_fragments_age_and_have_an_owner),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
