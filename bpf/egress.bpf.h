@@ -97,7 +97,7 @@ static __always_inline enum reason egress_admit(struct __sk_buff *ctx, struct li
 {
 	if (player_confirm(ctx, l, slot, service->family, kind, p, ret_followed))
 		return REASON_PLAYER;
-	learn_answer(l, slot, p);
+	learn_answer(l, slot, service, kind, p);
 	return egress_judge(l, p, bytes);
 }
 

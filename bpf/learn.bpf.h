@@ -42,18 +42,25 @@ static __always_inline void refresh_port(const struct live *l, struct tables *t,
 		port->seen_s = clock_s(l);
 }
 
-/* Book @p as the answer to what its receiver asked last. */
+/*
+ * Book @p, which is a @said, as the answer to what its receiver asked a moment ago: by
+ * its kind, since whoever asks two things at once decides which was the last.
+ */
 static __always_inline void learn_answer(const struct live *l, __u32 slot,
-					 const struct packet *p)
+					 const struct service *service,
+					 enum wire_kind said, const struct packet *p)
 {
 	__u64 *cell = pending_cell(l, p, RECEIVER, slot);
 	__u64 note = cell ? *cell : 0;
-	__u32 kind = (__u16)(note >> 32);
+	__u32 kind = wire_question(said);
 	struct answers *a;
 	__u32 index;
 
-	if (!note || note >> 48 != slot || kind >= KIND_COUNT ||
-	    clock_s(l) - (__u32)note > PENDING_S)
+	if (!note || note >> 48 != slot || clock_s(l) - (__u32)note > PENDING_S)
+		return;
+	if (kind == KIND_COUNT)
+		kind = (__u16)(note >> 32);
+	if (kind >= KIND_COUNT || !class_is_scaled(service_class(service, kind)))
 		return;
 	index = slot * KIND_COUNT + kind;
 	a = bpf_map_lookup_elem(&answers, &index);

@@ -196,6 +196,138 @@ static void answers_are_booked_to_their_requests(void **state)
 	assert_int_equal(a.bytes, 1000);
 }
 
+/* Who asks two things at once says by that which was the last, not what is answered. */
+static void answers_are_booked_by_their_kind(void **state)
+{
+	static const struct {
+		enum wire_family family;
+		const char *second;
+		size_t n;
+		const char *answer;
+		enum wire_kind first, last;
+	} rows[] = {
+		{ FAMILY_QUAKE3, BYTES(OOB "getinfo"), OOB "statusResponse\n",
+		  KIND_GETSTATUS, KIND_GETINFO },
+		{ FAMILY_QUAKE3, BYTES(OOB "getchallenge"), OOB "statusResponse\n",
+		  KIND_GETSTATUS, KIND_GETCHALLENGE },
+		/* Text may be an answer to either, but is none to these. */
+		{ FAMILY_QUAKE3, BYTES(OOB "getchallenge"), OOB "print\n", KIND_GETSTATUS,
+		  KIND_GETCHALLENGE },
+		{ FAMILY_QUAKE3, BYTES(OOB "connect"), OOB "print\n", KIND_GETSTATUS,
+		  KIND_CONNECT },
+		{ FAMILY_QUAKE3, BYTES(OOB "rcon"), OOB "print\n", KIND_GETSTATUS,
+		  KIND_RCON },
+	};
+	int fd = bpf_map__fd(kern.skel->maps.answers);
+	char answer[900] = "";
+	struct answers a;
+
+	(void)state;
+	serve(FAMILY_QUAKE3);
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		__u32 first = rows[i].first, last = rows[i].last;
+		struct answers zero = { 0 };
+		bool named = wire_question(KIND_STATUSRESPONSE) == rows[i].first &&
+			     rows[i].answer[4] == 's';
+
+		bpf_map_update_elem(fd, &first, &zero, BPF_ANY);
+		bpf_map_update_elem(fd, &last, &zero, BPF_ANY);
+		ask(PEER, HERE);
+		hear_from(PEER, HERE, rows[i].second, rows[i].n);
+		memset(answer, 0, sizeof(answer));
+		strcpy(answer, rows[i].answer);
+		assert_true(says(answer, sizeof(answer)));
+		assert_int_equal(bpf_map_lookup_elem(fd, &last, &a), 0);
+		assert_int_equal(a.bytes, 0);
+		assert_int_equal(bpf_map_lookup_elem(fd, &first, &a), 0);
+		assert_int_equal(a.bytes, named ? sizeof(answer) : 0);
+	}
+}
+
+/* Whatever was booked: nobody can make it dear for others to join. */
+static void joining_costs_what_it_costs(void **state)
+{
+	struct shield view = {
+		.qports = bpf_map__fd(kern.skel->maps.qports),
+		.answers = bpf_map__fd(kern.skel->maps.answers),
+		.costs = bpf_map__fd(kern.skel->maps.costs),
+		.capacity = KERN_SLOTS,
+		.shared = kern.live,
+	};
+	static const enum wire_kind kinds[] = { KIND_GETCHALLENGE, KIND_CONNECT,
+						KIND_RCON, KIND_GETSTATUS };
+	struct answers dear = { .requests = 100, .bytes = 100 * 8192 };
+
+	(void)state;
+	serve(FAMILY_QUAKE3);
+	for (size_t i = 0; i < COUNT(kinds); i++) {
+		__u32 key = kinds[i];
+
+		bpf_map_update_elem(view.answers, &key, &dear, BPF_ANY);
+	}
+	shield_tend(&view);
+	for (size_t i = 0; i < COUNT(kinds); i++) {
+		__u32 key = kinds[i], cost;
+
+		assert_int_equal(bpf_map_lookup_elem(view.costs, &key, &cost), 0);
+		assert_int_equal(cost, kinds[i] == KIND_GETSTATUS ? 8 * COST_ONE : 0);
+	}
+}
+
+/* A service that is new has neither the players nor the costs of who had its slot. */
+static void a_slot_begins_from_nothing(void **state)
+{
+	struct shield view = {
+		.qports = bpf_map__fd(kern.skel->maps.qports),
+		.answers = bpf_map__fd(kern.skel->maps.answers),
+		.costs = bpf_map__fd(kern.skel->maps.costs),
+		.shared = kern.live,
+	};
+	struct answers a, dear = { .requests = 100, .bytes = 100 * 8192 };
+	struct qport_key qport = { .qport = 5 }, other = { .qport = 6, .slot = 1 };
+	__u32 key = KIND_GETSTATUS, other_key = KIND_COUNT + KIND_GETSTATUS, cost = 99;
+	static char snapshot[60] = { 9 };
+	struct player player;
+	__be16 port = htons(HERE);
+	unsigned int moved = 0;
+	struct player_key at;
+	struct player_id id;
+
+	(void)state;
+	kern.live->clock_ns = shield_clock();
+	serve(FAMILY_QUAKE3);
+	assert_true(says(snapshot, sizeof(snapshot)));
+	assert_true(player_read(HERE, &player));
+	player_at(PEER, HERE, &at);
+	id = player_id(&at);
+	memcpy(qport.addr, at.addr, sizeof(at.addr));
+	memcpy(other.addr, at.addr, sizeof(at.addr));
+	bpf_map_update_elem(view.qports, &qport, &port, BPF_ANY);
+	bpf_map_update_elem(view.qports, &other, &port, BPF_ANY);
+	kern.live->moved[qport_cell(&id, 5, kern.live->keys)]++;
+	bpf_map_update_elem(view.answers, &key, &dear, BPF_ANY);
+	bpf_map_update_elem(view.answers, &other_key, &dear, BPF_ANY);
+	bpf_map_update_elem(view.costs, &key, &cost, BPF_ANY);
+	kern.live->globals[budget_index(0, CLASS_QUERY)] = ~0ull;
+	kern.live->globals[budget_index(1, CLASS_QUERY)] = 77;
+
+	shield_forget_slot(&view, 0);
+	assert_false(player_read(HERE, &player));
+	assert_true(bpf_map_lookup_elem(view.qports, &qport, &port));
+	assert_false(bpf_map_lookup_elem(view.qports, &other, &port));
+	for (__u32 i = 0; i < COUNT(kern.live->moved); i++)
+		moved += kern.live->moved[i];
+	assert_int_equal(moved, 0);
+	assert_int_equal(bpf_map_lookup_elem(view.answers, &key, &a), 0);
+	assert_int_equal(a.requests + a.bytes, 0);
+	assert_int_equal(bpf_map_lookup_elem(view.answers, &other_key, &a), 0);
+	assert_int_equal(a.requests, 100);
+	assert_int_equal(bpf_map_lookup_elem(view.costs, &key, &cost), 0);
+	assert_int_equal(cost, 0);
+	assert_int_equal(kern.live->globals[budget_index(0, CLASS_QUERY)], 0);
+	assert_int_equal(kern.live->globals[budget_index(1, CLASS_QUERY)], 77);
+}
+
 /* What the daemon makes of that: who draws 4 kB pays as for four requests. */
 static void costs_follow_answers(void **state)
 {
@@ -337,6 +469,9 @@ int main(void)
 		TEST(players_and_friends_are_exempt),
 		TEST(remote_console_is_cut_unless_allowed),
 		TEST(answers_are_booked_to_their_requests),
+		TEST(answers_are_booked_by_their_kind),
+		TEST(joining_costs_what_it_costs),
+		TEST(a_slot_begins_from_nothing),
 		TEST(costs_follow_answers),
 		TEST(fragments_share_a_fate),
 		TEST(notes_of_fragments_age_and_have_an_owner),

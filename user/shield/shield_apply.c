@@ -194,8 +194,7 @@ static int reset_slots(const struct shield *s, const struct plan *plan)
 
 			err = bpf_map_update_elem(s->tallies, &key, zeros, BPF_ANY);
 		}
-		memset(&s->shared->globals[budget_index(slot, 0)], 0,
-		       CLASS_BUDGETS * sizeof(__u64));
+		shield_forget_slot(s, slot);
 	}
 	free(zeros);
 	return err;

@@ -136,6 +136,9 @@ int carry_games(struct shield *shield, const struct btf *ours);
 
 /* shield_apply() for a caller that holds the lock. */
 int shield_apply_locked(struct shield *shield, const struct config *config);
+/* Another service gets @slot: its players, what its requests cost and its budgets are
+ * nobody's now. */
+void shield_forget_slot(const struct shield *shield, __u32 slot);
 /* The entries of @list that the configuration owns become those of @want, no others. The
  * caller holds the lock. */
 int shield_list_apply(struct shield *shield, enum list list, const struct cidr *want,

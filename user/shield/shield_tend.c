@@ -98,6 +98,45 @@ static void sweep_qports(const struct shield *s)
 		forget_qport(s, &gone[--count]);
 }
 
+void shield_forget_slot(const struct shield *s, __u32 slot)
+{
+	struct qport_key gone[SWEEP_MAX], at;
+	__u64 now = shield_clock();
+	struct answers nothing = { 0 };
+	struct player_cell *cell;
+	void *previous;
+	size_t count;
+
+	for (__u32 i = 0; (cell = next_cell(s, &i)); i++) {
+		struct player_id id = player_id(&cell->key);
+
+		if (cell->key.slot != slot)
+			continue;
+		cell->player.sent_ns = now - PLAYER_IDLE_NS; /* or it would stay */
+		players_remove(&s->shared->players, i, &id, now);
+	}
+	do {
+		count = 0;
+		previous = NULL;
+		while (count < SWEEP_MAX &&
+		       !bpf_map_get_next_key(s->qports, previous, &at)) {
+			previous = &at;
+			if (at.slot == slot)
+				gone[count++] = at;
+		}
+		for (size_t i = 0; i < count; i++)
+			forget_qport(s, &gone[i]);
+	} while (count == SWEEP_MAX);
+	for (__u32 kind = 0; kind < KIND_COUNT; kind++) {
+		__u32 key = slot * KIND_COUNT + kind, none = 0;
+
+		bpf_map_update_elem(s->answers, &key, &nothing, BPF_ANY);
+		bpf_map_update_elem(s->costs, &key, &none, BPF_ANY);
+	}
+	memset(&s->shared->globals[budget_index(slot, 0)], 0,
+	       CLASS_BUDGETS * sizeof(__u64));
+}
+
 static void sweep_players(const struct shield *s)
 {
 	__u64 now = shield_clock();
@@ -112,7 +151,7 @@ static void sweep_players(const struct shield *s)
 	}
 }
 
-static void set_costs(const struct shield *s, __u32 slot)
+static void set_costs(const struct shield *s, __u32 slot, enum wire_family family)
 {
 	for (__u32 kind = 0; kind < KIND_COUNT; kind++) {
 		__u32 key = slot * KIND_COUNT + kind;
@@ -120,7 +159,8 @@ static void set_costs(const struct shield *s, __u32 slot)
 		__u64 cost;
 		__u32 value;
 
-		if (bpf_map_lookup_elem(s->answers, &key, &a) ||
+		if (!class_is_scaled(wire_class(family, (enum wire_kind)kind)) ||
+		    bpf_map_lookup_elem(s->answers, &key, &a) ||
 		    a.requests < COST_SAMPLES)
 			continue;
 		cost = a.bytes * COST_ONE / a.requests / COST_BYTES;
@@ -159,5 +199,5 @@ void shield_tend(struct shield *s)
 	__atomic_store_n(&s->shared->followed, followed, __ATOMIC_RELAXED);
 	for (__u32 slot = 0; slot < s->capacity; slot++)
 		if (shield_service(s, slot, &service))
-			set_costs(s, slot);
+			set_costs(s, slot, (enum wire_family)service.family);
 }
