@@ -157,5 +157,6 @@ int shield(struct xdp_md *ctx)
 }
 
 #include "egress.bpf.h"
+#include "joined.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

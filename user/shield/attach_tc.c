@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * attach_tc.c - attaching the egress program: a tcx link where the kernel has it (6.6), a
+ * attach_tc.c - attaching the programs at TC: a tcx link where the kernel has it (6.6), a
  * filter of the clsact queueing discipline elsewhere.
  */
 #include <errno.h>
@@ -14,14 +14,27 @@
 #include "lib/log.h"
 #include "shield/shield_internal.h"
 
-/* BPF_TCX_EGRESS, newer than our headers. */
-#define TCX_EGRESS	((enum bpf_attach_type)47)
 #define CLSACT_HANDLE	0x7173 /* "qs" */
 #define CLSACT_PRIORITY 7173
 
-static void pin_of(const char *interface, char *ret, size_t size)
+static const struct hook {
+	const char *prefix; /* of the pinned link's name */
+	int tcx; /* BPF_TCX_*, newer than our headers */
+	enum bpf_tc_attach_point clsact;
+	const char *what;
+} hooks[] = {
+	[TC_OUT] = { "out", 47, BPF_TC_EGRESS, "egress" },
+	[TC_IN] = { "in", 46, BPF_TC_INGRESS, "ingress" },
+};
+
+static int program_of(const struct shield *s, enum tc_side side)
 {
-	snprintf(ret, size, "out-%s", interface);
+	return side == TC_OUT ? s->egress : s->joined;
+}
+
+static void pin_of(enum tc_side side, const char *interface, char *ret, size_t size)
+{
+	snprintf(ret, size, "%s-%s", hooks[side].prefix, interface);
 	for (char *c = ret; *c; c++)
 		if (*c == '.')
 			*c = ',';
@@ -30,6 +43,7 @@ static void pin_of(const char *interface, char *ret, size_t size)
 struct exchange {
 	struct shield *shield;
 	const char *pin;
+	int program;
 };
 
 /*
@@ -46,7 +60,7 @@ static int exchange_in(const char *dir, void *context)
 
 	if (fd < 0 || pin_path(path, sizeof(path), dir, x->pin))
 		return 0;
-	err = bpf_link_update(fd, x->shield->egress, NULL) ? 0 : 1;
+	err = bpf_link_update(fd, x->program, NULL) ? 0 : 1;
 	if (err && !ours) {
 		int pinned = pin_replace(fd, x->shield->dir, x->pin);
 
@@ -59,14 +73,15 @@ static int exchange_in(const char *dir, void *context)
 }
 
 /* 0: done, 1: this kernel has no tcx, -errno after a message. */
-static int attach_tcx(struct shield *s, const char *interface, __u32 ifindex)
+static int attach_tcx(struct shield *s, enum tc_side side, const char *interface,
+		      __u32 ifindex)
 {
 	char pin[IF_NAMESIZE + 8];
-	struct exchange x = { s, pin };
+	struct exchange x = { s, pin, program_of(s, side) };
 	LIBBPF_OPTS(bpf_link_create_opts, opts);
 	int fd, err;
 
-	pin_of(interface, pin, sizeof(pin));
+	pin_of(side, interface, pin, sizeof(pin));
 	err = exchange_in(s->dir, &x);
 	/* Of a quakeshield with other tables: in one step too, so that never two programs
 	 * withhold, and never none. */
@@ -74,7 +89,8 @@ static int attach_tcx(struct shield *s, const char *interface, __u32 ifindex)
 		err = pins_each_dir(exchange_in, &x);
 	if (err)
 		return err < 0 ? err : 0;
-	fd = bpf_link_create(s->egress, (int)ifindex, TCX_EGRESS, &opts);
+	fd = bpf_link_create(x.program, (int)ifindex,
+			     (enum bpf_attach_type)hooks[side].tcx, &opts);
 	if (fd < 0)
 		return 1;
 	err = pin_replace(fd, s->dir, pin);
@@ -82,36 +98,37 @@ static int attach_tcx(struct shield *s, const char *interface, __u32 ifindex)
 	return err;
 }
 
-static int attach_clsact(struct shield *s, const char *interface, __u32 ifindex)
+static int attach_clsact(struct shield *s, enum tc_side side, const char *interface,
+			 __u32 ifindex)
 {
 	LIBBPF_OPTS(bpf_tc_hook, hook, .ifindex = (int)ifindex,
-		    .attach_point = BPF_TC_EGRESS);
+		    .attach_point = hooks[side].clsact);
 	LIBBPF_OPTS(bpf_tc_opts, opts, .handle = CLSACT_HANDLE,
-		    .priority = CLSACT_PRIORITY, .prog_fd = s->egress,
+		    .priority = CLSACT_PRIORITY, .prog_fd = program_of(s, side),
 		    .flags = BPF_TC_F_REPLACE);
 	int err = bpf_tc_hook_create(&hook);
 
 	if (!err || err == -EEXIST)
 		err = bpf_tc_attach(&hook, &opts);
 	if (err)
-		log_error(
-			"cannot attach to the egress of '%s': %s (the kernel needs tcx, or "
-			"CONFIG_NET_SCH_INGRESS and CONFIG_NET_CLS_BPF)",
-			interface, strerror(-err));
+		log_error("cannot attach to the %s of '%s': %s (the kernel needs tcx, or "
+			  "CONFIG_NET_SCH_INGRESS and CONFIG_NET_CLS_BPF)",
+			  hooks[side].what, interface, strerror(-err));
 	return err;
 }
 
-int egress_attach(struct shield *s, const char *interface, __u32 ifindex)
+int tc_attach(struct shield *s, enum tc_side side, const char *interface, __u32 ifindex)
 {
-	int err = attach_tcx(s, interface, ifindex);
+	int err = attach_tcx(s, side, interface, ifindex);
 
-	return err == 1 ? attach_clsact(s, interface, ifindex) : err;
+	return err == 1 ? attach_clsact(s, side, interface, ifindex) : err;
 }
 
-__u32 egress_clsact_id(__u32 ifindex)
+/* The id of our program on @side as clsact filter; 0: none. */
+static __u32 clsact_id(enum tc_side side, __u32 ifindex)
 {
 	LIBBPF_OPTS(bpf_tc_hook, hook, .ifindex = (int)ifindex,
-		    .attach_point = BPF_TC_EGRESS);
+		    .attach_point = hooks[side].clsact);
 	LIBBPF_OPTS(bpf_tc_opts, opts, .handle = CLSACT_HANDLE,
 		    .priority = CLSACT_PRIORITY);
 	/* That there is no clsact is an answer, which libbpf would complain about. */
@@ -122,14 +139,24 @@ __u32 egress_clsact_id(__u32 ifindex)
 	return err ? 0 : opts.prog_id;
 }
 
-void egress_detach(__u32 ifindex)
+void tc_detach(struct shield *s, enum tc_side side, const char *interface, __u32 ifindex)
+{
+	char pin[IF_NAMESIZE + 8], path[PATH_MAX];
+
+	pin_of(side, interface, pin, sizeof(pin));
+	if (!pin_path(path, sizeof(path), s->dir, pin))
+		unlink(path); /* the last that holds the link */
+	tc_detach_filter(side, ifindex);
+}
+
+void tc_detach_filter(enum tc_side side, __u32 ifindex)
 {
 	LIBBPF_OPTS(bpf_tc_hook, hook, .ifindex = (int)ifindex,
-		    .attach_point = BPF_TC_EGRESS);
+		    .attach_point = hooks[side].clsact);
 	LIBBPF_OPTS(bpf_tc_opts, opts, .handle = CLSACT_HANDLE,
 		    .priority = CLSACT_PRIORITY);
 
 	/* The queueing discipline stays: others may have filters there. */
-	if (ifindex && egress_clsact_id(ifindex))
+	if (ifindex && clsact_id(side, ifindex))
 		bpf_tc_detach(&hook, &opts);
 }

@@ -18,6 +18,7 @@
 #include <bpf/libbpf.h>
 
 #include "lib/log.h"
+#include "shield/ethtool.h"
 #include "shield/shield_internal.h"
 
 /* What each_link() does in each directory. */
@@ -43,7 +44,8 @@ static int each_link_in(const char *dir, void *context)
 		int fd;
 
 		if (strncmp(entry->d_name, "link-", 5) != 0 &&
-		    strncmp(entry->d_name, "out-", 4) != 0)
+		    strncmp(entry->d_name, "out-", 4) != 0 &&
+		    strncmp(entry->d_name, "in-", 3) != 0)
 			continue;
 		fd = pin_open(dir, entry->d_name);
 		if (fd < 0)
@@ -218,6 +220,25 @@ static enum attach_mode mode_on(__u32 ifindex)
 	return MODE_NATIVE;
 }
 
+/*
+ * In generic mode a frame may be many datagrams that a driver or a neighbour has joined,
+ * of which the program saw the first.
+ */
+static int attach_joined(struct shield *s, const char *interface, __u32 ifindex,
+			 enum attach_mode mode)
+{
+	if (mode != MODE_SKB) {
+		tc_detach(s, TC_IN, interface, ifindex);
+		return 0;
+	}
+	if (ethtool_feature(interface, "rx-udp-gro-forwarding") == 1)
+		log_warn(
+			"'%s' joins datagrams before they can be judged, so what it joins is "
+			"dropped, players' too: `ethtool -K %s rx-udp-gro-forwarding off`",
+			interface, interface);
+	return tc_attach(s, TC_IN, interface, ifindex);
+}
+
 int shield_attach(struct shield *s, const char *interface, enum attach_mode mode,
 		  enum attach_mode *ret_mode)
 {
@@ -233,7 +254,7 @@ int shield_attach(struct shield *s, const char *interface, enum attach_mode mode
 	if (err)
 		return err;
 	/* Players first: who is one must be known before anybody is judged. */
-	err = egress_attach(s, interface, a.ifindex);
+	err = tc_attach(s, TC_OUT, interface, a.ifindex);
 	if (err)
 		return err;
 	err = each_link(NULL, adopt, &a);
@@ -241,8 +262,10 @@ int shield_attach(struct shield *s, const char *interface, enum attach_mode mode
 		err = each_link(s->dir, adopt, &a);
 	if (err < 0)
 		return err;
-	if (!a.done)
-		return attach_new(s, interface, a.ifindex, mode, ret_mode);
+	if (!a.done) {
+		err = attach_new(s, interface, a.ifindex, mode, ret_mode);
+		return err ? err : attach_joined(s, interface, a.ifindex, *ret_mode);
+	}
 
 	*ret_mode = mode_on(a.ifindex);
 	if (mode != MODE_AUTO && mode != *ret_mode)
@@ -250,7 +273,7 @@ int shield_attach(struct shield *s, const char *interface, enum attach_mode mode
 			"'%s' stays attached in %s mode; to change that without a gap is not "
 			"possible: `quakeshield detach` first",
 			interface, *ret_mode == MODE_SKB ? "skb" : "native");
-	return 0;
+	return attach_joined(s, interface, a.ifindex, *ret_mode);
 }
 
 static int unlink_link(const char *dir, const char *name, int fd,
@@ -260,8 +283,10 @@ static int unlink_link(const char *dir, const char *name, int fd,
 	size_t *count = context;
 
 	bpf_link_detach(fd);
-	if (info->type == BPF_LINK_TYPE_XDP)
-		egress_detach(info->xdp.ifindex);
+	if (info->type == BPF_LINK_TYPE_XDP) {
+		tc_detach_filter(TC_OUT, info->xdp.ifindex);
+		tc_detach_filter(TC_IN, info->xdp.ifindex);
+	}
 	if (!pin_path(path, sizeof(path), dir, name))
 		unlink(path);
 	*count += info->type == BPF_LINK_TYPE_XDP;

@@ -36,6 +36,7 @@ static struct shield *shield_new(void)
 	s->lock = -1;
 	s->program = -1;
 	s->egress = -1;
+	s->joined = -1;
 #define UNSET(name, ...) s->name = -1;
 	SHIELD_MAPS(UNSET)
 #undef UNSET
@@ -54,6 +55,7 @@ void shield_close(struct shield *s)
 	SHIELD_MAPS(CLOSE)
 	CLOSE(program)
 	CLOSE(egress)
+	CLOSE(joined)
 	CLOSE(lock)
 #undef CLOSE
 	free(s);
@@ -361,7 +363,9 @@ int shield_load(const char *pin_dir, const struct config *config, struct shield 
 		goto unlock;
 	s->program = fcntl(bpf_program__fd(object->progs.shield), F_DUPFD_CLOEXEC, 3);
 	s->egress = fcntl(bpf_program__fd(object->progs.shield_out), F_DUPFD_CLOEXEC, 3);
-	if (s->program < 0 || s->egress < 0)
+	s->joined =
+		fcntl(bpf_program__fd(object->progs.shield_joined), F_DUPFD_CLOEXEC, 3);
+	if (s->program < 0 || s->egress < 0 || s->joined < 0)
 		err = -errno;
 	if (!err)
 		err = shield_map_shared(s);
@@ -379,6 +383,8 @@ int shield_load(const char *pin_dir, const struct config *config, struct shield 
 		err = pin_replace(s->program, s->dir, "xdp");
 	if (!err)
 		err = pin_replace(s->egress, s->dir, "egress");
+	if (!err)
+		err = pin_replace(s->joined, s->dir, "joined");
 unlock:
 	flock(s->lock, LOCK_UN);
 out:

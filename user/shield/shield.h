@@ -7,6 +7,7 @@
  *
  *	PIN_ROOT/<abi>/xdp		the program at ingress
  *	PIN_ROOT/<abi>/egress		the program at egress
+ *	PIN_ROOT/<abi>/joined		the one at TC ingress, in generic mode
  *	PIN_ROOT/<abi>/<map>		live, services, tallies, ...
  *	PIN_ROOT/<abi>/link-<interface>	the attachment
  *

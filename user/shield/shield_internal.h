@@ -46,6 +46,7 @@ struct shield {
 	int lock; /* the directory, for flock() */
 	int program; /* at the interface's ingress; -1: opened to read only */
 	int egress; /* the program at its egress */
+	int joined; /* the one behind @program in generic mode */
 #define AS_FD(name, ...) int name;
 	SHIELD_MAPS(AS_FD)
 #undef AS_FD
@@ -107,12 +108,20 @@ int pins_each_dir(int (*each)(const char *dir, void *context), void *context);
 /* Unlink every pin in @dir, then @dir. */
 void pins_remove_dir(const char *dir);
 
-/* Attach, exchange or remove the program at @ifindex's egress: user/shield/attach_tc.c.
- */
-int egress_attach(struct shield *shield, const char *interface, __u32 ifindex);
-void egress_detach(__u32 ifindex);
-/* The id of our program at @ifindex's egress as clsact filter; 0: none. */
-__u32 egress_clsact_id(__u32 ifindex);
+/* --- attach_tc.c --------------------------------------------------------------- */
+
+enum tc_side {
+	TC_OUT, /* shield_out */
+	TC_IN, /* shield_joined: behind a program in generic mode */
+};
+
+/* Attach or exchange the program of that side: 0 or -errno after a message. */
+int tc_attach(struct shield *shield, enum tc_side side, const char *interface,
+	      __u32 ifindex);
+void tc_detach(struct shield *shield, enum tc_side side, const char *interface,
+	       __u32 ifindex);
+/* Only where it is a clsact filter; a link goes with its pin. */
+void tc_detach_filter(enum tc_side side, __u32 ifindex);
 
 /* Is an interface attached by a link that is pinned in @dir? */
 bool dir_attached(const char *dir);

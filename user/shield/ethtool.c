@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * ethtool.c - features by name: the kernel gives their names in one order, and bits in
+ * it.
+ */
+#include <errno.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <linux/ethtool.h>
+#include <linux/sockios.h>
+
+#include "shield/ethtool.h"
+
+#define FEATURES_MAX 1024 /* the kernel has some 60 */
+
+static int ask(int fd, const char *interface, void *command)
+{
+	struct ifreq request = { 0 };
+
+	snprintf(request.ifr_name, sizeof(request.ifr_name), "%s", interface);
+	request.ifr_data = command;
+	return ioctl(fd, SIOCETHTOOL, &request) ? -errno : 0;
+}
+
+static int feature_count(int fd, const char *interface, __u32 *ret)
+{
+	struct {
+		struct ethtool_sset_info head;
+		__u32 count;
+	} info = { .head = { .cmd = ETHTOOL_GSSET_INFO,
+			     .sset_mask = 1ull << ETH_SS_FEATURES } };
+	int err = ask(fd, interface, &info);
+
+	if (err)
+		return err;
+	if (!info.head.sset_mask || info.count > FEATURES_MAX)
+		return -EOPNOTSUPP;
+	*ret = info.count;
+	return 0;
+}
+
+/* The number of @feature, or @count. */
+static int feature_find(int fd, const char *interface, const char *feature, __u32 count,
+			__u32 *ret)
+{
+	struct ethtool_gstrings *names;
+	int err;
+
+	names = calloc(1, sizeof(*names) + (size_t)count * ETH_GSTRING_LEN);
+	if (!names)
+		return -ENOMEM;
+	names->cmd = ETHTOOL_GSTRINGS;
+	names->string_set = ETH_SS_FEATURES;
+	names->len = count;
+	err = ask(fd, interface, names);
+	for (*ret = 0; !err && *ret < count; ++*ret)
+		if (!strncmp((const char *)&names->data[*ret * ETH_GSTRING_LEN], feature,
+			     ETH_GSTRING_LEN))
+			break;
+	free(names);
+	return err;
+}
+
+static int feature_is_on(int fd, const char *interface, __u32 number, __u32 count)
+{
+	__u32 blocks = (count + 31) / 32;
+	struct ethtool_gfeatures *features;
+	int ret;
+
+	features = calloc(1, sizeof(*features) + blocks * sizeof(*features->features));
+	if (!features)
+		return -ENOMEM;
+	features->cmd = ETHTOOL_GFEATURES;
+	features->size = blocks;
+	ret = ask(fd, interface, features);
+	if (!ret)
+		ret = features->features[number / 32].active >> number % 32 & 1;
+	free(features);
+	return ret;
+}
+
+int ethtool_feature(const char *interface, const char *feature)
+{
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	__u32 count, number;
+	int ret;
+
+	if (fd < 0)
+		return -errno;
+	ret = feature_count(fd, interface, &count);
+	if (!ret)
+		ret = feature_find(fd, interface, feature, count, &number);
+	if (!ret && number < count)
+		ret = feature_is_on(fd, interface, number, count);
+	close(fd);
+	return ret;
+}
