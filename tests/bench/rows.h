@@ -30,6 +30,7 @@ enum program {
 	SHIELD_256,
 	SHIELD_QUAKEWORLD,
 	SHIELD_QUAKE2,
+	SHIELD_FAMILIES,
 	SHIELD_SAMPLED,
 	SHIELD_FOLLOWED,
 	OUT, /* from here on at TC egress */
@@ -82,7 +83,7 @@ enum {
 };
 
 /* clang-format off */
-static const struct row rows[] = {
+static const struct row rows_known[] = {
 	[R_DROP] = { "bare drop", DROP, 0, -1, 0, { OOB("getstatus") } },
 	[R_DROP_4M] = { "bare drop, 4M sources",
 			DROP,
@@ -179,6 +180,22 @@ static const struct row rows[] = {
 	  R_FLOOR_4M,
 	  0,
 	  { OOB(" \"GetStatus\"") } },
+	{ "short text, IPv6",
+	  SHIELD,
+	  FOUR_M,
+	  R_FLOOR6,
+	  0,
+	  { OOB("T??"), .ipv6 = true } },
+	{ "unknown word, two tags, 6 headers",
+	  SHIELD,
+	  FOUR_M,
+	  R_FLOOR6,
+	  0,
+	  { OOB("getchallengewhateverothers"),
+	    .tags = { ETH_P_8021AD, ETH_P_8021Q },
+	    .ipv6 = true,
+	    .exts = { 0, 60, 43, 60, 0, 60 },
+	    .ext_count = 6 } },
 	{ "replies to the server",
 	  SHIELD,
 	  FOUR_M,

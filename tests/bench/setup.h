@@ -38,6 +38,7 @@ static const struct setting {
 	[SHIELD_256] = { .services = SERVICES_MAX },
 	[SHIELD_QUAKEWORLD] = { .services = 1, .family = FAMILY_QUAKEWORLD },
 	[SHIELD_QUAKE2] = { .services = 1, .family = FAMILY_QUAKE2 },
+	[SHIELD_FAMILIES] = { .services = FAMILY_COUNT },
 	[SHIELD_SAMPLED] = { .services = 1,
 			     .sampling = { .every = SAMPLE_EVERY,
 					   .any = 1,
@@ -124,7 +125,9 @@ static int shield_open_with(const struct setting *setting, struct shield_bpf **r
 	live->keys[0] = 0x9e3779b97f4a7c15;
 	live->keys[1] = 0xc2b2ae3d27d4eb4f;
 	live->keys[2] = 1;
-	for (int i = 0; i < services; i++)
+	for (int i = 0; setting == &settings[SHIELD_FAMILIES] && i < services; i++)
+		add_service(live, (enum wire_family)i, (__u32)i, (__u16)(PORT + i));
+	for (int i = 0; setting != &settings[SHIELD_FAMILIES] && i < services; i++)
 		add_service(live, setting->family ? setting->family : FAMILY_QUAKE3,
 			    (__u32)i, i ? PORT_FIRST + i - 1 : PORT);
 	return 0;

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * search.h - the frame that costs the shield most.
+ *
+ * Whoever floods will look for it, so it is looked for here: random frames, each changed
+ * again and again as long as the shield then takes no fewer steps. What changes is the
+ * family, the spelling, tags, options, extension headers, fragments and lengths. Steps
+ * are counted, not timed, so the search hears no noise; what it finds is then a row of
+ * the bench as any other.
+ */
+#ifndef SEARCH_H
+#define SEARCH_H
+
+#include "setup.h"
+#include "spellings.h"
+#include "steps.h"
+
+#define SEARCH_TEXT    64 /* octets of payload that are chosen; behind them are zeros */
+#define SEARCH_LONGEST 1400
+#define SEARCH_CLIMB   1500 /* frames after one start */
+
+struct finding {
+	struct frame_spec frame;
+	char text[SEARCH_LONGEST];
+	long steps;
+};
+
+enum sought {
+	SOUGHT_PLAIN, /* no tags, options, extension headers; whole */
+	SOUGHT_ANY,
+	SOUGHT
+};
+
+static struct finding findings[FAMILY_COUNT][SOUGHT];
+static unsigned int search_random = 20261122;
+
+static unsigned int search_below(unsigned int n)
+{
+	return (unsigned int)rand_r(&search_random) % n;
+}
+
+/* --- frames ------------------------------------------------------------------------- */
+
+static void search_word(struct finding *f)
+{
+	static const struct {
+		const char *text;
+		size_t n;
+	} words[] = {
+#define AS_WORD(kind, word, class_, families) { word, sizeof(word) - 1 },
+		WIRE_WORDS(AS_WORD)
+#undef AS_WORD
+	};
+	unsigned int at = search_below(COUNT(words) + COUNT(spellings));
+	bool known = at < COUNT(words);
+	const char *text = known ? words[at].text : spellings[at - COUNT(words)].text;
+	size_t n = known ? words[at].n : spellings[at - COUNT(words)].n;
+
+	memset(f->text, 0xff, 4);
+	memcpy(f->text + 4, text, n);
+	f->frame.n = 4 + n + search_below(8);
+}
+
+static void search_head(struct finding *f)
+{
+	static const struct {
+		const char *bytes;
+		size_t n;
+	} heads[] = {
+		{ "\x16\xfe\xfd\0\0\0\0\0\0\0\0\0\x30\1", 14 },
+		{ "\x17\xfe\xfd\0\1\0\0\0\0\0\0\0\4", 13 },
+		{ "\0\1\0\x18\0\0\0\1", 8 },
+		{ "\0\x10\0\x18\0\0\0\1", 8 },
+		{ "\0\2\0\x08\0\0\0\1", 8 },
+		{ "\x80\0\0\x0c\1QUAKE", 10 },
+		{ "a\n17\n4\n", 7 },
+		{ "stdlog 1\n", 9 },
+		{ "query\n", 6 },
+		{ "\5\0\0\0\x34\x12\0\0\x34\x12", 10 },
+	};
+	unsigned int at = search_below(COUNT(heads));
+
+	memcpy(f->text, heads[at].bytes, heads[at].n);
+	f->frame.n = heads[at].n + search_below(40);
+}
+
+static void search_start(struct finding *f, enum wire_family family)
+{
+	*f = (struct finding){ .frame = { .dport = (__u16)(PORT + family),
+					  .ipv6 = search_below(2) } };
+	if (search_below(3))
+		search_word(f);
+	else
+		search_head(f);
+}
+
+static void search_payload(struct finding *f)
+{
+	static const char dear[] = "\0\n \t\"*\\\x14/c\x7f\xff";
+	unsigned int at = search_below(SEARCH_TEXT);
+
+	switch (search_below(7)) {
+	case 0:
+		f->text[at] = (char)search_below(256);
+		break;
+	case 1:
+		f->text[at] = dear[search_below(sizeof(dear) - 1)];
+		break;
+	case 2:
+		f->text[at] ^= 0x20;
+		break;
+	case 3:
+		f->frame.n = search_below(SEARCH_TEXT);
+		break;
+	case 4:
+		f->frame.n = search_below(SEARCH_LONGEST);
+		break;
+	case 5: /* the length that NetQuake wants */
+		f->text[2] = (char)(f->frame.n >> 8);
+		f->text[3] = (char)f->frame.n;
+		break;
+	default:
+		search_below(2) ? search_word(f) : search_head(f);
+	}
+}
+
+static void search_wrapping(struct finding *f)
+{
+	static const __u8 exts[] = { 0, 43, 44, 51, 60, 135 };
+	struct frame_spec *s = &f->frame;
+	unsigned int tags = search_below(4);
+
+	switch (search_below(6)) {
+	case 0:
+		for (unsigned int i = 0; i < 3; i++)
+			s->tags[i] = i >= tags	       ? 0
+				     : search_below(2) ? ETH_P_8021Q
+						       : ETH_P_8021AD;
+		break;
+	case 1:
+		s->options = (__u8)search_below(11);
+		break;
+	case 2:
+		s->ext_count = (__u8)search_below(8);
+		break;
+	case 3:
+		s->exts[search_below(7)] = exts[search_below(sizeof(exts))];
+		break;
+	case 4:
+		s->ext_words = (__u8)search_below(4);
+		break;
+	default:
+		s->more = s->ipv6 ? false : search_below(4) == 0;
+		s->fragment = search_below(4) == 0;
+	}
+}
+
+static void search_change(struct finding *f, enum sought sought)
+{
+	unsigned int what = search_below(sought == SOUGHT_ANY ? 12 : 6);
+
+	if (what < 5)
+		search_payload(f);
+	else if (what == 5)
+		f->frame.ipv6 = !f->frame.ipv6;
+	else
+		search_wrapping(f);
+}
+
+/* --- climbing ----------------------------------------------------------------------- */
+
+/* All budgets are spent for a long time. */
+static void search_spend(struct live *live)
+{
+	__u64 due = shield_clock() + (1ull << 50);
+
+	for (size_t i = 0; i < COUNT(live->globals); i++)
+		live->globals[i] = due;
+}
+
+static long search_count(struct steps *s, struct finding *f)
+{
+	__u8 frame[FRAME_MAX + 64];
+	size_t n;
+	int action;
+
+	f->frame.payload = f->text;
+	n = frame_build(&f->frame, frame);
+	if (n < 60) {
+		memset(frame + n, 0, 60 - n);
+		n = 60;
+	}
+	return steps_run(s, frame, (__u32)n, &action);
+}
+
+/* False: the program did what none does. */
+static bool search_climb(struct steps *s, enum wire_family family, enum sought sought,
+			 struct finding *best)
+{
+	struct finding now, next;
+
+	search_start(&now, family);
+	now.steps = search_count(s, &now);
+	for (int i = 0; i < SEARCH_CLIMB && now.steps >= 0; i++) {
+		next = now;
+		for (unsigned int changes = 1 + search_below(3); changes; changes--)
+			search_change(&next, sought);
+		next.steps = search_count(s, &next);
+		if (next.steps < 0)
+			return false;
+		if (next.steps >= now.steps)
+			now = next;
+	}
+	if (now.steps > best->steps)
+		*best = now;
+	best->frame.payload = best->text;
+	return now.steps >= 0;
+}
+
+/* For @ms of this processor's time each; 0: no search. */
+static int search_all(struct steps *s, struct live *live, int ms)
+{
+	s->now_ns = shield_clock();
+	search_spend(live);
+	for (int family = 0; family < FAMILY_COUNT; family++) {
+		for (int sought = 0; sought < SOUGHT; sought++) {
+			struct finding *best = &findings[family][sought];
+			clock_t end = clock() + (clock_t)ms * CLOCKS_PER_SEC / 1000;
+
+			while (clock() < end)
+				if (!search_climb(s, (enum wire_family)family,
+						  (enum sought)sought, best))
+					return -EINVAL;
+		}
+	}
+	return 0;
+}
+
+#endif /* SEARCH_H */
