@@ -74,19 +74,16 @@ admit_budget(struct live *l, __u32 slot, const struct budget *b, enum wire_class
 }
 
 /*
- * Is the budget of the service or of the source for @kind surely spent? REASON_COUNT: no.
+ * Is the budget of the service or of the source for @class, which has one, surely spent?
+ * REASON_COUNT: no.
  */
 static __always_inline enum reason budget_spent(const struct live *l, __u32 slot,
-						const struct service *s,
-						enum wire_kind kind,
+						const struct service *s, __u64 class,
 						const struct plain *plain, __u64 now)
 {
 	const struct budget *b;
-	__u32 class = s->class_of[kind];
 	__u32 cell;
 
-	if (!index_below(&class, CLASS_BUDGETS))
-		return REASON_COUNT;
 	s = (const void *)s + class * sizeof(*b);
 	once_here(s);
 	b = s->budget;

@@ -8,9 +8,14 @@
 #include "maps.bpf.h"
 #include "packet.bpf.h"
 
+static __always_inline __u64 clock_at(const struct live *l, __u64 jiffies)
+{
+	return jiffies * l->tick_ns + l->clock_ns;
+}
+
 static __always_inline __u64 clock_now(const struct live *l)
 {
-	return bpf_jiffies64() * l->tick_ns + l->clock_ns;
+	return clock_at(l, bpf_jiffies64());
 }
 
 /* Seconds, near enough: 2^30 ns. */

@@ -16,7 +16,7 @@
 
 #define PULL_BYTES 128 /* of headers and payload that we may look at */
 
-/* The kind of what leaves; see classify_packet(). */
+/* The kind of what leaves; see classify_at(). */
 __noinline int classify_out(struct __sk_buff *ctx, __u32 family, __u32 offset,
 			    __u32 length)
 {
@@ -83,7 +83,8 @@ static __always_inline enum other egress_parse(struct __sk_buff *ctx, struct pac
 			     ctx->len, SENDER, ret);
 	if (other != PARSED)
 		return other;
-	ret->start = (void *)(long)*(volatile __u32 *)&ctx->data; /* see shield() */
+	/* Loaded again: nothing is known of it, whichever way we came. */
+	ret->start = (void *)(long)*(volatile __u32 *)&ctx->data;
 	packet_forget(ret, ctx->len);
 	return PARSED;
 }

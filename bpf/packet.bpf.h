@@ -22,16 +22,14 @@
 #include "abi.h"
 #include "cursor.h"
 #include "hints.bpf.h"
+#include "word.h"
 
-#define VLAN_MAX     2
-#define PLAIN_IPV4   42 /* Ethernet, IPv4 without options, UDP */
-#define PLAIN_IPV6   62
-#define PLAIN_LEAST  8 /* of payload, or padding */
-#define OFFSET_MASK  0x3fff /* Ethernet, tags, IPv6 and six extension headers: 12 kB */
-#define IPV6_EXT_MAX 6 /* RFC 8200 4.1: each at most once, destination options twice */
-
-#define IPV6_EXT_MASK \
-	0xfff /* the longest is 2048 octets; the verifier must see a bound */
+#define VLAN_MAX	     2
+#define PLAIN_IPV4	     42 /* Ethernet, IPv4 without options, UDP */
+#define PLAIN_IPV6	     62
+#define PLAIN_LEAST	     8 /* of payload, or padding */
+#define OFFSET_MASK	     0x3fff /* Ethernet, tags, IPv6 and six extension headers: 12 kB */
+#define IPV6_EXT_MAX	     6 /* RFC 8200 4.1: each at most once, destination options twice */
 
 #define IP_FRAGMENT_MORE     0x2000
 #define IP_FRAGMENT_OFFSET   0x1fff
@@ -46,14 +44,6 @@
 struct vlan_tag {
 	__be16 tci;
 	__be16 proto;
-};
-
-/* The fields that all extension headers share, and those of the fragment header. */
-struct ipv6_fragment {
-	__u8 next;
-	__u8 length; /* reserved in a fragment header */
-	__be16 offset; /* 13 bits, 2 reserved, bit 0: more */
-	__be32 id;
 };
 
 /*
@@ -187,17 +177,15 @@ static __always_inline enum other parse_ipv4(struct cursor *c, __u64 length,
 }
 
 /*
- * What an extension header is, by its number. A table rather than a switch: the verifier
- * then sees one path through it instead of one for each type.
+ * What an extension header is, by its number; 0: it is none. A table rather than a
+ * switch: the verifier then sees one path through it instead of one for each type.
  */
-static const struct {
-	__u8 is_ext;
-	__u8 unit; /* its length is 8 + unit * ipv6_ext.length octets */
-	__be16 fragment; /* mask: all ones for the fragment header */
-} ipv6_exts[256] = {
-	[IPPROTO_HOPOPTS] = { 1, 8, 0 },       [IPPROTO_ROUTING] = { 1, 8, 0 },
-	[IPPROTO_DSTOPTS] = { 1, 8, 0 },       [IPPROTO_AH] = { 1, 4, 0 },
-	[IPPROTO_FRAGMENT] = { 1, 0, 0xffff }, [IPPROTO_MH] = { 1, 8, 0 },
+#define EXT_UNIT     0xf /* its length is 8 + this * its second octet */
+#define EXT_FRAGMENT 0x10
+
+static const __u8 ipv6_exts[256] = {
+	[IPPROTO_HOPOPTS] = 8, [IPPROTO_ROUTING] = 8, [IPPROTO_DSTOPTS] = 8,
+	[IPPROTO_AH] = 4,      [IPPROTO_MH] = 8,      [IPPROTO_FRAGMENT] = EXT_FRAGMENT,
 };
 
 static __always_inline enum other parse_ipv6(struct cursor *c, __u64 length,
@@ -206,7 +194,7 @@ static __always_inline enum other parse_ipv6(struct cursor *c, __u64 length,
 	const struct ipv6hdr *ip = cursor_take(c, sizeof(*ip));
 	const __u8 *start;
 	__u64 left, used;
-	__u16 more = 0;
+	__u32 ext, more = 0;
 	__u8 next;
 
 	if (!ip || ip->version != 6)
@@ -223,25 +211,27 @@ static __always_inline enum other parse_ipv6(struct cursor *c, __u64 length,
 	p->addresses = (const __u8 *)&ip->saddr - p->start;
 	p->id = 0;
 	p->ipv6 = 1;
-	for (int i = 0; i < IPV6_EXT_MAX && ipv6_exts[next].is_ext; i++) {
+	for (int i = 0; i < IPV6_EXT_MAX; i++) {
 		struct cursor at = *c;
-		const struct ipv6_fragment *ext = cursor_take(&at, sizeof(*ext));
+		const __u8 *head;
 
+		ext = ipv6_exts[next];
 		if (!ext)
+			break;
+		head = cursor_take(&at, 8);
+		if (!head)
 			return OTHER_UNPARSED;
-		/* Without a branch, so that the verifier sees no more paths. */
-		p->id |= ext->id & -(__u32)(ipv6_exts[next].fragment & 1);
-		if (ext->offset & ipv6_exts[next].fragment &
-		    bpf_htons(IPV6_FRAGMENT_OFFSET))
-			return OTHER_LATER_FRAGMENT;
-		more |= ext->offset & ipv6_exts[next].fragment &
-			bpf_htons(IPV6_FRAGMENT_MORE);
-		if (!cursor_take(c, (8 + ext->length * ipv6_exts[next].unit) &
-					    IPV6_EXT_MASK))
+		if (unlikely(ext == EXT_FRAGMENT)) {
+			p->id |= load_u32(head + 4);
+			if (load_u16(head + 2) & bpf_htons(IPV6_FRAGMENT_OFFSET))
+				return OTHER_LATER_FRAGMENT;
+			more |= load_u16(head + 2);
+		}
+		next = load_u16(head);
+		if (!cursor_take(c, 8 + (load_u16(head) >> 8) * (ext & EXT_UNIT)))
 			return OTHER_UNPARSED;
-		next = ext->next;
 	}
-	if (ipv6_exts[next].is_ext)
+	if (ipv6_exts[next])
 		return OTHER_LONG_CHAIN;
 	if (next != IPPROTO_UDP)
 		return OTHER_NOT_UDP;
@@ -249,7 +239,7 @@ static __always_inline enum other parse_ipv6(struct cursor *c, __u64 length,
 	if (used > left)
 		return OTHER_UNPARSED;
 
-	p->whole = more ? FIRST_FRAGMENT : WHOLE;
+	p->whole = more & bpf_htons(IPV6_FRAGMENT_MORE) ? FIRST_FRAGMENT : WHOLE;
 	return parse_udp(c, left - used, server, p);
 }
 
@@ -258,24 +248,34 @@ static __always_inline enum other parse_ipv6(struct cursor *c, __u64 length,
 /* What parse_plain() found out; the rest of struct packet follows from it. */
 struct plain {
 	const __u8 *payload;
-	__u64 offset; /* of the payload: PLAIN_IPV4 or PLAIN_IPV6 */
+	__u64 offset; /* of the payload, if it is plain: PLAIN_IPV4 or PLAIN_IPV6 */
 	__s64 left; /* octets in the IP packet, from the UDP header on */
+	bool brief; /* of the payload there may be less than PLAIN_LEAST; a constant */
+	bool odd; /* it is not plain, and what follows is valid; a constant */
+	enum whole whole;
+	const __u8 *source; /* the sender's address, then the receiver's */
 };
 
 /*
  * Most of what arrives, in few steps: without tags, options, extension headers or
- * fragments, and with PLAIN_LEAST octets behind the UDP header. What is not so is left to
- * the parsers above, which say the same of the rest. Of what is PARSED only the server's
- * port is known until plain_fits(), since most traffic of most machines is not ours.
+ * fragments, and with PLAIN_LEAST octets behind the UDP header unless it may be @brief.
+ * What is not so is left to the parsers above, which say the same of the rest. Of what is
+ * PARSED only the server's port is known until plain_fits(), since most traffic of most
+ * machines is not ours.
  */
-static __always_inline int parse_plain(enum side server, struct packet *p,
+static __always_inline int parse_plain(enum side server, bool brief, struct packet *p,
 				       struct plain *ret)
 {
 	const __u8 *at = p->start;
+	__u32 least = brief ? 0 : PLAIN_LEAST;
 	__u32 head;
 	__s64 left;
 
-	if (unlikely(at + PLAIN_IPV4 + PLAIN_LEAST > p->end))
+	ret->brief = brief;
+	ret->odd = false;
+	ret->whole = WHOLE;
+
+	if (unlikely(at + PLAIN_IPV4 + least > p->end))
 		return PLAIN_MORE;
 	/* Ethernet type, IP version and header length: 08 00 45, or 86 dd 6. */
 	head = *(const __u32 *)(at + 12);
@@ -290,7 +290,7 @@ static __always_inline int parse_plain(enum side server, struct packet *p,
 		ret->offset = PLAIN_IPV4;
 	} else {
 		if ((head & 0x00f0ffff) != 0x0060dd86 || at[20] != IPPROTO_UDP ||
-		    at + PLAIN_IPV6 + PLAIN_LEAST > p->end)
+		    at + PLAIN_IPV6 + least > p->end)
 			return PLAIN_MORE;
 		left = bpf_ntohs(*(const __be16 *)(at + 18));
 		once_here(left);
@@ -323,6 +323,15 @@ static __always_inline __u32 plain_ipv6(const struct plain *plain)
 	return plain->offset >> 4 & 1; /* of 42 or 62 */
 }
 
+/* 4 octets of IPv4, 16 of IPv6. @offset: of @plain; so to say. */
+static __always_inline const __u8 *plain_source(const struct plain *plain, __u64 offset)
+{
+	if (plain->odd)
+		return plain->source;
+	return plain->payload -
+	       (offset == PLAIN_IPV4 ? PLAIN_IPV4 - 26 : PLAIN_IPV6 - 22);
+}
+
 /* budget_hash() of the sender, as address_net() has it. */
 static __always_inline __u64 plain_hash(const struct plain *plain, const __u64 keys[3])
 {
@@ -330,11 +339,11 @@ static __always_inline __u64 plain_hash(const struct plain *plain, const __u64 k
 	__u64 hash;
 
 	if (plain->offset == PLAIN_IPV4) {
-		from = (const __be32 *)(plain->payload - (PLAIN_IPV4 - 26));
+		from = (const __be32 *)plain_source(plain, PLAIN_IPV4);
 		hash = budget_hash(keys, bpf_ntohl(*from), 0);
 		once_here(hash);
 	} else {
-		from = (const __be32 *)(plain->payload - (PLAIN_IPV6 - 22));
+		from = (const __be32 *)plain_source(plain, PLAIN_IPV6);
 		hash = budget_hash(
 			keys, (__u64)bpf_ntohl(from[0]) << 32 | bpf_ntohl(from[1]), 1);
 		once_here(hash);
@@ -358,6 +367,11 @@ static __always_inline struct cursor plain_payload(const struct plain *plain,
 	return (struct cursor){ .pos = plain->payload, .end = p->end };
 }
 
+static __always_inline bool is_tag(__be16 proto)
+{
+	return proto == bpf_htons(ETH_P_8021Q) || proto == bpf_htons(ETH_P_8021AD);
+}
+
 /* What parse_plain() leaves. @p has its start and end. */
 static __always_inline enum other parse_odd(__u64 length, enum side server,
 					    struct packet *p)
@@ -373,7 +387,7 @@ static __always_inline enum other parse_odd(__u64 length, enum side server,
 		return OTHER_UNPARSED;
 	proto = eth->h_proto;
 	for (int i = 0; i < VLAN_MAX; i++) {
-		if (proto != bpf_htons(ETH_P_8021Q) && proto != bpf_htons(ETH_P_8021AD))
+		if (!is_tag(proto))
 			break;
 		tag = cursor_take(&c, sizeof(*tag));
 		if (!tag)
@@ -381,7 +395,7 @@ static __always_inline enum other parse_odd(__u64 length, enum side server,
 		proto = tag->proto;
 	}
 	/* Linux strips any number of tags with VLAN id 0 and delivers what is inside. */
-	if (proto == bpf_htons(ETH_P_8021Q) || proto == bpf_htons(ETH_P_8021AD))
+	if (is_tag(proto))
 		return OTHER_LONG_CHAIN;
 
 	if (proto == bpf_htons(ETH_P_IP))
@@ -389,6 +403,41 @@ static __always_inline enum other parse_odd(__u64 length, enum side server,
 	if (proto == bpf_htons(ETH_P_IPV6))
 		return parse_ipv6(&c, length, server, p);
 	return OTHER_NOT_IP;
+}
+
+/* What parse_odd() finds, for a function of its own to give back. */
+struct wrapped {
+	__u32 payload; /* as in struct packet */
+	__u32 addresses;
+	__u32 length;
+	__u32 server_port;
+	__u32 ipv6;
+	__u32 whole;
+};
+
+/*
+ * What the short way takes, of what parse_odd() has found. @p has its start and end.
+ * False: that is not there, which cannot be, but the verifier does not know.
+ */
+static __always_inline bool wrapped_plain(const struct wrapped *w, struct packet *p,
+					  struct plain *ret)
+{
+	/* By the UDP header, so that what is before the payload may be read, too. */
+	__u64 udp = (w->payload - sizeof(struct udphdr)) & OFFSET_MASK;
+
+	same_copy(udp);
+	p->length = w->length & 0xffff;
+	/* The header of a first fragment counts what is not in this frame. */
+	if (unlikely(w->whole != WHOLE))
+		p->length = 0;
+	ret->payload = p->start + udp + sizeof(struct udphdr);
+	ret->offset = w->ipv6 ? PLAIN_IPV6 : PLAIN_IPV4;
+	ret->left = 0;
+	ret->brief = true;
+	ret->odd = true;
+	ret->whole = w->whole;
+	ret->source = p->start + (w->addresses & OFFSET_MASK);
+	return ret->source + 16 <= p->end && ret->payload <= p->end;
 }
 
 static __always_inline void packet_begin(void *data, void *data_end, struct packet *p)
@@ -423,7 +472,7 @@ static __always_inline enum other packet_parse(void *data, void *data_end, __u64
 	int other;
 
 	packet_begin(data, data_end, p);
-	other = parse_plain(server, p, &plain);
+	other = parse_plain(server, false, p, &plain);
 	if (other == PARSED && plain_fits(length, &plain, p)) {
 		plain_packet(&plain, p);
 		return PARSED;

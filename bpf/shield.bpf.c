@@ -13,34 +13,6 @@
 #include "ledger.bpf.h"
 #include "short.bpf.h"
 
-/*
- * The kind of the datagram @length octets long at @offset of the frame. A function of its
- * own, so that the verifier walks its many paths once and not once for each way to wrap
- * a datagram.
- */
-__noinline int classify_at(struct xdp_md *ctx, __u32 family, __u32 offset, __u32 length)
-{
-	struct cursor c = {
-		.pos = (void *)(long)ctx->data,
-		.end = (void *)(long)ctx->data_end,
-	};
-
-	if (!cursor_take(&c, offset & OFFSET_MASK))
-		return KIND_MALFORMED;
-	return classify(family, DIRECTION_C2S, c, length & 0xffff);
-}
-
-static __always_inline enum wire_kind
-classify_packet(struct xdp_md *ctx, enum wire_family family, const struct packet *p)
-{
-	enum wire_kind kind = classify_fast(packet_payload(p), p->length);
-
-	/* One unknown number for the verifier, instead of one path for each word. */
-	if (kind != KIND_COUNT)
-		return forget(kind, p->length);
-	return classify_at(ctx, family, p->payload, p->length);
-}
-
 static __always_inline int count_other(const struct tables *tab, enum other other,
 				       __u64 bytes)
 {
@@ -52,39 +24,6 @@ static __always_inline int count_other(const struct tables *tab, enum other othe
 		t->bytes += bytes;
 	}
 	return other == OTHER_LONG_CHAIN && !tab->observe ? XDP_DROP : XDP_PASS;
-}
-
-/* Of what plain_fits(); false: not ours. */
-static __always_inline bool find_plain(const struct live *l, const struct tables *tab,
-				       const struct plain *plain, struct packet *p,
-				       struct found *ret)
-{
-	ret->slot = port_word(tab, p) - 1;
-	ret->service = service_at(tab, &ret->slot);
-	if (unlikely(!ret->service)) { /* the address matters, too */
-		plain_packet(plain, p);
-		ret->service = service_find(l, tab, p, RECEIVER, &ret->slot);
-	}
-	if (!ret->service)
-		return false;
-	ret->kind = KIND_COUNT;
-	return true;
-}
-
-static __always_inline int find_odd(const struct live *l, const struct tables *tab,
-				    __u64 bytes, struct packet *p, struct found *ret)
-{
-	enum other other = parse_odd(bytes, RECEIVER, p);
-
-	if (other != PARSED)
-		return other;
-	ret->service = service_find(l, tab, p, RECEIVER, &ret->slot);
-	if (!ret->service)
-		return OTHER_NOT_OURS;
-	ret->kind = p->whole == FIRST_FRAGMENT ? KIND_FRAGMENT
-		    : p->whole == BAD_LENGTH   ? KIND_BAD_LENGTH
-					       : KIND_COUNT;
-	return PARSED;
 }
 
 /* Judge, count and perhaps show to the daemon what the short way did not refuse. */
@@ -115,9 +54,140 @@ static __always_inline int judge(struct xdp_md *ctx, struct live *l,
 	return XDP_PASS;
 }
 
-SEC("xdp")
-int shield(struct xdp_md *ctx)
+/*
+ * Where the address matters, too: the slot of the service that a frame is for, the number
+ * of its port being @port, its receiver's address @to octets into it; or -1.
+ */
+__noinline int exact_slot(struct xdp_md *ctx, __u32 port, __u32 to, __u32 ipv6)
 {
+	struct packet p = { .addresses = to & OFFSET_MASK,
+			    .server_port = port & 0xffff,
+			    .ipv6 = ipv6 & 1 };
+	struct live *l = &live;
+
+	packet_begin((void *)(long)ctx->data, (void *)(long)ctx->data_end, &p);
+	return (int)port_odd(l, tables_now(l), &p, SENDER) - 1;
+}
+
+/* Of what plain_fits(); false: not ours. */
+static __always_inline bool find_plain(struct xdp_md *ctx, const struct tables *tab,
+				       const struct plain *plain, const struct packet *p,
+				       struct found *ret)
+{
+	ret->slot = port_word(tab, p) - 1;
+	ret->service = service_at(tab, &ret->slot);
+	if (likely(ret->service))
+		return true;
+	ret->slot = exact_slot(ctx, p->server_port, 30 + 8 * plain_ipv6(plain),
+			       plain_ipv6(plain));
+	ret->service = service_at(tab, &ret->slot);
+	return ret->service;
+}
+
+/*
+ * parse_odd(), walked once by the verifier, with all registers for itself. @ret: not
+ * looked at unless PARSED.
+ */
+__noinline int unwrap(struct xdp_md *ctx, struct wrapped *ret)
+{
+	void *data = (void *)(long)ctx->data;
+	void *data_end = (void *)(long)ctx->data_end;
+	struct packet p;
+	int other;
+
+	packet_begin(data, data_end, &p);
+	other = parse_odd(data_end - data, RECEIVER, &p);
+	if (!ret || other != PARSED)
+		return other;
+	ret->payload = p.payload;
+	ret->addresses = p.addresses;
+	ret->length = p.length;
+	ret->server_port = p.server_port;
+	ret->ipv6 = p.ipv6;
+	ret->whole = p.whole;
+	return PARSED;
+}
+
+/* The slot of the service that a frame is for, as unwrap() has it; or -1. */
+static __always_inline __u32 find_odd(struct xdp_md *ctx, const struct tables *tab,
+				      const struct wrapped *w, struct packet *p)
+{
+	p->server_port = w->server_port & 0xffff;
+	__u32 slot = port_word(tab, p) - 1;
+
+	if (unlikely(slot >= 0xffff))
+		slot = exact_slot(ctx, w->server_port, w->addresses + (w->ipv6 ? 16 : 4),
+				  w->ipv6);
+	return slot;
+}
+
+/* All of it, whatever is wrapped around the datagram, and whatever it is. */
+__noinline int long_way(struct xdp_md *ctx)
+{
+	struct live *l = &live;
+	const struct tables *tab = tables_now(l);
+	struct wrapped w = { 0 };
+	int other = unwrap(ctx, &w);
+	void *data = (void *)(long)ctx->data;
+	void *data_end = (void *)(long)ctx->data_end;
+	__u64 bytes = data_end - data;
+	struct packet packet = { .addresses = w.addresses,
+				 .payload = w.payload,
+				 .length = w.length & 0xffff,
+				 .ipv6 = w.ipv6 & 1 };
+	struct found found;
+
+	if (other != PARSED)
+		return count_other(tab, other, bytes);
+	packet_begin(data, data_end, &packet);
+	found.slot = find_odd(ctx, tab, &w, &packet);
+	found.service = service_at(tab, &found.slot);
+	if (!found.service)
+		return count_other(tab, OTHER_NOT_OURS, bytes);
+	found.kind = w.whole == FIRST_FRAGMENT ? KIND_FRAGMENT
+		     : w.whole == BAD_LENGTH   ? KIND_BAD_LENGTH
+					       : classify_at(ctx, found.service->family,
+							     w.payload, packet.length);
+	return judge(ctx, l, &found, &packet, bytes);
+}
+
+/* Instead of what to do: who has to say that. */
+#define WAY_LONG (-1)
+#define WAY_ODD	 (-2)
+
+/* What parse_plain() leaves, whatever is wrapped around the datagram. */
+__noinline int odd_way(struct xdp_md *ctx)
+{
+	__u64 jiffies = bpf_jiffies64();
+	struct live *l = &live;
+	const struct tables *tab = tables_now(l);
+	struct wrapped wrapped = { 0 };
+	int other = unwrap(ctx, &wrapped), action;
+	void *data = (void *)(long)ctx->data;
+	void *data_end = (void *)(long)ctx->data_end;
+	__u64 bytes = data_end - data;
+	struct packet packet;
+	struct found found;
+	struct plain plain;
+
+	if (other != PARSED)
+		return count_other(tab, other, bytes);
+	packet_begin(data, data_end, &packet);
+	found.slot = find_odd(ctx, tab, &wrapped, &packet);
+	found.service = service_at(tab, &found.slot);
+	if (!found.service)
+		return count_other(tab, OTHER_NOT_OURS, bytes);
+	return wrapped_plain(&wrapped, &packet, &plain) &&
+			       likely(short_way(ctx, l, &found, &packet, &plain, bytes,
+						jiffies, &action))
+		       ? action
+		       : WAY_LONG;
+}
+
+/* What parse_plain() is content with: most of what arrives. */
+static __always_inline int plain_way(struct xdp_md *ctx, bool brief)
+{
+	__u64 jiffies = bpf_jiffies64();
 	void *data = (void *)(long)ctx->data;
 	void *data_end = (void *)(long)ctx->data_end;
 	__u64 bytes = data_end - data;
@@ -129,31 +199,47 @@ int shield(struct xdp_md *ctx)
 	int other, action;
 
 	packet_begin(data, data_end, &packet);
-	other = parse_plain(RECEIVER, &packet, &plain);
+	other = parse_plain(RECEIVER, brief, &packet, &plain);
 	if (other == PARSED && !port_word(tab, &packet))
 		return count_other(tab, OTHER_NOT_OURS, bytes);
 	if (likely(other == PARSED && plain_fits(bytes, &plain, &packet))) {
-		if (!find_plain(l, tab, &plain, &packet, &found))
+		if (!find_plain(ctx, tab, &plain, &packet, &found))
 			return count_other(tab, OTHER_NOT_OURS, bytes);
-		if (likely(short_way(ctx, l, &found, &packet, &plain, bytes, &action)))
+		if (likely(short_way(ctx, l, &found, &packet, &plain, bytes, jiffies,
+				     &action)))
 			return action;
-		plain_packet(&plain, &packet);
-	} else {
-		if (other == PARSED || other == PLAIN_MORE)
-			other = find_odd(l, tab, bytes, &packet, &found);
-		if (other != PARSED)
-			return count_other(tab, other, bytes);
+		return WAY_LONG;
 	}
+	if (other != PARSED && other != PLAIN_MORE)
+		return count_other(tab, other, bytes);
+	return WAY_ODD;
+}
 
-	/* Loaded again: nothing is known of them, whichever way we came. */
-	packet.start = (void *)(long)*(volatile __u32 *)&ctx->data;
-	packet.end = (void *)(long)*(volatile __u32 *)&ctx->data_end;
-	bytes = packet.end - packet.start;
-	packet_forget(&packet, bytes);
-	found.kind = forget(found.kind, bytes);
-	if (found.kind == KIND_COUNT)
-		found.kind = classify_packet(ctx, found.service->family, &packet);
-	return judge(ctx, l, &found, &packet, bytes);
+/* IPv6 with so little in it that there is not all that the shortest way looks at. */
+__noinline int brief_way(struct xdp_md *ctx)
+{
+	return plain_way(ctx, true);
+}
+
+static __always_inline bool is_brief(const __u8 *at, const __u8 *end)
+{
+	return at + PLAIN_IPV4 <= end && at + PLAIN_IPV6 + PLAIN_LEAST > end &&
+	       *(const __be16 *)(at + 12) == bpf_htons(ETH_P_IPV6);
+}
+
+SEC("xdp")
+int shield(struct xdp_md *ctx)
+{
+	int action = plain_way(ctx, false);
+
+	if (likely(action >= 0))
+		return action;
+	if (action == WAY_ODD &&
+	    is_brief((void *)(long)ctx->data, (void *)(long)ctx->data_end))
+		action = brief_way(ctx);
+	if (action == WAY_ODD)
+		action = odd_way(ctx);
+	return action == WAY_LONG ? long_way(ctx) : action;
 }
 
 #include "egress.bpf.h"

@@ -17,6 +17,23 @@ struct found {
 	enum wire_kind kind; /* KIND_COUNT: not known yet */
 };
 
+/*
+ * The kind of the datagram @length octets long at @offset of the frame. A function of its
+ * own, so that the verifier walks its many paths once and not once for each way to wrap
+ * a datagram.
+ */
+__noinline int classify_at(struct xdp_md *ctx, __u32 family, __u32 offset, __u32 length)
+{
+	struct cursor c = {
+		.pos = (void *)(long)ctx->data,
+		.end = (void *)(long)ctx->data_end,
+	};
+
+	if (!cursor_take(&c, offset & OFFSET_MASK))
+		return KIND_MALFORMED;
+	return classify(family, DIRECTION_C2S, c, length & 0xffff);
+}
+
 static __always_inline void sample_maybe(struct xdp_md *ctx, const struct live *l,
 					 const struct service *s, __u64 what,
 					 bool followed, __u64 counted, __u64 bytes)
@@ -39,12 +56,12 @@ static __always_inline void sample_maybe(struct xdp_md *ctx, const struct live *
 /* --- floods ------------------------------------------------------------------ */
 
 /*
- * @reason, which is one to drop it, is counted, under @number. False: it cannot be.
+ * @reason, which is one to drop it, is counted. @kind: below KIND_COUNT. False: it cannot
+ * be.
  */
 static __always_inline bool drop_for(struct xdp_md *ctx, const struct live *l,
-				     const struct found *f, enum wire_kind kind,
-				     enum reason reason, __u32 number,
-				     const struct packet *p, __u64 bytes)
+				     const struct found *f, __u64 kind, __u64 reason,
+				     __u32 number, const struct packet *p, __u64 bytes)
 {
 	struct tally_row *row = NULL;
 	struct tally *tally = tally_at(f->slot, number, &row);
@@ -63,22 +80,41 @@ static __always_inline bool drop_for(struct xdp_md *ctx, const struct live *l,
 }
 
 /*
- * A stranger's @kind, for which the budget of the service or of the source is surely
- * spent: it is counted, and to be dropped. False: it is not.
+ * A stranger's @kind, which the service has no use for, or for which its budget or that
+ * of the source is surely spent: it is counted, and to be dropped. False: it is not.
+ * @kind: as in drop_for().
  */
 static __always_inline bool refuse(struct xdp_md *ctx, const struct live *l,
-				   const struct found *f, enum wire_kind kind,
+				   const struct found *f, __u64 kind,
 				   const struct packet *p, const struct plain *plain,
 				   __u64 bytes, __u64 now)
 {
-	enum reason reason = budget_spent(l, f->slot, f->service, kind, plain, now);
-	__u32 number;
+	__u64 class = f->service->class_of[kind];
+	__u32 policy, number;
+	__u64 reason;
 
+	same_copy(class);
+	if (class >= CLASS_BUDGETS) {
+		if (unlikely(class >= CLASS_COUNT))
+			return false;
+		policy = f->service->policy[class - CLASS_BUDGETS];
+		reason = policy_reason(class);
+		number = class == CLASS_REPLY	   ? TALLY_IN_REPLY_TO_SERVER
+			 : class == CLASS_FRAGMENT ? TALLY_IN_FRAGMENT
+						   : TALLY_IN_MALFORMED;
+		if (policy == POLICY_DROP)
+			goto drop;
+		if (policy != POLICY_LIMIT)
+			return false;
+		class = CLASS_UNKNOWN;
+	}
+	reason = budget_spent(l, f->slot, f->service, class, plain, now);
 	if (unlikely(reason == REASON_COUNT))
 		return false;
-	/* Without a look at the table of them, of which two are all that can be. */
+	/* Without a look at the table of them, of which these are all that can be. */
 	number = reason == REASON_GLOBAL_BUDGET ? TALLY_IN_GLOBAL_BUDGET
 						: TALLY_IN_SOURCE_BUDGET;
+drop:
 	return drop_for(ctx, l, f, kind, reason, number + kind, p, bytes);
 }
 
@@ -92,11 +128,11 @@ static __always_inline void plain_player(const struct plain *plain, __u32 slot,
 
 	ret->word[2] = PLAYER_WORD_HERE | slot << 16 | load_u16(plain->payload - 8);
 	if (plain->offset == PLAIN_IPV4) {
-		from = plain->payload - (PLAIN_IPV4 - 26);
+		from = plain_source(plain, PLAIN_IPV4);
 		ret->word[0] = 0;
 		ret->word[1] = (__u64)load_u32(from) << 32 | PLAYER_WORD_IPV4;
 	} else {
-		from = plain->payload - (PLAIN_IPV6 - 22);
+		from = plain_source(plain, PLAIN_IPV6);
 		ret->word[0] = load_u64(from);
 		ret->word[1] = load_u64(from + 8);
 	}
@@ -104,24 +140,76 @@ static __always_inline void plain_player(const struct plain *plain, __u32 slot,
 	once_here(ret->word[1]);
 }
 
+#define GAME_HEAD 10 /* octets: as much as netchan_read() takes */
+
+/* Where a player's port may change. */
+static __always_inline bool family_has_qport(enum wire_family family)
+{
+	return family == FAMILY_QUAKE3 || family == FAMILY_QUAKEWORLD;
+}
+
 /* Might it be a player's, of whom only the port has changed? */
 static __always_inline bool stranger_moved(const struct live *l,
 					   const struct player_id *id,
 					   enum wire_family family, const __u8 *at)
 {
-	return (family == FAMILY_QUAKE3 || family == FAMILY_QUAKEWORLD) &&
+	return family_has_qport(family) &&
 	       l->moved[qport_cell(id, load_u16(qport_at(family, at)), l->keys)];
 }
 
 /*
- * A datagram of a game. FIT: the next of a player's, and within its budget; it is
- * counted, and passes. FIT_NOT, FIT_FORGED: it is a *@ret_kind. The rest takes the long
- * way.
+ * classify_at() of it; false: that cannot be. A pointer instead of a value, or the
+ * compiler compares another copy than the one that the verifier shall know.
+ */
+static __always_inline bool classify_plain(struct xdp_md *ctx, const struct found *f,
+					   const struct packet *p,
+					   const struct plain *plain, __u64 *ret_kind)
+{
+	__u64 kind = (__u32)classify_at(ctx, f->service->family,
+					plain->payload - (const __u8 *)(long)ctx->data,
+					p->length);
+
+	same_copy(kind);
+	*ret_kind = kind;
+	return likely(kind < KIND_COUNT);
+}
+
+/* Nobody's who plays here, nor of one whose port has changed. */
+static __always_inline bool is_strangers(struct live *l, const struct found *f,
+					 const struct plain *plain, bool brief)
+{
+	enum wire_family family = f->service->family;
+	struct player_id id;
+
+	/* Too short for the qport is too short for a player. */
+	if (family_has_qport(family) && brief)
+		return true;
+	plain_player(plain, f->slot, &id);
+	return !player_first(l, &id) && !stranger_moved(l, &id, family, plain->payload);
+}
+
+/*
+ * What begins as no move of a game does, or is too short to tell: is it a stranger's
+ * *@ret_kind, to be refused if it may be? False: it is for the long way.
+ */
+static __always_inline bool classify_stranger(struct xdp_md *ctx, struct live *l,
+					      const struct found *f,
+					      const struct packet *p,
+					      const struct plain *plain, bool brief,
+					      __u64 *ret_kind)
+{
+	return classify_plain(ctx, f, p, plain, ret_kind) &&
+	       (f->service->class_of[*ret_kind] != CLASS_NETCHAN ||
+		is_strangers(l, f, plain, brief));
+}
+
+/*
+ * A datagram of a game, a @kind. FIT: the next of a player's, and within its budget; it
+ * is counted, and passes. FIT_NOT, FIT_FORGED: it is none. The rest takes the long way.
  */
 static __always_inline enum fit play(struct xdp_md *ctx, struct live *l,
-				     const struct found *f, const struct packet *p,
-				     const struct plain *plain, __u64 bytes, __u64 now,
-				     enum wire_kind *ret_kind)
+				     const struct found *f, const struct plain *plain,
+				     __u64 bytes, __u64 now, __u64 kind)
 {
 	enum wire_family family = f->service->family;
 	enum fit fit = FIT_NOT;
@@ -133,11 +221,6 @@ static __always_inline enum fit play(struct xdp_md *ctx, struct live *l,
 	bool followed;
 	__u64 counted;
 
-	if (unlikely(plain->payload + 10 > p->end || p->length < 10))
-		return FIT_LEARNS;
-	*ret_kind = game_kind(family, plain->payload, p->length);
-	if (unlikely(*ret_kind == KIND_COUNT))
-		return FIT_LEARNS;
 	plain_player(plain, f->slot, &id);
 	cell = player_first(l, &id);
 	if (!cell)
@@ -146,21 +229,19 @@ static __always_inline enum fit play(struct xdp_md *ctx, struct live *l,
 	if (unlikely(!cell_is(cell, &id)))
 		return FIT_LEARNS;
 	if (likely(player_alive(&cell->player, now)))
-		fit = player_fit_at(&cell->player, family, *ret_kind, plain->payload, now,
-				    &n);
+		fit = player_fit_at(&cell->player, family, kind, plain->payload, now, &n);
 	if (unlikely(fit != FIT))
 		return fit;
 	followed = cell->player.flags & PLAYER_FOLLOWED;
 	if (unlikely(player_heard(&cell->player, n.sequence, true, now) != REASON_PLAYER))
 		return FIT_LEARNS;
-	tally = tally_at(f->slot, TALLY_IN_PLAYER + *ret_kind, &row);
+	tally = tally_at(f->slot, TALLY_IN_PLAYER + kind, &row);
 	if (unlikely(!tally))
 		return FIT;
 	counted = count(tally, bytes);
 	if (unlikely(l->sampling.any))
 		sample_maybe(ctx, l, f->service,
-			     SAMPLE_WHAT(f->slot, *ret_kind, REASON_PLAYER, DIRECTION_C2S,
-					 0),
+			     SAMPLE_WHAT(f->slot, kind, REASON_PLAYER, DIRECTION_C2S, 0),
 			     followed, counted, bytes);
 	return FIT;
 }
@@ -169,26 +250,40 @@ static __always_inline enum fit play(struct xdp_md *ctx, struct live *l,
 static __always_inline bool short_way(struct xdp_md *ctx, struct live *l,
 				      const struct found *f, const struct packet *p,
 				      const struct plain *plain, __u64 bytes,
-				      int *ret_action)
+				      __u64 jiffies, int *ret_action)
 {
-	__u64 now = clock_now(l);
-	enum wire_kind kind;
+	__u64 now = clock_at(l, jiffies);
+	__u64 kind = KIND_COUNT;
+	bool brief;
 	enum fit fit;
 
 	if (unlikely(f->service->observe || l->lists))
 		return false;
-	if (likely(load_u32(plain->payload) == 0xffffffff)) {
+	*ret_action = XDP_DROP;
+	if (plain->odd && unlikely(plain->whole != WHOLE)) {
+		kind = plain->whole == FIRST_FRAGMENT ? KIND_FRAGMENT : KIND_BAD_LENGTH;
+		return refuse(ctx, l, f, kind, p, plain, bytes, now);
+	}
+	if (likely(!plain->brief || plain->payload + PLAIN_LEAST <= p->end) &&
+	    likely(load_u32(plain->payload) == 0xffffffff)) {
 		kind = classify_letters(plain_payload(plain, p), p->length,
 					letters_at(plain->payload + 4));
-		*ret_action = XDP_DROP;
-		return likely(kind != KIND_COUNT) &&
-		       refuse(ctx, l, f, kind, p, plain, bytes, now);
+		if (unlikely(kind == KIND_COUNT) &&
+		    unlikely(!classify_plain(ctx, f, p, plain, &kind)))
+			return false;
+		return refuse(ctx, l, f, kind, p, plain, bytes, now);
 	}
-	fit = play(ctx, l, f, p, plain, bytes, now, &kind);
-	*ret_action = XDP_PASS;
-	if (likely(fit == FIT))
+	brief = plain->payload + GAME_HEAD > p->end;
+	if (likely(!brief && p->length >= GAME_HEAD))
+		kind = game_kind(f->service->family, plain->payload, p->length);
+	if (unlikely(kind == KIND_COUNT))
+		return classify_stranger(ctx, l, f, p, plain, brief, &kind) &&
+		       refuse(ctx, l, f, kind, p, plain, bytes, now);
+	fit = play(ctx, l, f, plain, bytes, now, kind);
+	if (likely(fit == FIT)) {
+		*ret_action = XDP_PASS;
 		return true;
-	*ret_action = XDP_DROP;
+	}
 	if (fit == FIT_FORGED)
 		return drop_for(ctx, l, f, kind, REASON_PLAYER_BUDGET,
 				TALLY_IN_PLAYER_BUDGET + kind, p, bytes);

@@ -80,39 +80,57 @@ static __always_inline bool is_letter(__u8 c)
 	return (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
 }
 
-/* Behind the marker: what a word is, or why it is none. @c stands behind the marker. */
-static __always_inline enum wire_kind classify_oob(enum wire_family family,
-						   enum direction direction,
-						   struct cursor c, __u32 length)
+/*
+ * What begins with a letter and is in no row. @start: of the whole datagram; @first: its
+ * first 8 letters as word_cut() leaves them; @raw: the first two as they are.
+ */
+static __always_inline enum wire_kind classify_other(enum wire_family family,
+						     enum direction direction,
+						     __u64 first, __u16 raw, __u32 length)
 {
-	struct cursor peek = c;
-	struct word w = word_read(&c, length - 4);
-	enum wire_kind kind = word_search(w.part[0], w.part[1], w.part[2], w.part[3]);
-	__u64 raw;
+	enum wire_kind kind;
 
-	if (kind != KIND_COUNT)
-		return kind;
-	if (length == 4)
-		return KIND_OOB_EMPTY;
-
-	raw = take_u64(&peek, length - 4 < 2 ? 1 : 2);
-	if ((__u8)raw == '\0' || (__u8)raw == '\n')
-		return KIND_OOB_EMPTY;
 	/* DarkPlaces: connect\protocol\... with no blank before the infostring. */
-	if (w.part[0] == WORD_PART("connect\\", 0))
+	if (first == WORD_PART("connect\\", 0))
 		return KIND_CONNECT;
-	if (!is_letter(raw))
-		return KIND_OOB_UNUSUAL;
 	if (family == FAMILY_QUAKEWORLD || family == FAMILY_AUTO ||
 	    (family == FAMILY_NETQUAKE && direction == DIRECTION_S2C)) {
 		/* Seven letters, and then a number without a blank. */
-		if (w.part[0] << 8 == WORD_PART("n\\chunk", 0) << 8)
+		if (first << 8 == WORD_PART("n\\chunk", 0) << 8)
 			return KIND_QW_CHUNK;
 		kind = classify_letter(direction, raw, raw >> 8);
 		if (kind != KIND_OOB_UNKNOWN)
 			return kind;
 	}
-	return classify_valve(raw, w.part[0], length);
+	return classify_valve(raw, first, length);
+}
+
+/* What begins with the marker, at @start. */
+static __always_inline enum wire_kind classify_oob(enum wire_family family,
+						   enum direction direction,
+						   struct cursor start, __u32 length)
+{
+	struct cursor c = start;
+	const __u8 *at;
+	__u32 kind;
+	__u64 first;
+	__u16 raw;
+
+	if (length < 5)
+		return KIND_OOB_EMPTY;
+	at = cursor_take(&c, 5);
+	if (!at)
+		return KIND_OOB_EMPTY;
+	raw = at[4];
+	if (!is_letter(raw)) /* no word begins so */
+		return !raw || raw == '\n' ? KIND_OOB_EMPTY : KIND_OOB_UNUSUAL;
+	kind = word_kind(start, length, &first);
+	if (kind != KIND_COUNT)
+		return kind;
+	at = length > 5 ? cursor_take(&c, 1) : NULL;
+	if (at)
+		raw |= *at << 8;
+	return classify_other(family, direction, first, raw, length);
 }
 
 /* --- NetQuake and DTLS: recognised by structure ----------------------------------------
@@ -318,15 +336,15 @@ static __always_inline enum wire_kind classify_sequenced(enum wire_family family
 static __always_inline enum wire_kind
 classify(enum wire_family family, enum direction direction, struct cursor c, __u32 length)
 {
-	struct cursor body = c;
+	struct cursor head = c;
 	enum wire_kind kind;
 	const void *mark;
 	__u32 sequence;
 
-	mark = length >= 4 ? cursor_take(&body, 4) : NULL;
+	mark = length >= 4 ? cursor_take(&head, 4) : NULL;
 	sequence = mark ? load_u32(mark) : 0;
 	if (sequence == 0xffffffff)
-		return classify_oob(family, direction, body, length);
+		return classify_oob(family, direction, c, length);
 
 	if (family != FAMILY_QUAKE2 && family != FAMILY_QUAKE3) {
 		kind = classify_netquake(family, c, length);

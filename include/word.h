@@ -15,16 +15,8 @@
 #error "word matching reads letters as little-endian integers"
 #endif
 
-#define FAST_MIN  8 /* bytes of a datagram for classify_fast() */
-#define FAST_MAX  2047
-#define FAST_MASK 0x7ff
-
 /* --- words: up to 32 letters as four integers, so that matching is == ------------------
  */
-
-struct word {
-	__u64 part[WIRE_WORD_MAX / 8];
-};
 
 #define WORD_LETTER(s, i)                                                              \
 	((i) < sizeof(s) - 1                                                           \
@@ -48,8 +40,19 @@ struct word {
 	 WORD_BYTE(s, 4) | WORD_BYTE(s, 5) | WORD_BYTE(s, 6) | WORD_BYTE(s, 7))
 #endif
 
-/* One integer to search by. That no two rows mix alike is a test. */
-#define WORD_MIX(a, b, c, d) (((a)*0xff51afd7ed558ccdull) ^ (b) ^ (c) ^ (d))
+/*
+ * Where among the rows a word is: those of more than WORD_PAIR letters behind the others.
+ * No two share a place with this key, or the compiler says that an initialiser is
+ * overridden: then it is time for another one, which test_classify finds.
+ */
+#define WORD_PAIR	  16 /* letters in the first two parts */
+#define WORD_END	  35 /* octets of the longest datagram with its end in a word's part */
+#define WORD_END_MASK	  0x1f
+#define WORD_KEY	  0x9754a2f6b0a9064dull
+#define WORD_PLACES	  256
+#define WORD_LONGS	  16 /* places for words of more than WORD_PAIR letters */
+#define WORD_AT(mix)	  ((mix)*WORD_KEY >> 56)
+#define WORD_LONG_AT(mix) (WORD_PLACES + ((mix)*WORD_KEY >> 60))
 
 #define WORD_FITS(kind, word, class_, families) \
 	_Static_assert(sizeof(word) - 1 <= WIRE_WORD_MAX, #kind ": word too long");
@@ -134,73 +137,152 @@ static __always_inline __u64 take_u64(struct cursor *c, __u32 left)
 }
 
 /*
- * Lower case of the letters before the first byte <= 0x20, zeros from there on.
- * *@ended: not zero if there was such a byte (the zeros above a short read count). Only
- * letters and their upper case share a folded value, so folding by OR is exact for our
- * rows.
+ * Not zero if one of the 8 bytes of @v is <= 0x20, as the zeros above a short read are:
+ * the lowest such byte has its highest bit set here, and none below it has.
  */
-static __always_inline __u64 word_cut(__u64 v, __u64 *ended)
+static __always_inline __u64 word_stop(__u64 v)
 {
-	__u64 stop = (v - EACH_BYTE(0x21)) & ~v & EACH_BYTE(0x80);
-
-	*ended = stop;
-	/* Borrows run upward only: the lowest flag is exact, the others do not matter. */
-	stop &= -stop;
-	return (v | EACH_BYTE(0x20)) & ((stop >> 7) - 1);
-}
-
-/* Longer than WIRE_WORD_MAX: some word that is in no row. */
-static __always_inline struct word word_read(struct cursor *c, __u32 left)
-{
-	struct word w = { { 0 } };
-	__u64 ended;
-
-	w.part[0] = word_cut(take_u64(c, left), &ended);
-	if (ended || left <= 8)
-		return w;
-	w.part[1] = word_cut(take_u64(c, left - 8), &ended);
-	if (ended || left <= 16)
-		return w;
-	w.part[2] = word_cut(take_u64(c, left - 16), &ended);
-	if (ended || left <= 24)
-		return w;
-	w.part[3] = word_cut(take_u64(c, left - 24), &ended);
-	if (!ended && left > 32)
-		w.part[3] = ~0ull;
-	return w;
+	return (v - EACH_BYTE(0x21)) & ~v & EACH_BYTE(0x80);
 }
 
 /*
- * KIND_COUNT: in no row. Comparisons of one integer with constants, which the compiler
- * turns into a binary search. (A switch would say so, but a character of a string
- * literal is no constant expression in C.)
+ * Lower case of letters. Only they and their upper case share a folded value, so folding
+ * by OR is exact for our rows.
  */
-static __always_inline enum wire_kind word_match(__u64 a, __u64 b, __u64 c, __u64 d)
+static __always_inline __u64 word_fold(__u64 v)
 {
-	__u64 mix = WORD_MIX(a, b, c, d);
-
-#define MATCH(kind, word, class_, families)                                             \
-	if (mix == WORD_MIX(WORD_PART(word, 0), WORD_PART(word, 1), WORD_PART(word, 2), \
-			    WORD_PART(word, 3)))                                        \
-		return a == WORD_PART(word, 0) && b == WORD_PART(word, 1) &&            \
-				       c == WORD_PART(word, 2) &&                       \
-				       d == WORD_PART(word, 3)                          \
-			       ? KIND_##kind                                            \
-			       : KIND_COUNT;
-	WIRE_WORDS(MATCH)
-#undef MATCH
-	return KIND_COUNT;
+	return v | EACH_BYTE(0x20);
 }
 
-/* The same, not inlined in the kernel: the verifier walks it once, and it takes longer.
- */
-#ifdef __bpf__
-__attribute__((noinline)) int word_search(__u64 a, __u64 b, __u64 c, __u64 d)
-#else
-static inline int word_search(__u64 a, __u64 b, __u64 c, __u64 d)
-#endif
+/* Lower case of the letters before the first byte <= 0x20, zeros from there on. */
+static __always_inline __u64 word_cut(__u64 v)
 {
-	return word_match(a, b, c, d);
+	__u64 stop = word_stop(v);
+
+	/* Borrows run upward only: the lowest flag is exact, the others do not matter. */
+	stop &= -stop;
+	return word_fold(v) & ((stop >> 7) - 1);
+}
+
+/* --- the rows --------------------------------------------------------------------------
+ */
+
+struct word_cell {
+	__u64 part[WIRE_WORD_MAX / 8];
+	__u64 kind;
+};
+
+#define WORD_PLACE(s)                                                                 \
+	(sizeof(s) - 1 > WORD_PAIR ? WORD_LONG_AT(WORD_PART(s, 0) ^ WORD_PART(s, 1) ^ \
+						  WORD_PART(s, 2) ^ WORD_PART(s, 3))  \
+				   : WORD_AT(WORD_PART(s, 0) ^ WORD_PART(s, 1)))
+
+static const struct word_cell word_cells[WORD_PLACES + WORD_LONGS] = {
+#define AS_ROW(kind, word, class_, families)                               \
+	[WORD_PLACE(word)] = { { WORD_PART(word, 0), WORD_PART(word, 1),   \
+				 WORD_PART(word, 2), WORD_PART(word, 3) }, \
+			       KIND_##kind },
+	WIRE_WORDS(AS_ROW)
+#undef AS_ROW
+};
+
+/*
+ * The word of at most WORD_PAIR letters whose parts are @a and @b, as word_cut() leaves
+ * them. KIND_COUNT: in no row. @a: not zero, or the rows that are none are like it.
+ */
+static __always_inline __u32 word_find(__u64 a, __u64 b)
+{
+	const struct word_cell *cell = &word_cells[WORD_AT(a ^ b)];
+
+	asm volatile("" : "+r"(cell)); /* or it is added up anew for each member */
+	return cell->part[0] == a && cell->part[1] == b ? cell->kind : KIND_COUNT;
+}
+
+/* The same of more letters: neither @c nor any before it is zero. */
+static __always_inline __u32 word_find_long(__u64 a, __u64 b, __u64 c, __u64 d)
+{
+	const struct word_cell *cell = &word_cells[WORD_LONG_AT(a ^ b ^ c ^ d)];
+
+	asm volatile("" : "+r"(cell));
+	return cell->part[0] == a && cell->part[1] == b && cell->part[2] == c &&
+			       cell->part[3] == d
+		       ? cell->kind
+		       : KIND_COUNT;
+}
+
+#define NO_LETTERS (~0ull) /* begins no row */
+
+/*
+ * The last @left letters of a datagram of @length bytes at @start, as take_u64() reads
+ * them, by one load of its last 8 bytes. @length: 8..WORD_END; @left: 1..8.
+ */
+static __always_inline __u64 last_u64(struct cursor start, __u64 length, __u64 left)
+{
+	const void *at;
+
+	if (!cursor_take(&start, (length - 8) & WORD_END_MASK))
+		return NO_LETTERS;
+	at = cursor_take(&start, 8);
+	return at ? load_u64(at) >> (64 - 8 * left) : NO_LETTERS;
+}
+
+/*
+ * The letters from octet @at of a datagram on, as take_u64() reads them. @start: of all
+ * its @length octets, of which there are more than @at. @at: at least 4.
+ */
+static __always_inline __u64 letters_from(struct cursor start, __u64 length, __u32 at)
+{
+	const __u8 *head;
+
+	if (length >= at + 8) {
+		head = cursor_take(&start, at + 8);
+		return head ? load_u64(head + at) : NO_LETTERS;
+	}
+	if (at > 4 || length >= 8)
+		return last_u64(start, length, length - at);
+	/* The one, two or three there are. */
+	head = cursor_take(&start, length == 5 ? 5 : 6);
+	if (!head)
+		return NO_LETTERS;
+	if (length == 5)
+		return head[4];
+	if (length == 6)
+		return load_u16(head + 4);
+	head = cursor_take(&start, 1);
+	return head ? load_u16(head - 2) | (__u64)*head << 16 : NO_LETTERS;
+}
+
+/*
+ * The row of the word behind the marker, which begins with a letter, of a datagram of
+ * @length octets at @start, 5 at least. KIND_COUNT: in none. *@ret_first: its first 8
+ * letters, as word_cut() leaves them.
+ */
+static __always_inline __u32 word_kind(struct cursor start, __u64 length,
+				       __u64 *ret_first)
+{
+	__u64 a, b, c, last;
+
+	last = letters_from(start, length, 4);
+	if (word_stop(last) || length <= 12) {
+		*ret_first = word_cut(last);
+		return word_find(*ret_first, 0);
+	}
+	a = word_fold(last);
+	*ret_first = a;
+	last = letters_from(start, length, 12);
+	if (word_stop(last) || length <= 20)
+		return word_find(a, word_cut(last));
+	b = word_fold(last);
+	last = letters_from(start, length, 20);
+	if (word_stop(last) || length <= 28) {
+		last = word_cut(last);
+		return last ? word_find_long(a, b, last, 0) : word_find(a, b);
+	}
+	c = word_fold(last);
+	last = letters_from(start, length, 28);
+	if (!word_stop(last) && length > 36)
+		return KIND_COUNT;
+	return word_find_long(a, b, c, word_cut(last));
 }
 
 /* --- the few words that floods are made of, spelled as clients spell them --------------
@@ -255,57 +337,6 @@ static __always_inline enum wire_kind classify_hot(struct cursor c, __u64 length
 	if (!mark || load_u32(mark) != 0xffffffff)
 		return KIND_COUNT;
 	return classify_letters(c, length, letters_at(mark + 4));
-}
-
-/*
- * The last @left letters of a datagram of @length bytes at @start, as take_u64() reads
- * them, by one load of its last 8 bytes. @length: at least 8; @left: 1..8.
- */
-static __always_inline __u64 last_u64(struct cursor start, __u32 length, __u32 left)
-{
-	const void *at;
-
-	if (!cursor_take(&start, (length - 8) & FAST_MASK))
-		return 0;
-	at = cursor_take(&start, 8);
-	return at ? load_u64(at) >> (64 - 8 * left) : 0;
-}
-
-/*
- * Words of up to 16 letters, spelled as clients spell them, in a hurry: what
- * classify() says of them, or KIND_COUNT: ask classify().
- */
-static __always_inline enum wire_kind classify_fast(struct cursor start, __u32 length)
-{
-	struct cursor c = start;
-	__u64 first, second = 0;
-	const void *mark;
-	__u64 ended = 0;
-
-	mark = cursor_take(&c, 4);
-	if (!mark || load_u32(mark) != 0xffffffff)
-		return KIND_COUNT;
-	if (length < FAST_MIN || length > FAST_MAX)
-		return KIND_COUNT;
-	if (length < 12) {
-		first = word_cut(last_u64(start, length, length - 4), &ended);
-		goto match;
-	}
-	mark = cursor_take(&c, 8);
-	first = mark ? word_cut(load_u64(mark), &ended) : 0;
-	if (ended || length == 12)
-		goto match;
-	if (length < 20) {
-		second = last_u64(start, length, length - 12);
-	} else {
-		mark = cursor_take(&c, 8);
-		second = mark ? load_u64(mark) : 0;
-	}
-	second = word_cut(second, &ended);
-	if (!ended && length > 20)
-		return KIND_COUNT;
-match:
-	return word_match(first, second, 0, 0);
 }
 
 #endif /* WORD_H */

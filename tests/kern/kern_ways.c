@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The short ways through the shield say what the long one says. Two shields in the
- * kernel, alike in all: one is sent plain frames, the other the same in a VLAN tag, which
- * no short way takes. Whatever is sent, both must say and remember the same.
+ * The short ways through the shield say what the long one says. Three shields in the
+ * kernel, alike in all: one is sent plain frames, one the same in a VLAN tag, and one the
+ * same with IP options or an extension header, which no short way takes. Whatever is
+ * sent, all must say and remember the same.
  */
 #include <linux/pkt_cls.h>
 #include <sched.h>
@@ -22,6 +23,7 @@
 enum {
 	PLAIN,
 	TAGGED,
+	LONG,
 	SHIELDS
 };
 
@@ -164,8 +166,24 @@ static size_t alike(__u8 *to)
 }
 
 static const char *const words[] = {
-	"getstatus", "getinfo xxx", "getchallenge", "status", "connect \"\\qport\\4660\"",
-	"GetStatus", "getstatusx",  "rcon a b",	    "x",      "",
+	"getstatus",
+	"getinfo xxx",
+	"getchallenge",
+	"status",
+	"connect \"\\qport\\4660\"",
+	"GetStatus",
+	"getstatusx",
+	"rcon a b",
+	"x",
+	"",
+	"getBlockedServersResponse 1",
+	"getserversExtResponse",
+	"statusResponse\n",
+	" \"getstatus\"",
+	"TSource Engine Query",
+	"connect\\a\\b",
+	"n\\chunk1",
+	"\x14",
 };
 
 static size_t from_peer(enum wire_family family, const struct player *is, bool sums,
@@ -233,7 +251,7 @@ static void complain(enum wire_family family, const __u8 *payload, size_t n)
 	fail();
 }
 
-/* Both do the same, and count the same bytes: padding makes up for the tag. */
+/* All do the same, and count the same bytes: padding makes up for what others have. */
 static void hear(enum wire_family family, const struct peer *peer, const __u8 *payload,
 		 size_t n)
 {
@@ -252,12 +270,16 @@ static void hear(enum wire_family family, const struct peer *peer, const __u8 *p
 
 		if (i == TAGGED)
 			s.tags[0] = ETH_P_8021Q;
-		else
-			s.padding += 4;
+		else if (i == LONG && !s.ipv6)
+			s.options = 1;
+		else if (i == LONG)
+			s.exts[s.ext_count++] = IPPROTO_DSTOPTS;
+		s.padding += i == PLAIN ? 8 : i == TAGGED || s.options ? 4 : 0;
 		action[i] = kern_action(&kerns[i], frame, frame_build(&s, frame));
 	}
-	if (action[PLAIN] != action[TAGGED])
-		complain(family, payload, n);
+	for (int i = 1; i < SHIELDS; i++)
+		if (action[i] != action[PLAIN])
+			complain(family, payload, n);
 }
 
 /* All that were to be shown to the daemon, whether the ring had room or not. */
@@ -275,26 +297,32 @@ static __u64 sampled_of(struct kern *k, __u32 sampler)
 	return sum;
 }
 
+static void same_counter(int shield, int kind, int reason)
+{
+	struct tally *plain = &counted[PLAIN].by[kind][reason];
+	struct tally *other = &counted[shield].by[kind][reason];
+
+	if (!memcmp(plain, other, sizeof(*plain)))
+		return;
+	print_error("%s, %s: %llu packets, and %llu of shield %d\n", kind_name(kind),
+		    reason_name(reason), plain->packets, other->packets, shield);
+	fail();
+}
+
 static void same_counters(void)
 {
 	for (int i = 0; i < SHIELDS; i++)
 		kern_sum(&kerns[i], 0, &counted[i]);
-	for (int kind = 0; kind < KIND_COUNT; kind++)
-		for (int reason = 0; reason < REASON_COUNT; reason++) {
-			struct tally *plain = &counted[PLAIN].by[kind][reason];
-			struct tally *tagged = &counted[TAGGED].by[kind][reason];
-
-			if (!memcmp(plain, tagged, sizeof(*plain)))
-				continue;
-			print_error("%s, %s: %llu packets, and %llu\n", kind_name(kind),
-				    reason_name(reason), plain->packets, tagged->packets);
-			fail();
-		}
-	assert_memory_equal(&counted[PLAIN].strangers, &counted[TAGGED].strangers,
-			    sizeof(counted[PLAIN].strangers));
-	for (__u32 sampler = 0; sampler < SAMPLER_COUNT; sampler++)
-		assert_int_equal(sampled_of(&kerns[PLAIN], sampler),
-				 sampled_of(&kerns[TAGGED], sampler));
+	for (int i = 1; i < SHIELDS; i++) {
+		for (int kind = 0; kind < KIND_COUNT; kind++)
+			for (int reason = 0; reason < REASON_COUNT; reason++)
+				same_counter(i, kind, reason);
+		assert_memory_equal(&counted[PLAIN].strangers, &counted[i].strangers,
+				    sizeof(counted[PLAIN].strangers));
+		for (__u32 sampler = 0; sampler < SAMPLER_COUNT; sampler++)
+			assert_int_equal(sampled_of(&kerns[PLAIN], sampler),
+					 sampled_of(&kerns[i], sampler));
+	}
 }
 
 /* How many were counted for @reason since the last time. */
@@ -312,12 +340,15 @@ static __u64 seen(enum reason reason)
 static void same_state(const struct peer *peer)
 {
 	struct player_cell *plain = cell_of(&kerns[PLAIN], peer);
-	struct player_cell *tagged = cell_of(&kerns[TAGGED], peer);
 
-	assert_int_equal(!plain, !tagged);
-	if (plain)
-		assert_memory_equal(&plain->player, &tagged->player,
-				    sizeof(plain->player));
+	for (int i = 1; i < SHIELDS; i++) {
+		struct player_cell *other = cell_of(&kerns[i], peer);
+
+		assert_int_equal(!plain, !other);
+		if (plain)
+			assert_memory_equal(&plain->player, &other->player,
+					    sizeof(plain->player));
+	}
 }
 
 static void serve(enum wire_family family)
@@ -329,6 +360,8 @@ static void serve(enum wire_family family)
 		s.budget[i].prefix = kern_rate(12, 8);
 		s.budget[i].global = kern_rate(14, 10);
 	}
+	for (size_t i = 0; i < COUNT(s.policy); i++)
+		s.policy[i] = (__u8)((i + family) % (POLICY_PASS + 1));
 	for (int i = 0; i < SHIELDS; i++) {
 		memset(&kerns[i].live->players, 0, sizeof(kerns[i].live->players));
 		kern_service(&kerns[i], 0, 0, &s);

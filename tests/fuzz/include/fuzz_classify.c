@@ -21,11 +21,9 @@ static enum wire_kind ask(enum wire_family family, enum direction direction,
 			  const uint8_t *bytes, size_t room, size_t n)
 {
 	struct cursor c = { .pos = bytes, .end = bytes + room };
-	enum wire_kind fast = classify_fast(c, (__u32)n);
 	enum wire_kind hot = classify_hot(c, n);
 	enum wire_kind kind = classify(family, direction, c, (__u32)n);
 
-	must(fast == KIND_COUNT || fast == kind);
 	must(hot == KIND_COUNT || hot == kind);
 	return kind;
 }
