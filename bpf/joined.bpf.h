@@ -6,8 +6,8 @@
  * (generic receive offload of UDP where it is on, a neighbour's segmentation offload
  * across a veth, tap or virtio link), and sees nothing of it; TC does. Nobody plays that
  * way, and what the others would have been judged to be cannot be made up for here: all
- * of it is dropped, as what no engine sends. It has been counted before as what its first
- * datagram was.
+ * of it is dropped, as what no engine sends. It has been counted before as the one
+ * datagram that it looked like.
  */
 #ifndef JOINED_BPF_H
 #define JOINED_BPF_H
