@@ -36,14 +36,12 @@ bool qw_message(struct message *m)
 	const struct op *table =
 		m->direction == DIRECTION_C2S ? qw_client_ops : qw_server_ops;
 	struct qw_parse *p = m->state, own;
-	uint8_t rank;
 
 	if (!p || m->commit) {
 		begin(&own, p ? p->session : NULL, false);
-		rank = message_ops(m, table, &own);
+		message_ops(m, table, &own);
 	} else {
-		rank = message_ops(m, table, p);
-		p->holds = (enum qw_rank)rank;
+		p->holds = (enum qw_rank)message_ops(m, table, p);
 	}
 	return !m->wrong;
 }
