@@ -194,6 +194,7 @@ struct run {
 	struct datagram datagram; /* in hand */
 	struct counts counts;
 	unsigned int old, repeated, others;
+	size_t extracted; /* bytes of files */
 	char names[256], maps[256];
 };
 
@@ -245,6 +246,8 @@ static void sink(void *context, const struct record *r)
 		return;
 	}
 	count(&run->counts, r);
+	for (unsigned int i = 0; i < r->pieces_n; i++)
+		run->extracted += r->pieces[i].n;
 	note_facts(run, r);
 	note_items(run, r);
 	assert_false(r->overflow);
@@ -319,20 +322,21 @@ static void test_captures(void **state)
 		const char *name;
 		unsigned int decoded, partial, malformed, moves, right, old;
 		const char *names, *maps;
+		size_t extracted;
 	} rows[] = {
 		{ LIVE "moves-1client.pcap", 1506, 0, 0, 1210, 1210, 0, "maru maru two ",
-		  "yard1 " },
+		  "yard1 ", 4616 },
 		{ LIVE "moves-2clients-mapchange.pcap", 2926, 0, 0, 2294, 2294, 0,
-		  "halle b\344r halle! baer ", "yard1 yard2 " },
+		  "halle b\344r halle! baer ", "yard1 yard2 ", 0 },
 		{ LIVE "moves-badchecksum.pcap", 1141, 74, 0, 959, 885, 0,
-		  "forger forger2 ", "yard2 " },
+		  "forger forger2 ", "yard2 ", 0 },
 		{ LIVE "moves-impaired-client-side.pcap", 1189, 0, 0, 935, 935, 7,
-		  "lossy lossy2 lossy3 ", "yard1 " },
+		  "lossy lossy2 lossy3 ", "yard1 ", 0 },
 		{ LIVE "moves-impaired-server-side.pcap", 1187, 0, 0, 924, 924, 84,
-		  "lossy lossy2 lossy3 ", "yard1 " },
+		  "lossy lossy2 lossy3 ", "yard1 ", 0 },
 		{ LIVE "scripted-client.pcap", 460, 0, 0, 0, 0, 0, "grunt1 grunt2 ",
-		  "box1 box2 " },
-		{ LIVE "queries.pcap", 26, 0, 1, 0, 0, 0, "x ", "" },
+		  "box1 box2 ", 0 },
+		{ LIVE "queries.pcap", 26, 0, 1, 0, 0, 0, "x ", "", 0 },
 	};
 	static const struct played whole;
 	static struct run run;
@@ -355,6 +359,7 @@ static void test_captures(void **state)
 		assert_int_equal(run.old + run.repeated, rows[i].old);
 		assert_string_equal(run.names, rows[i].names);
 		assert_string_equal(run.maps, rows[i].maps);
+		assert_int_equal(run.extracted, rows[i].extracted);
 	}
 }
 

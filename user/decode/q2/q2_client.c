@@ -35,10 +35,41 @@ static void parse_userinfo_delta(struct ops *o)
 		facts_name(&o->record->facts, value.bytes, value.n);
 }
 
+static bool begins(struct span s, const char *word)
+{
+	size_t n = strlen(word);
+
+	return s.n >= n && !memcmp(s.bytes, word, n);
+}
+
+/*
+ * "download <name>", then "nextdl" for each block behind the first. What is asked for
+ * from an offset on is a part of a file that was not seen: it has no name here.
+ */
+static void watch_download(struct ops *o, struct span s)
+{
+	static const char asks[] = "download ", more[] = "nextdl";
+	struct q2_session *q = q2_of(o)->session;
+	const uint8_t *end;
+	size_t n;
+
+	if ((!begins(s, asks) && !begins(s, more)) || !q2_commit(o))
+		return;
+	q->block_wanted = true;
+	if (!begins(s, asks))
+		return;
+	s = (struct span){ s.bytes + sizeof(asks) - 1, s.n - sizeof(asks) + 1 };
+	end = s.n ? memchr(s.bytes, ' ', s.n) : NULL;
+	n = end ? (size_t)(end - s.bytes) : s.n;
+	if (n > sizeof(q->download) || (end && s.n - n > 1 && memcmp(end, " 0", 2) != 0))
+		n = 0;
+	q->download_n = (uint8_t)n;
+	if (n)
+		memcpy(q->download, s.bytes, n);
+}
+
 static void parse_stringcmd(struct ops *o)
 {
-	static const char parting[] = "disconnect";
-	size_t n = sizeof(parting) - 1;
 	struct span s = { o->rd.pos, reader_left(&o->rd) };
 
 	if (s.n && memchr(s.bytes, 0, s.n))
@@ -48,7 +79,8 @@ static void parse_stringcmd(struct ops *o)
 	record_string(o->record, "text", s.bytes, s.n);
 	if (s.n > STRINGCMD_MAX)
 		ops_wrong(o, "command longer than 2047");
-	if (s.n >= n && !memcmp(s.bytes, parting, n) && q2_commit(o))
+	watch_download(o, s);
+	if (begins(s, "disconnect") && q2_commit(o))
 		q2_of(o)->session->disconnected = true;
 }
 

@@ -197,7 +197,8 @@ void q2_entity_age(const struct q2_dialect *d, int32_t *word)
 {
 	word[Q2_EVENT] = 0;
 	if (!d->enhanced || !(word[Q2_RENDERFX] & Q2_RENDERFX_BEAM))
-		memcpy(&word[Q2_OLD_ORIGIN], &word[Q2_ORIGIN], 3 * sizeof(*word));
+		for (unsigned int i = 0; i < 3; i++)
+			word[Q2_OLD_ORIGIN + i] = word[Q2_ORIGIN + i];
 }
 
 void q2_entity_record(struct record *r, uint64_t flags, const int32_t *word)

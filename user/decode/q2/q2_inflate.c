@@ -49,7 +49,7 @@ static struct q2_inflate *begin(void)
 /* What does not fit @to is counted and dropped. */
 static long run(z_stream *z, struct span from, uint8_t *to, size_t size)
 {
-	uint8_t spill[4096];
+	uint8_t spill[4096] = { 0 };
 	long total = 0;
 	int result = Z_OK;
 

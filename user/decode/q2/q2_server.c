@@ -305,6 +305,26 @@ static void parse_spawnbaseline(struct ops *o)
 	q2_baseline(o, bits, number);
 }
 
+/*
+ * For who puts files together. A block that was not asked for anew is the last one again;
+ * what is unpacked does not last as long as the record.
+ */
+static void note_block(struct ops *o, struct span bytes, bool last)
+{
+	struct q2_session *q = q2_of(o)->session;
+
+	if (!q || !q->block_wanted || !q->download_n || q->stale || q2_of(o)->nested)
+		return;
+	record_piece(o->record, &(struct record_piece){ .type = PIECE_NEXT,
+							.name = q->download,
+							.name_n = q->download_n,
+							.bytes = bytes.bytes,
+							.n = bytes.n,
+							.last = last });
+	if (q2_commit(o))
+		q->block_wanted = false;
+}
+
 static void parse_download(struct ops *o)
 {
 	int16_t size = (int16_t)reader_le16(&o->rd);
@@ -320,8 +340,10 @@ static void parse_download(struct ops *o)
 	if (size <= 0)
 		return;
 	data = reader_take(&o->rd, (size_t)size);
-	if (data)
-		record_hex(o->record, "data", data, (size_t)size);
+	if (!data)
+		return;
+	record_hex(o->record, "data", data, (size_t)size);
+	note_block(o, (struct span){ data, (size_t)size }, percent == 100);
 }
 
 static void parse_setting(struct ops *o)

@@ -72,6 +72,9 @@ struct q2_session {
 	bool live; /* a connection was accepted, or its datagrams made sense */
 	bool disconnected; /* somebody has said so */
 	bool accepted_again; /* a client_connect with nothing new in it */
+	bool block_wanted; /* a block of a file was asked for, and has not come */
+	uint8_t download_n;
+	uint8_t download[FACTS_TEXT]; /* the name of the file that was asked for */
 	bool stale; /* the datagram in hand is an old one: it must teach nothing */
 	uint16_t fps; /* frames a second; 0: ten */
 	int32_t demo_last; /* of a recording: its newest frame */
