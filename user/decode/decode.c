@@ -113,8 +113,10 @@ static void decode_word(struct decoder *d, struct session *s, const struct famil
 	    !learns_from(family, d->oob.row->kind))
 		return;
 	state = session_state(s, family->id);
-	if (state)
-		family->word(state, d->oob.row->kind, r->direction, d->oob.learnt);
+	if (!state)
+		return;
+	family->word(state, d->oob.row->kind, r->direction, d->oob.learnt);
+	session_state_count(s);
 }
 
 /* What a family found out that the session did not know. */

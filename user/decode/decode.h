@@ -21,7 +21,7 @@
 #define DECODE_HOLD_BYTES (2 << 20)
 
 #define DECODE_SESSIONS	  16384
-/* Of all sessions' state together: some seven hundred games of Quake III. */
+/* Of all sessions' state together: 1,500 games of Quake III or more. */
 #define DECODE_STATE_BYTES ((size_t)1 << 30)
 /* Room for the fields of any one datagram; what needs more says "overflow". */
 #define DECODE_TAPE_ITEMS (1 << 16)

@@ -3,7 +3,7 @@
  * session.c - the table of flows. See session.h.
  *
  * Sessions lie in one array, hashed with a seed of this run into chains, and in lists by
- * last use: of all, and of those that hold a state block, answered ones apart.
+ * last use, answered ones apart: of all, and of those that hold a state block.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -23,10 +23,11 @@ struct session_table {
 	struct session *free;
 	size_t count;
 	uint64_t seed;
-	struct session *newest, *oldest;
 	/* By whether the session was answered: 0 if not. */
+	struct session *newest[2], *oldest[2];
 	struct session *state_newest[2], *state_oldest[2];
 	size_t state_bytes, state_max;
+	uint64_t forgotten;
 	struct host (*hosts)[HOST_WAYS];
 	size_t hosts_mask;
 };
@@ -119,6 +120,7 @@ static void state_evict(struct session_table *table, size_t more,
 			return;
 		state_drop(s);
 		s->forgotten = true;
+		table->forgotten++;
 	}
 }
 
@@ -180,6 +182,11 @@ size_t session_table_count(const struct session_table *table)
 	return table->count;
 }
 
+uint64_t session_table_forgotten(const struct session_table *table)
+{
+	return table->forgotten;
+}
+
 static uint64_t mix(uint64_t h, uint64_t v)
 {
 	h = (h ^ v) * 0x9e3779b97f4a7c15ULL;
@@ -218,19 +225,21 @@ static bool key_make(const struct record_address *a, const struct record_address
 static void use_unlink(struct session *s)
 {
 	struct session_table *table = s->table;
+	bool list = answered(s);
 
-	*(s->newer ? &s->newer->older : &table->newest) = s->older;
-	*(s->older ? &s->older->newer : &table->oldest) = s->newer;
+	*(s->newer ? &s->newer->older : &table->newest[list]) = s->older;
+	*(s->older ? &s->older->newer : &table->oldest[list]) = s->newer;
 }
 
 static void use_link(struct session *s)
 {
 	struct session_table *table = s->table;
+	bool list = answered(s);
 
-	s->older = table->newest;
+	s->older = table->newest[list];
 	s->newer = NULL;
-	*(table->newest ? &table->newest->newer : &table->oldest) = s;
-	table->newest = s;
+	*(s->older ? &s->older->newer : &table->oldest[list]) = s;
+	table->newest[list] = s;
 }
 
 static void session_end(struct session_table *table, struct session *s)
@@ -240,6 +249,7 @@ static void session_end(struct session_table *table, struct session *s)
 	while (*at != s)
 		at = &(*at)->chain;
 	*at = s->chain;
+	table->forgotten += s->state != NULL;
 	state_drop(s);
 	use_unlink(s);
 	s->chain = table->free;
@@ -254,7 +264,8 @@ static struct session *session_begin(struct session_table *table,
 	struct session *s;
 
 	if (!table->free && table->sessions_used == table->sessions_max)
-		session_end(table, table->oldest);
+		session_end(table,
+			    table->oldest[0] ? table->oldest[0] : table->oldest[1]);
 	s = table->free;
 	if (s)
 		table->free = s->chain;
@@ -290,13 +301,11 @@ struct session *session_get(struct session_table *table,
 	if (!s)
 		s = session_begin(table, &key, bucket, time_ns);
 	s->last_ns = time_ns;
-	if (table->newest != s) {
-		use_unlink(s);
-		use_link(s);
-	}
+	use_unlink(s);
 	if (s->state)
 		state_unlink(s);
 	s->spoke[!*from_low] = true;
+	use_link(s);
 	if (s->state)
 		state_link(s);
 	return s;
@@ -346,7 +355,9 @@ bool session_move(struct session *s, bool from_low, enum wire_family family,
 	then->state = NULL;
 	then->state_bytes = 0;
 	/* What it takes over was answered. */
+	use_unlink(s);
 	s->spoke[0] = s->spoke[1] = true;
+	use_link(s);
 	state_link(s);
 	return true;
 }

@@ -3,7 +3,8 @@
  * session.h - what is remembered of one pair of addresses.
  *
  * A session is keyed by the unordered pair (address, port), so both directions meet.
- * The table is bounded in number and bytes; the least recently used goes first. What a
+ * The table is bounded in number and bytes. The least recently used that was never
+ * answered goes first, and only when there is none, the least recently used. What a
  * family remembers is in a state block (family.h), zeroed when handed out and counted
  * with all that it has allocated. When the bytes are needed, blocks are taken back from
  * the least recently used session that was never answered, and only when there is none
@@ -82,6 +83,9 @@ struct session *session_get(struct session_table *table,
 #define SESSION_MOVED_MAX 64
 bool session_move(struct session *s, bool from_low, enum wire_family family,
 		  struct span payload);
+
+/* Sessions whose state was taken back, or that were ended with it, for others. */
+uint64_t session_table_forgotten(const struct session_table *table);
 
 /* Bytes now in state blocks, and sessions now held; for tests. */
 size_t session_table_bytes(const struct session_table *table);

@@ -16,8 +16,11 @@
 #include "abi.h"
 #include "lib/record.h"
 
-/* Of all that deltas need: of Quake III, some hundred and forty games. */
-#define SAMPLES_STATE_BYTES ((size_t)200 << 20)
+/*
+ * Of all that deltas need, as far as it is touched: nine full servers of 64 places, at
+ * 0.7 MB a game of Quake III, which is what a long one takes at most.
+ */
+#define SAMPLES_STATE_BYTES ((size_t)400 << 20)
 
 /* What the shield knew of a sample, for its record. */
 struct sample_note {

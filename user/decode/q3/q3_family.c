@@ -105,7 +105,7 @@ static size_t quake3_takes(const void *state)
 {
 	const struct q3_session *q = state;
 
-	return sizeof(*q) + (q->game ? Q3_GAME_BYTES : 0);
+	return sizeof(*q) + (q->game ? q3_game_touched(q->game) : 0);
 }
 
 /*

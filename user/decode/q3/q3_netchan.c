@@ -140,6 +140,8 @@ enum q3_slice q3_assemble(struct q3_game *g, const struct q3_header *h, bool cli
 		return Q3_SLICE_REPEATED;
 	memcpy(a->bytes + h->start, h->payload, h->length);
 	a->have |= 1ULL << index;
+	if (a->reached < (uint32_t)h->start + h->length + Q3_SLACK)
+		a->reached = (uint32_t)h->start + h->length + Q3_SLACK;
 	if (h->length < Q3_SLICE) {
 		a->total = (uint32_t)h->start + h->length;
 		a->ended = true;

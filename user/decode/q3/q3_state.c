@@ -5,14 +5,68 @@
  * Entity states are shared: a snapshot that takes an entity over unchanged from its
  * base holds one more reference to the same state. So a snapshot costs what it changes.
  */
-#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "decode/q3/q3_state.h"
+
+#define PAGE 4096
 
 /* The last one given back: its pages are there already. One process decodes in one
  * thread. */
 static struct q3_game *spare;
+
+/*
+ * Zeroed pages that cost nothing until they are written, which malloc() promises only
+ * for some sizes and at some times. Huge pages would make all of it cost at once.
+ */
+static struct q3_game *game_map(void)
+{
+	void *at = mmap(NULL, sizeof(struct q3_game), PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (at == MAP_FAILED)
+		return NULL;
+	madvise(at, sizeof(struct q3_game), MADV_NOHUGEPAGE);
+	return at;
+}
+
+static uint32_t most(uint32_t *mark, size_t now, size_t size)
+{
+	if (now > size)
+		now = size;
+	if (now > *mark)
+		*mark = (uint32_t)now;
+	return *mark;
+}
+
+/* The first @n bytes of an array, wherever its pages begin. */
+static size_t pages(size_t n)
+{
+	return n ? (n + 2 * PAGE - 2) / PAGE * PAGE : 0;
+}
+
+size_t q3_game_touched(struct q3_game *g)
+{
+	size_t state = g->dialect->entity.count * sizeof(*g->pool);
+	size_t sparse = sizeof(g->pool) + sizeof(g->configstring_bytes);
+	size_t bytes =
+		pages(most(&g->pool_reached, g->touched * state, sizeof(g->pool))) +
+		pages(most(&g->configstrings_reached, g->configstring_used,
+			   sizeof(g->configstring_bytes)));
+
+	for (unsigned int i = 0; i < 2; i++) {
+		const struct q3_texts *t = i ? &g->client : &g->server;
+
+		sparse += sizeof(t->bytes);
+		bytes += pages(most(&g->texts_reached[i], t->head, sizeof(t->bytes)));
+	}
+	for (unsigned int i = 0; i < 4; i++) {
+		sparse += sizeof(g->slices[0][0].bytes);
+		bytes += pages(g->slices[i / 2][i % 2].reached);
+	}
+	return bytes + pages(sizeof(*g) - sparse);
+}
 
 static void set_dialect(struct q3_game *g, const struct q3_dialect *d)
 {
@@ -27,6 +81,8 @@ static void set_dialect(struct q3_game *g, const struct q3_dialect *d)
 
 void q3_game_clear(struct q3_game *g, const struct q3_dialect *d)
 {
+	if (g->dialect)
+		q3_game_touched(g);
 	for (unsigned int i = 0; i < Q3_COUNT(g->snapshots); i++) {
 		g->snapshots[i].sequence = 0;
 		g->snapshots[i].count = 0;
@@ -44,6 +100,7 @@ void q3_game_clear(struct q3_game *g, const struct q3_dialect *d)
  */
 static void game_reuse(struct q3_game *g)
 {
+	q3_game_touched(g);
 	q3_texts_reset(&g->server, false);
 	q3_texts_reset(&g->client, false);
 	for (unsigned int i = 0; i < 4; i++)
@@ -66,7 +123,7 @@ struct q3_game *q3_game_get(struct q3_game **owner, const struct q3_dialect *d)
 	if (g)
 		game_reuse(g);
 	else
-		g = calloc(1, sizeof(*g));
+		g = game_map();
 	if (!g)
 		return NULL;
 	for (unsigned int i = 0; i < Q3_SNAPSHOTS; i++)
@@ -85,7 +142,7 @@ void q3_game_drop(struct q3_game **owner)
 		return;
 	*owner = NULL;
 	if (spare)
-		free(g);
+		munmap(g, sizeof(*g));
 	else
 		spare = g;
 }

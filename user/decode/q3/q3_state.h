@@ -2,9 +2,9 @@
 /*
  * q3_state.h - what the deltas and keys of one Quake III connection need.
  *
- * struct q3_game is big (Q3_GAME_BYTES, about 1.4 MB of address space, of which a
- * game of the live captures touches some 400 kB) and therefore handed out only to a
- * connection that was seen to be one. The table of sessions counts it and takes it back.
+ * struct q3_game is big (about 1.4 MB of address space, of which a game touches some
+ * 300 to 700 kB) and therefore handed out only to a connection that was seen to be one.
+ * The table of sessions counts what was touched, q3_game_touched(), and takes it back.
  */
 #ifndef Q3_STATE_H
 #define Q3_STATE_H
@@ -67,6 +67,7 @@ struct q3_assembly {
 	uint64_t have; /* bit per slice */
 	uint32_t total;
 	bool ended; /* the last slice has been seen, total is true */
+	uint32_t reached; /* bytes[] beyond this were never written */
 	uint8_t bytes[Q3_MESSAGE_MAX + Q3_SLICE]; /* with slack */
 };
 
@@ -90,6 +91,10 @@ struct q3_game {
 	bool fresh; /* nothing of this connection was missed at its beginning */
 	int32_t client_num;
 
+	/* Up to where the big arrays were ever written, in bytes; see q3_game_touched().
+	 */
+	uint32_t texts_reached[2], configstrings_reached, pool_reached;
+
 	uint32_t configstring_at[Q3_CONFIGSTRINGS];
 	uint16_t configstring_n[Q3_CONFIGSTRINGS];
 	uint32_t configstring_used;
@@ -110,11 +115,14 @@ struct q3_game {
 	uint32_t pool[Q3_STATE_POOL_WORDS];
 };
 
-#define Q3_GAME_BYTES sizeof(struct q3_game)
-
 /* The game at *@owner, given one if it has none; NULL: no memory at all. */
 struct q3_game *q3_game_get(struct q3_game **owner, const struct q3_dialect *d);
 void q3_game_drop(struct q3_game **owner);
+/*
+ * Memory that @g takes of the machine, in whole pages: what was written once stays, also
+ * what a game before it in the same place has written.
+ */
+size_t q3_game_touched(struct q3_game *g);
 /* Forgets snapshots, baselines and configstrings: a gamestate has come. */
 void q3_game_clear(struct q3_game *g, const struct q3_dialect *d);
 
