@@ -15,6 +15,7 @@
 #define A6		 "\xfd\0\0\0\0\0\0\0\0\0\0\0\0\0\0\1"
 #define B6		 "\xfd\0\0\0\0\0\0\0\0\0\0\0\0\0\0\2"
 #define V6(next, length) "\x60\0\0\0\0" length next "\x40" A6 B6
+#define TAG		 "\x81\0\0\5"
 #define OPTIONS(next)	 next "\0\1\4\0\0\0\0"
 
 struct row {
@@ -33,7 +34,8 @@ static const struct row rows[] = {
 	{ "padding is not payload", BYTES(MAC "\x08\0" V4 "\0\0\0\0\0\0"), 4, DLT_EN10MB, true, RECORD_DECODED },
 	{ "one tag", BYTES(MAC "\x81\0\0\5\x08\0" V4), 4, DLT_EN10MB, true, RECORD_DECODED },
 	{ "two tags", BYTES(MAC "\x88\xa8\0\5\x81\0\0\6\x08\0" V4), 4, DLT_EN10MB, true, RECORD_DECODED },
-	{ "three tags", BYTES(MAC "\x88\xa8\0\5\x81\0\0\6\x81\0\0\7\x08\0" V4), 0, DLT_EN10MB, false, RECORD_DECODED },
+	{ "three tags", BYTES(MAC "\x88\xa8\0\5\x81\0\0\6\x81\0\0\7\x08\0" V4), 4, DLT_EN10MB, true, RECORD_DECODED },
+	{ "nine tags", BYTES(MAC TAG TAG TAG TAG TAG TAG TAG TAG TAG "\x08\0" V4), 0, DLT_EN10MB, false, RECORD_DECODED },
 	{ "arp", BYTES(MAC "\x08\6" V4), 0, DLT_EN10MB, false, RECORD_DECODED },
 	{ "pppoe", BYTES(MAC "\x88\x64\x11\0\0\1\0\x22\0\x21" V4), 4, DLT_EN10MB, true, RECORD_DECODED },
 	{ "cooked", BYTES("\0\0\0\1\0\6\1\2\3\4\5\6\0\0\x08\0" V4), 4, DLT_LINUX_SLL, true, RECORD_DECODED },

@@ -16,6 +16,7 @@ struct capture {
 	int link;
 	struct reassembly *reassembly; /* NULL until the first fragment */
 	uint64_t packets;
+	uint64_t passed[PASS_COUNT];
 	const uint8_t *frame; /* read but not yet looked at, or NULL */
 	size_t captured;
 	int64_t time_ns;
@@ -94,6 +95,24 @@ void capture_close(struct capture *capture)
 	free(capture);
 }
 
+#define TIME_MAX_NS (INT64_MAX / 2)
+
+/*
+ * pcapng holds times that no clock shows. Those before 1970 and after 2116 become the
+ * nearest between: so the difference of any two is a time too.
+ */
+static int64_t time_of(int64_t seconds, int64_t ns)
+{
+	int64_t time_ns;
+
+	if (seconds < 0)
+		return 0;
+	if (__builtin_mul_overflow(seconds, 1000000000, &time_ns) ||
+	    __builtin_add_overflow(time_ns, ns, &time_ns) || time_ns > TIME_MAX_NS)
+		return TIME_MAX_NS;
+	return time_ns < 0 ? 0 : time_ns;
+}
+
 static bool frame_read(struct capture *capture)
 {
 	struct pcap_pkthdr *header;
@@ -109,7 +128,7 @@ static bool frame_read(struct capture *capture)
 	capture->frame = bytes;
 	capture->captured = header->caplen;
 	/* With this precision the "micro" seconds are nanoseconds. */
-	capture->time_ns = (int64_t)header->ts.tv_sec * 1000000000 + header->ts.tv_usec;
+	capture->time_ns = time_of(header->ts.tv_sec, header->ts.tv_usec);
 	return true;
 }
 
@@ -141,6 +160,15 @@ static bool hole_next(struct capture *capture, bool all, struct datagram *ret)
 	return false;
 }
 
+static bool datagram_of(struct capture *capture, const struct packet *packet,
+			struct datagram *ret)
+{
+	if (packet_udp(packet, ret))
+		return true;
+	capture->passed[packet_pass(packet)]++;
+	return false;
+}
+
 /* The frame that was read, if it holds or completes a datagram. */
 static bool frame_look(struct capture *capture, struct datagram *ret)
 {
@@ -149,10 +177,12 @@ static bool frame_look(struct capture *capture, struct datagram *ret)
 
 	ret->frame = capture->packets;
 	ret->time_ns = capture->time_ns;
-	if (!packet_parse(capture->link, capture->frame, capture->captured, &packet))
+	if (!packet_parse(capture->link, capture->frame, capture->captured, &packet)) {
+		capture->passed[packet.pass]++;
 		return false;
+	}
 	if (!packet.fragment)
-		return packet_udp(&packet, ret);
+		return datagram_of(capture, &packet, ret);
 
 	if (!capture->reassembly)
 		capture->reassembly = reassembly_create();
@@ -161,7 +191,7 @@ static bool frame_look(struct capture *capture, struct datagram *ret)
 	if (reassembly_add(capture->reassembly, &packet, capture->packets,
 			   capture->time_ns, &whole, &reason) != REASSEMBLY_WHOLE)
 		return false;
-	if (!packet_udp(&whole, ret))
+	if (!datagram_of(capture, &whole, ret))
 		return false;
 	if (reason) {
 		ret->damage = RECORD_MALFORMED;
@@ -205,6 +235,31 @@ int capture_next(struct capture *capture, struct datagram *ret)
 const char *capture_error(struct capture *capture)
 {
 	return pcap_geterr(capture->pcap);
+}
+
+const uint64_t *capture_passed(const struct capture *capture)
+{
+	return capture->passed;
+}
+
+int capture_filter(struct capture *capture, const char *expression, char *message,
+		   size_t size)
+{
+	struct bpf_program program;
+
+	if (pcap_compile(capture->pcap, &program, expression, 1, PCAP_NETMASK_UNKNOWN)) {
+		snprintf(message, size, "filter '%s': %s", expression,
+			 pcap_geterr(capture->pcap));
+		return -EINVAL;
+	}
+	if (pcap_setfilter(capture->pcap, &program)) {
+		snprintf(message, size, "filter '%s': %s", expression,
+			 pcap_geterr(capture->pcap));
+		pcap_freecode(&program);
+		return -EINVAL;
+	}
+	pcap_freecode(&program);
+	return 0;
 }
 
 uint64_t capture_packets(const struct capture *capture)

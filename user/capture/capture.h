@@ -35,4 +35,11 @@ const char *capture_error(struct capture *capture);
 /* Frames read so far, of every kind. */
 uint64_t capture_packets(const struct capture *capture);
 
+/* And for how many of them there was no datagram, by enum packet_pass. */
+const uint64_t *capture_passed(const struct capture *capture);
+
+/* Only what this expression of libpcap's lets through. -EINVAL, and @message says why. */
+int capture_filter(struct capture *capture, const char *expression, char *message,
+		   size_t size);
+
 #endif /* CAPTURE_H */

@@ -26,7 +26,7 @@ struct demo {
 	uint64_t blocks;
 	int64_t time_ns;
 	const char *error;
-	bool ended;
+	bool ended, marked;
 	int32_t track; /* .dem */
 	uint8_t *bytes; /* of the last block */
 	size_t room; /* grows to the largest block */
@@ -57,6 +57,19 @@ void demo_close(struct demo *demo)
 const char *demo_error(const struct demo *demo)
 {
 	return demo->error ? demo->error : "no error";
+}
+
+bool demo_unfinished(const struct demo *demo)
+{
+	switch (demo->format) {
+	case DEMO_DM2:
+	case DEMO_MVD2:
+	case DEMO_DM3:
+	case DEMO_DM3_OLD:
+		return demo->ended && !demo->error && !demo->marked;
+	default:
+		return false;
+	}
 }
 
 uint64_t demo_blocks(const struct demo *demo)
@@ -265,7 +278,7 @@ static int dm_next(struct demo *demo, struct demo_block *ret, size_t size)
 		ret->sequence = (int32_t)reader_le32(&rd);
 	length = (int32_t)reader_le32(&rd);
 	if (length == -1 && (size == 4 || ret->sequence == -1)) {
-		demo->ended = true;
+		demo->ended = demo->marked = true;
 		return 0;
 	}
 	return body_read(demo, length, ret);
@@ -284,7 +297,7 @@ static int mvd2_next(struct demo *demo, struct demo_block *ret)
 		return result;
 	length = reader_le16(&rd);
 	if (!length) {
-		demo->ended = true;
+		demo->ended = demo->marked = true;
 		return 0;
 	}
 	ret->kind = "demo-message";

@@ -59,4 +59,7 @@ int demo_next(struct demo *demo, struct demo_block *ret);
 const char *demo_error(const struct demo *demo);
 uint64_t demo_blocks(const struct demo *demo);
 
+/* At the end: the format has a mark for it, and the file has none. */
+bool demo_unfinished(const struct demo *demo);
+
 #endif /* DEMO_H */

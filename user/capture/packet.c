@@ -20,12 +20,29 @@
 
 enum {
 	IP_HOP_BY_HOP = 0,
+	IP_ICMP = 1,
+	IP_IN_IP = 4,
+	IP_TCP = 6,
 	IP_UDP = 17,
+	IP_IPV6 = 41,
 	IP_ROUTING = 43,
 	IP_FRAGMENT = 44,
+	IP_GRE = 47,
 	IP_AH = 51,
+	IP_ICMPV6 = 58,
 	IP_DESTINATION = 60,
 	IP_MOBILITY = 135,
+};
+
+const char *const packet_pass_names[PASS_COUNT] = {
+	[PASS_LINK_CUT] = "link-cut",
+	[PASS_NOT_IP] = "not-ip",
+	[PASS_IP_BROKEN] = "ip-broken",
+	[PASS_TCP] = "tcp",
+	[PASS_ICMP] = "icmp",
+	[PASS_TUNNEL] = "tunnel",
+	[PASS_OTHER] = "other-ip-protocol",
+	[PASS_UDP_CUT] = "udp-cut",
 };
 
 /* What the link layer calls the next thing; 0: whatever its first nibble says. */
@@ -249,17 +266,41 @@ bool packet_parse(int link, const uint8_t *frame, size_t captured, struct packet
 {
 	struct reader rd = reader_of(frame, captured);
 	struct packet packet = { .protocol = 0 };
+	int next = link_next(link, &rd);
 	bool ok = false;
 
-	if (link_next(link, &rd) == NEXT_NONE || reader_failed(&rd) || !reader_left(&rd))
-		return false;
-	if (rd.pos[0] >> 4 == 4)
+	packet.pass = PASS_NOT_IP;
+	if (reader_failed(&rd) || !reader_left(&rd))
+		packet.pass = PASS_LINK_CUT;
+	else if (next != NEXT_NONE && rd.pos[0] >> 4 == 4)
 		ok = ipv4_parse(&rd, &packet);
-	else if (rd.pos[0] >> 4 == 6)
+	else if (next != NEXT_NONE && rd.pos[0] >> 4 == 6)
 		ok = ipv6_parse(&rd, &packet);
-	if (ok)
-		*ret = packet;
+	else
+		next = NEXT_NONE;
+	if (!ok && next != NEXT_NONE && packet.pass != PASS_LINK_CUT)
+		packet.pass = PASS_IP_BROKEN;
+	*ret = packet;
 	return ok;
+}
+
+enum packet_pass packet_pass(const struct packet *packet)
+{
+	switch (packet->protocol) {
+	case IP_UDP:
+		return PASS_UDP_CUT;
+	case IP_TCP:
+		return PASS_TCP;
+	case IP_ICMP:
+	case IP_ICMPV6:
+		return PASS_ICMP;
+	case IP_GRE:
+	case IP_IN_IP:
+	case IP_IPV6:
+		return PASS_TUNNEL;
+	default:
+		return PASS_OTHER;
+	}
 }
 
 bool packet_udp(const struct packet *packet, struct datagram *ret)

@@ -10,8 +10,25 @@
 
 #include "lib/record.h"
 
-#define PACKET_VLAN_MAX	      2 /* tags skipped on Ethernet */
+#define PACKET_VLAN_MAX	      8 /* tags skipped on Ethernet */
 #define PACKET_EXTENSIONS_MAX 16 /* IPv6 extension headers followed */
+
+/* Why a frame holds no datagram. */
+enum packet_pass {
+	PASS_LINK_CUT,
+	PASS_NOT_IP,
+	PASS_IP_BROKEN,
+	PASS_TCP,
+	PASS_ICMP,
+	PASS_TUNNEL, /* GRE, IP in IP: what is inside is not looked at */
+	PASS_OTHER,
+	PASS_UDP_CUT,
+	PASS_COUNT,
+	PASS_NONE = PASS_COUNT,
+};
+
+/* packet.c: "not-ip", ... as the summary's keys. */
+extern const char *const packet_pass_names[PASS_COUNT];
 
 struct packet {
 	struct record_address source; /* ports still zero */
@@ -24,6 +41,7 @@ struct packet {
 	bool more; /* fragments follow */
 	uint32_t id;
 	size_t offset; /* of this fragment, in bytes */
+	enum packet_pass pass; /* when there is nothing else */
 };
 
 struct datagram {
@@ -45,8 +63,11 @@ struct datagram {
 /* Is there a parser for this DLT_ value? */
 bool packet_link_known(int link);
 
-/* False: no IP here, or its header is cut or broken. */
+/* False: no IP here, or its header is cut or broken; @ret->pass says which. */
 bool packet_parse(int link, const uint8_t *frame, size_t captured, struct packet *ret);
+
+/* Why packet_udp() refuses it. */
+enum packet_pass packet_pass(const struct packet *packet);
 
 /* False: the payload is no UDP header. Fills all but frame and time. */
 bool packet_udp(const struct packet *packet, struct datagram *ret);

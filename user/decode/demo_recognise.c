@@ -200,6 +200,34 @@ enum demo_format demo_recognise(const uint8_t *bytes, size_t n)
 	return DEMO_NONE;
 }
 
+/* Two blocks as .dm_NN has them, whose sequences follow each other. */
+static bool looks_dm3(struct reader rd)
+{
+	int32_t last = 0;
+
+	for (int i = 0; i < 3; i++) {
+		int32_t sequence = (int32_t)reader_le32(&rd);
+		int32_t length = (int32_t)reader_le32(&rd);
+
+		if (length <= 0 || length > DEMO_BLOCK_MAX || sequence < 0 ||
+		    (i && (sequence <= last || sequence - last > 1024)))
+			return false;
+		last = sequence;
+		reader_take(&rd, (size_t)length);
+		if (reader_failed(&rd))
+			return i > 0;
+	}
+	return true;
+}
+
+const char *demo_refusal(const uint8_t *bytes, size_t n)
+{
+	if (looks_dm3(reader_of(bytes, n)))
+		return "blocks like a .dm_NN demo's, but the first is no gamestate that "
+		       "is known: damaged, or of another game";
+	return "neither a capture nor a demo that is known";
+}
+
 enum wire_family demo_family(enum demo_format format)
 {
 	switch (format) {

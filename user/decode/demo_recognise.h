@@ -10,6 +10,9 @@
 /* @n bytes of the beginning, DEMO_PREFIX of them if the file has as many. */
 enum demo_format demo_recognise(const uint8_t *bytes, size_t n);
 
+/* Why it is none. */
+const char *demo_refusal(const uint8_t *bytes, size_t n);
+
 /* FAMILY_AUTO: no demo. */
 enum wire_family demo_family(enum demo_format format);
 

@@ -152,6 +152,7 @@ static void learn_oob(struct session *s, const struct datagram *dg, bool from_lo
 
 	if (!oob->row || !oob->candidates || weak_letter(oob))
 		return;
+	s->asked_raw |= oob->candidates >> FAMILY_QUAKEWORLD & 1;
 	direction = oob->row->direction;
 	if (direction == DIRECTION_UNKNOWN || contradicts(s, dg, direction))
 		return;
@@ -206,11 +207,11 @@ static void learn_dtls(struct session *s, const struct datagram *dg, bool from_l
 	learn_family(s, dg, !client, FAMILY_QUAKE_ENHANCED);
 }
 
-/* A bare l or m answers QuakeWorld's ping or log, and nothing else does so. */
+/* A bare l or m answers QuakeWorld's ping or log; unasked, one byte is nobody's. */
 static void learn_raw(struct session *s, const struct datagram *dg, bool from_low)
 {
 	if (dg->n > 2 || (dg->payload[0] != 'l' && dg->payload[0] != 'm') || s->certain ||
-	    s->datagrams < 2)
+	    !s->asked_raw)
 		return;
 	learn_server(s, from_low, true, true);
 	learn_family(s, dg, true, FAMILY_QUAKEWORLD);

@@ -34,6 +34,7 @@ struct session {
 	bool server_known; /* the next line means something */
 	bool server_is_low; /* which end serves */
 	bool foreign; /* known to be none of ours */
+	bool asked_raw; /* a word was spoken that QuakeWorld may answer with one byte */
 	const char *dialect; /* or NULL */
 	int64_t first_ns, last_ns;
 	uint64_t datagrams;

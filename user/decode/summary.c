@@ -86,6 +86,23 @@ static void family_write(const struct summary_family *family, const char *name,
 	jsonl_text(json, "}");
 }
 
+/* Only what there is: most captures hold nothing else. */
+static void passed_write(const struct summary *summary, struct jsonl *json)
+{
+	const char *comma = "";
+
+	for (int i = 0; i < PASS_COUNT; i++) {
+		if (!summary->passed[i])
+			continue;
+		jsonl_text(json, *comma ? comma : ",\"passed\":{");
+		jsonl_string(json, packet_pass_names[i], strlen(packet_pass_names[i]));
+		jsonl_text(json, ":");
+		jsonl_uint(json, summary->passed[i]);
+		comma = ",";
+	}
+	jsonl_text(json, *comma ? "}" : "");
+}
+
 void summary_write(const struct summary *summary, const char *file, struct jsonl *json)
 {
 	const char *comma = "";
@@ -105,5 +122,8 @@ void summary_write(const struct summary *summary, const char *file, struct jsonl
 	}
 	jsonl_text(json, "}");
 	key_write(json, "unknown", summary->unknown);
+	passed_write(summary, json);
+	if (summary->forgotten)
+		key_write(json, "forgotten", summary->forgotten);
 	jsonl_text(json, "}\n");
 }

@@ -5,6 +5,7 @@
 #ifndef SUMMARY_H
 #define SUMMARY_H
 
+#include "capture/packet.h"
 #include "lib/jsonl.h"
 #include "lib/record.h"
 
@@ -23,6 +24,9 @@ struct summary_family {
 
 struct summary {
 	uint64_t packets;
+	uint64_t seen; /* datagrams that the capture gave, before anybody chose */
+	uint64_t passed[PASS_COUNT]; /* packets without one, by why */
+	uint64_t forgotten; /* sessions that had to make room, see session.h */
 	uint64_t datagrams;
 	uint64_t unknown;
 	struct summary_family families[FAMILY_COUNT];
