@@ -14,7 +14,7 @@ static void sink(void *context, const struct record *r)
 
 static char *render(const char *path, size_t *n)
 {
-	struct decoder_options options = { true, FAMILY_AUTO, false };
+	struct decoder_options options = { .fields = true, .forced = FAMILY_AUTO };
 	struct capture *capture;
 	struct decoder *decoder;
 	struct datagram dg;

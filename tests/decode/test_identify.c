@@ -207,7 +207,7 @@ static void sink_nothing(void *context, const struct record *r)
  * first. */
 static void table_bounded(void **state)
 {
-	struct decoder_options options = { false, FAMILY_AUTO, false };
+	struct decoder_options options = { .forced = FAMILY_AUTO };
 	uint64_t count = 0;
 	struct decoder *d = decoder_create(&options, sink_nothing, &count);
 	struct datagram dg = {

@@ -232,7 +232,7 @@ static int one_file(const char *name)
 	static uint8_t prefix[DEMO_PREFIX];
 	enum demo_format format;
 	size_t n = 0;
-	FILE *file = input_open(name, prefix, sizeof(prefix), &n);
+	FILE *file = input_open(name, NULL, prefix, sizeof(prefix), &n);
 	int status = 0;
 
 	if (!file) {

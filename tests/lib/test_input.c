@@ -3,6 +3,7 @@
  * Plain and gzip files, whole and broken off; and those that are not there.
  */
 #include <errno.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -27,7 +28,7 @@ static void check(size_t expected)
 	static uint8_t got[SIZE];
 	uint8_t prefix[1000];
 	size_t n = 0;
-	FILE *file = input_open(name, prefix, sizeof(prefix), &n);
+	FILE *file = input_open(name, NULL, prefix, sizeof(prefix), &n);
 
 	assert_non_null(file);
 	assert_int_equal(n, sizeof(prefix));
@@ -68,15 +69,96 @@ static void packed(void **state)
 	check(0);
 }
 
+static unsigned int waited;
+
+static void on_wait(void *context)
+{
+	assert_ptr_equal(context, &waited);
+	waited++;
+}
+
+static bool enough(const uint8_t *bytes, size_t n)
+{
+	(void)bytes;
+	return n >= 4;
+}
+
+/* Through a pipe: a child writes @bytes, in two parts with a pause between. */
+static void through_pipe(const uint8_t *bytes, size_t n, bool whole)
+{
+	const struct input_how how = { enough, on_wait, &waited };
+	static uint8_t got[SIZE];
+	uint8_t prefix[1000];
+	size_t had = 0, size;
+	int ends[2], kept;
+	FILE *file;
+	pid_t child;
+
+	assert_int_equal(pipe(ends), 0);
+	child = fork();
+	if (!child) {
+		usleep(20000);
+		if (write(ends[1], bytes, 100) != 100)
+			_exit(1);
+		usleep(50000);
+		for (size_t at = 100; at < n;) {
+			ssize_t put = write(ends[1], bytes + at, n - at);
+
+			if (put <= 0)
+				_exit(1);
+			at += (size_t)put;
+		}
+		_exit(0);
+	}
+	close(ends[1]);
+	kept = dup(STDIN_FILENO);
+	dup2(ends[0], STDIN_FILENO);
+	close(ends[0]);
+	waited = 0;
+	file = input_open("-", &how, prefix, sizeof(prefix), &had);
+	assert_non_null(file);
+	/* What came first is enough: the rest is not waited for. */
+	assert_in_range(had, 4, 999);
+	assert_memory_equal(prefix, content, had);
+	size = fread(got, 1, SIZE, file);
+	assert_int_equal(ferror(file) != 0, !whole);
+	assert_true(whole ? size == SIZE : size < SIZE);
+	assert_memory_equal(got, content, size);
+	assert_true(waited >= 1);
+	fclose(file);
+	dup2(kept, STDIN_FILENO);
+	close(kept);
+	waitpid(child, NULL, 0);
+}
+
+static void piped(void **state)
+{
+	static uint8_t bytes[2 * SIZE];
+	gzFile gz = gzopen(name, "wb");
+	FILE *file;
+	size_t n;
+
+	(void)state;
+	through_pipe(content, SIZE, true);
+	assert_int_equal(gzwrite(gz, content, SIZE), SIZE);
+	assert_int_equal(gzclose(gz), Z_OK);
+	file = fopen(name, "rb");
+	assert_non_null(file);
+	n = fread(bytes, 1, sizeof(bytes), file);
+	fclose(file);
+	through_pipe(bytes, n, true);
+	through_pipe(bytes, n / 2, false);
+}
+
 static void absent(void **state)
 {
 	uint8_t prefix[4];
 	size_t n;
 
 	(void)state;
-	assert_null(input_open("/nonexistent/file", prefix, sizeof(prefix), &n));
+	assert_null(input_open("/nonexistent/file", NULL, prefix, sizeof(prefix), &n));
 	assert_int_equal(errno, ENOENT);
-	assert_null(input_open("/tmp", prefix, sizeof(prefix), &n));
+	assert_null(input_open("/tmp", NULL, prefix, sizeof(prefix), &n));
 	assert_int_equal(errno, EISDIR);
 }
 
@@ -85,6 +167,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(plain),
 		cmocka_unit_test(packed),
+		cmocka_unit_test(piped),
 		cmocka_unit_test(absent),
 	};
 	uint32_t random = 1;

@@ -277,7 +277,7 @@ static void text_lines(void **state)
 	record_text(&json, &r);
 	jsonl_flush(&json);
 	fclose(file);
-	assert_string_equal(text, "2 0.000000 10.0.0.1:5 > 10.0.0.2:6 quake3 c2s getinfo "
+	assert_string_equal(text, "0.000000 10.0.0.1:5 > 10.0.0.2:6 quake3 c2s getinfo "
 				  "malformed (why)\n");
 	free(text);
 }

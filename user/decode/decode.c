@@ -22,7 +22,9 @@ struct decoder {
 	void *context;
 	struct record record;
 	struct record_tape tape;
-	bool fields;
+	bool fields, secrets;
+	const struct keylog *keylog; /* for a family that decrypts, as is psk */
+	struct decoder_psk psk;
 	struct oob oob;
 	/* Held datagrams, a ring; their payloads, a heap that empties with the ring. */
 	struct held held[DECODE_HOLD_MAX];
@@ -47,6 +49,9 @@ struct decoder *decoder_create(const struct decoder_options *options, decode_sin
 	d->bytes = malloc(d->hold_max);
 	d->forced = options->forced;
 	d->fields = options->fields;
+	d->secrets = options->secrets;
+	d->keylog = options->keylog;
+	d->psk = options->psk;
 	d->sink = sink;
 	d->context = context;
 	if (!d->sessions || !d->bytes ||
@@ -66,6 +71,11 @@ void decoder_free(struct decoder *d)
 	record_tape_free(&d->tape);
 	free(d->bytes);
 	free(d);
+}
+
+uint64_t decoder_forgotten(const struct decoder *d)
+{
+	return session_table_forgotten(d->sessions);
 }
 
 struct session_table *decoder_sessions(struct decoder *d)
@@ -154,15 +164,26 @@ static void decode_ours(struct decoder *d, struct session *s, const struct datag
 		r->reason = "what it needs was forgotten: too many games at once";
 }
 
+static void begin(struct decoder *d, uint64_t frame, int64_t time_ns,
+		  enum wire_family family, struct span bytes)
+{
+	struct record *r = &d->record;
+
+	record_reset(r, d->fields ? &d->tape : NULL);
+	r->frame = frame;
+	r->time_ns = time_ns;
+	r->family = family;
+	r->secrets = d->secrets;
+	r->payload = bytes.bytes;
+	r->payload_n = bytes.n;
+}
+
 static void decode_one(struct decoder *d, struct session *s, const struct datagram *dg,
 		       bool from_low, const struct identity *id)
 {
 	struct record *r = &d->record;
 
-	record_reset(r, d->fields ? &d->tape : NULL);
-	r->frame = dg->frame;
-	r->time_ns = dg->time_ns;
-	r->family = id->family;
+	begin(d, dg->frame, dg->time_ns, id->family, (struct span){ dg->payload, dg->n });
 	r->direction = id->direction;
 	r->source = dg->source;
 	r->destination = dg->destination;
@@ -220,6 +241,16 @@ static bool held_try(struct decoder *d, bool last)
 	return true;
 }
 
+/* Times may be far apart, and go back. */
+static bool waited_long(const struct decoder *d, int64_t now_ns)
+{
+	int64_t waited;
+
+	return __builtin_sub_overflow(now_ns, d->held[d->head].datagram.time_ns,
+				      &waited) ||
+	       waited > DECODE_HOLD_NS || waited < -DECODE_HOLD_NS;
+}
+
 static void held_put(struct decoder *d, const struct datagram *dg, enum shape shape)
 {
 	struct held *held;
@@ -235,12 +266,8 @@ static void held_put(struct decoder *d, const struct datagram *dg, enum shape sh
 	if (dg->n)
 		memcpy(d->bytes + d->bytes_used, dg->payload, dg->n);
 	d->bytes_used += dg->n;
-	while (d->count) {
-		int64_t waited = dg->time_ns - d->held[d->head].datagram.time_ns;
-
-		if (!held_try(d, waited > DECODE_HOLD_NS))
-			break;
-	}
+	while (d->count && held_try(d, waited_long(d, dg->time_ns)))
+		;
 }
 
 void decoder_datagram(struct decoder *d, const struct datagram *dg)
@@ -296,10 +323,8 @@ void decoder_demo(struct decoder *d, const struct demo_block *block)
 	struct session *s;
 	bool from_low;
 
-	record_reset(r, d->fields ? &d->tape : NULL);
-	r->frame = block->frame;
-	r->time_ns = block->time_ns;
-	r->family = family->id;
+	begin(d, block->frame, block->time_ns, family->id,
+	      (struct span){ block->bytes, block->n });
 	r->direction = block->direction;
 	r->kind = block->kind;
 	s = session_get(d->sessions, &nobody, &nobody, 0, &from_low);

@@ -14,6 +14,7 @@
 #include "capture/demo.h"
 #include "capture/packet.h"
 #include "decode/session.h"
+#include "lib/keylog.h"
 #include "lib/record.h"
 
 #define DECODE_HOLD_NS	  (2LL * 1000 * 1000 * 1000)
@@ -33,9 +34,20 @@ struct decoder;
 
 struct decoder_options {
 	bool fields; /* the records are to hold them */
+	bool secrets; /* passwords too; otherwise RECORD_MASK stands in their place */
 	enum wire_family forced; /* FAMILY_AUTO, or what all datagrams are */
 	bool small; /* tables of a hundredth of the usual size, for fuzzers */
 	size_t state_bytes; /* bound on all sessions' state; 0: DECODE_STATE_BYTES */
+	/*
+	 * Keys of encrypted sessions, for the family that has any (Quake Enhanced); both
+	 * may be NULL or empty, and outlive the decoder.
+	 */
+	const struct keylog *keylog;
+	struct decoder_psk {
+		const char *identity; /* NULL: no key was given */
+		const uint8_t *bytes;
+		size_t n;
+	} psk;
 };
 
 /* NULL: no memory. */
@@ -49,6 +61,9 @@ void decoder_flush(struct decoder *d);
 
 /* A block of the one recording that this decoder is for. */
 void decoder_demo(struct decoder *d, const struct demo_block *block);
+
+/* Sessions that lost what they knew, because others needed the room. */
+uint64_t decoder_forgotten(const struct decoder *d);
 
 /* For tests. */
 struct session_table *decoder_sessions(struct decoder *d);

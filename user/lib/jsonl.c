@@ -58,6 +58,11 @@ void jsonl_text(struct jsonl *json, const char *literal)
 	jsonl_bytes(json, literal, strlen(literal));
 }
 
+void jsonl_part(struct jsonl *json, const char *literal, size_t n)
+{
+	jsonl_bytes(json, literal, n);
+}
+
 /* Length of the well-formed UTF-8 sequence at @b (RFC 3629), or 0. */
 static size_t utf8_length(const uint8_t *b, size_t left)
 {
@@ -72,6 +77,22 @@ static size_t utf8_length(const uint8_t *b, size_t left)
 	    (b[0] == 0xf0 && b[1] < 0x90) || (b[0] == 0xf4 && b[1] > 0x8f))
 		return 0;
 	return n;
+}
+
+/*
+ * Of well-formed UTF-8: characters that a terminal obeys, or that turn the text around
+ * them, so that what is read is not what is there. 0: none of them, else which.
+ */
+static uint32_t utf8_control(const uint8_t *b, size_t n)
+{
+	uint32_t c = n == 2   ? (b[0] & 31U) << 6 | (b[1] & 63U)
+		     : n == 3 ? (b[0] & 15U) << 12 | (b[1] & 63U) << 6 | (b[2] & 63U)
+			      : 0;
+
+	if ((c >= 0x80 && c < 0xa0) || c == 0x61c || c == 0x200e || c == 0x200f ||
+	    (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) || c == 0xfeff)
+		return c;
+	return 0;
 }
 
 static inline bool jsonl_plain(uint8_t b)
@@ -107,6 +128,7 @@ void jsonl_string(struct jsonl *json, const void *bytes, size_t n)
 	jsonl_bytes(json, "\"", 1);
 	while (i < n) {
 		size_t start = i, length;
+		uint32_t control;
 
 		while (i < n && jsonl_plain(b[i]))
 			i++;
@@ -115,7 +137,11 @@ void jsonl_string(struct jsonl *json, const void *bytes, size_t n)
 		if (i == n)
 			break;
 		length = utf8_length(b + i, n - i);
-		if (length)
+		control = length ? utf8_control(b + i, length) : 0;
+		if (control)
+			json->used +=
+				(size_t)sprintf(jsonl_room(json, 8), "\\u%04x", control);
+		else if (length)
 			jsonl_bytes(json, (const char *)b + i, length);
 		else
 			jsonl_escape(json, b[i]);

@@ -3,7 +3,8 @@
  * jsonl.h - a JSON writer into one growing-never buffer, and records as JSON lines.
  *
  * Bytes become text thus: what is valid UTF-8 and no control character is written as it
- * is; every other byte b as \u00bb. So the output is always valid JSON, and plain text
+ * is; every other byte b as \u00bb. What is valid UTF-8 but commands a terminal or the
+ * direction of text (U+0080..9F, bidi controls, line separators) is written as \uXXXX. So the output is always valid JSON, and plain text
  * stays readable. Numbers that JSON lacks (NaN, infinities) are null.
  */
 #ifndef JSONL_H
@@ -27,6 +28,8 @@ void jsonl_init(struct jsonl *json, FILE *out);
 int jsonl_flush(struct jsonl *json);
 
 void jsonl_text(struct jsonl *json, const char *literal);
+/* Its first @n characters. */
+void jsonl_part(struct jsonl *json, const char *literal, size_t n);
 void jsonl_string(struct jsonl *json, const void *bytes, size_t n);
 void jsonl_uint(struct jsonl *json, uint64_t value);
 void jsonl_int(struct jsonl *json, int64_t value);

@@ -5,8 +5,21 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "lib/record.h"
+
+/* Keys of info strings whose values are nobody's business. */
+static const char *const secret_keys[] = { "password", "cl_guid", "rcon_password" };
+
+static bool is_secret(const uint8_t *key, size_t n)
+{
+	for (size_t i = 0; i < sizeof(secret_keys) / sizeof(*secret_keys); i++)
+		if (strlen(secret_keys[i]) == n &&
+		    !strncasecmp((const char *)key, secret_keys[i], n))
+			return true;
+	return false;
+}
 
 int record_tape_create(struct record_tape *tape, size_t items, size_t bytes)
 {
@@ -109,6 +122,83 @@ void record_put(struct record *r, const char *key, enum record_type type, uint64
 	tape->depth += opens;
 }
 
+void record_put_array(struct record *r, const char *key, size_t key_n)
+{
+	size_t at = r->tape->items_used;
+
+	record_put(r, key, RECORD_TYPE_ARRAY, 0);
+	if (!r->overflow)
+		r->tape->items[at].size = (uint32_t)key_n;
+}
+
+/* How many bytes of the value at @at, which ends at a backslash, quote or blank line. */
+static size_t value_length(const uint8_t *at, const uint8_t *end)
+{
+	const uint8_t *start = at;
+
+	while (at < end && *at != '\\' && *at != '"' && *at != '\n' && *at)
+		at++;
+	return (size_t)(at - start);
+}
+
+/*
+ * Masks the values of secret keys in a text of @n bytes on the tape: \key\value, and
+ * setinfo key value. Returns how long it is then; there is room for what grows.
+ */
+static size_t mask_text(struct record *r, uint8_t *text, size_t n)
+{
+	static const char setinfo[] = "setinfo ";
+	const size_t mask = sizeof(RECORD_MASK) - 1;
+	uint8_t *at = text;
+
+	while (at < text + n) {
+		uint8_t *key = at, *value;
+		size_t length, rest;
+
+		if (*at == '\\')
+			key = at + 1;
+		else if ((size_t)(text + n - at) > sizeof(setinfo) &&
+			 !memcmp(at, setinfo, sizeof(setinfo) - 1))
+			key = at + sizeof(setinfo) - 1 + (at[sizeof(setinfo) - 1] == '"');
+		if (key == at++)
+			continue;
+		value = key;
+		while (value < text + n && *value != '\\' && *value != ' ' &&
+		       *value != '"')
+			value++;
+		if (!is_secret(key, (size_t)(value - key)))
+			continue;
+		while (value < text + n && (*value == ' ' || *value == '"'))
+			value++;
+		value += value < text + n && *value == '\\';
+		length = value_length(value, text + n);
+		if (!length)
+			continue;
+		r->masked = true;
+		if ((size_t)(r->tape->bytes + r->tape->bytes_max - text) < n + mask) {
+			memset(value, '*', length);
+			continue;
+		}
+		rest = (size_t)(text + n - value) - length;
+		memmove(value + mask, value + length, rest);
+		memcpy(value, RECORD_MASK, mask);
+		n = n - length + mask;
+		at = value + mask;
+	}
+	return n;
+}
+
+void record_put_secret(struct record *r, const char *key, const void *bytes, size_t n)
+{
+	if (r->secrets || !n) {
+		record_put_bytes(r, key, RECORD_TYPE_STRING, bytes, n);
+		return;
+	}
+	r->masked = true;
+	record_put_bytes(r, key, RECORD_TYPE_STRING, RECORD_MASK,
+			 sizeof(RECORD_MASK) - 1);
+}
+
 void record_put_bytes(struct record *r, const char *key, enum record_type type,
 		      const void *bytes, size_t n)
 {
@@ -126,7 +216,9 @@ void record_put_bytes(struct record *r, const char *key, enum record_type type,
 	item->at = tape->bytes_used;
 	if (n)
 		memcpy(tape->bytes + tape->bytes_used, bytes, n);
-	tape->bytes_used += n;
+	if (type == RECORD_TYPE_STRING && !r->secrets && n > 8)
+		item->size = (uint32_t)mask_text(r, tape->bytes + item->at, n);
+	tape->bytes_used += item->size;
 }
 
 void record_put_pair(struct record *r, const void *key, size_t key_n, const void *bytes,
@@ -136,6 +228,11 @@ void record_put_pair(struct record *r, const void *key, size_t key_n, const void
 	struct record_item *item;
 	size_t room = tape->bytes_max - tape->bytes_used;
 
+	if (n && !r->secrets && is_secret(key, key_n)) {
+		bytes = RECORD_MASK;
+		n = sizeof(RECORD_MASK) - 1;
+		r->masked = true;
+	}
 	if (key_n > room || n > room - key_n || n > UINT32_MAX)
 		r->overflow = true;
 	item = record_slot(r);

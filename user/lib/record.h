@@ -47,6 +47,7 @@ enum record_type {
 	RECORD_TYPE_OBJECT,
 	RECORD_TYPE_ARRAY,
 	RECORD_TYPE_CLOSE,
+	RECORD_TYPE_NULL,
 };
 
 #define RECORD_DEPTH_MAX 16
@@ -57,7 +58,8 @@ struct record_item {
 		uint64_t key_size; /* of a pair: its key is at tape->bytes + at, then */
 	}; /* its value directly behind */
 	uint32_t type;
-	uint32_t size; /* of a string, hex or pair value, in bytes */
+	uint32_t size; /* of a string, hex or pair value, in bytes; of an array's key, 0:
+			  all */
 	union {
 		int64_t i;
 		uint64_t u;
@@ -151,16 +153,26 @@ struct record {
 	const char *reason; /* NULL when decoded */
 	struct record_address source;
 	struct record_address destination;
+	const uint8_t *payload; /* the bytes it is of; NULL: not kept */
+	size_t payload_n;
 	unsigned int end; /* 0 or 1: which of the two ends of its flow has sent it */
 	struct record_tape *tape; /* NULL: nobody wants the fields */
 	bool overflow;
 	unsigned int pieces_n;
+	bool secrets; /* passwords and the like go on the tape as they are */
+	bool masked; /* one was there, and RECORD_MASK stands in its place */
 	struct facts facts;
 	struct record_piece pieces[RECORD_PIECES];
 };
 
 /* Copies @piece, if there is room. */
 void record_piece(struct record *r, const struct record_piece *piece);
+
+/*
+ * What stands for a password on the tape, unless r->secrets: in an info string's pair or
+ * a text that holds one (record.c has the keys), and wherever a decoder says so.
+ */
+#define RECORD_MASK "***"
 
 void facts_name(struct facts *f, const void *bytes, size_t n);
 void facts_map(struct facts *f, const void *bytes, size_t n);
@@ -204,6 +216,8 @@ void record_put_bytes(struct record *r, const char *key, enum record_type type,
 void record_put_pair(struct record *r, const void *key, size_t key_n, const void *bytes,
 		     size_t n);
 void record_put_close(struct record *r);
+void record_put_array(struct record *r, const char *key, size_t key_n);
+void record_put_secret(struct record *r, const char *key, const void *bytes, size_t n);
 
 #define RECORD_WANTED(r) __builtin_expect((r)->tape != NULL, 0)
 
@@ -243,6 +257,14 @@ static inline void record_string(struct record *r, const char *key, const void *
 		record_put_bytes(r, key, RECORD_TYPE_STRING, bytes, n);
 }
 
+/* A password, or what one could be guessed from. */
+static inline void record_secret(struct record *r, const char *key, const void *bytes,
+				 size_t n)
+{
+	if (RECORD_WANTED(r))
+		record_put_secret(r, key, bytes, n);
+}
+
 static inline void record_hex(struct record *r, const char *key, const void *bytes,
 			      size_t n)
 {
@@ -268,6 +290,19 @@ static inline void record_open_array(struct record *r, const char *key)
 {
 	if (RECORD_WANTED(r))
 		record_put(r, key, RECORD_TYPE_ARRAY, 0);
+}
+
+/* The key is no more than the first @key_n characters of @key. */
+static inline void record_open_vector(struct record *r, const char *key, size_t key_n)
+{
+	if (RECORD_WANTED(r))
+		record_put_array(r, key, key_n);
+}
+
+static inline void record_null(struct record *r)
+{
+	if (RECORD_WANTED(r))
+		record_put(r, NULL, RECORD_TYPE_NULL, 0);
 }
 
 static inline void record_close(struct record *r)

@@ -69,6 +69,9 @@ static void jsonl_value(struct jsonl *json, const struct record_tape *tape,
 	case RECORD_TYPE_ARRAY:
 		jsonl_text(json, "[");
 		break;
+	case RECORD_TYPE_NULL:
+		jsonl_text(json, "null");
+		break;
 	case RECORD_TYPE_CLOSE:
 		break;
 	}
@@ -79,6 +82,8 @@ static void jsonl_key(struct jsonl *json, const struct record_tape *tape,
 {
 	if (item->type == RECORD_TYPE_PAIR)
 		jsonl_string(json, tape->bytes + item->at, item->key_size);
+	else if (item->key && item->type == RECORD_TYPE_ARRAY && item->size)
+		jsonl_string(json, item->key, item->size);
 	else if (item->key)
 		jsonl_string(json, item->key, strlen(item->key));
 	else

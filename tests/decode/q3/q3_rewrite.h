@@ -155,23 +155,25 @@ static inline void put_moves(struct writer *w, const struct record *r,
 	put(w, item_is(r, at, "move") ? 2 : 3, 8);
 	put(w, count, 8);
 	while ((at = find_item(r, at, "serverTime"))) {
-		int64_t step = at->i - last[0];
+		int64_t step = at->i - last[0], value[9] = { at->i };
 		bool changed = false;
 
-		for (int i = 1; i < 9; i++)
-			changed |= at[i].i != last[i];
+		/* The three angles are in an array of their own. */
+		for (int i = 1; i < 9; i++) {
+			value[i] = at[i <= 3 ? i + 1 : i + 2].i;
+			changed |= value[i] != last[i];
+		}
 		put_bit(w, step < 256);
 		put(w, (uint32_t)(step < 256 ? step : at->i), step < 256 ? 8 : 32);
 		put_bit(w, changed);
 		for (int i = 1; changed && i < 9; i++) {
-			put_bit(w, at[i].i != last[i]);
-			if (at[i].i != last[i])
-				put(w, (uint32_t)at[i].i ^ key ^ (uint32_t)at->i,
+			put_bit(w, value[i] != last[i]);
+			if (value[i] != last[i])
+				put(w, (uint32_t)value[i] ^ key ^ (uint32_t)at->i,
 				    q3_move[i - 1].bits);
 		}
-		for (int i = 0; i < 9; i++)
-			last[i] = at[i].i;
-		at += 9;
+		memcpy(last, value, sizeof(last));
+		at += 11;
 	}
 }
 

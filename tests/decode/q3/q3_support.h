@@ -222,15 +222,36 @@ static inline void record_with_tape(struct record *r, struct record_tape *tape)
 	record_reset(r, tape);
 }
 
-/* The first item called @key at or after @from; NULL: none. */
+/* The @axis of the array @i, if it is called the first @n characters of @key. */
+static inline const struct record_item *axis_of(const struct record_item *i,
+						const char *key, size_t n, int axis)
+{
+	if (i->type != RECORD_TYPE_ARRAY || i->size != n || memcmp(i->key, key, n) != 0 ||
+	    i[1 + axis].type == RECORD_TYPE_NULL)
+		return NULL;
+	return &i[1 + axis];
+}
+
+/* The first item called @key at or after @from; NULL: none. "name[1]" is also found as
+ * the second number of the array "name". */
 static inline const struct record_item *
 find_item(const struct record *r, const struct record_item *from, const char *key)
 {
 	const struct record_item *end = r->tape->items + r->tape->items_used;
 
-	for (const struct record_item *i = from ? from : r->tape->items; i < end; i++)
-		if (i->type != RECORD_TYPE_PAIR && i->key && !strcmp(i->key, key))
+	size_t n = strlen(key);
+	bool axis = n > 3 && key[n - 1] == ']';
+
+	for (const struct record_item *i = from ? from : r->tape->items; i < end; i++) {
+		if (i->type == RECORD_TYPE_PAIR || !i->key)
+			continue;
+		if (!strcmp(i->key, key) && !i->size)
 			return i;
+		if (!strcmp(i->key, key) && i->type != RECORD_TYPE_ARRAY)
+			return i;
+		if (axis && axis_of(i, key, n - 3, key[n - 2] - '0'))
+			return axis_of(i, key, n - 3, key[n - 2] - '0');
+	}
 	return NULL;
 }
 
@@ -273,10 +294,20 @@ static inline void find_named(const struct record *r, const struct record_item *
 			      const struct q3_table *t, bool *named)
 {
 	memset(named, 0, t->count * sizeof(*named));
-	for (at++; at->type != RECORD_TYPE_CLOSE; at++)
-		for (size_t i = 0; i < t->count; i++)
-			if (!strcmp(t->fields[i].name, at->key))
-				named[i] = true;
+	for (at++; at->type != RECORD_TYPE_CLOSE; at++) {
+		for (size_t i = 0; i < t->count; i++) {
+			const char *name = t->fields[i].name;
+			size_t n = strlen(name);
+
+			if (at->type != RECORD_TYPE_ARRAY)
+				named[i] |= !strcmp(name, at->key);
+			else if (n > 3)
+				named[i] |= axis_of(at, name, n - 3, name[n - 2] - '0') !=
+					    NULL;
+		}
+		if (at->type == RECORD_TYPE_ARRAY)
+			at += 4;
+	}
 	assert_true(at < r->tape->items + r->tape->items_used);
 }
 

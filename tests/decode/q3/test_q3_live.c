@@ -184,7 +184,7 @@ static void check_moves(struct flow *f, const struct record *r)
 
 		m->time = at->i;
 		for (int i = 0; i < 3; i++)
-			m->angles[i] = (int)at[1 + i].i;
+			m->angles[i] = (int)at[2 + i].i; /* behind the array's head */
 	}
 }
 
@@ -361,7 +361,7 @@ static bool play(const char *name)
 	run = calloc(1, sizeof(*run));
 	assert_non_null(run);
 	assert_int_equal(capture_open(file, &capture, message, sizeof(message)), 0);
-	run->decoder = decoder_create(&(struct decoder_options){ .fields = true,
+	run->decoder = decoder_create(&(struct decoder_options){ .fields = true, .secrets = true,
 								 .forced = FAMILY_AUTO },
 				      sink, NULL);
 	assert_non_null(run->decoder);

@@ -110,12 +110,15 @@ static const char *const move_names[] = { "serverTime", "angles[0]",   "angles[1
 static const struct record_item *
 expect_move(const struct record *r, const struct record_item *from, const int *values)
 {
+	const struct record_item *at = NULL;
+
+	from = find_item(r, from, move_names[0]);
 	for (size_t i = 0; i < Q3_COUNT(move_names); i++) {
-		from = find_item(r, from, move_names[i]);
-		assert_non_null(from);
-		assert_int_equal(from->i, values[i]);
+		at = find_item(r, from, move_names[i]);
+		assert_non_null(at);
+		assert_int_equal(at->i, values[i]);
 	}
-	return from;
+	return at;
 }
 
 static const int moves_a[3][9] = {

@@ -24,12 +24,27 @@
 
 #define CONNECT_COMPRESSED 12 /* where the compressed part begins */
 
+/* A number in all engines; anything else is text under another name. */
+static void client_challenge(struct span *line, struct record *r)
+{
+	struct span look = *line, token;
+	int64_t number;
+
+	if (!token_next(&look, &token, NULL))
+		return;
+	if (span_number(token, &number))
+		record_int(r, "clientChallenge", number);
+	else
+		record_string(r, "clientChallengeText", token.bytes, token.n);
+	*line = look;
+}
+
 void oob_getchallenge(struct oob *oob, struct record *r)
 {
 	struct span line = oob->arguments;
 
 	if (oob->family == FAMILY_QUAKE3) {
-		field_token(&line, "client_challenge", true, r);
+		client_challenge(&line, r);
 		field_token(&line, "gamename", true, r);
 	}
 	line_end(line, r);
@@ -53,7 +68,7 @@ void oob_challenge(struct oob *oob, struct record *r)
 	line = span_skip(line, 1);
 	nul = line.n ? memchr(line.bytes, 0, line.n) : NULL;
 	token = nul ? span_of(line.bytes, nul) : line;
-	record_string(r, "challenge", token.bytes, token.n);
+	record_string(r, "challengeText", token.bytes, token.n);
 	if (!token.n)
 		record_malformed(r, "argument missing");
 	blob = span_skip(line, token.n + 1);
@@ -68,8 +83,8 @@ void oob_challenge_response(struct oob *oob, struct record *r)
 	struct span line = oob->arguments;
 
 	if (field_number(&line, "challenge", false, r) &&
-	    field_number(&line, "client_challenge", true, r))
-		field_number(&line, "version", true, r);
+	    field_number(&line, "clientChallenge", true, r))
+		field_number(&line, "protocolVersion", true, r);
 	line_end(line, r);
 }
 
@@ -94,7 +109,7 @@ static void connect_quake3_text(struct span text, struct record *r)
 		return;
 	}
 	userinfo(token, r);
-	if (field_token(&line, "public_key", true, r))
+	if (field_token(&line, "publicKey", true, r))
 		field_token(&line, "signature", true, r);
 	line_end(line, r);
 }
@@ -120,15 +135,15 @@ static void connect_quake3(struct oob *oob, struct record *r)
 
 static void connect_quake2(struct span line, struct record *r)
 {
-	static const char *const extras_r1q2[] = { "max_length", "minor" };
-	static const char *const extras_q2pro[] = { "max_length", "netchan", "zlib",
+	static const char *const extras_r1q2[] = { "maxLength", "minor" };
+	static const char *const extras_q2pro[] = { "maxLength", "netchan", "zlib",
 						    "minor" };
 	struct span version = line, token;
 	int64_t protocol = 0;
 
 	if (token_next(&version, &token, NULL))
 		span_number(token, &protocol);
-	if (!field_number(&line, "version", false, r) ||
+	if (!field_number(&line, "protocolVersion", false, r) ||
 	    !field_number(&line, "qport", false, r) ||
 	    !field_number(&line, "challenge", false, r))
 		return;
@@ -175,7 +190,7 @@ static void connect_quakeworld(struct span line, struct record *r)
 {
 	struct span token;
 
-	if (!field_number(&line, "version", false, r) ||
+	if (!field_number(&line, "protocolVersion", false, r) ||
 	    !field_number(&line, "qport", false, r) ||
 	    !field_number(&line, "challenge", false, r))
 		return;
@@ -237,5 +252,5 @@ void oob_reject(struct oob *oob, struct record *r)
 	struct span text = text_take(oob->arguments, r);
 
 	text = span_skip(text, 1);
-	record_string(r, "reject_reason", text.bytes, text.n);
+	record_string(r, "rejectReason", text.bytes, text.n);
 }

@@ -18,10 +18,11 @@
 
 void oob_rcon(struct oob *oob, struct record *r)
 {
-	struct span line = text_take(oob->arguments, r);
+	struct span line = text_take(oob->arguments, r), token;
 
 	/* Without a password it is asked all the same, and refused. */
-	field_token(&line, "password", true, r);
+	if (token_next(&line, &token, NULL))
+		record_secret(r, "password", token.bytes, token.n);
 	while (line.n && *line.bytes == ' ')
 		line = span_skip(line, 1);
 	if (line.n && line.bytes[line.n - 1] == '\n')
@@ -46,7 +47,11 @@ void oob_srcon(struct oob *oob, struct record *r)
 		record_malformed(r, "srcon is too short");
 		return;
 	}
-	record_hex(r, "mac", line.bytes, 16);
+	/* Passwords can be guessed from it, away from the server. */
+	if (r->secrets || !RECORD_WANTED(r))
+		record_hex(r, "mac", line.bytes, 16);
+	else
+		record_secret(r, "mac", line.bytes, 16);
 	line = span_skip(line, 17);
 	field_token(&line, "nonce", false, r);
 	line = text_take(span_skip(line, 1), r);
@@ -97,7 +102,7 @@ void oob_getservers(struct oob *oob, struct record *r)
 	}
 	if (!span_number(token, &number))
 		field_token(&line, "gamename", false, r);
-	if (field_number(&line, "version", false, r))
+	if (field_number(&line, "protocolVersion", false, r))
 		filters(line, r);
 }
 
@@ -106,7 +111,7 @@ void oob_getserversext(struct oob *oob, struct record *r)
 	struct span line = oob->arguments;
 
 	if (field_token(&line, "gamename", false, r) &&
-	    field_number(&line, "version", false, r))
+	    field_number(&line, "protocolVersion", false, r))
 		filters(line, r);
 }
 
@@ -187,7 +192,7 @@ void oob_key_authorize(struct oob *oob, struct record *r)
 
 	field_number(&line, "anonymous", false, r);
 	if (token_next(&line, &token, NULL))
-		record_uint(r, "key_length", token.n);
+		record_uint(r, "keyLength", token.n);
 	else
 		record_malformed(r, "argument missing");
 	line_end(line, r);

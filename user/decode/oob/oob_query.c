@@ -22,7 +22,7 @@ void oob_query(struct oob *oob, struct record *r)
 {
 	struct span line = oob->arguments;
 
-	field_token(&line, "challenge", true, r);
+	field_token(&line, "challengeText", true, r);
 	line_end(line, r);
 }
 
@@ -49,13 +49,13 @@ static void player_quakeworld(struct span line, struct record *r)
 	struct span token;
 	int64_t value;
 
-	field_number(&line, "id", false, r);
+	field_number(&line, "userid", false, r);
 	/* mvdsv writes S for the frags of a spectator. */
 	if (token_next(&line, &token, NULL)) {
 		if (span_number(token, &value))
 			record_int(r, numbers[0], value);
 		else if (span_is(token, "S"))
-			record_string(r, numbers[0], token.bytes, token.n);
+			record_bool(r, "spectator", true);
 		else
 			record_malformed(r, "player line");
 	}
@@ -168,7 +168,7 @@ void oob_status(struct oob *oob, struct record *r)
 {
 	struct span line = oob->arguments;
 
-	field_number(&line, oob->family == FAMILY_QUAKEWORLD ? "flags" : "version", true,
+	field_number(&line, oob->family == FAMILY_QUAKEWORLD ? "flags" : "protocolVersion", true,
 		     r);
 	line_end(line, r);
 }
@@ -180,7 +180,7 @@ void oob_info(struct oob *oob, struct record *r)
 
 	if (!line.n || *line.bytes != '\n' || line.n == 1) {
 		r->direction = DIRECTION_C2S;
-		field_number(&line, "version", true, r);
+		field_number(&line, "protocolVersion", true, r);
 		line_end(line, r);
 		return;
 	}

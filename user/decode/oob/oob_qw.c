@@ -37,7 +37,7 @@ static void extension_pair(struct reader *rd, struct record *r)
 	record_string(r, "id", id.bytes, id.n);
 	if (bytes.bytes) {
 		record_uint(r, "key", key);
-		record_hex(r, "bytes", bytes.bytes, bytes.n);
+		record_hex(r, "data", bytes.bytes, bytes.n);
 	} else {
 		record_uint(r, "value", value);
 	}

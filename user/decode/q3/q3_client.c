@@ -105,10 +105,14 @@ static void describe_move(struct q3_parse *p, int32_t time, const uint32_t *move
 {
 	const struct q3_table *t = &p->dialect->moves;
 
+	uint8_t all[Q3_MOVE_WORDS];
+
+	for (unsigned int i = 0; i < t->count; i++)
+		all[i] = (uint8_t)i;
 	record_open_object(p->record, NULL);
 	record_int(p->record, "serverTime", time);
-	for (unsigned int i = 0; p->key_known && i < t->count; i++)
-		record_int(p->record, t->fields[i].name, (int32_t)move[i]);
+	q3_describe_all(p->record, t, all, p->key_known ? (unsigned int)t->count : 0,
+			move);
 	record_close(p->record);
 }
 

@@ -44,6 +44,69 @@ void q3_describe(struct record *r, const struct q3_field *f, uint32_t value)
 		record_uint(r, f->name, value);
 }
 
+/* Is this one of the three coordinates of a vector, "name[0]" to "name[2]"? */
+static bool is_axis(const struct q3_field *f, size_t *ret_n)
+{
+	size_t n = strlen(f->name);
+
+	*ret_n = n - 3;
+	return n > 3 && f->name[n - 1] == ']' && f->name[n - 3] == '[' &&
+	       f->name[n - 2] >= '0' && f->name[n - 2] <= '2';
+}
+
+/* The table's fields of the vector that @f is of. False: it has not all three. */
+static bool find_vector(const struct q3_table *t, const struct q3_field *f, size_t n,
+			const struct q3_field *ret[3])
+{
+	size_t axis;
+
+	ret[0] = ret[1] = ret[2] = NULL;
+	for (size_t i = 0; i < t->count; i++)
+		if (is_axis(&t->fields[i], &axis) && axis == n &&
+		    !memcmp(t->fields[i].name, f->name, n))
+			ret[t->fields[i].name[n + 1] - '0'] = &t->fields[i];
+	return ret[0] && ret[1] && ret[2];
+}
+
+static bool among(const struct q3_table *t, const struct q3_field *f,
+		  const uint8_t *changed, unsigned int used)
+{
+	for (unsigned int i = 0; i < used; i++)
+		if (&t->fields[changed[i]] == f)
+			return true;
+	return false;
+}
+
+void q3_describe_all(struct record *r, const struct q3_table *t, const uint8_t *changed,
+		     unsigned int used, const uint32_t *state)
+{
+	for (unsigned int i = 0; RECORD_WANTED(r) && i < used; i++) {
+		const struct q3_field *f = &t->fields[changed[i]], *vector[3];
+		size_t n;
+
+		if (!is_axis(f, &n) || !find_vector(t, f, n, vector)) {
+			q3_describe(r, f, state[f->slot]);
+			continue;
+		}
+		/* Said with the first of them. */
+		if ((vector[0] != f && among(t, vector[0], changed, i)) ||
+		    (vector[1] != f && among(t, vector[1], changed, i)) ||
+		    (vector[2] != f && among(t, vector[2], changed, i)))
+			continue;
+		record_open_vector(r, f->name, n);
+		for (unsigned int axis = 0; axis < 3; axis++) {
+			struct q3_field value = { NULL, vector[axis]->bits,
+						  vector[axis]->slot };
+
+			if (among(t, vector[axis], changed, used))
+				q3_describe(r, &value, state[value.slot]);
+			else
+				record_null(r);
+		}
+		record_close(r);
+	}
+}
+
 /* The changed fields, by their place in the table; most change bits are clear, so runs
  * of them are stepped over at once. Returns how many there are in @changed. */
 static inline unsigned int get_fields(struct q3_bits *b, const struct q3_field *fields,
@@ -90,11 +153,7 @@ static void get_table(struct q3_parse *p, const struct q3_table *table, uint32_t
 		return;
 	}
 	used = get_fields(&p->b, table->fields, count, to, has_zero_bit, changed);
-	for (unsigned int i = 0; RECORD_WANTED(p->record) && i < used; i++) {
-		const struct q3_field *f = &table->fields[changed[i]];
-
-		q3_describe(p->record, f, to[f->slot]);
-	}
+	q3_describe_all(p->record, table, changed, used, to);
 }
 
 enum q3_delta q3_delta_entity_kind(struct q3_parse *p)

@@ -103,7 +103,10 @@ void q3_demo_block(struct q3_session *s, int32_t sequence, const uint8_t *messag
 
 	r->direction = DIRECTION_S2C;
 	r->kind = "demo-block";
+	r->time_ns = s->demo_ns;
 	record_int(r, "sequence", sequence);
+	r->facts.has |= FACT_SEQUENCE;
+	r->facts.sequence = (uint32_t)sequence;
 	record_uint(r, "messageLength", n);
 	if (!s->game) {
 		record_opaque(r,
@@ -123,4 +126,8 @@ void q3_demo_block(struct q3_session *s, int32_t sequence, const uint8_t *messag
 	q3_parse_init(&p, message, n, s->dialect, s->game, r);
 	p.sequence = sequence;
 	q3_decode_message(&p, DIRECTION_S2C);
+	/* The file has no times of its own. */
+	if (r->facts.has & FACT_TIME && r->status < RECORD_OPAQUE)
+		s->demo_ns = r->facts.time_us * 1000;
+	r->time_ns = s->demo_ns;
 }

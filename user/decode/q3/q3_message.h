@@ -107,6 +107,12 @@ void q3_merge_end(struct q3_parse *p, struct q3_merge *m, unsigned int flags);
 
 /* Puts one field's value on the record. */
 void q3_describe(struct record *r, const struct q3_field *f, uint32_t value);
+/*
+ * The @used fields of @t with these places in it, which @state holds: three coordinates
+ * as one array, null for what did not change.
+ */
+void q3_describe_all(struct record *r, const struct q3_table *t, const uint8_t *changed,
+		     unsigned int used, const uint32_t *state);
 
 /* Deltas. @to holds the base and becomes the result. */
 enum q3_delta {

@@ -56,6 +56,7 @@ struct q3_session {
 	bool plain; /* a demo of before Huffman coding */
 	bool disconnected; /* somebody has said so */
 	bool accepted_again; /* a connectResponse with nothing new in it */
+	int64_t demo_ns; /* of a demo: the time of its last snapshot */
 	uint32_t highest[2]; /* sequence, by whether a client sent it */
 	struct q3_votes votes[2];
 };
