@@ -12,27 +12,37 @@
 
 #include "capture/capture.h"
 #include "cmd/commands.h"
+#include "cmd/progress.h"
 #include "decode/decode.h"
 #include "decode/demo_recognise.h"
 #include "decode/extract.h"
 #include "lib/input.h"
 #include "lib/jsonl.h"
 #include "lib/names.h"
-#include "decode/summary.h"
 #include "decode/record_text.h"
+#include "decode/select.h"
+#include "decode/summary.h"
+#include "samples/lag_report.h"
 
 enum output {
 	OUTPUT_TEXT,
 	OUTPUT_JSON,
 	OUTPUT_SUMMARY,
+	OUTPUT_LAGOMETER,
 };
 
 struct options {
 	enum output output;
+	bool json;
+	bool verbose, hex, secrets, progress;
 	enum wire_family protocol;
 	const char *psk_identity;
 	const char *psk;
 	const char *extract; /* a directory, or NULL */
+	const char *filter; /* of libpcap, or NULL */
+	struct keylog keylog;
+	struct select select;
+	uint64_t limit; /* records to show; 0: all */
 };
 
 struct run {
@@ -40,7 +50,46 @@ struct run {
 	struct jsonl *json;
 	struct summary summary;
 	struct extract *extract; /* or NULL */
+	struct lagometer *lagometer;
+	const char *file; /* to be named in each object, or NULL */
+	uint64_t shown;
 };
+
+static bool done(const struct run *run)
+{
+	return run->options->limit && run->shown == run->options->limit;
+}
+
+static void write_json(struct run *run, const struct record *r)
+{
+	struct jsonl *json = run->json;
+
+	jsonl_record_open(json, r);
+	if (run->file) {
+		jsonl_text(json, ",\"file\":");
+		jsonl_string(json, run->file, strlen(run->file));
+	}
+	/* A password would stand in it. */
+	if (run->options->hex && r->masked) {
+		jsonl_text(json, ",\"payload\":null");
+	} else if (run->options->hex) {
+		jsonl_text(json, ",\"payload\":");
+		jsonl_hex(json, r->payload, r->payload_n);
+	}
+	jsonl_text(json, "}\n");
+}
+
+static void write_text(struct run *run, const struct record *r)
+{
+	record_text(run->json, r);
+	if (run->options->verbose)
+		record_text_fields(run->json, r);
+	if (run->options->hex && !r->masked) {
+		jsonl_text(run->json, "    payload ");
+		jsonl_hex(run->json, r->payload, r->payload_n);
+		jsonl_text(run->json, "\n");
+	}
+}
 
 static void sink(void *context, const struct record *r)
 {
@@ -48,15 +97,21 @@ static void sink(void *context, const struct record *r)
 
 	if (run->extract && r->pieces_n)
 		extract_record(run->extract, r);
+	if (done(run) || !select_takes(&run->options->select, r))
+		return;
+	run->shown++;
 	switch (run->options->output) {
 	case OUTPUT_SUMMARY:
 		summary_count(&run->summary, r);
 		break;
 	case OUTPUT_JSON:
-		jsonl_record(run->json, r);
+		write_json(run, r);
 		break;
 	case OUTPUT_TEXT:
-		record_text(run->json, r);
+		write_text(run, r);
+		break;
+	case OUTPUT_LAGOMETER:
+		lagometer_record(run->lagometer, 0, r);
 		break;
 	}
 }
@@ -78,115 +133,209 @@ static int complain(struct run *run, const char *file, const char *why)
 	return 1;
 }
 
+static struct decoder *decoder_for(struct run *run, enum wire_family forced)
+{
+	const struct options *options = run->options;
+	struct decoder_options how = {
+		.fields = options->output == OUTPUT_JSON || options->output == OUTPUT_TEXT,
+		.secrets = options->secrets,
+		.forced = forced,
+		.keylog = &options->keylog,
+	};
+
+	return decoder_create(&how, sink, run);
+}
+
+/* False after a message: no memory. */
+static bool begin_lagometer(struct run *run, const char *name, enum lag_side side)
+{
+	if (run->options->output != OUTPUT_LAGOMETER)
+		return true;
+	run->lagometer = lagometer_create(LAG_REPORT_PLAYERS, side);
+	return run->lagometer || !complain(run, name, strerror(ENOMEM));
+}
+
+/* A capture without a single datagram: why? */
+static void explain(struct run *run, const char *name)
+{
+	char text[256] = "no UDP datagram in it";
+	size_t used = strlen(text);
+
+	for (int i = 0; i < PASS_COUNT; i++)
+		if (run->summary.passed[i] && used < sizeof(text))
+			used += (size_t)snprintf(
+				text + used, sizeof(text) - used, ", %llu %s",
+				(unsigned long long)run->summary.passed[i],
+				packet_pass_names[i]);
+	if (!run->summary.seen && run->summary.packets)
+		complain(run, name, text);
+}
+
+static int capture_decode(struct run *run, const char *name, struct capture *capture,
+			  struct decoder *decoder, struct progress *progress)
+{
+	struct datagram dg;
+	char where[640];
+	int result = 0;
+
+	while (!done(run) && (result = capture_next(capture, &dg)) == 1) {
+		run->summary.seen++;
+		decoder_datagram(decoder, &dg);
+		progress_step(progress);
+	}
+	decoder_flush(decoder);
+	progress_end(progress);
+	run->summary.packets = capture_packets(capture);
+	run->summary.forgotten = decoder_forgotten(decoder);
+	memcpy(run->summary.passed, capture_passed(capture), sizeof(run->summary.passed));
+	if (result >= 0) {
+		explain(run, name);
+		return 0;
+	}
+	snprintf(where, sizeof(where), "after packet %llu: %s",
+		 (unsigned long long)capture_packets(capture), capture_error(capture));
+	return complain(run, name, where);
+}
+
 static int capture_file(struct run *run, const char *name, FILE *file)
 {
-	struct decoder_options how = {
-		.fields = run->options->output != OUTPUT_SUMMARY,
-		.forced = run->options->protocol,
-	};
-	char message[512];
-	struct capture *capture;
+	struct progress progress;
 	struct decoder *decoder;
-	struct datagram dg;
-	int result;
+	struct capture *capture;
+	char message[512];
+	int status;
 
+	progress_begin(&progress, name, file, run->options->progress);
 	if (capture_open(file, &capture, message, sizeof(message)))
 		return complain(run, name, message);
-	decoder = decoder_create(&how, sink, run);
-	if (!decoder) {
+	if (run->options->filter && capture_filter(capture, run->options->filter, message,
+						   sizeof(message))) {
 		capture_close(capture);
-		return complain(run, name, strerror(ENOMEM));
+		return complain(run, name, message);
 	}
-	while ((result = capture_next(capture, &dg)) == 1)
-		decoder_datagram(decoder, &dg);
-	decoder_flush(decoder);
-	run->summary.packets = capture_packets(capture);
-	if (result < 0) {
-		char where[640];
-
-		snprintf(where, sizeof(where), "after packet %llu: %s",
-			 (unsigned long long)capture_packets(capture),
-			 capture_error(capture));
-		complain(run, name, where);
-	}
+	decoder = decoder_for(run, run->options->protocol);
+	if (!decoder)
+		status = complain(run, name, strerror(ENOMEM));
+	else if (!begin_lagometer(run, name, LAG_BESIDE_SERVER))
+		status = 1;
+	else
+		status = capture_decode(run, name, capture, decoder, &progress);
 	decoder_free(decoder);
 	capture_close(capture);
-	return result < 0;
+	return status;
 }
 
 static int demo_file(struct run *run, const char *name, FILE *file,
 		     enum demo_format format)
 {
-	struct decoder_options how = {
-		.fields = run->options->output != OUTPUT_SUMMARY,
-		.forced = FAMILY_AUTO,
-	};
-	struct decoder *decoder = decoder_create(&how, sink, run);
+	struct decoder *decoder = decoder_for(run, FAMILY_AUTO);
 	struct demo *demo = demo_open(file, format);
+	struct progress progress;
 	struct demo_block block;
 	char where[256];
-	int result;
+	int result = 0;
 
 	if (!demo || !decoder) {
 		demo_close(demo);
 		decoder_free(decoder);
 		return complain(run, name, strerror(ENOMEM));
 	}
-	while ((result = demo_next(demo, &block)) == 1)
+	if (!begin_lagometer(run, name, LAG_BESIDE_CLIENT)) {
+		demo_close(demo);
+		decoder_free(decoder);
+		return 1;
+	}
+	progress_begin(&progress, name, file, run->options->progress);
+	while (!done(run) && (result = demo_next(demo, &block)) == 1) {
 		decoder_demo(decoder, &block);
+		progress_step(&progress);
+	}
+	progress_end(&progress);
 	run->summary.packets = demo_blocks(demo);
 	if (result < 0) {
 		snprintf(where, sizeof(where), "after block %llu: %s",
 			 (unsigned long long)demo_blocks(demo), demo_error(demo));
 		complain(run, name, where);
+	} else if (!done(run) && demo_unfinished(demo)) {
+		complain(run, name, "no end mark: the file breaks off behind a block");
+		result = -1;
 	}
 	decoder_free(decoder);
 	demo_close(demo);
 	return result < 0;
 }
 
-static int one_file(struct run *run, const char *name)
+static void flush(void *context)
 {
+	struct run *run = context;
+
+	jsonl_flush(run->json);
+}
+
+static int read_file(struct run *run, const char *name)
+{
+	const struct input_how how = { capture_recognise, flush, run };
 	static uint8_t prefix[DEMO_PREFIX];
 	enum demo_format format;
 	size_t n = 0;
-	FILE *file = input_open(name, prefix, sizeof(prefix), &n);
+	FILE *file = input_open(name, &how, prefix, sizeof(prefix), &n);
+
+	if (!file)
+		return complain(run, name, strerror(errno));
+	if (capture_recognise(prefix, n))
+		return capture_file(run, name, file);
+	format = demo_recognise(prefix, n);
+	if (format != DEMO_NONE)
+		return demo_file(run, name, file, format);
+	fclose(file);
+	return complain(run, name,
+			n ? demo_refusal(prefix, n) : "empty file");
+}
+
+static int one_file(struct run *run, const char *name)
+{
 	int status;
 
 	memset(&run->summary, 0, sizeof(run->summary));
-	if (!file)
-		return complain(run, name, strerror(errno));
-	if (capture_recognise(prefix, n)) {
-		status = capture_file(run, name, file);
-	} else {
-		format = demo_recognise(prefix, n);
-		if (format == DEMO_NONE) {
-			fclose(file);
-			return complain(run, name,
-					n ? "neither a capture nor a demo that is known"
-					  : "empty file");
-		}
-		status = demo_file(run, name, file, format);
-	}
+	status = read_file(run, name);
 	if (run->extract)
 		extract_flush(run->extract);
 	if (run->options->output == OUTPUT_SUMMARY)
 		summary_write(&run->summary, name, run->json);
+	if (run->lagometer)
+		lag_report(run->lagometer, run->json, run->file, run->options->json);
+	lagometer_free(run->lagometer);
+	run->lagometer = NULL;
 	return status;
 }
 
 static int usage(FILE *out, int status)
 {
-	fputs("usage: quakeshield decode [--json] [--summary] [--protocol P]\n"
-	      "                          [--psk-identity ID --psk HEX] [--extract DIR] FILE...\n"
+	fputs("usage: quakeshield decode [--json | --summary | --lagometer] [-v] [--hex]\n"
+	      "                          [--kind K,...] [--status S,...] [--host A,...]\n"
+	      "                          [--filter EXPRESSION] [--limit N] [--protocol P]\n"
+	      "                          [--secrets] [--progress] [--keylog FILE]\n"
+	      "                          [--psk-identity ID --psk HEX] [--extract DIR]\n"
+	      "                          FILE...\n"
 	      "\n"
 	      "FILE is a capture (pcap, pcapng) or a demo (.dem .qwd .mvd .dm2 .dm_NN),\n"
-	      "packed by gzip or not.\n"
+	      "packed by gzip or not; - is standard input. Without an option each datagram\n"
+	      "or demo block is a line to read.\n"
+	      "  -v              all fields below each line\n"
 	      "  --json          one JSON object a line for each datagram or demo block\n"
 	      "  --summary       one JSON object a line for each file; goes before --json\n"
+	      "  --lagometer     how well each client is connected; with --json, as JSON\n"
+	      "  --hex           the bytes themselves, as \"payload\"\n"
+	      "  --kind, --status, --host   only these; a host is ADDRESS[:PORT] or :PORT\n"
+	      "  --filter E      of a capture only what this expression lets through\n"
+	      "                  (pcap-filter(7))\n"
+	      "  --limit N       stop after N records\n"
 	      "  --protocol P    all datagrams are of P: netquake quakeworld quake2 quake3\n"
 	      "                  quake-enhanced; without it, or auto: found out\n"
 	      "  --extract DIR   puts files that were downloaded in the game into DIR\n"
+	      "  --secrets       show passwords, which are *** otherwise\n"
+	      "  --progress      tell on stderr how far it is\n"
+	      "  --keylog FILE   secrets of encrypted sessions (SSLKEYLOGFILE)\n"
 	      "  --psk-identity ID, --psk HEX   the key of quake-enhanced sessions\n",
 	      out);
 	return status;
@@ -209,53 +358,144 @@ static bool check_psk(const struct options *options)
 	return true;
 }
 
+static int wrong(const char *what, const char *value)
+{
+	fprintf(stderr, "quakeshield decode: %s: '%s'\n", what, value);
+	return 2;
+}
+
+/* 0, or 2 after a message. */
+static int read_keylog(const char *name, struct keylog *ret)
+{
+	FILE *file = fopen(name, "re");
+	char message[256];
+	int err;
+
+	if (!file) {
+		fprintf(stderr, "quakeshield decode: %s: %s\n", name, strerror(errno));
+		return 2;
+	}
+	err = keylog_read(file, ret, message, sizeof(message));
+	fclose(file);
+	if (err)
+		fprintf(stderr, "quakeshield decode: %s: %s\n", name, message);
+	return err ? 2 : 0;
+}
+
+static bool parse_limit(const char *text, uint64_t *ret)
+{
+	char *end;
+
+	errno = 0;
+	*ret = strtoull(text, &end, 10);
+	return *text >= '0' && *text <= '9' && !*end && !errno && *ret;
+}
+
+/* Options that take a value. 0, or the exit status plus 1. */
+static int parse_value(int c, char *value, struct options *options)
+{
+	const char *bad = value;
+
+	switch (c) {
+	case 'p':
+		return family_parse(value, &options->protocol)
+			       ? 0
+			       : wrong("no such protocol", value);
+	case 'i':
+		options->psk_identity = value;
+		return 0;
+	case 'k':
+		options->psk = value;
+		return 0;
+	case 'X':
+		options->extract = value;
+		return 0;
+	case 'f':
+		options->filter = value;
+		return 0;
+	case 'K':
+		return read_keylog(value, &options->keylog);
+	case 'd':
+		return select_kinds(&options->select, value, &bad)
+			       ? 0
+			       : wrong("not a kind", bad);
+	case 't':
+		return select_status(&options->select, value, &bad)
+			       ? 0
+			       : wrong("no such status", bad);
+	case 'o':
+		return select_hosts(&options->select, value, &bad)
+			       ? 0
+			       : wrong("not an address or :port", bad);
+	default:
+		return parse_limit(value, &options->limit) ? 0
+							   : wrong("not a number", value);
+	}
+}
+
 /* 0: go on; else the exit status plus 1. */
 static int parse_options(int argc, char **argv, struct options *options)
 {
 	static const struct option longs[] = {
 		{ "json", no_argument, NULL, 'j' },
 		{ "summary", no_argument, NULL, 's' },
+		{ "lagometer", no_argument, NULL, 'l' },
+		{ "hex", no_argument, NULL, 'x' },
+		{ "secrets", no_argument, NULL, 'S' },
+		{ "progress", no_argument, NULL, 'P' },
 		{ "protocol", required_argument, NULL, 'p' },
 		{ "psk-identity", required_argument, NULL, 'i' },
 		{ "psk", required_argument, NULL, 'k' },
-		{ "extract", required_argument, NULL, 'x' },
+		{ "extract", required_argument, NULL, 'X' },
+		{ "keylog", required_argument, NULL, 'K' },
+		{ "kind", required_argument, NULL, 'd' },
+		{ "status", required_argument, NULL, 't' },
+		{ "host", required_argument, NULL, 'o' },
+		{ "filter", required_argument, NULL, 'f' },
+		{ "limit", required_argument, NULL, 'n' },
 		{ "help", no_argument, NULL, 'h' },
 		{ NULL, 0, NULL, 0 },
 	};
-	int c;
+	bool summary = false, lagometer = false;
+	int c, status;
 
-	while ((c = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "hv", longs, NULL)) != -1) {
 		switch (c) {
 		case 'j':
-			if (options->output == OUTPUT_TEXT)
-				options->output = OUTPUT_JSON;
+			options->json = true;
 			break;
 		case 's':
-			options->output = OUTPUT_SUMMARY;
+			summary = true;
 			break;
-		case 'p':
-			if (!family_parse(optarg, &options->protocol)) {
-				fprintf(stderr,
-					"quakeshield decode: no such protocol: '%s'\n",
-					optarg);
-				return 2;
-			}
+		case 'l':
+			lagometer = true;
 			break;
-		case 'i':
-			options->psk_identity = optarg;
-			break;
-		case 'k':
-			options->psk = optarg;
+		case 'v':
+			options->verbose = true;
 			break;
 		case 'x':
-			options->extract = optarg;
+			options->hex = true;
+			break;
+		case 'S':
+			options->secrets = true;
+			break;
+		case 'P':
+			options->progress = true;
 			break;
 		case 'h':
 			return 1 + usage(stdout, 0);
-		default:
+		case '?':
 			return 1 + usage(stderr, 1);
+		default:
+			status = parse_value(c, optarg, options);
+			if (status)
+				return status;
 		}
 	}
+	options->output = summary	  ? OUTPUT_SUMMARY
+			  : lagometer	  ? OUTPUT_LAGOMETER
+			  : options->json ? OUTPUT_JSON
+					  : OUTPUT_TEXT;
 	return check_psk(options) ? 0 : 2;
 }
 
@@ -263,8 +503,7 @@ int cmd_decode(int argc, char **argv)
 {
 	static struct jsonl json;
 	static struct run run;
-	static struct options options = { .output = OUTPUT_TEXT,
-					  .protocol = FAMILY_AUTO };
+	static struct options options = { .protocol = FAMILY_AUTO };
 	int status = parse_options(argc, argv, &options);
 
 	if (status)
@@ -283,8 +522,11 @@ int cmd_decode(int argc, char **argv)
 			return 1;
 		}
 	}
-	for (int i = optind; i < argc; i++)
+	for (int i = optind; i < argc && !done(&run); i++) {
+		run.file = argc - optind > 1 ? argv[i] : NULL;
 		status |= one_file(&run, argv[i]);
+	}
+	keylog_free(&options.keylog);
 	if (!extract_close(run.extract))
 		status = 1;
 	if (jsonl_flush(&json)) {

@@ -1,12 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * record_text.h - records for people: one line each.
+ * record_text.h - records for people: one line each, and the fields below it if asked.
  */
 #ifndef RECORD_TEXT_H
 #define RECORD_TEXT_H
 
 #include "lib/jsonl.h"
 
+/*
+ * Time, ends, family and dialect, kind, sequence and acknowledgement, the status if it is
+ * not a plain "decoded", then what matters of the fields: texts, how many entities, from
+ * which base. Times of captures are of the day, in UTC.
+ */
 void record_text(struct jsonl *json, const struct record *r);
+
+/* All fields, one a line, indented. */
+void record_text_fields(struct jsonl *json, const struct record *r);
 
 #endif /* RECORD_TEXT_H */

@@ -86,15 +86,35 @@ static void write_way(struct jsonl *json, const char *key, const struct lag_dire
 	jsonl_text(json, "}");
 }
 
-static void write_player(struct jsonl *json, const struct lag_player *p,
-			 const struct service *services)
+static void write_frames(struct jsonl *json, const struct lag_frames *f)
 {
-	char address[INET6_ADDRSTRLEN];
+	uint64_t n = f->taken < LAG_SAMPLES ? f->taken : LAG_SAMPLES;
 
-	inet_ntop(p->client.length == 4 ? AF_INET : AF_INET6, p->client.bytes, address,
+	number(json, ",\"frames\":{\"drawn\":", f->taken);
+	number(json, ",\"extrapolated\":", f->extrapolated);
+	jsonl_text(json, ",\"extrapolation\":");
+	jsonl_float(json, (float)lag_extrapolation(f));
+	jsonl_text(json, ",\"ms\":[");
+	for (uint64_t i = 0; i < n; i++) {
+		jsonl_text(json, i ? "," : "");
+		jsonl_int(json, f->ring[(f->taken - n + i) % LAG_SAMPLES]);
+	}
+	jsonl_text(json, "]}");
+}
+
+void lag_file_player(struct jsonl *json, const struct lag_player *p, const char *service)
+{
+	char address[INET6_ADDRSTRLEN] = "";
+
+	if (p->client.length)
+		inet_ntop(p->client.length == 4 ? AF_INET : AF_INET6, p->client.bytes, address,
 		  sizeof(address));
-	string(json, "{\"service\":", services[p->slot].name);
-	string(json, ",\"protocol\":", family_name(p->family));
+	jsonl_text(json, "{");
+	if (service) {
+		string(json, "\"service\":", service);
+		jsonl_text(json, ",");
+	}
+	string(json, "\"protocol\":", family_name(p->family));
 	if (p->dialect)
 		string(json, ",\"dialect\":", p->dialect);
 	string(json, ",\"address\":", address);
@@ -116,6 +136,8 @@ static void write_player(struct jsonl *json, const struct lag_player *p,
 	number(json, ",\"delayed\":", p->delayed);
 	write_way(json, ",\"c2s\":", &p->way[LAG_C2S]);
 	write_way(json, ",\"s2c\":", &p->way[LAG_S2C]);
+	if (p->frames.taken)
+		write_frames(json, &p->frames);
 	jsonl_text(json, "}");
 }
 
@@ -170,7 +192,7 @@ static void write_all(struct jsonl *json, int64_t now_ns,
 	jsonl_text(json, ",\"players\":[");
 	while ((player = lagometer_next(lagometer, &at))) {
 		jsonl_text(json, count++ ? ",\n" : "\n");
-		write_player(json, player, services);
+		lag_file_player(json, player, services[player->slot].name);
 	}
 	jsonl_text(json, "]}\n");
 }

@@ -4,7 +4,7 @@
  *
  * The daemon writes them once a second to LAG_FILE_DIR/players.json, always as a whole
  * (a new file in the old one's place), at most SAMPLES_PLAYERS players of LAG_SAMPLES
- * samples: below 512 KiB. The format is in docs/SAMPLES.md. What is older than
+ * samples: below 768 KiB. The format is in docs/SAMPLES.md. What is older than
  * LAG_FILE_STALE_NS is not alive.
  */
 #ifndef LAG_FILE_H
@@ -13,6 +13,7 @@
 #include <stdio.h>
 
 #include "abi.h"
+#include "lib/jsonl.h"
 #include "samples/lagometer.h"
 
 #define LAG_FILE_DIR	  "/run/quakeshield"
@@ -31,6 +32,9 @@ int lag_file_print(FILE *out, int64_t now_ns, const struct samples_stats *stats,
 int lag_file_write(const char *path, int64_t now_ns, const struct samples_stats *stats,
 		   struct lagometer *lagometer, const struct service *services);
 void lag_file_remove(const char *path);
+
+/* A player as one object. @service: NULL where there is none. */
+void lag_file_player(struct jsonl *json, const struct lag_player *p, const char *service);
 
 struct lag_file_row {
 	char service[NAME_MAX_LEN];

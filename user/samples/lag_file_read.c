@@ -93,6 +93,23 @@ static void read_way(const json_t *object, struct lag_direction *ret)
 	read_ring(object, ret);
 }
 
+static void read_frames(const json_t *object, struct lag_frames *ret)
+{
+	const json_t *ms = json_object_get(object, "ms");
+	size_t n = json_array_size(ms);
+
+	ret->taken = number_at(object, "drawn");
+	ret->extrapolated = number_at(object, "extrapolated");
+	if (n > LAG_SAMPLES || n > ret->taken) {
+		ret->taken = 0;
+		return;
+	}
+	/* The newest lies where the count says. */
+	for (size_t i = 0; i < n; i++)
+		ret->ring[(ret->taken - n + i) % LAG_SAMPLES] =
+			(int16_t)json_integer_value(json_array_get(ms, i));
+}
+
 static void read_address(const json_t *object, struct record_address *ret)
 {
 	char text[INET6_ADDRSTRLEN];
@@ -128,6 +145,7 @@ static void read_row(const json_t *object, struct lag_file_row *ret)
 	p->delayed = number_at(object, "delayed");
 	read_way(json_object_get(object, "c2s"), &p->way[LAG_C2S]);
 	read_way(json_object_get(object, "s2c"), &p->way[LAG_S2C]);
+	read_frames(json_object_get(object, "frames"), &p->frames);
 }
 
 static void read_worst(const json_t *list, struct lag_file *ret)

@@ -16,6 +16,7 @@
 #define PINGS_OF     32 /* pings, of which the mean is shown and the shortest counts */
 #define SLACK_MS     5
 #define BURST_NS     (8 * MS_NS) /* what comes within was sent at one time */
+#define FRAME_MAX_MS 1000 /* the lagometer's range is a third of it */
 #define STALL_NS     (100 * MS_NS) /* who is silent for so long may not have listened */
 
 struct message {
@@ -25,10 +26,12 @@ struct message {
 	bool lost; /* counted so */
 	bool asked; /* s2c: the client spoke when this should have been its newest */
 	bool told; /* s2c, NetQuake: the server's time, which the client gives back */
+	bool timed; /* s2c: of a snapshot, whose time is snapshot_us */
 	uint64_t at; /* of its sample */
 	int64_t told_us;
 	int64_t time_ns;
 	int64_t asked_ns; /* when it first did */
+	int64_t snapshot_us; /* the server's time that it tells */
 };
 
 struct way {
@@ -314,6 +317,28 @@ static void see_server(struct place *p, const struct facts *f, int64_t time_ns)
 	if (!w->started || (int32_t)(f->sequence - w->highest) > 0)
 		w->highest = f->sequence;
 	w->started = true;
+	if (f->has & FACT_TIME) {
+		m->timed = true;
+		m->snapshot_us = f->time_us;
+	}
+}
+
+/* --- what the client draws ----------------------------------------------------- */
+
+static void see_frame(struct place *p, const struct facts *f)
+{
+	struct message *m = message_find(&p->way[LAG_S2C], f->ack);
+	struct lag_frames *frames = &p->player.frames;
+	int64_t ms;
+
+	if (!m || !m->timed)
+		return;
+	ms = (f->command_us - m->snapshot_us) / 1000;
+	/* A map that began anew, or time that stands still: no frame is so far off. */
+	if (ms > FRAME_MAX_MS || ms < -FRAME_MAX_MS)
+		return;
+	frames->extrapolated += ms > 0;
+	frames->ring[frames->taken++ % LAG_SAMPLES] = (int16_t)ms;
 }
 
 /* The shortest of the last pings: what the path and the client take at least. */
@@ -530,7 +555,9 @@ void lagometer_record(struct lagometer *l, uint32_t slot, const struct record *r
 	struct place *p;
 	bool newest;
 
-	if (r->direction == DIRECTION_UNKNOWN || !r->source.length ||
+	/* A recording is of one client, who has no address. */
+	if (r->direction == DIRECTION_UNKNOWN ||
+	    (!r->source.length && l->side != LAG_BESIDE_CLIENT) ||
 	    !(has & (FACT_SEQUENCE | FACT_NAME)))
 		return;
 	p = place_of(l, slot, r);
@@ -560,6 +587,8 @@ void lagometer_record(struct lagometer *l, uint32_t slot, const struct record *r
 	else
 		see_server(p, f, r->time_ns);
 	newest = p->way[LAG_C2S].highest == f->sequence;
+	if (c2s && (has & FACT_COMMAND_TIME) && (has & FACT_ACK))
+		see_frame(p, f);
 	if (!c2s || l->side != LAG_BESIDE_SERVER)
 		return;
 	if (has & FACT_ACK)

@@ -9,6 +9,9 @@
  *		has spoken at the time when only this could have been its newest, is lost
  *	ping	from a message of the server to its first acknowledgement
  *
+ *	frames	what the client drew at: the time of its move less that of the snapshot
+ *		which it acknowledges; the upper graph of Quake III's own lagometer
+ *
  * NetQuake's unreliable messages are not acknowledged by number, but each move gives back
  * the server's time that the newest of them told. Until one has, pings come from the
  * reliable ones.
@@ -52,6 +55,17 @@ struct lag_direction {
 	struct lag_sample ring[LAG_SAMPLES];
 };
 
+/*
+ * What the client drew, where the protocol tells (Quake III): the time of its frame less
+ * that of the newest snapshot it had. Below zero it had two to draw between; above, the
+ * next was late or lost, and it went on by guess.
+ */
+struct lag_frames {
+	uint64_t taken; /* the last LAG_SAMPLES are in the ring */
+	uint64_t extrapolated;
+	int16_t ring[LAG_SAMPLES]; /* ms, oldest first */
+};
+
 enum lag_way {
 	LAG_C2S,
 	LAG_S2C,
@@ -72,7 +86,14 @@ struct lag_player {
 	uint64_t snapshots;
 	uint64_t delayed; /* snapshots that the server says came late, by rate */
 	struct lag_direction way[LAG_WAYS];
+	struct lag_frames frames;
 };
+
+/* Of the frames drawn, in [0, 1]. */
+static inline double lag_extrapolation(const struct lag_frames *f)
+{
+	return f->taken ? (double)f->extrapolated / (double)f->taken : 0;
+}
 
 struct lagometer;
 

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * progress.h - how far a long read has come, on stderr, once a second.
+ */
+#ifndef PROGRESS_H
+#define PROGRESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* Inputs from this size on are shown by themselves. */
+#define PROGRESS_LARGE (64LL << 20)
+
+struct progress {
+	const char *name;
+	FILE *file; /* whose place is looked at */
+	int64_t size; /* bytes; 0: not known */
+	int64_t began_ns, told_ns;
+	unsigned int steps;
+	bool on, told;
+};
+
+/* @asked: whatever the size; otherwise only for large ones, on a terminal. */
+void progress_begin(struct progress *p, const char *name, FILE *file, bool asked);
+/* After each datagram; costs a clock's reading in a thousand. */
+void progress_step(struct progress *p);
+void progress_end(struct progress *p);
+
+#endif /* PROGRESS_H */

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * lag_report.h - the account of a capture or demo, per client: figures and a drawing for
+ * people, or JSON.
+ */
+#ifndef LAG_REPORT_H
+#define LAG_REPORT_H
+
+#include "lib/jsonl.h"
+#include "samples/lagometer.h"
+
+#define LAG_REPORT_PLAYERS 1024
+
+/*
+ * Everybody in @l. As JSON: one object a line, as in players.json, with "file" unless
+ * @file is NULL. As text: both graphs of Quake III's lagometer, the newest at the right.
+ */
+void lag_report(struct lagometer *l, struct jsonl *json, const char *file, bool as_json);
+
+#endif /* LAG_REPORT_H */
