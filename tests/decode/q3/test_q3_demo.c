@@ -245,6 +245,82 @@ static void test_old_cut(void **state)
 	}
 }
 
+struct plain {
+	uint8_t bytes[512];
+	size_t bits;
+};
+
+static void plain_put(struct plain *w, uint32_t value, unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++, w->bits++)
+		w->bytes[w->bits / 8] |= (uint8_t)((value >> i & 1) << w->bits % 8);
+}
+
+static size_t plain_n(const struct plain *w)
+{
+	return (w->bits + 7) / 8;
+}
+
+/* Protocol 48: the acknowledge stands in front of each message, not in the snapshot. */
+static void test_48(void **state)
+{
+	static const char info[] = "\\protocol\\48\\mapname\\q3dm1";
+	struct plain first = { .bits = 0 }, second = { .bits = 0 };
+	uint8_t file[sizeof(first.bytes)] = { 0, 0, 0, 0 };
+	struct q3_session s;
+	struct record r;
+
+	(void)state;
+	plain_put(&first, 7, 32);
+	plain_put(&first, 2, 8);
+	plain_put(&first, 0, 32);
+	plain_put(&first, 3, 8);
+	plain_put(&first, 0, 16);
+	for (size_t i = 0; i < sizeof(info); i++)
+		plain_put(&first, (uint8_t)info[i], 8);
+	plain_put(&first, 0, 8);
+	file[4] = (uint8_t)plain_n(&first);
+	memcpy(file + 8, first.bytes, plain_n(&first));
+	assert_int_equal(q3_demo_recognise(file, 8 + plain_n(&first)), Q3_DEMO_OLD);
+
+	q3_demo_start(&s, Q3_DEMO_OLD);
+	record_reset(&r, &tape);
+	q3_demo_block(&s, 100, first.bytes, plain_n(&first), &r);
+	assert_int_equal(r.status, RECORD_DECODED);
+	assert_string_equal(r.kind, "gamestate");
+	assert_string_equal(r.dialect, "quake3-48");
+	assert_int_equal(find_int(&r, NULL, "reliableAcknowledge"), 7);
+
+	plain_put(&second, 9, 32);
+	plain_put(&second, 7, 8);
+	plain_put(&second, 31500, 32);
+	plain_put(&second, 0, 8 + 8);
+	plain_put(&second, 1, 8);
+	plain_put(&second, 0xfe, 8);
+	/* No field of the player, no array, one entity with an explicit mask. */
+	plain_put(&second, 0, 32);
+	plain_put(&second, 0, 48 + 4 - 32);
+	plain_put(&second, 5, 10);
+	plain_put(&second, 2 | 31 << 2, 7);
+	plain_put(&second, 1U << 5 | 1U << 7, 32);
+	plain_put(&second, 1U << 18, 51 - 32);
+	plain_put(&second, (4096 + 12) << 1, 14);
+	plain_put(&second, (4096 - 7) << 1, 14);
+	plain_put(&second, 77, 8);
+	plain_put(&second, 1023, 10);
+	record_reset(&r, &tape);
+	q3_demo_block(&s, 101, second.bytes, plain_n(&second), &r);
+	assert_int_equal(r.status, RECORD_DECODED);
+	assert_string_equal(r.kind, "snapshot");
+	assert_int_equal(r.time_ns, 31500 * 1000000LL);
+	assert_int_equal(find_int(&r, NULL, "reliableAcknowledge"), 9);
+	assert_int_equal(find_int(&r, NULL, "pos.trBase[0]"), 12000);
+	assert_null(find_item(&r, NULL, "pos.trBase[1]"));
+	assert_int_equal(find_int(&r, NULL, "pos.trBase[2]"), -7000);
+	assert_int_equal(find_int(&r, NULL, "generic1"), 77);
+	q3_session_drop(&s);
+}
+
 /* The beginning of a demo, cut at every length up to its first block's end. */
 static void test_recognise_cut(void **state)
 {
@@ -281,9 +357,8 @@ static int drop_all(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_every_block),
-		cmocka_unit_test(test_damaged),
-		cmocka_unit_test(test_old_cut),
+		cmocka_unit_test(test_every_block),   cmocka_unit_test(test_damaged),
+		cmocka_unit_test(test_old_cut),	      cmocka_unit_test(test_48),
 		cmocka_unit_test(test_recognise_cut),
 	};
 

@@ -89,6 +89,15 @@ static inline uint32_t q3_get(struct q3_bits *b, unsigned int n)
 	return value;
 }
 
+/* The same from a stream without codes, as demos before protocol 66 are. */
+static inline uint32_t q3_raw(struct q3_bits *b, unsigned int n)
+{
+	uint64_t word = q3_peek(b);
+
+	b->pos += n;
+	return (uint32_t)(word & ((1ULL << n) - 1));
+}
+
 static inline int32_t q3_get_long(struct q3_bits *b)
 {
 	return (int32_t)q3_get(b, 32);

@@ -9,12 +9,16 @@
 #include "decode/q3/q3_demo.h"
 #include "lib/reader.h"
 
-/* A gamestate in plain bytes: op 2, number, op 3, index 0 or 1, an info string. */
-static bool is_old(const uint8_t *message, size_t n)
+/*
+ * A gamestate in plain bytes: op 2, number, op 3, index 0 or 1, an info string; behind
+ * @acknowledge bytes.
+ */
+static bool is_old(const uint8_t *message, size_t n, size_t acknowledge)
 {
 	struct reader rd = reader_of(message, n);
 	unsigned int op, configstring, index;
 
+	reader_take(&rd, acknowledge);
 	op = reader_u8(&rd);
 	reader_le32(&rd);
 	configstring = reader_u8(&rd);
@@ -42,7 +46,7 @@ enum q3_demo_kind q3_demo_recognise(const uint8_t *bytes, size_t n)
 
 	if (!message || !length || length > Q3_MESSAGE_MAX || sequence < 0)
 		return Q3_DEMO_NONE;
-	if (is_old(message, length))
+	if (is_old(message, length, 0) || is_old(message, length, 4))
 		return Q3_DEMO_OLD;
 	for (unsigned int i = 0; q3_dialects[i]; i++)
 		if (holds_gamestate(q3_dialects[i], message, length))

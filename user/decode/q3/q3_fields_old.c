@@ -143,7 +143,7 @@ static const struct q3_dialect old_48 = {
 	.configstrings = 1024,
 	.arrays = q3_arrays,
 	.moves = { q3_move, Q3_MOVE },
-	.flags = Q3_PLAIN,
+	.flags = Q3_PLAIN | Q3_ACK_FIRST,
 	.protocol = 48,
 };
 

@@ -74,6 +74,7 @@ static inline void q3_wrong(struct q3_parse *p, const char *why)
 
 void q3_open_op(struct q3_parse *p, const char *name);
 void q3_parse_snapshot(struct q3_parse *p);
+void q3_parse_old_snapshot(struct q3_parse *p); /* Q3_PLAIN */
 void q3_parse_gamestate(struct q3_parse *p);
 void q3_parse_end(struct q3_parse *p);
 void q3_string(struct q3_parse *p, const char *key, size_t max, size_t *ret_n);
@@ -86,25 +87,6 @@ void q3_fact_text(struct q3_parse *p, const char *head, size_t n);
 /* A snapshot of p->server_time with these snapFlags. */
 void q3_fact_snapshot(struct q3_parse *p, unsigned int flags);
 
-/* A walk through base and message in step, both ascending. */
-struct q3_merge {
-	const struct q3_snapshot *base; /* or NULL: none */
-	struct q3_snapshot *work; /* or NULL: the syntax only */
-	unsigned int at; /* in the base */
-	bool guessed;
-};
-
-/* Begins p->game's snapshot in work; returns the player, which is the base's yet. */
-uint32_t *q3_merge_begin(struct q3_parse *p, struct q3_merge *m, unsigned int delta,
-			 uint32_t *scratch);
-/* Takes over the base's entities below @below. */
-void q3_merge_keep(struct q3_parse *p, struct q3_merge *m, unsigned int below);
-/* What the entity is a difference to. The base's copy is stepped over. */
-uint16_t q3_merge_from(struct q3_parse *p, struct q3_merge *m, unsigned int number,
-		       bool *ret_known);
-void q3_merge_put(struct q3_merge *m, unsigned int number, uint16_t state);
-void q3_merge_end(struct q3_parse *p, struct q3_merge *m, unsigned int flags);
-
 /* Puts one field's value on the record. */
 void q3_describe(struct record *r, const struct q3_field *f, uint32_t value);
 /*
@@ -113,6 +95,10 @@ void q3_describe(struct record *r, const struct q3_field *f, uint32_t value);
  */
 void q3_describe_all(struct record *r, const struct q3_table *t, const uint8_t *changed,
 		     unsigned int used, const uint32_t *state);
+
+/* q3_old.c: what follows an entity's two bits, and a player, of Q3_PLAIN. */
+void q3_old_entity(struct q3_parse *p, uint32_t *to);
+void q3_old_player(struct q3_parse *p, uint32_t *to);
 
 /* Deltas. @to holds the base and becomes the result. */
 enum q3_delta {

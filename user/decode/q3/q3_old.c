@@ -2,18 +2,19 @@
 /*
  * q3_old.c - messages of protocols 43 to 48, as demos (.dm3, .dm_48) hold them.
  *
- * The same ops and snapshots as later, but raw bits instead of Huffman codes, no
- * acknowledge in front, no op at the end (up to 7 bits are left), and other deltas:
+ * The same ops and snapshots as later (q3_snapshot.c), but raw bits instead of Huffman
+ * codes, no op at the end (up to 7 bits are left), and other deltas; the acknowledge
+ * stands in the snapshot (43, 45) or in front of the message (48):
  *
  *   gamestate: op 2, number:32, { 3 index:16 text | 4 entity:10 delta } 0
- *   snapshot:  op 7, acknowledge:32 serverTime:32 deltaNum:8 snapFlags:8 areaBytes:8 ...
+ *   snapshot:  op 7, [acknowledge:32] serverTime:32, then as later
  *   entity:    remove:bit; if not: changed:bit; if so: mask:5 (31: 50 bits follow), the
  *              fields of the mask; a float is full:bit, then 13 or 32 bits
  *   player:    each field a bit; four arrays, each a bit and a mask
  *
  * Learnt from mightycow/uberdemotools (deltas) and from a recording (framing), of which
- * all 18232 blocks parse to their last byte. It is of protocol 45; no recording of 48
- * was at hand.
+ * all 18232 blocks parse to their last byte. It is of protocol 45; where the acknowledge
+ * of 48 stands was found on a recording of 18330 blocks, by others.
  */
 #include "decode/q3/q3_demo.h"
 
@@ -23,24 +24,15 @@
 #define OP_COMMAND	5
 #define OP_SNAPSHOT	7
 #define MASK_EXPLICIT	31
-#define AREA_BYTES_MAX	32
 #define FLOAT_BITS	13
 #define FLOAT_BIAS	4096
-
-static uint32_t raw(struct q3_bits *b, unsigned int n)
-{
-	uint64_t word = q3_peek(b);
-
-	b->pos += n;
-	return (uint32_t)(word & ((1ULL << n) - 1));
-}
 
 static size_t raw_string(struct q3_parse *p, const char *key, size_t max)
 {
 	size_t n = 0;
 
 	while (!q3_failed(p)) {
-		char c = (char)raw(&p->b, 8);
+		char c = (char)q3_raw(&p->b, 8);
 
 		if (!c)
 			break;
@@ -62,24 +54,26 @@ static uint32_t raw_field(struct q3_bits *b, const struct q3_field *f)
 	} value;
 
 	if (f->bits > 0)
-		return raw(b, (unsigned int)f->bits);
+		return q3_raw(b, (unsigned int)f->bits);
 	if (f->bits < 0)
-		return q3_extend(raw(b, (unsigned int)-f->bits), (unsigned int)-f->bits);
-	if (raw(b, 1))
-		return raw(b, 32);
-	value.f = (float)((int32_t)raw(b, FLOAT_BITS) - FLOAT_BIAS);
+		return q3_extend(q3_raw(b, (unsigned int)-f->bits),
+				 (unsigned int)-f->bits);
+	if (q3_raw(b, 1))
+		return q3_raw(b, 32);
+	value.f = (float)((int32_t)q3_raw(b, FLOAT_BITS) - FLOAT_BIAS);
 	return value.raw;
 }
 
-static void parse_fields(struct q3_parse *p, uint32_t *to)
+void q3_old_entity(struct q3_parse *p, uint32_t *to)
 {
 	const struct q3_table *t = &p->dialect->entity;
-	unsigned int number = raw(&p->b, 5);
+	unsigned int number = q3_raw(&p->b, 5), used = 0;
+	uint8_t changed[Q3_FIELDS_MAX];
 	uint64_t mask;
 
 	if (number == MASK_EXPLICIT) {
-		mask = raw(&p->b, 32);
-		mask |= (uint64_t)raw(&p->b, (unsigned int)t->count - 32) << 32;
+		mask = q3_raw(&p->b, 32);
+		mask |= (uint64_t)q3_raw(&p->b, (unsigned int)t->count - 32) << 32;
 	} else {
 		mask = q3_old_masks[number];
 	}
@@ -87,125 +81,39 @@ static void parse_fields(struct q3_parse *p, uint32_t *to)
 		if (!(mask >> i & 1))
 			continue;
 		to[i] = raw_field(&p->b, &t->fields[i]);
-		q3_describe(p->record, &t->fields[i], to[i]);
+		changed[used++] = (uint8_t)i;
 	}
+	q3_describe_all(p->record, t, changed, used, to);
 }
 
-static enum q3_delta parse_kind(struct q3_parse *p)
-{
-	if (raw(&p->b, 1))
-		return Q3_DELTA_REMOVED;
-	return raw(&p->b, 1) ? Q3_DELTA_CHANGED : Q3_DELTA_SAME;
-}
-
-static void parse_entity(struct q3_parse *p, struct q3_merge *m, unsigned int number)
-{
-	uint32_t scratch[Q3_ENTITY_WORDS];
-	enum q3_delta kind = parse_kind(p);
-	uint16_t from = 0, state = Q3_NONE;
-	bool known;
-
-	record_open_object(p->record, NULL);
-	record_uint(p->record, "number", number);
-	if (m->work) {
-		q3_merge_keep(p, m, number);
-		from = q3_merge_from(p, m, number, &known);
-	}
-	if (kind == Q3_DELTA_REMOVED) {
-		record_bool(p->record, "removed", true);
-	} else if (kind == Q3_DELTA_SAME && m->work) {
-		q3_state_hold(p->game, from);
-		q3_merge_put(m, number, from);
-	} else if (kind == Q3_DELTA_CHANGED) {
-		if (m->work)
-			state = q3_state_copy(p->game, from, m->base);
-		parse_fields(p, state == Q3_NONE ? scratch : q3_state(p->game, state));
-		if (m->work)
-			q3_merge_put(m, number, state);
-	}
-	record_close(p->record);
-}
-
-static void parse_player(struct q3_parse *p, uint32_t *to)
+void q3_old_player(struct q3_parse *p, uint32_t *to)
 {
 	const struct q3_table *t = &p->dialect->player;
 	const struct q3_array *a = p->dialect->arrays;
+	uint8_t changed[Q3_FIELDS_MAX];
+	unsigned int used = 0;
 
-	record_open_object(p->record, "player");
 	for (unsigned int i = 0; i < t->count; i++) {
-		if (!raw(&p->b, 1))
+		if (!q3_raw(&p->b, 1))
 			continue;
 		to[i] = raw_field(&p->b, &t->fields[i]);
-		q3_describe(p->record, &t->fields[i], to[i]);
+		changed[used++] = (uint8_t)i;
 	}
+	q3_describe_all(p->record, t, changed, used, to);
 	to += p->dialect->player_slots;
 	for (; a->names; a++, to += 16) {
 		unsigned int width = (unsigned int)abs(a->bits);
-		uint32_t mask = raw(&p->b, 1) ? raw(&p->b, 16) : 0;
+		uint32_t mask = q3_raw(&p->b, 1) ? q3_raw(&p->b, 16) : 0;
 
 		for (unsigned int i = 0; i < 16; i++) {
 			if (!(mask >> i & 1))
 				continue;
-			to[i] = raw(&p->b, width);
+			to[i] = q3_raw(&p->b, width);
 			if (a->bits < 0)
 				to[i] = q3_extend(to[i], width);
 			record_int(p->record, a->names[i], (int32_t)to[i]);
 		}
 	}
-	record_close(p->record);
-}
-
-static void parse_entities(struct q3_parse *p, struct q3_merge *m)
-{
-	int last = -1;
-
-	record_open_array(p->record, "entities");
-	while (!q3_failed(p)) {
-		int number = (int)raw(&p->b, 10);
-
-		if (number == Q3_ENTITY_END)
-			break;
-		if (number <= last) {
-			q3_wrong(p, "entities out of order");
-			break;
-		}
-		last = number;
-		parse_entity(p, m, (unsigned int)number);
-	}
-	if (m->work)
-		q3_merge_keep(p, m, Q3_ENTITIES);
-	record_close(p->record);
-}
-
-static void parse_snapshot(struct q3_parse *p)
-{
-	uint32_t scratch[Q3_PLAYER_WORDS], *player;
-	uint8_t areas[AREA_BYTES_MAX];
-	unsigned int delta, flags, n;
-	struct q3_merge m;
-
-	q3_open_op(p, "snapshot");
-	record_int(p->record, "reliableAcknowledge", (int32_t)raw(&p->b, 32));
-	p->server_time = (int32_t)raw(&p->b, 32);
-	delta = raw(&p->b, 8);
-	flags = raw(&p->b, 8);
-	n = raw(&p->b, 8);
-	record_int(p->record, "serverTime", p->server_time);
-	record_uint(p->record, "deltaNum", delta);
-	record_uint(p->record, "snapFlags", flags);
-	q3_fact_snapshot(p, flags);
-	if (n > AREA_BYTES_MAX)
-		q3_wrong(p, "more than 32 area bytes");
-	for (unsigned int i = 0; i < n && !q3_failed(p); i++)
-		areas[i] = (uint8_t)raw(&p->b, 8);
-	player = q3_merge_begin(p, &m, delta, scratch);
-	if (!q3_failed(p)) {
-		record_hex(p->record, "areamask", areas, n);
-		parse_player(p, player);
-		parse_entities(p, &m);
-	}
-	record_close(p->record);
-	q3_merge_end(p, &m, flags);
 }
 
 static void parse_configstring(struct q3_parse *p)
@@ -215,7 +123,7 @@ static void parse_configstring(struct q3_parse *p)
 
 	record_open_object(p->record, NULL);
 	record_string(p->record, "op", "configstring", 12);
-	index = raw(&p->b, 16);
+	index = q3_raw(&p->b, 16);
 	record_uint(p->record, "index", index);
 	n = raw_string(p, "text", Q3_BIGSTRING_MAX);
 	if (!index)
@@ -229,20 +137,20 @@ static void parse_configstring(struct q3_parse *p)
 
 static void parse_baseline(struct q3_parse *p)
 {
-	unsigned int number = raw(&p->b, 10);
+	unsigned int number = q3_raw(&p->b, 10);
 	uint32_t scratch[Q3_ENTITY_WORDS];
 	uint16_t state = Q3_NONE;
 
 	record_open_object(p->record, NULL);
 	record_string(p->record, "op", "baseline", 8);
 	record_uint(p->record, "number", number);
-	if (parse_kind(p) != Q3_DELTA_CHANGED || number > Q3_ENTITY_WORLD)
+	if (q3_delta_entity_kind(p) != Q3_DELTA_CHANGED || number > Q3_ENTITY_WORLD)
 		q3_wrong(p, "baseline without a state");
 	if (p->commit && !p->game->baseline[number]) {
 		state = q3_state_copy(p->game, 0, NULL);
 		p->game->baseline[number] = state;
 	}
-	parse_fields(p, state == Q3_NONE ? scratch : q3_state(p->game, state));
+	q3_old_entity(p, state == Q3_NONE ? scratch : q3_state(p->game, state));
 	record_close(p->record);
 }
 
@@ -251,11 +159,11 @@ static void parse_gamestate(struct q3_parse *p)
 	unsigned int op;
 
 	q3_open_op(p, "gamestate");
-	record_int(p->record, "serverCommandNumber", (int32_t)raw(&p->b, 32));
+	record_int(p->record, "serverCommandNumber", (int32_t)q3_raw(&p->b, 32));
 	if (p->commit)
 		q3_game_clear(p->game, p->dialect);
 	record_open_array(p->record, "ops");
-	while (!q3_failed(p) && (op = raw(&p->b, 8))) {
+	while (!q3_failed(p) && (op = q3_raw(&p->b, 8))) {
 		if (op == OP_CONFIGSTRING)
 			parse_configstring(p);
 		else if (op == OP_BASELINE)
@@ -273,7 +181,7 @@ static void parse_gamestate(struct q3_parse *p)
 
 static void parse_command(struct q3_parse *p)
 {
-	int32_t number = (int32_t)raw(&p->b, 32);
+	int32_t number = (int32_t)q3_raw(&p->b, 32);
 	size_t n;
 
 	q3_open_op(p, "serverCommand");
@@ -292,12 +200,14 @@ bool q3_parse_old(struct q3_parse *p)
 {
 	if (!p->b.size)
 		q3_wrong(p, "empty message");
+	if (p->dialect->flags & Q3_ACK_FIRST)
+		record_int(p->record, "reliableAcknowledge", (int32_t)q3_raw(&p->b, 32));
 	record_open_array(p->record, "ops");
 	while (!q3_failed(p) && p->b.pos + 8 <= p->b.size * 8) {
-		unsigned int op = raw(&p->b, 8);
+		unsigned int op = q3_raw(&p->b, 8);
 
 		if (op == OP_SNAPSHOT)
-			parse_snapshot(p);
+			q3_parse_old_snapshot(p);
 		else if (op == OP_COMMAND)
 			parse_command(p);
 		else if (op == OP_GAMESTATE)
@@ -306,7 +216,7 @@ bool q3_parse_old(struct q3_parse *p)
 			q3_wrong(p, "unknown op");
 	}
 	record_close(p->record);
-	if (!q3_failed(p) && raw(&p->b, p->b.size * 8 - p->b.pos))
+	if (!q3_failed(p) && q3_raw(&p->b, p->b.size * 8 - p->b.pos))
 		q3_wrong(p, "bits after the end of the message");
 	return !q3_failed(p);
 }

@@ -7,12 +7,30 @@
  *
  * deltaNum counts messages back to the base; 0 is a full snapshot. Entities of the base
  * that are not named stay as they are.
+ *
+ * One walk serves both kinds of stream, coded (protocol 66 and later) and plain; which
+ * one is known when it is compiled, so that nothing is asked per value.
  */
 #include "decode/q3/q3_message.h"
 
 #define AREA_BYTES_MAX 32
 
-void q3_merge_keep(struct q3_parse *p, struct q3_merge *m, unsigned int below)
+#define INLINE	       static inline __attribute__((always_inline))
+
+/* A walk through base and message in step, both ascending. */
+struct merge {
+	const struct q3_snapshot *base; /* or NULL: none */
+	struct q3_snapshot *work; /* or NULL: the syntax only */
+	unsigned int at; /* in the base */
+	bool guessed;
+};
+
+INLINE uint32_t get(struct q3_parse *p, bool plain, unsigned int n)
+{
+	return plain ? q3_raw(&p->b, n) : q3_get(&p->b, n);
+}
+
+static void merge_keep(struct q3_parse *p, struct merge *m, unsigned int below)
 {
 	while (m->base && m->at < m->base->count &&
 	       m->base->entity[m->at].number < below) {
@@ -23,8 +41,8 @@ void q3_merge_keep(struct q3_parse *p, struct q3_merge *m, unsigned int below)
 	}
 }
 
-uint16_t q3_merge_from(struct q3_parse *p, struct q3_merge *m, unsigned int number,
-		       bool *ret_known)
+static uint16_t merge_from(struct q3_parse *p, struct merge *m, unsigned int number,
+			   bool *ret_known)
 {
 	*ret_known = true;
 	if (m->base && m->at < m->base->count && m->base->entity[m->at].number == number)
@@ -34,16 +52,17 @@ uint16_t q3_merge_from(struct q3_parse *p, struct q3_merge *m, unsigned int numb
 	return p->game->baseline[number];
 }
 
-void q3_merge_put(struct q3_merge *m, unsigned int number, uint16_t state)
+static void merge_put(struct merge *m, unsigned int number, uint16_t state)
 {
 	if (state == Q3_NONE || m->work->count == Q3_ENTITIES)
 		return;
 	m->work->entity[m->work->count++] = (struct q3_named){ (uint16_t)number, state };
 }
 
-static void parse_entity(struct q3_parse *p, struct q3_merge *m, unsigned int number)
+INLINE void parse_entity(struct q3_parse *p, struct merge *m, unsigned int number,
+			 bool plain)
 {
-	uint32_t scratch[Q3_ENTITY_WORDS];
+	uint32_t scratch[Q3_ENTITY_WORDS], *to;
 	enum q3_delta kind = q3_delta_entity_kind(p);
 	uint16_t from = 0, state = Q3_NONE;
 	bool known = true;
@@ -51,35 +70,39 @@ static void parse_entity(struct q3_parse *p, struct q3_merge *m, unsigned int nu
 	record_open_object(p->record, NULL);
 	record_uint(p->record, "number", number);
 	if (m->work) {
-		q3_merge_keep(p, m, number);
-		from = q3_merge_from(p, m, number, &known);
+		merge_keep(p, m, number);
+		from = merge_from(p, m, number, &known);
 	}
 	if (kind == Q3_DELTA_REMOVED) {
 		record_bool(p->record, "removed", true);
 	} else if (kind == Q3_DELTA_SAME) {
 		if (m->work) {
 			q3_state_hold(p->game, from);
-			q3_merge_put(m, number, from);
+			merge_put(m, number, from);
 		}
 	} else {
 		if (m->work)
 			state = q3_state_copy(p->game, from, m->base);
-		q3_delta_entity(p, state == Q3_NONE ? scratch : q3_state(p->game, state));
+		to = state == Q3_NONE ? scratch : q3_state(p->game, state);
+		if (plain)
+			q3_old_entity(p, to);
+		else
+			q3_delta_entity(p, to);
 		if (m->work)
-			q3_merge_put(m, number, state);
+			merge_put(m, number, state);
 	}
 	if (!known && kind != Q3_DELTA_REMOVED && !p->missing)
 		p->missing = "entity from a baseline that was not seen";
 	record_close(p->record);
 }
 
-static void parse_entities(struct q3_parse *p, struct q3_merge *m)
+INLINE void parse_entities(struct q3_parse *p, struct merge *m, bool plain)
 {
 	int last = -1;
 
 	record_open_array(p->record, "entities");
 	while (!q3_failed(p)) {
-		int number = (int)q3_get(&p->b, 10);
+		int number = (int)get(p, plain, 10);
 
 		if (number == Q3_ENTITY_END)
 			break;
@@ -88,23 +111,24 @@ static void parse_entities(struct q3_parse *p, struct q3_merge *m)
 			break;
 		}
 		last = number;
-		parse_entity(p, m, (unsigned int)number);
+		parse_entity(p, m, (unsigned int)number, plain);
 	}
 	if (m->work)
-		q3_merge_keep(p, m, Q3_ENTITIES);
+		merge_keep(p, m, Q3_ENTITIES);
 	record_close(p->record);
 }
 
-static void parse_areas(struct q3_parse *p)
+INLINE void parse_areas(struct q3_parse *p, bool plain)
 {
-	unsigned int n = q3_get(&p->b, 8);
+	unsigned int n = get(p, plain, 8);
 	uint8_t areas[AREA_BYTES_MAX];
 
 	if (n > AREA_BYTES_MAX) {
 		q3_wrong(p, "more than 32 area bytes");
 		return;
 	}
-	q3_get_bytes(&p->b, areas, n);
+	for (unsigned int i = 0; i < n; i++)
+		areas[i] = (uint8_t)get(p, plain, 8);
 	record_hex(p->record, "areamask", areas, n);
 }
 
@@ -140,24 +164,27 @@ static size_t player_bytes(const struct q3_dialect *d)
 	return words * sizeof(uint32_t);
 }
 
-static void parse_body(struct q3_parse *p, struct q3_merge *m, uint32_t *player)
+INLINE void parse_body(struct q3_parse *p, struct merge *m, uint32_t *player, bool plain)
 {
-	parse_areas(p);
+	parse_areas(p, plain);
 	if (q3_failed(p))
 		return;
 	record_open_object(p->record, "player");
-	q3_delta_player(p, player);
+	if (plain)
+		q3_old_player(p, player);
+	else
+		q3_delta_player(p, player);
 	record_close(p->record);
 	if (!q3_failed(p))
-		parse_entities(p, m);
+		parse_entities(p, m, plain);
 }
 
-uint32_t *q3_merge_begin(struct q3_parse *p, struct q3_merge *m, unsigned int delta,
-			 uint32_t *scratch)
+static uint32_t *merge_begin(struct q3_parse *p, struct merge *m, unsigned int delta,
+			     uint32_t *scratch)
 {
 	uint32_t *player = scratch;
 
-	*m = (struct q3_merge){ .work = NULL };
+	*m = (struct merge){ .work = NULL };
 	if (p->game) {
 		m->base = find_base(p, delta, &m->guessed);
 		m->work = q3_snapshot_work(p->game);
@@ -171,7 +198,7 @@ uint32_t *q3_merge_begin(struct q3_parse *p, struct q3_merge *m, unsigned int de
 	return player;
 }
 
-void q3_merge_end(struct q3_parse *p, struct q3_merge *m, unsigned int flags)
+static void merge_end(struct q3_parse *p, struct merge *m, unsigned int flags)
 {
 	if (m->work) {
 		m->work->sequence = p->sequence;
@@ -183,23 +210,35 @@ void q3_merge_end(struct q3_parse *p, struct q3_merge *m, unsigned int flags)
 		p->content = Q3_HOLDS_SNAPSHOT;
 }
 
-void q3_parse_snapshot(struct q3_parse *p)
+INLINE void parse_snapshot(struct q3_parse *p, bool plain)
 {
-	struct q3_merge m;
+	struct merge m;
 	uint32_t scratch[Q3_PLAYER_WORDS];
 	unsigned int delta, flags;
 	uint32_t *player;
 
 	q3_open_op(p, "snapshot");
-	p->server_time = q3_get_long(&p->b);
-	delta = q3_get(&p->b, 8);
-	flags = q3_get(&p->b, 8);
+	if (plain && !(p->dialect->flags & Q3_ACK_FIRST))
+		record_int(p->record, "reliableAcknowledge", (int32_t)get(p, plain, 32));
+	p->server_time = (int32_t)get(p, plain, 32);
+	delta = get(p, plain, 8);
+	flags = get(p, plain, 8);
 	record_int(p->record, "serverTime", p->server_time);
 	record_uint(p->record, "deltaNum", delta);
 	record_uint(p->record, "snapFlags", flags);
 	q3_fact_snapshot(p, flags);
-	player = q3_merge_begin(p, &m, delta, scratch);
-	parse_body(p, &m, player);
+	player = merge_begin(p, &m, delta, scratch);
+	parse_body(p, &m, player, plain);
 	record_close(p->record);
-	q3_merge_end(p, &m, flags);
+	merge_end(p, &m, flags);
+}
+
+void q3_parse_snapshot(struct q3_parse *p)
+{
+	parse_snapshot(p, false);
+}
+
+void q3_parse_old_snapshot(struct q3_parse *p)
+{
+	parse_snapshot(p, true);
 }
