@@ -31,6 +31,7 @@ struct decoder {
 	size_t head, count;
 	uint8_t *bytes;
 	size_t bytes_used, hold_max;
+	unsigned int taught; /* since the head began to wait for a key */
 };
 
 struct decoder *decoder_create(const struct decoder_options *options, decode_sink *sink,
@@ -179,7 +180,7 @@ static void begin(struct decoder *d, uint64_t frame, int64_t time_ns,
 }
 
 static void decode_one(struct decoder *d, struct session *s, const struct datagram *dg,
-		       bool from_low, const struct identity *id)
+		       bool from_low, const struct identity *id, enum family_wait waits)
 {
 	struct record *r = &d->record;
 
@@ -195,6 +196,8 @@ static void decode_one(struct decoder *d, struct session *s, const struct datagr
 	} else {
 		r->dialect = s->family == id->family ? s->dialect : NULL;
 		decode_ours(d, s, dg, id);
+		if (waits == WAIT_SLICES)
+			record_partial(r, "slice of a message that never became whole");
 	}
 	d->sink(d->context, r);
 }
@@ -217,11 +220,92 @@ static struct session *session_of(struct decoder *d, const struct datagram *dg,
 	return s;
 }
 
+/* Those in the ring behind @at, of the same sender. */
+struct ring_ahead {
+	struct ahead ahead;
+	const struct decoder *d;
+	const struct datagram *after;
+	size_t at; /* places behind the head */
+};
+
+static bool address_equal(const struct record_address *a, const struct record_address *b)
+{
+	return a->port == b->port && a->length == b->length &&
+	       !memcmp(a->bytes, b->bytes, sizeof(a->bytes));
+}
+
+static bool ring_next(struct ahead *ahead, struct span *ret)
+{
+	struct ring_ahead *r = (struct ring_ahead *)ahead;
+
+	while (r->at < r->d->count) {
+		const struct held *held =
+			&r->d->held[(r->d->head + r->at++) % DECODE_HOLD_MAX];
+		const struct datagram *dg = &held->datagram;
+
+		if (dg->damage != RECORD_DECODED || held->shape == SHAPE_OOB ||
+		    !address_equal(&dg->source, &r->after->source) ||
+		    !address_equal(&dg->destination, &r->after->destination))
+			continue;
+		*ret = (struct span){ dg->payload, dg->n };
+		return true;
+	}
+	return false;
+}
+
+/* @behind: the place in the ring from which on datagrams came after this one. */
+static enum family_wait waits(const struct decoder *d, const struct session *s,
+			      const struct datagram *dg, const struct identity *id,
+			      size_t behind)
+{
+	struct ring_ahead ring = { { ring_next }, d, dg, behind };
+	const struct family *family = family_of(id->family);
+
+	if (!family || !family->waits || id->shape == SHAPE_OOB ||
+	    dg->damage != RECORD_DECODED || !s->state || s->state_family != id->family)
+		return WAIT_NOTHING;
+	return family->waits(s->state, id->direction, (struct span){ dg->payload, dg->n },
+			     &ring.ahead);
+}
+
+/*
+ * The last of the ring, of the flow whose message waits for a key at the head: what it
+ * teaches is learnt now, what it says is said when it is its turn.
+ */
+static void teach(struct decoder *d, const struct session *of)
+{
+	const struct held *held = &d->held[(d->head + d->count - 1) % DECODE_HOLD_MAX];
+	const struct datagram *dg = &held->datagram;
+	struct record silent;
+	struct identity id;
+	struct session *s;
+	bool from_low;
+
+	if (d->count < 2 || held->shape == SHAPE_OOB || dg->damage != RECORD_DECODED)
+		return;
+	s = session_get(d->sessions, &dg->source, &dg->destination, dg->time_ns,
+			&from_low);
+	if (s != of)
+		return;
+	identify_resolve(s, held->shape, dg, from_low, &d->oob, false, &id);
+	if (!id.settled || id.family != s->state_family || !s->state ||
+	    waits(d, s, dg, &id, d->count) != WAIT_NOTHING)
+		return;
+	d->taught++;
+	record_reset(&silent, NULL);
+	silent.direction = id.direction;
+	silent.end = !from_low;
+	family_of(id.family)->datagram(s->state, id.direction,
+				       (struct span){ dg->payload, dg->n }, &silent);
+	session_state_count(s);
+}
+
 /* The head of the ring; false: it has to wait on. */
 static bool held_try(struct decoder *d, bool last)
 {
 	struct held *held = &d->held[d->head];
 	const struct datagram *dg = &held->datagram;
+	enum family_wait wait;
 	struct identity id;
 	struct session *s;
 	bool from_low;
@@ -234,7 +318,16 @@ static bool held_try(struct decoder *d, bool last)
 		identify_force(d->forced, &d->oob, &id);
 	if (!id.settled)
 		return false;
-	decode_one(d, s, dg, from_low, &id);
+	wait = waits(d, s, dg, &id, 1);
+	if (wait == WAIT_KEY && !last && d->taught < DECODE_TAUGHT_MAX) {
+		teach(d, s);
+		wait = waits(d, s, dg, &id, 1);
+	}
+	if (!last &&
+	    (wait == WAIT_SLICES || (wait == WAIT_KEY && d->taught < DECODE_TAUGHT_MAX)))
+		return false;
+	d->taught = 0;
+	decode_one(d, s, dg, from_low, &id, wait);
 	d->head = (d->head + 1) % DECODE_HOLD_MAX;
 	if (!--d->count)
 		d->bytes_used = 0;
@@ -286,8 +379,8 @@ void decoder_datagram(struct decoder *d, const struct datagram *dg)
 		identify_resolve(s, shape, dg, from_low, &d->oob, false, &id);
 		if (d->forced != FAMILY_AUTO && (id.settled || s->server_known))
 			identify_force(d->forced, &d->oob, &id);
-		if (id.settled) {
-			decode_one(d, s, dg, from_low, &id);
+		if (id.settled && waits(d, s, dg, &id, 0) == WAIT_NOTHING) {
+			decode_one(d, s, dg, from_low, &id, WAIT_NOTHING);
 			return;
 		}
 	}

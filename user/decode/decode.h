@@ -7,6 +7,11 @@
  * A datagram of which the family or direction is still open is held, and all behind it,
  * until a later one tells, DECODE_HOLD_NS of capture time have passed, or the hold is
  * full; then the best guess is taken. So the records keep the order of the capture.
+ *
+ * Held likewise is what waits for a later one (family.waits): a slice for the rest of its
+ * message, and a message for the text that is its key, when two neighbours were swapped.
+ * In the latter case up to DECODE_TAUGHT_MAX datagrams of the flow that came behind are
+ * decoded early and unheard, and once more when it is their turn, as repeats are.
  */
 #ifndef DECODE_H
 #define DECODE_H
@@ -19,6 +24,7 @@
 
 #define DECODE_HOLD_NS	  (2LL * 1000 * 1000 * 1000)
 #define DECODE_HOLD_MAX	  512
+#define DECODE_TAUGHT_MAX 8
 #define DECODE_HOLD_BYTES (2 << 20)
 
 #define DECODE_SESSIONS	  16384

@@ -38,6 +38,19 @@ static inline bool glance_near(uint32_t a, uint32_t b)
 	return a - b <= GLANCE_NEAR || b - a <= GLANCE_NEAR;
 }
 
+/* The datagrams that came after one, of the same sender in the same flow. */
+struct ahead {
+	/* The next; false: there is none yet. */
+	bool (*next)(struct ahead *ahead, struct span *ret);
+};
+
+/* What a datagram waits for, that may come soon. */
+enum family_wait {
+	WAIT_NOTHING,
+	WAIT_KEY, /* a text that another datagram holds: neighbours were swapped */
+	WAIT_SLICES, /* the rest of its message */
+};
+
 struct family {
 	enum wire_family id;
 
@@ -78,6 +91,15 @@ struct family {
 	 */
 	void (*datagram)(void *state, enum direction direction, struct span payload,
 			 struct record *r);
+
+	/*
+	 * Does it pay to look at what comes after this datagram, before datagram() is
+	 * called for it? What waits for a key that does not come is opaque, by
+	 * datagram(); a slice whose message never becomes whole is made partial. NULL:
+	 * nothing waits.
+	 */
+	enum family_wait (*waits)(const void *state, enum direction direction,
+				  struct span payload, struct ahead *ahead);
 
 	/* A whole message; see message.h. */
 	bool (*message)(struct message *m);

@@ -149,6 +149,77 @@ static bool quake3_owns(const void *state, struct span payload)
 	       q->qport == (uint16_t)(payload.bytes[4] | payload.bytes[5] << 8);
 }
 
+/*
+ * A legacy message is scrambled with the text of a command that the other side has sent,
+ * and moves are so over any netchan. If its number is the next ones', the datagram with
+ * it was overtaken in the capture.
+ */
+static bool waits_key(const struct q3_session *q, bool client, struct span payload)
+{
+	bool checksum = q->netchan == Q3_NETCHAN_CHECKSUM;
+	size_t at = (client ? 6 : 4) + (checksum ? 4 : 0);
+	const struct q3_texts *texts = client ? &q->game->server : &q->game->client;
+	struct q3_bits b;
+	int32_t number;
+
+	if (q->netchan == Q3_NETCHAN_UNKNOWN || (checksum && !client) ||
+	    (!checksum && !q->has_challenge) || payload.n <= at + Q3_KEY_FROM_SERVER)
+		return false;
+	b = q3_bits_of(payload.bytes + at, payload.n - at);
+	number = q3_get_long(&b);
+	if (client) {
+		q3_get_long(&b);
+		number = q3_get_long(&b);
+	}
+	return !q3_bits_failed(&b) && number > texts->last &&
+	       number - texts->last <= Q3_RELIABLE_MAX;
+}
+
+/* Do the slices that were collected, and those ahead, make it whole? */
+static bool waits_slices(const struct q3_session *q, bool client, struct span payload,
+			 struct ahead *ahead)
+{
+	bool checksum = q->netchan == Q3_NETCHAN_CHECKSUM;
+	struct q3_header first, h;
+	const char *why;
+	uint64_t have;
+	uint32_t end;
+
+	if (!q3_header_read(&first, payload.bytes, payload.n, client, checksum, &why) ||
+	    !first.fragment ||
+	    q3_assembled(q->game, client, (int32_t)first.sequence, &have, &end))
+		return false;
+	h = first;
+	do {
+		if (!h.fragment || h.sequence != first.sequence)
+			continue;
+		have |= 1ULL << (h.start / Q3_SLICE);
+		if (h.length < Q3_SLICE)
+			end = h.start / Q3_SLICE + 1U;
+		if (end && have == (2ULL << (end - 1)) - 1)
+			return false;
+	} while (ahead->next(ahead, &payload) &&
+		 (q3_header_read(&h, payload.bytes, payload.n, client, checksum, &why) ||
+		  (h.fragment = false, true)));
+	return true;
+}
+
+static enum family_wait quake3_waits(const void *state, enum direction direction,
+				     struct span payload, struct ahead *ahead)
+{
+	const struct q3_session *q = state;
+	bool client = direction == DIRECTION_C2S;
+
+	if (!q->game || direction == DIRECTION_UNKNOWN || payload.n < 4)
+		return WAIT_NOTHING;
+	if (payload.bytes[3] & 0x80)
+		return q->netchan != Q3_NETCHAN_UNKNOWN &&
+				       waits_slices(q, client, payload, ahead)
+			       ? WAIT_SLICES
+			       : WAIT_NOTHING;
+	return waits_key(q, client, payload) ? WAIT_KEY : WAIT_NOTHING;
+}
+
 /* The session begins with the first block. */
 static void quake3_demo(void *state, const struct demo_block *block, struct record *r)
 {
@@ -182,6 +253,7 @@ const struct family quake3_family = {
 	.words = learns,
 	.word = quake3_word,
 	.datagram = quake3_datagram,
+	.waits = quake3_waits,
 	.message = q3_message,
 	.demo = quake3_demo,
 	.recognise = quake3_recognise,

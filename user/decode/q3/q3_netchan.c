@@ -104,6 +104,24 @@ static bool was_whole(const struct q3_game *g, bool client, int32_t sequence)
 	return false;
 }
 
+bool q3_assembled(const struct q3_game *g, bool client, int32_t sequence, uint64_t *have,
+		  uint32_t *ret)
+{
+	*have = 0;
+	*ret = 0;
+	if (was_whole(g, client, sequence))
+		return true;
+	for (unsigned int i = 0; i < 2; i++) {
+		const struct q3_assembly *a = &g->slices[client][i];
+
+		if (a->sequence != sequence)
+			continue;
+		*have = a->have;
+		*ret = a->ended ? a->total / Q3_SLICE + 1 : 0;
+	}
+	return false;
+}
+
 /* The place where @sequence is collected; the older of the two is given up for it. */
 static struct q3_assembly *find_place(struct q3_game *g, bool client, int32_t sequence)
 {

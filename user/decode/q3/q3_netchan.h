@@ -58,6 +58,13 @@ enum q3_slice {
 	Q3_SLICE_WRONG, /* *why */
 };
 
+/*
+ * What was collected of the message @sequence: a bit for each slice, and how many there
+ * are (0: not known). True: it became whole already.
+ */
+bool q3_assembled(const struct q3_game *g, bool client, int32_t sequence, uint64_t *have,
+		  uint32_t *ret);
+
 enum q3_slice q3_assemble(struct q3_game *g, const struct q3_header *h, bool client,
 			  uint8_t **ret, size_t *ret_n, const char **why);
 

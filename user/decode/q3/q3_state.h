@@ -28,6 +28,7 @@
 #define Q3_CONFIGSTRING_BYTES 32768
 #define Q3_FEEDS	      8
 #define Q3_SLICE	      1300
+#define Q3_RELIABLE_MAX	      128 /* commands in flight, of any dialect */
 #define Q3_NONE		      0xffff
 
 /* The texts of one side's reliable commands, found by number. */
