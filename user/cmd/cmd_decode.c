@@ -137,7 +137,8 @@ static struct decoder *decoder_for(struct run *run, enum wire_family forced)
 {
 	const struct options *options = run->options;
 	struct decoder_options how = {
-		.fields = options->output == OUTPUT_JSON || options->output == OUTPUT_TEXT,
+		.fields =
+			options->output == OUTPUT_JSON || options->output == OUTPUT_TEXT,
 		.secrets = options->secrets,
 		.forced = forced,
 		.keylog = &options->keylog,
@@ -208,8 +209,8 @@ static int capture_file(struct run *run, const char *name, FILE *file)
 	progress_begin(&progress, name, file, run->options->progress);
 	if (capture_open(file, &capture, message, sizeof(message)))
 		return complain(run, name, message);
-	if (run->options->filter && capture_filter(capture, run->options->filter, message,
-						   sizeof(message))) {
+	if (run->options->filter &&
+	    capture_filter(capture, run->options->filter, message, sizeof(message))) {
 		capture_close(capture);
 		return complain(run, name, message);
 	}
@@ -288,8 +289,7 @@ static int read_file(struct run *run, const char *name)
 	if (format != DEMO_NONE)
 		return demo_file(run, name, file, format);
 	fclose(file);
-	return complain(run, name,
-			n ? demo_refusal(prefix, n) : "empty file");
+	return complain(run, name, n ? demo_refusal(prefix, n) : "empty file");
 }
 
 static int one_file(struct run *run, const char *name)
