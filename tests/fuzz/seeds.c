@@ -154,7 +154,7 @@ static void note_datagram(const struct datagram *dg, struct seed *decode,
 
 static int capture_file(FILE *file, const char *name)
 {
-	struct decoder_options options = { true, FAMILY_AUTO, false };
+	struct decoder_options options = { .fields = true, .forced = FAMILY_AUTO };
 	struct seed decode = { .n = 0 }, pieces = { .n = 0 };
 	struct decoder *decoder;
 	struct capture *capture;

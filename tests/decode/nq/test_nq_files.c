@@ -45,7 +45,7 @@ static void tally_sink(void *context, const struct record *r)
 static char *read_capture(const char *name, unsigned int num, unsigned int den,
 			  unsigned int total, struct tally *t)
 {
-	struct decoder_options how = { .fields = true };
+	struct decoder_options how = { .fields = true, .forced = FAMILY_AUTO };
 	struct capture *capture;
 	struct decoder *decoder;
 	struct datagram dg;
