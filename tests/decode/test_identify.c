@@ -33,6 +33,15 @@ static const struct {
 		{ 'c', BYTES(MARK "ping"), "quakeworld", "c2s", "ping" },
 		{ 's', BYTES("l"), "quakeworld", "s2c", "raw-ack" },
 	} },
+	{ "a heartbeat stays a server's, whatever the master has answered", {
+		{ 'c', BYTES(MARK "getservers 68 full empty"), "quake3", "c2s", "getservers" },
+		{ 's', BYTES(MARK "getserversResponse\\EOT\0\0\0"), "quake3", "s2c", "getserversResponse" },
+		{ 'c', BYTES(MARK "heartbeat QuakeArena-1\n"), "quake3", "s2c", "heartbeat" },
+	} },
+	{ "one byte alone is nobody's", {
+		{ 'c', BYTES("\x80"), "null", "null", "unknown" },
+		{ 's', BYTES("l"), "null", "s2c", "unknown" },
+	} },
 	{ "getchallenge of Quake II", {
 		{ 'c', BYTES(MARK "getchallenge\n"), "quake2", "c2s", "getchallenge" },
 		{ 's', BYTES(MARK "challenge 5 p=34"), "quake2", "s2c", "challenge" },

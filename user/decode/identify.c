@@ -299,6 +299,9 @@ static void resolve_oob(const struct session *s, bool from_low, struct oob *oob,
 	ret->direction = session_direction(s, from_low);
 	if (!s->server_known && oob->row)
 		ret->direction = oob->row->direction;
+	/* A game server says this to its master, though that one serves whoever asks. */
+	if (oob->row && oob->row->kind == KIND_HEARTBEAT)
+		ret->direction = DIRECTION_S2C;
 	if (oob->row && weak_letter(oob) && known == FAMILY_AUTO && last &&
 	    s->guess != FAMILY_AUTO)
 		known = s->guess;
