@@ -5,7 +5,7 @@
 #ifndef Q2_SESSION_H
 #define Q2_SESSION_H
 
-#include "capture/demo.h"
+#include "decode/family.h"
 #include "decode/family.h"
 #include "decode/q2/q2_message.h"
 
