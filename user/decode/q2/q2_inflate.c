@@ -3,6 +3,9 @@
  * q2_inflate.c - see q2_inflate.h. The window is of 2^15 bytes, without zlib's header.
  */
 #include <stdlib.h>
+
+/* What zlib reads, it does not write. */
+#define ZLIB_CONST
 #include <zlib.h>
 
 #include "decode/q2/q2_inflate.h"
@@ -16,8 +19,7 @@ struct q2_inflate {
 
 static void feed(z_stream *z, struct span from)
 {
-	/* zlib reads from where it says that it may write. */
-	z->next_in = (Bytef *)(uintptr_t)from.bytes;
+	z->next_in = from.bytes;
 	z->avail_in = (uInt)from.n;
 }
 
