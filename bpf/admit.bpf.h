@@ -9,7 +9,7 @@
 #ifndef ADMIT_BPF_H
 #define ADMIT_BPF_H
 
-#include "netquake.bpf.h"
+#include "believe.bpf.h"
 
 /* limit_take(), walked once by the verifier: only what passes comes here. */
 __noinline int budget_take(__u64 *cell, __u64 cost_ns, __u64 burst_ns, __u64 now_ns)
@@ -123,65 +123,6 @@ static __always_inline enum reason admit_lists(const struct live *l,
 	return REASON_COUNT;
 }
 
-/* A player's datagram from which something was learned; perhaps who it is. */
-static __always_inline enum reason player_taught(struct live *l,
-						 const struct player_id *id,
-						 struct player *player,
-						 const struct netchan *n, __u64 now)
-{
-	bool known = player->flags & PLAYER_QPORT;
-
-	player_learn(player, n);
-	if (!known && player->flags & PLAYER_QPORT)
-		player_index(l, id, player);
-	return player_heard(player, n->sequence, known, now);
-}
-
-/*
- * REASON_COUNT: not a player's, judge it as a stranger's. *@ret_followed is set if it is
- * let in as that of a player whom the daemon follows.
- */
-static __always_inline enum reason
-player_admit(struct live *l, __u32 slot, enum wire_family family, enum wire_kind kind,
-	     const struct packet *p, bool *ret_followed)
-{
-	struct cursor c = packet_payload(p);
-	bool little = family_is_little(family);
-	struct netchan n = { 0 };
-	struct player_id id;
-	struct player *player;
-	__u64 now = clock_now(l);
-	enum reason reason;
-
-	packet_player(p, SENDER, slot, &id);
-	player = player_find(l, &id);
-	if (!netchan_read(family, c, &n) && little)
-		return REASON_COUNT;
-	if (!player && (family == FAMILY_QUAKE3 || family == FAMILY_QUAKEWORLD))
-		player = player_moved(l, &id, &n);
-	if (!player || !player_alive(player, now))
-		return REASON_COUNT;
-
-	switch (player_fit(player, family, kind, &n, now)) {
-	case FIT:
-		reason = player_heard(player, n.sequence, true, now);
-		break;
-	case FIT_LEARNS:
-		reason = little ? player_taught(l, &id, player, &n, now)
-				: netquake_learn(player, kind, c, now);
-		break;
-	case FIT_LOOSE:
-		reason = netquake_loose(player, now);
-		break;
-	case FIT_FORGED:
-		return REASON_PLAYER_BUDGET;
-	default:
-		return REASON_COUNT;
-	}
-	*ret_followed = player->flags & PLAYER_FOLLOWED && reason == REASON_PLAYER;
-	return reason;
-}
-
 /* *@ret_followed is set if it is a player's whom the daemon follows. */
 static __always_inline enum reason admit(struct live *l, __u32 slot,
 					 const struct service *s, enum wire_kind kind,
@@ -212,7 +153,10 @@ static __always_inline enum reason admit(struct live *l, __u32 slot,
 	index = class;
 	if (!index_below(&index, CLASS_BUDGETS))
 		return REASON_MALFORMED;
-	return admit_budget(l, slot, &s->budget[index], index, kind, p);
+	reason = admit_budget(l, slot, &s->budget[index], index, kind, p);
+	if (reason == REASON_WITHIN_BUDGET)
+		reason = player_shadow(slot, kind, p);
+	return reason;
 }
 
 #endif /* ADMIT_BPF_H */

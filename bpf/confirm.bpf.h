@@ -8,7 +8,8 @@
 #ifndef CONFIRM_BPF_H
 #define CONFIRM_BPF_H
 
-#include "netquake.bpf.h"
+#include "believe.bpf.h"
+#include "connects.bpf.h"
 #include "sample.bpf.h"
 
 #define PROOF_AGE_NS 1000000000ull
@@ -46,7 +47,8 @@ __noinline int decimal_at(struct __sk_buff *ctx, __u32 offset, __u32 skip)
 static __always_inline bool kind_accepts(enum wire_kind kind)
 {
 	return kind == KIND_CONNECTRESPONSE || kind == KIND_CLIENT_CONNECT ||
-	       kind == KIND_S2C_CONNECTION || kind == KIND_ACCEPT;
+	       kind == KIND_S2C_CONNECTION || kind == KIND_ACCEPT ||
+	       kind == KIND_DTLS_CCS;
 }
 
 /* Game traffic, which a server sends to clients only, after the challenge... */
@@ -162,6 +164,55 @@ player_new(struct live *l, const struct player_id *id, __u64 now, __u8 flags)
 	return cell ? &cell->player : NULL;
 }
 
+/* The flags of one who becomes a player by a datagram of @kind: in what it is spoken to.
+ */
+static __always_inline __u8 flags_new(enum wire_kind kind)
+{
+	if (kind_is_netquake(kind))
+		return PLAYER_NETQUAKE;
+	if (kind == KIND_ACCEPT || kind == KIND_NQ_ENCRYPTED)
+		return PLAYER_NETQUAKE | PLAYER_VERIFIED;
+	if (kind == KIND_DTLS_DATA || kind == KIND_DTLS_CCS)
+		return PLAYER_RECORDS | PLAYER_VERIFIED;
+	return PLAYER_VERIFIED;
+}
+
+/* @player, who is spoken to, plays at the address of @id: see player_shadow(). */
+static __always_inline void player_note(const struct player_id *id,
+					const struct player *player, __u64 now)
+{
+	__u32 what = 0;
+
+	if (player->flags & PLAYER_SEQUENCE)
+		what = (__s64)(now - player->heard_ns) < NETQUAKE_HEARD_NS
+			       ? PLAYS_NETQUAKE
+			       : 0;
+	else if (!(player->flags & (PLAYER_NETQUAKE | PLAYER_RECORDS)))
+		what = PLAYS_LITTLE;
+	if (what)
+		playing_note(id->word[0], id->word[1], id->word[2], what);
+}
+
+/* A player accepted by a server that will tell it by its qport. */
+static __always_inline void player_accept(struct __sk_buff *ctx,
+					  const struct player_id *id,
+					  struct player *player, enum wire_family family,
+					  enum wire_kind kind, const struct packet *p)
+{
+	/* New keys: its records are counted anew. */
+	if (kind == KIND_DTLS_CCS) {
+		player->flags &= ~PLAYER_QPORT;
+		player->proofs = 0;
+	}
+	if (family == FAMILY_QUAKE3 && kind == KIND_CONNECTRESPONSE && p->length > 20) {
+		player->challenge = decimal_at(ctx, p->payload, 20);
+		if (player->challenge)
+			player->flags |= PLAYER_CHALLENGE;
+	}
+	if (kind == KIND_CLIENT_CONNECT || kind == KIND_S2C_CONNECTION)
+		connect_recall(id->word[0], id->word[1], id->word[2], family);
+}
+
 /*
  * Keep the table of players in step with what the server says. Returns whether the
  * receiver is a player who cannot be a spoofer's victim; *@ret_followed, whether the
@@ -186,23 +237,20 @@ static __always_inline bool player_confirm(struct __sk_buff *ctx, struct live *l
 	/* Accepted anew, or back after a long silence: nothing learned before counts. */
 	if (!player || !player_alive(player, now) ||
 	    (accepts && now - player->since_ns > PROOF_AGE_NS))
-		player = player_new(l, &id, now,
-				    kind_is_netquake(kind) ? 0 : PLAYER_VERIFIED);
+		player = player_new(l, &id, now, flags_new(kind));
 	if (!player)
 		return false;
 
 	if (kind == KIND_NQ_UNRELIABLE && !(player->flags & PLAYER_SEQUENCE))
 		clock_hold(player, p, now);
 	player->sent_ns = now;
+	player_note(&id, player, now);
 	*ret_followed = player->flags & PLAYER_FOLLOWED;
 	if (game && kind != KIND_NQ_ACK && kind != KIND_NQ_UNRELIABLE &&
 	    kind != KIND_DTLS_DATA)
 		signs_on = sequence_note(l, player, family, kind, p);
-	if (family == FAMILY_QUAKE3 && kind == KIND_CONNECTRESPONSE && p->length > 20) {
-		player->challenge = decimal_at(ctx, p->payload, 20);
-		if (player->challenge)
-			player->flags |= PLAYER_CHALLENGE;
-	}
+	if (accepts)
+		player_accept(ctx, &id, player, family, kind, p);
 	return game && (player->flags & PLAYER_VERIFIED || signs_on);
 }
 

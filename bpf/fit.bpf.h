@@ -13,8 +13,10 @@
 #include "classify.h"
 
 #define SEQUENCE_BACK	 64 /* late datagrams are harmless, the engine drops them */
-#define SEQUENCE_AHEAD	 512 /* and 1 more for each millisecond of silence */
+#define SEQUENCE_NEAR	 8 /* let ahead at once: datagrams that were lost */
+#define SEQUENCE_LOST_MS 1024 /* in silence: a line that nobody goes on with */
 #define SEQUENCE_UNACKED 4096 /* how far behind an acknowledgement may be */
+#define MOVED_SILENT_MS	 256 /* of a player's old port, before a new one is believed */
 #define MOVES_BACK	 16
 #define MOVES_AHEAD	 8 /* and 1 more for each 2 ms of silence */
 #define MOVES_LOST_NS	 3000000000ll /* in silence: a player's moves are counted anew */
@@ -29,10 +31,10 @@ enum fit {
 
 /* The fields of a game datagram that the families share, in host byte order. */
 struct netchan {
-	__u32 sequence;
+	__u32 sequence; /* of DTLS: the lower 32 bits of the record's number */
 	__u32 ack; /* QuakeWorld, Quake II */
 	__u32 checksum; /* Quake III: what stands there, checksum or not */
-	__u16 qport; /* not of NetQuake */
+	__u16 qport; /* Quake II: before struct player.qport_mask; of DTLS: the epoch */
 };
 
 static __always_inline bool family_is_little(enum wire_family family)
@@ -56,26 +58,61 @@ static __always_inline void netchan_head(enum wire_family family, const __u8 *he
 	}
 	ret->sequence = load_u32(head) & 0x7fffffff;
 	ret->ack = load_u32(head + 4) & 0x7fffffff;
-	/* Quake II: the qport has 16 bits, 8 or none; Q2PRO's bit 30 marks a fragment. */
+	ret->qport = load_u16(qport_at(family, head));
+	/* Q2PRO's bit 30 marks a fragment. */
 	if (family == FAMILY_QUAKE2) {
 		ret->sequence &= 0x3fffffff;
 		ret->ack &= 0x3fffffff;
 		return;
 	}
 	ret->checksum = load_u32(head + 6);
-	ret->qport = load_u16(qport_at(family, head));
 }
 
-/* Where the sequence stands, with room for loss and for the time that went by. */
-static __always_inline bool sequence_fits(const struct player *player, __u32 sequence,
-					  __u64 now)
-{
-	__s32 ahead = sequence - player->heard_sequence;
-	__u64 silent = now - player->heard_ns;
-	/* 2^20 ns for a millisecond: near enough, and no division. */
-	__u32 room = SEQUENCE_AHEAD + (__u32)(silent >> 20);
+/* --- the line of sequences -----------------------------------------------------------
+ */
 
-	return !player->heard_ns || (ahead > -SEQUENCE_BACK && ahead < (__s32)room);
+static __always_inline __s32 sequence_ahead(const struct player *player, __u32 sequence)
+{
+	return sequence - player->heard_sequence;
+}
+
+/* Late by few, the next, or ahead by no more than a burst of loss. */
+static __always_inline bool sequence_near(__s32 ahead)
+{
+	return (__u32)(ahead + SEQUENCE_BACK - 1) < SEQUENCE_BACK + SEQUENCE_NEAR;
+}
+
+static __always_inline __s64 silent_ms(const struct player *player, __u64 now)
+{
+	/* 2^20 ns for a millisecond: near enough, and no division. */
+	return (__s64)(now - player->heard_ns) >> 20;
+}
+
+/* Can a client have got so far, at a datagram a millisecond, since it was heard last? */
+static __always_inline bool sequence_in_time(const struct player *player, __s32 ahead,
+					     __u64 now)
+{
+	return ahead > 0 && ahead <= SEQUENCE_NEAR + silent_ms(player, now);
+}
+
+/*
+ * Does @sequence continue the player's line? One that is far ahead does only if time
+ * allows it and a second one goes on from there (jump_learn()): an engine takes any
+ * higher sequence, and drops whatever comes behind it, so one forged far ahead would end
+ * the player's game. So does one far behind, if the line has fallen silent: then it was
+ * no player's, and who is behind gets no further than the engine's own check.
+ */
+static __always_inline enum fit line_fit(const struct player *player, __u32 sequence,
+					 __u64 now)
+{
+	__s32 ahead = sequence_ahead(player, sequence);
+
+	if (likely(sequence_near(ahead)))
+		return FIT;
+	if (ahead < 0)
+		return silent_ms(player, now) > SEQUENCE_LOST_MS ? FIT_LEARNS
+								 : FIT_FORGED;
+	return sequence_in_time(player, ahead, now) ? FIT_LEARNS : FIT_FORGED;
 }
 
 static __always_inline bool ack_fits(const struct player *player, __u32 ack)
@@ -137,29 +174,54 @@ static __always_inline enum fit q3_fit(const struct player *player,
 
 	if (!(player->flags & PLAYER_QPORT))
 		return FIT_LEARNS;
-	if (player->qport != n->qport || !sequence_fits(player, n->sequence, now))
-		return FIT_NOT;
+	if (player->qport != n->qport)
+		return FIT_FORGED;
 	if (!(player->flags & PLAYER_CHALLENGE))
-		return FIT;
+		return line_fit(player, n->sequence, now);
 	right = checksum_right(player, n);
 	if (right == !!(player->flags & PLAYER_CHECKSUM))
-		return FIT;
-	return right ? FIT_LEARNS : FIT_NOT;
+		return line_fit(player, n->sequence, now);
+	return right ? FIT_LEARNS : FIT_FORGED;
 }
 
+/* @qport: as far as this player has one. */
 static __always_inline enum fit qw_fit(const struct player *player,
-				       const struct netchan *n, __u64 now)
+				       const struct netchan *n, __u16 qport, __u64 now)
 {
 	if (!ack_fits(player, n->ack))
-		return FIT_NOT;
+		return FIT_FORGED;
 	if (!(player->flags & PLAYER_QPORT))
 		return FIT_LEARNS;
-	return player->qport == n->qport && sequence_fits(player, n->sequence, now)
-		       ? FIT
-		       : FIT_NOT;
+	if (player->qport != qport)
+		return FIT_FORGED;
+	return line_fit(player, n->sequence, now);
 }
 
-/* @player is alive, @kind is of CLASS_NETCHAN, and @n is netchan_head() of it. */
+/*
+ * Of Quake Enhanced, of DTLS elsewhere and of `auto`: no qport but the epoch, which is 1,
+ * and no acknowledgement in the clear.
+ */
+static __always_inline enum fit record_fit(const struct player *player,
+					   const struct netchan *n, __u64 now)
+{
+	if (!(player->flags & PLAYER_QPORT))
+		return FIT_LEARNS;
+	return player->qport == n->qport ? line_fit(player, n->sequence, now)
+					 : FIT_FORGED;
+}
+
+/* What the server speaks to a player by whom datagrams of @kind can be. */
+static __always_inline __u8 kind_speech(enum wire_kind kind)
+{
+	if (kind == KIND_NETCHAN || kind == KIND_NETCHAN_FRAGMENT)
+		return 0;
+	return kind == KIND_DTLS_DATA ? PLAYER_RECORDS : PLAYER_NETQUAKE;
+}
+
+/*
+ * @player is alive, @kind is of CLASS_NETCHAN, and @n is its head. @family: of the
+ * service; FAMILY_AUTO: whatever @kind says.
+ */
 static __always_inline enum fit player_fit(const struct player *player,
 					   enum wire_family family, enum wire_kind kind,
 					   const struct netchan *n, __u64 now)
@@ -167,12 +229,60 @@ static __always_inline enum fit player_fit(const struct player *player,
 	if (likely(family == FAMILY_QUAKE3))
 		return q3_fit(player, n, now);
 	if (family == FAMILY_QUAKEWORLD)
-		return qw_fit(player, n, now);
+		return qw_fit(player, n, n->qport, now);
 	if (family == FAMILY_QUAKE2)
-		return ack_fits(player, n->ack) && sequence_fits(player, n->sequence, now)
-			       ? FIT
-			       : FIT_NOT;
-	return netquake_fit(player, kind, n->sequence, now);
+		return qw_fit(player, n, n->qport & player->qport_mask, now);
+	if (family == FAMILY_NETQUAKE)
+		return netquake_fit(player, kind, n->sequence, now);
+	return record_fit(player, n, now);
+}
+
+/*
+ * By which rules a datagram of @kind is judged on a service of @family, which may take
+ * more than that family's own (FTE's ports do). @ret_loose: by none, since the server
+ * speaks something else to this player.
+ */
+static __always_inline enum wire_family fit_family(const struct player *player,
+						   enum wire_family family,
+						   enum wire_kind kind, bool *ret_loose)
+{
+	__u8 speech = kind_speech(kind);
+
+	*ret_loose = (player->flags & (PLAYER_NETQUAKE | PLAYER_RECORDS)) != speech;
+	if (speech == PLAYER_NETQUAKE)
+		return FAMILY_NETQUAKE;
+	if (speech == PLAYER_RECORDS || !family_is_little(family))
+		return FAMILY_AUTO;
+	return family;
+}
+
+/*
+ * @n carries the qport of @player, but comes from another port, as it does when the NAT
+ * before the player has lost its mapping. A server follows at once, and would follow a
+ * forger: so the old port must have been silent for a while, and like any that is ahead
+ * it must be continued.
+ */
+static __always_inline enum fit moved_fit(const struct player *player,
+					  enum wire_family family,
+					  const struct netchan *n, __u64 now)
+{
+	__s32 ahead = sequence_ahead(player, n->sequence);
+	__u16 qport = n->qport;
+
+	if (family == FAMILY_QUAKE2)
+		qport &= player->qport_mask;
+	if (!(player->flags & PLAYER_QPORT) || player->qport != qport)
+		return FIT_NOT;
+	if (family == FAMILY_QUAKE3) {
+		if (player->flags & PLAYER_CHECKSUM && !checksum_right(player, n))
+			return FIT_FORGED;
+	} else if (!ack_fits(player, n->ack)) {
+		return FIT_FORGED;
+	}
+	return silent_ms(player, now) >= MOVED_SILENT_MS && ahead > 0 &&
+			       sequence_in_time(player, ahead, now)
+		       ? FIT_LEARNS
+		       : FIT_FORGED;
 }
 
 /*
@@ -191,11 +301,11 @@ static __always_inline enum fit player_fit_at(const struct player *player,
 	} while (0)
 	if (likely(family == FAMILY_QUAKE3))
 		FIT_OF(FAMILY_QUAKE3);
+	if (family == FAMILY_NETQUAKE)
+		FIT_OF(FAMILY_NETQUAKE);
 	if (family == FAMILY_QUAKEWORLD)
 		FIT_OF(FAMILY_QUAKEWORLD);
-	if (family == FAMILY_QUAKE2)
-		FIT_OF(FAMILY_QUAKE2);
-	FIT_OF(FAMILY_NETQUAKE);
+	FIT_OF(FAMILY_QUAKE2);
 #undef FIT_OF
 }
 

@@ -109,7 +109,7 @@ netquake_learn(struct player *player, enum wire_kind kind, struct cursor c, __u6
 	if (player->flags & PLAYER_SEQUENCE) {
 		player->flags &= ~(PLAYER_SEQUENCE | PLAYER_CLOCKS);
 		player->proofs = 0;
-		return REASON_PLAYER_BUDGET;
+		return REASON_FORGED;
 	}
 	netquake_prove(player, c);
 	/* Proven once, so what can be forged does not hinder the next level. */

@@ -5,7 +5,8 @@
  * Entries are made by the egress program, never here, so no flood of strangers can fill
  * the table. A datagram that claims to be a player's must also fit what only that player
  * knows: its qport, where its sequence stands, what it was sent last, and for Quake III's
- * protocol 71 the checksum made from the challenge. One that does not is a stranger's.
+ * protocol 71 the checksum made from the challenge (fit.bpf.h). One that does not is
+ * forged, and never let in.
  */
 #ifndef PLAYERS_BPF_H
 #define PLAYERS_BPF_H
@@ -16,6 +17,7 @@
 #include "players.h"
 
 #define PROOFS_QPORT	8 /* agreeing datagrams before a learned qport is enforced */
+#define PROOFS_NOTED	2 /* and before one that was in the player's connect */
 #define PROOFS_CHECKSUM 16
 
 /*
@@ -25,25 +27,63 @@
 const volatile struct limit player_limit = { 1000000000ull / 800,
 					     400 * (1000000000ull / 800) };
 
-/* Of a payload that may be too short. */
-static __always_inline bool netchan_read(enum wire_family family, struct cursor c,
-					 struct netchan *ret)
+/* Quake II: the qport has 16 bits, 8 or none, and there may be nothing behind it. */
+static __always_inline bool netchan_read_q2(struct cursor c, struct netchan *ret)
+{
+	const __u8 *head = cursor_take(&c, 10);
+
+	if (head) {
+		netchan_head(FAMILY_QUAKE2, head, ret);
+		return true;
+	}
+	head = cursor_take(&c, 8);
+	if (!head)
+		return false;
+	ret->sequence = load_u32(head) & 0x3fffffff;
+	ret->ack = load_u32(head + 4) & 0x3fffffff;
+	head = cursor_take(&c, 1);
+	ret->qport = head ? *head : 0;
+	return true;
+}
+
+/* Where only structure tells what it is: DTLS, or a sequence with whatever flags. */
+static __always_inline bool netchan_read_auto(enum wire_kind kind, struct cursor c,
+					      struct netchan *ret)
+{
+	const __u8 *head;
+
+	if (kind != KIND_DTLS_DATA) {
+		head = cursor_take(&c, 4);
+		if (head)
+			ret->sequence = load_u32(head) & 0x3fffffff;
+		return head;
+	}
+	/* type, version 2, epoch 2, number 6: of which the lower 4 */
+	head = cursor_take(&c, 11);
+	if (!head)
+		return false;
+	ret->qport = load_be16(head + 3);
+	ret->sequence = bpf_ntohl(load_u32(head + 7));
+	return true;
+}
+
+/* Of a payload that may be too short; @family: fit_family(). */
+static __always_inline bool netchan_read(enum wire_family family, enum wire_kind kind,
+					 struct cursor c, struct netchan *ret)
 {
 	const __u8 *head;
 
 	/* Apart, since the verifier of Linux 6.1 forgets which family goes with which. */
-	if (family == FAMILY_QUAKE2) {
-		head = cursor_take(&c, 8);
-		if (head)
-			netchan_head(FAMILY_QUAKE2, head, ret);
-		return head;
-	}
-	if (!family_is_little(family)) {
+	if (family == FAMILY_QUAKE2)
+		return netchan_read_q2(c, ret);
+	if (family == FAMILY_NETQUAKE) {
 		head = cursor_take(&c, 8);
 		if (head)
 			netchan_head(FAMILY_NETQUAKE, head, ret);
 		return head;
 	}
+	if (!family_is_little(family))
+		return netchan_read_auto(kind, c, ret);
 	head = cursor_take(&c, 10);
 	if (head)
 		netchan_head(family, head, ret);
@@ -80,13 +120,35 @@ static __always_inline void checksum_learn(struct player *player, const struct n
 	}
 }
 
-/* What player_fit() found that there is to be learned from @n: FIT_LEARNS. */
-static __always_inline void player_learn(struct player *player, const struct netchan *n)
+/*
+ * Far from the line: the first such is noted, the second that goes on from it counts. If
+ * that is behind, the line begins anew there; ahead, player_heard() takes it there.
+ */
+static __always_inline bool jump_learn(struct player *player, __u32 sequence)
 {
-	if (player->flags & PLAYER_QPORT)
-		checksum_learn(player, n);
-	else
+	if (!player->jumped || sequence - player->jumped - 1 >= SEQUENCE_NEAR) {
+		player->jumped = sequence;
+		return false;
+	}
+	player->jumped = 0;
+	if (sequence_ahead(player, sequence) < 0)
+		player->heard_sequence = sequence;
+	return true;
+}
+
+/*
+ * What player_fit() found that there is to be learned from @n: FIT_LEARNS. False: it is
+ * not to be let in.
+ */
+static __always_inline bool player_learn(struct player *player, const struct netchan *n)
+{
+	if (!(player->flags & PLAYER_QPORT))
 		qport_learn(player, n);
+	else if (!sequence_near(sequence_ahead(player, n->sequence)))
+		return jump_learn(player, n->sequence);
+	else
+		checksum_learn(player, n);
+	return true;
 }
 
 /*
@@ -106,14 +168,22 @@ static __always_inline bool player_take(__u64 *due_ns, __u64 cost_ns, __u64 burs
 	return true;
 }
 
-/* @settled: @sequence must be the player's own. */
+/*
+ * @settled: @sequence is one of the player's line; else, anybody could have sent it. One
+ * that is a few ahead costs as much as those that it passed by, so that nobody carries
+ * the line away faster than the budget allows.
+ */
 static __always_inline enum reason player_heard(struct player *player, __u32 sequence,
 						bool settled, __u64 now)
 {
-	if (!player_take(&player->due_ns, player_limit.cost_ns, player_limit.burst_ns,
-			 now))
+	__s32 ahead = sequence_ahead(player, sequence);
+	__u64 cost = player_limit.cost_ns;
+
+	if (unlikely((__u32)(ahead - 2) <= SEQUENCE_NEAR - 2))
+		cost *= ahead;
+	if (!player_take(&player->due_ns, cost, player_limit.burst_ns, now))
 		return REASON_PLAYER_BUDGET;
-	if (!settled || (__s32)(sequence - player->heard_sequence) > 0)
+	if (!settled || ahead > 0)
 		player->heard_sequence = sequence;
 	player->heard_ns = now;
 	player->packets++;
@@ -197,44 +267,78 @@ static __always_inline void packet_player(const struct packet *p, enum side peer
 /* --- port changes ------------------------------------------------------------ */
 
 static __always_inline void qport_key(const struct player_id *id, __u16 qport,
-				      struct qport_key *ret)
+				      __u16 narrow, struct qport_key *ret)
 {
 	__builtin_memcpy(ret->addr, id->word, sizeof(ret->addr));
 	ret->qport = qport;
-	ret->slot = id->word[2] >> 16;
+	ret->slot = id->word[2] >> 16 | narrow;
 }
 
-/*
- * Somebody at a player's address, but another port. Quake III and QuakeWorld servers
- * follow a qport to its new port, so let that through; egress will enter the new port.
- */
-static __always_inline struct player *player_moved(struct live *l, struct player_id *id,
-						   const struct netchan *n)
+/* The number of the cell of who has this @qport at the address of @id, or PLAYERS_MAX. */
+static __always_inline __u32 player_by_qport(struct live *l, const struct player_id *id,
+					     __u16 qport, __u16 narrow)
 {
+	struct player_id other = *id;
 	struct qport_key by;
 	__u16 *port;
 
-	qport_key(id, n->qport, &by);
+	if (!l->moved[qport_cell(id, qport, narrow, l->keys)])
+		return PLAYERS_MAX;
+	qport_key(id, qport, narrow, &by);
 	port = bpf_map_lookup_elem(&qports, &by);
 	if (!port)
-		return NULL;
-	id->word[2] = (id->word[2] & ~0xffffull) | *port;
-	return player_find(l, id);
+		return PLAYERS_MAX;
+	other.word[2] = (other.word[2] & ~0xffffull) | *port;
+	return players_find(&l->players, &other, l->keys);
+}
+
+/* Of 16 bits, or else of 8, where @narrow says that it might be. */
+__noinline int player_search_qport(__u64 first, __u64 second, __u64 third, __u32 qport,
+				   __u32 narrow)
+{
+	struct player_id id = { { first, second, third } };
+	__u32 at = player_by_qport(&live, &id, qport, 0);
+
+	if (at == PLAYERS_MAX && narrow)
+		at = player_by_qport(&live, &id, qport & 0xff, QPORT_NARROW);
+	return at;
+}
+
+/*
+ * Somebody at a player's address, but another port. Servers of Quake III, QuakeWorld and
+ * Quake II follow a qport to its new port; egress will enter that. NULL: no player has
+ * this qport.
+ */
+static __always_inline struct player *player_moved(struct live *l,
+						   const struct player_id *id,
+						   enum wire_family family,
+						   const struct netchan *n)
+{
+	struct player_cell *cell;
+
+	cell = player_cell(l, player_search_qport(id->word[0], id->word[1], id->word[2],
+						  n->qport, family == FAMILY_QUAKE2));
+	return cell ? &cell->player : NULL;
 }
 
 /* Remember a proven qport, so that the player can be found by it. */
 static __always_inline void player_index(struct live *l, const struct player_id *id,
+					 enum wire_family family,
 					 const struct player *player)
 {
-	struct qport_key by;
+	int narrow = player_qport(family, player);
 	__u16 port = id->word[2];
+	struct qport_key by;
+	__u32 cell;
 
-	qport_key(id, player->qport, &by);
+	if (narrow == QPORT_NONE)
+		return;
+	qport_key(id, player->qport, narrow, &by);
+	cell = qport_cell(id, player->qport, narrow, l->keys);
 	if (bpf_map_update_elem(&qports, &by, &port, BPF_NOEXIST))
 		bpf_map_update_elem(&qports, &by, &port, BPF_EXIST);
 	else
-		__sync_fetch_and_add(&l->moved[qport_cell(id, player->qport, l->keys)],
-				     1);
+		__sync_fetch_and_add(&l->moved[cell], 1);
 }
 
 #endif /* PLAYERS_BPF_H */

@@ -10,6 +10,7 @@
  * While all services only observe, that passes too.
  */
 #include "admit.bpf.h"
+#include "connects.bpf.h"
 #include "ledger.bpf.h"
 #include "short.bpf.h"
 
@@ -51,6 +52,9 @@ static __always_inline int judge(struct xdp_md *ctx, struct live *l,
 		return XDP_DROP;
 	if (reason != REASON_PLAYER)
 		ledger_credit(l, f->slot, f->kind, p, bytes);
+	if (f->kind == KIND_CONNECT && (f->service->family == FAMILY_QUAKEWORLD ||
+					f->service->family == FAMILY_QUAKE2))
+		connect_note(ctx, l, f->slot, p);
 	return XDP_PASS;
 }
 

@@ -143,18 +143,19 @@ static __always_inline void plain_player(const struct plain *plain, __u32 slot,
 #define GAME_HEAD 10 /* octets: as much as netchan_read() takes */
 
 /* Where a player's port may change. */
-static __always_inline bool family_has_qport(enum wire_family family)
-{
-	return family == FAMILY_QUAKE3 || family == FAMILY_QUAKEWORLD;
-}
-
 /* Might it be a player's, of whom only the port has changed? */
 static __always_inline bool stranger_moved(const struct live *l,
 					   const struct player_id *id,
 					   enum wire_family family, const __u8 *at)
 {
-	return family_has_qport(family) &&
-	       l->moved[qport_cell(id, load_u16(qport_at(family, at)), l->keys)];
+	__u16 qport;
+
+	if (!family_is_little(family))
+		return false;
+	qport = load_u16(qport_at(family, at));
+	return l->moved[qport_cell(id, qport, 0, l->keys)] ||
+	       (family == FAMILY_QUAKE2 &&
+		l->moved[qport_cell(id, qport & 0xff, QPORT_NARROW, l->keys)]);
 }
 
 /*
@@ -181,9 +182,9 @@ static __always_inline bool is_strangers(struct live *l, const struct found *f,
 	enum wire_family family = f->service->family;
 	struct player_id id;
 
-	/* Too short for the qport is too short for a player. */
-	if (family_has_qport(family) && brief)
-		return true;
+	/* Too short for the qport is too short for a player, but of Quake II. */
+	if (brief && family_is_little(family))
+		return family != FAMILY_QUAKE2;
 	plain_player(plain, f->slot, &id);
 	return !player_first(l, &id) && !stranger_moved(l, &id, family, plain->payload);
 }
@@ -231,7 +232,9 @@ static __always_inline enum fit play(struct xdp_md *ctx, struct live *l,
 	if (likely(player_alive(&cell->player, now)))
 		fit = player_fit_at(&cell->player, family, kind, plain->payload, now, &n);
 	if (unlikely(fit != FIT))
-		return fit;
+		return fit == FIT_NOT && stranger_moved(l, &id, family, plain->payload)
+			       ? FIT_LEARNS
+			       : fit;
 	followed = cell->player.flags & PLAYER_FOLLOWED;
 	if (unlikely(player_heard(&cell->player, n.sequence, true, now) != REASON_PLAYER))
 		return FIT_LEARNS;
@@ -285,8 +288,8 @@ static __always_inline bool short_way(struct xdp_md *ctx, struct live *l,
 		return true;
 	}
 	if (fit == FIT_FORGED)
-		return drop_for(ctx, l, f, kind, REASON_PLAYER_BUDGET,
-				TALLY_IN_PLAYER_BUDGET + kind, p, bytes);
+		return drop_for(ctx, l, f, kind, REASON_FORGED, TALLY_IN_FORGED + kind, p,
+				bytes);
 	return fit == FIT_NOT && refuse(ctx, l, f, kind, p, plain, bytes, now);
 }
 

@@ -49,7 +49,9 @@
 	X(FRAGMENT,		"fragment",		DROP,	SHAPES,	NONE)	\
 	X(REPLY_TO_SERVER,	"reply-to-server",	DROP,	ALL,	NONE)	\
 	X(LEDGER,		"ledger",		DROP,	NONE,	ALL)	\
-	X(PLAYER_BUDGET,	"player-budget",	DROP,	SHAPES,	NONE)
+	X(PLAYER_BUDGET,	"player-budget",	DROP,	SHAPES,	NONE)	\
+	X(FORGED,		"forged",		DROP,	SHAPES,	NONE)	\
+	X(PLAYING,		"playing",		DROP,	ALL,	NONE)
 
 /* Frames that are no datagram to a service: passed, but for the last.
  *	  what			name			verdict */
@@ -273,12 +275,15 @@ _Static_assert(sizeof(struct player_key) == 20, "a key has no holes");
 
 #define PLAYER_VERIFIED \
 	0x01 /* cannot be spoofed: it has answered what only it was told */
-#define PLAYER_QPORT	 0x02 /* qport is known */
+#define PLAYER_QPORT	 0x02 /* qport, if any, and sequence are known */
 #define PLAYER_CHALLENGE 0x04 /* challenge is known */
 #define PLAYER_CHECKSUM	 0x08 /* its datagrams carry the protocol 71 checksum */
 #define PLAYER_FOLLOWED	 0x10 /* every datagram of its goes to the daemon */
 #define PLAYER_SEQUENCE	 0x20 /* NetQuake: heard_sequence is its moves' */
 #define PLAYER_CLOCKS	 PLAYER_CHALLENGE /* NetQuake: clocks are held, see below */
+
+#define PLAYER_NETQUAKE	 0x40 /* the server speaks NetQuake to it: netquake.bpf.h */
+#define PLAYER_RECORDS	 0x80 /* the server speaks DTLS to it: known by its records */
 
 #define PLAYER_IDLE_NS	 60000000000ll /* the server has been silent for so long: gone */
 
@@ -288,7 +293,8 @@ struct player {
 	__u64 heard_ns; /* its last valid datagram */
 	__u64 due_ns; /* budget of its own, see limit.h */
 	__u64 loose_due_ns; /* and of what anybody could say in its name */
-	__u64 packets; /* heard */
+	__u32 packets; /* heard; begins anew after 2^32 */
+	__u32 jumped; /* a sequence ahead of its time, if another continues it; 0: none */
 	/*
 	 * The first of each union holds always but in NetQuake. There a player signs on
 	 * (no flag), then is asked for clocks that it was sent (PLAYER_CLOCKS, see
@@ -305,10 +311,12 @@ struct player {
 	};
 	union {
 		__u32 challenge; /* Quake III: as it was when the player connected */
+		__u32 qport_mask; /* Quake II: 0xffff, 0xff or 0, for 16 bits, 8 or none
+				   */
 		__u32 clock_asked; /* the one asked about first; 0: one is wanted */
 	};
 	union {
-		__u16 qport;
+		__u16 qport; /* of DTLS: the epoch of its records */
 		__u16 clock_updates; /* sent since both clocks were answered or passed */
 	};
 	__u8 flags;
@@ -336,6 +344,23 @@ struct player_table {
 	__u64 tags[1 << PLAYER_BITS]; /* a byte for each cell; 0: free */
 	struct player_cell cells[PLAYERS_MAX];
 };
+
+/* --- who plays, by address ---------------------------------------------------- */
+
+/*
+ * Addresses with somebody playing, noted by the egress program as long as the server
+ * speaks to a player there. Fixed; a bucket is full when PLAYING_WAYS others in it play:
+ * then one more address is judged as if nobody did.
+ */
+#define PLAYING_BITS 12 /* 2^12 buckets: 128 KiB */
+#define PLAYING_WAYS 4
+
+struct playing {
+	__u32 tag; /* of address, service and what is played: never 0 */
+	__u32 seen_s; /* when last, of 2^30 ns */
+};
+
+#define CONNECT_BITS 12 /* what was said in connect, until the server accepts: 32 KiB */
 
 /* --- live -------------------------------------------------------------------- */
 
@@ -372,6 +397,8 @@ struct live {
 	__u64 sources[1 << SOURCE_BITS];
 	struct player_table players;
 	__u32 moved[1 << MOVED_BITS]; /* how many of qports are in a cell: players.h */
+	struct playing playing[PLAYING_WAYS << PLAYING_BITS];
+	__u64 connects[1 << CONNECT_BITS]; /* see connect_note() */
 	struct tables tables[2];
 };
 
@@ -383,11 +410,13 @@ struct answers {
 
 /* --- port changes ----------------------------------------------------------- */
 
+#define QPORT_NARROW 0x8000 /* of a slot: the qport has 8 bits, another than of 16 */
+
 /* A player whose port changed behind its NAT is found by its qport. */
 struct qport_key {
 	__be32 addr[4];
 	__u16 qport;
-	__u16 slot;
+	__u16 slot; /* and QPORT_NARROW */
 };
 
 #endif /* ABI_H */

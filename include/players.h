@@ -68,15 +68,32 @@ static __always_inline __u32 lowest_byte(__u64 flags)
 	return ((flags & -flags) >> 7) * 0x0001020304050607ull >> 56 & 7;
 }
 
+#define QPORT_NONE (-1)
+
+/*
+ * By what the qport of @player is known, on a service of @family: 0, of 16 bits,
+ * QPORT_NARROW, or QPORT_NONE: its server does not tell players by qport.
+ */
+static __always_inline int player_qport(enum wire_family family,
+					const struct player *player)
+{
+	if (family == FAMILY_QUAKE3 || family == FAMILY_QUAKEWORLD)
+		return player->flags & PLAYER_RECORDS ? QPORT_NONE : 0;
+	if (family != FAMILY_QUAKE2 || !player->qport_mask)
+		return QPORT_NONE;
+	return player->qport_mask == 0xffff ? 0 : QPORT_NARROW;
+}
+
 /*
  * Where in struct live.moved the players with @qport at the address and service of @id
- * are counted: if there is none, nobody's port can have changed.
+ * are counted: if there is none, nobody's port can have changed. @narrow: 0, or
+ * QPORT_NARROW.
  */
 static __always_inline __u32 qport_cell(const struct player_id *id, __u16 qport,
-					const __u64 keys[3])
+					__u32 narrow, const __u64 keys[3])
 {
 	__u64 hash = id->word[0] * keys[0] + id->word[1] * keys[1] +
-		     ((id->word[2] & 0xffff0000) | qport) * keys[2];
+		     ((id->word[2] & 0xffff0000) | narrow << 16 | qport) * keys[2];
 
 	return hash >> (64 - MOVED_BITS);
 }

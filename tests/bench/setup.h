@@ -75,6 +75,7 @@ static int enter_player(struct shield_bpf *s, const char *address, bool followed
 				 .heard_sequence = PLAYER_SEQUENCE_FIRST,
 				 .sent_sequence = PLAYER_ACKED,
 				 .qport = PLAYER_QPORT_KNOWN,
+				 .qport_mask = 0xffff,
 				 .flags = PLAYER_VERIFIED | PLAYER_QPORT };
 	struct player_id id;
 

@@ -72,10 +72,23 @@ static void sequences_fit_a_window(void **state)
 		__u64 silent_ms;
 		bool fits;
 	} rows[] = {
-		{ 1010, 0, true },  { 1010, 0, true },	  { 947, 0, true },
-		{ 946, 0, false },  { 1, 0, false },	  { 1521, 0, true },
-		{ 2033, 0, false }, { 1022, 0, false },	  { 0x7fffffff, 0, false },
-		{ 3000, 0, false }, { 3000, 1100, true }, { 2989, 0, true },
+		{ 1010, 0, true },
+		{ 1010, 0, true },
+		{ 947, 0, true },
+		{ 946, 0, false },
+		{ 1, 0, false },
+		{ 1018, 0, true },
+		{ 1027, 0, false },
+		{ 0x7fffffff, 0, false },
+		/* In 509 ms no more than 517 further, and only if it goes on. */
+		{ 1536, 509, false },
+		{ 1537, 0, false },
+		{ 1535, 0, false },
+		{ 1544, 0, false },
+		{ 1545, 500, false },
+		{ 1553, 0, true },
+		{ 1500, 0, true },
+		{ 1561, 0, true },
 	};
 
 	(void)state;
@@ -160,15 +173,20 @@ static void a_port_may_change_with_the_qport(void **state)
 	q3_settle(1, 77);
 	assert_false(q3_heard(HERE + 5, 11, 78, 0));
 	assert_false(q3_heard(HERE + 5, 99999, 77, 0));
-	assert_true(q3_heard(HERE + 5, 11, 77, 0));
+	assert_false(q3_heard(HERE + 5, 11, 77, 0)); /* the old one spoke just now */
+	pass_time(300 * SECOND / 1000);
+	assert_false(q3_heard(HERE + 5, 12, 77, 0));
+	assert_true(q3_heard(HERE + 5, 13, 77, 0));
 	assert_false(
 		player_read(HERE + 5, &player)); /* the server has not followed yet */
 	link_.dport = HERE + 5;
 	assert_true(sent(2));
 	assert_true(player_read(HERE + 5, &player));
-	for (__u32 i = 12; i < 24; i++)
+	for (__u32 i = 14; i < 26; i++)
 		assert_true(q3_heard(HERE + 5, i, 77, 0));
-	assert_true(q3_heard(HERE + 6, 24, 77, 0)); /* and again */
+	pass_time(300 * SECOND / 1000);
+	assert_false(q3_heard(HERE + 6, 26, 77, 0)); /* and again */
+	assert_true(q3_heard(HERE + 6, 27, 77, 0));
 }
 
 /* Accepted anew: the old qport and sequence are of a game that is over. */

@@ -170,13 +170,20 @@ static void carry_qport(struct shield *s, const struct player_key *key,
 	struct player_key other_key = *key;
 	struct player_id id = player_id(key), other;
 	__be16 port = key->port;
-	__u32 at;
+	struct service service;
+	__u32 at, cell;
+	int narrow;
 
+	if (!shield_service(s, key->slot, &service))
+		return;
+	narrow = player_qport((enum wire_family)service.family, player);
+	if (narrow == QPORT_NONE)
+		return;
+	by.slot |= (__u16)narrow;
 	memcpy(by.addr, key->addr, sizeof(by.addr));
+	cell = qport_cell(&id, by.qport, (__u32)narrow, s->shared->keys);
 	if (!bpf_map_update_elem(s->qports, &by, &port, BPF_NOEXIST)) {
-		__atomic_fetch_add(
-			&s->shared->moved[qport_cell(&id, by.qport, s->shared->keys)], 1,
-			__ATOMIC_RELAXED);
+		__atomic_fetch_add(&s->shared->moved[cell], 1, __ATOMIC_RELAXED);
 		return;
 	}
 	if (bpf_map_lookup_elem(s->qports, &by, &other_key.port))

@@ -57,7 +57,8 @@ int shield_players(const struct shield *s,
 static bool qport_held(const struct shield *s, const struct qport_key *by, __be16 port)
 {
 	struct player_table *t = &s->shared->players;
-	struct player_key key = { .port = port, .slot = by->slot };
+	struct player_key key = { .port = port,
+				  .slot = (__u16)(by->slot & ~QPORT_NARROW) };
 	struct player_id id;
 	__u32 at;
 
@@ -69,15 +70,15 @@ static bool qport_held(const struct shield *s, const struct qport_key *by, __be1
 
 static void forget_qport(const struct shield *s, const struct qport_key *by)
 {
-	struct player_key key = { .slot = by->slot };
+	struct player_key key = { .slot = (__u16)(by->slot & ~QPORT_NARROW) };
+	__u32 cell, narrow = by->slot & QPORT_NARROW;
 	struct player_id id;
 
 	memcpy(key.addr, by->addr, sizeof(key.addr));
 	id = player_id(&key);
+	cell = qport_cell(&id, by->qport, narrow, s->shared->keys);
 	if (!bpf_map_delete_elem(s->qports, by))
-		__atomic_fetch_sub(
-			&s->shared->moved[qport_cell(&id, by->qport, s->shared->keys)], 1,
-			__ATOMIC_RELAXED);
+		__atomic_fetch_sub(&s->shared->moved[cell], 1, __ATOMIC_RELAXED);
 }
 
 /* Of those who left, or were accepted anew with another. */

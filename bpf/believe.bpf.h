@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * believe.bpf.h - what comes in a player's name: is it let in, and what is learned of it?
+ */
+#ifndef BELIEVE_BPF_H
+#define BELIEVE_BPF_H
+
+#include "netquake.bpf.h"
+#include "playing.bpf.h"
+
+/* A player's datagram from which something is to be learned; perhaps who it is. */
+static __always_inline enum reason
+player_taught(struct live *l, const struct player_id *id, struct player *player,
+	      enum wire_family family, struct netchan *n, __u64 now)
+{
+	bool known = player->flags & PLAYER_QPORT;
+
+	if (family == FAMILY_QUAKE2)
+		n->qport &= player->qport_mask;
+	if (!player_learn(player, n))
+		return REASON_FORGED;
+	if (!known && player->flags & PLAYER_QPORT)
+		player_index(l, id, family, player);
+	return player_heard(player, n->sequence, known, now);
+}
+
+/* The datagram @c of a live player, from its own port; see player_admit(). */
+static __always_inline enum reason
+player_claim(struct live *l, const struct player_id *id, struct player *player,
+	     enum wire_family family, enum wire_kind kind, struct cursor c,
+	     struct netchan *n, __u64 now)
+{
+	bool loose;
+
+	family = fit_family(player, family, kind, &loose);
+	if (loose)
+		return netquake_loose(player, now);
+	/* Of NetQuake some are shorter, and all those have no moves. */
+	if (!netchan_read(family, kind, c, n) && family != FAMILY_NETQUAKE)
+		return REASON_COUNT;
+	switch (player_fit(player, family, kind, n, now)) {
+	case FIT:
+		return player_heard(player, n->sequence, true, now);
+	case FIT_LEARNS:
+		return family == FAMILY_NETQUAKE
+			       ? netquake_learn(player, kind, c, now)
+			       : player_taught(l, id, player, family, n, now);
+	case FIT_LOOSE:
+		return netquake_loose(player, now);
+	case FIT_FORGED:
+		return REASON_FORGED;
+	default:
+		return REASON_COUNT;
+	}
+}
+
+/*
+ * A datagram that carries a player's qport, from another port. Until egress has entered
+ * the new port, the sequence goes on; the old port has been silent all the while.
+ */
+static __always_inline enum reason player_follow(struct player *player,
+						 enum wire_family family,
+						 const struct netchan *n, __u64 now)
+{
+	enum fit fit = moved_fit(player, family, n, now);
+
+	if (fit == FIT_NOT)
+		return REASON_COUNT;
+	if (fit != FIT_LEARNS || !jump_learn(player, n->sequence))
+		return REASON_FORGED;
+	player->jumped = n->sequence;
+	if (!player_take(&player->due_ns, player_limit.cost_ns, player_limit.burst_ns,
+			 now))
+		return REASON_PLAYER_BUDGET;
+	player->packets++;
+	return REASON_PLAYER;
+}
+
+/*
+ * REASON_COUNT: not a player's, judge it as a stranger's. *@ret_followed is set if it is
+ * let in as that of a player whom the daemon follows.
+ */
+static __always_inline enum reason
+player_admit(struct live *l, __u32 slot, enum wire_family family, enum wire_kind kind,
+	     const struct packet *p, bool *ret_followed)
+{
+	enum reason reason = REASON_COUNT;
+	struct netchan n = { 0 };
+	struct player_id id;
+	struct player *player;
+	__u64 now = clock_now(l);
+
+	packet_player(p, SENDER, slot, &id);
+	player = player_find(l, &id);
+	if (player && player_alive(player, now))
+		reason = player_claim(l, &id, player, family, kind, packet_payload(p), &n,
+				      now);
+	if (reason == REASON_COUNT && family_is_little(family) && !kind_speech(kind)) {
+		if (!netchan_read(family, kind, packet_payload(p), &n))
+			return REASON_COUNT;
+		player = player_moved(l, &id, family, &n);
+		if (player && player_alive(player, now))
+			reason = player_follow(player, family, &n, now);
+	}
+	*ret_followed =
+		reason == REASON_PLAYER && player && player->flags & PLAYER_FOLLOWED;
+	return reason;
+}
+
+/* player_shadow() of a datagram from @first .. @third, of struct player_id. */
+__noinline int shadow_search(__u64 first, __u64 second, __u64 third, __u32 kind)
+{
+	struct player_id id = { { first, second, third } };
+
+	if (kind == KIND_CCREQ_CONNECT)
+		return playing_here(playing_hash(&live, &id, PLAYS_NETQUAKE),
+				    NETQUAKE_PLAYING_S)
+			       ? REASON_PLAYING
+			       : REASON_WITHIN_BUDGET;
+	return playing_here(playing_hash(&live, &id, PLAYS_LITTLE), LITTLE_PLAYING_S)
+		       ? REASON_FORGED
+		       : REASON_WITHIN_BUDGET;
+}
+
+/*
+ * What a stranger may say, but not from an address where somebody plays: engines would
+ * take it for that player's. REASON_WITHIN_BUDGET: nobody does.
+ */
+static __always_inline enum reason player_shadow(__u32 slot, enum wire_kind kind,
+						 const struct packet *p)
+{
+	struct player_id id;
+
+	if (kind != KIND_NETCHAN && kind != KIND_NETCHAN_FRAGMENT &&
+	    kind != KIND_CCREQ_CONNECT)
+		return REASON_WITHIN_BUDGET;
+	packet_player(p, SENDER, slot, &id);
+	return shadow_search(id.word[0], id.word[1], id.word[2], kind);
+}
+
+#endif /* BELIEVE_BPF_H */
