@@ -134,6 +134,9 @@ int shield_out(struct __sk_buff *ctx)
 	else
 		refresh_port(l, tab, &packet);
 	reason = egress_admit(ctx, l, slot, service, kind, &packet, bytes, &followed);
+	/* To the verifier, all words and all verdicts are one from here on. */
+	kind = forget(kind, packet.length);
+	reason = forget(reason, packet.length);
 	withheld = reason == REASON_LEDGER && !service->observe;
 	/* A player's too: an older note may have the same id. */
 	if (packet.whole == FIRST_FRAGMENT)

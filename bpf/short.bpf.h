@@ -142,7 +142,6 @@ static __always_inline void plain_player(const struct plain *plain, __u32 slot,
 
 #define GAME_HEAD 10 /* octets: as much as netchan_read() takes */
 
-/* Where a player's port may change. */
 /* Might it be a player's, of whom only the port has changed? */
 static __always_inline bool stranger_moved(const struct live *l,
 					   const struct player_id *id,
@@ -177,7 +176,8 @@ static __always_inline bool classify_plain(struct xdp_md *ctx, const struct foun
 
 /* Nobody's who plays here, nor of one whose port has changed. */
 static __always_inline bool is_strangers(struct live *l, const struct found *f,
-					 const struct plain *plain, bool brief)
+					 const struct plain *plain, bool brief,
+					 const __u8 *end)
 {
 	enum wire_family family = f->service->family;
 	struct player_id id;
@@ -186,7 +186,12 @@ static __always_inline bool is_strangers(struct live *l, const struct found *f,
 	if (brief && family_is_little(family))
 		return family != FAMILY_QUAKE2;
 	plain_player(plain, f->slot, &id);
-	return !player_first(l, &id) && !stranger_moved(l, &id, family, plain->payload);
+	if (player_first(l, &id))
+		return false;
+	/* Looked at again, or the verifier does not know that the qport is there. */
+	if (plain->payload + GAME_HEAD > end)
+		return true;
+	return !stranger_moved(l, &id, family, plain->payload);
 }
 
 /*
@@ -201,7 +206,7 @@ static __always_inline bool classify_stranger(struct xdp_md *ctx, struct live *l
 {
 	return classify_plain(ctx, f, p, plain, ret_kind) &&
 	       (f->service->class_of[*ret_kind] != CLASS_NETCHAN ||
-		is_strangers(l, f, plain, brief));
+		is_strangers(l, f, plain, brief, p->end));
 }
 
 /*

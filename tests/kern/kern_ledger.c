@@ -304,7 +304,7 @@ static void a_slot_begins_from_nothing(void **state)
 	memcpy(other.addr, at.addr, sizeof(at.addr));
 	bpf_map_update_elem(view.qports, &qport, &port, BPF_ANY);
 	bpf_map_update_elem(view.qports, &other, &port, BPF_ANY);
-	kern.live->moved[qport_cell(&id, 5, kern.live->keys)]++;
+	kern.live->moved[qport_cell(&id, 5, 0, kern.live->keys)]++;
 	bpf_map_update_elem(view.answers, &key, &dear, BPF_ANY);
 	bpf_map_update_elem(view.answers, &other_key, &dear, BPF_ANY);
 	bpf_map_update_elem(view.costs, &key, &cost, BPF_ANY);

@@ -317,6 +317,28 @@ static inline struct outcome kern_send(struct kern *k, const struct frame_spec *
 	return kern_run(k, frame, frame_build(s, frame));
 }
 
+/* Every entry of an array or a hash, the same in two shields. */
+static inline void kern_same_map(struct kern *a, struct kern *b, const char *name,
+				 size_t key_size, size_t value_size)
+{
+	int first = bpf_object__find_map_fd_by_name(a->skel->obj, name);
+	int second = bpf_object__find_map_fd_by_name(b->skel->obj, name);
+	__u8 key[32], one[64], two[64], *previous = NULL;
+	size_t count = 0;
+
+	assert_true(first >= 0 && second >= 0 && key_size <= sizeof(key) &&
+		    value_size <= sizeof(one));
+	for (; !bpf_map_get_next_key(first, previous, key); previous = key, count++) {
+		assert_int_equal(bpf_map_lookup_elem(first, key, one), 0);
+		assert_int_equal(bpf_map_lookup_elem(second, key, two), 0);
+		assert_memory_equal(one, two, value_size);
+	}
+	for (previous = NULL; !bpf_map_get_next_key(second, previous, key);
+	     previous = key)
+		count--;
+	assert_int_equal(count, 0);
+}
+
 static inline void print_outcome(const char *what, const struct outcome *o)
 {
 	print_error("%s: %s, %s", what,

@@ -4,10 +4,13 @@
  * kernel, alike in all: one is sent plain frames, one the same in a VLAN tag, and one the
  * same with IP options or an extension header, which no short way takes. Whatever is
  * sent, all must say and remember the same.
+ *
+ * Each run sends something else: SEED=n, which a failing one prints, sends it again.
  */
 #include <linux/pkt_cls.h>
 #include <sched.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "kern/kern_support.h"
 #include "players.h"
@@ -19,6 +22,7 @@
 #define HOST6	    "2001:db8:2::1"
 #define SPORT	    27960
 #define LONGEST	    1480 /* of payloads */
+#define OOB	    "\xff\xff\xff\xff"
 
 enum {
 	PLAIN,
@@ -28,7 +32,7 @@ enum {
 };
 
 static struct kern kerns[SHIELDS];
-static unsigned int random_state = 20261122;
+static unsigned int seed, random_state;
 
 static const struct peer {
 	const char *address;
@@ -43,6 +47,7 @@ static const struct peer {
 
 static struct tallies counted[SHIELDS];
 static __u64 before[REASON_COUNT];
+static __u64 answers[REASON_COUNT]; /* of all families */
 
 static unsigned int below(unsigned int n)
 {
@@ -87,6 +92,11 @@ static size_t from_server(enum wire_family family, const struct player *was, __u
 		       26);
 		return 26;
 	}
+	/* After a connect whose qport was noted. */
+	if (family == FAMILY_QUAKE2 && !below(20))
+		return strlen(strcpy((char *)to, OOB "client_connect"));
+	if (family == FAMILY_QUAKEWORLD && !below(20))
+		return strlen(strcpy((char *)to, OOB "j"));
 	if (family != FAMILY_NETQUAKE) {
 		put32(to, sequence);
 		return n;
@@ -100,8 +110,8 @@ static size_t from_server(enum wire_family family, const struct player *was, __u
 
 static __u32 near(__u32 sequence)
 {
-	static const int steps[] = { 2,	 0,  -3,  -63, -64, -65,  15,
-				     16, 17, 511, 512, 513, 4000, -5000 };
+	static const int steps[] = { 2, 0,  -3, -63, -64, -65,	7,    8,
+				     9, 10, 15, 16,  17,  4000, -5000 };
 
 	if (below(8))
 		return sequence + 1;
@@ -149,13 +159,17 @@ static size_t alike(__u8 *to)
 {
 	static const __u8 dtls[] = { 0x17, 0xfe, 0xfd, 0, 1, 0, 0, 0, 0, 0, 9, 0, 4 };
 	static const __u8 netquake[] = { 0, 1, 0, 17, 0, 0, 0, 1 };
+	static const char connects[] = "\x80\0\0\x0c\1QUAKE\0\3";
 	static const char *const texts[] = { "a\n17\n4\n23456789", "stdlog 1\n3456789" };
 	const char *text = texts[below(COUNT(texts))];
 
-	switch (below(3)) {
+	switch (below(4)) {
 	case 0:
 		memcpy(to, dtls, sizeof(dtls));
 		break;
+	case 2:
+		memcpy(to, connects, sizeof(connects) - 1);
+		return sizeof(connects) - 1;
 	case 1:
 		memcpy(to, netquake, sizeof(netquake));
 		break;
@@ -184,6 +198,9 @@ static const char *const words[] = {
 	"connect\\a\\b",
 	"n\\chunk1",
 	"\x14",
+	"connect 34 4660 7 x",
+	"connect 36 52 7 x",
+	"connect 28 4660 7 x",
 };
 
 static size_t from_peer(enum wire_family family, const struct player *is, bool sums,
@@ -244,7 +261,7 @@ static void say(const struct peer *peer, const __u8 *payload, size_t n)
 
 static void complain(enum wire_family family, const __u8 *payload, size_t n)
 {
-	print_error("%s, %zu octets:", family_name((int)family), n);
+	print_error("SEED=%u: %s, %zu octets:", seed, family_name((int)family), n);
 	for (size_t i = 0; i < n; i++)
 		print_error(" %02x", payload[i]);
 	print_error("\n");
@@ -334,7 +351,32 @@ static __u64 seen(enum reason reason)
 		sum += counted[PLAIN].by[kind][reason].packets;
 	since = sum - before[reason];
 	before[reason] = sum;
+	answers[reason] += since;
 	return since;
+}
+
+/* All that is remembered: players and their ports, budgets, who plays, what is owed. */
+static void same_everything(void)
+{
+	const __u8 *first = (const __u8 *)kerns[PLAIN].live;
+
+	for (int i = PLAIN + 1; i < SHIELDS; i++) {
+		const __u8 *second = (const __u8 *)kerns[i].live;
+		size_t at = 0;
+
+		if (memcmp(first, second, sizeof(struct live)) != 0) {
+			while (first[at] == second[at])
+				at++;
+			print_error("SEED=%u: octet %zu of struct live\n", seed, at);
+			fail();
+		}
+		kern_same_map(&kerns[PLAIN], &kerns[i], "qports",
+			      sizeof(struct qport_key), sizeof(__u16));
+		kern_same_map(&kerns[PLAIN], &kerns[i], "pending", sizeof(__u32),
+			      sizeof(__u64));
+		kern_same_map(&kerns[PLAIN], &kerns[i], "answers", sizeof(__u32),
+			      sizeof(struct answers));
+	}
 }
 
 static void same_state(const struct peer *peer)
@@ -363,7 +405,13 @@ static void serve(enum wire_family family)
 	for (size_t i = 0; i < COUNT(s.policy); i++)
 		s.policy[i] = (__u8)((i + family) % (POLICY_PASS + 1));
 	for (int i = 0; i < SHIELDS; i++) {
+		struct qport_key by;
+		int fd = bpf_map__fd(kerns[i].skel->maps.qports);
+
 		memset(&kerns[i].live->players, 0, sizeof(kerns[i].live->players));
+		memset(kerns[i].live->moved, 0, sizeof(kerns[i].live->moved));
+		while (!bpf_map_get_next_key(fd, NULL, &by))
+			bpf_map_delete_elem(fd, &by);
 		kern_service(&kerns[i], 0, 0, &s);
 		kern_port(&kerns[i], 0, SPORT, 0, false);
 		kerns[i].live->sampling =
@@ -386,6 +434,22 @@ static void pass_time(void)
 		kerns[i].live->clock_ns += ns;
 }
 
+/* More than a player may send, all at once. */
+static void storm(enum wire_family family, const struct peer *peer)
+{
+	struct player_cell *cell = cell_of(&kerns[PLAIN], peer);
+	__u8 payload[LONGEST] = { 0 };
+	size_t n;
+
+	if (!cell)
+		return;
+	n = game_to(family, &cell->player, peer->ipv6, payload);
+	if (family == FAMILY_NETQUAKE)
+		put32(payload, htonl(0x00100000u | (__u32)n));
+	for (int i = 0; i < 500; i++)
+		hear(family, peer, payload, n);
+}
+
 static void step(enum wire_family family)
 {
 	static const struct player nobody = { .heard_sequence = 500 };
@@ -396,6 +460,8 @@ static void step(enum wire_family family)
 
 	if (!below(8))
 		pass_time();
+	if (!below(700))
+		storm(family, peer);
 	/* Some are never spoken to. */
 	if (!below(6) && peer->port != 40001) {
 		n = from_server(family, cell ? &cell->player : NULL, payload);
@@ -420,7 +486,7 @@ static void agree(const __u64 keys[3])
 		FAMILY_NETQUAKE, FAMILY_QUAKE_ENHANCED, FAMILY_AUTO
 	};
 
-	__u64 player, global, source, n;
+	__u64 player, global, source, forged, n;
 	time_t start;
 
 	memset(before, 0, sizeof(before));
@@ -437,6 +503,12 @@ static void agree(const __u64 keys[3])
 				same_counters();
 		}
 		same_counters();
+		same_everything();
+		for (enum reason r = 0; r < REASON_COUNT; r++)
+			if (r != REASON_PLAYER && r != REASON_GLOBAL_BUDGET &&
+			    r != REASON_SOURCE_BUDGET && r != REASON_FORGED)
+				seen(r);
+		forged = seen(REASON_FORGED);
 		player = seen(REASON_PLAYER);
 		global = seen(REASON_GLOBAL_BUDGET);
 		source = seen(REASON_SOURCE_BUDGET);
@@ -446,6 +518,26 @@ static void agree(const __u64 keys[3])
 		assert_true(player > n / 10);
 		assert_true(global + source > n / 10);
 		assert_true(source > n / 2000);
+		assert_true(forged > n / 200);
+	}
+}
+
+/* What both agreed on was all that can be said, at least once, lists and races apart. */
+static void every_answer_was_given(void)
+{
+	static const enum reason never[] = { REASON_ALLOW_LIST, REASON_POLICY,
+					     REASON_EXEMPT,	REASON_DENY_LIST,
+					     REASON_CONTENDED,	REASON_FRAGMENT,
+					     REASON_LEDGER };
+
+	for (enum reason r = 0; r < REASON_COUNT; r++) {
+		bool wanted = true;
+
+		for (size_t i = 0; i < COUNT(never); i++)
+			wanted = wanted && never[i] != r;
+		if (wanted && !answers[r])
+			print_error("SEED=%u: never %s\n", seed, reason_name(r));
+		assert_true(!wanted || answers[r]);
 	}
 }
 
@@ -456,6 +548,7 @@ static void the_ways_agree(void **state)
 
 	(void)state;
 	agree(keys);
+	every_answer_was_given();
 }
 
 /* All players in one bucket, and alike but for their names. */
@@ -499,5 +592,11 @@ int main(void)
 		cmocka_unit_test_setup_teardown(and_do_so_in_a_crowd, enter, leave),
 	};
 
+	const char *given = getenv("SEED");
+
+	seed = given ? (unsigned int)strtoul(given, NULL, 0)
+		     : (unsigned int)(time(NULL) * 1000003 + getpid());
+	random_state = seed;
+	print_message("SEED=%u\n", seed);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

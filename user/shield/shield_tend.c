@@ -122,7 +122,7 @@ void shield_forget_slot(const struct shield *s, __u32 slot)
 		while (count < SWEEP_MAX &&
 		       !bpf_map_get_next_key(s->qports, previous, &at)) {
 			previous = &at;
-			if (at.slot == slot)
+			if ((at.slot & ~QPORT_NARROW) == slot)
 				gone[count++] = at;
 		}
 		for (size_t i = 0; i < count; i++)
