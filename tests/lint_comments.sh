@@ -61,7 +61,7 @@ paths()
 		grep -v '^cmocka.h ' | join -v 1 - <(find . -path ./build -prune -o -name '*.[ch]' -printf '%f\n' | sort -u)
 }
 
-{ missing '[a-z_][a-z0-9_]+\(\)'; missing 'struct [a-z_][a-z0-9_]+'; paths; } >"$work/found"
+{ missing '[A-Za-z_][A-Za-z0-9_]+\(\)'; missing 'struct [a-z_][a-z0-9_]+'; paths; } >"$work/found"
 [ -s "$work/found" ] || exit 0
 echo "comments name what does not exist:" >&2
 awk '{ print "  " $2 " " $1 }' "$work/found" >&2
