@@ -54,7 +54,7 @@ static const struct {
 		{ 'c', BYTES(MARK "getchallenge\n"), "quakeworld", "c2s", "getchallenge" },
 		{ 's', BYTES(MARK "c-77\0"), "quakeworld", "s2c", "s2c-challenge" },
 		{ 's', BYTES(MARK "j"), "quakeworld", "s2c", "j" },
-		{ 'c', BYTES(HEADER("\1", "\0") "\x09\0\4new\0"), "quakeworld", "c2s", "netchan" },
+		{ 'c', BYTES(HEADER("\1", "\0") "\x09\0\4new\0"), "quakeworld", "c2s", "client-command" },
 	} },
 	{ "DarkPlaces: its own words netquake, the shared ones quake3", {
 		{ 'c', BYTES(MARK "getchallenge"), "quake3", "c2s", "getchallenge" },
