@@ -130,7 +130,7 @@ static void play_demo(const char *path, struct counts *c)
 	struct demo *demo;
 	struct record r;
 	size_t n;
-	FILE *file = input_open(path, prefix, sizeof(prefix), &n);
+	FILE *file = input_open(path, NULL, prefix, sizeof(prefix), &n);
 
 	assert_non_null(file);
 	demo = demo_open(file, demo_recognise(prefix, n));

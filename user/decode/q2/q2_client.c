@@ -27,7 +27,12 @@ static void parse_userinfo(struct ops *o)
 
 static void parse_userinfo_delta(struct ops *o)
 {
-	struct span key = q2_string(o, "key"), value = q2_string(o, "value");
+	struct span key = q2_string(o, "key"), value = reader_string(&o->rd);
+
+	if (key.n == 8 && !memcmp(key.bytes, "password", 8))
+		record_secret(o->record, "value", value.bytes, value.n);
+	else
+		record_string(o->record, "value", value.bytes, value.n);
 
 	if (key.n > INFO_KEY_MAX || value.n > INFO_KEY_MAX)
 		ops_wrong(o, "key or value longer than 63");

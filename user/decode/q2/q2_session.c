@@ -314,7 +314,7 @@ void q2_session_demo(struct q2_session *q, const struct demo_block *block,
 	if (block->format == DEMO_DM2)
 		peek_protocol(q, DIRECTION_S2C, m.bytes);
 	if (q->unknown) {
-		record_int(r, "version", q->unknown);
+		record_int(r, "protocolVersion", q->unknown);
 		record_uint(r, "bytes", block->n);
 		record_opaque(r, no_protocol);
 		return;
