@@ -126,10 +126,11 @@ struct service {
 	__u8 active; /* 0: the slot is free in this generation */
 	__u8 pad[2];
 	struct budget budget[CLASS_BUDGETS];
-	__u8 class_of[(KIND_COUNT + 7) / 8 * 8]; /* enum wire_class: service_finish() */
+	/* enum wire_class, of KIND_COUNT too: service_finish() */
+	__u8 class_of[(KIND_COUNT / 8 + 1) * 8];
 };
 _Static_assert(sizeof(struct service) == 40 + CLASS_BUDGETS * sizeof(struct budget) +
-						 (KIND_COUNT + 7) / 8 * 8,
+						 (KIND_COUNT / 8 + 1) * 8,
 	       "struct service has a hole");
 
 /* Where among struct live.globals the budget of @slot's @class_ is. */

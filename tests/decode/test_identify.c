@@ -76,12 +76,12 @@ static const struct {
 		{ 'c', BYTES("\0\x10\0\x0c\0\0\0\1\3\0"), "null", "null", "unknown" },
 	} },
 	{ "QuakeWorld, joined in the middle", {
-		{ 'c', BYTES(HEADER("\x21", "\x20") "\x77\x77\5\x20\3\0\0\0\0"), "quakeworld", "c2s", "netchan" },
-		{ 's', BYTES(HEADER("\x21", "\x21") "\x2a\1\2\3\4\5\6"), "quakeworld", "s2c", "netchan" },
-		{ 'c', BYTES(HEADER("\x22", "\x21") "\x77\x77\5\x21\3\0\0\0\0"), "quakeworld", "c2s", "netchan" },
-		{ 's', BYTES(HEADER("\x22", "\x22") "\x2a\1\2\3\4\5\6"), "quakeworld", "s2c", "netchan" },
-		{ 'c', BYTES(HEADER("\x23", "\x22") "\x77\x77\5\x22\3\0\0\0\0"), "quakeworld", "c2s", "netchan" },
-		{ 's', BYTES(HEADER("\x23", "\x23") "\x2a\1\2\3\4\5\6"), "quakeworld", "s2c", "netchan" },
+		{ 'c', BYTES(HEADER("\x21", "\x20") "\x77\x77\5\x20\3\x4d\0\0\r\0\r\0\r"), "quakeworld", "c2s", "client-move" },
+		{ 's', BYTES(HEADER("\x21", "\x21") "\x2a\1\2\3\4\5\6"), "quakeworld", "s2c", "server-message" },
+		{ 'c', BYTES(HEADER("\x22", "\x21") "\x77\x77\5\x21\3\xda\0\0\r\0\r\0\r"), "quakeworld", "c2s", "client-move" },
+		{ 's', BYTES(HEADER("\x22", "\x22") "\x2a\1\2\3\4\5\6"), "quakeworld", "s2c", "server-message" },
+		{ 'c', BYTES(HEADER("\x23", "\x22") "\x77\x77\5\x22\3\x8c\0\0\r\0\r\0\r"), "quakeworld", "c2s", "client-move" },
+		{ 's', BYTES(HEADER("\x23", "\x23") "\x2a\1\2\3\4\5\6"), "quakeworld", "s2c", "server-message" },
 	} },
 	{ "Quake II, joined in the middle", {
 		{ 's', BYTES(HEADER("\x30", "\x60") "\x14\x30\0\0\0\xff\xff\xff\xff\0\0\x11\0\0\0\0\0\0\x12\0\0"), "quake2", "s2c", "frame" },
