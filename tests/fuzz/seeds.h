@@ -27,9 +27,9 @@ enum target {
 };
 
 static const char *const targets[TARGETS] = {
-	"capture",    "classify",   "decode",	  "demo",	"oob",
-	"q3_huffman", "q3_message", "q3_netchan", "nq_message", "qw_message",
-	"q2_message",
+	"capture",    "classify",   "decode",	  "demo",
+	"oob",	      "q3_huffman", "q3_message", "q3_netchan",
+	"nq_message", "qw_message", "q2_message",
 };
 
 static const char *directory;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * pidfile.h - the one `quakeshield run` of a pin directory, found through its locked pid
- * file in a directory of its own, which root alone may open: /run/quakeshield/daemon-*.pid.
+ * file in a directory of its own, which root alone may open:
+ * /run/quakeshield/daemon-*.pid.
  */
 #ifndef PIDFILE_H
 #define PIDFILE_H

@@ -9,9 +9,9 @@
 #include "decode/delta.h"
 
 static const uint8_t widths[] = {
-	[DELTA_U8] = 1,	 [DELTA_I8] = 1,  [DELTA_U16] = 2, [DELTA_I16] = 2,
-	[DELTA_I32] = 4, [DELTA_U32] = 4, [DELTA_F32] = 4, [DELTA_C24] = 3,
-	[DELTA_I23] = 3,
+	[DELTA_U8] = 1,	 [DELTA_I8] = 1,  [DELTA_U16] = 2,
+	[DELTA_I16] = 2, [DELTA_I32] = 4, [DELTA_U32] = 4,
+	[DELTA_F32] = 4, [DELTA_C24] = 3, [DELTA_I23] = 3,
 };
 
 static bool is_there(const struct delta_row *row, uint64_t flags)

@@ -4,8 +4,9 @@
  *
  * Bytes become text thus: what is valid UTF-8 and no control character is written as it
  * is; every other byte b as \u00bb. What is valid UTF-8 but commands a terminal or the
- * direction of text (U+0080..9F, bidi controls, line separators) is written as \uXXXX. So the output is always valid JSON, and plain text
- * stays readable. Numbers that JSON lacks (NaN, infinities) are null.
+ * direction of text (U+0080..9F, bidi controls, line separators) is written as \uXXXX. So
+ * the output is always valid JSON, and plain text stays readable. Numbers that JSON lacks
+ * (NaN, infinities) are null.
  */
 #ifndef JSONL_H
 #define JSONL_H

@@ -107,8 +107,8 @@ void lag_file_player(struct jsonl *json, const struct lag_player *p, const char 
 	char address[INET6_ADDRSTRLEN] = "";
 
 	if (p->client.length)
-		inet_ntop(p->client.length == 4 ? AF_INET : AF_INET6, p->client.bytes, address,
-		  sizeof(address));
+		inet_ntop(p->client.length == 4 ? AF_INET : AF_INET6, p->client.bytes,
+			  address, sizeof(address));
 	jsonl_text(json, "{");
 	if (service) {
 		string(json, "\"service\":", service);

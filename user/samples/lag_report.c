@@ -87,7 +87,8 @@ static void frame_line(struct jsonl *json, const struct lag_frames *f, int line)
 	for (uint64_t i = 0; i < n; i++) {
 		int ms = f->ring[(f->taken - n + i) % LAG_SAMPLES];
 		int level = 2 - line; /* above zero: by guess */
-		int reach = (ms + (ms > 0 ? FRAME_STEP - 1 : 1 - FRAME_STEP)) / FRAME_STEP;
+		int reach =
+			(ms + (ms > 0 ? FRAME_STEP - 1 : 1 - FRAME_STEP)) / FRAME_STEP;
 
 		if (!level)
 			text(json, "-");
@@ -169,9 +170,9 @@ static void client_line(struct jsonl *json, const struct lag_direction *d)
 
 	text(json, "         ");
 	for (uint64_t i = 0; i < n; i++)
-		text(json, d->ring[(d->taken - n + i) % LAG_SAMPLES].flags ?
-				   mark_of(sample_at(d, i, n)) :
-				   "|");
+		text(json, d->ring[(d->taken - n + i) % LAG_SAMPLES].flags
+				   ? mark_of(sample_at(d, i, n))
+				   : "|");
 	text(json, "\n");
 }
 

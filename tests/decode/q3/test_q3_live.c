@@ -361,7 +361,8 @@ static bool play(const char *name)
 	run = calloc(1, sizeof(*run));
 	assert_non_null(run);
 	assert_int_equal(capture_open(file, &capture, message, sizeof(message)), 0);
-	run->decoder = decoder_create(&(struct decoder_options){ .fields = true, .secrets = true,
+	run->decoder = decoder_create(&(struct decoder_options){ .fields = true,
+								 .secrets = true,
 								 .forced = FAMILY_AUTO },
 				      sink, NULL);
 	assert_non_null(run->decoder);

@@ -168,7 +168,8 @@ void oob_status(struct oob *oob, struct record *r)
 {
 	struct span line = oob->arguments;
 
-	field_number(&line, oob->family == FAMILY_QUAKEWORLD ? "flags" : "protocolVersion", true,
+	field_number(&line,
+		     oob->family == FAMILY_QUAKEWORLD ? "flags" : "protocolVersion", true,
 		     r);
 	line_end(line, r);
 }
