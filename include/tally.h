@@ -63,15 +63,16 @@ enum tally_kinds {
 
 /* The number of each reason's first counter: that of kind 0. */
 enum tally_number {
-#define AS_NUMBERS(first, count) first, first##_LAST = first + TALLY_##count - 1,
 #define AS_IN(reason, name, verdict, received, sent) \
-	AS_NUMBERS(TALLY_IN_##reason, received)
-#define AS_OUT(reason, name, verdict, received, sent) AS_NUMBERS(TALLY_OUT_##reason, sent)
+	TALLY_IN_##reason,                           \
+		TALLY_IN_##reason##_LAST = TALLY_IN_##reason + TALLY_##received - 1,
+#define AS_OUT(reason, name, verdict, received, sent) \
+	TALLY_OUT_##reason,                           \
+		TALLY_OUT_##reason##_LAST = TALLY_OUT_##reason + TALLY_##sent - 1,
 	ABI_REASONS(AS_IN) TALLIES_IN,
 	TALLIES_OUT_FROM = (TALLIES_IN + TALLY_CELLS - 1) / TALLY_CELLS * TALLY_CELLS,
 	TALLIES_OUT_BEFORE = TALLIES_OUT_FROM - 1,
 	ABI_REASONS(AS_OUT) TALLIES,
-#undef AS_NUMBERS
 #undef AS_IN
 #undef AS_OUT
 };

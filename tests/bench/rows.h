@@ -47,7 +47,7 @@ enum program {
 	.payload = "\5\0\0\0\x34\x12\0\0\x34\x12" \
 		   "a player moves",              \
 	.n = 24
-#define FORGED                                    \
+#define FORGED_MOVE                               \
 	.payload = "\5\0\0\0\x35\x12\0\0\x34\x12" \
 		   "a player moves",              \
 	.n = 24
@@ -231,7 +231,7 @@ static const struct row rows_known[] = {
 	{ "a player's, IPv6", SHIELD, 0, R_FLOOR, 1.60, { NETCHAN, .sport = PLAYER_PORT, .ipv6 = true } },
 	{ "a player's, QuakeWorld", SHIELD_QUAKEWORLD, 0, R_FLOOR, 1.60, { NETCHAN, .sport = PLAYER_PORT } },
 	{ "a player's, Quake II", SHIELD_QUAKE2, 0, R_FLOOR, 1.60, { NETCHAN, .sport = PLAYER_PORT } },
-	{ "forged in a player's name", SHIELD, 0, R_FLOOR, 0, { FORGED, .sport = PLAYER_PORT } },
+	{ "forged in a player's name", SHIELD, 0, R_FLOOR, 0, { FORGED_MOVE, .sport = PLAYER_PORT } },
 	/* Against the rows above without "sampled" and "followed". */
 	{ "getstatus flood, sampled",
 	  SHIELD_SAMPLED,

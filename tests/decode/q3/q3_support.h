@@ -238,9 +238,7 @@ static inline const struct record_item *
 find_item(const struct record *r, const struct record_item *from, const char *key)
 {
 	const struct record_item *end = r->tape->items + r->tape->items_used;
-
-	size_t n = strlen(key);
-	bool axis = n > 3 && key[n - 1] == ']';
+	const char *axis = strchr(key, '['); /* and one digit */
 
 	for (const struct record_item *i = from ? from : r->tape->items; i < end; i++) {
 		if (i->type == RECORD_TYPE_PAIR || !i->key)
@@ -249,8 +247,8 @@ find_item(const struct record *r, const struct record_item *from, const char *ke
 			return i;
 		if (!strcmp(i->key, key) && i->type != RECORD_TYPE_ARRAY)
 			return i;
-		if (axis && axis_of(i, key, n - 3, key[n - 2] - '0'))
-			return axis_of(i, key, n - 3, key[n - 2] - '0');
+		if (axis && axis_of(i, key, (size_t)(axis - key), axis[1] - '0'))
+			return axis_of(i, key, (size_t)(axis - key), axis[1] - '0');
 	}
 	return NULL;
 }

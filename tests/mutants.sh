@@ -1,0 +1,102 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# mutants.sh - do the tests notice? Each line of MUTANTS is applied, alone, to a copy of the
+# tree; the tests that could notice are built there and run. A mutant whose tests all pass
+# has survived. The last lines are the survivors, and `N passed, N failed, N skipped`: a
+# passed mutant is one that was noticed.
+#
+#   ONLY=GLOB   of the file that is changed
+#   COUNT=N     a random choice of so many; SEED= makes it the same again
+set -u
+
+cd "$(dirname "$0")/.." || exit 1
+BUILD=${BUILD:-build}
+SEED=${SEED:-$RANDOM}
+LIMIT=${MUTANT_TIMEOUT:-180}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+noticed=0 survived=0 broken=0
+
+tar -c --exclude=./.git --exclude="./$BUILD" . | tar -x -C "$work" || exit 1
+cp -a "$BUILD" "$work/build" || exit 1
+
+# The programs of all names that match @1.
+programs()
+{
+	local glob
+
+	for glob in $1; do
+		(cd "$work" && find tests -name "$glob.c" | sed 's|^|build/|; s|\.c$||')
+	done
+}
+
+# swap FILE OLD NEW: exactly once, or not at all.
+swap()
+{
+	OLD=$2 NEW=$3 perl -0 -pi -e '
+		BEGIN { $old = $ENV{OLD}; $new = $ENV{NEW} }
+		$n = () = /\Q$old\E/g;
+		die "stands there $n times\n" if $n != 1;
+		s/\Q$old\E/$new/;' "$1"
+}
+
+# try FILE TESTS OLD NEW: noticed, survived or broken, on stdout.
+try()
+{
+	local file=$work/$1 targets
+
+	cp -p "$file" "$work/.kept"
+	if ! swap "$file" "$3" "$4" 2>"$work/.log"; then
+		cp -p "$work/.kept" "$file"
+		echo "broken: $(head -n 1 "$work/.log")"
+		return
+	fi
+	touch "$file"
+	mapfile -t targets < <(programs "$2")
+	# What does not build, or does not load, is noticed too: but it shows a poor mutant.
+	if ! make -C "$work" -j"$(nproc)" -s O=build "${targets[@]}" >"$work/.log" 2>&1; then
+		echo "broken: does not build"
+	else
+		echo survived >"$work/.result"
+		for target in "${targets[@]}"; do
+			(cd "$work" && timeout "$LIMIT" "$target") >"$work/.log" 2>&1 || {
+				echo "noticed by ${target##*/}" >"$work/.result"
+				break
+			}
+		done
+		cat "$work/.result"
+	fi
+	cp -p "$work/.kept" "$file"
+	touch "$file"
+}
+
+mapfile -t lines < <(grep -v '^#' tests/MUTANTS)
+if [ -n "${COUNT-}" ]; then
+	echo "# SEED=$SEED"
+	mapfile -t lines < <(printf '%s\n' "${lines[@]}" |
+		shuf -n "$COUNT" --random-source=<(yes "$SEED"))
+fi
+for line in "${lines[@]}"; do
+	IFS=$'\t' read -r file tests _ <<<"$line"
+	# shellcheck disable=SC2053 # a glob is wanted
+	[[ $file == ${ONLY:-*} ]] || continue
+	# What stood between tabs may hold tabs: the line is cut by hand behind the names.
+	rest=${line#"$file"$'\t'"$tests"$'\t'}
+	IFS=$'\x01' read -r old new < <(perl -e '
+		my ($r) = @ARGV;
+		my @cut = grep { substr($r, $_, 1) eq "\t" } 0 .. length($r) - 1;
+		# The cut is the tab that leaves two halves with the same number of tabs.
+		my $at = $cut[int(@cut / 2)];
+		print substr($r, 0, $at), "\x01", substr($r, $at + 1), "\n";' "$rest")
+	result=$(try "$file" "$tests" "$old" "$new")
+	case $result in
+	noticed*)	noticed=$((noticed + 1)) ;;
+	survived)	survived=$((survived + 1)) ;;
+	*)		broken=$((broken + 1)) ;;
+	esac
+	printf '%s: %s: %s\n' "${result%% *}" "$file" "$new"
+	case $result in survived | broken*) echo "  $result, instead of: $old" ;; esac
+done
+echo "$noticed passed, $((survived + broken)) failed, 0 skipped"
+[ $((survived + broken)) -eq 0 ]
