@@ -5,6 +5,7 @@
 #   make run SERVER=openarena, PROTOCOL=quake2 ...       another server in the lab
 #   make test           every test that needs no virtual machine (check: without deps)
 #   make quick          unit and kernel tests alone (TESTS=GLOB chooses, here and in test)
+#   make mutants        small breakages that the tests must notice (tests/MUTANTS)
 #   make vmtest         the kernels of vmtests/KERNELS (KERNEL=..., VM=vng|qemu)
 #   make bench          ns per packet, as ratios to the floor and to peers
 #   make fuzz           FUZZ_TIME=60 seconds or FUZZ_RUNS=10000000 inputs a target
@@ -243,6 +244,10 @@ check: lab $(UNIT_BIN) $(KERN_BIN)
 quick: all $(UNIT_BIN) $(KERN_BIN)
 	$(Q)BUILD=$(O) tests/run.sh $(UNIT_BIN) $(KERN_BIN) $(call tests_named,test_%,.sh)
 
+# Breakages on purpose: ONLY=GLOB of files, COUNT=N of them at random, SEED=.
+mutants: all $(UNIT_BIN) $(KERN_BIN)
+	$(Q)BUILD=$(O) tests/mutants.sh
+
 # The same binaries for every kernel. KERNEL= and VM= choose, see vmtests/run.sh.
 vmtest: deps-vm
 	$(Q)$(MAKE) --no-print-directory lab $(KERN_BIN)
@@ -298,7 +303,7 @@ bench: deps-bench
 clean:
 	rm -rf $(O)
 
-.PHONY: all bench fuzz lab quick deps deps-test deps-lint deps-bench deps-vm run test check install \
+.PHONY: all bench fuzz lab quick mutants deps deps-test deps-lint deps-bench deps-vm run test check install \
 	format-check lint clean
 .DELETE_ON_ERROR:
 .SECONDARY:
