@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * cookie.h - what only the one who receives at an address can know: a keyed hash of that
+ * address, its port, the service and a slowly moving time, and its spellings.
+ *
+ * Pure: no maps, no clock, no helpers. Nothing is stored when a cookie is given out. It
+ * is good in the epoch it was made in and in the next one, so for 8.6 to 17 s, and one
+ * bit of each spelling tells which of the two that was: whoever checks needs one hash.
+ * There are two keys, each for 16 epochs in turn, and the daemon replaces the one that
+ * rests; without a daemon they alternate as they are.
+ *
+ * SipHash-1-3 (Aumasson, Bernstein 2012): 64 bits of which at most 55 are shown, of a key
+ * that lives for five minutes.
+ */
+#ifndef COOKIE_H
+#define COOKIE_H
+
+#include <linux/types.h>
+#include <stdbool.h>
+
+#include "cursor.h"
+
+#define COOKIE_EPOCH_BITS  33 /* of nanoseconds: 8.6 s */
+#define COOKIE_PERIOD_BITS 4 /* epochs of one key: 137 s */
+
+#define COOKIE_DIGIT_LOW   0x32 /* '2': the first character of cookie_letters() ... */
+#define COOKIE_DIGIT_TOP   0x39 /* ... to '9', which begins no word of any engine */
+#define COOKIE_DIGITS	   10 /* of cookie_number() in decimal */
+#define COOKIE_LEAST	   1000000000u /* of cookie_number(), and how many there are */
+
+/* What a cookie was given for: it is good for nothing else. */
+enum cookie_form {
+	COOKIE_BARE = 1, /* `getchallenge`: 7 letters */
+	COOKIE_ARGUED, /* `getchallenge N ...`: 8 letters, and what was asked */
+	COOKIE_INFO, /* `getinfo`: 8 letters and one that says so */
+	COOKIE_STATUS, /* `getstatus` */
+	COOKIE_NUMBER, /* a challenge of ten digits */
+	COOKIE_TEXT, /* a challenge of eleven characters */
+};
+
+struct cookie_secret {
+	__u64 key[2][2]; /* by cookie_turn() */
+};
+
+/* Who asks: address as ::ffff:0:0/96 or IPv6, then port (__be16) and slot << 16. */
+struct cookie_asker {
+	__u64 word[3];
+};
+
+static __always_inline __u64 sip_rotate(__u64 v, int by)
+{
+	return v << by | v >> (64 - by);
+}
+
+static __always_inline void sip_round(__u64 v[4])
+{
+	v[0] += v[1];
+	v[2] += v[3];
+	v[1] = sip_rotate(v[1], 13) ^ v[0];
+	v[3] = sip_rotate(v[3], 16) ^ v[2];
+	v[0] = sip_rotate(v[0], 32);
+	v[2] += v[1];
+	v[0] += v[3];
+	v[1] = sip_rotate(v[1], 17) ^ v[2];
+	v[3] = sip_rotate(v[3], 21) ^ v[0];
+	v[2] = sip_rotate(v[2], 32);
+}
+
+static __always_inline void sip_word(__u64 v[4], __u64 word)
+{
+	v[3] ^= word;
+	sip_round(v);
+	v[0] ^= word;
+}
+
+/* SipHash-1-3 of 24 octets: three words in little-endian order. */
+static __always_inline __u64 sip_hash(const __u64 key[2], const __u64 word[3])
+{
+	__u64 v[4] = { key[0] ^ 0x736f6d6570736575ull, key[1] ^ 0x646f72616e646f6dull,
+		       key[0] ^ 0x6c7967656e657261ull, key[1] ^ 0x7465646279746573ull };
+
+	sip_word(v, word[0]);
+	sip_word(v, word[1]);
+	sip_word(v, word[2]);
+	sip_word(v, 24ull << 56);
+	v[2] ^= 0xff;
+	sip_round(v);
+	sip_round(v);
+	sip_round(v);
+	return v[0] ^ v[1] ^ v[2] ^ v[3];
+}
+
+static __always_inline __u64 cookie_epoch(__u64 now_ns)
+{
+	return now_ns >> COOKIE_EPOCH_BITS;
+}
+
+/* Which key an epoch has. */
+static __always_inline __u32 cookie_turn(__u64 epoch)
+{
+	return epoch >> COOKIE_PERIOD_BITS & 1;
+}
+
+/* This epoch or the one before: the one whose lowest bit is @parity's. */
+static __always_inline __u64 cookie_epoch_like(__u64 now_ns, __u64 parity)
+{
+	__u64 epoch = cookie_epoch(now_ns);
+
+	return epoch - ((epoch ^ parity) & 1);
+}
+
+/*
+ * May the key that rests be replaced? Then *@ret_turn says which. Not while a cookie of
+ * its last epoch is good, nor shortly before it is used again.
+ */
+static inline bool cookie_rests(__u64 now_ns, __u32 *ret_turn)
+{
+	__u64 epoch = cookie_epoch(now_ns);
+	__u64 step = epoch & ((1 << COOKIE_PERIOD_BITS) - 1);
+
+	*ret_turn = cookie_turn(epoch) ^ 1;
+	return step >= 4 && step < 12;
+}
+
+static __always_inline __u64 cookie_hash(const struct cookie_secret *secret,
+					 const struct cookie_asker *asker, __u64 epoch,
+					 enum cookie_form form)
+{
+	const __u64 *key = secret->key[cookie_turn(epoch)];
+	__u64 word[3] = { asker->word[0], asker->word[1],
+			  (__u32)asker->word[2] | (epoch & 0xffffff) << 32 |
+				  (__u64)form << 56 };
+
+	return sip_hash(key, word);
+}
+
+/* --- spellings ------------------------------------------------------------------------
+ */
+
+/* Five bits a character, first character lowest: a..z, 2..7. @bits: 40. */
+static __always_inline __u64 cookie_base32(__u64 bits)
+{
+	__u64 v, late;
+
+	v = (bits & 0xfffff) | (bits >> 20 & 0xfffff) << 32;
+	v = (v & 0x000003ff000003ffull) | (v & 0x000ffc00000ffc00ull) << 6;
+	v = (v & 0x001f001f001f001full) | (v & 0x03e003e003e003e0ull) << 3;
+	/* Those from 26 on are digits: '2' is 73 less than what comes behind 'z'. */
+	late = (v + 0x6666666666666666ull) & 0x8080808080808080ull;
+	return v + 0x6161616161616161ull - (late >> 7) * 73;
+}
+
+/*
+ * Eight characters, the first of them a digit that tells the epoch: 37 bits of the hash.
+ * Who takes fewer leaves away the last.
+ */
+static __always_inline __u64 cookie_letters(__u64 hash, __u64 epoch)
+{
+	__u64 digit = COOKIE_DIGIT_LOW + ((hash >> 40 & 3) << 1 | (epoch & 1));
+
+	return (cookie_base32(hash) & ~0xffull) | digit;
+}
+
+static __always_inline __u64 cookie_letters_parity(__u64 letters)
+{
+	return letters & 1; /* of '2' to '9' */
+}
+
+/* Three more characters, as the lowest bytes: 15 bits. */
+static __always_inline __u32 cookie_letters_more(__u64 hash)
+{
+	return cookie_base32(hash >> 42 & 0x7fff) & 0xffffff;
+}
+
+/*
+ * A challenge that all engines read and write as ten digits, below 2^31: 28.9 bits. The
+ * later half is that of the odd epochs.
+ */
+static __always_inline __u32 cookie_number(__u64 hash, __u64 epoch)
+{
+	__u64 fraction = (hash & 0x7fffffff) | (epoch & 1) << 31;
+
+	return COOKIE_LEAST + (__u32)(fraction * COOKIE_LEAST >> 32);
+}
+
+/* Not zero: @number can be none of an epoch's; *@ret_parity otherwise. */
+static __always_inline bool cookie_number_fits(__u32 number, __u64 *ret_parity)
+{
+	*ret_parity = number - COOKIE_LEAST >= COOKIE_LEAST / 2;
+	return number - COOKIE_LEAST < COOKIE_LEAST;
+}
+
+/* Five digits of @v, below 10^5, as a fraction of 2^32 out of which they fall. */
+static __always_inline void cookie_five(__u32 v, __u8 *ret)
+{
+	__u64 rest = v * 429497ull; /* ceil(2^32 / 10^4) */
+
+	for (int i = 0; i < 5; i++) {
+		ret[i] = '0' + (rest >> 32);
+		rest = (rest & 0xffffffff) * 10;
+	}
+}
+
+/* Any @number in decimal, with leading zeros, and without a division. */
+static __always_inline void cookie_decimal(__u32 number, __u8 ret[COOKIE_DIGITS])
+{
+	__u32 high = (number >> 5) * 175921861ull >> 39; /* number / 10^5 */
+
+	cookie_five(high, ret);
+	cookie_five(number - high * 100000, ret + 5);
+}
+
+#endif /* COOKIE_H */
