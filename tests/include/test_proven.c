@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * The table of proven addresses as arithmetic: who is entered is found for a minute, and
+ * nobody else; when there is no room, the invited and those unused for long make some.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <arpa/inet.h>
+
+#include "proven.h"
+
+#define NOW    (1ull << 50)
+#define SECOND 1000000000ull
+
+static struct proven_table *table;
+static const __u64 keys[3] = { 0x9e3779b97f4a7c15, 0xc2b2ae3d27d4eb4f,
+			       0x165667b19e3779f9 };
+
+static int enter(void **state)
+{
+	(void)state;
+	table = calloc(1, sizeof(*table));
+	return !table;
+}
+
+static int leave(void **state)
+{
+	(void)state;
+	free(table);
+	return 0;
+}
+
+static struct cookie_asker nth(__u32 i)
+{
+	return (struct cookie_asker){
+		{ i & 1 ? 0x20010db8ull << 32 | i : 0,
+		  0xffff0000ull | (__u64)htonl(0x0a000000 + i) << 32,
+		  /* what stands above is no part of the name */
+		  7ull << 32 | (i % 5) << 16 | htons((__u16)(27960 + i % 7)) }
+	};
+}
+
+static struct proven_cell *put(__u32 i, __u64 now)
+{
+	struct cookie_asker who = nth(i);
+
+	return proven_enter(table, &who, keys, now);
+}
+
+static struct proven_cell *find(__u32 i, __u64 now)
+{
+	struct cookie_asker who = nth(i);
+
+	return proven_find(table, &who, keys, now);
+}
+
+static void who_is_entered_is_found_for_a_minute(void **state)
+{
+	(void)state;
+	for (__u32 i = 0; i < 2000; i++) {
+		struct proven_cell *cell = put(i, NOW);
+
+		assert_non_null(cell);
+		assert_int_equal(cell->flags, 0);
+		cell->cookie = i;
+	}
+	for (__u32 i = 0; i < 2000; i++) {
+		assert_int_equal(find(i, NOW)->cookie, i);
+		assert_non_null(find(i, NOW + PROVEN_NS - 1));
+		assert_null(find(i, NOW + PROVEN_NS));
+		/* Entered by a processor whose clock is ahead. */
+		assert_non_null(find(i, NOW - SECOND));
+		assert_null(find(i + 2000, NOW));
+	}
+}
+
+static void each_part_of_the_name_counts(void **state)
+{
+	struct cookie_asker who = nth(12);
+
+	(void)state;
+	proven_enter(table, &who, keys, NOW);
+	for (int bit = 0; bit < 160; bit++) {
+		struct cookie_asker other = who;
+
+		other.word[bit / 64] ^= 1ull << bit % 64;
+		assert_null(proven_find(table, &other, keys, NOW));
+	}
+}
+
+static void use_renews(void **state)
+{
+	struct proven_cell *cell = put(1, NOW);
+
+	(void)state;
+	cell->flags = PROVEN_SURELY;
+	cell->challenge = 99;
+	for (int i = 1; i < 5; i++) {
+		__u64 now = NOW + (__u64)i * 40 * SECOND;
+
+		assert_ptr_equal(find(1, now), cell);
+		cell->used_ns = now;
+	}
+	/* Entered again while it is here, nothing is forgotten; after that, all. */
+	assert_ptr_equal(put(1, NOW + 170 * SECOND), cell);
+	assert_int_equal(cell->flags, PROVEN_SURELY);
+	assert_int_equal(cell->challenge, 99);
+	assert_ptr_equal(put(1, NOW + 300 * SECOND), cell);
+	assert_int_equal(cell->flags, 0);
+}
+
+/* Fill one bucket, then one more comes: @sure: which of the first four are proven. */
+static __u32 who_goes(unsigned int sure)
+{
+	__u32 in[PROVEN_WAYS + 1], count = 0, gone = PROVEN_WAYS;
+	struct cookie_asker first = nth(0);
+
+	memset(table, 0, sizeof(*table));
+	for (__u32 i = 0; count <= PROVEN_WAYS; i++) {
+		struct cookie_asker who = nth(i);
+
+		if (proven_bucket(&who, keys) != proven_bucket(&first, keys))
+			continue;
+		in[count] = i;
+		put(i, NOW + count * SECOND)->flags =
+			sure >> count & 1 ? PROVEN_SURELY : 0;
+		count++;
+	}
+	for (__u32 i = 0; i < PROVEN_WAYS; i++) {
+		if (find(in[i], NOW + 9 * SECOND))
+			continue;
+		assert_int_equal(gone, PROVEN_WAYS);
+		gone = i;
+	}
+	assert_non_null(find(in[PROVEN_WAYS], NOW + 9 * SECOND));
+	return gone;
+}
+
+static void the_invited_and_the_idle_make_room(void **state)
+{
+	(void)state;
+	assert_int_equal(who_goes(0xf), 0);
+	assert_int_equal(who_goes(0x0), 0);
+	assert_int_equal(who_goes(0x7), 3);
+	assert_int_equal(who_goes(0x5), 1);
+	assert_int_equal(who_goes(0xe), 0);
+}
+
+static void what_is_being_written_is_nobody_s(void **state)
+{
+	struct cookie_asker who = nth(3);
+	__u32 bucket = proven_bucket(&who, keys) * PROVEN_WAYS;
+
+	(void)state;
+	for (__u32 way = 0; way < PROVEN_WAYS; way++)
+		table->cells[bucket + way].name.word[2] = PROVEN_TAKEN;
+	assert_null(put(3, NOW));
+	assert_null(find(3, NOW));
+	table->cells[bucket + 2].name.word[2] = 0;
+	assert_ptr_equal(put(3, NOW), &table->cells[bucket + 2]);
+}
+
+/* As many as budgets let in within a minute have room, all but one in a thousand. */
+static void there_is_room_for_all_whom_budgets_let_in(void **state)
+{
+	enum {
+		MANY = 6000
+	};
+	int lost = 0;
+
+	(void)state;
+	for (__u32 i = 0; i < MANY; i++)
+		put(i, NOW + i)->flags = PROVEN_SURELY;
+	for (__u32 i = 0; i < MANY; i++)
+		lost += !find(i, NOW + SECOND);
+	assert_in_range(lost, 0, MANY / 1000);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(who_is_entered_is_found_for_a_minute,
+						enter, leave),
+		cmocka_unit_test_setup_teardown(each_part_of_the_name_counts, enter,
+						leave),
+		cmocka_unit_test_setup_teardown(use_renews, enter, leave),
+		cmocka_unit_test_setup_teardown(the_invited_and_the_idle_make_room, enter,
+						leave),
+		cmocka_unit_test_setup_teardown(what_is_being_written_is_nobody_s, enter,
+						leave),
+		cmocka_unit_test_setup_teardown(there_is_room_for_all_whom_budgets_let_in,
+						enter, leave),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
