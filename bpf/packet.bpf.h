@@ -182,6 +182,7 @@ static __always_inline enum other parse_ipv4(struct cursor *c, __u64 length,
  */
 #define EXT_UNIT     0xf /* its length is 8 + this * its second octet */
 #define EXT_FRAGMENT 0x10
+#define EXT_LONGEST  0xfff /* octets behind the first 8: no product is more */
 
 static const __u8 ipv6_exts[256] = {
 	[IPPROTO_HOPOPTS] = 8, [IPPROTO_ROUTING] = 8, [IPPROTO_DSTOPTS] = 8,
@@ -214,6 +215,7 @@ static __always_inline enum other parse_ipv6(struct cursor *c, __u64 length,
 	for (int i = 0; i < IPV6_EXT_MAX; i++) {
 		struct cursor at = *c;
 		const __u8 *head;
+		__u64 more_octets;
 
 		ext = ipv6_exts[next];
 		if (!ext)
@@ -228,7 +230,10 @@ static __always_inline enum other parse_ipv6(struct cursor *c, __u64 length,
 			more |= load_u16(head + 2);
 		}
 		next = load_u16(head);
-		if (!cursor_take(c, 8 + (load_u16(head) >> 8) * (ext & EXT_UNIT)))
+		/* 6.1 bounds no product: it is told, by a mask that changes nothing. */
+		more_octets = (load_u16(head) >> 8) * (ext & EXT_UNIT);
+		same_copy(more_octets);
+		if (!cursor_take(c, 8 + (more_octets & EXT_LONGEST)))
 			return OTHER_UNPARSED;
 	}
 	if (ipv6_exts[next])

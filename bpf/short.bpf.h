@@ -89,7 +89,8 @@ static __always_inline bool refuse(struct xdp_md *ctx, const struct live *l,
 				   const struct packet *p, const struct plain *plain,
 				   __u64 bytes, __u64 now)
 {
-	__u64 class = f->service->class_of[kind];
+	/* Bounded here: 6.1 does not know that what was spilled has been compared. */
+	__u64 class = service_class(f->service, kind);
 	__u32 policy, number;
 	__u64 reason;
 
@@ -205,7 +206,7 @@ static __always_inline bool classify_stranger(struct xdp_md *ctx, struct live *l
 					      __u64 *ret_kind)
 {
 	return classify_plain(ctx, f, p, plain, ret_kind) &&
-	       (f->service->class_of[*ret_kind] != CLASS_NETCHAN ||
+	       (service_class(f->service, *ret_kind) != CLASS_NETCHAN ||
 		is_strangers(l, f, plain, brief, p->end));
 }
 

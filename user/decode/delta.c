@@ -71,7 +71,7 @@ double delta_value(const struct delta_row *row, int32_t raw)
 		return (double)f;
 	}
 	if (row->type == DELTA_C24)
-		return (raw - (raw & 255)) / 256 + (raw & 255) / 255.0;
+		return (raw >> 8) + (raw & 255) / 255.0;
 	return row->unit != 0 ? raw * row->unit : raw;
 }
 

@@ -188,11 +188,12 @@ void nq_op_csqcentities(struct ops *o)
 	uint8_t code = nq_walk_of(o)->code;
 	bool updates = false;
 
-	for (uint8_t guess = NQ_CODE_UNKNOWN; guess <= NQ_CODE_XONOTIC; guess++) {
-		if ((code != NQ_CODE_UNKNOWN && guess != code) || !reads_list(o, guess))
+	for (int guess = NQ_CODE_UNKNOWN; guess <= NQ_CODE_XONOTIC; guess++) {
+		if ((code != NQ_CODE_UNKNOWN && guess != code) ||
+		    !reads_list(o, (uint8_t)guess))
 			continue;
 		if (guess != code)
-			learn(o, guess);
+			learn(o, (uint8_t)guess);
 		entities(o, &updates);
 		return;
 	}
@@ -204,12 +205,13 @@ void nq_private_temp(struct ops *o, uint8_t type)
 	uint8_t code = nq_walk_of(o)->code;
 	bool known = code != NQ_CODE_UNKNOWN;
 
-	for (uint8_t guess = NQ_CODE_NEXUIZ; guess <= NQ_CODE_XONOTIC; guess++) {
-		if ((known && guess != code) || !reads_temp(o, guess, type, !known))
+	for (int guess = NQ_CODE_NEXUIZ; guess <= NQ_CODE_XONOTIC; guess++) {
+		if ((known && guess != code) ||
+		    !reads_temp(o, (uint8_t)guess, type, !known))
 			continue;
 		if (!known)
-			learn(o, guess);
-		nq_private_effect(o, guess, type);
+			learn(o, (uint8_t)guess);
+		nq_private_effect(o, (uint8_t)guess, type);
 		return;
 	}
 	skip(o, "svc_temp_entity: what the game's code sends to itself");

@@ -66,7 +66,7 @@ static void score(struct ops *o, bool is_long)
 		value = (int16_t)reader_le16(&o->rd) * 256;
 		value += reader_u8(&o->rd);
 	} else {
-		value = reader_i8(&o->rd);
+		value = (int8_t)reader_u8(&o->rd);
 	}
 	record_int(o->record, NULL, value);
 }
