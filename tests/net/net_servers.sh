@@ -35,6 +35,9 @@ FORGED_QUAKEWORLD=2c01000001000000$(printf '%04d' 0)$(printf '01%.0s' {1..30})
 FORGED_NETQUAKE=001000280001000003$(printf '%062d' 0)
 own_port=27000
 settle=1 # seconds in the game before anybody forges its address
+# Seconds between two games: where somebody of NetQuake's was heard, nobody may connect
+# from the same address for up to six.
+rest=0
 
 # game NAME SECONDS: one joins and plays, from a port that nobody has used before; the
 # client's report to $work/NAME. $gamer is its process.
@@ -67,6 +70,7 @@ game_over()
 joined()
 {
 	flood=''
+	sleep "$rest"
 	[ $# = 1 ] || flood_start "${@:2}"
 	game "$1" "$EACH"
 	game_over "$1"
@@ -84,6 +88,7 @@ attacked()
 {
 	local to
 
+	sleep "$rest"
 	game "$1" $((EACH + settle))
 	net_until 5 plays "$1"
 	sleep "$settle"
@@ -175,7 +180,7 @@ reload_soon()
 
 test_learned_port()
 {
-	PROTOCOL=netquake settle=3
+	PROTOCOL=netquake settle=3 rest=7
 	server_defaults
 	server_start
 	joined netquake-none

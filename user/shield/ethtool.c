@@ -30,18 +30,20 @@ static int ask(int fd, const char *interface, void *command)
 
 static int feature_count(int fd, const char *interface, __u32 *ret)
 {
-	struct {
+	/* With room for one number behind it, which is head.data[0]. */
+	union {
 		struct ethtool_sset_info head;
-		__u32 count;
+		__u32 room[sizeof(struct ethtool_sset_info) / 4 + 1];
 	} info = { .head = { .cmd = ETHTOOL_GSSET_INFO,
 			     .sset_mask = 1ull << ETH_SS_FEATURES } };
 	int err = ask(fd, interface, &info);
+	__u32 count = info.room[sizeof(struct ethtool_sset_info) / 4];
 
 	if (err)
 		return err;
-	if (!info.head.sset_mask || info.count > FEATURES_MAX)
+	if (!info.head.sset_mask || count > FEATURES_MAX)
 		return -EOPNOTSUPP;
-	*ret = info.count;
+	*ret = count;
 	return 0;
 }
 

@@ -66,7 +66,8 @@ static void score(struct ops *o, bool is_long)
 		value = (int16_t)reader_le16(&o->rd) * 256;
 		value += reader_u8(&o->rd);
 	} else {
-		value = (int8_t)reader_u8(&o->rd);
+		value = reader_u8(&o->rd);
+		value -= value > INT8_MAX ? 256 : 0;
 	}
 	record_int(o->record, NULL, value);
 }
