@@ -51,6 +51,7 @@ static struct parcel header(uint32_t sequence, uint32_t acked)
 static size_t deflate_part(z_stream *z, const void *from, size_t n, uint8_t *to,
 			   size_t size)
 {
+	/* zlib only reads it. NOLINTNEXTLINE(performance-no-int-to-ptr) */
 	z->next_in = (Bytef *)(uintptr_t)from;
 	z->avail_in = (uInt)n;
 	z->next_out = to;
