@@ -161,8 +161,8 @@ static void read_capture(FILE *file)
 
 		if (dg.n < 8 || !memcmp(dg.payload, "\xff\xff\xff\xff", 4))
 			continue;
-		/* Both were zeroed. NOLINTNEXTLINE(bugprone-suspicious-memory-comparison)
-		 */
+		/* Both were zeroed. */
+		/* NOLINTNEXTLINE(bugprone-suspicious-memory-comparison) */
 		while (i < clients && memcmp(&who[i], a, sizeof(*a)) != 0)
 			i++;
 		if (i == clients) {
