@@ -310,7 +310,8 @@ static size_t places_with(__u64 key)
 		for (size_t c = 0; c < n; c++)
 			part[c / 8] |= (__u64)(words[i][c] | 0x20) << c % 8 * 8;
 		mix = part[0] ^ part[1] ^ part[2] ^ part[3];
-		at = n > WORD_PAIR ? WORD_PLACES + (mix * key >> 60) : mix * key >> 56;
+		at = n > WORD_PAIR ? WORD_PLACES + (mix * key >> 60)
+				   : mix * key >> (64 - WORD_BITS);
 		places += !taken[at];
 		taken[at] = true;
 	}
