@@ -4,6 +4,8 @@
 # net_joined.sh - a neighbour on a veth hands over many datagrams as one buffer
 # (UDP_SEGMENT). In native mode the driver cuts it first; in generic mode the shield sees
 # one frame, and none of the many may reach the server.
+#
+# beside: it counts.
 set -u
 
 cd "$(dirname "$0")/../.." || exit 1

@@ -4,6 +4,8 @@
 # net_top.sh - `quakeshield top` on a real terminal, of tmux: during a flood and a game
 # over a line that loses, in 80x24, without colours, in every size, without a daemon and
 # without a shield.
+#
+# beside: it looks at screens, and waits for what it looks for.
 set -u
 
 cd "$(dirname "$0")/../.." || exit 1

@@ -5,6 +5,8 @@
 # (tests/lab/grow.sh), and later the first one again. While the server says nothing, so
 # that it enters nobody: who plays is a player for the new one, what was typed into the
 # lists is in them, and of the old one nothing is left that could withhold.
+#
+# beside: most of it is the build of another tree.
 set -u
 
 cd "$(dirname "$0")/../.." || exit 1
