@@ -111,89 +111,90 @@
 
 /*
  * Out-of-band words, at most WIRE_WORD_MAX letters, compared without regard to case.
- *	  kind			word			class		families */
+ * The end that sends them is UNKNOWN of those that both do, or masters.
+ *	  kind			word			class		families	sent */
 #define WIRE_WORDS(X)							\
-	X(GETSTATUS,		"getstatus",		QUERY,		NQ|QW|Q3)	\
-	X(GETINFO,		"getinfo",		QUERY,		NQ|QW|Q3)	\
-	X(GETCHALLENGE,		"getchallenge",		CHALLENGE,	NQ|QW|Q2|Q3)	\
-	X(CONNECT,		"connect",		CONNECT,	NQ|QW|Q2|Q3)	\
-	X(RCON,			"rcon",			RCON,		NQ|QW|Q2|Q3)	\
-	X(SRCON,		"srcon",		RCON,		NQ|Q3)		\
-	X(RCONINFO,		"rconinfo",		QUERY,		Q3)		\
-	X(STATUS,		"status",		QUERY,		QW|Q2)		\
-	X(INFO,			"info",			QUERY,		QW|Q2)		\
-	X(PING,			"ping",			QUERY,		NQ|QW|Q2|Q3)	\
-	X(ACK,			"ack",			UNKNOWN,	NQ|QW|Q2|Q3)	\
+	X(GETSTATUS,		"getstatus",		QUERY,		NQ|QW|Q3,	C2S)		\
+	X(GETINFO,		"getinfo",		QUERY,		NQ|QW|Q3,	C2S)		\
+	X(GETCHALLENGE,		"getchallenge",		CHALLENGE,	NQ|QW|Q2|Q3,	C2S)		\
+	X(CONNECT,		"connect",		CONNECT,	NQ|QW|Q2|Q3,	C2S)		\
+	X(RCON,			"rcon",			RCON,		NQ|QW|Q2|Q3,	C2S)		\
+	X(SRCON,		"srcon",		RCON,		NQ|Q3,		C2S)		\
+	X(RCONINFO,		"rconinfo",		QUERY,		Q3,		C2S)		\
+	X(STATUS,		"status",		QUERY,		QW|Q2,		C2S)		\
+	X(INFO,			"info",			QUERY,		QW|Q2,		UNKNOWN)	\
+	X(PING,			"ping",			QUERY,		NQ|QW|Q2|Q3,	C2S)		\
+	X(ACK,			"ack",			UNKNOWN,	NQ|QW|Q2|Q3,	S2C)		\
 	/* QuakeWorld, mvdsv, FTE */					\
-	X(A2A_PING,		"k",			QUERY,		QW)		\
-	X(A2A_ACK,		"l",			UNKNOWN,	QW)		\
-	X(A2A_NACK,		"m",			UNKNOWN,	QW)		\
-	X(S2C_CONNECTION,	"j",			REPLY,		QW)		\
-	X(LOG,			"log",			QUERY,		QW)		\
-	X(LASTSCORES,		"lastscores",		QUERY,		QW)		\
-	X(LASTSTATS,		"laststats",		QUERY,		QW)		\
-	X(DLIST,		"dlist",		QUERY,		QW)		\
-	X(DLISTR,		"dlistr",		QUERY,		QW)		\
-	X(DLISTREGEX,		"dlistregex",		QUERY,		QW)		\
-	X(DEMOLIST,		"demolist",		QUERY,		QW)		\
-	X(DEMOLISTR,		"demolistr",		QUERY,		QW)		\
-	X(DEMOLISTREGEX,	"demolistregex",	QUERY,		QW)		\
-	X(QTVUSERS,		"qtvusers",		QUERY,		QW)		\
-	X(BROADCAST,		"broadcast",		RCON,		QW)		\
-	X(IP,			"ip",			CONNECT,	QW)		\
-	X(REALIP,		"realip",		CONNECT,	QW)		\
-	X(DTLSCONNECT,		"dtlsconnect",		CONNECT,	NQ|QW)		\
-	X(ICE_OFFER,		"ice_offer",		CONNECT,	NQ|QW)		\
-	X(ICE_CCAND,		"ice_ccand",		CONNECT,	NQ|QW)		\
+	X(A2A_PING,		"k",			QUERY,		QW,		UNKNOWN)	\
+	X(A2A_ACK,		"l",			UNKNOWN,	QW,		UNKNOWN)	\
+	X(A2A_NACK,		"m",			UNKNOWN,	QW,		UNKNOWN)	\
+	X(S2C_CONNECTION,	"j",			REPLY,		QW,		S2C)		\
+	X(LOG,			"log",			QUERY,		QW,		C2S)		\
+	X(LASTSCORES,		"lastscores",		QUERY,		QW,		C2S)		\
+	X(LASTSTATS,		"laststats",		QUERY,		QW,		C2S)		\
+	X(DLIST,		"dlist",		QUERY,		QW,		C2S)		\
+	X(DLISTR,		"dlistr",		QUERY,		QW,		C2S)		\
+	X(DLISTREGEX,		"dlistregex",		QUERY,		QW,		C2S)		\
+	X(DEMOLIST,		"demolist",		QUERY,		QW,		C2S)		\
+	X(DEMOLISTR,		"demolistr",		QUERY,		QW,		C2S)		\
+	X(DEMOLISTREGEX,	"demolistregex",	QUERY,		QW,		C2S)		\
+	X(QTVUSERS,		"qtvusers",		QUERY,		QW,		C2S)		\
+	X(BROADCAST,		"broadcast",		RCON,		QW,		C2S)		\
+	X(IP,			"ip",			CONNECT,	QW,		C2S)		\
+	X(REALIP,		"realip",		CONNECT,	QW,		C2S)		\
+	X(DTLSCONNECT,		"dtlsconnect",		CONNECT,	NQ|QW,		C2S)		\
+	X(ICE_OFFER,		"ice_offer",		CONNECT,	NQ|QW,		UNKNOWN)	\
+	X(ICE_CCAND,		"ice_ccand",		CONNECT,	NQ|QW,		UNKNOWN)	\
 	/* Quake II, R1Q2, Q2PRO */					\
-	X(CHEATERNETREPLY,	"cheaternetreply",	UNKNOWN,	Q2)		\
-	X(CHALLENGE,		"challenge",		REPLY,		NQ|Q2)		\
-	X(CLIENT_CONNECT,	"client_connect",	REPLY,		Q2)		\
-	X(PASSIVE_CONNECT,	"passive_connect",	REPLY,		Q2)		\
-	X(CMD,			"cmd",			REPLY,		Q2)		\
-	X(SERVERS,		"servers",		REPLY,		Q2)		\
-	X(QUERY,		"query",		UNKNOWN,	Q2)		\
-	X(SHUTDOWN,		"shutdown",		UNKNOWN,	Q2)		\
+	X(CHEATERNETREPLY,	"cheaternetreply",	UNKNOWN,	Q2,		C2S)		\
+	X(CHALLENGE,		"challenge",		REPLY,		NQ|Q2,		S2C)		\
+	X(CLIENT_CONNECT,	"client_connect",	REPLY,		Q2,		S2C)		\
+	X(PASSIVE_CONNECT,	"passive_connect",	REPLY,		Q2,		S2C)		\
+	X(CMD,			"cmd",			REPLY,		Q2,		S2C)		\
+	X(SERVERS,		"servers",		REPLY,		Q2,		S2C)		\
+	X(QUERY,		"query",		UNKNOWN,	Q2,		S2C)		\
+	X(SHUTDOWN,		"shutdown",		UNKNOWN,	Q2,		S2C)		\
 	/* Quake III and kin */						\
-	X(STATUSRESPONSE,	"statusResponse",	REPLY,		NQ|QW|Q3)	\
-	X(INFORESPONSE,		"infoResponse",		REPLY,		NQ|QW|Q3)	\
-	X(CHALLENGERESPONSE,	"challengeResponse",	REPLY,		Q3)		\
-	X(CONNECTRESPONSE,	"connectResponse",	REPLY,		Q3)		\
-	X(PRINT,		"print",		REPLY,		Q2|Q3)		\
-	X(DISCONNECT,		"disconnect",		REPLY,		Q3)		\
-	X(ECHO,			"echo",			REPLY,		Q2|Q3)		\
-	X(ERROR,		"error",		REPLY,		Q3)		\
-	X(NEEDCDKEY,		"needcdkey",		REPLY,		Q3)		\
-	X(RCONINFORESPONSE,	"rconInfoResponse",	REPLY,		Q3)		\
-	X(IPAUTHORIZE,		"ipAuthorize",		CONNECT,	Q3)		\
-	X(AUTH_SV,		"AUTH:SV",		CONNECT,	Q3)		\
-	X(AUTH_CL,		"AUTH:CL",		REPLY,		Q3)		\
-	X(GETKEYAUTHORIZE,	"getKeyAuthorize",	UNKNOWN,	Q3)		\
-	X(KEYAUTHORIZE,		"keyAuthorize",		REPLY,		Q3)		\
-	X(GETIPAUTHORIZE,	"getIpAuthorize",	UNKNOWN,	Q3)		\
-	X(BANUSER,		"banUser",		UNKNOWN,	Q3)		\
-	X(GETMOTD,		"getmotd",		UNKNOWN,	Q3)		\
-	X(MOTD,			"motd",			REPLY,		Q3)		\
-	X(GETUPDATEINFO,	"getUpdateInfo",	UNKNOWN,	Q3)		\
-	X(UPDATERESPONSE,	"updateResponse",	UNKNOWN,	Q3)		\
-	X(GAMECOMPLETESTATUS,	"gameCompleteStatus",	UNKNOWN,	Q3)		\
-	X(GETBLOCKEDSERVERS,	"getBlockedServers",	UNKNOWN,	Q3)		\
-	X(GETBLOCKEDRESPONSE,	"getBlockedServersResponse", REPLY,	Q3)		\
+	X(STATUSRESPONSE,	"statusResponse",	REPLY,		NQ|QW|Q3,	S2C)		\
+	X(INFORESPONSE,		"infoResponse",		REPLY,		NQ|QW|Q3,	S2C)		\
+	X(CHALLENGERESPONSE,	"challengeResponse",	REPLY,		Q3,		S2C)		\
+	X(CONNECTRESPONSE,	"connectResponse",	REPLY,		Q3,		S2C)		\
+	X(PRINT,		"print",		REPLY,		Q2|Q3,		S2C)		\
+	X(DISCONNECT,		"disconnect",		REPLY,		Q3,		S2C)		\
+	X(ECHO,			"echo",			REPLY,		Q2|Q3,		S2C)		\
+	X(ERROR,		"error",		REPLY,		Q3,		S2C)		\
+	X(NEEDCDKEY,		"needcdkey",		REPLY,		Q3,		S2C)		\
+	X(RCONINFORESPONSE,	"rconInfoResponse",	REPLY,		Q3,		S2C)		\
+	X(IPAUTHORIZE,		"ipAuthorize",		CONNECT,	Q3,		C2S)		\
+	X(AUTH_SV,		"AUTH:SV",		CONNECT,	Q3,		C2S)		\
+	X(AUTH_CL,		"AUTH:CL",		REPLY,		Q3,		S2C)		\
+	X(GETKEYAUTHORIZE,	"getKeyAuthorize",	UNKNOWN,	Q3,		C2S)		\
+	X(KEYAUTHORIZE,		"keyAuthorize",		REPLY,		Q3,		S2C)		\
+	X(GETIPAUTHORIZE,	"getIpAuthorize",	UNKNOWN,	Q3,		S2C)		\
+	X(BANUSER,		"banUser",		UNKNOWN,	Q3,		S2C)		\
+	X(GETMOTD,		"getmotd",		UNKNOWN,	Q3,		C2S)		\
+	X(MOTD,			"motd",			REPLY,		Q3,		S2C)		\
+	X(GETUPDATEINFO,	"getUpdateInfo",	UNKNOWN,	Q3,		C2S)		\
+	X(UPDATERESPONSE,	"updateResponse",	UNKNOWN,	Q3,		S2C)		\
+	X(GAMECOMPLETESTATUS,	"gameCompleteStatus",	UNKNOWN,	Q3,		S2C)		\
+	X(GETBLOCKEDSERVERS,	"getBlockedServers",	UNKNOWN,	Q3,		C2S)		\
+	X(GETBLOCKEDRESPONSE,	"getBlockedServersResponse", REPLY,	Q3,		S2C)		\
 	/* DarkPlaces */						\
-	X(ACCEPT,		"accept",		REPLY,		NQ)		\
-	X(REJECT,		"reject",		REPLY,		NQ)		\
-	X(EXTRESPONSE,		"extResponse",		UNKNOWN,	NQ)		\
+	X(ACCEPT,		"accept",		REPLY,		NQ,		S2C)		\
+	X(REJECT,		"reject",		REPLY,		NQ,		S2C)		\
+	X(EXTRESPONSE,		"extResponse",		UNKNOWN,	NQ,		C2S)		\
 	/* masters */							\
-	X(HEARTBEAT,		"heartbeat",		UNKNOWN,	NQ|Q2|Q3)	\
-	X(GETSERVERS,		"getservers",		UNKNOWN,	NQ|Q2|Q3)	\
-	X(GETSERVERSEXT,	"getserversExt",	UNKNOWN,	NQ|Q3)		\
-	X(GETSERVERSRESPONSE,	"getserversResponse",	REPLY,		NQ|Q3)		\
-	X(GETSERVERSEXTRESPONSE, "getserversExtResponse", REPLY,	NQ|Q3)		\
+	X(HEARTBEAT,		"heartbeat",		UNKNOWN,	NQ|Q2|Q3,	S2C)		\
+	X(GETSERVERS,		"getservers",		UNKNOWN,	NQ|Q2|Q3,	C2S)		\
+	X(GETSERVERSEXT,	"getserversExt",	UNKNOWN,	NQ|Q3,		C2S)		\
+	X(GETSERVERSRESPONSE,	"getserversResponse",	REPLY,		NQ|Q3,		S2C)		\
+	X(GETSERVERSEXTRESPONSE, "getserversExtResponse", REPLY,	NQ|Q3,		S2C)		\
 	/* GoldSrc words on the same marker: no Quake server answers them */ \
-	X(GOLDSRC_INFOSTRING,	"infostring",		UNKNOWN,	Q3)		\
-	X(GOLDSRC_PLAYERS,	"players",		UNKNOWN,	Q3)		\
-	X(GOLDSRC_RULES,	"rules",		UNKNOWN,	Q3)		\
-	X(GOLDSRC_DETAILS,	"details",		UNKNOWN,	Q3)
+	X(GOLDSRC_INFOSTRING,	"infostring",		UNKNOWN,	Q3,		C2S)		\
+	X(GOLDSRC_PLAYERS,	"players",		UNKNOWN,	Q3,		C2S)		\
+	X(GOLDSRC_RULES,	"rules",		UNKNOWN,	Q3,		C2S)		\
+	X(GOLDSRC_DETAILS,	"details",		UNKNOWN,	Q3,		C2S)
 
 /*
  * Of these, the ones that floods are made of, most of them first: 4 to 12 letters.
@@ -290,7 +291,7 @@ enum direction {
 };
 
 enum wire_kind {
-#define AS_SHAPE(kind, name, class_, families)	     KIND_##kind,
+#define AS_SHAPE(kind, name, class_, families, ...)  KIND_##kind,
 #define AS_CODED(kind, code, name, class_, families) KIND_##kind,
 	WIRE_SHAPES(AS_SHAPE)
 	WIRE_WORDS(AS_SHAPE) WIRE_CONTROL(AS_CODED) WIRE_HANDSHAKE(AS_CODED)
@@ -300,12 +301,12 @@ enum wire_kind {
 };
 
 /* clang-format off */
-#define NQ_CLASS(kind, name, c, who)	    [KIND_##kind] = (who) & NQ ? CLASS_##c : CLASS_UNKNOWN,
-#define QW_CLASS(kind, name, c, who)	    [KIND_##kind] = (who) & QW ? CLASS_##c : CLASS_UNKNOWN,
-#define Q2_CLASS(kind, name, c, who)	    [KIND_##kind] = (who) & Q2 ? CLASS_##c : CLASS_UNKNOWN,
-#define Q3_CLASS(kind, name, c, who)	    [KIND_##kind] = (who) & Q3 ? CLASS_##c : CLASS_UNKNOWN,
-#define QE_CLASS(kind, name, c, who)	    [KIND_##kind] = (who) & QE ? CLASS_##c : CLASS_UNKNOWN,
-#define AUTO_CLASS(kind, name, c, who)	    [KIND_##kind] = CLASS_##c,
+#define NQ_CLASS(kind, name, c, who, ...) [KIND_##kind] = (who) & NQ ? CLASS_##c : CLASS_UNKNOWN,
+#define QW_CLASS(kind, name, c, who, ...) [KIND_##kind] = (who) & QW ? CLASS_##c : CLASS_UNKNOWN,
+#define Q2_CLASS(kind, name, c, who, ...) [KIND_##kind] = (who) & Q2 ? CLASS_##c : CLASS_UNKNOWN,
+#define Q3_CLASS(kind, name, c, who, ...) [KIND_##kind] = (who) & Q3 ? CLASS_##c : CLASS_UNKNOWN,
+#define QE_CLASS(kind, name, c, who, ...) [KIND_##kind] = (who) & QE ? CLASS_##c : CLASS_UNKNOWN,
+#define AUTO_CLASS(kind, name, c, who, ...) [KIND_##kind] = CLASS_##c,
 #define NQ_CODED(kind, code, name, c, who)  NQ_CLASS(kind, name, c, who)
 #define QW_CODED(kind, code, name, c, who)  QW_CLASS(kind, name, c, who)
 #define Q2_CODED(kind, code, name, c, who)  Q2_CLASS(kind, name, c, who)

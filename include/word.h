@@ -56,7 +56,7 @@
 #define WORD_AT(mix)	  ((mix)*WORD_KEY >> (64 - WORD_BITS))
 #define WORD_LONG_AT(mix) (WORD_PLACES + ((mix)*WORD_KEY >> 60))
 
-#define WORD_FITS(kind, word, class_, families) \
+#define WORD_FITS(kind, word, class_, families, sent) \
 	_Static_assert(sizeof(word) - 1 <= WIRE_WORD_MAX, #kind ": word too long");
 WIRE_WORDS(WORD_FITS)
 #undef WORD_FITS
@@ -180,7 +180,7 @@ struct word_cell {
 				   : WORD_AT(WORD_PART(s, 0) ^ WORD_PART(s, 1)))
 
 static const struct word_cell word_cells[WORD_PLACES + WORD_LONGS] = {
-#define AS_ROW(kind, word, class_, families)                               \
+#define AS_ROW(kind, word, class_, families, sent)                         \
 	[WORD_PLACE(word)] = { { WORD_PART(word, 0), WORD_PART(word, 1),   \
 				 WORD_PART(word, 2), WORD_PART(word, 3) }, \
 			       KIND_##kind },

@@ -47,7 +47,7 @@ static void search_word(struct finding *f)
 		const char *text;
 		size_t n;
 	} words[] = {
-#define AS_WORD(kind, word, class_, families) { word, sizeof(word) - 1 },
+#define AS_WORD(kind, word, class_, families, sent) { word, sizeof(word) - 1 },
 		WIRE_WORDS(AS_WORD)
 #undef AS_WORD
 	};

@@ -8,7 +8,7 @@
 #include "wire.h"
 
 static const char *const words[] = {
-#define AS_WORD(kind, word, class_, families) word,
+#define AS_WORD(kind, word, class_, families, sent) word,
 	WIRE_WORDS(AS_WORD)
 #undef AS_WORD
 };

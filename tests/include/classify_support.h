@@ -26,7 +26,7 @@ struct word_row {
 };
 
 static const struct word_row word_rows[] = {
-#define AS_ROW(kind, word, class_, families) { KIND_##kind, word },
+#define AS_ROW(kind, word, class_, families, sent) { KIND_##kind, word },
 	WIRE_WORDS(AS_ROW)
 #undef AS_ROW
 };

@@ -183,7 +183,7 @@ static const struct {
 	__u8 class_;
 	__u8 families;
 } wire_rows[KIND_COUNT] = {
-#define AS_SHAPE(kind, name, class_, families) \
+#define AS_SHAPE(kind, name, class_, families, ...) \
 	[KIND_##kind] = { CLASS_##class_, families },
 #define AS_CODED(kind, code, name, class_, families) \
 	[KIND_##kind] = { CLASS_##class_, families },
@@ -225,7 +225,7 @@ static void hot_agrees(const __u8 *bytes, size_t n)
 static void the_short_cut_agrees(void **state)
 {
 	static const char *const words[] = {
-#define AS_WORD(kind, word, class_, families) word,
+#define AS_WORD(kind, word, class_, families, sent) word,
 		WIRE_WORDS(AS_WORD)
 #undef AS_WORD
 	};
@@ -296,7 +296,7 @@ static void hot_words_are_found(void **state)
 static size_t places_with(__u64 key)
 {
 	static const char *const words[] = {
-#define AS_WORD(kind, word, class_, families) word,
+#define AS_WORD(kind, word, class_, families, sent) word,
 		WIRE_WORDS(AS_WORD)
 #undef AS_WORD
 	};

@@ -22,7 +22,7 @@ static const struct {
 	const char *bytes;
 	size_t n;
 } seeds[] = {
-#define AS_SEED(kind, word, class_, families) \
+#define AS_SEED(kind, word, class_, families, sent) \
 	{ "\xff\xff\xff\xff" word " x", sizeof(word) + 5 },
 	WIRE_WORDS(AS_SEED)
 #undef AS_SEED

@@ -277,7 +277,7 @@ static void every_word_has_its_budget(void **state)
 		enum wire_kind kind;
 		const char *word;
 	} words[] = {
-#define AS_ROW(kind, word, class_, families) { KIND_##kind, word },
+#define AS_ROW(kind, word, class_, families, sent) { KIND_##kind, word },
 		WIRE_WORDS(AS_ROW)
 #undef AS_ROW
 	};

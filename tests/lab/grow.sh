@@ -28,7 +28,7 @@ rows()
 
 for a in a b c d e f g h; do
 	for b in a b c d e f g h; do
-		printf '\tX(GROWN_%s, "grown%s", QUERY, NQ|QW|Q2|Q3) \\\n' "$a$b" "$a$b"
+		printf '\tX(GROWN_%s, "grown%s", QUERY, NQ|QW|Q2|Q3, C2S) \\\n' "$a$b" "$a$b"
 	done
 done | rows include/wire.h WIRE_WORDS
 

@@ -27,7 +27,7 @@ static const char *const classes[] = {
 };
 
 static const char *const kinds[] = {
-#define AS_SHAPE(kind, name, class_, families) [KIND_##kind] = name,
+#define AS_SHAPE(kind, name, class_, families, ...) [KIND_##kind] = name,
 #define AS_CODED(kind, code, name, class_, families) [KIND_##kind] = name,
 	WIRE_SHAPES(AS_SHAPE)
 	WIRE_WORDS(AS_SHAPE)

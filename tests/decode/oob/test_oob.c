@@ -206,7 +206,7 @@ static void words_complete(void **state)
 		const char *word;
 		unsigned int families;
 	} words[] = {
-#define AS_ROW(kind, word, class_, families) { word, families },
+#define AS_ROW(kind, word, class_, families, sent) { word, families },
 		WIRE_WORDS(AS_ROW)
 #undef AS_ROW
 	};

@@ -104,95 +104,98 @@ static unsigned int shape_letter(const struct oob *oob)
 #define AS_QW FAMILY_QUAKEWORLD
 #define AS_Q2 FAMILY_QUAKE2
 #define AS_Q3 FAMILY_QUAKE3
-/* A word that is its own kind's name. */
-/* Words and labels are those of wire.h. */
-#define AS_WORD(kind, word, class_, families) static const char word_##kind[] = word;
+/* A word that is its own kind's name: it, and who says it, are in wire.h. */
+#define AS_WORD(kind, word, class_, families, sent)    \
+	static const char word_##kind[] = word;             \
+	enum { DIRECTION_OF_##kind = DIRECTION_##sent };
 WIRE_WORDS(AS_WORD)
 #undef AS_WORD
-#define WORD(kind) KIND_##kind, word_##kind, word_##kind
+#define ROW(kind, candidates, as, parse, shape)                                      \
+	{ KIND_##kind, word_##kind, word_##kind, candidates, (enum direction)DIRECTION_OF_##kind, \
+	  as, parse, shape }
 
 const struct oob_row oob_rows[] = {
 	/* Quake III and kin; DarkPlaces shares these */
-	{ WORD(GETSTATUS), IN_Q3, C2S, AS_Q3, oob_query, NULL },
-	{ WORD(GETINFO), IN_Q3, C2S, AS_Q3, oob_query, NULL },
-	{ WORD(STATUSRESPONSE), IN_Q3, S2C, AS_Q3, oob_status_response, NULL },
-	{ WORD(INFORESPONSE), IN_Q3, S2C, AS_Q3, oob_info_response, NULL },
-	{ WORD(GETCHALLENGE), IN_QW | IN_Q2 | IN_Q3, C2S, AS_QW, oob_getchallenge, shape_getchallenge },
-	{ WORD(CHALLENGERESPONSE), IN_Q3, S2C, AS_Q3, oob_challenge_response, NULL },
-	{ WORD(CONNECT), IN_NQ | IN_QW | IN_Q2 | IN_Q3, C2S, AS_QW, oob_connect, shape_connect },
-	{ WORD(CONNECTRESPONSE), IN_Q3, S2C, AS_Q3, oob_connect_response, NULL },
-	{ WORD(RCON), IN_QW | IN_Q2 | IN_Q3, C2S, AS_Q3, oob_rcon, NULL },
-	{ WORD(SRCON), IN_NQ | IN_Q3, C2S, AS_NQ, oob_srcon, NULL },
-	{ WORD(PRINT), IN_Q2 | IN_Q3, S2C, AS_Q3, oob_print, shape_print },
-	{ WORD(DISCONNECT), IN_Q3, S2C, AS_Q3, oob_none, NULL },
-	{ WORD(ECHO), IN_Q2 | IN_Q3, S2C, AS_Q3, oob_text, NULL },
-	{ WORD(ERROR), IN_Q3, S2C, AS_Q3, oob_text, NULL },
-	{ WORD(NEEDCDKEY), IN_Q3, S2C, AS_Q3, oob_text, NULL },
-	{ WORD(RCONINFO), IN_Q3, C2S, AS_Q3, oob_arguments, NULL },
-	{ WORD(RCONINFORESPONSE), IN_Q3, S2C, AS_Q3, oob_text, NULL },
-	{ WORD(GETKEYAUTHORIZE), IN_Q3, C2S, AS_Q3, oob_key_authorize, NULL },
-	{ WORD(KEYAUTHORIZE), IN_Q3, S2C, AS_Q3, oob_text, NULL },
-	{ WORD(GETIPAUTHORIZE), IN_Q3, S2C, AS_Q3, oob_ip_request, NULL },
-	{ WORD(IPAUTHORIZE), IN_Q3, C2S, AS_Q3, oob_ip_authorize, NULL },
-	{ WORD(AUTH_SV), IN_Q3, C2S, AS_Q3, oob_text, NULL },
-	{ WORD(AUTH_CL), IN_Q3, S2C, AS_Q3, oob_text, NULL },
-	{ WORD(BANUSER), IN_Q3, S2C, AS_Q3, oob_arguments, NULL },
-	{ WORD(GETMOTD), IN_Q3, C2S, AS_Q3, oob_motd, NULL },
-	{ WORD(MOTD), IN_Q3, S2C, AS_Q3, oob_motd, NULL },
-	{ WORD(GETUPDATEINFO), IN_Q3, C2S, AS_Q3, oob_arguments, NULL },
-	{ WORD(UPDATERESPONSE), IN_Q3, S2C, AS_Q3, oob_text, NULL },
-	{ WORD(GAMECOMPLETESTATUS), IN_Q3, S2C, AS_Q3, oob_gamecomplete, NULL },
-	{ WORD(GETBLOCKEDSERVERS), IN_Q3, C2S, AS_Q3, oob_arguments, NULL },
-	{ WORD(GETBLOCKEDRESPONSE), IN_Q3, S2C, AS_Q3, oob_text, NULL },
+	ROW(GETSTATUS, IN_Q3, AS_Q3, oob_query, NULL),
+	ROW(GETINFO, IN_Q3, AS_Q3, oob_query, NULL),
+	ROW(STATUSRESPONSE, IN_Q3, AS_Q3, oob_status_response, NULL),
+	ROW(INFORESPONSE, IN_Q3, AS_Q3, oob_info_response, NULL),
+	ROW(GETCHALLENGE, IN_QW | IN_Q2 | IN_Q3, AS_QW, oob_getchallenge, shape_getchallenge),
+	ROW(CHALLENGERESPONSE, IN_Q3, AS_Q3, oob_challenge_response, NULL),
+	ROW(CONNECT, IN_NQ | IN_QW | IN_Q2 | IN_Q3, AS_QW, oob_connect, shape_connect),
+	ROW(CONNECTRESPONSE, IN_Q3, AS_Q3, oob_connect_response, NULL),
+	ROW(RCON, IN_QW | IN_Q2 | IN_Q3, AS_Q3, oob_rcon, NULL),
+	ROW(SRCON, IN_NQ | IN_Q3, AS_NQ, oob_srcon, NULL),
+	ROW(PRINT, IN_Q2 | IN_Q3, AS_Q3, oob_print, shape_print),
+	ROW(DISCONNECT, IN_Q3, AS_Q3, oob_none, NULL),
+	ROW(ECHO, IN_Q2 | IN_Q3, AS_Q3, oob_text, NULL),
+	ROW(ERROR, IN_Q3, AS_Q3, oob_text, NULL),
+	ROW(NEEDCDKEY, IN_Q3, AS_Q3, oob_text, NULL),
+	ROW(RCONINFO, IN_Q3, AS_Q3, oob_arguments, NULL),
+	ROW(RCONINFORESPONSE, IN_Q3, AS_Q3, oob_text, NULL),
+	ROW(GETKEYAUTHORIZE, IN_Q3, AS_Q3, oob_key_authorize, NULL),
+	ROW(KEYAUTHORIZE, IN_Q3, AS_Q3, oob_text, NULL),
+	ROW(GETIPAUTHORIZE, IN_Q3, AS_Q3, oob_ip_request, NULL),
+	ROW(IPAUTHORIZE, IN_Q3, AS_Q3, oob_ip_authorize, NULL),
+	ROW(AUTH_SV, IN_Q3, AS_Q3, oob_text, NULL),
+	ROW(AUTH_CL, IN_Q3, AS_Q3, oob_text, NULL),
+	ROW(BANUSER, IN_Q3, AS_Q3, oob_arguments, NULL),
+	ROW(GETMOTD, IN_Q3, AS_Q3, oob_motd, NULL),
+	ROW(MOTD, IN_Q3, AS_Q3, oob_motd, NULL),
+	ROW(GETUPDATEINFO, IN_Q3, AS_Q3, oob_arguments, NULL),
+	ROW(UPDATERESPONSE, IN_Q3, AS_Q3, oob_text, NULL),
+	ROW(GAMECOMPLETESTATUS, IN_Q3, AS_Q3, oob_gamecomplete, NULL),
+	ROW(GETBLOCKEDSERVERS, IN_Q3, AS_Q3, oob_arguments, NULL),
+	ROW(GETBLOCKEDRESPONSE, IN_Q3, AS_Q3, oob_text, NULL),
 	/* masters */
-	{ WORD(HEARTBEAT), IN_Q2 | IN_Q3, S2C, AS_Q3, oob_heartbeat, shape_heartbeat },
-	{ WORD(GETSERVERS), IN_Q2 | IN_Q3, C2S, AS_Q3, oob_getservers, shape_getservers },
-	{ WORD(GETSERVERSEXT), IN_Q3, C2S, AS_Q3, oob_getserversext, NULL },
-	{ WORD(GETSERVERSRESPONSE), IN_Q3, S2C, AS_Q3, oob_servers_response, NULL },
-	{ WORD(GETSERVERSEXTRESPONSE), IN_Q3, S2C, AS_Q3, oob_servers_response, NULL },
-	{ WORD(SERVERS), IN_Q2, S2C, AS_Q2, oob_servers, NULL },
-	{ WORD(SHUTDOWN), IN_Q2, S2C, AS_Q2, oob_none, NULL },
-	{ WORD(QUERY), IN_Q2, S2C, AS_Q2, oob_text, NULL },
+	ROW(HEARTBEAT, IN_Q2 | IN_Q3, AS_Q3, oob_heartbeat, shape_heartbeat),
+	ROW(GETSERVERS, IN_Q2 | IN_Q3, AS_Q3, oob_getservers, shape_getservers),
+	ROW(GETSERVERSEXT, IN_Q3, AS_Q3, oob_getserversext, NULL),
+	ROW(GETSERVERSRESPONSE, IN_Q3, AS_Q3, oob_servers_response, NULL),
+	ROW(GETSERVERSEXTRESPONSE, IN_Q3, AS_Q3, oob_servers_response, NULL),
+	ROW(SERVERS, IN_Q2, AS_Q2, oob_servers, NULL),
+	ROW(SHUTDOWN, IN_Q2, AS_Q2, oob_none, NULL),
+	ROW(QUERY, IN_Q2, AS_Q2, oob_text, NULL),
 	/* Quake II */
-	{ WORD(STATUS), IN_QW | IN_Q2, C2S, AS_Q2, oob_status, NULL },
-	{ WORD(INFO), IN_QW | IN_Q2, ANY, AS_Q2, oob_info, shape_info },
-	{ WORD(PING), IN_NQ | IN_QW | IN_Q2 | IN_Q3, C2S, AS_Q2, oob_none, NULL },
-	{ WORD(ACK), IN_NQ | IN_Q2 | IN_Q3, S2C, AS_Q2, oob_none, NULL },
-	{ WORD(CHALLENGE), IN_NQ | IN_Q2, S2C, AS_Q2, oob_challenge, shape_challenge },
-	{ WORD(CLIENT_CONNECT), IN_Q2, S2C, AS_Q2, oob_client_connect, NULL },
-	{ WORD(PASSIVE_CONNECT), IN_Q2, S2C, AS_Q2, oob_none, NULL },
-	{ WORD(CMD), IN_Q2, S2C, AS_Q2, oob_text, NULL },
-	{ WORD(CHEATERNETREPLY), IN_Q2, C2S, AS_Q2, oob_text, NULL },
+	ROW(STATUS, IN_QW | IN_Q2, AS_Q2, oob_status, NULL),
+	ROW(INFO, IN_QW | IN_Q2, AS_Q2, oob_info, shape_info),
+	ROW(PING, IN_NQ | IN_QW | IN_Q2 | IN_Q3, AS_Q2, oob_none, NULL),
+	ROW(ACK, IN_NQ | IN_Q2 | IN_Q3, AS_Q2, oob_none, NULL),
+	ROW(CHALLENGE, IN_NQ | IN_Q2, AS_Q2, oob_challenge, shape_challenge),
+	ROW(CLIENT_CONNECT, IN_Q2, AS_Q2, oob_client_connect, NULL),
+	ROW(PASSIVE_CONNECT, IN_Q2, AS_Q2, oob_none, NULL),
+	ROW(CMD, IN_Q2, AS_Q2, oob_text, NULL),
+	ROW(CHEATERNETREPLY, IN_Q2, AS_Q2, oob_text, NULL),
 	/* DarkPlaces */
-	{ WORD(ACCEPT), IN_NQ, S2C, AS_NQ, oob_none, NULL },
-	{ WORD(REJECT), IN_NQ, S2C, AS_NQ, oob_reject, NULL },
-	{ WORD(EXTRESPONSE), IN_NQ, C2S, AS_NQ, oob_text, NULL },
+	ROW(ACCEPT, IN_NQ, AS_NQ, oob_none, NULL),
+	ROW(REJECT, IN_NQ, AS_NQ, oob_reject, NULL),
+	ROW(EXTRESPONSE, IN_NQ, AS_NQ, oob_text, NULL),
 	/* QuakeWorld, mvdsv, FTE */
-	{ WORD(A2A_PING), IN_QW, ANY, AS_QW, oob_none, shape_letter },
-	{ WORD(A2A_ACK), IN_QW, ANY, AS_QW, oob_none, shape_letter },
-	{ WORD(A2A_NACK), IN_QW, ANY, AS_QW, oob_none, shape_letter },
-	{ WORD(S2C_CONNECTION), IN_QW, S2C, AS_QW, oob_none, shape_letter },
-	{ WORD(LOG), IN_QW, C2S, AS_QW, oob_qw_log, NULL },
-	{ WORD(LASTSCORES), IN_QW, C2S, AS_QW, oob_arguments, NULL },
-	{ WORD(LASTSTATS), IN_QW, C2S, AS_QW, oob_arguments, NULL },
-	{ WORD(DLIST), IN_QW, C2S, AS_QW, oob_arguments, NULL },
-	{ WORD(DLISTR), IN_QW, C2S, AS_QW, oob_arguments, NULL },
-	{ WORD(DLISTREGEX), IN_QW, C2S, AS_QW, oob_arguments, NULL },
-	{ WORD(DEMOLIST), IN_QW, C2S, AS_QW, oob_arguments, NULL },
-	{ WORD(DEMOLISTR), IN_QW, C2S, AS_QW, oob_arguments, NULL },
-	{ WORD(DEMOLISTREGEX), IN_QW, C2S, AS_QW, oob_arguments, NULL },
-	{ WORD(QTVUSERS), IN_QW, C2S, AS_QW, oob_arguments, NULL },
-	{ WORD(BROADCAST), IN_QW, C2S, AS_QW, oob_text, NULL },
-	{ WORD(IP), IN_QW, C2S, AS_QW, oob_qw_ip, NULL },
-	{ WORD(REALIP), IN_QW, C2S, AS_QW, oob_arguments, NULL },
-	{ WORD(DTLSCONNECT), IN_QW, C2S, AS_QW, oob_text, NULL },
-	{ WORD(ICE_OFFER), IN_QW, ANY, AS_QW, oob_text, NULL },
-	{ WORD(ICE_CCAND), IN_QW, ANY, AS_QW, oob_text, NULL },
+	ROW(A2A_PING, IN_QW, AS_QW, oob_none, shape_letter),
+	ROW(A2A_ACK, IN_QW, AS_QW, oob_none, shape_letter),
+	ROW(A2A_NACK, IN_QW, AS_QW, oob_none, shape_letter),
+	ROW(S2C_CONNECTION, IN_QW, AS_QW, oob_none, shape_letter),
+	ROW(LOG, IN_QW, AS_QW, oob_qw_log, NULL),
+	ROW(LASTSCORES, IN_QW, AS_QW, oob_arguments, NULL),
+	ROW(LASTSTATS, IN_QW, AS_QW, oob_arguments, NULL),
+	ROW(DLIST, IN_QW, AS_QW, oob_arguments, NULL),
+	ROW(DLISTR, IN_QW, AS_QW, oob_arguments, NULL),
+	ROW(DLISTREGEX, IN_QW, AS_QW, oob_arguments, NULL),
+	ROW(DEMOLIST, IN_QW, AS_QW, oob_arguments, NULL),
+	ROW(DEMOLISTR, IN_QW, AS_QW, oob_arguments, NULL),
+	ROW(DEMOLISTREGEX, IN_QW, AS_QW, oob_arguments, NULL),
+	ROW(QTVUSERS, IN_QW, AS_QW, oob_arguments, NULL),
+	ROW(BROADCAST, IN_QW, AS_QW, oob_text, NULL),
+	ROW(IP, IN_QW, AS_QW, oob_qw_ip, NULL),
+	ROW(REALIP, IN_QW, AS_QW, oob_arguments, NULL),
+	ROW(DTLSCONNECT, IN_QW, AS_QW, oob_text, NULL),
+	ROW(ICE_OFFER, IN_QW, AS_QW, oob_text, NULL),
+	ROW(ICE_CCAND, IN_QW, AS_QW, oob_text, NULL),
 	/* GoldSrc words: no Quake server answers them */
-	{ WORD(GOLDSRC_INFOSTRING), IN_NONE, C2S, AS_Q3, NULL, NULL },
-	{ WORD(GOLDSRC_PLAYERS), IN_NONE, C2S, AS_Q3, NULL, NULL },
-	{ WORD(GOLDSRC_RULES), IN_NONE, C2S, AS_Q3, NULL, NULL },
-	{ WORD(GOLDSRC_DETAILS), IN_NONE, C2S, AS_Q3, NULL, NULL },
+	ROW(GOLDSRC_INFOSTRING, IN_NONE, AS_Q3, NULL, NULL),
+	ROW(GOLDSRC_PLAYERS, IN_NONE, AS_Q3, NULL, NULL),
+	ROW(GOLDSRC_RULES, IN_NONE, AS_Q3, NULL, NULL),
+	ROW(GOLDSRC_DETAILS, IN_NONE, AS_Q3, NULL, NULL),
 };
 /* clang-format on */
 
@@ -392,7 +395,7 @@ enum wire_family oob_owner(const struct oob *oob, enum wire_family family)
 enum wire_family oob_fallback(const struct oob *oob)
 {
 	bool quakeworld =
-		ends_line(oob) || (oob->row->parse == oob_status && after_blanks(oob).n);
+		ends_line(oob) || (oob->row->kind == KIND_STATUS && after_blanks(oob).n);
 
 	if (quakeworld && (oob->candidates & IN_QW))
 		return FAMILY_QUAKEWORLD;
