@@ -19,6 +19,9 @@ case $expect in
 message)
 	exec tests/run.sh vmtests/vm_message.sh
 	;;
+load)
+	exec tests/run.sh vmtests/vm_load.sh
+	;;
 short)
 	exec tests/run.sh vmtests/vm_load.sh vmtests/vm_attach.sh vmtests/vm_virtio.sh
 	;;
@@ -28,7 +31,7 @@ shield)
 		vmtests/vm_virtio.sh vmtests/vm_flood.sh tests/net/net_lifetime.sh
 	;;
 *)
-	echo "not ok guest.sh: KERNELS expects '$expect', not shield, short or message"
+	echo "not ok guest.sh: KERNELS expects '$expect', not shield, short, load or message"
 	exit 1
 	;;
 esac
