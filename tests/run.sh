@@ -8,9 +8,9 @@
 # counts as one failure. Before the last line, `N passed, N failed, N skipped`, stands what
 # each test took, slowest last.
 #
-# Unit tests run side by side, TEST_JOBS (nproc) at a time, and so do scripts with a line
-# `# beside: why` that says why no other load can change what they find. All others run
-# alone, after them. TESTS=PATTERN runs those whose name matches that glob.
+# Unit and kernel tests run side by side, TEST_JOBS (nproc) at a time, and so do scripts
+# with a line `# beside: why` that says why no other load can change what they find. All
+# others run alone, after them. TESTS=PATTERN runs those whose name matches that glob.
 set -u
 
 TIMEOUT=${TEST_TIMEOUT:-420}
@@ -72,7 +72,7 @@ is_beside()
 {
 	case ${1##*/} in
 	test_*.sh | net_*.sh)	grep -q '^# beside: ' "$1" ;;
-	test_*)			true ;;
+	test_* | kern_*)		true ;;
 	*)			false ;;
 	esac
 }
