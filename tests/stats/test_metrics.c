@@ -115,7 +115,7 @@ static struct stats stats = {
 		     .mode = MODE_SKB,
 		     .ours = true,
 		     .since = 1700000000 },
-		   { .interface = "", .mode = MODE_NATIVE } },
+		   { .interface = "eth1", .gone = true } },
 	.link_count = 2,
 	.services = services,
 	.service_count = 1,
@@ -203,9 +203,11 @@ static void lines(void **state)
 		if (!strstr(text, rows[i]))
 			fail_msg("not there: %s", rows[i]);
 	assert_string_equal(text + length - 6, "# EOF\n");
-	/* What has counted nothing has no line; a link without interface has no name. */
+	/* What has counted nothing has no line; an interface that is gone has
+	 * no mode, and is not ours. */
 	assert_null(strstr(text, "getinfo"));
-	assert_null(strstr(text, "interface=\"\""));
+	assert_null(strstr(text, "quakeshield_interface_info{interface=\"eth1\""));
+	assert_non_null(strstr(text, "quakeshield_interface_ours{interface=\"eth1\"} 0"));
 	free(text);
 }
 
@@ -284,10 +286,23 @@ static void health(void **state)
 		  false,
 		  "eth0: not protected: no program is attached\n"
 		  "0 of 1 interface protected\n" },
-		{ { .interface = "", .ours = false },
+		{ { .interface = "eth0", .gone = true },
 		  "eth0",
 		  false,
-		  "eth0: not protected: it is gone, or never was\n"
+		  "eth0: not protected: there is no such interface now\n"
+		  "0 of 1 interface protected\n" },
+		{ { .interface = "eth0", .ingress = true, .program_id = 5 },
+		  "eth0",
+		  false,
+		  "eth0: half protected: our program is not on what leaves by it\n"
+		  "0 of 1 interface protected\n" },
+		{ { .interface = "eth0",
+		    .ingress = true,
+		    .egress = true,
+		    .program_id = 5 },
+		  "eth0",
+		  false,
+		  "eth0: half protected: our program is not on what the machine joins\n"
 		  "0 of 1 interface protected\n" },
 		{ { .interface = "eth1", .ours = true, .program_id = 5 },
 		  "eth0",

@@ -31,7 +31,7 @@ int cmd_check(int argc, char **argv)
 	}
 	err = config_load(o.config, config);
 	if (!err)
-		err = config_check_interfaces(o.config, config);
+		config_check_interfaces(o.config, config);
 	if (!err && o.print)
 		config_print(config, stdout);
 	else if (!err)

@@ -19,36 +19,50 @@
 
 #include "cmd/commands.h"
 #include "config/config.h"
+#include "daemon/guard.h"
 #include "daemon/pidfile.h"
 #include "samples/samples.h"
+#include "lib/link_events.h"
 #include "lib/log.h"
 #include "lib/loop.h"
 #include "daemon/priv.h"
 #include "daemon/serve.h"
 #include "shield/shield.h"
 
-#define LOOK_AFTER_MS 5000 /* how often the attachments are checked */
+#define LOOK_AFTER_MS 5000 /* how often the attachments are checked, without an event */
+#define EVENT_MS      100 /* that changes of interfaces may take to settle */
+
+/* What the command line says; it outweighs the file, at every reload too. */
+struct arguments {
+	char interfaces[CONFIG_INTERFACES][IF_NAMESIZE];
+	size_t count;
+	int mode; /* enum attach_mode, or -1 */
+	bool observe;
+	bool take_over;
+};
 
 struct daemon {
 	const char *config_path;
 	const char *pin;
-	bool observe;
+	struct arguments arguments;
 	struct config *config;
 	struct shield *shield;
 	struct serve *serve; /* metrics, health and a page */
 	struct samples_view *live; /* what the samples tell */
+	struct guard guard; /* of what is attached */
 	int signals; /* signalfd */
-	bool lost; /* an interface is not ours any more; said once */
+	int events; /* of interfaces */
 };
 
 static const char usage[] =
 	"usage: quakeshield run [-c FILE] [-i IFACE]... [--mode auto|native|skb] [--observe]\n"
-	"                       [--pin DIR]\n"
+	"                       [--pin DIR [--take-over]]\n"
 	"  -c, --config FILE  configuration, default " CONFIG_PATH "\n"
 	"  -i, --interface IFACE  protect this interface (may be repeated; instead of the file's)\n"
 	"      --mode MODE    auto tries native XDP, then generic (skb)\n"
 	"      --observe      count verdicts, drop nothing\n"
-	"      --pin DIR      keep state below DIR instead of " PIN_ROOT;
+	"      --pin DIR      keep state below DIR instead of " PIN_ROOT "\n"
+	"      --take-over    with --pin: take interfaces from the daemon that has them now";
 
 static int parse_mode(const char *text, enum attach_mode *ret)
 {
@@ -64,12 +78,6 @@ static int parse_mode(const char *text, enum attach_mode *ret)
 	}
 	return 0;
 }
-
-struct arguments {
-	char interfaces[CONFIG_INTERFACES][IF_NAMESIZE];
-	size_t count;
-	int mode; /* enum attach_mode, or -1 */
-};
 
 static int add_interface(struct arguments *a, const char *name)
 {
@@ -94,6 +102,7 @@ static int parse(int argc, char **argv, struct daemon *d, struct arguments *a)
 		{ "mode", required_argument, NULL, 'm' },
 		{ "observe", no_argument, NULL, 'o' },
 		{ "pin", required_argument, NULL, 'p' },
+		{ "take-over", no_argument, NULL, 't' },
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
 	};
@@ -116,7 +125,10 @@ static int parse(int argc, char **argv, struct daemon *d, struct arguments *a)
 				a->mode = (int)mode;
 			break;
 		case 'o':
-			d->observe = true;
+			a->observe = true;
+			break;
+		case 't':
+			a->take_over = true;
 			break;
 		case 'p':
 			d->pin = optarg;
@@ -141,35 +153,36 @@ static int parse(int argc, char **argv, struct daemon *d, struct arguments *a)
 
 static int read_config(const struct daemon *d, struct config *ret)
 {
+	const struct arguments *a = &d->arguments;
 	int err = config_load(d->config_path, ret);
 
-	if (!err && d->observe)
+	if (err)
+		return err;
+	if (a->observe)
 		ret->observe = true;
-	return err;
-}
-
-static const char *mode_text(enum attach_mode mode)
-{
-	return mode == MODE_SKB ? "generic (skb)" : "native";
-}
-
-static int attach_all(struct daemon *d)
-{
-	const struct config *c = d->config;
-	enum attach_mode mode;
-	int err;
-
-	for (size_t i = 0; i < c->interface_count; i++) {
-		err = shield_attach(d->shield, c->interfaces[i], c->mode, &mode);
-		if (err)
-			return err;
-		log_info("protecting %s, %s mode, %zu service%s%s", c->interfaces[i],
-			 mode_text(mode), c->service_count,
-			 c->service_count == 1 ? "" : "s",
-			 c->observe ? ", observing only: nothing is dropped" : "");
+	if (a->mode >= 0)
+		ret->mode = (enum attach_mode)a->mode;
+	if (a->count) {
+		memcpy(ret->interfaces, a->interfaces, sizeof(a->interfaces));
+		ret->interface_count = a->count;
 	}
-	shield_retire(d->shield);
-	return 0;
+	if (ret->interface_count)
+		return 0;
+	log_error("no interface: name one with -i or in the configuration");
+	return -EINVAL;
+}
+
+/* All of @fresh is in force now, in place of what was. */
+static void take_config(struct daemon *d, struct config *fresh)
+{
+	guard_reload(&d->guard, fresh);
+	serve_reload(d->serve, fresh);
+	free(d->config);
+	d->config = fresh;
+	if (samples_reload(d->live, d->config))
+		log_error("records go on to where they went");
+	log_info("reloaded, %zu services%s", d->config->service_count,
+		 d->config->observe ? ", observing only: nothing is dropped" : "");
 }
 
 static void reload(struct daemon *d)
@@ -177,44 +190,22 @@ static void reload(struct daemon *d)
 	struct config *fresh = calloc(1, sizeof(*fresh));
 
 	sd_notify(0, "RELOADING=1");
-	if (fresh && !read_config(d, fresh) && !shield_apply(d->shield, fresh)) {
-		/* Interfaces are a matter of the command line and of restarts. */
-		memcpy(fresh->interfaces, d->config->interfaces,
-		       sizeof(fresh->interfaces));
-		fresh->interface_count = d->config->interface_count;
-		serve_reload(d->serve, fresh);
-		free(d->config);
-		d->config = fresh;
-		fresh = NULL;
-		if (samples_reload(d->live, d->config))
-			log_error("records go on to where they went");
-		log_info("reloaded, %zu services", d->config->service_count);
+	if (fresh && !read_config(d, fresh) && !guard_check(&d->guard, fresh) &&
+	    !shield_apply(d->shield, fresh)) {
+		take_config(d, fresh);
 	} else {
 		log_error("the old configuration stays in force");
+		free(fresh);
 	}
-	free(fresh);
 	sd_notify(0, "READY=1");
 }
 
-/* Is it still our program that every interface carries? Say so once when it is not. */
 static void look_after(struct daemon *d)
 {
-	struct shield_link links[CONFIG_INTERFACES * 2];
-	size_t count = shield_links(d->shield, links, sizeof(links) / sizeof(*links));
-	size_t ours = 0;
+	size_t ours = guard_look(&d->guard);
 
-	shield_tend(d->shield);
-	for (size_t i = 0; i < count && i < sizeof(links) / sizeof(*links); i++)
-		ours += links[i].ours;
-	if (ours < d->config->interface_count && !d->lost)
-		log_error(
-			"%zu of %zu interfaces carry our program: see `quakeshield status`",
-			ours, d->config->interface_count);
-	if (ours >= d->config->interface_count && d->lost)
-		log_info("all interfaces are protected again");
-	d->lost = ours < d->config->interface_count;
-	sd_notifyf(0, "WATCHDOG=1\nSTATUS=%zu of %zu interfaces protected", ours,
-		   d->config->interface_count);
+	sd_notifyf(0, "WATCHDOG=1\nSTATUS=%zu of %zu interfaces %s", ours, d->guard.count,
+		   d->config->observe ? "observed: nothing is dropped" : "protected");
 }
 
 static void on_signal(void *context)
@@ -234,15 +225,36 @@ static void on_signal(void *context)
 
 static void on_tick(void *context)
 {
+	struct daemon *d = context;
+
+	shield_tend(d->shield);
+	look_after(d);
+}
+
+static void on_settled(void *context)
+{
 	look_after(context);
+}
+
+/* Not at once: events come in crowds, and where somebody makes many interfaces none of
+ * them is ours. */
+static void on_link_event(void *context)
+{
+	struct daemon *d = context;
+
+	link_events_drain(d->events);
+	loop_once(EVENT_MS, on_settled, d);
 }
 
 static int run(struct daemon *d)
 {
 	int err;
 
-	if (!loop_add(d->signals, on_signal, d) || !loop_every(LOOK_AFTER_MS, on_tick, d))
+	if (!loop_add(d->signals, on_signal, d) ||
+	    !loop_add(d->events, on_link_event, d) ||
+	    !loop_every(LOOK_AFTER_MS, on_tick, d))
 		return 1;
+	look_after(d);
 	sd_notify(0, "READY=1");
 	log_info("ready");
 	err = loop_run();
@@ -272,29 +284,32 @@ static int stop(struct daemon *d)
 	return 0;
 }
 
-static int start(struct daemon *d, const struct arguments *a)
+/* What the kernel gets: all of it, or an error after a message, and nothing is left. */
+static int start_shield(struct daemon *d)
 {
-	int err = read_config(d, d->config);
+	int err = guard_check(&d->guard, d->config);
 
-	if (err)
-		return err;
-	if (a->mode >= 0)
-		d->config->mode = (enum attach_mode)a->mode;
-	if (a->count) {
-		memcpy(d->config->interfaces, a->interfaces, sizeof(a->interfaces));
-		d->config->interface_count = a->count;
-	}
-	if (!d->config->interface_count) {
-		log_error("no interface: name one with -i or in the configuration");
-		return -EINVAL;
-	}
-	err = shield_mount();
-	if (!err)
-		err = pidfile_claim(d->pin);
 	if (!err)
 		err = shield_load(d->pin, d->config, &d->shield);
+	if (err)
+		return err;
+	d->guard.shield = d->shield;
+	err = guard_start(&d->guard, d->config);
 	if (!err)
-		err = attach_all(d);
+		shield_retire(d->shield);
+	else
+		shield_abandon(d->shield);
+	return err;
+}
+
+/* The rest, which goes without the privileges to load and attach. */
+static int start_service(struct daemon *d)
+{
+	int err = 0;
+
+	d->events = link_events_open();
+	if (d->events < 0)
+		err = d->events;
 	/* Before privileges go: its port may need them. */
 	if (!err)
 		err = serve_start(d->shield, d->config, &d->serve);
@@ -306,24 +321,38 @@ static int start(struct daemon *d, const struct arguments *a)
 	}
 	if (!err)
 		err = priv_confine();
+	if (err) {
+		guard_undo(&d->guard);
+		shield_abandon(d->shield);
+	}
 	return err;
 }
 
-int cmd_run(int argc, char **argv)
+static int start(struct daemon *d)
 {
-	struct arguments a = { .mode = -1 };
-	struct daemon d = { 0 };
-	int err, status = 1;
-	sigset_t mask;
+	int err = read_config(d, d->config);
 
-	setvbuf(stderr, NULL, _IOLBF, 0);
-	log_verbose();
-	err = parse(argc, argv, &d, &a);
+	if (!err)
+		err = shield_mount();
+	if (!err)
+		err = pidfile_claim(d->pin);
 	if (err)
-		return err < 0;
-	d.config = calloc(1, sizeof(*d.config));
-	if (!d.config)
-		return 1;
+		return err;
+	d->guard.pin = d->pin;
+	d->guard.take_over = d->arguments.take_over;
+	/* Who names an interface at the prompt has it, or has misspelt it. */
+	d->guard.wait = !d->arguments.count;
+	err = start_shield(d);
+	if (!err)
+		err = start_service(d);
+	if (err)
+		pidfile_release(d->pin);
+	return err;
+}
+
+static int take_signals(void)
+{
+	sigset_t mask;
 
 	sigemptyset(&mask);
 	sigaddset(&mask, SIGHUP);
@@ -331,8 +360,24 @@ int cmd_run(int argc, char **argv)
 	sigaddset(&mask, SIGINT);
 	sigaddset(&mask, SIGTERM);
 	sigprocmask(SIG_BLOCK, &mask, NULL);
-	d.signals = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (d.signals >= 0 && !start(&d, &a)) {
+	return signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+int cmd_run(int argc, char **argv)
+{
+	struct daemon d = { .arguments.mode = -1, .events = -1 };
+	int err, status = 1;
+
+	setvbuf(stderr, NULL, _IOLBF, 0);
+	log_verbose();
+	err = parse(argc, argv, &d, &d.arguments);
+	if (err)
+		return err < 0;
+	d.config = calloc(1, sizeof(*d.config));
+	if (!d.config)
+		return 1;
+	d.signals = take_signals();
+	if (d.signals >= 0 && !start(&d)) {
 		status = run(&d);
 		status |= stop(&d);
 		pidfile_release(d.pin);

@@ -11,6 +11,7 @@
 #include "lib/log.h"
 #include "cmd/options.h"
 #include "shield/shield.h"
+#include "stats/health.h"
 #include "stats/stats.h"
 
 /* 0, or -errno after a message. */
@@ -52,18 +53,15 @@ int cmd_stats(int argc, char **argv)
 
 static bool link_print(const struct shield_link *l)
 {
-	const char *name = *l->interface ? l->interface : "an interface that is gone";
 	char since[TIME_TEXT];
 
 	time_format(l->since, since);
+	printf("%s: ", l->interface);
 	if (l->ours)
-		printf("%s: protected, %s mode, since %s\n", name, mode_name(l->mode),
-		       since);
-	else if (l->program_id)
-		printf("%s: not protected: another program (id %u) is attached\n", name,
-		       l->program_id);
+		printf("protected, %s mode, since %s", mode_name(l->mode), since);
 	else
-		printf("%s: not protected: no program is attached\n", name);
+		health_fault(l, stdout);
+	putchar('\n');
 	return l->ours;
 }
 

@@ -203,13 +203,19 @@ int config_load(const char *path, struct config *ret)
 	return err;
 }
 
-int config_check_interfaces(const char *path, const struct config *config)
+size_t config_check_interfaces(const char *path, const struct config *config)
 {
-	for (size_t i = 0; i < config->interface_count; i++)
-		if (!if_nametoindex(config->interfaces[i]))
-			return config_error(path ? path : CONFIG_PATH,
-					    config->interface_lines[i],
-					    "interface '%s' is not on this machine",
-					    config->interfaces[i]);
-	return 0;
+	size_t absent = 0;
+
+	for (size_t i = 0; i < config->interface_count; i++) {
+		if (if_nametoindex(config->interfaces[i]))
+			continue;
+		config_error(
+			path ? path : CONFIG_PATH, config->interface_lines[i],
+			"warning: interface '%s' is not on this machine now: it would "
+			"be waited for",
+			config->interfaces[i]);
+		absent++;
+	}
+	return absent;
 }

@@ -84,10 +84,10 @@ struct config {
 int config_load(const char *path, struct config *ret);
 
 /*
- * Is every interface of @config on this machine? Not part of config_load(), so that a
- * file can be loaded, replayed and printed elsewhere. -EINVAL after a message.
+ * How many interfaces of @config are not on this machine, after a warning about each. Not
+ * part of config_load(), so that a file can be loaded, replayed and printed elsewhere.
  */
-int config_check_interfaces(const char *path, const struct config *config);
+size_t config_check_interfaces(const char *path, const struct config *config);
 
 /* What a file without a word in it means: no service, everything else by default. */
 void config_empty(struct config *ret);

@@ -22,9 +22,10 @@ static const struct hook {
 	int tcx; /* BPF_TCX_*, newer than our headers */
 	enum bpf_tc_attach_point clsact;
 	const char *what;
+	const char *program; /* its pin */
 } hooks[] = {
-	[TC_OUT] = { "out", 47, BPF_TC_EGRESS, "egress" },
-	[TC_IN] = { "in", 46, BPF_TC_INGRESS, "ingress" },
+	[TC_OUT] = { "out", 47, BPF_TC_EGRESS, "egress", "egress" },
+	[TC_IN] = { "in", 46, BPF_TC_INGRESS, "ingress", "joined" },
 };
 
 static int program_of(const struct shield *s, enum tc_side side)
@@ -137,6 +138,49 @@ static __u32 clsact_id(enum tc_side side, __u32 ifindex)
 
 	libbpf_set_print(print);
 	return err ? 0 : opts.prog_id;
+}
+
+/* Is the link pinned as @pin in @dir at @ifindex still? */
+static bool link_is_on(const char *dir, const char *pin, __u32 ifindex)
+{
+	struct bpf_link_info info = { 0 };
+	__u32 size = sizeof(info);
+	int fd = pin_open(dir, pin);
+	bool ret;
+
+	if (fd < 0)
+		return false;
+	/* tcx is newer than our headers; its ifindex is where XDP's is. */
+	ret = !bpf_obj_get_info_by_fd(fd, &info, &size) && info.xdp.ifindex == ifindex;
+	close(fd);
+	return ret;
+}
+
+/* The id of the program pinned as @name in @dir; 0: none. */
+static __u32 program_id(const char *dir, const char *name)
+{
+	struct bpf_prog_info info = { 0 };
+	__u32 size = sizeof(info);
+	int fd = pin_open(dir, name);
+
+	if (fd < 0)
+		return 0;
+	if (bpf_obj_get_info_by_fd(fd, &info, &size))
+		info.id = 0;
+	close(fd);
+	return info.id;
+}
+
+bool tc_is_ours(const char *dir, enum tc_side side, const char *interface, __u32 ifindex)
+{
+	char pin[IF_NAMESIZE + 8];
+	__u32 id;
+
+	pin_of(side, interface, pin, sizeof(pin));
+	if (link_is_on(dir, pin, ifindex))
+		return true;
+	id = clsact_id(side, ifindex);
+	return id && id == program_id(dir, hooks[side].program);
 }
 
 void tc_detach(struct shield *s, enum tc_side side, const char *interface, __u32 ifindex)

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * attach_xdp.c - what is attached where: adopting, exchanging, creating, removing.
+ * attach_xdp.c - attaching at ingress: adopting, exchanging, creating, removing.
  */
 #include <dirent.h>
 #include <errno.h>
-#include <net/if_arp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -58,11 +55,10 @@ static int each_link_in(const char *dir, void *context)
 	return err;
 }
 
-/* The same for @pin_dir, or for every ABI's directory, ours and older ones. */
-static int each_link(const char *pin_dir,
-		     int (*each)(const char *dir, const char *name, int fd,
-				 const struct bpf_link_info *info, void *context),
-		     void *context)
+int each_link(const char *pin_dir,
+	      int (*each)(const char *dir, const char *name, int fd,
+			  const struct bpf_link_info *info, void *context),
+	      void *context)
 {
 	struct link_walk walk = { each, context };
 
@@ -114,49 +110,6 @@ static int adopt(const char *dir, const char *name, int fd,
 	return 1;
 }
 
-static void explain_foreign(const char *interface, __u32 id)
-{
-	struct bpf_prog_info info = { 0 };
-	__u32 size = sizeof(info);
-	int fd = bpf_prog_get_fd_by_id(id);
-
-	if (fd >= 0) {
-		bpf_obj_get_info_by_fd(fd, &info, &size);
-		close(fd);
-	}
-	log_error(
-		"interface '%s' already carries an XDP program that is not ours (id %u, name "
-		"'%s'): it is left alone. Detach it with its own tool (or `ip link set dev %s xdp "
-		"off`), or protect another interface",
-		interface, id, info.name[0] ? info.name : "?", interface);
-}
-
-static int check_ethernet(const char *interface)
-{
-	struct ifreq request = { 0 };
-	int fd, err = 0;
-
-	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	if (fd < 0)
-		return -errno;
-	snprintf(request.ifr_name, sizeof(request.ifr_name), "%s", interface);
-	if (ioctl(fd, SIOCGIFHWADDR, &request))
-		err = -errno;
-	close(fd);
-	if (err) {
-		log_error("cannot query interface '%s': %s", interface, strerror(-err));
-		return err;
-	}
-	if (request.ifr_hwaddr.sa_family == ARPHRD_ETHER ||
-	    request.ifr_hwaddr.sa_family == ARPHRD_LOOPBACK)
-		return 0;
-	log_error(
-		"interface '%s' carries no Ethernet frames (type %u): protect the Ethernet "
-		"interface below it",
-		interface, request.ifr_hwaddr.sa_family);
-	return -EOPNOTSUPP;
-}
-
 static int create_link(struct shield *s, const char *interface, __u32 ifindex,
 		       enum attach_mode mode)
 {
@@ -181,16 +134,8 @@ static int create_link(struct shield *s, const char *interface, __u32 ifindex,
 static int attach_new(struct shield *s, const char *interface, __u32 ifindex,
 		      enum attach_mode mode, enum attach_mode *ret_mode)
 {
-	__u32 foreign = 0;
-	int err;
-
-	bpf_xdp_query_id((int)ifindex, 0, &foreign);
-	if (foreign) {
-		explain_foreign(interface, foreign);
-		return -EBUSY;
-	}
-	err = create_link(s, interface, ifindex,
-			  mode == MODE_SKB ? MODE_SKB : MODE_NATIVE);
+	int err = create_link(s, interface, ifindex,
+			      mode == MODE_SKB ? MODE_SKB : MODE_NATIVE);
 	if (!err) {
 		*ret_mode = mode == MODE_SKB ? MODE_SKB : MODE_NATIVE;
 		return 0;
@@ -208,16 +153,6 @@ static int attach_new(struct shield *s, const char *interface, __u32 ifindex,
 			  mode == MODE_NATIVE ? "native" : "skb", strerror(-err),
 			  mode == MODE_NATIVE ? " (try --mode skb)" : "");
 	return err;
-}
-
-static enum attach_mode mode_on(__u32 ifindex)
-{
-	LIBBPF_OPTS(bpf_xdp_query_opts, query);
-
-	if (!bpf_xdp_query((int)ifindex, 0, &query) &&
-	    query.attach_mode == XDP_ATTACHED_SKB)
-		return MODE_SKB;
-	return MODE_NATIVE;
 }
 
 /*
@@ -239,41 +174,80 @@ static int attach_joined(struct shield *s, const char *interface, __u32 ifindex,
 	return tc_attach(s, TC_IN, interface, ifindex);
 }
 
-int shield_attach(struct shield *s, const char *interface, enum attach_mode mode,
-		  enum attach_mode *ret_mode)
+/* The egress and the ingress of an interface about which shield_look_at() had no
+ * complaint. */
+static int attach_both(struct adoption *a, enum attach_mode mode,
+		       enum attach_mode *ret_mode)
 {
-	struct adoption a = { .shield = s, .interface = interface };
+	struct shield *s = a->shield;
 	int err;
 
-	a.ifindex = if_nametoindex(interface);
-	if (!a.ifindex) {
-		log_error("no such interface: '%s'", interface);
-		return -ENODEV;
-	}
-	err = check_ethernet(interface);
-	if (err)
-		return err;
 	/* Players first: who is one must be known before anybody is judged. */
-	err = tc_attach(s, TC_OUT, interface, a.ifindex);
+	err = tc_attach(s, TC_OUT, a->interface, a->ifindex);
 	if (err)
 		return err;
-	err = each_link(NULL, adopt, &a);
-	if (err >= 0 && !a.done)
-		err = each_link(s->dir, adopt, &a);
+	err = each_link(NULL, adopt, a);
+	if (err >= 0 && !a->done)
+		err = each_link(s->dir, adopt, a);
 	if (err < 0)
 		return err;
-	if (!a.done) {
-		err = attach_new(s, interface, a.ifindex, mode, ret_mode);
-		return err ? err : attach_joined(s, interface, a.ifindex, *ret_mode);
+	if (!a->done) {
+		err = attach_new(s, a->interface, a->ifindex, mode, ret_mode);
+		return err ? err : attach_joined(s, a->interface, a->ifindex, *ret_mode);
 	}
 
-	*ret_mode = mode_on(a.ifindex);
+	*ret_mode = mode_on(a->ifindex);
 	if (mode != MODE_AUTO && mode != *ret_mode)
 		log_warn(
 			"'%s' stays attached in %s mode; to change that without a gap is not "
 			"possible: `quakeshield detach` first",
-			interface, *ret_mode == MODE_SKB ? "skb" : "native");
-	return attach_joined(s, interface, a.ifindex, *ret_mode);
+			a->interface, *ret_mode == MODE_SKB ? "skb" : "native");
+	return attach_joined(s, a->interface, a->ifindex, *ret_mode);
+}
+
+int shield_attach(struct shield *s, const char *interface, enum attach_mode mode,
+		  enum attach_mode *ret_mode)
+{
+	struct adoption a = { .shield = s, .interface = interface };
+	enum holder holder;
+	int err = shield_look_at(s->dir, interface, &holder);
+
+	if (err == -ENODEV)
+		log_error("no such interface: '%s'", interface);
+	if (err)
+		return err;
+	a.ifindex = if_nametoindex(interface);
+	err = attach_both(&a, mode, ret_mode);
+	if (err && holder == HOLDER_NONE)
+		shield_release(s, interface); /* both halves or none */
+	return err ? err : holder == HOLDER_NONE;
+}
+
+/* Unpin and detach the link if it is @context's, or of an interface that is gone. */
+static int release_link(const char *dir, const char *name, int fd,
+			const struct bpf_link_info *info, void *context)
+{
+	const struct adoption *a = context;
+	char ours[IF_NAMESIZE + 8], path[PATH_MAX];
+
+	link_name(a->interface, ours, sizeof(ours));
+	if (info->type != BPF_LINK_TYPE_XDP ||
+	    (strcmp(name, ours) != 0 && (!a->ifindex || info->xdp.ifindex != a->ifindex)))
+		return 0;
+	bpf_link_detach(fd);
+	if (!pin_path(path, sizeof(path), dir, name))
+		unlink(path);
+	return 0;
+}
+
+void shield_release(struct shield *s, const char *interface)
+{
+	struct adoption a = { .shield = s, .interface = interface };
+
+	a.ifindex = if_nametoindex(interface);
+	each_link(s->dir, release_link, &a);
+	tc_detach(s, TC_OUT, interface, a.ifindex);
+	tc_detach(s, TC_IN, interface, a.ifindex);
 }
 
 static int unlink_link(const char *dir, const char *name, int fd,
@@ -341,6 +315,15 @@ bool dir_attached(const char *dir)
 	return ret;
 }
 
+void shield_abandon(struct shield *s)
+{
+	if (s->dir_new && !dir_attached(s->dir))
+		pins_remove_dir(s->dir);
+	if (s->dir_new)
+		rmdir(PIN_ROOT); /* if it is empty */
+	s->dir_new = false;
+}
+
 /* An interface that the configuration names no more. */
 static int retire_link(const char *dir, const char *name, int fd,
 		       const struct bpf_link_info *info, void *context)
@@ -377,43 +360,4 @@ void shield_retire(struct shield *s)
 	/* Who has a directory of his own may have another quakeshield beside it. */
 	if (!pins_default_dir(NULL, ours, sizeof(ours)) && !strcmp(ours, s->dir))
 		pins_each_dir(retire_dir, s);
-}
-
-/* --- what there is ----------------------------------------------------------- */
-
-struct link_list {
-	const struct shield *shield;
-	struct shield_link *links;
-	size_t max, count;
-};
-
-static int list_link(const char *dir, const char *name, int fd,
-		     const struct bpf_link_info *info, void *context)
-{
-	struct link_list *list = context;
-	struct shield_link *link;
-	char path[PATH_MAX];
-	struct stat st;
-
-	(void)fd;
-	if (info->type != BPF_LINK_TYPE_XDP || list->count++ >= list->max)
-		return 0;
-	link = &list->links[list->count - 1];
-	memset(link, 0, sizeof(*link));
-	if (info->xdp.ifindex && if_indextoname(info->xdp.ifindex, link->interface)) {
-		link->mode = mode_on(info->xdp.ifindex);
-		bpf_xdp_query_id((int)info->xdp.ifindex, 0, &link->program_id);
-		link->ours = link->program_id == info->prog_id;
-	}
-	if (!pin_path(path, sizeof(path), dir, name) && !stat(path, &st))
-		link->since = st.st_mtime;
-	return 0;
-}
-
-size_t shield_links(const struct shield *s, struct shield_link *ret, size_t max)
-{
-	struct link_list list = { .shield = s, .links = ret, .max = max };
-
-	each_link(s->dir, list_link, &list);
-	return list.count;
 }

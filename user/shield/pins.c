@@ -30,7 +30,7 @@ int pins_mount(void)
 }
 
 /* Create @path and its parents below the BPF file system. */
-int pins_make_dir(const char *path)
+int pins_make_dir(const char *path, bool *ret_new)
 {
 	char part[PATH_MAX];
 	struct statfs fs;
@@ -41,7 +41,8 @@ int pins_make_dir(const char *path)
 		if (mkdir(part, 0700) && errno != EEXIST)
 			goto fail;
 	}
-	if (mkdir(path, 0700) && errno != EEXIST)
+	*ret_new = !mkdir(path, 0700);
+	if (!*ret_new && errno != EEXIST)
 		goto fail;
 	if (statfs(path, &fs) || fs.f_type != BPF_FS_MAGIC) {
 		log_error(

@@ -346,7 +346,7 @@ int shield_load(const char *pin_dir, const struct config *config, struct shield 
 		return -ENOMEM;
 	err = pins_default_dir(pin_dir, s->dir, sizeof(s->dir));
 	if (!err)
-		err = pins_make_dir(s->dir);
+		err = pins_make_dir(s->dir, &s->dir_new);
 	if (err)
 		goto out;
 	s->lock = open(s->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -389,10 +389,12 @@ unlock:
 	flock(s->lock, LOCK_UN);
 out:
 	shield_bpf__destroy(object);
-	if (err)
+	if (err) {
+		shield_abandon(s);
 		shield_close(s);
-	else
+	} else {
 		*ret = s;
+	}
 	return err;
 }
 

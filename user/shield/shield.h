@@ -49,13 +49,41 @@ int shield_load(const char *pin_dir, const struct config *config, struct shield 
 int shield_open(const char *pin_dir, struct shield **ret);
 void shield_close(struct shield *shield);
 
+/* Who has an interface: found by the link that is pinned, whether its daemon runs or not.
+ */
+enum holder {
+	HOLDER_NONE,
+	HOLDER_US, /* this directory, or, for the default one, a quakeshield before us */
+	HOLDER_DEFAULT, /* the machine's quakeshield, and @pin_dir is another directory */
+};
+
 /*
- * Attach to @interface: a new link, or, where this or an older quakeshield's link is
- * pinned, an exchange of its program in one step. Never replaces a foreign program.
- * *@ret_mode: the mode it got.
+ * Could the quakeshield of @pin_dir (NULL: the default directory) attach to @interface?
+ * 0 and *@ret; -ENODEV, without a message: it is not there; -EBUSY: it carries a foreign
+ * program; or another -errno after a message. Changes nothing.
+ */
+int shield_look_at(const char *pin_dir, const char *interface, enum holder *ret);
+
+/* The id of the XDP program on @interface, whosever it is; 0: none. */
+__u32 shield_program_on(const char *interface);
+
+/*
+ * Attach to @interface, ingress and egress or neither: new links, or, where this or an
+ * older quakeshield's are pinned, an exchange of their programs in one step each. Never
+ * replaces a foreign program. *@ret_mode: the mode it got. 1: newly attached, 0:
+ * exchanged.
  */
 int shield_attach(struct shield *shield, const char *interface, enum attach_mode mode,
 		  enum attach_mode *ret_mode);
+
+/* Detach what this directory's links attach to @interface, and forget the links. */
+void shield_release(struct shield *shield, const char *interface);
+
+/*
+ * After a start that failed: nothing is left of a directory that shield_load() has made,
+ * if nothing is attached from it.
+ */
+void shield_abandon(struct shield *shield);
 
 /*
  * When all interfaces are attached: take down what a quakeshield of other tables left,
@@ -84,10 +112,13 @@ int shield_tallies(const struct shield *shield, __u32 slot, struct tallies *ret_
 int shield_others(const struct shield *shield, struct tally ret[OTHER_COUNT]);
 
 struct shield_link {
-	char interface[IF_NAMESIZE]; /* "" if it is gone */
-	enum attach_mode mode; /* MODE_NATIVE or MODE_SKB */
-	bool ours; /* the program on the interface is the one pinned here */
-	__u32 program_id; /* what is on the interface; 0: nothing */
+	char interface[IF_NAMESIZE];
+	bool gone; /* there is no interface of that name now */
+	enum attach_mode mode; /* MODE_NATIVE or MODE_SKB; MODE_AUTO: neither any more */
+	bool ours; /* all programs that belong on the interface are on it, as pinned here
+		    */
+	bool ingress, egress; /* the one half, the other */
+	__u32 program_id; /* the XDP program on the interface; 0: none */
 	time_t since; /* when it was attached */
 };
 /* How many links there are; fills at most @max. */

@@ -43,6 +43,7 @@ struct ring_buffer;
 
 struct shield {
 	char dir[PATH_MAX];
+	bool dir_new; /* shield_load() has made it */
 	int lock; /* the directory, for flock() */
 	int program; /* at the interface's ingress; -1: opened to read only */
 	int egress; /* the program at its egress */
@@ -91,8 +92,9 @@ bool abi_is_name(const char *name);
 
 /* See to it that /sys/fs/bpf is a BPF file system. */
 int pins_mount(void);
-/* Create @path and its parents; it must be on a BPF file system. */
-int pins_make_dir(const char *path);
+/* Create @path and its parents; it must be on a BPF file system. *@ret_new: it was not
+ * there. */
+int pins_make_dir(const char *path, bool *ret_new);
 /* @pin_dir, or the default directory of this ABI. */
 int pins_default_dir(const char *pin_dir, char *ret, size_t size);
 int pin_path(char *ret, size_t size, const char *dir, const char *name);
@@ -123,6 +125,24 @@ void tc_detach(struct shield *shield, enum tc_side side, const char *interface,
 /* Only where it is a clsact filter; a link goes with its pin. */
 void tc_detach_filter(enum tc_side side, __u32 ifindex);
 
+/* Is our program of that side on the interface? @dir: where it, or its link, is pinned.
+ */
+bool tc_is_ours(const char *dir, enum tc_side side, const char *interface, __u32 ifindex);
+
+/* --- attach_xdp.c, attach_look.c ------------------------------------------------- */
+
+struct bpf_link_info;
+
+/*
+ * Call @each with every link pinned in @pin_dir (NULL: in every ABI's directory, ours and
+ * older ones) until it returns non-zero, which is returned; -errno: it cannot be read.
+ */
+int each_link(const char *pin_dir,
+	      int (*each)(const char *dir, const char *name, int fd,
+			  const struct bpf_link_info *info, void *context),
+	      void *context);
+/* The mode of the XDP program on the interface; MODE_NATIVE too where there is none. */
+enum attach_mode mode_on(__u32 ifindex);
 /* Is an interface attached by a link that is pinned in @dir? */
 bool dir_attached(const char *dir);
 

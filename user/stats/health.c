@@ -11,26 +11,40 @@ static const struct shield_link *link_find(const struct stats *s, const char *in
 	return NULL;
 }
 
+void health_fault(const struct shield_link *link, FILE *out)
+{
+	if (link->gone)
+		fputs("not protected: there is no such interface now", out);
+	else if (!link->program_id)
+		fputs("not protected: no program is attached", out);
+	else if (!link->ingress)
+		fprintf(out, "not protected: another program (id %u) is attached",
+			link->program_id);
+	else if (!link->egress)
+		fputs("half protected: our program is not on what leaves by it", out);
+	else
+		fputs("half protected: our program is not on what the machine joins",
+		      out);
+}
+
 bool health_write(const struct stats *stats, const char (*interfaces)[IF_NAMESIZE],
 		  size_t count, FILE *out)
 {
 	size_t good = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		const char *name = interfaces[i];
-		const struct shield_link *link = link_find(stats, name);
+		const struct shield_link *link = link_find(stats, interfaces[i]);
 
-		if (link && link->ours)
+		if (link && link->ours) {
 			good++;
-		else if (!link)
-			fprintf(out, "%s: not protected: it is gone, or never was\n",
-				name);
-		else if (link->program_id)
-			fprintf(out,
-				"%s: not protected: another program (id %u) is attached\n",
-				name, link->program_id);
+			continue;
+		}
+		fprintf(out, "%s: ", interfaces[i]);
+		if (link)
+			health_fault(link, out);
 		else
-			fprintf(out, "%s: not protected: no program is attached\n", name);
+			fputs("not protected: it is gone, or never was", out);
+		fputc('\n', out);
 	}
 	fprintf(out, "%zu of %zu interface%s protected\n", good, count,
 		count == 1 ? "" : "s");

@@ -212,14 +212,13 @@ static void map_capacity(FILE *out, const struct ometric *m, const struct stats 
 	}
 }
 
-/* A link whose interface is gone has no name: it is told by the health page. */
 static void interfaces(FILE *out, const struct ometric *m, const struct stats *s)
 {
 	for (size_t i = 0; i < s->link_count; i++) {
 		const char *values[] = { s->links[i].interface,
 					 mode_name(s->links[i].mode) };
 
-		if (*s->links[i].interface)
+		if (!s->links[i].gone)
 			ometric_uint(out, m, values, 1);
 	}
 }
@@ -229,8 +228,7 @@ static void interface_ours(FILE *out, const struct ometric *m, const struct stat
 	for (size_t i = 0; i < s->link_count; i++) {
 		const char *values[] = { s->links[i].interface };
 
-		if (*s->links[i].interface)
-			ometric_uint(out, m, values, s->links[i].ours);
+		ometric_uint(out, m, values, s->links[i].ours);
 	}
 }
 
@@ -239,8 +237,7 @@ static void interface_since(FILE *out, const struct ometric *m, const struct sta
 	for (size_t i = 0; i < s->link_count; i++) {
 		const char *values[] = { s->links[i].interface };
 
-		if (*s->links[i].interface)
-			ometric_uint(out, m, values, (__u64)s->links[i].since);
+		ometric_uint(out, m, values, (__u64)s->links[i].since);
 	}
 }
 
@@ -297,7 +294,7 @@ static void build(FILE *out, const struct ometric *m, const struct stats *s)
 	X(interfaces, "interface", INFO, NULL,					\
 	  "Interfaces that quakeshield was attached to, and how.", "interface", "mode") \
 	X(interface_ours, "interface_ours", GAUGE, NULL,			\
-	  "1: the interface carries our program; 0: another or none.", "interface") \
+	  "1: the interface carries our programs, both ways; 0: it does not, or is gone.", "interface") \
 	X(interface_since, "interface_attached_timestamp_seconds", GAUGE, "seconds", \
 	  "When it was attached, since 1970.", "interface")			\
 	X(generation, "configuration_generation", GAUGE, NULL,			\

@@ -90,9 +90,11 @@ static void links_print(const struct stats *s, FILE *out)
 		const struct shield_link *l = &s->links[i];
 
 		time_format(l->since, since);
-		fprintf(out, "%s (%s) since %s%s\n",
-			*l->interface ? l->interface : "an interface that is gone",
-			mode_name(l->mode), since, l->ours ? "" : ": not ours any more");
+		fprintf(out, "%s (%s) since %s%s\n", l->interface, mode_name(l->mode),
+			since,
+			l->ours	  ? ""
+			: l->gone ? ": gone"
+				  : ": not ours any more");
 	}
 }
 

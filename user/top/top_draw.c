@@ -69,9 +69,11 @@ static void draw_head(const struct top *top)
 		const struct shield_link *l = &s->links[i];
 		char text[80];
 
-		snprintf(text, sizeof(text), "%s (%s)%s",
-			 *l->interface ? l->interface : "a lost interface",
-			 mode_name(l->mode), l->ours ? "" : " NOT OURS");
+		snprintf(text, sizeof(text), "%s (%s)%s", l->interface,
+			 mode_name(l->mode),
+			 l->ours   ? ""
+			 : l->gone ? " GONE"
+				   : " NOT OURS");
 		top_put(0, x, A_REVERSE | (l->ours ? 0 : A_BOLD), "%s", text);
 		x += (int)strlen(text) + 2;
 	}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * link_events.h - to be woken when the kernel's interfaces, or what is attached to their
+ * traffic control, change.
+ *
+ * Which one changed, and how, is not read: who is woken looks at all that matters to him.
+ * So nothing is lost when the kernel has had no room for an event, and there is no
+ * message to parse.
+ */
+#ifndef LINK_EVENTS_H
+#define LINK_EVENTS_H
+
+/* A descriptor that is readable after a change; -errno after a message. */
+int link_events_open(void);
+
+/* Forget what has come so far. */
+void link_events_drain(int fd);
+
+#endif /* LINK_EVENTS_H */

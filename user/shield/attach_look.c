@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * attach_look.c - what is attached where, and whether an interface could be attached to:
+ * looking, changing nothing.
+ */
+#include <errno.h>
+#include <net/if_arp.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <linux/if_link.h>
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "lib/log.h"
+#include "shield/shield_internal.h"
+
+enum attach_mode mode_on(__u32 ifindex)
+{
+	LIBBPF_OPTS(bpf_xdp_query_opts, query);
+
+	if (!bpf_xdp_query((int)ifindex, 0, &query) &&
+	    query.attach_mode == XDP_ATTACHED_SKB)
+		return MODE_SKB;
+	return MODE_NATIVE;
+}
+
+/* --- may we attach? ------------------------------------------------------------ */
+
+static void explain_foreign(const char *interface, __u32 id)
+{
+	struct bpf_prog_info info = { 0 };
+	__u32 size = sizeof(info);
+	int fd = bpf_prog_get_fd_by_id(id);
+
+	if (fd >= 0) {
+		bpf_obj_get_info_by_fd(fd, &info, &size);
+		close(fd);
+	}
+	if (!strcmp(info.name, "shield")) {
+		log_error(
+			"interface '%s' already carries the program of a quakeshield (id %u) "
+			"that is pinned in another directory: it is left alone. Name that "
+			"directory with --pin, or `quakeshield detach --pin` it",
+			interface, id);
+		return;
+	}
+	log_error(
+		"interface '%s' already carries an XDP program that is not ours (id %u, name "
+		"'%s'): it is left alone. Detach it with its own tool (`bpftool net` shows it; "
+		"without a link, `ip link set dev %s xdp off` takes it off), or protect "
+		"another interface",
+		interface, id, info.name[0] ? info.name : "?", interface);
+}
+
+static int check_ethernet(const char *interface)
+{
+	struct ifreq request = { 0 };
+	int fd, err = 0;
+
+	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return -errno;
+	snprintf(request.ifr_name, sizeof(request.ifr_name), "%s", interface);
+	if (ioctl(fd, SIOCGIFHWADDR, &request))
+		err = -errno;
+	close(fd);
+	if (err == -ENODEV)
+		return err;
+	if (err) {
+		log_error("cannot query interface '%s': %s", interface, strerror(-err));
+		return err;
+	}
+	if (request.ifr_hwaddr.sa_family == ARPHRD_ETHER ||
+	    request.ifr_hwaddr.sa_family == ARPHRD_LOOPBACK)
+		return 0;
+	log_error(
+		"interface '%s' carries no Ethernet frames (type %u): protect the Ethernet "
+		"interface below it",
+		interface, request.ifr_hwaddr.sa_family);
+	return -EOPNOTSUPP;
+}
+
+struct search {
+	const char *dir;
+	__u32 ifindex;
+	enum holder holder;
+};
+
+static int find_holder(const char *dir, const char *name, int fd,
+		       const struct bpf_link_info *info, void *context)
+{
+	struct search *s = context;
+	char root[PATH_MAX];
+
+	(void)name;
+	(void)fd;
+	if (info->type != BPF_LINK_TYPE_XDP || info->xdp.ifindex != s->ifindex)
+		return 0;
+	/* A quakeshield of other tables is the one before us, if we are the machine's. */
+	if (!strcmp(dir, s->dir) ||
+	    (!pins_default_dir(NULL, root, sizeof(root)) && !strcmp(root, s->dir)))
+		s->holder = HOLDER_US;
+	else
+		s->holder = HOLDER_DEFAULT;
+	return 1;
+}
+
+__u32 shield_program_on(const char *interface)
+{
+	__u32 ifindex = if_nametoindex(interface), ret = 0;
+
+	if (!ifindex || bpf_xdp_query_id((int)ifindex, 0, &ret))
+		return 0;
+	return ret;
+}
+
+int shield_look_at(const char *pin_dir, const char *interface, enum holder *ret)
+{
+	char dir[PATH_MAX];
+	struct search s = { .dir = dir, .holder = HOLDER_NONE };
+	__u32 program;
+	int err = pins_default_dir(pin_dir, dir, sizeof(dir));
+
+	*ret = HOLDER_NONE;
+	if (err)
+		return err;
+	s.ifindex = if_nametoindex(interface);
+	if (!s.ifindex)
+		return -ENODEV;
+	err = check_ethernet(interface);
+	if (!err)
+		err = each_link(dir, find_holder, &s);
+	if (!err)
+		err = each_link(NULL, find_holder, &s);
+	if (err < 0)
+		return err;
+	*ret = s.holder;
+	if (s.holder != HOLDER_NONE)
+		return 0;
+	program = shield_program_on(interface);
+	if (!program)
+		return 0;
+	explain_foreign(interface, program);
+	return -EBUSY;
+}
+
+/* --- what there is ----------------------------------------------------------- */
+
+struct link_list {
+	const struct shield *shield;
+	struct shield_link *links;
+	size_t max, count;
+};
+
+/* The interface of the link pinned as "link-@interface", as link_name() has made it. */
+static void name_of(const char *name, char ret[IF_NAMESIZE])
+{
+	snprintf(ret, IF_NAMESIZE, "%s", name + strlen("link-"));
+	for (char *c = ret; *c; c++)
+		if (*c == ',')
+			*c = '.';
+}
+
+static int list_link(const char *dir, const char *name, int fd,
+		     const struct bpf_link_info *info, void *context)
+{
+	struct link_list *list = context;
+	struct shield_link *link;
+	char pinned[IF_NAMESIZE], path[PATH_MAX];
+	struct stat st;
+
+	(void)fd;
+	if (info->type != BPF_LINK_TYPE_XDP || list->count++ >= list->max)
+		return 0;
+	link = &list->links[list->count - 1];
+	memset(link, 0, sizeof(*link));
+	name_of(name, pinned);
+	if (!pin_path(path, sizeof(path), dir, name) && !stat(path, &st))
+		link->since = st.st_mtime;
+	if (!info->xdp.ifindex || !if_indextoname(info->xdp.ifindex, link->interface)) {
+		memcpy(link->interface, pinned, sizeof(pinned));
+		link->gone = !if_nametoindex(pinned);
+		link->program_id = shield_program_on(pinned);
+		return 0;
+	}
+	link->mode = mode_on(info->xdp.ifindex);
+	bpf_xdp_query_id((int)info->xdp.ifindex, 0, &link->program_id);
+	link->ingress = link->program_id == info->prog_id;
+	link->egress = tc_is_ours(dir, TC_OUT, pinned, info->xdp.ifindex);
+	link->ours = link->ingress && link->egress &&
+		     (link->mode != MODE_SKB ||
+		      tc_is_ours(dir, TC_IN, pinned, info->xdp.ifindex));
+	return 0;
+}
+
+size_t shield_links(const struct shield *s, struct shield_link *ret, size_t max)
+{
+	struct link_list list = { .shield = s, .links = ret, .max = max };
+
+	each_link(s->dir, list_link, &list);
+	return list.count;
+}
