@@ -25,10 +25,10 @@ heal_config() # INTERFACE...
 }
 
 # In the background, of the interfaces of the configuration.
-heal_start()
+heal_start() # ARGUMENTS...
 {
 	: >"$work/shield.log"
-	nsenter --net=/run/netns/server "$SHIELD" run -c "$work/shield.conf" \
+	nsenter --net=/run/netns/server "$SHIELD" run -c "$work/shield.conf" "$@" \
 		>"$work/shield.log" 2>&1 &
 	shield_pid=$!
 	net_until 10 grep -q 'quakeshield: ready' "$work/shield.log"
@@ -101,12 +101,73 @@ test_reload()
 	net_check "reload: at egress too" fails egress_on heal1
 	net_in server ip link set heal1 xdp obj "$BUILD/tests/lab/foreign.bpf.o" sec xdp
 	heal_config heal0 heal1 >"$work/shield.conf"
-	net_in server "$SHIELD" reload 2>/dev/null
-	net_check "reload: a foreign program is left alone" said "'heal1' already carries"
+	net_in server "$SHIELD" reload 2>"$work/failed.log"
+	net_check "reload: a foreign program is left alone" failed_says "'heal1' already carries"
 	net_check "reload: then nothing changes" protected srv0
 	net_in server ip link set heal1 xdp off
 	net_check "reload: when it is gone" net_in server "$SHIELD" reload
 	net_check "reload: as at first" net_until 2 protected heal1
+}
+
+# A file that is not good is refused by its line, at once; nobody is signalled.
+test_reload_bad()
+{
+	local began=$EPOCHREALTIME
+
+	{
+		heal_config heal0 heal1
+		echo 'no_such_word = 1'
+	} >"$work/shield.conf"
+	net_check "bad file: reload fails" fails net_in server "$SHIELD" reload 2>"$work/failed.log"
+	net_check "bad file: at once" awk -v a="$began" -v b="$EPOCHREALTIME" 'BEGIN { exit b - a > 2 }'
+	net_check "bad file: its line is named" failed_says 'shield.conf:6: .*no_such_word'
+	net_check "bad file: the daemon was not asked" fails said 'stays in force'
+	heal_config heal0 heal1 >"$work/shield.conf"
+}
+
+# --observe is the daemon's, whatever file is applied to it.
+test_observe_stays()
+{
+	shield_stop TERM
+	heal_start --observe
+	shield_config >"$work/other.conf"
+	net_check "reload -c: is applied" net_in server "$SHIELD" reload -c "$work/other.conf"
+	net_check "reload -c: observes still" observes
+	net_check "reload: observes still" net_in server "$SHIELD" reload
+	net_check "after it, too" observes
+}
+
+observes()
+{
+	net_in server "$SHIELD" stats --json | jq -e '.services | length > 0 and all(.observe)'
+}
+
+# The daemon ends too: it would do nothing, or attach again.
+test_detach()
+{
+	net_check "detach" net_in server "$SHIELD" detach
+	net_check "detach ends the daemon" fails test -e "/proc/$shield_pid"
+	net_check "nothing comes back" nothing_left 0
+}
+
+# In a mount namespace of its own pins die with the last process: that is said.
+test_private_pins()
+{
+	timeout 5 nsenter --net=/run/netns/server unshare --mount --propagation private sh -c \
+		'mount -t bpf bpf /sys/fs/bpf && exec "$@"' - "$SHIELD" run \
+		-c "$work/shield.conf" >"$work/failed.log" 2>&1
+	net_check "private pins: is said" failed_says 'will not outlive'
+	net_check "else it is not" fails said 'will not outlive'
+}
+
+# A daemon that was killed leaves its file, which the next one sweeps away.
+test_pid_files()
+{
+	: >/run/quakeshield/daemon-dead.pid
+	heal_start
+	net_check "stale pid files are gone" fails test -e /run/quakeshield/daemon-dead.pid
+	net_check "one is there" [ "$(find /run/quakeshield -name '*.pid' | wc -l)" = 1 ]
+	net_check "its first line is the process" [ "$(head -n 1 /run/quakeshield/daemon-*.pid)" = "$shield_pid" ]
 }
 
 # Another shield does not take what a running daemon holds, unless it is told to.
@@ -244,7 +305,12 @@ test_comes_back
 test_halves
 test_foreign_later
 test_reload
+test_reload_bad
 test_take_over
+test_observe_stays
+test_detach
+test_private_pins
+test_pid_files
 shield_stop TERM
 test_waits
 test_all_or_nothing

@@ -16,7 +16,7 @@
 #include "lib/log.h"
 #include "shield/shield.h"
 
-#define RELOAD_WAIT_MS 5000
+#define DAEMON_WAIT_MS 5000 /* for what a daemon does at once, as a rule */
 
 struct options {
 	const char *config;
@@ -89,15 +89,39 @@ int cmd_load(int argc, char **argv)
 	return err != 0;
 }
 
+/* A daemon would do nothing without its tables, or attach again what was taken down. */
+static int end_daemon(const char *pin, pid_t pid)
+{
+	if (kill(pid, SIGTERM)) {
+		log_error("detach: cannot end the daemon (process %d): %s", (int)pid,
+			  strerror(errno));
+		return -errno;
+	}
+	for (int waited = 0; waited < DAEMON_WAIT_MS; waited += 20) {
+		if (pidfile_pid(pin) != pid) {
+			printf("ended the daemon (process %d)\n", (int)pid);
+			return 0;
+		}
+		usleep(20000);
+	}
+	log_error("detach: the daemon (process %d) does not end: nothing was detached",
+		  (int)pid);
+	return -ETIMEDOUT;
+}
+
 int cmd_detach(int argc, char **argv)
 {
 	struct options o = { 0 };
 	size_t count;
+	pid_t pid;
 	int err;
 
 	err = parse(argc, argv, "usage: quakeshield detach [--pin DIR]", &o);
 	if (err)
 		return err < 0;
+	pid = pidfile_pid(o.pin);
+	if (pid > 0 && end_daemon(o.pin, pid))
+		return 1;
 	err = shield_detach(o.pin, &count);
 	if (err)
 		return 1;
@@ -109,19 +133,52 @@ int cmd_detach(int argc, char **argv)
 	return 0;
 }
 
+/* What the daemon would say in its log only: the line of the file, a foreign program. */
+static int check_first(const char *pin, const struct daemon_facts *daemon)
+{
+	struct config *config = calloc(1, sizeof(*config));
+	enum holder holder;
+	int err = -ENOMEM;
+
+	if (!config)
+		return err;
+	err = config_load(daemon->config, config);
+	for (size_t i = 0; !err && !daemon->interfaces && i < config->interface_count;
+	     i++) {
+		err = shield_look_at(pin, config->interfaces[i], &holder);
+		if (err == -ENODEV) /* it is waited for */
+			err = 0;
+	}
+	free(config);
+	if (err)
+		log_error(
+			"the daemon (process %d) was not asked: its configuration stays in "
+			"force",
+			(int)daemon->pid);
+	return err;
+}
+
 /* Ask the daemon, which knows its file; it flips the generation when it is done. */
-static int reload_daemon(const struct shield *shield, pid_t pid)
+static int reload_daemon(const struct shield *shield, const char *pin,
+			 const struct daemon_facts *daemon)
 {
 	__u32 before = shield_generation(shield);
+	int pid = (int)daemon->pid;
 
-	if (kill(pid, SIGHUP)) {
-		log_error("cannot signal the daemon (process %d): %s", (int)pid,
+	if (*daemon->config && check_first(pin, daemon))
+		return -EINVAL;
+	if (kill(daemon->pid, SIGHUP)) {
+		log_error("cannot signal the daemon (process %d): %s", pid,
 			  strerror(errno));
 		return -errno;
 	}
-	for (int waited = 0; waited < RELOAD_WAIT_MS; waited += 20) {
+	for (int waited = 0; waited < DAEMON_WAIT_MS; waited += 20) {
 		if (shield_generation(shield) != before) {
-			printf("reloaded by the daemon (process %d)\n", (int)pid);
+			printf("reloaded by the daemon (process %d)%s\n", pid,
+			       daemon->observe
+				       ? ", which runs with --observe: nothing is "
+					 "dropped"
+				       : "");
 			return 0;
 		}
 		usleep(20000);
@@ -129,16 +186,57 @@ static int reload_daemon(const struct shield *shield, pid_t pid)
 	log_error(
 		"the daemon (process %d) did not take the configuration; its log says why, the "
 		"old one stays in force",
-		(int)pid);
+		pid);
 	return -ETIMEDOUT;
+}
+
+/* Interfaces are the daemon's: who names another one should not believe it protected. */
+static void say_unattached(const struct shield *shield, const struct config *config)
+{
+	struct shield_link links[CONFIG_INTERFACES];
+	size_t n = shield_links(shield, links, CONFIG_INTERFACES);
+
+	for (size_t i = 0; i < config->interface_count; i++) {
+		bool found = false;
+
+		for (size_t j = 0; j < n && j < CONFIG_INTERFACES; j++)
+			found |= !strcmp(links[j].interface, config->interfaces[i]);
+		if (!found)
+			log_warn("reload -c attaches nothing: '%s' is not protected",
+				 config->interfaces[i]);
+	}
+}
+
+/* Apply a file that need not be the daemon's. */
+static int reload_file(struct shield *shield, const char *path,
+		       const struct daemon_facts *daemon)
+{
+	struct config *config = calloc(1, sizeof(*config));
+	int err = -ENOMEM;
+
+	if (!config)
+		return err;
+	err = config_load(path, config);
+	if (!err && daemon->observe)
+		config->observe = true; /* it was started so, and is to be ended so */
+	if (!err)
+		err = shield_apply(shield, config);
+	if (!err)
+		say_unattached(shield, config);
+	if (!err)
+		printf("applied%s%s\n",
+		       daemon->pid > 0 ? "; the daemon's own file is unchanged" : "",
+		       daemon->observe ? "; it runs with --observe: nothing is dropped"
+				       : "");
+	free(config);
+	return err;
 }
 
 int cmd_reload(int argc, char **argv)
 {
+	struct daemon_facts daemon = { 0 };
 	struct options o = { 0 };
 	struct shield *shield = NULL;
-	struct config *config;
-	pid_t pid;
 	int err;
 
 	err = parse(argc, argv, "usage: quakeshield reload [-c FILE] [--pin DIR]", &o);
@@ -150,24 +248,10 @@ int cmd_reload(int argc, char **argv)
 			log_error("nothing is loaded: start `quakeshield run` first");
 		return 1;
 	}
-	config = calloc(1, sizeof(*config));
-	if (!config) {
-		err = -ENOMEM;
-		goto out;
-	}
-	pid = pidfile_pid(o.pin);
-	if (pid > 0 && !o.config) {
-		err = reload_daemon(shield, pid);
-		goto out;
-	}
-	err = config_load(o.config, config);
-	if (!err)
-		err = shield_apply(shield, config);
-	if (!err)
-		printf("applied%s\n",
-		       pid > 0 ? "; the daemon's own file is unchanged" : "");
-out:
-	free(config);
+	if (pidfile_facts(o.pin, &daemon) && !o.config)
+		err = reload_daemon(shield, o.pin, &daemon);
+	else
+		err = reload_file(shield, o.config, &daemon);
 	shield_close(shield);
 	return err != 0;
 }

@@ -289,6 +289,11 @@ static int start_shield(struct daemon *d)
 {
 	int err = guard_check(&d->guard, d->config);
 
+	if (!err && shield_pins_private())
+		log_warn(
+			"the shield will not outlive this process: /sys/fs/bpf is not the "
+			"machine's, but of a mount namespace that ends with it (`ip netns exec` "
+			"makes such ones, `nsenter --net=` does not)");
 	if (!err)
 		err = shield_load(d->pin, d->config, &d->shield);
 	if (err)
@@ -328,6 +333,19 @@ static int start_service(struct daemon *d)
 	return err;
 }
 
+static int claim(const struct daemon *d)
+{
+	const char *path = d->config_path ? d->config_path : CONFIG_PATH;
+	struct daemon_facts facts = {
+		.observe = d->arguments.observe,
+		.interfaces = d->arguments.count > 0,
+	};
+
+	if (!realpath(path, facts.config))
+		facts.config[0] = '\0';
+	return pidfile_claim(d->pin, &facts);
+}
+
 static int start(struct daemon *d)
 {
 	int err = read_config(d, d->config);
@@ -335,7 +353,7 @@ static int start(struct daemon *d)
 	if (!err)
 		err = shield_mount();
 	if (!err)
-		err = pidfile_claim(d->pin);
+		err = claim(d);
 	if (err)
 		return err;
 	d->guard.pin = d->pin;

@@ -2,10 +2,12 @@
 /*
  * pidfile.c - see pidfile.h.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -33,7 +35,51 @@ static void pid_path(const char *pin_dir, char *ret, size_t size)
 	snprintf(ret + n, size - (size_t)n, ".pid");
 }
 
-int pidfile_claim(const char *pin_dir)
+/* Open it and take the lock, of the file that has this name still; -errno, -EBUSY. */
+static int lock_named(const char *path)
+{
+	for (;;) {
+		/* Ours alone: whoever could open it could lock it, and keep us from
+		 * starting. */
+		int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+		struct stat st;
+
+		if (fd < 0)
+			return -errno;
+		if (flock(fd, LOCK_EX | LOCK_NB)) {
+			close(fd);
+			return -EBUSY;
+		}
+		if (!fstat(fd, &st) && st.st_nlink)
+			return fd;
+		close(fd); /* swept away between the one call and the other */
+	}
+}
+
+/* Of daemons that were killed, on a BPF file system that may be gone since. */
+static void sweep(void)
+{
+	struct dirent *entry;
+	DIR *dir = opendir(RUN_DIR);
+
+	if (!dir)
+		return;
+	while ((entry = readdir(dir))) {
+		int fd;
+
+		if (strncmp(entry->d_name, "daemon-", 7) != 0)
+			continue;
+		fd = openat(dirfd(dir), entry->d_name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+		if (fd < 0)
+			continue;
+		if (!flock(fd, LOCK_EX | LOCK_NB))
+			unlinkat(dirfd(dir), entry->d_name, 0);
+		close(fd);
+	}
+	closedir(dir);
+}
+
+int pidfile_claim(const char *pin_dir, const struct daemon_facts *facts)
 {
 	char path[PATH_MAX];
 	int fd;
@@ -43,21 +89,20 @@ int pidfile_claim(const char *pin_dir)
 		log_error("cannot create '" RUN_DIR "': %s", strerror(errno));
 		return -errno;
 	}
-	/* Ours alone: whoever could open it could lock it, and keep us from starting. */
-	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (fd < 0) {
-		log_error("cannot create '%s': %s", path, strerror(errno));
-		return -errno;
-	}
-	if (flock(fd, LOCK_EX | LOCK_NB)) {
+	sweep();
+	fd = lock_named(path);
+	if (fd == -EBUSY)
 		log_error(
 			"another daemon is running (process %d): stop it first, the shield stays "
 			"up meanwhile",
 			(int)pidfile_pid(pin_dir));
-		close(fd);
-		return -EBUSY;
-	}
-	if (ftruncate(fd, 0) || dprintf(fd, "%d\n", (int)getpid()) < 0) {
+	else if (fd < 0)
+		log_error("cannot create '%s': %s", path, strerror(-fd));
+	if (fd < 0)
+		return fd;
+	if (ftruncate(fd, 0) || dprintf(fd, "%d\nconfig %s\n%s%s", (int)getpid(),
+					facts->config, facts->observe ? "observe\n" : "",
+					facts->interfaces ? "interfaces\n" : "") < 0) {
 		log_error("cannot write '%s': %s", path, strerror(errno));
 		close(fd);
 		return -EIO;
@@ -74,21 +119,47 @@ void pidfile_release(const char *pin_dir)
 	unlink(path);
 }
 
-pid_t pidfile_pid(const char *pin_dir)
+static void facts_parse(char *text, struct daemon_facts *ret)
 {
-	char path[PATH_MAX], text[32] = "";
-	pid_t pid = 0;
-	int fd, value = 0;
+	char *rest = NULL;
+
+	memset(ret, 0, sizeof(*ret));
+	for (char *line = strtok_r(text, "\n", &rest); line;
+	     line = strtok_r(NULL, "\n", &rest)) {
+		if (line == text)
+			ret->pid = (pid_t)strtol(line, NULL, 10);
+		else if (!strncmp(line, "config ", 7))
+			snprintf(ret->config, sizeof(ret->config), "%s", line + 7);
+		else if (!strcmp(line, "observe"))
+			ret->observe = true;
+		else if (!strcmp(line, "interfaces"))
+			ret->interfaces = true;
+	}
+}
+
+bool pidfile_facts(const char *pin_dir, struct daemon_facts *ret)
+{
+	char path[PATH_MAX], text[PATH_MAX + 64];
+	ssize_t n = 0;
+	int fd;
 
 	pid_path(pin_dir, path, sizeof(path));
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return 0;
-	if (flock(fd, LOCK_SH | LOCK_NB) && errno == EWOULDBLOCK) {
-		if (read(fd, text, sizeof(text) - 1) > 0 &&
-		    sscanf(text, "%d", &value) == 1)
-			pid = value;
-	}
+		return false;
+	if (flock(fd, LOCK_SH | LOCK_NB) && errno == EWOULDBLOCK)
+		n = read(fd, text, sizeof(text) - 1);
 	close(fd);
-	return pid;
+	if (n <= 0)
+		return false;
+	text[n] = '\0';
+	facts_parse(text, ret);
+	return ret->pid > 0;
+}
+
+pid_t pidfile_pid(const char *pin_dir)
+{
+	struct daemon_facts facts;
+
+	return pidfile_facts(pin_dir, &facts) ? facts.pid : 0;
 }

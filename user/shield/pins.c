@@ -29,6 +29,15 @@ int pins_mount(void)
 	return -errno;
 }
 
+bool shield_pins_private(void)
+{
+	struct stat ours, machine;
+
+	return !stat("/sys/fs/bpf", &ours) &&
+	       !stat("/proc/1/root/sys/fs/bpf", &machine) &&
+	       ours.st_dev != machine.st_dev;
+}
+
 /* Create @path and its parents below the BPF file system. */
 int pins_make_dir(const char *path, bool *ret_new)
 {

@@ -35,6 +35,9 @@ const char *shield_abi(void);
 
 /* See to it that /sys/fs/bpf is there; the daemon's lock depends on it. */
 int shield_mount(void);
+/* Is it another one than the machine's (or the container's), that ends with whoever has
+ * it mounted, and all that is pinned there with it? Root may ask. */
+bool shield_pins_private(void);
 
 /*
  * Load the programs, taking over the maps already pinned in @pin_dir (NULL: the default
