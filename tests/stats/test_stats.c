@@ -21,8 +21,10 @@ static struct stats_service services[2];
 static struct stats stats = {
 	.links = {
 		{ .interface = "eth0", .mode = MODE_NATIVE, .ours = true,
+		  .ingress = true, .egress = true,
 		  .program_id = 7, .since = 1700000000 },
 		{ .interface = "eth1", .mode = MODE_SKB, .ours = false,
+		  .egress = true,
 		  .program_id = 9, .since = 1700000060 },
 	},
 	.link_count = 2,
@@ -74,9 +76,9 @@ static void json_to_the_letter(void **state)
 	static const char expected[] =
 		"{\"interface\":\"eth0\",\"mode\":\"native\",\"interfaces\":["
 		"{\"interface\":\"eth0\",\"mode\":\"native\","
-		"\"since\":\"2023-11-14T22:13:20Z\",\"ours\":true},"
+		"\"since\":\"2023-11-14T22:13:20Z\",\"ours\":true,\"ingress\":true,\"egress\":true,\"gone\":false},"
 		"{\"interface\":\"eth1\",\"mode\":\"skb\","
-		"\"since\":\"2023-11-14T22:14:20Z\",\"ours\":false}],"
+		"\"since\":\"2023-11-14T22:14:20Z\",\"ours\":false,\"ingress\":false,\"egress\":true,\"gone\":false}],"
 		"\"services\":[{\"name\":\"ffa\",\"protocol\":\"quake3\","
 		"\"observe\":false,\"players\":3,"
 		"\"amplification\":{\"payload\":0.5,\"wire\":0.25},\"counters\":["
