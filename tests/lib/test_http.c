@@ -44,9 +44,9 @@ static int render_fault(FILE *out, void *context)
 }
 
 static const struct http_page pages[] = {
-	{ "/text", "text/plain", false, render_text },
-	{ "/people", "text/plain", true, render_text },
-	{ "/fault", "text/plain", false, render_fault },
+	{ "/text", "text/plain", false, render_text, NULL, NULL },
+	{ "/people", "text/plain", true, render_text, NULL, NULL },
+	{ "/fault", "text/plain", false, render_fault, NULL, NULL },
 };
 
 static struct http *http;

@@ -135,6 +135,13 @@ test_observe_stays()
 	net_check "reload -c: observes still" observes
 	net_check "reload: observes still" net_in server "$SHIELD" reload
 	net_check "after it, too" observes
+	net_check "status says so" status_observed
+	net_check "health says so" healthy_says 200 'attached, observing only: nothing is dropped'
+}
+
+status_observed()
+{
+	net_in server "$SHIELD" status | grep -q '^heal0: observed, native mode.*: nothing is dropped$'
 }
 
 observes()

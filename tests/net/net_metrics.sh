@@ -50,6 +50,24 @@ content_type()
 		grep -qix 'content-type: application/openmetrics-text; version=1.0.0; charset=utf-8'
 }
 
+# Prometheus' own linter reads the older format, and finds nothing.
+promtool_is_content()
+{
+	net_in server curl -sS -H 'Accept: text/plain' "$URL/metrics" >"$work/text"
+	grep -q '^quakeshield_refused_packets_total{' "$work/text" &&
+		promtool check metrics <"$work/text" >"$work/promtool.log" 2>&1 &&
+		[ ! -s "$work/promtool.log" ]
+}
+
+# Joining is refused, by class, as often as by kind.
+refusals_agree()
+{
+	fetch /metrics | awk '
+		/^quakeshield_refused_packets_total/ { a += $NF }
+		/^quakeshield_packets_total.*"(source|prefix|global)-budget"/ { b += $NF }
+		END { exit !(a > 10000 && a == b) }'
+}
+
 whole()
 {
 	[ "$(fetch /metrics | tail -n 1)" = '# EOF' ]
@@ -88,6 +106,10 @@ test_pages()
 {
 	net_check "OpenMetrics by name" content_type
 	net_check "the last line is # EOF" whole
+	net_check "refusals by class" refusals_agree
+	if command -v promtool >/dev/null; then
+		net_check "promtool check metrics" promtool_is_content
+	fi
 	net_check "kernel, metrics and JSON count the same drops" net_until 5 metrics_agree
 	net_check "healthy" status 200 "$URL/health"
 	net_check "ten minutes of history" history_moves

@@ -97,13 +97,13 @@ static void escapes_and_numbers(void **state)
 
 	(void)state;
 	assert_non_null(out);
-	ometric_begin(out, &m);
+	ometric_begin(out, &m, OMETRIC_OPEN);
 	ometric_uint(out, &m, values, UINT64_MAX);
 	ometric_real(out, &m, values, 0.25);
 	ometric_real(out, &m, values, NAN);
 	ometric_real(out, &m, values, INFINITY);
 	ometric_real(out, &m, values, -INFINITY);
-	ometric_end(out);
+	ometric_end(out, OMETRIC_OPEN);
 	fclose(out);
 	assert_string_equal(text, expected);
 }
@@ -147,7 +147,7 @@ static char *render(const struct stats *s)
 	FILE *out = open_memstream(&text, &size);
 
 	assert_non_null(out);
-	assert_int_equal(metrics_write(s, out), 0);
+	assert_int_equal(metrics_write(s, OMETRIC_OPEN, out), 0);
 	fclose(out);
 	return text;
 }
@@ -184,6 +184,8 @@ static void lines(void **state)
 		"quakeshield_players{service=\"ffa\",protocol=\"quake3\"} 2\n",
 		"quakeshield_observing{service=\"ffa\",protocol=\"quake3\"} 0\n",
 		"quakeshield_budget_spent_ratio{service=\"ffa\",protocol=\"quake3\",class=\"query\"} 1\n",
+		"quakeshield_refused_packets_total{service=\"ffa\",protocol=\"quake3\",class=\"query\",reason=\"global-budget\"} 7\n",
+		"quakeshield_refused_packets_total{service=\"ffa\",protocol=\"quake3\",class=\"connect\",reason=\"source-budget\"} 0\n",
 		"quakeshield_samples_total{sampler=\"statistic\",outcome=\"lost\"} 9\n",
 		"quakeshield_map_entries{map=\"deny\"} 5\n",
 		"quakeshield_map_capacity{map=\"deny\"} 65536\n",
@@ -209,6 +211,28 @@ static void lines(void **state)
 	assert_null(strstr(text, "quakeshield_interface_info{interface=\"eth1\""));
 	assert_non_null(strstr(text, "quakeshield_interface_ours{interface=\"eth1\"} 0"));
 	free(text);
+}
+
+/* The other format: headings by the samples' names, no unit, no last line. */
+static void text_format(void **state)
+{
+	static const char *const rows[] = {
+		"# TYPE quakeshield_packets_total counter\n# HELP quakeshield_packets_total D",
+		"# TYPE quakeshield_build_info gauge\n# HELP quakeshield_build_info T",
+		"# TYPE quakeshield_players gauge\n",
+	};
+	char text[65536];
+	FILE *out = fmemopen(text, sizeof(text), "w");
+
+	(void)state;
+	assert_non_null(out);
+	assert_int_equal(metrics_write(&stats, OMETRIC_TEXT, out), 0);
+	fclose(out);
+	for (size_t i = 0; i < COUNT(rows); i++)
+		if (!strstr(text, rows[i]))
+			fail_msg("not there: %s", rows[i]);
+	assert_null(strstr(text, "# UNIT"));
+	assert_null(strstr(text, "# EOF"));
 }
 
 /* A ratio to nothing is none. */
@@ -260,7 +284,7 @@ static void a_full_disk_is_said(void **state)
 		print_message("skipped: no /dev/full here\n");
 		skip();
 	}
-	assert_int_equal(metrics_write(&stats, full), -EIO);
+	assert_int_equal(metrics_write(&stats, OMETRIC_OPEN, full), -EIO);
 	fclose(full);
 }
 
@@ -331,6 +355,44 @@ static void health(void **state)
 	free(config);
 }
 
+/* What is only observed is not called protected. */
+static void health_observing(void **state)
+{
+	static const char eth0[][IF_NAMESIZE] = { "eth0" };
+	static const struct {
+		__u8 ffa, duel;
+		const char *text;
+	} rows[] = {
+		{ 0, 0, "1 of 1 interface protected\n" },
+		{ 1, 1,
+		  "1 of 1 interface attached, observing only: nothing is dropped\n" },
+		{ 0, 1,
+		  "1 of 1 interface protected\nduel: observed only: nothing is dropped\n" },
+	};
+	struct stats_service *two = calloc(2, sizeof(*two));
+	struct stats s = { .links = { { .interface = "eth0", .ours = true } },
+			   .link_count = 1,
+			   .services = two,
+			   .service_count = 2 };
+
+	(void)state;
+	assert_non_null(two);
+	strcpy(two[0].service.name, "ffa");
+	strcpy(two[1].service.name, "duel");
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		char text[256];
+		FILE *out = fmemopen(text, sizeof(text), "w");
+
+		assert_non_null(out);
+		two[0].service.observe = rows[i].ffa;
+		two[1].service.observe = rows[i].duel;
+		assert_true(health_write(&s, eth0, 1, out));
+		fclose(out);
+		assert_string_equal(text, rows[i].text);
+	}
+	free(two);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -339,10 +401,12 @@ int main(void)
 		cmocka_unit_test(escapes_and_numbers),
 		cmocka_unit_test(families_are_well_made),
 		cmocka_unit_test(lines),
+		cmocka_unit_test(text_format),
 		cmocka_unit_test(no_ratio),
 		cmocka_unit_test(cardinality),
 		cmocka_unit_test(a_full_disk_is_said),
 		cmocka_unit_test(health),
+		cmocka_unit_test(health_observing),
 	};
 
 	return cmocka_run_group_tests(tests, fill, NULL);

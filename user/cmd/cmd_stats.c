@@ -51,14 +51,15 @@ int cmd_stats(int argc, char **argv)
 	return err != 0;
 }
 
-static bool link_print(const struct shield_link *l)
+static bool link_print(const struct shield_link *l, bool observed)
 {
 	char since[TIME_TEXT];
 
 	time_format(l->since, since);
 	printf("%s: ", l->interface);
 	if (l->ours)
-		printf("protected, %s mode, since %s", mode_name(l->mode), since);
+		printf("%s, %s mode, since %s%s", observed ? "observed" : "protected",
+		       mode_name(l->mode), since, observed ? ": nothing is dropped" : "");
 	else
 		health_fault(l, stdout);
 	putchar('\n');
@@ -71,17 +72,23 @@ static int status_print(const struct shield *shield, const char *pin)
 	size_t n = shield_links(shield, links, CONFIG_INTERFACES);
 	pid_t pid = pidfile_pid(pin);
 	struct service service;
-	size_t services = 0;
+	size_t services = 0, observed = 0;
 	bool good = n > 0;
 
-	for (__u32 slot = 0; slot < SERVICES_MAX; slot++)
-		services += shield_service(shield, slot, &service);
+	for (__u32 slot = 0; slot < SERVICES_MAX; slot++) {
+		if (!shield_service(shield, slot, &service))
+			continue;
+		services++;
+		observed += service.observe;
+	}
 	if (!n)
 		puts("loaded, but attached to nothing");
 	for (size_t i = 0; i < n && i < CONFIG_INTERFACES; i++)
-		good = link_print(&links[i]) && good;
-	printf("services: %zu\nconfiguration: generation %u\n", services,
-	       shield_generation(shield));
+		good = link_print(&links[i], observed && observed == services) && good;
+	printf("services: %zu", services);
+	if (observed)
+		printf(", %zu observed only: nothing is dropped", observed);
+	printf("\nconfiguration: generation %u\n", shield_generation(shield));
 	if (pid > 0)
 		printf("daemon: process %d\n", (int)pid);
 	else

@@ -28,13 +28,22 @@ struct serve {
 #define STATUS_OK	   200
 #define STATUS_UNAVAILABLE 503
 
-static int render_metrics(FILE *out, void *context)
+static int render_format(FILE *out, struct serve *s, enum ometric_format format)
 {
-	struct serve *s = context;
 	const struct stats *stats = stats_cache_stats(s->watch);
-	int err = stats ? metrics_write(stats, out) : -EIO;
+	int err = stats ? metrics_write(stats, format, out) : -EIO;
 
 	return err ? err : STATUS_OK;
+}
+
+static int render_metrics(FILE *out, void *context)
+{
+	return render_format(out, context, OMETRIC_OPEN);
+}
+
+static int render_metrics_text(FILE *out, void *context)
+{
+	return render_format(out, context, OMETRIC_TEXT);
 }
 
 static int render_health(FILE *out, void *context)
@@ -81,12 +90,14 @@ static int render_page(FILE *out, void *context)
 }
 
 static const struct http_page pages[] = {
-	{ "/", "text/html; charset=utf-8", false, render_page },
-	{ "/metrics", OMETRIC_CONTENT_TYPE, false, render_metrics },
-	{ "/health", "text/plain; charset=utf-8", false, render_health },
-	{ "/stats.json", "application/json", false, render_stats },
-	{ "/history.json", "application/json", false, render_history },
-	{ "/players.json", "application/json", true, render_players },
+	{ "/", "text/html; charset=utf-8", false, render_page, NULL, NULL },
+	{ "/metrics", OMETRIC_TEXT_TYPE, false, render_metrics_text, "text/plain",
+	  "application/openmetrics-text" },
+	{ "/metrics", OMETRIC_CONTENT_TYPE, false, render_metrics, NULL, NULL },
+	{ "/health", "text/plain; charset=utf-8", false, render_health, NULL, NULL },
+	{ "/stats.json", "application/json", false, render_stats, NULL, NULL },
+	{ "/history.json", "application/json", false, render_history, NULL, NULL },
+	{ "/players.json", "application/json", true, render_players, NULL, NULL },
 };
 
 static void listen_start(struct serve *s)

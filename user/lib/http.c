@@ -94,6 +94,18 @@ static enum MHD_Result serve(struct http *h, struct MHD_Connection *connection,
 		      "the figures could not be read: see the daemon's messages\n");
 }
 
+static bool accepted(struct MHD_Connection *connection, const struct http_page *page)
+{
+	const char *accept;
+
+	if (!page->accept)
+		return true;
+	accept = MHD_lookup_connection_value(connection, MHD_HEADER_KIND,
+					     MHD_HTTP_HEADER_ACCEPT);
+	return accept && strstr(accept, page->accept) &&
+	       !(page->but && strstr(accept, page->but));
+}
+
 static enum MHD_Result on_request(void *context, struct MHD_Connection *connection,
 				  const char *url, const char *method,
 				  const char *version, const char *upload_data,
@@ -124,7 +136,8 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
 		return refuse(connection, MHD_HTTP_METHOD_NOT_ALLOWED,
 			      "to be read only: GET or HEAD\n");
 	for (size_t i = 0; i < h->count; i++) {
-		if (strcmp(url, h->pages[i].path) != 0)
+		if (strcmp(url, h->pages[i].path) != 0 ||
+		    !accepted(connection, &h->pages[i]))
 			continue;
 		if (h->pages[i].local && h->public)
 			return refuse(

@@ -28,6 +28,9 @@ struct http_page {
 	bool local; /* about people: on loopback only, public address or not */
 	/* Write the page; the HTTP status, or -errno. */
 	int (*render)(FILE *out, void *context);
+	/* NULL; or this page is for those who accept a type that begins so, by name, and
+	 * not @but either: another row of that path, behind it, is for all others. */
+	const char *accept, *but;
 };
 
 struct http;

@@ -116,8 +116,24 @@ static void escaped(FILE *out, const char *text)
 	}
 }
 
-void ometric_begin(FILE *out, const struct ometric *family)
+/* There a family is called what its samples are, and has no unit. */
+static void begin_text(FILE *out, const struct ometric *family)
 {
+	const char *ending = sample_endings[family->type];
+
+	fprintf(out, "# TYPE %s%s %s\n# HELP %s%s ", family->name, ending,
+		type_names[family->type == OMETRIC_INFO ? OMETRIC_GAUGE : family->type],
+		family->name, ending);
+	escaped(out, family->help);
+	fputc('\n', out);
+}
+
+void ometric_begin(FILE *out, const struct ometric *family, enum ometric_format format)
+{
+	if (format == OMETRIC_TEXT) {
+		begin_text(out, family);
+		return;
+	}
 	fprintf(out, "# TYPE %s %s\n", family->name, type_names[family->type]);
 	if (family->unit)
 		fprintf(out, "# UNIT %s %s\n", family->name, family->unit);
@@ -159,7 +175,8 @@ void ometric_real(FILE *out, const struct ometric *family, const char *const *va
 		fprintf(out, "%.9g\n", value);
 }
 
-void ometric_end(FILE *out)
+void ometric_end(FILE *out, enum ometric_format format)
 {
-	fputs("# EOF\n", out);
+	if (format == OMETRIC_OPEN)
+		fputs("# EOF\n", out);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * ometric.h - text in the OpenMetrics 1.0 format.
+ * ometric.h - text in the OpenMetrics 1.0 format, or in the one that Prometheus had
+ * before.
  *
  * Metric families are rows of a table, checked once at start by ometric_check(); label
  * values are escaped here and nowhere else. A family's samples must follow its
@@ -15,7 +16,14 @@
 #include <stdio.h>
 
 #define OMETRIC_CONTENT_TYPE "application/openmetrics-text; version=1.0.0; charset=utf-8"
+#define OMETRIC_TEXT_TYPE    "text/plain; version=0.0.4; charset=utf-8"
 #define OMETRIC_LABELS	     6
+
+enum ometric_format {
+	OMETRIC_OPEN, /* OpenMetrics 1.0 */
+	OMETRIC_TEXT, /* Prometheus' text format, 0.0.4: the same samples, other headings
+		       */
+};
 
 enum ometric_type {
 	OMETRIC_COUNTER,
@@ -38,7 +46,7 @@ struct ometric {
 const char *ometric_check(const struct ometric *families, size_t n);
 
 /* The family's heading. */
-void ometric_begin(FILE *out, const struct ometric *family);
+void ometric_begin(FILE *out, const struct ometric *family, enum ometric_format format);
 
 /* One sample; @values: as many as the family has labels, in their order. */
 void ometric_uint(FILE *out, const struct ometric *family, const char *const *values,
@@ -46,7 +54,7 @@ void ometric_uint(FILE *out, const struct ometric *family, const char *const *va
 void ometric_real(FILE *out, const struct ometric *family, const char *const *values,
 		  double value);
 
-/* The last line. Without it a scrape counts as cut short. */
-void ometric_end(FILE *out);
+/* The last line. Without it a scrape of OpenMetrics counts as cut short. */
+void ometric_end(FILE *out, enum ometric_format format);
 
 #endif /* OMETRIC_H */

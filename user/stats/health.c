@@ -27,10 +27,19 @@ void health_fault(const struct shield_link *link, FILE *out)
 		      out);
 }
 
+bool health_observed(const struct stats *stats)
+{
+	for (size_t i = 0; i < stats->service_count; i++)
+		if (!stats->services[i].service.observe)
+			return false;
+	return stats->service_count > 0;
+}
+
 bool health_write(const struct stats *stats, const char (*interfaces)[IF_NAMESIZE],
 		  size_t count, FILE *out)
 {
 	size_t good = 0;
+	bool observed;
 
 	for (size_t i = 0; i < count; i++) {
 		const struct shield_link *link = link_find(stats, interfaces[i]);
@@ -46,7 +55,12 @@ bool health_write(const struct stats *stats, const char (*interfaces)[IF_NAMESIZ
 			fputs("not protected: it is gone, or never was", out);
 		fputc('\n', out);
 	}
-	fprintf(out, "%zu of %zu interface%s protected\n", good, count,
-		count == 1 ? "" : "s");
+	observed = health_observed(stats);
+	fprintf(out, "%zu of %zu interface%s %s\n", good, count, count == 1 ? "" : "s",
+		observed ? "attached, observing only: nothing is dropped" : "protected");
+	for (size_t i = 0; !observed && i < stats->service_count; i++)
+		if (stats->services[i].service.observe)
+			fprintf(out, "%s: observed only: nothing is dropped\n",
+				stats->services[i].service.name);
 	return good == count;
 }

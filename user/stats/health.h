@@ -13,6 +13,9 @@
 /* What is wrong with a link that is not ours all over, as words to go on with. */
 void health_fault(const struct shield_link *link, FILE *out);
 
+/* Is nothing dropped, of no service? */
+bool health_observed(const struct stats *stats);
+
 /* Says so on @out, one line for each of @interfaces that is not. */
 bool health_write(const struct stats *stats, const char (*interfaces)[IF_NAMESIZE],
 		  size_t count, FILE *out);

@@ -71,6 +71,39 @@ static void bytes(FILE *out, const struct ometric *m, const struct stats *s)
 	}
 }
 
+/* Over all kinds of a class, so that a rule need not know them; and there from the first
+ * scrape on, so that the first refusals have a rate. */
+static void refused(FILE *out, const struct ometric *m, const struct stats *s)
+{
+	static const enum reason levels[] = { REASON_SOURCE_BUDGET, REASON_PREFIX_BUDGET,
+					      REASON_GLOBAL_BUDGET };
+
+	for (size_t i = 0; i < s->service_count; i++) {
+		const struct stats_service *t = &s->services[i];
+		enum wire_family family = (enum wire_family)t->service.family;
+		__u64 sums[ARRAY_SIZE(levels)][CLASS_BUDGETS] = { 0 };
+
+		for (int kind = 0; kind < KIND_COUNT; kind++) {
+			enum wire_class class = wire_class(family, (enum wire_kind)kind);
+
+			for (size_t l = 0; l < ARRAY_SIZE(levels); l++)
+				if (class < CLASS_BUDGETS)
+					sums[l][class] +=
+						t->in.by[kind][levels[l]].packets;
+		}
+		for (int class = 0; class < CLASS_BUDGETS; class ++) {
+			for (size_t l = 0; l < ARRAY_SIZE(levels); l++) {
+				const char *values[] = { t->service.name, protocol(t),
+							 class_name(
+								 (enum wire_class) class),
+							 reason_name(levels[l]) };
+
+				ometric_uint(out, m, values, sums[l][class]);
+			}
+		}
+	}
+}
+
 static void other_packets(FILE *out, const struct ometric *m, const struct stats *s)
 {
 	for (int i = 0; i < OTHER_COUNT; i++) {
@@ -267,6 +300,9 @@ static void build(FILE *out, const struct ometric *m, const struct stats *s)
 	X(bytes, "bytes", COUNTER, "bytes",					\
 	  "Octets of whole frames, without checksum, received (in) and sent (out).", \
 	  "service", "protocol", "kind", "verdict", "reason", "direction")	\
+	X(refused, "refused_packets", COUNTER, NULL,				\
+	  "Datagrams that a class of requests had no budget left for, by the level that had none.", \
+	  "service", "protocol", "class", "reason")				\
 	X(other_packets, "other_packets", COUNTER, NULL,			\
 	  "Frames that were no datagram for a service.", "what", "verdict")	\
 	X(other_bytes, "other_bytes", COUNTER, "bytes",				\
@@ -326,12 +362,12 @@ int metrics_check(void)
 	return -EINVAL;
 }
 
-int metrics_write(const struct stats *stats, FILE *out)
+int metrics_write(const struct stats *stats, enum ometric_format format, FILE *out)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(families); i++) {
-		ometric_begin(out, &families[i]);
+		ometric_begin(out, &families[i], format);
 		writers[i](out, &families[i], stats);
 	}
-	ometric_end(out);
+	ometric_end(out, format);
 	return fflush(out) || ferror(out) ? -EIO : 0;
 }

@@ -11,13 +11,15 @@
 
 #include <stdio.h>
 
+#include "lib/ometric.h"
 #include "stats/stats.h"
 
 /*
  * The most lines that one service can have: in and out, packets and bytes of each kind
- * and reason; and its gauges. Attackers choose kinds and reasons, but only of tables.
+ * and reason; what was refused, by class and level; and its gauges. Attackers choose
+ * kinds and reasons, but only of tables.
  */
-#define METRICS_LINES_SERVICE (4 * KIND_COUNT * REASON_COUNT + CLASS_BUDGETS + 8)
+#define METRICS_LINES_SERVICE (4 * KIND_COUNT * REASON_COUNT + 4 * CLASS_BUDGETS + 8)
 /* And those of no service. */
 #define METRICS_LINES_OTHER \
 	(2 * OTHER_COUNT + 3 * SAMPLER_COUNT + 2 * ROOM_COUNT + 3 * CONFIG_INTERFACES + 2)
@@ -26,6 +28,6 @@
 int metrics_check(void);
 
 /* -EIO: @out did not take it. */
-int metrics_write(const struct stats *stats, FILE *out);
+int metrics_write(const struct stats *stats, enum ometric_format format, FILE *out);
 
 #endif /* METRICS_H */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "lib/names.h"
+#include "stats/health.h"
 #include "top/top.h"
 
 #define HEIGHT_MIN 8
@@ -76,6 +77,10 @@ static void draw_head(const struct top *top)
 				   : " NOT OURS");
 		top_put(0, x, A_REVERSE | (l->ours ? 0 : A_BOLD), "%s", text);
 		x += (int)strlen(text) + 2;
+	}
+	if (health_observed(s)) {
+		top_put(0, x, A_REVERSE | A_BOLD, "OBSERVING");
+		x += 11;
 	}
 	if (top->daemon)
 		top_put(0, x, A_REVERSE, "daemon %d", top->daemon);
