@@ -44,66 +44,118 @@ void q3_describe(struct record *r, const struct q3_field *f, uint32_t value)
 		record_uint(r, f->name, value);
 }
 
-/* Is this one of the three coordinates of a vector, "name[0]" to "name[2]"? */
-static bool is_axis(const struct q3_field *f, size_t *ret_n)
+/* --- vectors ----------------------------------------------------------------- */
+
+/* What is said of a table's field: alone, or with the two others of its vector. */
+struct vector {
+	uint8_t name_n; /* of "origin" in "origin[1]"; 0: it is no coordinate */
+	uint8_t at[3]; /* the places of all three in the table */
+};
+
+/*
+ * The vectors of a table, worked out when it is first described: looking names up for
+ * each field took a fifth of the time of `decode --json`. Tables are constants, of which
+ * there are fewer than places; one that finds no free place takes another's over.
+ */
+#define VECTORS_PLACES 128
+
+struct vectors {
+	const struct q3_field *fields; /* NULL: free */
+	size_t count;
+	struct vector by[Q3_FIELDS_MAX];
+};
+
+/* How long the name is in front of "[0]" to "[2]"; 0: the name does not end so. */
+static size_t axis_name(const struct q3_field *f)
 {
 	size_t n = strlen(f->name);
 
-	*ret_n = n - 3;
 	return n > 3 && f->name[n - 1] == ']' && f->name[n - 3] == '[' &&
-	       f->name[n - 2] >= '0' && f->name[n - 2] <= '2';
+			       f->name[n - 2] >= '0' && f->name[n - 2] <= '2'
+		       ? n - 3
+		       : 0;
 }
 
-/* The table's fields of the vector that @f is of. False: it has not all three. */
-static bool find_vector(const struct q3_table *t, const struct q3_field *f, size_t n,
-			const struct q3_field *ret[3])
+static struct vector vector_find(const struct q3_table *t, size_t field)
 {
-	size_t axis;
+	const char *name = t->fields[field].name;
+	struct vector v = { .name_n = (uint8_t)axis_name(&t->fields[field]) };
+	unsigned int found = 0;
 
-	ret[0] = ret[1] = ret[2] = NULL;
+	for (size_t i = 0; v.name_n && i < t->count; i++) {
+		const struct q3_field *f = &t->fields[i];
+
+		if (axis_name(f) != v.name_n || memcmp(f->name, name, v.name_n) != 0)
+			continue;
+		v.at[f->name[v.name_n + 1] - '0'] = (uint8_t)i;
+		found |= 1U << (f->name[v.name_n + 1] - '0');
+	}
+	if (found != 7)
+		v.name_n = 0;
+	return v;
+}
+
+static const struct vector *vectors_of(const struct q3_table *t)
+{
+	static struct vectors known[VECTORS_PLACES];
+	size_t first = (uintptr_t)t->fields / sizeof(*t->fields);
+	struct vectors *v = &known[first % VECTORS_PLACES];
+
+	for (size_t i = 0; i < VECTORS_PLACES; i++) {
+		v = &known[(first + i) % VECTORS_PLACES];
+		if (v->fields == t->fields && v->count == t->count)
+			return v->by;
+		if (!v->fields)
+			break;
+	}
+	v->fields = t->fields;
+	v->count = t->count;
 	for (size_t i = 0; i < t->count; i++)
-		if (is_axis(&t->fields[i], &axis) && axis == n &&
-		    !memcmp(t->fields[i].name, f->name, n))
-			ret[t->fields[i].name[n + 1] - '0'] = &t->fields[i];
-	return ret[0] && ret[1] && ret[2];
+		v->by[i] = vector_find(t, i);
+	return v->by;
 }
 
-static bool among(const struct q3_table *t, const struct q3_field *f,
-		  const uint8_t *changed, unsigned int used)
+static void describe_vector(struct record *r, const struct q3_table *t,
+			    const struct vector *v, const bool *changed,
+			    const uint32_t *state)
 {
-	for (unsigned int i = 0; i < used; i++)
-		if (&t->fields[changed[i]] == f)
-			return true;
-	return false;
+	record_open_vector(r, t->fields[v->at[0]].name, v->name_n);
+	for (unsigned int axis = 0; axis < 3; axis++) {
+		const struct q3_field *f = &t->fields[v->at[axis]];
+		struct q3_field value = { NULL, f->bits, f->slot };
+
+		if (changed[v->at[axis]])
+			q3_describe(r, &value, state[f->slot]);
+		else
+			record_null(r);
+	}
+	record_close(r);
 }
 
 void q3_describe_all(struct record *r, const struct q3_table *t, const uint8_t *changed,
 		     unsigned int used, const uint32_t *state)
 {
-	for (unsigned int i = 0; RECORD_WANTED(r) && i < used; i++) {
-		const struct q3_field *f = &t->fields[changed[i]], *vector[3];
-		size_t n;
+	bool is_changed[Q3_FIELDS_MAX] = { false }, said[Q3_FIELDS_MAX] = { false };
+	const struct vector *vectors;
 
-		if (!is_axis(f, &n) || !find_vector(t, f, n, vector)) {
+	if (!RECORD_WANTED(r))
+		return;
+	vectors = vectors_of(t);
+	for (unsigned int i = 0; i < used; i++)
+		is_changed[changed[i]] = true;
+	for (unsigned int i = 0; i < used; i++) {
+		const struct vector *v = &vectors[changed[i]];
+		const struct q3_field *f = &t->fields[changed[i]];
+
+		if (!v->name_n) {
 			q3_describe(r, f, state[f->slot]);
 			continue;
 		}
-		/* Said with the first of them. */
-		if ((vector[0] != f && among(t, vector[0], changed, i)) ||
-		    (vector[1] != f && among(t, vector[1], changed, i)) ||
-		    (vector[2] != f && among(t, vector[2], changed, i)))
+		/* A vector is said with the first of its coordinates. */
+		if (said[changed[i]])
 			continue;
-		record_open_vector(r, f->name, n);
-		for (unsigned int axis = 0; axis < 3; axis++) {
-			struct q3_field value = { NULL, vector[axis]->bits,
-						  vector[axis]->slot };
-
-			if (among(t, vector[axis], changed, used))
-				q3_describe(r, &value, state[value.slot]);
-			else
-				record_null(r);
-		}
-		record_close(r);
+		said[v->at[0]] = said[v->at[1]] = said[v->at[2]] = true;
+		describe_vector(r, t, v, is_changed, state);
 	}
 }
 
