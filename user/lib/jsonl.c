@@ -38,7 +38,8 @@ static inline char *jsonl_room(struct jsonl *json, size_t n)
 	return json->buffer + json->used;
 }
 
-static void jsonl_bytes(struct jsonl *json, const char *bytes, size_t n)
+static __attribute__((noinline)) void jsonl_bytes_drain(struct jsonl *json,
+							const char *bytes, size_t n)
 {
 	while (n) {
 		size_t room = JSONL_BUFFER - json->used;
@@ -53,14 +54,31 @@ static void jsonl_bytes(struct jsonl *json, const char *bytes, size_t n)
 	}
 }
 
-void jsonl_text(struct jsonl *json, const char *literal)
+/* Nearly all is short and has room. */
+static inline void jsonl_bytes(struct jsonl *json, const char *bytes, size_t n)
 {
-	jsonl_bytes(json, literal, strlen(literal));
+	if (n > JSONL_BUFFER - json->used) {
+		jsonl_bytes_drain(json, bytes, n);
+		return;
+	}
+	memcpy(json->buffer + json->used, bytes, n);
+	json->used += n;
 }
 
 void jsonl_part(struct jsonl *json, const char *literal, size_t n)
 {
 	jsonl_bytes(json, literal, n);
+}
+
+void jsonl_key(struct jsonl *json, const char *key, size_t n)
+{
+	char *to = jsonl_room(json, n + 3);
+
+	*to++ = '"';
+	memcpy(to, key, n);
+	to[n] = '"';
+	to[n + 1] = ':';
+	json->used += n + 3;
 }
 
 /* Length of the well-formed UTF-8 sequence at @b (RFC 3629), or 0. */
@@ -156,6 +174,11 @@ void jsonl_uint(struct jsonl *json, uint64_t value)
 	size_t n = 0;
 	char *to = jsonl_room(json, sizeof(digits));
 
+	if (value < 10) {
+		*to = (char)('0' + value);
+		json->used++;
+		return;
+	}
 	do
 		digits[n++] = (char)('0' + value % 10);
 	while (value /= 10);

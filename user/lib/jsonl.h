@@ -12,6 +12,7 @@
 #define JSONL_H
 
 #include <stdio.h>
+#include <string.h>
 
 #include "lib/record.h"
 
@@ -28,9 +29,14 @@ void jsonl_init(struct jsonl *json, FILE *out);
 /* Everything to the file; -EIO if anything was lost. */
 int jsonl_flush(struct jsonl *json);
 
-void jsonl_text(struct jsonl *json, const char *literal);
-/* Its first @n characters. */
+/* The first @n characters of @literal, as they are. */
 void jsonl_part(struct jsonl *json, const char *literal, size_t n);
+static inline void jsonl_text(struct jsonl *json, const char *literal)
+{
+	jsonl_part(json, literal, strlen(literal));
+}
+/* "key": of the first @n characters of a literal in which nothing is to be escaped. */
+void jsonl_key(struct jsonl *json, const char *key, size_t n);
 void jsonl_string(struct jsonl *json, const void *bytes, size_t n);
 void jsonl_uint(struct jsonl *json, uint64_t value);
 void jsonl_int(struct jsonl *json, int64_t value);

@@ -77,18 +77,17 @@ static void jsonl_value(struct jsonl *json, const struct record_tape *tape,
 	}
 }
 
-static void jsonl_key(struct jsonl *json, const struct record_tape *tape,
-		      const struct record_item *item)
+static void jsonl_field_key(struct jsonl *json, const struct record_tape *tape,
+			    const struct record_item *item)
 {
-	if (item->type == RECORD_TYPE_PAIR)
+	if (item->type == RECORD_TYPE_PAIR) {
 		jsonl_string(json, tape->bytes + item->at, item->key_size);
-	else if (item->key && item->type == RECORD_TYPE_ARRAY && item->size)
-		jsonl_string(json, item->key, item->size);
-	else if (item->key)
-		jsonl_string(json, item->key, strlen(item->key));
-	else
-		return;
-	jsonl_text(json, ":");
+		jsonl_text(json, ":");
+	} else if (item->key && item->type == RECORD_TYPE_ARRAY && item->size) {
+		jsonl_key(json, item->key, item->size);
+	} else if (item->key) {
+		jsonl_key(json, item->key, strlen(item->key));
+	}
 }
 
 void jsonl_fields(struct jsonl *json, const struct record *r)
@@ -110,7 +109,7 @@ void jsonl_fields(struct jsonl *json, const struct record *r)
 		}
 		if (!first)
 			jsonl_text(json, ",");
-		jsonl_key(json, tape, item);
+		jsonl_field_key(json, tape, item);
 		jsonl_value(json, tape, item);
 		first = item->type == RECORD_TYPE_OBJECT ||
 			item->type == RECORD_TYPE_ARRAY;
