@@ -25,7 +25,7 @@ decode/q2: decode lib
 decode/qe: decode decode/nq lib
 shield: config lib
 stats: shield lib
-samples: shield decode capture lib
+samples: stats shield decode capture lib
 answer: shield config lib
 discover: shield config lib
 fleet: shield config lib

@@ -44,6 +44,24 @@ metrics_agree()
 		select(.direction == "in" and .verdict == "drop") | .packets] | add')" = "$drops" ]
 }
 
+# What was decoded, by what it is: in the metrics, and through the file in `stats --json`.
+decoded_agree()
+{
+	fetch /metrics | grep '^quakeshield_records_total' |
+		grep 'protocol="quake3",kind="getstatus",status="decoded",sampler="statistic"' |
+		awk '{ exit $NF < 10 }' || return
+	net_in server "$SHIELD" stats --json | jq -e '[.services[0].decoded.records[] |
+		select(.kind == "getstatus" and .protocol == "quake3" and .sampler == "statistic" and
+			.status == "decoded") | .records] | add > 10'
+}
+
+# As the lab has it, and the daemon looks at some of it.
+watched_config()
+{
+	shield_config
+	echo 'sample { every = 64 rate = 500 } follow { first = 4 rate = 2000 }'
+}
+
 content_type()
 {
 	net_in server curl -sSI "$URL/metrics" | tr -d '\r' |
@@ -111,6 +129,7 @@ test_pages()
 		net_check "promtool check metrics" promtool_is_content
 	fi
 	net_check "kernel, metrics and JSON count the same drops" net_until 5 metrics_agree
+	net_check "metrics and JSON tell what was decoded" net_until 5 decoded_agree
 	net_check "healthy" status 200 "$URL/health"
 	net_check "ten minutes of history" history_moves
 	net_check "the page" status 200 "$URL/"
@@ -151,7 +170,8 @@ query()
 	jq -e '.status == "success" and (.data.result | length > 0)' "$work/query.json"
 }
 
-# Every query of every panel, with what Grafana would put in.
+# Every query of every panel, with what Grafana would put in. The stand-in's player draws
+# nothing, so what is told of players need only be right.
 dashboard_queries()
 {
 	local expr failed=0 count=0
@@ -162,6 +182,8 @@ dashboard_queries()
 		expr=$(sed 's/\$instance/.*/g; s/\$service/.*/g; s/\$__rate_interval/10s/g' <<<"$expr")
 		count=$((count + 1))
 		query "$expr" >/dev/null || {
+			[[ $expr == *quakeshield_player_* ]] &&
+				jq -e '.status == "success"' "$work/query.json" >/dev/null && continue
 			echo "# no result: $expr" >&2
 			failed=1
 		}
@@ -235,13 +257,13 @@ test_page()
 people_stay_here()
 {
 	{
-		shield_config
+		watched_config
 		echo "metrics { listen = $NET_SERVER:9127 public = yes }"
 	} >"$work/shield.conf"
 	kill -HUP "$shield_pid"
 	net_until 5 status 200 "http://$NET_SERVER:9127/stats.json" &&
 		status 403 "http://$NET_SERVER:9127/players.json" || return
-	shield_config >"$work/shield.conf"
+	watched_config >"$work/shield.conf"
 	kill -HUP "$shield_pid"
 	net_until 5 status 200 "$URL/players.json"
 }
@@ -272,6 +294,7 @@ playing()
 
 game()
 {
+	watched_config >"$work/shield.conf"
 	server_start || exit 1
 	shield_start || exit 1
 	client_start 90 >"$work/client.json" &

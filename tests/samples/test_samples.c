@@ -7,6 +7,7 @@
 #include "samples/samples.h"
 #include "samples/samples_decode.h"
 #include "samples/lag_file.h"
+#include "samples/lag_seconds.h"
 #include "samples/cpu_budget.h"
 
 #include <errno.h>
@@ -371,6 +372,7 @@ static void players_survive_the_file(void **state)
 	}
 	assert_int_equal(lag_file_write(path, 12 * SECOND, &stats, l, services), 0);
 	assert_int_equal(lag_file_read(path, &players), 0);
+	assert_null(lag_file_read_decoded("/nowhere", 12 * SECOND));
 	was = lagometer_next(l, &at);
 	assert_int_equal(players->time_ns, 12 * SECOND);
 	assert_int_equal(players->count, 1);
@@ -394,6 +396,75 @@ static void players_survive_the_file(void **state)
 	lag_file_remove(path);
 	assert_int_equal(lag_file_read(path, &players), -ENOENT);
 	record_tape_free(&tape);
+	lagometer_free(l);
+}
+
+/* Ten seconds of 20 snapshots each, of which the client answers all but a tenth. */
+static void seconds_become_histograms(void **state)
+{
+	static struct lag_second past[4];
+	struct lagometer *l = lagometer_create(4, LAG_BESIDE_SERVER);
+	struct decoded *d = decoded_create();
+	const struct histogram *h;
+	struct record_tape tape;
+
+	(void)state;
+	assert_int_equal(record_tape_create(&tape, 16, 256), 0);
+	for (uint32_t n = 0; n < 200; n++) {
+		if (!(n % 20))
+			lag_seconds(l, past, d, SECOND + n * 50000000LL);
+		player_say(l, &tape, false, n + 1, SECOND + n * 50000000LL);
+		if (n % 10)
+			player_say(l, &tape, true, n + 1,
+				   SECOND + n * 50000000LL + 17000000);
+	}
+	/* Nine seconds have both an end and a beginning that was seen. */
+	h = decoded_service(d, 7)->figures[FAMILY_QUAKE3];
+	assert_int_equal(h[DECODED_LOSS_C2S].count, 8);
+	assert_float_equal(h[DECODED_LOSS_C2S].sum, 0.8, 1e-9);
+	assert_int_equal(h[DECODED_LOSS_C2S].buckets[4], 8); /* up to a tenth */
+	assert_int_equal(h[DECODED_SNAPSHOTS].buckets[4], h[DECODED_SNAPSHOTS].count);
+	assert_in_range(h[DECODED_SNAPSHOTS].count, 7, 9);
+	assert_float_equal(h[DECODED_PING].sum / (double)h[DECODED_PING].count, 0.017,
+			   1e-9);
+	assert_int_equal(h[DECODED_EXTRAPOLATION].count, 0);
+	/* Who is silent has no figures, and who comes anew begins anew. */
+	lag_seconds(l, past, d, 60 * SECOND);
+	assert_int_equal(h[DECODED_LOSS_C2S].count, 8);
+	past[0].since_ns--;
+	lag_seconds(l, past, d, 11 * SECOND);
+	assert_int_equal(h[DECODED_LOSS_C2S].count, 8);
+	decoded_free(d);
+	record_tape_free(&tape);
+	lagometer_free(l);
+}
+
+/* What is decoded of each service reaches who reads the file, while it is fresh. */
+static void decoded_survives_the_file(void **state)
+{
+	static struct service services[SERVICES_MAX];
+	struct record r = { .family = FAMILY_QUAKE3, .kind = "snapshot" };
+	struct lagometer *l = lagometer_create(1, LAG_BESIDE_SERVER);
+	struct decoded *d = decoded_create();
+	struct samples_stats stats = { .by_service = d };
+	const char *path = path_of("players.json");
+	json_t *all, *row;
+
+	(void)state;
+	services[7] = ffa;
+	decoded_record(d, 7, &r, SAMPLER_STATISTIC);
+	assert_int_equal(lag_file_write(path, 12 * SECOND, &stats, l, services), 0);
+	all = lag_file_read_decoded(path, 12 * SECOND + LAG_FILE_STALE_NS);
+	assert_int_equal(json_object_size(all), 1);
+	row = json_array_get(json_object_get(json_object_get(all, "ffa"), "records"), 0);
+	assert_string_equal(text_at(row, "sampler"), "statistic");
+	assert_string_equal(text_at(row, "kind"), "snapshot");
+	assert_int_equal(json_integer_value(json_object_get(row, "records")), 1);
+	json_decref(all);
+	assert_null(lag_file_read_decoded(path, 13 * SECOND + LAG_FILE_STALE_NS));
+	lag_file_remove(path);
+	assert_null(lag_file_read_decoded(path, 12 * SECOND));
+	decoded_free(d);
 	lagometer_free(l);
 }
 
@@ -462,6 +533,8 @@ int main(void)
 		cmocka_unit_test(followed_session),
 		cmocka_unit_test(budget),
 		cmocka_unit_test(players_survive_the_file),
+		cmocka_unit_test(seconds_become_histograms),
+		cmocka_unit_test(decoded_survives_the_file),
 		cmocka_unit_test(strange_files),
 		cmocka_unit_test(paths),
 	};

@@ -45,6 +45,8 @@ static void table_rules(void **state)
 		{ { "q_x", OMETRIC_INFO, "x", "Help.", { NULL } }, "a unit" },
 		{ { "q", OMETRIC_GAUGE, NULL, "Help.", { "a", "a" } }, "label twice" },
 		{ { "q", OMETRIC_GAUGE, NULL, "Help.", { "__a" } }, "illegal name" },
+		{ { "q", OMETRIC_HISTOGRAM, NULL, "Help.", { "le" } },
+		  "the format's own" },
 		{ { "q", OMETRIC_GAUGE, NULL, "Help.", { "a-b" } }, "illegal name" },
 		{ { "q",
 		    OMETRIC_GAUGE,
@@ -140,14 +142,14 @@ static int fill(void **state)
 }
 
 /* To be freed. */
-static char *render(const struct stats *s)
+static char *render(const struct stats *s, const struct decoded *d)
 {
 	char *text;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
 	assert_non_null(out);
-	assert_int_equal(metrics_write(s, OMETRIC_OPEN, out), 0);
+	assert_int_equal(metrics_write(s, d, OMETRIC_OPEN, out), 0);
 	fclose(out);
 	return text;
 }
@@ -197,7 +199,7 @@ static void lines(void **state)
 		"quakeshield_build_info{version=\"",
 	};
 	/* clang-format on */
-	char *text = render(&stats);
+	char *text = render(&stats, NULL);
 	size_t length = strlen(text);
 
 	(void)state;
@@ -226,7 +228,7 @@ static void text_format(void **state)
 
 	(void)state;
 	assert_non_null(out);
-	assert_int_equal(metrics_write(&stats, OMETRIC_TEXT, out), 0);
+	assert_int_equal(metrics_write(&stats, NULL, OMETRIC_TEXT, out), 0);
 	fclose(out);
 	for (size_t i = 0; i < COUNT(rows); i++)
 		if (!strstr(text, rows[i]))
@@ -240,7 +242,7 @@ static void no_ratio(void **state)
 {
 	struct stats_service quiet = { .service = { .name = "ffa" } };
 	struct stats s = { .services = &quiet, .service_count = 1 };
-	char *text = render(&s);
+	char *text = render(&s, NULL);
 
 	(void)state;
 	assert_non_null(strstr(text, "# TYPE quakeshield_amplification_ratio gauge\n"));
@@ -248,17 +250,117 @@ static void no_ratio(void **state)
 	free(text);
 }
 
-/* The most that can be is what metrics.h says, line by line. */
+/* --- what decoding tells ------------------------------------------------------------ */
+
+/* Of slots 0 and 1: more kinds than there is room for, and every figure. */
+static struct decoded *decoded_of_everything(void)
+{
+	static char kinds[DECODED_KINDS + 5][8];
+	struct decoded *d = decoded_create();
+
+	assert_non_null(d);
+	for (__u32 slot = 0; slot < 2; slot++) {
+		for (int i = 0; i < DECODED_KINDS + 5; i++) {
+			struct record r = { .kind = kinds[i] };
+
+			snprintf(kinds[i], sizeof(kinds[i]), "k%d", i);
+			decoded_record(d, slot, &r, SAMPLER_FOLLOW);
+			decoded_record(d, slot, &r, SAMPLER_FOLLOW);
+		}
+		for (int family = 0; family < FAMILY_COUNT; family++)
+			for (int i = 0; i < DECODED_FIGURES; i++)
+				decoded_figure(d, slot, (enum wire_family)family,
+					       (enum decoded_figure)i, 0);
+	}
+	return d;
+}
+
+/* Kinds without room are counted together, and those with room go on. */
+static void kinds_without_room(void **state)
+{
+	struct decoded *d = decoded_of_everything();
+	const struct decoded_service *s = decoded_service(d, 1);
+	uint64_t records = 0;
+
+	(void)state;
+	for (size_t i = 0; i < DECODED_PLACES; i++)
+		records += s->rows[i].records;
+	assert_int_equal(s->used, DECODED_KINDS);
+	assert_int_equal(records, 2 * DECODED_KINDS);
+	assert_int_equal(s->unlisted, 10);
+	assert_null(decoded_service(d, 2));
+	decoded_forget(d, 1);
+	assert_null(decoded_service(d, 1));
+	assert_non_null(decoded_service(d, 0));
+	decoded_free(d);
+}
+
+/* Two services that speak, the second two protocols at once. */
+static void decoded_lines(void **state)
+{
+	/* clang-format off */
+	static const char *const rows[] = {
+		"# TYPE quakeshield_records counter\n",
+		"quakeshield_records_total{service=\"ffa\",protocol=\"quake3\",kind=\"snapshot\",status=\"decoded\",sampler=\"follow\"} 2\n",
+		"quakeshield_records_total{service=\"ffa\",protocol=\"quake3\",kind=\"snapshot\",status=\"partial\",sampler=\"follow\"} 1\n",
+		"quakeshield_records_total{service=\"ffa\",protocol=\"quake3\",kind=\"snapshot\",status=\"partial\",sampler=\"statistic\"} 1\n",
+		"quakeshield_records_total{service=\"ffa\",protocol=\"netquake\",kind=\"snapshot\",status=\"decoded\",sampler=\"follow\"} 1\n",
+		"quakeshield_records_unlisted_total{service=\"ffa\"} 0\n",
+		"# TYPE quakeshield_player_ping_seconds histogram\n",
+		"# UNIT quakeshield_player_ping_seconds seconds\n",
+		"quakeshield_player_ping_seconds_bucket{service=\"ffa\",protocol=\"quake3\",le=\"0.02\"} 0\n",
+		"quakeshield_player_ping_seconds_bucket{service=\"ffa\",protocol=\"quake3\",le=\"0.03\"} 1\n",
+		"quakeshield_player_ping_seconds_bucket{service=\"ffa\",protocol=\"quake3\",le=\"0.5\"} 1\n",
+		"quakeshield_player_ping_seconds_bucket{service=\"ffa\",protocol=\"quake3\",le=\"+Inf\"} 2\n",
+		"quakeshield_player_ping_seconds_count{service=\"ffa\",protocol=\"quake3\"} 2\n",
+		"quakeshield_player_ping_seconds_sum{service=\"ffa\",protocol=\"quake3\"} 0.73\n",
+		"quakeshield_player_loss_ratio_bucket{service=\"ffa\",protocol=\"netquake\",direction=\"in\",le=\"0.0\"} 1\n",
+		"quakeshield_player_loss_ratio_count{service=\"ffa\",protocol=\"netquake\",direction=\"out\"} 1\n",
+		"quakeshield_player_snapshot_rate_hertz_bucket{service=\"ffa\",protocol=\"quake3\",le=\"20.0\"} 1\n",
+		"quakeshield_player_extrapolation_ratio_sum{service=\"ffa\",protocol=\"quake3\"} 0.06\n",
+	};
+	/* clang-format on */
+	struct decoded *d = decoded_create();
+	char literal[] = "snapshot"; /* the same word at another address */
+	struct record r = { .family = FAMILY_QUAKE3, .kind = "snapshot" };
+	char *text;
+
+	(void)state;
+	decoded_record(d, 0, &r, SAMPLER_FOLLOW);
+	r.kind = literal;
+	decoded_record(d, 0, &r, SAMPLER_FOLLOW);
+	r.status = RECORD_PARTIAL;
+	decoded_record(d, 0, &r, SAMPLER_FOLLOW);
+	decoded_record(d, 0, &r, SAMPLER_STATISTIC);
+	r = (struct record){ .family = FAMILY_NETQUAKE, .kind = "snapshot" };
+	decoded_record(d, 0, &r, SAMPLER_FOLLOW);
+	decoded_figure(d, 0, FAMILY_QUAKE3, DECODED_PING, 0.03);
+	decoded_figure(d, 0, FAMILY_QUAKE3, DECODED_PING, 0.7);
+	decoded_figure(d, 0, FAMILY_QUAKE3, DECODED_SNAPSHOTS, 20);
+	decoded_figure(d, 0, FAMILY_QUAKE3, DECODED_EXTRAPOLATION, 0.06);
+	decoded_figure(d, 0, FAMILY_NETQUAKE, DECODED_LOSS_C2S, 0);
+	decoded_figure(d, 0, FAMILY_NETQUAKE, DECODED_LOSS_S2C, 0.9);
+	text = render(&stats, d);
+	for (size_t i = 0; i < COUNT(rows); i++)
+		if (!strstr(text, rows[i]))
+			fail_msg("not there: %s", rows[i]);
+	free(text);
+	decoded_free(d);
+}
+
+/* The most that can be is at most what metrics.h says, line by line. */
 static void cardinality(void **state)
 {
 	struct stats_service *all = calloc(2, sizeof(*all));
 	struct stats s = { .services = all, .service_count = 2 };
+	struct decoded *decoded;
 	char *text;
 
 	(void)state;
 	assert_non_null(all);
 	for (int i = 0; i < 2; i++) {
 		snprintf(all[i].service.name, NAME_MAX_LEN, "s%d", i);
+		all[i].slot = (__u32)i;
 		all[i].in.strangers = all[i].out.strangers = (struct volume){ 1, 1 };
 		for (int kind = 0; kind < KIND_COUNT; kind++)
 			for (int reason = 0; reason < REASON_COUNT; reason++)
@@ -268,9 +370,14 @@ static void cardinality(void **state)
 	s.link_count = CONFIG_INTERFACES;
 	for (int i = 0; i < CONFIG_INTERFACES; i++)
 		snprintf(s.links[i].interface, IF_NAMESIZE, "eth%d", i);
-	text = render(&s);
-	assert_int_equal(samples_in(text),
-			 2 * METRICS_LINES_SERVICE + METRICS_LINES_OTHER);
+	decoded = decoded_of_everything();
+	text = render(&s, decoded);
+	assert_int_equal(
+		samples_in(text),
+		2 * METRICS_LINES_SERVICE + METRICS_LINES_OTHER -
+			2 * ((HISTOGRAM_BUCKETS - 10) * 2 + (HISTOGRAM_BUCKETS - 8) * 3) *
+				FAMILY_COUNT);
+	decoded_free(decoded);
 	free(text);
 	free(all);
 }
@@ -284,7 +391,7 @@ static void a_full_disk_is_said(void **state)
 		print_message("skipped: no /dev/full here\n");
 		skip();
 	}
-	assert_int_equal(metrics_write(&stats, OMETRIC_OPEN, full), -EIO);
+	assert_int_equal(metrics_write(&stats, NULL, OMETRIC_OPEN, full), -EIO);
 	fclose(full);
 }
 
@@ -404,6 +511,8 @@ int main(void)
 		cmocka_unit_test(text_format),
 		cmocka_unit_test(no_ratio),
 		cmocka_unit_test(cardinality),
+		cmocka_unit_test(kinds_without_room),
+		cmocka_unit_test(decoded_lines),
 		cmocka_unit_test(a_full_disk_is_said),
 		cmocka_unit_test(health),
 		cmocka_unit_test(health_observing),

@@ -14,6 +14,7 @@
 #include <jansson.h>
 
 #include "lib/names.h"
+#include "stats/decoded.h"
 #include "stats/stats.h"
 
 static struct stats_service services[2];
@@ -61,6 +62,40 @@ static int fill(void **state)
 	return 0;
 }
 
+/* What decoding tells of the first service; to be let go. */
+static json_t *decoded_of_ffa(void)
+{
+	struct record r = { .family = FAMILY_QUAKE3,
+			    .status = RECORD_PARTIAL,
+			    .kind = "snapshot" };
+	struct decoded *d = decoded_create();
+	json_t *all = json_object();
+
+	assert_non_null(d);
+	decoded_record(d, 9, &r, SAMPLER_FOLLOW);
+	decoded_record(d, 9, &r, SAMPLER_FOLLOW);
+	decoded_figure(d, 9, FAMILY_QUAKE3, DECODED_LOSS_S2C, 0.25);
+	decoded_figure(d, 9, FAMILY_QUAKE3, DECODED_LOSS_S2C, 0.5);
+	json_object_set_new(all, "ffa", decoded_json(d, 9));
+	assert_null(decoded_json(d, 8));
+	decoded_free(d);
+	return all;
+}
+
+static int json_plain(const struct stats *s, FILE *out)
+{
+	return stats_json(s, NULL, out);
+}
+
+static int json_decoded(const struct stats *s, FILE *out)
+{
+	json_t *decoded = decoded_of_ffa();
+	int err = stats_json(s, decoded, out);
+
+	json_decref(decoded);
+	return err;
+}
+
 static void render(int (*renderer)(const struct stats *, FILE *), const struct stats *s,
 		   char *ret, size_t size)
 {
@@ -93,19 +128,26 @@ static void json_to_the_letter(void **state)
 		"\"bytes\":20000}],\"budgets\":{\"query\":0.5,\"challenge\":0.0,"
 		"\"connect\":0.0,\"rcon\":1.0,\"unknown\":0.0,\"netchan\":0.0},"
 		"\"strangers\":{\"in\":{\"payload\":2000,\"wire\":12000},"
-		"\"out\":{\"payload\":1000,\"wire\":3000}}},"
+		"\"out\":{\"payload\":1000,\"wire\":3000}},"
+		"\"decoded\":{\"records\":[{\"sampler\":\"follow\","
+		"\"protocol\":\"quake3\",\"kind\":\"snapshot\","
+		"\"status\":\"partial\",\"records\":2}],\"unlisted\":0,"
+		"\"players\":[{\"protocol\":\"quake3\",\"loss_s2c\":{\"count\":2,"
+		"\"sum\":0.75,\"bounds\":[0.0,0.01,0.02,0.05,0.1,"
+		"0.2,0.3,0.5],"
+		"\"counts\":[0,0,0,0,0,0,1,1]}}]}},"
 		"{\"name\":\"a \\\"duel\\\"\\\\\",\"protocol\":\"quakeworld\","
 		"\"observe\":true,\"players\":0,"
 		"\"amplification\":{\"payload\":null,\"wire\":null},\"counters\":[],"
 		"\"budgets\":{\"query\":0.0,\"challenge\":0.0,\"connect\":0.0,"
 		"\"rcon\":0.0,\"unknown\":0.0,\"netchan\":0.0},\"strangers\":{"
 		"\"in\":{\"payload\":0,\"wire\":0},"
-		"\"out\":{\"payload\":0,\"wire\":0}}}],"
+		"\"out\":{\"payload\":0,\"wire\":0}},\"decoded\":null}],"
 		"\"other\":{";
 	char text[8192];
 
 	(void)state;
-	render(stats_json, &stats, text, sizeof(text));
+	render(json_decoded, &stats, text, sizeof(text));
 	assert_int_equal(text[strlen(text) - 1], '\n');
 	text[strlen(expected)] = 0;
 	assert_string_equal(text, expected);
@@ -119,7 +161,7 @@ static void json_others(void **state)
 	int n = 0;
 
 	(void)state;
-	render(stats_json, &stats, text, sizeof(text));
+	render(json_plain, &stats, text, sizeof(text));
 	root = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
 	other = json_object_get(root, "other");
 	assert_int_equal(json_object_size(other), OTHER_COUNT);
@@ -150,7 +192,7 @@ static void json_gauges(void **state)
 	char text[8192];
 
 	(void)state;
-	render(stats_json, &stats, text, sizeof(text));
+	render(json_plain, &stats, text, sizeof(text));
 	assert_true(strlen(text) > strlen(expected));
 	assert_string_equal(text + strlen(text) - strlen(expected), expected);
 }
@@ -184,7 +226,7 @@ static void json_of_nothing(void **state)
 	char text[2048];
 
 	(void)state;
-	render(stats_json, &none, text, sizeof(text));
+	render(json_plain, &none, text, sizeof(text));
 	text[strlen(expected)] = 0;
 	assert_string_equal(text, expected);
 }
@@ -204,7 +246,7 @@ static void json_of_everything(void **state)
 	for (int kind = 0; kind < KIND_COUNT; kind++)
 		for (int reason = 0; reason < REASON_COUNT; reason++)
 			all->in.by[kind][reason].packets = 1;
-	render(stats_json, &s, text, size);
+	render(json_plain, &s, text, size);
 	root = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
 	counters = json_object_get(json_array_get(json_object_get(root, "services"), 0),
 				   "counters");
@@ -256,7 +298,7 @@ static void a_full_disk_is_said(void **state)
 		print_message("skipped: no /dev/full here\n");
 		skip();
 	}
-	assert_int_equal(stats_json(&stats, full), -EIO);
+	assert_int_equal(stats_json(&stats, NULL, full), -EIO);
 	assert_int_equal(stats_text(&stats, full), -EIO);
 	fclose(full);
 }

@@ -5,11 +5,13 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "cmd/commands.h"
 #include "daemon/pidfile.h"
 #include "lib/log.h"
 #include "cmd/options.h"
+#include "samples/lag_file.h"
 #include "shield/shield.h"
 #include "stats/health.h"
 #include "stats/stats.h"
@@ -22,6 +24,26 @@ static int open_or_say(const char *pin, struct shield **ret)
 	if (err == -ENOENT)
 		log_error("nothing is loaded in '%s': start `quakeshield run` first",
 			  pin ? pin : PIN_ROOT);
+	return err;
+}
+
+/* What a running daemon tells of what it decodes; NULL: there is none. */
+static json_t *decoded_read(const char *pin)
+{
+	char path[LAG_FILE_PATH_MAX];
+	struct timespec now;
+
+	lag_file_path(pin, path);
+	clock_gettime(CLOCK_REALTIME, &now);
+	return lag_file_read_decoded(path, now.tv_sec * 1000000000LL + now.tv_nsec);
+}
+
+static int print_json(const struct stats *stats, const char *pin)
+{
+	json_t *decoded = decoded_read(pin);
+	int err = stats_json(stats, decoded, stdout);
+
+	json_decref(decoded);
 	return err;
 }
 
@@ -44,7 +66,7 @@ int cmd_stats(int argc, char **argv)
 	shield_close(shield);
 	if (err)
 		return 1;
-	err = o.json ? stats_json(&stats, stdout) : stats_text(&stats, stdout);
+	err = o.json ? print_json(&stats, o.pin) : stats_text(&stats, stdout);
 	stats_free(&stats);
 	if (err)
 		log_error("stats: cannot write: %s", strerror(-err));

@@ -31,7 +31,8 @@ struct serve {
 static int render_format(FILE *out, struct serve *s, enum ometric_format format)
 {
 	const struct stats *stats = stats_cache_stats(s->watch);
-	int err = stats ? metrics_write(stats, format, out) : -EIO;
+	const struct decoded *decoded = s->live ? samples_decoded(s->live) : NULL;
+	int err = stats ? metrics_write(stats, decoded, format, out) : -EIO;
 
 	return err ? err : STATUS_OK;
 }
@@ -62,8 +63,10 @@ static int render_stats(FILE *out, void *context)
 {
 	struct serve *s = context;
 	const struct stats *stats = stats_cache_stats(s->watch);
-	int err = stats ? stats_json(stats, out) : -EIO;
+	json_t *decoded = s->live ? samples_decoded_json(s->live) : NULL;
+	int err = stats ? stats_json(stats, decoded, out) : -EIO;
 
+	json_decref(decoded);
 	return err ? err : STATUS_OK;
 }
 

@@ -12,12 +12,14 @@ static const char *const type_names[] = {
 	[OMETRIC_COUNTER] = "counter",
 	[OMETRIC_GAUGE] = "gauge",
 	[OMETRIC_INFO] = "info",
+	[OMETRIC_HISTOGRAM] = "histogram",
 };
 
 static const char *const sample_endings[] = {
 	[OMETRIC_COUNTER] = "_total",
 	[OMETRIC_GAUGE] = "",
 	[OMETRIC_INFO] = "_info",
+	[OMETRIC_HISTOGRAM] = "",
 };
 
 static bool name_legal(const char *name)
@@ -60,6 +62,8 @@ static const char *labels_check(const struct ometric *family)
 	for (size_t i = 0; i < OMETRIC_LABELS && labels[i]; i++) {
 		if (!name_legal(labels[i]) || !strncmp(labels[i], "__", 2))
 			return "a label with an illegal name";
+		if (family->type == OMETRIC_HISTOGRAM && !strcmp(labels[i], "le"))
+			return "a label that is the format's own";
 		for (size_t j = 0; j < i; j++)
 			if (!strcmp(labels[i], labels[j]))
 				return "a label twice";
@@ -142,18 +146,29 @@ void ometric_begin(FILE *out, const struct ometric *family, enum ometric_format 
 	fputc('\n', out);
 }
 
+/* @le: NULL, or the last label of a histogram's bucket. */
+static void sample_write(FILE *out, const struct ometric *family, const char *ending,
+			 const char *const *values, const char *le)
+{
+	size_t n = 0;
+
+	fprintf(out, "%s%s", family->name, ending);
+	for (; family->labels[n]; n++) {
+		fprintf(out, "%c%s=\"", n ? ',' : '{', family->labels[n]);
+		escaped(out, values[n]);
+		fputc('"', out);
+	}
+	if (le)
+		fprintf(out, "%cle=\"%s\"", n++ ? ',' : '{', le);
+	if (n)
+		fputc('}', out);
+	fputc(' ', out);
+}
+
 static void sample_name(FILE *out, const struct ometric *family,
 			const char *const *values)
 {
-	fprintf(out, "%s%s", family->name, sample_endings[family->type]);
-	for (size_t i = 0; family->labels[i]; i++) {
-		fprintf(out, "%c%s=\"", i ? ',' : '{', family->labels[i]);
-		escaped(out, values[i]);
-		fputc('"', out);
-	}
-	if (family->labels[0])
-		fputc('}', out);
-	fputc(' ', out);
+	sample_write(out, family, sample_endings[family->type], values, NULL);
 }
 
 void ometric_uint(FILE *out, const struct ometric *family, const char *const *values,
@@ -173,6 +188,35 @@ void ometric_real(FILE *out, const struct ometric *family, const char *const *va
 		fputs(value < 0 ? "-Inf\n" : "+Inf\n", out);
 	else
 		fprintf(out, "%.9g\n", value);
+}
+
+static void number(FILE *out, unsigned long long value)
+{
+	fprintf(out, "%llu\n", value);
+}
+
+void ometric_histogram(FILE *out, const struct ometric *family, const char *const *values,
+		       const struct histogram *h, const struct histogram_bounds *bounds)
+{
+	unsigned long long sum = 0;
+
+	for (size_t i = 0; i < bounds->count; i++) {
+		char le[32];
+
+		/* The format wants canonical floats: 1.0, not 1. */
+		snprintf(le, sizeof(le), "%.9g", bounds->at[i]);
+		if (!strpbrk(le, ".e"))
+			strcat(le, ".0");
+		sum += h->buckets[i];
+		sample_write(out, family, "_bucket", values, le);
+		number(out, sum);
+	}
+	sample_write(out, family, "_bucket", values, "+Inf");
+	number(out, h->count);
+	sample_write(out, family, "_count", values, NULL);
+	number(out, h->count);
+	sample_write(out, family, "_sum", values, NULL);
+	fprintf(out, "%.9g\n", h->sum);
 }
 
 void ometric_end(FILE *out, enum ometric_format format)

@@ -15,6 +15,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "lib/histogram.h"
+
 #define OMETRIC_CONTENT_TYPE "application/openmetrics-text; version=1.0.0; charset=utf-8"
 #define OMETRIC_TEXT_TYPE    "text/plain; version=0.0.4; charset=utf-8"
 #define OMETRIC_LABELS	     6
@@ -29,10 +31,11 @@ enum ometric_type {
 	OMETRIC_COUNTER,
 	OMETRIC_GAUGE,
 	OMETRIC_INFO,
+	OMETRIC_HISTOGRAM,
 };
 
 struct ometric {
-	const char *name; /* without the _total or _info that samples have */
+	const char *name; /* without _total, _info, _bucket... that samples have */
 	enum ometric_type type;
 	const char *unit; /* NULL, or the end of the name */
 	const char *help;
@@ -53,6 +56,11 @@ void ometric_uint(FILE *out, const struct ometric *family, const char *const *va
 		  __u64 value);
 void ometric_real(FILE *out, const struct ometric *family, const char *const *values,
 		  double value);
+
+/* The buckets of a histogram, added up as the format wants them, its count and its sum.
+ */
+void ometric_histogram(FILE *out, const struct ometric *family, const char *const *values,
+		       const struct histogram *h, const struct histogram_bounds *bounds);
 
 /* The last line. Without it a scrape of OpenMetrics counts as cut short. */
 void ometric_end(FILE *out, enum ometric_format format);

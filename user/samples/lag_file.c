@@ -173,6 +173,33 @@ static void write_worst(struct jsonl *json, const struct drop_sources *worst,
 	jsonl_text(json, "]");
 }
 
+json_t *lag_file_decoded(const struct decoded *decoded, const struct service *services)
+{
+	json_t *object = json_object();
+
+	for (__u32 slot = 0; object && slot < SERVICES_MAX; slot++) {
+		json_t *of = decoded_json(decoded, slot);
+
+		if (of)
+			json_object_set_new(object, services[slot].name, of);
+	}
+	return object;
+}
+
+static void write_decoded(struct jsonl *json, const struct decoded *decoded,
+			  const struct service *services)
+{
+	json_t *object = lag_file_decoded(decoded, services);
+	char *text = json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(9));
+
+	json_decref(object);
+	if (!text)
+		return;
+	jsonl_text(json, ",\"decoded_by_service\":");
+	jsonl_text(json, text);
+	free(text);
+}
+
 static void write_all(struct jsonl *json, int64_t now_ns,
 		      const struct samples_stats *stats, struct lagometer *lagometer,
 		      const struct service *services)
@@ -189,6 +216,7 @@ static void write_all(struct jsonl *json, int64_t now_ns,
 	number(json, ",\"cpu_ms\":", (uint64_t)stats->cpu_ns / 1000000);
 	number(json, ",\"cpu_percent\":", stats->cpu_percent);
 	write_worst(json, &stats->worst, services);
+	write_decoded(json, stats->by_service, services);
 	jsonl_text(json, ",\"players\":[");
 	while ((player = lagometer_next(lagometer, &at))) {
 		jsonl_text(json, count++ ? ",\n" : "\n");

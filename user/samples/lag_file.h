@@ -10,6 +10,7 @@
 #ifndef LAG_FILE_H
 #define LAG_FILE_H
 
+#include <jansson.h>
 #include <stdio.h>
 
 #include "abi.h"
@@ -21,6 +22,7 @@
 #define LAG_FILE_STALE_NS 5000000000LL
 
 struct samples_stats;
+struct decoded;
 
 /* Where they are for the daemon of @pin_dir (NULL: the default one). */
 void lag_file_path(const char *pin_dir, char ret[LAG_FILE_PATH_MAX]);
@@ -32,6 +34,9 @@ int lag_file_print(FILE *out, int64_t now_ns, const struct samples_stats *stats,
 int lag_file_write(const char *path, int64_t now_ns, const struct samples_stats *stats,
 		   struct lagometer *lagometer, const struct service *services);
 void lag_file_remove(const char *path);
+
+/* What is decoded of each of @services, by slot: objects by name. NULL: no memory. */
+json_t *lag_file_decoded(const struct decoded *decoded, const struct service *services);
 
 /* A player as one object. @service: NULL where there is none. */
 void lag_file_player(struct jsonl *json, const struct lag_player *p, const char *service);
@@ -56,6 +61,12 @@ struct lag_file {
 	size_t count;
 	struct lag_file_row rows[];
 };
+
+/*
+ * The object of lag_file_decoded() in the file, to be let go. NULL: there is no file, it
+ * is not what we write, or no daemon keeps it up to date.
+ */
+json_t *lag_file_read_decoded(const char *path, int64_t now_ns);
 
 /* To be freed. -ENOENT: there is none; -EBADMSG: it is not what we write. */
 int lag_file_read(const char *path, struct lag_file **ret);

@@ -162,17 +162,45 @@ static void read_worst(const json_t *list, struct lag_file *ret)
 	}
 }
 
-int lag_file_read(const char *path, struct lag_file **ret)
+/* NULL: it is not there, or not JSON. */
+static json_t *load(const char *path, int *ret)
 {
 	FILE *file = fopen(path, "re");
-	json_t *all, *rows;
-	struct lag_file *players;
-	size_t n;
+	json_t *all;
 
-	if (!file)
-		return -errno;
+	if (!file) {
+		*ret = -errno;
+		return NULL;
+	}
 	all = json_loadf(file, 0, NULL);
 	fclose(file);
+	*ret = all ? 0 : -EBADMSG;
+	return all;
+}
+
+json_t *lag_file_read_decoded(const char *path, int64_t now_ns)
+{
+	int err;
+	json_t *all = load(path, &err), *decoded;
+
+	decoded = json_object_get(all, "decoded_by_service");
+	if (!json_is_object(decoded) || now_ns - time_at(all, "time") > LAG_FILE_STALE_NS)
+		decoded = NULL;
+	json_incref(decoded);
+	json_decref(all);
+	return decoded;
+}
+
+int lag_file_read(const char *path, struct lag_file **ret)
+{
+	struct lag_file *players;
+	json_t *all, *rows;
+	size_t n;
+	int err;
+
+	all = load(path, &err);
+	if (!all)
+		return err;
 	rows = json_object_get(all, "players");
 	n = json_array_size(rows);
 	if (!json_is_array(rows) || n > ROWS_MAX) {

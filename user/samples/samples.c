@@ -12,6 +12,7 @@
 #include "lib/log.h"
 #include "lib/loop.h"
 #include "samples/lag_file.h"
+#include "samples/lag_seconds.h"
 #include "samples/cpu_budget.h"
 
 #define SECOND_MS     1000
@@ -24,6 +25,8 @@ struct samples_view {
 	struct samples_decoder *decoder;
 	struct samples_writer *writer;
 	struct lagometer *lagometer;
+	struct decoded *decoded;
+	struct lag_second past[SAMPLES_PLAYERS];
 	struct cpu_budget shed;
 	struct samples_stats stats;
 	unsigned int looked; /* samples since the clocks were last read */
@@ -57,8 +60,15 @@ static void read_services(struct samples_view *l)
 	if (generation == l->generation)
 		return;
 	l->generation = generation;
-	for (__u32 slot = 0; slot < SERVICES_MAX; slot++)
-		l->known[slot] = shield_service(l->shield, slot, &l->services[slot]);
+	for (__u32 slot = 0; slot < SERVICES_MAX; slot++) {
+		struct service *service = &l->services[slot];
+		char name[NAME_MAX_LEN];
+
+		memcpy(name, service->name, sizeof(name));
+		l->known[slot] = shield_service(l->shield, slot, service);
+		if (!l->known[slot] || strncmp(name, service->name, sizeof(name)) != 0)
+			decoded_forget(l->decoded, slot);
+	}
 }
 
 /* --- a sample ---------------------------------------------------------------- */
@@ -69,6 +79,7 @@ static void on_record(void *context, const struct record *r,
 	struct samples_view *l = context;
 
 	l->stats.status[r->status]++;
+	decoded_record(l->decoded, sample->slot, r, sample->sampler);
 	if (sample->sampler == SAMPLER_FOLLOW)
 		lagometer_record(l->lagometer, sample->slot, r);
 	else if (r->direction == DIRECTION_C2S &&
@@ -192,6 +203,7 @@ static void on_second(void *context)
 	if (!(++l->seconds % FADE_S))
 		drop_sources_fade(&l->stats.worst);
 	lagometer_sweep(l->lagometer, now_ns);
+	lag_seconds(l->lagometer, l->past, l->decoded, now_ns);
 	err = lag_file_write(l->lag_file_path, now_ns, &l->stats, l->lagometer,
 			     l->services);
 	if (err && !l->players_failed)
@@ -248,7 +260,9 @@ static int start(struct samples_view *l, const struct config *config)
 
 	l->decoder = samples_decoder_create(on_record, l);
 	l->lagometer = lagometer_create(SAMPLES_PLAYERS, LAG_BESIDE_SERVER);
-	if (!l->decoder || !l->lagometer)
+	l->decoded = decoded_create();
+	l->stats.by_service = l->decoded;
+	if (!l->decoder || !l->lagometer || !l->decoded)
 		return -ENOMEM;
 	err = open_writer(config, &l->writer);
 	if (!err)
@@ -293,6 +307,7 @@ void samples_close(struct samples_view *l)
 	samples_writer_close(l->writer);
 	samples_decoder_free(l->decoder);
 	lagometer_free(l->lagometer);
+	decoded_free(l->decoded);
 	lag_file_remove(l->lag_file_path);
 	free(l);
 }
@@ -327,6 +342,16 @@ void samples_stats(const struct samples_view *l, struct samples_stats *ret)
 	*ret = l->stats;
 	shield_sampled(l->shield, ret->kernel);
 	samples_writer_stats(l->writer, &ret->writer);
+}
+
+const struct decoded *samples_decoded(const struct samples_view *l)
+{
+	return l->decoded;
+}
+
+json_t *samples_decoded_json(const struct samples_view *l)
+{
+	return lag_file_decoded(l->decoded, l->services);
 }
 
 int samples_players(const struct samples_view *l, FILE *out)

@@ -3,7 +3,8 @@
  * samples.h - the daemon's view of the traffic: samples are read, decoded, written, and
  * turned into figures of the players.
  *
- *	ring buffer -> live_decode -> { live_write, lagometer } -> players file
+ *	ring buffer -> samples_decode -> { samples_write, lagometer, decoded } -> players
+ *	file, metrics
  *
  * In the daemon's loop and its one thread, within a budget of processor time
  *(output.cpu): what is over it is taken from the ring buffer unseen and counted.
@@ -16,6 +17,7 @@
 #include "samples/lagometer.h"
 #include "samples/samples_write.h"
 #include "shield/shield.h"
+#include "stats/decoded.h"
 #include "samples/drop_sources.h"
 
 #define SAMPLES_PLAYERS 256 /* whose figures are kept */
@@ -33,6 +35,7 @@ struct samples_stats {
 	uint32_t cpu_percent; /* the budget, of one processor */
 	struct samples_writer_stats writer;
 	struct drop_sources worst; /* where statistic samples of drops came from */
+	const struct decoded *by_service; /* the records; NULL: not counted */
 };
 
 /*
@@ -51,6 +54,11 @@ int samples_reload(struct samples_view *live, const struct config *config);
 void samples_rotate(struct samples_view *live);
 
 void samples_stats(const struct samples_view *live, struct samples_stats *ret);
+
+/* What is decoded of each service; good until samples_close(). */
+const struct decoded *samples_decoded(const struct samples_view *live);
+/* The same as an object by the services' names, for stats_json(); to be let go. */
+json_t *samples_decoded_json(const struct samples_view *live);
 
 /* The figures of the players followed, of now: docs/SAMPLES.md, players.json. 0 or
  * -errno.

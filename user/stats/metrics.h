@@ -12,14 +12,16 @@
 #include <stdio.h>
 
 #include "lib/ometric.h"
+#include "stats/decoded.h"
 #include "stats/stats.h"
 
 /*
  * The most lines that one service can have: in and out, packets and bytes of each kind
- * and reason; what was refused, by class and level; and its gauges. Attackers choose
- * kinds and reasons, but only of tables.
+ * and reason; what was refused, by class and level; its gauges; what decoding tells.
+ * Attackers choose kinds and reasons, but only of tables.
  */
-#define METRICS_LINES_SERVICE (4 * KIND_COUNT * REASON_COUNT + 4 * CLASS_BUDGETS + 8)
+#define METRICS_LINES_SERVICE \
+	(4 * KIND_COUNT * REASON_COUNT + 4 * CLASS_BUDGETS + 8 + DECODED_LINES)
 /* And those of no service. */
 #define METRICS_LINES_OTHER \
 	(2 * OTHER_COUNT + 3 * SAMPLER_COUNT + 2 * ROOM_COUNT + 3 * CONFIG_INTERFACES + 2)
@@ -27,7 +29,8 @@
 /* Is the table of families as the format wants it? -EINVAL after a message. */
 int metrics_check(void);
 
-/* -EIO: @out did not take it. */
-int metrics_write(const struct stats *stats, enum ometric_format format, FILE *out);
+/* @decoded: NULL, or what decoding tells. -EIO: @out did not take it. */
+int metrics_write(const struct stats *stats, const struct decoded *decoded,
+		  enum ometric_format format, FILE *out);
 
 #endif /* METRICS_H */

@@ -8,6 +8,7 @@
 #ifndef STATS_H
 #define STATS_H
 
+#include <jansson.h>
 #include <stdio.h>
 
 #include "abi.h"
@@ -39,8 +40,12 @@ void stats_free(struct stats *stats);
 /* False: not enough memory; *@ret is untouched. */
 bool stats_copy(const struct stats *stats, struct stats *ret);
 
-/* The fixed face: one object, one line. -EIO: @out did not take it. */
-int stats_json(const struct stats *stats, FILE *out);
+/*
+ * The fixed face: one object, one line. @decoded: what the daemon's decoding tells, an
+ * object of objects by the service's name (decoded_json()), or NULL. -EIO: @out did not
+ * take it.
+ */
+int stats_json(const struct stats *stats, const json_t *decoded, FILE *out);
 int stats_text(const struct stats *stats, FILE *out);
 
 /*

@@ -4,7 +4,6 @@
  * changed: other people's programs read them.
  */
 #include <errno.h>
-#include <jansson.h>
 
 #include "lib/names.h"
 #include "stats/stats.h"
@@ -58,21 +57,22 @@ static json_t *volume(const struct volume *v)
 			 integer(v->wire));
 }
 
-static json_t *service(const struct stats_service *s)
+static json_t *service(const struct stats_service *s, const json_t *decoded)
 {
 	const struct volume *in = &s->in.strangers, *out = &s->out.strangers;
 	json_t *counters = json_array();
 
 	counters_add(counters, "in", &s->in);
 	counters_add(counters, "out", &s->out);
-	return json_pack("{s:s, s:s, s:b, s:o, s:{s:o, s:o}, s:o, s:o, s:{s:o, s:o}}",
-			 "name", s->service.name, "protocol",
-			 family_name((enum wire_family)s->service.family), "observe",
-			 s->service.observe, "players", integer(s->players),
-			 "amplification", "payload", ratio(out->payload, in->payload),
-			 "wire", ratio(out->wire, in->wire), "counters", counters,
-			 "budgets", budgets(s->spent), "strangers", "in", volume(in),
-			 "out", volume(out));
+	return json_pack(
+		"{s:s, s:s, s:b, s:o, s:{s:o, s:o}, s:o, s:o, s:{s:o, s:o}, s:O?}",
+		"name", s->service.name, "protocol",
+		family_name((enum wire_family)s->service.family), "observe",
+		s->service.observe, "players", integer(s->players), "amplification",
+		"payload", ratio(out->payload, in->payload), "wire",
+		ratio(out->wire, in->wire), "counters", counters, "budgets",
+		budgets(s->spent), "strangers", "in", volume(in), "out", volume(out),
+		"decoded", json_object_get(decoded, s->service.name));
 }
 
 static json_t *interface(const struct shield_link *link)
@@ -123,7 +123,7 @@ static json_t *rooms(const struct shield_room all[ROOM_COUNT])
 	return object;
 }
 
-int stats_json(const struct stats *stats, FILE *out)
+int stats_json(const struct stats *stats, const json_t *decoded, FILE *out)
 {
 	const struct shield_link *first = stats->link_count ? stats->links : NULL;
 	json_t *interfaces = json_array(), *services = json_array();
@@ -133,7 +133,7 @@ int stats_json(const struct stats *stats, FILE *out)
 	for (size_t i = 0; i < stats->link_count; i++)
 		json_array_append_new(interfaces, interface(&stats->links[i]));
 	for (size_t i = 0; i < stats->service_count; i++)
-		json_array_append_new(services, service(&stats->services[i]));
+		json_array_append_new(services, service(&stats->services[i], decoded));
 	root = json_pack("{s:s?, s:s?, s:o, s:o, s:o, s:o, s:o, s:o, s:f}", "interface",
 			 first ? first->interface : NULL, "mode",
 			 first ? mode_name(first->mode) : NULL, "interfaces", interfaces,

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * lag_seconds.h - the lagometer's account of the last second, of all players into the
+ * histograms of their services.
+ *
+ * The lagometer's counts are since a player came; here stands what they were a second
+ * ago.
+ */
+#ifndef LAG_SECONDS_H
+#define LAG_SECONDS_H
+
+#include "samples/lagometer.h"
+#include "stats/decoded.h"
+
+struct lag_second {
+	int64_t since_ns; /* of the player in this place, so that another begins anew */
+	uint64_t received[LAG_WAYS], lost[LAG_WAYS];
+	uint64_t drawn, extrapolated;
+};
+
+/*
+ * One value of each figure that is known of each player who was heard within
+ * LAG_SECONDS_HEARD_NS, to be called once a second. @past: as many as @l has places, 0 at
+ * the beginning.
+ */
+#define LAG_SECONDS_HEARD_NS 2000000000LL
+void lag_seconds(struct lagometer *l, struct lag_second *past, struct decoded *decoded,
+		 int64_t now_ns);
+
+#endif /* LAG_SECONDS_H */
