@@ -431,6 +431,20 @@ static void chunks(void **state)
 	nq_session_drop(&s);
 }
 
+/* Numbers of frames as far apart as numbers can be (found by fuzzing). */
+static void frames_far_apart(void **state)
+{
+	struct record r;
+
+	(void)state;
+	enter("dp7", 0, 0);
+	game.has_frame = true;
+	game.frame = INT32_MIN;
+	parse(S2C, B("\x3a\5\0\xff\xff\x39\xff\xff\xff\x7f\0\0\0\0\0\x80"), &r);
+	assert_int_equal(r.status, RECORD_PARTIAL);
+	assert_int_equal(game.frame, INT32_MIN);
+}
+
 /* A late datagram is decoded, and changes nothing. */
 static void late_ones(void **state)
 {
@@ -465,6 +479,7 @@ int main(void)
 		cmocka_unit_test(each),		  cmocka_unit_test(every_cut),
 		cmocka_unit_test(rows_are_whole), cmocka_unit_test(bad_ones),
 		cmocka_unit_test(nothing_learnt), cmocka_unit_test(chunks),
+		cmocka_unit_test(chunks_wait),	  cmocka_unit_test(frames_far_apart),
 		cmocka_unit_test(late_ones),
 	};
 

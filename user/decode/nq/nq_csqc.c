@@ -52,7 +52,7 @@ static bool follows(const struct nq_game *game, const uint8_t *at, size_t left)
 	int32_t frame = (int32_t)reader_le32(&rd);
 
 	return !game || !game->has_frame ||
-	       (frame > game->frame && frame - game->frame <= FRAMES_MAX);
+	       (frame > game->frame && (int64_t)frame - game->frame <= FRAMES_MAX);
 }
 
 /* Is what @o has yet to read such a tail? Takes what it reads from @budget. */
