@@ -214,7 +214,7 @@ static void first_fragments(void **state)
 	frame[38] = (2080 + 8) >> 8;
 	frame[39] = (2080 + 8) & 0xff;
 	assert_true(samples_decoder_sample(d, &sample, frame, FAMILY_NETQUAKE, SECOND));
-	samples_decoder_flush(d);
+	samples_decoder_rest(d);
 	assert_int_equal(s.status, RECORD_PARTIAL);
 	assert_non_null(strstr(s.reason, "IP fragments"));
 	frame[21] = 100; /* a later one has no ports */
@@ -273,7 +273,7 @@ static void followed_session(void **state)
 		frames += samples_decoder_sample(d, &sample, frame, FAMILY_QUAKE3,
 						 header->ts.tv_sec * SECOND);
 	}
-	samples_decoder_flush(d);
+	samples_decoder_rest(d);
 	pcap_close(pcap);
 	assert_true(frames > 10);
 	assert_int_equal(s.count, frames);

@@ -179,8 +179,23 @@ static void begin(struct decoder *d, uint64_t frame, int64_t time_ns,
 	r->payload_n = bytes.n;
 }
 
+/* How long a held datagram may wait on. */
+enum patience {
+	PATIENT,
+	NO_LONGER, /* it has waited for as long as it may, or there is no room */
+	AT_REST, /* nothing came for a while, more may */
+	AT_THE_END, /* no more will come */
+};
+
+static bool never_whole(enum family_wait wait, enum patience patience)
+{
+	return (wait == WAIT_SLICES && patience != AT_REST) ||
+	       (wait == WAIT_END && patience == AT_THE_END);
+}
+
+/* @broken: it is a part of a message of which the rest will not come. */
 static void decode_one(struct decoder *d, struct session *s, const struct datagram *dg,
-		       bool from_low, const struct identity *id, enum family_wait waits)
+		       bool from_low, const struct identity *id, bool broken)
 {
 	struct record *r = &d->record;
 
@@ -196,7 +211,7 @@ static void decode_one(struct decoder *d, struct session *s, const struct datagr
 	} else {
 		r->dialect = s->family == id->family ? s->dialect : NULL;
 		decode_ours(d, s, dg, id);
-		if (waits == WAIT_SLICES)
+		if (broken)
 			record_partial(r, "slice of a message that never became whole");
 	}
 	d->sink(d->context, r);
@@ -301,8 +316,9 @@ static void teach(struct decoder *d, const struct session *of)
 }
 
 /* The head of the ring; false: it has to wait on. */
-static bool held_try(struct decoder *d, bool last)
+static bool held_try(struct decoder *d, enum patience patience)
 {
+	bool last = patience != PATIENT;
 	struct held *held = &d->held[d->head];
 	const struct datagram *dg = &held->datagram;
 	enum family_wait wait;
@@ -323,11 +339,11 @@ static bool held_try(struct decoder *d, bool last)
 		teach(d, s);
 		wait = waits(d, s, dg, &id, 1);
 	}
-	if (!last &&
-	    (wait == WAIT_SLICES || (wait == WAIT_KEY && d->taught < DECODE_TAUGHT_MAX)))
+	if (!last && (wait == WAIT_SLICES || wait == WAIT_END ||
+		      (wait == WAIT_KEY && d->taught < DECODE_TAUGHT_MAX)))
 		return false;
 	d->taught = 0;
-	decode_one(d, s, dg, from_low, &id, wait);
+	decode_one(d, s, dg, from_low, &id, never_whole(wait, patience));
 	d->head = (d->head + 1) % DECODE_HOLD_MAX;
 	if (!--d->count)
 		d->bytes_used = 0;
@@ -349,9 +365,9 @@ static void held_put(struct decoder *d, const struct datagram *dg, enum shape sh
 	struct held *held;
 
 	if (d->count == DECODE_HOLD_MAX)
-		held_try(d, true);
+		held_try(d, NO_LONGER);
 	while (d->count && d->bytes_used + dg->n > d->hold_max)
-		held_try(d, true);
+		held_try(d, NO_LONGER);
 	held = &d->held[(d->head + d->count++) % DECODE_HOLD_MAX];
 	held->datagram = *dg;
 	held->shape = shape;
@@ -359,7 +375,7 @@ static void held_put(struct decoder *d, const struct datagram *dg, enum shape sh
 	if (dg->n)
 		memcpy(d->bytes + d->bytes_used, dg->payload, dg->n);
 	d->bytes_used += dg->n;
-	while (d->count && held_try(d, waited_long(d, dg->time_ns)))
+	while (d->count && held_try(d, waited_long(d, dg->time_ns) ? NO_LONGER : PATIENT))
 		;
 }
 
@@ -380,7 +396,7 @@ void decoder_datagram(struct decoder *d, const struct datagram *dg)
 		if (d->forced != FAMILY_AUTO && (id.settled || s->server_known))
 			identify_force(d->forced, &d->oob, &id);
 		if (id.settled && waits(d, s, dg, &id, 0) == WAIT_NOTHING) {
-			decode_one(d, s, dg, from_low, &id, WAIT_NOTHING);
+			decode_one(d, s, dg, from_low, &id, false);
 			return;
 		}
 	}
@@ -390,7 +406,13 @@ void decoder_datagram(struct decoder *d, const struct datagram *dg)
 void decoder_flush(struct decoder *d)
 {
 	while (d->count)
-		held_try(d, true);
+		held_try(d, AT_THE_END);
+}
+
+void decoder_rest(struct decoder *d)
+{
+	while (d->count)
+		held_try(d, AT_REST);
 }
 
 /* A recording may hold datagrams as they came: what is out-of-band is that here too. */

@@ -64,6 +64,11 @@ void decoder_free(struct decoder *d);
 void decoder_datagram(struct decoder *d, const struct datagram *dg);
 /* No more will come: what is held is decoded with what is known. */
 void decoder_flush(struct decoder *d);
+/*
+ * The same for now, more may come: what waits for the rest of its message is not blamed
+ * for it.
+ */
+void decoder_rest(struct decoder *d);
 
 /* A block of the one recording that this decoder is for. */
 void decoder_demo(struct decoder *d, const struct demo_block *block);

@@ -49,6 +49,7 @@ enum family_wait {
 	WAIT_NOTHING,
 	WAIT_KEY, /* a text that another datagram holds: neighbours were swapped */
 	WAIT_SLICES, /* the rest of its message */
+	WAIT_END, /* the end of its message: the part behind it is there */
 };
 
 struct family {
@@ -95,8 +96,10 @@ struct family {
 	/*
 	 * Does it pay to look at what comes after this datagram, before datagram() is
 	 * called for it? What waits for a key that does not come is opaque, by
-	 * datagram(); a slice whose message never becomes whole is made partial. NULL:
-	 * nothing waits.
+	 * datagram(); a slice whose message never becomes whole is made partial. Parts
+	 * that are sent one by one, each when the last was acknowledged, may take longer
+	 * than anything is held: one that another follows (WAIT_END) is only partial if
+	 * the capture ends before its message. NULL: nothing waits.
 	 */
 	enum family_wait (*waits)(const void *state, enum direction direction,
 				  struct span payload, struct ahead *ahead);

@@ -197,7 +197,7 @@ static void on_second(void *context)
 
 	l->epoch_ns = now_ns - clock_read(CLOCK_MONOTONIC);
 	read_services(l);
-	samples_decoder_flush(l->decoder);
+	samples_decoder_rest(l->decoder);
 	watch_kernel(l);
 	watch_shedding(l);
 	if (!(++l->seconds % FADE_S))
@@ -303,7 +303,7 @@ void samples_close(struct samples_view *l)
 	if (!l)
 		return;
 	if (l->decoder)
-		samples_decoder_flush(l->decoder);
+		samples_decoder_rest(l->decoder);
 	samples_writer_close(l->writer);
 	samples_decoder_free(l->decoder);
 	lagometer_free(l->lagometer);

@@ -139,7 +139,7 @@ bool samples_decoder_sample(struct samples_decoder *d, const struct sample *samp
 	return true;
 }
 
-void samples_decoder_flush(struct samples_decoder *d)
+void samples_decoder_rest(struct samples_decoder *d)
 {
-	decoder_flush(d->follow);
+	decoder_rest(d->follow);
 }

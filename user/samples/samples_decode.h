@@ -46,7 +46,7 @@ void samples_decoder_free(struct samples_decoder *d);
 bool samples_decoder_sample(struct samples_decoder *d, const struct sample *sample,
 			    const void *frame, enum wire_family family, int64_t time_ns);
 
-/* No more will come for now. */
-void samples_decoder_flush(struct samples_decoder *d);
+/* Nothing more is there for now. */
+void samples_decoder_rest(struct samples_decoder *d);
 
 #endif /* SAMPLES_DECODE_H */

@@ -431,6 +431,57 @@ static void chunks(void **state)
 	nq_session_drop(&s);
 }
 
+/* The chunks that are yet to come. */
+struct rows_ahead {
+	struct ahead ahead;
+	const char *const *rows; /* of 8 bytes and no more; NULL ends them */
+};
+
+static bool rows_next(struct ahead *ahead, struct span *ret)
+{
+	struct rows_ahead *r = (struct rows_ahead *)ahead;
+
+	if (!*r->rows)
+		return false;
+	*ret = (struct span){ (const uint8_t *)*r->rows++, 8 };
+	return true;
+}
+
+#define CHUNK(n) "\0\1\0\10\0\0\0" n
+#define END(n)	 "\0\11\0\10\0\0\0" n
+
+/* A chunk waits for the end of its message, and is told if that is on its way. */
+static void chunks_wait(void **state)
+{
+	static const struct {
+		const char *chunk;
+		const char *ahead[4];
+		enum family_wait wait;
+	} rows[] = {
+		{ CHUNK("\5"), { NULL }, WAIT_SLICES },
+		{ CHUNK("\5"), { CHUNK("\5"), NULL }, WAIT_SLICES },
+		{ CHUNK("\5"), { END("\7"), CHUNK("\4"), NULL }, WAIT_SLICES },
+		{ CHUNK("\5"), { CHUNK("\6"), NULL }, WAIT_END },
+		{ CHUNK("\5"), { CHUNK("\6"), CHUNK("\6"), END("\7") }, WAIT_NOTHING },
+		{ CHUNK("\5"), { END("\6"), NULL }, WAIT_NOTHING },
+		{ END("\5"), { NULL }, WAIT_NOTHING },
+		{ CHUNK("\4"), { NULL }, WAIT_NOTHING }, /* sent again */
+		{ "\0\20\0\10\0\0\0\5", { NULL }, WAIT_NOTHING }, /* unreliable */
+	};
+	struct nq_session s = { 0 };
+
+	(void)state;
+	s.way[1].slices.started = true;
+	s.way[1].slices.next = 5;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct rows_ahead ahead = { { rows_next }, rows[i].ahead };
+		struct span chunk = { (const uint8_t *)rows[i].chunk, 8 };
+
+		if (nq_session_waits(&s, S2C, chunk, &ahead.ahead) != rows[i].wait)
+			fail_msg("row %zu", i);
+	}
+}
+
 /* Numbers of frames as far apart as numbers can be (found by fuzzing). */
 static void frames_far_apart(void **state)
 {

@@ -26,6 +26,12 @@ static int netquake_claims(const struct glance *glance, struct span payload,
 	return nq_session_claims(payload, ret);
 }
 
+static enum family_wait netquake_waits(const void *state, enum direction direction,
+				       struct span payload, struct ahead *ahead)
+{
+	return nq_session_waits(state, direction, payload, ahead);
+}
+
 static size_t netquake_takes(const void *state)
 {
 	return nq_session_takes(state);
@@ -43,6 +49,7 @@ const struct family netquake_family = {
 	.drop = netquake_drop,
 	.claims = netquake_claims,
 	.datagram = netquake_datagram,
+	.waits = netquake_waits,
 	.message = nq_message,
 	.demo = netquake_demo,
 };

@@ -155,6 +155,43 @@ static void reliable(struct nq_session *s, const struct family *family,
 	}
 }
 
+static bool is_chunk(struct span payload, uint32_t *ret_number, bool *ret_end)
+{
+	struct reader rd = reader_of(payload.bytes, payload.n);
+	uint16_t flags = reader_be16(&rd), length = reader_be16(&rd);
+	uint32_t number = reader_be32(&rd);
+
+	if (reader_failed(&rd) || length != payload.n ||
+	    (flags != NQ_FLAGS_CHUNK && flags != NQ_FLAGS_END))
+		return false;
+	*ret_number = number;
+	*ret_end = flags == NQ_FLAGS_END;
+	return true;
+}
+
+enum family_wait nq_session_waits(const struct nq_session *s, enum direction direction,
+				  struct span payload, struct ahead *ahead)
+{
+	const struct netchan_slices *slices = &s->way[direction == DIRECTION_S2C].slices;
+	enum family_wait wait = WAIT_SLICES;
+	uint32_t newest, number;
+	bool end;
+
+	/* One that is sent again was told of when it came first. */
+	if (direction == DIRECTION_UNKNOWN || !is_chunk(payload, &newest, &end) || end ||
+	    (slices->started && (int32_t)(newest - slices->next) < 0))
+		return WAIT_NOTHING;
+	while (ahead->next(ahead, &payload)) {
+		if (!is_chunk(payload, &number, &end) || number != newest + 1)
+			continue;
+		if (end)
+			return WAIT_NOTHING;
+		newest = number;
+		wait = WAIT_END;
+	}
+	return wait;
+}
+
 /* --- a datagram -------------------------------------------------------------------- */
 
 int nq_session_claims(struct span payload, enum direction *ret)

@@ -12,6 +12,7 @@
 #define NQ_SESSION_H
 
 #include "decode/netchan.h"
+#include "decode/family.h"
 #include "decode/nq/nq_message.h"
 
 struct nq_way {
@@ -56,6 +57,10 @@ void nq_session_block(struct nq_session *s, const struct family *family,
  * none of ours.
  */
 int nq_session_claims(struct span payload, enum direction *ret);
+
+/* Is this a chunk whose message the chunks ahead do not end? As family.waits. */
+enum family_wait nq_session_waits(const struct nq_session *s, enum direction direction,
+				  struct span payload, struct ahead *ahead);
 
 size_t nq_session_takes(const struct nq_session *s); /* all bytes, its own too */
 void nq_session_drop(struct nq_session *s);
