@@ -16,6 +16,7 @@ set -u
 TIMEOUT=${TEST_TIMEOUT:-420}
 JOBS=${TEST_JOBS:-$(nproc)}
 passed=0 failed=0 skipped=0 ran=0
+is_alone=
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -49,13 +50,58 @@ tally()
 	ran=$((ran + 1))
 }
 
+# What of a shield or of a lab is on the machine itself, one a line; nothing while others
+# run, whose it may be.
+machine()
+{
+	[ -n "$is_alone" ] || return 0
+	{
+		find /sys/fs/bpf /run/netns /run/quakeshield -mindepth 1
+		ip -brief link show | awk '{ print "link " $1 }'
+		bpftool net show | grep shield_
+	} 2>/dev/null | sort
+}
+
+# marked NUMBER: processes of that test, which all have its mark in their environment.
+marked()
+{
+	local file
+
+	for file in /proc/[0-9]*/environ; do
+		if grep -qzx "RUN_TEST_MARK=$work/$1" "$file" 2>/dev/null; then
+			file=${file%/environ}
+			echo "process ${file#/proc/} ($(cat "$file/comm" 2>/dev/null))"
+		fi
+	done
+}
+
+# residue NUMBER: what that test has left, once what was killed has had time to end.
+residue()
+{
+	local left='' until=$((SECONDS + 3))
+
+	while
+		left=$(machine | comm -13 "$work/$1.before" -; marked "$1")
+		[ -n "$left" ] && [ "$SECONDS" -lt "$until" ]
+	do
+		sleep 0.1
+	done
+	[ -z "$left" ] || echo "$left"
+}
+
 # one NUMBER TEST: its output, status and seconds into files of that number.
 one()
 {
-	local start=$EPOCHREALTIME
+	local start=$EPOCHREALTIME left
 
-	timeout --kill-after=10 "$TIMEOUT" "$2" >"$work/$1.out" 2>&1
+	machine >"$work/$1.before"
+	RUN_TEST_MARK=$work/$1 timeout --kill-after=10 "$TIMEOUT" "$2" >"$work/$1.out" 2>&1
 	echo $? >"$work/$1.status"
+	case ${2##*/} in
+	net_*)
+		left=$(residue "$1" | paste -sd, -)
+		[ -z "$left" ] || echo "not ok ${2##*/} leaves nothing behind: $left" >>"$work/$1.out"
+	esac
 	awk -v a="$start" -v b="$EPOCHREALTIME" -v name="${2##*/}" \
 		'BEGIN { printf "%8.1f s  %s\n", b - a, name }' >"$work/$1.took"
 }
@@ -92,6 +138,7 @@ for test in "${beside[@]}"; do
 done
 wait
 for i in "${!beside[@]}"; do show "$i" "${beside[i]}"; done
+is_alone=1
 for test in "${alone[@]}"; do
 	one "$number" "$test"
 	show "$number" "$test"
