@@ -19,6 +19,7 @@
 #include "lib/input.h"
 #include "lib/jsonl.h"
 #include "lib/names.h"
+#include "lib/secret.h"
 #include "decode/record_text.h"
 #include "decode/select.h"
 #include "decode/summary.h"
@@ -37,7 +38,8 @@ struct options {
 	bool verbose, hex, secrets, progress;
 	enum wire_family protocol;
 	const char *psk_identity;
-	const char *psk;
+	char *psk; /* as it was given */
+	struct secret_key *key; /* or NULL */
 	const char *extract; /* a directory, or NULL */
 	const char *filter; /* of libpcap, or NULL */
 	struct keylog keylog;
@@ -60,6 +62,23 @@ static bool done(const struct run *run)
 	return run->options->limit && run->shown == run->options->limit;
 }
 
+/* One as it is, several as an array; null: a password would stand in it. */
+static void write_plain(struct jsonl *json, const struct record *r)
+{
+	jsonl_text(json, ",\"plaintext\":");
+	if (r->masked) {
+		jsonl_text(json, "null");
+		return;
+	}
+	for (unsigned int i = 0; i < r->plains_n; i++) {
+		if (r->plains_n > 1)
+			jsonl_text(json, i ? "," : "[");
+		jsonl_hex(json, r->plains[i].bytes, r->plains[i].n);
+	}
+	if (r->plains_n > 1)
+		jsonl_text(json, "]");
+}
+
 static void write_json(struct run *run, const struct record *r)
 {
 	struct jsonl *json = run->json;
@@ -76,6 +95,8 @@ static void write_json(struct run *run, const struct record *r)
 		jsonl_text(json, ",\"payload\":");
 		jsonl_hex(json, r->payload, r->payload_n);
 	}
+	if (run->options->hex && r->plains_n)
+		write_plain(json, r);
 	jsonl_text(json, "}\n");
 }
 
@@ -144,6 +165,9 @@ static struct decoder *decoder_for(struct run *run, enum wire_family forced)
 		.keylog = &options->keylog,
 	};
 
+	if (options->key)
+		how.psk = (struct keys_psk){ options->psk_identity, options->key->bytes,
+					     options->key->n };
 	return decoder_create(&how, sink, run);
 }
 
@@ -341,21 +365,29 @@ static int usage(FILE *out, int status)
 	return status;
 }
 
-static bool check_psk(const struct options *options)
+/* The two go together; the key is wiped from the arguments, which others can see. */
+static bool read_psk(struct options *options)
 {
-	size_t n = options->psk ? strspn(options->psk, "0123456789abcdefABCDEF") : 0;
+	int err;
 
 	if (!options->psk != !options->psk_identity) {
 		fputs("quakeshield decode: --psk and --psk-identity go together\n",
 		      stderr);
 		return false;
 	}
-	if (options->psk && (!n || n % 2 || options->psk[n])) {
-		fputs("quakeshield decode: --psk is not an even number of hex digits\n",
-		      stderr);
-		return false;
-	}
-	return true;
+	if (!options->psk)
+		return true;
+	options->key = secret_alloc(sizeof(*options->key));
+	err = options->key ? secret_key_parse(options->psk, options->key) : -ENOMEM;
+	explicit_bzero(options->psk, strlen(options->psk));
+	if (!err && strlen(options->psk_identity) <= KEYS_IDENTITY_MAX)
+		return true;
+	fputs(err == -ENOMEM ? "quakeshield decode: out of memory\n"
+	      : err ? "quakeshield decode: --psk is not an even number of hex digits, at "
+		      "most 128\n"
+		    : "quakeshield decode: --psk-identity is longer than 128 bytes\n",
+	      stderr);
+	return false;
 }
 
 static int wrong(const char *what, const char *value)
@@ -496,7 +528,7 @@ static int parse_options(int argc, char **argv, struct options *options)
 			  : lagometer	  ? OUTPUT_LAGOMETER
 			  : options->json ? OUTPUT_JSON
 					  : OUTPUT_TEXT;
-	return check_psk(options) ? 0 : 2;
+	return read_psk(options) ? 0 : 2;
 }
 
 int cmd_decode(int argc, char **argv)
@@ -527,6 +559,7 @@ int cmd_decode(int argc, char **argv)
 		status |= one_file(&run, argv[i]);
 	}
 	keylog_free(&options.keylog);
+	secret_free(options.key, sizeof(*options.key));
 	if (!extract_close(run.extract))
 		status = 1;
 	if (jsonl_flush(&json)) {

@@ -23,8 +23,7 @@ struct decoder {
 	struct record record;
 	struct record_tape tape;
 	bool fields, secrets;
-	const struct keylog *keylog; /* for a family that decrypts, as is psk */
-	struct decoder_psk psk;
+	struct keys *keys; /* for a family that decrypts */
 	struct oob oob;
 	/* Held datagrams, a ring; their payloads, a heap that empties with the ring. */
 	struct held held[DECODE_HOLD_MAX];
@@ -51,11 +50,10 @@ struct decoder *decoder_create(const struct decoder_options *options, decode_sin
 	d->forced = options->forced;
 	d->fields = options->fields;
 	d->secrets = options->secrets;
-	d->keylog = options->keylog;
-	d->psk = options->psk;
+	d->keys = keys_create(options->keylog, &options->psk);
 	d->sink = sink;
 	d->context = context;
-	if (!d->sessions || !d->bytes ||
+	if (!d->sessions || !d->bytes || !d->keys ||
 	    (d->fields && record_tape_create(&d->tape, DECODE_TAPE_ITEMS / share,
 					     DECODE_TAPE_BYTES / share))) {
 		decoder_free(d);
@@ -70,6 +68,7 @@ void decoder_free(struct decoder *d)
 		return;
 	session_table_free(d->sessions);
 	record_tape_free(&d->tape);
+	keys_free(d->keys);
 	free(d->bytes);
 	free(d);
 }
@@ -140,6 +139,17 @@ static void learn_direction(struct session *s, const struct family *family,
 	s->certain = true;
 }
 
+/* With what opens its sessions, if they are encrypted. */
+static void *family_state(struct decoder *d, struct session *s,
+			  const struct family *family)
+{
+	void *state = session_state(s, family->id);
+
+	if (state && family->keys)
+		family->keys(state, d->keys);
+	return state;
+}
+
 static void decode_ours(struct decoder *d, struct session *s, const struct datagram *dg,
 			const struct identity *id)
 {
@@ -154,7 +164,7 @@ static void decode_ours(struct decoder *d, struct session *s, const struct datag
 		decode_word(d, s, family);
 		return;
 	}
-	family->datagram(session_state(s, family->id), id->direction,
+	family->datagram(family_state(d, s, family), id->direction,
 			 (struct span){ dg->payload, dg->n }, r);
 	session_state_count(s);
 	if (r->direction != id->direction && r->direction != DIRECTION_UNKNOWN)

@@ -18,8 +18,8 @@
 
 #include "capture/demo.h"
 #include "capture/packet.h"
+#include "decode/keys.h"
 #include "decode/session.h"
-#include "lib/keylog.h"
 #include "lib/record.h"
 
 #define DECODE_HOLD_NS	  (2LL * 1000 * 1000 * 1000)
@@ -46,14 +46,10 @@ struct decoder_options {
 	size_t state_bytes; /* bound on all sessions' state; 0: DECODE_STATE_BYTES */
 	/*
 	 * Keys of encrypted sessions, for the family that has any (Quake Enhanced); both
-	 * may be NULL or empty, and outlive the decoder.
+	 * may be NULL or empty. The key log is to outlive the decoder, the key is copied.
 	 */
 	const struct keylog *keylog;
-	struct decoder_psk {
-		const char *identity; /* NULL: no key was given */
-		const uint8_t *bytes;
-		size_t n;
-	} psk;
+	struct keys_psk psk;
 };
 
 /* NULL: no memory. */

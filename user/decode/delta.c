@@ -9,9 +9,9 @@
 #include "decode/delta.h"
 
 static const uint8_t widths[] = {
-	[DELTA_U8] = 1,	 [DELTA_I8] = 1,  [DELTA_U16] = 2,
-	[DELTA_I16] = 2, [DELTA_I32] = 4, [DELTA_U32] = 4,
-	[DELTA_F32] = 4, [DELTA_C24] = 3, [DELTA_I23] = 3,
+	[DELTA_U8] = 1,	 [DELTA_I8] = 1,   [DELTA_U16] = 2,    [DELTA_I16] = 2,
+	[DELTA_I32] = 4, [DELTA_U32] = 4,  [DELTA_F32] = 4,    [DELTA_C24] = 3,
+	[DELTA_I23] = 3, [DELTA_ULEB] = 5, [DELTA_ZIGZAG] = 5,
 };
 
 static bool is_there(const struct delta_row *row, uint64_t flags)
@@ -28,8 +28,36 @@ static int32_t take_i23(struct reader *rd, int32_t was)
 	return (int32_t)((uint32_t)reader_u8(rd) << 24 | low << 8) >> 9;
 }
 
+static uint32_t take_uleb(struct reader *rd)
+{
+	uint32_t value = 0;
+
+	for (unsigned int shift = 0; shift < 35; shift += 7) {
+		uint8_t byte = reader_u8(rd);
+
+		if (shift == 28 && byte > 0x0f)
+			break;
+		value |= (uint32_t)(byte & 0x7f) << shift;
+		if (!(byte & 0x80))
+			return value;
+	}
+	rd->failed = true;
+	return 0;
+}
+
+static size_t put_uleb(uint8_t *to, uint32_t value)
+{
+	size_t n = 0;
+
+	for (; value >= 0x80; value >>= 7)
+		to[n++] = (uint8_t)(value | 0x80);
+	to[n++] = (uint8_t)value;
+	return n;
+}
+
 static int32_t take(struct reader *rd, enum delta_type type, int32_t was)
 {
+	uint32_t raw;
 	int32_t units;
 
 	switch (type) {
@@ -50,6 +78,11 @@ static int32_t take(struct reader *rd, enum delta_type type, int32_t was)
 		return units * 256 + reader_u8(rd);
 	case DELTA_I23:
 		return take_i23(rd, was);
+	case DELTA_ULEB:
+		return (int32_t)take_uleb(rd);
+	case DELTA_ZIGZAG:
+		raw = take_uleb(rd);
+		return (int32_t)(raw >> 1 ^ (0 - (raw & 1)));
 	}
 	return 0;
 }
@@ -80,7 +113,7 @@ static void put(struct record *r, const char *key, const struct delta_row *row,
 {
 	if (row->type == DELTA_F32 || row->type == DELTA_C24 || row->unit != 0)
 		record_float(r, key, delta_value(row, raw));
-	else if (row->type == DELTA_U32)
+	else if (row->type == DELTA_U32 || row->type == DELTA_ULEB)
 		record_uint(r, key, (uint32_t)raw);
 	else
 		record_int(r, key, raw);
@@ -158,6 +191,12 @@ size_t delta_write(uint8_t *to, size_t size, const struct delta_row *rows, size_
 			value = (value >> 8 & 0xffff) | (value & 255) << 16;
 		if (rows[i].type == DELTA_I23)
 			value = value << 1 | 1;
+		if (rows[i].type == DELTA_ZIGZAG)
+			value = value << 1 ^ (0 - (value >> 31));
+		if (rows[i].type == DELTA_ULEB || rows[i].type == DELTA_ZIGZAG) {
+			used += put_uleb(to + used, value);
+			continue;
+		}
 		raw = htole32(value);
 		memcpy(to + used, &raw, width);
 		used += width;

@@ -27,6 +27,10 @@ enum delta_type {
 	 * holds; set: with a byte more, the value itself in 23 bits. Written as itself.
 	 */
 	DELTA_I23,
+	/* 7 bits a byte, the low ones first, 5 bytes at most; written as short as can be.
+	 */
+	DELTA_ULEB,
+	DELTA_ZIGZAG, /* likewise, of 2 v, or of -1 - 2 v where v is negative */
 };
 
 struct delta_row {

@@ -15,6 +15,7 @@
 #define FAMILY_H
 
 #include "capture/demo.h"
+#include "decode/keys.h"
 #include "decode/message.h"
 #include "lib/reader.h"
 #include "lib/record.h"
@@ -84,6 +85,12 @@ struct family {
 	const enum wire_kind *words;
 	void (*word)(void *state, enum wire_kind kind, enum direction direction,
 		     struct span arguments);
+
+	/*
+	 * Before each datagram: what opens the sessions of this decoder. NULL: nothing is
+	 * encrypted.
+	 */
+	void (*keys)(void *state, struct keys *keys);
 
 	/*
 	 * A datagram that is not out-of-band. Sets r->kind, and r->dialect, r->direction

@@ -142,6 +142,12 @@ struct record_piece {
 
 #define RECORD_PIECES 2 /* in one record; what is more is passed over */
 
+/* What an encrypted part of a datagram opened to; lasts as long as the record. */
+struct record_plain {
+	const uint8_t *bytes;
+	size_t n;
+};
+
 struct record {
 	uint64_t frame; /* 1, 2, ... : the packet in its capture, the block in its demo */
 	int64_t time_ns; /* since 1970 in a capture, since the start in a demo */
@@ -155,6 +161,8 @@ struct record {
 	struct record_address destination;
 	const uint8_t *payload; /* the bytes it is of; NULL: not kept */
 	size_t payload_n;
+	const struct record_plain *plains; /* application data that was decrypted */
+	unsigned int plains_n;
 	unsigned int end; /* 0 or 1: which of the two ends of its flow has sent it */
 	struct record_tape *tape; /* NULL: nobody wants the fields */
 	bool overflow;

@@ -78,6 +78,8 @@ void nq_op_move(struct ops *o)
 	else if (nq_has(f, NQ_DP_NUMBERS))
 		nq_put_u32(o, "sequence");
 	move_time(o);
+	if (nq_has(f, NQ_ENHANCED))
+		nq_put_u8(o, "unknown"); /* 1 in all that were seen */
 	move_angles(o);
 	nq_put_i16(o, "forwardmove");
 	nq_put_i16(o, "sidemove");

@@ -17,7 +17,7 @@
 #define RMQ_COORDS	  (RMQ_24BITCOORD | RMQ_FLOATCOORD | RMQ_INT32COORD)
 #define RMQ_OF_QUAKESPASM (RMQ_SHORTANGLE | RMQ_INT32COORD)
 
-static const struct nq_dialect quake15 = {
+const struct nq_dialect nq_quake15 = {
 	.name = "quake15",
 	.protocol = 15,
 	.svc = nq_svc_id,
@@ -63,7 +63,7 @@ static const struct nq_dialect nehahra250 = {
 	.clientdata = NQ_ROWS(nq_clientdata_id),
 };
 
-static const struct nq_dialect fitzquake = {
+const struct nq_dialect nq_fitzquake = {
 	.name = "fitzquake666",
 	.protocol = 666,
 	.traits = NQ_FITZ,
@@ -75,7 +75,7 @@ static const struct nq_dialect fitzquake = {
 };
 
 #define RMQ(ident, tried)                                  \
-	static const struct nq_dialect ident = {           \
+	const struct nq_dialect ident = {                  \
 		.name = "rmq999",                          \
 		.protocol = 999,                           \
 		.flags = (tried),                          \
@@ -86,8 +86,8 @@ static const struct nq_dialect fitzquake = {
 		.clientdata = NQ_ROWS(nq_clientdata_fitz), \
 	}
 
-RMQ(rmq_quakespasm, RMQ_OF_QUAKESPASM);
-RMQ(rmq_plain, 0);
+RMQ(nq_rmq_quakespasm, RMQ_OF_QUAKESPASM);
+RMQ(nq_rmq_plain, 0);
 
 #define BJP(ident, label, number, wide)                         \
 	static const struct nq_dialect ident = {                \
@@ -136,13 +136,13 @@ DARKPLACES(dp8, "dp8", 3505, DP7 | NQ_DP_REASON, NQ_COORD_F32, NQ_ANGLE_16, NQ_M
 	   nq_clientdata_dp6);
 
 const struct nq_dialect *const nq_dialects[] = {
-	&quake15,    &fitzquake, &rmq_quakespasm,
-	&rmq_plain,  &dp7,	 &proquake,
-	&quakedp,    &dp6,	 &dp5,
-	&nehahra15,  &bjp3,	 &dp8,
-	&dp4,	     &dp3,	 &dp2,
-	&dp1,	     &bjp2,	 &bjp1,
-	&nehahra250, NULL,
+	&nq_quake15,   &nq_fitzquake, &nq_rmq_quakespasm,
+	&nq_rmq_plain, &dp7,	      &proquake,
+	&quakedp,      &dp6,	      &dp5,
+	&nehahra15,    &bjp3,	      &dp8,
+	&dp4,	       &dp3,	      &dp2,
+	&dp1,	       &bjp2,	      &bjp1,
+	&nehahra250,   NULL,
 };
 
 static uint8_t rmq_coord(uint32_t flags)
@@ -264,4 +264,11 @@ uint32_t nq_uleb(struct reader *rd)
 	}
 	rd->failed = true;
 	return 0;
+}
+
+int32_t nq_zigzag(struct reader *rd)
+{
+	uint32_t raw = nq_uleb(rd);
+
+	return (int32_t)(raw >> 1 ^ (0 - (raw & 1)));
 }

@@ -42,6 +42,7 @@ enum nq_trait {
 	NQ_DP_SOUND2 = 1 << 10, /* DP1 to DP3: svc 54 is a sound */
 	NQ_RMQ = 1 << 11, /* 999: flags follow the protocol's number */
 	NQ_LONG_TEXTS = 1 << 12, /* more than 2047 bytes are read */
+	NQ_ENHANCED = 1 << 13, /* the edition of 2021 */
 };
 
 /* PEXT1 and PEXT2, by FTE, on top of any of these. */
@@ -83,6 +84,7 @@ struct nq_dialect {
 
 /* In the order in which they are tried; ended by NULL, at most 32. */
 extern const struct nq_dialect *const nq_dialects[];
+extern const struct nq_dialect nq_quake15, nq_fitzquake, nq_rmq_quakespasm, nq_rmq_plain;
 
 /* What the numbers of the wire mean now. */
 struct nq_format {
@@ -114,5 +116,7 @@ uint32_t nq_entity(struct reader *rd, const struct nq_format *f);
 uint64_t nq_vlq(struct reader *rd);
 /* Seven bits a byte, the low ones first; five bytes at most, else the reader fails. */
 uint32_t nq_uleb(struct reader *rd);
+/* The same of 2 v, or of -1 - 2 v where v is negative. */
+int32_t nq_zigzag(struct reader *rd);
 
 #endif /* NQ_FORMAT_H */

@@ -93,10 +93,17 @@ bool nq_walk_protocol(struct nq_walk *w, uint32_t number, uint32_t flags, uint32
 		      uint32_t pext2)
 {
 	uint32_t mask = with_number(w->dialects, number);
+	const struct nq_dialect *dialect;
 	struct nq_format format;
 
-	if (!mask ||
-	    !nq_format_of(w->dialects[__builtin_ctz(mask)], flags, pext1, pext2, &format))
+	if (!mask)
+		return false;
+	dialect = w->dialects[__builtin_ctz(mask)];
+	/* Whose serverinfo this is only its reading tells. */
+	if ((dialect->traits ^ w->format.dialect->traits) & NQ_ENHANCED &&
+	    w->format.dialect->protocol == number)
+		dialect = w->format.dialect;
+	if (!nq_format_of(dialect, flags, pext1, pext2, &format))
 		return false;
 	w->format = format;
 	w->signon = 0;

@@ -97,6 +97,34 @@ const struct delta_row nq_update_fitz[5] = {
 	{ "lerpfinish", BIT(19), NQ_F_LERPFINISH, DELTA_U8, 0, 1.0 / 255 },
 };
 
+#define UNKNOWN(flags, n) U8("unknown" #n, flags, NQ_F_UNKNOWN + (n))
+
+const struct delta_row nq_look_enhanced_tail[6] = {
+	U8("alpha", NQ_B_ALPHA, NQ_F_ALPHA),
+	U8("solid", NQ_B_SOLID, NQ_F_SOLID),
+	UNKNOWN(0x10, 0),
+	UNKNOWN(0x20, 1),
+	UNKNOWN(0x40, 2),
+	UNKNOWN(0x80, 3),
+};
+
+const struct delta_row nq_update_enhanced[14] = {
+	U8("alpha", BIT(16), NQ_F_ALPHA),
+	U8("scale", BIT(20), NQ_F_SCALE),
+	U8("frame_high", BIT(17), NQ_F_FRAME_HIGH),
+	U8("modelindex_high", BIT(18), NQ_F_MODEL_HIGH),
+	{ "lerpfinish", BIT(19), NQ_F_LERPFINISH, DELTA_U8, 0, 1.0 / 255 },
+	U8("solid", BIT(22), NQ_F_SOLID),
+	{ "entityflags", BIT(24), NQ_F_ENTITYFLAGS, DELTA_ULEB, 0, 0 },
+	{ "health", BIT(25), NQ_F_HEALTH, DELTA_ZIGZAG, 0, 0 },
+	UNKNOWN(BIT(26), 0),
+	UNKNOWN(BIT(27), 1),
+	UNKNOWN(BIT(28), 2),
+	UNKNOWN(BIT(29), 3),
+	UNKNOWN(BIT(30), 4),
+	UNKNOWN(BIT(31), 5),
+};
+
 /* The colours are three bits, three bits, two bits of one byte. */
 const struct delta_row nq_update_quakedp[8] = {
 	U8("alpha", BIT(17), NQ_F_ALPHA),
@@ -150,24 +178,43 @@ const struct delta_row nq_update_quakedp[8] = {
 const struct delta_row nq_clientdata_id[19] = CLASSIC(U8);
 const struct delta_row nq_clientdata_bjp[19] = CLASSIC(U16);
 
+#define HIGHS                                                                        \
+	HIGH("weapon", 16, 0), HIGH("armor", 17, 1), HIGH("ammo", 18, 2),            \
+		HIGH("shells", 19, 3), HIGH("nails", 20, 4), HIGH("rockets", 21, 5), \
+		HIGH("cells", 22, 6), HIGH("weaponframe", 24, 7),                    \
+		U8("weaponalpha", BIT(25), NQ_O_WEAPONALPHA)
+
 const struct delta_row nq_clientdata_fitz[28] = {
-	EYES,
-	MOTION(1),
-	MOTION(2),
-	MOTION(3),
-	ITEMS(0),
-	ARMS(U8),
-	AMMO,
-	HIGH("weapon", 16, 0),
-	HIGH("armor", 17, 1),
-	HIGH("ammo", 18, 2),
-	HIGH("shells", 19, 3),
-	HIGH("nails", 20, 4),
-	HIGH("rockets", 21, 5),
-	HIGH("cells", 22, 6),
-	HIGH("weaponframe", 24, 7),
-	U8("weaponalpha", BIT(25), NQ_O_WEAPONALPHA),
+	EYES, MOTION(1), MOTION(2), MOTION(3), ITEMS(0), ARMS(U8), AMMO, HIGHS,
 };
+
+/* Where a velocity is of floats its bits have moved up. */
+#define OWN_FLOATS BIT(8)
+#define OWN_SPEEDS (BIT(5) | BIT(6) | BIT(7))
+#define OWN_UP	   27
+#define MOTION_ENHANCED(i)                                                     \
+	MOTION(i),                                                             \
+	{                                                                      \
+		"velocity", 1ULL << (OWN_UP + 4 + (i)), NQ_O_VELOCITY + (i)-1, \
+			DELTA_F32, i, 0                                        \
+	}
+#define ENHANCED                                                                    \
+	EYES, MOTION_ENHANCED(1), MOTION_ENHANCED(2), MOTION_ENHANCED(3), ITEMS(0), \
+		ARMS(U8), AMMO
+
+const struct delta_row nq_clientdata_enhanced15[22] = { ENHANCED };
+const struct delta_row nq_clientdata_enhanced[32] = {
+	ENHANCED,
+	HIGHS,
+	{ "entityflags", BIT(26), NQ_O_ENTITYFLAGS, DELTA_ULEB, 0, 0 },
+};
+
+uint64_t nq_own_wants(uint32_t flags)
+{
+	uint64_t speeds = flags & OWN_SPEEDS;
+
+	return flags & OWN_FLOATS ? (flags & ~OWN_SPEEDS) | speeds << OWN_UP : flags;
+}
 
 #define ZOOM(type)                                             \
 	{                                                      \

@@ -36,6 +36,11 @@ enum nq_field {
 	NQ_F_LIGHTPFLAGS,
 	NQ_F_GLOWMOD,
 	NQ_F_TRAIL = NQ_F_GLOWMOD + 3,
+	NQ_F_SOLID,
+	NQ_F_ENTITYFLAGS,
+	NQ_F_HEALTH,
+	NQ_F_UNKNOWN, /* Quake Enhanced's bits 26 to 31; 10h to 80h of a baseline */
+	NQ_F_UNKNOWN_END = NQ_F_UNKNOWN + 5,
 	NQ_FIELDS
 };
 
@@ -60,6 +65,7 @@ enum nq_own {
 	NQ_O_HIGH, /* the high bytes of eight of these, in the order of nq_own_high */
 	NQ_O_WEAPONALPHA = NQ_O_HIGH + 8,
 	NQ_O_VIEWZOOM,
+	NQ_O_ENTITYFLAGS,
 	NQ_OWNS
 };
 
@@ -83,11 +89,19 @@ extern const struct delta_row nq_look_fitz[6], nq_look_fitz_tail[2];
 #define NQ_B_MODEL8 0x100U
 #define NQ_B_FRAME8 0x200U
 
+#define NQ_B_SOLID  8U /* Quake Enhanced has no scale there */
+extern const struct delta_row nq_look_enhanced_tail[6];
+
 extern const struct delta_row nq_update_fitz[5];
+/* Bit 21 says that the origin, which stands before these rows, is of floats. */
+extern const struct delta_row nq_update_enhanced[14];
 extern const struct delta_row nq_update_quakedp[8];
 
 extern const struct delta_row nq_clientdata_id[19], nq_clientdata_bjp[19];
 extern const struct delta_row nq_clientdata_fitz[28];
+/* By what nq_own_wants() makes of the flags. */
+extern const struct delta_row nq_clientdata_enhanced15[22], nq_clientdata_enhanced[32];
+uint64_t nq_own_wants(uint32_t flags);
 extern const struct delta_row nq_clientdata_quakedp[23];
 extern const struct delta_row nq_clientdata_dp1[23], nq_clientdata_dp2[23];
 extern const struct delta_row nq_clientdata_dp5[23], nq_clientdata_dp6[13];

@@ -210,6 +210,7 @@ void nq_op_serverinfo(struct ops *o)
 	struct nq_walk *w = nq_walk_of(o);
 	uint32_t pext1 = 0, pext2 = 0, flags = 0;
 	uint32_t protocol = extensions(o, &pext1, &pext2);
+	uint8_t gametype;
 
 	record_uint(o->record, "protocol", protocol);
 	if (protocol == 999) {
@@ -230,7 +231,13 @@ void nq_op_serverinfo(struct ops *o)
 	record_uint(o->record, "maxclients", w->maxclients);
 	if (!w->maxclients && !reader_failed(&o->rd))
 		ops_wrong(o, "a server of no clients");
-	nq_put_u8(o, "gametype");
+	if (nq_has(&w->format, NQ_ENHANCED))
+		nq_put_text(o, "gamedir");
+	gametype = reader_u8(&o->rd);
+	record_uint(o->record, "gametype", gametype);
+	/* A text that stands there is that of a game without a directory. */
+	if (nq_has(&w->format, NQ_ENHANCED) && gametype >= ' ')
+		ops_wrong(o, "no such type of game");
 	nq_put_text(o, "level");
 	precaches(o, "models", true);
 	precaches(o, "sounds", false);

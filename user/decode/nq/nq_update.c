@@ -19,6 +19,7 @@
 #define U_EFFECTS	(1U << 13)
 #define U_LONGENTITY	(1U << 14)
 #define U_EXTEND1	(1U << 15)
+#define U_FLOATORIGIN	(1U << 21) /* Quake Enhanced */
 #define U_EXTEND2	(1U << 23)
 
 #define OWN_ONGROUND	(1U << 10)
@@ -41,9 +42,11 @@ static const struct delta_row *model_row(const struct nq_format *f)
 	return nq_has(f, NQ_WIDE_MODELS) ? nq_model_bjp : nq_model;
 }
 
-static const struct nq_place *place_of(const struct nq_format *f)
+static const struct nq_place *place_of(const struct nq_format *f, uint32_t flags)
 {
-	return &nq_places[f->coord][f->angle];
+	bool floats = flags & U_FLOATORIGIN && nq_has(f, NQ_ENHANCED);
+
+	return &nq_places[floats ? NQ_COORD_F32 : f->coord][f->angle];
 }
 
 bool nq_update_read(struct reader *rd, const struct nq_format *f, uint8_t opcode,
@@ -61,8 +64,8 @@ bool nq_update_read(struct reader *rd, const struct nq_format *f, uint8_t opcode
 	ret->flags = flags;
 	ret->number = flags & U_LONGENTITY ? reader_le16(rd) : reader_u8(rd);
 	delta_read(rd, model_row(f), 1, flags, ret->state);
-	delta_read(rd, place_of(f)->update, NQ_COUNT(place_of(f)->update), flags,
-		   ret->state);
+	delta_read(rd, place_of(f, flags)->update, NQ_COUNT(place_of(f, 0)->update),
+		   flags, ret->state);
 	delta_read(rd, tail->rows, tail->count, flags, ret->state);
 	if (flags & U_EXTEND1 && nq_has(f, NQ_NEHAHRA)) {
 		ret->transparency[0] = reader_f32(rd);
@@ -105,8 +108,8 @@ void nq_update_record(struct record *r, const struct nq_format *f,
 	if (u->flags & U_STEP)
 		record_bool(r, "step", true);
 	delta_record(r, model_row(f), 1, joined.flags, joined.state);
-	delta_record(r, place_of(f)->update, NQ_COUNT(place_of(f)->update), joined.flags,
-		     joined.state);
+	delta_record(r, place_of(f, u->flags)->update, NQ_COUNT(place_of(f, 0)->update),
+		     joined.flags, joined.state);
 	delta_record(r, f->dialect->update.rows, f->dialect->update.count, joined.flags,
 		     joined.state);
 	if (u->flags & U_EXTEND1 && nq_has(f, NQ_NEHAHRA)) {
@@ -143,9 +146,9 @@ static void out_number(struct out *out, uint32_t value, size_t n)
 }
 
 static void out_rows(struct out *out, const struct delta_row *rows, size_t count,
-		     uint32_t flags, const int32_t *state)
+		     uint64_t flags, const int32_t *state)
 {
-	uint8_t bytes[4 * 64];
+	uint8_t bytes[5 * 64];
 
 	out_bytes(out, bytes,
 		  delta_write(bytes, sizeof(bytes), rows, count, flags, state));
@@ -171,8 +174,8 @@ size_t nq_update_write(uint8_t *to, size_t size, const struct nq_format *f,
 		out_number(&out, u->flags >> 24, 1);
 	out_number(&out, u->number, u->flags & U_LONGENTITY ? 2 : 1);
 	out_rows(&out, model_row(f), 1, u->flags, u->state);
-	out_rows(&out, place_of(f)->update, NQ_COUNT(place_of(f)->update), u->flags,
-		 u->state);
+	out_rows(&out, place_of(f, u->flags)->update, NQ_COUNT(place_of(f, 0)->update),
+		 u->flags, u->state);
 	out_rows(&out, f->dialect->update.rows, f->dialect->update.count, u->flags,
 		 u->state);
 	for (int i = 0; trans && i < (u->transparency[0] == 2.0F ? 3 : 2); i++) {
@@ -186,6 +189,11 @@ size_t nq_update_write(uint8_t *to, size_t size, const struct nq_format *f,
 
 /* --- a player's own data ----------------------------------------------------------- */
 
+static uint64_t wants_of(const struct nq_format *f, uint32_t flags)
+{
+	return nq_has(f, NQ_ENHANCED) ? nq_own_wants(flags) : flags;
+}
+
 bool nq_own_read(struct reader *rd, const struct nq_format *f, struct nq_own_data *ret)
 {
 	const struct nq_rows_of *rows = &f->dialect->clientdata;
@@ -195,7 +203,7 @@ bool nq_own_read(struct reader *rd, const struct nq_format *f, struct nq_own_dat
 		ret->flags |= (uint32_t)reader_u8(rd) << 16;
 	if (ret->flags & U_EXTEND2)
 		ret->flags |= (uint32_t)reader_u8(rd) << 24;
-	delta_read(rd, rows->rows, rows->count, ret->flags, ret->state);
+	delta_read(rd, rows->rows, rows->count, wants_of(f, ret->flags), ret->state);
 	return !(ret->flags & U_EXTEND1) || extends(f);
 }
 
@@ -241,7 +249,7 @@ void nq_own_record(struct record *r, const struct nq_format *f,
 	record_bool(r, "onground", own->flags & OWN_ONGROUND);
 	record_bool(r, "inwater", own->flags & OWN_INWATER);
 	delta_record(r, f->dialect->clientdata.rows, f->dialect->clientdata.count,
-		     joined.flags, joined.state);
+		     wants_of(f, joined.flags), joined.state);
 }
 
 size_t nq_own_write(uint8_t *to, size_t size, const struct nq_format *f,
@@ -255,7 +263,7 @@ size_t nq_own_write(uint8_t *to, size_t size, const struct nq_format *f,
 	if (own->flags & U_EXTEND2)
 		out_number(&out, own->flags >> 24, 1);
 	out_rows(&out, f->dialect->clientdata.rows, f->dialect->clientdata.count,
-		 own->flags, own->state);
+		 wants_of(f, own->flags), own->state);
 	return out_end(&out);
 }
 

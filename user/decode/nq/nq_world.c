@@ -17,6 +17,8 @@ void nq_op_update(struct ops *o)
 		ops_wrong(o, "update has a flag that this protocol does not");
 	if (!reader_failed(&o->rd))
 		nq_update_record(o->record, f, &u);
+	if (nq_has(f, NQ_ENHANCED) && u.flags >> 26)
+		message_missing(o->m, "update with fields that are not known");
 }
 
 void nq_op_clientdata(struct ops *o)
@@ -28,6 +30,8 @@ void nq_op_clientdata(struct ops *o)
 		ops_wrong(o, "client data has a flag that this protocol does not");
 	if (!reader_failed(&o->rd))
 		nq_own_record(o->record, f, &own);
+	if (nq_has(f, NQ_ENHANCED) && own.flags >> 27)
+		ops_unknown(o, "clientdata with a flag that is not known");
 }
 
 /* --- baselines --------------------------------------------------------------------- */
@@ -55,6 +59,17 @@ static const struct delta_row *look_a(struct ops *o)
 	return nq_has(nq_format_at(o), NQ_WIDE_MODELS) ? nq_look_bjp : nq_look;
 }
 
+/* What four of the bits bring is not known, but how long it is. */
+static void enhanced_tail(struct ops *o, uint32_t flags, int32_t *state)
+{
+	delta_read(&o->rd, nq_look_enhanced_tail, NQ_COUNT(nq_look_enhanced_tail), flags,
+		   state);
+	delta_record(o->record, nq_look_enhanced_tail, NQ_COUNT(nq_look_enhanced_tail),
+		     flags, state);
+	if (flags & 0xf0)
+		message_missing(o->m, "baseline with fields that are not known");
+}
+
 /* FitzQuake's: what is wide, or there at all, is said in front. */
 static void fitz_baseline(struct ops *o)
 {
@@ -66,6 +81,10 @@ static void fitz_baseline(struct ops *o)
 	delta_read(&o->rd, nq_look_fitz, NQ_COUNT(nq_look_fitz), flags, state);
 	delta_record(o->record, nq_look_fitz, NQ_COUNT(nq_look_fitz), flags, state);
 	spot(o, state);
+	if (nq_has(nq_format_at(o), NQ_ENHANCED)) {
+		enhanced_tail(o, given, state);
+		return;
+	}
 	delta_read(&o->rd, nq_look_fitz_tail, NQ_COUNT(nq_look_fitz_tail), flags, state);
 	delta_record(o->record, nq_look_fitz_tail, NQ_COUNT(nq_look_fitz_tail), flags,
 		     state);

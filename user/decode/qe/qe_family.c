@@ -6,9 +6,12 @@
  *	| ty | fe fd | epoch | u48 sequence | length | fragment  |  one or more
  *	+----+-------+-------+--------------+--------+---- ... --+
  *
- * Source: RFC 6347. What is inside is NetQuake, encrypted.
+ * Read next: qe_session.c (whose keys), qe_hand.c (the handshake), qe_open.c (a record),
+ * qe_message.c (the game inside). Source: RFC 6347.
  */
 #include "decode/family.h"
+#include "decode/qe/qe_message.h"
+#include "decode/qe/qe_session.h"
 
 enum {
 	DTLS_CHANGE_CIPHER_SPEC = 0x14,
@@ -18,43 +21,57 @@ enum {
 	DTLS_HEARTBEAT = 0x18,
 };
 
+#define VERSION_10 0xfeff /* of hellos */
+#define VERSION_12 0xfefd
+
+/* One datagram on its way through. */
+struct walk {
+	struct qe_session *s; /* or NULL */
+	enum direction direction;
+	struct record *r;
+	struct keys_room *room; /* NULL: there is no session */
+	struct span games[KEYS_PLAINS]; /* datagrams of the game that are to be read */
+	unsigned int games_n;
+};
+
 static const char *handshake_kind(uint8_t type)
 {
 	switch (type) {
-	case 1:
+	case QE_CLIENT_HELLO:
 		return "dtls-client-hello";
-	case 2:
+	case QE_SERVER_HELLO:
 		return "dtls-server-hello";
-	case 3:
+	case QE_HELLO_VERIFY:
 		return "dtls-hello-verify-request";
-	case 4:
+	case QE_SESSION_TICKET:
 		return "dtls-new-session-ticket";
-	case 11:
+	case QE_CERTIFICATE:
 		return "dtls-certificate";
-	case 12:
+	case QE_SERVER_KEY:
 		return "dtls-server-key-exchange";
-	case 14:
+	case QE_HELLO_DONE:
 		return "dtls-server-hello-done";
-	case 15:
+	case QE_CERTIFICATE_VERIFY:
 		return "dtls-certificate-verify";
-	case 16:
+	case QE_CLIENT_KEY:
 		return "dtls-client-key-exchange";
 	default:
 		return "dtls-other";
 	}
 }
 
-static const char *record_kind(uint8_t type, uint16_t epoch, struct span fragment)
+static const char *record_kind(const struct qe_record *rec)
 {
-	switch (type) {
+	switch (rec->type) {
 	case DTLS_CHANGE_CIPHER_SPEC:
 		return "dtls-change-cipher-spec";
 	case DTLS_ALERT:
 		return "dtls-alert";
 	case DTLS_HANDSHAKE:
-		if (epoch)
+		if (rec->epoch)
 			return "dtls-encrypted-handshake";
-		return fragment.n ? handshake_kind(*fragment.bytes) : "dtls-other";
+		return rec->fragment.n ? handshake_kind(*rec->fragment.bytes)
+				       : "dtls-other";
 	case DTLS_DATA:
 		return "dtls-data";
 	case DTLS_HEARTBEAT:
@@ -64,45 +81,305 @@ static const char *record_kind(uint8_t type, uint16_t epoch, struct span fragmen
 	}
 }
 
+/* --- handshake --------------------------------------------------------------------- */
+
+static bool is_clients(uint8_t type)
+{
+	return type == QE_CLIENT_HELLO || type == QE_CLIENT_KEY ||
+	       type == QE_CERTIFICATE_VERIFY;
+}
+
+static bool is_servers(uint8_t type)
+{
+	return type != QE_CERTIFICATE && type != QE_FINISHED && !is_clients(type);
+}
+
+static void finished(struct walk *w, struct qe_association *a, struct span verify)
+{
+	bool known, right = qe_association_finish(
+			    a, w->s->keys, w->direction == DIRECTION_S2C, verify, &known);
+
+	if (!right)
+		record_malformed(w->r, "Finished does not fit the handshake");
+	else if (known)
+		record_bool(w->r, "verified", true);
+}
+
+/* @whole is all of the message. */
+static void message(struct walk *w, struct qe_association *a, const struct qe_fragment *f,
+		    struct span whole, bool learns)
+{
+	const struct qe_suite *suite = a ? a->hand.suite : NULL;
+	struct qe_told told;
+
+	if (!qe_body(f->type, suite, whole, w->r, &told) || !a || !learns)
+		return;
+	if (f->type == QE_FINISHED) {
+		finished(w, a, told.verify);
+		return;
+	}
+	qe_hand_learn(&a->hand, w->direction == DIRECTION_S2C, f, &told);
+	qe_association_key(a, w->s->keys);
+}
+
+static void fragment(struct walk *w, struct qe_association *a,
+		     const struct qe_fragment *f)
+{
+	bool entire = !f->offset && f->body.n == f->length;
+	struct span whole = f->body;
+
+	if (!a || a->hand.over) {
+		if (entire)
+			message(w, a, f, whole, false);
+		return;
+	}
+	switch (qe_hand_put(&a->hand, w->direction == DIRECTION_S2C, f, &whole)) {
+	case QE_WHOLE:
+		message(w, a, f, whole, true);
+		break;
+	case QE_AGAIN:
+		record_bool(w->r, "repeated", true);
+		if (entire)
+			message(w, a, f, f->body, false);
+		break;
+	case QE_STORED:
+		break;
+	case QE_CONFLICT:
+		record_malformed(w->r, "handshake message sent again with other bytes");
+		break;
+	case QE_REFUSED:
+		record_partial(w->r, "handshake longer than any that is followed");
+		break;
+	}
+}
+
+/* The client's random of a hello that stands in one fragment; NULL: none. */
+static const uint8_t *random_of(const struct qe_fragment *f)
+{
+	if (f->type != QE_CLIENT_HELLO || f->offset || f->body.n < 2 + QE_RANDOM)
+		return NULL;
+	return f->body.bytes + 2;
+}
+
+/* @a: the association that the record authenticated in; NULL: it is clear. */
+static void handshake(struct walk *w, struct span bytes, struct qe_association *a)
+{
+	struct reader rd = reader_of(bytes.bytes, bytes.n);
+	struct record *r = w->r;
+
+	record_open_array(r, "messages");
+	while (reader_left(&rd) && r->status != RECORD_MALFORMED) {
+		struct qe_fragment f;
+		const char *name;
+
+		if (!qe_fragment_read(&rd, &f)) {
+			record_malformed(r, "handshake fragment runs over its end");
+			break;
+		}
+		name = qe_message_name(f.type);
+		record_open_object(r, NULL);
+		if (name)
+			record_string(r, "message", name, strlen(name));
+		else
+			record_uint(r, "message", f.type);
+		record_uint(r, "number", f.number);
+		record_uint(r, "length", f.length);
+		if (f.body.n != f.length) {
+			record_uint(r, "offset", f.offset);
+			record_uint(r, "bytes", f.body.n);
+		}
+		if (!name)
+			record_malformed(r, "no such handshake message");
+		else if (w->direction == DIRECTION_S2C ? is_clients(f.type)
+						       : is_servers(f.type))
+			record_malformed(r, "a message of the other side's");
+		else if (w->s && w->direction != DIRECTION_UNKNOWN)
+			fragment(w, a ? a : qe_session_hand(w->s, random_of(&f)), &f);
+		else if (!f.offset && f.body.n == f.length)
+			message(w, NULL, &f, f.body, false);
+		record_close(r);
+	}
+	record_close(r);
+}
+
+/* --- records ----------------------------------------------------------------------- */
+
+static void data(struct walk *w, const struct qe_opened *opened)
+{
+	struct keys_room *room = w->room;
+
+	if (room->count == KEYS_PLAINS) {
+		record_partial(w->r, "more records in a datagram than are read");
+		return;
+	}
+	room->plains[room->count++] =
+		(struct record_plain){ opened->text.bytes, opened->text.n };
+	if (!opened->repeated)
+		w->games[w->games_n++] = opened->text;
+}
+
+static void content(struct walk *w, const struct qe_record *rec, struct span text,
+		    struct qe_association *a)
+{
+	switch (rec->type) {
+	case DTLS_CHANGE_CIPHER_SPEC:
+		if (text.n != 1 || *text.bytes != 1)
+			record_malformed(w->r, "change of cipher is not one byte of 1");
+		break;
+	case DTLS_ALERT:
+		qe_alert(text, w->r);
+		break;
+	case DTLS_HANDSHAKE:
+		handshake(w, text, a);
+		break;
+	case DTLS_HEARTBEAT:
+		qe_heartbeat(text, w->r);
+		break;
+	default:
+		record_malformed(w->r, rec->type == DTLS_DATA
+					       ? "data before there are keys"
+					       : "no such type of record");
+		break;
+	}
+}
+
+static void encrypted(struct walk *w, const struct qe_record *rec)
+{
+	struct keys_room *room = w->room;
+	struct qe_opened opened;
+
+	if (!w->s || w->direction == DIRECTION_UNKNOWN) {
+		record_opaque(w->r, w->s ? "direction not known yet"
+					 : "no memory for a session");
+		return;
+	}
+	qe_session_open(w->s, w->direction == DIRECTION_S2C, rec,
+			room->plain + room->used, &opened);
+	if (!opened.association) {
+		record_judge(w->r, opened.status, opened.reason);
+		return;
+	}
+	room->used += rec->fragment.n;
+	if (opened.repeated)
+		record_bool(w->r, "repeated", true);
+	if (rec->type == DTLS_DATA)
+		data(w, &opened);
+	else
+		content(w, rec, opened.text, opened.association);
+}
+
+static void one(struct walk *w, const struct qe_record *rec)
+{
+	struct record *r = w->r;
+	const char *kind = record_kind(rec);
+
+	record_open_object(r, NULL);
+	record_string(r, "kind", kind, strlen(kind));
+	record_uint(r, "version", rec->version);
+	record_uint(r, "epoch", rec->epoch);
+	record_uint(r, "sequence", rec->sequence);
+	record_uint(r, "length", rec->fragment.n);
+	if (rec->version != VERSION_10 && rec->version != VERSION_12)
+		record_malformed(r, "no version of DTLS");
+	else if (!rec->fragment.n)
+		record_malformed(r, "record of no bytes");
+	else if (rec->epoch)
+		encrypted(w, rec);
+	else
+		content(w, rec, rec->fragment, NULL);
+	record_close(r);
+}
+
+static bool record_read(struct reader *rd, struct qe_record *ret)
+{
+	ret->type = reader_u8(rd);
+	ret->version = reader_be16(rd);
+	ret->epoch = reader_be16(rd);
+	ret->sequence = (uint64_t)reader_be16(rd) << 32;
+	ret->sequence |= reader_be32(rd);
+	ret->fragment.n = reader_be16(rd);
+	ret->fragment.bytes = reader_take(rd, ret->fragment.n);
+	return !reader_failed(rd);
+}
+
+/* One is the datagram's own; of several each is an object. */
+static void games(struct walk *w)
+{
+	struct record *r = w->r;
+	const char *kind = NULL;
+
+	if (w->games_n == 1) {
+		qe_game(&w->s->game, w->direction, w->games[0], w->room, r);
+		return;
+	}
+	record_open_array(r, "datagrams");
+	for (unsigned int i = 0; i < w->games_n; i++) {
+		record_open_object(r, NULL);
+		qe_game(&w->s->game, w->direction, w->games[i], w->room, r);
+		record_string(r, "kind", r->kind, strlen(r->kind));
+		kind = kind ? kind : r->kind;
+		record_close(r);
+	}
+	record_close(r);
+	r->kind = kind;
+}
+
 static void quake_enhanced_datagram(void *state, enum direction direction,
 				    struct span payload, struct record *r)
 {
 	struct reader rd = reader_of(payload.bytes, payload.n);
+	struct walk w = { .s = state, .direction = direction, .r = r };
 
-	(void)state;
-	(void)direction;
 	r->kind = "dtls-other";
+	if (w.s) {
+		w.room = keys_room(w.s->keys);
+		w.room->used = w.room->count = 0;
+	}
 	record_open_array(r, "records");
-	for (bool first = true; !reader_failed(&rd) && reader_left(&rd); first = false) {
-		uint8_t type = reader_u8(&rd);
-		uint16_t version = reader_be16(&rd), epoch = reader_be16(&rd);
-		uint64_t sequence = (uint64_t)reader_be16(&rd) << 32;
-		struct span fragment;
-		const char *kind;
+	for (bool first = true; reader_left(&rd); first = false) {
+		struct qe_record rec;
 
-		sequence |= reader_be32(&rd);
-		fragment.n = reader_be16(&rd);
-		fragment.bytes = reader_take(&rd, fragment.n);
-		if (!fragment.bytes)
+		if (!record_read(&rd, &rec)) {
+			record_malformed(r, "record cut short");
 			break;
-		kind = record_kind(type, epoch, fragment);
+		}
 		if (first)
-			r->kind = kind;
-		record_open_object(r, NULL);
-		record_string(r, "kind", kind, strlen(kind));
-		record_uint(r, "version", version);
-		record_uint(r, "epoch", epoch);
-		record_uint(r, "sequence", sequence);
-		record_uint(r, "length", fragment.n);
-		record_close(r);
+			r->kind = record_kind(&rec);
+		one(&w, &rec);
 	}
 	record_close(r);
-	if (reader_failed(&rd))
-		record_malformed(r, "record cut short");
-	record_opaque(r, "no decoder for what DTLS carries yet");
+	if (w.room) {
+		r->plains = w.room->plains;
+		r->plains_n = w.room->count;
+	}
+	if (w.games_n)
+		games(&w);
+}
+
+static void quake_enhanced_keys(void *state, struct keys *keys)
+{
+	struct qe_session *s = state;
+
+	s->keys = keys;
+	s->game.game.dialects = qe_dialects;
+}
+
+static size_t quake_enhanced_takes(const void *state)
+{
+	return qe_session_takes(state);
+}
+
+static void quake_enhanced_drop(void *state)
+{
+	qe_session_drop(state);
 }
 
 const struct family quake_enhanced_family = {
 	.id = FAMILY_QUAKE_ENHANCED,
+	.state_size = sizeof(struct qe_session),
+	.takes = quake_enhanced_takes,
+	.drop = quake_enhanced_drop,
+	.keys = quake_enhanced_keys,
 	.datagram = quake_enhanced_datagram,
+	.message = nq_message,
 };

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * qe_body.h - the messages of DTLS's handshake, alerts and the like: read to their last
+ * byte, and said on the record.
+ */
+#ifndef QE_BODY_H
+#define QE_BODY_H
+
+#include "decode/qe/qe_crypt.h"
+#include "lib/record.h"
+
+enum qe_message {
+	QE_HELLO_REQUEST = 0,
+	QE_CLIENT_HELLO = 1,
+	QE_SERVER_HELLO = 2,
+	QE_HELLO_VERIFY = 3,
+	QE_SESSION_TICKET = 4,
+	QE_CERTIFICATE = 11,
+	QE_SERVER_KEY = 12,
+	QE_CERTIFICATE_REQUEST = 13,
+	QE_HELLO_DONE = 14,
+	QE_CERTIFICATE_VERIFY = 15,
+	QE_CLIENT_KEY = 16,
+	QE_FINISHED = 20,
+};
+
+/* What a message teaches; spans lie in the message. */
+struct qe_told {
+	struct span random, session_id, cookie;
+	struct span ticket; /* offered by a client, or handed out by a server */
+	struct span identity, hint;
+	struct span verify;
+	uint16_t suite;
+	bool extended_master, encrypt_then_mac;
+};
+
+/* Of a message; NULL: not known here. */
+const char *qe_message_name(uint8_t type);
+
+/*
+ * Says the fields of @body on @r. @suite is that of the session, NULL if it was not seen.
+ * False: it is malformed, and @r says why.
+ */
+bool qe_body(uint8_t type, const struct qe_suite *suite, struct span body,
+	     struct record *r, struct qe_told *ret);
+
+void qe_alert(struct span body, struct record *r);
+void qe_heartbeat(struct span body, struct record *r);
+
+#endif /* QE_BODY_H */

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * qe_session.h - an association of DTLS between two addresses: whose keys open a record,
+ * which record is new, and the game inside.
+ *
+ * While one goes on, a client may begin another from the same port. Until a record of the
+ * new one authenticates the old one stays: a forged hello ends nobody's game.
+ */
+#ifndef QE_SESSION_H
+#define QE_SESSION_H
+
+#include "decode/nq/nq_session.h"
+#include "decode/qe/qe_hand.h"
+
+/* The newest record of a direction, and which of the 63 before were seen. */
+struct qe_window {
+	bool any;
+	uint64_t newest;
+	uint64_t seen; /* bit 0: the newest */
+};
+
+/* True: new, and noted. False: it was seen, or is too old to tell. */
+bool qe_window_take(struct qe_window *w, uint64_t sequence);
+
+struct qe_association {
+	struct qe_hand hand;
+	bool has_master;
+	uint8_t master[KEYS_MASTER]; /* until both Finished were right */
+	const char *closed; /* why there are no keys */
+	struct qe_opener opener[2]; /* c2s, s2c */
+	struct qe_window window[2];
+	bool keyed; /* the openers are there */
+	bool opened; /* a record has authenticated */
+	bool finished[2]; /* the side's Finished was right */
+};
+
+/* Zero is where it begins, but for .keys. */
+struct qe_session {
+	struct keys *keys;
+	struct qe_association now, next;
+	bool has_next;
+	struct nq_session game;
+};
+
+/* The association that a clear handshake message of @random's client, or any other one
+ * (NULL), is of. */
+struct qe_association *qe_session_hand(struct qe_session *s, const uint8_t *random);
+
+/* What can be known of the keys now. */
+void qe_association_key(struct qe_association *a, const struct keys *keys);
+
+/* What became of a record of epoch 1. */
+struct qe_opened {
+	struct qe_association *association; /* that opened it; NULL: none did */
+	struct span text;
+	bool repeated; /* replayed, or too old: who gets it throws it away */
+	enum record_status status; /* if none did */
+	const char *reason;
+};
+
+/* @to: room for the fragment. */
+void qe_session_open(struct qe_session *s, unsigned int side, const struct qe_record *r,
+		     uint8_t *to, struct qe_opened *ret);
+
+/* A Finished of @side holds @verify. False: it does not fit; *known: this can be told. */
+bool qe_association_finish(struct qe_association *a, struct keys *keys, unsigned int side,
+			   struct span verify, bool *known);
+
+size_t qe_session_takes(const struct qe_session *s);
+void qe_session_drop(struct qe_session *s);
+
+#endif /* QE_SESSION_H */
