@@ -155,7 +155,7 @@ static const struct {
 static void loose_samples(void **state)
 {
 	struct seen s = { 0 };
-	struct samples_decoder *d = samples_decoder_create(see, &s);
+	struct samples_decoder *d = samples_decoder_create(see, &s, NULL);
 
 	(void)state;
 	assert_non_null(d);
@@ -179,7 +179,7 @@ static void loose_samples(void **state)
 static void cut_samples(void **state)
 {
 	struct seen s = { 0 };
-	struct samples_decoder *d = samples_decoder_create(see, &s);
+	struct samples_decoder *d = samples_decoder_create(see, &s, NULL);
 	uint8_t status[1400];
 	unsigned int datagrams = 0;
 
@@ -202,7 +202,7 @@ static void cut_samples(void **state)
 static void first_fragments(void **state)
 {
 	struct seen s = { 0 };
-	struct samples_decoder *d = samples_decoder_create(see, &s);
+	struct samples_decoder *d = samples_decoder_create(see, &s, NULL);
 	uint8_t frame[HEADERS + 1480];
 	uint8_t payload[1472] = "\0\1\x08\x20\0\0\0\1";
 	size_t n = frame_of(frame, false, payload, sizeof(payload));
@@ -249,7 +249,7 @@ static void followed_session(void **state)
 {
 	struct samples_target target = { path_of("lines"), "", "eth0" };
 	struct seen s = { 0 };
-	struct samples_decoder *d = samples_decoder_create(see, &s);
+	struct samples_decoder *d = samples_decoder_create(see, &s, NULL);
 	char why[PCAP_ERRBUF_SIZE];
 	pcap_t *pcap = pcap_open_offline("tests/data/q3/quake3-session-71.pcap", why);
 	struct pcap_pkthdr *header;

@@ -26,6 +26,8 @@
 #define SAMPLE_RATE	  50 /* samples a second */
 #define FOLLOW_RATE	  2000 /* datagrams a second */
 #define OUTPUT_CPU	  20 /* per cent of one processor */
+#define PSK_IDENTITY	  129 /* with the NUL, as is the next */
+#define PSK_FILE	  256
 #define OUTPUT_NAME	  108 /* of a path: a Unix socket takes no more */
 
 enum attach_mode {
@@ -66,6 +68,9 @@ struct config {
 	__u32 follow_rate; /* datagrams a second, of all followed players together */
 	struct cidr follow[CONFIG_LIST];
 	size_t follow_count;
+	/* What opens Quake Enhanced's followed flows; "": nothing. Both or none. */
+	char follow_psk_identity[PSK_IDENTITY];
+	char follow_psk_file[PSK_FILE]; /* it holds the key: nobody else may read it */
 	/* Where the daemon writes what it sees: see user/lib/sink.h; "": nowhere. */
 	char output_json[OUTPUT_NAME];
 	char output_pcapng[OUTPUT_NAME];

@@ -68,8 +68,11 @@ static cfg_t *grammar_new(void)
 			       CFG_END() };
 	cfg_opt_t metrics[] = { KEEP("listen"), KEEP("public"), CFG_END() };
 	cfg_opt_t sample[] = { KEEP("every"), KEEP("rate"), CFG_END() };
-	cfg_opt_t follow[] = { KEEP("first"), KEEP("one_in"), KEEP_LIST("addresses"),
-			       KEEP("rate"), CFG_END() };
+	cfg_opt_t follow[] = {
+		KEEP("first"), KEEP("one_in"),	     KEEP_LIST("addresses"),
+		KEEP("rate"),  KEEP("psk_identity"), KEEP("psk_file"),
+		CFG_END()
+	};
 	cfg_opt_t output[] = { KEEP("json"), KEEP("pcapng"), KEEP("cpu"), CFG_END() };
 	cfg_opt_t file[] = {
 		CFG_SEC("ledger", ledger, CFGF_MULTI | CFGF_NODEFAULT),

@@ -63,6 +63,39 @@ static int target_read(const struct parse *p, cfg_t *section, const char *key,
 	return 0;
 }
 
+static int text_read(const struct parse *p, cfg_t *section, const char *key, char *ret,
+		     size_t size)
+{
+	const struct kept *v = value_get(section, key);
+
+	if (!v)
+		return 0;
+	if (!v->text[0] || !text_printable(v->text) || strlen(v->text) >= size)
+		return config_error(p->path, v->line,
+				    "%s '%s' is not 1 to %zu printable characters", key,
+				    v->text, size - 1);
+	strcpy(ret, v->text);
+	return 0;
+}
+
+/* The key itself never stands in the file that all may read. */
+static int psk_read(const struct parse *p, cfg_t *follow)
+{
+	char *identity = p->config->follow_psk_identity;
+	char *file = p->config->follow_psk_file;
+
+	if (text_read(p, follow, "psk_identity", identity, PSK_IDENTITY) ||
+	    text_read(p, follow, "psk_file", file, PSK_FILE))
+		return -EINVAL;
+	if (!*identity != !*file)
+		return config_error(p->path, follow->line,
+				    "psk_identity and psk_file go together");
+	if (*file && *file != '/')
+		return config_error(p->path, value_get(follow, "psk_file")->line,
+				    "psk_file '%s' is not /path", file);
+	return 0;
+}
+
 int live_read(struct parse *p, cfg_t *cfg)
 {
 	struct config *config = p->config;
@@ -82,7 +115,8 @@ int live_read(struct parse *p, cfg_t *cfg)
 	    (number_read(p, follow, "first", 0, PLAYERS_MAX, &config->follow_first) ||
 	     power_read(p, follow, "one_in", &config->follow_every) ||
 	     number_read(p, follow, "rate", 1, RATE_MAX, &config->follow_rate) ||
-	     list_read(p, follow, "addresses", config->follow, &config->follow_count)))
+	     list_read(p, follow, "addresses", config->follow, &config->follow_count) ||
+	     psk_read(p, follow)))
 		return -EINVAL;
 	if (output && (target_read(p, output, "json", config->output_json) ||
 		       target_read(p, output, "pcapng", config->output_pcapng) ||

@@ -53,6 +53,13 @@ static void print_live(const struct config *c, FILE *file)
 	fprintf(file, "follow {\n\tfirst = %u\n\tone_in = %u\n\trate = %u\n",
 		c->follow_first, c->follow_every, c->follow_rate);
 	print_list("addresses", c->follow, c->follow_count, file);
+	if (c->follow_psk_file[0]) {
+		fputs("\tpsk_identity = ", file);
+		print_string(c->follow_psk_identity, file);
+		fputs("\n\tpsk_file = ", file);
+		print_string(c->follow_psk_file, file);
+		fputc('\n', file);
+	}
 	fputs("}\noutput {\n", file);
 	if (c->output_json[0]) {
 		fputs("\tjson = ", file);

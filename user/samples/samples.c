@@ -11,6 +11,7 @@
 #include "samples/samples.h"
 #include "lib/log.h"
 #include "lib/loop.h"
+#include "lib/secret.h"
 #include "samples/lag_file.h"
 #include "samples/lag_seconds.h"
 #include "samples/cpu_budget.h"
@@ -254,15 +255,44 @@ static void remember(struct samples_view *l, const struct config *config)
 	strcpy(l->pcapng, config->output_pcapng);
 }
 
-static int start(struct samples_view *l, const struct config *config)
+/* The key is read once, before privileges go; it never leaves locked memory. */
+static int decoder_begin(struct samples_view *l, const struct config *config)
 {
+	struct secret_key *key;
+	struct keys_psk psk;
+	char why[256];
 	int err;
 
-	l->decoder = samples_decoder_create(on_record, l);
+	if (!config->follow_psk_file[0]) {
+		l->decoder = samples_decoder_create(on_record, l, NULL);
+		return l->decoder ? 0 : -ENOMEM;
+	}
+	key = secret_alloc(sizeof(*key));
+	if (!key)
+		return -ENOMEM;
+	err = secret_key_read(config->follow_psk_file, key, why, sizeof(why));
+	if (err) {
+		log_error("psk_file '%s' %s", config->follow_psk_file, why);
+	} else {
+		psk = (struct keys_psk){ config->follow_psk_identity, key->bytes,
+					 key->n };
+		l->decoder = samples_decoder_create(on_record, l, &psk);
+		err = l->decoder ? 0 : -ENOMEM;
+	}
+	secret_free(key, sizeof(*key));
+	return err;
+}
+
+static int start(struct samples_view *l, const struct config *config)
+{
+	int err = decoder_begin(l, config);
+
+	if (err)
+		return err;
 	l->lagometer = lagometer_create(SAMPLES_PLAYERS, LAG_BESIDE_SERVER);
 	l->decoded = decoded_create();
 	l->stats.by_service = l->decoded;
-	if (!l->decoder || !l->lagometer || !l->decoded)
+	if (!l->lagometer || !l->decoded)
 		return -ENOMEM;
 	err = open_writer(config, &l->writer);
 	if (!err)

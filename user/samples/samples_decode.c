@@ -29,7 +29,8 @@ static void on_record(void *context, const struct record *r)
 	d->sink(d->context, r, &d->notes[r->frame % NOTES]);
 }
 
-struct samples_decoder *samples_decoder_create(samples_sink *sink, void *context)
+struct samples_decoder *samples_decoder_create(samples_sink *sink, void *context,
+					       const struct keys_psk *psk)
 {
 	struct decoder_options follow = {
 		.fields = true,
@@ -42,6 +43,8 @@ struct samples_decoder *samples_decoder_create(samples_sink *sink, void *context
 	if (!d)
 		return NULL;
 	loose.small = true;
+	if (psk)
+		follow.psk = *psk;
 	d->sink = sink;
 	d->context = context;
 	d->follow = decoder_create(&follow, on_record, d);

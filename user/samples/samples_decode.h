@@ -14,6 +14,7 @@
 #define SAMPLES_DECODE_H
 
 #include "abi.h"
+#include "decode/keys.h"
 #include "lib/record.h"
 
 /*
@@ -35,8 +36,9 @@ typedef void samples_sink(void *context, const struct record *r,
 
 struct samples_decoder;
 
-/* NULL: no memory. */
-struct samples_decoder *samples_decoder_create(samples_sink *sink, void *context);
+/* @psk: of Quake Enhanced's flows, copied; NULL: none. NULL: no memory. */
+struct samples_decoder *samples_decoder_create(samples_sink *sink, void *context,
+					       const struct keys_psk *psk);
 void samples_decoder_free(struct samples_decoder *d);
 
 /*
