@@ -40,8 +40,10 @@ bool map_fits(const struct map_row *row, const struct bpf_map_info *info)
 
 static void hash_text(__u32 *hash, const char *text)
 {
-	for (; *text; text++)
+	/* With the zero at its end: "ab", "c" is not "a", "bc". */
+	do {
 		*hash = (*hash ^ (__u8)*text) * 16777619u; /* FNV-1a */
+	} while (*text++);
 }
 
 static void hash_number(__u32 *hash, size_t number)
@@ -69,19 +71,25 @@ static void hash_names(__u32 *hash)
 /* What maps are made of: changes of two could leave the size of a third as it was. */
 static void hash_parts(__u32 *hash)
 {
-	static const size_t sizes[] = {
-		sizeof(struct player_cell),
-		sizeof(struct player),
-		sizeof(struct player_table),
-		sizeof(struct service),
-		sizeof(struct budget),
-		sizeof(struct port),
-		sizeof(struct tables),
-		sizeof(struct ledger),
-		sizeof(struct sampling),
-		sizeof(struct sample),
-		TALLIES,
-		TALLIES_OUT_FROM,
+	static const size_t sizes[] = { sizeof(struct player_cell),
+					sizeof(struct player),
+					sizeof(struct player_table),
+					sizeof(struct service),
+					sizeof(struct budget),
+					sizeof(struct port),
+					sizeof(struct tables),
+					sizeof(struct ledger),
+					sizeof(struct sampling),
+					sizeof(struct sample),
+					sizeof(struct cidr),
+					sizeof(struct list_entry),
+					TALLIES,
+					TALLIES_OUT_FROM,
+	/* Where each reason's counters begin: totals hide two that changed places. */
+#define AS_NUMBERS(reason, name, verdict, received, sent) \
+	TALLY_IN_##reason, TALLY_OUT_##reason,
+					ABI_REASONS(AS_NUMBERS)
+#undef AS_NUMBERS
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++)
