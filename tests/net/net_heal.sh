@@ -70,7 +70,7 @@ pair() # DEVICE: with an end in the server's namespace
 
 failed_says() # PATTERN: of start_fails
 {
-	grep -q "$1" "$work/failed.log"
+	grep -q "$@" "$work/failed.log"
 }
 
 said() # PATTERN
@@ -165,6 +165,35 @@ test_private_pins()
 		-c "$work/shield.conf" >"$work/failed.log" 2>&1
 	net_check "private pins: is said" failed_says 'will not outlive'
 	net_check "else it is not" fails said 'will not outlive'
+}
+
+listed() # LIST NETWORK
+{
+	net_in server "$SHIELD" "$1" list | grep -q "^$2 "
+}
+
+# Several at once, from a file, and none if one is wrong; what would shut all out is asked
+# for twice.
+test_lists()
+{
+	printf '\xef\xbb\xbf198.51.100.0/24 # a lab\r\n\n  2001:db8::/32\n' >"$work/networks"
+	net_check "lists: from a file and several" net_in server "$SHIELD" deny add 192.0.2.7 - <"$work/networks"
+	net_check "lists: the word" listed deny 192.0.2.7
+	net_check "lists: the first line" listed deny 198.51.100.0/24
+	net_check "lists: the last line" listed deny 2001:db8::/32
+	net_check "lists: all go" net_in server "$SHIELD" deny del 192.0.2.7 198.51.100.0/24 2001:db8::/32
+	net_check "lists: none is left" [ -z "$(net_in server "$SHIELD" deny list)" ]
+	net_check "lists: one is wrong" fails net_in server "$SHIELD" deny add 192.0.2.8 192.0.2.x 2>"$work/failed.log"
+	net_check "lists: is quoted" failed_says "'192.0.2.x'"
+	net_check "lists: then none is added" fails listed deny 192.0.2.8
+	net_check "lists: all of IPv4" fails net_in server "$SHIELD" deny add 0.0.0.0/0 2>"$work/failed.log"
+	net_check "lists: needs --force" failed_says -e --force
+	net_check "lists: all of IPv6, too" fails net_in server "$SHIELD" allow add ::/0 2>/dev/null
+	net_check "lists: with --force" net_in server "$SHIELD" allow add --force 0.0.0.0/0
+	net_check "lists: it is there" listed allow 0.0.0.0/0
+	net_check "lists: and goes without" net_in server "$SHIELD" allow del 0.0.0.0/0
+	net_in server "$SHIELD" allow add 203.0.113.7/24 2>"$work/failed.log"
+	net_check "lists: what is meant is said" failed_says "taken as 203.0.113.0/24"
 }
 
 # A daemon that was killed leaves its file, which the next one sweeps away.
@@ -318,6 +347,7 @@ test_observe_stays
 test_detach
 test_private_pins
 test_pid_files
+test_lists
 shield_stop TERM
 test_waits
 test_all_or_nothing

@@ -7,6 +7,7 @@
 
 #include "cmd/commands.h"
 #include "config/config.h"
+#include "lib/cidr.h"
 #include "lib/log.h"
 #include "cmd/options.h"
 
@@ -14,6 +15,19 @@ static const char usage[] =
 	"usage: quakeshield check [-c FILE] [--print]\n"
 	"  -c, --config FILE  configuration, default " CONFIG_PATH "\n"
 	"      --print        show it with every default written out";
+
+/* What nobody means, as a rule, but may. */
+static void warn_wide(const char *name, const struct cidr *networks, size_t count)
+{
+	char text[CIDR_TEXT];
+
+	for (size_t i = 0; i < count; i++) {
+		if (!cidr_is_wide(&networks[i]))
+			continue;
+		cidr_format(&networks[i], text);
+		log_warn("%s = '%s' is a large part of the internet", name, text);
+	}
+}
 
 int cmd_check(int argc, char **argv)
 {
@@ -32,6 +46,10 @@ int cmd_check(int argc, char **argv)
 	err = config_load(o.config, config);
 	if (!err)
 		config_check_interfaces(o.config, config);
+	if (!err) {
+		warn_wide("allow", config->allow, config->allow_count);
+		warn_wide("deny", config->deny, config->deny_count);
+	}
 	if (!err && o.print)
 		config_print(config, stdout);
 	else if (!err)

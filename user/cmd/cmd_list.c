@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -19,7 +20,10 @@ struct edit {
 	const char *name; /* "allow", "deny" */
 	enum list list;
 	const char *pin;
-	const char *text; /* of the network */
+	bool force;
+	char **words; /* networks as text, NULL behind the last */
+	struct cidr *networks; /* these, read */
+	size_t count;
 };
 
 static void entry_print(const struct cidr *cidr, __u32 origins, void *context)
@@ -38,36 +42,98 @@ static int edit_list(struct shield *shield, const struct edit *e)
 	return shield_list_each(shield, e->list, entry_print, NULL);
 }
 
-static int edit_cidr(const struct edit *e, struct cidr *ret)
+/* One more to edit; -errno after a message that quotes what is wrong. */
+static int edit_take(struct edit *e, const char *text)
 {
-	if (cidr_parse(e->text, ret))
-		return 0;
-	log_error("%s: '%s' is not an address or network like 203.0.113.0/24 or "
-		  "2001:db8::/32",
-		  e->name, e->text);
-	return -EINVAL;
+	char meant[CIDR_TEXT];
+	struct cidr cidr, *more;
+
+	if (!cidr_parse(text, &cidr)) {
+		log_error("%s: '%s' is not an address or network like 203.0.113.0/24 or "
+			  "2001:db8::/32",
+			  e->name, text);
+		return -EINVAL;
+	}
+	cidr_format(&cidr, meant);
+	if (cidr_host_bits(text))
+		log_warn("%s: '%s' is taken as %s", e->name, text, meant);
+	if (cidr_is_wide(&cidr) && !e->force) {
+		log_error(
+			"%s: '%s' is a large part of the internet: if it is meant, --force",
+			e->name, text);
+		return -EINVAL;
+	}
+	if (e->count == LIST_MAX) {
+		log_error("%s: more than %d networks at once: '%s'", e->name, LIST_MAX,
+			  text);
+		return -E2BIG;
+	}
+	more = realloc(e->networks, (e->count + 1) * sizeof(*more));
+	if (!more) {
+		log_error("%s: not enough memory", e->name);
+		return -ENOMEM;
+	}
+	e->networks = more;
+	e->networks[e->count++] = cidr;
+	return 0;
+}
+
+/* Networks from standard input, one a line; what follows a # is a comment. */
+static int edit_take_lines(struct edit *e)
+{
+	char *line = NULL, *text;
+	size_t size = 0;
+	int err = 0;
+
+	while (!err && getline(&line, &size, stdin) >= 0) {
+		text = line;
+		if (!strncmp(text, "\xef\xbb\xbf", 3))
+			text += 3; /* a byte order mark, as some editors leave */
+		text[strcspn(text, "#\r\n")] = '\0';
+		text += strspn(text, " \t");
+		text[strcspn(text, " \t")] = '\0';
+		if (*text)
+			err = edit_take(e, text);
+	}
+	free(line);
+	return err;
+}
+
+/* All are read before the first is edited. */
+static int edit_take_all(struct edit *e)
+{
+	int err = 0;
+
+	for (char **word = e->words; !err && *word; word++)
+		err = strcmp(*word, "-") != 0 ? edit_take(e, *word) : edit_take_lines(e);
+	return err;
 }
 
 static int edit_add(struct shield *shield, const struct edit *e)
 {
-	struct cidr cidr;
-	int err = edit_cidr(e, &cidr);
+	int err = 0;
 
-	return err ? err : shield_list_add(shield, e->list, &cidr);
+	for (size_t i = 0; !err && i < e->count; i++)
+		err = shield_list_add(shield, e->list, &e->networks[i]);
+	return err;
 }
 
+/* Those that are not there are named, and do not keep the others from going. */
 static int edit_del(struct shield *shield, const struct edit *e)
 {
-	struct cidr cidr;
-	int err = edit_cidr(e, &cidr);
+	char text[CIDR_TEXT];
+	int ret = 0;
 
-	if (err)
-		return err;
-	err = shield_list_del(shield, e->list, &cidr);
-	if (err == -ENOENT)
-		log_error("%s: '%s' was not added with `%s add`", e->name, e->text,
-			  e->name);
-	return err;
+	for (size_t i = 0; i < e->count; i++) {
+		int err = shield_list_del(shield, e->list, &e->networks[i]);
+
+		cidr_format(&e->networks[i], text);
+		if (err == -ENOENT)
+			log_error("%s: '%s' was not added with `%s add`", e->name, text,
+				  e->name);
+		ret = err ? err : ret;
+	}
+	return ret;
 }
 
 static const struct {
@@ -75,16 +141,18 @@ static const struct {
 	int operands;
 	int (*run)(struct shield *shield, const struct edit *e);
 } verbs[] = {
-	{ "add", 1, edit_add },
-	{ "del", 1, edit_del },
+	{ "add", OPERANDS_SOME, edit_add },
+	{ "del", OPERANDS_SOME, edit_del },
 	{ "list", 0, edit_list },
 };
 
 static const char usage[] =
-	"usage: quakeshield allow|deny add CIDR [--pin DIR]\n"
-	"       quakeshield allow|deny del CIDR [--pin DIR]\n"
+	"usage: quakeshield allow|deny add CIDR... [--force] [--pin DIR]\n"
+	"       quakeshield allow|deny del CIDR... [--pin DIR]\n"
 	"       quakeshield allow|deny list [--pin DIR]\n"
-	"  CIDR       an address or network: 203.0.113.7, 203.0.113.0/24, 2001:db8::/32\n"
+	"  CIDR       an address or network: 203.0.113.7, 203.0.113.0/24, 2001:db8::/32;\n"
+	"             - reads them from standard input, one a line\n"
+	"  --force    although it is wider than a /8, or a /16 of IPv6\n"
 	"  --pin DIR  what `load --pin DIR` has loaded";
 
 static int edit_run(struct edit *e,
@@ -119,13 +187,16 @@ static int edit_main(struct edit *e, int argc, char **argv)
 
 		if (strcmp(argv[1], verbs[i].verb) != 0)
 			continue;
-		err = options_parse(argc - 1, argv + 1, OPTION_PIN, verbs[i].operands,
-				    usage, &o);
+		err = options_parse(argc - 1, argv + 1, OPTION_PIN | OPTION_FORCE,
+				    verbs[i].operands, usage, &o);
 		if (err)
 			return err < 0;
 		e->pin = o.pin;
-		e->text = verbs[i].operands ? argv[1 + optind] : NULL;
-		return edit_run(e, verbs[i].run);
+		e->force = o.force || verbs[i].run == edit_del;
+		e->words = argv + 1 + optind;
+		err = edit_take_all(e) ? 1 : edit_run(e, verbs[i].run);
+		free(e->networks);
+		return err;
 	}
 	log_error("%s: no such verb: '%s' (add, del or list)", e->name, argv[1]);
 	return 1;

@@ -16,6 +16,7 @@ static const struct {
 	{ OPTION_CONFIG, { "config", required_argument, NULL, 'c' } },
 	{ OPTION_PIN, { "pin", required_argument, NULL, 'p' } },
 	{ OPTION_JSON, { "json", no_argument, NULL, 'j' } },
+	{ OPTION_FORCE, { "force", no_argument, NULL, 'f' } },
 	{ OPTION_PRINT, { "print", no_argument, NULL, 'P' } },
 	{ 0, { "help", no_argument, NULL, 'h' } },
 };
@@ -24,12 +25,12 @@ static const struct {
 
 static int operands_check(int argc, char **argv, int operands)
 {
-	if (argc - optind > operands) {
+	if (operands != OPERANDS_SOME && argc - optind > operands) {
 		log_error("%s: unexpected argument: '%s'", argv[0],
 			  argv[optind + operands]);
 		return -EINVAL;
 	}
-	if (argc - optind < operands) {
+	if (argc - optind < (operands == OPERANDS_SOME ? 1 : operands)) {
 		log_error("%s: something is missing after '%s' (see --help)", argv[0],
 			  argv[argc - 1]);
 		return -EINVAL;
@@ -61,6 +62,9 @@ int options_parse(int argc, char **argv, unsigned int allowed, int operands,
 			break;
 		case 'j':
 			ret->json = true;
+			break;
+		case 'f':
+			ret->force = true;
 			break;
 		case 'P':
 			ret->print = true;

@@ -12,6 +12,7 @@ enum {
 	OPTION_PIN = 1 << 1, /* --pin DIR */
 	OPTION_JSON = 1 << 2, /* --json */
 	OPTION_PRINT = 1 << 3, /* --print */
+	OPTION_FORCE = 1 << 4, /* --force */
 };
 
 struct options {
@@ -19,7 +20,10 @@ struct options {
 	const char *pin;
 	bool json;
 	bool print;
+	bool force;
 };
+
+#define OPERANDS_SOME (-1) /* one or more */
 
 /*
  * Read those options of @allowed (OPTION_...) that are there; @operands words must be

@@ -65,13 +65,37 @@ bool cidr_parse(const char *text, struct cidr *ret)
 	return true;
 }
 
+bool cidr_host_bits(const char *text)
+{
+	char address[INET6_ADDRSTRLEN];
+	size_t n = strcspn(text, "/");
+	struct cidr network, host;
+
+	if (n >= sizeof(address))
+		return false;
+	memcpy(address, text, n);
+	address[n] = 0;
+	return cidr_parse(text, &network) && cidr_parse(address, &host) &&
+	       memcmp(network.addr, host.addr, sizeof(host.addr)) != 0;
+}
+
+static bool is_mapped(const struct cidr *cidr)
+{
+	return cidr->length >= MAPPED_BITS && !cidr->addr[0] && !cidr->addr[1] &&
+	       cidr->addr[2] == htonl(0xffff);
+}
+
+bool cidr_is_wide(const struct cidr *cidr)
+{
+	return cidr->length < (is_mapped(cidr) ? MAPPED_BITS + 8 : 16);
+}
+
 void cidr_format(const struct cidr *cidr, char ret[CIDR_TEXT])
 {
 	char address[INET6_ADDRSTRLEN];
 	__u32 length = cidr->length, whole = 128;
 
-	if (length >= MAPPED_BITS && !cidr->addr[0] && !cidr->addr[1] &&
-	    cidr->addr[2] == htonl(0xffff)) {
+	if (is_mapped(cidr)) {
 		inet_ntop(AF_INET, &cidr->addr[3], address, sizeof(address));
 		length -= MAPPED_BITS;
 		whole = 32;

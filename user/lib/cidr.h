@@ -12,6 +12,13 @@
 /* "10.0.0.0/8", "2001:db8::1", "fd00::/8". False: not one; *@ret is untouched. */
 bool cidr_parse(const char *text, struct cidr *ret);
 
+/* Does @text, which cidr_parse() takes, have bits that its length does not cover, as
+ * 203.0.113.7/24 has? They mean nothing, so it may be mistaken. */
+bool cidr_host_bits(const char *text);
+
+/* Is it wider than an IPv4 /8 or an IPv6 /16: more than anybody's own networks? */
+bool cidr_is_wide(const struct cidr *cidr);
+
 #define CIDR_TEXT 64
 /* IPv4 in dotted form again; without "/n" when it is one address. */
 void cidr_format(const struct cidr *cidr, char ret[CIDR_TEXT]);
