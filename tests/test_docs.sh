@@ -87,6 +87,17 @@ commands_missing()
 		done
 }
 
+# Reasons and their verdicts, from the table itself.
+reasons_missing()
+{
+	sed -n '/^#define ABI_REASONS(X)/,/[^\\]$/p' include/abi.h |
+		sed -nE 's/.*X\(\w+,[[:blank:]]*"([a-z-]+)",[[:blank:]]*(\w+),.*/\1 \2/p' |
+		while read -r reason verdict; do
+			grep -q "^\.It $reason Ta ${verdict,,} Ta " docs/quakeshield.8 ||
+				printf '%s ' "$reason"
+		done
+}
+
 # From a document, the lines of the first service section at @indent blanks.
 example_of()
 {
@@ -102,6 +113,7 @@ verdict other_paths_exist "$(paths_missing README.md docs/HACKING.md docs/OPERAT
 verdict defaults_as_argued "$(defaults_wrong)"
 verdict every_key_in_the_manual "$(keys_missing)"
 verdict every_command_in_the_manual "$(commands_missing)"
+verdict every_reason_in_the_manual "$(reasons_missing)"
 verdict example_file_is_good "$("$SHIELD" check -c docs/quakeshield.conf 2>&1 >/dev/null)"
 example_of README.md 4 >"$work/readme.conf"
 example_of docs/quakeshield.conf.5 0 >"$work/manual.conf"
