@@ -84,6 +84,21 @@ static void members_have_names(void **state)
 	assert_int_equal(view_number(&last), 6);
 }
 
+/* Whoever may write the types could make a structure its own member, twice. */
+static void a_structure_in_itself_ends(void **state)
+{
+	__u8 memory[8] = { 0 };
+	int id = btf__add_struct(btf, "loop", sizeof(memory));
+	struct view v;
+
+	(void)state;
+	assert_true(id > 0);
+	assert_int_equal(btf__add_field(btf, NULL, id, 0, 0), 0);
+	assert_int_equal(btf__add_field(btf, NULL, id, 0, 0), 0);
+	v = view_of(btf, id, memory, sizeof(memory));
+	assert_int_equal(view_member(&v, "inner").size, 0);
+}
+
 static void what_is_not_there_has_no_size(void **state)
 {
 	struct old old = { .first = 1 };
@@ -137,6 +152,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(members_have_names),
+		cmocka_unit_test(a_structure_in_itself_ends),
 		cmocka_unit_test(what_is_not_there_has_no_size),
 		cmocka_unit_test(a_copy_goes_by_name_and_size),
 	};

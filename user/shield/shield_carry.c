@@ -94,8 +94,9 @@ static struct view find_live(const struct btf *btf, __u8 *memory, __u32 size)
 		const struct btf_var_secinfo *info = &btf_var_secinfos(t)[i];
 		const struct btf_type *var = btf__type_by_id(btf, info->type);
 
-		if (var && info->offset <= size &&
-		    !strcmp(btf__name_by_offset(btf, var->name_off), "live"))
+		const char *name = var ? btf__name_by_offset(btf, var->name_off) : NULL;
+
+		if (name && info->offset <= size && !strcmp(name, "live"))
 			return view_of(btf, (__s32)var->type, memory + info->offset,
 				       size - info->offset);
 	}
@@ -140,7 +141,7 @@ static bool old_open(struct old *old, const char *dir)
 
 	old->btf = types ? btf__new(types, types_size) : NULL;
 	free(types);
-	if (libbpf_get_error(old->btf)) {
+	if (!old->btf || libbpf_get_error(old->btf)) {
 		old->btf = NULL;
 		return false;
 	}

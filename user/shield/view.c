@@ -18,15 +18,18 @@ struct view view_of(const struct btf *btf, __s32 type, __u8 *at, __u32 room)
 	return v;
 }
 
-struct view view_member(const struct view *v, const char *name)
+/* Structures without a name that are looked into: hostile BTF has them in each other. */
+#define NAMELESS_MAX 64
+
+static struct view member_within(const struct view *v, const char *name, int *left)
 {
 	const struct btf_type *t =
 		v->size ? btf__type_by_id(v->btf, (__u32)v->type) : NULL;
 	struct view found = { 0 };
 
-	if (!t || !btf_is_composite(t))
+	if (!t || !btf_is_composite(t) || !(*left)--)
 		return found;
-	for (__u32 i = 0; i < btf_vlen(t) && !found.size; i++) {
+	for (__u32 i = 0; i < btf_vlen(t) && !found.size && *left >= 0; i++) {
 		const struct btf_member *m = &btf_members(t)[i];
 		__u32 offset = btf_member_bit_offset(t, i) / 8;
 		const char *called = btf__name_by_offset(v->btf, m->name_off);
@@ -38,9 +41,16 @@ struct view view_member(const struct view *v, const char *name)
 		if (called && !strcmp(called, name))
 			found = inner;
 		else if (!called || !*called)
-			found = view_member(&inner, name);
+			found = member_within(&inner, name, left);
 	}
 	return found;
+}
+
+struct view view_member(const struct view *v, const char *name)
+{
+	int left = NAMELESS_MAX;
+
+	return member_within(v, name, &left);
 }
 
 __u32 view_count(const struct view *v)
