@@ -60,8 +60,8 @@ struct vector {
 #define VECTORS_PLACES 128
 
 struct vectors {
-	const struct q3_field *fields; /* NULL: free */
-	size_t count;
+	const struct q3_field *fields;
+	size_t count; /* 0: free */
 	struct vector by[Q3_FIELDS_MAX];
 };
 
@@ -103,9 +103,9 @@ static const struct vector *vectors_of(const struct q3_table *t)
 
 	for (size_t i = 0; i < VECTORS_PLACES; i++) {
 		v = &known[(first + i) % VECTORS_PLACES];
-		if (v->fields == t->fields && v->count == t->count)
+		if (v->count == t->count && v->fields == t->fields)
 			return v->by;
-		if (!v->fields)
+		if (!v->count)
 			break;
 	}
 	v->fields = t->fields;
