@@ -150,6 +150,11 @@ static const struct {
 	  "netchan", RECORD_OPAQUE },
 	{ FAMILY_QUAKE2, true, BYTES(MARK "status\n"), FAMILY_QUAKE2, "status",
 	  RECORD_DECODED },
+	/* A service of any protocol: whoever was understood last has spoken. */
+	{ FAMILY_AUTO, false, BYTES("\1\0\0\0\2\0\0\0payload"), FAMILY_QUAKE2, "netchan",
+	  RECORD_OPAQUE },
+	{ FAMILY_AUTO, true, BYTES("\0\x10\0\x0a\0\0\0\1\1\1"), FAMILY_NETQUAKE,
+	  "netchan", RECORD_OPAQUE },
 };
 
 static void loose_samples(void **state)

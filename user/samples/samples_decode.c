@@ -20,13 +20,31 @@ struct samples_decoder {
 	uint64_t frame;
 	struct sample_note notes[NOTES]; /* by frame */
 	struct record_tape tape; /* of records that no decoder makes */
+	enum wire_family spoken[SERVICES_MAX]; /* of `auto` ones: what was heard last */
 };
 
 static void on_record(void *context, const struct record *r)
 {
 	struct samples_decoder *d = context;
+	const struct sample_note *note = &d->notes[r->frame % NOTES];
 
-	d->sink(d->context, r, &d->notes[r->frame % NOTES]);
+	if (r->status == RECORD_DECODED && note->slot < SERVICES_MAX)
+		d->spoken[note->slot] = r->family;
+	d->sink(d->context, r, note);
+}
+
+/*
+ * Whose game traffic is a loose datagram of this shape, for a service of any protocol?
+ * NetQuake's has its own shape; the others' is that of whoever was understood last.
+ */
+static enum wire_family spoken(const struct samples_decoder *d, __u32 slot,
+			       enum shape shape)
+{
+	if (shape == SHAPE_NETQUAKE)
+		return FAMILY_NETQUAKE;
+	if (slot >= SERVICES_MAX || d->spoken[slot] == FAMILY_NETQUAKE)
+		return FAMILY_AUTO;
+	return d->spoken[slot];
 }
 
 struct samples_decoder *samples_decoder_create(samples_sink *sink, void *context,
@@ -45,6 +63,8 @@ struct samples_decoder *samples_decoder_create(samples_sink *sink, void *context
 	loose.small = true;
 	if (psk)
 		follow.psk = *psk;
+	for (size_t slot = 0; slot < SERVICES_MAX; slot++)
+		d->spoken[slot] = FAMILY_AUTO;
 	d->sink = sink;
 	d->context = context;
 	d->follow = decoder_create(&follow, on_record, d);
@@ -84,12 +104,14 @@ static void opaque(struct samples_decoder *d, const struct datagram *dg,
 	on_record(d, &r);
 }
 
-static void loose(struct samples_decoder *d, const struct datagram *dg,
+static void loose(struct samples_decoder *d, const struct datagram *dg, __u32 slot,
 		  enum wire_family family, bool to_server)
 {
 	enum shape shape = identify_shape(dg->payload, dg->n, dg->length);
 
 	if (shape == SHAPE_SEQUENCED || shape == SHAPE_NETQUAKE) {
+		if (family == FAMILY_AUTO)
+			family = spoken(d, slot, shape);
 		opaque(d, dg, family, to_server);
 		return;
 	}
@@ -135,7 +157,7 @@ bool samples_decoder_sample(struct samples_decoder *d, const struct sample *samp
 		.sampler = (enum sampler)sample->sampler,
 	};
 	if (sample->sampler != SAMPLER_FOLLOW) {
-		loose(d, &dg, family, to_server);
+		loose(d, &dg, sample->slot, family, to_server);
 		return true;
 	}
 	decoder_datagram(d->follow, &dg);

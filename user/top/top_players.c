@@ -3,7 +3,8 @@
  * top_players.c - who plays, and how well one of them is connected.
  *
  * The lagometer is drawn as Quake III draws its own: a column a message, as high as its
- * ping, over the whole height if it was lost.
+ * ping, over the whole height if it was lost. Above it, where the protocol tells, its
+ * upper graph: a column a frame that the client drew, above the line if by guess.
  */
 #include <curses.h>
 #include <stdlib.h>
@@ -12,6 +13,9 @@
 #include "top/top.h"
 
 #define LAGOMETER_LINES 10
+#define FRAMES_LINES	4 /* more, where frames are known */
+#define FRAMES_GUESS	2 /* of them, for those by guess */
+#define FRAMES_FAR_MS	50 /* by guess over so long, and a column has both lines */
 
 /* Without ^1 and its like, which are colours. */
 static void name_plain(const char *name, char ret[LAG_NAME])
@@ -160,6 +164,26 @@ static void draw_line(const struct lag_direction *d, int y)
 	}
 }
 
+/* From @y on FRAMES_LINES lines: what is said of all frames, and the newest of them. */
+static void draw_frames(const struct lag_frames *f, int y)
+{
+	__u64 kept = f->taken < LAG_SAMPLES ? f->taken : LAG_SAMPLES;
+
+	top_put(y, 0, A_NORMAL, "drawn   %llu frames, by guess %llu (%.1f%%)",
+		(unsigned long long)f->taken, (unsigned long long)f->extrapolated,
+		lag_extrapolation(f) * 100);
+	top_put(y + FRAMES_GUESS, 0, top_attributes(TOP_FAINT), "by guess");
+	top_put(y + FRAMES_GUESS + 1, 0, top_attributes(TOP_FAINT), "in time");
+	for (int x = COLS - 1; x > 8 && (__u64)(COLS - 1 - x) < kept; x--) {
+		int ms = f->ring[(f->taken - 1 - (__u64)(COLS - 1 - x)) % LAG_SAMPLES];
+
+		if (ms <= 0)
+			top_put(y + FRAMES_GUESS + 1, x, top_attributes(TOP_GOOD), "|");
+		for (int i = 0; ms > 0 && i < (ms > FRAMES_FAR_MS ? 2 : 1); i++)
+			top_put(y + FRAMES_GUESS - i, x, top_attributes(TOP_NOTE), "!");
+	}
+}
+
 static void draw_lagometer(const struct top *top, const struct top_player *p, int y,
 			   int to)
 {
@@ -187,7 +211,12 @@ static void draw_lagometer(const struct top *top, const struct top_player *p, in
 		(unsigned long long)down->lost,
 		(unsigned long long)(down->lost + down->received), lag_loss(down) * 100,
 		(unsigned long long)lag->delayed);
-	draw_bars(down, y + 2, to - y - 4);
+	y += 2;
+	if (lag->frames.taken && to - y >= LAGOMETER_LINES - 2 + FRAMES_LINES) {
+		draw_frames(&lag->frames, y);
+		y += FRAMES_LINES;
+	}
+	draw_bars(down, y, to - y - 2);
 	draw_line(up, to - 2);
 	top_put(to - 1, 0, A_NORMAL,
 		"from it lost %llu of %llu (%.1f%%), repeated %llu, late %llu",
@@ -200,10 +229,16 @@ void top_draw_players(const struct top *top, int from, int to)
 {
 	const struct top_player *p;
 	size_t chosen = 0, first = 0, room;
-	bool lagometer = to - from > LAGOMETER_LINES + 4;
-	int end = lagometer ? to - LAGOMETER_LINES - 1 : to, y = from;
+	int lines = LAGOMETER_LINES, end, y = from;
+	const struct lag_player *lag;
+	bool lagometer;
 
 	p = top_player(top, &chosen);
+	lag = p ? top_figures(top, &p->key) : NULL;
+	if (lag && lag->frames.taken && to - from > LAGOMETER_LINES + FRAMES_LINES + 4)
+		lines += FRAMES_LINES;
+	lagometer = to - from > lines + 4;
+	end = lagometer ? to - lines - 1 : to;
 	if (!p) {
 		top_put(y, 0, A_NORMAL, "nobody plays");
 		return;
@@ -217,5 +252,5 @@ void top_draw_players(const struct top *top, int from, int to)
 	for (size_t i = first; i < top->player_count && i < first + room; i++)
 		draw_player(top, &top->players[i], y++, i == chosen);
 	if (lagometer)
-		draw_lagometer(top, p, to - LAGOMETER_LINES, to);
+		draw_lagometer(top, p, to - lines, to);
 }
