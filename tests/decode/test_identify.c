@@ -7,6 +7,7 @@
 #include "lib/names.h"
 
 #define STEPS		 8
+#define Z8		 "\0\0\0\0\0\0\0\0"
 #define HEADER(seq, ack) seq "\0\0\0" ack "\0\0\0"
 
 struct step {
@@ -71,6 +72,15 @@ static const struct {
 		{ 'c', BYTES("\0\x10\0\x0a\0\0\0\1\3\0"), "netquake", "c2s", "nq-unreliable" },
 		{ 'c', BYTES("\0\x02\0\x08\0\0\0\1"), "netquake", "c2s", "nq-ack" },
 		{ 's', BYTES("\0\x10\0\x0d\0\0\0\2\x07\0\0\0\0"), "netquake", "s2c", "nq-unreliable" },
+	} },
+	{ "QuakeWorld's numbers that look like a length are not taken for one", {
+		{ 'c', BYTES(MARK "getchallenge\n"), "quakeworld", "c2s", "getchallenge" },
+		{ 'c', BYTES("\0\x10\0\x80" "\1\0\0\0" "\x77\x77" Z8 Z8 Z8 Z8 Z8 Z8 Z8 Z8 Z8 Z8 Z8 Z8 Z8 Z8 "\0\0\0\0\0\0"), "quakeworld", "c2s", "client-idle" },
+		{ 's', BYTES(MARK "c-77\0"), "quakeworld", "s2c", "s2c-challenge" },
+	} },
+	{ "connect 28 is QuakeWorld's, whoever else has such numbers", {
+		{ 'c', BYTES(MARK "connect 28 77 5 \"\\name\\x\"\n"), "quakeworld", "c2s", "connect" },
+		{ 's', BYTES(HEADER("\1", "\1")), "quakeworld", "s2c", "server-idle" },
 	} },
 	{ "a length that is not the datagram's is nobody's", {
 		{ 'c', BYTES("\0\x10\0\x0c\0\0\0\1\3\0"), "null", "null", "unknown" },

@@ -92,7 +92,8 @@ oob_parse oob_key_authorize, oob_ip_request, oob_ip_authorize;
 oob_parse oob_qw_challenge, oob_qw_print, oob_qw_command, oob_qw_servers; /* oob_qw.c */
 oob_parse oob_qw_chunk, oob_qw_log, oob_qw_ip;
 
-/* The lines of a status answer, after its info string; shared by the parsers above. */
+/* The lines of a status answer, after its info string, no NUL in them; shared by the
+ * parsers above. */
 void oob_players(struct span lines, enum wire_family family, struct record *r);
 
 #endif /* OOB_H */

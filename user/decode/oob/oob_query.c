@@ -105,8 +105,6 @@ void oob_players(struct span lines, enum wire_family family, struct record *r)
 	record_open_array(r, "players");
 	while (lines.n) {
 		line = line_take(lines, &lines);
-		if (lines.n && !*lines.bytes)
-			break;
 		lines = span_skip(lines, 1);
 		if (!line.n)
 			continue;
