@@ -158,6 +158,17 @@ static void lengths_bounded(void **state)
 	(void)state;
 	assert_int_equal(walk(huge, sizeof(huge) - 1, DEMO_DM2, &end), 1);
 	assert_int_equal(end, -EBADMSG);
+	/* The largest is still one. */
+	for (uint32_t over = 0; over < 2; over++) {
+		uint32_t length = DEMO_BLOCK_MAX + over;
+		uint8_t *block = calloc(1, 4 + length);
+
+		assert_non_null(block);
+		memcpy(block, &length, 4);
+		assert_int_equal(walk(block, 4 + length, DEMO_DM2, &end), !over);
+		assert_int_equal(end, over ? -EBADMSG : 0);
+		free(block);
+	}
 }
 
 int main(void)

@@ -123,6 +123,25 @@ static void chain_bounded(void **state)
 	assert_int_not_equal(packet.protocol, 17);
 }
 
+/* Behind a later fragment's header is what was cut, whatever its first bytes look like.
+ */
+static void later_fragments_have_no_headers(void **state)
+{
+	static const uint8_t frame[] =
+		V6("\x2c", "\x1c") "\x3c\0\0\x09\0\0\0\7" OPTIONS("\x11")
+			UDP("\x0c") "abcd";
+	struct packet packet;
+
+	(void)state;
+	assert_true(packet_parse(DLT_RAW, frame, sizeof(frame) - 1, &packet));
+	assert_true(packet.fragment && packet.more);
+	assert_int_equal(packet.offset, 8);
+	assert_int_equal(packet.id, 7);
+	assert_int_equal(packet.protocol, 0x3c);
+	assert_int_equal(packet.length, 20);
+	assert_memory_equal(packet.bytes, frame + 48, 20);
+}
+
 static void links_unknown(void **state)
 {
 	(void)state;
@@ -136,6 +155,7 @@ int main(void)
 		cmocka_unit_test(frames),
 		cmocka_unit_test(frames_cut),
 		cmocka_unit_test(chain_bounded),
+		cmocka_unit_test(later_fragments_have_no_headers),
 		cmocka_unit_test(links_unknown),
 	};
 

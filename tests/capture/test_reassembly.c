@@ -116,6 +116,23 @@ static void contradiction(void **state)
 	reassembly_free(re);
 }
 
+/* Two last fragments that end at different places: one of them lies. */
+static void two_ends(void **state)
+{
+	struct reassembly *re = reassembly_create();
+	struct packet a = piece(0, 16, true, 1), b = piece(24, 5, false, 1);
+	struct packet c = piece(16, 8, false, 1), whole;
+	const char *reason = NULL;
+
+	(void)state;
+	assert_int_equal(reassembly_add(re, &a, 1, 0, &whole, &reason), REASSEMBLY_HELD);
+	assert_int_equal(reassembly_add(re, &b, 2, 0, &whole, &reason), REASSEMBLY_HELD);
+	assert_int_equal(reassembly_add(re, &c, 3, 0, &whole, &reason), REASSEMBLY_WHOLE);
+	assert_non_null(reason);
+	assert_string_equal(reason, "IP fragments overlap with different content");
+	reassembly_free(re);
+}
+
 /* What lacks a fragment comes out at its time, as far as it goes; not before. */
 static void given_up(void **state)
 {
@@ -166,7 +183,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(orders),	 cmocka_unit_test(refused),
 		cmocka_unit_test(contradiction), cmocka_unit_test(given_up),
-		cmocka_unit_test(bounded),
+		cmocka_unit_test(two_ends),	 cmocka_unit_test(bounded),
 	};
 
 	for (size_t i = 0; i < sizeof(pattern); i++)

@@ -97,6 +97,24 @@ static void defaults_fit_the_engines(void **state)
 	}
 }
 
+/* Replies, malformed datagrams and fragments: what a section does not let in stays out.
+ */
+static void defaults_drop_what_has_no_budget(void **state)
+{
+	struct service s;
+
+	(void)state;
+	for (int f = 0; f < FAMILY_COUNT; f++) {
+		memset(&s, 0xff, sizeof(s));
+		config_service_defaults((enum wire_family)f, &s);
+		for (size_t i = 0; i < sizeof(s.policy); i++)
+			assert_int_equal(s.policy[i], POLICY_DROP);
+	}
+	load_good(SERVICE(""));
+	for (size_t i = 0; i < sizeof(s.policy); i++)
+		assert_int_equal(config.services[0].service.policy[i], POLICY_DROP);
+}
+
 static void looser_unknown_is_warned_of(void **state)
 {
 	char said[1024];
@@ -115,6 +133,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(defaults_unknown_is_strictest),
 		cmocka_unit_test(defaults_fit_the_engines),
+		cmocka_unit_test(defaults_drop_what_has_no_budget),
 		cmocka_unit_test(looser_unknown_is_warned_of),
 	};
 

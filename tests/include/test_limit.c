@@ -280,6 +280,33 @@ static void spent_means_that_a_request_has_no_room(void **state)
 	}
 }
 
+/* A request that counts as several: at most a burst, so that it comes at all. */
+static void a_dear_request_still_comes(void **state)
+{
+	static const struct {
+		struct limit of;
+		__u32 cost;
+		__u64 scaled_ns;
+	} scaled[] = {
+		{ { 10, 40 }, 16, 10 },	 { { 10, 40 }, 24, 15 },  { { 10, 40 }, 64, 40 },
+		{ { 10, 40 }, 65, 40 },	 { { 10, 40 }, 640, 40 }, { { 40, 40 }, 32, 40 },
+		{ { 50, 40 }, 16, 50 }, /* nothing ever passes this one */
+		{ { 50, 40 }, 32, 100 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(scaled) / sizeof(*scaled); i++) {
+		struct limit l = limit_scaled(&scaled[i].of, scaled[i].cost, 16);
+		__u64 due = 0;
+
+		assert_true(l.cost_ns == scaled[i].scaled_ns);
+		assert_true(l.burst_ns == scaled[i].of.burst_ns);
+		limit_normal(&l);
+		assert_int_equal(limit_take(&l, &due, START),
+				 scaled[i].scaled_ns <= scaled[i].of.burst_ns);
+	}
+}
+
 /* Where there is no limit nothing is spent, whatever a shared cell says. */
 static void no_limit_is_never_spent(void **state)
 {
@@ -332,6 +359,7 @@ int main(void)
 		cmocka_unit_test(cells_are_used),
 		cmocka_unit_test(every_width_stays_in_its_table),
 		cmocka_unit_test(spent_means_that_a_request_has_no_room),
+		cmocka_unit_test(a_dear_request_still_comes),
 		cmocka_unit_test(no_limit_is_never_spent),
 		cmocka_unit_test(seeds_keep_budgets_apart),
 	};

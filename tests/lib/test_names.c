@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
 
@@ -112,6 +113,22 @@ static void fixed_names(void **state)
 	assert_int_equal(other_verdict(OTHER_LONG_CHAIN), VERDICT_DROP);
 }
 
+/* What passes, by name; that a reason is new is no reason to pass. */
+static void verdicts_of_reasons(void **state)
+{
+	static const char passed[] = " within-budget allow-list player policy exempt ";
+
+	(void)state;
+	for (int i = 0; i < REASON_COUNT; i++) {
+		char name[64];
+
+		snprintf(name, sizeof(name), " %s ", reason_name((enum reason)i));
+		assert_int_equal(reason_verdict((enum reason)i),
+				 strstr(passed, name) ? VERDICT_PASS : VERDICT_DROP);
+	}
+	assert_int_equal(reason_verdict(REASON_COUNT), VERDICT_DROP);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -120,6 +137,7 @@ int main(void)
 		cmocka_unit_test(out_of_range_is_a_question_mark),
 		cmocka_unit_test(found_by_name),
 		cmocka_unit_test(fixed_names),
+		cmocka_unit_test(verdicts_of_reasons),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -171,6 +171,55 @@ static void tape_to_json(void **state)
 	record_tape_free(&tape);
 }
 
+static size_t characters(const char *text)
+{
+	size_t n = 0;
+
+	for (; *text; text++)
+		n += (*text & 0xc0) != 0x80;
+	return n;
+}
+
+/* What is no UTF-8 is shown byte by byte: an encoder's slip must not end a consumer. */
+static void bytes_that_are_no_utf8(void **state)
+{
+	static const struct {
+		const char *bytes;
+		size_t characters; /* one for each byte, if it is none */
+	} utf8[] = {
+		{ "\xed\xa0\x80", 3 }, /* a surrogate, the first and the last */
+		{ "\xed\xbf\xbf", 3 },
+		{ "\xed\x9f\xbf", 1 }, /* its neighbours */
+		{ "\xee\x80\x80", 1 },
+		{ "\xe0\x9f\xbf", 3 }, /* longer than it need be */
+		{ "\xe0\xa0\x80", 1 },
+		{ "\xf0\x8f\xbf\xbf", 4 },
+		{ "\xf0\x90\x80\x80", 1 },
+		{ "\xc1\xbf", 2 },
+		{ "\xf4\x8f\xbf\xbf", 1 }, /* the last there is */
+		{ "\xf4\x90\x80\x80", 4 },
+		{ "\xf5\x80\x80\x80", 4 },
+		{ "\xe2\x82", 2 }, /* cut */
+		{ "\xe2\x82\xe2", 3 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(utf8) / sizeof(*utf8); i++) {
+		struct record_tape tape;
+		struct record r;
+		json_t *object;
+
+		assert_int_equal(record_tape_create(&tape, 8, 64), 0);
+		record_reset(&r, &tape);
+		r.kind = "test";
+		record_string(&r, "name", utf8[i].bytes, strlen(utf8[i].bytes));
+		object = render(&r);
+		assert_int_equal(characters(text_at(object, "name")), utf8[i].characters);
+		json_decref(object);
+		record_tape_free(&tape);
+	}
+}
+
 /* A tape of any size ends in valid JSON, and says that something is missing. */
 static void tape_overflows(void **state)
 {
@@ -289,7 +338,7 @@ int main(void)
 		cmocka_unit_test(info_iterates), cmocka_unit_test(info_finds),
 		cmocka_unit_test(tape_to_json),	 cmocka_unit_test(tape_overflows),
 		cmocka_unit_test(depth_bounded), cmocka_unit_test(summary_adds),
-		cmocka_unit_test(text_lines),
+		cmocka_unit_test(text_lines),	 cmocka_unit_test(bytes_that_are_no_utf8),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -186,6 +186,55 @@ static void acknowledged(void **state)
 	lagometer_free(s.l);
 }
 
+/* A mean between two milliseconds is the upper one. */
+static void pings_are_rounded(void **state)
+{
+	static const struct {
+		int took_ms[3];
+		unsigned int ping_ms;
+	} means[] = { { { 10, 11 }, 11 },
+		      { { 10, 10, 11 }, 10 },
+		      { { 10, 11, 11 }, 11 } };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(means); i++) {
+		struct scene s = scene_of(4);
+
+		for (uint32_t n = 0; n < 3 && means[i].took_ms[n]; n++) {
+			from_server(&s, n + 1, 0);
+			s.now_ns += means[i].took_ms[n] * MS;
+			from_client(&s, n + 1, n + 1);
+		}
+		assert_int_equal(only_player(&s)->ping_ms, means[i].ping_ms);
+		lagometer_free(s.l);
+	}
+}
+
+/* A leap of what is acknowledged says nothing of what it leaps over. */
+static void a_leap_passes_nothing_over(void **state)
+{
+	static const struct {
+		uint32_t ack, unsure;
+	} leaps[] = { { LAG_WINDOW, LAG_WINDOW - 2 }, { LAG_WINDOW + 1, 0 } };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(leaps); i++) {
+		struct scene s = scene_of(4);
+		const struct lag_direction *d;
+
+		from_server(&s, 1, 0);
+		from_client(&s, 1, 1);
+		for (uint32_t n = 2; n <= leaps[i].ack; n++)
+			from_server(&s, n, 0);
+		from_client(&s, 2, leaps[i].ack);
+		d = &only_player(&s)->way[LAG_S2C];
+		assert_int_equal(d->received, 2);
+		assert_int_equal(d->lost, 0);
+		assert_int_equal(d->unsure, leaps[i].unsure);
+		lagometer_free(s.l);
+	}
+}
+
 /* A client that loads a map speaks first and listens afterwards: no loss. */
 static void busy_client(void **state)
 {
@@ -529,10 +578,16 @@ static int leave(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(by_sequence),	    cmocka_unit_test(acknowledged),
-		cmocka_unit_test(busy_client),	    cmocka_unit_test(reliable_pings),
-		cmocka_unit_test(names_and_maps),   cmocka_unit_test(places),
-		cmocka_unit_test(impaired_session), cmocka_unit_test(clean_sessions),
+		cmocka_unit_test(by_sequence),
+		cmocka_unit_test(acknowledged),
+		cmocka_unit_test(busy_client),
+		cmocka_unit_test(reliable_pings),
+		cmocka_unit_test(pings_are_rounded),
+		cmocka_unit_test(a_leap_passes_nothing_over),
+		cmocka_unit_test(names_and_maps),
+		cmocka_unit_test(places),
+		cmocka_unit_test(impaired_session),
+		cmocka_unit_test(clean_sessions),
 	};
 
 	return cmocka_run_group_tests(tests, enter, leave);

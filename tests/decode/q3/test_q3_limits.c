@@ -100,6 +100,26 @@ static void test_server_limits(void **state)
 	put(&w, 49, 8);
 	assert_string_equal(reason_of(&w, DIRECTION_S2C),
 			    "more delta fields than the table has");
+	put(&w, 0, 32);
+	put(&w, 5, 8);
+	put(&w, (uint32_t)-1, 32);
+	put_text(&w, "x", 1);
+	put(&w, 8, 8);
+	assert_string_equal(reason_of(&w, DIRECTION_S2C), "negative command number");
+	for (uint32_t client = 63; client < 65; client++) {
+		const char *why;
+
+		put(&w, 0, 32);
+		put(&w, 2, 8);
+		put(&w, 3, 32);
+		put(&w, 8, 8);
+		put(&w, client, 32);
+		put(&w, 77, 32);
+		put(&w, 8, 8);
+		why = reason_of(&w, DIRECTION_S2C);
+		assert_string_equal(why ? why : "",
+				    client < 64 ? "" : "client number out of range");
+	}
 	put_bare_snapshot(&w);
 	put(&w, 1023, 10);
 	put(&w, 8, 8);
@@ -122,6 +142,9 @@ static void test_client_limits(void **state)
 
 	(void)state;
 	put_longs(&w, 1, -1, 0);
+	put(&w, 5, 8);
+	assert_string_equal(reason_of(&w, DIRECTION_C2S), "negative acknowledge");
+	put_longs(&w, 1, 0, -1);
 	put(&w, 5, 8);
 	assert_string_equal(reason_of(&w, DIRECTION_C2S), "negative acknowledge");
 	put_longs(&w, 1, 1, 0);
@@ -270,6 +293,72 @@ static void test_end_alone(void **state)
 	expect(&r, "server-idle");
 }
 
+/* Engines make the most negative step one less; the others stay. */
+static void test_steps(void **state)
+{
+	static const uint32_t steps[] = { 0x80, 0x81, 0x7f };
+	static const char *const names[] = { "forwardmove", "rightmove", "upmove" };
+	static const int read[] = { -127, -127, 127 };
+	struct writer w = { .bits = 0 };
+	struct q3_parse p;
+	struct record r;
+
+	(void)state;
+	put_longs(&w, 1, 1, 0);
+	put(&w, 2, 8);
+	put(&w, 1, 8);
+	put_bit(&w, 0);
+	put(&w, 0, 32);
+	put_bit(&w, 1);
+	for (int angle = 0; angle < 3; angle++)
+		put_bit(&w, 0);
+	for (int i = 0; i < 3; i++) {
+		put_bit(&w, 1);
+		put(&w, steps[i], 8);
+	}
+	put_bit(&w, 0);
+	put_bit(&w, 0);
+	put(&w, 5, 8);
+	record_reset(&r, &tape);
+	q3_parse_init(&p, w.bytes, written(&w), &q3_dialect_openarena, NULL, &r);
+	p.key_known = true;
+	q3_decode_message(&p, DIRECTION_C2S);
+	expect(&r, "client-move");
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(find_int(&r, NULL, names[i]), read[i]);
+}
+
+/* Engines keep whole words as signed; fewer bits say whether they are. */
+static void test_signs(void **state)
+{
+	static const struct {
+		int bits;
+		uint32_t value;
+		enum record_type type;
+		int64_t read;
+	} fields[] = {
+		{ 32, UINT32_MAX, RECORD_TYPE_INT, -1 },
+		{ 32, 7, RECORD_TYPE_INT, 7 },
+		{ -16, (uint32_t)-5, RECORD_TYPE_INT, -5 },
+		{ 16, 0xffff, RECORD_TYPE_UINT, 0xffff },
+		{ 31, INT32_MAX, RECORD_TYPE_UINT, INT32_MAX },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < Q3_COUNT(fields); i++) {
+		struct q3_field field = { .name = "x", .bits = fields[i].bits };
+		const struct record_item *item;
+		struct record r;
+
+		record_reset(&r, &tape);
+		q3_describe(&r, &field, fields[i].value);
+		item = find_item(&r, NULL, "x");
+		assert_non_null(item);
+		assert_int_equal(item->type, fields[i].type);
+		assert_int_equal(item->i, fields[i].read);
+	}
+}
+
 /* A demo's block may call itself anything: what it is a difference to is then unknown. */
 static void test_sequences_of_demos(void **state)
 {
@@ -312,6 +401,8 @@ int main(void)
 		cmocka_unit_test(test_voice),
 		cmocka_unit_test(test_old_voice),
 		cmocka_unit_test(test_end_alone),
+		cmocka_unit_test(test_steps),
+		cmocka_unit_test(test_signs),
 		cmocka_unit_test(test_sequences_of_demos),
 	};
 

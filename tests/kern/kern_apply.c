@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * kern_apply.c - a configuration into the tables and the next one over it: whose slot,
+ * whose counters, whose learned port stays, and which entries of the lists. The maps are
+ * the kernel's; no interface has a part in it.
+ */
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "kern/kern_game.h"
+#include "shield/shield_internal.h"
+
+static struct shield shield;
+static struct config *config;
+
+static int begin(void **state)
+{
+	enter(state);
+	config = calloc(1, sizeof(*config));
+	assert_non_null(config);
+	config_empty(config);
+	shield = (struct shield){ .capacity = KERN_SLOTS, .shared = kern.live };
+	shield.lock = open("/tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	assert_true(shield.lock >= 0);
+#define AS_MAP(name, ...) \
+	shield.name = bpf_object__find_map_fd_by_name(kern.skel->obj, #name);
+	SHIELD_MAPS(AS_MAP)
+#undef AS_MAP
+	return 0;
+}
+
+static int end(void **state)
+{
+	close(shield.lock);
+	free(config);
+	return leave(state);
+}
+
+/* A service of the configuration, on a port of its own. */
+static struct config_service *add(const char *name, __u16 port)
+{
+	struct config_service *s = &config->services[config->service_count++];
+
+	memset(s, 0, sizeof(*s));
+	s->service.family = FAMILY_QUAKE3;
+	config_service_defaults(FAMILY_QUAKE3, &s->service);
+	strcpy(s->service.name, name);
+	s->service.active = 1;
+	s->ports[s->port_count++] = port;
+	return s;
+}
+
+static void apply(void)
+{
+	__u32 before = shield_generation(&shield);
+
+	assert_int_equal(shield_apply(&shield, config), 0);
+	assert_int_equal(shield_generation(&shield), before + 1);
+}
+
+static const struct tables *in_force(void)
+{
+	return &kern.live->tables[shield_generation(&shield) & 1];
+}
+
+/* The slot of @name; -1: it is not served. */
+static int slot_of(const char *name)
+{
+	struct service s;
+	int found = -1;
+
+	for (__u32 slot = 0; slot < SERVICES_MAX; slot++) {
+		if (!shield_service(&shield, slot, &s) || strcmp(s.name, name) != 0)
+			continue;
+		assert_int_equal(found, -1); /* once */
+		found = (int)slot;
+	}
+	return found;
+}
+
+static __u64 counted(__u32 slot)
+{
+	struct tallies in, out;
+	__u64 sum = 0;
+
+	assert_int_equal(shield_tallies(&shield, slot, &in, &out), 0);
+	for (int reason = 0; reason < REASON_COUNT; reason++)
+		sum += in.by[KIND_GETSTATUS][reason].packets;
+	return sum;
+}
+
+static void ask_port(__u16 port, int times)
+{
+	struct frame_spec s = { .payload = OOB "getstatus", .n = 13, .dport = port };
+	__u8 frame[FRAME_MAX];
+	size_t n = frame_build(&s, frame);
+
+	for (int i = 0; i < times; i++)
+		kern_action(&kern, frame, n);
+}
+
+/* Whoever stays keeps slot and counters; a newcomer begins from nothing beside it. */
+static void who_stays_keeps_what_is_its_own(void **state)
+{
+	static const char *const names[] = { "a", "b", "c", "d", "e", "f", "g", "h" };
+	int slots[COUNT(names)];
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(names); i++)
+		add(names[i], (__u16)(27960 + i));
+	apply();
+	for (size_t i = 0; i < COUNT(names); i++) {
+		slots[i] = slot_of(names[i]);
+		assert_in_range(slots[i], 0, KERN_SLOTS - 1);
+		for (size_t j = 0; j < i; j++)
+			assert_int_not_equal(slots[i], slots[j]);
+		ask_port((__u16)(27960 + i), (int)i + 1);
+		assert_int_equal(counted((__u32)slots[i]), i + 1);
+	}
+	/* All slots are taken, and the newcomers are named first. */
+	config->service_count = 0;
+	add("new", 28000);
+	add("newer", 28001);
+	for (size_t i = 2; i < COUNT(names); i++)
+		add(names[COUNT(names) + 1 - i], (__u16)(27960 + COUNT(names) + 1 - i));
+	apply();
+	for (size_t i = 2; i < COUNT(names); i++) {
+		assert_int_equal(slot_of(names[i]), slots[i]);
+		assert_int_equal(counted((__u32)slots[i]), i + 1);
+		assert_int_equal(in_force()->ports[27960 + i].any, slots[i] + 1);
+	}
+	assert_int_equal(slot_of("a"), -1);
+	assert_int_equal(in_force()->ports[27960].any, 0);
+	assert_int_not_equal(slot_of("new"), slot_of("newer"));
+	assert_int_equal(counted((__u32)slot_of("new")), 0);
+	assert_int_equal(counted((__u32)slot_of("newer")), 0);
+	ask_port(28001, 3);
+	assert_int_equal(counted((__u32)slot_of("newer")), 3);
+
+	/* One more than there is room for: an error, and all is as it was. */
+	add("too many", 28002);
+	assert_int_equal(shield_apply(&shield, config), -ENOSPC);
+	assert_int_equal(counted((__u32)slot_of("newer")), 3);
+}
+
+static void observing_is_all_or_each(void **state)
+{
+	static const struct {
+		bool all, first, second, tables;
+	} rows[] = {
+		{ false, false, false, false }, { false, true, false, false },
+		{ false, false, true, false },	{ false, true, true, true },
+		{ true, false, false, true },	{ true, true, false, true },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		config->service_count = 0;
+		config->observe = rows[i].all;
+		add("first", 27960)->service.observe = rows[i].first;
+		add("second", 27961)->service.observe = rows[i].second;
+		apply();
+		assert_int_equal(in_force()->observe, rows[i].tables);
+		assert_int_equal(in_force()->services[slot_of("first")].observe,
+				 rows[i].all || rows[i].first);
+		assert_int_equal(in_force()->services[slot_of("second")].observe,
+				 rows[i].all || rows[i].second);
+	}
+}
+
+static void learned_ports_stay_with_their_service(void **state)
+{
+	struct tables *now;
+
+	(void)state;
+	add("stays", 26000);
+	add("leaves", 26001);
+	apply();
+	now = &kern.live->tables[shield_generation(&shield) & 1];
+	now->ports[45000] = (struct port){ .any = (__u16)(slot_of("stays") + 1),
+					   .flags = PORT_LEARNED,
+					   .seen_s = 7 };
+	now->ports[45001] = now->ports[45000];
+	now->ports[45002] = now->ports[45000];
+	now->ports[45002].any = (__u16)(slot_of("leaves") + 1);
+	config->service_count = 0;
+	add("stays", 26000);
+	add("new", 45001);
+	apply();
+	assert_int_equal(in_force()->ports[45000].any, slot_of("stays") + 1);
+	assert_int_equal(in_force()->ports[45000].flags, PORT_LEARNED);
+	assert_int_equal(in_force()->ports[45000].seen_s, 7);
+	assert_int_equal(in_force()->ports[45001].any, slot_of("new") + 1);
+	assert_int_equal(in_force()->ports[45001].flags, 0);
+	assert_int_equal(in_force()->ports[45002].any, 0);
+}
+
+/* An address of one service says nothing about the others on that port. */
+static void addresses_lead_to_their_service(void **state)
+{
+	static const struct frame_spec here = { .payload = OOB "getstatus",
+						.n = 13,
+						.to = "198.51.100.7" };
+	static const struct frame_spec there = { .payload = OOB "getstatus",
+						 .n = 13,
+						 .to = "198.51.100.8" };
+
+	(void)state;
+	for (int twice = 0; twice < 3; twice++) {
+		struct config_service *s;
+
+		config->service_count = 0;
+		add("any", 27960);
+		s = add("one", 27960);
+		kern_address("198.51.100.7", s->addresses[s->address_count++]);
+		apply();
+		assert_int_equal(kern_send(&kern, &here).slot, slot_of("one"));
+		assert_int_equal(kern_send(&kern, &there).slot, slot_of("any"));
+	}
+	config->service_count = 1;
+	apply();
+	assert_int_equal(kern_send(&kern, &here).slot, slot_of("any"));
+}
+
+static void the_allowance_is_what_was_said(void **state)
+{
+	const struct ledger *l = &kern.live->ledger;
+
+	(void)state;
+	add("a", 27960);
+	config->ledger_allowance = 1000;
+	config->ledger_window_s = 20;
+	apply();
+	assert_true(l->window_ns == 20 * SECOND);
+	assert_true(l->byte_ns == 20 * SECOND / 1000);
+	assert_true(!l->strict && !l->credit_ns);
+	config->ledger_allowance = 0;
+	apply();
+	assert_true(!l->byte_ns);
+	config->ledger_strict = true;
+	apply();
+	assert_true(l->strict && l->byte_ns == 1 && l->credit_ns && !l->window_ns);
+}
+
+/* --- lists ---------------------------------------------------------------------------
+ */
+
+static struct cidr net_of(const char *text)
+{
+	struct cidr ret;
+
+	assert_true(cidr_parse(text, &ret));
+	return ret;
+}
+
+static struct {
+	const char *text;
+	__u32 origins;
+	size_t count;
+} wanted_entry;
+
+static void see_entry(const struct cidr *cidr, __u32 origins, void *context)
+{
+	char text[CIDR_TEXT];
+	size_t *all = context;
+
+	cidr_format(cidr, text);
+	++*all;
+	if (strcmp(text, wanted_entry.text) != 0)
+		return;
+	wanted_entry.count++;
+	wanted_entry.origins = origins;
+}
+
+/* Who put @text into @list: 0: nobody did. */
+static __u32 origins_of(enum list list, const char *text)
+{
+	size_t all = 0;
+
+	wanted_entry.text = text;
+	wanted_entry.count = wanted_entry.origins = 0;
+	assert_int_equal(shield_list_each(&shield, list, see_entry, &all), 0);
+	assert_in_range(wanted_entry.count, 0, 1);
+	return wanted_entry.origins;
+}
+
+static struct cidr *configured(enum list list, size_t **ret_count)
+{
+	*ret_count = list == LIST_ALLOW	 ? &config->allow_count
+		     : list == LIST_DENY ? &config->deny_count
+					 : &config->follow_count;
+	return list == LIST_ALLOW  ? config->allow
+	       : list == LIST_DENY ? config->deny
+				   : config->follow;
+}
+
+static bool marked(enum list list)
+{
+	return list == LIST_FOLLOW
+		       ? kern.live->sampling.follow_listed
+		       : kern.live->lists & (list == LIST_ALLOW ? LIVE_ALLOW : LIVE_DENY);
+}
+
+/* What was typed in survives every reload, and goes when it is typed out. */
+static void typed_entries_outlive_reloads(void **state)
+{
+	static const enum list lists[] = { LIST_ALLOW, LIST_DENY, LIST_FOLLOW };
+	static const char typed[] = "192.0.2.0/24", both[] = "198.51.100.7";
+	static const char filed[] = "2001:db8::/32";
+
+	(void)state;
+	add("a", 27960);
+	for (size_t i = 0; i < COUNT(lists); i++) {
+		struct cidr first = net_of(typed), second = net_of(both);
+		size_t *count;
+		struct cidr *want = configured(lists[i], &count);
+
+		assert_false(marked(lists[i]));
+		assert_int_equal(shield_list_add(&shield, lists[i], &first), 0);
+		assert_int_equal(shield_list_add(&shield, lists[i], &second), 0);
+		want[(*count)++] = net_of(both);
+		want[(*count)++] = net_of(filed);
+		for (int reload = 0; reload < 3; reload++) {
+			apply();
+			assert_int_equal(origins_of(lists[i], typed), LIST_LIVE);
+			assert_int_equal(origins_of(lists[i], both),
+					 LIST_LIVE | LIST_CONFIG);
+			assert_int_equal(origins_of(lists[i], filed), LIST_CONFIG);
+		}
+		/* Typed out: what the file says stays, and cannot be typed out. */
+		assert_int_equal(shield_list_del(&shield, lists[i], &second), 0);
+		assert_int_equal(origins_of(lists[i], both), LIST_CONFIG);
+		assert_int_equal(shield_list_del(&shield, lists[i], &second), -ENOENT);
+		*count = 0;
+		apply();
+		assert_int_equal(origins_of(lists[i], both), 0);
+		assert_int_equal(origins_of(lists[i], filed), 0);
+		assert_int_equal(origins_of(lists[i], typed), LIST_LIVE);
+		assert_true(marked(lists[i]));
+		assert_int_equal(shield_list_del(&shield, lists[i], &first), 0);
+		assert_false(marked(lists[i]));
+		assert_int_equal(shield_list_del(&shield, lists[i], &first), -ENOENT);
+	}
+}
+
+/* A network and one in it are two entries; and both do what they say. */
+static void entries_are_of_one_length(void **state)
+{
+	struct frame_spec s = { .payload = OOB "getstatus", .n = 13 };
+	struct cidr wide = net_of("192.0.2.0/24"), one = net_of("192.0.2.1");
+
+	(void)state;
+	add("a", 27960);
+	apply();
+	assert_int_equal(shield_list_add(&shield, LIST_DENY, &wide), 0);
+	assert_int_equal(shield_list_del(&shield, LIST_DENY, &one), -ENOENT);
+	assert_int_equal(kern_send(&kern, &s).reason, REASON_DENY_LIST);
+	assert_int_equal(shield_list_add(&shield, LIST_ALLOW, &one), 0);
+	assert_int_equal(kern_send(&kern, &s).reason, REASON_ALLOW_LIST);
+	s.from = "192.0.2.2";
+	assert_int_equal(kern_send(&kern, &s).reason, REASON_DENY_LIST);
+	assert_int_equal(shield_list_del(&shield, LIST_DENY, &wide), 0);
+	assert_int_equal(kern_send(&kern, &s).reason, REASON_WITHIN_BUDGET);
+}
+
+#undef TEST
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(who_stays_keeps_what_is_its_own),
+		TEST(observing_is_all_or_each),
+		TEST(learned_ports_stay_with_their_service),
+		TEST(addresses_lead_to_their_service),
+		TEST(the_allowance_is_what_was_said),
+		TEST(typed_entries_outlive_reloads),
+		TEST(entries_are_of_one_length),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,556 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * kern_edges.c - where a rule begins and ends, in the kernel: how many proofs are enough,
+ * who is exempt from the ledger, what is shown to the daemon, whose budget it is, and
+ * what is counted as a stranger's. Each row stands beside one that only just is not.
+ */
+#include <sched.h>
+
+#include "kern/kern_game.h"
+
+static const char status[900] = OOB "statusResponse\n";
+
+static __u32 checksum71(__u32 challenge, __u32 sequence)
+{
+	return challenge ^ sequence * challenge;
+}
+
+/* --- proofs --------------------------------------------------------------------------
+ */
+
+static bool has_flag(__u8 flag)
+{
+	struct player player;
+
+	assert_true(player_read(link_.dport, &player));
+	return player.flags & flag;
+}
+
+/* Seven datagrams that agree are not enough, the eighth is: the first says which. */
+static void eight_agree_on_a_qport(void **state)
+{
+	(void)state;
+	serve(FAMILY_QUAKE3);
+	assert_true(sent(1));
+	for (__u32 i = 1; i <= 8; i++) {
+		assert_true(q3_heard(HERE, i, 77, 0));
+		assert_false(has_flag(PLAYER_QPORT));
+	}
+	assert_true(q3_heard(HERE, 9, 77, 0));
+	assert_true(has_flag(PLAYER_QPORT));
+	assert_false(q3_heard(HERE, 10, 78, 0));
+}
+
+/* Of OpenArena's bytes some fit by chance. The sum of sequence 1 is 0, and fits nobody.
+ */
+static void sixteen_sums_are_a_checksum(void **state)
+{
+	static const __u32 c = 1234567;
+	__u32 i;
+
+	(void)state;
+	serve(FAMILY_QUAKE3);
+	assert_true(says(BYTES(OOB "connectResponse 1234567")));
+	for (i = 2; i < 13; i++) /* the qport first */
+		assert_true(q3_heard(HERE, i, 77, 1));
+	assert_true(has_flag(PLAYER_QPORT));
+	for (int times = 0; times < 20; times++)
+		assert_true(q3_heard(HERE, 1, 77, checksum71(c, 1)));
+	assert_false(has_flag(PLAYER_CHECKSUM));
+	for (i = 13; i < 28; i++) {
+		assert_true(q3_heard(HERE, i, 77, checksum71(c, i)));
+		assert_false(has_flag(PLAYER_CHECKSUM));
+	}
+	assert_true(q3_heard(HERE, i, 77, 5)); /* not a sum at all, and let in */
+	assert_true(q3_heard(HERE, i + 1, 77, checksum71(c, i + 1)));
+	assert_true(has_flag(PLAYER_CHECKSUM));
+	assert_false(q3_heard(HERE, i + 2, 77, 5));
+}
+
+/* Digits are 0 to 9, in a challenge too. */
+static void a_challenge_may_hold_a_nought(void **state)
+{
+	static const __u32 c = 1020304050;
+
+	(void)state;
+	serve(FAMILY_QUAKE3);
+	assert_true(says(BYTES(OOB "connectResponse 1020304050")));
+	for (__u32 i = 1; i <= 26; i++)
+		assert_true(q3_heard(HERE, i, 77, checksum71(c, i)));
+	assert_true(has_flag(PLAYER_CHECKSUM));
+	assert_false(q3_heard(HERE, 27, 77, 5));
+}
+
+/* Said twice within a second it is a repeat, and nobody starts over. */
+static void a_repeated_welcome_changes_nothing(void **state)
+{
+	(void)state;
+	serve(FAMILY_QUAKE3);
+	assert_true(says(BYTES(OOB "connectResponse")));
+	for (__u32 i = 1; i < 12; i++)
+		assert_true(q3_heard(HERE, i, 77, 0));
+	pass_time(SECOND * 9 / 10);
+	assert_true(says(BYTES(OOB "connectResponse")));
+	assert_true(has_flag(PLAYER_QPORT));
+	assert_false(q3_heard(HERE, 12, 88, 0));
+	assert_true(q3_heard(HERE, 12, 77, 0));
+}
+
+/* Q2PRO marks a fragment in bit 30, of what is sent and of what is acknowledged. */
+static void q2pro_marks_fragments(void **state)
+{
+	(void)state;
+	serve(FAMILY_QUAKE2);
+	assert_true(sent(100));
+	assert_true(qw_heard(HERE, 1, 100, 77));
+	assert_true(sent(0x40000000 | 101));
+	assert_true(qw_heard(HERE, 2, 101, 77));
+	assert_true(qw_heard(HERE, 3, 0x40000000 | 101, 77));
+	assert_true(qw_heard(HERE, 0x40000000 | 4, 101, 77));
+	assert_false(qw_heard(HERE, 5, 102, 77));
+}
+
+/* Twice behind a NAT that forgets: the second port leads there as the first did. */
+static void a_port_may_change_again(void **state)
+{
+	struct player player;
+	__u32 move = 1, snapshot = 1;
+
+	(void)state;
+	serve(FAMILY_QUAKE3);
+	assert_true(sent(snapshot++));
+	for (; move < 12; move++)
+		assert_true(q3_heard(HERE, move, 77, 0));
+	for (__u16 port = HERE + 5; port < HERE + 8; port++) {
+		pass_time(300 * SECOND / 1000);
+		assert_false(q3_heard(port, move++, 77, 0));
+		assert_true(q3_heard(port, move++, 77, 0));
+		link_.dport = port;
+		assert_true(sent(snapshot++));
+		for (int i = 0; i < 12; i++)
+			assert_true(q3_heard(port, move++, 77, 0));
+		/* Until nothing is left of the port before. */
+		for (int seconds = 0; seconds < 70; seconds += 10) {
+			pass_time(10 * SECOND);
+			assert_true(sent(snapshot++));
+			assert_true(q3_heard(port, move++, 77, 0));
+		}
+		assert_false(player_read(port - (port == HERE + 5 ? 5 : 1), &player) &&
+			     player_alive(&player, kern.live->clock_ns));
+	}
+}
+
+/* A server that fell silent has no players, in NetQuake either. */
+static void silence_ends_a_netquake_player(void **state)
+{
+	(void)state;
+	serve(FAMILY_NETQUAKE);
+	for (__u32 i = 0; i < 3; i++) {
+		assert_true(nq_update(i, 0x41000000 + i, 60));
+		assert_true(nq_moved(998 + i, 0x41000000 + i, 9));
+	}
+	pass_time(59 * SECOND);
+	assert_true(nq_moved(1001, 1, 9));
+	pass_time(2 * SECOND);
+	assert_false(nq_moved(1002, 1, 9));
+}
+
+/* Which update's clock is held: the chances begin anew with each that was answered. */
+static void an_answered_clock_begins_the_count_anew(void **state)
+{
+	struct player player;
+
+	(void)state;
+	serve(FAMILY_NETQUAKE);
+	for (__u32 i = 0; i < 20; i++)
+		assert_true(nq_update(i, 0x41000000 + i, 60));
+	assert_true(player_read(HERE, &player));
+	assert_int_equal(player.clock_updates, 20);
+	assert_true(nq_moved(1, 0x41000100, 9)); /* past all that are held */
+	assert_true(player_read(HERE, &player));
+	assert_int_equal(player.clock_updates, 0);
+	assert_true(nq_update(20, 0x41000200, 60));
+	assert_true(player_read(HERE, &player));
+	assert_int_equal(player.clock_updates, 1);
+	assert_int_equal(player.clock_late, 0x41000200);
+}
+
+/* A game's port is never that of a service that is configured, whole or by address. */
+static void a_learned_port_is_nobodys(void **state)
+{
+	const struct port *ports = kern.live->tables[0].ports;
+
+	(void)state;
+	serve(FAMILY_NETQUAKE);
+	kern_port(&kern, 0, 45002, 3, false);
+	kern_port(&kern, 0, 45003, -1, true);
+	assert_true(says(BYTES("\x80\0\0\x09\x81\xca\xaf\0\0")));
+	assert_true(says(BYTES("\x80\0\0\x09\x81\xcb\xaf\0\0")));
+	assert_true(says(BYTES("\x80\0\0\x09\x81\xcc\xaf\0\0")));
+	assert_int_equal(ports[45002].any, 4);
+	assert_int_equal(ports[45002].flags, 0);
+	assert_int_equal(ports[45003].any, 0);
+	assert_int_equal(ports[45003].flags, PORT_EXACT);
+	assert_int_equal(ports[45004].any, 1);
+	assert_int_equal(ports[45004].flags, PORT_LEARNED);
+}
+
+/* --- the ledger ----------------------------------------------------------------------
+ */
+
+static int leave_of(int times, const char *payload, size_t n)
+{
+	int left = 0;
+
+	for (int i = 0; i < times; i++)
+		left += says(payload, n);
+	return left;
+}
+
+static void who_is_denied_is_owed_nothing(void **state)
+{
+	(void)state;
+	serve(FAMILY_QUAKE3);
+	ledger(2000, 20);
+	kern_list(&kern, false, PEER, 128);
+	assert_int_equal(leave_of(10, status, sizeof(status)), 2);
+}
+
+/* Welcomes are drawn by words, and words cost a player too. */
+static void welcomes_cost_a_player(void **state)
+{
+	(void)state;
+	serve(FAMILY_QUAKE3);
+	ledger(200, 20);
+	assert_true(sent(1));
+	assert_int_equal(leave_of(10, BYTES(OOB "connectResponse")), 3);
+	assert_true(sent(2));
+}
+
+/* Who asks for ever and is never answered has no credit by it, and no debt. */
+static void payments_end_at_nothing_owed(void **state)
+{
+	(void)state;
+	kern.live->clock_ns = 5 * SECOND; /* soon after the start of the machine */
+	serve(FAMILY_QUAKE3);
+	ledger(1000, 20);
+	assert_true(says(status, sizeof(status)));
+	pass_time(25 * SECOND);
+	for (int i = 0; i < 100; i++)
+		ask(PEER, (__u16)(1000 + i));
+	assert_int_equal(leave_of(5, status, sizeof(status)), 1);
+}
+
+static int first_fragment(__u16 id, const char *payload)
+{
+	struct frame_spec s = { .payload = payload,
+				.n = 800,
+				.sport = PORT,
+				.dport = HERE,
+				.from = HOST,
+				.to = PEER,
+				.more = true,
+				.udp_length = 1208 };
+	__u8 frame[FRAME_MAX];
+	size_t n = frame_build(&s, frame);
+	__be16 be = htons(id);
+
+	memcpy(frame + 14 + 4, &be, 2);
+	return frame_out(frame, n);
+}
+
+static int later_fragment(__u16 id)
+{
+	struct frame_spec s = { .payload = status,
+				.n = 400,
+				.sport = PORT,
+				.dport = HERE,
+				.from = HOST,
+				.to = PEER,
+				.offset = 101 };
+	__u8 frame[FRAME_MAX];
+	size_t n = frame_build(&s, frame);
+	__be16 be = htons(id);
+
+	memcpy(frame + 14 + 4, &be, 2);
+	return frame_out(frame, n);
+}
+
+/* Who only observes lets all of it leave, and the rest does not stay behind either. */
+static void observed_fragments_leave(void **state)
+{
+	struct service *service = &kern.live->tables[0].services[0];
+
+	(void)state;
+	serve(FAMILY_QUAKE3);
+	ledger(100, 20);
+	service->observe = 1;
+	assert_int_equal(first_fragment(7, status), TC_ACT_UNSPEC);
+	service->observe = 0;
+	assert_int_equal(later_fragment(7), TC_ACT_UNSPEC);
+	assert_int_equal(first_fragment(8, status), TC_ACT_SHOT);
+	assert_int_equal(later_fragment(8), TC_ACT_SHOT);
+}
+
+/* A note of another service in the same cell is no request of this one's. */
+static void an_answer_is_booked_where_it_was_asked(void **state)
+{
+	int notes = bpf_map__fd(kern.skel->maps.pending);
+	int fd = bpf_map__fd(kern.skel->maps.answers);
+	__u32 changed = 0;
+
+	(void)state;
+	serve(FAMILY_QUAKE3);
+	ask(PEER, HERE);
+	for (__u32 cell = 0; cell < 1 << PENDING_BITS; cell++) {
+		__u64 note;
+
+		assert_int_equal(bpf_map_lookup_elem(notes, &cell, &note), 0);
+		if (!note)
+			continue;
+		changed++;
+		note |= 1ull << 48;
+		assert_int_equal(bpf_map_update_elem(notes, &cell, &note, BPF_ANY), 0);
+	}
+	assert_int_equal(changed, 1);
+	assert_true(says(status, sizeof(status)));
+	for (__u32 slot = 0; slot < 2; slot++) {
+		__u32 key = slot * KIND_COUNT + KIND_GETSTATUS;
+		struct answers a;
+
+		assert_int_equal(bpf_map_lookup_elem(fd, &key, &a), 0);
+		assert_int_equal(a.bytes, 0);
+	}
+}
+
+/* --- what is counted -----------------------------------------------------------------
+ */
+
+static struct tallies sum_of(enum direction direction)
+{
+	struct tallies t;
+
+	kern_sum_way(&kern, 0, direction, &t);
+	volume_complete(&t);
+	return t;
+}
+
+/* Amplification is what strangers get for what they send: no player is in it. */
+static void players_are_no_strangers(void **state)
+{
+	(void)state;
+	serve(FAMILY_QUAKE3);
+	for (__u32 i = 1; i < 5; i++) {
+		assert_true(sent(i));
+		assert_true(q3_heard(HERE, i, 77, 0));
+	}
+	assert_int_equal(sum_of(DIRECTION_S2C).strangers.payload, 0);
+	assert_int_equal(sum_of(DIRECTION_C2S).strangers.payload, 0);
+	assert_true(says(status, sizeof(status)));
+	ask(STRANGER, HERE);
+	assert_int_equal(sum_of(DIRECTION_S2C).strangers.payload, sizeof(status));
+	assert_int_equal(sum_of(DIRECTION_C2S).strangers.payload, 13);
+}
+
+/* The head of a first fragment speaks of bytes that are not in it. */
+static void fragments_bring_no_payload(void **state)
+{
+	struct frame_spec s = { .payload = status,
+				.n = 800,
+				.sport = HERE,
+				.dport = PORT,
+				.from = PEER,
+				.to = HOST,
+				.more = true,
+				.udp_length = 1208 };
+	struct tallies t;
+
+	(void)state;
+	serve(FAMILY_QUAKE3);
+	for (int passes = 0; passes < 2; passes++) {
+		kern.live->tables[0].services[0].policy[CLASS_FRAGMENT - CLASS_BUDGETS] =
+			passes ? POLICY_PASS : POLICY_DROP;
+		assert_int_equal(kern_send(&kern, &s).action,
+				 passes ? XDP_PASS : XDP_DROP);
+	}
+	t = sum_of(DIRECTION_C2S);
+	assert_int_equal(t.strangers.payload, 0);
+	assert_int_equal(t.strangers.wire, 2 * (800 + 42 + 24));
+}
+
+/* A flood that spends all of one service's budget refuses nothing of the next one's. */
+static void a_flood_is_one_services(void **state)
+{
+	static const __u16 ports[] = { PORT, PORT + 1, PORT + 2 };
+	struct service s = kern_open_service(FAMILY_QUAKE3);
+
+	(void)state;
+	s.budget[CLASS_QUERY].global = kern_rate(1, 3);
+	for (__u32 slot = 0; slot < COUNT(ports); slot++) {
+		kern_service(&kern, 0, slot, &s);
+		kern_port(&kern, 0, ports[slot], (int)slot, false);
+	}
+	for (size_t i = 0; i < COUNT(ports); i++) {
+		int passed = 0;
+
+		link_.sport = ports[i];
+		for (int n = 0; n < 10; n++) {
+			struct outcome o = hear_from(PEER, (__u16)(1000 + n),
+						     BYTES(OOB "getstatus"));
+
+			assert_int_equal(o.slot, i);
+			passed += o.action == XDP_PASS;
+			if (o.action != XDP_PASS)
+				assert_int_equal(o.reason, REASON_GLOBAL_BUDGET);
+		}
+		assert_int_equal(passed, 3);
+	}
+}
+
+/* --- what is shown -------------------------------------------------------------------
+ */
+
+static struct {
+	struct sample head[64];
+	unsigned int count;
+} shown;
+
+static int show(void *context, void *data, size_t size)
+{
+	(void)context;
+	assert_true(size >= sizeof(struct sample));
+	assert_in_range(shown.count, 0, COUNT(shown.head) - 1);
+	memcpy(&shown.head[shown.count], data, sizeof(struct sample));
+	assert_int_equal(size - sizeof(struct sample), shown.head[shown.count].kept);
+	shown.count++;
+	return 0;
+}
+
+static void look(void)
+{
+	struct ring_buffer *ring =
+		ring_buffer__new(bpf_map__fd(kern.skel->maps.samples), show, NULL, NULL);
+
+	assert_non_null(ring);
+	shown.count = 0;
+	assert_true(ring_buffer__consume(ring) >= 0);
+	ring_buffer__free(ring);
+}
+
+static void sample(__u32 every, __u32 follow_first)
+{
+	struct sampling *s = &kern.live->sampling;
+
+	*s = (struct sampling){ .every = every, .follow_first = follow_first, .any = 1 };
+	for (int i = 0; i < SAMPLER_COUNT; i++)
+		s->limit[i] = kern_rate(1000000, 1000000);
+}
+
+/* One in so many of each counter, from the first on; a flood is shown no more often. */
+static void one_in_so_many_is_shown(void **state)
+{
+	cpu_set_t here;
+
+	(void)state;
+	CPU_ZERO(&here);
+	CPU_SET((size_t)sched_getcpu(), &here);
+	assert_int_equal(sched_setaffinity(0, sizeof(here), &here), 0);
+	serve(FAMILY_QUAKE3);
+	sample(8, 0);
+	for (int i = 0; i < 80; i++)
+		ask(PEER, HERE);
+	look();
+	assert_int_equal(shown.count, 10);
+	for (unsigned int i = 0; i < shown.count; i++)
+		assert_int_equal(shown.head[i].sampler, SAMPLER_STATISTIC);
+	for (int i = 0; i < 16; i++)
+		assert_true(says(BYTES(OOB "print\nx")));
+	look();
+	assert_int_equal(shown.count, 2);
+	assert_int_equal(shown.head[0].direction, DIRECTION_S2C);
+	sample(0, 1);
+	ask(PEER, HERE);
+	look();
+	assert_int_equal(shown.count, 0);
+}
+
+/* A follower needs whole datagrams; of a flood the beginnings are enough. */
+static void who_is_followed_is_shown_whole(void **state)
+{
+	static char big[1200] = { 9 };
+
+	(void)state;
+	serve(FAMILY_QUAKE3);
+	sample(1, 1);
+	assert_true(says(big, sizeof(big)));
+	assert_true(says(status, sizeof(status)));
+	assert_true(is_player(PEER, HERE, big, sizeof(big)));
+	hear_from(STRANGER, HERE, status, sizeof(status));
+	look();
+	assert_int_equal(shown.count, 4);
+	for (unsigned int i = 0; i < shown.count; i++) {
+		bool follows = i % 2 == 0;
+
+		assert_int_equal(shown.head[i].sampler,
+				 follows ? SAMPLER_FOLLOW : SAMPLER_STATISTIC);
+		assert_int_equal(shown.head[i].length,
+				 42 + (follows ? sizeof(big) : sizeof(status)));
+		assert_int_equal(shown.head[i].kept,
+				 follows ? 42 + sizeof(big) : SAMPLE_STATISTIC_BYTES);
+	}
+}
+
+/* The server's half of every handshake is shown to who follows. */
+static void handshakes_are_followed(void **state)
+{
+	static const struct {
+		enum wire_family family;
+		const char *said;
+		size_t n;
+		bool follows;
+	} rows[] = {
+		{ FAMILY_QUAKEWORLD, BYTES(OOB "c123"), true },
+		{ FAMILY_QUAKE2, BYTES(OOB "challenge 7"), true },
+		{ FAMILY_QUAKE3, BYTES(OOB "challengeResponse 7"), true },
+		{ FAMILY_NETQUAKE, BYTES("\x80\0\0\x09\x81\x38\x6d\0\0"), true },
+		{ FAMILY_QUAKEWORLD, BYTES(OOB "nno\n"), false },
+		{ FAMILY_QUAKE3, BYTES(OOB "print\nno"), false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		serve(rows[i].family);
+		sample(0, 100);
+		assert_true(says(rows[i].said, rows[i].n));
+		look();
+		assert_int_equal(shown.count, rows[i].follows);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(eight_agree_on_a_qport),
+		TEST(sixteen_sums_are_a_checksum),
+		TEST(a_challenge_may_hold_a_nought),
+		TEST(a_repeated_welcome_changes_nothing),
+		TEST(q2pro_marks_fragments),
+		TEST(a_port_may_change_again),
+		TEST(silence_ends_a_netquake_player),
+		TEST(an_answered_clock_begins_the_count_anew),
+		TEST(a_learned_port_is_nobodys),
+		TEST(who_is_denied_is_owed_nothing),
+		TEST(welcomes_cost_a_player),
+		TEST(payments_end_at_nothing_owed),
+		TEST(observed_fragments_leave),
+		TEST(an_answer_is_booked_where_it_was_asked),
+		TEST(players_are_no_strangers),
+		TEST(fragments_bring_no_payload),
+		TEST(a_flood_is_one_services),
+		TEST(one_in_so_many_is_shown),
+		TEST(who_is_followed_is_shown_whole),
+		TEST(handshakes_are_followed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * test_stats_collect.c - one snapshot of a shield whose slots are not the first ones, so
+ * that a place in the list is never a slot by luck. The shield is the test's own.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "stats/stats.h"
+
+static const struct row {
+	__u32 slot;
+	const char *name;
+	size_t players;
+} rows[] = { { 2, "ffa", 3 }, { 5, "duel", 0 }, { 200, "ctf", 1 } };
+
+#define ROWS (sizeof(rows) / sizeof(*rows))
+
+static int players_error;
+
+static const struct row *row_at(__u32 slot)
+{
+	for (size_t i = 0; i < ROWS; i++)
+		if (rows[i].slot == slot)
+			return &rows[i];
+	return NULL;
+}
+
+size_t shield_links(const struct shield *shield, struct shield_link *ret, size_t max)
+{
+	(void)shield;
+	for (size_t i = 0; i < max; i++)
+		ret[i] = (struct shield_link){ .program_id = (__u32)i, .ours = i % 2 };
+	return max + 3; /* more than there is room for */
+}
+
+bool shield_service(const struct shield *shield, __u32 slot, struct service *ret)
+{
+	const struct row *row = row_at(slot);
+
+	(void)shield;
+	memset(ret, 0, sizeof(*ret));
+	if (row)
+		strcpy(ret->name, row->name);
+	return row;
+}
+
+int shield_tallies(const struct shield *shield, __u32 slot, struct tallies *ret_in,
+		   struct tallies *ret_out)
+{
+	(void)shield;
+	assert_non_null(row_at(slot));
+	ret_in->by[KIND_GETSTATUS][REASON_WITHIN_BUDGET].packets = 1000 + slot;
+	ret_out->by[KIND_STATUSRESPONSE][REASON_EXEMPT].packets = 2000 + slot;
+	return 0;
+}
+
+int shield_spent(const struct shield *shield, __u32 slot, double ret[CLASS_BUDGETS])
+{
+	(void)shield;
+	ret[CLASS_QUERY] = slot;
+	return 0;
+}
+
+int shield_players(const struct shield *shield,
+		   void (*each)(const struct player_key *key, const struct player *player,
+				void *context),
+		   void *context)
+{
+	struct player player = { .flags = 0 };
+	struct player_key stray = { .slot = SERVICES_MAX };
+
+	(void)shield;
+	each(&stray, &player, context); /* of a table that lies: nobody's */
+	for (size_t i = 0; i < ROWS; i++)
+		for (size_t p = 0; p < rows[i].players; p++) {
+			struct player_key key = { .slot = rows[i].slot };
+
+			each(&key, &player, context);
+		}
+	return players_error;
+}
+
+int shield_others(const struct shield *shield, struct tally ret[OTHER_COUNT])
+{
+	(void)shield;
+	ret[OTHER_NOT_IP].packets = 77;
+	return 0;
+}
+
+int shield_sampled(const struct shield *shield, struct sampled ret[SAMPLER_COUNT])
+{
+	(void)shield;
+	ret[SAMPLER_FOLLOW].taken = 88;
+	return 0;
+}
+
+void shield_rooms(const struct shield *shield, struct shield_room ret[ROOM_COUNT])
+{
+	(void)shield;
+	memset(ret, 0, ROOM_COUNT * sizeof(*ret));
+}
+
+__u32 shield_generation(const struct shield *shield)
+{
+	(void)shield;
+	return 99;
+}
+
+static void each_service_has_its_own(void **state)
+{
+	struct stats stats;
+
+	(void)state;
+	assert_int_equal(stats_collect(NULL, &stats), 0);
+	assert_int_equal(stats.service_count, ROWS);
+	for (size_t i = 0; i < ROWS; i++) {
+		const struct stats_service *s = &stats.services[i];
+
+		assert_string_equal(s->service.name, rows[i].name);
+		assert_int_equal(s->slot, rows[i].slot);
+		assert_int_equal(s->players, rows[i].players);
+		assert_true(s->spent[CLASS_QUERY] == rows[i].slot);
+		assert_int_equal(s->in.by[KIND_GETSTATUS][REASON_WITHIN_BUDGET].packets,
+				 1000 + rows[i].slot);
+		assert_int_equal(s->out.by[KIND_STATUSRESPONSE][REASON_EXEMPT].packets,
+				 2000 + rows[i].slot);
+	}
+	assert_int_equal(stats.link_count, CONFIG_INTERFACES);
+	assert_int_equal(stats.links[3].program_id, 3);
+	assert_int_equal(stats.others[OTHER_NOT_IP].packets, 77);
+	assert_int_equal(stats.sampled[SAMPLER_FOLLOW].taken, 88);
+	assert_int_equal(stats.generation, 99);
+	assert_true(stats.time_ms > 1500000000000);
+	stats_free(&stats);
+}
+
+/* An error leaves nothing to free, and what was asked for as it was. */
+static void an_error_leaves_nothing(void **state)
+{
+	struct stats stats = { .generation = 5 };
+
+	(void)state;
+	players_error = -EIO;
+	assert_int_equal(stats_collect(NULL, &stats), -EIO);
+	players_error = 0;
+	assert_int_equal(stats.generation, 5);
+	assert_null(stats.services);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_service_has_its_own),
+		cmocka_unit_test(an_error_leaves_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
