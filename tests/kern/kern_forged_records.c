@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * What a forger can do, in the kernel, to players who have no qport: of NetQuake, of
+ * DTLS, and of a service that names no family. See kern_forged.c for the others.
+ */
+#include "kern/kern_forger.h"
+
+/* --- NetQuake ------------------------------------------------------------------------
+ */
+
+static enum reason ccreq(const char *from, __u16 port)
+{
+	return judged(from, port, BYTES("\x80\0\0\x0c\x01QUAKE\0\x03"));
+}
+
+static void nq_settle(void)
+{
+	for (__u32 i = 0; i < 3; i++) {
+		assert_true(nq_update(i, 0x41000000 + i, 60));
+		assert_true(nq_moved(998 + i, 0x41000000 + i, 9));
+	}
+}
+
+/* The server would drop who plays, by address alone. */
+static void nobody_connects_over_a_player(void **state)
+{
+	struct service open = kern_open_service(FAMILY_NETQUAKE);
+	__u64 waited;
+
+	(void)state;
+	serve_default(FAMILY_NETQUAKE);
+	kern_service(&kern, 0, 0, &open);
+	assert_int_equal(ccreq(PEER, HERE), REASON_WITHIN_BUDGET);
+	nq_settle();
+	assert_true(nq_update(3, 0x41000003, 60));
+	for (__u32 i = 1; i < 200; i++) {
+		pass_time(50 * MS);
+		assert_true(nq_update(3 + i, 0x41000003 + i, 60));
+		assert_true(nq_moved(1000 + i, 1, 9));
+		if (i % 50)
+			continue;
+		assert_int_equal(ccreq(PEER, HERE), REASON_PLAYING);
+		assert_int_equal(ccreq(PEER, 50001), REASON_PLAYING);
+	}
+	assert_int_equal(ccreq(STRANGER, HERE), REASON_WITHIN_BUDGET);
+	/* It has crashed, and the server goes on: in 6 s it may come back. */
+	for (waited = 0; waited < 20000; waited += 500) {
+		pass_time(500 * MS);
+		assert_true(nq_update(1000 + (__u32)waited, 0x42000000, 60));
+		if (waited % 2500 == 0 && ccreq(PEER, 50002) == REASON_WITHIN_BUDGET)
+			break;
+	}
+	assert_in_range(waited, 2500, 6000);
+}
+
+/* Whose moves are not known has not played; and what anybody could say is no move. */
+static void only_a_proven_player_keeps_its_address(void **state)
+{
+	(void)state;
+	serve_default(FAMILY_NETQUAKE);
+	assert_true(nq_update(1, 0x41000000, 60));
+	assert_true(nq_moved(1, 1, 9));
+	assert_true(nq_update(2, 0x41000001, 60));
+	assert_int_equal(ccreq(PEER, HERE), REASON_WITHIN_BUDGET);
+	nq_settle();
+	pass_time(10 * SECOND);
+	assert_true(nq_acked(7));
+	assert_true(nq_update(3, 0x41000003, 60));
+	assert_int_equal(ccreq(PEER, HERE), REASON_WITHIN_BUDGET);
+}
+
+/* --- DTLS, and what nobody has named -------------------------------------------------
+ */
+
+static size_t record_build(__u16 epoch, __u64 number, char data[60])
+{
+	memset(data, 'x', 60);
+	memcpy(data, "\x17\xfe\xfd", 3);
+	put16(data + 3, htons(epoch));
+	put16(data + 5, htons((__u16)(number >> 32)));
+	put32be(data + 7, (__u32)number);
+	put16(data + 11, htons(47));
+	return 60;
+}
+
+static bool record_in(__u16 epoch, __u64 number)
+{
+	char data[60];
+
+	return gets_in(HERE, data, record_build(epoch, number, data));
+}
+
+static void record_out(__u64 number)
+{
+	char data[60];
+
+	assert_true(says(data, record_build(1, number, data)));
+}
+
+/* The last of a server's handshake, which only who is there can bring about. */
+static void ccs_out(void)
+{
+	assert_true(says(BYTES("\x14\xfe\xfd\0\0\0\0\0\0\0\7\0\1\1")));
+}
+
+static void records_are_counted(void **state)
+{
+	static const enum wire_family families[] = { FAMILY_QUAKE_ENHANCED, FAMILY_AUTO,
+						     FAMILY_QUAKEWORLD, FAMILY_NETQUAKE };
+
+	(void)state;
+	for (size_t f = 0; f < COUNT(families); f++) {
+		unsigned int lost = 0, let_in = 0, tried = 0;
+		__u64 number = 0;
+		struct player player;
+
+		serve_default(families[f]);
+		ccs_out();
+		for (int i = 0; i < 20; i++) {
+			pass_time(33 * MS);
+			assert_true(record_in(1, ++number));
+			record_out(number);
+		}
+		assert_true(player_read(HERE, &player));
+		assert_true(player.flags & PLAYER_QPORT);
+		/* By address and port, 20,000 a second. */
+		for (unsigned int i = 0; i < 40000; i++) {
+			pass_time(MS / 20);
+			let_in += record_in((__u16)(next_random() % 4),
+					    next_random() % 1000000);
+			tried++;
+			if (i % 660 == 0) {
+				lost += !record_in(1, ++number);
+				record_out(number);
+			}
+		}
+		assert_int_equal(lost, 0);
+		assert_in_range(let_in, 0, tried / 4 / 1000);
+		/* New keys, from the same port: counted anew. */
+		assert_false(record_in(1, 1));
+		ccs_out();
+		for (number = 1; number < 20; number++)
+			assert_true(record_in(1, number));
+		assert_false(record_in(1, 1000));
+	}
+}
+
+static void auto_keeps_a_line_of_sequences(void **state)
+{
+	static const struct game g = { "auto", FAMILY_AUTO, NONE, NULL };
+	unsigned int lost = 0, let_in = 0;
+
+	(void)state;
+	serve_default(FAMILY_AUTO);
+	own = 1000;
+	told = 50;
+	for (int i = 0; i < 40; i++) {
+		pass_time(33 * MS);
+		assert_true(sent(++told));
+		assert_true(own_move(&g, HERE));
+	}
+	for (unsigned int i = 0; i < 40000; i++) {
+		pass_time(MS / 20);
+		let_in += move_in(&g, HERE, next_random(), told, 1);
+		if (i % 20 == 0)
+			lost += play_ms(&g, i / 20);
+	}
+	nobody_lost(&g, lost, let_in > 1 ? let_in : 0);
+	/* Nor from other ports. */
+	assert_int_equal(move_reason(&g, 50001, 0x3ffffff0, told, 1), REASON_FORGED);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(nobody_connects_over_a_player),
+		TEST(only_a_proven_player_keeps_its_address),
+		TEST(records_are_counted),
+		TEST(auto_keeps_a_line_of_sequences),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
