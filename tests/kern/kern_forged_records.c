@@ -112,7 +112,7 @@ static void records_are_counted(void **state)
 	for (size_t f = 0; f < COUNT(families); f++) {
 		unsigned int lost = 0, let_in = 0, tried = 0;
 		__u64 number = 0;
-		struct player player;
+		struct player player = { 0 };
 
 		serve_default(families[f]);
 		ccs_out();
