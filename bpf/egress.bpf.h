@@ -11,6 +11,7 @@
 #include <linux/pkt_cls.h>
 
 #include "confirm.bpf.h"
+#include "foreign.bpf.h"
 #include "fragments.bpf.h"
 #include "learn.bpf.h"
 
@@ -129,6 +130,7 @@ int shield_out(struct __sk_buff *ctx)
 
 	bytes = datagram_bytes(&packet, ctx->len);
 	kind = classify_out(ctx, service->family, packet.payload, packet.length);
+	kind = kind_spoken(ctx, l, slot, service->family, kind, &packet);
 	if (kind == KIND_CCREP_ACCEPT)
 		learn_port(l, tab, slot, &packet);
 	else

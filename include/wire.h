@@ -71,6 +71,7 @@
 	X(BAD_LENGTH,		"bad-length",		MALFORMED,	NQ|QW|Q2|Q3|QE)	\
 	X(MALFORMED,		"malformed",		MALFORMED,	NQ|QW|Q2|Q3|QE)	\
 	X(JOINED,		"joined",		MALFORMED,	NQ|QW|Q2|Q3|QE)	\
+	X(OTHER_FAMILY,		"other-family",		MALFORMED,	NQ|QW|Q2|Q3|QE)	\
 	X(FRAGMENT,		"fragment",		FRAGMENT,	NQ|QW|Q2|Q3|QE)	\
 	X(OOB_EMPTY,		"oob-empty",		UNKNOWN,	NQ|QW|Q2|Q3|QE)	\
 	X(OOB_UNUSUAL,		"oob-unusual",		UNKNOWN,	NQ|QW|Q2|Q3|QE)	\

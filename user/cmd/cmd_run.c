@@ -25,6 +25,7 @@
 #include "lib/link_events.h"
 #include "lib/log.h"
 #include "lib/loop.h"
+#include "lib/names.h"
 #include "daemon/priv.h"
 #include "daemon/serve.h"
 #include "shield/shield.h"
@@ -52,6 +53,7 @@ struct daemon {
 	struct guard guard; /* of what is attached */
 	int signals; /* signalfd */
 	int events; /* of interfaces */
+	bool misspoken[SERVICES_MAX]; /* said once, until the next reload */
 };
 
 static const char usage[] =
@@ -193,11 +195,28 @@ static void reload(struct daemon *d)
 	if (fresh && !read_config(d, fresh) && !guard_check(&d->guard, fresh) &&
 	    !shield_apply(d->shield, fresh)) {
 		take_config(d, fresh);
+		memset(d->misspoken, 0, sizeof(d->misspoken));
 	} else {
 		log_error("the old configuration stays in force");
 		free(fresh);
 	}
 	sd_notify(0, "READY=1");
+}
+
+/* Does a server speak what its service says? Without that, who plays is a stranger. */
+static void look_at_protocols(struct daemon *d)
+{
+	struct service service;
+
+	for (__u32 slot = 0; slot < SERVICES_MAX; slot++) {
+		if (d->misspoken[slot] || !shield_service(d->shield, slot, &service) ||
+		    !shield_misspoken(d->shield, slot))
+			continue;
+		log_error("service '%s': its server does not speak %s, and what it sends "
+			  "to players is judged as answers: check its `protocol`",
+			  service.name, family_name((enum wire_family)service.family));
+		d->misspoken[slot] = true;
+	}
 }
 
 static void look_after(struct daemon *d)
@@ -228,6 +247,7 @@ static void on_tick(void *context)
 	struct daemon *d = context;
 
 	shield_tend(d->shield);
+	look_at_protocols(d);
 	look_after(d);
 }
 

@@ -10,6 +10,7 @@
 #include "cmd/commands.h"
 #include "daemon/pidfile.h"
 #include "lib/log.h"
+#include "lib/names.h"
 #include "cmd/options.h"
 #include "samples/lag_file.h"
 #include "shield/shield.h"
@@ -88,6 +89,26 @@ static bool link_print(const struct shield_link *l, bool observed)
 	return l->ours;
 }
 
+/* Services whose `protocol` is another than the server's. */
+static void misspoken_print(const struct shield *shield)
+{
+	struct service service;
+
+	for (__u32 slot = 0; slot < SERVICES_MAX; slot++) {
+		__u64 count;
+
+		if (!shield_service(shield, slot, &service))
+			continue;
+		count = shield_misspoken(shield, slot);
+		if (count)
+			printf("service %s: its server does not speak %s: %llu datagrams "
+			       "of another family's; check its `protocol`\n",
+			       service.name,
+			       family_name((enum wire_family)service.family),
+			       (unsigned long long)count);
+	}
+}
+
 static int status_print(const struct shield *shield, const char *pin)
 {
 	struct shield_link links[CONFIG_INTERFACES];
@@ -107,6 +128,7 @@ static int status_print(const struct shield *shield, const char *pin)
 		puts("loaded, but attached to nothing");
 	for (size_t i = 0; i < n && i < CONFIG_INTERFACES; i++)
 		good = link_print(&links[i], observed && observed == services) && good;
+	misspoken_print(shield);
 	printf("services: %zu", services);
 	if (observed)
 		printf(", %zu observed only: nothing is dropped", observed);

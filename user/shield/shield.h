@@ -112,6 +112,11 @@ bool shield_service(const struct shield *shield, __u32 slot, struct service *ret
 /* Sums over all CPUs: what came for the service in @slot, and what it sent. */
 int shield_tallies(const struct shield *shield, __u32 slot, struct tallies *ret_in,
 		   struct tallies *ret_out);
+/*
+ * How many datagrams the server in @slot has sent, to peers that it had not accepted, in
+ * the shape of another family: a few say that `protocol` is wrong there.
+ */
+__u64 shield_misspoken(const struct shield *shield, __u32 slot);
 int shield_others(const struct shield *shield, struct tally ret[OTHER_COUNT]);
 
 struct shield_link {

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * foreign.bpf.h - a server of another family than its service says.
+ *
+ * To Quake III and Quake II anything without a marker may be a game's datagram, and so
+ * may be anything at all to NetQuake, where games may be encrypted. A server that was
+ * given the wrong `protocol` answers strangers in shapes of its own, and each such answer
+ * would make a player of whoever's address it goes to. So what has the shape of another
+ * family is no game's, unless the server has accepted that peer by its words.
+ */
+#ifndef FOREIGN_BPF_H
+#define FOREIGN_BPF_H
+
+#include "players.bpf.h"
+
+/*
+ * NetQuake's lengths, DTLS records and QuakeWorld's log are unlike anything that the
+ * other families send to players: a sequence that looks like one is at least 65536, and
+ * must meet the very length that goes with it. @offset, @length: of the payload.
+ */
+__noinline int foreign_at(struct __sk_buff *ctx, __u32 family, __u32 offset, __u32 length)
+{
+	struct cursor c = {
+		.pos = (void *)(long)ctx->data,
+		.end = (void *)(long)ctx->data_end,
+	};
+
+	if (!cursor_take(&c, offset & OFFSET_MASK))
+		return false;
+	length &= 0xffff;
+	if (classify_raw(FAMILY_QUAKEWORLD, c, length) == KIND_RAW_STDLOG)
+		return true;
+	return family != FAMILY_NETQUAKE &&
+	       (classify_netquake(FAMILY_QUAKE3, c, length) != KIND_COUNT ||
+		classify_dtls(c, length) != KIND_COUNT);
+}
+
+/*
+ * What leaves as a @kind, or KIND_OTHER_FAMILY. QuakeWorld, Quake Enhanced and `auto`
+ * know each other's shapes: classify() has said so by now.
+ */
+static __always_inline enum wire_kind kind_spoken(struct __sk_buff *ctx, struct live *l,
+						  __u32 slot, enum wire_family family,
+						  enum wire_kind kind,
+						  const struct packet *p)
+{
+	const struct player *player;
+	struct player_id id;
+
+	if (kind != KIND_NETCHAN && kind != KIND_NETCHAN_FRAGMENT &&
+	    kind != KIND_NQ_ENCRYPTED)
+		return kind;
+	if (family != FAMILY_QUAKE3 && family != FAMILY_QUAKE2 &&
+	    family != FAMILY_NETQUAKE)
+		return kind;
+	if (!foreign_at(ctx, family, p->payload, p->length))
+		return kind;
+	packet_player(p, RECEIVER, slot, &id);
+	player = player_find(l, &id);
+	return player && player->flags & PLAYER_VERIFIED &&
+			       player_alive(player, clock_now(l))
+		       ? kind
+		       : KIND_OTHER_FAMILY;
+}
+
+#endif /* FOREIGN_BPF_H */
