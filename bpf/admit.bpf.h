@@ -10,6 +10,7 @@
 #define ADMIT_BPF_H
 
 #include "believe.bpf.h"
+#include "lists.bpf.h"
 
 /* limit_take(), walked once by the verifier: only what passes comes here. */
 __noinline int budget_take(__u64 *cell, __u64 cost_ns, __u64 burst_ns, __u64 now_ns)
@@ -107,33 +108,15 @@ static __always_inline enum reason policy_reason(enum wire_class class)
 	}
 }
 
-/* ALLOW_LIST, DENY_LIST, or REASON_COUNT: in neither. */
-static __always_inline enum reason admit_lists(const struct live *l,
-					       const struct packet *p, enum side peer)
-{
-	struct cidr from;
-
-	if (!l->lists)
-		return REASON_COUNT;
-	packet_cidr(p, peer, &from);
-	if (l->lists & LIVE_ALLOW && bpf_map_lookup_elem(&allow, &from))
-		return REASON_ALLOW_LIST;
-	if (l->lists & LIVE_DENY && bpf_map_lookup_elem(&deny, &from))
-		return REASON_DENY_LIST;
-	return REASON_COUNT;
-}
-
-/* *@ret_followed is set if it is a player's whom the daemon follows. */
-static __always_inline enum reason admit(struct live *l, __u32 slot,
-					 const struct service *s, enum wire_kind kind,
-					 const struct packet *p, bool *ret_followed)
+/* Of who is in no list. */
+static __always_inline enum reason
+admit_unlisted(struct live *l, __u32 slot, const struct service *s, enum wire_kind kind,
+	       const struct packet *p, bool *ret_followed)
 {
 	enum wire_class class = service_class(s, kind);
-	enum reason reason = admit_lists(l, p, SENDER);
+	enum reason reason;
 	__u32 index;
 
-	if (reason != REASON_COUNT)
-		return reason;
 	if (class == CLASS_NETCHAN) {
 		reason = player_admit(l, slot, s->family, kind, p, ret_followed);
 		if (reason != REASON_COUNT)
@@ -157,6 +140,24 @@ static __always_inline enum reason admit(struct live *l, __u32 slot,
 	if (reason == REASON_WITHIN_BUDGET)
 		reason = player_shadow(slot, kind, p);
 	return reason;
+}
+
+/* *@ret_followed is set if it is a player's whom the daemon follows. */
+static __always_inline enum reason admit(struct live *l, __u32 slot,
+					 const struct service *s, enum wire_kind kind,
+					 const struct packet *p, bool *ret_followed)
+{
+	enum listed listed = listed_at(l, p, SENDER);
+	enum reason reason;
+
+	if (listed == LISTED_UNLIMITED)
+		return REASON_ALLOW_LIST;
+	if (listed == LISTED_DENIED)
+		return REASON_DENY_LIST;
+	/* Or all that follows is walked twice. */
+	listed = forget(listed, p->length);
+	reason = admit_unlisted(l, slot, s, kind, p, ret_followed);
+	return listed == LISTED_FRIEND ? friend_admit(slot, reason, p) : reason;
 }
 
 #endif /* ADMIT_BPF_H */

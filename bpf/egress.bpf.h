@@ -44,8 +44,13 @@ static __always_inline __u64 datagram_bytes(const struct packet *p, __u64 frame)
 static __always_inline enum reason egress_judge(const struct live *l,
 						const struct packet *p, __u64 bytes)
 {
-	if (admit_lists(l, p, RECEIVER) == REASON_ALLOW_LIST)
+	enum listed listed = listed_at(l, p, RECEIVER);
+
+	if (listed == LISTED_UNLIMITED)
 		return REASON_EXEMPT;
+	if (listed == LISTED_FRIEND && !l->ledger.strict)
+		return ledger_debit_friend(l, p, bytes) ? REASON_WITHIN_BUDGET
+							: REASON_LEDGER;
 	return ledger_debit(l, p, RECEIVER, bytes) ? REASON_WITHIN_BUDGET : REASON_LEDGER;
 }
 

@@ -25,7 +25,6 @@ int shield_joined(struct __sk_buff *ctx)
 	void *data, *data_end;
 	struct live *l = &live;
 	struct tally *tally;
-	enum reason reason;
 	__u32 slot = 0;
 	__u8 policy;
 
@@ -45,8 +44,7 @@ int shield_joined(struct __sk_buff *ctx)
 		return TC_ACT_UNSPEC;
 
 	policy = service->policy[CLASS_MALFORMED - CLASS_BUDGETS];
-	reason = admit_lists(l, &packet, SENDER);
-	if (reason == REASON_ALLOW_LIST || policy == POLICY_PASS)
+	if (policy == POLICY_PASS || listed_at(l, &packet, SENDER) == LISTED_UNLIMITED)
 		return TC_ACT_UNSPEC;
 	tally = tally_find(slot, DIRECTION_C2S, KIND_JOINED, REASON_MALFORMED, &row);
 	if (tally)

@@ -141,4 +141,22 @@ static __always_inline bool ledger_debit(const struct live *l, const struct pack
 	return !l->ledger.byte_ns || ledger_book(ledger_prefix(p, peer), bytes, true);
 }
 
+/* The cells of what is not for a whole prefix are beside those of prefixes. */
+#define LEDGER_FRIEND (1ull << 57)
+
+/*
+ * The same for a friend, one address or /56, who may be sent more, and does not share it
+ * with its neighbours.
+ */
+static __always_inline bool ledger_debit_friend(const struct live *l,
+						const struct packet *p, __u64 bytes)
+{
+	__u64 net = address_net(p, RECEIVER);
+
+	if (p->ipv6)
+		net = net >> 8 | 1ull << 56;
+	bytes = (bytes >> FRIEND_LEDGER_SHIFT) + 1;
+	return !l->ledger.byte_ns || ledger_book(net | LEDGER_FRIEND, bytes, true);
+}
+
 #endif /* LEDGER_BPF_H */

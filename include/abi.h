@@ -115,7 +115,18 @@ struct budget {
 #define CLASS_BITS 3 /* all classes that have a budget */
 _Static_assert(CLASS_BUDGETS <= 1 << CLASS_BITS, "more classes than bits");
 
-#define COST_ONE 16 /* struct service.cost of a request with a small answer */
+/*
+ * What is allowed, but not without limits: each address so many datagrams a second that
+ * it would otherwise be refused, a service so many in all, and so much more of answers
+ * than a stranger's prefix.
+ */
+#define FRIEND_RATE	    100
+#define FRIEND_BURST	    200
+#define FRIEND_GLOBAL_RATE  1000
+#define FRIEND_GLOBAL_BURST 2000
+#define FRIEND_LEDGER_SHIFT 6 /* 64 times the allowance */
+
+#define COST_ONE	    16 /* struct service.cost of a request with a small answer */
 
 struct service {
 	char name[NAME_MAX_LEN];
@@ -132,6 +143,10 @@ struct service {
 _Static_assert(sizeof(struct service) == 40 + CLASS_BUDGETS * sizeof(struct budget) +
 						 (KIND_COUNT / 8 + 1) * 8,
 	       "struct service has a hole");
+
+/* Of struct live.globals, beside the classes': what friends have in all. */
+#define BUDGET_FRIENDS ((1u << CLASS_BITS) - 1)
+_Static_assert(BUDGET_FRIENDS >= CLASS_BUDGETS, "a class has that budget");
 
 /* Where among struct live.globals the budget of @slot's @class_ is. */
 static __always_inline __u32 budget_index(__u32 slot, __u32 class_)
@@ -203,6 +218,10 @@ _Static_assert(sizeof(struct cidr) == 20, "an LPM key has no holes");
 
 #define LIST_LIVE   1 /* by `quakeshield allow add` */
 #define LIST_CONFIG 2 /* by the configuration: replaced at reload */
+/* And whether it was written there that what is allowed has no limits. */
+#define LIST_LIVE_UNLIMITED   4
+#define LIST_CONFIG_UNLIMITED 8
+#define LIST_UNLIMITED	      (LIST_LIVE_UNLIMITED | LIST_CONFIG_UNLIMITED)
 
 struct list_entry {
 	__u8 origins; /* mask of LIST_* */
@@ -373,8 +392,9 @@ struct tables {
 	struct service services[SERVICES_MAX];
 };
 
-#define LIVE_ALLOW 1
-#define LIVE_DENY  2
+#define LIVE_ALLOW   1
+#define LIVE_DENY    2
+#define LISTED_CELLS 65536
 
 /*
  * Shared by all packets and, mapped, by the daemon. It fills the tables that no packet
@@ -397,6 +417,7 @@ struct live {
 	/* And of single addresses: by limit_cell(). */
 	__u64 sources[1 << SOURCE_BITS];
 	struct player_table players;
+	__u8 listed[LISTED_CELLS]; /* LIVE_*, by stretches of addresses: listed.h */
 	__u32 moved[1 << MOVED_BITS]; /* how many of qports are in a cell: players.h */
 	struct playing playing[PLAYING_WAYS << PLAYING_BITS];
 	__u64 connects[1 << CONNECT_BITS]; /* see connect_note() */

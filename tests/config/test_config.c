@@ -80,7 +80,7 @@ static const char everything[] =
 	"interface = {\"eth0\", eth1}; mode = skb // and a third \"\n"
 	"observe = true\n"
 	"on_exit = detach\n"
-	"allow = {\"10.0.0.0/8\", 2001:db8::/32, 192.0.2.7}\n"
+	"allow = {\"10.0.0.0/8\", \"2001:db8::/32 unlimited\", 192.0.2.7}\n"
 	"deny = 198.51.100.1/24\n"
 	"deny += {::1}\n"
 	"ledger { allowance = 9000 window = 30; strict = yes }\n"
@@ -114,6 +114,9 @@ static void everything_at_once(void **state)
 	assert_int_equal(config.allow_count, 3);
 	cidr_format(&config.allow[1], text);
 	assert_string_equal(text, "2001:db8::/32");
+	assert_false(config.allow_unlimited[0]);
+	assert_true(config.allow_unlimited[1]);
+	assert_false(config.allow_unlimited[2]);
 	assert_int_equal(config.ledger_allowance, 9000);
 	assert_int_equal(config.ledger_window_s, 30);
 	assert_true(config.ledger_strict);

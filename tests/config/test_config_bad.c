@@ -123,6 +123,12 @@ static const struct {
 	{ FFA "ledger { }\nledger {\n}", "t.conf:4: section 'ledger' is given twice\n" },
 
 	/* lists and interfaces */
+	{ FFA "deny = {\"10.0.0.0/8 unlimited\"}\n",
+	  "t.conf:2: deny '10.0.0.0/8 unlimited' is not an address or network like "
+	  "203.0.113.0/24 or 2001:db8::/32\n" },
+	{ FFA "allow = {\"10.0.0.0/8 for ever\"}\n",
+	  "t.conf:2: allow '10.0.0.0/8 for ever' is not an address or network like "
+	  "203.0.113.0/24 or 2001:db8::/32\n" },
 	{ FFA "allow = {10.0.0.0/8,\n10.0.0.0/33}\n",
 	  "t.conf:3: allow '10.0.0.0/33' is not an address or network like "
 	  "203.0.113.0/24 or 2001:db8::/32\n" },

@@ -24,6 +24,7 @@
 #include <errno.h>
 #include <linux/bpf.h>
 
+#include "listed.h"
 #include "tally.h"
 #include "frame.h"
 #include "lib/names.h"
@@ -171,17 +172,33 @@ static inline void kern_endpoint(struct kern *k, __u32 half, const char *address
 			 0);
 }
 
-static inline void kern_list(struct kern *k, bool allow, const char *address,
-			     __u32 length)
+/* @origins: LIST_*. */
+static inline void kern_list_as(struct kern *k, bool allow, const char *address,
+				__u32 length, __u32 origins)
 {
 	struct bpf_map *map = allow ? k->skel->maps.allow : k->skel->maps.deny;
-	struct list_entry entry = { .origins = LIST_LIVE, .length = (__u8)length };
+	struct list_entry entry = { .origins = (__u8)origins, .length = (__u8)length };
 	struct cidr cidr = { .length = length };
+	__u32 first, count;
 
 	kern_address(address, cidr.addr);
 	assert_int_equal(bpf_map_update_elem(bpf_map__fd(map), &cidr, &entry, BPF_ANY),
 			 0);
 	k->live->lists |= allow ? LIVE_ALLOW : LIVE_DENY;
+	count = listed_span(&cidr, &first);
+	for (__u32 i = 0; i < count; i++)
+		k->live->listed[first + i] |= allow ? LIVE_ALLOW : LIVE_DENY;
+}
+
+static inline void kern_list(struct kern *k, bool allow, const char *address,
+			     __u32 length)
+{
+	kern_list_as(k, allow, address, length, LIST_LIVE);
+}
+
+static inline void kern_allow_all(struct kern *k, const char *address, __u32 length)
+{
+	kern_list_as(k, true, address, length, LIST_LIVE | LIST_LIVE_UNLIMITED);
 }
 
 /* --- running --------------------------------------------------------------------------

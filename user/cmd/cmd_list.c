@@ -24,6 +24,7 @@ struct edit {
 	char **words; /* networks as text, NULL behind the last */
 	struct cidr *networks; /* these, read */
 	size_t count;
+	bool unlimited;
 };
 
 static void entry_print(const struct cidr *cidr, __u32 origins, void *context)
@@ -32,9 +33,10 @@ static void entry_print(const struct cidr *cidr, __u32 origins, void *context)
 
 	(void)context;
 	cidr_format(cidr, text);
-	printf("%-43s %s%s%s\n", text, origins & LIST_LIVE ? "live" : "",
+	printf("%-43s %s%s%s%s\n", text, origins & LIST_LIVE ? "live" : "",
 	       (origins & LIST_LIVE) && (origins & LIST_CONFIG) ? ", " : "",
-	       origins & LIST_CONFIG ? "configuration" : "");
+	       origins & LIST_CONFIG ? "configuration" : "",
+	       origins & LIST_UNLIMITED ? ", unlimited" : "");
 }
 
 static int edit_list(struct shield *shield, const struct edit *e)
@@ -114,7 +116,7 @@ static int edit_add(struct shield *shield, const struct edit *e)
 	int err = 0;
 
 	for (size_t i = 0; !err && i < e->count; i++)
-		err = shield_list_add(shield, e->list, &e->networks[i]);
+		err = shield_list_add(shield, e->list, &e->networks[i], e->unlimited);
 	return err;
 }
 
@@ -147,11 +149,13 @@ static const struct {
 };
 
 static const char usage[] =
-	"usage: quakeshield allow|deny add CIDR... [--force] [--pin DIR]\n"
+	"usage: quakeshield allow add CIDR... [--unlimited] [--force] [--pin DIR]\n"
+	"       quakeshield deny add CIDR... [--force] [--pin DIR]\n"
 	"       quakeshield allow|deny del CIDR... [--pin DIR]\n"
 	"       quakeshield allow|deny list [--pin DIR]\n"
 	"  CIDR       an address or network: 203.0.113.7, 203.0.113.0/24, 2001:db8::/32;\n"
 	"             - reads them from standard input, one a line\n"
+	"  --unlimited  all that comes from there, and all answers: see the manual\n"
 	"  --force    although it is wider than a /8, or a /16 of IPv6\n"
 	"  --pin DIR  what `load --pin DIR` has loaded";
 
@@ -182,16 +186,20 @@ static int edit_main(struct edit *e, int argc, char **argv)
 		return 0;
 	}
 	for (size_t i = 0; i < sizeof(verbs) / sizeof(*verbs); i++) {
+		unsigned int known = OPTION_PIN | OPTION_FORCE;
 		struct options o = { 0 };
 		int err;
 
 		if (strcmp(argv[1], verbs[i].verb) != 0)
 			continue;
-		err = options_parse(argc - 1, argv + 1, OPTION_PIN | OPTION_FORCE,
-				    verbs[i].operands, usage, &o);
+		if (verbs[i].run == edit_add && e->list == LIST_ALLOW)
+			known |= OPTION_UNLIMITED;
+		err = options_parse(argc - 1, argv + 1, known, verbs[i].operands, usage,
+				    &o);
 		if (err)
 			return err < 0;
 		e->pin = o.pin;
+		e->unlimited = o.unlimited;
 		e->force = o.force || verbs[i].run == edit_del;
 		e->words = argv + 1 + optind;
 		err = edit_take_all(e) ? 1 : edit_run(e, verbs[i].run);

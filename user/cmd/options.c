@@ -18,6 +18,7 @@ static const struct {
 	{ OPTION_JSON, { "json", no_argument, NULL, 'j' } },
 	{ OPTION_FORCE, { "force", no_argument, NULL, 'f' } },
 	{ OPTION_PRINT, { "print", no_argument, NULL, 'P' } },
+	{ OPTION_UNLIMITED, { "unlimited", no_argument, NULL, 'u' } },
 	{ 0, { "help", no_argument, NULL, 'h' } },
 };
 
@@ -68,6 +69,9 @@ int options_parse(int argc, char **argv, unsigned int allowed, int operands,
 			break;
 		case 'P':
 			ret->print = true;
+			break;
+		case 'u':
+			ret->unlimited = true;
 			break;
 		case 'h':
 			puts(usage);

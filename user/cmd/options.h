@@ -13,6 +13,7 @@ enum {
 	OPTION_JSON = 1 << 2, /* --json */
 	OPTION_PRINT = 1 << 3, /* --print */
 	OPTION_FORCE = 1 << 4, /* --force */
+	OPTION_UNLIMITED = 1 << 5, /* --unlimited */
 };
 
 struct options {
@@ -21,6 +22,7 @@ struct options {
 	bool json;
 	bool print;
 	bool force;
+	bool unlimited;
 };
 
 #define OPERANDS_SOME (-1) /* one or more */

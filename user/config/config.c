@@ -62,8 +62,29 @@ static int interfaces_read(const struct parse *p, cfg_t *cfg)
 	return 0;
 }
 
+/* "10.0.0.0/8", or, where @ret_unlimited is not NULL, "10.0.0.0/8 unlimited". */
+static bool entry_read(const char *text, struct cidr *ret, bool *ret_unlimited)
+{
+	static const char word[] = " unlimited";
+	char network[CIDR_TEXT];
+	size_t n = strlen(text), tail = sizeof(word) - 1;
+	bool unlimited = ret_unlimited && n > tail && !strcmp(text + n - tail, word);
+
+	if (unlimited)
+		n -= tail;
+	if (n >= sizeof(network))
+		return false;
+	memcpy(network, text, n);
+	network[n] = 0;
+	if (!cidr_parse(network, ret))
+		return false;
+	if (ret_unlimited)
+		*ret_unlimited = unlimited;
+	return true;
+}
+
 int list_read(const struct parse *p, cfg_t *cfg, const char *key, struct cidr *ret,
-	      size_t *ret_count)
+	      bool *ret_unlimited, size_t *ret_count)
 {
 	for (unsigned int i = 0; i < cfg_size(cfg, key); i++) {
 		const struct kept *v = cfg_getnptr(cfg, key, i);
@@ -72,7 +93,8 @@ int list_read(const struct parse *p, cfg_t *cfg, const char *key, struct cidr *r
 			return config_error(p->path, v->line,
 					    "%s '%s' is one too many: at most %d", key,
 					    v->text, CONFIG_LIST);
-		if (!cidr_parse(v->text, &ret[i]))
+		if (!entry_read(v->text, &ret[i],
+				ret_unlimited ? &ret_unlimited[i] : NULL))
 			return config_error(p->path, v->line,
 					    "%s '%s' is not an address or network like "
 					    "203.0.113.0/24 or 2001:db8::/32",
@@ -154,8 +176,9 @@ static int config_read(struct parse *p, cfg_t *cfg)
 	    choice_read(p, cfg, "observe", config_switches, &observe) ||
 	    choice_read(p, cfg, "on_exit", exits, &detach) || interfaces_read(p, cfg) ||
 	    ledger_read(p, cfg) || metrics_read(p, cfg) || live_read(p, cfg) ||
-	    list_read(p, cfg, "allow", config->allow, &config->allow_count) ||
-	    list_read(p, cfg, "deny", config->deny, &config->deny_count) ||
+	    list_read(p, cfg, "allow", config->allow, config->allow_unlimited,
+		      &config->allow_count) ||
+	    list_read(p, cfg, "deny", config->deny, NULL, &config->deny_count) ||
 	    services_read(p, cfg))
 		return -EINVAL;
 	config->mode = (enum attach_mode)mode;

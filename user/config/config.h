@@ -76,6 +76,7 @@ struct config {
 	char output_pcapng[OUTPUT_NAME];
 	__u32 output_cpu; /* per cent of one processor, for decoding */
 	struct cidr allow[CONFIG_LIST];
+	bool allow_unlimited[CONFIG_LIST];
 	size_t allow_count;
 	struct cidr deny[CONFIG_LIST];
 	size_t deny_count;

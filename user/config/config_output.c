@@ -115,7 +115,8 @@ int live_read(struct parse *p, cfg_t *cfg)
 	    (number_read(p, follow, "first", 0, PLAYERS_MAX, &config->follow_first) ||
 	     power_read(p, follow, "one_in", &config->follow_every) ||
 	     number_read(p, follow, "rate", 1, RATE_MAX, &config->follow_rate) ||
-	     list_read(p, follow, "addresses", config->follow, &config->follow_count) ||
+	     list_read(p, follow, "addresses", config->follow, NULL,
+		       &config->follow_count) ||
 	     psk_read(p, follow)))
 		return -EINVAL;
 	if (output && (target_read(p, output, "json", config->output_json) ||

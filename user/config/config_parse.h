@@ -49,9 +49,10 @@ bool number_parse(const char *text, unsigned long min, unsigned long max,
 int number_read(const struct parse *p, cfg_t *section, const char *key, unsigned long min,
 		unsigned long max, __u32 *ret);
 
-/* A list of networks, at most CONFIG_LIST. */
+/* A list of networks, at most CONFIG_LIST; behind each may stand `unlimited`, unless
+ * @ret_unlimited is NULL. */
 int list_read(const struct parse *p, cfg_t *cfg, const char *key, struct cidr *ret,
-	      size_t *ret_count);
+	      bool *ret_unlimited, size_t *ret_count);
 
 bool text_printable(const char *text);
 

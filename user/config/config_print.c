@@ -32,7 +32,8 @@ static void print_string(const char *text, FILE *file)
 	fputc('"', file);
 }
 
-static void print_list(const char *key, const struct cidr *cidrs, size_t n, FILE *file)
+static void print_list(const char *key, const struct cidr *cidrs, const bool *unlimited,
+		       size_t n, FILE *file)
 {
 	char text[CIDR_TEXT];
 
@@ -41,7 +42,8 @@ static void print_list(const char *key, const struct cidr *cidrs, size_t n, FILE
 	fprintf(file, "%s = {", key);
 	for (size_t i = 0; i < n; i++) {
 		cidr_format(&cidrs[i], text);
-		fprintf(file, "%s\n\t\"%s\"", i ? "," : "", text);
+		fprintf(file, "%s\n\t\"%s%s\"", i ? "," : "", text,
+			unlimited && unlimited[i] ? " unlimited" : "");
 	}
 	fputs("\n}\n", file);
 }
@@ -52,7 +54,7 @@ static void print_live(const struct config *c, FILE *file)
 		c->sample_rate);
 	fprintf(file, "follow {\n\tfirst = %u\n\tone_in = %u\n\trate = %u\n",
 		c->follow_first, c->follow_every, c->follow_rate);
-	print_list("addresses", c->follow, c->follow_count, file);
+	print_list("addresses", c->follow, NULL, c->follow_count, file);
 	if (c->follow_psk_file[0]) {
 		fputs("\tpsk_identity = ", file);
 		print_string(c->follow_psk_identity, file);
@@ -149,8 +151,9 @@ void config_print(const struct config *config, void *file)
 	fprintf(file, "metrics {\n\tlisten = \"%s\"\n\tpublic = %s\n}\n", listen,
 		config->metrics.public ? "true" : "false");
 	print_live(config, file);
-	print_list("allow", config->allow, config->allow_count, file);
-	print_list("deny", config->deny, config->deny_count, file);
+	print_list("allow", config->allow, config->allow_unlimited, config->allow_count,
+		   file);
+	print_list("deny", config->deny, NULL, config->deny_count, file);
 	for (size_t i = 0; i < config->service_count; i++)
 		print_service(&config->services[i], file);
 }

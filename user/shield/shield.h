@@ -196,10 +196,13 @@ enum list {
 	LIST_FOLLOW, /* by the configuration only */
 };
 
-int shield_list_add(struct shield *shield, enum list list, const struct cidr *cidr);
+/* @unlimited: what is allowed has no limits; an entry that is there becomes so, or not.
+ */
+int shield_list_add(struct shield *shield, enum list list, const struct cidr *cidr,
+		    bool unlimited);
 /* -ENOENT, without a message: not in the list (or only through the configuration). */
 int shield_list_del(struct shield *shield, enum list list, const struct cidr *cidr);
-/* @origins: LIST_LIVE, LIST_CONFIG or both. */
+/* @origins: LIST_LIVE, LIST_CONFIG or both, and LIST_..._UNLIMITED. */
 int shield_list_each(const struct shield *shield, enum list list,
 		     void (*each)(const struct cidr *cidr, __u32 origins, void *context),
 		     void *context);

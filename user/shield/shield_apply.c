@@ -267,11 +267,12 @@ static int write_plan(struct shield *s, const struct config *config, struct plan
 	err = reset_slots(s, plan);
 	if (!err)
 		err = shield_list_apply(s, LIST_ALLOW, config->allow,
-					config->allow_count);
+					config->allow_unlimited, config->allow_count);
 	if (!err)
-		err = shield_list_apply(s, LIST_DENY, config->deny, config->deny_count);
+		err = shield_list_apply(s, LIST_DENY, config->deny, NULL,
+					config->deny_count);
 	if (!err)
-		err = shield_list_apply(s, LIST_FOLLOW, config->follow,
+		err = shield_list_apply(s, LIST_FOLLOW, config->follow, NULL,
 					config->follow_count);
 	if (!err)
 		err = apply_ledger(s, config);

@@ -168,10 +168,10 @@ int shield_apply_locked(struct shield *shield, const struct config *config);
 /* Another service gets @slot: its players, what its requests cost and its budgets are
  * nobody's now. */
 void shield_forget_slot(const struct shield *shield, __u32 slot);
-/* The entries of @list that the configuration owns become those of @want, no others. The
- * caller holds the lock. */
+/* The entries of @list that the configuration owns become those of @want, no others, and
+ * @unlimited those of which that is true (NULL: none). The caller holds the lock. */
 int shield_list_apply(struct shield *shield, enum list list, const struct cidr *want,
-		      size_t count);
+		      const bool *unlimited, size_t count);
 /* Add the live entries of @from, a map of the same sort. *@ret_count: how many. */
 int shield_list_carry(struct shield *shield, enum list list, int from, __u32 *ret_count);
 

@@ -11,6 +11,7 @@
 #include <bpf/bpf.h>
 
 #include "lib/log.h"
+#include "listed.h"
 #include "shield/shield_internal.h"
 
 static int list_map(const struct shield *s, enum list list)
@@ -18,17 +19,51 @@ static int list_map(const struct shield *s, enum list list)
 	return list == LIST_ALLOW ? s->allow : list == LIST_DENY ? s->deny : s->follow;
 }
 
+/* Where @list has entries, @mark in @cells. */
+static void cells_mark(const struct shield *s, enum list list, __u8 mark,
+		       __u8 cells[LISTED_CELLS])
+{
+	void *previous = NULL;
+	struct cidr at;
+
+	while (!bpf_map_get_next_key(list_map(s, list), previous, &at)) {
+		__u32 first, count = listed_span(&at, &first);
+
+		previous = &at;
+		for (__u32 i = 0; i < count; i++)
+			cells[first + i] |= mark;
+	}
+}
+
+/* Say in the shared table where @list has entries now, see listed.h. */
+static void list_spread(struct shield *s, enum list list, __u8 mark)
+{
+	__u8 *cells = calloc(1, LISTED_CELLS), *listed = s->shared->listed;
+
+	if (cells)
+		cells_mark(s, list, mark, cells);
+	/* Nothing is lost but time if lists are looked up for all addresses. */
+	for (__u32 i = 0; i < LISTED_CELLS; i++)
+		listed[i] = (__u8)((listed[i] & ~mark) | (cells ? cells[i] : mark));
+	free(cells);
+}
+
+/* Packets begin to be looked up only when all is written, and end before it is gone. */
 static void list_mark(struct shield *s, enum list list)
 {
 	struct cidr first;
 	__u32 used = !bpf_map_get_next_key(list_map(s, list), NULL, &first);
+	__u8 mark = list == LIST_ALLOW ? LIVE_ALLOW : LIVE_DENY;
 
-	if (list == LIST_FOLLOW)
+	if (list == LIST_FOLLOW) {
 		s->shared->sampling.follow_listed = used;
-	else if (used)
-		s->shared->lists |= list == LIST_ALLOW ? LIVE_ALLOW : LIVE_DENY;
-	else
-		s->shared->lists &= ~(__u32)(list == LIST_ALLOW ? LIVE_ALLOW : LIVE_DENY);
+		return;
+	}
+	if (!used)
+		s->shared->lists &= ~(__u32)mark;
+	list_spread(s, list, mark);
+	if (used)
+		s->shared->lists |= mark;
 }
 
 /* Who put exactly @cidr in: the trie answers with the longest match, so compare lengths.
@@ -65,18 +100,19 @@ static int list_write(struct shield *s, enum list list, const struct cidr *cidr,
 	return err;
 }
 
-static int list_edit(struct shield *s, enum list list, const struct cidr *cidr, bool add)
+/* @origin: LIST_LIVE, and LIST_LIVE_UNLIMITED if it is to be that; 0: out with it. */
+static int list_edit(struct shield *s, enum list list, const struct cidr *cidr,
+		     __u32 origin)
 {
+	const __u32 live = LIST_LIVE | LIST_LIVE_UNLIMITED;
 	__u32 origins;
 	int err = 0;
 
 	if (flock(s->lock, LOCK_EX))
 		return -errno;
 	origins = list_exact(s, list, cidr);
-	if (add)
-		err = list_write(s, list, cidr, origins | LIST_LIVE);
-	else if (origins & LIST_LIVE)
-		err = list_write(s, list, cidr, origins & ~(__u32)LIST_LIVE);
+	if (origin || origins & LIST_LIVE)
+		err = list_write(s, list, cidr, (origins & ~live) | origin);
 	else
 		err = -ENOENT;
 	list_mark(s, list);
@@ -84,14 +120,16 @@ static int list_edit(struct shield *s, enum list list, const struct cidr *cidr, 
 	return err;
 }
 
-int shield_list_add(struct shield *s, enum list list, const struct cidr *cidr)
+int shield_list_add(struct shield *s, enum list list, const struct cidr *cidr,
+		    bool unlimited)
 {
-	return list_edit(s, list, cidr, true);
+	return list_edit(s, list, cidr,
+			 LIST_LIVE | (unlimited ? LIST_LIVE_UNLIMITED : 0));
 }
 
 int shield_list_del(struct shield *s, enum list list, const struct cidr *cidr)
 {
-	return list_edit(s, list, cidr, false);
+	return list_edit(s, list, cidr, 0);
 }
 
 int shield_list_each(const struct shield *s, enum list list,
@@ -137,8 +175,9 @@ static void collect_stale(const struct cidr *cidr, __u32 origins, void *context)
 }
 
 int shield_list_apply(struct shield *s, enum list list, const struct cidr *want,
-		      size_t count)
+		      const bool *unlimited, size_t count)
 {
+	const __u32 ours = LIST_CONFIG | LIST_CONFIG_UNLIMITED;
 	struct stale stale = { .want = want, .want_count = count };
 	int err = 0;
 
@@ -149,12 +188,13 @@ int shield_list_apply(struct shield *s, enum list list, const struct cidr *want,
 		goto out;
 	}
 	for (size_t i = 0; i < count && !err; i++)
-		err = list_write(s, list, &want[i],
-				 list_exact(s, list, &want[i]) | LIST_CONFIG);
+		err = list_write(
+			s, list, &want[i],
+			(list_exact(s, list, &want[i]) & ~ours) | LIST_CONFIG |
+				(unlimited && unlimited[i] ? LIST_CONFIG_UNLIMITED : 0));
 	shield_list_each(s, list, collect_stale, &stale);
 	for (size_t i = 0; i < stale.count && !err; i++)
-		err = list_write(s, list, &stale.found[i],
-				 stale.origins[i] & ~(__u32)LIST_CONFIG);
+		err = list_write(s, list, &stale.found[i], stale.origins[i] & ~ours);
 	list_mark(s, list);
 out:
 	free(stale.found);
@@ -176,7 +216,10 @@ int shield_list_carry(struct shield *s, enum list list, int from, __u32 *ret_cou
 		if (bpf_map_lookup_elem(from, &at, &entry) ||
 		    !(entry.origins & LIST_LIVE))
 			continue;
-		err = list_write(s, list, &at, list_exact(s, list, &at) | LIST_LIVE);
+		err = list_write(s, list, &at,
+				 list_exact(s, list, &at) |
+					 (entry.origins &
+					  (LIST_LIVE | LIST_LIVE_UNLIMITED)));
 		++*ret_count;
 	}
 	list_mark(s, list);

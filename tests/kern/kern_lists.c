@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Who is allowed is let in beyond the budgets and sent beyond a stranger's ledger, but
+ * not without limits, since anybody can write that address: unless it says `unlimited`.
+ * And lists are looked up only where they may say something.
+ */
+#include "config/config.h"
+#include "kern/kern_game.h"
+
+#define FRIEND	  "192.0.2.77"
+#define NEIGHBOUR "192.0.2.78"
+#define FRIEND6	  "2001:db8:1:5::77"
+
+static char status_[900] = OOB "statusResponse\n";
+
+/* No query of a stranger's is ever let in. */
+static void serve_nobody(void)
+{
+	struct service s = kern_open_service(FAMILY_QUAKE3);
+
+	s.budget[CLASS_QUERY].global = (struct limit){ SECOND, 0 };
+	kern_service(&kern, 0, 0, &s);
+	kern_port(&kern, 0, PORT, 0, false);
+}
+
+/* How many of @count status queries get in, all at once. */
+static unsigned int let_in(const char *from, unsigned int count)
+{
+	unsigned int in = 0;
+
+	link_.ipv6 = strchr(from, ':');
+	for (unsigned int i = 0; i < count; i++) {
+		struct outcome o = hear_from(from, HERE, BYTES(OOB "getstatus"));
+
+		assert_int_equal(o.reason, o.action == XDP_PASS ? REASON_ALLOW_LIST
+								: REASON_GLOBAL_BUDGET);
+		in += o.action == XDP_PASS;
+	}
+	link_.ipv6 = false;
+	return in;
+}
+
+static void a_friend_has_limits(void **state)
+{
+	(void)state;
+	serve_nobody();
+	kern_list(&kern, true, "192.0.2.64", 96 + 26);
+	kern_list(&kern, true, "2001:db8:1:5::", 64);
+	assert_int_equal(let_in(FRIEND, FRIEND_BURST + 50), FRIEND_BURST);
+	assert_int_equal(let_in(NEIGHBOUR, FRIEND_BURST + 50), FRIEND_BURST);
+	assert_int_equal(let_in(FRIEND6, FRIEND_BURST + 50), FRIEND_BURST);
+	pass_time(SECOND / 2);
+	assert_in_range(let_in(FRIEND, FRIEND_BURST), FRIEND_RATE / 2 - 1,
+			FRIEND_RATE / 2 + 1);
+	assert_int_equal(let_in(STRANGER, 50), 0);
+
+	kern_allow_all(&kern, FRIEND, 128);
+	assert_int_equal(let_in(FRIEND, 10 * FRIEND_BURST), 10 * FRIEND_BURST);
+}
+
+/* All addresses of a network that is allowed, together. */
+static void friends_have_limits_in_all(void **state)
+{
+	unsigned int in = 0;
+
+	(void)state;
+	serve_nobody();
+	kern_list(&kern, true, "10.0.0.0", 96 + 8);
+	for (unsigned int i = 0; i < FRIEND_GLOBAL_BURST + 500; i++) {
+		char from[32];
+
+		snprintf(from, sizeof(from), "10.%u.%u.1", i / 200, i % 200);
+		in += let_in(from, 1);
+	}
+	assert_int_equal(in, FRIEND_GLOBAL_BURST);
+}
+
+/* What leaves for @to at once, in octets of frames. */
+static __u64 sent_to(const char *to)
+{
+	__u64 frames = 0;
+
+	link_.peer = to;
+	for (unsigned int i = 0; i < 3000; i++)
+		frames += says(status_, sizeof(status_));
+	link_.peer = PEER;
+	return frames * (sizeof(status_) + 42);
+}
+
+static void a_friend_is_sent_more_and_no_end(void **state)
+{
+	__u64 more = (__u64)LEDGER_ALLOWANCE << FRIEND_LEDGER_SHIFT;
+
+	(void)state;
+	serve_nobody();
+	ledger(LEDGER_ALLOWANCE, LEDGER_WINDOW_S);
+	kern_list(&kern, true, FRIEND, 128);
+	assert_in_range(sent_to(FRIEND), more * 9 / 10, more);
+	/* Neither on its neighbours' account, nor they on its. */
+	assert_in_range(sent_to(NEIGHBOUR), LEDGER_ALLOWANCE * 9 / 10, LEDGER_ALLOWANCE);
+	pass_time(SECOND * LEDGER_WINDOW_S);
+	assert_in_range(sent_to(FRIEND), more * 9 / 10, more);
+
+	kern_allow_all(&kern, FRIEND, 128);
+	assert_int_equal(sent_to(FRIEND), 3000 * (sizeof(status_) + 42));
+	/* Strict is strict, but for those. */
+	kern.live->ledger = (struct ledger){ .byte_ns = 1, .strict = 1 };
+	kern_list(&kern, true, FRIEND, 128);
+	assert_int_equal(sent_to(FRIEND), 0);
+}
+
+/* In a friend's name, too, nobody ends a player's game, nor connects over it. */
+static void friendship_is_no_licence_to_forge(void **state)
+{
+	char move[40] = { 0 };
+
+	(void)state;
+	serve(FAMILY_QUAKE3);
+	kern_list(&kern, true, PEER, 128);
+	for (__u32 n = 1; n < 30; n++) {
+		assert_true(sent(n));
+		assert_true(q3_heard(HERE, n, 7, 0));
+	}
+	put32(move, 0x7ffffff0);
+	put16(move + 4, 7);
+	assert_int_equal(hear_from(PEER, HERE, move, sizeof(move)).reason, REASON_FORGED);
+	assert_int_equal(hear_from(PEER, HERE + 1, move, sizeof(move)).reason,
+			 REASON_FORGED);
+}
+
+/* An entry is found where the table says that there may be one, and not looked for else.
+ */
+static void lists_are_looked_up_where_they_matter(void **state)
+{
+	(void)state;
+	serve_nobody();
+	kern_list(&kern, true, FRIEND, 128);
+	kern_list(&kern, false, "198.18.0.0", 96 + 15);
+	assert_int_equal(let_in(FRIEND, 1), 1);
+	assert_int_equal(hear_from("198.19.4.4", HERE, BYTES(OOB "getstatus")).reason,
+			 REASON_DENY_LIST);
+	memset(kern.live->listed, 0, sizeof(kern.live->listed));
+	assert_int_equal(let_in(FRIEND, 1), 0);
+	assert_int_equal(hear_from("198.19.4.4", HERE, BYTES(OOB "getstatus")).reason,
+			 REASON_GLOBAL_BUDGET);
+}
+
+static void networks_cover_their_cells(void **state)
+{
+	static const struct {
+		const char *address;
+		__u32 length, first, count;
+	} rows[] = {
+		{ "192.0.2.77", 128, 0xc000, 1 },
+		{ "192.0.0.0", 96 + 16, 0xc000, 1 },
+		{ "192.0.0.0", 96 + 15, 0xc000, 2 },
+		{ "10.0.0.0", 96 + 8, 0x0a00, 256 },
+		{ "0.0.0.0", 96, 0, 65536 },
+		{ "2001:db8:1::", 48, 0x0db8, 1 },
+		{ "2001:db8::", 32, 0x0db8, 1 },
+		{ "2001:d80::", 26, 0x0d80, 64 },
+		{ "2000::", 3, 0, 65536 },
+		{ "::", 0, 0, 65536 },
+		{ "::", 80, 0, 65536 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct cidr cidr = { .length = rows[i].length };
+		__u32 first;
+
+		kern_address(rows[i].address, cidr.addr);
+		assert_int_equal(listed_span(&cidr, &first), rows[i].count);
+		assert_int_equal(first, rows[i].first);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_friend_has_limits),
+		TEST(friends_have_limits_in_all),
+		TEST(a_friend_is_sent_more_and_no_end),
+		TEST(friendship_is_no_licence_to_forge),
+		TEST(lists_are_looked_up_where_they_matter),
+		cmocka_unit_test(networks_cover_their_cells),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
