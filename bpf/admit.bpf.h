@@ -21,6 +21,16 @@ __noinline int budget_take(__u64 *cell, __u64 cost_ns, __u64 burst_ns, __u64 now
 }
 
 /*
+ * The network around a prefix, /20 or /48, which has a third more than one prefix: who
+ * has sixteen or 256 prefixes has no more of a service's budget than that. Of no prefix
+ * are the bits set that mark it.
+ */
+static __always_inline __u64 area_net(__u64 net, __u32 ipv6)
+{
+	return (ipv6 ? net >> 16 : net >> 12) | 1ull << 57;
+}
+
+/*
  * Charge one request of @kind to the budget of @class. The cost of a request follows the
  * size of its answers; it is looked up only while the global budget has something left.
  */
@@ -31,8 +41,8 @@ admit_budget(struct live *l, __u32 slot, const struct budget *b, enum wire_class
 	__u32 index = budget_index(slot, class);
 	__u64 *global = &l->globals[index];
 	__u64 now = clock_now(l);
-	__u64 *source, *prefix;
-	struct limit whole, one, near;
+	__u64 *source, *prefix, *area;
+	struct limit whole, one, near, wide;
 	__u32 *cost;
 	__u64 net;
 
@@ -67,8 +77,15 @@ admit_budget(struct live *l, __u32 slot, const struct budget *b, enum wire_class
 	if (!prefix || limit_spent(&near, *prefix, now))
 		return REASON_PREFIX_BUDGET;
 
+	index = budget_cell(b, l->keys, area_net(net, p->ipv6), p->ipv6, PREFIX_BITS);
+	area = bpf_map_lookup_elem(&prefixes, &index);
+	wide = (struct limit){ near.cost_ns - (near.cost_ns >> 2), near.burst_ns };
+	if (!area || limit_spent(&wide, *area, now))
+		return REASON_PREFIX_BUDGET;
+
 	if (!budget_take(source, one.cost_ns, one.burst_ns, now) ||
 	    !budget_take(prefix, near.cost_ns, near.burst_ns, now) ||
+	    !budget_take(area, wide.cost_ns, wide.burst_ns, now) ||
 	    !budget_take(global, whole.cost_ns, whole.burst_ns, now))
 		return REASON_CONTENDED;
 	return REASON_WITHIN_BUDGET;
@@ -147,7 +164,7 @@ static __always_inline enum reason admit(struct live *l, __u32 slot,
 					 const struct service *s, enum wire_kind kind,
 					 const struct packet *p, bool *ret_followed)
 {
-	enum listed listed = listed_at(l, p, SENDER);
+	enum listed listed = listed_at(l, slot, p, SENDER);
 	enum reason reason;
 
 	if (listed == LISTED_UNLIMITED)
@@ -157,7 +174,7 @@ static __always_inline enum reason admit(struct live *l, __u32 slot,
 	/* Or all that follows is walked twice. */
 	listed = forget(listed, p->length);
 	reason = admit_unlisted(l, slot, s, kind, p, ret_followed);
-	return listed == LISTED_FRIEND ? friend_admit(slot, reason, p) : reason;
+	return listed == LISTED_NOT ? reason : friend_admit(slot, listed, reason, p);
 }
 
 #endif /* ADMIT_BPF_H */

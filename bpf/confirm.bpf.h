@@ -43,12 +43,21 @@ __noinline int decimal_at(struct __sk_buff *ctx, __u32 offset, __u32 skip)
 	return minus ? -value : value;
 }
 
+/*
+ * The server's last of a DTLS handshake, which follows the client's Finished: a ticket or
+ * the change of ciphers, whichever is first in its datagram, and its own Finished.
+ */
+static __always_inline bool kind_finishes(enum wire_kind kind)
+{
+	return kind == KIND_DTLS_SESSION_TICKET || kind == KIND_DTLS_CCS ||
+	       kind == KIND_DTLS_ENCRYPTED;
+}
+
 /* Words by which a server accepts a client that has answered its challenge. */
 static __always_inline bool kind_accepts(enum wire_kind kind)
 {
 	return kind == KIND_CONNECTRESPONSE || kind == KIND_CLIENT_CONNECT ||
-	       kind == KIND_S2C_CONNECTION || kind == KIND_ACCEPT ||
-	       kind == KIND_DTLS_CCS;
+	       kind == KIND_S2C_CONNECTION || kind == KIND_ACCEPT || kind_finishes(kind);
 }
 
 /* Game traffic, which a server sends to clients only, after the challenge... */
@@ -127,7 +136,8 @@ static __always_inline bool sequence_note(const struct live *l, struct player *p
 	bool signs_on = false;
 
 	if (kind == KIND_NQ_RELIABLE) {
-		signs_on = !l->ledger.strict && netquake_signs_on(player, sequence);
+		signs_on = !(player->flags & PLAYER_VERIFIED) && !l->ledger.strict &&
+			   netquake_signs_on(player, sequence);
 		if (!(player->flags & PLAYER_CLOCKS))
 			player->sent_sequence = sequence;
 		return signs_on;
@@ -172,7 +182,7 @@ static __always_inline __u8 flags_new(enum wire_kind kind)
 		return PLAYER_NETQUAKE;
 	if (kind == KIND_ACCEPT || kind == KIND_NQ_ENCRYPTED)
 		return PLAYER_NETQUAKE | PLAYER_VERIFIED;
-	if (kind == KIND_DTLS_DATA || kind == KIND_DTLS_CCS)
+	if (kind == KIND_DTLS_DATA || kind_finishes(kind))
 		return PLAYER_RECORDS | PLAYER_VERIFIED;
 	return PLAYER_VERIFIED;
 }
@@ -200,7 +210,7 @@ static __always_inline void player_accept(struct __sk_buff *ctx,
 					  enum wire_kind kind, const struct packet *p)
 {
 	/* New keys: its records are counted anew. */
-	if (kind == KIND_DTLS_CCS) {
+	if (kind_finishes(kind)) {
 		player->flags &= ~PLAYER_QPORT;
 		player->proofs = 0;
 	}
@@ -216,16 +226,16 @@ static __always_inline void player_accept(struct __sk_buff *ctx,
 /*
  * Keep the table of players in step with what the server says. Returns whether the
  * receiver is a player who cannot be a spoofer's victim; *@ret_followed, whether the
- * daemon follows it.
+ * daemon follows it; *@ret_signs_on, whether this is a block of the level for one who
+ * seems to sign on to NetQuake.
  */
 static __always_inline bool player_confirm(struct __sk_buff *ctx, struct live *l,
 					   __u32 slot, enum wire_family family,
 					   enum wire_kind kind, const struct packet *p,
-					   bool *ret_followed)
+					   bool *ret_followed, __u32 *ret_signs_on)
 {
 	bool accepts = kind_accepts(kind);
 	bool game = kind_is_game(kind) || kind_is_netquake(kind);
-	bool signs_on = false;
 	struct player_id id;
 	struct player *player;
 	__u64 now = clock_now(l);
@@ -248,10 +258,10 @@ static __always_inline bool player_confirm(struct __sk_buff *ctx, struct live *l
 	*ret_followed = player->flags & PLAYER_FOLLOWED;
 	if (game && kind != KIND_NQ_ACK && kind != KIND_NQ_UNRELIABLE &&
 	    kind != KIND_DTLS_DATA)
-		signs_on = sequence_note(l, player, family, kind, p);
+		*ret_signs_on = sequence_note(l, player, family, kind, p);
 	if (accepts)
 		player_accept(ctx, &id, player, family, kind, p);
-	return game && (player->flags & PLAYER_VERIFIED || signs_on);
+	return game && player->flags & PLAYER_VERIFIED;
 }
 
 #endif /* CONFIRM_BPF_H */

@@ -41,17 +41,18 @@ static __always_inline __u64 datagram_bytes(const struct packet *p, __u64 frame)
 }
 
 /* What a peer that is no player must have paid for. */
-static __always_inline enum reason egress_judge(const struct live *l,
-						const struct packet *p, __u64 bytes)
+static __always_inline enum reason egress_judge(const struct live *l, __u32 slot,
+						const struct packet *p, __u64 bytes,
+						__u32 signs_on)
 {
-	enum listed listed = listed_at(l, p, RECEIVER);
+	enum listed listed = listed_at(l, slot, p, RECEIVER);
 
 	if (listed == LISTED_UNLIMITED)
 		return REASON_EXEMPT;
 	if (listed == LISTED_FRIEND && !l->ledger.strict)
 		return ledger_debit_friend(l, p, bytes) ? REASON_WITHIN_BUDGET
 							: REASON_LEDGER;
-	return ledger_debit(l, p, RECEIVER, bytes) ? REASON_WITHIN_BUDGET : REASON_LEDGER;
+	return ledger_debit(l, p, bytes, signs_on) ? REASON_WITHIN_BUDGET : REASON_LEDGER;
 }
 
 /* The server's half of a handshake: a follower needs it to make sense of the rest. */
@@ -102,10 +103,14 @@ static __always_inline enum reason egress_admit(struct __sk_buff *ctx, struct li
 						const struct packet *p, __u64 bytes,
 						bool *ret_followed)
 {
-	if (player_confirm(ctx, l, slot, service->family, kind, p, ret_followed))
+	__u32 signs_on = 0;
+
+	if (player_confirm(ctx, l, slot, service->family, kind, p, ret_followed,
+			   &signs_on))
 		return REASON_PLAYER;
+	master_note(ctx, p->addresses, p->ipv6, slot, kind);
 	learn_answer(l, slot, service, kind, p);
-	return egress_judge(l, p, bytes);
+	return egress_judge(l, slot, p, bytes, signs_on);
 }
 
 SEC("tc")

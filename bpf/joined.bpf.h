@@ -44,7 +44,8 @@ int shield_joined(struct __sk_buff *ctx)
 		return TC_ACT_UNSPEC;
 
 	policy = service->policy[CLASS_MALFORMED - CLASS_BUDGETS];
-	if (policy == POLICY_PASS || listed_at(l, &packet, SENDER) == LISTED_UNLIMITED)
+	if (policy == POLICY_PASS ||
+	    listed_at(l, slot, &packet, SENDER) == LISTED_UNLIMITED)
 		return TC_ACT_UNSPEC;
 	tally = tally_find(slot, DIRECTION_C2S, KIND_JOINED, REASON_MALFORMED, &row);
 	if (tally)

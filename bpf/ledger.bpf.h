@@ -89,10 +89,11 @@ __noinline int ledger_charge(__u64 *due, __u64 cost_ns, __u64 floor_ns, __u64 li
 }
 
 /*
- * @bytes have come from @prefix, or are to be sent to it: in both of its cells or, if one
- * says no, in none. Looks at the configuration itself, so that it is verified apart.
+ * @bytes have come from @prefix (@windows: 0), or are to be sent to it, which may then be
+ * so many windows ahead: in both of its cells or, if one says no, in none. Looks at the
+ * configuration itself, so that it is verified apart.
  */
-__noinline int ledger_book(__u64 prefix, __u64 bytes, int out)
+__noinline int ledger_book(__u64 prefix, __u64 bytes, __u32 windows)
 {
 	const struct live *l = &live;
 	__u64 *first, *second, ns, now, floor, limit;
@@ -102,8 +103,8 @@ __noinline int ledger_book(__u64 prefix, __u64 bytes, int out)
 	ns = bytes * l->ledger.byte_ns;
 	now = ledger_now(l);
 	floor = now - l->ledger.credit_ns;
-	limit = now + l->ledger.window_ns;
-	if (!out)
+	limit = now + windows * l->ledger.window_ns;
+	if (!windows)
 		return ledger_pay(first, ns, floor, now) +
 		       ledger_pay(second, ns, floor, now);
 
@@ -126,7 +127,7 @@ static __always_inline void ledger_credit(const struct live *l, __u32 slot,
 	struct answers *a;
 
 	if (l->ledger.byte_ns)
-		ledger_book(ledger_prefix(p, SENDER), bytes, false);
+		ledger_book(ledger_prefix(p, SENDER), bytes, 0);
 	if (note)
 		*note = (__u64)slot << 48 | (__u64)kind << 32 | clock_s(l);
 	a = bpf_map_lookup_elem(&answers, &index);
@@ -134,15 +135,25 @@ static __always_inline void ledger_credit(const struct live *l, __u32 slot,
 		__sync_fetch_and_add(&a->requests, 1);
 }
 
-/* @bytes are about to leave for @peer. False: it has not paid for them. */
-static __always_inline bool ledger_debit(const struct live *l, const struct packet *p,
-					 enum side peer, __u64 bytes)
-{
-	return !l->ledger.byte_ns || ledger_book(ledger_prefix(p, peer), bytes, true);
-}
-
 /* The cells of what is not for a whole prefix are beside those of prefixes. */
-#define LEDGER_FRIEND (1ull << 57)
+#define LEDGER_FRIEND  (1ull << 57)
+#define LEDGER_SIGN_ON (1ull << 58)
+
+/* A level is 10 to 100 kB, at once; then as slowly as everything else. */
+#define SIGN_ON_WINDOWS 8
+
+/*
+ * @bytes are about to leave. False: the receiver has not paid for them. @signs_on: 1 if
+ * it is a block of a NetQuake level for somebody who seems to sign on. Such
+ * acknowledgements can be made up, so a prefix has no more than this for all of them.
+ */
+static __always_inline bool ledger_debit(const struct live *l, const struct packet *p,
+					 __u64 bytes, __u64 signs_on)
+{
+	return !l->ledger.byte_ns ||
+	       ledger_book(ledger_prefix(p, RECEIVER) | signs_on * LEDGER_SIGN_ON, bytes,
+			   1 + signs_on * (SIGN_ON_WINDOWS - 1));
+}
 
 /*
  * The same for a friend, one address or /56, who may be sent more, and does not share it
@@ -156,7 +167,7 @@ static __always_inline bool ledger_debit_friend(const struct live *l,
 	if (p->ipv6)
 		net = net >> 8 | 1ull << 56;
 	bytes = (bytes >> FRIEND_LEDGER_SHIFT) + 1;
-	return !l->ledger.byte_ns || ledger_book(net | LEDGER_FRIEND, bytes, true);
+	return !l->ledger.byte_ns || ledger_book(net | LEDGER_FRIEND, bytes, 1);
 }
 
 #endif /* LEDGER_BPF_H */

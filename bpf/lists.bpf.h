@@ -9,14 +9,15 @@
 #ifndef LISTS_BPF_H
 #define LISTS_BPF_H
 
-#include "players.bpf.h"
 #include "listed.h"
+#include "playing.bpf.h"
 
 enum listed {
 	LISTED_NOT,
 	LISTED_FRIEND, /* allowed, within limits */
 	LISTED_UNLIMITED, /* allowed, whatever it is */
 	LISTED_DENIED,
+	LISTED_MASTER, /* the server itself reports there */
 };
 
 /* A friend beyond its budgets, and all of them: see abi.h. */
@@ -27,9 +28,13 @@ const volatile struct limit friends_limit = { 1000000000ull / FRIEND_GLOBAL_RATE
 					      FRIEND_GLOBAL_BURST *(1000000000ull /
 								    FRIEND_GLOBAL_RATE) };
 
-/* enum listed of the address of 16 octets in these two words. */
-__noinline int listed_search(__u64 first, __u64 second)
+/* A master asks once or twice for each heartbeat; anybody may ask in its name. */
+const volatile struct limit master_limit = { 500000000ull, 10 * 500000000ull };
+
+/* enum listed of the address in the first two words, of struct player_id. */
+__noinline int listed_search(__u64 first, __u64 second, __u64 third)
 {
+	struct player_id id = { { first, second, third } };
 	const struct list_entry *entry;
 	struct live *l = &live;
 	struct cidr from = { .length = 128 };
@@ -42,8 +47,12 @@ __noinline int listed_search(__u64 first, __u64 second)
 			return entry->origins & LIST_UNLIMITED ? LISTED_UNLIMITED
 							       : LISTED_FRIEND;
 	}
-	return l->lists & LIVE_DENY && bpf_map_lookup_elem(&deny, &from) ? LISTED_DENIED
-									 : LISTED_NOT;
+	if (l->lists & LIVE_DENY && bpf_map_lookup_elem(&deny, &from))
+		return LISTED_DENIED;
+	return l->lists & LIVE_MASTER && playing_here(playing_hash(l, &id, PLAYS_MASTER),
+						      MASTER_PLAYING_S)
+		       ? LISTED_MASTER
+		       : LISTED_NOT;
 }
 
 /* May there be an entry for whose first octets are at @from? */
@@ -55,9 +64,17 @@ static __always_inline bool listed_maybe(const struct live *l, const __u8 *from,
 	return index_below(&cell, LISTED_CELLS) && l->listed[cell];
 }
 
+/* packet_player() without the port, which no list knows. */
+static __always_inline void packet_host(const struct packet *p, enum side peer,
+					__u32 slot, struct player_id *ret)
+{
+	packet_player(p, peer, slot, ret);
+	ret->word[2] = PLAYER_WORD_HERE | slot << 16;
+}
+
 /* What the lists say of who is at @peer's end. */
-static __always_inline enum listed listed_at(const struct live *l, const struct packet *p,
-					     enum side peer)
+static __always_inline enum listed listed_at(const struct live *l, __u32 slot,
+					     const struct packet *p, enum side peer)
 {
 	const __be32 *addr;
 	struct player_id id;
@@ -67,8 +84,8 @@ static __always_inline enum listed listed_at(const struct live *l, const struct 
 	addr = packet_address(p, peer);
 	if (!addr || !listed_maybe(l, (const __u8 *)addr, p->ipv6))
 		return LISTED_NOT;
-	packet_player(p, peer, 0, &id);
-	return listed_search(id.word[0], id.word[1]);
+	packet_host(p, peer, slot, &id);
+	return listed_search(id.word[0], id.word[1], id.word[2]);
 }
 
 /* Which refusals friendship overcomes: of a budget, and where engines would mind. */
@@ -80,9 +97,10 @@ static __always_inline bool friend_helps(enum reason reason)
 }
 
 /* The budgets of a friend whose datagram was refused. @net: address_net(). */
-__noinline int friend_take(__u64 net, __u32 ipv6, __u32 slot)
+__noinline int friend_take(__u64 net, __u32 ipv6, __u32 slot, __u32 master)
 {
-	struct limit one = { friend_limit.cost_ns, friend_limit.burst_ns };
+	struct limit one = { master ? master_limit.cost_ns : friend_limit.cost_ns,
+			     master ? master_limit.burst_ns : friend_limit.burst_ns };
 	struct limit all = { friends_limit.cost_ns, friends_limit.burst_ns };
 	struct live *l = &live;
 	__u32 cell = limit_cell(l->keys, net, 1ull << 40 | slot << 1 | (ipv6 & 1),
@@ -99,13 +117,57 @@ __noinline int friend_take(__u64 net, __u32 ipv6, __u32 slot)
 	       limit_take(&all, &l->globals[index], now);
 }
 
-/* What becomes of a friend's datagram that would have been refused for @reason. */
-static __always_inline enum reason friend_admit(__u32 slot, enum reason reason,
-						const struct packet *p)
+/*
+ * What becomes of the datagram of a friend, or of a master, that would have been refused
+ * for @reason.
+ */
+static __always_inline enum reason
+friend_admit(__u32 slot, enum listed listed, enum reason reason, const struct packet *p)
 {
-	if (!friend_helps(reason) || !friend_take(address_net(p, SENDER), p->ipv6, slot))
+	bool master = listed == LISTED_MASTER;
+
+	if (!friend_helps(reason) || (master && reason == REASON_PLAYING) ||
+	    !friend_take(address_net(p, SENDER), p->ipv6, slot, master))
 		return reason;
-	return REASON_ALLOW_LIST;
+	return master ? REASON_WITHIN_BUDGET : REASON_ALLOW_LIST;
+}
+
+/* Words by which a server reports to a master, or asks an authorization server. */
+static __always_inline bool kind_reports(enum wire_kind kind)
+{
+	return kind == KIND_HEARTBEAT || kind == KIND_S2M_HEARTBEAT ||
+	       kind == KIND_GETIPAUTHORIZE;
+}
+
+/*
+ * If the server in @slot reports to the receiver of this @kind, that may ask it.
+ * @addresses: where the two stand. Asked of every kind, since a way of its own for some
+ * would be walked to the end by the verifier.
+ */
+__noinline int master_note(struct __sk_buff *ctx, __u32 addresses, __u32 ipv6, __u32 slot,
+			   __u32 kind)
+{
+	struct packet p = { .addresses = addresses & OFFSET_MASK, .ipv6 = ipv6 & 1 };
+	struct live *l = &live;
+	struct player_id id;
+	const __u8 *addr;
+	__u32 cell;
+
+	if (likely(!kind_reports(kind)))
+		return 0;
+	packet_begin((void *)(long)ctx->data, (void *)(long)ctx->data_end, &p);
+	addr = (const __u8 *)packet_address(&p, RECEIVER);
+	if (!addr)
+		return 0;
+	cell = listed_cell(addr, p.ipv6);
+	packet_host(&p, RECEIVER, slot, &id);
+	if (!index_below(&cell, LISTED_CELLS) ||
+	    !playing_note(id.word[0], id.word[1], id.word[2], PLAYS_MASTER))
+		return 0;
+	l->listed[cell] |= LIVE_MASTER;
+	if (!(l->lists & LIVE_MASTER))
+		__sync_fetch_and_or(&l->lists, LIVE_MASTER);
+	return 1;
 }
 
 #endif /* LISTS_BPF_H */

@@ -13,9 +13,11 @@
 
 #define PLAYS_LITTLE	 1 /* by sequences: Quake III, QuakeWorld, Quake II, auto */
 #define PLAYS_NETQUAKE	 2
+#define PLAYS_MASTER	 3 /* nobody plays there, but the server reports there */
 #define LITTLE_PLAYING_S 60 /* of 2^30 ns: as long as the player is one */
 #define NETQUAKE_PLAYING_S \
 	2 /* after the last note of it, and that is after it was heard */
+#define MASTER_PLAYING_S  900 /* three heartbeats of any engine */
 #define NETQUAKE_HEARD_NS 3000000000ll
 
 static __always_inline __u64 playing_hash(const struct live *l,

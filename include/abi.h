@@ -394,6 +394,7 @@ struct tables {
 
 #define LIVE_ALLOW   1
 #define LIVE_DENY    2
+#define LIVE_MASTER  4 /* a server reports there: lists.bpf.h */
 #define LISTED_CELLS 65536
 
 /*

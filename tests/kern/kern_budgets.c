@@ -373,13 +373,19 @@ static void exactly_the_prefix_budget(void **state)
 	assert_int_equal(
 		passing_from("192.0.2.%d", 1, 100, false, 1, REASON_PREFIX_BUDGET), 30);
 	assert_int_equal(
-		passing_from("192.0.3.%d", 1, 10, false, 10, REASON_PREFIX_BUDGET), 30);
+		passing_from("192.0.19.%d", 1, 10, false, 10, REASON_PREFIX_BUDGET), 30);
 	assert_int_equal(passing_from("2001:db8:1:%x::1", 0x100, 0x1ff, true, 1,
 				      REASON_PREFIX_BUDGET),
 			 30);
-	assert_int_equal(passing_from("2001:db8:1:%x::1", 0x200, 0x2ff, true, 1,
+	assert_int_equal(passing_from("2001:db8:2:%x::1", 0x200, 0x2ff, true, 1,
 				      REASON_PREFIX_BUDGET),
 			 30);
+	/* The /20 and the /48 around it have a third more, together. */
+	assert_int_equal(
+		passing_from("192.0.3.%d", 1, 100, false, 1, REASON_PREFIX_BUDGET), 10);
+	assert_int_equal(passing_from("2001:db8:1:%x::1", 0x200, 0x2ff, true, 1,
+				      REASON_PREFIX_BUDGET),
+			 10);
 	pass_time(SECOND);
 	assert_int_equal(
 		passing_from("192.0.2.%d", 101, 200, false, 1, REASON_PREFIX_BUDGET), 10);

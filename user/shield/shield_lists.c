@@ -60,10 +60,10 @@ static void list_mark(struct shield *s, enum list list)
 		return;
 	}
 	if (!used)
-		s->shared->lists &= ~(__u32)mark;
+		__atomic_fetch_and(&s->shared->lists, ~(__u32)mark, __ATOMIC_RELEASE);
 	list_spread(s, list, mark);
 	if (used)
-		s->shared->lists |= mark;
+		__atomic_fetch_or(&s->shared->lists, mark, __ATOMIC_RELEASE);
 }
 
 /* Who put exactly @cidr in: the trie answers with the longest match, so compare lengths.
