@@ -127,15 +127,22 @@ static __always_inline const struct service *service_find(const struct live *l,
 	return service_at(t, ret_slot);
 }
 
-/* What @kind is to a server like @s. */
-static __always_inline enum wire_class service_class(const struct service *s,
-						     enum wire_kind kind)
+/* What @kind is to a server like @s, perhaps with CLASS_PROVABLE. */
+static __always_inline __u32 service_class_of(const struct service *s,
+					      enum wire_kind kind)
 {
 	__u32 index = kind;
 
 	if (!index_below(&index, sizeof(s->class_of)))
 		return CLASS_MALFORMED;
 	return s->class_of[index];
+}
+
+/* And without. */
+static __always_inline enum wire_class service_class(const struct service *s,
+						     enum wire_kind kind)
+{
+	return service_class_of(s, kind) & ~CLASS_PROVABLE;
 }
 
 /* The counter of @slot's with that @number, and the row that it is in. NULL: none. */

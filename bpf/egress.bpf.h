@@ -14,6 +14,7 @@
 #include "foreign.bpf.h"
 #include "fragments.bpf.h"
 #include "learn.bpf.h"
+#include "invite.bpf.h"
 
 #define PULL_BYTES 128 /* of headers and payload that we may look at */
 
@@ -96,6 +97,29 @@ static __always_inline enum other egress_parse(struct __sk_buff *ctx, struct pac
 	return PARSED;
 }
 
+/*
+ * Is it a word to one who is joining, and has proven to be where it goes? Like QUIC after
+ * address validation, that is no stranger's debt. Walked once by the verifier.
+ */
+__noinline int egress_proven(struct __sk_buff *ctx, __u64 what, __u64 where, __u32 family)
+{
+	enum wire_kind kind = what & 0xffff;
+	struct packet p = { .payload = where & OFFSET_MASK,
+			    .addresses = where >> 16 & OFFSET_MASK,
+			    .ipv6 = where >> 32 & 1 };
+	__u32 slot = what >> 16 & 0xffff, number = 0;
+	bool invites = kind_invites(kind);
+	struct player_id id;
+
+	if (!invites && !kind_is_handshake(kind))
+		return false;
+	if (family == FAMILY_QUAKE2 && kind == KIND_CHALLENGE)
+		number = decimal_at(ctx, p.payload, 14);
+	packet_begin((void *)(long)ctx->data, (void *)(long)ctx->data_end, &p);
+	packet_player(&p, RECEIVER, slot, &id);
+	return proof_told(id.word[0], id.word[1], id.word[2], invites, number);
+}
+
 /* @p is on its way to a player, or it is an answer that must have been paid for. */
 static __always_inline enum reason egress_admit(struct __sk_buff *ctx, struct live *l,
 						__u32 slot, const struct service *service,
@@ -110,6 +134,9 @@ static __always_inline enum reason egress_admit(struct __sk_buff *ctx, struct li
 		return REASON_PLAYER;
 	master_note(ctx, p->addresses, p->ipv6, slot, kind);
 	learn_answer(l, slot, service, kind, p);
+	if (service->proof &&
+	    egress_proven(ctx, PROOF_WHAT(slot, kind), packet_where(p), service->family))
+		return REASON_PROVEN;
 	return egress_judge(l, slot, p, bytes, signs_on);
 }
 

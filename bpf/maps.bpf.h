@@ -13,6 +13,7 @@
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
 
+#include "proof.h"
 #include "tally.h"
 
 /*
@@ -159,5 +160,29 @@ struct {
 	__type(key, __u32);
 	__type(value, struct sample_buffer);
 } scratch SEC(".maps");
+
+/* Where texts are made: there is no room for them on a stack that calls share. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct proof_text);
+} texts SEC(".maps");
+
+/*
+ * Where shield() jumps to. Whoever loads the programs over these maps exchanges what is
+ * in it: they need nothing of each other but the frame. Empty: shield() says it all
+ * itself.
+ */
+int shield_proof(struct xdp_md *ctx);
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
+	__uint(max_entries, JUMP_COUNT);
+	__uint(key_size, sizeof(__u32));
+	__array(values, int(struct xdp_md *));
+} jumps SEC(".maps") = {
+	.values = { [JUMP_PROOF] = (void *)&shield_proof },
+};
 
 #endif /* MAPS_BPF_H */

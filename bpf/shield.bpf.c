@@ -9,9 +9,7 @@
  * or IPv6 extension headers than the standards allow: behind them anything could hide.
  * While all services only observe, that passes too.
  */
-#include "admit.bpf.h"
 #include "connects.bpf.h"
-#include "ledger.bpf.h"
 #include "short.bpf.h"
 
 static __always_inline int count_other(const struct tables *tab, enum other other,
@@ -27,19 +25,17 @@ static __always_inline int count_other(const struct tables *tab, enum other othe
 	return other == OTHER_LONG_CHAIN && !tab->observe ? XDP_DROP : XDP_PASS;
 }
 
-/* Judge, count and perhaps show to the daemon what the short way did not refuse. */
-static __always_inline int judge(struct xdp_md *ctx, struct live *l,
-				 const struct found *f, const struct packet *p,
-				 __u64 bytes)
+/* Count it, and perhaps show it to the daemon. False: it cannot be. */
+static __always_inline bool judged(struct xdp_md *ctx, struct live *l,
+				   const struct found *f, const struct packet *p,
+				   __u64 bytes, enum reason reason, bool followed)
 {
-	bool followed = false;
-	enum reason reason = admit(l, f->slot, f->service, f->kind, p, &followed);
 	struct tally_row *row = NULL;
 	struct tally *tally = tally_find(f->slot, DIRECTION_C2S, f->kind, reason, &row);
 	__u64 counted;
 
 	if (!tally)
-		return XDP_PASS;
+		return false;
 	counted = count(tally, bytes);
 	if (l->sampling.any)
 		sample_maybe(ctx, l, f->service,
@@ -48,13 +44,34 @@ static __always_inline int judge(struct xdp_md *ctx, struct live *l,
 	/* The header of a first fragment counts what is not in this frame. */
 	if (reason != REASON_PLAYER)
 		count_stranger(row, f->kind == KIND_FRAGMENT ? 0 : p->length, bytes);
-	if (!f->service->observe && reason_verdict(reason) == VERDICT_DROP)
-		return XDP_DROP;
+	return true;
+}
+
+/* It goes on to the server: that is paid for, and what it says is noted. */
+static __always_inline void judge_passed(struct xdp_md *ctx, struct live *l,
+					 const struct found *f, const struct packet *p,
+					 __u64 bytes, enum reason reason)
+{
 	if (reason != REASON_PLAYER)
 		ledger_credit(l, f->slot, f->kind, p, bytes);
 	if (f->kind == KIND_CONNECT && (f->service->family == FAMILY_QUAKEWORLD ||
 					f->service->family == FAMILY_QUAKE2))
 		connect_note(ctx, l, f->slot, p);
+}
+
+/* Judge what the short way did not refuse. */
+static __always_inline int judge(struct xdp_md *ctx, struct live *l,
+				 const struct found *f, const struct packet *p,
+				 __u64 bytes)
+{
+	bool followed = false;
+	enum reason reason = admit(l, f->slot, f->service, f->kind, p, &followed);
+
+	if (!judged(ctx, l, f, p, bytes, reason, followed))
+		return XDP_PASS;
+	if (!f->service->observe && reason_verdict(reason) == VERDICT_DROP)
+		return XDP_DROP;
+	judge_passed(ctx, l, f, p, bytes, reason);
 	return XDP_PASS;
 }
 
@@ -125,39 +142,51 @@ static __always_inline __u32 find_odd(struct xdp_md *ctx, const struct tables *t
 	return slot;
 }
 
-/* All of it, whatever is wrapped around the datagram, and whatever it is. */
-__noinline int long_way(struct xdp_md *ctx)
+/* A datagram, whatever is wrapped around it, and what it is. PARSED, or what to do. */
+static __always_inline int whole_find(struct xdp_md *ctx, struct wrapped *w,
+				      struct packet *p, struct found *ret)
 {
-	struct live *l = &live;
-	const struct tables *tab = tables_now(l);
-	struct wrapped w = { 0 };
-	int other = unwrap(ctx, &w);
+	const struct tables *tab = tables_now(&live);
+	int other = unwrap(ctx, w);
 	void *data = (void *)(long)ctx->data;
 	void *data_end = (void *)(long)ctx->data_end;
 	__u64 bytes = data_end - data;
-	struct packet packet = { .addresses = w.addresses,
-				 .payload = w.payload,
-				 .length = w.length & 0xffff,
-				 .ipv6 = w.ipv6 & 1 };
-	struct found found;
 
 	if (other != PARSED)
 		return count_other(tab, other, bytes);
-	packet_begin(data, data_end, &packet);
-	found.slot = find_odd(ctx, tab, &w, &packet);
-	found.service = service_at(tab, &found.slot);
-	if (!found.service)
+	packet_begin(data, data_end, p);
+	p->addresses = w->addresses;
+	p->payload = w->payload;
+	p->length = w->length & 0xffff;
+	p->ipv6 = w->ipv6 & 1;
+	ret->slot = find_odd(ctx, tab, w, p);
+	ret->service = service_at(tab, &ret->slot);
+	if (!ret->service)
 		return count_other(tab, OTHER_NOT_OURS, bytes);
-	found.kind = w.whole == FIRST_FRAGMENT ? KIND_FRAGMENT
-		     : w.whole == BAD_LENGTH   ? KIND_BAD_LENGTH
-					       : classify_at(ctx, found.service->family,
-							     w.payload, packet.length);
-	return judge(ctx, l, &found, &packet, bytes);
+	ret->kind = w->whole == FIRST_FRAGMENT ? KIND_FRAGMENT
+		    : w->whole == BAD_LENGTH   ? KIND_BAD_LENGTH
+					       : classify_at(ctx, ret->service->family,
+							     w->payload, p->length);
+	return WAY_LONG;
 }
 
-/* Instead of what to do: who has to say that. */
-#define WAY_LONG (-1)
-#define WAY_ODD	 (-2)
+/*
+ * All of it, whatever is wrapped around the datagram, and whatever it is; @whole: what
+ * has to do with proof, too.
+ */
+__noinline int long_way(struct xdp_md *ctx, __u32 whole)
+{
+	struct wrapped w = { 0 };
+	struct packet packet = { 0 };
+	struct found found;
+	int action = whole_find(ctx, &w, &packet, &found);
+
+	if (action != WAY_LONG)
+		return action;
+	if (!whole && provable(found.service, found.kind))
+		return WAY_PROOF;
+	return judge(ctx, &live, &found, &packet, packet.end - packet.start);
+}
 
 /* What parse_plain() leaves, whatever is wrapped around the datagram. */
 __noinline int odd_way(struct xdp_md *ctx)
@@ -243,9 +272,16 @@ int shield(struct xdp_md *ctx)
 		action = brief_way(ctx);
 	if (action == WAY_ODD)
 		action = odd_way(ctx);
-	return action == WAY_LONG ? long_way(ctx) : action;
+	if (action == WAY_LONG)
+		action = long_way(ctx, false);
+	if (action != WAY_PROOF)
+		return action;
+	bpf_tail_call(ctx, &jumps, JUMP_PROOF);
+	/* The program is not there: as if there were no proof. */
+	return long_way(ctx, true);
 }
 
+#include "proving.bpf.h"
 #include "egress.bpf.h"
 #include "joined.bpf.h"
 

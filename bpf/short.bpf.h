@@ -7,8 +7,14 @@
 #ifndef SHORT_BPF_H
 #define SHORT_BPF_H
 
-#include "admit.bpf.h"
+#include "ledger.bpf.h"
+#include "pace.bpf.h"
 #include "sample.bpf.h"
+
+/* Instead of what to do: who has to say that. */
+#define WAY_LONG  (-1)
+#define WAY_ODD	  (-2)
+#define WAY_PROOF (-3)
 
 /* What a datagram is and whom it is for. */
 struct found {
@@ -90,7 +96,7 @@ static __always_inline bool refuse(struct xdp_md *ctx, const struct live *l,
 				   __u64 bytes, __u64 now)
 {
 	/* Bounded here: 6.1 does not know that what was spilled has been compared. */
-	__u64 class = service_class(f->service, kind);
+	__u64 class = service_class_of(f->service, kind);
 	__u32 policy, number;
 	__u64 reason;
 
@@ -117,6 +123,40 @@ static __always_inline bool refuse(struct xdp_md *ctx, const struct live *l,
 						: TALLY_IN_SOURCE_BUDGET;
 drop:
 	return drop_for(ctx, l, f, kind, reason, number + kind, p, bytes);
+}
+
+/* --- proof of address -------------------------------------------------------- */
+
+/*
+ * A request that finds no budget, and that is not to be answered by asking for proof. It
+ * is the one thing that is said of proof in here: shield_proof() says the rest.
+ */
+static __always_inline bool unasked(struct xdp_md *ctx, struct live *l,
+				    const struct found *f, __u64 kind,
+				    const struct packet *p, const struct plain *plain,
+				    __u64 bytes, __u64 now)
+{
+	bool joins = kind == KIND_GETCHALLENGE;
+	const struct pace *pace = &l->proof.pace[joins ? PACE_JOIN : PACE_QUERY];
+	__u64 reason;
+
+	if (!joins && kind != KIND_GETINFO && kind != KIND_GETSTATUS)
+		return false;
+	if (!pace_refuses(pace,
+			  pace_hash(l, plain_hash(plain, l->keys),
+				    load_u16(plain->payload - 8)),
+			  now))
+		return false;
+	reason = budget_spent(l, f->slot, f->service,
+			      joins ? CLASS_CHALLENGE : CLASS_QUERY, plain, now);
+	if (reason == REASON_COUNT)
+		return false;
+	if (joins)
+		press(l, f->slot, now);
+	return drop_for(ctx, l, f, kind, reason,
+			kind + (reason == REASON_GLOBAL_BUDGET ? TALLY_IN_GLOBAL_BUDGET
+							       : TALLY_IN_SOURCE_BUDGET),
+			p, bytes);
 }
 
 /* --- players ----------------------------------------------------------------- */
@@ -290,7 +330,14 @@ static __always_inline bool short_way(struct xdp_md *ctx, struct live *l,
 		if (unlikely(kind == KIND_COUNT) &&
 		    unlikely(!classify_plain(ctx, f, p, plain, &kind)))
 			return false;
-		return refuse(ctx, l, f, kind, p, plain, bytes, now);
+		if (likely(refuse(ctx, l, f, kind, p, plain, bytes, now)))
+			return true;
+		if (!provable(f->service, kind))
+			return false;
+		if (plain->odd || plain->brief ||
+		    !unasked(ctx, l, f, kind, p, plain, bytes, now))
+			*ret_action = WAY_PROOF;
+		return true;
 	}
 	brief = plain->payload + GAME_HEAD > p->end;
 	if (likely(!brief && p->length >= GAME_HEAD))

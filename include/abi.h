@@ -11,6 +11,8 @@
 #include <linux/types.h>
 
 #include "limit.h"
+#include "proven.h"
+#include "repeat.h"
 #include "wire.h"
 
 #define SERVICES_MAX  256
@@ -51,7 +53,12 @@
 	X(LEDGER,		"ledger",		DROP,	NONE,	ALL)	\
 	X(PLAYER_BUDGET,	"player-budget",	DROP,	SHAPES,	NONE)	\
 	X(FORGED,		"forged",		DROP,	SHAPES,	NONE)	\
-	X(PLAYING,		"playing",		DROP,	ALL,	NONE)
+	X(PLAYING,		"playing",		DROP,	ALL,	NONE)	\
+	/* proof of address: docs/ARCHITECTURE.md */			\
+	X(PROVEN,		"proven",		PASS,	ALL,	ALL)	\
+	X(ASKED,		"asked-for-proof",	ANSWER,	ALL,	ALL)	\
+	X(FALSE_PROOF,		"false-proof",		DROP,	SHAPES,	NONE)	\
+	X(UNREPEATED,		"unrepeated",		DROP,	ALL,	NONE)
 
 /* Frames that are no datagram to a service: passed, but for the last.
  *	  what			name			verdict */
@@ -105,6 +112,15 @@ enum policy {
 	POLICY_PASS,
 };
 
+/* When a stranger has to prove its address before it may join. */
+enum proof {
+	PROOF_OFF,
+	PROOF_PRESSURE, /* from the first refusal on, and PRESSURE_NS beyond the last */
+	PROOF_ALWAYS,
+};
+
+#define PRESSURE_NS 10000000000ull
+
 struct budget {
 	struct limit source; /* one IPv4 address or IPv6 /64 */
 	struct limit prefix; /* IPv4 /24 or IPv6 /56 */
@@ -135,9 +151,11 @@ struct service {
 	__u8 policy[CLASS_COUNT -
 		    CLASS_BUDGETS]; /* enum policy, by class from CLASS_REPLY */
 	__u8 active; /* 0: the slot is free in this generation */
-	__u8 pad[2];
+	__u8 proof; /* enum proof */
+	__u8 pad;
 	struct budget budget[CLASS_BUDGETS];
-	/* enum wire_class, of KIND_COUNT too: service_finish() */
+	/* enum wire_class, perhaps with CLASS_PROVABLE; of KIND_COUNT too:
+	 * service_finish() */
 	__u8 class_of[(KIND_COUNT / 8 + 1) * 8];
 };
 _Static_assert(sizeof(struct service) == 40 + CLASS_BUDGETS * sizeof(struct budget) +
@@ -157,15 +175,41 @@ static __always_inline __u32 budget_index(__u32 slot, __u32 class_)
 	return slot + class_;
 }
 
+#define CLASS_PROVABLE 0x80 /* in class_of: no short way refuses it without a look */
+
+/* Has @kind to do with proof of address on a service of @family? */
+static inline bool kind_provable(enum wire_family family, enum wire_kind kind)
+{
+	switch (kind) {
+	case KIND_GETCHALLENGE:
+	case KIND_CONNECT:
+		return family != FAMILY_AUTO && family != FAMILY_QUAKE_ENHANCED;
+	case KIND_DTLS_HELLO_COOKIE:
+		return family == FAMILY_QUAKE_ENHANCED;
+	case KIND_CCREQ_CONNECT:
+		return family == FAMILY_NETQUAKE;
+	case KIND_PROOF:
+	case KIND_GETINFO:
+	case KIND_GETSTATUS:
+		return family == FAMILY_QUAKE3;
+	default:
+		return false;
+	}
+}
+
 /*
  * Fill in what follows from the rest of @s: whoever writes a service into @slot calls it.
  * @keys: of struct live.
  */
 static inline void service_finish(struct service *s, __u32 slot, const __u64 keys[3])
 {
-	for (__u32 kind = 0; kind < sizeof(s->class_of); kind++)
+	for (__u32 kind = 0; kind < sizeof(s->class_of); kind++) {
 		s->class_of[kind] = (__u8)wire_class((enum wire_family)s->family,
 						     (enum wire_kind)kind);
+		if (s->proof &&
+		    kind_provable((enum wire_family)s->family, (enum wire_kind)kind))
+			s->class_of[kind] |= CLASS_PROVABLE;
+	}
 	for (__u32 class_ = 0; class_ < CLASS_BUDGETS; class_++) {
 		struct budget *b = &s->budget[class_];
 
@@ -381,6 +425,47 @@ struct playing {
 };
 
 #define CONNECT_BITS 12 /* what was said in connect, until the server accepts: 32 KiB */
+/* --- proof of address ---------------------------------------------------------- */
+
+/* What is answered at a pace of its own, so that one cannot hinder the other. */
+enum proof_pace {
+	PACE_JOIN,
+	PACE_QUERY,
+	PACE_COUNT,
+};
+
+#define PACE_TICK_BITS 28 /* of nanoseconds: 268 ms */
+
+/*
+ * How many requests a second are answered by asking for proof. What comes faster takes
+ * turns: only those whose hash lies in a window are answered, which is as wide as the
+ * pace allows and moves on each tick, so that whoever repeats every 3 s is in it once as
+ * it comes by.
+ */
+struct pace {
+	struct limit limit;
+	__u64 due_ns;
+	__u64 tick; /* when it was moved last */
+	__u32 from; /* where the window begins */
+	__u32 shut; /* how much lies outside of it; 0: nothing */
+};
+
+struct proof_state {
+	struct pace pace[PACE_COUNT];
+	__u64 until_ns[SERVICES_MAX]; /* strangers have to prove themselves till then */
+	/* Budgets of services for the proven, as struct live.globals. */
+	__u64 globals[SERVICES_MAX << CLASS_BITS];
+	struct cookie_secret secret;
+	__u64 period; /* in which the daemon replaced a key last */
+	struct proven_table proven;
+	__u64 repeats[1 << REPEAT_BITS];
+};
+
+/* Programs that shield() jumps to. */
+enum jump {
+	JUMP_PROOF, /* shield_proof(): what has to do with proof of address */
+	JUMP_COUNT,
+};
 
 /* --- live -------------------------------------------------------------------- */
 
@@ -417,6 +502,7 @@ struct live {
 	__u64 globals[SERVICES_MAX << CLASS_BITS];
 	/* And of single addresses: by limit_cell(). */
 	__u64 sources[1 << SOURCE_BITS];
+	struct proof_state proof;
 	struct player_table players;
 	__u8 listed[LISTED_CELLS]; /* LIVE_*, by stretches of addresses: listed.h */
 	__u32 moved[1 << MOVED_BITS]; /* how many of qports are in a cell: players.h */

@@ -13,7 +13,7 @@
 
 #include <stdbool.h>
 
-#include "word.h"
+#include "proof.h"
 
 #define SEQUENCED_MIN	 8 /* bytes: below it no family has a game packet */
 #define SEQUENCED_MAX	 1472 /* more cannot leave unfragmented through 1500 octets */
@@ -123,7 +123,11 @@ static __always_inline enum wire_kind classify_oob(enum wire_family family,
 		return KIND_OOB_EMPTY;
 	raw = at[4];
 	if (!is_letter(raw)) /* no word begins so */
-		return !raw || raw == '\n' ? KIND_OOB_EMPTY : KIND_OOB_UNUSUAL;
+		return !raw || raw == '\n' ? KIND_OOB_EMPTY
+		       : family == FAMILY_QUAKE3 && direction == DIRECTION_C2S &&
+				       proof_begins(raw, length)
+			       ? KIND_PROOF
+			       : KIND_OOB_UNUSUAL;
 	kind = word_kind(start, length, &first);
 	if (kind != KIND_COUNT)
 		return kind;

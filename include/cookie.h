@@ -9,7 +9,7 @@
  * There are two keys, each for 16 epochs in turn, and the daemon replaces the one that
  * rests; without a daemon they alternate as they are.
  *
- * SipHash-1-3 (Aumasson, Bernstein 2012): 64 bits of which at most 55 are shown, of a key
+ * SipHash-1-3 (Aumasson, Bernstein 2012): 64 bits of which at most 47 are shown, of a key
  * that lives for five minutes.
  */
 #ifndef COOKIE_H
@@ -35,7 +35,8 @@ enum cookie_form {
 	COOKIE_INFO, /* `getinfo`: 8 letters and one that says so */
 	COOKIE_STATUS, /* `getstatus` */
 	COOKIE_NUMBER, /* a challenge of ten digits */
-	COOKIE_TEXT, /* a challenge of eleven characters */
+	COOKIE_TEXT, /* a challenge of ten characters */
+	COOKIE_FORMS,
 };
 
 struct cookie_secret {
@@ -166,10 +167,10 @@ static __always_inline __u64 cookie_letters_parity(__u64 letters)
 	return letters & 1; /* of '2' to '9' */
 }
 
-/* Three more characters, as the lowest bytes: 15 bits. */
+/* Two more characters, as the lowest bytes: 10 bits. */
 static __always_inline __u32 cookie_letters_more(__u64 hash)
 {
-	return cookie_base32(hash >> 42 & 0x7fff) & 0xffffff;
+	return cookie_base32(hash >> 42 & 0x3ff) & 0xffff;
 }
 
 /*

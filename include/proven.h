@@ -18,7 +18,7 @@
 #include "cookie.h"
 #include "wire.h"
 
-#define PROVEN_BITS 13 /* 2^13 buckets of PROVEN_WAYS cells of 48 bytes: 1.5 MiB */
+#define PROVEN_BITS 13 /* 2^13 buckets of PROVEN_WAYS cells of 72 bytes: 2.3 MiB */
 #define PROVEN_WAYS 4
 #define PROVEN_MAX  (PROVEN_WAYS << PROVEN_BITS)
 #define PROVEN_NS   60000000000ll /* unused for so long: gone */
@@ -37,9 +37,9 @@ struct proven_cell {
 	__u32 cookie; /* the number that proved it */
 	__u32 challenge; /* what the server sent it last, as it stood there */
 	__u32 flags; /* PROVEN_SURELY and so on */
-	__u32 pad;
+	__u32 turned[COOKIE_FORMS]; /* when a proof of each form passed last: 2^20 ns */
 };
-_Static_assert(sizeof(struct proven_cell) == 48, "struct proven_cell has a hole");
+_Static_assert(sizeof(struct proven_cell) == 72, "struct proven_cell has a hole");
 
 struct proven_table {
 	struct proven_cell cells[PROVEN_MAX];
@@ -87,6 +87,20 @@ static __always_inline struct proven_cell *proven_find(struct proven_table *t,
 			return proven_alive(&t->cells[at], now_ns) ? &t->cells[at] : NULL;
 	}
 	return NULL;
+}
+
+#define PROVEN_AGAIN 2000 /* of 2^20 ns: stock clients ask again after 3 s */
+
+/*
+ * Has the time come for another request of @form's from there? Whoever is sent echoes
+ * that others asked for, in its name, answers them all: they must not use up what it has.
+ */
+static __always_inline bool proven_again(struct proven_cell *cell, enum cookie_form form,
+					 __u64 now_ns)
+{
+	__u32 now = now_ns >> 20;
+
+	return now - cell->turned[form] >= PROVEN_AGAIN;
 }
 
 /* How gladly a cell is given away: the most is taken. */
@@ -154,6 +168,7 @@ static __always_inline struct proven_cell *proven_enter(struct proven_table *t,
 		cell->flags = 0;
 		cell->cookie = 0;
 		cell->challenge = 0;
+		__builtin_memset(cell->turned, 0, sizeof(cell->turned));
 		cell->used_ns = now_ns;
 		__sync_lock_test_and_set(&cell->name.word[2], proven_name(who));
 		return cell;

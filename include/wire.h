@@ -76,6 +76,8 @@
 	X(OOB_EMPTY,		"oob-empty",		UNKNOWN,	NQ|QW|Q2|Q3|QE)	\
 	X(OOB_UNUSUAL,		"oob-unusual",		UNKNOWN,	NQ|QW|Q2|Q3|QE)	\
 	X(OOB_UNKNOWN,		"oob-unknown",		UNKNOWN,	NQ|QW|Q2|Q3|QE)	\
+	/* what came back of an echo, or looks like it: see proof.h */ \
+	X(PROOF,		"proof",		UNKNOWN,	Q3)		\
 	X(NETCHAN,		"netchan",		NETCHAN,	QW|Q2|Q3)	\
 	X(NETCHAN_FRAGMENT,	"netchan-fragment",	NETCHAN,	QW|Q2|Q3)	\
 	X(NQ_RELIABLE,		"nq-reliable",		NETCHAN,	NQ|QW|QE)	\

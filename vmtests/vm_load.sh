@@ -36,13 +36,14 @@ test_budget()
 {
 	local program count most
 
-	"$LAB/verified" "$PINS/xdp" "$PINS/egress" >"$work/verified"
-	for program in shield shield_out; do
+	"$LAB/verified" "$PINS/xdp" "$PINS/egress" "$PINS/proof" >"$work/verified"
+	for program in shield shield_out shield_proof; do
 		count=$(verified "$program") most=$(budget "$program")
 		net_check "$program: ${count:-no} verified instructions, of $most" \
 			within "${count:-0}" "$most"
 	done
-	[ ! -s "$work/verified" ] || echo "# verified $(verified shield)/$(verified shield_out)"
+	[ ! -s "$work/verified" ] ||
+		echo "# verified $(verified shield)/$(verified shield_out)/$(verified shield_proof)"
 }
 
 net_test_begin "$@"

@@ -31,6 +31,13 @@ static const struct example {
 	size_t n;
 	enum wire_kind kind;
 } examples[] = {
+	/* What comes back of an echo: a digit begins no word. */
+	{ F_Q3, C2S, B(MARK "2abcdef"), KIND_PROOF },
+	{ F_Q3, C2S, B(MARK "9abcdefg-1xQuake3Arena"), KIND_PROOF },
+	{ F_Q3, C2S, B(MARK "2abcde"), KIND_OOB_UNUSUAL },
+	{ F_Q3, C2S, B(MARK "1abcdef"), KIND_OOB_UNUSUAL },
+	{ F_Q3, S2C, B(MARK "2abcdef"), KIND_OOB_UNUSUAL },
+	{ F_QW, C2S, B(MARK "2abcdef"), KIND_OOB_UNUSUAL },
 	/* NetQuake control: the length word must be the datagram's. */
 	{ F_NQ, C2S, B("\x80\0\0\x0c\x02QUAKE\0\x03"), KIND_CCREQ_SERVER_INFO },
 	{ F_QW, C2S, B("\x80\0\0\x0c\x02QUAKE\0\x03"), KIND_CCREQ_SERVER_INFO },

@@ -376,6 +376,7 @@ static __u64 seen(enum reason reason)
 static void all_may_be_listed(struct kern *k, bool may)
 {
 	k->live->lists = may ? LIVE_ALLOW : 0;
+	memset(k->live->listed, may ? LIVE_ALLOW : 0, sizeof(k->live->listed));
 }
 
 /* All that is remembered: players and their ports, budgets, who plays, what is owed. */
@@ -542,14 +543,17 @@ static void agree(const __u64 keys[3])
 }
 
 /*
- * What all agreed on was all that can be said, at least once, lists,
- * races, fragments (kern_frames) and the ledger (kern_ledger) apart.
+ * What all agreed on was all that can be said, at least once, lists, races, fragments
+ * (kern_frames), the ledger (kern_ledger) and proof of address apart: of that, kern_proof
+ * sends each text by all ways.
  */
 static void every_answer_was_given(void)
 {
-	static const enum reason never[] = { REASON_ALLOW_LIST, REASON_DENY_LIST,
-					     REASON_EXEMPT,	REASON_CONTENDED,
-					     REASON_FRAGMENT,	REASON_LEDGER };
+	static const enum reason never[] = {
+		REASON_ALLOW_LIST,  REASON_DENY_LIST,  REASON_EXEMPT, REASON_CONTENDED,
+		REASON_FRAGMENT,    REASON_LEDGER,     REASON_PROVEN, REASON_ASKED,
+		REASON_FALSE_PROOF, REASON_UNREPEATED,
+	};
 
 	for (enum reason r = 0; r < REASON_COUNT; r++) {
 		bool wanted = true;

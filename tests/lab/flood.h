@@ -15,7 +15,8 @@
 #include <asm/byteorder.h>
 
 enum {
-	FLOOD_FRAME_MAX = 2048
+	FLOOD_FRAME_MAX = 2048,
+	FLOOD_HEAD = 128
 };
 
 struct flood_plan {
@@ -32,8 +33,9 @@ struct flood_plan {
 	__u32 ip_sum;
 	__u32 udp_sum;
 	__u32 size;
-	__u32 tagged;
-	__u64 head[3]; /* the first 24 bytes: a receiver strips tags in place */
+	/* How the frame begins: a receiver strips tags in place, or writes an answer over
+	 * it, and the buffer comes back as it was left. */
+	__u8 head[FLOOD_HEAD];
 };
 
 /* Every number below sources comes once in sources steps if that is a power of two. */

@@ -178,7 +178,6 @@ static int frame_build(const struct options *o, struct frame *f)
 	memcpy(f->bytes + plan->udp_at + sizeof(udp), o->payload.bytes, o->payload.size);
 	plan->size = plan->udp_at + sizeof(udp) + o->payload.size;
 
-	plan->tagged = o->vlan_count > 0;
 	memcpy(plan->head, f->bytes, sizeof(plan->head));
 	while ((1u << bits) < o->sources)
 		bits++;

@@ -27,10 +27,11 @@ int floodgen(struct xdp_md *ctx)
 	if (data + word_at + 4 > end || data + udp_at + 8 > end ||
 	    data + ip_sum_at + 2 > end)
 		return XDP_ABORTED;
-	if (data + sizeof(plan.head) > end)
-		return XDP_ABORTED;
-	for (int i = 0; plan.tagged && i < 3; i++)
-		((__u64 *)data)[i] = plan.head[i];
+	for (int i = 0; i < FLOOD_HEAD && data + i + 2 <= end; i += 2)
+		*(__u16 *)(data + i) = *(const volatile __u16 *)&plan.head[i];
+	if (plan.size & 1 && plan.size <= FLOOD_HEAD && data + plan.size <= end)
+		*(__u8 *)(data + plan.size - 1) =
+			plan.head[(plan.size - 1) & (FLOOD_HEAD - 1)];
 	source = flood_source(&plan, sequence++);
 	*(__u32 *)(data + word_at) = bpf_htonl(source.word);
 	if (ip_sum_at)

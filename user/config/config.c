@@ -12,6 +12,7 @@
 
 #include "config/config_parse.h"
 #include "config/config_text.h"
+#include "lib/rate_text.h"
 
 #define ALLOWANCE_MAX 100000000 /* bytes of the ledger; at most one a nanosecond */
 #define WINDOW_MAX_S  3600
@@ -140,6 +141,23 @@ static int ledger_read(const struct parse *p, cfg_t *cfg)
 	return 0;
 }
 
+static int proof_read(const struct parse *p, cfg_t *cfg)
+{
+	cfg_t *proof = cfg_getnsec(cfg, "proof", 0);
+	const struct kept *rate;
+	const char *wrong;
+
+	if (!proof)
+		return 0;
+	if (cfg_size(cfg, "proof") > 1)
+		return config_error(p->path, cfg_getnsec(cfg, "proof", 1)->line,
+				    "section 'proof' is given twice");
+	rate = value_get(proof, "rate");
+	wrong = rate ? rate_parse(rate->text, &p->config->proof) : NULL;
+	return wrong ? config_error(p->path, rate->line, "'%s' %s", rate->text, wrong)
+		     : 0;
+}
+
 static int metrics_read(const struct parse *p, cfg_t *cfg)
 {
 	struct listen_at *at = &p->config->metrics;
@@ -175,7 +193,8 @@ static int config_read(struct parse *p, cfg_t *cfg)
 	if (choice_read(p, cfg, "mode", modes, &mode) ||
 	    choice_read(p, cfg, "observe", config_switches, &observe) ||
 	    choice_read(p, cfg, "on_exit", exits, &detach) || interfaces_read(p, cfg) ||
-	    ledger_read(p, cfg) || metrics_read(p, cfg) || live_read(p, cfg) ||
+	    ledger_read(p, cfg) || proof_read(p, cfg) || metrics_read(p, cfg) ||
+	    live_read(p, cfg) ||
 	    list_read(p, cfg, "allow", config->allow, config->allow_unlimited,
 		      &config->allow_count) ||
 	    list_read(p, cfg, "deny", config->deny, NULL, &config->deny_count) ||

@@ -100,6 +100,7 @@ void config_service_defaults(enum wire_family family, struct service *ret)
 		read_rate(r->global, &ret->budget[i].global);
 	}
 	memset(ret->policy, POLICY_DROP, sizeof(ret->policy));
+	ret->proof = PROOF_OFF;
 }
 
 void config_empty(struct config *ret)
@@ -107,6 +108,7 @@ void config_empty(struct config *ret)
 	memset(ret, 0, sizeof(*ret));
 	ret->ledger_allowance = LEDGER_ALLOWANCE;
 	ret->ledger_window_s = LEDGER_WINDOW_S;
+	read_rate(PROOF_RATE, &ret->proof);
 	listen_parse(METRICS_LISTEN, &ret->metrics);
 	ret->sample_rate = SAMPLE_RATE;
 	ret->follow_rate = FOLLOW_RATE;

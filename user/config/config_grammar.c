@@ -49,7 +49,7 @@ static cfg_t *grammar_new(void)
 	cfg_opt_t fixed[] = {
 		KEEP("protocol"),  KEEP_LIST("port"), KEEP_LIST("address"),
 		KEEP("observe"),   KEEP("replies"),   KEEP("malformed"),
-		KEEP("fragments"),
+		KEEP("fragments"), KEEP("proof"),
 	};
 	const size_t n = sizeof(fixed) / sizeof(*fixed);
 	cfg_opt_t service[sizeof(fixed) / sizeof(*fixed) + CLASS_BUDGETS + 1];
@@ -66,6 +66,7 @@ static cfg_t *grammar_new(void)
 
 	cfg_opt_t ledger[] = { KEEP("allowance"), KEEP("window"), KEEP("strict"),
 			       CFG_END() };
+	cfg_opt_t proof[] = { KEEP("rate"), CFG_END() };
 	cfg_opt_t metrics[] = { KEEP("listen"), KEEP("public"), CFG_END() };
 	cfg_opt_t sample[] = { KEEP("every"), KEEP("rate"), CFG_END() };
 	cfg_opt_t follow[] = {
@@ -76,6 +77,7 @@ static cfg_t *grammar_new(void)
 	cfg_opt_t output[] = { KEEP("json"), KEEP("pcapng"), KEEP("cpu"), CFG_END() };
 	cfg_opt_t file[] = {
 		CFG_SEC("ledger", ledger, CFGF_MULTI | CFGF_NODEFAULT),
+		CFG_SEC("proof", proof, CFGF_MULTI | CFGF_NODEFAULT),
 		CFG_SEC("metrics", metrics, CFGF_MULTI | CFGF_NODEFAULT),
 		CFG_SEC("sample", sample, CFGF_MULTI | CFGF_NODEFAULT),
 		CFG_SEC("follow", follow, CFGF_MULTI | CFGF_NODEFAULT),

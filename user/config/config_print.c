@@ -14,6 +14,12 @@ static const char *const modes[] = {
 	[MODE_SKB] = "skb",
 };
 
+static const char *const proofs[] = {
+	[PROOF_OFF] = "off",
+	[PROOF_PRESSURE] = "pressure",
+	[PROOF_ALWAYS] = "always",
+};
+
 static const char *const policies[] = {
 	[POLICY_DROP] = "drop",
 	[POLICY_LIMIT] = "limit",
@@ -124,6 +130,7 @@ static void print_service(const struct config_service *s, FILE *file)
 		policies[policy[CLASS_REPLY - CLASS_BUDGETS]],
 		policies[policy[CLASS_MALFORMED - CLASS_BUDGETS]],
 		policies[policy[CLASS_FRAGMENT - CLASS_BUDGETS]]);
+	fprintf(file, "\tproof = %s\n", proofs[s->service.proof]);
 	for (int i = 0; i < CLASS_BUDGETS; i++)
 		print_budget((enum wire_class)i, &s->service.budget[i], file);
 	fputs("}\n", file);
@@ -131,7 +138,7 @@ static void print_service(const struct config_service *s, FILE *file)
 
 void config_print(const struct config *config, void *file)
 {
-	char listen[LISTEN_TEXT];
+	char listen[LISTEN_TEXT], rate[RATE_TEXT];
 
 	if (config->interface_count) {
 		fputs("interface = {", file);
@@ -147,6 +154,8 @@ void config_print(const struct config *config, void *file)
 	fprintf(file, "ledger {\n\tallowance = %u\n\twindow = %u\n\tstrict = %s\n}\n",
 		config->ledger_allowance, config->ledger_window_s,
 		config->ledger_strict ? "true" : "false");
+	rate_format(&config->proof, rate);
+	fprintf(file, "proof {\n\trate = \"%s\"\n}\n", rate);
 	listen_format(&config->metrics, listen);
 	fprintf(file, "metrics {\n\tlisten = \"%s\"\n\tpublic = %s\n}\n", listen,
 		config->metrics.public ? "true" : "false");

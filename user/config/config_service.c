@@ -17,6 +17,13 @@ static const struct choice policies[] = {
 	{ NULL, 0 },
 };
 
+static const struct choice proofs[] = {
+	{ "off", PROOF_OFF },
+	{ "pressure", PROOF_PRESSURE },
+	{ "always", PROOF_ALWAYS },
+	{ NULL, 0 },
+};
+
 static int family_read(const struct parse *p, cfg_t *section, __u8 *ret)
 {
 	const struct kept *v = value_get(section, "protocol");
@@ -252,18 +259,21 @@ static int endpoints_check(struct parse *p, cfg_t *section,
 static int service_read(struct parse *p, cfg_t *section, struct config_service *ret)
 {
 	struct service *s = &ret->service;
-	int observe = 0;
+	int observe = 0, proof;
 
 	s->active = 1;
 	if (name_read(p, section, s->name) || family_read(p, section, &s->family))
 		return -EINVAL;
 	config_service_defaults((enum wire_family)s->family, s);
+	proof = s->proof;
 	if (ports_read(p, section, ret) || addresses_read(p, section, ret) ||
 	    choice_read(p, section, "observe", config_switches, &observe) ||
+	    choice_read(p, section, "proof", proofs, &proof) ||
 	    policies_read(p, section, s) || budgets_read(p, section, s) ||
 	    endpoints_check(p, section, ret))
 		return -EINVAL;
 	s->observe = (__u8)observe;
+	s->proof = (__u8)proof;
 	unknown_warn(p, section, s);
 	return 0;
 }

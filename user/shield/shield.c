@@ -385,6 +385,10 @@ int shield_load(const char *pin_dir, const struct config *config, struct shield 
 		err = pin_replace(s->egress, s->dir, "egress");
 	if (!err)
 		err = pin_replace(s->joined, s->dir, "joined");
+	/* It is reached by the map jumps; the pin is for who wants to look at it. */
+	if (!err)
+		err = pin_replace(bpf_program__fd(object->progs.shield_proof), s->dir,
+				  "proof");
 unlock:
 	flock(s->lock, LOCK_UN);
 out:

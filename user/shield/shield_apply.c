@@ -195,6 +195,9 @@ static int reset_slots(const struct shield *s, const struct plan *plan)
 			err = bpf_map_update_elem(s->tallies, &key, zeros, BPF_ANY);
 		}
 		shield_forget_slot(s, slot);
+		memset(&s->shared->proof.globals[budget_index(slot, 0)], 0,
+		       CLASS_BUDGETS * sizeof(__u64));
+		s->shared->proof.until_ns[slot] = 0;
 	}
 	free(zeros);
 	return err;
@@ -250,6 +253,18 @@ static void apply_sampling(struct shield *s, const struct config *config)
 			config->follow_every || config->follow_count;
 }
 
+/* One for joining, and a quarter of it for queries: neither hinders the other. */
+static void apply_proof(struct shield *s, const struct config *config)
+{
+	struct limit join = config->proof, query = config->proof;
+
+	query.cost_ns *= 4;
+	limit_normal(&join);
+	limit_normal(&query);
+	s->shared->proof.pace[PACE_JOIN].limit = join;
+	s->shared->proof.pace[PACE_QUERY].limit = query;
+}
+
 static bool all_observe(const struct tables *t)
 {
 	for (int i = 0; i < SERVICES_MAX; i++)
@@ -276,8 +291,10 @@ static int write_plan(struct shield *s, const struct config *config, struct plan
 					config->follow_count);
 	if (!err)
 		err = apply_ledger(s, config);
-	if (!err)
+	if (!err) {
 		apply_sampling(s, config);
+		apply_proof(s, config);
+	}
 	if (err) {
 		log_error("cannot write the configuration to '%s': %s", s->dir,
 			  strerror(-err));

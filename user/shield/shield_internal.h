@@ -32,7 +32,8 @@
 	X(follow,	LPM_TRIE,	struct cidr, struct list_entry, LIST_MAX) \
 	X(samples,	RINGBUF,	struct nothing, struct nothing, SAMPLES_BYTES) \
 	X(sampled,	PERCPU_ARRAY,	__u32,	struct sampled, SAMPLER_COUNT) \
-	X(sample_dues,	ARRAY,		__u32,	__u64,	SAMPLER_COUNT)
+	X(sample_dues,	ARRAY,		__u32,	__u64,	SAMPLER_COUNT)	\
+	X(jumps,	PROG_ARRAY,	__u32,	__u32,	JUMP_COUNT)
 /* clang-format on */
 
 /* A ring buffer has neither keys nor values. */
@@ -62,6 +63,9 @@ struct shield {
 /* Map live into our memory; fill in its keys if nobody did yet. */
 int shield_map_shared(struct shield *shield);
 void shield_unmap_shared(struct shield *shield);
+
+/* A new key for cookies: @turn rests. -EIO after a message, and the old one stays. */
+int shield_new_secret(struct shield *shield, __u32 turn);
 
 /* --- shield_abi.c ------------------------------------------------------------ */
 

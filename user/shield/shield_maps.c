@@ -33,6 +33,25 @@ void shield_unmap_shared(struct shield *s)
 	s->shared = NULL;
 }
 
+static bool random_word(__u64 *ret)
+{
+	if (getrandom(ret, sizeof(*ret), 0) == sizeof(*ret))
+		return true;
+	log_error("getrandom: %s", strerror(errno));
+	return false;
+}
+
+int shield_new_secret(struct shield *s, __u32 turn)
+{
+	__u64 *key = s->shared->proof.secret.key[turn], first, second;
+
+	if (!random_word(&first) || !random_word(&second))
+		return -EIO;
+	key[1] = second;
+	key[0] = first | 1; /* zero would be none */
+	return 0;
+}
+
 int shield_map_shared(struct shield *s)
 {
 	void *at =
@@ -43,17 +62,14 @@ int shield_map_shared(struct shield *s)
 		return -errno;
 	}
 	s->shared = at;
-	for (size_t i = 0; i < ARRAY_SIZE(s->shared->keys); i++) {
-		__u64 key;
-
-		if (s->shared->keys[i])
-			continue;
-		if (getrandom(&key, sizeof(key), 0) != sizeof(key)) {
-			log_error("getrandom: %s", strerror(errno));
+	for (size_t i = 0; i < ARRAY_SIZE(s->shared->keys); i++)
+		if (!s->shared->keys[i] && !random_word(&s->shared->keys[i]))
 			return -EIO;
-		}
-		s->shared->keys[i] = key | 1;
-	}
+	for (size_t i = 0; i < ARRAY_SIZE(s->shared->keys); i++)
+		s->shared->keys[i] |= 1;
+	for (__u32 turn = 0; turn < 2; turn++)
+		if (!s->shared->proof.secret.key[turn][0] && shield_new_secret(s, turn))
+			return -EIO;
 	return 0;
 }
 

@@ -187,6 +187,19 @@ static void count_followed(const struct player_key *key, const struct player *pl
 	*count += !!(player->flags & PLAYER_FOLLOWED);
 }
 
+/* Once in each period, the key whose turn it is not. */
+static void rotate_secret(struct shield *s)
+{
+	__u64 now = shield_clock();
+	__u64 period = cookie_epoch(now) >> COOKIE_PERIOD_BITS;
+	__u32 turn;
+
+	if (!now || s->shared->proof.period == period || !cookie_rests(now, &turn))
+		return;
+	if (!shield_new_secret(s, turn))
+		s->shared->proof.period = period;
+}
+
 void shield_tend(struct shield *s)
 {
 	__u32 followed = 0;
@@ -194,6 +207,7 @@ void shield_tend(struct shield *s)
 
 	if (!s->shared)
 		return; /* cannot be, once it is open; but an analyser does not know */
+	rotate_secret(s);
 	sweep_players(s);
 	sweep_qports(s);
 	shield_players(s, count_followed, &followed);

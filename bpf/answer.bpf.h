@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * answer.bpf.h - write a datagram over the one that came: back to its sender, or, with
+ * another text, on to the server. Headers, tags and all stay as they are but for what the
+ * new direction and length change; both checksums are made anew, since nothing says that
+ * those which came are right, and XDP_TX knows no help from a card.
+ *
+ * Only datagrams without IPv4 options and IPv6 extension headers: nobody answers to
+ * others either.
+ */
+#ifndef ANSWER_BPF_H
+#define ANSWER_BPF_H
+
+#include "packet.bpf.h"
+#include "proof.h"
+
+#define ANSWER_IPV4 28 /* octets of headers before the payload */
+#define ANSWER_IPV6 48
+#define ANSWER_TTL  64
+
+/* What is to be written, and where; all offsets are of the frame. */
+struct answer {
+	__u32 payload;
+	__u32 ipv6;
+	__u32 length; /* of the text, at most PROOF_TEXT */
+	bool back; /* to its sender */
+};
+
+/* A sum of 16-bit words as they stand in memory, to be folded. */
+static __always_inline __u64 answer_sum(const struct proof_text *t)
+{
+	__u64 sum = 0;
+
+	for (int i = 0; i < PROOF_TEXT / 8; i++) {
+		__u64 word = load_u64(t->at + 8 * i);
+
+		sum += (__u32)word + (word >> 32);
+	}
+	return sum;
+}
+
+static __always_inline __u16 answer_fold(__u64 sum)
+{
+	sum = (__u32)sum + (sum >> 32);
+	sum = (__u32)sum + (sum >> 32);
+	sum = (sum & 0xffff) + (sum >> 16);
+	sum = (sum & 0xffff) + (sum >> 16);
+	return ~sum;
+}
+
+/* How long the frame is now. */
+static __always_inline __u64 answer_frame(struct xdp_md *ctx)
+{
+	void *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
+	__u64 length;
+
+	same_copy(data); /* the context has them as 32 bits, which are no pointers */
+	same_copy(end);
+	length = end - data;
+	same_copy(length);
+	return length;
+}
+
+/* The frame gets as long as it has to be: no padding but Ethernet's is sent. */
+static __always_inline bool answer_resize(struct xdp_md *ctx, const struct answer *a)
+{
+	__u32 was = answer_frame(ctx);
+	__u32 least = was < WIRE_LEAST ? was : WIRE_LEAST;
+	__u32 want = a->payload + a->length;
+
+	if (want < least)
+		want = least;
+	return want == was || !bpf_xdp_adjust_tail(ctx, (int)want - (int)was);
+}
+
+static __always_inline void answer_ethernet(__u8 *eth)
+{
+	__u32 to = load_u32(eth);
+	__u16 rest = load_u16(eth + 4);
+	__u32 from = load_u32(eth + 6);
+	__u16 more = load_u16(eth + 10);
+
+	*(__u32 *)eth = from;
+	*(__u16 *)(eth + 4) = more;
+	*(__u32 *)(eth + 6) = to;
+	*(__u16 *)(eth + 10) = rest;
+}
+
+/* @udp: its header; @sum: of text and addresses. Ports are turned round if it goes back.
+ */
+static __always_inline void answer_udp(__u8 *udp, const struct answer *a, __u64 sum)
+{
+	__u32 ports = load_u32(udp);
+	__be16 length = bpf_htons(a->length + sizeof(struct udphdr));
+	__u16 check;
+
+	if (a->back)
+		ports = ports << 16 | ports >> 16;
+	*(__u32 *)udp = ports;
+	*(__be16 *)(udp + 4) = length;
+	check = answer_fold(sum + ports + length + length + bpf_htons(IPPROTO_UDP));
+	*(__u16 *)(udp + 6) = check ? check : 0xffff;
+}
+
+static __always_inline void answer_ipv4(__u8 *ip, const struct answer *a, __u64 sum)
+{
+	__u32 from = load_u32(ip + 12), to = load_u32(ip + 16);
+	__u32 head = 0x45 | (__u32)bpf_htons(a->length + ANSWER_IPV4) << 16;
+	__u32 id = load_u32(ip + 4);
+	__u32 rest = load_u16(ip + 8); /* lifetime and protocol */
+
+	if (a->back) {
+		/* Never in fragments, so it needs no id (RFC 6864). */
+		id = bpf_htonl(0x4000);
+		rest = ANSWER_TTL | IPPROTO_UDP << 8;
+		*(__u32 *)(ip + 12) = to;
+		*(__u32 *)(ip + 16) = from;
+	}
+	*(__u32 *)ip = head;
+	*(__u32 *)(ip + 4) = id;
+	*(__u32 *)(ip + 8) =
+		rest | (__u32)answer_fold((__u64)head + id + rest + from + to) << 16;
+	answer_udp(ip + 20, a, sum + from + to);
+}
+
+static __always_inline void answer_ipv6(__u8 *ip, const struct answer *a, __u64 sum)
+{
+	__u64 word[4];
+
+	for (int i = 0; i < 4; i++) {
+		word[i] = load_u64(ip + 8 + 8 * i);
+		sum += (__u32)word[i] + (word[i] >> 32);
+	}
+	*(__be16 *)(ip + 4) = bpf_htons(a->length + sizeof(struct udphdr));
+	if (a->back) {
+		*(__u32 *)ip = bpf_htonl(0x60000000);
+		ip[7] = ANSWER_TTL;
+		*(__u64 *)(ip + 8) = word[2];
+		*(__u64 *)(ip + 16) = word[3];
+		*(__u64 *)(ip + 24) = word[0];
+		*(__u64 *)(ip + 32) = word[1];
+	}
+	answer_udp(ip + 40, a, sum);
+}
+
+/* Has what came no headers that we would have to take away? @addresses: as @payload. */
+static __always_inline bool answer_plain(__u32 payload, __u32 addresses, __u32 ipv6)
+{
+	return payload - addresses == (ipv6 ? ANSWER_IPV6 - 8 : ANSWER_IPV4 - 12);
+}
+
+/* False: it cannot be, and the frame may have become useless. */
+static __always_inline bool answer_write(struct xdp_md *ctx, const struct answer *a,
+					 struct proof_text *t)
+{
+	__u32 head = a->ipv6 ? ANSWER_IPV6 : ANSWER_IPV4;
+	__u8 *data, *end, *at;
+	__u64 offset, room;
+
+	if (!answer_resize(ctx, a))
+		return false;
+	data = (void *)(long)ctx->data;
+	end = (void *)(long)ctx->data_end;
+	same_copy(data);
+	same_copy(end);
+	offset = (a->payload - head) & OFFSET_MASK;
+	same_copy(offset);
+	at = data + offset;
+	if (data + sizeof(struct ethhdr) > end)
+		return false;
+	if (a->ipv6) {
+		if (at + ANSWER_IPV6 > end)
+			return false;
+		answer_ipv6(at, a, answer_sum(t));
+	} else {
+		if (at + ANSWER_IPV4 > end)
+			return false;
+		answer_ipv4(at, a, answer_sum(t));
+	}
+	if (a->back)
+		answer_ethernet(data);
+	/* With the padding, for which there are zeros behind the text. */
+	room = answer_frame(ctx) - (a->payload + 1);
+	same_copy(room);
+	return room < PROOF_TEXT &&
+	       !bpf_xdp_store_bytes(ctx, a->payload & OFFSET_MASK, t->at, room + 1);
+}
+
+#endif /* ANSWER_BPF_H */

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * asking.bpf.h - the shield's own word to a stranger, and the request that is written
+ * over what came back of it.
+ *
+ * What is sent from here never meets the egress program. It is counted here, and it needs
+ * no entry in the ledger where it is no longer than what it answers: that pays for it.
+ */
+#ifndef ASKING_BPF_H
+#define ASKING_BPF_H
+
+#include "answer.bpf.h"
+#include "invite.bpf.h"
+#include "ledger.bpf.h"
+#include "sample.bpf.h"
+
+/* The beginning of the payload, zeros behind it. NULL: cannot be. */
+static __always_inline struct proof_text *text_load(struct xdp_md *ctx,
+						    const struct packet *p)
+{
+	__u32 least = p->length - 1, zero = 0;
+	struct proof_text *t = bpf_map_lookup_elem(&texts, &zero);
+
+	if (!t)
+		return NULL;
+	__builtin_memset(t, 0, sizeof(*t));
+	if (least >= PROOF_TEXT)
+		least = PROOF_TEXT - 1;
+	same_copy(least);
+	if (!p->length || least >= PROOF_TEXT ||
+	    bpf_xdp_load_bytes(ctx, p->payload & OFFSET_MASK, t->at, least + 1))
+		return NULL;
+	return t;
+}
+
+/* --- asking ------------------------------------------------------------------ */
+
+/*
+ * The text that asks for proof, in place of the request in @t. Returns its length, or 0:
+ * there is none for such a request.
+ */
+static __always_inline __u32 ask_text(struct proof_text *t, enum wire_family family,
+				      enum wire_kind kind, const struct cookie_asker *who,
+				      __u32 length, __u64 now)
+{
+	enum cookie_form form = proof_form(kind, length);
+	__u64 epoch = cookie_epoch(now), hash;
+
+	if (family != FAMILY_QUAKE3)
+		form = family == FAMILY_NETQUAKE ? COOKIE_TEXT : COOKIE_NUMBER;
+	if (!form)
+		return 0;
+	hash = cookie_hash(&live.proof.secret, who, epoch, form);
+	if (family != FAMILY_QUAKE3)
+		return proof_challenge(t, family, hash, epoch);
+	return proof_echo(t, form, length, cookie_letters(hash, epoch));
+}
+
+/*
+ * Quake III's is never longer than what asked for it. Where no challenge can be so short,
+ * it may be by a tenth, for which the ledger's allowance pays.
+ */
+static __always_inline bool ask_paid(const struct live *l, enum wire_family family,
+				     const struct packet *p, __u32 sends, __u32 bytes)
+{
+	if (wire_bytes(sends) <= wire_bytes(bytes))
+		return true;
+	if (family == FAMILY_QUAKE3)
+		return false;
+	if (bytes < WIRE_LEAST)
+		bytes = WIRE_LEAST;
+	return (sends - bytes) * 10 <= wire_bytes(bytes) &&
+	       ledger_debit(l, p, SENDER, sends - bytes);
+}
+
+/* How the kind of what asks is called: as the server's own word. */
+static __always_inline enum wire_kind ask_kind(enum wire_family family)
+{
+	return family == FAMILY_QUAKE3	     ? KIND_ECHO
+	       : family == FAMILY_QUAKEWORLD ? KIND_S2C_CHALLENGE
+					     : KIND_CHALLENGE;
+}
+
+static __always_inline void count_sent(struct xdp_md *ctx, __u32 slot,
+				       enum wire_kind kind, __u32 payload, __u64 bytes)
+{
+	struct live *l = &live;
+	struct tally_row *row = NULL;
+	struct tally *tally = tally_find(slot, DIRECTION_S2C, kind, REASON_ASKED, &row);
+	__u64 counted;
+
+	if (!tally)
+		return;
+	counted = count(tally, bytes);
+	count_stranger_out(row, payload, bytes);
+	if (l->sampling.any && sample_statistic(l, counted))
+		sample_in(ctx,
+			  SAMPLE_WHAT(slot, kind, REASON_ASKED, DIRECTION_S2C,
+				      SAMPLER_STATISTIC),
+			  bytes);
+}
+
+/*
+ * Answer a request by asking for proof: XDP_TX, or XDP_DROP where that cannot be. A
+ * function of its own, as all here: the verifier walks it once.
+ */
+__noinline int proof_answer(struct xdp_md *ctx, __u64 what, __u64 where, __u32 length)
+{
+	struct live *l = &live;
+	__u32 slot = what >> 16, at = slot, bytes;
+	struct answer a = { .back = true };
+	const struct service *s;
+	struct cookie_asker who;
+	struct proof_text *text;
+	struct packet p;
+
+	where_packet(ctx, where, length, &p);
+	s = service_at(tables_now(l), &at);
+	if (!s || !answer_plain(p.payload, p.addresses, p.ipv6))
+		return XDP_DROP;
+	text = text_load(ctx, &p);
+	if (!text)
+		return XDP_DROP;
+	packet_asker(&p, SENDER, slot, &who);
+	if (!(__u16)who.word[2])
+		return XDP_DROP; /* port 0 */
+	a.length = ask_text(text, s->family, what & 0xffff, &who, length, clock_now(l));
+	a.payload = p.payload;
+	a.ipv6 = p.ipv6;
+	bytes = answer_frame(ctx);
+	if (!a.length || a.length > PROOF_TEXT ||
+	    !ask_paid(l, s->family, &p, a.payload + a.length, bytes) ||
+	    !answer_write(ctx, &a, text))
+		return XDP_DROP;
+	count_sent(ctx, slot, ask_kind(s->family), a.length, answer_frame(ctx));
+	return XDP_TX;
+}
+
+/* --- what a proof becomes ------------------------------------------------------ */
+
+#define COOKIE_REPLACED COOKIE_FORMS /* the server's challenge goes in place of ours */
+
+/* Write @number in place of the challenge of a connect: both have ten digits. */
+static __always_inline int turn_replaced(struct xdp_md *ctx, const struct packet *p,
+					 __u32 number)
+{
+	__u32 offset = p->payload & OFFSET_MASK, check_at = offset - 2, at;
+	__u8 was[16] = { 0 }, is[16] = { 0 };
+	struct proof_text *text;
+	__u64 sum = 0;
+	__u16 check;
+
+	text = text_load(ctx, p);
+	if (!text)
+		return XDP_DROP;
+	at = proof_number_at(text);
+	/* In words of the checksum: one octet before if it stands at an odd place. */
+	if (!at || bpf_xdp_load_bytes(ctx, offset + (at & ~1u), was, 12) ||
+	    bpf_xdp_load_bytes(ctx, check_at, &check, sizeof(check)))
+		return XDP_DROP;
+	__builtin_memcpy(is, was, sizeof(is));
+	if (at & 1)
+		cookie_decimal(number, is + 1);
+	else
+		cookie_decimal(number, is);
+	for (int i = 0; i < 3; i++)
+		sum += (__u64)~load_u32(was + 4 * i) + load_u32(is + 4 * i);
+	for (int i = 0; i < 3; i++)
+		sum -= (__u64)~load_u32(was + 4 * i) >> 32 << 32;
+	/* RFC 1624; none stays none. */
+	if (check)
+		check = answer_fold(sum + (__u16)~check);
+	if (bpf_xdp_store_bytes(ctx, offset + (at & ~1u), is, 12) ||
+	    bpf_xdp_store_bytes(ctx, check_at, &check, sizeof(check)))
+		return XDP_DROP;
+	return XDP_PASS;
+}
+
+#define TURN_LENGTH(length, form) ((length) | (form) << 16)
+
+/* Write over the proof the request that it stands for. XDP_PASS or XDP_DROP. */
+__noinline int proof_turn(struct xdp_md *ctx, __u64 what, __u64 where, __u32 length)
+{
+	struct answer a = { 0 };
+	__u32 form = length >> 16;
+	struct proof_text *text;
+	struct proven_cell *cell;
+	struct cookie_asker who;
+	struct packet p;
+
+	where_packet(ctx, where, length, &p);
+	if (form == COOKIE_REPLACED) {
+		packet_asker(&p, SENDER, what >> 16, &who);
+		cell = proven_find(&live.proof.proven, &who, live.keys, clock_now(&live));
+		return cell ? turn_replaced(ctx, &p, cell->challenge) : XDP_DROP;
+	}
+	text = text_load(ctx, &p);
+	if (!answer_plain(p.payload, p.addresses, p.ipv6) || !text)
+		return XDP_DROP;
+	a.payload = p.payload;
+	a.ipv6 = p.ipv6;
+	a.length = form == COOKIE_NUMBER || form == COOKIE_TEXT
+			   ? proof_ask_challenge(text, form)
+			   : proof_ask(text, form, p.length);
+	if (!a.length || a.length > PROOF_TEXT)
+		return XDP_DROP;
+	return answer_write(ctx, &a, text) ? XDP_PASS : XDP_DROP;
+}
+
+#endif /* ASKING_BPF_H */

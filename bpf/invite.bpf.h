@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * invite.bpf.h - datagrams of those who join as functions of their own are told of them,
+ * and what the server's side adds to the table of the proven: whom it told to go on.
+ */
+#ifndef INVITE_BPF_H
+#define INVITE_BPF_H
+
+#include "common.bpf.h"
+
+/* --- names ------------------------------------------------------------------- */
+
+/* A datagram to a service, in numbers that a function of its own can be given. */
+#define PROOF_WHAT(slot, kind) ((__u64)(slot) << 16 | (kind))
+#define PROOF_WHERE(payload, addresses, ipv6) \
+	((__u64)(ipv6) << 32 | (__u64)(addresses) << 16 | (payload))
+
+static __always_inline void where_packet(struct xdp_md *ctx, __u64 where, __u32 length,
+					 struct packet *ret)
+{
+	__builtin_memset(ret, 0, sizeof(*ret));
+	packet_begin((void *)(long)ctx->data, (void *)(long)ctx->data_end, ret);
+	ret->payload = where & OFFSET_MASK;
+	ret->addresses = where >> 16 & OFFSET_MASK;
+	ret->ipv6 = where >> 32 & 1;
+	ret->length = length & 0xffff;
+}
+
+static __always_inline __u64 packet_where(const struct packet *p)
+{
+	return PROOF_WHERE(p->payload & OFFSET_MASK, p->addresses & OFFSET_MASK, p->ipv6);
+}
+
+static __always_inline void packet_asker(const struct packet *p, enum side side,
+					 __u32 slot, struct cookie_asker *ret)
+{
+	struct player_id id;
+
+	packet_player(p, side, slot, &id);
+	ret->word[0] = id.word[0];
+	ret->word[1] = id.word[1];
+	ret->word[2] = (__u32)id.word[2];
+}
+
+/* --- what the server says ---------------------------------------------------- */
+
+/* Words by which a server lets somebody take the next step. */
+static __always_inline bool kind_invites(enum wire_kind kind)
+{
+	return kind == KIND_CHALLENGERESPONSE || kind == KIND_S2C_CHALLENGE ||
+	       kind == KIND_CHALLENGE || kind == KIND_DTLS_HELLO_VERIFY;
+}
+
+/*
+ * The server says something to somebody who may be joining: who is told to go on is
+ * entered as invited, with the @challenge that it was given if that is not zero. Returns
+ * whether it has proven itself.
+ */
+__noinline int proof_told(__u64 first, __u64 second, __u64 third, __u32 invites,
+			  __u32 challenge)
+{
+	struct cookie_asker who = { { first, second, (__u32)third } };
+	struct proven_table *t = &live.proof.proven;
+	__u64 now = clock_now(&live);
+	struct proven_cell *cell;
+
+	cell = invites ? proven_enter(t, &who, live.keys, now)
+		       : proven_find(t, &who, live.keys, now);
+	if (!cell)
+		return 0;
+	if (challenge) {
+		cell->challenge = challenge;
+		cell->flags |= PROVEN_CHALLENGE;
+	}
+	return cell->flags & PROVEN_SURELY;
+}
+
+#endif /* INVITE_BPF_H */

@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * proof.bpf.h - strangers prove that they are where they say they are, before they join.
+ *
+ * Under pressure, that is from the first stranger's request to join that found no budget
+ * left and for a while beyond the last, each such request is answered from here by a
+ * keyed cookie; who sends it back is there, has budgets of its own for a minute, and the
+ * datagram that proved it becomes the request that the server understands. Nothing is
+ * stored for who does not. Texts: proof.h; cookies: cookie.h; who has proved it:
+ * proven.h.
+ */
+#ifndef PROOF_BPF_H
+#define PROOF_BPF_H
+
+#include "asking.bpf.h"
+#include "pace.bpf.h"
+
+/* --- being told -------------------------------------------------------------- */
+
+/* The hash that @who was given for @form in the epoch of @parity, which is *@ret_epoch.
+ */
+static __always_inline __u64 told_hash(const struct live *l,
+				       const struct cookie_asker *who,
+				       enum cookie_form form, __u64 parity,
+				       __u64 *ret_epoch)
+{
+	*ret_epoch = cookie_epoch_like(clock_now(l), parity);
+	return cookie_hash(&l->proof.secret, who, *ret_epoch, form);
+}
+
+/* Quake III: the form of cookie that came back, or 0. */
+static __always_inline int check_echo(struct xdp_md *ctx, const struct packet *p,
+				      const struct cookie_asker *who)
+{
+	struct proof_text *text;
+	enum cookie_form form;
+	__u64 letters, epoch, want;
+
+	text = text_load(ctx, p);
+	if (!text)
+		return 0;
+	form = proof_returned(text, p->length);
+	if (!form)
+		return 0;
+	letters = proof_letters(text, form);
+	want = told_hash(&live, who, form, cookie_letters_parity(letters), &epoch);
+	want = cookie_letters(want, epoch);
+	if (form == COOKIE_BARE)
+		want &= 0xffffffffffffffull;
+	return want == letters ? (int)form : 0;
+}
+
+/* QuakeWorld, Quake II: the number if it is ours, or the one that proved @who before. */
+static __always_inline int check_number(struct xdp_md *ctx, const struct packet *p,
+					const struct cookie_asker *who)
+{
+	__u8 digits[COOKIE_DIGITS + 1];
+	struct proven_cell *cell;
+	struct proof_text *text;
+	__u64 parity, epoch, hash;
+	__u32 at, number;
+
+	text = text_load(ctx, p);
+	if (!text)
+		return 0;
+	at = proof_number_at(text);
+	if (!at || bpf_xdp_load_bytes(ctx, (p->payload & OFFSET_MASK) + at, digits,
+				      sizeof(digits)))
+		return 0;
+	number = proof_number(digits);
+	if (!cookie_number_fits(number, &parity))
+		return 0;
+	cell = proven_find(&live.proof.proven, who, live.keys, clock_now(&live));
+	if (cell && cell->flags & PROVEN_NUMBER && cell->cookie == number)
+		return number;
+	hash = told_hash(&live, who, COOKIE_NUMBER, parity, &epoch);
+	return cookie_number(hash, epoch) == number ? number : 0;
+}
+
+/* DarkPlaces: COOKIE_TEXT if it ends with the challenge that it was given, or 0. */
+static __always_inline int check_tail(struct xdp_md *ctx, const struct packet *p,
+				      const struct cookie_asker *who)
+{
+	__u64 letters, epoch, hash;
+	__u8 tail[PROOF_TAIL];
+	__u32 more;
+
+	if (p->length < PROOF_TAIL + 4 ||
+	    bpf_xdp_load_bytes(ctx,
+			       (p->payload & OFFSET_MASK) + (__u32)p->length - PROOF_TAIL,
+			       tail, sizeof(tail)) ||
+	    !proof_tail(tail, &letters, &more))
+		return 0;
+	hash = told_hash(&live, who, COOKIE_TEXT, cookie_letters_parity(letters), &epoch);
+	return ((cookie_letters(hash, epoch) ^ letters) |
+		(cookie_letters_more(hash) ^ more)) == 0
+		       ? COOKIE_TEXT
+		       : 0;
+}
+
+/*
+ * What came back: the form of cookie if it is one that this sender was given, or, of a
+ * COOKIE_NUMBER, the number, which is no form; or 0.
+ */
+__noinline int proof_check(struct xdp_md *ctx, __u64 what, __u64 where, __u32 length)
+{
+	__u32 slot = what >> 16 & 0xffff;
+	struct cookie_asker who;
+	const struct service *s;
+	struct packet p;
+
+	where_packet(ctx, where, length, &p);
+	packet_asker(&p, SENDER, slot, &who);
+	s = service_at(tables_now(&live), &slot);
+	if (!s)
+		return 0;
+	if (s->family == FAMILY_QUAKE3)
+		return (what & 0xffff) == KIND_PROOF ? check_echo(ctx, &p, &who) : 0;
+	if (s->family == FAMILY_NETQUAKE)
+		return check_tail(ctx, &p, &who);
+	return s->family == FAMILY_QUAKE_ENHANCED ? 0 : check_number(ctx, &p, &who);
+}
+
+/* --- judging ----------------------------------------------------------------- */
+
+/* One more of @class for somebody who is surely there, at @times its cost. */
+static __always_inline enum reason proven_charge(struct live *l, __u32 slot,
+						 const struct budget *b, __u32 class,
+						 const struct packet *p, __u32 times,
+						 __u64 now)
+{
+	/* Where none of the budgets of strangers is. */
+	__u64 seed = b->seed + 2 * (SERVICES_MAX << CLASS_BITS) * l->keys[1];
+	__u64 net = address_net(p, SENDER), *source, *prefix, *global;
+	__u32 index = budget_index(slot, class);
+
+	if (!index_below(&index, SERVICES_MAX << CLASS_BITS))
+		return REASON_CONTENDED;
+	global = &l->proof.globals[index];
+	index = (budget_hash(l->keys, net, p->ipv6) + seed) >> (64 - SOURCE_BITS);
+	source = &l->sources[index];
+	index = (budget_hash(l->keys, net >> 8, p->ipv6) + seed) >> (64 - PREFIX_BITS);
+	prefix = bpf_map_lookup_elem(&prefixes, &index);
+	if (limit_spent(&b->source, *source, now))
+		return REASON_SOURCE_BUDGET;
+	if (!prefix || limit_spent(&b->prefix, *prefix, now))
+		return REASON_PREFIX_BUDGET;
+	if (limit_spent(&b->global, *global, now))
+		return REASON_GLOBAL_BUDGET;
+	if (!budget_take(source, b->source.cost_ns * times, b->source.burst_ns, now) ||
+	    !budget_take(prefix, b->prefix.cost_ns * times, b->prefix.burst_ns, now) ||
+	    !budget_take(global, b->global.cost_ns * times, b->global.burst_ns, now))
+		return REASON_CONTENDED;
+	return REASON_PROVEN;
+}
+
+static __always_inline bool reason_refuses(enum reason reason)
+{
+	return reason == REASON_GLOBAL_BUDGET || reason == REASON_SOURCE_BUDGET ||
+	       reason == REASON_PREFIX_BUDGET;
+}
+
+/* REASON_ASKED, if it is this one's turn to be answered, or @reason. */
+static __always_inline enum reason judge_pace(struct live *l, enum proof_pace which,
+					      const struct packet *p, enum reason reason,
+					      __u64 now)
+{
+	struct pace *pace = &l->proof.pace[which];
+	__u64 hash = budget_hash(l->keys, address_net(p, SENDER), p->ipv6);
+
+	if (pace_refuses(pace, pace_hash(l, hash, packet_port(p, SENDER)), now) ||
+	    !pace_take(pace, now))
+		return reason;
+	return REASON_ASKED;
+}
+
+/* A stranger's first step: by its budget, and under pressure by proof alone. */
+static __always_inline enum reason judge_challenge(struct live *l, __u32 slot,
+						   const struct service *s,
+						   const struct packet *p,
+						   enum reason reason, __u64 now)
+{
+	if (reason == REASON_WITHIN_BUDGET) {
+		if (!pressed(l, s, slot, now))
+			return reason;
+		reason = REASON_GLOBAL_BUDGET; /* if it is not its turn either */
+	}
+	return judge_pace(l, PACE_JOIN, p, reason, now);
+}
+
+/*
+ * NetQuake has nothing to prove with: under pressure it has to ask twice. REASON_PROVEN:
+ * it did.
+ */
+static __always_inline enum reason judge_repeated(struct live *l, __u32 slot,
+						  const struct service *s,
+						  const struct cookie_asker *who,
+						  enum reason reason, __u64 now)
+{
+	__u64 hash;
+	__u32 at;
+
+	if (reason == REASON_WITHIN_BUDGET && !pressed(l, s, slot, now))
+		return reason;
+	hash = who->word[0] * l->keys[0] + who->word[1] * l->keys[1] +
+	       who->word[2] * l->keys[2];
+	at = repeat_cell(hash);
+	if (!index_below(&at, 1 << REPEAT_BITS) ||
+	    !repeat_seen(&l->proof.repeats[at], hash, now))
+		return REASON_UNREPEATED;
+	return REASON_PROVEN;
+}
+
+/* What a stranger's @kind is, its budget having said @reason. REASON_PROVEN: none. */
+static __always_inline enum reason
+judge_stranger(struct live *l, __u32 slot, const struct service *s, enum wire_kind kind,
+	       const struct packet *p, const struct cookie_asker *who, enum reason reason,
+	       __u64 now)
+{
+	bool joins = kind == KIND_GETCHALLENGE || kind == KIND_CCREQ_CONNECT;
+
+	if (joins && reason_refuses(reason))
+		press(l, slot, now);
+	if (kind == KIND_GETCHALLENGE)
+		return judge_challenge(l, slot, s, p, reason, now);
+	if (kind == KIND_CCREQ_CONNECT)
+		return judge_repeated(l, slot, s, who, reason, now);
+	if ((kind == KIND_GETINFO || kind == KIND_GETSTATUS) && reason_refuses(reason))
+		return judge_pace(l, PACE_QUERY, p, reason, now);
+	return reason;
+}
+
+/* Has @who, whose @cell this is, a proof of @form to show, and not too soon again? */
+static __always_inline bool judge_enters(struct live *l, const struct cookie_asker *who,
+					 __u32 form, __u32 said, __u64 now)
+{
+	struct proven_cell *cell = proven_enter(&l->proof.proven, who, l->keys, now);
+	__u32 number = said >= COOKIE_LEAST ? said : 0;
+
+	if (!cell || !index_below(&form, COOKIE_FORMS) || !proven_again(cell, form, now))
+		return false;
+	cell->turned[form] = now >> 20;
+	cell->flags |= PROVEN_SURELY;
+	if (number && cell->cookie != number) {
+		cell->cookie = number;
+		cell->flags = PROVEN_SURELY | PROVEN_NUMBER;
+	}
+	return true;
+}
+
+#define PROOF_FORM_SHIFT 8 /* of what proof_judge() returns: above it, the form */
+
+/* What a datagram with the cookie @said is to become; 0: it has none. */
+static __always_inline __u32 judge_form(const struct service *s,
+					const struct proven_cell *cell, __u32 said)
+{
+	if (said < COOKIE_LEAST)
+		return said;
+	return s->family == FAMILY_QUAKE2 && cell && cell->cookie == said &&
+			       cell->flags & PROVEN_CHALLENGE
+		       ? COOKIE_REPLACED
+		       : COOKIE_NUMBER;
+}
+
+/* Which budget a @kind is charged to: a later step of who is not in the table to the
+ * unknown one's. */
+static __always_inline __u32 judge_class(enum wire_kind kind, __u32 form, bool known)
+{
+	if (kind == KIND_GETINFO || kind == KIND_GETSTATUS || form == COOKIE_INFO ||
+	    form == COOKIE_STATUS)
+		return CLASS_QUERY;
+	if (kind == KIND_GETCHALLENGE || (form && form != COOKIE_REPLACED))
+		return CLASS_CHALLENGE;
+	return known || kind == KIND_CCREQ_CONNECT ? CLASS_CONNECT : CLASS_UNKNOWN;
+}
+
+/*
+ * The reason for a provable kind; if it proves the sender, the cookie's form above it.
+ * @said: by proof_check() of what can be a proof. Apart from it, and from proof_turn(),
+ * for all of them together would need more of a stack than there is.
+ */
+__noinline int proof_judge(struct xdp_md *ctx, __u64 what, __u64 where, __u32 length,
+			   __u32 said)
+{
+	enum wire_kind kind = what & 0xffff;
+	__u32 slot = what >> 16, form, class;
+	struct live *l = &live;
+	const struct service *s;
+	struct proven_cell *cell;
+	struct cookie_asker who;
+	enum reason reason;
+	struct packet p;
+	__u64 now = clock_now(l);
+	bool surely;
+
+	where_packet(ctx, where, length, &p);
+	s = service_at(tables_now(l), &slot);
+	if (!s || (kind == KIND_PROOF && !said))
+		return REASON_FALSE_PROOF;
+	packet_asker(&p, SENDER, slot, &who);
+	cell = proven_find(&l->proof.proven, &who, l->keys, now);
+	form = judge_form(s, cell, said);
+	class = judge_class(kind, form, cell);
+	if (!index_below(&class, CLASS_BUDGETS))
+		return REASON_FALSE_PROOF;
+	surely = form || (class == CLASS_CONNECT && cell && cell->flags & PROVEN_SURELY);
+	if (!surely) {
+		reason = admit_budget(l, slot, &s->budget[class], class, kind, &p);
+		reason = judge_stranger(l, slot, s, kind, &p, &who, reason, now);
+		if (reason != REASON_PROVEN)
+			return reason;
+	} else if (cell && cell->flags & PROVEN_SURELY) {
+		cell->used_ns = now;
+		if (form && form != COOKIE_REPLACED && index_below(&form, COOKIE_FORMS) &&
+		    !proven_again(cell, form, now))
+			return REASON_SOURCE_BUDGET;
+	}
+	reason = proven_charge(l, slot, &s->budget[class], class, &p,
+			       1 + (class == CLASS_QUERY), now);
+	if (reason != REASON_PROVEN || !form)
+		return reason;
+	if (form != COOKIE_REPLACED && !judge_enters(l, &who, form, said, now))
+		return REASON_CONTENDED;
+	return reason | form << PROOF_FORM_SHIFT;
+}
+
+/* Can @kind carry a proof? */
+static __always_inline bool kind_proves(enum wire_kind kind)
+{
+	return kind == KIND_PROOF || kind == KIND_CONNECT;
+}
+
+#endif /* PROOF_BPF_H */

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * proof.h - what is said when an address has to prove itself, text for text.
+ *
+ * Pure: no maps, no clock, no helpers. A datagram's payload stands in a buffer of
+ * PROOF_TEXT octets with zeros behind it, the marker first, and is rewritten in there.
+ *
+ * Quake III: the answer to a request is an `echo` of at most its length, since what the
+ * client has to send again stands in the same place and is as long:
+ *
+ *	getchallenge			echo 7LLLLLL
+ *	getchallenge 123 Quake3Arena	echo 7LLLLLLL123xQuake3Arena
+ *	getinfo xxx			echo 7LLLLLLLi
+ *	getstatus			echo 7LLLLLLLs
+ *
+ * QuakeWorld `c` and ten digits and NUL, Quake II `challenge ` and ten digits, DarkPlaces
+ * `challenge ` and ten characters. What proves those is a `connect` that has it; it
+ * becomes `getchallenge`, for which the server gives its own.
+ */
+#ifndef PROOF_H
+#define PROOF_H
+
+#include "cookie.h"
+#include "word.h"
+
+#define PROOF_TEXT 64 /* of payload that is looked at, and the most that is written */
+
+struct proof_text {
+	__u8 at[PROOF_TEXT];
+} __attribute__((aligned(8)));
+
+#define PROOF_BARE_N	16 /* of `getchallenge` */
+#define PROOF_ARGUED	17 /* where its arguments begin */
+#define PROOF_TOKEN	9 /* where the letters of an echo begin */
+#define PROOF_BACK	4 /* and where they do in what comes back */
+#define PROOF_BACK_N	11 /* of the shortest that comes back */
+#define PROOF_LETTERS	8
+#define PROOF_QUERY_N	18 /* of an echo to `getinfo` or `getstatus` */
+#define PROOF_NUMBER_AT 14 /* where the third number of a connect is at the earliest */
+#define PROOF_QW_N	16 /* of `c`, ten digits and NUL */
+#define PROOF_Q2_AT	14 /* behind `challenge ` */
+#define PROOF_CHARS	10 /* of DarkPlaces' challenge */
+#define PROOF_TAIL	21 /* a connect ends with `\challenge\` and those */
+
+/* Letters, digits and what game names have besides: one token to any engine. */
+static __always_inline bool proof_is_plain(__u8 c)
+{
+	return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') ||
+	       c == '_' || c == '-' || c == '.';
+}
+
+static __always_inline void proof_put(struct proof_text *t, __u32 at, __u64 letters,
+				      __u32 n)
+{
+	for (__u32 i = 0; i < n; i++)
+		t->at[at + i] = letters >> 8 * i;
+}
+
+/* --- Quake III ------------------------------------------------------------------------
+ */
+
+/* Does a datagram to a server begin like the return of an echo? @first: behind the
+ * marker.
+ */
+static __always_inline bool proof_begins(__u8 first, __u64 length)
+{
+	return first >= COOKIE_DIGIT_LOW && first <= COOKIE_DIGIT_TOP &&
+	       length >= PROOF_BACK_N;
+}
+
+/* What the cookie is to be made for that answers @kind in @length octets; 0: none. */
+static __always_inline enum cookie_form proof_form(enum wire_kind kind, __u32 length)
+{
+	switch (kind) {
+	case KIND_GETCHALLENGE:
+		return length == PROOF_BARE_N ? COOKIE_BARE : COOKIE_ARGUED;
+	case KIND_GETINFO:
+		return COOKIE_INFO;
+	case KIND_GETSTATUS:
+		return COOKIE_STATUS;
+	default:
+		return 0;
+	}
+}
+
+/* Can what stands behind `getchallenge ` be part of a token? It is made that. */
+static __always_inline bool proof_arguments(struct proof_text *t, __u32 length)
+{
+	bool number = true;
+
+	if (length <= PROOF_ARGUED || length > PROOF_TEXT ||
+	    t->at[PROOF_ARGUED - 1] != ' ')
+		return false;
+	if (t->at[PROOF_ARGUED] == '-')
+		t->at[PROOF_ARGUED] = 'n';
+	else if (!(t->at[PROOF_ARGUED] >= '0' && t->at[PROOF_ARGUED] <= '9'))
+		return false;
+	for (__u32 i = PROOF_ARGUED + 1; i < PROOF_TEXT; i++) {
+		__u8 c = t->at[i];
+
+		if (i >= length)
+			break;
+		if (number && c == ' ') {
+			t->at[i] = 'x';
+			number = false;
+			continue;
+		}
+		if (number ? !(c >= '0' && c <= '9') : !proof_is_plain(c))
+			return false;
+	}
+	return true;
+}
+
+/* Make of a request the echo that answers it. Returns its length, or 0: none can. */
+static __always_inline __u32 proof_echo(struct proof_text *t, enum cookie_form form,
+					__u32 length, __u64 letters)
+{
+	switch (form) {
+	case COOKIE_BARE:
+		proof_put(t, PROOF_BACK, WORD_PART("echo", 0) | 0x20ull << 32, 5);
+		proof_put(t, PROOF_TOKEN, letters, PROOF_LETTERS - 1);
+		return PROOF_BARE_N;
+	case COOKIE_ARGUED:
+		if (!proof_arguments(t, length))
+			return 0;
+		proof_put(t, PROOF_BACK, WORD_PART("echo", 0) | 0x20ull << 32, 5);
+		proof_put(t, PROOF_TOKEN, letters, PROOF_LETTERS);
+		return length;
+	default:
+		__builtin_memset(t->at + PROOF_QUERY_N, 0, PROOF_TEXT - PROOF_QUERY_N);
+		proof_put(t, PROOF_BACK, WORD_PART("echo", 0) | 0x20ull << 32, 5);
+		proof_put(t, PROOF_TOKEN, letters, PROOF_LETTERS);
+		t->at[PROOF_QUERY_N - 1] = form == COOKIE_INFO ? 'i' : 's';
+		return PROOF_QUERY_N;
+	}
+}
+
+/* Which form of cookie came back in @length octets; 0: none of ours. */
+static __always_inline enum cookie_form proof_returned(const struct proof_text *t,
+						       __u32 length)
+{
+	__u8 behind = t->at[PROOF_BACK + PROOF_LETTERS];
+
+	if (length == PROOF_BACK_N)
+		return COOKIE_BARE;
+	if (length <= PROOF_BACK + PROOF_LETTERS || length > PROOF_TEXT - 5)
+		return 0;
+	if (length == PROOF_BACK + PROOF_LETTERS + 1 && (behind == 'i' || behind == 's'))
+		return behind == 'i' ? COOKIE_INFO : COOKIE_STATUS;
+	return COOKIE_ARGUED;
+}
+
+/* The letters that came back: as many as the form has. */
+static __always_inline __u64 proof_letters(const struct proof_text *t,
+					   enum cookie_form form)
+{
+	/* By halves: they stand on the stack, and not at a multiple of eight. */
+	__u64 letters = load_u32(t->at + PROOF_BACK) |
+			(__u64)load_u32(t->at + PROOF_BACK + 4) << 32;
+
+	return form == COOKIE_BARE ? letters & 0xffffffffffffffull : letters;
+}
+
+/* `getchallenge` again, with what the token carried. */
+static __always_inline __u32 proof_ask_argued(struct proof_text *t, __u32 length)
+{
+	struct proof_text was = *t;
+	bool number = true;
+
+	proof_put(t, PROOF_BACK, WORD_PART("getchallenge", 0), 8);
+	proof_put(t, PROOF_BACK + 8, WORD_PART("getchallenge", 1) | 0x20ull << 32, 5);
+	for (__u32 i = PROOF_ARGUED; i < PROOF_TEXT; i++) {
+		__u8 c = was.at[i - 5];
+
+		if (i == PROOF_ARGUED && c == 'n')
+			c = '-';
+		if (number && c == 'x') {
+			c = ' ';
+			number = false;
+		}
+		t->at[i] = c;
+	}
+	return length + 5;
+}
+
+/* Make of what came back the request that the server is to see. Returns its length. */
+static __always_inline __u32 proof_ask(struct proof_text *t, enum cookie_form form,
+				       __u32 length)
+{
+	if (form == COOKIE_ARGUED)
+		return proof_ask_argued(t, length);
+	__builtin_memset(t->at + PROOF_BACK, 0, PROOF_TEXT - PROOF_BACK);
+	if (form == COOKIE_INFO) {
+		proof_put(t, PROOF_BACK, WORD_PART("getinfo", 0) | 0x20ull << 56, 8);
+		proof_put(t, PROOF_BACK + 8, WORD_PART("xxx", 0), 3);
+		return 15;
+	}
+	if (form == COOKIE_STATUS) {
+		proof_put(t, PROOF_BACK, WORD_PART("getstatus", 0), 8);
+		proof_put(t, PROOF_BACK + 8, WORD_PART("getstatus", 1), 1);
+		return 13;
+	}
+	proof_put(t, PROOF_BACK, WORD_PART("getchallenge", 0), 8);
+	proof_put(t, PROOF_BACK + 8, WORD_PART("getchallenge", 1), 4);
+	return PROOF_BARE_N;
+}
+
+/* --- QuakeWorld, Quake II, DarkPlaces -------------------------------------------------
+ */
+
+/* Our own challenge, in place of all that was there. Returns its length. */
+static __always_inline __u32 proof_challenge(struct proof_text *t,
+					     enum wire_family family, __u64 hash,
+					     __u64 epoch)
+{
+	__builtin_memset(t->at + PROOF_BACK, 0, PROOF_TEXT - PROOF_BACK);
+	if (family == FAMILY_QUAKEWORLD) {
+		t->at[PROOF_BACK] = 'c';
+		cookie_decimal(cookie_number(hash, epoch), t->at + PROOF_BACK + 1);
+		return PROOF_QW_N;
+	}
+	proof_put(t, PROOF_BACK, WORD_PART("challenge", 0), 8);
+	proof_put(t, PROOF_BACK + 8, WORD_PART("challenge", 1) | 0x20ull << 8, 2);
+	if (family == FAMILY_QUAKE2) {
+		cookie_decimal(cookie_number(hash, epoch), t->at + PROOF_Q2_AT);
+		return PROOF_Q2_AT + COOKIE_DIGITS;
+	}
+	proof_put(t, PROOF_Q2_AT, cookie_letters(hash, epoch), PROOF_LETTERS);
+	proof_put(t, PROOF_Q2_AT + PROOF_LETTERS, cookie_letters_more(hash), 2);
+	return PROOF_Q2_AT + PROOF_CHARS;
+}
+
+/*
+ * Where the third number of `connect A B C "...` begins, if it has ten digits: the
+ * challenge of QuakeWorld and Quake II. 0: it has not, or is not spelled plainly.
+ */
+static __always_inline __u32 proof_number_at(const struct proof_text *t)
+{
+	__u32 at = 0, blanks = 0;
+
+	if (t->at[PROOF_NUMBER_AT - 3] != ' ')
+		return 0;
+	for (__u32 i = PROOF_NUMBER_AT - 2; i < PROOF_TEXT - COOKIE_DIGITS - 1; i++) {
+		if (t->at[i] == ' ') {
+			if (blanks++) {
+				at = i + 1;
+				break;
+			}
+		} else if (!(t->at[i] >= '0' && t->at[i] <= '9')) {
+			return 0;
+		}
+	}
+	return at;
+}
+
+/* Ten digits and a blank as a number; 0: they are none, or more than 2^32 - 1. */
+static __always_inline __u32 proof_number(const __u8 digits[COOKIE_DIGITS + 1])
+{
+	__u64 number = 0;
+
+	for (int i = 0; i < COOKIE_DIGITS; i++) {
+		if (digits[i] < '0' || digits[i] > '9')
+			return 0;
+		number = number * 10 + (digits[i] - '0');
+	}
+	return digits[COOKIE_DIGITS] == ' ' && !(number >> 32) ? number : 0;
+}
+
+/* Of the last PROOF_TAIL octets: do they name a challenge? Its letters then. */
+static __always_inline bool proof_tail(const __u8 tail[PROOF_TAIL], __u64 *ret_letters,
+				       __u32 *ret_more)
+{
+	static const char name[] = "\\challenge\\";
+
+	for (__u32 i = 0; i < PROOF_TAIL - PROOF_CHARS; i++)
+		if (tail[i] != (__u8)name[i])
+			return false;
+	*ret_letters = 0;
+	for (__u32 i = 0; i < PROOF_LETTERS; i++)
+		*ret_letters |= (__u64)tail[PROOF_TAIL - PROOF_CHARS + i] << 8 * i;
+	*ret_more = tail[PROOF_TAIL - 2] | (__u32)tail[PROOF_TAIL - 1] << 8;
+	return true;
+}
+
+/* What a connect with our challenge becomes. Returns its length. */
+static __always_inline __u32 proof_ask_challenge(struct proof_text *t,
+						 enum cookie_form form)
+{
+	__builtin_memset(t->at + PROOF_BACK, 0, PROOF_TEXT - PROOF_BACK);
+	proof_put(t, PROOF_BACK, WORD_PART("getchallenge", 0), 8);
+	proof_put(t, PROOF_BACK + 8, WORD_PART("getchallenge", 1), 4);
+	if (form == COOKIE_TEXT)
+		return PROOF_BARE_N;
+	t->at[PROOF_BARE_N] = '\n';
+	return PROOF_BARE_N + 1;
+}
+
+#endif /* PROOF_H */

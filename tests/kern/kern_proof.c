@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Proof of address in the kernel, Quake III's way: who is asked, with what, what proves
+ * an address and what does not, and what the proven may do.
+ */
+#include "kern/kern_proof.h"
+
+#define BARE   OOB "getchallenge"
+#define ARGUED OOB "getchallenge -69056107 Quake3Arena"
+
+static struct said say_;
+
+/* Ask for a challenge until the echo comes; its token is what a client sends back. */
+static size_t token_of(const struct frame_spec *wrap, const char *request, size_t n,
+		       char ret[FRAME_MAX])
+{
+	size_t length;
+
+	say(wrap, request, n, &say_);
+	assert_answer(&say_, 0);
+	assert_memory_equal(say_.text, OOB "echo ", 9);
+	length = say_.length - 9;
+	memcpy(ret, OOB, 4);
+	memcpy(ret + 4, say_.text + 9, length);
+	for (size_t i = 4; i < length + 4; i++)
+		assert_true((ret[i] >= '0' && ret[i] <= '9') ||
+			    (ret[i] >= 'a' && ret[i] <= 'z') ||
+			    (ret[i] >= 'A' && ret[i] <= 'Z'));
+	return length + 4;
+}
+
+static void an_echo_turns_into_what_was_asked(void **state)
+{
+	static const struct {
+		const char *text;
+		size_t n;
+	} rows[] = {
+		{ BYTES(BARE) },
+		{ BYTES(ARGUED) },
+		{ BYTES(OOB "getchallenge 0 q") },
+		{ BYTES(OOB "getchallenge 1234567890") },
+		{ BYTES(OOB
+			"getchallenge 1 xonxoffxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx") },
+	};
+	char token[FRAME_MAX];
+
+	(void)state;
+	demand(FAMILY_QUAKE3, PROOF_ALWAYS);
+	for (size_t w = 0; w < COUNT(wraps); w++) {
+		for (size_t i = 0; i < COUNT(rows); i++) {
+			size_t n = token_of(&wraps[w], rows[i].text, rows[i].n, token);
+
+			say(&wraps[w], token, n, &say_);
+			assert_turned(&say_, rows[i].text, rows[i].n);
+			pass_time(3 * SECOND);
+		}
+	}
+}
+
+static void what_is_no_token_is_not_asked_for(void **state)
+{
+	static const struct {
+		const char *text;
+		size_t n;
+	} rows[] = {
+		{ BYTES(OOB "getchallenge ") },
+		{ BYTES(OOB "getchallenge\n") },
+		{ BYTES(OOB "getchallenge x") },
+		{ BYTES(OOB "getchallenge 1 a b") },
+		{ BYTES(OOB "getchallenge 1  a") },
+		{ BYTES(OOB "getchallenge 1 a\"") },
+		{ BYTES(OOB "getchallenge 1 %s") },
+		{ BYTES(OOB "getchallenge 1;quit") },
+		{ BYTES(OOB "getchallenge 1 a\\b") },
+		{ BYTES(OOB
+			"getchallenge 1 xonxoffxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx") },
+	};
+
+	(void)state;
+	demand(FAMILY_QUAKE3, PROOF_ALWAYS);
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		say(&wraps[0], rows[i].text, rows[i].n, &say_);
+		assert_int_equal(say_.action, XDP_DROP);
+	}
+}
+
+/* Nobody answers to these, and no answer could take away what is in them. */
+static void odd_frames_are_not_answered(void **state)
+{
+	static const struct frame_spec rows[] = {
+		{ .options = 1 },
+		{ .ipv6 = true, .exts = { 60 }, .ext_count = 1 },
+	};
+
+	(void)state;
+	demand(FAMILY_QUAKE3, PROOF_ALWAYS);
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		say(&rows[i], BYTES(BARE), &say_);
+		assert_int_equal(say_.action, XDP_DROP);
+	}
+}
+
+static void a_cookie_is_its_asker_s_alone(void **state)
+{
+	static const struct frame_spec others[] = {
+		{ .sport = HERE + 1 },
+		{ .from = "192.0.2.2" },
+		{ .dport = PORT + 1 },
+	};
+	char token[FRAME_MAX];
+	struct service s = kern_open_service(FAMILY_QUAKE3);
+	size_t n;
+
+	(void)state;
+	s.proof = PROOF_ALWAYS;
+	demand(FAMILY_QUAKE3, PROOF_ALWAYS);
+	kern_service(&kern, 0, 1, &s);
+	kern_port(&kern, 0, PORT + 1, 1, false);
+	n = token_of(&wraps[0], BYTES(ARGUED), token);
+	for (size_t i = 0; i < COUNT(others); i++) {
+		say(&others[i], token, n, &say_);
+		assert_int_equal(say_.action, XDP_DROP);
+	}
+	/* With any letter of it changed, or cut short. */
+	for (size_t at = 4; at < 12; at++) {
+		token[at] ^= 1;
+		say(&wraps[0], token, n, &say_);
+		assert_int_equal(say_.action, XDP_DROP);
+		token[at] ^= 1;
+	}
+	say(&wraps[0], token, 11, &say_);
+	assert_int_equal(say_.action, XDP_DROP);
+	assert_int_equal(tally_of(DIRECTION_C2S, KIND_PROOF, REASON_FALSE_PROOF).packets,
+			 11);
+	say(&wraps[0], token, n, &say_);
+	assert_turned(&say_, BYTES(ARGUED));
+}
+
+static void a_cookie_is_good_for_a_while(void **state)
+{
+	char token[FRAME_MAX];
+	size_t n;
+
+	(void)state;
+	for (__u64 seconds = 0; seconds < 40; seconds++) {
+		demand(FAMILY_QUAKE3, PROOF_ALWAYS);
+		pass_time(100 * SECOND); /* whatever was proven is forgotten */
+		n = token_of(&wraps[0], BYTES(BARE), token);
+		pass_time(seconds * SECOND);
+		say(&wraps[0], token, n, &say_);
+		if (seconds <= 8)
+			assert_int_equal(say_.action, XDP_PASS);
+		if (seconds >= 18)
+			assert_int_equal(say_.action, XDP_DROP);
+	}
+}
+
+/* From the first refusal on, and for ten seconds beyond the last. */
+static void pressure_comes_and_goes(void **state)
+{
+	struct service s;
+
+	(void)state;
+	demand(FAMILY_QUAKE3, PROOF_PRESSURE);
+	s = kern.live->tables[0].services[0];
+	s.budget[CLASS_CHALLENGE].global = kern_rate(1, 3);
+	kern_service(&kern, 0, 0, &s);
+	for (int i = 0; i < 3; i++) {
+		say(&wraps[0], BYTES(BARE), &say_);
+		assert_int_equal(say_.action, XDP_PASS);
+	}
+	for (int i = 0; i < 30; i++) {
+		say(&wraps[i % COUNT(wraps)], BYTES(BARE), &say_);
+		assert_answer(&say_, 0);
+	}
+	/* There is budget again, but not for them. */
+	pass_time(9 * SECOND);
+	say(&wraps[0], BYTES(BARE), &say_);
+	assert_answer(&say_, 0);
+	pass_time(SECOND);
+	say(&wraps[0], BYTES(BARE), &say_);
+	assert_int_equal(say_.action, XDP_PASS);
+}
+
+static void off_is_off(void **state)
+{
+	struct service s;
+
+	(void)state;
+	demand(FAMILY_QUAKE3, PROOF_OFF);
+	s = kern.live->tables[0].services[0];
+	s.budget[CLASS_CHALLENGE].global = kern_rate(1, 1);
+	s.budget[CLASS_UNKNOWN].global = kern_rate(1, 1);
+	kern_service(&kern, 0, 0, &s);
+	for (int i = 0; i < 5; i++) {
+		say(&wraps[i], BYTES(BARE), &say_);
+		assert_int_equal(say_.action, i ? XDP_DROP : XDP_PASS);
+		say(&wraps[i], BYTES(OOB "2aaaaaaa"), &say_);
+		assert_int_equal(say_.action, i ? XDP_DROP : XDP_PASS);
+	}
+}
+
+/*
+ * Whoever is sent echoes that others asked for answers them all: one in two seconds is
+ * passed on, and none is in the way of what it asked itself.
+ */
+static void forged_requests_do_not_use_it_up(void **state)
+{
+	char forged[FRAME_MAX], own[FRAME_MAX];
+	int turned = 0;
+	size_t n;
+
+	(void)state;
+	demand(FAMILY_QUAKE3, PROOF_ALWAYS);
+	for (int tenth = 0; tenth < 60; tenth++) {
+		n = token_of(&wraps[0], BYTES(BARE), forged);
+		say(&wraps[0], forged, n, &say_);
+		turned += say_.action == XDP_PASS;
+		if (tenth % 30 == 29) {
+			n = token_of(&wraps[0], BYTES(ARGUED), own);
+			say(&wraps[0], own, n, &say_);
+			assert_turned(&say_, BYTES(ARGUED));
+		}
+		pass_time(SECOND / 10);
+	}
+	assert_int_equal(turned, 3);
+}
+
+static void browsers_prove_themselves_for_a_query(void **state)
+{
+	static const struct {
+		const char *text;
+		size_t n;
+	} rows[] = {
+		{ BYTES(OOB "getinfo xxx") },
+		{ BYTES(OOB "getstatus") },
+	};
+	char token[FRAME_MAX];
+	struct service s;
+
+	(void)state;
+	demand(FAMILY_QUAKE3, PROOF_PRESSURE);
+	s = kern.live->tables[0].services[0];
+	s.budget[CLASS_QUERY].source = kern_rate(1, 4);
+	s.budget[CLASS_QUERY].global = kern_rate(1, 4);
+	kern_service(&kern, 0, 0, &s);
+	for (size_t i = 0; i < 4; i++) {
+		say(&wraps[0], rows[i % 2].text, rows[i % 2].n, &say_);
+		assert_int_equal(say_.action, XDP_PASS);
+	}
+	for (size_t i = 0; i < 2; i++) {
+		size_t n = token_of(&wraps[0], rows[i].text, rows[i].n, token);
+
+		say(&wraps[0], token, n, &say_);
+		assert_turned(&say_, rows[i].text, rows[i].n);
+	}
+	s.budget[CLASS_QUERY].global = kern_rate(1, 0);
+	kern_service(&kern, 0, 0, &s);
+	/* Longer than what asked it would be here, so it is not sent. */
+	say(&wraps[1], BYTES(OOB "getstatus"), &say_);
+	assert_int_equal(say_.action, XDP_DROP);
+}
+
+/* Who proved itself joins whatever strangers do, and within a budget of its own. */
+static void the_proven_have_budgets_of_their_own(void **state)
+{
+	char token[FRAME_MAX];
+	struct service s;
+	size_t n;
+
+	(void)state;
+	demand(FAMILY_QUAKE3, PROOF_ALWAYS);
+	s = kern.live->tables[0].services[0];
+	s.budget[CLASS_CONNECT].source = kern_rate(1, 4);
+	s.budget[CLASS_UNKNOWN].global = kern_rate(1, 1);
+	kern_service(&kern, 0, 0, &s);
+	/* Strangers, all of them, share the budget of the unknown. */
+	for (int i = 0; i < 3; i++) {
+		say(&wraps[0], BYTES(OOB "connect \"x\""), &say_);
+		assert_int_equal(say_.action, i ? XDP_DROP : XDP_PASS);
+	}
+	n = token_of(&wraps[0], BYTES(BARE), token);
+	say(&wraps[0], token, n, &say_);
+	assert_int_equal(say_.action, XDP_PASS);
+	for (int i = 0; i < 6; i++) {
+		say(&wraps[0], BYTES(OOB "connect \"x\""), &say_);
+		assert_int_equal(say_.action, i < 4 ? XDP_PASS : XDP_DROP);
+	}
+	/* For a minute, renewed by use. */
+	for (int i = 0; i < 5; i++) {
+		pass_time(50 * SECOND);
+		say(&wraps[0], BYTES(OOB "connect \"x\""), &say_);
+		assert_int_equal(say_.action, XDP_PASS);
+		say(&wraps[4], BYTES(OOB "connect \"x\""), &say_);
+		say(&wraps[4], BYTES(OOB "connect \"x\""), &say_);
+		assert_int_equal(say_.action, XDP_DROP);
+	}
+	pass_time(61 * SECOND);
+	say(&wraps[0], BYTES(OOB "connect \"x\""), &say_);
+	say(&wraps[0], BYTES(OOB "connect \"x\""), &say_);
+	assert_int_equal(say_.action, XDP_DROP);
+}
+
+/* So many a second, and those who take turns all get theirs. */
+static void there_is_a_pace(void **state)
+{
+	struct frame_spec from = { .sport = 1 };
+	int answered = 0;
+
+	(void)state;
+	demand(FAMILY_QUAKE3, PROOF_ALWAYS);
+	kern.live->proof.pace[PACE_JOIN].limit = kern_rate(100, 25);
+	for (int i = 0; i < 1000; i++) {
+		from.sport = (__u16)(1 + i);
+		say(&from, BYTES(BARE), &say_);
+		answered += say_.action == XDP_TX;
+	}
+	assert_int_equal(answered, 25);
+}
+
+static void what_is_sent_is_counted(void **state)
+{
+	struct tally in, out;
+
+	(void)state;
+	demand(FAMILY_QUAKE3, PROOF_ALWAYS);
+	for (int i = 0; i < 7; i++)
+		say(&wraps[1], BYTES(ARGUED), &say_);
+	in = tally_of(DIRECTION_C2S, KIND_GETCHALLENGE, REASON_ASKED);
+	out = tally_of(DIRECTION_S2C, KIND_ECHO, REASON_ASKED);
+	assert_int_equal(in.packets, 7);
+	assert_int_equal(out.packets, 7);
+	assert_int_equal(in.bytes, 7 * say_.sent_n);
+	assert_int_equal(out.bytes, 7 * say_.n);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(an_echo_turns_into_what_was_asked),
+		TEST(what_is_no_token_is_not_asked_for),
+		TEST(odd_frames_are_not_answered),
+		TEST(a_cookie_is_its_asker_s_alone),
+		TEST(a_cookie_is_good_for_a_while),
+		TEST(pressure_comes_and_goes),
+		TEST(off_is_off),
+		TEST(forged_requests_do_not_use_it_up),
+		TEST(browsers_prove_themselves_for_a_query),
+		TEST(the_proven_have_budgets_of_their_own),
+		TEST(there_is_a_pace),
+		TEST(what_is_sent_is_counted),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Proof of address in the kernel, by challenges: QuakeWorld, Quake II and Q2PRO,
+ * DarkPlaces. What our own challenge looks like, what a connect that has it becomes, and
+ * how the server's gets to the client.
+ */
+#include "kern/kern_proof.h"
+
+static struct said say_;
+
+static const struct dialect {
+	enum wire_family family;
+	const char *request;
+	size_t request_n;
+	const char *before, *behind; /* the challenge in our answer */
+	size_t behind_n;
+	size_t length; /* of the challenge */
+	const char *connect; /* with %s for it */
+	const char *becomes;
+	size_t more; /* octets on the wire that the answer may be longer */
+} dialects[] = {
+	{ FAMILY_QUAKEWORLD, BYTES(OOB "getchallenge\n"), "c", BYTES("\0"), 10,
+	  OOB "connect 28 42559 %s \"\\rate\\25000\\name\\x\"\n0x46544558 0x0\n",
+	  OOB "getchallenge\n", 0 },
+	{ FAMILY_QUAKEWORLD, BYTES(OOB "getchallenge"), "c", BYTES("\0"), 10,
+	  OOB "connect 28 1 %s \"\"", OOB "getchallenge\n", 0 },
+	{ FAMILY_QUAKE2, BYTES(OOB "getchallenge\n"), "challenge ", BYTES(""), 10,
+	  OOB "connect 34 31337 %s \"\\name\\maru\\skin\\male/grunt\"\n",
+	  OOB "getchallenge\n", 8 },
+	{ FAMILY_NETQUAKE, BYTES(OOB "getchallenge"), "challenge ", BYTES(""), 10,
+	  OOB "connect\\protocol\\darkplaces 3\\protocols\\DP7 DP6\\challenge\\%s",
+	  OOB "getchallenge", 8 },
+};
+
+/* Our challenge, out of the answer to a request for one. */
+static void challenge_of(const struct dialect *d, const struct frame_spec *wrap,
+			 char ret[32])
+{
+	size_t before = 4 + strlen(d->before);
+
+	say(wrap, d->request, d->request_n, &say_);
+	assert_answer(&say_, d->more);
+	assert_true(10 * on_wire(say_.n) <= 11 * on_wire(say_.sent_n));
+	assert_int_equal(say_.length, before + d->length + d->behind_n);
+	assert_memory_equal(say_.text, OOB, 4);
+	assert_memory_equal(say_.text + 4, d->before, strlen(d->before));
+	assert_memory_equal(say_.text + before + d->length, d->behind, d->behind_n);
+	memcpy(ret, say_.text + before, d->length);
+	ret[d->length] = '\0';
+	for (size_t i = 0; i < d->length; i++)
+		assert_true(
+			(ret[i] >= '0' && ret[i] <= '9') ||
+			(d->family == FAMILY_NETQUAKE && ret[i] >= 'a' && ret[i] <= 'z'));
+	assert_true(d->family == FAMILY_NETQUAKE || atol(ret) >= 1000000000);
+}
+
+static void connect_with(const struct dialect *d, const struct frame_spec *wrap,
+			 const char *challenge)
+{
+	char text[256];
+
+	snprintf(text, sizeof(text), d->connect, challenge);
+	say(wrap, text, strlen(text), &say_);
+}
+
+/* Nothing for strangers, so that what passes is proven. */
+static void demand_all(enum wire_family family)
+{
+	struct service s;
+
+	demand(family, PROOF_ALWAYS);
+	s = kern.live->tables[0].services[0];
+	s.budget[CLASS_UNKNOWN].global = (struct limit){ SECOND, 0 };
+	kern_service(&kern, 0, 0, &s);
+}
+
+static void a_connect_turns_into_a_request(void **state)
+{
+	char challenge[32];
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(dialects); i++) {
+		const struct dialect *d = &dialects[i];
+
+		demand_all(d->family);
+		for (size_t w = 0; w < COUNT(wraps); w++) {
+			challenge_of(d, &wraps[w], challenge);
+			connect_with(d, &wraps[w], challenge);
+			assert_turned(&say_, d->becomes, strlen(d->becomes));
+			pass_time(3 * SECOND);
+		}
+	}
+}
+
+/* One frame, and what is in it is the proven client's: the server's own challenge. */
+static void the_server_s_challenge_passes_as_it_is(void **state)
+{
+	static const char *const real[] = { "-990394969", "17", "1825446926",
+					    "lW^hQh^~_<2" };
+	char challenge[32];
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(dialects); i++) {
+		const struct dialect *d = &dialects[i];
+
+		demand_all(d->family);
+		for (size_t r = 0; r < COUNT(real); r++) {
+			pass_time(100 * SECOND);
+			connect_with(d, &wraps[0], real[r]);
+			assert_int_equal(say_.action, XDP_DROP);
+			challenge_of(d, &wraps[0], challenge);
+			connect_with(d, &wraps[0], challenge);
+			assert_int_equal(say_.action, XDP_PASS);
+			connect_with(d, &wraps[0], real[r]);
+			assert_int_equal(say_.action, XDP_PASS);
+			assert_int_equal(say_.n, say_.sent_n);
+			assert_memory_equal(say_.frame, say_.sent, say_.n);
+		}
+	}
+}
+
+static void a_challenge_is_its_asker_s_alone(void **state)
+{
+	static const struct frame_spec others[] = {
+		{ .sport = HERE + 1 },
+		{ .from = "192.0.2.2" },
+	};
+	char challenge[32];
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(dialects); i++) {
+		const struct dialect *d = &dialects[i];
+
+		demand_all(d->family);
+		pass_time(100 * SECOND); /* whatever was proven is forgotten */
+		challenge_of(d, &wraps[0], challenge);
+		for (size_t o = 0; o < COUNT(others); o++) {
+			connect_with(d, &others[o], challenge);
+			assert_int_equal(say_.action, XDP_DROP);
+		}
+		for (size_t at = 0; at < d->length; at++) {
+			challenge[at] ^= 1;
+			connect_with(d, &wraps[0], challenge);
+			assert_int_equal(say_.action, XDP_DROP);
+			challenge[at] ^= 1;
+		}
+		connect_with(d, &wraps[0], challenge);
+		assert_int_equal(say_.action, XDP_PASS);
+	}
+}
+
+static void a_challenge_is_good_for_a_while(void **state)
+{
+	char challenge[32];
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(dialects); i++) {
+		for (__u64 seconds = 0; seconds < 24; seconds += 8) {
+			demand_all(dialects[i].family);
+			pass_time(100 * SECOND); /* whatever was proven is forgotten */
+			challenge_of(&dialects[i], &wraps[0], challenge);
+			pass_time(seconds * SECOND);
+			connect_with(&dialects[i], &wraps[0], challenge);
+			if (seconds <= 8)
+				assert_int_equal(say_.action, XDP_PASS);
+			if (seconds >= 18)
+				assert_int_equal(say_.action, XDP_DROP);
+		}
+	}
+}
+
+static void server_says(const char *text)
+{
+	assert_true(says(text, strlen(text)));
+}
+
+/* Q2PRO keeps to the first challenge that it got, whatever the server says afterwards. */
+static void q2pro_is_given_the_server_s_in_place_of_ours(void **state)
+{
+	static const struct {
+		const char *said, *written;
+	} rows[] = {
+		{ OOB "challenge 3449 p=34,35,36", "0000003449" },
+		{ OOB "challenge 2147483647", "2147483647" },
+		{ OOB "challenge 0", NULL },
+	};
+	const struct dialect *d = &dialects[2];
+	char challenge[32], want[256];
+
+	(void)state;
+	for (size_t r = 0; r < COUNT(rows); r++) {
+		for (size_t w = 0; w < 2; w++) {
+			demand_all(FAMILY_QUAKE2);
+			pass_time(100 * SECOND);
+			challenge_of(d, &wraps[w], challenge);
+			connect_with(d, &wraps[w], challenge);
+			assert_turned(&say_, d->becomes, strlen(d->becomes));
+			/* Until the server has said something, it is asked again. */
+			pass_time(3 * SECOND);
+			connect_with(d, &wraps[w], challenge);
+			assert_turned(&say_, d->becomes, strlen(d->becomes));
+			link_.ipv6 = wraps[w].ipv6;
+			link_.peer = link_.ipv6 ? "2001:db8:1::1" : PEER;
+			server_says(rows[r].said);
+			/* However long that takes: its cookie is no matter of time now.
+			 */
+			for (int i = 0; i < 8 && rows[r].written; i++) {
+				pass_time(3 * SECOND);
+				connect_with(d, &wraps[w], challenge);
+				snprintf(want, sizeof(want), d->connect, rows[r].written);
+				assert_int_equal(say_.action, XDP_PASS);
+				said_parse(&say_);
+				assert_string_equal(say_.text, want);
+			}
+		}
+	}
+}
+
+/* Who was invited by the server has the budget of a later step, others the unknown's. */
+static void invited_is_who_was_sent_a_challenge(void **state)
+{
+	static const struct {
+		enum wire_family family;
+		const char *said, *next;
+	} rows[] = {
+		{ FAMILY_QUAKEWORLD, OOB "c-990394969",
+		  OOB "connect 28 1 -990394969 \"\"" },
+		{ FAMILY_QUAKE2, OOB "challenge 17", OOB "connect 34 1 17 \"\"" },
+		{ FAMILY_NETQUAKE, OOB "challenge abc", OOB "connect\\challenge\\abc" },
+		{ FAMILY_QUAKE3, OOB "challengeResponse 17", OOB "connect \"x" },
+	};
+
+	(void)state;
+	for (size_t r = 0; r < COUNT(rows); r++) {
+		demand(rows[r].family, PROOF_PRESSURE);
+		for (int invited = 0; invited < 2; invited++) {
+			struct outcome o;
+
+			if (invited)
+				server_says(rows[r].said);
+			o = hear_from(PEER, HERE, rows[r].next, strlen(rows[r].next));
+			assert_int_equal(o.reason, REASON_WITHIN_BUDGET);
+			assert_int_equal(o.charged,
+					 invited ? CLASS_CONNECT : CLASS_UNKNOWN);
+		}
+		assert_int_equal(hear_from(PEER, HERE + 1, rows[r].next,
+					   strlen(rows[r].next))
+					 .charged,
+				 CLASS_UNKNOWN);
+		pass_time(61 * SECOND);
+	}
+}
+
+/* Under pressure NetQuake's clients have to ask twice, as they do. */
+static void netquake_asks_twice(void **state)
+{
+	static const char ask_[] = "\x80\0\0\x0c\1QUAKE\0\3";
+	struct service s;
+
+	(void)state;
+	demand(FAMILY_NETQUAKE, PROOF_PRESSURE);
+	s = kern.live->tables[0].services[0];
+	s.budget[CLASS_CONNECT].global = kern_rate(1, 4);
+	kern_service(&kern, 0, 0, &s);
+	for (int i = 0; i < 40; i++) {
+		struct outcome o =
+			hear_from(PEER, (__u16)(1000 + i), ask_, sizeof(ask_) - 1);
+
+		assert_int_equal(o.reason,
+				 i < 4 ? REASON_WITHIN_BUDGET : REASON_UNREPEATED);
+	}
+	/* There is budget again, but not for who asks once. */
+	pass_time(2500000000ull);
+	assert_int_equal(hear_from(PEER, 7, ask_, sizeof(ask_) - 1).reason,
+			 REASON_UNREPEATED);
+	assert_int_equal(hear_from(PEER, 1010, ask_, sizeof(ask_) - 1).reason,
+			 REASON_PROVEN);
+	pass_time(500000000);
+	assert_int_equal(hear_from(PEER, 7, ask_, sizeof(ask_) - 1).reason,
+			 REASON_UNREPEATED);
+	pass_time(2500000000ull);
+	assert_int_equal(hear_from(PEER, 7, ask_, sizeof(ask_) - 1).reason,
+			 REASON_PROVEN);
+	pass_time(20 * SECOND);
+	assert_int_equal(hear_from(PEER, 8, ask_, sizeof(ask_) - 1).reason,
+			 REASON_WITHIN_BUDGET);
+}
+
+/* What is longer than what asked for it is in the ledger, and not sent without credit. */
+static void the_ledger_pays_for_what_is_longer(void **state)
+{
+	const struct dialect *d = &dialects[2];
+	int answered = 0;
+
+	(void)state;
+	demand_all(FAMILY_QUAKE2);
+	ledger(100, 20);
+	for (int i = 0; i < 100; i++) {
+		say(&wraps[0], d->request, d->request_n, &say_);
+		answered += say_.action == XDP_TX;
+	}
+	assert_int_equal(answered, 100 / 6);
+	demand_all(FAMILY_QUAKEWORLD);
+	for (int i = 0; i < 100; i++) {
+		say(&wraps[0], d->request, d->request_n, &say_);
+		assert_int_equal(say_.action, XDP_TX);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_connect_turns_into_a_request),
+		TEST(the_server_s_challenge_passes_as_it_is),
+		TEST(a_challenge_is_its_asker_s_alone),
+		TEST(a_challenge_is_good_for_a_while),
+		TEST(q2pro_is_given_the_server_s_in_place_of_ours),
+		TEST(invited_is_who_was_sent_a_challenge),
+		TEST(netquake_asks_twice),
+		TEST(the_ledger_pays_for_what_is_longer),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
