@@ -316,8 +316,8 @@ static void typed_entries_outlive_reloads(void **state)
 		struct cidr *want = configured(lists[i], &count);
 
 		assert_false(marked(lists[i]));
-		assert_int_equal(shield_list_add(&shield, lists[i], &first), 0);
-		assert_int_equal(shield_list_add(&shield, lists[i], &second), 0);
+		assert_int_equal(shield_list_add(&shield, lists[i], &first, false), 0);
+		assert_int_equal(shield_list_add(&shield, lists[i], &second, false), 0);
 		want[(*count)++] = net_of(both);
 		want[(*count)++] = net_of(filed);
 		for (int reload = 0; reload < 3; reload++) {
@@ -352,10 +352,10 @@ static void entries_are_of_one_length(void **state)
 	(void)state;
 	add("a", 27960);
 	apply();
-	assert_int_equal(shield_list_add(&shield, LIST_DENY, &wide), 0);
+	assert_int_equal(shield_list_add(&shield, LIST_DENY, &wide, false), 0);
 	assert_int_equal(shield_list_del(&shield, LIST_DENY, &one), -ENOENT);
 	assert_int_equal(kern_send(&kern, &s).reason, REASON_DENY_LIST);
-	assert_int_equal(shield_list_add(&shield, LIST_ALLOW, &one), 0);
+	assert_int_equal(shield_list_add(&shield, LIST_ALLOW, &one, true), 0);
 	assert_int_equal(kern_send(&kern, &s).reason, REASON_ALLOW_LIST);
 	s.from = "192.0.2.2";
 	assert_int_equal(kern_send(&kern, &s).reason, REASON_DENY_LIST);
