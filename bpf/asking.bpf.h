@@ -70,7 +70,7 @@ static __always_inline bool ask_paid(const struct live *l, enum wire_family fami
 	if (bytes < WIRE_LEAST)
 		bytes = WIRE_LEAST;
 	return (sends - bytes) * 10 <= wire_bytes(bytes) &&
-	       ledger_debit(l, p, SENDER, sends - bytes);
+	       ledger_debit(l, p, SENDER, sends - bytes, 0);
 }
 
 /* How the kind of what asks is called: as the server's own word. */

@@ -53,7 +53,8 @@ static __always_inline enum reason egress_judge(const struct live *l, __u32 slot
 	if (listed == LISTED_FRIEND && !l->ledger.strict)
 		return ledger_debit_friend(l, p, bytes) ? REASON_WITHIN_BUDGET
 							: REASON_LEDGER;
-	return ledger_debit(l, p, bytes, signs_on) ? REASON_WITHIN_BUDGET : REASON_LEDGER;
+	return ledger_debit(l, p, RECEIVER, bytes, signs_on) ? REASON_WITHIN_BUDGET
+							     : REASON_LEDGER;
 }
 
 /* The server's half of a handshake: a follower needs it to make sense of the rest. */

@@ -143,15 +143,15 @@ static __always_inline void ledger_credit(const struct live *l, __u32 slot,
 #define SIGN_ON_WINDOWS 8
 
 /*
- * @bytes are about to leave. False: the receiver has not paid for them. @signs_on: 1 if
+ * @bytes are about to leave to @peer. False: it has not paid for them. @signs_on: 1 if
  * it is a block of a NetQuake level for somebody who seems to sign on. Such
  * acknowledgements can be made up, so a prefix has no more than this for all of them.
  */
 static __always_inline bool ledger_debit(const struct live *l, const struct packet *p,
-					 __u64 bytes, __u64 signs_on)
+					 enum side peer, __u64 bytes, __u64 signs_on)
 {
 	return !l->ledger.byte_ns ||
-	       ledger_book(ledger_prefix(p, RECEIVER) | signs_on * LEDGER_SIGN_ON, bytes,
+	       ledger_book(ledger_prefix(p, peer) | signs_on * LEDGER_SIGN_ON, bytes,
 			   1 + signs_on * (SIGN_ON_WINDOWS - 1));
 }
 
