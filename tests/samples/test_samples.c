@@ -181,6 +181,42 @@ static void loose_samples(void **state)
 	samples_decoder_free(d);
 }
 
+static void see_own(void *context, const struct record *r,
+		    const struct sample_note *sample)
+{
+	unsigned int *count = context;
+
+	assert_int_equal(sample->slot, r->source.port % SERVICES_MAX);
+	assert_int_equal(sample->reason, r->source.port % REASON_COUNT);
+	++*count;
+}
+
+/* Many are held back at once: what the shield knew of each waits with it. */
+static void notes_wait_with_their_datagrams(void **state)
+{
+	unsigned int count = 0;
+	struct samples_decoder *d = samples_decoder_create(see_own, &count, NULL);
+	uint8_t frame[HEADERS + 8];
+	size_t n = frame_of(frame, true, BYTES(MARK "ping"));
+
+	(void)state;
+	assert_non_null(d);
+	for (unsigned int port = 1; port <= 3 * DECODE_HOLD_MAX; port++) {
+		struct sample sample = sample_of(SAMPLER_FOLLOW, true, n, n);
+
+		sample.slot = (__u16)(port % SERVICES_MAX);
+		sample.reason = (__u8)(port % REASON_COUNT);
+		frame[34] = (uint8_t)(port >> 8);
+		frame[35] = (uint8_t)port;
+		assert_true(
+			samples_decoder_sample(d, &sample, frame, FAMILY_AUTO, SECOND));
+	}
+	assert_in_range(count, DECODE_HOLD_MAX, 2 * DECODE_HOLD_MAX);
+	samples_decoder_rest(d);
+	assert_int_equal(count, 3 * DECODE_HOLD_MAX);
+	samples_decoder_free(d);
+}
+
 static void cut_samples(void **state)
 {
 	struct seen s = { 0 };
@@ -533,6 +569,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(loose_samples),
+		cmocka_unit_test(notes_wait_with_their_datagrams),
 		cmocka_unit_test(cut_samples),
 		cmocka_unit_test(first_fragments),
 		cmocka_unit_test(followed_session),

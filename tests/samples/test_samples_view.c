@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * test_samples_view.c - the daemon's view of the samples, by the second: services that
+ * come and go, senders that are forgotten, gaps that are the kernel's, and what a capture
+ * says of them. The shield and the loop are the test's own, and so is the clock.
+ */
+#include "decode/decode_support.h"
+#include "lib/loop.h"
+#include "samples/samples.h"
+
+#include <time.h>
+#include <unistd.h>
+
+#define SLOT	7
+#define FADES_S 30 /* docs/SAMPLES.md: half of the past is forgotten */
+#define HEADERS 42
+#define NO_PATH "/tmp/test_samples_view.pin"
+
+/* --- a shield and a loop -------------------------------------------------------------
+ */
+
+static struct service services[SERVICES_MAX];
+static struct sampled sampled[SAMPLER_COUNT];
+static __u32 generation = 1;
+static void (*each)(const struct sample *sample, const void *frame, void *context);
+static void *each_context;
+static void (*second)(void *context);
+static void *second_context;
+
+int shield_samples_open(struct shield *shield,
+			void (*call)(const struct sample *sample, const void *frame,
+				     void *context),
+			void *context)
+{
+	(void)shield;
+	each = call;
+	each_context = context;
+	return 0;
+}
+
+int shield_samples_fd(const struct shield *shield)
+{
+	(void)shield;
+	return 0;
+}
+
+int shield_samples_poll(struct shield *shield, int timeout_ms)
+{
+	(void)shield;
+	return timeout_ms;
+}
+
+__u32 shield_generation(const struct shield *shield)
+{
+	(void)shield;
+	return generation;
+}
+
+bool shield_service(const struct shield *shield, __u32 slot, struct service *ret)
+{
+	(void)shield;
+	*ret = services[slot];
+	return ret->active;
+}
+
+int shield_sampled(const struct shield *shield, struct sampled ret[SAMPLER_COUNT])
+{
+	(void)shield;
+	memcpy(ret, sampled, sizeof(sampled));
+	return 0;
+}
+
+/* Of a snapshot of all counters: nothing here asks for one. */
+size_t shield_links(const struct shield *shield, struct shield_link *ret, size_t max)
+{
+	(void)shield;
+	(void)ret;
+	fail();
+	return max;
+}
+
+int shield_tallies(const struct shield *shield, __u32 slot, struct tallies *ret_in,
+		   struct tallies *ret_out)
+{
+	(void)shield;
+	(void)ret_in;
+	(void)ret_out;
+	fail();
+	return (int)slot;
+}
+
+int shield_spent(const struct shield *shield, __u32 slot, double ret[CLASS_BUDGETS])
+{
+	(void)shield;
+	(void)ret;
+	fail();
+	return (int)slot;
+}
+
+int shield_players(const struct shield *shield,
+		   void (*call)(const struct player_key *key, const struct player *player,
+				void *context),
+		   void *context)
+{
+	(void)shield;
+	fail();
+	call(NULL, NULL, context);
+	return 0;
+}
+
+int shield_others(const struct shield *shield, struct tally ret[OTHER_COUNT])
+{
+	(void)shield;
+	(void)ret;
+	fail();
+	return 0;
+}
+
+void shield_rooms(const struct shield *shield, struct shield_room ret[ROOM_COUNT])
+{
+	(void)shield;
+	(void)ret;
+	fail();
+}
+
+bool loop_add(int fd, void (*ready)(void *context), void *context)
+{
+	(void)ready;
+	(void)context;
+	return fd >= 0;
+}
+
+void loop_remove(int fd)
+{
+	(void)fd;
+}
+
+bool loop_once(int ms, void (*tick)(void *context), void *context)
+{
+	(void)tick;
+	(void)context;
+	return ms > 0;
+}
+
+bool loop_every(int ms, void (*tick)(void *context), void *context)
+{
+	assert_int_equal(ms, 1000);
+	second = tick;
+	second_context = context;
+	return true;
+}
+
+/* --- a view --------------------------------------------------------------------------
+ */
+
+static struct samples_view *view;
+static char pcapng[] = "/tmp/test_samples_view.XXXXXX";
+
+static int open_view(void **state)
+{
+	static struct config config = { .output_cpu = 100 };
+
+	(void)state;
+	memset(services, 0, sizeof(services));
+	memset(sampled, 0, sizeof(sampled));
+	assert_int_equal(truncate(pcapng, 0), 0);
+	strcpy(config.output_pcapng, pcapng);
+	return samples_open(NULL, &config, NO_PATH, &view);
+}
+
+static int close_view(void **state)
+{
+	(void)state;
+	samples_close(view);
+	return 0;
+}
+
+static void serve(enum wire_family family)
+{
+	services[SLOT] =
+		(struct service){ .name = "ffa", .family = (__u8)family, .active = 1 };
+	generation++;
+}
+
+/* A sample of 10.0.0.9:5000 and 10.0.0.1:27960. */
+static void sample(enum sampler sampler, bool c2s, enum reason reason,
+		   const uint8_t *payload, size_t n)
+{
+	static const uint8_t client[] = { 10, 0, 0, 9 }, server[] = { 10, 0, 0, 1 };
+	uint8_t frame[HEADERS + 64] = { [12] = 8, [14] = 0x45, [22] = 64, [23] = 17 };
+	struct sample s = { .length = (__u32)(HEADERS + n),
+			    .kept = (__u32)(HEADERS + n),
+			    .slot = SLOT,
+			    .kind = KIND_GETSTATUS,
+			    .reason = (__u8)reason,
+			    .direction = c2s ? DIRECTION_C2S : DIRECTION_S2C,
+			    .sampler = (__u8)sampler };
+
+	struct timespec now;
+
+	assert_true(n <= 64);
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	s.ktime_ns = (__u64)now.tv_sec * 1000000000 + (__u64)now.tv_nsec;
+	frame[17] = (uint8_t)(n + 28);
+	frame[39] = (uint8_t)(n + 8);
+	memcpy(frame + 26, c2s ? client : server, 4);
+	memcpy(frame + 30, c2s ? server : client, 4);
+	memcpy(frame + 34, c2s ? "\x13\x88\x6d\x38" : "\x6d\x38\x13\x88", 4);
+	memcpy(frame + HEADERS, payload, n);
+	each(&s, frame, each_context);
+}
+
+static void drop_one(void)
+{
+	sample(SAMPLER_STATISTIC, true, REASON_SOURCE_BUDGET, BYTES(MARK "getstatus"));
+}
+
+static struct samples_stats stats_now(void)
+{
+	struct samples_stats stats;
+
+	samples_stats(view, &stats);
+	return stats;
+}
+
+/* With the next sample after the configuration has changed, not at the next second. */
+static void services_come_and_go(void **state)
+{
+	(void)state;
+	drop_one();
+	assert_int_equal(stats_now().unparsed, 1);
+	serve(FAMILY_QUAKE3);
+	drop_one();
+	assert_int_equal(stats_now().decoded, 1);
+	services[SLOT].active = 0;
+	generation++;
+	drop_one();
+	assert_int_equal(stats_now().decoded, 1);
+	assert_int_equal(stats_now().unparsed, 2);
+}
+
+static void the_past_is_forgotten_by_halves(void **state)
+{
+	(void)state;
+	serve(FAMILY_QUAKE3);
+	for (int i = 0; i < 8; i++)
+		drop_one();
+	for (int s = 1; s <= 2 * FADES_S; s++) {
+		assert_int_equal(stats_now().worst.total, s <= FADES_S ? 8 : 4);
+		second(second_context);
+	}
+	assert_int_equal(stats_now().worst.total, 2);
+}
+
+/* How many of the client's the players' page calls lost. */
+static json_int_t lost(void)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *file = open_memstream(&text, &size);
+	json_int_t ret;
+	json_t *page;
+
+	assert_int_equal(samples_players(view, file), 0);
+	fclose(file);
+	page = json_loads(text, 0, NULL);
+	assert_non_null(page);
+	assert_non_null(at_path(page, "players.0.c2s.lost"));
+	ret = json_integer_value(at_path(page, "players.0.c2s.lost"));
+	json_decref(page);
+	free(text);
+	return ret;
+}
+
+static void play(bool c2s, uint8_t sequence)
+{
+	uint8_t move[] = { 0, 0x10, 0, 10, 0, 0, 0, sequence, 1, 1 };
+
+	sample(SAMPLER_FOLLOW, c2s, REASON_PLAYER, move, sizeof(move));
+}
+
+/* What the ring had no room for is no loss of the network's. */
+static void the_kernels_gaps_are_not_the_players(void **state)
+{
+	(void)state;
+	serve(FAMILY_NETQUAKE);
+	for (uint8_t i = 1; i < 8; i++) {
+		play(false, i);
+		play(true, i);
+	}
+	second(second_context);
+	play(true, 10);
+	second(second_context);
+	assert_int_equal(lost(), 2);
+	sampled[SAMPLER_FOLLOW].lost = 5;
+	second(second_context);
+	play(true, 16);
+	second(second_context);
+	assert_int_equal(lost(), 2);
+	sampled[SAMPLER_FOLLOW].limited = 5;
+	second(second_context);
+	play(true, 22);
+	second(second_context);
+	assert_int_equal(lost(), 2);
+	play(true, 24);
+	second(second_context);
+	assert_int_equal(lost(), 3);
+}
+
+/* Option 7 of an enhanced packet block: the sort of program, and what it has said. */
+static size_t verdicts(uint8_t sort, uint8_t action)
+{
+	const uint8_t option[] = { 7, 0, 9, 0, sort, action, 0, 0, 0, 0, 0, 0, 0 };
+	static uint8_t bytes[65536];
+	FILE *file = fopen(pcapng, "rbe");
+	size_t n, found = 0;
+
+	assert_non_null(file);
+	n = fread(bytes, 1, sizeof(bytes), file);
+	fclose(file);
+	for (size_t at = 0; at + sizeof(option) <= n; at++)
+		found += !memcmp(bytes + at, option, sizeof(option));
+	return found;
+}
+
+static void a_capture_names_what_was_done(void **state)
+{
+	(void)state;
+	serve(FAMILY_QUAKE3);
+	for (int observe = 0; observe < 2; observe++) {
+		services[SLOT].observe = (__u8)observe;
+		generation++;
+		drop_one();
+		sample(SAMPLER_STATISTIC, false, REASON_LEDGER, BYTES(MARK "print\nx"));
+	}
+	sample(SAMPLER_STATISTIC, true, REASON_WITHIN_BUDGET, BYTES(MARK "getstatus"));
+	sample(SAMPLER_STATISTIC, false, REASON_EXEMPT, BYTES(MARK "print\nx"));
+	second(second_context);
+	assert_int_equal(verdicts(1, 2), 1); /* TC_ACT_SHOT */
+	assert_int_equal(verdicts(1, 0), 2); /* TC_ACT_OK */
+	assert_int_equal(verdicts(2, 1), 1); /* XDP_DROP */
+	assert_int_equal(verdicts(2, 2), 2); /* XDP_PASS */
+}
+
+static int make_file(void **state)
+{
+	int fd = mkstemp(pcapng);
+
+	(void)state;
+	return fd < 0 ? -1 : close(fd);
+}
+
+static int remove_file(void **state)
+{
+	(void)state;
+	return unlink(pcapng);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_view, close_view)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(services_come_and_go),
+		TEST(the_past_is_forgotten_by_halves),
+		TEST(the_kernels_gaps_are_not_the_players),
+		TEST(a_capture_names_what_was_done),
+	};
+
+	return cmocka_run_group_tests(tests, make_file, remove_file);
+}
