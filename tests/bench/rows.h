@@ -53,9 +53,9 @@ enum program {
 	.n = 24
 
 /* Nobody's, and as short as what is sent to that port: the head of a question. */
-#define DNS    .payload = "\x12\x34\1\0\0\1\0\0\0\0\0", .n = 12
+#define DNS	    .payload = "\x12\x34\1\0\0\1\0\0\0\0\0", .n = 12
 
-#define ANSWER .sport = PORT, OOB("statusResponse\n\\a\\b")
+#define SERVER_SAYS .sport = PORT, OOB("statusResponse\n\\a\\b")
 
 struct row {
 	const char *name;
@@ -118,13 +118,13 @@ static const struct row rows_known[] = {
 		      -1,
 		      0,
 		      { DNS, .dport = 53, .ipv6 = true } },
-	[R_OUT] = { "out: bare pass", OUT_PASS, 0, -1, 0, { ANSWER } },
+	[R_OUT] = { "out: bare pass", OUT_PASS, 0, -1, 0, { SERVER_SAYS } },
 	[R_OUT_4M] = { "out: bare pass, 4M receivers",
 		       OUT_PASS,
 		       FOUR_M,
 		       -1,
 		       0,
-		       { ANSWER } },
+		       { SERVER_SAYS } },
 	{ "getstatus flood, 1 source", SHIELD, 0, R_FLOOR, 1.25, { OOB("getstatus") } },
 	{ "getstatus flood, 4M sources",
 	  SHIELD,
@@ -257,20 +257,20 @@ static const struct row rows_known[] = {
 	  R_FLOOR,
 	  0,
 	  { NETCHAN, .sport = PLAYER_PORT } },
-	{ "out: bare parsing", OUT_BARE, 0, R_OUT, 0, { ANSWER } },
+	{ "out: bare parsing", OUT_BARE, 0, R_OUT, 0, { SERVER_SAYS } },
 	{ "out: not ours, UDP", OUT_SHIELD, 0, R_OUT, 0, { DNS, .sport = 53 } },
 	{ "out: not ours, TCP", OUT_SHIELD, 0, R_OUT, 0, { OOB("x"), .protocol = 6 } },
 	{ "out: to a player", OUT_SHIELD, 0, R_OUT, 0, { NETCHAN, .sport = PORT, .dport = PLAYER_PORT } },
-	{ "out: to a stranger", OUT_SHIELD, 0, R_OUT, 0, { ANSWER } },
-	{ "out: to 4M strangers", OUT_SHIELD, FOUR_M, R_OUT_4M, 0, { ANSWER } },
+	{ "out: to a stranger", OUT_SHIELD, 0, R_OUT, 0, { SERVER_SAYS } },
+	{ "out: to 4M strangers", OUT_SHIELD, FOUR_M, R_OUT_4M, 0, { SERVER_SAYS } },
 	{ "out: to 4M strangers, IPv6",
 	  OUT_SHIELD,
 	  FOUR_M,
 	  R_OUT_4M,
 	  0,
-	  { ANSWER, .ipv6 = true } },
-	{ "out: withheld from a stranger", OUT_LEDGER, 0, R_OUT, 0, { ANSWER } },
-	{ "out: withheld from 4M", OUT_LEDGER, FOUR_M, R_OUT_4M, 0, { ANSWER } },
+	  { SERVER_SAYS, .ipv6 = true } },
+	{ "out: withheld from a stranger", OUT_LEDGER, 0, R_OUT, 0, { SERVER_SAYS } },
+	{ "out: withheld from 4M", OUT_LEDGER, FOUR_M, R_OUT_4M, 0, { SERVER_SAYS } },
 };
 /* clang-format on */
 

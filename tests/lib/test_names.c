@@ -113,10 +113,13 @@ static void fixed_names(void **state)
 	assert_int_equal(other_verdict(OTHER_LONG_CHAIN), VERDICT_DROP);
 }
 
-/* What passes, by name; that a reason is new is no reason to pass. */
+/* What passes, and what is answered, by name; that a reason is new is no reason to pass.
+ */
 static void verdicts_of_reasons(void **state)
 {
-	static const char passed[] = " within-budget allow-list player policy exempt ";
+	static const char answered[] = " asked-for-proof ";
+	static const char passed[] =
+		" within-budget allow-list player policy exempt proven ";
 
 	(void)state;
 	for (int i = 0; i < REASON_COUNT; i++) {
@@ -124,7 +127,9 @@ static void verdicts_of_reasons(void **state)
 
 		snprintf(name, sizeof(name), " %s ", reason_name((enum reason)i));
 		assert_int_equal(reason_verdict((enum reason)i),
-				 strstr(passed, name) ? VERDICT_PASS : VERDICT_DROP);
+				 strstr(passed, name)	  ? VERDICT_PASS
+				 : strstr(answered, name) ? VERDICT_ANSWER
+							  : VERDICT_DROP);
 	}
 	assert_int_equal(reason_verdict(REASON_COUNT), VERDICT_DROP);
 }
