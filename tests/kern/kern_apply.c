@@ -306,12 +306,13 @@ static void typed_entries_outlive_reloads(void **state)
 {
 	static const enum list lists[] = { LIST_ALLOW, LIST_DENY, LIST_FOLLOW };
 	static const char typed[] = "192.0.2.0/24", both[] = "198.51.100.7";
-	static const char filed[] = "2001:db8::/32";
+	static const char filed[] = "2001:db8::/32", kept[] = "203.0.113.0/24";
 
 	(void)state;
 	add("a", 27960);
 	for (size_t i = 0; i < COUNT(lists); i++) {
 		struct cidr first = net_of(typed), second = net_of(both);
+		struct cidr third = net_of(kept);
 		size_t *count;
 		struct cidr *want = configured(lists[i], &count);
 
@@ -320,6 +321,8 @@ static void typed_entries_outlive_reloads(void **state)
 		assert_int_equal(shield_list_add(&shield, lists[i], &second, false), 0);
 		want[(*count)++] = net_of(both);
 		want[(*count)++] = net_of(filed);
+		want[(*count)++] = net_of(kept);
+		assert_int_equal(shield_list_add(&shield, lists[i], &third, false), 0);
 		for (int reload = 0; reload < 3; reload++) {
 			apply();
 			assert_int_equal(origins_of(lists[i], typed), LIST_LIVE);
@@ -331,8 +334,11 @@ static void typed_entries_outlive_reloads(void **state)
 		assert_int_equal(shield_list_del(&shield, lists[i], &second), 0);
 		assert_int_equal(origins_of(lists[i], both), LIST_CONFIG);
 		assert_int_equal(shield_list_del(&shield, lists[i], &second), -ENOENT);
+		/* Out of the file: what was typed in besides stays. */
 		*count = 0;
 		apply();
+		assert_int_equal(origins_of(lists[i], kept), LIST_LIVE);
+		assert_int_equal(shield_list_del(&shield, lists[i], &third), 0);
 		assert_int_equal(origins_of(lists[i], both), 0);
 		assert_int_equal(origins_of(lists[i], filed), 0);
 		assert_int_equal(origins_of(lists[i], typed), LIST_LIVE);

@@ -143,6 +143,10 @@ static void a_port_may_change_again(void **state)
 /* A server that fell silent has no players, in NetQuake either. */
 static void silence_ends_a_netquake_player(void **state)
 {
+	struct service open = kern_open_service(FAMILY_NETQUAKE);
+	char move[32];
+	struct outcome o;
+
 	(void)state;
 	serve(FAMILY_NETQUAKE);
 	for (__u32 i = 0; i < 3; i++) {
@@ -153,6 +157,11 @@ static void silence_ends_a_netquake_player(void **state)
 	assert_true(nq_moved(1001, 1, 9));
 	pass_time(2 * SECOND);
 	assert_false(nq_moved(1002, 1, 9));
+	/* Nor where strangers are let in, and no way is cut short: as one of them. */
+	kern_service(&kern, 0, 0, &open);
+	nq_head(move, sizeof(move), 0x0010, 1002);
+	o = hear_from(PEER, HERE, move, sizeof(move));
+	assert_int_not_equal(o.reason, REASON_PLAYER);
 }
 
 /* Which update's clock is held: the chances begin anew with each that was answered. */
