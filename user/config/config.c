@@ -87,6 +87,7 @@ static bool entry_read(const char *text, struct cidr *ret, bool *ret_unlimited)
 int list_read(const struct parse *p, cfg_t *cfg, const char *key, struct cidr *ret,
 	      bool *ret_unlimited, size_t *ret_count)
 {
+	*ret_count = 0;
 	for (unsigned int i = 0; i < cfg_size(cfg, key); i++) {
 		const struct kept *v = cfg_getnptr(cfg, key, i);
 
