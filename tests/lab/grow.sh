@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
 # grow.sh DIR - a copy of the sources in DIR, as they may be one day: 64 more words, 8 more
-# reasons, and a player about whom more is known. Every table has another shape, so it is
-# what an upgrade is tested with; and it must build, load and run as it is.
+# reasons, a player about whom more is known, longer lists whose entries end. Tables have
+# another shape, so it is what an upgrade is tested with; and it must build, load and run
+# as it is.
 set -u
 
 cd "$(dirname "$0")/../.." || exit 1
@@ -40,7 +41,11 @@ done | rows include/abi.h ABI_REASONS
 sed -i 's/^struct player {$/&\n\t__u64 grown_ns;/;
 	s/sizeof(struct player) == 64/sizeof(struct player) == 72/;
 	s/sizeof(struct player_cell) == 88/sizeof(struct player_cell) == 96/' "$to/include/abi.h"
-grep -q grown_ns "$to/include/abi.h" || exit 1
+sed -i 's/^struct list_entry {$/&\n\t__u64 grown_until;/;
+	s/^\(#define LIST_MAX *\)65536/\1131072/' "$to/include/abi.h"
+for word in grown_ns grown_until 131072; do
+	grep -q "$word" "$to/include/abi.h" || exit 1
+done
 
 # So many more words share places, and then test_classify says which key would part them.
 ${CC:-cc} -w -D_GNU_SOURCE -I"$to/include" -I"$to/tests" -I"$to/user" \

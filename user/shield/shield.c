@@ -372,7 +372,7 @@ int shield_load(const char *pin_dir, const struct config *config, struct shield 
 	if (!err)
 		err = set_clock(s, config);
 	if (!err)
-		err = carry_lists(s);
+		err = carry_lists(s, bpf_object__btf(object->obj));
 	if (!err)
 		err = shield_apply_locked(s, config);
 	if (!err)

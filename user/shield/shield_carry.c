@@ -23,8 +23,9 @@
 #include "shield/shield_internal.h"
 #include "shield/view.h"
 
-#define TYPES_MAX (1u << 20) /* octets of BTF; an object of ours has some 40,000 */
-#define SLOTS_MAX 65536 /* services of the old tables; a slot has 16 bits */
+#define TYPES_MAX	(1u << 20) /* octets of BTF; an object of ours has some 40,000 */
+#define OLD_ENTRIES_MAX (1u << 22) /* of a list, in any version */
+#define SLOTS_MAX	65536 /* services of the old tables; a slot has 16 bits */
 
 /* --- types beside the tables ------------------------------------------------- */
 
@@ -282,6 +283,94 @@ static bool is_source(const struct carry *c, const char *dir)
 	return strcmp(dir, c->shield->dir) != 0 && dir_attached(dir);
 }
 
+#define ENTRY_MOST 64 /* octets of a key or a value of a list, in any version */
+
+struct old_list {
+	struct shield *shield;
+	enum list list;
+	const struct btf *ours, *theirs;
+	int fd;
+	__u32 key_size, value_size;
+	__u32 count; /* entries that came over */
+};
+
+/* The structure @name in *@to, of our types, from what is at @at in the old ones. */
+static bool entry_copy(const struct old_list *l, const char *name, __u8 *at, __u32 size,
+		       void *to, __u32 room)
+{
+	struct view from =
+		view_of(l->theirs,
+			btf__find_by_name_kind(l->theirs, name, BTF_KIND_STRUCT), at,
+			size);
+	struct view into =
+		view_of(l->ours, btf__find_by_name_kind(l->ours, name, BTF_KIND_STRUCT),
+			to, room);
+
+	view_copy(&from, &into);
+	return from.size && into.size;
+}
+
+static int entry_carry(struct old_list *l, __u8 *key, __u8 *value)
+{
+	struct list_entry entry = { 0 };
+	struct cidr cidr = { 0 };
+	int err;
+
+	if (!entry_copy(l, "cidr", key, l->key_size, &cidr, sizeof(cidr)) ||
+	    !entry_copy(l, "list_entry", value, l->value_size, &entry, sizeof(entry)))
+		return -EMEDIUMTYPE;
+	if (!(entry.origins & LIST_LIVE))
+		return 0;
+	err = shield_list_carry(l->shield, l->list, &cidr, entry.origins);
+	l->count += !err;
+	return err;
+}
+
+static int entries_carry(struct old_list *l)
+{
+	__u8 key[ENTRY_MOST], value[ENTRY_MOST], *previous = NULL;
+	int err = 0;
+
+	for (__u32 i = 0; !err && i < OLD_ENTRIES_MAX; i++, previous = key) {
+		if (bpf_map_get_next_key(l->fd, previous, key))
+			break;
+		if (!bpf_map_lookup_elem(l->fd, key, value))
+			err = entry_carry(l, key, value);
+	}
+	shield_list_carried(l->shield, l->list);
+	return err;
+}
+
+/* @l->fd: the list of @dir that @row is called like. -EMEDIUMTYPE: cannot be read. */
+static int list_carry(struct old_list *l, const char *dir, const struct map_row *row)
+{
+	struct bpf_map_info info = { 0 };
+	__u32 length = sizeof(info), size;
+	struct btf *btf = NULL;
+	void *types;
+	int err = 0;
+
+	if (bpf_obj_get_info_by_fd(l->fd, &info, &length))
+		return -errno;
+	l->key_size = info.key_size;
+	l->value_size = info.value_size;
+	types = array_read(dir, "types", TYPES_MAX, &size);
+	if (types)
+		btf = btf__new(types, size);
+	free(types);
+	if (libbpf_get_error(btf))
+		btf = NULL;
+	/* What has our shape needs no explanation. */
+	l->theirs = btf ? btf : map_fits(row, &info) ? l->ours : NULL;
+	if (!l->theirs || info.type != BPF_MAP_TYPE_LPM_TRIE ||
+	    info.key_size > ENTRY_MOST || info.value_size > ENTRY_MOST)
+		err = -EMEDIUMTYPE;
+	if (!err)
+		err = entries_carry(l);
+	btf__free(btf);
+	return err;
+}
+
 static int carry_lists_from(const char *dir, void *context)
 {
 	static const enum list lists[] = { LIST_ALLOW, LIST_DENY };
@@ -289,21 +378,23 @@ static int carry_lists_from(const char *dir, void *context)
 	struct carry *c = context;
 
 	for (size_t i = 0; i < ARRAY_SIZE(lists) && is_source(c, dir); i++) {
-		int fd = map_open(dir, map_row(names[i]));
-		__u32 count = 0;
-		int err = fd;
+		struct old_list l = { .shield = c->shield,
+				      .list = lists[i],
+				      .ours = c->ours,
+				      .fd = pin_open(dir, names[i]) };
+		int err = l.fd;
 
-		if (fd >= 0) {
-			err = shield_list_carry(c->shield, lists[i], fd, &count);
-			close(fd);
+		if (l.fd >= 0) {
+			err = list_carry(&l, dir, map_row(names[i]));
+			close(l.fd);
 		}
 		if (err < 0)
-			log_error("the live entries of '%s/%s' are lost: %s", dir,
-				  names[i],
-				  err == -EMEDIUMTYPE ? "they are of another shape"
-						      : strerror(-err));
-		else if (count)
-			log_info("carried over: %u entries, of '%s/%s'", count, dir,
+			log_error("live entries of '%s/%s' are lost: %s", dir, names[i],
+				  err == -EMEDIUMTYPE
+					  ? "nothing says of what shape they are"
+					  : strerror(-err));
+		if (l.count)
+			log_info("carried over: entries %u, of '%s/%s'", l.count, dir,
 				 names[i]);
 	}
 	return 0;
@@ -349,9 +440,9 @@ static bool is_upgrade(const struct shield *s)
 	       !dir_attached(s->dir);
 }
 
-int carry_lists(struct shield *s)
+int carry_lists(struct shield *s, const struct btf *ours)
 {
-	struct carry c = { .shield = s };
+	struct carry c = { .shield = s, .ours = ours };
 
 	return is_upgrade(s) ? pins_each_dir(carry_lists_from, &c) : 0;
 }

@@ -162,7 +162,7 @@ int types_pin(const struct shield *shield, const struct btf *btf);
  * before a configuration is applied, and after that their players and game ports. @ours:
  * the types of our own tables. What cannot be read is said and left; 0 or -errno.
  */
-int carry_lists(struct shield *shield);
+int carry_lists(struct shield *shield, const struct btf *ours);
 int carry_games(struct shield *shield, const struct btf *ours);
 
 /* --- the maps' contents ---------------------------------------------------------- */
@@ -176,7 +176,9 @@ void shield_forget_slot(const struct shield *shield, __u32 slot);
  * @unlimited those of which that is true (NULL: none). The caller holds the lock. */
 int shield_list_apply(struct shield *shield, enum list list, const struct cidr *want,
 		      const bool *unlimited, size_t count);
-/* Add the live entries of @from, a map of the same sort. *@ret_count: how many. */
-int shield_list_carry(struct shield *shield, enum list list, int from, __u32 *ret_count);
+/* Add what is live of @origins to the entry of @cidr; and when all have been added. */
+int shield_list_carry(struct shield *shield, enum list list, const struct cidr *cidr,
+		      __u32 origins);
+void shield_list_carried(struct shield *shield, enum list list);
 
 #endif /* SHIELD_INTERNAL_H */

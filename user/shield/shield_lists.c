@@ -202,26 +202,15 @@ out:
 	return err;
 }
 
-int shield_list_carry(struct shield *s, enum list list, int from, __u32 *ret_count)
+int shield_list_carry(struct shield *s, enum list list, const struct cidr *cidr,
+		      __u32 origins)
 {
-	struct list_entry entry;
-	void *previous = NULL;
-	struct cidr at;
-	int err = 0;
+	return list_write(s, list, cidr,
+			  list_exact(s, list, cidr) |
+				  (origins & (LIST_LIVE | LIST_LIVE_UNLIMITED)));
+}
 
-	*ret_count = 0;
-	while (!err && *ret_count < LIST_MAX &&
-	       !bpf_map_get_next_key(from, previous, &at)) {
-		previous = &at;
-		if (bpf_map_lookup_elem(from, &at, &entry) ||
-		    !(entry.origins & LIST_LIVE))
-			continue;
-		err = list_write(s, list, &at,
-				 list_exact(s, list, &at) |
-					 (entry.origins &
-					  (LIST_LIVE | LIST_LIVE_UNLIMITED)));
-		++*ret_count;
-	}
+void shield_list_carried(struct shield *s, enum list list)
+{
 	list_mark(s, list);
-	return err;
 }
