@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -133,10 +134,34 @@ static void rows_are_sorted(void **state)
 	assert_int_equal(out.strangers.wire, 10 * (TALLY_ROWS - TALLY_ROWS_IN));
 }
 
+/* docs/OPERATING.md tells operators what the counters take, and what all services may. */
+static void the_manual_knows_what_they_take(void **state)
+{
+	const double service = (double)TALLY_ROWS * sizeof(struct tally_row);
+	FILE *file = fopen("docs/OPERATING.md", "r");
+	unsigned int kilobytes = 0, most = 0;
+	char line[256];
+
+	(void)state;
+	assert_non_null(file);
+	while (fgets(line, sizeof(line), file)) {
+		const char *at = strstr(line, "and the counters ");
+
+		if (at)
+			sscanf(at, "and the counters %u kB", &kilobytes);
+		sscanf(line, "| 86 to 256 | 256 | %*u MB | %*u MB | %*u MB | %u MB",
+		       &most);
+	}
+	fclose(file);
+	assert_int_equal(kilobytes, (unsigned int)(service / 1e3 + 0.5));
+	assert_int_equal(most, (unsigned int)(service * 256 * 128 / 1e6 + 0.5));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_pair_has_its_own),
+		cmocka_unit_test(the_manual_knows_what_they_take),
 		cmocka_unit_test(what_can_happen_is_counted),
 		cmocka_unit_test(games_are_counted_as_they_leave),
 		cmocka_unit_test(rows_are_sorted),
