@@ -60,7 +60,8 @@ verdict()
 # FILE INCLUDED, one a line, of everything below user/.
 includes()
 {
-	grep -roE --include='*.[ch]' '^#include [<"][^>"]+' user | sed -E 's/:#include [<"]/ /'
+	grep -roE --include='*.[ch]' '^[[:blank:]]*#[[:blank:]]*include[[:blank:]]*[<"][^>"]+' user |
+		sed -E 's/:[[:blank:]]*#[[:blank:]]*include[[:blank:]]*[<"]/ /'
 }
 
 breaches()
@@ -83,6 +84,14 @@ breaches()
 				next			# main.c sees all
 			sub(/\/[^\/]*$/, "", room)
 			target = $2
+			if (target ~ /(^|\/)\.\.?\//) {
+				print $1 " includes " $2 " by a way of its own;"
+				next
+			}
+			if (target ~ /_internal\.h$/ && target !~ "^" room "/") {
+				print $1 " includes another room'"'"'s " $2 ";"
+				next
+			}
 			if (!sub(/\/[^\/]*$/, "", target) || !(target in known))
 				next			# include/, a library
 			if (!(room in known))
@@ -125,10 +134,20 @@ law()
 # Names of files are names of modules: none may come twice.
 twice()
 {
-	find user -name '*.c' -printf '%f\n' | sort | uniq -d
+	find user -name '*.[ch]' -printf '%f\n' | sort | uniq -d
+}
+
+# Rooms that nobody could be kept from.
+rowless()
+{
+	find user -mindepth 2 -name '*.[ch]' -printf '%P\n' | sed 's|/[^/]*$||' | sort -u |
+		while read -r room; do
+			grep -q "^$room:" <<<"$ROOMS" || printf '%s ' "$room"
+		done
 }
 
 verdict rooms_include_only_what_is_below "$(breaches)"
+verdict every_room_has_a_row "$(rowless)"
 verdict rooms_have_no_circle "$(circles)"
 verdict libraries_known_in_one_place "$(alone)"
 verdict only_main_in_user_itself "$(loose)"
