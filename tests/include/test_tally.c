@@ -53,6 +53,17 @@ static bool counted(enum direction direction, int kind, enum reason reason)
 	return tally_number(direction, (enum wire_kind)kind, reason) < TALLIES;
 }
 
+/* Whoever would join may be asked for proof, or to ask again. */
+static void asks_are_counted(int kind)
+{
+	static const enum reason reasons[] = { REASON_PROVEN, REASON_ASKED,
+					       REASON_UNREPEATED, REASON_PLAYING };
+
+	for (size_t i = 0; i < sizeof(reasons) / sizeof(*reasons); i++)
+		assert_true(counted(DIRECTION_C2S, kind, reasons[i]));
+	assert_true(counted(DIRECTION_S2C, kind, REASON_ASKED));
+}
+
 /* What admit() and egress_judge() say of a kind follows from its class. */
 static void what_can_happen_is_counted(void **state)
 {
@@ -79,7 +90,11 @@ static void what_can_happen_is_counted(void **state)
 				assert_true(counted(DIRECTION_S2C, kind, REASON_PLAYER));
 				assert_true(counted(DIRECTION_C2S, kind,
 						    REASON_PLAYER_BUDGET));
+				assert_true(counted(DIRECTION_C2S, kind, REASON_FORGED));
+				assert_true(counted(DIRECTION_C2S, kind, REASON_PLAYING));
 			}
+			if (class == CLASS_CHALLENGE || class == CLASS_CONNECT)
+				asks_are_counted(kind);
 			if (class >= CLASS_BUDGETS)
 				assert_true(counted(DIRECTION_C2S, kind, REASON_POLICY));
 			if (class == CLASS_REPLY)
