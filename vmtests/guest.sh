@@ -13,6 +13,22 @@ export BUILD=${BUILD:-$PWD/build}
 export TEST_TIMEOUT=300 KERN_ROUNDS=10000 SHIELD_WAIT=120
 expect=$1
 
+# Each of their tests loads the shield anew, for seconds of an emulated processor, to hold
+# rules that no kernel has a part in. The host runs them.
+SPARED='kern_apply kern_doors kern_edges kern_foreign kern_lists'
+
+spare()
+{
+	local test i
+
+	for i in "${!kern[@]}"; do
+		test=${kern[i]##*/}
+		[[ " $SPARED " == *" $test "* ]] || continue
+		echo "# $test: on the host only"
+		unset "kern[$i]"
+	done
+}
+
 read -r uptime _ </proc/uptime
 [ -z "${GUEST-}" ] || echo "# boot $uptime"
 case $expect in
@@ -27,6 +43,7 @@ short)
 	;;
 shield)
 	mapfile -t kern <<<"$(find "$BUILD/tests" -name 'kern_*' -type f -perm -1 | sort)"
+	[ -z "${GUEST-}" ] || spare
 	exec tests/run.sh "${kern[@]}" vmtests/vm_load.sh vmtests/vm_attach.sh \
 		vmtests/vm_virtio.sh vmtests/vm_flood.sh tests/net/net_lifetime.sh
 	;;
