@@ -220,7 +220,7 @@ static void test_closed(void **state)
 			continue;
 		}
 		run_psk(entry, "0123456789abcdef0123456789abcdef", identity, &t);
-		assert_closed(entry, &t, "the key does not fit this session");
+		assert_closed(entry, &t, "the key does not fit this connection");
 		run_psk(entry, key, "somebody-else", &t);
 		assert_closed(entry, &t,
 			      "no key was given for the identity that the "
@@ -249,7 +249,7 @@ static void test_differ(void **state)
 		assert_null(t.reason);
 		assert_int_equal(t.verified, 1);
 		run_psk(entry, string_of(entry, "psk"), string_of(entry, "identity"), &t);
-		assert_closed(entry, &t, "the key does not fit this session");
+		assert_closed(entry, &t, "the key does not fit this connection");
 	}
 	assert_int_equal(seen, 1);
 	json_decref(all);

@@ -215,7 +215,7 @@ static void refuse(const struct qe_session *s, struct qe_opened *ret)
 		ret->status = RECORD_MALFORMED;
 		ret->reason = "does not authenticate: forged or damaged";
 	} else {
-		ret->reason = "the key does not fit this session";
+		ret->reason = "the key does not fit this connection";
 	}
 }
 
