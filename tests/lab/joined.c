@@ -33,7 +33,7 @@ int main(int argc, char **argv)
 	for (int i = 0; i < count; i++)
 		memcpy(buffer + i * size, request, (size_t)size);
 	if (setsockopt(fd, IPPROTO_UDP, UDP_SEGMENT, &size, sizeof(size)) ||
-	    sendto(fd, buffer, (size_t)(count * size), 0, (struct sockaddr *)&to,
+	    sendto(fd, buffer, (size_t)count * (size_t)size, 0, (struct sockaddr *)&to,
 		   sizeof(to)) != count * size) {
 		perror("joined");
 		return 1;
