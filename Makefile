@@ -236,13 +236,19 @@ endif
 test: deps-test
 	$(Q)$(MAKE) --no-print-directory check
 
-check: lab $(UNIT_BIN) $(KERN_BIN)
-	$(Q)BUILD=$(O) tests/run.sh $(UNIT_BIN) $(KERN_BIN) \
-		$(call tests_named,test_%,.sh) $(call tests_named,net_%,.sh)
+# Of test programs and scripts, those that TESTS= chooses: no others are built.
+chosen		= $(if $(TESTS),$(shell for test in $1; do \
+		  case "$${test##*/}" in ($(TESTS)) echo "$$test";; esac; done),$1)
+BIN_CHOSEN	= $(call chosen,$(UNIT_BIN) $(KERN_BIN))
+SH_CHOSEN	= $(call chosen,$(call tests_named,test_%,.sh))
+
+check: lab $(BIN_CHOSEN)
+	$(Q)BUILD=$(O) tests/run.sh $(BIN_CHOSEN) $(SH_CHOSEN) \
+		$(call chosen,$(call tests_named,net_%,.sh))
 
 # What is worth its time after every change: no namespaces, no real servers.
-quick: all $(UNIT_BIN) $(KERN_BIN)
-	$(Q)BUILD=$(O) tests/run.sh $(UNIT_BIN) $(KERN_BIN) $(call tests_named,test_%,.sh)
+quick: $(if $(SH_CHOSEN),all) $(BIN_CHOSEN)
+	$(Q)BUILD=$(O) tests/run.sh $(BIN_CHOSEN) $(SH_CHOSEN)
 
 # Breakages on purpose: ONLY=GLOB of files, COUNT=N of them at random, SEED=.
 mutants: all $(UNIT_BIN) $(KERN_BIN)
