@@ -42,7 +42,7 @@ struct frame_spec {
 	bool more; /* fragments follow */
 	bool fragment_first; /* IPv6: the fragment header stands before @exts */
 	bool fragment; /* IPv6: there is a fragment header */
-	__u8 exts[FRAME_EXTS]; /* IPv6: kinds of extension headers; see FRAME_EXT */
+	__u8 exts[FRAME_EXTS]; /* IPv6: kinds of extension headers; see frame_ext() */
 	__u8 ext_count;
 	__u8 ext_words; /* each is 8 + 8 * this octets long (AH: 8 + 4 * this) */
 	const char *payload;

@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# lint_comments.sh - comments that name what is not there: `function()`, `struct name` and
-# `file.c` in a comment must exist, in the code or on disk. Part of `make lint`.
+# lint_comments.sh - comments that name what is not there: `function()`, `struct name`,
+# `enum name`, `A_CONSTANT`, `file.c` and `room/file.c` in a comment must exist, in the code
+# or on disk. Part of `make lint`.
 set -u
 
 cd "$(dirname "$0")/.." || exit 1
@@ -10,8 +11,9 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 # Named in comments though they are not ours: libraries, the kernel, engines.
-FOREIGN='calloc|malloc|free|memchr|memcpy|flock|mmap|read|write|poll|printf|main|fork|\
-waitpid|getrandom|strtoul|strtoll|atoi|sizeof|select|sendmsg|recvmsg|setuid|sigaction'
+FOREIGN='calloc|malloc|free|memchr|memcpy|flock|mmap|read|write|poll|printf|main|fork'
+FOREIGN="$FOREIGN|waitpid|getrandom|strtoul|strtoll|atoi|sizeof|select|sendmsg|recvmsg"
+FOREIGN="$FOREIGN|setuid|sigaction|(BPF|XDP|TC|RLIMIT|UDT|UDP)_[A-Z_]+|INITIAL_JIFFIES"
 
 mapfile -t files < <(find include bpf user tests vmtests -name '*.[ch]')
 
@@ -47,12 +49,30 @@ missing()
 {
 	grep -oE "^[^:]+:[0-9]+:|$1" "$work/notes" | awk -v skip="^($FOREIGN)\$" '
 		/^[^ ]+:[0-9]+:$/ { at = $0; next }
-		{ word = $0; sub(/\(\)$/, "", word); sub(/^struct /, "", word)
+		{ word = $0; gsub(/^[^A-Za-z_]+|[^A-Za-z0-9_()]+$/, "", word); if (word ~ /^[A-Z]/) gsub(/[()]/, "", word)
+		  sub(/\(\)$/, "", word); sub(/^(struct|enum) /, "", word)
 		  if (word !~ skip) print word, at }' | sort -u |
 		join -v 1 - "$work/words"
 }
 
-# Decoders cite the engines' files in their banners.
+# Decoders cite the engines' constants and files in their banners.
+constants()
+{
+	missing '[^A-Za-z0-9_][A-Z][A-Z0-9]*_[A-Z0-9_]+[A-Z0-9]([^a-z*]|$)' |
+		grep -vE ' user/(decode|capture)/'
+}
+
+# Files that are named with their room.
+rooms()
+{
+	grep -oE '^[^:]+:[0-9]+:|(^|[^a-z<])(include|bpf|user|tests|vmtests|docs)/[a-z0-9_/]+\.[a-z0-9.]*[a-z0-9]' \
+		"$work/notes" | awk '/^[^ ]+:[0-9]+:$/ { at = $0; next }
+			{ gsub(/^[^a-z]+/, ""); print $0, at }' | sort -u |
+		while read -r file at; do
+			[ -e "$file" ] || [ -e "tests/$file" ] || echo "$file $at"
+		done
+}
+
 paths()
 {
 	grep -vE '^user/(decode|capture)/' "$work/notes" | grep -oE '^[^:]+:[0-9]+:|(^|[^/A-Za-z0-9_.*<-])[a-z0-9_]+\.(bpf\.)?[ch]([^a-z0-9_]|$)' | awk '
@@ -61,7 +81,8 @@ paths()
 		grep -v '^cmocka.h ' | join -v 1 - <(find . -path ./build -prune -o -name '*.[ch]' -printf '%f\n' | sort -u)
 }
 
-{ missing '[A-Za-z_][A-Za-z0-9_]+\(\)'; missing 'struct [a-z_][a-z0-9_]+'; paths; } >"$work/found"
+{ missing '[A-Za-z_][A-Za-z0-9_]+\(\)'; missing '(struct|enum) [a-z_][a-z0-9_]+'
+  constants; rooms; paths; } >"$work/found"
 [ -s "$work/found" ] || exit 0
 echo "comments name what does not exist:" >&2
 awk '{ print "  " $2 " " $1 }' "$work/found" >&2

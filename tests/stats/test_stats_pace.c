@@ -182,7 +182,7 @@ static void timer_lists(void **state)
 	}
 }
 
-/* INITIAL_JIFFIES of include/linux/jiffies.h, at 250 and 1000 Hz. */
+/* INITIAL_JIFFIES of linux/jiffies.h, at 250 and 1000 Hz. */
 static void assumed_clock(void **state)
 {
 	(void)state;
