@@ -105,6 +105,8 @@ static __always_inline const struct service *service_at(const struct tables *t,
 
 	if (!index_below(slot, SERVICES_MAX))
 		return NULL;
+	/* Or 6.1 is shown what was spilled before it was compared. */
+	same_copy(*slot);
 	service = &t->services[*slot];
 	once_here(service);
 	__builtin_assume(service);
