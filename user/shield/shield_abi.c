@@ -148,8 +148,8 @@ void map_explain(const char *dir, const struct map_row *row, int err)
 	if (err == -EMEDIUMTYPE)
 		log_error(
 			"'%s/%s' was made by another version: choose an empty directory, or run "
-			"`quakeshield detach`",
-			dir, row->name);
+			"`quakeshield detach --pin %s`",
+			dir, row->name, dir);
 	else
 		log_error("cannot open '%s/%s': %s%s", dir, row->name, strerror(-err),
 			  err == -EPERM ? " (CAP_BPF is needed: run as root)" : "");
