@@ -9,7 +9,7 @@
 #   make vmtest         the kernels of vmtests/KERNELS (KERNEL=..., VM=vng|qemu)
 #   make bench          ns per packet, as ratios to the floor and to peers
 #   make fuzz           FUZZ_TIME=60 seconds or FUZZ_RUNS=10000000 inputs a target
-#   make lint format-check install clean
+#   make lint format-check install uninstall clean
 #   V=1 shows commands; O=dir builds elsewhere; SKIP_DEPS=1 never calls apt
 
 PROG		:= quakeshield
@@ -260,16 +260,50 @@ vmtest: deps-vm
 	$(Q)$(MAKE) --no-print-directory lab $(KERN_BIN)
 	$(Q)BUILD=$(O) KERNEL='$(KERNEL)' VM='$(VM)' V='$(V)' vmtests/run.sh
 
-install: all
+# What is installed as it stands, and where; uninstall takes the same names away.
+SHARE		= $(DESTDIR)$(PREFIX)/share
+DOCS		:= README.md LICENSE $(filter-out docs/HACKING.md,$(wildcard docs/*.md)) \
+		   docs/example.conf
+RULES		:= docs/alerts.yml docs/grafana-dashboard.json
+INSTALLED	= $(DESTDIR)$(SBINDIR)/$(PROG) \
+		  $(DESTDIR)$(MANDIR)/man8/$(PROG).8 \
+		  $(DESTDIR)$(MANDIR)/man5/$(PROG).conf.5 \
+		  $(DESTDIR)$(UNITDIR)/$(PROG).service \
+		  $(SHARE)/bash-completion/completions/$(PROG) \
+		  $(SHARE)/zsh/site-functions/_$(PROG) \
+		  $(SHARE)/fish/vendor_completions.d/$(PROG).fish \
+		  $(addprefix $(SHARE)/doc/$(PROG)/,$(notdir $(DOCS))) \
+		  $(addprefix $(SHARE)/$(PROG)/,$(notdir $(RULES)))
+
+$(O)/completion.%: $(O)/$(PROG)
+	$(Q)$< completion $* >$@
+
+install: all $(O)/completion.bash $(O)/completion.zsh $(O)/completion.fish
 	$(INSTALL) -D -m 755 $(O)/$(PROG) $(DESTDIR)$(SBINDIR)/$(PROG)
 	$(INSTALL) -D -m 644 docs/$(PROG).8 $(DESTDIR)$(MANDIR)/man8/$(PROG).8
 	$(INSTALL) -D -m 644 docs/$(PROG).conf.5 $(DESTDIR)$(MANDIR)/man5/$(PROG).conf.5
+	$(INSTALL) -D -m 644 $(O)/completion.bash $(SHARE)/bash-completion/completions/$(PROG)
+	$(INSTALL) -D -m 644 $(O)/completion.zsh $(SHARE)/zsh/site-functions/_$(PROG)
+	$(INSTALL) -D -m 644 $(O)/completion.fish \
+		$(SHARE)/fish/vendor_completions.d/$(PROG).fish
+	$(INSTALL) -d $(SHARE)/doc/$(PROG) $(SHARE)/$(PROG)
+	$(INSTALL) -m 644 $(DOCS) $(SHARE)/doc/$(PROG)
+	$(INSTALL) -m 644 $(RULES) $(SHARE)/$(PROG)
 	$(INSTALL) -d $(DESTDIR)$(UNITDIR) $(DESTDIR)$(SYSCONFDIR)
 	sed 's|@SBINDIR@|$(SBINDIR)|; s|@SYSCONFDIR@|$(SYSCONFDIR)|' docs/$(PROG).service \
 		>$(DESTDIR)$(UNITDIR)/$(PROG).service
 	chmod 644 $(DESTDIR)$(UNITDIR)/$(PROG).service
 	test -e $(DESTDIR)$(SYSCONFDIR)/$(PROG).conf || $(INSTALL) -m 644 \
 		docs/$(PROG).conf $(DESTDIR)$(SYSCONFDIR)/$(PROG).conf
+
+# A configuration that somebody has changed is not ours to remove.
+uninstall:
+	rm -f $(INSTALLED)
+	-rmdir $(SHARE)/doc/$(PROG) $(SHARE)/$(PROG)
+	cmp -s docs/$(PROG).conf $(DESTDIR)$(SYSCONFDIR)/$(PROG).conf && \
+		rm $(DESTDIR)$(SYSCONFDIR)/$(PROG).conf || \
+		{ test ! -e $(DESTDIR)$(SYSCONFDIR)/$(PROG).conf || \
+		echo 'kept: $(DESTDIR)$(SYSCONFDIR)/$(PROG).conf'; }
 
 C_ALL		= $(foreach under,include bpf user tests vmtests,$(call deep,$(under),.[ch]))
 C_LINT		= $(filter-out %.bpf.c,$(filter %.c,$(C_ALL)))
@@ -310,7 +344,7 @@ bench: deps-bench
 clean:
 	rm -rf $(O)
 
-.PHONY: all bench fuzz lab quick mutants deps deps-test deps-lint deps-bench deps-vm run test check install \
+.PHONY: all bench fuzz lab quick mutants deps deps-test deps-lint deps-bench deps-vm run test check install uninstall \
 	format-check lint clean
 .DELETE_ON_ERROR:
 .SECONDARY:

@@ -5,44 +5,64 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cmd/commands.h"
+#include "cmd/options.h"
+#include "lib/log.h"
+#include "lib/nearest.h"
 
-/* clang-format off */
-static const struct {
-	const char *name;
-	int (*run)(int argc, char **argv);
-	const char *help;
-} commands[] = {
-#define AS_ROW(name, function, help) { name, function, help },
-	COMMANDS(AS_ROW)
-#undef AS_ROW
-};
-/* clang-format on */
-
-static int usage(FILE *out, int status)
+static int version(void)
 {
-	fprintf(out, "quakeshield %s: an XDP shield and a decoder for Quake servers\n\n",
-		VERSION);
-	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)
-		fprintf(out, "  quakeshield %-8s %s\n", commands[i].name,
-			commands[i].help);
+	printf("quakeshield %s\n", VERSION);
+	return 0;
+}
+
+static int command_run(const struct command *command, int argc, char **argv)
+{
+	struct call call;
+	int status;
+
+	if (call_parse(command, argc, argv, &call))
+		return EXIT_USAGE;
+	if (call_has(&call, OPTION_HELP)) {
+		command_usage(command, stdout);
+		status = 0;
+	} else if (call_has(&call, OPTION_VERSION)) {
+		status = version();
+	} else {
+		status = command->run(&call);
+	}
+	call_free(&call);
 	return status;
+}
+
+static int no_such_command(const char *name)
+{
+	struct nearest near;
+	const char *found;
+
+	nearest_begin(&near, name);
+	for (const struct command *c = commands; c->name; c++)
+		nearest_try(&near, c->name);
+	found = nearest_found(&near);
+	log_error("no such command: '%s' (%s%s)", name,
+		  found ? "did you mean " : "see `quakeshield help`", found ? found : "");
+	return EXIT_USAGE;
 }
 
 int main(int argc, char **argv)
 {
-	if (argc < 2)
-		return usage(stderr, 1);
-	if (!strcmp(argv[1], "--version")) {
-		printf("quakeshield %s\n", VERSION);
+	const struct command *command;
+
+	if (argc < 2) {
+		commands_usage(stderr);
+		return EXIT_USAGE;
+	}
+	if (!strcmp(argv[1], "-V") || !strcmp(argv[1], "--version"))
+		return version();
+	if (!strcmp(argv[1], "-h") || !strcmp(argv[1], "--help")) {
+		commands_usage(stdout);
 		return 0;
 	}
-	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "help"))
-		return usage(stdout, 0);
-	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)
-		if (!strcmp(argv[1], commands[i].name))
-			return commands[i].run(argc - 1, argv + 1);
-
-	fprintf(stderr, "quakeshield: no such command: '%s'\n", argv[1]);
-	return usage(stderr, 1);
+	command = command_find(argv[1]);
+	return command ? command_run(command, argc - 1, argv + 1)
+		       : no_such_command(argv[1]);
 }

@@ -31,13 +31,18 @@ check() # NAME COMMAND...
 # fails_saying TEXT COMMAND...: exit status 1, and TEXT on stderr.
 fails_saying()
 {
-	local text=$1 status
+	exits_saying 1 "$@"
+}
 
-	shift
+exits_saying() # STATUS TEXT COMMAND...
+{
+	local expected=$1 text=$2 status
+
+	shift 2
 	"$@" >/dev/null 2>"$dir/err"
 	status=$?
 	cat "$dir/err"
-	[ "$status" -eq 1 ] && grep -qF -- "$text" "$dir/err"
+	[ "$status" -eq "$expected" ] && grep -qF -- "$text" "$dir/err"
 }
 
 summary_shape()
@@ -108,9 +113,9 @@ check broken_off broken_off
 check no_file fails_saying "No such file" "${decode[@]}" "$dir/none"
 check empty fails_saying "empty file" "${decode[@]}" "$dir/empty"
 check not_ours fails_saying "neither a capture nor a demo" "${decode[@]}" "$dir/text"
-check no_argument fails_saying "usage:" "${decode[@]}"
-check bad_protocol fails_saying "'doom'" "${decode[@]}" --protocol doom "$dir/text"
-check psk_alone fails_saying "go together" "${decode[@]}" --psk 00 "$dir/text"
-check psk_hex fails_saying "hex digits" "${decode[@]}" --psk 0x1 --psk-identity a "$dir/text"
+check no_argument exits_saying 2 "FILE..." "${decode[@]}"
+check bad_protocol exits_saying 2 "'doom'" "${decode[@]}" --protocol doom "$dir/text"
+check psk_alone exits_saying 2 "go together" "${decode[@]}" --psk 00 "$dir/text"
+check psk_hex exits_saying 2 "hex digits" "${decode[@]}" --psk 0x1 --psk-identity a "$dir/text"
 check full_disk fails_saying "stdout" sh -c "$BUILD/quakeshield decode --json $DATA/*/*.pcap >/dev/full"
 exit $failed

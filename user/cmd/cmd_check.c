@@ -9,12 +9,6 @@
 #include "config/config.h"
 #include "lib/cidr.h"
 #include "lib/log.h"
-#include "cmd/options.h"
-
-static const char usage[] =
-	"usage: quakeshield check [-c FILE] [--print]\n"
-	"  -c, --config FILE  configuration, default " CONFIG_PATH "\n"
-	"      --print        show it with every default written out";
 
 /* What nobody means, as a rule, but may. */
 static void warn_wide(const char *name, const struct cidr *networks, size_t count)
@@ -29,32 +23,28 @@ static void warn_wide(const char *name, const struct cidr *networks, size_t coun
 	}
 }
 
-int cmd_check(int argc, char **argv)
+int cmd_check(const struct call *call)
 {
-	struct options o = { 0 };
-	struct config *config;
+	const char *path = call_value(call, OPTION_CONFIG);
+	struct config *config = calloc(1, sizeof(*config));
 	int err;
 
-	err = options_parse(argc, argv, OPTION_CONFIG | OPTION_PRINT, 0, usage, &o);
-	if (err)
-		return err < 0;
-	config = calloc(1, sizeof(*config));
 	if (!config) {
 		log_error("check: not enough memory");
-		return 1;
+		return EXIT_REST;
 	}
-	err = config_load(o.config, config);
+	err = config_load(path, config);
 	if (!err)
-		config_check_interfaces(o.config, config);
+		config_check_interfaces(path, config);
 	if (!err) {
 		warn_wide("allow", config->allow, config->allow_count);
 		warn_wide("deny", config->deny, config->deny_count);
 	}
-	if (!err && o.print)
+	if (!err && call_has(call, OPTION_PRINT))
 		config_print(config, stdout);
 	else if (!err)
-		printf("%s: ok, %zu service%s\n", o.config ? o.config : CONFIG_PATH,
+		printf("%s: ok, %zu service%s\n", path ? path : CONFIG_PATH,
 		       config->service_count, config->service_count == 1 ? "" : "s");
 	free(config);
-	return err != 0;
+	return exit_status(err);
 }

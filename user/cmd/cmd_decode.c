@@ -6,7 +6,6 @@
  * one is shown, then its error; the exit status is 1 if any file had one.
  */
 #include <errno.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,13 +31,12 @@ enum output {
 	OUTPUT_LAGOMETER,
 };
 
-struct options {
+struct how {
 	enum output output;
 	bool json;
 	bool verbose, hex, secrets, progress;
 	enum wire_family protocol;
 	const char *psk_identity;
-	char *psk; /* as it was given */
 	struct secret_key *key; /* or NULL */
 	const char *extract; /* a directory, or NULL */
 	const char *filter; /* of libpcap, or NULL */
@@ -48,7 +46,7 @@ struct options {
 };
 
 struct run {
-	const struct options *options;
+	const struct how *options;
 	struct jsonl *json;
 	struct summary summary;
 	struct extract *extract; /* or NULL */
@@ -156,7 +154,7 @@ static int complain(struct run *run, const char *file, const char *why)
 
 static struct decoder *decoder_for(struct run *run, enum wire_family forced)
 {
-	const struct options *options = run->options;
+	const struct how *options = run->options;
 	struct decoder_options how = {
 		.fields =
 			options->output == OUTPUT_JSON || options->output == OUTPUT_TEXT,
@@ -333,53 +331,20 @@ static int one_file(struct run *run, const char *name)
 	return status;
 }
 
-static int usage(FILE *out, int status)
-{
-	fputs("usage: quakeshield decode [--json | --summary | --lagometer] [-v] [--hex]\n"
-	      "                          [--kind K,...] [--status S,...] [--host A,...]\n"
-	      "                          [--filter EXPRESSION] [--limit N] [--protocol P]\n"
-	      "                          [--secrets] [--progress] [--keylog FILE]\n"
-	      "                          [--psk-identity ID --psk HEX] [--extract DIR]\n"
-	      "                          FILE...\n"
-	      "\n"
-	      "FILE is a capture (pcap, pcapng) or a demo (.dem .qwd .mvd .dm2 .dm_NN),\n"
-	      "packed by gzip or not; - is standard input. Without an option each datagram\n"
-	      "or demo block is a line to read.\n"
-	      "  -v              all fields below each line\n"
-	      "  --json          one JSON object a line for each datagram or demo block\n"
-	      "  --summary       one JSON object a line for each file; goes before --json\n"
-	      "  --lagometer     how well each client is connected; with --json, as JSON\n"
-	      "  --hex           the bytes themselves, as \"payload\"\n"
-	      "  --kind, --status, --host   only these; a host is ADDRESS[:PORT] or :PORT\n"
-	      "  --filter E      of a capture only what this expression lets through\n"
-	      "                  (pcap-filter(7))\n"
-	      "  --limit N       stop after N records\n"
-	      "  --protocol P    all datagrams are of P: netquake quakeworld quake2 quake3\n"
-	      "                  quake-enhanced; without it, or auto: found out\n"
-	      "  --extract DIR   puts files that were downloaded in the game into DIR\n"
-	      "  --secrets       show passwords, which are *** otherwise\n"
-	      "  --progress      tell on stderr how far it is\n"
-	      "  --keylog FILE   secrets of encrypted sessions (SSLKEYLOGFILE)\n"
-	      "  --psk-identity ID, --psk HEX   the key of quake-enhanced sessions\n",
-	      out);
-	return status;
-}
-
-/* The two go together; the key is wiped from the arguments, which others can see. */
-static bool read_psk(struct options *options)
+/* The two go together. */
+static bool read_psk(const char *psk, struct how *options)
 {
 	int err;
 
-	if (!options->psk != !options->psk_identity) {
+	if (!psk != !options->psk_identity) {
 		fputs("quakeshield decode: --psk and --psk-identity go together\n",
 		      stderr);
 		return false;
 	}
-	if (!options->psk)
+	if (!psk)
 		return true;
 	options->key = secret_alloc(sizeof(*options->key));
-	err = options->key ? secret_key_parse(options->psk, options->key) : -ENOMEM;
-	explicit_bzero(options->psk, strlen(options->psk));
+	err = options->key ? secret_key_parse(psk, options->key) : -ENOMEM;
 	if (!err && strlen(options->psk_identity) <= KEYS_IDENTITY_MAX)
 		return true;
 	fputs(err == -ENOMEM ? "quakeshield decode: out of memory\n"
@@ -393,10 +358,10 @@ static bool read_psk(struct options *options)
 static int wrong(const char *what, const char *value)
 {
 	fprintf(stderr, "quakeshield decode: %s: '%s'\n", what, value);
-	return 2;
+	return EXIT_USAGE;
 }
 
-/* 0, or 2 after a message. */
+/* 0, or the exit status after a message. */
 static int read_keylog(const char *name, struct keylog *ret)
 {
 	FILE *file = fopen(name, "re");
@@ -405,13 +370,13 @@ static int read_keylog(const char *name, struct keylog *ret)
 
 	if (!file) {
 		fprintf(stderr, "quakeshield decode: %s: %s\n", name, strerror(errno));
-		return 2;
+		return EXIT_REST;
 	}
 	err = keylog_read(file, ret, message, sizeof(message));
 	fclose(file);
 	if (err)
 		fprintf(stderr, "quakeshield decode: %s: %s\n", name, message);
-	return err ? 2 : 0;
+	return err ? EXIT_REST : 0;
 }
 
 static bool parse_limit(const char *text, uint64_t *ret)
@@ -423,125 +388,93 @@ static bool parse_limit(const char *text, uint64_t *ret)
 	return *text >= '0' && *text <= '9' && !*end && !errno && *ret;
 }
 
-/* Options that take a value. 0, or the exit status plus 1. */
-static int parse_value(int c, char *value, struct options *options)
+/* Options that take a value: 0, or the exit status after a message. */
+static int parse_value(const struct given *given, struct how *options)
 {
+	char *value = given->value;
 	const char *bad = value;
 
-	switch (c) {
-	case 'p':
+	switch (given->option) {
+	case OPTION_PROTOCOL:
 		return family_parse(value, &options->protocol)
 			       ? 0
 			       : wrong("no such protocol", value);
-	case 'i':
-		options->psk_identity = value;
-		return 0;
-	case 'k':
-		options->psk = value;
-		return 0;
-	case 'X':
-		options->extract = value;
-		return 0;
-	case 'f':
-		options->filter = value;
-		return 0;
-	case 'K':
+	case OPTION_KEYLOG:
 		return read_keylog(value, &options->keylog);
-	case 'd':
+	case OPTION_KIND:
 		return select_kinds(&options->select, value, &bad)
 			       ? 0
 			       : wrong("not a kind", bad);
-	case 't':
+	case OPTION_STATUS:
 		return select_status(&options->select, value, &bad)
 			       ? 0
 			       : wrong("no such status", bad);
-	case 'o':
+	case OPTION_HOST:
 		return select_hosts(&options->select, value, &bad)
 			       ? 0
 			       : wrong("not an address or :port", bad);
-	default:
+	case OPTION_LIMIT:
 		return parse_limit(value, &options->limit) ? 0
 							   : wrong("not a number", value);
+	default:
+		return 0;
 	}
 }
 
-/* 0: go on; else the exit status plus 1. */
-static int parse_options(int argc, char **argv, struct options *options)
+/* 0, or the exit status after a message. */
+static int read_options(const struct call *call, struct how *options)
 {
-	static const struct option longs[] = {
-		{ "json", no_argument, NULL, 'j' },
-		{ "summary", no_argument, NULL, 's' },
-		{ "lagometer", no_argument, NULL, 'l' },
-		{ "hex", no_argument, NULL, 'x' },
-		{ "secrets", no_argument, NULL, 'S' },
-		{ "progress", no_argument, NULL, 'P' },
-		{ "protocol", required_argument, NULL, 'p' },
-		{ "psk-identity", required_argument, NULL, 'i' },
-		{ "psk", required_argument, NULL, 'k' },
-		{ "extract", required_argument, NULL, 'X' },
-		{ "keylog", required_argument, NULL, 'K' },
-		{ "kind", required_argument, NULL, 'd' },
-		{ "status", required_argument, NULL, 't' },
-		{ "host", required_argument, NULL, 'o' },
-		{ "filter", required_argument, NULL, 'f' },
-		{ "limit", required_argument, NULL, 'n' },
-		{ "help", no_argument, NULL, 'h' },
-		{ NULL, 0, NULL, 0 },
-	};
-	bool summary = false, lagometer = false;
-	int c, status;
+	const char *psk = call_value(call, OPTION_PSK);
+	bool keyed;
 
-	while ((c = getopt_long(argc, argv, "hv", longs, NULL)) != -1) {
-		switch (c) {
-		case 'j':
-			options->json = true;
-			break;
-		case 's':
-			summary = true;
-			break;
-		case 'l':
-			lagometer = true;
-			break;
-		case 'v':
-			options->verbose = true;
-			break;
-		case 'x':
-			options->hex = true;
-			break;
-		case 'S':
-			options->secrets = true;
-			break;
-		case 'P':
-			options->progress = true;
-			break;
-		case 'h':
-			return 1 + usage(stdout, 0);
-		case '?':
-			return 1 + usage(stderr, 1);
-		default:
-			status = parse_value(c, optarg, options);
-			if (status)
-				return status;
-		}
+	options->psk_identity = call_value(call, OPTION_PSK_NAME);
+	options->extract = call_value(call, OPTION_EXTRACT);
+	options->filter = call_value(call, OPTION_FILTER);
+	options->verbose = call_has(call, OPTION_VERBOSE);
+	options->hex = call_has(call, OPTION_HEX);
+	options->secrets = call_has(call, OPTION_SECRETS);
+	options->progress = call_has(call, OPTION_PROGRESS);
+	options->json = call_has(call, OPTION_JSON);
+	options->output = call_has(call, OPTION_SUMMARY)     ? OUTPUT_SUMMARY
+			  : call_has(call, OPTION_LAGOMETER) ? OUTPUT_LAGOMETER
+			  : options->json		     ? OUTPUT_JSON
+							     : OUTPUT_TEXT;
+	/* First of all: until it is wiped, others can see it among our arguments. */
+	keyed = read_psk(psk, options);
+	for (const struct given *g = NULL; (g = call_next(call, OPTION_PSK, g));)
+		explicit_bzero(g->value, strlen(g->value));
+	if (!keyed)
+		return EXIT_USAGE;
+	for (size_t i = 0; i < call->given_count; i++) {
+		int status = parse_value(&call->given[i], options);
+
+		if (status)
+			return status;
 	}
-	options->output = summary	  ? OUTPUT_SUMMARY
-			  : lagometer	  ? OUTPUT_LAGOMETER
-			  : options->json ? OUTPUT_JSON
-					  : OUTPUT_TEXT;
-	return read_psk(options) ? 0 : 2;
+	return 0;
 }
 
-int cmd_decode(int argc, char **argv)
+/* All of the files; the exit status. */
+static int decode_files(const struct call *call, struct run *run)
+{
+	int status = 0;
+
+	for (int i = 0; i < call->operand_count && !done(run); i++) {
+		run->file = call->operand_count > 1 ? call->operands[i] : NULL;
+		status |= one_file(run, call->operands[i]);
+	}
+	return status;
+}
+
+int cmd_decode(const struct call *call)
 {
 	static struct jsonl json;
 	static struct run run;
-	static struct options options = { .protocol = FAMILY_AUTO };
-	int status = parse_options(argc, argv, &options);
+	static struct how options = { .protocol = FAMILY_AUTO };
+	int status = read_options(call, &options);
 
 	if (status)
-		return status - 1;
-	if (optind == argc)
-		return usage(stderr, 1);
+		return status;
 	jsonl_init(&json, stdout);
 	run.options = &options;
 	run.json = &json;
@@ -551,20 +484,17 @@ int cmd_decode(int argc, char **argv)
 		if (error) {
 			fprintf(stderr, "quakeshield decode: --extract '%s': %s\n",
 				options.extract, strerror(-error));
-			return 1;
+			return EXIT_REST;
 		}
 	}
-	for (int i = optind; i < argc && !done(&run); i++) {
-		run.file = argc - optind > 1 ? argv[i] : NULL;
-		status |= one_file(&run, argv[i]);
-	}
+	status = decode_files(call, &run);
 	keylog_free(&options.keylog);
 	secret_free(options.key, sizeof(*options.key));
 	if (!extract_close(run.extract))
-		status = 1;
+		status = EXIT_REST;
 	if (jsonl_flush(&json)) {
 		fprintf(stderr, "quakeshield decode: stdout: %s\n", strerror(errno));
-		status = 1;
+		status = EXIT_REST;
 	}
 	return status;
 }

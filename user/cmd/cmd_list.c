@@ -9,17 +9,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cmd/commands.h"
 #include "lib/log.h"
-#include "cmd/options.h"
 #include "shield/shield.h"
 
 struct edit {
 	const char *name; /* "allow", "deny" */
 	enum list list;
-	const char *pin;
 	bool force;
 	char **words; /* networks as text, NULL behind the last */
 	struct cidr *networks; /* these, read */
@@ -140,86 +137,82 @@ static int edit_del(struct shield *shield, const struct edit *e)
 
 static const struct {
 	const char *verb;
-	int operands;
+	bool some; /* networks behind it */
 	int (*run)(struct shield *shield, const struct edit *e);
 } verbs[] = {
-	{ "add", OPERANDS_SOME, edit_add },
-	{ "del", OPERANDS_SOME, edit_del },
-	{ "list", 0, edit_list },
+	{ "add", true, edit_add },
+	{ "del", true, edit_del },
+	{ "list", false, edit_list },
 };
 
-static const char usage[] =
-	"usage: quakeshield allow add CIDR... [--unlimited] [--force] [--pin DIR]\n"
-	"       quakeshield deny add CIDR... [--force] [--pin DIR]\n"
-	"       quakeshield allow|deny del CIDR... [--pin DIR]\n"
-	"       quakeshield allow|deny list [--pin DIR]\n"
-	"  CIDR       an address or network: 203.0.113.7, 203.0.113.0/24, 2001:db8::/32;\n"
-	"             - reads them from standard input, one a line\n"
-	"  --unlimited  all that comes from there, and all answers: see the manual\n"
-	"  --force    although it is wider than a /8, or a /16 of IPv6\n"
-	"  --pin DIR  what `load --pin DIR` has loaded";
+#define VERBS (sizeof(verbs) / sizeof(*verbs))
 
-static int edit_run(struct edit *e,
+static int edit_run(const struct call *call, const struct edit *e,
 		    int (*run)(struct shield *shield, const struct edit *e))
 {
 	struct shield *shield;
-	int err = shield_open(e->pin, &shield);
+	int status = call_open(call, &shield);
 
-	if (err == -ENOENT)
-		log_error("nothing is loaded in '%s': start `quakeshield run` first",
-			  e->pin ? e->pin : PIN_ROOT);
-	if (err)
-		return 1;
-	err = run(shield, e);
+	if (status)
+		return status;
+	status = exit_status(run(shield, e));
 	shield_close(shield);
-	return err != 0;
+	return status;
 }
 
-static int edit_main(struct edit *e, int argc, char **argv)
+/* Do the words and options behind the verb make sense? */
+static bool verb_fits(const struct call *call, const struct edit *e, size_t verb)
 {
-	if (argc < 2) {
-		log_error("%s: add, del or list?", e->name);
-		return 1;
-	}
-	if (!strcmp(argv[1], "-h") || !strcmp(argv[1], "--help")) {
-		puts(usage);
-		return 0;
-	}
-	for (size_t i = 0; i < sizeof(verbs) / sizeof(*verbs); i++) {
-		unsigned int known = OPTION_PIN | OPTION_FORCE;
-		struct options o = { 0 };
-		int err;
+	bool add = verbs[verb].run == edit_add;
 
-		if (strcmp(argv[1], verbs[i].verb) != 0)
-			continue;
-		if (verbs[i].run == edit_add && e->list == LIST_ALLOW)
-			known |= OPTION_UNLIMITED;
-		err = options_parse(argc - 1, argv + 1, known, verbs[i].operands, usage,
-				    &o);
-		if (err)
-			return err < 0;
-		e->pin = o.pin;
-		e->unlimited = o.unlimited;
-		e->force = o.force || verbs[i].run == edit_del;
-		e->words = argv + 1 + optind;
-		err = edit_take_all(e) ? 1 : edit_run(e, verbs[i].run);
-		free(e->networks);
-		return err;
+	if (verbs[verb].some && !*e->words) {
+		log_error("%s: `%s` needs an address or a network", e->name,
+			  verbs[verb].verb);
+		return false;
 	}
-	log_error("%s: no such verb: '%s' (add, del or list)", e->name, argv[1]);
-	return 1;
+	if (!verbs[verb].some && *e->words) {
+		log_error("%s: unexpected argument: '%s'", e->name, *e->words);
+		return false;
+	}
+	if (!add && call_has(call, OPTION_UNLIMITED)) {
+		log_error("%s: --unlimited goes with `add`", e->name);
+		return false;
+	}
+	return true;
 }
 
-int cmd_allow(int argc, char **argv)
+static int edit_main(struct edit *e, const struct call *call)
+{
+	const char *word = call->operands[0];
+	size_t verb = 0;
+	int status;
+
+	while (verb < VERBS && strcmp(word, verbs[verb].verb) != 0)
+		verb++;
+	if (verb == VERBS) {
+		log_error("%s: no such verb: '%s' (add, del or list)", e->name, word);
+		return EXIT_USAGE;
+	}
+	e->words = call->operands + 1;
+	if (!verb_fits(call, e, verb))
+		return EXIT_USAGE;
+	e->unlimited = call_has(call, OPTION_UNLIMITED);
+	e->force = call_has(call, OPTION_FORCE) || verbs[verb].run == edit_del;
+	status = edit_take_all(e) ? EXIT_USAGE : edit_run(call, e, verbs[verb].run);
+	free(e->networks);
+	return status;
+}
+
+int cmd_allow(const struct call *call)
 {
 	struct edit e = { .name = "allow", .list = LIST_ALLOW };
 
-	return edit_main(&e, argc, argv);
+	return edit_main(&e, call);
 }
 
-int cmd_deny(int argc, char **argv)
+int cmd_deny(const struct call *call)
 {
 	struct edit e = { .name = "deny", .list = LIST_DENY };
 
-	return edit_main(&e, argc, argv);
+	return edit_main(&e, call);
 }

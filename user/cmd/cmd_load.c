@@ -3,7 +3,6 @@
  * cmd_load.c - `load`, `detach` and `reload`: what works on pins, daemon alive or not.
  */
 #include <errno.h>
-#include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,75 +17,28 @@
 
 #define DAEMON_WAIT_MS 5000 /* for what a daemon does at once, as a rule */
 
-struct options {
-	const char *config;
-	const char *pin;
-};
-
-/* 0: go on; 1: help was shown; -EINVAL. */
-static int parse(int argc, char **argv, const char *help, struct options *ret)
+int cmd_load(const struct call *call)
 {
-	static const struct option options[] = {
-		{ "config", required_argument, NULL, 'c' },
-		{ "pin", required_argument, NULL, 'p' },
-		{ "help", no_argument, NULL, 'h' },
-		{ 0 },
-	};
-	int c;
-
-	optind = 1;
-	opterr = 0;
-	while ((c = getopt_long(argc, argv, ":c:p:h", options, NULL)) != -1) {
-		switch (c) {
-		case 'c':
-			ret->config = optarg;
-			break;
-		case 'p':
-			ret->pin = optarg;
-			break;
-		case 'h':
-			puts(help);
-			return 1;
-		case ':':
-			log_error("%s: '%s' needs a value", argv[0], argv[optind - 1]);
-			return -EINVAL;
-		default:
-			log_error("%s: no such option: '%s'", argv[0], argv[optind - 1]);
-			return -EINVAL;
-		}
-	}
-	if (optind < argc) {
-		log_error("%s: unexpected argument: '%s'", argv[0], argv[optind]);
-		return -EINVAL;
-	}
-	return 0;
-}
-
-int cmd_load(int argc, char **argv)
-{
-	struct options o = { 0 };
+	const char *pin = call_value(call, OPTION_PIN);
 	struct config *config;
 	struct shield *shield;
 	int err;
 
-	err = parse(argc, argv, "usage: quakeshield load [-c FILE] --pin DIR", &o);
-	if (err)
-		return err < 0;
-	if (!o.pin) {
+	if (!pin) {
 		log_error(
 			"load: --pin DIR says where to pin; it must be below /sys/fs/bpf");
-		return 1;
+		return EXIT_USAGE;
 	}
 	config = calloc(1, sizeof(*config));
 	if (!config)
-		return 1;
-	err = config_load(o.config, config);
+		return EXIT_REST;
+	err = config_load(call_value(call, OPTION_CONFIG), config);
 	if (!err)
-		err = shield_load(o.pin, config, &shield);
+		err = shield_load(pin, config, &shield);
 	if (!err)
 		shield_close(shield);
 	free(config);
-	return err != 0;
+	return exit_status(err);
 }
 
 /* A daemon would do nothing without its tables, or attach again what was taken down. */
@@ -109,22 +61,19 @@ static int end_daemon(const char *pin, pid_t pid)
 	return -ETIMEDOUT;
 }
 
-int cmd_detach(int argc, char **argv)
+int cmd_detach(const struct call *call)
 {
-	struct options o = { 0 };
+	const char *pin = call_value(call, OPTION_PIN);
+	pid_t pid = pidfile_pid(pin);
 	size_t count;
-	pid_t pid;
-	int err;
+	int err = 0;
 
-	err = parse(argc, argv, "usage: quakeshield detach [--pin DIR]", &o);
+	if (pid > 0)
+		err = end_daemon(pin, pid);
+	if (!err)
+		err = shield_detach(pin, &count);
 	if (err)
-		return err < 0;
-	pid = pidfile_pid(o.pin);
-	if (pid > 0 && end_daemon(o.pin, pid))
-		return 1;
-	err = shield_detach(o.pin, &count);
-	if (err)
-		return 1;
+		return exit_status(err);
 	if (count)
 		printf("detached from %zu interface%s; counters and budgets are gone\n",
 		       count, count == 1 ? "" : "s");
@@ -232,26 +181,20 @@ static int reload_file(struct shield *shield, const char *path,
 	return err;
 }
 
-int cmd_reload(int argc, char **argv)
+int cmd_reload(const struct call *call)
 {
+	const char *pin = call_value(call, OPTION_PIN);
+	const char *path = call_value(call, OPTION_CONFIG);
 	struct daemon_facts daemon = { 0 };
-	struct options o = { 0 };
 	struct shield *shield = NULL;
-	int err;
+	int err = call_open(call, &shield);
 
-	err = parse(argc, argv, "usage: quakeshield reload [-c FILE] [--pin DIR]", &o);
 	if (err)
-		return err < 0;
-	err = shield_open(o.pin, &shield);
-	if (err) {
-		if (err == -ENOENT)
-			log_error("nothing is loaded: start `quakeshield run` first");
-		return 1;
-	}
-	if (pidfile_facts(o.pin, &daemon) && !o.config)
-		err = reload_daemon(shield, o.pin, &daemon);
+		return err;
+	if (pidfile_facts(pin, &daemon) && !path)
+		err = reload_daemon(shield, pin, &daemon);
 	else
-		err = reload_file(shield, o.config, &daemon);
+		err = reload_file(shield, path, &daemon);
 	shield_close(shield);
-	return err != 0;
+	return exit_status(err);
 }

@@ -6,7 +6,6 @@
  * restarted at any time; the next one takes over what is pinned.
  */
 #include <errno.h>
-#include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,16 +55,6 @@ struct daemon {
 	bool misspoken[SERVICES_MAX]; /* said once, until the next reload */
 };
 
-static const char usage[] =
-	"usage: quakeshield run [-c FILE] [-i IFACE]... [--mode auto|native|skb] [--observe]\n"
-	"                       [--pin DIR [--take-over]]\n"
-	"  -c, --config FILE  configuration, default " CONFIG_PATH "\n"
-	"  -i, --interface IFACE  protect this interface (may be repeated; instead of the file's)\n"
-	"      --mode MODE    auto tries native XDP, then generic (skb)\n"
-	"      --observe      count verdicts, drop nothing\n"
-	"      --pin DIR      keep state below DIR instead of " PIN_ROOT "\n"
-	"      --take-over    with --pin: take interfaces from the daemon that has them now";
-
 static int parse_mode(const char *text, enum attach_mode *ret)
 {
 	if (!strcmp(text, "auto"))
@@ -95,61 +84,26 @@ static int add_interface(struct arguments *a, const char *name)
 	return 0;
 }
 
-/* 0: go on; 1: help was shown; -EINVAL. */
-static int parse(int argc, char **argv, struct daemon *d, struct arguments *a)
+/* 0 or -EINVAL after a message. */
+static int read_arguments(const struct call *call, struct daemon *d)
 {
-	static const struct option options[] = {
-		{ "config", required_argument, NULL, 'c' },
-		{ "interface", required_argument, NULL, 'i' },
-		{ "mode", required_argument, NULL, 'm' },
-		{ "observe", no_argument, NULL, 'o' },
-		{ "pin", required_argument, NULL, 'p' },
-		{ "take-over", no_argument, NULL, 't' },
-		{ "help", no_argument, NULL, 'h' },
-		{ 0 },
-	};
-	enum attach_mode mode;
-	int c, err = 0;
+	const char *mode = call_value(call, OPTION_MODE);
+	struct arguments *a = &d->arguments;
+	enum attach_mode known;
+	int err = 0;
 
-	optind = 1;
-	opterr = 0;
-	while (!err && (c = getopt_long(argc, argv, ":c:i:h", options, NULL)) != -1) {
-		switch (c) {
-		case 'c':
-			d->config_path = optarg;
-			break;
-		case 'i':
-			err = add_interface(a, optarg);
-			break;
-		case 'm':
-			err = parse_mode(optarg, &mode);
-			if (!err)
-				a->mode = (int)mode;
-			break;
-		case 'o':
-			a->observe = true;
-			break;
-		case 't':
-			a->take_over = true;
-			break;
-		case 'p':
-			d->pin = optarg;
-			break;
-		case 'h':
-			puts(usage);
-			return 1;
-		case ':':
-			log_error("run: '%s' needs a value", argv[optind - 1]);
-			return -EINVAL;
-		default:
-			log_error("run: no such option: '%s'", argv[optind - 1]);
-			return -EINVAL;
-		}
+	d->config_path = call_value(call, OPTION_CONFIG);
+	d->pin = call_value(call, OPTION_PIN);
+	a->observe = call_has(call, OPTION_OBSERVE);
+	a->take_over = call_has(call, OPTION_TAKE_OVER);
+	if (mode) {
+		err = parse_mode(mode, &known);
+		if (!err)
+			a->mode = (int)known;
 	}
-	if (!err && optind < argc) {
-		log_error("run: unexpected argument: '%s'", argv[optind]);
-		err = -EINVAL;
-	}
+	for (const struct given *g = NULL;
+	     !err && (g = call_next(call, OPTION_INTERFACE, g));)
+		err = add_interface(a, g->value);
 	return err;
 }
 
@@ -401,21 +355,23 @@ static int take_signals(void)
 	return signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-int cmd_run(int argc, char **argv)
+int cmd_run(const struct call *call)
 {
 	struct daemon d = { .arguments.mode = -1, .events = -1 };
-	int err, status = 1;
+	int err, status = EXIT_REST;
 
 	setvbuf(stderr, NULL, _IOLBF, 0);
 	log_verbose();
-	err = parse(argc, argv, &d, &d.arguments);
-	if (err)
-		return err < 0;
+	if (read_arguments(call, &d))
+		return EXIT_USAGE;
 	d.config = calloc(1, sizeof(*d.config));
 	if (!d.config)
-		return 1;
+		return EXIT_REST;
 	d.signals = take_signals();
-	if (d.signals >= 0 && !start(&d)) {
+	err = d.signals >= 0 ? start(&d) : -errno;
+	if (err) {
+		status = exit_status(err);
+	} else {
 		status = run(&d);
 		status |= stop(&d);
 		pidfile_release(d.pin);

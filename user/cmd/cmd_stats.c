@@ -11,22 +11,10 @@
 #include "daemon/pidfile.h"
 #include "lib/log.h"
 #include "lib/names.h"
-#include "cmd/options.h"
 #include "samples/lag_file.h"
 #include "shield/shield.h"
 #include "stats/health.h"
 #include "stats/stats.h"
-
-/* 0, or -errno after a message. */
-static int open_or_say(const char *pin, struct shield **ret)
-{
-	int err = shield_open(pin, ret);
-
-	if (err == -ENOENT)
-		log_error("nothing is loaded in '%s': start `quakeshield run` first",
-			  pin ? pin : PIN_ROOT);
-	return err;
-}
 
 /* What a running daemon tells of what it decodes; NULL: there is none. */
 static json_t *decoded_read(const char *pin)
@@ -39,7 +27,7 @@ static json_t *decoded_read(const char *pin)
 	return lag_file_read_decoded(path, now.tv_sec * 1000000000LL + now.tv_nsec);
 }
 
-static int print_json(const struct stats *stats, const char *pin)
+static int stats_print_json(const struct stats *stats, const char *pin)
 {
 	json_t *decoded = decoded_read(pin);
 	int err = stats_json(stats, decoded, stdout);
@@ -48,30 +36,25 @@ static int print_json(const struct stats *stats, const char *pin)
 	return err;
 }
 
-int cmd_stats(int argc, char **argv)
+int cmd_stats(const struct call *call)
 {
-	static const char usage[] = "usage: quakeshield stats [--json] [--pin DIR]\n"
-				    "      --json     one JSON object, on one line\n"
-				    "      --pin DIR  what `load --pin DIR` has loaded";
-	struct options o = { 0 };
 	struct shield *shield;
 	struct stats stats;
-	int err;
+	int err = call_open(call, &shield);
 
-	err = options_parse(argc, argv, OPTION_JSON | OPTION_PIN, 0, usage, &o);
 	if (err)
-		return err < 0;
-	if (open_or_say(o.pin, &shield))
-		return 1;
+		return err;
 	err = stats_collect(shield, &stats);
 	shield_close(shield);
 	if (err)
-		return 1;
-	err = o.json ? print_json(&stats, o.pin) : stats_text(&stats, stdout);
+		return exit_status(err);
+	err = call_has(call, OPTION_JSON)
+		      ? stats_print_json(&stats, call_value(call, OPTION_PIN))
+		      : stats_text(&stats, stdout);
 	stats_free(&stats);
 	if (err)
 		log_error("stats: cannot write: %s", strerror(-err));
-	return err != 0;
+	return exit_status(err);
 }
 
 static bool link_print(const struct shield_link *l, bool observed)
@@ -137,24 +120,17 @@ static int status_print(const struct shield *shield, const char *pin)
 		printf("daemon: process %d\n", (int)pid);
 	else
 		puts("daemon: not running; what is loaded works without it");
-	return good ? 0 : 1;
+	return good ? 0 : EXIT_UNPROTECTED;
 }
 
-int cmd_status(int argc, char **argv)
+int cmd_status(const struct call *call)
 {
-	static const char usage[] =
-		"usage: quakeshield status [--pin DIR]\n"
-		"exit status: 0 if every interface is protected, 1 if one is not";
-	struct options o = { 0 };
 	struct shield *shield;
-	int err;
+	int status = call_open(call, &shield);
 
-	err = options_parse(argc, argv, OPTION_PIN, 0, usage, &o);
-	if (err)
-		return err < 0;
-	if (open_or_say(o.pin, &shield))
-		return 1;
-	err = status_print(shield, o.pin);
+	if (status)
+		return status;
+	status = status_print(shield, call_value(call, OPTION_PIN));
 	shield_close(shield);
-	return err;
+	return status;
 }

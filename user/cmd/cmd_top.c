@@ -10,7 +10,6 @@
 #include "cmd/commands.h"
 #include "daemon/pidfile.h"
 #include "lib/log.h"
-#include "cmd/options.h"
 #include "shield/shield.h"
 #include "top/top.h"
 
@@ -61,33 +60,27 @@ static bool collect(struct top *top, __s64 now_ns, void *context)
 	return !err || err == -ENOENT;
 }
 
-int cmd_top(int argc, char **argv)
+int cmd_top(const struct call *call)
 {
-	static const char usage[] =
-		"usage: quakeshield top [--pin DIR]\n"
-		"h shows the keys; it reads what is pinned, daemon alive or not";
-	struct options o = { 0 };
+	const char *pin = call_value(call, OPTION_PIN);
 	struct shield *shield;
 	struct top *top;
 	int err;
 
-	err = options_parse(argc, argv, OPTION_PIN, 0, usage, &o);
-	if (err)
-		return err < 0;
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
 		log_error("top: needs a terminal: see `quakeshield stats`");
-		return 1;
+		return EXIT_REST;
 	}
 	/* Said before the screen is taken. That nothing is loaded may change. */
-	err = shield_open(o.pin, &shield);
+	err = shield_open(pin, &shield);
 	if (!err)
 		shield_close(shield);
 	else if (err != -ENOENT)
-		return 1;
+		return exit_status(err);
 	top = calloc(1, sizeof(*top));
 	if (!top)
-		return 1;
-	err = top_run(top, collect, (void *)o.pin) ? 1 : 0;
+		return EXIT_REST;
+	err = top_run(top, collect, (void *)pin) ? EXIT_REST : 0;
 	top_free(top);
 	return err;
 }

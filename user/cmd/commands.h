@@ -1,31 +1,36 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * commands.h - the subcommands: one row each, in the order of the help text.
- *
- * argv[0] is the subcommand's own name. Each returns the exit status: 0, or 1 after
- * one message on stderr that quotes what was wrong.
+ * commands.h - the functions behind the rows of commands.c, and what several of them do.
  */
 #ifndef COMMANDS_H
 #define COMMANDS_H
 
-/* clang-format off */
-#define COMMANDS(X)							\
-	X("run", cmd_run, "protect interfaces: [-c FILE] [-i IFACE]... [--mode M] [--observe]") \
-	X("check", cmd_check, "validate a configuration: [-c FILE] [--print]")		\
-	X("load", cmd_load, "load and pin, attach nothing: [-c FILE] --pin DIR")	\
-	X("reload", cmd_reload, "apply the configuration again, keeping all state")	\
-	X("stats", cmd_stats, "what was counted: [--json] [--pin DIR]")			\
-	X("status", cmd_status, "what is attached where, in which mode, since when")	\
-	X("allow", cmd_allow, "sources never judged: add|del CIDR, list")		\
-	X("deny", cmd_deny, "sources always dropped: add|del CIDR, list")		\
-	X("top", cmd_top, "live view in a terminal: [--pin DIR]")			\
-	X("detach", cmd_detach, "take the shield down and forget its state")		\
-	X("decode", cmd_decode,								\
-	  "decode captures and demos: [--json] [--summary] [--protocol P] FILE...")
-/* clang-format on */
+#include "cmd/options.h"
 
-#define AS_DECLARATION(name, function, help) int function(int argc, char **argv);
-COMMANDS(AS_DECLARATION)
-#undef AS_DECLARATION
+struct shield;
+
+int cmd_run(const struct call *call);
+int cmd_check(const struct call *call);
+int cmd_load(const struct call *call);
+int cmd_reload(const struct call *call);
+int cmd_stats(const struct call *call);
+int cmd_status(const struct call *call);
+int cmd_allow(const struct call *call);
+int cmd_deny(const struct call *call);
+int cmd_top(const struct call *call);
+int cmd_detach(const struct call *call);
+int cmd_decode(const struct call *call);
+int cmd_completion(const struct call *call);
+int cmd_help(const struct call *call);
+
+/*
+ * Open what is loaded where --pin says. 0 and *@ret, to be closed by shield_close(), or
+ * the exit status after a message.
+ */
+int call_open(const struct call *call, struct shield **ret);
+
+/* One JSON value as a line on stdout, and release it. The exit status. */
+struct json_t;
+int print_json(struct json_t *value);
 
 #endif /* COMMANDS_H */

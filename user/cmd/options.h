@@ -1,38 +1,149 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * options.h - the options that several small subcommands share.
+ * options.h - the command line: every option of every subcommand, one row each. From the
+ * rows come the parser, the help texts and the completions.
  */
 #ifndef OPTIONS_H
 #define OPTIONS_H
 
 #include <stdbool.h>
-
-enum {
-	OPTION_CONFIG = 1 << 0, /* -c, --config FILE */
-	OPTION_PIN = 1 << 1, /* --pin DIR */
-	OPTION_JSON = 1 << 2, /* --json */
-	OPTION_PRINT = 1 << 3, /* --print */
-	OPTION_FORCE = 1 << 4, /* --force */
-	OPTION_UNLIMITED = 1 << 5, /* --unlimited */
-};
-
-struct options {
-	const char *config;
-	const char *pin;
-	bool json;
-	bool print;
-	bool force;
-	bool unlimited;
-};
-
-#define OPERANDS_SOME (-1) /* one or more */
+#include <stddef.h>
+#include <stdio.h>
 
 /*
- * Read those options of @allowed (OPTION_...) that are there; @operands words must be
- * left behind them, from optind on. 0: go on; 1: help was shown; -EINVAL after a message
- * that quotes what is wrong.
+ * X(id, letter or 0, name, argument or NULL, what completes it, help)
+ *
+ * What completes an argument is words with blanks between them, or, where they are not
+ * known before, one of @file @dir @interface @protocol @kind; "" is nothing.
  */
-int options_parse(int argc, char **argv, unsigned int allowed, int operands,
-		  const char *usage, struct options *ret);
+/* clang-format off */
+#define OPTIONS(X)							\
+	X(CONFIG, 'c', "config", "FILE", "@file",			\
+	  "the configuration; default /etc/quakeshield.conf")		\
+	X(INTERFACE, 'i', "interface", "IFACE", "@interface",		\
+	  "protect this one instead of the file's; may be repeated")	\
+	X(MODE, 0, "mode", "MODE", "auto native skb",			\
+	  "auto tries native XDP, then generic (skb)")			\
+	X(OBSERVE, 0, "observe", NULL, "", "count verdicts, drop nothing")	\
+	X(TAKE_OVER, 0, "take-over", NULL, "",				\
+	  "with --pin: take interfaces from the daemon that has them now")	\
+	X(PRINT, 0, "print", NULL, "", "show it with every default written out")	\
+	X(UNLIMITED, 0, "unlimited", NULL, "",				\
+	  "allow: all that comes from there, and all answers")		\
+	X(FORCE, 0, "force", NULL, "",					\
+	  "although it is wider than a /8, or a /16 of IPv6")		\
+	X(SUMMARY, 0, "summary", NULL, "",				\
+	  "one JSON object a line for each file; goes before --json")	\
+	X(LAGOMETER, 0, "lagometer", NULL, "",				\
+	  "how well each client is connected; with --json, as JSON")	\
+	X(VERBOSE, 'v', "verbose", NULL, "", "all fields below each line")	\
+	X(HEX, 0, "hex", NULL, "", "the bytes themselves, as \"payload\"")	\
+	X(KIND, 0, "kind", "K,...", "@kind", "only records of these kinds")	\
+	X(STATUS, 0, "status", "S,...", "decoded partial opaque malformed",	\
+	  "only records of these statuses")				\
+	X(HOST, 0, "host", "A,...", "",					\
+	  "only to or from these: ADDRESS, ADDRESS:PORT or :PORT")	\
+	X(FILTER, 0, "filter", "EXPRESSION", "",			\
+	  "of a capture only what this lets through (pcap-filter(7))")	\
+	X(LIMIT, 0, "limit", "N", "", "stop after N records")		\
+	X(PROTOCOL, 0, "protocol", "P", "@protocol",			\
+	  "all datagrams are of P; without it, or auto: found out")	\
+	X(EXTRACT, 0, "extract", "DIR", "@dir",				\
+	  "put files that were downloaded in the game into DIR")	\
+	X(SECRETS, 0, "secrets", NULL, "", "show passwords, which are *** otherwise") \
+	X(PROGRESS, 0, "progress", NULL, "", "tell on stderr how far it is")	\
+	X(KEYLOG, 0, "keylog", "FILE", "@file",				\
+	  "secrets of encrypted sessions (SSLKEYLOGFILE)")		\
+	X(PSK_NAME, 0, "psk-identity", "ID", "",			\
+	  "the name of the key of quake-enhanced sessions; with --psk")	\
+	X(PSK, 0, "psk", "HEX", "", "that key")				\
+	X(JSON, 0, "json", NULL, "", "for programs: JSON, an object a line")	\
+	X(PIN, 0, "pin", "DIR", "@dir",					\
+	  "state is below DIR instead of /sys/fs/bpf/quakeshield")	\
+	X(HELP, 'h', "help", NULL, "", "this text")			\
+	X(VERSION, 'V', "version", NULL, "", "the version")
+/* clang-format on */
+
+enum option_id {
+#define AS_ID(id, ...) OPTION_##id,
+	OPTIONS(AS_ID) OPTION_COUNT
+#undef AS_ID
+};
+
+#define OPTION_BIT(id) (1ull << OPTION_##id)
+#define OPTIONS_ALWAYS (OPTION_BIT(HELP) | OPTION_BIT(VERSION))
+
+struct option_row {
+	char letter; /* 0: none */
+	const char *name;
+	const char *argument; /* NULL: it takes none */
+	const char *completion;
+	const char *help;
+};
+extern const struct option_row option_rows[OPTION_COUNT];
+
+/* Exit statuses, of all commands but decode, which knows 0, 1 and 2; see the manual. */
+enum {
+	EXIT_REST = 1, /* EXIT_FAILURE by another name: none of the following */
+	EXIT_USAGE = 2, /* the command line is wrong */
+	EXIT_NOT_LOADED = 3,
+	EXIT_DENIED = 4, /* no permission */
+	EXIT_UNPROTECTED = 5, /* an interface is not protected */
+};
+
+/* The exit status of 0 or -errno. */
+int exit_status(int err);
+
+struct call;
+
+struct command {
+	const char *name;
+	/* The exit status, after one message on stderr that quotes what was wrong. */
+	int (*run)(const struct call *call);
+	const char *help; /* one line, for the overview */
+	const char *operands; /* as the usage shows them; "": none */
+	const char *completion; /* of operands, as of an option's argument */
+	unsigned long long options; /* mask of OPTION_BIT(); OPTIONS_ALWAYS are implied */
+	int least, most; /* operands; most -1: any number */
+	const char *more; /* behind the options in its help; NULL: nothing */
+};
+
+/* In the order of the help text; the last one has no name. */
+extern const struct command commands[];
+
+/* NULL: there is none of that name. */
+const struct command *command_find(const char *name);
+
+struct given {
+	enum option_id option;
+	char *value; /* NULL where the option takes none */
+};
+
+/* A command line that was read. */
+struct call {
+	const struct command *command;
+	struct given *given; /* in order */
+	size_t given_count;
+	char **operands; /* NULL behind the last */
+	int operand_count;
+};
+
+/*
+ * Read argv[1] and what follows for @command, argv[0] being its name. 0 and *@ret, to be
+ * ended by call_free(); or -EINVAL after a message that quotes what is wrong.
+ */
+int call_parse(const struct command *command, int argc, char **argv, struct call *ret);
+void call_free(struct call *call);
+
+bool call_has(const struct call *call, enum option_id option);
+/* The value that was given last; NULL: none was. */
+const char *call_value(const struct call *call, enum option_id option);
+/* One @option after the other, from NULL on to NULL. */
+const struct given *call_next(const struct call *call, enum option_id option,
+			      const struct given *previous);
+
+/* All commands, a line each; or one with its options. */
+void commands_usage(FILE *out);
+void command_usage(const struct command *command, FILE *out);
 
 #endif /* OPTIONS_H */

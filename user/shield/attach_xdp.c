@@ -282,8 +282,8 @@ int shield_detach(const char *pin_dir, size_t *ret_count)
 	libbpf_set_print(NULL); /* asking whether something is there is no error */
 	err = each_link(pin_dir, unlink_link, ret_count);
 	if (err) {
-		log_error("cannot read the pins in '%s': %s",
-			  pin_dir ? pin_dir : PIN_ROOT, strerror(-err));
+		log_error("cannot read the pins in '%s': %s%s",
+			  pin_dir ? pin_dir : PIN_ROOT, strerror(-err), pins_hint(err));
 		return err;
 	}
 	if (pin_dir) {

@@ -17,16 +17,24 @@
 #include "lib/log.h"
 #include "shield/shield_internal.h"
 
+const char *pins_hint(int err)
+{
+	return (err == -EACCES || err == -EPERM) && geteuid() ? ": run it as root" : "";
+}
+
 int pins_mount(void)
 {
 	struct statfs fs;
+	int err;
 
 	if (!statfs("/sys/fs/bpf", &fs) && fs.f_type == BPF_FS_MAGIC)
 		return 0;
 	if (!mount("bpf", "/sys/fs/bpf", "bpf", 0, "mode=0700"))
 		return 0;
-	log_error("cannot mount the BPF file system on /sys/fs/bpf: %s", strerror(errno));
-	return -errno;
+	err = -errno;
+	log_error("cannot mount the BPF file system on /sys/fs/bpf: %s%s", strerror(-err),
+		  pins_hint(err));
+	return err;
 }
 
 bool shield_pins_private(void)
@@ -43,6 +51,7 @@ int pins_make_dir(const char *path, bool *ret_new)
 {
 	char part[PATH_MAX];
 	struct statfs fs;
+	int err;
 
 	for (const char *slash = strchr(path + 1, '/'); slash;
 	     slash = strchr(slash + 1, '/')) {
@@ -62,8 +71,9 @@ int pins_make_dir(const char *path, bool *ret_new)
 	return 0;
 
 fail:
-	log_error("cannot create '%s': %s", path, strerror(errno));
-	return -errno;
+	err = -errno;
+	log_error("cannot create '%s': %s%s", path, strerror(-err), pins_hint(err));
+	return err;
 }
 
 int pin_path(char *ret, size_t size, const char *dir, const char *name)

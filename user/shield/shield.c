@@ -86,7 +86,8 @@ int shield_open(const char *pin_dir, struct shield **ret)
 	if (s->lock < 0) {
 		err = -errno;
 		if (err != -ENOENT)
-			log_error("cannot open '%s': %s", s->dir, strerror(errno));
+			log_error("cannot open '%s': %s%s", s->dir, strerror(errno),
+				  pins_hint(err));
 		goto fail;
 	}
 #define OPEN(name, ...)                                           \

@@ -152,5 +152,6 @@ void map_explain(const char *dir, const struct map_row *row, int err)
 			dir, row->name, dir);
 	else
 		log_error("cannot open '%s/%s': %s%s", dir, row->name, strerror(-err),
-			  err == -EPERM ? " (CAP_BPF is needed: run as root)" : "");
+			  err == -EPERM ? ": CAP_BPF is needed: run it as root"
+					: pins_hint(err));
 }

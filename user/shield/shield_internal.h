@@ -94,6 +94,8 @@ bool abi_is_name(const char *name);
 
 /* --- pins.c: 0 or -errno after a message ------------------------------------ */
 
+/* What helps against @err, behind its text in a message; "": nothing is known to. */
+const char *pins_hint(int err);
 /* See to it that /sys/fs/bpf is a BPF file system. */
 int pins_mount(void);
 /* Create @path and its parents; it must be on a BPF file system. *@ret_new: it was not

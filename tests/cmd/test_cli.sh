@@ -1,0 +1,226 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# test_cli.sh - the manners of the command line: one way to ask any command for help, exit
+# statuses as the manual has them, completions that offer what there is, and an uninstall
+# that leaves nothing of what install put.
+#
+# beside: it asks the program, and installs into a directory of its own.
+set -u
+
+cd "$(dirname "$0")/../.." || exit 1
+BUILD=$(realpath "${BUILD:-build}")
+SHIELD=$BUILD/quakeshield
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failed=0
+
+check() # NAME COMMAND...
+{
+	local name=$1
+
+	shift
+	if "$@" >"$work/log" 2>&1; then
+		echo "ok $name"
+	else
+		echo "not ok $name: $(tail -c 300 "$work/log")"
+		failed=1
+	fi
+}
+
+# exits STATUS TEXT ARGUMENT...: that status, and TEXT on stderr ("": nothing there).
+exits()
+{
+	local expected=$1 text=$2 status
+
+	shift 2
+	"$SHIELD" "$@" >"$work/out" 2>"$work/err" </dev/null
+	status=$?
+	echo "exit status $status: $*"
+	cat "$work/err"
+	[ "$status" = "$expected" ] || return 1
+	if [ -n "$text" ]; then
+		grep -qF -- "$text" "$work/err"
+	else
+		[ ! -s "$work/err" ]
+	fi
+}
+
+commands()
+{
+	"$SHIELD" --help | awk '$1 == "quakeshield" && $2 ~ /^[a-z]+$/ { print $2 }'
+}
+
+# -h, --help and `help` say the same of every command, and -V the version.
+same_help()
+{
+	local command
+
+	[ "$(commands | wc -l)" -gt 10 ] || return 1
+	for command in $(commands); do
+		echo "$command"
+		"$SHIELD" "$command" -h >"$work/h" || return 1
+		grep -q "^usage: quakeshield $command " "$work/h" || return 1
+		[ "$("$SHIELD" "$command" --help)" = "$(cat "$work/h")" ] || return 1
+		[ "$("$SHIELD" help "$command")" = "$(cat "$work/h")" ] || return 1
+		[ "$("$SHIELD" "$command" -V)" = "$("$SHIELD" --version)" ] || return 1
+	done
+	[ "$("$SHIELD" -h)" = "$("$SHIELD" help)" ] &&
+		[ "$("$SHIELD" -V)" = "$("$SHIELD" --version)" ]
+}
+
+# Every option that a command's help names is in the manual, and takes what it says.
+options_in_the_manual()
+{
+	local option
+
+	for option in $(for c in $(commands); do "$SHIELD" help "$c"; done |
+		grep -oE '^  (-.,|   ) --[a-z-]+' | grep -oE -- '--[a-z-]+$' | sort -u); do
+		echo "$option"
+		grep -qE -- "\\\\-${option#--}( |\$)" docs/quakeshield.8 || return 1
+	done
+}
+
+wrong_command_lines()
+{
+	local command
+
+	for command in $(commands); do
+		exits 2 "$command: no such option: '--nonsense'" "$command" --nonsense || return 1
+		exits 2 "no such option: '-Z'" "$command" -Z || return 1
+	done
+	exits 2 "an XDP shield" || return 1
+	exits 2 "no such command: 'nonsense'" nonsense &&
+		exits 2 "did you mean status" sttus &&
+		exits 2 "did you mean --observe" run --obserev &&
+		exits 2 "takes no value" run --observe=yes &&
+		exits 2 "'--mode' needs a value" run --mode &&
+		exits 2 "'turbo'" run --mode turbo &&
+		exits 2 "unexpected argument: 'eth0'" run eth0 &&
+		exits 2 "--pin DIR says where" load &&
+		exits 2 "no such verb: 'remove'" deny remove 192.0.2.1 &&
+		exits 2 "needs an address" deny add &&
+		exits 2 "'192.0.2.300'" deny add 192.0.2.300 &&
+		exits 2 "unexpected argument: 'x'" allow list x &&
+		exits 2 "no such option: '--unlimited'" deny add --unlimited 192.0.2.1 &&
+		exits 2 "--unlimited goes with" allow del --unlimited 192.0.2.1 &&
+		exits 2 "something is missing behind 'decode'" decode &&
+		exits 2 "no such shell: 'csh'" completion csh
+}
+
+# In a directory of the BPF file system in which there is nothing.
+not_loaded()
+{
+	local pin=/sys/fs/bpf/quakeshield-cli-none
+
+	exits 3 "nothing is loaded in '$pin'" status --pin "$pin" &&
+		exits 3 "nothing is loaded in '$pin'" stats --pin "$pin" &&
+		exits 3 "nothing is loaded in '$pin'" deny list --pin "$pin" &&
+		exits 3 "nothing is loaded in '$pin'" deny add 192.0.2.1 --pin "$pin" &&
+		exits 3 "nothing is loaded in '$pin'" reload --pin "$pin"
+}
+
+# Somebody who is not root is told so.
+denied()
+{
+	local command
+
+	cp "$SHIELD" "$work/quakeshield" && chmod 755 "$work"
+	for command in status stats "deny list" reload detach; do
+		# shellcheck disable=SC2086 # some are two words
+		setpriv --reuid 65534 --regid 65534 --clear-groups \
+			"$work/quakeshield" $command >"$work/out" 2>"$work/err"
+		echo "$command: $?" | tee "$work/status"
+		cat "$work/err"
+		grep -q ': 4$' "$work/status" || return 1
+		grep -q 'root' "$work/err" || return 1
+		[ "$(wc -l <"$work/err")" = 1 ] || return 1
+	done
+}
+
+# complete WORD...: what bash offers for the last one.
+complete_bash()
+{
+	# shellcheck disable=SC2016 # the inner shell's
+	bash -c '. "$1"; shift; COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
+		_quakeshield; printf "%s\n" "${COMPREPLY[@]}"' _ "$work/bash" "$@" |
+		tr '\n' ' '
+}
+
+completes_bash()
+{
+	"$SHIELD" completion bash >"$work/bash" || return 1
+	[ "$(complete_bash quakeshield st)" = "stats status " ] || return 1
+	[ "$(complete_bash quakeshield run --o)" = "--observe " ] || return 1
+	[ "$(complete_bash quakeshield run --mode n)" = "native " ] || return 1
+	[ "$(complete_bash quakeshield run -i l)" = "lo " ] || return 1
+	[ "$(complete_bash quakeshield decode --protocol quake-)" = "quake-enhanced " ] || return 1
+	[ "$(complete_bash quakeshield decode --kind getst)" = "getstatus " ] || return 1
+	[ "$(complete_bash quakeshield deny d)" = "del " ] || return 1
+	[ "$(complete_bash quakeshield help rel)" = "reload " ] || return 1
+	[ "$(complete_bash quakeshield check -c docs/quakeshield.con)" = \
+		"docs/quakeshield.conf docs/quakeshield.conf.5 " ]
+}
+
+# Each knows every command and option.
+names_all()
+{
+	local word
+
+	"$SHIELD" completion "$1" >"$work/$1" || return 1
+	for word in $(commands) $(for c in $(commands); do "$SHIELD" help "$c"; done |
+		grep -oE '^  (-.,|   ) --[a-z-]+' | sed 's/.*--//' | sort -u); do
+		grep -qw -- "$word" "$work/$1" || { echo "$word"; return 1; }
+	done
+}
+
+install_uninstall()
+{
+	local root=$work/root made="make -s O=$BUILD SKIP_DEPS=1 DESTDIR=$work/root PREFIX=/usr"
+
+	$made install || return 1
+	for file in sbin/quakeshield share/man/man8/quakeshield.8 \
+		share/man/man5/quakeshield.conf.5 lib/systemd/system/quakeshield.service \
+		share/doc/quakeshield/OPERATING.md share/doc/quakeshield/README.md \
+		share/quakeshield/alerts.yml share/quakeshield/grafana-dashboard.json \
+		share/bash-completion/completions/quakeshield \
+		share/zsh/site-functions/_quakeshield \
+		share/fish/vendor_completions.d/quakeshield.fish; do
+		[ -s "$root/usr/$file" ] || { echo "missing: $file"; return 1; }
+	done
+	[ -s "$root/etc/quakeshield.conf" ] || return 1
+	$made uninstall || return 1
+	find "$root" -type f -o -name '*quakeshield*' | tee "$work/left"
+	[ ! -s "$work/left" ]
+}
+
+# A configuration that was edited stays, over both.
+keeps_configuration()
+{
+	local made="make -s O=$BUILD SKIP_DEPS=1 DESTDIR=$work/root PREFIX=/usr"
+
+	$made install && echo '# mine' >>"$work/root/etc/quakeshield.conf" &&
+		$made install && $made uninstall && grep '# mine' "$work/root/etc/quakeshield.conf"
+}
+
+check "help, -h and -V of every command" same_help
+check "every option is in the manual" options_in_the_manual
+check "a wrong command line: 2, and it is quoted" wrong_command_lines
+if [ "$(id -u)" = 0 ]; then
+	check "nothing loaded: 3" not_loaded
+	check "no permission: 4, and it says root" denied
+else
+	echo "skip statuses 3 and 4: needs root"
+fi
+check "bash completes" completes_bash
+for shell in bash zsh fish; do
+	check "$shell: every command and option" names_all $shell
+	if command -v "$shell" >/dev/null; then
+		check "$shell: reads it" "$shell" -n "$work/$shell"
+	else
+		echo "skip $shell: reads it: no $shell here"
+	fi
+done
+check "install, uninstall: nothing is left" install_uninstall
+check "install, uninstall: an edited configuration stays" keeps_configuration
+exit $failed

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * commands.c - the subcommands: one row each, in the order of the help text.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "cmd/commands.h"
+#include "lib/log.h"
+#include "shield/shield.h"
+
+#define BIT(id)		OPTION_BIT(id)
+
+#define LIST_OPERANDS	"add|del NETWORK... | list"
+#define LIST_COMPLETION "add del list"
+#define LIST_MORE                                                                      \
+	"NETWORK is 203.0.113.7, 203.0.113.0/24 or 2001:db8::/32; - reads them from\n" \
+	"standard input, one a line, with comments behind a #. `list` shows all."
+
+const struct command commands[] = {
+	{
+		.name = "run",
+		.run = cmd_run,
+		.help = "the daemon: protect interfaces, in the foreground",
+		.options = BIT(CONFIG) | BIT(INTERFACE) | BIT(MODE) | BIT(OBSERVE) |
+			   BIT(PIN) | BIT(TAKE_OVER),
+		.operands = "",
+		.completion = "",
+	},
+	{
+		.name = "check",
+		.run = cmd_check,
+		.help = "validate a configuration",
+		.options = BIT(CONFIG) | BIT(PRINT),
+		.operands = "",
+		.completion = "",
+	},
+	{
+		.name = "load",
+		.run = cmd_load,
+		.help = "load and pin, attach nothing; --pin says where",
+		.options = BIT(CONFIG) | BIT(PIN),
+		.operands = "",
+		.completion = "",
+	},
+	{
+		.name = "reload",
+		.run = cmd_reload,
+		.help = "apply the configuration again, keeping all state",
+		.options = BIT(CONFIG) | BIT(PIN),
+		.operands = "",
+		.completion = "",
+		.more = "Without -c a running daemon is asked to read its own file again.",
+	},
+	{
+		.name = "stats",
+		.run = cmd_stats,
+		.help = "what was counted",
+		.options = BIT(JSON) | BIT(PIN),
+		.operands = "",
+		.completion = "",
+	},
+	{
+		.name = "status",
+		.run = cmd_status,
+		.help = "what is attached where, in which mode, since when",
+		.options = BIT(PIN),
+		.operands = "",
+		.completion = "",
+		.more = "The exit status is 0 if every interface is protected, 3 if "
+			"nothing is loaded,\n"
+			"4 without permission to look, 5 if an interface is not "
+			"protected.",
+	},
+	{
+		.name = "allow",
+		.run = cmd_allow,
+		.help = "sources that no budget refuses: add, del, list",
+		.options = BIT(UNLIMITED) | BIT(FORCE) | BIT(PIN),
+		.operands = LIST_OPERANDS,
+		.completion = LIST_COMPLETION,
+		.least = 1,
+		.most = -1,
+		.more = LIST_MORE,
+	},
+	{
+		.name = "deny",
+		.run = cmd_deny,
+		.help = "sources that are always dropped: add, del, list",
+		.options = BIT(FORCE) | BIT(PIN),
+		.operands = LIST_OPERANDS,
+		.completion = LIST_COMPLETION,
+		.least = 1,
+		.most = -1,
+		.more = LIST_MORE,
+	},
+	{
+		.name = "top",
+		.run = cmd_top,
+		.help = "a live view in a terminal",
+		.options = BIT(PIN),
+		.operands = "",
+		.completion = "",
+		.more = "h shows the keys; it reads what is pinned, daemon alive or not.",
+	},
+	{
+		.name = "detach",
+		.run = cmd_detach,
+		.help = "take the shield down and forget its state",
+		.options = BIT(PIN),
+		.operands = "",
+		.completion = "",
+	},
+	{
+		.name = "decode",
+		.run = cmd_decode,
+		.help = "decode captures and demos",
+		.options = BIT(JSON) | BIT(SUMMARY) | BIT(LAGOMETER) | BIT(VERBOSE) |
+			   BIT(HEX) | BIT(KIND) | BIT(STATUS) | BIT(HOST) | BIT(FILTER) |
+			   BIT(LIMIT) | BIT(PROTOCOL) | BIT(EXTRACT) | BIT(SECRETS) |
+			   BIT(PROGRESS) | BIT(KEYLOG) | BIT(PSK_NAME) | BIT(PSK),
+		.operands = "FILE...",
+		.completion = "@file",
+		.least = 1,
+		.most = -1,
+		.more = "FILE is a capture (pcap, pcapng) or a demo (.dem .qwd .mvd .dm2 "
+			".dm_NN), packed by\n"
+			"gzip or not; - is standard input. Without an option each "
+			"datagram or demo block is\n"
+			"a line to read.",
+	},
+	{
+		.name = "completion",
+		.run = cmd_completion,
+		.help = "what bash, zsh or fish needs to complete all this",
+		.operands = "bash|zsh|fish",
+		.completion = "bash zsh fish",
+		.least = 1,
+		.most = 1,
+	},
+	{
+		.name = "help",
+		.run = cmd_help,
+		.help = "this text, or that of one command",
+		.operands = "[COMMAND]",
+		.completion = "@command",
+		.most = 1,
+	},
+	{ .name = NULL },
+};
+
+int call_open(const struct call *call, struct shield **ret)
+{
+	const char *pin = call_value(call, OPTION_PIN);
+	int err = shield_open(pin, ret);
+
+	if (err != -ENOENT)
+		return exit_status(err);
+	log_error("nothing is loaded in '%s': start `quakeshield run` first",
+		  pin ? pin : PIN_ROOT);
+	return EXIT_NOT_LOADED;
+}
+
+int print_json(json_t *value)
+{
+	bool bad = !value || json_dumpf(value, stdout, JSON_COMPACT) ||
+		   putchar('\n') == EOF || fflush(stdout);
+
+	json_decref(value);
+	if (bad)
+		log_error("cannot write JSON: %s", value ? strerror(errno) : "no memory");
+	return bad ? EXIT_REST : 0;
+}
