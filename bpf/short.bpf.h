@@ -224,8 +224,8 @@ static __always_inline bool is_strangers(struct live *l, const struct found *f,
 	struct player_id id;
 
 	/* Too short for the qport is too short for a player, but of Quake II. */
-	if (brief && family_is_little(family))
-		return family != FAMILY_QUAKE2;
+	if (brief && family_is_little(family) && family != FAMILY_QUAKE2)
+		return true;
 	plain_player(plain, f->slot, &id);
 	if (player_first(l, &id))
 		return false;
