@@ -153,10 +153,7 @@ admit_unlisted(struct live *l, __u32 slot, const struct service *s, enum wire_ki
 	index = class;
 	if (!index_below(&index, CLASS_BUDGETS))
 		return REASON_MALFORMED;
-	reason = admit_budget(l, slot, &s->budget[index], index, kind, p);
-	if (reason == REASON_WITHIN_BUDGET)
-		reason = player_shadow(slot, kind, p);
-	return reason;
+	return admit_budget(l, slot, &s->budget[index], index, kind, p);
 }
 
 /* *@ret_followed is set if it is a player's whom the daemon follows. */
@@ -165,7 +162,7 @@ static __always_inline enum reason admit(struct live *l, __u32 slot,
 					 const struct packet *p, bool *ret_followed)
 {
 	enum listed listed = listed_at(l, slot, p, SENDER);
-	enum reason reason;
+	enum reason reason, shadow;
 
 	if (listed == LISTED_UNLIMITED)
 		return REASON_ALLOW_LIST;
@@ -174,7 +171,17 @@ static __always_inline enum reason admit(struct live *l, __u32 slot,
 	/* Or all that follows is walked twice. */
 	listed = forget(listed, p->length);
 	reason = admit_unlisted(l, slot, s, kind, p, ret_followed);
-	return listed == LISTED_NOT ? reason : friend_admit(slot, listed, reason, p);
+	if (unlikely(listed != LISTED_NOT))
+		reason = friend_admit(slot, listed, reason, p);
+	if (reason == REASON_PLAYER || reason_verdict(reason) == VERDICT_DROP)
+		return reason;
+	shadow = player_shadow(slot, kind, p);
+	/* NetQuake's friends may connect over each other. */
+	if (shadow == REASON_WITHIN_BUDGET ||
+	    (shadow == REASON_PLAYING && listed == LISTED_FRIEND &&
+	     family_is_netquake(s->family)))
+		return reason;
+	return shadow;
 }
 
 #endif /* ADMIT_BPF_H */

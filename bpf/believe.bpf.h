@@ -33,8 +33,11 @@ player_claim(struct live *l, const struct player_id *id, struct player *player,
 	bool loose;
 
 	family = fit_family(player, family, kind, &loose);
+	/* To who is spoken to by sequences, a server takes any shape for a sequence. */
 	if (loose)
-		return netquake_loose(player, now);
+		return player->flags & (PLAYER_NETQUAKE | PLAYER_RECORDS)
+			       ? netquake_loose(player, now)
+			       : REASON_FORGED;
 	/* Of NetQuake some are shorter, and all those have no moves. */
 	if (!netchan_read(family, kind, c, n) && family != FAMILY_NETQUAKE)
 		return REASON_COUNT;
@@ -112,27 +115,35 @@ __noinline int shadow_search(__u64 first, __u64 second, __u64 third, __u32 kind)
 {
 	struct player_id id = { { first, second, third } };
 
-	if (kind == KIND_CCREQ_CONNECT)
-		return playing_here(playing_hash(&live, &id, PLAYS_NETQUAKE),
-				    NETQUAKE_PLAYING_S)
-			       ? REASON_PLAYING
-			       : REASON_WITHIN_BUDGET;
-	return playing_here(playing_hash(&live, &id, PLAYS_LITTLE), LITTLE_PLAYING_S)
-		       ? REASON_FORGED
-		       : REASON_WITHIN_BUDGET;
+	if (kind == KIND_CCREQ_CONNECT &&
+	    playing_here(playing_hash(&live, &id, PLAYS_NETQUAKE), NETQUAKE_PLAYING_S))
+		return REASON_PLAYING;
+	if (!playing_here(playing_hash(&live, &id, PLAYS_LITTLE), LITTLE_PLAYING_S))
+		return REASON_WITHIN_BUDGET;
+	return kind < TALLY_SHAPES ? REASON_FORGED : REASON_PLAYING;
+}
+
+/* Does it begin with the marker of what is no game's? */
+static __always_inline bool packet_marked(const struct packet *p)
+{
+	struct cursor c = packet_payload(p);
+	const __u8 *mark = cursor_take(&c, 4);
+
+	return mark && load_u32(mark) == 0xffffffff;
 }
 
 /*
  * What a stranger may say, but not from an address where somebody plays: engines would
- * take it for that player's. REASON_WITHIN_BUDGET: nobody does.
+ * take it for that player's. Whatever its shape: to a server that counts by sequences,
+ * what has no marker begins with one, and a NetQuake header or a DTLS record is a high
+ * one. REASON_WITHIN_BUDGET: nobody does.
  */
 static __always_inline enum reason player_shadow(__u32 slot, enum wire_kind kind,
 						 const struct packet *p)
 {
 	struct player_id id;
 
-	if (kind != KIND_NETCHAN && kind != KIND_NETCHAN_FRAGMENT &&
-	    kind != KIND_CCREQ_CONNECT)
+	if (packet_marked(p))
 		return REASON_WITHIN_BUDGET;
 	packet_player(p, SENDER, slot, &id);
 	return shadow_search(id.word[0], id.word[1], id.word[2], kind);

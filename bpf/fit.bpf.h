@@ -14,6 +14,7 @@
 
 #define SEQUENCE_BACK	 64 /* late datagrams are harmless, the engine drops them */
 #define SEQUENCE_NEAR	 8 /* let ahead at once: datagrams that were lost */
+#define SEQUENCE_GAP_MS	 64 /* more than that many ahead only after such a silence */
 #define SEQUENCE_LOST_MS 1024 /* in silence: a line that nobody goes on with */
 #define SEQUENCE_UNACKED 4096 /* how far behind an acknowledgement may be */
 #define MOVED_SILENT_MS	 256 /* of a player's old port, before a new one is believed */
@@ -88,11 +89,17 @@ static __always_inline __s64 silent_ms(const struct player *player, __u64 now)
 	return (__s64)(now - player->heard_ns) >> 20;
 }
 
-/* Can a client have got so far, at a datagram a millisecond, since it was heard last? */
+/*
+ * Can a client have got so far, at a datagram a millisecond, since it was heard last? Not
+ * in a pause as there is between any two datagrams: who guesses sequences would have that
+ * much of a larger target, and carry the line away faster than its budget says.
+ */
 static __always_inline bool sequence_in_time(const struct player *player, __s32 ahead,
 					     __u64 now)
 {
-	return ahead > 0 && ahead <= SEQUENCE_NEAR + silent_ms(player, now);
+	__s64 silent = silent_ms(player, now);
+
+	return ahead > 0 && silent >= SEQUENCE_GAP_MS && ahead <= silent;
 }
 
 /*

@@ -88,12 +88,12 @@ static __always_inline enum listed listed_at(const struct live *l, __u32 slot,
 	return listed_search(id.word[0], id.word[1], id.word[2]);
 }
 
-/* Which refusals friendship overcomes: of a budget, and where engines would mind. */
+/* Which refusals friendship overcomes. */
 static __always_inline bool friend_helps(enum reason reason)
 {
 	return reason == REASON_SOURCE_BUDGET || reason == REASON_PREFIX_BUDGET ||
 	       reason == REASON_GLOBAL_BUDGET || reason == REASON_CONTENDED ||
-	       reason == REASON_PLAYING || reason == REASON_REPLY_TO_SERVER;
+	       reason == REASON_REPLY_TO_SERVER;
 }
 
 /* The budgets of a friend whose datagram was refused. @net: address_net(). */
@@ -126,7 +126,7 @@ friend_admit(__u32 slot, enum listed listed, enum reason reason, const struct pa
 {
 	bool master = listed == LISTED_MASTER;
 
-	if (!friend_helps(reason) || (master && reason == REASON_PLAYING) ||
+	if (!friend_helps(reason) ||
 	    !friend_take(address_net(p, SENDER), p->ipv6, slot, master))
 		return reason;
 	return master ? REASON_WITHIN_BUDGET : REASON_ALLOW_LIST;

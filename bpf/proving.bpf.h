@@ -71,7 +71,7 @@ __noinline int proof_note(struct xdp_md *ctx, __u64 what, __u64 where, __u32 len
 	found.service = service_at(tables_now(l), &found.slot);
 	if (!found.service)
 		return XDP_DROP;
-	if (reason_verdict(reason) == VERDICT_PASS && found.kind == KIND_CCREQ_CONNECT &&
+	if (reason_verdict(reason) == VERDICT_PASS &&
 	    player_shadow(found.slot, found.kind, &packet) != REASON_WITHIN_BUDGET)
 		reason = REASON_PLAYING;
 	if (!judged(ctx, l, &found, &packet, bytes, reason, false) ||

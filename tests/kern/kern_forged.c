@@ -179,6 +179,99 @@ static void a_jump_counts_once_it_is_continued(void **state)
 	}
 }
 
+/*
+ * A pause between two datagrams is no gap: who sends pairs that follow each other, each
+ * once around all sequences, hits no more than the eight ahead.
+ */
+static void pairs_have_no_larger_target(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT(games); i++) {
+		const struct game *g = &games[i];
+		struct player player;
+		__u32 line;
+
+		settle(g);
+		line = own;
+		for (__u32 ahead = 9; ahead < 60; ahead++) {
+			pass_time(60 * MS);
+			assert_false(move_in(g, HERE, own + ahead, told, qport_of(g)));
+			assert_false(
+				move_in(g, HERE, own + ahead + 1, told, qport_of(g)));
+			assert_true(own_move(g, HERE));
+		}
+		assert_true(player_read(HERE, &player));
+		assert_int_equal(player.heard_sequence, line + 51);
+	}
+}
+
+#define SHAPE(text)                                                  \
+	{                                                            \
+		text, BYTES(text "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0") \
+	}
+
+/*
+ * To a server that finds its clients by address and qport, whatever has no marker is
+ * theirs, and most shapes of other families are high sequences with room for any qport.
+ */
+static void other_shapes_end_nobody(void **state)
+{
+	static const struct {
+		const char *name, *bytes;
+		size_t n;
+	} shapes[] = {
+		SHAPE("\0\x10\0\x18\0\0\0\7"), /* NetQuake: a move */
+		SHAPE("\0\x01\0\x18\0\0\0\7"), /* a block */
+		SHAPE("\0\x09\0\x18\0\0\0\7"), /* and its end */
+		{ "ack", BYTES("\0\2\0\x08\0\0\0\7") },
+		{ "server info", BYTES("\x80\0\0\x0c\2QUAKE\0\3") },
+		{ "connect", BYTES("\x80\0\0\x0c\1QUAKE\0\3") },
+		{ "rcon", BYTES("\x80\0\0\x0c\5QUAKE\0\3") },
+		SHAPE("\x14\xfe\xfd\0\0\0\0\0\0\0\1\0\1\1"), /* DTLS */
+		SHAPE("\x15\xfe\xfd\0\0\0\0\0\0\0\1\0\2\1\1"),
+		SHAPE("\x16\xfe\xfd\0\0\0\0\0\0\0\1\0\x10\1"),
+		SHAPE("\x16\xfe\xfd\0\1\0\0\0\0\0\1\0\x10\1"),
+		SHAPE("\x17\xfe\xfd\0\1\0\0\0\0\0\1\0\x10\1"),
+		SHAPE("\x18\xfe\xfd\0\1\0\0\0\0\0\1\0\x10\1"),
+		SHAPE("a\n12\n4\n"), /* masters and logs */
+		SHAPE("stdlog 1\n"),
+		{ "k", BYTES("k\0") },
+		{ "C", BYTES("C\n") },
+		{ "query", BYTES("query   ") },
+	};
+	static const __u16 ports[] = { 50001, HERE };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(games); i++)
+		for (size_t s = 0; s < COUNT(shapes); s++)
+			for (size_t p = 0; p < COUNT(ports); p++) {
+				settle(&games[i]);
+				if (gets_in(ports[p], shapes[s].bytes, shapes[s].n)) {
+					print_error("%s: shape %zu\n", games[i].name, s);
+					fail();
+				}
+				assert_true(own_move(&games[i], HERE));
+			}
+}
+
+/* Not even in the name of a friend, who has budgets beyond those of strangers. */
+static void nor_in_a_friends_name(void **state)
+{
+	static const char move[32] = "\0\x10\0\x20\0\0\0\7";
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(games); i++) {
+		settle(&games[i]);
+		kern_list(&kern, true, PEER, 128);
+		assert_false(gets_in(50001, move, sizeof(move)));
+		assert_false(gets_in(HERE, move, sizeof(move)));
+		assert_false(gets_in(50001, BYTES("\x80\0\0\x0c\1QUAKE\0\3")));
+		assert_false(gets_in(50001, BYTES("stdlog 1\n       ")));
+		assert_true(own_move(&games[i], HERE));
+		assert_true(gets_in(50001, BYTES(OOB "getstatus")));
+	}
+}
+
 /* A NAT that has lost its mapping: from now on all come from another port. */
 static void a_new_port_is_followed_after_silence(void **state)
 {
@@ -280,6 +373,9 @@ int main(void)
 		TEST(a_dense_sweep_carries_it_a_little),
 		TEST(a_line_is_won_back),
 		TEST(a_jump_counts_once_it_is_continued),
+		TEST(pairs_have_no_larger_target),
+		TEST(other_shapes_end_nobody),
+		TEST(nor_in_a_friends_name),
 		TEST(a_new_port_is_followed_after_silence),
 		TEST(who_joins_from_there_is_accepted_first),
 		TEST(a_full_bucket_of_addresses_protects_four),
