@@ -40,6 +40,33 @@ static __always_inline __u32 pace_hash(const struct live *l, __u64 net_hash, __b
 	return (net_hash + port * l->keys[1]) >> 32;
 }
 
+/*
+ * When somebody with @hash was asked last for what it wants, one of enum cookie_form. Who
+ * repeats itself faster than any client is not answered each time: a flood from few
+ * addresses and ports cannot have the window close around them, nor one peer drowned in
+ * answers to what others said in its name. For queries @hash is without the port: they
+ * can wait, and are asked for in other's names most.
+ */
+static __always_inline __u16 *asked_cell(struct live *l, __u32 hash, __u32 form)
+{
+	__u32 at = (hash + form) * 0x9e3779b1u >> (32 - ASKED_BITS);
+
+	return index_below(&at, 1 << ASKED_BITS) ? &l->proof.asked[at] : NULL;
+}
+
+static __always_inline bool asked_lately(const __u16 *cell, __u64 now)
+{
+	__u16 was = *(const volatile __u16 *)cell;
+
+	/* Odd, so that nobody's time is 0, which is none. */
+	return was && (__u16)((__u16)(now >> ASKED_UNIT | 1) - was) < ASKED_MOST;
+}
+
+static __always_inline void asked_note(__u16 *cell, __u64 now)
+{
+	*(volatile __u16 *)cell = now >> ASKED_UNIT | 1;
+}
+
 /* Is there nothing left at this moment, or is it not this one's turn? */
 static __always_inline bool pace_refuses(const struct pace *pace, __u32 hash, __u64 now)
 {

@@ -99,8 +99,26 @@ static __always_inline int check_tail(struct xdp_md *ctx, const struct packet *p
 }
 
 /*
+ * What tells one ClientHello from the next by the same sender: its random, which is the
+ * same in those that repeat it, in 31 bits.
+ */
+static __always_inline int hello_random(struct xdp_md *ctx, const struct packet *p)
+{
+	__u32 random[8], sum = 0;
+
+	/* Behind both headers and the version. */
+	if (bpf_xdp_load_bytes(
+		    ctx, (p->payload & OFFSET_MASK) + DTLS_RECORD + DTLS_HANDSHAKE + 2,
+		    random, sizeof(random)))
+		return 0;
+	for (int i = 0; i < 8; i++)
+		sum = sum * 0x9e3779b1u ^ random[i];
+	return sum >> 1;
+}
+
+/*
  * What came back: the form of cookie if it is one that this sender was given, or, of a
- * COOKIE_NUMBER, the number, which is no form; or 0.
+ * COOKIE_NUMBER, the number, which is no form; or 0. Of a ClientHello, its random.
  */
 __noinline int proof_check(struct xdp_md *ctx, __u64 what, __u64 where, __u32 length)
 {
@@ -118,7 +136,10 @@ __noinline int proof_check(struct xdp_md *ctx, __u64 what, __u64 where, __u32 le
 		return (what & 0xffff) == KIND_PROOF ? check_echo(ctx, &p, &who) : 0;
 	if (s->family == FAMILY_NETQUAKE)
 		return check_tail(ctx, &p, &who);
-	return s->family == FAMILY_QUAKE_ENHANCED ? 0 : check_number(ctx, &p, &who);
+	if (s->family == FAMILY_QUAKE_ENHANCED)
+		return (what & 0xffff) == KIND_DTLS_CLIENT_HELLO ? hello_random(ctx, &p)
+								 : 0;
+	return check_number(ctx, &p, &who);
 }
 
 /* --- judging ----------------------------------------------------------------- */
@@ -162,72 +183,96 @@ static __always_inline bool reason_refuses(enum reason reason)
 
 /* REASON_ASKED, if it is this one's turn to be answered, or @reason. */
 static __always_inline enum reason judge_pace(struct live *l, enum proof_pace which,
-					      const struct packet *p, enum reason reason,
-					      __u64 now)
+					      enum wire_kind kind, const struct packet *p,
+					      enum reason reason, __u64 now)
 {
 	struct pace *pace = &l->proof.pace[which];
-	__u64 hash = budget_hash(l->keys, address_net(p, SENDER), p->ipv6);
+	__u64 net = budget_hash(l->keys, address_net(p, SENDER), p->ipv6);
+	__u32 hash = pace_hash(l, net, packet_port(p, SENDER));
+	__u16 *asked = asked_cell(l, which == PACE_JOIN ? hash : net >> 32,
+				  proof_form(kind, p->length));
 
-	if (pace_refuses(pace, pace_hash(l, hash, packet_port(p, SENDER)), now) ||
+	if (!asked || asked_lately(asked, now) || pace_refuses(pace, hash, now) ||
 	    !pace_take(pace, now))
 		return reason;
+	asked_note(asked, now);
 	return REASON_ASKED;
 }
 
-/* A stranger's first step: by its budget, and under pressure by proof alone. */
-static __always_inline enum reason judge_challenge(struct live *l, __u32 slot,
-						   const struct service *s,
-						   const struct packet *p,
-						   enum reason reason, __u64 now)
+/* Has the one with @hash asked before, at the pace of its kind? Walked once. */
+__noinline int repeat_asked(__u64 hash, __u32 hello)
 {
-	if (reason == REASON_WITHIN_BUDGET) {
-		if (!pressed(l, s, slot, now))
-			return reason;
-		reason = REASON_GLOBAL_BUDGET; /* if it is not its turn either */
-	}
-	return judge_pace(l, PACE_JOIN, p, reason, now);
+	struct repeat_pace pace;
+	__u32 at = repeat_at(hash);
+
+	pace.least = hello ? repeat_hello.least : repeat_netquake.least;
+	pace.most = hello ? repeat_hello.most : repeat_netquake.most;
+	pace.held = hello ? repeat_hello.held : repeat_netquake.held;
+	return index_below(&at, 1 << REPEAT_BITS) &&
+	       repeat_seen(&live.proof.repeats[at], hash, &pace, clock_now(&live));
 }
 
 /*
- * NetQuake has nothing to prove with: under pressure it has to ask twice. REASON_PROVEN:
- * it did.
+ * NetQuake has nothing to prove with, and DTLS only what the server itself makes: under
+ * pressure they have to ask twice. REASON_PROVEN: they did. @random: of a ClientHello.
  */
 static __always_inline enum reason judge_repeated(struct live *l, __u32 slot,
-						  const struct service *s,
+						  const struct service *s, __u32 random,
 						  const struct cookie_asker *who,
 						  enum reason reason, __u64 now)
 {
 	__u64 hash;
-	__u32 at;
 
 	if (reason == REASON_WITHIN_BUDGET && !pressed(l, s, slot, now))
 		return reason;
 	hash = who->word[0] * l->keys[0] + who->word[1] * l->keys[1] +
-	       who->word[2] * l->keys[2];
-	at = repeat_cell(hash);
-	if (!index_below(&at, 1 << REPEAT_BITS) ||
-	    !repeat_seen(&l->proof.repeats[at], hash, now))
-		return REASON_UNREPEATED;
-	return REASON_PROVEN;
+	       (who->word[2] | (__u64)random << 32) * l->keys[2];
+	return repeat_asked(hash, s->family == FAMILY_QUAKE_ENHANCED) ? REASON_PROVEN
+								      : REASON_UNREPEATED;
 }
 
-/* What a stranger's @kind is, its budget having said @reason. REASON_PROVEN: none. */
-static __always_inline enum reason
-judge_stranger(struct live *l, __u32 slot, const struct service *s, enum wire_kind kind,
-	       const struct packet *p, const struct cookie_asker *who, enum reason reason,
-	       __u64 now)
+/*
+ * What a stranger's datagram is, by the budget of @class and by proof. REASON_PROVEN: it
+ * has asked twice. @random: of a ClientHello. Walked once by the verifier.
+ */
+__noinline int proof_stranger(struct xdp_md *ctx, __u64 what, __u64 where,
+			      __u64 length_class, __u32 random)
 {
-	bool joins = kind == KIND_GETCHALLENGE || kind == KIND_CCREQ_CONNECT;
+	__u32 slot = what >> 16 & 0xffff, class = length_class >> 32;
+	enum wire_kind kind = what & 0xffff;
+	bool repeats = kind == KIND_CCREQ_CONNECT || kind == KIND_DTLS_CLIENT_HELLO;
+	struct live *l = &live;
+	__u64 now = clock_now(l);
+	const struct service *s;
+	struct cookie_asker who;
+	enum reason reason;
+	struct packet p;
 
-	if (joins && reason_refuses(reason))
+	where_packet(ctx, where, length_class, &p);
+	s = service_at(tables_now(l), &slot);
+	if (!s || !index_below(&class, CLASS_BUDGETS))
+		return REASON_FALSE_PROOF;
+	reason = forget(admit_budget(l, slot, &s->budget[class], class, kind, &p),
+			p.length);
+	/* Who has spent what is its own alone has to prove itself alone. */
+	if ((kind == KIND_GETCHALLENGE || repeats) && reason == REASON_GLOBAL_BUDGET)
 		press(l, slot, now);
-	if (kind == KIND_GETCHALLENGE)
-		return judge_challenge(l, slot, s, p, reason, now);
-	if (kind == KIND_CCREQ_CONNECT)
-		return judge_repeated(l, slot, s, who, reason, now);
-	if ((kind == KIND_GETINFO || kind == KIND_GETSTATUS) && reason_refuses(reason))
-		return judge_pace(l, PACE_QUERY, p, reason, now);
-	return reason;
+	if (repeats) {
+		packet_asker(&p, SENDER, slot, &who);
+		return judge_repeated(l, slot, s, random, &who, reason, now);
+	}
+	if (kind == KIND_GETCHALLENGE) {
+		if (reason == REASON_WITHIN_BUDGET) {
+			if (!pressed(l, s, slot, now))
+				return reason;
+			reason = REASON_GLOBAL_BUDGET; /* if it is not its turn either */
+		}
+	} else if ((kind != KIND_GETINFO && kind != KIND_GETSTATUS) ||
+		   !reason_refuses(reason)) {
+		return reason;
+	}
+	return judge_pace(l, kind == KIND_GETCHALLENGE ? PACE_JOIN : PACE_QUERY, kind, &p,
+			  reason, now);
 }
 
 /* Has @who, whose @cell this is, a proof of @form to show, and not too soon again? */
@@ -269,7 +314,8 @@ static __always_inline __u32 judge_class(enum wire_kind kind, __u32 form, bool k
 	if (kind == KIND_GETINFO || kind == KIND_GETSTATUS || form == COOKIE_INFO ||
 	    form == COOKIE_STATUS)
 		return CLASS_QUERY;
-	if (kind == KIND_GETCHALLENGE || (form && form != COOKIE_REPLACED))
+	if (kind == KIND_GETCHALLENGE || kind == KIND_DTLS_CLIENT_HELLO ||
+	    (form && form != COOKIE_REPLACED))
 		return CLASS_CHALLENGE;
 	return known || kind == KIND_CCREQ_CONNECT ? CLASS_CONNECT : CLASS_UNKNOWN;
 }
@@ -283,7 +329,7 @@ __noinline int proof_judge(struct xdp_md *ctx, __u64 what, __u64 where, __u32 le
 			   __u32 said)
 {
 	enum wire_kind kind = what & 0xffff;
-	__u32 slot = what >> 16, form, class;
+	__u32 slot = what >> 16, form, class, random = 0;
 	struct live *l = &live;
 	const struct service *s;
 	struct proven_cell *cell;
@@ -297,16 +343,23 @@ __noinline int proof_judge(struct xdp_md *ctx, __u64 what, __u64 where, __u32 le
 	s = service_at(tables_now(l), &slot);
 	if (!s || (kind == KIND_PROOF && !said))
 		return REASON_FALSE_PROOF;
+	if (kind == KIND_DTLS_CLIENT_HELLO) {
+		random = said;
+		said = 0;
+	}
 	packet_asker(&p, SENDER, slot, &who);
 	cell = proven_find(&l->proof.proven, &who, l->keys, now);
-	form = judge_form(s, cell, said);
-	class = judge_class(kind, form, cell);
+	form = forget(judge_form(s, cell, said), length);
+	class = forget(judge_class(kind, form, cell), length);
 	if (!index_below(&class, CLASS_BUDGETS))
 		return REASON_FALSE_PROOF;
 	surely = form || (class == CLASS_CONNECT && cell && cell->flags & PROVEN_SURELY);
 	if (!surely) {
-		reason = admit_budget(l, slot, &s->budget[class], class, kind, &p);
-		reason = judge_stranger(l, slot, s, kind, &p, &who, reason, now);
+		reason = proof_stranger(ctx, what, where, length | (__u64) class << 32,
+					random);
+		/* The invited are such for as long as they go on. */
+		if (reason == REASON_WITHIN_BUDGET && cell && class == CLASS_CONNECT)
+			cell->used_ns = now;
 		if (reason != REASON_PROVEN)
 			return reason;
 	} else if (cell && cell->flags & PROVEN_SURELY) {
@@ -324,10 +377,11 @@ __noinline int proof_judge(struct xdp_md *ctx, __u64 what, __u64 where, __u32 le
 	return reason | form << PROOF_FORM_SHIFT;
 }
 
-/* Can @kind carry a proof? */
+/* Has proof_check() to look at a @kind? */
 static __always_inline bool kind_proves(enum wire_kind kind)
 {
-	return kind == KIND_PROOF || kind == KIND_CONNECT;
+	return kind == KIND_PROOF || kind == KIND_CONNECT ||
+	       kind == KIND_DTLS_CLIENT_HELLO;
 }
 
 #endif /* PROOF_BPF_H */

@@ -138,20 +138,22 @@ static __always_inline bool unasked(struct xdp_md *ctx, struct live *l,
 {
 	bool joins = kind == KIND_GETCHALLENGE;
 	const struct pace *pace = &l->proof.pace[joins ? PACE_JOIN : PACE_QUERY];
-	__u64 reason;
+	__u64 reason, net;
+	__u16 *asked;
+	__u32 hash;
 
 	if (!joins && kind != KIND_GETINFO && kind != KIND_GETSTATUS)
 		return false;
-	if (!pace_refuses(pace,
-			  pace_hash(l, plain_hash(plain, l->keys),
-				    load_u16(plain->payload - 8)),
-			  now))
+	net = plain_hash(plain, l->keys);
+	hash = pace_hash(l, net, load_u16(plain->payload - 8));
+	asked = asked_cell(l, joins ? hash : net >> 32, proof_form(kind, p->length));
+	if (!asked || (!pace_refuses(pace, hash, now) && !asked_lately(asked, now)))
 		return false;
 	reason = budget_spent(l, f->slot, f->service,
 			      joins ? CLASS_CHALLENGE : CLASS_QUERY, plain, now);
 	if (reason == REASON_COUNT)
 		return false;
-	if (joins)
+	if (joins && reason == REASON_GLOBAL_BUDGET)
 		press(l, f->slot, now);
 	return drop_for(ctx, l, f, kind, reason,
 			kind + (reason == REASON_GLOBAL_BUDGET ? TALLY_IN_GLOBAL_BUDGET
@@ -342,9 +344,14 @@ static __always_inline bool short_way(struct xdp_md *ctx, struct live *l,
 	brief = plain->payload + GAME_HEAD > p->end;
 	if (likely(!brief && p->length >= GAME_HEAD))
 		kind = game_kind(f->service->family, plain->payload, p->length);
-	if (unlikely(kind == KIND_COUNT))
-		return classify_stranger(ctx, l, f, p, plain, brief, &kind) &&
-		       refuse(ctx, l, f, kind, p, plain, bytes, now);
+	if (unlikely(kind == KIND_COUNT)) {
+		if (!classify_stranger(ctx, l, f, p, plain, brief, &kind))
+			return false;
+		if (likely(refuse(ctx, l, f, kind, p, plain, bytes, now)))
+			return true;
+		*ret_action = WAY_PROOF;
+		return provable(f->service, kind);
+	}
 	fit = play(ctx, l, f, plain, bytes, now, kind);
 	if (likely(fit == FIT)) {
 		*ret_action = XDP_PASS;

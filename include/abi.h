@@ -184,6 +184,7 @@ static inline bool kind_provable(enum wire_family family, enum wire_kind kind)
 	case KIND_GETCHALLENGE:
 	case KIND_CONNECT:
 		return family != FAMILY_AUTO && family != FAMILY_QUAKE_ENHANCED;
+	case KIND_DTLS_CLIENT_HELLO:
 	case KIND_DTLS_HELLO_COOKIE:
 		return family == FAMILY_QUAKE_ENHANCED;
 	case KIND_CCREQ_CONNECT:
@@ -450,6 +451,10 @@ struct pace {
 	__u32 shut; /* how much lies outside of it; 0: nothing */
 };
 
+#define ASKED_BITS 20 /* cells of 2 octets: 2 MiB */
+#define ASKED_UNIT 20 /* 2^20 ns, about a millisecond */
+#define ASKED_MOST 128 /* of these: who was asked so lately is not asked again */
+
 struct proof_state {
 	struct pace pace[PACE_COUNT];
 	__u64 until_ns[SERVICES_MAX]; /* strangers have to prove themselves till then */
@@ -458,7 +463,8 @@ struct proof_state {
 	struct cookie_secret secret;
 	__u64 period; /* in which the daemon replaced a key last */
 	struct proven_table proven;
-	__u64 repeats[1 << REPEAT_BITS];
+	struct repeat_bucket repeats[1 << REPEAT_BITS];
+	__u16 asked[1 << ASKED_BITS]; /* when, by source, port and what it wanted */
 };
 
 /* Programs that shield() jumps to. */

@@ -5,7 +5,8 @@
  * A fixed array, like that of the players. Who is in it has answered a cookie, or was
  * invited: the server itself sent it a challenge. Neither can be had faster than the
  * budgets of challenges allow, so no flood fills it; when a bucket is full all the same,
- * who was used longest ago makes room, the invited before the proven.
+ * whose minute is over makes room, then who was used longest ago, the invited before the
+ * proven.
  *
  * There is no lock: who enters somebody first claims a cell by compare-and-swap, and
  * names it last. Readers compare names. Two who enter the same one at the very same
@@ -111,7 +112,7 @@ static __always_inline __u64 proven_age(const struct proven_cell *cell, __u64 no
 
 	if (name & PROVEN_TAKEN)
 		return 0;
-	if (!name)
+	if (!name || age >= PROVEN_NS)
 		return ~0ull;
 	/* Its order is kept, and the invited come before the proven. */
 	return 1 + (age < 0 ? 0 : (__u64)age) +

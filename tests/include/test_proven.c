@@ -153,6 +153,28 @@ static void the_invited_and_the_idle_make_room(void **state)
 	assert_int_equal(who_goes(0xe), 0);
 }
 
+/* A minute that is over is no reason to send away whose is not. */
+static void whose_minute_is_over_goes_first(void **state)
+{
+	struct cookie_asker first = nth(0);
+	__u32 count = 0, live_one = 0;
+
+	(void)state;
+	for (__u32 i = 0; count <= PROVEN_WAYS; i++) {
+		struct cookie_asker who = nth(i);
+
+		if (proven_bucket(&who, keys) != proven_bucket(&first, keys))
+			continue;
+		if (count == PROVEN_WAYS - 1)
+			live_one = i;
+		/* The last but one is invited, just now; those before are long gone. */
+		put(i, count < PROVEN_WAYS - 1 ? NOW : NOW + 70 * SECOND)->flags =
+			count < PROVEN_WAYS - 1 ? PROVEN_SURELY : 0;
+		count++;
+	}
+	assert_non_null(find(live_one, NOW + 71 * SECOND));
+}
+
 static void what_is_being_written_is_nobody_s(void **state)
 {
 	struct cookie_asker who = nth(3);
@@ -192,6 +214,8 @@ int main(void)
 						leave),
 		cmocka_unit_test_setup_teardown(use_renews, enter, leave),
 		cmocka_unit_test_setup_teardown(the_invited_and_the_idle_make_room, enter,
+						leave),
+		cmocka_unit_test_setup_teardown(whose_minute_is_over_goes_first, enter,
 						leave),
 		cmocka_unit_test_setup_teardown(what_is_being_written_is_nobody_s, enter,
 						leave),

@@ -7,16 +7,16 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
 #include "repeat.h"
 
-#define MS    1000000ull
-#define NOW   (1ull << 50)
-#define CELLS (1 << REPEAT_BITS)
+#define MS  1000000ull
+#define NOW (1ull << 50)
 
-static __u64 cells[CELLS];
+static struct repeat_bucket buckets[1 << REPEAT_BITS];
 static unsigned int random_state = 20261122;
 
 static __u64 dice(void)
@@ -28,27 +28,38 @@ static __u64 dice(void)
 	return v;
 }
 
+static const struct repeat_pace *pace = &repeat_netquake;
+
 static bool seen(__u64 hash, __u64 now)
 {
-	return repeat_seen(&cells[repeat_cell(hash)], hash, now);
+	return repeat_seen(&buckets[repeat_at(hash)], hash, pace, now);
 }
 
 static void who_repeats_at_a_clients_pace_is_seen(void **state)
 {
 	static const struct {
+		const struct repeat_pace *pace;
 		__u64 after_ms;
 		bool seen;
-	} rows[] = { { 0, false },   { 100, false },  { 900, false },
-		     { 1000, true }, { 2500, true },  { 3000, true },
-		     { 8000, true }, { 8500, false }, { 60000, false } };
+	} rows[] = {
+		{ &repeat_netquake, 0, false },	   { &repeat_netquake, 100, false },
+		{ &repeat_netquake, 900, false },  { &repeat_netquake, 1000, true },
+		{ &repeat_netquake, 2500, true },  { &repeat_netquake, 8000, true },
+		{ &repeat_netquake, 8500, false }, { &repeat_netquake, 30000, false },
+		{ &repeat_hello, 0, false },	   { &repeat_hello, 480, false },
+		{ &repeat_hello, 530, true },	   { &repeat_hello, 1000, true },
+		{ &repeat_hello, 4000, true },	   { &repeat_hello, 5000, false },
+	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		__u64 hash = dice();
 
+		pace = rows[i].pace;
 		assert_false(seen(hash, NOW));
 		assert_int_equal(seen(hash, NOW + rows[i].after_ms * MS), rows[i].seen);
 	}
+	pace = &repeat_netquake;
 }
 
 /* As often as it repeats, whatever became of the answers. */
@@ -71,32 +82,77 @@ static void who_comes_too_soon_begins_anew(void **state)
 		assert_false(seen(hash, NOW + i * 60 * MS));
 }
 
-/* Ten seconds of a flood from everywhere, 100000 a second, and a hundred clients. */
-static void a_flood_hinders_some_and_lets_in_none(void **state)
+/*
+ * Ten seconds of a flood from everywhere, and a hundred clients, each of which begins at
+ * another time and repeats after @gaps, in ms: how many are seen within @within_ms?
+ */
+static int clients_in_a_flood(const struct repeat_pace *of, __u64 rate,
+			      const __u64 gaps[3], __u64 within_ms, int *ret_forged)
 {
 	enum {
-		RATE = 100000,
 		CLIENTS = 100
 	};
-	__u64 clients[CLIENTS], now = NOW << 1;
-	int forged = 0, in[CLIENTS] = { 0 }, joined = 0;
+	__u64 clients[CLIENTS], now, begin = (NOW << 1) + dice() % (1000 * MS);
+	int in = 0, step[CLIENTS] = { 0 };
+	__u64 next[CLIENTS];
+
+	pace = of;
+	*ret_forged = 0;
+	memset(buckets, 0, sizeof(buckets));
+	for (int i = 0; i < CLIENTS; i++) {
+		clients[i] = dice();
+		next[i] = begin + 4000 * MS + (__u64)i * 10 * MS;
+	}
+	for (__u64 i = 0; i < 10 * rate; i++) {
+		int who = (int)(i % CLIENTS);
+
+		now = begin + i * 1000 * MS / rate;
+		*ret_forged += seen(dice(), now);
+		if (step[who] > 3 || now < next[who])
+			continue;
+		if (seen(clients[who], now)) {
+			in += now - begin - 4000 * MS - (__u64)who * 10 * MS <=
+			      within_ms * MS;
+			step[who] = 4;
+			continue;
+		}
+		if (step[who] < 3)
+			next[who] += gaps[step[who]] * MS;
+		step[who]++;
+	}
+	pace = &repeat_netquake;
+	return in;
+}
+
+static void a_flood_hinders_none_and_lets_in_few(void **state)
+{
+	static const __u64 netquake[] = { 2500, 2500, 2500 },
+			   dtls[] = { 1000, 2000, 4000 };
+	int forged;
 
 	(void)state;
-	for (int i = 0; i < CLIENTS; i++)
-		clients[i] = dice();
-	for (int i = 0; i < 10 * RATE; i++, now += 1000 * MS / RATE) {
-		forged += seen(dice(), now);
-		/* Each at another time, every 2.5 s, as long as a client tries. */
-		if (i % (RATE / 40) == 0 && i < 8 * RATE) {
-			int who = i / (RATE / 40) % CLIENTS;
+	assert_in_range(clients_in_a_flood(&repeat_netquake, 200000, netquake, 2600,
+					   &forged),
+			95, 100);
+	assert_in_range(forged, 0, 60);
+	assert_in_range(clients_in_a_flood(&repeat_hello, 200000, dtls, 1100, &forged),
+			98, 100);
+	assert_in_range(forged, 0, 40);
+}
 
-			in[who] += seen(clients[who], now);
-		}
-	}
-	for (int i = 0; i < CLIENTS; i++)
-		joined += in[i] > 0;
-	assert_in_range(forged, 0, 1);
-	assert_in_range(joined, CLIENTS / 4, CLIENTS);
+/* Faster than there is room for: some are not remembered, but none is pushed out. */
+static void a_faster_flood_hinders_some(void **state)
+{
+	static const __u64 netquake[] = { 2500, 2500, 2500 },
+			   dtls[] = { 1000, 2000, 4000 };
+	int forged;
+
+	(void)state;
+	assert_in_range(clients_in_a_flood(&repeat_netquake, 1000000, netquake, 8000,
+					   &forged),
+			40, 100);
+	assert_in_range(clients_in_a_flood(&repeat_hello, 1000000, dtls, 3100, &forged),
+			50, 100);
 }
 
 int main(void)
@@ -105,7 +161,8 @@ int main(void)
 		cmocka_unit_test(who_repeats_at_a_clients_pace_is_seen),
 		cmocka_unit_test(who_goes_on_is_seen_again),
 		cmocka_unit_test(who_comes_too_soon_begins_anew),
-		cmocka_unit_test(a_flood_hinders_some_and_lets_in_none),
+		cmocka_unit_test(a_flood_hinders_none_and_lets_in_few),
+		cmocka_unit_test(a_faster_flood_hinders_some),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

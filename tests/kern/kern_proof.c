@@ -170,7 +170,10 @@ static void pressure_comes_and_goes(void **state)
 		assert_int_equal(say_.action, XDP_PASS);
 	}
 	for (int i = 0; i < 30; i++) {
-		say(&wraps[i % COUNT(wraps)], BYTES(BARE), &say_);
+		struct frame_spec each = wraps[i % COUNT(wraps)];
+
+		each.sport = (__u16)(HERE + i);
+		say(&each, BYTES(BARE), &say_);
 		assert_answer(&say_, 0);
 	}
 	/* There is budget again, but not for them. */
@@ -180,6 +183,62 @@ static void pressure_comes_and_goes(void **state)
 	pass_time(SECOND);
 	say(&wraps[0], BYTES(BARE), &say_);
 	assert_int_equal(say_.action, XDP_PASS);
+}
+
+/* Who has spent what is its own alone is asked, and nobody else is. */
+static void one_source_presses_nobody_else(void **state)
+{
+	static const struct frame_spec other = { .from = "198.18.7.7" };
+	struct service s;
+
+	(void)state;
+	demand(FAMILY_QUAKE3, PROOF_PRESSURE);
+	s = kern.live->tables[0].services[0];
+	s.budget[CLASS_CHALLENGE].source = kern_rate(1, 3);
+	kern_service(&kern, 0, 0, &s);
+	for (int i = 0; i < 20; i++) {
+		struct frame_spec each = { .sport = (__u16)(HERE + i) };
+
+		say(&each, BYTES(BARE), &say_);
+		assert_int_equal(say_.action, i < 3 ? XDP_PASS : XDP_TX);
+		if (i < 2)
+			continue;
+		say(&other, BYTES(BARE), &say_);
+		assert_int_equal(say_.action, XDP_PASS);
+		pass_time(SECOND);
+		say(&each, BYTES(BARE), &say_);
+		if (i >= 3)
+			break;
+	}
+	assert_int_equal(kern.live->proof.until_ns[0], 0);
+}
+
+/*
+ * A flood from a single address and port is answered eight times a second: so it is not
+ * drowned in answers, and the window of turns stays open for all others.
+ */
+static void who_repeats_itself_closes_no_window(void **state)
+{
+	static const struct frame_spec loud = { .from = "198.18.0.1" };
+	int answered = 0, others = 0;
+
+	(void)state;
+	demand(FAMILY_QUAKE3, PROOF_ALWAYS);
+	kern.live->proof.pace[PACE_JOIN].limit = kern_rate(100, 25);
+	for (int ms = 0; ms < 20000; ms++) {
+		say(&loud, BYTES(BARE), &say_);
+		answered += say_.action == XDP_TX;
+		if (ms % 1000 == 999) {
+			struct frame_spec each = { .sport = (__u16)(HERE + ms) };
+
+			say(&each, BYTES(BARE), &say_);
+			others += say_.action == XDP_TX;
+		}
+		pass_time(SECOND / 1000);
+	}
+	assert_in_range(answered, 140, 160);
+	assert_int_equal(others, 20);
+	assert_int_equal(kern.live->proof.pace[PACE_JOIN].shut, 0);
 }
 
 static void off_is_off(void **state)
@@ -212,16 +271,16 @@ static void forged_requests_do_not_use_it_up(void **state)
 
 	(void)state;
 	demand(FAMILY_QUAKE3, PROOF_ALWAYS);
-	for (int tenth = 0; tenth < 60; tenth++) {
+	for (int i = 0; i < 42; i++) {
 		n = token_of(&wraps[0], BYTES(BARE), forged);
 		say(&wraps[0], forged, n, &say_);
 		turned += say_.action == XDP_PASS;
-		if (tenth % 30 == 29) {
+		if (i % 21 == 20) {
 			n = token_of(&wraps[0], BYTES(ARGUED), own);
 			say(&wraps[0], own, n, &say_);
 			assert_turned(&say_, BYTES(ARGUED));
 		}
-		pass_time(SECOND / 10);
+		pass_time(SECOND / 7);
 	}
 	assert_int_equal(turned, 3);
 }
@@ -324,8 +383,11 @@ static void what_is_sent_is_counted(void **state)
 
 	(void)state;
 	demand(FAMILY_QUAKE3, PROOF_ALWAYS);
-	for (int i = 0; i < 7; i++)
+	for (int i = 0; i < 7; i++) {
 		say(&wraps[1], BYTES(ARGUED), &say_);
+		say(&wraps[1], BYTES(ARGUED), &say_);
+		pass_time(SECOND / 7);
+	}
 	in = tally_of(DIRECTION_C2S, KIND_GETCHALLENGE, REASON_ASKED);
 	out = tally_of(DIRECTION_S2C, KIND_ECHO, REASON_ASKED);
 	assert_int_equal(in.packets, 7);
@@ -343,6 +405,8 @@ int main(void)
 		TEST(a_cookie_is_its_asker_s_alone),
 		TEST(a_cookie_is_good_for_a_while),
 		TEST(pressure_comes_and_goes),
+		TEST(one_source_presses_nobody_else),
+		TEST(who_repeats_itself_closes_no_window),
 		TEST(off_is_off),
 		TEST(forged_requests_do_not_use_it_up),
 		TEST(browsers_prove_themselves_for_a_query),

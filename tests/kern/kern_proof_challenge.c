@@ -247,7 +247,18 @@ static void invited_is_who_was_sent_a_challenge(void **state)
 					   strlen(rows[r].next))
 					 .charged,
 				 CLASS_UNKNOWN);
+		/* Whoever goes on remains invited, beyond the minute. */
+		for (int i = 0; i < 5; i++) {
+			pass_time(40 * SECOND);
+			assert_int_equal(hear_from(PEER, HERE, rows[r].next,
+						   strlen(rows[r].next))
+						 .charged,
+					 CLASS_CONNECT);
+		}
 		pass_time(61 * SECOND);
+		assert_int_equal(
+			hear_from(PEER, HERE, rows[r].next, strlen(rows[r].next)).charged,
+			CLASS_UNKNOWN);
 	}
 }
 
@@ -286,6 +297,75 @@ static void netquake_asks_twice(void **state)
 			 REASON_WITHIN_BUDGET);
 }
 
+/* A ClientHello: @random is the first octet of its random, @cookie how long that is. */
+static size_t hello(char *to, char random, char cookie)
+{
+	static const char head[] =
+		"\x16\xfe\xff\0\0\0\0\0\0\0\0\0\x3e\1\0\0\x32\0\0\0\0\0\0\0\x32\xfe\xfd";
+
+	memset(to, 0x5a, 75);
+	memcpy(to, head, sizeof(head) - 1);
+	to[27] = random;
+	to[59] = 0; /* session */
+	to[60] = cookie;
+	return 75;
+}
+
+/*
+ * Under pressure a ClientHello has to come twice with the same random, as DTLS clients
+ * send it again after a second; then it has a budget that no flood of others spends.
+ */
+static void a_hello_comes_twice(void **state)
+{
+	struct outcome o;
+	struct service s;
+	char text[80];
+	int forged = 0;
+
+	(void)state;
+	demand(FAMILY_QUAKE_ENHANCED, PROOF_PRESSURE);
+	s = kern.live->tables[0].services[0];
+	s.budget[CLASS_CHALLENGE].global = kern_rate(1, 4);
+	kern_service(&kern, 0, 0, &s);
+	for (int i = 0; i < 40; i++) {
+		o = hear_from(PEER, (__u16)(1000 + i), text, hello(text, 1, 0));
+		assert_int_equal(o.kind, KIND_DTLS_CLIENT_HELLO);
+		assert_int_equal(o.reason,
+				 i < 4 ? REASON_WITHIN_BUDGET : REASON_UNREPEATED);
+	}
+	pass_time(SECOND);
+	/* Another random is another client's, and so is another port. */
+	o = hear_from(PEER, 1010, text, hello(text, 2, 0));
+	assert_int_equal(o.reason, REASON_UNREPEATED);
+	o = hear_from(PEER, 2010, text, hello(text, 1, 0));
+	assert_int_equal(o.reason, REASON_UNREPEATED);
+	o = hear_from(PEER, 1010, text, hello(text, 1, 0));
+	assert_int_equal(o.reason, REASON_PROVEN);
+	pass_time(SECOND / 4);
+	o = hear_from(PEER, 1010, text, hello(text, 2, 0));
+	assert_int_equal(o.reason, REASON_UNREPEATED); /* too soon */
+	/* One client among thousands of others, each of whom asks once. */
+	for (int i = 0; i < 5000; i++) {
+		if (i % 1000 == 0) {
+			o = hear_from(PEER, 7, text, hello(text, 7, 0));
+			assert_int_equal(o.reason, i ? REASON_PROVEN : REASON_UNREPEATED);
+		}
+		o = hear_from("198.18.0.1", (__u16)(10000 + i), text, hello(text, 1, 0));
+		forged += o.action == XDP_PASS;
+		pass_time(SECOND / 1000);
+	}
+	assert_int_equal(forged, 0);
+	/* Whom the server gave a cookie goes on by another budget. */
+	o = hear_from(PEER, 7, text, hello(text, 7, 4));
+	assert_int_equal(o.kind, KIND_DTLS_HELLO_COOKIE);
+	assert_int_equal(o.charged, CLASS_UNKNOWN);
+	assert_true(says(BYTES("\x16\xfe\xff\0\0\0\0\0\0\0\0\0\x17\3\0\0\x0b\0\0\0\0\0\0"
+			       "\0\x0b\xfe\xff\x08"
+			       "abcdefgh")));
+	o = hear_from(PEER, HERE, text, hello(text, 7, 4));
+	assert_int_equal(o.charged, CLASS_CONNECT);
+}
+
 /* What is longer than what asked for it is in the ledger, and not sent without credit. */
 static void the_ledger_pays_for_what_is_longer(void **state)
 {
@@ -296,13 +376,18 @@ static void the_ledger_pays_for_what_is_longer(void **state)
 	demand_all(FAMILY_QUAKE2);
 	ledger(100, 20);
 	for (int i = 0; i < 100; i++) {
-		say(&wraps[0], d->request, d->request_n, &say_);
+		struct frame_spec each = { .sport = (__u16)(HERE + i) };
+
+		say(&each, d->request, d->request_n, &say_);
 		answered += say_.action == XDP_TX;
 	}
 	assert_int_equal(answered, 100 / 6);
 	demand_all(FAMILY_QUAKEWORLD);
+	pass_time(SECOND);
 	for (int i = 0; i < 100; i++) {
-		say(&wraps[0], d->request, d->request_n, &say_);
+		struct frame_spec each = { .sport = (__u16)(HERE + i) };
+
+		say(&each, d->request, d->request_n, &say_);
 		assert_int_equal(say_.action, XDP_TX);
 	}
 }
@@ -317,6 +402,7 @@ int main(void)
 		TEST(q2pro_is_given_the_server_s_in_place_of_ours),
 		TEST(invited_is_who_was_sent_a_challenge),
 		TEST(netquake_asks_twice),
+		TEST(a_hello_comes_twice),
 		TEST(the_ledger_pays_for_what_is_longer),
 	};
 

@@ -4,8 +4,9 @@
 # net_dtls.sh - real DTLS: the handshake of OpenSSL's client with OpenSSL's server and what
 # it closes are opened live by the daemon, with a key that only root can read; a key that
 # others can read is refused; the key is in no log and no line. While ClientHellos
-# from four million sources come in, the server answers few of them; whether a handshake
-# completes meanwhile is a figure, not a promise: hellos without a cookie share one budget.
+# from four million sources come in, the server answers few of them, and a handshake
+# completes within 5 seconds, each of TRIES times (2): whose hello comes twice has a budget
+# of its own.
 set -u
 
 cd "$(dirname "$0")/../.." || exit 1
@@ -18,7 +19,7 @@ LAB=$BUILD/lab SHIELD=$BUILD/quakeshield SERVER=openssl PROTOCOL=quake-enhanced
 
 KEY=5eed00112233445566778899aabbccddeeff001122334455
 IDENTITY=id-of-the-lab
-SECONDS_FLOOD=8
+SECONDS_FLOOD=7 TRIES=${TRIES:-2}
 
 # At the end of its input the server would say goodbye.
 dtls_server() # SUITE
@@ -100,35 +101,45 @@ live() # SUITE
 # shook NAME: a handshake, with seconds, while the flood goes on.
 shook()
 {
-	local status out_before out_after
+	local status out_before out_after began took
 
 	out_before=$(net_count crowd bytes)
 	net_flood --payload dtls-hello --seconds "$SECONDS_FLOOD" --rate 150000 \
 		--from "$NET_FLOOD" --sources "$NET_SOURCES" >"$work/flood.json" &
 	flood=$!
 	sleep 1
+	began=$EPOCHREALTIME
 	dtls_client 5
 	status=$?
+	# The client waits a second before it hangs up.
+	took=$(awk -v a="$began" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.1f", b - a }')
 	wait "$flood"
 	out_after=$(net_count crowd bytes)
 	crowd=$((out_after - out_before))
-	echo "# $1: handshake status $status, $crowd bytes to strangers," \
+	echo "# $1: handshake status $status in $took s, $crowd bytes to strangers," \
 		"$(jq -c '{sent, pps}' "$work/flood.json")" >&2
 	return $status
 }
 
 flooded()
 {
+	local try failed=0 few=yes
+
 	dtls_server PSK-AES128-GCM-SHA256 || return
 	shook "shield off"
 	unprotected=$crowd
 	server_end
-	dtls_server PSK-AES128-GCM-SHA256 || return
 	shield_start >/dev/null || return
-	shook "shield on"
-	net_check "the server answers few strangers" [ "$crowd" -lt $((unprotected / 2 + 100000)) ]
+	for ((try = 0; try < TRIES; try++)); do
+		# It serves one session.
+		dtls_server PSK-AES128-GCM-SHA256 || return
+		shook "shield on" || failed=$((failed + 1))
+		server_end
+		[ "$crowd" -lt $((unprotected / 2 + 100000)) ] || few=no
+	done
+	net_check "the server answers few strangers" [ "$few" = yes ]
+	net_check "a handshake completes in the flood, each of $TRIES times" [ "$failed" = 0 ]
 	shield_stop TERM
-	server_end
 }
 
 command -v openssl >/dev/null || net_skip dtls "no openssl"
