@@ -80,6 +80,13 @@ static const struct {
 	/* choices */
 	{ SERVICE("observe = perhaps"),
 	  "t.conf:4: observe 'perhaps' is not one of: true, yes, on, false, no, off\n" },
+	{ SERVICE("proof = sometimes"), "t.conf:4: proof 'sometimes' is not one of: off, "
+					"pressure, always\n" },
+	{ "proof { rate = many }\n" FFA,
+	  "t.conf:1: 'many' is no rate: write N/s, N/m or N/h, perhaps with 'burst N', "
+	  "or unlimited or 0\n" },
+	{ "proof { rate = 5/s }\nproof { rate = 6/s }\n" FFA,
+	  "t.conf:2: section 'proof' is given twice\n" },
 	{ SERVICE("fragments = allow"),
 	  "t.conf:4: fragments 'allow' is not one of: drop, limit, pass\n" },
 	{ FFA "mode = driver\n", "t.conf:2: mode 'driver' is not one of: auto, native, "

@@ -123,6 +123,20 @@ static int socket_open(int nth, const char *port)
 	return fd;
 }
 
+/* As stock clients of Quake III do: what the server has echoed goes back to it. */
+static bool echoed(int fd, const char *data, size_t size)
+{
+	static const struct bytes echo = BYTES(OOB "echo ");
+	char back[4096];
+
+	if (!begins(data, size, echo))
+		return false;
+	memcpy(back, OOB, 4);
+	memcpy(back + 4, data + echo.size, size - echo.size);
+	send(fd, back, 4 + size - echo.size, 0);
+	return true;
+}
+
 /* The browser ------------------------------------------------------------------------ */
 
 static void query_end(struct query *q)
@@ -159,6 +173,8 @@ static void query_receive(struct query *q)
 	if (size < 0)
 		return;
 	client.bytes_in += size;
+	if (echoed(q->fd, data, size))
+		return;
 	if (begins(data, size, client.o.dialect->answer[q->kind]))
 		client.answered++;
 	query_end(q);
@@ -328,7 +344,11 @@ static void player_receive(struct player *p, uint64_t now)
 		return;
 	data[size] = '\0';
 	client.bytes_in += size;
-	if (p->stage == STAGE_CHALLENGE && begins(data, size, d->challenge)) {
+	if (echoed(p->fd, data, size))
+		return;
+	/* The last one counts, as for stock clients. */
+	if ((p->stage == STAGE_CHALLENGE || p->stage == STAGE_CONNECT) &&
+	    d->challenge.size && begins(data, size, d->challenge)) {
 		p->challenge = strtol(data + d->challenge.size, NULL, 10);
 		p->stage = STAGE_CONNECT;
 		p->next_ms = now;

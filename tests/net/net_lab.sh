@@ -95,6 +95,8 @@ test_accounting()
 }
 
 net_test_begin "$@"
+# What a veth sends back by XDP_TX its peer hears only with a program of its own.
+ip link set up0 xdp obj "$LAB/foreign.bpf.o" sec xdp
 server_start || exit 1
 shield_start || exit 1
 test_one_victim

@@ -100,7 +100,8 @@ void config_service_defaults(enum wire_family family, struct service *ret)
 		read_rate(r->global, &ret->budget[i].global);
 	}
 	memset(ret->policy, POLICY_DROP, sizeof(ret->policy));
-	ret->proof = PROOF_OFF;
+	/* Of `auto` nobody knows which words prove. */
+	ret->proof = family == FAMILY_AUTO ? PROOF_OFF : PROOF_PRESSURE;
 }
 
 void config_empty(struct config *ret)
