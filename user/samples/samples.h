@@ -18,7 +18,7 @@
 #include "samples/samples_write.h"
 #include "shield/shield.h"
 #include "stats/decoded.h"
-#include "samples/drop_sources.h"
+#include "lib/drop_sources.h"
 
 #define SAMPLES_PLAYERS 256 /* whose figures are kept */
 

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "config/config.h"
-#include "samples/drop_sources.h"
+#include "lib/drop_sources.h"
 
 static struct drop_sources w;
 

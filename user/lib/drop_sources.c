@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "samples/drop_sources.h"
+#include "lib/drop_sources.h"
 
 #define PREFIX_V4   120 /* /24, mapped */
 #define PREFIX_V6   56
