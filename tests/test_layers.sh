@@ -23,15 +23,16 @@ decode/nq: decode lib
 decode/qw: decode lib
 decode/q2: decode lib
 decode/qe: decode decode/nq lib
+incident: lib
 shield: config lib
-stats: shield lib
+stats: incident shield lib
 samples: stats shield decode capture lib
 answer: shield config lib
 discover: shield config lib
 fleet: shield config lib
-top: stats samples lib
-daemon: stats samples answer fleet shield config lib
-cmd: top daemon stats samples answer discover fleet shield decode capture config lib
+top: stats samples incident lib
+daemon: stats samples incident answer fleet shield config lib
+cmd: top daemon stats samples incident answer discover fleet shield decode capture config lib
 '
 
 # Libraries that one place alone knows: a pattern of headers, a pattern of files.

@@ -165,8 +165,7 @@ static void json_others(void **state)
 	root = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
 	other = json_object_get(root, "other");
 	assert_int_equal(json_object_size(other), OTHER_COUNT);
-	json_object_foreach(other, key, entry)
-	{
+	json_object_foreach (other, key, entry) {
 		assert_non_null(json_object_get(entry, "verdict"));
 		n++;
 	}

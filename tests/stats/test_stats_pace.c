@@ -133,8 +133,7 @@ static void history_is_a_ring(void **state)
 		root = history_parse(&h);
 		points = json_object_get(root, "points");
 		assert_int_equal(json_array_size(points), kept);
-		json_array_foreach(points, at, point)
-		{
+		json_array_foreach (points, at, point) {
 			size_t n = counts[i] - kept + at;
 
 			assert_int_equal(

@@ -196,8 +196,7 @@ static void in_the_middle(void **state)
 			decoder_datagram(h->decoder, &dg);
 	capture_close(capture);
 	all = harness_close(h);
-	json_array_foreach(all, i, record)
-	{
+	json_array_foreach (all, i, record) {
 		bool client = !strcmp(text_at(record, "direction"), "c2s");
 
 		assert_string_equal(text_at(record, "protocol"), "quakeworld");

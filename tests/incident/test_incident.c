@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * test_incident.c - what is an incident, what is none, when it begins and ends, and who
+ * it says is behind it.
+ */
+#include "incident_support.h"
+
+/* --- beginning and end ------------------------------------------------------------- */
+
+static void a_flood_is_told_of_after_its_first_second(void **state)
+{
+	(void)state;
+	refuse(KIND_GETSTATUS, REASON_GLOBAL_BUDGET, 20000);
+	assert_int_equal(look(), INCIDENT_STARTED);
+	assert_string_equal(watch.now->id, "20261122T144502Z-3");
+	assert_string_equal(watch.now->service, "ffa");
+	assert_int_equal(watch.now->sort, INCIDENT_FLOOD);
+	assert_int_equal(watch.now->start_ms, BEGIN_MS + 1000);
+	assert_int_equal(watch.now->refused, 20000);
+	assert_int_equal(watch.now->kinds[KIND_GETSTATUS], 20000);
+	assert_true(watch.now->peak_pps == 20000);
+	assert_true(watch.now->peak_bps == 20000 * 60 * 8);
+	refuse(KIND_GETSTATUS, REASON_GLOBAL_BUDGET, 50000);
+	assert_int_equal(look(), INCIDENT_NOTHING);
+	refuse(KIND_GETINFO, REASON_GLOBAL_BUDGET, 10000);
+	assert_int_equal(look(), INCIDENT_NOTHING);
+	assert_int_equal(watch.now->refused, 80000);
+	assert_true(watch.now->peak_pps == 50000);
+}
+
+static void it_is_over_after_ten_seconds_of_quiet(void **state)
+{
+	(void)state;
+	refuse(KIND_GETSTATUS, REASON_GLOBAL_BUDGET, 20000);
+	assert_int_equal(look(), INCIDENT_STARTED);
+	assert_int_equal(quiet_s(9), 0);
+	assert_int_equal(look(), INCIDENT_ENDED);
+	/* When the last came, not when we were sure. */
+	assert_int_equal(watch.now->end_ms, BEGIN_MS + 2000);
+	incident_forget(&watch);
+	assert_int_equal(quiet_s(60), 0);
+	assert_null(watch.now);
+	assert_int_equal(watch.count, 1);
+}
+
+static void who_rests_now_and_then_is_one(void **state)
+{
+	(void)state;
+	refuse(KIND_GETSTATUS, REASON_GLOBAL_BUDGET, 20000);
+	assert_int_equal(look(), INCIDENT_STARTED);
+	for (int i = 0; i < 5; i++) {
+		assert_true(quiet_s(8) <= 1); /* an update may be due */
+		refuse(KIND_GETSTATUS, REASON_GLOBAL_BUDGET, 20000);
+		assert_int_not_equal(look(), INCIDENT_ENDED);
+	}
+	assert_int_equal(watch.count, 1);
+}
+
+static void a_second_one_has_another_id(void **state)
+{
+	char first[INCIDENT_ID];
+
+	(void)state;
+	refuse(KIND_GETSTATUS, REASON_GLOBAL_BUDGET, 20000);
+	assert_int_equal(look(), INCIDENT_STARTED);
+	strcpy(first, watch.now->id);
+	assert_int_equal(quiet_s(10), 1);
+	incident_forget(&watch);
+	refuse(KIND_GETSTATUS, REASON_GLOBAL_BUDGET, 20000);
+	assert_int_equal(look(), INCIDENT_STARTED);
+	assert_string_not_equal(watch.now->id, first);
+}
+
+static void it_is_told_of_twice_a_minute(void **state)
+{
+	int updates = 0;
+
+	(void)state;
+	for (int s = 0; s < 121; s++) {
+		refuse(KIND_GETSTATUS, REASON_GLOBAL_BUDGET, 1000);
+		updates += look() == INCIDENT_UPDATED;
+	}
+	assert_int_equal(updates, 4);
+}
+
+/* --- slow ones -----------------------------------------------------------------------
+ */
+
+static int seconds_until_start(enum wire_kind kind, uint64_t each_second)
+{
+	for (int s = 1; s <= 600; s++) {
+		refuse(kind, REASON_SOURCE_BUDGET, each_second);
+		if (look() == INCIDENT_STARTED)
+			return s;
+	}
+	return 0;
+}
+
+static void a_slow_flood_is_seen_sooner_or_later(void **state)
+{
+	(void)state;
+	assert_int_equal(seconds_until_start(KIND_GETCHALLENGE, 25), 20);
+	/* It began when it began. */
+	assert_int_equal(watch.now->start_ms, BEGIN_MS + 1000);
+	begin(state);
+	assert_int_equal(seconds_until_start(KIND_GETCHALLENGE, 12), 150);
+	begin(state);
+	assert_int_equal(seconds_until_start(KIND_GETCHALLENGE, INCIDENT_FLOOD_LEAK), 0);
+}
+
+static void guesses_of_passwords_are_rarer(void **state)
+{
+	(void)state;
+	assert_int_equal(seconds_until_start(KIND_RCON, 3), 10);
+	assert_int_equal(watch.now->sort, INCIDENT_GUESSING);
+	begin(state);
+	/* An admin who mistypes. */
+	for (int i = 0; i < 4; i++)
+		refuse(KIND_RCON, REASON_SOURCE_BUDGET, 1);
+	assert_int_equal(look(), INCIDENT_NOTHING);
+	assert_int_equal(quiet_s(60), 0);
+}
+
+/* --- of other sorts ------------------------------------------------------------------
+ */
+
+static void answers_kept_back_are_reflection(void **state)
+{
+	(void)state;
+	counts.withheld = 400;
+	counts.packets = 400;
+	counts.kinds[KIND_GETSTATUS] = 400;
+	counts.reasons[REASON_LEDGER] = 400;
+	assert_int_equal(look(), INCIDENT_STARTED);
+	assert_int_equal(watch.now->withheld, 400);
+	assert_int_equal(watch.now->refused, 0);
+}
+
+static void a_scan_is_the_machines(void **state)
+{
+	(void)state;
+	subject = (struct incident_subject){ INCIDENT_MACHINE, "", FAMILY_AUTO, false };
+	counts.packets = 1000; /* to ports where nobody listens */
+	assert_int_equal(look(), INCIDENT_STARTED);
+	assert_int_equal(watch.now->sort, INCIDENT_SCAN);
+	assert_string_equal(watch.now->service, "");
+	begin(state);
+	subject.slot = INCIDENT_MACHINE;
+	for (int s = 0; s < 600; s++) { /* the noise of the internet */
+		counts.packets = INCIDENT_SCAN_LEAK;
+		assert_int_equal(look(), INCIDENT_NOTHING);
+	}
+}
+
+/* What a scan leaves at a service: a datagram or two that mean nothing. */
+static void a_scan_is_none_of_a_service(void **state)
+{
+	(void)state;
+	refuse(KIND_OOB_EMPTY, REASON_MALFORMED, 2);
+	assert_int_equal(look(), INCIDENT_NOTHING);
+	assert_int_equal(quiet_s(30), 0);
+}
+
+/*
+ * A map that everybody wants: 64 players come back within a few seconds, each with a
+ * challenge, a connect, and what their clients repeat in between; a tenth of it is over
+ * some budget, and they are let in all the same.
+ */
+static void a_popular_map_is_none(void **state)
+{
+	(void)state;
+	for (int map = 0; map < 20; map++) {
+		for (int s = 0; s < 10; s++) {
+			counts.players = (uint32_t)(6 * s);
+			pass(REASON_WITHIN_BUDGET, 40);
+			pass(REASON_PROVEN, 20);
+			refuse(KIND_GETCHALLENGE, REASON_SOURCE_BUDGET, 12);
+			refuse(KIND_NETCHAN, REASON_GLOBAL_BUDGET, 8);
+			assert_int_equal(look(), INCIDENT_NOTHING);
+		}
+		counts.players = 64;
+		assert_int_equal(quiet_s(20), 0);
+	}
+}
+
+/* --- who was there --------------------------------------------------------------------
+ */
+
+static void players_before_and_during(void **state)
+{
+	(void)state;
+	counts.players = 12;
+	assert_int_equal(quiet_s(3), 0);
+	counts.players = 11;
+	refuse(KIND_GETSTATUS, REASON_GLOBAL_BUDGET, 20000);
+	pass(REASON_PLAYER, 700);
+	assert_int_equal(look(), INCIDENT_STARTED);
+	counts.players = 14;
+	refuse(KIND_GETSTATUS, REASON_GLOBAL_BUDGET, 20000);
+	assert_int_equal(look(), INCIDENT_NOTHING);
+	assert_int_equal(watch.now->players_before, 12);
+	assert_int_equal(watch.now->players_least, 11);
+	assert_int_equal(watch.now->players_most, 14);
+	assert_int_equal(watch.now->reasons[REASON_PLAYER], 700);
+}
+
+static struct record_address v4(uint32_t address)
+{
+	return (struct record_address){
+		.length = 4,
+		.bytes = { (uint8_t)(address >> 24), (uint8_t)(address >> 16),
+			   (uint8_t)(address >> 8), (uint8_t)address },
+	};
+}
+
+static void sample(uint32_t from)
+{
+	struct record_address source = v4(from), server = v4(0x0a4d0002);
+
+	server.port = 27960;
+	incident_sample(&watch, &source, &server);
+}
+
+static void senders_tell_whether_they_lie(void **state)
+{
+	(void)state;
+	sample(1); /* there is none yet, but whom it is aimed at is known */
+	refuse(KIND_GETSTATUS, REASON_GLOBAL_BUDGET, 20000);
+	assert_int_equal(look(), INCIDENT_STARTED);
+	assert_int_equal(watch.now->sources.target.port, 27960);
+	assert_int_equal(watch.now->sources.sampled, 0);
+	assert_int_equal(incident_forged(watch.now), INCIDENT_UNKNOWN);
+	for (uint32_t i = 0; i < 1000; i++)
+		sample(0x0a800000 + i * 7919);
+	assert_int_equal(incident_forged(watch.now), INCIDENT_LIKELY);
+	assert_in_range(incident_distinct(watch.now), 970, 1000);
+	assert_int_equal(watch.now->sources.target.port, 27960);
+	begin(state);
+	refuse(KIND_GETSTATUS, REASON_SOURCE_BUDGET, 20000);
+	look();
+	for (uint32_t i = 0; i < 1000; i++)
+		sample(0x0a420042); /* who asks for answers to another */
+	assert_int_equal(incident_distinct(watch.now), 1);
+	assert_int_equal(incident_forged(watch.now), INCIDENT_PERHAPS);
+	begin(state);
+	refuse(KIND_CONNECT, REASON_SOURCE_BUDGET, 20000);
+	look();
+	for (uint32_t i = 0; i < 1000; i++)
+		sample(0x0a420042 + i % 4);
+	assert_int_equal(incident_forged(watch.now), INCIDENT_UNLIKELY);
+}
+
+static void the_sketch_stays_useful_when_it_is_full(void **state)
+{
+	(void)state;
+	refuse(KIND_GETSTATUS, REASON_GLOBAL_BUDGET, 20000);
+	look();
+	for (uint32_t i = 0; i < 100000; i++)
+		sample(i * 2654435761u);
+	assert_int_equal(watch.now->sources.sampled, INCIDENT_SAMPLES);
+	assert_in_range(incident_distinct(watch.now), 7000, INCIDENT_SAMPLES);
+}
+
+/* --- clocks and counters
+ * ----------------------------------------------------------------- */
+
+static void a_clock_that_goes_back_starts_nothing(void **state)
+{
+	(void)state;
+	refuse(KIND_GETSTATUS, REASON_GLOBAL_BUDGET, 20000);
+	now_ms -= 3600000;
+	assert_int_equal(look(), INCIDENT_NOTHING);
+	refuse(KIND_GETSTATUS, REASON_GLOBAL_BUDGET, 20000);
+	assert_int_equal(look(), INCIDENT_STARTED);
+}
+
+/* A machine that slept: what came meanwhile came over all that time. */
+static void a_long_gap_is_no_flood(void **state)
+{
+	(void)state;
+	refuse(KIND_GETSTATUS, REASON_SOURCE_BUDGET, 500);
+	now_ms += 59000;
+	assert_int_equal(look(), INCIDENT_NOTHING);
+}
+
+static void counters_that_began_anew(void **state)
+{
+	static struct tallies in[2], out[2];
+	struct incident_tallies before = { &in[0], &out[0] }, now = { &in[1], &out[1] };
+
+	(void)state;
+	in[0].by[KIND_GETSTATUS][REASON_GLOBAL_BUDGET] = (struct tally){ 1000, 60000 };
+	in[1].by[KIND_GETSTATUS][REASON_GLOBAL_BUDGET] = (struct tally){ 7, 420 };
+	in[0].by[KIND_RCON][REASON_SOURCE_BUDGET] = (struct tally){ 2, 120 };
+	in[1].by[KIND_RCON][REASON_SOURCE_BUDGET] = (struct tally){ 5, 300 };
+	in[1].by[KIND_NETCHAN][REASON_PLAYER] = (struct tally){ 11, 1100 };
+	out[1].by[KIND_GETSTATUS][REASON_LEDGER] = (struct tally){ 3, 3000 };
+	out[1].by[KIND_NETCHAN][REASON_PLAYER] = (struct tally){ 13, 13000 };
+	incident_count(FAMILY_QUAKE3, &before, &now, &counts);
+	assert_int_equal(counts.packets, 7 + 3 + 11);
+	assert_int_equal(counts.bytes, 420 + 180 + 1100);
+	assert_int_equal(counts.refused, 7 + 3);
+	assert_int_equal(counts.withheld, 3);
+	assert_int_equal(counts.guesses, 3);
+	assert_int_equal(counts.kinds[KIND_GETSTATUS], 7 + 3);
+	assert_int_equal(counts.reasons[REASON_PLAYER], 11);
+	assert_int_equal(counts.reasons[REASON_LEDGER], 3);
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, begin, end)
+	const struct CMUnitTest tests[] = {
+		T(a_flood_is_told_of_after_its_first_second),
+		T(it_is_over_after_ten_seconds_of_quiet),
+		T(who_rests_now_and_then_is_one),
+		T(a_second_one_has_another_id),
+		T(it_is_told_of_twice_a_minute),
+		T(a_slow_flood_is_seen_sooner_or_later),
+		T(guesses_of_passwords_are_rarer),
+		T(answers_kept_back_are_reflection),
+		T(a_scan_is_the_machines),
+		T(a_scan_is_none_of_a_service),
+		T(a_popular_map_is_none),
+		T(players_before_and_during),
+		T(senders_tell_whether_they_lie),
+		T(the_sketch_stays_useful_when_it_is_full),
+		T(a_clock_that_goes_back_starts_nothing),
+		T(a_long_gap_is_no_flood),
+		T(counters_that_began_anew),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

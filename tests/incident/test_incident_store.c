@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * test_incident_store.c - incidents as JSON and back, and on a disk that is torn, full of
+ * other things, or full.
+ */
+#include "incident_support.h"
+
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "incident/incident_json.h"
+#include "incident/incident_now.h"
+#include "incident/incident_store.h"
+
+static char directory[] = "/tmp/test_incident_store.XXXXXX";
+static char path[INCIDENT_PATH];
+
+static int make_directory(void **state)
+{
+	(void)state;
+	assert_non_null(mkdtemp(directory));
+	setenv("STATE_DIRECTORY", directory, 1);
+	incident_path(NULL, "attacks.jsonl", path);
+	return 0;
+}
+
+static int remove_directory(void **state)
+{
+	(void)state;
+	unlink(path);
+	return rmdir(directory);
+}
+
+static int begin_clean(void **state)
+{
+	unlink(path);
+	return begin(state);
+}
+
+static void flood(void)
+{
+	counts.players = 9;
+	look();
+	refuse(KIND_GETSTATUS, REASON_GLOBAL_BUDGET, 20000);
+	refuse(KIND_GETINFO, REASON_SOURCE_BUDGET, 30000);
+	pass(REASON_PLAYER, 640);
+	assert_int_equal(look(), INCIDENT_STARTED);
+}
+
+static void as_json_and_back(void **state)
+{
+	struct incident *again;
+	json_t *object;
+	const char *key;
+
+	(void)state;
+	flood();
+	object = incident_json(watch.now, INCIDENT_STARTED, "/var/x.pcapng");
+	assert_non_null(object);
+	key = json_object_iter_key(json_object_iter(json_object_get(object, "kinds")));
+	assert_string_equal(key, "getinfo"); /* most first */
+	assert_true(json_is_null(json_object_get(object, "end")));
+	assert_int_equal(json_integer_value(json_object_get(
+				 json_object_get(object, "answered"), "player")),
+			 640);
+	again = incident_parse(object);
+	assert_non_null(again);
+	assert_string_equal(again->id, watch.now->id);
+	assert_string_equal(again->service, "ffa");
+	assert_int_equal(again->family, FAMILY_QUAKE3);
+	assert_int_equal(again->start_ms, watch.now->start_ms);
+	assert_int_equal(again->refused, 50000);
+	assert_int_equal(again->kinds[KIND_GETINFO], 30000);
+	assert_int_equal(again->reasons[REASON_SOURCE_BUDGET], 30000);
+	assert_int_equal(again->reasons[REASON_PLAYER], 640);
+	assert_int_equal(again->players_before, 9);
+	assert_true(again->peak_pps == watch.now->peak_pps);
+	free(again);
+	json_object_set_new(object, "end", json_string("2026-11-22T15:00:00.000Z"));
+	assert_null(incident_parse(object)); /* it is over: nobody goes on with it */
+	json_object_set_new(object, "end", json_null());
+	json_object_set_new(object, "id", json_string("../../etc/passwd"));
+	assert_null(incident_parse(object));
+	json_decref(object);
+}
+
+/* It was killed, and goes on: the same id, and the figures of before are not lost. */
+static void the_next_daemon_goes_on(void **state)
+{
+	struct incident *again;
+	json_t *object;
+	char id[INCIDENT_ID];
+
+	flood();
+	strcpy(id, watch.now->id);
+	object = incident_json(watch.now, INCIDENT_STARTED, NULL);
+	again = incident_parse(object);
+	json_decref(object);
+	begin(state);
+	incident_adopt(&watch, again, now_ms);
+	refuse(KIND_GETSTATUS, REASON_GLOBAL_BUDGET, 20000);
+	assert_int_equal(look(), INCIDENT_NOTHING);
+	assert_string_equal(watch.now->id, id);
+	assert_int_equal(watch.now->refused, 70000);
+	assert_int_equal(quiet_s(9), 0);
+	assert_int_equal(look(), INCIDENT_ENDED);
+}
+
+static void put(const char *id, const char *event)
+{
+	json_t *object = json_pack("{s:s, s:s}", "id", id, "event", event);
+
+	assert_int_equal(incident_store_add(path, object), 0);
+	json_decref(object);
+}
+
+static void raw(const char *text)
+{
+	FILE *file = fopen(path, "a");
+
+	assert_non_null(file);
+	fputs(text, file);
+	fclose(file);
+}
+
+static void expect(size_t at, const json_t *all, const char *id, const char *event)
+{
+	const json_t *one = json_array_get(all, at);
+
+	assert_string_equal(json_string_value(json_object_get(one, "id")), id);
+	assert_string_equal(json_string_value(json_object_get(one, "event")), event);
+}
+
+static void the_last_line_counts(void **state)
+{
+	json_t *all;
+	int err;
+
+	(void)state;
+	all = incident_store_read(path, &err);
+	assert_int_equal(json_array_size(all), 0); /* no file is no attack */
+	assert_int_equal(err, 0);
+	json_decref(all);
+	put("a", "start");
+	put("b", "start");
+	put("a", "end");
+	all = incident_store_read(path, &err);
+	assert_int_equal(json_array_size(all), 2);
+	expect(0, all, "a", "end");
+	expect(1, all, "b", "start");
+	json_decref(all);
+}
+
+static void torn_lines_and_strange_ones(void **state)
+{
+	json_t *all;
+
+	(void)state;
+	put("a", "start");
+	raw("not json\n[1]\n{\"no\":\"id\"}\n{\"id\":7}\n{\"id\":\"b\",\"ev");
+	put("c", "start"); /* on a line of its own */
+	for (int i = 0; i < 3 * INCIDENT_LINE; i++)
+		raw("x");
+	put("d", "start");
+	all = incident_store_read(path, NULL);
+	assert_int_equal(json_array_size(all), 3);
+	expect(0, all, "a", "start");
+	expect(1, all, "c", "start");
+	expect(2, all, "d", "start");
+	json_decref(all);
+}
+
+static void it_stays_within_its_bounds(void **state)
+{
+	char id[32], padding[4000];
+	struct stat st;
+	json_t *all;
+
+	(void)state;
+	memset(padding, 'x', sizeof(padding) - 1);
+	padding[sizeof(padding) - 1] = 0;
+	for (int i = 0; i < 2500; i++) {
+		json_t *object;
+
+		snprintf(id, sizeof(id), "%06d", i);
+		object = json_pack("{s:s, s:s}", "id", id, "event", padding);
+		assert_int_equal(incident_store_add(path, object), 0);
+		json_decref(object);
+		assert_int_equal(stat(path, &st), 0);
+		assert_true(st.st_size <= INCIDENT_BYTES);
+	}
+	all = incident_store_read(path, NULL);
+	assert_in_range(json_array_size(all), INCIDENT_KEPT / 2, INCIDENT_KEPT);
+	expect(json_array_size(all) - 1, all, "002499", padding);
+	json_decref(all);
+}
+
+static void what_cannot_be_read_is_an_error(void **state)
+{
+	json_t *all;
+	int err;
+
+	(void)state;
+	all = incident_store_read("/dev/null/attacks.jsonl", &err);
+	assert_int_equal(err, -20); /* ENOTDIR */
+	json_decref(all);
+}
+
+static void now_is_shown_while_it_is_new(void **state)
+{
+	static struct incident_watch watches[INCIDENT_SERVICES];
+	char file[INCIDENT_PATH];
+	bool shown = false;
+	json_t *now;
+
+	(void)state;
+	snprintf(file, sizeof(file), "%s/now.json", directory);
+	assert_int_equal(incident_now_write(file, watches, now_ms, &shown), 0);
+	assert_int_not_equal(access(file, F_OK), 0);
+	flood();
+	watches[SLOT] = watch;
+	assert_int_equal(incident_now_write(file, watches, now_ms, &shown), 0);
+	assert_true(shown);
+	now = incident_now_read(file, now_ms + 1000);
+	assert_int_equal(json_array_size(now), 1);
+	json_decref(now);
+	now = incident_now_read(file, now_ms + INCIDENT_STALE_MS + 1000);
+	assert_int_equal(json_array_size(now), 0);
+	json_decref(now);
+	watches[SLOT].now = NULL;
+	assert_int_equal(incident_now_write(file, watches, now_ms, &shown), 0);
+	assert_int_not_equal(access(file, F_OK), 0);
+}
+
+static void a_line_for_people(void **state)
+{
+	char text[INCIDENT_TEXT];
+
+	(void)state;
+	flood();
+	incident_text(watch.now, INCIDENT_STARTED, text);
+	assert_string_equal(text,
+			    "attack 20261122T144503Z-3 begins: flood on ffa, 1 s, peak "
+			    "50640 packets/s and 24307200 bit/s, 50000 dropped (getinfo, "
+			    "getstatus; source-budget, global-budget), senders forged: "
+			    "unknown, players 9 before, 9 to 9 since");
+}
+
+static void a_pin_directory_has_files_of_its_own(void **state)
+{
+	char text[INCIDENT_PATH];
+
+	(void)state;
+	incident_path("/sys/fs/bpf/x", "attacks.jsonl", text);
+	assert_non_null(strstr(text, "/attacks-sys-fs-bpf-x.jsonl"));
+	incident_path(NULL, "captures", text);
+	assert_string_equal(strrchr(text, '/'), "/captures");
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, begin_clean, end)
+	const struct CMUnitTest tests[] = {
+		T(as_json_and_back),
+		T(the_next_daemon_goes_on),
+		T(the_last_line_counts),
+		T(torn_lines_and_strange_ones),
+		T(it_stays_within_its_bounds),
+		T(what_cannot_be_read_is_an_error),
+		T(now_is_shown_while_it_is_new),
+		T(a_line_for_people),
+		T(a_pin_directory_has_files_of_its_own),
+	};
+
+	return cmocka_run_group_tests(tests, make_directory, remove_directory);
+}

@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * incident.c - see incident.h.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "incident/incident.h"
+
+#define SAMPLES_LEAST 20 /* fewer do not tell who sends */
+#define FEW	      16 /* addresses */
+
+static const struct {
+	const char *name;
+	double leak, start;
+} sorts[INCIDENT_SORTS] = {
+	[INCIDENT_FLOOD] = { "flood", INCIDENT_FLOOD_LEAK, INCIDENT_FLOOD_START },
+	[INCIDENT_GUESSING] = { "password-guessing", INCIDENT_GUESSES_LEAK,
+				INCIDENT_GUESSES_START },
+	[INCIDENT_SCAN] = { "port-scan", INCIDENT_SCAN_LEAK, INCIDENT_SCAN_START },
+};
+
+/* --- counting ---------------------------------------------------------------- */
+
+static uint64_t grown(uint64_t before, uint64_t now)
+{
+	return now < before ? now : now - before;
+}
+
+void incident_count(enum wire_family family, const struct incident_tallies *before,
+		    const struct incident_tallies *now, struct incident_counts *ret)
+{
+	memset(ret, 0, sizeof(*ret));
+	for (int kind = 0; kind < KIND_COUNT; kind++) {
+		for (int reason = 0; reason < REASON_COUNT; reason++) {
+			const struct tally *was = &before->in->by[kind][reason];
+			const struct tally *is = &now->in->by[kind][reason];
+			bool drop = reason_verdict((enum reason)reason) == VERDICT_DROP;
+			uint64_t n = grown(was->packets, is->packets);
+			uint64_t kept = grown(before->out->by[kind][reason].packets,
+					      now->out->by[kind][reason].packets);
+
+			ret->packets += n;
+			ret->bytes += grown(was->bytes, is->bytes);
+			ret->reasons[reason] += n + (drop ? kept : 0);
+			if (!drop)
+				continue;
+			ret->refused += n;
+			ret->withheld += kept;
+			ret->kinds[kind] += n + kept;
+			if (wire_class(family, (enum wire_kind)kind) == CLASS_RCON)
+				ret->guesses += n;
+		}
+	}
+}
+
+/* --- beginning ---------------------------------------------------------------- */
+
+static void id_make(int64_t start_ms, __u32 slot, char ret[INCIDENT_ID])
+{
+	time_t seconds = (time_t)(start_ms / 1000);
+	char text[24] = "?";
+	struct tm tm;
+
+	if (gmtime_r(&seconds, &tm))
+		strftime(text, sizeof(text), "%Y%m%dT%H%M%SZ", &tm);
+	snprintf(ret, INCIDENT_ID, "%s-%u", text, slot);
+}
+
+static bool begin(struct incident_watch *w, const struct incident_subject *subject,
+		  enum incident_sort sort, int64_t now_ms)
+{
+	struct incident *i = calloc(1, sizeof(*i));
+
+	if (!i)
+		return false;
+	i->start_ms = w->buckets[sort].rising_ms;
+	i->last_ms = i->told_ms = now_ms;
+	i->sort = sort;
+	i->family = subject->family;
+	i->observed = subject->observed;
+	snprintf(i->service, sizeof(i->service), "%s", subject->service);
+	i->sources.target = w->target;
+	id_make(i->start_ms, subject->slot, i->id);
+	i->players_before = i->players_least = i->players_most = w->players_calm;
+	w->now = i;
+	w->quiet_ms = 0;
+	w->count++;
+	return true;
+}
+
+/* What the second has brought to the bucket; is it full? */
+static bool bucket_fill(struct incident_bucket *b, enum incident_sort sort, uint64_t came,
+			double seconds, int64_t before_ms)
+{
+	if (b->level <= 0)
+		b->rising_ms = before_ms;
+	b->level += (double)came - sorts[sort].leak * seconds;
+	if (b->level < 0)
+		b->level = 0;
+	if (b->level < sorts[sort].start)
+		return false;
+	b->level = sorts[sort].start;
+	return true;
+}
+
+/* --- while it lasts ----------------------------------------------------------- */
+
+static void add(struct incident *i, const struct incident_counts *c, double seconds)
+{
+	double pps = (double)c->packets / seconds, bps = 8 * (double)c->bytes / seconds;
+
+	i->packets += c->packets;
+	i->bytes += c->bytes;
+	i->refused += c->refused;
+	i->withheld += c->withheld;
+	for (int kind = 0; kind < KIND_COUNT; kind++)
+		i->kinds[kind] += c->kinds[kind];
+	for (int reason = 0; reason < REASON_COUNT; reason++)
+		i->reasons[reason] += c->reasons[reason];
+	if (pps > i->peak_pps)
+		i->peak_pps = pps;
+	if (bps > i->peak_bps)
+		i->peak_bps = bps;
+	if (c->players < i->players_least)
+		i->players_least = c->players;
+	if (c->players > i->players_most)
+		i->players_most = c->players;
+}
+
+static enum incident_event go_on(struct incident_watch *w, bool quiet, int64_t passed_ms,
+				 int64_t now_ms)
+{
+	struct incident *i = w->now;
+
+	w->quiet_ms = quiet ? w->quiet_ms + passed_ms : 0;
+	if (!quiet)
+		i->last_ms = now_ms;
+	if (w->quiet_ms >= INCIDENT_QUIET_MS) {
+		i->end_ms = i->last_ms;
+		memset(w->buckets, 0, sizeof(w->buckets));
+		return INCIDENT_ENDED;
+	}
+	if (now_ms - i->told_ms < INCIDENT_UPDATE_MS)
+		return INCIDENT_NOTHING;
+	i->told_ms = now_ms;
+	return INCIDENT_UPDATED;
+}
+
+enum incident_event incident_look(struct incident_watch *w,
+				  const struct incident_subject *subject,
+				  const struct incident_counts *c, int64_t now_ms)
+{
+	bool machine = subject->slot == INCIDENT_MACHINE;
+	const uint64_t came[INCIDENT_SORTS] = {
+		[INCIDENT_FLOOD] = machine ? 0 : c->refused + c->withheld,
+		[INCIDENT_GUESSING] = c->guesses,
+		[INCIDENT_SCAN] = machine ? c->packets : 0,
+	};
+	int64_t before_ms = w->looked_ms, passed_ms = now_ms - before_ms;
+	enum incident_event event = INCIDENT_NOTHING;
+	bool quiet = true;
+	double seconds;
+
+	w->looked_ms = now_ms;
+	if (!before_ms || passed_ms <= 0)
+		return INCIDENT_NOTHING;
+	if (passed_ms > INCIDENT_GAP_MS)
+		passed_ms = INCIDENT_GAP_MS;
+	seconds = (double)passed_ms / 1000;
+	for (int sort = 0; sort < INCIDENT_SORTS; sort++) {
+		bool full = bucket_fill(&w->buckets[sort], (enum incident_sort)sort,
+					came[sort], seconds, before_ms);
+
+		quiet = quiet && (double)came[sort] <= sorts[sort].leak * seconds;
+		if (full && !w->now &&
+		    begin(w, subject, (enum incident_sort)sort, now_ms))
+			event = INCIDENT_STARTED;
+	}
+	if (!w->now) {
+		if (quiet)
+			w->players_calm = c->players;
+		return INCIDENT_NOTHING;
+	}
+	add(w->now, c, seconds);
+	return event ? event : go_on(w, quiet, passed_ms, now_ms);
+}
+
+void incident_forget(struct incident_watch *w)
+{
+	free(w->now);
+	w->now = NULL;
+	w->quiet_ms = 0;
+}
+
+void incident_adopt(struct incident_watch *w, struct incident *incident, int64_t now_ms)
+{
+	incident_forget(w);
+	w->now = incident;
+	incident->told_ms = now_ms;
+	w->players_calm = incident->players_before;
+}
+
+/* --- who ----------------------------------------------------------------------- */
+
+/* FNV-1a, and its bits stirred, as the low ones of alike addresses are alike. */
+static uint64_t address_hash(const struct record_address *a)
+{
+	uint64_t hash = 0xcbf29ce484222325;
+
+	for (int i = 0; i < a->length; i++)
+		hash = (hash ^ a->bytes[i]) * 0x100000001b3;
+	hash ^= hash >> 33;
+	hash *= 0xff51afd7ed558ccd;
+	return hash ^ hash >> 33;
+}
+
+void incident_sample(struct incident_watch *w, const struct record_address *from,
+		     const struct record_address *to)
+{
+	struct incident_sources *s;
+	uint64_t bit;
+
+	if (to->length)
+		w->target = *to;
+	if (!w->now)
+		return;
+	s = &w->now->sources;
+	drop_sources_add(&s->worst, 0, from);
+	s->target = w->target;
+	if (s->sampled >= INCIDENT_SAMPLES)
+		return;
+	s->sampled++;
+	bit = address_hash(from) % INCIDENT_SKETCH;
+	s->sketch[bit / 64] |= 1ull << bit % 64;
+}
+
+/* Linear counting: as many as make the expected number of bits stay clear. */
+uint64_t incident_distinct(const struct incident *incident)
+{
+	const struct incident_sources *s = &incident->sources;
+	unsigned int set = 0;
+	double n;
+
+	for (size_t i = 0; i < INCIDENT_SKETCH / 64; i++)
+		set += (unsigned int)__builtin_popcountll(s->sketch[i]);
+	if (set == INCIDENT_SKETCH)
+		return s->sampled;
+	n = -INCIDENT_SKETCH * log(1 - (double)set / INCIDENT_SKETCH);
+	return n > (double)s->sampled ? s->sampled : (uint64_t)lround(n);
+}
+
+/* Does most of what was refused ask for an answer that is longer than it is? */
+static bool asks(const struct incident *incident)
+{
+	uint64_t queries = 0, all = 0;
+
+	for (int kind = 0; kind < KIND_COUNT; kind++) {
+		all += incident->kinds[kind];
+		if (wire_class(incident->family, (enum wire_kind)kind) == CLASS_QUERY)
+			queries += incident->kinds[kind];
+	}
+	return queries * 2 > all;
+}
+
+enum incident_forged incident_forged(const struct incident *incident)
+{
+	uint64_t sampled = incident->sources.sampled;
+	uint64_t distinct = incident_distinct(incident);
+
+	if (sampled < SAMPLES_LEAST)
+		return INCIDENT_UNKNOWN;
+	if (distinct * 2 >= sampled)
+		return INCIDENT_LIKELY;
+	if (distinct > FEW)
+		return INCIDENT_UNKNOWN;
+	return asks(incident) ? INCIDENT_PERHAPS : INCIDENT_UNLIKELY;
+}
+
+/* --- names --------------------------------------------------------------------- */
+
+const char *incident_sort_name(enum incident_sort sort)
+{
+	return sort < INCIDENT_SORTS ? sorts[sort].name : "?";
+}
+
+const char *incident_event_name(enum incident_event event)
+{
+	static const char *const names[INCIDENT_EVENTS] = {
+		[INCIDENT_NOTHING] = "nothing",
+		[INCIDENT_STARTED] = "start",
+		[INCIDENT_UPDATED] = "update",
+		[INCIDENT_ENDED] = "end",
+	};
+
+	return event < INCIDENT_EVENTS ? names[event] : "?";
+}
+
+const char *incident_forged_name(enum incident_forged forged)
+{
+	static const char *const names[] = {
+		[INCIDENT_UNKNOWN] = "unknown",
+		[INCIDENT_LIKELY] = "likely",
+		[INCIDENT_PERHAPS] = "perhaps",
+		[INCIDENT_UNLIKELY] = "unlikely",
+	};
+
+	return names[forged];
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * incident.h - when an attack on a service begins, what it is, and when it is over.
+ *
+ *	counters of a second -> incident_look() -> started, updated, ended -> who tells it
+ *
+ * Pure: no clock, no file, no kernel. Each service has two buckets, into which falls what
+ * was refused and out of which a little runs each second: so a thousand datagrams at once
+ * and twenty a second for a while are an incident, and a server that fills up after a
+ * change of map is none. Of the machine one more is kept, of datagrams to ports where
+ * nobody listens: scans. An incident lasts until nothing but that little has come for
+ * INCIDENT_QUIET_MS, so one whose author rests now and then remains one.
+ */
+#ifndef INCIDENT_H
+#define INCIDENT_H
+
+#include <stdint.h>
+
+#include "lib/drop_sources.h"
+#include "tally.h"
+
+#define INCIDENT_FLOOD_LEAK    10 /* refused datagrams a second that are nothing */
+#define INCIDENT_FLOOD_START   300 /* and how many beyond that begin an incident */
+#define INCIDENT_GUESSES_LEAK  1 /* the same of rcon: who plays does not guess */
+#define INCIDENT_GUESSES_START 20
+#define INCIDENT_SCAN_LEAK     5 /* and of datagrams to ports that are shut */
+#define INCIDENT_SCAN_START    100
+#define INCIDENT_QUIET_MS      10000 /* of quiet, after which it is over */
+#define INCIDENT_UPDATE_MS     30000 /* how often it is told of while it lasts */
+#define INCIDENT_GAP_MS	       60000 /* a longer time between two looks counts as this */
+
+#define INCIDENT_SERVICES      (SERVICES_MAX + 1)
+#define INCIDENT_MACHINE       SERVICES_MAX /* the slot of what is aimed at no service */
+#define INCIDENT_ID	       32
+#define INCIDENT_SKETCH	       4096 /* bits */
+#define INCIDENT_SAMPLES       8192 /* more say nothing new about who sends */
+
+enum incident_sort {
+	INCIDENT_FLOOD,
+	INCIDENT_GUESSING, /* of rcon passwords */
+	INCIDENT_SCAN, /* of ports */
+	INCIDENT_SORTS,
+};
+
+enum incident_event {
+	INCIDENT_NOTHING,
+	INCIDENT_STARTED,
+	INCIDENT_UPDATED,
+	INCIDENT_ENDED,
+	INCIDENT_EVENTS,
+};
+
+/* Are the senders' addresses their own, as far as samples tell? */
+enum incident_forged {
+	INCIDENT_UNKNOWN, /* too few samples */
+	INCIDENT_LIKELY, /* hardly any address came twice */
+	INCIDENT_PERHAPS, /* a few ask for answers: they may be the victims */
+	INCIDENT_UNLIKELY, /* a few, who get nothing sent to anybody */
+};
+
+/* What was counted since the look before, of one service. */
+struct incident_counts {
+	uint64_t packets, bytes; /* received; whole frames */
+	uint64_t refused; /* of them: dropped, or that would be if not observed */
+	uint64_t withheld; /* answers that the ledger kept back */
+	uint64_t guesses; /* of those refused: rcon */
+	uint64_t kinds[KIND_COUNT]; /* of those refused and withheld */
+	uint64_t reasons[REASON_COUNT]; /* of all received, and of those withheld */
+	uint32_t players; /* now, not since */
+};
+
+/* Who sent what was refused, from samples. */
+struct incident_sources {
+	uint64_t sampled;
+	uint64_t sketch[INCIDENT_SKETCH / 64]; /* a bit for each address's hash */
+	struct drop_sources worst;
+	struct record_address target; /* whom they sent to; length 0: unknown */
+};
+
+struct incident {
+	char id[INCIDENT_ID]; /* its start in UTC, and the slot */
+	char service[NAME_MAX_LEN]; /* "": the machine */
+	enum wire_family family;
+	enum incident_sort sort;
+	bool observed; /* nothing was dropped */
+	int64_t start_ms, last_ms, end_ms; /* since 1970; the last refused; 0: it lasts */
+	int64_t told_ms; /* when who listens was last told */
+	uint64_t packets, bytes, refused, withheld;
+	double peak_pps, peak_bps; /* of what was received, over one look */
+	uint64_t kinds[KIND_COUNT];
+	uint64_t reasons[REASON_COUNT];
+	uint32_t players_before, players_least, players_most;
+	struct incident_sources sources;
+};
+
+struct incident_bucket {
+	double level;
+	int64_t rising_ms; /* when it was empty last */
+};
+
+/* Of one service. */
+struct incident_watch {
+	struct incident_bucket buckets[INCIDENT_SORTS];
+	int64_t looked_ms; /* 0: not yet */
+	int64_t quiet_ms; /* for how long so far */
+	uint32_t players_calm; /* how many played when last nothing was refused */
+	uint64_t count; /* incidents so far */
+	struct record_address target; /* the last that something refused was sent to */
+	struct incident *now; /* NULL: none */
+};
+
+/* Whose counts they are. */
+struct incident_subject {
+	__u32 slot; /* or INCIDENT_MACHINE */
+	const char *service;
+	enum wire_family family;
+	bool observed;
+};
+
+struct incident_tallies {
+	const struct tallies *in, *out;
+};
+
+/*
+ * What was counted between two readings of a service's counters; one that went back has
+ * begun anew. @players is for the caller.
+ */
+void incident_count(enum wire_family family, const struct incident_tallies *before,
+		    const struct incident_tallies *now, struct incident_counts *ret);
+
+/*
+ * A look at @now_ms, which may go back: then nothing is learnt from this look. On
+ * INCIDENT_ENDED watch->now is still there, until incident_forget().
+ */
+enum incident_event incident_look(struct incident_watch *watch,
+				  const struct incident_subject *subject,
+				  const struct incident_counts *counts, int64_t now_ms);
+
+/* It is over or its service is gone: room for the next. */
+void incident_forget(struct incident_watch *watch);
+
+/* Go on with one that an earlier process has begun; @incident is watch->now then. */
+void incident_adopt(struct incident_watch *watch, struct incident *incident,
+		    int64_t now_ms);
+
+/* A datagram to the service was refused, and this one is known. */
+void incident_sample(struct incident_watch *watch, const struct record_address *from,
+		     const struct record_address *to);
+
+/* About how many addresses there are among incident->sources.sampled. */
+uint64_t incident_distinct(const struct incident *incident);
+enum incident_forged incident_forged(const struct incident *incident);
+
+/* "flood", "password-guessing", "port-scan". */
+const char *incident_sort_name(enum incident_sort sort);
+/* "start", "update", "end". */
+const char *incident_event_name(enum incident_event event);
+/* "unknown", "likely", "perhaps", "unlikely". */
+const char *incident_forged_name(enum incident_forged forged);
+
+#endif /* INCIDENT_H */

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * incident_json.c - see incident_json.h.
+ */
+#include <arpa/inet.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "incident/incident_json.h"
+#include "lib/cidr.h"
+#include "lib/names.h"
+
+/* --- out ----------------------------------------------------------------------- */
+
+void incident_time(int64_t ms, char ret[INCIDENT_TIME])
+{
+	time_t seconds = (time_t)(ms / 1000);
+	struct tm tm;
+	size_t n;
+
+	if (!gmtime_r(&seconds, &tm)) {
+		strcpy(ret, "?");
+		return;
+	}
+	n = strftime(ret, INCIDENT_TIME - 8, "%Y-%m-%dT%H:%M:%S", &tm);
+	snprintf(ret + n, INCIDENT_TIME - n, ".%03dZ", (int)(ms % 1000));
+}
+
+static json_t *integer(uint64_t n)
+{
+	return json_integer((json_int_t)n);
+}
+
+/* Those of @n counts that are the largest, as an object, most first. */
+static json_t *largest(const uint64_t *counts, int n, const char *(*name)(int))
+{
+	json_t *object = json_object();
+	uint64_t below = UINT64_MAX;
+	int after = -1, named = 0;
+
+	while (named < INCIDENT_TOP) {
+		int best = -1;
+
+		for (int i = 0; i < n; i++) {
+			bool next =
+				counts[i] < below || (counts[i] == below && i > after);
+
+			if (counts[i] && next && (best < 0 || counts[i] > counts[best]))
+				best = i;
+		}
+		if (best < 0)
+			break;
+		json_object_set_new(object, name(best), integer(counts[best]));
+		below = counts[best];
+		after = best;
+		named++;
+	}
+	return object;
+}
+
+static const char *kind_text(int kind)
+{
+	return kind_name((enum wire_kind)kind);
+}
+
+static const char *reason_text(int reason)
+{
+	return reason_name((enum reason)reason);
+}
+
+/* Reasons of one sort: why it was dropped, or why it was not. */
+static json_t *reasons(const struct incident *i, bool dropped)
+{
+	uint64_t some[REASON_COUNT] = { 0 };
+
+	for (int reason = 0; reason < REASON_COUNT; reason++)
+		if ((reason_verdict((enum reason)reason) == VERDICT_DROP) == dropped)
+			some[reason] = i->reasons[reason];
+	return largest(some, REASON_COUNT, reason_text);
+}
+
+static json_t *worst(const struct drop_sources *sources)
+{
+	struct drop_sources_row rows[INCIDENT_TOP];
+	size_t n = drop_sources_list(sources, rows, INCIDENT_TOP);
+	json_t *list = json_array();
+	char prefix[CIDR_TEXT];
+
+	for (size_t i = 0; i < n; i++) {
+		cidr_format(&rows[i].prefix, prefix);
+		json_array_append_new(
+			list, json_pack("{s:s, s:f}", "prefix", prefix, "share",
+					(double)rows[i].count / (double)sources->total));
+	}
+	return list;
+}
+
+static json_t *address(const struct record_address *a)
+{
+	char text[INET6_ADDRSTRLEN];
+
+	if (!a->length ||
+	    !inet_ntop(a->length == 4 ? AF_INET : AF_INET6, a->bytes, text, sizeof(text)))
+		return json_null();
+	return json_string(text);
+}
+
+static json_t *time_or_null(int64_t ms)
+{
+	char text[INCIDENT_TIME];
+
+	if (!ms)
+		return json_null();
+	incident_time(ms, text);
+	return json_string(text);
+}
+
+json_t *incident_json(const struct incident *i, enum incident_event event,
+		      const char *capture)
+{
+	bool service = i->service[0];
+
+	return json_pack(
+		"{s:s, s:s, s:s?, s:s?, s:s, s:b, s:o, s:o, s:f, s:I, s:I, s:I, s:I, "
+		"s:{s:f, s:f}, s:o, s:o, s:o, s:{s:I, s:I, s:s}, s:o, s:o, s:i, "
+		"s:{s:i, s:i, s:i}, s:s?}",
+		"id", i->id, "event", incident_event_name(event), "service",
+		service ? i->service : NULL, "protocol",
+		service ? family_name(i->family) : NULL, "what",
+		incident_sort_name(i->sort), "observed", i->observed, "start",
+		time_or_null(i->start_ms), "end", time_or_null(i->end_ms), "seconds",
+		(double)((i->end_ms ? i->end_ms : i->last_ms) - i->start_ms) / 1000,
+		"packets", (json_int_t)i->packets, "bytes", (json_int_t)i->bytes,
+		"dropped", (json_int_t)i->refused, "withheld", (json_int_t)i->withheld,
+		"peak", "packets_per_s", i->peak_pps, "bits_per_s", i->peak_bps, "kinds",
+		largest(i->kinds, KIND_COUNT, kind_text), "reasons", reasons(i, true),
+		"answered", reasons(i, false), "sources", "sampled",
+		(json_int_t)i->sources.sampled, "distinct",
+		(json_int_t)incident_distinct(i), "forged",
+		incident_forged_name(incident_forged(i)), "worst",
+		worst(&i->sources.worst), "target", address(&i->sources.target), "port",
+		(int)i->sources.target.port, "players", "before", (int)i->players_before,
+		"least", (int)i->players_least, "most", (int)i->players_most, "capture",
+		capture && *capture ? capture : NULL);
+}
+
+/* --- for people ------------------------------------------------------------------ */
+
+/* The three largest, with their counts' shares left to who reads JSON. */
+static void names_put(char *to, size_t size, const json_t *object)
+{
+	const char *key;
+	json_t *value;
+	int n = 0;
+
+	*to = 0;
+	json_object_foreach ((json_t *)object, key, value) {
+		if (n++ == 3)
+			break;
+		if (*to)
+			strncat(to, ", ", size - strlen(to) - 1);
+		strncat(to, key, size - strlen(to) - 1);
+	}
+}
+
+void incident_text(const struct incident *i, enum incident_event event,
+		   char ret[INCIDENT_TEXT])
+{
+	static const char *const verbs[INCIDENT_EVENTS] = {
+		[INCIDENT_NOTHING] = "is there",
+		[INCIDENT_STARTED] = "begins",
+		[INCIDENT_UPDATED] = "goes on",
+		[INCIDENT_ENDED] = "is over",
+	};
+	json_t *kinds = largest(i->kinds, KIND_COUNT, kind_text);
+	json_t *why = reasons(i, true);
+	char kind[128], reason[128];
+
+	names_put(kind, sizeof(kind), kinds);
+	names_put(reason, sizeof(reason), why);
+	json_decref(kinds);
+	json_decref(why);
+	snprintf(ret, INCIDENT_TEXT,
+		 "attack %s %s: %s on %s%s, %.0f s, peak %.0f packets/s and %.0f bit/s, "
+		 "%llu dropped (%s; %s), senders forged: %s, players %u before, %u to %u "
+		 "since",
+		 i->id, verbs[event], incident_sort_name(i->sort),
+		 i->service[0] ? i->service : "this machine",
+		 i->observed ? " (observed only)" : "",
+		 (double)((i->end_ms ? i->end_ms : i->last_ms) - i->start_ms) / 1000,
+		 i->peak_pps, i->peak_bps,
+		 (unsigned long long)(i->observed ? 0 : i->refused), *kind ? kind : "-",
+		 *reason ? reason : "-", incident_forged_name(incident_forged(i)),
+		 i->players_before, i->players_least, i->players_most);
+}
+
+/* --- in -------------------------------------------------------------------------- */
+
+static uint64_t number(const json_t *object, const char *key)
+{
+	json_t *value = json_object_get(object, key);
+	double n = json_number_value(value);
+
+	return n > 0 && n < 1e18 ? (uint64_t)n : 0;
+}
+
+/* "2026-11-22T14:45:01.250Z"; 0: it is none. */
+static int64_t time_parse(const json_t *value)
+{
+	const char *text = json_string_value(value), *rest;
+	struct tm tm = { 0 };
+
+	rest = text ? strptime(text, "%Y-%m-%dT%H:%M:%S", &tm) : NULL;
+	if (!rest)
+		return 0;
+	return timegm(&tm) * 1000 + (*rest == '.' ? atoi(rest + 1) % 1000 : 0);
+}
+
+static void counts_parse(const json_t *object, uint64_t *counts, int n,
+			 const char *(*name)(int))
+{
+	for (int i = 0; i < n; i++)
+		if (json_object_get(object, name(i)))
+			counts[i] = number(object, name(i));
+}
+
+static bool names_parse(const json_t *object, struct incident *i)
+{
+	const char *id = json_string_value(json_object_get(object, "id"));
+	const char *service = json_string_value(json_object_get(object, "service"));
+	const char *family = json_string_value(json_object_get(object, "protocol"));
+	const char *what = json_string_value(json_object_get(object, "what"));
+	int sort = 0;
+
+	if (!id || !*id || strlen(id) >= sizeof(i->id) || strchr(id, '/') || !what ||
+	    (service && strlen(service) >= sizeof(i->service)))
+		return false;
+	while (sort < INCIDENT_SORTS && strcmp(what, incident_sort_name(sort)) != 0)
+		sort++;
+	if (sort == INCIDENT_SORTS)
+		return false;
+	strcpy(i->id, id);
+	strcpy(i->service, service ? service : "");
+	i->sort = (enum incident_sort)sort;
+	return !family || family_parse(family, &i->family);
+}
+
+struct incident *incident_parse(const json_t *object)
+{
+	const json_t *peak = json_object_get(object, "peak");
+	const json_t *players = json_object_get(object, "players");
+	struct incident *i = calloc(1, sizeof(*i));
+
+	if (!i)
+		return NULL;
+	i->start_ms = time_parse(json_object_get(object, "start"));
+	i->end_ms = time_parse(json_object_get(object, "end"));
+	if (!names_parse(object, i) || !i->start_ms || i->end_ms) {
+		free(i);
+		return NULL;
+	}
+	i->observed = json_is_true(json_object_get(object, "observed"));
+	i->last_ms =
+		i->start_ms +
+		(int64_t)(1000 * json_number_value(json_object_get(object, "seconds")));
+	i->packets = number(object, "packets");
+	i->bytes = number(object, "bytes");
+	i->refused = number(object, "dropped");
+	i->withheld = number(object, "withheld");
+	i->peak_pps = json_number_value(json_object_get(peak, "packets_per_s"));
+	i->peak_bps = json_number_value(json_object_get(peak, "bits_per_s"));
+	i->players_before = (uint32_t)number(players, "before");
+	i->players_least = (uint32_t)number(players, "least");
+	i->players_most = (uint32_t)number(players, "most");
+	counts_parse(json_object_get(object, "kinds"), i->kinds, KIND_COUNT, kind_text);
+	counts_parse(json_object_get(object, "reasons"), i->reasons, REASON_COUNT,
+		     reason_text);
+	counts_parse(json_object_get(object, "answered"), i->reasons, REASON_COUNT,
+		     reason_text);
+	return i;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * incident_json.h - an incident as one JSON object, and back: docs/OPERATING.md.
+ */
+#ifndef INCIDENT_JSON_H
+#define INCIDENT_JSON_H
+
+#include <jansson.h>
+
+#include "incident/incident.h"
+
+#define INCIDENT_LINE 8192 /* bytes of one object at most, its newline included */
+#define INCIDENT_TOP  8 /* kinds, reasons and prefixes named, most first */
+
+/*
+ * The object, to be let go; NULL: no memory. @event: what it tells of. @capture: the file
+ * of its packets, or NULL.
+ */
+json_t *incident_json(const struct incident *incident, enum incident_event event,
+		      const char *capture);
+
+/*
+ * What a later process needs to go on with it: all but who sent. To be given to
+ * incident_adopt(), or freed. NULL: it is none that lasts, or no memory.
+ */
+struct incident *incident_parse(const json_t *object);
+
+/* One line for people: what is known of it, as words. */
+#define INCIDENT_TEXT 512
+void incident_text(const struct incident *incident, enum incident_event event,
+		   char ret[INCIDENT_TEXT]);
+
+/* Milliseconds since 1970 as 2026-11-22T14:45:01.250Z. */
+#define INCIDENT_TIME 40
+void incident_time(int64_t ms, char ret[INCIDENT_TIME]);
+
+#endif /* INCIDENT_JSON_H */

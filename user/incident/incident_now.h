@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * incident_now.h - the attacks that go on now, for other processes.
+ *
+ * While there is one the daemon writes them once a second to
+ * INCIDENT_NOW_DIR/attacks.json, always as a whole: {"time":..,"now":[incident..]}. What
+ * is older than INCIDENT_STALE_MS tells of nothing.
+ */
+#ifndef INCIDENT_NOW_H
+#define INCIDENT_NOW_H
+
+#include "incident/incident_json.h"
+
+#define INCIDENT_NOW_DIR  "/run/quakeshield"
+#define INCIDENT_STALE_MS 5000
+
+/* Where they are for the daemon of @pin_dir (NULL: the default one); @ret: 512 bytes. */
+void incident_now_path(const char *pin_dir, char *ret);
+
+/* The object, to be let go. @watches: INCIDENT_SERVICES of them. NULL: no memory. */
+json_t *incident_now_json(const struct incident_watch *watches, int64_t now_ms);
+
+/* *@shown: the file tells of an attack; it is kept here. 0 or -errno. */
+int incident_now_write(const char *path, const struct incident_watch *watches,
+		       int64_t now_ms, bool *shown);
+
+/* The array "now" of the file, to be let go; empty if there is nothing that is alive. */
+json_t *incident_now_read(const char *path, int64_t now_ms);
+
+#endif /* INCIDENT_NOW_H */

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * incident_store.c - see incident_store.h.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "incident/incident_json.h"
+#include "incident/incident_store.h"
+
+#define FLAGS (JSON_COMPACT | JSON_REAL_PRECISION(12))
+
+void incident_path(const char *pin_dir, const char *name, char ret[INCIDENT_PATH])
+{
+	const char *state = getenv("STATE_DIRECTORY");
+	const char *ending = strrchr(name, '.');
+	int n = snprintf(ret, INCIDENT_PATH, "%s/%.*s",
+			 state && *state == '/' ? state : INCIDENT_STATE,
+			 (int)(ending ? ending - name : (long)strlen(name)), name);
+
+	/* As the pid file: a directory of its own has a daemon of its own. */
+	if (n < 0 || n >= INCIDENT_PATH)
+		n = INCIDENT_PATH - 1;
+	for (; pin_dir && *pin_dir && n + 16 < INCIDENT_PATH; pin_dir++)
+		ret[n++] = *pin_dir == '/' ? '-' : *pin_dir;
+	snprintf(ret + n, (size_t)(INCIDENT_PATH - n), "%s", ending ? ending : "");
+}
+
+int incident_directory(const char *path)
+{
+	char directory[INCIDENT_PATH];
+	char *slash;
+
+	snprintf(directory, sizeof(directory), "%s", path);
+	slash = strrchr(directory, '/');
+	if (!slash || slash == directory)
+		return 0;
+	*slash = 0;
+	return mkdir(directory, 0755) && errno != EEXIST ? -errno : 0;
+}
+
+/* --- reading -------------------------------------------------------------------- */
+
+/* The newest line of an id, where its first one was. */
+static bool take(json_t *order, json_t *by_id, json_t *object)
+{
+	const char *id = json_string_value(json_object_get(object, "id"));
+	json_t *old;
+
+	if (!id)
+		return true;
+	old = json_object_get(by_id, id);
+	if (old)
+		return !json_object_update(old, object);
+	return !json_object_set(by_id, id, object) && !json_array_append(order, object);
+}
+
+json_t *incident_store_read(const char *path, int *ret_err)
+{
+	json_t *order = json_array(), *by_id = json_object();
+	FILE *file = fopen(path, "re");
+	char line[INCIDENT_LINE];
+	bool good = order && by_id;
+
+	if (ret_err)
+		*ret_err = file || errno == ENOENT ? 0 : -errno;
+	while (good && file && fgets(line, sizeof(line), file)) {
+		json_t *object = json_loads(line, 0, NULL);
+
+		/* A piece of a line that is too long does not parse either. */
+		if (json_is_object(object))
+			good = take(order, by_id, object);
+		json_decref(object);
+	}
+	while (good && json_array_size(order) > INCIDENT_KEPT)
+		json_array_remove(order, 0);
+	if (file)
+		fclose(file);
+	json_decref(by_id);
+	if (good)
+		return order;
+	json_decref(order);
+	return NULL;
+}
+
+/* --- writing -------------------------------------------------------------------- */
+
+static int line_write(int fd, const json_t *object, bool broken)
+{
+	char line[INCIDENT_LINE];
+	size_t n = broken, size;
+	ssize_t written;
+
+	line[0] = '\n';
+	size = json_dumpb(object, line + n, sizeof(line) - n - 1, FLAGS);
+	if (!size)
+		return -ENOMEM;
+	if (size > sizeof(line) - n - 1)
+		return -EMSGSIZE;
+	n += size;
+	line[n++] = '\n';
+	written = write(fd, line, n);
+	if (written < 0)
+		return -errno;
+	return (size_t)written == n ? 0 : -ENOSPC;
+}
+
+/* Did whoever wrote last not get to the end of the line? */
+static bool is_torn(int fd, off_t size)
+{
+	char last;
+
+	return size && (pread(fd, &last, 1, size - 1) != 1 || last != '\n');
+}
+
+/* Without what later lines repeat: a new file in the old one's place. */
+static int rewrite(const char *path)
+{
+	json_t *all = incident_store_read(path, NULL);
+	char fresh[INCIDENT_PATH + 8];
+	json_t *object;
+	size_t i;
+	int err = 0, fd;
+
+	if (!all)
+		return -ENOMEM;
+	/* Half of them, at the longest, leave room for more: never twice in a row. */
+	while (json_array_size(all) > INCIDENT_KEPT / 2)
+		json_array_remove(all, 0);
+	snprintf(fresh, sizeof(fresh), "%s.new", path);
+	fd = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0640);
+	if (fd < 0)
+		err = -errno;
+	json_array_foreach (all, i, object) {
+		if (!err)
+			err = line_write(fd, object, false);
+	}
+	json_decref(all);
+	if (fd >= 0) {
+		close(fd);
+	}
+	if (!err && rename(fresh, path))
+		err = -errno;
+	if (err)
+		unlink(fresh);
+	return err;
+}
+
+int incident_store_add(const char *path, const json_t *object)
+{
+	int err = incident_directory(path);
+	struct stat st;
+	int fd;
+
+	if (!err && !stat(path, &st) && st.st_size > INCIDENT_BYTES - INCIDENT_LINE)
+		err = rewrite(path);
+	if (err)
+		return err;
+	fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0640);
+	if (fd < 0)
+		return -errno;
+	err = fstat(fd, &st) ? -errno : 0;
+	if (!err)
+		err = line_write(fd, object, is_torn(fd, st.st_size));
+	close(fd);
+	return err;
+}
