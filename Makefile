@@ -264,15 +264,17 @@ vmtest: deps-vm
 SHARE		= $(DESTDIR)$(PREFIX)/share
 DOCS		:= README.md LICENSE $(filter-out docs/HACKING.md,$(wildcard docs/*.md)) \
 		   docs/example.conf
+EXAMPLES	:= $(wildcard docs/examples/*.sh docs/examples/*.yml)
+UNITS		:= $(PROG).service $(PROG)-attack.service $(PROG)-attack.path
 RULES		:= docs/alerts.yml docs/grafana-dashboard.json
 INSTALLED	= $(DESTDIR)$(SBINDIR)/$(PROG) \
 		  $(DESTDIR)$(MANDIR)/man8/$(PROG).8 \
 		  $(DESTDIR)$(MANDIR)/man5/$(PROG).conf.5 \
-		  $(DESTDIR)$(UNITDIR)/$(PROG).service \
+		  $(addprefix $(DESTDIR)$(UNITDIR)/,$(UNITS)) \
 		  $(SHARE)/bash-completion/completions/$(PROG) \
 		  $(SHARE)/zsh/site-functions/_$(PROG) \
 		  $(SHARE)/fish/vendor_completions.d/$(PROG).fish \
-		  $(addprefix $(SHARE)/doc/$(PROG)/,$(notdir $(DOCS))) \
+		  $(addprefix $(SHARE)/doc/$(PROG)/,$(notdir $(DOCS) $(EXAMPLES))) \
 		  $(addprefix $(SHARE)/$(PROG)/,$(notdir $(RULES)))
 
 $(O)/completion.%: $(O)/$(PROG)
@@ -290,9 +292,13 @@ install: all $(O)/completion.bash $(O)/completion.zsh $(O)/completion.fish
 	$(INSTALL) -m 644 $(DOCS) $(SHARE)/doc/$(PROG)
 	$(INSTALL) -m 644 $(RULES) $(SHARE)/$(PROG)
 	$(INSTALL) -d $(DESTDIR)$(UNITDIR) $(DESTDIR)$(SYSCONFDIR)
-	sed 's|@SBINDIR@|$(SBINDIR)|; s|@SYSCONFDIR@|$(SYSCONFDIR)|' docs/$(PROG).service \
-		>$(DESTDIR)$(UNITDIR)/$(PROG).service
-	chmod 644 $(DESTDIR)$(UNITDIR)/$(PROG).service
+	for unit in $(UNITS); do \
+		sed 's|@SBINDIR@|$(SBINDIR)|; s|@SYSCONFDIR@|$(SYSCONFDIR)|' docs/$$unit \
+			>$(DESTDIR)$(UNITDIR)/$$unit && \
+		chmod 644 $(DESTDIR)$(UNITDIR)/$$unit || exit 1; \
+	done
+	$(INSTALL) -m 755 $(filter %.sh,$(EXAMPLES)) $(SHARE)/doc/$(PROG)
+	$(INSTALL) -m 644 $(filter %.yml,$(EXAMPLES)) $(SHARE)/doc/$(PROG)
 	test -e $(DESTDIR)$(SYSCONFDIR)/$(PROG).conf || $(INSTALL) -m 644 \
 		docs/$(PROG).conf $(DESTDIR)$(SYSCONFDIR)/$(PROG).conf
 

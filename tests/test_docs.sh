@@ -67,7 +67,7 @@ keys_missing()
 	local key
 
 	{
-		grep -oE 'KEEP(_LIST)?\("[a-z_]+"\)' user/config/config_grammar.c | cut -d'"' -f2
+		grep -oE 'KEEP(_LIST)?\("[a-z_-]+"\)' user/config/config_grammar.c | cut -d'"' -f2
 		default_rows quake3 | cut -d' ' -f2
 	} | sort -u | while read -r key; do
 		grep -qE "^\.It Ic $key No" docs/quakeshield.conf.5 || printf '%s ' "$key"

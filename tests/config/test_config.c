@@ -80,6 +80,7 @@ static const char everything[] =
 	"interface = {\"eth0\", eth1}; mode = skb // and a third \"\n"
 	"observe = true\n"
 	"on_exit = detach\n"
+	"on-attack = \"/bin/tell --loud all\"\n"
 	"allow = {\"10.0.0.0/8\", \"2001:db8::/32 unlimited\", 192.0.2.7}\n"
 	"deny = 198.51.100.1/24\n"
 	"deny += {::1}\n"
@@ -111,6 +112,7 @@ static void everything_at_once(void **state)
 	assert_int_equal(config.mode, MODE_SKB);
 	assert_true(config.observe);
 	assert_true(config.detach_on_exit);
+	assert_string_equal(config.on_attack, "/bin/tell --loud all");
 	assert_int_equal(config.allow_count, 3);
 	cidr_format(&config.allow[1], text);
 	assert_string_equal(text, "2001:db8::/32");

@@ -94,6 +94,8 @@ static const struct {
 	{ FFA "on_exit = stay\n", "t.conf:2: on_exit 'stay' is not one of: keep, "
 				  "detach\n" },
 
+	{ FFA "on-attack = tell\n", "t.conf:2: on-attack 'tell' is not /path\n" },
+
 	/* rates */
 	{ SERVICE("query { source = fast }"),
 	  "t.conf:4: 'fast' is no rate: write N/s, N/m or N/h, perhaps with 'burst N', "

@@ -102,6 +102,7 @@ net_up()
 	net_rings
 	NET_MAC=$(net_in server ip -json link show srv0 | jq -r '.[0].address')
 	net_counters
+	export STATE_DIRECTORY=/run/quakeshield-state # not of a shield on this machine
 }
 
 # What leaves the server is counted here, outside of whatever protects it; what goes to

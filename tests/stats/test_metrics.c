@@ -141,6 +141,8 @@ static int fill(void **state)
 	return 0;
 }
 
+static struct incident_watch watches[INCIDENT_SERVICES];
+
 /* To be freed. */
 static char *render(const struct stats *s, const struct decoded *d)
 {
@@ -149,7 +151,7 @@ static char *render(const struct stats *s, const struct decoded *d)
 	FILE *out = open_memstream(&text, &size);
 
 	assert_non_null(out);
-	assert_int_equal(metrics_write(s, d, OMETRIC_OPEN, out), 0);
+	assert_int_equal(metrics_write(s, d, watches, OMETRIC_OPEN, out), 0);
 	fclose(out);
 	return text;
 }
@@ -228,7 +230,7 @@ static void text_format(void **state)
 
 	(void)state;
 	assert_non_null(out);
-	assert_int_equal(metrics_write(&stats, NULL, OMETRIC_TEXT, out), 0);
+	assert_int_equal(metrics_write(&stats, NULL, NULL, OMETRIC_TEXT, out), 0);
 	fclose(out);
 	for (size_t i = 0; i < COUNT(rows); i++)
 		if (!strstr(text, rows[i]))
@@ -348,6 +350,31 @@ static void decoded_lines(void **state)
 	decoded_free(d);
 }
 
+static void attacks_by_service(void **state)
+{
+	static const char *const rows[] = {
+		"quakeshield_under_attack{service=\"ffa\",protocol=\"quake3\"} 1\n",
+		"quakeshield_attacks_total{service=\"ffa\",protocol=\"quake3\"} 3\n",
+		"quakeshield_attack_peak_packets{service=\"ffa\",protocol=\"quake3\"} "
+		"20000.5\n",
+		"quakeshield_port_scan 0\n",
+		"quakeshield_port_scans_total 2\n",
+	};
+	static struct incident incident = { .peak_pps = 20000.5 };
+	char *text;
+
+	(void)state;
+	watches[services[0].slot].now = &incident;
+	watches[services[0].slot].count = 3;
+	watches[INCIDENT_MACHINE].count = 2;
+	text = render(&stats, NULL);
+	memset(watches, 0, sizeof(watches));
+	for (size_t i = 0; i < COUNT(rows); i++)
+		if (!strstr(text, rows[i]))
+			fail_msg("not there: %s", rows[i]);
+	free(text);
+}
+
 /* The most that can be is at most what metrics.h says, line by line. */
 static void cardinality(void **state)
 {
@@ -391,7 +418,7 @@ static void a_full_disk_is_said(void **state)
 		print_message("skipped: no /dev/full here\n");
 		skip();
 	}
-	assert_int_equal(metrics_write(&stats, NULL, OMETRIC_OPEN, full), -EIO);
+	assert_int_equal(metrics_write(&stats, NULL, NULL, OMETRIC_OPEN, full), -EIO);
 	fclose(full);
 }
 
@@ -510,6 +537,7 @@ int main(void)
 		cmocka_unit_test(lines),
 		cmocka_unit_test(text_format),
 		cmocka_unit_test(no_ratio),
+		cmocka_unit_test_setup(attacks_by_service, fill),
 		cmocka_unit_test(cardinality),
 		cmocka_unit_test(kinds_without_room),
 		cmocka_unit_test(decoded_lines),

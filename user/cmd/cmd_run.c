@@ -18,6 +18,7 @@
 
 #include "cmd/commands.h"
 #include "config/config.h"
+#include "daemon/alarm.h"
 #include "daemon/guard.h"
 #include "daemon/pidfile.h"
 #include "samples/samples.h"
@@ -49,6 +50,7 @@ struct daemon {
 	struct shield *shield;
 	struct serve *serve; /* metrics, health and a page */
 	struct samples_view *live; /* what the samples tell */
+	struct alarm *alarm; /* looks out for attacks */
 	struct guard guard; /* of what is attached */
 	int signals; /* signalfd */
 	int events; /* of interfaces */
@@ -133,6 +135,7 @@ static void take_config(struct daemon *d, struct config *fresh)
 {
 	guard_reload(&d->guard, fresh);
 	serve_reload(d->serve, fresh);
+	alarm_reload(d->alarm, fresh);
 	free(d->config);
 	d->config = fresh;
 	if (samples_reload(d->live, d->config))
@@ -248,6 +251,9 @@ static int stop(struct daemon *d)
 			"it down");
 		return 0;
 	}
+	alarm_stop(d->alarm);
+	d->alarm = NULL;
+	serve_attacks(d->serve, NULL);
 	samples_close(d->live);
 	d->live = NULL;
 	shield_close(d->shield);
@@ -294,8 +300,12 @@ static int start_service(struct daemon *d)
 		err = serve_start(d->shield, d->config, &d->serve);
 	if (!err)
 		err = samples_open(d->shield, d->config, d->pin, &d->live);
+	if (!err)
+		err = alarm_start(serve_cache(d->serve), d->live, d->config, d->pin,
+				  &d->alarm);
 	if (!err) {
 		serve_players(d->serve, d->live);
+		serve_attacks(d->serve, d->alarm);
 		err = priv_drop();
 	}
 	if (!err)
@@ -377,6 +387,7 @@ int cmd_run(const struct call *call)
 		pidfile_release(d.pin);
 	}
 
+	alarm_stop(d.alarm);
 	serve_stop(d.serve);
 	samples_close(d.live);
 	shield_close(d.shield);

@@ -64,6 +64,27 @@ const struct command commands[] = {
 		.completion = "",
 	},
 	{
+		.name = "attacks",
+		.run = cmd_attacks,
+		.help = "attacks on services, past and present",
+		.options = BIT(JSON) | BIT(PIN),
+		.operands = "",
+		.completion = "",
+		.more = "lasted: + it goes on, ? its daemon has gone; players: before > least "
+			"since.",
+	},
+	{
+		.name = "on-attack",
+		.run = cmd_on_attack,
+		.help = "run the configured command for attacks: for systemd",
+		.options = BIT(CONFIG),
+		.operands = "",
+		.completion = "",
+		.more = "Runs `on-attack` of the configuration for each event that the daemon "
+			"has left,\n"
+			"in a unit of its own. Started by quakeshield-attack.path.",
+	},
+	{
 		.name = "status",
 		.run = cmd_status,
 		.help = "what is attached where, in which mode, since when",

@@ -14,6 +14,8 @@ int cmd_check(const struct call *call);
 int cmd_load(const struct call *call);
 int cmd_reload(const struct call *call);
 int cmd_stats(const struct call *call);
+int cmd_attacks(const struct call *call);
+int cmd_on_attack(const struct call *call);
 int cmd_status(const struct call *call);
 int cmd_allow(const struct call *call);
 int cmd_deny(const struct call *call);

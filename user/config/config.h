@@ -29,6 +29,7 @@
 #define OUTPUT_CPU	  20 /* per cent of one processor */
 #define PSK_IDENTITY	  129 /* with the NUL, as is the next */
 #define PSK_FILE	  256
+#define CONFIG_COMMAND	  256 /* with the NUL */
 #define OUTPUT_NAME	  108 /* of a path: a Unix socket takes no more */
 
 enum attach_mode {
@@ -76,6 +77,7 @@ struct config {
 	/* Where the daemon writes what it sees: see user/lib/sink.h; "": nowhere. */
 	char output_json[OUTPUT_NAME];
 	char output_pcapng[OUTPUT_NAME];
+	char on_attack[CONFIG_COMMAND]; /* what is run at an attack; "": nothing */
 	__u32 output_cpu; /* per cent of one processor, for decoding */
 	struct cidr allow[CONFIG_LIST];
 	bool allow_unlimited[CONFIG_LIST];

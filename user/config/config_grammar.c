@@ -88,6 +88,7 @@ static cfg_t *grammar_new(void)
 		KEEP("mode"),
 		KEEP("observe"),
 		KEEP("on_exit"),
+		KEEP("on-attack"),
 		KEEP_LIST("allow"),
 		KEEP_LIST("deny"),
 		CFG_END(),

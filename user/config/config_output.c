@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * config_output.c - sections sample, follow and output: what the daemon gets to see, and
- * where it writes it. Without them it sees nothing, at no cost.
+ * where it writes it. Without them it sees nothing, at no cost. And who is told of
+ * attacks.
  */
 #include <errno.h>
 #include <string.h>
@@ -96,6 +97,19 @@ static int psk_read(const struct parse *p, cfg_t *follow)
 	return 0;
 }
 
+/* It is not given to a shell: /path, and words, parted by blanks. */
+static int command_read(const struct parse *p, cfg_t *cfg)
+{
+	char *command = p->config->on_attack;
+
+	if (text_read(p, cfg, "on-attack", command, CONFIG_COMMAND))
+		return -EINVAL;
+	if (*command && *command != '/')
+		return config_error(p->path, value_get(cfg, "on-attack")->line,
+				    "on-attack '%s' is not /path", command);
+	return 0;
+}
+
 int live_read(struct parse *p, cfg_t *cfg)
 {
 	struct config *config = p->config;
@@ -103,7 +117,7 @@ int live_read(struct parse *p, cfg_t *cfg)
 
 	if (section_get(p, cfg, "sample", &sample) ||
 	    section_get(p, cfg, "follow", &follow) ||
-	    section_get(p, cfg, "output", &output))
+	    section_get(p, cfg, "output", &output) || command_read(p, cfg))
 		return -EINVAL;
 	if (sample) {
 		config->sample_every = SAMPLE_EVERY;

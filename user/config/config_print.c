@@ -151,6 +151,11 @@ void config_print(const struct config *config, void *file)
 	fprintf(file, "mode = %s\nobserve = %s\non_exit = %s\n", modes[config->mode],
 		config->observe ? "true" : "false",
 		config->detach_on_exit ? "detach" : "keep");
+	if (config->on_attack[0]) {
+		fputs("on-attack = ", file);
+		print_string(config->on_attack, file);
+		fputc('\n', file);
+	}
 	fprintf(file, "ledger {\n\tallowance = %u\n\twindow = %u\n\tstrict = %s\n}\n",
 		config->ledger_allowance, config->ledger_window_s,
 		config->ledger_strict ? "true" : "false");

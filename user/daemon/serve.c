@@ -20,6 +20,7 @@ struct serve {
 	const struct config *config;
 	struct stats_cache *watch;
 	const struct samples_view *live; /* NULL: not yet */
+	const struct alarm *alarm; /* the same */
 	struct http *http; /* NULL: off, or the address could not be had */
 	struct listen_at at; /* where @http is */
 	unsigned int ticks;
@@ -32,7 +33,8 @@ static int render_format(FILE *out, struct serve *s, enum ometric_format format)
 {
 	const struct stats *stats = stats_cache_stats(s->watch);
 	const struct decoded *decoded = s->live ? samples_decoded(s->live) : NULL;
-	int err = stats ? metrics_write(stats, decoded, format, out) : -EIO;
+	const struct incident_watch *watches = s->alarm ? alarm_watches(s->alarm) : NULL;
+	int err = stats ? metrics_write(stats, decoded, watches, format, out) : -EIO;
 
 	return err ? err : STATUS_OK;
 }
@@ -86,6 +88,14 @@ static int render_players(FILE *out, void *context)
 	return err ? err : STATUS_OK;
 }
 
+static int render_attacks(FILE *out, void *context)
+{
+	struct serve *s = context;
+	int err = s->alarm ? alarm_json(s->alarm, out) : -EIO;
+
+	return err ? err : STATUS_OK;
+}
+
 static int render_page(FILE *out, void *context)
 {
 	(void)context;
@@ -101,6 +111,7 @@ static const struct http_page pages[] = {
 	{ "/stats.json", "application/json", false, render_stats, NULL, NULL },
 	{ "/history.json", "application/json", false, render_history, NULL, NULL },
 	{ "/players.json", "application/json", true, render_players, NULL, NULL },
+	{ "/attacks.json", "application/json", true, render_attacks, NULL, NULL },
 };
 
 static void listen_start(struct serve *s)
@@ -158,6 +169,16 @@ int serve_start(const struct shield *shield, const struct config *config,
 void serve_players(struct serve *s, const struct samples_view *live)
 {
 	s->live = live;
+}
+
+void serve_attacks(struct serve *s, const struct alarm *alarm)
+{
+	s->alarm = alarm;
+}
+
+struct stats_cache *serve_cache(struct serve *s)
+{
+	return s->watch;
 }
 
 void serve_reload(struct serve *s, const struct config *config)

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * serve.h - what the daemon tells over HTTP: /metrics, /health, /stats.json,
- * /history.json, /players.json and the page at /.
+ * /history.json, /players.json, /attacks.json and the page at /.
  */
 #ifndef SERVE_H
 #define SERVE_H
 
 #include "config/config.h"
+#include "daemon/alarm.h"
 #include "samples/samples.h"
 #include "shield/shield.h"
 
@@ -21,6 +22,10 @@ int serve_start(const struct shield *shield, const struct config *config,
 		struct serve **ret);
 /* Where /players.json comes from; lives until serve_stop(). */
 void serve_players(struct serve *serve, const struct samples_view *live);
+/* Where attacks come from; lives until serve_stop(). */
+void serve_attacks(struct serve *serve, const struct alarm *alarm);
+/* The snapshots that it serves, for who else needs them. */
+struct stats_cache *serve_cache(struct serve *serve);
 /* Another configuration is in force. */
 void serve_reload(struct serve *serve, const struct config *config);
 void serve_stop(struct serve *serve);

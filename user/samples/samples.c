@@ -27,6 +27,9 @@ struct samples_view {
 	struct samples_writer *writer;
 	struct lagometer *lagometer;
 	struct decoded *decoded;
+	struct samples_ring *ring;
+	samples_refused *refused; /* or NULL */
+	void *refused_context;
 	struct lag_second past[SAMPLES_PLAYERS];
 	struct cpu_budget shed;
 	struct samples_stats stats;
@@ -84,8 +87,11 @@ static void on_record(void *context, const struct record *r,
 	if (sample->sampler == SAMPLER_FOLLOW)
 		lagometer_record(l->lagometer, sample->slot, r);
 	else if (r->direction == DIRECTION_C2S &&
-		 reason_verdict(sample->reason) == VERDICT_DROP)
+		 reason_verdict(sample->reason) == VERDICT_DROP) {
 		drop_sources_add(&l->stats.worst, sample->slot, &r->source);
+		if (l->refused)
+			l->refused(l->refused_context, sample->slot, r);
+	}
 	samples_write_record(l->writer, r, sample, &l->services[sample->slot]);
 }
 
@@ -126,6 +132,7 @@ static void on_sample(const struct sample *sample, const void *frame, void *cont
 	}
 	service = &l->services[sample->slot];
 	samples_write_frame(l->writer, sample, frame, time_ns, service);
+	samples_ring_add(l->ring, sample, frame, time_ns, service);
 	if (!samples_decoder_sample(l->decoder, sample, frame,
 				    (enum wire_family)service->family, time_ns))
 		l->stats.unparsed++;
@@ -291,8 +298,9 @@ static int start(struct samples_view *l, const struct config *config)
 		return err;
 	l->lagometer = lagometer_create(SAMPLES_PLAYERS, LAG_BESIDE_SERVER);
 	l->decoded = decoded_create();
+	l->ring = samples_ring_create();
 	l->stats.by_service = l->decoded;
-	if (!l->lagometer || !l->decoded)
+	if (!l->lagometer || !l->decoded || !l->ring)
 		return -ENOMEM;
 	err = open_writer(config, &l->writer);
 	if (!err)
@@ -338,6 +346,7 @@ void samples_close(struct samples_view *l)
 	samples_decoder_free(l->decoder);
 	lagometer_free(l->lagometer);
 	decoded_free(l->decoded);
+	samples_ring_free(l->ring);
 	lag_file_remove(l->lag_file_path);
 	free(l);
 }
@@ -365,6 +374,17 @@ int samples_reload(struct samples_view *l, const struct config *config)
 void samples_rotate(struct samples_view *l)
 {
 	samples_writer_rotate(l->writer);
+}
+
+void samples_watch(struct samples_view *l, samples_refused *refused, void *context)
+{
+	l->refused = refused;
+	l->refused_context = context;
+}
+
+struct samples_ring *samples_ring(struct samples_view *l)
+{
+	return l->ring;
 }
 
 void samples_stats(const struct samples_view *l, struct samples_stats *ret)

@@ -15,6 +15,7 @@
 #include <stdio.h>
 
 #include "samples/lagometer.h"
+#include "samples/samples_ring.h"
 #include "samples/samples_write.h"
 #include "shield/shield.h"
 #include "stats/decoded.h"
@@ -52,6 +53,13 @@ int samples_reload(struct samples_view *live, const struct config *config);
 
 /* Files have been moved away (SIGUSR1). */
 void samples_rotate(struct samples_view *live);
+
+/* Called with what is known of each sampled datagram that was refused on its way in. */
+typedef void samples_refused(void *context, __u32 slot, const struct record *r);
+void samples_watch(struct samples_view *live, samples_refused *refused, void *context);
+
+/* The last samples, to open a capture with: samples_ring.h. */
+struct samples_ring *samples_ring(struct samples_view *live);
 
 void samples_stats(const struct samples_view *live, struct samples_stats *ret);
 

@@ -142,9 +142,8 @@ static uint64_t action_of(enum verdict verdict, bool xdp)
 					   : ACTION_XDP_PASS;
 }
 
-void samples_write_frame(struct samples_writer *w, const struct sample *sample,
-			 const void *frame, int64_t time_ns,
-			 const struct service *service)
+size_t samples_block(uint8_t ret[PCAPNG_BLOCK_MAX], const struct sample *sample,
+		     const void *frame, int64_t time_ns, const struct service *service)
 {
 	enum verdict verdict = reason_verdict((enum reason)sample->reason);
 	char comment[PCAPNG_COMMENT_MAX];
@@ -158,8 +157,6 @@ void samples_write_frame(struct samples_writer *w, const struct sample *sample,
 		.comment = comment,
 	};
 
-	if (!w->pcapng)
-		return;
 	/* What only watches lets everything pass, whatever it says. */
 	packet.action = action_of(service->observe ? VERDICT_PASS : verdict, packet.xdp);
 	snprintf(comment, sizeof(comment),
@@ -167,7 +164,16 @@ void samples_write_frame(struct samples_writer *w, const struct sample *sample,
 		 kind_name((enum wire_kind)sample->kind), verdict_name(verdict),
 		 reason_name((enum reason)sample->reason),
 		 sampler_names[sample->sampler]);
-	sink_put(w->pcapng, w->block, pcapng_packet(w->block, &packet));
+	return pcapng_packet(ret, &packet);
+}
+
+void samples_write_frame(struct samples_writer *w, const struct sample *sample,
+			 const void *frame, int64_t time_ns,
+			 const struct service *service)
+{
+	if (w->pcapng)
+		sink_put(w->pcapng, w->block,
+			 samples_block(w->block, sample, frame, time_ns, service));
 }
 
 void samples_writer_pump(struct samples_writer *w)

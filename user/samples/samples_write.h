@@ -6,6 +6,7 @@
 #define SAMPLES_WRITE_H
 
 #include "samples/samples_decode.h"
+#include "lib/pcapng.h"
 #include "lib/sink.h"
 
 #define SAMPLES_LINE_MAX (1 << 20) /* bytes; a longer line is left out */
@@ -38,6 +39,13 @@ void samples_write_record(struct samples_writer *w, const struct record *r,
 void samples_write_frame(struct samples_writer *w, const struct sample *sample,
 			 const void *frame, int64_t time_ns,
 			 const struct service *service);
+
+/*
+ * A sample as a block of a capture, and in its comment what the shield knew. Bytes
+ * written.
+ */
+size_t samples_block(uint8_t ret[PCAPNG_BLOCK_MAX], const struct sample *sample,
+		     const void *frame, int64_t time_ns, const struct service *service);
 
 /* As sink_pump(), sink_waits() and sink_fd(), the last of up to SAMPLES_WRITER_FDS. */
 #define SAMPLES_WRITER_FDS 2

@@ -359,18 +359,22 @@ int metrics_check(void)
 	if (!wrong)
 		wrong = decoded_metrics_check();
 	if (!wrong)
+		wrong = attack_metrics_check();
+	if (!wrong)
 		return 0;
 	log_error("%s", wrong);
 	return -EINVAL;
 }
 
 int metrics_write(const struct stats *stats, const struct decoded *decoded,
-		  enum ometric_format format, FILE *out)
+		  const struct incident_watch *watches, enum ometric_format format,
+		  FILE *out)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(families); i++) {
 		ometric_begin(out, &families[i], format);
 		writers[i](out, &families[i], stats);
 	}
+	attack_metrics(watches, stats, format, out);
 	decoded_metrics(decoded, stats, format, out);
 	ometric_end(out, format);
 	return fflush(out) || ferror(out) ? -EIO : 0;

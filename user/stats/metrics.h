@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 #include "lib/ometric.h"
+#include "stats/attack_metrics.h"
 #include "stats/decoded.h"
 #include "stats/stats.h"
 
@@ -20,17 +21,23 @@
  * and reason; what was refused, by class and level; its gauges; what decoding tells.
  * Attackers choose kinds and reasons, but only of tables.
  */
-#define METRICS_LINES_SERVICE \
-	(4 * KIND_COUNT * REASON_COUNT + 4 * CLASS_BUDGETS + 8 + DECODED_LINES)
+#define METRICS_LINES_SERVICE                                                    \
+	(4 * KIND_COUNT * REASON_COUNT + 4 * CLASS_BUDGETS + 8 + DECODED_LINES + \
+	 ATTACK_LINES_SERVICE)
 /* And those of no service. */
-#define METRICS_LINES_OTHER \
-	(2 * OTHER_COUNT + 3 * SAMPLER_COUNT + 2 * ROOM_COUNT + 3 * CONFIG_INTERFACES + 2)
+#define METRICS_LINES_OTHER                                                             \
+	(2 * OTHER_COUNT + 3 * SAMPLER_COUNT + 2 * ROOM_COUNT + 3 * CONFIG_INTERFACES + \
+	 2 + ATTACK_LINES_OTHER)
 
 /* Is the table of families as the format wants it? -EINVAL after a message. */
 int metrics_check(void);
 
-/* @decoded: NULL, or what decoding tells. -EIO: @out did not take it. */
+/*
+ * @decoded: NULL, or what decoding tells. @watches: NULL, or what is known of attacks, by
+ * slot. -EIO: @out did not take it.
+ */
 int metrics_write(const struct stats *stats, const struct decoded *decoded,
-		  enum ometric_format format, FILE *out);
+		  const struct incident_watch *watches, enum ometric_format format,
+		  FILE *out);
 
 #endif /* METRICS_H */

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * cmd_attacks.c - `attacks`: what the daemon has kept of them, daemon alive or not.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "cmd/commands.h"
+#include "daemon/pidfile.h"
+#include "incident/incident_json.h"
+#include "incident/incident_now.h"
+#include "incident/incident_store.h"
+#include "lib/log.h"
+#include "top/top.h"
+
+static const char *text_of(const json_t *object, const char *key, const char *otherwise)
+{
+	const char *text = json_string_value(json_object_get(object, key));
+
+	return text ? text : otherwise;
+}
+
+static double number_of(const json_t *object, const char *key)
+{
+	return json_number_value(json_object_get(object, key));
+}
+
+static const char *first_kind(const json_t *object)
+{
+	json_t *kinds = json_object_get(object, "kinds");
+	void *first = json_object_iter(kinds);
+
+	return first ? json_object_iter_key(first) : "-";
+}
+
+static void print_one(const json_t *a, bool daemon)
+{
+	json_t *peak = json_object_get(a, "peak"),
+	       *players = json_object_get(a, "players");
+	const char *end = text_of(a, "end", NULL);
+	char pps[TOP_NUMBER], bps[TOP_NUMBER], dropped[TOP_NUMBER], lasted[TOP_NUMBER];
+
+	top_number(number_of(peak, "packets_per_s"), pps);
+	top_number(number_of(peak, "bits_per_s"), bps);
+	top_number(number_of(a, "dropped"), dropped);
+	top_age((__u64)(number_of(a, "seconds") * 1e9), lasted);
+	printf("%-19.19s  %6s%s  %-16s %-17s %6s %6s %6s  %-8s %3.0f>%-3.0f  %s\n",
+	       text_of(a, "start", "?"), lasted,
+	       end	? " "
+	       : daemon ? "+"
+			: "?",
+	       text_of(a, "service", "(machine)"), text_of(a, "what", "?"), pps, bps,
+	       dropped, text_of(json_object_get(a, "sources"), "forged", "?"),
+	       number_of(players, "before"), number_of(players, "least"), first_kind(a));
+}
+
+static void print_all(const json_t *all, bool daemon)
+{
+	json_t *one;
+	size_t i;
+
+	if (!json_array_size(all)) {
+		puts("no attacks");
+		return;
+	}
+	printf("%-19s  %6s   %-16s %-17s %6s %6s %6s  %-8s %-7s  %s\n", "start (UTC)",
+	       "lasted", "service", "what", "peak/s", "bit/s", "drops", "forged",
+	       "players", "mostly");
+	json_array_foreach (all, i, one) {
+		print_one(one, daemon);
+	}
+}
+
+/* What goes on is known better, if the daemon is there, than what was last written. */
+static void merge_now(json_t *all, const char *pin)
+{
+	char path[INCIDENT_PATH];
+	struct timespec now;
+	json_t *lasting, *one, *other;
+	size_t i, j;
+
+	incident_now_path(pin, path);
+	clock_gettime(CLOCK_REALTIME, &now);
+	lasting = incident_now_read(path, now.tv_sec * 1000ll + now.tv_nsec / 1000000);
+	json_array_foreach (lasting, i, one) {
+		json_array_foreach (all, j, other) {
+			if (strcmp(text_of(one, "id", "?"), text_of(other, "id", "")) !=
+			    0)
+				continue;
+			json_object_del(one, "capture");
+			json_object_update(other, one);
+		}
+	}
+	json_decref(lasting);
+}
+
+int cmd_attacks(const struct call *call)
+{
+	const char *pin = call_value(call, OPTION_PIN);
+	char path[INCIDENT_PATH];
+	json_t *all;
+	int err;
+
+	incident_path(pin, "attacks.jsonl", path);
+	all = incident_store_read(path, &err);
+	if (!all || err) {
+		log_error("attacks: cannot read '%s': %s", path,
+			  strerror(err ? -err : ENOMEM));
+		json_decref(all);
+		return exit_status(err ? err : -ENOMEM);
+	}
+	merge_now(all, pin);
+	if (call_has(call, OPTION_JSON))
+		return print_json(json_pack("{s:o}", "attacks", all));
+	print_all(all, pidfile_pid(pin) > 0);
+	json_decref(all);
+	return 0;
+}

@@ -1,0 +1,424 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * alarm.c - see alarm.h.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <systemd/sd-daemon.h>
+
+#include "daemon/alarm.h"
+#include "daemon/closed_ports.h"
+#include "daemon/journal.h"
+#include "daemon/spool.h"
+#include "incident/incident_json.h"
+#include "incident/incident_now.h"
+#include "incident/incident_store.h"
+#include "lib/log.h"
+#include "lib/loop.h"
+
+#define SECOND_MS 1000
+
+struct alarm {
+	struct stats_cache *cache;
+	struct samples_view *live;
+	char on_attack[CONFIG_COMMAND];
+	char store[INCIDENT_PATH], now_path[INCIDENT_PATH], captures[INCIDENT_PATH];
+	struct stats before;
+	bool looked; /* there is a before */
+	uint64_t closed; /* ports, a look ago */
+	struct incident_watch watches[INCIDENT_SERVICES];
+	char names[INCIDENT_SERVICES][NAME_MAX_LEN]; /* of the services watched */
+	char capture[INCIDENT_SERVICES][INCIDENT_PATH]; /* "": there is none */
+	json_t *past; /* the last ALARM_LISTED */
+	bool failed; /* to write, and said so */
+	bool stale; /* so is the spool, and we said so */
+	bool shown; /* attacks.json for `top` says that there is an attack */
+};
+
+/* --- captures ------------------------------------------------------------------------
+ */
+
+static int by_name(const struct dirent **a, const struct dirent **b)
+{
+	return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+static int is_capture(const struct dirent *entry)
+{
+	const char *dot = strrchr(entry->d_name, '.');
+
+	return entry->d_name[0] != '.' && dot && !strcmp(dot, ".pcapng");
+}
+
+/* Names begin with the time: the first are the oldest. */
+static void captures_sweep(const struct alarm *a)
+{
+	struct dirent **entries;
+	int n = scandir(a->captures, &entries, is_capture, by_name);
+
+	for (int i = 0; i < n; i++) {
+		char path[INCIDENT_PATH + 300];
+
+		snprintf(path, sizeof(path), "%s/%s", a->captures, entries[i]->d_name);
+		if (i < n - ALARM_CAPTURES + 1)
+			unlink(path);
+		free(entries[i]);
+	}
+	if (n >= 0)
+		free(entries);
+}
+
+static void capture_begin(struct alarm *a, __u32 slot, const struct service *service)
+{
+	char *path = a->capture[slot];
+	int n;
+
+	path[0] = 0;
+	if (!service || !a->live || (mkdir(a->captures, 0700) && errno != EEXIST))
+		return;
+	captures_sweep(a);
+	n = snprintf(path, INCIDENT_PATH, "%.400s/%s.pcapng", a->captures,
+		     a->watches[slot].now->id);
+	if (n >= INCIDENT_PATH ||
+	    samples_ring_capture(samples_ring(a->live), slot, service, path) < 0)
+		path[0] = 0;
+}
+
+static void capture_end(struct alarm *a, __u32 slot)
+{
+	if (a->live)
+		samples_ring_stop(samples_ring(a->live), slot);
+	a->capture[slot][0] = 0;
+}
+
+/* --- telling -------------------------------------------------------------------------
+ */
+
+static void past_add(struct alarm *a, json_t *object)
+{
+	const char *id = json_string_value(json_object_get(object, "id"));
+	json_t *other;
+	size_t i;
+
+	json_array_foreach (a->past, i, other) {
+		const char *its = json_string_value(json_object_get(other, "id"));
+
+		if (its && id && !strcmp(its, id)) {
+			json_array_set(a->past, i, object);
+			return;
+		}
+	}
+	json_array_append(a->past, object);
+	if (json_array_size(a->past) > ALARM_LISTED)
+		json_array_remove(a->past, 0);
+}
+
+static void command_tell(struct alarm *a, const struct incident *i,
+			 enum incident_event event, const json_t *object)
+{
+	char name[INCIDENT_ID + 16];
+	int err;
+
+	if (!a->on_attack[0] || event == INCIDENT_UPDATED)
+		return;
+	snprintf(name, sizeof(name), "%s.%s", i->id, incident_event_name(event));
+	err = spool_put(name, object);
+	if (err)
+		log_error("'%s' is not told of attack %s: cannot write to '" SPOOL_DIR
+			  "': %s",
+			  a->on_attack, i->id, strerror(-err));
+}
+
+static void tell(struct alarm *a, __u32 slot, enum incident_event event)
+{
+	const struct incident *i = a->watches[slot].now;
+	json_t *object = incident_json(i, event, a->capture[slot]);
+	int err;
+
+	journal_incident(i, event, a->capture[slot]);
+	if (!object)
+		return;
+	err = incident_store_add(a->store, object);
+	if (err && !a->failed)
+		log_error("cannot keep incidents in '%s': %s", a->store, strerror(-err));
+	a->failed = err;
+	past_add(a, object);
+	command_tell(a, i, event, object);
+	json_decref(object);
+}
+
+/* --- looking -------------------------------------------------------------------------
+ */
+
+static void finish(struct alarm *a, __u32 slot)
+{
+	tell(a, slot, INCIDENT_ENDED);
+	capture_end(a, slot);
+	incident_forget(&a->watches[slot]);
+}
+
+static void look(struct alarm *a, const struct incident_subject *subject,
+		 const struct incident_counts *counts, int64_t now_ms,
+		 const struct service *service)
+{
+	struct incident_watch *w = &a->watches[subject->slot];
+	enum incident_event event = incident_look(w, subject, counts, now_ms);
+
+	if (event == INCIDENT_STARTED)
+		capture_begin(a, subject->slot, service);
+	if (event == INCIDENT_ENDED)
+		finish(a, subject->slot);
+	else if (event)
+		tell(a, subject->slot, event);
+}
+
+/* The service of the slot is another one now, or gone: what was known of it is over. */
+static void slot_end(struct alarm *a, __u32 slot, int64_t now_ms)
+{
+	struct incident_watch *w = &a->watches[slot];
+
+	if (w->now) {
+		w->now->end_ms = now_ms;
+		finish(a, slot);
+	}
+	*w = (struct incident_watch){ 0 };
+}
+
+static void slots_check(struct alarm *a, const struct stats *now)
+{
+	const char *names[SERVICES_MAX] = { 0 };
+
+	for (size_t i = 0; i < now->service_count; i++)
+		names[now->services[i].slot] = now->services[i].service.name;
+	for (__u32 slot = 0; slot < SERVICES_MAX; slot++) {
+		const char *name = names[slot] ? names[slot] : "";
+
+		if (!strncmp(name, a->names[slot], NAME_MAX_LEN))
+			continue;
+		slot_end(a, slot, now->time_ms);
+		snprintf(a->names[slot], NAME_MAX_LEN, "%s", name);
+	}
+}
+
+/*
+ * What came for a server that sends nothing may have found its port shut, and says
+ * nothing of scans.
+ */
+static uint64_t passed_unheard(const struct incident_counts *c,
+			       const struct stats_service *now,
+			       const struct stats_service *before)
+{
+	struct stats_pace pace;
+
+	stats_pace_service(now, before, 1, &pace);
+	if (pace.sent + pace.withheld > 0)
+		return 0;
+	return now->service.observe ? c->packets : c->packets - c->refused;
+}
+
+static uint64_t services_look(struct alarm *a, const struct stats *now)
+{
+	uint64_t unheard = 0;
+
+	for (size_t i = 0; i < now->service_count; i++) {
+		const struct stats_service *s = &now->services[i];
+		const struct stats_service *before = stats_pace_match(&a->before, s);
+		struct incident_subject subject = { s->slot, s->service.name,
+						    (enum wire_family)s->service.family,
+						    s->service.observe };
+		struct incident_counts counts = { 0 };
+
+		if (before) {
+			struct incident_tallies from = { &before->in, &before->out };
+			struct incident_tallies to = { &s->in, &s->out };
+
+			incident_count(subject.family, &from, &to, &counts);
+			unheard += passed_unheard(&counts, s, before);
+		}
+		counts.players = (uint32_t)s->players;
+		look(a, &subject, &counts, now->time_ms, &s->service);
+	}
+	return unheard;
+}
+
+static void machine_look(struct alarm *a, uint64_t unheard, int64_t now_ms)
+{
+	struct incident_subject subject = { INCIDENT_MACHINE, "", FAMILY_AUTO, false };
+	struct incident_counts counts = { 0 };
+	uint64_t closed = closed_ports_read();
+
+	if (a->looked && closed > a->closed + unheard)
+		counts.packets = closed - a->closed - unheard;
+	a->closed = closed;
+	look(a, &subject, &counts, now_ms, NULL);
+}
+
+/* For `top`, while there is an attack and once when there is none any more. */
+static void show(struct alarm *a, int64_t now_ms)
+{
+	int err = incident_now_write(a->now_path, a->watches, now_ms, &a->shown);
+
+	if (err && !a->failed)
+		log_error("cannot write '%s': %s", a->now_path, strerror(-err));
+	a->failed = a->failed || err;
+}
+
+static void spool_check(struct alarm *a)
+{
+	bool stale = a->on_attack[0] && spool_is_stale();
+
+	if (stale && !a->stale)
+		log_warn("'%s' is not run: nobody takes what lies in '" SPOOL_DIR
+			 "'. Is quakeshield-attack.path enabled?",
+			 a->on_attack);
+	a->stale = stale;
+}
+
+static void on_second(void *context)
+{
+	struct alarm *a = context;
+	const struct stats *now = stats_cache_stats(a->cache);
+	struct stats copy;
+
+	/* However busy the machine is, what is not new is not looked at twice. */
+	if (!now || (a->looked && now->time_ms == a->before.time_ms) ||
+	    !stats_copy(now, &copy))
+		return;
+	slots_check(a, now);
+	machine_look(a, services_look(a, now), now->time_ms);
+	show(a, now->time_ms);
+	spool_check(a);
+	stats_free(&a->before);
+	a->before = copy;
+	a->looked = true;
+}
+
+static void on_refused(void *context, __u32 slot, const struct record *r)
+{
+	struct alarm *a = context;
+
+	if (slot < SERVICES_MAX)
+		incident_sample(&a->watches[slot], &r->source, &r->destination);
+}
+
+/* --- beginning, change, end ------------------------------------------------------------
+ */
+
+/* Attacks that lasted when the last daemon ended: they go on until they are over. */
+static void adopt(struct alarm *a, const struct stats *now)
+{
+	json_t *object;
+	size_t at;
+
+	json_array_foreach (a->past, at, object) {
+		struct incident *i = incident_parse(object);
+		__u32 slot = INCIDENT_MACHINE;
+		const char *capture;
+
+		for (size_t s = 0; i && i->service[0] && s < now->service_count; s++)
+			if (!strcmp(i->service, now->services[s].service.name))
+				slot = now->services[s].slot;
+		if (!i || (i->service[0] && slot == INCIDENT_MACHINE)) {
+			free(i);
+			continue;
+		}
+		incident_adopt(&a->watches[slot], i, now->time_ms);
+		capture = json_string_value(json_object_get(object, "capture"));
+		snprintf(a->capture[slot], INCIDENT_PATH, "%s", capture ? capture : "");
+		snprintf(a->names[slot], NAME_MAX_LEN, "%s", i->service);
+	}
+}
+
+static void command_take(struct alarm *a, const struct config *config)
+{
+	strcpy(a->on_attack, config->on_attack);
+	if (!a->on_attack[0] || sd_booted() > 0)
+		return;
+	log_warn("on-attack '%s' is not run: this machine was not started by systemd, "
+		 "which runs it in a unit of its own",
+		 a->on_attack);
+	a->on_attack[0] = 0;
+}
+
+int alarm_start(struct stats_cache *cache, struct samples_view *live,
+		const struct config *config, const char *pin, struct alarm **ret)
+{
+	struct alarm *a = calloc(1, sizeof(*a));
+	const struct stats *now = stats_cache_stats(cache);
+	int err;
+
+	if (!a || !now || !loop_every(SECOND_MS, on_second, a)) {
+		log_error("cannot look out for attacks: %s",
+			  a && now ? "no room for a timer" : "not enough memory");
+		free(a);
+		return -ENOMEM;
+	}
+	a->cache = cache;
+	a->live = live;
+	incident_path(pin, "attacks.jsonl", a->store);
+	incident_path(pin, "captures", a->captures);
+	incident_now_path(pin, a->now_path);
+	err = incident_directory(a->store);
+	if (err)
+		log_warn("attacks are not kept: cannot make the directory of '%s': %s",
+			 a->store, strerror(-err));
+	a->failed = err;
+	a->past = incident_store_read(a->store, NULL);
+	if (!a->past)
+		a->past = json_array();
+	adopt(a, now);
+	while (json_array_size(a->past) > ALARM_LISTED)
+		json_array_remove(a->past, 0);
+	samples_watch(live, on_refused, a);
+	command_take(a, config);
+	*ret = a;
+	return 0;
+}
+
+void alarm_reload(struct alarm *a, const struct config *config)
+{
+	command_take(a, config);
+}
+
+void alarm_stop(struct alarm *a)
+{
+	if (!a)
+		return;
+	if (a->live)
+		samples_watch(a->live, NULL, NULL);
+	for (__u32 slot = 0; slot < INCIDENT_SERVICES; slot++) {
+		/* The next daemon goes on from what is known until now. */
+		if (a->watches[slot].now)
+			tell(a, slot, INCIDENT_UPDATED);
+		capture_end(a, slot);
+		incident_forget(&a->watches[slot]);
+	}
+	unlink(a->now_path);
+	json_decref(a->past);
+	stats_free(&a->before);
+	free(a);
+}
+
+const struct incident_watch *alarm_watches(const struct alarm *a)
+{
+	return a->watches;
+}
+
+int alarm_json(const struct alarm *a, FILE *out)
+{
+	json_t *root = incident_now_json(a->watches, a->before.time_ms);
+	int err;
+
+	if (!root || json_object_set(root, "past", a->past)) {
+		json_decref(root);
+		return -ENOMEM;
+	}
+	err = json_dumpf(root, out, JSON_COMPACT | JSON_REAL_PRECISION(12));
+	json_decref(root);
+	return err || fputc('\n', out) == EOF || fflush(out) ? -EIO : 0;
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * samples_ring.c - see samples_ring.h.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "samples/samples_ring.h"
+#include "samples/samples_write.h"
+
+struct remembered {
+	struct sample sample;
+	int64_t time_ns;
+	uint8_t frame[SAMPLES_RING_BYTES];
+};
+
+struct capture {
+	FILE *file; /* NULL: free */
+	__u32 slot;
+	size_t bytes;
+};
+
+struct samples_ring {
+	struct remembered samples[SAMPLES_RING];
+	size_t next, count;
+	struct capture captures[SAMPLES_CAPTURES];
+};
+
+struct samples_ring *samples_ring_create(void)
+{
+	return calloc(1, sizeof(struct samples_ring));
+}
+
+static void capture_end(struct capture *c)
+{
+	if (c->file)
+		fclose(c->file);
+	*c = (struct capture){ 0 };
+}
+
+void samples_ring_free(struct samples_ring *ring)
+{
+	if (!ring)
+		return;
+	for (size_t i = 0; i < SAMPLES_CAPTURES; i++)
+		capture_end(&ring->captures[i]);
+	free(ring);
+}
+
+/* What finds the file full, or the disk, ends the capture: it is whole as it is. */
+static bool capture_put(struct capture *c, const void *block, size_t n)
+{
+	if (c->bytes + n > SAMPLES_CAPTURE_BYTES || fwrite(block, n, 1, c->file) != 1) {
+		capture_end(c);
+		return false;
+	}
+	c->bytes += n;
+	return true;
+}
+
+static struct capture *capture_find(struct samples_ring *ring, bool running, __u32 slot)
+{
+	for (size_t i = 0; i < SAMPLES_CAPTURES; i++) {
+		struct capture *c = &ring->captures[i];
+
+		if (running ? c->file && c->slot == slot : !c->file)
+			return c;
+	}
+	return NULL;
+}
+
+void samples_ring_add(struct samples_ring *ring, const struct sample *sample,
+		      const void *frame, int64_t time_ns, const struct service *service)
+{
+	struct remembered *to = &ring->samples[ring->next];
+	struct capture *c = capture_find(ring, true, sample->slot);
+	uint8_t block[PCAPNG_BLOCK_MAX];
+
+	to->sample = *sample;
+	if (to->sample.kept > SAMPLES_RING_BYTES)
+		to->sample.kept = SAMPLES_RING_BYTES;
+	to->time_ns = time_ns;
+	memcpy(to->frame, frame, to->sample.kept);
+	ring->next = (ring->next + 1) % SAMPLES_RING;
+	if (ring->count < SAMPLES_RING)
+		ring->count++;
+	if (c) {
+		size_t n = samples_block(block, sample, frame, time_ns, service);
+
+		capture_put(c, block, n);
+	}
+}
+
+/* For root alone: who plays and what was said is in it. */
+static FILE *file_open(const char *path)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
+
+	if (fd >= 0 && !file)
+		close(fd);
+	return file;
+}
+
+/* What is remembered of the service, oldest first. How many. */
+static int past_put(const struct samples_ring *ring, struct capture *c,
+		    const struct service *service)
+{
+	uint8_t block[PCAPNG_BLOCK_MAX];
+	int written = 0;
+
+	for (size_t i = 0; i < ring->count; i++) {
+		size_t at = (ring->next + SAMPLES_RING - ring->count + i) % SAMPLES_RING;
+		const struct remembered *r = &ring->samples[at];
+		size_t n;
+
+		if (r->sample.slot != c->slot)
+			continue;
+		n = samples_block(block, &r->sample, r->frame, r->time_ns, service);
+		if (!capture_put(c, block, n))
+			break;
+		written++;
+	}
+	return written;
+}
+
+int samples_ring_capture(struct samples_ring *ring, __u32 slot,
+			 const struct service *service, const char *path)
+{
+	struct capture *c = capture_find(ring, false, 0);
+	uint8_t head[PCAPNG_BEGIN_MAX];
+	size_t n;
+
+	samples_ring_stop(ring, slot);
+	if (!c)
+		c = capture_find(ring, false, 0);
+	if (!c)
+		return -EBUSY;
+	c->file = file_open(path);
+	if (!c->file)
+		return -errno;
+	c->slot = slot;
+	n = pcapng_begin(head, "quakeshield", "quakeshield " VERSION);
+	if (!capture_put(c, head, n))
+		return -EIO;
+	return past_put(ring, c, service);
+}
+
+void samples_ring_stop(struct samples_ring *ring, __u32 slot)
+{
+	struct capture *c = capture_find(ring, true, slot);
+
+	if (c)
+		capture_end(c);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * attack_metrics.h - attacks as OpenMetrics: how many of each service, and is there one
+ * now. Never by prefix, of which there are as many as an attacker likes.
+ */
+#ifndef ATTACK_METRICS_H
+#define ATTACK_METRICS_H
+
+#include "incident/incident.h"
+#include "lib/ometric.h"
+#include "stats/stats.h"
+
+#define ATTACK_LINES_SERVICE 3
+#define ATTACK_LINES_OTHER   2
+
+/* Of the services in @stats; @watches: by slot, INCIDENT_SERVICES of them, or NULL. */
+void attack_metrics(const struct incident_watch *watches, const struct stats *stats,
+		    enum ometric_format format, FILE *out);
+/* What is wrong with the table of metric families; NULL: nothing. */
+const char *attack_metrics_check(void);
+
+#endif /* ATTACK_METRICS_H */
