@@ -345,10 +345,49 @@ static void texts(void **state)
 	}
 }
 
+static void attacks_are_named(void **state)
+{
+	static const char now[] =
+		"[{\"id\":\"a\",\"service\":\"ffa\",\"what\":\"flood\",\"seconds\":95.2,"
+		"\"peak\":{\"packets_per_s\":20400.5}},{\"id\":\"b\",\"service\":null,"
+		"\"what\":\"port-scan\",\"seconds\":3}]";
+	char text[TOP_LINE];
+
+	(void)state;
+	top_attacks(top, text);
+	assert_string_equal(text, "");
+	assert_false(top_attacked(top, "ffa"));
+	top->attacks = json_loads(now, 0, NULL);
+	top_attacks(top, text);
+	assert_string_equal(text,
+			    "UNDER ATTACK  ffa: flood for 1m35, at most 20k/s; this "
+			    "machine: port-scan for 3s, at most 0/s");
+	assert_true(top_attacked(top, "ffa"));
+	assert_true(top_attacked(top, ""));
+	assert_false(top_attacked(top, "duel"));
+}
+
+/* More than a line has room for: it ends, and nothing else does. */
+static void many_attacks_are_cut(void **state)
+{
+	char text[TOP_LINE];
+
+	(void)state;
+	top->attacks = json_array();
+	for (int i = 0; i < 50; i++)
+		json_array_append_new(top->attacks, json_pack("{s:s, s:s}", "service",
+							      "a-name-of-some-length",
+							      "what", "flood"));
+	top_attacks(top, text);
+	assert_int_equal(strlen(text), TOP_LINE - 1);
+}
+
 int main(void)
 {
 #define ROW(test) cmocka_unit_test_setup_teardown(test, begin, end)
 	const struct CMUnitTest tests[] = {
+		ROW(attacks_are_named),
+		ROW(many_attacks_are_cut),
 		ROW(services_are_chosen_by_name),
 		ROW(services_have_an_order),
 		ROW(rows_have_paces_and_an_order),

@@ -297,7 +297,7 @@ static int start_service(struct daemon *d)
 		err = d->events;
 	/* Before privileges go: its port may need them. */
 	if (!err)
-		err = serve_start(d->shield, d->config, &d->serve);
+		err = serve_start(d->shield, d->config, d->pin, &d->serve);
 	if (!err)
 		err = samples_open(d->shield, d->config, d->pin, &d->live);
 	if (!err)

@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -13,6 +14,7 @@
 #include "lib/names.h"
 #include "samples/lag_file.h"
 #include "shield/shield.h"
+#include "stats/day.h"
 #include "stats/health.h"
 #include "stats/stats.h"
 
@@ -36,12 +38,32 @@ static int stats_print_json(const struct stats *stats, const char *pin)
 	return err;
 }
 
+/* Of the last day, minute by minute, as daemons have kept it. */
+static int print_history(const struct call *call)
+{
+	struct day *day = calloc(1, sizeof(*day));
+	int err = day ? 0 : -ENOMEM;
+
+	if (!err) {
+		day_load(day, call_value(call, OPTION_PIN), time(NULL));
+		err = call_has(call, OPTION_JSON) ? day_json(day, stdout)
+						  : day_text(day, stdout);
+	}
+	free(day);
+	if (err)
+		log_error("stats: cannot write: %s", strerror(-err));
+	return exit_status(err);
+}
+
 int cmd_stats(const struct call *call)
 {
 	struct shield *shield;
 	struct stats stats;
-	int err = call_open(call, &shield);
+	int err;
 
+	if (call_has(call, OPTION_HISTORY))
+		return print_history(call);
+	err = call_open(call, &shield);
 	if (err)
 		return err;
 	err = stats_collect(shield, &stats);

@@ -9,6 +9,7 @@
 
 #include "cmd/commands.h"
 #include "daemon/pidfile.h"
+#include "incident/incident_now.h"
 #include "lib/log.h"
 #include "shield/shield.h"
 #include "top/top.h"
@@ -32,6 +33,18 @@ static void collect_figures(struct top *top, const char *pin)
 	}
 }
 
+static void collect_attacks(struct top *top, const char *pin)
+{
+	char path[512];
+	struct timespec now;
+
+	json_decref(top->attacks);
+	incident_now_path(pin, path);
+	clock_gettime(CLOCK_REALTIME, &now);
+	top->attacks =
+		incident_now_read(path, now.tv_sec * 1000ll + now.tv_nsec / 1000000);
+}
+
 /* Opened anew each time: it may be detached, upgraded or loaded while we look. */
 static bool collect(struct top *top, __s64 now_ns, void *context)
 {
@@ -51,6 +64,7 @@ static bool collect(struct top *top, __s64 now_ns, void *context)
 			top_players_end(top);
 			top->clock_ns = shield_clock();
 			collect_figures(top, pin);
+			collect_attacks(top, pin);
 		}
 		shield_close(shield);
 	} else if (err == -ENOENT) {

@@ -59,7 +59,7 @@ const struct command commands[] = {
 		.name = "stats",
 		.run = cmd_stats,
 		.help = "what was counted",
-		.options = BIT(JSON) | BIT(PIN),
+		.options = BIT(HISTORY) | BIT(JSON) | BIT(PIN),
 		.operands = "",
 		.completion = "",
 	},

@@ -57,6 +57,8 @@
 	X(PSK_NAME, 0, "psk-identity", "ID", "",			\
 	  "the name of the key of quake-enhanced sessions; with --psk")	\
 	X(PSK, 0, "psk", "HEX", "", "that key")				\
+	X(HISTORY, 0, "history", NULL, "",				\
+	  "the last 24 hours instead, a row a minute")			\
 	X(JSON, 0, "json", NULL, "", "for programs: JSON, an object a line")	\
 	X(PIN, 0, "pin", "DIR", "@dir",					\
 	  "state is below DIR instead of /sys/fs/bpf/quakeshield")	\

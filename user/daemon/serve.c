@@ -80,6 +80,14 @@ static int render_history(FILE *out, void *context)
 	return err ? err : STATUS_OK;
 }
 
+static int render_day(FILE *out, void *context)
+{
+	struct serve *s = context;
+	int err = day_json(stats_cache_day(s->watch), out);
+
+	return err ? err : STATUS_OK;
+}
+
 static int render_players(FILE *out, void *context)
 {
 	struct serve *s = context;
@@ -110,6 +118,7 @@ static const struct http_page pages[] = {
 	{ "/health", "text/plain; charset=utf-8", false, render_health, NULL, NULL },
 	{ "/stats.json", "application/json", false, render_stats, NULL, NULL },
 	{ "/history.json", "application/json", false, render_history, NULL, NULL },
+	{ "/day.json", "application/json", false, render_day, NULL, NULL },
 	{ "/players.json", "application/json", true, render_players, NULL, NULL },
 	{ "/attacks.json", "application/json", true, render_attacks, NULL, NULL },
 };
@@ -133,15 +142,14 @@ static void on_tick(void *context)
 {
 	struct serve *s = context;
 
-	/* What nobody can ask for need not be remembered. */
-	if (!s->http)
-		return;
-	http_tick(s->http);
+	if (s->http)
+		http_tick(s->http);
+	/* Also for the day on disk, whether or not anybody may ask over HTTP. */
 	if (!(s->ticks++ % HISTORY_EVERY_S))
 		stats_cache_tick(s->watch);
 }
 
-int serve_start(const struct shield *shield, const struct config *config,
+int serve_start(const struct shield *shield, const struct config *config, const char *pin,
 		struct serve **ret)
 {
 	struct serve *s;
@@ -151,7 +159,7 @@ int serve_start(const struct shield *shield, const struct config *config,
 		return err;
 	s = calloc(1, sizeof(*s));
 	if (s)
-		s->watch = stats_cache_new(shield);
+		s->watch = stats_cache_new(shield, pin);
 	if (!s || !s->watch || !loop_every(1000, on_tick, s)) {
 		log_error("cannot serve metrics: %s",
 			  s && s->watch ? "no room for a timer" : "not enough memory");

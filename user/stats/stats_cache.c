@@ -13,6 +13,7 @@ struct stats_cache {
 	struct stats then; /* at the last point of history */
 	int64_t then_ns;
 	struct history history;
+	struct day day;
 };
 
 static int64_t clock_ns(void)
@@ -23,12 +24,14 @@ static int64_t clock_ns(void)
 	return t.tv_sec * 1000000000ll + t.tv_nsec;
 }
 
-struct stats_cache *stats_cache_new(const struct shield *shield)
+struct stats_cache *stats_cache_new(const struct shield *shield, const char *pin)
 {
 	struct stats_cache *w = calloc(1, sizeof(*w));
 
-	if (w)
-		w->shield = shield;
+	if (!w)
+		return NULL;
+	w->shield = shield;
+	day_load(&w->day, pin, time(NULL));
 	return w;
 }
 
@@ -72,6 +75,7 @@ void stats_cache_tick(struct stats_cache *w)
 		stats_pace_total(now, &w->then, (double)(w->taken_ns - w->then_ns) / 1e9,
 				 &pace);
 		history_add(&w->history, time(NULL), &pace, players);
+		day_add(&w->day, time(NULL), &pace, players);
 	}
 	stats_free(&w->then);
 	w->then = copy;
@@ -81,4 +85,9 @@ void stats_cache_tick(struct stats_cache *w)
 const struct history *stats_cache_history(const struct stats_cache *w)
 {
 	return &w->history;
+}
+
+const struct day *stats_cache_day(const struct stats_cache *w)
+{
+	return &w->day;
 }

@@ -10,6 +10,7 @@
 #ifndef STATS_CACHE_H
 #define STATS_CACHE_H
 
+#include "stats/day.h"
 #include "stats/history.h"
 #include "stats/stats.h"
 
@@ -17,8 +18,11 @@
 
 struct stats_cache;
 
-/* NULL: not enough memory. */
-struct stats_cache *stats_cache_new(const struct shield *shield);
+/*
+ * With what the daemon of @pin (NULL: the default one) has left of the last day. NULL:
+ * not enough memory.
+ */
+struct stats_cache *stats_cache_new(const struct shield *shield, const char *pin);
 void stats_cache_free(struct stats_cache *watch);
 
 /* NULL after a message: it could not be read. Good until the next call. */
@@ -27,5 +31,6 @@ const struct stats *stats_cache_stats(struct stats_cache *watch);
 /* Every HISTORY_EVERY_S seconds: a point of history. */
 void stats_cache_tick(struct stats_cache *watch);
 const struct history *stats_cache_history(const struct stats_cache *watch);
+const struct day *stats_cache_day(const struct stats_cache *watch);
 
 #endif /* STATS_CACHE_H */

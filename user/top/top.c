@@ -54,6 +54,7 @@ void top_free(struct top *top)
 	stats_free(&top->now);
 	stats_free(&top->before);
 	free(top->figures);
+	json_decref(top->attacks);
 	free(top);
 }
 
@@ -268,6 +269,53 @@ size_t top_rows(const struct top *top, const struct stats_service *service,
 	n = rows_add(top, &service->out, before ? &before->out : NULL, true, ret, n);
 	qsort(ret, n, sizeof(*ret), orders[top->order]);
 	return n;
+}
+
+/* --- attacks ------------------------------------------------------------------- */
+
+static const char *attack_service(const json_t *attack)
+{
+	const char *name = json_string_value(json_object_get(attack, "service"));
+
+	return name ? name : "";
+}
+
+bool top_attacked(const struct top *top, const char *service)
+{
+	json_t *attack;
+	size_t i;
+
+	json_array_foreach (top->attacks, i, attack) {
+		if (!strncmp(attack_service(attack), service, NAME_MAX_LEN))
+			return true;
+	}
+	return false;
+}
+
+void top_attacks(const struct top *top, char ret[TOP_LINE])
+{
+	json_t *attack;
+	size_t used = 0, i;
+
+	*ret = 0;
+	json_array_foreach (top->attacks, i, attack) {
+		const char *what = json_string_value(json_object_get(attack, "what"));
+		double s = json_number_value(json_object_get(attack, "seconds"));
+		double peak = json_number_value(json_object_get(
+			json_object_get(attack, "peak"), "packets_per_s"));
+		const char *service = attack_service(attack);
+		char age[TOP_NUMBER], height[TOP_NUMBER];
+
+		if (used >= TOP_LINE - 1)
+			break;
+		top_age((__u64)(s * 1e9), age);
+		top_number(peak, height);
+		used += (size_t)snprintf(ret + used, TOP_LINE - used,
+					 "%s%s: %s for %s, at most %s/s",
+					 i ? "; " : "UNDER ATTACK  ",
+					 *service ? service : "this machine",
+					 what ? what : "?", age, height);
+	}
 }
 
 /* --- figures and texts ------------------------------------------------------- */

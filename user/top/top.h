@@ -63,6 +63,7 @@ struct top {
 	size_t shown[SERVICES_MAX]; /* indices of now's services, in order */
 	__u64 clock_ns; /* shield_clock() then */
 	struct lag_file *figures; /* of followed players; NULL: the daemon has none */
+	json_t *attacks; /* that go on, as incident_now_read() has them; NULL: none */
 	int daemon; /* its process; 0: none */
 	char trouble[160]; /* why there is nothing newer; "": nothing is wrong */
 	/* Chosen. */
@@ -98,6 +99,12 @@ void top_pace(const struct top *top, const struct stats_service *service,
 /* Its rows that counted anything, in order; how many. @ret: TOP_ROWS of them. */
 size_t top_rows(const struct top *top, const struct stats_service *service,
 		struct top_row *ret);
+
+/* Is the service (or "", the machine) being attacked? */
+bool top_attacked(const struct top *top, const char *service);
+/* All who are, in one line; "": nobody is. */
+#define TOP_LINE 256
+void top_attacks(const struct top *top, char ret[TOP_LINE]);
 
 /* The player who is chosen; NULL: nobody plays. */
 const struct top_player *top_player(const struct top *top, size_t *ret_index);

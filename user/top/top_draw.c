@@ -93,12 +93,14 @@ static void draw_head(const struct top *top)
 static void draw_total(const struct top *top)
 {
 	struct stats_pace all;
-	char number[5][TOP_NUMBER];
+	char number[5][TOP_NUMBER], attacks[TOP_LINE];
 
 	if (*top->trouble) {
 		top_put(1, 0, top_attributes(TOP_BAD), "%s", top->trouble);
 		return;
 	}
+	top_attacks(top, attacks);
+	top_put(2, 0, top_attributes(TOP_BAD), "%s", attacks);
 	stats_pace_total(&top->now, &top->before, top->seconds, &all);
 	top_number(all.packets[VERDICT_PASS], number[0]);
 	top_number(all.packets[VERDICT_DROP], number[1]);
@@ -152,10 +154,14 @@ static void draw_service(const struct top *top, const struct stats_service *s, i
 		snprintf(ratio, sizeof(ratio), x < 1 ? "%.3f" : "%.1f",
 			 x < 9999 ? x : 9999);
 	top_put(y, 0, attributes, "%-*s", COLS, "");
+	if (top_attacked(top, s->service.name))
+		attributes |= top_attributes(TOP_BAD);
 	top_put(y, 0, attributes, "%c%-15.15s %-14s%8zu %6s %6s %5s %6s %6s %6s",
-		chosen ? '>' : ' ', s->service.name,
-		family_name((enum wire_family)s->service.family), s->players, number[0],
-		number[1], number[2], number[3], number[4], ratio);
+		chosen				     ? '>'
+		: top_attacked(top, s->service.name) ? '!'
+						     : ' ',
+		s->service.name, family_name((enum wire_family)s->service.family),
+		s->players, number[0], number[1], number[2], number[3], number[4], ratio);
 }
 
 /* Up to @room services around the one chosen; the next free line. */
@@ -276,6 +282,7 @@ static void draw_help(int y)
 		"space        stop, go on",
 		"",
 		"pass/s drop/s ans/s   datagrams received, a second, by what became of them",
+		"!            the service is under attack: `quakeshield attacks` tells more",
 		"amplif  octets on the wire to peers who are no players, for each from them",
 		"[####......]  of the budget that all strangers share; full: more are refused",
 		"drops from   prefixes of a twentieth or more of the drops, if `sample` is on;",

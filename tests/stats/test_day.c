@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * test_day.c - a day's history: its minutes, its file, and what a restart finds of it.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include <jansson.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "stats/day.h"
+
+#define NOON 1795348800 /* a whole minute */
+
+static char directory[] = "/tmp/test_day.XXXXXX";
+static struct day day;
+
+static int make_directory(void **state)
+{
+	(void)state;
+	assert_non_null(mkdtemp(directory));
+	setenv("STATE_DIRECTORY", directory, 1);
+	return 0;
+}
+
+static int remove_directory(void **state)
+{
+	(void)state;
+	unlink(day.path);
+	return rmdir(directory);
+}
+
+static int begin(void **state)
+{
+	(void)state;
+	day_load(&day, NULL, NOON);
+	unlink(day.path);
+	day_load(&day, NULL, NOON);
+	assert_int_equal(day.count, 0);
+	return 0;
+}
+
+static void look(time_t time, double dropped, size_t players)
+{
+	struct stats_pace pace = {
+		.packets = { [VERDICT_PASS] = 10, [VERDICT_DROP] = dropped },
+		.bytes_in = 1000
+	};
+
+	day_add(&day, time, &pace, players);
+}
+
+static json_t *as_json(void)
+{
+	char *text;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	json_t *ret;
+
+	assert_non_null(out);
+	assert_int_equal(day_json(&day, out), 0);
+	fclose(out);
+	ret = json_loads(text, 0, NULL);
+	free(text);
+	assert_non_null(ret);
+	assert_int_equal(json_array_size(json_object_get(ret, "columns")), DAY_COLUMNS);
+	return ret;
+}
+
+static double at(const json_t *json, size_t point, enum day_column column)
+{
+	return json_number_value(json_array_get(
+		json_array_get(json_object_get(json, "points"), point), column));
+}
+
+static void a_minute_is_a_mean_and_a_height(void **state)
+{
+	json_t *json;
+
+	(void)state;
+	look(NOON, 0, 3);
+	look(NOON + 20, 9000, 7);
+	look(NOON + 59, 0, 5);
+	assert_int_equal(day.count, 0); /* it is not over */
+	look(NOON + 60, 1, 1);
+	assert_int_equal(day.count, 1);
+	json = as_json();
+	assert_true(at(json, 0, DAY_TIME) == NOON);
+	assert_true(at(json, 0, DAY_PASSED) == 10);
+	assert_true(at(json, 0, DAY_DROPPED) == 3000);
+	assert_true(at(json, 0, DAY_DROPPED_MOST) == 9000);
+	assert_true(at(json, 0, DAY_BYTES_IN) == 1000);
+	assert_true(at(json, 0, DAY_PLAYERS) == 7);
+	json_decref(json);
+}
+
+static void a_restart_finds_it(void **state)
+{
+	json_t *json;
+
+	(void)state;
+	for (int minute = 0; minute < 10; minute++)
+		look(NOON + 60 * minute, minute * 100, 2);
+	day_load(&day, NULL, NOON + 600);
+	assert_int_equal(day.count, 9);
+	json = as_json();
+	assert_true(at(json, 8, DAY_DROPPED) == 800);
+	json_decref(json);
+	/* What is older than a day, or from a clock that was wrong, is not. */
+	day_load(&day, NULL, NOON + DAY_SECONDS + 239);
+	assert_int_equal(day.count, 5);
+	day_load(&day, NULL, NOON - 3600);
+	assert_int_equal(day.count, 0);
+}
+
+static void torn_and_strange_lines(void **state)
+{
+	FILE *file;
+
+	(void)state;
+	look(NOON, 1, 1);
+	look(NOON + 60, 2, 1);
+	file = fopen(day.path, "a");
+	assert_non_null(file);
+	fputs("{}\n[1,2]\n[\"a\",1,1,1,1,1,1,1]\n[1795348860,1.0,0", file);
+	fclose(file);
+	look(NOON + 120, 3, 1); /* on a line of its own */
+	day_load(&day, NULL, NOON + 300);
+	assert_int_equal(day.count, 2);
+}
+
+static void it_stays_within_a_day_and_its_file(void **state)
+{
+	char line[512];
+	size_t lines = 0;
+	FILE *file;
+
+	(void)state;
+	for (int minute = 0; minute < 5 * DAY_POINTS; minute++)
+		look(NOON + 60 * minute, 1, 1);
+	assert_int_equal(day.count, DAY_POINTS);
+	file = fopen(day.path, "r");
+	assert_non_null(file);
+	while (fgets(line, sizeof(line), file))
+		lines++;
+	fclose(file);
+	assert_in_range(lines, DAY_POINTS, 2 * DAY_POINTS);
+	day_load(&day, NULL, NOON + 60 * 5 * DAY_POINTS);
+	assert_in_range(day.count, DAY_POINTS - 2, DAY_POINTS);
+}
+
+static void a_clock_that_goes_back(void **state)
+{
+	json_t *json;
+
+	(void)state;
+	for (int minute = 0; minute < 5; minute++)
+		look(NOON + 60 * minute, 1, 1);
+	for (int minute = 0; minute < 4; minute++)
+		look(NOON - 3600 + 60 * minute, 1, 1);
+	json = as_json();
+	for (size_t i = 1; i < day.count; i++)
+		assert_true(at(json, i, DAY_TIME) > at(json, i - 1, DAY_TIME));
+	assert_int_equal(day.count, 3);
+	json_decref(json);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(a_minute_is_a_mean_and_a_height, begin),
+		cmocka_unit_test_setup(a_restart_finds_it, begin),
+		cmocka_unit_test_setup(torn_and_strange_lines, begin),
+		cmocka_unit_test_setup(it_stays_within_a_day_and_its_file, begin),
+		cmocka_unit_test_setup(a_clock_that_goes_back, begin),
+	};
+
+	return cmocka_run_group_tests(tests, make_directory, remove_directory);
+}
