@@ -18,6 +18,7 @@
 #include "fuzz/nq/seeds_nq.h"
 #include "fuzz/q2/seeds_q2.h"
 #include "fuzz/q3/seeds_q3.h"
+#include "fuzz/qe/seeds_qe.h"
 #include "fuzz/qw/seeds_qw.h"
 
 /* --- captures ---------------------------------------------------------------------- */
@@ -149,12 +150,15 @@ static void note_datagram(const struct datagram *dg, struct seed *decode,
 	if (dg->n > sizeof(marker) && !memcmp(dg->payload, marker, sizeof(marker)))
 		seed_once(OOB, NULL, 0, dg->payload + sizeof(marker),
 			  dg->n - sizeof(marker));
+	qe_note_datagram(dg->payload, dg->n, from_first);
 	note_containers(dg->payload, dg->n);
 }
 
 static int capture_file(FILE *file, const char *name)
 {
-	struct decoder_options options = { .fields = true, .forced = FAMILY_AUTO };
+	struct decoder_options options = { .fields = true,
+					   .forced = FAMILY_AUTO,
+					   .psk = qe_key() };
 	struct seed decode = { .n = 0 }, pieces = { .n = 0 };
 	struct decoder *decoder;
 	struct capture *capture;
@@ -242,6 +246,8 @@ static int one_file(const char *name)
 	memset(seen, 0, sizeof(seen));
 	memset(&connection, 0, sizeof(connection));
 	memset(&q2_row, 0, sizeof(q2_row));
+	qe_row = (struct seed){ .wide = true };
+	qe_game_row = (struct seed){ .n = 0 };
 	format = demo_recognise(prefix, n);
 	if (capture_recognise(prefix, n))
 		status = capture_file(file, name);
@@ -254,6 +260,8 @@ static int one_file(const char *name)
 	seed_write(NETCHAN, &connection.middle);
 	seed_write(DEMO, &connection.demo);
 	seed_write(Q2_MESSAGE, &q2_row);
+	seed_write(QE_DTLS, &qe_row);
+	seed_write(QE_GAME, &qe_game_row);
 	return status;
 }
 

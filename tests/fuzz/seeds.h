@@ -8,6 +8,7 @@
 #include "fuzz/fuzz.h"
 
 #define SEED_MAX   500 /* bytes; small inputs are fast ones */
+#define SEED_ROOM  1000 /* where less does not reach: a handshake and what follows it */
 #define SEEDS_ALL  48 /* of one kind from one file: these, then one of SEEDS_STEP */
 #define SEEDS_STEP 61
 
@@ -23,23 +24,31 @@ enum target {
 	NQ_MESSAGE,
 	QW_MESSAGE,
 	Q2_MESSAGE,
+	QE_DTLS,
+	QE_GAME,
 	TARGETS
 };
 
 static const char *const targets[TARGETS] = {
-	"capture",    "classify",   "decode",	  "demo",
-	"oob",	      "q3_huffman", "q3_message", "q3_netchan",
-	"nq_message", "qw_message", "q2_message",
+	"capture",    "classify",   "decode",	  "demo",	"oob",
+	"q3_huffman", "q3_message", "q3_netchan", "nq_message", "qw_message",
+	"q2_message", "qe_dtls",    "qe_game",
 };
 
 static const char *directory;
 static unsigned int seen[TARGETS];
 
 struct seed {
-	uint8_t bytes[SEED_MAX];
+	uint8_t bytes[SEED_ROOM];
 	size_t n;
 	bool full; /* something did not fit */
+	bool wide; /* SEED_ROOM bytes of it, not SEED_MAX */
 };
+
+static size_t seed_left(const struct seed *seed)
+{
+	return (seed->wide ? SEED_ROOM : SEED_MAX) - seed->n;
+}
 
 static void seed_write(enum target target, const struct seed *seed)
 {
@@ -62,7 +71,7 @@ static void seed_write(enum target target, const struct seed *seed)
 
 static void seed_put(struct seed *seed, const void *bytes, size_t n)
 {
-	if (n > sizeof(seed->bytes) - seed->n) {
+	if (n > seed_left(seed)) {
 		seed->full = true;
 		return;
 	}
@@ -78,7 +87,7 @@ static bool seed_piece(struct seed *seed, uint8_t how, const void *a, size_t a_n
 	size_t n = a_n + b_n;
 	uint8_t head[PIECE_HEAD] = { how, (uint8_t)n, (uint8_t)(n >> 8) };
 
-	if (PIECE_HEAD + n > sizeof(seed->bytes) - seed->n)
+	if (PIECE_HEAD + n > seed_left(seed))
 		return false;
 	seed_put(seed, head, sizeof(head));
 	seed_put(seed, a, a_n);

@@ -7,6 +7,7 @@
 #define SEEDS_NQ_H
 
 #include "decode/nq/nq_session.h"
+#include "fuzz/qe/seeds_qe.h"
 #include "fuzz/seeds.h"
 
 static uint8_t nq_dialect_number(const struct nq_game *game)
@@ -36,6 +37,7 @@ void __wrap_nq_decode(struct nq_game *game, const struct family *family,
 		  NULL, 0, m->bytes.bytes, m->bytes.n);
 	if (alone.n > 1)
 		seed_write(NQ_MESSAGE, &alone);
+	qe_note_message(game->format.dialect, m);
 }
 
 #endif /* SEEDS_NQ_H */
