@@ -43,19 +43,24 @@ static inline void harness_sink(void *context, const struct record *r)
 	jsonl_record(&h->json, r);
 }
 
-static inline struct harness *harness_open(enum wire_family forced)
+static inline struct harness *harness_with(const struct decoder_options *options)
 {
-	struct decoder_options options = { .fields = true };
 	struct harness *h = calloc(1, sizeof(*h));
 
 	assert_non_null(h);
 	h->file = open_memstream(&h->text, &h->size);
 	assert_non_null(h->file);
 	jsonl_init(&h->json, h->file);
-	options.forced = forced;
-	h->decoder = decoder_create(&options, harness_sink, h);
+	h->decoder = decoder_create(options, harness_sink, h);
 	assert_non_null(h->decoder);
 	return h;
+}
+
+static inline struct harness *harness_open(enum wire_family forced)
+{
+	struct decoder_options options = { .fields = true, .forced = forced };
+
+	return harness_with(&options);
 }
 
 static inline struct record_address harness_address(uint8_t host, uint16_t port)
