@@ -78,8 +78,15 @@ enum netchan_order netchan_order(struct netchan_side *side, uint32_t sequence)
 {
 	if (side->seen && sequence == side->newest)
 		return NETCHAN_REPEATED;
-	if (side->seen && (int32_t)(sequence - side->newest) < 0)
-		return NETCHAN_OLDER;
+	if (side->seen && (int32_t)(sequence - side->newest) < 0) {
+		if (!side->leapt || sequence - side->before - 1 >= NETCHAN_JUMP)
+			return NETCHAN_OLDER;
+		side->leapt = false;
+		side->newest = sequence;
+		return NETCHAN_NEWER;
+	}
+	side->leapt = side->seen && sequence - side->newest >= NETCHAN_JUMP;
+	side->before = side->newest;
 	side->seen = true;
 	side->newest = sequence;
 	return NETCHAN_NEWER;

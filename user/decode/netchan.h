@@ -48,11 +48,19 @@ struct netchan_part {
 bool netchan_read_part(struct reader *rd, unsigned int qport_size, struct record *r,
 		       struct netchan_header *ret, struct netchan_part *part);
 
-/* Of one direction: zero is where it begins. */
+/*
+ * Of one direction: zero is where it begins. A sequence that is NETCHAN_JUMP or more
+ * ahead may be damaged or forged. It counts, but when the next ones go on from where it
+ * leapt off, it is forgotten.
+ */
 struct netchan_side {
 	uint32_t newest;
 	bool seen;
+	bool leapt; /* newest came by a leap, from: */
+	uint32_t before;
 };
+
+#define NETCHAN_JUMP 128 /* datagrams: two seconds of a game, or more */
 
 enum netchan_order {
 	NETCHAN_NEWER, /* and now the newest */

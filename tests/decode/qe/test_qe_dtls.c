@@ -284,9 +284,9 @@ static void test_lengths(void **state)
 		t.e.etm = i & 1;
 		begun(&t, &(struct enc_hello){ .ticket = false });
 		memset(text + 8, 1, sizeof(text) - 8);
-		for (uint8_t n = 9; n < sizeof(text); n++) {
-			text[3] = n;
-			text[7] = n;
+		for (size_t n = 9; n < sizeof(text); n++) {
+			text[3] = (uint8_t)n;
+			text[7] = (uint8_t)n;
 			put(&t, 1, 1, DATA, text, n);
 			flush(&t, 1);
 		}

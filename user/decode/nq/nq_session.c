@@ -37,13 +37,14 @@ static void decode(struct nq_game *game, const struct family *family,
 	nq_decode(game, family, &m);
 }
 
-/* Without a word of it kept. */
+/* Without a word of it kept. The stage of joining that it names was reached by it. */
 static void decode_old(const struct nq_session *s, const struct family *family,
 		       enum direction direction, struct span bytes, uint32_t sequence,
 		       struct record *r)
 {
 	struct nq_game game = s->game;
 
+	game.signon = 0;
 	decode(&game, family, direction, bytes, sequence, r);
 }
 
@@ -121,6 +122,14 @@ static void missed(struct nq_session *s, const struct family *family,
 		record_partial(r, "a part of this message was not seen");
 }
 
+/* A serverinfo, with which the joining begins anew, may have been in what was not read.
+ */
+static void forget_signon(struct nq_session *s, enum direction direction)
+{
+	if (direction == DIRECTION_S2C)
+		s->game.signon = 0;
+}
+
 static void reliable(struct nq_session *s, const struct family *family,
 		     enum direction direction, struct span chunk, uint32_t sequence,
 		     bool end, struct record *r)
@@ -145,8 +154,11 @@ static void reliable(struct nq_session *s, const struct family *family,
 	case NETCHAN_WHOLE:
 		decode(&s->game, family, direction,
 		       (struct span){ slices->bytes, slices->used }, sequence, r);
+		if (r->status == RECORD_MALFORMED)
+			forget_signon(s, direction);
 		break;
 	case NETCHAN_MISSED:
+		forget_signon(s, direction);
 		missed(s, family, direction, chunk, sequence, first, r);
 		break;
 	case NETCHAN_TOO_LONG:

@@ -73,7 +73,7 @@ static void find_base(struct ops *o, struct making *m, int32_t number, int32_t b
 
 static void begin(struct ops *o, struct making *m)
 {
-	struct q2_game *g = q2_commit(o);
+	struct q2_game *g = q2_commit_frame(o, m->number);
 
 	if (!g)
 		return;

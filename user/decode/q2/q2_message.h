@@ -64,6 +64,9 @@ static inline bool q2_unread(const struct q2_parse *p)
 
 /* The state to change, or NULL: this walk does not. */
 struct q2_game *q2_commit(struct ops *o);
+/* The same for frame @number, which even an old datagram may bring: see
+ * q2_frame_missed(). */
+struct q2_game *q2_commit_frame(struct ops *o, int32_t number);
 
 /* A string as a field. Returns its bytes. */
 struct span q2_string(struct ops *o, const char *key);

@@ -32,9 +32,21 @@ struct q2_game *q2_commit(struct ops *o)
 	struct q2_parse *p = q2_of(o);
 
 	o->m->stateful |= p->session && !p->session->stale;
-	if (!p->commit || !p->session || q2_unread(p))
+	if (!p->commit || !p->session || p->session->stale || q2_unread(p))
 		return NULL;
 	return q2_game_get(p->session);
+}
+
+struct q2_game *q2_commit_frame(struct ops *o, int32_t number)
+{
+	struct q2_parse *p = q2_of(o);
+
+	if (!p->session || !p->session->stale)
+		return q2_commit(o);
+	if (!p->game || !q2_frame_missed(p->game, number))
+		return NULL;
+	o->m->stateful = true;
+	return p->commit ? p->game : NULL;
 }
 
 struct span q2_string(struct ops *o, const char *key)
@@ -204,7 +216,7 @@ static void parse_serverdata(struct ops *o)
 	p->reset = true;
 	p->frame = 0;
 	o->m->stateful |= p->session && !p->session->stale;
-	if (!p->commit || !p->session)
+	if (!p->commit || !p->session || p->session->stale)
 		return;
 	p->session->dialect = d;
 	g = q2_game_get(p->session);

@@ -149,11 +149,15 @@ static void message(struct q2_session *q, const struct q2_dialect *guessed,
 		    struct message *m)
 {
 	struct q2_dialect was = q->dialect;
+	bool client = m->direction == DIRECTION_C2S;
 
 	if (!was.name)
 		q->dialect = *guessed;
-	if (message_decode(&quake2_family, m) && !q->stale)
-		netchan_order(&q->side[m->direction == DIRECTION_C2S], m->sequence);
+	/* Where a move's checksum is wrong its sequence, which that is over, may be too.
+	 */
+	if (message_decode(&quake2_family, m) && !q->stale &&
+	    (!client || m->record->status == RECORD_DECODED))
+		netchan_order(&q->side[client], m->sequence);
 	/* A message that all dialects share does not choose one. */
 	if (!was.name && !(q->game && q->game->begun))
 		q->dialect = was;

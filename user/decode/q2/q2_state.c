@@ -142,6 +142,22 @@ struct q2_frame *q2_frame_find(struct q2_game *g, int32_t number)
 	return number > 0 && f->number == number ? f : NULL;
 }
 
+bool q2_frame_missed(const struct q2_game *g, int32_t number)
+{
+	bool followed = false;
+
+	for (unsigned int i = 0; i < Q2_FRAMES; i++) {
+		int64_t ahead = (int64_t)g->frames[i].number - number;
+
+		if (!g->frames[i].number)
+			continue;
+		if (!ahead || ahead >= Q2_FRAMES)
+			return false;
+		followed |= ahead > 0;
+	}
+	return followed;
+}
+
 struct q2_entity *q2_baseline_find(const struct q2_game *g, unsigned int number)
 {
 	if (number >= g->baseline_at_n || !g->baseline_at[number])

@@ -97,6 +97,12 @@ void q2_game_drop(struct q2_session *q);
 /* The frame of that number, or NULL. */
 struct q2_frame *q2_frame_find(struct q2_game *g, int32_t number);
 
+/*
+ * Is frame @number not here, though one of the next fifteen is? An old datagram that has
+ * it may only be late in the capture, and frames to come may refer to it.
+ */
+bool q2_frame_missed(const struct q2_game *g, int32_t number);
+
 /* Behind the last; NULL: no memory. */
 struct q2_entity *q2_list_add(struct q2_list *list, unsigned int number);
 
