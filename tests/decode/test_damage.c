@@ -166,12 +166,12 @@ static size_t order(enum damage damage, size_t n, size_t *frames)
 static void feed(struct decoder *decoder, struct datagram dg, enum damage damage,
 		 bool *harmed)
 {
-	uint8_t *copy = malloc(dg.n + 1);
+	uint8_t *copy;
 
 	*harmed = dg.n > 1 && (damage == CUT || damage == TURN) && !dice(20);
 	if (*harmed && damage == CUT)
 		dg.n = dg.length = 1 + dice((uint32_t)dg.n - 1);
-	copy = realloc(copy, dg.n ? dg.n : 1);
+	copy = malloc(dg.n ? dg.n : 1);
 	assert_non_null(copy);
 	memcpy(copy, dg.payload, dg.n);
 	if (*harmed && damage == TURN)
