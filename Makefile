@@ -250,9 +250,10 @@ check: lab $(BIN_CHOSEN)
 quick: $(if $(SH_CHOSEN),all) $(BIN_CHOSEN)
 	$(Q)BUILD=$(O) tests/run.sh $(BIN_CHOSEN) $(SH_CHOSEN)
 
-# Breakages on purpose: ONLY=GLOB of files, COUNT=N of them at random, SEED=, MINUTES=N.
+# Breakages on purpose: ONLY=GLOB of files, COUNT=N of them at random, SEED=, MINUTES=N,
+# LIST=FILE of others.
 mutants: all
-	$(Q)BUILD=$(O) ONLY='$(ONLY)' COUNT='$(COUNT)' SEED='$(SEED)' MINUTES='$(MINUTES)' \
+	$(Q)BUILD=$(O) LIST='$(LIST)' ONLY='$(ONLY)' COUNT='$(COUNT)' SEED='$(SEED)' MINUTES='$(MINUTES)' \
 		SURVIVE='$(SURVIVE)' tests/mutants.sh
 
 # The same binaries for every kernel. KERNEL= and VM= choose, see vmtests/run.sh.

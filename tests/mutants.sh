@@ -6,13 +6,16 @@
 # has survived. The last lines are the survivors, and `N passed, N failed, N skipped`: a
 # passed mutant is one that was noticed.
 #
+#   LIST=FILE     other lines than those of tests/MUTANTS, written the same way
 #   ONLY=GLOB     of the file that is changed
 #   COUNT=N       a random choice of so many; SEED= makes it the same again
 #   MINUTES=N     begin no other after so many minutes
 #   SURVIVE=N     how many of a hundred may survive without failure (0)
 set -u
 
+LIST=${LIST:+$(realpath "$LIST")}
 cd "$(dirname "$0")/.." || exit 1
+LIST=${LIST:-tests/MUTANTS}
 BUILD=$(realpath "${BUILD:-build}")
 SEED=${SEED:-$RANDOM}
 LIMIT=${MUTANT_TIMEOUT:-180}
@@ -101,9 +104,9 @@ try()
 while IFS= read -r line; do
 	# shellcheck disable=SC2053 # a glob is wanted
 	[[ ${line%%$'\t'*} == ${ONLY:-*} ]] && lines+=("$line")
-done < <(grep -v '^#' tests/MUTANTS)
+done < <(grep -v '^#' "$LIST")
 if [ "${#lines[@]}" -eq 0 ]; then
-	echo "mutants.sh: no file of tests/MUTANTS is named '${ONLY-}'" >&2
+	echo "mutants.sh: no file of $LIST is named '${ONLY-}'" >&2
 	exit 1
 fi
 if [ -n "${COUNT-}" ]; then
