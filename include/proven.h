@@ -119,25 +119,31 @@ static __always_inline __u64 proven_age(const struct proven_cell *cell, __u64 no
 	       (cell->flags & PROVEN_SURELY ? 0 : 1ull << 62);
 }
 
-/* The cell of @who, dead or alive, or else the one to be taken; PROVEN_MAX: none. */
+/*
+ * The cell of @who, dead or alive, or else the one to be taken; PROVEN_MAX: none. The
+ * last word of the name that it had, before it was looked at, is in *@ret_name.
+ */
 static __always_inline __u32 proven_choose(const struct proven_table *t,
 					   const struct cookie_asker *who,
-					   const __u64 keys[3], __u64 now_ns)
+					   const __u64 keys[3], __u64 now_ns,
+					   __u64 *ret_name)
 {
 	__u32 at = proven_bucket(who, keys) * PROVEN_WAYS, best = PROVEN_MAX;
 	__u64 most = 0;
 
 	for (int way = 0; way < PROVEN_WAYS; way++, at++) {
-		__u64 age;
+		__u64 age, name;
 
 		if (!index_below(&at, PROVEN_MAX))
 			break;
 		if (proven_is(&t->cells[at], who))
 			return at;
+		name = *(const volatile __u64 *)&t->cells[at].name.word[2];
 		age = proven_age(&t->cells[at], now_ns);
 		if (age > most) {
 			most = age;
 			best = at;
+			*ret_name = name;
 		}
 	}
 	return best;
@@ -151,15 +157,15 @@ static __always_inline struct proven_cell *proven_enter(struct proven_table *t,
 							const struct cookie_asker *who,
 							const __u64 keys[3], __u64 now_ns)
 {
-	__u32 at = proven_choose(t, who, keys, now_ns);
+	__u64 seen = PROVEN_TAKEN;
+	__u32 at = proven_choose(t, who, keys, now_ns, &seen);
 	struct proven_cell *cell;
-	__u64 seen;
 
 	if (!index_below(&at, PROVEN_MAX))
 		return NULL;
 	cell = &t->cells[at];
 	if (!proven_is(cell, who)) {
-		seen = *(volatile __u64 *)&cell->name.word[2];
+		/* Not over one who came into the cell since it was chosen. */
 		if (seen & PROVEN_TAKEN ||
 		    __sync_val_compare_and_swap(&cell->name.word[2], seen,
 						PROVEN_TAKEN) != seen)
