@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * test_guard.c - which interfaces are attached, when again, and which are let go. Shield,
+ * interfaces and clock are the test's own.
+ */
+#include <errno.h>
+#include <net/if.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "daemon/guard.h"
+#include "stderr.h"
+
+#define COUNT(a) (sizeof(a) / sizeof(*(a)))
+
+/* What there is on the machine. */
+static struct nic {
+	const char *name;
+	unsigned int ifindex; /* 0: it is not there */
+	__u32 program_id; /* of the program on it */
+	bool ours; /* and that is ours, with both halves */
+	int refuses; /* -errno of an attempt to attach */
+	bool pinned; /* something of ours was on it before: its program is exchanged */
+	int attached, released; /* how often */
+} nics[4];
+
+static time_t now_s;
+
+static struct nic *nic_of(const char *interface)
+{
+	for (size_t i = 0; i < COUNT(nics); i++)
+		if (nics[i].name && !strcmp(nics[i].name, interface))
+			return &nics[i];
+	fail_msg("'%s' was never named", interface);
+	return NULL;
+}
+
+int clock_gettime(clockid_t clock, struct timespec *ret)
+{
+	(void)clock;
+	*ret = (struct timespec){ .tv_sec = now_s };
+	return 0;
+}
+
+unsigned int if_nametoindex(const char *interface)
+{
+	return nic_of(interface)->ifindex;
+}
+
+int shield_look_at(const char *pin_dir, const char *interface, enum holder *ret)
+{
+	(void)pin_dir;
+	*ret = HOLDER_NONE;
+	return nic_of(interface)->ifindex ? 0 : -ENODEV;
+}
+
+__u32 shield_program_on(const char *interface)
+{
+	return nic_of(interface)->program_id;
+}
+
+int shield_attach(struct shield *shield, const char *interface, enum attach_mode mode,
+		  enum attach_mode *ret_mode)
+{
+	struct nic *nic = nic_of(interface);
+
+	(void)shield;
+	nic->attached++;
+	if (nic->refuses)
+		return nic->refuses;
+	*ret_mode = mode == MODE_SKB ? MODE_SKB : MODE_NATIVE;
+	nic->ours = true;
+	return !nic->pinned;
+}
+
+void shield_release(struct shield *shield, const char *interface)
+{
+	(void)shield;
+	nic_of(interface)->released++;
+	nic_of(interface)->ours = false;
+}
+
+size_t shield_links(const struct shield *shield, struct shield_link *ret, size_t max)
+{
+	size_t count = 0;
+
+	(void)shield;
+	for (size_t i = 0; i < COUNT(nics); i++) {
+		if (!nics[i].name || !nics[i].ours || count == max)
+			continue;
+		ret[count] = (struct shield_link){ .ours = true };
+		strcpy(ret[count++].interface, nics[i].name);
+	}
+	return count;
+}
+
+/* --- */
+
+static struct guard guard;
+static struct config config;
+
+static int enter(void **state)
+{
+	(void)state;
+	memset(nics, 0, sizeof(nics));
+	memset(&config, 0, sizeof(config));
+	for (size_t i = 0; i < COUNT(nics); i++) {
+		static const char *const names[] = { "a0", "b0", "c0", "d0" };
+
+		nics[i].name = names[i];
+		nics[i].ifindex = (unsigned int)i + 2;
+	}
+	guard = (struct guard){ .wait = true };
+	now_s = 1000;
+	stderr_catch();
+	return 0;
+}
+
+static int leave(void **state)
+{
+	char said[4096];
+
+	(void)state;
+	stderr_release(said, sizeof(said));
+	return 0;
+}
+
+static void named(const char *first, const char *second)
+{
+	config.interface_count = 0;
+	strcpy(config.interfaces[config.interface_count++], first);
+	if (second)
+		strcpy(config.interfaces[config.interface_count++], second);
+}
+
+/* Ever more rarely, up to five minutes; and by the second one that is due. */
+static void what_fails_is_tried_ever_more_rarely(void **state)
+{
+	static const int after_s[] = { 0, 30, 60, 120, 240, 300, 300, 300 };
+
+	(void)state;
+	named("a0", NULL);
+	assert_int_equal(guard_start(&guard, &config), 0);
+	assert_int_equal(guard_look(&guard), 1);
+	nics[0].ours = false;
+	nics[0].refuses = -EBUSY;
+	for (size_t i = 0; i < COUNT(after_s); i++) {
+		for (int s = 0; s + 1 < after_s[i]; s++) {
+			now_s++;
+			assert_int_equal(guard_look(&guard), 0);
+		}
+		assert_int_equal(nics[0].attached, i + 1);
+		now_s += after_s[i] > 0;
+		assert_int_equal(guard_look(&guard), 0);
+		assert_int_equal(nics[0].attached, i + 2);
+	}
+	/* It is about another program now, or another interface of that name: at once. */
+	nics[0].program_id = 77;
+	guard_look(&guard);
+	assert_int_equal(nics[0].attached, COUNT(after_s) + 2);
+	guard_look(&guard);
+	assert_int_equal(nics[0].attached, COUNT(after_s) + 2);
+	nics[0].ifindex = 99;
+	guard_look(&guard);
+	assert_int_equal(nics[0].attached, COUNT(after_s) + 3);
+	/* And after that from the beginning. */
+	now_s += 30;
+	nics[0].refuses = 0;
+	assert_int_equal(guard_look(&guard), 1);
+	assert_int_equal(guard.posts[0].state, POST_OURS);
+}
+
+static void an_absent_interface_is_waited_for(void **state)
+{
+	(void)state;
+	nics[1].ifindex = 0;
+	named("a0", "b0");
+	assert_int_equal(guard_start(&guard, &config), 0);
+	assert_int_equal(nics[0].attached, 1);
+	assert_int_equal(nics[1].attached, 0);
+	assert_int_equal(guard_look(&guard), 1);
+	assert_int_equal(guard.posts[1].state, POST_ABSENT);
+	nics[1].ifindex = 7;
+	assert_int_equal(guard_look(&guard), 2);
+	assert_int_equal(nics[1].attached, 1);
+	/* And one that goes is not tried while it is gone. */
+	nics[0].ours = false;
+	nics[0].ifindex = 0;
+	assert_int_equal(guard_look(&guard), 1);
+	assert_int_equal(nics[0].attached, 1);
+	assert_int_equal(guard.posts[0].state, POST_ABSENT);
+}
+
+/* Where nothing is waited for, all are attached or none; what was there before stays. */
+static void all_or_none(void **state)
+{
+	(void)state;
+	guard.wait = false;
+	nics[2].ifindex = 0;
+	named("a0", "c0");
+	nics[0].pinned = true;
+	assert_int_equal(guard_check(&guard, &config), -ENODEV);
+	assert_int_equal(guard_start(&guard, &config), -ENODEV);
+	assert_int_equal(nics[0].released, 0);
+	nics[0].pinned = false;
+	assert_int_equal(guard_start(&guard, &config), -ENODEV);
+	assert_int_equal(nics[0].released, 1);
+	assert_int_equal(guard.count, 0);
+}
+
+static void a_reload_lets_go_of_what_is_not_named(void **state)
+{
+	(void)state;
+	named("a0", "b0");
+	assert_int_equal(guard_start(&guard, &config), 0);
+	named("b0", "c0");
+	guard_reload(&guard, &config);
+	assert_int_equal(nics[0].released, 1);
+	assert_int_equal(nics[1].released, 0);
+	assert_int_equal(nics[0].attached, 1);
+	assert_int_equal(nics[1].attached, 1);
+	assert_int_equal(nics[2].attached, 1);
+	assert_int_equal(nics[3].attached, 0);
+	assert_int_equal(guard.count, 2);
+	assert_int_equal(guard_look(&guard), 2);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, enter, leave)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(what_fails_is_tried_ever_more_rarely),
+		TEST(an_absent_interface_is_waited_for),
+		TEST(all_or_none),
+		TEST(a_reload_lets_go_of_what_is_not_named),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * test_stats_cache.c - how old a snapshot may be that is shown, and the points of
+ * history. Shield and clock are the test's own: a snapshot takes as long as is said here.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "stats/stats_cache.h"
+
+#define MS 1000000ll
+
+static int64_t now_ns;
+static int64_t takes_ns; /* a snapshot */
+static int taken; /* snapshots */
+static __u64 passed, dropped; /* datagrams since the beginning */
+static int fails;
+
+int clock_gettime(clockid_t clock, struct timespec *ret)
+{
+	(void)clock;
+	ret->tv_sec = now_ns / 1000000000;
+	ret->tv_nsec = now_ns % 1000000000;
+	return 0;
+}
+
+size_t shield_links(const struct shield *shield, struct shield_link *ret, size_t max)
+{
+	(void)shield;
+	(void)ret;
+	(void)max;
+	taken++;
+	now_ns += takes_ns;
+	return 0;
+}
+
+bool shield_service(const struct shield *shield, __u32 slot, struct service *ret)
+{
+	(void)shield;
+	memset(ret, 0, sizeof(*ret));
+	strcpy(ret->name, "ffa");
+	return slot == 3;
+}
+
+int shield_tallies(const struct shield *shield, __u32 slot, struct tallies *ret_in,
+		   struct tallies *ret_out)
+{
+	(void)shield;
+	(void)slot;
+	(void)ret_out;
+	ret_in->by[KIND_GETSTATUS][REASON_WITHIN_BUDGET].packets = passed;
+	ret_in->by[KIND_GETSTATUS][REASON_GLOBAL_BUDGET].packets = dropped;
+	return fails;
+}
+
+int shield_spent(const struct shield *shield, __u32 slot, double ret[CLASS_BUDGETS])
+{
+	(void)shield;
+	(void)slot;
+	ret[0] = 0;
+	return 0;
+}
+
+int shield_players(const struct shield *shield,
+		   void (*each)(const struct player_key *key, const struct player *player,
+				void *context),
+		   void *context)
+{
+	const struct player_key key = { .slot = 3 };
+	const struct player player = { .flags = 0 };
+
+	(void)shield;
+	each(&key, &player, context);
+	each(&key, &player, context);
+	return 0;
+}
+
+int shield_others(const struct shield *shield, struct tally ret[OTHER_COUNT])
+{
+	(void)shield;
+	ret[0].packets = 0;
+	return 0;
+}
+
+int shield_sampled(const struct shield *shield, struct sampled ret[SAMPLER_COUNT])
+{
+	(void)shield;
+	ret[0].taken = 0;
+	return 0;
+}
+
+void shield_rooms(const struct shield *shield, struct shield_room ret[ROOM_COUNT])
+{
+	(void)shield;
+	memset(ret, 0, ROOM_COUNT * sizeof(*ret));
+}
+
+__u32 shield_generation(const struct shield *shield)
+{
+	(void)shield;
+	return 1;
+}
+
+static struct stats_cache *begin(void)
+{
+	struct stats_cache *w = stats_cache_new(NULL);
+
+	assert_non_null(w);
+	now_ns = 5000 * MS;
+	takes_ns = 4 * MS;
+	taken = fails = 0;
+	passed = dropped = 0;
+	return w;
+}
+
+/* Twenty times as long as it took: one part in twenty of a processor, however often. */
+static void a_snapshot_rests_as_long_as_it_cost(void **state)
+{
+	struct stats_cache *w = begin();
+	int64_t end;
+
+	(void)state;
+	assert_non_null(stats_cache_stats(w));
+	assert_int_equal(taken, 1);
+	for (end = now_ns + 79 * MS; now_ns < end; now_ns += MS)
+		assert_non_null(stats_cache_stats(w));
+	assert_int_equal(taken, 1);
+	now_ns += MS;
+	assert_non_null(stats_cache_stats(w));
+	assert_int_equal(taken, 2);
+	/* It costs nothing any more: the next but one is fresh. */
+	takes_ns = 0;
+	now_ns += 80 * MS;
+	assert_non_null(stats_cache_stats(w));
+	assert_non_null(stats_cache_stats(w));
+	assert_int_equal(taken, 4);
+	stats_cache_free(w);
+}
+
+static void what_cannot_be_read_is_not_kept(void **state)
+{
+	struct stats_cache *w = begin();
+
+	(void)state;
+	fails = -1;
+	assert_null(stats_cache_stats(w));
+	stats_cache_tick(w);
+	assert_int_equal(stats_cache_history(w)->count, 0);
+	fails = 0;
+	assert_non_null(stats_cache_stats(w));
+	stats_cache_free(w);
+}
+
+/* The first is what the second is compared with; from then on a point each time. */
+static void each_tick_is_a_point(void **state)
+{
+	struct stats_cache *w = begin();
+	const struct history *h = stats_cache_history(w);
+
+	(void)state;
+	passed = 1000;
+	stats_cache_tick(w);
+	assert_int_equal(h->count, 0);
+	for (size_t i = 1; i < 4; i++) {
+		const struct history_point *p = &h->points[i - 1];
+
+		now_ns += 2000 * MS - takes_ns;
+		passed += 600 * i;
+		dropped += 40;
+		stats_cache_tick(w);
+		assert_int_equal(h->count, i);
+		assert_float_equal(p->pace.packets[VERDICT_PASS], 300.0 * (double)i,
+				   1e-6);
+		assert_float_equal(p->pace.packets[VERDICT_DROP], 20.0, 1e-6);
+		assert_int_equal(p->players, 2);
+	}
+	/* Nothing new has been read: no point, or it would be one of zeros. */
+	stats_cache_tick(w);
+	assert_int_equal(h->count, 3);
+	stats_cache_free(w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_snapshot_rests_as_long_as_it_cost),
+		cmocka_unit_test(what_cannot_be_read_is_not_kept),
+		cmocka_unit_test(each_tick_is_a_point),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
