@@ -249,6 +249,62 @@ static void nobody_is_gone_before_its_time(void **state)
 	assert_true(player_alive(&p, NOW - 4000000)); /* another processor's clock */
 }
 
+/* By what the servers of each family tell their players whose port has changed. */
+static void the_qport_is_as_wide_as_the_family_says(void **state)
+{
+	static const struct {
+		enum wire_family family;
+		__u32 mask;
+		__u8 flags;
+		int width;
+	} rows[] = {
+		{ FAMILY_QUAKE3, 0, 0, 0 },
+		{ FAMILY_QUAKEWORLD, 0, 0, 0 },
+		{ FAMILY_QUAKEWORLD, 0, PLAYER_RECORDS, QPORT_NONE },
+		{ FAMILY_QUAKE2, 0, 0, QPORT_NONE },
+		{ FAMILY_QUAKE2, 0xff, 0, QPORT_NARROW },
+		{ FAMILY_QUAKE2, 0xffff, 0, 0 },
+		{ FAMILY_NETQUAKE, 0xffff, 0, QPORT_NONE },
+		{ FAMILY_QUAKE_ENHANCED, 0xffff, 0, QPORT_NONE },
+		{ FAMILY_AUTO, 0xffff, 0, QPORT_NONE },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct player p = { .flags = rows[i].flags };
+
+		if (rows[i].family != FAMILY_QUAKE3)
+			p.qport_mask = rows[i].mask;
+		assert_int_equal(player_qport(rows[i].family, &p), rows[i].width);
+	}
+}
+
+/* Of a name all counts but the port, which is what may change; and how wide it is. */
+static void a_qport_is_found_from_any_port(void **state)
+{
+	const struct player_id id = nth(3);
+	__u32 apart = 0;
+
+	(void)state;
+	for (int bit = 0; bit < 160; bit++) {
+		struct player_id other = id;
+		bool same;
+
+		other.word[bit / 64] ^= 1ull << bit % 64;
+		same = qport_cell(&other, 7777, 0, keys) ==
+		       qport_cell(&id, 7777, 0, keys);
+		if (bit >= 128 && bit < 144)
+			assert_true(same);
+		else
+			apart += !same;
+	}
+	/* One in 2^14 of the others may meet by chance. */
+	assert_in_range(apart, 142, 144);
+	assert_int_not_equal(qport_cell(&id, 77, 0, keys),
+			     qport_cell(&id, 77, QPORT_NARROW, keys));
+	assert_int_not_equal(qport_cell(&id, 77, 0, keys), qport_cell(&id, 78, 0, keys));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, enter, leave)
 
 int main(void)
@@ -263,6 +319,8 @@ int main(void)
 		TEST(what_is_being_written_is_left_alone),
 		TEST(the_lowest_byte_is_found),
 		TEST(nobody_is_gone_before_its_time),
+		TEST(the_qport_is_as_wide_as_the_family_says),
+		TEST(a_qport_is_found_from_any_port),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -205,6 +205,43 @@ static void there_is_room_for_all_whom_budgets_let_in(void **state)
 	assert_in_range(lost, 0, MANY / 1000);
 }
 
+/* Once in two seconds for each form; whoever takes the cell over begins anew. */
+static void each_form_has_its_own_pace(void **state)
+{
+	const __u64 tick = 1ull << 20;
+	struct proven_cell *cell = put(1, NOW);
+
+	(void)state;
+	for (int form = COOKIE_BARE; form < COOKIE_FORMS; form++) {
+		assert_true(proven_again(cell, (enum cookie_form)form, NOW));
+		cell->turned[form] = (__u32)(NOW >> 20);
+		assert_false(proven_again(cell, (enum cookie_form)form,
+					  NOW + PROVEN_AGAIN * tick - 1));
+		assert_true(proven_again(cell, (enum cookie_form)form,
+					 NOW + PROVEN_AGAIN * tick));
+	}
+	assert_false(proven_again(cell, COOKIE_INFO, NOW));
+	cell->cookie = cell->challenge = 9;
+	cell->flags = PROVEN_SURELY;
+	/* Somebody else in the same cell, of a bucket that is full of those who stay. */
+	for (__u32 way = 1; way < PROVEN_WAYS; way++) {
+		cell[way] = *cell;
+		cell[way].name.word[0] = ~(__u64)way;
+		cell[way].used_ns = NOW + SECOND;
+	}
+	for (__u32 i = 2;; i++) {
+		struct cookie_asker who = nth(i), first = nth(1);
+
+		if (proven_bucket(&who, keys) != proven_bucket(&first, keys))
+			continue;
+		assert_ptr_equal(put(i, NOW + SECOND), cell);
+		break;
+	}
+	assert_int_equal(cell->flags | cell->cookie | cell->challenge, 0);
+	for (int form = COOKIE_BARE; form < COOKIE_FORMS; form++)
+		assert_true(proven_again(cell, (enum cookie_form)form, NOW + SECOND));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -221,6 +258,7 @@ int main(void)
 						leave),
 		cmocka_unit_test_setup_teardown(there_is_room_for_all_whom_budgets_let_in,
 						enter, leave),
+		cmocka_unit_test_setup_teardown(each_form_has_its_own_pace, enter, leave),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -149,6 +149,29 @@ static void rows_are_sorted(void **state)
 	assert_int_equal(out.strangers.wire, 10 * (TALLY_ROWS - TALLY_ROWS_IN));
 }
 
+/* Short frames are padded on the wire, and each has a checksum, a preamble and a gap. */
+static void what_a_frame_occupies(void **state)
+{
+	static const struct {
+		__u64 bytes, wire;
+	} rows[] = { { 0, 84 },	 { 42, 84 },   { 59, 84 },    { 60, 84 },
+		     { 61, 85 }, { 100, 124 }, { 1514, 1538 } };
+	static struct tallies t;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		assert_int_equal(wire_bytes(rows[i].bytes), rows[i].wire);
+	/* Of all reasons but a player's, whatever becomes of it. */
+	t.strangers = (struct volume){ .payload = 5, .wire = 18 };
+	t.by[KIND_GETSTATUS][REASON_WITHIN_BUDGET] = (struct tally){ 1, 42 };
+	t.by[KIND_GETSTATUS][REASON_DENY_LIST] = (struct tally){ 2, 200 };
+	t.by[KIND_NETCHAN][REASON_FORGED] = (struct tally){ 1, 100 };
+	t.by[KIND_NETCHAN][REASON_PLAYER] = (struct tally){ 1000, 100000 };
+	volume_complete(&t);
+	assert_int_equal(t.strangers.payload, 5);
+	assert_int_equal(t.strangers.wire, 84 + 2 * 124 + 124);
+}
+
 /* docs/OPERATING.md tells operators what the counters take, and what all services may. */
 static void the_manual_knows_what_they_take(void **state)
 {
@@ -180,6 +203,7 @@ int main(void)
 		cmocka_unit_test(what_can_happen_is_counted),
 		cmocka_unit_test(games_are_counted_as_they_leave),
 		cmocka_unit_test(rows_are_sorted),
+		cmocka_unit_test(what_a_frame_occupies),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -242,6 +242,119 @@ static void the_allowance_is_what_was_said(void **state)
 	assert_true(l->strict && l->byte_ns == 1 && l->credit_ns && !l->window_ns);
 }
 
+/* How many a second: as many in a burst; 0: none at all. */
+static void assert_pace(const struct limit *l, __u32 per_second)
+{
+	__u64 due = 0, now = 1ull << 50;
+	__u32 passed = 0;
+
+	while (passed <= per_second && limit_take(l, &due, now))
+		passed++;
+	assert_int_equal(passed, per_second);
+	now += SECOND;
+	for (passed = 0; passed <= per_second && limit_take(l, &due, now);)
+		passed++;
+	assert_int_equal(passed, per_second);
+}
+
+static void samplers_take_what_was_said(void **state)
+{
+	const struct sampling *sampling = &kern.live->sampling;
+
+	(void)state;
+	add("a", 27960);
+	config->sample_rate = 500;
+	config->follow_rate = 2000;
+	config->sample_every = 64;
+	config->follow_first = 3;
+	config->follow_every = 16;
+	apply();
+	assert_pace(&sampling->limit[SAMPLER_STATISTIC], 500);
+	assert_pace(&sampling->limit[SAMPLER_FOLLOW], 2000);
+	assert_int_equal(sampling->every, 64);
+	assert_int_equal(sampling->follow_first, 3);
+	assert_int_equal(sampling->follow_every, 16);
+	assert_true(sampling->any);
+	config->sample_every = config->follow_first = config->follow_every = 0;
+	apply();
+	assert_false(sampling->any);
+	config->follow[config->follow_count++] = (struct cidr){ .length = 128 };
+	apply();
+	assert_true(sampling->any);
+}
+
+/* Requests to join at the pace that was said, and queries at a quarter of it. */
+static void proofs_are_asked_for_at_the_pace_that_was_said(void **state)
+{
+	const struct pace *pace = kern.live->proof.pace;
+
+	(void)state;
+	add("a", 27960);
+	config->proof = (struct limit){ SECOND / 1000, SECOND };
+	apply();
+	assert_pace(&pace[PACE_JOIN].limit, 1000);
+	assert_int_equal(pace[PACE_QUERY].limit.cost_ns, SECOND / 250);
+	assert_int_equal(pace[PACE_QUERY].limit.burst_ns, SECOND);
+	config->proof = (struct limit){ SECOND, 0 };
+	apply();
+	assert_true(limit_spent(&pace[PACE_JOIN].limit, 0, 1ull << 50));
+	assert_true(limit_spent(&pace[PACE_QUERY].limit, 0, 1ull << 50));
+}
+
+/*
+ * A newcomer gets a slot that nobody has now, rather than that of one who leaves; and of
+ * who was there before neither counters nor budgets nor pressure are left.
+ */
+static void a_newcomer_finds_nothing_of_who_was_there(void **state)
+{
+	__u32 first, second;
+
+	(void)state;
+	add("stays", 27960);
+	add("leaves", 27961);
+	apply();
+	first = (__u32)slot_of("stays");
+	second = (__u32)slot_of("leaves");
+	config->service_count = 0;
+	add("newcomer", 27961);
+	add("stays", 27960);
+	apply();
+	assert_int_not_equal(slot_of("newcomer"), second);
+	assert_int_equal(slot_of("stays"), first);
+
+	/* That slot is free now: whoever comes next may have it, cleared. */
+	for (__u32 slot = 0; slot < KERN_SLOTS; slot++) {
+		kern.live->proof.until_ns[slot] = 5 + slot;
+		kern.live->proof.globals[budget_index(slot, CLASS_CHALLENGE)] = 7 + slot;
+		for (__u32 row = 0; row < TALLY_ROWS; row++) {
+			__u32 key = slot * TALLY_ROWS + row;
+
+			memset(kern.buffer, 1, (size_t)kern.cpus * sizeof(*kern.buffer));
+			assert_int_equal(bpf_map_update_elem(shield.tallies, &key,
+							     kern.buffer, BPF_ANY),
+					 0);
+		}
+	}
+	add("next", 27962);
+	apply();
+	for (__u32 slot = 0; slot < KERN_SLOTS; slot++) {
+		bool fresh = (int)slot == slot_of("next");
+
+		assert_int_equal(kern.live->proof.until_ns[slot], fresh ? 0 : 5 + slot);
+		assert_int_equal(
+			kern.live->proof.globals[budget_index(slot, CLASS_CHALLENGE)],
+			fresh ? 0 : 7 + slot);
+		for (__u32 row = 0; row < TALLY_ROWS; row++) {
+			__u32 key = slot * TALLY_ROWS + row;
+
+			assert_int_equal(bpf_map_lookup_elem(shield.tallies, &key,
+							     kern.buffer),
+					 0);
+			assert_int_equal(!kern.buffer->cells[1].packets, fresh);
+		}
+	}
+}
+
 /* --- lists ---------------------------------------------------------------------------
  */
 
@@ -349,6 +462,50 @@ static void typed_entries_outlive_reloads(void **state)
 	}
 }
 
+/* How many stretches of addresses are marked for @list: see listed.h. */
+static size_t stretches(enum list list)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < LISTED_CELLS; i++)
+		count += !!(kern.live->listed[i] &
+			    (list == LIST_ALLOW ? LIVE_ALLOW : LIVE_DENY));
+	return count;
+}
+
+/* Typed in once more, it is what was typed last; and where it was, no look-up remains. */
+static void what_is_typed_last_counts(void **state)
+{
+	struct cidr wide = net_of("10.0.0.0/14"), one = net_of("192.0.2.1");
+
+	(void)state;
+	add("a", 27960);
+	apply();
+	assert_int_equal(shield_list_add(&shield, LIST_ALLOW, &one, true), 0);
+	assert_int_equal(origins_of(LIST_ALLOW, "192.0.2.1"),
+			 LIST_LIVE | LIST_LIVE_UNLIMITED);
+	assert_int_equal(shield_list_add(&shield, LIST_ALLOW, &one, false), 0);
+	assert_int_equal(origins_of(LIST_ALLOW, "192.0.2.1"), LIST_LIVE);
+	assert_int_equal(shield_list_add(&shield, LIST_DENY, &wide, false), 0);
+	assert_int_equal(stretches(LIST_ALLOW), 1);
+	assert_int_equal(stretches(LIST_DENY), 4);
+	assert_int_equal(shield_list_del(&shield, LIST_DENY, &wide), 0);
+	assert_int_equal(stretches(LIST_ALLOW), 1);
+	assert_int_equal(stretches(LIST_DENY), 0);
+
+	/* Of the file's entries each is unlimited or not for itself. */
+	config->allow[0] = net_of("198.51.100.1");
+	config->allow[1] = net_of("198.51.100.2");
+	config->allow[2] = net_of("198.51.100.3");
+	config->allow_unlimited[1] = true;
+	config->allow_count = 3;
+	apply();
+	assert_int_equal(origins_of(LIST_ALLOW, "198.51.100.1"), LIST_CONFIG);
+	assert_int_equal(origins_of(LIST_ALLOW, "198.51.100.2"),
+			 LIST_CONFIG | LIST_CONFIG_UNLIMITED);
+	assert_int_equal(origins_of(LIST_ALLOW, "198.51.100.3"), LIST_CONFIG);
+}
+
 /* A network and one in it are two entries; and both do what they say. */
 static void entries_are_of_one_length(void **state)
 {
@@ -380,8 +537,12 @@ int main(void)
 		TEST(learned_ports_stay_with_their_service),
 		TEST(addresses_lead_to_their_service),
 		TEST(the_allowance_is_what_was_said),
+		TEST(samplers_take_what_was_said),
+		TEST(proofs_are_asked_for_at_the_pace_that_was_said),
+		TEST(a_newcomer_finds_nothing_of_who_was_there),
 		TEST(typed_entries_outlive_reloads),
 		TEST(entries_are_of_one_length),
+		TEST(what_is_typed_last_counts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
