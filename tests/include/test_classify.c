@@ -97,6 +97,11 @@ static void a_cut_word_is_no_looser(void **state)
 			for (int f = 0; f < FAMILY_COUNT; f++) {
 				enum wire_kind kind = kind_of(f, DIRECTION_C2S, bytes, n);
 
+				/* Nor is what stands behind the end a part of it. */
+				assert_int_equal(classify_span(f, DIRECTION_C2S,
+							       (const __u8 *)bytes, whole,
+							       n),
+						 kind);
 				if (want != KIND_COUNT)
 					assert_int_equal(kind, want);
 				else

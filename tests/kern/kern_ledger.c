@@ -274,6 +274,78 @@ static void joining_costs_what_it_costs(void **state)
 	}
 }
 
+/* By the average of what was answered, once that is of enough; and within two bounds. */
+static void a_cost_is_that_of_the_average_answer(void **state)
+{
+	struct shield view = {
+		.qports = bpf_map__fd(kern.skel->maps.qports),
+		.answers = bpf_map__fd(kern.skel->maps.answers),
+		.costs = bpf_map__fd(kern.skel->maps.costs),
+		.capacity = KERN_SLOTS,
+		.shared = kern.live,
+	};
+	static const struct {
+		struct answers before;
+		__u32 cost;
+		struct answers after;
+	} rows[] = {
+		{ { 15, 15 * 8192 }, 0, { 15, 15 * 8192 } },
+		{ { 16, 16 * 8192 }, 8 * COST_ONE, { 16, 16 * 8192 } },
+		{ { 100, 100 * 1536 }, 24, { 100, 100 * 1536 } },
+		{ { 100, 100 * 200 }, COST_ONE, { 100, 100 * 200 } },
+		{ { 100, 0 }, COST_ONE, { 100, 0 } },
+		{ { 100, 6553600 }, 64 * COST_ONE, { 100, 6553600 } },
+		{ { 100, 6653600 }, 64 * COST_ONE, { 100, 6653600 } },
+		{ { 4096, 8388608 }, 2 * COST_ONE, { 4096, 8388608 } },
+		{ { 5000, 5000 * 2048 }, 2 * COST_ONE, { 2500, 2500 * 2048 } },
+	};
+
+	(void)state;
+	serve(FAMILY_QUAKE3);
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		__u32 key = KIND_GETSTATUS, cost = 0;
+		struct answers a = rows[i].before;
+
+		bpf_map_update_elem(view.answers, &key, &a, BPF_ANY);
+		bpf_map_update_elem(view.costs, &key, &cost, BPF_ANY);
+		shield_tend(&view);
+		assert_int_equal(bpf_map_lookup_elem(view.costs, &key, &cost), 0);
+		assert_int_equal(cost, rows[i].cost);
+		assert_int_equal(bpf_map_lookup_elem(view.answers, &key, &a), 0);
+		assert_int_equal(a.requests, rows[i].after.requests);
+		assert_int_equal(a.bytes, rows[i].after.bytes);
+	}
+}
+
+/* Of the players who are here, those that the daemon follows. */
+static void the_followed_are_counted(void **state)
+{
+	struct shield view = {
+		.qports = bpf_map__fd(kern.skel->maps.qports),
+		.answers = bpf_map__fd(kern.skel->maps.answers),
+		.costs = bpf_map__fd(kern.skel->maps.costs),
+		.shared = kern.live,
+	};
+
+	(void)state;
+	kern.live->followed = 77;
+	for (__u16 i = 0; i < 7; i++) {
+		struct player fresh = { .sent_ns = shield_clock(),
+					.flags = i < 3 ? PLAYER_FOLLOWED
+						       : PLAYER_VERIFIED };
+		struct player_key at;
+		struct player_id id;
+
+		if (!i)
+			fresh.sent_ns -= PLAYER_IDLE_NS;
+		player_at(PEER, (__u16)(HERE + i), &at);
+		id = player_id(&at);
+		players_enter(&kern.live->players, &id, kern.live->keys, &fresh, 0);
+	}
+	shield_tend(&view);
+	assert_int_equal(kern.live->followed, 2);
+}
+
 /* A service that is new has neither the players nor the costs of who had its slot. */
 static void a_slot_begins_from_nothing(void **state)
 {
@@ -471,6 +543,8 @@ int main(void)
 		TEST(answers_are_booked_to_their_requests),
 		TEST(answers_are_booked_by_their_kind),
 		TEST(joining_costs_what_it_costs),
+		TEST(a_cost_is_that_of_the_average_answer),
+		TEST(the_followed_are_counted),
 		TEST(a_slot_begins_from_nothing),
 		TEST(costs_follow_answers),
 		TEST(fragments_share_a_fate),
