@@ -138,6 +138,12 @@ static int open_steps(void)
 		err = steps_open(&stepped[i], shields[i]->obj,
 				 i < OUT ? shields[i]->progs.shield
 					 : shields[i]->progs.shield_out);
+		if (i < OUT) {
+			stepped[i].jump =
+				bpf_program__insns(shields[i]->progs.shield_proof);
+			stepped[i].jump_count =
+				bpf_program__insn_cnt(shields[i]->progs.shield_proof);
+		}
 		stepped[i].tick_ns = shields[i]->bss->live.tick_ns;
 	}
 	return err;
@@ -214,12 +220,13 @@ static int measure_all(int rounds, int repeat, const char *only)
 
 	for (int round = -1; round < rounds; round++) {
 		for (size_t i = 0; i < table_count; i++) {
-			int err;
+			int err = 0;
 
 			if (!wanted(i, only))
 				continue;
-			err = measure(&table[i], repeat,
-				      round < 0 ? &warm : &results[i].ns[round]);
+			if (!table[i].stepped)
+				err = measure(&table[i], repeat,
+					      round < 0 ? &warm : &results[i].ns[round]);
 			if (!err && round < 0)
 				err = count_steps(&table[i], &results[i].steps);
 			if (err)
@@ -278,6 +285,10 @@ static void show(const struct row *row)
 			       .median;
 	double ratio;
 
+	if (row->stepped) {
+		printf("%-32s %5ld\n", row->name, r->steps);
+		return;
+	}
 	printf("%-32s %5ld %7.1f %6.1f..%-6.1f %6.1f", row->name, r->steps, r->median,
 	       r->low, r->high, r->median - empty);
 	if (row->against < 0) {

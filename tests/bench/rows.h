@@ -33,6 +33,8 @@ enum program {
 	SHIELD_FAMILIES,
 	SHIELD_SAMPLED,
 	SHIELD_FOLLOWED,
+	SHIELD_SPENT, /* strangers have to prove themselves, and no more are asked */
+	SHIELD_ASKS, /* each is asked */
 	OUT, /* from here on at TC egress */
 	OUT_PASS = OUT,
 	OUT_BARE,
@@ -64,6 +66,7 @@ struct row {
 	int against; /* the row that it is compared with; -1: none */
 	double goal; /* ratio; 0: none */
 	struct frame_spec frame;
+	bool stepped; /* not timed: what is answered is another frame afterwards */
 };
 
 /* By number, so that rows can name each other. */
@@ -257,6 +260,11 @@ static const struct row rows_known[] = {
 	  R_FLOOR,
 	  0,
 	  { NETCHAN, .sport = PLAYER_PORT } },
+	/* Proof of address: the rows above are without. */
+	{ "getstatus flood, proofs spent", SHIELD_SPENT, FOUR_M, R_FLOOR_4M, 0, { OOB("getstatus") } },
+	{ "getchallenge flood, proofs spent", SHIELD_SPENT, FOUR_M, R_FLOOR_4M, 0, { OOB("getchallenge") } },
+	{ "made-up proofs", SHIELD_SPENT, FOUR_M, R_FLOOR_4M, 0, { OOB("2aaaaaaa123xQuake3Arena") } },
+	{ "getchallenge, answered by echo", SHIELD_ASKS, FOUR_M, R_FLOOR_4M, 0, { OOB("getchallenge 123 Quake3Arena") }, true },
 	{ "out: bare parsing", OUT_BARE, 0, R_OUT, 0, { SERVER_SAYS } },
 	{ "out: not ours, UDP", OUT_SHIELD, 0, R_OUT, 0, { DNS, .sport = 53 } },
 	{ "out: not ours, TCP", OUT_SHIELD, 0, R_OUT, 0, { OOB("x"), .protocol = 6 } },

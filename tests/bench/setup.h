@@ -26,12 +26,17 @@ static struct bench_bpf *bench;
 static struct shield_bpf *shields[PROGRAMS]; /* NULL: the candidate is none */
 static int programs[PROGRAMS];
 
-/* What the daemon's defaults are, and every datagram of every player without a limit. */
+/*
+ * What the daemon's defaults are, but for proof of address, which has rows of its own;
+ * and every datagram of every player without a limit.
+ */
 static const struct setting {
 	int services; /* 0: no shield */
 	enum wire_family family; /* if it is not Quake III */
 	struct sampling sampling;
 	struct ledger ledger;
+	enum proof proof;
+	struct limit pace; /* as PROOF_RATE; 0: unlimited */
 } settings[PROGRAMS] = {
 	[SHIELD] = { .services = 1 },
 	[SHIELD_16] = { .services = 16 },
@@ -47,6 +52,10 @@ static const struct setting {
 									 1000000000 } } },
 	[SHIELD_FOLLOWED] = { .services = 1,
 			      .sampling = { .follow_first = PLAYERS_MAX, .any = 1 } },
+	[SHIELD_SPENT] = { .services = 1,
+			   .proof = PROOF_PRESSURE,
+			   .pace = { 1000000000, 0 } },
+	[SHIELD_ASKS] = { .services = 1, .proof = PROOF_ALWAYS },
 	/* Room for any number of answers; and for none. */
 	[OUT_SHIELD] = { .services = 1,
 			 .ledger = { .byte_ns = 1, .window_ns = 1ull << 60 } },
@@ -89,14 +98,15 @@ static int enter_player(struct shield_bpf *s, const char *address, bool followed
 		       : 0;
 }
 
-static void add_service(struct live *live, enum wire_family family, __u32 slot,
-			__u16 number)
+static void add_service(struct live *live, enum wire_family family, enum proof proof,
+			__u32 slot, __u16 number)
 {
 	struct service *service = &live->tables[0].services[slot];
 
 	config_service_defaults(family, service);
 	service->family = (__u8)family;
 	service->active = 1;
+	service->proof = (__u8)proof;
 	service_finish(service, slot, live->keys);
 	live->tables[0].ports[number].any = (__u16)(slot + 1);
 }
@@ -123,14 +133,19 @@ static int shield_open_with(const struct setting *setting, struct shield_bpf **r
 	live->tick_ns = (__u64)tick.tv_nsec;
 	live->sampling = setting->sampling;
 	live->ledger = setting->ledger;
+	for (int i = 0; i < PACE_COUNT; i++) {
+		live->proof.pace[i].limit = setting->pace;
+		limit_normal(&live->proof.pace[i].limit);
+	}
 	live->keys[0] = 0x9e3779b97f4a7c15;
 	live->keys[1] = 0xc2b2ae3d27d4eb4f;
 	live->keys[2] = 1;
 	for (int i = 0; setting == &settings[SHIELD_FAMILIES] && i < services; i++)
-		add_service(live, (enum wire_family)i, (__u32)i, (__u16)(PORT + i));
+		add_service(live, (enum wire_family)i, setting->proof, (__u32)i,
+			    (__u16)(PORT + i));
 	for (int i = 0; setting != &settings[SHIELD_FAMILIES] && i < services; i++)
 		add_service(live, setting->family ? setting->family : FAMILY_QUAKE3,
-			    (__u32)i, i ? PORT_FIRST + i - 1 : PORT);
+			    setting->proof, (__u32)i, i ? PORT_FIRST + i - 1 : PORT);
 	return 0;
 }
 

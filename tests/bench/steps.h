@@ -42,12 +42,18 @@ struct steps {
 	struct steps_map maps[STEPS_MAPS];
 	size_t map_count;
 	__u8 *room; /* a context is at its beginning */
+	/* What it may jump to, if anything: a tail call counts as one, and goes on there.
+	 */
+	const struct bpf_insn *jump;
+	size_t jump_count;
 	bool skb; /* the context is that of TC */
 	__u64 tick_ns;
 	__u64 now_ns; /* what the clock shall show */
 };
 
 struct steps_state {
+	const struct bpf_insn *code; /* of the program that is executed now */
+	size_t count;
 	__u64 r[11];
 	__u64 kept[STEPS_DEPTH][5]; /* r6..r9 and where to go on */
 	int depth;
@@ -277,6 +283,14 @@ static bool steps_help(struct steps *s, int what, __u64 *r, __u64 frame, long *t
 		memcpy((void *)r[3], (void *)(frame + r[2]), r[4]);
 		r[0] = 0;
 		return true;
+	case BPF_FUNC_xdp_store_bytes:
+		memcpy((void *)(frame + r[2]), (void *)r[3], r[4]);
+		r[0] = 0;
+		return true;
+	case BPF_FUNC_xdp_adjust_tail:
+		((struct xdp_md *)s->room)->data_end += (__u32)r[2];
+		r[0] = 0;
+		return true;
 	case BPF_FUNC_map_update_elem:
 	case BPF_FUNC_map_delete_elem:
 	case BPF_FUNC_ringbuf_output:
@@ -321,6 +335,16 @@ static size_t steps_leave(struct steps_state *st)
 	return st->kept[st->depth][4];
 }
 
+/* It begins anew there, with the same context and nothing else. */
+static size_t steps_tail(const struct steps *s, struct steps_state *st)
+{
+	st->code = s->jump;
+	st->count = s->jump_count;
+	st->depth = 0;
+	st->r[10] = (__u64)st->stack[0] + STEPS_STACK;
+	return 0;
+}
+
 static void steps_memory(const struct bpf_insn *insn, __u64 *r)
 {
 	__u8 size = steps_size(insn->code);
@@ -355,11 +379,14 @@ static void steps_compute(const struct bpf_insn *insn, __u64 *r)
 static size_t steps_go(struct steps *s, struct steps_state *st, size_t at, __u64 frame,
 		       long *taken)
 {
-	const struct bpf_insn *insn = &s->code[at];
+	const struct bpf_insn *insn = &st->code[at];
 	__u8 class_ = BPF_CLASS(insn->code), op = BPF_OP(insn->code);
 	__u64 b;
 
 	if (op == BPF_CALL) {
+		if (insn->src_reg != BPF_PSEUDO_CALL && insn->imm == BPF_FUNC_tail_call &&
+		    s->jump)
+			return steps_tail(s, st);
 		if (insn->src_reg != BPF_PSEUDO_CALL)
 			return steps_help(s, insn->imm, st->r, frame, taken)
 				       ? at + 1
@@ -406,11 +433,13 @@ static long steps_run(struct steps *s, const void *frame, __u32 n, int *ret_acti
 
 	memcpy((void *)start, frame, n);
 	steps_context(s, (__u32)start, n);
+	st.code = s->code;
+	st.count = s->count;
 	st.depth = 0;
 	st.r[1] = (__u64)s->room;
 	st.r[10] = (__u64)st.stack[0] + STEPS_STACK;
-	while (at < s->count && taken < STEPS_MOST) {
-		const struct bpf_insn *insn = &s->code[at];
+	while (at < st.count && taken < STEPS_MOST) {
+		const struct bpf_insn *insn = &st.code[at];
 
 		taken++;
 		switch (BPF_CLASS(insn->code)) {
