@@ -3,6 +3,8 @@
  * What the ledger lets out, in the kernel, both programs together: whole datagrams and
  * fragments, and what answers make requests cost.
  */
+#include <pthread.h>
+
 #include "kern/kern_game.h"
 
 #include "shield/shield_internal.h"
@@ -40,6 +42,52 @@ static void a_prefix_pays_for_what_it_gets(void **state)
 			out += says(status, sizeof(status));
 		assert_int_equal(out, 8192 / (sizeof(status) + FRAME));
 	}
+}
+
+#define THREADS 4
+
+static struct {
+	__u8 bytes[FRAME_MAX];
+	size_t n;
+} crowd_frame;
+
+static void *leave_often(void *argument)
+{
+	int *left = argument;
+
+	for (int i = 0; i < 60; i++)
+		*left += frame_out(crowd_frame.bytes, crowd_frame.n) == TC_ACT_UNSPEC;
+	return NULL;
+}
+
+/* However many processors send at once: never one too many; who loses races waits. */
+static void a_crowd_shares_one_allowance(void **state)
+{
+	struct frame_spec s = { .payload = status,
+				.n = sizeof(status),
+				.sport = PORT,
+				.dport = HERE,
+				.from = HOST,
+				.to = "192.0.2.200" };
+	pthread_t threads[THREADS];
+	int left[THREADS] = { 0 }, total = 0;
+
+	(void)state;
+	serve(FAMILY_QUAKE3);
+	ledger(100000, 20);
+	crowd_frame.n = frame_build(&s, crowd_frame.bytes);
+	for (int i = 0; i < THREADS; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, leave_often, &left[i]),
+				 0);
+	for (int i = 0; i < THREADS; i++) {
+		pthread_join(threads[i], NULL);
+		total += left[i];
+	}
+	assert_in_range(total, 0, 100000 / (sizeof(status) + FRAME));
+	while (frame_out(crowd_frame.bytes, crowd_frame.n) == TC_ACT_UNSPEC)
+		total++;
+	assert_in_range(total, 100000 / (sizeof(status) + FRAME) - THREADS,
+			100000 / (sizeof(status) + FRAME));
 }
 
 static void prefixes_do_not_share(void **state)
@@ -244,16 +292,22 @@ static void answers_are_booked_by_their_kind(void **state)
 	}
 }
 
-/* Whatever was booked: nobody can make it dear for others to join. */
-static void joining_costs_what_it_costs(void **state)
+/* As much of the shield as shield_tend() looks after. */
+static struct shield view_of_daemon(void)
 {
-	struct shield view = {
+	return (struct shield){
 		.qports = bpf_map__fd(kern.skel->maps.qports),
 		.answers = bpf_map__fd(kern.skel->maps.answers),
 		.costs = bpf_map__fd(kern.skel->maps.costs),
 		.capacity = KERN_SLOTS,
 		.shared = kern.live,
 	};
+}
+
+/* Whatever was booked: nobody can make it dear for others to join. */
+static void joining_costs_what_it_costs(void **state)
+{
+	struct shield view = view_of_daemon();
 	static const enum wire_kind kinds[] = { KIND_GETCHALLENGE, KIND_CONNECT,
 						KIND_RCON, KIND_GETSTATUS };
 	struct answers dear = { .requests = 100, .bytes = 100 * 8192 };
@@ -277,13 +331,7 @@ static void joining_costs_what_it_costs(void **state)
 /* By the average of what was answered, once that is of enough; and within two bounds. */
 static void a_cost_is_that_of_the_average_answer(void **state)
 {
-	struct shield view = {
-		.qports = bpf_map__fd(kern.skel->maps.qports),
-		.answers = bpf_map__fd(kern.skel->maps.answers),
-		.costs = bpf_map__fd(kern.skel->maps.costs),
-		.capacity = KERN_SLOTS,
-		.shared = kern.live,
-	};
+	struct shield view = view_of_daemon();
 	static const struct {
 		struct answers before;
 		__u32 cost;
@@ -320,12 +368,7 @@ static void a_cost_is_that_of_the_average_answer(void **state)
 /* Of the players who are here, those that the daemon follows. */
 static void the_followed_are_counted(void **state)
 {
-	struct shield view = {
-		.qports = bpf_map__fd(kern.skel->maps.qports),
-		.answers = bpf_map__fd(kern.skel->maps.answers),
-		.costs = bpf_map__fd(kern.skel->maps.costs),
-		.shared = kern.live,
-	};
+	struct shield view = view_of_daemon();
 
 	(void)state;
 	kern.live->followed = 77;
@@ -349,12 +392,7 @@ static void the_followed_are_counted(void **state)
 /* A service that is new has neither the players nor the costs of who had its slot. */
 static void a_slot_begins_from_nothing(void **state)
 {
-	struct shield view = {
-		.qports = bpf_map__fd(kern.skel->maps.qports),
-		.answers = bpf_map__fd(kern.skel->maps.answers),
-		.costs = bpf_map__fd(kern.skel->maps.costs),
-		.shared = kern.live,
-	};
+	struct shield view = view_of_daemon();
 	struct answers a, dear = { .requests = 100, .bytes = 100 * 8192 };
 	struct qport_key qport = { .qport = 5 }, other = { .qport = 6, .slot = 1 };
 	__u32 key = KIND_GETSTATUS, other_key = KIND_COUNT + KIND_GETSTATUS, cost = 99;
@@ -405,13 +443,7 @@ static void costs_follow_answers(void **state)
 {
 	static char big[1400] = OOB "statusResponse\n";
 	struct service s = kern_open_service(FAMILY_QUAKE3);
-	struct shield view = {
-		.qports = bpf_map__fd(kern.skel->maps.qports),
-		.answers = bpf_map__fd(kern.skel->maps.answers),
-		.costs = bpf_map__fd(kern.skel->maps.costs),
-		.capacity = KERN_SLOTS,
-		.shared = kern.live,
-	};
+	struct shield view = view_of_daemon();
 	int passed = 0;
 
 	(void)state;
@@ -535,6 +567,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_prefix_pays_for_what_it_gets),
+		TEST(a_crowd_shares_one_allowance),
 		TEST(prefixes_do_not_share),
 		TEST(a_neighbour_cannot_be_made_to_pay),
 		TEST(strict_never_gives_more_than_it_got),
