@@ -149,8 +149,8 @@ static __always_inline __u64 word_stop(__u64 v)
 
 /*
  * Lower case of letters. Of our rows' letters only those and their upper case share a
- * folded value, and `_` and 7Fh: a word with 7Fh for `_`, which no server knows, is judged
- * as if it were the word.
+ * folded value, and `_` and 7Fh: a word with 7Fh for `_`, which no server knows, is
+ * judged as if it were the word.
  */
 static __always_inline __u64 word_fold(__u64 v)
 {

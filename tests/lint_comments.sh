@@ -13,7 +13,7 @@ trap 'rm -rf "$work"' EXIT
 # Named in comments though they are not ours: libraries, the kernel, engines.
 FOREIGN='calloc|malloc|free|memchr|memcpy|flock|mmap|read|write|poll|printf|main|fork'
 FOREIGN="$FOREIGN|waitpid|getrandom|strtoul|strtoll|atoi|sizeof|select|sendmsg|recvmsg"
-FOREIGN="$FOREIGN|setuid|sigaction|(BPF|XDP|TC|RLIMIT|UDT|UDP)_[A-Z_]+|INITIAL_JIFFIES"
+FOREIGN="$FOREIGN|setuid|sigaction|(BPF|XDP|TC|RLIMIT|UDT|UDP|EXIT)_[A-Z_]+|INITIAL_JIFFIES"
 
 mapfile -t files < <(find include bpf user tests vmtests -name '*.[ch]')
 

@@ -220,7 +220,8 @@ static unsigned int count(json_t *all, const char *path, const char *value)
 	json_t *r;
 	size_t i;
 
-	json_array_foreach(all, i, r) n += !strcmp(text_at(r, path), value);
+	json_array_foreach (all, i, r)
+		n += !strcmp(text_at(r, path), value);
 	return n;
 }
 
@@ -242,8 +243,9 @@ static void assert_whole(json_t *all, unsigned int plays)
 	json_t *r;
 	size_t i;
 
-	json_array_foreach(all, i, r) if (strcmp(text_at(r, "status"), "decoded") != 0)
-		fail_msg("record %zu: %s", i, json_dumps(r, 0));
+	json_array_foreach (all, i, r)
+		if (strcmp(text_at(r, "status"), "decoded") != 0)
+			fail_msg("record %zu: %s", i, json_dumps(r, 0));
 	assert_int_equal(verified(all), 2);
 	assert_int_equal(count(all, "kind", "nq-unreliable"), plays);
 }
