@@ -28,8 +28,11 @@ const volatile struct limit friends_limit = { 1000000000ull / FRIEND_GLOBAL_RATE
 					      FRIEND_GLOBAL_BURST *(1000000000ull /
 								    FRIEND_GLOBAL_RATE) };
 
-/* A master asks once or twice for each heartbeat; anybody may ask in its name. */
-const volatile struct limit master_limit = { 500000000ull, 10 * 500000000ull };
+/*
+ * A master asks once or twice for each heartbeat; anybody may ask in its name, as long as
+ * that is less than engines answer one address: ioquake3 10 at once and 1 a second.
+ */
+const volatile struct limit master_limit = { 2000000000ull, 8 * 2000000000ull };
 
 /* enum listed of the address in the first two words, of struct player_id. */
 __noinline int listed_search(__u64 first, __u64 second, __u64 third)
@@ -96,6 +99,13 @@ static __always_inline bool friend_helps(enum reason reason)
 	       reason == REASON_REPLY_TO_SERVER;
 }
 
+/* The cell of a friend's own budget. @net: address_net(). */
+static __always_inline __u32 friend_cell(const struct live *l, __u64 net, __u32 ipv6,
+					 __u32 slot)
+{
+	return limit_cell(l->keys, net, 1ull << 40 | slot << 1 | (ipv6 & 1), SOURCE_BITS);
+}
+
 /* The budgets of a friend whose datagram was refused. @net: address_net(). */
 __noinline int friend_take(__u64 net, __u32 ipv6, __u32 slot, __u32 master)
 {
@@ -103,8 +113,7 @@ __noinline int friend_take(__u64 net, __u32 ipv6, __u32 slot, __u32 master)
 			     master ? master_limit.burst_ns : friend_limit.burst_ns };
 	struct limit all = { friends_limit.cost_ns, friends_limit.burst_ns };
 	struct live *l = &live;
-	__u32 cell = limit_cell(l->keys, net, 1ull << 40 | slot << 1 | (ipv6 & 1),
-				SOURCE_BITS);
+	__u32 cell = friend_cell(l, net, ipv6, slot);
 	__u32 index = budget_index(slot, BUDGET_FRIENDS);
 	__u64 now = clock_now(l);
 
@@ -140,9 +149,10 @@ static __always_inline bool kind_reports(enum wire_kind kind)
 }
 
 /*
- * If the server in @slot reports to the receiver of this @kind, that may ask it.
- * @addresses: where the two stand. Asked of every kind, since a way of its own for some
- * would be walked to the end by the verifier.
+ * If the server in @slot reports to the receiver of this @kind, that may ask it, and has
+ * all of its budget for the question that follows: whoever has spent it in its name until
+ * then cannot know when that is. @addresses: where the two stand. Asked of every kind,
+ * since a way of its own for some would be walked to the end by the verifier.
  */
 __noinline int master_note(struct __sk_buff *ctx, __u32 addresses, __u32 ipv6, __u32 slot,
 			   __u32 kind)
@@ -165,6 +175,9 @@ __noinline int master_note(struct __sk_buff *ctx, __u32 addresses, __u32 ipv6, _
 	    !playing_note(id.word[0], id.word[1], id.word[2], PLAYS_MASTER))
 		return 0;
 	l->listed[cell] |= LIVE_MASTER;
+	cell = friend_cell(l, address_net(&p, RECEIVER), p.ipv6, slot);
+	if (index_below(&cell, 1 << SOURCE_BITS))
+		l->sources[cell] = 0;
 	if (!(l->lists & LIVE_MASTER))
 		__sync_fetch_and_or(&l->lists, LIVE_MASTER);
 	return 1;
