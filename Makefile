@@ -5,6 +5,7 @@
 #   make run SERVER=openarena, PROTOCOL=quake2 ...       another server in the lab
 #   make test           every test that needs no virtual machine (check: without deps)
 #   make quick          unit and kernel tests alone (TESTS=GLOB chooses, here and in test)
+#   make attack         what attackers did, or would, and the figures that must be kept
 #   make mutants        small breakages that the tests must notice (tests/MUTANTS)
 #   make vmtest         the kernels of vmtests/KERNELS (KERNEL=..., VM=vng|qemu)
 #   make bench          ns per packet, as ratios to the floor and to peers
@@ -246,6 +247,11 @@ check: lab $(BIN_CHOSEN)
 	$(Q)BUILD=$(O) tests/run.sh $(BIN_CHOSEN) $(SH_CHOSEN) \
 		$(call chosen,$(call tests_named,net_%,.sh))
 
+# Each within half a minute or so, and alone: TESTS=GLOB chooses.
+attack: deps-test
+	$(Q)$(MAKE) --no-print-directory lab
+	$(Q)BUILD=$(O) tests/run.sh $(call tests_named,attack_%,.sh)
+
 # What is worth its time after every change: no namespaces, no real servers.
 quick: $(if $(SH_CHOSEN),all) $(BIN_CHOSEN)
 	$(Q)BUILD=$(O) tests/run.sh $(BIN_CHOSEN) $(SH_CHOSEN)
@@ -351,7 +357,7 @@ bench: deps-bench
 clean:
 	rm -rf $(O)
 
-.PHONY: all bench fuzz lab quick mutants deps deps-test deps-lint deps-bench deps-vm run test check install uninstall \
+.PHONY: all attack bench fuzz lab quick mutants deps deps-test deps-lint deps-bench deps-vm run test check install uninstall \
 	format-check lint clean
 .DELETE_ON_ERROR:
 .SECONDARY:

@@ -98,7 +98,7 @@ one()
 	RUN_TEST_MARK=$work/$1 timeout --kill-after=10 "$TIMEOUT" "$2" >"$work/$1.out" 2>&1
 	echo $? >"$work/$1.status"
 	case ${2##*/} in
-	net_*)
+	net_* | attack_*)
 		left=$(residue "$1" | paste -sd, -)
 		[ -z "$left" ] || echo "not ok ${2##*/} leaves nothing behind: $left" >>"$work/$1.out"
 	esac
