@@ -70,7 +70,7 @@ static void empty_section_samples(void **state)
 static const char everything[] =
 	FFA "sample { every = 64; rate = 500 }\n"
 	    "follow { first = 8 one_in = 16 addresses = {192.0.2.7, 2001:db8::/32}\n"
-	    "rate = 900 }\n"
+	    "rate = 900 psk_identity = 'quake enhanced' psk_file = \"/etc/quake key\" }\n"
 	    "output { json = \"unix:/run/quakeshield/live.sock\"\n"
 	    "pcapng = '|/run/quakeshield/live.pcapng' cpu = 35 }\n";
 
@@ -86,6 +86,8 @@ static void everything_at_once(void **state)
 	assert_int_equal(config.follow_every, 16);
 	assert_int_equal(config.follow_rate, 900);
 	assert_int_equal(config.follow_count, 2);
+	assert_string_equal(config.follow_psk_identity, "quake enhanced");
+	assert_string_equal(config.follow_psk_file, "/etc/quake key");
 	cidr_format(&config.follow[1], text);
 	assert_string_equal(text, "2001:db8::/32");
 	assert_string_equal(config.output_json, "unix:/run/quakeshield/live.sock");
@@ -127,6 +129,16 @@ static const struct {
 	{ FFA "follow { addresses = {::1,\nhome} }",
 	  "t.conf:3: addresses 'home' is not an address or network like 203.0.113.0/24 "
 	  "or 2001:db8::/32\n" },
+	{ FFA "follow {\npsk_identity = id\n}",
+	  "t.conf:3: psk_identity and psk_file go together\n" },
+	{ FFA "follow { psk_file = /key }",
+	  "t.conf:2: psk_identity and psk_file go together\n" },
+	{ FFA "follow { psk_identity = id\npsk_file = key }",
+	  "t.conf:3: psk_file 'key' is not /path\n" },
+	{ FFA "follow { psk_identity = ''\npsk_file = /key }",
+	  "t.conf:2: psk_identity '' is not 1 to 128 printable characters\n" },
+	{ FFA "follow { psk_identity = 'i\td'\npsk_file = /key }",
+	  "t.conf:2: psk_identity 'i?d' is not 1 to 128 printable characters\n" },
 	{ FFA "follow { }\nfollow { }", "t.conf:3: section 'follow' is given twice\n" },
 	{ FFA "output { json = 'live.jsonl' }",
 	  "t.conf:2: json 'live.jsonl' is not /path, |/path or unix:/path\n" },

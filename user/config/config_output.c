@@ -89,8 +89,10 @@ static int psk_read(const struct parse *p, cfg_t *follow)
 	    text_read(p, follow, "psk_file", file, PSK_FILE))
 		return -EINVAL;
 	if (!*identity != !*file)
-		return config_error(p->path, follow->line,
-				    "psk_identity and psk_file go together");
+		return config_error(
+			p->path,
+			value_get(follow, *file ? "psk_file" : "psk_identity")->line,
+			"psk_identity and psk_file go together");
 	if (*file && *file != '/')
 		return config_error(p->path, value_get(follow, "psk_file")->line,
 				    "psk_file '%s' is not /path", file);
