@@ -44,9 +44,25 @@ server_end()
 	wait "$server_pid" 2>/dev/null
 }
 
-dtls_client() # SECONDS: status 0: the session came up
+# What a client of the game asks first, and says once it is in: each is one record.
+game()
 {
-	sleep 1 | net_in client timeout "$1" openssl s_client -dtls1_2 -psk "$KEY" \
+	net_until 5 grep -q 'Master-Key: [0-9A-F]' "$work/client.out"
+	printf '\x80\x00\x00\x0c\x02QUAKE\x00\x03'
+	net_until 3 seen '.kind == "ccreq-server-info"'
+	printf '\x00\x01\x00\x14\x00\x00\x00\x00\x04name "lab"\x00'
+	net_until 3 seen '.kind == "nq-reliable"'
+	printf '\x00\x09\x00\x12\x00\x00\x00\x01\x04prespawn\x00'
+	net_until 3 seen '.kind == "nq-reliable" and .end'
+}
+
+dtls_client() # SECONDS SAYS...: status 0: the session came up
+{
+	local seconds=$1
+
+	shift
+	: >"$work/client.out"
+	"$@" | net_in client timeout "$seconds" openssl s_client -dtls1_2 -psk "$KEY" \
 		-psk_identity "$IDENTITY" -connect "$NET_SERVER:$NET_PORT" \
 		-cipher 'ALL:@SECLEVEL=0' >"$work/client.out" 2>&1
 	grep -q 'Master-Key: [0-9A-F]' "$work/client.out"
@@ -89,12 +105,16 @@ live() # SUITE
 {
 	dtls_server "$1" || return
 	: >"$work/live.jsonl"
-	dtls_client 3 || tail -n 5 "$work/client.out" >&2
+	dtls_client 15 game || tail -n 5 "$work/client.out" >&2
 	sleep 0.5
 	server_end
 	net_check "$1: the handshake is decoded" seen '.kind == "dtls-client-key-exchange" and
 		.status == "decoded" and ([.. | .identity? // empty] == ["'$IDENTITY'"])'
 	net_check "$1: both Finished verify" [ "$(lines '[.. | .verified? // empty] == [true]')" = 2 ]
+	net_check "$1: a query inside is read" seen '.kind == "ccreq-server-info" and
+		.status == "decoded" and .game == "QUAKE"'
+	net_check "$1: a message in two chunks inside is read" seen '.kind == "nq-reliable" and
+		.status == "decoded" and ([.ops[]?.text] == ["name \"lab\"", "prespawn"])'
 	net_check "$1: a closing alert is opened" seen '[.. | .alert? // empty] == ["close_notify"]'
 }
 
@@ -109,7 +129,7 @@ shook()
 	flood=$!
 	sleep 1
 	began=$EPOCHREALTIME
-	dtls_client 5
+	dtls_client 5 sleep 1
 	status=$?
 	# The client waits a second before it hangs up.
 	took=$(awk -v a="$began" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.1f", b - a }')
