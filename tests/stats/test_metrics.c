@@ -355,8 +355,8 @@ static void attacks_by_service(void **state)
 	static const char *const rows[] = {
 		"quakeshield_under_attack{service=\"ffa\",protocol=\"quake3\"} 1\n",
 		"quakeshield_attacks_total{service=\"ffa\",protocol=\"quake3\"} 3\n",
-		"quakeshield_attack_peak_packets{service=\"ffa\",protocol=\"quake3\"} "
-		"20000.5\n",
+		("quakeshield_attack_peak_packets{service=\"ffa\",protocol=\"quake3\"} "
+		 "20000.5\n"),
 		"quakeshield_port_scan 0\n",
 		"quakeshield_port_scans_total 2\n",
 	};
