@@ -7,6 +7,7 @@
 #   make quick          unit and kernel tests alone (TESTS=GLOB chooses, here and in test)
 #   make attack         what attackers did, or would, and the figures that must be kept
 #   make mutants        small breakages that the tests must notice (tests/MUTANTS)
+#   make coverage       the lines and branches that unit tests run, file by file
 #   make vmtest         the kernels of vmtests/KERNELS (KERNEL=..., VM=vng|qemu)
 #   make bench          ns per packet, as ratios to the floor and to peers
 #   make fuzz           FUZZ_TIME=60 seconds or FUZZ_RUNS=10000000 inputs a target
@@ -262,6 +263,14 @@ mutants: all
 	$(Q)BUILD=$(O) LIST='$(LIST)' ONLY='$(ONLY)' COUNT='$(COUNT)' SEED='$(SEED)' MINUTES='$(MINUTES)' \
 		SURVIVE='$(SURVIVE)' tests/mutants.sh
 
+# Not sanitised, for the sanitizers bring branches of their own.
+coverage:
+	$(Q)$(MAKE) --no-print-directory O=$(O)/coverage CC=$(CLANG) SANITIZE= \
+		CFLAGS='-O0 -g -fprofile-instr-generate -fcoverage-mapping' coverage-run
+
+coverage-run: $(UNIT_BIN)
+	$(Q)BUILD=$(O) tests/coverage.sh $(UNIT_BIN)
+
 # The same binaries for every kernel. KERNEL= and VM= choose, see vmtests/run.sh.
 vmtest: deps-vm
 	$(Q)$(MAKE) --no-print-directory lab $(KERN_BIN)
@@ -357,7 +366,8 @@ bench: deps-bench
 clean:
 	rm -rf $(O)
 
-.PHONY: all attack bench fuzz lab quick mutants deps deps-test deps-lint deps-bench deps-vm run test check install uninstall \
+.PHONY: all attack bench coverage coverage-run fuzz lab quick mutants deps deps-test deps-lint \
+	deps-bench deps-vm run test check install uninstall \
 	format-check lint clean
 .DELETE_ON_ERROR:
 .SECONDARY:
