@@ -17,6 +17,7 @@ LAB=$BUILD/lab SHIELD=$BUILD/quakeshield SERVER=standin PROTOCOL=quake3
 LAB_SOURCE=$(realpath tests/lab) EXAMPLES=$(realpath docs/examples)
 URL=http://127.0.0.1:9127
 KEY=not-a-secret
+LATE_S=${LATE_S:-5}
 # shellcheck source=tests/lab/net.sh
 . tests/lab/net.sh
 # shellcheck source=tests/lab/server.sh
@@ -50,9 +51,9 @@ qe-flood dtls-hello 20000 $CROWD 4 flood likely
 q3-game netchan 5000 $ONE 4 flood unlikely
 q3-reflect getstatus 2000 $VICTIM 4 flood perhaps
 q2-reflect q2-status 100 $VICTIM 8 flood -
-q3-guess rcon 5 $ONE 12 password-guessing -
-qw-slow qw-getchallenge 40 $ONE 14 flood -
-nq-slow ccreq-connect 40 $ONE 14 flood -
+q3-guess rcon 10 $ONE 12 password-guessing -
+qw-slow qw-getchallenge 80 $ONE 14 flood -
+nq-slow ccreq-connect 80 $ONE 14 flood -
 "
 
 incidents_config()
@@ -75,6 +76,7 @@ servers_start()
 		[ -n "$name" ] || continue
 		nsenter --net=/run/netns/server "$LAB/standin" "$protocol" "$port" \
 			>>"$work/server.log" 2>&1 &
+		[ "$name" != q3-map ] || mortal=$!
 	done <<<"$SERVICES"
 }
 
@@ -171,6 +173,36 @@ all_over()
 
 # --- the table ------------------------------------------------------------------------
 
+# A server dies, and its players go on sending for a while to a port that is shut.
+dies_alone()
+{
+	local before after i playing=()
+
+	before=$(net_in server "$SHIELD" attacks --json | jq '.attacks | length')
+	for i in 1 2 3 4 5 6 7 8; do
+		net_in client "$LAB/client" --protocol quake3 --to "$NET_SERVER" --port 27964 \
+			--seconds 6 --poll 1 --join --json --from "10.79.$i.2" \
+			>"$work/orphan.$i" 2>&1 &
+		playing+=($!)
+	done
+	sleep 2.5
+	kill -KILL "$mortal"
+	wait "$mortal" 2>/dev/null
+	wait "${playing[@]}"
+	# shellcheck disable=SC2016 # for awk
+	closed=$(net_in server awk '/^Udp: [0-9]/ { print $3 }' /proc/net/snmp)
+	sleep 1.5
+	after=$(net_in server "$SHIELD" attacks --json | jq '.attacks | length')
+	[ "$before" = "$after" ]
+}
+
+# Where systemd is not, nothing is run, and whoever asks is told so.
+refuses_without_systemd()
+{
+	! net_in server "$SHIELD" on-attack -c "$work/shield.conf" 2>"$work/refused" &&
+		grep -q 'is not run: this machine was not started by systemd' "$work/refused"
+}
+
 # From the journal: which event of which service.
 said() # EVENT SERVICE FIELD
 {
@@ -189,10 +221,16 @@ row() # SERVICE WHAT FORGED
 	printf '# %-11s %-18s %-9s %8s s  %s\n' "${1:-(machine)}" "${what:-MISSED}" \
 		"${forged:--}" "$delay" "$(said end "$1" MESSAGE | sed 's/.*: //' | cut -c1-70)"
 	[ "$what" = "$2" ] || missed="$missed ${1:-machine}"
-	[ "$3" = - ] || [ "$forged" = "$3" ] || mistaken="$mistaken $1:$forged"
-	# A flood; of slow ones the time is what it takes to be sure.
+	# Where samples are shed, on a machine that has much else to do, nothing is claimed.
+	case $forged in
+	"$3")		told=$((told + 1)) ;;
+	unknown | '')	;;
+	*)		[ "$3" = - ] || mistaken="$mistaken $1:$forged"
+	esac
+	# A flood; of slow ones the time is what it takes to be sure. The table has the
+	# figures; the bound is for machines on which the flood itself comes late.
 	case $1 in *-flood | q3-game)
-		awk -v d="$delay" 'BEGIN { exit d >= 0 && d < 2.2 }' && late="$late $1"
+		awk -v d="$delay" -v late="$LATE_S" 'BEGIN { exit d >= 0 && d < late }' && late="$late $1"
 	esac
 }
 
@@ -200,7 +238,7 @@ table()
 {
 	local service payload rate rest fields
 
-	missed='' mistaken='' late=''
+	missed='' mistaken='' late='' told=0
 	echo "# service     reported           forged    after"
 	while read -r service payload rate rest; do
 		[ -n "$service" ] || continue
@@ -291,6 +329,7 @@ net_test_begin "$@"
 incidents_config >"$work/shield.conf"
 servers_start
 journal_start
+net_check "without systemd no command is run" refuses_without_systemd
 systemd_start
 shield_start >"$work/started" || exit 1
 sleep 2.2
@@ -306,13 +345,16 @@ net_check "twelve incidents end" net_until 20 all_over
 sleep 1
 table
 net_check "nothing is missed, and named rightly" test -z "$missed"
-net_check "who is forged, where samples tell" test -z "$mistaken"
+net_check "nobody is said to be forged, or not, wrongly" test -z "$mistaken"
+net_check "where samples tell, it is said" test "$told" -ge 3
 net_check "a change of map is none" test "$false_ones" = 0
-net_check "floods are told of within 2.2 s of their first packet" test -z "$late"
+net_check "floods are told of within $LATE_S s of their generator's start" test -z "$late"
 net_check "each has an id of its own" ids_are_unique
 net_check "webhooks come, and are signed" net_until 5 webhooks_signed
 net_check "commands run confined, with four arguments" runs_confined
 net_check "a capture opens with what came before" captures_open_with_the_past
 net_check "metrics count them" metrics_count
+net_check "a server that dies is no scan of ports" dies_alone
+echo "# datagrams to ports that were shut until then: $closed"
 net_check "a killed daemon's successor goes on with the attack" survives
 exit "$net_failed"

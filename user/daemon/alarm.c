@@ -31,6 +31,9 @@ struct alarm {
 	struct stats before;
 	bool looked; /* there is a before */
 	uint64_t closed; /* ports, a look ago */
+	uint64_t scanned; /* what came for them in the look before; judged now */
+	uint64_t
+		passed[SERVICES_MAX]; /* to servers that were heard, in the look before */
 	struct incident_watch watches[INCIDENT_SERVICES];
 	char names[INCIDENT_SERVICES][NAME_MAX_LEN]; /* of the services watched */
 	char capture[INCIDENT_SERVICES][INCIDENT_PATH]; /* "": there is none */
@@ -205,25 +208,36 @@ static void slots_check(struct alarm *a, const struct stats *now)
 	}
 }
 
+/* What of the datagrams to ports that are shut was for a service whose server is down. */
+struct unheard {
+	uint64_t now, before; /* in this look and in the one before */
+};
+
 /*
  * What came for a server that sends nothing may have found its port shut, and says
- * nothing of scans.
+ * nothing of scans. One that is silent now may have gone in the middle of the look
+ * before, so what came for it then is not counted either.
  */
-static uint64_t passed_unheard(const struct incident_counts *c,
-			       const struct stats_service *now,
-			       const struct stats_service *before)
+static void unheard_add(struct alarm *a, const struct incident_counts *c,
+			const struct stats_service *now,
+			const struct stats_service *before, struct unheard *ret)
 {
+	uint64_t passed = now->service.observe ? c->packets : c->packets - c->refused;
 	struct stats_pace pace;
 
 	stats_pace_service(now, before, 1, &pace);
-	if (pace.sent + pace.withheld > 0)
-		return 0;
-	return now->service.observe ? c->packets : c->packets - c->refused;
+	if (pace.sent + pace.withheld > 0) {
+		a->passed[now->slot] = passed;
+		return;
+	}
+	ret->now += passed;
+	ret->before += a->passed[now->slot];
+	a->passed[now->slot] = 0;
 }
 
-static uint64_t services_look(struct alarm *a, const struct stats *now)
+static struct unheard services_look(struct alarm *a, const struct stats *now)
 {
-	uint64_t unheard = 0;
+	struct unheard unheard = { 0 };
 
 	for (size_t i = 0; i < now->service_count; i++) {
 		const struct stats_service *s = &now->services[i];
@@ -238,7 +252,7 @@ static uint64_t services_look(struct alarm *a, const struct stats *now)
 			struct incident_tallies to = { &s->in, &s->out };
 
 			incident_count(subject.family, &from, &to, &counts);
-			unheard += passed_unheard(&counts, s, before);
+			unheard_add(a, &counts, s, before, &unheard);
 		}
 		counts.players = (uint32_t)s->players;
 		look(a, &subject, &counts, now->time_ms, &s->service);
@@ -246,14 +260,20 @@ static uint64_t services_look(struct alarm *a, const struct stats *now)
 	return unheard;
 }
 
-static void machine_look(struct alarm *a, uint64_t unheard, int64_t now_ms)
+static uint64_t less(uint64_t n, uint64_t by)
+{
+	return n > by ? n - by : 0;
+}
+
+/* Of what came a look ago, when it is known which servers live. */
+static void machine_look(struct alarm *a, struct unheard unheard, int64_t now_ms)
 {
 	struct incident_subject subject = { INCIDENT_MACHINE, "", FAMILY_AUTO, false };
 	struct incident_counts counts = { 0 };
 	uint64_t closed = closed_ports_read();
 
-	if (a->looked && closed > a->closed + unheard)
-		counts.packets = closed - a->closed - unheard;
+	counts.packets = less(a->scanned, unheard.before);
+	a->scanned = a->looked ? less(less(closed, a->closed), unheard.now) : 0;
 	a->closed = closed;
 	look(a, &subject, &counts, now_ms, NULL);
 }
