@@ -136,6 +136,16 @@ static void answers_kept_back_are_reflection(void **state)
 	assert_int_equal(watch.now->refused, 0);
 }
 
+/* What the shield answers by asking for proof is over a budget all the same. */
+static void who_is_asked_for_proof_counts(void **state)
+{
+	(void)state;
+	counts.asked = 400;
+	counts.packets = 400;
+	assert_int_equal(look(), INCIDENT_STARTED);
+	assert_int_equal(watch.now->refused, 0);
+}
+
 static void a_scan_is_the_machines(void **state)
 {
 	(void)state;
@@ -294,11 +304,13 @@ static void counters_that_began_anew(void **state)
 	in[0].by[KIND_RCON][REASON_SOURCE_BUDGET] = (struct tally){ 2, 120 };
 	in[1].by[KIND_RCON][REASON_SOURCE_BUDGET] = (struct tally){ 5, 300 };
 	in[1].by[KIND_NETCHAN][REASON_PLAYER] = (struct tally){ 11, 1100 };
+	in[1].by[KIND_CONNECT][REASON_ASKED] = (struct tally){ 17, 1700 };
 	out[1].by[KIND_GETSTATUS][REASON_LEDGER] = (struct tally){ 3, 3000 };
 	out[1].by[KIND_NETCHAN][REASON_PLAYER] = (struct tally){ 13, 13000 };
 	incident_count(FAMILY_QUAKE3, &before, &now, &counts);
-	assert_int_equal(counts.packets, 7 + 3 + 11);
-	assert_int_equal(counts.bytes, 420 + 180 + 1100);
+	assert_int_equal(counts.packets, 7 + 3 + 11 + 17);
+	assert_int_equal(counts.bytes, 420 + 180 + 1100 + 1700);
+	assert_int_equal(counts.asked, 17);
 	assert_int_equal(counts.refused, 7 + 3);
 	assert_int_equal(counts.withheld, 3);
 	assert_int_equal(counts.guesses, 3);
@@ -319,6 +331,7 @@ int main(void)
 		T(a_slow_flood_is_seen_sooner_or_later),
 		T(guesses_of_passwords_are_rarer),
 		T(answers_kept_back_are_reflection),
+		T(who_is_asked_for_proof_counts),
 		T(a_scan_is_the_machines),
 		T(a_scan_is_none_of_a_service),
 		T(a_popular_map_is_none),

@@ -46,6 +46,10 @@ void incident_count(enum wire_family family, const struct incident_tallies *befo
 			ret->packets += n;
 			ret->bytes += grown(was->bytes, is->bytes);
 			ret->reasons[reason] += n + (drop ? kept : 0);
+			if (reason == REASON_ASKED) {
+				ret->asked += n;
+				ret->kinds[kind] += n;
+			}
 			if (!drop)
 				continue;
 			ret->refused += n;
@@ -156,7 +160,7 @@ enum incident_event incident_look(struct incident_watch *w,
 {
 	bool machine = subject->slot == INCIDENT_MACHINE;
 	const uint64_t came[INCIDENT_SORTS] = {
-		[INCIDENT_FLOOD] = machine ? 0 : c->refused + c->withheld,
+		[INCIDENT_FLOOD] = machine ? 0 : c->refused + c->withheld + c->asked,
 		[INCIDENT_GUESSING] = c->guesses,
 		[INCIDENT_SCAN] = machine ? c->packets : 0,
 	};
