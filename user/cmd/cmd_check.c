@@ -5,13 +5,24 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <jansson.h>
+
 #include "cmd/commands.h"
 #include "config/config.h"
+#include "config/config_text.h"
 #include "lib/cidr.h"
 #include "lib/log.h"
 
+static const char *path_of(const struct call *call)
+{
+	const char *path = call_value(call, OPTION_CONFIG);
+
+	return path ? path : CONFIG_PATH;
+}
+
 /* What nobody means, as a rule, but may. */
-static void warn_wide(const char *name, const struct cidr *networks, size_t count)
+static void warn_wide(const struct call *call, const char *name,
+		      const struct cidr *networks, size_t count)
 {
 	char text[CIDR_TEXT];
 
@@ -19,13 +30,48 @@ static void warn_wide(const char *name, const struct cidr *networks, size_t coun
 		if (!cidr_is_wide(&networks[i]))
 			continue;
 		cidr_format(&networks[i], text);
-		log_warn("%s = '%s' is a large part of the internet", name, text);
+		config_warn(path_of(call), 0, "%s = '%s' is a large part of the internet",
+			    name, text);
 	}
+}
+
+static void complaint_add(const struct config_complaint *c, void *context)
+{
+	json_array_append_new(context,
+			      json_pack("{s:s, s:o, s:b, s:s}", "file", c->path, "line",
+					c->line ? json_integer(c->line) : json_null(),
+					"warning", c->warning, "message", c->message));
+}
+
+static int check_config(const struct call *call, struct config *config)
+{
+	int err = call_config(call, config);
+
+	if (err)
+		return err;
+	config_check_interfaces(config);
+	warn_wide(call, "allow", config->allow, config->allow_count);
+	warn_wide(call, "deny", config->deny, config->deny_count);
+	return 0;
+}
+
+/* One object, of a bad file too: its complaints are in it, and not on stderr. */
+static int check_json(const struct call *call, struct config *config)
+{
+	json_t *complaints = json_array();
+	int err, status;
+
+	config_listen(complaint_add, complaints);
+	err = check_config(call, config);
+	config_listen(NULL, NULL);
+	status = print_json(json_pack(
+		"{s:s, s:b, s:I, s:o}", "file", path_of(call), "ok", !err, "services",
+		(json_int_t)(err ? 0 : config->service_count), "complaints", complaints));
+	return err ? exit_status(err) : status;
 }
 
 int cmd_check(const struct call *call)
 {
-	const char *path = call_value(call, OPTION_CONFIG);
 	struct config *config = calloc(1, sizeof(*config));
 	int err;
 
@@ -33,18 +79,17 @@ int cmd_check(const struct call *call)
 		log_error("check: not enough memory");
 		return EXIT_REST;
 	}
-	err = config_load(path, config);
-	if (!err)
-		config_check_interfaces(path, config);
-	if (!err) {
-		warn_wide("allow", config->allow, config->allow_count);
-		warn_wide("deny", config->deny, config->deny_count);
+	if (call_has(call, OPTION_JSON)) {
+		err = check_json(call, config);
+		free(config);
+		return err;
 	}
+	err = check_config(call, config);
 	if (!err && call_has(call, OPTION_PRINT))
 		config_print(config, stdout);
 	else if (!err)
-		printf("%s: ok, %zu service%s\n", path ? path : CONFIG_PATH,
-		       config->service_count, config->service_count == 1 ? "" : "s");
+		printf("%s: ok, %zu service%s\n", path_of(call), config->service_count,
+		       config->service_count == 1 ? "" : "s");
 	free(config);
 	return exit_status(err);
 }

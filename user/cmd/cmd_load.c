@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <jansson.h>
+
 #include "cmd/commands.h"
 #include "config/config.h"
 #include "daemon/pidfile.h"
@@ -32,7 +34,7 @@ int cmd_load(const struct call *call)
 	config = calloc(1, sizeof(*config));
 	if (!config)
 		return EXIT_REST;
-	err = config_load(call_value(call, OPTION_CONFIG), config);
+	err = call_config(call, config);
 	if (!err)
 		err = shield_load(pin, config, &shield);
 	if (!err)
@@ -107,14 +109,40 @@ static int check_first(const char *pin, const struct daemon_facts *daemon)
 	return err;
 }
 
+/* Say what was done, by the daemon or, of another @file, by us. */
+static int reloaded(const struct shield *shield, const struct daemon_facts *daemon,
+		    bool file, bool json)
+{
+	if (json)
+		return print_json(json_pack("{s:s, s:o, s:b, s:I}", "applied_by",
+					    file ? "reload" : "daemon", "daemon",
+					    daemon->pid > 0 ? json_integer(daemon->pid)
+							    : json_null(),
+					    "observe", daemon->observe, "generation",
+					    (json_int_t)shield_generation(shield)))
+			       ? -EIO
+			       : 0;
+	if (file)
+		printf("applied%s%s\n",
+		       daemon->pid > 0 ? "; the daemon's own file is unchanged" : "",
+		       daemon->observe ? "; it runs with --observe: nothing is dropped"
+				       : "");
+	else
+		printf("reloaded by the daemon (process %d)%s\n", (int)daemon->pid,
+		       daemon->observe ? ", which runs with --observe: nothing is dropped"
+				       : "");
+	return 0;
+}
+
 /* Ask the daemon, which knows its file; it flips the generation when it is done. */
 static int reload_daemon(const struct shield *shield, const char *pin,
-			 const struct daemon_facts *daemon)
+			 const struct daemon_facts *daemon, bool json)
 {
 	__u32 before = shield_generation(shield);
 	int pid = (int)daemon->pid;
 
-	if (*daemon->config && check_first(pin, daemon))
+	/* With --set the file is not all of it. */
+	if (*daemon->config && !daemon->set && check_first(pin, daemon))
 		return -EINVAL;
 	if (kill(daemon->pid, SIGHUP)) {
 		log_error("cannot signal the daemon (process %d): %s", pid,
@@ -123,12 +151,7 @@ static int reload_daemon(const struct shield *shield, const char *pin,
 	}
 	for (int waited = 0; waited < DAEMON_WAIT_MS; waited += 20) {
 		if (shield_generation(shield) != before) {
-			printf("reloaded by the daemon (process %d)%s\n", pid,
-			       daemon->observe
-				       ? ", which runs with --observe: nothing is "
-					 "dropped"
-				       : "");
-			return 0;
+			return reloaded(shield, daemon, false, json);
 		}
 		usleep(20000);
 	}
@@ -157,7 +180,7 @@ static void say_unattached(const struct shield *shield, const struct config *con
 }
 
 /* Apply a file that need not be the daemon's. */
-static int reload_file(struct shield *shield, const char *path,
+static int reload_file(struct shield *shield, const struct call *call,
 		       const struct daemon_facts *daemon)
 {
 	struct config *config = calloc(1, sizeof(*config));
@@ -165,7 +188,7 @@ static int reload_file(struct shield *shield, const char *path,
 
 	if (!config)
 		return err;
-	err = config_load(path, config);
+	err = call_config(call, config);
 	if (!err && daemon->observe)
 		config->observe = true; /* it was started so, and is to be ended so */
 	if (!err)
@@ -173,10 +196,7 @@ static int reload_file(struct shield *shield, const char *path,
 	if (!err)
 		say_unattached(shield, config);
 	if (!err)
-		printf("applied%s%s\n",
-		       daemon->pid > 0 ? "; the daemon's own file is unchanged" : "",
-		       daemon->observe ? "; it runs with --observe: nothing is dropped"
-				       : "");
+		err = reloaded(shield, daemon, true, call_has(call, OPTION_JSON));
 	free(config);
 	return err;
 }
@@ -184,17 +204,17 @@ static int reload_file(struct shield *shield, const char *path,
 int cmd_reload(const struct call *call)
 {
 	const char *pin = call_value(call, OPTION_PIN);
-	const char *path = call_value(call, OPTION_CONFIG);
+	bool file = call_has(call, OPTION_CONFIG) || call_has(call, OPTION_SET);
 	struct daemon_facts daemon = { 0 };
 	struct shield *shield = NULL;
 	int err = call_open(call, &shield);
 
 	if (err)
 		return err;
-	if (pidfile_facts(pin, &daemon) && !path)
-		err = reload_daemon(shield, pin, &daemon);
+	if (pidfile_facts(pin, &daemon) && !file)
+		err = reload_daemon(shield, pin, &daemon, call_has(call, OPTION_JSON));
 	else
-		err = reload_file(shield, path, &daemon);
+		err = reload_file(shield, call, &daemon);
 	shield_close(shield);
 	return exit_status(err);
 }

@@ -43,6 +43,7 @@ struct arguments {
 };
 
 struct daemon {
+	const struct call *call;
 	const char *config_path;
 	const char *pin;
 	struct arguments arguments;
@@ -94,6 +95,7 @@ static int read_arguments(const struct call *call, struct daemon *d)
 	enum attach_mode known;
 	int err = 0;
 
+	d->call = call;
 	d->config_path = call_value(call, OPTION_CONFIG);
 	d->pin = call_value(call, OPTION_PIN);
 	a->observe = call_has(call, OPTION_OBSERVE);
@@ -112,7 +114,7 @@ static int read_arguments(const struct call *call, struct daemon *d)
 static int read_config(const struct daemon *d, struct config *ret)
 {
 	const struct arguments *a = &d->arguments;
-	int err = config_load(d->config_path, ret);
+	int err = call_config(d->call, ret);
 
 	if (err)
 		return err;
@@ -323,6 +325,7 @@ static int claim(const struct daemon *d)
 	struct daemon_facts facts = {
 		.observe = d->arguments.observe,
 		.interfaces = d->arguments.count > 0,
+		.set = call_has(d->call, OPTION_SET),
 	};
 
 	if (!realpath(path, facts.config))

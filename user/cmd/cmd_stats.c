@@ -79,7 +79,60 @@ int cmd_stats(const struct call *call)
 	return exit_status(err);
 }
 
-static bool link_print(const struct shield_link *l, bool observed)
+/* What `status` tells. */
+struct status {
+	struct shield_link links[CONFIG_INTERFACES];
+	size_t link_count;
+	size_t services, observed;
+	__u32 generation;
+	pid_t daemon; /* 0: none */
+	bool protected; /* every interface, and there is one */
+	struct {
+		char service[NAME_MAX_LEN];
+		enum wire_family family;
+		__u64 count;
+	} misspoken[SERVICES_MAX]; /* services whose server speaks something else */
+	size_t misspoken_count;
+};
+
+static void status_collect(const struct shield *shield, const char *pin,
+			   struct status *ret)
+{
+	struct service service;
+
+	memset(ret, 0, sizeof(*ret));
+	ret->link_count = shield_links(shield, ret->links, CONFIG_INTERFACES);
+	if (ret->link_count > CONFIG_INTERFACES)
+		ret->link_count = CONFIG_INTERFACES;
+	ret->protected = ret->link_count > 0;
+	for (size_t i = 0; i < ret->link_count; i++)
+		ret->protected &= ret->links[i].ours;
+	for (__u32 slot = 0; slot < SERVICES_MAX; slot++) {
+		__u64 count;
+
+		if (!shield_service(shield, slot, &service))
+			continue;
+		ret->services++;
+		ret->observed += service.observe;
+		count = shield_misspoken(shield, slot);
+		if (!count)
+			continue;
+		memcpy(ret->misspoken[ret->misspoken_count].service, service.name,
+		       NAME_MAX_LEN);
+		ret->misspoken[ret->misspoken_count].family =
+			(enum wire_family)service.family;
+		ret->misspoken[ret->misspoken_count++].count = count;
+	}
+	ret->generation = shield_generation(shield);
+	ret->daemon = pidfile_pid(pin);
+}
+
+static bool status_observing(const struct status *s)
+{
+	return s->observed && s->observed == s->services;
+}
+
+static void link_print(const struct shield_link *l, bool observed)
 {
 	char since[TIME_TEXT];
 
@@ -91,68 +144,62 @@ static bool link_print(const struct shield_link *l, bool observed)
 	else
 		health_fault(l, stdout);
 	putchar('\n');
-	return l->ours;
 }
 
-/* Services whose `protocol` is another than the server's. */
-static void misspoken_print(const struct shield *shield)
+static void status_print(const struct status *s)
 {
-	struct service service;
-
-	for (__u32 slot = 0; slot < SERVICES_MAX; slot++) {
-		__u64 count;
-
-		if (!shield_service(shield, slot, &service))
-			continue;
-		count = shield_misspoken(shield, slot);
-		if (count)
-			printf("service %s: its server does not speak %s: %llu datagrams "
-			       "of another family's; check its `protocol`\n",
-			       service.name,
-			       family_name((enum wire_family)service.family),
-			       (unsigned long long)count);
-	}
-}
-
-static int status_print(const struct shield *shield, const char *pin)
-{
-	struct shield_link links[CONFIG_INTERFACES];
-	size_t n = shield_links(shield, links, CONFIG_INTERFACES);
-	pid_t pid = pidfile_pid(pin);
-	struct service service;
-	size_t services = 0, observed = 0;
-	bool good = n > 0;
-
-	for (__u32 slot = 0; slot < SERVICES_MAX; slot++) {
-		if (!shield_service(shield, slot, &service))
-			continue;
-		services++;
-		observed += service.observe;
-	}
-	if (!n)
+	if (!s->link_count)
 		puts("loaded, but attached to nothing");
-	for (size_t i = 0; i < n && i < CONFIG_INTERFACES; i++)
-		good = link_print(&links[i], observed && observed == services) && good;
-	misspoken_print(shield);
-	printf("services: %zu", services);
-	if (observed)
-		printf(", %zu observed only: nothing is dropped", observed);
-	printf("\nconfiguration: generation %u\n", shield_generation(shield));
-	if (pid > 0)
-		printf("daemon: process %d\n", (int)pid);
+	for (size_t i = 0; i < s->link_count; i++)
+		link_print(&s->links[i], status_observing(s));
+	for (size_t i = 0; i < s->misspoken_count; i++)
+		printf("service %s: its server does not speak %s: %llu datagrams of "
+		       "another family's; check its `protocol`\n",
+		       s->misspoken[i].service, family_name(s->misspoken[i].family),
+		       (unsigned long long)s->misspoken[i].count);
+	printf("services: %zu", s->services);
+	if (s->observed)
+		printf(", %zu observed only: nothing is dropped", s->observed);
+	printf("\nconfiguration: generation %u\n", s->generation);
+	if (s->daemon > 0)
+		printf("daemon: process %d\n", (int)s->daemon);
 	else
 		puts("daemon: not running; what is loaded works without it");
-	return good ? 0 : EXIT_UNPROTECTED;
+}
+
+static json_t *status_json(const struct status *s)
+{
+	json_t *interfaces = json_array(), *misspoken = json_array();
+
+	for (size_t i = 0; i < s->link_count; i++)
+		json_array_append_new(interfaces, stats_json_link(&s->links[i]));
+	for (size_t i = 0; i < s->misspoken_count; i++)
+		json_array_append_new(
+			misspoken,
+			json_pack("{s:s, s:s, s:I}", "service", s->misspoken[i].service,
+				  "protocol", family_name(s->misspoken[i].family),
+				  "datagrams", (json_int_t)s->misspoken[i].count));
+	return json_pack("{s:b, s:b, s:o, s:I, s:I, s:o, s:I, s:o}", "protected",
+			 s->protected, "observing", status_observing(s), "interfaces",
+			 interfaces, "services", (json_int_t)s->services, "observed",
+			 (json_int_t)s->observed, "other_family", misspoken, "generation",
+			 (json_int_t)s->generation, "daemon",
+			 s->daemon > 0 ? json_integer(s->daemon) : json_null());
 }
 
 int cmd_status(const struct call *call)
 {
 	struct shield *shield;
+	struct status s;
 	int status = call_open(call, &shield);
 
 	if (status)
 		return status;
-	status = status_print(shield, call_value(call, OPTION_PIN));
+	status_collect(shield, call_value(call, OPTION_PIN), &s);
 	shield_close(shield);
-	return status;
+	if (call_has(call, OPTION_JSON))
+		status = print_json(status_json(&s));
+	else
+		status_print(&s);
+	return status ? status : s.protected ? 0 : EXIT_UNPROTECTED;
 }

@@ -4,11 +4,13 @@
  */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <jansson.h>
 
 #include "cmd/commands.h"
+#include "config/config.h"
 #include "lib/log.h"
 #include "shield/shield.h"
 
@@ -25,8 +27,8 @@ const struct command commands[] = {
 		.name = "run",
 		.run = cmd_run,
 		.help = "the daemon: protect interfaces, in the foreground",
-		.options = BIT(CONFIG) | BIT(INTERFACE) | BIT(MODE) | BIT(OBSERVE) |
-			   BIT(PIN) | BIT(TAKE_OVER),
+		.options = BIT(CONFIG) | BIT(SET) | BIT(INTERFACE) | BIT(MODE) |
+			   BIT(OBSERVE) | BIT(PIN) | BIT(TAKE_OVER),
 		.operands = "",
 		.completion = "",
 	},
@@ -34,7 +36,7 @@ const struct command commands[] = {
 		.name = "check",
 		.run = cmd_check,
 		.help = "validate a configuration",
-		.options = BIT(CONFIG) | BIT(PRINT),
+		.options = BIT(CONFIG) | BIT(SET) | BIT(PRINT) | BIT(JSON),
 		.operands = "",
 		.completion = "",
 	},
@@ -42,7 +44,7 @@ const struct command commands[] = {
 		.name = "load",
 		.run = cmd_load,
 		.help = "load and pin, attach nothing; --pin says where",
-		.options = BIT(CONFIG) | BIT(PIN),
+		.options = BIT(CONFIG) | BIT(SET) | BIT(PIN),
 		.operands = "",
 		.completion = "",
 	},
@@ -50,7 +52,7 @@ const struct command commands[] = {
 		.name = "reload",
 		.run = cmd_reload,
 		.help = "apply the configuration again, keeping all state",
-		.options = BIT(CONFIG) | BIT(PIN),
+		.options = BIT(CONFIG) | BIT(SET) | BIT(PIN) | BIT(JSON),
 		.operands = "",
 		.completion = "",
 		.more = "Without -c a running daemon is asked to read its own file again.",
@@ -88,7 +90,7 @@ const struct command commands[] = {
 		.name = "status",
 		.run = cmd_status,
 		.help = "what is attached where, in which mode, since when",
-		.options = BIT(PIN),
+		.options = BIT(JSON) | BIT(PIN),
 		.operands = "",
 		.completion = "",
 		.more = "The exit status is 0 if every interface is protected, 3 if "
@@ -100,7 +102,7 @@ const struct command commands[] = {
 		.name = "allow",
 		.run = cmd_allow,
 		.help = "sources that no budget refuses: add, del, list",
-		.options = BIT(UNLIMITED) | BIT(FORCE) | BIT(PIN),
+		.options = BIT(UNLIMITED) | BIT(FORCE) | BIT(JSON) | BIT(PIN),
 		.operands = LIST_OPERANDS,
 		.completion = LIST_COMPLETION,
 		.least = 1,
@@ -111,7 +113,7 @@ const struct command commands[] = {
 		.name = "deny",
 		.run = cmd_deny,
 		.help = "sources that are always dropped: add, del, list",
-		.options = BIT(FORCE) | BIT(PIN),
+		.options = BIT(FORCE) | BIT(JSON) | BIT(PIN),
 		.operands = LIST_OPERANDS,
 		.completion = LIST_COMPLETION,
 		.least = 1,
@@ -183,6 +185,23 @@ int call_open(const struct call *call, struct shield **ret)
 	log_error("nothing is loaded in '%s': start `quakeshield run` first",
 		  pin ? pin : PIN_ROOT);
 	return EXIT_NOT_LOADED;
+}
+
+int call_config(const struct call *call, struct config *ret)
+{
+	const char **sets = calloc(call->given_count + 1, sizeof(*sets));
+	size_t n = 0;
+	int err;
+
+	if (!sets) {
+		log_error("%s: not enough memory", call->command->name);
+		return -ENOMEM;
+	}
+	for (const struct given *g = NULL; (g = call_next(call, OPTION_SET, g));)
+		sets[n++] = g->value;
+	err = config_load_set(call_value(call, OPTION_CONFIG), sets, ret);
+	free(sets);
+	return err;
 }
 
 int print_json(json_t *value)

@@ -7,6 +7,7 @@
 
 #include "cmd/options.h"
 
+struct config;
 struct shield;
 
 int cmd_run(const struct call *call);
@@ -30,6 +31,9 @@ int cmd_help(const struct call *call);
  * the exit status after a message.
  */
 int call_open(const struct call *call, struct shield **ret);
+
+/* The configuration that --config and --set say: config_load_set(). */
+int call_config(const struct call *call, struct config *ret);
 
 /* One JSON value as a line on stdout, and release it. The exit status. */
 struct json_t;

@@ -20,6 +20,8 @@
 #define OPTIONS(X)							\
 	X(CONFIG, 'c', "config", "FILE", "@file",			\
 	  "the configuration; default /etc/quakeshield.conf")		\
+	X(SET, 0, "set", "KEY=VALUE", "",				\
+	  "in place of what the file says; may be repeated")		\
 	X(INTERFACE, 'i', "interface", "IFACE", "@interface",		\
 	  "protect this one instead of the file's; may be repeated")	\
 	X(MODE, 0, "mode", "MODE", "auto native skb",			\
@@ -86,7 +88,7 @@ extern const struct option_row option_rows[OPTION_COUNT];
 
 /* Exit statuses, of all commands but decode, which knows 0, 1 and 2; see the manual. */
 enum {
-	EXIT_REST = 1, /* EXIT_FAILURE by another name: none of the following */
+	EXIT_REST = 1, /* none of the following */
 	EXIT_USAGE = 2, /* the command line is wrong */
 	EXIT_NOT_LOADED = 3,
 	EXIT_DENIED = 4, /* no permission */

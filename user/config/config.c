@@ -7,6 +7,7 @@
  * every complaint can name the line and quote the text.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,20 +45,22 @@ static int interfaces_read(const struct parse *p, cfg_t *cfg)
 		const struct kept *v = cfg_getnptr(cfg, "interface", i);
 
 		if (i == CONFIG_INTERFACES)
-			return config_error(p->path, v->line,
+			return config_error(v->path, v->line,
 					    "interface '%s' is one too many: at most %d",
 					    v->text, CONFIG_INTERFACES);
 		if (!interface_valid(v->text))
-			return config_error(p->path, v->line,
+			return config_error(v->path, v->line,
 					    "interface '%s' cannot be one: 1 to %d "
 					    "characters, no blank or '/'",
 					    v->text, IF_NAMESIZE - 1);
 		for (size_t j = 0; j < config->interface_count; j++)
 			if (!strcmp(config->interfaces[j], v->text))
-				return config_error(p->path, v->line,
+				return config_error(v->path, v->line,
 						    "interface '%s' is given twice",
 						    v->text);
 		config->interface_lines[config->interface_count] = v->line;
+		snprintf(config->interface_files[config->interface_count],
+			 sizeof(config->interface_files[0]), "%s", v->path);
 		strcpy(config->interfaces[config->interface_count++], v->text);
 	}
 	return 0;
@@ -84,20 +87,20 @@ static bool entry_read(const char *text, struct cidr *ret, bool *ret_unlimited)
 	return true;
 }
 
-int list_read(const struct parse *p, cfg_t *cfg, const char *key, struct cidr *ret,
-	      bool *ret_unlimited, size_t *ret_count)
+int list_read(cfg_t *cfg, const char *key, struct cidr *ret, bool *ret_unlimited,
+	      size_t *ret_count)
 {
 	*ret_count = 0;
 	for (unsigned int i = 0; i < cfg_size(cfg, key); i++) {
 		const struct kept *v = cfg_getnptr(cfg, key, i);
 
 		if (i == CONFIG_LIST)
-			return config_error(p->path, v->line,
+			return config_error(v->path, v->line,
 					    "%s '%s' is one too many: at most %d", key,
 					    v->text, CONFIG_LIST);
 		if (!entry_read(v->text, &ret[i],
 				ret_unlimited ? &ret_unlimited[i] : NULL))
-			return config_error(p->path, v->line,
+			return config_error(v->path, v->line,
 					    "%s '%s' is not an address or network like "
 					    "203.0.113.0/24 or 2001:db8::/32",
 					    key, v->text);
@@ -106,8 +109,8 @@ int list_read(const struct parse *p, cfg_t *cfg, const char *key, struct cidr *r
 	return 0;
 }
 
-int number_read(const struct parse *p, cfg_t *section, const char *key, unsigned long min,
-		unsigned long max, __u32 *ret)
+int number_read(cfg_t *section, const char *key, unsigned long min, unsigned long max,
+		__u32 *ret)
 {
 	const struct kept *v = value_get(section, key);
 	unsigned long n;
@@ -115,7 +118,7 @@ int number_read(const struct parse *p, cfg_t *section, const char *key, unsigned
 	if (!v)
 		return 0;
 	if (!number_parse(v->text, min, max, &n))
-		return config_error(p->path, v->line,
+		return config_error(v->path, v->line,
 				    "%s '%s' is not a number from %lu to %lu", key,
 				    v->text, min, max);
 	*ret = (__u32)n;
@@ -131,12 +134,13 @@ static int ledger_read(const struct parse *p, cfg_t *cfg)
 	if (!ledger)
 		return 0;
 	if (cfg_size(cfg, "ledger") > 1)
-		return config_error(p->path, cfg_getnsec(cfg, "ledger", 1)->line,
+		return config_error(cfg_getnsec(cfg, "ledger", 1)->filename,
+				    cfg_getnsec(cfg, "ledger", 1)->line,
 				    "section 'ledger' is given twice");
-	if (number_read(p, ledger, "allowance", 0, ALLOWANCE_MAX,
+	if (number_read(ledger, "allowance", 0, ALLOWANCE_MAX,
 			&config->ledger_allowance) ||
-	    number_read(p, ledger, "window", 1, WINDOW_MAX_S, &config->ledger_window_s) ||
-	    choice_read(p, ledger, "strict", config_switches, &strict))
+	    number_read(ledger, "window", 1, WINDOW_MAX_S, &config->ledger_window_s) ||
+	    choice_read(ledger, "strict", config_switches, &strict))
 		return -EINVAL;
 	config->ledger_strict = strict;
 	return 0;
@@ -151,11 +155,12 @@ static int proof_read(const struct parse *p, cfg_t *cfg)
 	if (!proof)
 		return 0;
 	if (cfg_size(cfg, "proof") > 1)
-		return config_error(p->path, cfg_getnsec(cfg, "proof", 1)->line,
+		return config_error(cfg_getnsec(cfg, "proof", 1)->filename,
+				    cfg_getnsec(cfg, "proof", 1)->line,
 				    "section 'proof' is given twice");
 	rate = value_get(proof, "rate");
 	wrong = rate ? rate_parse(rate->text, &p->config->proof) : NULL;
-	return wrong ? config_error(p->path, rate->line, "'%s' %s", rate->text, wrong)
+	return wrong ? config_error(rate->path, rate->line, "'%s' %s", rate->text, wrong)
 		     : 0;
 }
 
@@ -170,9 +175,10 @@ static int metrics_read(const struct parse *p, cfg_t *cfg)
 	if (!metrics)
 		return 0;
 	if (cfg_size(cfg, "metrics") > 1)
-		return config_error(p->path, cfg_getnsec(cfg, "metrics", 1)->line,
+		return config_error(cfg_getnsec(cfg, "metrics", 1)->filename,
+				    cfg_getnsec(cfg, "metrics", 1)->line,
 				    "section 'metrics' is given twice");
-	if (choice_read(p, metrics, "public", config_switches, &public))
+	if (choice_read(metrics, "public", config_switches, &public))
 		return -EINVAL;
 	at->public = public;
 	listen = value_get(metrics, "listen");
@@ -181,7 +187,8 @@ static int metrics_read(const struct parse *p, cfg_t *cfg)
 		wrong = "is no loopback address: anybody could read there who plays; "
 			"`public = true` allows it";
 	if (wrong)
-		return config_error(p->path, listen ? listen->line : metrics->line,
+		return config_error(listen ? listen->path : metrics->filename,
+				    listen ? listen->line : metrics->line,
 				    "listen '%s' %s", listen ? listen->text : "", wrong);
 	return 0;
 }
@@ -191,14 +198,14 @@ static int config_read(struct parse *p, cfg_t *cfg)
 	struct config *config = p->config;
 	int mode = MODE_AUTO, observe = 0, detach = 0;
 
-	if (choice_read(p, cfg, "mode", modes, &mode) ||
-	    choice_read(p, cfg, "observe", config_switches, &observe) ||
-	    choice_read(p, cfg, "on_exit", exits, &detach) || interfaces_read(p, cfg) ||
+	if (choice_read(cfg, "mode", modes, &mode) ||
+	    choice_read(cfg, "observe", config_switches, &observe) ||
+	    choice_read(cfg, "on_exit", exits, &detach) || interfaces_read(p, cfg) ||
 	    ledger_read(p, cfg) || proof_read(p, cfg) || metrics_read(p, cfg) ||
 	    live_read(p, cfg) ||
-	    list_read(p, cfg, "allow", config->allow, config->allow_unlimited,
+	    list_read(cfg, "allow", config->allow, config->allow_unlimited,
 		      &config->allow_count) ||
-	    list_read(p, cfg, "deny", config->deny, NULL, &config->deny_count) ||
+	    list_read(cfg, "deny", config->deny, NULL, &config->deny_count) ||
 	    services_read(p, cfg))
 		return -EINVAL;
 	config->mode = (enum attach_mode)mode;
@@ -207,22 +214,23 @@ static int config_read(struct parse *p, cfg_t *cfg)
 	return 0;
 }
 
-static int text_parse(const char *path, char *text, size_t length, struct config *ret)
+int config_load_set(const char *path, const char *const *sets, struct config *ret)
 {
 	struct parse *p = calloc(1, sizeof(*p));
 	cfg_t *cfg = NULL;
 	int err;
 
-	if (!p)
-		return -ENOMEM;
-	config_empty(ret);
-	p->path = path;
-	p->config = ret;
-	err = config_text_clean(path, text, length);
-	if (!err)
-		err = config_tree(path, text, length, &cfg);
-	if (!err)
+	if (!path)
+		path = CONFIG_PATH;
+	err = p ? config_tree(path, sets, &cfg) : -ENOMEM;
+	if (!err) {
+		config_empty(ret);
+		p->path = path;
+		p->config = ret;
 		err = config_read(p, cfg);
+	}
+	if (err == -ENOMEM)
+		config_error(path, 0, "not enough memory");
 	cfg_free(cfg);
 	free(p);
 	return err;
@@ -230,34 +238,20 @@ static int text_parse(const char *path, char *text, size_t length, struct config
 
 int config_load(const char *path, struct config *ret)
 {
-	char *text;
-	size_t length;
-	int err;
-
-	if (!path)
-		path = CONFIG_PATH;
-	err = config_text_read(path, &text, &length);
-	if (err)
-		return err;
-	err = text_parse(path, text, length, ret);
-	if (err == -ENOMEM)
-		config_error(path, 0, "not enough memory");
-	free(text);
-	return err;
+	return config_load_set(path, NULL, ret);
 }
 
-size_t config_check_interfaces(const char *path, const struct config *config)
+size_t config_check_interfaces(const struct config *config)
 {
 	size_t absent = 0;
 
 	for (size_t i = 0; i < config->interface_count; i++) {
 		if (if_nametoindex(config->interfaces[i]))
 			continue;
-		config_error(
-			path ? path : CONFIG_PATH, config->interface_lines[i],
-			"warning: interface '%s' is not on this machine now: it would "
-			"be waited for",
-			config->interfaces[i]);
+		config_warn(config->interface_files[i], config->interface_lines[i],
+			    "interface '%s' is not on this machine now: it would be "
+			    "waited for",
+			    config->interfaces[i]);
 		absent++;
 	}
 	return absent;

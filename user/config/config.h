@@ -19,6 +19,8 @@
 #define CONFIG_INTERFACES 16
 #define CONFIG_LIST	  4096 /* allow or deny entries in the file */
 
+#define CONFIG_FILE_NAME  256 /* of one, in complaints; a longer one is cut */
+
 #define LEDGER_ALLOWANCE  16384 /* defaults: docs/OPERATING.md */
 #define LEDGER_WINDOW_S	  20
 #define PROOF_RATE	  "250000/s burst 62500"
@@ -50,8 +52,9 @@ struct config {
 	struct config_service services[SERVICES_MAX];
 	size_t service_count;
 	char interfaces[CONFIG_INTERFACES][IF_NAMESIZE];
-	int interface_lines[CONFIG_INTERFACES]; /* where the file names each; 0: elsewhere
-						 */
+	/* Where each is named, as complaints tell it; line 0: by no file. */
+	char interface_files[CONFIG_INTERFACES][CONFIG_FILE_NAME];
+	int interface_lines[CONFIG_INTERFACES];
 	size_t interface_count;
 	enum attach_mode mode;
 	bool observe; /* all services */
@@ -94,10 +97,27 @@ struct config {
 int config_load(const char *path, struct config *ret);
 
 /*
+ * The same, with values that go before the file's: @sets is "key=value" or, in sections,
+ * "metrics.listen=off" or "service.NAME.port=27960", up to a NULL; NULL: none.
+ */
+int config_load_set(const char *path, const char *const *sets, struct config *ret);
+
+/* Have complaints about configurations brought to @each instead of stderr; NULL: stderr
+ * again. */
+struct config_complaint {
+	const char *path;
+	int line; /* 0: none */
+	bool warning; /* it would be taken all the same */
+	const char *message; /* printable */
+};
+void config_listen(void (*each)(const struct config_complaint *complaint, void *context),
+		   void *context);
+
+/*
  * How many interfaces of @config are not on this machine, after a warning about each. Not
  * part of config_load(), so that a file can be loaded, replayed and printed elsewhere.
  */
-size_t config_check_interfaces(const char *path, const struct config *config);
+size_t config_check_interfaces(const struct config *config);
 
 /* What a file without a word in it means: no service, everything else by default. */
 void config_empty(struct config *ret);

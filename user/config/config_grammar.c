@@ -4,13 +4,13 @@
  */
 #include <ctype.h>
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "config/config_parse.h"
 #include "config/config_text.h"
 #include "lib/names.h"
+#include "lib/nearest.h"
 
 #define FLAG_GIVEN (1 << 30) /* ours among libconfuse's CFGF_... of an option */
 
@@ -25,25 +25,59 @@ static int keep(cfg_t *cfg, cfg_opt_t *opt, const char *value, void *ret)
 		return -1;
 	}
 	opt->flags |= FLAG_GIVEN;
-	kept = malloc(sizeof(*kept) + strlen(value) + 1);
+	kept = malloc(sizeof(*kept) + strlen(value) + strlen(cfg->filename) + 2);
 	if (!kept)
 		return -1;
 	kept->line = cfg->line;
 	strcpy(kept->text, value);
+	kept->path = strcpy(kept->text + strlen(value) + 1, cfg->filename);
 	*(void **)ret = kept;
 	return 0;
 }
 
+void option_forget(cfg_opt_t *option)
+{
+	cfg_free_value(option);
+	option->flags &= ~FLAG_GIVEN;
+}
+
+/* A key that is not there: it is misspelt, or belongs to a value with blanks in it. */
+static void complain_of_key(const cfg_t *cfg, const char *key)
+{
+	struct nearest near;
+	const char *found;
+
+	if (!strcmp(key, "burst") || !strcmp(key, "unlimited")) {
+		config_error(cfg->filename, cfg->line,
+			     "no such key: '%s' (a value with blanks in it needs quotes: "
+			     "%s)",
+			     key,
+			     *key == 'b' ? "\"2/s burst 6\""
+					 : "\"10.1.0.0/16 unlimited\"");
+		return;
+	}
+	nearest_begin(&near, key);
+	for (const cfg_opt_t *o = cfg->opts; o->name; o++)
+		nearest_try(&near, o->name);
+	found = nearest_found(&near);
+	config_error(cfg->filename, cfg->line, "no such option '%s'%s%s%s", key,
+		     found ? " (did you mean " : "", found ? found : "",
+		     found ? "?)" : "");
+}
+
 static void complain(cfg_t *cfg, const char *format, va_list args)
 {
-	config_error_v(cfg->filename, cfg->line, format, args);
+	if (!strcmp(format, "no such option '%s'"))
+		complain_of_key(cfg, va_arg(args, const char *));
+	else
+		config_error_v(cfg->filename, cfg->line, false, format, args);
 }
 
 #define KEEP(name)	CFG_PTR_CB(name, 0, CFGF_NODEFAULT, keep, free)
 #define KEEP_LIST(name) CFG_PTR_LIST_CB(name, 0, CFGF_NODEFAULT, keep, free)
 
 /* Budget sections bear the names of the classes. */
-static cfg_t *grammar_new(void)
+cfg_t *config_grammar(void)
 {
 	cfg_opt_t rates[] = { KEEP("source"), KEEP("prefix"), KEEP("global"), CFG_END() };
 	cfg_opt_t fixed[] = {
@@ -84,6 +118,7 @@ static cfg_t *grammar_new(void)
 		CFG_SEC("output", output, CFGF_MULTI | CFGF_NODEFAULT),
 		CFG_SEC("service", service,
 			CFGF_MULTI | CFGF_TITLE | CFGF_NO_TITLE_DUPES | CFGF_NODEFAULT),
+		KEEP_LIST("include"),
 		KEEP_LIST("interface"),
 		KEEP("mode"),
 		KEEP("observe"),
@@ -94,40 +129,11 @@ static cfg_t *grammar_new(void)
 		CFG_END(),
 	};
 
-	return cfg_init(file, CFGF_NONE);
-}
+	cfg_t *cfg = cfg_init(file, CFGF_NONE);
 
-/* libconfuse: 0 or -errno after a message. */
-static int tree_parse(cfg_t *cfg, const char *path, char *text, size_t length)
-{
-	FILE *file;
-	int err;
-
-	if (!length)
-		return 0;
-	file = fmemopen(text, length, "r");
-	cfg->filename = strdup(path);
-	if (!file || !cfg->filename) {
-		if (file)
-			fclose(file);
-		return -ENOMEM;
-	}
-	cfg_set_error_function(cfg, complain);
-	err = cfg_parse_fp(cfg, file) == CFG_SUCCESS ? 0 : -EINVAL;
-	fclose(file);
-	return err;
-}
-
-int config_tree(const char *path, char *text, size_t length, cfg_t **ret)
-{
-	cfg_t *cfg = grammar_new();
-	int err = cfg ? tree_parse(cfg, path, text, length) : -ENOMEM;
-
-	if (err)
-		cfg_free(cfg);
-	else
-		*ret = cfg;
-	return err;
+	if (cfg)
+		cfg_set_error_function(cfg, complain);
+	return cfg;
 }
 
 const struct kept *value_get(cfg_t *section, const char *key)
@@ -148,14 +154,15 @@ const struct choice config_switches[] = {
 	{ "no", 0 },   { "off", 0 }, { NULL, 0 },
 };
 
-int choice_read(const struct parse *p, cfg_t *section, const char *key,
-		const struct choice *choices, int *ret)
+int choice_read(cfg_t *section, const char *key, const struct choice *choices, int *ret)
 {
 	const struct kept *v = value_get(section, key);
 	char known[128] = "";
+	struct nearest near;
 
 	if (!v)
 		return 0;
+	nearest_begin(&near, v->text);
 	for (const struct choice *c = choices; c->name; c++) {
 		if (!strcmp(v->text, c->name)) {
 			*ret = c->value;
@@ -164,9 +171,12 @@ int choice_read(const struct parse *p, cfg_t *section, const char *key,
 		if (known[0])
 			strcat(known, ", ");
 		strcat(known, c->name);
+		nearest_try(&near, c->name);
 	}
-	return config_error(p->path, v->line, "%s '%s' is not one of: %s", key, v->text,
-			    known);
+	return config_error(v->path, v->line, "%s '%s' is not one of: %s%s%s%s", key,
+			    v->text, known, nearest_found(&near) ? " (did you mean " : "",
+			    nearest_found(&near) ? nearest_found(&near) : "",
+			    nearest_found(&near) ? "?)" : "");
 }
 
 bool number_parse(const char *text, unsigned long min, unsigned long max,

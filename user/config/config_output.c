@@ -14,17 +14,18 @@
 #define RATE_MAX  1000000ul
 
 /* The section if it is there; -EINVAL if it is there twice. */
-static int section_get(const struct parse *p, cfg_t *cfg, const char *name, cfg_t **ret)
+static int section_get(cfg_t *cfg, const char *name, cfg_t **ret)
 {
 	*ret = cfg_getnsec(cfg, name, 0);
 	if (cfg_size(cfg, name) < 2)
 		return 0;
-	return config_error(p->path, cfg_getnsec(cfg, name, 1)->line,
+	return config_error(cfg_getnsec(cfg, name, 1)->filename,
+			    cfg_getnsec(cfg, name, 1)->line,
 			    "section '%s' is given twice", name);
 }
 
 /* 0 or a power of two: the kernel programs have no division. */
-static int power_read(const struct parse *p, cfg_t *section, const char *key, __u32 *ret)
+static int power_read(cfg_t *section, const char *key, __u32 *ret)
 {
 	const struct kept *v = value_get(section, key);
 	unsigned long n;
@@ -32,7 +33,7 @@ static int power_read(const struct parse *p, cfg_t *section, const char *key, __
 	if (!v)
 		return 0;
 	if (!number_parse(v->text, 0, EVERY_MAX, &n) || n & (n - 1))
-		return config_error(p->path, v->line,
+		return config_error(v->path, v->line,
 				    "%s '%s' is not 0 or a power of two up to %lu", key,
 				    v->text, EVERY_MAX);
 	*ret = (__u32)n;
@@ -40,8 +41,7 @@ static int power_read(const struct parse *p, cfg_t *section, const char *key, __
 }
 
 /* "/path", "|/path" of a FIFO, or "unix:/path". */
-static int target_read(const struct parse *p, cfg_t *section, const char *key,
-		       char ret[OUTPUT_NAME])
+static int target_read(cfg_t *section, const char *key, char ret[OUTPUT_NAME])
 {
 	const struct kept *v = value_get(section, key);
 	const char *path;
@@ -54,25 +54,24 @@ static int target_read(const struct parse *p, cfg_t *section, const char *key,
 	else if (*path == '|')
 		path++;
 	if (*path != '/' || !text_printable(path))
-		return config_error(p->path, v->line,
+		return config_error(v->path, v->line,
 				    "%s '%s' is not /path, |/path or unix:/path", key,
 				    v->text);
 	if (strlen(v->text) >= OUTPUT_NAME)
-		return config_error(p->path, v->line, "%s '%s' is longer than %d octets",
+		return config_error(v->path, v->line, "%s '%s' is longer than %d octets",
 				    key, v->text, OUTPUT_NAME - 1);
 	strcpy(ret, v->text);
 	return 0;
 }
 
-static int text_read(const struct parse *p, cfg_t *section, const char *key, char *ret,
-		     size_t size)
+static int text_read(cfg_t *section, const char *key, char *ret, size_t size)
 {
 	const struct kept *v = value_get(section, key);
 
 	if (!v)
 		return 0;
 	if (!v->text[0] || !text_printable(v->text) || strlen(v->text) >= size)
-		return config_error(p->path, v->line,
+		return config_error(v->path, v->line,
 				    "%s '%s' is not 1 to %zu printable characters", key,
 				    v->text, size - 1);
 	strcpy(ret, v->text);
@@ -85,16 +84,17 @@ static int psk_read(const struct parse *p, cfg_t *follow)
 	char *identity = p->config->follow_psk_identity;
 	char *file = p->config->follow_psk_file;
 
-	if (text_read(p, follow, "psk_identity", identity, PSK_IDENTITY) ||
-	    text_read(p, follow, "psk_file", file, PSK_FILE))
+	if (text_read(follow, "psk_identity", identity, PSK_IDENTITY) ||
+	    text_read(follow, "psk_file", file, PSK_FILE))
 		return -EINVAL;
 	if (!*identity != !*file)
 		return config_error(
-			p->path,
+			value_get(follow, *file ? "psk_file" : "psk_identity")->path,
 			value_get(follow, *file ? "psk_file" : "psk_identity")->line,
 			"psk_identity and psk_file go together");
 	if (*file && *file != '/')
-		return config_error(p->path, value_get(follow, "psk_file")->line,
+		return config_error(value_get(follow, "psk_file")->path,
+				    value_get(follow, "psk_file")->line,
 				    "psk_file '%s' is not /path", file);
 	return 0;
 }
@@ -104,10 +104,11 @@ static int command_read(const struct parse *p, cfg_t *cfg)
 {
 	char *command = p->config->on_attack;
 
-	if (text_read(p, cfg, "on-attack", command, CONFIG_COMMAND))
+	if (text_read(cfg, "on-attack", command, CONFIG_COMMAND))
 		return -EINVAL;
 	if (*command && *command != '/')
-		return config_error(p->path, value_get(cfg, "on-attack")->line,
+		return config_error(value_get(cfg, "on-attack")->path,
+				    value_get(cfg, "on-attack")->line,
 				    "on-attack '%s' is not /path", command);
 	return 0;
 }
@@ -117,27 +118,26 @@ int live_read(struct parse *p, cfg_t *cfg)
 	struct config *config = p->config;
 	cfg_t *sample, *follow, *output;
 
-	if (section_get(p, cfg, "sample", &sample) ||
-	    section_get(p, cfg, "follow", &follow) ||
-	    section_get(p, cfg, "output", &output) || command_read(p, cfg))
+	if (section_get(cfg, "sample", &sample) || section_get(cfg, "follow", &follow) ||
+	    section_get(cfg, "output", &output) || command_read(p, cfg))
 		return -EINVAL;
 	if (sample) {
 		config->sample_every = SAMPLE_EVERY;
-		if (power_read(p, sample, "every", &config->sample_every) ||
-		    number_read(p, sample, "rate", 1, RATE_MAX, &config->sample_rate))
+		if (power_read(sample, "every", &config->sample_every) ||
+		    number_read(sample, "rate", 1, RATE_MAX, &config->sample_rate))
 			return -EINVAL;
 	}
 	if (follow &&
-	    (number_read(p, follow, "first", 0, PLAYERS_MAX, &config->follow_first) ||
-	     power_read(p, follow, "one_in", &config->follow_every) ||
-	     number_read(p, follow, "rate", 1, RATE_MAX, &config->follow_rate) ||
-	     list_read(p, follow, "addresses", config->follow, NULL,
+	    (number_read(follow, "first", 0, PLAYERS_MAX, &config->follow_first) ||
+	     power_read(follow, "one_in", &config->follow_every) ||
+	     number_read(follow, "rate", 1, RATE_MAX, &config->follow_rate) ||
+	     list_read(follow, "addresses", config->follow, NULL,
 		       &config->follow_count) ||
 	     psk_read(p, follow)))
 		return -EINVAL;
-	if (output && (target_read(p, output, "json", config->output_json) ||
-		       target_read(p, output, "pcapng", config->output_pcapng) ||
-		       number_read(p, output, "cpu", 1, 100, &config->output_cpu)))
+	if (output && (target_read(output, "json", config->output_json) ||
+		       target_read(output, "pcapng", config->output_pcapng) ||
+		       number_read(output, "cpu", 1, 100, &config->output_cpu)))
 		return -EINVAL;
 	return 0;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * config_parse.h - what the files that read a configuration share: config.c (the file),
- * config_service.c (a service section), config_output.c (what the daemon watches) and
- * config_grammar.c (the shape, and values).
+ * config_service.c (a service section), config_output.c (what the daemon watches),
+ * config_grammar.c (the shape, and values) and config_tree.c (files, and what they
+ * include).
  */
 #ifndef CONFIG_PARSE_H
 #define CONFIG_PARSE_H
@@ -13,6 +14,7 @@
 
 /* A value as it stands in the file. */
 struct kept {
+	const char *path; /* of the file; behind the text */
 	int line;
 	char text[];
 };
@@ -31,28 +33,34 @@ struct choice {
 
 extern const struct choice config_switches[]; /* true, false and their like */
 
-/* The tree of @text, to be freed by cfg_free(); or -errno after a message. */
-int config_tree(const char *path, char *text, size_t length, cfg_t **ret);
+/* An empty tree of the grammar, to be freed by cfg_free(); NULL: no memory. */
+cfg_t *config_grammar(void);
+
+/* Let @option be given once more, as if it had not been: all its values are gone. */
+void option_forget(cfg_opt_t *option);
+
+/* The tree of a file, of what it includes, and of @sets, to be freed by cfg_free(); or
+ * -errno after a message. */
+int config_tree(const char *path, const char *const *sets, cfg_t **ret);
 
 /* NULL: the key is not there. */
 const struct kept *value_get(cfg_t *section, const char *key);
 
 /* One of @choices, up to a NULL name. 0 and *@ret untouched if the key is not there. */
-int choice_read(const struct parse *p, cfg_t *section, const char *key,
-		const struct choice *choices, int *ret);
+int choice_read(cfg_t *section, const char *key, const struct choice *choices, int *ret);
 
 /* Digits and nothing else, from @min to @max. */
 bool number_parse(const char *text, unsigned long min, unsigned long max,
 		  unsigned long *ret);
 
 /* The same of a key, with its complaint. 0 and *@ret untouched if it is not there. */
-int number_read(const struct parse *p, cfg_t *section, const char *key, unsigned long min,
-		unsigned long max, __u32 *ret);
+int number_read(cfg_t *section, const char *key, unsigned long min, unsigned long max,
+		__u32 *ret);
 
 /* A list of networks, at most CONFIG_LIST; behind each may stand `unlimited`, unless
  * @ret_unlimited is NULL. */
-int list_read(const struct parse *p, cfg_t *cfg, const char *key, struct cidr *ret,
-	      bool *ret_unlimited, size_t *ret_count);
+int list_read(cfg_t *cfg, const char *key, struct cidr *ret, bool *ret_unlimited,
+	      size_t *ret_count);
 
 bool text_printable(const char *text);
 

@@ -8,6 +8,7 @@
 #include "config/config_parse.h"
 #include "config/config_text.h"
 #include "lib/names.h"
+#include "lib/nearest.h"
 #include "lib/rate_text.h"
 
 static const struct choice policies[] = {
@@ -24,42 +25,49 @@ static const struct choice proofs[] = {
 	{ NULL, 0 },
 };
 
-static int family_read(const struct parse *p, cfg_t *section, __u8 *ret)
+static int family_read(cfg_t *section, __u8 *ret)
 {
 	const struct kept *v = value_get(section, "protocol");
 	enum wire_family family;
 	char known[128] = "";
+	struct nearest near;
+	const char *found;
 
 	if (!v)
-		return config_error(p->path, section->line,
+		return config_error(section->filename, section->line,
 				    "service '%s' ends without a protocol",
 				    cfg_title(section));
 	if (family_parse(v->text, &family)) {
 		*ret = family;
 		return 0;
 	}
+	nearest_begin(&near, v->text);
 	for (int i = 0; i < FAMILY_COUNT; i++) {
 		if (i)
 			strcat(known, ", ");
 		strcat(known, family_name((enum wire_family)i));
+		nearest_try(&near, family_name((enum wire_family)i));
 	}
-	return config_error(p->path, v->line, "protocol '%s' is not one of: %s", v->text,
-			    known);
+	found = nearest_found(&near);
+	return config_error(v->path, v->line, "protocol '%s' is not one of: %s%s%s%s",
+			    v->text, known, found ? " (did you mean " : "",
+			    found ? found : "", found ? "?)" : "");
 }
 
-static int name_read(const struct parse *p, cfg_t *section, char ret[NAME_MAX_LEN])
+static int name_read(cfg_t *section, char ret[NAME_MAX_LEN])
 {
 	const char *name = cfg_title(section);
 
 	if (!*name)
-		return config_error(p->path, section->line, "service '' needs a name");
+		return config_error(section->filename, section->line,
+				    "service '' needs a name");
 	if (strlen(name) >= NAME_MAX_LEN)
-		return config_error(p->path, section->line,
+		return config_error(section->filename, section->line,
 				    "service name '%s' is longer than %d octets", name,
 				    NAME_MAX_LEN - 1);
 	if (!text_printable(name))
 		return config_error(
-			p->path, section->line,
+			section->filename, section->line,
 			"service name '%s' has a character that is not printable "
 			"ASCII",
 			name);
@@ -67,55 +75,99 @@ static int name_read(const struct parse *p, cfg_t *section, char ret[NAME_MAX_LE
 	return 0;
 }
 
-static int ports_read(const struct parse *p, cfg_t *section, struct config_service *ret)
+/* "27960", or "27960-27970" with both ends. */
+static bool port_parse(const char *text, unsigned long *ret_first,
+		       unsigned long *ret_last)
+{
+	const char *dash = strchr(text, '-');
+	char first[8];
+	size_t n = dash ? (size_t)(dash - text) : 0;
+
+	if (!dash) {
+		*ret_last = 0;
+		if (!number_parse(text, 1, PORTS - 1, ret_first))
+			return false;
+		*ret_last = *ret_first;
+		return true;
+	}
+	if (n >= sizeof(first))
+		return false;
+	memcpy(first, text, n);
+	first[n] = '\0';
+	return number_parse(first, 1, PORTS - 1, ret_first) &&
+	       number_parse(dash + 1, *ret_first, PORTS - 1, ret_last);
+}
+
+static int port_add(const struct kept *v, unsigned long port, struct config_service *ret)
+{
+	if (ret->port_count == CONFIG_PORTS)
+		return config_error(v->path, v->line,
+				    "port '%s' is one too many: at most %d a service",
+				    v->text, CONFIG_PORTS);
+	for (size_t i = 0; i < ret->port_count; i++)
+		if (ret->ports[i] == port)
+			return config_error(v->path, v->line, "port '%s' is given twice",
+					    v->text);
+	ret->ports[ret->port_count++] = (__u16)port;
+	return 0;
+}
+
+static int ports_read(cfg_t *section, struct config_service *ret)
 {
 	unsigned int n = cfg_size(section, "port");
+	unsigned long port, last;
 
 	if (!n)
-		return config_error(p->path, section->line,
+		return config_error(section->filename, section->line,
 				    "service '%s' ends without a port",
 				    cfg_title(section));
 	for (unsigned int i = 0; i < n; i++) {
 		const struct kept *v = cfg_getnptr(section, "port", i);
-		unsigned long port;
 
-		if (i == CONFIG_PORTS)
-			return config_error(p->path, v->line,
-					    "port '%s' is one too many: at most %d a "
-					    "service",
-					    v->text, CONFIG_PORTS);
-		if (!number_parse(v->text, 1, PORTS - 1, &port))
-			return config_error(p->path, v->line,
-					    "port '%s' is not a number from 1 to 65535",
+		if (!port_parse(v->text, &port, &last))
+			return config_error(v->path, v->line,
+					    "port '%s' is not a number from 1 to 65535, "
+					    "or two with a dash between them",
 					    v->text);
-		for (size_t j = 0; j < ret->port_count; j++)
-			if (ret->ports[j] == port)
-				return config_error(p->path, v->line,
-						    "port '%s' is given twice", v->text);
-		ret->ports[ret->port_count++] = (__u16)port;
+		for (; port <= last; port++)
+			if (port_add(v, port, ret))
+				return -EINVAL;
 	}
 	return 0;
 }
 
-static int addresses_read(const struct parse *p, cfg_t *section,
-			  struct config_service *ret)
+/* The value of the section that names @port. */
+static const struct kept *port_value(cfg_t *section, unsigned long port)
+{
+	const struct kept *v = NULL;
+	unsigned long first, last;
+
+	for (unsigned int i = 0; i < cfg_size(section, "port"); i++) {
+		v = cfg_getnptr(section, "port", i);
+		if (port_parse(v->text, &first, &last) && first <= port && port <= last)
+			break;
+	}
+	return v;
+}
+
+static int addresses_read(cfg_t *section, struct config_service *ret)
 {
 	for (unsigned int i = 0; i < cfg_size(section, "address"); i++) {
 		const struct kept *v = cfg_getnptr(section, "address", i);
 		struct cidr cidr;
 
 		if (i == CONFIG_ADDRESSES)
-			return config_error(p->path, v->line,
+			return config_error(v->path, v->line,
 					    "address '%s' is one too many: at most %d a "
 					    "service",
 					    v->text, CONFIG_ADDRESSES);
 		if (strchr(v->text, '/') || !cidr_parse(v->text, &cidr))
-			return config_error(p->path, v->line,
+			return config_error(v->path, v->line,
 					    "address '%s' is not an IPv4 or IPv6 address",
 					    v->text);
 		for (size_t j = 0; j < ret->address_count; j++)
 			if (!memcmp(ret->addresses[j], cidr.addr, sizeof(cidr.addr)))
-				return config_error(p->path, v->line,
+				return config_error(v->path, v->line,
 						    "address '%s' is given twice",
 						    v->text);
 		memcpy(ret->addresses[ret->address_count++], cidr.addr,
@@ -124,16 +176,15 @@ static int addresses_read(const struct parse *p, cfg_t *section,
 	return 0;
 }
 
-static int rate_read(const struct parse *p, cfg_t *section, const char *key,
-		     struct limit *ret)
+static int rate_read(cfg_t *section, const char *key, struct limit *ret)
 {
 	const struct kept *v = value_get(section, key);
 	const char *wrong = v ? rate_parse(v->text, ret) : NULL;
 
-	return wrong ? config_error(p->path, v->line, "'%s' %s", v->text, wrong) : 0;
+	return wrong ? config_error(v->path, v->line, "'%s' %s", v->text, wrong) : 0;
 }
 
-static int budgets_read(const struct parse *p, cfg_t *section, struct service *ret)
+static int budgets_read(cfg_t *section, struct service *ret)
 {
 	for (int class = 0; class < CLASS_BUDGETS; class ++) {
 		const char *name = class_name((enum wire_class) class);
@@ -143,18 +194,19 @@ static int budgets_read(const struct parse *p, cfg_t *section, struct service *r
 		if (!rates)
 			continue;
 		if (cfg_size(section, name) > 1)
-			return config_error(p->path, cfg_getnsec(section, name, 1)->line,
+			return config_error(cfg_getnsec(section, name, 1)->filename,
+					    cfg_getnsec(section, name, 1)->line,
 					    "section '%s' is given twice", name);
-		if (rate_read(p, rates, "source", &b->source) ||
-		    rate_read(p, rates, "prefix", &b->prefix) ||
-		    rate_read(p, rates, "global", &b->global))
+		if (rate_read(rates, "source", &b->source) ||
+		    rate_read(rates, "prefix", &b->prefix) ||
+		    rate_read(rates, "global", &b->global))
 			return -EINVAL;
 	}
 	return 0;
 }
 
 /* Any word in an odd spelling is unknown: it must not get more than in its plain one. */
-static void unknown_warn(const struct parse *p, cfg_t *section, const struct service *s)
+static void unknown_warn(cfg_t *section, const struct service *s)
 {
 	const struct budget *u = &s->budget[CLASS_UNKNOWN];
 
@@ -172,14 +224,14 @@ static void unknown_warn(const struct parse *p, cfg_t *section, const struct ser
 			level = "global";
 		else
 			continue;
-		config_error(p->path, section->line,
-			     "warning: service '%s' lets more unknown requests through "
-			     "than '%s' (%s): odd spellings evade that budget",
-			     s->name, class_name((enum wire_class) class), level);
+		config_warn(section->filename, section->line,
+			    "service '%s' lets more unknown requests through "
+			    "than '%s' (%s): odd spellings evade that budget",
+			    s->name, class_name((enum wire_class) class), level);
 	}
 }
 
-static int policies_read(const struct parse *p, cfg_t *section, struct service *ret)
+static int policies_read(cfg_t *section, struct service *ret)
 {
 	static const struct {
 		const char *key;
@@ -197,7 +249,7 @@ static int policies_read(const struct parse *p, cfg_t *section, struct service *
 		__u8 *policy = &ret->policy[rows[i].class - CLASS_BUDGETS];
 
 		value = *policy;
-		if (choice_read(p, section, rows[i].key, policies, &value))
+		if (choice_read(section, rows[i].key, policies, &value))
 			return -EINVAL;
 		*policy = (__u8)value;
 	}
@@ -236,20 +288,20 @@ static int endpoints_check(struct parse *p, cfg_t *section,
 	for (size_t i = 0; i < s->port_count; i++) {
 		__u8 *seen = &p->port_seen[s->ports[i] / 8];
 		__u8 bit = (__u8)(1 << s->ports[i] % 8);
-		const struct kept *v = cfg_getnptr(section, "port", (unsigned int)i);
+		const struct kept *v = port_value(section, s->ports[i]);
 		const struct config_service *other =
 			*seen & bit ? port_taken(p->config, s, s->ports[i]) : NULL;
 
 		if (other)
 			return config_error(
-				p->path, v->line,
+				v->path, v->line,
 				"port '%s' on the same address belongs to service '%s'",
 				v->text, other->service.name);
 		*seen |= bit;
 	}
 	p->endpoints += s->port_count * s->address_count;
 	if (p->endpoints > SERVICES_MAX)
-		return config_error(p->path, section->line,
+		return config_error(section->filename, section->line,
 				    "service '%s' makes more than %d pairs of port and "
 				    "address in all",
 				    s->service.name, SERVICES_MAX);
@@ -262,19 +314,18 @@ static int service_read(struct parse *p, cfg_t *section, struct config_service *
 	int observe = 0, proof;
 
 	s->active = 1;
-	if (name_read(p, section, s->name) || family_read(p, section, &s->family))
+	if (name_read(section, s->name) || family_read(section, &s->family))
 		return -EINVAL;
 	config_service_defaults((enum wire_family)s->family, s);
 	proof = s->proof;
-	if (ports_read(p, section, ret) || addresses_read(p, section, ret) ||
-	    choice_read(p, section, "observe", config_switches, &observe) ||
-	    choice_read(p, section, "proof", proofs, &proof) ||
-	    policies_read(p, section, s) || budgets_read(p, section, s) ||
-	    endpoints_check(p, section, ret))
+	if (ports_read(section, ret) || addresses_read(section, ret) ||
+	    choice_read(section, "observe", config_switches, &observe) ||
+	    choice_read(section, "proof", proofs, &proof) || policies_read(section, s) ||
+	    budgets_read(section, s) || endpoints_check(p, section, ret))
 		return -EINVAL;
 	s->observe = (__u8)observe;
 	s->proof = (__u8)proof;
-	unknown_warn(p, section, s);
+	unknown_warn(section, s);
 	return 0;
 }
 
@@ -290,7 +341,7 @@ int services_read(struct parse *p, cfg_t *cfg)
 		cfg_t *section = cfg_getnsec(cfg, "service", i);
 
 		if (i == SERVICES_MAX)
-			return config_error(p->path, section->line,
+			return config_error(section->filename, section->line,
 					    "service '%s' is one too many: at most %d",
 					    cfg_title(section), SERVICES_MAX);
 		if (service_read(p, section, &p->config->services[i]))

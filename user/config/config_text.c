@@ -10,10 +10,26 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "config/config.h"
 #include "config/config_text.h"
+#include "lib/log.h"
 
-int config_error_v(const char *path, int line, const char *format, va_list args)
+static struct {
+	void (*each)(const struct config_complaint *complaint, void *context);
+	void *context;
+} listener;
+
+void config_listen(void (*each)(const struct config_complaint *complaint, void *context),
+		   void *context)
 {
+	listener.each = each;
+	listener.context = context;
+}
+
+int config_error_v(const char *path, int line, bool warning, const char *format,
+		   va_list args)
+{
+	struct config_complaint complaint = { .path = path, .line = line };
 	char message[512];
 
 	vsnprintf(message, sizeof(message), format, args);
@@ -21,10 +37,12 @@ int config_error_v(const char *path, int line, const char *format, va_list args)
 	for (char *c = message; *c; c++)
 		if ((unsigned char)*c < ' ' || *c == 0x7f)
 			*c = '?';
-	if (line)
-		fprintf(stderr, "%s:%d: %s\n", path, line, message);
+	complaint.warning = warning;
+	complaint.message = message;
+	if (listener.each)
+		listener.each(&complaint, listener.context);
 	else
-		fprintf(stderr, "%s: %s\n", path, message);
+		log_at(path, line, warning, message);
 	return -EINVAL;
 }
 
@@ -34,12 +52,22 @@ int config_error(const char *path, int line, const char *format, ...)
 	int err;
 
 	va_start(args, format);
-	err = config_error_v(path, line, format, args);
+	err = config_error_v(path, line, false, format, args);
 	va_end(args);
 	return err;
 }
 
-#define FIRST_ROOM 4096 /* most files are shorter */
+void config_warn(const char *path, int line, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	config_error_v(path, line, true, format, args);
+	va_end(args);
+}
+
+#define BYTE_ORDER_MARK "\xef\xbb\xbf" /* as some editors leave at the beginning */
+#define FIRST_ROOM	4096 /* most files are shorter */
 
 /* Doubles its room until all is read; a NUL goes behind the text. */
 static int file_read(FILE *file, char **ret, size_t *ret_length)
@@ -68,6 +96,10 @@ static int file_read(FILE *file, char **ret, size_t *ret_length)
 		return -EFBIG;
 	}
 	text[n] = 0;
+	if (n >= 3 && !memcmp(text, BYTE_ORDER_MARK, 3)) {
+		n -= 3;
+		memmove(text, text + 3, n + 1);
+	}
 	*ret = text;
 	*ret_length = n;
 	return 0;

@@ -12,6 +12,7 @@
 #define CONFIG_TEXT_H
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #define CONFIG_TEXT_MAX (4 << 20) /* octets of a file */
@@ -19,10 +20,14 @@
 /* "path:line: message" on stderr; @line 0: "path: message". Returns -EINVAL. */
 int config_error(const char *path, int line, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-int config_error_v(const char *path, int line, const char *format, va_list args)
-	__attribute__((format(printf, 3, 0)));
+int config_error_v(const char *path, int line, bool warning, const char *format,
+		   va_list args) __attribute__((format(printf, 4, 0)));
+/* The same with "warning: " before it, of what is taken all the same. */
+void config_warn(const char *path, int line, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 
-/* The whole of the file, NUL-terminated, to be freed; or -errno after a message. */
+/* The whole of the file, NUL-terminated, without a byte order mark, to be freed; or
+ * -errno after a message. */
 int config_text_read(const char *path, char **ret, size_t *ret_length);
 
 /*

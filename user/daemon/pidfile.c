@@ -100,9 +100,10 @@ int pidfile_claim(const char *pin_dir, const struct daemon_facts *facts)
 		log_error("cannot create '%s': %s", path, strerror(-fd));
 	if (fd < 0)
 		return fd;
-	if (ftruncate(fd, 0) || dprintf(fd, "%d\nconfig %s\n%s%s", (int)getpid(),
+	if (ftruncate(fd, 0) || dprintf(fd, "%d\nconfig %s\n%s%s%s", (int)getpid(),
 					facts->config, facts->observe ? "observe\n" : "",
-					facts->interfaces ? "interfaces\n" : "") < 0) {
+					facts->interfaces ? "interfaces\n" : "",
+					facts->set ? "set\n" : "") < 0) {
 		log_error("cannot write '%s': %s", path, strerror(errno));
 		close(fd);
 		return -EIO;
@@ -134,6 +135,8 @@ static void facts_parse(char *text, struct daemon_facts *ret)
 			ret->observe = true;
 		else if (!strcmp(line, "interfaces"))
 			ret->interfaces = true;
+		else if (!strcmp(line, "set"))
+			ret->set = true;
 	}
 }
 

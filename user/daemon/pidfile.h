@@ -18,6 +18,7 @@ struct daemon_facts {
 				*/
 	bool observe; /* told to drop nothing, whatever the file says */
 	bool interfaces; /* told which, whatever the file says */
+	bool set; /* told more that goes before what the file says */
 };
 
 /*

@@ -4,7 +4,14 @@
  */
 #include <stdarg.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <systemd/sd-daemon.h>
 
 #include "lib/log.h"
 
@@ -15,12 +22,53 @@ void log_verbose(void)
 	verbose = true;
 }
 
-static void print(const char *prefix, const char *format, va_list args)
+/* What begins a line; the journal says which stream is its own (systemd.exec(5)). */
+static const char *prefix(const char *priority)
 {
+	static enum {
+		UNKNOWN,
+		PLAIN,
+		JOURNAL
+	} target;
+	const char *stream = getenv("JOURNAL_STREAM");
+	char ours[64];
+	struct stat st;
+
+	if (target == UNKNOWN) {
+		target = PLAIN;
+		if (stream && !fstat(STDERR_FILENO, &st)) {
+			snprintf(ours, sizeof(ours), "%ju:%ju", (uintmax_t)st.st_dev,
+				 (uintmax_t)st.st_ino);
+			target = strcmp(stream, ours) ? PLAIN : JOURNAL;
+		}
+	}
+	return target == JOURNAL ? priority : NULL;
+}
+
+static void print(const char *priority, const char *word, const char *format,
+		  va_list args)
+{
+	const char *before = prefix(priority);
 	char line[1024];
 
 	vsnprintf(line, sizeof(line), format, args);
-	fprintf(stderr, "quakeshield: %s%s\n", prefix, line);
+	/* A second line would have no priority. */
+	for (char *c = line; before && (c = strchr(c, '\n'));)
+		*c = ' ';
+	fprintf(stderr, "%s%s%s\n", before ? before : "quakeshield: ", word, line);
+}
+
+void log_at(const char *path, int line, bool warning, const char *message)
+{
+	const char *before = prefix(warning ? SD_WARNING : SD_ERR);
+	const char *word = warning ? "warning: " : "";
+
+	if (line)
+		fprintf(stderr, "%s%s:%d: %s%s\n", before ? before : "", path, line, word,
+			message);
+	else
+		fprintf(stderr, "%s%s: %s%s\n", before ? before : "", path, word,
+			message);
 }
 
 void log_info(const char *format, ...)
@@ -30,7 +78,7 @@ void log_info(const char *format, ...)
 	if (!verbose)
 		return;
 	va_start(args, format);
-	print("", format, args);
+	print(SD_INFO, "", format, args);
 	va_end(args);
 }
 
@@ -39,7 +87,7 @@ void log_warn(const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	print("warning: ", format, args);
+	print(SD_WARNING, "warning: ", format, args);
 	va_end(args);
 }
 
@@ -48,6 +96,6 @@ void log_error(const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	print("", format, args);
+	print(SD_ERR, "", format, args);
 	va_end(args);
 }

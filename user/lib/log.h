@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * log.h - messages to the operator, on stderr (systemd's journal takes them from there).
+ * log.h - messages to the operator, on stderr. Where that is the journal, each line has
+ * its priority in front (sd-daemon(3)), and no name of ours: the journal knows it.
  *
  * One message for each failure, at the place that knows the input, quoting it. Nothing is
  * ever logged for a packet: packets are counted.
@@ -8,9 +9,15 @@
 #ifndef LOG_H
 #define LOG_H
 
+#include <stdbool.h>
+
 void log_info(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void log_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void log_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* What is wrong, or at @warning doubtful, on @line of @path; 0: no line. @message is
+ * printable. */
+void log_at(const char *path, int line, bool warning, const char *message);
 
 /* Show log_info() lines too (off by default: commands stay silent when all is well). */
 void log_verbose(void);

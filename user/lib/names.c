@@ -3,6 +3,7 @@
  * names.c - the names of enumerators, from the rows of wire.h and abi.h.
  */
 #include <string.h>
+#include <strings.h>
 
 #include "lib/names.h"
 
@@ -104,11 +105,28 @@ enum verdict other_verdict(enum other other)
 	return other < COUNT(other_verdicts) ? other_verdicts[other] : VERDICT_DROP;
 }
 
+/* clang-format off */
+static const struct {
+	const char *name;
+	enum wire_family family;
+} aliases[] = {
+#define AS_ALIAS(family, name) { name, FAMILY_##family },
+	FAMILY_ALIASES(AS_ALIAS)
+#undef AS_ALIAS
+};
+/* clang-format on */
+
 bool family_parse(const char *name, enum wire_family *ret)
 {
 	for (size_t i = 0; i < COUNT(families); i++) {
 		if (!strcmp(name, families[i])) {
 			*ret = (enum wire_family)i;
+			return true;
+		}
+	}
+	for (size_t i = 0; i < COUNT(aliases); i++) {
+		if (!strcasecmp(name, aliases[i].name)) {
+			*ret = aliases[i].family;
 			return true;
 		}
 	}

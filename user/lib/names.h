@@ -19,6 +19,39 @@ const char *verdict_name(enum verdict verdict);
 const char *other_name(enum other other);
 enum verdict other_verdict(enum other other);
 
+/*
+ * What operators call their servers, in place of what these speak; in any case of
+ * letters. quakeshield.conf(5) lists them.
+ */
+/* clang-format off */
+#define FAMILY_ALIASES(X)						\
+	X(NETQUAKE, "nq")						\
+	X(NETQUAKE, "darkplaces")					\
+	X(NETQUAKE, "xonotic")						\
+	X(NETQUAKE, "nexuiz")						\
+	X(NETQUAKE, "quakespasm")					\
+	X(NETQUAKE, "ironwail")						\
+	X(NETQUAKE, "vkquake")						\
+	X(QUAKEWORLD, "qw")						\
+	X(QUAKEWORLD, "mvdsv")						\
+	X(QUAKEWORLD, "ktx")						\
+	X(QUAKEWORLD, "fteqw")						\
+	X(QUAKE2, "q2")							\
+	X(QUAKE2, "q2pro")						\
+	X(QUAKE2, "r1q2")						\
+	X(QUAKE2, "yquake2")						\
+	X(QUAKE3, "q3")							\
+	X(QUAKE3, "q3a")						\
+	X(QUAKE3, "ioquake3")						\
+	X(QUAKE3, "openarena")						\
+	X(QUAKE3, "urt")						\
+	X(QUAKE3, "urbanterror")					\
+	X(QUAKE3, "et")							\
+	X(QUAKE3, "etlegacy")						\
+	X(QUAKE_ENHANCED, "qe")						\
+	X(QUAKE_ENHANCED, "kex")
+/* clang-format on */
+
 /* False: @name is none of them; *@ret is untouched. */
 bool family_parse(const char *name, enum wire_family *ret);
 bool class_parse(const char *name, enum wire_class *ret);

@@ -40,6 +40,8 @@ void stats_free(struct stats *stats);
 /* False: not enough memory; *@ret is untouched. */
 bool stats_copy(const struct stats *stats, struct stats *ret);
 
+/* One interface as it stands in there, and in `status --json`. */
+json_t *stats_json_link(const struct shield_link *link);
 /*
  * The fixed face: one object, one line. @decoded: what the daemon's decoding tells, an
  * object of objects by the service's name (decoded_json()), or NULL. -EIO: @out did not

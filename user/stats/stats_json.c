@@ -75,7 +75,7 @@ static json_t *service(const struct stats_service *s, const json_t *decoded)
 		"decoded", json_object_get(decoded, s->service.name));
 }
 
-static json_t *interface(const struct shield_link *link)
+json_t *stats_json_link(const struct shield_link *link)
 {
 	char since[TIME_TEXT];
 
@@ -131,7 +131,7 @@ int stats_json(const struct stats *stats, const json_t *decoded, FILE *out)
 	int err;
 
 	for (size_t i = 0; i < stats->link_count; i++)
-		json_array_append_new(interfaces, interface(&stats->links[i]));
+		json_array_append_new(interfaces, stats_json_link(&stats->links[i]));
 	for (size_t i = 0; i < stats->service_count; i++)
 		json_array_append_new(services, service(&stats->services[i], decoded));
 	root = json_pack("{s:s?, s:s?, s:o, s:o, s:o, s:o, s:o, s:o, s:f}", "interface",

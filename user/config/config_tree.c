@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * config_tree.c - a file, what it includes, and what the command line sets, as one tree.
+ *
+ * Files are parsed one after the other into the same tree, so that a key which two of
+ * them give is given twice; each value keeps the name of its own. What is set on the
+ * command line comes last and replaces.
+ */
+#include <errno.h>
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/config_parse.h"
+#include "config/config_text.h"
+
+#define DEPTH_MAX 8 /* of includes: enough for anybody but who includes himself */
+#define FILES_MAX 256
+#define NAME_ROOM 4096 /* octets of a path */
+#define SET_ROOM  256 /* octets of a key, with its sections */
+#define SET_NAME  "--set"
+
+struct reading {
+	cfg_t *cfg;
+	unsigned int depth, files;
+};
+
+static int file_take(struct reading *r, const char *path);
+
+static int name_source(cfg_t *cfg, const char *name)
+{
+	char *copy = strdup(name);
+
+	if (!copy)
+		return -ENOMEM;
+	free(cfg->filename);
+	cfg->filename = copy;
+	return 0;
+}
+
+/* libconfuse: 0 or -errno after a message. */
+static int text_take(cfg_t *cfg, const char *path, char *text, size_t length)
+{
+	int err = name_source(cfg, path);
+	FILE *file;
+
+	if (err || !length)
+		return err;
+	file = fmemopen(text, length, "r");
+	if (!file)
+		return -ENOMEM;
+	err = cfg_parse_fp(cfg, file) == CFG_SUCCESS ? 0 : -EINVAL;
+	fclose(file);
+	return err;
+}
+
+/* --- include -------------------------------------------------------------------- */
+
+/* @name as it is seen from the file that names it. */
+static int beside(const struct kept *from, char ret[NAME_ROOM])
+{
+	const char *slash = strrchr(from->path, '/');
+	int directory = slash && from->text[0] != '/' ? (int)(slash - from->path) + 1 : 0;
+	int n = snprintf(ret, NAME_ROOM, "%.*s%s", directory, from->path, from->text);
+
+	if (n < NAME_ROOM)
+		return 0;
+	return config_error(from->path, from->line, "include '%s': too long a name",
+			    from->text);
+}
+
+/* One file, or all that a pattern finds, by name; a pattern may find none. */
+static int include_one(struct reading *r, const struct kept *from)
+{
+	char name[NAME_ROOM];
+	glob_t found = { 0 };
+	int err = beside(from, name);
+
+	if (err)
+		return err;
+	if (r->depth == DEPTH_MAX)
+		return config_error(from->path, from->line,
+				    "include '%s': more than %d files deep", from->text,
+				    DEPTH_MAX);
+	if (!strpbrk(name, "*?["))
+		err = file_take(r, name);
+	else if (glob(name, 0, NULL, &found) == GLOB_NOSPACE)
+		err = -ENOMEM;
+	for (size_t i = 0; !err && i < found.gl_pathc; i++)
+		err = file_take(r, found.gl_pathv[i]);
+	globfree(&found);
+	if (err && err != -EINVAL && err != -ENOMEM)
+		config_error(from->path, from->line, "include '%s' failed", from->text);
+	return err;
+}
+
+/* What the file just parsed includes: taken out of the tree first, as each may have its
+ * own. */
+static int include_all(struct reading *r)
+{
+	cfg_opt_t *option = cfg_getopt(r->cfg, "include");
+	unsigned int n = cfg_opt_size(option);
+	struct kept **names = calloc(n + 1, sizeof(*names));
+	int err = 0;
+
+	if (!names)
+		return -ENOMEM;
+	for (unsigned int i = 0; !err && i < n; i++) {
+		const struct kept *v = cfg_opt_getnptr(option, i);
+		size_t text = strlen(v->text) + 1, path = strlen(v->path) + 1;
+
+		names[i] = malloc(sizeof(*v) + text + path);
+		if (!names[i]) {
+			err = -ENOMEM;
+			break;
+		}
+		memcpy(names[i], v, sizeof(*v) + text + path);
+		names[i]->path = names[i]->text + text;
+	}
+	option_forget(option);
+	r->depth++;
+	for (unsigned int i = 0; !err && i < n; i++)
+		err = include_one(r, names[i]);
+	r->depth--;
+	for (unsigned int i = 0; i < n; i++)
+		free(names[i]);
+	free(names);
+	return err;
+}
+
+static int file_take(struct reading *r, const char *path)
+{
+	size_t length;
+	char *text;
+	int err;
+
+	if (r->files++ == FILES_MAX)
+		return config_error(path, 0, "more than %d files are included",
+				    FILES_MAX);
+	err = config_text_read(path, &text, &length);
+	if (err)
+		return err;
+	err = config_text_clean(path, text, length);
+	if (!err)
+		err = text_take(r->cfg, path, text, length);
+	free(text);
+	return err ? err : include_all(r);
+}
+
+/* --- --set ---------------------------------------------------------------------- */
+
+/* cfg_getopt() without its complaint. */
+static cfg_opt_t *option_named(const cfg_t *cfg, const char *name)
+{
+	for (cfg_opt_t *o = cfg->opts; o->name; o++)
+		if (!strcmp(o->name, name))
+			return o;
+	return NULL;
+}
+
+/* The section @name in @cfg, made if there is none; of services only one that is there.
+ */
+static cfg_t *section_open(cfg_t *cfg, char *name, char **rest)
+{
+	cfg_opt_t *option = option_named(cfg, name);
+	cfg_value_t *made;
+	char *title, *end;
+
+	if (!option || option->type != CFGT_SEC)
+		return NULL;
+	if (!(option->flags & CFGF_TITLE)) {
+		if (cfg_opt_size(option))
+			return cfg_opt_getnsec(option, 0);
+		made = cfg_setopt(cfg, option, NULL);
+		return made ? made->section : NULL;
+	}
+	/* A title may have dots in it, the key behind it has none that sections do not.
+	 */
+	title = *rest;
+	for (end = title ? strchr(title, '.') : NULL; end; end = strchr(end + 1, '.')) {
+		cfg_t *section;
+
+		*end = '\0';
+		section = cfg_opt_gettsec(option, title);
+		if (section) {
+			*rest = end + 1;
+			return section;
+		}
+		*end = '.';
+	}
+	return NULL;
+}
+
+/* The option that @key names, with its section; NULL: there is none. */
+static cfg_opt_t *option_find(cfg_t *cfg, char *key, cfg_t **ret)
+{
+	char *rest = key;
+
+	for (;;) {
+		char *name = rest;
+		cfg_opt_t *option;
+
+		rest = strchr(name, '.');
+		if (!rest) {
+			option = option_named(cfg, name);
+			*ret = cfg;
+			return option && option->type == CFGT_PTR &&
+					       strcmp(name, "include") != 0
+				       ? option
+				       : NULL;
+		}
+		*rest++ = '\0';
+		cfg = section_open(cfg, name, &rest);
+		if (!cfg)
+			return NULL;
+	}
+}
+
+/* A list is written with commas. */
+static int values_set(cfg_t *section, cfg_opt_t *option, const char *value)
+{
+	bool list = option->flags & CFGF_LIST;
+	char *copy = strdup(value), *word = copy;
+	int err = copy ? name_source(section, SET_NAME) : -ENOMEM;
+
+	section->line = 0;
+	option_forget(option);
+	while (!err && word) {
+		char *end = list ? strchr(word, ',') : NULL;
+
+		if (end)
+			*end++ = '\0';
+		if ((*word || !list) && !cfg_setopt(section, option, word))
+			err = -ENOMEM;
+		word = end;
+	}
+	free(copy);
+	return err;
+}
+
+static int set_one(cfg_t *cfg, const char *text)
+{
+	char key[SET_ROOM];
+	size_t n = strcspn(text, "=");
+	cfg_opt_t *option = NULL;
+	cfg_t *section;
+
+	if (!text[n])
+		return config_error(SET_NAME, 0, "'%s' is not KEY=VALUE", text);
+	if (n < sizeof(key)) {
+		memcpy(key, text, n);
+		key[n] = '\0';
+		option = option_find(cfg, key, &section);
+	}
+	if (!option)
+		return config_error(SET_NAME, 0,
+				    "no such key: '%.*s' (as in `mode`, "
+				    "`metrics.listen`, `service.NAME.port`, of a service "
+				    "that the file has)",
+				    (int)n, text);
+	return values_set(section, option, text + n + 1);
+}
+
+/* -------------------------------------------------------------------------------- */
+
+int config_tree(const char *path, const char *const *sets, cfg_t **ret)
+{
+	struct reading r = { .cfg = config_grammar() };
+	int err = r.cfg ? file_take(&r, path) : -ENOMEM;
+
+	for (; !err && sets && *sets; sets++)
+		err = set_one(r.cfg, *sets);
+	if (err)
+		cfg_free(r.cfg);
+	else
+		*ret = r.cfg;
+	return err;
+}
