@@ -39,6 +39,7 @@ __noinline int listed_search(__u64 first, __u64 second, __u64 third)
 {
 	struct player_id id = { { first, second, third } };
 	const struct list_entry *entry;
+	__u32 origins;
 	struct live *l = &live;
 	struct cidr from = { .length = 128 };
 	__u64 words[2] = { first, second };
@@ -46,12 +47,16 @@ __noinline int listed_search(__u64 first, __u64 second, __u64 third)
 	__builtin_memcpy(from.addr, words, sizeof(from.addr));
 	if (l->lists & LIVE_ALLOW) {
 		entry = bpf_map_lookup_elem(&allow, &from);
-		if (entry)
-			return entry->origins & LIST_UNLIMITED ? LISTED_UNLIMITED
-							       : LISTED_FRIEND;
+		origins = entry ? list_origins(entry, clock_now(l)) : 0;
+		if (origins)
+			return origins & LIST_UNLIMITED ? LISTED_UNLIMITED
+							: LISTED_FRIEND;
 	}
-	if (l->lists & LIVE_DENY && bpf_map_lookup_elem(&deny, &from))
-		return LISTED_DENIED;
+	if (l->lists & LIVE_DENY) {
+		entry = bpf_map_lookup_elem(&deny, &from);
+		if (entry && list_origins(entry, clock_now(l)))
+			return LISTED_DENIED;
+	}
 	return l->lists & LIVE_MASTER && playing_here(playing_hash(l, &id, PLAYS_MASTER),
 						      MASTER_PLAYING_S)
 		       ? LISTED_MASTER

@@ -268,11 +268,25 @@ _Static_assert(sizeof(struct cidr) == 20, "an LPM key has no holes");
 #define LIST_CONFIG_UNLIMITED 8
 #define LIST_UNLIMITED	      (LIST_LIVE_UNLIMITED | LIST_CONFIG_UNLIMITED)
 
+#define LIST_LIVE_ALL	      (LIST_LIVE | LIST_LIVE_UNLIMITED)
+#define LIST_COMMENT	      44 /* octets of a comment, with its NUL */
+
 struct list_entry {
 	__u8 origins; /* mask of LIST_* */
 	__u8 length; /* of the key: tells an exact match from a longer one */
 	__u16 pad;
+	char comment[LIST_COMMENT]; /* of what is live; printable */
+	/* When what is live of it ends, on the budgets' clock; 0: never. From then on the
+	 * programs pass it over; the daemon takes it out. */
+	__u64 until_ns;
 };
+
+/* What of @origins is in force at @now_ns. */
+static inline __u32 list_origins(const struct list_entry *e, __u64 now_ns)
+{
+	return e->until_ns && now_ns >= e->until_ns ? e->origins & ~LIST_LIVE_ALL
+						    : e->origins;
+}
 
 enum sampler {
 	SAMPLER_STATISTIC, /* one in N: loose datagrams, cut short */
@@ -510,6 +524,8 @@ struct live {
 	__u64 sources[1 << SOURCE_BITS];
 	struct proof_state proof;
 	struct player_table players;
+	__u64 lists_end_ns; /* no entry that was made for a time ends before; 0: there is
+			       none */
 	__u8 listed[LISTED_CELLS]; /* LIVE_*, by stretches of addresses: listed.h */
 	__u32 moved[1 << MOVED_BITS]; /* how many of qports are in a cell: players.h */
 	struct playing playing[PLAYING_WAYS << PLAYING_BITS];

@@ -138,6 +138,80 @@ denied()
 	done
 }
 
+# says JQ-FILTER STATUS ARGUMENT...: one line of JSON of which that is true.
+says()
+{
+	local filter=$1 expected=$2 status
+
+	shift 2
+	"$SHIELD" "$@" >"$work/json" 2>"$work/err"
+	status=$?
+	echo "exit status $status: $*: $(cat "$work/err" "$work/json")"
+	[ "$status" = "$expected" ] && [ ! -s "$work/err" ] &&
+		[ "$(wc -l <"$work/json")" = 1 ] && jq -e "$filter" "$work/json"
+}
+
+check_json()
+{
+	printf 'service a {\nprotocol = quake3\nport = 1\n}\n' >"$work/good.conf"
+	printf 'mode = auto\ninterface = nosuch0\n' | cat - "$work/good.conf" >"$work/wait.conf"
+	printf '\nmode = turbo\n' >"$work/bad.conf"
+	says '.ok and .services == 1 and .complaints == []' 0 check --json \
+		-c "$work/good.conf" &&
+		says '.ok and .complaints[0].warning and .complaints[0].line == 2' 0 \
+			check --json -c "$work/wait.conf" &&
+		says '.ok and (.complaints[0].message | contains("internet"))' 0 check --json \
+			-c "$work/good.conf" --set deny=0.0.0.0/0 &&
+		says '(.ok | not) and .services == 0 and (.complaints | length) == 1 and
+			.complaints[0].line == 2 and (.complaints[0].warning | not) and
+			(.complaints[0].file | endswith("bad.conf"))' 1 check --json \
+			-c "$work/bad.conf" &&
+		exits 1 "bad.conf:2: mode 'turbo'" check -c "$work/bad.conf"
+}
+
+# What needs tables: loaded, attached to nothing, taken away.
+loaded()
+{
+	local pin=/sys/fs/bpf/quakeshield-cli-$$ good=$work/good.conf
+
+	"$SHIELD" load -c "$good" --set deny=198.51.100.0/24 --pin "$pin" || return 1
+	loaded_in "$pin"
+	set -- $?
+	exits 0 "" detach --pin "$pin" && [ ! -e "$pin" ] && [ "$1" = 0 ]
+}
+
+loaded_in() # DIRECTORY
+{
+	exits 5 "" status --pin "$1" &&
+		says '(.protected | not) and .services == 1 and .daemon == null and
+			.interfaces == []' 5 status --json --pin "$1" &&
+		exits 2 "'soon' is not a time" deny add 192.0.2.1 --for soon --pin "$1" &&
+		exits 2 "longer than 43" deny add 192.0.2.1 --pin "$1" --comment \
+			"$(printf '%044d' 0)" &&
+		exits 2 "not printable" deny add 192.0.2.1 --comment "$(printf 'a\tb')" \
+			--pin "$1" &&
+		exits 2 "--for goes with" deny del 192.0.2.1 --for 1h --pin "$1" &&
+		exits 1 "'192.0.2.1' was not added" deny del 192.0.2.1 --pin "$1" &&
+		exits 0 "" deny add 192.0.2.1 --for 1h30m --comment 'an aimbot' --pin "$1" &&
+		exits 0 "" deny add 192.0.2.9 --for 1s --pin "$1" &&
+		exits 0 "" allow add 203.0.113.0/24 --unlimited --pin "$1" &&
+		exits 0 "" reload -c "$work/good.conf" --set deny=198.51.100.0/24 --pin "$1" &&
+		says '.applied_by == "reload" and .daemon == null and .generation > 0' 0 \
+			reload --json -c "$work/good.conf" --set deny=198.51.100.0/24 \
+			--pin "$1" &&
+		says '.list == "allow" and .entries == [{network: "203.0.113.0/24", live: true,
+			configuration: false, unlimited: true, seconds_left: null,
+			comment: null}]' 0 allow list --json --pin "$1" &&
+		exits 0 "" deny list --pin "$1" || return 1
+	cat "$work/out"
+	grep -q '^192.0.2.1 *live, 1h29m left  # an aimbot$' "$work/out" &&
+		grep -q '^198.51.100.0/24 *configuration$' "$work/out" || return 1
+	sleep 1.1
+	says '[.entries[] | select(.live)] | length == 1 and .[0].network == "192.0.2.1" and
+		.[0].comment == "an aimbot" and .[0].seconds_left > 5000' 0 deny list --json \
+		--pin "$1"
+}
+
 # complete WORD...: what bash offers for the last one.
 complete_bash()
 {
@@ -209,8 +283,10 @@ check "a wrong command line: 2, and it is quoted" wrong_command_lines
 if [ "$(id -u)" = 0 ]; then
 	check "nothing loaded: 3" not_loaded
 	check "no permission: 4, and it says root" denied
+	check "check --json" check_json
+	check "loaded: lists with time and comment, reload, status, as JSON" loaded
 else
-	echo "skip statuses 3 and 4: needs root"
+	echo "skip statuses 3 and 4, lists, JSON: needs root"
 fi
 check "bash completes" completes_bash
 for shell in bash zsh fish; do

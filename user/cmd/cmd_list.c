@@ -2,17 +2,22 @@
 /*
  * cmd_list.c - `allow` and `deny`: edit the lists while packets flow.
  *
- * What is added here stays until it is deleted here, over restarts and reloads; what the
- * configuration lists is the configuration's.
+ * What is added here stays until it is deleted here or its time is over, over restarts
+ * and reloads; what the configuration lists is the configuration's.
  */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include <jansson.h>
+
 #include "cmd/commands.h"
+#include "lib/duration.h"
 #include "lib/log.h"
 #include "shield/shield.h"
+
+#define SECOND_NS 1000000000ull
 
 struct edit {
 	const char *name; /* "allow", "deny" */
@@ -21,24 +26,86 @@ struct edit {
 	char **words; /* networks as text, NULL behind the last */
 	struct cidr *networks; /* these, read */
 	size_t count;
-	bool unlimited;
+	struct list_terms terms;
+	bool json;
 };
 
-static void entry_print(const struct cidr *cidr, __u32 origins, void *context)
-{
-	char text[CIDR_TEXT];
+/* What `list` goes through the entries with. */
+struct listing {
+	json_t *json; /* NULL: they are printed */
+	__u64 now;
+};
 
-	(void)context;
-	cidr_format(cidr, text);
-	printf("%-43s %s%s%s%s\n", text, origins & LIST_LIVE ? "live" : "",
+static __u64 left_ns(const struct listing *l, const struct list_entry *entry)
+{
+	return entry->until_ns > l->now ? entry->until_ns - l->now : 0;
+}
+
+static void entry_json(struct listing *l, const char *network,
+		       const struct list_entry *entry, __u32 origins)
+{
+	bool live = origins & LIST_LIVE;
+
+	json_array_append_new(
+		l->json,
+		json_pack("{s:s, s:b, s:b, s:b, s:o, s:o}", "network", network, "live",
+			  live, "configuration", !!(origins & LIST_CONFIG), "unlimited",
+			  !!(origins & LIST_UNLIMITED), "seconds_left",
+			  live && entry->until_ns
+				  ? json_integer(
+					    (json_int_t)(left_ns(l, entry) / SECOND_NS))
+				  : json_null(),
+			  "comment",
+			  live && entry->comment[0] ? json_string(entry->comment)
+						    : json_null()));
+}
+
+static void entry_print(struct listing *l, const char *network,
+			const struct list_entry *entry, __u32 origins)
+{
+	char left[DURATION_TEXT];
+
+	printf("%-43s %s%s%s%s", network, origins & LIST_LIVE ? "live" : "",
 	       (origins & LIST_LIVE) && (origins & LIST_CONFIG) ? ", " : "",
 	       origins & LIST_CONFIG ? "configuration" : "",
 	       origins & LIST_UNLIMITED ? ", unlimited" : "");
+	if (origins & LIST_LIVE && entry->until_ns) {
+		duration_format(left_ns(l, entry), left);
+		printf(", %s left", left);
+	}
+	if (origins & LIST_LIVE && entry->comment[0])
+		printf("  # %s", entry->comment);
+	putchar('\n');
+}
+
+static void entry_show(const struct cidr *cidr, const struct list_entry *entry,
+		       void *context)
+{
+	struct listing *l = context;
+	__u32 origins = list_origins(entry, l->now);
+	char network[CIDR_TEXT];
+
+	if (!origins)
+		return; /* over, and not taken out yet */
+	cidr_format(cidr, network);
+	if (l->json)
+		entry_json(l, network, entry, origins);
+	else
+		entry_print(l, network, entry, origins);
 }
 
 static int edit_list(struct shield *shield, const struct edit *e)
 {
-	return shield_list_each(shield, e->list, entry_print, NULL);
+	struct listing l = {
+		.json = e->json ? json_array() : NULL,
+		.now = shield_clock(),
+	};
+	int err = shield_list_each(shield, e->list, entry_show, &l);
+
+	if (e->json &&
+	    print_json(json_pack("{s:s, s:o}", "list", e->name, "entries", l.json)))
+		err = -EIO;
+	return err;
 }
 
 /* One more to edit; -errno after a message that quotes what is wrong. */
@@ -113,7 +180,7 @@ static int edit_add(struct shield *shield, const struct edit *e)
 	int err = 0;
 
 	for (size_t i = 0; !err && i < e->count; i++)
-		err = shield_list_add(shield, e->list, &e->networks[i], e->unlimited);
+		err = shield_list_add(shield, e->list, &e->networks[i], &e->terms);
 	return err;
 }
 
@@ -163,6 +230,8 @@ static int edit_run(const struct call *call, const struct edit *e,
 /* Do the words and options behind the verb make sense? */
 static bool verb_fits(const struct call *call, const struct edit *e, size_t verb)
 {
+	static const enum option_id adding[] = { OPTION_UNLIMITED, OPTION_FOR,
+						 OPTION_COMMENT };
 	bool add = verbs[verb].run == edit_add;
 
 	if (verbs[verb].some && !*e->words) {
@@ -174,8 +243,39 @@ static bool verb_fits(const struct call *call, const struct edit *e, size_t verb
 		log_error("%s: unexpected argument: '%s'", e->name, *e->words);
 		return false;
 	}
-	if (!add && call_has(call, OPTION_UNLIMITED)) {
-		log_error("%s: --unlimited goes with `add`", e->name);
+	for (size_t i = 0; i < sizeof(adding) / sizeof(*adding); i++) {
+		if (add || !call_has(call, adding[i]))
+			continue;
+		log_error("%s: --%s goes with `add`", e->name,
+			  option_rows[adding[i]].name);
+		return false;
+	}
+	return true;
+}
+
+/* False after a message. */
+static bool terms_read(const struct call *call, struct edit *e)
+{
+	const char *time = call_value(call, OPTION_FOR);
+	const char *comment = call_value(call, OPTION_COMMENT);
+
+	e->terms.unlimited = call_has(call, OPTION_UNLIMITED);
+	e->terms.comment = comment;
+	if (time && !duration_parse(time, &e->terms.for_ns)) {
+		log_error("%s: --for '%s' is not a time like 90s, 10m, 1h30m or 7d",
+			  e->name, time);
+		return false;
+	}
+	if (comment && strlen(comment) >= LIST_COMMENT) {
+		log_error("%s: --comment '%s' is longer than %d characters", e->name,
+			  comment, LIST_COMMENT - 1);
+		return false;
+	}
+	for (; comment && *comment; comment++) {
+		if (*comment >= ' ' && *comment <= '~')
+			continue;
+		log_error("%s: --comment has a character that is not printable ASCII",
+			  e->name);
 		return false;
 	}
 	return true;
@@ -196,7 +296,9 @@ static int edit_main(struct edit *e, const struct call *call)
 	e->words = call->operands + 1;
 	if (!verb_fits(call, e, verb))
 		return EXIT_USAGE;
-	e->unlimited = call_has(call, OPTION_UNLIMITED);
+	if (!terms_read(call, e))
+		return EXIT_USAGE;
+	e->json = call_has(call, OPTION_JSON);
 	e->force = call_has(call, OPTION_FORCE) || verbs[verb].run == edit_del;
 	status = edit_take_all(e) ? EXIT_USAGE : edit_run(call, e, verbs[verb].run);
 	free(e->networks);

@@ -34,6 +34,9 @@
 	  "allow: all that comes from there, and all answers")		\
 	X(FORCE, 0, "force", NULL, "",					\
 	  "although it is wider than a /8, or a /16 of IPv6")		\
+	X(FOR, 0, "for", "TIME", "10m 1h 1d 7d",			\
+	  "it ends by itself then: 90s, 10m, 1h30m, 7d")		\
+	X(COMMENT, 0, "comment", "TEXT", "", "why; `list` shows it")	\
 	X(SUMMARY, 0, "summary", NULL, "",				\
 	  "one JSON object a line for each file; goes before --json")	\
 	X(LAGOMETER, 0, "lagometer", NULL, "",				\

@@ -196,15 +196,21 @@ enum list {
 	LIST_FOLLOW, /* by the configuration only */
 };
 
-/* @unlimited: what is allowed has no limits; an entry that is there becomes so, or not.
- */
+struct list_terms {
+	bool unlimited; /* what is allowed has no limits */
+	__u64 for_ns; /* then it ends by itself; 0: it stays */
+	const char *comment; /* printable, up to LIST_COMMENT - 1 octets, or NULL */
+};
+
+/* An entry that was added before gets these @terms. */
 int shield_list_add(struct shield *shield, enum list list, const struct cidr *cidr,
-		    bool unlimited);
+		    const struct list_terms *terms);
 /* -ENOENT, without a message: not in the list (or only through the configuration). */
 int shield_list_del(struct shield *shield, enum list list, const struct cidr *cidr);
-/* @origins: LIST_LIVE, LIST_CONFIG or both, and LIST_..._UNLIMITED. */
+/* With what is over, if no daemon has taken it out yet: see list_origins(). */
 int shield_list_each(const struct shield *shield, enum list list,
-		     void (*each)(const struct cidr *cidr, __u32 origins, void *context),
+		     void (*each)(const struct cidr *cidr, const struct list_entry *entry,
+				  void *context),
 		     void *context);
 
 #endif /* SHIELD_H */

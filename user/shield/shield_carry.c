@@ -321,7 +321,7 @@ static int entry_carry(struct old_list *l, __u8 *key, __u8 *value)
 		return -EMEDIUMTYPE;
 	if (!(entry.origins & LIST_LIVE))
 		return 0;
-	err = shield_list_carry(l->shield, l->list, &cidr, entry.origins);
+	err = shield_list_carry(l->shield, l->list, &cidr, &entry);
 	l->count += !err;
 	return err;
 }

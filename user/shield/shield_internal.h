@@ -178,9 +178,11 @@ void shield_forget_slot(const struct shield *shield, __u32 slot);
  * @unlimited those of which that is true (NULL: none). The caller holds the lock. */
 int shield_list_apply(struct shield *shield, enum list list, const struct cidr *want,
 		      const bool *unlimited, size_t count);
-/* Add what is live of @origins to the entry of @cidr; and when all have been added. */
+/* Add what is live of @theirs to the entry of @cidr; and when all have been added. */
 int shield_list_carry(struct shield *shield, enum list list, const struct cidr *cidr,
-		      __u32 origins);
+		      const struct list_entry *theirs);
+/* Take out what was typed in for a time that is over. */
+void shield_lists_tend(struct shield *shield);
 void shield_list_carried(struct shield *shield, enum list list);
 
 #endif /* SHIELD_INTERNAL_H */

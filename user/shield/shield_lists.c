@@ -4,6 +4,7 @@
  * configuration, to who typed it in, or to both, and stays while it belongs to one.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -66,31 +67,28 @@ static void list_mark(struct shield *s, enum list list)
 		__atomic_fetch_or(&s->shared->lists, mark, __ATOMIC_RELEASE);
 }
 
-/* Who put exactly @cidr in: the trie answers with the longest match, so compare lengths.
- */
-static __u32 list_exact(const struct shield *s, enum list list, const struct cidr *cidr)
+/* What exactly @cidr has: the trie answers with the longest match, so compare lengths.
+ * Without origins: nothing. */
+static struct list_entry list_exact(const struct shield *s, enum list list,
+				    const struct cidr *cidr)
 {
-	struct list_entry entry;
+	struct list_entry entry, none = { .length = (__u8)cidr->length };
 
 	if (bpf_map_lookup_elem(list_map(s, list), cidr, &entry) ||
 	    entry.length != cidr->length)
-		return 0;
-	return entry.origins;
+		return none;
+	return entry;
 }
 
 static int list_write(struct shield *s, enum list list, const struct cidr *cidr,
-		      __u32 origins)
+		      const struct list_entry *entry)
 {
-	struct list_entry entry = { .origins = (__u8)origins,
-				    .length = (__u8)cidr->length };
-	int err;
+	int fd = list_map(s, list), err;
 
-	if (!origins)
-		err = bpf_map_delete_elem(list_map(s, list), cidr) ? -errno : 0;
+	if (!entry->origins)
+		err = bpf_map_delete_elem(fd, cidr) ? -errno : 0;
 	else
-		err = bpf_map_update_elem(list_map(s, list), cidr, &entry, BPF_ANY)
-			      ? -errno
-			      : 0;
+		err = bpf_map_update_elem(fd, cidr, entry, BPF_ANY) ? -errno : 0;
 	if (err == -ENOSPC)
 		log_error("the %s list is full: it holds %d entries",
 			  list == LIST_ALLOW  ? "allow"
@@ -100,40 +98,66 @@ static int list_write(struct shield *s, enum list list, const struct cidr *cidr,
 	return err;
 }
 
-/* @origin: LIST_LIVE, and LIST_LIVE_UNLIMITED if it is to be that; 0: out with it. */
-static int list_edit(struct shield *s, enum list list, const struct cidr *cidr,
-		     __u32 origin)
+/* Nothing of it is typed in any more. */
+static void entry_unlive(struct list_entry *entry)
 {
-	const __u32 live = LIST_LIVE | LIST_LIVE_UNLIMITED;
-	__u32 origins;
-	int err = 0;
+	entry->origins &= (__u8)~LIST_LIVE_ALL;
+	entry->until_ns = 0;
+	memset(entry->comment, 0, sizeof(entry->comment));
+}
+
+static void end_note(struct shield *s, __u64 until_ns)
+{
+	__u64 *end = &s->shared->lists_end_ns;
+
+	if (until_ns && (!*end || until_ns < *end))
+		*end = until_ns;
+}
+
+int shield_list_add(struct shield *s, enum list list, const struct cidr *cidr,
+		    const struct list_terms *terms)
+{
+	struct list_entry entry;
+	int err;
 
 	if (flock(s->lock, LOCK_EX))
 		return -errno;
-	origins = list_exact(s, list, cidr);
-	if (origin || origins & LIST_LIVE)
-		err = list_write(s, list, cidr, (origins & ~live) | origin);
-	else
-		err = -ENOENT;
+	entry = list_exact(s, list, cidr);
+	entry_unlive(&entry);
+	entry.origins |= LIST_LIVE | (terms->unlimited ? LIST_LIVE_UNLIMITED : 0);
+	entry.until_ns = terms->for_ns ? shield_clock() + terms->for_ns : 0;
+	if (terms->comment)
+		snprintf(entry.comment, sizeof(entry.comment), "%s", terms->comment);
+	err = list_write(s, list, cidr, &entry);
+	if (!err)
+		end_note(s, entry.until_ns);
 	list_mark(s, list);
 	flock(s->lock, LOCK_UN);
 	return err;
 }
 
-int shield_list_add(struct shield *s, enum list list, const struct cidr *cidr,
-		    bool unlimited)
-{
-	return list_edit(s, list, cidr,
-			 LIST_LIVE | (unlimited ? LIST_LIVE_UNLIMITED : 0));
-}
-
 int shield_list_del(struct shield *s, enum list list, const struct cidr *cidr)
 {
-	return list_edit(s, list, cidr, 0);
+	struct list_entry entry;
+	bool there;
+	int err = 0;
+
+	if (flock(s->lock, LOCK_EX))
+		return -errno;
+	entry = list_exact(s, list, cidr);
+	there = list_origins(&entry, shield_clock()) & LIST_LIVE;
+	if (entry.origins & LIST_LIVE) {
+		entry_unlive(&entry);
+		err = list_write(s, list, cidr, &entry);
+	}
+	list_mark(s, list);
+	flock(s->lock, LOCK_UN);
+	return err || there ? err : -ENOENT;
 }
 
 int shield_list_each(const struct shield *s, enum list list,
-		     void (*each)(const struct cidr *cidr, __u32 origins, void *context),
+		     void (*each)(const struct cidr *cidr, const struct list_entry *entry,
+				  void *context),
 		     void *context)
 {
 	struct list_entry entry;
@@ -143,16 +167,72 @@ int shield_list_each(const struct shield *s, enum list list,
 	while (!bpf_map_get_next_key(list_map(s, list), previous, &at)) {
 		previous = &at;
 		if (!bpf_map_lookup_elem(list_map(s, list), &at, &entry))
-			each(&at, entry.origins, context);
+			each(&at, &entry, context);
 	}
 	return 0;
 }
+
+/* --- entries that end ------------------------------------------------------------ */
+
+struct ended {
+	struct cidr *found;
+	size_t count;
+	__u64 now, next; /* when the next one ends; 0: none does */
+};
+
+static void collect_ended(const struct cidr *cidr, const struct list_entry *entry,
+			  void *context)
+{
+	struct ended *e = context;
+
+	if (!entry->until_ns)
+		return;
+	if (entry->until_ns > e->now) {
+		if (!e->next || entry->until_ns < e->next)
+			e->next = entry->until_ns;
+	} else if (e->count < LIST_MAX) {
+		e->found[e->count++] = *cidr;
+	}
+}
+
+static void list_end(struct shield *s, enum list list, struct ended *e)
+{
+	e->count = 0;
+	shield_list_each(s, list, collect_ended, e);
+	for (size_t i = 0; i < e->count; i++) {
+		struct list_entry entry = list_exact(s, list, &e->found[i]);
+
+		entry_unlive(&entry);
+		list_write(s, list, &e->found[i], &entry);
+	}
+	if (e->count)
+		list_mark(s, list);
+}
+
+void shield_lists_tend(struct shield *s)
+{
+	__u64 due = __atomic_load_n(&s->shared->lists_end_ns, __ATOMIC_RELAXED);
+	struct ended e = { .now = shield_clock() };
+
+	if (!due || e.now < due)
+		return;
+	e.found = calloc(LIST_MAX, sizeof(*e.found));
+	if (e.found && !flock(s->lock, LOCK_EX)) {
+		list_end(s, LIST_ALLOW, &e);
+		list_end(s, LIST_DENY, &e);
+		list_end(s, LIST_FOLLOW, &e);
+		s->shared->lists_end_ns = e.next;
+		flock(s->lock, LOCK_UN);
+	}
+	free(e.found); /* without memory: at the next time */
+}
+
+/* --- the configuration's ----------------------------------------------------------- */
 
 struct stale {
 	const struct cidr *want;
 	size_t want_count;
 	struct cidr *found;
-	__u32 *origins;
 	size_t count;
 };
 
@@ -164,50 +244,55 @@ static bool wanted(const struct stale *stale, const struct cidr *cidr)
 	return false;
 }
 
-static void collect_stale(const struct cidr *cidr, __u32 origins, void *context)
+static void collect_stale(const struct cidr *cidr, const struct list_entry *entry,
+			  void *context)
 {
 	struct stale *stale = context;
 
-	if (!(origins & LIST_CONFIG) || wanted(stale, cidr) || stale->count >= LIST_MAX)
-		return;
-	stale->found[stale->count] = *cidr;
-	stale->origins[stale->count++] = origins;
+	if (entry->origins & LIST_CONFIG && !wanted(stale, cidr) &&
+	    stale->count < LIST_MAX)
+		stale->found[stale->count++] = *cidr;
 }
 
 int shield_list_apply(struct shield *s, enum list list, const struct cidr *want,
 		      const bool *unlimited, size_t count)
 {
-	const __u32 ours = LIST_CONFIG | LIST_CONFIG_UNLIMITED;
+	const __u8 ours = LIST_CONFIG | LIST_CONFIG_UNLIMITED;
 	struct stale stale = { .want = want, .want_count = count };
+	struct list_entry entry;
 	int err = 0;
 
 	stale.found = calloc(LIST_MAX, sizeof(*stale.found));
-	stale.origins = calloc(LIST_MAX, sizeof(*stale.origins));
-	if (!stale.found || !stale.origins) {
-		err = -ENOMEM;
-		goto out;
+	if (!stale.found)
+		return -ENOMEM;
+	for (size_t i = 0; i < count && !err; i++) {
+		entry = list_exact(s, list, &want[i]);
+		entry.origins = (__u8)((entry.origins & ~ours) | LIST_CONFIG);
+		if (unlimited && unlimited[i])
+			entry.origins |= LIST_CONFIG_UNLIMITED;
+		err = list_write(s, list, &want[i], &entry);
 	}
-	for (size_t i = 0; i < count && !err; i++)
-		err = list_write(
-			s, list, &want[i],
-			(list_exact(s, list, &want[i]) & ~ours) | LIST_CONFIG |
-				(unlimited && unlimited[i] ? LIST_CONFIG_UNLIMITED : 0));
 	shield_list_each(s, list, collect_stale, &stale);
-	for (size_t i = 0; i < stale.count && !err; i++)
-		err = list_write(s, list, &stale.found[i], stale.origins[i] & ~ours);
+	for (size_t i = 0; i < stale.count && !err; i++) {
+		entry = list_exact(s, list, &stale.found[i]);
+		entry.origins &= (__u8)~ours;
+		err = list_write(s, list, &stale.found[i], &entry);
+	}
 	list_mark(s, list);
-out:
 	free(stale.found);
-	free(stale.origins);
 	return err;
 }
 
 int shield_list_carry(struct shield *s, enum list list, const struct cidr *cidr,
-		      __u32 origins)
+		      const struct list_entry *theirs)
 {
-	return list_write(s, list, cidr,
-			  list_exact(s, list, cidr) |
-				  (origins & (LIST_LIVE | LIST_LIVE_UNLIMITED)));
+	struct list_entry entry = list_exact(s, list, cidr);
+
+	entry.origins |= theirs->origins & LIST_LIVE_ALL;
+	entry.until_ns = theirs->until_ns;
+	memcpy(entry.comment, theirs->comment, sizeof(entry.comment) - 1);
+	end_note(s, entry.until_ns);
+	return list_write(s, list, cidr, &entry);
 }
 
 void shield_list_carried(struct shield *s, enum list list)

@@ -208,6 +208,7 @@ void shield_tend(struct shield *s)
 	if (!s->shared)
 		return; /* cannot be, once it is open; but an analyser does not know */
 	rotate_secret(s);
+	shield_lists_tend(s);
 	sweep_players(s);
 	sweep_qports(s);
 	shield_players(s, count_followed, &followed);

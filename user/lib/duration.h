@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * duration.h - lengths of time in text: "90s", "10m", "1h30m", "7d".
+ */
+#ifndef DURATION_H
+#define DURATION_H
+
+#include <linux/types.h>
+#include <stdbool.h>
+
+#define DURATION_MAX_S (3650ull * 24 * 3600)
+
+/* Numbers with s, m, h or d behind each, added up. False: not one, or it is not from one
+ * second to ten years; *@ret, in nanoseconds, is untouched. */
+bool duration_parse(const char *text, __u64 *ret);
+
+#define DURATION_TEXT 32
+/* The two largest units of it, rounded down: "1h30m", "59s", "0s". */
+void duration_format(__u64 ns, char ret[DURATION_TEXT]);
+
+#endif /* DURATION_H */
