@@ -9,7 +9,8 @@
 set -u
 
 cd "$(dirname "$0")/../.." || exit 1
-BUILD=$(realpath "${BUILD:-build}")
+OUTPUT=${BUILD:-build}
+BUILD=$(realpath "$OUTPUT")
 SHIELD=$BUILD/quakeshield
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -117,6 +118,7 @@ not_loaded()
 		exits 3 "nothing is loaded in '$pin'" stats --pin "$pin" &&
 		exits 3 "nothing is loaded in '$pin'" deny list --pin "$pin" &&
 		exits 3 "nothing is loaded in '$pin'" deny add 192.0.2.1 --pin "$pin" &&
+		exits 3 "nothing is loaded" top --once --pin "$pin" &&
 		exits 3 "nothing is loaded in '$pin'" reload --pin "$pin"
 }
 
@@ -180,6 +182,18 @@ loaded()
 	exits 0 "" detach --pin "$pin" && [ ! -e "$pin" ] && [ "$1" = 0 ]
 }
 
+# A screen as text, as wide as it is told; on a wide one names are whole.
+top_once() # DIRECTORY
+{
+	LINES=30 COLUMNS=80 exits 0 "" top --once --pin "$1" || return 1
+	grep -q '^>a  *quake3 ' "$work/out" && grep -q '^ *query *\[\.\{10\}\]' "$work/out" ||
+		return 1
+	awk 'length > 80 { exit 1 }' "$work/out" || return 1
+	LINES=30 COLUMNS=140 exits 0 "" top --once --pin "$1" &&
+		grep -q '^ *query *\[\.\{30\}\]' "$work/out" &&
+		awk 'length > 140 { exit 1 }' "$work/out"
+}
+
 loaded_in() # DIRECTORY
 {
 	exits 5 "" status --pin "$1" &&
@@ -202,6 +216,7 @@ loaded_in() # DIRECTORY
 		says '.list == "allow" and .entries == [{network: "203.0.113.0/24", live: true,
 			configuration: false, unlimited: true, seconds_left: null,
 			comment: null}]' 0 allow list --json --pin "$1" &&
+		top_once "$1" &&
 		exits 0 "" deny list --pin "$1" || return 1
 	cat "$work/out"
 	grep -q '^192.0.2.1 *live, 1h29m left  # an aimbot$' "$work/out" &&
@@ -250,7 +265,7 @@ names_all()
 
 install_uninstall()
 {
-	local root=$work/root made="make -s O=$BUILD SKIP_DEPS=1 DESTDIR=$work/root PREFIX=/usr"
+	local root=$work/root made="make -s O=$OUTPUT SKIP_DEPS=1 DESTDIR=$work/root PREFIX=/usr"
 
 	$made install || return 1
 	for file in sbin/quakeshield share/man/man8/quakeshield.8 \
@@ -271,7 +286,7 @@ install_uninstall()
 # A configuration that was edited stays, over both.
 keeps_configuration()
 {
-	local made="make -s O=$BUILD SKIP_DEPS=1 DESTDIR=$work/root PREFIX=/usr"
+	local made="make -s O=$OUTPUT SKIP_DEPS=1 DESTDIR=$work/root PREFIX=/usr"
 
 	$made install && echo '# mine' >>"$work/root/etc/quakeshield.conf" &&
 		$made install && $made uninstall && grep '# mine' "$work/root/etc/quakeshield.conf"

@@ -169,6 +169,16 @@ test_vt100()
 	term kill-server
 }
 
+# On a terminal that has colours, where none are wanted.
+test_no_color()
+{
+	term_new "env TERM=screen-256color NO_COLOR=1 nsenter --net=/run/netns/server \
+		'$SHIELD' top; sleep 100"
+	net_check "NO_COLOR" shows '^>lab +quakeworld'
+	net_check "NO_COLOR: no colours" colourless
+	term kill-server
+}
+
 test_refusals()
 {
 	net_check "no terminal, no screen" \
@@ -195,6 +205,7 @@ game
 test_services
 test_players
 test_vt100
+test_no_color
 test_refusals
 top_start xterm
 test_without_daemon

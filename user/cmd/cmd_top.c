@@ -81,8 +81,19 @@ int cmd_top(const struct call *call)
 	struct top *top;
 	int err;
 
+	bool once = call_has(call, OPTION_ONCE);
+
+	if (once) {
+		top = calloc(1, sizeof(*top));
+		if (!top)
+			return EXIT_REST;
+		err = top_once(top, collect, (void *)pin);
+		top_free(top);
+		return err == -ENOENT ? EXIT_NOT_LOADED : exit_status(err);
+	}
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
-		log_error("top: needs a terminal: see `quakeshield stats`");
+		log_error(
+			"top: needs a terminal, or --once; see also `quakeshield stats`");
 		return EXIT_REST;
 	}
 	/* Said before the screen is taken. That nothing is loaded may change. */

@@ -37,6 +37,7 @@
 	X(FOR, 0, "for", "TIME", "10m 1h 1d 7d",			\
 	  "it ends by itself then: 90s, 10m, 1h30m, 7d")		\
 	X(COMMENT, 0, "comment", "TEXT", "", "why; `list` shows it")	\
+	X(ONCE, 0, "once", NULL, "", "one screen as text, after a second")	\
 	X(SUMMARY, 0, "summary", NULL, "",				\
 	  "one JSON object a line for each file; goes before --json")	\
 	X(LAGOMETER, 0, "lagometer", NULL, "",				\

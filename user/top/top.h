@@ -130,12 +130,18 @@ typedef bool top_collect(struct top *top, __s64 now_ns, void *context);
 /* Until the user quits; 0 or -errno, whose message is written. */
 int top_run(struct top *top, top_collect *collect, void *context);
 
+/* One screen as text on stdout, after a second; 0 or -errno after a message. -ENOENT:
+ * nothing is loaded. LINES and COLUMNS of the environment are its size. */
+int top_once(struct top *top, top_collect *collect, void *context);
+
 /* --- drawing, within curses -------------------------------------------------- */
 
 /* The whole screen; returns how many rows of counters had room. */
 size_t top_draw(const struct top *top);
 /* Lines @from to @to, the last one not included. */
 void top_draw_players(const struct top *top, int from, int to);
+
+extern bool top_coloured; /* the terminal has colours, and they are wanted */
 
 enum top_colour {
 	TOP_PLAIN,

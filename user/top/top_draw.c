@@ -12,8 +12,22 @@
 #include "stats/health.h"
 #include "top/top.h"
 
-#define HEIGHT_MIN 8
-#define WIDTH_MIN  30
+#define NAME_SPARE \
+	(NAME_MAX_LEN - 16) /* columns that a long name of a service takes more */
+#define BAR_SPARE   60 /* and three bars together */
+#define KIND_SPARE  20
+#define HEIGHT_MIN  8
+#define WIDTH_MIN   30
+
+#define COLUMNS_MIN 80 /* the columns of what is drawn need no more */
+
+/* What a wide screen has to spare, up to @most columns. */
+static int spare(int most)
+{
+	int columns = COLS - COLUMNS_MIN;
+
+	return columns < 0 ? 0 : columns < most ? columns : most;
+}
 
 void top_put(int y, int x, int attributes, const char *format, ...)
 {
@@ -41,7 +55,7 @@ int top_attributes(enum top_colour colour)
 		[TOP_NOTE] = A_BOLD,	[TOP_FAINT] = A_NORMAL,
 	};
 
-	if (!has_colors())
+	if (!top_coloured)
 		return without[colour];
 	return (int)COLOR_PAIR(colour) | (colour == TOP_BAD ? A_BOLD : 0);
 }
@@ -156,12 +170,13 @@ static void draw_service(const struct top *top, const struct stats_service *s, i
 	top_put(y, 0, attributes, "%-*s", COLS, "");
 	if (top_attacked(top, s->service.name))
 		attributes |= top_attributes(TOP_BAD);
-	top_put(y, 0, attributes, "%c%-15.15s %-14s%8zu %6s %6s %5s %6s %6s %6s",
+	top_put(y, 0, attributes, "%c%-*.*s %-14s%8zu %6s %6s %5s %6s %6s %6s",
 		chosen				     ? '>'
 		: top_attacked(top, s->service.name) ? '!'
 						     : ' ',
-		s->service.name, family_name((enum wire_family)s->service.family),
-		s->players, number[0], number[1], number[2], number[3], number[4], ratio);
+		15 + spare(NAME_SPARE), 15 + spare(NAME_SPARE), s->service.name,
+		family_name((enum wire_family)s->service.family), s->players, number[0],
+		number[1], number[2], number[3], number[4], ratio);
 }
 
 /* Up to @room services around the one chosen; the next free line. */
@@ -170,8 +185,9 @@ static int draw_services(const struct top *top, int y, int room)
 	size_t chosen = 0, first = 0, n = top->now.service_count;
 
 	top_put(y++, 0, top_attributes(TOP_FAINT) | A_UNDERLINE,
-		" %-15s %-14s%8s %6s %6s %5s %6s %6s %6s", "service", "protocol",
-		"players", "pass/s", "drop/s", "ans/s", "b/s in", "out", "amplif");
+		" %-*s %-14s%8s %6s %6s %5s %6s %6s %6s", 15 + spare(NAME_SPARE),
+		"service", "protocol", "players", "pass/s", "drop/s", "ans/s", "b/s in",
+		"out", "amplif");
 	top_service(top, &chosen);
 	if (room > 0 && chosen >= (size_t)room)
 		first = chosen - (size_t)room + 1;
@@ -183,14 +199,16 @@ static int draw_services(const struct top *top, int y, int room)
 /* "query      [#####.....]  52%", three in a line. */
 static int draw_budgets(const struct stats_service *s, int y)
 {
-	for (int class = 0; class < CLASS_BUDGETS; class ++) {
-		int full = (int)(s->spent[class] * 10 + 0.5);
-		char bar[11];
+	int wide = 10 + spare(BAR_SPARE) / 3;
 
-		memset(bar, '.', 10);
-		memset(bar, '#', (size_t)full);
-		bar[10] = 0;
-		top_put(y + class / 3, class % 3 * 26 + 1,
+	for (int class = 0; class < CLASS_BUDGETS; class ++) {
+		int full = (int)(s->spent[class] * wide + 0.5);
+		char bar[10 + BAR_SPARE / 3 + 1];
+
+		memset(bar, '.', (size_t)wide);
+		memset(bar, '#', (size_t)(full < wide ? full : wide));
+		bar[wide] = 0;
+		top_put(y + class / 3, class % 3 * (wide + 16) + 1,
 			top_attributes(s->spent[class] >= 0.9 ? TOP_BAD : TOP_PLAIN),
 			"%-9s [%s]%3.0f", class_name((enum wire_class) class), bar,
 			s->spent[class] * 100);
@@ -201,16 +219,17 @@ static int draw_budgets(const struct stats_service *s, int y)
 static void draw_row(const struct top_row *r, int y)
 {
 	enum verdict verdict = reason_verdict(r->reason);
+	int more = spare(KIND_SPARE);
 	char number[4][TOP_NUMBER];
 
 	top_number(r->pace.packets, number[0]);
 	top_number(8 * r->pace.bytes, number[1]);
 	top_number((double)r->total.packets, number[2]);
 	top_number((double)r->total.bytes, number[3]);
-	top_put(y, 0, A_NORMAL, " %-4s%-22.22s", r->out ? "out" : "in",
-		kind_name(r->kind));
-	top_put(y, 28, verdict_attributes(verdict), "%-7s", verdict_name(verdict));
-	top_put(y, 36, A_NORMAL, "%-16.16s%6s %6s %7s %6s", reason_name(r->reason),
+	top_put(y, 0, A_NORMAL, " %-4s%-*.*s", r->out ? "out" : "in", 22 + more,
+		22 + more, kind_name(r->kind));
+	top_put(y, 28 + more, verdict_attributes(verdict), "%-7s", verdict_name(verdict));
+	top_put(y, 36 + more, A_NORMAL, "%-16.16s%6s %6s %7s %6s", reason_name(r->reason),
 		number[0], number[1], number[2], number[3]);
 }
 
@@ -222,8 +241,8 @@ static size_t draw_rows(const struct top *top, const struct stats_service *s, in
 	size_t n = top_rows(top, s, rows), room, first = top->scroll;
 
 	top_put(y++, 0, top_attributes(TOP_FAINT) | A_UNDERLINE,
-		" %-4s%-23s%-8s%-16s%6s %6s %7s %6s", "way", "kind", "verdict", "reason",
-		"pkt/s", "bit/s", "packets", "bytes");
+		" %-4s%-*s%-8s%-16s%6s %6s %7s %6s", "way", 23 + spare(KIND_SPARE),
+		"kind", "verdict", "reason", "pkt/s", "bit/s", "packets", "bytes");
 	room = y < to ? (size_t)(to - y) : 0;
 	if (first + room > n)
 		first = n > room ? n - room : 0;

@@ -16,7 +16,8 @@
 #include "lib/log.h"
 #include "top/top.h"
 
-#define EVERY_MS 1000
+#define EVERY_MS   1000
+#define ONCE_LINES 60 /* of `--once`, unless LINES says otherwise */
 
 static __s64 clock_ns(void)
 {
@@ -95,11 +96,16 @@ static bool read_keys(struct top *top, __s64 due_ns)
 	}
 }
 
+bool top_coloured;
+
 static void colours(void)
 {
-	if (!has_colors())
+	const char *unwanted = getenv("NO_COLOR"); /* no-color.org */
+
+	if (!has_colors() || (unwanted && *unwanted))
 		return;
 	start_color();
+	top_coloured = true;
 	use_default_colors();
 	init_pair(TOP_PLAIN, -1, -1);
 	init_pair(TOP_GOOD, COLOR_GREEN, -1);
@@ -139,4 +145,65 @@ int top_run(struct top *top, top_collect *collect, void *context)
 	delscreen(screen);
 	quiet_end(&quiet);
 	return 0;
+}
+
+/* The screen as it was drawn, without its last line, which tells keys. */
+static void print_screen(FILE *out)
+{
+	int last = LINES - 2;
+	char text[512];
+
+	for (; last > 0; last--)
+		if (mvinnstr(last, 0, text, sizeof(text) - 1) > 0 &&
+		    strspn(text, " ") != strlen(text))
+			break;
+	for (int y = 0; y <= last; y++) {
+		size_t n;
+
+		mvinnstr(y, 0, text, sizeof(text) - 1);
+		n = strlen(text);
+		while (n && text[n - 1] == ' ')
+			n--;
+		fprintf(out, "%.*s\n", (int)n, text);
+	}
+}
+
+int top_once(struct top *top, top_collect *collect, void *context)
+{
+	FILE *nowhere = fopen("/dev/null", "r+e");
+	SCREEN *screen = NULL;
+	bool good;
+
+	if (nowhere) {
+		char lines[16];
+
+		snprintf(lines, sizeof(lines), "%d", ONCE_LINES);
+		setenv("LINES", lines, 0);
+		setenv("COLUMNS", "80", 0);
+		screen = newterm("dumb", nowhere, nowhere);
+	}
+	if (!screen) {
+		log_error("top: cannot draw: %s", strerror(errno));
+		if (nowhere)
+			fclose(nowhere);
+		return -EIO;
+	}
+	/* Rates are between two looks. */
+	good = collect(top, clock_ns(), context);
+	if (good && !*top->trouble) {
+		usleep(EVERY_MS * 1000);
+		good = collect(top, clock_ns(), context);
+	}
+	if (good && !*top->trouble) {
+		top_draw(top);
+		print_screen(stdout);
+	}
+	endwin();
+	delscreen(screen);
+	fclose(nowhere);
+	if (!good)
+		return -EIO;
+	if (*top->trouble)
+		log_error("top: %s", top->trouble);
+	return *top->trouble ? -ENOENT : fflush(stdout) ? -errno : 0;
 }
