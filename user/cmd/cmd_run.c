@@ -53,6 +53,7 @@ struct daemon {
 	struct samples_view *live; /* what the samples tell */
 	struct alarm *alarm; /* looks out for attacks */
 	struct guard guard; /* of what is attached */
+	bool pins_private; /* what is pinned goes with this mount namespace */
 	int signals; /* signalfd */
 	int events; /* of interfaces */
 	bool misspoken[SERVICES_MAX]; /* said once, until the next reload */
@@ -247,6 +248,12 @@ static int stop(struct daemon *d)
 	size_t count;
 
 	sd_notify(0, "STOPPING=1");
+	if (!d->config->detach_on_exit && d->pins_private) {
+		log_warn(
+			"stopping; the shield goes too, with the mount namespace that its "
+			"pins are in");
+		return 0;
+	}
 	if (!d->config->detach_on_exit) {
 		log_info(
 			"stopping; the shield stays up (on_exit = keep). `quakeshield detach` takes "
@@ -271,7 +278,8 @@ static int start_shield(struct daemon *d)
 {
 	int err = guard_check(&d->guard, d->config);
 
-	if (!err && shield_pins_private())
+	d->pins_private = shield_pins_private();
+	if (!err && d->pins_private)
 		log_warn(
 			"the shield will not outlive this process: /sys/fs/bpf is not the "
 			"machine's, but of a mount namespace that ends with it (`ip netns exec` "
