@@ -147,8 +147,6 @@ trap 'exit 130' INT TERM
 shield_pid=
 server_defaults
 net_up
-# What a veth sends back by XDP_TX its peer hears only with a program of its own.
-ip link set up0 xdp obj "$LAB/foreign.bpf.o" sec xdp
 server_start || exit 1
 run_both off
 # shellcheck disable=SC2119
