@@ -62,6 +62,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		config_print(&first, printed);
 		if (fflush(printed) || config_load(path_again, &second))
 			abort();
+		memcpy(second.interface_files, first.interface_files,
+		       sizeof(second.interface_files));
 		memcpy(second.interface_lines, first.interface_lines,
 		       sizeof(second.interface_lines));
 		/* Both were zeroed whole: their padding is equal too. */
