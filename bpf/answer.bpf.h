@@ -149,13 +149,16 @@ static __always_inline bool answer_plain(__u32 payload, __u32 addresses, __u32 i
 	return payload - addresses == (ipv6 ? ANSWER_IPV6 - 8 : ANSWER_IPV4 - 12);
 }
 
-/* False: it cannot be, and the frame may have become useless. */
-static __always_inline bool answer_write(struct xdp_md *ctx, const struct answer *a,
-					 struct proof_text *t)
+/*
+ * Resize the frame and write all headers of @a; @sum: of the text, which is to follow.
+ * False: it cannot be, and the frame may have become useless.
+ */
+static __always_inline bool answer_heads(struct xdp_md *ctx, const struct answer *a,
+					 __u64 sum)
 {
 	__u32 head = a->ipv6 ? ANSWER_IPV6 : ANSWER_IPV4;
 	__u8 *data, *end, *at;
-	__u64 offset, room;
+	__u64 offset;
 
 	if (!answer_resize(ctx, a))
 		return false;
@@ -171,14 +174,25 @@ static __always_inline bool answer_write(struct xdp_md *ctx, const struct answer
 	if (a->ipv6) {
 		if (at + ANSWER_IPV6 > end)
 			return false;
-		answer_ipv6(at, a, answer_sum(t));
+		answer_ipv6(at, a, sum);
 	} else {
 		if (at + ANSWER_IPV4 > end)
 			return false;
-		answer_ipv4(at, a, answer_sum(t));
+		answer_ipv4(at, a, sum);
 	}
 	if (a->back)
 		answer_ethernet(data);
+	return true;
+}
+
+/* Write all of it. False: as of answer_heads(). */
+static __always_inline bool answer_write(struct xdp_md *ctx, const struct answer *a,
+					 struct proof_text *t)
+{
+	__u64 room;
+
+	if (!answer_heads(ctx, a, answer_sum(t)))
+		return false;
 	/* With the padding, for which there are zeros behind the text. */
 	room = answer_frame(ctx) - (a->payload + 1);
 	same_copy(room);

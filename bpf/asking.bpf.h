@@ -82,11 +82,12 @@ static __always_inline enum wire_kind ask_kind(enum wire_family family)
 }
 
 static __always_inline void count_sent(struct xdp_md *ctx, __u32 slot,
-				       enum wire_kind kind, __u32 payload, __u64 bytes)
+				       enum wire_kind kind, enum reason reason,
+				       __u32 payload, __u64 bytes)
 {
 	struct live *l = &live;
 	struct tally_row *row = NULL;
-	struct tally *tally = tally_find(slot, DIRECTION_S2C, kind, REASON_ASKED, &row);
+	struct tally *tally = tally_find(slot, DIRECTION_S2C, kind, reason, &row);
 	__u64 counted;
 
 	if (!tally)
@@ -95,7 +96,7 @@ static __always_inline void count_sent(struct xdp_md *ctx, __u32 slot,
 	count_stranger_out(row, payload, bytes);
 	if (l->sampling.any && sample_statistic(l, counted))
 		sample_in(ctx,
-			  SAMPLE_WHAT(slot, kind, REASON_ASKED, DIRECTION_S2C,
+			  SAMPLE_WHAT(slot, kind, reason, DIRECTION_S2C,
 				      SAMPLER_STATISTIC),
 			  bytes);
 }
@@ -132,7 +133,8 @@ __noinline int proof_answer(struct xdp_md *ctx, __u64 what, __u64 where, __u32 l
 	    !ask_paid(l, s->family, &p, a.payload + a.length, bytes) ||
 	    !answer_write(ctx, &a, text))
 		return XDP_DROP;
-	count_sent(ctx, slot, ask_kind(s->family), a.length, answer_frame(ctx));
+	count_sent(ctx, slot, ask_kind(s->family), REASON_ASKED, a.length,
+		   answer_frame(ctx));
 	return XDP_TX;
 }
 

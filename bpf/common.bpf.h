@@ -129,7 +129,7 @@ static __always_inline const struct service *service_find(const struct live *l,
 	return service_at(t, ret_slot);
 }
 
-/* What @kind is to a server like @s, perhaps with CLASS_PROVABLE. */
+/* What @kind is to a server like @s, perhaps with CLASS_PROVABLE, CLASS_ANSWERED. */
 static __always_inline __u32 service_class_of(const struct service *s,
 					      enum wire_kind kind)
 {
@@ -144,7 +144,7 @@ static __always_inline __u32 service_class_of(const struct service *s,
 static __always_inline enum wire_class service_class(const struct service *s,
 						     enum wire_kind kind)
 {
-	return service_class_of(s, kind) & ~CLASS_PROVABLE;
+	return service_class_of(s, kind) & CLASS_MASK;
 }
 
 /* The counter of @slot's with that @number, and the row that it is in. NULL: none. */

@@ -51,8 +51,8 @@ static __always_inline enum reason egress_judge(const struct live *l, __u32 slot
 	if (listed == LISTED_UNLIMITED)
 		return REASON_EXEMPT;
 	if (listed == LISTED_FRIEND && !l->ledger.strict)
-		return ledger_debit_friend(l, p, bytes) ? REASON_WITHIN_BUDGET
-							: REASON_LEDGER;
+		return ledger_debit_friend(l, p, RECEIVER, bytes) ? REASON_WITHIN_BUDGET
+								  : REASON_LEDGER;
 	return ledger_debit(l, p, RECEIVER, bytes, signs_on) ? REASON_WITHIN_BUDGET
 							     : REASON_LEDGER;
 }

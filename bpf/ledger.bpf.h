@@ -160,9 +160,10 @@ static __always_inline bool ledger_debit(const struct live *l, const struct pack
  * with its neighbours.
  */
 static __always_inline bool ledger_debit_friend(const struct live *l,
-						const struct packet *p, __u64 bytes)
+						const struct packet *p, enum side peer,
+						__u64 bytes)
 {
-	__u64 net = address_net(p, RECEIVER);
+	__u64 net = address_net(p, peer);
 
 	if (p->ipv6)
 		net = net >> 8 | 1ull << 56;

@@ -175,6 +175,7 @@ struct {
  * itself.
  */
 int shield_proof(struct xdp_md *ctx);
+int shield_answer(struct xdp_md *ctx);
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
@@ -182,7 +183,8 @@ struct {
 	__uint(key_size, sizeof(__u32));
 	__array(values, int(struct xdp_md *));
 } jumps SEC(".maps") = {
-	.values = { [JUMP_PROOF] = (void *)&shield_proof },
+	.values = { [JUMP_PROOF] = (void *)&shield_proof,
+		    [JUMP_ANSWER] = (void *)&shield_answer },
 };
 
 #endif /* MAPS_BPF_H */

@@ -77,7 +77,7 @@ __noinline int proof_note(struct xdp_md *ctx, __u64 what, __u64 where, __u32 len
 	if (!judged(ctx, l, &found, &packet, bytes, reason, false) ||
 	    reason_verdict(reason) == VERDICT_DROP)
 		return XDP_DROP;
-	if (reason != REASON_ASKED)
+	if (reason_verdict(reason) == VERDICT_PASS)
 		judge_passed(ctx, l, &found, &packet, bytes, reason);
 	return XDP_PASS;
 }

@@ -172,7 +172,7 @@ static __always_inline int whole_find(struct xdp_md *ctx, struct wrapped *w,
 
 /*
  * All of it, whatever is wrapped around the datagram, and whatever it is; @whole: what
- * has to do with proof, too.
+ * has to do with proof or may be answered from here, too.
  */
 __noinline int long_way(struct xdp_md *ctx, __u32 whole)
 {
@@ -183,6 +183,8 @@ __noinline int long_way(struct xdp_md *ctx, __u32 whole)
 
 	if (action != WAY_LONG)
 		return action;
+	if (!whole && answerable(found.service, found.kind))
+		return WAY_ANSWER;
 	if (!whole && provable(found.service, found.kind))
 		return WAY_PROOF;
 	return judge(ctx, &live, &found, &packet, packet.end - packet.start);
@@ -274,14 +276,17 @@ int shield(struct xdp_md *ctx)
 		action = odd_way(ctx);
 	if (action == WAY_LONG)
 		action = long_way(ctx, false);
-	if (action != WAY_PROOF)
+	if (action == WAY_ANSWER)
+		bpf_tail_call(ctx, &jumps, JUMP_ANSWER);
+	else if (action == WAY_PROOF)
+		bpf_tail_call(ctx, &jumps, JUMP_PROOF);
+	else
 		return action;
-	bpf_tail_call(ctx, &jumps, JUMP_PROOF);
-	/* The program is not there: as if there were no proof. */
+	/* The program is not there: as if there were no proof, and no answers. */
 	return long_way(ctx, true);
 }
 
-#include "proving.bpf.h"
+#include "answering.bpf.h"
 #include "egress.bpf.h"
 #include "joined.bpf.h"
 

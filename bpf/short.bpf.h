@@ -7,14 +7,16 @@
 #ifndef SHORT_BPF_H
 #define SHORT_BPF_H
 
+#include "chance.bpf.h"
 #include "ledger.bpf.h"
 #include "pace.bpf.h"
 #include "sample.bpf.h"
 
 /* Instead of what to do: who has to say that. */
-#define WAY_LONG  (-1)
-#define WAY_ODD	  (-2)
-#define WAY_PROOF (-3)
+#define WAY_LONG   (-1)
+#define WAY_ODD	   (-2)
+#define WAY_PROOF  (-3)
+#define WAY_ANSWER (-4)
 
 /* What a datagram is and whom it is for. */
 struct found {
@@ -159,6 +161,55 @@ static __always_inline bool unasked(struct xdp_md *ctx, struct live *l,
 			kind + (reason == REASON_GLOBAL_BUDGET ? TALLY_IN_GLOBAL_BUDGET
 							       : TALLY_IN_SOURCE_BUDGET),
 			p, bytes);
+}
+
+/* --- answers ----------------------------------------------------------------- */
+
+/* address_net() of the sender. */
+static __always_inline __u64 plain_net(const struct plain *plain)
+{
+	const __be32 *from;
+
+	if (plain->offset == PLAIN_IPV4) {
+		from = (const __be32 *)plain_source(plain, PLAIN_IPV4);
+		return bpf_ntohl(*from);
+	}
+	from = (const __be32 *)plain_source(plain, PLAIN_IPV6);
+	return (__u64)bpf_ntohl(from[0]) << 32 | bpf_ntohl(from[1]);
+}
+
+/*
+ * What refuse() has left of the short words. *@ret_action: WAY_PROOF or WAY_ANSWER, or
+ * untouched: to be dropped, and counted. False: it is for the long way.
+ */
+static __always_inline bool special(struct xdp_md *ctx, struct live *l,
+				    const struct found *f, __u64 kind,
+				    const struct packet *p, const struct plain *plain,
+				    __u64 bytes, __u64 now, int *ret_action)
+{
+	bool closer = plain->odd || plain->brief;
+	enum reason reason;
+
+	if (unlikely(answerable(f->service, kind))) {
+		reason = closer ? REASON_COUNT
+				: unanswered(plain_net(plain),
+					     f->slot | plain_ipv6(plain) << 16, now);
+		if (reason == REASON_COUNT) {
+			*ret_action = WAY_ANSWER;
+			return true;
+		}
+		if (!provable(f->service, kind))
+			return drop_for(ctx, l, f, kind, reason,
+					kind + (reason == REASON_GLOBAL_BUDGET
+							? TALLY_IN_GLOBAL_BUDGET
+							: TALLY_IN_SOURCE_BUDGET),
+					p, bytes);
+	} else if (!provable(f->service, kind)) {
+		return false;
+	}
+	if (closer || !unasked(ctx, l, f, kind, p, plain, bytes, now))
+		*ret_action = WAY_PROOF;
+	return true;
 }
 
 /* --- players ----------------------------------------------------------------- */
@@ -334,12 +385,7 @@ static __always_inline bool short_way(struct xdp_md *ctx, struct live *l,
 			return false;
 		if (likely(refuse(ctx, l, f, kind, p, plain, bytes, now)))
 			return true;
-		if (!provable(f->service, kind))
-			return false;
-		if (plain->odd || plain->brief ||
-		    !unasked(ctx, l, f, kind, p, plain, bytes, now))
-			*ret_action = WAY_PROOF;
-		return true;
+		return special(ctx, l, f, kind, p, plain, bytes, now, ret_action);
 	}
 	brief = plain->payload + GAME_HEAD > p->end;
 	if (likely(!brief && p->length >= GAME_HEAD))

@@ -10,9 +10,12 @@
 
 #include <linux/types.h>
 
+#include "known.h"
 #include "limit.h"
 #include "proven.h"
+#include "recall.h"
 #include "repeat.h"
+#include "template.h"
 #include "wire.h"
 
 #define SERVICES_MAX  256
@@ -50,7 +53,7 @@
 	X(MALFORMED,		"malformed",		DROP,	SHAPES,	NONE)	\
 	X(FRAGMENT,		"fragment",		DROP,	SHAPES,	NONE)	\
 	X(REPLY_TO_SERVER,	"reply-to-server",	DROP,	ALL,	NONE)	\
-	X(LEDGER,		"ledger",		DROP,	NONE,	ALL)	\
+	X(LEDGER,		"ledger",		DROP,	ALL,	ALL)	\
 	X(PLAYER_BUDGET,	"player-budget",	DROP,	SHAPES,	NONE)	\
 	X(FORGED,		"forged",		DROP,	SHAPES,	NONE)	\
 	X(PLAYING,		"playing",		DROP,	ALL,	NONE)	\
@@ -58,7 +61,14 @@
 	X(PROVEN,		"proven",		PASS,	ALL,	ALL)	\
 	X(ASKED,		"asked-for-proof",	ANSWER,	ALL,	ALL)	\
 	X(FALSE_PROOF,		"false-proof",		DROP,	SHAPES,	NONE)	\
-	X(UNREPEATED,		"unrepeated",		DROP,	ALL,	NONE)
+	X(UNREPEATED,		"unrepeated",		DROP,	ALL,	NONE)	\
+	/* answers from here, by whom they are for; and what is sent */	\
+	X(TO_PLAYER,		"answered-player",	ANSWER,	ALL,	NONE)	\
+	X(TO_FRIEND,		"answered-allowed",	ANSWER,	ALL,	NONE)	\
+	X(TO_KNOWN,		"answered-known",	ANSWER,	ALL,	NONE)	\
+	X(TO_REPEATED,		"answered-repeated",	ANSWER,	ALL,	NONE)	\
+	X(TO_BUDGET,		"answered-in-budget",	ANSWER,	ALL,	NONE)	\
+	X(TEMPLATE,		"template",		ANSWER,	NONE,	ALL)
 
 /* Frames that are no datagram to a service: passed, but for the last.
  *	  what			name			verdict */
@@ -121,6 +131,14 @@ enum proof {
 
 #define PRESSURE_NS 10000000000ull
 
+/* When the shield says what the server would say to a question. */
+enum answering {
+	ANSWERS_OFF,
+	ANSWERS_PRESSURE, /* while the service's budget for questions is spent, and
+			     PRESSURE_NS beyond */
+	ANSWERS_ALWAYS,
+};
+
 struct budget {
 	struct limit source; /* one IPv4 address or IPv6 /64 */
 	struct limit prefix; /* IPv4 /24 or IPv6 /56 */
@@ -152,10 +170,10 @@ struct service {
 		    CLASS_BUDGETS]; /* enum policy, by class from CLASS_REPLY */
 	__u8 active; /* 0: the slot is free in this generation */
 	__u8 proof; /* enum proof */
-	__u8 pad;
+	__u8 answers; /* enum answering */
 	struct budget budget[CLASS_BUDGETS];
-	/* enum wire_class, perhaps with CLASS_PROVABLE; of KIND_COUNT too:
-	 * service_finish() */
+	/* enum wire_class, perhaps with CLASS_PROVABLE, CLASS_ANSWERED; of KIND_COUNT
+	 * too: service_finish() */
 	__u8 class_of[(KIND_COUNT / 8 + 1) * 8];
 };
 _Static_assert(sizeof(struct service) == 40 + CLASS_BUDGETS * sizeof(struct budget) +
@@ -175,7 +193,10 @@ static __always_inline __u32 budget_index(__u32 slot, __u32 class_)
 	return slot + class_;
 }
 
-#define CLASS_PROVABLE 0x80 /* in class_of: no short way refuses it without a look */
+/* In class_of: no short way refuses it without a look. */
+#define CLASS_PROVABLE 0x80 /* it has to do with proof of address */
+#define CLASS_ANSWERED 0x40 /* it may be answered from here */
+#define CLASS_MASK     0x3f
 
 /* Has @kind to do with proof of address on a service of @family? */
 static inline bool kind_provable(enum wire_family family, enum wire_kind kind)
@@ -198,6 +219,27 @@ static inline bool kind_provable(enum wire_family family, enum wire_kind kind)
 	}
 }
 
+/* Can the answer to a @kind be a template? */
+static inline bool kind_answerable(enum wire_family family, enum wire_kind kind)
+{
+	switch (kind) {
+	case KIND_GETINFO:
+	case KIND_GETSTATUS:
+		return family == FAMILY_QUAKE3 || family == FAMILY_NETQUAKE;
+	case KIND_STATUS:
+	case KIND_PING:
+		return family == FAMILY_QUAKEWORLD || family == FAMILY_QUAKE2;
+	case KIND_INFO:
+		return family == FAMILY_QUAKE2;
+	case KIND_A2A_PING:
+		return family == FAMILY_QUAKEWORLD;
+	case KIND_CCREQ_SERVER_INFO:
+		return family == FAMILY_NETQUAKE;
+	default:
+		return false;
+	}
+}
+
 /*
  * Fill in what follows from the rest of @s: whoever writes a service into @slot calls it.
  * @keys: of struct live.
@@ -210,6 +252,9 @@ static inline void service_finish(struct service *s, __u32 slot, const __u64 key
 		if (s->proof &&
 		    kind_provable((enum wire_family)s->family, (enum wire_kind)kind))
 			s->class_of[kind] |= CLASS_PROVABLE;
+		if (s->answers &&
+		    kind_answerable((enum wire_family)s->family, (enum wire_kind)kind))
+			s->class_of[kind] |= CLASS_ANSWERED;
 	}
 	for (__u32 class_ = 0; class_ < CLASS_BUDGETS; class_++) {
 		struct budget *b = &s->budget[class_];
@@ -481,9 +526,28 @@ struct proof_state {
 	__u16 asked[1 << ASKED_BITS]; /* when, by source, port and what it wanted */
 };
 
+/* --- answers ------------------------------------------------------------------- */
+
+/* Answers to strangers, in bytes of whole frames; beside the ledger. */
+struct answer_cap {
+	__u64 byte_ns; /* 0: no limit */
+	__u64 burst_ns;
+	__u64 due_ns;
+};
+
+struct answer_state {
+	__u64 until_ns[SERVICES_MAX]; /* the service is pressed till then */
+	struct answer_cap cap;
+	struct known_table known;
+	/* Of the service in slot N those from N * TEMPLATE_FORMS on. */
+	struct template_pair templates[SERVICES_MAX * TEMPLATE_FORMS];
+	struct recall recall;
+};
+
 /* Programs that shield() jumps to. */
 enum jump {
 	JUMP_PROOF, /* shield_proof(): what has to do with proof of address */
+	JUMP_ANSWER, /* shield_answer(): what may be answered from here */
 	JUMP_COUNT,
 };
 
@@ -523,6 +587,7 @@ struct live {
 	/* And of single addresses: by limit_cell(). */
 	__u64 sources[1 << SOURCE_BITS];
 	struct proof_state proof;
+	struct answer_state answering;
 	struct player_table players;
 	__u64 lists_end_ns; /* no entry that was made for a time ends before; 0: there is
 			       none */

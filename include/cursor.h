@@ -37,4 +37,15 @@ static __always_inline const void *cursor_take(struct cursor *c, __u32 n)
 	return at;
 }
 
+/*
+ * 1 if @v is 0, or else 0. Without a branch, at each of which the verifier would part;
+ * nor one that the compiler makes of it, which the barrier prevents.
+ */
+static __always_inline __u32 zero_bit(__u64 v)
+{
+	v |= -v;
+	asm volatile("" : "+r"(v));
+	return (__u32)(v >> 63) ^ 1;
+}
+
 #endif /* CURSOR_H */

@@ -125,7 +125,7 @@ table()
 {
 	local heads='kernel|way|accel|boot s|all s|cpu s|passed|failed|skipped' index
 
-	printf '\n%s\n' "$heads|verified in/out/proof|egress|flood|result" | cat - <(
+	printf '\n%s\n' "$heads|verified in/out/proof/answer|egress|flood|result" | cat - <(
 		for index in "${!plan[@]}"; do
 			cat "$work/$index/row"
 		done

@@ -36,14 +36,16 @@ test_budget()
 {
 	local program count most
 
-	"$LAB/verified" "$PINS/xdp" "$PINS/egress" "$PINS/proof" >"$work/verified"
-	for program in shield shield_out shield_proof; do
+	"$LAB/verified" "$PINS/xdp" "$PINS/egress" "$PINS/proof" "$PINS/answer" \
+		>"$work/verified"
+	for program in shield shield_out shield_proof shield_answer; do
 		count=$(verified "$program") most=$(budget "$program")
 		net_check "$program: ${count:-no} verified instructions, of $most" \
 			within "${count:-0}" "$most"
 	done
 	[ ! -s "$work/verified" ] ||
-		echo "# verified $(verified shield)/$(verified shield_out)/$(verified shield_proof)"
+		printf '# verified %s/%s/%s/%s\n' "$(verified shield)" "$(verified shield_out)" \
+			"$(verified shield_proof)" "$(verified shield_answer)"
 }
 
 net_test_begin "$@"

@@ -90,7 +90,7 @@ static const char everything[] =
 	"  protocol = \"netquake\"; port = {26000, 26001};\n"
 	"  address = {203.0.113.5, \"2001:db8::5\"}\n"
 	"  observe = on\n"
-	"  replies = pass malformed = limit fragments = drop\n"
+	"  replies = pass malformed = limit fragments = drop answers = pressure\n"
 	"  query { source = \"3/s burst 7\" prefix = \"90/m burst 3\" global = unlimited }\n"
 	"  netchan { source = 0 }\n"
 	"}\n"

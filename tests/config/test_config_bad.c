@@ -87,6 +87,8 @@ static const struct {
 	  "or unlimited or 0\n" },
 	{ "proof { rate = 5/s }\nproof { rate = 6/s }\n" FFA,
 	  "t.conf:2: section 'proof' is given twice\n" },
+	{ SERVICE("answers = sometimes"),
+	  "t.conf:4: answers 'sometimes' is not one of: off, pressure, always\n" },
 	{ SERVICE("fragments = allow"),
 	  "t.conf:4: fragments 'allow' is not one of: drop, limit, pass\n" },
 	{ FFA "mode = driver\n", "t.conf:2: mode 'driver' is not one of: auto, native, "

@@ -16,6 +16,7 @@
 
 #include <systemd/sd-daemon.h>
 
+#include "answer/answerer.h"
 #include "cmd/commands.h"
 #include "config/config.h"
 #include "daemon/alarm.h"
@@ -52,6 +53,7 @@ struct daemon {
 	struct serve *serve; /* metrics, health and a page */
 	struct samples_view *live; /* what the samples tell */
 	struct alarm *alarm; /* looks out for attacks */
+	struct answerer *answerer; /* asks servers what is answered for them */
 	struct guard guard; /* of what is attached */
 	bool pins_private; /* what is pinned goes with this mount namespace */
 	int signals; /* signalfd */
@@ -139,6 +141,7 @@ static void take_config(struct daemon *d, struct config *fresh)
 	guard_reload(&d->guard, fresh);
 	serve_reload(d->serve, fresh);
 	alarm_reload(d->alarm, fresh);
+	answerer_reload(d->answerer, fresh);
 	free(d->config);
 	d->config = fresh;
 	if (samples_reload(d->live, d->config))
@@ -313,6 +316,8 @@ static int start_service(struct daemon *d)
 	if (!err)
 		err = alarm_start(serve_cache(d->serve), d->live, d->config, d->pin,
 				  &d->alarm);
+	if (!err)
+		err = answerer_start(d->shield, d->config, &d->answerer);
 	if (!err) {
 		serve_players(d->serve, d->live);
 		serve_attacks(d->serve, d->alarm);
@@ -400,6 +405,7 @@ int cmd_run(const struct call *call)
 
 	alarm_stop(d.alarm);
 	serve_stop(d.serve);
+	answerer_stop(d.answerer);
 	samples_close(d.live);
 	shield_close(d.shield);
 	free(d.config);

@@ -164,6 +164,26 @@ static int proof_read(const struct parse *p, cfg_t *cfg)
 		     : 0;
 }
 
+static int answers_read(const struct parse *p, cfg_t *cfg)
+{
+	cfg_t *answers = cfg_getnsec(cfg, "answers", 0);
+	const struct kept *v;
+
+	if (!answers)
+		return 0;
+	if (cfg_size(cfg, "answers") > 1)
+		return config_error(cfg_getnsec(cfg, "answers", 1)->filename,
+				    cfg_getnsec(cfg, "answers", 1)->line,
+				    "section 'answers' is given twice");
+	v = value_get(answers, "rate");
+	if (v && !strcmp(v->text, "0")) {
+		p->config->answers_rate = 0;
+		return 0;
+	}
+	return number_read(answers, "rate", ANSWERS_LEAST, ANSWERS_MOST,
+			   &p->config->answers_rate);
+}
+
 static int metrics_read(const struct parse *p, cfg_t *cfg)
 {
 	struct listen_at *at = &p->config->metrics;
@@ -201,8 +221,8 @@ static int config_read(struct parse *p, cfg_t *cfg)
 	if (choice_read(cfg, "mode", modes, &mode) ||
 	    choice_read(cfg, "observe", config_switches, &observe) ||
 	    choice_read(cfg, "on_exit", exits, &detach) || interfaces_read(p, cfg) ||
-	    ledger_read(p, cfg) || proof_read(p, cfg) || metrics_read(p, cfg) ||
-	    live_read(p, cfg) ||
+	    ledger_read(p, cfg) || proof_read(p, cfg) || answers_read(p, cfg) ||
+	    metrics_read(p, cfg) || live_read(p, cfg) ||
 	    list_read(cfg, "allow", config->allow, config->allow_unlimited,
 		      &config->allow_count) ||
 	    list_read(cfg, "deny", config->deny, NULL, &config->deny_count) ||

@@ -24,6 +24,9 @@
 #define LEDGER_ALLOWANCE  16384 /* defaults: docs/OPERATING.md */
 #define LEDGER_WINDOW_S	  20
 #define PROOF_RATE	  "250000/s burst 62500"
+#define ANSWERS_RATE	  2500000 /* bytes a second: 20 Mbit/s */
+#define ANSWERS_LEAST	  8192
+#define ANSWERS_MOST	  100000000
 #define METRICS_LISTEN	  "127.0.0.1:9127"
 #define SAMPLE_EVERY	  1024 /* where there is a section sample */
 #define SAMPLE_RATE	  50 /* samples a second */
@@ -65,6 +68,7 @@ struct config {
 	__u32 ledger_window_s;
 	bool ledger_strict; /* no allowance: no more out than in, ever */
 	struct limit proof; /* how many requests are answered by asking for proof */
+	__u32 answers_rate; /* bytes a second of answers to strangers; 0: none */
 	struct listen_at metrics; /* where the daemon tells what it counts */
 	/* What the daemon gets to see: struct sampling in abi.h. */
 	__u32 sample_every; /* power of two; 0: none */

@@ -102,6 +102,7 @@ void config_service_defaults(enum wire_family family, struct service *ret)
 	memset(ret->policy, POLICY_DROP, sizeof(ret->policy));
 	/* Of `auto` nobody knows which words prove. */
 	ret->proof = family == FAMILY_AUTO ? PROOF_OFF : PROOF_PRESSURE;
+	ret->answers = ANSWERS_OFF;
 }
 
 void config_empty(struct config *ret)
@@ -110,6 +111,7 @@ void config_empty(struct config *ret)
 	ret->ledger_allowance = LEDGER_ALLOWANCE;
 	ret->ledger_window_s = LEDGER_WINDOW_S;
 	read_rate(PROOF_RATE, &ret->proof);
+	ret->answers_rate = ANSWERS_RATE;
 	listen_parse(METRICS_LISTEN, &ret->metrics);
 	ret->sample_rate = SAMPLE_RATE;
 	ret->follow_rate = FOLLOW_RATE;

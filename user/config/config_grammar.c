@@ -83,7 +83,7 @@ cfg_t *config_grammar(void)
 	cfg_opt_t fixed[] = {
 		KEEP("protocol"),  KEEP_LIST("port"), KEEP_LIST("address"),
 		KEEP("observe"),   KEEP("replies"),   KEEP("malformed"),
-		KEEP("fragments"), KEEP("proof"),
+		KEEP("fragments"), KEEP("proof"),     KEEP("answers"),
 	};
 	const size_t n = sizeof(fixed) / sizeof(*fixed);
 	cfg_opt_t service[sizeof(fixed) / sizeof(*fixed) + CLASS_BUDGETS + 1];
@@ -101,6 +101,7 @@ cfg_t *config_grammar(void)
 	cfg_opt_t ledger[] = { KEEP("allowance"), KEEP("window"), KEEP("strict"),
 			       CFG_END() };
 	cfg_opt_t proof[] = { KEEP("rate"), CFG_END() };
+	cfg_opt_t answers[] = { KEEP("rate"), CFG_END() };
 	cfg_opt_t metrics[] = { KEEP("listen"), KEEP("public"), CFG_END() };
 	cfg_opt_t sample[] = { KEEP("every"), KEEP("rate"), CFG_END() };
 	cfg_opt_t follow[] = {
@@ -112,6 +113,7 @@ cfg_t *config_grammar(void)
 	cfg_opt_t file[] = {
 		CFG_SEC("ledger", ledger, CFGF_MULTI | CFGF_NODEFAULT),
 		CFG_SEC("proof", proof, CFGF_MULTI | CFGF_NODEFAULT),
+		CFG_SEC("answers", answers, CFGF_MULTI | CFGF_NODEFAULT),
 		CFG_SEC("metrics", metrics, CFGF_MULTI | CFGF_NODEFAULT),
 		CFG_SEC("sample", sample, CFGF_MULTI | CFGF_NODEFAULT),
 		CFG_SEC("follow", follow, CFGF_MULTI | CFGF_NODEFAULT),

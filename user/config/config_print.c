@@ -20,6 +20,12 @@ static const char *const proofs[] = {
 	[PROOF_ALWAYS] = "always",
 };
 
+static const char *const answerings[] = {
+	[ANSWERS_OFF] = "off",
+	[ANSWERS_PRESSURE] = "pressure",
+	[ANSWERS_ALWAYS] = "always",
+};
+
 static const char *const policies[] = {
 	[POLICY_DROP] = "drop",
 	[POLICY_LIMIT] = "limit",
@@ -130,7 +136,8 @@ static void print_service(const struct config_service *s, FILE *file)
 		policies[policy[CLASS_REPLY - CLASS_BUDGETS]],
 		policies[policy[CLASS_MALFORMED - CLASS_BUDGETS]],
 		policies[policy[CLASS_FRAGMENT - CLASS_BUDGETS]]);
-	fprintf(file, "\tproof = %s\n", proofs[s->service.proof]);
+	fprintf(file, "\tproof = %s\n\tanswers = %s\n", proofs[s->service.proof],
+		answerings[s->service.answers]);
 	for (int i = 0; i < CLASS_BUDGETS; i++)
 		print_budget((enum wire_class)i, &s->service.budget[i], file);
 	fputs("}\n", file);
@@ -161,6 +168,7 @@ void config_print(const struct config *config, void *file)
 		config->ledger_strict ? "true" : "false");
 	rate_format(&config->proof, rate);
 	fprintf(file, "proof {\n\trate = \"%s\"\n}\n", rate);
+	fprintf(file, "answers {\n\trate = %u\n}\n", config->answers_rate);
 	listen_format(&config->metrics, listen);
 	fprintf(file, "metrics {\n\tlisten = \"%s\"\n\tpublic = %s\n}\n", listen,
 		config->metrics.public ? "true" : "false");

@@ -25,6 +25,13 @@ static const struct choice proofs[] = {
 	{ NULL, 0 },
 };
 
+static const struct choice answerings[] = {
+	{ "off", ANSWERS_OFF },
+	{ "pressure", ANSWERS_PRESSURE },
+	{ "always", ANSWERS_ALWAYS },
+	{ NULL, 0 },
+};
+
 static int family_read(cfg_t *section, __u8 *ret)
 {
 	const struct kept *v = value_get(section, "protocol");
@@ -311,20 +318,24 @@ static int endpoints_check(struct parse *p, cfg_t *section,
 static int service_read(struct parse *p, cfg_t *section, struct config_service *ret)
 {
 	struct service *s = &ret->service;
-	int observe = 0, proof;
+	int observe = 0, proof, answers;
 
 	s->active = 1;
 	if (name_read(section, s->name) || family_read(section, &s->family))
 		return -EINVAL;
 	config_service_defaults((enum wire_family)s->family, s);
 	proof = s->proof;
+	answers = s->answers;
 	if (ports_read(section, ret) || addresses_read(section, ret) ||
 	    choice_read(section, "observe", config_switches, &observe) ||
-	    choice_read(section, "proof", proofs, &proof) || policies_read(section, s) ||
-	    budgets_read(section, s) || endpoints_check(p, section, ret))
+	    choice_read(section, "proof", proofs, &proof) ||
+	    choice_read(section, "answers", answerings, &answers) ||
+	    policies_read(section, s) || budgets_read(section, s) ||
+	    endpoints_check(p, section, ret))
 		return -EINVAL;
 	s->observe = (__u8)observe;
 	s->proof = (__u8)proof;
+	s->answers = (__u8)answers;
 	unknown_warn(section, s);
 	return 0;
 }

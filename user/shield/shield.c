@@ -386,10 +386,14 @@ int shield_load(const char *pin_dir, const struct config *config, struct shield 
 		err = pin_replace(s->egress, s->dir, "egress");
 	if (!err)
 		err = pin_replace(s->joined, s->dir, "joined");
-	/* It is reached by the map jumps; the pin is for who wants to look at it. */
+	/* They are reached by the map jumps; the pins are for who wants to look at them.
+	 */
 	if (!err)
 		err = pin_replace(bpf_program__fd(object->progs.shield_proof), s->dir,
 				  "proof");
+	if (!err)
+		err = pin_replace(bpf_program__fd(object->progs.shield_answer), s->dir,
+				  "answer");
 unlock:
 	flock(s->lock, LOCK_UN);
 out:

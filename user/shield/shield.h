@@ -146,6 +146,28 @@ int shield_players(const struct shield *shield,
  */
 void shield_tend(struct shield *shield);
 
+/* --- answers ------------------------------------------------------------------ */
+
+/* Is more asked of the service in @slot now than it is to answer itself? */
+bool shield_flooded(const struct shield *shield, __u32 slot);
+
+/* Let @t be what is answered for the service in @slot to question @form, both in range.
+ * What is being sent at this moment is sent whole, or not at all. One writer. */
+void shield_template_put(struct shield *shield, __u32 slot, __u32 form,
+			 const struct template *t);
+
+/* Nothing is answered for @slot until it is asked for again. */
+void shield_templates_forget(struct shield *shield, __u32 slot);
+
+/* Housekeeping while questions are written down: for the daemon to call some times a
+ * second. @now: shield_clock(). See include/recall.h. */
+void shield_recall_turn(struct shield *shield, __u64 now);
+
+/* Enter who plays into the table of who is known. */
+void shield_know_players(struct shield *shield);
+/* How many are known. */
+__u32 shield_known(const struct shield *shield);
+
 /* --- samples ----------------------------------------------------------------- */
 
 /*
@@ -177,6 +199,7 @@ enum room {
 	ROOM_ALLOW,
 	ROOM_DENY,
 	ROOM_FOLLOW,
+	ROOM_KNOWN, /* include/known.h */
 	ROOM_COUNT,
 };
 

@@ -175,7 +175,7 @@ static int write_half(int map, const void *values, __u32 count, __u32 first)
 }
 
 /* A new service starts from zero, whoever had its slot before. */
-static int reset_slots(const struct shield *s, const struct plan *plan)
+static int reset_slots(struct shield *s, const struct plan *plan)
 {
 	int cpus = libbpf_num_possible_cpus();
 	void *zeros;
@@ -198,6 +198,7 @@ static int reset_slots(const struct shield *s, const struct plan *plan)
 		memset(&s->shared->proof.globals[budget_index(slot, 0)], 0,
 		       CLASS_BUDGETS * sizeof(__u64));
 		s->shared->proof.until_ns[slot] = 0;
+		shield_templates_forget(s, slot);
 	}
 	free(zeros);
 	return err;
@@ -265,6 +266,17 @@ static void apply_proof(struct shield *s, const struct config *config)
 	s->shared->proof.pace[PACE_QUERY].limit = query;
 }
 
+#define CAP_BURST_NS 250000000ull
+
+static void apply_answers(struct shield *s, const struct config *config)
+{
+	struct answer_cap *cap = &s->shared->answering.cap;
+
+	/* None: one byte is more than there ever is. */
+	cap->byte_ns = config->answers_rate ? 1000000000ull / config->answers_rate : 1;
+	cap->burst_ns = config->answers_rate ? CAP_BURST_NS : 0;
+}
+
 static bool all_observe(const struct tables *t)
 {
 	for (int i = 0; i < SERVICES_MAX; i++)
@@ -294,6 +306,7 @@ static int write_plan(struct shield *s, const struct config *config, struct plan
 	if (!err) {
 		apply_sampling(s, config);
 		apply_proof(s, config);
+		apply_answers(s, config);
 	}
 	if (err) {
 		log_error("cannot write the configuration to '%s': %s", s->dir,

@@ -58,6 +58,10 @@ struct shield {
 	void (*each_sample)(const struct sample *sample, const void *frame,
 			    void *context);
 	void *sample_context;
+	/* shield_recall_turn(): when it looked last, what it saw, and moved the window */
+	__u64 recall_looked_ns;
+	__u64 recall_counted;
+	__u64 recall_moved_ns;
 };
 
 /* Map live into our memory; fill in its keys if nobody did yet. */

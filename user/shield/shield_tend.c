@@ -211,6 +211,7 @@ void shield_tend(struct shield *s)
 	shield_lists_tend(s);
 	sweep_players(s);
 	sweep_qports(s);
+	shield_know_players(s);
 	shield_players(s, count_followed, &followed);
 	__atomic_store_n(&s->shared->followed, followed, __ATOMIC_RELAXED);
 	for (__u32 slot = 0; slot < s->capacity; slot++)

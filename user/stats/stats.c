@@ -134,10 +134,8 @@ const char *mode_name(enum attach_mode mode)
 const char *room_name(enum room room)
 {
 	static const char *const names[ROOM_COUNT] = {
-		[ROOM_PLAYERS] = "players",
-		[ROOM_ALLOW] = "allow",
-		[ROOM_DENY] = "deny",
-		[ROOM_FOLLOW] = "follow",
+		[ROOM_PLAYERS] = "players", [ROOM_ALLOW] = "allow", [ROOM_DENY] = "deny",
+		[ROOM_FOLLOW] = "follow",   [ROOM_KNOWN] = "known",
 	};
 
 	return names[room];

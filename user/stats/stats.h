@@ -58,7 +58,7 @@ bool stats_ratio(__u64 out, __u64 in, double *ret);
 
 /* "auto", "native", "skb". */
 const char *mode_name(enum attach_mode mode);
-/* "players", "allow", "deny", "follow". */
+/* "players", "allow", "deny", "follow", "known". */
 const char *room_name(enum room room);
 /* "statistic", "follow". */
 const char *sampler_name(enum sampler sampler);

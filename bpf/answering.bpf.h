@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * answering.bpf.h - the program that shield() jumps to with questions that may be
+ * answered from here. It begins with the frame alone, and says of it all that remains to
+ * be said, unless that has to do with proof.
+ *
+ * Who gets an answer when the service's budget is spent: players, who is allowed, who is
+ * known (known.h), and strangers that ask like a browser (recall.h), these up to a cap.
+ * The ledger pays for all but those who are allowed without limits. Where there is no
+ * answer to be had, all is as it is without.
+ */
+#ifndef ANSWERING_BPF_H
+#define ANSWERING_BPF_H
+
+#include "chance.bpf.h"
+#include "proving.bpf.h"
+#include "template.bpf.h"
+
+/* What somebody who is known may ask beyond its budget: twice a second, ten at once. */
+const volatile struct limit known_limit = { 500000000ull, 10 * 500000000ull };
+
+/* Find it once more. WAY_ANSWER and *@ret, or what to do. */
+__noinline int answer_find(struct xdp_md *ctx, struct proof_call *ret)
+{
+	struct wrapped w = { 0 };
+	struct packet packet = { 0 };
+	struct found found;
+	int action = whole_find(ctx, &w, &packet, &found);
+
+	if (!ret || action != WAY_LONG)
+		return action;
+	ret->what = PROOF_WHAT(found.slot, found.kind);
+	ret->where = packet_where(&packet);
+	ret->length = packet.length;
+	return WAY_ANSWER;
+}
+
+/* How many hops it may still go: of IPv4 4 octets before the addresses, of IPv6 one. */
+static __always_inline __u32 packet_hops(const struct packet *p)
+{
+	__u32 offset = (p->addresses - (p->ipv6 ? 1 : 4)) & OFFSET_MASK;
+	const __u8 *at = p->start + offset;
+
+	return at + 1 > p->end ? 0 : *at;
+}
+
+/* Of who is in no list, while the service is pressed. REASON_COUNT: by its budget. */
+static __always_inline enum reason stranger_layer(struct live *l, __u32 slot, __u64 net,
+						  const struct packet *p, __u64 now)
+{
+	struct limit limit = { known_limit.cost_ns, known_limit.burst_ns };
+	enum reason reason = chance(net, now);
+	__u64 state;
+	__u32 cell;
+
+	if (reason != REASON_TO_KNOWN)
+		return reason;
+	state = known_find(&l->answering.known, net, l->keys);
+	cell = limit_cell(l->keys, net, 1ull << 41 | slot, SOURCE_BITS);
+	return known_near(state, packet_hops(p)) &&
+			       index_below(&cell, 1 << SOURCE_BITS) &&
+			       limit_take(&limit, &l->sources[cell], now)
+		       ? REASON_TO_KNOWN
+		       : REASON_COUNT;
+}
+
+/* known_note() of who asks in a quiet time, walked once by the verifier. */
+__noinline int known_asks(__u64 net, __u32 hops)
+{
+	struct live *l = &live;
+
+	known_note(&l->answering.known, net, hops, 0, known_minute(clock_now(l)),
+		   l->keys);
+	return 0;
+}
+
+/*
+ * Why it is answered although its service is flooded, or dropped although it has a
+ * budget. REASON_COUNT: neither.
+ */
+__noinline int answer_layer(struct xdp_md *ctx, __u64 what, __u64 where, __u32 length)
+{
+	__u32 slot = what >> 16 & 0xffff;
+	struct live *l = &live;
+	__u64 now = clock_now(l), net;
+	const struct service *s;
+	enum listed listed;
+	struct packet p;
+
+	where_packet(ctx, where, length, &p);
+	s = service_at(tables_now(l), &slot);
+	if (!s)
+		return REASON_MALFORMED;
+	listed = listed_at(l, slot, &p, SENDER);
+	if (listed == LISTED_DENIED)
+		return REASON_DENY_LIST;
+	if (listed == LISTED_UNLIMITED && flooded(l, s, slot, now))
+		return REASON_TO_FRIEND;
+	/* Anew, or the compiler compares one copy of the address and reads by another. */
+	where_packet(ctx, where, length, &p);
+	net = address_net(&p, SENDER);
+	if (listed != LISTED_NOT || !net)
+		return REASON_COUNT;
+	if (flooded(l, s, slot, now))
+		return stranger_layer(l, slot, net, &p, now);
+	/* A quiet time, in which who asks gets known. */
+	known_asks(net, packet_hops(&p));
+	return REASON_COUNT;
+}
+
+#define LAYER_BITS 8 /* of answer_budget(): above them, why it is answered from here */
+
+/*
+ * What becomes of it by its budget, which is charged, or by being allowed; above
+ * LAYER_BITS why it may be answered from here instead. REASON_COUNT: proof says that.
+ */
+__noinline int answer_budget(struct xdp_md *ctx, __u64 what, __u64 where, __u32 length)
+{
+	enum wire_kind kind = what & 0xffff;
+	__u32 slot = what >> 16 & 0xffff;
+	struct live *l = &live;
+	__u64 now = clock_now(l);
+	const struct service *s;
+	enum listed listed;
+	enum reason reason;
+	struct packet p;
+
+	where_packet(ctx, where, length, &p);
+	s = service_at(tables_now(l), &slot);
+	if (!s)
+		return REASON_MALFORMED;
+	listed = listed_at(l, slot, &p, SENDER);
+	if (listed == LISTED_UNLIMITED)
+		return REASON_ALLOW_LIST;
+	if (provable(s, kind) && listed == LISTED_NOT && s->answers != ANSWERS_ALWAYS)
+		return REASON_COUNT;
+	where_packet(ctx, where, length, &p);
+	reason = admit_budget(l, slot, &s->budget[CLASS_QUERY], CLASS_QUERY, kind, &p);
+	if (reason == REASON_GLOBAL_BUDGET)
+		flood_note(l, slot, now);
+	if (listed != LISTED_NOT)
+		reason = friend_admit(slot, listed, reason, &p);
+	if (reason_verdict(reason) != VERDICT_PASS)
+		return provable(s, kind) ? REASON_COUNT : reason;
+	if (listed != LISTED_NOT && flooded(l, s, slot, now))
+		return reason | REASON_TO_FRIEND << LAYER_BITS;
+	return s->answers == ANSWERS_ALWAYS ? reason | REASON_TO_BUDGET << LAYER_BITS
+					    : reason;
+}
+
+/*
+ * May so many @bytes be sent for that @layer? The question, above 16 bits of @slot so
+ * many octets, pays for as much. REASON_LEDGER: they may not; REASON_COUNT: nor would it
+ * be for lack of that.
+ */
+__noinline int answer_pay(struct xdp_md *ctx, __u64 where, __u32 slot, __u32 layer,
+			  __u32 bytes)
+{
+	struct answer_cap *cap = &live.answering.cap;
+	struct live *l = &live;
+	struct limit limit = { cap->byte_ns * bytes, cap->burst_ns };
+	__u64 now = clock_now(l);
+	struct packet p;
+
+	where_packet(ctx, where, 0, &p);
+	if (layer == REASON_TO_FRIEND) {
+		if (listed_at(l, slot & 0xffff, &p, SENDER) == LISTED_UNLIMITED)
+			return layer;
+		if (!l->ledger.strict)
+			return ledger_debit_friend(l, &p, SENDER, bytes) ? layer
+									 : REASON_LEDGER;
+	}
+	where_packet(ctx, where, 0, &p);
+	/* What the ledger refuses shall not use up what others may have. */
+	if (layer == REASON_TO_REPEATED && limit_spent(&limit, cap->due_ns, now))
+		return REASON_COUNT;
+	if (l->ledger.byte_ns)
+		ledger_book(ledger_prefix(&p, SENDER), slot >> 16, 0);
+	if (!ledger_debit(l, &p, SENDER, bytes, 0))
+		return REASON_LEDGER;
+	return layer != REASON_TO_REPEATED || budget_take(&cap->due_ns, limit.cost_ns,
+							  limit.burst_ns, now)
+		       ? layer
+		       : REASON_COUNT;
+}
+
+/* The question, of @bytes, is answered for @reason, or dropped: count it, and show it. */
+__noinline int answer_note(struct xdp_md *ctx, __u64 what, __u32 length, __u32 reason,
+			   __u64 bytes)
+{
+	struct found found = { .slot = what >> 16 & 0xffff, .kind = what & 0xffff };
+	struct packet p = { .length = length & 0xffff };
+
+	found.service = service_at(tables_now(&live), &found.slot);
+	return found.service && judged(ctx, &live, &found, &p, bytes, reason, false) &&
+	       reason_verdict(reason) == VERDICT_ANSWER;
+}
+
+/* Answer it for that @layer: what to do, or WAY_ANSWER if there is no answer. */
+static __always_inline int answer_try(struct xdp_md *ctx, const struct proof_call *c,
+				      __u32 layer)
+{
+	__u32 bytes = answer_frame(ctx), slot = c->what >> 16 & 0xffff, reason;
+	int chosen = template_choose(ctx, c->what, c->where, c->length);
+
+	if (chosen <= 0 || !template_grow(ctx, c->where, chosen >> CHOSEN_LENGTH))
+		return WAY_ANSWER;
+	reason = answer_pay(ctx, c->where, slot | bytes << 16, layer,
+			    template_frame(chosen, c->where));
+	if (reason == REASON_COUNT) {
+		/* What goes on is what came. */
+		if (bpf_xdp_adjust_tail(ctx, (int)bytes - (int)answer_frame(ctx)))
+			return XDP_DROP;
+		return WAY_ANSWER;
+	}
+	if (!answer_note(ctx, c->what, c->length, reason, bytes))
+		return XDP_DROP;
+	return template_send(ctx, c->what, c->where, c->length, chosen);
+}
+
+/* What may be answered from here. */
+SEC("xdp")
+int shield_answer(struct xdp_md *ctx)
+{
+	struct proof_call c = { 0 };
+	int action = answer_find(ctx, &c);
+	__u32 reason, layer;
+
+	if (action != WAY_ANSWER)
+		return action;
+	reason = answer_layer(ctx, c.what, c.where, c.length);
+	layer = reason_verdict(reason) == VERDICT_ANSWER ? reason : 0;
+	if (reason == REASON_COUNT || layer) {
+		if (layer)
+			action = answer_try(ctx, &c, layer);
+		if (action != WAY_ANSWER)
+			return action;
+		reason = answer_budget(ctx, c.what, c.where, c.length);
+		layer = reason >> LAYER_BITS;
+		reason &= (1 << LAYER_BITS) - 1;
+		if (layer)
+			action = answer_try(ctx, &c, layer);
+		if (action != WAY_ANSWER)
+			return action;
+	}
+	if (reason != REASON_COUNT)
+		return proof_note(ctx, c.what, c.where, c.length, reason);
+	bpf_tail_call(ctx, &jumps, JUMP_PROOF);
+	return XDP_DROP;
+}
+
+#endif /* ANSWERING_BPF_H */

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * chance.bpf.h - questions under a flood: whether the service is pressed, and whether a
+ * question that finds no budget may be answered from here. What the short ways look at,
+ * too.
+ */
+#ifndef CHANCE_BPF_H
+#define CHANCE_BPF_H
+
+#include "admit.bpf.h"
+
+/* Can a question of @kind to @s be answered from here? */
+static __always_inline bool answerable(const struct service *s, enum wire_kind kind)
+{
+	__u32 index = kind;
+
+	return index_below(&index, KIND_COUNT) && s->class_of[index] & CLASS_ANSWERED &&
+	       !s->observe;
+}
+
+/* Is what is asked of @s now more than it is to answer itself? */
+static __always_inline bool flooded(const struct live *l, const struct service *s,
+				    __u32 slot, __u64 now)
+{
+	return s->answers == ANSWERS_ALWAYS ||
+	       now < l->answering.until_ns[slot & (SERVICES_MAX - 1)];
+}
+
+/* The budget of the service for questions is spent. */
+static __always_inline void flood_note(struct live *l, __u32 slot, __u64 now)
+{
+	__u64 *until = &l->answering.until_ns[slot & (SERVICES_MAX - 1)];
+
+	/* Not each time, so that the line stays where it is read. */
+	if (*until < now + PRESSURE_NS - (PRESSURE_NS >> 4))
+		*until = now + PRESSURE_NS;
+}
+
+/* Is @net a player's, or known? REASON_COUNT: neither. Walked once, as the next. */
+__noinline int chance_known(__u64 net, __u64 now)
+{
+	struct live *l = &live;
+	__u64 state = known_find(&l->answering.known, net, l->keys);
+
+	if (!known_good(state, known_minute(now)))
+		return REASON_COUNT;
+	return known_flags(state) & KNOWN_PLAYER ? REASON_TO_PLAYER : REASON_TO_KNOWN;
+}
+
+/* Has @net asked before, as a browser does? Writes down that it has asked now. */
+__noinline int chance_repeated(__u64 net, __u64 now)
+{
+	struct live *l = &live;
+	struct recall *r = &l->answering.recall;
+	__u32 other = recall_other(net, l->keys), line;
+	__u64 hash = recall_hash(net, l->keys);
+
+	line = hash >> (64 - RECALL_BITS);
+	if (!recall_open(r, other) || !index_below(&line, 1 << RECALL_BITS))
+		return false;
+	if (!((__u32)(hash >> 24) + (__u32)now & ((1 << RECALL_COUNT) - 1)))
+		__sync_fetch_and_add(&r->counted, 1);
+	return recall_fits(recall_seen(&r->lines[line], recall_mask(hash, other), now));
+}
+
+/* Why a question from @net may be answered that finds no budget. REASON_COUNT: it may
+ * not. */
+static __always_inline enum reason chance(__u64 net, __u64 now)
+{
+	enum reason reason = chance_known(net, now);
+
+	if (reason != REASON_COUNT)
+		return reason;
+	return chance_repeated(net, now) ? REASON_TO_REPEATED : REASON_COUNT;
+}
+
+/*
+ * Why a question finds no budget, nor an answer from here: it is the one thing that the
+ * short ways say of answers, shield_answer() says the rest. REASON_COUNT: it may find
+ * one. @net, and above 16 bits of @slot whether it is IPv6: the sender's.
+ */
+__noinline int unanswered(__u64 net, __u32 slot, __u64 now)
+{
+	__u32 ipv6 = slot >> 16 & 1, at = slot & 0xffff, cell;
+	struct live *l = &live;
+	const struct service *s = service_at(tables_now(l), &at);
+	enum reason reason = REASON_COUNT;
+	const struct budget *b;
+
+	if (!s)
+		return REASON_COUNT;
+	b = &s->budget[CLASS_QUERY];
+	cell = budget_cell(b, l->keys, net, ipv6, SOURCE_BITS);
+	if (limit_spent(&b->global, l->globals[budget_index(at, CLASS_QUERY)], now)) {
+		reason = REASON_GLOBAL_BUDGET;
+		flood_note(l, at, now);
+	} else if (index_below(&cell, 1 << SOURCE_BITS) &&
+		   limit_spent(&b->source, l->sources[cell], now)) {
+		reason = REASON_SOURCE_BUDGET;
+	}
+	if (reason == REASON_COUNT || !flooded(l, s, at, now))
+		return reason;
+	return chance(net, now) == REASON_COUNT ? reason : REASON_COUNT;
+}
+
+#endif /* CHANCE_BPF_H */

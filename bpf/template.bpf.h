@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * template.bpf.h - an answer from a template (include/template.h): which one fits a
+ * question, and how it is written over it. By bpf_xdp_store_bytes(), since a loop takes
+ * twice as long; the sums are the daemon's.
+ */
+#ifndef TEMPLATE_BPF_H
+#define TEMPLATE_BPF_H
+
+#include "asking.bpf.h"
+
+/* What template_choose() returns: the number of the pair + 1, and above it the lengths of
+ * the nonce and of the whole answer. */
+#define CHOSEN_PAIRS  (SERVICES_MAX * TEMPLATE_FORMS)
+#define CHOSEN_REST   12
+#define CHOSEN_LENGTH 18
+#define CHOSEN(pair, rest, length) \
+	(((pair) + 1) | (__u32)(rest) << CHOSEN_REST | (length) << CHOSEN_LENGTH)
+_Static_assert(CHOSEN_PAIRS < 1 << CHOSEN_REST, "the number of a pair has its bits");
+_Static_assert(TEMPLATE_NONCE < 1 << (CHOSEN_LENGTH - CHOSEN_REST), "a nonce has them");
+_Static_assert(TEMPLATE_TEXT < 1 << (31 - CHOSEN_LENGTH), "an answer has them");
+
+static __always_inline __u32 chosen_rest(__u32 chosen)
+{
+	return chosen >> CHOSEN_REST & ((1 << (CHOSEN_LENGTH - CHOSEN_REST)) - 1);
+}
+
+/* NULL: there is no such pair. */
+static __always_inline struct template_pair *template_pair(__u32 number)
+{
+	if (!index_below(&number, CHOSEN_PAIRS))
+		return NULL;
+	return &live.answering.templates[number];
+}
+
+static __always_inline __u64 pair_generation(const struct template_pair *pair)
+{
+	return *(const volatile __u64 *)&pair->generation;
+}
+
+/* The beginning of the question, ended; its length is in *@ret_length. NULL: none. */
+static __always_inline struct template_question *
+question_load(struct xdp_md *ctx, const struct packet *p, __u32 *ret_length)
+{
+	struct proof_text *text = text_load(ctx, p);
+	struct template_question *q = (void *)text;
+
+	_Static_assert(sizeof(*q) == sizeof(*text), "they share a place");
+	if (!text)
+		return NULL;
+	*ret_length = template_ended(q, p->length);
+	return q;
+}
+
+/* The template that answers the question; 0: none that is known and young enough. */
+__noinline int template_choose(struct xdp_md *ctx, __u64 what, __u64 where, __u32 length)
+{
+	__u32 slot = what >> 16 & 0xffff, first = slot * TEMPLATE_FORMS, n = 0;
+	__u64 now = clock_now(&live);
+	__u32 number = 0, form;
+	struct template_question *q;
+	struct template_pair *pair;
+	const struct template *t;
+	struct packet p;
+	int rest;
+
+	where_packet(ctx, where, length, &p);
+	/* Nobody answers to options, nor to port 0. */
+	if (!answer_plain(p.payload, p.addresses, p.ipv6) || !packet_port(&p, SENDER))
+		return 0;
+	q = question_load(ctx, &p, &n);
+	if (!q)
+		return 0;
+	for (form = 0; form < TEMPLATE_FORMS; form++) {
+		pair = template_pair(first + form);
+		if (!pair)
+			return 0;
+		t = &pair->half[pair_generation(pair) & 1];
+		/* The first that fits. */
+		number |= (form + 1) & -(template_fresh(t, now) & template_asks(t, q) &
+					 zero_bit(number));
+	}
+	number = first + number - 1;
+	pair = template_pair(number);
+	if (number + 1 == first || !pair)
+		return 0;
+	t = &pair->half[pair_generation(pair) & 1];
+	rest = template_rest(t, n);
+	return rest < 0 ? 0 : CHOSEN(number, rest, template_length(t, rest));
+}
+
+/* The octets of the frame that the chosen answer makes. */
+static __always_inline __u32 template_frame(__u32 chosen, __u64 where)
+{
+	__u32 bytes = (chosen >> CHOSEN_LENGTH) + (where & OFFSET_MASK);
+
+	return bytes < WIRE_LEAST ? WIRE_LEAST : bytes;
+}
+
+/* The nonce of the question. False: not all of it can be answered. */
+static __always_inline bool nonce_load(struct xdp_md *ctx, const struct packet *p,
+				       const struct template *t, __u32 rest,
+				       struct template_nonce *ret)
+{
+	struct template_question *q;
+	__u32 at = t->request_length, n;
+
+	if (!rest) {
+		__builtin_memset(ret, 0, sizeof(*ret));
+		return true;
+	}
+	q = question_load(ctx, p, &n);
+	if (!q || !index_below(&at, TEMPLATE_REQUEST + 1))
+		return false;
+	return template_nonce_copy(q->at + at, rest, ret);
+}
+
+/* Write the parts of @t behind the headers. */
+static __always_inline bool template_store(struct xdp_md *ctx, __u32 payload,
+					   const struct template *t,
+					   struct template_nonce *nonce)
+{
+	__u32 at = payload & OFFSET_MASK, head, tail = t->tail - 1, n;
+
+	/* Without a nonce with the padding, for which there are zeros behind it. */
+	head = nonce->length ? t->head - 1 : answer_frame(ctx) - at - 1;
+	same_copy(head);
+	if (head >= TEMPLATE_TEXT ||
+	    bpf_xdp_store_bytes(ctx, at, (void *)t->text, head + 1))
+		return false;
+	if (!nonce->length)
+		return true;
+	at += head + 1;
+	n = nonce->length - 1;
+	same_copy(n);
+	if (n >= TEMPLATE_NONCE || bpf_xdp_store_bytes(ctx, at, nonce->words, n + 1))
+		return false;
+	if (!t->tail)
+		return true;
+	at += n + 1;
+	same_copy(tail);
+	return tail < TEMPLATE_TEXT &&
+	       !bpf_xdp_store_bytes(ctx, at, (void *)(t->text + head + 1), tail + 1);
+}
+
+/*
+ * Make room for an answer of @length octets, before anything is said of the question.
+ * False: the driver has none behind so short a frame, and all is as it was.
+ */
+__noinline int template_grow(struct xdp_md *ctx, __u64 where, __u32 length)
+{
+	int more = (int)((where & OFFSET_MASK) + length) - (int)answer_frame(ctx);
+
+	return more <= 0 || !bpf_xdp_adjust_tail(ctx, more);
+}
+
+/* answer_heads() of an answer of @length octets, walked once by the verifier. */
+__noinline int template_heads(struct xdp_md *ctx, __u64 where, __u32 length, __u64 sum)
+{
+	struct answer a = { .back = true, .length = length };
+
+	a.payload = where & OFFSET_MASK;
+	a.ipv6 = where >> 32 & 1;
+	return a.length <= TEMPLATE_TEXT && answer_heads(ctx, &a, sum);
+}
+
+/*
+ * Write the @chosen answer over the question: XDP_TX. XDP_DROP: it cannot be, or the
+ * daemon wrote where we read, which is not to be sent.
+ */
+__noinline int template_send(struct xdp_md *ctx, __u64 what, __u64 where, __u32 length,
+			     __u32 chosen)
+{
+	struct template_pair *pair =
+		template_pair((chosen & ((1 << CHOSEN_REST) - 1)) - 1);
+	__u32 rest = chosen_rest(chosen);
+	__u32 total = chosen >> CHOSEN_LENGTH;
+	struct template_nonce nonce;
+	const struct template *t;
+	struct packet p;
+	__u64 generation, sum;
+
+	where_packet(ctx, where, length, &p);
+	if (!pair)
+		return XDP_DROP;
+	generation = pair_generation(pair);
+	t = &pair->half[generation & 1];
+	if (!template_fresh(t, clock_now(&live)) || !nonce_load(ctx, &p, t, rest, &nonce))
+		return XDP_DROP;
+	/* What was paid for. */
+	if (template_length(t, rest) != total)
+		return XDP_DROP;
+	sum = template_sum(t, template_words(nonce.words, TEMPLATE_NONCE / 8), rest);
+	if (!template_heads(ctx, where, total, sum) ||
+	    !template_store(ctx, p.payload, t, &nonce) ||
+	    __sync_fetch_and_add(&pair->generation, 0) != generation)
+		return XDP_DROP;
+	count_sent(ctx, what >> 16 & 0xffff, t->kind, REASON_TEMPLATE, total,
+		   answer_frame(ctx));
+	return XDP_TX;
+}
+
+#endif /* TEMPLATE_BPF_H */

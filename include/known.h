@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * known.h - addresses that asked on several quiet days' minutes: trackers, masters,
+ * browsers that somebody uses. Under a flood they are believed before strangers are.
+ *
+ * A fixed array in buckets of four. Who asks while nothing presses is entered; one is
+ * known from its KNOWN_MINUTES th minute on, and forgotten two weeks after its last.
+ * Entries that are not known yet make room for each other, those that are known for
+ * nobody. So a flood, which is no quiet time, enters nobody, and who fills the table with
+ * invented addresses in quiet times takes free places, never somebody's.
+ *
+ * There is no lock: who enters somebody claims a cell by compare-and-swap of its state.
+ * Readers compare the name. An address is an IPv4 one or the upper half of an IPv6 one,
+ * as budgets see it; the two are never alike, since no IPv6 address that is used begins
+ * with 32 zeros.
+ */
+#ifndef KNOWN_H
+#define KNOWN_H
+
+#include <linux/types.h>
+#include <stdbool.h>
+
+#include "cursor.h"
+#include "wire.h"
+
+#define KNOWN_BITS    12 /* 2^12 buckets of KNOWN_WAYS cells of 16 bytes: 256 KiB */
+#define KNOWN_WAYS    4
+#define KNOWN_MAX     (KNOWN_WAYS << KNOWN_BITS)
+#define KNOWN_MINUTES 3 /* asked in so many */
+#define KNOWN_SHIFT   36 /* a minute is 2^36 ns: 69 s */
+#define KNOWN_AGE     17600 /* of those: two weeks */
+#define KNOWN_HOPS    2 /* by so much its distance may change */
+
+/* struct known_cell.state, from bit 0: the minute it asked last (32), in how many (8),
+ * its distance (8), flags (8). */
+#define KNOWN_HERE   1 /* flags */
+#define KNOWN_TAKEN  2 /* is being written, by whoever made it so */
+#define KNOWN_PLAYER 4 /* plays, or did: needs no minutes, and has no distance */
+
+struct known_cell {
+	__u64 net; /* address_net() */
+	__u64 state;
+};
+
+struct known_table {
+	struct known_cell cells[KNOWN_MAX];
+};
+
+static __always_inline __u64 known_state(__u32 minute, __u32 minutes, __u32 hops,
+					 __u32 flags)
+{
+	return minute | (__u64)(minutes & 0xff) << 32 | (__u64)(hops & 0xff) << 40 |
+	       (__u64)(flags & 0xff) << 48;
+}
+
+static __always_inline __u32 known_minute(__u64 now_ns)
+{
+	return (__u32)(now_ns >> KNOWN_SHIFT);
+}
+
+static __always_inline __u32 known_flags(__u64 state)
+{
+	return state >> 48 & 0xff;
+}
+
+static __always_inline __u32 known_minutes(__u64 state)
+{
+	return state >> 32 & 0xff;
+}
+
+/* Minutes since it asked last; who noted it may have read a later clock. */
+static __always_inline __u32 known_age(__u64 state, __u32 minute)
+{
+	__s32 age = (__s32)(minute - (__u32)state);
+
+	return age < 0 ? 0 : (__u32)age;
+}
+
+/* May it be believed? */
+static __always_inline bool known_good(__u64 state, __u32 minute)
+{
+	return known_flags(state) & KNOWN_HERE && !(known_flags(state) & KNOWN_TAKEN) &&
+	       (known_minutes(state) >= KNOWN_MINUTES ||
+		known_flags(state) & KNOWN_PLAYER) &&
+	       known_age(state, minute) < KNOWN_AGE;
+}
+
+/* Does what came from it with @hops left come from where it is? */
+static __always_inline bool known_near(__u64 state, __u32 hops)
+{
+	__u32 was = state >> 40 & 0xff;
+
+	return known_flags(state) & KNOWN_PLAYER ||
+	       hops - was + KNOWN_HOPS <= 2 * KNOWN_HOPS;
+}
+
+static __always_inline __u32 known_bucket(__u64 net, const __u64 keys[3])
+{
+	return (__u32)((net * keys[0] + keys[2]) >> (64 - KNOWN_BITS)) * KNOWN_WAYS;
+}
+
+/* The state of the cell of @net, whatever it is worth; 0: it has none. */
+static __always_inline __u64 known_find(const struct known_table *t, __u64 net,
+					const __u64 keys[3])
+{
+	__u32 at = known_bucket(net, keys);
+	__u64 state = 0;
+
+	for (int way = 0; way < KNOWN_WAYS; way++, at++) {
+		/* It cannot be; but the verifier of Linux 6.1 does not know. */
+		if (!index_below(&at, KNOWN_MAX))
+			break;
+		if (t->cells[at].net == net)
+			state = *(const volatile __u64 *)&t->cells[at].state;
+	}
+	return state;
+}
+
+/* How gladly a cell is given away: the most is taken; 0: never. */
+static __always_inline __u32 known_spare(__u64 state, __u32 minute)
+{
+	if (!state)
+		return ~0u;
+	if (known_flags(state) & KNOWN_TAKEN || known_good(state, minute))
+		return 0;
+	/* Of those that asked as often, the one that has been silent longest. */
+	return ((255 - known_minutes(state)) << 20) + 1 +
+	       (known_age(state, minute) < 0xfffff ? known_age(state, minute) : 0xffffe);
+}
+
+/* What the state of one that asks now becomes. */
+static __always_inline __u64 known_next(__u64 state, __u32 minute, __u32 hops,
+					__u32 flags)
+{
+	__u32 minutes = known_minutes(state);
+
+	if (known_age(state, minute) >= KNOWN_AGE)
+		minutes = 0;
+	if (((__u32)state != minute || !minutes) && minutes < 255)
+		minutes++;
+	return known_state(minute, minutes, hops,
+			   flags | (known_flags(state) & ~KNOWN_TAKEN) | KNOWN_HERE);
+}
+
+/*
+ * @net asked in a quiet minute, with @hops left; or @flags say why it is entered. Full of
+ * others that are known: nothing happens.
+ */
+static __always_inline void known_note(struct known_table *t, __u64 net, __u32 hops,
+				       __u32 flags, __u32 minute, const __u64 keys[3])
+{
+	__u32 at = known_bucket(net, keys), best = KNOWN_MAX, most = 0;
+	__u64 seen;
+
+	for (int way = 0; way < KNOWN_WAYS; way++, at++) {
+		__u32 spare;
+
+		if (!index_below(&at, KNOWN_MAX))
+			return;
+		seen = *(volatile __u64 *)&t->cells[at].state;
+		spare = known_spare(seen, minute);
+		if (seen && t->cells[at].net == net) {
+			/* Lost to another who noted the same: that is as good. */
+			if (!(known_flags(seen) & KNOWN_TAKEN))
+				__sync_val_compare_and_swap(&t->cells[at].state, seen,
+							    known_next(seen, minute, hops,
+								       flags));
+			return;
+		}
+		if (spare > most) {
+			most = spare;
+			best = at;
+		}
+	}
+	if (!index_below(&best, KNOWN_MAX))
+		return;
+	seen = *(volatile __u64 *)&t->cells[best].state;
+	if (known_spare(seen, minute) != most ||
+	    __sync_val_compare_and_swap(&t->cells[best].state, seen,
+					known_state(0, 0, 0, KNOWN_TAKEN)) != seen)
+		return;
+	*(volatile __u64 *)&t->cells[best].net = net;
+	__sync_lock_test_and_set(&t->cells[best].state,
+				 known_next(0, minute, hops, flags));
+}
+
+#endif /* KNOWN_H */

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * What a server replied becomes a template, or a reason why not.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "answer/ask.h"
+
+#define OOB	       "\xff\xff\xff\xff"
+#define BYTES(literal) (literal), sizeof(literal) - 1
+#define COUNT(a)       (sizeof(a) / sizeof(*(a)))
+#define INFO	       OOB "infoResponse\n\\challenge\\"
+#define TAIL	       "\\hostname\\somewhere\\mapname\\q3dm17"
+
+static const struct ask_form *form_of(enum wire_family family, size_t at)
+{
+	size_t count;
+	const struct ask_form *forms = ask_forms(family, &count);
+
+	assert_true(at < count);
+	return &forms[at];
+}
+
+static const char *made(size_t form, const char *nonce, const char *reply, size_t n,
+			struct template *ret)
+{
+	return ask_template(FAMILY_QUAKE3, form_of(FAMILY_QUAKE3, form), nonce,
+			    strlen(nonce), reply, n, 1, ret);
+}
+
+static void every_question_fits(void **state)
+{
+	(void)state;
+	for (enum wire_family f = 0; f < FAMILY_COUNT; f++) {
+		size_t count;
+		const struct ask_form *forms = ask_forms(f, &count);
+
+		assert_true(count <= TEMPLATE_FORMS);
+		for (size_t i = 0; i < count; i++)
+			assert_in_range(forms[i].length, 5,
+					TEMPLATE_REQUEST - !forms[i].nonce);
+	}
+	ask_forms(FAMILY_QUAKE_ENHANCED, (size_t[]){ 0 });
+}
+
+static void questions_are_written(void **state)
+{
+	char question[ASK_MOST];
+
+	(void)state;
+	assert_int_equal(ask_write(form_of(FAMILY_QUAKE3, 0), "abc", 3, question), 15);
+	assert_memory_equal(question, OOB "getinfo abc", 15);
+	assert_int_equal(ask_write(form_of(FAMILY_NETQUAKE, 0), "abc", 3, question), 12);
+	assert_memory_equal(question, "\x80\0\0\x0c\x02QUAKE\0\x03", 12);
+}
+
+static void a_nonce_is_cut_out(void **state)
+{
+	struct template t;
+
+	(void)state;
+	assert_null(made(0, "Nonce123", BYTES(INFO "Nonce123" TAIL), &t));
+	assert_int_equal(t.head, sizeof(INFO) - 1);
+	assert_int_equal(t.tail, sizeof(TAIL) - 1);
+	assert_memory_equal(t.text, INFO TAIL, sizeof(INFO TAIL));
+	assert_int_equal(t.kind, KIND_INFORESPONSE);
+	assert_int_equal(template_length(&t, 5), sizeof(INFO TAIL) - 1 + 5);
+}
+
+static void what_cannot_be_a_template(void **state)
+{
+	static char large[TEMPLATE_TEXT + 1] = INFO "Nonce123" TAIL;
+	static const struct {
+		size_t form;
+		const char *reply;
+		size_t n;
+	} rows[] = {
+		{ 0, BYTES(INFO "Nonce124" TAIL) },
+		{ 0, BYTES(INFO "Nonce123" TAIL "Nonce123") },
+		{ 0, BYTES(OOB "infoResponse\nNonce123") },
+		{ 0, BYTES(OOB "statusResponse\n\\challenge\\Nonce123" TAIL) },
+		{ 0, BYTES(OOB "print\n\\challenge\\Nonce123" TAIL) },
+		{ 0, BYTES("") },
+		{ 0, BYTES("\xff\xff\xff") },
+		{ 3, BYTES(INFO TAIL) },
+		{ 0, large, TEMPLATE_TEXT - TEMPLATE_NONCE + 9 },
+		{ 2, large, TEMPLATE_TEXT + 1 },
+	};
+	struct template t;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++)
+		assert_non_null(
+			made(rows[i].form, "Nonce123", rows[i].reply, rows[i].n, &t));
+	assert_null(made(0, "Nonce123", large, TEMPLATE_TEXT - TEMPLATE_NONCE + 8, &t));
+	assert_null(made(2, "Nonce123", large, TEMPLATE_TEXT, &t));
+}
+
+static void two_have_to_agree(void **state)
+{
+	struct template a, b;
+
+	(void)state;
+	assert_null(made(0, "short", BYTES(INFO "short" TAIL), &a));
+	assert_null(made(0, "a-longer-one", BYTES(INFO "a-longer-one" TAIL), &b));
+	assert_true(ask_agrees(&a, &b));
+	/* What is further away may change: the map, players. */
+	assert_null(made(0, "a-longer-one", BYTES(INFO "a-longer-one" TAIL "\\and\\more"),
+			 &b));
+	assert_true(ask_agrees(&a, &b));
+	/* Cut short, or with something between. */
+	assert_null(made(0, "a-longer", BYTES(INFO "a-longer-one" TAIL), &b));
+	assert_false(ask_agrees(&a, &b));
+	assert_null(made(0, "a-longer-one", BYTES(INFO "5:a-longer-one" TAIL), &b));
+	assert_false(ask_agrees(&a, &b));
+	assert_null(
+		made(0, "short", BYTES(INFO "\\padding\\of\\many\\letters\\short"), &a));
+	assert_false(ask_agrees(&a, &b));
+}
+
+/* The sum of the parts is that of the whole, wherever they begin. */
+static void sums_are_those_of_the_whole(void **state)
+{
+	char text[200], whole[200];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(text); i++)
+		text[i] = (char)('a' + i % 26);
+	memcpy(text, OOB "infoResponse\n", 17);
+	for (size_t head = 17; head < 60; head++) {
+		for (size_t n = 1; n <= TEMPLATE_NONCE; n++) {
+			struct template_nonce nonce = { .length = (__u32)n };
+			__u64 words[25] = { 0 };
+			struct template t;
+			size_t length = head + n + 70;
+
+			memcpy(whole, text, length);
+			memset(whole + head, '7', 8);
+			assert_null(made(0, "77777777", whole, length - n + 8, &t));
+			memset(nonce.words, 'Z', n);
+			memcpy(words, whole, head);
+			memset((char *)words + head, 'Z', n);
+			memcpy((char *)words + head + n, whole + head + 8, 70);
+			assert_int_equal(
+				template_fold(template_sum(
+					&t, template_words(nonce.words, 4), (__u32)n)),
+				template_words(words, 25));
+		}
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_question_fits),
+		cmocka_unit_test(questions_are_written),
+		cmocka_unit_test(a_nonce_is_cut_out),
+		cmocka_unit_test(what_cannot_be_a_template),
+		cmocka_unit_test(two_have_to_agree),
+		cmocka_unit_test(sums_are_those_of_the_whole),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

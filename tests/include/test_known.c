@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Who gets known, who stays so, and what invented addresses make of the table.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "known.h"
+
+#define MINUTE 50000u
+
+static const __u64 keys[3] = { 0x9e3779b97f4a7c15, 0xc2b2ae3d27d4eb4f,
+			       0x165667b19e3779f9 };
+static struct known_table table;
+
+static void note(__u64 net, __u32 minute)
+{
+	known_note(&table, net, 60, 0, minute, keys);
+}
+
+static bool good(__u64 net, __u32 minute)
+{
+	return known_good(known_find(&table, net, keys), minute);
+}
+
+static int forget(void **state)
+{
+	(void)state;
+	memset(&table, 0, sizeof(table));
+	return 0;
+}
+
+static void three_minutes_make_known(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 20; i++)
+		note(7, MINUTE);
+	note(7, MINUTE + 1);
+	assert_false(good(7, MINUTE + 1));
+	note(7, MINUTE + 9);
+	assert_true(good(7, MINUTE + 9));
+	assert_true(good(7, MINUTE + 9 + KNOWN_AGE - 1));
+	assert_false(good(7, MINUTE + 9 + KNOWN_AGE));
+	assert_false(good(8, MINUTE + 9));
+	/* After that it begins anew. */
+	note(7, MINUTE + 9 + KNOWN_AGE);
+	assert_false(good(7, MINUTE + 9 + KNOWN_AGE));
+}
+
+static void a_clock_that_is_behind_is_no_age(void **state)
+{
+	(void)state;
+	for (__u32 i = 0; i < 3; i++)
+		note(7, MINUTE + i);
+	assert_true(good(7, MINUTE));
+}
+
+static void distance_counts(void **state)
+{
+	__u64 state_;
+
+	(void)state;
+	for (__u32 i = 0; i < 3; i++)
+		note(7, MINUTE + i);
+	state_ = known_find(&table, 7, keys);
+	for (__u32 hops = 0; hops < 256; hops++)
+		assert_int_equal(known_near(state_, hops), hops >= 58 && hops <= 62);
+	known_note(&table, 9, 0, KNOWN_PLAYER, MINUTE, keys);
+	assert_true(good(9, MINUTE));
+	assert_true(known_near(known_find(&table, 9, keys), 255));
+}
+
+/* Ten times as many invented ones as there is room for, each often enough to be known. */
+static void who_is_known_is_not_pushed_out(void **state)
+{
+	unsigned int kept = 0;
+
+	(void)state;
+	for (__u64 net = 1; net <= 4000; net++)
+		for (__u32 i = 0; i < 3; i++)
+			note(net, MINUTE + i);
+	for (__u64 net = 1; net <= 4000; net++)
+		kept += good(net, MINUTE + 3);
+	/* All that found a place: with four in a bucket nearly everybody does. */
+	assert_true(kept > 3950);
+	for (__u64 net = 1 << 20; net < (1 << 20) + 10 * KNOWN_MAX; net++)
+		for (__u32 i = 10; i < 13; i++)
+			note(net, MINUTE + i);
+	for (__u64 net = 1; net <= 4000; net++)
+		kept -= good(net, MINUTE + 20);
+	assert_int_equal(kept, 0);
+}
+
+/* And those who are not known yet make room for the next. */
+static void who_asked_once_makes_room(void **state)
+{
+	(void)state;
+	for (__u64 net = 1 << 20; net < (1 << 20) + 10 * KNOWN_MAX; net++)
+		note(net, MINUTE);
+	for (__u32 i = 1; i < 4; i++)
+		note(7, MINUTE + i);
+	assert_true(good(7, MINUTE + 4));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(three_minutes_make_known, forget),
+		cmocka_unit_test_setup(a_clock_that_is_behind_is_no_age, forget),
+		cmocka_unit_test_setup(distance_counts, forget),
+		cmocka_unit_test_setup(who_is_known_is_not_pushed_out, forget),
+		cmocka_unit_test_setup(who_asked_once_makes_room, forget),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,200 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# net_answers.sh [openarena|nexuiz|mvdsv] - a real server, flooded with questions from
+# millions of addresses: who asks once a second is answered from the kernel, with what the
+# server itself says, word for word, and no longer than that is young.
+#
+# That an answer is the kernel's is shown by stopping the server (SIGSTOP). RATE and SOURCES
+# are the flood's. MINUTES=1 also lets an address get known, which takes four minutes.
+#
+# A veth leaves no room behind what a socket sends through it, so the questions under a flood
+# are floodgen's, whose frames have a page each, as a card's have; what comes back is caught
+# at the client's link.
+set -u
+
+cd "$(dirname "$0")/../.." || exit 1
+BUILD=$(realpath "${BUILD:-build}")
+LAB=$BUILD/lab SHIELD=$BUILD/quakeshield
+GAME=${1:-openarena} RATE=${RATE:-100000} SOURCES=${SOURCES:-4194304}
+case $GAME in
+openarena) SERVER=openarena PROTOCOL=quake3 QUESTION=getstatus NONCED=getinfo ;;
+nexuiz)	   SERVER=nexuiz PROTOCOL=netquake QUESTION=getstatus NONCED=getinfo ;;
+mvdsv)	   SERVER=mvdsv PROTOCOL=quakeworld QUESTION='status 23' NONCED='' ;;
+*)	   echo "usage: net_answers.sh [openarena|nexuiz|mvdsv]" >&2; exit 2 ;;
+esac
+# shellcheck source=tests/lab/net.sh
+. tests/lab/net.sh
+# shellcheck source=tests/lab/server.sh
+. tests/lab/server.sh
+# shellcheck source=tests/lab/quakeworld.sh
+. tests/lab/quakeworld.sh
+
+skip()
+{
+	echo "skip net_answers $GAME: $*"
+	exit 0
+}
+
+shield_config()
+{
+	cat <<-CONFIG
+	service "lab" {
+	    protocol = $PROTOCOL
+	    port     = $NET_PORT
+	    answers  = pressure
+	}
+	CONFIG
+}
+
+# hex WORDS: an out-of-band datagram of them.
+hex()
+{
+	printf 'ffffffff%s' "$(printf '%s' "$1" | od -An -v -tx1 | tr -d ' \n')"
+}
+
+# said NAMESPACE ADDRESS WORDS: what is said to one question within half a second, in hex.
+said()
+{
+	# shellcheck disable=SC2016 # for the shell inside
+	net_in "$1" bash -c 'exec 3<>"/dev/udp/$1/$2"
+		printf "\xff\xff\xff\xff%s" "$3" >&3
+		timeout 0.5 dd bs=4096 count=1 <&3 2>/dev/null' - "$2" "$NET_PORT" "$3" |
+		od -An -v -tx1 | tr -d ' \n'
+}
+
+# What came back to port 5000 of the client, one datagram in hex a line.
+caught()
+{
+	tshark -n -r "$work/caught.pcap" -Y 'udp.dstport == 5000' -T fields \
+		-e udp.payload 2>/dev/null
+}
+
+# each_second COUNT WORDS: ask so often; how many were answered, and as by the server,
+# into $answered and $alike.
+each_second()
+{
+	local own ears line i
+
+	nsenter --net=/run/netns/client tcpdump --immediate-mode -U -n -i cli0 \
+		-w "$work/caught.pcap" "udp and src port $NET_PORT" 2>/dev/null &
+	ears=$!
+	sleep 0.5
+	for ((i = 0; i < $1; i++)); do
+		sleep 1 &
+		net_flood --hex "$(hex "$2")" --packets 1 --seconds 1 \
+			--victim "$NET_CLIENT" --source-port 5000 >"$work/asker.json" 2>&1
+		wait $!
+	done
+	own=$(said server 127.0.0.1 "$2")
+	sleep 0.3
+	kill "$ears"
+	wait "$ears"
+	answered=0 alike=0
+	while read -r line; do
+		answered=$((answered + 1))
+		[ "$line" != "$own" ] || alike=$((alike + 1))
+	done < <(caught)
+	echo "# '$2': $1 asked, $answered answered, $alike as the server's own"
+}
+
+flood_start()
+{
+	# shellcheck disable=SC2086
+	net_flood $PIN_FLOOD --payload "$PAYLOAD" --rate "$RATE" --from 10.128.0.0 \
+		--sources "$SOURCES" --seconds "$1" >"$work/flood.json" 2>&1 &
+	flood=$!
+	sleep 1
+}
+
+flood_stop()
+{
+	kill "$flood" 2>/dev/null
+	wait "$flood"
+}
+
+answers_of() # REASON
+{
+	stats_sum "select(.verdict == \"answer\" and .reason == \"$1\")"
+}
+
+# For four minutes, before anything presses, somebody asks now and then.
+get_known()
+{
+	local i
+
+	for ((i = 0; i < 25; i++)); do
+		said client "$NET_SERVER" "$QUESTION" >/dev/null
+		sleep 10
+	done
+}
+
+test_known()
+{
+	get_known
+	flood_start 60
+	sleep 3
+	each_second 40 "$QUESTION"
+	net_check "who is known is answered at once, and always" [ "$answered" -ge 39 ]
+	net_check "as by the server" [ "$alike" -ge 37 ]
+	net_check "since it is known" [ "$(answers_of answered-known)" -gt 20 ]
+	flood_stop
+	sleep 12
+}
+
+test_stranger()
+{
+	flood_start 40
+	each_second 10 "$QUESTION"
+	# The second and third come as the daemon learns the server's words.
+	net_check "who asks each second is answered" [ "$answered" -ge 6 ]
+	net_check "as by the server" [ "$alike" -ge $((answered - 1)) ]
+	if [ -n "$NONCED" ]; then
+		each_second 5 "$NONCED a.Nonce-$RANDOM"
+		net_check "with the asker's own word in it" [ "$alike" -ge 3 ]
+	fi
+	net_check "from the kernel" [ "$(answers_of answered-repeated)" -ge 6 ]
+	kill -STOP "$server_pid"
+	each_second 4 "$QUESTION"
+	net_check "while the server stands still" [ "$answered" -ge 2 ]
+	sleep 4
+	each_second 3 "$QUESTION"
+	net_check "but not with what is old" [ "$answered" = 0 ]
+	kill -CONT "$server_pid"
+	flood_stop
+}
+
+bytes_out()
+{
+	local most
+
+	# The cap of strangers, for the seconds that the floods took, and the ledger's.
+	most=$((60 * 2500000))
+	[ "$(net_count crowd bytes)" -le "$most" ]
+}
+
+net_test_begin "$@"
+for tool in tshark tcpdump; do
+	command -v "$tool" >/dev/null || skip "no $tool"
+done
+if [ "$GAME" = mvdsv ]; then
+	lacks=$(mvdsv_lacks) && skip "$lacks"
+	mvdsv_start || { tail -5 "$work/server.log"; net_die "mvdsv does not answer"; }
+else
+	[ "$GAME" != nexuiz ] || [ -x "$NEXUIZ" ] || skip "no nexuiz-server"
+	[ "$GAME" != openarena ] || [ -x "$OPENARENA" ] || skip "no openarena-server"
+	server_start
+	PROTOCOL=$([ "$GAME" = nexuiz ] && echo netquake || echo quake3)
+fi
+[ "$GAME" = mvdsv ] || PAYLOAD=getstatus
+# What a veth sends back by XDP_TX its peer hears only with a program of its own.
+ip link set up0 xdp obj "$BUILD/tests/lab/foreign.bpf.o" sec xdp
+shield_start >/dev/null
+net_check "on a quiet day the server itself answers" \
+	[ -n "$(said client "$NET_SERVER" "$QUESTION")" ]
+net_check "nothing is answered for it" [ "$(stats_sum 'select(.verdict == "answer")')" = 0 ]
+[ -z "${MINUTES-}" ] || test_known
+test_stranger
+net_check "strangers get no more than their cap" bytes_out
+stats_line
+exit "$net_failed"

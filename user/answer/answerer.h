@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * answerer.h - keeps the templates of answers fresh while services are flooded, by asking
+ * their servers over loopback: where no budget is in the way, nor can anybody from
+ * outside be.
+ *
+ * A service is asked for that has one port, and at most one address, of IPv4. Without
+ * the daemon templates are too old within seconds, and all is as without answers.
+ */
+#ifndef ANSWERER_H
+#define ANSWERER_H
+
+#include "config/config.h"
+#include "shield/shield.h"
+
+struct answerer;
+
+/* 0 and *@ret, or -errno after a message. @config is only read here. */
+int answerer_start(struct shield *shield, const struct config *config,
+		  struct answerer **ret);
+void answerer_reload(struct answerer *answerer, const struct config *config);
+void answerer_stop(struct answerer *answerer);
+
+#endif /* ANSWERER_H */

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * ask.c - see ask.h.
+ *
+ * Only questions in their plain spelling, as clients send them: what is spelt in another
+ * way goes to the server. So do QuakeWorld's other flags of `status`, and NetQuake's
+ * questions for single players and rules.
+ */
+#include <string.h>
+
+#include "answer/ask.h"
+#include "classify.h"
+#include "lib/util.h"
+
+#define OOB "\xff\xff\xff\xff"
+#define PLAIN(text, kind)                              \
+	{                                              \
+		text, sizeof(text) - 1, 0, KIND_##kind \
+	}
+#define NONCED(text, kind)                             \
+	{                                              \
+		text, sizeof(text) - 1, 1, KIND_##kind \
+	}
+#define AROUND 8 /* octets on each side of a nonce that have to agree */
+
+static const struct ask_form quake3[] = {
+	NONCED(OOB "getinfo ", INFORESPONSE),
+	NONCED(OOB "getstatus ", STATUSRESPONSE),
+	PLAIN(OOB "getinfo", INFORESPONSE),
+	PLAIN(OOB "getstatus", STATUSRESPONSE),
+};
+
+/* id's, and what DarkPlaces says beside it. */
+static const struct ask_form netquake[] = {
+	PLAIN("\x80\x00\x00\x0c\x02QUAKE\x00\x03", CCREP_SERVER_INFO),
+	NONCED(OOB "getinfo ", INFORESPONSE),
+	NONCED(OOB "getstatus ", STATUSRESPONSE),
+	PLAIN(OOB "getinfo", INFORESPONSE),
+	PLAIN(OOB "getstatus", STATUSRESPONSE),
+};
+
+/* Flags of `status`: 1 info, 2 players, 4 spectators, 8 both, 16 teams, 32 QTV. */
+static const struct ask_form quakeworld[] = {
+	PLAIN(OOB "status", A2C_PRINT),	   PLAIN(OOB "status 1", A2C_PRINT),
+	PLAIN(OOB "status 23", A2C_PRINT), PLAIN(OOB "status 31", A2C_PRINT),
+	PLAIN(OOB "ping", RAW_ACK),	   PLAIN(OOB "k", RAW_ACK),
+};
+
+static const struct ask_form quake2[] = {
+	PLAIN(OOB "info 34", INFO), PLAIN(OOB "info 35", INFO),
+	PLAIN(OOB "info 36", INFO), PLAIN(OOB "status", PRINT),
+	PLAIN(OOB "ping", ACK),
+};
+
+static const struct {
+	const struct ask_form *forms;
+	size_t count;
+} families[FAMILY_COUNT] = {
+	[FAMILY_QUAKE3] = { quake3, ARRAY_SIZE(quake3) },
+	[FAMILY_NETQUAKE] = { netquake, ARRAY_SIZE(netquake) },
+	[FAMILY_QUAKEWORLD] = { quakeworld, ARRAY_SIZE(quakeworld) },
+	[FAMILY_QUAKE2] = { quake2, ARRAY_SIZE(quake2) },
+};
+
+const struct ask_form *ask_forms(enum wire_family family, size_t *ret_count)
+{
+	*ret_count = families[family].count;
+	return families[family].forms;
+}
+
+size_t ask_write(const struct ask_form *form, const char *nonce, size_t n,
+		 char ret[ASK_MOST])
+{
+	memcpy(ret, form->question, form->length);
+	if (!form->nonce)
+		return form->length;
+	memcpy(ret + form->length, nonce, n);
+	return form->length + n;
+}
+
+static __u16 sum_of(const void *part, size_t n)
+{
+	__u64 words[(TEMPLATE_TEXT + 7) / 8] = { 0 };
+
+	memcpy(words, part, n);
+	return template_words(words, ARRAY_SIZE(words));
+}
+
+/* Where the only @nonce is in the reply; @length: nowhere, or it is not the only one. */
+static size_t nonce_find(const char *nonce, size_t n, const char *reply, size_t length)
+{
+	const char *at = memmem(reply, length, nonce, n), *next;
+
+	if (!at)
+		return length;
+	next = at + n;
+	if (memmem(next, length - (size_t)(next - reply), nonce, n))
+		return length;
+	return (size_t)(at - reply);
+}
+
+static void request_set(const struct ask_form *form, struct template *ret)
+{
+	size_t compared = form->nonce ? form->length : sizeof(ret->request);
+
+	memcpy(ret->request, form->question, form->length);
+	memset(ret->mask, 0xff, compared);
+	ret->request_length = form->length;
+	ret->nonce = form->nonce;
+}
+
+const char *ask_template(enum wire_family family, const struct ask_form *form,
+			 const char *nonce, size_t n, const void *reply, size_t length,
+			 __u64 now_ns, struct template *ret)
+{
+	size_t room = form->nonce ? TEMPLATE_TEXT - TEMPLATE_NONCE : TEMPLATE_TEXT, head;
+	struct cursor c = { .pos = reply, .end = (const __u8 *)reply + length };
+	const char *text = reply;
+
+	if (!form->nonce)
+		n = 0;
+	if (length < 1 + n || length - n > room)
+		return "is too large for one frame";
+	if (classify(family, DIRECTION_S2C, c, length) != form->answer)
+		return "is no answer to it";
+	head = form->nonce ? nonce_find(nonce, n, text, length) : length;
+	if (form->nonce && head == length)
+		return "does not have the asker's word in it once";
+	if (form->nonce && length - n < TEMPLATE_LEAST)
+		return "is shorter than a frame";
+	*ret = (struct template){
+		.made_ns = now_ns,
+		.kind = (__u16)form->answer,
+		.head = (__u16)head,
+		.tail = (__u16)(length - head - n),
+	};
+	request_set(form, ret);
+	memcpy(ret->text, text, head);
+	memcpy(ret->text + head, text + head + n, ret->tail);
+	ret->head_sum = sum_of(text, head);
+	ret->tail_sum = sum_of(text + head + n, ret->tail);
+	return NULL;
+}
+
+bool ask_agrees(const struct template *a, const struct template *b)
+{
+	size_t behind = a->tail < AROUND ? a->tail : AROUND;
+
+	return a->head >= AROUND && b->head >= AROUND &&
+	       !memcmp(a->text + a->head - AROUND, b->text + b->head - AROUND, AROUND) &&
+	       (a->tail < AROUND) == (b->tail < AROUND) &&
+	       (a->tail >= AROUND || a->tail == b->tail) &&
+	       !memcmp(a->text + a->head, b->text + b->head, behind);
+}

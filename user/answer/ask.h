@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * ask.h - which questions of a family can be answered from the kernel, and how a server's
+ * reply becomes the template of its answer (include/template.h). Pure.
+ */
+#ifndef ASK_H
+#define ASK_H
+
+#include <linux/types.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "template.h"
+#include "wire.h"
+
+struct ask_form {
+	const char *question; /* octets, without the nonce */
+	__u8 length;
+	__u8 nonce; /* 1: one has to follow */
+	enum wire_kind answer;
+};
+
+/* The questions of @family, at most TEMPLATE_FORMS; *@ret_count may be 0. */
+const struct ask_form *ask_forms(enum wire_family family, size_t *ret_count);
+
+#define ASK_MOST (TEMPLATE_REQUEST + TEMPLATE_NONCE)
+
+/* Write the question with @nonce, of @n octets, where @form has one: its length. */
+size_t ask_write(const struct ask_form *form, const char *nonce, size_t n,
+		 char ret[ASK_MOST]);
+
+/*
+ * Make of the @reply, of @length octets, to ask_write() of the same what is to be sent,
+ * as of @now_ns, not 0. NULL and *@ret; or why it cannot be, as words for a message.
+ */
+const char *ask_template(enum wire_family family, const struct ask_form *form,
+			 const char *nonce, size_t n, const void *reply, size_t length,
+			 __u64 now_ns, struct template *ret);
+
+/*
+ * Do two templates of a form, made with nonces of different lengths, say that it stands
+ * at the same place? What is around it is the same then.
+ */
+bool ask_agrees(const struct template *a, const struct template *b);
+
+#endif /* ASK_H */

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * shield_answers.c - what answers from the kernel are made of, and who is known.
+ */
+#include <string.h>
+
+#include "shield/shield_internal.h"
+
+#define LOOK_NS 1000000000ull /* how often the rate of what is written down is taken */
+
+bool shield_flooded(const struct shield *s, __u32 slot)
+{
+	return slot < SERVICES_MAX &&
+	       shield_clock() < __atomic_load_n(&s->shared->answering.until_ns[slot],
+						__ATOMIC_RELAXED);
+}
+
+void shield_template_put(struct shield *s, __u32 slot, __u32 form,
+			 const struct template *t)
+{
+	struct template_pair *pair;
+	__u64 generation;
+
+	if (slot >= SERVICES_MAX || form >= TEMPLATE_FORMS)
+		return;
+	pair = &s->shared->answering.templates[slot * TEMPLATE_FORMS + form];
+	generation = __atomic_load_n(&pair->generation, __ATOMIC_RELAXED);
+	pair->half[(generation + 1) & 1] = *t;
+	__atomic_store_n(&pair->generation, generation + 1, __ATOMIC_RELEASE);
+	/* Or the next one to be written could be seen before this step. */
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+void shield_templates_forget(struct shield *s, __u32 slot)
+{
+	static const struct template none;
+
+	for (__u32 form = 0; form < TEMPLATE_FORMS; form++)
+		shield_template_put(s, slot, form, &none);
+	s->shared->answering.until_ns[slot] = 0;
+}
+
+void shield_recall_turn(struct shield *s, __u64 now)
+{
+	struct recall *r = &s->shared->answering.recall;
+	__u64 counted = __atomic_load_n(&r->counted, __ATOMIC_RELAXED), rate;
+
+	if (now - s->recall_looked_ns < LOOK_NS)
+		return;
+	rate = ((counted - s->recall_counted) << RECALL_COUNT) * 1000000000ull /
+	       (now - s->recall_looked_ns);
+	if (s->recall_looked_ns)
+		__atomic_store_n(&r->shut, recall_shut(r->shut, rate), __ATOMIC_RELAXED);
+	s->recall_looked_ns = now;
+	s->recall_counted = counted;
+	if (now - s->recall_moved_ns < RECALL_TURN_S * 1000000000ull)
+		return;
+	s->recall_moved_ns = now;
+	/* By less than its width, so that nobody falls between. */
+	__atomic_store_n(&r->from, r->from + (~r->shut >> 1) + (~r->shut >> 2),
+			 __ATOMIC_RELAXED);
+}
+
+static void know_player(const struct player_key *key, const struct player *player,
+			void *context)
+{
+	struct shield *s = context;
+	bool ipv4 = !key->addr[0] && !key->addr[1];
+	__u64 net = ipv4 ? __builtin_bswap32(key->addr[3])
+			 : (__u64)__builtin_bswap32(key->addr[0]) << 32 |
+				    __builtin_bswap32(key->addr[1]);
+
+	if (net && player->flags & PLAYER_VERIFIED)
+		known_note(&s->shared->answering.known, net, 0, KNOWN_PLAYER,
+			   known_minute(shield_clock()), s->shared->keys);
+}
+
+void shield_know_players(struct shield *s)
+{
+	shield_players(s, know_player, s);
+}
+
+__u32 shield_known(const struct shield *s)
+{
+	__u32 minute = known_minute(shield_clock()), count = 0;
+
+	for (__u32 i = 0; i < KNOWN_MAX; i++)
+		count += known_good(s->shared->answering.known.cells[i].state, minute);
+	return count;
+}
