@@ -363,9 +363,12 @@ __noinline int proof_judge(struct xdp_md *ctx, __u64 what, __u64 where, __u32 le
 		if (reason != REASON_PROVEN)
 			return reason;
 	} else if (cell && cell->flags & PROVEN_SURELY) {
+		/* A copy, or 6.1 compares one in a register and indexes by another. */
+		__u32 at = form;
+
 		cell->used_ns = now;
-		if (form && form != COOKIE_REPLACED && index_below(&form, COOKIE_FORMS) &&
-		    !proven_again(cell, form, now))
+		if (form && form != COOKIE_REPLACED && index_below(&at, COOKIE_FORMS) &&
+		    !proven_again(cell, at, now))
 			return REASON_SOURCE_BUDGET;
 	}
 	reason = proven_charge(l, slot, &s->budget[class], class, &p,
