@@ -131,14 +131,6 @@ enum proof {
 
 #define PRESSURE_NS 10000000000ull
 
-/* When the shield says what the server would say to a question. */
-enum answering {
-	ANSWERS_OFF,
-	ANSWERS_PRESSURE, /* while the service's budget for questions is spent, and
-			     PRESSURE_NS beyond */
-	ANSWERS_ALWAYS,
-};
-
 struct budget {
 	struct limit source; /* one IPv4 address or IPv6 /64 */
 	struct limit prefix; /* IPv4 /24 or IPv6 /56 */
@@ -214,27 +206,6 @@ static inline bool kind_provable(enum wire_family family, enum wire_kind kind)
 	case KIND_GETINFO:
 	case KIND_GETSTATUS:
 		return family == FAMILY_QUAKE3;
-	default:
-		return false;
-	}
-}
-
-/* Can the answer to a @kind be a template? */
-static inline bool kind_answerable(enum wire_family family, enum wire_kind kind)
-{
-	switch (kind) {
-	case KIND_GETINFO:
-	case KIND_GETSTATUS:
-		return family == FAMILY_QUAKE3 || family == FAMILY_NETQUAKE;
-	case KIND_STATUS:
-	case KIND_PING:
-		return family == FAMILY_QUAKEWORLD || family == FAMILY_QUAKE2;
-	case KIND_INFO:
-		return family == FAMILY_QUAKE2;
-	case KIND_A2A_PING:
-		return family == FAMILY_QUAKEWORLD;
-	case KIND_CCREQ_SERVER_INFO:
-		return family == FAMILY_NETQUAKE;
 	default:
 		return false;
 	}

@@ -37,6 +37,35 @@
 _Static_assert(TEMPLATE_REQUEST + TEMPLATE_NONCE + 2 <= TEMPLATE_LOOK,
 	       "a question is not looked at to its end");
 
+/* When the shield says what the server would say to a question. */
+enum answering {
+	ANSWERS_OFF,
+	ANSWERS_PRESSURE, /* while the service's budget for questions is spent, and
+			     PRESSURE_NS beyond */
+	ANSWERS_ALWAYS,
+};
+
+/* Can the answer to a @kind be a template? */
+static inline bool kind_answerable(enum wire_family family, enum wire_kind kind)
+{
+	switch (kind) {
+	case KIND_GETINFO:
+	case KIND_GETSTATUS:
+		return family == FAMILY_QUAKE3 || family == FAMILY_NETQUAKE;
+	case KIND_STATUS:
+	case KIND_PING:
+		return family == FAMILY_QUAKEWORLD || family == FAMILY_QUAKE2;
+	case KIND_INFO:
+		return family == FAMILY_QUAKE2;
+	case KIND_A2A_PING:
+		return family == FAMILY_QUAKEWORLD;
+	case KIND_CCREQ_SERVER_INFO:
+		return family == FAMILY_NETQUAKE;
+	default:
+		return false;
+	}
+}
+
 struct template
 {
 	__u64 made_ns; /* by the shield's clock, when the server said it; 0: never */
