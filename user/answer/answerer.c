@@ -308,7 +308,7 @@ static int open_sockets(struct answerer *a)
 }
 
 int answerer_start(struct shield *shield, const struct config *config,
-		  struct answerer **ret)
+		   struct answerer **ret)
 {
 	struct answerer *a = calloc(1, sizeof(*a));
 	int err;

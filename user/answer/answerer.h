@@ -17,7 +17,7 @@ struct answerer;
 
 /* 0 and *@ret, or -errno after a message. @config is only read here. */
 int answerer_start(struct shield *shield, const struct config *config,
-		  struct answerer **ret);
+		   struct answerer **ret);
 void answerer_reload(struct answerer *answerer, const struct config *config);
 void answerer_stop(struct answerer *answerer);
 
