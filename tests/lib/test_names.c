@@ -117,7 +117,9 @@ static void fixed_names(void **state)
  */
 static void verdicts_of_reasons(void **state)
 {
-	static const char answered[] = " asked-for-proof ";
+	static const char answered[] =
+		" asked-for-proof answered-player answered-allowed answered-known "
+		"answered-repeated answered-in-budget template ";
 	static const char passed[] =
 		" within-budget allow-list player policy exempt proven ";
 

@@ -186,7 +186,8 @@ static void json_gauges(void **state)
 		"\"maps\":{\"players\":{\"used\":3,\"capacity\":65536},"
 		"\"allow\":{\"used\":0,\"capacity\":0},"
 		"\"deny\":{\"used\":0,\"capacity\":0},"
-		"\"follow\":{\"used\":0,\"capacity\":0}},\"generation\":4,"
+		"\"follow\":{\"used\":0,\"capacity\":0},"
+		"\"known\":{\"used\":0,\"capacity\":0}},\"generation\":4,"
 		"\"time\":1700000001.25}\n";
 	char text[8192];
 
