@@ -120,7 +120,6 @@ static int append(struct day *d, const double *values)
 {
 	int err = incident_directory(d->path);
 	FILE *file;
-	long size;
 
 	if (!err && d->lines >= 2 * DAY_POINTS)
 		return rewrite(d); /* with this one, which is kept already */
@@ -128,8 +127,7 @@ static int append(struct day *d, const double *values)
 	if (!file)
 		return err ? err : -errno;
 	/* Whoever wrote last may not have got to the end of the line. */
-	if (!fseek(file, 0, SEEK_END) && (size = ftell(file)) > 0 &&
-	    !fseek(file, -1, SEEK_END) && fgetc(file) != '\n') {
+	if (!fseek(file, -1, SEEK_END) && fgetc(file) != '\n') {
 		fseek(file, 0, SEEK_END);
 		fputc('\n', file);
 	}
