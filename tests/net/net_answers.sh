@@ -63,11 +63,12 @@ said()
 		od -An -v -tx1 | tr -d ' \n'
 }
 
-# What came back to port 5000 of the client, one datagram in hex a line.
+# What came back to port 5000 of the client, one datagram in hex a line, but for `echo`:
+# by that the shield asks who it is.
 caught()
 {
 	tshark -n -r "$work/caught.pcap" -Y 'udp.dstport == 5000' -T fields \
-		-e udp.payload 2>/dev/null
+		-e udp.payload 2>/dev/null | grep -v '^ffffffff6563686f'
 }
 
 # each_second COUNT WORDS: ask so often; how many were answered, and as by the server,

@@ -101,7 +101,7 @@ static int include_all(struct reading *r)
 {
 	cfg_opt_t *option = cfg_getopt(r->cfg, "include");
 	unsigned int n = cfg_opt_size(option);
-	struct kept **names = calloc(n + 1, sizeof(*names));
+	struct kept **names = calloc(n + 1, sizeof(void *));
 	int err = 0;
 
 	if (!names)

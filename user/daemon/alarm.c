@@ -303,19 +303,16 @@ static void on_second(void *context)
 {
 	struct alarm *a = context;
 	const struct stats *now = stats_cache_stats(a->cache);
-	struct stats copy;
 
 	/* However busy the machine is, what is not new is not looked at twice. */
-	if (!now || (a->looked && now->time_ms == a->before.time_ms) ||
-	    !stats_copy(now, &copy))
+	if (!now || (a->looked && now->time_ms == a->before.time_ms))
 		return;
 	slots_check(a, now);
 	machine_look(a, services_look(a, now), now->time_ms);
 	show(a, now->time_ms);
 	spool_check(a);
-	stats_free(&a->before);
-	a->before = copy;
-	a->looked = true;
+	if (stats_keep(&a->before, now))
+		a->looked = true;
 }
 
 static void on_refused(void *context, __u32 slot, const struct record *r)

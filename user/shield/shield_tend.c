@@ -208,13 +208,13 @@ void shield_tend(struct shield *s)
 	if (!s->shared)
 		return; /* cannot be, once it is open; but an analyser does not know */
 	rotate_secret(s);
-	shield_lists_tend(s);
 	sweep_players(s);
 	sweep_qports(s);
-	shield_know_players(s);
 	shield_players(s, count_followed, &followed);
 	__atomic_store_n(&s->shared->followed, followed, __ATOMIC_RELAXED);
 	for (__u32 slot = 0; slot < s->capacity; slot++)
 		if (shield_service(s, slot, &service))
 			set_costs(s, slot, (enum wire_family)service.family);
+	shield_lists_tend(s);
+	shield_know_players(s);
 }

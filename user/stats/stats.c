@@ -112,6 +112,25 @@ bool stats_copy(const struct stats *stats, struct stats *ret)
 	return true;
 }
 
+bool stats_keep(struct stats *kept, const struct stats *stats)
+{
+	struct stats_service *services = kept->services;
+	struct stats copy;
+
+	if (services && kept->service_count == stats->service_count) {
+		memcpy(services, stats->services,
+		       stats->service_count * sizeof(*services));
+		*kept = *stats;
+		kept->services = services;
+		return true;
+	}
+	if (!stats_copy(stats, &copy))
+		return false;
+	stats_free(kept);
+	*kept = copy;
+	return true;
+}
+
 bool stats_ratio(__u64 out, __u64 in, double *ret)
 {
 	if (!in)

@@ -39,6 +39,9 @@ int stats_collect(const struct shield *shield, struct stats *ret);
 void stats_free(struct stats *stats);
 /* False: not enough memory; *@ret is untouched. */
 bool stats_copy(const struct stats *stats, struct stats *ret);
+/* *@kept, a copy or zeros, becomes a copy of @stats, in the same memory where it fits.
+ * False: as in stats_copy(). */
+bool stats_keep(struct stats *kept, const struct stats *stats);
 
 /* One interface as it stands in there, and in `status --json`. */
 json_t *stats_json_link(const struct shield_link *link);

@@ -63,11 +63,10 @@ const struct stats *stats_cache_stats(struct stats_cache *w)
 void stats_cache_tick(struct stats_cache *w)
 {
 	const struct stats *now = stats_cache_stats(w);
-	struct stats copy;
 	struct stats_pace pace;
 	size_t players = 0;
 
-	if (!now || w->taken_ns == w->then_ns || !stats_copy(now, &copy))
+	if (!now || w->taken_ns == w->then_ns)
 		return;
 	for (size_t i = 0; i < now->service_count; i++)
 		players += now->services[i].players;
@@ -77,9 +76,8 @@ void stats_cache_tick(struct stats_cache *w)
 		history_add(&w->history, time(NULL), &pace, players);
 		day_add(&w->day, time(NULL), &pace, players);
 	}
-	stats_free(&w->then);
-	w->then = copy;
-	w->then_ns = w->taken_ns;
+	if (stats_keep(&w->then, now))
+		w->then_ns = w->taken_ns;
 }
 
 const struct history *stats_cache_history(const struct stats_cache *w)
