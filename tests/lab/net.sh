@@ -113,9 +113,13 @@ net_counters()
 	table netdev lab {
 		counter victim { }
 		counter crowd { }
+		counter asked { }
 		counter client { }
 		chain from_server {
 			type filter hook ingress device up0 priority 0;
+			# By echo the shield asks who it is: no reply of the server's.
+			ip daddr { $NET_VICTIM, 10.128.0.0/10 } @th,64,64 0xffffffff6563686f counter name asked drop
+			ip6 daddr fd00::/9 ip6 daddr != { fd00:77::/32, fd00:78::/32 } @th,64,64 0xffffffff6563686f counter name asked drop
 			ip daddr $NET_VICTIM counter name victim drop
 			ip6 daddr $NET_VICTIM6 counter name victim drop
 			ip daddr 10.128.0.0/10 counter name crowd drop

@@ -4,7 +4,7 @@
  *
  * One question at a time to each server, and each from another of eight addresses of
  * loopback, since engines limit what one address may ask: ioquake3 to one a second. What
- * was asked in one tick is read in the next.
+ * was asked in one tick is read in the next. Where nothing presses, nothing is asked.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -21,7 +21,8 @@
 #include "lib/loop.h"
 #include "lib/util.h"
 
-#define TICK_MS	    100
+#define TICK_MS	    100 /* while there is somebody to ask */
+#define IDLE_MS	    1000 /* with all others that look once a second */
 #define REFRESH_NS  1500000000ull /* a template is asked for again when so old */
 #define PATIENCE_NS 400000000ull /* for a reply */
 #define PACE_NS	    200000000ull /* at most five questions a second to a server */
@@ -266,6 +267,7 @@ static void on_tick(void *context)
 {
 	struct answerer *a = context;
 	__u64 now = shield_clock();
+	bool busy = false;
 
 	if (!a->count)
 		return;
@@ -277,6 +279,7 @@ static void on_tick(void *context)
 
 		if (!s->always && !shield_flooded(a->shield, s->slot))
 			continue;
+		busy = true;
 		if (s->form >= 0 && now - s->sent_ns >= PATIENCE_NS)
 			s->form = -1;
 		if (s->form >= 0 || now - s->sent_ns < PACE_NS)
@@ -286,6 +289,8 @@ static void on_tick(void *context)
 			ask(a, s, (size_t)form, now);
 	}
 	shield_recall_turn(a->shield, now);
+	if (busy)
+		loop_once(TICK_MS, on_tick, a);
 }
 
 /* --- start and end ---------------------------------------------------------------- */
@@ -318,8 +323,13 @@ int answerer_start(struct shield *shield, const struct config *config,
 	a->shield = shield;
 	for (int i = 0; i < SOCKETS; i++)
 		a->sockets[i] = -1;
+	answerer_reload(a, config);
 	err = open_sockets(a);
-	if (!err && !loop_every(TICK_MS, on_tick, a)) {
+	/* Without a loopback device, say: who wants no answers is protected all the same.
+	 */
+	if (!a->count)
+		err = 0;
+	if (!err && !loop_every(IDLE_MS, on_tick, a)) {
 		log_error("no room for one more timer");
 		err = -ENOSPC;
 	}
@@ -327,7 +337,6 @@ int answerer_start(struct shield *shield, const struct config *config,
 		answerer_stop(a);
 		return err;
 	}
-	answerer_reload(a, config);
 	*ret = a;
 	return 0;
 }
