@@ -115,21 +115,17 @@ static void defaults_drop_what_has_no_budget(void **state)
 		assert_int_equal(config.services[0].service.policy[i], POLICY_DROP);
 }
 
-/* Strangers prove their address under pressure, where any word of the protocol can. */
-static void defaults_ask_for_proof(void **state)
+/* Nobody proves anything unless that is asked for. */
+static void defaults_ask_for_no_proof(void **state)
 {
 	struct service s;
 
 	(void)state;
 	for (int f = 0; f < FAMILY_COUNT; f++) {
-		bool any = false;
-
 		defaults_of((enum wire_family)f, &s);
-		for (int kind = 0; kind < KIND_COUNT; kind++)
-			any |= kind_provable((enum wire_family)f, (enum wire_kind)kind);
-		assert_int_equal(s.proof, any ? PROOF_PRESSURE : PROOF_OFF);
+		assert_int_equal(s.proof, PROOF_OFF);
 	}
-	load_good(SERVICE(""));
+	load_good(SERVICE("proof = pressure"));
 	assert_int_equal(config.services[0].service.proof, PROOF_PRESSURE);
 	load_good(SERVICE("proof = off"));
 	assert_int_equal(config.services[0].service.proof, PROOF_OFF);
@@ -160,7 +156,7 @@ int main(void)
 		cmocka_unit_test(defaults_unknown_is_strictest),
 		cmocka_unit_test(defaults_fit_the_engines),
 		cmocka_unit_test(defaults_drop_what_has_no_budget),
-		cmocka_unit_test(defaults_ask_for_proof),
+		cmocka_unit_test(defaults_ask_for_no_proof),
 		cmocka_unit_test(looser_unknown_is_warned_of),
 	};
 

@@ -100,8 +100,7 @@ void config_service_defaults(enum wire_family family, struct service *ret)
 		read_rate(r->global, &ret->budget[i].global);
 	}
 	memset(ret->policy, POLICY_DROP, sizeof(ret->policy));
-	/* Of `auto` nobody knows which words prove. */
-	ret->proof = family == FAMILY_AUTO ? PROOF_OFF : PROOF_PRESSURE;
+	ret->proof = PROOF_OFF;
 	ret->answers = ANSWERS_OFF;
 }
 
