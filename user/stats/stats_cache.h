@@ -14,7 +14,7 @@
 #include "stats/history.h"
 #include "stats/stats.h"
 
-#define STATS_CACHE_REST 20
+#define STATS_CACHE_REST 40
 
 struct stats_cache;
 
