@@ -115,15 +115,16 @@ static void defaults_drop_what_has_no_budget(void **state)
 		assert_int_equal(config.services[0].service.policy[i], POLICY_DROP);
 }
 
-/* Nobody proves anything unless that is asked for. */
-static void defaults_ask_for_no_proof(void **state)
+/* What the shield would send for it, it sends where that is asked for. */
+static void defaults_send_nothing_for_proof(void **state)
 {
 	struct service s;
 
 	(void)state;
 	for (int f = 0; f < FAMILY_COUNT; f++) {
 		defaults_of((enum wire_family)f, &s);
-		assert_int_equal(s.proof, PROOF_OFF);
+		assert_int_equal(s.proof,
+				 f == FAMILY_QUAKE_ENHANCED ? PROOF_PRESSURE : PROOF_OFF);
 	}
 	load_good(SERVICE("proof = pressure"));
 	assert_int_equal(config.services[0].service.proof, PROOF_PRESSURE);
@@ -156,7 +157,7 @@ int main(void)
 		cmocka_unit_test(defaults_unknown_is_strictest),
 		cmocka_unit_test(defaults_fit_the_engines),
 		cmocka_unit_test(defaults_drop_what_has_no_budget),
-		cmocka_unit_test(defaults_ask_for_no_proof),
+		cmocka_unit_test(defaults_send_nothing_for_proof),
 		cmocka_unit_test(looser_unknown_is_warned_of),
 	};
 

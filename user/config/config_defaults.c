@@ -100,7 +100,8 @@ void config_service_defaults(enum wire_family family, struct service *ret)
 		read_rate(r->global, &ret->budget[i].global);
 	}
 	memset(ret->policy, POLICY_DROP, sizeof(ret->policy));
-	ret->proof = PROOF_OFF;
+	/* Where nothing is sent back for it: see docs/OPERATING.md. */
+	ret->proof = family == FAMILY_QUAKE_ENHANCED ? PROOF_PRESSURE : PROOF_OFF;
 	ret->answers = ANSWERS_OFF;
 }
 
