@@ -22,7 +22,7 @@ cd "$(dirname "$0")/.." || exit 1
 PATH=$PATH:/usr/sbin:/sbin
 BUILD=$(realpath "${BUILD:-build}")
 CACHE=${VM_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/quakeshield-vm}
-LIMIT_S=${VM_LIMIT:-1200}
+LIMIT_S=${VM_LIMIT:-2000}
 FETCH_S=${VM_FETCH:-300}
 JOBS=${VM_JOBS:-$(nproc)}
 KEEP=$BUILD/vmtest
