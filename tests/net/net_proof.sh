@@ -121,8 +121,15 @@ try_join()
 	client_start_game
 	net_until "$EACH" joined
 	kill "$client_pid" "$ears" 2>/dev/null
+	# A client may hang in what it does last.
+	net_until 5 ended "$client_pid" || kill -KILL "$client_pid" 2>/dev/null
 	wait "$client_pid" "$ears" 2>/dev/null
 	joined
+}
+
+ended()
+{
+	[ ! -e "/proc/$1" ] || grep -q '^State:.*Z' "/proc/$1/status"
 }
 
 # joins NAME LIMIT [floodgen arguments]: TRIES joins, each within LIMIT seconds.
