@@ -28,9 +28,16 @@ static __always_inline __u32 chosen_rest(__u32 chosen)
 /* NULL: there is no such pair. */
 static __always_inline struct template_pair *template_pair(__u32 number)
 {
+	struct template_pair *pair;
+
 	if (!index_below(&number, CHOSEN_PAIRS))
 		return NULL;
-	return &live.answering.templates[number];
+	same_copy(number);
+	pair = &live.answering.templates[number];
+	/* Or 7.3 is shown a pointer that is NULL where the number was in its bounds. */
+	once_here(pair);
+	__builtin_assume(pair);
+	return pair;
 }
 
 static __always_inline __u64 pair_generation(const struct template_pair *pair)
@@ -80,9 +87,11 @@ __noinline int template_choose(struct xdp_md *ctx, __u64 what, __u64 where, __u3
 		number |= (form + 1) & -(template_fresh(t, now) & template_asks(t, q) &
 					 zero_bit(number));
 	}
-	number = first + number - 1;
+	if (!number)
+		return 0;
+	number += first - 1;
 	pair = template_pair(number);
-	if (number + 1 == first || !pair)
+	if (!pair)
 		return 0;
 	t = &pair->half[pair_generation(pair) & 1];
 	rest = template_rest(t, n);
