@@ -7,6 +7,7 @@
 # shellcheck disable=SC2034,SC2154 # shared with those who source this
 # Who sources this sets SEQUENCE to how the game's datagrams count: `little` (Quake III:
 # the first 4 bytes) or `big` (NetQuake: unreliable datagrams have a count of their own).
+# FIGURES=1 adds the runs that no check needs, for who compares: no flood, no shield.
 
 EACH=${EACH:-8}
 DISPLAY_NUMBER=:77
@@ -51,6 +52,12 @@ player_nexuiz()
 	player_run "$NEXUIZ_CLIENT" -userdir "$work/client" -nosound +vid_width 160 \
 		+vid_height 120 +vid_fullscreen 0 +cl_maxfps 30 +_cl_name alice \
 		+connect "$NET_SERVER:$NET_PORT"
+}
+
+# to_compare COMMAND...: only for who wants all figures.
+to_compare()
+{
+	[ -z "${FIGURES-}" ] || "$@"
 }
 
 # Servers send 20 or 30 snapshots a second to who is in the game.
@@ -153,6 +160,7 @@ socket_counts()
 measure()
 {
 	local name=$1 flood='' ears before
+	local EACH=${EACH:-2}
 
 	shift
 	[ $# = 0 ] || flood_start "$@"
@@ -247,7 +255,7 @@ under()
 }
 
 # player_floods PAYLOAD FORGED...: a client is in the game, no shield is up. Without a
-# flood; with one that a bare XDP_DROP drops; then behind the shield, attached in the
+# flood, briefly unless to compare; with one that a bare XDP_DROP drops; then behind the shield, attached in the
 # middle of the game with no state: by 4 million sources, in the player's own name from a
 # port that is not its, and from its own. FORGED: floodgen's words for the latter two.
 player_floods()
@@ -255,7 +263,7 @@ player_floods()
 	local payload=$1 port
 
 	shift
-	measure none
+	EACH=${FIGURES:+$EACH} measure none
 	port=$(cut -d' ' -f3 "$work/none")
 	control "$payload"
 	shield_start || return

@@ -48,6 +48,6 @@ for run in attached millions own-address own-port; do
 	net_check "moves get in: $run" moves_as_good "$run"
 done
 shield_away TERM
-four_million unprotected qw-status
+to_compare four_million unprotected qw-status
 kill "$client_pid" 2>/dev/null
 exit "$net_failed"

@@ -52,6 +52,6 @@ for run in attached millions own-address; do
 	net_check "moves get in: $run" moves_as_good "$run"
 done
 shield_away TERM
-four_million unprotected "$flood"
+to_compare four_million unprotected "$flood"
 kill "$client_pid" 2>/dev/null
 exit "$net_failed"

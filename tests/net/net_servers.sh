@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
 # net_servers.sh - games of a scripted client on other servers, under the floods of
-# net_player.sh: none; one of 4 million sources that a bare XDP_DROP drops (the control);
+# net_player.sh: one of 4 million sources that a bare XDP_DROP drops (the control);
 # then behind the shield the same, with the client joining in it; game traffic in the
-# player's own name, from a port that is not its and from its own; last, no shield.
+# player's own name, from a port that is not its and from its own. With FIGURES=1 also
+# without a flood, and without the shield.
 #
 # Snapshots are counted by the client, and its moves by who hears them: a QuakeWorld
 # server answers each one, and the stand-in for NetQuake's tells how many there were.
@@ -157,7 +158,7 @@ forged()
 test_mvdsv()
 {
 	mvdsv_start || { tail -5 "$work/server.log"; net_check "mvdsv answers" false; return; }
-	joined mvdsv-none
+	to_compare joined mvdsv-none
 	controlled mvdsv-control qw-status
 	shield_start >/dev/null || return
 	flooded mvdsv-millions qw-status
@@ -166,7 +167,7 @@ test_mvdsv()
 	net_check "mvdsv: it was known as a player" was_player
 	forged mvdsv "$FORGED_QUAKEWORLD"
 	shield_away TERM
-	flooded mvdsv-unprotected qw-status
+	to_compare flooded mvdsv-unprotected qw-status
 	kill "$server_pid"
 	rm "$work/shield.conf"
 }
@@ -183,7 +184,7 @@ test_learned_port()
 	PROTOCOL=netquake settle=3 rest=7
 	server_defaults
 	server_start
-	joined netquake-none
+	to_compare joined netquake-none
 	controlled netquake-control ccreq-server-info
 	shield_start >/dev/null || return
 	reload_soon &
@@ -196,7 +197,7 @@ test_learned_port()
 	net_check "netquake: the configuration was read again" grep -q 'reloaded, 1 service' "$work/shield.log"
 	forged netquake "$FORGED_NETQUAKE"
 	shield_away TERM
-	flooded netquake-unprotected ccreq-server-info
+	to_compare flooded netquake-unprotected ccreq-server-info
 }
 
 net_test_begin "$@"
