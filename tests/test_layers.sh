@@ -27,7 +27,7 @@ incident: lib
 shield: config lib
 stats: incident shield lib
 samples: stats shield decode capture lib
-answer: shield config lib
+answer: incident shield config lib
 discover: shield config lib
 fleet: shield config lib
 top: stats samples incident lib

@@ -5,6 +5,7 @@
  * One question at a time to each server, and each from another of eight addresses of
  * loopback, since engines limit what one address may ask: ioquake3 to one a second. What
  * was asked in one tick is read in the next. Where nothing presses, nothing is asked.
+ * Who is known is written down every few minutes, and at the end.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -13,10 +14,13 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "answer/answerer.h"
 #include "answer/ask.h"
+#include "answer/known_file.h"
+#include "incident/incident_store.h"
 #include "lib/log.h"
 #include "lib/loop.h"
 #include "lib/util.h"
@@ -26,6 +30,7 @@
 #define REFRESH_NS  1500000000ull /* a template is asked for again when so old */
 #define PATIENCE_NS 400000000ull /* for a reply */
 #define PACE_NS	    200000000ull /* at most five questions a second to a server */
+#define KEEP_NS	    300000000000ull /* how often who is known is written down */
 #define SOCKETS	    8
 #define LOOPBACK    0x7f535101 /* 127.83.81.1, and those that follow */
 #define NONCE_SHORT 9
@@ -62,6 +67,9 @@ struct answerer {
 	unsigned int turn; /* whose socket is next */
 	size_t count;
 	struct asked *servers; /* @count */
+	char path[INCIDENT_PATH]; /* of who is known; "": not read yet */
+	__u64 kept_ns; /* when that was written last */
+	int failed; /* 0, or what was said about it */
 };
 
 /* --- who is asked -------------------------------------------------------------- */
@@ -135,6 +143,53 @@ void answerer_reload(struct answerer *a, const struct config *config)
 	a->servers = servers;
 	for (size_t i = 0; servers && i < config->service_count && !config->observe; i++)
 		add_server(a, &config->services[i]);
+}
+
+/* --- who is known -------------------------------------------------------------- */
+
+static struct known_at known_now(const struct answerer *a)
+{
+	struct known_at at = { .minute = known_minute(shield_clock()),
+			       .now = time(NULL) };
+
+	at.table = shield_known_table(a->shield, &at.keys);
+	return at;
+}
+
+static void known_load(struct answerer *a, const char *pin)
+{
+	struct known_at at = known_now(a);
+	size_t bad, first;
+	int err;
+
+	incident_path(pin, "known.txt", a->path);
+	a->kept_ns = shield_clock();
+	err = known_file_read(a->path, &at, &bad, &first);
+	if (err)
+		log_warn("cannot read who is known from '%s': %s", a->path,
+			 strerror(-err));
+	else if (bad)
+		log_warn("%s:%zu: not an address, its hops and a time; %zu such lines "
+			 "were passed over",
+			 a->path, first, bad);
+}
+
+static void known_keep(struct answerer *a)
+{
+	struct known_at at = known_now(a);
+	int err;
+
+	a->kept_ns = shield_clock();
+	/* Where nobody is known, there is nothing to make a file for. */
+	if (!a->path[0] || !shield_known(a->shield))
+		return;
+	err = incident_directory(a->path);
+	if (!err)
+		err = known_file_write(a->path, &at);
+	if (err && err != a->failed)
+		log_error("cannot keep who is known in '%s': %s", a->path,
+			  strerror(-err));
+	a->failed = err;
 }
 
 /* --- asking ---------------------------------------------------------------------- */
@@ -269,6 +324,8 @@ static void on_tick(void *context)
 	__u64 now = shield_clock();
 	bool busy = false;
 
+	if (now - a->kept_ns >= KEEP_NS)
+		known_keep(a);
 	if (!a->count)
 		return;
 	for (int i = 0; i < SOCKETS; i++)
@@ -312,7 +369,7 @@ static int open_sockets(struct answerer *a)
 	return 0;
 }
 
-int answerer_start(struct shield *shield, const struct config *config,
+int answerer_start(struct shield *shield, const struct config *config, const char *pin,
 		   struct answerer **ret)
 {
 	struct answerer *a = calloc(1, sizeof(*a));
@@ -337,6 +394,7 @@ int answerer_start(struct shield *shield, const struct config *config,
 		answerer_stop(a);
 		return err;
 	}
+	known_load(a, pin);
 	*ret = a;
 	return 0;
 }
@@ -345,6 +403,7 @@ void answerer_stop(struct answerer *a)
 {
 	if (!a)
 		return;
+	known_keep(a);
 	for (int i = 0; i < SOCKETS; i++)
 		if (a->sockets[i] >= 0)
 			close(a->sockets[i]);

@@ -2,7 +2,7 @@
 /*
  * answerer.h - keeps the templates of answers fresh while services are flooded, by asking
  * their servers over loopback: where no budget is in the way, nor can anybody from
- * outside be.
+ * outside be. And keeps who is known over reboots: known_file.h.
  *
  * A service is asked for that has one port, and at most one address, of IPv4. Without
  * the daemon templates are too old within seconds, and all is as without answers.
@@ -15,8 +15,11 @@
 
 struct answerer;
 
-/* 0 and *@ret, or -errno after a message. @config is only read here. */
-int answerer_start(struct shield *shield, const struct config *config,
+/*
+ * 0 and *@ret, or -errno after a message. @config is only read here. @pin: NULL, or the
+ * directory of a daemon of its own, which knows others.
+ */
+int answerer_start(struct shield *shield, const struct config *config, const char *pin,
 		   struct answerer **ret);
 void answerer_reload(struct answerer *answerer, const struct config *config);
 void answerer_stop(struct answerer *answerer);

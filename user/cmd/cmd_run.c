@@ -317,7 +317,7 @@ static int start_service(struct daemon *d)
 		err = alarm_start(serve_cache(d->serve), d->live, d->config, d->pin,
 				  &d->alarm);
 	if (!err)
-		err = answerer_start(d->shield, d->config, &d->answerer);
+		err = answerer_start(d->shield, d->config, d->pin, &d->answerer);
 	if (!err) {
 		serve_players(d->serve, d->live);
 		serve_attacks(d->serve, d->alarm);

@@ -80,6 +80,12 @@ void shield_know_players(struct shield *s)
 	shield_players(s, know_player, s);
 }
 
+struct known_table *shield_known_table(struct shield *s, const __u64 **ret_keys)
+{
+	*ret_keys = s->shared->keys;
+	return &s->shared->answering.known;
+}
+
 __u32 shield_known(const struct shield *s)
 {
 	__u32 minute = known_minute(shield_clock()), count = 0;

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * known_file.c - see known_file.h.
+ *
+ * It does not wait for the disk: who looks after a shield under attack must not.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "answer/known_file.h"
+
+#define MINUTE_NS  (1ull << KNOWN_SHIFT)
+#define SECOND_NS  1000000000ull
+#define LINES_MOST (2 * KNOWN_MAX) /* of a file that somebody else has written */
+
+/* --- writing -------------------------------------------------------------------- */
+
+static void line_put(FILE *out, __u64 net, __u64 state, const struct known_at *at)
+{
+	__u64 age_s = known_age(state, at->minute) * MINUTE_NS / SECOND_NS;
+	__be64 upper = htobe64(net);
+	char text[INET6_ADDRSTRLEN];
+	struct in6_addr ipv6 = { 0 };
+	struct in_addr ipv4 = { htonl((__u32)net) };
+
+	memcpy(&ipv6, &upper, sizeof(upper));
+	if (net >> 32)
+		inet_ntop(AF_INET6, &ipv6, text, sizeof(text));
+	else
+		inet_ntop(AF_INET, &ipv4, text, sizeof(text));
+	fprintf(out, "%s ", text);
+	if (known_flags(state) & KNOWN_PLAYER)
+		fputs("player", out);
+	else
+		fprintf(out, "%u", (unsigned int)(state >> 40 & 0xff));
+	fprintf(out, " %lld\n", (long long)at->now - (long long)age_s);
+}
+
+static int lines_put(FILE *out, const struct known_at *at)
+{
+	for (__u32 i = 0; i < KNOWN_MAX; i++) {
+		const struct known_cell *cell = &at->table->cells[i];
+		__u64 state = __atomic_load_n(&cell->state, __ATOMIC_ACQUIRE);
+		__u64 net = __atomic_load_n(&cell->net, __ATOMIC_ACQUIRE);
+
+		/* Not under the name of one who takes the cell at this moment. */
+		if (known_good(state, at->minute) &&
+		    __atomic_load_n(&cell->state, __ATOMIC_RELAXED) == state)
+			line_put(out, net, state, at);
+	}
+	return ferror(out) ? -EIO : 0;
+}
+
+int known_file_write(const char *path, const struct known_at *at)
+{
+	char fresh[PATH_MAX];
+	FILE *out;
+	int err, fd;
+
+	if (snprintf(fresh, sizeof(fresh), "%s.new", path) >= (int)sizeof(fresh))
+		return -ENAMETOOLONG;
+	fd = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0640);
+	if (fd < 0)
+		return -errno;
+	out = fdopen(fd, "w");
+	if (!out) {
+		err = -errno;
+		close(fd);
+	} else {
+		err = lines_put(out, at);
+		if (fclose(out) && !err)
+			err = -errno;
+	}
+	if (!err && rename(fresh, path))
+		err = -errno;
+	if (err)
+		unlink(fresh);
+	return err;
+}
+
+/* --- reading -------------------------------------------------------------------- */
+
+/* A number up to @most that ends with @end; *@ret_next is behind that. False: none. */
+static bool number_parse(const char *text, char end, unsigned long long most,
+			 unsigned long long *ret, const char **ret_next)
+{
+	char *behind;
+
+	if (*text < '0' || *text > '9')
+		return false;
+	errno = 0;
+	*ret = strtoull(text, &behind, 10);
+	*ret_next = behind + 1;
+	return !errno && *ret <= most && *behind == end;
+}
+
+static bool net_parse(const char *text, __u64 *ret)
+{
+	struct in6_addr ipv6;
+	struct in_addr ipv4;
+	__be64 upper;
+
+	if (inet_pton(AF_INET, text, &ipv4) == 1) {
+		*ret = ntohl(ipv4.s_addr);
+	} else if (inet_pton(AF_INET6, text, &ipv6) == 1) {
+		memcpy(&upper, &ipv6, sizeof(upper));
+		*ret = be64toh(upper);
+		/* Others are IPv4 addresses to the table. */
+		if (!(*ret >> 32))
+			return false;
+	} else {
+		return false;
+	}
+	return *ret;
+}
+
+/* Enter who is known for that long. */
+static void enter(const struct known_at *at, __u64 net, __u32 hops, __u32 flags,
+		  __u32 age)
+{
+	__u32 minutes = flags & KNOWN_PLAYER ? 1 : KNOWN_MINUTES;
+
+	if (known_find(at->table, net, at->keys))
+		return;
+	while (minutes--)
+		known_note(at->table, net, hops, flags, at->minute - age - minutes,
+			   at->keys);
+}
+
+static bool line_take(char *line, const struct known_at *at)
+{
+	static const char player[] = "player ";
+	unsigned long long hops = 0, last, now = at->now > 0 ? (__u64)at->now : 0, age;
+	char *space = strchr(line, ' ');
+	const char *next;
+	__u32 flags = 0;
+	__u64 net;
+
+	if (!space)
+		return false;
+	*space = 0;
+	next = space + 1;
+	if (!strncmp(next, player, sizeof(player) - 1)) {
+		next += sizeof(player) - 1;
+		flags = KNOWN_PLAYER;
+	} else if (!number_parse(next, ' ', 255, &hops, &next)) {
+		return false;
+	}
+	if (!number_parse(next, '\n', LLONG_MAX, &last, &next) || *next ||
+	    !net_parse(line, &net))
+		return false;
+	/* A clock that went back makes nobody older, nor younger than now. */
+	age = last < now ? now - last : 0;
+	if (age < KNOWN_AGE * MINUTE_NS / SECOND_NS)
+		enter(at, net, (__u32)hops, flags, (__u32)(age * SECOND_NS / MINUTE_NS));
+	return true;
+}
+
+int known_file_read(const char *path, const struct known_at *at, size_t *ret_bad,
+		    size_t *ret_first)
+{
+	FILE *in = fopen(path, "re");
+	char line[KNOWN_LINE];
+	size_t count = 0;
+	int err;
+
+	*ret_bad = *ret_first = 0;
+	if (!in)
+		return errno == ENOENT ? 0 : -errno;
+	/* A piece of a line that is too long is none either. */
+	while (count < LINES_MOST && fgets(line, sizeof(line), in)) {
+		count++;
+		if (!line_take(line, at) && !(*ret_bad)++)
+			*ret_first = count;
+	}
+	err = ferror(in) ? -EIO : 0;
+	fclose(in);
+	return err;
+}
