@@ -7,20 +7,9 @@
 # the flood comes from one network.
 set -u
 
-SERVER=standin PROTOCOL=quake3 LIMITS=1
+SERVER=standin PROTOCOL=quake3 LIMITS=1 SERVICE_MORE='proof = pressure'
 # shellcheck source=tests/attack/common.sh
 . "$(dirname "$0")/common.sh"
-
-shield_config()
-{
-	cat <<-CONFIG
-	service "lab" {
-	    protocol = $PROTOCOL
-	    port     = $NET_PORT
-	    proof    = pressure
-	}
-	CONFIG
-}
 
 # flooded NAME FLOOR [floodgen arguments]: people come while that goes on.
 flooded()

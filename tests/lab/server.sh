@@ -102,12 +102,14 @@ client_start()
 		--port "$NET_PORT" --seconds "$1" --poll "${POLL:-4}" --join --json $from
 }
 
+# SERVICE_MORE: another line of its service.
 shield_config()
 {
 	cat <<-CONFIG
 	service "lab" {
 	    protocol = $PROTOCOL
 	    port     = $NET_PORT
+	    ${SERVICE_MORE-}
 	}
 	CONFIG
 }
