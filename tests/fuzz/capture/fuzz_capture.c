@@ -233,7 +233,7 @@ static void sink(void *context, const struct record *r)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct decoder_options options = { true, FAMILY_AUTO, true };
+	struct decoder_options options = { .fields = true, .small = true };
 	struct decoder *decoder;
 	struct capture *capture;
 	struct datagram dg;

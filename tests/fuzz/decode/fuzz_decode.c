@@ -19,7 +19,7 @@ static void sink(void *context, const struct record *r)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct decoder_options options = { true, FAMILY_AUTO, true };
+	struct decoder_options options = { .fields = true, .small = true };
 	struct datagram dg = { .time_ns = 0 };
 	struct decoder *decoder;
 	struct piece piece;
