@@ -136,7 +136,8 @@ was_player()
 }
 
 # forged SERVER HEX: the floods of who forges the player's address. Who joins while its
-# own port is forged too has shown nothing yet that the forger has not: only told.
+# own port is forged too has shown nothing yet that the forger has not: only told, and only
+# to compare.
 forged()
 {
 	attacked "$1-own-address" 1 --hex "$2"
@@ -148,7 +149,7 @@ forged()
 		--victim "$NET_CLIENT" --source-port $((own_port + 3))
 	net_check "$1: joins beside its own address: as good as control" \
 		kept "$1-joins-address" "$1-control"
-	joined "$1-joins-port" --hex "$2" \
+	to_compare joined "$1-joins-port" --hex "$2" \
 		--victim "$NET_CLIENT" --source-port $((own_port + 2))
 	attacked "$1-own-port" 0 --hex "$2"
 	net_check "$1: own address and port: as good as control" kept "$1-own-port" "$1-control"
