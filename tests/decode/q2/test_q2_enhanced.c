@@ -235,26 +235,54 @@ static void send_gamestate(struct harness *h)
 	s2c(h, &p);
 }
 
-static void send_file(struct harness *h)
+/* A part of a file in the stream @z: zdownload, of which so many hundredths are there. */
+static void put_zdownload(struct parcel *p, z_stream *z, char percent)
 {
 	static const char text[] = "what is said twice is said twice is short";
 	uint8_t packed[256];
+	size_t n = deflate_part(z, text, sizeof(text) - 1, packed, sizeof(packed));
+
+	put(p, "\x16", 1);
+	put16(p, (unsigned int)n);
+	put(p, &percent, 1);
+	put(p, packed, n);
+}
+
+static void send_file(struct harness *h)
+{
 	struct parcel p;
 	z_stream z;
 
 	deflate_begin(&z);
 	for (uint32_t part = 0; part < 2; part++) {
-		size_t n =
-			deflate_part(&z, text, sizeof(text) - 1, packed, sizeof(packed));
-
 		p = header(2 + part, 1);
-		put(&p, "\x16", 1);
-		put16(&p, (unsigned int)n);
-		put(&p, part ? "\x64" : "\x32", 1);
-		put(&p, packed, n);
+		put_zdownload(&p, &z, part ? 100 : 50);
 		s2c(h, &p);
 	}
 	deflateEnd(&z);
+}
+
+/* The first message of a connection that is seen; its stream is let go at the end. */
+static void test_file_first(void **state)
+{
+	struct q2_session q;
+	struct record r;
+	z_stream z;
+
+	(void)state;
+	q2_begin(&q, 36, 1026, 0);
+	deflate_begin(&z);
+	for (int part = 0; part < 3; part++) {
+		struct parcel p = { .n = 0 };
+
+		put_zdownload(&p, &z, 30);
+		q2_run_message(&q, DIRECTION_S2C, p.bytes, p.n, &r);
+		assert_int_equal(r.status, RECORD_DECODED);
+		assert_non_null(q.game);
+		assert_non_null(q.game->download);
+	}
+	deflateEnd(&z);
+	q2_session_drop(&q);
 }
 
 static void test_q2pro(void **state)
@@ -358,9 +386,8 @@ static void test_middle(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_r1q2),
-		cmocka_unit_test(test_q2pro),
-		cmocka_unit_test(test_bad_packets),
+		cmocka_unit_test(test_r1q2),	   cmocka_unit_test(test_q2pro),
+		cmocka_unit_test(test_file_first), cmocka_unit_test(test_bad_packets),
 		cmocka_unit_test(test_middle),
 	};
 

@@ -34,7 +34,9 @@ struct q2_game *q2_commit(struct ops *o)
 	o->m->stateful |= p->session && !p->session->stale;
 	if (!p->commit || !p->session || p->session->stale || q2_unread(p))
 		return NULL;
-	return q2_game_get(p->session);
+	/* The message may be the first of its game: what follows in it sees that, too. */
+	p->game = q2_game_get(p->session);
+	return p->game;
 }
 
 struct q2_game *q2_commit_frame(struct ops *o, int32_t number)
