@@ -184,9 +184,9 @@ $(O)/bench/bench: tests/bench/bench.c $(filter-out $(O)/user/main.o,$(USER_OBJ))
 	$(Q)$(CC) $(CPPFLAGS_ALL) -Itests $(CFLAGS_ALL) -MF $@.d -o $@ \
 		$< $(filter %.o,$^) $(LDLIBS_ALL)
 
-# The target itself is not watched: its mutator would be for half of the time. What
-# fuzz_classify tries is all in headers.
-$(O)/tests/fuzz/include/fuzz_classify: private FUZZ_WATCH = -fsanitize=fuzzer-no-link
+# The target itself is not watched: its mutator would be for half of the time. What those in
+# include/ try is all in headers.
+$(filter $(O)/tests/fuzz/include/%,$(FUZZ_BIN)): private FUZZ_WATCH = -fsanitize=fuzzer-no-link
 $(FUZZ_BIN): $(O)/tests/%: tests/%.c $(O)/fuzz/libuser.a
 	$(call say,FUZZ)
 	$(Q)mkdir -p $(@D)

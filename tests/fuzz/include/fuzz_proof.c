@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Any request, as an engine's that has to prove its address: what asks for the proof,
- *what a client makes of that, and what becomes of what comes back. And any bytes as if
- *they had come back.
+ * what a client makes of that, and what becomes of what comes back. And any bytes as if
+ * they had come back.
  *
  *	family:8 number:64 payload
  */
