@@ -4,11 +4,11 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/log.h"
 #include "samples/samples_ring.h"
 #include "samples/samples_write.h"
 
@@ -19,7 +19,8 @@ struct remembered {
 };
 
 struct capture {
-	FILE *file; /* NULL: free */
+	bool open;
+	int fd;
 	__u32 slot;
 	size_t bytes;
 };
@@ -37,8 +38,8 @@ struct samples_ring *samples_ring_create(void)
 
 static void capture_end(struct capture *c)
 {
-	if (c->file)
-		fclose(c->file);
+	if (c->open)
+		close(c->fd);
 	*c = (struct capture){ 0 };
 }
 
@@ -51,15 +52,23 @@ void samples_ring_free(struct samples_ring *ring)
 	free(ring);
 }
 
-/* What finds the file full, or the disk, ends the capture: it is whole as it is. */
+/*
+ * What finds the file full, or the disk, ends the capture: what is there of a block that
+ * was cut short goes, and the file is whole. Nothing waits in this process, so it is when
+ * that is killed, too.
+ */
 static bool capture_put(struct capture *c, const void *block, size_t n)
 {
-	if (c->bytes + n > SAMPLES_CAPTURE_BYTES || fwrite(block, n, 1, c->file) != 1) {
-		capture_end(c);
-		return false;
+	if (c->bytes + n <= SAMPLES_CAPTURE_BYTES &&
+	    write(c->fd, block, n) == (ssize_t)n) {
+		c->bytes += n;
+		return true;
 	}
-	c->bytes += n;
-	return true;
+	if (ftruncate(c->fd, (off_t)c->bytes))
+		log_warn("a capture may end in the middle of a packet: %s",
+			 strerror(errno));
+	capture_end(c);
+	return false;
 }
 
 static struct capture *capture_find(struct samples_ring *ring, bool running, __u32 slot)
@@ -67,7 +76,7 @@ static struct capture *capture_find(struct samples_ring *ring, bool running, __u
 	for (size_t i = 0; i < SAMPLES_CAPTURES; i++) {
 		struct capture *c = &ring->captures[i];
 
-		if (running ? c->file && c->slot == slot : !c->file)
+		if (running ? c->open && c->slot == slot : !c->open)
 			return c;
 	}
 	return NULL;
@@ -93,17 +102,6 @@ void samples_ring_add(struct samples_ring *ring, const struct sample *sample,
 
 		capture_put(c, block, n);
 	}
-}
-
-/* For root alone: who plays and what was said is in it. */
-static FILE *file_open(const char *path)
-{
-	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-	FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
-
-	if (fd >= 0 && !file)
-		close(fd);
-	return file;
 }
 
 /* What is remembered of the service, oldest first. How many. */
@@ -140,9 +138,11 @@ int samples_ring_capture(struct samples_ring *ring, __u32 slot,
 		c = capture_find(ring, false, 0);
 	if (!c)
 		return -EBUSY;
-	c->file = file_open(path);
-	if (!c->file)
+	/* For root alone: who plays and what was said is in it. */
+	c->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (c->fd < 0)
 		return -errno;
+	c->open = true;
 	c->slot = slot;
 	n = pcapng_begin(head, "quakeshield", "quakeshield " VERSION);
 	if (!capture_put(c, head, n))
