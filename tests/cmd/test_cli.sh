@@ -49,7 +49,7 @@ exits()
 
 commands()
 {
-	"$SHIELD" --help | awk '$1 == "quakeshield" && $2 ~ /^[a-z]+$/ { print $2 }'
+	"$SHIELD" --help | awk '$1 == "quakeshield" && $2 ~ /^[a-z-]+$/ { print $2 }'
 }
 
 # -h, --help and `help` say the same of every command, and -V the version.

@@ -97,6 +97,9 @@ static const struct {
 				  "detach\n" },
 
 	{ FFA "on-attack = tell\n", "t.conf:2: on-attack 'tell' is not /path\n" },
+	{ FFA "on-attack = '/t 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17'\n",
+	  "t.conf:2: on-attack '/t 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17' has more than 16 "
+	  "words\n" },
 
 	/* rates */
 	{ SERVICE("query { source = fast }"),

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -24,9 +25,10 @@
 #include "daemon/spool.h"
 #include "lib/log.h"
 
-#define AT_ONCE 8 /* commands running */
-#define WORDS	16 /* of the command */
-#define REST_MS 200
+#define AT_ONCE	  8 /* commands running */
+#define REST_MS	  200
+#define LINGER_MS 1400 /* for more, so that systemd need not start us too often */
+#define ATTACK	  40 /* characters of an attack's id, and a NUL */
 
 static const char *const unit_arguments[] = {
 	"systemd-run",
@@ -46,9 +48,16 @@ static const char *const unit_arguments[] = {
 #define UNIT_ARGUMENTS (sizeof(unit_arguments) / sizeof(*unit_arguments))
 
 struct event {
+	char attack[ATTACK];
 	char unit[96];
 	char address[64], packets[24];
 	const char *action;
+};
+
+/* A command that runs. */
+struct running {
+	pid_t pid; /* 0: none does in this place */
+	char attack[ATTACK];
 };
 
 static bool is_plain(const char *text)
@@ -57,21 +66,34 @@ static bool is_plain(const char *text)
 					   "ABCDEFGHIJKLMNOPQRSTUVWXYZ.:-")];
 }
 
+/* Whatever it is, no more of it than the daemon writes. */
+static json_t *load(int fd)
+{
+	char text[SPOOL_BYTES];
+	ssize_t n = pread(fd, text, sizeof(text), 0);
+	struct stat st;
+
+	if (n <= 0 || fstat(fd, &st) || st.st_size > (off_t)sizeof(text))
+		return NULL;
+	return json_loadb(text, (size_t)n, 0, NULL);
+}
+
 /* Our own daemon wrote it, but who has taken that over shall choose no argument. */
 static bool event_read(int fd, struct event *ret)
 {
-	json_t *object = json_loadfd(fd, JSON_DISABLE_EOF_CHECK, NULL);
+	json_t *object = load(fd);
 	const char *id = json_string_value(json_object_get(object, "id"));
 	const char *event = json_string_value(json_object_get(object, "event"));
 	const char *target = json_string_value(json_object_get(object, "target"));
 	double peak = json_number_value(
 		json_object_get(json_object_get(object, "peak"), "packets_per_s"));
-	bool good = id && event && is_plain(id) && strlen(id) < 40 &&
+	bool good = id && event && is_plain(id) && strlen(id) < ATTACK &&
 		    (!strcmp(event, "start") || !strcmp(event, "end")) &&
 		    (!target || (is_plain(target) && *target != '-')) && peak >= 0 &&
 		    peak < 1e15;
 
 	if (good) {
+		snprintf(ret->attack, sizeof(ret->attack), "%s", id);
 		snprintf(ret->unit, sizeof(ret->unit), "--unit=quakeshield-attack-%s-%s",
 			 id, event);
 		snprintf(ret->address, sizeof(ret->address), "%s",
@@ -80,13 +102,13 @@ static bool event_read(int fd, struct event *ret)
 		ret->action = strcmp(event, "start") ? "unban" : "ban";
 	}
 	json_decref(object);
-	return good && !lseek(fd, 0, SEEK_SET);
+	return good;
 }
 
 /* In the child: never returns. */
 static void become(const char *command, int fd, struct event *e)
 {
-	const char *argv[UNIT_ARGUMENTS + WORDS + 8];
+	const char *argv[UNIT_ARGUMENTS + CONFIG_WORDS + 8];
 	char words[CONFIG_COMMAND], *rest = NULL;
 	size_t n = 0, limit;
 
@@ -95,7 +117,7 @@ static void become(const char *command, int fd, struct event *e)
 		argv[n++] = unit_arguments[i];
 	argv[n++] = e->unit;
 	argv[n++] = "--";
-	limit = n + WORDS;
+	limit = n + CONFIG_WORDS; /* the configuration has no more */
 	for (char *word = strtok_r(words, " \t", &rest); word && n < limit;
 	     word = strtok_r(NULL, " \t", &rest))
 		argv[n++] = word;
@@ -110,64 +132,123 @@ static void become(const char *command, int fd, struct event *e)
 	_exit(127);
 }
 
-static bool start(const char *command, int fd)
+/* @name: of its file. False after a message. */
+static bool start(const char *command, const char *name, int fd, struct running *ret)
 {
 	struct event event;
-	pid_t pid;
 
 	if (!event_read(fd, &event)) {
-		log_error("on-attack: a file in '" SPOOL_DIR "' is not the daemon's");
+		log_error("on-attack: '" SPOOL_DIR "/%s' is not the daemon's", name);
 		return false;
 	}
-	pid = fork();
-	if (!pid)
+	ret->pid = fork();
+	if (!ret->pid)
 		become(command, fd, &event);
-	if (pid < 0)
+	if (ret->pid < 0) {
 		log_error("on-attack: cannot fork: %s", strerror(errno));
-	return pid > 0;
-}
-
-/* One of ours has ended, or none within a while; did it fail? */
-static bool reap(int *running)
-{
-	struct timespec rest = { 0, REST_MS * 1000000L };
-	int status;
-
-	if (waitpid(-1, &status, WNOHANG) <= 0) {
-		nanosleep(&rest, NULL);
+		ret->pid = 0;
 		return false;
 	}
-	(*running)--;
-	return !WIFEXITED(status) || WEXITSTATUS(status) != 0;
+	strcpy(ret->attack, event.attack);
+	return true;
 }
 
-/* Until nothing is there and nothing runs: what comes meanwhile does not wait. */
-static int run_all(const char *command)
+/* The command still hears of the start of that attack: its end waits. */
+static bool waits(const void *context, const char *name)
+{
+	const struct running *running = context;
+
+	for (int i = 0; i < AT_ONCE; i++) {
+		size_t n = strlen(running[i].attack);
+
+		if (running[i].pid && !strncmp(name, running[i].attack, n) &&
+		    name[n] == '.')
+			return true;
+	}
+	return false;
+}
+
+static void rest(void)
+{
+	struct timespec time = { 0, REST_MS * 1000000L };
+
+	nanosleep(&time, NULL);
+}
+
+/* Those that have ended make room; did one fail? */
+static bool reap(const char *command, struct running *running)
 {
 	bool failed = false;
-	int running = 0;
+	int status;
 
-	for (;;) {
-		int fd = running < AT_ONCE ? spool_take() : -EAGAIN;
+	for (int i = 0; i < AT_ONCE; i++) {
+		if (!running[i].pid || waitpid(running[i].pid, &status, WNOHANG) <= 0)
+			continue;
+		if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+			log_error("on-attack: '%s' has failed for attack %s", command,
+				  running[i].attack);
+			failed = true;
+		}
+		running[i].pid = 0;
+	}
+	return failed;
+}
+
+static struct running *find_place(struct running *running)
+{
+	for (int i = 0; i < AT_ONCE; i++)
+		if (!running[i].pid)
+			return &running[i];
+	return NULL;
+}
+
+static bool is_idle(const struct running *running)
+{
+	for (int i = 0; i < AT_ONCE; i++)
+		if (running[i].pid)
+			return false;
+	return true;
+}
+
+/* Until nothing was there and nothing ran for a while: what comes meanwhile is begun
+ * with, unless it is of an attack that one is being told of. */
+static int run_all(const char *command)
+{
+	struct running running[AT_ONCE] = { 0 };
+	char name[SPOOL_NAME];
+	bool failed = false;
+	int idle_ms = 0;
+
+	while (idle_ms < LINGER_MS) {
+		struct running *place = find_place(running);
+		int fd = place ? spool_take(SPOOL_DIR, waits, running, name) : -EAGAIN;
 
 		if (fd >= 0) {
-			if (start(command, fd))
-				running++;
-			else
-				failed = true;
+			failed |= !start(command, name, fd, place);
 			close(fd);
 		} else if (fd != -ENOENT && fd != -EAGAIN) {
 			log_error("on-attack: cannot take from '" SPOOL_DIR "': %s",
 				  strerror(-fd));
-			return 1;
-		} else if (!running) {
-			break;
-		} else if (reap(&running)) {
-			log_error("on-attack: '%s' has failed", command);
-			failed = true;
+			return EXIT_REST;
+		} else {
+			failed |= reap(command, running);
+			idle_ms = is_idle(running) ? idle_ms + REST_MS : 0;
+			rest();
 		}
 	}
-	return failed;
+	return failed ? EXIT_REST : 0;
+}
+
+/* They would have systemd start us again and again. */
+static void discard_all(void)
+{
+	size_t count;
+
+	for (int waited = 0; waited < LINGER_MS; waited += REST_MS)
+		rest();
+	count = spool_discard(SPOOL_DIR);
+	if (count)
+		log_error("on-attack: nobody was told of %zu events", count);
 }
 
 int cmd_on_attack(const struct call *call)
@@ -189,6 +270,8 @@ int cmd_on_attack(const struct call *call)
 	}
 	if (!status)
 		status = run_all(config->on_attack);
+	else
+		discard_all();
 	free(config);
 	return status;
 }

@@ -35,6 +35,7 @@
 #define PSK_IDENTITY	  129 /* with the NUL, as is the next */
 #define PSK_FILE	  256
 #define CONFIG_COMMAND	  256 /* with the NUL */
+#define CONFIG_WORDS	  16 /* of a command */
 #define OUTPUT_NAME	  108 /* of a path: a Unix socket takes no more */
 
 enum attach_mode {

@@ -99,6 +99,17 @@ static int psk_read(const struct parse *p, cfg_t *follow)
 	return 0;
 }
 
+static size_t words_count(const char *text)
+{
+	size_t count = 0;
+
+	for (text += strspn(text, " \t"); *text; text += strspn(text, " \t")) {
+		text += strcspn(text, " \t");
+		count++;
+	}
+	return count;
+}
+
 /* It is not given to a shell: /path, and words, parted by blanks. */
 static int command_read(const struct parse *p, cfg_t *cfg)
 {
@@ -110,6 +121,11 @@ static int command_read(const struct parse *p, cfg_t *cfg)
 		return config_error(value_get(cfg, "on-attack")->path,
 				    value_get(cfg, "on-attack")->line,
 				    "on-attack '%s' is not /path", command);
+	if (words_count(command) > CONFIG_WORDS)
+		return config_error(value_get(cfg, "on-attack")->path,
+				    value_get(cfg, "on-attack")->line,
+				    "on-attack '%s' has more than %d words", command,
+				    CONFIG_WORDS);
 	return 0;
 }
 

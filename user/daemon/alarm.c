@@ -130,8 +130,12 @@ static void command_tell(struct alarm *a, const struct incident *i,
 	if (!a->on_attack[0] || event == INCIDENT_UPDATED)
 		return;
 	snprintf(name, sizeof(name), "%s.%s", i->id, incident_event_name(event));
-	err = spool_put(name, object);
-	if (err)
+	err = spool_put(SPOOL_DIR, name, object);
+	if (err == -EDQUOT)
+		log_error("'%s' is not told of attack %s: %d events wait in '" SPOOL_DIR
+			  "' already, and nobody takes them",
+			  a->on_attack, i->id, SPOOL_MAX);
+	else if (err)
 		log_error("'%s' is not told of attack %s: cannot write to '" SPOOL_DIR
 			  "': %s",
 			  a->on_attack, i->id, strerror(-err));
@@ -290,7 +294,7 @@ static void show(struct alarm *a, int64_t now_ms)
 
 static void spool_check(struct alarm *a)
 {
-	bool stale = a->on_attack[0] && spool_is_stale();
+	bool stale = a->on_attack[0] && spool_is_stale(SPOOL_DIR);
 
 	if (stale && !a->stale)
 		log_warn("'%s' is not run: nobody takes what lies in '" SPOOL_DIR

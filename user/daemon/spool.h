@@ -3,26 +3,42 @@
  * spool.h - what a command is to be told of an attack, as files: the daemon, which can
  * start nothing, writes them; quakeshield-attack.service, which systemd starts when there
  * are some, takes them and runs the command. What is in a file says nothing about which.
+ *
+ * A directory that is a symbolic link is refused, by whoever writes and whoever takes.
  */
 #ifndef SPOOL_H
 #define SPOOL_H
 
 #include <jansson.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 #define SPOOL_DIR      "/run/quakeshield/on-attack"
 #define SPOOL_MAX      64 /* files; what finds so many is not told */
-#define SPOOL_BYTES    8192 /* of one file */
+#define SPOOL_BYTES    8192 /* of one file; a larger one is not the daemon's */
 #define SPOOL_PATIENCE 60 /* seconds until we ask who takes them */
+#define SPOOL_NAME     256
 
-/* Put @object there as NAME.json. -EDQUOT: nobody takes what is there; or -errno. */
-int spool_put(const char *name, const json_t *object);
+/*
+ * Put @object in @dir as NAME.json; the directory, and the one that it is in, are made if
+ * need be. -EDQUOT: nobody takes what is there; -EMSGSIZE: more than SPOOL_BYTES; or
+ * -errno, and nothing was put.
+ */
+int spool_put(const char *dir, const char *name, const json_t *object);
 
-/* The oldest there, opened to be read from its beginning, and no longer there. -ENOENT:
- * none is; or -errno. */
-int spool_take(void);
+/*
+ * The oldest in @dir that @waits does not hold back by its name (NAME.json), opened to be
+ * read from its beginning, and no longer there, its name in @ret. -ENOENT: none is; or
+ * -errno of one that could not be opened, which is no longer there either if it could be
+ * removed.
+ */
+int spool_take(const char *dir, bool (*waits)(const void *context, const char *name),
+	       const void *context, char ret[SPOOL_NAME]);
+
+/* Remove all that is there. How many. */
+size_t spool_discard(const char *dir);
 
 /* Has one been there for SPOOL_PATIENCE? */
-bool spool_is_stale(void);
+bool spool_is_stale(const char *dir);
 
 #endif /* SPOOL_H */
