@@ -21,7 +21,19 @@
 static struct incident_watch watch;
 static struct incident_subject subject;
 static struct incident_counts counts;
-static int64_t now_ms;
+static int64_t now_ms; /* since 1970 */
+static int64_t steady_ms;
+
+static struct incident_time now(void)
+{
+	return (struct incident_time){ now_ms, steady_ms };
+}
+
+static void wait_ms(int64_t ms)
+{
+	now_ms += ms;
+	steady_ms += ms;
+}
 
 /* Two looks at a service at which nothing happens. */
 static int begin(void **state)
@@ -32,9 +44,10 @@ static int begin(void **state)
 	memset(&counts, 0, sizeof(counts));
 	subject = (struct incident_subject){ SLOT, "ffa", FAMILY_QUAKE3, false };
 	now_ms = BEGIN_MS;
-	assert_int_equal(incident_look(&watch, &subject, &counts, now_ms), 0);
-	now_ms += 1000;
-	assert_int_equal(incident_look(&watch, &subject, &counts, now_ms), 0);
+	steady_ms = 7000;
+	assert_int_equal(incident_look(&watch, &subject, &counts, now()), 0);
+	wait_ms(1000);
+	assert_int_equal(incident_look(&watch, &subject, &counts, now()), 0);
 	return 0;
 }
 
@@ -70,8 +83,8 @@ static enum incident_event look(void)
 	uint32_t players = counts.players;
 	enum incident_event event;
 
-	now_ms += 1000;
-	event = incident_look(&watch, &subject, &counts, now_ms);
+	wait_ms(1000);
+	event = incident_look(&watch, &subject, &counts, now());
 	memset(&counts, 0, sizeof(counts));
 	counts.players = players;
 	return event;

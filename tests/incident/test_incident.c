@@ -274,14 +274,60 @@ static void the_sketch_stays_useful_when_it_is_full(void **state)
 /* --- clocks and counters
  * ----------------------------------------------------------------- */
 
-static void a_clock_that_goes_back_starts_nothing(void **state)
+/* Somebody sets the clock in the middle of an attack, which lasts as long as it lasts, is
+ * told of as often, and ends after its beginning. */
+static void a_clock_that_is_set_changes_nothing(void **state)
+{
+	static const int64_t jumps[] = { -3600000, 3600000, -400ll * 86400000 };
+
+	for (size_t i = 0; i < 3; i++) {
+		int updates = 0;
+
+		begin(state);
+		refuse(KIND_GETSTATUS, REASON_GLOBAL_BUDGET, 20000);
+		assert_int_equal(look(), INCIDENT_STARTED);
+		now_ms += jumps[i];
+		for (int s = 0; s < 61; s++) {
+			refuse(KIND_GETSTATUS, REASON_GLOBAL_BUDGET, 50);
+			updates += look() == INCIDENT_UPDATED;
+		}
+		assert_int_equal(updates, 2);
+		assert_int_equal(quiet_s(9), 0);
+		assert_int_equal(look(), INCIDENT_ENDED);
+		assert_int_equal(watch.now->end_ms - watch.now->start_ms, 62000);
+	}
+}
+
+static void a_clock_that_is_set_starts_nothing(void **state)
 {
 	(void)state;
-	refuse(KIND_GETSTATUS, REASON_GLOBAL_BUDGET, 20000);
+	refuse(KIND_GETSTATUS, REASON_GLOBAL_BUDGET, 200);
 	now_ms -= 3600000;
 	assert_int_equal(look(), INCIDENT_NOTHING);
+	refuse(KIND_GETSTATUS, REASON_GLOBAL_BUDGET, 200);
+	now_ms += 7200000;
+	assert_int_equal(look(), INCIDENT_STARTED);
+	/* The first of them was two seconds ago, by the clock of now. */
+	assert_int_equal(watch.now->start_ms, now_ms - 2000);
+}
+
+/* What an operator looks at first is not called dropped; what comes when he has seen
+ * enough is. */
+static void what_was_only_observed_is_told_apart(void **state)
+{
+	(void)state;
+	subject.observed = true;
 	refuse(KIND_GETSTATUS, REASON_GLOBAL_BUDGET, 20000);
 	assert_int_equal(look(), INCIDENT_STARTED);
+	assert_int_equal(watch.now->refused, 20000);
+	assert_int_equal(watch.now->dropped, 0);
+	assert_true(watch.now->observed);
+	subject.observed = false;
+	refuse(KIND_GETSTATUS, REASON_GLOBAL_BUDGET, 300);
+	look();
+	assert_int_equal(watch.now->refused, 20300);
+	assert_int_equal(watch.now->dropped, 300);
+	assert_false(watch.now->observed);
 }
 
 /* A machine that slept: what came meanwhile came over all that time. */
@@ -289,7 +335,7 @@ static void a_long_gap_is_no_flood(void **state)
 {
 	(void)state;
 	refuse(KIND_GETSTATUS, REASON_SOURCE_BUDGET, 500);
-	now_ms += 59000;
+	wait_ms(59000);
 	assert_int_equal(look(), INCIDENT_NOTHING);
 }
 
@@ -338,7 +384,9 @@ int main(void)
 		T(players_before_and_during),
 		T(senders_tell_whether_they_lie),
 		T(the_sketch_stays_useful_when_it_is_full),
-		T(a_clock_that_goes_back_starts_nothing),
+		T(a_clock_that_is_set_changes_nothing),
+		T(a_clock_that_is_set_starts_nothing),
+		T(what_was_only_observed_is_told_apart),
 		T(a_long_gap_is_no_flood),
 		T(counters_that_began_anew),
 	};

@@ -56,8 +56,14 @@ static void as_json_and_back(void **state)
 
 	(void)state;
 	flood();
+	watch.now->dropped -= 7; /* somebody looked on at first */
+	watch.now->sources.target = (struct record_address){
+		.length = 16, .bytes = { 0x20, 0x01, 0x0d, 0xb8, [15] = 7 }, .port = 27960
+	};
 	object = incident_json(watch.now, INCIDENT_STARTED, "/var/x.pcapng");
 	assert_non_null(object);
+	assert_int_equal(json_integer_value(json_object_get(object, "dropped")), 49993);
+	assert_int_equal(json_integer_value(json_object_get(object, "observed_only")), 7);
 	key = json_object_iter_key(json_object_iter(json_object_get(object, "kinds")));
 	assert_string_equal(key, "getinfo"); /* most first */
 	assert_true(json_is_null(json_object_get(object, "end")));
@@ -71,6 +77,11 @@ static void as_json_and_back(void **state)
 	assert_int_equal(again->family, FAMILY_QUAKE3);
 	assert_int_equal(again->start_ms, watch.now->start_ms);
 	assert_int_equal(again->refused, 50000);
+	assert_int_equal(again->dropped, 49993);
+	assert_int_equal(again->sources.target.length, 16);
+	assert_int_equal(again->sources.target.port, 27960);
+	assert_memory_equal(again->sources.target.bytes, watch.now->sources.target.bytes,
+			    16);
 	assert_int_equal(again->kinds[KIND_GETINFO], 30000);
 	assert_int_equal(again->reasons[REASON_SOURCE_BUDGET], 30000);
 	assert_int_equal(again->reasons[REASON_PLAYER], 640);
@@ -98,13 +109,44 @@ static void the_next_daemon_goes_on(void **state)
 	again = incident_parse(object);
 	json_decref(object);
 	begin(state);
-	incident_adopt(&watch, again, now_ms);
+	incident_adopt(&watch, again, now());
 	refuse(KIND_GETSTATUS, REASON_GLOBAL_BUDGET, 20000);
 	assert_int_equal(look(), INCIDENT_NOTHING);
 	assert_string_equal(watch.now->id, id);
 	assert_int_equal(watch.now->refused, 70000);
 	assert_int_equal(quiet_s(9), 0);
 	assert_int_equal(look(), INCIDENT_ENDED);
+}
+
+/* Nobody goes on with what was yesterday, unless it is the clock that went back. */
+static void a_past_one_is_not_gone_on_with(void **state)
+{
+	(void)state;
+	flood();
+	assert_false(incident_is_past(watch.now, now_ms + INCIDENT_ADOPT_MS));
+	assert_true(incident_is_past(watch.now, now_ms + INCIDENT_ADOPT_MS + 1));
+	assert_false(incident_is_past(watch.now, now_ms - 400ll * 86400000));
+}
+
+/* A machine without a battery for its clock starts in 1970: what lasted, lasts. */
+static void the_next_daemon_has_another_clock(void **state)
+{
+	struct incident *again;
+	json_t *object;
+
+	flood();
+	object = incident_json(watch.now, INCIDENT_UPDATED, NULL);
+	again = incident_parse(object);
+	json_decref(object);
+	begin(state);
+	now_ms = 5000;
+	incident_adopt(&watch, again, now());
+	refuse(KIND_GETSTATUS, REASON_GLOBAL_BUDGET, 20000);
+	look();
+	assert_int_equal(watch.now->last_ms - watch.now->start_ms, 2000);
+	assert_int_equal(quiet_s(9), 0);
+	assert_int_equal(look(), INCIDENT_ENDED);
+	assert_int_equal(watch.now->end_ms - watch.now->start_ms, 2000);
 }
 
 static void put(const char *id, const char *event)
@@ -228,6 +270,10 @@ static void now_is_shown_while_it_is_new(void **state)
 	now = incident_now_read(file, now_ms + INCIDENT_STALE_MS + 1000);
 	assert_int_equal(json_array_size(now), 0);
 	json_decref(now);
+	/* It was killed, and the clock set back: nobody writes that file any more. */
+	now = incident_now_read(file, now_ms - 3600000);
+	assert_int_equal(json_array_size(now), 0);
+	json_decref(now);
 	watches[SLOT].now = NULL;
 	assert_int_equal(incident_now_write(file, watches, now_ms, &shown), 0);
 	assert_int_not_equal(access(file, F_OK), 0);
@@ -264,6 +310,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(as_json_and_back),
 		T(the_next_daemon_goes_on),
+		T(a_past_one_is_not_gone_on_with),
+		T(the_next_daemon_has_another_clock),
 		T(the_last_line_counts),
 		T(torn_lines_and_strange_ones),
 		T(it_stays_within_its_bounds),

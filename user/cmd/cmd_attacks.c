@@ -35,6 +35,19 @@ static const char *first_kind(const json_t *object)
 	return first ? json_object_iter_key(first) : "-";
 }
 
+/* The one of that id; NULL: there is none. */
+static json_t *find(const json_t *all, const char *id)
+{
+	json_t *one;
+	size_t i;
+
+	json_array_foreach ((json_t *)all, i, one) {
+		if (!strcmp(text_of(one, "id", ""), id))
+			return one;
+	}
+	return NULL;
+}
+
 static void print_one(const json_t *a, bool daemon)
 {
 	json_t *peak = json_object_get(a, "peak"),
@@ -46,14 +59,15 @@ static void print_one(const json_t *a, bool daemon)
 	top_number(number_of(peak, "bits_per_s"), bps);
 	top_number(number_of(a, "dropped"), dropped);
 	top_age((__u64)(number_of(a, "seconds") * 1e9), lasted);
-	printf("%-19.19s  %6s%s  %-16s %-17s %6s %6s %6s  %-8s %3.0f>%-3.0f  %s\n",
+	printf("%-19.19s  %6s%s  %-16s %-17s %6s %6s %6s  %-8s %3.0f>%-3.0f  %s%s\n",
 	       text_of(a, "start", "?"), lasted,
 	       end	? " "
 	       : daemon ? "+"
 			: "?",
 	       text_of(a, "service", "(machine)"), text_of(a, "what", "?"), pps, bps,
 	       dropped, text_of(json_object_get(a, "sources"), "forged", "?"),
-	       number_of(players, "before"), number_of(players, "least"), first_kind(a));
+	       number_of(players, "before"), number_of(players, "least"), first_kind(a),
+	       json_is_true(json_object_get(a, "observed")) ? " (observed only)" : "");
 }
 
 static void print_all(const json_t *all, bool daemon)
@@ -78,20 +92,22 @@ static void merge_now(json_t *all, const char *pin)
 {
 	char path[INCIDENT_PATH];
 	struct timespec now;
-	json_t *lasting, *one, *other;
-	size_t i, j;
+	json_t *lasting, *one;
+	size_t i;
 
 	incident_now_path(pin, path);
 	clock_gettime(CLOCK_REALTIME, &now);
 	lasting = incident_now_read(path, now.tv_sec * 1000ll + now.tv_nsec / 1000000);
 	json_array_foreach (lasting, i, one) {
-		json_array_foreach (all, j, other) {
-			if (strcmp(text_of(one, "id", "?"), text_of(other, "id", "")) !=
-			    0)
-				continue;
-			json_object_del(one, "capture");
-			json_object_update(other, one);
+		json_t *kept = find(all, text_of(one, "id", "?"));
+
+		/* It is not there where the disk is full. */
+		if (!kept) {
+			json_array_append(all, one);
+			continue;
 		}
+		json_object_del(one, "capture");
+		json_object_update(kept, one);
 	}
 	json_decref(lasting);
 }

@@ -141,13 +141,14 @@ static void command_tell(struct alarm *a, const struct incident *i,
 			  a->on_attack, i->id, strerror(-err));
 }
 
-static void tell(struct alarm *a, __u32 slot, enum incident_event event)
+/* @capture: the file of its packets, or "". */
+static void tell(struct alarm *a, const struct incident *i, enum incident_event event,
+		 const char *capture)
 {
-	const struct incident *i = a->watches[slot].now;
-	json_t *object = incident_json(i, event, a->capture[slot]);
+	json_t *object = incident_json(i, event, capture);
 	int err;
 
-	journal_incident(i, event, a->capture[slot]);
+	journal_incident(i, event, capture);
 	if (!object)
 		return;
 	err = incident_store_add(a->store, object);
@@ -164,33 +165,33 @@ static void tell(struct alarm *a, __u32 slot, enum incident_event event)
 
 static void finish(struct alarm *a, __u32 slot)
 {
-	tell(a, slot, INCIDENT_ENDED);
+	tell(a, a->watches[slot].now, INCIDENT_ENDED, a->capture[slot]);
 	capture_end(a, slot);
 	incident_forget(&a->watches[slot]);
 }
 
 static void look(struct alarm *a, const struct incident_subject *subject,
-		 const struct incident_counts *counts, int64_t now_ms,
+		 const struct incident_counts *counts, struct incident_time now,
 		 const struct service *service)
 {
 	struct incident_watch *w = &a->watches[subject->slot];
-	enum incident_event event = incident_look(w, subject, counts, now_ms);
+	enum incident_event event = incident_look(w, subject, counts, now);
 
 	if (event == INCIDENT_STARTED)
 		capture_begin(a, subject->slot, service);
 	if (event == INCIDENT_ENDED)
 		finish(a, subject->slot);
 	else if (event)
-		tell(a, subject->slot, event);
+		tell(a, w->now, event, a->capture[subject->slot]);
 }
 
 /* The service of the slot is another one now, or gone: what was known of it is over. */
-static void slot_end(struct alarm *a, __u32 slot, int64_t now_ms)
+static void slot_end(struct alarm *a, __u32 slot)
 {
 	struct incident_watch *w = &a->watches[slot];
 
 	if (w->now) {
-		w->now->end_ms = now_ms;
+		w->now->end_ms = w->now->last_ms;
 		finish(a, slot);
 	}
 	*w = (struct incident_watch){ 0 };
@@ -207,7 +208,7 @@ static void slots_check(struct alarm *a, const struct stats *now)
 
 		if (!strncmp(name, a->names[slot], NAME_MAX_LEN))
 			continue;
-		slot_end(a, slot, now->time_ms);
+		slot_end(a, slot);
 		snprintf(a->names[slot], NAME_MAX_LEN, "%s", name);
 	}
 }
@@ -239,6 +240,11 @@ static void unheard_add(struct alarm *a, const struct incident_counts *c,
 	a->passed[now->slot] = 0;
 }
 
+static struct incident_time time_of(const struct stats *stats)
+{
+	return (struct incident_time){ stats->time_ms, stats->steady_ms };
+}
+
 static struct unheard services_look(struct alarm *a, const struct stats *now)
 {
 	struct unheard unheard = { 0 };
@@ -259,7 +265,7 @@ static struct unheard services_look(struct alarm *a, const struct stats *now)
 			unheard_add(a, &counts, s, before, &unheard);
 		}
 		counts.players = (uint32_t)s->players;
-		look(a, &subject, &counts, now->time_ms, &s->service);
+		look(a, &subject, &counts, time_of(now), &s->service);
 	}
 	return unheard;
 }
@@ -270,7 +276,8 @@ static uint64_t less(uint64_t n, uint64_t by)
 }
 
 /* Of what came a look ago, when it is known which servers live. */
-static void machine_look(struct alarm *a, struct unheard unheard, int64_t now_ms)
+static void machine_look(struct alarm *a, struct unheard unheard,
+			 struct incident_time now)
 {
 	struct incident_subject subject = { INCIDENT_MACHINE, "", FAMILY_AUTO, false };
 	struct incident_counts counts = { 0 };
@@ -279,7 +286,7 @@ static void machine_look(struct alarm *a, struct unheard unheard, int64_t now_ms
 	counts.packets = less(a->scanned, unheard.before);
 	a->scanned = a->looked ? less(less(closed, a->closed), unheard.now) : 0;
 	a->closed = closed;
-	look(a, &subject, &counts, now_ms, NULL);
+	look(a, &subject, &counts, now, NULL);
 }
 
 /* For `top`, while there is an attack and once when there is none any more. */
@@ -309,10 +316,10 @@ static void on_second(void *context)
 	const struct stats *now = stats_cache_stats(a->cache);
 
 	/* However busy the machine is, what is not new is not looked at twice. */
-	if (!now || (a->looked && now->time_ms == a->before.time_ms))
+	if (!now || (a->looked && now->steady_ms == a->before.steady_ms))
 		return;
 	slots_check(a, now);
-	machine_look(a, services_look(a, now), now->time_ms);
+	machine_look(a, services_look(a, now), time_of(now));
 	show(a, now->time_ms);
 	spool_check(a);
 	if (stats_keep(&a->before, now))
@@ -330,27 +337,48 @@ static void on_refused(void *context, __u32 slot, const struct record *r)
 /* --- beginning, change, end ------------------------------------------------------------
  */
 
-/* Attacks that lasted when the last daemon ended: they go on until they are over. */
+/* False: the service of the incident is none of ours. */
+static bool slot_of(const struct stats *now, const struct incident *i, __u32 *ret)
+{
+	*ret = INCIDENT_MACHINE;
+	for (size_t s = 0; i->service[0] && s < now->service_count; s++)
+		if (!strcmp(i->service, now->services[s].service.name))
+			*ret = now->services[s].slot;
+	return !i->service[0] == (*ret == INCIDENT_MACHINE);
+}
+
+/* Nobody will see the end of it any more; who was told of its start is told of this. */
+static void close_past(struct alarm *a, struct incident *i, const char *capture)
+{
+	i->end_ms = i->last_ms;
+	tell(a, i, INCIDENT_ENDED, capture);
+	free(i);
+}
+
+/*
+ * Attacks that lasted when the last daemon ended go on until they are over. What began
+ * before another of the same service, what was long ago, and what is aimed at a service
+ * that is none any more, is over.
+ */
 static void adopt(struct alarm *a, const struct stats *now)
 {
-	json_t *object;
-	size_t at;
-
-	json_array_foreach (a->past, at, object) {
+	for (size_t at = json_array_size(a->past); at-- > 0;) {
+		const json_t *object = json_array_get(a->past, at);
 		struct incident *i = incident_parse(object);
-		__u32 slot = INCIDENT_MACHINE;
-		const char *capture;
+		const char *text = json_string_value(json_object_get(object, "capture"));
+		char capture[INCIDENT_PATH];
+		__u32 slot;
 
-		for (size_t s = 0; i && i->service[0] && s < now->service_count; s++)
-			if (!strcmp(i->service, now->services[s].service.name))
-				slot = now->services[s].slot;
-		if (!i || (i->service[0] && slot == INCIDENT_MACHINE)) {
-			free(i);
+		if (!i)
+			continue;
+		snprintf(capture, sizeof(capture), "%s", text ? text : "");
+		if (!slot_of(now, i, &slot) || a->watches[slot].now ||
+		    incident_is_past(i, now->time_ms)) {
+			close_past(a, i, capture);
 			continue;
 		}
-		incident_adopt(&a->watches[slot], i, now->time_ms);
-		capture = json_string_value(json_object_get(object, "capture"));
-		snprintf(a->capture[slot], INCIDENT_PATH, "%s", capture ? capture : "");
+		incident_adopt(&a->watches[slot], i, time_of(now));
+		strcpy(a->capture[slot], capture);
 		snprintf(a->names[slot], NAME_MAX_LEN, "%s", i->service);
 	}
 }
@@ -392,11 +420,11 @@ int alarm_start(struct stats_cache *cache, struct samples_view *live,
 	a->past = incident_store_read(a->store, NULL);
 	if (!a->past)
 		a->past = json_array();
+	command_take(a, config);
 	adopt(a, now);
 	while (json_array_size(a->past) > ALARM_LISTED)
 		json_array_remove(a->past, 0);
 	samples_watch(live, on_refused, a);
-	command_take(a, config);
 	*ret = a;
 	return 0;
 }
@@ -415,7 +443,7 @@ void alarm_stop(struct alarm *a)
 	for (__u32 slot = 0; slot < INCIDENT_SERVICES; slot++) {
 		/* The next daemon goes on from what is known until now. */
 		if (a->watches[slot].now)
-			tell(a, slot, INCIDENT_UPDATED);
+			tell(a, a->watches[slot].now, INCIDENT_UPDATED, a->capture[slot]);
 		capture_end(a, slot);
 		incident_forget(&a->watches[slot]);
 	}

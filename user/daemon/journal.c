@@ -36,9 +36,10 @@ static int send_fields(const struct incident *i, enum incident_event event,
 		i->service[0] ? family_name(i->family) : "", "QUAKESHIELD_WHAT=%s",
 		incident_sort_name(i->sort), "QUAKESHIELD_PEAK_PPS=%.0f", i->peak_pps,
 		"QUAKESHIELD_PEAK_BPS=%.0f", i->peak_bps, "QUAKESHIELD_DROPPED=%llu",
-		(unsigned long long)i->refused, "QUAKESHIELD_FORGED=%s",
-		incident_forged_name(incident_forged(i)), "QUAKESHIELD_PLAYERS=%u",
-		i->players_least, "QUAKESHIELD_CAPTURE=%s", capture, NULL);
+		(unsigned long long)i->dropped, "QUAKESHIELD_OBSERVED=%d", i->observed,
+		"QUAKESHIELD_FORGED=%s", incident_forged_name(incident_forged(i)),
+		"QUAKESHIELD_PLAYERS=%u", i->players_least, "QUAKESHIELD_CAPTURE=%s",
+		capture, NULL);
 }
 
 void journal_incident(const struct incident *i, enum incident_event event,

@@ -75,14 +75,16 @@ static void id_make(int64_t start_ms, __u32 slot, char ret[INCIDENT_ID])
 }
 
 static bool begin(struct incident_watch *w, const struct incident_subject *subject,
-		  enum incident_sort sort, int64_t now_ms)
+		  enum incident_sort sort, struct incident_time now)
 {
 	struct incident *i = calloc(1, sizeof(*i));
 
 	if (!i)
 		return false;
-	i->start_ms = w->buckets[sort].rising_ms;
-	i->last_ms = i->told_ms = now_ms;
+	i->began_ms = w->buckets[sort].rising_ms;
+	i->start_ms = now.wall_ms - (now.steady_ms - i->began_ms);
+	i->last_ms = now.wall_ms;
+	i->told_ms = now.steady_ms;
 	i->sort = sort;
 	i->family = subject->family;
 	i->observed = subject->observed;
@@ -113,13 +115,15 @@ static bool bucket_fill(struct incident_bucket *b, enum incident_sort sort, uint
 
 /* --- while it lasts ----------------------------------------------------------- */
 
-static void add(struct incident *i, const struct incident_counts *c, double seconds)
+static void add(struct incident *i, const struct incident_counts *c, bool observed,
+		double seconds)
 {
 	double pps = (double)c->packets / seconds, bps = 8 * (double)c->bytes / seconds;
 
 	i->packets += c->packets;
 	i->bytes += c->bytes;
 	i->refused += c->refused;
+	i->dropped += observed ? 0 : c->refused;
 	i->withheld += c->withheld;
 	for (int kind = 0; kind < KIND_COUNT; kind++)
 		i->kinds[kind] += c->kinds[kind];
@@ -136,27 +140,28 @@ static void add(struct incident *i, const struct incident_counts *c, double seco
 }
 
 static enum incident_event go_on(struct incident_watch *w, bool quiet, int64_t passed_ms,
-				 int64_t now_ms)
+				 int64_t steady_ms)
 {
 	struct incident *i = w->now;
 
 	w->quiet_ms = quiet ? w->quiet_ms + passed_ms : 0;
 	if (!quiet)
-		i->last_ms = now_ms;
+		i->last_ms = i->start_ms + (steady_ms - i->began_ms);
 	if (w->quiet_ms >= INCIDENT_QUIET_MS) {
 		i->end_ms = i->last_ms;
 		memset(w->buckets, 0, sizeof(w->buckets));
 		return INCIDENT_ENDED;
 	}
-	if (now_ms - i->told_ms < INCIDENT_UPDATE_MS)
+	if (steady_ms - i->told_ms < INCIDENT_UPDATE_MS)
 		return INCIDENT_NOTHING;
-	i->told_ms = now_ms;
+	i->told_ms = steady_ms;
 	return INCIDENT_UPDATED;
 }
 
 enum incident_event incident_look(struct incident_watch *w,
 				  const struct incident_subject *subject,
-				  const struct incident_counts *c, int64_t now_ms)
+				  const struct incident_counts *c,
+				  struct incident_time now)
 {
 	bool machine = subject->slot == INCIDENT_MACHINE;
 	const uint64_t came[INCIDENT_SORTS] = {
@@ -164,13 +169,14 @@ enum incident_event incident_look(struct incident_watch *w,
 		[INCIDENT_GUESSING] = c->guesses,
 		[INCIDENT_SCAN] = machine ? c->packets : 0,
 	};
-	int64_t before_ms = w->looked_ms, passed_ms = now_ms - before_ms;
+	int64_t before_ms = w->looked_ms, passed_ms = now.steady_ms - before_ms;
 	enum incident_event event = INCIDENT_NOTHING;
-	bool quiet = true;
+	bool quiet = true, first = !w->looked;
 	double seconds;
 
-	w->looked_ms = now_ms;
-	if (!before_ms || passed_ms <= 0)
+	w->looked = true;
+	w->looked_ms = now.steady_ms;
+	if (first || passed_ms <= 0)
 		return INCIDENT_NOTHING;
 	if (passed_ms > INCIDENT_GAP_MS)
 		passed_ms = INCIDENT_GAP_MS;
@@ -180,8 +186,7 @@ enum incident_event incident_look(struct incident_watch *w,
 					came[sort], seconds, before_ms);
 
 		quiet = quiet && (double)came[sort] <= sorts[sort].leak * seconds;
-		if (full && !w->now &&
-		    begin(w, subject, (enum incident_sort)sort, now_ms))
+		if (full && !w->now && begin(w, subject, (enum incident_sort)sort, now))
 			event = INCIDENT_STARTED;
 	}
 	if (!w->now) {
@@ -189,8 +194,9 @@ enum incident_event incident_look(struct incident_watch *w,
 			w->players_calm = c->players;
 		return INCIDENT_NOTHING;
 	}
-	add(w->now, c, seconds);
-	return event ? event : go_on(w, quiet, passed_ms, now_ms);
+	add(w->now, c, subject->observed, seconds);
+	w->now->observed = w->now->observed && subject->observed;
+	return event ? event : go_on(w, quiet, passed_ms, now.steady_ms);
 }
 
 void incident_forget(struct incident_watch *w)
@@ -200,12 +206,25 @@ void incident_forget(struct incident_watch *w)
 	w->quiet_ms = 0;
 }
 
-void incident_adopt(struct incident_watch *w, struct incident *incident, int64_t now_ms)
+bool incident_is_past(const struct incident *incident, int64_t wall_ms)
 {
+	return wall_ms - incident->last_ms > INCIDENT_ADOPT_MS;
+}
+
+void incident_adopt(struct incident_watch *w, struct incident *incident,
+		    struct incident_time now)
+{
+	int64_t lasted_ms = now.wall_ms - incident->start_ms;
+
+	/* The clock was set back since. */
+	if (now.wall_ms < incident->last_ms)
+		lasted_ms = incident->last_ms - incident->start_ms;
 	incident_forget(w);
 	w->now = incident;
-	incident->told_ms = now_ms;
+	incident->began_ms = now.steady_ms - lasted_ms;
+	incident->told_ms = now.steady_ms;
 	w->players_calm = incident->players_before;
+	w->target = incident->sources.target;
 }
 
 /* --- who ----------------------------------------------------------------------- */

@@ -28,6 +28,7 @@
 #define INCIDENT_QUIET_MS      10000 /* of quiet, after which it is over */
 #define INCIDENT_UPDATE_MS     30000 /* how often it is told of while it lasts */
 #define INCIDENT_GAP_MS	       60000 /* a longer time between two looks counts as this */
+#define INCIDENT_ADOPT_MS      600000 /* for how long after the last look one goes on */
 
 #define INCIDENT_SERVICES      (SERVICES_MAX + 1)
 #define INCIDENT_MACHINE       SERVICES_MAX /* the slot of what is aimed at no service */
@@ -83,10 +84,17 @@ struct incident {
 	char service[NAME_MAX_LEN]; /* "": the machine */
 	enum wire_family family;
 	enum incident_sort sort;
-	bool observed; /* nothing was dropped */
-	int64_t start_ms, last_ms, end_ms; /* since 1970; the last refused; 0: it lasts */
-	int64_t told_ms; /* when who listens was last told */
+	bool observed; /* nothing is dropped, and nothing was */
+	/*
+	 * Since 1970; the last refused; 0: it lasts. The clock on the wall is read once,
+	 * for start_ms; the others are that and what has passed since, so that setting
+	 * the clock makes no incident end before it began.
+	 */
+	int64_t start_ms, last_ms, end_ms;
+	int64_t began_ms; /* start_ms, by the steady clock */
+	int64_t told_ms; /* when who listens was last told, by the steady clock */
 	uint64_t packets, bytes, refused, withheld;
+	uint64_t dropped; /* of those refused: the rest was only observed */
 	double peak_pps, peak_bps; /* of what was received, over one look */
 	uint64_t kinds[KIND_COUNT];
 	uint64_t reasons[REASON_COUNT];
@@ -96,18 +104,25 @@ struct incident {
 
 struct incident_bucket {
 	double level;
-	int64_t rising_ms; /* when it was empty last */
+	int64_t rising_ms; /* when it was empty last, by the steady clock */
 };
 
 /* Of one service. */
 struct incident_watch {
 	struct incident_bucket buckets[INCIDENT_SORTS];
-	int64_t looked_ms; /* 0: not yet */
+	bool looked; /* at least once */
+	int64_t looked_ms; /* when last, by the steady clock */
 	int64_t quiet_ms; /* for how long so far */
 	uint32_t players_calm; /* how many played when last nothing was refused */
 	uint64_t count; /* incidents so far */
 	struct record_address target; /* the last that something refused was sent to */
 	struct incident *now; /* NULL: none */
+};
+
+/* One moment. */
+struct incident_time {
+	int64_t wall_ms; /* since 1970; people and programs set it, either way */
+	int64_t steady_ms; /* since any moment; nobody sets it */
 };
 
 /* Whose counts they are. */
@@ -130,19 +145,24 @@ void incident_count(enum wire_family family, const struct incident_tallies *befo
 		    const struct incident_tallies *now, struct incident_counts *ret);
 
 /*
- * A look at @now_ms, which may go back: then nothing is learnt from this look. On
+ * A look at @now; of two at the same steady moment nothing is learnt from the second. On
  * INCIDENT_ENDED watch->now is still there, until incident_forget().
  */
 enum incident_event incident_look(struct incident_watch *watch,
 				  const struct incident_subject *subject,
-				  const struct incident_counts *counts, int64_t now_ms);
+				  const struct incident_counts *counts,
+				  struct incident_time now);
 
 /* It is over or its service is gone: room for the next. */
 void incident_forget(struct incident_watch *watch);
 
+/* Is it too long ago that it was seen to last for anybody to go on with it? Not if the
+ * clock was set back since. */
+bool incident_is_past(const struct incident *incident, int64_t wall_ms);
+
 /* Go on with one that an earlier process has begun; @incident is watch->now then. */
 void incident_adopt(struct incident_watch *watch, struct incident *incident,
-		    int64_t now_ms);
+		    struct incident_time now);
 
 /* A datagram to the service was refused, and this one is known. */
 void incident_sample(struct incident_watch *watch, const struct record_address *from,

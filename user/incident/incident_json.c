@@ -122,7 +122,7 @@ json_t *incident_json(const struct incident *i, enum incident_event event,
 	bool service = i->service[0];
 
 	return json_pack(
-		"{s:s, s:s, s:s?, s:s?, s:s, s:b, s:o, s:o, s:f, s:I, s:I, s:I, s:I, "
+		"{s:s, s:s, s:s?, s:s?, s:s, s:b, s:o, s:o, s:f, s:I, s:I, s:I, s:I, s:I, "
 		"s:{s:f, s:f}, s:o, s:o, s:o, s:{s:I, s:I, s:s}, s:o, s:o, s:i, "
 		"s:{s:i, s:i, s:i}, s:s?}",
 		"id", i->id, "event", incident_event_name(event), "service",
@@ -132,8 +132,10 @@ json_t *incident_json(const struct incident *i, enum incident_event event,
 		time_or_null(i->start_ms), "end", time_or_null(i->end_ms), "seconds",
 		(double)((i->end_ms ? i->end_ms : i->last_ms) - i->start_ms) / 1000,
 		"packets", (json_int_t)i->packets, "bytes", (json_int_t)i->bytes,
-		"dropped", (json_int_t)i->refused, "withheld", (json_int_t)i->withheld,
-		"peak", "packets_per_s", i->peak_pps, "bits_per_s", i->peak_bps, "kinds",
+		"dropped", (json_int_t)i->dropped, "observed_only",
+		(json_int_t)(i->refused - i->dropped), "withheld",
+		(json_int_t)i->withheld, "peak", "packets_per_s", i->peak_pps,
+		"bits_per_s", i->peak_bps, "kinds",
 		largest(i->kinds, KIND_COUNT, kind_text), "reasons", reasons(i, true),
 		"answered", reasons(i, false), "sources", "sampled",
 		(json_int_t)i->sources.sampled, "distinct",
@@ -189,10 +191,10 @@ void incident_text(const struct incident *i, enum incident_event event,
 		 i->service[0] ? i->service : "this machine",
 		 i->observed ? " (observed only)" : "",
 		 (double)((i->end_ms ? i->end_ms : i->last_ms) - i->start_ms) / 1000,
-		 i->peak_pps, i->peak_bps,
-		 (unsigned long long)(i->observed ? 0 : i->refused), *kind ? kind : "-",
-		 *reason ? reason : "-", incident_forged_name(incident_forged(i)),
-		 i->players_before, i->players_least, i->players_most);
+		 i->peak_pps, i->peak_bps, (unsigned long long)i->dropped,
+		 *kind ? kind : "-", *reason ? reason : "-",
+		 incident_forged_name(incident_forged(i)), i->players_before,
+		 i->players_least, i->players_most);
 }
 
 /* --- in -------------------------------------------------------------------------- */
@@ -223,6 +225,18 @@ static void counts_parse(const json_t *object, uint64_t *counts, int n,
 	for (int i = 0; i < n; i++)
 		if (json_object_get(object, name(i)))
 			counts[i] = number(object, name(i));
+}
+
+/* Whom it was aimed at, so that who was told of the start is told the same at the end. */
+static void target_parse(const json_t *object, struct record_address *ret)
+{
+	const char *text = json_string_value(json_object_get(object, "target"));
+
+	if (text && inet_pton(AF_INET, text, ret->bytes) == 1)
+		ret->length = 4;
+	else if (text && inet_pton(AF_INET6, text, ret->bytes) == 1)
+		ret->length = 16;
+	ret->port = (uint16_t)number(object, "port");
 }
 
 static bool names_parse(const json_t *object, struct incident *i)
@@ -264,9 +278,11 @@ struct incident *incident_parse(const json_t *object)
 	i->last_ms =
 		i->start_ms +
 		(int64_t)(1000 * json_number_value(json_object_get(object, "seconds")));
+	target_parse(object, &i->sources.target);
 	i->packets = number(object, "packets");
 	i->bytes = number(object, "bytes");
-	i->refused = number(object, "dropped");
+	i->dropped = number(object, "dropped");
+	i->refused = i->dropped + number(object, "observed_only");
 	i->withheld = number(object, "withheld");
 	i->peak_pps = json_number_value(json_object_get(peak, "packets_per_s"));
 	i->peak_bps = json_number_value(json_object_get(peak, "bits_per_s"));

@@ -3,6 +3,7 @@
  * incident_now.c - see incident_now.h.
  */
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -77,7 +78,7 @@ json_t *incident_now_read(const char *path, int64_t now_ms)
 	double time = json_number_value(json_object_get(object, "time"));
 	json_t *now = json_object_get(object, "now");
 
-	if (!json_is_array(now) || (double)now_ms - time * 1000 > INCIDENT_STALE_MS)
+	if (!json_is_array(now) || fabs((double)now_ms - time * 1000) > INCIDENT_STALE_MS)
 		now = json_array();
 	else
 		json_incref(now);

@@ -4,7 +4,7 @@
  *
  * While there is one the daemon writes them once a second to
  * INCIDENT_NOW_DIR/attacks.json, always as a whole: {"time":..,"now":[incident..]}. What
- * is older than INCIDENT_STALE_MS tells of nothing.
+ * is older than INCIDENT_STALE_MS, or of the future, tells of nothing.
  */
 #ifndef INCIDENT_NOW_H
 #define INCIDENT_NOW_H

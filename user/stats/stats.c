@@ -54,11 +54,11 @@ static int services_collect(const struct shield *shield, struct stats *s)
 	return 0;
 }
 
-static __s64 now_ms(void)
+static __s64 now_ms(clockid_t clock)
 {
 	struct timespec now;
 
-	clock_gettime(CLOCK_REALTIME, &now);
+	clock_gettime(clock, &now);
 	return (__s64)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
@@ -86,7 +86,8 @@ int stats_collect(const struct shield *shield, struct stats *ret)
 		s.services[i].players = players[s.services[i].slot];
 	shield_rooms(shield, s.rooms);
 	s.generation = shield_generation(shield);
-	s.time_ms = now_ms();
+	s.time_ms = now_ms(CLOCK_REALTIME);
+	s.steady_ms = now_ms(CLOCK_MONOTONIC);
 	*ret = s;
 	return 0;
 }

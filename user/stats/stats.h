@@ -32,6 +32,7 @@ struct stats {
 	struct shield_room rooms[ROOM_COUNT];
 	__u32 generation; /* of the configuration in force */
 	__s64 time_ms; /* when all this was so, since 1970 */
+	__s64 steady_ms; /* the same, by a clock that nobody sets: CLOCK_MONOTONIC */
 };
 
 /* 0 or -errno after a message; then there is nothing to free. */

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * alarm_support.h - what is around the alarm, as a test wants it: counters, clocks, a
+ * journal and a spool. The file of attacks and the captures are real.
+ */
+#ifndef ALARM_SUPPORT_H
+#define ALARM_SUPPORT_H
+
+#include <dirent.h>
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <systemd/sd-daemon.h>
+
+#include "daemon/alarm.h"
+#include "daemon/closed_ports.h"
+#include "daemon/journal.h"
+#include "daemon/spool.h"
+#include "incident/incident_now.h"
+#include "incident/incident_store.h"
+#include "lib/loop.h"
+#include "stderr.h"
+
+#define BEGIN_MS 1795358701000 /* 2026-11-22T14:45:01Z */
+#define TOLD_MAX 2048
+
+static char root[] = "/tmp/test_alarm.XXXXXX";
+static struct stats stats;
+static struct alarm *alarm_now;
+static struct samples_ring *ring;
+static struct config *config;
+static uint64_t closed;
+
+/* --- what is around it ----------------------------------------------------------------
+ */
+
+static struct told {
+	char id[INCIDENT_ID], service[NAME_MAX_LEN], capture[INCIDENT_PATH];
+	enum incident_event event;
+	bool spooled;
+	char target[64];
+} told[TOLD_MAX];
+static size_t told_count;
+static void (*tick)(void *context);
+static void *tick_context;
+static samples_refused *refused;
+static void *refused_context;
+static int booted, spool_says;
+static bool stale;
+
+static struct told *told_add(void)
+{
+	assert_true(told_count < TOLD_MAX);
+	memset(&told[told_count], 0, sizeof(told[0]));
+	return &told[told_count++];
+}
+
+const struct stats *stats_cache_stats(struct stats_cache *cache)
+{
+	(void)cache;
+	return &stats;
+}
+
+bool loop_every(int ms, void (*function)(void *context), void *context)
+{
+	assert_int_equal(ms, 1000);
+	tick = function;
+	tick_context = context;
+	return true;
+}
+
+struct samples_ring *samples_ring(struct samples_view *live)
+{
+	(void)live;
+	return ring;
+}
+
+void samples_watch(struct samples_view *live, samples_refused *function, void *context)
+{
+	(void)live;
+	refused = function;
+	refused_context = context;
+}
+
+uint64_t closed_ports_read(void)
+{
+	return closed;
+}
+
+int sd_booted(void)
+{
+	return booted;
+}
+
+void journal_incident(const struct incident *incident, enum incident_event event,
+		      const char *capture)
+{
+	struct told *t = told_add();
+
+	strcpy(t->id, incident->id);
+	strcpy(t->service, incident->service);
+	strcpy(t->capture, capture);
+	t->event = event;
+}
+
+int spool_put(const char *dir, const char *name, const json_t *object)
+{
+	const char *target = json_string_value(json_object_get(object, "target"));
+	struct told *t;
+
+	assert_string_equal(dir, SPOOL_DIR);
+	if (spool_says)
+		return spool_says;
+	t = told_add();
+	t->spooled = true;
+	snprintf(t->id, sizeof(t->id), "%.*s", (int)(strchr(name, '.') - name), name);
+	t->event =
+		!strcmp(strchr(name, '.'), ".start") ? INCIDENT_STARTED : INCIDENT_ENDED;
+	snprintf(t->target, sizeof(t->target), "%s", target ? target : "");
+	return 0;
+}
+
+bool spool_is_stale(const char *dir)
+{
+	(void)dir;
+	return stale;
+}
+
+void incident_now_path(const char *pin_dir, char *ret)
+{
+	(void)pin_dir;
+	strcpy(ret, "/nowhere");
+}
+
+json_t *incident_now_json(const struct incident_watch *watches, int64_t now_ms)
+{
+	(void)watches;
+	return json_pack("{s:f, s:[]}", "time", (double)now_ms / 1000, "now");
+}
+
+int incident_now_write(const char *path, const struct incident_watch *watches,
+		       int64_t now_ms, bool *shown)
+{
+	(void)path;
+	(void)watches;
+	(void)now_ms;
+	(void)shown;
+	return 0;
+}
+
+/* --- what a test does -----------------------------------------------------------------
+ */
+
+/* Services of these slots, called "s0" and so on. */
+static void services(size_t count)
+{
+	stats_free(&stats);
+	stats.services = calloc(count ? count : 1, sizeof(*stats.services));
+	assert_non_null(stats.services);
+	stats.service_count = count;
+	for (size_t i = 0; i < count; i++) {
+		stats.services[i].slot = (__u32)i;
+		stats.services[i].service.family = FAMILY_QUAKE3;
+		snprintf(stats.services[i].service.name, NAME_MAX_LEN, "s%zu", i);
+	}
+}
+
+static void start(void)
+{
+	assert_int_equal(alarm_start((struct stats_cache *)&stats,
+				     (struct samples_view *)&ring, config, NULL,
+				     &alarm_now),
+			 0);
+}
+
+static void stop(void)
+{
+	alarm_stop(alarm_now);
+	alarm_now = NULL;
+}
+
+static void second(void)
+{
+	stats.time_ms += 1000;
+	stats.steady_ms += 1000;
+	tick(tick_context);
+}
+
+static void seconds(int n)
+{
+	while (n--)
+		second();
+}
+
+static void flood(size_t service, uint64_t n)
+{
+	struct tallies *in = &stats.services[service].in;
+
+	in->by[KIND_GETSTATUS][REASON_GLOBAL_BUDGET].packets += n;
+	in->by[KIND_GETSTATUS][REASON_GLOBAL_BUDGET].bytes += 60 * n;
+}
+
+/* A server that is alive sends something. */
+static void answer(size_t service)
+{
+	stats.services[service].out.by[KIND_NETCHAN][REASON_PLAYER].packets += 40;
+}
+
+static size_t count(enum incident_event event, bool spooled)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < told_count; i++)
+		n += told[i].event == event && told[i].spooled == spooled;
+	return n;
+}
+
+static const struct told *first(enum incident_event event, bool spooled)
+{
+	for (size_t i = 0; i < told_count; i++)
+		if (told[i].event == event && told[i].spooled == spooled)
+			return &told[i];
+	fail_msg("nobody was told");
+	return NULL;
+}
+
+static json_t *kept(void)
+{
+	char path[INCIDENT_PATH];
+
+	incident_path(NULL, "attacks.jsonl", path);
+	return incident_store_read(path, NULL);
+}
+
+/* How many are kept that last; how many in all. */
+static size_t kept_lasting(size_t *ret_all)
+{
+	json_t *all = kept(), *one;
+	size_t i, lasting = 0;
+
+	json_array_foreach (all, i, one) {
+		lasting += json_is_null(json_object_get(one, "end"));
+	}
+	*ret_all = json_array_size(all);
+	json_decref(all);
+	return lasting;
+}
+
+static void sample_refused(__u32 slot, uint8_t last)
+{
+	struct record r = {
+		.source = { .length = 4, .bytes = { 10, 9, 8, last } },
+		.destination = { .length = 4, .bytes = { 10, 77, 0, 2 }, .port = 27960 }
+	};
+
+	refused(refused_context, slot, &r);
+}
+
+static int make_root(void **state)
+{
+	(void)state;
+	assert_non_null(mkdtemp(root));
+	config = calloc(1, sizeof(*config));
+	return config ? 0 : -1;
+}
+
+static int remove_root(void **state)
+{
+	char command[64];
+
+	(void)state;
+	free(config);
+	snprintf(command, sizeof(command), "rm -rf %s", root);
+	return system(command);
+}
+
+static int begin(void **state)
+{
+	char command[64];
+
+	(void)state;
+	snprintf(command, sizeof(command), "rm -rf %s/*", root);
+	assert_int_equal(system(command), 0);
+	setenv("STATE_DIRECTORY", root, 1);
+	strcpy(config->on_attack, "/bin/tell");
+	booted = 1;
+	spool_says = 0;
+	stale = false;
+	closed = 1000;
+	told_count = 0;
+	stats.time_ms = BEGIN_MS;
+	stats.steady_ms = 5000;
+	ring = samples_ring_create();
+	services(2);
+	start();
+	seconds(2);
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	if (alarm_now)
+		stop();
+	stats_free(&stats);
+	samples_ring_free(ring);
+	return 0;
+}
+
+#endif /* ALARM_SUPPORT_H */

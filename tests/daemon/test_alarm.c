@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * test_alarm.c - from counters to who is told of attacks: one or all services at once, a
+ * configuration that changes meanwhile, a daemon that is killed, disks and commands that
+ * fail.
+ */
+#include "alarm_support.h"
+
+/* --- one attack, and many
+ * ---------------------------------------------------------------
+ */
+
+static void two_services_in_one_second(void **state)
+{
+	size_t all;
+
+	(void)state;
+	flood(0, 20000);
+	flood(1, 500);
+	second();
+	assert_int_equal(count(INCIDENT_STARTED, false), 2);
+	assert_int_equal(count(INCIDENT_STARTED, true), 2);
+	assert_string_equal(told[0].id, "20261122T144503Z-0");
+	assert_string_equal(told[2].id, "20261122T144503Z-1");
+	for (int s = 0; s < 31; s++) {
+		flood(0, 20000);
+		second();
+	}
+	/* The short one is over, of the long one an update was told; not to the command.
+	 */
+	assert_int_equal(count(INCIDENT_ENDED, false), 1);
+	assert_int_equal(count(INCIDENT_UPDATED, false), 1);
+	assert_int_equal(kept_lasting(&all), 1);
+	assert_int_equal(all, 2);
+	seconds(10);
+	assert_int_equal(count(INCIDENT_ENDED, false), 2);
+	assert_int_equal(count(INCIDENT_ENDED, true), 2);
+	assert_int_equal(kept_lasting(&all), 0);
+}
+
+static void every_service_at_once(void **state)
+{
+	char captures[INCIDENT_PATH];
+	size_t all;
+
+	(void)state;
+	services(SERVICES_MAX);
+	seconds(2);
+	for (size_t i = 0; i < SERVICES_MAX; i++)
+		flood(i, 1000);
+	second();
+	assert_int_equal(count(INCIDENT_STARTED, false), SERVICES_MAX);
+	assert_int_equal(kept_lasting(&all), SERVICES_MAX);
+	seconds(10);
+	assert_int_equal(count(INCIDENT_ENDED, false), SERVICES_MAX);
+	assert_int_equal(kept_lasting(&all), 0);
+	assert_int_equal(all, SERVICES_MAX);
+	/* As many captures as may run; the others say that they have none. */
+	incident_path(NULL, "captures", captures);
+	all = 0;
+	for (size_t i = 0; i < told_count; i++)
+		all += told[i].event == INCIDENT_STARTED && told[i].capture[0];
+	assert_int_equal(all, SAMPLES_CAPTURES);
+}
+
+static void captures_are_swept(void **state)
+{
+	struct dirent **entries;
+	char captures[INCIDENT_PATH];
+	int n;
+
+	(void)state;
+	for (int i = 0; i < ALARM_CAPTURES + 5; i++) {
+		flood(0, 1000);
+		second();
+		seconds(10);
+	}
+	incident_path(NULL, "captures", captures);
+	n = scandir(captures, &entries, NULL, alphasort);
+	assert_int_equal(n, 2 + ALARM_CAPTURES);
+	/* The first are gone, the last is there. */
+	assert_string_equal(entries[2]->d_name, "20261122T144558Z-0.pcapng");
+	for (int i = 0; i < n; i++)
+		free(entries[i]);
+	free(entries);
+}
+
+static void the_same_reading_twice_is_one(void **state)
+{
+	(void)state;
+	flood(0, 200);
+	second();
+	tick(tick_context); /* the machine is busy: nothing new was read */
+	tick(tick_context);
+	flood(0, 200);
+	second();
+	assert_int_equal(count(INCIDENT_STARTED, false), 1);
+	assert_string_equal(told[0].id, "20261122T144503Z-0");
+}
+
+/* --- services that come and go
+ * ---------------------------------------------------------- */
+
+static void a_service_that_goes_takes_its_attack_along(void **state)
+{
+	size_t all;
+
+	(void)state;
+	flood(1, 1000);
+	second();
+	stats.service_count = 1; /* reload */
+	second();
+	assert_int_equal(count(INCIDENT_ENDED, true), 1);
+	assert_int_equal(kept_lasting(&all), 0);
+	stats.service_count = 2;
+	strcpy(stats.services[1].service.name, "other");
+	memset(&stats.services[1].in, 0, sizeof(stats.services[1].in));
+	second();
+	flood(1, 1000);
+	second();
+	assert_string_equal(told[told_count - 2].service, "other");
+}
+
+/* --- scans
+ * ------------------------------------------------------------------------------- */
+
+static void a_scan_is_the_machines(void **state)
+{
+	(void)state;
+	for (int s = 0; s < 3; s++) {
+		closed += 400;
+		answer(0);
+		answer(1);
+		second();
+	}
+	assert_int_equal(count(INCIDENT_STARTED, false), 1);
+	assert_string_equal(told[0].service, "");
+}
+
+/* Its players go on sending to a port that is shut. */
+static void a_server_that_dies_is_no_scan(void **state)
+{
+	(void)state;
+	for (int s = 0; s < 5; s++) {
+		struct tally *moves =
+			&stats.services[1].in.by[KIND_NETCHAN][REASON_PLAYER];
+
+		moves->packets += 400;
+		if (s)
+			closed += 400;
+		answer(0);
+		second();
+	}
+	assert_int_equal(told_count, 0);
+}
+
+/* --- restarts
+ * ---------------------------------------------------------------------------- */
+
+/* As by kill -9: what is on disk is what was told until then. */
+static void kill_and_start(int64_t later_ms)
+{
+	char path[INCIDENT_PATH], command[2 * INCIDENT_PATH + 32];
+
+	incident_path(NULL, "attacks.jsonl", path);
+	snprintf(command, sizeof(command), "cp %s %s.killed", path, path);
+	assert_int_equal(system(command), 0);
+	stop();
+	snprintf(command, sizeof(command), "mv %s.killed %s", path, path);
+	assert_int_equal(system(command), 0);
+	told_count = 0;
+	stats.time_ms += later_ms;
+	stats.steady_ms = 99;
+	start();
+}
+
+static void the_next_daemon_goes_on(void **state)
+{
+	size_t all;
+
+	(void)state;
+	sample_refused(0, 1);
+	flood(0, 1000);
+	second();
+	kill_and_start(4000);
+	assert_int_equal(told_count, 0);
+	second();
+	flood(0, 1000);
+	second();
+	assert_int_equal(told_count, 0);
+	seconds(10);
+	assert_int_equal(count(INCIDENT_ENDED, true), 1);
+	assert_string_equal(first(INCIDENT_ENDED, true)->id, "20261122T144503Z-0");
+	/* Who was told to `ban` an address is told to `unban` the same. */
+	assert_string_equal(first(INCIDENT_ENDED, true)->target, "10.77.0.2");
+	assert_int_equal(kept_lasting(&all), 0);
+	assert_int_equal(all, 1);
+}
+
+/* An hour later that attack is over, whatever comes now is another. */
+static void long_after_it_is_another(void **state)
+{
+	size_t all;
+
+	(void)state;
+	flood(0, 1000);
+	second();
+	kill_and_start(3600000);
+	assert_int_equal(count(INCIDENT_ENDED, true), 1);
+	assert_int_equal(kept_lasting(&all), 0);
+	second();
+	flood(0, 1000);
+	second();
+	assert_string_equal(first(INCIDENT_STARTED, true)->id, "20261122T154505Z-0");
+	assert_int_equal(kept_lasting(&all), 1);
+	assert_int_equal(all, 2);
+}
+
+static void a_service_that_went_meanwhile(void **state)
+{
+	size_t all;
+
+	(void)state;
+	flood(1, 1000);
+	second();
+	stats.service_count = 1;
+	kill_and_start(2000);
+	assert_int_equal(count(INCIDENT_ENDED, false), 1);
+	assert_int_equal(count(INCIDENT_ENDED, true), 1);
+	assert_int_equal(kept_lasting(&all), 0);
+}
+
+/* A disk that was full when the first ended: one service has one attack at a time. */
+static void of_two_the_later_goes_on(void **state)
+{
+	static const char *const lines =
+		"{\"id\":\"a-0\",\"event\":\"start\",\"service\":\"s0\",\"what\":\"flood\","
+		"\"start\":\"2026-11-22T14:40:00.000Z\",\"end\":null,\"seconds\":3}\n"
+		"{\"id\":\"b-0\",\"event\":\"start\",\"service\":\"s0\",\"what\":\"flood\","
+		"\"start\":\"2026-11-22T14:44:00.000Z\",\"end\":null,\"seconds\":3}\n";
+	char path[INCIDENT_PATH];
+	FILE *file;
+	size_t all;
+
+	(void)state;
+	stop();
+	incident_path(NULL, "attacks.jsonl", path);
+	file = fopen(path, "w");
+	assert_non_null(file);
+	fputs(lines, file);
+	fclose(file);
+	start();
+	assert_int_equal(count(INCIDENT_ENDED, true), 1);
+	assert_string_equal(first(INCIDENT_ENDED, true)->id, "a-0");
+	assert_int_equal(kept_lasting(&all), 1);
+	seconds(12);
+	assert_int_equal(kept_lasting(&all), 0);
+	assert_int_equal(all, 2);
+}
+
+static void the_end_of_the_daemon_is_not_the_attacks(void **state)
+{
+	size_t all;
+
+	(void)state;
+	flood(0, 1000);
+	second();
+	stop();
+	assert_int_equal(count(INCIDENT_ENDED, false), 0);
+	assert_int_equal(count(INCIDENT_UPDATED, false), 1);
+	assert_int_equal(kept_lasting(&all), 1);
+}
+
+/* --- what fails
+ * ---------------------------------------------------------------------------
+ */
+
+/* Nobody can write: it is said once, and everybody else is told. */
+static void a_disk_that_cannot_be_written(void **state)
+{
+	char said[2048];
+
+	(void)state;
+	stop();
+	setenv("STATE_DIRECTORY", "/dev/null/none", 1);
+	stderr_catch();
+	start();
+	second();
+	flood(0, 1000);
+	second();
+	seconds(10);
+	stderr_release(said, sizeof(said));
+	assert_non_null(strstr(said, "attacks are not kept"));
+	assert_null(strstr(strstr(said, "not kept") + 1, "cannot"
+							 " keep"));
+	assert_int_equal(count(INCIDENT_STARTED, true), 1);
+	assert_int_equal(count(INCIDENT_ENDED, true), 1);
+}
+
+static void a_spool_that_is_full(void **state)
+{
+	char said[2048];
+
+	(void)state;
+	spool_says = -EDQUOT;
+	stderr_catch();
+	flood(0, 1000);
+	second();
+	spool_says = -ENOSPC;
+	flood(1, 1000);
+	second();
+	stderr_release(said, sizeof(said));
+	assert_non_null(strstr(said, "'/bin/tell' is not told of attack "
+				     "20261122T144503Z-0: 64 events wait in"));
+	assert_non_null(strstr(said, "20261122T144504Z-1: cannot write to "
+				     "'/run/quakeshield/on-attack': No space left"));
+	assert_int_equal(count(INCIDENT_STARTED, false), 2);
+}
+
+static void nobody_takes_it(void **state)
+{
+	char said[2048];
+
+	(void)state;
+	stale = true;
+	stderr_catch();
+	seconds(3);
+	stderr_release(said, sizeof(said));
+	assert_non_null(strstr(said, "Is quakeshield-attack.path enabled?"));
+	assert_null(strstr(strstr(said, "enabled?") + 1, "enabled?")); /* once */
+}
+
+static void without_systemd_nothing_is_put(void **state)
+{
+	char said[2048];
+
+	(void)state;
+	stop();
+	booted = 0;
+	stderr_catch();
+	start();
+	stderr_release(said, sizeof(said));
+	assert_non_null(strstr(said, "'/bin/tell' is not run"));
+	second();
+	flood(0, 1000);
+	second();
+	assert_int_equal(count(INCIDENT_STARTED, false), 1);
+	assert_int_equal(count(INCIDENT_STARTED, true), 0);
+}
+
+static void a_page_gets_the_last_twenty(void **state)
+{
+	json_t *object, *past;
+	char *text;
+	size_t size;
+	FILE *out;
+
+	(void)state;
+	for (int i = 0; i < ALARM_LISTED + 3; i++) {
+		flood(0, 1000);
+		second();
+		seconds(10);
+	}
+	out = open_memstream(&text, &size);
+	assert_int_equal(alarm_json(alarm_now, out), 0);
+	fclose(out);
+	object = json_loads(text, 0, NULL);
+	past = json_object_get(object, "past");
+	assert_int_equal(json_array_size(past), ALARM_LISTED);
+	json_decref(object);
+	free(text);
+	out = fopen("/dev/full", "w");
+	assert_non_null(out);
+	assert_int_equal(alarm_json(alarm_now, out), -EIO);
+	fclose(out);
+}
+
+int main(void)
+{
+#define T(test) cmocka_unit_test_setup_teardown(test, begin, end)
+	const struct CMUnitTest tests[] = {
+		T(two_services_in_one_second),
+		T(every_service_at_once),
+		T(captures_are_swept),
+		T(the_same_reading_twice_is_one),
+		T(a_service_that_goes_takes_its_attack_along),
+		T(a_scan_is_the_machines),
+		T(a_server_that_dies_is_no_scan),
+		T(the_next_daemon_goes_on),
+		T(long_after_it_is_another),
+		T(a_service_that_went_meanwhile),
+		T(of_two_the_later_goes_on),
+		T(the_end_of_the_daemon_is_not_the_attacks),
+		T(a_disk_that_cannot_be_written),
+		T(a_spool_that_is_full),
+		T(nobody_takes_it),
+		T(without_systemd_nothing_is_put),
+		T(a_page_gets_the_last_twenty),
+	};
+
+	return cmocka_run_group_tests(tests, make_root, remove_root);
+}
