@@ -171,6 +171,26 @@ check_json()
 		exits 1 "bad.conf:2: mode 'turbo'" check -c "$work/bad.conf"
 }
 
+# warned TEXT COMMAND: a command that would not run is told of by `check`, the file is good.
+warned()
+{
+	"$SHIELD" check -c "$work/good.conf" --set "on-attack=$2" >"$work/out" 2>"$work/err" || return
+	cat "$work/err"
+	if [ -n "$1" ]; then grep -qF "$1" "$work/err"; else [ ! -s "$work/err" ]; fi
+}
+
+check_command()
+{
+	printf '#!/bin/sh\n' | tee "$work/script" >"$work/mine"
+	chmod 755 "$work/script"
+	chmod 750 "$work/mine"
+	warned '' '/bin/true --loud' &&
+		warned "cannot run '/nonexistent/x': No such file" '/nonexistent/x y' &&
+		warned "'/etc' cannot be run" /etc &&
+		warned "'$work/mine' cannot be run by every user" "$work/mine" &&
+		warned "'$work/script' is run where /home, /root and /tmp are not" "$work/script"
+}
+
 # What needs tables: loaded, attached to nothing, taken away.
 loaded()
 {
@@ -299,6 +319,7 @@ if [ "$(id -u)" = 0 ]; then
 	check "nothing loaded: 3" not_loaded
 	check "no permission: 4, and it says root" denied
 	check "check --json" check_json
+	check "check warns of a command that cannot be run" check_command
 	check "loaded: lists with time and comment, reload, status, as JSON" loaded
 else
 	echo "skip statuses 3 and 4, lists, JSON: needs root"

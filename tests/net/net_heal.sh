@@ -310,6 +310,15 @@ start_fails()
 	[ $? = 1 ]
 }
 
+# The file is good all the same: the program may be gone when it is run.
+foreign_warned()
+{
+	heal_config heal0 heal1 >"$work/foreign.conf"
+	net_in server "$SHIELD" check -c "$work/foreign.conf" 2>"$work/failed.log" &&
+		failed_says "foreign.conf:1: warning: run would fail: interface 'heal0' already carries an XDP program that is not ours" &&
+		! failed_says heal1
+}
+
 test_all_or_nothing()
 {
 	local foreign
@@ -319,6 +328,7 @@ test_all_or_nothing()
 	net_check "misspelt: nothing is left" nothing_left 0
 	net_in server ip link set heal0 xdp obj "$BUILD/tests/lab/foreign.bpf.o" sec xdp
 	foreign=$(program_on heal0)
+	net_check "foreign: check warns, by its line" foreign_warned
 	net_check "foreign: run exits 1" start_fails -i heal1 -i heal0
 	net_check "foreign: is named" failed_says "'heal0' already carries"
 	net_check "foreign: nothing is left" nothing_left "$foreign"

@@ -2,8 +2,11 @@
 /*
  * cmd_check.c - `check`: is this configuration one that `run` would take?
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 
 #include <jansson.h>
 
@@ -12,6 +15,8 @@
 #include "config/config_text.h"
 #include "lib/cidr.h"
 #include "lib/log.h"
+#include "lib/util.h"
+#include "shield/shield.h"
 
 static const char *path_of(const struct call *call)
 {
@@ -35,6 +40,60 @@ static void warn_wide(const struct call *call, const char *name,
 	}
 }
 
+/*
+ * Interfaces that are there and that `run` would not attach to, as far as whoever asks
+ * may know: what is pinned, root alone sees.
+ */
+static void warn_taken(const struct config *config)
+{
+	char why[SHIELD_WHY];
+	enum holder holder;
+
+	for (size_t i = 0; i < config->interface_count; i++)
+		if (shield_may_attach(NULL, config->interfaces[i], &holder, why) && *why)
+			config_warn(config->interface_files[i],
+				    config->interface_lines[i], "run would fail: %s",
+				    why);
+}
+
+/* Directories that the unit of the command does not see, or that are another's there. */
+static bool is_hidden(const char *path)
+{
+	static const char *const hidden[] = { "/home/", "/root/", "/run/user/", "/tmp/",
+					      "/var/tmp/" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(hidden); i++)
+		if (!strncmp(path, hidden[i], strlen(hidden[i])))
+			return true;
+	return false;
+}
+
+/* It is run as a user of its own: docs/quakeshield-attack.service. */
+static void warn_command(const struct call *call, const struct config *config)
+{
+	char path[CONFIG_COMMAND];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "%s", config->on_attack);
+	path[strcspn(path, " \t")] = 0;
+	if (!*path)
+		return;
+	if (stat(path, &st))
+		config_warn(path_of(call), 0, "on-attack: cannot run '%s': %s", path,
+			    strerror(errno));
+	else if (!S_ISREG(st.st_mode) || !(st.st_mode & S_IXOTH))
+		config_warn(path_of(call), 0,
+			    "on-attack: '%s' cannot be run by every user, and is run as "
+			    "one that has no rights",
+			    path);
+	else if (is_hidden(path))
+		config_warn(
+			path_of(call), 0,
+			"on-attack: '%s' is run where /home, /root and /tmp are not to "
+			"be seen",
+			path);
+}
+
 static void complaint_add(const struct config_complaint *c, void *context)
 {
 	json_array_append_new(context,
@@ -50,6 +109,8 @@ static int check_config(const struct call *call, struct config *config)
 	if (err)
 		return err;
 	config_check_interfaces(config);
+	warn_taken(config);
+	warn_command(call, config);
 	warn_wide(call, "allow", config->allow, config->allow_count);
 	warn_wide(call, "deny", config->deny, config->deny_count);
 	return 0;

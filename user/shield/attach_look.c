@@ -31,7 +31,7 @@ enum attach_mode mode_on(__u32 ifindex)
 
 /* --- may we attach? ------------------------------------------------------------ */
 
-static void explain_foreign(const char *interface, __u32 id)
+static void explain_foreign(const char *interface, __u32 id, char ret[SHIELD_WHY])
 {
 	struct bpf_prog_info info = { 0 };
 	__u32 size = sizeof(info);
@@ -41,23 +41,24 @@ static void explain_foreign(const char *interface, __u32 id)
 		bpf_obj_get_info_by_fd(fd, &info, &size);
 		close(fd);
 	}
-	if (!strcmp(info.name, "shield")) {
-		log_error(
-			"interface '%s' already carries the program of a quakeshield (id %u) "
-			"that is pinned in another directory: it is left alone. Name that "
-			"directory with --pin, or `quakeshield detach --pin` it",
+	if (!strcmp(info.name, "shield"))
+		snprintf(
+			ret, SHIELD_WHY,
+			"interface '%s' already carries the program of a quakeshield (id "
+			"%u) that is pinned in another directory: it is left alone. Name "
+			"that directory with --pin, or `quakeshield detach --pin` it",
 			interface, id);
-		return;
-	}
-	log_error(
-		"interface '%s' already carries an XDP program that is not ours (id %u, name "
-		"'%s'): it is left alone. Detach it with its own tool (`bpftool net` shows it; "
-		"without a link, `ip link set dev %s xdp off` takes it off), or protect "
-		"another interface",
-		interface, id, info.name[0] ? info.name : "?", interface);
+	else
+		snprintf(
+			ret, SHIELD_WHY,
+			"interface '%s' already carries an XDP program that is not ours "
+			"(id %u, name '%s'): it is left alone. Detach it with its own tool "
+			"(`bpftool net` shows it; without a link, `ip link set dev %s xdp "
+			"off` takes it off), or protect another interface",
+			interface, id, info.name[0] ? info.name : "?", interface);
 }
 
-static int check_ethernet(const char *interface)
+static int check_ethernet(const char *interface, char ret[SHIELD_WHY])
 {
 	struct ifreq request = { 0 };
 	int fd, err = 0;
@@ -72,16 +73,17 @@ static int check_ethernet(const char *interface)
 	if (err == -ENODEV)
 		return err;
 	if (err) {
-		log_error("cannot query interface '%s': %s", interface, strerror(-err));
+		snprintf(ret, SHIELD_WHY, "cannot query interface '%s': %s", interface,
+			 strerror(-err));
 		return err;
 	}
 	if (request.ifr_hwaddr.sa_family == ARPHRD_ETHER ||
 	    request.ifr_hwaddr.sa_family == ARPHRD_LOOPBACK)
 		return 0;
-	log_error(
-		"interface '%s' carries no Ethernet frames (type %u): protect the Ethernet "
-		"interface below it",
-		interface, request.ifr_hwaddr.sa_family);
+	snprintf(ret, SHIELD_WHY,
+		 "interface '%s' carries no Ethernet frames (type %u): protect the "
+		 "Ethernet interface below it",
+		 interface, request.ifr_hwaddr.sa_family);
 	return -EOPNOTSUPP;
 }
 
@@ -119,7 +121,8 @@ __u32 shield_program_on(const char *interface)
 	return ret;
 }
 
-int shield_look_at(const char *pin_dir, const char *interface, enum holder *ret)
+int shield_may_attach(const char *pin_dir, const char *interface, enum holder *ret,
+		      char ret_why[SHIELD_WHY])
 {
 	char dir[PATH_MAX];
 	struct search s = { .dir = dir, .holder = HOLDER_NONE };
@@ -127,12 +130,13 @@ int shield_look_at(const char *pin_dir, const char *interface, enum holder *ret)
 	int err = pins_default_dir(pin_dir, dir, sizeof(dir));
 
 	*ret = HOLDER_NONE;
+	*ret_why = 0;
 	if (err)
 		return err;
 	s.ifindex = if_nametoindex(interface);
 	if (!s.ifindex)
 		return -ENODEV;
-	err = check_ethernet(interface);
+	err = check_ethernet(interface, ret_why);
 	if (!err)
 		err = each_link(dir, find_holder, &s);
 	if (!err)
@@ -145,8 +149,18 @@ int shield_look_at(const char *pin_dir, const char *interface, enum holder *ret)
 	program = shield_program_on(interface);
 	if (!program)
 		return 0;
-	explain_foreign(interface, program);
+	explain_foreign(interface, program, ret_why);
 	return -EBUSY;
+}
+
+int shield_look_at(const char *pin_dir, const char *interface, enum holder *ret)
+{
+	char why[SHIELD_WHY];
+	int err = shield_may_attach(pin_dir, interface, ret, why);
+
+	if (*why)
+		log_error("%s", why);
+	return err;
 }
 
 /* --- what there is ----------------------------------------------------------- */

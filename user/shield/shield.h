@@ -62,9 +62,15 @@ enum holder {
 
 /*
  * Could the quakeshield of @pin_dir (NULL: the default directory) attach to @interface?
- * 0 and *@ret; -ENODEV, without a message: it is not there; -EBUSY: it carries a foreign
- * program; or another -errno after a message. Changes nothing.
+ * 0 and *@ret; -ENODEV: it is not there; -EBUSY: it carries a foreign program; or another
+ * -errno. What an operator should know of that in @ret_why, as a sentence, or "". Changes
+ * nothing.
  */
+#define SHIELD_WHY 512
+int shield_may_attach(const char *pin_dir, const char *interface, enum holder *ret,
+		      char ret_why[SHIELD_WHY]);
+
+/* The same, and why not as a message; of -ENODEV there is none. */
 int shield_look_at(const char *pin_dir, const char *interface, enum holder *ret);
 
 /* The id of the XDP program on @interface, whosever it is; 0: none. */
