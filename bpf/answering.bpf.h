@@ -150,8 +150,8 @@ __noinline int answer_budget(struct xdp_md *ctx, __u64 what, __u64 where, __u32 
 
 /*
  * May so many @bytes be sent for that @layer? The question, above 16 bits of @slot so
- * many octets, pays for as much. REASON_LEDGER: they may not; REASON_COUNT: nor would it
- * be for lack of that.
+ * many octets, pays for as much of its own answer, and one that is refused for none of
+ * others'. REASON_LEDGER: they may not; REASON_COUNT: nor would it be for lack of that.
  */
 __noinline int answer_pay(struct xdp_md *ctx, __u64 where, __u32 slot, __u32 layer,
 			  __u32 bytes)
@@ -160,6 +160,7 @@ __noinline int answer_pay(struct xdp_md *ctx, __u64 where, __u32 slot, __u32 lay
 	struct live *l = &live;
 	struct limit limit = { cap->byte_ns * bytes, cap->burst_ns };
 	__u64 now = clock_now(l);
+	__u32 asked = slot >> 16;
 	struct packet p;
 
 	where_packet(ctx, where, 0, &p);
@@ -174,9 +175,7 @@ __noinline int answer_pay(struct xdp_md *ctx, __u64 where, __u32 slot, __u32 lay
 	/* What the ledger refuses shall not use up what others may have. */
 	if (layer == REASON_TO_REPEATED && limit_spent(&limit, cap->due_ns, now))
 		return REASON_COUNT;
-	if (l->ledger.byte_ns)
-		ledger_book(ledger_prefix(&p, SENDER), slot >> 16, 0);
-	if (!ledger_debit(l, &p, SENDER, bytes, 0))
+	if (bytes > asked && !ledger_debit(l, &p, SENDER, bytes - asked, 0))
 		return REASON_LEDGER;
 	return layer != REASON_TO_REPEATED || budget_take(&cap->due_ns, limit.cost_ns,
 							  limit.burst_ns, now)

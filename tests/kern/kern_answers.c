@@ -278,6 +278,8 @@ static void quiet_days_make_known(void **state)
 
 	(void)state;
 	answers(FAMILY_QUAKE3, ANSWERS_PRESSURE);
+	/* From the beginning of a minute on, or two seconds could be two of them. */
+	pass_time((1ull << KNOWN_SHIFT) - kern.live->clock_ns % (1ull << KNOWN_SHIFT));
 	for (int minute = 0; minute < 3; minute++) {
 		learn_quake3();
 		if (minute == 2) {
@@ -416,6 +418,34 @@ static void the_ledger_always_pays(void **state)
 	assert_true(tally_of(DIRECTION_C2S, KIND_GETSTATUS, REASON_LEDGER).packets > 0);
 }
 
+/*
+ * One victim in whose name thousands ask, for as long as that looks like a browser: what
+ * the ledger refuses pays for no answer, or those that are refused pay for the others.
+ */
+static void the_refused_pay_for_nothing(void **state)
+{
+	static char reply[900] = OOB "statusResponse\n";
+	struct frame_spec victim = { .from = "192.0.2.66" };
+	unsigned int told = 0;
+
+	(void)state;
+	memset(reply + 19, 'x', sizeof(reply) - 19);
+	answers(FAMILY_QUAKE3, ANSWERS_PRESSURE);
+	memset(kern.live->sources, 0, sizeof(kern.live->sources));
+	pass_time(60 * SECOND);
+	ledger(LEDGER, 20);
+	learn(FAMILY_QUAKE3, 3, "", reply, sizeof(reply));
+	for (int i = 0; i < 4000; i++) {
+		if (i % 100 == 0)
+			flood();
+		say(&victim, BYTES(OOB "getstatus"), &say_);
+		told += say_.action == XDP_TX;
+		pass_time(SECOND / 1000);
+	}
+	assert_true(told > 0);
+	assert_true(told <= LEDGER / sizeof(reply) * 5 / 4 + 2);
+}
+
 static void the_lists_are_heard(void **state)
 {
 	struct frame_spec friend = { .from = "192.0.2.33" },
@@ -552,6 +582,7 @@ int main(void)
 		cmocka_unit_test(asking_like_a_browser_helps),
 		cmocka_unit_test(strangers_have_a_cap),
 		cmocka_unit_test(the_ledger_always_pays),
+		cmocka_unit_test(the_refused_pay_for_nothing),
 		cmocka_unit_test(the_lists_are_heard),
 		cmocka_unit_test(always_is_always),
 		cmocka_unit_test(off_and_observed_is_off),
