@@ -223,7 +223,7 @@ deps-test deps-lint deps-bench deps-vm: deps-%:
 	$(Q)tests/deps.sh build run $*
 
 # deps may install the compiler: everything after it is another make.
-lab: all $(TOOL_BIN) $(O)/tests/lab/foreign.bpf.o $(O)/tests/lab/control.bpf.o
+lab: all $(TOOL_BIN) $(patsubst %,$(O)/tests/lab/%.bpf.o,foreign control room)
 
 run: deps
 	$(Q)$(MAKE) --no-print-directory lab

@@ -3,12 +3,13 @@
  * client.c - the people whom a shield exists for: one who looks at the server list
  * and one who joins and plays.
  *
- * The browser asks from a fresh port each time and waits a second. The player asks for
- * a challenge and connects, repeating each step every 3 s as the engines do, then sends
- * 30 moves a second and counts the snapshots by their sequence, and the moves that the
- * server says it has heard: each sequence that a QuakeWorld or Quake II server
- * acknowledges, or what the stand-in tells a NetQuake player. After SIGUSR1 it reports
- * what was since; of loss always all of it.
+ * The browser asks from a fresh port each time and waits a second; asked by `echo`
+ * whether it is there, it says so, unless it is --mute, as trackers and many browsers
+ * are. The player asks for a challenge and connects, repeating each step every 3 s as the
+ * engines do, then sends 30 moves a second and counts the snapshots by their sequence,
+ * and the moves that the server says it has heard: each sequence that a QuakeWorld or
+ * Quake II server acknowledges, or what the stand-in tells a NetQuake player. After
+ * SIGUSR1 it reports what was since; of loss always all of it.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -46,6 +47,7 @@ struct options {
 	int seconds;
 	bool join;
 	bool tell;
+	bool mute; /* echoes nothing */
 	bool json;
 };
 
@@ -131,6 +133,8 @@ static bool echoed(int fd, const char *data, size_t size)
 
 	if (!begins(data, size, echo))
 		return false;
+	if (client.o.mute)
+		return true;
 	memcpy(back, OOB, 4);
 	memcpy(back + 4, data + echo.size, size - echo.size);
 	send(fd, back, 4 + size - echo.size, 0);
@@ -446,7 +450,7 @@ static int usage(void)
 {
 	fputs("usage: client --protocol NAME --to ADDRESS --port N --seconds N\n"
 	      "              [--poll PER-SECOND] [--join [--own-port N] [--tell]]\n"
-	      "              [--from ADDRESS]... [--json]\n",
+	      "              [--from ADDRESS]... [--mute] [--json]\n",
 	      stderr);
 	return 1;
 }
@@ -459,7 +463,7 @@ static int options_read(int argc, char **argv, struct options *o)
 		{ "poll", 1, NULL, 'r' },     { "join", 0, NULL, 'J' },
 		{ "from", 1, NULL, 'f' },     { "json", 0, NULL, 'j' },
 		{ "own-port", 1, NULL, 'o' }, { "tell", 0, NULL, 'T' },
-		{ NULL, 0, NULL, 0 },
+		{ "mute", 0, NULL, 'm' },     { NULL, 0, NULL, 0 },
 	};
 	struct addrinfo hints = { .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV,
 				  .ai_socktype = SOCK_DGRAM };
@@ -485,6 +489,8 @@ static int options_read(int argc, char **argv, struct options *o)
 			o->own_port = optarg;
 		else if (letter == 'T')
 			o->tell = true;
+		else if (letter == 'm')
+			o->mute = true;
 		else if (letter == 'j')
 			o->json = true;
 		else

@@ -130,6 +130,18 @@ net_counters()
 	RULES
 }
 
+# What the client's sockets send gets room behind it, as a card's driver leaves (see
+# room.bpf.c), and the hub hears what XDP programs of the server's send.
+net_room()
+{
+	local objects=$BUILD/tests/lab
+
+	ip link set up0 xdp obj "$objects/foreign.bpf.o" sec xdp
+	ip link set hub0 xdp obj "$objects/foreign.bpf.o" sec xdp
+	net_in client tc qdisc add dev cli0 clsact
+	net_in client tc filter add dev cli0 egress bpf da obj "$objects/room.bpf.o" sec tc
+}
+
 # net_count NAME FIELD: packets or (IP) bytes that the server sent to it.
 net_count()
 {
