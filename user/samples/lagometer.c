@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * lagometer.c - see lagometer.h. The table of players; per direction a window of the
- * last LAG_WINDOW sequences, in which each message is found by its number.
+ * lagometer.c - see lagometer.h. The table of players; what is known of the messages of
+ * each direction is in a window (lag_window.h).
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "samples/lagometer.h"
+#include "samples/lag_window.h"
 
 #define SECOND_NS    1000000000LL
 #define SECOND_US    1000000LL
 #define MS_NS	     1000000LL
-#define LEAP_MAX     1024 /* a larger step forward is no loss: we have not watched */
 #define RESTART_BACK 64 /* a larger step back is another connection */
 #define PINGS_OF     32 /* pings, of which the mean is shown and the shortest counts */
 #define SLACK_MS     5
@@ -19,33 +18,11 @@
 #define FRAME_MAX_MS 1000 /* the lagometer's range is a third of it */
 #define STALL_NS     (100 * MS_NS) /* who is silent for so long may not have listened */
 
-struct message {
-	uint32_t sequence;
-	bool used;
-	bool arrived; /* c2s: it came; s2c: it was acknowledged */
-	bool lost; /* counted so */
-	bool asked; /* s2c: the client spoke when this should have been its newest */
-	bool told; /* s2c, NetQuake: the server's time, which the client gives back */
-	bool timed; /* s2c: of a snapshot, whose time is snapshot_us */
-	uint64_t at; /* of its sample */
-	int64_t told_us;
-	int64_t time_ns;
-	int64_t asked_ns; /* when it first did */
-	int64_t snapshot_us; /* the server's time that it tells */
-};
-
-struct way {
-	bool started;
-	bool blind; /* samples went missing: the next gap proves nothing */
-	uint32_t highest;
-	struct message window[LAG_WINDOW];
-};
-
 struct place {
 	struct lag_player player;
 	bool used;
 	bool plays; /* else it has only knocked */
-	struct way way[LAG_WAYS];
+	struct lag_window way[LAG_WAYS];
 	bool has_ack;
 	uint32_t ack;
 	int64_t acked_ns; /* when a ping was last taken */
@@ -168,113 +145,27 @@ const struct lag_player *lagometer_next(struct lagometer *l, size_t *at)
 	return NULL;
 }
 
-/* --- samples ----------------------------------------------------------------- */
-
-static struct message *message_of(struct way *w, uint32_t sequence)
-{
-	return &w->window[sequence % LAG_WINDOW];
-}
-
-static struct message *message_find(struct way *w, uint32_t sequence)
-{
-	struct message *m = message_of(w, sequence);
-
-	return m->used && m->sequence == sequence ? m : NULL;
-}
-
-static struct message *message_add(struct way *w, struct lag_direction *d,
-				   uint32_t sequence, int64_t time_ns)
-{
-	struct message *m = message_of(w, sequence);
-
-	*m = (struct message){
-		.sequence = sequence, .used = true, .at = d->taken, .time_ns = time_ns
-	};
-	d->ring[d->taken++ % LAG_SAMPLES] =
-		(struct lag_sample){ .ping_ms = LAG_PING_NONE };
-	return m;
-}
-
-/* NULL: the ring has forgotten it. */
-static struct lag_sample *sample_of(struct lag_direction *d, const struct message *m)
-{
-	return d->taken - m->at <= LAG_SAMPLES ? &d->ring[m->at % LAG_SAMPLES] : NULL;
-}
-
-static void mark(struct lag_direction *d, const struct message *m, uint8_t set,
-		 uint8_t clear)
-{
-	struct lag_sample *s = sample_of(d, m);
-
-	if (s)
-		s->flags = (uint8_t)((s->flags & ~clear) | set);
-}
-
-static void way_restart(struct way *w)
-{
-	memset(w->window, 0, sizeof(w->window));
-	w->started = false;
-	w->blind = false;
-}
-
 /* --- what comes in from the path: by sequence numbers ------------------------- */
-
-static void fill_gap(struct way *w, struct lag_direction *d, uint32_t sequence,
-		     int64_t time_ns)
-{
-	uint32_t gap = sequence - w->highest - 1;
-
-	if (w->blind || gap > LEAP_MAX)
-		return;
-	d->lost += gap;
-	if (gap > LAG_WINDOW - 1)
-		gap = LAG_WINDOW - 1;
-	for (uint32_t missing = sequence - gap; missing != sequence; missing++) {
-		struct message *m = message_add(w, d, missing, time_ns);
-
-		m->lost = true;
-		mark(d, m, LAG_LOST, 0);
-	}
-}
-
-static void see_old(struct way *w, struct lag_direction *d, uint32_t sequence)
-{
-	struct message *m = message_find(w, sequence);
-
-	if (!m)
-		return;
-	if (!m->lost) {
-		d->repeated++;
-		mark(d, m, LAG_REPEATED, 0);
-		return;
-	}
-	m->lost = false;
-	m->arrived = true;
-	d->lost--;
-	d->received++;
-	d->late++;
-	mark(d, m, LAG_LATE, LAG_LOST);
-}
 
 static void see_sequence(struct place *p, enum lag_way at, const struct facts *f,
 			 int64_t time_ns)
 {
 	struct lag_direction *d = &p->player.way[at];
-	struct way *w = &p->way[at];
+	struct lag_window *w = &p->way[at];
 	int32_t step = (int32_t)(f->sequence - w->highest);
 
 	if (w->started && step < -RESTART_BACK) {
-		way_restart(&p->way[LAG_C2S]);
-		way_restart(&p->way[LAG_S2C]);
+		lag_window_restart(&p->way[LAG_C2S]);
+		lag_window_restart(&p->way[LAG_S2C]);
 		p->has_ack = false;
 	}
 	if (w->started && step <= 0) {
-		see_old(w, d, f->sequence);
+		lag_window_old(w, d, f->sequence);
 		return;
 	}
 	if (w->started)
-		fill_gap(w, d, f->sequence, time_ns);
-	message_add(w, d, f->sequence, time_ns)->arrived = true;
+		lag_window_gap(w, d, f->sequence, time_ns);
+	lag_window_add(w, d, f->sequence, time_ns)->arrived = true;
 	d->received++;
 	w->highest = f->sequence;
 	w->started = true;
@@ -284,14 +175,14 @@ static void see_sequence(struct place *p, enum lag_way at, const struct facts *f
 /* --- what the server sends: by acknowledgements -------------------------------- */
 
 /* Another map's clock begins anew: what was told before says nothing any more. */
-static void note_told(struct place *p, struct way *w, struct message *m,
+static void note_told(struct place *p, struct lag_window *w, struct lag_message *m,
 		      const struct facts *f)
 {
 	if (!(f->has & FACT_TIME))
 		return;
 	if (f->time_us < p->told_us - SECOND_US)
 		for (size_t i = 0; i < LAG_WINDOW; i++)
-			w->window[i].told = false;
+			w->messages[i].told = false;
 	m->told = true;
 	m->told_us = p->told_us = f->time_us;
 }
@@ -299,20 +190,20 @@ static void note_told(struct place *p, struct way *w, struct message *m,
 static void see_server(struct place *p, const struct facts *f, int64_t time_ns)
 {
 	struct lag_direction *d = &p->player.way[LAG_S2C];
-	struct way *w = &p->way[LAG_S2C];
-	struct message *m;
+	struct lag_window *w = &p->way[LAG_S2C];
+	struct lag_message *m;
 
 	if (w->started && (int32_t)(f->sequence - w->highest) < -RESTART_BACK) {
-		way_restart(w);
+		lag_window_restart(w);
 		p->has_ack = false;
 	}
-	if (message_find(w, f->sequence))
+	if (lag_window_find(w, f->sequence))
 		return;
-	m = message_add(w, d, f->sequence, time_ns);
+	m = lag_window_add(w, d, f->sequence, time_ns);
 	note_told(p, w, m, f);
 	if (f->has & FACT_DELAYED) {
 		p->player.delayed++;
-		mark(d, m, LAG_DELAYED, 0);
+		lag_window_mark(d, m, LAG_DELAYED, 0);
 	}
 	if (!w->started || (int32_t)(f->sequence - w->highest) > 0)
 		w->highest = f->sequence;
@@ -327,7 +218,7 @@ static void see_server(struct place *p, const struct facts *f, int64_t time_ns)
 
 static void see_frame(struct place *p, const struct facts *f)
 {
-	struct message *m = message_find(&p->way[LAG_S2C], f->ack);
+	struct lag_message *m = lag_window_find(&p->way[LAG_S2C], f->ack);
 	struct lag_frames *frames = &p->player.frames;
 	int64_t ms;
 
@@ -367,10 +258,10 @@ static void see_ping(struct place *p, int64_t took_ns, int64_t time_ns)
 	p->player.ping_ms = (sum + kept / 2) / kept;
 }
 
-static void see_arrived(struct place *p, struct message *m, int64_t time_ns)
+static void see_arrived(struct place *p, struct lag_message *m, int64_t time_ns)
 {
 	struct lag_direction *d = &p->player.way[LAG_S2C];
-	struct lag_sample *s = sample_of(d, m);
+	struct lag_sample *s = lag_window_sample(d, m);
 	int64_t ms = (time_ns - m->time_ns) / MS_NS;
 
 	if (m->arrived)
@@ -381,7 +272,7 @@ static void see_arrived(struct place *p, struct message *m, int64_t time_ns)
 		/* Its acknowledgement itself was overtaken. */
 		m->lost = false;
 		d->lost--;
-		mark(d, m, LAG_ANSWERED, LAG_LOST);
+		lag_window_mark(d, m, LAG_ANSWERED, LAG_LOST);
 		return;
 	}
 	/* What came while the client was silent shows how long that was, not its way. */
@@ -395,7 +286,7 @@ static void see_arrived(struct place *p, struct message *m, int64_t time_ns)
 }
 
 /* The client passed over this one when it acknowledged a later one. */
-static void see_passed(struct lag_direction *d, struct message *m, int64_t time_ns)
+static void see_passed(struct lag_direction *d, struct lag_message *m, int64_t time_ns)
 {
 	if (m->arrived || m->lost)
 		return;
@@ -406,7 +297,7 @@ static void see_passed(struct lag_direction *d, struct message *m, int64_t time_
 	}
 	m->lost = true;
 	d->lost++;
-	mark(d, m, LAG_LOST, 0);
+	lag_window_mark(d, m, LAG_LOST, 0);
 }
 
 /*
@@ -428,8 +319,8 @@ static bool see_steady(struct place *p, int64_t time_ns)
 static void see_ack(struct place *p, uint32_t ack, bool newest, int64_t time_ns)
 {
 	struct lag_direction *d = &p->player.way[LAG_S2C];
-	struct way *w = &p->way[LAG_S2C];
-	struct message *m = message_find(w, ack);
+	struct lag_window *w = &p->way[LAG_S2C];
+	struct lag_message *m = lag_window_find(w, ack);
 	int64_t due_ns = (int64_t)(ping_floor(p) + SLACK_MS) * MS_NS + p->pace_ns;
 	bool steady;
 
@@ -438,7 +329,7 @@ static void see_ack(struct place *p, uint32_t ack, bool newest, int64_t time_ns)
 	steady = see_steady(p, time_ns);
 	see_arrived(p, m, time_ns);
 	for (uint32_t s = ack + 1; s - 1 != w->highest; s++) {
-		struct message *later = message_find(w, s);
+		struct lag_message *later = lag_window_find(w, s);
 
 		if (!newest || !steady || !later || later->asked ||
 		    p->player.ping_ms == LAG_PING_NONE ||
@@ -449,7 +340,7 @@ static void see_ack(struct place *p, uint32_t ack, bool newest, int64_t time_ns)
 	}
 	if (p->has_ack && (int32_t)(ack - p->ack) > 0 && ack - p->ack < LAG_WINDOW)
 		for (uint32_t s = p->ack + 1; s != ack; s++) {
-			struct message *passed = message_find(w, s);
+			struct lag_message *passed = lag_window_find(w, s);
 
 			if (passed)
 				see_passed(d, passed, time_ns);
@@ -479,16 +370,16 @@ static void see_pace(struct place *p, int64_t time_ns)
  */
 static void see_echo(struct place *p, int64_t echo_us, bool newest, int64_t time_ns)
 {
-	struct way *w = &p->way[LAG_S2C];
-	struct message *m, *before;
+	struct lag_window *w = &p->way[LAG_S2C];
+	struct lag_message *m, *before;
 
 	for (uint32_t back = 0; back < LAG_WINDOW; back++) {
-		m = message_find(w, w->highest - back);
+		m = lag_window_find(w, w->highest - back);
 		if (!m || !m->told || m->told_us > echo_us)
 			continue;
 		if (m->told_us < echo_us)
 			return;
-		before = message_find(w, m->sequence - 1);
+		before = lag_window_find(w, m->sequence - 1);
 		if (before && before->told && before->told_us == echo_us)
 			return;
 		p->echoes = true;

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * lag_window.h - the last LAG_WINDOW messages of one direction of a player's, each to be
+ * found by its sequence, and what became of it, counted and marked.
+ *
+ * For the lagometer. All zero is a window that nothing has been seen in.
+ */
+#ifndef LAG_WINDOW_H
+#define LAG_WINDOW_H
+
+#include "samples/lagometer.h"
+
+struct lag_message {
+	uint32_t sequence;
+	bool used;
+	bool arrived; /* c2s: it came; s2c: it was acknowledged */
+	bool lost; /* counted so */
+	bool asked; /* s2c: the client spoke when this should have been its newest */
+	bool told; /* s2c, NetQuake: the server's time, which the client gives back */
+	bool timed; /* s2c: of a snapshot, whose time is snapshot_us */
+	uint64_t at; /* of its sample */
+	int64_t told_us;
+	int64_t time_ns;
+	int64_t asked_ns; /* when it first did */
+	int64_t snapshot_us; /* the server's time that it tells */
+};
+
+struct lag_window {
+	bool started;
+	bool blind; /* samples went missing: the next gap proves nothing */
+	uint32_t highest;
+	struct lag_message messages[LAG_WINDOW];
+};
+
+/* NULL: it is not, or no longer, in the window. */
+static inline struct lag_message *lag_window_find(struct lag_window *w, uint32_t sequence)
+{
+	struct lag_message *m = &w->messages[sequence % LAG_WINDOW];
+
+	return m->used && m->sequence == sequence ? m : NULL;
+}
+
+/* In the place of the one LAG_WINDOW before it; and its sample in the ring of @d. */
+struct lag_message *lag_window_add(struct lag_window *w, struct lag_direction *d,
+				   uint32_t sequence, int64_t time_ns);
+
+/* NULL: the ring has forgotten it. */
+static inline struct lag_sample *lag_window_sample(struct lag_direction *d,
+						   const struct lag_message *m)
+{
+	return d->taken - m->at <= LAG_SAMPLES ? &d->ring[m->at % LAG_SAMPLES] : NULL;
+}
+
+/* @set, @clear: flags of its sample (enum lag_flag). */
+void lag_window_mark(struct lag_direction *d, const struct lag_message *m, uint8_t set,
+		     uint8_t clear);
+
+/* Another connection: what was seen says nothing of what comes. */
+void lag_window_restart(struct lag_window *w);
+
+/* @sequence is above the highest: those between are lost, unless they went unseen. */
+void lag_window_gap(struct lag_window *w, struct lag_direction *d, uint32_t sequence,
+		    int64_t time_ns);
+
+/* @sequence is not above the highest: repeated, or late. */
+void lag_window_old(struct lag_window *w, struct lag_direction *d, uint32_t sequence);
+
+#endif /* LAG_WINDOW_H */
