@@ -315,6 +315,15 @@ static void reliable_pings(void **state)
 /* --- names, places --------------------------------------------------------------------
  */
 
+static size_t players(struct scene *s)
+{
+	size_t at = 0, count = 0;
+
+	while (lagometer_next(s->l, &at))
+		count++;
+	return count;
+}
+
 static void knock(struct scene *s, const char *name)
 {
 	struct record r = record_of(s, true);
@@ -354,18 +363,47 @@ static void names_and_maps(void **state)
 	assert_string_equal(only_player(&s)->map, "oa_dm4");
 	memset(longest, 'n', sizeof(longest));
 	longest[sizeof(longest) - 1] = 0;
-	knock(&s, longest);
+	say(&s, true, 2, longest);
 	assert_int_equal(strlen(only_player(&s)->name), LAG_NAME - 1);
 	lagometer_free(s.l);
 }
 
-static size_t players(struct scene *s)
+/*
+ * Anybody can knock in the name of one who plays, and from its address: that neither
+ * renames it nor keeps it here when it has gone, until the server begins anew with it.
+ */
+static void a_knock_renames_nobody(void **state)
 {
-	size_t at = 0, count = 0;
+	struct scene s = scene_of(4);
+	struct record r = record_of(&s, true);
 
-	while (lagometer_next(s->l, &at))
-		count++;
-	return count;
+	(void)state;
+	knock(&s, "dora");
+	for (uint32_t i = 1; i < 100; i++)
+		say(&s, false, i, "oa_dm1");
+	knock(&s, "a liar");
+	r.status = RECORD_MALFORMED;
+	number_it(&r, 3);
+	facts_name(&r.facts, "another", 7);
+	lagometer_record(s.l, 3, &r);
+	r = record_of(&s, true);
+	r.family = FAMILY_QUAKE2;
+	r.dialect = "quake2-34";
+	facts_name(&r.facts, "a third", 7);
+	lagometer_record(s.l, 3, &r);
+	say(&s, false, 100, "oa_dm1");
+	assert_string_equal(only_player(&s)->name, "dora");
+	assert_int_equal(only_player(&s)->family, FAMILY_QUAKE3);
+	assert_null(only_player(&s)->dialect);
+	s.now_ns += LAG_IDLE_NS + 1;
+	knock(&s, "dora the 2nd");
+	say(&s, false, 1, "oa_dm1");
+	assert_string_equal(only_player(&s)->name, "dora the 2nd");
+	s.now_ns += LAG_IDLE_NS + 1;
+	knock(&s, "a liar");
+	lagometer_sweep(s.l, s.now_ns);
+	assert_int_equal(players(&s), 0);
+	lagometer_free(s.l);
 }
 
 /* Strangers who knock take no player's place; silence does, in the end. */
@@ -585,6 +623,7 @@ int main(void)
 		cmocka_unit_test(pings_are_rounded),
 		cmocka_unit_test(a_leap_passes_nothing_over),
 		cmocka_unit_test(names_and_maps),
+		cmocka_unit_test(a_knock_renames_nobody),
 		cmocka_unit_test(places),
 		cmocka_unit_test(impaired_session),
 		cmocka_unit_test(clean_sessions),

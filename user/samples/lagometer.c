@@ -22,6 +22,7 @@ struct place {
 	struct lag_player player;
 	bool used;
 	bool plays; /* else it has only knocked */
+	char knocked[LAG_NAME]; /* while it plays: as whom, or "" */
 	struct lag_window way[LAG_WAYS];
 	bool has_ack;
 	uint32_t ack;
@@ -147,6 +148,16 @@ const struct lag_player *lagometer_next(struct lagometer *l, size_t *at)
 
 /* --- what comes in from the path: by sequence numbers ------------------------- */
 
+/* The server has begun with it anew: it is whom it last knocked as. */
+static void begin_anew(struct place *p)
+{
+	lag_window_restart(&p->way[LAG_S2C]);
+	p->has_ack = false;
+	if (*p->knocked)
+		memcpy(p->player.name, p->knocked, sizeof(p->knocked));
+	*p->knocked = 0;
+}
+
 static void see_sequence(struct place *p, enum lag_way at, const struct facts *f,
 			 int64_t time_ns)
 {
@@ -156,8 +167,7 @@ static void see_sequence(struct place *p, enum lag_way at, const struct facts *f
 
 	if (w->started && step < -RESTART_BACK) {
 		lag_window_restart(&p->way[LAG_C2S]);
-		lag_window_restart(&p->way[LAG_S2C]);
-		p->has_ack = false;
+		begin_anew(p);
 	}
 	if (w->started && step <= 0) {
 		lag_window_old(w, d, f->sequence);
@@ -193,10 +203,8 @@ static void see_server(struct place *p, const struct facts *f, int64_t time_ns)
 	struct lag_window *w = &p->way[LAG_S2C];
 	struct lag_message *m;
 
-	if (w->started && (int32_t)(f->sequence - w->highest) < -RESTART_BACK) {
-		lag_window_restart(w);
-		p->has_ack = false;
-	}
+	if (w->started && (int32_t)(f->sequence - w->highest) < -RESTART_BACK)
+		begin_anew(p);
 	if (lag_window_find(w, f->sequence))
 		return;
 	m = lag_window_add(w, d, f->sequence, time_ns);
@@ -439,10 +447,8 @@ void lagometer_record(struct lagometer *l, uint32_t slot, const struct record *r
 {
 	bool c2s = r->direction == DIRECTION_C2S;
 	const struct facts *f = &r->facts;
-	/* What breaks the protocol may name any number. */
-	uint32_t has = r->status == RECORD_MALFORMED
-			       ? f->has & ~(uint32_t)(FACT_SEQUENCE | FACT_ACK)
-			       : f->has;
+	/* What breaks the protocol may name anything. */
+	uint32_t has = r->status == RECORD_MALFORMED ? 0 : f->has;
 	struct place *p;
 	bool newest;
 
@@ -452,12 +458,19 @@ void lagometer_record(struct lagometer *l, uint32_t slot, const struct record *r
 	    !(has & (FACT_SEQUENCE | FACT_NAME)))
 		return;
 	p = place_of(l, slot, r);
+	/* Who knocks may be anybody, in the name of one who plays. */
+	if (p->plays && !(has & FACT_SEQUENCE)) {
+		keep_text(p->knocked, f->name, f->name_n);
+		return;
+	}
 	p->player.last_ns = r->time_ns;
 	p->player.family = r->family;
 	if (r->dialect)
 		p->player.dialect = r->dialect;
-	if (has & FACT_NAME)
+	if (has & FACT_NAME) {
 		keep_text(p->player.name, f->name, f->name_n);
+		*p->knocked = 0;
+	}
 	if (has & FACT_MAP)
 		keep_text(p->player.map, f->map, f->map_n);
 	if (!(has & FACT_SEQUENCE))
