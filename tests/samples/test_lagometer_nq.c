@@ -81,6 +81,29 @@ static void echoes(void **state)
 	lagometer_free(l);
 }
 
+/* It has loaded a map for ten seconds: what it gives back then is as old as that. */
+static void echoes_after_loading(void **state)
+{
+	struct lagometer *l = lagometer_create(2, LAG_BESIDE_SERVER);
+	const struct lag_player *p;
+	int64_t now_ns = 1000 * MS;
+	uint32_t n;
+	size_t at = 0;
+
+	(void)state;
+	for (n = 0; n < 200; n++, now_ns += 50 * MS)
+		told(l, now_ns, n, 5000000 + n * 50000LL);
+	for (uint32_t c2s = 0; c2s < 25; n++, c2s++, now_ns += 50 * MS) {
+		told(l, now_ns, n, 5000000 + n * 50000LL);
+		echoed(l, now_ns + 20 * MS, c2s,
+		       5000000 + (c2s < 5 ? 140 + c2s : n) * 50000LL);
+	}
+	p = lagometer_next(l, &at);
+	assert_non_null(p);
+	assert_int_equal(p->ping_ms, 20);
+	lagometer_free(l);
+}
+
 static void sink(void *context, const struct record *r)
 {
 	lagometer_record(context, 0, r);
@@ -175,6 +198,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(echoes),
+		cmocka_unit_test(echoes_after_loading),
 		cmocka_unit_test(recorded),
 	};
 

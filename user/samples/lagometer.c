@@ -29,7 +29,7 @@ struct place {
 	int64_t acked_ns; /* when a ping was last taken */
 	int64_t spoke_ns; /* when the client last did */
 	int64_t steady_ns; /* since when it has done so without a stall */
-	bool silent; /* it had not for a second, until now */
+	bool silent; /* it had not for a second, if ever, until now */
 	int64_t woke_ns; /* the last time that this was so */
 	uint16_t ping[PINGS_OF];
 	uint64_t pings;
@@ -314,7 +314,8 @@ static void see_passed(struct lag_direction *d, struct lag_message *m, int64_t t
  */
 static bool see_steady(struct place *p, int64_t time_ns)
 {
-	p->silent = p->spoke_ns && time_ns - p->spoke_ns > SECOND_NS;
+	p->silent =
+		time_ns - (p->spoke_ns ? p->spoke_ns : p->player.since_ns) > SECOND_NS;
 	if (p->silent)
 		p->woke_ns = time_ns;
 	if (time_ns - p->spoke_ns > STALL_NS)
