@@ -13,15 +13,15 @@
  * qcommon/common.c; q2pro src/common/msg.c, src/server/user.c.
  */
 #include "decode/q2/q2_message.h"
+#include "lib/crc16.h"
 
-#define COMMANDS       3
-#define CHECKED_MAX    60
-#define CHECK_MODULUS  1020
-#define CRC_POLYNOMIAL 0x1021
-#define COMPACT_MINOR  1904
-#define MICROSECONDS   1000000LL
-#define FPS	       10
-#define TURN	       (360.0 / 65536)
+#define COMMANDS      3
+#define CHECKED_MAX   60
+#define CHECK_MODULUS 1020
+#define COMPACT_MINOR 1904
+#define MICROSECONDS  1000000LL
+#define FPS	      10
+#define TURN	      (360.0 / 65536)
 
 enum command_word {
 	ANGLES,
@@ -54,15 +54,14 @@ uint8_t q2_move_checksum(struct span body, uint32_t sequence)
 {
 	const uint8_t *table = q2_move_table + sequence % CHECK_MODULUS;
 	size_t n = body.n < CHECKED_MAX ? body.n : CHECKED_MAX;
-	unsigned int crc = 0xffff, sum = 0;
+	uint16_t crc = CRC16_BEGIN;
+	unsigned int sum = 0;
 
 	for (size_t i = 0; i < n + 4; i++) {
 		uint8_t byte = i < n ? body.bytes[i] : table[i - n];
 
 		sum += byte;
-		crc ^= (unsigned int)byte << 8;
-		for (int bit = 0; bit < 8; bit++)
-			crc = (crc << 1 ^ (crc & 0x8000 ? CRC_POLYNOMIAL : 0)) & 0xffff;
+		crc = crc16_step(crc, byte);
 	}
 	return (uint8_t)(crc ^ sum);
 }

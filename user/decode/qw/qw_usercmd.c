@@ -12,6 +12,7 @@
  */
 #include "decode/delta.h"
 #include "decode/qw/qw_message.h"
+#include "lib/crc16.h"
 
 #define CMD_BIT(n)     (1U << (n))
 #define CMD_ANGLE_UNIT (360 / 65536.0)
@@ -132,30 +133,18 @@ static const uint8_t table[1024 + 4] = {
 
 #define TABLE_STEP 1020
 
-/* CRC-16, polynomial 0x1021, most significant bit first: of the upper four bits. */
-static const uint16_t nibbles[16] = {
-	0x0000, 0x1021, 0x2042, 0x3063, 0x4084, 0x50a5, 0x60c6, 0x70e7,
-	0x8108, 0x9129, 0xa14a, 0xb16b, 0xc18c, 0xd1ad, 0xe1ce, 0xf1ef,
-};
-
-static uint16_t crc_step(uint16_t crc, uint8_t byte)
-{
-	crc = (uint16_t)(crc << 4 ^ nibbles[crc >> 12 ^ byte >> 4]);
-	return (uint16_t)(crc << 4 ^ nibbles[crc >> 12 ^ (byte & 15)]);
-}
-
 uint8_t qw_move_checksum(const uint8_t *bytes, size_t n, uint32_t sequence)
 {
 	const uint8_t *key = table + sequence % TABLE_STEP;
-	uint16_t crc = 0xffff;
+	uint16_t crc = CRC16_BEGIN;
 
 	if (n > QW_MOVE_BYTES)
 		n = QW_MOVE_BYTES;
 	for (size_t i = 0; i < n; i++)
-		crc = crc_step(crc, bytes[i]);
-	crc = crc_step(crc, (uint8_t)(sequence ^ key[0]));
-	crc = crc_step(crc, key[1]);
-	crc = crc_step(crc, (uint8_t)(sequence >> 8 ^ key[2]));
-	crc = crc_step(crc, key[3]);
+		crc = crc16_step(crc, bytes[i]);
+	crc = crc16_step(crc, (uint8_t)(sequence ^ key[0]));
+	crc = crc16_step(crc, key[1]);
+	crc = crc16_step(crc, (uint8_t)(sequence >> 8 ^ key[2]));
+	crc = crc16_step(crc, key[3]);
 	return (uint8_t)crc;
 }
