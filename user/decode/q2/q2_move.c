@@ -19,8 +19,6 @@
 #define CHECKED_MAX   60
 #define CHECK_MODULUS 1020
 #define COMPACT_MINOR 1904
-#define MICROSECONDS  1000000LL
-#define FPS	      10
 #define TURN	      (360.0 / 65536)
 
 enum command_word {
@@ -113,19 +111,14 @@ static void once(struct ops *o)
 	p->moved = true;
 }
 
+/* A frame that it has, not the time that it draws: no fact of what it sees. */
 static void parse_lastframe(struct ops *o)
 {
-	const struct q2_session *q = q2_of(o)->session;
 	int32_t last = (int32_t)reader_le32(&o->rd);
 
 	record_int(o->record, "lastframe", last);
 	if (last < -1)
 		ops_wrong(o, "last frame below -1");
-	if (last <= 0)
-		return;
-	o->record->facts.has |= FACT_COMMAND_TIME;
-	o->record->facts.command_us =
-		last * (MICROSECONDS / (q && q->fps ? q->fps : FPS));
 }
 
 void q2_parse_move(struct ops *o)
