@@ -44,7 +44,8 @@ server_end()
 	wait "$server_pid" 2>/dev/null
 }
 
-# What a client of the game asks first, and says once it is in: each is one record.
+# What a client of the game asks first, and says once it is in, and what the server tells
+# it of the map: each is one record.
 game()
 {
 	net_until 5 grep -q 'Master-Key: [0-9A-F]' "$work/client.out"
@@ -54,6 +55,15 @@ game()
 	net_until 3 seen '.kind == "nq-reliable"'
 	printf '\x00\x09\x00\x12\x00\x00\x00\x01\x04prespawn\x00'
 	net_until 3 seen '.kind == "nq-reliable" and .end'
+	printf '\x00\x09\x00\x22\x00\x00\x00\x00\x0b\x0f\x00\x00\x00\x04\x00Lab\x00maps/lab.bsp\x00\x00\x00' >&9
+	net_until 3 seen '.kind == "nq-reliable" and .direction == "s2c"'
+}
+
+# A row for each suite's player, all of one name and on one map.
+listed() # COUNT
+{
+	jq -e "[.players[] | select(.service == \"lab\" and .protocol == \"quake-enhanced\" and
+		.name == \"lab\" and .map == \"lab\")] | length == $1" /run/quakeshield/players.json
 }
 
 dtls_client() # SECONDS SAYS...: status 0: the session came up
@@ -115,6 +125,8 @@ live() # SUITE
 		.status == "decoded" and .game == "QUAKE"'
 	net_check "$1: a message in two chunks inside is read" seen '.kind == "nq-reliable" and
 		.status == "decoded" and ([.ops[]?.text] == ["name \"lab\"", "prespawn"])'
+	players=$((players + 1))
+	net_check "$1: its player's name and map are in players.json" net_until 3 listed "$players"
 	net_check "$1: a closing alert is opened" seen '[.. | .alert? // empty] == ["close_notify"]'
 }
 
@@ -169,6 +181,7 @@ config >"$work/shield.conf"
 net_check "a key that others can read is refused" refused 644
 chmod 600 "$work/key"
 shield_start >/dev/null || exit 1
+players=0
 live PSK-AES128-GCM-SHA256
 live PSK-AES128-CCM
 live PSK-AES256-CBC-SHA384
