@@ -191,6 +191,80 @@ check_command()
 		warned "'$work/script' is run where /home, /root and /tmp are not" "$work/script"
 }
 
+# read_from STATUS TEXT INPUT: `deny add -` of that input (for printf) has that status, TEXT
+# on stderr, and adds nothing if it fails.
+read_from()
+{
+	local status
+
+	# shellcheck disable=SC2059 # the input is a format
+	printf "$3" | "$SHIELD" deny add - --pin "$pin" 2>"$work/err"
+	status=$?
+	cat -v "$work/err"
+	[ "$status" = "$1" ] || return 1
+	if [ -n "$2" ]; then grep -qF -- "$2" "$work/err"; else [ ! -s "$work/err" ]; fi || return 1
+	[ "$status" = 0 ] || [ -z "$("$SHIELD" deny list --pin "$pin")" ]
+}
+
+# What is read is quoted where it is wrong, with its line, and nothing of it is lost.
+lists_read()
+{
+	local pin=$1
+
+	read_from 2 "line 2: '198.51.100.7 203.0.113.9' is not" \
+		'192.0.2.1\n198.51.100.7 203.0.113.9\n' &&
+		read_from 2 "line 1: there is a NUL behind '192.0.2.1'" '192.0.2.1\0007\n' &&
+		read_from 2 "line 3: '0.0.0.0/0' is a large part" '192.0.2.1\n\n0.0.0.0/0' &&
+		read_from 2 "line 1" '\xff\xfe1\0009\0002\000' &&
+		read_from 0 '' '\xef\xbb\xbf \t192.0.2.1 \t# a b\r\n\n# c\n192.0.2.2' &&
+		"$SHIELD" deny del 192.0.2.1 192.0.2.2 --pin "$pin" || return 1
+	"$SHIELD" deny add - --pin "$pin" <"$work" 2>"$work/err"
+	[ $? = 1 ] && grep -q 'cannot read standard input: Is a directory' "$work/err"
+}
+
+# As many as there is room for, in one go; it took longer for each the more there were.
+lists_full()
+{
+	local pin=$1 began=$SECONDS
+
+	awk 'BEGIN { for (i = 0; i < 65536; i++) printf "11.%d.%d.1\n", i / 256, i % 256 }' \
+		>"$work/networks"
+	timeout 60 "$SHIELD" deny add --for 1h - --pin "$pin" <"$work/networks" || return 1
+	[ "$("$SHIELD" deny list --pin "$pin" | wc -l)" = 65536 ] &&
+		exits 1 "the deny list is full: it holds 65536" deny add 192.0.2.1 --pin "$pin" &&
+		timeout 60 "$SHIELD" deny del - --pin "$pin" <"$work/networks" &&
+		[ -z "$("$SHIELD" deny list --pin "$pin")" ]
+	set -- $?
+	echo "$((SECONDS - began)) s"
+	return "$1"
+}
+
+# Who is allowed is not denied: that is said, and what is wider is.
+lists_meet()
+{
+	exits 0 "" allow add 10.1.0.0/16 --pin "$1" &&
+		exits 0 "'10.1.2.3' is not denied as long as '10.1.0.0/16' is allowed" \
+			deny add 10.1.2.3 --pin "$1" &&
+		exits 0 "'10.1.0.0/16' is allowed (1 more like it)" \
+			deny add 10.2.0.0/16 10.1.0.0/16 10.1.9.0/24 --pin "$1" &&
+		exits 0 "" deny add 10.0.0.0/15 --pin "$1" &&
+		exits 0 "" allow del 10.1.0.0/16 --pin "$1" &&
+		exits 0 "" deny del 10.1.2.3 10.2.0.0/16 10.1.0.0/16 10.1.9.0/24 10.0.0.0/15 \
+			--pin "$1"
+}
+
+# Tables of their own, with nothing in them.
+lists()
+{
+	local pin=/sys/fs/bpf/quakeshield-lists-$$
+
+	"$SHIELD" load -c "$work/good.conf" --pin "$pin" || return 1
+	"$1" "$pin"
+	set -- $?
+	"$SHIELD" detach --pin "$pin" >"$work/out"
+	return "$1"
+}
+
 # What needs tables: loaded, attached to nothing, taken away.
 loaded()
 {
@@ -320,6 +394,9 @@ if [ "$(id -u)" = 0 ]; then
 	check "no permission: 4, and it says root" denied
 	check "check --json" check_json
 	check "check warns of a command that cannot be run" check_command
+	check "lists: what is read is quoted, or all taken" lists lists_read
+	check "lists: 65536 at once" lists lists_full
+	check "lists: denied and allowed" lists lists_meet
 	check "loaded: lists with time and comment, reload, status, as JSON" loaded
 else
 	echo "skip statuses 3 and 4, lists, JSON: needs root"

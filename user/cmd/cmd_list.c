@@ -26,6 +26,7 @@ struct edit {
 	char **words; /* networks as text, NULL behind the last */
 	struct cidr *networks; /* these, read */
 	size_t count;
+	size_t line; /* of standard input, being read; 0: none */
 	struct list_terms terms;
 	bool json;
 };
@@ -108,30 +109,41 @@ static int edit_list(struct shield *shield, const struct edit *e)
 	return err;
 }
 
+/* Where a network stands: "deny", or "deny: line 3". */
+#define WHERE 40
+
+static void where(const struct edit *e, char ret[WHERE])
+{
+	if (e->line)
+		snprintf(ret, WHERE, "%s: line %zu", e->name, e->line);
+	else
+		snprintf(ret, WHERE, "%s", e->name);
+}
+
 /* One more to edit; -errno after a message that quotes what is wrong. */
 static int edit_take(struct edit *e, const char *text)
 {
-	char meant[CIDR_TEXT];
+	char meant[CIDR_TEXT], at[WHERE];
 	struct cidr cidr, *more;
 
+	where(e, at);
 	if (!cidr_parse(text, &cidr)) {
 		log_error("%s: '%s' is not an address or network like 203.0.113.0/24 or "
 			  "2001:db8::/32",
-			  e->name, text);
+			  at, text);
 		return -EINVAL;
 	}
 	cidr_format(&cidr, meant);
 	if (cidr_host_bits(text))
-		log_warn("%s: '%s' is taken as %s", e->name, text, meant);
+		log_warn("%s: '%s' is taken as %s", at, text, meant);
 	if (cidr_is_wide(&cidr) && !e->force) {
 		log_error(
 			"%s: '%s' is a large part of the internet: if it is meant, --force",
-			e->name, text);
+			at, text);
 		return -EINVAL;
 	}
 	if (e->count == LIST_MAX) {
-		log_error("%s: more than %d networks at once: '%s'", e->name, LIST_MAX,
-			  text);
+		log_error("%s: more than %d networks at once: '%s'", at, LIST_MAX, text);
 		return -E2BIG;
 	}
 	more = realloc(e->networks, (e->count + 1) * sizeof(*more));
@@ -144,23 +156,42 @@ static int edit_take(struct edit *e, const char *text)
 	return 0;
 }
 
+/* A line of @n octets: nothing, or one network. */
+static int edit_take_line(struct edit *e, char *line, size_t n)
+{
+	char *text = line, at[WHERE];
+
+	where(e, at);
+	if (strlen(line) != n) {
+		log_error("%s: there is a NUL behind '%s': is this text?", at, line);
+		return -EINVAL;
+	}
+	if (!strncmp(text, "\xef\xbb\xbf", 3))
+		text += 3; /* a byte order mark, as some editors leave */
+	text[strcspn(text, "#")] = '\0';
+	text += strspn(text, " \t\r\n");
+	for (size_t end = strlen(text); end && strchr(" \t\r\n", text[end - 1]); end--)
+		text[end - 1] = '\0';
+	return *text ? edit_take(e, text) : 0;
+}
+
 /* Networks from standard input, one a line; what follows a # is a comment. */
 static int edit_take_lines(struct edit *e)
 {
-	char *line = NULL, *text;
+	char *line = NULL;
 	size_t size = 0;
+	ssize_t n;
 	int err = 0;
 
-	while (!err && getline(&line, &size, stdin) >= 0) {
-		text = line;
-		if (!strncmp(text, "\xef\xbb\xbf", 3))
-			text += 3; /* a byte order mark, as some editors leave */
-		text[strcspn(text, "#\r\n")] = '\0';
-		text += strspn(text, " \t");
-		text[strcspn(text, " \t")] = '\0';
-		if (*text)
-			err = edit_take(e, text);
+	while (!err && (n = getline(&line, &size, stdin)) >= 0) {
+		e->line++;
+		err = edit_take_line(e, line, (size_t)n);
 	}
+	if (!err && ferror(stdin)) {
+		err = -errno;
+		log_error("%s: cannot read standard input: %s", e->name, strerror(-err));
+	}
+	e->line = 0;
 	free(line);
 	return err;
 }
@@ -175,31 +206,71 @@ static int edit_take_all(struct edit *e)
 	return err;
 }
 
+/* Who is allowed is not denied: `deny add` of a part of it does nothing. */
+static void warn_allowed(const struct shield *shield, const struct edit *e)
+{
+	char denied[CIDR_TEXT], allowed[CIDR_TEXT];
+	size_t count = 0, first = 0;
+	struct cidr by;
+
+	for (size_t i = e->count; i-- > 0;) {
+		if (!shield_list_covers(shield, LIST_ALLOW, &e->networks[i], &by))
+			continue;
+		first = i;
+		count++;
+	}
+	if (!count || !shield_list_covers(shield, LIST_ALLOW, &e->networks[first], &by))
+		return;
+	cidr_format(&e->networks[first], denied);
+	cidr_format(&by, allowed);
+	if (count == 1)
+		log_warn("%s: '%s' is not denied as long as '%s' is allowed", e->name,
+			 denied, allowed);
+	else
+		log_warn("%s: '%s' is not denied as long as '%s' is allowed (%zu more "
+			 "like it)",
+			 e->name, denied, allowed, count - 1);
+}
+
 static int edit_add(struct shield *shield, const struct edit *e)
 {
-	int err = 0;
+	char text[CIDR_TEXT];
+	size_t added;
+	int err = shield_list_add_all(shield, e->list, e->networks, e->count, &e->terms,
+				      &added);
 
-	for (size_t i = 0; !err && i < e->count; i++)
-		err = shield_list_add(shield, e->list, &e->networks[i], &e->terms);
+	if (err && added) {
+		cidr_format(&e->networks[added], text);
+		log_error("%s: '%s' was not added, nor what stands behind it: %zu of %zu "
+			  "were",
+			  e->name, text, added, e->count);
+	}
+	if (!err && e->list == LIST_DENY)
+		warn_allowed(shield, e);
 	return err;
 }
 
 /* Those that are not there are named, and do not keep the others from going. */
 static int edit_del(struct shield *shield, const struct edit *e)
 {
+	bool *missing = calloc(e->count + 1, sizeof(*missing));
 	char text[CIDR_TEXT];
-	int ret = 0;
+	int err = -ENOMEM;
 
-	for (size_t i = 0; i < e->count; i++) {
-		int err = shield_list_del(shield, e->list, &e->networks[i]);
-
-		cidr_format(&e->networks[i], text);
-		if (err == -ENOENT)
-			log_error("%s: '%s' was not added with `%s add`", e->name, text,
-				  e->name);
-		ret = err ? err : ret;
+	if (!missing) {
+		log_error("%s: not enough memory", e->name);
+		return err;
 	}
-	return ret;
+	err = shield_list_del_all(shield, e->list, e->networks, e->count, missing);
+	for (size_t i = 0; i < e->count; i++) {
+		if (!missing[i])
+			continue;
+		cidr_format(&e->networks[i], text);
+		log_error("%s: '%s' was not added with `%s add`", e->name, text, e->name);
+		err = err ? err : -ENOENT;
+	}
+	free(missing);
+	return err;
 }
 
 static const struct {
@@ -285,7 +356,7 @@ static int edit_main(struct edit *e, const struct call *call)
 {
 	const char *word = call->operands[0];
 	size_t verb = 0;
-	int status;
+	int status, err;
 
 	while (verb < VERBS && strcmp(word, verbs[verb].verb) != 0)
 		verb++;
@@ -300,7 +371,10 @@ static int edit_main(struct edit *e, const struct call *call)
 		return EXIT_USAGE;
 	e->json = call_has(call, OPTION_JSON);
 	e->force = call_has(call, OPTION_FORCE) || verbs[verb].run == edit_del;
-	status = edit_take_all(e) ? EXIT_USAGE : edit_run(call, e, verbs[verb].run);
+	err = edit_take_all(e);
+	status = err == -EINVAL || err == -E2BIG ? EXIT_USAGE
+		 : err				 ? EXIT_REST
+						 : edit_run(call, e, verbs[verb].run);
 	free(e->networks);
 	return status;
 }

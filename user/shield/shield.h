@@ -233,11 +233,29 @@ struct list_terms {
 	const char *comment; /* printable, up to LIST_COMMENT - 1 octets, or NULL */
 };
 
-/* An entry that was added before gets these @terms. */
+/*
+ * All of @count. An entry that was added before gets these @terms. *@ret_added of them,
+ * from the first on, are there now: all, unless -errno is returned, after a message if
+ * the list is full. What it costs beyond each entry (where lists have entries at all is
+ * said anew) it costs once.
+ */
+int shield_list_add_all(struct shield *shield, enum list list, const struct cidr *cidrs,
+			size_t count, const struct list_terms *terms, size_t *ret_added);
+/* @ret_missing, of @count: which were not in the list, or only through the
+ * configuration. */
+int shield_list_del_all(struct shield *shield, enum list list, const struct cidr *cidrs,
+			size_t count, bool *ret_missing);
+
+/* The same of one. */
 int shield_list_add(struct shield *shield, enum list list, const struct cidr *cidr,
 		    const struct list_terms *terms);
-/* -ENOENT, without a message: not in the list (or only through the configuration). */
+/* -ENOENT, without a message: it is missing. */
 int shield_list_del(struct shield *shield, enum list list, const struct cidr *cidr);
+
+/* The entry that decides about all of @cidr, itself included, in *@ret; false: none does,
+ * or it is over. */
+bool shield_list_covers(const struct shield *shield, enum list list,
+			const struct cidr *cidr, struct cidr *ret);
 /* With what is over, if no daemon has taken it out yet: see list_origins(). */
 int shield_list_each(const struct shield *shield, enum list list,
 		     void (*each)(const struct cidr *cidr, const struct list_entry *entry,

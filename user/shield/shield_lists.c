@@ -114,45 +114,96 @@ static void end_note(struct shield *s, __u64 until_ns)
 		*end = until_ns;
 }
 
-int shield_list_add(struct shield *s, enum list list, const struct cidr *cidr,
-		    const struct list_terms *terms)
+static int entry_add(struct shield *s, enum list list, const struct cidr *cidr,
+		     const struct list_terms *terms, __u64 until_ns)
 {
-	struct list_entry entry;
-	int err;
+	struct list_entry entry = list_exact(s, list, cidr);
 
-	if (flock(s->lock, LOCK_EX))
-		return -errno;
-	entry = list_exact(s, list, cidr);
 	entry_unlive(&entry);
 	entry.origins |= LIST_LIVE | (terms->unlimited ? LIST_LIVE_UNLIMITED : 0);
-	entry.until_ns = terms->for_ns ? shield_clock() + terms->for_ns : 0;
+	entry.until_ns = until_ns;
 	if (terms->comment)
 		snprintf(entry.comment, sizeof(entry.comment), "%s", terms->comment);
-	err = list_write(s, list, cidr, &entry);
-	if (!err)
-		end_note(s, entry.until_ns);
+	return list_write(s, list, cidr, &entry);
+}
+
+int shield_list_add_all(struct shield *s, enum list list, const struct cidr *cidrs,
+			size_t count, const struct list_terms *terms, size_t *ret_added)
+{
+	__u64 until_ns = terms->for_ns ? shield_clock() + terms->for_ns : 0;
+	int err = 0;
+
+	*ret_added = 0;
+	if (flock(s->lock, LOCK_EX))
+		return -errno;
+	while (!err && *ret_added < count) {
+		err = entry_add(s, list, &cidrs[*ret_added], terms, until_ns);
+		*ret_added += !err;
+	}
+	if (*ret_added)
+		end_note(s, until_ns);
 	list_mark(s, list);
 	flock(s->lock, LOCK_UN);
 	return err;
 }
 
-int shield_list_del(struct shield *s, enum list list, const struct cidr *cidr)
+int shield_list_del_all(struct shield *s, enum list list, const struct cidr *cidrs,
+			size_t count, bool *ret_missing)
 {
 	struct list_entry entry;
-	bool there;
 	int err = 0;
 
 	if (flock(s->lock, LOCK_EX))
 		return -errno;
-	entry = list_exact(s, list, cidr);
-	there = list_origins(&entry, shield_clock()) & LIST_LIVE;
-	if (entry.origins & LIST_LIVE) {
+	for (size_t i = 0; !err && i < count; i++) {
+		entry = list_exact(s, list, &cidrs[i]);
+		ret_missing[i] = !(list_origins(&entry, shield_clock()) & LIST_LIVE);
+		if (!(entry.origins & LIST_LIVE))
+			continue;
 		entry_unlive(&entry);
-		err = list_write(s, list, cidr, &entry);
+		err = list_write(s, list, &cidrs[i], &entry);
 	}
 	list_mark(s, list);
 	flock(s->lock, LOCK_UN);
-	return err || there ? err : -ENOENT;
+	return err;
+}
+
+int shield_list_add(struct shield *s, enum list list, const struct cidr *cidr,
+		    const struct list_terms *terms)
+{
+	size_t added;
+
+	return shield_list_add_all(s, list, cidr, 1, terms, &added);
+}
+
+int shield_list_del(struct shield *s, enum list list, const struct cidr *cidr)
+{
+	bool missing = false;
+	int err = shield_list_del_all(s, list, cidr, 1, &missing);
+
+	return err || !missing ? err : -ENOENT;
+}
+
+bool shield_list_covers(const struct shield *s, enum list list, const struct cidr *cidr,
+			struct cidr *ret)
+{
+	__u8 *octets = (__u8 *)ret->addr;
+	struct list_entry entry;
+	size_t whole, bits;
+
+	/* The trie answers with the longest entry that has all of @cidr. */
+	if (bpf_map_lookup_elem(list_map(s, list), cidr, &entry) ||
+	    !list_origins(&entry, shield_clock()))
+		return false;
+	*ret = *cidr;
+	ret->length = entry.length;
+	whole = entry.length / 8;
+	bits = entry.length % 8;
+	if (whole < sizeof(ret->addr))
+		octets[whole] &= (__u8)(0xff00 >> bits);
+	for (size_t i = whole + 1; i < sizeof(ret->addr); i++)
+		octets[i] = 0;
+	return true;
 }
 
 int shield_list_each(const struct shield *s, enum list list,
