@@ -15,6 +15,7 @@
 #include "config/config.h"
 #include "daemon/pidfile.h"
 #include "lib/log.h"
+#include "samples/lag_file.h"
 #include "shield/shield.h"
 
 #define DAEMON_WAIT_MS 5000 /* for what a daemon does at once, as a rule */
@@ -66,6 +67,7 @@ static int end_daemon(const char *pin, pid_t pid)
 int cmd_detach(const struct call *call)
 {
 	const char *pin = call_value(call, OPTION_PIN);
+	char players[LAG_FILE_PATH_MAX];
 	pid_t pid = pidfile_pid(pin);
 	size_t count;
 	int err = 0;
@@ -76,6 +78,8 @@ int cmd_detach(const struct call *call)
 		err = shield_detach(pin, &count);
 	if (err)
 		return exit_status(err);
+	lag_file_path(pin, players);
+	lag_file_remove(players);
 	if (count)
 		printf("detached from %zu interface%s; counters and budgets are gone\n",
 		       count, count == 1 ? "" : "s");

@@ -22,6 +22,7 @@
 #include "daemon/alarm.h"
 #include "daemon/guard.h"
 #include "daemon/pidfile.h"
+#include "samples/lag_file.h"
 #include "samples/samples.h"
 #include "lib/link_events.h"
 #include "lib/log.h"
@@ -248,6 +249,7 @@ static int run(struct daemon *d)
 
 static int stop(struct daemon *d)
 {
+	char players[LAG_FILE_PATH_MAX];
 	size_t count;
 
 	sd_notify(0, "STOPPING=1");
@@ -272,6 +274,8 @@ static int stop(struct daemon *d)
 	d->shield = NULL;
 	if (shield_detach(d->pin, &count))
 		return 1;
+	lag_file_path(d->pin, players);
+	lag_file_remove(players);
 	log_info("stopped; the shield is down (on_exit = detach)");
 	return 0;
 }

@@ -21,6 +21,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "wire.h"
 
@@ -85,6 +86,13 @@ struct record_address {
 	uint8_t bytes[16];
 	uint16_t port;
 };
+
+static inline bool record_address_equal(const struct record_address *a,
+					const struct record_address *b)
+{
+	return a->port == b->port && a->length == b->length &&
+	       !memcmp(a->bytes, b->bytes, sizeof(a->bytes));
+}
 
 /*
  * What a record says of a connection, for who keeps an account of it (the lagometer), so

@@ -68,12 +68,6 @@ void lagometer_free(struct lagometer *l)
 
 /* --- the table --------------------------------------------------------------- */
 
-static bool address_equal(const struct record_address *a, const struct record_address *b)
-{
-	return a->port == b->port && a->length == b->length &&
-	       !memcmp(a->bytes, b->bytes, sizeof(a->bytes));
-}
-
 /* Is @a a better place for a newcomer than @b? */
 static bool gives_way(const struct place *a, const struct place *b)
 {
@@ -94,7 +88,7 @@ static struct place *place_of(struct lagometer *l, uint32_t slot, const struct r
 		struct place *p = &l->places[i];
 
 		if (p->used && p->player.slot == slot &&
-		    address_equal(&p->player.client, client))
+		    record_address_equal(&p->player.client, client))
 			return p;
 		if (gives_way(p, best))
 			best = p;
@@ -135,10 +129,10 @@ void lagometer_blind(struct lagometer *l)
 			l->places[i].way[w].blind = true;
 }
 
-const struct lag_player *lagometer_next(struct lagometer *l, size_t *at)
+struct lag_player *lagometer_next(struct lagometer *l, size_t *at)
 {
 	while (*at < l->count) {
-		const struct place *p = &l->places[(*at)++];
+		struct place *p = &l->places[(*at)++];
 
 		if (p->used && p->plays)
 			return &p->player;

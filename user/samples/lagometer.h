@@ -116,8 +116,9 @@ void lagometer_blind(struct lagometer *l);
 /* Forget who has not been heard of for LAG_IDLE_NS. */
 void lagometer_sweep(struct lagometer *l, int64_t now_ns);
 
-/* Those who play, one after the other; NULL behind the last. *@at begins at 0. */
-const struct lag_player *lagometer_next(struct lagometer *l, size_t *at);
+/* Those who play, one after the other; NULL behind the last. *@at begins at 0. Who knows
+ * a name that was not told may set it. */
+struct lag_player *lagometer_next(struct lagometer *l, size_t *at);
 
 /* Of what should have come, in [0, 1]; 0 when nothing should. */
 static inline double lag_loss(const struct lag_direction *d)

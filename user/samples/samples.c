@@ -14,6 +14,7 @@
 #include "lib/secret.h"
 #include "samples/lag_file.h"
 #include "samples/lag_seconds.h"
+#include "samples/samples_names.h"
 #include "samples/cpu_budget.h"
 
 #define SECOND_MS     1000
@@ -45,6 +46,7 @@ struct samples_view {
 	bool known[SERVICES_MAX];
 	struct service services[SERVICES_MAX];
 	char lag_file_path[LAG_FILE_PATH_MAX];
+	struct samples_names *names; /* of players that the daemon before has seen join */
 	bool players_failed; /* said so */
 	char json[OUTPUT_NAME], pcapng[OUTPUT_NAME];
 };
@@ -211,6 +213,11 @@ static void on_second(void *context)
 	if (!(++l->seconds % FADE_S))
 		drop_sources_fade(&l->stats.worst);
 	lagometer_sweep(l->lagometer, now_ns);
+	if (l->names &&
+	    !samples_names_recall(l->names, l->lagometer, l->services, now_ns)) {
+		samples_names_free(l->names);
+		l->names = NULL;
+	}
 	lag_seconds(l->lagometer, l->past, l->decoded, now_ns);
 	err = lag_file_write(l->lag_file_path, now_ns, &l->stats, l->lagometer,
 			     l->services);
@@ -322,6 +329,8 @@ int samples_open(struct shield *shield, const struct config *config, const char 
 		l->generation = shield_generation(shield) - 1;
 		l->epoch_ns = clock_read(CLOCK_REALTIME) - clock_read(CLOCK_MONOTONIC);
 		lag_file_path(pin, l->lag_file_path);
+		l->names =
+			samples_names_load(l->lag_file_path, clock_read(CLOCK_REALTIME));
 		err = start(l, config);
 	}
 	if (!err && (!loop_add(shield_samples_fd(shield), on_ready, l) ||
@@ -347,7 +356,7 @@ void samples_close(struct samples_view *l)
 	lagometer_free(l->lagometer);
 	decoded_free(l->decoded);
 	samples_ring_free(l->ring);
-	lag_file_remove(l->lag_file_path);
+	samples_names_free(l->names);
 	free(l);
 }
 

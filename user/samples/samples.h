@@ -45,6 +45,8 @@ struct samples_stats {
  */
 int samples_open(struct shield *shield, const struct config *config, const char *pin,
 		 struct samples_view **ret);
+/* The players file stays, for the names that the next one does not hear; it is not kept
+ * up any more, and so tells of nobody else. */
 void samples_close(struct samples_view *live);
 
 /* @config is in force now: its budget and outputs. The old outputs stay if new ones fail.
