@@ -51,9 +51,9 @@ qe-flood dtls-hello 20000 $CROWD 4 flood likely
 q3-game netchan 5000 $ONE 4 flood unlikely
 q3-reflect getstatus 2000 $VICTIM 4 flood perhaps
 q2-reflect q2-status 100 $VICTIM 8 flood -
-q3-guess rcon 10 $ONE 12 password-guessing -
-qw-slow qw-getchallenge 80 $ONE 14 flood -
-nq-slow ccreq-connect 80 $ONE 14 flood -
+q3-guess rcon 10 $ONE 9 password-guessing -
+qw-slow qw-getchallenge 80 $ONE 9 flood -
+nq-slow ccreq-connect 80 $ONE 9 flood -
 "
 
 incidents_config()
@@ -156,7 +156,7 @@ map_changes()
 	for round in 1 2 3; do
 		for i in 1 2 3 4 5 6 7 8; do
 			net_in client "$LAB/client" --protocol quake3 --to "$NET_SERVER" \
-				--port "$port" --seconds 4 --poll 1 --join --json \
+				--port "$port" --seconds 3 --poll 1 --join --json \
 				--from "10.79.$i.2" >"$work/map.$round.$i" 2>&1 &
 			joining+=($!)
 		done
@@ -181,11 +181,11 @@ dies_alone()
 	before=$(net_in server "$SHIELD" attacks --json | jq '.attacks | length')
 	for i in 1 2 3 4 5 6 7 8; do
 		net_in client "$LAB/client" --protocol quake3 --to "$NET_SERVER" --port 27964 \
-			--seconds 6 --poll 1 --join --json --from "10.79.$i.2" \
+			--seconds 5 --poll 1 --join --json --from "10.79.$i.2" \
 			>"$work/orphan.$i" 2>&1 &
 		playing+=($!)
 	done
-	sleep 2.5
+	sleep 2
 	kill -KILL "$mortal"
 	wait "$mortal" 2>/dev/null
 	wait "${playing[@]}"
