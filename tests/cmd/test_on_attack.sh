@@ -104,7 +104,8 @@ words_are_these()
 	--
 	/bin/tell
 	--loud
-	\$(id)
+	\$\$(id)
+	a\$\$HOME
 	10.77.0.2
 	incoming
 	1234
@@ -201,7 +202,7 @@ a_failure_is_said()
 	begin
 	: >"$work/fails"
 	event 20261122T144501Z-0 start
-	run 1 && grep -q "'/bin/tell --loud \$(id)' has failed for attack 20261122T144501Z-0" "$work/err"
+	run 1 && grep -q "'/bin/tell --loud \$(id) a\$HOME' has failed for attack 20261122T144501Z-0" "$work/err"
 }
 
 without_systemd_run()
@@ -244,7 +245,7 @@ a_link_is_not_followed()
 }
 
 # shellcheck disable=SC2016 # it is not to be expanded
-configure '/bin/tell --loud $(id)'
+configure '/bin/tell --loud $(id) a$HOME'
 check "the words for systemd-run are these" words_are_these
 check "details come on standard input" details_come_on_stdin
 check "an end is an unban" an_end_is_an_unban

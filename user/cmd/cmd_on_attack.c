@@ -105,14 +105,26 @@ static bool event_read(int fd, struct event *ret)
 	return good;
 }
 
+/* systemd puts the environment in place of $NAME, and a $ in place of $$: systemd-run(1).
+ */
+static void words_escape(const char *command, char ret[2 * CONFIG_COMMAND])
+{
+	for (; *command; command++) {
+		if (*command == '$')
+			*ret++ = '$';
+		*ret++ = *command;
+	}
+	*ret = 0;
+}
+
 /* In the child: never returns. */
 static void become(const char *command, int fd, struct event *e)
 {
 	const char *argv[UNIT_ARGUMENTS + CONFIG_WORDS + 8];
-	char words[CONFIG_COMMAND], *rest = NULL;
+	char words[2 * CONFIG_COMMAND], *rest = NULL;
 	size_t n = 0, limit;
 
-	snprintf(words, sizeof(words), "%s", command);
+	words_escape(command, words);
 	for (size_t i = 0; i < UNIT_ARGUMENTS; i++)
 		argv[n++] = unit_arguments[i];
 	argv[n++] = e->unit;
