@@ -82,21 +82,26 @@ static __always_inline bool is_letter(__u8 c)
 
 /*
  * What begins with a letter and is in no row. @start: of the whole datagram; @first: its
- * first 8 letters as word_cut() leaves them; @raw: the first two as they are.
+ * first 8 letters as word_cut() leaves them, in which `\` and `|` are the same; @raw: the
+ * first two as they are.
  */
 static __always_inline enum wire_kind classify_other(enum wire_family family,
 						     enum direction direction,
-						     __u64 first, __u16 raw, __u32 length)
+						     struct cursor start, __u64 first,
+						     __u16 raw, __u32 length)
 {
 	enum wire_kind kind;
+	const __u8 *at;
 
 	/* DarkPlaces: connect\protocol\... with no blank before the infostring. */
-	if (first == WORD_PART("connect\\", 0))
-		return KIND_CONNECT;
+	if (first == WORD_PART("connect\\", 0)) {
+		at = cursor_take(&start, 12);
+		return at && at[11] == '\\' ? KIND_CONNECT : KIND_OOB_UNKNOWN;
+	}
 	if (family == FAMILY_QUAKEWORLD || family == FAMILY_AUTO ||
 	    (family == FAMILY_NETQUAKE && direction == DIRECTION_S2C)) {
 		/* Seven letters, and then a number without a blank. */
-		if (first << 8 == WORD_PART("n\\chunk", 0) << 8)
+		if (first << 8 == WORD_PART("n\\chunk", 0) << 8 && raw >> 8 == '\\')
 			return KIND_QW_CHUNK;
 		kind = classify_letter(direction, raw, raw >> 8);
 		if (kind != KIND_OOB_UNKNOWN)
@@ -134,7 +139,7 @@ static __always_inline enum wire_kind classify_oob(enum wire_family family,
 	at = length > 5 ? cursor_take(&c, 1) : NULL;
 	if (at)
 		raw |= *at << 8;
-	return classify_other(family, direction, first, raw, length);
+	return classify_other(family, direction, start, first, raw, length);
 }
 
 /* --- NetQuake and DTLS: recognised by structure ----------------------------------------

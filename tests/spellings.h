@@ -51,6 +51,9 @@ static const struct {
 	{ SPELT("connect\\protocol\\darkplaces 3\\name\\x"), KIND_CONNECT },
 	{ SPELT("connect\\"), KIND_CONNECT },
 	{ SPELT("connect\\ "), KIND_CONNECT },
+	{ SPELT("connect|"), KIND_OOB_UNKNOWN }, /* not `\` */
+	{ SPELT("connect|protocol\\darkplaces 3"), KIND_OOB_UNKNOWN },
+	{ SPELT("n|chunk\1\0\0\0"), KIND_OOB_UNKNOWN },
 	{ SPELT("connect \0\0\1"), KIND_CONNECT },
 	{ SPELT("CONNECT 34 1 2 \"\\name\\x\"\n"), KIND_CONNECT },
 	{ SPELT("getserversResponse\\\1\2\3\4\5\6\\EOT\0\0\0"), KIND_OOB_UNKNOWN },
