@@ -7,7 +7,7 @@
  * registry, the fuzz dictionary and the completeness tests. A new word is one row and one
  * fixture. Sources: docs/PROTOCOLS.md.
  *
- * Out-of-band datagram, all families but Quake Enhanced:
+ * Out-of-band datagram, of all families but Quake Enhanced; read on its services too:
  *
  *	+----+----+----+----+------- ... -+-------------------+---- ... --+
  *	| ff | ff | ff | ff | word        | blank, LF, NUL, \ | arguments |
@@ -27,6 +27,44 @@
 #define WIRE_H
 
 #include <linux/types.h>
+
+/*
+ * How a datagram to a server gets its kind. As an engine would read it, or stricter.
+ *
+ * Behind the marker: nothing, NUL or LF first is OOB_EMPTY. In Quake III '2' to '9' first
+ * and six octets more is PROOF. All else but an ASCII letter first is OOB_UNUSUAL. What
+ * stands before the first octet <= 20h (a blank: CR and TAB too) is the word; it is
+ * looked for among the rows in every family, and 7Fh counts as `_`. Where there is no
+ * row:
+ *   - `connect\` is CONNECT; no other word ends with a backslash;
+ *   - on QuakeWorld and `auto`: `n\chunk` in any case; and in this case only, `c` with a
+ *     digit or `-` behind it, `n` with `\` or LF, `d` with LF. Other text behind `n` or
+ *     `B` is a reply only on its way out: an unknown word may begin so;
+ *   - Valve's, whose first letter has this case: the word TSource; `U` and `V` with four
+ *     octets behind them, `W` with four at most, `i` with one at most, `A`, `D`, `E`, `I`
+ *     with one at least;
+ *   - the rest is OOB_UNKNOWN.
+ *
+ * Without it, on NetQuake, QuakeWorld, Quake Enhanced and `auto`:
+ *   - NetQuake, if flags (or opcode) are known and the length is right: 8 at least, of an
+ *     acknowledgement 8. On QuakeWorld and `auto` a NAK is a sequence;
+ *   - DTLS, if the first record is whole and not empty: that record decides, and what
+ *     follows it may be anything. Its epoch 0 is clear. Encrypted, an alert is
+ *     DTLS_DATA and a handshake DTLS_ENCRYPTED; data in the clear is malformed. Of a
+ *     handshake message the type is looked at, and whether anything is in it (else
+ *     DTLS_OTHER); of a ClientHello of 36 octets or more, fragment or not, where its
+ *     cookie begins: malformed if the session has more than 32 octets or no room is left;
+ *   - else, on NetQuake and Quake Enhanced, RUNT below five octets. NetQuake's, of 24 or
+ *     more, is NQ_ENCRYPTED unless it begins as something in the clear: an encrypted
+ *     datagram begins with anything. The rest is malformed.
+ *   BAD_LENGTH is none of these: UDP's length then does not fit IP's.
+ *
+ * Then QuakeWorld's and `auto`'s: `a` LF digit, `stdlog` blank, and if this is all, `k`
+ * NUL, `l`, `m`, `C` LF and `c` LF with one octet more at most. Quake II's: `query`, not
+ * in capitals, of five to eight octets. What is left is a sequence: RUNT below eight
+ * octets; malformed above 1472 (Quake III 1400), or with 0 in Quake II and III.
+ * NETCHAN_FRAGMENT is Quake III's with the top bit; the fragments of others are NETCHAN.
+ */
 
 /* clang-format off */
 
