@@ -139,11 +139,18 @@ static void learn_direction(struct session *s, const struct family *family,
 	s->certain = true;
 }
 
-/* With what opens its sessions, if they are encrypted. */
+/*
+ * With what opens its sessions, if they are encrypted. NULL: it is another game's, whose
+ * memory a stranger's datagram of this shape must not end.
+ */
 static void *family_state(struct decoder *d, struct session *s,
 			  const struct family *family)
 {
-	void *state = session_state(s, family->id);
+	void *state;
+
+	if (s->certain && s->family != family->id)
+		return NULL;
+	state = session_state(s, family->id);
 
 	if (state && family->keys)
 		family->keys(state, d->keys);

@@ -199,10 +199,16 @@ static void learn_dtls(struct session *s, const struct datagram *dg, bool from_l
 {
 	bool client;
 
-	s->guess = FAMILY_QUAKE_ENHANCED;
+	if (s->guess == FAMILY_AUTO)
+		s->guess = FAMILY_QUAKE_ENHANCED;
 	if (dg->payload[0] != 0x16 || dg->payload[3] || dg->payload[4] || dg->n < 14)
 		return;
 	client = dg->payload[13] == 1 || dg->payload[13] == 16;
+	/* A hello may be anybody's: what is known of a game stays until its server says
+	 * otherwise. */
+	if (s->certain && s->family != FAMILY_QUAKE_ENHANCED &&
+	    (client || session_direction(s, from_low) != DIRECTION_S2C))
+		return;
 	learn_server(s, from_low, !client, true);
 	learn_family(s, dg, !client, FAMILY_QUAKE_ENHANCED);
 }
@@ -388,7 +394,10 @@ void identify_resolve(struct session *s, enum shape shape, const struct datagram
 		resolve_oob(s, from_low, oob, last, ret);
 		break;
 	case SHAPE_CONTROL:
-		ret->family = s->certain ? s->family : FAMILY_NETQUAKE;
+		/* As in identify_learn(): another game's sequence may look like this
+		 * one's length. */
+		ret->family =
+			s->certain && dg->length % 128 == 0 ? s->family : FAMILY_NETQUAKE;
 		ret->settled = true;
 		if (ret->family == FAMILY_NETQUAKE)
 			ret->direction =
