@@ -12,6 +12,24 @@
 #include "believe.bpf.h"
 #include "lists.bpf.h"
 
+/* Has @s, which does not only observe, @flag for @kind beside its class? */
+static __always_inline bool service_flagged(const struct service *s, enum wire_kind kind,
+					    __u8 flag)
+{
+	__u32 index = kind;
+
+	return index_below(&index, KIND_COUNT) && s->class_of[index] & flag &&
+	       !s->observe;
+}
+
+/* A budget was found spent: @until is PRESSURE_NS from now on. */
+static __always_inline void pressure_note(__u64 *until, __u64 now)
+{
+	/* Not each time, so that the line stays where it is read. */
+	if (*until < now + PRESSURE_NS - (PRESSURE_NS >> 4))
+		*until = now + PRESSURE_NS;
+}
+
 /* limit_take(), walked once by the verifier: only what passes comes here. */
 __noinline int budget_take(__u64 *cell, __u64 cost_ns, __u64 burst_ns, __u64 now_ns)
 {

@@ -4,10 +4,11 @@
  * answered from here. It begins with the frame alone, and says of it all that remains to
  * be said, unless that has to do with proof.
  *
- * Who gets an answer when the service's budget is spent: players, who is allowed, who is
- * known (known.h), and strangers that ask like a browser (recall.h), these up to a cap.
- * The ledger pays for all but those who are allowed without limits. Where there is no
- * answer to be had, all is as it is without.
+ * Who gets an answer when the service's budget is spent: players, who is allowed, who has
+ * just proven its address or is known, networks around these (known.h), and strangers
+ * that ask like a browser (recall.h), the last up to a cap. The ledger pays for all but
+ * those who are allowed without limits. Where there is no answer to be had, all is as it
+ * is without.
  */
 #ifndef ANSWERING_BPF_H
 #define ANSWERING_BPF_H
@@ -16,32 +17,18 @@
 #include "proving.bpf.h"
 #include "template.bpf.h"
 
-/* What somebody who is known may ask beyond its budget: twice a second, ten at once. */
+/* What somebody who is known, or all of a network around one, may ask beyond its budget:
+ * twice a second, ten at once. */
 const volatile struct limit known_limit = { 500000000ull, 10 * 500000000ull };
 
-/* Find it once more. WAY_ANSWER and *@ret, or what to do. */
+/* WAY_ANSWER and *@ret, or what to do. */
 __noinline int answer_find(struct xdp_md *ctx, struct proof_call *ret)
 {
-	struct wrapped w = { 0 };
 	struct packet packet = { 0 };
 	struct found found;
-	int action = whole_find(ctx, &w, &packet, &found);
+	int action = call_find(ctx, &packet, &found, ret);
 
-	if (!ret || action != WAY_LONG)
-		return action;
-	ret->what = PROOF_WHAT(found.slot, found.kind);
-	ret->where = packet_where(&packet);
-	ret->length = packet.length;
-	return WAY_ANSWER;
-}
-
-/* How many hops it may still go: of IPv4 4 octets before the addresses, of IPv6 one. */
-static __always_inline __u32 packet_hops(const struct packet *p)
-{
-	__u32 offset = (p->addresses - (p->ipv6 ? 1 : 4)) & OFFSET_MASK;
-	const __u8 *at = p->start + offset;
-
-	return at + 1 > p->end ? 0 : *at;
+	return ret && action == WAY_LONG ? WAY_ANSWER : action;
 }
 
 /* Of who is in no list, while the service is pressed. REASON_COUNT: by its budget. */
@@ -53,14 +40,18 @@ static __always_inline enum reason stranger_layer(struct live *l, __u32 slot, __
 	__u64 state;
 	__u32 cell;
 
-	if (reason != REASON_TO_KNOWN)
+	if (reason != REASON_TO_KNOWN && reason != REASON_TO_PROVEN &&
+	    reason != REASON_TO_NETWORK)
 		return reason;
 	state = known_find(&l->answering.known, net, l->keys);
+	if (reason == REASON_TO_NETWORK)
+		net = known_network(net);
 	cell = limit_cell(l->keys, net, 1ull << 41 | slot, SOURCE_BITS);
-	return known_near(state, packet_hops(p)) &&
+	/* Where it is was shown by what it proved; of a network there is no distance. */
+	return (reason != REASON_TO_KNOWN || known_near(state, packet_hops(p))) &&
 			       index_below(&cell, 1 << SOURCE_BITS) &&
 			       limit_take(&limit, &l->sources[cell], now)
-		       ? REASON_TO_KNOWN
+		       ? reason
 		       : REASON_COUNT;
 }
 

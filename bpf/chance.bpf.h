@@ -12,10 +12,7 @@
 /* Can a question of @kind to @s be answered from here? */
 static __always_inline bool answerable(const struct service *s, enum wire_kind kind)
 {
-	__u32 index = kind;
-
-	return index_below(&index, KIND_COUNT) && s->class_of[index] & CLASS_ANSWERED &&
-	       !s->observe;
+	return service_flagged(s, kind, CLASS_ANSWERED);
 }
 
 /* Is what is asked of @s now more than it is to answer itself? */
@@ -29,22 +26,27 @@ static __always_inline bool flooded(const struct live *l, const struct service *
 /* The budget of the service for questions is spent. */
 static __always_inline void flood_note(struct live *l, __u32 slot, __u64 now)
 {
-	__u64 *until = &l->answering.until_ns[slot & (SERVICES_MAX - 1)];
-
-	/* Not each time, so that the line stays where it is read. */
-	if (*until < now + PRESSURE_NS - (PRESSURE_NS >> 4))
-		*until = now + PRESSURE_NS;
+	pressure_note(&l->answering.until_ns[slot & (SERVICES_MAX - 1)], now);
 }
 
-/* Is @net a player's, or known? REASON_COUNT: neither. Walked once, as the next. */
+/*
+ * Is @net a player's, proven, known, or near one who is? REASON_COUNT: nothing of that.
+ * Walked once, as the next.
+ */
 __noinline int chance_known(__u64 net, __u64 now)
 {
 	struct live *l = &live;
 	__u64 state = known_find(&l->answering.known, net, l->keys);
+	__u32 minute = known_minute(now);
 
-	if (!known_good(state, known_minute(now)))
-		return REASON_COUNT;
-	return known_flags(state) & KNOWN_PLAYER ? REASON_TO_PLAYER : REASON_TO_KNOWN;
+	if (known_lasts(state, minute) && known_flags(state) & KNOWN_PLAYER)
+		return REASON_TO_PLAYER;
+	if (known_proven(state, minute))
+		return REASON_TO_PROVEN;
+	if (known_lasts(state, minute))
+		return REASON_TO_KNOWN;
+	state = known_find(&l->answering.known, known_network(net), l->keys);
+	return known_lasts(state, minute) ? REASON_TO_NETWORK : REASON_COUNT;
 }
 
 /* Has @net asked before, as a browser does? Writes down that it has asked now. */

@@ -11,10 +11,7 @@
 /* Has @kind to do with proof on @s, which does not only observe? */
 static __always_inline bool provable(const struct service *s, enum wire_kind kind)
 {
-	__u32 index = kind;
-
-	return index_below(&index, KIND_COUNT) && s->class_of[index] & CLASS_PROVABLE &&
-	       !s->observe;
+	return service_flagged(s, kind, CLASS_PROVABLE);
 }
 
 static __always_inline bool pressed(const struct live *l, const struct service *s,
@@ -27,11 +24,7 @@ static __always_inline bool pressed(const struct live *l, const struct service *
 /* Some stranger was refused: from now on all have to prove themselves. */
 static __always_inline void press(struct live *l, __u32 slot, __u64 now)
 {
-	__u64 *until = &l->proof.until_ns[slot & (SERVICES_MAX - 1)];
-
-	/* Not each time, so that the line stays where it is read. */
-	if (*until < now + PRESSURE_NS - (PRESSURE_NS >> 4))
-		*until = now + PRESSURE_NS;
+	pressure_note(&l->proof.until_ns[slot & (SERVICES_MAX - 1)], now);
 }
 
 /* Where in the hash space that takes turns a source and its port are. */

@@ -40,19 +40,30 @@ static __always_inline enum reason listed_reason(__u32 slot, const struct packet
 	}
 }
 
-/* Find it once more. WAY_PROOF and *@ret, or what to do. */
-__noinline int proof_find(struct xdp_md *ctx, struct proof_call *ret)
+/* Find once more what shield() jumped with. WAY_LONG, *@ret and @p, or what to do. */
+static __always_inline int call_find(struct xdp_md *ctx, struct packet *p,
+				     struct found *found, struct proof_call *ret)
 {
 	struct wrapped w = { 0 };
-	struct packet packet = { 0 };
-	struct found found;
-	int action = whole_find(ctx, &w, &packet, &found);
+	int action = whole_find(ctx, &w, p, found);
 
 	if (!ret || action != WAY_LONG)
 		return action;
-	ret->what = PROOF_WHAT(found.slot, found.kind);
-	ret->where = packet_where(&packet);
-	ret->length = packet.length;
+	ret->what = PROOF_WHAT(found->slot, found->kind);
+	ret->where = packet_where(p);
+	ret->length = p->length;
+	return WAY_LONG;
+}
+
+/* WAY_PROOF and *@ret, or what to do. */
+__noinline int proof_find(struct xdp_md *ctx, struct proof_call *ret)
+{
+	struct packet packet = { 0 };
+	struct found found;
+	int action = call_find(ctx, &packet, &found, ret);
+
+	if (!ret || action != WAY_LONG)
+		return action;
 	ret->listed = listed_reason(found.slot, &packet);
 	return WAY_PROOF;
 }
@@ -82,6 +93,32 @@ __noinline int proof_note(struct xdp_md *ctx, __u64 what, __u64 where, __u32 len
 	return XDP_PASS;
 }
 
+/* How many hops it may still go: of IPv4 4 octets before the addresses, of IPv6 one. */
+static __always_inline __u32 packet_hops(const struct packet *p)
+{
+	__u32 offset = (p->addresses - (p->ipv6 ? 1 : 4)) & OFFSET_MASK;
+	const __u8 *at = p->start + offset;
+
+	return at + 1 > p->end ? 0 : *at;
+}
+
+/* Who has proven its address may be answered for a minute. */
+__noinline int proof_known(struct xdp_md *ctx, __u64 where)
+{
+	struct live *l = &live;
+	struct packet p;
+	__u32 hops;
+	__u64 net;
+
+	where_packet(ctx, where, 0, &p);
+	hops = packet_hops(&p);
+	net = address_net(&p, SENDER);
+	if (net)
+		known_note(&l->answering.known, net, hops, KNOWN_PROVEN,
+			   known_minute(clock_now(l)), l->keys);
+	return 0;
+}
+
 /* What is provable: it may be answered from here, or become something else. */
 SEC("xdp")
 int shield_proof(struct xdp_md *ctx)
@@ -104,6 +141,8 @@ int shield_proof(struct xdp_md *ctx)
 	action = proof_note(ctx, c.what, c.where, c.length, reason);
 	if (action != XDP_PASS)
 		return action;
+	if (form)
+		proof_known(ctx, c.where);
 	if (reason == REASON_ASKED)
 		return proof_answer(ctx, c.what, c.where, c.length);
 	return form ? proof_turn(ctx, c.what, c.where, TURN_LENGTH(c.length, form))

@@ -65,7 +65,9 @@
 	/* answers from here, by whom they are for; and what is sent */	\
 	X(TO_PLAYER,		"answered-player",	ANSWER,	ALL,	NONE)	\
 	X(TO_FRIEND,		"answered-allowed",	ANSWER,	ALL,	NONE)	\
+	X(TO_PROVEN,		"answered-proven",	ANSWER,	ALL,	NONE)	\
 	X(TO_KNOWN,		"answered-known",	ANSWER,	ALL,	NONE)	\
+	X(TO_NETWORK,		"answered-network",	ANSWER,	ALL,	NONE)	\
 	X(TO_REPEATED,		"answered-repeated",	ANSWER,	ALL,	NONE)	\
 	X(TO_BUDGET,		"answered-in-budget",	ANSWER,	ALL,	NONE)	\
 	X(TEMPLATE,		"template",		ANSWER,	NONE,	ALL)

@@ -9,6 +9,10 @@
  * nobody. So a flood, which is no quiet time, enters nobody, and who fills the table with
  * invented addresses in quiet times takes free places, never somebody's.
  *
+ * Beside those are networks around who is known, entered by the daemon, and addresses
+ * that have just proven that they are there, which are believed for a minute or two and
+ * then make room again.
+ *
  * There is no lock: who enters somebody claims a cell by compare-and-swap of its state.
  * Readers compare the name. An address is an IPv4 one or the upper half of an IPv6 one,
  * as budgets see it; the two are never alike, since no IPv6 address that is used begins
@@ -36,6 +40,8 @@
 #define KNOWN_HERE   1 /* flags */
 #define KNOWN_TAKEN  2 /* is being written, by whoever made it so */
 #define KNOWN_PLAYER 4 /* plays, or did: needs no minutes, and has no distance */
+#define KNOWN_PROVEN 8 /* an answered cookie: in this minute and the next */
+#define KNOWN_AROUND 16 /* a network, see known_network() */
 
 struct known_cell {
 	__u64 net; /* address_net() */
@@ -76,13 +82,35 @@ static __always_inline __u32 known_age(__u64 state, __u32 minute)
 	return age < 0 ? 0 : (__u32)age;
 }
 
-/* May it be believed? */
-static __always_inline bool known_good(__u64 state, __u32 minute)
+/* Is it one that stays for two weeks? */
+static __always_inline bool known_lasts(__u64 state, __u32 minute)
 {
 	return known_flags(state) & KNOWN_HERE && !(known_flags(state) & KNOWN_TAKEN) &&
 	       (known_minutes(state) >= KNOWN_MINUTES ||
-		known_flags(state) & KNOWN_PLAYER) &&
+		known_flags(state) & (KNOWN_PLAYER | KNOWN_AROUND)) &&
 	       known_age(state, minute) < KNOWN_AGE;
+}
+
+static __always_inline bool known_proven(__u64 state, __u32 minute)
+{
+	return (known_flags(state) & (KNOWN_HERE | KNOWN_TAKEN | KNOWN_PROVEN)) ==
+		       (KNOWN_HERE | KNOWN_PROVEN) &&
+	       known_age(state, minute) <= 1;
+}
+
+/* May it be believed? */
+static __always_inline bool known_good(__u64 state, __u32 minute)
+{
+	return known_lasts(state, minute) || known_proven(state, minute);
+}
+
+/*
+ * The name of the /24 or /56 around @net. Never that of an address: those of IPv6 that
+ * are used do not begin with eight zeros, nor with 31 and a one, which IPv4's have here.
+ */
+static __always_inline __u64 known_network(__u64 net)
+{
+	return net >> 8 | (__u64)zero_bit(net >> 32) << 32;
 }
 
 /* Does what came from it with @hops left come from where it is? */

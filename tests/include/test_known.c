@@ -107,6 +107,44 @@ static void who_asked_once_makes_room(void **state)
 	assert_true(good(7, MINUTE + 4));
 }
 
+/* For this minute and the next; then it makes room, and asking made it no pollster. */
+static void a_proof_lasts_two_minutes(void **state)
+{
+	(void)state;
+	known_note(&table, 7, 60, KNOWN_PROVEN, MINUTE, keys);
+	assert_true(good(7, MINUTE));
+	assert_true(good(7, MINUTE + 1));
+	assert_false(good(7, MINUTE + 2));
+	assert_false(known_lasts(known_find(&table, 7, keys), MINUTE));
+	assert_true(known_spare(known_find(&table, 7, keys), MINUTE + 1) == 0);
+	assert_true(known_spare(known_find(&table, 7, keys), MINUTE + 2) > 0);
+	/* It does not take away what somebody was. */
+	for (__u32 i = 0; i < 3; i++)
+		note(8, MINUTE + i);
+	known_note(&table, 8, 60, KNOWN_PROVEN, MINUTE + 5, keys);
+	assert_true(known_lasts(known_find(&table, 8, keys), MINUTE + 100));
+	assert_false(known_proven(known_find(&table, 8, keys), MINUTE + 100));
+}
+
+/* No network is taken for an address, nor for another network. */
+static void networks_have_names_of_their_own(void **state)
+{
+	(void)state;
+	assert_true(known_network(0xc0000207) == known_network(0xc00002ff));
+	assert_true(known_network(0xc0000207) != known_network(0xc0000307));
+	assert_true(known_network(0xc0000207) >> 32 == 1);
+	assert_true(known_network(0x20010db800010002) ==
+		    known_network(0x20010db8000100ff));
+	assert_true(known_network(0x20010db800010002) !=
+		    known_network(0x20010db800010102));
+	assert_true(known_network(0x20010db800010002) >> 56 == 0);
+	assert_true(known_network(0x20010db800010002) >> 33 != 0);
+	known_note(&table, known_network(0xc0000207), 0, KNOWN_AROUND, MINUTE, keys);
+	assert_true(
+		known_lasts(known_find(&table, known_network(0xc0000299), keys), MINUTE));
+	assert_false(good(0xc0000207, MINUTE));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -115,6 +153,8 @@ int main(void)
 		cmocka_unit_test_setup(distance_counts, forget),
 		cmocka_unit_test_setup(who_is_known_is_not_pushed_out, forget),
 		cmocka_unit_test_setup(who_asked_once_makes_room, forget),
+		cmocka_unit_test_setup(a_proof_lasts_two_minutes, forget),
+		cmocka_unit_test_setup(networks_have_names_of_their_own, forget),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -118,7 +118,7 @@ static void fixed_names(void **state)
 static void verdicts_of_reasons(void **state)
 {
 	static const char answered[] =
-		" asked-for-proof answered-player answered-allowed answered-known "
+		" asked-for-proof answered-player answered-allowed answered-proven answered-known answered-network "
 		"answered-repeated answered-in-budget template ";
 	static const char passed[] =
 		" within-budget allow-list player policy exempt proven ";

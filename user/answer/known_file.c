@@ -50,7 +50,8 @@ static int lines_put(FILE *out, const struct known_at *at)
 		__u64 net = __atomic_load_n(&cell->net, __ATOMIC_ACQUIRE);
 
 		/* Not under the name of one who takes the cell at this moment. */
-		if (known_good(state, at->minute) &&
+		if (known_lasts(state, at->minute) &&
+		    !(known_flags(state) & KNOWN_AROUND) &&
 		    __atomic_load_n(&cell->state, __ATOMIC_RELAXED) == state)
 			line_put(out, net, state, at);
 	}

@@ -171,6 +171,8 @@ void shield_recall_turn(struct shield *shield, __u64 now);
 
 /* Enter who plays into the table of who is known. */
 void shield_know_players(struct shield *shield);
+/* And the networks around all who are in it. */
+void shield_know_networks(struct shield *shield);
 /* The table itself, as include/known.h has it, and in *@ret_keys those of its hash. */
 struct known_table *shield_known_table(struct shield *shield, const __u64 **ret_keys);
 /* How many are known. */

@@ -80,6 +80,25 @@ void shield_know_players(struct shield *s)
 	shield_players(s, know_player, s);
 }
 
+void shield_know_networks(struct shield *s)
+{
+	struct known_table *t = &s->shared->answering.known;
+	__u32 now = known_minute(shield_clock());
+
+	for (__u32 i = 0; i < KNOWN_MAX; i++) {
+		__u64 state = __atomic_load_n(&t->cells[i].state, __ATOMIC_RELAXED), was;
+		__u64 net = known_network(t->cells[i].net);
+
+		if (!known_lasts(state, now) || known_flags(state) & KNOWN_AROUND)
+			continue;
+		/* As young as the youngest in it. */
+		was = known_find(t, net, s->shared->keys);
+		if (!known_lasts(was, now) || known_age(was, now) > known_age(state, now))
+			known_note(t, net, 0, KNOWN_AROUND, (__u32)state,
+				   s->shared->keys);
+	}
+}
+
 struct known_table *shield_known_table(struct shield *s, const __u64 **ret_keys)
 {
 	*ret_keys = s->shared->keys;

@@ -217,4 +217,5 @@ void shield_tend(struct shield *s)
 			set_costs(s, slot, (enum wire_family)service.family);
 	shield_lists_tend(s);
 	shield_know_players(s);
+	shield_know_networks(s);
 }

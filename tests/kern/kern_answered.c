@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Answers from the kernel: who gets one when the service's budget is spent, who pays for
+ * it, and who does not.
+ */
+#include "kern/kern_answers.h"
+
+/* On a quiet day the server answers; who asks in three minutes of it gets known. */
+static void quiet_days_make_known(void **state)
+{
+	struct frame_spec far = { .from = "192.0.2.9" };
+
+	(void)state;
+	answers(FAMILY_QUAKE3, ANSWERS_PRESSURE);
+	/* From the beginning of a minute on, or two seconds could be two of them. */
+	pass_time((1ull << KNOWN_SHIFT) - kern.live->clock_ns % (1ull << KNOWN_SHIFT));
+	for (int minute = 0; minute < 3; minute++) {
+		learn_quake3();
+		if (minute == 2) {
+			flood();
+			say(&wraps[0], BYTES(OOB "getstatus"), &say_);
+			assert_int_equal(say_.action, XDP_DROP);
+			pass_time(11 * SECOND);
+		}
+		/* Twice in a minute is once. */
+		for (int i = 0; i < 2; i++) {
+			say(&wraps[0], BYTES(OOB "getstatus"), &say_);
+			assert_int_equal(say_.action, XDP_PASS);
+			pass_time(2 * SECOND);
+		}
+		say(&wraps[1], BYTES(OOB "getstatus"), &say_);
+		assert_int_equal(say_.action, XDP_PASS);
+		pass_time(1ull << KNOWN_SHIFT);
+	}
+	learn_quake3();
+	flood();
+	for (int w = 0; w < 2; w++) {
+		say(&wraps[w], BYTES(OOB "getstatus"), &say_);
+		assert_told(BYTES(STATUS));
+	}
+	say(&far, BYTES(OOB "getstatus"), &say_);
+	assert_int_equal(say_.action, XDP_DROP);
+}
+
+/* Around who is known: as often as one who is, all of them together. */
+static void the_neighbours_of_who_is_known(void **state)
+{
+	static const char *const near[] = { "192.0.2.77", "192.0.2.78",
+					    "2001:db8:1:3::1" };
+	static const __u64 nets[] = { 0xc0000201, 0x20010db800010000 };
+	struct frame_spec asker = { 0 };
+	unsigned int told = 0;
+
+	(void)state;
+	answers(FAMILY_QUAKE3, ANSWERS_PRESSURE);
+	for (size_t i = 0; i < COUNT(nets); i++)
+		known_note(&kern.live->answering.known, known_network(nets[i]), 0,
+			   KNOWN_AROUND, known_minute(kern.live->clock_ns),
+			   kern.live->keys);
+	learn_quake3();
+	flood();
+	for (size_t i = 0; i < COUNT(near); i++) {
+		asker.from = near[i];
+		asker.ipv6 = strchr(near[i], ':');
+		say(&asker, BYTES(OOB "getstatus"), &say_);
+		assert_told(BYTES(STATUS));
+	}
+	asker = (struct frame_spec){ .from = "192.0.2.77" };
+	for (int i = 0; i < 40; i++) {
+		say(&asker, BYTES(OOB "getstatus"), &say_);
+		told += say_.action == XDP_TX;
+	}
+	assert_in_range(told, 7, 9);
+	asker.from = "192.0.3.77";
+	say(&asker, BYTES(OOB "getstatus"), &say_);
+	assert_int_equal(say_.action, XDP_DROP);
+	assert_true(tally_of(DIRECTION_C2S, KIND_GETSTATUS, REASON_TO_NETWORK).packets >
+		    9);
+}
+
+/* Frames say 64 hops; from elsewhere they say something else. */
+static void known_is_who_is_as_far_as_it_was(void **state)
+{
+	(void)state;
+	answers(FAMILY_QUAKE3, ANSWERS_PRESSURE);
+	learn_quake3();
+	for (__u32 hops = 55; hops < 75; hops++) {
+		__u32 minute = known_minute(kern.live->clock_ns);
+
+		memset(&kern.live->answering.known, 0,
+		       sizeof(kern.live->answering.known));
+		for (__u32 ago = 4; ago; ago--)
+			known_note(&kern.live->answering.known, net_of("192.0.2.1"), hops,
+				   0, minute - ago, kern.live->keys);
+		pass_time(SECOND / 10);
+		kern.live->sources[0] = 0;
+		flood();
+		memset(kern.live->answering.recall.lines, 0,
+		       sizeof(kern.live->answering.recall.lines));
+		memset(kern.live->sources, 0, sizeof(kern.live->sources));
+		say(&wraps[0], BYTES(OOB "getstatus"), &say_);
+		assert_int_equal(say_.action,
+				 hops >= 62 && hops <= 66 ? XDP_TX : XDP_DROP);
+	}
+}
+
+/* A stranger that asks once a second is answered from its third question on. */
+static void asking_like_a_browser_helps(void **state)
+{
+	struct frame_spec fast = { .from = "192.0.2.60" };
+
+	(void)state;
+	for (int w = 0; w < 2; w++) {
+		answers(FAMILY_QUAKE3, ANSWERS_PRESSURE);
+		for (int second = 0; second < 20; second++) {
+			learn_quake3();
+			flood();
+			say(&wraps[w], BYTES(OOB "getstatus"), &say_);
+			assert_int_equal(say_.action, second < 2 ? XDP_DROP : XDP_TX);
+			pass_time(SECOND);
+		}
+	}
+	/* Ten times a second is no browser. */
+	answers(FAMILY_QUAKE3, ANSWERS_PRESSURE);
+	for (int tenth = 0; tenth < 100; tenth++) {
+		learn_quake3();
+		flood();
+		say(&fast, BYTES(OOB "getstatus"), &say_);
+		if (tenth > 40)
+			assert_int_equal(say_.action, XDP_DROP);
+		pass_time(SECOND / 10);
+	}
+}
+
+static void strangers_have_a_cap(void **state)
+{
+	struct frame_spec one = { 0 };
+	char address[20];
+	int told = 0;
+
+	(void)state;
+	answers(FAMILY_QUAKE3, ANSWERS_PRESSURE);
+	/* 1000 bytes a second, a second's worth at once. */
+	kern.live->answering.cap = (struct answer_cap){ 1000000, SECOND, 0 };
+	for (int second = 0; second < 5; second++) {
+		learn_quake3();
+		flood();
+		for (int i = 1; i < 200; i++) {
+			snprintf(address, sizeof(address), "198.18.%d.7", i);
+			one.from = address;
+			say(&one, BYTES(OOB "getstatus"), &say_);
+			told += say_.action == XDP_TX;
+		}
+		pass_time(SECOND);
+	}
+	/* Three seconds' worth and what was saved up, of 96 bytes each. */
+	assert_in_range(told, 25, 40);
+}
+
+static void the_ledger_always_pays(void **state)
+{
+	__u64 out = 0, in = 0;
+
+	(void)state;
+	answers(FAMILY_QUAKE3, ANSWERS_PRESSURE);
+	know_both();
+	ledger(LEDGER, 20);
+	for (int second = 0; second < 400; second++) {
+		if (second % 4 == 0) {
+			learn(FAMILY_QUAKE3, 3, "", BYTES(STATUS "0123456789"));
+			flood();
+		}
+		say(&wraps[0], BYTES(OOB "getstatus"), &say_);
+		in += say_.sent_n;
+		out += say_.action == XDP_TX ? say_.n : 0;
+		pass_time(SECOND / 1000);
+	}
+	assert_true(out <= in + LEDGER + LEDGER);
+	kern.live->ledger.strict = 1;
+	kern.live->ledger.byte_ns = 1;
+	kern.live->ledger.window_ns = 0;
+	memset(kern.live->sources, 0, sizeof(kern.live->sources));
+	pass_time(20 * SECOND);
+	learn_quake3();
+	flood();
+	say(&wraps[0], BYTES(OOB "getstatus"), &say_);
+	assert_int_equal(say_.action, XDP_DROP);
+	assert_true(tally_of(DIRECTION_C2S, KIND_GETSTATUS, REASON_LEDGER).packets > 0);
+}
+
+/*
+ * One victim in whose name thousands ask, for as long as that looks like a browser: what
+ * the ledger refuses pays for no answer, or those that are refused pay for the others.
+ */
+static void the_refused_pay_for_nothing(void **state)
+{
+	static char reply[900] = OOB "statusResponse\n";
+	struct frame_spec victim = { .from = "192.0.2.66" };
+	unsigned int told = 0;
+
+	(void)state;
+	memset(reply + 19, 'x', sizeof(reply) - 19);
+	answers(FAMILY_QUAKE3, ANSWERS_PRESSURE);
+	memset(kern.live->sources, 0, sizeof(kern.live->sources));
+	pass_time(60 * SECOND);
+	ledger(LEDGER, 20);
+	learn(FAMILY_QUAKE3, 3, "", reply, sizeof(reply));
+	for (int i = 0; i < 4000; i++) {
+		if (i % 100 == 0)
+			flood();
+		say(&victim, BYTES(OOB "getstatus"), &say_);
+		told += say_.action == XDP_TX;
+		pass_time(SECOND / 1000);
+	}
+	assert_true(told > 0);
+	assert_true(told <= LEDGER / sizeof(reply) * 5 / 4 + 2);
+}
+
+static void the_lists_are_heard(void **state)
+{
+	struct frame_spec friend = { .from = "192.0.2.33" },
+			  foe = { .from = "192.0.2.34" };
+
+	(void)state;
+	answers(FAMILY_QUAKE3, ANSWERS_PRESSURE);
+	learn_quake3();
+	kern_list(&kern, true, "192.0.2.33", 128);
+	kern_list(&kern, false, "192.0.2.34", 128);
+	flood();
+	say(&friend, BYTES(OOB "getstatus"), &say_);
+	assert_told(BYTES(STATUS));
+	assert_int_equal(
+		tally_of(DIRECTION_C2S, KIND_GETSTATUS, REASON_TO_FRIEND).packets, 1);
+	know("192.0.2.34");
+	say(&foe, BYTES(OOB "getstatus"), &say_);
+	assert_int_equal(say_.action, XDP_DROP);
+	kern.live->lists = 0;
+}
+/*
+ * Who answers `echo` is answered from then on, from whatever port, for a minute or two:
+ * the proof itself goes to the server.
+ */
+static void who_has_proven_its_address(void **state)
+{
+	struct frame_spec browser = { .from = "192.0.2.50" },
+			  other = { .from = "10.9.9.9" };
+	char token[FRAME_MAX] = OOB;
+	struct service s;
+	size_t n;
+
+	(void)state;
+	answers(FAMILY_QUAKE3, ANSWERS_PRESSURE);
+	demand(FAMILY_QUAKE3, PROOF_PRESSURE);
+	s = kern.live->tables[0].services[0];
+	s.answers = ANSWERS_PRESSURE;
+	s.budget[CLASS_QUERY].global = kern_rate(1, 4);
+	kern_service(&kern, 0, 0, &s);
+	learn_quake3();
+	for (int i = 0; i < 8; i++)
+		say(&other, BYTES(OOB "getstatus"), &say_);
+	say(&browser, BYTES(OOB "getstatus"), &say_);
+	assert_answer(&say_, 0);
+	assert_memory_equal(say_.text, OOB "echo ", 9);
+	n = say_.length - 9;
+	memcpy(token + 4, say_.text + 9, n);
+	say(&browser, token, n + 4, &say_);
+	assert_turned(&say_, BYTES(OOB "getstatus"));
+	browser.sport = HERE + 7;
+	say(&browser, BYTES(OOB "getstatus"), &say_);
+	assert_told(BYTES(STATUS));
+	assert_int_equal(
+		tally_of(DIRECTION_C2S, KIND_GETSTATUS, REASON_TO_PROVEN).packets, 1);
+	/* Its neighbour has proven nothing. */
+	browser.from = "192.0.2.51";
+	memset(&kern.live->proof.pace, 0, sizeof(kern.live->proof.pace));
+	say(&browser, BYTES(OOB "getstatus"), &say_);
+	assert_true(say_.action != XDP_TX || !memcmp(say_.frame + 42 + 4, "echo ", 5));
+	assert_int_equal(
+		tally_of(DIRECTION_C2S, KIND_GETSTATUS, REASON_TO_PROVEN).packets, 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(quiet_days_make_known),
+		cmocka_unit_test(the_neighbours_of_who_is_known),
+		cmocka_unit_test(known_is_who_is_as_far_as_it_was),
+		cmocka_unit_test(asking_like_a_browser_helps),
+		cmocka_unit_test(strangers_have_a_cap),
+		cmocka_unit_test(the_ledger_always_pays),
+		cmocka_unit_test(the_refused_pay_for_nothing),
+		cmocka_unit_test(the_lists_are_heard),
+		cmocka_unit_test(who_has_proven_its_address),
+	};
+
+	return cmocka_run_group_tests(tests, enter, leave);
+}
