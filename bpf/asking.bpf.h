@@ -102,7 +102,20 @@ static __always_inline void count_sent(struct xdp_md *ctx, __u32 slot,
 }
 
 /*
- * Answer a request by asking for proof: XDP_TX, or XDP_DROP where that cannot be. A
+ * Send the frame back by the way it came: XDP_TX, or what does the same on a veth. There
+ * the other end takes what XDP_TX sends into its ring, but wakes up for it only if it has
+ * an XDP program itself. If it does not and joins datagrams (GRO), the ring fills up, and
+ * from then on all that the server says is lost at it, for good.
+ */
+static __always_inline int send_back(struct xdp_md *ctx)
+{
+	__u32 at = ctx->ingress_ifindex;
+
+	return unlikely(live.veths >> (at & 31) & 1) ? (int)bpf_redirect(at, 0) : XDP_TX;
+}
+
+/*
+ * Answer a request by asking for proof: sent back, or XDP_DROP where that cannot be. A
  * function of its own, as all here: the verifier walks it once.
  */
 __noinline int proof_answer(struct xdp_md *ctx, __u64 what, __u64 where, __u32 length)
@@ -135,7 +148,7 @@ __noinline int proof_answer(struct xdp_md *ctx, __u64 what, __u64 where, __u32 l
 		return XDP_DROP;
 	count_sent(ctx, slot, ask_kind(s->family), REASON_ASKED, a.length,
 		   answer_frame(ctx));
-	return XDP_TX;
+	return send_back(ctx);
 }
 
 /* --- what a proof becomes ------------------------------------------------------ */

@@ -174,7 +174,7 @@ __noinline int template_heads(struct xdp_md *ctx, __u64 where, __u32 length, __u
 }
 
 /*
- * Write the @chosen answer over the question: XDP_TX. XDP_DROP: it cannot be, or the
+ * Write the @chosen answer over the question, sent back. XDP_DROP: it cannot be, or the
  * daemon wrote where we read, which is not to be sent.
  */
 __noinline int template_send(struct xdp_md *ctx, __u64 what, __u64 where, __u32 length,
@@ -206,7 +206,7 @@ __noinline int template_send(struct xdp_md *ctx, __u64 what, __u64 where, __u32 
 		return XDP_DROP;
 	count_sent(ctx, what >> 16 & 0xffff, t->kind, REASON_TEMPLATE, total,
 		   answer_frame(ctx));
-	return XDP_TX;
+	return send_back(ctx);
 }
 
 #endif /* TEMPLATE_BPF_H */

@@ -548,7 +548,7 @@ struct live {
 	__u32 lists; /* LIVE_*: those that are not empty */
 	__u32 followed; /* players followed now: counted up in the kernel, set by the
 			   daemon */
-	__u32 pad;
+	__u32 veths; /* bit N: of interface N, 32 + N ...: sent back by redirection */
 	__u64 tick_ns; /* of bpf_jiffies64(); 0: the time is clock_ns */
 	__u64 clock_ns; /* added to it: the time, where the clock is off (replay) */
 	struct ledger ledger;

@@ -115,17 +115,22 @@ static void defaults_drop_what_has_no_budget(void **state)
 		assert_int_equal(config.services[0].service.policy[i], POLICY_DROP);
 }
 
-/* What the shield would send for it, it sends where that is asked for. */
-static void defaults_send_nothing_for_proof(void **state)
+/* Strangers prove their address under pressure, where any word of the protocol can. */
+static void defaults_ask_for_proof(void **state)
 {
 	struct service s;
 
 	(void)state;
 	for (int f = 0; f < FAMILY_COUNT; f++) {
+		bool any = false;
+
 		defaults_of((enum wire_family)f, &s);
-		assert_int_equal(s.proof,
-				 f == FAMILY_QUAKE_ENHANCED ? PROOF_PRESSURE : PROOF_OFF);
+		for (int kind = 0; kind < KIND_COUNT; kind++)
+			any |= kind_provable((enum wire_family)f, (enum wire_kind)kind);
+		assert_int_equal(s.proof, any ? PROOF_PRESSURE : PROOF_OFF);
 	}
+	load_good(SERVICE(""));
+	assert_int_equal(config.services[0].service.proof, PROOF_PRESSURE);
 	load_good(SERVICE("proof = pressure"));
 	assert_int_equal(config.services[0].service.proof, PROOF_PRESSURE);
 	load_good(SERVICE("proof = off"));
@@ -136,6 +141,44 @@ static void defaults_send_nothing_for_proof(void **state)
 	load_good("proof { rate = \"1000/s burst 10\" }\n" SERVICE(""));
 	assert_int_equal(config.proof.cost_ns, 1000000);
 	assert_int_equal(config.proof.burst_ns, 10000000);
+}
+
+/* Where what is sent back might not be heard, nothing is by default; what is written
+ * stays. */
+static void unheard_proof_is_off_unless_said(void **state)
+{
+	static const struct {
+		const char *service;
+		__u8 heard, unheard;
+	} rows[] = {
+		{ "protocol = quake3", PROOF_PRESSURE, PROOF_OFF },
+		{ "protocol = quakeworld", PROOF_PRESSURE, PROOF_OFF },
+		{ "protocol = quake2", PROOF_PRESSURE, PROOF_OFF },
+		{ "protocol = netquake", PROOF_PRESSURE, PROOF_OFF },
+		/* Nothing is sent: who joins has to come twice. */
+		{ "protocol = quake-enhanced", PROOF_PRESSURE, PROOF_PRESSURE },
+		{ "protocol = auto", PROOF_OFF, PROOF_OFF },
+		{ "protocol = quake3 proof = pressure", PROOF_PRESSURE, PROOF_PRESSURE },
+		{ "protocol = quake3 proof = always", PROOF_ALWAYS, PROOF_ALWAYS },
+		{ "protocol = quake3 proof = off", PROOF_OFF, PROOF_OFF },
+	};
+	const __u8 *proof = &config.services[0].service.proof;
+	char text[256];
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		bool silent = rows[i].heard != rows[i].unheard;
+
+		snprintf(text, sizeof(text), "service \"ffa\" { port = 27960 %s }\n",
+			 rows[i].service);
+		load_good(text);
+		assert_int_equal(*proof, rows[i].heard);
+		assert_int_equal(config_settle_proof(&config, true), silent);
+		assert_int_equal(*proof, rows[i].unheard);
+		/* And back, when the interface is another. */
+		assert_int_equal(config_settle_proof(&config, false), 0);
+		assert_int_equal(*proof, rows[i].heard);
+	}
 }
 
 static void looser_unknown_is_warned_of(void **state)
@@ -157,7 +200,8 @@ int main(void)
 		cmocka_unit_test(defaults_unknown_is_strictest),
 		cmocka_unit_test(defaults_fit_the_engines),
 		cmocka_unit_test(defaults_drop_what_has_no_budget),
-		cmocka_unit_test(defaults_send_nothing_for_proof),
+		cmocka_unit_test(defaults_ask_for_proof),
+		cmocka_unit_test(unheard_proof_is_off_unless_said),
 		cmocka_unit_test(looser_unknown_is_warned_of),
 	};
 

@@ -84,6 +84,23 @@ static void what_is_no_token_is_not_asked_for(void **state)
 	}
 }
 
+/* A veth takes no XDP_TX: see send_back(). The program's runs come by interface 1. */
+static void over_a_veth_it_is_redirected(void **state)
+{
+	(void)state;
+	demand(FAMILY_QUAKE3, PROOF_ALWAYS);
+	kern.live->veths = 1u << 1;
+	say(&wraps[0], BYTES(ARGUED), &say_);
+	assert_int_equal(say_.action, XDP_REDIRECT);
+	said_parse(&say_);
+	assert_memory_equal(say_.text, OOB "echo ", 9);
+	kern.live->veths = ~(1u << 1);
+	pass_time(3 * SECOND);
+	say(&wraps[0], BYTES(ARGUED), &say_);
+	kern.live->veths = 0;
+	assert_answer(&say_, 0);
+}
+
 /* Nobody answers to these, and no answer could take away what is in them. */
 static void odd_frames_are_not_answered(void **state)
 {
@@ -401,6 +418,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(an_echo_turns_into_what_was_asked),
 		TEST(what_is_no_token_is_not_asked_for),
+		TEST(over_a_veth_it_is_redirected),
 		TEST(odd_frames_are_not_answered),
 		TEST(a_cookie_is_its_asker_s_alone),
 		TEST(a_cookie_is_good_for_a_while),

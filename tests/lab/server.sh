@@ -102,14 +102,15 @@ client_start()
 		--port "$NET_PORT" --seconds "$1" --poll "${POLL:-4}" --join --json $from
 }
 
-# SERVICE_MORE: another line of its service.
+# SERVICE_MORE: another line of its service. Without, what is the default on a card: over a
+# veth, `proof` is off unless it is written.
 shield_config()
 {
 	cat <<-CONFIG
 	service "lab" {
 	    protocol = $PROTOCOL
 	    port     = $NET_PORT
-	    ${SERVICE_MORE-}
+	    ${SERVICE_MORE-proof = pressure}
 	}
 	CONFIG
 }

@@ -171,8 +171,6 @@ else
 	server_start
 fi
 player_screen
-# What a veth sends back by XDP_TX its peer hears only with a program of its own.
-ip link set up0 xdp obj "$BUILD/tests/lab/foreign.bpf.o" sec xdp
 shield_start
 payload=$(payload_of)
 joins "65536 sources, 200000/s" 7 --payload "$payload" --rate 200000 \

@@ -94,6 +94,25 @@ static void warn_command(const struct call *call, const struct config *config)
 			path);
 }
 
+/* What `run` makes of `proof` on a veth, of which it may be no more than a warning. */
+static void check_veths(const struct call *call, struct config *config)
+{
+	const char *veth = NULL;
+	size_t silent;
+
+	for (size_t i = 0; config->mode != MODE_SKB && i < config->interface_count; i++)
+		if (shield_on_veth(config->interfaces[i]))
+			veth = config->interfaces[i];
+	silent = config_settle_proof(config, veth);
+	if (silent)
+		config_warn(
+			path_of(call), 0,
+			"interface '%s' is a veth, whose other end may not hear what is "
+			"sent back: `proof` is off for %zu service%s that %s not say it",
+			veth, silent, silent == 1 ? "" : "s",
+			silent == 1 ? "does" : "do");
+}
+
 static void complaint_add(const struct config_complaint *c, void *context)
 {
 	json_array_append_new(context,
@@ -111,6 +130,7 @@ static int check_config(const struct call *call, struct config *config)
 	config_check_interfaces(config);
 	warn_taken(config);
 	warn_command(call, config);
+	check_veths(call, config);
 	warn_wide(call, "allow", config->allow, config->allow_count);
 	warn_wide(call, "deny", config->deny, config->deny_count);
 	return 0;

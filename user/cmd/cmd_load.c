@@ -188,11 +188,14 @@ static int reload_file(struct shield *shield, const struct call *call,
 		       const struct daemon_facts *daemon)
 {
 	struct config *config = calloc(1, sizeof(*config));
+	char veth[IF_NAMESIZE];
 	int err = -ENOMEM;
 
 	if (!config)
 		return err;
 	err = call_config(call, config);
+	if (!err)
+		config_settle_proof(config, shield_unheard(shield, veth));
 	if (!err && daemon->observe)
 		config->observe = true; /* it was started so, and is to be ended so */
 	if (!err)

@@ -60,6 +60,7 @@ struct daemon {
 	int signals; /* signalfd */
 	int events; /* of interfaces */
 	bool misspoken[SERVICES_MAX]; /* said once, until the next reload */
+	bool unheard; /* what is sent back might not arrive: see settle() */
 };
 
 static int parse_mode(const char *text, enum attach_mode *ret)
@@ -115,7 +116,33 @@ static int read_arguments(const struct call *call, struct daemon *d)
 	return err;
 }
 
-static int read_config(const struct daemon *d, struct config *ret)
+/*
+ * Where an interface is a veth in native mode, nobody is asked for proof unless the
+ * configuration says so: its other end might not hear it.
+ */
+static bool unheard(const struct config *config)
+{
+	for (size_t i = 0; config->mode != MODE_SKB && i < config->interface_count; i++)
+		if (shield_on_veth(config->interfaces[i]))
+			return true;
+	return false;
+}
+
+static void settle(struct daemon *d, struct config *config)
+{
+	size_t silent;
+
+	d->unheard = unheard(config);
+	silent = config_settle_proof(config, d->unheard);
+	if (silent)
+		log_info(
+			"proof = off for %zu service%s: an interface is a veth, whose "
+			"other end may not hear what is sent back; where it has GRO on or "
+			"an XDP program, write `proof = pressure`",
+			silent, silent == 1 ? "" : "s");
+}
+
+static int read_config(struct daemon *d, struct config *ret)
 {
 	const struct arguments *a = &d->arguments;
 	int err = call_config(d->call, ret);
@@ -130,6 +157,7 @@ static int read_config(const struct daemon *d, struct config *ret)
 		memcpy(ret->interfaces, a->interfaces, sizeof(a->interfaces));
 		ret->interface_count = a->count;
 	}
+	settle(d, ret);
 	if (ret->interface_count)
 		return 0;
 	log_error("no interface: name one with -i or in the configuration");
@@ -187,6 +215,11 @@ static void look_after(struct daemon *d)
 {
 	size_t ours = guard_look(&d->guard);
 
+	/* Another interface has come, or gone, under a name that was waited for. */
+	if (unheard(d->config) != d->unheard) {
+		settle(d, d->config);
+		shield_apply(d->shield, d->config);
+	}
 	sd_notifyf(0, "WATCHDOG=1\nSTATUS=%zu of %zu interfaces %s", ours, d->guard.count,
 		   d->config->observe ? "observed: nothing is dropped" : "protected");
 }

@@ -93,6 +93,8 @@ struct status {
 		__u64 count;
 	} misspoken[SERVICES_MAX]; /* services whose server speaks something else */
 	size_t misspoken_count;
+	size_t proof[PROOF_ALWAYS + 1]; /* services, by when strangers prove themselves */
+	char veth[IF_NAMESIZE]; /* over which that is off by default; "": there is none */
 };
 
 static void status_collect(const struct shield *shield, const char *pin,
@@ -107,12 +109,15 @@ static void status_collect(const struct shield *shield, const char *pin,
 	ret->protected = ret->link_count > 0;
 	for (size_t i = 0; i < ret->link_count; i++)
 		ret->protected &= ret->links[i].ours;
+	shield_unheard(shield, ret->veth);
 	for (__u32 slot = 0; slot < SERVICES_MAX; slot++) {
 		__u64 count;
 
 		if (!shield_service(shield, slot, &service))
 			continue;
 		ret->services++;
+		if (service.proof <= PROOF_ALWAYS)
+			ret->proof[service.proof]++;
 		ret->observed += service.observe;
 		count = shield_misspoken(shield, slot);
 		if (!count)
@@ -160,6 +165,10 @@ static void status_print(const struct status *s)
 	printf("services: %zu", s->services);
 	if (s->observed)
 		printf(", %zu observed only: nothing is dropped", s->observed);
+	printf("\nproof of address: under pressure %zu, always %zu, off %zu",
+	       s->proof[PROOF_PRESSURE], s->proof[PROOF_ALWAYS], s->proof[PROOF_OFF]);
+	if (s->veth[0] && s->proof[PROOF_OFF])
+		printf(" (the default over a veth, %s)", s->veth);
 	printf("\nconfiguration: generation %u\n", s->generation);
 	if (s->daemon > 0)
 		printf("daemon: process %d\n", (int)s->daemon);
@@ -179,10 +188,13 @@ static json_t *status_json(const struct status *s)
 			json_pack("{s:s, s:s, s:I}", "service", s->misspoken[i].service,
 				  "protocol", family_name(s->misspoken[i].family),
 				  "datagrams", (json_int_t)s->misspoken[i].count));
-	return json_pack("{s:b, s:b, s:o, s:I, s:I, s:o, s:I, s:o}", "protected",
-			 s->protected, "observing", status_observing(s), "interfaces",
-			 interfaces, "services", (json_int_t)s->services, "observed",
-			 (json_int_t)s->observed, "other_family", misspoken, "generation",
+	return json_pack("{s:b, s:b, s:o, s:I, s:I, s:o, s:{s:I, s:I, s:I}, s:I, s:o}",
+			 "protected", s->protected, "observing", status_observing(s),
+			 "interfaces", interfaces, "services", (json_int_t)s->services,
+			 "observed", (json_int_t)s->observed, "other_family", misspoken,
+			 "proof", "pressure", (json_int_t)s->proof[PROOF_PRESSURE],
+			 "always", (json_int_t)s->proof[PROOF_ALWAYS], "off",
+			 (json_int_t)s->proof[PROOF_OFF], "generation",
 			 (json_int_t)s->generation, "daemon",
 			 s->daemon > 0 ? json_integer(s->daemon) : json_null());
 }

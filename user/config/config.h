@@ -50,6 +50,7 @@ struct config_service {
 	size_t port_count;
 	__be32 addresses[CONFIG_ADDRESSES][4]; /* none: any */
 	size_t address_count;
+	bool proof_said; /* by the section; else see config_settle_proof() */
 };
 
 struct config {
@@ -123,6 +124,13 @@ void config_listen(void (*each)(const struct config_complaint *complaint, void *
  * part of config_load(), so that a file can be loaded, replayed and printed elsewhere.
  */
 size_t config_check_interfaces(const struct config *config);
+
+/*
+ * Give the services whose sections do not say `proof` what is usual for their protocol;
+ * @unheard: what is sent back might not arrive, so none of them that would send anything
+ * for it has any. Returns how many those are.
+ */
+size_t config_settle_proof(struct config *config, bool unheard);
 
 /* What a file without a word in it means: no service, everything else by default. */
 void config_empty(struct config *ret);

@@ -100,9 +100,31 @@ void config_service_defaults(enum wire_family family, struct service *ret)
 		read_rate(r->global, &ret->budget[i].global);
 	}
 	memset(ret->policy, POLICY_DROP, sizeof(ret->policy));
-	/* Where nothing is sent back for it: see docs/OPERATING.md. */
-	ret->proof = family == FAMILY_QUAKE_ENHANCED ? PROOF_PRESSURE : PROOF_OFF;
+	/* Of `auto` nobody knows which words prove. */
+	ret->proof = family == FAMILY_AUTO ? PROOF_OFF : PROOF_PRESSURE;
 	ret->answers = ANSWERS_OFF;
+}
+
+size_t config_settle_proof(struct config *config, bool unheard)
+{
+	size_t silent = 0;
+
+	for (size_t i = 0; i < config->service_count; i++) {
+		struct config_service *c = &config->services[i];
+		enum wire_family family = (enum wire_family)c->service.family;
+		struct service usual;
+
+		if (c->proof_said)
+			continue;
+		config_service_defaults(family, &usual);
+		c->service.proof = usual.proof;
+		/* Nobody is told anything: who has to come twice does. */
+		if (!unheard || !usual.proof || family == FAMILY_QUAKE_ENHANCED)
+			continue;
+		c->service.proof = PROOF_OFF;
+		silent++;
+	}
+	return silent;
 }
 
 void config_empty(struct config *ret)

@@ -335,6 +335,7 @@ static int service_read(struct parse *p, cfg_t *section, struct config_service *
 		return -EINVAL;
 	s->observe = (__u8)observe;
 	s->proof = (__u8)proof;
+	ret->proof_said = value_get(section, "proof");
 	s->answers = (__u8)answers;
 	unknown_warn(section, s);
 	return 0;

@@ -219,3 +219,17 @@ size_t shield_links(const struct shield *s, struct shield_link *ret, size_t max)
 	each_link(s->dir, list_link, &list);
 	return list.count;
 }
+
+bool shield_unheard(const struct shield *s, char ret_interface[IF_NAMESIZE])
+{
+	struct shield_link links[CONFIG_INTERFACES];
+	size_t count = shield_links(s, links, CONFIG_INTERFACES);
+
+	for (size_t i = 0; i < count && i < CONFIG_INTERFACES; i++) {
+		if (links[i].mode != MODE_NATIVE || !shield_on_veth(links[i].interface))
+			continue;
+		memcpy(ret_interface, links[i].interface, IF_NAMESIZE);
+		return true;
+	}
+	return false;
+}

@@ -205,6 +205,11 @@ static int attach_both(struct adoption *a, enum attach_mode mode,
 	return attach_joined(s, a->interface, a->ifindex, *ret_mode);
 }
 
+bool shield_on_veth(const char *interface)
+{
+	return ethtool_driven_by(interface, "veth");
+}
+
 int shield_attach(struct shield *s, const char *interface, enum attach_mode mode,
 		  enum attach_mode *ret_mode)
 {
@@ -217,6 +222,11 @@ int shield_attach(struct shield *s, const char *interface, enum attach_mode mode
 	if (err)
 		return err;
 	a.ifindex = if_nametoindex(interface);
+	/* Before anything can be sent back. Never cleared: to another interface of that
+	 * bit it is another way of doing the same. */
+	if (shield_on_veth(interface))
+		__atomic_or_fetch(&s->shared->veths, 1u << a.ifindex % 32,
+				  __ATOMIC_RELAXED);
 	err = attach_both(&a, mode, ret_mode);
 	if (err && holder == HOLDER_NONE)
 		shield_release(s, interface); /* both halves or none */

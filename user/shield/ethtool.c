@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * ethtool.c - features by name: the kernel gives their names in one order, and bits in
- * it.
+ * it; and drivers.
  */
 #include <errno.h>
 #include <net/if.h>
@@ -102,4 +102,16 @@ int ethtool_feature(const char *interface, const char *feature)
 		ret = feature_is_on(fd, interface, number, count);
 	close(fd);
 	return ret;
+}
+
+bool ethtool_driven_by(const char *interface, const char *driver)
+{
+	struct ethtool_drvinfo info = { .cmd = ETHTOOL_GDRVINFO };
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), err;
+
+	if (fd < 0)
+		return false;
+	err = ask(fd, interface, &info);
+	close(fd);
+	return !err && !strncmp(info.driver, driver, sizeof(info.driver));
 }

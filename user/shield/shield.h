@@ -76,6 +76,10 @@ int shield_look_at(const char *pin_dir, const char *interface, enum holder *ret)
 /* The id of the XDP program on @interface, whosever it is; 0: none. */
 __u32 shield_program_on(const char *interface);
 
+/* Is @interface one end of a veth? What is sent back by it arrives only if the other end
+ * has GRO on or an XDP program, or if the mode is generic. Not, if there is none. */
+bool shield_on_veth(const char *interface);
+
 /*
  * Attach to @interface, ingress and egress or neither: new links, or, where this or an
  * older quakeshield's are pinned, an exchange of their programs in one step each. Never
@@ -137,6 +141,10 @@ struct shield_link {
 };
 /* How many links there are; fills at most @max. */
 size_t shield_links(const struct shield *shield, struct shield_link *ret, size_t max);
+
+/* Over which of its interfaces might nobody hear what is sent back: a veth, in native
+ * mode? False: over none. */
+bool shield_unheard(const struct shield *shield, char ret_interface[IF_NAMESIZE]);
 
 /* --- players ----------------------------------------------------------------- */
 

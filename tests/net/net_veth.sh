@@ -1,0 +1,90 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# net_veth.sh - over a veth: nobody is asked for proof of address unless the configuration
+# says so, and what is sent back then arrives and stops nothing. The other end has GRO on
+# and no program: see send_back() in bpf/asking.bpf.h.
+#
+# beside: it counts, and measures no time.
+set -u
+
+cd "$(dirname "$0")/../.." || exit 1
+BUILD=$(realpath "${BUILD:-build}")
+LAB=$BUILD/lab SHIELD=$BUILD/quakeshield SERVER=standin PROTOCOL=quake3
+SERVICE_MORE=''
+# shellcheck source=tests/lab/net.sh
+. tests/lab/net.sh
+# shellcheck source=tests/lab/server.sh
+. tests/lab/server.sh
+
+REQUESTS=2000
+
+# config [LINE]: of the service.
+config()
+{
+	SERVICE_MORE=${1-}
+	{
+		echo "interface = srv0"
+		shield_config
+	} >"$work/shield.conf"
+}
+
+checked() # FILTER
+{
+	net_in server "$SHIELD" check -c "$work/shield.conf" --json | jq -e "$1"
+}
+
+status_is() # FILTER
+{
+	net_in server "$SHIELD" status --json | jq -e "$1"
+}
+
+asked()
+{
+	stats_sum 'select(.reason == "asked-for-proof")'
+}
+
+heard()
+{
+	net_count asked packets
+}
+
+# More of them than a ring has room for; to addresses that only the hub sees.
+requests()
+{
+	net_flood --payload getchallenge --from "$NET_FLOOD" --sources "$NET_SOURCES" \
+		--rate 2000 --packets $REQUESTS --seconds 10 >"$work/flood.json"
+}
+
+all_heard()
+{
+	[ "$(asked)" -gt $((REQUESTS / 2)) ] && [ "$(heard)" = "$(asked)" ]
+}
+
+# By a player who is known: nobody else's questions need to be answered now.
+joins()
+{
+	net_in client "$LAB/client" --protocol "$PROTOCOL" --to "$NET_SERVER" \
+		--port "$NET_PORT" --seconds 4 --poll 1 --join --json |
+		jq -e '.join == "ok" and .snapshots > 10'
+}
+
+net_test_begin "$@"
+server_start
+config
+net_check "check says that proof is off, and why" checked \
+	'.ok and (.complaints | map(select(.message | test("veth.*proof. is off"))) | length == 1)'
+shield_start || exit 1
+net_check "so does the log" grep -q "proof = off for 1 service: .* veth" "$work/shield.log"
+net_check "so does status" status_is '.proof == {"pressure": 0, "always": 0, "off": 1}'
+requests
+net_check "nobody was asked" [ "$(asked)" = 0 ]
+config 'proof = pressure'
+net_check "what is written is not warned of" checked '.ok and .complaints == []'
+net_in server "$SHIELD" reload >/dev/null
+net_check "what is written counts" status_is '.proof.pressure == 1'
+requests
+echo "# of $REQUESTS requests $(asked) asked, $(heard) heard"
+net_check "who is asked hears it" all_heard
+net_check "what the server says still arrives" joins
+exit "$net_failed"
