@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * pace.bpf.h - whether strangers have to prove their address now, and how many of them
- * are asked to in a second: what the short ways look at, too.
+ * pace.bpf.h - whether strangers have to prove their address now, how many of them are
+ * asked to in a second, and what an echo brings back: what the short ways look at, too.
  */
 #ifndef PACE_BPF_H
 #define PACE_BPF_H
 
 #include "admit.bpf.h"
+#include "invite.bpf.h"
+#include "proof.h"
 
 /* Has @kind to do with proof on @s, which does not only observe? */
 static __always_inline bool provable(const struct service *s, enum wire_kind kind)
@@ -103,6 +105,75 @@ static __always_inline bool pace_take(struct pace *pace, __u64 now)
 		pace->shut = was.shut;
 	}
 	return true;
+}
+
+/* --- being told -------------------------------------------------------------- */
+
+/* The hash that @who was given for @form in the epoch of @parity, which is *@ret_epoch.
+ */
+static __always_inline __u64 told_hash(const struct live *l,
+				       const struct cookie_asker *who,
+				       enum cookie_form form, __u64 parity,
+				       __u64 *ret_epoch)
+{
+	*ret_epoch = cookie_epoch_like(clock_now(l), parity);
+	return cookie_hash(&l->proof.secret, who, *ret_epoch, form);
+}
+
+/* Was @who given an echo of @form with those @letters? */
+static __always_inline bool told_echo(const struct live *l,
+				      const struct cookie_asker *who,
+				      enum cookie_form form, __u64 letters)
+{
+	__u64 epoch, want;
+
+	want = told_hash(l, who, form, cookie_letters_parity(letters), &epoch);
+	want = cookie_letters(want, epoch);
+	if (form == COOKIE_BARE)
+		want &= 0xffffffffffffffull;
+	return want == letters;
+}
+
+/*
+ * Is a KIND_PROOF of @length octets to the service in @slot surely none that its sender
+ * was given? The whole of the cookie is looked at, so that nothing less can be guessed;
+ * one that is right is looked at once more, by who makes something of it. A function of
+ * its own, which the verifier walks once.
+ */
+__noinline int echo_is_false(struct xdp_md *ctx, __u32 slot, __u64 where, __u32 length)
+{
+	struct cookie_asker who;
+	enum cookie_form form;
+	const __u8 *at, *more;
+	__u8 behind = 0;
+	struct cursor c;
+	struct packet p;
+	__u64 letters;
+
+	where_packet(ctx, where, length, &p);
+	c = packet_payload(&p);
+	at = cursor_take(&c, PROOF_BACK_N);
+	if (!at)
+		return true;
+	letters = load_u32(at + PROOF_BACK) | (__u64)(load_u32(at + PROOF_BACK + 3) >> 8)
+						      << 32;
+	if (p.length > PROOF_BACK_N) {
+		more = cursor_take(&c, 1);
+		if (!more)
+			return true;
+		letters |= (__u64)*more << 56;
+	}
+	if (p.length > PROOF_BACK_N + 1) {
+		more = cursor_take(&c, 1);
+		if (!more)
+			return true;
+		behind = *more;
+	}
+	form = proof_returned(behind, p.length);
+	if (!form)
+		return true;
+	packet_asker(&p, SENDER, slot, &who);
+	return !told_echo(&live, &who, form, letters);
 }
 
 #endif /* PACE_BPF_H */

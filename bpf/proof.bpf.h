@@ -17,37 +17,22 @@
 
 /* --- being told -------------------------------------------------------------- */
 
-/* The hash that @who was given for @form in the epoch of @parity, which is *@ret_epoch.
- */
-static __always_inline __u64 told_hash(const struct live *l,
-				       const struct cookie_asker *who,
-				       enum cookie_form form, __u64 parity,
-				       __u64 *ret_epoch)
-{
-	*ret_epoch = cookie_epoch_like(clock_now(l), parity);
-	return cookie_hash(&l->proof.secret, who, *ret_epoch, form);
-}
-
 /* Quake III: the form of cookie that came back, or 0. */
 static __always_inline int check_echo(struct xdp_md *ctx, const struct packet *p,
 				      const struct cookie_asker *who)
 {
 	struct proof_text *text;
 	enum cookie_form form;
-	__u64 letters, epoch, want;
+	__u64 letters;
 
 	text = text_load(ctx, p);
 	if (!text)
 		return 0;
-	form = proof_returned(text, p->length);
+	form = proof_returned(text->at[PROOF_BACK + PROOF_LETTERS], p->length);
 	if (!form)
 		return 0;
 	letters = proof_letters(text, form);
-	want = told_hash(&live, who, form, cookie_letters_parity(letters), &epoch);
-	want = cookie_letters(want, epoch);
-	if (form == COOKIE_BARE)
-		want &= 0xffffffffffffffull;
-	return want == letters ? (int)form : 0;
+	return told_echo(&live, who, form, letters) ? (int)form : 0;
 }
 
 /* QuakeWorld, Quake II: the number if it is ours, or the one that proved @who before. */

@@ -212,6 +212,9 @@ __noinline int odd_way(struct xdp_md *ctx)
 	found.service = service_at(tab, &found.slot);
 	if (!found.service)
 		return count_other(tab, OTHER_NOT_OURS, bytes);
+	packet.payload = wrapped.payload;
+	packet.addresses = wrapped.addresses;
+	packet.ipv6 = wrapped.ipv6;
 	return wrapped_plain(&wrapped, &packet, &plain) &&
 			       likely(short_way(ctx, l, &found, &packet, &plain, bytes,
 						jiffies, &action))

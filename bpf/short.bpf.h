@@ -163,6 +163,23 @@ static __always_inline bool unasked(struct xdp_md *ctx, struct live *l,
 			p, bytes);
 }
 
+/*
+ * An echo's return that its sender was not given: dropped and counted. False: it may be
+ * one, and shield_proof() has to say.
+ */
+static __always_inline bool unproven(struct xdp_md *ctx, struct live *l,
+				     const struct found *f, const struct packet *p,
+				     const struct plain *plain, __u64 bytes)
+{
+	__u64 where = packet_where(p), ipv6 = plain_ipv6(plain);
+
+	if (!plain->odd)
+		where = PROOF_WHERE(plain->offset, 26 - 4 * ipv6, ipv6);
+	return echo_is_false(ctx, f->slot, where, p->length) &&
+	       drop_for(ctx, l, f, KIND_PROOF, REASON_FALSE_PROOF,
+			TALLY_IN_FALSE_PROOF + KIND_PROOF, p, bytes);
+}
+
 /* --- answers ----------------------------------------------------------------- */
 
 /* address_net() of the sender. */
@@ -207,6 +224,8 @@ static __always_inline bool special(struct xdp_md *ctx, struct live *l,
 	} else if (!provable(f->service, kind)) {
 		return false;
 	}
+	if (kind == KIND_PROOF && unproven(ctx, l, f, p, plain, bytes))
+		return true;
 	if (closer || !unasked(ctx, l, f, kind, p, plain, bytes, now))
 		*ret_action = WAY_PROOF;
 	return true;

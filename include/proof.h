@@ -135,12 +135,10 @@ static __always_inline __u32 proof_echo(struct proof_text *t, enum cookie_form f
 	}
 }
 
-/* Which form of cookie came back in @length octets; 0: none of ours. */
-static __always_inline enum cookie_form proof_returned(const struct proof_text *t,
-						       __u32 length)
+/* Which form of cookie came back in @length octets, of which @behind follows the letters;
+ * 0: none of ours. */
+static __always_inline enum cookie_form proof_returned(__u8 behind, __u32 length)
 {
-	__u8 behind = t->at[PROOF_BACK + PROOF_LETTERS];
-
 	if (length == PROOF_BACK_N)
 		return COOKIE_BARE;
 	if (length <= PROOF_BACK + PROOF_LETTERS || length > PROOF_TEXT - 5)

@@ -56,7 +56,7 @@ static void echo_comes_back(const uint8_t *bytes, size_t n, enum wire_kind kind,
 	memset(back.at, 0xff, PROOF_BACK);
 	memcpy(back.at + PROOF_BACK, t.at + PROOF_TOKEN, said - PROOF_TOKEN);
 	must(proof_begins(back.at[PROOF_BACK], returned));
-	must(proof_returned(&back, returned) == form);
+	must(proof_returned(back.at[PROOF_BACK + PROOF_LETTERS], returned) == form);
 	must(proof_letters(&back, form) ==
 	     (form == COOKIE_BARE ? letters & 0xffffffffffffffull : letters));
 	asked = proof_ask(&back, form, returned);
@@ -70,7 +70,8 @@ static void echo_comes_back(const uint8_t *bytes, size_t n, enum wire_kind kind,
 static void returned_is_bounded(const uint8_t *bytes, size_t n)
 {
 	struct proof_text t = text_of(bytes, n);
-	enum cookie_form form = proof_returned(&t, (__u32)n);
+	enum cookie_form form =
+		proof_returned(t.at[PROOF_BACK + PROOF_LETTERS], (__u32)n);
 	__u32 asked;
 
 	if (!form)
