@@ -14,14 +14,15 @@ DISPLAY_NUMBER=:77
 OPENARENA_CLIENT=${CLIENT:-/usr/games/openarena}
 NEXUIZ_CLIENT=${NEXUIZ_CLIENT:-/usr/games/nexuiz}
 OWN_SEQUENCE=7 # of forged datagrams: see floodgen's netchan
+PLAYER=alice       # who plays,
+PLAYER_HOME=client # and where below $work that one has a home, and a log with .log
 
 # A screen that nobody sees, in a directory of our own; its socket is a file, so that
 # clients in other networks can use it.
 player_screen()
 {
-	mkdir -p "$work/client" /tmp/.X11-unix
+	mkdir -p /tmp/.X11-unix
 	mount -t tmpfs screens /tmp/.X11-unix
-	chown nobody "$work/client"
 	Xvfb $DISPLAY_NUMBER -screen 0 640x480x24 -nolisten tcp -nolock -ac \
 		>"$work/xvfb.log" 2>&1 &
 	net_until 10 test -e /tmp/.X11-unix/X77
@@ -30,12 +31,14 @@ player_screen()
 # player_run COMMAND...: as the one who plays; its console is a pipe that stays open.
 player_run()
 {
+	mkdir -p "$work/$PLAYER_HOME"
+	chown nobody "$work/$PLAYER_HOME"
 	[ -p "$work/keys" ] || mkfifo "$work/keys"
 	exec 8<>"$work/keys"
 	# shellcheck disable=SC2086
 	nsenter --net=/run/netns/client $PIN setpriv --reuid=nobody --regid=nogroup --clear-groups \
-		env HOME="$work/client" DISPLAY=$DISPLAY_NUMBER LIBGL_ALWAYS_SOFTWARE=1 \
-		"$@" <&8 >"$work/client.log" 2>&1 &
+		env HOME="$work/$PLAYER_HOME" DISPLAY=$DISPLAY_NUMBER LIBGL_ALWAYS_SOFTWARE=1 \
+		"$@" <&8 >"$work/$PLAYER_HOME.log" 2>&1 &
 	client_pid=$!
 }
 
@@ -44,13 +47,13 @@ player_openarena()
 	player_run "$OPENARENA_CLIENT" +set r_fullscreen 0 +set r_mode -1 \
 		+set r_customwidth 160 +set r_customheight 120 +set com_maxfps 30 \
 		+set com_introplayed 1 +set s_initsound 0 +set in_nograb 1 \
-		+set net_enabled 1 +set name alice +connect "$NET_SERVER:$NET_PORT"
+		+set net_enabled 1 +set name "$PLAYER" +connect "$NET_SERVER:$NET_PORT"
 }
 
 player_nexuiz()
 {
-	player_run "$NEXUIZ_CLIENT" -userdir "$work/client" -nosound +vid_width 160 \
-		+vid_height 120 +vid_fullscreen 0 +cl_maxfps 30 +_cl_name alice \
+	player_run "$NEXUIZ_CLIENT" -userdir "$work/$PLAYER_HOME" -nosound +vid_width 160 \
+		+vid_height 120 +vid_fullscreen 0 +cl_maxfps 30 +_cl_name "$PLAYER" \
 		+connect "$NET_SERVER:$NET_PORT"
 }
 

@@ -38,11 +38,8 @@ mvdsv_start()
 	printf '%s\n' 'hostname test' 'maxclients 8' 'deathmatch 1' 'map lqdm11' \
 		>"$data/ktx/server.cfg"
 	chown -R nobody "$data"
-	# shellcheck disable=SC2086
-	nsenter --net=/run/netns/server $PIN setpriv --reuid=nobody --regid=nogroup --clear-groups \
-		env --chdir="$data" HOME="$data" "$MVDSV" -basedir "$data" -port "$NET_PORT" \
-		-mem 64 -game ktx +sv_progtype 1 </dev/null >"$work/server.log" 2>&1 &
-	server_pid=$!
+	server_run --chdir="$data" "$MVDSV" -basedir "$data" -port "$NET_PORT" -mem 64 \
+		-game ktx +sv_progtype 1
 	net_until 20 server_answers
 }
 
@@ -153,11 +150,13 @@ placeholders()
 # Before the placeholders: player_screen.
 player_ezquake()
 {
-	placeholders "$work/client/id1"
-	mkdir -p "$work/client/ktx"
-	chown -R nobody "$work/client"
-	player_run "$EZQUAKE" -basedir "$work/client" -nosound -window -width 160 -height 120 \
-		-condebug +name alice +cl_maxfps 30 +cl_independentPhysics 0 \
+	local home=$work/$PLAYER_HOME
+
+	placeholders "$home/id1"
+	mkdir -p "$home/ktx"
+	chown -R nobody "$home"
+	player_run "$EZQUAKE" -basedir "$home" -nosound -window -width 160 -height 120 \
+		-condebug +name "$PLAYER" +cl_maxfps 30 +cl_independentPhysics 0 \
 		+connect "$NET_SERVER:$NET_PORT"
 }
 
