@@ -4,8 +4,7 @@
 # net_proof.sh [openarena|ezquake|nexuiz] [TRIES [FLOOD [SHIELD]]] - real clients,
 # unmodified, join real servers while requests to join are forged: once, from 65536 sources.
 #
-# With TRIES, one cell of the table in docs/OPERATING.md: so many joins, one after another,
-# in one flood. FLOOD: none, 16, 22 or 24 (as many bits of sources in 10.0.0.0/8), v6 (2^22
+# With TRIES so many joins, one after another, each in a flood of its own. FLOOD: none, 16, 22 or 24 (as many bits of sources in 10.0.0.0/8), v6 (2^22
 # networks of fd00::/8) or own (the client's own address, other ports). SHIELD: proof, plain
 # (proof = off) or bare (none). Only with `proof` anything is demanded: the others are what
 # it is measured by.
@@ -155,18 +154,19 @@ flood_words()
 # joins LIMIT [floodgen arguments]: TRIES joins, each within LIMIT seconds.
 joins()
 {
-	local limit=$1 try in=0 late=0 flood='' pps=0
+	local limit=$1 try in=0 late=0 flood='' pps=''
 
 	shift
 	: >"$work/times"
-	if [ $# -gt 0 ]; then
-		# shellcheck disable=SC2086
-		net_flood $PIN_FLOOD --seconds $((TRIES * (EACH + 10))) \
-			--payload "$(payload_of)" "$@" >"$work/flood.json" 2>&1 &
-		flood=$!
-		sleep 1
-	fi
 	for ((try = 0; try < TRIES; try++)); do
+		if [ $# -gt 0 ]; then
+			# shellcheck disable=SC2086
+			net_flood $PIN_FLOOD --seconds $((EACH + 5)) \
+				--payload "$(payload_of)" "$@" >"$work/flood.json" 2>&1 &
+			flood=$!
+			sleep 1
+			kill -0 "$flood" || net_die "no flood: $(head -1 "$work/flood.json")"
+		fi
 		if try_join; then
 			read -r seconds asked told <"$work/joined"
 			echo "# joined in $seconds s, $asked words sent, $told got"
@@ -177,14 +177,14 @@ joins()
 		else
 			echo "# not in the game"
 		fi
+		if [ -n "$flood" ]; then
+			kill "$flood" 2>/dev/null
+			wait "$flood"
+			pps=$(jq -r '.pps // 0' "$work/flood.json" 2>/dev/null)
+		fi
 		sleep 2 # the server forgets who has left
 	done
-	if [ -n "$flood" ]; then
-		kill "$flood" 2>/dev/null
-		wait "$flood"
-		pps=$(jq -r '.pps // 0' "$work/flood.json" 2>/dev/null)
-	fi
-	echo "# $GAME, $WITH, flood $FLOOD${pps:+ at $pps/s}: $in of $TRIES in," \
+	echo "# $GAME, $WITH, flood $FLOOD${pps:+ at $pps/s, the last}: $in of $TRIES in," \
 		"$(sort -n "$work/times" | awk '{ t[NR] = $1 } END {
 			if (NR) print t[int((NR + 1) / 2)] " s in the middle, " t[NR] " s at most" }')"
 	[ "$WITH" != proof ] ||
