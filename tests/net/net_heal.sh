@@ -120,7 +120,8 @@ test_reload_bad()
 	} >"$work/shield.conf"
 	net_check "bad file: reload fails" fails net_in server "$SHIELD" reload 2>"$work/failed.log"
 	net_check "bad file: at once" awk -v a="$began" -v b="$EPOCHREALTIME" 'BEGIN { exit b - a > 2 }'
-	net_check "bad file: its line is named" failed_says 'shield.conf:6: .*no_such_word'
+	net_check "bad file: its line is named" \
+		failed_says "shield.conf:$(wc -l <"$work/shield.conf"): .*no_such_word"
 	net_check "bad file: the daemon was not asked" fails said 'stays in force'
 	heal_config heal0 heal1 >"$work/shield.conf"
 }
