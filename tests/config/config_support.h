@@ -57,6 +57,24 @@ static inline void load_good(const char *text)
 	assert_int_equal(err, 0);
 }
 
+/* @from, printed and read again as @ret, is the same; but that all that is printed is
+ * said. */
+static inline void print_and_read(const struct config *from, struct config *ret)
+{
+	FILE *file = fopen(FILE_NAME, "we");
+
+	assert_non_null(file);
+	config_print(from, file);
+	assert_int_equal(fclose(file), 0);
+	assert_int_equal(config_load(FILE_NAME, ret), 0);
+	for (size_t i = 0; i < ret->service_count; i++) {
+		assert_true(ret->services[i].proof_said);
+		ret->services[i].proof_said = from->services[i].proof_said;
+	}
+	memcpy(ret->interface_lines, from->interface_lines, sizeof(ret->interface_lines));
+	assert_memory_equal(ret, from, sizeof(*ret));
+}
+
 static char directory[] = "/tmp/test_config.XXXXXX";
 
 static inline int enter(void **state)

@@ -3,48 +3,9 @@
  * test_config_output.c - sections sample, follow and output: what they mean, what they
  * leave alone when they are not there, and the line of every complaint.
  */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-#include <cmocka.h>
+#include "config/config_support.h"
 
-#include "config/config.h"
-#include "stderr.h"
-
-#define FILE_NAME "t.conf"
-#define COUNT(a)  (sizeof(a) / sizeof(*(a)))
-#define FFA	  "service \"ffa\" { protocol = quake3 port = 27960 }\n"
-
-static struct config config, again;
-
-static int load(const char *text, struct config *ret, char *said, size_t size)
-{
-	FILE *file = fopen(FILE_NAME, "we");
-	int err;
-
-	assert_non_null(file);
-	assert_int_equal(fwrite(text, 1, strlen(text), file), strlen(text));
-	assert_int_equal(fclose(file), 0);
-	stderr_catch();
-	err = config_load(FILE_NAME, ret);
-	stderr_release(said, size);
-	return err;
-}
-
-static void load_good(const char *text)
-{
-	char said[1024];
-	int err = load(text, &config, said, sizeof(said));
-
-	assert_string_equal(said, "");
-	assert_int_equal(err, 0);
-}
+static struct config again;
 
 static void absent_means_nothing_is_seen(void **state)
 {
@@ -97,16 +58,9 @@ static void everything_at_once(void **state)
 
 static void printed_and_read_alike(void **state)
 {
-	FILE *file;
-
 	(void)state;
 	load_good(everything);
-	file = fopen(FILE_NAME, "we");
-	assert_non_null(file);
-	config_print(&config, file);
-	assert_int_equal(fclose(file), 0);
-	assert_int_equal(config_load(FILE_NAME, &again), 0);
-	assert_memory_equal(&again, &config, sizeof(again));
+	print_and_read(&config, &again);
 }
 
 static const struct {
@@ -168,21 +122,6 @@ static void bad_files(void **state)
 		assert_int_equal(load(bad[i].text, &again, said, sizeof(said)), -EINVAL);
 		assert_string_equal(said, bad[i].said);
 	}
-}
-
-static char directory[] = "/tmp/test_config_live.XXXXXX";
-
-static int enter(void **state)
-{
-	(void)state;
-	return mkdtemp(directory) && !chdir(directory) ? 0 : -1;
-}
-
-static int leave(void **state)
-{
-	(void)state;
-	unlink(FILE_NAME);
-	return chdir("/") || rmdir(directory);
 }
 
 int main(void)
