@@ -62,7 +62,8 @@ vm_all_judged()
 }
 
 # Of what arrived since vm_mark, as vm_all_judged last read it, more than half was
-# dropped: the rest is what the budgets gave, whatever the rate.
+# dropped or, where its sender might prove itself, asked for that: the rest is what the
+# budgets gave, whatever the rate.
 vm_mostly_dropped()
 {
 	local dropped
@@ -74,7 +75,7 @@ vm_mostly_dropped()
 
 vm_dropped()
 {
-	stats_sum 'select(.verdict == "drop")'
+	stats_sum 'select(.verdict != "pass")'
 }
 
 # vm_people JQ-EXPRESSION SECONDS [ARGUMENTS]: one by IPv4 and one by IPv6 at once, who
