@@ -50,13 +50,13 @@ game()
 {
 	net_until 5 grep -q 'Master-Key: [0-9A-F]' "$work/client.out"
 	printf '\x80\x00\x00\x0c\x02QUAKE\x00\x03'
-	net_until 3 seen '.kind == "ccreq-server-info"'
+	net_until 8 seen '.kind == "ccreq-server-info"'
 	printf '\x00\x01\x00\x14\x00\x00\x00\x00\x04name "lab"\x00'
-	net_until 3 seen '.kind == "nq-reliable"'
+	net_until 8 seen '.kind == "nq-reliable"'
 	printf '\x00\x09\x00\x12\x00\x00\x00\x01\x04prespawn\x00'
-	net_until 3 seen '.kind == "nq-reliable" and .end'
+	net_until 8 seen '.kind == "nq-reliable" and .end'
 	printf '\x00\x09\x00\x22\x00\x00\x00\x00\x0b\x0f\x00\x00\x00\x04\x00Lab\x00maps/lab.bsp\x00\x00\x00' >&9
-	net_until 3 seen '.kind == "nq-reliable" and .direction == "s2c"'
+	net_until 8 seen '.kind == "nq-reliable" and .direction == "s2c"'
 }
 
 # A row for each suite's player, all of one name and on one map.
@@ -126,7 +126,7 @@ live() # SUITE
 	net_check "$1: a message in two chunks inside is read" seen '.kind == "nq-reliable" and
 		.status == "decoded" and ([.ops[]?.text] == ["name \"lab\"", "prespawn"])'
 	players=$((players + 1))
-	net_check "$1: its player's name and map are in players.json" net_until 3 listed "$players"
+	net_check "$1: its player's name and map are in players.json" net_until 8 listed "$players"
 	net_check "$1: a closing alert is opened" seen '[.. | .alert? // empty] == ["close_notify"]'
 }
 
