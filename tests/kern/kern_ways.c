@@ -363,7 +363,7 @@ static void agree(const __u64 keys[3])
 		if (families[f] == FAMILY_QUAKE_ENHANCED || families[f] == FAMILY_AUTO)
 			continue;
 		assert_true(player > n / 10);
-		assert_true(global + source > n / 10);
+		assert_true(global + source > n / 20);
 		assert_true(forged > n / 200);
 	}
 	/* Some millions of entries, so once, of all families. */
