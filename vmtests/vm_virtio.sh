@@ -65,8 +65,11 @@ net_test_begin "$@"
 hub=$(device_with 52:54:00:78:00:01) far=$(device_with 52:54:00:78:00:02)
 [ -n "$hub$far" ] || net_skip virtio "no pair of virtio devices here"
 net_check "the virtio devices take the place of veth" virtio_link
-# The flood comes from behind the client's link: the hub forwards it over the pair.
-VM_FLOOD_FROM=client VM_FLOOD_DEVICE=cli0 VM_RATE=3000
+# The flood comes from behind the client's link: the hub forwards it over the pair, and what
+# asks strangers for proof back. That is what one emulated processor carries with nothing
+# lost: at 6,000 a second half of all frames was lost before the shield, and of people's
+# nearly all.
+VM_FLOOD_FROM=client VM_FLOOD_DEVICE=cli0 VM_RATE=1000
 VM_FLOOD_MAC=$(ip -json link show hub0 | jq -r '.[0].address')
 server_start || exit 1
 test_mode native 1
