@@ -200,6 +200,12 @@ static void queries_run(uint64_t now, bool asking)
 
 /* The player ------------------------------------------------------------------------- */
 
+/* It has as many octets as the headers differ by. */
+static uint32_t qport(const struct dialect *d)
+{
+	return d->header_to_server - d->header_to_client == 1 ? QPORT & 0xff : QPORT;
+}
+
 static void player_send(struct player *p)
 {
 	const struct dialect *d = client.o.dialect;
@@ -218,10 +224,11 @@ static void player_send(struct player *p)
 		memset(data + d->header_to_server, !strcmp(d->name, "quakeworld"),
 		       sizeof(data) - d->header_to_server);
 		memcpy(data, &word, sizeof(word));
-		if (d->header_to_server == 10)
+		if (d->header_to_client == 8)
 			memcpy(data + 4, &p->last, sizeof(p->last));
-		data[d->header_to_server - 2] = QPORT & 0xff;
-		data[d->header_to_server - 1] = QPORT >> 8;
+		word = qport(d);
+		memcpy(data + d->header_to_client, &word,
+		       d->header_to_server - d->header_to_client);
 	}
 	send(p->fd, data, sizeof(data), 0);
 }
@@ -253,7 +260,7 @@ static void player_ask(struct player *p)
 		payload = payload_find("ccreq-connect");
 		send(p->fd, payload->bytes, payload->size, 0);
 	} else {
-		size = snprintf(text, sizeof(text), d->connect, p->challenge, QPORT);
+		size = snprintf(text, sizeof(text), d->connect, p->challenge, qport(d));
 		send(p->fd, data, connect_build(d, text, size, data, sizeof(data)), 0);
 	}
 }
@@ -350,8 +357,8 @@ static void player_receive(struct player *p, uint64_t now)
 	client.bytes_in += size;
 	if (echoed(p->fd, data, size))
 		return;
-	/* The last one counts, as for stock clients. */
-	if ((p->stage == STAGE_CHALLENGE || p->stage == STAGE_CONNECT) &&
+	/* The last one counts, as for stock clients; but for one that keeps the first. */
+	if ((p->stage == STAGE_CHALLENGE || (p->stage == STAGE_CONNECT && !d->keeps)) &&
 	    d->challenge.size && begins(data, size, d->challenge)) {
 		p->challenge = strtol(data + d->challenge.size, NULL, 10);
 		p->stage = STAGE_CONNECT;

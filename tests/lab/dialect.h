@@ -30,6 +30,7 @@ struct dialect {
 	unsigned int header_to_server; /* netchan: sequence first, qport last */
 	unsigned int header_to_client;
 	bool packed; /* connect: see adaptive.h */
+	bool keeps; /* the first challenge: what comes later is not heard */
 };
 
 /* clang-format off */
@@ -50,6 +51,17 @@ static const struct dialect dialects[] = {
 	  BYTES(OOB "getchallenge\n"), BYTES(OOB "challenge "),
 	  "34 %2$u %1$d \"\\name\\lab\\rate\\25000\\msg\\1\"\n",
 	  BYTES(OOB "client_connect"), 10, 8, false },
+	/* R1Q2's and Q2PRO's clients of the same servers: a qport of eight bits. */
+	{ "r1q2", { "q2-status", "q2-info" },
+	  { BYTES(OOB "print\n"), BYTES(OOB "info\n") },
+	  BYTES(OOB "getchallenge\n"), BYTES(OOB "challenge "),
+	  "35 %2$u %1$d \"\\name\\lab\\rate\\25000\\msg\\1\" 1390 1905\n",
+	  BYTES(OOB "client_connect"), 9, 8, false },
+	{ "q2pro", { "q2-status", "q2-info" },
+	  { BYTES(OOB "print\n"), BYTES(OOB "info\n") },
+	  BYTES(OOB "getchallenge\n"), BYTES(OOB "challenge "),
+	  "36 %2$u %1$d \"\\name\\lab\\rate\\25000\\msg\\1\" 1390 1 1 1021\n",
+	  BYTES(OOB "client_connect"), 9, 8, false, .keeps = true },
 	{ "netquake", { "ccreq-server-info", "ccreq-server-info" },
 	  { BYTES("\x80\0\0\x25\x83"), BYTES("\x80\0\0\x25\x83") },
 	  BYTES(""), BYTES(""), NULL, BYTES("\x80\0\0\x09\x81"), 8, 8, false },

@@ -1,8 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# net_proof.sh [openarena|ezquake|nexuiz] [TRIES [FLOOD [SHIELD]]] - real clients,
-# unmodified, join real servers while requests to join are forged: once, from 65536 sources.
+# net_proof.sh [GAME [TRIES [FLOOD [SHIELD]]]] - clients join while requests to join are
+# forged: once, from 65536 sources. GAME: openarena, ezquake or nexuiz, real clients,
+# unmodified, and real servers; or quake2, r1q2 or q2pro, scripted clients that connect as
+# id's, R1Q2's and Q2PRO's do, with the stand-in for a server. Q2PRO's keeps the first
+# challenge that it gets.
 #
 # With TRIES so many joins, one after another, each in a flood of its own. FLOOD: none, 16, 22 or 24 (as many bits of sources in 10.0.0.0/8), v6 (2^22
 # networks of fd00::/8) or own (the client's own address, other ports). SHIELD: proof, plain
@@ -22,7 +25,8 @@ case $GAME in
 openarena) SERVER=openarena PROTOCOL=quake3 ;;
 ezquake)   SERVER=mvdsv PROTOCOL=quakeworld ;;
 nexuiz)	   SERVER=nexuiz PROTOCOL=netquake ;;
-*)	   echo "usage: net_proof.sh [openarena|ezquake|nexuiz] [TRIES [FLOOD [SHIELD]]]" >&2; exit 2 ;;
+quake2 | r1q2 | q2pro) SERVER=standin PROTOCOL=quake2 ;;
+*)	   echo "net_proof.sh: no such game: '$GAME'" >&2; exit 2 ;;
 esac
 # shellcheck source=tests/lab/net.sh
 . tests/lab/net.sh
@@ -35,6 +39,11 @@ esac
 
 EACH=${JOIN_S:-25} # seconds that a client may take to start and join
 
+scripted()
+{
+	[ "$SERVER" = standin ]
+}
+
 skip()
 {
 	echo "skip net_proof $GAME: $*"
@@ -43,9 +52,10 @@ skip()
 
 needs()
 {
-	local tool
+	local tool tools='tcpdump tshark'
 
-	for tool in Xvfb tcpdump tshark; do
+	scripted || tools+=' Xvfb'
+	for tool in $tools; do
 		command -v "$tool" >/dev/null || skip "no $tool"
 	done
 	case $GAME in
@@ -66,6 +76,7 @@ payload_of()
 {
 	case $GAME in
 	ezquake) echo qw-getchallenge ;;
+	quake2 | r1q2 | q2pro) echo q2-getchallenge ;;
 	*)	 echo getchallenge ;;
 	esac
 }
@@ -75,11 +86,13 @@ payload_of()
 join_time()
 {
 	tshark -n -r "$work/join.pcap" -T fields -e frame.time_epoch -e ip.src \
-		-e udp.payload 2>/dev/null | awk -v server="$NET_SERVER" '
-		{ words = substr($3, 1, 8) == "ffffffff" }
-		$2 != server && words { if (!asked++) start = $1 }
-		$2 == server && words && asked { told++ }
-		$2 == server && !words && asked && length($3) > 40 {
+		-e udp.dstport -e udp.srcport -e udp.payload 2>/dev/null |
+		awk -v server="$NET_SERVER" '
+		{ words = substr($5, 1, 8) == "ffffffff" }
+		$2 != server && words { if (!asked++) { start = $1; port = $4 } }
+		$2 != server || $3 != port { next } # to one who was here before
+		words && asked { told++ }
+		!words && asked && length($5) > 40 {
 			printf "%.2f %d %d\n", $1 - start, asked, told
 			exit
 		}'
@@ -108,7 +121,17 @@ client_start_game()
 	openarena) player_openarena ;;
 	ezquake)   player_ezquake ;;
 	nexuiz)	   player_nexuiz ;;
+	*)	   player_scripted ;;
 	esac
+}
+
+player_scripted()
+{
+	# shellcheck disable=SC2086
+	nsenter --net=/run/netns/client $PIN "$LAB/client" --protocol "$GAME" \
+		--to "$NET_SERVER" --port "$NET_PORT" --seconds "$((EACH + 5))" --join --json \
+		>"$work/client.json" 2>&1 &
+	client_pid=$!
 }
 
 # try_join: one client starts, joins and is gone again.
@@ -120,8 +143,9 @@ try_join()
 	mkdir -p "$work/client"
 	chown nobody "$work/client"
 	nsenter --net=/run/netns/client tcpdump --immediate-mode -U -n -i cli0 -B 8192 \
-		-w "$work/join.pcap" "udp and port $NET_PORT" 2>/dev/null &
+		-w "$work/join.pcap" "udp and port $NET_PORT" 2>"$work/ears.log" &
 	ears=$!
+	net_until 5 grep -q 'listening on' "$work/ears.log"
 	client_start_game
 	net_until "$EACH" joined
 	kill "$client_pid" "$ears" 2>/dev/null
@@ -198,7 +222,7 @@ if [ "$GAME" = ezquake ]; then
 else
 	server_start
 fi
-player_screen
+scripted || player_screen
 if [ "$WITH" != bare ]; then
 	shield_start || exit 1
 fi
