@@ -4,69 +4,7 @@
  * those that no recording holds above all; what every cut of them is; and what breaks
  * the rules.
  */
-#include "decode/decode_support.h"
-#include "decode/nq/nq_session.h"
-#include "decode/nq/nq_tables.h"
-
-#define COUNT(a) (sizeof(a) / sizeof(*(a)))
-#define B(text)	 text, sizeof(text) - 1
-#define C2S	 DIRECTION_C2S
-#define S2C	 DIRECTION_S2C
-#define ONE	 "\0\0\x80\x3f" /* 1.0 */
-#define TWO	 "\0\0\0\x40"
-#define VEC_F32	 ONE TWO ONE
-#define VEC_13_3 "\x08\0\x10\0\xf8\xff" /* 1, 2, -1 */
-
-static struct record_tape tape;
-static struct nq_game game;
-
-/* As from a serverinfo of @name, with @flags and FTE's @pext2. */
-static void enter(const char *name, uint32_t flags, uint32_t pext2)
-{
-	memset(&game, 0, sizeof(game));
-	for (unsigned int i = 0; nq_dialects[i]; i++)
-		if (!strcmp(nq_dialects[i]->name, name)) {
-			assert_true(nq_format_of(nq_dialects[i], flags, 0, pext2,
-						 &game.format));
-			game.possible = 1U << i;
-			game.known = game.fitted = true;
-			game.maxclients = 4;
-			return;
-		}
-	fail_msg("no dialect %s", name);
-}
-
-static void parse(enum direction direction, const void *bytes, size_t n, struct record *r)
-{
-	uint8_t *copy = malloc(n ? n : 1);
-	struct message m = {
-		.bytes = { copy, n },
-		.direction = direction,
-		.record = r,
-	};
-
-	assert_non_null(copy);
-	memcpy(copy, bytes, n);
-	record_reset(r, &tape);
-	r->kind = "nq-unreliable";
-	nq_decode(&game, &netquake_family, &m);
-	/* The record points to nothing of the message. */
-	free(copy);
-}
-
-static char *json_of(const struct record *r)
-{
-	struct jsonl json;
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-
-	jsonl_init(&json, out);
-	jsonl_record(&json, r);
-	jsonl_flush(&json);
-	fclose(out);
-	return text;
-}
+#include "decode/nq/nq_support.h"
 
 static const struct vector {
 	const char *dialect;
@@ -511,19 +449,6 @@ static void late_ones(void **state)
 	nq_session_drop(&s);
 }
 
-static int begin(void **state)
-{
-	(void)state;
-	return record_tape_create(&tape, 4096, 1 << 16);
-}
-
-static int end(void **state)
-{
-	(void)state;
-	record_tape_free(&tape);
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -534,5 +459,5 @@ int main(void)
 		cmocka_unit_test(late_ones),
 	};
 
-	return cmocka_run_group_tests(tests, begin, end);
+	return cmocka_run_group_tests(tests, tape_begin, tape_end);
 }

@@ -55,6 +55,21 @@ static bool follows(const struct nq_game *game, const uint8_t *at, size_t left)
 	       (frame > game->frame && (int64_t)frame - game->frame <= FRAMES_MAX);
 }
 
+/* Reads what is left; false: something in it is wrong. What is only not known is not. */
+static bool reads_rest(struct ops *look)
+{
+	while (!look->m->wrong && !look->ended && !reader_failed(&look->rd) &&
+	       reader_left(&look->rd)) {
+		const struct op *op = &look->table[look->code = reader_u8(&look->rd)];
+
+		if (!op->name)
+			return false;
+		if (op->parse)
+			op->parse(look);
+	}
+	return !look->m->wrong && !reader_failed(&look->rd);
+}
+
 /* Is what @o has yet to read such a tail? Takes what it reads from @budget. */
 static bool is_tail(const struct ops *o, size_t *budget)
 {
@@ -105,7 +120,8 @@ static const uint8_t *find_tail(const struct ops *o)
 /* What cannot be read is one field, up to the tail or the end. */
 static void skip(struct ops *o, const char *why)
 {
-	const uint8_t *tail = reader_failed(&o->rd) ? NULL : find_tail(o);
+	bool frames = nq_has(nq_format_at(o), NQ_DP);
+	const uint8_t *tail = reader_failed(&o->rd) || !frames ? NULL : find_tail(o);
 
 	if (!tail) {
 		ops_unknown(o, why);
@@ -141,7 +157,8 @@ static void entities(struct ops *o, bool *ret_updates)
 	record_close(o->record);
 }
 
-/* Does @code's game read the list, and is what follows a tail? */
+/* Does @code's game read the list, and is what follows a tail? Where entities come in
+ * updates there is none: is it right to the end? */
 static bool reads_list(const struct ops *o, uint8_t code)
 {
 	size_t budget = SEARCH_MAX;
@@ -152,28 +169,26 @@ static bool reads_list(const struct ops *o, uint8_t code)
 	look->m->missing = NULL;
 	a.walk.code = code;
 	entities(look, &updates);
-	return sound(look) && (!updates || is_tail(look, &budget));
+	if (!sound(look) || !updates)
+		return sound(look);
+	if (nq_has(nq_format_at(look), NQ_DP))
+		return is_tail(look, &budget);
+	a.walk.reads_on = true;
+	return reads_rest(look) && sound(look);
 }
 
-/* And the temporary entity; all that follows is read only where @whole. */
-static bool reads_temp(const struct ops *o, uint8_t code, uint8_t type, bool whole)
+/* And the temporary entity, with all that follows it? Of a game that is @known, what
+ * follows may be unknown, but not wrong. */
+static bool reads_temp(const struct ops *o, uint8_t code, uint8_t type, bool known)
 {
 	struct aside a;
 	struct ops *look = aside(&a, o);
 
 	look->m->missing = NULL;
 	a.walk.code = code;
-	if (!nq_private_effect(look, code, type))
-		return false;
-	while (whole && sound(look) && reader_left(&look->rd)) {
-		const struct op *op = &look->table[look->code = reader_u8(&look->rd)];
-
-		if (!op->name)
-			return false;
-		if (op->parse)
-			op->parse(look);
-	}
-	return sound(look);
+	a.walk.reads_on = true;
+	return nq_private_effect(look, code, type) && reads_rest(look) &&
+	       (known || sound(look));
 }
 
 /* Joined late, no banner was seen: the first game that fits is it. */
@@ -185,9 +200,14 @@ static void learn(struct ops *o, uint8_t code)
 
 void nq_op_csqcentities(struct ops *o)
 {
-	uint8_t code = nq_walk_of(o)->code;
+	struct nq_walk *w = nq_walk_of(o);
+	uint8_t code = w->code;
 	bool updates = false;
 
+	if (w->reads_on && !nq_has(&w->format, NQ_DP)) {
+		entities(o, &updates);
+		return;
+	}
 	for (int guess = NQ_CODE_UNKNOWN; guess <= NQ_CODE_XONOTIC; guess++) {
 		if ((code != NQ_CODE_UNKNOWN && guess != code) ||
 		    !reads_list(o, (uint8_t)guess))
@@ -195,22 +215,32 @@ void nq_op_csqcentities(struct ops *o)
 		if (guess != code)
 			learn(o, (uint8_t)guess);
 		entities(o, &updates);
+		w->reads_on |= updates;
 		return;
 	}
 	skip(o, "svc_csqcentities: what the game's code sends to itself");
 }
 
+/* Other releases of a game that is known say other things by the same types: so all that
+ * follows is read before one is believed, once a message. */
 void nq_private_temp(struct ops *o, uint8_t type)
 {
-	uint8_t code = nq_walk_of(o)->code;
+	struct nq_walk *w = nq_walk_of(o);
+	uint8_t code = w->code;
 	bool known = code != NQ_CODE_UNKNOWN;
 
+	if (known && w->reads_on) {
+		if (!nq_private_effect(o, code, type))
+			skip(o, "svc_temp_entity: what the game's code sends to itself");
+		return;
+	}
 	for (int guess = NQ_CODE_NEXUIZ; guess <= NQ_CODE_XONOTIC; guess++) {
 		if ((known && guess != code) ||
-		    !reads_temp(o, (uint8_t)guess, type, !known))
+		    !reads_temp(o, (uint8_t)guess, type, known))
 			continue;
 		if (!known)
 			learn(o, (uint8_t)guess);
+		w->reads_on = true;
 		nq_private_effect(o, (uint8_t)guess, type);
 		return;
 	}

@@ -188,6 +188,24 @@ static bool choose(struct nq_game *game, const struct message *m)
 	return true;
 }
 
+/* Code for the client is DarkPlaces' idea: so is then the reading of what several share,
+ * as of protocol 15, and private temporary entities are no error. */
+static void darkplaces_only(struct nq_game *game)
+{
+	const struct nq_dialect *const *list = list_of(game);
+	uint32_t possible = possible_of(game), mask = 0;
+
+	for (unsigned int i = 0; list[i]; i++)
+		if (list[i]->traits & (NQ_DP | NQ_QUAKEDP))
+			mask |= 1U << i;
+	mask &= possible;
+	if (!mask || mask == possible)
+		return;
+	game->possible = mask;
+	if (!(mask & 1U << taken(game)))
+		take(game, (unsigned int)__builtin_ctz(mask));
+}
+
 void nq_decode(struct nq_game *game, const struct family *family, struct message *m)
 {
 	bool several, good = true;
@@ -195,6 +213,8 @@ void nq_decode(struct nq_game *game, const struct family *family, struct message
 	m->state = game;
 	if (!game->format.dialect)
 		take(game, 0);
+	if (game->private_code)
+		darkplaces_only(game);
 	several = possible_of(game) & (possible_of(game) - 1);
 	if (several && !game->known && game->tries < TRIES_MAX) {
 		good = choose(game, m);

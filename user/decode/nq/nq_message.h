@@ -48,6 +48,7 @@ struct nq_walk {
 	uint8_t signon;
 	bool private_code;
 	uint8_t code;
+	bool reads_on; /* with @code, from a private temporary entity to the end */
 	bool has_view;
 	uint16_t view;
 };

@@ -145,6 +145,13 @@ static void put_field(struct ops *o, const struct field *field)
 	}
 }
 
+/* Game code that DarkPlaces' server has announced is asked first, whatever the type. */
+static bool is_private(struct ops *o, uint8_t type)
+{
+	return nq_has(nq_format_at(o), NQ_DP | NQ_QUAKEDP) &&
+	       (type >= PRIVATE || nq_walk_of(o)->private_code);
+}
+
 void nq_op_temp_entity(struct ops *o)
 {
 	uint8_t type = reader_u8(&o->rd);
@@ -158,7 +165,7 @@ void nq_op_temp_entity(struct ops *o)
 		record_string(o->record, "name", temp->name, strlen(temp->name));
 		for (const struct field *f = temp->fields; f->key; f++)
 			put_field(o, f);
-	} else if (type >= PRIVATE && nq_has(nq_format_at(o), NQ_DP)) {
+	} else if (is_private(o, type)) {
 		nq_private_temp(o, type);
 	} else {
 		ops_wrong(o, "no such temporary entity");
