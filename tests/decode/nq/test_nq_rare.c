@@ -1,12 +1,65 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * What NetQuake's recordings seldom hold: game code that speaks where entities come in
- * updates, or in words of another release.
+ * What NetQuake's recordings seldom hold: FTE's prediction and skins, game code that
+ * speaks where entities come in updates, or in words of another release, messages of the
+ * edition of 2021 in older engines.
  */
 #include "decode/nq/nq_support.h"
 
 #define UPDATE "\xce\5\6\x08\0\x10\0\x18\0" /* entity 5 in frame 6, at 1, 2, 3 */
 #define FRAME  "\x39\5\0\0\0\7\0\0\0\0\x80" /* svc_entities 5 of nothing */
+
+static const struct {
+	const char *dialect;
+	uint32_t pext2;
+	const char *bytes;
+	size_t n;
+	const char *json;
+} vectors[] = {
+	/* Which of the view's angles there are the delta says: x and z, ... */
+	{ "fitzquake666", NQ_REPLACEMENTDELTAS | NQ_PREDINFO,
+	  B("\x56\1\0" ONE "\1\0\x48\x40\xc0\x80\0\x40\0\xc0\0\0"),
+	  "\"angles\":[90,null,-90],\"v_angle\":[90,null,-90]}]" },
+	/* ... y, beside a type of movement and a velocity that are no angles, ... */
+	{ "fitzquake666", NQ_REPLACEMENTDELTAS | NQ_PREDINFO,
+	  B("\x56\1\0" ONE "\1\0\x50\x40\x98\3\5\0\6\0\0\x40\0\0"),
+	  "\"movetype\":3,\"velocity\":[5,6,null],\"v_angle\":[null,90,null]}]" },
+	/* ... or none. */
+	{ "fitzquake666", NQ_REPLACEMENTDELTAS | NQ_PREDINFO,
+	  B("\x56\1\0" ONE "\1\0\x40\x88\3\0\0"), "{\"number\":1,\"movetype\":3}]" },
+	{ "fitzquake666", NQ_REPLACEMENTDELTAS | NQ_LERPTIME,
+	  B("\x56" ONE "\1\0\x80\x08\x3f\0\0"), "{\"number\":1,\"skin\":-1}]" },
+	{ "fitzquake666", NQ_REPLACEMENTDELTAS, B("\x56" ONE "\1\0\x80\x08\x3f\0\0"),
+	  "{\"number\":1,\"skin\":63}]" },
+	/* What QuakeSpasm and Ironwail hear from game code of 2021. */
+	{ "fitzquake666", 0,
+	  B("\x34"
+	    "ACH\0\1"),
+	  "{\"op\":\"achievement\",\"id\":\"ACH\"},{\"op\":\"nop\"}" },
+	{ "rmq999", 0, B("\x38\x10\1\1"),
+	  "{\"op\":\"localsound\",\"mask\":16,\"sound\":257}" },
+	{ "rmq999", 0, B("\x38\0\1"), "\"mask\":0,\"sound\":1}" },
+	{ "fitzquake666", 0, B("\3\x64\1\0\0\0"), "\"index\":100,\"value\":1" },
+	{ "quake15", NQ_VOICECHAT, B("\x0c\x40m\0"), "\"index\":64,\"text\":\"m\"" },
+	/* Where DarkPlaces puts a picture. */
+	{ "dp7", 0, B("\x23s\0i\0\1\1\xff\xff"), "\"pic\":\"i\",\"x\":257,\"y\":-1}" },
+};
+
+static void each(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT(vectors); i++) {
+		struct record r;
+		char *text;
+
+		enter(vectors[i].dialect, 0, vectors[i].pext2);
+		parse(S2C, vectors[i].bytes, vectors[i].n, &r);
+		text = json_of(&r);
+		if (r.status != RECORD_DECODED || !strstr(text, vectors[i].json))
+			fail_msg("vector %zu: %s not in %s", i, vectors[i].json, text);
+		free(text);
+	}
+}
 
 /* --- what the game's code sends to itself ------------------------------------------ */
 
@@ -108,6 +161,7 @@ static void many_temps(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each),
 		cmocka_unit_test(code_with_updates),
 		cmocka_unit_test(code_of_another_release),
 		cmocka_unit_test(many_temps),

@@ -18,6 +18,7 @@
 #define ILLEGAL	   (BIT(30) | BIT(31))
 #define SEATS_MAX  4
 #define FRAMES_MAX 64
+#define SKIN_BIAS  64 /* LERPTIME's: there are skins below 0 */
 
 static bool lerps(struct ops *o)
 {
@@ -31,6 +32,14 @@ static void number(struct ops *o, const char *key, uint32_t bits)
 		    lerps(o)	  ? nq_uleb(&o->rd)
 		    : bits & WIDE ? reader_le16(&o->rd)
 				  : reader_u8(&o->rd));
+}
+
+static void skin(struct ops *o, uint32_t bits)
+{
+	if (lerps(o))
+		record_int(o->record, "skin", (int64_t)nq_uleb(&o->rd) - SKIN_BIAS);
+	else
+		number(o, "skin", bits);
 }
 
 /* A byte, but of LERPTIME a number. */
@@ -111,8 +120,9 @@ static void effects(struct ops *o, uint32_t bits)
 				   : reader_u8(&o->rd));
 }
 
-/* What the client's own prediction needs. */
-static void prediction(struct ops *o)
+/* What the client's own prediction needs. Which of the view's angles come the delta's
+ * own @angles say, not the bits here. */
+static void prediction(struct ops *o, uint32_t angles)
 {
 	bool sure = nq_format_at(o)->pext2 & NQ_PREDINFO;
 	uint8_t bits = reader_u8(&o->rd), frame;
@@ -131,7 +141,7 @@ static void prediction(struct ops *o)
 	if (!(bits & BIT(7)))
 		return;
 	if (sure) {
-		vector(o, "v_angle", bits & BIT(3), false, bits & BIT(4), read_turn);
+		vector(o, "v_angle", angles & BIT(3), false, angles & BIT(4), read_turn);
 		return;
 	}
 	frame = reader_u8(&o->rd);
@@ -207,7 +217,7 @@ static void delta_rest(struct ops *o, uint32_t bits)
 	if (bits & BIT(10))
 		number(o, "modelindex", bits);
 	if (bits & BIT(11))
-		number(o, "skin", bits);
+		skin(o, bits);
 	if (bits & BIT(12))
 		starred(o, "colormap");
 	if (bits & BIT(13))
@@ -270,7 +280,7 @@ static void delta(struct ops *o)
 		record_uint(o->record, "lerpend", nq_uleb(&o->rd));
 	effects(o, bits);
 	if (bits & BIT(6))
-		prediction(o);
+		prediction(o, bits);
 	delta_rest(o, bits);
 }
 

@@ -46,8 +46,9 @@ void nq_op_updatestat(struct ops *o)
 
 	record_uint(o->record, "index", index);
 	nq_put_i32(o, "value");
-	if (index >= STATS_OF_ID && !nq_has(f, NQ_DP | NQ_QUAKEDP) && !f->pext1 &&
-	    !f->pext2)
+	/* Of 666 and 999 Quakespasm-Spiked has as many. */
+	if (index >= STATS_OF_ID && !nq_has(f, NQ_DP | NQ_QUAKEDP | NQ_FITZ) &&
+	    !f->pext1 && !f->pext2)
 		ops_wrong(o, "no such stat");
 }
 
@@ -263,11 +264,12 @@ void nq_op_signonnum(struct ops *o)
 
 void nq_op_lightstyle(struct ops *o)
 {
+	const struct nq_format *f = nq_format_at(o);
 	uint8_t index = reader_u8(&o->rd);
 
 	record_uint(o->record, "index", index);
 	nq_put_text(o, "text");
-	if (index >= 64 && !nq_has(nq_format_at(o), NQ_DP | NQ_QUAKEDP))
+	if (index >= 64 && !nq_has(f, NQ_DP | NQ_QUAKEDP) && !f->pext1 && !f->pext2)
 		ops_wrong(o, "no such light style");
 }
 
@@ -309,10 +311,16 @@ void nq_op_cdtrack(struct ops *o)
 	nq_put_u8(o, "loop");
 }
 
+/* Nehahra's places are bytes; all other games of DarkPlaces have wider ones. */
 void nq_op_showpic(struct ops *o)
 {
 	nq_put_text(o, "name");
 	nq_put_text(o, "pic");
+	if (nq_has(nq_format_at(o), NQ_DP | NQ_QUAKEDP)) {
+		nq_put_i16(o, "x");
+		nq_put_i16(o, "y");
+		return;
+	}
 	nq_put_u8(o, "x");
 	nq_put_u8(o, "y");
 }
@@ -351,6 +359,22 @@ void nq_op_fog_nehahra(struct ops *o)
 void nq_op_skyboxsize(struct ops *o)
 {
 	nq_put_coord(o, "size");
+}
+
+/* --- what the edition of 2021 added ------------------------------------------------ */
+
+void nq_op_achievement(struct ops *o)
+{
+	nq_put_text(o, "id");
+}
+
+void nq_op_localsound(struct ops *o)
+{
+	uint8_t mask = reader_u8(&o->rd);
+
+	record_uint(o->record, "mask", mask);
+	record_uint(o->record, "sound",
+		    mask & 0x10 ? reader_le16(&o->rd) : reader_u8(&o->rd));
 }
 
 /* --- what DarkPlaces and FTE added ------------------------------------------------- */
@@ -451,7 +475,14 @@ const struct op nq_svc_nehahra[256] = {
 	[51] = { "fog", nq_op_fog_nehahra, 0 },
 };
 
-const struct op nq_svc_fitz[256] = { NQ_SVC, NQ_SVC_SKY, NQ_SVC_FITZ };
+/* Ironwail and QuakeSpasm play the game code of 2021, too, which sends the last two. */
+const struct op nq_svc_fitz[256] = {
+	NQ_SVC,
+	NQ_SVC_SKY,
+	NQ_SVC_FITZ,
+	[52] = { "achievement", nq_op_achievement, 0 },
+	[56] = { "localsound", nq_op_localsound, 0 },
+};
 
 const struct op nq_svc_dp[256] = { NQ_SVC, NQ_SVC_SKY, NQ_SVC_PICS, NQ_SVC_DP };
 

@@ -21,7 +21,7 @@ op_parse nq_op_setpause, nq_op_signonnum, nq_op_cdtrack, nq_op_showpic, nq_op_hi
 op_parse nq_op_fog, nq_op_fog_nehahra, nq_op_skyboxsize, nq_op_downloaddata;
 op_parse nq_op_updatestatbyte, nq_op_precache, nq_op_updatestatstring;
 op_parse nq_op_updatestatfloat, nq_op_setangledelta, nq_op_setanglebase;
-op_parse nq_op_voicechat;
+op_parse nq_op_voicechat, nq_op_achievement, nq_op_localsound;
 
 /* nq_world.c: what is in the world. */
 op_parse nq_op_update, nq_op_clientdata, nq_op_sound, nq_op_stopsound, nq_op_particle;

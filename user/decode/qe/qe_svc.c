@@ -116,11 +116,6 @@ static void sequence(struct ops *o)
 	record_uint(o->record, "sequence", nq_uleb(&o->rd));
 }
 
-static void text_id(struct ops *o)
-{
-	nq_put_text(o, "id");
-}
-
 /* --- the game ---------------------------------------------------------------------- */
 
 static void servervars(struct ops *o)
@@ -162,15 +157,6 @@ static void levelcompleted(struct ops *o)
 	message_missing(o->m, "levelcompleted: ten of its bytes are not known");
 }
 
-static void localsound(struct ops *o)
-{
-	uint8_t mask = reader_u8(&o->rd);
-
-	record_uint(o->record, "mask", mask);
-	record_uint(o->record, "sound",
-		    mask & 0x10 ? reader_le16(&o->rd) : reader_u8(&o->rd));
-}
-
 static void spawnedmonster(struct ops *o)
 {
 	ops_unknown(o, "spawnedmonster: what it carries is not known");
@@ -209,11 +195,11 @@ const struct op qe_svc[256] = {
 	[49] = { "rawprint", texts, 0 },
 	[50] = { "servervars", servervars, 0 },
 	[51] = { "seq", sequence, 0 },
-	[52] = { "achievement", text_id, 0 },
+	[52] = { "achievement", nq_op_achievement, 0 },
 	[53] = { "chat", chat, 0 },
 	[54] = { "levelcompleted", levelcompleted, 0 },
 	[55] = { "backtolobby", backtolobby, 0 },
-	[56] = { "localsound", localsound, 0 },
+	[56] = { "localsound", nq_op_localsound, 0 },
 	[57] = { "prompt", prompt, 0 },
 	[58] = { "loccenterprint", texts, 0 },
 	[128 ... 255] = { "update", nq_op_update, 0 },
