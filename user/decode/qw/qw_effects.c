@@ -48,6 +48,8 @@ void qw_soundextended(struct ops *o)
 		record_uint(o->record, "volume", VOLUME_USUAL);
 	if (mask & 2)
 		attenuation(o);
+	else
+		record_float(o->record, "attenuation", 1);
 	if (mask & 0x80)
 		qw_u8(o, "pitch");
 	if (mask & 0x40)

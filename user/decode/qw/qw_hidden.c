@@ -196,6 +196,19 @@ static const struct {
 	{ "start_time", start_time },
 };
 
+/* What a later server may have put behind what is known. */
+static void more(struct hidden *h)
+{
+	struct span rest = reader_rest(&h->rd);
+
+	if (reader_failed(&h->rd)) {
+		h->wrong = "hidden block is not as long as it should be";
+	} else if (rest.n) {
+		record_hex(h->r, "rest", rest.bytes, rest.n);
+		record_partial(h->r, "hidden block with more than is known");
+	}
+}
+
 static void block(struct hidden *h, unsigned int type, struct span bytes)
 {
 	record_open_object(h->r, NULL);
@@ -203,8 +216,7 @@ static void block(struct hidden *h, unsigned int type, struct span bytes)
 	if (type < sizeof(types) / sizeof(*types)) {
 		record_string(h->r, "op", types[type].name, strlen(types[type].name));
 		types[type].parse(h);
-		if (reader_failed(&h->rd) || reader_left(&h->rd))
-			h->wrong = "hidden block is not as long as it should be";
+		more(h);
 	} else {
 		record_string(h->r, "op", "unknown", 7);
 		record_uint(h->r, "type", type);

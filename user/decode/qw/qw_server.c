@@ -10,7 +10,7 @@
 
 #define STATS	    32 /* without extensions */
 #define LIGHTSTYLES 64
-#define PRINT_MAX   3
+#define PRINT_MAX   3 /* of the engines */
 
 static void stat_index(struct ops *o)
 {
@@ -63,7 +63,8 @@ static void time_now(struct ops *o)
 
 static void print(struct ops *o)
 {
-	if (qw_u8(o, "level") > PRINT_MAX)
+	/* Game code may say any, and clients print it. */
+	if (qw_u8(o, "level") > PRINT_MAX && !qw_parse_of(o)->terms.protocol)
 		ops_wrong(o, "no such print level");
 	qw_text(o, "text");
 }
@@ -93,7 +94,9 @@ static void setangle(struct ops *o)
 
 static void lightstyle(struct ops *o)
 {
-	if (qw_u8(o, "style") >= LIGHTSTYLES)
+	const struct qw_terms *t = &qw_parse_of(o)->terms;
+
+	if (qw_u8(o, "style") >= LIGHTSTYLES && !t->fte && !t->fte2)
 		ops_wrong(o, "no such light style");
 	qw_text(o, "text");
 }

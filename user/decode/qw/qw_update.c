@@ -11,6 +11,8 @@
 #include "decode/qw/qw_entities.h"
 #include "decode/qw/qw_message.h"
 
+#define SKIN_BIAS 64 /* LERPTIME's: there are skins below 0 */
+
 enum update {
 	U_FRAME = 1U << 0,
 	U_ORIGINXY = 1U << 1,
@@ -55,6 +57,14 @@ static void index_field(struct ops *o, uint32_t bits, const char *key)
 		qw_u16(o, key);
 	else
 		qw_u8(o, key);
+}
+
+static void skin(struct ops *o, uint32_t bits)
+{
+	if (lerps(o))
+		record_int(o->record, "skinnum", (int64_t)qw_uleb(o) - SKIN_BIAS);
+	else
+		index_field(o, bits, "skinnum");
 }
 
 static void byte_field(struct ops *o, const char *key)
@@ -315,7 +325,7 @@ static void update(struct ops *o)
 	if (bits & U_MODEL)
 		index_field(o, bits, "modelindex");
 	if (bits & U_SKIN)
-		index_field(o, bits, "skinnum");
+		skin(o, bits);
 	if (bits & U_COLORMAP)
 		byte_field(o, "colormap");
 	if (bits & U_SOLID)
