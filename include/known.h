@@ -160,14 +160,21 @@ static __always_inline __u32 known_spare(__u64 state, __u32 minute)
 static __always_inline __u64 known_next(__u64 state, __u32 minute, __u32 hops,
 					__u32 flags)
 {
-	__u32 minutes = known_minutes(state);
+	__u32 minutes = known_minutes(state), kept = known_flags(state) & ~KNOWN_TAKEN;
 
+	/* A proof is over when it is, and is no question; whoever asks meanwhile. */
+	if (known_proven(state, minute)) {
+		if (!flags)
+			return state;
+	} else {
+		kept &= ~KNOWN_PROVEN;
+	}
 	if (known_age(state, minute) >= KNOWN_AGE)
 		minutes = 0;
-	if (((__u32)state != minute || !minutes) && minutes < 255)
+	if (!(flags & KNOWN_PROVEN) && ((__u32)state != minute || !minutes) &&
+	    minutes < 255)
 		minutes++;
-	return known_state(minute, minutes, hops,
-			   flags | (known_flags(state) & ~KNOWN_TAKEN) | KNOWN_HERE);
+	return known_state(minute, minutes, hops, flags | kept | KNOWN_HERE);
 }
 
 /*

@@ -126,6 +126,36 @@ static void a_proof_lasts_two_minutes(void **state)
 	assert_false(known_proven(known_find(&table, 8, keys), MINUTE + 100));
 }
 
+/*
+ * Whoever asks in the name of who has proven something does not make that last; and
+ * proofs, of which there may be many in a flood, are no questions of quiet minutes.
+ */
+static void a_proof_is_not_renewed_by_asking(void **state)
+{
+	(void)state;
+	for (__u32 i = 0; i < 200; i++) {
+		known_note(&table, 7, 60, KNOWN_PROVEN, MINUTE + i, keys);
+		assert_true(good(7, MINUTE + i));
+		assert_false(known_lasts(known_find(&table, 7, keys), MINUTE + i));
+	}
+	known_note(&table, 9, 60, KNOWN_PROVEN, MINUTE, keys);
+	for (int i = 0; i < 20; i++)
+		note(9, MINUTE);
+	note(9, MINUTE + 1);
+	assert_true(known_proven(known_find(&table, 9, keys), MINUTE + 1));
+	assert_false(known_lasts(known_find(&table, 9, keys), MINUTE + 1));
+	for (__u32 i = 2; i < 9; i++) {
+		note(9, MINUTE + i);
+		assert_false(known_proven(known_find(&table, 9, keys), MINUTE + i));
+	}
+	/* By then it has asked often enough, and may be followed by a proof again. */
+	assert_true(known_lasts(known_find(&table, 9, keys), MINUTE + 9));
+	known_note(&table, 9, 60, KNOWN_PROVEN, MINUTE + 9, keys);
+	known_note(&table, 9, 0, KNOWN_PLAYER, MINUTE + 10, keys);
+	assert_true(known_proven(known_find(&table, 9, keys), MINUTE + 10));
+	assert_true(known_lasts(known_find(&table, 9, keys), MINUTE + 10));
+}
+
 /* No network is taken for an address, nor for another network. */
 static void networks_have_names_of_their_own(void **state)
 {
@@ -154,6 +184,7 @@ int main(void)
 		cmocka_unit_test_setup(who_is_known_is_not_pushed_out, forget),
 		cmocka_unit_test_setup(who_asked_once_makes_room, forget),
 		cmocka_unit_test_setup(a_proof_lasts_two_minutes, forget),
+		cmocka_unit_test_setup(a_proof_is_not_renewed_by_asking, forget),
 		cmocka_unit_test_setup(networks_have_names_of_their_own, forget),
 	};
 
