@@ -33,6 +33,41 @@ static __always_inline struct proof_text *text_load(struct xdp_md *ctx,
 	return t;
 }
 
+/* Are both addresses such that a datagram can come from the one and go to the other? */
+static __always_inline bool addresses_fit(const struct packet *p)
+{
+	const __be32 *from = packet_address(p, SENDER), *to = packet_address(p, RECEIVER);
+	__u32 first, second;
+
+	if (!from || !to)
+		return false;
+	first = bpf_ntohl(from[0]);
+	second = bpf_ntohl(to[0]);
+	if (p->ipv6)
+		/* ::, ::1 and IPv4's begin with zeros, groups' with ff. */
+		return (from[0] | from[1]) && first >> 24 != 0xff &&
+		       second >> 24 != 0xff &&
+		       ((from[0] ^ to[0]) | (from[1] ^ to[1]) | (from[2] ^ to[2]) |
+			(from[3] ^ to[3]));
+	return first >> 24 && first >> 24 != 127 && first < 0xe0000000 &&
+	       second < 0xe0000000 && first != second;
+}
+
+/*
+ * Can a datagram go back to where this one says that it came from? Not in place of
+ * options or extension headers, nor to port 0; and not where Linux would deliver neither
+ * the one nor the other: from or to a group or everybody, this host or none, oneself.
+ */
+__noinline int answer_fits(struct xdp_md *ctx, __u64 where)
+{
+	struct packet p;
+
+	where_packet(ctx, where, 0, &p);
+	return p.start + ETH_ALEN <= p.end && !(*p.start & 1) &&
+	       answer_plain(p.payload, p.addresses, p.ipv6) && packet_port(&p, SENDER) &&
+	       addresses_fit(&p);
+}
+
 /* --- asking ------------------------------------------------------------------ */
 
 /*
@@ -130,14 +165,12 @@ __noinline int proof_answer(struct xdp_md *ctx, __u64 what, __u64 where, __u32 l
 
 	where_packet(ctx, where, length, &p);
 	s = service_at(tables_now(l), &at);
-	if (!s || !answer_plain(p.payload, p.addresses, p.ipv6))
+	if (!s || !answer_fits(ctx, where))
 		return XDP_DROP;
 	text = text_load(ctx, &p);
 	if (!text)
 		return XDP_DROP;
 	packet_asker(&p, SENDER, slot, &who);
-	if (!(__u16)who.word[2])
-		return XDP_DROP; /* port 0 */
 	a.length = ask_text(text, s->family, what & 0xffff, &who, length, clock_now(l));
 	a.payload = p.payload;
 	a.ipv6 = p.ipv6;

@@ -72,8 +72,7 @@ __noinline int template_choose(struct xdp_md *ctx, __u64 what, __u64 where, __u3
 	int rest;
 
 	where_packet(ctx, where, length, &p);
-	/* Nobody answers to options, nor to port 0. */
-	if (!answer_plain(p.payload, p.addresses, p.ipv6) || !packet_port(&p, SENDER))
+	if (!answer_fits(ctx, where))
 		return 0;
 	q = question_load(ctx, &p, &n);
 	if (!q)
