@@ -129,13 +129,14 @@ int shield_proof(struct xdp_md *ctx)
 
 	if (action != WAY_PROOF)
 		return action;
-	if (c.listed != REASON_COUNT) {
-		said = c.listed;
-	} else {
-		if (kind_proves(c.what & 0xffff))
-			said = proof_check(ctx, c.what, c.where, c.length);
+	if (kind_proves(c.what & 0xffff) && c.listed != REASON_DENY_LIST)
+		said = proof_check(ctx, c.what, c.where, c.length);
+	/* A friend's proof, too: it was asked when its own budgets were spent. */
+	if (c.listed == REASON_COUNT ||
+	    (said && (c.what & 0xffff) != KIND_DTLS_CLIENT_HELLO))
 		said = proof_judge(ctx, c.what, c.where, c.length, said);
-	}
+	else
+		said = c.listed;
 	form = said >> PROOF_FORM_SHIFT;
 	reason = said & ((1 << PROOF_FORM_SHIFT) - 1);
 	action = proof_note(ctx, c.what, c.where, c.length, reason);

@@ -214,6 +214,30 @@ static void two_shields_do_not_talk(void **state)
 	}
 }
 
+/*
+ * A friend whose own budget is spent, by whom else, is asked like anybody; what it brings
+ * back is a proof even if it has some budget again.
+ */
+static void a_friend_s_proof_is_one(void **state)
+{
+	char token[FRAME_MAX] = OOB;
+	int passed = 0;
+
+	(void)state;
+	demand(FAMILY_QUAKE3, PROOF_ALWAYS);
+	kern_list(&kern, true, PEER, 128);
+	do {
+		say(&wraps[0], BYTES(OOB "getchallenge"), &say_);
+		assert_true(++passed < 10000);
+	} while (say_.action == XDP_PASS);
+	assert_answer(&say_, 0);
+	memcpy(token + 4, say_.text + 9, 7);
+	pass_time(2 * SECOND);
+	say(&wraps[0], token, 11, &say_);
+	assert_turned(&say_, BYTES(OOB "getchallenge"));
+	kern.live->lists = 0;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -222,6 +246,7 @@ int main(void)
 		TEST(nor_are_they_told),
 		TEST(however_it_is_wrapped_it_is_paid),
 		TEST(two_shields_do_not_talk),
+		TEST(a_friend_s_proof_is_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
