@@ -78,6 +78,21 @@ static const struct {
 		{ 'c', BYTES("\0\x10\0\x80" "\1\0\0\0" "\x77\x77" Z8 Z8 Z8 Z8 Z8 Z8 Z8 Z8 Z8 Z8 Z8 Z8 Z8 Z8 "\0\0\0\0\0\0"), "quakeworld", "c2s", "client-idle" },
 		{ 's', BYTES(MARK "c-77\0"), "quakeworld", "s2c", "s2c-challenge" },
 	} },
+	{ "nor for a control packet's", {
+		{ 's', BYTES("\x80\0\0\x80" "\x80\0\0\0" "\x2a\1\2\3\4\5\6\7" Z8 Z8 Z8 Z8 Z8 Z8 Z8 Z8 Z8 Z8 Z8 Z8 Z8 Z8), "quakeworld", "s2c", "server-message" },
+		{ 'c', BYTES(HEADER("\x21", "\x20") "\x77\x77\5\x20\3\x4d\0\0\r\0\r\0\r"), "quakeworld", "c2s", "client-move" },
+		{ 's', BYTES(HEADER("\x21", "\x21") "\x2a\1\2\3\4\5\6"), "quakeworld", "s2c", "server-message" },
+		{ 'c', BYTES(HEADER("\x22", "\x21") "\x77\x77\5\x21\3\xda\0\0\r\0\r\0\r"), "quakeworld", "c2s", "client-move" },
+		{ 's', BYTES(HEADER("\x22", "\x22") "\x2a\1\2\3\4\5\6"), "quakeworld", "s2c", "server-message" },
+		{ 'c', BYTES(HEADER("\x23", "\x22") "\x77\x77\5\x22\3\x8c\0\0\r\0\r\0\r"), "quakeworld", "c2s", "client-move" },
+		{ 's', BYTES(HEADER("\x23", "\x23") "\x2a\1\2\3\4\5\6"), "quakeworld", "s2c", "server-message" },
+	} },
+	{ "a broken control packet teaches nothing", {
+		{ 's', BYTES("\x80\0\0\x06\x82x"), "netquake", "s2c", "ccrep-reject" },
+		{ 'c', BYTES(MARK "getchallenge\n"), "quake2", "c2s", "getchallenge" },
+		{ 's', BYTES(MARK "challenge 5 p=34"), "quake2", "s2c", "challenge" },
+		{ 'c', BYTES(HEADER("\1", "\0") "\x09\0\4new\0"), "quake2", "c2s", "client-command" },
+	} },
 	{ "connect 28 is QuakeWorld's, whoever else has such numbers", {
 		{ 'c', BYTES(MARK "connect 28 77 5 \"\\name\\x\"\n"), "quakeworld", "c2s", "connect" },
 		{ 's', BYTES(HEADER("\1", "\1")), "quakeworld", "s2c", "server-idle" },
@@ -174,6 +189,26 @@ static void accept_teaches_port(void **state)
 	all = harness_close(h);
 	assert_string_equal(text_at(json_array_get(all, 1), "port"), "12345");
 	assert_string_equal(text_at(json_array_get(all, 2), "direction"), "s2c");
+	json_decref(all);
+}
+
+/* Somebody answers a server in the name of a player: it stays the server. */
+static void answer_to_server(void **state)
+{
+	struct harness *h = harness_open(FAMILY_AUTO);
+	struct record_address server = harness_address(1, 26000);
+	struct record_address player = harness_address(9, 5000);
+	json_t *all;
+
+	(void)state;
+	harness_send(h, harness_address(8, 40), server, BYTES("\x80\0\0\x0c\1QUAKE\0\3"));
+	harness_send(h, server, harness_address(8, 40),
+		     BYTES("\x80\0\0\x09\x81\x90\x65\0\0"));
+	harness_send(h, player, server, BYTES("\x80\0\0\x09\x81\x39\x30\0\0"));
+	harness_send(h, player, server, BYTES("\0\x10\0\x09\0\0\0\0\1"));
+	all = harness_close(h);
+	assert_string_equal(text_at(json_array_get(all, 3), "protocol"), "netquake");
+	assert_string_equal(text_at(json_array_get(all, 3), "direction"), "c2s");
 	json_decref(all);
 }
 
@@ -309,6 +344,7 @@ int main(void)
 		cmocka_unit_test(conversations),
 		cmocka_unit_test(servers_remembered),
 		cmocka_unit_test(accept_teaches_port),
+		cmocka_unit_test(answer_to_server),
 		cmocka_unit_test(forced),
 		cmocka_unit_test(hold_bounded),
 		cmocka_unit_test(table_bounded),

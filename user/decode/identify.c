@@ -3,6 +3,7 @@
  * identify.c - see identify.h.
  */
 #include "decode/identify.h"
+#include "decode/family.h"
 #include "decode/oob/oob_text.h"
 
 #define SESSION_PATIENCE 64 /* datagrams */
@@ -57,12 +58,28 @@ static bool shape_raw(const uint8_t *payload, size_t n)
 	return span_is(s, "query\n") || span_is(s, "query") || span_starts(s, "stdlog ");
 }
 
+/* Is it a control packet to its last byte? Of one that the capture has cut that cannot
+ * be told: it is none. */
+static bool reads_control(const uint8_t *payload, size_t n, size_t length)
+{
+	struct record silent;
+
+	if (n != length)
+		return false;
+	record_reset(&silent, NULL);
+	netquake_family.datagram(NULL, DIRECTION_UNKNOWN, (struct span){ payload, n },
+				 &silent);
+	return silent.status != RECORD_MALFORMED;
+}
+
 enum shape identify_shape(const uint8_t *payload, size_t n, size_t length)
 {
 	if (oob_marked(payload, n))
 		return SHAPE_OOB;
 	if (n >= 4 && (size_t)(payload[2] << 8 | payload[3]) == length) {
-		if (payload[0] == 0x80 && !payload[1] && n >= 5)
+		/* Of these lengths the four bytes may be another game's sequence. */
+		if (payload[0] == 0x80 && !payload[1] && n >= 5 &&
+		    (length % 128 || reads_control(payload, n, length)))
 			return SHAPE_CONTROL;
 		if (!payload[0] && n >= 8 &&
 		    (payload[1] == 0x01 || payload[1] == 0x09 || payload[1] == 0x10 ||
@@ -178,6 +195,10 @@ static void learn_control(struct session *s, const struct datagram *dg, bool fro
 	struct reader rd = reader_of(dg->payload + 5, dg->n - 5);
 	uint32_t port = reader_le32(&rd);
 
+	/* What is malformed teaches nothing, nor does who answers a server. */
+	if (!reads_control(dg->payload, dg->n, dg->length) ||
+	    (reply && contradicts(s, dg, DIRECTION_S2C)))
+		return;
 	learn_server(s, from_low, reply, reply);
 	if (!reply) {
 		if (s->guess == FAMILY_AUTO)
