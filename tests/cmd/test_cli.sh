@@ -12,22 +12,10 @@ cd "$(dirname "$0")/../.." || exit 1
 OUTPUT=${BUILD:-build}
 BUILD=$(realpath "$OUTPUT")
 SHIELD=$BUILD/quakeshield
+# shellcheck source=tests/cmd/cli.sh
+. tests/cmd/cli.sh
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-failed=0
-
-check() # NAME COMMAND...
-{
-	local name=$1
-
-	shift
-	if "$@" >"$work/log" 2>&1; then
-		echo "ok $name"
-	else
-		echo "not ok $name: $(tail -c 300 "$work/log")"
-		failed=1
-	fi
-}
+trap 'rm -rf "$work" "$CLI_LOG"' EXIT
 
 # exits STATUS TEXT ARGUMENT...: that status, and TEXT on stderr ("": nothing there).
 exits()
@@ -158,6 +146,7 @@ check_json()
 	printf 'service a {\nprotocol = quake3\nport = 1\n}\n' >"$work/good.conf"
 	printf 'mode = auto\ninterface = nosuch0\n' | cat - "$work/good.conf" >"$work/wait.conf"
 	printf '\nmode = turbo\n' >"$work/bad.conf"
+	printf 'service "caf\351" { protocol = quake3 port = 1 }\n' >"$work/latin.conf"
 	says '.ok and .services == 1 and .complaints == []' 0 check --json \
 		-c "$work/good.conf" &&
 		says '.ok and .complaints[0].warning and .complaints[0].line == 2' 0 \
@@ -168,6 +157,9 @@ check_json()
 			.complaints[0].line == 2 and (.complaints[0].warning | not) and
 			(.complaints[0].file | endswith("bad.conf"))' 1 check --json \
 			-c "$work/bad.conf" &&
+		says '(.ok | not) and (.complaints | length) == 1 and
+			(.complaints[0].message | contains("caf\\xe9"))' 1 check --json \
+			-c "$work/latin.conf" &&
 		exits 1 "bad.conf:2: mode 'turbo'" check -c "$work/bad.conf"
 }
 

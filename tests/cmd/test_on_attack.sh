@@ -18,25 +18,13 @@ fi
 	ON_ATTACK_INSIDE=1 exec unshare --mount --pid --fork --kill-child --mount-proc "$0" "$@"
 SHIELD=$(realpath "${BUILD:-build}")/quakeshield
 SPOOL=/run/quakeshield/on-attack
+# shellcheck source=tests/cmd/cli.sh
+. tests/cmd/cli.sh
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-failed=0
+trap 'rm -rf "$work" "$CLI_LOG"' EXIT
 mount -t tmpfs run /run || exit 1
 mkdir -p /run/systemd/system "$SPOOL" "$work/bin"
 export WORK=$work
-
-check() # NAME COMMAND...
-{
-	local name=$1
-
-	shift
-	if "$@" >"$work/log" 2>&1; then
-		echo "ok $name"
-	else
-		echo "not ok $name: $(tail -c 400 "$work/log")"
-		failed=1
-	fi
-}
 
 # What it is called with, a word a line; what it is told, as a line; when it came and went.
 cat >"$work/bin/systemd-run" <<'SCRIPT'

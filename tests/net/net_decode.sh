@@ -12,21 +12,10 @@ DATA=tests/data
 decode=("$BUILD/quakeshield" decode)
 command -v jq >/dev/null || { echo "skip decode_cli: no jq"; exit 0; }
 dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-failed=0
-
-check() # NAME COMMAND...
-{
-	local name=$1
-
-	shift
-	if "$@" >"$dir/log" 2>&1; then
-		echo "ok decode_$name"
-	else
-		echo "not ok decode_$name: $(head -c 300 "$dir/log")"
-		failed=1
-	fi
-}
+# shellcheck source=tests/cmd/cli.sh
+. "$(dirname "$0")/../cmd/cli.sh"
+trap 'rm -rf "$dir" "$CLI_LOG"' EXIT
+CHECK_PREFIX=decode_
 
 # fails_saying TEXT COMMAND...: exit status 1, and TEXT on stderr.
 fails_saying()
