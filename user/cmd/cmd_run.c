@@ -303,6 +303,9 @@ static int stop(struct daemon *d)
 	serve_attacks(d->serve, NULL);
 	samples_close(d->live);
 	d->live = NULL;
+	/* It writes down who is known, out of the shield's tables. */
+	answerer_stop(d->answerer);
+	d->answerer = NULL;
 	shield_close(d->shield);
 	d->shield = NULL;
 	if (shield_detach(d->pin, &count))

@@ -1,0 +1,114 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# test_daemon.sh - a daemon whose disk is full, or whose files are garbage: it protects, says what is wrong, and ends well. It has /run, the
+# BPF file system and the network to itself.
+#
+# beside: it has all that to itself, and waits more than it works.
+set -u
+
+cd "$(dirname "$0")/../.." || exit 1
+if [ "$(id -u)" != 0 ]; then
+	echo "skip daemon: needs root, for programs in the kernel"
+	exit 0
+fi
+[ -n "${DAEMON_INSIDE-}" ] || DAEMON_INSIDE=1 exec unshare --mount --net --pid --fork \
+	--kill-child --mount-proc "$0" "$@"
+SHIELD=$(realpath "${BUILD:-build}")/quakeshield
+mount -t tmpfs run /run && mount -t bpf bpf /sys/fs/bpf || exit 1
+# shellcheck source=tests/cmd/cli.sh
+. tests/cmd/cli.sh
+work=/run/work
+mkdir $work
+ip link set lo up
+ip link add one type veth peer name two
+ip link set one up
+ip link set two up
+
+# configure LINE...: service "ffa" on interface one, and these lines.
+configure()
+{
+	printf '%s\n' 'interface = "one"' 'mode = skb' 'metrics { listen = off }' \
+		'service "ffa" { protocol = quake3 port = 27960 }' "$@" >"$work/conf"
+}
+
+# A fresh directory for what the daemon keeps.
+state()
+{
+	export STATE_DIRECTORY=$work/state.$1
+	mkdir "$STATE_DIRECTORY"
+}
+
+start() # ARGUMENT...
+{
+	: >"$work/log"
+	"$SHIELD" run -c "$work/conf" "$@" >"$work/log" 2>&1 &
+	daemon=$!
+	for _ in $(seq 100); do
+		if grep -q ': ready' "$work/log"; then return 0; fi
+		kill -0 "$daemon" 2>/dev/null || break
+		sleep 0.1
+	done
+	cat "$work/log"
+	return 1
+}
+
+# stops TEXT: well, having said TEXT ("": no matter what).
+stops()
+{
+	kill "$daemon"
+	wait "$daemon"
+	echo "exit status $?" >>"$work/log"
+	cat "$work/log"
+	grep -q 'exit status 0' "$work/log" && grep -qF -- "$1" "$work/log"
+}
+
+# Who is known is written down, though the tables that he is in are taken down.
+detaches()
+{
+	state detach
+	configure 'on_exit = detach'
+	echo "192.0.2.77 60 $(date +%s)" >"$STATE_DIRECTORY/known.txt"
+	start && stops 'the shield is down' && grep '^192.0.2.77 60 ' "$STATE_DIRECTORY/known.txt" &&
+		[ "$(stat -c %a "$STATE_DIRECTORY/known.txt")" = 640 ] &&
+		[ -z "$(find /sys/fs/bpf -mindepth 2 -type f)" ]
+}
+
+full_disk()
+{
+	state full
+	mount -t tmpfs -o size=16k full "$STATE_DIRECTORY"
+	dd if=/dev/zero of="$STATE_DIRECTORY/fill" bs=1k count=64 2>/dev/null
+	configure 'sample {}' "output { json = $STATE_DIRECTORY/j pcapng = $STATE_DIRECTORY/p }"
+	start && sleep 1.2 && "$SHIELD" status &&
+		stops "cannot write to '$STATE_DIRECTORY/p': No space left" &&
+		[ "$(grep -c 'No space left' "$work/log")" = 1 ] &&
+		[ ! -s "$STATE_DIRECTORY/p" ]
+}
+
+# The same garbage each time: a failure can be had again.
+garbage() # SEED COUNT
+{
+	openssl enc -aes-128-ctr -nosalt -K "$(printf '%032x' "$1")" -iv 00 </dev/zero 2>/dev/null |
+		head -c "$2"
+}
+
+garbage_files()
+{
+	local file seed=0
+
+	state garbage
+	configure 'sample {}'
+	for file in "$STATE_DIRECTORY"/{known.txt,attacks.jsonl,history.jsonl} \
+		/run/quakeshield/{players.json,attacks.json,daemon-0.pid}; do
+		garbage $((seed += 1)) 100000 >"$file"
+	done
+	start && sleep 1.2 && "$SHIELD" status && "$SHIELD" attacks | grep 'no attacks' &&
+		"$SHIELD" stats --history | grep '^minute' && "$SHIELD" top --once | grep ffa &&
+		stops 'known.txt:1: not an address, its hops and a time'
+}
+
+check "on_exit = detach ends well, and who is known is kept" detaches
+check "a full disk: one complaint, and nothing torn" full_disk
+check "garbage in every file" garbage_files
+exit $failed
