@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -366,6 +367,47 @@ static void what_cannot_be_opened(void **state)
 	}
 }
 
+/*
+ * What does not fit is not begun: the file ends with a whole piece, and goes on with one
+ * when there is room again.
+ */
+static void a_full_disk_tears_nothing(void **state)
+{
+	struct rlimit before, small;
+	char path[128], said[256];
+	struct stat st;
+	struct sink *s;
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s", target("", "full"));
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+	small = before;
+	small.rlim_cur = PIECE + 10; /* of which what is said goes into a file, too */
+	signal(SIGXFSZ, SIG_IGN);
+	s = opened(path, "");
+	put_piece(s, 1);
+	sink_pump(s);
+	stderr_catch();
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+	put(s, "second\n");
+	put(s, "third\n");
+	sink_pump(s);
+	sink_pump(s);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+	stderr_release(said, sizeof(said));
+	assert_non_null(strstr(said, "cannot write to '"));
+	assert_null(strstr(strstr(said, "cannot") + 1, "cannot")); /* once */
+	assert_int_equal(st.st_size, PIECE);
+	sink_pump(s);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_size, PIECE + strlen("second\nthird\n"));
+	assert_int_equal(stats_of(s).dropped, 0);
+	sink_close(s);
+	unlink(path);
+	signal(SIGXFSZ, SIG_DFL);
+}
+
 static int enter(void **state)
 {
 	(void)state;
@@ -390,6 +432,7 @@ int main(void)
 		cmocka_unit_test(comings_and_goings_are_told),
 		cmocka_unit_test(socket_name_is_taken_over),
 		cmocka_unit_test(what_cannot_be_opened),
+		cmocka_unit_test(a_full_disk_tears_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, enter, leave);

@@ -69,14 +69,40 @@ static bool reader_append(struct reader *r, const void *bytes, size_t n)
 	return true;
 }
 
+/*
+ * A disk that fills up has taken the beginning of it: that goes again, so that a file
+ * ends with a whole piece whatever becomes of us. False: it cannot go, since the file is
+ * none, or somebody else has written behind it.
+ */
+static bool file_cut(int fd, size_t n)
+{
+	off_t end = lseek(fd, 0, SEEK_CUR);
+	struct stat st;
+
+	return end >= (off_t)n && !fstat(fd, &st) && S_ISREG(st.st_mode) &&
+	       st.st_size == end && !ftruncate(fd, end - (off_t)n);
+}
+
+/* How much of it, or -1 and errno. */
+static ssize_t reader_write(const struct sink *s, const struct reader *r)
+{
+	const uint8_t *from = r->buffer + r->head;
+	ssize_t n = s->sort == SORT_SOCKET ? send(r->fd, from, r->used, MSG_NOSIGNAL)
+					   : write(r->fd, from, r->used);
+
+	if (s->sort == SORT_FILE && n > 0 && (size_t)n < r->used &&
+	    file_cut(r->fd, (size_t)n)) {
+		errno = ENOSPC;
+		return -1;
+	}
+	return n;
+}
+
 /* What the kernel takes now. */
 static void reader_flush(struct sink *s, struct reader *r)
 {
 	while (r->fd >= 0 && r->used) {
-		const uint8_t *from = r->buffer + r->head;
-		ssize_t n = s->sort == SORT_SOCKET
-				    ? send(r->fd, from, r->used, MSG_NOSIGNAL)
-				    : write(r->fd, from, r->used);
+		ssize_t n = reader_write(s, r);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -281,7 +307,8 @@ void sink_put(struct sink *s, const void *bytes, size_t n)
 
 		if (r->fd < 0)
 			continue;
-		if (r->used + n > SINK_BUFFER)
+		/* A full disk is tried again by sink_pump(), not by each piece. */
+		if (r->used + n > SINK_BUFFER && !s->complained)
 			reader_flush(s, r);
 		/* The flush may have found that nobody is there any more. */
 		if (r->fd < 0 || !reader_append(r, bytes, n))
