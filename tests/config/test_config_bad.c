@@ -101,6 +101,9 @@ static const struct {
 	  "t.conf:2: on-attack '/t 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17' has more than 16 "
 	  "words\n" },
 
+	{ FFA "output { json = /a pcapng = '|/a' }\n",
+	  "t.conf:2: json and pcapng cannot both go to '/a'\n" },
+
 	/* rates */
 	{ SERVICE("query { source = fast }"),
 	  "t.conf:4: 'fast' is no rate: write N/s, N/m or N/h, perhaps with 'burst N', "

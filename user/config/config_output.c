@@ -64,6 +64,25 @@ static int target_read(cfg_t *section, const char *key, char ret[OUTPUT_NAME])
 	return 0;
 }
 
+/* "/path" of all three ways to write it. */
+static const char *target_path(const char *target)
+{
+	return target + strcspn(target, "/");
+}
+
+/* Lines among blocks would be neither. */
+static int targets_check(cfg_t *output, const struct config *config)
+{
+	const struct kept *v = value_get(output, "pcapng");
+
+	if (!config->output_json[0] || !config->output_pcapng[0] ||
+	    strcmp(target_path(config->output_json),
+		   target_path(config->output_pcapng)) != 0)
+		return 0;
+	return config_error(v->path, v->line, "json and pcapng cannot both go to '%s'",
+			    target_path(v->text));
+}
+
 static int text_read(cfg_t *section, const char *key, char *ret, size_t size)
 {
 	const struct kept *v = value_get(section, key);
@@ -153,7 +172,8 @@ int live_read(struct parse *p, cfg_t *cfg)
 		return -EINVAL;
 	if (output && (target_read(output, "json", config->output_json) ||
 		       target_read(output, "pcapng", config->output_pcapng) ||
-		       number_read(output, "cpu", 1, 100, &config->output_cpu)))
+		       number_read(output, "cpu", 1, 100, &config->output_cpu) ||
+		       targets_check(output, config)))
 		return -EINVAL;
 	return 0;
 }
