@@ -27,6 +27,7 @@ struct alarm {
 	struct stats_cache *cache;
 	struct samples_view *live;
 	char on_attack[CONFIG_COMMAND];
+	bool pinned; /* it is not the machine's quakeshield, but one of --pin */
 	char store[INCIDENT_PATH], now_path[INCIDENT_PATH], captures[INCIDENT_PATH];
 	struct stats before;
 	bool looked; /* there is a before */
@@ -386,7 +387,17 @@ static void adopt(struct alarm *a, const struct stats *now)
 static void command_take(struct alarm *a, const struct config *config)
 {
 	strcpy(a->on_attack, config->on_attack);
-	if (!a->on_attack[0] || sd_booted() > 0)
+	if (!a->on_attack[0])
+		return;
+	if (a->pinned) {
+		/* The spool has one command, and ids of attacks are one daemon's. */
+		log_warn("on-attack '%s' is not run: not for a shield of --pin, only for "
+			 "the machine's",
+			 a->on_attack);
+		a->on_attack[0] = 0;
+		return;
+	}
+	if (sd_booted() > 0)
 		return;
 	log_warn("on-attack '%s' is not run: this machine was not started by systemd, "
 		 "which runs it in a unit of its own",
@@ -409,6 +420,7 @@ int alarm_start(struct stats_cache *cache, struct samples_view *live,
 	}
 	a->cache = cache;
 	a->live = live;
+	a->pinned = pin && *pin;
 	incident_path(pin, "attacks.jsonl", a->store);
 	incident_path(pin, "captures", a->captures);
 	incident_now_path(pin, a->now_path);
