@@ -503,6 +503,8 @@ static void decoded_survives_the_file(void **state)
 	assert_int_equal(json_integer_value(json_object_get(row, "records")), 1);
 	json_decref(all);
 	assert_null(lag_file_read_decoded(path, 13 * SECOND + LAG_FILE_STALE_NS));
+	/* The clock was set back since. */
+	assert_null(lag_file_read_decoded(path, 11 * SECOND - LAG_FILE_STALE_NS));
 	lag_file_remove(path);
 	assert_null(lag_file_read_decoded(path, 12 * SECOND));
 	decoded_free(d);

@@ -26,8 +26,8 @@ static void collect_figures(struct top *top, const char *pin)
 	if (lag_file_read(path, &top->figures))
 		return;
 	clock_gettime(CLOCK_REALTIME, &now);
-	if (now.tv_sec * 1000000000ll + now.tv_nsec - top->figures->time_ns >
-	    LAG_FILE_STALE_NS) {
+	if (lag_file_is_stale(top->figures->time_ns,
+			      now.tv_sec * 1000000000ll + now.tv_nsec)) {
 		free(top->figures);
 		top->figures = NULL;
 	}

@@ -5,7 +5,7 @@
  * The daemon writes them once a second to LAG_FILE_DIR/players.json, always as a whole
  * (a new file in the old one's place), at most SAMPLES_PLAYERS players of LAG_SAMPLES
  * samples: below 768 KiB. The format is in docs/SAMPLES.md. What is older than
- * LAG_FILE_STALE_NS is not alive.
+ * LAG_FILE_STALE_NS, or of the future, is not alive.
  */
 #ifndef LAG_FILE_H
 #define LAG_FILE_H
@@ -23,6 +23,13 @@
 
 struct samples_stats;
 struct decoded;
+
+/* It is of the future when the clock was set back since. Both are since 1970. */
+static inline bool lag_file_is_stale(int64_t time_ns, int64_t now_ns)
+{
+	return now_ns - time_ns > LAG_FILE_STALE_NS ||
+	       time_ns - now_ns > LAG_FILE_STALE_NS;
+}
 
 /* Where they are for the daemon of @pin_dir (NULL: the default one). */
 void lag_file_path(const char *pin_dir, char ret[LAG_FILE_PATH_MAX]);

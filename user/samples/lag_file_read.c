@@ -184,7 +184,7 @@ json_t *lag_file_read_decoded(const char *path, int64_t now_ns)
 	json_t *all = load(path, &err), *decoded;
 
 	decoded = json_object_get(all, "decoded_by_service");
-	if (!json_is_object(decoded) || now_ns - time_at(all, "time") > LAG_FILE_STALE_NS)
+	if (!json_is_object(decoded) || lag_file_is_stale(time_at(all, "time"), now_ns))
 		decoded = NULL;
 	json_incref(decoded);
 	json_decref(all);
