@@ -88,6 +88,15 @@ static void as_json_and_back(void **state)
 	assert_int_equal(again->players_before, 9);
 	assert_true(again->peak_pps == watch.now->peak_pps);
 	free(again);
+	/* Nothing that lasts as long as that, or came as fast, was ever counted. */
+	json_object_set_new(object, "seconds", json_real(1e300));
+	json_object_set_new(json_object_get(object, "peak"), "packets_per_s",
+			    json_real(-1e300));
+	again = incident_parse(object);
+	assert_non_null(again);
+	assert_true(again->last_ms == again->start_ms);
+	assert_true(again->peak_pps == 0);
+	free(again);
 	json_object_set_new(object, "end", json_string("2026-11-22T15:00:00.000Z"));
 	assert_null(incident_parse(object)); /* it is over: nobody goes on with it */
 	json_object_set_new(object, "end", json_null());

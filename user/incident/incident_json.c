@@ -199,10 +199,17 @@ void incident_text(const struct incident *i, enum incident_event event,
 
 /* --- in -------------------------------------------------------------------------- */
 
+/* What nobody counts that far is somebody else's writing. */
+static double real(const json_t *object, const char *key)
+{
+	double n = json_number_value(json_object_get(object, key));
+
+	return n > 0 && n < 1e15 ? n : 0;
+}
+
 static uint64_t number(const json_t *object, const char *key)
 {
-	json_t *value = json_object_get(object, key);
-	double n = json_number_value(value);
+	double n = json_number_value(json_object_get(object, key));
 
 	return n > 0 && n < 1e18 ? (uint64_t)n : 0;
 }
@@ -275,17 +282,15 @@ struct incident *incident_parse(const json_t *object)
 		return NULL;
 	}
 	i->observed = json_is_true(json_object_get(object, "observed"));
-	i->last_ms =
-		i->start_ms +
-		(int64_t)(1000 * json_number_value(json_object_get(object, "seconds")));
+	i->last_ms = i->start_ms + (int64_t)(1000 * real(object, "seconds"));
 	target_parse(object, &i->sources.target);
 	i->packets = number(object, "packets");
 	i->bytes = number(object, "bytes");
 	i->dropped = number(object, "dropped");
 	i->refused = i->dropped + number(object, "observed_only");
 	i->withheld = number(object, "withheld");
-	i->peak_pps = json_number_value(json_object_get(peak, "packets_per_s"));
-	i->peak_bps = json_number_value(json_object_get(peak, "bits_per_s"));
+	i->peak_pps = real(peak, "packets_per_s");
+	i->peak_bps = real(peak, "bits_per_s");
 	i->players_before = (uint32_t)number(players, "before");
 	i->players_least = (uint32_t)number(players, "least");
 	i->players_most = (uint32_t)number(players, "most");
