@@ -113,12 +113,30 @@ static void check_veths(const struct call *call, struct config *config)
 			silent == 1 ? "does" : "do");
 }
 
+/* What is quoted out of a file need not be UTF-8, as JSON is: its octets as \x.., then,
+ * as the file itself may have them. */
+static json_t *text_json(const char *text)
+{
+	json_t *good = json_string(text);
+	size_t n = strlen(text), at = 0;
+	char *plain = good ? NULL : malloc(4 * n + 1);
+
+	for (size_t i = 0; plain && i < n; i++)
+		at += (size_t)sprintf(plain + at, text[i] & 0x80 ? "\\x%02x" : "%c",
+				      (unsigned char)text[i]);
+	if (plain)
+		good = json_string(n ? plain : "");
+	free(plain);
+	return good;
+}
+
 static void complaint_add(const struct config_complaint *c, void *context)
 {
-	json_array_append_new(context,
-			      json_pack("{s:s, s:o, s:b, s:s}", "file", c->path, "line",
-					c->line ? json_integer(c->line) : json_null(),
-					"warning", c->warning, "message", c->message));
+	json_array_append_new(
+		context,
+		json_pack("{s:o, s:o, s:b, s:o}", "file", text_json(c->path), "line",
+			  c->line ? json_integer(c->line) : json_null(), "warning",
+			  c->warning, "message", text_json(c->message)));
 }
 
 static int check_config(const struct call *call, struct config *config)
@@ -145,9 +163,10 @@ static int check_json(const struct call *call, struct config *config)
 	config_listen(complaint_add, complaints);
 	err = check_config(call, config);
 	config_listen(NULL, NULL);
-	status = print_json(json_pack(
-		"{s:s, s:b, s:I, s:o}", "file", path_of(call), "ok", !err, "services",
-		(json_int_t)(err ? 0 : config->service_count), "complaints", complaints));
+	status = print_json(json_pack("{s:o, s:b, s:I, s:o}", "file",
+				      text_json(path_of(call)), "ok", !err, "services",
+				      (json_int_t)(err ? 0 : config->service_count),
+				      "complaints", complaints));
 	return err ? exit_status(err) : status;
 }
 
