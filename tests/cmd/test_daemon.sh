@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# test_daemon.sh - a daemon whose disk is full, or whose files are garbage: it protects, says what is wrong, and ends well. It has /run, the
+# test_daemon.sh - a daemon whose disk is full, whose files are garbage, or directories, or
+# that is not the only one: it protects, says what is wrong, and ends well. It has /run, the
 # BPF file system and the network to itself.
 #
 # beside: it has all that to itself, and waits more than it works.
@@ -108,7 +109,42 @@ garbage_files()
 		stops 'known.txt:1: not an address, its hops and a time'
 }
 
+directories()
+{
+	state directories
+	configure 'sample {}'
+	rm -f /run/quakeshield/*.json
+	mkdir "$STATE_DIRECTORY"/{known.txt,attacks.jsonl,history.jsonl} \
+		/run/quakeshield/{players,attacks}.json
+	start && sleep 1.2 && "$SHIELD" status || return 1
+	"$SHIELD" attacks 2>"$work/err"
+	[ $? = 1 ] && grep "attacks: cannot read '$STATE_DIRECTORY/attacks.jsonl'" "$work/err" &&
+		stops "cannot write '/run/quakeshield/players.json': Is a directory" &&
+		rmdir /run/quakeshield/*.json
+}
+
+# Two with one state: the second is refused. Two with one spool: it has one command.
+two_daemons()
+{
+	local first
+
+	state two
+	mkdir -p /run/systemd/system
+	configure
+	start || return 1
+	first=$daemon
+	"$SHIELD" run -c "$work/conf" 2>"$work/err"
+	[ $? = 1 ] && grep "another daemon is running (process $first)" "$work/err" || return 1
+	configure 'on-attack = /bin/true'
+	start -i two --pin /sys/fs/bpf/other &&
+		stops "on-attack '/bin/true' is not run: not for a shield of --pin" || return 1
+	kill "$first"
+	wait "$first"
+}
+
 check "on_exit = detach ends well, and who is known is kept" detaches
 check "a full disk: one complaint, and nothing torn" full_disk
 check "garbage in every file" garbage_files
+check "directories in the place of files" directories
+check "two daemons" two_daemons
 exit $failed

@@ -79,6 +79,8 @@ json_t *incident_store_read(const char *path, int *ret_err)
 	}
 	while (good && json_array_size(order) > INCIDENT_KEPT)
 		json_array_remove(order, 0);
+	if (file && ferror(file) && ret_err)
+		*ret_err = -EIO;
 	if (file)
 		fclose(file);
 	json_decref(by_id);
