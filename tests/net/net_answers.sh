@@ -6,7 +6,8 @@
 # server itself says, word for word, and no longer than that is young.
 #
 # That an answer is the kernel's is shown by stopping the server (SIGSTOP). RATE and SOURCES
-# are the flood's. MINUTES=1 also lets an address get known, which takes four minutes.
+# are the flood's. MINUTES=1 also lets an address get known, which takes four minutes; with
+# FIRST=40 so many questions of who is known are asked from a flood's first moment on.
 #
 # A veth leaves no room behind what a socket sends through it, so the questions under a flood
 # are floodgen's, whose frames have a page each, as a card's have; what comes back is caught
@@ -16,6 +17,7 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 BUILD=$(realpath "${BUILD:-build}")
 LAB=$BUILD/lab SHIELD=$BUILD/quakeshield
+KNOWN=10.79.1.2
 GAME=${1:-openarena} RATE=${RATE:-100000} SOURCES=${SOURCES:-4194304}
 case $GAME in
 openarena) SERVER=openarena PROTOCOL=quake3 QUESTION=getstatus NONCED=getinfo ;;
@@ -71,8 +73,8 @@ caught()
 		-e udp.payload 2>/dev/null | grep -v '^ffffffff6563686f'
 }
 
-# each_second COUNT WORDS: ask so often; how many were answered, and as by the server,
-# into $answered and $alike.
+# each_second COUNT WORDS [ADDRESS [PAUSE]]: ask so often; how many were answered, and as
+# by the server, into $answered and $alike.
 each_second()
 {
 	local own ears line i
@@ -82,9 +84,9 @@ each_second()
 	ears=$!
 	sleep 0.5
 	for ((i = 0; i < $1; i++)); do
-		sleep 1 &
+		sleep "${4:-1}" &
 		net_flood --hex "$(hex "$2")" --packets 1 --seconds 1 \
-			--victim "$NET_CLIENT" --source-port 5000 >"$work/asker.json" 2>&1
+			--victim "${3:-$NET_CLIENT}" --source-port 5000 >"$work/asker.json" 2>&1
 		wait $!
 	done
 	own=$(said server 127.0.0.1 "$2")
@@ -99,13 +101,13 @@ each_second()
 	echo "# '$2': $1 asked, $answered answered, $alike as the server's own"
 }
 
-flood_start()
+flood_start() # SECONDS [HEAD-START]
 {
 	# shellcheck disable=SC2086
 	net_flood $PIN_FLOOD --payload "$PAYLOAD" --rate "$RATE" --from 10.128.0.0 \
 		--sources "$SOURCES" --seconds "$1" >"$work/flood.json" 2>&1 &
 	flood=$!
-	sleep 1
+	sleep "${2:-1}"
 }
 
 flood_stop()
@@ -141,6 +143,27 @@ test_known()
 	net_check "since it is known" [ "$(answers_of answered-known)" -gt 20 ]
 	flood_stop
 	sleep 12
+}
+
+# Somebody who asked on quiet days, and has asked nothing of this daemon.
+someone_known()
+{
+	mkdir -p "$STATE_DIRECTORY"
+	echo "$KNOWN 64 $(date +%s)" >"$STATE_DIRECTORY/known.txt"
+}
+
+# Nothing is to be learnt only when the flood is there: its first moments count.
+test_first()
+{
+	local count=${FIRST:-16}
+
+	sleep 3 # the daemon has begun a second ago, perhaps
+	flood_start 60 0
+	each_second "$count" "$QUESTION" "$KNOWN" 0.5
+	net_check "who is known is answered from a flood's first second on" \
+		[ "$answered" -ge $((count - 1)) ]
+	flood_stop
+	net_check "from the kernel" [ "$(answers_of answered-known)" -ge $((count / 2)) ]
 }
 
 test_stranger()
@@ -188,10 +211,12 @@ else
 	PROTOCOL=$([ "$GAME" = nexuiz ] && echo netquake || echo quake3)
 fi
 [ "$GAME" = mvdsv ] || PAYLOAD=getstatus
+someone_known
 shield_start >/dev/null
 net_check "on a quiet day the server itself answers" \
 	[ -n "$(said client "$NET_SERVER" "$QUESTION")" ]
 net_check "nothing is answered for it" [ "$(stats_sum 'select(.verdict == "answer")')" = 0 ]
+test_first
 [ -z "${MINUTES-}" ] || test_known
 test_stranger
 net_check "strangers get no more than their cap" bytes_out

@@ -4,8 +4,9 @@
  *
  * One question at a time to each server, and each from another of eight addresses of
  * loopback, since engines limit what one address may ask: ioquake3 to one a second. What
- * was asked in one tick is read in the next. Where nothing presses, nothing is asked.
- * Who is known is written down every few minutes, and at the end.
+ * was asked in one tick is read in the next. While nothing presses, too, what was learnt
+ * is kept young enough to be sent, only more slowly: a flood's first packets come before
+ * anybody could ask. Who is known is written down every few minutes, and at the end.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -25,9 +26,13 @@
 #include "lib/loop.h"
 #include "lib/util.h"
 
-#define TICK_MS	    100 /* while there is somebody to ask */
+#define TICK_MS	    100 /* while something presses */
+#define QUIET_MS    250 /* while there is somebody to ask */
 #define IDLE_MS	    1000 /* with all others that look once a second */
 #define REFRESH_NS  1500000000ull /* a template is asked for again when so old */
+#define QUIET_NS    3000000000ull /* or so old, while nothing presses */
+#define MISSES_MOST 3 /* in a row, after which a question is one that gets no answer */
+#define SELDOM_NS   15000000000ull /* and is asked so often while nothing presses */
 #define PATIENCE_NS 400000000ull /* for a reply */
 #define PACE_NS	    200000000ull /* at most five questions a second to a server */
 #define KEEP_NS	    300000000000ull /* how often who is known is written down */
@@ -38,12 +43,17 @@
 #define REPLY_MOST  2048
 #define READ_MOST   64 /* datagrams of a socket in one tick */
 
+/* One that is a tick late, gets lost and is asked for anew is still young enough. */
+_Static_assert(QUIET_NS + REFRESH_NS + 4 * QUIET_MS * 1000000ull < TEMPLATE_NS,
+	       "what is kept is too old to be sent");
+
 /* What is known of one question. */
 struct learnt {
 	__u64 asked_ns;
 	struct template first; /* with a short nonce; made_ns 0: not yet */
 	bool placed; /* two agreed on where the nonce stands */
 	bool longer; /* the next is asked with a long one */
+	unsigned int misses; /* asked since there was last something to send */
 };
 
 struct asked {
@@ -221,6 +231,7 @@ static void ask(struct answerer *a, struct asked *s, size_t form, __u64 now)
 	n = ask_write(&forms[form], s->nonce, s->nonce_n, question);
 	s->socket = (int)(a->turn++ % SOCKETS);
 	learnt->asked_ns = now;
+	learnt->misses++;
 	s->sent_ns = now;
 	/* If it cannot be sent, there will be no reply. */
 	if (sendto(a->sockets[s->socket], question, n, MSG_DONTWAIT,
@@ -228,8 +239,18 @@ static void ask(struct answerer *a, struct asked *s, size_t form, __u64 now)
 		s->form = (int)form;
 }
 
+/* How long after it was asked a question is asked again. */
+static __u64 again_ns(const struct learnt *l, bool pressed)
+{
+	if (pressed)
+		return REFRESH_NS;
+	if (!l->misses)
+		return QUIET_NS;
+	return l->misses < MISSES_MOST ? REFRESH_NS : SELDOM_NS;
+}
+
 /* The question that was asked longest ago, if it is time for it; -1: none. */
-static int due(const struct asked *s, __u64 now)
+static int due(const struct asked *s, bool pressed, __u64 now)
 {
 	size_t count;
 	__u64 oldest = now;
@@ -239,7 +260,7 @@ static int due(const struct asked *s, __u64 now)
 	for (size_t i = 0; i < count; i++) {
 		const struct learnt *l = &s->learnt[i];
 
-		if (l->asked_ns && now - l->asked_ns < REFRESH_NS)
+		if (l->asked_ns && now - l->asked_ns < again_ns(l, pressed))
 			continue;
 		if (l->asked_ns < oldest) {
 			oldest = l->asked_ns;
@@ -280,8 +301,13 @@ static void hear(struct answerer *a, struct asked *s, const char *reply, size_t 
 	/* A reply to what was asked before, perhaps: ours may still come. */
 	if (ask_template(s->family, form, s->nonce, s->nonce_n, reply, n, s->sent_ns, &t))
 		return;
-	if (learn(&s->learnt[s->form], form, &t))
+	if (learn(&s->learnt[s->form], form, &t)) {
 		shield_template_put(a->shield, s->slot, (__u32)s->form, &t);
+		s->learnt[s->form].misses = 0;
+	} else if (s->learnt[s->form].misses > MISSES_MOST) {
+		/* It says something again: the second, which has to agree, comes soon. */
+		s->learnt[s->form].misses = 1;
+	}
 	s->form = -1;
 }
 
@@ -318,6 +344,20 @@ static void read_socket(struct answerer *a, int socket)
 	}
 }
 
+/* Ask @s what it is time for, if it has said all that it will to the last question. */
+static void ask_next(struct answerer *a, struct asked *s, bool pressed, __u64 now)
+{
+	int form;
+
+	if (s->form >= 0 && now - s->sent_ns >= PATIENCE_NS)
+		s->form = -1;
+	if (s->form >= 0 || now - s->sent_ns < PACE_NS)
+		return;
+	form = due(s, pressed, now);
+	if (form >= 0)
+		ask(a, s, (size_t)form, now);
+}
+
 static void on_tick(void *context)
 {
 	struct answerer *a = context;
@@ -332,22 +372,13 @@ static void on_tick(void *context)
 		read_socket(a, i);
 	for (size_t i = 0; i < a->count; i++) {
 		struct asked *s = &a->servers[i];
-		int form;
+		bool pressed = s->always || shield_flooded(a->shield, s->slot);
 
-		if (!s->always && !shield_flooded(a->shield, s->slot))
-			continue;
-		busy = true;
-		if (s->form >= 0 && now - s->sent_ns >= PATIENCE_NS)
-			s->form = -1;
-		if (s->form >= 0 || now - s->sent_ns < PACE_NS)
-			continue;
-		form = due(s, now);
-		if (form >= 0)
-			ask(a, s, (size_t)form, now);
+		busy |= pressed;
+		ask_next(a, s, pressed, now);
 	}
 	shield_recall_turn(a->shield, now);
-	if (busy)
-		loop_once(TICK_MS, on_tick, a);
+	loop_once(busy ? TICK_MS : QUIET_MS, on_tick, a);
 }
 
 /* --- start and end ---------------------------------------------------------------- */
