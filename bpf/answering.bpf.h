@@ -82,6 +82,10 @@ __noinline int answer_layer(struct xdp_md *ctx, __u64 what, __u64 where, __u32 l
 	s = service_at(tables_now(l), &slot);
 	if (!s)
 		return REASON_MALFORMED;
+	/* The short ways look at that; what comes by the long one may be the first. */
+	if (limit_spent(&s->budget[CLASS_QUERY].global,
+			l->globals[budget_index(slot, CLASS_QUERY)], now))
+		flood_note(l, slot, now);
 	listed = listed_at(l, slot, &p, SENDER);
 	if (listed == LISTED_DENIED)
 		return REASON_DENY_LIST;

@@ -42,6 +42,23 @@ static void quiet_days_make_known(void **state)
 	assert_int_equal(say_.action, XDP_DROP);
 }
 
+/* Pressure is judged at the first question beyond the budget, and that is answered. */
+static void the_first_beyond_the_budget(void **state)
+{
+	static struct frame_spec other = { .from = "10.255.0.1" };
+
+	(void)state;
+	for (size_t w = 0; w < COUNT(wraps); w++) {
+		answers(FAMILY_QUAKE3, ANSWERS_PRESSURE);
+		know_both();
+		learn_quake3();
+		say(&other, BYTES(OOB "getstatus"), &say_);
+		assert_int_equal(say_.action, XDP_PASS);
+		say(&wraps[w], BYTES(OOB "getstatus"), &say_);
+		assert_told(BYTES(STATUS));
+	}
+}
+
 /* Around who is known: as often as one who is, all of them together. */
 static void the_neighbours_of_who_is_known(void **state)
 {
@@ -283,6 +300,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(quiet_days_make_known),
+		cmocka_unit_test(the_first_beyond_the_budget),
 		cmocka_unit_test(the_neighbours_of_who_is_known),
 		cmocka_unit_test(known_is_who_is_as_far_as_it_was),
 		cmocka_unit_test(asking_like_a_browser_helps),
