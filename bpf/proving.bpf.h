@@ -119,6 +119,17 @@ __noinline int proof_known(struct xdp_md *ctx, __u64 where)
 	return 0;
 }
 
+/* Can what asks for proof be sent in place of this? To a query it is always as long. */
+__noinline int proof_askable(struct xdp_md *ctx, __u64 what, __u64 where)
+{
+	enum wire_kind kind = what & 0xffff;
+	__u32 sends = (where & OFFSET_MASK) + PROOF_QUERY_N;
+
+	return answer_fits(ctx, where) &&
+	       ((kind != KIND_GETINFO && kind != KIND_GETSTATUS) ||
+		wire_bytes(sends) <= wire_bytes(answer_frame(ctx)));
+}
+
 /* What is provable: it may be answered from here, or become something else. */
 SEC("xdp")
 int shield_proof(struct xdp_md *ctx)
@@ -139,6 +150,8 @@ int shield_proof(struct xdp_md *ctx)
 		said = c.listed;
 	form = said >> PROOF_FORM_SHIFT;
 	reason = said & ((1 << PROOF_FORM_SHIFT) - 1);
+	if (reason == REASON_ASKED && !proof_askable(ctx, c.what, c.where))
+		reason = REASON_GLOBAL_BUDGET;
 	action = proof_note(ctx, c.what, c.where, c.length, reason);
 	if (action != XDP_PASS)
 		return action;

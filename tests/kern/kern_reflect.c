@@ -81,6 +81,35 @@ static void senders_that_cannot_be_are_not_asked(void **state)
 	assert_int_equal(tally_of(DIRECTION_S2C, KIND_ECHO, REASON_ASKED).packets, 0);
 }
 
+/* What no question can be sent for is not said to have been asked for proof. */
+static void who_is_counted_as_asked_is_asked(void **state)
+{
+	static const struct frame_spec rows[] = {
+		{ .sport = HERE, .ipv6 = true },
+		{ .sport = HERE, .tags = { ETH_P_8021Q } },
+		{ .sport = HERE, .options = 1 },
+		{ .sport = HERE, .from = "127.0.0.1" },
+		{ .sport = HERE },
+	};
+	__u64 sent = 0;
+
+	(void)state;
+	ask_all(FAMILY_QUAKE3);
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		pass_time(3 * SECOND);
+		say(&rows[i], BYTES(OOB "getstatus"), &say_);
+		sent += say_.action == XDP_TX;
+		assert_int_equal(
+			tally_of(DIRECTION_C2S, KIND_GETSTATUS, REASON_ASKED).packets,
+			sent);
+		assert_int_equal(tally_of(DIRECTION_S2C, KIND_ECHO, REASON_ASKED).packets,
+				 sent);
+	}
+	assert_int_equal(sent, 1);
+	assert_int_equal(
+		tally_of(DIRECTION_C2S, KIND_GETSTATUS, REASON_GLOBAL_BUDGET).packets, 4);
+}
+
 /* What was sent to all of a link would go back from an address of all. */
 static void what_was_sent_to_all_is_not_answered(void **state)
 {
@@ -242,6 +271,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(senders_that_cannot_be_are_not_asked),
+		TEST(who_is_counted_as_asked_is_asked),
 		TEST(what_was_sent_to_all_is_not_answered),
 		TEST(nor_are_they_told),
 		TEST(however_it_is_wrapped_it_is_paid),
