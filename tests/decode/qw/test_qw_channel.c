@@ -256,6 +256,33 @@ static void fragments(void **state)
 	json_decref(all);
 }
 
+/* STUNAWARE, offered and asked for: the words of the header are the other way round. It
+ * was read as sequences out of all order, and each move's checksum was wrong. */
+static void stun_aware(void **state)
+{
+	struct harness *h = harness_open(FAMILY_AUTO);
+	json_t *all;
+
+	(void)state;
+	harness_c2s(h, BYTES(MARK "getchallenge\n"));
+	harness_s2c(h, BYTES(MARK "c77\0FTE2\0\1\0\0"));
+	harness_c2s(h, BYTES(MARK CONNECT "0x32455446 0x100\n"));
+	harness_s2c(h, BYTES(MARK "j"));
+	harness_s2c(h, BYTES("\xc0\0\0\x20\x80\0\0\x1f\x09hi\0"));
+	harness_c2s(h, BYTES("\x40\0\0\x21\0\0\0\x20\x34\x12\5\x20\3\x4d\0\0\r\0\r\0\r"));
+	harness_s2c(h, BYTES("\x40\0\0\x21\0\0\0\x21"));
+	/* Who did not agree keeps to the old order. */
+	harness_c2s(h, BYTES("\x22\0\0\0\x21\0\0\0\x34\x12\5\x21\3\xda\0\0\r\0\r\0\r"));
+	all = harness_close(h);
+	assert_string_equal(text_at(json_array_get(all, 4), "sequence"), "32");
+	assert_string_equal(text_at(json_array_get(all, 4), "ops.0.text"), "hi");
+	assert_string_equal(status(all, 5), "decoded");
+	assert_string_equal(text_at(json_array_get(all, 5), "ops.1.checksum_ok"), "true");
+	assert_string_equal(text_at(json_array_get(all, 6), "sequence"), "33");
+	assert_string_equal(status(all, 7), "decoded");
+	json_decref(all);
+}
+
 /* Facts of who plays, where and when, tape or not. */
 static void facts(void **state)
 {
@@ -293,15 +320,11 @@ static void facts(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(in_order),
-		cmocka_unit_test(another_port),
-		cmocka_unit_test(wrong_qport),
-		cmocka_unit_test(connects_again),
-		cmocka_unit_test(begins_anew),
-		cmocka_unit_test(in_the_middle),
-		cmocka_unit_test(without_a_marker),
-		cmocka_unit_test(fragments),
-		cmocka_unit_test(facts),
+		cmocka_unit_test(in_order),	    cmocka_unit_test(another_port),
+		cmocka_unit_test(wrong_qport),	    cmocka_unit_test(connects_again),
+		cmocka_unit_test(begins_anew),	    cmocka_unit_test(in_the_middle),
+		cmocka_unit_test(without_a_marker), cmocka_unit_test(fragments),
+		cmocka_unit_test(stun_aware),	    cmocka_unit_test(facts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,6 +8,9 @@
  *	  bit 31: has     bit 31: parity  from the    if agreed on:
  *	  reliable part   of reliables    client only offset / 8, bit 0 more
  *
+ * If FTE's STUNAWARE is agreed on, the first two are big-endian, and bit 30 of the first
+ * is set.
+ *
  * While svc_serverdata is unseen the layouts of a server's messages are unknown; then
  * those are tried that are met in practice, and what fits is said to be guessed.
  *
@@ -20,6 +23,9 @@
 #define PART_MORE   1U
 #define PART_UNIT   4U
 #define MESSAGE_MAX 65536
+#define STUN_MARK   0x40 /* of the first byte: a STUN packet has none */
+#define HEADER_WORD 4
+#define HEADER_MAX  10
 
 /* Masks as servers have them in force: mvdsv's in each generation, FTE's, none. */
 static const struct qw_terms usual[] = {
@@ -153,17 +159,38 @@ static void part(struct qw_session *s, enum direction direction, uint32_t sequen
 	}
 }
 
+/* The header in the usual order of bytes, at @to; false: it is in that. */
+static bool turned(uint32_t variants, struct span payload, uint8_t *to)
+{
+	const uint8_t *from = payload.bytes;
+
+	if (!(variants & QW_VARIANT_STUN) || payload.n < 2 * HEADER_WORD ||
+	    !(*from & STUN_MARK))
+		return false;
+	memcpy(to, from, payload.n < HEADER_MAX ? payload.n : HEADER_MAX);
+	for (unsigned int i = 0; i < HEADER_WORD; i++) {
+		to[i] = from[HEADER_WORD - 1 - i];
+		to[HEADER_WORD + i] = from[2 * HEADER_WORD - 1 - i];
+	}
+	to[HEADER_WORD - 1] &= (uint8_t)~STUN_MARK;
+	return true;
+}
+
 void qw_datagram(struct qw_session *s, enum direction direction, struct span payload,
 		 struct record *r)
 {
-	struct reader rd = reader_of(payload.bytes, payload.n);
+	struct reader rd = reader_of(payload.bytes, payload.n), head = rd;
 	bool client = direction == DIRECTION_C2S, late;
 	uint32_t variants = s->offered & s->asked;
+	uint8_t header[HEADER_MAX];
 	struct netchan_header h;
 
 	r->kind = client ? "client-message" : "server-message";
-	if (!netchan_read(&rd, client ? 2 : 0, r, &h))
+	if (turned(variants, payload, header))
+		head = reader_of(header, payload.n < HEADER_MAX ? payload.n : HEADER_MAX);
+	if (!netchan_read(&head, client ? 2 : 0, r, &h))
 		return;
+	reader_take(&rd, client ? HEADER_MAX : 2 * HEADER_WORD);
 	if (client)
 		begin_if_new(s, &h);
 	if (client && s->has_qport && h.qport != s->qport) {

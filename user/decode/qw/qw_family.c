@@ -13,6 +13,7 @@
 
 #define ID_FRAG 0x47415246U
 #define ID_HUFF 0x46465548U
+#define ID_FTE2 0x32455446U
 
 /* a LF <sequence> LF <clients> LF */
 static void heartbeat(const uint8_t *payload, size_t n, struct record *r)
@@ -84,9 +85,18 @@ static void quakeworld_datagram(void *state, enum direction direction,
 
 /* --- words ------------------------------------------------------------------------- */
 
-static uint32_t variant_of(uint32_t id)
+static uint32_t variant_of(uint32_t id, uint32_t mask)
 {
-	return id == ID_FRAG ? QW_VARIANT_FRAG : id == ID_HUFF ? QW_VARIANT_HUFF : 0;
+	switch (id) {
+	case ID_FRAG:
+		return QW_VARIANT_FRAG;
+	case ID_HUFF:
+		return QW_VARIANT_HUFF;
+	case ID_FTE2:
+		return mask & QW_FTE2_STUNAWARE ? QW_VARIANT_STUN : 0;
+	default:
+		return 0;
+	}
 }
 
 /* <digits> NUL, then pairs of id and value. */
@@ -99,8 +109,7 @@ static void on_challenge(struct qw_session *s, struct span arguments)
 	while (!reader_failed(&rd) && reader_left(&rd) >= 8) {
 		uint32_t id = reader_le32(&rd);
 
-		reader_le32(&rd);
-		s->offered |= variant_of(id);
+		s->offered |= variant_of(id, reader_le32(&rd));
 	}
 }
 
@@ -119,8 +128,11 @@ static void on_connect(struct qw_session *s, struct span arguments)
 	if (end == at)
 		return;
 	s->asked = 0;
-	for (at = strchr(end, '\n'); at; at = strchr(at + 1, '\n'))
-		s->asked |= variant_of((uint32_t)strtoul(at + 1, NULL, 16));
+	for (at = strchr(end, '\n'); at; at = strchr(at + 1, '\n')) {
+		uint32_t id = (uint32_t)strtoul(at + 1, &end, 16);
+
+		s->asked |= variant_of(id, (uint32_t)strtoul(end, NULL, 16));
+	}
 	s->connecting = true;
 	s->qport_next = (uint16_t)qport;
 }

@@ -105,6 +105,7 @@ struct qw_session {
 enum qw_variant {
 	QW_VARIANT_FRAG = 1,
 	QW_VARIANT_HUFF = 2,
+	QW_VARIANT_STUN = 4, /* FTE2's STUNAWARE: words of the header big-endian */
 };
 
 size_t qw_session_takes(const void *state);
