@@ -11,6 +11,7 @@
 #   COUNT=N       a random choice of so many; SEED= makes it the same again
 #   MINUTES=N     begin no other after so many minutes
 #   SURVIVE=N     how many of a hundred may survive without failure (0)
+#   CHECK=1       only whether what each line changes stands in its file, once
 set -u
 
 LIST=${LIST:+$(realpath "$LIST")}
@@ -19,15 +20,8 @@ LIST=${LIST:-tests/MUTANTS}
 BUILD=$(realpath "${BUILD:-build}")
 SEED=${SEED:-$RANDOM}
 LIMIT=${MUTANT_TIMEOUT:-180}
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+work=.
 lines=() noticed=0 survived=0 broken=0 until=$((SECONDS + ${MINUTES:-600} * 60))
-
-# The copy has objects of its own, for those of the tree name their headers by the paths of
-# the tree. Times are kept, so only what a mutant changes is built again.
-tar -c --exclude=./.git --exclude="./${BUILD#"$PWD"/}" . | tar -x -C "$work" || exit 1
-cp -a "$BUILD" "$work/build" || exit 1
-find "$work/build" -name '*.d' -exec sed -i "s|$BUILD/|build/|g; s|${BUILD#"$PWD"/}/|build/|g" {} +
 
 # The programs of all names that match @1.
 programs()
@@ -39,14 +33,18 @@ programs()
 	done
 }
 
+# stands FILE OLD: exactly once.
+stands()
+{
+	OLD=$2 perl -0 -ne '$n += () = /\Q$ENV{OLD}\E/g;
+		END { print STDERR "stands there $n times\n" if $n != 1; $? = $n != 1 }' "$1"
+}
+
 # swap FILE OLD NEW: exactly once, or not at all.
 swap()
 {
-	OLD=$2 NEW=$3 perl -0 -pi -e '
-		BEGIN { $old = $ENV{OLD}; $new = $ENV{NEW} }
-		$n = () = /\Q$old\E/g;
-		die "stands there $n times\n" if $n != 1;
-		s/\Q$old\E/$new/;' "$1"
+	stands "$1" "$2" &&
+		OLD=$2 NEW=$3 perl -0 -pi -e 's/\Q$ENV{OLD}\E/$ENV{NEW}/' "$1"
 }
 
 # noticing PROGRAM...: which one fails first; false where all pass.
@@ -101,6 +99,21 @@ try()
 	touch "$file"
 }
 
+# cut LINE: its file, tests, old and new. What stood between tabs may hold tabs itself.
+cut_line()
+{
+	local rest
+
+	IFS=$'\t' read -r file tests _ <<<"$1"
+	rest=${1#"$file"$'\t'"$tests"$'\t'}
+	IFS=$'\x01' read -r old new < <(perl -e '
+		my ($r) = @ARGV;
+		my @cut = grep { substr($r, $_, 1) eq "\t" } 0 .. length($r) - 1;
+		# The cut is the tab that leaves two halves with the same number of tabs.
+		my $at = $cut[int(@cut / 2)];
+		print substr($r, 0, $at), "\x01", substr($r, $at + 1), "\n";' "$rest")
+}
+
 while IFS= read -r line; do
 	# shellcheck disable=SC2053 # a glob is wanted
 	[[ ${line%%$'\t'*} == ${ONLY:-*} ]] && lines+=("$line")
@@ -109,28 +122,38 @@ if [ "${#lines[@]}" -eq 0 ]; then
 	echo "mutants.sh: no file of $LIST is named '${ONLY-}'" >&2
 	exit 1
 fi
+if [ -n "${CHECK-}" ]; then
+	for line in "${lines[@]}"; do
+		cut_line "$line"
+		what=$(stands "$file" "$old" 2>&1) && continue
+		echo "$file: $what: $old"
+		broken=$((broken + 1))
+	done
+	exit "$((broken > 0))"
+fi
 if [ -n "${COUNT-}" ]; then
 	echo "# SEED=$SEED"
 	mapfile -t lines < <(printf '%s\n' "${lines[@]}" |
 		shuf -n "$COUNT" --random-source=<(yes "$SEED"))
 fi
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+# The copy has objects of its own, for those of the tree name their headers by the paths of
+# the tree. Times are kept, so only what a mutant changes is built again.
+tar -c --exclude=./.git --exclude="./${BUILD#"$PWD"/}" . | tar -x -C "$work" || exit 1
+cp -a "$BUILD" "$work/build" || exit 1
+find "$work/build" -name '*.d' -exec sed -i "s|$BUILD/|build/|g; s|${BUILD#"$PWD"/}/|build/|g" {} +
+
 mapfile -t targets < <(for line in "${lines[@]}"; do
-	IFS=$'\t' read -r _ tests _ <<<"$line"
-	programs "$tests"
+	IFS=$'\t' read -r _ globs _ <<<"$line"
+	programs "$globs"
 done | sort -u)
 whole "${targets[@]}" || exit 1
 
 for line in "${lines[@]}"; do
 	[ "$SECONDS" -lt "$until" ] || break
-	IFS=$'\t' read -r file tests _ <<<"$line"
-	# What stood between tabs may hold tabs: the line is cut by hand behind the names.
-	rest=${line#"$file"$'\t'"$tests"$'\t'}
-	IFS=$'\x01' read -r old new < <(perl -e '
-		my ($r) = @ARGV;
-		my @cut = grep { substr($r, $_, 1) eq "\t" } 0 .. length($r) - 1;
-		# The cut is the tab that leaves two halves with the same number of tabs.
-		my $at = $cut[int(@cut / 2)];
-		print substr($r, 0, $at), "\x01", substr($r, $at + 1), "\n";' "$rest")
+	cut_line "$line"
 	result=$(try "$file" "$tests" "$old" "$new")
 	case $result in
 	noticed*)	noticed=$((noticed + 1)) ;;
