@@ -7,16 +7,20 @@
  * what would move it beyond the window does not leave. It does not matter which engine
  * answers, nor to what.
  *
- * Cells are shared, so each prefix has two, of independent hashes, and both must agree:
- * one who shares a cell with a prefix that has paid could otherwise be sent what that one
- * paid for.
+ * Cells are shared, so each prefix has two, of independent hashes, and both must agree.
+ * Nor is what one prefix has paid ever spent on another: a cell's low bits are a tag,
+ * that of the one prefix that it is about. Only that prefix has its credit or reduces its
+ * debt; another that comes takes the cell over without the credit, and a debt of several
+ * is paid by time alone.
  */
 #ifndef LEDGER_BPF_H
 #define LEDGER_BPF_H
 
 #include "common.bpf.h"
 
-#define STRICT_NOW_NS (1ull << 62) /* strict: a clock that stands still */
+#define STRICT_NOW_NS  (1ull << 62) /* strict: a clock that stands still */
+#define LEDGER_SEVERAL 0 /* the tag of a debt of more than one prefix */
+#define LEDGER_UNDO    (1u << LEDGER_TAGS) /* beside a tag: give back a charge */
 
 /* The /24 or /56 of @peer; of the latter's 56 bits none is where IPv6 is marked. */
 static __always_inline __u64 ledger_prefix(const struct packet *p, enum side peer)
@@ -24,13 +28,33 @@ static __always_inline __u64 ledger_prefix(const struct packet *p, enum side pee
 	return address_net(p, peer) >> 8 | (__u64)p->ipv6 << 56;
 }
 
-/* Where @prefix is booked: @second is another hash than the first. */
-static __always_inline __u64 *ledger_cell(const struct live *l, __u64 prefix, bool second)
+/* Where @prefix is booked, above its tag there: @second is another hash than the first.
+ */
+static __always_inline __u32 ledger_place(const struct live *l, __u64 prefix, bool second)
 {
 	__u64 keys[3] = { l->keys[second], 0, l->keys[2] };
-	__u32 index = limit_cell(keys, prefix, 0, LEDGER_BITS);
+
+	return limit_cell(keys, prefix, 0, LEDGER_BITS + LEDGER_TAGS);
+}
+
+static __always_inline __u64 *ledger_cell(__u32 place)
+{
+	__u32 index = place >> LEDGER_TAGS;
 
 	return bpf_map_lookup_elem(&ledgers, &index);
+}
+
+static __always_inline __u32 ledger_tag(__u32 place)
+{
+	__u32 tag = place % LEDGER_GRAIN_NS;
+
+	return tag != LEDGER_SEVERAL ? tag : 1;
+}
+
+/* A cell: @due_ns, never earlier than it is, and whose that is. */
+static __always_inline __u64 ledger_entry(__u64 due_ns, __u32 tag)
+{
+	return (due_ns + LEDGER_GRAIN_NS - 1) / LEDGER_GRAIN_NS * LEDGER_GRAIN_NS | tag;
 }
 
 static __always_inline __u64 ledger_now(const struct live *l)
@@ -49,40 +73,68 @@ static __always_inline __u64 *pending_cell(const struct live *l, const struct pa
 }
 
 /*
- * Move @due back by @pay_ns, not below @floor_ns. Functions of their own, here and below,
- * so that the verifier walks the loops once.
+ * Move @cell back by @pay_ns, as far as credit goes, for the prefix with @tag; it has no
+ * say in what is not its own. Functions of their own, here and below, so that the
+ * verifier walks the loops once.
  */
-__noinline int ledger_pay(__u64 *due, __u64 pay_ns, __u64 floor_ns, __u64 now_ns)
+__noinline int ledger_pay(__u64 *cell, __u64 pay_ns, __u32 tag, __u64 now_ns)
 {
-	if (!due)
-		return 0;
-	for (int i = 0; i < LIMIT_TRIES; i++) {
-		__u64 seen = *(volatile __u64 *)due;
-		__u64 from = seen ? seen : now_ns;
+	__u64 credit_ns = live.ledger.credit_ns;
+	bool undo = tag & LEDGER_UNDO;
 
-		if (from <= floor_ns)
+	if (!cell)
+		return 0;
+	tag &= ~LEDGER_UNDO;
+	for (int i = 0; i < LIMIT_TRIES; i++) {
+		__u64 seen = *(volatile __u64 *)cell;
+		__u32 whose = seen % LEDGER_GRAIN_NS;
+		__u64 from = seen - whose, floor = now_ns - credit_ns, entry;
+
+		if (undo && whose == LEDGER_SEVERAL) {
+			floor = now_ns;
+			tag = LEDGER_SEVERAL;
+		} else if (whose != tag) {
+			if (from > now_ns || undo)
+				return 0;
+			from = now_ns;
+		}
+		if (from <= floor)
 			return 0;
-		from = from - floor_ns > pay_ns ? from - pay_ns : floor_ns;
-		if (__sync_val_compare_and_swap(due, seen, from) == seen)
+		from = from - floor > pay_ns ? from - pay_ns : floor;
+		entry = ledger_entry(from, tag);
+		if (__sync_val_compare_and_swap(cell, seen, entry) == seen)
 			return 1;
 	}
 	return 0;
 }
 
-/* Move @due forward by @cost_ns, unless that is beyond @limit_ns. Time is no credit. */
-__noinline int ledger_charge(__u64 *due, __u64 cost_ns, __u64 floor_ns, __u64 limit_ns,
+/*
+ * Move @cell forward by @cost_ns for the prefix with @tag, unless that is more than
+ * @windows from now. Time is no credit, nor is what another has paid.
+ */
+__noinline int ledger_charge(__u64 *cell, __u64 cost_ns, __u32 tag, __u32 windows,
 			     __u64 now_ns)
 {
-	if (!due)
+	__u64 floor = now_ns - live.ledger.credit_ns;
+	__u64 limit = now_ns + windows * live.ledger.window_ns;
+
+	if (!cell)
 		return 1;
 	for (int i = 0; i < LIMIT_TRIES; i++) {
-		__u64 seen = *(volatile __u64 *)due;
-		__u64 from = seen ? seen : now_ns;
+		__u64 seen = *(volatile __u64 *)cell, entry;
+		__u32 whose = seen % LEDGER_GRAIN_NS;
+		__u64 from = seen - whose;
+		bool alone;
 
-		from = from < floor_ns ? floor_ns : from;
-		if (from + cost_ns > limit_ns)
+		if (whose == tag)
+			from = from < floor ? floor : from;
+		else if (from <= now_ns)
+			from = now_ns;
+		alone = whose == tag || from == now_ns;
+		entry = ledger_entry(from + cost_ns, alone ? tag : LEDGER_SEVERAL);
+		if (entry - entry % LEDGER_GRAIN_NS > limit)
 			return 0;
-		if (__sync_val_compare_and_swap(due, seen, from + cost_ns) == seen)
+		if (__sync_val_compare_and_swap(cell, seen, entry) == seen)
 			return 1;
 	}
 	return 0;
@@ -96,23 +148,20 @@ __noinline int ledger_charge(__u64 *due, __u64 cost_ns, __u64 floor_ns, __u64 li
 __noinline int ledger_book(__u64 prefix, __u64 bytes, __u32 windows)
 {
 	const struct live *l = &live;
-	__u64 *first, *second, ns, now, floor, limit;
+	__u32 place = ledger_place(l, prefix, false),
+	      other = ledger_place(l, prefix, true);
+	__u64 *first = ledger_cell(place), *second = ledger_cell(other);
+	__u64 ns = bytes * l->ledger.byte_ns, now = ledger_now(l);
 
-	first = ledger_cell(l, prefix, false);
-	second = ledger_cell(l, prefix, true);
-	ns = bytes * l->ledger.byte_ns;
-	now = ledger_now(l);
-	floor = now - l->ledger.credit_ns;
-	limit = now + windows * l->ledger.window_ns;
 	if (!windows)
-		return ledger_pay(first, ns, floor, now) +
-		       ledger_pay(second, ns, floor, now);
+		return ledger_pay(first, ns, ledger_tag(place), now) +
+		       ledger_pay(second, ns, ledger_tag(other), now);
 
-	if (!ledger_charge(first, ns, floor, limit, now))
+	if (!ledger_charge(first, ns, ledger_tag(place), windows, now))
 		return 0;
-	if (ledger_charge(second, ns, floor, limit, now))
+	if (ledger_charge(second, ns, ledger_tag(other), windows, now))
 		return 1;
-	ledger_pay(first, ns, floor, now);
+	ledger_pay(first, ns, ledger_tag(place) | LEDGER_UNDO, now);
 	return 0;
 }
 

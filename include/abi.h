@@ -24,6 +24,7 @@
 #define PREFIX_BITS   18 /* 2 MiB */
 #define LIST_MAX      65536 /* allow-list and deny-list entries, each */
 #define LEDGER_BITS   20 /* 8 MiB */
+#define LEDGER_TAGS   8 /* bits of a cell that say whose it is; time is above them */
 #define PENDING_BITS  16 /* 512 KiB */
 #define FRAGMENT_BITS 16
 #define PLAYER_BITS   13 /* 2^13 buckets of PLAYER_WAYS cells of 88 bytes: 5.5 MiB */
@@ -337,12 +338,14 @@ struct sampled {
 	__u64 lost; /* the ring buffer was full */
 };
 
+#define LEDGER_GRAIN_NS (1ull << LEDGER_TAGS) /* of time, in a cell */
+
 /*
  * What an unverified prefix may be sent beyond what it has sent: GCRA in bytes, so bytes
  * out <= bytes in + allowance * (1 + time / window). Strict: bytes out <= bytes in, ever.
  */
 struct ledger {
-	__u64 byte_ns; /* window / allowance; 0: the ledger is off */
+	__u64 byte_ns; /* window / allowance; strict: LEDGER_GRAIN_NS; 0: no ledger */
 	__u64 window_ns; /* how far ahead a prefix may run */
 	__u64 credit_ns; /* how much unused credit a prefix may pile up */
 	__u32 strict; /* 1: time does not pay, window_ns is 0 */

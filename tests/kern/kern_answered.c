@@ -194,7 +194,7 @@ static void the_ledger_always_pays(void **state)
 	}
 	assert_true(out <= in + LEDGER + LEDGER);
 	kern.live->ledger.strict = 1;
-	kern.live->ledger.byte_ns = 1;
+	kern.live->ledger.byte_ns = LEDGER_GRAIN_NS;
 	kern.live->ledger.window_ns = 0;
 	memset(kern.live->sources, 0, sizeof(kern.live->sources));
 	pass_time(20 * SECOND);

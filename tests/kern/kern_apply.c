@@ -187,7 +187,8 @@ static void the_allowance_is_what_was_said(void **state)
 	assert_true(!l->byte_ns);
 	config->ledger_strict = true;
 	apply();
-	assert_true(l->strict && l->byte_ns == 1 && l->credit_ns && !l->window_ns);
+	assert_true(l->strict && l->byte_ns == LEDGER_GRAIN_NS && !l->window_ns);
+	assert_true(l->credit_ns == LEDGER_GRAIN_NS << 20);
 }
 
 /* How many a second: as many in a burst; 0: none at all. */

@@ -65,6 +65,14 @@ static inline void ledger(__u64 allowance, __u64 window_s)
 					     .window_ns = window_s * SECOND };
 }
 
+/* No allowance at all. */
+static inline void ledger_strict(void)
+{
+	kern.live->ledger = (struct ledger){ .byte_ns = LEDGER_GRAIN_NS,
+					     .credit_ns = LEDGER_GRAIN_NS << 20,
+					     .strict = 1 };
+}
+
 static inline void pass_time(__u64 ns)
 {
 	kern.live->clock_ns += ns;

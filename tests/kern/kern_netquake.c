@@ -268,8 +268,7 @@ static void acks_buy_one_block_each(void **state)
 	assert_false(nq_block(7, 1400));
 
 	/* Strict: not even that. */
-	kern.live->ledger =
-		(struct ledger){ .byte_ns = 1, .credit_ns = 1 << 20, .strict = 1 };
+	ledger_strict();
 	link_.peer = "203.0.113.1";
 	for (int i = 0; i < 4; i++)
 		ask(link_.peer, HERE);

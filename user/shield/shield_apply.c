@@ -210,8 +210,8 @@ static int apply_ledger(struct shield *s, const struct config *config)
 	struct ledger ledger = { 0 };
 
 	if (config->ledger_strict) {
-		ledger.byte_ns = 1;
-		ledger.credit_ns = LEDGER_CREDIT_BYTES;
+		ledger.byte_ns = LEDGER_GRAIN_NS;
+		ledger.credit_ns = LEDGER_CREDIT_BYTES * LEDGER_GRAIN_NS;
 		ledger.strict = 1;
 	} else if (config->ledger_allowance) {
 		ledger.window_ns = config->ledger_window_s * 1000000000ull;
