@@ -121,6 +121,13 @@ answers_of() # REASON
 	stats_sum "select(.verdict == \"answer\" and .reason == \"$1\")"
 }
 
+# Answers that could be sent now, of a server that says something.
+templates_fresh()
+{
+	net_in server "$SHIELD" stats --json |
+		jq '[.services[].templates[] | select(.fresh and .bytes > 20)] | length'
+}
+
 # For four minutes, before anything presses, somebody asks now and then.
 get_known()
 {
@@ -164,6 +171,7 @@ test_first()
 		[ "$answered" -ge $((count - 1)) ]
 	flood_stop
 	net_check "from the kernel" [ "$(answers_of answered-known)" -ge $((count / 2)) ]
+	net_check "what is kept for that is shown" [ "$(templates_fresh)" -ge 1 ]
 }
 
 test_stranger()
@@ -184,6 +192,7 @@ test_stranger()
 	sleep 4
 	each_second 3 "$QUESTION"
 	net_check "but not with what is old" [ "$answered" = 0 ]
+	net_check "which is said" [ "$(templates_fresh)" = 0 ]
 	kill -CONT "$server_pid"
 	flood_stop
 }

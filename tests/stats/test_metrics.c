@@ -135,6 +135,10 @@ static int fill(void **state)
 	services->in.strangers = (struct volume){ 100, 200 };
 	services->out.strangers = (struct volume){ 50, 100 };
 	services->spent[CLASS_QUERY] = 1;
+	services->template_count = 1;
+	services->templates[0] = (struct shield_template){
+		.question = "getinfo", .nonce = true, .bytes = 412, .age_ns = 1500000000
+	};
 	stats.others[OTHER_LONG_CHAIN] = (struct tally){ 4, 400 };
 	stats.sampled[SAMPLER_STATISTIC].lost = 9;
 	stats.rooms[ROOM_DENY] = (struct shield_room){ 5, LIST_MAX };
@@ -188,6 +192,8 @@ static void lines(void **state)
 		"quakeshield_players{service=\"ffa\",protocol=\"quake3\"} 2\n",
 		"quakeshield_observing{service=\"ffa\",protocol=\"quake3\"} 0\n",
 		"quakeshield_budget_spent_ratio{service=\"ffa\",protocol=\"quake3\",class=\"query\"} 1\n",
+		"quakeshield_template_age_seconds{service=\"ffa\",protocol=\"quake3\",question=\"getinfo\",nonce=\"true\"} 1.5\n",
+		"quakeshield_template_bytes{service=\"ffa\",protocol=\"quake3\",question=\"getinfo\",nonce=\"true\"} 412\n",
 		"quakeshield_refused_packets_total{service=\"ffa\",protocol=\"quake3\",class=\"query\",reason=\"global-budget\"} 7\n",
 		"quakeshield_refused_packets_total{service=\"ffa\",protocol=\"quake3\",class=\"connect\",reason=\"source-budget\"} 0\n",
 		"quakeshield_samples_total{sampler=\"statistic\",outcome=\"lost\"} 9\n",
@@ -211,7 +217,7 @@ static void lines(void **state)
 	assert_string_equal(text + length - 6, "# EOF\n");
 	/* What has counted nothing has no line; an interface that is gone has
 	 * no mode, and is not ours. */
-	assert_null(strstr(text, "getinfo"));
+	assert_null(strstr(text, "getchallenge"));
 	assert_null(strstr(text, "quakeshield_interface_info{interface=\"eth1\""));
 	assert_non_null(strstr(text, "quakeshield_interface_ours{interface=\"eth1\"} 0"));
 	free(text);
@@ -388,6 +394,7 @@ static void cardinality(void **state)
 	for (int i = 0; i < 2; i++) {
 		snprintf(all[i].service.name, NAME_MAX_LEN, "s%d", i);
 		all[i].slot = (__u32)i;
+		all[i].template_count = TEMPLATE_FORMS;
 		all[i].in.strangers = all[i].out.strangers = (struct volume){ 1, 1 };
 		for (int kind = 0; kind < KIND_COUNT; kind++)
 			for (int reason = 0; reason < REASON_COUNT; reason++)

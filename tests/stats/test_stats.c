@@ -50,6 +50,15 @@ static int fill(void **state)
 	ffa->out.strangers = (struct volume){ 1000, 3000 };
 	ffa->spent[CLASS_QUERY] = 0.5;
 	ffa->spent[CLASS_RCON] = 1;
+	ffa->templates[0] = (struct shield_template){ .question = "getinfo",
+						      .nonce = true,
+						      .fresh = true,
+						      .bytes = 412,
+						      .age_ns = 1234567890 };
+	ffa->templates[1] = (struct shield_template){ .question = "getstatus",
+						      .bytes = 1211,
+						      .age_ns = 60000000000 };
+	ffa->template_count = 2;
 	strcpy(duel->service.name, "a \"duel\"\\");
 	duel->service.family = FAMILY_QUAKEWORLD;
 	duel->service.observe = 1;
@@ -135,15 +144,19 @@ static void json_to_the_letter(void **state)
 		"\"players\":[{\"protocol\":\"quake3\",\"loss_s2c\":{\"count\":2,"
 		"\"sum\":0.75,\"bounds\":[0.0,0.01,0.02,0.05,0.1,"
 		"0.2,0.3,0.5],"
-		"\"counts\":[0,0,0,0,0,0,1,1]}}]}},"
+		"\"counts\":[0,0,0,0,0,0,1,1]}}]},"
+		"\"templates\":[{\"question\":\"getinfo\",\"nonce\":true,"
+		"\"bytes\":412,\"age\":1.234,\"fresh\":true},"
+		"{\"question\":\"getstatus\",\"nonce\":false,"
+		"\"bytes\":1211,\"age\":60.0,\"fresh\":false}]},"
 		"{\"name\":\"a \\\"duel\\\"\\\\\",\"protocol\":\"quakeworld\","
 		"\"observe\":true,\"players\":0,"
 		"\"amplification\":{\"payload\":null,\"wire\":null},\"counters\":[],"
 		"\"budgets\":{\"query\":0.0,\"challenge\":0.0,\"connect\":0.0,"
 		"\"rcon\":0.0,\"unknown\":0.0,\"netchan\":0.0},\"strangers\":{"
 		"\"in\":{\"payload\":0,\"wire\":0},"
-		"\"out\":{\"payload\":0,\"wire\":0}},\"decoded\":null}],"
-		"\"other\":{";
+		"\"out\":{\"payload\":0,\"wire\":0}},\"decoded\":null,"
+		"\"templates\":[]}],\"other\":{";
 	char text[8192];
 
 	(void)state;
@@ -231,6 +244,58 @@ static void json_of_nothing(void **state)
 	assert_string_equal(text, expected);
 }
 
+/* Of every sort of question that can be answered: in words, and how old and large. */
+static void templates_seen(void **state)
+{
+	static const struct {
+		struct template t;
+		const char *question;
+		__u64 now_ns;
+		struct shield_template seen;
+	} rows[] = {
+		{ { .made_ns = 5,
+		    .request_length = 12,
+		    .nonce = 1,
+		    .head = 3,
+		    .tail = 4 },
+		  "\xff\xff\xff\xffgetinfo ",
+		  5 + TEMPLATE_NS - 1,
+		  { "getinfo", true, true, 7, TEMPLATE_NS - 1 } },
+		{ { .made_ns = 5, .request_length = 13, .head = 900 },
+		  "\xff\xff\xff\xffstatus 23",
+		  5 + TEMPLATE_NS,
+		  { "status 23", false, false, 900, TEMPLATE_NS } },
+		{ { .made_ns = 5, .request_length = 12, .head = 1 },
+		  "\x80\x00\x00\x0c\x02QUAKE\x00\x03",
+		  4, /* by a clock that was read before */
+		  { "ccreq-server-info", false, true, 1, 0 } },
+		{ { .made_ns = 5, .request_length = TEMPLATE_REQUEST, .head = 1 },
+		  "\xff\xff\xff\xff\x01 345678901234567890",
+		  5,
+		  { "? 345678901234567890", false, true, 1, 0 } },
+	};
+	struct shield_template seen;
+	struct template none = { .request_length = 12 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct template t = rows[i].t;
+
+		memcpy(t.request, rows[i].question, t.request_length);
+		memset(&seen, 0xff, sizeof(seen));
+		assert_true(shield_template_look(&t, rows[i].now_ns, &seen));
+		assert_string_equal(seen.question, rows[i].seen.question);
+		assert_int_equal(seen.nonce, rows[i].seen.nonce);
+		assert_int_equal(seen.fresh, rows[i].seen.fresh);
+		assert_int_equal(seen.bytes, rows[i].seen.bytes);
+		assert_int_equal(seen.age_ns, rows[i].seen.age_ns);
+	}
+	assert_false(shield_template_look(&none, 5, &seen));
+	none.made_ns = 1;
+	none.request_length = TEMPLATE_REQUEST + 1;
+	assert_false(shield_template_look(&none, 5, &seen));
+}
+
 /* Every kind and reason at once: still JSON, and every counter is there. */
 static void json_of_everything(void **state)
 {
@@ -274,6 +339,9 @@ static void text_to_the_letter(void **state)
 		"              1200\n"
 		"  out statusResponse             pass    within-budget                  20"
 		"             20000\n"
+		"  answer kept to 'getinfo WORD': 412 bytes, 1.2 s old\n"
+		"  answer kept to 'getstatus': 1211 bytes, 60.0 s old, too old to be "
+		"sent\n"
 		"\n"
 		"service a \"duel\"\\ (quakeworld), only observed: 0 players\n"
 		"\n"
@@ -322,6 +390,7 @@ int main(void)
 		cmocka_unit_test(json_gauges),
 		cmocka_unit_test(json_of_nothing),
 		cmocka_unit_test(json_of_everything),
+		cmocka_unit_test(templates_seen),
 		cmocka_unit_test(text_to_the_letter),
 		cmocka_unit_test(a_full_disk_is_said),
 		cmocka_unit_test(ratios),

@@ -60,6 +60,15 @@ int shield_tallies(const struct shield *shield, __u32 slot, struct tallies *ret_
 	return fails;
 }
 
+size_t shield_templates(const struct shield *shield, __u32 slot,
+			struct shield_template ret[TEMPLATE_FORMS])
+{
+	(void)shield;
+	(void)slot;
+	(void)ret;
+	return 0;
+}
+
 int shield_spent(const struct shield *shield, __u32 slot, double ret[CLASS_BUDGETS])
 {
 	(void)shield;

@@ -61,6 +61,14 @@ int shield_tallies(const struct shield *shield, __u32 slot, struct tallies *ret_
 	return 0;
 }
 
+size_t shield_templates(const struct shield *shield, __u32 slot,
+			struct shield_template ret[TEMPLATE_FORMS])
+{
+	(void)shield;
+	ret[slot % 3] = (struct shield_template){ .bytes = slot };
+	return slot % 3 + 1;
+}
+
 int shield_spent(const struct shield *shield, __u32 slot, double ret[CLASS_BUDGETS])
 {
 	(void)shield;
@@ -127,6 +135,8 @@ static void each_service_has_its_own(void **state)
 		assert_int_equal(s->slot, rows[i].slot);
 		assert_int_equal(s->players, rows[i].players);
 		assert_true(s->spent[CLASS_QUERY] == rows[i].slot);
+		assert_int_equal(s->template_count, s->slot % 3 + 1);
+		assert_int_equal(s->templates[s->slot % 3].bytes, s->slot);
 		assert_int_equal(s->in.by[KIND_GETSTATUS][REASON_WITHIN_BUDGET].packets,
 				 1000 + rows[i].slot);
 		assert_int_equal(s->out.by[KIND_STATUSRESPONSE][REASON_EXEMPT].packets,

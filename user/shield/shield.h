@@ -170,6 +170,22 @@ bool shield_flooded(const struct shield *shield, __u32 slot);
 void shield_template_put(struct shield *shield, __u32 slot, __u32 form,
 			 const struct template *t);
 
+/* One answer that is kept. */
+struct shield_template {
+	char question[TEMPLATE_REQUEST + 1]; /* in letters, or the name of its kind */
+	bool nonce; /* a word of the asker's follows, and is part of the answer */
+	bool fresh; /* young enough to be sent */
+	__u32 bytes; /* of the answer, without that word */
+	__u64 age_ns; /* since the server said it */
+};
+
+/* What of @t there is to see at @now_ns. False: there is none. */
+bool shield_template_look(const struct template *t, __u64 now_ns,
+			  struct shield_template *ret);
+/* All that are kept for the service in @slot: how many, at most TEMPLATE_FORMS. */
+size_t shield_templates(const struct shield *shield, __u32 slot,
+			struct shield_template ret[TEMPLATE_FORMS]);
+
 /* Nothing is answered for @slot until it is asked for again. */
 void shield_templates_forget(struct shield *shield, __u32 slot);
 

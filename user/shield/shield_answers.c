@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "lib/names.h"
 #include "shield/shield_internal.h"
 
 #define LOOK_NS 1000000000ull /* how often the rate of what is written down is taken */
@@ -29,6 +30,56 @@ void shield_template_put(struct shield *s, __u32 slot, __u32 form,
 	__atomic_store_n(&pair->generation, generation + 1, __ATOMIC_RELEASE);
 	/* Or the next one to be written could be seen before this step. */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+/* All questions are words behind a marker of four octets, but NetQuake's own. */
+static void question_words(const struct template *t, char *ret)
+{
+	const __u8 *at = (const __u8 *)t->request;
+	size_t n = t->request_length;
+
+	if (n < 4 || at[0] != 0xff) {
+		strcpy(ret, kind_name(KIND_CCREQ_SERVER_INFO));
+		return;
+	}
+	if (t->nonce && at[n - 1] == ' ')
+		n--;
+	for (size_t i = 4; i < n; i++)
+		*ret++ = at[i] >= ' ' && at[i] < 0x7f ? (char)at[i] : '?';
+}
+
+bool shield_template_look(const struct template *t, __u64 now_ns,
+			  struct shield_template *ret)
+{
+	if (!t->made_ns || t->request_length > TEMPLATE_REQUEST)
+		return false;
+	memset(ret, 0, sizeof(*ret));
+	question_words(t, ret->question);
+	ret->nonce = t->nonce;
+	ret->fresh = template_fresh(t, now_ns);
+	ret->bytes = template_length(t, 0);
+	ret->age_ns = now_ns > t->made_ns ? now_ns - t->made_ns : 0;
+	return true;
+}
+
+size_t shield_templates(const struct shield *s, __u32 slot,
+			struct shield_template ret[TEMPLATE_FORMS])
+{
+	const struct template_pair *pairs = s->shared->answering.templates;
+	__u64 now = shield_clock();
+	size_t count = 0;
+
+	for (__u32 form = 0; slot < SERVICES_MAX && form < TEMPLATE_FORMS; form++) {
+		const struct template_pair *p = &pairs[slot * TEMPLATE_FORMS + form];
+		__u64 generation = __atomic_load_n(&p->generation, __ATOMIC_ACQUIRE);
+		struct template t = p->half[generation & 1];
+
+		/* What was written meanwhile is shown the next time. */
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		if (__atomic_load_n(&p->generation, __ATOMIC_RELAXED) == generation)
+			count += shield_template_look(&t, now, &ret[count]);
+	}
+	return count;
 }
 
 void shield_templates_forget(struct shield *s, __u32 slot)

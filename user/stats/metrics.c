@@ -206,6 +206,36 @@ static void budgets(FILE *out, const struct ometric *m, const struct stats *s)
 	}
 }
 
+/* @age: how old each template is; or how large. */
+static void templates(FILE *out, const struct ometric *m, const struct stats *s, bool age)
+{
+	for (size_t i = 0; i < s->service_count; i++) {
+		const struct stats_service *t = &s->services[i];
+
+		for (size_t j = 0; j < t->template_count; j++) {
+			const struct shield_template *kept = &t->templates[j];
+			const char *values[] = { t->service.name, protocol(t),
+						 kept->question,
+						 kept->nonce ? "true" : "false" };
+
+			if (age)
+				ometric_real(out, m, values, (double)kept->age_ns / 1e9);
+			else
+				ometric_uint(out, m, values, kept->bytes);
+		}
+	}
+}
+
+static void template_age(FILE *out, const struct ometric *m, const struct stats *s)
+{
+	templates(out, m, s, true);
+}
+
+static void template_size(FILE *out, const struct ometric *m, const struct stats *s)
+{
+	templates(out, m, s, false);
+}
+
 static void samples(FILE *out, const struct ometric *m, const struct stats *s)
 {
 	for (int i = 0; i < SAMPLER_COUNT; i++) {
@@ -320,6 +350,12 @@ static void build(FILE *out, const struct ometric *m, const struct stats *s)
 	X(budgets, "budget_spent_ratio", GAUGE, "ratio",			\
 	  "How much of a service's global budget for a class of requests is spent now.", \
 	  "service", "protocol", "class")					\
+	X(template_age, "template_age_seconds", GAUGE, "seconds",		\
+	  "Since when an answer is kept that may be sent in the server's place; beyond 6 it is not sent.", \
+	  "service", "protocol", "question", "nonce")				\
+	X(template_size, "template_bytes", GAUGE, "bytes",			\
+	  "How large that answer is, without the asker's word.",		\
+	  "service", "protocol", "question", "nonce")				\
 	X(samples, "samples", COUNTER, NULL,					\
 	  "Datagrams chosen for the daemon to see: taken, over the rate (limited), no room (lost).", \
 	  "sampler", "outcome")							\

@@ -18,12 +18,12 @@
 
 /*
  * The most lines that one service can have: in and out, packets and bytes of each kind
- * and reason; what was refused, by class and level; its gauges; what decoding tells.
- * Attackers choose kinds and reasons, but only of tables.
+ * and reason; what was refused, by class and level; its gauges; its templates; what
+ * decoding tells. Attackers choose kinds and reasons, but only of tables.
  */
-#define METRICS_LINES_SERVICE                                                    \
-	(4 * KIND_COUNT * REASON_COUNT + 4 * CLASS_BUDGETS + 8 + DECODED_LINES + \
-	 ATTACK_LINES_SERVICE)
+#define METRICS_LINES_SERVICE                                                         \
+	(4 * KIND_COUNT * REASON_COUNT + 4 * CLASS_BUDGETS + 8 + 2 * TEMPLATE_FORMS + \
+	 DECODED_LINES + ATTACK_LINES_SERVICE)
 /* And those of no service. */
 #define METRICS_LINES_OTHER                                                             \
 	(2 * OTHER_COUNT + 3 * SAMPLER_COUNT + 2 * ROOM_COUNT + 3 * CONFIG_INTERFACES + \

@@ -20,6 +20,8 @@ struct stats_service {
 	size_t players;
 	double spent[CLASS_BUDGETS]; /* of each global budget: 0 nothing, 1 all */
 	struct tallies in, out;
+	struct shield_template templates[TEMPLATE_FORMS]; /* of its answers */
+	size_t template_count;
 };
 
 struct stats {

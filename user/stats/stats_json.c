@@ -57,6 +57,24 @@ static json_t *volume(const struct volume *v)
 			 integer(v->wire));
 }
 
+/* What the kernel could answer now in the server's place. */
+static json_t *templates(const struct stats_service *s)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < s->template_count; i++) {
+		const struct shield_template *t = &s->templates[i];
+		__u64 age_ms = t->age_ns / 1000000;
+
+		json_array_append_new(
+			list,
+			json_pack("{s:s, s:b, s:o, s:f, s:b}", "question", t->question,
+				  "nonce", t->nonce, "bytes", integer(t->bytes), "age",
+				  (double)age_ms / 1000, "fresh", t->fresh));
+	}
+	return list;
+}
+
 static json_t *service(const struct stats_service *s, const json_t *decoded)
 {
 	const struct volume *in = &s->in.strangers, *out = &s->out.strangers;
@@ -65,14 +83,15 @@ static json_t *service(const struct stats_service *s, const json_t *decoded)
 	counters_add(counters, "in", &s->in);
 	counters_add(counters, "out", &s->out);
 	return json_pack(
-		"{s:s, s:s, s:b, s:o, s:{s:o, s:o}, s:o, s:o, s:{s:o, s:o}, s:O?}",
+		"{s:s, s:s, s:b, s:o, s:{s:o, s:o}, s:o, s:o, s:{s:o, s:o}, s:O?, s:o}",
 		"name", s->service.name, "protocol",
 		family_name((enum wire_family)s->service.family), "observe",
 		s->service.observe, "players", integer(s->players), "amplification",
 		"payload", ratio(out->payload, in->payload), "wire",
 		ratio(out->wire, in->wire), "counters", counters, "budgets",
 		budgets(s->spent), "strangers", "in", volume(in), "out", volume(out),
-		"decoded", json_object_get(decoded, s->service.name));
+		"decoded", json_object_get(decoded, s->service.name), "templates",
+		templates(s));
 }
 
 json_t *stats_json_link(const struct shield_link *link)

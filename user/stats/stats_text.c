@@ -54,6 +54,17 @@ static void ratio_print(const char *unit, __u64 out, __u64 in, FILE *file)
 		fprintf(file, ", %s x%.3f", unit, x);
 }
 
+static void templates_print(const struct stats_service *s, FILE *out)
+{
+	for (size_t i = 0; i < s->template_count; i++) {
+		const struct shield_template *t = &s->templates[i];
+
+		fprintf(out, "  answer kept to '%s%s': %u bytes, %.1f s old%s\n",
+			t->question, t->nonce ? " WORD" : "", t->bytes,
+			(double)t->age_ns / 1e9, t->fresh ? "" : ", too old to be sent");
+	}
+}
+
 static void service_print(const struct stats_service *s, struct row *rows, FILE *out)
 {
 	size_t n = rows_add(rows, 0, "in", &s->in);
@@ -78,6 +89,7 @@ static void service_print(const struct stats_service *s, struct row *rows, FILE 
 			reason_name(rows[i].reason),
 			(unsigned long long)rows[i].tally.packets,
 			(unsigned long long)rows[i].tally.bytes);
+	templates_print(s, out);
 }
 
 static void links_print(const struct stats *s, FILE *out)
