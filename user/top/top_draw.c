@@ -271,6 +271,26 @@ static int draw_worst(const struct top *top, const struct stats_service *s, int 
 	return 1;
 }
 
+/* On line @y, if there are any: the answers that the kernel could give. How many lines.
+ */
+static int draw_templates(const struct stats_service *s, int y)
+{
+	size_t fresh = 0;
+	__u64 oldest = 0;
+
+	for (size_t i = 0; i < s->template_count; i++) {
+		fresh += s->templates[i].fresh;
+		if (s->templates[i].age_ns > oldest)
+			oldest = s->templates[i].age_ns;
+	}
+	if (!s->template_count)
+		return 0;
+	top_put(y, 0, top_attributes(fresh ? TOP_FAINT : TOP_BAD),
+		"answers kept: %zu, young enough to be sent: %zu, the oldest %.1f s",
+		s->template_count, fresh, (double)oldest / 1e9);
+	return 1;
+}
+
 static size_t draw_services_page(const struct top *top, int from, int to)
 {
 	const struct stats_service *s = top_service(top, NULL);
@@ -287,6 +307,7 @@ static size_t draw_services_page(const struct top *top, int from, int to)
 		"%s%s: spent of what all strangers together may ask for, in %%",
 		s->service.name, s->service.observe ? " (only observed)" : "");
 	to -= draw_worst(top, s, to - 1);
+	to -= draw_templates(s, to - 1);
 	return draw_rows(top, s, draw_budgets(s, y), to);
 }
 
