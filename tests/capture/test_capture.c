@@ -181,6 +181,46 @@ static void fragments(void **state)
 	capture_close(capture);
 }
 
+/* Two senders of one fragment, who do not agree: one is shown, and it is said. */
+static void fragments_that_differ(void **state)
+{
+	uint8_t datagram[4096], other[4096];
+	size_t n = udp(datagram, 2000);
+	struct capture *capture;
+	struct datagram dg;
+
+	(void)state;
+	memset(other, 0x55, sizeof(other));
+	begin(LINK_RAW);
+	put_fragment(1, datagram, 0, 1480, n);
+	put_fragment(1, other, 0, 1480, n);
+	put_fragment(1, datagram, 1480, n, n);
+	capture = open_file(file.n);
+	assert_int_equal(capture_next(capture, &dg), 1);
+	assert_int_equal(dg.damage, RECORD_MALFORMED);
+	assert_non_null(dg.reason);
+	assert_int_equal(capture_next(capture, &dg), 0);
+	capture_close(capture);
+}
+
+/* The first second of 1970 has its parts; before it there is nothing. */
+static void the_first_second(void **state)
+{
+	uint8_t datagram[2048], packet[2100];
+	size_t n = udp(datagram, 100), size = ipv4(packet, 1, 0, false, datagram, n);
+	struct capture *capture;
+	struct datagram dg;
+
+	(void)state;
+	begin(LINK_RAW);
+	file.seconds = 0;
+	put_packet(packet, size, size);
+	capture = open_file(file.n);
+	assert_int_equal(capture_next(capture, &dg), 1);
+	assert_true(dg.time_ns == 500000000);
+	capture_close(capture);
+}
+
 /* More packets in pieces than there is room for, and pieces that are too late. */
 static void fragments_many(void **state)
 {
@@ -259,9 +299,14 @@ static void not_a_capture(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(whole_datagrams), cmocka_unit_test(fragments),
-		cmocka_unit_test(fragments_many),  cmocka_unit_test(breaks_off),
-		cmocka_unit_test(link_unknown),	   cmocka_unit_test(not_a_capture),
+		cmocka_unit_test(whole_datagrams),
+		cmocka_unit_test(fragments),
+		cmocka_unit_test(fragments_that_differ),
+		cmocka_unit_test(the_first_second),
+		cmocka_unit_test(fragments_many),
+		cmocka_unit_test(breaks_off),
+		cmocka_unit_test(link_unknown),
+		cmocka_unit_test(not_a_capture),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

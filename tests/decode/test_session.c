@@ -43,6 +43,24 @@ static struct session *meet(struct session_table *table, uint16_t port, bool ans
 	return s;
 }
 
+/* Both ends on one machine: both ways are one session, whichever port is the higher. */
+static void test_one_machine(void **state)
+{
+	struct session_table *table = session_table_create(4, 1 << 20);
+	struct record_address client = address(1, 40000), server = address(1, 27960);
+	bool from_low;
+	struct session *s;
+
+	(void)state;
+	s = session_get(table, &client, &server, 0, &from_low);
+	assert_non_null(s);
+	assert_false(from_low);
+	assert_ptr_equal(session_get(table, &server, &client, 0, &from_low), s);
+	assert_true(from_low);
+	assert_int_equal(session_table_count(table), 1);
+	session_table_free(table);
+}
+
 /* A table of four: the first was answered, hundreds that were not come after it. */
 static void test_answered_stays(void **state)
 {
@@ -250,6 +268,7 @@ static void test_says_so(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_one_machine),
 		cmocka_unit_test(test_answered_stays),
 		cmocka_unit_test(test_state_by_use),
 		cmocka_unit_test(test_forged),

@@ -108,6 +108,14 @@ static const struct example {
 	/* Valve's answers: a letter alone is none. */
 	{ F_Q3, S2C, B(MARK "I"), KIND_OOB_UNKNOWN },
 	{ F_Q3, S2C, B(MARK "I\x11"), KIND_A2S_REPLY },
+	/* And its questions, with and without the four octets of a challenge. */
+	{ F_Q3, C2S, B(MARK "W"), KIND_A2S_CHALLENGE },
+	{ F_Q3, C2S, B(MARK "W\xff\xff\xff\xff"), KIND_A2S_CHALLENGE },
+	{ F_Q3, C2S, B(MARK "W\xff\xff\xff\xff\xff"), KIND_OOB_UNKNOWN },
+	{ F_Q3, C2S, B(MARK "U\xff\xff\xff\xff"), KIND_A2S_PLAYER },
+	{ F_Q3, C2S, B(MARK "U\xff\xff\xff"), KIND_OOB_UNKNOWN },
+	{ F_Q3, C2S, B(MARK "V\xff\xff\xff\xff"), KIND_A2S_RULES },
+	{ F_Q3, C2S, B(MARK "V\xff\xff\xff\xff\xff"), KIND_OOB_UNKNOWN },
 	{ F_QW, S2C, B(MARK "n\\chunk\1\0\0\0)"), KIND_QW_CHUNK },
 	{ F_QW, S2C, B(MARK "n\\chunkAAAA)"), KIND_QW_CHUNK },
 	{ F_QW, S2C, B(MARK "n\\chun\nk"), KIND_A2C_PRINT },

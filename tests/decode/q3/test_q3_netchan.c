@@ -77,6 +77,8 @@ static const struct {
 	  "fragment start is no multiple of 1300", 0, 0, 0, 0, 0, 0 },
 	{ "negative start", false, false, "07000080ecfa0000",
 	  "fragment start is no multiple of 1300", 0, 0, 0, 0, 0, 0 },
+	{ "longest", false, false, "0700008000001405",
+	  "fragment length is not what follows", 0, 0, 0, 0, 0, 0 },
 	{ "length", false, false, "0700008000001505", "fragment longer than 1300", 0, 0,
 	  0, 0, 0, 0 },
 	{ "less than said", false, false, "0700008000000300aabb",

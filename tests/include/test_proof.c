@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * What is said when an address has to prove itself, text for text; and which requests
+ * cannot be made an echo, for a client would not send the same again.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "proof.h"
+
+#define COUNT(a) (sizeof(a) / sizeof(*(a)))
+#define MARK	 "\xff\xff\xff\xff"
+#define LETTERS	 "7abcdefg" /* as if made of a cookie */
+
+static struct proof_text text_of(const char *words)
+{
+	struct proof_text t = { { 0 } };
+
+	assert_true(strlen(words) <= PROOF_TEXT - 4);
+	memcpy(t.at, MARK, 4);
+	memcpy(t.at + 4, words, strlen(words));
+	return t;
+}
+
+static void requests_become_echoes(void **state)
+{
+	static const struct {
+		enum wire_kind kind;
+		const char *request, *echo; /* NULL: none can be made of it */
+	} rows[] = {
+		{ KIND_GETCHALLENGE, "getchallenge", "echo 7abcdefg" },
+		{ KIND_GETCHALLENGE, "getchallenge 0", "echo 7abcdefg0" },
+		{ KIND_GETCHALLENGE, "getchallenge 123 Quake3Arena",
+		  "echo 7abcdefg123xQuake3Arena" },
+		{ KIND_GETCHALLENGE, "getchallenge -12 a_b-c.d",
+		  "echo 7abcdefgn12xa_b-c.d" },
+		/* The first is a number, whose end the blank is. */
+		{ KIND_GETCHALLENGE, "getchallenge Quake3Arena", NULL },
+		{ KIND_GETCHALLENGE, "getchallenge 12a Quake3Arena", NULL },
+		{ KIND_GETCHALLENGE, "getchallenge 12- Quake3Arena", NULL },
+		/* One word behind it, of what a token is made of. */
+		{ KIND_GETCHALLENGE, "getchallenge 12 Quake3 Arena", NULL },
+		{ KIND_GETCHALLENGE, "getchallenge 12 Quake;quit", NULL },
+		{ KIND_GETCHALLENGE, "getchallenge 12 \"a\"", NULL },
+		{ KIND_GETCHALLENGE, "getchallenge\t12", NULL },
+		{ KIND_GETINFO, "getinfo something long", "echo 7abcdefgi" },
+		{ KIND_GETSTATUS, "getstatus", "echo 7abcdefgs" },
+	};
+	__u64 letters;
+
+	(void)state;
+	memcpy(&letters, LETTERS, sizeof(letters));
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		__u32 n = (__u32)strlen(rows[i].request) + 4, said;
+		struct proof_text t = text_of(rows[i].request), want;
+
+		said = proof_echo(&t, proof_form(rows[i].kind, n), n, letters);
+		if (!rows[i].echo) {
+			if (said)
+				fail_msg("%s", rows[i].request);
+			continue;
+		}
+		/* Of the bare one the last letter has no room. */
+		want = text_of(rows[i].echo);
+		if (n == PROOF_BARE_N)
+			want.at[PROOF_BARE_N] = 0;
+		assert_int_equal(said, n == PROOF_BARE_N ? n : strlen(rows[i].echo) + 4);
+		assert_memory_equal(t.at, want.at, PROOF_TEXT);
+	}
+}
+
+static void numbers_have_ten_digits_and_a_blank(void **state)
+{
+	static const struct {
+		const char *text;
+		__u32 number;
+	} rows[] = {
+		{ "1234567890 ", 1234567890 }, { "4294967295 ", 4294967295u },
+		{ "4294967296 ", 0 },	       { "9999999999 ", 0 },
+		{ "0000000001 ", 1 },	       { "1234567890x", 0 },
+		{ "12345678901", 0 },	       { "123456789  ", 0 },
+		{ "12345:7890 ", 0 },	       { "/234567890 ", 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++)
+		assert_int_equal(proof_number((const __u8 *)rows[i].text),
+				 rows[i].number);
+}
+
+/* Where the third number of a `connect` begins. */
+static void the_third_number_is_found(void **state)
+{
+	static const struct {
+		const char *words;
+		__u32 at;
+	} rows[] = {
+		{ "connect 28 4660 1234567890 \"\"", 20 },
+		{ "connect 34 1 1234567890 \"\"", 17 },
+		{ "connect 34 65535 1234567890 \"\"", 21 },
+		{ "connect 3x 4660 1234567890 \"\"", 0 },
+		{ "connect 28 46x0 1234567890 \"\"", 0 },
+		{ "connect_28 4660 1234567890 \"\"", 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct proof_text t = text_of(rows[i].words);
+
+		assert_int_equal(proof_number_at(&t), rows[i].at);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(requests_become_echoes),
+		cmocka_unit_test(numbers_have_ten_digits_and_a_blank),
+		cmocka_unit_test(the_third_number_is_found),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
