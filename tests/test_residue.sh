@@ -61,9 +61,18 @@ TESTS='' tests/run.sh "$work/net_twice.sh" >"$work/twice" 2>&1
 verdict "there is no third" grep -qx '0 passed, 1 failed, 0 skipped' "$work/twice"
 TESTS='' tests/run.sh "$work/attack_once.sh" >"$work/attack" 2>&1
 verdict "an attack has one try" grep -qx '0 passed, 1 failed, 0 skipped' "$work/attack"
+unlucky net_skips.sh 1
+sed -i 's/echo ok luck/echo skip luck: none/' "$work/net_skips.sh"
+TESTS='' tests/run.sh "$work/net_skips.sh" >"$work/skips" 2>&1
+verdict "a second try does not skip what failed" \
+	grep -qx '0 passed, 1 failed, 1 skipped' "$work/skips"
+unlucky net_ends.sh 1
+sed -i 's/echo not ok luck/exit 3/' "$work/net_ends.sh"
+TESTS='' tests/run.sh "$work/net_ends.sh" >"$work/ends" 2>&1
+verdict "how a silent first try ended is told" \
+	grep -qx 'second try: net_ends.sh: ended with status 3' "$work/ends"
 rm "$work"/*.count
 TESTS='' SECOND_TRIES=0 tests/run.sh "$work/net_once.sh" >"$work/none" 2>&1
 verdict "as many as are allowed" grep -qx '0 passed, 1 failed, 0 skipped' "$work/none"
 verdict "who leaves a process has no second" [ "$(grep -c '^== ' "$work/littering")" = 2 ]
 exit "$status"
-
