@@ -142,6 +142,35 @@ static void later_fragments_have_no_headers(void **state)
 	assert_memory_equal(packet.bytes, frame + 48, 20);
 }
 
+/* IPv4: the three bits in front of the offset are none of it. */
+static void offsets_without_their_flags(void **state)
+{
+	static const struct {
+		uint8_t high, low;
+		bool fragment, more;
+		size_t offset;
+	} flags[] = {
+		{ 0x00, 0x00, false, false, 0 },    { 0x40, 0x00, false, false, 0 },
+		{ 0x20, 0x00, true, true, 0 },	    { 0x20, 0xb9, true, true, 1480 },
+		{ 0x00, 0xb9, true, false, 1480 },  { 0x61, 0x01, true, true, 2056 },
+		{ 0x1f, 0xff, true, false, 65528 },
+	};
+	uint8_t frame[] = V4;
+	struct packet packet;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++) {
+		frame[6] = flags[i].high;
+		frame[7] = flags[i].low;
+		assert_true(packet_parse(DLT_RAW, frame, sizeof(frame) - 1, &packet));
+		assert_int_equal(packet.fragment, flags[i].fragment);
+		if (!packet.fragment)
+			continue;
+		assert_int_equal(packet.more, flags[i].more);
+		assert_int_equal(packet.offset, flags[i].offset);
+	}
+}
+
 static void links_unknown(void **state)
 {
 	(void)state;
@@ -156,6 +185,7 @@ int main(void)
 		cmocka_unit_test(frames_cut),
 		cmocka_unit_test(chain_bounded),
 		cmocka_unit_test(later_fragments_have_no_headers),
+		cmocka_unit_test(offsets_without_their_flags),
 		cmocka_unit_test(links_unknown),
 	};
 

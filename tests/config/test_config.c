@@ -75,6 +75,23 @@ static void every_protocol(void **state)
 	}
 }
 
+/* Each switch is its own, whatever the others say. */
+static void switches_do_not_share(void **state)
+{
+	(void)state;
+	load_good("interface = eth0\non_exit = detach\n" FFA);
+	assert_true(config.detach_on_exit);
+	assert_false(config.observe);
+	assert_false(config.ledger_strict);
+	load_good("interface = eth0\nobserve = true\n" FFA);
+	assert_false(config.detach_on_exit);
+	assert_true(config.observe);
+	load_good("interface = eth0\nledger { strict = yes }\n" FFA);
+	assert_false(config.detach_on_exit);
+	assert_false(config.observe);
+	assert_true(config.ledger_strict);
+}
+
 static const char everything[] =
 	"/* a comment { \" */ # another '\n"
 	"interface = {\"eth0\", eth1}; mode = skb // and a third \"\n"
@@ -193,6 +210,7 @@ int main(void)
 		cmocka_unit_test(where_metrics_are_told),
 		cmocka_unit_test(every_protocol),
 		cmocka_unit_test(everything_at_once),
+		cmocka_unit_test(switches_do_not_share),
 		cmocka_unit_test(printed_and_read_alike),
 		cmocka_unit_test(same_port_on_other_addresses),
 		cmocka_unit_test(good_after_bad),
