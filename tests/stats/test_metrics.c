@@ -356,6 +356,36 @@ static void decoded_lines(void **state)
 	decoded_free(d);
 }
 
+/* However full the table is: each kind by each sampler is counted apart. */
+static void samplers_are_counted_apart(void **state)
+{
+	static char kinds[DECODED_KINDS / 2][8];
+
+	(void)state;
+	/* Other words are at other places, some behind one another. */
+	for (int words = 0; words < 50; words++) {
+		struct decoded *d = decoded_create();
+		const struct decoded_service *s;
+
+		for (size_t i = 0; i < COUNT(kinds); i++) {
+			struct record r = { .family = FAMILY_QUAKE3, .kind = kinds[i] };
+
+			snprintf(kinds[i], sizeof(kinds[i]), "%d-%zu", words, i);
+			decoded_record(d, 0, &r, SAMPLER_STATISTIC);
+			decoded_record(d, 0, &r, SAMPLER_FOLLOW);
+			decoded_record(d, 0, &r, SAMPLER_FOLLOW);
+		}
+		s = decoded_service(d, 0);
+		assert_int_equal(s->used, 2 * COUNT(kinds));
+		for (size_t i = 0; i < DECODED_PLACES; i++)
+			if (s->rows[i].kind)
+				assert_int_equal(s->rows[i].records,
+						 1 + (s->rows[i].sampler ==
+						      SAMPLER_FOLLOW));
+		decoded_free(d);
+	}
+}
+
 static void attacks_by_service(void **state)
 {
 	static const char *const rows[] = {
@@ -548,6 +578,7 @@ int main(void)
 		cmocka_unit_test(cardinality),
 		cmocka_unit_test(kinds_without_room),
 		cmocka_unit_test(decoded_lines),
+		cmocka_unit_test(samplers_are_counted_apart),
 		cmocka_unit_test(a_full_disk_is_said),
 		cmocka_unit_test(health),
 		cmocka_unit_test(health_observing),
