@@ -318,7 +318,7 @@ static void test_recording(void **state)
 	struct demo *demo = demo_open(file, DEMO_DM2);
 	struct q2_session q = { .game = NULL };
 	struct demo_block block;
-	struct record r;
+	struct record r = { .kind = NULL };
 	int blocks = 0;
 
 	(void)state;
@@ -331,6 +331,8 @@ static void test_recording(void **state)
 		expect("dm2.min", parts[blocks++], &r);
 	}
 	assert_int_equal(blocks, 2);
+	assert_true(r.facts.has & FACT_TIME);
+	assert_true(r.facts.time_us == 1000 * 100000); /* ten frames a second */
 	assert_int_equal(q.game->maxclients, 8);
 	assert_non_null(q2_frame_find(q.game, 1000));
 	assert_int_equal(q2_frame_find(q.game, 1000)->list.count, 2);
