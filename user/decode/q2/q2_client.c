@@ -63,6 +63,8 @@ static void watch_download(struct ops *o, struct span s)
 	q->block_wanted = true;
 	if (!begins(s, asks))
 		return;
+	/* Another file, though the last one may have been given up. */
+	q2_game_end_file(q->game);
 	s = (struct span){ s.bytes + sizeof(asks) - 1, s.n - sizeof(asks) + 1 };
 	end = s.n ? memchr(s.bytes, ' ', s.n) : NULL;
 	n = end ? (size_t)(end - s.bytes) : s.n;

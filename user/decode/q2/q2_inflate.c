@@ -11,6 +11,7 @@
 #include "decode/q2/q2_inflate.h"
 
 #define WINDOW	   (-15)
+#define BETWEEN	   128 /* in data_type: no block is open */
 #define ZLIB_BYTES (48 << 10) /* a window, and what zlib keeps besides */
 
 struct q2_inflate {
@@ -33,7 +34,9 @@ bool q2_inflate_whole(struct span from, uint8_t *to, size_t size)
 	feed(&z, from);
 	result = inflate(&z, Z_SYNC_FLUSH);
 	inflateEnd(&z);
-	return (result == Z_STREAM_END || result == Z_OK || result == Z_BUF_ERROR) &&
+	/* Flushed instead of ended, it stops between two blocks. */
+	return (result == Z_STREAM_END ||
+		((result == Z_OK || result == Z_BUF_ERROR) && z.data_type & BETWEEN)) &&
 	       !z.avail_in && !z.avail_out;
 }
 
@@ -108,6 +111,11 @@ void q2_inflate_end(struct q2_inflate **stream)
 	inflateEnd(&(*stream)->z);
 	free(*stream);
 	*stream = NULL;
+}
+
+uint32_t q2_inflate_crc(struct span part)
+{
+	return (uint32_t)crc32(0, part.bytes, (uInt)part.n);
 }
 
 size_t q2_inflate_bytes(const struct q2_inflate *stream)

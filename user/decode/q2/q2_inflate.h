@@ -25,6 +25,9 @@ long q2_inflate_part(struct q2_inflate **stream, bool commit, struct span from,
 
 void q2_inflate_end(struct q2_inflate **stream);
 
+/* By which a part is known again. */
+uint32_t q2_inflate_crc(struct span part);
+
 /* What it takes; 0 for NULL. */
 size_t q2_inflate_bytes(const struct q2_inflate *stream);
 

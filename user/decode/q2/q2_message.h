@@ -48,8 +48,11 @@ void q2_message_peek(struct q2_parse *p, struct span bytes);
 uint8_t q2_server_walk(struct q2_parse *p, struct message *m);
 uint8_t q2_client_walk(struct q2_parse *p, struct message *m);
 
-/* The svc of @bytes, a part of the message: unpacked, or of a multi-view recording. */
-void q2_server_ops(struct q2_parse *p, struct span bytes);
+/*
+ * The svc of @bytes, a part of the message: unpacked, or of a multi-view recording.
+ * Returns their highest rank.
+ */
+uint8_t q2_server_ops(struct q2_parse *p, struct span bytes);
 
 static inline struct q2_parse *q2_of(const struct ops *o)
 {

@@ -339,6 +339,16 @@ static void note_block(struct ops *o, struct span bytes, bool last)
 		q->block_wanted = false;
 }
 
+/* Refused, or given up in the middle. */
+static void end_file(struct ops *o)
+{
+	struct q2_parse *p = q2_of(o);
+	struct q2_game *g = p->dialect.q2pro && p->game ? q2_commit(o) : NULL;
+
+	if (g)
+		q2_game_end_file(g);
+}
+
 static void parse_download(struct ops *o)
 {
 	int16_t size = (int16_t)reader_le16(&o->rd);
@@ -351,6 +361,8 @@ static void parse_download(struct ops *o)
 		ops_wrong(o, "more than 100 percent");
 	if (size < -1)
 		ops_wrong(o, "download size below -1");
+	if (size < 0)
+		end_file(o);
 	if (size <= 0)
 		return;
 	data = reader_take(&o->rd, (size_t)size);

@@ -121,6 +121,12 @@ struct q2_game *q2_game_get(struct q2_session *q)
 	return q->game;
 }
 
+void q2_game_end_file(struct q2_game *g)
+{
+	q2_inflate_end(&g->download);
+	memset(&g->part, 0, sizeof(g->part));
+}
+
 void q2_game_clear(struct q2_game *g)
 {
 	for (unsigned int i = 0; i < Q2_FRAMES; i++)
@@ -129,7 +135,7 @@ void q2_game_clear(struct q2_game *g)
 	memset(g->baseline_at, 0, g->baseline_at_n * sizeof(*g->baseline_at));
 	if (g->players)
 		memset(g->players, 0, Q2_PLAYERS * sizeof(*g->players));
-	q2_inflate_end(&g->download);
+	q2_game_end_file(g);
 	g->begun = true;
 	g->playernum = -1;
 	g->maxclients = 0;

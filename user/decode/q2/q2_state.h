@@ -31,6 +31,13 @@ struct q2_frame {
 	struct q2_list list;
 };
 
+/* What the last part of a deflated file was like; n 0: there was none. */
+struct q2_part {
+	uint32_t crc;
+	uint16_t n;
+	uint8_t percent;
+};
+
 /* Last states of a multi-view recording, by number. */
 struct q2_mvd_player {
 	int32_t word[Q2_PLAYER_WORDS];
@@ -46,6 +53,7 @@ struct q2_game {
 	uint16_t baseline_at_n;
 	struct q2_mvd_player *players; /* Q2_PLAYERS, of multi-view recordings */
 	struct q2_inflate *download; /* of a Q2PRO file in transit */
+	struct q2_part part; /* the last that went into it */
 	bool begun; /* serverdata was seen: no baseline is missing */
 	int16_t playernum; /* -1: not known, or nobody's */
 	uint16_t maxclients; /* 0: not known */
@@ -89,6 +97,9 @@ void q2_session_start(struct q2_session *q);
 
 /* NULL: no memory. The dialect's number of entities has room. */
 struct q2_game *q2_game_get(struct q2_session *q);
+
+/* What comes of a file from now on begins a stream. */
+void q2_game_end_file(struct q2_game *g);
 
 /* Forgets all but the memory: serverdata has come. */
 void q2_game_clear(struct q2_game *g);

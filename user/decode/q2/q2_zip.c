@@ -6,7 +6,8 @@
  *	zdownload	i16 size, u8 percent, [35: u16 plain], bytes
  *
  * In 35 each part of a file is deflated for itself; in 36 they are one stream, which an
- * observer who came late cannot read.
+ * observer who came late cannot read, and into which no part may go twice: a part that
+ * was lost behind the observer comes again, under a new sequence.
  *
  * Sources: q2pro src/client/parse.c, src/client/download.c; r1q2 client/cl_parse.c.
  */
@@ -17,17 +18,19 @@
 
 #define PART_SHOWN 65536
 
-void q2_server_ops(struct q2_parse *p, struct span bytes)
+uint8_t q2_server_ops(struct q2_parse *p, struct span bytes)
 {
 	struct message inner = *p->message;
+	uint8_t rank;
 
 	inner.bytes = bytes;
 	q2_message_peek(p, bytes);
-	q2_server_walk(p, &inner);
+	rank = q2_server_walk(p, &inner);
 	p->message->wrong = inner.wrong;
 	p->message->missing = inner.missing;
 	p->message->opaque = inner.opaque;
 	p->message->stateful = inner.stateful;
+	return rank;
 }
 
 void q2_parse_zpacket(struct ops *o)
@@ -35,7 +38,7 @@ void q2_parse_zpacket(struct ops *o)
 	struct q2_parse *p = q2_of(o);
 	size_t packed = reader_le16(&o->rd), plain = reader_le16(&o->rd);
 	const uint8_t *from = reader_take(&o->rd, packed);
-	uint8_t *to;
+	uint8_t *to, rank;
 
 	record_uint(o->record, "deflated", packed);
 	record_uint(o->record, "plain", plain);
@@ -43,31 +46,58 @@ void q2_parse_zpacket(struct ops *o)
 		ops_wrong(o, "packet longer than 32768 when inflated");
 	if (p->nested)
 		ops_wrong(o, "deflated packet within another");
-	if (!from || !plain || o->m->wrong)
+	if (!from || o->m->wrong)
 		return;
-	to = malloc(plain);
+	to = malloc(plain ? plain : 1);
 	if (!to) {
 		message_missing(o->m, "no memory to inflate a packet");
 		return;
 	}
 	if (q2_inflate_whole((struct span){ from, packed }, to, plain)) {
 		p->nested = true;
-		q2_server_ops(p, (struct span){ to, plain });
+		rank = q2_server_ops(p, (struct span){ to, plain });
 		p->nested = false;
+		/* The message is named after what is in it. */
+		if (rank > o->rank)
+			o->rank = rank;
 	} else {
 		ops_wrong(o, "packet does not inflate to its length");
 	}
 	free(to);
 }
 
+/* True: of the one stream of 36, but none that can go into it now. */
+static bool part_again(struct ops *o, struct span part, const struct q2_part *now)
+{
+	struct q2_parse *p = q2_of(o);
+	const struct q2_part *last = p->game ? &p->game->part : NULL;
+	bool same = last && last->n == now->n && last->crc == now->crc &&
+		    last->percent == now->percent;
+
+	if (!p->session || !p->dialect.q2pro ||
+	    (!p->session->stale && (!same || p->session->block_wanted)))
+		return false;
+	if (same)
+		record_bool(o->record, "repeated", true);
+	else
+		message_missing(o->m, "deflated behind a part of the file that is gone");
+	record_hex(o->record, "deflated", part.bytes, part.n);
+	return true;
+}
+
 static void inflate_file(struct ops *o, struct span part, uint8_t percent, int plain)
 {
 	struct q2_parse *p = q2_of(o);
-	struct q2_game *g = p->dialect.q2pro ? q2_commit(o) : NULL;
+	struct q2_part now = { q2_inflate_crc(part), (uint16_t)part.n, percent };
 	struct q2_inflate *none = NULL, **stream = &none;
-	uint8_t *to = malloc(PART_SHOWN);
+	struct q2_game *g;
+	uint8_t *to;
 	long n;
 
+	if (part_again(o, part, &now))
+		return;
+	g = p->dialect.q2pro ? q2_commit(o) : NULL;
+	to = malloc(PART_SHOWN);
 	if (!to) {
 		message_missing(o->m, "no memory to inflate a file");
 		return;
@@ -89,6 +119,10 @@ static void inflate_file(struct ops *o, struct span part, uint8_t percent, int p
 	}
 	if (g && percent == 100)
 		q2_inflate_end(&g->download);
+	if (g) {
+		g->part = now;
+		p->session->block_wanted = false;
+	}
 	free(to);
 }
 
