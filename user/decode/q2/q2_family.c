@@ -82,11 +82,12 @@ static bool quake2_owns(const void *state, struct span payload)
 {
 	const struct q2_session *q = state;
 
-	if (!q->live || payload.n < 10)
+	if (!q->live)
 		return false;
 	if (q->qport_size == 3)
-		return q->now.qport == (payload.bytes[8] | payload.bytes[9] << 8);
-	return q->qport_size == 2 && q->now.qport == payload.bytes[8];
+		return payload.n >= 10 &&
+		       q->now.qport == (payload.bytes[8] | payload.bytes[9] << 8);
+	return q->qport_size == 2 && payload.n >= 9 && q->now.qport == payload.bytes[8];
 }
 
 const struct family quake2_family = {

@@ -32,22 +32,38 @@ static const struct way ways[] = {
 
 #define HEADER 8
 
-static bool try_way(const struct way *w, struct span payload, struct q2_guess *ret)
+static bool parses(const struct q2_dialect *d, enum direction direction,
+		   unsigned int qport_size, struct span payload, struct q2_parse *p)
 {
-	size_t header = HEADER + w->qport_size;
+	size_t header = HEADER + qport_size;
 	struct record silent;
-	struct q2_parse p;
-	struct message m = { .direction = w->direction, .record = &silent };
-	struct q2_dialect d;
+	struct message m = { .direction = direction, .record = &silent };
 
-	if (payload.n <= header || !q2_dialect_of(w->protocol, w->minor, w->flags, &d))
+	if (payload.n <= header)
 		return false;
 	record_reset(&silent, NULL);
 	m.bytes = (struct span){ payload.bytes + header, payload.n - header };
 	m.sequence = payload.bytes[0] | payload.bytes[1] << 8 |
 		     (uint32_t)payload.bytes[2] << 16 |
 		     (uint32_t)(payload.bytes[3] & 0x7f) << 24;
-	if (!q2_message_as(&m, &d, &p) || (p.checked && !p.right))
+	return q2_message_as(&m, d, p) && (!p->checked || p->right);
+}
+
+bool q2_fits(const struct q2_dialect *d, enum direction direction,
+	     unsigned int qport_size, struct span payload)
+{
+	struct q2_parse p;
+
+	return parses(d, direction, qport_size, payload, &p);
+}
+
+static bool try_way(const struct way *w, struct span payload, struct q2_guess *ret)
+{
+	struct q2_parse p;
+	struct q2_dialect d;
+
+	if (!q2_dialect_of(w->protocol, w->minor, w->flags, &d) ||
+	    !parses(&d, w->direction, w->qport_size, payload, &p))
 		return false;
 	*ret = (struct q2_guess){ w->direction, w->qport_size, p.dialect, p.rank,
 				  p.checked };

@@ -221,6 +221,7 @@ static void parse_serverdata(struct ops *o)
 	if (!p->commit || !p->session || p->session->stale)
 		return;
 	p->session->dialect = d;
+	p->session->guessed = false;
 	g = q2_game_get(p->session);
 	p->game = g;
 	if (!g)

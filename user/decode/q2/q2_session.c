@@ -17,6 +17,8 @@
 #include "decode/q2/q2_session.h"
 #include "decode/q2/q2_mvd.h"
 
+#define HEADER		8 /* without a qport */
+#define SLICED		(1U << 30)
 #define CONNECT_NUMBERS 3 /* in front of the userinfo */
 #define EXTRAS		4
 #define FRAME_NS	(100 * 1000 * 1000LL)
@@ -113,13 +115,26 @@ void q2_session_on_accept(struct q2_session *q, struct span arguments)
 	q2_session_start(q);
 }
 
+/*
+ * 35 and 36, and 36 with and without extensions, have much in common: what was taken for
+ * one is another if this datagram says so.
+ */
+static bool is_other(const struct q2_session *q, const struct q2_guess *g,
+		     struct span payload)
+{
+	return q->guessed && q->dialect.enhanced && g->dialect.enhanced &&
+	       !q2_fits(&q->dialect, g->direction, g->qport_size, payload);
+}
+
 /* Learns from a datagram of a connection whose beginning was not seen. */
-static void settle(struct q2_session *q, const struct q2_guess *g)
+static void settle(struct q2_session *q, const struct q2_guess *g, struct span payload)
 {
 	if (g->rank < Q2_RANK_FRAME && !g->checked)
 		return;
-	if (!q->dialect.name)
+	if (!q->dialect.name || is_other(q, g, payload)) {
 		q->dialect = g->dialect;
+		q->guessed = true;
+	}
 	if (g->direction == DIRECTION_C2S)
 		q->qport_size = g->qport_size + 1;
 	else if (!g->dialect.enhanced)
@@ -206,12 +221,16 @@ static void body(struct q2_session *q, const struct q2_dialect *guessed,
 	enum netchan_order order;
 
 	m->bytes = rest;
-	if (part->sliced && !collect(q, m, part, rest))
-		return;
 	order = order_of(q, client, m->sequence);
 	q->stale = order != NETCHAN_NEWER;
 	if (q->stale)
 		record_bool(m->record, order == NETCHAN_OLDER ? "old" : "repeated", true);
+	/* A slice of a message that has come must not disturb the next one's. */
+	if (part->sliced && (q->stale || !collect(q, m, part, rest))) {
+		m->record->kind = "fragment";
+		q->stale = false;
+		return;
+	}
 	if (m->bytes.n)
 		message(q, guessed, m);
 	else if (!q->stale)
@@ -220,18 +239,60 @@ static void body(struct q2_session *q, const struct q2_dialect *guessed,
 }
 
 /* What serverdata says of itself, before a byte is believed. */
-static void peek_protocol(struct q2_session *q, enum direction direction,
-			  struct span bytes)
+static void peek_protocol(struct q2_session *q, struct span bytes)
 {
 	struct reader rd = reader_of(bytes.bytes, bytes.n);
 	struct q2_dialect d;
 	int32_t protocol;
 
-	if (direction != DIRECTION_S2C || reader_u8(&rd) != 12)
+	if (reader_u8(&rd) != 12)
 		return;
 	protocol = (int32_t)reader_le32(&rd);
 	if (!reader_failed(&rd))
 		q->unknown = q2_dialect_of(protocol, 0, 0, &d) ? 0 : protocol;
+}
+
+/* How wide the qport of @payload is, by what is known or by what it can be. */
+static unsigned int qport_size_of(const struct q2_session *q, enum direction direction,
+				  const struct q2_guess *guess, struct span payload)
+{
+	if (direction != DIRECTION_C2S)
+		return 0;
+	if (q->qport_size)
+		return q->qport_size - 1U;
+	/* Two bytes behind the words are rather a qport of 34 than messages. */
+	if (payload.n >= HEADER && payload.n <= HEADER + 2)
+		return (unsigned int)payload.n - HEADER;
+	return guess->direction == DIRECTION_C2S ? guess->qport_size : 2;
+}
+
+/*
+ * Of a netchan about which nothing was heard: sequences do not come as far as bit 30, but
+ * the slices of 36's new one have it.
+ */
+static bool is_slice(const struct q2_session *q, enum direction direction,
+		     struct span payload)
+{
+	const struct netchan_side *side = &q->side[direction == DIRECTION_C2S];
+	struct reader rd = reader_of(payload.bytes, payload.n);
+	uint32_t word = reader_le32(&rd), ahead;
+
+	if (q->now.has_connect || !q->dialect.q2pro || !(word & SLICED) ||
+	    direction == DIRECTION_UNKNOWN ||
+	    (direction == DIRECTION_C2S && !q->qport_size))
+		return false;
+	ahead = (word & (SLICED - 1)) - side->newest;
+	return !side->seen || ahead < NETCHAN_JUMP || -ahead < NETCHAN_JUMP;
+}
+
+/* The dialect does not fit, and it was a guess. */
+static bool misfits(const struct q2_session *q, enum direction direction,
+		    struct span payload)
+{
+	unsigned int qport_size = direction == DIRECTION_C2S ? q->qport_size - 1U : 0;
+
+	return q->guessed && q->dialect.enhanced && payload.n > HEADER + qport_size &&
+	       !q2_fits(&q->dialect, direction, qport_size, payload);
 }
 
 void q2_session_datagram(struct q2_session *q, enum direction direction,
@@ -242,33 +303,38 @@ void q2_session_datagram(struct q2_session *q, enum direction direction,
 	struct message m = { .state = q, .record = r };
 	struct netchan_part part = { .sliced = false };
 	struct netchan_header h;
-	unsigned int qport_size = 0;
+	bool parts = q->now.new_netchan || is_slice(q, direction, payload);
+	unsigned int qport_size;
 
-	if (direction == DIRECTION_UNKNOWN || !q->dialect.name || !q->qport_size) {
+	if (direction == DIRECTION_UNKNOWN || !q->dialect.name ||
+	    (!parts && (!q->qport_size || misfits(q, direction, payload)))) {
 		guess = q2_guess(direction, payload);
-		settle(q, &guess);
+		settle(q, &guess, payload);
 		if (direction == DIRECTION_UNKNOWN && guess.rank == Q2_RANK_FRAME)
 			r->direction = direction = guess.direction;
 	}
 	r->kind = idle(direction);
 	if (q->dialect.name)
 		r->dialect = q->dialect.name;
-	if (direction == DIRECTION_C2S)
-		qport_size = q->qport_size ? q->qport_size - 1U : 2;
-	if (q->now.new_netchan ? !netchan_read_part(&rd, qport_size, r, &h, &part)
-			       : !netchan_read(&rd, qport_size, r, &h))
+	qport_size = qport_size_of(q, direction, &guess, payload);
+	if (parts ? !netchan_read_part(&rd, qport_size, r, &h, &part)
+		  : !netchan_read(&rd, qport_size, r, &h))
 		return;
 	m.direction = direction;
 	m.sequence = h.sequence;
+	if (!h.sequence) {
+		record_malformed(r, "sequence 0: the first is 1");
+		return;
+	}
+	/* Against what a connection has agreed on, one datagram proves nothing. */
+	if (direction == DIRECTION_S2C && h.reliable && !part.sliced && !q->dialect.name)
+		peek_protocol(q, (struct span){ rd.pos, reader_left(&rd) });
 	if (q->unknown && reader_left(&rd)) {
 		record_opaque(r, no_protocol);
 	} else if (direction == DIRECTION_UNKNOWN) {
 		record_uint(r, "bytes", reader_left(&rd));
 		record_opaque(r, no_direction);
 	} else {
-		if (!part.sliced)
-			peek_protocol(q, direction,
-				      (struct span){ rd.pos, reader_left(&rd) });
 		if (!q->dialect.name && guess.direction == DIRECTION_UNKNOWN &&
 		    reader_left(&rd)) {
 			record_uint(r, "bytes", reader_left(&rd));
@@ -316,7 +382,7 @@ void q2_session_demo(struct q2_session *q, const struct demo_block *block,
 	else if (!q->dialect.name)
 		q2_dialect_of(34, 0, 0, &q->dialect);
 	if (block->format == DEMO_DM2)
-		peek_protocol(q, DIRECTION_S2C, m.bytes);
+		peek_protocol(q, m.bytes);
 	if (q->unknown) {
 		record_int(r, "protocolVersion", q->unknown);
 		record_uint(r, "bytes", block->n);

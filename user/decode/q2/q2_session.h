@@ -6,7 +6,6 @@
 #define Q2_SESSION_H
 
 #include "decode/family.h"
-#include "decode/family.h"
 #include "decode/q2/q2_message.h"
 
 /* What the words of joining teach; @arguments: what follows the word. */
@@ -31,6 +30,10 @@ struct q2_guess {
 	uint8_t rank; /* of the message; below Q2_RANK_FRAME it proves little */
 	bool checked; /* the checksum of a move is right */
 };
+
+/* Is @payload, behind a header, made of whole messages of @d? */
+bool q2_fits(const struct q2_dialect *d, enum direction direction,
+	     unsigned int qport_size, struct span payload);
 
 /* @direction: what is known of it. The best of all that fit. */
 struct q2_guess q2_guess(enum direction direction, struct span payload);

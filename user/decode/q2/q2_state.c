@@ -93,6 +93,7 @@ void q2_session_start(struct q2_session *q)
 	if (!q2_dialect_of(q->now.protocol, q->now.minor, 0, &q->dialect))
 		q->unknown = q->now.protocol;
 	q->qport_size = q->now.protocol < 35 ? 3 : q->now.qport ? 2 : 1;
+	q->guessed = false;
 	q->live = true;
 	q->disconnected = false;
 	q->accepted_again = false;

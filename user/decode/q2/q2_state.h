@@ -77,6 +77,7 @@ struct q2_session {
 	struct netchan_slices slices[2];
 	int32_t unknown; /* a protocol that this decoder does not know; 0: none */
 	uint8_t qport_size; /* plus 1; 0: not known */
+	bool guessed; /* the dialect was: another may fit better what is to come */
 	bool live; /* a connection was accepted, or its datagrams made sense */
 	bool disconnected; /* somebody has said so */
 	bool accepted_again; /* a client_connect with nothing new in it */
