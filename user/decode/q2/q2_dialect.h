@@ -13,6 +13,8 @@
 
 #include "lib/reader.h"
 
+#define Q2_PROTOCOL_MVD 37
+
 struct q2_dialect {
 	const char *name; /* of the record; NULL: not known yet */
 	uint16_t protocol;

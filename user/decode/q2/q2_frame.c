@@ -240,6 +240,10 @@ void q2_parse_frame(struct ops *o)
 
 	record_int(o->record, "serverframe", number);
 	record_int(o->record, "deltaframe", base);
+	if (q2_of(o)->dialect.protocol == Q2_PROTOCOL_MVD) {
+		ops_wrong(o, "frame of one client within a multi-view recording");
+		return;
+	}
 	find_base(o, &m, number, base);
 	begin(o, &m);
 	if (q2_of(o)->dialect.protocol != 26) {

@@ -39,7 +39,7 @@ bool q2_message_as(struct message *m, const struct q2_dialect *d, struct q2_pars
 		.commit = m->commit,
 		.sequence = m->sequence,
 	};
-	if (d->protocol == 37) {
+	if (d->protocol == Q2_PROTOCOL_MVD) {
 		p->rank = q2_mvd_walk(p, m);
 	} else if (server) {
 		q2_message_peek(p, m->bytes);

@@ -19,7 +19,6 @@
 
 #include "decode/q2/q2_mvd.h"
 
-#define PROTOCOL	 37
 #define VERSION_MIN	 2009
 #define VERSION_MAX	 2013
 #define VERSION_FLAGS	 2012
@@ -31,7 +30,7 @@
 
 const struct q2_dialect q2_mvd_dialect = {
 	.name = "q2pro-mvd2",
-	.protocol = PROTOCOL,
+	.protocol = Q2_PROTOCOL_MVD,
 };
 
 static unsigned int extra(const struct ops *o)
@@ -173,7 +172,8 @@ static bool parse_version(struct ops *o, struct q2_dialect *d)
 	record_uint(o->record, "version", version);
 	if (reader_failed(&o->rd))
 		return false;
-	if (protocol != PROTOCOL || version < VERSION_MIN || version > VERSION_MAX) {
+	if (protocol != Q2_PROTOCOL_MVD || version < VERSION_MIN ||
+	    version > VERSION_MAX) {
 		o->m->opaque = "a version of multi-view recordings that is not known";
 		return false;
 	}
@@ -299,6 +299,11 @@ static const struct op ops[256] = {
 	ROW(16, "sound", parse_sound, Q2_RANK_COMMAND),
 	[17] = { "print", parse_print, Q2_RANK_COMMAND },
 };
+
+bool q2_mvd_begins(struct span block)
+{
+	return block.n && (block.bytes[0] & 31) == 4;
+}
 
 uint8_t q2_mvd_walk(struct q2_parse *p, struct message *m)
 {

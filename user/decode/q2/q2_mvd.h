@@ -10,6 +10,9 @@
 /* Of a recording of which nothing has been read yet. */
 extern const struct q2_dialect q2_mvd_dialect;
 
+/* Does a block begin with serverdata? Nothing before it counts any more. */
+bool q2_mvd_begins(struct span block);
+
 uint8_t q2_mvd_walk(struct q2_parse *p, struct message *m);
 
 #endif /* Q2_MVD_H */

@@ -291,7 +291,7 @@ static struct q2_player_delta read_fields(struct reader *rd, const struct layout
 
 static const struct layout *layout_of(const struct q2_dialect *d)
 {
-	if (d->protocol == 37)
+	if (d->protocol == Q2_PROTOCOL_MVD)
 		return &layout_mvd;
 	if (d->enhanced)
 		return &layout_enhanced;

@@ -198,9 +198,14 @@ static void parse_serverdata(struct ops *o)
 	struct q2_dialect d = p->dialect;
 	struct q2_serverdata s;
 	struct q2_game *g;
-	bool known = q2_serverdata_read(&o->rd, p->session ? p->session->now.minor : 0,
-					&s, &d);
+	bool known;
 
+	if (d.protocol == Q2_PROTOCOL_MVD) {
+		ops_wrong(o, "serverdata within a multi-view recording's message");
+		return;
+	}
+	known = q2_serverdata_read(&o->rd, p->session ? p->session->now.minor : 0, &s,
+				   &d);
 	record_int(o->record, "protocol", s.protocol);
 	if (!known && !reader_failed(&o->rd)) {
 		o->m->opaque = "the protocol that serverdata names is not known";

@@ -383,6 +383,8 @@ void q2_session_demo(struct q2_session *q, const struct demo_block *block,
 		q2_dialect_of(34, 0, 0, &q->dialect);
 	if (block->format == DEMO_DM2)
 		peek_protocol(q, m.bytes);
+	else if (q2_mvd_begins(m.bytes))
+		q->unknown = 0;
 	if (q->unknown) {
 		record_int(r, "protocolVersion", q->unknown);
 		record_uint(r, "bytes", block->n);
@@ -390,5 +392,8 @@ void q2_session_demo(struct q2_session *q, const struct demo_block *block,
 		return;
 	}
 	message_decode(&quake2_family, &m);
+	/* What follows in this recording is of that version, too. */
+	if (m.opaque && block->format == DEMO_MVD2)
+		q->unknown = Q2_PROTOCOL_MVD;
 	note_demo_time(q, block, r);
 }

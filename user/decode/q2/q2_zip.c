@@ -24,7 +24,8 @@ uint8_t q2_server_ops(struct q2_parse *p, struct span bytes)
 	uint8_t rank;
 
 	inner.bytes = bytes;
-	q2_message_peek(p, bytes);
+	if (p->dialect.protocol != Q2_PROTOCOL_MVD)
+		q2_message_peek(p, bytes);
 	rank = q2_server_walk(p, &inner);
 	p->message->wrong = inner.wrong;
 	p->message->missing = inner.missing;
