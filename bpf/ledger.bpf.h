@@ -74,8 +74,9 @@ static __always_inline __u64 *pending_cell(const struct live *l, const struct pa
 
 /*
  * Move @cell back by @pay_ns, as far as credit goes, for the prefix with @tag; it has no
- * say in what is not its own. Functions of their own, here and below, so that the
- * verifier walks the loops once.
+ * say in what is not its own. With LEDGER_UNDO it is the present holder's charge that is
+ * given back, also of a debt of several. 0: nothing moved. Functions of their own, here
+ * and below, so that the verifier walks the loops once.
  */
 __noinline int ledger_pay(__u64 *cell, __u64 pay_ns, __u32 tag, __u64 now_ns)
 {
