@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * test_templates.c - which answers of a service are kept, as they are written and seen.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "shield/shield_clock.h"
+#include "shield/shield_internal.h"
+
+static struct template answer_to(const char *question, __u16 bytes)
+{
+	struct template t = { .made_ns = shield_clock(),
+			      .request_length = (__u8)(4 + strlen(question)),
+			      .head = bytes };
+
+	memset(t.request, 0xff, 4);
+	memcpy((char *)t.request + 4, question, strlen(question));
+	return t;
+}
+
+/* The newest of each question, of its own service, until they are forgotten. */
+static void the_newest_is_seen(void **state)
+{
+	struct shield_template seen[TEMPLATE_FORMS];
+	struct live *live = calloc(1, sizeof(*live));
+	struct shield s = { .shared = live };
+	struct template first = answer_to("getinfo", 100),
+			next = answer_to("getinfo", 101),
+			other = answer_to("getstatus", 900);
+
+	(void)state;
+	assert_non_null(live);
+	assert_int_equal(shield_templates(&s, 3, seen), 0);
+	shield_template_put(&s, 3, 0, &first);
+	shield_template_put(&s, 3, TEMPLATE_FORMS - 1, &other);
+	assert_int_equal(shield_templates(&s, 3, seen), 2);
+	assert_int_equal(seen[0].bytes, 100);
+	assert_string_equal(seen[1].question, "getstatus");
+	assert_true(seen[0].fresh && seen[1].fresh);
+	assert_true(seen[0].age_ns < TEMPLATE_NS);
+	shield_template_put(&s, 3, 0, &next);
+	assert_int_equal(shield_templates(&s, 3, seen), 2);
+	assert_int_equal(seen[0].bytes, 101);
+	assert_int_equal(shield_templates(&s, 2, seen), 0);
+	assert_int_equal(shield_templates(&s, 4, seen), 0);
+	assert_int_equal(shield_templates(&s, SERVICES_MAX, seen), 0);
+	shield_templates_forget(&s, 3);
+	assert_int_equal(shield_templates(&s, 3, seen), 0);
+	free(live);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_newest_is_seen),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
