@@ -130,14 +130,10 @@ static __always_inline const struct service *service_find(const struct live *l,
 }
 
 /* What @kind is to a server like @s, perhaps with CLASS_PROVABLE, CLASS_ANSWERED. */
-static __always_inline __u32 service_class_of(const struct service *s,
-					      enum wire_kind kind)
+static __always_inline __u32 service_class_of(const struct service *s, __u64 kind)
 {
-	__u32 index = kind;
-
-	if (!index_below(&index, sizeof(s->class_of)))
-		return CLASS_MALFORMED;
-	return s->class_of[index];
+	same_copy(kind);
+	return kind < sizeof(s->class_of) ? s->class_of[kind] : CLASS_MALFORMED;
 }
 
 /* And without. */

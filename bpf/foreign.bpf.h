@@ -24,15 +24,19 @@ __noinline int foreign_at(struct __sk_buff *ctx, __u32 family, __u32 offset, __u
 		.pos = (void *)(long)ctx->data,
 		.end = (void *)(long)ctx->data_end,
 	};
+	struct cursor rest;
+	__u64 head;
 
 	if (!cursor_take(&c, offset & OFFSET_MASK))
 		return false;
 	length &= 0xffff;
-	if (classify_raw(FAMILY_QUAKEWORLD, c, length) == KIND_RAW_STDLOG)
+	rest = c;
+	head = take_u64(&rest, length);
+	if (classify_raw(FAMILY_QUAKEWORLD, head, length) == KIND_RAW_STDLOG)
 		return true;
 	return family != FAMILY_NETQUAKE &&
-	       (classify_netquake(FAMILY_QUAKE3, c, length) != KIND_COUNT ||
-		classify_dtls(c, length) != KIND_COUNT);
+	       (classify_netquake(FAMILY_QUAKE3, head, length) != KIND_COUNT ||
+		classify_dtls(c, head, length) != KIND_COUNT);
 }
 
 /*

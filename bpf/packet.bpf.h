@@ -115,6 +115,17 @@ static __always_inline struct cursor packet_payload(const struct packet *p)
 	return c;
 }
 
+/*
+ * A way out of parsing. @apart: of a function that does nothing else, where its number is
+ * kept out of the registers of the way on; elsewhere the verifier would walk further.
+ */
+static __always_inline enum other leave(bool apart, enum other other)
+{
+	if (apart)
+		few_here();
+	return other;
+}
+
 #define PARSED OTHER_COUNT /* packet_parse(): a UDP datagram or its first fragment */
 
 /* How much of a frame of @length octets there is from @at on. */
@@ -127,29 +138,29 @@ static __always_inline __u64 frame_left(const struct packet *p, const __u8 *at,
 	return length - used;
 }
 
-/* The UDP header, with @left octets of IP payload from there on. */
-static __always_inline enum other parse_udp(struct cursor *c, __u32 left,
-					    enum side server, struct packet *p)
+/* The UDP header, with @left octets of IP payload from there on; below 0: none of it. */
+static __always_inline enum other
+parse_udp(struct cursor *c, __s64 left, enum side server, bool apart, struct packet *p)
 {
 	const struct udphdr *udp = cursor_take(c, sizeof(*udp));
-	__u32 length;
+	__s64 length;
 
-	if (!udp || left < sizeof(*udp))
-		return OTHER_UNPARSED;
+	if (!udp || left < (__s64)sizeof(*udp))
+		return leave(apart, OTHER_UNPARSED);
 	length = bpf_ntohs(udp->len);
 	p->server_port = port_number(server == RECEIVER ? udp->dest : udp->source);
 	p->payload = c->pos - p->start;
 	/* A first fragment holds only the beginning of what the header counts. */
-	if (p->whole != FIRST_FRAGMENT && (length < sizeof(*udp) || length > left))
+	if (p->whole != FIRST_FRAGMENT && (length < (__s64)sizeof(*udp) || length > left))
 		p->whole = BAD_LENGTH;
-	p->length = p->whole == BAD_LENGTH || length < sizeof(*udp)
+	p->length = p->whole == BAD_LENGTH || length < (__s64)sizeof(*udp)
 			    ? 0
 			    : length - sizeof(*udp);
 	return PARSED;
 }
 
-static __always_inline enum other parse_ipv4(struct cursor *c, __u64 length,
-					     enum side server, struct packet *p)
+static __always_inline enum other
+parse_ipv4(struct cursor *c, __u64 length, enum side server, bool apart, struct packet *p)
 {
 	const __u8 *start = c->pos;
 	const struct iphdr *ip = cursor_take(c, sizeof(*ip));
@@ -157,31 +168,30 @@ static __always_inline enum other parse_ipv4(struct cursor *c, __u64 length,
 	__u16 fragment;
 
 	if (!ip || ip->version != 4 || ip->ihl < 5)
-		return OTHER_UNPARSED;
+		return leave(apart, OTHER_UNPARSED);
 	if (ip->protocol != IPPROTO_UDP)
-		return OTHER_NOT_UDP;
+		return leave(apart, OTHER_NOT_UDP);
 	header = ip->ihl * 4;
 	total = bpf_ntohs(ip->tot_len);
 	if (total < header || total > frame_left(p, start, length))
-		return OTHER_UNPARSED;
+		return leave(apart, OTHER_UNPARSED);
 	fragment = bpf_ntohs(ip->frag_off);
 	p->addresses = (const __u8 *)&ip->saddr - p->start;
 	p->id = ip->id;
 	p->ipv6 = 0;
 	if (fragment & IP_FRAGMENT_OFFSET)
-		return OTHER_LATER_FRAGMENT;
+		return leave(apart, OTHER_LATER_FRAGMENT);
 	if (!cursor_take(c, header - sizeof(*ip)))
-		return OTHER_UNPARSED;
+		return leave(apart, OTHER_UNPARSED);
 	p->whole = fragment & IP_FRAGMENT_MORE ? FIRST_FRAGMENT : WHOLE;
-	return parse_udp(c, total - header, server, p);
+	return parse_udp(c, total - header, server, apart, p);
 }
 
 /*
  * What an extension header is, by its number; 0: it is none. A table rather than a
  * switch: the verifier then sees one path through it instead of one for each type.
  */
-#define EXT_UNIT     0xf /* its length is 8 + this * its second octet */
-#define EXT_FRAGMENT 0x10
+#define EXT_FRAGMENT 0x10 /* 8 octets; of others 8 + what the table says * the second */
 #define EXT_LONGEST  0xfff /* octets behind the first 8: no product is more */
 
 static const __u8 ipv6_exts[256] = {
@@ -189,63 +199,58 @@ static const __u8 ipv6_exts[256] = {
 	[IPPROTO_AH] = 4,      [IPPROTO_MH] = 8,      [IPPROTO_FRAGMENT] = EXT_FRAGMENT,
 };
 
-static __always_inline enum other parse_ipv6(struct cursor *c, __u64 length,
-					     enum side server, struct packet *p)
+static __always_inline enum other
+parse_ipv6(struct cursor *c, __u64 length, enum side server, bool apart, struct packet *p)
 {
 	const struct ipv6hdr *ip = cursor_take(c, sizeof(*ip));
-	const __u8 *start;
-	__u64 left, used;
-	__u32 ext, more = 0;
-	__u8 next;
+	const __u8 *start, *at;
+	__u64 left, next;
+	__u32 more = 0;
 
 	if (!ip || ip->version != 6)
-		return OTHER_UNPARSED;
-	start = c->pos;
+		return leave(apart, OTHER_UNPARSED);
+	start = at = c->pos;
 	next = ip->nexthdr;
 	left = bpf_ntohs(ip->payload_len);
 	/* Linux takes "0" before hop-by-hop options as "up to the end of the frame". */
 	if (!left && next == IPPROTO_HOPOPTS)
 		left = frame_left(p, c->pos, length);
 	if (left > frame_left(p, c->pos, length))
-		return OTHER_UNPARSED;
+		return leave(apart, OTHER_UNPARSED);
 
 	p->addresses = (const __u8 *)&ip->saddr - p->start;
 	p->id = 0;
 	p->ipv6 = 1;
+	/* Each may end behind the frame: then there is no room for what follows. */
+#pragma unroll
 	for (int i = 0; i < IPV6_EXT_MAX; i++) {
-		struct cursor at = *c;
-		const __u8 *head;
-		__u64 more_octets;
+		__u64 unit = ipv6_exts[next], octets;
 
-		ext = ipv6_exts[next];
-		if (!ext)
+		if (!unit)
 			break;
-		head = cursor_take(&at, 8);
-		if (!head)
-			return OTHER_UNPARSED;
-		if (unlikely(ext == EXT_FRAGMENT)) {
-			p->id |= load_u32(head + 4);
-			if (load_u16(head + 2) & bpf_htons(IPV6_FRAGMENT_OFFSET))
-				return OTHER_LATER_FRAGMENT;
-			more |= load_u16(head + 2);
+		if (at + 8 > p->end)
+			return leave(apart, OTHER_UNPARSED);
+		if (unlikely(unit == EXT_FRAGMENT)) {
+			p->id |= load_u32(at + 4);
+			if (load_u16(at + 2) & bpf_htons(IPV6_FRAGMENT_OFFSET))
+				return leave(apart, OTHER_LATER_FRAGMENT);
+			more |= load_u16(at + 2);
+			unit = 0;
 		}
-		next = load_u16(head);
+		next = at[0];
 		/* 6.1 bounds no product: it is told, by a mask that changes nothing. */
-		more_octets = (load_u16(head) >> 8) * (ext & EXT_UNIT);
-		same_copy(more_octets);
-		if (!cursor_take(c, 8 + (more_octets & EXT_LONGEST)))
-			return OTHER_UNPARSED;
+		octets = at[1] * unit;
+		same_copy(octets);
+		at += 8 + (octets & EXT_LONGEST);
 	}
-	if (ipv6_exts[next])
-		return OTHER_LONG_CHAIN;
+	if (at > p->end)
+		return leave(apart, OTHER_UNPARSED);
 	if (next != IPPROTO_UDP)
-		return OTHER_NOT_UDP;
-	used = c->pos - start;
-	if (used > left)
-		return OTHER_UNPARSED;
+		return ipv6_exts[next] ? OTHER_LONG_CHAIN : OTHER_NOT_UDP;
 
+	c->pos = at;
 	p->whole = more & bpf_htons(IPV6_FRAGMENT_MORE) ? FIRST_FRAGMENT : WHOLE;
-	return parse_udp(c, left - used, server, p);
+	return parse_udp(c, (__s64)left - (at - start), server, apart, p);
 }
 
 #define PLAIN_MORE (OTHER_COUNT + 1) /* parse_plain(): look closer */
@@ -378,71 +383,89 @@ static __always_inline bool is_tag(__be16 proto)
 }
 
 /* What parse_plain() leaves. @p has its start and end. */
-static __always_inline enum other parse_odd(__u64 length, enum side server,
+static __always_inline enum other parse_odd(__u64 length, enum side server, bool apart,
 					    struct packet *p)
 {
-	struct cursor c = { .pos = p->start, .end = p->end };
-	const struct ethhdr *eth = cursor_take(&c, sizeof(*eth));
-	const struct vlan_tag *tag;
+	const __u8 *at = p->start;
+	struct cursor c;
 	__be16 proto;
 
 	p->addresses = p->payload = p->ipv6 = 0;
 	p->length = 0;
-	if (!eth)
-		return OTHER_UNPARSED;
-	proto = eth->h_proto;
-	for (int i = 0; i < VLAN_MAX; i++) {
-		if (!is_tag(proto))
-			break;
-		tag = cursor_take(&c, sizeof(*tag));
-		if (!tag)
-			return OTHER_UNPARSED;
-		proto = tag->proto;
+	if (at + ETH_HLEN > p->end)
+		return leave(apart, OTHER_UNPARSED);
+	proto = *(const __be16 *)(at + ETH_HLEN - 2);
+	at += ETH_HLEN;
+	for (int i = 0; i < VLAN_MAX && is_tag(proto); i++) {
+		if (at + sizeof(struct vlan_tag) > p->end)
+			return leave(apart, OTHER_UNPARSED);
+		proto = *(const __be16 *)(at + 2);
+		at += sizeof(struct vlan_tag);
 	}
-	/* Linux strips any number of tags with VLAN id 0 and delivers what is inside. */
-	if (is_tag(proto))
-		return OTHER_LONG_CHAIN;
-
+	c = (struct cursor){ .pos = at, .end = p->end };
 	if (proto == bpf_htons(ETH_P_IP))
-		return parse_ipv4(&c, length, server, p);
+		return parse_ipv4(&c, length, server, apart, p);
 	if (proto == bpf_htons(ETH_P_IPV6))
-		return parse_ipv6(&c, length, server, p);
-	return OTHER_NOT_IP;
+		return parse_ipv6(&c, length, server, apart, p);
+	/* Linux strips any number of tags with VLAN id 0 and delivers what is inside. */
+	return is_tag(proto) ? OTHER_LONG_CHAIN : OTHER_NOT_IP;
 }
 
-/* What parse_odd() finds, for a function of its own to give back. */
-struct wrapped {
-	__u32 payload; /* as in struct packet */
-	__u32 addresses;
-	__u32 length;
-	__u32 server_port;
-	__u32 ipv6;
-	__u32 whole;
-};
+/*
+ * What parse_odd() has PARSED, for a function of its own to give back in one register:
+ * where the UDP header and the addresses are, whether it is IPv6, and enum whole.
+ */
+#define WRAPPED(udp, addresses, ipv6, whole) \
+	((udp) | (addresses) << 14 | (ipv6) << 28 | (whole) << 29)
+_Static_assert(OFFSET_MASK == (1 << 14) - 1, "WRAPPED() has 14 bits for each offset");
+
+static __always_inline __u32 wrapped_addresses(__u64 wrapped)
+{
+	return wrapped >> 14 & OFFSET_MASK;
+}
+
+static __always_inline __u32 wrapped_ipv6(__u64 wrapped)
+{
+	return wrapped >> 28 & 1;
+}
+
+static __always_inline enum whole wrapped_whole(__u64 wrapped)
+{
+	return wrapped >> 29 & 3;
+}
 
 /*
- * What the short way takes, of what parse_odd() has found. @p has its start and end.
- * False: that is not there, which cannot be, but the verifier does not know.
+ * What the short way takes, of what is @wrapped. @p has its start and end. False: that is
+ * not there, which cannot be, but the verifier does not know.
  */
-static __always_inline bool wrapped_plain(const struct wrapped *w, struct packet *p,
+static __always_inline bool wrapped_plain(__u64 wrapped, struct packet *p,
 					  struct plain *ret)
 {
 	/* By the UDP header, so that what is before the payload may be read, too. */
-	__u64 udp = (w->payload - sizeof(struct udphdr)) & OFFSET_MASK;
+	__u64 offset = wrapped & OFFSET_MASK;
+	const __u8 *udp;
 
-	same_copy(udp);
-	p->length = w->length & 0xffff;
+	same_copy(offset);
+	udp = p->start + offset;
+	ret->payload = udp + sizeof(struct udphdr);
+	ret->source = p->start + wrapped_addresses(wrapped);
+	if (ret->payload > p->end || ret->source + 16 > p->end)
+		return false;
+	p->server_port = port_number(*(const __be16 *)(udp + 2));
+	p->ipv6 = wrapped_ipv6(wrapped);
+	p->addresses = wrapped_addresses(wrapped);
+	p->payload = offset + sizeof(struct udphdr);
+	p->whole = wrapped_whole(wrapped);
 	/* The header of a first fragment counts what is not in this frame. */
-	if (unlikely(w->whole != WHOLE))
-		p->length = 0;
-	ret->payload = p->start + udp + sizeof(struct udphdr);
-	ret->offset = w->ipv6 ? PLAIN_IPV6 : PLAIN_IPV4;
+	p->length = 0;
+	if (likely(p->whole == WHOLE))
+		p->length = bpf_ntohs(*(const __be16 *)(udp + 4)) - sizeof(struct udphdr);
+	ret->offset = p->ipv6 ? PLAIN_IPV6 : PLAIN_IPV4;
 	ret->left = 0;
 	ret->brief = true;
 	ret->odd = true;
-	ret->whole = w->whole;
-	ret->source = p->start + (w->addresses & OFFSET_MASK);
-	return ret->source + 16 <= p->end && ret->payload <= p->end;
+	ret->whole = p->whole;
+	return true;
 }
 
 static __always_inline void packet_begin(void *data, void *data_end, struct packet *p)
@@ -484,7 +507,7 @@ static __always_inline enum other packet_parse(void *data, void *data_end, __u64
 	}
 	if (other != PARSED && other != PLAIN_MORE)
 		return other;
-	return parse_odd(length, server, p);
+	return parse_odd(length, server, false, p);
 }
 
 #endif /* PACKET_BPF_H */

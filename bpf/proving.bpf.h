@@ -44,8 +44,7 @@ static __always_inline enum reason listed_reason(__u32 slot, const struct packet
 static __always_inline int call_find(struct xdp_md *ctx, struct packet *p,
 				     struct found *found, struct proof_call *ret)
 {
-	struct wrapped w = { 0 };
-	int action = whole_find(ctx, &w, p, found);
+	int action = whole_find(ctx, p, found);
 
 	if (!ret || action != WAY_LONG)
 		return action;

@@ -106,10 +106,10 @@ static __always_inline bool find_plain(struct xdp_md *ctx, const struct tables *
 }
 
 /*
- * parse_odd(), walked once by the verifier, with all registers for itself. @ret: not
- * looked at unless PARSED.
+ * parse_odd(), walked once by the verifier, with all registers for itself: WRAPPED(), or
+ * below zero what unwrap_other() says.
  */
-__noinline int unwrap(struct xdp_md *ctx, struct wrapped *ret)
+__noinline int unwrap(struct xdp_md *ctx)
 {
 	void *data = (void *)(long)ctx->data;
 	void *data_end = (void *)(long)ctx->data_end;
@@ -117,56 +117,58 @@ __noinline int unwrap(struct xdp_md *ctx, struct wrapped *ret)
 	int other;
 
 	packet_begin(data, data_end, &p);
-	other = parse_odd(data_end - data, RECEIVER, &p);
-	if (!ret || other != PARSED)
-		return other;
-	ret->payload = p.payload;
-	ret->addresses = p.addresses;
-	ret->length = p.length;
-	ret->server_port = p.server_port;
-	ret->ipv6 = p.ipv6;
-	ret->whole = p.whole;
-	return PARSED;
+	other = parse_odd(data_end - data, RECEIVER, true, &p);
+	if (other != PARSED)
+		return -1 - other;
+	return WRAPPED(p.payload - (__u32)sizeof(struct udphdr), p.addresses, p.ipv6,
+		       p.whole);
 }
 
-/* The slot of the service that a frame is for, as unwrap() has it; or -1. */
-static __always_inline __u32 find_odd(struct xdp_md *ctx, const struct tables *tab,
-				      const struct wrapped *w, struct packet *p)
+static __always_inline enum other unwrap_other(int wrapped)
 {
-	p->server_port = w->server_port & 0xffff;
-	__u32 slot = port_word(tab, p) - 1;
-
-	if (unlikely(slot >= 0xffff))
-		slot = exact_slot(ctx, w->server_port, w->addresses + (w->ipv6 ? 16 : 4),
-				  w->ipv6);
-	return slot;
+	return -1 - wrapped;
 }
 
-/* A datagram, whatever is wrapped around it, and what it is. PARSED, or what to do. */
-static __always_inline int whole_find(struct xdp_md *ctx, struct wrapped *w,
-				      struct packet *p, struct found *ret)
+/* Of what wrapped_plain() has looked at; false: not ours. */
+static __always_inline bool find_odd(struct xdp_md *ctx, const struct tables *tab,
+				     const struct packet *p, struct found *ret)
+{
+	ret->slot = port_word(tab, p) - 1;
+	if (unlikely(ret->slot >= 0xffff))
+		ret->slot = exact_slot(ctx, p->server_port,
+				       p->addresses + (p->ipv6 ? 16 : 4), p->ipv6);
+	ret->service = service_at(tab, &ret->slot);
+	return ret->service;
+}
+
+/* The kind of what is at @p's payload, all of it. */
+static __always_inline enum wire_kind kind_at(struct xdp_md *ctx, enum wire_family family,
+					      const struct packet *p)
+{
+	if (is_marked(packet_payload(p), p->length))
+		return classify_text_at(ctx, family, p->payload, p->length);
+	return classify_game_at(ctx, family, p->payload, p->length);
+}
+
+/* A datagram, whatever is wrapped around it, and what it is. WAY_LONG, or what to do. */
+static __always_inline int whole_find(struct xdp_md *ctx, struct packet *p,
+				      struct found *ret)
 {
 	const struct tables *tab = tables_now(&live);
-	int other = unwrap(ctx, w);
+	int wrapped = unwrap(ctx);
 	void *data = (void *)(long)ctx->data;
 	void *data_end = (void *)(long)ctx->data_end;
 	__u64 bytes = data_end - data;
+	struct plain plain;
 
-	if (other != PARSED)
-		return count_other(tab, other, bytes);
+	if (wrapped < 0)
+		return count_other(tab, unwrap_other(wrapped), bytes);
 	packet_begin(data, data_end, p);
-	p->addresses = w->addresses;
-	p->payload = w->payload;
-	p->length = w->length & 0xffff;
-	p->ipv6 = w->ipv6 & 1;
-	ret->slot = find_odd(ctx, tab, w, p);
-	ret->service = service_at(tab, &ret->slot);
-	if (!ret->service)
+	if (!wrapped_plain(wrapped, p, &plain) || !find_odd(ctx, tab, p, ret))
 		return count_other(tab, OTHER_NOT_OURS, bytes);
-	ret->kind = w->whole == FIRST_FRAGMENT ? KIND_FRAGMENT
-		    : w->whole == BAD_LENGTH   ? KIND_BAD_LENGTH
-					       : classify_at(ctx, ret->service->family,
-							     w->payload, p->length);
+	ret->kind = p->whole == FIRST_FRAGMENT ? KIND_FRAGMENT
+		    : p->whole == BAD_LENGTH   ? KIND_BAD_LENGTH
+					       : kind_at(ctx, ret->service->family, p);
 	return WAY_LONG;
 }
 
@@ -176,10 +178,9 @@ static __always_inline int whole_find(struct xdp_md *ctx, struct wrapped *w,
  */
 __noinline int long_way(struct xdp_md *ctx, __u32 whole)
 {
-	struct wrapped w = { 0 };
 	struct packet packet = { 0 };
 	struct found found;
-	int action = whole_find(ctx, &w, &packet, &found);
+	int action = whole_find(ctx, &packet, &found);
 
 	if (action != WAY_LONG)
 		return action;
@@ -196,8 +197,7 @@ __noinline int odd_way(struct xdp_md *ctx)
 	__u64 jiffies = bpf_jiffies64();
 	struct live *l = &live;
 	const struct tables *tab = tables_now(l);
-	struct wrapped wrapped = { 0 };
-	int other = unwrap(ctx, &wrapped), action;
+	int wrapped = unwrap(ctx), action;
 	void *data = (void *)(long)ctx->data;
 	void *data_end = (void *)(long)ctx->data_end;
 	__u64 bytes = data_end - data;
@@ -205,19 +205,14 @@ __noinline int odd_way(struct xdp_md *ctx)
 	struct found found;
 	struct plain plain;
 
-	if (other != PARSED)
-		return count_other(tab, other, bytes);
+	if (wrapped < 0)
+		return count_other(tab, unwrap_other(wrapped), bytes);
 	packet_begin(data, data_end, &packet);
-	found.slot = find_odd(ctx, tab, &wrapped, &packet);
-	found.service = service_at(tab, &found.slot);
-	if (!found.service)
+	if (!wrapped_plain(wrapped, &packet, &plain))
+		return WAY_LONG;
+	if (!find_odd(ctx, tab, &packet, &found))
 		return count_other(tab, OTHER_NOT_OURS, bytes);
-	packet.payload = wrapped.payload;
-	packet.addresses = wrapped.addresses;
-	packet.ipv6 = wrapped.ipv6;
-	return wrapped_plain(&wrapped, &packet, &plain) &&
-			       likely(short_way(ctx, l, &found, &packet, &plain, bytes,
-						jiffies, &action))
+	return likely(short_way(ctx, l, &found, &packet, &plain, bytes, jiffies, &action))
 		       ? action
 		       : WAY_LONG;
 }
@@ -261,7 +256,7 @@ __noinline int brief_way(struct xdp_md *ctx)
 
 static __always_inline bool is_brief(const __u8 *at, const __u8 *end)
 {
-	return at + PLAIN_IPV4 <= end && at + PLAIN_IPV6 + PLAIN_LEAST > end &&
+	return at + PLAIN_IPV6 + PLAIN_LEAST > end && at + PLAIN_IPV4 <= end &&
 	       *(const __be16 *)(at + 12) == bpf_htons(ETH_P_IPV6);
 }
 

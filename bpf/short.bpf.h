@@ -26,20 +26,37 @@ struct found {
 };
 
 /*
- * The kind of the datagram @length octets long at @offset of the frame. A function of its
- * own, so that the verifier walks its many paths once and not once for each way to wrap
- * a datagram.
+ * The kind of the datagram @length octets long at @offset of the frame, which does not
+ * begin with the marker. A function of its own, as the next, so that the verifier walks
+ * its many paths once and not once for each way to wrap a datagram.
  */
-__noinline int classify_at(struct xdp_md *ctx, __u32 family, __u32 offset, __u32 length)
+__noinline int classify_game_at(struct xdp_md *ctx, __u32 family, __u64 offset,
+				__u32 length)
 {
 	struct cursor c = {
 		.pos = (void *)(long)ctx->data,
 		.end = (void *)(long)ctx->data_end,
 	};
 
-	if (!cursor_take(&c, offset & OFFSET_MASK))
-		return KIND_MALFORMED;
-	return classify(family, DIRECTION_C2S, c, length & 0xffff);
+	c.pos += offset & OFFSET_MASK;
+	return classify_unmarked(family, c, length & 0xffff);
+}
+
+/* The kind of one that does, perhaps together with the padding behind it. */
+__noinline int classify_text_at(struct xdp_md *ctx, __u32 family, __u64 offset,
+				__u32 length)
+{
+	struct cursor c = {
+		.pos = (void *)(long)ctx->data,
+		.end = (void *)(long)ctx->data_end,
+	};
+
+	length &= 0xffff;
+	if (unlikely(length < 5))
+		return length == 4 ? KIND_OOB_EMPTY
+				   : classify_game_at(ctx, family, offset, length);
+	c.pos += offset & OFFSET_MASK;
+	return classify_oob(family, DIRECTION_C2S, c, length);
 }
 
 static __always_inline void sample_maybe(struct xdp_md *ctx, const struct live *l,
@@ -271,16 +288,19 @@ static __always_inline bool stranger_moved(const struct live *l,
 }
 
 /*
- * classify_at() of it; false: that cannot be. A pointer instead of a value, or the
- * compiler compares another copy than the one that the verifier shall know.
+ * Its kind; @text: it begins with the marker. False: that cannot be. A pointer instead of
+ * a value, or the compiler compares another copy than the one that the verifier shall
+ * know.
  */
 static __always_inline bool classify_plain(struct xdp_md *ctx, const struct found *f,
 					   const struct packet *p,
-					   const struct plain *plain, __u64 *ret_kind)
+					   const struct plain *plain, bool text,
+					   __u64 *ret_kind)
 {
-	__u64 kind = (__u32)classify_at(ctx, f->service->family,
-					plain->payload - (const __u8 *)(long)ctx->data,
-					p->length);
+	__u64 offset = plain->payload - (const __u8 *)(long)ctx->data;
+	__u32 family = f->service->family;
+	__u64 kind = (__u32)(text ? classify_text_at(ctx, family, offset, p->length)
+				  : classify_game_at(ctx, family, offset, p->length));
 
 	same_copy(kind);
 	*ret_kind = kind;
@@ -308,8 +328,8 @@ static __always_inline bool is_strangers(struct live *l, const struct found *f,
 }
 
 /*
- * What begins as no move of a game does, or is too short to tell: is it a stranger's
- * *@ret_kind, to be refused if it may be? False: it is for the long way.
+ * What begins as no move of a game does, or is too short to tell, or for PLAIN_LEAST: is
+ * it a stranger's *@ret_kind, to be refused if it may be? False: it is for the long way.
  */
 static __always_inline bool classify_stranger(struct xdp_md *ctx, struct live *l,
 					      const struct found *f,
@@ -317,7 +337,9 @@ static __always_inline bool classify_stranger(struct xdp_md *ctx, struct live *l
 					      const struct plain *plain, bool brief,
 					      __u64 *ret_kind)
 {
-	return classify_plain(ctx, f, p, plain, ret_kind) &&
+	if (plain->brief && brief && is_marked(plain_payload(plain, p), p->length))
+		return classify_plain(ctx, f, p, plain, true, ret_kind);
+	return classify_plain(ctx, f, p, plain, false, ret_kind) &&
 	       (service_class(f->service, *ret_kind) != CLASS_NETCHAN ||
 		is_strangers(l, f, plain, brief, p->end));
 }
@@ -400,7 +422,7 @@ static __always_inline bool short_way(struct xdp_md *ctx, struct live *l,
 		kind = classify_letters(plain_payload(plain, p), p->length,
 					letters_at(plain->payload + 4));
 		if (unlikely(kind == KIND_COUNT) &&
-		    unlikely(!classify_plain(ctx, f, p, plain, &kind)))
+		    unlikely(!classify_plain(ctx, f, p, plain, true, &kind)))
 			return false;
 		if (likely(refuse(ctx, l, f, kind, p, plain, bytes, now)))
 			return true;

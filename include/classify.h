@@ -28,35 +28,86 @@ static __always_inline bool is_digit(__u8 c)
 	return c >= '0' && c <= '9';
 }
 
-/* QuakeWorld servers answer with one letter; the first byte decides (mvdsv, FTE too). */
-static __always_inline enum wire_kind classify_letter(enum direction direction,
-						      __u8 first, __u8 second)
+static __always_inline bool is_letter(__u8 c)
 {
-	if (first == 'c' && (second == '-' || is_digit(second)))
-		return KIND_S2C_CHALLENGE;
-	if (first == 'n' && (second == '\\' || second == '\n'))
-		return KIND_A2C_PRINT;
-	if (first == 'd' && second == '\n')
-		return KIND_M2C_SERVERS;
-	if (direction == DIRECTION_C2S)
-		return KIND_OOB_UNKNOWN;
-
-	switch (first) {
-	case 'n':
-		return KIND_A2C_PRINT;
-	case 'B':
-		return KIND_A2C_CLIENT_COMMAND;
-	default:
-		return KIND_OOB_UNKNOWN;
-	}
+	return (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
 }
 
-/* Valve's queries share the marker. @length: of the whole payload. */
-static __always_inline enum wire_kind classify_valve(__u8 first, __u64 word, __u32 length)
+/* QuakeWorld servers answer with one letter (mvdsv, FTE too). */
+static __always_inline bool has_letters(enum wire_family family, enum direction direction)
 {
-	switch (first) {
+	return family == FAMILY_QUAKEWORLD || family == FAMILY_AUTO ||
+	       (family == FAMILY_NETQUAKE && direction == DIRECTION_S2C);
+}
+
+/* The octet behind the first letter, at @start; 0: there is none. */
+static __always_inline __u8 letter_second(struct cursor start, __u32 length)
+{
+	const __u8 *at = length > 5 ? cursor_take(&start, 6) : NULL;
+
+	return at ? at[5] : 0;
+}
+
+/* DarkPlaces: connect\protocol\... with no blank before the infostring. */
+static __always_inline enum wire_kind classify_connect(struct cursor start, __u64 first)
+{
+	const __u8 *at;
+
+	if (first != WORD_PART("connect\\", 0))
+		return KIND_COUNT;
+	at = cursor_take(&start, 12);
+	return at && at[11] == '\\' ? KIND_CONNECT : KIND_OOB_UNKNOWN;
+}
+
+/*
+ * What begins with a letter and is in no row: the letter alone, or little behind it,
+ * decides. @start: of the whole datagram; @first: its first 8 letters as word_cut()
+ * leaves them, in which `\` and `|` are the same; @letter: the first as it is. Valve's
+ * queries share the marker.
+ */
+static __always_inline enum wire_kind classify_other(enum wire_family family,
+						     enum direction direction,
+						     struct cursor start, __u64 first,
+						     __u8 letter, __u32 length)
+{
+	enum wire_kind kind;
+	__u8 second;
+
+	switch (letter) {
+	case 'c':
+	case 'C':
+		kind = classify_connect(start, first);
+		if (kind != KIND_COUNT)
+			return kind;
+		if (letter != 'c' || !has_letters(family, direction))
+			return KIND_OOB_UNKNOWN;
+		second = letter_second(start, length);
+		return second == '-' || is_digit(second) ? KIND_S2C_CHALLENGE
+							 : KIND_OOB_UNKNOWN;
+	case 'n':
+	case 'N':
+		if (!has_letters(family, direction))
+			return KIND_OOB_UNKNOWN;
+		second = letter_second(start, length);
+		/* Seven letters, and then a number without a blank. */
+		if (first << 8 == WORD_PART("n\\chunk", 0) << 8 && second == '\\')
+			return KIND_QW_CHUNK;
+		return letter == 'n' && (direction != DIRECTION_C2S || second == '\\' ||
+					 second == '\n')
+			       ? KIND_A2C_PRINT
+			       : KIND_OOB_UNKNOWN;
+	case 'd':
+		return has_letters(family, direction) &&
+				       letter_second(start, length) == '\n'
+			       ? KIND_M2C_SERVERS
+			       : KIND_OOB_UNKNOWN;
+	case 'B':
+		return direction != DIRECTION_C2S && has_letters(family, direction)
+			       ? KIND_A2C_CLIENT_COMMAND
+			       : KIND_OOB_UNKNOWN;
 	case 'T':
-		return word == WORD_PART("tsource", 0) ? KIND_A2S_INFO : KIND_OOB_UNKNOWN;
+		return first == WORD_PART("tsource", 0) ? KIND_A2S_INFO
+							: KIND_OOB_UNKNOWN;
 	case 'U':
 		return length == 9 ? KIND_A2S_PLAYER : KIND_OOB_UNKNOWN;
 	case 'V':
@@ -75,41 +126,6 @@ static __always_inline enum wire_kind classify_valve(__u8 first, __u64 word, __u
 	}
 }
 
-static __always_inline bool is_letter(__u8 c)
-{
-	return (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
-}
-
-/*
- * What begins with a letter and is in no row. @start: of the whole datagram; @first: its
- * first 8 letters as word_cut() leaves them, in which `\` and `|` are the same; @raw: the
- * first two as they are.
- */
-static __always_inline enum wire_kind classify_other(enum wire_family family,
-						     enum direction direction,
-						     struct cursor start, __u64 first,
-						     __u16 raw, __u32 length)
-{
-	enum wire_kind kind;
-	const __u8 *at;
-
-	/* DarkPlaces: connect\protocol\... with no blank before the infostring. */
-	if (first == WORD_PART("connect\\", 0)) {
-		at = cursor_take(&start, 12);
-		return at && at[11] == '\\' ? KIND_CONNECT : KIND_OOB_UNKNOWN;
-	}
-	if (family == FAMILY_QUAKEWORLD || family == FAMILY_AUTO ||
-	    (family == FAMILY_NETQUAKE && direction == DIRECTION_S2C)) {
-		/* Seven letters, and then a number without a blank. */
-		if (first << 8 == WORD_PART("n\\chunk", 0) << 8 && raw >> 8 == '\\')
-			return KIND_QW_CHUNK;
-		kind = classify_letter(direction, raw, raw >> 8);
-		if (kind != KIND_OOB_UNKNOWN)
-			return kind;
-	}
-	return classify_valve(raw, first, length);
-}
-
 /* What begins with the marker, at @start. */
 static __always_inline enum wire_kind classify_oob(enum wire_family family,
 						   enum direction direction,
@@ -119,27 +135,24 @@ static __always_inline enum wire_kind classify_oob(enum wire_family family,
 	const __u8 *at;
 	__u32 kind;
 	__u64 first;
-	__u16 raw;
+	__u8 letter;
 
 	if (length < 5)
 		return KIND_OOB_EMPTY;
 	at = cursor_take(&c, 5);
 	if (!at)
 		return KIND_OOB_EMPTY;
-	raw = at[4];
-	if (!is_letter(raw)) /* no word begins so */
-		return !raw || raw == '\n' ? KIND_OOB_EMPTY
+	letter = at[4];
+	if (!is_letter(letter)) /* no word begins so */
+		return !letter || letter == '\n' ? KIND_OOB_EMPTY
 		       : family == FAMILY_QUAKE3 && direction == DIRECTION_C2S &&
-				       proof_begins(raw, length)
+				       proof_begins(letter, length)
 			       ? KIND_PROOF
 			       : KIND_OOB_UNUSUAL;
 	kind = word_kind(start, length, &first);
-	if (kind != KIND_COUNT)
-		return kind;
-	at = length > 5 ? cursor_take(&c, 1) : NULL;
-	if (at)
-		raw |= *at << 8;
-	return classify_other(family, direction, start, first, raw, length);
+	return kind != KIND_COUNT
+		       ? kind
+		       : classify_other(family, direction, start, first, letter, length);
 }
 
 /* --- NetQuake and DTLS: recognised by structure ----------------------------------------
@@ -163,22 +176,17 @@ static __always_inline enum wire_kind classify_control(__u8 op)
 	}
 }
 
-/* KIND_COUNT: does not add up as NetQuake. */
+/* @head: of the first octets. KIND_COUNT: does not add up as NetQuake. */
 static __always_inline enum wire_kind classify_netquake(enum wire_family family,
-							struct cursor c, __u32 length)
+							__u64 head, __u32 length)
 {
-	const __u8 *head = cursor_take(&c, 4);
-	const __u8 *op;
-
-	if (!head || load_be16(head + 2) != length)
+	if (__builtin_bswap16((__u16)(head >> 16)) != length || length < 5)
 		return KIND_COUNT;
-	if (head[0] == 0x80 && head[1] == 0x00) {
-		op = length >= 5 ? cursor_take(&c, 1) : NULL;
-		return op ? classify_control(*op) : KIND_COUNT;
-	}
-	if (head[0] != 0x00 || length < 8)
+	if ((__u16)head == 0x0080)
+		return classify_control((__u8)(head >> 32));
+	if ((__u8)head != 0x00 || length < 8)
 		return KIND_COUNT;
-	switch (head[1]) {
+	switch ((__u8)(head >> 8)) {
 	case 0x01:
 	case 0x09:
 		return KIND_NQ_RELIABLE;
@@ -258,15 +266,19 @@ static __always_inline enum wire_kind classify_handshake(struct cursor c, __u32 
 	}
 }
 
-/* KIND_COUNT: does not begin with a DTLS record that fits. */
-static __always_inline enum wire_kind classify_dtls(struct cursor c, __u32 length)
+/* @head: of the first octets, at @c. KIND_COUNT: no DTLS record that fits. */
+static __always_inline enum wire_kind classify_dtls(struct cursor c, __u64 head,
+						    __u32 length)
 {
-	const __u8 *r = length > DTLS_RECORD ? cursor_take(&c, DTLS_RECORD) : NULL;
+	const __u8 *r;
 	__u32 record;
 	bool clear;
 
-	if (!r || r[0] < 0x14 || r[0] > 0x18 || r[1] != 0xfe ||
-	    (r[2] != 0xfd && r[2] != 0xff))
+	/* FE FD or FE FF. */
+	if ((__u8)(head - 0x14) > 4 || (head & 0xfdff00) != 0xfdfe00)
+		return KIND_COUNT;
+	r = length > DTLS_RECORD ? cursor_take(&c, DTLS_RECORD) : NULL;
+	if (!r)
 		return KIND_COUNT;
 	record = load_be16(r + 11);
 	if (!record || record > length - DTLS_RECORD)
@@ -290,11 +302,9 @@ static __always_inline enum wire_kind classify_dtls(struct cursor c, __u32 lengt
 /* --- the rest ---------------------------------------------------------------- */
 
 /* QuakeWorld's and Quake II's forms without a marker: masters, ping and log answers. */
-static __always_inline enum wire_kind classify_raw(enum wire_family family,
-						   struct cursor c, __u32 length)
+static __always_inline enum wire_kind classify_raw(enum wire_family family, __u64 head,
+						   __u32 length)
 {
-	__u64 head = take_u64(&c, length);
-
 	if (family == FAMILY_QUAKE2)
 		return (head & 0x2020202020ull) && length >= 5 && length <= 8 &&
 				       ((head | 0x2020202020ull) & 0xffffffffffull) ==
@@ -338,6 +348,70 @@ static __always_inline enum wire_kind classify_sequenced(enum wire_family family
 							 : KIND_NETCHAN;
 }
 
+/* Does it begin with the marker? */
+static __always_inline bool is_marked(struct cursor c, __u32 length)
+{
+	const void *head = length >= 4 ? cursor_take(&c, 4) : NULL;
+
+	return head && load_u32(head) == 0xffffffff;
+}
+
+/* Of less than 8 octets, which no game has. */
+static __always_inline enum wire_kind classify_short(enum wire_family family,
+						     struct cursor c, __u32 length)
+{
+	enum wire_kind kind = KIND_COUNT;
+	struct cursor rest = c;
+	const __u8 *at;
+
+	if (family != FAMILY_QUAKE2 && family != FAMILY_QUAKE3) {
+		at = length >= 5 ? cursor_take(&rest, 5) : NULL;
+		if (at)
+			kind = classify_netquake(
+				family, load_u32(at) | (__u64)at[4] << 32, length);
+		if (kind != KIND_COUNT)
+			return kind;
+		if (family_is_netquake(family))
+			return length < 5 ? KIND_RUNT : KIND_MALFORMED;
+	}
+	if (family != FAMILY_QUAKE3)
+		kind = classify_raw(family, take_u64(&c, length), length);
+	return kind != KIND_COUNT ? kind : KIND_RUNT;
+}
+
+/* What does not begin with the marker. */
+static __always_inline enum wire_kind classify_unmarked(enum wire_family family,
+							struct cursor c, __u32 length)
+{
+	struct cursor rest = c;
+	enum wire_kind kind;
+	const void *at;
+	__u64 head;
+
+	if (length < SEQUENCED_MIN)
+		return classify_short(family, c, length);
+	at = cursor_take(&rest, 8);
+	if (!at)
+		return KIND_RUNT;
+	head = load_u64(at);
+	if (family != FAMILY_QUAKE2 && family != FAMILY_QUAKE3) {
+		kind = classify_netquake(family, head, length);
+		if (kind != KIND_COUNT)
+			return kind;
+		kind = classify_dtls(c, head, length);
+		if (kind != KIND_COUNT)
+			return kind;
+		if (family_is_netquake(family))
+			return classify_encrypted(family, head, length);
+	}
+	if (family != FAMILY_QUAKE3) {
+		kind = classify_raw(family, head, length);
+		if (kind != KIND_COUNT)
+			return kind;
+	}
+	return classify_sequenced(family, head, length);
+}
+
 /*
  * The kind of a UDP payload of @length bytes at @c, on a service of @family.
  * @c may end later than @length says (Ethernet padding): those bytes are not looked at.
@@ -345,33 +419,8 @@ static __always_inline enum wire_kind classify_sequenced(enum wire_family family
 static __always_inline enum wire_kind
 classify(enum wire_family family, enum direction direction, struct cursor c, __u32 length)
 {
-	struct cursor head = c;
-	enum wire_kind kind;
-	const void *mark;
-	__u32 sequence;
-
-	mark = length >= 4 ? cursor_take(&head, 4) : NULL;
-	sequence = mark ? load_u32(mark) : 0;
-	if (sequence == 0xffffffff)
-		return classify_oob(family, direction, c, length);
-
-	if (family != FAMILY_QUAKE2 && family != FAMILY_QUAKE3) {
-		kind = classify_netquake(family, c, length);
-		if (kind != KIND_COUNT)
-			return kind;
-		kind = classify_dtls(c, length);
-		if (kind != KIND_COUNT)
-			return kind;
-		if (family_is_netquake(family))
-			return length < 5 ? KIND_RUNT
-					  : classify_encrypted(family, sequence, length);
-	}
-	if (family != FAMILY_QUAKE3) {
-		kind = classify_raw(family, c, length);
-		if (kind != KIND_COUNT)
-			return kind;
-	}
-	return mark ? classify_sequenced(family, sequence, length) : KIND_RUNT;
+	return is_marked(c, length) ? classify_oob(family, direction, c, length)
+				    : classify_unmarked(family, c, length);
 }
 
 #endif /* CLASSIFY_H */

@@ -370,6 +370,21 @@ static void no_two_words_share_a_place(void **state)
 	fail();
 }
 
+/* word_kind() goes on to the next 8 letters only behind what word_goes_on() takes. */
+static void rows_are_of_letters_to_their_last_part(void **state)
+{
+	static const char *const words[] = {
+#define AS_WORD(kind, word, class_, families, sent) word,
+		WIRE_WORDS(AS_WORD)
+#undef AS_WORD
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(words); i++)
+		for (size_t at = 0; at + 8 <= strlen(words[i]); at += 8)
+			assert_true(word_goes_on(load_u64(words[i] + at)));
+}
+
 static void take_u64_is_bytewise(void **state)
 {
 	unsigned int seed = 1;
@@ -432,6 +447,7 @@ int main(void)
 		cmocka_unit_test(the_short_cut_agrees),
 		cmocka_unit_test(hot_words_are_found),
 		cmocka_unit_test(no_two_words_share_a_place),
+		cmocka_unit_test(rows_are_of_letters_to_their_last_part),
 		cmocka_unit_test(take_u64_is_bytewise),
 		cmocka_unit_test(word_cut_is_bytewise),
 	};

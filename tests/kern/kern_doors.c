@@ -111,6 +111,32 @@ static void who_is_reported_to_may_ask(void **state)
 	}
 }
 
+/* It reports for one service, and may ask that one alone. */
+static void a_report_is_one_services(void **state)
+{
+	struct service s = kern_open_service(FAMILY_QUAKE3);
+
+	(void)state;
+	s.budget[CLASS_QUERY].global = (struct limit){ SECOND, 0 };
+	for (__u32 slot = 0; slot < 3; slot++) {
+		kern_service(&kern, 0, slot, &s);
+		kern_port(&kern, 0, (__u16)(PORT + slot), (int)slot, false);
+	}
+	link_.peer = STRANGER;
+	link_.sport = PORT + 1;
+	assert_true(says(BYTES(OOB "heartbeat QuakeArena-1\n")));
+	for (__u16 slot = 0; slot < 3; slot++) {
+		struct outcome o;
+
+		link_.sport = PORT + slot;
+		o = hear_from(STRANGER, HERE, BYTES(OOB "getinfo abc"));
+		assert_int_equal(o.action, slot == 1 ? XDP_PASS : XDP_DROP);
+		/* As anybody's whom there is budget for: it is on no list. */
+		if (slot == 1)
+			assert_int_equal(o.reason, REASON_WITHIN_BUDGET);
+	}
+}
+
 /* Whatever the server's last datagram of the handshake begins with. */
 static void a_finished_handshake_is_a_player(void **state)
 {
@@ -184,7 +210,7 @@ static void made_up_sign_ons_are_bounded(void **state)
 	if (out > most)
 		print_error("%llu out, %llu in, at most %llu\n", out, in, most);
 	assert_true(out <= most);
-	assert_true(out > LEDGER_ALLOWANCE * 8);
+	assert_true(out > LEDGER_ALLOWANCE * (8 + 2 * 60 / LEDGER_WINDOW_S));
 	/* Elsewhere somebody signs on. */
 	link_.peer = "203.0.113.5";
 	assert_true(sign_on(3000, &in) >= 20 * 1074);
@@ -195,6 +221,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(one_wide_network_leaves_room),
 		TEST(who_is_reported_to_may_ask),
+		TEST(a_report_is_one_services),
 		TEST(a_finished_handshake_is_a_player),
 		TEST(made_up_sign_ons_are_bounded),
 	};

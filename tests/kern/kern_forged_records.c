@@ -136,6 +136,9 @@ static void records_are_counted(void **state)
 		}
 		assert_int_equal(lost, 0);
 		assert_in_range(let_in, 0, tried / 4 / 1000);
+		/* The next record's number, of any other epoch. */
+		assert_false(record_in(2, number + 1));
+		assert_false(record_in(0, number + 1));
 		/* New keys, from the same port: counted anew. */
 		assert_false(record_in(1, 1));
 		ccs_out();
