@@ -7,7 +7,8 @@
  * what any filter must do: find the UDP ports behind tags, IPv4 options or an IPv6
  * header, count per CPU, drop. bare() parses just as much and passes. On the way out,
  * wrap_out() changes the destination, pass_out() is the wrapper alone, and bare_out()
- * parses and passes.
+ * parses and passes. wrap_again() also writes the whole frame anew, for candidates that
+ * write another over it; the floor beside these is behind it too.
  */
 #include <linux/bpf.h>
 #include <linux/pkt_cls.h>
@@ -25,6 +26,11 @@ __u32 word_at;
 __u32 word_fixed;
 __u32 word_mask; /* 0: one peer */
 __u32 random;
+
+#define BENCH_LEAST 60 /* octets of a frame, as on a wire */
+
+/* What wrap_again() writes. */
+__u32 anew[BENCH_LEAST / 4];
 
 /* A program array holds programs of one type. */
 struct {
@@ -48,13 +54,34 @@ static __always_inline int next_peer(void *data, void *end)
 	return 0;
 }
 
-SEC("xdp")
-int wrap(struct xdp_md *ctx)
+static __always_inline int wrapped(struct xdp_md *ctx)
 {
 	if (next_peer((void *)(long)ctx->data, (void *)(long)ctx->data_end))
 		return XDP_ABORTED;
 	bpf_tail_call(ctx, &candidate, 0);
 	return XDP_ABORTED;
+}
+
+SEC("xdp")
+int wrap(struct xdp_md *ctx)
+{
+	return wrapped(ctx);
+}
+
+SEC("xdp")
+int wrap_again(struct xdp_md *ctx)
+{
+	int more = BENCH_LEAST - (int)(ctx->data_end - ctx->data);
+	__u32 *at;
+
+	if (more && bpf_xdp_adjust_tail(ctx, more))
+		return XDP_ABORTED;
+	at = (void *)(long)ctx->data;
+	if ((void *)(at + BENCH_LEAST / 4) > (void *)(long)ctx->data_end)
+		return XDP_ABORTED;
+	for (int i = 0; i < BENCH_LEAST / 4; i++)
+		at[i] = *(volatile __u32 *)&anew[i];
+	return wrapped(ctx);
 }
 
 /* TC_ACT_STOLEN: no candidate ends so. */

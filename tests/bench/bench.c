@@ -18,10 +18,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "lib/names.h"
 #include "search.h"
 #include "setup.h"
-#include "steps.h"
 
 #define ROUNDS_MAX 101
 
@@ -32,27 +30,13 @@ struct result {
 };
 
 /* Those of rows.h, and what the search has found. */
-static struct row table[COUNT(rows_known) + FAMILY_COUNT * SOUGHT];
+static struct row table[COUNT(rows_known) + QUESTS * FAMILY_COUNT * SOUGHT];
 static size_t table_count;
 
 static struct result results[COUNT(table)];
 static struct steps stepped[PROGRAMS];
 
 /* --- measuring ---------------------------------------------------------------------- */
-
-/* Where the part of the peer's address stands that the wrapper changes. */
-static __u32 peer_at(const struct frame_spec *s, bool out)
-{
-	__u32 at = ETH_HLEN;
-
-	if (out)
-		at += s->ipv6 ? 16 : 4;
-
-	for (int i = 0; i < FRAME_TAGS && s->tags[i]; i++)
-		at += 4;
-	/* IPv6: the second word, so that each is a /64 of its own. */
-	return at + (s->ipv6 ? 8 + 4 : 12);
-}
 
 /* Of this thread: who else was given the processor does not count. */
 static double now_ns(void)
@@ -63,46 +47,46 @@ static double now_ns(void)
 	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-static bool is_players(const struct row *row)
+/* Does the wrapper write the whole frame anew? */
+static bool is_anew(const struct row *row)
 {
-	const struct frame_spec *s = &row->frame;
-
-	return s->sport == PLAYER_PORT || s->dport == PLAYER_PORT;
+	return row->program == FLOOR_AGAIN || row->program == SHIELD_ANSWERS;
 }
 
-/* Into @ret, of FRAME_MAX octets. Returns how long it is: 60 at least, as on a wire. */
-static __u32 frame_of(const struct row *row, __u8 *ret)
+static int wrapper_of(const struct row *row)
 {
-	size_t n = frame_build(&row->frame, ret);
+	return bpf_program__fd(row->program >= OUT ? bench->progs.wrap_out
+			       : is_anew(row)	   ? bench->progs.wrap_again
+						   : bench->progs.wrap);
+}
 
-	if (n >= 60)
-		return (__u32)n;
-	memset(ret + n, 0, 60 - n);
-	return 60;
+/* Where a number may be written: it is a player's, or nobody looks there. An answer goes
+ * to the address of the card that the frame begins with. */
+static __u32 number_at(const struct row *row)
+{
+	if (is_players(row))
+		return sequence_at(&row->frame);
+	return is_anew(row) ? FRAME_LEAST - sizeof(__u32) : 0;
 }
 
 static int measure(const struct row *row, int repeat, double *ret_ns)
 {
 	__u8 frame[FRAME_MAX];
 	LIBBPF_OPTS(bpf_test_run_opts, run, .data_in = frame, .repeat = repeat,
-		    .data_size_in = frame_of(row, frame));
+		    .data_size_in = frame_of(&row->frame, frame));
 	bool out = row->program >= OUT;
 	int candidates =
 		bpf_map__fd(out ? bench->maps.candidate_out : bench->maps.candidate);
-	int wrapper = bpf_program__fd(out ? bench->progs.wrap_out : bench->progs.wrap);
 	__u32 zero = 0;
 	double start;
 	int err;
 
-	if (is_players(row) &&
-	    enter_player(shields[row->program],
-			 row->frame.ipv6 ? PLAYER_ADDRESS6 : PLAYER_ADDRESS,
-			 row->program == SHIELD_FOLLOWED))
+	if (settings[row->program].services &&
+	    prepare(&shields[row->program]->bss->live, row, shield_clock()))
 		return -ENOSPC;
+	memcpy(bench->bss->anew, frame, sizeof(bench->bss->anew));
 	bench->bss->word_at = peer_at(&row->frame, out);
-	bench->bss->sequence_at = !is_players(row)  ? 0
-				  : row->frame.ipv6 ? PAYLOAD6_AT
-						    : PAYLOAD_AT;
+	bench->bss->sequence_at = number_at(row);
 	bench->bss->sent = PLAYER_SEQUENCE_FIRST;
 	bench->bss->word_fixed = htonl(row->sources ? 0x0a400000 : 0x0a000001);
 	bench->bss->word_mask = row->sources;
@@ -110,7 +94,7 @@ static int measure(const struct row *row, int repeat, double *ret_ns)
 	/* The kernel's own figure has no fractions of a nanosecond. */
 	start = now_ns();
 	if (!err)
-		err = bpf_prog_test_run_opts(wrapper, &run);
+		err = bpf_prog_test_run_opts(wrapper_of(row), &run);
 	*ret_ns = (now_ns() - start) / repeat;
 	return err						   ? err
 	       : run.retval == (out ? TC_ACT_STOLEN : XDP_ABORTED) ? -EINVAL
@@ -119,14 +103,12 @@ static int measure(const struct row *row, int repeat, double *ret_ns)
 
 /* --- counting ----------------------------------------------------------------------- */
 
-#define COUNTED 31 /* frames, of which the one in the middle counts */
-
 static int open_steps(void)
 {
 	const struct bpf_program *of_bench[PROGRAMS] = {
 		[DROP] = bench->progs.drop,	    [FLOOR] = bench->progs.base,
-		[BARE] = bench->progs.bare,	    [OUT_PASS] = bench->progs.pass_out,
-		[OUT_BARE] = bench->progs.bare_out,
+		[FLOOR_AGAIN] = bench->progs.base,  [BARE] = bench->progs.bare,
+		[OUT_PASS] = bench->progs.pass_out, [OUT_BARE] = bench->progs.bare_out,
 	};
 	int err = 0;
 
@@ -135,60 +117,21 @@ static int open_steps(void)
 			err = steps_open(&stepped[i], bench->obj, of_bench[i]);
 			continue;
 		}
-		err = steps_open(&stepped[i], shields[i]->obj,
-				 i < OUT ? shields[i]->progs.shield
-					 : shields[i]->progs.shield_out);
-		if (i < OUT) {
-			stepped[i].jump =
-				bpf_program__insns(shields[i]->progs.shield_proof);
-			stepped[i].jump_count =
-				bpf_program__insn_cnt(shields[i]->progs.shield_proof);
-		}
+		err = steps_open_shield(&stepped[i], shields[i], i >= OUT);
 		stepped[i].tick_ns = shields[i]->bss->live.tick_ns;
 	}
 	return err;
 }
 
-static int ascending_long(const void *a, const void *b)
+static int count_row(const struct row *row, long *ret)
 {
-	long x = *(const long *)a, y = *(const long *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-/* The same peers as wrap() makes, after a batch that has spent the budgets. */
-static int count_steps(const struct row *row, long *ret)
-{
+	struct shield_bpf *shield = shields[row->program];
 	struct steps *s = &stepped[row->program];
-	__u32 at = peer_at(&row->frame, row->program >= OUT);
-	__u32 sequence = PLAYER_SEQUENCE_FIRST, random = 1, word;
-	size_t sequence_at = row->frame.ipv6 ? PAYLOAD6_AT : PAYLOAD_AT;
-	long counts[COUNTED];
-	__u8 frame[FRAME_MAX];
-	__u32 n = frame_of(row, frame);
-	int action;
+	static struct batch batch;
 
-	if (is_players(row) &&
-	    enter_player(shields[row->program],
-			 row->frame.ipv6 ? PLAYER_ADDRESS6 : PLAYER_ADDRESS,
-			 row->program == SHIELD_FOLLOWED))
-		return -ENOSPC;
 	s->now_ns = shield_clock();
-	for (int i = 0; i < COUNTED; i++) {
-		random = random * 1664525 + 1013904223;
-		word = htonl(row->sources ? 0x0a400000 : 0x0a000001) |
-		       htonl(random >> 8 & row->sources);
-		memcpy(frame + at, &word, sizeof(word));
-		sequence++;
-		if (is_players(row))
-			memcpy(frame + sequence_at, &sequence, sizeof(sequence));
-		counts[i] = steps_run(s, frame, n, &action);
-		if (counts[i] < 0)
-			return -EINVAL;
-	}
-	qsort(counts, COUNTED, sizeof(*counts), ascending_long);
-	*ret = counts[COUNTED / 2];
-	return 0;
+	batch_begin(&batch, row);
+	return count_steps(s, shield ? &shield->bss->live : NULL, &batch, ret);
 }
 
 /* --- all rows ----------------------------------------------------------------------- */
@@ -228,7 +171,7 @@ static int measure_all(int rounds, int repeat, const char *only)
 				err = measure(&table[i], repeat,
 					      round < 0 ? &warm : &results[i].ns[round]);
 			if (!err && round < 0)
-				err = count_steps(&table[i], &results[i].steps);
+				err = count_row(&table[i], &results[i].steps);
 			if (err)
 				return die(table[i].name, err);
 		}
@@ -240,17 +183,16 @@ static int measure_all(int rounds, int repeat, const char *only)
 
 /* --- the rows ----------------------------------------------------------------------- */
 
-static void add_finding(enum wire_family family, enum sought sought)
+static void add_finding(size_t quest, enum wire_family family, enum sought sought)
 {
-	static char names[FAMILY_COUNT][SOUGHT][40];
-	const struct finding *f = &findings[family][sought];
-	char *name = names[family][sought];
+	static char names[QUESTS][FAMILY_COUNT][SOUGHT][64];
+	const struct finding *f = &findings[quest][family][sought];
+	char *name = names[quest][family][sought];
 
-	snprintf(name, sizeof(names[0][0]), "found: %s%s", family_name(family),
-		 sought == SOUGHT_PLAIN ? ", plain" : "");
+	search_name(&quests[quest], family, sought, name);
 	table[table_count++] = (struct row){
 		.name = name,
-		.program = SHIELD_FAMILIES,
+		.program = quests[quest].program,
 		.sources = FOUR_M,
 		.against = f->frame.ipv6 ? R_FLOOR6 : R_FLOOR_4M,
 		.goal = sought == SOUGHT_PLAIN ? 2.0 : 3.0,
@@ -258,19 +200,35 @@ static void add_finding(enum wire_family family, enum sought sought)
 	};
 }
 
+/* What only one knows who plays, or near whom lists name somebody, is not measured. */
+static bool is_measured(const struct quest *quest)
+{
+	return !quest->player && !quest->listed;
+}
+
+static int search_for(size_t quest, int search_ms)
+{
+	enum program program = quests[quest].program;
+	struct live *live = &shields[program]->bss->live;
+	int err;
+
+	stepped[program].now_ns = shield_clock();
+	err = search_all(&stepped[program], live, &quests[quest], 0, search_ms);
+	for (int family = 0; family < FAMILY_COUNT && !err; family++)
+		for (int sought = 0; sought < SOUGHT; sought++)
+			add_finding(quest, (enum wire_family)family, (enum sought)sought);
+	return err;
+}
+
 static int fill_table(int search_ms)
 {
-	int err;
+	int err = 0;
 
 	memcpy(table, rows_known, sizeof(rows_known));
 	table_count = COUNT(rows_known);
-	if (!search_ms)
-		return 0;
-	err = search_all(&stepped[SHIELD_FAMILIES], &shields[SHIELD_FAMILIES]->bss->live,
-			 search_ms);
-	for (int family = 0; family < FAMILY_COUNT && !err; family++)
-		for (int sought = 0; sought < SOUGHT; sought++)
-			add_finding((enum wire_family)family, (enum sought)sought);
+	for (size_t quest = 0; search_ms && quest < QUESTS && !err; quest++)
+		if (is_measured(&quests[quest]))
+			err = search_for(quest, search_ms);
 	return err;
 }
 
@@ -299,22 +257,6 @@ static void show(const struct row *row)
 	printf("  %5.2f of %-20s", ratio, table[row->against].name);
 	if (row->goal > 0)
 		printf(" goal %.2f %s", row->goal, ratio <= row->goal ? "met" : "MISSED");
-	printf("\n");
-}
-
-/* What a row of the search looks like. */
-static void show_frame(const struct frame_spec *s)
-{
-	int tags = 0;
-
-	while (s->tags[tags])
-		tags++;
-	printf("\t%s, %d tags, %d words of options, %d headers of %d words%s, %zu octets:",
-	       s->ipv6 ? "IPv6" : "IPv4", tags, s->ipv6 ? 0 : s->options,
-	       s->ipv6 ? s->ext_count : 0, s->ext_words,
-	       s->more || s->fragment ? ", a fragment" : "", s->n);
-	for (size_t i = 0; i < s->n && i < 48; i++)
-		printf(" %02x", (__u8)s->payload[i]);
 	printf("\n");
 }
 
@@ -393,7 +335,7 @@ int main(int argc, char **argv)
 	for (size_t i = COUNT(rows_known); i < table_count; i++)
 		if (wanted(i, only)) {
 			printf("%s\n", table[i].name);
-			show_frame(&table[i].frame);
+			search_show(stdout, &table[i].frame);
 		}
 	if (!only)
 		show_samples();

@@ -6,6 +6,7 @@
 #define ROWS_H
 
 #include "frame.h"
+#include "wire.h"
 
 #define COUNT(a)	      (sizeof(a) / sizeof(*(a)))
 #define FOUR_M		      0x3fffff /* sources, as a mask */
@@ -16,6 +17,7 @@
 #define PAYLOAD_AT	      (14 + 20 + 8) /* in players' frames */
 #define PAYLOAD6_AT	      (14 + 40 + 8)
 #define PLAYER_ADDRESS	      "::ffff:10.0.0.1" /* as wrap() leaves them */
+#define PLAYER_ADDRESS4	      "10.0.0.1"
 #define PLAYER_ADDRESS6	      "2001:db8:a00:1::1"
 #define PLAYER_ACKED	      0x1234 /* in NETCHAN */
 #define PLAYER_SEQUENCE_FIRST 4
@@ -24,6 +26,7 @@
 enum program {
 	DROP,
 	FLOOR,
+	FLOOR_AGAIN, /* each frame is written anew, as for SHIELD_ANSWERS */
 	BARE,
 	SHIELD,
 	SHIELD_16,
@@ -31,10 +34,15 @@ enum program {
 	SHIELD_QUAKEWORLD,
 	SHIELD_QUAKE2,
 	SHIELD_FAMILIES,
+	SHIELD_SHIPPED, /* as SHIELD_FAMILIES, with proof and answers under pressure */
 	SHIELD_SAMPLED,
 	SHIELD_FOLLOWED,
 	SHIELD_SPENT, /* strangers have to prove themselves, and no more are asked */
 	SHIELD_ASKS, /* each is asked */
+	SHIELD_PRESSED, /* as SHIELD_SPENT, with answers for who asks like a browser */
+	SHIELD_PRESSED_4M, /* a quarter of whom are written down, as at 4 million a second
+			    */
+	SHIELD_ANSWERS, /* who asks is answered */
 	OUT, /* from here on at TC egress */
 	OUT_PASS = OUT,
 	OUT_BARE,
@@ -55,7 +63,26 @@ enum program {
 	.n = 24
 
 /* Nobody's, and as short as what is sent to that port: the head of a question. */
-#define DNS	    .payload = "\x12\x34\1\0\0\1\0\0\0\0\0", .n = 12
+#define DNS .payload = "\x12\x34\1\0\0\1\0\0\0\0\0", .n = 12
+
+/* What the search found dearest of what begins no text: a block of NetQuake's, elsewhere.
+ */
+#define BLOCK                              \
+	.payload = "\0\2\0\x18"            \
+		   "twenty octets of it.", \
+	.n = 24
+
+/* What asks to join: NetQuake, and Quake Enhanced, a ClientHello that is one record. */
+#define CCREQ .payload = "\x80\0\0\x0c\1QUAKE\0\3", .n = 12
+#define HELLO                                             \
+	.payload = "\x16\xfe\xfd\0\0\0\0\0\0\0\0\0\x36"   \
+		   "\1\0\0\x2a\0\0\0\0\0\0\0\x2a\xfe\xfd" \
+		   "thirty-two octets of randomness!"     \
+		   "\0\0\0\2\0\0\1\0",                    \
+	.n = 67
+
+#define TWO_TAGS    .tags = { ETH_P_8021AD, ETH_P_8021Q }
+#define SIX_HEADERS .ipv6 = true, .exts = { 0, 60, 43, 60, 0, 60 }, .ext_count = 6
 
 #define SERVER_SAYS .sport = PORT, OOB("statusResponse\n\\a\\b")
 
@@ -67,6 +94,7 @@ struct row {
 	double goal; /* ratio; 0: none */
 	struct frame_spec frame;
 	bool stepped; /* not timed: what is answered is another frame afterwards */
+	long most; /* steps: see kern_steps.c; 0: it is no shield's */
 };
 
 /* By number, so that rows can name each other. */
@@ -77,6 +105,7 @@ enum {
 	R_FLOOR_4M,
 	R_FLOOR6,
 	R_FLOOR_TAGS,
+	R_FLOOR_AGAIN,
 	R_BARE,
 	R_BARE_TCP,
 	R_BARE6,
@@ -87,198 +116,210 @@ enum {
 
 /* clang-format off */
 static const struct row rows_known[] = {
-	[R_DROP] = { "bare drop", DROP, 0, -1, 0, { OOB("getstatus") }, false },
+	[R_DROP] = { "bare drop", DROP, 0, -1, 0, { OOB("getstatus") }, false, 0 },
 	[R_DROP_4M] = { "bare drop, 4M sources",
 			DROP,
 			FOUR_M,
 			-1,
 			0,
-			{ OOB("getstatus") }, false },
-	[R_FLOOR] = { "floor", FLOOR, 0, -1, 0, { OOB("getstatus") }, false },
-	[R_FLOOR_4M] = { "floor, 4M", FLOOR, FOUR_M, -1, 0, { OOB("getstatus") }, false },
+			{ OOB("getstatus") }, false, 0 },
+	[R_FLOOR] = { "floor", FLOOR, 0, -1, 0, { OOB("getstatus") }, false, 0 },
+	[R_FLOOR_4M] = { "floor, 4M", FLOOR, FOUR_M, -1, 0, { OOB("getstatus") }, false, 0 },
 	[R_FLOOR6] = { "floor, IPv6, 4M",
 		       FLOOR,
 		       FOUR_M,
 		       -1,
 		       0,
-		       { OOB("getstatus"), .ipv6 = true }, false },
+		       { OOB("getstatus"), .ipv6 = true }, false, 0 },
 	[R_FLOOR_TAGS] = { "floor, two tags, 4M",
 			   FLOOR,
 			   FOUR_M,
 			   -1,
 			   0,
-			   { OOB("getstatus"), .tags = { ETH_P_8021AD, ETH_P_8021Q } }, false },
-	[R_BARE] = { "bare parsing", BARE, FOUR_M, -1, 0, { DNS, .dport = 53 }, false },
+			   { OOB("getstatus"), .tags = { ETH_P_8021AD, ETH_P_8021Q } }, false, 0 },
+	[R_FLOOR_AGAIN] = { "floor, frame written anew", FLOOR_AGAIN, 0, -1, 0, { OOB("getstatus") }, false, 0 },
+	[R_BARE] = { "bare parsing", BARE, FOUR_M, -1, 0, { DNS, .dport = 53 }, false, 0 },
 	[R_BARE_TCP] = { "bare parsing, TCP",
 			 BARE,
 			 FOUR_M,
 			 -1,
 			 0,
-			 { OOB("x"), .protocol = 6 }, false },
+			 { OOB("x"), .protocol = 6 }, false, 0 },
 	[R_BARE6] = { "bare parsing, IPv6",
 		      BARE,
 		      FOUR_M,
 		      -1,
 		      0,
-		      { DNS, .dport = 53, .ipv6 = true }, false },
-	[R_OUT] = { "out: bare pass", OUT_PASS, 0, -1, 0, { SERVER_SAYS }, false },
+		      { DNS, .dport = 53, .ipv6 = true }, false, 0 },
+	[R_OUT] = { "out: bare pass", OUT_PASS, 0, -1, 0, { SERVER_SAYS }, false, 0 },
 	[R_OUT_4M] = { "out: bare pass, 4M receivers",
 		       OUT_PASS,
 		       FOUR_M,
 		       -1,
 		       0,
-		       { SERVER_SAYS }, false },
-	{ "getstatus flood, 1 source", SHIELD, 0, R_FLOOR, 1.25, { OOB("getstatus") }, false },
+		       { SERVER_SAYS }, false, 0 },
+	{ "getstatus flood, 1 source", SHIELD, 0, R_FLOOR, 1.25, { OOB("getstatus") }, false, 202 },
 	{ "getstatus flood, 4M sources",
 	  SHIELD,
 	  FOUR_M,
 	  R_FLOOR_4M,
 	  1.25,
-	  { OOB("getstatus") }, false },
-	{ "not ours: UDP", SHIELD, FOUR_M, R_BARE, 1.10, { DNS, .dport = 53 }, false },
+	  { OOB("getstatus") }, false, 178 },
+	{ "not ours: UDP", SHIELD, FOUR_M, R_BARE, 1.10, { DNS, .dport = 53 }, false, 72 },
 	{ "not ours: UDP, IPv6",
 	  SHIELD,
 	  FOUR_M,
 	  R_BARE6,
 	  1.10,
-	  { DNS, .dport = 53, .ipv6 = true }, false },
+	  { DNS, .dport = 53, .ipv6 = true }, false, 72 },
 	{ "not ours: TCP",
 	  SHIELD,
 	  FOUR_M,
 	  R_BARE_TCP,
 	  1.10,
-	  { OOB("x"), .protocol = 6 }, false },
+	  { OOB("x"), .protocol = 6 }, false, 53 },
 	{ "getstatus flood, 16 services",
 	  SHIELD_16,
 	  FOUR_M,
 	  R_FLOOR_4M,
 	  1.25,
-	  { OOB("getstatus"), .dport = PORT_FIRST + 14 }, false },
+	  { OOB("getstatus"), .dport = PORT_FIRST + 14 }, false, 178 },
 	{ "getstatus flood, 256 services",
 	  SHIELD_256,
 	  FOUR_M,
 	  R_FLOOR_4M,
 	  1.25,
-	  { OOB("getstatus"), .dport = PORT_FIRST + 254 }, false },
-	{ "getinfo flood", SHIELD, FOUR_M, R_FLOOR_4M, 0, { OOB("getinfo xxx") }, false },
-	{ "getchallenge flood", SHIELD, FOUR_M, R_FLOOR_4M, 0, { OOB("getchallenge") }, false },
+	  { OOB("getstatus"), .dport = PORT_FIRST + 254 }, false, 178 },
+	{ "getinfo flood", SHIELD, FOUR_M, R_FLOOR_4M, 0, { OOB("getinfo xxx") }, false, 182 },
+	{ "getchallenge flood", SHIELD, FOUR_M, R_FLOOR_4M, 0, { OOB("getchallenge") }, false, 175 },
 	{ "connect flood",
 	  SHIELD,
 	  FOUR_M,
 	  R_FLOOR_4M,
 	  0,
 	  { OOB("connect \0\x10"
-		"aaaaaaaaaaaaaaaaaaaaaa") }, false },
-	{ "rcon flood", SHIELD, FOUR_M, R_FLOOR_4M, 0, { OOB("rcon secret status") }, false },
+		"aaaaaaaaaaaaaaaaaaaaaa") }, false, 180 },
+	{ "rcon flood", SHIELD, FOUR_M, R_FLOOR_4M, 0, { OOB("rcon secret status") }, false, 231 },
 	{ "long word flood",
 	  SHIELD,
 	  FOUR_M,
 	  R_FLOOR_4M,
 	  0,
-	  { OOB("getBlockedServersResponse") }, false },
-	{ "unknown word flood", SHIELD, FOUR_M, R_FLOOR_4M, 0, { OOB("xyzzy") }, false },
+	  { OOB("getBlockedServersResponse") }, false, 286 },
+	{ "unknown word flood", SHIELD, FOUR_M, R_FLOOR_4M, 0, { OOB("xyzzy") }, false, 244 },
 	{ "odd spelling flood",
 	  SHIELD,
 	  FOUR_M,
 	  R_FLOOR_4M,
 	  0,
-	  { OOB(" \"GetStatus\"") }, false },
+	  { OOB(" \"GetStatus\"") }, false, 202 },
 	{ "short text, IPv6",
 	  SHIELD,
 	  FOUR_M,
 	  R_FLOOR6,
 	  0,
-	  { OOB("T??"), .ipv6 = true }, false },
+	  { OOB("T??"), .ipv6 = true }, false, 318 },
 	{ "unknown word, two tags, 6 headers",
 	  SHIELD,
 	  FOUR_M,
 	  R_FLOOR6,
 	  0,
 	  { OOB("getchallengewhateverothers"),
-	    .tags = { ETH_P_8021AD, ETH_P_8021Q },
-	    .ipv6 = true,
-	    .exts = { 0, 60, 43, 60, 0, 60 },
-	    .ext_count = 6 }, false },
+	    TWO_TAGS,
+	    SIX_HEADERS }, false, 525 },
 	{ "replies to the server",
 	  SHIELD,
 	  FOUR_M,
 	  R_FLOOR_4M,
 	  0,
-	  { OOB("statusResponse\n\\a\\b") }, false },
-	{ "junk", SHIELD, FOUR_M, R_FLOOR_4M, 0, { .payload = "junk", .n = 4 }, false },
+	  { OOB("statusResponse\n\\a\\b") }, false, 256 },
+	{ "junk", SHIELD, FOUR_M, R_FLOOR_4M, 0, { .payload = "junk", .n = 4 }, false, 190 },
 	{ "fragments",
 	  SHIELD,
 	  FOUR_M,
 	  R_FLOOR_4M,
 	  0,
-	  { OOB("getstatus"), .more = true }, false },
-	{ "strangers' game traffic", SHIELD, FOUR_M, R_FLOOR_4M, 0, { NETCHAN }, false },
+	  { OOB("getstatus"), .more = true }, false, 271 },
+	{ "strangers' game traffic", SHIELD, FOUR_M, R_FLOOR_4M, 0, { NETCHAN }, false, 254 },
 	{ "getstatus flood, IPv6",
 	  SHIELD,
 	  FOUR_M,
 	  R_FLOOR6,
 	  0,
-	  { OOB("getstatus"), .ipv6 = true }, false },
+	  { OOB("getstatus"), .ipv6 = true }, false, 178 },
 	{ "getstatus flood, two tags",
 	  SHIELD,
 	  FOUR_M,
 	  R_FLOOR_TAGS,
 	  0,
-	  { OOB("getstatus"), .tags = { ETH_P_8021AD, ETH_P_8021Q } }, false },
+	  { OOB("getstatus"), .tags = { ETH_P_8021AD, ETH_P_8021Q } }, false, 316 },
 	{ "a player's game traffic",
 	  SHIELD,
 	  0,
 	  R_FLOOR,
 	  1.60,
-	  { NETCHAN, .sport = PLAYER_PORT }, false },
-	{ "a player's, IPv6", SHIELD, 0, R_FLOOR, 1.60, { NETCHAN, .sport = PLAYER_PORT, .ipv6 = true }, false },
-	{ "a player's, QuakeWorld", SHIELD_QUAKEWORLD, 0, R_FLOOR, 1.60, { NETCHAN, .sport = PLAYER_PORT }, false },
-	{ "a player's, Quake II", SHIELD_QUAKE2, 0, R_FLOOR, 1.60, { NETCHAN, .sport = PLAYER_PORT }, false },
-	{ "forged in a player's name", SHIELD, 0, R_FLOOR, 0, { FORGED_MOVE, .sport = PLAYER_PORT }, false },
+	  { NETCHAN, .sport = PLAYER_PORT }, false, 263 },
+	{ "a player's, IPv6", SHIELD, 0, R_FLOOR, 1.60, { NETCHAN, .sport = PLAYER_PORT, .ipv6 = true }, false, 259 },
+	{ "a player's, QuakeWorld", SHIELD_QUAKEWORLD, 0, R_FLOOR, 1.60, { NETCHAN, .sport = PLAYER_PORT }, false, 283 },
+	{ "a player's, Quake II", SHIELD_QUAKE2, 0, R_FLOOR, 1.60, { NETCHAN, .sport = PLAYER_PORT }, false, 272 },
+	{ "forged in a player's name", SHIELD, 0, R_FLOOR, 0, { FORGED_MOVE, .sport = PLAYER_PORT }, false, 238 },
+	/* What a search has found: see search.h. */
+	{ "a block to QuakeWorld", SHIELD_FAMILIES, FOUR_M, R_FLOOR_4M, 2.0, { BLOCK, .dport = PORT + FAMILY_QUAKEWORLD }, false, 356 },
+	{ "a block, two tags, 6 headers", SHIELD_FAMILIES, FOUR_M, R_FLOOR6, 3.0, { BLOCK, .dport = PORT + FAMILY_QUAKEWORLD, TWO_TAGS, SIX_HEADERS }, false, 568 },
+	{ "getstatus flood, shipped", SHIELD_SHIPPED, FOUR_M, R_FLOOR_4M, 0, { OOB("getstatus"), .dport = PORT + FAMILY_QUAKE3 }, false, 829 },
+	{ "getstatus, shipped, tags, headers", SHIELD_SHIPPED, FOUR_M, R_FLOOR6, 0, { OOB("getstatus"), .dport = PORT + FAMILY_QUAKE3, TWO_TAGS, SIX_HEADERS }, false, 2378 },
+	{ "connect flood, shipped", SHIELD_SHIPPED, FOUR_M, R_FLOOR_4M, 0, { OOB("connect \\protocol\\68"), .dport = PORT + FAMILY_QUAKE3 }, false, 986 },
+	{ "CCREQ_CONNECT flood, shipped", SHIELD_SHIPPED, FOUR_M, R_FLOOR_4M, 0, { CCREQ, .dport = PORT + FAMILY_NETQUAKE }, false, 1672 },
+	{ "ClientHello flood, shipped", SHIELD_SHIPPED, FOUR_M, R_FLOOR_4M, 0, { HELLO, .dport = PORT + FAMILY_QUAKE_ENHANCED }, false, 1864 },
 	/* Against the rows above without "sampled" and "followed". */
 	{ "getstatus flood, sampled",
 	  SHIELD_SAMPLED,
 	  FOUR_M,
 	  R_FLOOR_4M,
 	  0,
-	  { OOB("getstatus") }, false },
+	  { OOB("getstatus") }, false, 183 },
 	{ "a player's, sampled",
 	  SHIELD_SAMPLED,
 	  0,
 	  R_FLOOR,
 	  0,
-	  { NETCHAN, .sport = PLAYER_PORT }, false },
+	  { NETCHAN, .sport = PLAYER_PORT }, false, 281 },
 	{ "getstatus flood, all followed",
 	  SHIELD_FOLLOWED,
 	  FOUR_M,
 	  R_FLOOR_4M,
 	  0,
-	  { OOB("getstatus") }, false },
+	  { OOB("getstatus") }, false, 180 },
 	{ "a player's, followed",
 	  SHIELD_FOLLOWED,
 	  0,
 	  R_FLOOR,
 	  0,
-	  { NETCHAN, .sport = PLAYER_PORT }, false },
+	  { NETCHAN, .sport = PLAYER_PORT }, false, 406 },
 	/* Proof of address: the rows above are without. */
-	{ "getstatus flood, proofs spent", SHIELD_SPENT, FOUR_M, R_FLOOR_4M, 0, { OOB("getstatus") }, false },
-	{ "getchallenge flood, proofs spent", SHIELD_SPENT, FOUR_M, R_FLOOR_4M, 0, { OOB("getchallenge") }, false },
-	{ "made-up proofs", SHIELD_SPENT, FOUR_M, R_FLOOR_4M, 0, { OOB("2aaaaaaa123xQuake3Arena") }, false },
-	{ "getchallenge, answered by echo", SHIELD_ASKS, FOUR_M, R_FLOOR_4M, 0, { OOB("getchallenge 123 Quake3Arena") }, true },
-	{ "out: bare parsing", OUT_BARE, 0, R_OUT, 0, { SERVER_SAYS }, false },
-	{ "out: not ours, UDP", OUT_SHIELD, 0, R_OUT, 0, { DNS, .sport = 53 }, false },
-	{ "out: not ours, TCP", OUT_SHIELD, 0, R_OUT, 0, { OOB("x"), .protocol = 6 }, false },
-	{ "out: to a player", OUT_SHIELD, 0, R_OUT, 0, { NETCHAN, .sport = PORT, .dport = PLAYER_PORT }, false },
-	{ "out: to a stranger", OUT_SHIELD, 0, R_OUT, 0, { SERVER_SAYS }, false },
-	{ "out: to 4M strangers", OUT_SHIELD, FOUR_M, R_OUT_4M, 0, { SERVER_SAYS }, false },
+	{ "getstatus flood, proofs spent", SHIELD_SPENT, FOUR_M, R_FLOOR_4M, 0, { OOB("getstatus") }, false, 267 },
+	{ "getchallenge flood, proofs spent", SHIELD_SPENT, FOUR_M, R_FLOOR_4M, 0, { OOB("getchallenge") }, false, 278 },
+	{ "made-up proofs", SHIELD_SPENT, FOUR_M, R_FLOOR_4M, 0, { OOB("2aaaaaaa123xQuake3Arena") }, false, 650 },
+	{ "getchallenge, answered by echo", SHIELD_ASKS, FOUR_M, R_FLOOR_4M, 0, { OOB("getchallenge 123 Quake3Arena") }, true, 2494 },
+	/* Answers: the rows above are without. */
+	{ "getstatus flood, answers", SHIELD_PRESSED, FOUR_M, R_FLOOR_4M, 0, { OOB("getstatus") }, false, 829 },
+	{ "getstatus flood, answers, 1 source", SHIELD_PRESSED, 0, R_FLOOR, 0, { OOB("getstatus") }, false, 827 },
+	{ "getstatus flood, answers, 4M/s", SHIELD_PRESSED_4M, FOUR_M, R_FLOOR_4M, 0, { OOB("getstatus") }, false, 500 },
+	{ "getstatus, 800 octets answered", SHIELD_ANSWERS, 0, R_FLOOR_AGAIN, 2.50, { OOB("getstatus") }, false, 2204 },
+	{ "out: bare parsing", OUT_BARE, 0, R_OUT, 0, { SERVER_SAYS }, false, 0 },
+	{ "out: not ours, UDP", OUT_SHIELD, 0, R_OUT, 0, { DNS, .sport = 53 }, false, 93 },
+	{ "out: not ours, TCP", OUT_SHIELD, 0, R_OUT, 0, { OOB("x"), .protocol = 6 }, false, 29 },
+	{ "out: to a player", OUT_SHIELD, 0, R_OUT, 0, { NETCHAN, .sport = PORT, .dport = PLAYER_PORT }, false, 581 },
+	{ "out: to a stranger", OUT_SHIELD, 0, R_OUT, 0, { SERVER_SAYS }, false, 870 },
+	{ "out: to 4M strangers", OUT_SHIELD, FOUR_M, R_OUT_4M, 0, { SERVER_SAYS }, false, 870 },
 	{ "out: to 4M strangers, IPv6",
 	  OUT_SHIELD,
 	  FOUR_M,
 	  R_OUT_4M,
 	  0,
-	  { SERVER_SAYS, .ipv6 = true }, false },
-	{ "out: withheld from a stranger", OUT_LEDGER, 0, R_OUT, 0, { SERVER_SAYS }, false },
-	{ "out: withheld from 4M", OUT_LEDGER, FOUR_M, R_OUT_4M, 0, { SERVER_SAYS }, false },
+	  { SERVER_SAYS, .ipv6 = true }, false, 877 },
+	{ "out: withheld from a stranger", OUT_LEDGER, 0, R_OUT, 0, { SERVER_SAYS }, false, 792 },
+	{ "out: withheld from 4M", OUT_LEDGER, FOUR_M, R_OUT_4M, 0, { SERVER_SAYS }, false, 792 },
 };
 /* clang-format on */
 

@@ -11,9 +11,9 @@
 #ifndef SEARCH_H
 #define SEARCH_H
 
-#include "setup.h"
+#include "count.h"
+#include "lib/names.h"
 #include "spellings.h"
-#include "steps.h"
 
 #define SEARCH_TEXT    64 /* octets of payload that are chosen; behind them are zeros */
 #define SEARCH_LONGEST 1400
@@ -31,7 +31,67 @@ enum sought {
 	SOUGHT
 };
 
-static struct finding findings[FAMILY_COUNT][SOUGHT];
+/* What whoever searches knows, and where. */
+static const struct quest {
+	const char *name;
+	enum program program; /* with a service of each family */
+	bool player; /* the address and port of one who plays there */
+	bool listed; /* an address near one that a list names */
+	long most[FAMILY_COUNT][SOUGHT]; /* steps: see kern_steps.c */
+} quests[] = {
+	{ "",
+	  SHIELD_FAMILIES,
+	  false,
+	  false,
+	  {
+		  [FAMILY_NETQUAKE] = { 319, 573 },
+		  [FAMILY_QUAKEWORLD] = { 356, 605 },
+		  [FAMILY_QUAKE2] = { 329, 573 },
+		  [FAMILY_QUAKE3] = { 319, 573 },
+		  [FAMILY_QUAKE_ENHANCED] = { 319, 573 },
+		  [FAMILY_AUTO] = { 331, 578 },
+	  } },
+	{ ", as shipped",
+	  SHIELD_SHIPPED,
+	  false,
+	  false,
+	  {
+		  [FAMILY_NETQUAKE] = { 1716, 2058 },
+		  [FAMILY_QUAKEWORLD] = { 1689, 2145 },
+		  [FAMILY_QUAKE2] = { 1233, 1753 },
+		  [FAMILY_QUAKE3] = { 1188, 2492 },
+		  [FAMILY_QUAKE_ENHANCED] = { 1895, 2279 },
+		  [FAMILY_AUTO] = { 330, 578 },
+	  } },
+	{ ", in a player's name",
+	  SHIELD_FAMILIES,
+	  true,
+	  false,
+	  {
+		  [FAMILY_NETQUAKE] = { 765, 1142 },
+		  [FAMILY_QUAKEWORLD] = { 950, 1326 },
+		  [FAMILY_QUAKE2] = { 903, 1296 },
+		  [FAMILY_QUAKE3] = { 916, 1251 },
+		  [FAMILY_QUAKE_ENHANCED] = { 944, 1320 },
+		  [FAMILY_AUTO] = { 1046, 1424 },
+	  } },
+	{ ", near one listed",
+	  SHIELD_FAMILIES,
+	  false,
+	  true,
+	  {
+		  [FAMILY_NETQUAKE] = { 712, 1096 },
+		  [FAMILY_QUAKEWORLD] = { 803, 1187 },
+		  [FAMILY_QUAKE2] = { 798, 1186 },
+		  [FAMILY_QUAKE3] = { 763, 1147 },
+		  [FAMILY_QUAKE_ENHANCED] = { 711, 1095 },
+		  [FAMILY_AUTO] = { 729, 1113 },
+	  } },
+};
+
+#define QUESTS COUNT(quests)
+
+static struct finding findings[QUESTS][FAMILY_COUNT][SOUGHT];
 static unsigned int search_random = 20261122;
 
 static unsigned int search_below(unsigned int n)
@@ -170,42 +230,48 @@ static void search_change(struct finding *f, enum sought sought)
 /* --- climbing ----------------------------------------------------------------------- */
 
 /* All budgets are spent for a long time. */
-static void search_spend(struct live *live)
+static void search_begin(struct live *live, const struct quest *quest, __u64 now)
 {
-	__u64 due = shield_clock() + (1ull << 50);
-
 	for (size_t i = 0; i < COUNT(live->globals); i++)
-		live->globals[i] = due;
+		live->globals[i] = now + (1ull << 50);
+	live->lists = quest->listed ? LIVE_ALLOW | LIVE_DENY : 0;
+	memset(live->listed, (int)live->lists, sizeof(live->listed));
 }
 
-static long search_count(struct steps *s, struct finding *f)
+static long search_count(struct steps *s, struct live *live, const struct quest *quest,
+			 struct finding *f)
 {
-	__u8 frame[FRAME_MAX + 64];
-	size_t n;
+	struct frame_spec *spec = &f->frame;
+	__u8 frame[FRAME_MAX];
 	int action;
+	__u32 n;
 
-	f->frame.payload = f->text;
-	n = frame_build(&f->frame, frame);
-	if (n < 60) {
-		memset(frame + n, 0, 60 - n);
-		n = 60;
+	spec->payload = f->text;
+	if (quest->player) {
+		spec->from = spec->ipv6 ? PLAYER_ADDRESS6 : PLAYER_ADDRESS4;
+		spec->sport = PLAYER_PORT;
+		if (enter_player(live, (__u16)(spec->dport - PORT), spec->ipv6, false,
+				 s->now_ns))
+			return -1;
 	}
-	return steps_run(s, frame, (__u32)n, &action);
+	n = frame_of(spec, frame);
+	return steps_run(s, frame, n, &action);
 }
 
 /* False: the program did what none does. */
-static bool search_climb(struct steps *s, enum wire_family family, enum sought sought,
+static bool search_climb(struct steps *s, struct live *live, const struct quest *quest,
+			 enum wire_family family, enum sought sought,
 			 struct finding *best)
 {
 	struct finding now, next;
 
 	search_start(&now, family);
-	now.steps = search_count(s, &now);
+	now.steps = search_count(s, live, quest, &now);
 	for (int i = 0; i < SEARCH_CLIMB && now.steps >= 0; i++) {
 		next = now;
 		for (unsigned int changes = 1 + search_below(3); changes; changes--)
 			search_change(&next, sought);
-		next.steps = search_count(s, &next);
+		next.steps = search_count(s, live, quest, &next);
 		if (next.steps < 0)
 			return false;
 		if (next.steps >= now.steps)
@@ -217,23 +283,50 @@ static bool search_climb(struct steps *s, enum wire_family family, enum sought s
 	return now.steps >= 0;
 }
 
-/* For @ms of this processor's time each; 0: no search. */
-static int search_all(struct steps *s, struct live *live, int ms)
+/* As often as is said, and then until so many ms of this processor's time are over, for
+ * each family and each sought. */
+static int search_all(struct steps *s, struct live *live, const struct quest *quest,
+		      int climbs, int ms)
 {
-	s->now_ns = shield_clock();
-	search_spend(live);
+	search_begin(live, quest, s->now_ns);
 	for (int family = 0; family < FAMILY_COUNT; family++) {
 		for (int sought = 0; sought < SOUGHT; sought++) {
-			struct finding *best = &findings[family][sought];
+			struct finding *best = &findings[quest - quests][family][sought];
 			clock_t end = clock() + (clock_t)ms * CLOCKS_PER_SEC / 1000;
 
-			while (clock() < end)
-				if (!search_climb(s, (enum wire_family)family,
+			for (int i = 0; i < climbs || clock() < end; i++)
+				if (!search_climb(s, live, quest,
+						  (enum wire_family)family,
 						  (enum sought)sought, best))
 					return -EINVAL;
 		}
 	}
 	return 0;
+}
+
+/* Into @ret, of 64 octets. */
+static void search_name(const struct quest *quest, enum wire_family family,
+			enum sought sought, char *ret)
+{
+	snprintf(ret, 64, "found: %s%s%s", family_name(family), quest->name,
+		 sought == SOUGHT_PLAIN ? ", plain" : "");
+}
+
+/* What was found. */
+static void search_show(FILE *to, const struct frame_spec *s)
+{
+	int tags = 0;
+
+	while (s->tags[tags])
+		tags++;
+	fprintf(to,
+		"\t%s, %d tags, %d words of options, %d headers of %d words%s, %zu octets:",
+		s->ipv6 ? "IPv6" : "IPv4", tags, s->ipv6 ? 0 : s->options,
+		s->ipv6 ? s->ext_count : 0, s->ext_words,
+		s->more || s->fragment ? ", a fragment" : "", s->n);
+	for (size_t i = 0; i < s->n && i < 48; i++)
+		fprintf(to, " %02x", (__u8)s->payload[i]);
+	fprintf(to, "\n");
 }
 
 #endif /* SEARCH_H */

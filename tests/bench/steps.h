@@ -26,6 +26,7 @@
 #define STEPS_STACK    512 /* octets of a function, too */
 #define STEPS_MAPS     48
 #define STEPS_LOOKUP   9 /* instructions, for one that stands there */
+#define STEPS_JUMPS    2 /* programs that a tail call can lead to */
 #define STEPS_ROOM     8192 /* below 4 GB: a context and the longest frame */
 #define STEPS_FRAME_AT 1024
 
@@ -34,6 +35,7 @@ struct steps_map {
 	enum bpf_map_type type;
 	__u32 value_size, entries;
 	__u8 *memory; /* NULL: nothing is ever found in it */
+	bool own; /* the kernel has another */
 };
 
 struct steps {
@@ -42,10 +44,9 @@ struct steps {
 	struct steps_map maps[STEPS_MAPS];
 	size_t map_count;
 	__u8 *room; /* a context is at its beginning */
-	/* What it may jump to, if anything: a tail call counts as one, and goes on there.
-	 */
-	const struct bpf_insn *jump;
-	size_t jump_count;
+	/* What it may jump to: a tail call counts as one, and goes on there. */
+	const struct bpf_insn *jump[STEPS_JUMPS];
+	size_t jump_count[STEPS_JUMPS];
 	bool skb; /* the context is that of TC */
 	__u64 tick_ns;
 	__u64 now_ns; /* what the clock shall show */
@@ -76,6 +77,7 @@ static int steps_map_open(struct steps_map *m, struct bpf_map *map)
 	if (m->type != BPF_MAP_TYPE_ARRAY && m->type != BPF_MAP_TYPE_PERCPU_ARRAY)
 		return 0;
 	m->memory = calloc(m->entries, m->value_size);
+	m->own = true;
 	return m->memory ? 0 : -ENOMEM;
 }
 
@@ -101,6 +103,21 @@ static int steps_open(struct steps *s, const struct bpf_object *object,
 	s->room = mmap(NULL, STEPS_ROOM, PROT_READ | PROT_WRITE,
 		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
 	return s->room == MAP_FAILED ? -errno : 0;
+}
+
+__attribute__((unused)) static void steps_close(struct steps *s)
+{
+	for (size_t i = 0; i < s->map_count; i++)
+		if (s->maps[i].own)
+			free(s->maps[i].memory);
+	munmap(s->room, STEPS_ROOM);
+}
+
+/* Where a tail call to the @at'th of its map goes on. */
+static void steps_jump_to(struct steps *s, int at, const struct bpf_program *program)
+{
+	s->jump[at] = bpf_program__insns(program);
+	s->jump_count[at] = bpf_program__insn_cnt(program);
 }
 
 static struct steps_map *steps_map(struct steps *s, int fd)
@@ -338,8 +355,10 @@ static size_t steps_leave(struct steps_state *st)
 /* It begins anew there, with the same context and nothing else. */
 static size_t steps_tail(const struct steps *s, struct steps_state *st)
 {
-	st->code = s->jump;
-	st->count = s->jump_count;
+	__u32 to = (__u32)st->r[3];
+
+	st->code = s->jump[to];
+	st->count = s->jump_count[to];
 	st->depth = 0;
 	st->r[10] = (__u64)st->stack[0] + STEPS_STACK;
 	return 0;
@@ -385,7 +404,7 @@ static size_t steps_go(struct steps *s, struct steps_state *st, size_t at, __u64
 
 	if (op == BPF_CALL) {
 		if (insn->src_reg != BPF_PSEUDO_CALL && insn->imm == BPF_FUNC_tail_call &&
-		    s->jump)
+		    st->r[3] < STEPS_JUMPS && s->jump[st->r[3]])
 			return steps_tail(s, st);
 		if (insn->src_reg != BPF_PSEUDO_CALL)
 			return steps_help(s, insn->imm, st->r, frame, taken)

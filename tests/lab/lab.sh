@@ -175,8 +175,8 @@ table()
 	refuses nobody as long as it keeps up, engines soon do (LIMITS=1, SERVER=openarena).
 	With the shield the kernel says in the server's words what is asked, first to those who
 	asked on quiet days, then to who shows that it is there by `echo` or by asking again, as
-	far as the rate for strangers goes: this lab turns on `answers`, which are off by default,
-	and asks for `proof` though its links are veths.
+	far as the rate for strangers goes: this lab writes `answers` and `proof`, which are off by
+	default over veths, as its links are, and on elsewhere.
 	WORDS
 }
 

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * shields.h - shields as the daemon would set them up, for the rows of rows.h.
+ */
+#ifndef SHIELDS_H
+#define SHIELDS_H
+
+#include <errno.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "config/config.h"
+#include "players.h"
+#include "rows.h"
+#include "shield/shield.h"
+#include "shield.skel.h"
+
+/*
+ * What the daemon's defaults are, but for proof of address and answers, which have rows
+ * of their own; and every datagram of every player without a limit.
+ */
+static const struct setting {
+	int services; /* 0: no shield */
+	enum wire_family family; /* if it is not Quake III */
+	bool families; /* a service of each, at PORT and the next ports */
+	struct sampling sampling;
+	struct ledger ledger;
+	enum proof proof;
+	struct limit pace; /* as PROOF_RATE; 0: unlimited */
+	enum answering answers;
+	int told; /* octets of an answer that is kept; 0: none is */
+	__u64 rate; /* of sources in a second, as the daemon sees it */
+} settings[PROGRAMS] = {
+	[SHIELD] = { .services = 1 },
+	[SHIELD_16] = { .services = 16 },
+	[SHIELD_256] = { .services = SERVICES_MAX },
+	[SHIELD_QUAKEWORLD] = { .services = 1, .family = FAMILY_QUAKEWORLD },
+	[SHIELD_QUAKE2] = { .services = 1, .family = FAMILY_QUAKE2 },
+	[SHIELD_FAMILIES] = { .services = FAMILY_COUNT, .families = true },
+	[SHIELD_SHIPPED] = { .services = FAMILY_COUNT,
+			     .families = true,
+			     .proof = PROOF_PRESSURE,
+			     .pace = { 1000000000, 0 },
+			     .answers = ANSWERS_PRESSURE },
+	[SHIELD_SAMPLED] = { .services = 1,
+			     .sampling = { .every = SAMPLE_EVERY,
+					   .any = 1,
+					   .limit[SAMPLER_STATISTIC] = { 1000000000 /
+										 SAMPLE_RATE,
+									 1000000000 } } },
+	[SHIELD_FOLLOWED] = { .services = 1,
+			      .sampling = { .follow_first = PLAYERS_MAX, .any = 1 } },
+	[SHIELD_SPENT] = { .services = 1,
+			   .proof = PROOF_PRESSURE,
+			   .pace = { 1000000000, 0 } },
+	[SHIELD_ASKS] = { .services = 1, .proof = PROOF_ALWAYS },
+	[SHIELD_PRESSED] = { .services = 1,
+			     .proof = PROOF_PRESSURE,
+			     .pace = { 1000000000, 0 },
+			     .answers = ANSWERS_PRESSURE },
+	[SHIELD_PRESSED_4M] = { .services = 1,
+				.proof = PROOF_PRESSURE,
+				.pace = { 1000000000, 0 },
+				.answers = ANSWERS_PRESSURE,
+				.rate = 4 * RECALL_RATE },
+	[SHIELD_ANSWERS] = { .services = 1,
+			     .ledger = { .byte_ns = 1, .window_ns = 1ull << 60 },
+			     .proof = PROOF_PRESSURE,
+			     .answers = ANSWERS_PRESSURE,
+			     .told = 800 },
+	/* Room for any number of answers; and for none. */
+	[OUT_SHIELD] = { .services = 1,
+			 .ledger = { .byte_ns = 1, .window_ns = 1ull << 60 } },
+	[OUT_LEDGER] = { .services = 1, .ledger = { .byte_ns = 1, .window_ns = 1 } },
+};
+
+/*
+ * The one who plays on the service in @slot, by IPv4 or IPv6: where the wrapper leaves
+ * the address alone. Entered anew for each batch, since the server seems silent
+ * meanwhile, as one whose qport is known.
+ */
+static int enter_player(struct live *live, __u16 slot, bool ipv6, bool followed,
+			__u64 now)
+{
+	const char *address = ipv6 ? PLAYER_ADDRESS6 : PLAYER_ADDRESS;
+	struct player_key key = { .port = htons(PLAYER_PORT), .slot = slot };
+	struct player player = { .since_ns = now,
+				 .sent_ns = now,
+				 .heard_ns = now,
+				 .heard_sequence = PLAYER_SEQUENCE_FIRST,
+				 .sent_sequence = PLAYER_ACKED,
+				 .qport = PLAYER_QPORT_KNOWN,
+				 .qport_mask = 0xffff,
+				 .flags = PLAYER_VERIFIED | PLAYER_QPORT };
+	struct player_id id;
+
+	if (followed)
+		player.flags |= PLAYER_FOLLOWED;
+	if (inet_pton(AF_INET6, address, key.addr) != 1)
+		return -EINVAL;
+	id = player_id(&key);
+	return players_enter(&live->players, &id, live->keys, &player, now) == PLAYERS_MAX
+		       ? -ENOSPC
+		       : 0;
+}
+
+/*
+ * What the server said to getstatus a moment ago, of so many octets, and somebody who
+ * plays at the address that asks for it: whom nothing but the ledger limits. Anew for
+ * each batch, since an answer is soon too old.
+ */
+static void keep_answer(struct live *live, int octets, __u64 now)
+{
+	static const char question[] = "\xff\xff\xff\xffgetstatus";
+	struct template *t = &live->answering.templates[0].half[0];
+
+	*t = (struct template){ .made_ns = now,
+				.request_length = sizeof(question) - 1,
+				.kind = KIND_STATUSRESPONSE,
+				.head = (__u16)octets };
+	memcpy(t->request, question, sizeof(question) - 1);
+	memset(t->mask, 0xff, sizeof(t->mask));
+	memset(t->text, 'x', (size_t)octets);
+	live->answering.until_ns[0] = ~0ull;
+	known_note(&live->answering.known, 0x0a000001, 0, KNOWN_PLAYER, known_minute(now),
+		   live->keys);
+}
+
+static void add_service(struct live *live, enum wire_family family,
+			const struct setting *setting, __u32 slot, __u16 number)
+{
+	struct service *service = &live->tables[0].services[slot];
+
+	config_service_defaults(family, service);
+	service->family = (__u8)family;
+	service->active = 1;
+	service->proof = (__u8)setting->proof;
+	service->answers = (__u8)setting->answers;
+	service_finish(service, slot, live->keys);
+	live->tables[0].ports[number].any = (__u16)(slot + 1);
+}
+
+/* With room for so many services. */
+static int candidate_load(int services, struct shield_bpf **ret)
+{
+	struct shield_bpf *s = shield_bpf__open();
+
+	*ret = s;
+	if (!s)
+		return -errno;
+	bpf_map__set_max_entries(s->maps.tallies, (__u32)services * TALLY_ROWS);
+	/* Or nearly all of what a player sends here would be over its budget. */
+	*(struct limit *)&s->rodata->player_limit = (struct limit){ 1, 1ull << 60 };
+	return shield_bpf__load(s);
+}
+
+/* Of @live everything else is nought. */
+static void candidate_set(struct live *live, const struct setting *setting)
+{
+	int services = setting->services;
+
+	live->sampling = setting->sampling;
+	live->ledger = setting->ledger;
+	live->answering.recall.shut = recall_shut(0, setting->rate);
+	for (int i = 0; i < PACE_COUNT; i++) {
+		live->proof.pace[i].limit = setting->pace;
+		limit_normal(&live->proof.pace[i].limit);
+	}
+	live->keys[0] = 0x9e3779b97f4a7c15;
+	live->keys[1] = 0xc2b2ae3d27d4eb4f;
+	live->keys[2] = 1;
+	for (int i = 0; i < services; i++) {
+		enum wire_family family = setting->families ? (enum wire_family)i
+					  : setting->family ? setting->family
+							    : FAMILY_QUAKE3;
+		__u16 port = setting->families ? PORT + i : i ? PORT_FIRST + i - 1 : PORT;
+
+		add_service(live, family, setting, (__u32)i, port);
+	}
+}
+
+#endif /* SHIELDS_H */
