@@ -69,7 +69,7 @@ __noinline int known_asks(__u64 net, __u32 hops)
  * Why it is answered although its service is flooded, or dropped although it has a
  * budget. REASON_COUNT: neither.
  */
-__noinline int answer_layer(struct xdp_md *ctx, __u64 what, __u64 where, __u32 length)
+__noinline int answer_layer(struct xdp_md *ctx, __u64 what, __u64 where)
 {
 	__u32 slot = what >> 16 & 0xffff;
 	struct live *l = &live;
@@ -78,7 +78,7 @@ __noinline int answer_layer(struct xdp_md *ctx, __u64 what, __u64 where, __u32 l
 	enum listed listed;
 	struct packet p;
 
-	where_packet(ctx, where, length, &p);
+	where_packet(ctx, where, 0, &p);
 	s = service_at(tables_now(l), &slot);
 	if (!s)
 		return REASON_MALFORMED;
@@ -92,7 +92,7 @@ __noinline int answer_layer(struct xdp_md *ctx, __u64 what, __u64 where, __u32 l
 	if (listed == LISTED_UNLIMITED && flooded(l, s, slot, now))
 		return REASON_TO_FRIEND;
 	/* Anew, or the compiler compares one copy of the address and reads by another. */
-	where_packet(ctx, where, length, &p);
+	where_packet(ctx, where, 0, &p);
 	net = address_net(&p, SENDER);
 	if (listed != LISTED_NOT || !net)
 		return REASON_COUNT;
@@ -107,9 +107,10 @@ __noinline int answer_layer(struct xdp_md *ctx, __u64 what, __u64 where, __u32 l
 
 /*
  * What becomes of it by its budget, which is charged, or by being allowed; above
- * LAYER_BITS why it may be answered from here instead. REASON_COUNT: proof says that.
+ * LAYER_BITS why it may be answered from here instead. REASON_COUNT: proof says that. No
+ * length, which newer compilers would see unused, and leave undefined where it is called.
  */
-__noinline int answer_budget(struct xdp_md *ctx, __u64 what, __u64 where, __u32 length)
+__noinline int answer_budget(struct xdp_md *ctx, __u64 what, __u64 where)
 {
 	enum wire_kind kind = what & 0xffff;
 	__u32 slot = what >> 16 & 0xffff;
@@ -120,7 +121,7 @@ __noinline int answer_budget(struct xdp_md *ctx, __u64 what, __u64 where, __u32 
 	enum reason reason;
 	struct packet p;
 
-	where_packet(ctx, where, length, &p);
+	where_packet(ctx, where, 0, &p);
 	s = service_at(tables_now(l), &slot);
 	if (!s)
 		return REASON_MALFORMED;
@@ -129,7 +130,7 @@ __noinline int answer_budget(struct xdp_md *ctx, __u64 what, __u64 where, __u32 
 		return REASON_ALLOW_LIST;
 	if (provable(s, kind) && listed == LISTED_NOT && s->answers != ANSWERS_ALWAYS)
 		return REASON_COUNT;
-	where_packet(ctx, where, length, &p);
+	where_packet(ctx, where, 0, &p);
 	reason = admit_budget(l, slot, &s->budget[CLASS_QUERY], CLASS_QUERY, kind, &p);
 	if (reason == REASON_GLOBAL_BUDGET)
 		flood_note(l, slot, now);
@@ -146,7 +147,8 @@ __noinline int answer_budget(struct xdp_md *ctx, __u64 what, __u64 where, __u32 
 /*
  * May so many @bytes be sent for that @layer? The question, above 16 bits of @slot so
  * many octets, pays for as much of its own answer, and one that is refused for none of
- * others'. REASON_LEDGER: they may not; REASON_COUNT: nor would it be for lack of that.
+ * others'. REASON_LEDGER: they may not; REASON_COUNT: nor would it be for lack of that,
+ * or it is a neighbour's, who can still prove its address.
  */
 __noinline int answer_pay(struct xdp_md *ctx, __u64 where, __u32 slot, __u32 layer,
 			  __u32 bytes)
@@ -155,10 +157,14 @@ __noinline int answer_pay(struct xdp_md *ctx, __u64 where, __u32 slot, __u32 lay
 	struct live *l = &live;
 	struct limit limit = { cap->byte_ns * bytes, cap->burst_ns };
 	__u64 now = clock_now(l);
-	__u32 asked = slot >> 16;
+	__u32 asked = slot >> 16, halves = LEDGER_WHOLE;
 	struct packet p;
 
 	where_packet(ctx, where, 0, &p);
+	/* Made up beside who is known, they shall leave that one what it needs. */
+	if (layer == REASON_TO_NETWORK || layer == REASON_TO_REPEATED ||
+	    layer == REASON_TO_BUDGET)
+		halves = LEDGER_HALF;
 	if (layer == REASON_TO_FRIEND) {
 		if (listed_at(l, slot & 0xffff, &p, SENDER) == LISTED_UNLIMITED)
 			return layer;
@@ -170,8 +176,8 @@ __noinline int answer_pay(struct xdp_md *ctx, __u64 where, __u32 slot, __u32 lay
 	/* What the ledger refuses shall not use up what others may have. */
 	if (layer == REASON_TO_REPEATED && limit_spent(&limit, cap->due_ns, now))
 		return REASON_COUNT;
-	if (bytes > asked && !ledger_debit(l, &p, SENDER, bytes - asked, 0))
-		return REASON_LEDGER;
+	if (bytes > asked && !ledger_debit(l, &p, SENDER, bytes - asked, halves))
+		return layer == REASON_TO_NETWORK ? REASON_COUNT : REASON_LEDGER;
 	return layer != REASON_TO_REPEATED || budget_take(&cap->due_ns, limit.cost_ns,
 							  limit.burst_ns, now)
 		       ? layer
@@ -222,14 +228,14 @@ int shield_answer(struct xdp_md *ctx)
 
 	if (action != WAY_ANSWER)
 		return action;
-	reason = answer_layer(ctx, c.what, c.where, c.length);
+	reason = answer_layer(ctx, c.what, c.where);
 	layer = reason_verdict(reason) == VERDICT_ANSWER ? reason : 0;
 	if (reason == REASON_COUNT || layer) {
 		if (layer)
 			action = answer_try(ctx, &c, layer);
 		if (action != WAY_ANSWER)
 			return action;
-		reason = answer_budget(ctx, c.what, c.where, c.length);
+		reason = answer_budget(ctx, c.what, c.where);
 		layer = reason >> LAYER_BITS;
 		reason &= (1 << LAYER_BITS) - 1;
 		if (layer)

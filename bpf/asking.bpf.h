@@ -92,8 +92,10 @@ static __always_inline __u32 ask_text(struct proof_text *t, enum wire_family fam
 }
 
 /*
- * Quake III's is never longer than what asked for it. Where no challenge can be so short,
- * it may be by a tenth, for which the ledger's allowance pays.
+ * What asks for proof in Quake III is never longer than the request. In other families no
+ * challenge is so short: it may be a tenth longer, for which half of the ledger's
+ * allowance pays. Once that is spent, each request that is not answered pays for the next
+ * nine of its network.
  */
 static __always_inline bool ask_paid(const struct live *l, enum wire_family family,
 				     const struct packet *p, __u32 sends, __u32 bytes)
@@ -104,8 +106,12 @@ static __always_inline bool ask_paid(const struct live *l, enum wire_family fami
 		return false;
 	if (bytes < WIRE_LEAST)
 		bytes = WIRE_LEAST;
-	return (sends - bytes) * 10 <= wire_bytes(bytes) &&
-	       ledger_debit(l, p, SENDER, sends - bytes, 0);
+	if ((sends - bytes) * 10 > wire_bytes(bytes))
+		return false;
+	if (ledger_debit(l, p, SENDER, sends - bytes, LEDGER_HALF))
+		return true;
+	ledger_book(ledger_prefix(p, SENDER), bytes, 0);
+	return false;
 }
 
 /* How the kind of what asks is called: as the server's own word. */

@@ -10,6 +10,7 @@
 
 #include <linux/pkt_cls.h>
 
+#include "chance.bpf.h"
 #include "confirm.bpf.h"
 #include "foreign.bpf.h"
 #include "fragments.bpf.h"
@@ -18,7 +19,7 @@
 
 #define PULL_BYTES 128 /* of headers and payload that we may look at */
 
-/* The kind of what leaves; see classify_at(). */
+/* The kind of what leaves; see classify_text_at(). */
 __noinline int classify_out(struct __sk_buff *ctx, __u32 family, __u32 offset,
 			    __u32 length)
 {
@@ -41,22 +42,6 @@ static __always_inline __u64 datagram_bytes(const struct packet *p, __u64 frame)
 	return p->payload + p->length + (p->length >> 10) * 64;
 }
 
-/* What a peer that is no player must have paid for. */
-static __always_inline enum reason egress_judge(const struct live *l, __u32 slot,
-						const struct packet *p, __u64 bytes,
-						__u32 signs_on)
-{
-	enum listed listed = listed_at(l, slot, p, RECEIVER);
-
-	if (listed == LISTED_UNLIMITED)
-		return REASON_EXEMPT;
-	if (listed == LISTED_FRIEND && !l->ledger.strict)
-		return ledger_debit_friend(l, p, RECEIVER, bytes) ? REASON_WITHIN_BUDGET
-								  : REASON_LEDGER;
-	return ledger_debit(l, p, RECEIVER, bytes, signs_on) ? REASON_WITHIN_BUDGET
-							     : REASON_LEDGER;
-}
-
 /* The server's half of a handshake: a follower needs it to make sense of the rest. */
 static __always_inline bool kind_is_handshake(enum wire_kind kind)
 {
@@ -66,6 +51,48 @@ static __always_inline bool kind_is_handshake(enum wire_kind kind)
 	       kind == KIND_DTLS_SERVER_HELLO || kind == KIND_DTLS_SERVER_KEY ||
 	       kind == KIND_DTLS_HELLO_DONE || kind == KIND_DTLS_SESSION_TICKET ||
 	       kind == KIND_DTLS_CCS || kind == KIND_DTLS_ENCRYPTED;
+}
+
+/*
+ * How many halves of a window the network of @p's receiver may be ahead with a @kind.
+ * Neighbours of who is known have one half, as of answers from the kernel. Who joins has
+ * both, known or not: a handshake's words, and in NetQuake all until the third answer to
+ * the game.
+ */
+static __always_inline __u32 egress_halves(const struct live *l, const struct packet *p,
+					   enum wire_kind kind, __u32 signs_on)
+{
+	if (signs_on)
+		return LEDGER_LEVEL;
+	if (kind_is_handshake(kind) || kind_is_netquake(kind) ||
+	    kind == KIND_DTLS_CERTIFICATE)
+		return LEDGER_WHOLE;
+	return chance_known(address_net(p, RECEIVER), clock_now(l)) == REASON_TO_NETWORK
+		       ? LEDGER_HALF
+		       : LEDGER_WHOLE;
+}
+
+/* What a peer that is no player must have paid for. Walked once by the verifier. */
+__noinline int egress_judge(struct __sk_buff *ctx, __u64 what, __u64 where, __u64 bytes,
+			    __u32 signs_on)
+{
+	const struct live *l = &live;
+	struct packet p = { .payload = where & OFFSET_MASK,
+			    .addresses = where >> 16 & OFFSET_MASK,
+			    .ipv6 = where >> 32 & 1 };
+	enum listed listed;
+	bool paid;
+
+	packet_begin((void *)(long)ctx->data, (void *)(long)ctx->data_end, &p);
+	listed = listed_at(l, what >> 16 & 0xffff, &p, RECEIVER);
+	if (listed == LISTED_UNLIMITED)
+		return REASON_EXEMPT;
+	if (listed == LISTED_FRIEND && !l->ledger.strict)
+		paid = ledger_debit_friend(l, &p, RECEIVER, bytes);
+	else
+		paid = ledger_debit(l, &p, RECEIVER, bytes,
+				    egress_halves(l, &p, what & 0xffff, signs_on));
+	return paid ? REASON_WITHIN_BUDGET : REASON_LEDGER;
 }
 
 /* Show the datagram to the daemon, if one of the samplers wants it. */
@@ -138,7 +165,8 @@ static __always_inline enum reason egress_admit(struct __sk_buff *ctx, struct li
 	if (service->proof &&
 	    egress_proven(ctx, PROOF_WHAT(slot, kind), packet_where(p), service->family))
 		return REASON_PROVEN;
-	return egress_judge(l, slot, p, bytes, signs_on);
+	return egress_judge(ctx, PROOF_WHAT(slot, kind), packet_where(p), bytes,
+			    signs_on);
 }
 
 SEC("tc")

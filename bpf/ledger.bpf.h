@@ -111,13 +111,13 @@ __noinline int ledger_pay(__u64 *cell, __u64 pay_ns, __u32 tag, __u64 now_ns)
 
 /*
  * Move @cell forward by @cost_ns for the prefix with @tag, unless that is more than
- * @windows from now. Time is no credit, nor is what another has paid.
+ * @halves of a window from now. Time is no credit, nor is what another has paid.
  */
-__noinline int ledger_charge(__u64 *cell, __u64 cost_ns, __u32 tag, __u32 windows,
+__noinline int ledger_charge(__u64 *cell, __u64 cost_ns, __u32 tag, __u32 halves,
 			     __u64 now_ns)
 {
 	__u64 floor = now_ns - live.ledger.credit_ns;
-	__u64 limit = now_ns + windows * live.ledger.window_ns;
+	__u64 limit = now_ns + halves * (live.ledger.window_ns >> 1);
 
 	if (!cell)
 		return 1;
@@ -142,11 +142,11 @@ __noinline int ledger_charge(__u64 *cell, __u64 cost_ns, __u32 tag, __u32 window
 }
 
 /*
- * @bytes have come from @prefix (@windows: 0), or are to be sent to it, which may then be
- * so many windows ahead: in both of its cells or, if one says no, in none. Looks at the
- * configuration itself, so that it is verified apart.
+ * @bytes have come from @prefix (@halves: 0), or are to be sent to it, which may then be
+ * so many halves of a window ahead: in both of its cells or, if one says no, in none.
+ * Looks at the configuration itself, so that it is verified apart.
  */
-__noinline int ledger_book(__u64 prefix, __u64 bytes, __u32 windows)
+__noinline int ledger_book(__u64 prefix, __u64 bytes, __u32 halves)
 {
 	const struct live *l = &live;
 	__u32 place = ledger_place(l, prefix, false),
@@ -154,13 +154,13 @@ __noinline int ledger_book(__u64 prefix, __u64 bytes, __u32 windows)
 	__u64 *first = ledger_cell(place), *second = ledger_cell(other);
 	__u64 ns = bytes * l->ledger.byte_ns, now = ledger_now(l);
 
-	if (!windows)
+	if (!halves)
 		return ledger_pay(first, ns, ledger_tag(place), now) +
 		       ledger_pay(second, ns, ledger_tag(other), now);
 
-	if (!ledger_charge(first, ns, ledger_tag(place), windows, now))
+	if (!ledger_charge(first, ns, ledger_tag(place), halves, now))
 		return 0;
-	if (ledger_charge(second, ns, ledger_tag(other), windows, now))
+	if (ledger_charge(second, ns, ledger_tag(other), halves, now))
 		return 1;
 	ledger_pay(first, ns, ledger_tag(place) | LEDGER_UNDO, now);
 	return 0;
@@ -189,20 +189,27 @@ static __always_inline void ledger_credit(const struct live *l, __u32 slot,
 #define LEDGER_FRIEND  (1ull << 57)
 #define LEDGER_SIGN_ON (1ull << 58)
 
-/* A level is 10 to 100 kB, at once; then as slowly as everything else. */
-#define SIGN_ON_WINDOWS 8
+/*
+ * How many halves of a window a prefix may be ahead. Those beside whom any number can be
+ * made up leave a half to who is known. A level of NetQuake is 10 to 100 kB, at once;
+ * then as slowly as everything else.
+ */
+#define LEDGER_HALF  1
+#define LEDGER_WHOLE 2
+#define LEDGER_LEVEL 16
 
 /*
- * @bytes are about to leave to @peer. False: it has not paid for them. @signs_on: 1 if
- * it is a block of a NetQuake level for somebody who seems to sign on. Such
+ * @bytes are about to leave to @peer. False: it has not paid for them. LEDGER_LEVEL: it
+ * is a block of a NetQuake level for somebody who seems to sign on. Such
  * acknowledgements can be made up, so a prefix has no more than this for all of them.
  */
 static __always_inline bool ledger_debit(const struct live *l, const struct packet *p,
-					 enum side peer, __u64 bytes, __u64 signs_on)
+					 enum side peer, __u64 bytes, __u32 halves)
 {
+	__u64 apart = halves == LEDGER_LEVEL ? LEDGER_SIGN_ON : 0;
+
 	return !l->ledger.byte_ns ||
-	       ledger_book(ledger_prefix(p, peer) | signs_on * LEDGER_SIGN_ON, bytes,
-			   1 + signs_on * (SIGN_ON_WINDOWS - 1));
+	       ledger_book(ledger_prefix(p, peer) | apart, bytes, halves);
 }
 
 /*
@@ -218,7 +225,8 @@ static __always_inline bool ledger_debit_friend(const struct live *l,
 	if (p->ipv6)
 		net = net >> 8 | 1ull << 56;
 	bytes = (bytes >> FRIEND_LEDGER_SHIFT) + 1;
-	return !l->ledger.byte_ns || ledger_book(net | LEDGER_FRIEND, bytes, 1);
+	return !l->ledger.byte_ns ||
+	       ledger_book(net | LEDGER_FRIEND, bytes, LEDGER_WHOLE);
 }
 
 #endif /* LEDGER_BPF_H */

@@ -233,6 +233,111 @@ static void the_refused_pay_for_nothing(void **state)
 	assert_true(told <= LEDGER / sizeof(reply) * 5 / 4 + 2);
 }
 
+#define NEIGHBOURS 21 /* questions a second in all, of 255 addresses */
+
+/* What became of the questions of one, and of all of its network. */
+struct minute {
+	unsigned int asked, told, others;
+	__u64 in, out;
+};
+
+/* A question pays if it is answered, or goes on to the server. */
+static bool asks(const char *from, bool ipv6, struct minute *m)
+{
+	struct frame_spec one = { .from = from, .ipv6 = ipv6 };
+
+	say(&one, BYTES(OOB "getstatus"), &say_);
+	m->in += say_.action != XDP_DROP ? say_.sent_n : 0;
+	m->out += say_.action == XDP_TX ? say_.n : 0;
+	return say_.action == XDP_TX;
+}
+
+/*
+ * A minute of a flood whose forged addresses are around @who, too: 255 of them, or so
+ * many that each asks once a second. Who is there asks @often a second.
+ */
+static void a_minute_among_forged(const char *who, bool ipv6, unsigned int often,
+				  unsigned int addresses, size_t reply_n,
+				  struct minute *ret)
+{
+	static char reply[900] = OOB "statusResponse\n";
+	char address[40];
+	unsigned int n = 0;
+
+	memset(reply + 19, 'x', sizeof(reply) - 19);
+	memset(ret, 0, sizeof(*ret));
+	ledger(LEDGER, 20);
+	for (unsigned int second = 0; second < 60; second++) {
+		if (second % 4 == 0)
+			learn(FAMILY_QUAKE3, 3, "", reply, reply_n);
+		flood();
+		for (unsigned int i = 0; i < NEIGHBOURS; i++) {
+			snprintf(address, sizeof(address),
+				 ipv6 ? "2001:db8:1:%x::1" : "192.0.2.%u",
+				 2 + n++ % addresses);
+			ret->others += asks(address, ipv6, ret);
+			if (i % (NEIGHBOURS / often) == NEIGHBOURS / often - 1) {
+				ret->asked++;
+				ret->told += asks(who, ipv6, ret);
+			}
+			pass_time(SECOND / NEIGHBOURS);
+		}
+	}
+	assert_true(ret->out <= ret->in + LEDGER + LEDGER * 60 / 20);
+}
+
+/* What is forged around who is known leaves of the ledger what that one needs. */
+static void who_is_known_among_forged_neighbours(void **state)
+{
+	static const struct {
+		unsigned int often;
+		size_t reply_n;
+		enum answering when;
+	} rows[] = {
+		{ 1, 800, ANSWERS_PRESSURE },
+		{ 2, 400, ANSWERS_PRESSURE },
+		{ 1, 900, ANSWERS_PRESSURE },
+		{ 1, 800, ANSWERS_ALWAYS }, /* others have budgets, too */
+	};
+	struct minute m;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		for (int ipv6 = 0; ipv6 < 2; ipv6++) {
+			const char *who = ipv6 ? "2001:db8:1::1" : "192.0.2.1";
+
+			answers(FAMILY_QUAKE3, rows[i].when);
+			know_both();
+			known_note(&kern.live->answering.known,
+				   known_network(net_of(who)), 0, KNOWN_AROUND,
+				   known_minute(kern.live->clock_ns), kern.live->keys);
+			a_minute_among_forged(who, ipv6, rows[i].often, 253,
+					      rows[i].reply_n, &m);
+			assert_true(m.told * 100 >= m.asked * 99);
+			/* Half of the allowance, and what is left over. */
+			assert_true(m.others >= LEDGER / 2 / (rows[i].reply_n + 42));
+		}
+	}
+}
+
+/* What looks like browsers around who has proven its address, the same. */
+static void who_has_proven_it_among_forged_browsers(void **state)
+{
+	struct minute m;
+
+	(void)state;
+	for (int ipv6 = 0; ipv6 < 2; ipv6++) {
+		const char *who = ipv6 ? "2001:db8:1::1" : "192.0.2.1";
+
+		answers(FAMILY_QUAKE3, ANSWERS_PRESSURE);
+		known_note(&kern.live->answering.known, net_of(who), 64, KNOWN_PROVEN,
+			   known_minute(kern.live->clock_ns), kern.live->keys);
+		a_minute_among_forged(who, ipv6, 1, NEIGHBOURS, 800, &m);
+		assert_true(m.told * 100 >= m.asked * 99);
+		assert_true(m.others >= LEDGER / 2 / 842);
+	}
+}
+
 static void the_lists_are_heard(void **state)
 {
 	struct frame_spec friend = { .from = "192.0.2.33" },
@@ -253,19 +358,13 @@ static void the_lists_are_heard(void **state)
 	assert_int_equal(say_.action, XDP_DROP);
 	kern.live->lists = 0;
 }
-/*
- * Who answers `echo` is answered from then on, from whatever port, for a minute or two:
- * the proof itself goes to the server.
- */
-static void who_has_proven_its_address(void **state)
-{
-	struct frame_spec browser = { .from = "192.0.2.50" },
-			  other = { .from = "10.9.9.9" };
-	char token[FRAME_MAX] = OOB;
-	struct service s;
-	size_t n;
 
-	(void)state;
+/* A service that answers, or asks for proof; its budget is spent. */
+static void answers_or_demands(void)
+{
+	struct frame_spec other = { .from = "10.9.9.9" };
+	struct service s;
+
 	answers(FAMILY_QUAKE3, ANSWERS_PRESSURE);
 	demand(FAMILY_QUAKE3, PROOF_PRESSURE);
 	s = kern.live->tables[0].services[0];
@@ -275,13 +374,32 @@ static void who_has_proven_its_address(void **state)
 	learn_quake3();
 	for (int i = 0; i < 8; i++)
 		say(&other, BYTES(OOB "getstatus"), &say_);
-	say(&browser, BYTES(OOB "getstatus"), &say_);
+}
+
+/* @browser asks, is asked for proof, and answers `echo`: that goes to the server. */
+static void proves(const struct frame_spec *browser)
+{
+	char token[FRAME_MAX] = OOB;
+	size_t n;
+
+	say(browser, BYTES(OOB "getstatus"), &say_);
 	assert_answer(&say_, 0);
 	assert_memory_equal(say_.text, OOB "echo ", 9);
 	n = say_.length - 9;
 	memcpy(token + 4, say_.text + 9, n);
-	say(&browser, token, n + 4, &say_);
+	say(browser, token, n + 4, &say_);
 	assert_turned(&say_, BYTES(OOB "getstatus"));
+}
+
+/* Who answers `echo` is answered from then on, from whatever port, for a minute or two.
+ */
+static void who_has_proven_its_address(void **state)
+{
+	struct frame_spec browser = { .from = "192.0.2.50" };
+
+	(void)state;
+	answers_or_demands();
+	proves(&browser);
 	browser.sport = HERE + 7;
 	say(&browser, BYTES(OOB "getstatus"), &say_);
 	assert_told(BYTES(STATUS));
@@ -294,6 +412,66 @@ static void who_has_proven_its_address(void **state)
 	assert_true(say_.action != XDP_TX || !memcmp(say_.frame + 42 + 4, "echo ", 5));
 	assert_int_equal(
 		tally_of(DIRECTION_C2S, KIND_GETSTATUS, REASON_TO_PROVEN).packets, 1);
+}
+
+/* Of a known one's neighbours, who finds nothing left can still prove its address. */
+static void a_neighbour_proves_its_address(void **state)
+{
+	struct frame_spec near = { .from = "192.0.2.77" };
+
+	(void)state;
+	answers_or_demands();
+	known_note(&kern.live->answering.known, known_network(net_of("192.0.2.1")), 0,
+		   KNOWN_AROUND, known_minute(kern.live->clock_ns), kern.live->keys);
+	/* Room for one answer in the network's half, 41 bytes longer than its question.
+	 */
+	ledger(100, 20);
+	say(&near, BYTES(OOB "getstatus"), &say_);
+	assert_told(BYTES(STATUS));
+	proves(&near);
+	say(&near, BYTES(OOB "getstatus"), &say_);
+	assert_told(BYTES(STATUS));
+}
+
+/* How many of 20 answers of the server itself leave for @peer. */
+static unsigned int server_says(const char *peer, const char *head, size_t n)
+{
+	char reply[900] = { 0 };
+	unsigned int left = 0;
+
+	memcpy(reply, head, n);
+	link_.peer = peer;
+	for (int i = 0; i < 20; i++)
+		left += says(reply, sizeof(reply));
+	return left;
+}
+
+/* What the server answers to neighbours of who is known is their half, too. */
+static void the_server_leaves_a_half(void **state)
+{
+	const unsigned int all = LEDGER / 942;
+
+	(void)state;
+	answers(FAMILY_QUAKE3, ANSWERS_PRESSURE);
+	know_both();
+	known_note(&kern.live->answering.known, known_network(net_of("192.0.2.1")), 0,
+		   KNOWN_AROUND, known_minute(kern.live->clock_ns), kern.live->keys);
+	ledger(LEDGER, 20);
+	assert_int_equal(server_says("192.0.2.77", BYTES(OOB "statusResponse\n")),
+			 all / 2);
+	assert_int_equal(server_says("192.0.2.1", BYTES(OOB "statusResponse\n")),
+			 all - all / 2);
+	/* To who joins all of it, and so where nobody is known. */
+	pass_time(20 * SECOND);
+	assert_int_equal(server_says("192.0.2.77", BYTES(OOB "challengeResponse ")), all);
+	assert_int_equal(server_says("203.0.113.77", BYTES(OOB "statusResponse\n")), all);
+	/* And to who signs on to NetQuake, and is no player before its third answer. */
+	answers(FAMILY_NETQUAKE, ANSWERS_PRESSURE);
+	known_note(&kern.live->answering.known, known_network(net_of("192.0.2.1")), 0,
+		   KNOWN_AROUND, known_minute(kern.live->clock_ns), kern.live->keys);
+	ledger(LEDGER, 20);
+	assert_int_equal(server_says("192.0.2.77", BYTES("\0\x10\x03\x84")), all);
+	link_.peer = PEER;
 }
 
 int main(void)
@@ -309,6 +487,10 @@ int main(void)
 		cmocka_unit_test(the_refused_pay_for_nothing),
 		cmocka_unit_test(the_lists_are_heard),
 		cmocka_unit_test(who_has_proven_its_address),
+		cmocka_unit_test(a_neighbour_proves_its_address),
+		cmocka_unit_test(the_server_leaves_a_half),
+		cmocka_unit_test(who_is_known_among_forged_neighbours),
+		cmocka_unit_test(who_has_proven_it_among_forged_browsers),
 	};
 
 	return cmocka_run_group_tests(tests, enter, leave);

@@ -140,6 +140,7 @@ static void checksums_are_held_to_once_seen(void **state)
 	} rows[] = {
 		{ BYTES(OOB "connectResponse 1234567"), 1234567 },
 		{ BYTES(OOB "connectResponse -98765"), (__u32)-98765 },
+		{ BYTES(OOB "connectResponse -2147483647"), (__u32)-2147483647 },
 	};
 	__u32 c, i;
 
@@ -167,6 +168,7 @@ static void checksums_are_held_to_once_seen(void **state)
 static void a_port_may_change_with_the_qport(void **state)
 {
 	struct player player;
+	__u32 heard;
 
 	(void)state;
 	serve(FAMILY_QUAKE3);
@@ -176,9 +178,13 @@ static void a_port_may_change_with_the_qport(void **state)
 	assert_false(q3_heard(HERE + 5, 11, 77, 0)); /* the old one spoke just now */
 	pass_time(300 * SECOND / 1000);
 	assert_false(q3_heard(HERE + 5, 12, 77, 0));
+	assert_true(player_read(HERE, &player));
+	heard = player.packets;
 	assert_true(q3_heard(HERE + 5, 13, 77, 0));
 	assert_false(
 		player_read(HERE + 5, &player)); /* the server has not followed yet */
+	assert_true(player_read(HERE, &player));
+	assert_int_equal(player.packets, heard + 1);
 	link_.dport = HERE + 5;
 	assert_true(sent(2));
 	assert_true(player_read(HERE + 5, &player));
@@ -201,6 +207,92 @@ static void a_reconnect_starts_over(void **state)
 	assert_true(q3_heard(HERE, 1, 88, 0));
 }
 
+/* --- what was said in connect ---------------------------------------------------------
+ */
+
+static struct player accepted(const char *connect, const char *accept)
+{
+	struct player player = { 0 };
+
+	if (connect)
+		assert_int_equal(
+			hear_from(PEER, link_.dport, connect, strlen(connect)).action,
+			XDP_PASS);
+	assert_true(says(accept, strlen(accept)));
+	assert_true(player_read(link_.dport, &player));
+	return player;
+}
+
+/* As far as each protocol has one: of 16 bits, of 8, or none. */
+static void a_connect_names_the_qport(void **state)
+{
+	static const struct {
+		enum wire_family family;
+		const char *connect;
+		__u16 qport;
+		__u32 mask; /* Quake II's */
+		bool noted;
+	} rows[] = {
+		{ FAMILY_QUAKEWORLD, OOB "connect 28 65535 7 \"\"", 65535, 0, true },
+		{ FAMILY_QUAKEWORLD, OOB "connect 28 40000 7 \"\"", 40000, 0, true },
+		{ FAMILY_QUAKEWORLD, OOB "connect 28 65536 7 \"\"", 0, 0, false },
+		{ FAMILY_QUAKEWORLD, OOB "connect 28 x 7 \"\"", 0, 0, false },
+		{ FAMILY_QUAKE2, OOB "connect 34 40000 7 \"\"", 40000, 0xffff, true },
+		{ FAMILY_QUAKE2, OOB "connect 35 200 7 \"\"", 200, 0xff, true },
+		{ FAMILY_QUAKE2, OOB "connect 36 200 7 \"\"", 200, 0xff, true },
+		{ FAMILY_QUAKE2, OOB "connect 35 0 7 \"\"", 0, 0, true },
+		{ FAMILY_QUAKE2, OOB "connect 36 256 7 \"\"", 0, 0, true },
+		{ FAMILY_QUAKE2, OOB "connect 37 200 7 \"\"", 0, 0, true },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		bool quake2 = rows[i].family == FAMILY_QUAKE2;
+		struct player player;
+
+		serve(rows[i].family);
+		link_.dport = (__u16)(HERE + i);
+		player = accepted(rows[i].connect,
+				  quake2 ? OOB "client_connect" : OOB "j");
+		assert_int_equal(player.qport, rows[i].qport);
+		/* Two that agree are enough then, of eight. */
+		assert_int_equal(player.proofs, rows[i].noted ? 6 : 0);
+		if (quake2)
+			assert_int_equal(player.qport_mask, rows[i].mask);
+	}
+}
+
+/* Two who connect share a place for what they said: it is still each one's own. */
+static void a_connect_is_one_port_s(void **state)
+{
+	struct player_key key;
+	struct player_id id;
+	struct player player;
+	__u32 at, other;
+	__u16 port = HERE;
+
+	(void)state;
+	serve(FAMILY_QUAKEWORLD);
+	player_at(PEER, port, &key);
+	id = player_id(&key);
+	at = players_hash(&id, kern.live->keys) >> (64 - CONNECT_BITS);
+	do {
+		player_at(PEER, ++port, &key);
+		id = player_id(&key);
+		other = players_hash(&id, kern.live->keys) >> (64 - CONNECT_BITS);
+	} while (other != at && port != HERE);
+	assert_int_not_equal(port, HERE);
+	assert_int_equal(hear_from(PEER, HERE, BYTES(OOB "connect 28 777 7 \"\"")).action,
+			 XDP_PASS);
+	link_.dport = port;
+	player = accepted(NULL, OOB "j");
+	assert_int_equal(player.qport, 0);
+	assert_int_equal(player.proofs, 0);
+	link_.dport = HERE;
+	player = accepted(NULL, OOB "j");
+	assert_int_equal(player.qport, 777);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -211,6 +303,8 @@ int main(void)
 		TEST(checksums_are_held_to_once_seen),
 		TEST(a_port_may_change_with_the_qport),
 		TEST(a_reconnect_starts_over),
+		TEST(a_connect_names_the_qport),
+		TEST(a_connect_is_one_port_s),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -122,12 +122,70 @@ static void a_debt_of_two_is_paid_by_time(void **state)
 	assert_true(says(status, sizeof(status)));
 }
 
+#define SHARERS (1u << LEDGER_BITS)
+
+/* Of each cell a prefix that has no tag there of its own, but 1 in place of 0. */
+static void find_untagged(int way, __u32 *ret)
+{
+	__u64 keys[3] = { kern.live->keys[way], 0, kern.live->keys[2] };
+
+	for (__u32 net = 0x01000000; net < 0xdf000000; net += 0x100) {
+		__u32 place = limit_cell(keys, net >> 8, 0, LEDGER_BITS + LEDGER_TAGS);
+
+		if (place % (1 << LEDGER_TAGS) == 0 && net >> 24 != 127)
+			ret[place >> LEDGER_TAGS] = net;
+	}
+}
+
+/* Whose tag would be that of several is one, too: it pays nothing of a debt of two. */
+static void nobodys_tag_is_that_of_several(void **state)
+{
+	__u32 *untagged[2] = { calloc(SHARERS, sizeof(__u32)),
+			       calloc(SHARERS, sizeof(__u32)) };
+	__u32 net, cells[2], pair[2] = { 0 };
+	char peers[3][INET_ADDRSTRLEN];
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		assert_non_null(untagged[i]);
+		find_untagged(i, untagged[i]);
+	}
+	for (net = 0x01000000; net < 0xdf000000; net += 0x100) {
+		ledger_cells(net, cells);
+		for (int i = 0; i < 2; i++)
+			pair[i] = untagged[i][cells[i]];
+		if (pair[0] && pair[1] && pair[0] != net && pair[1] != net)
+			break;
+	}
+	assert_true(net < 0xdf000000);
+	for (int i = 0; i < 3; i++) {
+		__be32 host = htonl((i < 2 ? pair[i] : net) | 1);
+
+		inet_ntop(AF_INET, &host, peers[i], INET_ADDRSTRLEN);
+	}
+	serve(FAMILY_QUAKE3);
+	ledger(2000, 20);
+	link_.peer = peers[2];
+	assert_true(says(status, sizeof(status)));
+	for (int i = 0; i < 2; i++) {
+		link_.peer = peers[i];
+		assert_true(says(status, sizeof(status)));
+		for (int n = 0; n < 40; n++)
+			ask(peers[i], (__u16)(1000 + n));
+	}
+	link_.peer = peers[2];
+	assert_false(says(status, sizeof(status)));
+	for (int i = 0; i < 2; i++)
+		free(untagged[i]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(not_even_two_neighbours_pay),
 		TEST(what_is_withheld_is_not_booked),
 		TEST(a_debt_of_two_is_paid_by_time),
+		TEST(nobodys_tag_is_that_of_several),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -91,7 +91,8 @@ static void a_proven_player_moves_on(void **state)
 		{ 1001, 0, true },  { 1001, 0, true },	  { 986, 0, true },
 		{ 985, 0, false },  { 0, 0, false },	  { 1008, 0, true },
 		{ 1016, 0, false }, { 1015, 0, true },	  { 0xffffffff, 0, false },
-		{ 1500, 0, false }, { 1500, 1100, true },
+		{ 1500, 0, false }, { 1500, 1100, true }, { 2100, 1000, false },
+		{ 2000, 0, true },
 	};
 
 	(void)state;
@@ -187,6 +188,22 @@ static void the_clock_is_renewed(void **state)
 	assert_true(nq_update(3, 3333, 60));
 	assert_true(player_read(HERE, &player));
 	assert_int_equal(player.clock_asked, 3333);
+}
+
+/* What begins with something else than a time tells none. */
+static void only_a_time_is_a_clock(void **state)
+{
+	char message[60];
+	struct player player;
+
+	(void)state;
+	serve(FAMILY_NETQUAKE);
+	nq_head(message, sizeof(message), 0x0010, 1);
+	message[8] = 1; /* svc_nop */
+	put32(message + 9, 0x41000000);
+	assert_true(says(message, sizeof(message)));
+	assert_true(player_read(HERE, &player));
+	assert_false(player.flags & PLAYER_CLOCKS);
 }
 
 static __u32 clock_of(__u32 update)
@@ -285,6 +302,7 @@ int main(void)
 		TEST(a_game_port_is_learned_and_forgotten),
 		TEST(the_clock_proves_a_netquake_player),
 		TEST(the_clock_is_renewed),
+		TEST(only_a_time_is_a_clock),
 		TEST(a_proven_player_moves_on),
 		TEST(a_forger_stops_no_move),
 		TEST(who_counts_anew_proves_itself_anew),

@@ -262,6 +262,23 @@ static void invited_is_who_was_sent_a_challenge(void **state)
 	}
 }
 
+/* Only invited, it has shown nothing: what a server says to it is a stranger's debt. */
+static void the_invited_pay(void **state)
+{
+	static const char challenge[400] = OOB "challenge 17";
+	unsigned int left = 0;
+
+	(void)state;
+	demand_all(FAMILY_QUAKE2);
+	ledger(2000, 20);
+	link_.peer = "203.0.113.77";
+	for (int i = 0; i < 20; i++)
+		left += says(challenge, sizeof(challenge));
+	assert_int_equal(left, 2000 / (sizeof(challenge) + 42));
+	link_.peer = PEER;
+	kern.live->ledger = (struct ledger){ 0 };
+}
+
 /* Under pressure NetQuake's clients have to ask twice, as they do. */
 static void netquake_asks_twice(void **state)
 {
@@ -366,10 +383,14 @@ static void a_hello_comes_twice(void **state)
 	assert_int_equal(o.charged, CLASS_CONNECT);
 }
 
-/* What is longer than what asked for it is in the ledger, and not sent without credit. */
+/*
+ * What is longer than what asked for it is in the ledger, and not sent without credit;
+ * what is not answered pays for those that follow.
+ */
 static void the_ledger_pays_for_what_is_longer(void **state)
 {
 	const struct dialect *d = &dialects[2];
+	size_t in = 0, out = 0;
 	int answered = 0;
 
 	(void)state;
@@ -379,9 +400,18 @@ static void the_ledger_pays_for_what_is_longer(void **state)
 		struct frame_spec each = { .sport = (__u16)(HERE + i) };
 
 		say(&each, d->request, d->request_n, &say_);
-		answered += say_.action == XDP_TX;
+		in += on_wire(say_.sent_n);
+		if (say_.action == XDP_TX) {
+			answered++;
+			out += on_wire(say_.n);
+		}
+		/* A half of what is allowed is kept for others. */
+		if (i == 50 / 6)
+			assert_int_equal(answered, 50 / 6);
+		assert_true(out <= in + 50);
 	}
-	assert_int_equal(answered, 100 / 6);
+	/* One of each ten: 60 octets pay for ten times 6. */
+	assert_in_range(answered, 88, 91);
 	demand_all(FAMILY_QUAKEWORLD);
 	pass_time(SECOND);
 	for (int i = 0; i < 100; i++) {
@@ -401,6 +431,7 @@ int main(void)
 		TEST(a_challenge_is_good_for_a_while),
 		TEST(q2pro_is_given_the_server_s_in_place_of_ours),
 		TEST(invited_is_who_was_sent_a_challenge),
+		TEST(the_invited_pay),
 		TEST(netquake_asks_twice),
 		TEST(a_hello_comes_twice),
 		TEST(the_ledger_pays_for_what_is_longer),
