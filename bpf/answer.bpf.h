@@ -18,6 +18,9 @@
 #define ANSWER_IPV6 48
 #define ANSWER_TTL  64
 
+/* Octets before the payload, at most: Ethernet's, two tags, and IPv6. */
+#define ANSWER_HEADS (14 + 2 * 4 + ANSWER_IPV6)
+
 /* What is to be written, and where; all offsets are of the frame. */
 struct answer {
 	__u32 payload;
@@ -61,6 +64,24 @@ static __always_inline __u64 answer_frame(struct xdp_md *ctx)
 	return length;
 }
 
+/*
+ * The frame gets @more octets; its @heads octets of headers stay at its beginning. Behind
+ * a frame that a socket sent over a veth there may be no room at all, so where it cannot
+ * grow at its end it grows at its front, where there are 200. 0: it cannot be.
+ */
+__noinline int answer_grow(struct xdp_md *ctx, __u32 more, __u32 heads)
+{
+	__u8 moved[ANSWER_HEADS];
+	__u32 rest = heads - 1;
+
+	if (!bpf_xdp_adjust_tail(ctx, more))
+		return 1;
+	same_copy(rest);
+	return rest < ANSWER_HEADS && !bpf_xdp_adjust_head(ctx, -(int)more) &&
+	       !bpf_xdp_load_bytes(ctx, more, moved, rest + 1) &&
+	       !bpf_xdp_store_bytes(ctx, 0, moved, rest + 1);
+}
+
 /* The frame gets as long as it has to be: no padding but Ethernet's is sent. */
 static __always_inline bool answer_resize(struct xdp_md *ctx, const struct answer *a)
 {
@@ -70,6 +91,8 @@ static __always_inline bool answer_resize(struct xdp_md *ctx, const struct answe
 
 	if (want < least)
 		want = least;
+	if (want > was)
+		return answer_grow(ctx, want - was, a->payload);
 	return want == was || !bpf_xdp_adjust_tail(ctx, (int)want - (int)was);
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Answers from the kernel: what is sent, octet by octet, never torn nor old, and what
- * happens where there is no answer to be had. Who gets one: kern_answered.c.
+ * happens where there is no answer to be had. Who gets one: kern_answered.c. ANSWERS=N:
+ * how many are sent while another thread exchanges them (default: 200000).
  */
 #include <pthread.h>
 
@@ -115,6 +116,47 @@ static void short_ones_leave_nothing_behind(void **state)
 	}
 }
 
+/* A checksum that comes to nought is written as ones: nought says that there is none. */
+static void a_checksum_of_nought_is_ones(void **state)
+{
+	(void)state;
+	answers(FAMILY_QUAKEWORLD, ANSWERS_PRESSURE);
+	know_both();
+	learn(FAMILY_QUAKEWORLD, 4, "", BYTES("l"));
+	for (size_t w = 0; w < 2; w++) {
+		struct frame_spec spec = wraps[w];
+
+		spec.sport = 1000;
+		flood();
+		say(&spec, BYTES(OOB "ping\n"), &say_);
+		assert_told(BYTES("l"));
+		/* As much more in the port as there is less in the sum. */
+		spec.sport =
+			(__u16)((1000 + word_at(say_.frame + say_.offset - 2)) % 0xffff);
+		assert_true(spec.sport);
+		say(&spec, BYTES(OOB "ping\n"), &say_);
+		assert_told(BYTES("l"));
+		assert_int_equal(word_at(say_.frame + say_.offset - 2), 0xffff);
+	}
+}
+
+/* As far as a server's own answer would come. */
+static void answers_live_as_long_as_others(void **state)
+{
+	static const size_t hops_at[] = { 28 - 8, 48 - 7 }; /* before the payload */
+
+	(void)state;
+	answers(FAMILY_QUAKE3, ANSWERS_PRESSURE);
+	know_both();
+	learn_quake3();
+	for (size_t w = 0; w < COUNT(hops_at); w++) {
+		flood();
+		say(&wraps[w], BYTES(OOB "getstatus"), &say_);
+		assert_told(BYTES(STATUS));
+		assert_int_equal(say_.frame[say_.offset - hops_at[w]], 64);
+	}
+}
+
 /* As without answers: dropped here, since the budget is spent. */
 static void what_is_not_known_is_not_answered(void **state)
 {
@@ -213,29 +255,36 @@ static void off_and_observed_is_off(void **state)
 
 static volatile bool torn_stop;
 
+/* Three, so that each half of the pair gets another each time: one that got the same
+ * again would not show that it was written while it was read. */
+#define TORN_TEXTS	    3
+#define TORN_LENGTH(letter) (1000u + 150u * ((letter) - 'a'))
+#define TORN_BURST \
+	8 /* exchanges without a pause: more than one while an answer is sent */
+
 static void *flip(void *context)
 {
-	static char texts[2][TEMPLATE_TEXT];
+	static struct template texts[TORN_TEXTS];
+	static char text[TEMPLATE_TEXT] = OOB "statusResponse\n";
+	struct template_pair *pair = &kern.live->answering.templates[3];
 	struct timespec pause = { .tv_nsec = 20000 };
 	const struct ask_form *forms;
-	struct template next;
 	size_t count;
 
 	(void)context;
 	forms = ask_forms(FAMILY_QUAKE3, &count);
-	for (int i = 0; i < 2; i++) {
-		memcpy(texts[i], OOB "statusResponse\n", 19);
-		memset(texts[i] + 19, 'a' + i, sizeof(texts[i]) - 19);
+	for (int i = 0; i < TORN_TEXTS; i++) {
+		memset(text + 19, 'a' + i, sizeof(text) - 19);
+		ask_template(FAMILY_QUAKE3, &forms[3], "", 0, text, TORN_LENGTH('a' + i),
+			     kern.live->clock_ns, &texts[i]);
 	}
 	for (unsigned int turn = 0; !torn_stop; turn++) {
-		struct template_pair *pair = &kern.live->answering.templates[3];
 		__u64 generation = pair->generation;
 
-		ask_template(FAMILY_QUAKE3, &forms[3], "", 0, texts[turn & 1],
-			     1000 + (turn & 1) * 300, kern.live->clock_ns, &next);
-		pair->half[(generation + 1) & 1] = next;
+		pair->half[(generation + 1) & 1] = texts[turn % TORN_TEXTS];
 		__atomic_store_n(&pair->generation, generation + 1, __ATOMIC_SEQ_CST);
-		if (turn % 4 == 0)
+		__atomic_thread_fence(__ATOMIC_SEQ_CST);
+		if (turn % TORN_BURST == 0)
 			nanosleep(&pause, NULL);
 	}
 	return NULL;
@@ -243,7 +292,7 @@ static void *flip(void *context)
 
 static void no_answer_is_torn(void **state)
 {
-	const char *text = getenv("KERN_TORN");
+	const char *text = getenv("ANSWERS");
 	unsigned long rounds = text ? strtoul(text, NULL, 10) : TORN_ROUNDS, told = 0;
 	__u64 before;
 	pthread_t writer;
@@ -264,7 +313,7 @@ static void no_answer_is_torn(void **state)
 		for (size_t at = 20; at < say_.length; at++)
 			if (say_.text[at] != say_.text[19])
 				fail_msg("torn at %zu", at);
-		assert_int_equal(say_.length, say_.text[19] == 'a' ? 1000 : 1300);
+		assert_int_equal(say_.length, TORN_LENGTH(say_.text[19]));
 	}
 	torn_stop = true;
 	pthread_join(writer, NULL);
@@ -279,6 +328,8 @@ int main(void)
 		cmocka_unit_test(any_length_has_its_checksum),
 		cmocka_unit_test(the_largest),
 		cmocka_unit_test(short_ones_leave_nothing_behind),
+		cmocka_unit_test(a_checksum_of_nought_is_ones),
+		cmocka_unit_test(answers_live_as_long_as_others),
 		cmocka_unit_test(what_is_not_known_is_not_answered),
 		cmocka_unit_test(none_is_older_than_it_may_be),
 		cmocka_unit_test(always_is_always),
