@@ -51,7 +51,7 @@ row()
 table()
 {
 	(cd "$CAPTURES" && find live demos pcap -type f \( -name '*.pcap*' -o \
-		-name '*.dem' -o -name '*.qwd' -o -name '*.mvd' -o -name '*.mvd2' -o \
+		-name '*.dem' -o -name '*.qwd' -o -name '*.mvd' -o -name '*.mvd2*' -o \
 		-name '*.dm2' -o -name '*.dm_*' -o -name '*.dm3' \) | LC_ALL=C sort) |
 		while read -r file; do
 			row "$file"

@@ -102,6 +102,34 @@ static void what_cannot_be_a_template(void **state)
 	assert_null(made(2, "Nonce123", large, TEMPLATE_TEXT, &t));
 }
 
+/* As FTE's, which says to each where it was asked. */
+static void none_that_was_meant_for_this_machine_alone(void **state)
+{
+	static const struct {
+		const char *reply;
+		size_t n;
+		bool good;
+	} rows[] = {
+		{ BYTES("\x80\0\0\x1c\x83"
+			"192.0.2.1:26000\0a\0b\0\1\x10\3"),
+		  true },
+		{ BYTES("\x80\0\0\x1c\x83"
+			"127.0.1.1:26000\0a\0b\0\1\x10\3"),
+		  true },
+		{ BYTES("\x80\0\0\x1c\x83"
+			"127.0.0.1:26000\0a\0b\0\1\x10\3"),
+		  false },
+	};
+	struct template t;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++)
+		assert_int_equal(!ask_template(FAMILY_NETQUAKE,
+					       form_of(FAMILY_NETQUAKE, 0), "", 0,
+					       rows[i].reply, rows[i].n, 1, &t),
+				 rows[i].good);
+}
+
 static void two_have_to_agree(void **state)
 {
 	struct template a, b;
@@ -162,6 +190,7 @@ int main(void)
 		cmocka_unit_test(questions_are_written),
 		cmocka_unit_test(a_nonce_is_cut_out),
 		cmocka_unit_test(what_cannot_be_a_template),
+		cmocka_unit_test(none_that_was_meant_for_this_machine_alone),
 		cmocka_unit_test(two_have_to_agree),
 		cmocka_unit_test(sums_are_those_of_the_whole),
 	};

@@ -115,6 +115,9 @@ denied()
 {
 	local command
 
+	# Where nothing has ever been loaded there is no such file system, and so nothing that
+	# only root may see: the answer is 3.
+	mountpoint -q /sys/fs/bpf || mount -t bpf -o mode=0700 bpf /sys/fs/bpf || return 1
 	cp "$SHIELD" "$work/quakeshield" && chmod 755 "$work"
 	for command in status stats "deny list" reload detach; do
 		# shellcheck disable=SC2086 # some are two words
@@ -161,6 +164,28 @@ check_json()
 			(.complaints[0].message | contains("caf\\xe9"))' 1 check --json \
 			-c "$work/latin.conf" &&
 		exits 1 "bad.conf:2: mode 'turbo'" check -c "$work/bad.conf"
+}
+
+# Whose server cannot be asked has no answers: named, and a warning where they are written.
+check_unasked()
+{
+	local two='{ protocol = quake3 port = {1, 2} '
+
+	echo "service a { protocol = quake3 port = 3 } service b $two }" >"$work/two.conf"
+	echo "service b $two answers = pressure }" >"$work/written.conf"
+	echo "service b $two answers = off }" >"$work/off.conf"
+	says '.ok and .unasked == 1 and .complaints == []' 0 check --json \
+		-c "$work/two.conf" &&
+		[ "$("$SHIELD" check -c "$work/two.conf" | grep -c 'answers = off')" = 1 ] &&
+		"$SHIELD" check -c "$work/two.conf" |
+		grep -q "^service 'b': answers = off; they take one port" &&
+		says '.ok and .unasked == 0 and (.complaints | length) == 1 and
+			.complaints[0].warning and
+			(.complaints[0].message | test("'"'b'"'.*cannot be asked.*one port"))' \
+			0 check --json -c "$work/written.conf" &&
+		says '.ok and .unasked == 0 and .complaints == []' 0 check --json \
+			-c "$work/off.conf" &&
+		! "$SHIELD" check -c "$work/off.conf" | grep -q answers
 }
 
 # warned TEXT COMMAND: a command that would not run is told of by `check`, the file is good.
@@ -284,7 +309,7 @@ loaded_in() # DIRECTORY
 {
 	exits 5 "" status --pin "$1" &&
 		says '(.protected | not) and .services == 1 and .daemon == null and
-			.interfaces == []' 5 status --json --pin "$1" &&
+			.interfaces == [] and .answers.pressure == 0' 5 status --json --pin "$1" &&
 		exits 2 "'soon' is not a time" deny add 192.0.2.1 --for soon --pin "$1" &&
 		exits 2 "longer than 43" deny add 192.0.2.1 --pin "$1" --comment \
 			"$(printf '%044d' 0)" &&
@@ -296,6 +321,10 @@ loaded_in() # DIRECTORY
 		exits 0 "" deny add 192.0.2.9 --for 1s --pin "$1" &&
 		exits 0 "" allow add 203.0.113.0/24 --unlimited --pin "$1" &&
 		exits 0 "" reload -c "$work/good.conf" --set deny=198.51.100.0/24 --pin "$1" &&
+		says '.answers == { pressure: 0, always: 0, off: 1 }' 5 status --json --pin "$1" &&
+		exits 0 "" reload -c "$work/good.conf" --set deny=198.51.100.0/24 \
+			--set service.a.answers=pressure --pin "$1" &&
+		says '.answers.pressure == 1' 5 status --json --pin "$1" &&
 		says '.applied_by == "reload" and .daemon == null and .generation > 0' 0 \
 			reload --json -c "$work/good.conf" --set deny=198.51.100.0/24 \
 			--pin "$1" &&
@@ -385,6 +414,7 @@ if [ "$(id -u)" = 0 ]; then
 	check "nothing loaded: 3" not_loaded
 	check "no permission: 4, and it says root" denied
 	check "check --json" check_json
+	check "check names who has no answers, and why" check_unasked
 	check "check warns of a command that cannot be run" check_command
 	check "lists: what is read is quoted, or all taken" lists lists_read
 	check "lists: 65536 at once" lists lists_full

@@ -143,41 +143,151 @@ static void defaults_ask_for_proof(void **state)
 	assert_int_equal(config.proof.burst_ns, 10000000);
 }
 
+static void defaults_answer(void **state)
+{
+	struct service s;
+
+	(void)state;
+	for (int f = 0; f < FAMILY_COUNT; f++) {
+		bool any = false;
+
+		defaults_of((enum wire_family)f, &s);
+		for (int kind = 0; kind < KIND_COUNT; kind++)
+			any |= kind_answerable((enum wire_family)f, (enum wire_kind)kind);
+		assert_int_equal(s.answers, any ? ANSWERS_PRESSURE : ANSWERS_OFF);
+	}
+	load_good(SERVICE(""));
+	assert_int_equal(config.services[0].service.answers, ANSWERS_PRESSURE);
+	load_good(SERVICE("answers = off"));
+	assert_int_equal(config.services[0].service.answers, ANSWERS_OFF);
+	load_good(SERVICE("answers = always"));
+	assert_int_equal(config.services[0].service.answers, ANSWERS_ALWAYS);
+}
+
+/* @text, loaded, has these two; over a veth those, and back when the interface is
+ * another. */
+static void assert_settled(const char *text, const __u8 heard[2], const __u8 unheard[2],
+			   struct config_silent *ret)
+{
+	const struct service *s = &config.services[0].service;
+	struct config_silent other;
+
+	load_good(text);
+	assert_int_equal(s->proof, heard[0]);
+	assert_int_equal(s->answers, heard[1]);
+	config_settle(&config, true, ret);
+	assert_int_equal(s->proof, unheard[0]);
+	assert_int_equal(s->answers, unheard[1]);
+	assert_int_equal(ret->proof, heard[0] != unheard[0]);
+	assert_int_equal(ret->answers, heard[1] != unheard[1]);
+	config_settle(&config, false, &other);
+	assert_int_equal(s->proof, heard[0]);
+	assert_int_equal(s->answers, heard[1]);
+	assert_int_equal(other.proof + other.answers, 0);
+	assert_int_equal(other.unasked, ret->unasked);
+}
+
 /* Where what is sent back might not be heard, nothing is by default; what is written
  * stays. */
-static void unheard_proof_is_off_unless_said(void **state)
+static void unheard_is_off_unless_said(void **state)
 {
 	static const struct {
 		const char *service;
-		__u8 heard, unheard;
+		__u8 heard[2], unheard[2]; /* proof, answers */
 	} rows[] = {
-		{ "protocol = quake3", PROOF_PRESSURE, PROOF_OFF },
-		{ "protocol = quakeworld", PROOF_PRESSURE, PROOF_OFF },
-		{ "protocol = quake2", PROOF_PRESSURE, PROOF_OFF },
-		{ "protocol = netquake", PROOF_PRESSURE, PROOF_OFF },
+		{ "protocol = quake3", { 1, 1 }, { 0, 0 } },
+		{ "protocol = quakeworld", { 1, 1 }, { 0, 0 } },
+		{ "protocol = quake2", { 1, 1 }, { 0, 0 } },
+		{ "protocol = netquake", { 1, 1 }, { 0, 0 } },
 		/* Nothing is sent: who joins has to come twice. */
-		{ "protocol = quake-enhanced", PROOF_PRESSURE, PROOF_PRESSURE },
-		{ "protocol = auto", PROOF_OFF, PROOF_OFF },
-		{ "protocol = quake3 proof = pressure", PROOF_PRESSURE, PROOF_PRESSURE },
-		{ "protocol = quake3 proof = always", PROOF_ALWAYS, PROOF_ALWAYS },
-		{ "protocol = quake3 proof = off", PROOF_OFF, PROOF_OFF },
+		{ "protocol = quake-enhanced", { 1, 0 }, { 1, 0 } },
+		{ "protocol = auto", { 0, 0 }, { 0, 0 } },
+		{ "protocol = quake3 proof = pressure", { 1, 1 }, { 1, 0 } },
+		{ "protocol = quake3 proof = always", { 2, 1 }, { 2, 0 } },
+		{ "protocol = quake3 proof = off", { 0, 1 }, { 0, 0 } },
+		{ "protocol = quake3 answers = pressure", { 1, 1 }, { 0, 1 } },
+		{ "protocol = quake3 answers = always", { 1, 2 }, { 0, 2 } },
+		{ "protocol = quake3 answers = off", { 1, 0 }, { 0, 0 } },
+		{ "protocol = auto answers = pressure", { 0, 1 }, { 0, 1 } },
 	};
-	const __u8 *proof = &config.services[0].service.proof;
+	struct config_silent silent;
+	char text[256];
+
+	_Static_assert(PROOF_PRESSURE == 1 && ANSWERS_PRESSURE == 1 &&
+			       PROOF_ALWAYS == 2 && ANSWERS_ALWAYS == 2,
+		       "the rows say pressure and always");
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		snprintf(text, sizeof(text), "service \"ffa\" { port = 27960 %s }\n",
+			 rows[i].service);
+		assert_settled(text, rows[i].heard, rows[i].unheard, &silent);
+		assert_int_equal(silent.unasked, 0);
+	}
+}
+
+/* Whose server cannot be asked is not answered for by default, on whatever interface. */
+static void unasked_is_off_unless_said(void **state)
+{
+	static const struct {
+		const char *service, *takes;
+		__u8 answers;
+		bool unasked;
+	} rows[] = {
+		{ "port = 27960", NULL, ANSWERS_PRESSURE, false },
+		{ "port = {27960, 27961}", "one port, and no more", ANSWERS_OFF, true },
+		{ "port = 27960-27963", "one port, and no more", ANSWERS_OFF, true },
+		{ "port = 1 address = 192.0.2.1", NULL, ANSWERS_PRESSURE, false },
+		{ "port = 1 address = \"2001:db8::1\"", "at most one address, of IPv4",
+		  ANSWERS_OFF, true },
+		{ "port = 1 address = \"::1\"", "at most one address, of IPv4",
+		  ANSWERS_OFF, true },
+		{ "port = 1 address = {192.0.2.1, 192.0.2.2}",
+		  "at most one address, of IPv4", ANSWERS_OFF, true },
+		{ "port = {1, 2} answers = pressure", "one port, and no more",
+		  ANSWERS_PRESSURE, false },
+		{ "port = {1, 2} answers = off", "one port, and no more", ANSWERS_OFF,
+		  false },
+	};
+	const __u8 proof = PROOF_PRESSURE;
+	struct config_silent silent;
 	char text[256];
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		bool silent = rows[i].heard != rows[i].unheard;
+		__u8 heard[2] = { proof, rows[i].answers }, unheard[2] = { PROOF_OFF };
 
-		snprintf(text, sizeof(text), "service \"ffa\" { port = 27960 %s }\n",
+		unheard[1] = strstr(rows[i].service, "answers") ? rows[i].answers
+								: ANSWERS_OFF;
+		snprintf(text, sizeof(text), "service \"ffa\" { protocol = quake3 %s }\n",
 			 rows[i].service);
-		load_good(text);
-		assert_int_equal(*proof, rows[i].heard);
-		assert_int_equal(config_settle_proof(&config, true), silent);
-		assert_int_equal(*proof, rows[i].unheard);
-		/* And back, when the interface is another. */
-		assert_int_equal(config_settle_proof(&config, false), 0);
-		assert_int_equal(*proof, rows[i].heard);
+		assert_settled(text, heard, unheard, &silent);
+		assert_int_equal(silent.unasked, rows[i].unasked);
+		if (rows[i].takes)
+			assert_string_equal(config_unasked(&config.services[0]),
+					    rows[i].takes);
+		else
+			assert_null(config_unasked(&config.services[0]));
+	}
+}
+
+static void what_is_silent_is_named(void **state)
+{
+	static const struct {
+		struct config_silent silent;
+		const char *text;
+	} rows[] = {
+		{ { 0, 0, 3 }, "" },
+		{ { 1, 0, 0 }, "proof for 1 service" },
+		{ { 0, 2, 0 }, "answers for 2 services" },
+		{ { SERVICES_MAX, SERVICES_MAX, 0 },
+		  "proof for 256 services, answers for 256 services" },
+	};
+	char text[CONFIG_SILENT];
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		config_silent_format(&rows[i].silent, text);
+		assert_string_equal(text, rows[i].text);
 	}
 }
 
@@ -201,7 +311,10 @@ int main(void)
 		cmocka_unit_test(defaults_fit_the_engines),
 		cmocka_unit_test(defaults_drop_what_has_no_budget),
 		cmocka_unit_test(defaults_ask_for_proof),
-		cmocka_unit_test(unheard_proof_is_off_unless_said),
+		cmocka_unit_test(defaults_answer),
+		cmocka_unit_test(unheard_is_off_unless_said),
+		cmocka_unit_test(unasked_is_off_unless_said),
+		cmocka_unit_test(what_is_silent_is_named),
 		cmocka_unit_test(looser_unknown_is_warned_of),
 	};
 

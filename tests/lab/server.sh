@@ -102,8 +102,9 @@ client_start()
 		--port "$NET_PORT" --seconds "$1" --poll "${POLL:-4}" --join --json $from
 }
 
-# SERVICE_MORE: another line of its service. Without, what is the default on a card: over a
-# veth, `proof` is off unless it is written.
+# SERVICE_MORE: another line of its service. Without, proof as it is by default on a card:
+# over a veth `proof` and `answers` are off unless they are written. There is no room for
+# answers behind what a socket sends over one, so they are left off.
 shield_config()
 {
 	cat <<-CONFIG

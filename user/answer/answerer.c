@@ -3,10 +3,12 @@
  * answerer.c - see answerer.h.
  *
  * One question at a time to each server, and each from another of eight addresses of
- * loopback, since engines limit what one address may ask: ioquake3 to one a second. What
- * was asked in one tick is read in the next. While nothing presses, too, what was learnt
- * is kept young enough to be sent, only more slowly: a flood's first packets come before
- * anybody could ask. Who is known is written down every few minutes, and at the end.
+ * loopback, since engines limit what one address may ask: ioquake3 to one a second, FTE
+ * to 15 in 30 seconds, and then not for a day. What was asked in one tick is read in the
+ * next. Whether something presses or nothing does, what was learnt is asked for anew just
+ * before it gets too old to be sent: a flood's first packets come before anybody could
+ * ask, and under it the server has less to spare, not more. Who is known is written down
+ * every few minutes, and at the end.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -27,12 +29,13 @@
 #include "lib/util.h"
 
 #define TICK_MS	    100 /* while something presses */
-#define QUIET_MS    250 /* while there is somebody to ask */
+#define QUIET_MS    250 /* while a reply is waited for */
 #define IDLE_MS	    1000 /* with all others that look once a second */
-#define REFRESH_NS  1500000000ull /* a template is asked for again when so old */
-#define QUIET_NS    3000000000ull /* or so old, while nothing presses */
+#define YOUNG_NS    4000000000ull /* a template is asked for again when so old */
 #define MISSES_MOST 3 /* in a row, after which a question is one that gets no answer */
-#define SELDOM_NS   15000000000ull /* and is asked so often while nothing presses */
+#define RETRY_NS    600000000ull /* before that it is asked again so soon */
+#define SELDOM_NS   15000000000ull /* and from then on, while nothing presses */
+#define SILENT_NS   60000000000ull /* without a reply: its questions take turns */
 #define PATIENCE_NS 400000000ull /* for a reply */
 #define PACE_NS	    200000000ull /* at most five questions a second to a server */
 #define KEEP_NS	    300000000000ull /* how often who is known is written down */
@@ -44,7 +47,7 @@
 #define READ_MOST   64 /* datagrams of a socket in one tick */
 
 /* One that is a tick late, gets lost and is asked for anew is still young enough. */
-_Static_assert(QUIET_NS + REFRESH_NS + 4 * QUIET_MS * 1000000ull < TEMPLATE_NS,
+_Static_assert(YOUNG_NS + RETRY_NS + 4 * QUIET_MS * 1000000ull < TEMPLATE_NS,
 	       "what is kept is too old to be sent");
 
 /* What is known of one question. */
@@ -62,9 +65,13 @@ struct asked {
 	enum wire_family family;
 	bool always;
 	struct sockaddr_in to;
+	__u64 heard_ns; /* when it replied last, or began to be asked */
+	bool heard; /* it has replied, or it was said that it does not */
+	bool missed; /* the latter */
 	/* The question that is out; -1: none. */
 	int form;
 	int socket;
+	unsigned int turn; /* whose socket is next: each server hears from all */
 	__u64 sent_ns;
 	char nonce[TEMPLATE_NONCE];
 	size_t nonce_n;
@@ -73,8 +80,8 @@ struct asked {
 
 struct answerer {
 	struct shield *shield;
-	int sockets[SOCKETS];
-	unsigned int turn; /* whose socket is next */
+	int sockets[SOCKETS]; /* opened once: later the daemon may open no more */
+	bool deaf; /* they could not be */
 	size_t count;
 	struct asked *servers; /* @count */
 	char path[INCIDENT_PATH]; /* of who is known; "": not read yet */
@@ -84,19 +91,15 @@ struct answerer {
 
 /* --- who is asked -------------------------------------------------------------- */
 
-/* The address at which to ask @s. False: not one that can be. */
-static bool address_of(const struct config_service *s, struct sockaddr_in *ret)
+/* The address at which to ask @s, of which config_unasked() says nothing. */
+static struct sockaddr_in address_of(const struct config_service *s)
 {
-	*ret = (struct sockaddr_in){ .sin_family = AF_INET };
-	if (s->port_count != 1 || s->address_count > 1)
-		return false;
-	ret->sin_port = htons(s->ports[0]);
-	ret->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	if (!s->address_count)
-		return true;
-	ret->sin_addr.s_addr = s->addresses[0][3];
-	return !s->addresses[0][0] && !s->addresses[0][1] &&
-	       s->addresses[0][2] == htonl(0xffff);
+	struct sockaddr_in ret = { .sin_family = AF_INET };
+
+	ret.sin_port = htons(s->ports[0]);
+	ret.sin_addr.s_addr =
+		s->address_count ? s->addresses[0][3] : htonl(INADDR_LOOPBACK);
+	return ret;
 }
 
 static bool slot_of(const struct shield *shield, const char *name, __u32 *ret)
@@ -116,23 +119,21 @@ static bool slot_of(const struct shield *shield, const char *name, __u32 *ret)
 static void add_server(struct answerer *a, const struct config_service *s)
 {
 	struct asked *server = &a->servers[a->count];
-	size_t forms;
+	const char *takes = config_unasked(s);
 
 	if (!s->service.answers || s->service.observe)
 		return;
-	ask_forms((enum wire_family)s->service.family, &forms);
-	memset(server, 0, sizeof(*server));
-	if (!forms || !address_of(s, &server->to)) {
-		log_warn(
-			"service '%s': its server cannot be asked, so nothing is answered "
-			"for it: that takes %s",
-			s->service.name,
-			forms ? "one port and at most one address, of IPv4"
-			      : "a protocol with questions");
+	if (takes) {
+		log_warn("service '%s': its server cannot be asked, so nothing is "
+			 "answered for it: that takes %s",
+			 s->service.name, takes);
 		return;
 	}
+	memset(server, 0, sizeof(*server));
 	if (!slot_of(a->shield, s->service.name, &server->slot))
 		return;
+	server->to = address_of(s);
+	server->heard_ns = shield_clock();
 	memcpy(server->name, s->service.name, sizeof(server->name));
 	server->family = (enum wire_family)s->service.family;
 	server->always = s->service.answers == ANSWERS_ALWAYS;
@@ -151,7 +152,9 @@ void answerer_reload(struct answerer *a, const struct config *config)
 	if (config->service_count)
 		servers = calloc(config->service_count, sizeof(*servers));
 	a->servers = servers;
-	for (size_t i = 0; servers && i < config->service_count && !config->observe; i++)
+	if (a->deaf || config->observe)
+		return;
+	for (size_t i = 0; servers && i < config->service_count; i++)
 		add_server(a, &config->services[i]);
 }
 
@@ -229,7 +232,7 @@ static void ask(struct answerer *a, struct asked *s, size_t form, __u64 now)
 	if (!nonce_make(s, learnt->longer ? NONCE_LONG : NONCE_SHORT))
 		return;
 	n = ask_write(&forms[form], s->nonce, s->nonce_n, question);
-	s->socket = (int)(a->turn++ % SOCKETS);
+	s->socket = (int)(s->turn++ % SOCKETS);
 	learnt->asked_ns = now;
 	learnt->misses++;
 	s->sent_ns = now;
@@ -242,32 +245,42 @@ static void ask(struct answerer *a, struct asked *s, size_t form, __u64 now)
 /* How long after it was asked a question is asked again. */
 static __u64 again_ns(const struct learnt *l, bool pressed)
 {
-	if (pressed)
-		return REFRESH_NS;
 	if (!l->misses)
-		return QUIET_NS;
-	return l->misses < MISSES_MOST ? REFRESH_NS : SELDOM_NS;
+		return YOUNG_NS;
+	if (l->misses < MISSES_MOST)
+		return RETRY_NS;
+	return pressed ? YOUNG_NS : SELDOM_NS;
 }
 
-/* The question that was asked longest ago, if it is time for it; -1: none. */
-static int due(const struct asked *s, bool pressed, __u64 now)
+/* Nobody is there, it seems. */
+static bool silent(const struct asked *s, __u64 now)
 {
-	size_t count;
-	__u64 oldest = now;
-	int ret = -1;
+	return now - s->heard_ns >= SILENT_NS;
+}
 
+/* The question whose time comes next, and when; it may have come. */
+static size_t due(const struct asked *s, bool pressed, __u64 now, __u64 *ret_when)
+{
+	size_t count, ret = 0, oldest = 0;
+
+	*ret_when = ~0ull;
 	ask_forms(s->family, &count);
 	for (size_t i = 0; i < count; i++) {
 		const struct learnt *l = &s->learnt[i];
+		__u64 when = l->asked_ns ? l->asked_ns + again_ns(l, pressed) : 0;
 
-		if (l->asked_ns && now - l->asked_ns < again_ns(l, pressed))
+		if (l->asked_ns < s->learnt[oldest].asked_ns)
+			oldest = i;
+		if (when >= *ret_when)
 			continue;
-		if (l->asked_ns < oldest) {
-			oldest = l->asked_ns;
-			ret = (int)i;
-		}
+		*ret_when = when;
+		ret = i;
 	}
-	return ret;
+	if (!silent(s, now))
+		return ret;
+	/* One at a time, in turn: what comes to a closed port looks like a scan. */
+	*ret_when = s->sent_ns + again_ns(&s->learnt[oldest], pressed);
+	return oldest;
 }
 
 /* --- hearing --------------------------------------------------------------------- */
@@ -298,6 +311,11 @@ static void hear(struct answerer *a, struct asked *s, const char *reply, size_t 
 	const struct ask_form *form = &ask_forms(s->family, &count)[s->form];
 	struct template t;
 
+	if (s->missed)
+		log_info("service '%s': its server replies now", s->name);
+	s->missed = false;
+	s->heard = true;
+	s->heard_ns = s->sent_ns;
 	/* A reply to what was asked before, perhaps: ours may still come. */
 	if (ask_template(s->family, form, s->nonce, s->nonce_n, reply, n, s->sent_ns, &t))
 		return;
@@ -344,25 +362,49 @@ static void read_socket(struct answerer *a, int socket)
 	}
 }
 
-/* Ask @s what it is time for, if it has said all that it will to the last question. */
-static void ask_next(struct answerer *a, struct asked *s, bool pressed, __u64 now)
+/*
+ * Ask @s what it is time for, if it has said all that it will to the last question.
+ * Returns in how many ms to come again.
+ */
+static __u64 ask_next(struct answerer *a, struct asked *s, bool pressed, __u64 now)
 {
-	int form;
+	__u64 when;
+	size_t form;
 
 	if (s->form >= 0 && now - s->sent_ns >= PATIENCE_NS)
 		s->form = -1;
-	if (s->form >= 0 || now - s->sent_ns < PACE_NS)
+	if (s->form < 0 && now - s->sent_ns >= PACE_NS) {
+		form = due(s, pressed, now, &when);
+		if (when <= now)
+			ask(a, s, form, now);
+	}
+	if (pressed)
+		return TICK_MS;
+	due(s, pressed, now, &when);
+	if (s->form >= 0 || when < now + QUIET_MS * 1000000ull)
+		return QUIET_MS;
+	return (when - now) / 1000000 + 1;
+}
+
+/* That nobody replies there, once: it may be bound to another address, or not run. */
+static void tell_of_silence(struct asked *s, __u64 now)
+{
+	char address[INET_ADDRSTRLEN];
+
+	if (s->heard || !silent(s, now))
 		return;
-	form = due(s, pressed, now);
-	if (form >= 0)
-		ask(a, s, (size_t)form, now);
+	s->heard = s->missed = true;
+	inet_ntop(AF_INET, &s->to.sin_addr, address, sizeof(address));
+	log_warn("service '%s': its server does not reply at %s, port %d, so nothing is "
+		 "answered for it; unless it is down, write the `address` that it is "
+		 "bound to (none if to all), or `answers = off`",
+		 s->name, address, ntohs(s->to.sin_port));
 }
 
 static void on_tick(void *context)
 {
 	struct answerer *a = context;
-	__u64 now = shield_clock();
-	bool busy = false;
+	__u64 now = shield_clock(), wait = IDLE_MS;
 
 	if (now - a->kept_ns >= KEEP_NS)
 		known_keep(a);
@@ -373,17 +415,22 @@ static void on_tick(void *context)
 	for (size_t i = 0; i < a->count; i++) {
 		struct asked *s = &a->servers[i];
 		bool pressed = s->always || shield_flooded(a->shield, s->slot);
+		__u64 again = ask_next(a, s, pressed, now);
 
-		busy |= pressed;
-		ask_next(a, s, pressed, now);
+		if (again < wait)
+			wait = again;
+		tell_of_silence(s, now);
 	}
 	shield_recall_turn(a->shield, now);
-	loop_once(busy ? TICK_MS : QUIET_MS, on_tick, a);
+	/* In a second comes the next tick by itself. */
+	if (wait < IDLE_MS)
+		loop_once((int)wait, on_tick, a);
 }
 
 /* --- start and end ---------------------------------------------------------------- */
 
-static int open_sockets(struct answerer *a)
+/* False, after a message: without a loopback device, say. */
+static bool open_sockets(struct answerer *a)
 {
 	for (__u32 i = 0; i < SOCKETS; i++) {
 		struct sockaddr_in at = { .sin_family = AF_INET };
@@ -392,38 +439,32 @@ static int open_sockets(struct answerer *a)
 		a->sockets[i] = fd;
 		at.sin_addr.s_addr = htonl(LOOPBACK + i);
 		if (fd < 0 || bind(fd, (const struct sockaddr *)&at, sizeof(at))) {
-			log_error("cannot ask servers from %s: %s",
-				  inet_ntoa(at.sin_addr), strerror(errno));
-			return -errno;
+			log_warn("cannot ask servers from %s: %s; no service "
+				 "is answered for",
+				 inet_ntoa(at.sin_addr), strerror(errno));
+			return false;
 		}
 	}
-	return 0;
+	return true;
 }
 
 int answerer_start(struct shield *shield, const struct config *config, const char *pin,
 		   struct answerer **ret)
 {
 	struct answerer *a = calloc(1, sizeof(*a));
-	int err;
 
 	if (!a)
 		return -ENOMEM;
 	a->shield = shield;
 	for (int i = 0; i < SOCKETS; i++)
 		a->sockets[i] = -1;
+	/* Who cannot be answered for is protected all the same. */
+	a->deaf = !open_sockets(a);
 	answerer_reload(a, config);
-	err = open_sockets(a);
-	/* Without a loopback device, say: who wants no answers is protected all the same.
-	 */
-	if (!a->count)
-		err = 0;
-	if (!err && !loop_every(IDLE_MS, on_tick, a)) {
+	if (!loop_every(IDLE_MS, on_tick, a)) {
 		log_error("no room for one more timer");
-		err = -ENOSPC;
-	}
-	if (err) {
 		answerer_stop(a);
-		return err;
+		return -ENOSPC;
 	}
 	known_load(a, pin);
 	*ret = a;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * answerer.h - keeps the templates of answers fresh, before services are flooded and more
- * often while they are, by asking their servers over loopback: where no budget is in the
- * way, nor can anybody from outside be. And keeps who is known over reboots:
- * known_file.h.
+ * answerer.h - keeps the templates of answers fresh, before services are flooded and
+ * while they are, by asking their servers over loopback: where no budget is in the way,
+ * nor can anybody from outside be. And keeps who is known over reboots: known_file.h.
  *
- * A service is asked for that has one port, and at most one address, of IPv4. Without
+ * A service is asked for as far as config_unasked() has nothing against it. Without
  * the daemon templates are too old within seconds, and all is as without answers.
  */
 #ifndef ANSWERER_H

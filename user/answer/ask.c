@@ -21,7 +21,8 @@
 	{                                              \
 		text, sizeof(text) - 1, 1, KIND_##kind \
 	}
-#define AROUND 8 /* octets on each side of a nonce that have to agree */
+#define AROUND	 8 /* octets on each side of a nonce that have to agree */
+#define NAMED_AT 5 /* in CCREP_SERVER_INFO, behind length and code */
 
 static const struct ask_form quake3[] = {
 	NONCED(OOB "getinfo ", INFORESPONSE),
@@ -99,6 +100,19 @@ static size_t nonce_find(const char *nonce, size_t n, const char *reply, size_t 
 	return (size_t)(at - reply);
 }
 
+/*
+ * NetQuake's servers say at which address they are reached; FTE says the one at which it
+ * was asked, which to others it would not.
+ */
+static bool names_loopback(const struct ask_form *form, const char *text, size_t length)
+{
+	static const char here[] = "127.0.0.1:";
+
+	return form->answer == KIND_CCREP_SERVER_INFO &&
+	       length >= NAMED_AT + sizeof(here) - 1 &&
+	       !memcmp(text + NAMED_AT, here, sizeof(here) - 1);
+}
+
 static void request_set(const struct ask_form *form, struct template *ret)
 {
 	size_t compared = form->nonce ? form->length : sizeof(ret->request);
@@ -123,6 +137,8 @@ const char *ask_template(enum wire_family family, const struct ask_form *form,
 		return "is too large for one frame";
 	if (classify(family, DIRECTION_S2C, c, length) != form->answer)
 		return "is no answer to it";
+	if (names_loopback(form, text, length))
+		return "names an address that nobody else reaches it at";
 	head = form->nonce ? nonce_find(nonce, n, text, length) : length;
 	if (form->nonce && head == length)
 		return "does not have the asker's word in it once";

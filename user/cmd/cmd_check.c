@@ -94,23 +94,40 @@ static void warn_command(const struct call *call, const struct config *config)
 			path);
 }
 
-/* What `run` makes of `proof` on a veth, of which it may be no more than a warning. */
-static void check_veths(const struct call *call, struct config *config)
+/* Of a server that cannot be asked nothing is learnt, whatever is written. */
+static void warn_unasked(const struct call *call, const struct config *config)
+{
+	for (size_t i = 0; i < config->service_count; i++) {
+		const struct config_service *c = &config->services[i];
+		const char *takes = config_unasked(c);
+
+		if (takes && c->service.answers)
+			config_warn(
+				path_of(call), 0,
+				"service '%s': its server cannot be asked, so nothing "
+				"is answered for it: that takes %s",
+				c->service.name, takes);
+	}
+}
+
+/* What `run` makes of what services do not say, of which it may be no more than a
+ * warning. */
+static void check_silent(const struct call *call, struct config *config,
+			 struct config_silent *ret)
 {
 	const char *veth = NULL;
-	size_t silent;
+	char what[CONFIG_SILENT];
 
 	for (size_t i = 0; config->mode != MODE_SKB && i < config->interface_count; i++)
 		if (shield_on_veth(config->interfaces[i]))
 			veth = config->interfaces[i];
-	silent = config_settle_proof(config, veth);
-	if (silent)
-		config_warn(
-			path_of(call), 0,
-			"interface '%s' is a veth, whose other end may not hear what is "
-			"sent back: `proof` is off for %zu service%s that %s not say it",
-			veth, silent, silent == 1 ? "" : "s",
-			silent == 1 ? "does" : "do");
+	config_settle(config, veth, ret);
+	config_silent_format(ret, what);
+	if (*what)
+		config_warn(path_of(call), 0,
+			    "interface '%s' is a veth, whose other end may not hear what "
+			    "is sent back; off, unless it is written: %s",
+			    veth, what);
 }
 
 /* What is quoted out of a file need not be UTF-8, as JSON is: its octets as \x.., then,
@@ -139,7 +156,8 @@ static void complaint_add(const struct config_complaint *c, void *context)
 			  c->warning, "message", text_json(c->message)));
 }
 
-static int check_config(const struct call *call, struct config *config)
+static int check_config(const struct call *call, struct config *config,
+			struct config_silent *ret)
 {
 	int err = call_config(call, config);
 
@@ -148,7 +166,8 @@ static int check_config(const struct call *call, struct config *config)
 	config_check_interfaces(config);
 	warn_taken(config);
 	warn_command(call, config);
-	check_veths(call, config);
+	check_silent(call, config, ret);
+	warn_unasked(call, config);
 	warn_wide(call, "allow", config->allow, config->allow_count);
 	warn_wide(call, "deny", config->deny, config->deny_count);
 	return 0;
@@ -158,21 +177,37 @@ static int check_config(const struct call *call, struct config *config)
 static int check_json(const struct call *call, struct config *config)
 {
 	json_t *complaints = json_array();
+	struct config_silent silent = { 0 };
 	int err, status;
 
 	config_listen(complaint_add, complaints);
-	err = check_config(call, config);
+	err = check_config(call, config, &silent);
 	config_listen(NULL, NULL);
-	status = print_json(json_pack("{s:o, s:b, s:I, s:o}", "file",
-				      text_json(path_of(call)), "ok", !err, "services",
-				      (json_int_t)(err ? 0 : config->service_count),
-				      "complaints", complaints));
+	status = print_json(json_pack(
+		"{s:o, s:b, s:I, s:I, s:o}", "file", text_json(path_of(call)), "ok", !err,
+		"services", (json_int_t)(err ? 0 : config->service_count), "unasked",
+		(json_int_t)silent.unasked, "complaints", complaints));
 	return err ? exit_status(err) : status;
+}
+
+/* That nobody has written, so that it is no warning. */
+static void say_unasked(const struct config *config)
+{
+	for (size_t i = 0; i < config->service_count; i++) {
+		const struct config_service *c = &config->services[i];
+		struct service usual;
+
+		config_service_defaults((enum wire_family)c->service.family, &usual);
+		if (usual.answers && !c->answers_said && config_unasked(c))
+			printf("service '%s': answers = off; they take %s\n",
+			       c->service.name, config_unasked(c));
+	}
 }
 
 int cmd_check(const struct call *call)
 {
 	struct config *config = calloc(1, sizeof(*config));
+	struct config_silent silent;
 	int err;
 
 	if (!config) {
@@ -184,12 +219,14 @@ int cmd_check(const struct call *call)
 		free(config);
 		return err;
 	}
-	err = check_config(call, config);
-	if (!err && call_has(call, OPTION_PRINT))
+	err = check_config(call, config, &silent);
+	if (!err && call_has(call, OPTION_PRINT)) {
 		config_print(config, stdout);
-	else if (!err)
+	} else if (!err) {
+		say_unasked(config);
 		printf("%s: ok, %zu service%s\n", path_of(call), config->service_count,
 		       config->service_count == 1 ? "" : "s");
+	}
 	free(config);
 	return exit_status(err);
 }

@@ -20,6 +20,14 @@
 
 #define DAEMON_WAIT_MS 5000 /* for what a daemon does at once, as a rule */
 
+/* Until one comes nobody asks their servers, so that to look for answers is in vain. */
+static void without_daemon(struct config *config)
+{
+	for (size_t i = 0; i < config->service_count; i++)
+		if (!config->services[i].answers_said)
+			config->services[i].service.answers = ANSWERS_OFF;
+}
+
 int cmd_load(const struct call *call)
 {
 	const char *pin = call_value(call, OPTION_PIN);
@@ -36,8 +44,10 @@ int cmd_load(const struct call *call)
 	if (!config)
 		return EXIT_REST;
 	err = call_config(call, config);
-	if (!err)
+	if (!err) {
+		without_daemon(config);
 		err = shield_load(pin, config, &shield);
+	}
 	if (!err)
 		shield_close(shield);
 	free(config);
@@ -188,6 +198,7 @@ static int reload_file(struct shield *shield, const struct call *call,
 		       const struct daemon_facts *daemon)
 {
 	struct config *config = calloc(1, sizeof(*config));
+	struct config_silent silent;
 	char veth[IF_NAMESIZE];
 	int err = -ENOMEM;
 
@@ -195,7 +206,9 @@ static int reload_file(struct shield *shield, const struct call *call,
 		return err;
 	err = call_config(call, config);
 	if (!err)
-		config_settle_proof(config, shield_unheard(shield, veth));
+		config_settle(config, shield_unheard(shield, veth), &silent);
+	if (!err && daemon->pid <= 0)
+		without_daemon(config);
 	if (!err && daemon->observe)
 		config->observe = true; /* it was started so, and is to be ended so */
 	if (!err)

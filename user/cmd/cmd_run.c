@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -117,8 +118,8 @@ static int read_arguments(const struct call *call, struct daemon *d)
 }
 
 /*
- * Where an interface is a veth in native mode, nobody is asked for proof unless the
- * configuration says so: its other end might not hear it.
+ * Where an interface is a veth in native mode, nobody is asked for proof, nor answered,
+ * unless the configuration says so: its other end might not hear it.
  */
 static bool unheard(const struct config *config)
 {
@@ -130,16 +131,23 @@ static bool unheard(const struct config *config)
 
 static void settle(struct daemon *d, struct config *config)
 {
-	size_t silent;
+	struct config_silent silent;
+	char what[CONFIG_SILENT];
 
 	d->unheard = unheard(config);
-	silent = config_settle_proof(config, d->unheard);
-	if (silent)
+	config_settle(config, d->unheard, &silent);
+	config_silent_format(&silent, what);
+	if (*what)
 		log_info(
-			"proof = off for %zu service%s: an interface is a veth, whose "
-			"other end may not hear what is sent back; where it has GRO on or "
-			"an XDP program, write `proof = pressure`",
-			silent, silent == 1 ? "" : "s");
+			"off: %s: an interface is a veth, whose other end may not hear "
+			"what is sent back; where it has GRO on or an XDP program, write "
+			"`proof = pressure`, `answers = pressure`",
+			what);
+	if (silent.unasked)
+		log_info("answers = off for %zu service%s, whose server%s cannot be "
+			 "asked: that takes one port and at most one address, of IPv4",
+			 silent.unasked, silent.unasked == 1 ? "" : "s",
+			 silent.unasked == 1 ? "" : "s");
 }
 
 static int read_config(struct daemon *d, struct config *ret)
@@ -427,6 +435,8 @@ int cmd_run(const struct call *call)
 	int err, status = EXIT_REST;
 
 	setvbuf(stderr, NULL, _IOLBF, 0);
+	/* Whoever starts us may have none: nobody else writes to what we leave behind. */
+	umask(umask(0777) | 022);
 	log_verbose();
 	if (read_arguments(call, &d))
 		return EXIT_USAGE;

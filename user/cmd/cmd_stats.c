@@ -94,7 +94,9 @@ struct status {
 	} misspoken[SERVICES_MAX]; /* services whose server speaks something else */
 	size_t misspoken_count;
 	size_t proof[PROOF_ALWAYS + 1]; /* services, by when strangers prove themselves */
-	char veth[IF_NAMESIZE]; /* over which that is off by default; "": there is none */
+	size_t answers[ANSWERS_ALWAYS + 1]; /* services, by when they have some */
+	char veth[IF_NAMESIZE]; /* over which both are off by default; "": there is none
+				 */
 };
 
 static void status_collect(const struct shield *shield, const char *pin,
@@ -118,6 +120,8 @@ static void status_collect(const struct shield *shield, const char *pin,
 		ret->services++;
 		if (service.proof <= PROOF_ALWAYS)
 			ret->proof[service.proof]++;
+		if (service.answers <= ANSWERS_ALWAYS)
+			ret->answers[service.answers]++;
 		ret->observed += service.observe;
 		count = shield_misspoken(shield, slot);
 		if (!count)
@@ -169,6 +173,13 @@ static void status_print(const struct status *s)
 	       s->proof[PROOF_PRESSURE], s->proof[PROOF_ALWAYS], s->proof[PROOF_OFF]);
 	if (s->veth[0] && s->proof[PROOF_OFF])
 		printf(" (the default over a veth, %s)", s->veth);
+	printf("\nanswers from the kernel: under pressure %zu, always %zu, off %zu",
+	       s->answers[ANSWERS_PRESSURE], s->answers[ANSWERS_ALWAYS],
+	       s->answers[ANSWERS_OFF]);
+	if (s->veth[0] && s->answers[ANSWERS_OFF])
+		printf(" (the default over a veth, %s)", s->veth);
+	else if (s->answers[ANSWERS_OFF])
+		printf(" (`quakeshield check` says where they cannot be)");
 	printf("\nconfiguration: generation %u\n", s->generation);
 	if (s->daemon > 0)
 		printf("daemon: process %d\n", (int)s->daemon);
@@ -188,13 +199,17 @@ static json_t *status_json(const struct status *s)
 			json_pack("{s:s, s:s, s:I}", "service", s->misspoken[i].service,
 				  "protocol", family_name(s->misspoken[i].family),
 				  "datagrams", (json_int_t)s->misspoken[i].count));
-	return json_pack("{s:b, s:b, s:o, s:I, s:I, s:o, s:{s:I, s:I, s:I}, s:I, s:o}",
+	return json_pack("{s:b, s:b, s:o, s:I, s:I, s:o, s:{s:I, s:I, s:I}, "
+			 "s:{s:I, s:I, s:I}, s:I, s:o}",
 			 "protected", s->protected, "observing", status_observing(s),
 			 "interfaces", interfaces, "services", (json_int_t)s->services,
 			 "observed", (json_int_t)s->observed, "other_family", misspoken,
 			 "proof", "pressure", (json_int_t)s->proof[PROOF_PRESSURE],
 			 "always", (json_int_t)s->proof[PROOF_ALWAYS], "off",
-			 (json_int_t)s->proof[PROOF_OFF], "generation",
+			 (json_int_t)s->proof[PROOF_OFF], "answers", "pressure",
+			 (json_int_t)s->answers[ANSWERS_PRESSURE], "always",
+			 (json_int_t)s->answers[ANSWERS_ALWAYS], "off",
+			 (json_int_t)s->answers[ANSWERS_OFF], "generation",
 			 (json_int_t)s->generation, "daemon",
 			 s->daemon > 0 ? json_integer(s->daemon) : json_null());
 }

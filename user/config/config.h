@@ -50,7 +50,8 @@ struct config_service {
 	size_t port_count;
 	__be32 addresses[CONFIG_ADDRESSES][4]; /* none: any */
 	size_t address_count;
-	bool proof_said; /* by the section; else see config_settle_proof() */
+	/* By the section; else see config_settle(). */
+	bool proof_said, answers_said;
 };
 
 struct config {
@@ -125,12 +126,28 @@ void config_listen(void (*each)(const struct config_complaint *complaint, void *
  */
 size_t config_check_interfaces(const struct config *config);
 
+/* What the services that do not say it could not be given: so many of them. */
+struct config_silent {
+	size_t proof, answers; /* since what is sent back might not arrive */
+	size_t unasked; /* no answers, since their servers cannot be asked */
+};
+
+#define CONFIG_SILENT 80
+
 /*
- * Give the services whose sections do not say `proof` what is usual for their protocol;
- * @unheard: what is sent back might not arrive, so none of them that would send anything
- * for it has any. Returns how many those are.
+ * Give the services whose sections do not say `proof` or `answers` what is usual for
+ * their protocol; @unheard: what is sent back might not arrive, so none of them that
+ * would send anything has either.
  */
-size_t config_settle_proof(struct config *config, bool unheard);
+void config_settle(struct config *config, bool unheard, struct config_silent *ret);
+
+/* What is off since it might not be heard: "proof for 2 services, answers for 1 service";
+ * "": nothing. */
+void config_silent_format(const struct config_silent *silent, char ret[CONFIG_SILENT]);
+
+/* What it would take to ask the server of @c what is to be answered for it, as words for
+ * a message; NULL: it can be asked. */
+const char *config_unasked(const struct config_service *c);
 
 /* What a file without a word in it means: no service, everything else by default. */
 void config_empty(struct config *ret);

@@ -9,12 +9,15 @@
  * in one bucket of their own fits in it, so that their limits never cut off who we let
  * through.
  */
+#include <arpa/inet.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "config/config.h"
 #include "lib/log.h"
 #include "lib/rate_text.h"
+#include "lib/util.h"
 
 struct rates {
 	const char *source;
@@ -102,29 +105,90 @@ void config_service_defaults(enum wire_family family, struct service *ret)
 	memset(ret->policy, POLICY_DROP, sizeof(ret->policy));
 	/* Of `auto` nobody knows which words prove. */
 	ret->proof = family == FAMILY_AUTO ? PROOF_OFF : PROOF_PRESSURE;
-	ret->answers = ANSWERS_OFF;
+	/* Nor which questions it answers; and Quake Enhanced's are behind a handshake. */
+	ret->answers = family == FAMILY_AUTO || family == FAMILY_QUAKE_ENHANCED
+			       ? ANSWERS_OFF
+			       : ANSWERS_PRESSURE;
 }
 
-size_t config_settle_proof(struct config *config, bool unheard)
+static bool address_is_ipv4(const __be32 address[4])
 {
-	size_t silent = 0;
+	return !address[0] && !address[1] && address[2] == htonl(0xffff);
+}
 
+const char *config_unasked(const struct config_service *c)
+{
+	struct service usual;
+
+	config_service_defaults((enum wire_family)c->service.family, &usual);
+	if (!usual.answers)
+		return "a protocol with questions";
+	if (c->port_count != 1)
+		return "one port, and no more";
+	if (c->address_count > 1 ||
+	    (c->address_count && !address_is_ipv4(c->addresses[0])))
+		return "at most one address, of IPv4";
+	return NULL;
+}
+
+static void settle_proof(struct config_service *c, const struct service *usual,
+			 bool unheard, struct config_silent *silent)
+{
+	if (c->proof_said)
+		return;
+	c->service.proof = usual->proof;
+	/* Nobody is told anything: who has to come twice does. */
+	if (!unheard || !usual->proof || c->service.family == FAMILY_QUAKE_ENHANCED)
+		return;
+	c->service.proof = PROOF_OFF;
+	silent->proof++;
+}
+
+static void settle_answers(struct config_service *c, const struct service *usual,
+			   bool unheard, struct config_silent *silent)
+{
+	if (c->answers_said)
+		return;
+	c->service.answers = usual->answers;
+	if (!usual->answers)
+		return;
+	if (config_unasked(c))
+		silent->unasked++;
+	else if (unheard)
+		silent->answers++;
+	else
+		return;
+	c->service.answers = ANSWERS_OFF;
+}
+
+void config_settle(struct config *config, bool unheard, struct config_silent *ret)
+{
+	*ret = (struct config_silent){ 0 };
 	for (size_t i = 0; i < config->service_count; i++) {
 		struct config_service *c = &config->services[i];
-		enum wire_family family = (enum wire_family)c->service.family;
 		struct service usual;
 
-		if (c->proof_said)
-			continue;
-		config_service_defaults(family, &usual);
-		c->service.proof = usual.proof;
-		/* Nobody is told anything: who has to come twice does. */
-		if (!unheard || !usual.proof || family == FAMILY_QUAKE_ENHANCED)
-			continue;
-		c->service.proof = PROOF_OFF;
-		silent++;
+		config_service_defaults((enum wire_family)c->service.family, &usual);
+		settle_proof(c, &usual, unheard, ret);
+		settle_answers(c, &usual, unheard, ret);
 	}
-	return silent;
+}
+
+void config_silent_format(const struct config_silent *silent, char ret[CONFIG_SILENT])
+{
+	const struct {
+		const char *what;
+		size_t count;
+	} rows[] = { { "proof", silent->proof }, { "answers", silent->answers } };
+	int n = 0;
+
+	ret[0] = '\0';
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		if (rows[i].count)
+			n += snprintf(ret + n, (size_t)(CONFIG_SILENT - n),
+				      "%s%s for %zu service%s", n ? ", " : "",
+				      rows[i].what, rows[i].count,
+				      rows[i].count == 1 ? "" : "s");
 }
 
 void config_empty(struct config *ret)

@@ -337,6 +337,9 @@ static int service_read(struct parse *p, cfg_t *section, struct config_service *
 	s->proof = (__u8)proof;
 	ret->proof_said = value_get(section, "proof");
 	s->answers = (__u8)answers;
+	ret->answers_said = value_get(section, "answers");
+	if (!ret->answers_said && config_unasked(ret))
+		s->answers = ANSWERS_OFF;
 	unknown_warn(section, s);
 	return 0;
 }
