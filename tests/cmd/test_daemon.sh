@@ -142,9 +142,64 @@ two_daemons()
 	wait "$first"
 }
 
+# Started by something that has no umask.
+without_umask()
+{
+	local status
+
+	state umask
+	configure 'sample {}'
+	rm -rf /run/quakeshield
+	umask 0
+	start
+	status=$?
+	umask 022
+	[ "$status" = 0 ] && only_its_own && stops ''
+}
+
+# What it has written by now, nobody else may write to.
+only_its_own()
+{
+	sleep 1.2
+	[ -f /run/quakeshield/players.json ] &&
+		[ -z "$(find /run/quakeshield "$STATE_DIRECTORY" ! -type l -perm /022)" ]
+}
+
+refused() # DIRECTORY ARGUMENT...
+{
+	local directory=$1
+
+	shift
+	timeout 10 "$SHIELD" run -c "$work/conf" "$@" 2>"$work/err"
+	[ $? = 4 ] && grep "'$directory' was made by another user, others may write to it, or it is a link" "$work/err"
+}
+
+# Whoever owns the directory that pins are in can move them away.
+others_directories()
+{
+	state others
+	configure
+	"$SHIELD" detach
+	rm -rf /sys/fs/bpf/quakeshield
+	mkdir -m 777 /sys/fs/bpf/all
+	install -d -o 65534 /sys/fs/bpf/quakeshield
+	ln -s /tmp /sys/fs/bpf/linked && chown -h 65534 /sys/fs/bpf/linked || return
+	ln -s /sys/fs/bpf/quakeshield "$work/link" && install -d -m 775 -g 65534 /sys/fs/bpf/group ||
+		return
+	refused "$work/link" --pin "$work/link/ours" &&
+		refused /sys/fs/bpf/group --pin /sys/fs/bpf/group/ours &&
+		rmdir /sys/fs/bpf/group || return
+	refused /sys/fs/bpf/linked --pin /sys/fs/bpf/linked/ours && rm /sys/fs/bpf/linked &&
+		refused /sys/fs/bpf/quakeshield && refused /sys/fs/bpf/all --pin /sys/fs/bpf/all/ours &&
+		[ -z "$(find /sys/fs/bpf/{quakeshield,all} -mindepth 1)" ] && rmdir /sys/fs/bpf/quakeshield &&
+		chmod 1777 /sys/fs/bpf/all && start --pin /sys/fs/bpf/all/ours && stops ''
+}
+
 check "on_exit = detach ends well, and who is known is kept" detaches
 check "a full disk: one complaint, and nothing torn" full_disk
 check "garbage in every file" garbage_files
 check "directories in the place of files" directories
 check "two daemons" two_daemons
+check "no umask: nobody else may write to its files" without_umask
+check "pins in a directory of somebody else's" others_directories
 exit $failed

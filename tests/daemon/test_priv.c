@@ -270,6 +270,28 @@ static int in_a_process(int (*attempt)(void), bool confined)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
+/* Where the kernel confines, there is nothing to warn of. */
+static void nothing_is_said(void **state)
+{
+	FILE *said = tmpfile();
+	int status;
+	pid_t pid;
+
+	(void)state;
+	assert_non_null(said);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid) {
+		dup2(fileno(said), 2);
+		status = priv_confine() != 0;
+		_exit(status);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	assert_int_equal(lseek(fileno(said), 0, SEEK_END), 0);
+	fclose(said);
+}
+
 static void only_what_it_takes(void **state)
 {
 	(void)state;
@@ -290,6 +312,7 @@ static void only_what_it_takes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nothing_is_said),
 		cmocka_unit_test(only_what_it_takes),
 	};
 

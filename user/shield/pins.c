@@ -46,6 +46,63 @@ bool shield_pins_private(void)
 	       ours.st_dev != machine.st_dev;
 }
 
+/*
+ * A directory that is there already: whoever owns it, or may write to it, can move away
+ * what is pinned in it. Where the BPF file system itself is open to all, as a plain
+ * mount(8) leaves it, anybody could have made it before us. A link into it is refused,
+ * too, since nothing above what it names is looked at.
+ */
+static int pins_check_dir(const char *path)
+{
+	char above[PATH_MAX + 4];
+	struct stat st, parent;
+	struct statfs fs;
+	bool link, theirs;
+	mode_t others;
+	int err;
+
+	snprintf(above, sizeof(above), "%s/..", path);
+	if (lstat(path, &st))
+		goto unseen;
+	link = S_ISLNK(st.st_mode);
+	/* Whoever made a link says what is behind it. */
+	if (link && st.st_uid && st.st_uid != geteuid())
+		goto refused;
+	if (stat(path, &st) || stat(above, &parent) || statfs(path, &fs))
+		goto unseen;
+	if (fs.f_type != BPF_FS_MAGIC || st.st_dev != parent.st_dev)
+		return 0; /* above it, or where it is mounted */
+	theirs = st.st_uid && st.st_uid != geteuid();
+	others = st.st_gid ? S_IWGRP | S_IWOTH : S_IWOTH;
+	if (!link && !theirs && (!(st.st_mode & others) || st.st_mode & S_ISVTX))
+		return 0;
+refused:
+	log_error(
+		"'%s' was made by another user, others may write to it, or it is a link: "
+		"what is pinned there could be moved away; remove it",
+		path);
+	return -EACCES;
+unseen:
+	err = -errno;
+	log_error("cannot look at '%s': %s%s", path, strerror(-err), pins_hint(err));
+	return err;
+}
+
+/* @path is @ret_new, or was there and is ours; or -errno after a message. */
+static int pins_make_part(const char *path, bool *ret_new)
+{
+	int err;
+
+	*ret_new = !mkdir(path, 0700);
+	if (*ret_new)
+		return 0;
+	if (errno == EEXIST)
+		return pins_check_dir(path);
+	err = -errno;
+	log_error("cannot create '%s': %s%s", path, strerror(-err), pins_hint(err));
+	return err;
+}
+
 /* Create @path and its parents below the BPF file system. */
 int pins_make_dir(const char *path, bool *ret_new)
 {
@@ -56,23 +113,17 @@ int pins_make_dir(const char *path, bool *ret_new)
 	for (const char *slash = strchr(path + 1, '/'); slash;
 	     slash = strchr(slash + 1, '/')) {
 		snprintf(part, sizeof(part), "%.*s", (int)(slash - path), path);
-		if (mkdir(part, 0700) && errno != EEXIST)
-			goto fail;
+		err = pins_make_part(part, ret_new);
+		if (err)
+			return err;
 	}
-	*ret_new = !mkdir(path, 0700);
-	if (!*ret_new && errno != EEXIST)
-		goto fail;
-	if (statfs(path, &fs) || fs.f_type != BPF_FS_MAGIC) {
+	err = pins_make_part(path, ret_new);
+	if (!err && (statfs(path, &fs) || fs.f_type != BPF_FS_MAGIC)) {
 		log_error(
 			"'%s' is not on a BPF file system: choose a directory below /sys/fs/bpf",
 			path);
 		return -EINVAL;
 	}
-	return 0;
-
-fail:
-	err = -errno;
-	log_error("cannot create '%s': %s%s", path, strerror(-err), pins_hint(err));
 	return err;
 }
 
