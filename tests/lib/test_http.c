@@ -221,6 +221,25 @@ static void slow_ones_are_sent_away(void **state)
 		close(slow[i]);
 }
 
+/* Many more of them than there are places, who queue before somebody honest does. */
+static void a_crowd_keeps_nobody_waiting(void **state)
+{
+	int slow[4 * HTTP_CONNECTIONS], fd;
+
+	(void)state;
+	serve(false);
+	for (size_t i = 0; i < sizeof(slow) / sizeof(*slow); i++) {
+		slow[i] = knock();
+		say(slow[i], "GET /text HTTP/1.1\r\nX: ");
+	}
+	fd = knock();
+	say(fd, "GET /text HTTP/1.1\r\nHost: localhost\r\n\r\n");
+	assert_non_null(strstr(hear(fd, DEADLINE_S * 1000 / 2), "hello"));
+	close(fd);
+	for (size_t i = 0; i < sizeof(slow) / sizeof(*slow); i++)
+		close(slow[i]);
+}
+
 /* Who asks again and again on one connection keeps it beyond the deadline. */
 static void busy_ones_stay(void **state)
 {
@@ -242,6 +261,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(who_gets_what, stop),
 		cmocka_unit_test_teardown(slow_ones_are_sent_away, stop),
+		cmocka_unit_test_teardown(a_crowd_keeps_nobody_waiting, stop),
 		cmocka_unit_test_teardown(busy_ones_stay, stop),
 	};
 

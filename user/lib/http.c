@@ -15,15 +15,24 @@
 
 #define RUNS_MAX 64 /* of libmicrohttpd in a row, before others get their turn */
 
+/*
+ * Open at a time: those who may stay, and who is being sent away. At its own limit
+ * libmicrohttpd would look for newcomers only when it is called the next time.
+ */
+#define PLACES (2 * HTTP_CONNECTIONS)
+
 /* One that is open, and since when we wait for a request to be asked and answered whole.
  */
 struct visitor {
 	struct MHD_Connection *connection; /* NULL: the place is free */
 	time_t since;
+	uint64_t turn; /* of that moment: who has waited longer has a lower one */
+	bool leaves; /* shut down, and not closed yet */
 };
 
 struct http {
-	struct visitor visitors[HTTP_CONNECTIONS];
+	struct visitor visitors[PLACES];
+	uint64_t turn; /* of the last that came, or was answered */
 	struct MHD_Daemon *daemon;
 	int epoll;
 	int deadline_s;
@@ -156,6 +165,41 @@ static time_t seconds(void)
 	return now.tv_sec;
 }
 
+/* libmicrohttpd sees that the connection is shut down, and closes it. */
+static void send_away(struct visitor *v)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(v->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+
+	if (info)
+		shutdown(info->connect_fd, SHUT_RDWR);
+	v->leaves = true;
+}
+
+/*
+ * Somebody comes when all places are taken: whoever has waited longest goes. Who asks as
+ * soon as it has come is answered at once, so that no crowd of those who never do can
+ * keep it waiting, however long its queue: each of them is pushed out by the next. So may
+ * be who takes long to read its answer, beside such a crowd.
+ */
+static void make_room(struct http *h)
+{
+	struct visitor *oldest = NULL;
+	size_t stay = 0;
+
+	for (size_t i = 0; i < PLACES; i++) {
+		struct visitor *v = &h->visitors[i];
+
+		if (!v->connection || v->leaves)
+			continue;
+		stay++;
+		if (!oldest || v->turn < oldest->turn)
+			oldest = v;
+	}
+	if (stay > HTTP_CONNECTIONS)
+		send_away(oldest);
+}
+
 static void on_connection(void *context, struct MHD_Connection *connection,
 			  void **socket_context, enum MHD_ConnectionNotificationCode what)
 {
@@ -167,13 +211,15 @@ static void on_connection(void *context, struct MHD_Connection *connection,
 			v->connection = NULL;
 		return;
 	}
-	for (size_t i = 0; i < HTTP_CONNECTIONS; i++) {
+	for (size_t i = 0; i < PLACES; i++) {
 		if (h->visitors[i].connection)
 			continue;
-		h->visitors[i] = (struct visitor){ connection, seconds() };
+		h->visitors[i] =
+			(struct visitor){ connection, seconds(), ++h->turn, false };
 		*socket_context = &h->visitors[i];
-		return;
+		break;
 	}
+	make_room(h);
 }
 
 /* Answered: the next request has as long as this one had. */
@@ -183,32 +229,30 @@ static void on_completed(void *context, struct MHD_Connection *connection, void 
 	const union MHD_ConnectionInfo *info =
 		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
 	struct visitor *v = info ? info->socket_context : NULL;
+	struct http *h = context;
 
-	(void)context;
 	(void)state;
 	(void)how;
-	if (v)
-		v->since = seconds();
+	if (!v)
+		return;
+	v->since = seconds();
+	v->turn = ++h->turn;
 }
 
 /*
  * libmicrohttpd's timeout starts over with each byte, so that somebody who sends one now
- * and then would hold his place for ever. It sees that the connection is shut down.
+ * and then would hold his place for ever.
  */
 static void close_overdue(struct http *h)
 {
 	time_t now = seconds();
 
-	for (size_t i = 0; i < HTTP_CONNECTIONS; i++) {
+	for (size_t i = 0; i < PLACES; i++) {
 		struct visitor *v = &h->visitors[i];
-		const union MHD_ConnectionInfo *info;
 
 		if (!v->connection || now - v->since < h->deadline_s)
 			continue;
-		info = MHD_get_connection_info(v->connection,
-					       MHD_CONNECTION_INFO_CONNECTION_FD);
-		if (info)
-			shutdown(info->connect_fd, SHUT_RDWR);
+		send_away(v);
 	}
 }
 
@@ -250,10 +294,10 @@ int http_start(const struct listen_at *at, const struct http_page *pages, size_t
 		MHD_USE_EPOLL | (address.ss_family == AF_INET6 ? MHD_USE_IPv6 : 0), 0,
 		NULL, NULL, on_request, h, MHD_OPTION_SOCK_ADDR, &address,
 		MHD_OPTION_NOTIFY_CONNECTION, on_connection, h,
-		MHD_OPTION_NOTIFY_COMPLETED, on_completed, NULL,
-		MHD_OPTION_CONNECTION_LIMIT, (unsigned int)HTTP_CONNECTIONS,
-		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)HTTP_TIMEOUT_S,
-		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HTTP_MEMORY, MHD_OPTION_END);
+		MHD_OPTION_NOTIFY_COMPLETED, on_completed, h, MHD_OPTION_CONNECTION_LIMIT,
+		(unsigned int)PLACES, MHD_OPTION_CONNECTION_TIMEOUT,
+		(unsigned int)HTTP_TIMEOUT_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+		(size_t)HTTP_MEMORY, MHD_OPTION_END);
 	if (!h->daemon) {
 		err = errno ? -errno : -EIO;
 		log_error("cannot serve metrics on %s: %s", text, strerror(-err));

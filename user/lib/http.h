@@ -4,9 +4,10 @@
  *
  * The only file that knows libmicrohttpd is http.c. Bounded: HTTP_CONNECTIONS at a time,
  * HTTP_TIMEOUT_S without progress, HTTP_DEADLINE_S for a request and its answer together
- * (and for the wait between two), HTTP_MEMORY bytes of request each. Unless the address
- * is public, only requests to a loopback name are served, so that no web page may read
- * ours under a name of its own.
+ * (and for the wait between two), HTTP_MEMORY bytes of request each. When all places are
+ * taken, who has waited longest for its request to be asked and answered makes room.
+ * Unless the address is public, only requests to a loopback name are served, so that no
+ * web page may read ours under a name of its own.
  */
 #ifndef HTTP_H
 #define HTTP_H
