@@ -41,6 +41,10 @@ static void said(bool journal, char *ret, size_t size)
 		log_info("it is %d", 1);
 		log_warn("two\nlines");
 		log_error("three");
+		/* C0, DEL, U+009B, U+202E, a lone octet; and what stays. */
+		log_error("'%s'", "\x1b]0;\r\x7f\xc2\x9b\xe2\x80\xae\x9b \t\xc3\xbc");
+		log_plain("%s", "\x1b[2J\nfive");
+		log_at("a\x1b.conf", 8, false, "six");
 		log_at("a.conf", 7, false, "four");
 		log_at("a.conf", 0, true, "five");
 		_exit(0);
@@ -59,8 +63,11 @@ static void plain(void **state)
 	(void)state;
 	said(false, text, sizeof(text));
 	assert_string_equal(text, "quakeshield: it is 1\n"
-				  "quakeshield: warning: two\nlines\n"
+				  "quakeshield: warning: two lines\n"
 				  "quakeshield: three\n"
+				  "quakeshield: '?]0;????? \t\xc3\xbc'\n"
+				  "?[2J five\n"
+				  "a?.conf:8: six\n"
 				  "a.conf:7: four\n"
 				  "a.conf: warning: five\n");
 }
@@ -74,6 +81,9 @@ static void journal(void **state)
 	assert_string_equal(text, "<6>it is 1\n"
 				  "<4>warning: two lines\n"
 				  "<3>three\n"
+				  "<3>'?]0;????? \t\xc3\xbc'\n"
+				  "?[2J five\n"
+				  "<3>a?.conf:8: six\n"
 				  "<3>a.conf:7: four\n"
 				  "<4>a.conf: warning: five\n");
 }

@@ -17,6 +17,7 @@
 #include "decode/extract.h"
 #include "lib/input.h"
 #include "lib/jsonl.h"
+#include "lib/log.h"
 #include "lib/names.h"
 #include "lib/secret.h"
 #include "decode/record_text.h"
@@ -140,15 +141,14 @@ static void extracted(void *context, const char *name, const char *what)
 	struct run *run = context;
 
 	jsonl_flush(run->json);
-	fprintf(stderr, "quakeshield decode: %s/%s: %s\n", run->options->extract, name,
-		what);
+	log_plain("quakeshield decode: %s/%s: %s", run->options->extract, name, what);
 }
 
 /* One message on stderr, behind what is on stdout. */
 static int complain(struct run *run, const char *file, const char *why)
 {
 	jsonl_flush(run->json);
-	fprintf(stderr, "quakeshield decode: %s: %s\n", file, why);
+	log_plain("quakeshield decode: %s: %s", file, why);
 	return 1;
 }
 
@@ -357,7 +357,7 @@ static bool read_psk(const char *psk, struct how *options)
 
 static int wrong(const char *what, const char *value)
 {
-	fprintf(stderr, "quakeshield decode: %s: '%s'\n", what, value);
+	log_plain("quakeshield decode: %s: '%s'", what, value);
 	return EXIT_USAGE;
 }
 
@@ -369,13 +369,13 @@ static int read_keylog(const char *name, struct keylog *ret)
 	int err;
 
 	if (!file) {
-		fprintf(stderr, "quakeshield decode: %s: %s\n", name, strerror(errno));
+		log_plain("quakeshield decode: %s: %s", name, strerror(errno));
 		return EXIT_REST;
 	}
 	err = keylog_read(file, ret, message, sizeof(message));
 	fclose(file);
 	if (err)
-		fprintf(stderr, "quakeshield decode: %s: %s\n", name, message);
+		log_plain("quakeshield decode: %s: %s", name, message);
 	return err ? EXIT_REST : 0;
 }
 
@@ -482,8 +482,8 @@ int cmd_decode(const struct call *call)
 		int error = extract_open(options.extract, extracted, &run, &run.extract);
 
 		if (error) {
-			fprintf(stderr, "quakeshield decode: --extract '%s': %s\n",
-				options.extract, strerror(-error));
+			log_plain("quakeshield decode: --extract '%s': %s",
+				  options.extract, strerror(-error));
 			return EXIT_REST;
 		}
 	}

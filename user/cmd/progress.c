@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cmd/progress.h"
+#include "lib/log.h"
 
 #define STEPS	  1024
 #define SECOND_NS 1000000000LL
@@ -33,7 +34,8 @@ static int64_t size_of(FILE *file)
 void progress_begin(struct progress *p, const char *name, FILE *file, bool asked)
 {
 	memset(p, 0, sizeof(*p));
-	p->name = name;
+	snprintf(p->name, sizeof(p->name), "%s", name);
+	log_make_plain(p->name);
 	p->file = file;
 	p->size = size_of(file);
 	p->began_ns = p->told_ns = now();

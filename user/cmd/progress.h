@@ -13,7 +13,7 @@
 #define PROGRESS_LARGE (64LL << 20)
 
 struct progress {
-	const char *name;
+	char name[256]; /* plain: see log_make_plain() */
 	FILE *file; /* whose place is looked at */
 	int64_t size; /* bytes; 0: not known */
 	int64_t began_ns, told_ns;

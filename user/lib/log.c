@@ -14,6 +14,7 @@
 #include <systemd/sd-daemon.h>
 
 #include "lib/log.h"
+#include "lib/utf8.h"
 
 static bool verbose;
 
@@ -45,6 +46,30 @@ static const char *prefix(const char *priority)
 	return target == JOURNAL ? priority : NULL;
 }
 
+void log_make_plain(char *text)
+{
+	uint8_t *from = (uint8_t *)text, *to = from;
+	size_t left = strlen(text);
+
+	while (left) {
+		size_t n = utf8_length(from, left);
+		bool obeyed = n ? utf8_control(from, n)
+				: *from >= 0x7f || (*from < 0x20 && *from != '\n' &&
+						    *from != '\t');
+
+		n = n ? n : 1;
+		if (obeyed) {
+			*to++ = '?';
+		} else {
+			memmove(to, from, n);
+			to += n;
+		}
+		from += n;
+		left -= n;
+	}
+	*to = 0;
+}
+
 static void print(const char *priority, const char *word, const char *format,
 		  va_list args)
 {
@@ -52,8 +77,9 @@ static void print(const char *priority, const char *word, const char *format,
 	char line[1024];
 
 	vsnprintf(line, sizeof(line), format, args);
-	/* A second line would have no priority. */
-	for (char *c = line; before && (c = strchr(c, '\n'));)
+	log_make_plain(line);
+	/* A second line, of a name with an end of line in it, would look like ours. */
+	for (char *c = line; (c = strchr(c, '\n'));)
 		*c = ' ';
 	fprintf(stderr, "%s%s%s\n", before ? before : "quakeshield: ", word, line);
 }
@@ -64,11 +90,25 @@ void log_at(const char *path, int line, bool warning, const char *message)
 	const char *word = warning ? "warning: " : "";
 
 	if (line)
-		fprintf(stderr, "%s%s:%d: %s%s\n", before ? before : "", path, line, word,
-			message);
+		log_plain("%s%s:%d: %s%s", before ? before : "", path, line, word,
+			  message);
 	else
-		fprintf(stderr, "%s%s: %s%s\n", before ? before : "", path, word,
-			message);
+		log_plain("%s%s: %s%s", before ? before : "", path, word, message);
+}
+
+void log_plain(const char *format, ...)
+{
+	char line[8192];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(line, sizeof(line), format, args);
+	va_end(args);
+	log_make_plain(line);
+	/* A name with an end of line in it makes no line of its own. */
+	for (char *c = line; (c = strchr(c, '\n'));)
+		*c = ' ';
+	fprintf(stderr, "%s\n", line);
 }
 
 void log_info(const char *format, ...)

@@ -19,6 +19,15 @@ void log_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
  * printable. */
 void log_at(const char *path, int line, bool warning, const char *message);
 
+/*
+ * What is quoted is others': names of files, arguments. What a terminal would obey in it,
+ * or turn the text around by, becomes a question mark. Every message here is made so.
+ */
+void log_make_plain(char *text);
+
+/* A line with nothing in front. */
+void log_plain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 /* Show log_info() lines too (off by default: commands stay silent when all is well). */
 void log_verbose(void);
 
