@@ -171,10 +171,13 @@ int call_parse(const struct command *command, int argc, char **argv, struct call
 {
 	struct call call = { .command = command };
 	struct shapes shapes;
+	size_t most = 0;
 	int c;
 
 	shapes_make(command, &shapes);
-	call.given = calloc((size_t)argc, sizeof(*call.given)); /* no more than words */
+	for (int i = 0; i < argc; i++)
+		most += strlen(argv[i]); /* each letter of -vvvv is an option */
+	call.given = calloc(most + 1, sizeof(*call.given));
 	if (!call.given) {
 		log_error("%s: not enough memory", command->name);
 		return -ENOMEM;
@@ -188,9 +191,6 @@ int call_parse(const struct command *command, int argc, char **argv, struct call
 			call_free(&call);
 			return refuse(command, c, argv);
 		}
-		if (call.given_count == (size_t)argc)
-			break; /* -vvvv: letters may be more than words; they add nothing
-				*/
 		g->option =
 			c >= LONG_BASE ? (enum option_id)(c - LONG_BASE) : by_letter(c);
 		g->value = optarg;

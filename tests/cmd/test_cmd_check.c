@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * `check`: what is said of files that are good, doubtful or wrong, and as JSON, where a
+ * shield that is this file's says what could be attached.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <cmocka.h>
+
+#include <jansson.h>
+
+#include "cmd/cmd_print.h"
+#include "cmd/cmd_support.h"
+#include "cmd/commands.h"
+#include "config/config.h"
+#include "shield/shield.h"
+
+const struct command commands[] = {
+	{
+		.name = "check",
+		.run = cmd_check,
+		.options = OPTION_BIT(CONFIG) | OPTION_BIT(SET) | OPTION_BIT(PRINT) |
+			   OPTION_BIT(JSON),
+		.operands = "",
+	},
+	{ .name = NULL },
+};
+
+static char path[] = "/tmp/test_cmd_check.XXXXXX", program[64];
+static bool veth, taken;
+
+bool shield_on_veth(const char *interface)
+{
+	return veth && !strcmp(interface, "lo");
+}
+
+int shield_may_attach(const char *pin_dir, const char *interface, enum holder *ret,
+		      char ret_why[SHIELD_WHY])
+{
+	assert_null(pin_dir);
+	*ret = HOLDER_NONE;
+	snprintf(ret_why, SHIELD_WHY, "%s", taken ? "somebody is there" : "");
+	return !strcmp(interface, "lo") ? taken ? -EBUSY : 0 : -ENODEV;
+}
+
+int call_config(const struct call *call, struct config *ret)
+{
+	const char *sets[WORDS] = { NULL };
+	size_t n = 0;
+
+	for (const struct given *g = NULL; (g = call_next(call, OPTION_SET, g));)
+		sets[n++] = g->value;
+	return config_load_set(call_value(call, OPTION_CONFIG), sets, ret);
+}
+
+/* `check @options` of a file with that text: its status. */
+static int check(const char *options, const char *text)
+{
+	FILE *file = fopen(path, "we");
+	char words[256];
+
+	assert_non_null(file);
+	fputs(text, file);
+	fclose(file);
+	snprintf(words, sizeof(words), "check -c %s %s", path, options);
+	return say(words);
+}
+
+/* That status, and in what is said after the name of the file; "": nothing. */
+static void says(const char *options, const char *text, int status, const char *out,
+		 const char *err)
+{
+	int was = check(options, text);
+
+	if (was != status || (*out ? !strstr(said_out, out) : *said_out) ||
+	    (*err ? !strstr(said_err, err) : *said_err))
+		fail_msg("%s: %d, '%s', '%s'", text, was, said_out, said_err);
+}
+
+#define A	"service a { protocol = quake3 port = 1 }\n"
+#define B(more) "service b { protocol = quake3 port = {2, 3} " more " }\n"
+
+static void good_files(void **state)
+{
+	char words[256];
+
+	(void)state;
+	says("", A, 0, ": ok, 1 service\n", "");
+	says("", A B("answers = off"), 0, ": ok, 2 services\n", "");
+	assert_null(strstr(said_out, "answers"));
+	says("--print", A, 0, "port = {1}", "");
+	assert_null(strstr(said_out, "ok"));
+	says("--set deny=192.0.2.0/24", A, 0, ": ok", "");
+	/* Nobody has written that there are answers, so it is no warning. */
+	says("", A B(""), 0, "service 'b': answers = off; they take one port", "");
+	assert_null(strstr(said_out, "'a'"));
+	says("--json", A, 0, "{\"complaints\":[],\"file\":\"/tmp/test_cmd_check.", "");
+	snprintf(words, sizeof(words),
+		 "\"%s\",\"ok\":true,\"services\":1,\"unasked\":0}\n", path);
+	assert_non_null(strstr(said_out, words));
+	says("--json", A B(""), 0, "\"services\":2,\"unasked\":1}", "");
+}
+
+static void doubtful_files(void **state)
+{
+	(void)state;
+	says("--set deny=0.0.0.0/0", A, 0, ": ok",
+	     "deny = '0.0.0.0/0' is a large part of the internet");
+	says("--set allow=10.0.0.0/7", A, 0, ": ok", "allow = '10.0.0.0/7' is a large");
+	assert_null(strstr(said_err, "deny"));
+	says("", A "interface = nosuch0\n", 0, ": ok",
+	     ":2: warning: interface 'nosuch0' is not on");
+	assert_null(strstr(said_err, "run would"));
+	says("", A B("answers = pressure"), 0, ": ok",
+	     "service 'b': its server cannot be asked, so nothing is answered for it: "
+	     "that takes one port");
+	says("", A "interface = lo\n", 0, ": ok", "");
+	taken = true;
+	says("", A "\ninterface = lo\n", 0, ": ok",
+	     ":3: warning: run would fail: somebody is there");
+	taken = false;
+	veth = true;
+	says("", A "interface = lo\n", 0, ": ok",
+	     "interface 'lo' is a veth, whose other end may not hear what is sent back; off, "
+	     "unless it is written: ");
+	says("", A "interface = lo\nmode = skb\n", 0, ": ok", "");
+	veth = false;
+	says("--json", A "\ninterface = nosuch0\n", 0,
+	     "{\"complaints\":[{\"file\":\"/tmp/test_cmd_check.", "");
+	assert_non_null(
+		strstr(said_out, "\"line\":3,\"message\":\"interface 'nosuch0' is"));
+	assert_non_null(strstr(said_out, "\"warning\":true}]"));
+	says("--json --set deny=0.0.0.0/0", A, 0,
+	     "\"line\":null,\"message\":\"deny = ", "");
+}
+
+static void wrong_files(void **state)
+{
+	(void)state;
+	says("", A "\nmode = turbo\n", 1, "", ":3: mode 'turbo'");
+	says("--print", A "mode = turbo\n", 1, "", ":2: mode 'turbo'");
+	says("--json", A "mode = turbo\n", 1, "\"line\":2,\"message\":\"mode 'turbo'",
+	     "");
+	assert_non_null(strstr(said_out, "\"ok\":false,\"services\":0,\"unasked\":0}"));
+	assert_non_null(strstr(said_out, "\"warning\":false}]"));
+	/* What is not UTF-8 is shown by its octets. */
+	says("--json", "service \"caf\351\" { protocol = quake3 port = 1 }\n", 1,
+	     "caf\\\\xe9", "");
+	refused("check -c /nonexistent/x", 1, "/nonexistent/x");
+}
+
+/* Commands that nobody could run when they are needed. */
+static void commands_for_attacks(void **state)
+{
+	static const struct {
+		const char *command, *text;
+		mode_t mode;
+	} rows[] = {
+		{ "/bin/true", "", 0 },
+		{ "/nonexistent/x", "on-attack: cannot run '/nonexistent/x': No such",
+		  0 },
+		{ "/etc", "'/etc' cannot be run by every user", 0 },
+		{ program, "' cannot be run by every user", 0750 },
+		{ program, "' is run where /home, /root and /tmp are not", 0755 },
+	};
+	char set[128];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		if (rows[i].mode)
+			assert_int_equal(chmod(program, rows[i].mode), 0);
+		snprintf(set, sizeof(set), "--set on-attack=%s", rows[i].command);
+		says(set, A, 0, ": ok", rows[i].text);
+	}
+	/* Its first word alone is looked for. */
+	assert_int_equal(check("", A "on-attack = \"/bin/true --loud\"\n"), 0);
+	assert_string_equal(said_err, "");
+}
+
+static int make(void **state)
+{
+	int fd = mkstemp(path);
+
+	(void)state;
+	close(fd);
+	snprintf(program, sizeof(program), "%s.sh", path);
+	fd = creat(program, 0755);
+	return fd < 0 ? fd : close(fd);
+}
+
+static int clean(void **state)
+{
+	(void)state;
+	unlink(program);
+	return unlink(path);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(good_files),
+		cmocka_unit_test(doubtful_files),
+		cmocka_unit_test(wrong_files),
+		cmocka_unit_test(commands_for_attacks),
+	};
+
+	return cmocka_run_group_tests(tests, make, clean);
+}
