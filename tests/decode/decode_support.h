@@ -32,6 +32,7 @@ struct harness {
 	FILE *file;
 	uint64_t frame;
 	int64_t now_ns;
+	enum direction told; /* of what is sent */
 };
 
 static inline void harness_sink(void *context, const struct record *r)
@@ -87,6 +88,7 @@ static inline void harness_send(struct harness *h, struct record_address source,
 		.n = n,
 		.length = n,
 		.damage = RECORD_DECODED,
+		.direction = h->told,
 	};
 
 	assert_non_null(copy);

@@ -400,14 +400,14 @@ static void indent(struct jsonl *json, unsigned int depth)
 
 static void text_any(const struct shown *s, const struct record_item *item)
 {
-	const uint8_t *bytes = s->r->tape->bytes + item->at;
+	const uint8_t *bytes = s->r->tape->bytes; /* of a number @at is its value */
 
 	if (item->type == RECORD_TYPE_STRING)
-		jsonl_string(s->json, bytes, item->size);
+		jsonl_string(s->json, bytes + item->at, item->size);
 	else if (item->type == RECORD_TYPE_PAIR)
-		jsonl_string(s->json, bytes + item->key_size, item->size);
+		jsonl_string(s->json, bytes + item->at + item->key_size, item->size);
 	else if (item->type == RECORD_TYPE_HEX)
-		jsonl_hex(s->json, bytes, item->size);
+		jsonl_hex(s->json, bytes + item->at, item->size);
 	else
 		text_number(s->json, item);
 }

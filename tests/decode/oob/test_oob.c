@@ -87,6 +87,8 @@ static const struct row rows[] = {
 	/* QuakeWorld */
 	{ BYTES(MARK "status 23\n"), "quakeworld", "c2s", "status", "decoded", "flags", "23" },
 	{ BYTES(MARK "c-123456789\0"), "quakeworld", "s2c", "s2c-challenge", "decoded", "challenge", "-123456789" },
+	{ BYTES(MARK "c0\0"), "quakeworld", "s2c", "s2c-challenge", "decoded", "challenge", "0" },
+	{ BYTES(MARK "c-9\0"), "quakeworld", "s2c", "s2c-challenge", "decoded", "challenge", "-9" },
 	{ BYTES(MARK "c5\0FTEX\1\2\3\4"), "quakeworld", "s2c", "s2c-challenge", "decoded", "extensions.0.value", "67305985" },
 	{ BYTES(MARK "c5\0FTEX\1\2\3"), "quakeworld", "s2c", "s2c-challenge", "malformed", NULL, NULL },
 	{ BYTES(MARK "connect 28 77 -5 \"\\name\\x\"\n0x58455446 0x2140f000\n"), "quakeworld", "c2s", "connect", "decoded", "extensions.0.mask", "0x2140f000" },
@@ -111,6 +113,10 @@ static const struct row rows[] = {
 	{ BYTES(MARK "reject server full"), "netquake", "s2c", "reject", "decoded", "rejectReason", "server full" },
 	{ BYTES(MARK "srcon HMAC-MD4 TIME 0123456789abcdef 1.5 status"), "netquake", "c2s", "srcon", "decoded", "command", "status" },
 	{ BYTES(MARK "extResponse x"), "netquake", "c2s", "extResponse", "decoded", "text", "x" },
+	/* Passwords are nobody's business, NetQuake's no more than others'. */
+	{ BYTES(MARK "rcon secret map oa_dm1\0"), "quake3", "c2s", "rcon", "decoded", "password", "***" },
+	{ BYTES("\x80\0\0\x11\x05" "pass\0status\0"), "netquake", "c2s", "ccreq-rcon", "decoded", "password", "***" },
+	{ BYTES("\x80\0\0\x13\1QUAKE\0\3\1\x22\0\x92\x10\0\0"), "netquake", "c2s", "ccreq-connect", "decoded", "mod_password", "***" },
 	/* none of ours */
 	{ BYTES(MARK "TSource Engine Query\0"), "null", NULL, "unknown", "opaque", NULL, NULL },
 	{ BYTES(MARK "U\xff\xff\xff\xff"), "null", NULL, "unknown", "opaque", NULL, NULL },

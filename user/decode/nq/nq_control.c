@@ -20,6 +20,17 @@ static void field_string(struct reader *rd, const char *key, struct record *r)
 	record_string(r, key, s.bytes, s.n);
 }
 
+/* 0: none is asked for. */
+static void field_mod_password(struct reader *rd, struct record *r)
+{
+	int32_t password = (int32_t)reader_le32(rd);
+
+	if (r->secrets || !password)
+		record_int(r, "mod_password", password);
+	else
+		record_secret(r, "mod_password", &password, sizeof(password));
+}
+
 /* str game, u8 version [, ProQuake: u8 mod, u8 version, u8 flags, i32 password] */
 static void ccreq_connect(struct reader *rd, struct record *r)
 {
@@ -30,7 +41,7 @@ static void ccreq_connect(struct reader *rd, struct record *r)
 	record_uint(r, "mod", reader_u8(rd));
 	record_uint(r, "mod_version", reader_u8(rd));
 	record_uint(r, "mod_flags", reader_u8(rd));
-	record_int(r, "mod_password", (int32_t)reader_le32(rd));
+	field_mod_password(rd, r);
 	/* FTE offers its own protocol too. */
 	if (!reader_failed(rd) && reader_left(rd))
 		field_string(rd, "extension", r);
@@ -54,7 +65,9 @@ static void ccreq_rule_info(struct reader *rd, struct record *r)
 
 static void ccreq_rcon(struct reader *rd, struct record *r)
 {
-	field_string(rd, "password", r);
+	struct span password = reader_string(rd);
+
+	record_secret(r, "password", password.bytes, password.n);
 	field_string(rd, "command", r);
 }
 
