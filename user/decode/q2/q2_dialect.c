@@ -68,7 +68,7 @@ bool q2_dialect_of(int32_t protocol, unsigned int minor, unsigned int flags,
 
 static void tail_r1q2(struct reader *rd, struct q2_serverdata *s)
 {
-	reader_u8(rd);
+	s->enhanced = reader_u8(rd);
 	s->minor = reader_le16(rd);
 	reader_u8(rd);
 	s->flags = reader_u8(rd) ? Q2_FLAG_STRAFEJUMP : 0;

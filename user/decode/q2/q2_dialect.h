@@ -38,6 +38,7 @@ struct q2_serverdata {
 	int16_t playernum;
 	uint16_t minor;
 	uint8_t serverstate;
+	uint8_t enhanced; /* of 35; no server says anything but 0 */
 	uint16_t flags;
 };
 

@@ -59,6 +59,12 @@ static int quake2_claims(const struct glance *g, struct span payload, enum direc
 	return guess.checked ? 4 : 2;
 }
 
+static enum family_wait quake2_waits(const void *state, enum direction direction,
+				     struct span payload, struct ahead *ahead)
+{
+	return q2_session_waits(state, direction, payload, ahead);
+}
+
 static size_t quake2_takes(const void *state)
 {
 	return q2_session_takes(state);
@@ -77,7 +83,10 @@ static void quake2_demo(void *state, const struct demo_block *block, struct reco
 		record_opaque(r, "no memory for a recording");
 }
 
-/* The server knows a client by its address and qport; the port may change. */
+/*
+ * The server knows a client by its address and qport; the port may change. One of 256
+ * strangers has a qport of one byte by chance: his sequences are elsewhere.
+ */
 static bool quake2_owns(const void *state, struct span payload)
 {
 	const struct q2_session *q = state;
@@ -87,7 +96,8 @@ static bool quake2_owns(const void *state, struct span payload)
 	if (q->qport_size == 3)
 		return payload.n >= 10 &&
 		       q->now.qport == (payload.bytes[8] | payload.bytes[9] << 8);
-	return q->qport_size == 2 && payload.n >= 9 && q->now.qport == payload.bytes[8];
+	return q->qport_size == 2 && payload.n >= 9 && q->now.qport == payload.bytes[8] &&
+	       q2_session_follows(q, payload);
 }
 
 const struct family quake2_family = {
@@ -99,6 +109,7 @@ const struct family quake2_family = {
 	.words = learns,
 	.word = quake2_word,
 	.datagram = quake2_datagram,
+	.waits = quake2_waits,
 	.message = q2_message,
 	.demo = quake2_demo,
 	.owns = quake2_owns,

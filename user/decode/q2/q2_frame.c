@@ -20,7 +20,6 @@
 #define OP_PACKETENTITIES 18
 #define DELTA_MAX	  15
 #define FULL		  31 /* as an offset to the base */
-#define EXTRA_CLIENTNUM	  64
 #define MICROSECONDS	  1000000LL
 #define FPS		  10
 
@@ -110,7 +109,7 @@ static void parse_player(struct ops *o, struct making *m, unsigned int extra)
 	m->delta = q2_player_read(&o->rd, d, extra, word);
 	q2_player_record(o->record, d, &m->delta, word);
 	record_close(o->record);
-	if (!d->enhanced && !d->fog && m->delta.flags & 1U << 15)
+	if (m->delta.unknown)
 		ops_wrong(o, "unknown flag of a player");
 }
 
@@ -283,7 +282,7 @@ void q2_parse_frame_enhanced(struct ops *o)
 	if (o->m->wrong)
 		return;
 	parse_player(o, &m, extra);
-	if (d->q2pro && extra & EXTRA_CLIENTNUM)
+	if (d->q2pro && extra & Q2_EXTRA_CLIENTNUM)
 		record_int(o->record, "clientnum",
 			   d->minor < 1022 ? reader_u8(&o->rd)
 					   : (int16_t)reader_le16(&o->rd));

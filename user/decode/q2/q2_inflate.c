@@ -2,6 +2,7 @@
 /*
  * q2_inflate.c - see q2_inflate.h. The window is of 2^15 bytes, without zlib's header.
  */
+#include <errno.h>
 #include <stdlib.h>
 
 /* What zlib reads, it does not write. */
@@ -70,7 +71,9 @@ static long run(z_stream *z, struct span from, uint8_t *to, size_t size)
 		if (z->avail_out)
 			break;
 	}
-	if (total > Q2_PART_MAX || z->avail_in)
+	if (total > Q2_PART_MAX)
+		return -EFBIG;
+	if (z->avail_in)
 		return -1;
 	return result == Z_OK || result == Z_STREAM_END || result == Z_BUF_ERROR ? total
 										 : -1;

@@ -17,8 +17,8 @@ bool q2_inflate_whole(struct span from, uint8_t *to, size_t size);
 
 /*
  * The next part of a file. *@stream is begun if NULL, and stays as it is without
- * @commit. Returns how many bytes come out, at most @size of which are in @to; -1: it is
- * no deflate, more than Q2_PART_MAX, or there is no memory.
+ * @commit. Returns how many bytes come out, at most @size of which are in @to; -EFBIG:
+ * more than Q2_PART_MAX; -1: it is no deflate, or there is no memory.
  */
 long q2_inflate_part(struct q2_inflate **stream, bool commit, struct span from,
 		     uint8_t *to, size_t size);

@@ -13,6 +13,11 @@ static const char *const kinds[2][Q2_RANK_FRAME + 1] = {
 	  "frame" },
 };
 
+bool q2_agreed(const struct q2_session *q, int32_t protocol)
+{
+	return !q || !q->now.has_connect || q->now.protocol == protocol;
+}
+
 /* Serverdata in front tells how all the rest is to be read. */
 void q2_message_peek(struct q2_parse *p, struct span bytes)
 {
@@ -22,7 +27,7 @@ void q2_message_peek(struct q2_parse *p, struct span bytes)
 
 	if (reader_u8(&rd) == 12 &&
 	    q2_serverdata_read(&rd, p->session ? p->session->now.minor : 0, &s, &d) &&
-	    !reader_failed(&rd))
+	    !reader_failed(&rd) && q2_agreed(p->session, s.protocol))
 		p->dialect = d;
 }
 

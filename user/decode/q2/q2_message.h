@@ -26,6 +26,7 @@ struct q2_parse {
 	struct q2_dialect dialect; /* serverdata changes it at once */
 	struct message *message;
 	int32_t frame; /* the last in this message; 0: none */
+	uint16_t maxclients; /* that this message names; 0: none */
 	bool reset; /* serverdata was in this message: what was known is no more */
 	bool commit;
 	bool nested; /* in a zpacket */
@@ -40,6 +41,10 @@ bool q2_message(struct message *m);
 
 /* The same by dialect @d, though the session may not know it; *@p: what was found. */
 bool q2_message_as(struct message *m, const struct q2_dialect *d, struct q2_parse *p);
+
+/* May serverdata name @protocol? Client and server have agreed on one, if that was seen.
+ */
+bool q2_agreed(const struct q2_session *q, int32_t protocol);
 
 /* Takes over the dialect of the serverdata that @bytes begin with, if they do. */
 void q2_message_peek(struct q2_parse *p, struct span bytes);
@@ -83,6 +88,8 @@ void q2_entity_number(struct ops *o, const char *key, unsigned int number,
 /* q2_server.c, for others that hold them too. */
 void q2_configstring(struct ops *o, unsigned int index, struct span text);
 void q2_baseline(struct ops *o, uint64_t bits, unsigned int number);
+/* A file is refused, or given up in the middle. */
+void q2_end_file(struct ops *o);
 
 op_parse q2_parse_frame, q2_parse_frame_enhanced, q2_parse_frame_demo;
 op_parse q2_parse_temp_entity;

@@ -3,6 +3,7 @@
  * q2_mvd.c - a block: all that a server sends in one frame, to whom it sends it.
  *
  *	opcode		5 bits, and 3 bits x
+ *	sound		as svc_sound without a place; x: 1 all hear it, 2 reliable
  *	unicast		u8 n, u8 client, x << 8 | n bytes of svc_
  *	multicast	u8 n, [of a part of the map: u16 leaf,] x << 8 | n bytes of svc_
  *	frame		u8 n, n bytes of portals, { u8 player, u16 flags, fields } 255,
@@ -38,6 +39,19 @@ static unsigned int extra(const struct ops *o)
 	return o->code >> 5;
 }
 
+/* A player's number, below what the server has room for where that is known. */
+static void put_slot(struct ops *o, unsigned int slot)
+{
+	const struct q2_parse *p = q2_of(o);
+	unsigned int most = p->maxclients;
+
+	if (!most && p->game && !p->reset)
+		most = p->game->maxclients;
+	record_uint(o->record, "slot", slot);
+	if (slot >= (most ? most : PLAYERS_END))
+		ops_wrong(o, "player number out of range");
+}
+
 static int32_t *last_player(struct q2_game *g, unsigned int slot)
 {
 	if (!g->players)
@@ -57,12 +71,14 @@ static void parse_player(struct ops *o, unsigned int slot)
 	if (known)
 		memcpy(word, p->game->players[slot].word, sizeof(word));
 	record_open_object(o->record, NULL);
-	record_uint(o->record, "slot", slot);
+	put_slot(o, slot);
 	delta = q2_player_read_mvd(&o->rd, &p->dialect, word);
 	q2_player_record(o->record, &p->dialect, &delta, word);
 	if (delta.flags & Q2_PLAYER_GONE)
 		record_bool(o->record, "removed", true);
 	record_close(o->record);
+	if (delta.unknown)
+		ops_wrong(o, "unknown flag of a player");
 	g = q2_commit(o);
 	last = g ? last_player(g, slot) : NULL;
 	if (last)
@@ -177,8 +193,11 @@ static bool parse_version(struct ops *o, struct q2_dialect *d)
 		o->m->opaque = "a version of multi-view recordings that is not known";
 		return false;
 	}
-	if (version >= VERSION_FLAGS)
+	if (version >= VERSION_FLAGS) {
+		if (flags)
+			ops_wrong(o, "unknown bit of an opcode");
 		flags = reader_le16(&o->rd);
+	}
 	record_uint(o->record, "flags", flags);
 	*d = q2_mvd_dialect;
 	d->minor = (uint16_t)version;
@@ -233,7 +252,7 @@ static void parse_unicast(struct ops *o)
 {
 	size_t n = reader_u8(&o->rd) | extra(o) << 8;
 
-	record_uint(o->record, "slot", reader_u8(&o->rd));
+	put_slot(o, reader_u8(&o->rd));
 	record_bool(o->record, "reliable", (o->code & 31) == 9);
 	parse_inner(o, n);
 }
@@ -268,6 +287,10 @@ static void parse_sound(struct ops *o)
 	packed = reader_le16(&o->rd);
 	q2_entity_number(o, "number", packed >> 3, 0);
 	record_uint(o->record, "channel", packed & 7);
+	record_bool(o->record, "everywhere", extra(o) & 1);
+	record_bool(o->record, "reliable", extra(o) & 2);
+	if (extra(o) & 4)
+		ops_wrong(o, "unknown bit of an opcode");
 }
 
 static void parse_print(struct ops *o)

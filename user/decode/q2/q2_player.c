@@ -249,6 +249,9 @@ static uint64_t read_varint(struct reader *rd)
 	for (unsigned int shift = 0; shift < 64; shift += 7) {
 		uint8_t byte = reader_u8(rd);
 
+		/* Of the tenth one bit is left. */
+		if (shift == 63 && byte > 1)
+			break;
 		value |= (uint64_t)(byte & 127) << shift;
 		if (!(byte & 128))
 			return value;
@@ -298,15 +301,28 @@ static const struct layout *layout_of(const struct q2_dialect *d)
 	return d->extensions ? &layout_extended : &layout_34;
 }
 
+/* What 35 and 36 announce apart comes in 34 with the gun's frame, and with the view. */
+static uint64_t implied(uint64_t flags)
+{
+	return (flags & BIT(13) ? EXTRA(0) | EXTRA(1) : 0) |
+	       (flags & BIT(8) ? EXTRA(4) : 0);
+}
+
 struct q2_player_delta q2_player_read(struct reader *rd, const struct q2_dialect *d,
 				      unsigned int extra, int32_t *word)
 {
 	uint64_t flags = reader_le16(rd);
+	bool more = d->fog && flags & MORE;
+	uint8_t third = more ? reader_u8(rd) : 0;
+	struct q2_player_delta delta;
 
-	if (d->fog && flags & MORE)
-		flags |= reader_u8(rd) & 1 ? FOG : 0;
+	flags |= third & 1 ? FOG : 0;
 	flags |= (uint64_t)(extra & 127) << 16;
-	return read_fields(rd, layout_of(d), d, flags, word);
+	delta = read_fields(rd, layout_of(d), d,
+			    flags | (d->enhanced ? 0 : implied(flags)), word);
+	delta.unknown = third & ~1 || (flags & MORE && !more) ||
+			(extra & Q2_EXTRA_CLIENTNUM && !d->q2pro);
+	return delta;
 }
 
 struct q2_player_delta q2_player_read_mvd(struct reader *rd, const struct q2_dialect *d,
@@ -322,6 +338,7 @@ struct q2_player_delta q2_player_read_mvd(struct reader *rd, const struct q2_dia
 		gone = flags & BIT(16);
 	}
 	delta = read_fields(rd, &layout_mvd, d, flags, word);
+	delta.unknown = flags >> 18;
 	if (gone)
 		delta.flags |= Q2_PLAYER_GONE;
 	return delta;

@@ -47,7 +47,10 @@ enum q2_player_word {
 struct q2_player_delta {
 	uint64_t flags; /* of the rows; the lower bits as they were on the wire */
 	uint64_t statbits;
+	bool unknown; /* a flag was set of which nobody knows what it brings */
 };
+
+#define Q2_EXTRA_CLIENTNUM 64 /* in @extra, of 36: it stands behind the player */
 
 /*
  * Of a client's frame: 34's flags, or with @extra those of 35 and 36 (q2_dialect.h). Of

@@ -103,18 +103,14 @@ void q2_entity_number(struct ops *o, const char *key, unsigned int number,
 
 static void parse_muzzleflash(struct ops *o)
 {
-	bool extended = q2_of(o)->dialect.extensions;
 	unsigned int number = reader_le16(&o->rd), weapon = reader_u8(&o->rd);
 
-	if (extended) {
-		weapon |= number >> 13 << 8;
-		number &= 0x1fff;
-	}
 	q2_entity_number(o, "number", number, 1);
 	record_uint(o->record, "weapon", weapon & ~128U);
 	record_bool(o->record, "silenced", weapon & 128);
 }
 
+/* With extensions the upper three bits of the number are the flash's. */
 static void parse_muzzleflash2(struct ops *o)
 {
 	bool extended = q2_of(o)->dialect.extensions;
@@ -216,9 +212,16 @@ static void parse_serverdata(struct ops *o)
 	record_serverdata(o->record, &s);
 	if (s.playernum < -1 || s.playernum >= Q2_PLAYERS)
 		ops_wrong(o, "player number out of range");
+	if (s.enhanced)
+		ops_wrong(o, "enhanced server: no client reads one");
+	if (d.q2pro && s.flags & Q2_FLAG_EXTENSIONS_2 && !d.extensions)
+		ops_wrong(o, "EXTENSIONS_2 without EXTENSIONS");
 	/* The table of ops is chosen by the first message: see q2_message.c. */
-	if (d.enhanced != p->dialect.enhanced || d.q2pro != p->dialect.q2pro)
+	if (d.enhanced != p->dialect.enhanced || d.q2pro != p->dialect.q2pro ||
+	    !q2_agreed(p->session, s.protocol)) {
 		ops_wrong(o, "serverdata of another protocol than the connection's");
+		return;
+	}
 	p->dialect = d;
 	p->reset = true;
 	p->frame = 0;
@@ -284,9 +287,10 @@ void q2_configstring(struct ops *o, unsigned int index, struct span text)
 		learn_name(o, p->game, index - at->playerskins, text);
 	if (index != at->maxclients)
 		return;
+	p->maxclients = number_of(text);
 	g = q2_commit(o);
 	if (g)
-		g->maxclients = number_of(text);
+		g->maxclients = p->maxclients;
 }
 
 static void parse_configstring(struct ops *o)
@@ -345,8 +349,7 @@ static void note_block(struct ops *o, struct span bytes, bool last)
 		q->block_wanted = false;
 }
 
-/* Refused, or given up in the middle. */
-static void end_file(struct ops *o)
+void q2_end_file(struct ops *o)
 {
 	struct q2_parse *p = q2_of(o);
 	struct q2_game *g = p->dialect.q2pro && p->game ? q2_commit(o) : NULL;
@@ -368,7 +371,7 @@ static void parse_download(struct ops *o)
 	if (size < -1)
 		ops_wrong(o, "download size below -1");
 	if (size < 0)
-		end_file(o);
+		q2_end_file(o);
 	if (size <= 0)
 		return;
 	data = reader_take(&o->rd, (size_t)size);

@@ -23,8 +23,11 @@
 #define EXTRAS		4
 #define FRAME_NS	(100 * 1000 * 1000LL)
 #define GAP_MAX		600 /* frames that time is believed to have passed */
+#define BEHIND_MAX	64 /* datagrams that were overtaken */
+#define AHEAD_MAX	1024 /* that were lost, or sent before a port changed */
 
 static const char no_direction[] = "direction not known: the handshake was not seen";
+static const char part_missed[] = "a part of the message was not seen";
 static const char no_protocol[] = "this protocol's messages are not known";
 static const char no_dialect[] = "no known protocol fits: the handshake was not seen";
 
@@ -192,12 +195,15 @@ static bool collect(struct q2_session *q, struct message *m,
 		return true;
 	case NETCHAN_STORED:
 		record_hex(m->record, "data", slice.bytes, slice.n);
+		if (s->broken)
+			record_partial(m->record, part_missed);
 		break;
 	case NETCHAN_SEEN:
 		record_bool(m->record, "repeated", true);
 		break;
 	case NETCHAN_MISSED:
-		record_partial(m->record, "a part of the message was not seen");
+		record_hex(m->record, "data", slice.bytes, slice.n);
+		record_partial(m->record, part_missed);
 		break;
 	case NETCHAN_TOO_LONG:
 		record_malformed(m->record, "message longer than 32768");
@@ -283,6 +289,71 @@ static bool is_slice(const struct q2_session *q, enum direction direction,
 		return false;
 	ahead = (word & (SLICED - 1)) - side->newest;
 	return !side->seen || ahead < NETCHAN_JUMP || -ahead < NETCHAN_JUMP;
+}
+
+/* One part of a message, as its datagram says. */
+struct slice {
+	uint32_t sequence;
+	size_t offset, n;
+	bool more;
+};
+
+static bool slice_of(const struct q2_session *q, enum direction direction,
+		     struct span payload, struct slice *ret)
+{
+	struct reader rd = reader_of(payload.bytes, payload.n);
+	uint32_t word = reader_le32(&rd);
+	uint16_t part;
+
+	if (!(word & SLICED) || direction == DIRECTION_UNKNOWN ||
+	    (direction == DIRECTION_C2S && !q->qport_size) ||
+	    (!q->now.new_netchan && !is_slice(q, direction, payload)))
+		return false;
+	reader_take(&rd, 4 + (direction == DIRECTION_C2S ? q->qport_size - 1U : 0));
+	part = reader_le16(&rd);
+	*ret = (struct slice){ word & (SLICED - 1), part & 0x7fff, reader_left(&rd),
+			       part & 0x8000 };
+	return !reader_failed(&rd);
+}
+
+enum family_wait q2_session_waits(const struct q2_session *q, enum direction direction,
+				  struct span payload, struct ahead *ahead)
+{
+	bool client = direction == DIRECTION_C2S;
+	const struct netchan_slices *s = &q->slices[client];
+	enum family_wait wait = WAIT_SLICES;
+	struct netchan_side side = q->side[client];
+	struct slice first, next;
+	size_t used = 0;
+	bool begun;
+
+	if (!slice_of(q, direction, payload, &first) || !first.more ||
+	    netchan_order(&side, first.sequence) != NETCHAN_NEWER)
+		return WAIT_NOTHING;
+	begun = s->started && s->next == first.sequence;
+	/* Taken already, or behind one that was missed: nothing makes that whole. */
+	if (first.offset != (begun ? s->used : 0) || (begun && (s->whole || s->broken)))
+		return WAIT_NOTHING;
+	used = first.offset + first.n;
+	while (ahead->next(ahead, &payload)) {
+		if (!slice_of(q, direction, payload, &next) ||
+		    next.sequence != first.sequence || next.offset != used)
+			continue;
+		if (!next.more)
+			return WAIT_NOTHING;
+		used += next.n;
+		wait = WAIT_END;
+	}
+	return wait;
+}
+
+bool q2_session_follows(const struct q2_session *q, struct span payload)
+{
+	uint32_t mask = (q->now.new_netchan ? SLICED : NETCHAN_RELIABLE) - 1;
+	struct reader rd = reader_of(payload.bytes, payload.n);
+	uint32_t ahead = (reader_le32(&rd) & mask) - q->side[true].newest;
+
+	return !q->side[true].seen || ahead <= AHEAD_MAX || -ahead <= BEHIND_MAX;
 }
 
 /* The dialect does not fit, and it was a guess. */

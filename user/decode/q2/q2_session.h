@@ -19,6 +19,15 @@ void q2_session_datagram(struct q2_session *q, enum direction direction,
 void q2_session_demo(struct q2_session *q, const struct demo_block *block,
 		     struct record *r);
 
+/* As family.waits, for a part of a message of the new netchan. */
+enum family_wait q2_session_waits(const struct q2_session *q, enum direction direction,
+				  struct span payload, struct ahead *ahead);
+
+/*
+ * May this datagram of a client's, by its sequence, come soon after those that were seen?
+ */
+bool q2_session_follows(const struct q2_session *q, struct span payload);
+
 /*
  * What a datagram can be by its bytes alone: of which direction, with a qport of how
  * many bytes, in which dialect.

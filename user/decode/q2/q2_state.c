@@ -126,6 +126,7 @@ void q2_game_end_file(struct q2_game *g)
 {
 	q2_inflate_end(&g->download);
 	memset(&g->part, 0, sizeof(g->part));
+	g->lost = false;
 }
 
 void q2_game_clear(struct q2_game *g)

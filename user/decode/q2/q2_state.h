@@ -54,6 +54,7 @@ struct q2_game {
 	struct q2_mvd_player *players; /* Q2_PLAYERS, of multi-view recordings */
 	struct q2_inflate *download; /* of a Q2PRO file in transit */
 	struct q2_part part; /* the last that went into it */
+	bool lost; /* a part of the file was: none behind it can be read */
 	bool begun; /* serverdata was seen: no baseline is missing */
 	int16_t playernum; /* -1: not known, or nobody's */
 	uint16_t maxclients; /* 0: not known */

@@ -17,6 +17,8 @@ struct temp {
 	bool plain; /* 3.21's client knows it */
 };
 
+#define DAMAGE_DEALT 128 /* of games with extensions alone */
+
 static const struct temp temps[256] = {
 	[0] = { "TE_GUNSHOT", "pd", true },
 	[1] = { "TE_BLOOD", "pd", true },
@@ -81,13 +83,21 @@ static const struct temp temps[256] = {
 	[61] = { "TE_LIGHTNING_BEAM", "epq", false },
 	[62] = { "TE_EXPLOSION1_NL", "p", false },
 	[63] = { "TE_EXPLOSION2_NL", "p", false },
-	[128] = { "TE_DAMAGE_DEALT", "g", false },
+	[DAMAGE_DEALT] = { "TE_DAMAGE_DEALT", "g", false },
 };
 
 static void parse_steam_interval(struct ops *o, int id)
 {
 	if (id != -1)
 		record_int(o->record, "interval", (int32_t)reader_le32(&o->rd));
+}
+
+/* Those that 3.21 does not know are for the clients of 35 and 36. */
+static bool is_there(const struct q2_dialect *d, uint8_t type)
+{
+	if (!temps[type].name || temps[type].plain || d->extensions)
+		return temps[type].name;
+	return d->enhanced && type != DAMAGE_DEALT;
 }
 
 void q2_parse_temp_entity(struct ops *o)
@@ -98,7 +108,7 @@ void q2_parse_temp_entity(struct ops *o)
 	int id = -1;
 
 	record_uint(r, "type", type);
-	if (!t->name || (!t->plain && !q2_of(o)->dialect.extensions)) {
+	if (!is_there(&q2_of(o)->dialect, type)) {
 		ops_wrong(o, "no such temporary entity");
 		return;
 	}

@@ -3,7 +3,8 @@
  * q2_zip.c - what R1Q2 and Q2PRO deflate: packets of messages, and files.
  *
  *	zpacket		u16 deflated, u16 plain, bytes: a whole stream of messages
- *	zdownload	i16 size, u8 percent, [35: u16 plain], bytes
+ *	zdownload	i16 size, u8 percent, [35, unless the size is -1: u16 plain],
+ *			bytes
  *
  * In 35 each part of a file is deflated for itself; in 36 they are one stream, which an
  * observer who came late cannot read, and into which no part may go twice: a part that
@@ -11,6 +12,7 @@
  *
  * Sources: q2pro src/client/parse.c, src/client/download.c; r1q2 client/cl_parse.c.
  */
+#include <errno.h>
 #include <stdlib.h>
 
 #include "decode/q2/q2_inflate.h"
@@ -86,6 +88,39 @@ static bool part_again(struct ops *o, struct span part, const struct q2_part *no
 	return true;
 }
 
+/*
+ * Behind a part that could not be read none of its file can: what looks like deflate
+ * there is so by chance. Until the next file, which has fewer hundredths.
+ */
+static bool file_is_lost(const struct q2_parse *p, const struct q2_part *now)
+{
+	return p->dialect.q2pro && p->game && p->game->lost &&
+	       now->percent >= p->game->part.percent;
+}
+
+/* What came out, @n bytes; or why nothing did. @plain: how many had to; -1: unknown. */
+static void put_part(struct ops *o, struct span part, const uint8_t *to, long n,
+		     int plain)
+{
+	if (n < 0)
+		record_hex(o->record, "deflated", part.bytes, part.n);
+	if (n >= 0) {
+		record_uint(o->record, "plain", (uint64_t)n);
+		record_hex(o->record, "data", to,
+			   n < PART_SHOWN ? (size_t)n : PART_SHOWN);
+		if (plain >= 0 && n != plain)
+			ops_wrong(o, "file does not inflate to its length");
+		if (n > PART_SHOWN)
+			message_missing(o->m, "only 64 KiB of a part are shown");
+	} else if (plain >= 0) {
+		ops_wrong(o, "file does not inflate");
+	} else if (n == -EFBIG) {
+		message_missing(o->m, "a part of a file that inflates to over 256 KiB");
+	} else {
+		message_missing(o->m, "deflated with a part of the file not seen");
+	}
+}
+
 static void inflate_file(struct ops *o, struct span part, uint8_t percent, int plain)
 {
 	struct q2_parse *p = q2_of(o);
@@ -93,7 +128,7 @@ static void inflate_file(struct ops *o, struct span part, uint8_t percent, int p
 	struct q2_inflate *none = NULL, **stream = &none;
 	struct q2_game *g;
 	uint8_t *to;
-	long n;
+	long n = -1;
 
 	if (part_again(o, part, &now))
 		return;
@@ -105,24 +140,15 @@ static void inflate_file(struct ops *o, struct span part, uint8_t percent, int p
 	}
 	if (p->dialect.q2pro && p->game)
 		stream = &p->game->download;
-	n = q2_inflate_part(stream, g != NULL, part, to, PART_SHOWN);
-	if (n >= 0) {
-		record_uint(o->record, "plain", (uint64_t)n);
-		record_hex(o->record, "data", to,
-			   n < PART_SHOWN ? (size_t)n : PART_SHOWN);
-		if (plain >= 0 && n != plain)
-			ops_wrong(o, "file does not inflate to its length");
-	} else if (plain >= 0) {
-		ops_wrong(o, "file does not inflate");
-	} else {
-		record_hex(o->record, "deflated", part.bytes, part.n);
-		message_missing(o->m, "deflated with a part of the file not seen");
-	}
-	if (g && percent == 100)
-		q2_inflate_end(&g->download);
+	if (!file_is_lost(p, &now))
+		n = q2_inflate_part(stream, g != NULL, part, to, PART_SHOWN);
+	put_part(o, part, to, n, plain);
 	if (g) {
+		g->lost = n < 0 && percent < 100;
 		g->part = now;
 		p->session->block_wanted = false;
+		if (percent == 100)
+			q2_inflate_end(&g->download);
 	}
 	free(to);
 }
@@ -131,8 +157,8 @@ void q2_parse_zdownload(struct ops *o)
 {
 	int16_t size = (int16_t)reader_le16(&o->rd);
 	uint8_t percent = reader_u8(&o->rd);
-	int plain = q2_of(o)->dialect.q2pro ? -1 : reader_le16(&o->rd);
 	const uint8_t *from;
+	int plain = -1;
 
 	record_int(o->record, "size", size);
 	record_uint(o->record, "percent", percent);
@@ -140,7 +166,13 @@ void q2_parse_zdownload(struct ops *o)
 		ops_wrong(o, "more than 100 percent");
 	if (size < -1)
 		ops_wrong(o, "download size below -1");
-	if (size <= 0)
+	if (size < 0) {
+		q2_end_file(o);
+		return;
+	}
+	if (!q2_of(o)->dialect.q2pro)
+		plain = reader_le16(&o->rd);
+	if (!size)
 		return;
 	from = reader_take(&o->rd, (size_t)size);
 	if (from)
