@@ -112,7 +112,7 @@ $(O)/fuzz/user/%.o: user/%.c | $(SKEL)
 # sanitizers compare in them, costs a third of the speed and teaches nothing. The values
 # of Quake III's bit streams are noted instead.
 FUZZ_COVER	= -fsanitize=fuzzer-no-link
-FUZZ_BLIND	:= decode/q3/% decode/decode decode/session capture/reassembly \
+FUZZ_BLIND	:= decode/q3/% decode/decode decode/delta decode/session capture/reassembly \
 		   lib/huffman% lib/jsonl% lib/record lib/record_json
 $(FUZZ_BLIND:%=$(O)/fuzz/user/%.o): FUZZ_COVER = \
 		-fsanitize-coverage=inline-8bit-counters,indirect-calls,pc-table

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
 # net_dtls.sh - real DTLS: the handshake of OpenSSL's client with OpenSSL's server and what
-# it closes are opened live by the daemon, with a key that only root can read; a key that
-# others can read is refused; the key is in no log and no line. While ClientHellos
+# it closes are opened live by the daemon, with a key that only root can read, and each
+# message of Quake Enhanced's within is read; a key that others can read is refused; the key is in no log and no line. While ClientHellos
 # from four million sources come in, the server answers few of them, and a handshake
 # completes within 5 seconds, each of TRIES times (2): whose hello comes twice has a budget
 # of its own.
@@ -16,41 +16,18 @@ LAB=$BUILD/lab SHIELD=$BUILD/quakeshield SERVER=openssl PROTOCOL=quake-enhanced
 . tests/lab/net.sh
 # shellcheck source=tests/lab/server.sh
 . tests/lab/server.sh
+# shellcheck source=tests/lab/dtls.sh
+. tests/lab/dtls.sh
+# shellcheck source=tests/lab/enhanced.sh
+. tests/lab/enhanced.sh
 
-KEY=5eed00112233445566778899aabbccddeeff001122334455
-IDENTITY=id-of-the-lab
-SECONDS_FLOOD=7 TRIES=${TRIES:-2}
-
-# At the end of its input the server would say goodbye.
-dtls_server() # SUITE
-{
-	[ -p "$work/console" ] || mkfifo "$work/console"
-	exec 9<>"$work/console"
-	# Not by net_in: its own shell would be what server_end ends, and the server live on,
-	# and read what the next one is to say.
-	nsenter --net=/run/netns/server openssl s_server -dtls1_2 -nocert -psk "$KEY" \
-		-psk_identity "$IDENTITY" -psk_hint lab -accept "$NET_SERVER:$NET_PORT" \
-		-cipher "$1:@SECLEVEL=0" -listen -quiet <&9 >"$work/server.out" 2>"$work/server.log" &
-	server_pid=$!
-	net_until 5 server_listens
-}
-
-server_listens()
-{
-	net_in server ss -Hlun "sport = :$NET_PORT" | grep -q .
-}
-
-server_end()
-{
-	kill "$server_pid" 2>/dev/null
-	wait "$server_pid" 2>/dev/null
-}
+TRIES=${TRIES:-2}
 
 # What a client of the game asks first, and says once it is in, and what the server tells
 # it of the map: each is one record.
 game()
 {
-	net_until 5 grep -q 'Master-Key: [0-9A-F]' "$work/client.out"
+	net_until 5 dtls_shaken
 	printf '\x80\x00\x00\x0c\x02QUAKE\x00\x03'
 	net_until 8 seen '.kind == "ccreq-server-info"'
 	printf '\x00\x01\x00\x14\x00\x00\x00\x00\x04name "lab"\x00'
@@ -66,18 +43,6 @@ listed() # COUNT
 {
 	jq -e "[.players[] | select(.service == \"lab\" and .protocol == \"quake-enhanced\" and
 		.name == \"lab\" and .map == \"lab\")] | length == $1" /run/quakeshield/players.json
-}
-
-dtls_client() # SECONDS SAYS...: status 0: the session came up
-{
-	local seconds=$1
-
-	shift
-	: >"$work/client.out"
-	"$@" | net_in client timeout "$seconds" openssl s_client -dtls1_2 -psk "$KEY" \
-		-psk_identity "$IDENTITY" -connect "$NET_SERVER:$NET_PORT" \
-		-cipher 'ALL:@SECLEVEL=0' >"$work/client.out" 2>&1
-	grep -q 'Master-Key: [0-9A-F]' "$work/client.out"
 }
 
 config()
@@ -133,27 +98,48 @@ live() # SUITE
 	net_check "$1: a closing alert is opened" seen '[.. | .alert? // empty] == ["close_notify"]'
 }
 
-# shook NAME: a handshake, with seconds, while the flood goes on.
-shook()
+said() # COUNT
 {
-	local status out_before out_after began took
+	[ "$(grep -c '"kind":"nq-unreliable"' "$work/live.jsonl")" -ge "$1" ]
+}
 
-	out_before=$(net_count crowd bytes)
-	net_flood --payload dtls-hello --seconds "$SECONDS_FLOOD" --rate 150000 \
-		--from "$NET_FLOOD" --sources "$NET_SOURCES" >"$work/flood.json" &
-	flood=$!
-	sleep 1
-	began=$EPOCHREALTIME
-	dtls_client 5 sleep 1
-	status=$?
-	# The client waits a second before it hangs up.
-	took=$(awk -v a="$began" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.1f", b - a }')
-	wait "$flood"
-	out_after=$(net_count crowd bytes)
-	crowd=$((out_after - out_before))
-	echo "# $1: handshake status $status in $took s, $crowd bytes to strangers," \
-		"$(jq -c '{sent, pps}' "$work/flood.json")" >&2
-	return $status
+# Each message by the side whose it is; one waits for the other, for what is written at once
+# is one record.
+conversation()
+{
+	local number=0 side status hex op
+
+	net_until 5 dtls_shaken
+	while read -r side status hex op; do
+		number=$((number + 1))
+		if [ "$side" = c2s ]; then
+			enhanced_datagram "$number" "$hex"
+		else
+			enhanced_datagram "$number" "$hex" >&9
+		fi
+		net_until 5 said "$number"
+	done <"$work/messages"
+}
+
+each_is_read()
+{
+	while read -r side status hex op; do
+		printf '{"direction":"%s","status":"%s","ops":[%s]}\n' "$side" "$status" "$op"
+	done <"$work/messages" | jq -cS . >"$work/expected"
+	jq -cS 'select(.kind == "nq-unreliable") | { direction, status, ops }' \
+		"$work/live.jsonl" >"$work/read"
+	[ "$(wc -l <"$work/expected")" -ge 50 ] && diff "$work/expected" "$work/read" >&2
+}
+
+every_message()
+{
+	enhanced_messages >"$work/messages"
+	dtls_server PSK-AES128-GCM-SHA256 || return
+	: >"$work/live.jsonl"
+	dtls_client 60 conversation || tail -n 5 "$work/client.out" >&2
+	sleep 0.5
+	server_end
+	net_check "every message of the game inside is read live" each_is_read
 }
 
 flooded()
@@ -161,14 +147,14 @@ flooded()
 	local try failed=0 few=yes
 
 	dtls_server PSK-AES128-GCM-SHA256 || return
-	shook "shield off"
+	dtls_shake "shield off"
 	unprotected=$crowd
 	server_end
 	shield_start >/dev/null || return
 	for ((try = 0; try < TRIES; try++)); do
 		# It serves one session.
 		dtls_server PSK-AES128-GCM-SHA256 || return
-		shook "shield on" || failed=$((failed + 1))
+		dtls_shake "shield on" || failed=$((failed + 1))
 		server_end
 		[ "$crowd" -lt $((unprotected / 2 + 100000)) ] || few=no
 	done
@@ -177,7 +163,9 @@ flooded()
 	shield_stop TERM
 }
 
-command -v openssl >/dev/null || net_skip dtls "no openssl"
+for tool in openssl xxd; do
+	command -v "$tool" >/dev/null || net_skip dtls "no $tool"
+done
 net_test_begin "$@"
 printf '%s\n' "$KEY" >"$work/key"
 config >"$work/shield.conf"
@@ -188,6 +176,7 @@ players=0
 live PSK-AES128-GCM-SHA256
 live PSK-AES128-CCM
 live PSK-AES256-CBC-SHA384
+every_message
 net_check "the key is nowhere" key_is_nowhere
 shield_stop TERM
 net_in server "$SHIELD" detach >/dev/null

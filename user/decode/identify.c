@@ -214,17 +214,45 @@ static void learn_control(struct session *s, const struct datagram *dg, bool fro
 	host_learn(s->table, &dg->destination, FAMILY_NETQUAKE, HOST_CLIENT, dg->time_ns);
 }
 
-/* ClientHello and ClientKeyExchange come from clients, the other messages from servers.
- */
+/* Who sends a handshake message of this type; certificates and a Finished: either. */
+static enum direction dtls_direction(uint8_t type)
+{
+	switch (type) {
+	case 1: /* ClientHello */
+	case 15: /* CertificateVerify */
+	case 16: /* ClientKeyExchange */
+	case 21: /* CertificateURL */
+		return DIRECTION_C2S;
+	case 0: /* HelloRequest */
+	case 2: /* ServerHello */
+	case 3: /* HelloVerifyRequest */
+	case 4: /* NewSessionTicket */
+	case 12: /* ServerKeyExchange */
+	case 13: /* CertificateRequest */
+	case 14: /* ServerHelloDone */
+	case 22: /* CertificateStatus */
+		return DIRECTION_S2C;
+	default:
+		return DIRECTION_UNKNOWN;
+	}
+}
+
 static void learn_dtls(struct session *s, const struct datagram *dg, bool from_low)
 {
+	enum direction direction;
 	bool client;
 
 	if (s->guess == FAMILY_AUTO)
 		s->guess = FAMILY_QUAKE_ENHANCED;
 	if (dg->payload[0] != 0x16 || dg->payload[3] || dg->payload[4] || dg->n < 14)
 		return;
-	client = dg->payload[13] == 1 || dg->payload[13] == 16;
+	direction = dtls_direction(dg->payload[13]);
+	if (direction == DIRECTION_UNKNOWN)
+		return;
+	/* Who says the other side's words where it is told who serves teaches nothing. */
+	if (dg->direction != DIRECTION_UNKNOWN && direction != dg->direction)
+		return;
+	client = direction == DIRECTION_C2S;
 	/* A hello may be anybody's: what is known of a game stays until its server says
 	 * otherwise. */
 	if (s->certain && s->family != FAMILY_QUAKE_ENHANCED &&

@@ -10,6 +10,7 @@
 #include "decode/family.h"
 #include "decode/qe/qe_message.h"
 #include "fuzz/fuzz.h"
+#include "fuzz/qe/qe_enter.h"
 
 #define HEADER 8
 
@@ -24,22 +25,6 @@ static void begin(void)
 		return;
 	keys = keys_create(NULL, &nothing);
 	must(keys && !record_tape_create(&tape, 4096, 1 << 16));
-}
-
-static void enter(struct nq_game *game, uint8_t first)
-{
-	unsigned int count = 0;
-
-	game->dialects = qe_dialects;
-	while (qe_dialects[count])
-		count++;
-	if (first >= count)
-		return;
-	must(nq_format_of(qe_dialects[first], qe_dialects[first]->flags, 0, 0,
-			  &game->format));
-	game->known = game->fitted = true;
-	game->possible = 1U << first;
-	game->maxclients = 16;
 }
 
 /* On the heap, exactly; with a header if @flags. */
@@ -89,7 +74,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	begin();
 	if (!size)
 		return 0;
-	enter(&game.game, data[0]);
+	qe_enter(&game.game, data[0]);
 	while (piece_next(data, size, &at, &piece)) {
 		struct record r;
 		size_t n;

@@ -2,14 +2,17 @@
 /*
  * qe_body.c - see qe_body.h.
  *
- * Source: RFC 5246 7; RFC 6347 4.2; RFC 4279 2; RFC 5489 2; RFC 5077 3.3; RFC 7366, 7627.
+ * Source: RFC 5246 7; RFC 6347 4.2; RFC 4279 2; RFC 5489 2; RFC 5077 3.3; RFC 6520
+ * 4; RFC 7366, 7627.
  */
 #include <stdio.h>
 
 #include "decode/qe/qe_body.h"
 
 #define SESSION_ID_MAX	       32
+#define PADDING_MIN	       16 /* of a heartbeat */
 #define NAMED_CURVE	       3
+#define NAME_MAX_LIKELY	       128 /* bytes of a name: primes have as many, or more */
 #define EXT_ENCRYPT_THEN_MAC   0x0016
 #define EXT_EXTENDED_MASTER    0x0017
 #define EXT_SESSION_TICKET     0x0023
@@ -31,6 +34,9 @@ static const struct {
 	{ QE_CERTIFICATE_VERIFY, "certificate_verify" },
 	{ QE_CLIENT_KEY, "client_key_exchange" },
 	{ QE_FINISHED, "finished" },
+	{ QE_CERTIFICATE_URL, "certificate_url" },
+	{ QE_CERTIFICATE_STATUS, "certificate_status" },
+	{ QE_SUPPLEMENTAL, "supplemental_data" },
 };
 
 const char *qe_message_name(uint8_t type)
@@ -95,6 +101,13 @@ static void put_suite(struct record *r, const char *key, uint16_t code)
 
 /* --- hellos ------------------------------------------------------------------------ */
 
+/* Of an extension that says something by being there. */
+static void empty(struct span data, struct record *r)
+{
+	if (data.n)
+		record_malformed(r, "data of an extension that has none");
+}
+
 static void extension(uint16_t type, struct span data, struct record *r,
 		      struct qe_told *ret)
 {
@@ -104,10 +117,12 @@ static void extension(uint16_t type, struct span data, struct record *r,
 	case EXT_EXTENDED_MASTER:
 		ret->extended_master = true;
 		record_bool(r, "extended_master_secret", true);
+		empty(data, r);
 		break;
 	case EXT_ENCRYPT_THEN_MAC:
 		ret->encrypt_then_mac = true;
 		record_bool(r, "encrypt_then_mac", true);
+		empty(data, r);
 		break;
 	case EXT_SESSION_TICKET:
 		ret->ticket = put_hex(r, "session_ticket", data);
@@ -211,6 +226,28 @@ static void rest(struct reader *rd, struct record *r, const char *why)
 	record_partial(r, why);
 }
 
+/*
+ * May a name stand here? Where the suite is not known it may as well be a key exchange
+ * without one: a curve's number, or a prime, which is longer than names are.
+ */
+static bool holds_name(struct reader rd)
+{
+	struct span name = vector16(&rd);
+
+	return !reader_failed(&rd) && name.n < NAME_MAX_LIKELY;
+}
+
+/* Without a name or with one, whatever key exchange this is. */
+static struct span name_of_unknown(struct reader *rd, const char *key, struct record *r)
+{
+	struct span name = { NULL, 0 };
+
+	if (holds_name(*rd))
+		name = put_text(r, key, vector16(rd));
+	rest(rd, r, "the cipher suite is not known");
+	return name;
+}
+
 static void server_key(struct reader *rd, const struct qe_suite *suite, struct record *r,
 		       struct qe_told *ret)
 {
@@ -218,10 +255,12 @@ static void server_key(struct reader *rd, const struct qe_suite *suite, struct r
 		rest(rd, r, "a key exchange with certificates is not read");
 		return;
 	}
-	ret->hint = put_text(r, "hint", vector16(rd));
 	if (!suite) {
-		rest(rd, r, "the suite is not known: the server's hello was not seen");
-	} else if (suite->kx == QE_KX_DHE_PSK) {
+		ret->hint = name_of_unknown(rd, "hint", r);
+		return;
+	}
+	ret->hint = put_text(r, "hint", vector16(rd));
+	if (suite->kx == QE_KX_DHE_PSK) {
 		put_hex(r, "p", vector16(rd));
 		put_hex(r, "g", vector16(rd));
 		put_hex(r, "public", vector16(rd));
@@ -240,10 +279,12 @@ static void client_key(struct reader *rd, const struct qe_suite *suite, struct r
 		rest(rd, r, "a key exchange with certificates is not read");
 		return;
 	}
+	if (!suite) {
+		ret->identity = name_of_unknown(rd, "identity", r);
+		return;
+	}
 	ret->identity = put_text(r, "identity", vector16(rd));
-	if (!suite)
-		rest(rd, r, "the suite is not known: the server's hello was not seen");
-	else if (suite->kx == QE_KX_DHE_PSK)
+	if (suite->kx == QE_KX_DHE_PSK)
 		put_hex(r, "public", vector16(rd));
 	else if (suite->kx == QE_KX_ECDHE_PSK)
 		put_hex(r, "public", vector8(rd));
@@ -355,9 +396,11 @@ void qe_heartbeat(struct span body, struct record *r)
 
 	record_uint(r, "type", type);
 	record_uint(r, "payload_length", n);
-	reader_take(&rd, n);
+	put_hex(r, "data", take(&rd, n));
 	if (type != 1 && type != 2)
 		record_malformed(r, "heartbeat is neither request nor response");
 	else if (reader_failed(&rd))
 		record_malformed(r, "heartbeat asks for more than it holds");
+	else if (reader_left(&rd) < PADDING_MIN)
+		record_malformed(r, "heartbeat with less than 16 bytes of padding");
 }

@@ -22,6 +22,9 @@ enum qe_message {
 	QE_CERTIFICATE_VERIFY = 15,
 	QE_CLIENT_KEY = 16,
 	QE_FINISHED = 20,
+	QE_CERTIFICATE_URL = 21,
+	QE_CERTIFICATE_STATUS = 22,
+	QE_SUPPLEMENTAL = 23,
 };
 
 /* What a message teaches; spans lie in the message. */

@@ -44,6 +44,9 @@ struct qe_record {
 	struct span fragment;
 };
 
+/* False: it is cut short. */
+bool qe_record_read(struct reader *rd, struct qe_record *ret);
+
 /* Of one direction; zero: there are no keys. */
 struct qe_opener {
 	const struct qe_suite *suite;

@@ -23,6 +23,7 @@ enum {
 
 #define VERSION_10 0xfeff /* of hellos */
 #define VERSION_12 0xfefd
+#define RECORD_MAX (16384 + 2048) /* bytes; encryption may add 2048 */
 
 /* One datagram on its way through. */
 struct walk {
@@ -86,12 +87,13 @@ static const char *record_kind(const struct qe_record *rec)
 static bool is_clients(uint8_t type)
 {
 	return type == QE_CLIENT_HELLO || type == QE_CLIENT_KEY ||
-	       type == QE_CERTIFICATE_VERIFY;
+	       type == QE_CERTIFICATE_VERIFY || type == QE_CERTIFICATE_URL;
 }
 
 static bool is_servers(uint8_t type)
 {
-	return type != QE_CERTIFICATE && type != QE_FINISHED && !is_clients(type);
+	return type != QE_CERTIFICATE && type != QE_FINISHED && type != QE_SUPPLEMENTAL &&
+	       !is_clients(type);
 }
 
 static void finished(struct walk *w, struct qe_association *a, struct span verify)
@@ -122,15 +124,39 @@ static void message(struct walk *w, struct qe_association *a, const struct qe_fr
 	qe_association_key(a, w->s->keys);
 }
 
+/* The bytes of a fragment that is not read, or not yet; @why it never will be, or NULL.
+ */
+static void put_piece(struct walk *w, const struct qe_fragment *f, const char *why)
+{
+	record_hex(w->r, "data", f->body.bytes, f->body.n);
+	if (why)
+		record_partial(w->r, why);
+}
+
+static bool entire(const struct qe_fragment *f)
+{
+	return !f->offset && f->body.n == f->length;
+}
+
+/* One of which nothing is kept. */
+static void lone_fragment(struct walk *w, const struct qe_fragment *f)
+{
+	if (entire(f))
+		message(w, NULL, f, f->body, false);
+	else
+		put_piece(w, f, "a fragment of a session that is not followed");
+}
+
 static void fragment(struct walk *w, struct qe_association *a,
 		     const struct qe_fragment *f)
 {
-	bool entire = !f->offset && f->body.n == f->length;
 	struct span whole = f->body;
 
-	if (!a || a->hand.over) {
-		if (entire)
+	if (a->hand.over) {
+		if (entire(f))
 			message(w, a, f, whole, false);
+		else
+			put_piece(w, f, "a fragment behind the end of its handshake");
 		return;
 	}
 	switch (qe_hand_put(&a->hand, w->direction == DIRECTION_S2C, f, &whole)) {
@@ -139,16 +165,19 @@ static void fragment(struct walk *w, struct qe_association *a,
 		break;
 	case QE_AGAIN:
 		record_bool(w->r, "repeated", true);
-		if (entire)
+		if (entire(f))
 			message(w, a, f, f->body, false);
+		else
+			put_piece(w, f, NULL);
 		break;
 	case QE_STORED:
+		put_piece(w, f, NULL);
 		break;
 	case QE_CONFLICT:
 		record_malformed(w->r, "handshake message sent again with other bytes");
 		break;
 	case QE_REFUSED:
-		record_partial(w->r, "handshake longer than any that is followed");
+		put_piece(w, f, "handshake longer than any that is followed");
 		break;
 	}
 }
@@ -159,6 +188,51 @@ static const uint8_t *random_of(const struct qe_fragment *f)
 	if (f->type != QE_CLIENT_HELLO || f->offset || f->body.n < 2 + QE_RANDOM)
 		return NULL;
 	return f->body.bytes + 2;
+}
+
+/* The cookie that a server asks for, or a client's hello returns; empty: none. */
+static struct span cookie_of(const struct qe_fragment *f)
+{
+	struct reader rd = reader_of(f->body.bytes, f->body.n);
+	struct span ret;
+
+	reader_take(&rd, 2);
+	if (f->type == QE_CLIENT_HELLO) {
+		reader_take(&rd, QE_RANDOM);
+		reader_take(&rd, reader_u8(&rd));
+	}
+	ret.n = reader_u8(&rd);
+	ret.bytes = reader_take(&rd, ret.n);
+	if (f->offset || reader_failed(&rd))
+		ret.n = 0;
+	return ret;
+}
+
+/*
+ * A clear one. What follows a second hello may still be of the first, until that one's
+ * handshake is over: it hears it, too, and says nothing.
+ */
+static void clear_fragment(struct walk *w, const struct qe_fragment *f)
+{
+	const uint8_t *random = random_of(f);
+	struct span cookie = cookie_of(f);
+	struct qe_association *a;
+	struct record silent;
+	struct walk quiet = *w;
+
+	if (f->type == QE_HELLO_VERIFY)
+		qe_session_cookie(w->s, cookie);
+	a = qe_session_hand(w->s, random, cookie, entire(f));
+	if (!a) {
+		lone_fragment(w, f);
+		return;
+	}
+	fragment(w, a, f);
+	if (random || a == &w->s->now || w->s->now.hand.over)
+		return;
+	record_reset(&silent, NULL);
+	quiet.r = &silent;
+	fragment(&quiet, &w->s->now, f);
 }
 
 /* @a: the association that the record authenticated in; NULL: it is clear. */
@@ -193,10 +267,12 @@ static void handshake(struct walk *w, struct span bytes, struct qe_association *
 		else if (w->direction == DIRECTION_S2C ? is_clients(f.type)
 						       : is_servers(f.type))
 			record_malformed(r, "a message of the other side's");
+		else if (a)
+			fragment(w, a, &f);
 		else if (w->s && w->direction != DIRECTION_UNKNOWN)
-			fragment(w, a ? a : qe_session_hand(w->s, random_of(&f)), &f);
-		else if (!f.offset && f.body.n == f.length)
-			message(w, NULL, &f, f.body, false);
+			clear_fragment(w, &f);
+		else
+			lone_fragment(w, &f);
 		record_close(r);
 	}
 	record_close(r);
@@ -283,23 +359,13 @@ static void one(struct walk *w, const struct qe_record *rec)
 		record_malformed(r, "no version of DTLS");
 	else if (!rec->fragment.n)
 		record_malformed(r, "record of no bytes");
+	else if (rec->fragment.n > RECORD_MAX)
+		record_malformed(r, "record longer than any");
 	else if (rec->epoch)
 		encrypted(w, rec);
 	else
 		content(w, rec, rec->fragment, NULL);
 	record_close(r);
-}
-
-static bool record_read(struct reader *rd, struct qe_record *ret)
-{
-	ret->type = reader_u8(rd);
-	ret->version = reader_be16(rd);
-	ret->epoch = reader_be16(rd);
-	ret->sequence = (uint64_t)reader_be16(rd) << 32;
-	ret->sequence |= reader_be32(rd);
-	ret->fragment.n = reader_be16(rd);
-	ret->fragment.bytes = reader_take(rd, ret->fragment.n);
-	return !reader_failed(rd);
 }
 
 /* One is the datagram's own; of several each is an object. */
@@ -339,7 +405,7 @@ static void quake_enhanced_datagram(void *state, enum direction direction,
 	for (bool first = true; reader_left(&rd); first = false) {
 		struct qe_record rec;
 
-		if (!record_read(&rd, &rec)) {
+		if (!qe_record_read(&rd, &rec)) {
 			record_malformed(r, "record cut short");
 			break;
 		}
@@ -364,6 +430,15 @@ static void quake_enhanced_keys(void *state, struct keys *keys)
 	s->game.game.dialects = qe_dialects;
 }
 
+static enum family_wait quake_enhanced_waits(const void *state, enum direction direction,
+					     struct span payload, struct ahead *ahead)
+{
+	return direction == DIRECTION_UNKNOWN
+		       ? WAIT_NOTHING
+		       : qe_session_waits(state, direction == DIRECTION_S2C, payload,
+					  ahead);
+}
+
 static size_t quake_enhanced_takes(const void *state)
 {
 	return qe_session_takes(state);
@@ -381,5 +456,6 @@ const struct family quake_enhanced_family = {
 	.drop = quake_enhanced_drop,
 	.keys = quake_enhanced_keys,
 	.datagram = quake_enhanced_datagram,
+	.waits = quake_enhanced_waits,
 	.message = nq_message,
 };

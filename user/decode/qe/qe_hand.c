@@ -101,15 +101,29 @@ enum qe_put qe_hand_put(struct qe_hand *h, unsigned int side, const struct qe_fr
 	return p->got == had ? QE_AGAIN : QE_STORED;
 }
 
+static void forget(struct qe_hand *h, unsigned int side)
+{
+	for (int i = 0; i < QE_MESSAGES; i++) {
+		struct qe_piece *p = &h->pieces[side][i];
+
+		if (p->bytes)
+			h->bytes -= piece_bytes(p->length);
+		free(p->bytes);
+		*p = (struct qe_piece){ .type = 0 };
+	}
+}
+
 void qe_hand_forget(struct qe_hand *h)
 {
-	for (int side = 0; side < 2; side++) {
-		for (int i = 0; i < QE_MESSAGES; i++) {
-			free(h->pieces[side][i].bytes);
-			h->pieces[side][i] = (struct qe_piece){ .type = 0 };
-		}
-	}
-	h->bytes = 0;
+	forget(h, 0);
+	forget(h, 1);
+}
+
+void qe_hand_forget_client(struct qe_hand *h)
+{
+	forget(h, 0);
+	h->client_hello = h->client_key = h->identity_long = false;
+	h->identity_n = 0;
 }
 
 /* --- what is agreed on ------------------------------------------------------------- */

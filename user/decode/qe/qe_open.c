@@ -33,6 +33,18 @@ static void about(const struct qe_record *r, size_t n, uint8_t ret[ABOUT])
 	ret[12] = (uint8_t)n;
 }
 
+bool qe_record_read(struct reader *rd, struct qe_record *ret)
+{
+	ret->type = reader_u8(rd);
+	ret->version = reader_be16(rd);
+	ret->epoch = reader_be16(rd);
+	ret->sequence = (uint64_t)reader_be16(rd) << 32;
+	ret->sequence |= reader_be32(rd);
+	ret->fragment.n = reader_be16(rd);
+	ret->fragment.bytes = reader_take(rd, ret->fragment.n);
+	return !reader_failed(rd);
+}
+
 /* --- ciphers with a tag ------------------------------------------------------------ */
 
 /* Reads off what is explicit in the record. */

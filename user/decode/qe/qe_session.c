@@ -7,7 +7,8 @@
 #include "decode/qe/qe_message.h"
 #include "decode/qe/qe_session.h"
 
-#define WINDOW 64
+#define WINDOW	  64
+#define TYPE_DATA 0x17
 
 bool qe_window_take(struct qe_window *w, uint64_t sequence)
 {
@@ -41,21 +42,66 @@ static bool is_of(const struct qe_association *a, const uint8_t *random)
 	return a->hand.client_hello && !memcmp(a->hand.randoms.client, random, QE_RANDOM);
 }
 
-struct qe_association *qe_session_hand(struct qe_session *s, const uint8_t *random)
+/* The server has sent the cookie that is known by @id. */
+static bool is_sent(const struct qe_session *s, const uint8_t id[KEYS_ID])
 {
+	for (unsigned int i = 0; i < s->cookies_n; i++)
+		if (!memcmp(s->cookies[i], id, KEYS_ID))
+			return true;
+	return false;
+}
+
+void qe_session_cookie(struct qe_session *s, struct span cookie)
+{
+	uint8_t id[KEYS_ID];
+
+	if (!cookie.n || !qe_digest(cookie, id) || is_sent(s, id))
+		return;
+	if (s->cookies_n == QE_COOKIES)
+		memmove(s->cookies[0], s->cookies[1],
+			sizeof(s->cookies[0]) * --s->cookies_n);
+	memcpy(s->cookies[s->cookies_n++], id, KEYS_ID);
+}
+
+/*
+ * Its hello: @proven, it returns a cookie. What the client has said before its first
+ * hello, or before its first with a cookie, is in no hash: it is anybody's, and takes no
+ * place. Of a hello in fragments some may have come before this one: all stay.
+ */
+static void hello(struct qe_association *a, bool proven, bool entire)
+{
+	struct qe_hand *h = &a->hand;
+
+	if (entire && (!h->client_hello || (proven && !a->proven && !h->server_hello)))
+		qe_hand_forget_client(h);
+	a->proven |= proven;
+}
+
+struct qe_association *qe_session_hand(struct qe_session *s, const uint8_t *random,
+				       struct span cookie, bool entire)
+{
+	uint8_t id[KEYS_ID];
+	bool proven;
+
 	if (!random)
 		return s->has_next ? &s->next : &s->now;
-	if (!s->now.hand.client_hello || is_of(&s->now, random))
-		return &s->now;
-	if (s->has_next && is_of(&s->next, random))
-		return &s->next;
-	if (!s->now.opened) {
-		association_drop(&s->now);
+	proven = cookie.n && qe_digest(cookie, id) && is_sent(s, id);
+	if (!s->now.hand.client_hello || is_of(&s->now, random)) {
+		/* What is of both is of who has returned a cookie. */
+		if (proven && s->has_next && !s->next.proven) {
+			association_drop(&s->next);
+			s->has_next = false;
+		}
+		hello(&s->now, proven, entire);
 		return &s->now;
 	}
-	if (s->has_next)
+	if (!s->has_next || !is_of(&s->next, random)) {
+		if (s->next.proven && !proven)
+			return NULL;
 		association_drop(&s->next);
+	}
 	s->has_next = true;
+	hello(&s->next, proven, entire);
 	return &s->next;
 }
 
@@ -145,11 +191,12 @@ void qe_association_key(struct qe_association *a, const struct keys *keys)
 }
 
 /* So that another session can go on from here. */
-static void remember(const struct qe_association *a, struct keys *keys)
+static void remember(struct qe_association *a, struct keys *keys)
 {
 	const struct qe_hand *h = &a->hand;
 	uint8_t id[KEYS_ID];
 
+	a->remembered = true;
 	if (h->has_new_ticket)
 		keys_remember(keys, h->new_ticket, a->master);
 	if (h->session_id[1].n &&
@@ -205,8 +252,9 @@ static bool try_open(struct qe_association *a, unsigned int side,
 
 static void refuse(const struct qe_session *s, struct qe_opened *ret)
 {
+	/* One that a server has answered is what records are of now. */
 	const struct qe_association *a =
-		s->has_next && !s->next.keyed ? &s->next : &s->now;
+		s->has_next && s->next.hand.server_hello ? &s->next : &s->now;
 
 	ret->status = RECORD_OPAQUE;
 	if (!a->keyed) {
@@ -234,10 +282,13 @@ void qe_session_open(struct qe_session *s, unsigned int side, const struct qe_re
 	if (s->has_next && try_open(&s->next, side, r, to, ret)) {
 		promote(s);
 		ret->association = &s->now;
+	} else if (!try_open(&s->now, side, r, to, ret)) {
+		refuse(s, ret);
 		return;
 	}
-	if (!try_open(&s->now, side, r, to, ret))
-		refuse(s, ret);
+	/* Data proves the key as well, though a Finished was lost on the way here. */
+	if (r->type == TYPE_DATA && s->now.has_master && !s->now.remembered)
+		remember(&s->now, s->keys);
 }
 
 /* --- the block --------------------------------------------------------------------- */

@@ -4,11 +4,15 @@
  * which record is new, and the game inside.
  *
  * While one goes on, a client may begin another from the same port. Until a record of the
- * new one authenticates the old one stays: a forged hello ends nobody's game.
+ * new one authenticates the old one stays: a forged hello ends nobody's game. While the
+ * first shakes hands, what is clear and names neither is of both: one of the two will
+ * authenticate. Who returns the server's cookie gets what goes to its address: no hello
+ * without one takes its place, nor does what was said in its name before.
  */
 #ifndef QE_SESSION_H
 #define QE_SESSION_H
 
+#include "decode/family.h"
 #include "decode/nq/nq_session.h"
 #include "decode/qe/qe_hand.h"
 
@@ -24,6 +28,7 @@ bool qe_window_take(struct qe_window *w, uint64_t sequence);
 
 struct qe_association {
 	struct qe_hand hand;
+	bool proven; /* its hello has returned one of the cookies */
 	bool has_master;
 	uint8_t master[KEYS_MASTER]; /* until both Finished were right */
 	const char *closed; /* why there are no keys */
@@ -32,19 +37,38 @@ struct qe_association {
 	bool keyed; /* the openers are there */
 	bool opened; /* a record has authenticated */
 	bool finished[2]; /* the side's Finished was right */
+	bool remembered; /* for who goes on from here */
 };
+
+#define QE_COOKIES 4
 
 /* Zero is where it begins, but for .keys. */
 struct qe_session {
 	struct keys *keys;
 	struct qe_association now, next;
 	bool has_next;
+	uint8_t cookies_n;
+	uint8_t cookies[QE_COOKIES][KEYS_ID]; /* SHA-256; the oldest first */
 	struct nq_session game;
 };
 
-/* The association that a clear handshake message of @random's client, or any other one
- * (NULL), is of. */
-struct qe_association *qe_session_hand(struct qe_session *s, const uint8_t *random);
+/* The server has sent @cookie, for a hello to return. */
+void qe_session_cookie(struct qe_session *s, struct span cookie);
+
+/*
+ * The association that a clear handshake message is of: a hello of @random's client, with
+ * @cookie, @entire in one fragment; or any other message (NULL). NULL: it is nobody's who
+ * is followed.
+ */
+struct qe_association *qe_session_hand(struct qe_session *s, const uint8_t *random,
+				       struct span cookie, bool entire);
+
+/*
+ * As family.waits: is there a fragment in this datagram of @side's whose message neither
+ * what was seen nor what is ahead makes whole?
+ */
+enum family_wait qe_session_waits(const struct qe_session *s, unsigned int side,
+				  struct span payload, struct ahead *ahead);
 
 /* What can be known of the keys now. */
 void qe_association_key(struct qe_association *a, const struct keys *keys);
