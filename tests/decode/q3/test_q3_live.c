@@ -29,7 +29,7 @@ struct move {
 /* One connection, as the checks see it. */
 struct flow {
 	const struct session *session;
-	int64_t sequence, server_time;
+	int64_t sequence, time_us;
 	unsigned int gamestates, jumps;
 	struct move moves[MOVES_MAX];
 	size_t moves_used;
@@ -238,10 +238,10 @@ static void check_snapshot(struct flow *f, struct q3_game *g, const struct recor
 	run->snapshots++;
 	if (sequence > f->sequence) {
 		/* Times start over with a map, and nowhere else. */
-		if (s->server_time <= f->server_time)
+		if (r->facts.time_us <= f->time_us)
 			f->jumps++;
 		f->sequence = sequence;
-		f->server_time = s->server_time;
+		f->time_us = r->facts.time_us;
 	}
 	check_place(as_float(s->player[1]));
 	check_place(as_float(s->player[2]));
@@ -311,10 +311,10 @@ static void check_game(const struct record *r, struct session *s)
 		f->moves_used = 0;
 		/* a new connection numbers from the beginning */
 		if (h.sequence < f->sequence)
-			f->said = f->heard = f->sequence = f->server_time = 0;
+			f->said = f->heard = f->sequence = f->time_us = 0;
 	}
 	if (h.sequence == 1)
-		f->said = f->heard = f->sequence = f->server_time = 0;
+		f->said = f->heard = f->sequence = f->time_us = 0;
 	check_commands(f, r);
 	if (client)
 		check_moves(f, r);

@@ -198,12 +198,10 @@ static uint32_t *merge_begin(struct q3_parse *p, struct merge *m, unsigned int d
 	return player;
 }
 
-static void merge_end(struct q3_parse *p, struct merge *m, unsigned int flags)
+static void merge_end(struct q3_parse *p, struct merge *m)
 {
 	if (m->work) {
 		m->work->sequence = p->sequence;
-		m->work->server_time = p->server_time;
-		m->work->flags = (uint8_t)flags;
 		m->work->guessed = m->guessed;
 	}
 	if (p->content < Q3_HOLDS_SNAPSHOT)
@@ -230,7 +228,7 @@ INLINE void parse_snapshot(struct q3_parse *p, bool plain)
 	player = merge_begin(p, &m, delta, scratch);
 	parse_body(p, &m, player, plain);
 	record_close(p->record);
-	merge_end(p, &m, flags);
+	merge_end(p, &m);
 }
 
 void q3_parse_snapshot(struct q3_parse *p)

@@ -54,8 +54,6 @@ struct q3_named {
 
 struct q3_snapshot {
 	int32_t sequence; /* 0: none */
-	int32_t server_time;
-	uint8_t flags;
 	bool guessed; /* built on a base that was not seen */
 	uint16_t count;
 	struct q3_named entity[Q3_ENTITIES];
