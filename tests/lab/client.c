@@ -5,11 +5,15 @@
  *
  * The browser asks from a fresh port each time and waits a second; asked by `echo`
  * whether it is there, it says so, unless it is --mute, as trackers and many browsers
- * are. The player asks for a challenge and connects, repeating each step every 3 s as the
- * engines do, then sends 30 moves a second and counts the snapshots by their sequence,
- * and the moves that the server says it has heard: each sequence that a QuakeWorld or
- * Quake II server acknowledges, or what the stand-in tells a NetQuake player. After
- * SIGUSR1 it reports what was since; of loss always all of it.
+ * are. --log writes down what became of each query: its number, the name of the question,
+ * and the answer in hex, or `-`. The player asks for a challenge and connects, repeating
+ * each step every 3 s as the engines do, then sends 30 moves a second and counts the
+ * snapshots by their sequence, and the moves that the server says it has heard: each
+ * sequence that a QuakeWorld or Quake II server acknowledges, or what the stand-in tells
+ * a NetQuake player. With --look it looks at the list first (its second question), then
+ * at this server (the first one), from the same port, until both are answered or so many
+ * seconds are over; with --mute, too, it echoes nothing until it joins, as ioquake3's
+ * since 2017. After SIGUSR1 it reports what was since; of loss always all of it.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -31,6 +35,8 @@ enum {
 	QUERIES_MAX = 256, /* waiting at one time */
 	QUERY_TIMEOUT_MS = 1000,
 	RETRANSMIT_MS = 3000,
+	LOOK_STATUS_MS = 750, /* ioquake3's cl_serverStatusResendTime */
+	LOOK_INFO_MS = 1000, /* somebody who cannot wait refreshes the list */
 	SEND_MS = 33,
 	DRAIN_MS = 300, /* the end of a game: the answers to what was sent last */
 	QPORT = 4321,
@@ -45,19 +51,23 @@ struct options {
 	const char *own_port;
 	double rate;
 	int seconds;
+	int look; /* seconds; 0: joins at once */
 	bool join;
 	bool tell;
-	bool mute; /* echoes nothing */
+	bool mute; /* echoes nothing, or not while it looks */
 	bool json;
+	FILE *log; /* NULL: none */
 };
 
 struct query {
 	int fd; /* -1: free */
 	int kind;
+	unsigned long long number;
 	uint64_t due_ms;
 };
 
 enum stage {
+	STAGE_LOOK,
 	STAGE_CHALLENGE,
 	STAGE_CONNECT,
 	STAGE_PLAYING
@@ -68,6 +78,7 @@ struct player {
 	int fd;
 	int challenge;
 	uint64_t next_ms, joined_ms;
+	uint64_t look_ms[2], looked_ms[2]; /* each question: next time; answered, or 0 */
 	uint32_t sent, first, last, ack;
 	char clock[4]; /* NetQuake: the server's, sent last */
 	uint32_t heard; /* moves, by the server */
@@ -126,14 +137,14 @@ static int socket_open(int nth, const char *port)
 }
 
 /* As stock clients of Quake III do: what the server has echoed goes back to it. */
-static bool echoed(int fd, const char *data, size_t size)
+static bool echoed(int fd, const char *data, size_t size, bool mute)
 {
 	static const struct bytes echo = BYTES(OOB "echo ");
 	char back[4096];
 
 	if (!begins(data, size, echo))
 		return false;
-	if (client.o.mute)
+	if (mute)
 		return true;
 	memcpy(back, OOB, 4);
 	memcpy(back + 4, data + echo.size, size - echo.size);
@@ -143,15 +154,31 @@ static bool echoed(int fd, const char *data, size_t size)
 
 /* The browser ------------------------------------------------------------------------ */
 
-static void query_end(struct query *q)
+/* @size octets of an answer; 0: there is none. */
+static void query_end(struct query *q, const char *data, size_t size)
 {
+	FILE *log = client.o.log;
+
+	if (log) {
+		fprintf(log, "%llu %s %s", q->number, client.o.dialect->query[q->kind],
+			size ? "" : "-");
+		for (size_t i = 0; i < size; i++)
+			fprintf(log, "%02x", (unsigned char)data[i]);
+		fputc('\n', log);
+	}
 	close(q->fd);
 	q->fd = -1;
 }
 
+static bool query_send(int fd, int kind)
+{
+	const struct payload *payload = payload_find(client.o.dialect->query[kind]);
+
+	return send(fd, payload->bytes, payload->size, 0) >= 0;
+}
+
 static void query_start(uint64_t now)
 {
-	const struct payload *payload;
 	struct query *q = NULL;
 
 	for (int i = 0; i < QUERIES_MAX && !q; i++)
@@ -162,11 +189,11 @@ static void query_start(uint64_t now)
 	q->fd = socket_open(client.asked, NULL);
 	if (q->fd < 0)
 		return;
-	q->kind = client.asked++ % 2;
+	q->number = client.asked++;
+	q->kind = (int)(q->number % 2);
 	q->due_ms = now + QUERY_TIMEOUT_MS;
-	payload = payload_find(client.o.dialect->query[q->kind]);
-	if (send(q->fd, payload->bytes, payload->size, 0) < 0)
-		query_end(q);
+	if (!query_send(q->fd, q->kind))
+		query_end(q, NULL, 0);
 }
 
 static void query_receive(struct query *q)
@@ -177,18 +204,20 @@ static void query_receive(struct query *q)
 	if (size < 0)
 		return;
 	client.bytes_in += size;
-	if (echoed(q->fd, data, size))
+	if (echoed(q->fd, data, size, client.o.mute))
 		return;
 	if (begins(data, size, client.o.dialect->answer[q->kind]))
 		client.answered++;
-	query_end(q);
+	else
+		size = 0;
+	query_end(q, data, (size_t)size);
 }
 
 static void queries_run(uint64_t now, bool asking)
 {
 	for (int i = 0; i < QUERIES_MAX; i++)
 		if (client.queries[i].fd >= 0 && now >= client.queries[i].due_ms)
-			query_end(&client.queries[i]);
+			query_end(&client.queries[i], NULL, 0);
 	while (asking && client.asked < (now - client.start_ms) * client.o.rate / 1000) {
 		unsigned long long before = client.asked;
 
@@ -265,11 +294,27 @@ static void player_ask(struct player *p)
 	}
 }
 
+static void player_look(struct player *p, uint64_t now)
+{
+	int kind = p->looked_ms[1] ? 0 : 1;
+
+	if (p->looked_ms[0] || now >= client.start_ms + client.o.look * 1000ull) {
+		p->stage = STAGE_CHALLENGE;
+		return;
+	}
+	if (now < p->look_ms[kind])
+		return;
+	query_send(p->fd, kind);
+	p->look_ms[kind] = now + (kind ? LOOK_INFO_MS : LOOK_STATUS_MS);
+}
+
 static void player_run(struct player *p, uint64_t now)
 {
 	if (p->fd < 0 || now < p->next_ms)
 		return;
-	if (p->stage == STAGE_PLAYING) {
+	if (p->stage == STAGE_LOOK)
+		player_look(p, now);
+	else if (p->stage == STAGE_PLAYING) {
 		if (now + DRAIN_MS >= client.end_ms)
 			return;
 		player_send(p);
@@ -355,8 +400,11 @@ static void player_receive(struct player *p, uint64_t now)
 		return;
 	data[size] = '\0';
 	client.bytes_in += size;
-	if (echoed(p->fd, data, size))
+	if (echoed(p->fd, data, size, client.o.mute && p->stage == STAGE_LOOK))
 		return;
+	for (int i = 0; i < 2 && p->stage == STAGE_LOOK; i++)
+		if (p->look_ms[i] && !p->looked_ms[i] && begins(data, size, d->answer[i]))
+			p->looked_ms[i] = now;
 	/* The last one counts, as for stock clients; but for one that keeps the first. */
 	if ((p->stage == STAGE_CHALLENGE || (p->stage == STAGE_CONNECT && !d->keeps)) &&
 	    d->challenge.size && begins(data, size, d->challenge)) {
@@ -438,14 +486,20 @@ static void report(void)
 						       : "failed";
 	double percent = client.asked ? 100.0 * client.answered / client.asked : 0;
 	double after = p->joined_ms ? (p->joined_ms - client.start_ms) / 1000.0 : 0;
+	double looked[2];
 
+	for (int i = 0; i < 2; i++)
+		looked[i] = p->looked_ms[i] ? (p->looked_ms[i] - client.start_ms) / 1000.0
+					    : -1;
 	if (client.o.json)
 		printf("{\"queries\":%llu,\"answered\":%llu,\"percent\":%.2f,\"join\":\"%s\","
 		       "\"join_seconds\":%.3f,\"tries\":%llu,\"snapshots\":%llu,"
-		       "\"lost\":%llu,\"moves\":%u,\"heard\":%u,\"bytes_in\":%llu}\n",
+		       "\"lost\":%llu,\"moves\":%u,\"heard\":%u,\"bytes_in\":%llu,"
+		       "\"looked\":[%.3f,%.3f]}\n",
 		       client.asked, client.answered, percent, join, after, p->tries,
 		       p->snapshots - p->snapshots_before, expected - p->snapshots,
-		       p->sent - p->moves_before, heard, client.bytes_in);
+		       p->sent - p->moves_before, heard, client.bytes_in, looked[0],
+		       looked[1]);
 	else
 		printf("%llu of %llu queries answered (%.2f %%), join %s after %.3f s, "
 		       "%llu snapshots, %llu lost\n",
@@ -456,8 +510,8 @@ static void report(void)
 static int usage(void)
 {
 	fputs("usage: client --protocol NAME --to ADDRESS --port N --seconds N\n"
-	      "              [--poll PER-SECOND] [--join [--own-port N] [--tell]]\n"
-	      "              [--from ADDRESS]... [--mute] [--json]\n",
+	      "              [--poll PER-SECOND] [--join [--look N] [--own-port N] [--tell]]\n"
+	      "              [--from ADDRESS]... [--mute] [--log FILE] [--json]\n",
 	      stderr);
 	return 1;
 }
@@ -470,7 +524,8 @@ static int options_read(int argc, char **argv, struct options *o)
 		{ "poll", 1, NULL, 'r' },     { "join", 0, NULL, 'J' },
 		{ "from", 1, NULL, 'f' },     { "json", 0, NULL, 'j' },
 		{ "own-port", 1, NULL, 'o' }, { "tell", 0, NULL, 'T' },
-		{ "mute", 0, NULL, 'm' },     { NULL, 0, NULL, 0 },
+		{ "mute", 0, NULL, 'm' },     { "log", 1, NULL, 'l' },
+		{ "look", 1, NULL, 'L' },     { NULL, 0, NULL, 0 },
 	};
 	struct addrinfo hints = { .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV,
 				  .ai_socktype = SOCK_DGRAM };
@@ -492,6 +547,8 @@ static int options_read(int argc, char **argv, struct options *o)
 			o->from[o->from_count++] = optarg;
 		else if (letter == 'J')
 			o->join = true;
+		else if (letter == 'L')
+			o->look = atoi(optarg);
 		else if (letter == 'o')
 			o->own_port = optarg;
 		else if (letter == 'T')
@@ -500,7 +557,11 @@ static int options_read(int argc, char **argv, struct options *o)
 			o->mute = true;
 		else if (letter == 'j')
 			o->json = true;
+		else if (letter == 'l' && !o->log)
+			o->log = fopen(optarg, "we");
 		else
+			return -EINVAL;
+		if (letter == 'l' && !o->log)
 			return -EINVAL;
 	}
 	if (!o->dialect || !to || !port || o->seconds < 1 || o->seconds > 600 ||
@@ -525,10 +586,13 @@ int main(int argc, char **argv)
 		fprintf(stderr, "client: no socket: %s\n", strerror(errno));
 		return 1;
 	}
-	if (!client.o.dialect->ask.size)
-		client.player.stage = STAGE_CONNECT;
+	client.player.stage = client.o.look > 0		   ? STAGE_LOOK
+			      : client.o.dialect->ask.size ? STAGE_CHALLENGE
+							   : STAGE_CONNECT;
 	run();
 	report();
+	if (client.o.log)
+		fclose(client.o.log);
 	freeaddrinfo(client.o.to);
 	return 0;
 }

@@ -158,8 +158,20 @@ net_arrived()
 # net_flood ARGUMENTS: floodgen toward the server, from the internet.
 net_flood()
 {
-	"$LAB/floodgen" --iface up0 --mac "$NET_MAC" --to "$NET_SERVER" --port "$NET_PORT" \
+	${NET_EXEC-} "$LAB/floodgen" --iface up0 --mac "$NET_MAC" --to "$NET_SERVER" --port "$NET_PORT" \
 		--packets 500000000 --json "$@"
+}
+
+# net_flood_start FILE ARGUMENTS: the same beside what follows, its report in FILE. Who kills
+# $flood ends it, not a shell around it.
+net_flood_start()
+{
+	local file=$1
+
+	shift
+	(NET_EXEC="exec" net_flood "$@") >"$file" 2>&1 &
+	# shellcheck disable=SC2034 # for who starts it
+	flood=$!
 }
 
 # net_until SECONDS COMMAND: try again ten times a second.

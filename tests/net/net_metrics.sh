@@ -276,13 +276,19 @@ lost_in_metrics()
 		! grep -q '^quakeshield_interface_ours.* 1$' "$work/metrics"
 }
 
-# Another program takes our place, so that we may not come back: health says so, metrics
-# say so.
-test_lost()
+# Once the daemon has noticed it is back before anybody else can take its place.
+take_its_place()
 {
 	# By its pin, which is ours alone: link ids are the whole machine's.
 	bpftool link detach pinned /sys/fs/bpf/quakeshield/v*/link-srv0
 	net_in server ip link set srv0 xdp obj "$BUILD/tests/lab/foreign.bpf.o" sec xdp
+}
+
+# Another program takes our place, so that we may not come back: health says so, metrics
+# say so.
+test_lost()
+{
+	net_check "another program takes our place" net_until 3 take_its_place
 	net_check "not healthy once detached" net_until 3 status 503 "$URL/health"
 	net_check "and says why" grep -q 'not protected' "$work/body"
 	net_check "metrics say so" lost_in_metrics

@@ -5,15 +5,20 @@
 # forged: once, from 65536 sources. GAME: openarena, ezquake or nexuiz, real clients,
 # unmodified, and real servers; or quake2, r1q2 or q2pro, scripted clients that connect as
 # id's, R1Q2's and Q2PRO's do, with the stand-in for a server. Q2PRO's keeps the first
-# challenge that it gets.
+# challenge that it gets. browser-old and browser-new look before they join: scripted, too,
+# with a stand-in that has ioquake3's limits. They ask getinfo until that is answered, then
+# getstatus, for 20 seconds together, and join from the same port. The old one answers
+# `echo` to anybody, as Urban Terror's, OpenJK's and ioquake3's before 2017, the new one only
+# to the server that it is joining. Half of their flood are requests to join, half getstatus.
 #
 # With TRIES so many joins, one after another, each in a flood of its own. FLOOD: none, 16, 22 or 24 (as many bits of sources in 10.0.0.0/8), v6 (2^22
 # networks of fd00::/8) or own (the client's own address, other ports). SHIELD: proof, plain
 # (proof = off) or bare (none). Only with `proof` anything is demanded: the others are what
 # it is measured by.
 #
-# How long a join takes is counted at the client's link: from the first word that it sends
-# to the first datagram of a game that it gets. Faster than the shield answers (250000/s)
+# How long a join takes is counted at the client's link: from the first request to join that
+# it sends to the first datagram of a game that it gets. Each scripted client has a network of
+# its own, so that nobody has heard of it. Faster than the shield answers (250000/s)
 # clients wait for their turn.
 set -u
 
@@ -26,7 +31,12 @@ openarena) SERVER=openarena PROTOCOL=quake3 ;;
 ezquake)   SERVER=mvdsv PROTOCOL=quakeworld ;;
 nexuiz)	   SERVER=nexuiz PROTOCOL=netquake ;;
 quake2 | r1q2 | q2pro) SERVER=standin PROTOCOL=quake2 ;;
+browser-old | browser-new) SERVER=standin PROTOCOL=quake3 LIMITS=1 ;;
 *)	   echo "net_proof.sh: no such game: '$GAME'" >&2; exit 2 ;;
+esac
+case $FLOOD in
+none | 16 | 22 | 24 | v6 | own) ;;
+*) echo "net_proof.sh: no such flood: '$FLOOD'" >&2; exit 2 ;;
 esac
 # shellcheck source=tests/lab/net.sh
 . tests/lab/net.sh
@@ -38,11 +48,18 @@ esac
 . tests/lab/quakeworld.sh
 
 EACH=${JOIN_S:-25} # seconds that a client may take to start and join
+LOOK=20            # and that a browser may take before
 
 scripted()
 {
 	[ "$SERVER" = standin ]
 }
+
+browses()
+{
+	[ "$PROTOCOL$SERVER" = quake3standin ]
+}
+! browses || EACH=$((EACH + LOOK))
 
 skip()
 {
@@ -71,25 +88,32 @@ needs()
 	esac
 }
 
-# The datagrams of this family that a server takes for a request to join.
-payload_of()
+# The datagrams of this family that a server takes for a request to join, and what a
+# browser's flood is besides.
+payloads_of()
 {
 	case $GAME in
 	ezquake) echo qw-getchallenge ;;
 	quake2 | r1q2 | q2pro) echo q2-getchallenge ;;
+	browser-*) echo getchallenge getstatus ;;
 	*)	 echo getchallenge ;;
 	esac
 }
 
-# Seconds from the first word of the client to the first datagram of the game, and how many
-# words went each way before; nothing: it did not get in.
+# Seconds from the client's first request to join to the first datagram of the game, and how
+# many words went each way before; nothing: it did not get in.
 join_time()
 {
+	local first=ffffffff
+
+	! browses || first=ffffffff6765746368 # getch
 	tshark -n -r "$work/join.pcap" -T fields -e frame.time_epoch -e ip.src \
 		-e udp.dstport -e udp.srcport -e udp.payload 2>/dev/null |
-		awk -v server="$NET_SERVER" '
+		awk -v server="$NET_SERVER" -v first=$first '
 		{ words = substr($5, 1, 8) == "ffffffff" }
-		$2 != server && words { if (!asked++) { start = $1; port = $4 } }
+		$2 != server && words && (asked || index($5, first) == 1) {
+			if (!asked++) { start = $1; port = $4 }
+		}
 		$2 != server || $3 != port { next } # to one who was here before
 		words && asked { told++ }
 		!words && asked && length($5) > 40 {
@@ -111,6 +135,7 @@ shield_config()
 	    protocol = $PROTOCOL
 	    port     = $NET_PORT
 	    proof    = $([ "$WITH" = proof ] && echo pressure || echo off)
+	    answers  = $([ "$WITH" = proof ] && browses && echo pressure || echo off)
 	}
 	CONFIG
 }
@@ -127,11 +152,47 @@ client_start_game()
 
 player_scripted()
 {
+	local more='' dialect=$GAME
+
+	! browses || more="--look $LOOK" dialect=$PROTOCOL
+	[ "$GAME" != browser-new ] || more+=' --mute'
 	# shellcheck disable=SC2086
-	nsenter --net=/run/netns/client $PIN "$LAB/client" --protocol "$GAME" \
+	nsenter --net=/run/netns/client $PIN "$LAB/client" --protocol "$dialect" \
 		--to "$NET_SERVER" --port "$NET_PORT" --seconds "$((EACH + 5))" --join --json \
-		>"$work/client.json" 2>&1 &
+		--tell --from "$own" $more >"$work/client.json" 2>"$work/told" &
 	client_pid=$!
+}
+
+# own_network NUMBER: the address of the one who tries, in $own.
+own_network()
+{
+	own=$NET_CLIENT
+	scripted || return 0
+	own=10.79.$((20 + $1 % 200)).2
+	net_in client ip address replace "$own/32" dev lo
+	ip route replace "${own%.2}.0/24" via "$NET_CLIENT"
+}
+
+# Of a flood in the client's name the answers to other ports are not what is looked for.
+ears_filter()
+{
+	printf 'udp and port %s' "$NET_PORT"
+	[ "$FLOOD" != own ] ||
+		printf ' and (src host %s or dst portrange 27000-27999 or dst portrange 32768-65535)' "$own"
+}
+
+# until_in SECONDS: looking takes longer than net_until reckons with, on a busy machine most.
+# A script says itself when it plays; the capture says when that was.
+until_in()
+{
+	local until=$((SECONDS + $1))
+
+	while [ $SECONDS -lt $until ]; do
+		if ! scripted || grep -qs 'plays on port' "$work/told"; then
+			joined && return
+		fi
+		sleep 0.1
+	done
 }
 
 # try_join: one client starts, joins and is gone again.
@@ -139,15 +200,15 @@ try_join()
 {
 	local ears
 
-	rm -rf "$work/client" "$work/join.pcap"
+	rm -rf "$work/client" "$work/join.pcap" "$work/ears.log" "$work/told"
 	mkdir -p "$work/client"
 	chown nobody "$work/client"
 	nsenter --net=/run/netns/client tcpdump --immediate-mode -U -n -i cli0 -B 8192 \
-		-w "$work/join.pcap" "udp and port $NET_PORT" 2>"$work/ears.log" &
+		-w "$work/join.pcap" "$(ears_filter)" 2>"$work/ears.log" &
 	ears=$!
 	net_until 5 grep -q 'listening on' "$work/ears.log"
 	client_start_game
-	net_until "$EACH" joined
+	until_in "$EACH"
 	kill "$client_pid" "$ears" 2>/dev/null
 	# A client may hang in what it does last.
 	net_until 5 ended "$client_pid" || kill -KILL "$client_pid" 2>/dev/null
@@ -160,59 +221,123 @@ ended()
 	[ ! -e "/proc/$1" ] || grep -q '^State:.*Z' "/proc/$1/status"
 }
 
-# flood_words: floodgen's for $FLOOD, at what it manages unless that is the most that the
-# shield answers, and the seconds within which everybody has to be in.
+# The seconds within which everybody has to be in, how many are flooded a second, at what
+# floodgen manages unless that is the most that the shield answers, and from where.
 flood_words()
 {
 	case $FLOOD in
-	none) echo 7 ;;
-	16) echo 7 --from 10.0.0.0 --sources 65536 --rate 200000 ;;
-	22) echo 20 --from 10.0.0.0 --sources 4194304 --rate 1000000 ;;
-	24) echo 20 --from 10.0.0.0 --sources 16777216 --rate 1000000 ;;
-	v6) echo 20 --to $NET_SERVER6 --from fd00:80::1 --sources 4194304 --rate 1000000 ;;
-	own) echo 7 --victim $NET_CLIENT --rate 200000 ;;
-	*) net_die "no such flood: '$FLOOD'" ;;
+	none) echo 7 0 ;;
+	16) echo 7 200000 --from 10.0.0.0 --sources 65536 ;;
+	22) echo 20 1000000 --from 10.0.0.0 --sources 4194304 ;;
+	24) echo 20 1000000 --from 10.0.0.0 --sources 16777216 ;;
+	v6) echo 20 1000000 --to "$NET_SERVER6" --from fd00:80::1 --sources 4194304 ;;
+	own) echo 7 200000 --victim "$own" ;;
 	esac
 }
 
-# joins LIMIT [floodgen arguments]: TRIES joins, each within LIMIT seconds.
-joins()
+# Slower than 500000 a second floodgen sends through the stack, whose ring is the client's,
+# too (net_rings): what it sends gets the ring of processor 0 to itself, lest the client's be
+# lost at a full one.
+flood_ring()
 {
-	local limit=$1 try in=0 late=0 flood='' pps=''
+	[ "$(nproc)" -gt 1 ] || return 0
+	echo 1 >/sys/class/net/up0/queues/tx-0/xps_cpus
+	printf '%x\n' $(((1 << $(nproc)) - 2)) >/sys/class/net/up0/queues/tx-1/xps_cpus
+}
+
+# floods_start RATE ARGUMENTS: of all payloads together; $floods are their processes.
+floods_start()
+{
+	local rate=$1 flood='' payload payloads
 
 	shift
-	: >"$work/times"
+	read -ra payloads <<<"$(payloads_of)"
+	floods=()
+	[ "$rate" -gt 0 ] || return 0
+	[ "$rate" -ge 500000 ] || flood_ring
+	for payload in "${payloads[@]}"; do
+		# shellcheck disable=SC2086
+		net_flood_start "$work/flood.$payload.json" $PIN_FLOOD --payload "$payload" \
+			--seconds $((EACH + 5)) --rate $((rate / ${#payloads[@]})) "$@"
+		floods+=("$flood")
+	done
+	sleep 1
+	for flood in "${floods[@]}"; do
+		kill -0 "$flood" || net_die "no flood: $(head -1 "$work"/flood.*)"
+	done
+}
+
+floods_stop()
+{
+	[ "${#floods[@]}" -gt 0 ] || return 0
+	kill "${floods[@]}" 2>/dev/null
+	wait "${floods[@]}"
+	pps=$(jq -s 'map(.pps // 0) | add' "$work"/flood.* 2>/dev/null)
+}
+
+# one_try NUMBER: the client's times go to $work/join, and of a browser to $work/status and
+# $work/info: a line each, if it was in, or answered.
+one_try()
+{
+	local limit rate pool seconds asked told
+
+	own_network "$1"
+	read -r limit rate pool < <(flood_words)
+	# shellcheck disable=SC2086
+	floods_start "$rate" $pool
+	if try_join; then
+		read -r seconds asked told <"$work/joined"
+		echo "# joined in $seconds s, $asked words sent, $told got"
+		echo "$seconds $limit" >>"$work/join"
+	else
+		echo "# not in the game"
+	fi
+	if browses; then
+		jq -r '.looked | "# getinfo answered after \(.[1]) s, both after \(.[0]) (-1: not)"' \
+			"$work/client.json"
+		jq -r '.looked[1] | select(. >= 0)' "$work/client.json" >>"$work/info"
+		jq -r '.looked | select(.[0] >= 0) | .[0] - .[1]' "$work/client.json" >>"$work/status"
+	fi
+	floods_stop
+}
+
+# told WHAT: how many of the tries had it, and when.
+told()
+{
+	sort -n "$work/$1" | awk -v tries="$TRIES" -v what="$1" '{ t[NR] = $1 } END {
+		printf "%s %d of %d", what, NR, tries
+		if (NR) printf ", %s s in the middle, %s at most",
+			sprintf("%.2f", (t[int((NR + 1) / 2)] + t[int(NR / 2) + 1]) / 2),
+			sprintf("%.2f", t[NR])
+	}'
+}
+
+in_time()
+{
+	[ "$(awk '$1 <= $2' "$work/join" | wc -l)" = "$TRIES" ]
+}
+
+answered()
+{
+	[ "$(wc -l <"$work/status") $(wc -l <"$work/info")" = "$TRIES $TRIES" ]
+}
+
+joins()
+{
+	local try own pps='' floods=()
+
+	for what in join status info; do
+		: >"$work/$what"
+	done
 	for ((try = 0; try < TRIES; try++)); do
-		if [ $# -gt 0 ]; then
-			# shellcheck disable=SC2086
-			net_flood $PIN_FLOOD --seconds $((EACH + 5)) \
-				--payload "$(payload_of)" "$@" >"$work/flood.json" 2>&1 &
-			flood=$!
-			sleep 1
-			kill -0 "$flood" || net_die "no flood: $(head -1 "$work/flood.json")"
-		fi
-		if try_join; then
-			read -r seconds asked told <"$work/joined"
-			echo "# joined in $seconds s, $asked words sent, $told got"
-			echo "$seconds" >>"$work/times"
-			in=$((in + 1))
-			awk -v s="$seconds" -v l="$limit" 'BEGIN { exit s > l }' ||
-				late=$((late + 1))
-		else
-			echo "# not in the game"
-		fi
-		if [ -n "$flood" ]; then
-			kill "$flood" 2>/dev/null
-			wait "$flood"
-			pps=$(jq -r '.pps // 0' "$work/flood.json" 2>/dev/null)
-		fi
+		one_try "$try"
 		sleep 2 # the server forgets who has left
 	done
-	echo "# $GAME, $WITH, flood $FLOOD${pps:+ at $pps/s, the last}: $in of $TRIES in," \
-		"$(sort -n "$work/times" | awk '{ t[NR] = $1 } END {
-			if (NR) print t[int((NR + 1) / 2)] " s in the middle, " t[NR] " s at most" }')"
-	[ "$WITH" != proof ] ||
-		net_check "$GAME joins: flood $FLOOD" [ "$in $late" = "$TRIES 0" ]
+	echo "# $GAME, $WITH, flood $FLOOD${pps:+ at $pps/s, the last}: $(told join)" \
+		"$(! browses || echo "; $(told info); $(told status)")"
+	[ "$WITH" = proof ] || return 0
+	net_check "$GAME joins: flood $FLOOD" in_time
+	! browses || net_check "$GAME is answered: flood $FLOOD" answered
 }
 
 net_test_begin "$@"
@@ -224,9 +349,9 @@ else
 fi
 scripted || player_screen
 if [ "$WITH" != bare ]; then
-	shield_start || exit 1
+	! browses || net_room # for answers
+	shield_start >/dev/null || exit 1
 fi
-# shellcheck disable=SC2046
-joins $(flood_words)
+joins
 [ "$WITH" = bare ] || stats_line
 exit "$net_failed"
