@@ -111,6 +111,59 @@ static void test_state_by_use(void **state)
 	session_table_free(table);
 }
 
+/*
+ * A client whose port has changed takes its state along: from the same address to the
+ * same server, if the state is that client's. If there is none, it is a new one.
+ */
+static void test_moved(void **state)
+{
+	const struct family *f = family_of(FAMILY_QUAKE3);
+	struct session_table *table = session_table_create(16, 64 << 20);
+	struct record_address server = address(2, 27960), client = address(1, 5),
+			      other = address(3, 5);
+	struct span payload = { (const uint8_t *)"\1\0\0\0\x34\x12", 6 };
+	struct session *was, *now, *stranger;
+	struct q3_session *q;
+	bool from_low;
+
+	(void)state;
+	assert_non_null(table);
+	assert_non_null(f->owns);
+	now = session_get(table, &client, &server, 0, &from_low);
+	/* Nobody was there before. */
+	assert_false(session_move(now, from_low, FAMILY_QUAKE3, payload));
+	assert_null(now->state);
+	was = meet(table, 7, true);
+	was->server_known = true;
+	was->server_is_low = server.bytes[3] < client.bytes[3];
+	was->dialect = "mine";
+	q = session_state(was, FAMILY_QUAKE3);
+	assert_non_null(q);
+	q->live = q->has_qport = true;
+	q->qport = 0x1235;
+	/* It is another client's of the same address. */
+	assert_false(session_move(now, from_low, FAMILY_QUAKE3, payload));
+	q->qport = 0x1234;
+	assert_false(session_move(now, from_low, FAMILY_NETQUAKE, payload));
+	stranger = session_get(table, &other, &server, 0, &from_low);
+	assert_false(session_move(stranger, from_low, FAMILY_QUAKE3, payload));
+	assert_null(stranger->state);
+	now = session_get(table, &client, &server, 0, &from_low);
+	was->server_known = false;
+	assert_false(session_move(now, from_low, FAMILY_QUAKE3, payload));
+	was->server_known = true;
+	assert_ptr_equal(was->state, q);
+	assert_true(session_move(now, from_low, FAMILY_QUAKE3, payload));
+	assert_ptr_equal(now->state, q);
+	assert_null(was->state);
+	assert_string_equal(now->dialect, "mine");
+	assert_int_equal(now->family, FAMILY_QUAKE3);
+	assert_true(now->certain && now->server_known && now->spoke[0] && now->spoke[1]);
+	assert_int_equal(now->server_is_low, was->server_is_low);
+	assert_int_equal(session_table_bytes(table), f->state_size);
+	session_table_free(table);
+}
+
 /* --- a recorded game among strangers ------------------------------------------ */
 
 struct run {
@@ -271,6 +324,7 @@ int main(void)
 		cmocka_unit_test(test_one_machine),
 		cmocka_unit_test(test_answered_stays),
 		cmocka_unit_test(test_state_by_use),
+		cmocka_unit_test(test_moved),
 		cmocka_unit_test(test_forged),
 		cmocka_unit_test(test_clients),
 		cmocka_unit_test(test_says_so),

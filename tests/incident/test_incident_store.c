@@ -247,6 +247,23 @@ static void it_stays_within_its_bounds(void **state)
 	json_decref(all);
 }
 
+/* Of many short ones the newest, however small the file is. */
+static void so_many_are_shown(void **state)
+{
+	char id[32];
+	json_t *all;
+
+	(void)state;
+	for (int i = 0; i < INCIDENT_KEPT + 100; i++) {
+		snprintf(id, sizeof(id), "%06d", i);
+		put(id, "start");
+	}
+	all = incident_store_read(path, NULL);
+	assert_int_equal(json_array_size(all), INCIDENT_KEPT);
+	expect(0, all, "000100", "start");
+	json_decref(all);
+}
+
 static void what_cannot_be_read_is_an_error(void **state)
 {
 	json_t *all;
@@ -324,6 +341,7 @@ int main(void)
 		T(the_last_line_counts),
 		T(torn_lines_and_strange_ones),
 		T(it_stays_within_its_bounds),
+		T(so_many_are_shown),
 		T(what_cannot_be_read_is_an_error),
 		T(now_is_shown_while_it_is_new),
 		T(a_line_for_people),

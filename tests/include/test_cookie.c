@@ -300,9 +300,23 @@ static void they_are_spread_evenly(void **state)
 	assert_true(chi < 35); /* 9 degrees: 0.00006 */
 }
 
+/* From four epochs into the other's turn on, until four before its own. */
+static void a_key_rests_for_eight_epochs(void **state)
+{
+	(void)state;
+	for (__u64 epoch = 0; epoch < 64; epoch++) {
+		__u32 turn;
+		bool rests = cookie_rests(epoch << COOKIE_EPOCH_BITS, &turn);
+
+		assert_int_equal(rests, epoch % 16 >= 4 && epoch % 16 < 12);
+		assert_int_equal(turn, epoch / 16 % 2 ^ 1);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_key_rests_for_eight_epochs),
 		cmocka_unit_test(the_hash_is_siphash),
 		cmocka_unit_test(the_hash_is_of_all_that_it_says),
 		cmocka_unit_test(letters_are_base_32),

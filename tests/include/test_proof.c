@@ -35,6 +35,7 @@ static void requests_become_echoes(void **state)
 	} rows[] = {
 		{ KIND_GETCHALLENGE, "getchallenge", "echo 7abcdefg" },
 		{ KIND_GETCHALLENGE, "getchallenge 0", "echo 7abcdefg0" },
+		{ KIND_GETCHALLENGE, "getchallenge 909", "echo 7abcdefg909" },
 		{ KIND_GETCHALLENGE, "getchallenge 123 Quake3Arena",
 		  "echo 7abcdefg123xQuake3Arena" },
 		{ KIND_GETCHALLENGE, "getchallenge -12 a_b-c.d",
@@ -72,6 +73,57 @@ static void requests_become_echoes(void **state)
 		assert_int_equal(said, n == PROOF_BARE_N ? n : strlen(rows[i].echo) + 4);
 		assert_memory_equal(t.at, want.at, PROOF_TEXT);
 	}
+}
+
+/* Of what comes back length and one octet tell the form; a bare one has no eighth letter.
+ */
+static void forms_come_back(void **state)
+{
+	static const struct {
+		__u8 behind;
+		__u32 length;
+		enum cookie_form form;
+	} rows[] = {
+		{ 'i', PROOF_BACK_N, COOKIE_BARE },
+		{ 0, PROOF_BACK + PROOF_LETTERS, 0 },
+		{ 'i', PROOF_BACK + PROOF_LETTERS + 1, COOKIE_INFO },
+		{ 's', PROOF_BACK + PROOF_LETTERS + 1, COOKIE_STATUS },
+		{ '0', PROOF_BACK + PROOF_LETTERS + 1, COOKIE_ARGUED },
+		{ 'i', PROOF_BACK + PROOF_LETTERS + 2, COOKIE_ARGUED },
+		{ 's', PROOF_BACK + PROOF_LETTERS + 2, COOKIE_ARGUED },
+		{ '0', PROOF_TEXT - 5, COOKIE_ARGUED },
+		{ '0', PROOF_TEXT - 4, 0 },
+	};
+	struct proof_text t = { { 0 } };
+	__u64 letters;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++)
+		if (proof_returned(rows[i].behind, rows[i].length) != rows[i].form)
+			fail_msg("%zu", i);
+	memcpy(t.at + PROOF_BACK, LETTERS, 8);
+	letters = proof_letters(&t, COOKIE_ARGUED);
+	assert_memory_equal(&letters, LETTERS, 8);
+	letters = proof_letters(&t, COOKIE_BARE);
+	assert_memory_equal(&letters, "7abcdef", 8);
+}
+
+/* The end of a connect: its challenge's first eight characters, and the two behind. */
+static void challenges_stand_at_the_end(void **state)
+{
+	static const char *const bad[] = { "\\challengf\\7abcdefgXY",
+					   "/challenge\\7abcdefgXY",
+					   "\\challenge/7abcdefgXY" };
+	__u64 letters = ~0ull, want;
+	__u32 more;
+
+	(void)state;
+	memcpy(&want, LETTERS, sizeof(want));
+	assert_true(proof_tail((const __u8 *)"\\challenge\\7abcdefgXY", &letters, &more));
+	assert_true(letters == want);
+	assert_int_equal(more, 'X' | 'Y' << 8);
+	for (size_t i = 0; i < COUNT(bad); i++)
+		assert_false(proof_tail((const __u8 *)bad[i], &letters, &more));
 }
 
 static void numbers_have_ten_digits_and_a_blank(void **state)
@@ -120,6 +172,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(requests_become_echoes),
+		cmocka_unit_test(forms_come_back),
+		cmocka_unit_test(challenges_stand_at_the_end),
 		cmocka_unit_test(numbers_have_ten_digits_and_a_blank),
 		cmocka_unit_test(the_third_number_is_found),
 	};

@@ -241,8 +241,10 @@ static void entries_are_taken_out(void **state)
 {
 	const struct list_terms brief = { .for_ns = 1 };
 	const struct list_terms longer = { .for_ns = 3600 * 1000000000ull };
+	const struct list_terms longest = { .for_ns = 7200 * 1000000000ull };
 	struct cidr wide = net_of("192.0.2.0/24"), one = net_of("192.0.2.1");
 	struct cidr both = net_of("198.51.100.7"), later = net_of("203.0.113.0/24");
+	struct cidr latest = net_of("198.18.0.0/15");
 
 	(void)state;
 	add("a", 27960);
@@ -252,6 +254,7 @@ static void entries_are_taken_out(void **state)
 	assert_int_equal(shield_list_add(&shield, LIST_ALLOW, &one, &brief), 0);
 	assert_int_equal(shield_list_add(&shield, LIST_DENY, &both, &brief), 0);
 	assert_int_equal(shield_list_add(&shield, LIST_DENY, &later, &longer), 0);
+	assert_int_equal(shield_list_add(&shield, LIST_DENY, &latest, &longest), 0);
 	usleep(20000); /* the clock has ticks of 10 ms at most */
 	/* Over, though nobody has taken it out: it is not there to be deleted. */
 	assert_int_not_equal(sent_at(shield_clock()), REASON_DENY_LIST);

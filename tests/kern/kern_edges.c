@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * kern_edges.c - where a rule begins and ends, in the kernel: how many proofs are enough,
- * who is exempt from the ledger, what is shown to the daemon, whose budget it is, and
- * what is counted as a stranger's. Each row stands beside one that only just is not.
+ * who is exempt from the ledger, whose budget it is, and what is counted as a stranger's.
+ * Each row stands beside one that only just is not.
  */
-#include <sched.h>
-
 #include "kern/kern_game.h"
 
 static const char status[900] = OOB "statusResponse\n";
@@ -347,6 +345,8 @@ static struct tallies sum_of(enum direction direction)
 /* Amplification is what strangers get for what they send: no player is in it. */
 static void players_are_no_strangers(void **state)
 {
+	struct tallies out;
+
 	(void)state;
 	serve(FAMILY_QUAKE3);
 	for (__u32 i = 1; i < 5; i++) {
@@ -358,6 +358,9 @@ static void players_are_no_strangers(void **state)
 	assert_true(says(status, sizeof(status)));
 	ask(STRANGER, HERE);
 	assert_int_equal(sum_of(DIRECTION_S2C).strangers.payload, sizeof(status));
+	assert_true(says(BYTES(OOB "x"))); /* padded to the least that there is */
+	kern_sum_way(&kern, 0, DIRECTION_S2C, &out);
+	assert_int_equal(out.strangers.wire, sizeof(status) + 42 + 24 + 84);
 	assert_int_equal(sum_of(DIRECTION_C2S).strangers.payload, 13);
 }
 
@@ -416,126 +419,6 @@ static void a_flood_is_one_services(void **state)
 	}
 }
 
-/* --- what is shown -------------------------------------------------------------------
- */
-
-static struct {
-	struct sample head[64];
-	unsigned int count;
-} shown;
-
-static int show(void *context, void *data, size_t size)
-{
-	(void)context;
-	assert_true(size >= sizeof(struct sample));
-	assert_in_range(shown.count, 0, COUNT(shown.head) - 1);
-	memcpy(&shown.head[shown.count], data, sizeof(struct sample));
-	assert_int_equal(size - sizeof(struct sample), shown.head[shown.count].kept);
-	shown.count++;
-	return 0;
-}
-
-static void look(void)
-{
-	struct ring_buffer *ring =
-		ring_buffer__new(bpf_map__fd(kern.skel->maps.samples), show, NULL, NULL);
-
-	assert_non_null(ring);
-	shown.count = 0;
-	assert_true(ring_buffer__consume(ring) >= 0);
-	ring_buffer__free(ring);
-}
-
-static void sample(__u32 every, __u32 follow_first)
-{
-	struct sampling *s = &kern.live->sampling;
-
-	*s = (struct sampling){ .every = every, .follow_first = follow_first, .any = 1 };
-	for (int i = 0; i < SAMPLER_COUNT; i++)
-		s->limit[i] = kern_rate(1000000, 1000000);
-}
-
-/* One in so many of each counter, from the first on; a flood is shown no more often. */
-static void one_in_so_many_is_shown(void **state)
-{
-	cpu_set_t here;
-
-	(void)state;
-	CPU_ZERO(&here);
-	CPU_SET((size_t)sched_getcpu(), &here);
-	assert_int_equal(sched_setaffinity(0, sizeof(here), &here), 0);
-	serve(FAMILY_QUAKE3);
-	sample(8, 0);
-	for (int i = 0; i < 80; i++)
-		ask(PEER, HERE);
-	look();
-	assert_int_equal(shown.count, 10);
-	for (unsigned int i = 0; i < shown.count; i++)
-		assert_int_equal(shown.head[i].sampler, SAMPLER_STATISTIC);
-	for (int i = 0; i < 16; i++)
-		assert_true(says(BYTES(OOB "print\nx")));
-	look();
-	assert_int_equal(shown.count, 2);
-	assert_int_equal(shown.head[0].direction, DIRECTION_S2C);
-	sample(0, 1);
-	ask(PEER, HERE);
-	look();
-	assert_int_equal(shown.count, 0);
-}
-
-/* A follower needs whole datagrams; of a flood the beginnings are enough. */
-static void who_is_followed_is_shown_whole(void **state)
-{
-	static char big[1200] = { 9 };
-
-	(void)state;
-	serve(FAMILY_QUAKE3);
-	sample(1, 1);
-	assert_true(says(big, sizeof(big)));
-	assert_true(says(status, sizeof(status)));
-	assert_true(is_player(PEER, HERE, big, sizeof(big)));
-	hear_from(STRANGER, HERE, status, sizeof(status));
-	look();
-	assert_int_equal(shown.count, 4);
-	for (unsigned int i = 0; i < shown.count; i++) {
-		bool follows = i % 2 == 0;
-
-		assert_int_equal(shown.head[i].sampler,
-				 follows ? SAMPLER_FOLLOW : SAMPLER_STATISTIC);
-		assert_int_equal(shown.head[i].length,
-				 42 + (follows ? sizeof(big) : sizeof(status)));
-		assert_int_equal(shown.head[i].kept,
-				 follows ? 42 + sizeof(big) : SAMPLE_STATISTIC_BYTES);
-	}
-}
-
-/* The server's half of every handshake is shown to who follows. */
-static void handshakes_are_followed(void **state)
-{
-	static const struct {
-		enum wire_family family;
-		const char *said;
-		size_t n;
-		bool follows;
-	} rows[] = {
-		{ FAMILY_QUAKEWORLD, BYTES(OOB "c123"), true },
-		{ FAMILY_QUAKE2, BYTES(OOB "challenge 7"), true },
-		{ FAMILY_QUAKE3, BYTES(OOB "challengeResponse 7"), true },
-		{ FAMILY_NETQUAKE, BYTES("\x80\0\0\x09\x81\x38\x6d\0\0"), true },
-		{ FAMILY_QUAKEWORLD, BYTES(OOB "nno\n"), false },
-		{ FAMILY_QUAKE3, BYTES(OOB "print\nno"), false },
-	};
-
-	(void)state;
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		serve(rows[i].family);
-		sample(0, 100);
-		assert_true(says(rows[i].said, rows[i].n));
-		look();
-		assert_int_equal(shown.count, rows[i].follows);
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -556,9 +439,6 @@ int main(void)
 		TEST(players_are_no_strangers),
 		TEST(fragments_bring_no_payload),
 		TEST(a_flood_is_one_services),
-		TEST(one_in_so_many_is_shown),
-		TEST(who_is_followed_is_shown_whole),
-		TEST(handshakes_are_followed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

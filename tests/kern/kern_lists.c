@@ -75,6 +75,79 @@ static void friends_have_limits_in_all(void **state)
 	assert_int_equal(in, FRIEND_GLOBAL_BURST);
 }
 
+/* What one service lets a friend ask is not taken from what the next one does. */
+static void friends_have_limits_of_each_service(void **state)
+{
+	struct service s = kern_open_service(FAMILY_QUAKE3);
+
+	(void)state;
+	s.budget[CLASS_QUERY].global = (struct limit){ SECOND, 0 };
+	for (__u32 slot = 0; slot < 3; slot++) {
+		kern_service(&kern, 0, slot, &s);
+		kern_port(&kern, 0, (__u16)(PORT + slot), (int)slot, false);
+	}
+	kern_list(&kern, true, FRIEND, 128);
+	for (__u16 slot = 0; slot < 3; slot++) {
+		link_.sport = PORT + slot;
+		assert_int_equal(let_in(FRIEND, FRIEND_BURST + 50), FRIEND_BURST);
+	}
+}
+
+/* Of which budget there is nothing left is one to a friend. */
+static void friendship_overcomes_every_budget(void **state)
+{
+	static const enum reason reasons[] = { REASON_SOURCE_BUDGET, REASON_PREFIX_BUDGET,
+					       REASON_GLOBAL_BUDGET };
+	const struct limit none = { SECOND, 0 };
+
+	(void)state;
+	kern_list(&kern, true, FRIEND, 128);
+	for (size_t i = 0; i < COUNT(reasons); i++) {
+		struct service s = kern_open_service(FAMILY_QUAKE3);
+		struct budget *b = &s.budget[CLASS_QUERY];
+
+		*(i == 0 ? &b->source : i == 1 ? &b->prefix : &b->global) = none;
+		kern_service(&kern, 0, 0, &s);
+		kern_port(&kern, 0, PORT, 0, false);
+		assert_int_equal(
+			hear_from(NEIGHBOUR, HERE, BYTES(OOB "getstatus")).reason,
+			reasons[i]);
+		assert_int_equal(hear_from(FRIEND, HERE, BYTES(OOB "getstatus")).reason,
+				 REASON_ALLOW_LIST);
+	}
+}
+
+/* Typed in for a while: whether the daemon has taken it out by then or not. */
+static void entries_end_on_time(void **state)
+{
+	struct cidr cidr = { .length = 128 };
+	struct list_entry entry = { .origins = LIST_LIVE, .length = 128 };
+
+	(void)state;
+	serve_nobody();
+	kern_list(&kern, true, FRIEND, 128);
+	kern_list(&kern, false, NEIGHBOUR, 128);
+	entry.until_ns = kern.live->clock_ns + 60 * SECOND;
+	for (int allowed = 0; allowed < 2; allowed++) {
+		struct bpf_map *map =
+			allowed ? kern.skel->maps.allow : kern.skel->maps.deny;
+
+		kern_address(allowed ? FRIEND : NEIGHBOUR, cidr.addr);
+		assert_int_equal(
+			bpf_map_update_elem(bpf_map__fd(map), &cidr, &entry, BPF_ANY), 0);
+	}
+	pass_time(59 * SECOND);
+	assert_int_equal(hear_from(FRIEND, HERE, BYTES(OOB "getstatus")).reason,
+			 REASON_ALLOW_LIST);
+	assert_int_equal(hear_from(NEIGHBOUR, HERE, BYTES(OOB "getstatus")).reason,
+			 REASON_DENY_LIST);
+	pass_time(2 * SECOND);
+	assert_int_equal(hear_from(FRIEND, HERE, BYTES(OOB "getstatus")).reason,
+			 REASON_GLOBAL_BUDGET);
+	assert_int_equal(hear_from(NEIGHBOUR, HERE, BYTES(OOB "getstatus")).reason,
+			 REASON_GLOBAL_BUDGET);
+}
+
 /* What leaves for @to at once, in octets of frames. */
 static __u64 sent_to(const char *to)
 {
@@ -107,6 +180,21 @@ static void a_friend_is_sent_more_and_no_end(void **state)
 	kern.live->ledger = (struct ledger){ .byte_ns = 1, .strict = 1 };
 	kern_list(&kern, true, FRIEND, 128);
 	assert_int_equal(sent_to(FRIEND), 0);
+}
+
+/* Of IPv6 it is a /56 that is sent more, and the one beside it has its own. */
+static void a_friend_shares_with_its_56(void **state)
+{
+	__u64 more = (__u64)LEDGER_ALLOWANCE << FRIEND_LEDGER_SHIFT;
+
+	(void)state;
+	serve_nobody();
+	ledger(LEDGER_ALLOWANCE, LEDGER_WINDOW_S);
+	kern_list(&kern, true, "2001:db8:1::", 48);
+	link_.ipv6 = true;
+	assert_in_range(sent_to(FRIEND6), more * 9 / 10, more * 11 / 10);
+	assert_in_range(sent_to("2001:db8:1:105::77"), more * 9 / 10, more * 11 / 10);
+	assert_int_equal(sent_to("2001:db8:1:6::1"), 0);
 }
 
 /* In a friend's name, too, nobody ends a player's game, nor connects over it. */
@@ -180,7 +268,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_friend_has_limits),
 		TEST(friends_have_limits_in_all),
+		TEST(friends_have_limits_of_each_service),
+		TEST(friendship_overcomes_every_budget),
+		TEST(entries_end_on_time),
 		TEST(a_friend_is_sent_more_and_no_end),
+		TEST(a_friend_shares_with_its_56),
 		TEST(friendship_is_no_licence_to_forge),
 		TEST(lists_are_looked_up_where_they_matter),
 		cmocka_unit_test(networks_cover_their_cells),

@@ -8,14 +8,16 @@
 #include "lib/loop.h"
 #include "samples/lag_file.h"
 #include "samples/samples.h"
+#include "stderr.h"
 
 #include <time.h>
 #include <unistd.h>
 
-#define SLOT	7
-#define FADES_S 30 /* docs/SAMPLES.md: half of the past is forgotten */
-#define HEADERS 42
-#define NO_PATH "/tmp/test_samples_view.pin"
+#define SLOT	  7
+#define FADES_S	  30 /* docs/SAMPLES.md: half of the past is forgotten */
+#define HEADERS	  42
+#define SECOND_NS 1000000000LL
+#define NO_PATH	  "/tmp/test_samples_view.pin"
 
 /* --- a shield and a loop -------------------------------------------------------------
  */
@@ -160,22 +162,50 @@ bool loop_every(int ms, void (*tick)(void *context), void *context)
 	return true;
 }
 
+/* --- a clock -------------------------------------------------------------------------
+ */
+
+static int64_t now_ns, used_ns; /* of the wall, and of the processor */
+
+int clock_gettime(clockid_t clock, struct timespec *ret)
+{
+	int64_t ns = clock == CLOCK_THREAD_CPUTIME_ID ? used_ns : now_ns;
+
+	*ret = (struct timespec){ .tv_sec = ns / SECOND_NS, .tv_nsec = ns % SECOND_NS };
+	return 0;
+}
+
 /* --- a view --------------------------------------------------------------------------
  */
 
 static struct samples_view *view;
 static char pcapng[] = "/tmp/test_samples_view.XXXXXX";
 
-static int open_view(void **state)
+static int open_with(uint32_t percent)
 {
-	static struct config config = { .output_cpu = 100 };
+	static struct config config;
 
-	(void)state;
+	config.output_cpu = percent;
+	now_ns = 1000 * SECOND_NS;
+	used_ns = 0;
 	memset(services, 0, sizeof(services));
 	memset(sampled, 0, sizeof(sampled));
 	assert_int_equal(truncate(pcapng, 0), 0);
 	strcpy(config.output_pcapng, pcapng);
 	return samples_open(NULL, &config, NO_PATH, &view);
+}
+
+static int open_view(void **state)
+{
+	(void)state;
+	return open_with(100);
+}
+
+/* One hundredth of a processor: ten milliseconds of each second. */
+static int open_busy(void **state)
+{
+	(void)state;
+	return open_with(1);
 }
 
 /* What stays for the next daemon is nobody's here. */
@@ -209,13 +239,10 @@ static void sample(enum sampler sampler, bool c2s, enum reason reason,
 			    .kind = KIND_GETSTATUS,
 			    .reason = (__u8)reason,
 			    .direction = c2s ? DIRECTION_C2S : DIRECTION_S2C,
-			    .sampler = (__u8)sampler };
-
-	struct timespec now;
+			    .sampler = (__u8)sampler,
+			    .ktime_ns = (__u64)now_ns };
 
 	assert_true(n <= 64);
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	s.ktime_ns = (__u64)now.tv_sec * 1000000000 + (__u64)now.tv_nsec;
 	frame[17] = (uint8_t)(n + 28);
 	frame[39] = (uint8_t)(n + 8);
 	memcpy(frame + 26, c2s ? client : server, 4);
@@ -357,6 +384,90 @@ static void a_capture_names_what_was_done(void **state)
 	assert_int_equal(verdicts(2, 2), 2); /* XDP_PASS */
 }
 
+/* --- when there is no time for all ---------------------------------------------------
+ */
+
+/* As many of each as between two looks at the clocks, at most. */
+static void rush(void)
+{
+	for (uint8_t i = 1; i <= 16; i++) {
+		drop_one();
+		play(true, i);
+	}
+}
+
+/* Samples shed since it was asked last. */
+static uint64_t shed(enum sampler sampler)
+{
+	static uint64_t before[SAMPLER_COUNT];
+	uint64_t now = stats_now().shed[sampler], more = now - before[sampler];
+
+	before[sampler] = now;
+	return more;
+}
+
+/* Loose samples go first, at three quarters of what there is; who is followed, last. */
+static void followers_are_shed_last(void **state)
+{
+	static const struct {
+		int64_t used_ms;
+		bool loose, followed;
+	} rows[] = { { 7, false, false }, { 8, true, false }, { 11, true, true } };
+
+	(void)state;
+	serve(FAMILY_NETQUAKE);
+	rush(); /* that second begins with them */
+	shed(SAMPLER_STATISTIC);
+	shed(SAMPLER_FOLLOW);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		used_ns = rows[i].used_ms * 1000000;
+		rush();
+		/* Of 32 some are judged by the look before. */
+		assert_in_range(shed(SAMPLER_STATISTIC), rows[i].loose ? 12 : 0,
+				rows[i].loose ? 16 : 0);
+		assert_in_range(shed(SAMPLER_FOLLOW), rows[i].followed ? 12 : 0,
+				rows[i].followed ? 16 : 0);
+	}
+	/* And the next second has its own. */
+	now_ns += SECOND_NS;
+	rush();
+	rush();
+	assert_in_range(shed(SAMPLER_STATISTIC), 0, 4);
+	assert_in_range(shed(SAMPLER_FOLLOW), 0, 4);
+}
+
+/* Seconds in which so much is used up; how often that is said. */
+static unsigned int said(int seconds, int64_t used_ms)
+{
+	char text[4096];
+	unsigned int n = 0;
+
+	stderr_catch();
+	for (int i = 0; i < seconds; i++) {
+		now_ns += SECOND_NS;
+		rush();
+		used_ns += used_ms * 1000000;
+		rush();
+		second(second_context);
+	}
+	stderr_release(text, sizeof(text));
+	for (const char *at = text; (at = strstr(at, "samples are shed")); at++)
+		n++;
+	return n;
+}
+
+/* Once for each time that it begins, however long it lasts. */
+static void shedding_is_said_once(void **state)
+{
+	(void)state;
+	serve(FAMILY_NETQUAKE);
+	assert_int_equal(said(3, 1), 0);
+	assert_int_equal(said(5, 20), 1);
+	assert_int_equal(said(5, 20), 0);
+	assert_int_equal(said(3, 1), 0);
+	assert_int_equal(said(5, 20), 1);
+}
+
 static int make_file(void **state)
 {
 	int fd = mkstemp(pcapng);
@@ -372,6 +483,7 @@ static int remove_file(void **state)
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_view, close_view)
+#define BUSY(name) cmocka_unit_test_setup_teardown(name, open_busy, close_view)
 
 int main(void)
 {
@@ -380,6 +492,8 @@ int main(void)
 		TEST(the_past_is_forgotten_by_halves),
 		TEST(the_kernels_gaps_are_not_the_players),
 		TEST(a_capture_names_what_was_done),
+		BUSY(followers_are_shed_last),
+		BUSY(shedding_is_said_once),
 	};
 
 	return cmocka_run_group_tests(tests, make_file, remove_file);

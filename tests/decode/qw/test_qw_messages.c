@@ -62,6 +62,9 @@ static const struct vector vectors[] = {
 	  "{\"op\":\"lightstyle\",\"style\":64,\"text\":\"m\"}" },
 	{ FTE2("08040000"), "56 0000803f 0100 8008 3f 0000",
 	  "\"number\":1,\"bits\":2176,\"skinnum\":-1}" },
+	/* a number of more than 14 bits, an effect in 14 and one more behind them */
+	{ FTE2("08000000"), "56 0000803f 0140 02 808040 05c0 0700 0000",
+	  "\"number\":32769,\"bits\":4227200,\"traileffect\":5,\"emiteffect\":7}" },
 	{ FTE2("08000000"), "37 00 0a00 05 080010001800",
 	  "\"volume\":255,\"attenuation\":1,\"number\":1,\"channel\":2,\"sound\":5" },
 	{ "", "09 6300", "{\"op\":\"stufftext\",\"text\":\"c\"}" },
@@ -260,6 +263,9 @@ static const struct refused refusals[] = {
 	{ NULL, "07 ffff 00", "upload of fewer than no bytes" },
 	{ NULL, "c9 03", "no such debugging message" },
 	{ NULL, "55 0c ff7f", "more moves than there may be" },
+	{ NULL, "55 08 41", "more moves than there may be" },
+	{ NULL, "55 04 41", "more moves than there may be" },
+	{ NULL, "55 08 40", "message ends within an op" },
 	{ NULL, "03 00 00 00 0d 00 0d 00 0d", "the move's checksum is wrong" },
 };
 
@@ -289,6 +295,45 @@ static void what_is_refused(void **state)
 		assert_null(s.game);
 		qw_session_drop(&s);
 	}
+}
+
+/* Before the server has said what it speaks, its prints tell whether this is QuakeWorld.
+ */
+static void print_levels(void **state)
+{
+	static const uint8_t good[] = { 8, 3, 'a', 0 }, bad[] = { 8, 4, 'a', 0 };
+	struct qw_session s = { .late = { 0 } };
+
+	(void)state;
+	assert_int_equal(decode(&s, DIRECTION_S2C, 1, good, sizeof(good)),
+			 RECORD_DECODED);
+	assert_int_equal(decode(&s, DIRECTION_S2C, 2, bad, sizeof(bad)),
+			 RECORD_MALFORMED);
+	assert_non_null(strstr(text, "no such print level"));
+	qw_session_drop(&s);
+}
+
+/* What stands before the blocks of a recording that a relay has passed on. */
+static void relayed(void **state)
+{
+	struct demo_block block = { .format = DEMO_MVD,
+				    .type = DEMO_TYPE_HEADER,
+				    .bytes = (const uint8_t *)"QTVSV 1\n\n",
+				    .n = 9 };
+	struct qw_session s = { .late = { 0 } };
+	struct record r;
+
+	(void)state;
+	record_reset(&r, &tape);
+	r.kind = "";
+	qw_demo(&s, &block, &r);
+	assert_int_equal(r.status, RECORD_DECODED);
+	assert_string_equal(r.kind, "qtv-header");
+	assert_memory_equal(tape.bytes, "QTVSV 1\n\n", 9);
+	record_reset(&r, &tape);
+	qw_demo(NULL, &block, &r);
+	assert_int_equal(r.status, RECORD_OPAQUE);
+	qw_session_drop(&s);
 }
 
 /* 47, deltas on it, and on what was never seen. */
@@ -438,6 +483,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_op),
 		cmocka_unit_test(what_is_refused),
+		cmocka_unit_test(print_levels),
+		cmocka_unit_test(relayed),
 		cmocka_unit_test(frames),
 		cmocka_unit_test(checksums),
 		cmocka_unit_test(custom_temporary_entities),
