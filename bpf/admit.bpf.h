@@ -48,6 +48,21 @@ static __always_inline __u64 area_net(__u64 net, __u32 ipv6)
 	return (ipv6 ? net >> 16 : net >> 12) | 1ull << 57;
 }
 
+static __always_inline struct limit area_limit(const struct limit *prefix)
+{
+	return (struct limit){ prefix->cost_ns - (prefix->cost_ns >> 2),
+			       prefix->burst_ns };
+}
+
+/* What @net, a prefix or area_net(), has spent of @b. */
+static __always_inline __u64 *budget_around(const struct live *l, const struct budget *b,
+					    __u64 net, __u32 ipv6)
+{
+	__u32 index = budget_cell(b, l->keys, net, ipv6, PREFIX_BITS);
+
+	return bpf_map_lookup_elem(&prefixes, &index);
+}
+
 /*
  * Charge one request of @kind to the budget of @class. The cost of a request follows the
  * size of its answers; it is looked up only while the global budget has something left.
@@ -90,14 +105,12 @@ admit_budget(struct live *l, __u32 slot, const struct budget *b, enum wire_class
 			return REASON_SOURCE_BUDGET;
 	}
 
-	index = budget_cell(b, l->keys, net >> 8, p->ipv6, PREFIX_BITS);
-	prefix = bpf_map_lookup_elem(&prefixes, &index);
+	prefix = budget_around(l, b, net >> 8, p->ipv6);
 	if (!prefix || limit_spent(&near, *prefix, now))
 		return REASON_PREFIX_BUDGET;
 
-	index = budget_cell(b, l->keys, area_net(net, p->ipv6), p->ipv6, PREFIX_BITS);
-	area = bpf_map_lookup_elem(&prefixes, &index);
-	wide = (struct limit){ near.cost_ns - (near.cost_ns >> 2), near.burst_ns };
+	area = budget_around(l, b, area_net(net, p->ipv6), p->ipv6);
+	wide = area_limit(&near);
 	if (!area || limit_spent(&wide, *area, now))
 		return REASON_PREFIX_BUDGET;
 

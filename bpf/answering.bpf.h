@@ -6,9 +6,10 @@
  *
  * Who gets an answer when the service's budget is spent: players, who is allowed, who has
  * just proven its address or is known, networks around these (known.h), and strangers
- * that ask like a browser (recall.h), the last up to a cap. The ledger pays for all but
- * those who are allowed without limits. Where there is no answer to be had, all is as it
- * is without.
+ * that ask like a browser (recall.h), the last up to a cap. When only that of the network
+ * around them is: players, and who has just proven its address or is known. The ledger
+ * pays for all but those who are allowed without limits. Where there is no answer to be
+ * had, all is as it is without.
  */
 #ifndef ANSWERING_BPF_H
 #define ANSWERING_BPF_H
@@ -66,6 +67,40 @@ __noinline int known_asks(__u64 net, __u32 hops)
 }
 
 /*
+ * Is what the networks around the sender may ask of @s spent, by its neighbours, or in
+ * their names? That presses no service, and would keep who is known unanswered. Walked
+ * once by the verifier.
+ */
+__noinline int neighbours_spent(struct xdp_md *ctx, __u64 what, __u64 where)
+{
+	__u32 slot = what >> 16 & 0xffff, index;
+	struct live *l = &live;
+	__u64 *prefix, *area, net, now = clock_now(l);
+	const struct service *s;
+	const struct budget *b;
+	struct limit near, wide;
+	struct packet p;
+	__u32 *cost;
+
+	where_packet(ctx, where, 0, &p);
+	s = service_at(tables_now(l), &slot);
+	if (!s)
+		return false;
+	b = &s->budget[CLASS_QUERY];
+	near = b->prefix;
+	index = slot * KIND_COUNT + (what & 0xffff);
+	cost = bpf_map_lookup_elem(&costs, &index);
+	if (cost && *cost)
+		near = limit_scaled(&near, *cost, COST_ONE);
+	net = address_net(&p, SENDER);
+	prefix = budget_around(l, b, net >> 8, p.ipv6);
+	area = budget_around(l, b, area_net(net, p.ipv6), p.ipv6);
+	wide = area_limit(&near);
+	return !prefix || !area || limit_spent(&near, *prefix, now) ||
+	       limit_spent(&wide, *area, now);
+}
+
+/*
  * Why it is answered although its service is flooded, or dropped although it has a
  * budget. REASON_COUNT: neither.
  */
@@ -76,6 +111,7 @@ __noinline int answer_layer(struct xdp_md *ctx, __u64 what, __u64 where)
 	__u64 now = clock_now(l), net;
 	const struct service *s;
 	enum listed listed;
+	enum reason reason;
 	struct packet p;
 
 	where_packet(ctx, where, 0, &p);
@@ -100,7 +136,12 @@ __noinline int answer_layer(struct xdp_md *ctx, __u64 what, __u64 where)
 		return stranger_layer(l, slot, net, &p, now);
 	/* A quiet time, in which who asks gets known. */
 	known_asks(net, packet_hops(&p));
-	return REASON_COUNT;
+	reason = chance_known(net, now);
+	if (reason == REASON_COUNT || reason == REASON_TO_NETWORK ||
+	    !neighbours_spent(ctx, what, where))
+		return REASON_COUNT;
+	where_packet(ctx, where, 0, &p);
+	return stranger_layer(l, slot, net, &p, now);
 }
 
 #define LAYER_BITS 8 /* of answer_budget(): above them, why it is answered from here */
