@@ -45,24 +45,33 @@ static __always_inline enum reason stranger_layer(struct live *l, __u32 slot, __
 	    reason != REASON_TO_NETWORK)
 		return reason;
 	state = known_find(&l->answering.known, net, l->keys);
+	/* Where it is was shown by what it proved; from elsewhere it is a stranger. */
+	if (reason == REASON_TO_KNOWN && !known_near(state, packet_hops(p)))
+		return chance_repeated(net, now) ? REASON_TO_REPEATED : REASON_COUNT;
 	if (reason == REASON_TO_NETWORK)
 		net = known_network(net);
 	cell = limit_cell(l->keys, net, 1ull << 41 | slot, SOURCE_BITS);
-	/* Where it is was shown by what it proved; of a network there is no distance. */
-	return (reason != REASON_TO_KNOWN || known_near(state, packet_hops(p))) &&
-			       index_below(&cell, 1 << SOURCE_BITS) &&
+	return index_below(&cell, 1 << SOURCE_BITS) &&
 			       limit_take(&limit, &l->sources[cell], now)
 		       ? reason
 		       : REASON_COUNT;
 }
 
-/* known_note() of who asks in a quiet time, walked once by the verifier. */
+/*
+ * known_note() of who asks in a quiet time, walked once by the verifier. Beside who is
+ * known few minutes count: forged questions would make known whom they like, who then
+ * take what is kept for that one.
+ */
 __noinline int known_asks(__u64 net, __u32 hops)
 {
 	struct live *l = &live;
+	struct known_table *t = &l->answering.known;
+	__u32 minute = known_minute(clock_now(l));
 
-	known_note(&l->answering.known, net, hops, 0, known_minute(clock_now(l)),
-		   l->keys);
+	if (minute % KNOWN_SELDOM && !known_lasts(known_find(t, net, l->keys), minute) &&
+	    known_lasts(known_find(t, known_network(net), l->keys), minute))
+		return 0;
+	known_note(t, net, hops, 0, minute, l->keys);
 	return 0;
 }
 
@@ -148,8 +157,9 @@ __noinline int answer_layer(struct xdp_md *ctx, __u64 what, __u64 where)
 
 /*
  * What becomes of it by its budget, which is charged, or by being allowed; above
- * LAYER_BITS why it may be answered from here instead. REASON_COUNT: proof says that. No
- * length, which newer compilers would see unused, and leave undefined where it is called.
+ * LAYER_BITS why it may be answered from here instead. REASON_COUNT: proof says that.
+ * It takes no length: clang 16 and later see that it would not be used, and leave the
+ * register for it undefined, which the verifier refuses.
  */
 __noinline int answer_budget(struct xdp_md *ctx, __u64 what, __u64 where)
 {

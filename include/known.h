@@ -6,8 +6,9 @@
  * A fixed array in buckets of four. Who asks while nothing presses is entered; one is
  * known from its KNOWN_MINUTES th minute on, and forgotten two weeks after its last.
  * Entries that are not known yet make room for each other, those that are known for
- * nobody. So a flood, which is no quiet time, enters nobody, and who fills the table with
- * invented addresses in quiet times takes free places, never somebody's.
+ * nobody. So a flood, which is no quiet time of its service, enters nobody there, and who
+ * fills the table with invented addresses in quiet times takes free places, never
+ * somebody's.
  *
  * Beside those are networks around who is known, entered by the daemon, and addresses
  * that have just proven that they are there, which are believed for a minute or two and
@@ -34,6 +35,8 @@
 #define KNOWN_SHIFT   36 /* a minute is 2^36 ns: 69 s */
 #define KNOWN_AGE     17600 /* of those: two weeks */
 #define KNOWN_HOPS    2 /* by so much its distance may change */
+#define KNOWN_STAYS   1252 /* minutes: a day of silence, then it may have moved */
+#define KNOWN_SELDOM  32 /* beside who is known one minute of so many counts */
 
 /* struct known_cell.state, from bit 0: the minute it asked last (32), in how many (8),
  * its distance (8), flags (8). */
@@ -168,6 +171,18 @@ static __always_inline __u64 known_next(__u64 state, __u32 minute, __u32 hops,
 			return state;
 	} else {
 		kept &= ~KNOWN_PROVEN;
+	}
+	/*
+	 * Who is known keeps its distance, or a question in its name would carry it off.
+	 * From elsewhere it gets known anew, once it has been silent for a day.
+	 */
+	if (!flags && known_lasts(state, minute)) {
+		if (known_near(state, hops))
+			hops = state >> 40 & 0xff;
+		else if (known_age(state, minute) < KNOWN_STAYS)
+			return state;
+		else
+			minutes = 0;
 	}
 	if (known_age(state, minute) >= KNOWN_AGE)
 		minutes = 0;

@@ -75,6 +75,37 @@ static void distance_counts(void **state)
 	assert_true(known_near(known_find(&table, 9, keys), 255));
 }
 
+/* One question in its name from elsewhere moves nobody; a day of silence does, then. */
+static void who_is_known_keeps_its_distance(void **state)
+{
+	__u32 minute = MINUTE, hops;
+
+	(void)state;
+	for (__u32 i = 0; i < 3; i++)
+		note(7, minute++);
+	for (int i = 0; i < 600; i++, minute++) {
+		known_note(&table, 7, 30, 0, minute, keys);
+		if (i % 100 == 0)
+			note(7, minute);
+	}
+	/* Nor does one that goes step by step. */
+	for (hops = 60; hops < 100; hops++)
+		known_note(&table, 7, hops, 0, minute++, keys);
+	for (hops = 0; hops < 256; hops++)
+		assert_int_equal(known_near(known_find(&table, 7, keys), hops),
+				 hops >= 58 && hops <= 62);
+	note(7, minute);
+	assert_true(good(7, minute + KNOWN_STAYS));
+	for (__u32 i = 0; i < 3; i++) {
+		known_note(&table, 7, 30, 0, minute + KNOWN_STAYS + i, keys);
+		assert_int_equal(good(7, minute + KNOWN_STAYS + i), i == 2);
+	}
+	assert_true(known_near(known_find(&table, 7, keys), 30));
+	/* What it proves shows where it is. */
+	known_note(&table, 7, 60, KNOWN_PROVEN, minute + KNOWN_STAYS + 3, keys);
+	assert_true(known_near(known_find(&table, 7, keys), 60));
+}
+
 /* Ten times as many invented ones as there is room for, each often enough to be known. */
 static void who_is_known_is_not_pushed_out(void **state)
 {
@@ -181,6 +212,7 @@ int main(void)
 		cmocka_unit_test_setup(three_minutes_make_known, forget),
 		cmocka_unit_test_setup(a_clock_that_is_behind_is_no_age, forget),
 		cmocka_unit_test_setup(distance_counts, forget),
+		cmocka_unit_test_setup(who_is_known_keeps_its_distance, forget),
 		cmocka_unit_test_setup(who_is_known_is_not_pushed_out, forget),
 		cmocka_unit_test_setup(who_asked_once_makes_room, forget),
 		cmocka_unit_test_setup(a_proof_lasts_two_minutes, forget),

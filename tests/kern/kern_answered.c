@@ -5,43 +5,6 @@
  */
 #include "kern/kern_answers.h"
 
-/* On a quiet day the server answers; who asks in three minutes of it gets known. */
-static void quiet_days_make_known(void **state)
-{
-	struct frame_spec far = { .from = "192.0.2.9" };
-
-	(void)state;
-	answers(FAMILY_QUAKE3, ANSWERS_PRESSURE);
-	/* From the beginning of a minute on, or two seconds could be two of them. */
-	pass_time((1ull << KNOWN_SHIFT) - kern.live->clock_ns % (1ull << KNOWN_SHIFT));
-	for (int minute = 0; minute < 3; minute++) {
-		learn_quake3();
-		if (minute == 2) {
-			flood();
-			say(&wraps[0], BYTES(OOB "getstatus"), &say_);
-			assert_int_equal(say_.action, XDP_DROP);
-			pass_time(11 * SECOND);
-		}
-		/* Twice in a minute is once. */
-		for (int i = 0; i < 2; i++) {
-			say(&wraps[0], BYTES(OOB "getstatus"), &say_);
-			assert_int_equal(say_.action, XDP_PASS);
-			pass_time(2 * SECOND);
-		}
-		say(&wraps[1], BYTES(OOB "getstatus"), &say_);
-		assert_int_equal(say_.action, XDP_PASS);
-		pass_time(1ull << KNOWN_SHIFT);
-	}
-	learn_quake3();
-	flood();
-	for (int w = 0; w < 2; w++) {
-		say(&wraps[w], BYTES(OOB "getstatus"), &say_);
-		assert_told(BYTES(STATUS));
-	}
-	say(&far, BYTES(OOB "getstatus"), &say_);
-	assert_int_equal(say_.action, XDP_DROP);
-}
-
 /* Pressure is judged at the first question beyond the budget, and that is answered. */
 static void the_first_beyond_the_budget(void **state)
 {
@@ -93,115 +56,6 @@ static void the_neighbours_of_who_is_known(void **state)
 	assert_int_equal(say_.action, XDP_DROP);
 	assert_true(tally_of(DIRECTION_C2S, KIND_GETSTATUS, REASON_TO_NETWORK).packets >
 		    9);
-}
-
-/* A service with budget to spare, of which one network may ask for nine, or four that
- * count as two each. */
-static void answers_at_leisure(enum wire_family family, enum wire_kind kind)
-{
-	static const char *const known[] = { "192.0.2.1", "2001:db8:1::1" };
-	__u32 index = kind, cost = 2 * COST_ONE;
-	struct service s = kern_open_service(family);
-
-	answers(family, ANSWERS_PRESSURE);
-	s.answers = ANSWERS_PRESSURE;
-	s.budget[CLASS_QUERY].prefix = kern_rate(1, 9);
-	kern_service(&kern, 0, 0, &s);
-	assert_int_equal(bpf_map_update_elem(bpf_map__fd(kern.skel->maps.costs), &index,
-					     &cost, BPF_ANY),
-			 0);
-	know_both();
-	for (size_t i = 0; i < COUNT(known); i++)
-		known_note(&kern.live->answering.known, known_network(net_of(known[i])),
-			   0, KNOWN_AROUND, known_minute(kern.live->clock_ns),
-			   kern.live->keys);
-}
-
-static void learn_status(enum wire_family family)
-{
-	if (family == FAMILY_QUAKE3)
-		learn_quake3();
-	else
-		learn(family, 2, "", BYTES(OOB "n\\*version\\x\n\0"));
-}
-
-/*
- * What neighbours ask, or somebody in their names, does not keep who is known unanswered,
- * though it presses nothing. @most: so many of @neighbours are let through.
- */
-static void among_neighbours(enum wire_family family, enum wire_kind kind,
-			     const struct frame_spec *known,
-			     const struct frame_spec neighbours[2], unsigned int most)
-{
-	const char *ask = family == FAMILY_QUAKE3 ? OOB "getstatus" : OOB "status 23";
-	unsigned int passed = 0;
-
-	answers_at_leisure(family, kind);
-	for (int i = 0; i < 8; i++) {
-		say(&neighbours[i & 1], ask, strlen(ask), &say_);
-		passed += say_.action == XDP_PASS;
-		assert_true(say_.action == XDP_PASS || say_.action == XDP_DROP);
-	}
-	assert_int_equal(passed, most);
-	learn_status(family);
-	for (int i = 0; i < 3; i++) {
-		say(known, ask, strlen(ask), &say_);
-		assert_int_equal(say_.action, XDP_TX);
-		for (int n = 0; n < 2; n++) {
-			say(&neighbours[n], ask, strlen(ask), &say_);
-			assert_int_equal(say_.action, XDP_DROP);
-		}
-	}
-	assert_true(kern.live->answering.until_ns[0] < kern.live->clock_ns);
-	/* While its network has a budget the server itself answers it. */
-	pass_time(20 * SECOND);
-	learn_status(family);
-	say(known, ask, strlen(ask), &say_);
-	assert_int_equal(say_.action, XDP_PASS);
-}
-
-static void neighbours_who_press_nothing(void **state)
-{
-	static const struct frame_spec near[] = { { .from = "192.0.2.77" },
-						  { .from = "192.0.2.78" } };
-	static const struct frame_spec around[] = { { .from = "192.0.4.1" },
-						    { .from = "192.0.5.1" } };
-	static const struct frame_spec near6[] = {
-		{ .ipv6 = true, .from = "2001:db8:1:3::1" },
-		{ .ipv6 = true, .from = "2001:db8:1:4::1" },
-	};
-
-	(void)state;
-	among_neighbours(FAMILY_QUAKE3, KIND_GETSTATUS, &wraps[0], near, 4);
-	among_neighbours(FAMILY_QUAKE3, KIND_GETSTATUS, &wraps[0], around, 6);
-	among_neighbours(FAMILY_QUAKE3, KIND_GETSTATUS, &wraps[1], near6, 4);
-	among_neighbours(FAMILY_QUAKEWORLD, KIND_STATUS, &wraps[0], near, 4);
-}
-
-/* Frames say 64 hops; from elsewhere they say something else. */
-static void known_is_who_is_as_far_as_it_was(void **state)
-{
-	(void)state;
-	answers(FAMILY_QUAKE3, ANSWERS_PRESSURE);
-	learn_quake3();
-	for (__u32 hops = 55; hops < 75; hops++) {
-		__u32 minute = known_minute(kern.live->clock_ns);
-
-		memset(&kern.live->answering.known, 0,
-		       sizeof(kern.live->answering.known));
-		for (__u32 ago = 4; ago; ago--)
-			known_note(&kern.live->answering.known, net_of("192.0.2.1"), hops,
-				   0, minute - ago, kern.live->keys);
-		pass_time(SECOND / 10);
-		kern.live->sources[0] = 0;
-		flood();
-		memset(kern.live->answering.recall.lines, 0,
-		       sizeof(kern.live->answering.recall.lines));
-		memset(kern.live->sources, 0, sizeof(kern.live->sources));
-		say(&wraps[0], BYTES(OOB "getstatus"), &say_);
-		assert_int_equal(say_.action,
-				 hops >= 62 && hops <= 66 ? XDP_TX : XDP_DROP);
-	}
 }
 
 /* A stranger that asks once a second is answered from its third question on. */
@@ -560,11 +414,8 @@ static void the_server_leaves_a_half(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(quiet_days_make_known),
 		cmocka_unit_test(the_first_beyond_the_budget),
 		cmocka_unit_test(the_neighbours_of_who_is_known),
-		cmocka_unit_test(neighbours_who_press_nothing),
-		cmocka_unit_test(known_is_who_is_as_far_as_it_was),
 		cmocka_unit_test(asking_like_a_browser_helps),
 		cmocka_unit_test(strangers_have_a_cap),
 		cmocka_unit_test(the_ledger_always_pays),
