@@ -28,7 +28,7 @@ static inline bool apart_mount(const char *type, const char *path)
 static void not_apart(void **state)
 {
 	(void)state;
-	print_message("not allowed to leave the machine's namespaces: skipped\n");
+	print_message("no namespaces of our own, or no interfaces in them: skipped\n");
 	skip();
 }
 
