@@ -25,10 +25,15 @@
 #define COUNT(a) (sizeof(a) / sizeof(*(a)))
 #define MANY	 256 /* features that a kernel may have */
 
-static struct {
+static union {
 	struct ethtool_gstrings head;
-	char names[MANY][ETH_GSTRING_LEN];
+	char room[sizeof(struct ethtool_gstrings) + MANY * ETH_GSTRING_LEN];
 } strings;
+
+static const char *name_of(unsigned int number)
+{
+	return strings.room + sizeof(strings.head) + (size_t)number * ETH_GSTRING_LEN;
+}
 
 static void command(const char *interface, void *data)
 {
@@ -50,7 +55,7 @@ static unsigned int number_of(const char *feature)
 	command("left", &strings);
 	assert_in_range(strings.head.len, 33, MANY - 1);
 	for (unsigned int i = 0; i < strings.head.len; i++)
-		if (!strcmp(strings.names[i], feature))
+		if (!strcmp(name_of(i), feature))
 			return i;
 	fail_msg("this kernel has no %s", feature);
 	return 0;
@@ -58,15 +63,15 @@ static unsigned int number_of(const char *feature)
 
 static void set(const char *interface, const char *feature, bool on)
 {
-	struct {
+	union {
 		struct ethtool_sfeatures head;
-		struct ethtool_set_features_block blocks[MANY / 32];
-	} wanted = { .head = { .cmd = ETHTOOL_SFEATURES } };
+		__u32 room[2 + 2 * MANY / 32]; /* valid and requested by turns */
+	} wanted = { .room = { ETHTOOL_SFEATURES } };
 	unsigned int number = number_of(feature);
 
 	wanted.head.size = (strings.head.len + 31) / 32;
-	wanted.blocks[number / 32].valid = 1u << number % 32;
-	wanted.blocks[number / 32].requested = on ? 1u << number % 32 : 0;
+	wanted.room[2 + 2 * (number / 32)] = 1u << number % 32;
+	wanted.room[3 + 2 * (number / 32)] = on ? 1u << number % 32 : 0;
 	command(interface, &wanted);
 }
 
@@ -125,8 +130,8 @@ static void a_name_is_all_of_it(void **state)
 	count = strings.head.len;
 	/* What is fixed on a veth: these two are what they are on each end. */
 	assert_int_equal(number_of("tx-scatter-gather"), 0);
-	assert_int_equal(ethtool_feature("left", strings.names[0]), 1);
-	assert_in_range(ethtool_feature("left", strings.names[count - 1]), 0, 1);
+	assert_int_equal(ethtool_feature("left", name_of(0)), 1);
+	assert_in_range(ethtool_feature("left", name_of(count - 1)), 0, 1);
 	assert_int_equal(ethtool_feature("none", "rx-gro"), -ENODEV);
 	assert_int_equal(ethtool_feature("none", "no-such-feature"), -ENODEV);
 }
