@@ -332,6 +332,30 @@ static void it_costs_the_server_little(void **state)
 	assert_in_range(asked_, 48, 60);
 }
 
+/* A quarter of a second after the question, while nothing presses. */
+static void a_reply_is_looked_for_soon(void **state)
+{
+	__u64 longest = 0;
+
+	(void)state;
+	pass(5 * SECOND);
+	for (int i = 0; i < 20; i++) {
+		struct template before[TEMPLATE_FORMS];
+		unsigned int asked = asked_;
+		__u64 since = clock_ns;
+
+		while (asked_ == asked && clock_ns - since < 10 * SECOND)
+			pass(10 * MS);
+		memcpy(before, held, sizeof(held));
+		since = clock_ns;
+		while (!memcmp(before, held, sizeof(held)) && clock_ns - since < SECOND)
+			pass(10 * MS);
+		if (clock_ns - since > longest)
+			longest = clock_ns - since;
+	}
+	assert_in_range(longest, 240 * MS, 260 * MS);
+}
+
 /* FTE takes 15 from one address in 30 seconds, and then none for a day. */
 static void no_address_asks_often(void **state)
 {
@@ -493,6 +517,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_reply_that_gets_lost_is_asked_for_anew,
 						begin, end),
 		cmocka_unit_test_setup_teardown(it_costs_the_server_little, begin, end),
+		cmocka_unit_test_setup_teardown(a_reply_is_looked_for_soon, begin, end),
 		cmocka_unit_test_setup_teardown(no_address_asks_often, begin, end),
 		cmocka_unit_test_setup_teardown(nor_beside_others, begin, end),
 		cmocka_unit_test_setup_teardown(without_loopback, begin, end),

@@ -341,13 +341,40 @@ static void test_recording(void **state)
 	demo_close(demo);
 }
 
+/* Behind one that says more: what a new entity does not say is zero. */
+static void test_new_entities(void **state)
+{
+	const struct vector *v = find("frame.nodelta");
+	struct q2_bytes b = q2_hex(v->hex);
+	const struct q2_list *list;
+	struct q2_session q;
+	struct record r;
+	size_t said = 0;
+
+	(void)state;
+	q2_begin(&q, 34, 0, 0);
+	q2_run_message(&q, DIRECTION_S2C, b.bytes, b.n, &r);
+	assert_non_null(q.game);
+	assert_non_null(q2_frame_find(q.game, 1000));
+	list = &q2_frame_find(q.game, 1000)->list;
+	assert_int_equal(list->count, 2);
+	assert_int_equal(list->entity[0].number, 1);
+	assert_int_equal(list->entity[1].number, 300);
+	for (size_t i = 0; i < Q2_ENTITY_WORDS; i++) {
+		said += list->entity[0].word[i] != 0;
+		assert_int_equal(list->entity[1].word[i], 0);
+	}
+	assert_true(said >= 3);
+	q2_session_drop(&q);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_vectors),	  cmocka_unit_test(test_truncations),
 		cmocka_unit_test(test_checksums), cmocka_unit_test(test_words),
 		cmocka_unit_test(test_fragments), cmocka_unit_test(test_int23),
-		cmocka_unit_test(test_recording),
+		cmocka_unit_test(test_recording), cmocka_unit_test(test_new_entities),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,6 +15,9 @@
 #define C2S	 DIRECTION_C2S
 #define S2C	 DIRECTION_S2C
 #define ONE	 "\0\0\x80\x3f" /* 1.0 */
+/* Eight texts of nothing; and nine, which are as many pairs of messages as well. */
+#define NO_TEXTS "\0\0\0\0\0\0\0\0"
+#define ONES	 "(\x1ax\0(\x1ax\0(\x1ax\0(\x1ax\0(\x1ax\0(\x1ax\0(\x1ax\0(\x1ax\0(\x1ax\0"
 #define TWO	 "\0\0\0\x40"
 #define VEC_F32	 ONE TWO ONE
 #define VEC_13_3 "\x08\0\x10\0\xf8\xff" /* 1, 2, -1 */
@@ -99,6 +102,12 @@ static const struct vector {
 	/* From here on by the rules. */
 	{ "enhanced666", S2C, B("\x1aplain\0"),
 	  "{\"op\":\"centerprint\",\"text\":\"plain\"}", NULL },
+	/* So many texts there may be; one more is a plain one, of "!", and what follows.
+	 */
+	{ "enhanced666", S2C, B("\x1a\x20\0" NO_TEXTS NO_TEXTS NO_TEXTS NO_TEXTS "\1"),
+	  "\"\",\"\",\"\",\"\"]},{\"op\":\"nop\"}]", NULL },
+	{ "enhanced666", S2C, B("\x1a!\0" ONES ONES ONES ONES "\1"),
+	  "{\"op\":\"centerprint\",\"text\":\"!\"},{\"op\":\"bonusflash\"}", NULL },
 	{ "enhanced666", S2C, B("\x1a\1\0"),
 	  "{\"op\":\"centerprint\",\"text\":\"\\u0001\"}", NULL },
 	{ "enhanced15", S2C, B("\x28"), "[{\"op\":\"bonusflash\"}]", NULL },
