@@ -258,7 +258,9 @@ static void learn_dtls(struct session *s, const struct datagram *dg, bool from_l
 	if (s->certain && s->family != FAMILY_QUAKE_ENHANCED &&
 	    (client || session_direction(s, from_low) != DIRECTION_S2C))
 		return;
-	learn_server(s, from_low, !client, true);
+	/* A game's server is known: its words may be anybody's. A client says hello. */
+	learn_server(s, from_low, !client,
+		     client || !s->certain || s->family != FAMILY_QUAKE_ENHANCED);
 	learn_family(s, dg, !client, FAMILY_QUAKE_ENHANCED);
 }
 

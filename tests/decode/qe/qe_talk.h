@@ -79,8 +79,7 @@ static inline void deliver(struct talk *t, int side, const uint8_t *bytes, size_
 	struct record_address client = harness_address(9, t->port);
 	struct record_address server = harness_address(1, 26000);
 
-	if (t->told)
-		t->h->told = side ? DIRECTION_S2C : DIRECTION_C2S;
+	t->h->told = !t->told ? DIRECTION_UNKNOWN : side ? DIRECTION_S2C : DIRECTION_C2S;
 	harness_send(t->h, side ? server : client, side ? client : server, bytes, n);
 }
 
@@ -159,6 +158,7 @@ static inline void forge_pieces(struct talk *t, unsigned int step)
 		struct talk forger = talk_of(t->h, t->e.suite, t->port);
 		uint8_t out[64];
 
+		forger.told = t->told;
 		put(&forger, 0, 0, HANDSHAKE, out,
 		    enc_fragment(t->piece, i, name, 6, 0, t->piece == KEY ? 6 : 1, out));
 		flush(&forger, 0);
@@ -184,6 +184,19 @@ static inline void forge_hello(struct talk *t, unsigned int step)
 		flush(&forger, 0);
 	}
 	forge_pieces(t, step);
+}
+
+/* Somebody else's message in the client's name, of @n bytes of nothing. */
+static inline void forge_word(struct talk *t, uint8_t type, uint16_t number, size_t n)
+{
+	static const uint8_t nothing[16];
+	struct talk forger = talk_of(t->h, t->e.suite, t->port);
+	uint8_t out[64];
+
+	forger.told = t->told;
+	put(&forger, 0, 0, HANDSHAKE, out,
+	    enc_fragment(type, number, nothing, n, 0, n, out));
+	flush(&forger, 0);
 }
 
 /* Overtaken on its way by the hello that followed it. */

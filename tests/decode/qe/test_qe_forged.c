@@ -213,6 +213,40 @@ static void test_cookie_of_client(void **state)
 	}
 }
 
+/* Nor do the server's words, from the client's address, turn a game around. */
+static void test_words_within(void **state)
+{
+	static const uint8_t types[] = { 0, 2, 3, 4, 12, 13, 14, 22 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(types); i++) {
+		struct talk t = talk_of(begin(), &enc_suites[9], 5000);
+		json_t *all;
+
+		game_amid(&t, true);
+		forge_word(&t, types[i], 0, 0);
+		for (uint32_t k = 2; k < 6; k++) {
+			play(&t, 0, k);
+			play(&t, 1, k);
+		}
+		all = harness_close(t.h);
+		assert_int_equal(count(all, "kind", "nq-unreliable"), 10);
+		assert_int_equal(count(all, "status", "malformed"), 1);
+		json_decref(all);
+	}
+}
+
+/* Nor during the handshake: who has said hello is the client. */
+static void test_words_amid(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < 4U << STEPS; i++) {
+		struct talk like = { .forged = i >> 2 & ~1U, .liar = true };
+
+		games_amid(&like, i & 2, false, i & 1);
+	}
+}
+
 /* Without cookies one hello of somebody else's does not keep a game from being read. */
 static void test_hello_amid_uncooked(void **state)
 {
@@ -298,6 +332,8 @@ int main(void)
 		cmocka_unit_test(test_cookie_behind_key),
 		cmocka_unit_test(test_cookie_again),
 		cmocka_unit_test(test_cookie_of_client),
+		cmocka_unit_test(test_words_within),
+		cmocka_unit_test(test_words_amid),
 		cmocka_unit_test(test_hello_amid_uncooked),
 		cmocka_unit_test(test_hello_amid_games),
 		cmocka_unit_test(test_hello_lone),
