@@ -50,6 +50,7 @@ struct talk {
 	bool key_too; /* with the number of the client's, where it comes next */
 	bool told; /* the decoder is told who serves */
 	bool liar; /* before each hello the client is given the server's words */
+	uint8_t word; /* a clear message of this type before the client's key; 0: none */
 	bool late; /* the first hello comes again behind the second */
 };
 
@@ -241,6 +242,8 @@ static inline void handshake(struct talk *t, const struct enc_hello *hello)
 	say(t, 1, 0, DONE, NULL, 0);
 	flush(t, 1);
 	forge_hello(t, 4);
+	if (t->word)
+		forge_word(t, t->word, 3, 12);
 	n = enc_put(body, strlen(IDENTITY), 2);
 	n += enc_add(body + n, IDENTITY, strlen(IDENTITY));
 	say(t, 0, 0, KEY, body, n);

@@ -247,6 +247,23 @@ static void test_words_amid(void **state)
 	}
 }
 
+/* A Finished that is not encrypted is none, and takes the place of none. */
+static void test_finished_clear(void **state)
+{
+	struct talk t = talk_of(begin(), &enc_suites[9], 5000);
+	json_t *all;
+
+	(void)state;
+	t.word = FINISHED;
+	game_amid(&t, true);
+	all = harness_close(t.h);
+	assert_int_equal(count(all, "reason", "Finished before there are keys"), 1);
+	assert_int_equal(count(all, "status", "malformed"), 1);
+	assert_int_equal(count(all, "kind", "nq-unreliable"), 2);
+	assert_int_equal(verified(all), 2);
+	json_decref(all);
+}
+
 /* Without cookies one hello of somebody else's does not keep a game from being read. */
 static void test_hello_amid_uncooked(void **state)
 {
@@ -334,6 +351,7 @@ int main(void)
 		cmocka_unit_test(test_cookie_of_client),
 		cmocka_unit_test(test_words_within),
 		cmocka_unit_test(test_words_amid),
+		cmocka_unit_test(test_finished_clear),
 		cmocka_unit_test(test_hello_amid_uncooked),
 		cmocka_unit_test(test_hello_amid_games),
 		cmocka_unit_test(test_hello_lone),

@@ -269,6 +269,8 @@ static void handshake(struct walk *w, struct span bytes, struct qe_association *
 			record_malformed(r, "a message of the other side's");
 		else if (a)
 			fragment(w, a, &f);
+		else if (f.type == QE_FINISHED)
+			record_malformed(r, "Finished before there are keys");
 		else if (w->s && w->direction != DIRECTION_UNKNOWN)
 			clear_fragment(w, &f);
 		else
