@@ -264,6 +264,47 @@ static void test_finished_clear(void **state)
 	json_decref(all);
 }
 
+/* Who has returned a cookie is answered: a hello behind his takes no key exchange. */
+static void test_hello_behind_cookie(void **state)
+{
+	static const struct enc_suite ecdhe = { 0xc037, ENC_CBC,  "AES-128-CBC", 16,
+						32,	"SHA256", false };
+	static const char point[] = "\3\0\x1d\x20"
+				    "0123456789abcdef0123456789abcdef";
+	struct enc_hello hello = { .cookie = (const uint8_t *)"cook", .cookie_n = 4 };
+
+	(void)state;
+	for (int forged = 0; forged < 2; forged++) {
+		struct talk t = talk_of(begin(), &ecdhe, 5000);
+		uint8_t body[64];
+		json_t *all;
+
+		say_hello(&t, 0, &(struct enc_hello){ .ticket = false });
+		flush(&t, 0);
+		say(&t, 1, 0, VERIFY, "\xfe\xff\4cook", 7);
+		flush(&t, 1);
+		say_hello(&t, 0, &hello);
+		flush(&t, 0);
+		say_hello(&t, 1, &(struct enc_hello){ .ticket = false });
+		flush(&t, 1);
+		t.forged = (unsigned int)forged;
+		forge_hello(&t, 0);
+		memcpy(body, "\0\4hint", 6);
+		memcpy(body + 6, point, sizeof(point) - 1);
+		say(&t, 1, 0, 12, body, 6 + sizeof(point) - 1);
+		say(&t, 1, 0, DONE, NULL, 0);
+		flush(&t, 1);
+		memcpy(body + 2, "name", 4);
+		memcpy(body + 6, point + 3, sizeof(point) - 4);
+		say(&t, 0, 0, KEY, body, 6 + sizeof(point) - 4);
+		flush(&t, 0);
+		all = harness_close(t.h);
+		assert_int_equal(json_array_size(all), 6 + forged);
+		assert_int_equal(count(all, "status", "decoded"), 6 + forged);
+		json_decref(all);
+	}
+}
+
 /* Without cookies one hello of somebody else's does not keep a game from being read. */
 static void test_hello_amid_uncooked(void **state)
 {
@@ -352,6 +393,7 @@ int main(void)
 		cmocka_unit_test(test_words_within),
 		cmocka_unit_test(test_words_amid),
 		cmocka_unit_test(test_finished_clear),
+		cmocka_unit_test(test_hello_behind_cookie),
 		cmocka_unit_test(test_hello_amid_uncooked),
 		cmocka_unit_test(test_hello_amid_games),
 		cmocka_unit_test(test_hello_lone),

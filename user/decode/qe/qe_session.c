@@ -96,7 +96,9 @@ struct qe_association *qe_session_hand(struct qe_session *s, const uint8_t *rand
 		return &s->now;
 	}
 	if (!s->has_next || !is_of(&s->next, random)) {
-		if (s->next.proven && !proven)
+		/* Who has returned a cookie says his key before anybody is heard. */
+		if (!proven && (s->next.proven || (s->now.proven && !s->now.opened &&
+						   !s->now.hand.client_key)))
 			return NULL;
 		association_drop(&s->next);
 	}
