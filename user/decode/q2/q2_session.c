@@ -67,6 +67,26 @@ static void skip_quoted(struct span *s)
 	*s = (struct span){ end, s->n - (size_t)(end - s->bytes) };
 }
 
+static bool is_sent(const struct q2_session *q, int32_t challenge)
+{
+	for (unsigned int i = 0; i < q->challenges_n; i++)
+		if (q->challenges[i] == challenge)
+			return true;
+	return false;
+}
+
+void q2_session_on_challenge(struct q2_session *q, struct span arguments)
+{
+	int64_t number;
+
+	if (!next_number(&arguments, &number) || is_sent(q, (int32_t)number))
+		return;
+	if (q->challenges_n == Q2_CHALLENGES)
+		memmove(q->challenges, q->challenges + 1,
+			sizeof(*q->challenges) * --q->challenges_n);
+	q->challenges[q->challenges_n++] = (int32_t)number;
+}
+
 void q2_session_on_connect(struct q2_session *q, struct span arguments)
 {
 	int64_t number[CONNECT_NUMBERS] = { 0 }, extra[EXTRAS] = { 0 };
@@ -75,6 +95,9 @@ void q2_session_on_connect(struct q2_session *q, struct span arguments)
 
 	for (int i = 0; i < CONNECT_NUMBERS; i++)
 		next_number(&arguments, &number[i]);
+	/* Who has not heard the server answers for nobody. */
+	if (q->challenges_n && !is_sent(q, (int32_t)number[2]))
+		return;
 	skip_quoted(&arguments);
 	while (extras < EXTRAS && next_number(&arguments, &extra[extras]))
 		extras++;
@@ -108,6 +131,8 @@ void q2_session_on_accept(struct q2_session *q, struct span arguments)
 {
 	if (!q->offer.has_connect)
 		return;
+	/* Of the next joining's the server's may not be seen. */
+	q->challenges_n = 0;
 	if (q->offer.protocol == 36)
 		accept_netchan(&q->offer, arguments);
 	if (q->live && !q->disconnected && q->now.has_connect &&

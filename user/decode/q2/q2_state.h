@@ -60,6 +60,8 @@ struct q2_game {
 	uint16_t maxclients; /* 0: not known */
 };
 
+#define Q2_CHALLENGES 4
+
 /* What a handshake in progress has said. */
 struct q2_offer {
 	int32_t protocol; /* 0: not said */
@@ -74,6 +76,8 @@ struct q2_session {
 	struct q2_game *game; /* or NULL */
 	struct q2_dialect dialect; /* name NULL: not known yet */
 	struct q2_offer offer, now; /* being made, and of the present connection */
+	uint8_t challenges_n;
+	int32_t challenges[Q2_CHALLENGES]; /* of this joining; the oldest first */
 	struct netchan_side side[2]; /* by whether a client sends */
 	struct netchan_slices slices[2];
 	int32_t unknown; /* a protocol that this decoder does not know; 0: none */
