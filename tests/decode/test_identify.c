@@ -338,6 +338,36 @@ static void damage_has_reason(void **state)
 	}
 }
 
+/* Where it is told who serves, who answers from the client's side teaches nothing. */
+static void told_who_serves(void **state)
+{
+	static const struct {
+		const uint8_t *bytes;
+		size_t n;
+	} answers[] = {
+		{ BYTES("l") },
+		{ BYTES("\x80\0\0\x09\x81\0\0\0\0") },
+		{ BYTES(MARK "n\\map\\dm3\n\0") },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(answers) / sizeof(*answers); i++) {
+		struct harness *h = harness_open(FAMILY_AUTO);
+		json_t *all;
+
+		h->told = DIRECTION_C2S;
+		harness_c2s(h, BYTES(MARK "ping"));
+		harness_c2s(h, answers[i].bytes, answers[i].n);
+		harness_c2s(h, BYTES(MARK "status\n"));
+		h->told = DIRECTION_S2C;
+		harness_s2c(h, BYTES(MARK "print\n\\mapname\\q2dm1\n"));
+		all = harness_close(h);
+		assert_string_equal(text_at(all, "2.protocol"), "quake2");
+		assert_string_equal(text_at(all, "2.direction"), "c2s");
+		json_decref(all);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -350,6 +380,7 @@ int main(void)
 		cmocka_unit_test(table_bounded),
 		cmocka_unit_test(hosts_known),
 		cmocka_unit_test(damage_has_reason),
+		cmocka_unit_test(told_who_serves),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

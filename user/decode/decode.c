@@ -110,7 +110,17 @@ static bool learns_from(const struct family *family, enum wire_kind kind)
 	return false;
 }
 
-static void decode_word(struct decoder *d, struct session *s, const struct family *family)
+/* A word of the other side's, where it was told or a connect said who serves. */
+static bool is_forged(const struct session *s, const struct datagram *dg,
+		      enum direction says, enum direction direction)
+{
+	return (dg->direction != DIRECTION_UNKNOWN || s->connected) &&
+	       says != DIRECTION_UNKNOWN && direction != DIRECTION_UNKNOWN &&
+	       says != direction;
+}
+
+static void decode_word(struct decoder *d, struct session *s, const struct datagram *dg,
+			const struct family *family)
 {
 	struct record *r = &d->record;
 	void *state;
@@ -119,6 +129,7 @@ static void decode_word(struct decoder *d, struct session *s, const struct famil
 		r->dialect = "darkplaces";
 	oob_decode(&d->oob, r);
 	if (!d->oob.row || r->status != RECORD_DECODED ||
+	    is_forged(s, dg, d->oob.row->direction, r->direction) ||
 	    (s->certain && s->family != family->id) ||
 	    !learns_from(family, d->oob.row->kind))
 		return;
@@ -168,7 +179,7 @@ static void decode_ours(struct decoder *d, struct session *s, const struct datag
 		return;
 	}
 	if (id->shape == SHAPE_OOB) {
-		decode_word(d, s, family);
+		decode_word(d, s, dg, family);
 		return;
 	}
 	family->datagram(family_state(d, s, family), id->direction,

@@ -161,6 +161,12 @@ static bool contradicts(const struct session *s, const struct datagram *dg,
 	return host && host->role == HOST_SERVER;
 }
 
+/* Who says the other side's words where it is told who serves teaches nothing. */
+static bool told_otherwise(const struct datagram *dg, enum direction direction)
+{
+	return dg->direction != DIRECTION_UNKNOWN && direction != dg->direction;
+}
+
 static void learn_oob(struct session *s, const struct datagram *dg, bool from_low,
 		      const struct oob *oob)
 {
@@ -171,10 +177,16 @@ static void learn_oob(struct session *s, const struct datagram *dg, bool from_lo
 		return;
 	s->asked_raw |= oob->candidates >> FAMILY_QUAKEWORLD & 1;
 	direction = oob->row->direction;
-	if (direction == DIRECTION_UNKNOWN || contradicts(s, dg, direction))
+	if (direction == DIRECTION_UNKNOWN || contradicts(s, dg, direction) ||
+	    told_otherwise(dg, direction))
 		return;
+	if (oob->row->kind == KIND_CONNECT)
+		s->connected = true;
+	/* Behind a connect the server's words may be anybody's, who has the client's
+	 * address. */
 	learn_server(s, from_low, direction == DIRECTION_S2C,
-		     direction == DIRECTION_S2C && family != FAMILY_AUTO);
+		     direction == DIRECTION_C2S ? oob->row->kind == KIND_CONNECT
+						: family != FAMILY_AUTO && !s->connected);
 	if (family == FAMILY_AUTO)
 		return;
 	family = oob_owner(oob, family);
@@ -197,6 +209,7 @@ static void learn_control(struct session *s, const struct datagram *dg, bool fro
 
 	/* What is malformed teaches nothing, nor does who answers a server. */
 	if (!reads_control(dg->payload, dg->n, dg->length) ||
+	    told_otherwise(dg, reply ? DIRECTION_S2C : DIRECTION_C2S) ||
 	    (reply && contradicts(s, dg, DIRECTION_S2C)))
 		return;
 	learn_server(s, from_low, reply, reply);
@@ -247,10 +260,7 @@ static void learn_dtls(struct session *s, const struct datagram *dg, bool from_l
 	if (dg->payload[0] != 0x16 || dg->payload[3] || dg->payload[4] || dg->n < 14)
 		return;
 	direction = dtls_direction(dg->payload[13]);
-	if (direction == DIRECTION_UNKNOWN)
-		return;
-	/* Who says the other side's words where it is told who serves teaches nothing. */
-	if (dg->direction != DIRECTION_UNKNOWN && direction != dg->direction)
+	if (direction == DIRECTION_UNKNOWN || told_otherwise(dg, direction))
 		return;
 	client = direction == DIRECTION_C2S;
 	/* A hello may be anybody's: what is known of a game stays until its server says
@@ -268,7 +278,7 @@ static void learn_dtls(struct session *s, const struct datagram *dg, bool from_l
 static void learn_raw(struct session *s, const struct datagram *dg, bool from_low)
 {
 	if (dg->n > 2 || (dg->payload[0] != 'l' && dg->payload[0] != 'm') || s->certain ||
-	    !s->asked_raw)
+	    !s->asked_raw || told_otherwise(dg, DIRECTION_S2C))
 		return;
 	learn_server(s, from_low, true, true);
 	learn_family(s, dg, true, FAMILY_QUAKEWORLD);

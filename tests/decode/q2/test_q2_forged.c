@@ -102,6 +102,17 @@ static void test_connect_amid(void **state)
 			assert_read(game(told, words[i], NULL));
 }
 
+/* The server's words from the client's address do not begin another game. */
+static void test_accept_within(void **state)
+{
+	static const char *const words[] = { "connect 34 1 999 \"\\name\\evil\"\n",
+					     "client_connect", NULL };
+
+	(void)state;
+	assert_read(game(false, words, words));
+	assert_read(game(true, words, words));
+}
+
 /* Who comes again is believed, though the server's challenge was not seen, and of so
  * many challenges the last ones. */
 static void test_connect_again(void **state)
@@ -132,6 +143,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_connect_amid),
+		cmocka_unit_test(test_accept_within),
 		cmocka_unit_test(test_connect_again),
 	};
 
