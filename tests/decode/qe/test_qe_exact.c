@@ -4,6 +4,7 @@
  * not called decoded.
  */
 #include "decode/qe/qe_body.h"
+#include "decode/qe/qe_session.h"
 #include "decode/qe/qe_talk.h"
 
 static struct record_tape tape;
@@ -296,6 +297,59 @@ static void test_fragment_lost(void **state)
 	}
 }
 
+/* Datagrams of a hundred fragments, without end. */
+struct endless {
+	struct ahead ahead;
+	struct span payload;
+	unsigned int looked;
+};
+
+static bool endless_next(struct ahead *ahead, struct span *ret)
+{
+	struct endless *e = (struct endless *)ahead;
+
+	*ret = e->payload;
+	return e->looked++ < 1000;
+}
+
+static size_t many_fragments(uint16_t number, uint8_t *to)
+{
+	static const uint8_t body[200];
+	struct enc e = { .suite = &enc_suites[9] };
+	uint8_t text[1400];
+	size_t n = 0;
+
+	for (size_t i = 0; i < 100; i++)
+		n += enc_fragment(HELLO, number, body, sizeof(body), i, 1, text + n);
+	return enc_record(&e, 0, 0, HANDSHAKE, text, n, to);
+}
+
+/* Only so many are looked at, whatever waits behind; and of numbers that have a place. */
+static void test_fragments_without_end(void **state)
+{
+	static const struct {
+		uint16_t number;
+		enum family_wait wait;
+		unsigned int looked;
+	} rows[] = { { 1, WAIT_SLICES, 2 },
+		     { QE_MESSAGES - 1, WAIT_SLICES, 2 },
+		     { QE_MESSAGES, WAIT_NOTHING, 0 },
+		     { UINT16_MAX, WAIT_NOTHING, 0 } };
+	struct qe_session s = { .keys = NULL };
+	uint8_t bytes[1500];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		size_t n = many_fragments(rows[i].number, bytes);
+		struct span payload = { bytes, n };
+		struct endless e = { { endless_next }, payload, 0 };
+
+		assert_int_equal(qe_session_waits(&s, 0, payload, &e.ahead),
+				 rows[i].wait);
+		assert_int_equal(e.looked, rows[i].looked);
+	}
+}
+
 /* Of three messages begun in one datagram two become whole: that is not enough. */
 static void test_fragments_of_three(void **state)
 {
@@ -355,6 +409,7 @@ int main(void)
 		cmocka_unit_test(test_finished_lost),
 		cmocka_unit_test(test_fragments_of_three),
 		cmocka_unit_test(test_fragment_lost),
+		cmocka_unit_test(test_fragments_without_end),
 		cmocka_unit_test(test_fragment_behind),
 	};
 

@@ -7,6 +7,7 @@
 
 #define TYPE_HANDSHAKE 0x16
 #define MESSAGES       2 /* of which fragments in one datagram may wait */
+#define LOOKED_AT      256 /* fragments ahead: no message of an engine's has as many */
 
 /* One message, and which of its bytes are here. */
 struct cover {
@@ -48,14 +49,15 @@ static bool next_fragment(struct reader *rd, struct reader *inner,
 	return qe_fragment_read(inner, ret);
 }
 
-/* Counts in what @payload has of the @n messages. */
-static void cover_datagram(struct cover *covers, unsigned int n, struct span payload)
+/* Counts in what @payload has of the @n messages, of *@left fragments at most. */
+static void cover_datagram(struct cover *covers, unsigned int n, struct span payload,
+			   unsigned int *left)
 {
 	struct reader rd = reader_of(payload.bytes, payload.n),
 		      inner = { NULL, NULL, false };
 	struct qe_fragment f;
 
-	while (next_fragment(&rd, &inner, &f))
+	for (; *left && next_fragment(&rd, &inner, &f); --*left)
 		for (unsigned int i = 0; i < n; i++)
 			if (same(&covers[i].of, &f))
 				memset(covers[i].have + f.offset, 1, f.body.n);
@@ -114,7 +116,7 @@ enum family_wait qe_session_waits(const struct qe_session *s, unsigned int side,
 				  struct span payload, struct ahead *ahead)
 {
 	struct cover covers[MESSAGES];
-	unsigned int n;
+	unsigned int n, left = LOOKED_AT;
 	bool more;
 
 	/* Most datagrams are data. */
@@ -123,8 +125,8 @@ enum family_wait qe_session_waits(const struct qe_session *s, unsigned int side,
 	n = find(s, side, payload, covers, &more);
 	if (!n)
 		return WAIT_NOTHING;
-	cover_datagram(covers, n, payload);
-	while (!whole(covers, n) && ahead->next(ahead, &payload))
-		cover_datagram(covers, n, payload);
+	cover_datagram(covers, n, payload, &left);
+	while (left && !whole(covers, n) && ahead->next(ahead, &payload))
+		cover_datagram(covers, n, payload, &left);
 	return whole(covers, n) && !more ? WAIT_NOTHING : WAIT_SLICES;
 }
