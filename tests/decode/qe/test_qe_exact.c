@@ -297,6 +297,43 @@ static void test_fragment_lost(void **state)
 	}
 }
 
+/* Of another handshake than that which is not over yet, as long as its hello was. */
+static void test_fragment_of_another(void **state)
+{
+	struct enc_hello hello = { .ticket = true };
+	uint8_t body[512], out[600];
+
+	(void)state;
+	for (int other = 0; other < 2; other++) {
+		struct talk t = talk_of(begin(), &enc_suites[9], 5000);
+		struct talk u = talk_of(t.h, t.e.suite, 5000);
+		json_t *all;
+		size_t n;
+
+		t.mute = FINISHED;
+		if (other)
+			begun(&t, &hello);
+		memset(u.e.random[0], 'u', sizeof(u.e.random[0]));
+		say_hello(&u, 0, &(struct enc_hello){ .ticket = true });
+		flush(&u, 0);
+		say(&u, 1, 0, VERIFY, "\xfe\xff\4cook", 7);
+		flush(&u, 1);
+		hello.cookie = (const uint8_t *)"cook";
+		hello.cookie_n = 4;
+		n = enc_hello(&u.e, 0, &hello, body);
+		put(&u, 0, 0, HANDSHAKE, out,
+		    enc_fragment(HELLO, 1, body, n, 0, n - 5, out));
+		flush(&u, 0);
+		put(&u, 1, 0, ALERT, "\2\x28", 2);
+		flush(&u, 1);
+		all = harness_close(t.h);
+		assert_string_equal(text_at(json_array_get(all, json_array_size(all) - 2),
+					    "status"),
+				    "partial");
+		json_decref(all);
+	}
+}
+
 /* Datagrams of a hundred fragments, without end. */
 struct endless {
 	struct ahead ahead;
@@ -409,6 +446,7 @@ int main(void)
 		cmocka_unit_test(test_finished_lost),
 		cmocka_unit_test(test_fragments_of_three),
 		cmocka_unit_test(test_fragment_lost),
+		cmocka_unit_test(test_fragment_of_another),
 		cmocka_unit_test(test_fragments_without_end),
 		cmocka_unit_test(test_fragment_behind),
 	};

@@ -31,7 +31,9 @@ static bool cover_seen(struct cover *c, const struct qe_hand *h, unsigned int si
 	have = p->bytes + p->length;
 	for (uint32_t i = 0; i < p->length && !p->whole; i++)
 		c->have[i] |= have[i / 8] >> i % 8 & 1;
-	return !p->whole;
+	/* Another client's message may be as long. */
+	return !p->whole ||
+	       memcmp(p->bytes + c->of.offset, c->of.body.bytes, c->of.body.n) != 0;
 }
 
 /* The next fragment of a clear record; @rd: of records, @inner: within one. */
