@@ -338,6 +338,37 @@ static void test_slices_unasked(void **state)
 	q2_session_drop(&q);
 }
 
+#define EMPTY_FRAME(number, base) "14" number "000000" base "000011000000000000120000"
+
+/* One on another of the same message is as incomplete as that. */
+static void test_frames_in_one(void **state)
+{
+	static const struct {
+		const char *hex;
+		enum record_status status;
+	} rows[] = {
+		{ "0c2200000051070000000000005400", RECORD_DECODED },
+		{ EMPTY_FRAME("64", "63000000") EMPTY_FRAME("65", "64000000"),
+		  RECORD_PARTIAL },
+		{ EMPTY_FRAME("66", "65000000"), RECORD_PARTIAL },
+		{ EMPTY_FRAME("67", "ffffffff") EMPTY_FRAME("68", "67000000"),
+		  RECORD_DECODED },
+		{ EMPTY_FRAME("69", "68000000"), RECORD_DECODED },
+	};
+	struct q2_session q;
+	struct record r;
+
+	(void)state;
+	q2_begin(&q, 34, 0, 0);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct q2_bytes b = q2_hex(rows[i].hex);
+
+		q2_run_message(&q, DIRECTION_S2C, b.bytes, b.n, &r);
+		assert_int_equal(r.status, rows[i].status);
+	}
+	q2_session_drop(&q);
+}
+
 static void send_slice(struct q2_session *q, uint32_t sequence,
 		       const struct parcel *whole, bool second, struct record *r)
 {
@@ -499,6 +530,7 @@ int main(void)
 		cmocka_unit_test(test_r1q2_told_late),
 		cmocka_unit_test(test_width_unknown),
 		cmocka_unit_test(test_slices_unasked),
+		cmocka_unit_test(test_frames_in_one),
 		cmocka_unit_test(test_slice_again),
 		cmocka_unit_test(test_owns),
 		cmocka_unit_test(test_mvd_version),

@@ -59,8 +59,12 @@ static void find_base(struct ops *o, struct making *m, int32_t number, int32_t b
 		return;
 	}
 	/* Without a session only the syntax is asked for. */
-	if (!p->session || base == p->frame)
+	if (!p->session)
 		return;
+	if (base == p->frame) {
+		m->guessed = p->guessed;
+		return;
+	}
 	if (p->game && (!p->reset || p->commit))
 		m->base = q2_frame_find(p->game, base);
 	m->guessed = !m->base || m->base->guessed;
@@ -213,6 +217,7 @@ static void end(struct ops *o, struct making *m)
 
 	note_time(o, m->number);
 	p->frame = m->number;
+	p->guessed = m->guessed;
 	if (!m->work || reader_failed(&o->rd) || o->m->wrong)
 		return;
 	m->work->number = m->number;

@@ -26,6 +26,7 @@ struct q2_parse {
 	struct q2_dialect dialect; /* serverdata changes it at once */
 	struct message *message;
 	int32_t frame; /* the last in this message; 0: none */
+	bool guessed; /* it was built on one that was not seen */
 	uint16_t maxclients; /* that this message names; 0: none */
 	bool reset; /* serverdata was in this message: what was known is no more */
 	bool commit;
