@@ -45,15 +45,18 @@ static void play_on(struct harness *h, uint32_t from, uint32_t to)
 }
 
 /*
- * A game of 34: forged words before the server accepts the client (@joining), and amid
- * its frames (@playing); NULL: none.
+ * A game of 34: forged words before the client's connect (@first), before the server
+ * accepts it (@joining), and amid its frames (@playing); NULL: none.
  */
-static json_t *game(bool told, const char *const *joining, const char *const *playing)
+static json_t *game(bool told, const char *first, const char *const *joining,
+		    const char *const *playing)
 {
 	struct harness *h = harness_open(FAMILY_AUTO);
 	struct parcel p = header(1 | 1U << 31, 1);
 
 	send_word(h, false, told, "getchallenge\n");
+	if (first)
+		send_word(h, false, told, first);
 	send_word(h, true, told, "challenge 7 p=34,35,36");
 	send_word(h, false, told, "connect 34 4660 7 \"\\name\\bo\"\n");
 	for (; joining && *joining; joining++)
@@ -99,7 +102,7 @@ static void test_connect_amid(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
 		for (int told = 0; told < 2; told++)
-			assert_read(game(told, words[i], NULL));
+			assert_read(game(told, NULL, words[i], NULL));
 }
 
 /* The server's words from the client's address do not begin another game. */
@@ -109,8 +112,19 @@ static void test_accept_within(void **state)
 					     "client_connect", NULL };
 
 	(void)state;
-	assert_read(game(false, words, words));
-	assert_read(game(true, words, words));
+	assert_read(game(false, NULL, words, words));
+	assert_read(game(true, NULL, words, words));
+}
+
+/* Nor does a challenge, where it is told who serves. */
+static void test_challenge_of_client(void **state)
+{
+	static const char *const words[] = {
+		"connect 36 1 999 \"\\name\\evil\" 1390 1 1 1026\n", NULL
+	};
+
+	(void)state;
+	assert_read(game(true, "challenge 999", words, NULL));
 }
 
 /* Who comes again is believed, though the server's challenge was not seen, and of so
@@ -144,6 +158,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_connect_amid),
 		cmocka_unit_test(test_accept_within),
+		cmocka_unit_test(test_challenge_of_client),
 		cmocka_unit_test(test_connect_again),
 	};
 
