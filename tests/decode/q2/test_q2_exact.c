@@ -313,6 +313,11 @@ static void test_refused_deflated(void **state)
 		  "160000000000"
 		  "06",
 		  "\"size\":0,\"percent\":0},{\"op\":\"nop\"}", false },
+		/* A stream, and a byte behind its end. */
+		{ 35, 1905, 0, "1602000000000300", "\"plain\":0,\"data\":\"\"", false },
+		{ 35, 1905, 0, "1603000000000300ff", "file does not inflate", true },
+		{ 35, 1905, 0, "160000000100", "file does not inflate to its length",
+		  true },
 		{ 36, 1026, 0, "16feff00", "download size below -1", true },
 	};
 

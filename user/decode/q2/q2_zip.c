@@ -172,6 +172,8 @@ void q2_parse_zdownload(struct ops *o)
 	}
 	if (!q2_of(o)->dialect.q2pro)
 		plain = reader_le16(&o->rd);
+	if (!size && plain > 0)
+		ops_wrong(o, "file does not inflate to its length");
 	if (!size)
 		return;
 	from = reader_take(&o->rd, (size_t)size);
