@@ -172,7 +172,7 @@ static const struct vector {
 	{ 'S', 36, 1026, 0, "q2pro.serverdata", "0c2400000051070000000000005468652045646765000204020400",
 	  "\"ops\":[{\"op\":\"serverdata\",\"protocol\":36,\"spawncount\":1873,\"attractloop\":0,\"gamedir\":\"\",\"playernum\":0,\"levelname\":\"The Edge\",\"minor\":1026,\"serverstate\":2,\"flags\":4}]" },
 	{ 'S', 35, 1905, 0, "r1q2.serverdata", "0c2300000051070000000000005468652045646765000071070001",
-	  "\"ops\":[{\"op\":\"serverdata\",\"protocol\":35,\"spawncount\":1873,\"attractloop\":0,\"gamedir\":\"\",\"playernum\":0,\"levelname\":\"The Edge\",\"minor\":1905,\"flags\":1}]" },
+	  "\"ops\":[{\"op\":\"serverdata\",\"protocol\":35,\"spawncount\":1873,\"attractloop\":0,\"gamedir\":\"\",\"playernum\":0,\"levelname\":\"The Edge\",\"minor\":1905,\"flags\":1,\"switches\":\"0001\"}]" },
 	{ 'p', 36, 1026, 0, "enh.ps.full", "02392003c0f9c800000000400a0501fe035a020000006400",
 	  "\"origin\":[100,-200,25],\"viewangles\":[0,90,null],\"gunindex\":10,\"gunframe\":5,\"gunoffset\":[0.25,-0.5,0.75],\"fov\":90,\"stats\":[null,100]" },
 	{ 'p', 36, 1026, 0, "enh.ps.zonly", "0000d000b0ff0500",

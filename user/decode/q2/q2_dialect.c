@@ -70,8 +70,9 @@ static void tail_r1q2(struct reader *rd, struct q2_serverdata *s)
 {
 	s->enhanced = reader_u8(rd);
 	s->minor = reader_le16(rd);
-	reader_u8(rd);
-	s->flags = reader_u8(rd) ? Q2_FLAG_STRAFEJUMP : 0;
+	s->switches = (struct span){ reader_take(rd, 2), 2 };
+	if (s->switches.bytes && s->switches.bytes[1])
+		s->flags = Q2_FLAG_STRAFEJUMP;
 }
 
 static void tail_q2pro(struct reader *rd, struct q2_serverdata *s)
@@ -82,9 +83,10 @@ static void tail_q2pro(struct reader *rd, struct q2_serverdata *s)
 		s->flags = reader_le16(rd);
 		return;
 	}
-	s->flags = reader_u8(rd) ? Q2_FLAG_STRAFEJUMP : 0;
-	s->flags |= reader_u8(rd) ? Q2_FLAG_QW_MODE : 0;
-	s->flags |= reader_u8(rd) ? Q2_FLAG_WATERJUMP : 0;
+	s->switches = (struct span){ reader_take(rd, 3), 3 };
+	for (int i = 0; s->switches.bytes && i < 3; i++)
+		if (s->switches.bytes[i])
+			s->flags |= Q2_FLAG_STRAFEJUMP << i;
 }
 
 bool q2_serverdata_read(struct reader *rd, unsigned int asked, struct q2_serverdata *ret,

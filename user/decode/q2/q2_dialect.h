@@ -40,6 +40,7 @@ struct q2_serverdata {
 	uint8_t serverstate;
 	uint8_t enhanced; /* of 35; no server says anything but 0 */
 	uint16_t flags;
+	struct span switches; /* bytes that are true or false: of 35, of 36 below 1024 */
 };
 
 /* Q2PRO's flags in svc_serverdata. */

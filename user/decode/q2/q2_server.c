@@ -186,6 +186,8 @@ static void record_serverdata(struct record *r, const struct q2_serverdata *s)
 		record_uint(r, "serverstate", s->serverstate);
 	if (s->protocol == 35 || s->protocol == 36)
 		record_uint(r, "flags", s->flags);
+	if (s->switches.bytes)
+		record_hex(r, "switches", s->switches.bytes, s->switches.n);
 }
 
 static void parse_serverdata(struct ops *o)
