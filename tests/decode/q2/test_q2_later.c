@@ -400,6 +400,9 @@ static void test_slice_again(void **state)
 	assert_string_equal(r.kind, "fragment");
 	assert_int_equal(r.status, RECORD_DECODED);
 	assert_true(says(&r, "\"repeated\":true"));
+	assert_true(says(&r, "\"data\":\"697320"));
+	send_slice(&q, 11, &print, false, &r);
+	assert_true(says(&r, "\"repeated\":true,\"data\":\"0a0277"));
 	send_slice(&q, 11, &print, true, &r);
 	assert_string_equal(r.kind, "server-command");
 	assert_int_equal(r.status, RECORD_DECODED);

@@ -225,6 +225,7 @@ static bool collect(struct q2_session *q, struct message *m,
 		break;
 	case NETCHAN_SEEN:
 		record_bool(m->record, "repeated", true);
+		record_hex(m->record, "data", slice.bytes, slice.n);
 		break;
 	case NETCHAN_MISSED:
 		record_hex(m->record, "data", slice.bytes, slice.n);
@@ -259,6 +260,8 @@ static void body(struct q2_session *q, const struct q2_dialect *guessed,
 	/* A slice of a message that has come must not disturb the next one's. */
 	if (part->sliced && (q->stale || !collect(q, m, part, rest))) {
 		m->record->kind = "fragment";
+		if (q->stale)
+			record_hex(m->record, "data", rest.bytes, rest.n);
 		q->stale = false;
 		return;
 	}
