@@ -97,6 +97,10 @@ static const struct {
 		{ 'c', BYTES(MARK "connect 28 77 5 \"\\name\\x\"\n"), "quakeworld", "c2s", "connect" },
 		{ 's', BYTES(HEADER("\1", "\1")), "quakeworld", "s2c", "server-idle" },
 	} },
+	{ "a DTLS record of no bytes does not say who serves", {
+		{ 'c', BYTES("\x16\xfe\xfd\0\0\0\0\0\0\0\x09\0\0" "\x16\xfe\xfd\0\0\0\0\0\0\0\x0a\0\1\0"), "quake-enhanced", "c2s", "dtls-other" },
+		{ 's', BYTES("\x16\xfe\xfd\0\0\0\0\0\0\0\0\0\x0f" "\3\0\0\3\0\0\0\0\0\0\0\3\xfe\xff\0"), "quake-enhanced", "s2c", "dtls-hello-verify-request" },
+	} },
 	{ "a length that is not the datagram's is nobody's", {
 		{ 'c', BYTES("\0\x10\0\x0c\0\0\0\1\3\0"), "null", "null", "unknown" },
 	} },

@@ -257,7 +257,9 @@ static void learn_dtls(struct session *s, const struct datagram *dg, bool from_l
 
 	if (s->guess == FAMILY_AUTO)
 		s->guess = FAMILY_QUAKE_ENHANCED;
-	if (dg->payload[0] != 0x16 || dg->payload[3] || dg->payload[4] || dg->n < 14)
+	/* Behind a record of no bytes stands another's first byte. */
+	if (dg->payload[0] != 0x16 || dg->payload[3] || dg->payload[4] || dg->n < 14 ||
+	    !(dg->payload[11] | dg->payload[12]))
 		return;
 	direction = dtls_direction(dg->payload[13]);
 	if (direction == DIRECTION_UNKNOWN || told_otherwise(dg, direction))
