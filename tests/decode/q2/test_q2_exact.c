@@ -140,6 +140,37 @@ static void test_mvd_players(void **state)
 	q2_session_drop(&q);
 }
 
+/* A third byte of a player's flags: only its lowest two bits bring something. */
+static void test_mvd_third_byte(void **state)
+{
+	struct q2_session q = { .game = NULL };
+	struct record r;
+
+	(void)state;
+	play(&q, DEMO_MVD2, "0425000000dd070c000100000000ffff3e3500ff0000", &r);
+	expect_status(&r, RECORD_DECODED);
+	play(&q, DEMO_MVD2, "060000008001ff0000", &r);
+	expect_status(&r, RECORD_DECODED);
+	play(&q, DEMO_MVD2, "060000008004ff0000", &r);
+	expect_status(&r, RECORD_MALFORMED);
+	assert_string_equal(r.reason, "unknown flag of a player");
+	q2_session_drop(&q);
+}
+
+/* Another map has its own number of players. */
+static void test_mvd_next_map(void **state)
+{
+	struct q2_session q = { .game = NULL };
+	struct record r;
+
+	(void)state;
+	play(&q, DEMO_MVD2, MVD_BEGIN("03"), &r);
+	expect_status(&r, RECORD_DECODED);
+	play(&q, DEMO_MVD2, "0425000000da070100000000ffff2008000a0000ff0000", &r);
+	expect_status(&r, RECORD_DECODED);
+	q2_session_drop(&q);
+}
+
 /* What stands in an opcode's upper bits is said, too. */
 static void test_mvd_opcodes(void **state)
 {
@@ -369,148 +400,6 @@ static void test_agreed(void **state)
 	}
 }
 
-static void run_part(struct q2_session *q, z_stream *z, char percent, struct record *r)
-{
-	struct parcel p = { .n = 0 };
-
-	put_zdownload(&p, z, percent);
-	q2_run_message(q, DIRECTION_S2C, p.bytes, p.n, r);
-}
-
-/* Nothing behind a part that was lost is read, though it looks like deflate. */
-static void test_part_lost(void **state)
-{
-	static const struct {
-		char percent;
-		bool good; /* of the next file */
-	} rows[] = { { 40, false }, { 40, false }, { 100, false }, { 10, true } };
-	struct q2_session q;
-	struct record r;
-	z_stream z;
-
-	(void)state;
-	q2_begin(&q, 36, 1026, 0);
-	q2_run_message(&q, DIRECTION_S2C, BYTES("\x16\4\0\x1e\xff\xff\xff\xff"), &r);
-	expect_status(&r, RECORD_PARTIAL);
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		deflate_begin(&z);
-		run_part(&q, &z, rows[i].percent, &r);
-		deflateEnd(&z);
-		expect_status(&r, rows[i].good ? RECORD_DECODED : RECORD_PARTIAL);
-		q.block_wanted = true;
-	}
-	q2_session_drop(&q);
-	/* Fewer hundredths than the last one: another file. */
-	q2_begin(&q, 36, 1026, 0);
-	q2_run_message(&q, DIRECTION_S2C, BYTES("\x16\4\0\x1e\xff\xff\xff\xff"), &r);
-	deflate_begin(&z);
-	run_part(&q, &z, 20, &r);
-	expect_status(&r, RECORD_DECODED);
-	run_part(&q, &z, 40, &r);
-	expect_status(&r, RECORD_DECODED);
-	deflateEnd(&z);
-	q2_session_drop(&q);
-}
-
-/* As many zeros as bytes of a file are not followed, nor shown. */
-static void test_part_long(void **state)
-{
-	static const struct {
-		size_t n;
-		const char *reason;
-	} rows[] = {
-		{ 65536, NULL },
-		{ 65537, "only 64 KiB of a part are shown" },
-		{ 262144, "only 64 KiB of a part are shown" },
-		{ 262145, "a part of a file that inflates to over 256 KiB" },
-	};
-	static uint8_t zeros[1 << 19];
-
-	(void)state;
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct parcel p = { .n = 0 };
-		uint8_t packed[1024];
-		struct q2_session q;
-		struct record r;
-		z_stream z;
-		size_t n;
-
-		deflate_begin(&z);
-		n = deflate_part(&z, zeros, rows[i].n, packed, sizeof(packed));
-		deflateEnd(&z);
-		put(&p, "\x16", 1);
-		put16(&p, (unsigned int)n);
-		put(&p, "\x1e", 1);
-		put(&p, packed, n);
-		q2_begin(&q, 36, 1026, 0);
-		q2_run_message(&q, DIRECTION_S2C, p.bytes, p.n, &r);
-		expect_status(&r, rows[i].reason ? RECORD_PARTIAL : RECORD_DECODED);
-		if (rows[i].reason)
-			assert_string_equal(r.reason, rows[i].reason);
-		q2_session_drop(&q);
-	}
-}
-
-/* A print of @n characters in slices of ten bytes, those at the bits of @lost left out.
- */
-static void send_slices(struct harness *h, uint32_t sequence, unsigned int lost)
-{
-	static const char text[] = "\x0a\2what is said in three slices";
-
-	for (unsigned int at = 0; at < sizeof(text); at += 10) {
-		struct parcel p = header(1U << 30 | sequence, 1);
-		bool more = at + 10 < sizeof(text);
-
-		if (lost >> at / 10 & 1)
-			continue;
-		put16(&p, at | (more ? 0x8000 : 0));
-		put(&p, text + at, more ? 10 : sizeof(text) - at);
-		s2c(h, &p);
-	}
-}
-
-/* What is not whole in the end is not called decoded. */
-static void test_slices_lost(void **state)
-{
-	static const struct {
-		unsigned int lost;
-		const char *status; /* a letter for each slice that comes, or "w" */
-	} rows[] = {
-		{ 0, "dddw" }, { 8, "ppp" }, { 4, "ppp" }, { 2, "ppp" },
-		{ 1, "ppp" },  { 14, "p" },  { 7, "p" },   { 0, "dddw" },
-	};
-
-	(void)state;
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct harness *h = harness_open(FAMILY_AUTO);
-		json_t *all, *r;
-		size_t n;
-
-		shake_hands(h, "connect 36 0 7 \"\\name\\bo\" 1390 1 1 1026\n",
-			    "client_connect nc=1 map=a");
-		send_slices(h, 1, rows[i].lost);
-		send_slices(h, 2, 0);
-		all = harness_close(h);
-		n = strlen(rows[i].status);
-		assert_int_equal(json_array_size(all), 4 + n + 4);
-		for (size_t k = 0; k < n; k++) {
-			const char *status;
-
-			r = json_array_get(all, 4 + k);
-			status = text_at(r, "status");
-			if (*status != (rows[i].status[k] == 'p' ? 'p' : 'd'))
-				fail_msg("%zu, %zu: %s", i, k, status);
-			assert_string_equal(text_at(r, "kind"), rows[i].status[k] == 'w'
-									? "server-command"
-									: "fragment");
-		}
-		r = json_array_get(all, 4 + n + 3);
-		assert_string_equal(text_at(r, "kind"), "server-command");
-		assert_string_equal(text_at(r, "status"), "decoded");
-		json_decref(all);
-	}
-}
-
 /* Another client of that address may have the same qport, but not the same sequences. */
 static void test_owns(void **state)
 {
@@ -552,15 +441,14 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_extended_recordings),
 		cmocka_unit_test(test_mvd_players),
+		cmocka_unit_test(test_mvd_third_byte),
+		cmocka_unit_test(test_mvd_next_map),
 		cmocka_unit_test(test_mvd_opcodes),
 		cmocka_unit_test(test_muzzleflash),
 		cmocka_unit_test(test_temp_entities),
 		cmocka_unit_test(test_unknown_flags),
 		cmocka_unit_test(test_refused_deflated),
 		cmocka_unit_test(test_agreed),
-		cmocka_unit_test(test_slices_lost),
-		cmocka_unit_test(test_part_lost),
-		cmocka_unit_test(test_part_long),
 		cmocka_unit_test(test_owns),
 	};
 

@@ -349,7 +349,7 @@ static bool endless_next(struct ahead *ahead, struct span *ret)
 	return e->looked++ < 1000;
 }
 
-static size_t many_fragments(uint16_t number, uint8_t *to)
+static size_t many_fragments(uint8_t type, uint16_t number, uint8_t *to)
 {
 	static const uint8_t body[200];
 	struct enc e = { .suite = &enc_suites[9] };
@@ -357,7 +357,7 @@ static size_t many_fragments(uint16_t number, uint8_t *to)
 	size_t n = 0;
 
 	for (size_t i = 0; i < 100; i++)
-		n += enc_fragment(HELLO, number, body, sizeof(body), i, 1, text + n);
+		n += enc_fragment(type, number, body, sizeof(body), i, 1, text + n);
 	return enc_record(&e, 0, 0, HANDSHAKE, text, n, to);
 }
 
@@ -365,26 +365,50 @@ static size_t many_fragments(uint16_t number, uint8_t *to)
 static void test_fragments_without_end(void **state)
 {
 	static const struct {
+		uint8_t type;
 		uint16_t number;
+		bool over; /* the handshake */
 		enum family_wait wait;
 		unsigned int looked;
-	} rows[] = { { 1, WAIT_SLICES, 2 },
-		     { QE_MESSAGES - 1, WAIT_SLICES, 2 },
-		     { QE_MESSAGES, WAIT_NOTHING, 0 },
-		     { UINT16_MAX, WAIT_NOTHING, 0 } };
+	} rows[] = {
+		{ HELLO, 1, false, WAIT_SLICES, 2 },
+		{ HELLO, QE_MESSAGES - 1, false, WAIT_SLICES, 2 },
+		{ HELLO, QE_MESSAGES, false, WAIT_NOTHING, 0 },
+		{ HELLO, UINT16_MAX, false, WAIT_NOTHING, 0 },
+		{ HELLO, 1, true, WAIT_SLICES, 2 },
+		{ KEY, 1, true, WAIT_NOTHING, 0 },
+	};
 	struct qe_session s = { .keys = NULL };
 	uint8_t bytes[1500];
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		size_t n = many_fragments(rows[i].number, bytes);
+		size_t n = many_fragments(rows[i].type, rows[i].number, bytes);
 		struct span payload = { bytes, n };
 		struct endless e = { { endless_next }, payload, 0 };
 
+		s.now.hand.over = rows[i].over;
 		assert_int_equal(qe_session_waits(&s, 0, payload, &e.ahead),
 				 rows[i].wait);
 		assert_int_equal(e.looked, rows[i].looked);
 	}
+}
+
+/* What was forgotten makes room for as much. */
+static void test_bytes_forgotten(void **state)
+{
+	static const uint8_t body[100];
+	struct qe_fragment f = { .type = HELLO,
+				 .length = sizeof(body),
+				 .body = { body, sizeof(body) } };
+	struct qe_hand h = { .bytes = 0 };
+	struct span whole;
+
+	(void)state;
+	assert_int_equal(qe_hand_put(&h, 0, &f, &whole), QE_WHOLE);
+	assert_int_not_equal(h.bytes, 0);
+	qe_hand_forget_client(&h);
+	assert_int_equal(h.bytes, 0);
 }
 
 /* Of three messages begun in one datagram two become whole: that is not enough. */
@@ -448,6 +472,7 @@ int main(void)
 		cmocka_unit_test(test_fragment_lost),
 		cmocka_unit_test(test_fragment_of_another),
 		cmocka_unit_test(test_fragments_without_end),
+		cmocka_unit_test(test_bytes_forgotten),
 		cmocka_unit_test(test_fragment_behind),
 	};
 
