@@ -159,6 +159,7 @@ static void play(const struct expected *e)
 			continue;
 		}
 		assert_non_null(q3_snapshot_find(s.game, sequence));
+		assert_true(r.facts.has & FACT_TIME);
 		/* a client that is the server may see one time twice */
 		jumps += r.facts.time_us < last_us;
 		last_us = r.facts.time_us;
