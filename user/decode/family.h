@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * family.h - what a protocol's decoder is to the rest: one struct family, and the
- *registry of them, in the order of WIRE_FAMILIES.
+ * registry of them, in the order of WIRE_FAMILIES.
  *
  *	netchan		a datagram -> a whole message	family.datagram (netchan.h)
  *	message		bytes -> record and state	family.message (message.h)
@@ -9,7 +9,7 @@
  *
  * Each layer can be called alone: DTLS and recordings enter at the message. A family sees
  * neither sessions, files, sockets nor clocks, only its own state, and never another
- *family (but Quake Enhanced, whose inner messages are NetQuake's).
+ * family (but Quake Enhanced, whose inner messages are NetQuake's).
  */
 #ifndef FAMILY_H
 #define FAMILY_H

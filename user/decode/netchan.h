@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * netchan.h - what the channels of NetQuake, QuakeWorld and Quake II share: the header
- *with two sequences, what is newer than what, and messages that come in slices.
+ * with two sequences, what is newer than what, and messages that come in slices.
  *
  *	QuakeWorld, Quake II	u32 sequence, u32 acknowledged, c2s [qport:16 or :8],
  *				the messages of this datagram, reliable part first
@@ -10,8 +10,8 @@
  *	Q2PRO			bit 30 of the first: a slice, u16 offset (bit 15: more)
  *	NetQuake		netchan_chunk(): reliable chunks, each with its number
  *
- * Sources: the sheets' sections on the netchan; QW/client/net_chan.c, Quake-2
- * qcommon/net_chan.c, q2pro src/common/net/chan.c, WinQuake/net_dgrm.c.
+ * Sources: Quake QW/client/net_chan.c, WinQuake/net_dgrm.c; Quake-2
+ * qcommon/net_chan.c; q2pro src/common/net/chan.c.
  */
 #ifndef NETCHAN_H
 #define NETCHAN_H

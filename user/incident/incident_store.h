@@ -7,7 +7,7 @@
  *
  * Bounded: INCIDENT_KEPT incidents, INCIDENT_BYTES of file: when it is fuller it is
  * written anew with the newest half of them, a line each. A line that is torn, or not
- *ours, is passed over, and what is written after it begins on a line of its own.
+ * ours, is passed over, and what is written after it begins on a line of its own.
  */
 #ifndef INCIDENT_STORE_H
 #define INCIDENT_STORE_H

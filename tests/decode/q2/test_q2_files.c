@@ -107,7 +107,11 @@ static const uint8_t *frame_in(const struct record *r, const uint8_t *message, s
 	return NULL;
 }
 
-/* @message begins with a frame. */
+/*
+ * @message begins with a frame; of two in one message only the first is compared. What is
+ * written again are the player, and of entities what their bits announce: the frame's
+ * head, the entities' headers and the end of their list are taken from @message.
+ */
 static void write_again(struct q2_session *q, const uint8_t *message, size_t n)
 {
 	static struct writer w;

@@ -2,7 +2,7 @@
 /*
  * Quake II's tables, row by row: how many bytes each bit of a difference brings in each
  * dialect, which opcodes there are, how long each temporary entity and each sound is. The
- * numbers are those of the sheet that the decoder was written from, written down again.
+ * numbers are those of id-Software/Quake-2, r1q2-archive and q2pro, written down again.
  */
 #include <math.h>
 #include <zlib.h>
@@ -35,7 +35,7 @@ static struct q2_dialect dialect(const struct dialect *of)
 /* --- tables of numbers ---------------------------------------------------------------
  */
 
-/* By CRC-32 of what the sheet lists: the vectors in millionths. */
+/* By CRC-32 of the tables of Quake-2 qcommon/common.c: the vectors in millionths. */
 static void test_numbers(void **state)
 {
 	int32_t vectors[Q2_DIRECTIONS][3];

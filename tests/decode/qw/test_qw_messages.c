@@ -379,7 +379,8 @@ static void frames(void **state)
 	qw_session_drop(&s);
 }
 
-/* The vectors of the sheet: sequence, bytes behind the checksum, checksum. */
+/* By COM_BlockSequenceCRCByte of QW/client/common.c: sequence, bytes behind the checksum,
+ * checksum. */
 static void checksums(void **state)
 {
 	static const struct {

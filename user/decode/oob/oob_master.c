@@ -2,11 +2,14 @@
 /*
  * oob_master.c - masters, authorisation, and remote consoles.
  *
- *	heartbeat <word> LF			heartbeat LF info LF { player LF } (Quake
- *II) getservers [gamename] <protocol> [filter...] getserversResponse { \ IPv4 port } \EOT
- *NUL NUL NUL getserversExtResponse { \ IPv4 port | / IPv6 port } \EOT NUL NUL NUL servers
- *{ IPv4 port } (Quake II) rcon <password> <command> srcon HMAC-MD4 TIME <16 bytes> <time>
- *<command>
+ *	heartbeat <word> LF
+ *	heartbeat LF info LF { player LF }			(Quake II)
+ *	getservers [gamename] <protocol> [filter...]
+ *	getserversResponse { \ IPv4 port } \EOT NUL NUL NUL
+ *	getserversExtResponse { \ IPv4 port | / IPv6 port } \EOT NUL NUL NUL
+ *	servers { IPv4 port }					(Quake II)
+ *	rcon <password> <command>
+ *	srcon HMAC-MD4 TIME <16 bytes> <time> <command>
  *
  * Addresses and ports are big-endian. Sources: dpmaster doc/techinfo.txt; ioq3
  * code/client/cl_main.c CL_ServersResponsePacket; darkplaces netconn.c.

@@ -4,9 +4,10 @@
  *
  *	34	i32 serverframe, i32 deltaframe (<= 0: full), u8 suppressed, u8 n, n
  *		areabits, u8 17, player, u8 18, entities
- *	35, 36	u32: 27 bits serverframe, 5 bits back to the base (31: full); u8:
- *suppressed or flags below, further flags of the player above; areas, player, [36:
- *clientnum], entities a server's recording: i32 serverframe, u8 18, entities from nothing
+ *	35, 36	u32: 27 bits serverframe, 5 bits back to the base (31: full);
+ *		u8: suppressed or flags below, further flags of the player above;
+ *		areas, player, [36: clientnum], entities
+ *	a server's recording: i32 serverframe, u8 18, entities from nothing
  *
  * Entities of the base that are not named stay as they are. What is not in the base
  * comes from its baseline.

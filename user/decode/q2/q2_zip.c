@@ -90,7 +90,7 @@ static bool part_again(struct ops *o, struct span part, const struct q2_part *no
 
 /*
  * Behind a part that could not be read none of its file can: what looks like deflate
- * there is so by chance. Until the next file, which has fewer hundredths.
+ * there is so by chance. Until the next file, of which less is there (percent).
  */
 static bool file_is_lost(const struct q2_parse *p, const struct q2_part *now)
 {

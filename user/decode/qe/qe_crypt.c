@@ -6,8 +6,8 @@
  *	master		PRF(premaster, "master secret", both randoms)
  *			or ("extended master secret", hash of the handshake)
  *	key block	PRF(master, "key expansion", server's random, client's random):
- *			MAC keys, cipher keys, IVs, of the client's and then of the
- *server's
+ *			MAC keys, cipher keys, IVs, of the client and then of the
+ *			server
  *
  * Source: RFC 5246 5, 6.3, 8.1; RFC 4279 2; RFC 7627 4.
  */

@@ -8,9 +8,10 @@
  *			or, encrypt-then-MAC, ciphertext of { text, padding }, MAC
  *	none		text, MAC
  *
- * Authenticated too: epoch, sequence, type, version, length of the text;
- *encrypt-then-MAC: length of IV and ciphertext. Source: RFC 5246 6.2.3; RFC 6347 4.1.2;
- *RFC 5288, 6655, 7366, 7905.
+ * Authenticated too: epoch, sequence, type, version, length of the text (where it is
+ * encrypt-then-MAC: of IV and ciphertext).
+ *
+ * Source: RFC 5246 6.2.3; RFC 6347 4.1.2; RFC 5288, 6655, 7366, 7905.
  */
 #include <string.h>
 

@@ -87,7 +87,8 @@ struct qe_association *qe_session_hand(struct qe_session *s, const uint8_t *rand
 		return s->has_next ? &s->next : &s->now;
 	proven = cookie.n && qe_digest(cookie, id) && is_sent(s, id);
 	if (!s->now.hand.client_hello || is_of(&s->now, random)) {
-		/* What is of both is of who has returned a cookie. */
+		/* Clear messages that name no hello go to both; from here on only to
+		 * this client's association. */
 		if (proven && s->has_next && !s->next.proven) {
 			association_drop(&s->next);
 			s->has_next = false;

@@ -74,9 +74,9 @@ static bool known(const struct cover *covers, unsigned int n, const struct qe_fr
 }
 
 /*
- * The messages of which @payload has parts that are not whole yet. *@ret_more: there are
- * others, of which nothing is looked for: who sends parts in turn ends one message and
- * begins the next in a datagram, so that these are nobody's.
+ * The messages of which @payload has parts that are not whole yet. *@ret_more: there is a
+ * third, of which nothing is looked for. Who sends parts in turn ends one message and
+ * begins the next in a datagram: such are two.
  */
 static unsigned int find(const struct qe_session *s, unsigned int side,
 			 struct span payload, struct cover *covers, bool *ret_more)

@@ -15,7 +15,7 @@
  * those are tried that are met in practice, and what fits is said to be guessed.
  *
  * Sources: Quake QW/client/net_chan.c; mvdsv src/net_chan.c; fteqw
- *engine/common/net_chan.c.
+ * engine/common/net_chan.c.
  */
 #include "decode/qw/qw_message.h"
 #include "lib/util.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * qw_demo.c - blocks of recordings: .qwd, what one client got; .mvd, what a server said
- *to all of its players.
+ * to all of its players.
  *
  *	.qwd	0: u8 msec, 3 bytes, f32 x3 angles, i16 x3 moves, u8 buttons, impulse,
  *		f32 x3 view angles; 1: a datagram; 2: i32 x2, the numbers to go on with

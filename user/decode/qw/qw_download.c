@@ -7,7 +7,7 @@
  *	chunks	i32 number, 1024 bytes; or i32 -1, i32 size (below 0: why not), str name
  *
  * Sources: Quake QW/client/cl_parse.c; mvdsv src/sv_user.c; fteqw
- *engine/client/cl_parse.c.
+ * engine/client/cl_parse.c.
  */
 #include "decode/qw/qw_message.h"
 

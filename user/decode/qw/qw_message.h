@@ -6,9 +6,8 @@
  *	qw_server.c	svc: texts, numbers, lists	qw_entities.c	47, 48, baselines
  *	qw_serverdata.c	svc_serverdata			qw_player.c	playerinfo
  *	qw_effects.c	sounds, temporary entities	qw_nails.c	nails, projectiles
- *	qw_extended.c	FTE's svc			qw_update.c	FTE's
- *updateentities qw_client.c	clc				qw_usercmd.c usercmd,
- *checksum
+ *	qw_extended.c	FTE's svc			qw_update.c	updateentities
+ *	qw_client.c	clc				qw_usercmd.c	checksums
  */
 #ifndef QW_MESSAGE_H
 #define QW_MESSAGE_H

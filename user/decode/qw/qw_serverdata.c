@@ -2,12 +2,13 @@
 /*
  * qw_serverdata.c - svc_serverdata: what a game begins with, and which layouts hold.
  *
- *	{ u32 "FTEX" | "FTE2" | "MVD1", u32 mask }, { u32 "v,l,e,n", u32 key, u32 n, n
- *bytes } i32 protocol, i32 server count, str gamedir, player, str level, f32 x10 (from 25
- *on)
+ *	{ u32 "FTEX" | "FTE2" | "MVD1", u32 mask },
+ *	{ u32 "v,l,e,n", u32 key, u32 n, n bytes },
+ *	i32 protocol, i32 server count, str gamedir, player, str level,
+ *	f32 x10 (from 25 on)
  *
  * Sources: Quake QW/client/cl_parse.c; mvdsv src/sv_user.c; fteqw
- *engine/client/cl_parse.c.
+ * engine/client/cl_parse.c.
  */
 #include "decode/qw/qw_message.h"
 

@@ -7,8 +7,8 @@
  *	protocol 24 to 26	the same, but yaw is always there, speeds are i8 * 8, and
  *				bit 7 is of msec
  *
- * Sources: Quake QW/client/common.c (MSG_ReadDeltaUsercmd, COM_BlockSequenceCRCByte),
- * crc.c; the table's numbers are the sheet's.
+ * Sources: Quake QW/client/common.c (MSG_ReadDeltaUsercmd, COM_BlockSequenceCRCByte,
+ * chktbl), crc.c.
  */
 #include "decode/delta.h"
 #include "decode/qw/qw_message.h"
