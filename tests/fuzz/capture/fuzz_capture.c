@@ -2,7 +2,7 @@
 /*
  * A capture file of any bytes, through to JSON. An input without a file header of its
  * own is not a file yet: its first byte chooses the link type, and each piece is a
- *packet, so that the framing survives mutations. How:
+ * packet, so that the framing survives mutations. How:
  *
  *	bit 0	the bytes are a payload: IP and UDP go in front
  *	bit 1	from the server

@@ -7,8 +7,8 @@
  *	bit 2	the netchan has fragments
  *
  * How: bit 0 from a client, bit 1 with its fields, bit 2 late, the rest is the step of
- *its sequence. What is late or malformed must leave the terms as they are, and what is
- *right must be so without fields too.
+ * its sequence. What is late or malformed must leave the terms as they are, and what is
+ * right must be so without fields too.
  */
 #include "decode/qw/qw_message.h"
 #include "fuzz/fuzz.h"
