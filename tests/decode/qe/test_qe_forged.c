@@ -305,6 +305,32 @@ static void test_hello_behind_cookie(void **state)
 	}
 }
 
+/* Fragments of a hello that is nobody's are not called read. */
+static void test_fragments_of_nobody(void **state)
+{
+	struct enc_hello hello = { .cookie = (const uint8_t *)"cook", .cookie_n = 4 };
+	struct talk t = talk_of(begin(), &enc_suites[9], 5000);
+	struct talk forger = talk_of(t.h, t.e.suite, 5000);
+	json_t *all;
+
+	(void)state;
+	say_hello(&t, 0, &(struct enc_hello){ .ticket = false });
+	flush(&t, 0);
+	say(&t, 1, 0, VERIFY, "\xfe\xff\4cook", 7);
+	flush(&t, 1);
+	say_hello(&t, 0, &hello);
+	flush(&t, 0);
+	memset(forger.e.random[0], 9, sizeof(forger.e.random[0]));
+	forger.most = 36;
+	forger.e.number[0] = 2;
+	say_hello(&forger, 0, &(struct enc_hello){ .ticket = false });
+	flush(&forger, 0);
+	all = harness_close(t.h);
+	assert_int_equal(
+		count(all, "reason", "a fragment of a session that is not followed"), 1);
+	json_decref(all);
+}
+
 /* Without cookies one hello of somebody else's does not keep a game from being read. */
 static void test_hello_amid_uncooked(void **state)
 {
@@ -394,6 +420,7 @@ int main(void)
 		cmocka_unit_test(test_words_amid),
 		cmocka_unit_test(test_finished_clear),
 		cmocka_unit_test(test_hello_behind_cookie),
+		cmocka_unit_test(test_fragments_of_nobody),
 		cmocka_unit_test(test_hello_amid_uncooked),
 		cmocka_unit_test(test_hello_amid_games),
 		cmocka_unit_test(test_hello_lone),
