@@ -27,6 +27,12 @@ done
 work=.
 lines=() noticed=0 survived=0 broken=0 until=$((SECONDS + ${MINUTES:-600} * 60))
 
+# Octets that are the same for the same SEED: what repeats itself makes shuf choose neighbours.
+random()
+{
+	openssl enc -aes-256-ctr -pass "pass:$SEED" -nosalt </dev/zero 2>/dev/null
+}
+
 # The programs of all names that match @1.
 programs()
 {
@@ -138,7 +144,7 @@ fi
 if [ -n "${COUNT-}" ]; then
 	echo "# SEED=$SEED"
 	mapfile -t lines < <(printf '%s\n' "${lines[@]}" |
-		shuf -n "$COUNT" --random-source=<(yes "$SEED"))
+		shuf -n "$COUNT" --random-source=<(random))
 fi
 
 work=$(mktemp -d)
