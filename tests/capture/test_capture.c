@@ -6,6 +6,7 @@
 #include <errno.h>
 
 #include "capture/capture.h"
+#include "capture/reassembly.h"
 #include "decode/decode_support.h"
 
 #define LINK_RAW   101
@@ -244,6 +245,36 @@ static void fragments_many(void **state)
 	capture_close(capture);
 }
 
+/* Where there is no more room, a fragment of what is held needs none. */
+static void fragments_when_it_is_full(void **state)
+{
+	uint8_t datagram[4096];
+	size_t n = udp(datagram, 2000);
+	struct capture *capture;
+	struct datagram dg;
+
+	(void)state;
+	begin(LINK_RAW);
+	for (uint16_t id = 0; id < REASSEMBLY_SLOTS; id++) {
+		file.seconds = 1000; /* none is too old */
+		put_fragment(id, datagram, 0, 1480, n);
+	}
+	put_fragment(REASSEMBLY_SLOTS - 1, datagram, 1480, n, n); /* completes it */
+	put_fragment(100, datagram, 0, 1480, n); /* takes its place */
+	put_fragment(101, datagram, 0, 1480, n); /* that of the oldest */
+	capture = open_file(file.n);
+	assert_int_equal(capture_next(capture, &dg), 1);
+	assert_int_equal(dg.frame, REASSEMBLY_SLOTS + 1);
+	assert_int_equal(dg.damage, RECORD_DECODED);
+	assert_int_equal(dg.n, 2000);
+	for (unsigned int i = 1; i < REASSEMBLY_SLOTS; i++) {
+		assert_int_equal(capture_next(capture, &dg), 1);
+		assert_int_equal(dg.frame, i);
+		assert_int_equal(dg.damage, RECORD_PARTIAL);
+	}
+	capture_close(capture);
+}
+
 /* At every byte: what is whole is read, then the end or an error, never both wrong. */
 static void breaks_off(void **state)
 {
@@ -304,6 +335,7 @@ int main(void)
 		cmocka_unit_test(fragments_that_differ),
 		cmocka_unit_test(the_first_second),
 		cmocka_unit_test(fragments_many),
+		cmocka_unit_test(fragments_when_it_is_full),
 		cmocka_unit_test(breaks_off),
 		cmocka_unit_test(link_unknown),
 		cmocka_unit_test(not_a_capture),

@@ -174,27 +174,38 @@ static void kill_and_start(int64_t later_ms)
 	start();
 }
 
-static void the_next_daemon_goes_on(void **state)
+static void goes_on(size_t service, const char *id)
 {
 	size_t all;
 
-	(void)state;
-	sample_refused(0, 1);
-	flood(0, 1000);
+	sample_refused((__u32)service, 1);
+	flood(service, 1000);
 	second();
 	kill_and_start(4000);
 	assert_int_equal(told_count, 0);
 	second();
-	flood(0, 1000);
+	flood(service, 1000);
 	second();
 	assert_int_equal(told_count, 0);
 	seconds(10);
 	assert_int_equal(count(INCIDENT_ENDED, true), 1);
-	assert_string_equal(first(INCIDENT_ENDED, true)->id, "20261122T144503Z-0");
+	assert_string_equal(first(INCIDENT_ENDED, true)->id, id);
 	/* Who was told to `ban` an address is told to `unban` the same. */
 	assert_string_equal(first(INCIDENT_ENDED, true)->target, "10.77.0.2");
 	assert_int_equal(kept_lasting(&all), 0);
 	assert_int_equal(all, 1);
+}
+
+static void the_next_daemon_goes_on(void **state)
+{
+	(void)state;
+	goes_on(0, "20261122T144503Z-0");
+}
+
+static void also_with_the_last_service(void **state)
+{
+	(void)state;
+	goes_on(1, "20261122T144503Z-1");
 }
 
 /* An hour later that attack is over, whatever comes now is another. */
@@ -387,6 +398,7 @@ int main(void)
 		T(a_scan_is_the_machines),
 		T(a_server_that_dies_is_no_scan),
 		T(the_next_daemon_goes_on),
+		T(also_with_the_last_service),
 		T(long_after_it_is_another),
 		T(a_service_that_went_meanwhile),
 		T(of_two_the_later_goes_on),

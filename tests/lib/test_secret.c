@@ -52,6 +52,11 @@ static void good(void **state)
 	assert_memory_equal(key.bytes, "\0\xff\x10\xab", 4);
 	assert_int_equal(read_file("00ff", 0400, 0, &key), 0);
 	assert_int_equal(key.n, 2);
+	/* Whatever editor ended the line. */
+	assert_int_equal(read_file("00ff10Ab\r\n", 0600, 0, &key), 0);
+	assert_int_equal(key.n, 4);
+	assert_int_equal(read_file("00ff \t", 0600, 0, &key), 0);
+	assert_int_equal(key.n, 2);
 }
 
 static void others_may_read(void **state)
@@ -74,6 +79,24 @@ static void others_may_read(void **state)
 	assert_int_equal(secret_key_read("/no/such", &key, message, sizeof(message)),
 			 -ENOENT);
 	assert_int_equal(key.n, 0);
+}
+
+/* A file of root's alone, which cannot be read at its beginning. */
+static void what_cannot_be_read_says_why(void **state)
+{
+	struct secret_key key;
+
+	(void)state;
+	if (geteuid()) {
+		print_message("skip: not root\n");
+		return;
+	}
+	assert_int_equal(
+		secret_key_read("/proc/self/mem", &key, message, sizeof(message)), -EIO);
+	assert_string_equal(message, "Input/output error");
+	assert_int_equal(key.n, 0);
+	assert_int_equal(read_file("00f", 0600, 0, &key), -EINVAL);
+	assert_non_null(strstr(message, "an even number of hex digits"));
 }
 
 static void no_hex(void **state)
@@ -118,6 +141,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(good),
 		cmocka_unit_test(others_may_read),
+		cmocka_unit_test(what_cannot_be_read_says_why),
 		cmocka_unit_test(no_hex),
 		cmocka_unit_test(locked),
 	};

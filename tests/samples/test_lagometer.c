@@ -427,6 +427,43 @@ static void places(void **state)
 	lagometer_free(s.l);
 }
 
+/* Who gets the place of one that has gone begins with nothing of his. */
+static void a_place_is_used_again(void **state)
+{
+	struct scene s = scene_of(1);
+	const struct lag_player *p;
+
+	(void)state;
+	knock(&s, "dora");
+	say(&s, false, 1, "oa_dm1");
+	for (uint32_t i = 2; i < 9; i += 2) {
+		from_server(&s, i, 0);
+		from_client(&s, i, i);
+		s.now_ns += 10 * MS;
+	}
+	assert_string_equal(only_player(&s)->name, "dora");
+	assert_int_equal(only_player(&s)->way[LAG_C2S].lost, 3);
+	assert_int_equal(only_player(&s)->way[LAG_S2C].received, 4);
+	s.now_ns += LAG_IDLE_NS + 1;
+	lagometer_sweep(s.l, s.now_ns);
+	assert_int_equal(players(&s), 0);
+	s.client++;
+	knock(&s, "a stranger");
+	assert_int_equal(players(&s), 0);
+	from_server(&s, 500, 0);
+	p = only_player(&s);
+	assert_string_equal(p->name, "a stranger");
+	assert_string_equal(p->map, "");
+	assert_int_equal(p->client.bytes[3], s.client);
+	assert_int_equal(p->ping_ms, LAG_PING_NONE);
+	assert_int_equal(p->way[LAG_S2C].received, 0);
+	assert_int_equal(p->way[LAG_S2C].taken, 1);
+	assert_int_equal(p->way[LAG_C2S].lost, 0);
+	assert_int_equal(p->way[LAG_C2S].received, 0);
+	assert_int_equal(p->since_ns, s.now_ns);
+	lagometer_free(s.l);
+}
+
 static int enter(void **state)
 {
 	(void)state;
@@ -452,6 +489,7 @@ int main(void)
 		cmocka_unit_test(names_and_maps),
 		cmocka_unit_test(a_knock_renames_nobody),
 		cmocka_unit_test(places),
+		cmocka_unit_test(a_place_is_used_again),
 	};
 
 	return cmocka_run_group_tests(tests, enter, leave);

@@ -181,7 +181,7 @@ int clock_gettime(clockid_t clock, struct timespec *ret)
 static struct samples_view *view;
 static char pcapng[] = "/tmp/test_samples_view.XXXXXX";
 
-static int open_with(uint32_t percent)
+static int open_with(uint32_t percent, const char *path)
 {
 	static struct config config;
 
@@ -191,21 +191,27 @@ static int open_with(uint32_t percent)
 	memset(services, 0, sizeof(services));
 	memset(sampled, 0, sizeof(sampled));
 	assert_int_equal(truncate(pcapng, 0), 0);
-	strcpy(config.output_pcapng, pcapng);
+	strcpy(config.output_pcapng, path);
 	return samples_open(NULL, &config, NO_PATH, &view);
 }
 
 static int open_view(void **state)
 {
 	(void)state;
-	return open_with(100);
+	return open_with(100, pcapng);
+}
+
+static int open_no_capture(void **state)
+{
+	(void)state;
+	return open_with(100, "");
 }
 
 /* One hundredth of a processor: ten milliseconds of each second. */
 static int open_busy(void **state)
 {
 	(void)state;
-	return open_with(1);
+	return open_with(1, pcapng);
 }
 
 /* What stays for the next daemon is nobody's here. */
@@ -292,6 +298,18 @@ static void the_past_is_forgotten_by_halves(void **state)
 		second(second_context);
 	}
 	assert_int_equal(stats_now().worst.total, 2);
+}
+
+/* Samples are read all the same. */
+static void without_a_capture_nothing_is_put(void **state)
+{
+	(void)state;
+	serve(FAMILY_QUAKE3);
+	drop_one();
+	drop_one();
+	second(second_context);
+	assert_int_equal(stats_now().decoded, 2);
+	assert_int_equal(stats_now().writer.pcapng.pieces, 0);
 }
 
 /* How many of the client's the players' page calls lost. */
@@ -483,6 +501,8 @@ static int remove_file(void **state)
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_view, close_view)
+#define NO_CAPTURE(name) \
+	cmocka_unit_test_setup_teardown(name, open_no_capture, close_view)
 #define BUSY(name) cmocka_unit_test_setup_teardown(name, open_busy, close_view)
 
 int main(void)
@@ -492,6 +512,7 @@ int main(void)
 		TEST(the_past_is_forgotten_by_halves),
 		TEST(the_kernels_gaps_are_not_the_players),
 		TEST(a_capture_names_what_was_done),
+		NO_CAPTURE(without_a_capture_nothing_is_put),
 		BUSY(followers_are_shed_last),
 		BUSY(shedding_is_said_once),
 	};

@@ -2,7 +2,9 @@
 /*
  * test_day.c - a day's history: its minutes, its file, and what a restart finds of it.
  */
+#include <errno.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -12,9 +14,11 @@
 
 #include <jansson.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "stats/day.h"
+#include "stderr.h"
 
 #define NOON 1795348800 /* a whole minute */
 
@@ -155,6 +159,56 @@ static void it_stays_within_a_day_and_its_file(void **state)
 	assert_in_range(day.count, DAY_POINTS - 2, DAY_POINTS);
 }
 
+/* How much is in the file, and does its last line end? */
+static long size_of_file(bool *ret_ends)
+{
+	FILE *file = fopen(day.path, "r");
+	long size;
+
+	assert_non_null(file);
+	assert_int_equal(fseek(file, -1, SEEK_END), 0);
+	*ret_ends = fgetc(file) == '\n';
+	size = ftell(file);
+	fclose(file);
+	return size;
+}
+
+/* Of what is written again, its last octet: all the rest has been taken by then. */
+static void a_disk_that_is_full_at_the_end(void **state)
+{
+	struct rlimit had, less;
+	char said[1024], fresh[DAY_PATH + 8];
+	int minute = 0;
+	bool ends;
+	long size;
+
+	(void)state;
+	while (day.lines < 2 * DAY_POINTS)
+		look(NOON + 60 * minute++, 1, 1);
+	size = size_of_file(&ends);
+	assert_true(ends);
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &had), 0);
+	less = had;
+	less.rlim_cur = (rlim_t)size / 2 - 1;
+	stderr_catch();
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &less), 0);
+	look(NOON + 60 * minute++, 1, 1);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &had), 0);
+	stderr_release(said, sizeof(said));
+	assert_non_null(strstr(said, "cannot keep history in"));
+	assert_non_null(strstr(said, strerror(EFBIG)));
+	/* What was there is there. */
+	assert_int_equal(size_of_file(&ends), size);
+	snprintf(fresh, sizeof(fresh), "%s.new", day.path);
+	assert_int_not_equal(access(fresh, F_OK), 0);
+	/* The next minute finds room. */
+	look(NOON + 60 * minute, 1, 1);
+	assert_int_equal(size_of_file(&ends), size / 2);
+	assert_true(ends);
+	assert_false(day.failed);
+}
+
 static void a_clock_that_goes_back(void **state)
 {
 	json_t *json;
@@ -178,6 +232,7 @@ int main(void)
 		cmocka_unit_test_setup(a_restart_finds_it, begin),
 		cmocka_unit_test_setup(torn_and_strange_lines, begin),
 		cmocka_unit_test_setup(it_stays_within_a_day_and_its_file, begin),
+		cmocka_unit_test_setup(a_disk_that_is_full_at_the_end, begin),
 		cmocka_unit_test_setup(a_clock_that_goes_back, begin),
 	};
 

@@ -132,11 +132,39 @@ static void frames(void **state)
 	assert_int_equal(lines_with("to it   lost", line), 1);
 }
 
+/* The newest ping is the highest: as high as the graph, whose scale it is. */
+static void bars_are_as_high_as_the_highest(void **state)
+{
+	static const uint16_t pings[] = { 50, 60, 400 };
+	struct lag_direction *d = &top->figures->rows[0].player.way[LAG_S2C];
+	char line[81];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(pings) / sizeof(*pings); i++)
+		d->ring[d->taken++ % LAG_SAMPLES] =
+			(struct lag_sample){ .flags = LAG_ANSWERED, .ping_ms = pings[i] };
+	erase();
+	top_draw_players(top, 2, 18);
+	assert_int_equal(lines_with("  400  ", line), 1);
+	assert_memory_equal(line, "  400 ", 6);
+	assert_string_equal(line + 77, "  |");
+	assert_int_equal(lines_with("    0 ms", line), 1);
+	assert_string_equal(line + 76, " |||");
+	/* A little is not drawn as if it were much. */
+	d->ring[2].ping_ms = 70;
+	erase();
+	top_draw_players(top, 2, 18);
+	assert_int_equal(lines_with("  400  ", line), 0);
+	assert_int_equal(lines_with("  100  ", line), 1);
+	assert_string_equal(line + 77, "   ");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(no_frames),
 		cmocka_unit_test(frames),
+		cmocka_unit_test(bars_are_as_high_as_the_highest),
 	};
 
 	return cmocka_run_group_tests(tests, begin, end);

@@ -4,6 +4,7 @@
  * of its challenge, the end that somebody has said, the shortest message, and which
  * snapshot gives way when there is no room.
  */
+#include "decode/family.h"
 #include "decode/q3/q3_support.h"
 
 static struct record_tape tape;
@@ -131,6 +132,32 @@ static void four_bytes_are_in_the_clear(void **state)
 	q3_session_drop(&s);
 }
 
+/* Three bytes are no sequence, whoever sends them, and nothing is read behind them. */
+static void three_bytes_are_no_sequence(void **state)
+{
+	static const enum direction directions[] = { DIRECTION_UNKNOWN, DIRECTION_C2S,
+						     DIRECTION_S2C };
+	struct q3_session s = { .live = false };
+	struct record r;
+
+	(void)state;
+	accept_again(&s, 1234567890);
+	for (size_t n = 0; n < 4; n++)
+		for (size_t i = 0; i < Q3_COUNT(directions); i++) {
+			uint8_t *copy = exact_copy("\1\0\0", n);
+
+			record_reset(&r, &tape);
+			quake3_family.datagram(&s, directions[i],
+					       (struct span){ copy, n }, &r);
+			free(copy);
+			assert_string_equal(r.kind, "game");
+			assert_int_equal(r.status, RECORD_MALFORMED);
+			assert_string_equal(r.reason, "shorter than a sequence");
+			assert_int_equal(s.highest[0] | s.highest[1], 0);
+		}
+	q3_session_drop(&s);
+}
+
 /* No room for a state: the oldest snapshot goes, and never the one that is wanted. */
 static void the_oldest_snapshot_gives_way(void **state)
 {
@@ -169,6 +196,7 @@ int main(void)
 		cmocka_unit_test(a_wrong_checksum_is_said),
 		cmocka_unit_test(a_disconnect_ends_what_was),
 		cmocka_unit_test(four_bytes_are_in_the_clear),
+		cmocka_unit_test(three_bytes_are_no_sequence),
 		cmocka_unit_test(the_oldest_snapshot_gives_way),
 	};
 
