@@ -321,6 +321,8 @@ loaded_in() # DIRECTORY
 		exits 0 "" deny add 192.0.2.9 --for 1s --pin "$1" &&
 		exits 0 "" allow add 203.0.113.0/24 --unlimited --pin "$1" &&
 		exits 0 "" reload -c "$work/good.conf" --set deny=198.51.100.0/24 --pin "$1" &&
+		exits 0 "reload -c attaches nothing: 'lo' is not protected" reload \
+			-c "$work/good.conf" --set interface=lo --pin "$1" &&
 		says '.answers == { pressure: 0, always: 0, off: 1 }' 5 status --json --pin "$1" &&
 		exits 0 "" reload -c "$work/good.conf" --set deny=198.51.100.0/24 \
 			--set service.a.answers=pressure --pin "$1" &&

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * `reload` of a file that need not be the daemon's, with a shield and a daemon that are
+ * this file's: what is put in force, what of it is not, and what is said.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <jansson.h>
+
+#include "cmd/cmd_print.h"
+#include "cmd/cmd_support.h"
+#include "cmd/commands.h"
+#include "config/config.h"
+#include "daemon/pidfile.h"
+#include "samples/lag_file.h"
+#include "shield/shield.h"
+
+#define DAEMON 4711
+
+const struct command commands[] = {
+	{
+		.name = "reload",
+		.run = cmd_reload,
+		.options = OPTION_BIT(CONFIG) | OPTION_BIT(SET) | OPTION_BIT(PIN) |
+			   OPTION_BIT(JSON),
+		.operands = "",
+	},
+	{ .name = NULL },
+};
+
+/* --- a shield and a daemon --------------------------------------------------------- */
+
+static char path[] = "/tmp/test_cmd_load.XXXXXX", reload[64];
+static const char *attached[2];
+static size_t attached_count;
+static struct daemon_facts daemon_now;
+static struct config *applied;
+static int apply_says;
+static __u32 generation;
+static bool unheard;
+
+int call_open(const struct call *call, struct shield **ret)
+{
+	(void)call;
+	*ret = NULL;
+	return 0;
+}
+
+int call_config(const struct call *call, struct config *ret)
+{
+	const char *sets[WORDS] = { NULL };
+	size_t n = 0;
+
+	for (const struct given *g = NULL; (g = call_next(call, OPTION_SET, g));)
+		sets[n++] = g->value;
+	return config_load_set(call_value(call, OPTION_CONFIG), sets, ret);
+}
+
+bool pidfile_facts(const char *pin_dir, struct daemon_facts *ret)
+{
+	(void)pin_dir;
+	*ret = daemon_now;
+	return daemon_now.pid > 0;
+}
+
+pid_t pidfile_pid(const char *pin_dir)
+{
+	(void)pin_dir;
+	return daemon_now.pid;
+}
+
+void shield_close(struct shield *shield)
+{
+	(void)shield;
+}
+
+int shield_load(const char *pin_dir, const struct config *config, struct shield **ret)
+{
+	(void)pin_dir;
+	(void)config;
+	(void)ret;
+	fail();
+	return 0;
+}
+
+int shield_detach(const char *pin_dir, size_t *ret_count)
+{
+	(void)pin_dir;
+	(void)ret_count;
+	fail();
+	return 0;
+}
+
+void lag_file_path(const char *pin_dir, char ret[LAG_FILE_PATH_MAX])
+{
+	(void)pin_dir;
+	(void)ret;
+	fail();
+}
+
+void lag_file_remove(const char *file)
+{
+	(void)file;
+	fail();
+}
+
+int shield_look_at(const char *pin_dir, const char *interface, enum holder *ret)
+{
+	(void)pin_dir;
+	(void)interface;
+	(void)ret;
+	fail();
+	return 0;
+}
+
+int shield_apply(struct shield *shield, const struct config *config)
+{
+	(void)shield;
+	*applied = *config;
+	generation += !apply_says;
+	return apply_says;
+}
+
+__u32 shield_generation(const struct shield *shield)
+{
+	(void)shield;
+	return generation;
+}
+
+size_t shield_links(const struct shield *shield, struct shield_link *ret, size_t max)
+{
+	(void)shield;
+	assert_true(attached_count <= max);
+	for (size_t i = 0; i < attached_count; i++) {
+		memset(&ret[i], 0, sizeof(ret[i]));
+		strcpy(ret[i].interface, attached[i]);
+	}
+	return attached_count;
+}
+
+bool shield_unheard(const struct shield *shield, char ret_interface[IF_NAMESIZE])
+{
+	(void)shield;
+	strcpy(ret_interface, unheard ? "veth0" : "");
+	return unheard;
+}
+
+/* --- what is said ------------------------------------------------------------------ */
+
+static int begin(void **state)
+{
+	static const char text[] = "interface = { eth0, eth1 }\n"
+				   "service a {\nprotocol = quake3\nport = 1\n}\n";
+	int fd;
+
+	(void)state;
+	strcpy(path + strlen(path) - 6, "XXXXXX");
+	fd = mkstemp(path);
+	applied = calloc(1, sizeof(*applied));
+	if (fd < 0 || !applied || write(fd, text, strlen(text)) != (ssize_t)strlen(text))
+		return -1;
+	snprintf(reload, sizeof(reload), "reload -c %s", path);
+	attached_count = 0;
+	memset(&daemon_now, 0, sizeof(daemon_now));
+	apply_says = 0;
+	generation = 5;
+	unheard = false;
+	return close(fd);
+}
+
+static int end(void **state)
+{
+	(void)state;
+	free(applied);
+	return unlink(path);
+}
+
+/* @name is said not to be protected, or is not said. */
+static bool is_named(const char *name)
+{
+	char text[128];
+
+	snprintf(text, sizeof(text), "reload -c attaches nothing: '%s' is not protected",
+		 name);
+	return strstr(said_err, text) != NULL;
+}
+
+/* Interfaces are the daemon's: who names another one is told. */
+static void what_is_not_attached_is_named(void **state)
+{
+	static const struct {
+		const char *attached[2];
+		size_t count;
+		bool first, second; /* of the file's are named */
+	} rows[] = {
+		{ { NULL }, 0, true, true },
+		{ { "eth0" }, 1, false, true },
+		{ { "eth1" }, 1, true, false },
+		{ { "eth1", "eth0" }, 2, false, false },
+		{ { "eth", "eth10" }, 2, true, true },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		memcpy(attached, rows[i].attached, sizeof(attached));
+		attached_count = rows[i].count;
+		assert_int_equal(say(reload), 0);
+		assert_string_equal(said_out, "applied\n");
+		assert_int_equal(is_named("eth0"), rows[i].first);
+		assert_int_equal(is_named("eth1"), rows[i].second);
+		assert_int_equal(!*said_err, !rows[i].first && !rows[i].second);
+		assert_int_equal(generation, 6 + i);
+	}
+	/* Nothing is in force: nothing is said of it. */
+	attached_count = 0;
+	apply_says = -ENOSPC;
+	refused(reload, EXIT_REST, "");
+	assert_string_equal(said_out, "");
+}
+
+/* Without one nobody asks the servers for what could be answered. */
+static void a_daemon_is_respected(void **state)
+{
+	char line[128];
+
+	(void)state;
+	attached[0] = "eth0";
+	attached[1] = "eth1";
+	attached_count = 2;
+	refused(reload, 0, "");
+	assert_int_equal(applied->service_count, 1);
+	assert_int_equal(applied->services[0].service.answers, ANSWERS_OFF);
+	assert_false(applied->observe);
+	daemon_now.pid = DAEMON;
+	refused(reload, 0, "");
+	assert_string_equal(said_out, "applied; the daemon's own file is unchanged\n");
+	assert_int_not_equal(applied->services[0].service.answers, ANSWERS_OFF);
+	assert_false(applied->observe);
+	daemon_now.observe = true;
+	refused(reload, 0, "");
+	assert_non_null(strstr(said_out, "it runs with --observe: nothing is dropped"));
+	assert_true(applied->observe);
+	unheard = true;
+	refused(reload, 0, "");
+	assert_int_equal(applied->services[0].service.answers, ANSWERS_OFF);
+	snprintf(line, sizeof(line), "%s --json --set service.a.port=9", reload);
+	refused(line, 0, "");
+	assert_string_equal(said_out, "{\"applied_by\":\"reload\",\"daemon\":4711,"
+				      "\"generation\":10,\"observe\":true}\n");
+	assert_int_equal(applied->services[0].ports[0], 9);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(what_is_not_attached_is_named, begin,
+						end),
+		cmocka_unit_test_setup_teardown(a_daemon_is_respected, begin, end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
