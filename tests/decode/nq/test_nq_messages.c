@@ -66,6 +66,10 @@ static const struct vector {
 	{ "fitzquake666", 0, 0, S2C,
 	  B("\x0f\x04\xb0\x03\5\1\0\0\0\3\4\x64\0\1\2\3\4\5\6\1\2"),
 	  "\"punchangle\":[5,null,null],\"items\":1,\"weaponframe\":3,\"armor\":516" },
+	{ "fitzquake666", 0, 0, S2C,
+	  B("\x0f\0\x80\x7c\1\0\0\0\x64\0\x0b\x0c\x0d\x0e\x0f\6\1\2\3\4\5"),
+	  "\"ammo\":267,\"shells\":524,\"nails\":781,\"rockets\":1038,\"cells\":1295,"
+	  "\"activeweapon\":6" },
 	{ "bjp3", 0, 0, S2C, B("\x0f\0\x40\1\0\0\0\5\1\x64\0\1\2\3\4\5\6"),
 	  "\"weapon\":261,\"health\":100" },
 	{ "dp5", 0, 0, S2C, B("\x0f\x20\0" ONE "\1\0\0\0\x64\0\1\0\2\0\3\0\4\0\5\0\6\0"),
@@ -91,6 +95,9 @@ static const struct vector {
 	  B("\x2a\5\0\x0f\1\1\2\1\3\4\x08\0\x40\x10\0\0\x18\0\xc0\x80\x20"),
 	  "\"number\":5,\"modelindex\":257,\"frame\":258,\"colormap\":3,\"skin\":4,"
 	  "\"origin\":[1,2,3],\"angles\":[90,0,-90],\"alpha\":128,\"scale\":32" },
+	{ "dp4", 0, 0, S2C, B("\x38\1\1\2\1\3\4\1\0\x40\2\0\0\3\0\xc0"),
+	  "{\"op\":\"spawnstatic2\",\"modelindex\":257,\"frame\":258,\"colormap\":3,"
+	  "\"skin\":4,\"origin\":[1,2,3],\"angles\":[90,0,-90]}" },
 	{ "dp4", 0, 0, S2C, B("\x37\5\0\1\1\2\1\3\4\1\0\x40\2\0\0\3\0\xc0"),
 	  "\"number\":5,\"modelindex\":257,\"frame\":258,\"colormap\":3,\"skin\":4,"
 	  "\"origin\":[1,2,3],\"angles\":[90,0,-90]" },
@@ -323,6 +330,31 @@ static void nothing_learnt(void **state)
 	assert_true(r.facts.has & FACT_MAP);
 }
 
+/* Protocol 15 has two moves: which one is spoken the first of them says. */
+static void a_move_tells_the_dialect(void **state)
+{
+	static const struct {
+		const char *bytes;
+		size_t n;
+		const char *dialect;
+	} rows[] = {
+		{ B("\3" ONE "\x40\xc0\0\1\0\xff\xff\0\0\1\2"), "quake15" },
+		{ B("\3" ONE "\0\x40\0\xc0\0\0\1\0\xff\xff\0\0\1\2"), "proquake15" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct record r;
+
+		memset(&game, 0, sizeof(game));
+		parse(S2C, B("\x0b\x0f\0\0\0\4\1Hi\0m\0\0\0"), &r);
+		assert_int_equal(r.status, RECORD_DECODED);
+		parse(C2S, rows[i].bytes, rows[i].n, &r);
+		assert_int_equal(r.status, RECORD_DECODED);
+		assert_string_equal(game.format.dialect->name, rows[i].dialect);
+	}
+}
+
 /* --- the channel ------------------------------------------------------------------- */
 
 static void send_chunk(struct nq_session *s, enum direction direction, int flags,
@@ -449,14 +481,58 @@ static void late_ones(void **state)
 	nq_session_drop(&s);
 }
 
+/* What a datagram of @n octets claims: how sure it is, and of whom. */
+static int claim(uint8_t flags, size_t n, uint8_t op, enum direction *ret)
+{
+	uint8_t *bytes = calloc(1, n);
+	int sure;
+
+	assert_non_null(bytes);
+	bytes[1] = flags;
+	bytes[2] = (uint8_t)(n >> 8);
+	bytes[3] = (uint8_t)n;
+	bytes[8] = op;
+	*ret = DIRECTION_UNKNOWN;
+	sure = nq_session_claims((struct span){ bytes, n }, ret);
+	free(bytes);
+	return sure;
+}
+
+/* So long no client's reliable message is: surer than any op, and that than a command. */
+static void the_longer_the_surer(void **state)
+{
+	enum direction whose;
+	int server, move, command;
+
+	(void)state;
+	server = claim(NQ_FLAGS_CHUNK, 129, 4, &whose);
+	assert_int_equal(whose, S2C);
+	assert_int_equal(claim(NQ_FLAGS_END, 1032, 11, &whose), server);
+	assert_int_equal(whose, S2C);
+	move = claim(NQ_FLAGS_UNRELIABLE, 24, 3, &whose);
+	assert_int_equal(whose, C2S);
+	command = claim(NQ_FLAGS_END, 128, 4, &whose);
+	assert_int_equal(whose, C2S);
+	assert_true(server > move && move > command && command > 0);
+	assert_int_equal(claim(NQ_FLAGS_END, 128, 11, &whose), 0);
+	assert_int_equal(claim(NQ_FLAGS_ACK, 128, 4, &whose), 0);
+	assert_int_equal(whose, DIRECTION_UNKNOWN);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each),		  cmocka_unit_test(every_cut),
-		cmocka_unit_test(rows_are_whole), cmocka_unit_test(bad_ones),
-		cmocka_unit_test(nothing_learnt), cmocka_unit_test(chunks),
-		cmocka_unit_test(chunks_wait),	  cmocka_unit_test(frames_far_apart),
+		cmocka_unit_test(each),
+		cmocka_unit_test(every_cut),
+		cmocka_unit_test(rows_are_whole),
+		cmocka_unit_test(bad_ones),
+		cmocka_unit_test(nothing_learnt),
+		cmocka_unit_test(chunks),
+		cmocka_unit_test(chunks_wait),
+		cmocka_unit_test(frames_far_apart),
 		cmocka_unit_test(late_ones),
+		cmocka_unit_test(the_longer_the_surer),
+		cmocka_unit_test(a_move_tells_the_dialect),
 	};
 
 	return cmocka_run_group_tests(tests, tape_begin, tape_end);

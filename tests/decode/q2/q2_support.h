@@ -54,6 +54,16 @@ static inline char *q2_json(const struct record *r)
 	return text;
 }
 
+/* Does @r have @what in it, said as JSON? */
+static inline bool q2_says(const struct record *r, const char *what)
+{
+	char *json = q2_json(r);
+	bool found = strstr(json, what) != NULL;
+
+	free(json);
+	return found;
+}
+
 static inline struct record_tape *q2_tape(void)
 {
 	static struct record_tape tape;

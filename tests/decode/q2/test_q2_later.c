@@ -4,7 +4,6 @@
  * parts of deflated files, connections of 35 and 36 that were joined in the middle,
  * serverdata that nobody has sent.
  */
-#include "decode/q2/q2_mvd.h"
 #include "decode/q2/q2_parcel.h"
 
 #define PLAIN_MOVE   "0265000000001040001040001040"
@@ -19,16 +18,6 @@ static void send_to(struct q2_session *q, enum direction direction,
 	q2_run_datagram(q, direction, p->bytes, p->n, r);
 }
 
-/* Does @r have @what in it, said as JSON? */
-static bool says(const struct record *r, const char *what)
-{
-	char *json = q2_json(r);
-	bool found = strstr(json, what) != NULL;
-
-	free(json);
-	return found;
-}
-
 static void expect_text(const struct record *r)
 {
 	char hex[3 * sizeof(text)] = "\"data\":\"";
@@ -37,7 +26,7 @@ static void expect_text(const struct record *r)
 	for (size_t i = 0; i < sizeof(text) - 1; i++)
 		n += (size_t)sprintf(hex + n, "%02x", (unsigned int)text[i]);
 	assert_int_equal(r->status, RECORD_DECODED);
-	assert_true(says(r, hex));
+	assert_true(q2_says(r, hex));
 }
 
 static struct parcel part_of(z_stream *z, uint32_t sequence, char percent)
@@ -70,7 +59,7 @@ static void test_part_again(void **state)
 	number(&p, 3);
 	send_to(&q, DIRECTION_S2C, &p, &r);
 	assert_int_equal(r.status, RECORD_DECODED);
-	assert_true(says(&r, "\"repeated\":true"));
+	assert_true(q2_says(&r, "\"repeated\":true"));
 	p = part_of(&z, 4, 60);
 	send_to(&q, DIRECTION_S2C, &p, &r);
 	expect_text(&r);
@@ -85,7 +74,7 @@ static void test_part_again(void **state)
 	number(&p, 6);
 	send_to(&q, DIRECTION_S2C, &p, &r);
 	assert_int_equal(r.status, RECORD_DECODED);
-	assert_true(says(&r, "\"repeated\":true"));
+	assert_true(q2_says(&r, "\"repeated\":true"));
 	deflateEnd(&z);
 	q2_session_drop(&q);
 }
@@ -241,7 +230,7 @@ static void test_minor_told_late(void **state)
 		assert_string_equal(r.dialect, "q2pro-36");
 		assert_string_equal(r.kind, "frame");
 		assert_int_not_equal(r.status, RECORD_MALFORMED);
-		assert_true(i < 3 || says(&r, "\"clientnum\":5"));
+		assert_true(i < 3 || q2_says(&r, "\"clientnum\":5"));
 	}
 	q2_session_drop(&q);
 }
@@ -261,9 +250,9 @@ static void test_r1q2_told_late(void **state)
 		send_to(&q, DIRECTION_C2S, &p, &r);
 		assert_int_equal(r.status, RECORD_DECODED);
 		assert_string_equal(r.kind, "client-move");
-		assert_true(i < 3 || says(&r, "\"dialect\":\"r1q2-35\""));
+		assert_true(i < 3 || q2_says(&r, "\"dialect\":\"r1q2-35\""));
 	}
-	assert_true(says(&r, "\"forwardmove\":400"));
+	assert_true(q2_says(&r, "\"forwardmove\":400"));
 	/* What a handshake has agreed on stays. */
 	q.guessed = false;
 	p = header(310, 500);
@@ -399,10 +388,10 @@ static void test_slice_again(void **state)
 	send_slice(&q, 10, &print, true, &r);
 	assert_string_equal(r.kind, "fragment");
 	assert_int_equal(r.status, RECORD_DECODED);
-	assert_true(says(&r, "\"repeated\":true"));
-	assert_true(says(&r, "\"data\":\"697320"));
+	assert_true(q2_says(&r, "\"repeated\":true"));
+	assert_true(q2_says(&r, "\"data\":\"697320"));
 	send_slice(&q, 11, &print, false, &r);
-	assert_true(says(&r, "\"repeated\":true,\"data\":\"0a0277"));
+	assert_true(q2_says(&r, "\"repeated\":true,\"data\":\"0a0277"));
 	send_slice(&q, 11, &print, true, &r);
 	assert_string_equal(r.kind, "server-command");
 	assert_int_equal(r.status, RECORD_DECODED);
@@ -425,101 +414,6 @@ static void test_owns(void **state)
 	assert_true(quake2_family.owns(&q, (struct span){ BYTES("12345678\x31\0") }));
 }
 
-/* --- multi-view recordings ---------------------------------------------------------- */
-
-static void play(struct q2_session *q, const char *hex, struct record *r)
-{
-	struct q2_bytes b = q2_hex(hex);
-	struct demo_block block = {
-		.format = DEMO_MVD2,
-		.kind = "demo-message",
-		.bytes = b.bytes,
-		.n = b.n,
-	};
-
-	record_reset(r, q2_tape());
-	q2_session_demo(q, &block, r);
-}
-
-/* serverdata: no strings, and a frame without portals, players and entities. */
-#define MVD_BEGIN(version)              \
-	"04"                            \
-	"25000000" version "0100000000" \
-	"ffff"                          \
-	"2008"                          \
-	"00"                            \
-	"ff"                            \
-	"0000"
-#define MVD_FRAME \
-	"06"      \
-	"00"      \
-	"ff"      \
-	"0000"
-
-/* Nothing of a version that is not known is taken for one that is. */
-static void test_mvd_version(void **state)
-{
-	struct q2_session q = { .game = NULL };
-	struct record r;
-
-	(void)state;
-	play(&q, MVD_BEGIN("de07"), &r);
-	assert_int_equal(r.status, RECORD_OPAQUE);
-	play(&q, MVD_FRAME, &r);
-	assert_int_equal(r.status, RECORD_OPAQUE);
-	play(&q, MVD_BEGIN("da07"), &r);
-	assert_int_equal(r.status, RECORD_DECODED);
-	play(&q, MVD_FRAME, &r);
-	assert_int_equal(r.status, RECORD_DECODED);
-	q2_session_drop(&q);
-}
-
-/* What one client is sent is no other protocol's beginning, nor its frame. */
-static void test_mvd_within(void **state)
-{
-	static const char *const rows[] = {
-		"08"
-		"12"
-		"00"
-		"0c"
-		"22000000"
-		"01000000"
-		"00"
-		"00"
-		"0000"
-		"6100"
-		"060606",
-		"08"
-		"1a"
-		"00"
-		"14"
-		"01000000"
-		"ffffffff"
-		"00"
-		"00"
-		"11"
-		"0000"
-		"00000000"
-		"12"
-		"0000"
-		"0606060606",
-	};
-	struct q2_session q = { .game = NULL };
-	struct record r;
-
-	(void)state;
-	play(&q, MVD_BEGIN("da07"), &r);
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		play(&q, rows[i], &r);
-		assert_int_equal(r.status, RECORD_MALFORMED);
-		assert_true(strstr(r.reason, "within a multi-view recording") != NULL);
-		assert_int_equal(q.dialect.protocol, Q2_PROTOCOL_MVD);
-	}
-	play(&q, MVD_FRAME, &r);
-	assert_int_equal(r.status, RECORD_DECODED);
-	q2_session_drop(&q);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -536,8 +430,6 @@ int main(void)
 		cmocka_unit_test(test_frames_in_one),
 		cmocka_unit_test(test_slice_again),
 		cmocka_unit_test(test_owns),
-		cmocka_unit_test(test_mvd_version),
-		cmocka_unit_test(test_mvd_within),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

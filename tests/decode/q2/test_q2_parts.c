@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * What comes in parts: files that are deflated in one stream, and messages in slices.
- * Which of them were lost, what ends them, and who waits for the rest.
+ * Which of them were lost, what ends them, and who waits for the rest; and what comes
+ * again.
  */
 #include "decode/q2/q2_parcel.h"
 
@@ -255,12 +256,45 @@ static void test_slices_wait(void **state)
 	q2_session_drop(&q);
 }
 
+/* What a client says twice is said once; what comes late was never the newest. */
+static void test_client_repeats(void **state)
+{
+	static const struct {
+		uint8_t sequence;
+		const char *mark; /* NULL: neither "old" nor "repeated" */
+	} rows[] = { { 7, NULL },	    { 7, "\"repeated\":true" }, { 9, NULL },
+		     { 8, "\"old\":true" }, { 9, "\"repeated\":true" }, { 10, NULL } };
+	struct q2_session q;
+
+	(void)state;
+	q2_begin(&q, 34, 0, 0);
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct parcel p = header(rows[i].sequence, 1);
+		struct record r;
+
+		put(&p, "\x34\x12\4say hi", 10);
+		q2_run_datagram(&q, DIRECTION_C2S, p.bytes, p.n, &r);
+		expect_status(&r, RECORD_DECODED);
+		assert_true(q2_says(&r, "\"text\":\"say hi\""));
+		if (rows[i].mark)
+			assert_true(q2_says(&r, rows[i].mark));
+		else
+			assert_false(q2_says(&r, "\"old\"") ||
+				     q2_says(&r, "\"repeated\""));
+	}
+	q2_session_drop(&q);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_part_lost),   cmocka_unit_test(test_part_lost_ends),
-		cmocka_unit_test(test_part_long),   cmocka_unit_test(test_slices_lost),
-		cmocka_unit_test(test_slices_slow), cmocka_unit_test(test_slices_wait),
+		cmocka_unit_test(test_part_lost),
+		cmocka_unit_test(test_part_lost_ends),
+		cmocka_unit_test(test_part_long),
+		cmocka_unit_test(test_slices_lost),
+		cmocka_unit_test(test_slices_slow),
+		cmocka_unit_test(test_slices_wait),
+		cmocka_unit_test(test_client_repeats),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

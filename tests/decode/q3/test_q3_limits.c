@@ -225,24 +225,29 @@ static void test_download(void **state)
 
 static void test_voice(void **state)
 {
+	static const char *const ops[] = { [9] = "voipSpeex", [10] = "voipOpus" };
 	struct writer w = { .bits = 0 };
 	struct record r;
 
 	(void)state;
-	put(&w, 0, 32);
-	put(&w, 10, 8);
-	put(&w, 63, 16);
-	put(&w, 1, 8);
-	put(&w, 77, 32);
-	put(&w, 3, 8);
-	put(&w, 2, 16);
-	put(&w, 1, 2);
-	put(&w, 0xbbaa, 16);
-	put(&w, 8, 8);
-	decode_written(&w, DIRECTION_S2C, &r);
-	expect(&r, "server-voice");
-	assert_non_null(find_op(&r, NULL, "voipOpus"));
-	assert_memory_equal(item_bytes(&r, find_item(&r, NULL, "data")), "\xaa\xbb", 2);
+	for (unsigned int op = 9; op <= 10; op++) {
+		put(&w, 0, 32);
+		put(&w, op, 8);
+		put(&w, 63, 16);
+		put(&w, 1, 8);
+		put(&w, 77, 32);
+		put(&w, 3, 8);
+		put(&w, 2, 16);
+		put(&w, 1, 2);
+		put(&w, 0xbbaa, 16);
+		put(&w, 8, 8);
+		decode_written(&w, DIRECTION_S2C, &r);
+		expect(&r, "server-voice");
+		assert_non_null(find_op(&r, NULL, ops[op]));
+		assert_int_equal(find_int(&r, NULL, "flags"), 1);
+		assert_memory_equal(item_bytes(&r, find_item(&r, NULL, "data")),
+				    "\xaa\xbb", 2);
+	}
 
 	put_longs(&w, 1, 1, 0);
 	put(&w, 7, 8);

@@ -224,11 +224,53 @@ static void without_a_marker(void **state)
 	harness_c2s(h, BYTES("c\n"));
 	harness_c2s(h, BYTES("c\n\0"));
 	harness_c2s(h, BYTES("a\n12\n3\n"));
+	harness_s2c(h, BYTES("stdlog 5\n\\a\\b\\"));
 	all = harness_close(h);
 	assert_string_equal(text_at(json_array_get(all, 0), "kind"), "c2m-query");
 	assert_string_equal(text_at(json_array_get(all, 0), "protocol"), "quakeworld");
 	assert_string_equal(text_at(json_array_get(all, 1), "kind"), "c2m-query");
 	assert_string_equal(text_at(json_array_get(all, 2), "players"), "3");
+	assert_string_equal(text_at(json_array_get(all, 3), "kind"), "stdlog");
+	assert_string_equal(text_at(json_array_get(all, 3), "text"), "5\n\\a\\b\\");
+	json_decref(all);
+}
+
+static void play(struct harness *h, uint8_t type, const char *hex)
+{
+	uint8_t bytes[64], *copy;
+	struct demo_block block = {
+		.format = DEMO_QWD,
+		.direction = DIRECTION_S2C,
+		.kind = "demo-message",
+		.type = type,
+		.n = from_hex(hex, bytes, sizeof(bytes)),
+	};
+
+	copy = exact_copy(bytes, block.n);
+	block.bytes = copy;
+	decoder_demo(h->decoder, &block);
+	free(copy);
+}
+
+/* In the middle of a connection: of two sequences that of the server goes on. */
+static void a_recording_sets_sequences(void **state)
+{
+	struct harness *h = harness_open(FAMILY_AUTO);
+	json_t *all;
+
+	(void)state;
+	play(h, 2, "c8000000 64000080");
+	play(h, 1, "64000000 c8000000 01");
+	play(h, 1, "65000000 c8000000 01");
+	all = harness_close(h);
+	assert_string_equal(text_at(json_array_get(all, 0), "kind"), "demo-set");
+	assert_string_equal(text_at(json_array_get(all, 0), "outgoing_sequence"), "200");
+	assert_string_equal(text_at(json_array_get(all, 0), "incoming_sequence"),
+			    "-2147483548");
+	assert_string_equal(text_at(json_array_get(all, 1), "repeated"), "true");
+	assert_string_equal(text_at(json_array_get(all, 2), "repeated"), "(none)");
+	assert_string_equal(text_at(json_array_get(all, 2), "late"), "(none)");
+	assert_string_equal(status(all, 2), "decoded");
 	json_decref(all);
 }
 
@@ -320,11 +362,17 @@ static void facts(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(in_order),	    cmocka_unit_test(another_port),
-		cmocka_unit_test(wrong_qport),	    cmocka_unit_test(connects_again),
-		cmocka_unit_test(begins_anew),	    cmocka_unit_test(in_the_middle),
-		cmocka_unit_test(without_a_marker), cmocka_unit_test(fragments),
-		cmocka_unit_test(stun_aware),	    cmocka_unit_test(facts),
+		cmocka_unit_test(in_order),
+		cmocka_unit_test(another_port),
+		cmocka_unit_test(wrong_qport),
+		cmocka_unit_test(connects_again),
+		cmocka_unit_test(begins_anew),
+		cmocka_unit_test(in_the_middle),
+		cmocka_unit_test(without_a_marker),
+		cmocka_unit_test(fragments),
+		cmocka_unit_test(stun_aware),
+		cmocka_unit_test(facts),
+		cmocka_unit_test(a_recording_sets_sequences),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
