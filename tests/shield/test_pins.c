@@ -5,6 +5,7 @@
  */
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -368,6 +369,55 @@ static void a_directory_goes_with_its_pins(void **state)
 	close(map);
 }
 
+/* Where all may make directories, somebody may have made ours, with a link to root's
+ * files in it. */
+static void what_others_made_is_left_alone(void **state)
+{
+	struct visits all = { 0 };
+	int err, file, map = map_of(1);
+
+	(void)state;
+	if (map < 0) {
+		print_message("not allowed to make maps: skipped\n");
+		skip();
+	}
+	assert_int_equal(mkdir(FS "/other", 0700), 0);
+	assert_int_equal(bpf_obj_pin(map, FS "/other/one"), 0);
+	close(map);
+	assert_int_equal(symlink(FS "/other", FS "/link"), 0);
+	pins_remove_dir(FS "/link");
+	assert_true(there(FS "/other/one"));
+
+	assert_true(apart_mount("tmpfs", "/run"));
+	assert_int_equal(mkdir("/run/roots", 0700), 0);
+	file = open("/run/roots/file", O_CREAT | O_WRONLY, 0600);
+	assert_true(file >= 0);
+	close(file);
+	assert_int_equal(mkdir(PIN_ROOT, 0700), 0);
+	assert_int_equal(symlink("/run/roots", PIN_ROOT "/v1-0000000a"), 0);
+	assert_int_equal(mkdir(PIN_ROOT "/v2-0000000b", 0700), 0);
+	assert_int_equal(chown(PIN_ROOT "/v2-0000000b", STRANGER, STRANGER), 0);
+	pins_remove_dir(PIN_ROOT "/v1-0000000a");
+	pins_remove_dir("/run/roots");
+	assert_true(there("/run/roots/file"));
+
+	stderr_catch();
+	assert_int_equal(lchown(PIN_ROOT "/v1-0000000a", STRANGER, STRANGER), 0);
+	err = pins_each_dir(visit, &all);
+	stderr_release(said, sizeof(said));
+	assert_int_equal(err, 0);
+	assert_int_equal(all.count, 0);
+	assert_non_null(strstr(said, "v1-0000000a' was made by another user"));
+	assert_non_null(strstr(said, "v2-0000000b' was made by another user"));
+
+	assert_int_equal(chown(PIN_ROOT, STRANGER, STRANGER), 0);
+	stderr_catch();
+	err = pins_each_dir(visit, &all);
+	stderr_release(said, sizeof(said));
+	assert_int_equal(err, -EACCES);
+	assert_int_equal(umount2("/run", MNT_DETACH), 0);
+}
+
 #undef TEST
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
@@ -384,6 +434,7 @@ int main(void)
 		TEST(every_version_has_a_directory),
 		TEST(a_pin_is_exchanged),
 		TEST(a_directory_goes_with_its_pins),
+		TEST(what_others_made_is_left_alone),
 	};
 
 	if (!apart(CLONE_NEWNS))

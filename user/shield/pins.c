@@ -4,6 +4,7 @@
  */
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>
@@ -182,9 +183,11 @@ int pins_each_dir(int (*each)(const char *dir, void *context), void *context)
 
 	if (!root)
 		return errno == ENOENT ? 0 : -errno;
+	err = pins_check_dir(PIN_ROOT);
 	while (!err && (entry = readdir(root)))
 		if (abi_is_name(entry->d_name) &&
-		    !pin_path(dir, sizeof(dir), PIN_ROOT, entry->d_name))
+		    !pin_path(dir, sizeof(dir), PIN_ROOT, entry->d_name) &&
+		    !pins_check_dir(dir))
 			err = each(dir, context);
 	closedir(root);
 	return err;
@@ -192,16 +195,22 @@ int pins_each_dir(int (*each)(const char *dir, void *context), void *context)
 
 void pins_remove_dir(const char *dir)
 {
-	char path[PATH_MAX];
+	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	struct dirent *entry;
-	DIR *d = opendir(dir);
+	struct statfs fs;
+	DIR *d;
 
-	if (!d)
+	if (fd < 0)
 		return;
+	/* Pins and nothing else, whatever is there by that name. */
+	d = !fstatfs(fd, &fs) && fs.f_type == BPF_FS_MAGIC ? fdopendir(fd) : NULL;
+	if (!d) {
+		close(fd);
+		return;
+	}
 	while ((entry = readdir(d)))
-		if (entry->d_name[0] != '.' &&
-		    !pin_path(path, sizeof(path), dir, entry->d_name))
-			unlink(path);
+		if (entry->d_name[0] != '.')
+			unlinkat(fd, entry->d_name, 0);
 	closedir(d);
 	rmdir(dir);
 }
