@@ -213,11 +213,19 @@ plays_on()
 	net_flood_start "$work/own.json" $PIN_FLOOD --payload netchan --rate 100000 \
 		--seconds $((PLAYS + 1)) --victim "$NET_CLIENT" --source-port "$port"
 	sleep "$PLAYS"
+	play_end=$EPOCHREALTIME
 	kept_in_game && tshark -n -r "$work/join.pcap" -F pcap -w "$work/play.pcap" \
 		-Y "ip.src == $NET_SERVER && udp.dstport == $port" 2>/dev/null &&
 		sequences "$work/play.pcap" >"$work/play"
 	kill "$flood" 2>/dev/null
 	wait "$flood"
+}
+
+# To the end: the last came within a second of it.
+lasts()
+{
+	tshark -n -r "$work/play.pcap" -T fields -e frame.time_epoch 2>/dev/null |
+		awk -v end="$play_end" '{ last = $1 } END { exit end - last > 1 }'
 }
 
 # Loading the map takes a part of the time.
@@ -228,7 +236,7 @@ nothing_missing()
 	read -r count lost _ <"$work/play"
 	echo "# $count of the game's messages came, $lost are missing;" \
 		"forged with its port: $(jq .pps "$work/own.json")/s" >&2
-	[ "$count" -ge $((PLAYS * 6)) ] && [ "$lost" -le $((count / 50)) ]
+	[ "$count" -ge $((PLAYS * 6)) ] && [ "$lost" -le $((count / 50)) ] && lasts
 }
 
 # try_join: one client starts, joins and is gone again.
