@@ -48,12 +48,14 @@ static __always_inline enum reason stranger_layer(struct live *l, __u32 slot, __
 	/* Where it is was shown by what it proved; from elsewhere it is a stranger. */
 	if (reason == REASON_TO_KNOWN && !known_near(state, packet_hops(p)))
 		return chance_repeated(net, now) ? REASON_TO_REPEATED : REASON_COUNT;
-	if (reason == REASON_TO_NETWORK)
-		net = known_network(net);
-	cell = limit_cell(l->keys, net, 1ull << 41 | slot, SOURCE_BITS);
-	return index_below(&cell, 1 << SOURCE_BITS) &&
-			       limit_take(&limit, &l->sources[cell], now)
-		       ? reason
+	cell = limit_cell(l->keys, reason == REASON_TO_NETWORK ? known_network(net) : net,
+			  1ull << 41 | slot, SOURCE_BITS);
+	if (index_below(&cell, 1 << SOURCE_BITS) &&
+	    limit_take(&limit, &l->sources[cell], now))
+		return reason;
+	/* Beside who is known it has no less than elsewhere. */
+	return reason == REASON_TO_NETWORK && chance_repeated(net, now)
+		       ? REASON_TO_REPEATED
 		       : REASON_COUNT;
 }
 
@@ -68,6 +70,8 @@ __noinline int known_asks(__u64 net, __u32 hops)
 	struct known_table *t = &l->answering.known;
 	__u32 minute = known_minute(clock_now(l));
 
+	if (known_is_network(net))
+		return 0;
 	if (minute % KNOWN_SELDOM && !known_lasts(known_find(t, net, l->keys), minute) &&
 	    known_lasts(known_find(t, known_network(net), l->keys), minute))
 		return 0;
@@ -143,11 +147,14 @@ __noinline int answer_layer(struct xdp_md *ctx, __u64 what, __u64 where)
 		return REASON_COUNT;
 	if (flooded(l, s, slot, now))
 		return stranger_layer(l, slot, net, &p, now);
-	/* A quiet time, in which who asks gets known. */
-	known_asks(net, packet_hops(&p));
+	/* A quiet time, in which who asks gets known, if it has a budget. */
+	if (!neighbours_spent(ctx, what, where)) {
+		where_packet(ctx, where, 0, &p);
+		known_asks(net, packet_hops(&p));
+		return REASON_COUNT;
+	}
 	reason = chance_known(net, now);
-	if (reason == REASON_COUNT || reason == REASON_TO_NETWORK ||
-	    !neighbours_spent(ctx, what, where))
+	if (reason == REASON_COUNT || reason == REASON_TO_NETWORK)
 		return REASON_COUNT;
 	where_packet(ctx, where, 0, &p);
 	return stranger_layer(l, slot, net, &p, now);

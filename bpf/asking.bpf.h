@@ -93,9 +93,9 @@ static __always_inline __u32 ask_text(struct proof_text *t, enum wire_family fam
 
 /*
  * What asks for proof in Quake III is never longer than the request. In other families no
- * challenge is so short: it may be a tenth longer, for which half of the ledger's
- * allowance pays. Once that is spent, each request that is not answered pays for the next
- * nine of its network.
+ * challenge is so short: it may be a tenth longer, for which the ledger's allowance pays.
+ * Once that is spent, each request that is not answered pays for the next nine of its
+ * network.
  */
 static __always_inline bool ask_paid(const struct live *l, enum wire_family family,
 				     const struct packet *p, __u32 sends, __u32 bytes)
@@ -108,7 +108,7 @@ static __always_inline bool ask_paid(const struct live *l, enum wire_family fami
 		bytes = WIRE_LEAST;
 	if ((sends - bytes) * 10 > wire_bytes(bytes))
 		return false;
-	if (ledger_debit(l, p, SENDER, sends - bytes, LEDGER_HALF))
+	if (ledger_debit(l, p, SENDER, sends - bytes, LEDGER_WHOLE))
 		return true;
 	ledger_book(ledger_prefix(p, SENDER), bytes, 0);
 	return false;

@@ -36,7 +36,7 @@
 #define KNOWN_AGE     17600 /* of those: two weeks */
 #define KNOWN_HOPS    2 /* by so much its distance may change */
 #define KNOWN_STAYS   1252 /* minutes: a day of silence, then it may have moved */
-#define KNOWN_SELDOM  32 /* beside who is known one minute of so many counts */
+#define KNOWN_SELDOM  8 /* beside who is known one minute of so many counts */
 
 /* struct known_cell.state, from bit 0: the minute it asked last (32), in how many (8),
  * its distance (8), flags (8). */
@@ -116,6 +116,12 @@ static __always_inline __u64 known_network(__u64 net)
 	return net >> 8 | (__u64)zero_bit(net >> 32) << 32;
 }
 
+/* Is it such a name, as an address that nobody has? */
+static __always_inline bool known_is_network(__u64 net)
+{
+	return net >> 32 && !(net >> 33 && net >> 56);
+}
+
 /* Does what came from it with @hops left come from where it is? */
 static __always_inline bool known_near(__u64 state, __u32 hops)
 {
@@ -174,7 +180,7 @@ static __always_inline __u64 known_next(__u64 state, __u32 minute, __u32 hops,
 	}
 	/*
 	 * Who is known keeps its distance, or a question in its name would carry it off.
-	 * From elsewhere it gets known anew, once it has been silent for a day.
+	 * Once it has been silent for a day it may have moved.
 	 */
 	if (!flags && known_lasts(state, minute)) {
 		if (known_near(state, hops))
@@ -182,10 +188,12 @@ static __always_inline __u64 known_next(__u64 state, __u32 minute, __u32 hops,
 		else if (known_age(state, minute) < KNOWN_STAYS)
 			return state;
 		else
-			minutes = 0;
+			minutes = KNOWN_MINUTES - 1;
 	}
-	if (known_age(state, minute) >= KNOWN_AGE)
+	if (known_age(state, minute) >= KNOWN_AGE) {
 		minutes = 0;
+		kept &= ~(KNOWN_PLAYER | KNOWN_AROUND);
+	}
 	if (!(flags & KNOWN_PROVEN) && ((__u32)state != minute || !minutes) &&
 	    minutes < 255)
 		minutes++;

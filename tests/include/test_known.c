@@ -98,12 +98,26 @@ static void who_is_known_keeps_its_distance(void **state)
 	assert_true(good(7, minute + KNOWN_STAYS));
 	for (__u32 i = 0; i < 3; i++) {
 		known_note(&table, 7, 30, 0, minute + KNOWN_STAYS + i, keys);
-		assert_int_equal(good(7, minute + KNOWN_STAYS + i), i == 2);
+		assert_true(good(7, minute + KNOWN_STAYS + i));
 	}
 	assert_true(known_near(known_find(&table, 7, keys), 30));
 	/* What it proves shows where it is. */
 	known_note(&table, 7, 60, KNOWN_PROVEN, minute + KNOWN_STAYS + 3, keys);
 	assert_true(known_near(known_find(&table, 7, keys), 60));
+}
+
+/* Who has played is one like others, two weeks later. */
+static void playing_is_forgotten(void **state)
+{
+	__u64 late;
+
+	(void)state;
+	known_note(&table, 7, 0, KNOWN_PLAYER, MINUTE, keys);
+	assert_true(good(7, MINUTE + KNOWN_AGE - 1));
+	note(7, MINUTE + KNOWN_AGE);
+	late = known_find(&table, 7, keys);
+	assert_false(known_lasts(late, MINUTE + KNOWN_AGE));
+	assert_false(known_flags(late) & KNOWN_PLAYER);
 }
 
 /* Ten times as many invented ones as there is room for, each often enough to be known. */
@@ -204,6 +218,10 @@ static void networks_have_names_of_their_own(void **state)
 	assert_true(
 		known_lasts(known_find(&table, known_network(0xc0000299), keys), MINUTE));
 	assert_false(good(0xc0000207, MINUTE));
+	assert_true(known_is_network(known_network(0xc0000207)));
+	assert_true(known_is_network(known_network(0x20010db800010002)));
+	assert_false(known_is_network(0xc0000207));
+	assert_false(known_is_network(0x20010db800010002));
 }
 
 int main(void)
@@ -213,6 +231,7 @@ int main(void)
 		cmocka_unit_test_setup(a_clock_that_is_behind_is_no_age, forget),
 		cmocka_unit_test_setup(distance_counts, forget),
 		cmocka_unit_test_setup(who_is_known_keeps_its_distance, forget),
+		cmocka_unit_test_setup(playing_is_forgotten, forget),
 		cmocka_unit_test_setup(who_is_known_is_not_pushed_out, forget),
 		cmocka_unit_test_setup(who_asked_once_makes_room, forget),
 		cmocka_unit_test_setup(a_proof_lasts_two_minutes, forget),

@@ -190,6 +190,73 @@ static void neighbours_who_press_nothing(void **state)
 	among_neighbours(FAMILY_QUAKEWORLD, KIND_STATUS, &wraps[0], near, 4);
 }
 
+/* An IPv6 address can be called what a network of IPv4 is, and is not noted as one. */
+static void no_address_is_a_network(void **state)
+{
+	static const struct frame_spec name = { .ipv6 = true, .from = "0:1:c0:2::1" };
+
+	(void)state;
+	answers(FAMILY_QUAKE3, ANSWERS_PRESSURE);
+	assert_true(net_of(name.from) == known_network(net_of("192.0.2.1")));
+	assert_false(asks_for(&name, 2 * KNOWN_SELDOM));
+}
+
+/* Whom its network's budget refuses is not noted: that would fill the table for nothing.
+ */
+static void who_is_refused_gets_not_known(void **state)
+{
+	static const struct frame_spec around[2] = { { .from = "203.0.113.7" },
+						     { .from = "203.0.113.8" } };
+	const struct live *l = kern.live;
+
+	(void)state;
+	answers_at_leisure(FAMILY_QUAKE3, KIND_GETSTATUS);
+	for (int minute = 0; minute < 5; minute++) {
+		pass_time((1ull << KNOWN_SHIFT) - l->clock_ns % (1ull << KNOWN_SHIFT));
+		for (int i = 0; i < 5; i++) {
+			say(&around[i / 4], BYTES(OOB "getstatus"), &say_);
+			assert_int_equal(say_.action, i < 4 ? XDP_PASS : XDP_DROP);
+		}
+	}
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(known_lasts(known_find(&l->answering.known,
+							net_of(around[i].from), l->keys),
+					     known_minute(l->clock_ns)),
+				 !i);
+}
+
+/* Beside who is known nobody has less than elsewhere: what its network may not have, it
+ * gets by asking like a browser. */
+static void a_neighbour_asks_like_a_browser(void **state)
+{
+	static const struct frame_spec honest = { .from = "192.0.2.77" };
+	unsigned int told = 0;
+
+	(void)state;
+	answers(FAMILY_QUAKE3, ANSWERS_PRESSURE);
+	kern.live->answering.cap = (struct answer_cap){ 0 };
+	know("192.0.2.1");
+	known_note(&kern.live->answering.known, known_network(net_of("192.0.2.1")), 0,
+		   KNOWN_AROUND, known_minute(kern.live->clock_ns), kern.live->keys);
+	for (unsigned int i = 0; i < 600; i++) {
+		char address[32];
+		struct frame_spec forged = { .from = address };
+
+		if (i % 20 == 0) {
+			learn_quake3();
+			flood();
+		}
+		snprintf(address, sizeof(address), "192.0.2.%u", 100 + i % 150);
+		say(&forged, BYTES(OOB "getstatus"), &say_);
+		pass_time(SECOND / 20);
+		if (i % 20 != 10)
+			continue;
+		say(&honest, BYTES(OOB "getstatus"), &say_);
+		told += say_.action == XDP_TX;
+	}
+	assert_in_range(told, 25, 30);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -197,6 +264,9 @@ int main(void)
 		cmocka_unit_test(known_is_who_is_as_far_as_it_was),
 		cmocka_unit_test(beside_who_is_known_few_minutes_count),
 		cmocka_unit_test(neighbours_who_press_nothing),
+		cmocka_unit_test(no_address_is_a_network),
+		cmocka_unit_test(who_is_refused_gets_not_known),
+		cmocka_unit_test(a_neighbour_asks_like_a_browser),
 	};
 
 	return cmocka_run_group_tests(tests, enter, leave);
