@@ -93,6 +93,8 @@ enum shape identify_shape(const uint8_t *payload, size_t n, size_t length)
 	return n < 4 ? SHAPE_RUNT : SHAPE_SEQUENCED;
 }
 
+#define TURN_NS (3 * 1000000000LL) /* of silence, before a server may be a client */
+
 static void learn_server(struct session *s, bool from_low, bool sender_serves, bool firm)
 {
 	bool low = sender_serves == from_low;
@@ -179,6 +181,11 @@ static void learn_oob(struct session *s, const struct datagram *dg, bool from_lo
 	direction = oob->row->direction;
 	if (direction == DIRECTION_UNKNOWN || contradicts(s, dg, direction) ||
 	    told_otherwise(dg, direction))
+		return;
+	/* Whose server speaks does not turn around: a connect in its name is forged. */
+	if (oob->row->kind == KIND_CONNECT && s->certain &&
+	    session_direction(s, from_low) == DIRECTION_S2C &&
+	    dg->time_ns - s->served_ns < TURN_NS)
 		return;
 	if (oob->row->kind == KIND_CONNECT)
 		s->connected = true;
@@ -347,6 +354,8 @@ void identify_learn(struct session *s, enum shape shape, const struct datagram *
 	case SHAPE_RUNT:
 		break;
 	}
+	if (shape != SHAPE_OOB && session_direction(s, from_low) == DIRECTION_S2C)
+		s->served_ns = dg->time_ns;
 }
 
 /* Shared words of a DarkPlaces game belong to quake3. */

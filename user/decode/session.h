@@ -33,6 +33,7 @@ struct session {
 	bool certain; /* the server itself, or the flow's structure, said so */
 	bool server_known; /* the next line means something */
 	bool server_is_low; /* which end serves */
+	int64_t served_ns; /* when its server spoke last */
 	bool connected; /* a connect was seen: its sender is the client */
 	bool foreign; /* known to be none of ours */
 	bool asked_raw; /* a word was spoken that QuakeWorld may answer with one byte */

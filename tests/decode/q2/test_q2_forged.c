@@ -46,7 +46,8 @@ static void play_on(struct harness *h, uint32_t from, uint32_t to)
 
 /*
  * A game of 34: forged words before the client's connect (@first), before the server
- * accepts it (@joining), and amid its frames (@playing); NULL: none.
+ * accepts it (@joining), and amid its frames (@playing), where those with an `s` before
+ * them are from the server's address; NULL: none.
  */
 static json_t *game(bool told, const char *first, const char *const *joining,
 		    const char *const *playing)
@@ -60,13 +61,13 @@ static json_t *game(bool told, const char *first, const char *const *joining,
 	send_word(h, true, told, "challenge 7 p=34,35,36");
 	send_word(h, false, told, "connect 34 4660 7 \"\\name\\bo\"\n");
 	for (; joining && *joining; joining++)
-		send_word(h, false, told, *joining);
+		send_word(h, **joining == 's', told, *joining + (**joining == 's'));
 	send_word(h, true, told, "client_connect");
 	put_hex(&p, SERVERDATA);
 	s2c(h, &p);
 	play_on(h, 2, 4);
 	for (; playing && *playing; playing++)
-		send_word(h, false, told, *playing);
+		send_word(h, **playing == 's', told, *playing + (**playing == 's'));
 	play_on(h, 4, 8);
 	return harness_close(h);
 }
@@ -153,6 +154,43 @@ static void test_connect_again(void **state)
 	q2_session_drop(&q);
 }
 
+/*
+ * Who was refused comes again, in another protocol: that the next challenge was not seen
+ * makes no game unread. A print in the client's name refuses nobody.
+ */
+static void test_connect_refused(void **state)
+{
+	struct q2_session q = { .game = NULL };
+
+	(void)state;
+	q2_session_on_challenge(&q, (struct span){ BYTES("7 p=34") });
+	q2_session_on_connect(&q, (struct span){ BYTES("36 9 7 \"\\name\\x\"\n") });
+	q2_session_on_print(&q, DIRECTION_C2S);
+	q2_session_on_connect(&q, (struct span){ BYTES("35 9 8 \"\\name\\x\"\n") });
+	assert_int_equal(q.offer.protocol, 36);
+	q2_session_drop(&q);
+	for (int told = 0; told < 2; told++) {
+		static const char *const refused[] = {
+			"connect 36 1 7 \"\\name\\bo\" 1390 1 1 1026\n",
+			"sprint\nServer is full.\n", "connect 34 4660 8 \"\\name\\bo\"\n",
+			NULL
+		};
+
+		assert_read(game(told, NULL, refused, NULL));
+	}
+}
+
+/* A connect in the name of a server that speaks makes no client of it. */
+static void test_connect_of_server(void **state)
+{
+	static const char *const words[] = { "sconnect 34 1 999 \"\\name\\evil\"\n",
+					     NULL };
+
+	(void)state;
+	assert_read(game(false, NULL, NULL, words));
+	assert_read(game(true, NULL, NULL, words));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -160,6 +198,8 @@ int main(void)
 		cmocka_unit_test(test_accept_within),
 		cmocka_unit_test(test_challenge_of_client),
 		cmocka_unit_test(test_connect_again),
+		cmocka_unit_test(test_connect_refused),
+		cmocka_unit_test(test_connect_of_server),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,14 +16,15 @@
 #include "decode/q2/q2_session.h"
 
 static const enum wire_kind learns[] = { KIND_CHALLENGE, KIND_CONNECT,
-					 KIND_CLIENT_CONNECT, KIND_COUNT };
+					 KIND_CLIENT_CONNECT, KIND_PRINT, KIND_COUNT };
 
 static void quake2_word(void *state, enum wire_kind kind, enum direction direction,
 			struct span arguments)
 {
-	(void)direction;
 	if (kind == KIND_CHALLENGE)
 		q2_session_on_challenge(state, arguments);
+	else if (kind == KIND_PRINT)
+		q2_session_on_print(state, direction);
 	else if (kind == KIND_CONNECT)
 		q2_session_on_connect(state, arguments);
 	else

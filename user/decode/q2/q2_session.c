@@ -87,6 +87,19 @@ void q2_session_on_challenge(struct q2_session *q, struct span arguments)
 	q->challenges[q->challenges_n++] = (int32_t)number;
 }
 
+/* What follows may answer one that is not seen. */
+static void forget_challenges(struct q2_session *q)
+{
+	q->challenges_n = 0;
+}
+
+/* So a server refuses a connect. */
+void q2_session_on_print(struct q2_session *q, enum direction direction)
+{
+	if (direction == DIRECTION_S2C)
+		forget_challenges(q);
+}
+
 void q2_session_on_connect(struct q2_session *q, struct span arguments)
 {
 	int64_t number[CONNECT_NUMBERS] = { 0 }, extra[EXTRAS] = { 0 };
@@ -131,8 +144,7 @@ void q2_session_on_accept(struct q2_session *q, struct span arguments)
 {
 	if (!q->offer.has_connect)
 		return;
-	/* Of the next joining's the server's may not be seen. */
-	q->challenges_n = 0;
+	forget_challenges(q);
 	if (q->offer.protocol == 36)
 		accept_netchan(&q->offer, arguments);
 	if (q->live && !q->disconnected && q->now.has_connect &&

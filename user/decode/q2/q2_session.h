@@ -10,6 +10,7 @@
 
 /* What the words of joining teach; @arguments: what follows the word. */
 void q2_session_on_challenge(struct q2_session *q, struct span arguments);
+void q2_session_on_print(struct q2_session *q, enum direction direction);
 void q2_session_on_connect(struct q2_session *q, struct span arguments);
 void q2_session_on_accept(struct q2_session *q, struct span arguments);
 
