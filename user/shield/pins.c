@@ -180,11 +180,13 @@ int pins_each_dir(int (*each)(const char *dir, void *context), void *context)
 	struct dirent *entry;
 	DIR *root = opendir(PIN_ROOT);
 	int err = 0;
+	bool ours;
 
 	if (!root)
 		return errno == ENOENT ? 0 : -errno;
-	err = pins_check_dir(PIN_ROOT);
-	while (!err && (entry = readdir(root)))
+	/* What somebody else has made is left alone, and said to be there. */
+	ours = !pins_check_dir(PIN_ROOT);
+	while (ours && !err && (entry = readdir(root)))
 		if (abi_is_name(entry->d_name) &&
 		    !pin_path(dir, sizeof(dir), PIN_ROOT, entry->d_name) &&
 		    !pins_check_dir(dir))
