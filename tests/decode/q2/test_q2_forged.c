@@ -191,6 +191,27 @@ static void test_connect_of_server(void **state)
 	assert_read(game(true, NULL, NULL, words));
 }
 
+/* What the server says to a forged connect opens no door to the next. */
+static void test_refused_other(void **state)
+{
+	struct harness *h = harness_open(FAMILY_AUTO);
+	struct parcel p = header(1 | 1U << 31, 1);
+
+	(void)state;
+	send_word(h, false, true, "getchallenge\n");
+	send_word(h, true, true, "challenge 7 p=34,35,36");
+	send_word(h, false, true, "connect 34 1 999 \"\\name\\evil\"\n");
+	send_word(h, true, true, "print\nBad challenge.\n");
+	send_word(h, false, true, "connect 34 4660 7 \"\\name\\bo\"\n");
+	send_word(h, false, true, "print\nServer is full.\n");
+	send_word(h, false, true, "connect 36 1 999 \"\\name\\evil\" 1390 1 1 1026\n");
+	send_word(h, true, true, "client_connect");
+	put_hex(&p, SERVERDATA);
+	s2c(h, &p);
+	play_on(h, 2, 8);
+	assert_read(harness_close(h));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -200,6 +221,7 @@ int main(void)
 		cmocka_unit_test(test_connect_again),
 		cmocka_unit_test(test_connect_refused),
 		cmocka_unit_test(test_connect_of_server),
+		cmocka_unit_test(test_refused_other),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

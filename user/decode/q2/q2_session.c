@@ -93,10 +93,11 @@ static void forget_challenges(struct q2_session *q)
 	q->challenges_n = 0;
 }
 
-/* So a server refuses a connect. */
+/* So a server refuses a connect; what it says to one that was not believed ends nothing.
+ */
 void q2_session_on_print(struct q2_session *q, enum direction direction)
 {
-	if (direction == DIRECTION_S2C)
+	if (direction == DIRECTION_S2C && q->offer.has_connect)
 		forget_challenges(q);
 }
 
