@@ -42,13 +42,6 @@ struct proof_text {
 #define PROOF_CHARS	10 /* of DarkPlaces' challenge */
 #define PROOF_TAIL	21 /* a connect ends with `\challenge\` and those */
 
-/* Letters, digits and what game names have besides: one token to any engine. */
-static __always_inline bool proof_is_plain(__u8 c)
-{
-	return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') ||
-	       c == '_' || c == '-' || c == '.';
-}
-
 static __always_inline void proof_put(struct proof_text *t, __u32 at, __u64 letters,
 				      __u32 n)
 {
@@ -83,9 +76,48 @@ static __always_inline enum cookie_form proof_form(enum wire_kind kind, __u32 le
 	}
 }
 
+/* Of octets below 0x80: the highest bit of each that is from @low to @high. */
+static __always_inline __u64 proof_within(__u64 word, __u8 low, __u8 high)
+{
+	const __u64 each = 0x0101010101010101ull;
+
+	return (word + (0x80 - low) * each) & ~(word + (0x7f - high) * each) &
+	       0x80 * each;
+}
+
+/*
+ * Eight octets behind `getchallenge `, of which @in has the highest bit of each that is
+ * looked at: digits of the number, if it is not over, the blank behind it, which becomes
+ * an `x`, and letters, digits and what game names have besides: one token to any engine.
+ * False: something else.
+ */
+static __always_inline bool proof_arguments_word(__u64 *word, __u64 in, bool *number)
+{
+	__u64 w = *word & 0x7f7f7f7f7f7f7f7full, low = ~*word & in;
+	__u64 digits = proof_within(w, '0', '9'), blank;
+	__u64 plain = digits | proof_within(w | 0x2020202020202020ull, 'a', 'z') |
+		      proof_within(w, '_', '_') | proof_within(w, '-', '.');
+
+	if (low != in)
+		return false;
+	if (*number) {
+		in &= ~digits;
+		blank = in & -in;
+		if (!blank)
+			return true;
+		if (!(blank & proof_within(w, ' ', ' ')))
+			return false;
+		*word ^= (blank >> 7) * (' ' ^ 'x');
+		*number = false;
+		in ^= blank;
+	}
+	return !(in & ~plain);
+}
+
 /* Can what stands behind `getchallenge ` be part of a token? It is made that. */
 static __always_inline bool proof_arguments(struct proof_text *t, __u32 length)
 {
+	__u64 *words = (__u64 *)t->at, in = 0x8080808080808080ull << 16;
 	bool number = true;
 
 	if (length <= PROOF_ARGUED || length > PROOF_TEXT ||
@@ -95,18 +127,16 @@ static __always_inline bool proof_arguments(struct proof_text *t, __u32 length)
 		t->at[PROOF_ARGUED] = 'n';
 	else if (!(t->at[PROOF_ARGUED] >= '0' && t->at[PROOF_ARGUED] <= '9'))
 		return false;
-	for (__u32 i = PROOF_ARGUED + 1; i < PROOF_TEXT; i++) {
-		__u8 c = t->at[i];
+	for (__u32 i = (PROOF_ARGUED + 1) / 8; i < PROOF_TEXT / 8; i++) {
+		__u32 rest = length - 8 * i; /* octets from here on */
 
-		if (i >= length)
+		if (8 * i >= length)
 			break;
-		if (number && c == ' ') {
-			t->at[i] = 'x';
-			number = false;
-			continue;
-		}
-		if (number ? !(c >= '0' && c <= '9') : !proof_is_plain(c))
+		if (rest < 8)
+			in &= ~0ull >> (64 - 8 * rest);
+		if (!proof_arguments_word(&words[i], in, &number))
 			return false;
+		in = 0x8080808080808080ull;
 	}
 	return true;
 }

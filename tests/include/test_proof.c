@@ -3,6 +3,7 @@
  * What is said when an address has to prove itself, text for text; and which requests
  * cannot be made an echo, for a client would not send the same again.
  */
+#include <regex.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -73,6 +74,53 @@ static void requests_become_echoes(void **state)
 		assert_int_equal(said, n == PROOF_BARE_N ? n : strlen(rows[i].echo) + 4);
 		assert_memory_equal(t.at, want.at, PROOF_TEXT);
 	}
+}
+
+/*
+ * Every octet at every place behind `getchallenge `, in requests of every length: those
+ * become echoes that a regular expression takes, with the first blank an `x`, and no
+ * others.
+ */
+static void arguments_are_a_number_and_a_name(void **state)
+{
+	static const char base[] =
+		"getchallenge -123456789012 Quake3Arena_-.azAZ09Q3TA-1.2.3.45";
+	regex_t good;
+	size_t echoes = 0;
+
+	(void)state;
+	assert_int_equal(regcomp(&good, "^getchallenge [-0-9][0-9]*( [A-Za-z0-9_.-]*)?$",
+				 REG_EXTENDED | REG_NOSUB),
+			 0);
+	for (size_t n = PROOF_ARGUED + 1; n <= PROOF_TEXT; n++)
+		for (size_t at = PROOF_ARGUED; at < n; at++)
+			for (int octet = 0; octet < 256; octet++) {
+				char words[PROOF_TEXT] = "", *blank;
+				struct proof_text t, want;
+				__u32 said;
+
+				memcpy(words, base, n - 4);
+				words[at - 4] = (char)octet;
+				t = want = text_of(words);
+				memcpy(t.at + 4, words, n - 4);
+				said = proof_echo(&t, COOKIE_ARGUED, (__u32)n, 0);
+				if (!octet || regexec(&good, words, 0, NULL, 0)) {
+					assert_int_equal(said, 0);
+					continue;
+				}
+				echoes++;
+				assert_int_equal(said, n);
+				blank = strchr((char *)want.at + PROOF_ARGUED, ' ');
+				if (blank)
+					*blank = 'x';
+				if (want.at[PROOF_ARGUED] == '-')
+					want.at[PROOF_ARGUED] = 'n';
+				assert_memory_equal(t.at + PROOF_ARGUED,
+						    want.at + PROOF_ARGUED,
+						    PROOF_TEXT - PROOF_ARGUED);
+			}
+	regfree(&good);
+	assert_true(echoes > 10000);
 }
 
 /* Of what comes back length and one octet tell the form; a bare one has no eighth letter.
@@ -172,6 +220,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(requests_become_echoes),
+		cmocka_unit_test(arguments_are_a_number_and_a_name),
 		cmocka_unit_test(forms_come_back),
 		cmocka_unit_test(challenges_stand_at_the_end),
 		cmocka_unit_test(numbers_have_ten_digits_and_a_blank),
