@@ -8,13 +8,16 @@
  * header, count per CPU, drop. bare() parses just as much and passes. On the way out,
  * wrap_out() changes the destination, pass_out() is the wrapper alone, and bare_out()
  * parses and passes. wrap_again() also writes the whole frame anew, for candidates that
- * write another over it; the floor beside these is behind it too.
+ * write another over it; the floor beside these is behind it too. bare_answer() is the
+ * least that an answer of many octets takes: parse, turn the frame round, make it longer,
+ * copy, and one checksum.
  */
 #include <linux/bpf.h>
 #include <linux/pkt_cls.h>
 #include <bpf/bpf_endian.h>
 #include <bpf/bpf_helpers.h>
 
+#include "anew.h"
 #include "floor.h"
 
 /* Set by bench.c: where the sequence stands, or what nobody looks at. */
@@ -27,10 +30,19 @@ __u32 word_fixed;
 __u32 word_mask; /* 0: one peer */
 __u32 random;
 
-#define BENCH_LEAST 60 /* octets of a frame, as on a wire */
-
 /* What wrap_again() writes. */
-__u32 anew[BENCH_LEAST / 4];
+__u32 anew[ANEW / 4];
+
+/* What bare_answer() says. */
+struct bare_text {
+	__u8 octets[BARE_TEXT];
+};
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct bare_text);
+} bare_text SEC(".maps");
 
 /* A program array holds programs of one type. */
 struct {
@@ -71,15 +83,15 @@ int wrap(struct xdp_md *ctx)
 SEC("xdp")
 int wrap_again(struct xdp_md *ctx)
 {
-	int more = BENCH_LEAST - (int)(ctx->data_end - ctx->data);
+	int more = ANEW - (int)(ctx->data_end - ctx->data);
 	__u32 *at;
 
 	if (more && bpf_xdp_adjust_tail(ctx, more))
 		return XDP_ABORTED;
 	at = (void *)(long)ctx->data;
-	if ((void *)(at + BENCH_LEAST / 4) > (void *)(long)ctx->data_end)
+	if ((void *)(at + ANEW / 4) > (void *)(long)ctx->data_end)
 		return XDP_ABORTED;
-	for (int i = 0; i < BENCH_LEAST / 4; i++)
+	for (int i = 0; i < ANEW / 4; i++)
 		at[i] = *(volatile __u32 *)&anew[i];
 	return wrapped(ctx);
 }
@@ -113,6 +125,60 @@ int bare(struct xdp_md *ctx)
 {
 	/* Whoever parses does something with it. */
 	return PARSE(ctx) == 7 ? XDP_DROP : XDP_PASS;
+}
+
+static __always_inline __u16 csum_fold(__u32 sum)
+{
+	sum = (sum & 0xffff) + (sum >> 16);
+	sum = (sum & 0xffff) + (sum >> 16);
+	return (__u16)~sum;
+}
+
+static __always_inline void turn(__u8 *frame)
+{
+	for (int i = 0; i < ETH_ALEN; i++) {
+		__u8 octet = frame[i];
+
+		frame[i] = frame[ETH_ALEN + i];
+		frame[ETH_ALEN + i] = octet;
+	}
+}
+
+/* IPv4 without tags and options, as the row's frames are. */
+SEC("xdp")
+int bare_answer(struct xdp_md *ctx)
+{
+	const int head =
+		sizeof(struct ethhdr) + sizeof(struct iphdr) + sizeof(struct udphdr);
+	__u32 zero = 0, address;
+	struct bare_text *text = bpf_map_lookup_elem(&bare_text, &zero);
+	struct ethhdr *eth;
+	struct iphdr *ip;
+	struct udphdr *udp;
+	__be16 port;
+
+	count(ctx, PARSE(ctx) != 0);
+	if (!text || bpf_xdp_adjust_tail(ctx, head + BARE_TEXT - ANEW) ||
+	    bpf_xdp_store_bytes(ctx, head, text->octets, BARE_TEXT))
+		return XDP_DROP;
+	eth = (void *)(long)ctx->data;
+	ip = (void *)(eth + 1);
+	udp = (void *)(ip + 1);
+	if ((void *)(udp + 1) > (void *)(long)ctx->data_end)
+		return XDP_DROP;
+	turn((__u8 *)eth);
+	address = ip->saddr;
+	ip->saddr = ip->daddr;
+	ip->daddr = address;
+	ip->tot_len = bpf_htons(sizeof(*ip) + sizeof(*udp) + BARE_TEXT);
+	ip->check = 0;
+	ip->check = csum_fold(bpf_csum_diff(NULL, 0, (__be32 *)ip, sizeof(*ip), 0));
+	port = udp->source;
+	udp->source = udp->dest;
+	udp->dest = port;
+	udp->len = bpf_htons(sizeof(*udp) + BARE_TEXT);
+	udp->check = 0;
+	return XDP_TX;
 }
 
 SEC("tc")

@@ -51,6 +51,7 @@ static int open_all(void)
 	programs[DROP] = bpf_program__fd(bench->progs.drop);
 	programs[FLOOR] = programs[FLOOR_AGAIN] = bpf_program__fd(bench->progs.base);
 	programs[BARE] = bpf_program__fd(bench->progs.bare);
+	programs[BARE_ANSWER] = bpf_program__fd(bench->progs.bare_answer);
 	programs[OUT_PASS] = bpf_program__fd(bench->progs.pass_out);
 	programs[OUT_BARE] = bpf_program__fd(bench->progs.bare_out);
 	for (size_t i = 0; i < PROGRAMS; i++) {
