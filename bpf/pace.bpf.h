@@ -36,52 +36,98 @@ static __always_inline __u32 pace_hash(const struct live *l, __u64 net_hash, __b
 }
 
 /*
- * When somebody with @hash was asked last for what it wants, one of enum cookie_form. Who
+ * Of somebody with @hash and of what it wants, one of enum cookie_form: where it is
+ * remembered when that was asked last, and by what bits it is known there. Who
  * repeats itself faster than any client is not answered each time: a flood from few
  * addresses and ports cannot have the window close around them, nor one peer drowned in
  * answers to what others said in its name. For queries @hash is without the port: they
  * can wait, and are asked for in other's names most.
  */
-static __always_inline __u16 *asked_cell(struct live *l, __u32 hash, __u32 form)
+static __always_inline __u32 asked_spread(__u32 hash, __u32 form)
 {
-	__u32 at = (hash + form) * 0x9e3779b1u >> (32 - ASKED_BITS);
+	return (hash + form) * 0x9e3779b1u;
+}
+
+static __always_inline __u16 *asked_cell(struct live *l, __u32 spread)
+{
+	__u32 at = spread >> (32 - ASKED_BITS);
 
 	return index_below(&at, 1 << ASKED_BITS) ? &l->proof.asked[at] : NULL;
 }
 
-static __always_inline bool asked_lately(const __u16 *cell, __u64 now)
+/* What stands in the cell of who is asked now: odd, so that 0 is nobody. */
+static __always_inline __u16 asked_stamp(__u32 spread, __u64 now)
 {
-	__u16 was = *(const volatile __u16 *)cell;
-
-	/* Odd, so that nobody's time is 0, which is none. */
-	return was && (__u16)((__u16)(now >> ASKED_UNIT | 1) - was) < ASKED_MOST;
+	return now >> ASKED_UNIT << ASKED_WHO | (spread & ((1 << ASKED_WHO) - 1)) | 1;
 }
 
-static __always_inline void asked_note(__u16 *cell, __u64 now)
+/* Was it the same one, and less than ASKED_MOST ago? */
+static __always_inline bool asked_lately(const __u16 *cell, __u32 spread, __u64 now)
 {
-	*(volatile __u16 *)cell = now >> ASKED_UNIT | 1;
+	__u16 since = asked_stamp(spread, now) - *(const volatile __u16 *)cell;
+
+	return !(since & (__u16) ~((ASKED_MOST - 1) << ASKED_WHO));
+}
+
+static __always_inline void asked_note(__u16 *cell, __u32 spread, __u64 now)
+{
+	*(volatile __u16 *)cell = asked_stamp(spread, now);
+}
+
+/* Where the window begins for who asks @s. */
+static __always_inline __u32 pace_from(const struct pace *pace, const struct service *s)
+{
+	if (s->family == FAMILY_NETQUAKE)
+		return pace->from[TURN_1S];
+	return s->family == FAMILY_QUAKEWORLD ? pace->from[TURN_5S] : pace->from[TURN_3S];
 }
 
 /* Is there nothing left at this moment, or is it not this one's turn? */
-static __always_inline bool pace_refuses(const struct pace *pace, __u32 hash, __u64 now)
+static __always_inline bool pace_refuses(const struct pace *pace, const struct service *s,
+					 __u32 hash, __u64 now)
 {
 	return limit_spent(&pace->limit, pace->due_ns, now) ||
-	       hash - pace->from > ~pace->shut;
+	       hash - pace_from(pace, s) > ~pace->shut;
 }
 
-/* Once a tick: as wide a window as there is room for, and on by 1/13 of it. */
+/*
+ * As wide a window as there is room for. It gets narrower by half of what was asked too
+ * fast in the last tick, or wider, which holds it still; and a little, so that the debt
+ * comes to lie in the middle. While nothing at all is left nobody knows how much too wide
+ * it is.
+ */
+static __always_inline __u32 pace_width(const struct pace *pace, __u64 debt)
+{
+	__s64 width = ~pace->shut, grown;
+	__u64 burst = pace->limit.burst_ns;
+
+	if (debt > burst - (burst >> 3))
+		return width - (width >> 2);
+	/* In 1024ths of a tick, at most half of one. */
+	grown = (__s64)(debt - pace->debt_ns) >> (PACE_TICK_BITS - 10);
+	if (grown > 512)
+		grown = 512;
+	if (grown < -512)
+		grown = -512;
+	width -= width * grown >> 11;
+	if (debt > burst >> 1)
+		width -= width >> 5;
+	else if (debt < burst >> 2)
+		width += width >> 4;
+	return width >> 32 ? ~0u : width;
+}
+
+/* Once a tick: on by 7/8 of the window in a second, in three and in five. */
 static __always_inline void pace_move(struct pace *pace, __u64 tick, __u64 now)
 {
 	__u64 debt = pace->due_ns > now ? pace->due_ns - now : 0;
-	__u32 width = ~pace->shut, more = width >> 3;
+	__u32 width = ~pace->shut;
 
-	pace->from += (width >> 4) + (width >> 6);
-	if (tick - pace->tick > 16)
-		width = ~0u;
-	else if (debt > pace->limit.burst_ns - (pace->limit.burst_ns >> 2))
-		width -= width >> 2;
-	else if (debt < pace->limit.burst_ns >> 2)
-		width = width + more < width ? ~0u : width + more;
+	pace->from[TURN_1S] += (width >> 2) - (width >> 6);
+	pace->from[TURN_3S] += (width >> 4) + (width >> 6);
+	pace->from[TURN_5S] += (width >> 5) + (width >> 6);
+	width = tick - pace->tick > 16 ? ~0u : pace_width(pace, debt);
+	pace->debt_ns = debt;
 	/* Never so narrow that it stands still. */
 	pace->shut = ~(width | 0xffff);
 }
@@ -94,14 +140,14 @@ static __always_inline bool pace_take(struct pace *pace, __u64 now)
 		return false;
 	if (tick != seen &&
 	    __sync_val_compare_and_swap(&pace->tick, seen, tick) == seen) {
-		struct pace was = { .tick = seen };
+		struct pace was;
 
-		was.limit = pace->limit;
-		was.due_ns = pace->due_ns;
-		was.from = pace->from;
-		was.shut = pace->shut;
+		__builtin_memcpy(&was, pace, sizeof(was));
+		was.tick = seen;
 		pace_move(&was, tick, now);
-		pace->from = was.from;
+		for (int i = 0; i < TURN_COUNT; i++)
+			pace->from[i] = was.from[i];
+		pace->debt_ns = was.debt_ns;
 		pace->shut = was.shut;
 	}
 	return true;

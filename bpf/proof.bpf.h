@@ -167,20 +167,22 @@ static __always_inline bool reason_refuses(enum reason reason)
 }
 
 /* REASON_ASKED, if it is this one's turn to be answered, or @reason. */
-static __always_inline enum reason judge_pace(struct live *l, enum proof_pace which,
-					      enum wire_kind kind, const struct packet *p,
-					      enum reason reason, __u64 now)
+static __always_inline enum reason judge_pace(struct live *l, const struct service *s,
+					      enum proof_pace which, enum wire_kind kind,
+					      const struct packet *p, enum reason reason,
+					      __u64 now)
 {
 	struct pace *pace = &l->proof.pace[which];
 	__u64 net = budget_hash(l->keys, address_net(p, SENDER), p->ipv6);
 	__u32 hash = pace_hash(l, net, packet_port(p, SENDER));
-	__u16 *asked = asked_cell(l, which == PACE_JOIN ? hash : net >> 32,
-				  proof_form(kind, p->length));
+	__u32 spread = asked_spread(which == PACE_JOIN ? hash : net >> 32,
+				    proof_form(kind, p->length));
+	__u16 *asked = asked_cell(l, spread);
 
-	if (!asked || asked_lately(asked, now) || pace_refuses(pace, hash, now) ||
-	    !pace_take(pace, now))
+	if (!asked || asked_lately(asked, spread, now) ||
+	    pace_refuses(pace, s, hash, now) || !pace_take(pace, now))
 		return reason;
-	asked_note(asked, now);
+	asked_note(asked, spread, now);
 	return REASON_ASKED;
 }
 
@@ -256,8 +258,8 @@ __noinline int proof_stranger(struct xdp_md *ctx, __u64 what, __u64 where,
 		   !reason_refuses(reason)) {
 		return reason;
 	}
-	return judge_pace(l, kind == KIND_GETCHALLENGE ? PACE_JOIN : PACE_QUERY, kind, &p,
-			  reason, now);
+	return judge_pace(l, s, kind == KIND_GETCHALLENGE ? PACE_JOIN : PACE_QUERY, kind,
+			  &p, reason, now);
 }
 
 /* Has @who, whose @cell this is, a proof of @form to show, and not too soon again? */

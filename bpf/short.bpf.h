@@ -158,15 +158,17 @@ static __always_inline bool unasked(struct xdp_md *ctx, struct live *l,
 	bool joins = kind == KIND_GETCHALLENGE;
 	const struct pace *pace = &l->proof.pace[joins ? PACE_JOIN : PACE_QUERY];
 	__u64 reason, net;
+	__u32 hash, spread;
 	__u16 *asked;
-	__u32 hash;
 
 	if (!joins && kind != KIND_GETINFO && kind != KIND_GETSTATUS)
 		return false;
 	net = plain_hash(plain, l->keys);
 	hash = pace_hash(l, net, load_u16(plain->payload - 8));
-	asked = asked_cell(l, joins ? hash : net >> 32, proof_form(kind, p->length));
-	if (!asked || (!pace_refuses(pace, hash, now) && !asked_lately(asked, now)))
+	spread = asked_spread(joins ? hash : net >> 32, proof_form(kind, p->length));
+	asked = asked_cell(l, spread);
+	if (!asked || (!pace_refuses(pace, f->service, hash, now) &&
+		       !asked_lately(asked, spread, now)))
 		return false;
 	reason = budget_spent(l, f->slot, f->service,
 			      joins ? CLASS_CHALLENGE : CLASS_QUERY, plain, now);

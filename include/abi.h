@@ -472,23 +472,34 @@ enum proof_pace {
 
 #define PACE_TICK_BITS 28 /* of nanoseconds: 268 ms */
 
+/* Every how many seconds clients repeat themselves: NetQuake's, QuakeWorld's, others. */
+enum pace_turn {
+	TURN_1S, /* DarkPlaces, which gives up after a few */
+	TURN_3S,
+	TURN_5S,
+	TURN_COUNT,
+};
+
 /*
  * How many requests a second are answered by asking for proof. What comes faster takes
  * turns: only those whose hash lies in a window are answered, which is as wide as the
- * pace allows and moves on each tick, so that whoever repeats every 3 s is in it once as
- * it comes by.
+ * pace allows and moves on each tick, by 7/8 of its width while a client waits: whoever
+ * goes on repeating is in it once as it comes by, after as few tries as can be.
  */
 struct pace {
 	struct limit limit;
 	__u64 due_ns;
 	__u64 tick; /* when it was moved last */
-	__u32 from; /* where the window begins */
+	__u64 debt_ns; /* of the limit, then */
+	__u32 from[TURN_COUNT]; /* where the window begins for those who so repeat */
 	__u32 shut; /* how much lies outside of it; 0: nothing */
 };
 
-#define ASKED_BITS 20 /* cells of 2 octets: 2 MiB */
-#define ASKED_UNIT 20 /* 2^20 ns, about a millisecond */
-#define ASKED_MOST 128 /* of these: who was asked so lately is not asked again */
+/* Cells of 2 octets, 2 MiB: who, in ASKED_WHO bits, and when, in units of 17 ms. */
+#define ASKED_BITS 20
+#define ASKED_WHO  6
+#define ASKED_UNIT 24
+#define ASKED_MOST 8 /* of these, a power of two: who was asked is not asked again */
 
 struct proof_state {
 	struct pace pace[PACE_COUNT];
@@ -499,7 +510,7 @@ struct proof_state {
 	__u64 period; /* in which the daemon replaced a key last */
 	struct proven_table proven;
 	struct repeat_bucket repeats[1 << REPEAT_BITS];
-	__u16 asked[1 << ASKED_BITS]; /* when, by source, port and what it wanted */
+	__u16 asked[1 << ASKED_BITS]; /* by source, port and what it wanted */
 };
 
 /* --- answers ------------------------------------------------------------------- */

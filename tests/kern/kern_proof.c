@@ -10,6 +10,15 @@
 
 static struct said say_;
 
+/* One datagram. Is its sender asked for proof? */
+static bool asked_for_proof(__u16 port, const char *payload, size_t n)
+{
+	struct frame_spec from = { .sport = port };
+
+	say(&from, payload, n, &say_);
+	return say_.action == XDP_TX;
+}
+
 /* Ask for a challenge until the echo comes; its token is what a client sends back. */
 static size_t token_of(const struct frame_spec *wrap, const char *request, size_t n,
 		       char ret[FRAME_MAX])
@@ -258,6 +267,36 @@ static void who_repeats_itself_closes_no_window(void **state)
 	assert_int_equal(kern.live->proof.pace[PACE_JOIN].shut, 0);
 }
 
+/* Another one, who was asked a moment ago and shares the cell, is in nobody's way. */
+static void who_shares_a_cell_is_asked(void **state)
+{
+	__u16 *asked = kern.live->proof.asked, *cell = asked;
+	__u64 known_by = 0;
+
+	(void)state;
+	demand(FAMILY_QUAKE3, PROOF_ALWAYS);
+	memset(asked, 0, sizeof(kern.live->proof.asked));
+	for (__u16 port = 1; port <= 64; port++)
+		assert_true(asked_for_proof(port, BYTES(BARE)));
+	for (size_t i = 0; i < COUNT(kern.live->proof.asked); i++)
+		known_by |= (__u64) !!asked[i] << (asked[i] & ((1 << ASKED_WHO) - 1));
+	assert_true(__builtin_popcountll(known_by) > 16);
+	memset(asked, 0, sizeof(kern.live->proof.asked));
+	for (int i = 0; i < 8; i++, pass_time(SECOND / 100)) {
+		say(&wraps[0], BYTES(BARE), &say_);
+		assert_int_equal(say_.action, i ? XDP_DROP : XDP_TX);
+	}
+	while (!*cell)
+		cell++;
+	for (int bit = 1; bit < ASKED_WHO; bit++) {
+		*cell ^= (__u16)(1 << bit);
+		say(&wraps[0], BYTES(BARE), &say_);
+		assert_int_equal(say_.action, XDP_TX);
+		say(&wraps[0], BYTES(BARE), &say_);
+		assert_int_equal(say_.action, XDP_DROP);
+	}
+}
+
 static void off_is_off(void **state)
 {
 	struct service s;
@@ -377,7 +416,72 @@ static void the_proven_have_budgets_of_their_own(void **state)
 	assert_int_equal(say_.action, XDP_DROP);
 }
 
-/* So many a second, and those who take turns all get theirs. */
+/* Who asks at @port, next at @next_ms: since @since_ms, or not any more if negative. */
+struct asker {
+	__u16 port;
+	int next_ms, since_ms;
+};
+
+/*
+ * In a flood four times as fast as proofs may be asked for everybody gets a turn who
+ * repeats as often as the clients of that game do, after no more tries than it takes to
+ * be asked in one of four, and one; and as many as may be are asked.
+ */
+static void everybody_gets_a_turn(void **state)
+{
+	static const struct {
+		enum wire_family family;
+		int every_ms;
+		const char *payload;
+	} rows[] = {
+		{ FAMILY_NETQUAKE, 1000, BARE },
+		{ FAMILY_QUAKE3, 3000, BARE },
+		{ FAMILY_QUAKE2, 3000, OOB "getchallenge\n" },
+		{ FAMILY_QUAKEWORLD, 5000, OOB "getchallenge\n" },
+	};
+	enum {
+		WARM_MS = 4000,
+		ASKERS = 30,
+		TRIES = 5
+	};
+
+	(void)state;
+	for (size_t row = 0; row < COUNT(rows); row++) {
+		const char *payload = rows[row].payload;
+		int every = rows[row].every_ms + 20, all = WARM_MS + (TRIES + 1) * every;
+		struct asker askers[ASKERS];
+		int asked = 0;
+
+		demand(rows[row].family, PROOF_ALWAYS);
+		kern.live->proof.pace[PACE_JOIN].limit = kern_rate(250, 62);
+		for (int i = 0; i < ASKERS; i++)
+			askers[i] = (struct asker){ (__u16)(2000 + 977 * i),
+						    WARM_MS + every * i / ASKERS, 0 };
+		for (int ms = 0; ms < all; ms++, pass_time(SECOND / 1000)) {
+			asked += asked_for_proof((__u16)(0x8000 | ms), payload,
+						 strlen(payload));
+			for (struct asker *a = askers; a < askers + ASKERS; a++) {
+				if (a->next_ms != ms || a->since_ms < 0)
+					continue;
+				a->since_ms = a->since_ms ? a->since_ms : ms;
+				a->next_ms += every;
+				if (!asked_for_proof(a->port, payload, strlen(payload)))
+					continue;
+				if (ms - a->since_ms >= TRIES * every)
+					fail_msg("family %d: after %d ms",
+						 rows[row].family, ms - a->since_ms);
+				a->since_ms = -1;
+			}
+		}
+		for (int i = 0; i < ASKERS; i++)
+			if (askers[i].since_ms >= 0)
+				fail_msg("family %d: no turn for %d", rows[row].family,
+					 i);
+		assert_in_range(asked, all * 9 / 40, all * 11 / 40);
+	}
+}
+
+/* So many a second. */
 static void there_is_a_pace(void **state)
 {
 	struct frame_spec from = { .sport = 1 };
@@ -425,11 +529,13 @@ int main(void)
 		TEST(pressure_comes_and_goes),
 		TEST(one_source_presses_nobody_else),
 		TEST(who_repeats_itself_closes_no_window),
+		TEST(who_shares_a_cell_is_asked),
 		TEST(off_is_off),
 		TEST(forged_requests_do_not_use_it_up),
 		TEST(browsers_prove_themselves_for_a_query),
 		TEST(the_proven_have_budgets_of_their_own),
 		TEST(there_is_a_pace),
+		TEST(everybody_gets_a_turn),
 		TEST(what_is_sent_is_counted),
 	};
 
