@@ -129,16 +129,23 @@ __noinline int proof_check(struct xdp_md *ctx, __u64 what, __u64 where, __u32 le
 
 /* --- judging ----------------------------------------------------------------- */
 
-/* One more of @class for somebody who is surely there, at @times its cost. */
+/*
+ * One more of @class for somebody who is surely there, at @times its cost. @aside: for
+ * one who has but asked twice, out of budgets of the same rates that are of no use to
+ * others: DarkPlaces' client asks in NetQuake's way, too, each second, and would leave
+ * itself nothing to connect with.
+ */
 static __always_inline enum reason proven_charge(struct live *l, __u32 slot,
 						 const struct budget *b, __u32 class,
 						 const struct packet *p, __u32 times,
-						 __u64 now)
+						 bool aside, __u64 now)
 {
-	/* Where none of the budgets of strangers is. */
-	__u64 seed = b->seed + 2 * (SERVICES_MAX << CLASS_BITS) * l->keys[1];
+	/* Where none of the budgets of strangers is, nor, aside, of the proven. */
+	__u64 seed =
+		b->seed + (2 + 2 * aside) * (SERVICES_MAX << CLASS_BITS) * l->keys[1];
 	__u64 net = address_net(p, SENDER), *source, *prefix, *global;
-	__u32 index = budget_index(slot, class);
+	/* Nobody proves itself by what is unknown. */
+	__u32 index = budget_index(slot, aside ? CLASS_UNKNOWN : class);
 
 	if (!index_below(&index, SERVICES_MAX << CLASS_BITS))
 		return REASON_CONTENDED;
@@ -359,7 +366,8 @@ __noinline int proof_judge(struct xdp_md *ctx, __u64 what, __u64 where, __u32 le
 			return REASON_SOURCE_BUDGET;
 	}
 	reason = proven_charge(l, slot, &s->budget[class], class, &p,
-			       1 + (class == CLASS_QUERY), now);
+			       1 + (class == CLASS_QUERY), kind == KIND_CCREQ_CONNECT,
+			       now);
 	if (reason != REASON_PROVEN || !form)
 		return reason;
 	if (form != COOKIE_REPLACED && !judge_enters(l, &who, form, said, now))

@@ -314,6 +314,42 @@ static void netquake_asks_twice(void **state)
 			 REASON_WITHIN_BUDGET);
 }
 
+/*
+ * DarkPlaces' client asks in both ways each second until one of them is answered. What it
+ * asks in NetQuake's takes nothing of what it needs to connect, nor the other way round.
+ */
+static void darkplaces_asks_in_both_ways(void **state)
+{
+	static const char ask_[] = "\x80\0\0\x0c\1QUAKE\0\3";
+	const struct limit few = { 5 * SECOND, 4 * 5 * SECOND };
+	const struct dialect *d = &dialects[3];
+	char challenge[32];
+	struct service s;
+	int asked = 0;
+
+	(void)state;
+	demand_all(FAMILY_NETQUAKE);
+	s = kern.live->tables[0].services[0];
+	s.budget[CLASS_CONNECT].source = s.budget[CLASS_CONNECT].global = few;
+	kern_service(&kern, 0, 0, &s);
+	pass_time(100 * SECOND);
+	for (int i = 0; i < 12; i++, pass_time(SECOND)) {
+		say(&wraps[0], ask_, sizeof(ask_) - 1, &say_);
+		asked += say_.action == XDP_PASS;
+	}
+	assert_in_range(asked, 5, 7); /* four at once, and one in 5 s */
+	challenge_of(d, &wraps[0], challenge);
+	connect_with(d, &wraps[0], challenge);
+	assert_turned(&say_, d->becomes, strlen(d->becomes));
+	for (int i = 0; i < 6; i++) {
+		connect_with(d, &wraps[0], "the server's");
+		assert_int_equal(say_.action, i < 4 ? XDP_PASS : XDP_DROP);
+	}
+	pass_time(6 * SECOND);
+	say(&wraps[0], ask_, sizeof(ask_) - 1, &say_);
+	assert_int_equal(say_.action, XDP_PASS);
+}
+
 /* A ClientHello: @random is the first octet of its random, @cookie how long that is. */
 static size_t hello(char *to, char random, char cookie)
 {
@@ -432,6 +468,7 @@ int main(void)
 		TEST(invited_is_who_was_sent_a_challenge),
 		TEST(the_invited_pay),
 		TEST(netquake_asks_twice),
+		TEST(darkplaces_asks_in_both_ways),
 		TEST(a_hello_comes_twice),
 		TEST(the_ledger_pays_for_what_is_longer),
 	};
