@@ -106,6 +106,30 @@ static void a_map_of_another_shape_does_not_fit(void **state)
 	assert_null(map_row("scratch"));
 }
 
+/* Tables of another shape have another name, so that an upgrade never finds the old. */
+static void whatever_differs_is_in_the_name(void **state)
+{
+	const struct map_row row = *map_row("qports");
+	struct map_row others[] = { row, row, row, row, row };
+	__u32 hash = 7, other;
+
+	(void)state;
+	others[0].name = "ports";
+	others[1].type++;
+	others[2].key_size += 4;
+	others[3].value_size += 2;
+	others[4].entries *= 2;
+	map_hash(&row, &hash);
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
+		other = 7;
+		map_hash(&others[i], &other);
+		assert_int_not_equal(other, hash);
+	}
+	other = 7;
+	map_hash(&row, &other);
+	assert_int_equal(other, hash);
+}
+
 static void the_name_is_one(void **state)
 {
 	(void)state;
@@ -122,6 +146,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_map_is_what_its_row_says),
 		cmocka_unit_test(a_map_of_another_shape_does_not_fit),
+		cmocka_unit_test(whatever_differs_is_in_the_name),
 		cmocka_unit_test(the_name_is_one),
 	};
 

@@ -96,6 +96,15 @@ static void hash_parts(__u32 *hash)
 		hash_number(hash, sizes[i]);
 }
 
+void map_hash(const struct map_row *row, __u32 *hash)
+{
+	hash_text(hash, row->name);
+	hash_number(hash, row->type);
+	hash_number(hash, row->key_size);
+	hash_number(hash, row->value_size);
+	hash_number(hash, row->entries);
+}
+
 const char *shield_abi(void)
 {
 	static char abi[ABI_NAME];
@@ -104,13 +113,8 @@ const char *shield_abi(void)
 	if (abi[0])
 		return abi;
 	hash_names(&hash);
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		hash_text(&hash, rows[i].name);
-		hash_number(&hash, rows[i].type);
-		hash_number(&hash, rows[i].key_size);
-		hash_number(&hash, rows[i].value_size);
-		hash_number(&hash, rows[i].entries);
-	}
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		map_hash(&rows[i], &hash);
 	hash_parts(&hash);
 	snprintf(abi, sizeof(abi), "v%d-%08x", ABI_VERSION, hash);
 	return abi;

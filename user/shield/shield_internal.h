@@ -88,6 +88,8 @@ struct bpf_map_info;
 /* NULL: no such map is pinned. */
 const struct map_row *map_row(const char *name);
 bool map_fits(const struct map_row *row, const struct bpf_map_info *info);
+/* What @row adds to the name of our tables. */
+void map_hash(const struct map_row *row, __u32 *hash);
 /* The map of @row that is pinned in @dir: a descriptor, -EMEDIUMTYPE if it is of another
  * version, or another -errno. */
 int map_open(const char *dir, const struct map_row *row);
