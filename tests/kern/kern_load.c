@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * kern_load.c - the shield's own objects into the kernel, in a BPF file system of the
+ * test's own: what is pinned is found again, and why the kernel takes none is said.
+ */
+#include <cap-ng.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "kern/kern_maps.h"
+
+#include "apart.h"
+#include "stderr.h"
+
+#define FS    "/sys/fs/bpf"
+#define OURS  FS "/ours"
+#define LEAST 32 /* services that there is always room for */
+
+static struct config *config;
+static int padding; /* in front of whatever libbpf says */
+
+/* In the place of the C library's. */
+int vasprintf(char **ret, const char *format, va_list args)
+{
+	char words[8192];
+	int n = vsnprintf(words, sizeof(words), format, args);
+
+	return n < 0 ? n : asprintf(ret, "%*s%s", padding, "", words);
+}
+
+static int begin(void **state)
+{
+	(void)state;
+	config = calloc(1, sizeof(*config));
+	if (!config || !apart_mount("bpf", FS))
+		return -1;
+	config_empty(config);
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	free(config);
+	return umount2(FS, MNT_DETACH);
+}
+
+static void services(size_t count)
+{
+	config->service_count = 0;
+	while (config->service_count < count) {
+		size_t i = config->service_count++;
+		struct config_service *s = &config->services[i];
+
+		memset(s, 0, sizeof(*s));
+		s->service.family = FAMILY_QUAKE3;
+		config_service_defaults(FAMILY_QUAKE3, &s->service);
+		snprintf(s->service.name, sizeof(s->service.name), "s%zu", i);
+		s->service.active = 1;
+		s->ports[s->port_count++] = (__u16)(20000 + i);
+	}
+}
+
+/* Room for half as many more, of which whoever opens the tables later knows. */
+static void there_is_room_for_some_more(void **state)
+{
+	struct shield *loaded, *opened;
+
+	(void)state;
+	services(LEAST);
+	assert_int_equal(shield_load(OURS, config, &loaded), 0);
+	assert_int_equal(shield_open(OURS, &opened), 0);
+	assert_int_equal(loaded->capacity, 2 * LEAST);
+	assert_int_equal(opened->capacity, 2 * LEAST);
+	assert_int_equal(shield_generation(opened), 1);
+	services(2 * LEAST);
+	assert_int_equal(shield_apply(opened, config), 0);
+	assert_int_equal(shield_generation(loaded), 2);
+	services(2 * LEAST + 1);
+	assert_int_equal(shield_apply(opened, config), -ENOSPC);
+	shield_close(opened);
+	shield_close(loaded);
+}
+
+/* Nobody who may do no more than @caps loads it; @said is why. */
+static void assert_refused(const int *caps, size_t count, char *said, size_t size)
+{
+	int status;
+	pid_t pid;
+
+	services(1);
+	stderr_catch();
+	pid = fork();
+	if (!pid) {
+		struct shield *s;
+
+		capng_clear(CAPNG_SELECT_BOTH);
+		for (size_t i = 0; i < count; i++)
+			capng_update(CAPNG_ADD, CAPNG_EFFECTIVE | CAPNG_PERMITTED,
+				     (unsigned int)caps[i]);
+		status = capng_apply(CAPNG_SELECT_CAPS) || !shield_load(OURS, config, &s);
+		fflush(stderr);
+		_exit(status);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	stderr_release(said, size);
+	assert_int_equal(status, 0);
+	assert_int_not_equal(access(OURS "/xdp", F_OK), 0);
+}
+
+static void who_may_not_is_told_what_it_takes(void **state)
+{
+	static const int caps[] = { CAP_NET_ADMIN };
+	char said[8192];
+
+	(void)state;
+	assert_refused(caps, COUNT(caps), said, sizeof(said));
+	assert_non_null(strstr(said, "no permission to load BPF programs: run as root"));
+	assert_null(strstr(said, "refused the program"));
+}
+
+/* What the verifier says at last is where it gives up: that is not lost. */
+static void the_end_of_the_verifiers_words_is_told(void **state)
+{
+	static const int caps[] = { CAP_NET_ADMIN, CAP_BPF };
+	static const char shown[] = "lines above say why";
+	char said[8192];
+
+	(void)state;
+	assert_refused(caps, COUNT(caps), said, sizeof(said));
+	assert_non_null(strstr(said, shown));
+	assert_null(strstr(said, "no permission"));
+	assert_non_null(strstr(said, "-- END PROG LOAD LOG --"));
+	assert_non_null(strstr(said, "failed to load object 'shield_bpf'"));
+	/* Of a log of megabytes there is room for the end, which is two of these. */
+	padding = 1900;
+	assert_refused(caps, COUNT(caps), said, sizeof(said));
+	padding = 0;
+	assert_null(strstr(said, "-- END PROG LOAD LOG --"));
+	assert_non_null(strstr(said, ": failed to load: -"));
+	assert_non_null(strstr(said, "failed to load object 'shield_bpf'"));
+	assert_non_null(strstr(said, shown));
+}
+
+#undef TEST
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(there_is_room_for_some_more),
+		TEST(who_may_not_is_told_what_it_takes),
+		TEST(the_end_of_the_verifiers_words_is_told),
+	};
+
+	if (!apart(CLONE_NEWNS | CLONE_NEWNET) ||
+	    bpf_map_create(BPF_MAP_TYPE_ARRAY, "may", 4, 4, 1, NULL) < 0)
+		return apart_refused();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
