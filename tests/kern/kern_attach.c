@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * kern_attach.c - the shield's programs onto interfaces and off them: both halves or
+ * none, exchanged in place, taken over from an older quakeshield. Interfaces and the BPF
+ * file system are the test's own.
+ */
+#include <sys/stat.h>
+
+#include "kern/kern_maps.h"
+
+#include "apart.h"
+#include "stderr.h"
+
+#define FS    "/sys/fs/bpf"
+#define OURS  FS "/ours"
+#define OLDER PIN_ROOT "/v1-0000000a"
+
+static struct config *config;
+static struct shield *shield;
+static enum attach_mode mode;
+static char said[2048];
+
+static int begin(void **state)
+{
+	struct config_service *s;
+
+	(void)state;
+	config = calloc(1, sizeof(*config));
+	if (!config || !apart_mount("bpf", FS))
+		return -1;
+	config_empty(config);
+	s = &config->services[config->service_count++];
+	s->service.family = FAMILY_QUAKE3;
+	config_service_defaults(FAMILY_QUAKE3, &s->service);
+	strcpy(s->service.name, "a");
+	s->service.active = 1;
+	s->ports[s->port_count++] = 27960;
+	if (shield_load(OURS, config, &shield))
+		return -1;
+	return system("ip link add left type veth peer name right");
+}
+
+static int end(void **state)
+{
+	(void)state;
+	shield_close(shield);
+	free(config);
+	return umount2(FS, MNT_DETACH) | system("ip link del left 2>/dev/null; true");
+}
+
+/* shield_attach(), and what it said. */
+static int attach(const char *interface, enum attach_mode wanted)
+{
+	int ret;
+
+	stderr_catch();
+	ret = shield_attach(shield, interface, wanted, &mode);
+	stderr_release(said, sizeof(said));
+	return ret;
+}
+
+static bool pinned(const char *name)
+{
+	char path[PATH_MAX];
+
+	assert_int_equal(pin_path(path, sizeof(path), shield->dir, name), 0);
+	return !access(path, F_OK);
+}
+
+static __u32 id_of(int program)
+{
+	struct bpf_prog_info info = { 0 };
+	__u32 size = sizeof(info);
+
+	assert_int_equal(bpf_obj_get_info_by_fd(program, &info, &size), 0);
+	return info.id;
+}
+
+/* The id of the program of the link that is pinned as @name. */
+static __u32 program_of(const char *name)
+{
+	struct bpf_link_info info = { 0 };
+	__u32 size = sizeof(info);
+	int fd = pin_open(shield->dir, name);
+
+	assert_true(fd >= 0);
+	assert_int_equal(bpf_obj_get_info_by_fd(fd, &info, &size), 0);
+	close(fd);
+	return info.prog_id;
+}
+
+/* The only link there is. */
+static struct shield_link only_link(void)
+{
+	struct shield_link ret[2];
+
+	assert_int_equal(shield_links(shield, ret, 2), 1);
+	return ret[0];
+}
+
+/* --- one interface ------------------------------------------------------------- */
+
+static void both_halves_are_on_it(void **state)
+{
+	unsigned int left = if_nametoindex("left");
+	struct shield_link link;
+
+	(void)state;
+	assert_int_equal(shield->shared->veths, 0);
+	assert_int_equal(attach("left", MODE_AUTO), 1);
+	assert_string_equal(said, "");
+	assert_int_equal(mode, MODE_NATIVE);
+	assert_int_equal(shield->shared->veths, 1u << left % 32);
+	link = only_link();
+	assert_string_equal(link.interface, "left");
+	assert_int_equal(link.mode, MODE_NATIVE);
+	assert_true(link.ours && link.ingress && link.egress);
+	assert_int_equal(shield_program_on("left"), id_of(shield->program));
+	assert_int_equal(program_of("link-left"), id_of(shield->program));
+	assert_int_equal(program_of("out-left"), id_of(shield->egress));
+	assert_false(pinned("in-left"));
+	assert_int_equal(shield_program_on("right"), 0);
+
+	/* Once more is an exchange, which is no new link. */
+	assert_int_equal(attach("left", MODE_AUTO), 0);
+	assert_int_equal(attach("left", MODE_SKB), 0);
+	assert_int_equal(mode, MODE_NATIVE);
+	assert_non_null(strstr(said, "'left' stays attached in native mode"));
+	assert_true(only_link().ours);
+
+	shield_release(shield, "left");
+	assert_int_equal(shield_program_on("left"), 0);
+	assert_false(pinned("link-left") || pinned("out-left"));
+	assert_int_equal(shield_links(shield, NULL, 0), 0);
+	assert_int_equal(attach("none", MODE_AUTO), -ENODEV);
+	assert_non_null(strstr(said, "no such interface: 'none'"));
+}
+
+/* Where frames are joined, what is behind the first is judged by a third program. */
+static void generic_mode_has_a_third(void **state)
+{
+	(void)state;
+	assert_int_equal(attach("lo", MODE_NATIVE), -EOPNOTSUPP);
+	assert_non_null(strstr(said, "cannot attach to 'lo' in native mode"));
+	assert_non_null(strstr(said, "(try --mode skb)"));
+	assert_false(pinned("link-lo") || pinned("out-lo") || pinned("in-lo"));
+	assert_int_equal(attach("lo", MODE_AUTO), 1);
+	assert_int_equal(mode, MODE_SKB);
+	assert_non_null(strstr(said, "the driver of 'lo' takes no native XDP program"));
+	assert_int_equal(shield->shared->veths, 0);
+	assert_int_equal(program_of("in-lo"), id_of(shield->joined));
+	assert_true(only_link().ours);
+	assert_int_equal(only_link().mode, MODE_SKB);
+	/* Without it some of what comes is judged by nobody. */
+	assert_int_equal(unlink(OURS "/in-lo"), 0);
+	assert_false(only_link().ours);
+	assert_true(only_link().ingress && only_link().egress);
+	assert_int_equal(attach("lo", MODE_AUTO), 0);
+	assert_true(only_link().ours);
+	shield_release(shield, "lo");
+	assert_false(pinned("link-lo") || pinned("out-lo") || pinned("in-lo"));
+	assert_int_equal(shield_program_on("lo"), 0);
+}
+
+/* The one released is the one that was named. */
+static void each_interface_is_its_own(void **state)
+{
+	(void)state;
+	assert_int_equal(system("ip link add name a.5 type veth peer name b.5"), 0);
+	assert_int_equal(attach("a.5", MODE_SKB), 1);
+	assert_int_equal(mode, MODE_SKB);
+	assert_true(pinned("link-a,5") && pinned("out-a,5") && pinned("in-a,5"));
+	assert_int_equal(attach("left", MODE_NATIVE), 1);
+	assert_int_equal(attach("right", MODE_NATIVE), 1);
+	shield_release(shield, "left");
+	assert_int_equal(shield_program_on("left"), 0);
+	assert_int_equal(shield_program_on("right"), id_of(shield->program));
+	assert_true(pinned("out-right"));
+	shield_release(shield, "right");
+	assert_string_equal(only_link().interface, "a.5");
+	assert_true(only_link().ours);
+	/* Of one that is gone, and of the one that has its name now. */
+	assert_int_equal(system("ip link del a.5"), 0);
+	assert_int_equal(system("ip link add name a.5 type veth peer name b.5"), 0);
+	assert_false(only_link().ours);
+	assert_int_equal(attach("a.5", MODE_NATIVE), 1);
+	assert_true(only_link().ours);
+	shield_release(shield, "a.5");
+	assert_false(pinned("link-a,5") || pinned("out-a,5") || pinned("in-a,5"));
+	assert_int_equal(system("ip link del a.5"), 0);
+}
+
+static void what_is_foreign_stays(void **state)
+{
+	static const struct bpf_insn pass[] = {
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .imm = XDP_PASS },
+		{ .code = BPF_JMP | BPF_EXIT },
+	};
+	int theirs = bpf_prog_load(BPF_PROG_TYPE_XDP, "theirs", "GPL", pass, 2, NULL);
+
+	(void)state;
+	assert_int_equal(bpf_xdp_attach((int)if_nametoindex("left"), theirs, 0, NULL), 0);
+	assert_int_equal(attach("left", MODE_AUTO), -EBUSY);
+	assert_non_null(strstr(said, "not ours"));
+	assert_int_equal(shield_program_on("left"), id_of(theirs));
+	assert_false(pinned("link-left") || pinned("out-left"));
+	close(theirs);
+}
+
+/* --- one quakeshield after another ---------------------------------------------- */
+
+/* The next daemon's programs take the place of these: never both, never none. */
+static void the_next_one_exchanges_them(void **state)
+{
+	struct shield *before = shield;
+	__u32 program = id_of(shield->program), egress = id_of(shield->egress);
+
+	(void)state;
+	assert_int_equal(attach("left", MODE_AUTO), 1);
+	assert_int_equal(shield_load(OURS, config, &shield), 0);
+	assert_int_equal(shield_program_on("left"), program);
+	assert_int_equal(attach("left", MODE_AUTO), 0);
+	assert_int_not_equal(id_of(shield->program), program);
+	assert_int_equal(shield_program_on("left"), id_of(shield->program));
+	assert_int_not_equal(program_of("out-left"), egress);
+	assert_int_equal(program_of("out-left"), id_of(shield->egress));
+	assert_true(only_link().ours);
+	shield_close(before);
+	/* Nobody looks after it any more: it protects all the same. */
+	assert_int_equal(shield_program_on("left"), id_of(shield->program));
+}
+
+/* One of other tables: its links become ours, and what is not named is let go. */
+static void an_older_one_is_taken_over(void **state)
+{
+	struct shield *older = shield;
+
+	(void)state;
+	strcpy(older->dir, OLDER);
+	assert_int_equal(mkdir(PIN_ROOT, 0700) | mkdir(OLDER, 0700), 0);
+	assert_int_equal(attach("left", MODE_NATIVE), 1);
+	assert_int_equal(attach("right", MODE_NATIVE), 1);
+	assert_int_equal(shield_load(NULL, config, &shield), 0);
+	assert_int_equal(attach("left", MODE_AUTO), 0);
+	assert_int_equal(shield_program_on("left"), id_of(shield->program));
+	assert_int_equal(shield_program_on("right"), id_of(older->program));
+	assert_true(only_link().ours);
+	assert_string_equal(only_link().interface, "left");
+	assert_true(access(OLDER "/link-left", F_OK) && access(OLDER "/out-left", F_OK));
+	assert_int_equal(access(OLDER "/link-right", F_OK), 0);
+
+	stderr_catch();
+	shield_retire(shield);
+	stderr_release(said, sizeof(said));
+	assert_non_null(strstr(said, "'right' is protected no more"));
+	assert_null(strstr(said, "'left' is protected no more"));
+	assert_int_equal(shield_program_on("right"), 0);
+	assert_int_not_equal(access(OLDER, F_OK), 0);
+	assert_true(only_link().ours);
+	shield_close(older);
+}
+
+/* Who has a directory of his own retires nobody. */
+static void beside_the_machines(void **state)
+{
+	(void)state;
+	assert_int_equal(mkdir(PIN_ROOT, 0700) | mkdir(OLDER, 0700), 0);
+	shield_retire(shield);
+	assert_int_equal(access(OLDER, F_OK), 0);
+}
+
+/* --- the end ---------------------------------------------------------------------- */
+
+static void detached_is_all_of_it(void **state)
+{
+	size_t count = 7;
+
+	(void)state;
+	assert_int_equal(attach("left", MODE_NATIVE), 1);
+	assert_int_equal(attach("lo", MODE_SKB), 1);
+	assert_int_equal(shield_detach(OURS, &count), 0);
+	assert_int_equal(count, 2);
+	assert_int_equal(shield_program_on("left") + shield_program_on("lo"), 0);
+	assert_int_not_equal(access(OURS, F_OK), 0);
+	assert_int_equal(shield_detach(OURS, &count), 0);
+	assert_int_equal(count, 0);
+}
+
+static void detached_is_whatever_the_machine_has(void **state)
+{
+	size_t count;
+
+	(void)state;
+	assert_int_equal(attach("left", MODE_NATIVE), 1);
+	shield_close(shield);
+	assert_int_equal(shield_load(NULL, config, &shield), 0);
+	assert_int_equal(attach("right", MODE_NATIVE), 1);
+	assert_int_equal(shield_detach(NULL, &count), 0);
+	assert_int_equal(count, 1);
+	assert_int_equal(shield_program_on("right"), 0);
+	assert_int_not_equal(access(PIN_ROOT, F_OK), 0);
+	/* But not what somebody has pinned for himself. */
+	assert_int_not_equal(shield_program_on("left"), 0);
+	assert_int_equal(access(OURS "/link-left", F_OK), 0);
+}
+
+/* A start that fails leaves nothing behind, but for what was there before. */
+static void a_start_that_failed_leaves_nothing(void **state)
+{
+	struct shield *next;
+
+	(void)state;
+	assert_true(shield->dir_new);
+	assert_int_equal(attach("left", MODE_NATIVE), 1);
+	shield_abandon(shield);
+	assert_true(pinned("link-left") && pinned("live"));
+	assert_int_equal(shield_load(OURS, config, &next), 0);
+	assert_false(next->dir_new);
+	shield_release(shield, "left");
+	shield_abandon(next);
+	assert_true(pinned("live"));
+	shield_close(next);
+	shield->dir_new = true;
+	shield_abandon(shield);
+	assert_int_not_equal(access(OURS, F_OK), 0);
+}
+
+#undef TEST
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(both_halves_are_on_it),
+		TEST(generic_mode_has_a_third),
+		TEST(each_interface_is_its_own),
+		TEST(what_is_foreign_stays),
+		TEST(the_next_one_exchanges_them),
+		TEST(an_older_one_is_taken_over),
+		TEST(beside_the_machines),
+		TEST(detached_is_all_of_it),
+		TEST(detached_is_whatever_the_machine_has),
+		TEST(a_start_that_failed_leaves_nothing),
+	};
+
+	if (!apart(CLONE_NEWNS | CLONE_NEWNET) ||
+	    bpf_map_create(BPF_MAP_TYPE_ARRAY, "may", 4, 4, 1, NULL) < 0 ||
+	    system("ip link set lo up && ip link add left type veth peer name right && "
+		   "ip link del left"))
+		return apart_refused();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
