@@ -5,6 +5,7 @@
  */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -146,6 +147,8 @@ static unsigned int asked_, lose, large; /* how many are not replied to; too lar
 static unsigned int status_; /* of asked_, those for the status */
 static bool no_loopback;
 static unsigned int from_[FROM]; /* as asked_, of each */
+static char words_[64][64]; /* of which the newest questions were made */
+static size_t word_count;
 static struct config config;
 static struct answerer *answerer;
 
@@ -177,6 +180,8 @@ static void reply_to(int fd, const char *question, const struct sockaddr_in *to)
 		n = sizeof(reply);
 	}
 	sendto(fd, reply, (size_t)n, 0, (const struct sockaddr *)to, sizeof(*to));
+	if (fd == server && word)
+		snprintf(words_[word_count++ % 64], sizeof(words_[0]), "%s", word + 1);
 }
 
 static void serve(int fd)
@@ -390,10 +395,35 @@ static void nor_beside_others(void **state)
 		assert_in_range(from_[at], 1, 7);
 }
 
+/* Of letters by chance: nobody tells the next word from the last ones, or from part. */
+static void words_are_by_chance(void **state)
+{
+	static const char none[1];
+	size_t different = 0;
+
+	(void)state;
+	word_count = 0;
+	memset(words_, 0, sizeof(words_));
+	pass(60 * SECOND);
+	assert_true(word_count >= 20);
+	for (size_t i = 0; i < 20; i++) {
+		const char *word = words_[i];
+
+		assert_string_not_equal(word, none);
+		different += strspn(word, (char[]){ word[0], 0 }) != strlen(word);
+		for (size_t j = 0; j < i; j++)
+			assert_string_not_equal(word, words_[j]);
+	}
+	assert_int_equal(different, 20);
+}
+
 /* Without loopback nothing is answered, which is no reason not to protect. */
 static void without_loopback(void **state)
 {
+	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
 	(void)state;
+	assert_true(null >= 0);
 	answerer_stop(answerer);
 	no_loopback = true;
 	assert_int_equal(answerer_start(NULL, &config, NULL, &answerer), 0);
@@ -403,6 +433,12 @@ static void without_loopback(void **state)
 	pass(100 * SECOND);
 	assert_int_equal(asked_, 0);
 	assert_int_equal(told_, 1);
+	/* What was never opened is not closed: 0 is somebody else's. */
+	assert_int_equal(dup2(null, 0), 0);
+	answerer_stop(answerer);
+	assert_true(fcntl(0, F_GETFD) >= 0);
+	close(null);
+	assert_int_equal(answerer_start(NULL, &config, NULL, &answerer), 0);
 	no_loopback = false;
 }
 
@@ -520,6 +556,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_reply_is_looked_for_soon, begin, end),
 		cmocka_unit_test_setup_teardown(no_address_asks_often, begin, end),
 		cmocka_unit_test_setup_teardown(nor_beside_others, begin, end),
+		cmocka_unit_test_setup_teardown(words_are_by_chance, begin, end),
 		cmocka_unit_test_setup_teardown(without_loopback, begin, end),
 		cmocka_unit_test_setup_teardown(what_gets_no_answer_is_seldom_asked,
 						begin, end),

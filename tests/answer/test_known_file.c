@@ -104,6 +104,42 @@ static void who_was_silent_for_two_weeks_is_forgotten(void **state)
 	at_after.now = NOW + 7200;
 }
 
+/* A distance is one of 256, and all of them come back. */
+static void the_distance_is_kept(void **state)
+{
+	static const __u32 hops[] = { 0, 1, 127, 128, 200, 255 };
+
+	(void)state;
+	for (__u32 i = 0; i < COUNT(hops); i++)
+		know(0xc0000210 + i, hops[i], MINUTE);
+	assert_int_equal(known_file_write(path, &at_before), 0);
+	assert_int_equal(known_file_read(path, &at_after, &bad, &first), 0);
+	for (__u32 i = 0; i < COUNT(hops); i++) {
+		__u64 found = known_find(&after, 0xc0000210 + i, other_keys);
+
+		assert_true(known_good(found, at_after.minute));
+		assert_int_equal(found >> 40 & 0xff, hops[i]);
+	}
+}
+
+/* A daemon that was killed while it wrote has left a longer one: nothing of it stays. */
+static void what_was_half_written_is_gone(void **state)
+{
+	char fresh[sizeof(path) + 4];
+
+	(void)state;
+	put("192.0.2.33 57 1795372800\n192.0.2.34 57 1795372800\n192.0.2.35 57 17953");
+	snprintf(fresh, sizeof(fresh), "%s.new", path);
+	assert_int_equal(rename(path, fresh), 0);
+	know(0xc0000207, 57, MINUTE);
+	assert_int_equal(known_file_write(path, &at_before), 0);
+	assert_int_equal(known_file_read(path, &at_after, &bad, &first), 0);
+	assert_int_equal(bad, 0);
+	assert_true(good(0xc0000207));
+	assert_false(good(0xc0000222));
+	assert_int_not_equal(access(fresh, F_OK), 0);
+}
+
 /* The daemon restarts, the table stays: what it says holds. */
 static void who_is_in_the_table_stays_as_it_is(void **state)
 {
@@ -211,6 +247,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(over_a_reboot, begin),
 		cmocka_unit_test_setup(who_was_silent_for_two_weeks_is_forgotten, begin),
+		cmocka_unit_test_setup(the_distance_is_kept, begin),
+		cmocka_unit_test_setup(what_was_half_written_is_gone, begin),
 		cmocka_unit_test_setup(who_is_in_the_table_stays_as_it_is, begin),
 		cmocka_unit_test_setup(a_full_table, begin),
 		cmocka_unit_test_setup(what_is_no_line_is_passed_over, begin),

@@ -171,12 +171,32 @@ static void lengths_bounded(void **state)
 	}
 }
 
+/* A server's largest message, of which there are some at the start of a game, is read. */
+static void large_messages_are_read(void **state)
+{
+	enum {
+		MOST = 65536
+	};
+	static uint8_t bytes[3 + 16 + MOST] = "-1\n";
+	int end;
+
+	(void)state;
+	bytes[3 + 2] = MOST >> 16;
+	for (size_t i = 0; i < MOST; i++)
+		bytes[3 + 16 + i] = 1; /* nothing */
+	assert_int_equal(walk(bytes, sizeof(bytes), DEMO_DEM, &end), 1);
+	assert_int_equal(end, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(containers),	   cmocka_unit_test(containers_cut),
-		cmocka_unit_test(lengths_bounded), cmocka_unit_test(nothing_but_zeros),
+		cmocka_unit_test(containers),
+		cmocka_unit_test(containers_cut),
+		cmocka_unit_test(lengths_bounded),
+		cmocka_unit_test(nothing_but_zeros),
 		cmocka_unit_test(mvd_blocks),
+		cmocka_unit_test(large_messages_are_read),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

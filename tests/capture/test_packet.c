@@ -56,6 +56,7 @@ static const struct row rows[] = {
 	{ "udp length below ip", BYTES(V4_HEAD("\x20") UDP("\x0b") "abcd"), 3, DLT_RAW, true, RECORD_DECODED },
 	{ "cut by the capture", BYTES(V4_HEAD("\x20") UDP("\x0c") "ab"), 2, DLT_RAW, true, RECORD_PARTIAL },
 	{ "v6, two extensions", BYTES(V6("\0", "\x1c") OPTIONS("\x3c") OPTIONS("\x11") UDP("\x0c") "abcd"), 4, DLT_RAW, true, RECORD_DECODED },
+	{ "v6, authenticated", BYTES(V6("\x33", "\x2c") "\x3c\4\0\0" "\0\0\0\1\0\0\0\2aaaaaaaaaaaa" OPTIONS("\x11") UDP("\x0c") "abcd"), 4, DLT_RAW, true, RECORD_DECODED },
 	{ "v6, no next header", BYTES(V6("\x3b", "\0")), 0, DLT_RAW, false, RECORD_DECODED },
 	{ "v6, extension beyond", BYTES(V6("\0", "\x04") OPTIONS("\x11") UDP("\x0c") "abcd"), 0, DLT_RAW, false, RECORD_DECODED },
 	{ "v5", BYTES("\x55\0\0\x20"), 0, DLT_RAW, false, RECORD_DECODED },
@@ -82,6 +83,9 @@ static void frames(void **state)
 		if (!row->found)
 			continue;
 		assert_int_equal(dg.n, row->payload);
+		/* What a length that lies would promise is not counted. */
+		if (dg.damage == RECORD_MALFORMED)
+			assert_int_equal(dg.length, row->payload);
 		assert_int_equal(dg.damage, row->damage);
 		assert_int_equal(dg.reason != NULL, row->damage != RECORD_DECODED);
 		assert_int_equal(dg.source.port, 5000);

@@ -4,6 +4,7 @@
  * to the arguments in docs/OPERATING.md.
  */
 #include "config/config_support.h"
+#include "lib/names.h"
 #include "lib/rate_text.h"
 
 static double per_second(const struct limit *l)
@@ -95,6 +96,65 @@ static void defaults_fit_the_engines(void **state)
 		assert_true(within(&netchan->source, 0.3) >= 2 * 125 * 0.3);
 		assert_true(within(&netchan->global, 0.1) >= 64 * 125 * 0.1);
 	}
+}
+
+static FILE *operating; /* docs/OPERATING.md */
+
+/* Is @cell, with a blank on either side, what would be configured to get @limit? */
+static void assert_says(char *cell, const struct limit *limit)
+{
+	struct limit said = { 0 };
+
+	assert_non_null(cell);
+	cell[strlen(cell) - 1] = 0;
+	assert_null(rate_parse(cell + 1, &said));
+	assert_int_equal(said.cost_ns, limit->cost_ns);
+	assert_int_equal(said.burst_ns, limit->burst_ns);
+}
+
+/* A row of the table of @family, if it is one. */
+static bool row_holds(char *line, enum wire_family family)
+{
+	char *class = strtok(line, "|");
+	const struct budget *b;
+	struct service s;
+
+	defaults_of(family, &s);
+	for (int c = 0; c < CLASS_BUDGETS; c++) {
+		const char *name = class_name((enum wire_class)c);
+
+		if (strncmp(class + 1, name, strlen(name)) != 0)
+			continue;
+		b = &s.budget[c];
+		assert_says(strtok(NULL, "|"), &b->source);
+		assert_says(strtok(NULL, "|"), &b->prefix);
+		assert_says(strtok(NULL, "|"), &b->global);
+		return true;
+	}
+	return false;
+}
+
+/* What operators read there is what they get. */
+static void defaults_are_those_in_the_documents(void **state)
+{
+	int family = -1, rows = 0;
+	char line[4096];
+
+	(void)state;
+	assert_non_null(operating);
+	while (fgets(line, sizeof(line), operating)) {
+		line[strcspn(line, "\n")] = 0;
+		if (line[0] == '#')
+			for (family = FAMILY_COUNT - 1; family >= 0; family--)
+				if (!strncmp(line, "### ", 4) &&
+				    !strcmp(line + 4,
+					    family_name((enum wire_family)family)))
+					break;
+		if (family >= 0 && !strncmp(line, "| ", 2))
+			rows += row_holds(line, (enum wire_family)family);
+	}
+	fclose(operating);
+	assert_int_equal(rows, FAMILY_COUNT * CLASS_BUDGETS);
 }
 
 /* Replies, malformed datagrams and fragments: what a section does not let in stays out.
@@ -309,6 +369,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(defaults_unknown_is_strictest),
 		cmocka_unit_test(defaults_fit_the_engines),
+		cmocka_unit_test(defaults_are_those_in_the_documents),
 		cmocka_unit_test(defaults_drop_what_has_no_budget),
 		cmocka_unit_test(defaults_ask_for_proof),
 		cmocka_unit_test(defaults_answer),
@@ -318,5 +379,7 @@ int main(void)
 		cmocka_unit_test(looser_unknown_is_warned_of),
 	};
 
+	/* Before we leave for a directory of our own. */
+	operating = fopen("docs/OPERATING.md", "re");
 	return cmocka_run_group_tests(tests, enter, leave);
 }

@@ -233,6 +233,21 @@ static void a_reload_lets_go_of_what_is_not_named(void **state)
 	assert_int_equal(guard_look(&guard), 2);
 }
 
+/* Their order in the configuration is nothing to them. */
+static void a_reload_may_name_them_in_another_order(void **state)
+{
+	(void)state;
+	named("a0", "b0");
+	assert_int_equal(guard_start(&guard, &config), 0);
+	named("b0", "a0");
+	guard_reload(&guard, &config);
+	for (size_t i = 0; i < 2; i++) {
+		assert_int_equal(nics[i].released, 0);
+		assert_int_equal(nics[i].attached, 1);
+	}
+	assert_int_equal(guard_look(&guard), 2);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, enter, leave)
 
 int main(void)
@@ -242,6 +257,7 @@ int main(void)
 		TEST(an_absent_interface_is_waited_for),
 		TEST(all_or_none),
 		TEST(a_reload_lets_go_of_what_is_not_named),
+		TEST(a_reload_may_name_them_in_another_order),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

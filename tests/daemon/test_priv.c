@@ -4,9 +4,11 @@
  * tried in a process of its own, first free and then confined: that a call fails must be
  * the filter's doing.
  */
+#include <cap-ng.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/bpf.h>
+#include <poll.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -17,7 +19,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -227,6 +231,31 @@ static int try_fifo(void)
 	return mkfifo(path, 0600) || unlink(path) ? errno : 0;
 }
 
+/* Of which words for questions are made. */
+static int try_chance(void)
+{
+	char chance;
+
+	return syscall(SYS_getrandom, &chance, 1, 0) < 0 ? errno : 0;
+}
+
+/* Each of the calls by which a C library may wait for what comes. */
+static int try_wait(void)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+	struct timespec none = { 0 };
+	struct pollfd fd = { .fd = -1 };
+	int epoll = epoll_create1(EPOLL_CLOEXEC), pipe_[2], err = 0;
+
+	if (epoll < 0 || pipe2(pipe_, O_CLOEXEC) ||
+	    epoll_ctl(epoll, EPOLL_CTL_ADD, pipe_[0], &event) ||
+	    epoll_wait(epoll, &event, 1, 0) || epoll_pwait(epoll, &event, 1, 0, NULL) ||
+	    poll(&fd, 1, 0) || ppoll(&fd, 1, &none, NULL))
+		err = errno;
+	close(epoll);
+	return err;
+}
+
 static const struct {
 	const char *name;
 	int (*attempt)(void);
@@ -252,6 +281,8 @@ static const struct {
 	{ "memory", try_memory, 0 },
 	{ "files", try_file, 0 },
 	{ "FIFOs", try_fifo, 0 },
+	{ "chance", try_chance, 0 },
+	{ "waiting", try_wait, 0 },
 };
 
 /* The errno of the attempt; -1: it did not end well. */
@@ -309,11 +340,45 @@ static void only_what_it_takes(void **state)
 	}
 }
 
+/* 0: there is exactly what it takes, also for whatever it would start. */
+static int after_dropping(void)
+{
+	if (priv_drop())
+		return 1;
+	capng_clear(CAPNG_SELECT_BOTH);
+	if (capng_get_caps_process())
+		return 2;
+	for (unsigned int cap = 0; cap <= CAP_LAST_CAP; cap++) {
+		bool kept = cap == CAP_BPF || cap == CAP_NET_ADMIN;
+
+		if (capng_have_capability(CAPNG_EFFECTIVE, cap) != kept ||
+		    capng_have_capability(CAPNG_PERMITTED, cap) != kept)
+			return 3;
+		if ((prctl(PR_CAPBSET_READ, cap) == 1) != kept)
+			return 4;
+		if (capng_have_capability(CAPNG_INHERITABLE, cap))
+			return 5;
+	}
+	return prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1 ? 0 : 6;
+}
+
+static void what_is_dropped_is_gone_for_good(void **state)
+{
+	(void)state;
+	if (prctl(PR_CAPBSET_READ, CAP_BPF) != 1 ||
+	    !capng_have_capability(CAPNG_EFFECTIVE, CAP_SETPCAP)) {
+		print_message("may not give up capabilities: skipped\n");
+		skip();
+	}
+	assert_int_equal(in_a_process(after_dropping, false), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nothing_is_said),
 		cmocka_unit_test(only_what_it_takes),
+		cmocka_unit_test(what_is_dropped_is_gone_for_good),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

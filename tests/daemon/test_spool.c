@@ -119,6 +119,27 @@ static void the_oldest_goes_first(void **state)
 	expect("a.start.json", "{\"id\":\"3\"}\n");
 }
 
+/* Two of one second: a start, and its end right behind it. */
+static void also_within_a_second(void **state)
+{
+	static const char *const names[] = { "b.start", "c.start", "a.start" };
+	char path[128];
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		struct timespec times[2] = { { .tv_sec = 1000 }, { .tv_sec = 1000 } };
+
+		put(names[i], "x");
+		snprintf(path, sizeof(path), "%s/%s.json", dir, names[i]);
+		times[1].tv_nsec = (long)(i + 1) * 100000000;
+		assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+	}
+	for (size_t i = 0; i < 3; i++) {
+		snprintf(path, sizeof(path), "%s.json", names[i]);
+		expect(path, "{\"id\":\"x\"}\n");
+	}
+}
+
 static bool is_of_a(const void *context, const char *what)
 {
 	(void)context;
@@ -251,15 +272,11 @@ int main(void)
 {
 #define T(test) cmocka_unit_test_setup(test, begin)
 	const struct CMUnitTest tests[] = {
-		T(what_is_put_is_taken_once),
-		T(the_oldest_goes_first),
-		T(who_waits_is_passed_over),
-		T(so_many_and_no_more),
-		T(what_is_too_long_is_not_put),
-		T(a_full_disk_leaves_no_half),
-		T(links_are_not_followed),
-		T(other_names_are_let_alone),
-		T(nobody_takes_it),
+		T(what_is_put_is_taken_once),  T(the_oldest_goes_first),
+		T(also_within_a_second),       T(who_waits_is_passed_over),
+		T(so_many_and_no_more),	       T(what_is_too_long_is_not_put),
+		T(a_full_disk_leaves_no_half), T(links_are_not_followed),
+		T(other_names_are_let_alone),  T(nobody_takes_it),
 	};
 
 	return cmocka_run_group_tests(tests, make_root, remove_root);

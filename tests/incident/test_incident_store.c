@@ -50,6 +50,7 @@ static void flood(void)
 
 static void as_json_and_back(void **state)
 {
+	char id[INCIDENT_ID + 2];
 	struct incident *again;
 	json_t *object;
 	const char *key;
@@ -102,6 +103,15 @@ static void as_json_and_back(void **state)
 	json_object_set_new(object, "end", json_null());
 	json_object_set_new(object, "id", json_string("../../etc/passwd"));
 	assert_null(incident_parse(object));
+	/* The longest id there is room for, and one octet more. */
+	memset(id, 'x', sizeof(id) - 1);
+	for (size_t n = INCIDENT_ID; n >= INCIDENT_ID - 1; n--) {
+		id[n] = 0;
+		json_object_set_new(object, "id", json_string(id));
+		again = incident_parse(object);
+		assert_int_equal(again != NULL, n < INCIDENT_ID);
+		free(again);
+	}
 	json_decref(object);
 }
 
@@ -125,6 +135,26 @@ static void the_next_daemon_goes_on(void **state)
 	assert_int_equal(watch.now->refused, 70000);
 	assert_int_equal(quiet_s(9), 0);
 	assert_int_equal(look(), INCIDENT_ENDED);
+}
+
+/* And tells of it as often: the clock of before is not the one of now. */
+static void the_next_daemon_tells_of_it(void **state)
+{
+	struct incident *again;
+	json_t *object;
+	int updates = 0;
+
+	flood();
+	object = incident_json(watch.now, INCIDENT_STARTED, NULL);
+	again = incident_parse(object);
+	json_decref(object);
+	begin(state);
+	incident_adopt(&watch, again, now());
+	for (int s = 0; s < 61; s++) {
+		refuse(KIND_GETSTATUS, REASON_GLOBAL_BUDGET, 1000);
+		updates += look() == INCIDENT_UPDATED;
+	}
+	assert_int_equal(updates, 2);
 }
 
 /* Nobody goes on with what was yesterday, unless it is the clock that went back. */
@@ -336,6 +366,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(as_json_and_back),
 		T(the_next_daemon_goes_on),
+		T(the_next_daemon_tells_of_it),
 		T(a_past_one_is_not_gone_on_with),
 		T(the_next_daemon_has_another_clock),
 		T(the_last_line_counts),

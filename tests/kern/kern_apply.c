@@ -170,6 +170,45 @@ static void addresses_lead_to_their_service(void **state)
 	assert_int_equal(kern_send(&kern, &here).slot, slot_of("any"));
 }
 
+/* How many addresses lead somewhere in @generation. */
+static size_t endpoints_of(__u32 generation)
+{
+	struct endpoint at;
+	void *previous = NULL;
+	size_t count = 0;
+
+	while (!bpf_map_get_next_key(shield.endpoints, previous, &at)) {
+		previous = &at;
+		count += at.generation == (generation & 1);
+	}
+	return count;
+}
+
+/*
+ * While a configuration is being put in place, datagrams are judged by the one before:
+ * its addresses stay until the next. None of an older one ever comes back.
+ */
+static void addresses_of_the_one_before_stay(void **state)
+{
+	static const char *const addresses[] = { "198.51.100.7", "198.51.100.8",
+						 "198.51.100.9" };
+
+	(void)state;
+	for (size_t count = COUNT(addresses) + 1; count--;) {
+		__u32 before = shield_generation(&shield);
+		size_t left = endpoints_of(before);
+		struct config_service *s;
+
+		config->service_count = 0;
+		s = add("a", 27960);
+		for (size_t i = 0; i < count; i++)
+			kern_address(addresses[i], s->addresses[s->address_count++]);
+		apply();
+		assert_int_equal(endpoints_of(before + 1), count);
+		assert_int_equal(endpoints_of(before), left);
+	}
+}
+
 static void the_allowance_is_what_was_said(void **state)
 {
 	const struct ledger *l = &kern.live->ledger;
@@ -250,6 +289,22 @@ static void proofs_are_asked_for_at_the_pace_that_was_said(void **state)
 	assert_true(limit_spent(&pace[PACE_QUERY].limit, 0, 1ull << 50));
 }
 
+/* A quarter of a second's worth at once; of none nothing, whatever was saved up. */
+static void answers_cost_what_was_said(void **state)
+{
+	const struct answer_cap *cap = &kern.live->answering.cap;
+
+	(void)state;
+	add("a", 27960);
+	config->answers_rate = 125000;
+	apply();
+	assert_int_equal(cap->byte_ns, SECOND / 125000);
+	assert_int_equal(cap->burst_ns, SECOND / 4);
+	config->answers_rate = 0;
+	apply();
+	assert_true(cap->byte_ns > cap->burst_ns);
+}
+
 /*
  * A newcomer gets a slot that nobody has now, rather than that of one who leaves; and of
  * who was there before neither counters nor budgets nor pressure are left.
@@ -314,9 +369,11 @@ int main(void)
 		TEST(observing_is_all_or_each),
 		TEST(learned_ports_stay_with_their_service),
 		TEST(addresses_lead_to_their_service),
+		TEST(addresses_of_the_one_before_stay),
 		TEST(the_allowance_is_what_was_said),
 		TEST(samplers_take_what_was_said),
 		TEST(proofs_are_asked_for_at_the_pace_that_was_said),
+		TEST(answers_cost_what_was_said),
 		TEST(a_newcomer_finds_nothing_of_who_was_there),
 	};
 

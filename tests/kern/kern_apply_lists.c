@@ -161,6 +161,31 @@ static void what_is_typed_last_counts(void **state)
 	assert_int_equal(origins_of(LIST_ALLOW, "198.51.100.3"), LIST_CONFIG);
 }
 
+/* Whom the file names no more is let go, however like the address it names now. */
+static void one_that_takes_anothers_place(void **state)
+{
+	static const enum list lists[] = { LIST_ALLOW, LIST_DENY, LIST_FOLLOW };
+	static const char *const texts[] = { "192.0.2.1", "192.0.2.2", "2001:db8::1",
+					     "2001:db8::2", "192.0.2.0/24" };
+
+	(void)state;
+	add("a", 27960);
+	for (size_t i = 0; i < COUNT(lists); i++) {
+		size_t *count;
+		struct cidr *want = configured(lists[i], &count);
+
+		*count = 1;
+		for (size_t now = 0; now < COUNT(texts); now++) {
+			want[0] = net_of(texts[now]);
+			apply();
+			for (size_t t = 0; t < COUNT(texts); t++)
+				assert_int_equal(origins_of(lists[i], texts[t]),
+						 t == now ? LIST_CONFIG : 0);
+		}
+		*count = 0;
+	}
+}
+
 /* A network and one in it are two entries; and both do what they say. */
 static void entries_are_of_one_length(void **state)
 {
@@ -278,8 +303,11 @@ static void entries_are_taken_out(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(typed_entries_outlive_reloads), TEST(entries_are_of_one_length),
-		TEST(what_is_typed_last_counts),     TEST(entries_end),
+		TEST(typed_entries_outlive_reloads),
+		TEST(one_that_takes_anothers_place),
+		TEST(entries_are_of_one_length),
+		TEST(what_is_typed_last_counts),
+		TEST(entries_end),
 		TEST(entries_are_taken_out),
 	};
 
