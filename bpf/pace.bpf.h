@@ -82,12 +82,16 @@ static __always_inline __u32 pace_from(const struct pace *pace, const struct ser
 	return s->family == FAMILY_QUAKEWORLD ? pace->from[TURN_5S] : pace->from[TURN_3S];
 }
 
-/* Is there nothing left at this moment, or is it not this one's turn? */
+/*
+ * Is there nothing left at this moment, or is it not this one's turn? Who is asked moves
+ * the window: where nobody was for PACE_STALE ticks it is that of a flood which is over.
+ */
 static __always_inline bool pace_refuses(const struct pace *pace, const struct service *s,
 					 __u32 hash, __u64 now)
 {
 	return limit_spent(&pace->limit, pace->due_ns, now) ||
-	       hash - pace_from(pace, s) > ~pace->shut;
+	       (hash - pace_from(pace, s) > ~pace->shut &&
+		(now >> PACE_TICK_BITS) - pace->tick <= PACE_STALE);
 }
 
 /*
@@ -112,6 +116,8 @@ static __always_inline __u32 pace_width(const struct pace *pace, __u64 debt)
 	width -= width * grown >> 11;
 	if (debt > burst >> 1)
 		width -= width >> 5;
+	else if (debt < burst >> 4)
+		width += width >> 2;
 	else if (debt < burst >> 2)
 		width += width >> 4;
 	return width >> 32 ? ~0u : width;
@@ -126,7 +132,7 @@ static __always_inline void pace_move(struct pace *pace, __u64 tick, __u64 now)
 	pace->from[TURN_1S] += (width >> 2) - (width >> 6);
 	pace->from[TURN_3S] += (width >> 4) + (width >> 6);
 	pace->from[TURN_5S] += (width >> 5) + (width >> 6);
-	width = tick - pace->tick > 16 ? ~0u : pace_width(pace, debt);
+	width = tick - pace->tick > PACE_STALE ? ~0u : pace_width(pace, debt);
 	pace->debt_ns = debt;
 	/* Never so narrow that it stands still. */
 	pace->shut = ~(width | 0xffff);

@@ -478,6 +478,10 @@ static void everybody_gets_a_turn(void **state)
 				fail_msg("family %d: no turn for %d", rows[row].family,
 					 i);
 		assert_in_range(asked, all * 9 / 40, all * 11 / 40);
+		/* The flood is over: nobody has to wait for what it left behind. */
+		pass_time(5 * SECOND);
+		for (__u16 port = 1; port <= 40; port++)
+			assert_true(asked_for_proof(port * 97, payload, strlen(payload)));
 	}
 }
 
