@@ -2,7 +2,8 @@
 /*
  * q3_sheet.h - the fields of Quake III's deltas and of its games', in the order of the
  * wire, each with its width: 0 is a float, below zero signed. From the engines' tables
- * and, of Quake Live, those of UberDemoTools; not from user/decode/q3.
+ * and, of Quake Live and of protocols 43 to 48, those of UberDemoTools; not from
+ * user/decode/q3.
  */
 #ifndef Q3_SHEET_H
 #define Q3_SHEET_H
@@ -405,6 +406,57 @@ static const char jk2_16_player[] =
 	"duelInProgress 1, saberLockTime 32, saberLockEnemy 10, saberLockFrame 16, "
 	"saberLockAdvance 1, inAirAnim 1, dualBlade 1, lastHitLoc[2] 0, "
 	"lastHitLoc[0] 0, lastHitLoc[1] 0";
+
+static const char quake3_45_entity[] =
+	"eType 8, eFlags 16, pos.trType 8, pos.trTime 32, pos.trDuration 32, "
+	"pos.trBase[0] 0, pos.trBase[1] 0, pos.trBase[2] 0, pos.trDelta[0] 0, "
+	"pos.trDelta[1] 0, pos.trDelta[2] 0, apos.trType 8, apos.trTime 32, "
+	"apos.trDuration 32, apos.trBase[0] 0, apos.trBase[1] 0, apos.trBase[2] 0, "
+	"apos.trDelta[0] 0, apos.trDelta[1] 0, apos.trDelta[2] 0, time 32, time2 32, "
+	"origin[0] 0, origin[1] 0, origin[2] 0, origin2[0] 0, origin2[1] 0, "
+	"origin2[2] 0, angles[0] 0, angles[1] 0, angles[2] 0, angles2[0] 0, "
+	"angles2[1] 0, angles2[2] 0, otherEntityNum 10, otherEntityNum2 10, "
+	"groundEntityNum 10, loopSound 8, constantLight 32, modelindex 8, "
+	"modelindex2 8, frame 16, clientNum 8, solid 24, event 10, eventParm 8, "
+	"powerups 16, weapon 8, legsAnim 8, torsoAnim 8";
+
+static const char quake3_45_player[] =
+	"commandTime 32, pm_type 8, bobCycle 8, pm_flags 16, pm_time 16, origin[0] "
+	"0, origin[1] 0, origin[2] 0, velocity[0] 0, velocity[1] 0, velocity[2] 0, "
+	"weaponTime 16, gravity 16, speed 16, delta_angles[0] 16, delta_angles[1] "
+	"16, delta_angles[2] 16, groundEntityNum 10, legsTimer 8, torsoTimer 12, "
+	"legsAnim 8, torsoAnim 8, movementDir 4, eFlags 16, eventSequence 16, "
+	"events[0] 8, events[1] 8, eventParms[0] 8, eventParms[1] 8, externalEvent "
+	"8, externalEventParm 8, clientNum 8, weapon 5, weaponstate 4, viewangles[0] "
+	"0, viewangles[1] 0, viewangles[2] 0, viewheight 8, damageEvent 8, damageYaw "
+	"8, damagePitch 8, damageCount 8, grapplePoint[0] 0, grapplePoint[1] 0, "
+	"grapplePoint[2] 0";
+
+static const char quake3_48_entity[] =
+	"eType 8, eFlags 19, pos.trType 8, pos.trTime 32, pos.trDuration 32, "
+	"pos.trBase[0] 0, pos.trBase[1] 0, pos.trBase[2] 0, pos.trDelta[0] 0, "
+	"pos.trDelta[1] 0, pos.trDelta[2] 0, apos.trType 8, apos.trTime 32, "
+	"apos.trDuration 32, apos.trBase[0] 0, apos.trBase[1] 0, apos.trBase[2] 0, "
+	"apos.trDelta[0] 0, apos.trDelta[1] 0, apos.trDelta[2] 0, time 32, time2 32, "
+	"origin[0] 0, origin[1] 0, origin[2] 0, origin2[0] 0, origin2[1] 0, "
+	"origin2[2] 0, angles[0] 0, angles[1] 0, angles[2] 0, angles2[0] 0, "
+	"angles2[1] 0, angles2[2] 0, otherEntityNum 10, otherEntityNum2 10, "
+	"groundEntityNum 10, loopSound 8, constantLight 32, modelindex 8, "
+	"modelindex2 8, frame 16, clientNum 8, solid 24, event 10, eventParm 8, "
+	"powerups 16, weapon 8, legsAnim 8, torsoAnim 8, generic1 8";
+
+static const char quake3_48_player[] =
+	"commandTime 32, pm_type 8, bobCycle 8, pm_flags 16, pm_time -16, origin[0] "
+	"0, origin[1] 0, origin[2] 0, velocity[0] 0, velocity[1] 0, velocity[2] 0, "
+	"weaponTime -16, gravity 16, speed 16, delta_angles[0] 16, delta_angles[1] "
+	"16, delta_angles[2] 16, groundEntityNum 10, legsTimer 8, torsoTimer 12, "
+	"legsAnim 8, torsoAnim 8, movementDir 4, eFlags 16, eventSequence 16, "
+	"events[0] 8, events[1] 8, eventParms[0] 8, eventParms[1] 8, externalEvent "
+	"10, externalEventParm 8, clientNum 8, weapon 5, weaponstate 4, "
+	"viewangles[0] 0, viewangles[1] 0, viewangles[2] 0, viewheight -8, "
+	"damageEvent 8, damageYaw 8, damagePitch 8, damageCount 8, grapplePoint[0] "
+	"0, grapplePoint[1] 0, grapplePoint[2] 0, jumppad_ent 10, loopSound 16, "
+	"generic1 8";
 
 static const char quake3_entity[] =
 	"pos.trTime 32, pos.trBase[0] 0, pos.trBase[1] 0, pos.trDelta[0] 0, "

@@ -97,6 +97,45 @@ static void fields_are_those_of_the_engines(void **state)
 	}
 }
 
+/* A demo's dialect of before 66. */
+static const struct q3_dialect *old_dialect(int protocol)
+{
+	size_t i = 0;
+
+	while (q3_old_dialects[i] && q3_old_dialects[i]->protocol != protocol)
+		i++;
+	assert_non_null(q3_old_dialects[i]);
+	return q3_old_dialects[i];
+}
+
+static void fields_before_66(void **state)
+{
+	static const struct {
+		int protocol;
+		const char *name, *entity, *player;
+	} rows[] = {
+		{ 43, "quake3-43", quake3_45_entity, quake3_45_player },
+		{ 45, "quake3-45", quake3_45_entity, quake3_45_player },
+		{ 48, "quake3-48", quake3_48_entity, quake3_48_player },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < Q3_COUNT(rows); i++) {
+		const struct q3_dialect *d = old_dialect(rows[i].protocol);
+
+		assert_string_equal(d->name, rows[i].name);
+		is_listed(d->name, &d->entity, rows[i].entity);
+		is_listed(d->name, &d->player, rows[i].player);
+		/* These are read to where they stand in the table. */
+		assert_int_equal(d->player_slots, d->player.count);
+		for (size_t k = 0; k < d->entity.count; k++)
+			assert_int_equal(d->entity.fields[k].slot, k);
+		for (size_t k = 0; k < d->player.count; k++)
+			assert_int_equal(d->player.fields[k].slot, k);
+	}
+	assert_null(q3_old_dialects[Q3_COUNT(rows)]);
+}
+
 /* One field, one place below @slots. */
 static void is_apart(const struct q3_table *t, size_t slots)
 {
@@ -203,6 +242,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(fields_are_those_of_the_engines),
+		cmocka_unit_test(fields_before_66),
 		cmocka_unit_test(each_field_has_a_place_of_its_own),
 		cmocka_unit_test(configstrings_end_where_they_do),
 	};

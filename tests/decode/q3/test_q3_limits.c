@@ -134,6 +134,19 @@ static void test_server_limits(void **state)
 	put(&w, 0, 16);
 	put(&w, 33, 8);
 	assert_string_equal(reason_of(&w, DIRECTION_S2C), "more than 32 area bytes");
+	/* So many there may be. */
+	put(&w, 0, 32);
+	put(&w, 7, 8);
+	put(&w, 1, 32);
+	put(&w, 0, 16);
+	put(&w, 32, 8);
+	for (int i = 0; i < 32; i++)
+		put(&w, 0xfe, 8);
+	put(&w, 0, 8);
+	put_bit(&w, 0);
+	put(&w, 1023, 10);
+	put(&w, 8, 8);
+	assert_null(reason_of(&w, DIRECTION_S2C));
 }
 
 static void test_client_limits(void **state)

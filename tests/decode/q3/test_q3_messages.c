@@ -142,6 +142,8 @@ static void test_client_vectors(void **state)
 	assert_int_equal(find_int(&r, NULL, "serverId"), 98765);
 	assert_int_equal(find_int(&r, NULL, "messageAcknowledge"), 300);
 	assert_int_equal(find_int(&r, NULL, "reliableAcknowledge"), 12);
+	assert_true(r.facts.has & FACT_ACK);
+	assert_int_equal(r.facts.ack, 300);
 	assert_non_null(find_op(&r, NULL, "move"));
 	for (int i = 0; i < 3; i++)
 		at = expect_move(&r, at, moves_a[i]);
@@ -306,6 +308,49 @@ static void test_missing_base(void **state)
 	assert_int_equal(r.status, RECORD_PARTIAL);
 	assert_string_equal(r.reason, "delta from a snapshot that was not seen");
 	assert_int_equal(find_int(&r, NULL, "serverTime"), 50100);
+	q3_session_drop(&s);
+}
+
+/* Who came in the middle knows the baselines once a gamestate has come. */
+static void test_gamestate_in_the_middle(void **state)
+{
+	static const char *const rows[] = { server_1, NULL };
+
+	(void)state;
+	for (size_t i = 0; i < Q3_COUNT(rows); i++) {
+		struct q3_session s;
+		struct record r;
+
+		begin_server(&s);
+		s.game->fresh = false;
+		if (rows[i])
+			give_hex(&s, DIRECTION_S2C, rows[i], &r);
+		give_hex(&s, DIRECTION_S2C, server_2, &r);
+		if (rows[i])
+			expect(&r, "snapshot");
+		else
+			assert_string_equal(r.reason,
+					    "entity from a baseline that was not seen");
+		q3_session_drop(&s);
+	}
+}
+
+/* A map that is restarted has another number, and the feed of the one before. */
+static void test_restarted(void **state)
+{
+	static const char info[] = "\\sv_serverid\\98766";
+	struct q3_session s;
+	struct record r;
+
+	(void)state;
+	begin_server(&s);
+	q3_configstring_set(s.game, 1, info, sizeof(info) - 1);
+	assert_null(q3_feed_find(s.game, 98766));
+	give_hex(&s, DIRECTION_S2C, server_1, &r);
+	expect(&r, "gamestate");
+	q3_configstring_set(s.game, 1, info, sizeof(info) - 1);
+	assert_non_null(q3_feed_find(s.game, 98766));
+	assert_int_equal(q3_feed_find(s.game, 98766)->feed, -559038737);
 	q3_session_drop(&s);
 }
 
@@ -564,6 +609,8 @@ int main(void)
 		cmocka_unit_test(test_client_vectors),
 		cmocka_unit_test(test_server_vectors),
 		cmocka_unit_test(test_missing_base),
+		cmocka_unit_test(test_gamestate_in_the_middle),
+		cmocka_unit_test(test_restarted),
 		cmocka_unit_test(test_client_written_again),
 		cmocka_unit_test(test_server_written_again),
 		cmocka_unit_test(test_every_length),
