@@ -99,6 +99,35 @@ static void test_extended_recordings(void **state)
 	}
 }
 
+/* What a server records of its game: frames of entities alone, each from nothing. */
+static void test_server_recording(void **state)
+{
+	static const struct {
+		const char *hex, *says;
+	} rows[] = {
+		{ "0c22000000510700000200ffff5400",
+		  "\"attractloop\":2,\"gamedir\":\"\",\"playernum\":-1,\"levelname\":\"T\"}" },
+		{ "1464000000"
+		  "12"
+		  "83cb84012c01280100020080ff7f0800000000000000"
+		  "0000"
+		  "0a026100",
+		  "{\"op\":\"frame\",\"serverframe\":100,\"packetentities\":[{\"number\":300,"
+		  "\"modelindex\":40,\"effects\":1,\"renderfx\":512,\"origin\":[-4096,4095.875,1],"
+		  "\"old_origin\":[0,0,0]}]},{\"op\":\"print\",\"level\":2,\"text\":\"a\"}" },
+	};
+	struct q2_session q = { .game = NULL };
+	struct record r;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		play(&q, DEMO_DM2, rows[i].hex, &r);
+		expect_status(&r, RECORD_DECODED);
+		assert_true(says(&r, rows[i].says));
+	}
+	q2_session_drop(&q);
+}
+
 /* Serverdata of a multi-view recording: for four players, of whom number 1 is there. */
 #define MVD_BEGIN(slot)          \
 	"04"                     \
@@ -440,6 +469,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_extended_recordings),
+		cmocka_unit_test(test_server_recording),
 		cmocka_unit_test(test_mvd_players),
 		cmocka_unit_test(test_mvd_third_byte),
 		cmocka_unit_test(test_mvd_next_map),

@@ -285,6 +285,52 @@ static void test_client_repeats(void **state)
 	q2_session_drop(&q);
 }
 
+/* Who has connected without the new netchan has no slices: bit 30 is the sequence's. */
+static void test_no_slices(void **state)
+{
+	struct parcel p = header(1U << 30 | 5, 1);
+	struct q2_session q;
+	struct record r;
+
+	(void)state;
+	put(&p, "\x0a\2hi", 5);
+	q2_begin(&q, 36, 1026, 0);
+	q.now.has_connect = true;
+	q2_run_datagram(&q, DIRECTION_S2C, p.bytes, p.n, &r);
+	expect_status(&r, RECORD_DECODED);
+	assert_true(q2_says(&r, "\"sequence\":1073741829"));
+	assert_true(q2_says(&r, "\"text\":\"hi\""));
+	q2_session_drop(&q);
+}
+
+/* A datagram of nothing counts as the newest, as one that says something does. */
+static void test_idle_is_newest(void **state)
+{
+	static const struct {
+		uint8_t sequence;
+		bool says, old;
+	} rows[] = {
+		{ 7, true, false },  { 9, false, false }, { 8, true, true },
+		{ 6, false, true },  { 10, true, false }, { 12, false, false },
+		{ 11, false, true }, { 13, true, false },
+	};
+	struct q2_session q;
+
+	(void)state;
+	q2_begin(&q, 34, 0, 0);
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct parcel p = header(rows[i].sequence, 1);
+		struct record r;
+
+		put(&p, "\x34\x12\4say hi", rows[i].says ? 10 : 2);
+		q2_run_datagram(&q, DIRECTION_C2S, p.bytes, p.n, &r);
+		expect_status(&r, RECORD_DECODED);
+		if (q2_says(&r, "\"old\":true") != rows[i].old)
+			fail_msg("row %zu", i);
+	}
+	q2_session_drop(&q);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -295,6 +341,8 @@ int main(void)
 		cmocka_unit_test(test_slices_slow),
 		cmocka_unit_test(test_slices_wait),
 		cmocka_unit_test(test_client_repeats),
+		cmocka_unit_test(test_idle_is_newest),
+		cmocka_unit_test(test_no_slices),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
