@@ -133,6 +133,7 @@ static void test_conflict(void **state)
 	all = harness_close(t.h);
 	assert_int_equal(
 		count(all, "reason", "handshake message sent again with other bytes"), 1);
+	assert_int_equal(count(all, "status", "malformed"), 1);
 	json_decref(all);
 }
 

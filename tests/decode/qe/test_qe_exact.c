@@ -138,6 +138,51 @@ static void test_unknown_suite(void **state)
 	}
 }
 
+/* By whom the keys of an elliptic curve are: which curve, and the server's point. */
+static void test_curve(void **state)
+{
+	static const uint8_t bytes[] = "\0\4hint\3\0\x1d\2xy";
+	struct record_item *items = tape.items;
+	struct qe_told told = { 0 };
+	struct record r;
+
+	(void)state;
+	record_reset(&r, &tape);
+	assert_true(qe_body(QE_SERVER_KEY, qe_suite_find(0xccac),
+			    (struct span){ bytes, sizeof(bytes) - 1 }, &r, &told));
+	expect(&r, RECORD_DECODED, NULL);
+	assert_int_equal(tape.items_used, 3);
+	assert_string_equal(items[0].key, "hint");
+	assert_string_equal(items[1].key, "curve");
+	assert_int_equal(items[1].u, 29);
+	assert_string_equal(items[2].key, "public");
+	assert_int_equal(items[2].size, 2);
+	assert_memory_equal(tape.bytes + items[2].at, "xy", 2);
+}
+
+/* One byte behind a message is one too many. */
+static void test_bytes_after(void **state)
+{
+	static const struct {
+		const uint8_t *bytes;
+		size_t n;
+	} rows[] = { { BYTES("") }, { BYTES("x") }, { BYTES("xy") } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct qe_told told = { 0 };
+		struct record r;
+
+		record_reset(&r, &tape);
+		assert_int_equal(qe_body(QE_HELLO_DONE, NULL,
+					 (struct span){ rows[i].bytes, rows[i].n }, &r,
+					 &told),
+				 !rows[i].n);
+		expect(&r, rows[i].n ? RECORD_MALFORMED : RECORD_DECODED,
+		       rows[i].n ? "bytes after a handshake message" : NULL);
+	}
+}
+
 /*
  * Messages with certificates, from either side: who serves is not told by those that both
  * send.
@@ -464,6 +509,8 @@ int main(void)
 		cmocka_unit_test(test_empty_extensions),
 		cmocka_unit_test(test_heartbeats),
 		cmocka_unit_test(test_unknown_suite),
+		cmocka_unit_test(test_curve),
+		cmocka_unit_test(test_bytes_after),
 		cmocka_unit_test(test_certificates),
 		cmocka_unit_test(test_record_too_long),
 		cmocka_unit_test(test_other_key),

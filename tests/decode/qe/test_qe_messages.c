@@ -183,6 +183,10 @@ static const struct vector {
 	{ "enhanced666", S2C, B("\x81\x80\x80\x84\x09\5\6"),
 	  "{\"op\":\"update\",\"number\":9,\"unknown0\":5,\"unknown5\":6}",
 	  "update with fields that are not known" },
+	/* The first of those alone. */
+	{ "enhanced666", S2C, B("\x81\x80\x80\4\x09\5"),
+	  "{\"op\":\"update\",\"number\":9,\"unknown0\":5}",
+	  "update with fields that are not known" },
 	{ "enhanced666", S2C, B("\x2a\1\0\x0c\7\1\2\3\x08\0\0\x10\0\0\xf8\xff\0\x80\2"),
 	  "{\"op\":\"spawnbaseline2\",\"number\":1,\"modelindex\":7,\"frame\":1,"
 	  "\"colormap\":2,\"skin\":3,\"origin\":[1,2,-1],\"angles\":[0,0,0],\"alpha\":128,"
