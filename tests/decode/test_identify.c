@@ -372,6 +372,36 @@ static void told_who_serves(void **state)
 	}
 }
 
+/* Who served until now connects himself: after three seconds of silence he may. */
+static void servers_turn(void **state)
+{
+	static const struct {
+		int64_t silence_ns;
+		const char *direction;
+	} rows[] = { { 2900000000LL, "s2c" }, { 3100000000LL, "c2s" } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct harness *h = harness_open(FAMILY_AUTO);
+		json_t *all;
+
+		harness_c2s(h, BYTES(MARK "getchallenge\n"));
+		harness_s2c(h, BYTES(MARK "challenge 5 p=34"));
+		harness_c2s(h, BYTES(MARK "connect 34 9 5 \"\\name\\x\"\n"));
+		harness_s2c(h, BYTES(MARK "client_connect"));
+		harness_c2s(h, BYTES(HEADER("\1", "\0") "\x09\0\4new\0"));
+		harness_s2c(h, BYTES(HEADER("\1", "\1")));
+		h->now_ns += rows[i].silence_ns;
+		harness_s2c(h, BYTES(MARK "connect 34 8 6 \"\\name\\y\"\n"));
+		harness_c2s(h, BYTES(MARK "client_connect"));
+		harness_s2c(h, BYTES(HEADER("\2", "\1") "\x08\0\4new\0"));
+		all = harness_close(h);
+		assert_string_equal(text_at(all, "5.direction"), "s2c");
+		assert_string_equal(text_at(all, "8.direction"), rows[i].direction);
+		json_decref(all);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -385,6 +415,7 @@ int main(void)
 		cmocka_unit_test(hosts_known),
 		cmocka_unit_test(damage_has_reason),
 		cmocka_unit_test(told_who_serves),
+		cmocka_unit_test(servers_turn),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

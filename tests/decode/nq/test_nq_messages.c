@@ -29,6 +29,9 @@ static const struct vector {
 	  "\"sound\":5,\"origin\":[1,2,-1]}" },
 	{ "fitzquake666", 0, 0, S2C, B("\6\x18\x01\x20\3\0\1" VEC_13_3),
 	  "\"volume\":255,\"attenuation\":1,\"number\":8193,\"channel\":3,\"sound\":256" },
+	/* Of BJP's three the first has them narrow. */
+	{ "bjp1", 0, 0, S2C, B("\6\0\x0a\0\5" VEC_13_3), "\"sound\":5,\"origin\":[1,2" },
+	{ "bjp2", 0, 0, S2C, B("\6\0\x0a\0\0\1" VEC_13_3), "\"sound\":256" },
 	{ "bjp3", 0, 0, S2C, B("\6\0\x0a\0\0\1" VEC_13_3), "\"sound\":256" },
 	{ "dp7", 0, 0, S2C, B("\6\x20\xa0\x0f\x0a\0\5" VEC_F32), "\"speed\":1" },
 	{ "dp3", 0, 0, S2C, B("\x36\0\x0a\0\0\1\1\0\2\0\3\0"),
@@ -401,6 +404,26 @@ static void chunks(void **state)
 	nq_session_drop(&s);
 }
 
+/* What either side's unfinished message takes is counted, each for itself. */
+static void what_a_session_takes(void **state)
+{
+	struct nq_session s = { 0 };
+	size_t server, both;
+	struct record r;
+
+	(void)state;
+	assert_int_equal(nq_session_takes(&s), sizeof(s));
+	send_chunk(&s, S2C, 1, 0, B("\x08ha"), &r);
+	server = nq_session_takes(&s);
+	assert_int_equal(server, sizeof(s) + s.way[1].slices.room);
+	assert_true(server >= sizeof(s) + 3);
+	send_chunk(&s, C2S, 1, 0, B("\4say"), &r);
+	both = nq_session_takes(&s);
+	assert_int_equal(both, server + s.way[0].slices.room);
+	assert_true(both > server);
+	nq_session_drop(&s);
+}
+
 /* The chunks that are yet to come. */
 struct rows_ahead {
 	struct ahead ahead;
@@ -529,6 +552,7 @@ int main(void)
 		cmocka_unit_test(nothing_learnt),
 		cmocka_unit_test(chunks),
 		cmocka_unit_test(chunks_wait),
+		cmocka_unit_test(what_a_session_takes),
 		cmocka_unit_test(frames_far_apart),
 		cmocka_unit_test(late_ones),
 		cmocka_unit_test(the_longer_the_surer),

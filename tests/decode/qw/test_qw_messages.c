@@ -146,6 +146,14 @@ static const struct vector vectors[] = {
 	  "{\"number\":513,\"bits\":679510016,\"modelindex\":298}" },
 	{ FTE("00700000"), "2f 0180 84 08 2a 0000",
 	  "{\"number\":1,\"bits\":142901248,\"modelindex\":298}" },
+	/* all of the fourth byte */
+	{ FTE("00700000"),
+	  "2f 0180 80 80 7f 01 02 030405 06 0700 0800 0900 0a00 0b00 0c00 0d 0e 0f 0000",
+	  "\"drawflags\":1,\"abslight\":2,\"colormod\":[3,4,5],\"dpflags\":6,"
+	  "\"tagentity\":7,\"tagindex\":8,\"light_red\":9,\"light_green\":10,"
+	  "\"light_blue\":11,\"light\":12,\"lightstyle\":13,\"lightpflags\":14,"
+	  "\"effects_high\":15}" },
+	{ FTE("00700000"), "2f 0180 80 80 08 80 0000", "\"dpflags\":128}" },
 	{ "", "31 0000803f", "{\"op\":\"maxspeed\",\"value\":1}" },
 	{ "", "32 0000803f", "{\"op\":\"entgravity\",\"value\":1}" },
 	{ "", "33 01 6100 6200",
@@ -416,6 +424,37 @@ static void checksums(void **state)
 	}
 }
 
+/* A command is written to the bytes that it was read from, and to no fewer. */
+static void commands_again(void **state)
+{
+	static const char *const rows[] = {
+		"ff 0040 0080 0001 6400 9cff 0a00 01 02 0d",
+		"81 0040 0080 0d",
+		"00 0d",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		uint8_t bytes[32];
+		size_t n = from_hex(rows[i], bytes, sizeof(bytes));
+		struct reader rd = reader_of(bytes, n);
+		int32_t fields[QW_CMD_FIELDS] = { 0 };
+		unsigned int bits = qw_usercmd_read(&rd, 28, fields);
+
+		assert_int_equal(reader_left(&rd), 0);
+		for (size_t room = 0; room <= n; room++) {
+			uint8_t *to = malloc(room ? room : 1);
+
+			assert_non_null(to);
+			assert_int_equal(qw_usercmd_write(to, room, 28, bits, fields),
+					 room < n ? 0 : n);
+			if (room == n)
+				assert_memory_equal(to, bytes, n);
+			free(to);
+		}
+	}
+}
+
 /* A style says what follows; without it the rest is not known. */
 static void custom_temporary_entities(void **state)
 {
@@ -488,6 +527,7 @@ int main(void)
 		cmocka_unit_test(relayed),
 		cmocka_unit_test(frames),
 		cmocka_unit_test(checksums),
+		cmocka_unit_test(commands_again),
 		cmocka_unit_test(custom_temporary_entities),
 		cmocka_unit_test(hidden_blocks),
 	};
