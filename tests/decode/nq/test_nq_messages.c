@@ -207,6 +207,19 @@ static const struct vector {
 	{ "fitzquake666", 0, NQ_VRINPUTS, C2S, B("\x55\7\0\x09\1\5\x09\x0a\x40\2"),
 	  "\"sequence\":7,\"loss\":5,\"moves\":[{\"time_delta\":10,\"pitch\":90,"
 	  "\"forwardmove\":10}]" },
+	{ "fitzquake666", 0, NQ_VRINPUTS, C2S,
+	  B("\x55\7\0\x1f\1\1\5\6\1\xff\xff\xff\xff\xc4\x17\xff\x0a\x0d\0\x40\0\xc0\0\x80"
+	    "\x83\x20\1\4\5\6\7\x08"),
+	  "\"loss\":5,\"delay\":6,\"acks\":[-1],\"moves\":[{\"time_delta\":10,\"msec\":13,"
+	  "\"pitch\":90,\"yaw\":-90,\"roll\":-180,\"forwardmove\":400,\"sidemove\":-1,"
+	  "\"upmove\":2,\"buttons\":5,\"impulse\":6,\"weapon\":7,\"lightlevel\":8}]" },
+	{ "fitzquake666", 0, NQ_VRINPUTS, C2S,
+	  B("\x55\7\0\x08\1\xa8\0\1\1\0\2\0" VEC_F32 VEC_F32
+	    "\5\0\x3f\7\0\x40\0\xc0\0\0\0\x80\0\x40\0\0" VEC_F32 TWO ONE TWO "\x09"),
+	  "\"cursor_screen\":[1,2],\"cursor_start\":[1,2,1],\"cursor_impact\":[1,2,1],"
+	  "\"cursor_entitynumber\":5,\"devices\":[{\"status\":7,\"angles\":[90,-90,0],"
+	  "\"avelocity\":[-180,90,0],\"origin\":[1,2,1],\"velocity\":[2,1,2],"
+	  "\"weapon\":9}]}" },
 };
 
 static void each(void **state)

@@ -31,6 +31,176 @@ static const struct {
 	  B("\x56" ONE "\1\0\x80\x08\x3f\0\0"), "{\"number\":1,\"skin\":-1}]" },
 	{ "fitzquake666", NQ_REPLACEMENTDELTAS, B("\x56" ONE "\1\0\x80\x08\x3f\0\0"),
 	  "{\"number\":1,\"skin\":63}]" },
+	/* A delta says of each number how wide it is; ... */
+	{ "fitzquake666", NQ_REPLACEMENTDELTAS,
+	  B("\x56" ONE "\1\0"
+	    "\x81\x5f\2\1\3\1\4\1\5\6"
+	    "\0\0"),
+	  "{\"number\":1,\"reset\":true,\"frame\":258,\"modelindex\":259,\"skin\":260,\"colormap\":5,\"eflags\":6}]" },
+	{ "fitzquake666", NQ_REPLACEMENTDELTAS,
+	  B("\x56" ONE "\1\0"
+	    "\x81\x0d\2\3\4"
+	    "\0\0"),
+	  "\"reset\":true,\"frame\":2,\"modelindex\":3,\"skin\":4}]" },
+	{ "fitzquake666", NQ_REPLACEMENTDELTAS,
+	  B("\x56" ONE "\1\0"
+	    "\x80\x80\x7f\x80\x18\xc0\1"
+	    "abcdefghijklmn"
+	    "\5\6\1\7\x09\3\1\4\1\0\2\0\3\0\xff\xff\5\6\7\xc0\x08\1"
+	    "\0\0"),
+	  "{\"number\":1,\"alpha\":128,\"scale\":1.5,\"bones\":\"6162636465666768696a6b6c6d6e\",\"basebone\":5,\"baseframe\":262,\"drawflags\":7,\"abslight\":9,\"tagentity\":259,\"tagindex\":4,\"light\":[1,2,3,-1],\"lightstyle\":5,\"lightpflags\":6,\"traileffectnum\":7,\"emiteffectnum\":264}]" },
+	{ "fitzquake666", NQ_REPLACEMENTDELTAS,
+	  B("\x56" ONE "\1\0"
+	    "\x80\x80\x48\6\7\0"
+	    "\0\0"),
+	  "\"drawflags\":6,\"traileffectnum\":7}]" },
+	{ "fitzquake666", NQ_REPLACEMENTDELTAS,
+	  B("\x56" ONE "\1\0"
+	    "\x80\x80\x80\x1f\1\2\3\4\5\6\7\x08\x09\x0a\x0b\x0c"
+	    "\0\0"),
+	  "\"colormod\":[1,2,3],\"glowsize\":4,\"glowcolor\":5,\"glowmod\":[6,7,8],\"fatness\":9,\"modelindex2\":10,\"gravitydir\":[11,12]}]" },
+	{ "fitzquake666", NQ_REPLACEMENTDELTAS,
+	  B("\x56" ONE "\1\0"
+	    "\x20\7"
+	    "\0\0"),
+	  "\"effects\":7}]" },
+	{ "fitzquake666", NQ_REPLACEMENTDELTAS,
+	  B("\x56" ONE "\1\0"
+	    "\x80\x80\x80\x20\2\1"
+	    "\0\0"),
+	  "\"effects\":258}]" },
+	{ "fitzquake666", NQ_REPLACEMENTDELTAS,
+	  B("\x56" ONE "\1\0"
+	    "\xa0\x80\x80\x20\1\0\1\0"
+	    "\0\0"),
+	  "\"effects\":65537}]" },
+	{ "fitzquake666", NQ_REPLACEMENTDELTAS,
+	  B("\x56" ONE "\1\0"
+	    "\x80\x20\2\1"
+	    "\0\0"),
+	  "\"solid\":258}]" },
+	{ "fitzquake666", NQ_REPLACEMENTDELTAS | NQ_NEWSIZEENCODING,
+	  B("\x56" ONE "\1\0"
+	    "\x80\x20\3"
+	    "\0\0"),
+	  "\"solid\":3}]" },
+	{ "fitzquake666", NQ_REPLACEMENTDELTAS | NQ_NEWSIZEENCODING,
+	  B("\x56" ONE "\1\0"
+	    "\x80\x20\x10\2\1"
+	    "\0\0"),
+	  "\"solid\":258}]" },
+	{ "fitzquake666", NQ_REPLACEMENTDELTAS | NQ_NEWSIZEENCODING,
+	  B("\x56" ONE "\1\0"
+	    "\x80\x20\x20\1\0\1\0"
+	    "\0\0"),
+	  "\"solid\":65537}]" },
+	/* ... angles are wide where a player is, without his view; ... */
+	{ "fitzquake666", NQ_REPLACEMENTDELTAS,
+	  B("\x56" ONE "\1\0"
+	    "\x48\0\x40\0\xc0\xff\1\0\xfe\xff\3\0\4\5\0\6\0\7\0\x0d\x85\2"
+	    "\0\0"),
+	  "\"angles\":[90,null,-90],\"forwardmove\":1,\"sidemove\":-2,\"upmove\":3,\"movetype\":4,\"velocity\":[5,6,7],\"msec\":13,\"weaponframe\":261}]" },
+	{ "fitzquake666", NQ_REPLACEMENTDELTAS,
+	  B("\x56" ONE "\1\0"
+	    "\x40\x80\5"
+	    "\0\0"),
+	  "\"weaponframe\":5}]" },
+	/* ... and with LERPTIME all have seven bits a byte. */
+	{ "fitzquake666", NQ_REPLACEMENTDELTAS | NQ_LERPTIME,
+	  B("\x56" ONE "\1\0"
+	    "\xa1\x5e\x80\2\x81\1\x82\1\x83\1\x41\x84\1\x85\1"
+	    "\0\0"),
+	  "\"frame\":256,\"lerpend\":129,\"effects\":130,\"modelindex\":131,\"skin\":1,\"colormap\":132,\"eflags\":133}]" },
+	{ "fitzquake666", NQ_REPLACEMENTDELTAS | NQ_LERPTIME,
+	  B("\x56" ONE "\1\0"
+	    "\x80\x80\x54\x40\x85\1\x86\1\3\1\x87\1\x88\1\x89\1"
+	    "\0\0"),
+	  "\"basebone\":133,\"baseframe\":134,\"tagentity\":259,\"tagindex\":135,\"traileffectnum\":136,\"emiteffectnum\":137}]" },
+	{ "fitzquake666", NQ_REPLACEMENTDELTAS,
+	  B("\x56" ONE "\1\xc0"
+	    "\2"
+	    "\0\0"),
+	  "{\"number\":32769,\"remove\":true}]" },
+	/* Temporary entities, each by its number. */
+	{ "quake15", 0, B("\x17\x00" VEC_13_3),
+	  "{\"op\":\"temp_entity\",\"type\":0,\"name\":\"spike\",\"origin\":[1,2,-1]}" },
+	{ "quake15", 0, B("\x17\x01" VEC_13_3),
+	  "{\"op\":\"temp_entity\",\"type\":1,\"name\":\"superspike\",\"origin\":[1,2,-1]}" },
+	{ "quake15", 0, B("\x17\x02" VEC_13_3),
+	  "{\"op\":\"temp_entity\",\"type\":2,\"name\":\"gunshot\",\"origin\":[1,2,-1]}" },
+	{ "quake15", 0, B("\x17\x04" VEC_13_3),
+	  "{\"op\":\"temp_entity\",\"type\":4,\"name\":\"tarexplosion\",\"origin\":[1,2,-1]}" },
+	{ "quake15", 0, B("\x17\x07" VEC_13_3),
+	  "{\"op\":\"temp_entity\",\"type\":7,\"name\":\"wizspike\",\"origin\":[1,2,-1]}" },
+	{ "quake15", 0, B("\x17\x08" VEC_13_3),
+	  "{\"op\":\"temp_entity\",\"type\":8,\"name\":\"knightspike\",\"origin\":[1,2,-1]}" },
+	{ "quake15", 0, B("\x17\x0a" VEC_13_3),
+	  "{\"op\":\"temp_entity\",\"type\":10,\"name\":\"lavasplash\",\"origin\":[1,2,-1]}" },
+	{ "quake15", 0, B("\x17\x0b" VEC_13_3),
+	  "{\"op\":\"temp_entity\",\"type\":11,\"name\":\"teleport\",\"origin\":[1,2,-1]}" },
+	{ "quake15", 0, B("\x17\x0c" VEC_13_3 "\5\6"),
+	  "{\"op\":\"temp_entity\",\"type\":12,\"name\":\"explosion2\",\"origin\":[1,2,-1],\"colorstart\":5,\"colorlength\":6}" },
+	{ "quake15", 0,
+	  B("\x17\x0d"
+	    "\3\1" VEC_13_3 "\x10\0\0\0\x18\0"),
+	  "{\"op\":\"temp_entity\",\"type\":13,\"name\":\"beam\",\"number\":259,\"start\":[1,2,-1],\"end\":[2,0,3]}" },
+	{ "quake15", 0, B("\x17\x0f" VEC_13_3 "\x10\0\0\0\x18\0"),
+	  "{\"op\":\"temp_entity\",\"type\":15,\"name\":\"railtrail\",\"start\":[1,2,-1],\"end\":[2,0,3]}" },
+	{ "quake15", 0, B("\x17\x10" VEC_13_3 "\x10\0\0\0\x18\0"),
+	  "{\"op\":\"temp_entity\",\"type\":16,\"name\":\"explosion3\",\"origin\":[1,2,-1],\"color\":[2,0,3]}" },
+	{ "quake15", 0, B("\x17\x14" VEC_13_3),
+	  "{\"op\":\"temp_entity\",\"type\":20,\"name\":\"qwexplosion\",\"origin\":[1,2,-1]}" },
+	{ "quake15", 0,
+	  B("\x17\x15"
+	    "\5" VEC_13_3),
+	  "{\"op\":\"temp_entity\",\"type\":21,\"name\":\"qwgunshot\",\"count\":5,\"origin\":[1,2,-1]}" },
+	{ "quake15", 0, B("\x17\x32" VEC_13_3 "\1\xff\2\5"),
+	  "{\"op\":\"temp_entity\",\"type\":50,\"name\":\"blood\",\"origin\":[1,2,-1],\"velocity\":[1,-1,2],\"count\":5}" },
+	{ "quake15", 0, B("\x17\x33" VEC_13_3 "\1\xff\2\5"),
+	  "{\"op\":\"temp_entity\",\"type\":51,\"name\":\"spark\",\"origin\":[1,2,-1],\"velocity\":[1,-1,2],\"count\":5}" },
+	{ "quake15", 0,
+	  B("\x17\x34" VEC_13_3 "\x10\0\0\0\x18\0"
+	    "\x10\0\5\1"),
+	  "{\"op\":\"temp_entity\",\"type\":52,\"name\":\"bloodshower\",\"mins\":[1,2,-1],\"maxs\":[2,0,3],\"speed\":2,\"count\":261}" },
+	{ "quake15", 0, B("\x17\x35" VEC_13_3 "\1\2\xff"),
+	  "{\"op\":\"temp_entity\",\"type\":53,\"name\":\"explosionrgb\",\"origin\":[1,2,-1],\"color\":[1,2,255]}" },
+	{ "quake15", 0,
+	  B("\x17\x36" VEC_13_3 "\x10\0\0\0\x18\0" VEC_13_3 "\5\1\6\7\x10\0"),
+	  "{\"op\":\"temp_entity\",\"type\":54,\"name\":\"particlecube\",\"mins\":[1,2,-1],\"maxs\":[2,0,3],\"velocity\":[1,2,-1],\"count\":261,\"color\":6,\"gravity\":7,\"randomvel\":2}" },
+	{ "quake15", 0, B("\x17\x37" VEC_13_3 "\x10\0\0\0\x18\0" VEC_13_3 "\5\1\6"),
+	  "{\"op\":\"temp_entity\",\"type\":55,\"name\":\"particlerain\",\"mins\":[1,2,-1],\"maxs\":[2,0,3],\"velocity\":[1,2,-1],\"count\":261,\"color\":6}" },
+	{ "quake15", 0, B("\x17\x38" VEC_13_3 "\x10\0\0\0\x18\0" VEC_13_3 "\5\1\6"),
+	  "{\"op\":\"temp_entity\",\"type\":56,\"name\":\"particlesnow\",\"mins\":[1,2,-1],\"maxs\":[2,0,3],\"velocity\":[1,2,-1],\"count\":261,\"color\":6}" },
+	{ "quake15", 0, B("\x17\x39" VEC_13_3),
+	  "{\"op\":\"temp_entity\",\"type\":57,\"name\":\"gunshotquad\",\"origin\":[1,2,-1]}" },
+	{ "quake15", 0, B("\x17\x3a" VEC_13_3),
+	  "{\"op\":\"temp_entity\",\"type\":58,\"name\":\"spikequad\",\"origin\":[1,2,-1]}" },
+	{ "quake15", 0, B("\x17\x3b" VEC_13_3),
+	  "{\"op\":\"temp_entity\",\"type\":59,\"name\":\"superspikequad\",\"origin\":[1,2,-1]}" },
+	{ "quake15", 0, B("\x17\x46" VEC_13_3),
+	  "{\"op\":\"temp_entity\",\"type\":70,\"name\":\"explosionquad\",\"origin\":[1,2,-1]}" },
+	{ "quake15", 0, B("\x17\x48" VEC_13_3),
+	  "{\"op\":\"temp_entity\",\"type\":72,\"name\":\"smallflash\",\"origin\":[1,2,-1]}" },
+	{ "quake15", 0, B("\x17\x49" VEC_13_3 "\5\6\1\2\xff"),
+	  "{\"op\":\"temp_entity\",\"type\":73,\"name\":\"customflash\",\"origin\":[1,2,-1],\"radius\":5,\"lifetime\":6,\"color\":[1,2,255]}" },
+	{ "quake15", 0,
+	  B("\x17\x4a" VEC_13_3 "\x10\0\0\0\x18\0"
+	    "\5"),
+	  "{\"op\":\"temp_entity\",\"type\":74,\"name\":\"flamejet\",\"origin\":[1,2,-1],\"velocity\":[2,0,3],\"count\":5}" },
+	{ "quake15", 0, B("\x17\x4b" VEC_13_3),
+	  "{\"op\":\"temp_entity\",\"type\":75,\"name\":\"plasmaburn\",\"origin\":[1,2,-1]}" },
+	{ "quake15", 0, B("\x17\x4c" VEC_13_3 "\x10\0\0\0\x18\0" VEC_13_3),
+	  "{\"op\":\"temp_entity\",\"type\":76,\"name\":\"tei_g3\",\"start\":[1,2,-1],\"end\":[2,0,3],\"angles\":[1,2,-1]}" },
+	{ "quake15", 0,
+	  B("\x17\x4d" VEC_13_3 "\x10\0\0\0\x18\0"
+	    "\5"),
+	  "{\"op\":\"temp_entity\",\"type\":77,\"name\":\"smoke\",\"origin\":[1,2,-1],\"dir\":[2,0,3],\"count\":5}" },
+	{ "quake15", 0, B("\x17\x4e" VEC_13_3),
+	  "{\"op\":\"temp_entity\",\"type\":78,\"name\":\"bigexplosion\",\"origin\":[1,2,-1]}" },
+	{ "quake15", 0,
+	  B("\x17\x4f" VEC_13_3 "\x10\0\0\0\x18\0"
+	    "\5"),
+	  "{\"op\":\"temp_entity\",\"type\":79,\"name\":\"plasmahit\",\"origin\":[1,2,-1],\"dir\":[2,0,3],\"count\":5}" },
 	/* What QuakeSpasm and Ironwail hear from game code of 2021. */
 	{ "fitzquake666", 0,
 	  B("\x34"
