@@ -158,6 +158,73 @@ static void words_decode(void **state)
 	}
 }
 
+/* --- all that a word says ---------------------------------------------------------- */
+
+#define PLAYER_QW "5 -1 2 33 \"a\" \"base\" 4 3"
+
+/* clang-format off */
+static const struct {
+	const uint8_t *payload;
+	size_t n;
+	const char *json; /* stands in the record */
+} says[] = {
+	{ BYTES(MARK "getchallenge 12345 Quake3Arena"), "\"clientChallenge\":12345,\"gamename\":\"Quake3Arena\"}" },
+	{ BYTES(MARK "challengeResponse -1234 12345 71"), "\"challenge\":-1234,\"clientChallenge\":12345,\"protocolVersion\":71}" },
+	{ BYTES(MARK "statusResponse\n\\a\\1\n-3 25 \"bob\"\n1 2 3 \"x\"\n4 5 \"y\" red\n"), "\"info\":{\"a\":\"1\"},\"players\":[{\"score\":-3,\"ping\":25,\"name\":\"bob\"},{\"score\":1,\"ping\":2,\"team\":\"3\",\"name\":\"x\"},{\"score\":4,\"ping\":5,\"name\":\"y\",\"team\":\"red\"}]}" },
+	{ BYTES(MARK "getIpAuthorize 5 1.2.3.4 baseq3 0 1"), "\"challenge\":5,\"address\":\"1.2.3.4\",\"game\":\"baseq3\",\"zero\":0,\"strict\":1}" },
+	{ BYTES(MARK "ipAuthorize 5 deny \"in use\""), "\"challenge\":5,\"verdict\":\"deny\",\"text\":\"in use\"}" },
+	{ BYTES(MARK "getKeyAuthorize 1 abcdefgh"), "\"anonymous\":1,\"keyLength\":8}" },
+	{ BYTES(MARK "getservers Xonotic 3 empty full"), "\"gamename\":\"Xonotic\",\"protocolVersion\":3,\"filters\":[\"empty\",\"full\"]}" },
+	{ BYTES(MARK "getserversExt Quake3Arena 71 ipv6"), "\"gamename\":\"Quake3Arena\",\"protocolVersion\":71,\"filters\":[\"ipv6\"]}" },
+	{ BYTES(MARK "getserversExtResponse" LIST_V4 "/" IPV6 "\x6d\x38" EOT), "\"servers\":[{\"address\":\"1.2.3.4\",\"port\":27960},{\"address\":\"92.92.92.92\",\"port\":23644},{\"address\":\"2001:db8::1\",\"port\":27960}],\"last\":true}" },
+	/* Quake II */
+	{ BYTES(MARK "challenge 1234 p=34,35,36 x=1"), "\"challenge\":1234,\"extensions\":[\"p=34,35,36\",\"x=1\"]}" },
+	{ BYTES(MARK "connect 35 7 2 \"\\name\\x\" 1390 1904\n"), "\"protocolVersion\":35,\"qport\":7,\"challenge\":2,\"userinfo\":{\"name\":\"x\"},\"maxLength\":1390,\"minor\":1904}" },
+	{ BYTES(MARK "connect 36 7 2 \"\\name\\x\" 1390 1 0 1021\n"), "\"maxLength\":1390,\"netchan\":1,\"zlib\":0,\"minor\":1021}" },
+	{ BYTES(MARK "client_connect nc=1 map=q2dm1"), "\"options\":{\"nc\":\"1\",\"map\":\"q2dm1\"}}" },
+	{ BYTES(MARK "print\n\\a\\1\n7 12 \"x\"\n"), "\"info\":{\"a\":\"1\"},\"players\":[{\"score\":7,\"ping\":12,\"name\":\"x\"}]}" },
+	{ BYTES(MARK "heartbeat\n\\a\\1\n7 12 \"x\"\n"), "\"info\":{\"a\":\"1\"},\"players\":[{\"score\":7,\"ping\":12,\"name\":\"x\"}]}" },
+	{ BYTES(MARK "servers \x01\x02\x03\x04\x6d\x06\x05\x06\x07\x08\x6d\x07"), "\"servers\":[{\"address\":\"1.2.3.4\",\"port\":27910},{\"address\":\"5.6.7.8\",\"port\":27911}]}" },
+	/* QuakeWorld */
+	{ BYTES(MARK "n\\map\\dm3\n" PLAYER_QW " \"red\" \"bo\" \"b\"\n\0"), "\"info\":{\"map\":\"dm3\"},\"players\":[{\"userid\":5,\"frags\":-1,\"minutes\":2,\"ping\":33,\"name\":\"a\",\"skin\":\"base\",\"top\":4,\"bottom\":3,\"team\":\"red\",\"login\":\"bo\",\"type\":\"b\"}]}" },
+	{ BYTES(MARK "n\\map\\dm3\n" PLAYER_QW "\n\0"), "\"top\":4,\"bottom\":3}]}" },
+	{ BYTES(MARK "c5\0FTEX\1\2\3\4FTE2\5\0\0\0"), "\"challenge\":5,\"extensions\":[{\"id\":\"FTEX\",\"value\":67305985},{\"id\":\"FTE2\",\"value\":5}]}" },
+	{ BYTES(MARK "c5\0vlen\2\0\0\0\7\0\0\0ab"), "\"extensions\":[{\"id\":\"vlen\",\"key\":7,\"data\":\"6162\"}]}" },
+	{ BYTES(MARK "connect 28 77 -5 \"\\name\\x\"\n0x58455446 0x2140f000\n0x32455446 0x1\n"), "\"protocolVersion\":28,\"qport\":77,\"challenge\":-5,\"userinfo\":{\"name\":\"x\"},\"extensions\":[{\"id\":\"0x58455446\",\"mask\":\"0x2140f000\"},{\"id\":\"0x32455446\",\"mask\":\"0x1\"}]}" },
+	{ BYTES(MARK "ip 3 12345"), "\"slot\":3,\"key\":12345}" },
+	{ BYTES(MARK "B" "say hi\0" "abc\0"), "\"command\":\"say hi\",\"id\":\"abc\"}" },
+	{ BYTES(MARK "d\n\x01\x02\x03\x04\x6b\x6c\x05\x06\x07\x08\x6b\x6d"), "\"servers\":[{\"address\":\"1.2.3.4\",\"port\":27500},{\"address\":\"5.6.7.8\",\"port\":27501}]}" },
+	{ BYTES("a\n12\n3\n"), "\"sequence\":12,\"players\":3}" },
+	/* DarkPlaces */
+	{ BYTES(MARK "challenge abcdefghijk\0d0"), "\"challengeText\":\"abcdefghijk\",\"crypto\":\"6430\"}" },
+	{ BYTES(MARK "srcon HMAC-MD4 TIME 0123456789abcdef 1.5 status 1"), "\"mode\":\"TIME\",\"mac\":\"***\",\"nonce\":\"1.5\",\"command\":\"status 1\"}" },
+	/* NetQuake */
+	{ BYTES("\x80\0\0\x17\1QUAKE\0\3\1\x22\4\0\0\0\0FTE\0"), "\"game\":\"QUAKE\",\"version\":3,\"mod\":1,\"mod_version\":34,\"mod_flags\":4,\"mod_password\":0,\"extension\":\"FTE\"}" },
+	{ BYTES("\x80\0\0\x0c\2QUAKE\0\3"), "\"game\":\"QUAKE\",\"version\":3}" },
+	{ BYTES("\x80\0\0\6\3\7"), "\"player\":7}" },
+	{ BYTES("\x80\0\0\x08\4fo\0"), "\"previous\":\"fo\"}" },
+	{ BYTES("\x80\0\0\x0c\x81\x39\x30\0\0\1\x22\4"), "\"port\":12345,\"mod\":1,\"mod_version\":34,\"mod_flags\":4}" },
+	{ BYTES("\x80\0\0\x20\x83" "1.2.3.4:26000\0host\0e1m1\0\2\4\3"), "\"address\":\"1.2.3.4:26000\",\"hostname\":\"host\",\"map\":\"e1m1\",\"players\":2,\"maxplayers\":4,\"version\":3}" },
+	{ BYTES("\x80\0\0\x1e\x84\1" "bob\0\x4d\0\0\0\xfe\xff\xff\xff\x3c\0\0\0" "1.2.3.4\0"), "\"player\":1,\"name\":\"bob\",\"shirt\":4,\"pants\":13,\"colors\":77,\"frags\":-2,\"seconds\":60,\"address\":\"1.2.3.4\"}" },
+	{ BYTES("\x80\0\0\x0a\x85" "fo\0" "1\0"), "\"name\":\"fo\",\"value\":\"1\"}" },
+};
+/* clang-format on */
+
+static void words_say(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(says) / sizeof(*says); i++) {
+		json_t *all = one(says[i].payload, says[i].n);
+		char *text = json_dumps(json_array_get(all, 0), JSON_COMPACT);
+
+		assert_non_null(text);
+		if (!strstr(text, says[i].json))
+			fail_msg("%zu: no %s in %s", i, says[i].json, text);
+		free(text);
+		json_decref(all);
+	}
+}
+
 /* Cut anywhere, in an exact copy, by each family: valid JSON, no access out of bounds. */
 static void words_cut(void **state)
 {
@@ -300,6 +367,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(words_decode),
+		cmocka_unit_test(words_say),
 		cmocka_unit_test(words_cut),
 		cmocka_unit_test(connect_decompresses),
 		cmocka_unit_test(chunk),
