@@ -231,6 +231,37 @@ static void each(void **state)
 	}
 }
 
+/* Texts are of 2047 bytes at most, but where engines took that bound away. */
+static void long_texts(void **state)
+{
+	static const struct {
+		const char *dialect;
+		size_t n;
+		bool good;
+	} rows[] = {
+		{ "quake15", 2047, true },
+		{ "quake15", 2048, false },
+		{ "quakedp", 2048, true },
+		{ "dp7", 2048, true },
+	};
+	static uint8_t bytes[2050];
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct record r;
+
+		memset(bytes, 'a', sizeof(bytes));
+		bytes[0] = 8;
+		bytes[1 + rows[i].n] = 0;
+		enter(rows[i].dialect, 0, 0);
+		parse(S2C, bytes, 2 + rows[i].n, &r);
+		assert_int_equal(r.status,
+				 rows[i].good ? RECORD_DECODED : RECORD_MALFORMED);
+		if (!rows[i].good)
+			assert_string_equal(r.reason, "text longer than 2047 bytes");
+	}
+}
+
 /* --- what the game's code sends to itself ------------------------------------------ */
 
 struct said {
@@ -332,6 +363,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each),
+		cmocka_unit_test(long_texts),
 		cmocka_unit_test(code_with_updates),
 		cmocka_unit_test(code_of_another_release),
 		cmocka_unit_test(many_temps),

@@ -167,6 +167,8 @@ static const struct vector {
 	  "\"ops\":[{\"op\":\"zpacket\",\"deflated\":14,\"plain\":33,\"ops\":[{\"op\":\"print\",\"level\":2,\"text\":\"hello hello hello hello hello\\n\"}]}]" },
 	{ 'S', 35, 1905, 0, "enh.frame.hdr", "54e9030008400000000000000000000000",
 	  "\"ops\":[{\"op\":\"frame\",\"serverframe\":1001,\"deltaframe\":1000,\"suppressed\":0,\"areabits\":\"\",\"playerinfo\":{\"velocity\":[null,null,0]},\"packetentities\":[]}]" },
+	{ 'C', 36, 1026, 0, "bad.nodelta.first", "0a4020", "malformed: bits behind the last command" },
+	{ 'C', 36, 1026, 0, "bad.nodelta.second", "0a4040", "malformed: bits behind the last command" },
 	{ 'S', 36, 1026, 0, "q2pro.baselinestream", "1a000187aa800805095000a000f00034121f0000000000",
 	  "\"ops\":[{\"op\":\"baselinestream\",\"baselines\":[{\"number\":1},{\"number\":5,\"modelindex\":9,\"origin\":[10,20,30],\"angles\":[null,25.5981445,null],\"solid\":31" },
 	{ 'S', 36, 1026, 0, "enh.frame.nodelta", "14e80300f8000000000000",

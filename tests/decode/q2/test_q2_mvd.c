@@ -130,9 +130,22 @@ static void test_mvd_within(void **state)
 	q2_session_drop(&q);
 }
 
+/* The upper bits of the first byte are serverdata's own. */
+static void test_mvd_begins(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < 256; i++) {
+		uint8_t byte = (uint8_t)i;
+
+		assert_int_equal(q2_mvd_begins((struct span){ &byte, 1 }), i % 32 == 4);
+	}
+	assert_false(q2_mvd_begins((struct span){ NULL, 0 }));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_mvd_begins),
 		cmocka_unit_test(test_mvd_version),
 		cmocka_unit_test(test_mvd_order),
 		cmocka_unit_test(test_mvd_within),

@@ -195,6 +195,32 @@ static void test_slices_lost(void **state)
 	}
 }
 
+/* Each slice says where it belongs, and whether it is the last. */
+static void test_slices_say(void **state)
+{
+	static const struct {
+		const char *offset, *more;
+	} rows[] = {
+		{ "0", "true" }, { "10", "true" }, { "20", "true" }, { "30", "false" }
+	};
+	struct harness *h = harness_open(FAMILY_AUTO);
+	json_t *all;
+
+	(void)state;
+	shake_hands(h, "connect 36 0 7 \"\\name\\bo\" 1390 1 1 1026\n",
+		    "client_connect nc=1 map=a");
+	send_slices(h, 1, 0);
+	all = harness_close(h);
+	assert_int_equal(json_array_size(all), 4 + COUNT(rows));
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		json_t *r = json_array_get(all, 4 + i);
+
+		assert_string_equal(text_at(r, "fragment_offset"), rows[i].offset);
+		assert_string_equal(text_at(r, "fragment_more"), rows[i].more);
+	}
+	json_decref(all);
+}
+
 /* One that another follows is decoded, however long its message goes on. */
 static void test_slices_slow(void **state)
 {
@@ -338,6 +364,7 @@ int main(void)
 		cmocka_unit_test(test_part_lost_ends),
 		cmocka_unit_test(test_part_long),
 		cmocka_unit_test(test_slices_lost),
+		cmocka_unit_test(test_slices_say),
 		cmocka_unit_test(test_slices_slow),
 		cmocka_unit_test(test_slices_wait),
 		cmocka_unit_test(test_client_repeats),

@@ -244,6 +244,24 @@ static void test_old_cut(void **state)
 	}
 }
 
+/* Of nothing there is nothing to read, not even an end. */
+static void test_old_empty(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		uint8_t *copy = exact_copy("", 0);
+		struct record r;
+		struct q3_parse p;
+
+		record_reset(&r, &tape);
+		q3_parse_init(&p, copy, 0, q3_old_dialects[i], NULL, &r);
+		q3_decode_message(&p, DIRECTION_S2C);
+		assert_int_equal(r.status, RECORD_MALFORMED);
+		assert_string_equal(r.reason, "empty message");
+		free(copy);
+	}
+}
+
 struct plain {
 	uint8_t bytes[512];
 	size_t bits;
@@ -356,9 +374,9 @@ static int drop_all(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_every_block),   cmocka_unit_test(test_damaged),
-		cmocka_unit_test(test_old_cut),	      cmocka_unit_test(test_48),
-		cmocka_unit_test(test_recognise_cut),
+		cmocka_unit_test(test_every_block), cmocka_unit_test(test_damaged),
+		cmocka_unit_test(test_old_cut),	    cmocka_unit_test(test_old_empty),
+		cmocka_unit_test(test_48),	    cmocka_unit_test(test_recognise_cut),
 	};
 
 	return cmocka_run_group_tests(tests, make_tape, drop_all);

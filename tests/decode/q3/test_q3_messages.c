@@ -204,6 +204,8 @@ static void expect_s2(const struct record *r)
 	assert_true(item_is(r, find_item(r, at, "text"), "print \"hi\n\""));
 	at = find_op(r, at, "snapshot");
 	assert_int_equal(find_int(r, at, "serverTime"), 50000);
+	assert_true(r->facts.has & FACT_TIME && r->facts.has & FACT_SNAPSHOT);
+	assert_int_equal(r->facts.time_us, 50000000);
 	assert_int_equal(find_int(r, at, "deltaNum"), 0);
 	assert_int_equal(find_int(r, at, "snapFlags"), 4);
 	at = find_item(r, at, "areamask");

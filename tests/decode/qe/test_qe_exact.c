@@ -160,6 +160,55 @@ static void test_curve(void **state)
 	assert_memory_equal(tape.bytes + items[2].at, "xy", 2);
 }
 
+/* Alerts by their numbers in RFC 5246, 7.2, and 4279, 6. */
+static void test_alerts(void **state)
+{
+	static const struct {
+		uint8_t code;
+		const char *name; /* NULL: it has none here */
+	} rows[] = {
+		{ 0, "close_notify" },
+		{ 10, "unexpected_message" },
+		{ 20, "bad_record_mac" },
+		{ 40, "handshake_failure" },
+		{ 41, NULL },
+		{ 47, "illegal_parameter" },
+		{ 50, "decode_error" },
+		{ 51, "decrypt_error" },
+		{ 70, "protocol_version" },
+		{ 71, "insufficient_security" },
+		{ 80, "internal_error" },
+		{ 90, "user_canceled" },
+		{ 100, "no_renegotiation" },
+		{ 115, "unknown_psk_identity" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		for (uint8_t level = 0; level < 4; level++) {
+			uint8_t bytes[] = { level, rows[i].code, 0 };
+			const struct record_item *name = &tape.items[2];
+			bool good = level == 1 || level == 2;
+			struct record r;
+
+			record_reset(&r, &tape);
+			qe_alert((struct span){ bytes, 2 }, &r);
+			expect(&r, good ? RECORD_DECODED : RECORD_MALFORMED,
+			       good ? NULL : "alert is neither a warning nor fatal");
+			assert_int_equal(tape.items[0].u, level);
+			assert_int_equal(tape.items[1].u, rows[i].code);
+			assert_int_equal(tape.items_used, rows[i].name ? 3 : 2);
+			if (rows[i].name) {
+				assert_int_equal(name->size, strlen(rows[i].name));
+				assert_memory_equal(tape.bytes + name->at, rows[i].name,
+						    name->size);
+			}
+			record_reset(&r, &tape);
+			qe_alert((struct span){ bytes, good ? 1 : 3 }, &r);
+			expect(&r, RECORD_MALFORMED, "alert is not of 2 bytes");
+		}
+}
+
 /* One byte behind a message is one too many. */
 static void test_bytes_after(void **state)
 {
@@ -510,6 +559,7 @@ int main(void)
 		cmocka_unit_test(test_heartbeats),
 		cmocka_unit_test(test_unknown_suite),
 		cmocka_unit_test(test_curve),
+		cmocka_unit_test(test_alerts),
 		cmocka_unit_test(test_bytes_after),
 		cmocka_unit_test(test_certificates),
 		cmocka_unit_test(test_record_too_long),
