@@ -49,6 +49,38 @@ static void every_question_fits(void **state)
 	ask_forms(FAMILY_QUAKE_ENHANCED, (size_t[]){ 0 });
 }
 
+/* Browsers and their masters ask in these words, and whoever asks in others gets none. */
+static void it_asks_what_browsers_ask(void **state)
+{
+	static const struct {
+		enum wire_family family;
+		const char *question;
+	} rows[] = {
+		{ FAMILY_QUAKEWORLD, "status" },    { FAMILY_QUAKEWORLD, "status 1" },
+		{ FAMILY_QUAKEWORLD, "status 23" }, { FAMILY_QUAKEWORLD, "status 31" },
+		{ FAMILY_QUAKEWORLD, "ping" },	    { FAMILY_QUAKEWORLD, "k" },
+		{ FAMILY_QUAKE2, "status" },	    { FAMILY_QUAKE2, "info 34" },
+		{ FAMILY_QUAKE2, "info 35" },	    { FAMILY_QUAKE2, "info 36" },
+		{ FAMILY_QUAKE2, "ping" },	    { FAMILY_QUAKE3, "getstatus" },
+		{ FAMILY_QUAKE3, "getinfo" },	    { FAMILY_QUAKE3, "getstatus xyz" },
+		{ FAMILY_QUAKE3, "getinfo xyz" },
+	};
+	char question[ASK_MOST];
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		size_t count, found = 0, n = strlen(rows[i].question);
+		const struct ask_form *forms = ask_forms(rows[i].family, &count);
+
+		for (size_t at = 0; at < count; at++)
+			found += ask_write(&forms[at], "xyz", 3, question) == n + 4 &&
+				 !memcmp(question, OOB, 4) &&
+				 !memcmp(question + 4, rows[i].question, n);
+		print_message("%s\n", rows[i].question);
+		assert_int_equal(found, 1);
+	}
+}
+
 static void questions_are_written(void **state)
 {
 	char question[ASK_MOST];
@@ -187,6 +219,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_question_fits),
+		cmocka_unit_test(it_asks_what_browsers_ask),
 		cmocka_unit_test(questions_are_written),
 		cmocka_unit_test(a_nonce_is_cut_out),
 		cmocka_unit_test(what_cannot_be_a_template),

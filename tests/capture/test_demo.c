@@ -93,6 +93,30 @@ static void nothing_but_zeros(void **state)
 	assert_int_equal(demo_recognise(zeros, 41), DEMO_NONE);
 }
 
+/* The text in front of a stream may be so long; where it ends is seen, or it is none. */
+static void texts_before_a_stream_are_bounded(void **state)
+{
+	enum {
+		MOST = 65536
+	};
+	static char bytes[MOST + 64];
+	int end;
+
+	(void)state;
+	for (size_t n = MOST; n <= MOST + 1; n++) {
+		size_t length = n;
+
+		memset(bytes, 'x', n);
+		memcpy(bytes, "QTVSV 1\n", 8);
+		memcpy(bytes + n - 2, "\n\n", 2);
+		memcpy(bytes + n, MVD_BEGIN, sizeof(MVD_BEGIN) - 1);
+		length += sizeof(MVD_BEGIN) - 1;
+		assert_int_equal(walk((const uint8_t *)bytes, length, DEMO_MVD, &end),
+				 n > MOST ? 0 : 2);
+		assert_int_equal(end, n > MOST ? -EBADMSG : 0);
+	}
+}
+
 /* What each block of a server's recording is, when, and whom it is for. */
 static void mvd_blocks(void **state)
 {
@@ -196,6 +220,7 @@ int main(void)
 		cmocka_unit_test(lengths_bounded),
 		cmocka_unit_test(nothing_but_zeros),
 		cmocka_unit_test(mvd_blocks),
+		cmocka_unit_test(texts_before_a_stream_are_bounded),
 		cmocka_unit_test(large_messages_are_read),
 	};
 

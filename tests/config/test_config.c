@@ -163,6 +163,20 @@ static void everything_at_once(void **state)
 			    &expected.budget[CLASS_CONNECT], sizeof(struct budget));
 }
 
+/* Names as long as the kernel lets them be, one beside the other. */
+static void the_longest_names_of_interfaces(void **state)
+{
+	static const char one[] = "abcdefghijklmno", two[] = "opqrstuvwxyz.01";
+
+	_Static_assert(sizeof(one) == IF_NAMESIZE && sizeof(two) == IF_NAMESIZE,
+		       "so long");
+	(void)state;
+	load_good("interface = {abcdefghijklmno, opqrstuvwxyz.01}\n" FFA);
+	assert_int_equal(config.interface_count, 2);
+	assert_string_equal(config.interfaces[0], one);
+	assert_string_equal(config.interfaces[1], two);
+}
+
 static void printed_and_read_alike(void **state)
 {
 	(void)state;
@@ -211,6 +225,7 @@ int main(void)
 		cmocka_unit_test(every_protocol),
 		cmocka_unit_test(everything_at_once),
 		cmocka_unit_test(switches_do_not_share),
+		cmocka_unit_test(the_longest_names_of_interfaces),
 		cmocka_unit_test(printed_and_read_alike),
 		cmocka_unit_test(same_port_on_other_addresses),
 		cmocka_unit_test(good_after_bad),

@@ -56,6 +56,22 @@ static void everything_at_once(void **state)
 	assert_int_equal(config.output_cpu, 35);
 }
 
+/* A key's name of all the octets that it may have, and the file behind it. */
+static void the_longest_identity(void **state)
+{
+	char text[512], identity[129];
+
+	(void)state;
+	memset(identity, 'i', 128);
+	identity[128] = 0;
+	snprintf(text, sizeof(text),
+		 FFA "follow { psk_identity = %s psk_file = \"/etc/quake key\" }\n",
+		 identity);
+	load_good(text);
+	assert_string_equal(config.follow_psk_identity, identity);
+	assert_string_equal(config.follow_psk_file, "/etc/quake key");
+}
+
 static void printed_and_read_alike(void **state)
 {
 	(void)state;
@@ -130,6 +146,7 @@ int main(void)
 		cmocka_unit_test(absent_means_nothing_is_seen),
 		cmocka_unit_test(empty_section_samples),
 		cmocka_unit_test(everything_at_once),
+		cmocka_unit_test(the_longest_identity),
 		cmocka_unit_test(printed_and_read_alike),
 		cmocka_unit_test(bad_files),
 	};

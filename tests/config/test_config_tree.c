@@ -149,6 +149,28 @@ static void includes(void **state)
 	assert_int_equal(rmdir("d"), 0);
 }
 
+/* A file for each of many servers; and not without end. */
+static void so_many_files(void **state)
+{
+	char name[32];
+
+	(void)state;
+	assert_int_equal(mkdir("d", 0700), 0);
+	for (int i = 1; i <= 256; i++) {
+		snprintf(name, sizeof(name), "d/%03d.conf", i);
+		if (i == 256)
+			load_good("include = \"d/*.conf\"\n" FFA);
+		write_to(name, "\n");
+	}
+	says("include = \"d/*.conf\"\n" FFA,
+	     "d/256.conf: more than 256 files are included\n");
+	for (int i = 1; i <= 256; i++) {
+		snprintf(name, sizeof(name), "d/%03d.conf", i);
+		unlink(name);
+	}
+	assert_int_equal(rmdir("d"), 0);
+}
+
 static void include_is_there(void **state)
 {
 	char said[1024];
@@ -279,6 +301,7 @@ int main(void)
 		cmocka_unit_test(server_names),
 		cmocka_unit_test(hints),
 		cmocka_unit_test(includes),
+		cmocka_unit_test(so_many_files),
 		cmocka_unit_test(include_is_there),
 		cmocka_unit_test(sets),
 		cmocka_unit_test(sets_wrong),

@@ -199,6 +199,27 @@ static void an_absent_interface_is_waited_for(void **state)
 	assert_int_equal(guard.posts[0].state, POST_ABSENT);
 }
 
+/* Operators read whether it was ever protected: a typing error, or a cable. */
+static void what_is_gone_was_there(void **state)
+{
+	char said[4096];
+
+	(void)state;
+	nics[1].ifindex = 0;
+	named("a0", "b0");
+	assert_int_equal(guard_start(&guard, &config), 0);
+	nics[0].ours = false;
+	nics[0].ifindex = 0;
+	assert_int_equal(guard_look(&guard), 0);
+	nics[0].ifindex = 12;
+	assert_int_equal(guard_look(&guard), 1);
+	stderr_release(said, sizeof(said));
+	stderr_catch();
+	assert_non_null(strstr(said, "interface 'b0' is not there yet"));
+	assert_non_null(strstr(said, "interface 'a0' is gone"));
+	assert_null(strstr(said, "'b0' is gone"));
+}
+
 /* Where nothing is waited for, all are attached or none; what was there before stays. */
 static void all_or_none(void **state)
 {
@@ -255,6 +276,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(what_fails_is_tried_ever_more_rarely),
 		TEST(an_absent_interface_is_waited_for),
+		TEST(what_is_gone_was_there),
 		TEST(all_or_none),
 		TEST(a_reload_lets_go_of_what_is_not_named),
 		TEST(a_reload_may_name_them_in_another_order),

@@ -5,6 +5,7 @@
  */
 #include "incident_support.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -349,6 +350,16 @@ static void a_line_for_people(void **state)
 			    "unknown, players 9 before, 9 to 9 since");
 }
 
+/* There is always a root, and a place where we are. */
+static void some_directories_need_not_be_made(void **state)
+{
+	(void)state;
+	assert_int_equal(incident_directory("/attacks.jsonl"), 0);
+	assert_int_equal(incident_directory("attacks.jsonl"), 0);
+	assert_int_equal(incident_directory(path), 0);
+	assert_int_equal(incident_directory("/nowhere/at/all.jsonl"), -ENOENT);
+}
+
 static void a_pin_directory_has_files_of_its_own(void **state)
 {
 	char text[INCIDENT_PATH];
@@ -376,6 +387,7 @@ int main(void)
 		T(what_cannot_be_read_is_an_error),
 		T(now_is_shown_while_it_is_new),
 		T(a_line_for_people),
+		T(some_directories_need_not_be_made),
 		T(a_pin_directory_has_files_of_its_own),
 	};
 

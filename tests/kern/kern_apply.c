@@ -91,6 +91,44 @@ static void who_stays_keeps_what_is_its_own(void **state)
 	assert_int_equal(counted((__u32)slot_of("newer")), 3);
 }
 
+/* Whoever asks for a slot that is not there is told so, and nothing of another. */
+static void there_are_so_many_slots(void **state)
+{
+	struct tallies in, out;
+
+	(void)state;
+	add("a", 27960);
+	apply();
+	assert_int_equal(shield_tallies(&shield, KERN_SLOTS - 1, &in, &out), 0);
+	assert_int_equal(shield_tallies(&shield, KERN_SLOTS, &in, &out), -EINVAL);
+	assert_int_equal(shield_tallies(&shield, SERVICES_MAX, &in, &out), -EINVAL);
+	assert_int_equal(shield_misspoken(&shield, KERN_SLOTS), 0);
+}
+
+/* What is counted is counted by each processor for itself. */
+static void counters_are_those_of_all_processors(void **state)
+{
+	size_t cpus = (size_t)libbpf_num_possible_cpus();
+	struct tally *each = calloc(cpus, sizeof(*each)), sums[OTHER_COUNT];
+	__u64 packets = 0, bytes = 0;
+	__u32 key = OTHER_COUNT - 1;
+
+	(void)state;
+	assert_non_null(each);
+	for (size_t i = 0; i < cpus; i++) {
+		each[i] = (struct tally){ 1000 + i, 70000 + i * i };
+		packets += each[i].packets;
+		bytes += each[i].bytes;
+	}
+	assert_int_equal(bpf_map_update_elem(shield.others, &key, each, BPF_ANY), 0);
+	memset(sums, 0, sizeof(sums));
+	assert_int_equal(shield_others(&shield, sums), 0);
+	assert_int_equal(sums[key].packets, packets);
+	assert_int_equal(sums[key].bytes, bytes);
+	assert_int_equal(sums[0].packets, 0);
+	free(each);
+}
+
 static void observing_is_all_or_each(void **state)
 {
 	static const struct {
@@ -366,6 +404,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(who_stays_keeps_what_is_its_own),
+		TEST(there_are_so_many_slots),
+		TEST(counters_are_those_of_all_processors),
 		TEST(observing_is_all_or_each),
 		TEST(learned_ports_stay_with_their_service),
 		TEST(addresses_lead_to_their_service),

@@ -128,6 +128,31 @@ static size_t stretches(enum list list)
 	return count;
 }
 
+/* Of several that are typed in at once, those that there is room for. */
+static void a_full_list_takes_what_it_can(void **state)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_NO_PREALLOC);
+	const struct cidr all[] = { net_of("192.0.2.1"), net_of("192.0.2.2"),
+				    net_of("192.0.2.3"), net_of("192.0.2.4") };
+	size_t added = 7;
+	int whole = shield.deny;
+
+	(void)state;
+	shield.deny = bpf_map_create(BPF_MAP_TYPE_LPM_TRIE, "small", sizeof(struct cidr),
+				     sizeof(struct list_entry), 2, &opts);
+	assert_true(shield.deny >= 0);
+	assert_int_equal(shield_list_add_all(&shield, LIST_DENY, all, COUNT(all), &plain,
+					     &added),
+			 -ENOSPC);
+	assert_int_equal(added, 2);
+	assert_int_equal(origins_of(LIST_DENY, "192.0.2.1"), LIST_LIVE);
+	assert_int_equal(origins_of(LIST_DENY, "192.0.2.2"), LIST_LIVE);
+	assert_int_equal(origins_of(LIST_DENY, "192.0.2.3"), 0);
+	assert_true(marked(LIST_DENY));
+	close(shield.deny);
+	shield.deny = whole;
+}
+
 /* Typed in once more, it is what was typed last; and where it was, no look-up remains. */
 static void what_is_typed_last_counts(void **state)
 {
@@ -303,11 +328,9 @@ static void entries_are_taken_out(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(typed_entries_outlive_reloads),
-		TEST(one_that_takes_anothers_place),
-		TEST(entries_are_of_one_length),
-		TEST(what_is_typed_last_counts),
-		TEST(entries_end),
+		TEST(typed_entries_outlive_reloads), TEST(one_that_takes_anothers_place),
+		TEST(a_full_list_takes_what_it_can), TEST(entries_are_of_one_length),
+		TEST(what_is_typed_last_counts),     TEST(entries_end),
 		TEST(entries_are_taken_out),
 	};
 

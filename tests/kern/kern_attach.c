@@ -190,6 +190,27 @@ static void each_interface_is_its_own(void **state)
 	assert_int_equal(system("ip link del a.5"), 0);
 }
 
+/* A filter, as kernels have it that know no tcx: seen, and taken off with the rest. */
+static void filters_are_ours_too(void **state)
+{
+	int left = (int)if_nametoindex("left");
+	LIBBPF_OPTS(bpf_tc_hook, hook, .ifindex = left, .attach_point = BPF_TC_EGRESS);
+	LIBBPF_OPTS(bpf_tc_opts, opts, .handle = 0x7173, .priority = 7173,
+		    .prog_fd = shield->egress);
+
+	(void)state;
+	assert_int_equal(attach("left", MODE_NATIVE), 1);
+	assert_int_equal(unlink(OURS "/out-left"), 0);
+	assert_false(only_link().egress || only_link().ours);
+	assert_int_equal(bpf_tc_hook_create(&hook), 0);
+	assert_int_equal(bpf_tc_attach(&hook, &opts), 0);
+	assert_true(only_link().egress && only_link().ours);
+	assert_false(tc_is_ours(OURS, TC_IN, "left", (__u32)left));
+	shield_release(shield, "left");
+	assert_false(tc_is_ours(OURS, TC_OUT, "left", (__u32)left));
+	assert_int_equal(shield_program_on("left"), 0);
+}
+
 static void what_is_foreign_stays(void **state)
 {
 	static const struct bpf_insn pass[] = {
@@ -334,6 +355,7 @@ int main(void)
 		TEST(both_halves_are_on_it),
 		TEST(generic_mode_has_a_third),
 		TEST(each_interface_is_its_own),
+		TEST(filters_are_ours_too),
 		TEST(what_is_foreign_stays),
 		TEST(the_next_one_exchanges_them),
 		TEST(an_older_one_is_taken_over),

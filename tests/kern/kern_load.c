@@ -82,6 +82,49 @@ static void there_is_room_for_some_more(void **state)
 	shield_close(loaded);
 }
 
+/* The id of the program that is pinned as @name. */
+static __u32 pinned_as(const char *name)
+{
+	struct bpf_prog_info info = { 0 };
+	__u32 size = sizeof(info);
+	int fd = pin_open(OURS, name);
+
+	assert_true(fd >= 0);
+	assert_int_equal(bpf_obj_get_info_by_fd(fd, &info, &size), 0);
+	close(fd);
+	return info.id;
+}
+
+static __u32 id_of(int program)
+{
+	struct bpf_prog_info info = { 0 };
+	__u32 size = sizeof(info);
+
+	assert_int_equal(bpf_obj_get_info_by_fd(program, &info, &size), 0);
+	return info.id;
+}
+
+/* Who looks at a program by its pin sees the one that is meant, at once and later. */
+static void each_program_has_its_pin(void **state)
+{
+	static const char *const all[] = { "xdp", "egress", "joined", "proof", "answer" };
+	struct shield *s;
+
+	(void)state;
+	services(1);
+	for (int twice = 0; twice < 2; twice++) {
+		assert_int_equal(shield_load(OURS, config, &s), 0);
+		assert_int_equal(pinned_as("xdp"), id_of(s->program));
+		assert_int_equal(pinned_as("egress"), id_of(s->egress));
+		assert_int_equal(pinned_as("joined"), id_of(s->joined));
+		for (size_t i = 0; i < COUNT(all); i++)
+			for (size_t j = 0; j < i; j++)
+				assert_int_not_equal(pinned_as(all[i]),
+						     pinned_as(all[j]));
+		shield_close(s);
+	}
+}
+
 /* Nobody who may do no more than @caps loads it; @said is why. */
 static void assert_refused(const int *caps, size_t count, char *said, size_t size)
 {
@@ -140,6 +183,12 @@ static void the_end_of_the_verifiers_words_is_told(void **state)
 	assert_non_null(strstr(said, ": failed to load: -"));
 	assert_non_null(strstr(said, "failed to load object 'shield_bpf'"));
 	assert_non_null(strstr(said, shown));
+	/* Even of one of them there is the end. */
+	padding = 5000;
+	assert_refused(caps, COUNT(caps), said, sizeof(said));
+	padding = 0;
+	assert_non_null(strstr(said, "failed to load BPF skeleton 'shield_bpf'"));
+	assert_non_null(strstr(said, shown));
 }
 
 #undef TEST
@@ -149,6 +198,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(there_is_room_for_some_more),
+		TEST(each_program_has_its_pin),
 		TEST(who_may_not_is_told_what_it_takes),
 		TEST(the_end_of_the_verifiers_words_is_told),
 	};
