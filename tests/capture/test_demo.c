@@ -34,6 +34,7 @@ static const struct {
 	{ "digits", BYTES("12\nabc"), 0, DEMO_NONE, 0 },
 	{ "qtv", BYTES("QTVSV 1\nBEGIN: 1\n\n" MVD_BEGIN), 2, DEMO_MVD, 0 },
 	{ "qtv, lines of two ends", BYTES("QTVSV 1\r\nBEGIN: 1\r\n\r\n" MVD_BEGIN), 2, DEMO_MVD, 0 },
+	{ "qwd with a command", BYTES("\0\0\x80\x3f\1\x0a\0\0\0\1\0\0\0\1\0\0\0\1\1" "\0\0\x80\x3f\0" "123456789012345678901234567890123456" "\0\0\x80\x3f\2\1\0\0\0\1\0\0\0"), 3, DEMO_QWD, 0 },
 	{ "qwd of commands alone", BYTES("\0\0\x80\x3f\0" "123456789012345678901234567890123456" "\0\0\x80\x3f\0" "123456789012345678901234567890123456"), 0, DEMO_NONE, 0 },
 	{ "qwd of no op", BYTES("\0\0\x80\x3f\1\x0a\0\0\0\1\0\0\0\1\0\0\0\xfe\1"), 0, DEMO_NONE, 0 },
 	{ "zeros", BYTES("\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"), 0, DEMO_NONE, 0 },

@@ -153,6 +153,29 @@ static void given_up(void **state)
 	reassembly_free(re);
 }
 
+/* Each is waited for from its own first fragment on, whatever came after it. */
+static void the_older_one_is_given_up(void **state)
+{
+	struct reassembly *re = reassembly_create();
+	struct packet a = piece(0, 8, true, 1), b = piece(0, 8, true, 2), whole;
+	const int64_t first = 40 * SECOND, second = 69 * SECOND;
+	struct datagram when;
+	const char *reason;
+
+	(void)state;
+	assert_int_equal(reassembly_add(re, &a, 1, first, &whole, &reason),
+			 REASSEMBLY_HELD);
+	assert_int_equal(reassembly_add(re, &b, 2, second, &whole, &reason),
+			 REASSEMBLY_HELD);
+	assert_false(reassembly_give_up(re, second, false, &whole, &when, &reason));
+	assert_true(reassembly_give_up(re, first + 31 * SECOND, false, &whole, &when,
+				       &reason));
+	assert_int_equal(when.frame, 1);
+	assert_false(reassembly_give_up(re, first + 31 * SECOND, false, &whole, &when,
+					&reason));
+	reassembly_free(re);
+}
+
 static void bounded(void **state)
 {
 	struct reassembly *re = reassembly_create();
@@ -181,9 +204,13 @@ static void bounded(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(orders),	 cmocka_unit_test(refused),
-		cmocka_unit_test(contradiction), cmocka_unit_test(given_up),
-		cmocka_unit_test(two_ends),	 cmocka_unit_test(bounded),
+		cmocka_unit_test(orders),
+		cmocka_unit_test(refused),
+		cmocka_unit_test(contradiction),
+		cmocka_unit_test(given_up),
+		cmocka_unit_test(two_ends),
+		cmocka_unit_test(bounded),
+		cmocka_unit_test(the_older_one_is_given_up),
 	};
 
 	for (size_t i = 0; i < sizeof(pattern); i++)

@@ -359,6 +359,24 @@ static void without_systemd_nothing_is_put(void **state)
 	assert_int_equal(count(INCIDENT_STARTED, true), 0);
 }
 
+/* Nothing can be read at the start: that is said, and nothing is left behind. */
+static void without_counters_there_is_none(void **state)
+{
+	struct alarm *none = NULL;
+	char said[2048];
+
+	(void)state;
+	stats_none = true;
+	stderr_catch();
+	assert_int_equal(alarm_start((struct stats_cache *)&stats,
+				     (struct samples_view *)&ring, config, NULL, &none),
+			 -ENOMEM);
+	stderr_release(said, sizeof(said));
+	stats_none = false;
+	assert_null(none);
+	assert_non_null(strstr(said, "cannot look out for attacks"));
+}
+
 static void a_page_gets_the_last_twenty(void **state)
 {
 	json_t *object, *past;
@@ -407,6 +425,7 @@ int main(void)
 		T(a_spool_that_is_full),
 		T(nobody_takes_it),
 		T(without_systemd_nothing_is_put),
+		T(without_counters_there_is_none),
 		T(a_page_gets_the_last_twenty),
 	};
 

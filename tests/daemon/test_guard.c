@@ -27,6 +27,7 @@ static struct nic {
 	unsigned int ifindex; /* 0: it is not there */
 	__u32 program_id; /* of the program on it */
 	bool ours; /* and that is ours, with both halves */
+	bool half; /* nothing of it is left at what leaves */
 	int refuses; /* -errno of an attempt to attach */
 	bool pinned; /* something of ours was on it before: its program is exchanged */
 	int attached, released; /* how often */
@@ -96,7 +97,9 @@ size_t shield_links(const struct shield *shield, struct shield_link *ret, size_t
 	for (size_t i = 0; i < COUNT(nics); i++) {
 		if (!nics[i].name || !nics[i].ours || count == max)
 			continue;
-		ret[count] = (struct shield_link){ .ours = true };
+		ret[count] = (struct shield_link){ .ours = !nics[i].half,
+						   .ingress = true,
+						   .egress = !nics[i].half };
 		strcpy(ret[count++].interface, nics[i].name);
 	}
 	return count;
@@ -220,6 +223,26 @@ static void what_is_gone_was_there(void **state)
 	assert_null(strstr(said, "'b0' is gone"));
 }
 
+/* Which of its programs was taken off, before it is put back. */
+static void what_was_taken_off_is_told(void **state)
+{
+	char said[4096];
+
+	(void)state;
+	named("a0", NULL);
+	assert_int_equal(guard_start(&guard, &config), 0);
+	assert_int_equal(guard_look(&guard), 1);
+	nics[0].half = true;
+	nics[0].refuses = -EBUSY;
+	guard_look(&guard);
+	nics[0].half = nics[0].ours = false;
+	guard_look(&guard);
+	stderr_release(said, sizeof(said));
+	stderr_catch();
+	assert_non_null(strstr(said, "what leaves by 'a0' is judged no more"));
+	assert_null(strstr(said, "what the machine joins"));
+}
+
 /* Where nothing is waited for, all are attached or none; what was there before stays. */
 static void all_or_none(void **state)
 {
@@ -277,6 +300,7 @@ int main(void)
 		TEST(what_fails_is_tried_ever_more_rarely),
 		TEST(an_absent_interface_is_waited_for),
 		TEST(what_is_gone_was_there),
+		TEST(what_was_taken_off_is_told),
 		TEST(all_or_none),
 		TEST(a_reload_lets_go_of_what_is_not_named),
 		TEST(a_reload_may_name_them_in_another_order),

@@ -62,6 +62,7 @@ static void as_json_and_back(void **state)
 	watch.now->sources.target = (struct record_address){
 		.length = 16, .bytes = { 0x20, 0x01, 0x0d, 0xb8, [15] = 7 }, .port = 27960
 	};
+	watch.now->start_ms += 345;
 	object = incident_json(watch.now, INCIDENT_STARTED, "/var/x.pcapng");
 	assert_non_null(object);
 	assert_int_equal(json_integer_value(json_object_get(object, "dropped")), 49993);
@@ -69,6 +70,8 @@ static void as_json_and_back(void **state)
 	key = json_object_iter_key(json_object_iter(json_object_get(object, "kinds")));
 	assert_string_equal(key, "getinfo"); /* most first */
 	assert_true(json_is_null(json_object_get(object, "end")));
+	assert_string_equal(json_string_value(json_object_get(object, "start")),
+			    "2026-11-22T14:45:03.345Z");
 	assert_int_equal(json_integer_value(json_object_get(
 				 json_object_get(object, "answered"), "player")),
 			 640);
@@ -348,6 +351,10 @@ static void a_line_for_people(void **state)
 			    "50640 packets/s and 24307200 bit/s, 50000 dropped (getinfo, "
 			    "getstatus; source-budget, global-budget), senders forged: "
 			    "unknown, players 9 before, 9 to 9 since");
+	incident_text(watch.now, INCIDENT_UPDATED, text);
+	assert_non_null(strstr(text, "Z-3 goes on: flood on ffa"));
+	incident_text(watch.now, INCIDENT_ENDED, text);
+	assert_non_null(strstr(text, "Z-3 is over: flood on ffa"));
 }
 
 /* There is always a root, and a place where we are. */

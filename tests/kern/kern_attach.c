@@ -123,6 +123,7 @@ static void both_halves_are_on_it(void **state)
 
 	/* Once more is an exchange, which is no new link. */
 	assert_int_equal(attach("left", MODE_AUTO), 0);
+	assert_string_equal(said, "");
 	assert_int_equal(attach("left", MODE_SKB), 0);
 	assert_int_equal(mode, MODE_NATIVE);
 	assert_non_null(strstr(said, "'left' stays attached in native mode"));
