@@ -61,12 +61,17 @@ static __always_inline __u16 asked_stamp(__u32 spread, __u64 now)
 	return now >> ASKED_UNIT << ASKED_WHO | (spread & ((1 << ASKED_WHO) - 1)) | 1;
 }
 
-/* Was it the same one, and less than ASKED_MOST ago? */
+/*
+ * Was this one asked less than ASKED_MOST ago? Or another at this very moment: or two who
+ * share a cell, and know it, are asked without end, each in place of the other.
+ */
 static __always_inline bool asked_lately(const __u16 *cell, __u32 spread, __u64 now)
 {
-	__u16 since = asked_stamp(spread, now) - *(const volatile __u16 *)cell;
+	__u16 was = *(const volatile __u16 *)cell, is = asked_stamp(spread, now);
+	__u32 units = ((is >> ASKED_WHO) - (was >> ASKED_WHO)) & (0xffff >> ASKED_WHO);
+	bool other = (was ^ is) & ((1 << ASKED_WHO) - 1);
 
-	return !(since & (__u16) ~((ASKED_MOST - 1) << ASKED_WHO));
+	return was && units < (other ? 1 : ASKED_MOST);
 }
 
 static __always_inline void asked_note(__u16 *cell, __u32 spread, __u64 now)
@@ -91,7 +96,7 @@ static __always_inline bool pace_refuses(const struct pace *pace, const struct s
 {
 	return limit_spent(&pace->limit, pace->due_ns, now) ||
 	       (hash - pace_from(pace, s) > ~pace->shut &&
-		(now >> PACE_TICK_BITS) - pace->tick <= PACE_STALE);
+		(__s64)((now >> PACE_TICK_BITS) - pace->tick) <= PACE_STALE);
 }
 
 /*
@@ -116,8 +121,6 @@ static __always_inline __u32 pace_width(const struct pace *pace, __u64 debt)
 	width -= width * grown >> 11;
 	if (debt > burst >> 1)
 		width -= width >> 5;
-	else if (debt < burst >> 4)
-		width += width >> 2;
 	else if (debt < burst >> 2)
 		width += width >> 4;
 	return width >> 32 ? ~0u : width;
@@ -132,10 +135,13 @@ static __always_inline void pace_move(struct pace *pace, __u64 tick, __u64 now)
 	pace->from[TURN_1S] += (width >> 2) - (width >> 6);
 	pace->from[TURN_3S] += (width >> 4) + (width >> 6);
 	pace->from[TURN_5S] += (width >> 5) + (width >> 6);
-	width = tick - pace->tick > PACE_STALE ? ~0u : pace_width(pace, debt);
+	width = tick - pace->tick > (debt ? PACE_STALE : PACE_IDLE)
+			? ~0u
+			: pace_width(pace, debt);
 	pace->debt_ns = debt;
-	/* Never so narrow that it stands still. */
-	pace->shut = ~(width | 0xffff);
+	/* Never so narrow that few addresses could fill it: the limit holds without it.
+	 */
+	pace->shut = ~(width | 0xffffff);
 }
 
 static __always_inline bool pace_take(struct pace *pace, __u64 now)
@@ -144,7 +150,8 @@ static __always_inline bool pace_take(struct pace *pace, __u64 now)
 
 	if (!limit_take(&pace->limit, &pace->due_ns, now))
 		return false;
-	if (tick != seen &&
+	/* Another processor may have read a later clock, and moved it. */
+	if ((__s64)(tick - seen) > 0 &&
 	    __sync_val_compare_and_swap(&pace->tick, seen, tick) == seen) {
 		struct pace was;
 
