@@ -235,7 +235,9 @@ __noinline int answer_pay(struct xdp_md *ctx, __u64 where, __u32 slot, __u32 lay
 	if (layer == REASON_TO_REPEATED && limit_spent(&limit, cap->due_ns, now))
 		return REASON_COUNT;
 	if (bytes > asked && !ledger_debit(l, &p, SENDER, bytes - asked, halves))
-		return layer == REASON_TO_NETWORK ? REASON_COUNT : REASON_LEDGER;
+		return layer == REASON_TO_NETWORK || layer == REASON_TO_REPEATED
+			       ? REASON_COUNT
+			       : REASON_LEDGER;
 	return layer != REASON_TO_REPEATED || budget_take(&cap->due_ns, limit.cost_ns,
 							  limit.burst_ns, now)
 		       ? layer

@@ -135,9 +135,7 @@ static __always_inline void pace_move(struct pace *pace, __u64 tick, __u64 now)
 	pace->from[TURN_1S] += (width >> 2) - (width >> 6);
 	pace->from[TURN_3S] += (width >> 4) + (width >> 6);
 	pace->from[TURN_5S] += (width >> 5) + (width >> 6);
-	width = tick - pace->tick > (debt ? PACE_STALE : PACE_IDLE)
-			? ~0u
-			: pace_width(pace, debt);
+	width = tick - pace->tick > PACE_STALE ? ~0u : pace_width(pace, debt);
 	pace->debt_ns = debt;
 	/* Never so narrow that few addresses could fill it: the limit holds without it.
 	 */

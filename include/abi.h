@@ -471,8 +471,7 @@ enum proof_pace {
 };
 
 #define PACE_TICK_BITS 28 /* of nanoseconds: 268 ms */
-#define PACE_STALE     16 /* ticks, 4.3 s */
-#define PACE_IDLE      4 /* likewise, where there is no debt */
+#define PACE_STALE     1 /* tick: in a flood that is too fast somebody is asked in each */
 
 /* Every how many seconds clients repeat themselves: NetQuake's, QuakeWorld's, others. */
 enum pace_turn {

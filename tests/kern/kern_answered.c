@@ -411,9 +411,40 @@ static void the_server_leaves_a_half(void **state)
 	link_.peer = PEER;
 }
 
+/* Forgers spend what its network may be sent: who asks again is still asked for proof. */
+static void a_browser_among_forgers_is_asked_for_proof(void **state)
+{
+	static const struct frame_spec browser = { .from = "192.0.2.77" };
+	struct frame_spec other = { .from = "10.9.9.9" };
+	unsigned int echoes = 0;
+
+	(void)state;
+	answers_or_demands();
+	ledger(100, 20);
+	for (unsigned int i = 0; i < 400; i++) {
+		char address[32];
+		struct frame_spec forged = { .from = address };
+
+		for (int k = 0; i % 20 == 0 && k < 8; k++)
+			say(&other, BYTES(OOB "getstatus"), &say_);
+		if (i % 20 == 0)
+			learn_quake3();
+		snprintf(address, sizeof(address), "192.0.2.%u", 100 + i % 20);
+		say(&forged, BYTES(OOB "getstatus"), &say_);
+		pass_time(SECOND / 20);
+		if (i % 20 != 10)
+			continue;
+		say(&browser, BYTES(OOB "getstatus"), &say_);
+		echoes +=
+			say_.action == XDP_TX && !memcmp(say_.frame + 42 + 4, "echo ", 5);
+	}
+	assert_in_range(echoes, 19, 20);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_browser_among_forgers_is_asked_for_proof),
 		cmocka_unit_test(the_first_beyond_the_budget),
 		cmocka_unit_test(the_neighbours_of_who_is_known),
 		cmocka_unit_test(asking_like_a_browser_helps),

@@ -492,6 +492,39 @@ static void everybody_gets_a_turn(void **state)
 	}
 }
 
+/*
+ * A flood that comes for a second of each five is slower than the rate on the whole, and
+ * keeps nobody waiting: what it leaves of the window is not looked at in its pauses.
+ */
+static void a_flood_in_pulses_keeps_nobody_out(void **state)
+{
+	enum {
+		EVERY_MS = 3000,
+		ASKERS = 20
+	};
+	int tries[ASKERS] = { 0 };
+	bool asked[ASKERS] = { false };
+
+	(void)state;
+	demand(FAMILY_QUAKE3, PROOF_ALWAYS);
+	kern.live->proof.pace[PACE_JOIN].limit = kern_rate(250, 62);
+	for (int ms = 0; ms < 30000; ms++, pass_time(SECOND / 1000)) {
+		for (int i = 0; ms % 5000 < 1000 && i < 4; i++)
+			asked_for_proof((__u16)(0x8000 | (4 * ms + i)), BYTES(BARE));
+		for (int i = 0; i < ASKERS; i++) {
+			if (ms < 11000 || asked[i] ||
+			    (ms + i * EVERY_MS / ASKERS) % EVERY_MS)
+				continue;
+			tries[i]++;
+			asked[i] = asked_for_proof((__u16)(2000 + 977 * i), BYTES(BARE));
+		}
+	}
+	for (int i = 0; i < ASKERS; i++)
+		if (!asked[i] || tries[i] > 3)
+			fail_msg("%d: %s after %d tries", i,
+				 asked[i] ? "asked" : "not asked", tries[i]);
+}
+
 /* So many a second. */
 static void there_is_a_pace(void **state)
 {
@@ -547,6 +580,7 @@ int main(void)
 		TEST(the_proven_have_budgets_of_their_own),
 		TEST(there_is_a_pace),
 		TEST(everybody_gets_a_turn),
+		TEST(a_flood_in_pulses_keeps_nobody_out),
 		TEST(what_is_sent_is_counted),
 	};
 

@@ -147,7 +147,8 @@ figures_told()
 	local sent bytes asked
 
 	bytes=$(figures_count flood bytes) asked=$(figures_count asked bytes)
-	sent=$(jq -s '[.[] | .delivered / .seconds] | add | floor' "$work"/flood?.json)
+	# What one delivered is counted at a link that both share.
+	sent=$(jq -s '[.[] | .pps] | add | floor' "$work"/flood?.json)
 	printf '\n%s: %s, pool %s, %s a second of getstatus and getchallenge, %s s\n' "$GAME" \
 		"$([ -n "${BARE-}" ] && echo 'no shield' || echo 'with the shield')" \
 		"$POOL" "$sent" "$SECONDS_EACH"

@@ -284,12 +284,27 @@ static int remove_tables(const char *dir, void *context)
 	return 0;
 }
 
+/* Nothing but a shield's directory has these; others' pins are left alone. */
+static bool has_tables(const char *dir)
+{
+	int fd = pin_open(dir, "live");
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
 int shield_detach(const char *pin_dir, size_t *ret_count)
 {
 	int err;
 
 	*ret_count = 0;
 	libbpf_set_print(NULL); /* asking whether something is there is no error */
+	/* Or who made it says what is removed, or what is in it would seem not to be
+	 * there. */
+	err = pins_check(pin_dir ? pin_dir : PIN_ROOT);
+	if (err)
+		return err;
 	err = each_link(pin_dir, unlink_link, ret_count);
 	if (err) {
 		log_error("cannot read the pins in '%s': %s%s",
@@ -297,7 +312,8 @@ int shield_detach(const char *pin_dir, size_t *ret_count)
 		return err;
 	}
 	if (pin_dir) {
-		pins_remove_dir(pin_dir);
+		if (has_tables(pin_dir))
+			pins_remove_dir(pin_dir);
 		return 0;
 	}
 	pins_each_dir(remove_tables, NULL);

@@ -80,12 +80,30 @@ static int pins_check_dir(const char *path)
 refused:
 	log_error(
 		"'%s' was made by another user, others may write to it, or it is a link: "
-		"what is pinned there could be moved away; remove it",
+		"what is pinned there could be moved away; if it is yours, `chown 0:0` and "
+		"`chmod 700` it, else remove it",
 		path);
 	return -EACCES;
 unseen:
 	err = -errno;
 	log_error("cannot look at '%s': %s%s", path, strerror(-err), pins_hint(err));
+	return err;
+}
+
+int pins_check(const char *path)
+{
+	char part[PATH_MAX];
+	struct stat st;
+	int err = 0;
+
+	for (size_t n = 1; !err && n <= strlen(path); n++) {
+		if (path[n] && path[n] != '/')
+			continue;
+		snprintf(part, sizeof(part), "%.*s", (int)n, path);
+		if (lstat(part, &st))
+			return errno == ENOENT ? 0 : -errno;
+		err = pins_check_dir(part);
+	}
 	return err;
 }
 

@@ -109,6 +109,8 @@ int pins_mount(void);
 int pins_make_dir(const char *path, bool *ret_new);
 /* @pin_dir, or the default directory of this ABI. */
 int pins_default_dir(const char *pin_dir, char *ret, size_t size);
+/* Is @path, with all above it on the BPF file system, ours or not there? Or -EACCES. */
+int pins_check(const char *path);
 int pin_path(char *ret, size_t size, const char *dir, const char *name);
 /* Pin @fd as @dir/@name, in place of what is pinned there, in one step. */
 int pin_replace(int fd, const char *dir, const char *name);

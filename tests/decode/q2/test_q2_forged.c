@@ -212,6 +212,21 @@ static void test_refused_other(void **state)
 	assert_read(harness_close(h));
 }
 
+/* Nor after the client's own connect, which is not what the server refused. */
+static void test_refused_after(void **state)
+{
+	static const char *const words[] = {
+		"connect 34 1 999 \"\\name\\evil\"\n",
+		"sprint\nBad challenge.\n",
+		"connect 36 1 999 \"\\name\\evil\" 1390 1 1 1026\n",
+		NULL,
+	};
+
+	(void)state;
+	assert_read(game(false, NULL, words, NULL));
+	assert_read(game(true, NULL, words, NULL));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -222,6 +237,7 @@ int main(void)
 		cmocka_unit_test(test_connect_refused),
 		cmocka_unit_test(test_connect_of_server),
 		cmocka_unit_test(test_refused_other),
+		cmocka_unit_test(test_refused_after),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

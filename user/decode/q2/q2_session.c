@@ -97,7 +97,7 @@ static void forget_challenges(struct q2_session *q)
  */
 void q2_session_on_print(struct q2_session *q, enum direction direction)
 {
-	if (direction == DIRECTION_S2C && q->offer.has_connect)
+	if (direction == DIRECTION_S2C && q->offer.has_connect && !q->doubted)
 		forget_challenges(q);
 }
 
@@ -110,7 +110,8 @@ void q2_session_on_connect(struct q2_session *q, struct span arguments)
 	for (int i = 0; i < CONNECT_NUMBERS; i++)
 		next_number(&arguments, &number[i]);
 	/* Who has not heard the server answers for nobody. */
-	if (q->challenges_n && !is_sent(q, (int32_t)number[2]))
+	q->doubted = q->challenges_n && !is_sent(q, (int32_t)number[2]);
+	if (q->doubted)
 		return;
 	skip_quoted(&arguments);
 	while (extras < EXTRAS && next_number(&arguments, &extra[extras]))

@@ -77,6 +77,7 @@ struct q2_session {
 	struct q2_dialect dialect; /* name NULL: not known yet */
 	struct q2_offer offer, now; /* being made, and of the present connection */
 	uint8_t challenges_n;
+	bool doubted; /* the connect before: it named none of them */
 	int32_t challenges[Q2_CHALLENGES]; /* of this joining; the oldest first */
 	struct netchan_side side[2]; /* by whether a client sends */
 	struct netchan_slices slices[2];
