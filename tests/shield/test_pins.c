@@ -424,6 +424,54 @@ static void what_others_made_is_left_alone(void **state)
 #undef TEST
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
+/*
+ * Where all may make directories, nothing is detached through what somebody else made:
+ * links in there could name anybody's. And of a directory that is no shield's nothing
+ * goes.
+ */
+static void detach_goes_by_nobody_else_s_word(void **state)
+{
+	static const char *const theirs[] = { FS "/b", FS "/b/below", PIN_ROOT };
+	int map = map_of(1);
+	size_t count = 7;
+
+	(void)state;
+	if (map < 0) {
+		print_message("not allowed to make maps: skipped\n");
+		skip();
+	}
+	assert_int_equal(bpf_obj_pin(map, FS "/other_project"), 0);
+	assert_int_equal(shield_detach(FS, &count), 0);
+	assert_int_equal(count, 0);
+	assert_true(there(FS "/other_project"));
+	assert_int_equal(shield_detach(FS "/none", &count), 0);
+
+	for (size_t i = 0; i < COUNT(theirs); i++) {
+		assert_int_equal(mkdir(theirs[i], 0700), 0);
+		if (i != 1)
+			assert_int_equal(chown(theirs[i], STRANGER, STRANGER), 0);
+	}
+	assert_int_equal(bpf_obj_pin(map, FS "/b/live"), 0);
+	assert_int_equal(bpf_obj_pin(map, FS "/b/below/live"), 0);
+	for (size_t i = 0; i < COUNT(theirs); i++) {
+		stderr_catch();
+		assert_int_equal(shield_detach(i < 2 ? theirs[i] : NULL, &count),
+				 -EACCES);
+		stderr_release(said, sizeof(said));
+		assert_non_null(strstr(said, "' was made by another user"));
+		assert_true(there(theirs[i]));
+	}
+	assert_true(there(FS "/b/live") && there(FS "/b/below/live"));
+
+	/* A shield's own goes whole. */
+	assert_int_equal(mkdir(FS "/mine", 0700), 0);
+	assert_int_equal(bpf_obj_pin(map, FS "/mine/live"), 0);
+	assert_int_equal(bpf_obj_pin(map, FS "/mine/tallies"), 0);
+	assert_int_equal(shield_detach(FS "/mine", &count), 0);
+	assert_false(there(FS "/mine"));
+	close(map);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -438,6 +486,7 @@ int main(void)
 		TEST(a_pin_is_exchanged),
 		TEST(a_directory_goes_with_its_pins),
 		TEST(what_others_made_is_left_alone),
+		TEST(detach_goes_by_nobody_else_s_word),
 	};
 
 	if (!apart(CLONE_NEWNS))
