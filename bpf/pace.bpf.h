@@ -67,11 +67,12 @@ static __always_inline __u16 asked_stamp(__u32 spread, __u64 now)
  */
 static __always_inline bool asked_lately(const __u16 *cell, __u32 spread, __u64 now)
 {
+	const __u16 who = (1 << ASKED_WHO) - 1, units = (ASKED_MOST - 1) << ASKED_WHO;
 	__u16 was = *(const volatile __u16 *)cell, is = asked_stamp(spread, now);
-	__u32 units = ((is >> ASKED_WHO) - (was >> ASKED_WHO)) & (0xffff >> ASKED_WHO);
-	bool other = (was ^ is) & ((1 << ASKED_WHO) - 1);
+	__u16 since = is - was, other = is ^ was;
 
-	return was && units < (other ? 1 : ASKED_MOST);
+	/* Without a branch, at which the verifier would part. Who was there is odd. */
+	return zero_bit(since & (__u16)~units) | zero_bit(other & (__u16) ~(who ^ 1));
 }
 
 static __always_inline void asked_note(__u16 *cell, __u32 spread, __u64 now)
@@ -95,8 +96,8 @@ static __always_inline bool pace_refuses(const struct pace *pace, const struct s
 					 __u32 hash, __u64 now)
 {
 	return limit_spent(&pace->limit, pace->due_ns, now) ||
-	       (hash - pace_from(pace, s) > ~pace->shut &&
-		(__s64)((now >> PACE_TICK_BITS) - pace->tick) <= PACE_STALE);
+	       (now >> PACE_TICK_BITS <= pace->tick + PACE_STALE &&
+		hash - pace_from(pace, s) > ~pace->shut);
 }
 
 /*

@@ -100,8 +100,8 @@ int pins_check(const char *path)
 		if (path[n] && path[n] != '/')
 			continue;
 		snprintf(part, sizeof(part), "%.*s", (int)n, path);
-		if (lstat(part, &st))
-			return errno == ENOENT ? 0 : -errno;
+		if (lstat(part, &st) && errno == ENOENT)
+			return 0;
 		err = pins_check_dir(part);
 	}
 	return err;
