@@ -125,6 +125,10 @@ $(O)/user/daemon/page.o $(O)/san/user/daemon/page.o $(O)/fuzz/user/daemon/page.o
 $(O)/san/libuser.a: $(SAN_OBJ)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
+# Shared, so that a changed file links no test anew; what a test defines itself comes first.
+$(O)/san/libuser.so: $(SAN_OBJ)
+	$(Q)$(CC) $(CFLAGS_ALL) $(SANITIZE) $(LDFLAGS) -shared -o $@ $^ $(LDLIBS_ALL)
+
 $(O)/fuzz/libuser.a: $(FUZZ_OBJ)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
@@ -137,11 +141,22 @@ $(O)/bpf/%.bpf.o: bpf/%.bpf.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CLANG) $(BPF_CFLAGS_ALL) -c -o $@ $<
 
-$(UNIT_BIN): $(O)/tests/%: tests/%.c $(O)/san/libuser.a
+ifdef SHARED
+HARDEN		:= -fstack-protector-strong -fPIC
+SAN_LIB		= $(O)/san/libuser.so -Wl,-rpath,$(abspath $(O))/san
+$(UNIT_BIN): | $(O)/san/libuser.so
+else
+SAN_LIB		= $(O)/san/libuser.a
+$(UNIT_BIN): $(O)/san/libuser.a
+endif
+
+$(UNIT_BIN): $(O)/tests/%: tests/%.c
 	$(call say,TEST)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS_ALL) -Itests $(CFLAGS_ALL) $(SANITIZE) -MF $@.d -o $@ $< \
-		$(O)/san/libuser.a $(LDLIBS_ALL) -lcmocka
+		$(SAN_LIB) $(LDLIBS_ALL) -lcmocka
+
+all-fresh: $(UNIT_BIN)
 
 # Not sanitised: these run inside guests whose libraries are copied by name.
 $(KERN_BIN): $(O)/tests/%: tests/%.c $(filter-out $(O)/user/main.o,$(USER_OBJ))

@@ -1,0 +1,268 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""
+fresh.py - breakages that nobody has thought of: do the unit tests notice?
+
+Draws lines of user/ at random, changes one thing on each (a comparison, a constant, a
+condition, an operator, a statement that is left out, two arguments or rows exchanged), builds
+the changed file into a copy of the tree, and runs all unit tests, those of the file's own
+room first. What does not compile, or compiles to the same instructions, is drawn again.
+The last lines are the survivors, as lines for tests/MUTANTS where they have one place, and
+`N passed, N failed, N skipped`: a passed one was noticed.
+
+    fresh.py [--count N] [--seed N] [--minutes N] [--survive PERCENT] [--jobs N]
+             [--tree DIR] [GLOB...]
+
+GLOBs are of files below user/ (all of them without). The same seed draws the same again from
+the same tree. Not all survivors are faults: some change nothing that can be seen.
+"""
+import argparse
+import concurrent.futures
+import fnmatch
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+SWAPS = [
+    (r"(?<![<>=!\-+*/&|^])<(?![<=])", "<="), (r"<=(?!=)", "<"),
+    (r"(?<![<>=!\-])>(?![>=])", ">="), (r"(?<!>)>=", ">"),
+    (r"==", "!="), (r"!=", "=="), (r"&&", "||"), (r"\|\|", "&&"),
+    (r"\+=", "-="), (r"-=", "+="), (r"\|=", "&="), (r"(?<![&])&=", "|="),
+    (r"(?<=\w)\+\+", "--"), (r"<<(?!=)", ">>"), (r">>(?!=)", "<<"),
+    (r"(?<=[\w)\]]) \+ (?=[\w(])", " - "), (r"(?<=[\w)\]]) - (?=[\w(])", " + "),
+    (r"\btrue\b", "false"), (r"\bfalse\b", "true"),
+    (r"(?<=[\w)\]]) & (?=[\w(])", " | "), (r"\bmin\b", "max"), (r"\bmax\b", "min"),
+]
+NUMBER = re.compile(r"(?<![\w.\"%])(0[xX][0-9a-fA-F]+|\d+)(?![\w.\"])")
+CONDITION = re.compile(r"\b(if|while) \((.*)\)( \{)?$")
+STATEMENT = re.compile(r"^\t+(?!return|case|break|continue|goto|default|else|do\b|"
+                       r"(?:static|const|struct|enum|char|int|bool|void|size_t|ssize_t|FILE|"
+                       r"double|u?int\d+_t|unsigned|uint|long|__\w+) )[\w*(&>\-.\[\]+ ]+.*;$")
+CALL = re.compile(r"\b(\w+)\(([^(),]+), ([^(),]+)((?:, [^()]*)?)\)")
+FIELD = re.compile(r"(?:->|\.)(\w+)\b(?!\()")
+
+
+def code(line):
+    """The line with what is in strings and comments blanked, as long as it was."""
+    line = re.sub(r'"(?:\\.|[^"\\])*"', lambda m: '"' + "_" * (len(m.group()) - 2) + '"', line)
+    line = re.sub(r"'(?:\\.|[^'\\])+'", lambda m: "'" + "_" * (len(m.group()) - 2) + "'", line)
+    return re.sub(r"/\*.*?\*/|//.*", lambda m: " " * len(m.group()), line)
+
+
+def changes(lines, at):
+    """All that could be done to that line: (line after, what)."""
+    line, plain = lines[at], code(lines[at])
+    out = []
+    for pattern, new in SWAPS:
+        for m in re.finditer(pattern, plain):
+            out.append(line[:m.start()] + new + line[m.end():])
+    for m in NUMBER.finditer(plain):
+        value = int(m.group(1), 0) if not re.fullmatch(r"0\d+", m.group(1)) else int(m.group(1), 8)
+        for other in (value + 1, value - 1):
+            if other >= 0:
+                out.append(line[:m.start()] + str(other) + line[m.end():])
+    m = CONDITION.search(plain)
+    if m:
+        a, b = m.start(2), m.end(2)
+        out += [line[:a] + "!(" + line[a:b] + ")" + line[b:]] * 2
+        out.append(line[:a] + "(" + line[a:b] + ") && 0" + line[b:])
+    if STATEMENT.match(plain) and plain.count("(") == plain.count(")"):
+        out += [re.match(r"\t+", line).group() + ";"] * 3
+    if re.match(r"^\t+(break|continue);$", plain):
+        out.append(re.match(r"\t+", line).group() + ";")
+    m = CALL.search(plain)
+    if m:
+        out.append(line[:m.start(2)] + line[m.start(3):m.end(3)] + ", " +
+                   line[m.start(2):m.end(2)] + line[m.end(3):])
+    m = re.match(r"^(\t+return )(?!0;|true;|false;|NULL;|-)([^;]+);$", plain)
+    if m:
+        out.append(line[:m.start(2)] + "!(" + line[m.start(2):m.end(2)] + ");")
+    fields = {f for l in lines[max(0, at - 12):at + 12] for f in FIELD.findall(code(l))}
+    for m in FIELD.finditer(plain):
+        for other in sorted(fields - {m.group(1)}):
+            out.append(line[:m.start(1)] + other + line[m.end(1):])
+    # Two rows of a table.
+    if re.match(r"^\t+\{.*\},$", plain) and at + 1 < len(lines) and \
+            re.match(r"^\t+\{.*\},$", code(lines[at + 1])):
+        out += ["\t/* gone */"] * 2
+    return [o for o in out if o != line]
+
+
+def draw(rng, files):
+    """One change at random, by lines: (file, number of line, line after)."""
+    while True:
+        path = rng.choice(files)
+        lines = open(path).read().split("\n")
+        at = rng.randrange(len(lines))
+        depth = re.match(r"^\t", lines[at])
+        if not depth or code(lines[at]).strip() in ("", "*/") or lines[at].lstrip().startswith("*"):
+            continue
+        all_of_it = changes(lines, at)
+        if all_of_it:
+            return path, at, rng.choice(all_of_it)
+
+
+# Whose tests can reach a room of user/, beside its own: those of who includes it.
+ABOVE = {
+    "lib": "all", "capture": "decode samples cmd", "config": "shield answer daemon cmd incident",
+    "decode": "samples cmd fuzz", "shield": "stats samples answer daemon cmd incident top kern",
+    "stats": "top daemon cmd incident", "incident": "stats top daemon cmd",
+    "samples": "top daemon cmd", "answer": "daemon cmd", "top": "cmd", "daemon": "cmd", "cmd": "",
+}
+
+
+def reaches(test, path):
+    """Can this test run what is in that file?"""
+    own = path.split("/")[1]
+    room = test.split("/tests/")[1].split("/")[0]
+    return room != "include" and (room == own or ABOVE.get(own, "all") == "all" or
+                                  room in ABOVE[own].split())
+
+
+class Tree:
+    def __init__(self, jobs, top):
+        self.top = top or tempfile.mkdtemp(prefix="fresh-")
+        os.makedirs(self.top, exist_ok=True)
+        self.jobs = jobs
+        subprocess.run(f"tar -c --exclude=./.git --exclude='./build*' . | tar -x -C {self.top}",
+                       shell=True, check=True)
+        self.make("all-fresh")
+        found = subprocess.run(["find", "build/tests", "-name", "test_*", "-type", "f",
+                                "-executable"], cwd=self.top, capture_output=True, text=True)
+        self.tests = sorted(t for t in found.stdout.split() if "." not in os.path.basename(t))
+        self.took = {}
+
+    def make(self, target):
+        done = subprocess.run(["make", "-s", "-j2", "SHARED=1", "O=build", target],
+                              cwd=self.top, capture_output=True, text=True)
+        if done.returncode:
+            raise RuntimeError(done.stderr[-2000:])
+
+    def one(self, test):
+        begun = time.time()
+        # What a test defines in a library's place is no fault.
+        env = dict(os.environ, ASAN_OPTIONS="detect_odr_violation=0",
+                   LD_LIBRARY_PATH=os.path.join(self.top, "build/san"))
+        try:
+            status = subprocess.run([test], cwd=self.top, env=env, stdin=subprocess.DEVNULL,
+                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                    timeout=120).returncode
+        except subprocess.TimeoutExpired:
+            status = 124
+        self.took.setdefault(test, time.time() - begun)
+        return status
+
+    def failing(self, path):
+        """The first test that fails; those of the room of @path first, then the fast ones."""
+        room = os.path.dirname(path).replace("user/", "", 1)
+        order = sorted((t for t in self.tests if reaches(t, path)), key=lambda t: (f"tests/{room}/" not in t,
+                                                  self.took.get(t, 0)))
+        with concurrent.futures.ThreadPoolExecutor(self.jobs) as pool:
+            running = {}
+            left = iter(order)
+            for test in left:
+                running[pool.submit(self.one, test)] = test
+                if len(running) < self.jobs:
+                    continue
+                done, _ = concurrent.futures.wait(
+                    running, return_when=concurrent.futures.FIRST_COMPLETED)
+                for d in done:
+                    test = running.pop(d)
+                    if d.result():
+                        return os.path.basename(test)
+            for d, test in running.items():
+                if d.result():
+                    return os.path.basename(test)
+        return None
+
+
+def digest(path):
+    """Of the instructions and data of an object, without what is for debuggers."""
+    out = path + ".bare"
+    subprocess.run(["objcopy", "-g", path, out], check=True)
+    data = open(out, "rb").read()
+    os.unlink(out)
+    return data
+
+
+def line_of(path, old, new, tests="test_*"):
+    return f"{path}\t{tests}\t{old.strip()}\t{new.strip()}"
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__.split("\n")[1])
+    p.add_argument("--count", type=int, default=20)
+    p.add_argument("--seed", type=int, default=random.randrange(1 << 16))
+    p.add_argument("--minutes", type=float, default=600)
+    p.add_argument("--survive", type=int, default=0)
+    p.add_argument("--jobs", type=int, default=os.cpu_count())
+    p.add_argument("--tree", help="directory for the copy, which is kept for the next run")
+    p.add_argument("glob", nargs="*")
+    o = p.parse_args()
+    os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+    files = sorted(os.path.join(d, f) for d, _, fs in os.walk("user") for f in fs
+                   if f.endswith(".c"))
+    if o.glob:
+        files = [f for f in files if any(fnmatch.fnmatch(f, g) or fnmatch.fnmatch(f, g + "/*")
+                                         for g in o.glob)]
+    if not files:
+        sys.exit(f"fresh.py: no file below user/ is named {' '.join(o.glob)}")
+    # By lines, not by files.
+    weighed = [f for f in files for _ in range(max(1, len(open(f).read().split("\n")) // 20))]
+    rng = random.Random(o.seed)
+    print(f"# SEED={o.seed}", flush=True)
+    tree = Tree(o.jobs, os.path.abspath(o.tree) if o.tree else None)
+    try:
+        bad = tree.failing("user/lib/log.c")
+        if bad:
+            sys.exit(f"fresh.py: {bad} fails as the tree is")
+        seen, noticed, survived = set(), 0, 0
+        until = time.time() + o.minutes * 60
+        while noticed + survived < o.count and time.time() < until:
+            path, at, new = draw(rng, weighed)
+            if (path, at, new) in seen or path == "user/main.c":
+                continue
+            seen.add((path, at, new))
+            where = os.path.join(tree.top, path)
+            was = open(where).read()
+            lines = was.split("\n")
+            old, lines[at] = lines[at], new
+            obj = os.path.join(tree.top, "build/san", path[:-2] + ".o")
+            before = digest(obj)
+            open(where, "w").write("\n".join(lines))
+            result = None
+            try:
+                tree.make("build/san/" + path[:-2] + ".o")
+                if digest(obj) != before:
+                    tree.make("build/san/libuser.so")
+                    result = tree.failing(path) or "survived"
+            except RuntimeError:
+                result = None
+            open(where, "w").write(was)
+            tree.make("build/san/libuser.so")
+            if not result:
+                continue
+            if result == "survived":
+                survived += 1
+                print(f"survived: {path}:{at + 1}: {old.strip()}  ->  {new.strip()}",
+                      flush=True)
+            else:
+                noticed += 1
+                print(f"noticed by {result}: {path}:{at + 1}: {new.strip()}", flush=True)
+        left = o.count - noticed - survived
+        fine = survived * 100 <= o.survive * max(1, noticed + survived)
+        print(f"{noticed} passed, {0 if fine else survived} failed, "
+              f"{left + (survived if fine else 0)} skipped")
+        return 0 if fine else 1
+    finally:
+        if not o.tree:
+            shutil.rmtree(tree.top, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
