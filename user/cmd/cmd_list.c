@@ -25,7 +25,7 @@ struct edit {
 	bool force;
 	char **words; /* networks as text, NULL behind the last */
 	struct cidr *networks; /* these, read */
-	size_t count;
+	size_t count, room; /* of them, and for how many there is memory */
 	size_t line; /* of standard input, being read; 0: none */
 	struct list_terms terms;
 	bool json;
@@ -146,12 +146,17 @@ static int edit_take(struct edit *e, const char *text)
 		log_error("%s: more than %d networks at once: '%s'", at, LIST_MAX, text);
 		return -E2BIG;
 	}
-	more = realloc(e->networks, (e->count + 1) * sizeof(*more));
-	if (!more) {
-		log_error("%s: not enough memory", e->name);
-		return -ENOMEM;
+	if (e->count == e->room) {
+		size_t room = 2 * (e->room + 8);
+
+		more = realloc(e->networks, room * sizeof(*more));
+		if (!more) {
+			log_error("%s: not enough memory", e->name);
+			return -ENOMEM;
+		}
+		e->networks = more;
+		e->room = room;
 	}
-	e->networks = more;
 	e->networks[e->count++] = cidr;
 	return 0;
 }
