@@ -2,54 +2,127 @@
 /*
  * connects.bpf.h - the qport that a client names when it connects, until it is accepted.
  *
- * QuakeWorld and Quake II: `connect PROTOCOL QPORT CHALLENGE ...`, in plain text. It is a
- * hint, no more: anybody can say it in another's name, so the player's datagrams must
- * agree with it. What it is good for is that few have to, and that Quake II's protocol
- * tells how many bits there are.
+ * QuakeWorld and Quake II: `connect PROTOCOL QPORT CHALLENGE ...`, in plain text; Quake
+ * III: in its compressed userinfo (userinfo.h). Who names the challenge too that the
+ * server sent there, or the shield, is there: that qport is the player's from its first
+ * datagram on. Else it is a hint, no more, for anybody can say it in another's name, so
+ * some datagrams must agree with it. Quake II's protocol tells how many bits there are.
  */
 #ifndef CONNECTS_BPF_H
 #define CONNECTS_BPF_H
 
-#include "players.bpf.h"
+#include "invite.bpf.h"
 
-#define CONNECT_READS  24 /* letters, behind the word */
-#define CONNECT_UNREAD (-1)
+#define CONNECT_READS	 36 /* letters, behind the word */
+#define CONNECT_USERINFO 12 /* where it begins in Quake III's */
 
 /*
- * Of the payload at @offset, which begins with the marker and "connect": the protocol in
- * the upper half, the qport in the lower. CONNECT_UNREAD: not in the spelling of clients.
+ * How many of Quake III's are read in a second, whoever lets them pass: one of a thousand
+ * letters at random takes as long as a thousand datagrams. Beyond that, nothing is noted.
  */
-__noinline int connect_read(struct xdp_md *ctx, __u32 offset)
+const volatile struct limit connect_limit = { 1000000000ull / 200,
+					      50 * (1000000000ull / 200) };
+
+struct connect_said {
+	__u32 protocol, qport, challenge;
+	__u32 read; /* 1: in the spelling of clients */
+};
+
+/*
+ * Of the payload at @offset, which begins with the marker and "connect": three numbers.
+ * False: not in the spelling of clients.
+ */
+__noinline int connect_read(struct xdp_md *ctx, __u32 offset, struct connect_said *ret)
 {
 	struct cursor c = {
 		.pos = (void *)(long)ctx->data,
 		.end = (void *)(long)ctx->data_end,
 	};
-	__u32 protocol = 0, number = 0;
+	__u64 number = 0;
 	int words = 0;
 
-	if (!cursor_take(&c, offset & OFFSET_MASK) || !cursor_take(&c, 12))
-		return CONNECT_UNREAD;
+	if (!ret || !cursor_take(&c, offset & OFFSET_MASK) || !cursor_take(&c, 12))
+		return false;
 	for (int i = 0; i < CONNECT_READS; i++) {
 		const __u8 *letter = cursor_take(&c, 1);
 
 		if (!letter)
-			break;
+			return false;
 		if (*letter == ' ') {
-			if (words++)
+			if (words == 0)
+				ret->protocol = number;
+			else if (words == 1)
+				ret->qport = number;
+			else
+				ret->challenge = number;
+			if (words++ == 2)
 				break;
-			protocol = number;
 			number = 0;
 			continue;
 		}
 		if (!is_digit(*letter))
-			return CONNECT_UNREAD;
+			return false;
 		number = number * 10 + (*letter - '0');
-		if (number > 0xffff)
-			return CONNECT_UNREAD;
+		if (number >> (words == 2 ? 32 : 16))
+			return false;
 	}
-	return words == 2 && protocol < 0x8000 ? (int)(protocol << 16 | number)
-					       : CONNECT_UNREAD;
+	return words == 3;
+}
+
+static long connect_step(__u32 index, void *context)
+{
+	__u32 zero = 0;
+	struct userinfo *u = bpf_map_lookup_elem(&userinfos, &zero);
+
+	(void)index;
+	(void)context;
+	return !u || !userinfo_step(u);
+}
+
+/* Quake III's, of @length octets; its protocol does not matter. */
+__noinline int connect_read_q3(struct xdp_md *ctx, __u32 offset, __u32 length,
+			       struct connect_said *ret)
+{
+	__u32 zero = 0, least = length - CONNECT_USERINFO - 1;
+	struct limit limit = { connect_limit.cost_ns, connect_limit.burst_ns };
+	struct userinfo *u = bpf_map_lookup_elem(&userinfos, &zero);
+	struct live *l = &live;
+
+	same_copy(least);
+	if (!u || !ret || length <= CONNECT_USERINFO || least >= USERINFO_IN ||
+	    !limit_take(&limit, &l->connect_due_ns, clock_now(l)) ||
+	    bpf_xdp_load_bytes(ctx, (offset & OFFSET_MASK) + CONNECT_USERINFO, u->in,
+			       least + 1) ||
+	    !userinfo_begin(u, least + 1))
+		return false;
+	bpf_loop(USERINFO_STEPS, connect_step, NULL, 0);
+	ret->qport = u->qport;
+	ret->challenge = u->challenge;
+	return u->has == USERINFO_ALL;
+}
+
+/*
+ * A note: qport, protocol (Quake II's, 255 for the higher), whether its sender answered a
+ * challenge, when, and whose: 23 bits of a hash that has 12 more in the number of the
+ * cell.
+ */
+#define CONNECT_PROTOCOL(said) ((__u64)((said) < 255 ? (said) : 255) << 16)
+#define CONNECT_SURE	       (1ull << 24)
+#define CONNECT_WHEN	       25
+#define CONNECT_TAG(hash)      ((hash) << 12 >> 41 << 41)
+#define CONNECT_FRESH_S	       16 /* of 2^30 ns: clients repeat it every few seconds */
+
+static __always_inline __u64 connect_when(__u32 now_s)
+{
+	return (__u64)(now_s & 0xffff) << CONNECT_WHEN;
+}
+
+/* Is @note that of who has this @hash, and of the last seconds? */
+static __always_inline bool connect_is(__u64 note, __u64 hash, __u32 now_s)
+{
+	__u16 since = now_s - (__u32)(note >> CONNECT_WHEN);
+
+	return note && !((note ^ CONNECT_TAG(hash)) >> 41) && since < CONNECT_FRESH_S;
 }
 
 /* Two numbers of 16 bits: where a connect of @id is kept, and by what it is known. */
@@ -59,20 +132,56 @@ static __always_inline __u64 connect_hash(const struct live *l,
 	return players_hash(id, l->keys);
 }
 
-#define CONNECT_TAG(hash) ((__u64)(__u32)((hash) >> 8) << 32)
-
-/* @id connects, and this goes on to the server. */
-static __always_inline void connect_note(struct xdp_md *ctx, struct live *l, __u32 slot,
-					 const struct packet *p)
+/* Was @challenge sent to @id, by the server or by the shield, in the last minute? */
+static __always_inline bool connect_answers(struct live *l, const struct player_id *id,
+					    __u32 challenge, __u64 now)
 {
+	struct cookie_asker who = { { id->word[0], id->word[1], (__u32)id->word[2] } };
+	struct proven_cell *cell = proven_find(&l->proof.proven, &who, l->keys, now);
+
+	return cell &&
+	       ((cell->flags & PROVEN_CHALLENGE && cell->challenge == challenge) ||
+		(cell->flags & PROVEN_NUMBER && cell->cookie == challenge));
+}
+
+/*
+ * What @id says in a connect that goes on to the server, as @said. What was said with the
+ * right challenge is not forgotten for what is said without.
+ */
+__noinline int connect_keep(__u64 first, __u64 second, __u64 third,
+			    const struct connect_said *said)
+{
+	struct player_id id = { { first, second, third } };
+	struct live *l = &live;
+	__u64 now = clock_now(l), hash = connect_hash(l, &id), note = 0;
+	__u64 *cell = &l->connects[hash >> (64 - CONNECT_BITS)];
+
+	if (!said)
+		return 0;
+	if (said->read) {
+		note = CONNECT_TAG(hash) | connect_when(now >> 30) |
+		       CONNECT_PROTOCOL(said->protocol) | (said->qport & 0xffff);
+		if (connect_answers(l, &id, said->challenge, now))
+			note |= CONNECT_SURE;
+	}
+	if (note & CONNECT_SURE || !(*cell & CONNECT_SURE) ||
+	    !connect_is(*cell, hash, now >> 30))
+		*cell = note;
+	return 0;
+}
+
+/* Who is at the sender's end connects to the service in @slot, and this goes on to it. */
+static __always_inline void connect_note(struct xdp_md *ctx, __u32 slot,
+					 enum wire_family family, const struct packet *p)
+{
+	struct connect_said said = { 0 };
 	struct player_id id;
-	int said = connect_read(ctx, p->payload);
-	__u64 hash;
 
 	packet_player(p, SENDER, slot, &id);
-	hash = connect_hash(l, &id);
-	l->connects[hash >> (64 - CONNECT_BITS)] =
-		said == CONNECT_UNREAD ? 0 : CONNECT_TAG(hash) | (__u32)said;
+	said.read = family == FAMILY_QUAKE3
+			    ? connect_read_q3(ctx, p->payload, p->length, &said)
+			    : connect_read(ctx, p->payload, &said);
+	connect_keep(id.word[0], id.word[1], id.word[2], &said);
 }
 
 /* How many bits of a qport a client of Quake II's @protocol sends, as a mask. */
@@ -83,29 +192,36 @@ static __always_inline __u32 qport_mask(__u32 protocol, __u16 qport)
 	return (protocol == 35 || protocol == 36) && qport && qport <= 0xff ? 0xff : 0;
 }
 
-/* Who is of this struct player_id, and accepted by the server, has said a qport before.
+/*
+ * Who is of this struct player_id, and accepted by the server, has said a qport before,
+ * which is forgotten now. 1: it answered the challenge with it.
  */
 __noinline int connect_recall(__u64 first, __u64 second, __u64 third, __u32 family)
 {
 	struct player_id id = { { first, second, third } };
 	struct live *l = &live;
 	__u64 hash = connect_hash(l, &id);
-	__u64 note = l->connects[hash >> (64 - CONNECT_BITS)];
+	__u64 *place = &l->connects[hash >> (64 - CONNECT_BITS)], note = *place;
 	struct player_cell *cell;
 	__u16 qport = note;
 
-	if (!note || (note ^ CONNECT_TAG(hash)) >> 32)
+	if (!connect_is(note, hash, clock_s(l)))
 		return 0;
 	cell = player_cell(l, players_find(&l->players, &id, l->keys));
 	if (!cell || cell->player.flags & PLAYER_QPORT || cell->player.proofs)
 		return 0;
+	*place = 0;
 	if (family == FAMILY_QUAKE2) {
-		cell->player.qport_mask = qport_mask((__u32)note >> 16, qport);
+		cell->player.qport_mask = qport_mask(note >> 16 & 0xff, qport);
 		qport &= cell->player.qport_mask;
 	}
 	cell->player.qport = qport;
+	if (note & CONNECT_SURE) {
+		cell->player.flags |= PLAYER_QPORT;
+		return 1;
+	}
 	cell->player.proofs = PROOFS_QPORT - PROOFS_NOTED;
-	return 1;
+	return 0;
 }
 
 #endif /* CONNECTS_BPF_H */

@@ -125,6 +125,17 @@ static __always_inline enum other egress_parse(struct __sk_buff *ctx, struct pac
 	return PARSED;
 }
 
+/* Where the number in a challenge of the server's begins; 0: it has none that is noted.
+ */
+static __always_inline __u32 challenge_at(__u32 family, enum wire_kind kind)
+{
+	if (family == FAMILY_QUAKE3 && kind == KIND_CHALLENGERESPONSE)
+		return 22;
+	if (family == FAMILY_QUAKEWORLD && kind == KIND_S2C_CHALLENGE)
+		return 5;
+	return family == FAMILY_QUAKE2 && kind == KIND_CHALLENGE ? 14 : 0;
+}
+
 /*
  * Is it a word to one who is joining, and has proven to be where it goes? Like QUIC after
  * address validation, that is no stranger's debt. Walked once by the verifier.
@@ -135,14 +146,14 @@ __noinline int egress_proven(struct __sk_buff *ctx, __u64 what, __u64 where, __u
 	struct packet p = { .payload = where & OFFSET_MASK,
 			    .addresses = where >> 16 & OFFSET_MASK,
 			    .ipv6 = where >> 32 & 1 };
-	__u32 slot = what >> 16 & 0xffff, number = 0;
+	__u32 slot = what >> 16 & 0xffff, number = 0, at = challenge_at(family, kind);
 	bool invites = kind_invites(kind);
 	struct player_id id;
 
 	if (!invites && !kind_is_handshake(kind))
 		return false;
-	if (family == FAMILY_QUAKE2 && kind == KIND_CHALLENGE)
-		number = decimal_at(ctx, p.payload, 14);
+	if (at)
+		number = decimal_at(ctx, p.payload, at);
 	packet_begin((void *)(long)ctx->data, (void *)(long)ctx->data_end, &p);
 	packet_player(&p, RECEIVER, slot, &id);
 	return proof_told(id.word[0], id.word[1], id.word[2], invites, number);
@@ -162,8 +173,10 @@ static __always_inline enum reason egress_admit(struct __sk_buff *ctx, struct li
 		return REASON_PLAYER;
 	master_note(ctx, p->addresses, p->ipv6, slot, kind);
 	learn_answer(l, slot, service, kind, p);
-	if (service->proof &&
-	    egress_proven(ctx, PROOF_WHAT(slot, kind), packet_where(p), service->family))
+	/* Without proof, too, challenges are noted; but nobody has proven itself then. */
+	if (egress_proven(ctx, PROOF_WHAT(slot, kind), packet_where(p),
+			  service->family) &&
+	    service->proof)
 		return REASON_PROVEN;
 	return egress_judge(ctx, PROOF_WHAT(slot, kind), packet_where(p), bytes,
 			    signs_on);

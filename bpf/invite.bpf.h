@@ -6,7 +6,7 @@
 #ifndef INVITE_BPF_H
 #define INVITE_BPF_H
 
-#include "common.bpf.h"
+#include "players.bpf.h"
 
 /* --- names ------------------------------------------------------------------- */
 

@@ -15,6 +15,7 @@
 
 #include "proof.h"
 #include "tally.h"
+#include "userinfo.h"
 
 /*
  * What most packets need: a global variable, so that nothing has to be looked up. The
@@ -168,6 +169,14 @@ struct {
 	__type(key, __u32);
 	__type(value, struct proof_text);
 } texts SEC(".maps");
+
+/* Where what Quake III's clients say of themselves is read. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct userinfo);
+} userinfos SEC(".maps");
 
 /*
  * Where shield() jumps to. Whoever loads the programs over these maps exchanges what is

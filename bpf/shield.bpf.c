@@ -54,9 +54,8 @@ static __always_inline void judge_passed(struct xdp_md *ctx, struct live *l,
 {
 	if (reason != REASON_PLAYER)
 		ledger_credit(l, f->slot, f->kind, p, bytes);
-	if (f->kind == KIND_CONNECT && (f->service->family == FAMILY_QUAKEWORLD ||
-					f->service->family == FAMILY_QUAKE2))
-		connect_note(ctx, l, f->slot, p);
+	if (f->kind == KIND_CONNECT && family_is_little(f->service->family))
+		connect_note(ctx, f->slot, f->service->family, p);
 }
 
 /* Judge what the short way did not refuse. */

@@ -461,6 +461,7 @@ struct playing {
 };
 
 #define CONNECT_BITS 12 /* what was said in connect, until the server accepts: 32 KiB */
+
 /* --- proof of address ---------------------------------------------------------- */
 
 /* What is answered at a pace of its own, so that one cannot hinder the other. */
@@ -582,7 +583,8 @@ struct live {
 	__u8 listed[LISTED_CELLS]; /* LIVE_*, by stretches of addresses: listed.h */
 	__u32 moved[1 << MOVED_BITS]; /* how many of qports are in a cell: players.h */
 	struct playing playing[PLAYING_WAYS << PLAYING_BITS];
-	__u64 connects[1 << CONNECT_BITS]; /* see connect_note() */
+	__u64 connects[1 << CONNECT_BITS]; /* see CONNECT_TAG */
+	__u64 connect_due_ns; /* of reading Quake III's: connect_limit */
 	struct tables tables[2];
 };
 

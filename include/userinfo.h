@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * userinfo.h - what a Quake III client says of itself when it connects: its qport and the
+ * challenge that it answers, out of the adaptive Huffman code of `connect`.
+ *
+ *	ff ff ff ff c o n n e c t 20 | length 2, big-endian | code of "\key\value...\"
+ *
+ * Pure: no maps, no clock, no helpers. It goes by steps of a few instructions, so that a
+ * loop of the kernel's can take them: a verifier walks one step, not all. The list of the
+ * code's nodes is the array itself, as in user/lib/huffman.c: a higher place is a node of
+ * at least the same weight, and who has not been sent yet has the lowest place in use.
+ *
+ * Engines take the first of two equal keys, in any case of letters; so is done here.
+ * Source: docs/PROTOCOLS-quake3.md.
+ */
+#ifndef USERINFO_H
+#define USERINFO_H
+
+#include <linux/types.h>
+#include <stdbool.h>
+
+#define USERINFO_IN	   1024 /* octets of code that are looked at, with the length */
+#define USERINFO_PLACE	   256 /* of nodes: 127 different letters, which is all of ASCII */
+#define USERINFO_ROOT	   (USERINFO_PLACE - 1)
+#define USERINFO_STEPS	   (1 << 16) /* more than twice what the longest takes */
+#define USERINFO_STRIDE	   4 /* nodes of the same weight that are looked at in one */
+
+#define USERINFO_NYT	   256 /* of struct userinfo_node.symbol: none of those sent */
+#define USERINFO_INNER	   257 /* no leaf */
+
+#define USERINFO_QPORT	   1 /* of struct userinfo.has */
+#define USERINFO_CHALLENGE 2
+#define USERINFO_ALL	   (USERINFO_QPORT | USERINFO_CHALLENGE)
+
+enum userinfo_phase {
+	USERINFO_READ, /* from the root to a leaf, bit by bit */
+	USERINFO_GROW, /* from a leaf to the root, heavier by one */
+};
+
+enum userinfo_part {
+	USERINFO_BEGINS, /* the quote is to come */
+	USERINFO_KEY,
+	USERINFO_VALUE,
+};
+
+struct userinfo_node {
+	__u16 weight;
+	__u16 symbol;
+	__u8 parent, left, right;
+	__u8 pad;
+};
+
+struct userinfo {
+	__u8 in[USERINFO_IN +
+		8]; /* from the length on; 8 more, so that two can be read */
+	struct userinfo_node node[USERINFO_PLACE];
+	__u8 leaf[256]; /* the place of each letter's; if it is that is looked at */
+	__u32 bit, bits; /* of the code: the next, and how many there are */
+	__u32 letters; /* still to come */
+	__u8 phase, part;
+	__u8 at, most; /* nodes: this one, and the last of its weight so far */
+	__u8 unsent; /* the lowest in use */
+	__u8 has; /* USERINFO_* */
+	__u8 key_n, value_n; /* letters of each, as far as they count */
+	__u8 first; /* letter of the key, in lower case */
+	__u64 key; /* and the last eight */
+	__u64 value;
+	bool minus, odd; /* of the value: it is no number */
+	__u16 qport;
+	__u32 challenge; /* as 32 bits, with its sign */
+};
+
+/* @n octets stand in @u->in. False: there is nothing to read. */
+static __always_inline bool userinfo_begin(struct userinfo *u, __u32 n)
+{
+	u->letters = (__u32)u->in[0] << 8 | u->in[1];
+	if (n < 3 || n > USERINFO_IN || !u->letters)
+		return false;
+	u->bit = 16;
+	u->bits = n * 8;
+	u->phase = USERINFO_READ;
+	u->part = USERINFO_BEGINS;
+	u->at = USERINFO_ROOT;
+	u->most = USERINFO_ROOT;
+	u->unsent = USERINFO_ROOT;
+	u->has = 0;
+	u->key_n = 0;
+	u->value_n = 0;
+	u->key = 0;
+	u->value = 0;
+	u->minus = false;
+	u->odd = false;
+	u->node[USERINFO_ROOT] = (struct userinfo_node){ .symbol = USERINFO_NYT };
+	return true;
+}
+
+/* --- the text ---------------------------------------------------------------- */
+
+#define USERINFO_WORD(a, b, c, d, e) \
+	((__u64)(a) << 32 | (__u64)(b) << 24 | (__u64)(c) << 16 | (__u64)(d) << 8 | (e))
+
+/* A key and its value are over. */
+static __always_inline void userinfo_pair(struct userinfo *u)
+{
+	const __u64 challenge =
+		USERINFO_WORD('h', 'a', 'l', 'l', 'e') << 24 | 'n' << 16 | 'g' << 8 | 'e';
+	__u64 limit = u->minus ? 1ull << 31 : (1ull << 32) - 1;
+
+	if (u->part != USERINFO_VALUE || !u->value_n || u->odd || u->value > limit)
+		return;
+	if (u->key_n == 5 && u->key == USERINFO_WORD('q', 'p', 'o', 'r', 't') &&
+	    !(u->has & USERINFO_QPORT) && !u->minus && u->value <= 0xffff) {
+		u->qport = u->value;
+		u->has |= USERINFO_QPORT;
+	} else if (u->key_n == 9 && u->first == 'c' && u->key == challenge &&
+		   !(u->has & USERINFO_CHALLENGE)) {
+		u->challenge = u->minus ? -u->value : u->value;
+		u->has |= USERINFO_CHALLENGE;
+	}
+}
+
+/* One more letter of a value that may be a number. */
+static __always_inline void userinfo_digit(struct userinfo *u, __u8 c)
+{
+	if (c == '-' && !u->value_n && !u->minus) {
+		u->minus = true;
+		return;
+	}
+	if (c < '0' || c > '9' || u->value_n >= 10) {
+		u->odd = true;
+		return;
+	}
+	u->value = u->value * 10 + (c - '0');
+	u->value_n++;
+}
+
+/* False: there is nothing more to be learned. */
+static __always_inline bool userinfo_letter(struct userinfo *u, __u8 c)
+{
+	if (u->part == USERINFO_BEGINS) {
+		u->part = USERINFO_KEY;
+		return c == '"';
+	}
+	if (c == '"') {
+		userinfo_pair(u);
+		return false;
+	}
+	if (c == '\\') {
+		/* The one that begins the text ends nothing. */
+		if (u->part == USERINFO_KEY && u->key_n) {
+			u->part = USERINFO_VALUE;
+			u->value = 0;
+			u->value_n = 0;
+			u->minus = false;
+			u->odd = false;
+			return true;
+		}
+		userinfo_pair(u);
+		u->part = USERINFO_KEY;
+		u->key = 0;
+		u->key_n = 0;
+		return u->has != USERINFO_ALL;
+	}
+	if (u->part == USERINFO_VALUE) {
+		userinfo_digit(u, c);
+		return true;
+	}
+	if (!u->key_n)
+		u->first = c | 0x20;
+	u->key = u->key << 8 | (c | 0x20);
+	u->key_n += u->key_n < 255;
+	return true;
+}
+
+/* --- the code ---------------------------------------------------------------- */
+
+/* The nodes below that in @place, and its letter, are told where it is now. */
+static __always_inline void userinfo_adopt(struct userinfo *u, __u8 place)
+{
+	const struct userinfo_node *n = &u->node[place];
+
+	if (n->symbol == USERINFO_INNER) {
+		u->node[n->left].parent = place;
+		u->node[n->right].parent = place;
+	} else if (n->symbol < 256) {
+		u->leaf[n->symbol & 0xff] = place;
+	}
+}
+
+/* Two subtrees of the same weight change places; their parents do not. */
+static __always_inline void userinfo_exchange(struct userinfo *u, __u8 a, __u8 b)
+{
+	struct userinfo_node kept = u->node[a];
+	__u8 parent = u->node[b].parent;
+
+	u->node[a] = u->node[b];
+	u->node[a].parent = kept.parent;
+	kept.parent = parent;
+	u->node[b] = kept;
+	userinfo_adopt(u, a);
+	userinfo_adopt(u, b);
+}
+
+/* A step to the root. */
+static __always_inline bool userinfo_grow(struct userinfo *u)
+{
+	__u8 at = u->at, most = u->most;
+
+	__u8 next = most + 1;
+
+	if (most < USERINFO_ROOT && u->node[next].weight == u->node[at].weight) {
+		u->most = next;
+		return true;
+	}
+	if (most != at && most != u->node[at].parent) {
+		userinfo_exchange(u, at, most);
+		at = most;
+	}
+	u->node[at].weight++;
+	if (at == USERINFO_ROOT) {
+		u->at = at;
+		u->phase = USERINFO_READ;
+		return true;
+	}
+	u->at = u->node[at].parent;
+	u->most = u->at;
+	return true;
+}
+
+/* A letter that had not been sent gets a leaf. False: there is no place for it. */
+static __always_inline bool userinfo_split(struct userinfo *u, __u8 symbol)
+{
+	__u8 at = u->unsent, fresh = at - 1, unsent = at - 2;
+	__u8 parent = u->node[at].parent;
+
+	if (at < 2)
+		return false;
+	u->node[at] =
+		(struct userinfo_node){ 1, USERINFO_INNER, parent, unsent, fresh, 0 };
+	u->node[fresh] =
+		(struct userinfo_node){ .weight = 1, .symbol = symbol, .parent = at };
+	u->node[unsent] = (struct userinfo_node){ .symbol = USERINFO_NYT, .parent = at };
+	u->leaf[symbol] = fresh;
+	u->unsent = unsent;
+	if (at == USERINFO_ROOT) {
+		u->at = at;
+		return true;
+	}
+	u->at = parent;
+	u->most = parent;
+	u->phase = USERINFO_GROW;
+	return true;
+}
+
+/* Eight bits as they stand, the highest first. */
+static __always_inline __u8 userinfo_plain(const struct userinfo *u)
+{
+	__u32 at = u->bit >> 3 & (USERINFO_IN - 1);
+	__u32 v = ((__u32)u->in[at] | (__u32)u->in[at + 1] << 8) >> (u->bit & 7);
+
+	v = (v & 0x0f) << 4 | (v >> 4 & 0x0f);
+	v = (v & 0x33) << 2 | (v >> 2 & 0x33);
+	return (v & 0x55) << 1 | (v >> 1 & 0x55);
+}
+
+/* A step from the root, or all that follows from a leaf. */
+static __always_inline bool userinfo_read(struct userinfo *u)
+{
+	const struct userinfo_node *n = &u->node[u->at];
+	__u16 symbol = n->symbol;
+	__u8 leaf;
+
+	if (symbol == USERINFO_INNER) {
+		if (u->bit >= u->bits)
+			return false;
+		u->at = u->in[u->bit >> 3 & (USERINFO_IN - 1)] >> (u->bit & 7) & 1
+				? n->right
+				: n->left;
+		u->bit++;
+		return true;
+	}
+	if (symbol == USERINFO_NYT) {
+		if (u->bit + 8 > u->bits)
+			return false;
+		symbol = userinfo_plain(u);
+		u->bit += 8;
+	}
+	if (!userinfo_letter(u, symbol) || !--u->letters)
+		return false;
+	leaf = u->leaf[symbol & 0xff];
+	if (leaf < u->unsent || u->node[leaf].symbol != symbol)
+		return userinfo_split(u, symbol);
+	u->at = leaf;
+	u->most = leaf;
+	u->phase = USERINFO_GROW;
+	return true;
+}
+
+/* One step. False: it is over, and @u->has says what was found. */
+static __always_inline bool userinfo_step(struct userinfo *u)
+{
+	return u->phase == USERINFO_GROW ? userinfo_grow(u) : userinfo_read(u);
+}
+
+#endif /* USERINFO_H */
