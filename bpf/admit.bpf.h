@@ -63,29 +63,19 @@ static __always_inline __u64 *budget_around(const struct live *l, const struct b
 	return bpf_map_lookup_elem(&prefixes, &index);
 }
 
-/*
- * Charge one request of @kind to the budget of @class. The cost of a request follows the
- * size of its answers; it is looked up only while the global budget has something left.
- */
-static __always_inline enum reason
-admit_budget(struct live *l, __u32 slot, const struct budget *b, enum wire_class class,
-	     enum wire_kind kind, const struct packet *p)
+/* admit_budget() of who is at @net, for whom @global has something left. */
+static __always_inline enum reason admit_net(struct live *l, __u32 slot,
+					     const struct budget *b, enum wire_kind kind,
+					     __u64 net, __u32 ipv6, __u64 *global,
+					     __u64 now)
 {
-	__u32 index = budget_index(slot, class);
-	__u64 *global = &l->globals[index];
-	__u64 now = clock_now(l);
 	__u64 *source, *prefix, *area;
 	struct limit whole, one, near, wide;
-	__u32 *cost;
-	__u64 net;
-
-	if (limit_spent(&b->global, *global, now))
-		return REASON_GLOBAL_BUDGET;
+	__u32 *cost, index;
 
 	once_here(b); /* or all of it is loaded before the first refusal */
 	one = b->source;
-	net = address_net(p, SENDER);
-	index = budget_cell(b, l->keys, net, p->ipv6, SOURCE_BITS);
+	index = budget_cell(b, l->keys, net, ipv6, SOURCE_BITS);
 	source = &l->sources[index];
 	/* No request costs less than COST_ONE, so what it may cost need not be known. */
 	if (limit_spent(&one, *source, now))
@@ -105,11 +95,11 @@ admit_budget(struct live *l, __u32 slot, const struct budget *b, enum wire_class
 			return REASON_SOURCE_BUDGET;
 	}
 
-	prefix = budget_around(l, b, net >> 8, p->ipv6);
+	prefix = budget_around(l, b, net >> 8, ipv6);
 	if (!prefix || limit_spent(&near, *prefix, now))
 		return REASON_PREFIX_BUDGET;
 
-	area = budget_around(l, b, area_net(net, p->ipv6), p->ipv6);
+	area = budget_around(l, b, area_net(net, ipv6), ipv6);
 	wide = area_limit(&near);
 	if (!area || limit_spent(&wide, *area, now))
 		return REASON_PREFIX_BUDGET;
@@ -120,6 +110,22 @@ admit_budget(struct live *l, __u32 slot, const struct budget *b, enum wire_class
 	    !budget_take(global, whole.cost_ns, whole.burst_ns, now))
 		return REASON_CONTENDED;
 	return REASON_WITHIN_BUDGET;
+}
+
+/*
+ * Charge one request of @kind to the budget of @class. The cost of a request follows the
+ * size of its answers; it is looked up only while the global budget has something left.
+ */
+static __always_inline enum reason
+admit_budget(struct live *l, __u32 slot, const struct budget *b, enum wire_class class,
+	     enum wire_kind kind, const struct packet *p)
+{
+	__u64 *global = &l->globals[budget_index(slot, class)];
+	__u64 now = clock_now(l);
+
+	if (limit_spent(&b->global, *global, now))
+		return REASON_GLOBAL_BUDGET;
+	return admit_net(l, slot, b, kind, address_net(p, SENDER), p->ipv6, global, now);
 }
 
 /*

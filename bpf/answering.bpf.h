@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * answering.bpf.h - the program that shield() jumps to with questions that may be
- * answered from here. It begins with the frame alone, and says of it all that remains to
- * be said, unless that has to do with proof.
+ * answered from here. It begins with the frame and what shield() found of it, and says
+ * all that remains to be said, unless that has to do with proof.
  *
  * Who gets an answer when the service's budget is spent: players, who is allowed, who has
  * just proven its address or is known, networks around these (known.h), and strangers
@@ -22,20 +22,11 @@
  * twice a second, ten at once. */
 const volatile struct limit known_limit = { 500000000ull, 10 * 500000000ull };
 
-/* WAY_ANSWER and *@ret, or what to do. */
-__noinline int answer_find(struct xdp_md *ctx, struct proof_call *ret)
-{
-	struct packet packet = { 0 };
-	struct found found;
-	int action = call_find(ctx, &packet, &found, ret);
-
-	return ret && action == WAY_LONG ? WAY_ANSWER : action;
-}
-
 /* Of who is in no list, while the service is pressed. REASON_COUNT: by its budget. */
-static __always_inline enum reason stranger_layer(struct live *l, __u32 slot, __u64 net,
-						  const struct packet *p, __u64 now)
+static __always_inline enum reason stranger_layer(struct xdp_md *ctx, struct live *l,
+						  const struct call *c, __u64 now)
 {
+	__u64 net = c->net;
 	struct limit limit = { known_limit.cost_ns, known_limit.burst_ns };
 	enum reason reason = chance(net, now);
 	__u64 state;
@@ -44,12 +35,15 @@ static __always_inline enum reason stranger_layer(struct live *l, __u32 slot, __
 	if (reason != REASON_TO_KNOWN && reason != REASON_TO_PROVEN &&
 	    reason != REASON_TO_NETWORK)
 		return reason;
-	state = known_find(&l->answering.known, net, l->keys);
 	/* Where it is was shown by what it proved; from elsewhere it is a stranger. */
-	if (reason == REASON_TO_KNOWN && !known_near(state, packet_hops(p)))
-		return chance_repeated(net, now) ? REASON_TO_REPEATED : REASON_COUNT;
+	if (reason == REASON_TO_KNOWN) {
+		state = known_find(&l->answering.known, net, l->keys);
+		if (!known_near(state, call_hops(ctx, c)))
+			return chance_repeated(net, now) ? REASON_TO_REPEATED
+							 : REASON_COUNT;
+	}
 	cell = limit_cell(l->keys, reason == REASON_TO_NETWORK ? known_network(net) : net,
-			  1ull << 41 | slot, SOURCE_BITS);
+			  1ull << 41 | call_slot(c), SOURCE_BITS);
 	if (index_below(&cell, 1 << SOURCE_BITS) &&
 	    limit_take(&limit, &l->sources[cell], now))
 		return reason;
@@ -84,30 +78,30 @@ __noinline int known_asks(__u64 net, __u32 hops)
  * their names? That presses no service, and would keep who is known unanswered. Walked
  * once by the verifier.
  */
-__noinline int neighbours_spent(struct xdp_md *ctx, __u64 what, __u64 where)
+__noinline int neighbours_spent(const struct call *c)
 {
-	__u32 slot = what >> 16 & 0xffff, index;
 	struct live *l = &live;
-	__u64 *prefix, *area, net, now = clock_now(l);
+	__u64 *prefix, *area, now = clock_now(l);
+	__u32 slot, ipv6, index, *cost;
 	const struct service *s;
 	const struct budget *b;
 	struct limit near, wide;
-	struct packet p;
-	__u32 *cost;
 
-	where_packet(ctx, where, 0, &p);
+	if (!c)
+		return false;
+	slot = call_slot(c);
+	ipv6 = call_ipv6(c);
 	s = service_at(tables_now(l), &slot);
 	if (!s)
 		return false;
 	b = &s->budget[CLASS_QUERY];
 	near = b->prefix;
-	index = slot * KIND_COUNT + (what & 0xffff);
+	index = slot * KIND_COUNT + call_kind(c);
 	cost = bpf_map_lookup_elem(&costs, &index);
 	if (cost && *cost)
 		near = limit_scaled(&near, *cost, COST_ONE);
-	net = address_net(&p, SENDER);
-	prefix = budget_around(l, b, net >> 8, p.ipv6);
-	area = budget_around(l, b, area_net(net, p.ipv6), p.ipv6);
+	prefix = budget_around(l, b, c->net >> 8, ipv6);
+	area = budget_around(l, b, area_net(c->net, ipv6), ipv6);
 	wide = area_limit(&near);
 	return !prefix || !area || limit_spent(&near, *prefix, now) ||
 	       limit_spent(&wide, *area, now);
@@ -117,17 +111,18 @@ __noinline int neighbours_spent(struct xdp_md *ctx, __u64 what, __u64 where)
  * Why it is answered although its service is flooded, or dropped although it has a
  * budget. REASON_COUNT: neither.
  */
-__noinline int answer_layer(struct xdp_md *ctx, __u64 what, __u64 where)
+__noinline int answer_layer(struct xdp_md *ctx, const struct call *c)
 {
-	__u32 slot = what >> 16 & 0xffff;
+	enum listed listed = LISTED_NOT;
 	struct live *l = &live;
-	__u64 now = clock_now(l), net;
+	__u64 now = clock_now(l);
 	const struct service *s;
-	enum listed listed;
 	enum reason reason;
-	struct packet p;
+	__u32 slot;
 
-	where_packet(ctx, where, 0, &p);
+	if (!c)
+		return REASON_MALFORMED;
+	slot = call_slot(c);
 	s = service_at(tables_now(l), &slot);
 	if (!s)
 		return REASON_MALFORMED;
@@ -135,29 +130,25 @@ __noinline int answer_layer(struct xdp_md *ctx, __u64 what, __u64 where)
 	if (limit_spent(&s->budget[CLASS_QUERY].global,
 			l->globals[budget_index(slot, CLASS_QUERY)], now))
 		flood_note(l, slot, now);
-	listed = listed_at(l, slot, &p, SENDER);
+	if (l->lists)
+		listed = call_lists(ctx, c);
 	if (listed == LISTED_DENIED)
 		return REASON_DENY_LIST;
 	if (listed == LISTED_UNLIMITED && flooded(l, s, slot, now))
 		return REASON_TO_FRIEND;
-	/* Anew, or the compiler compares one copy of the address and reads by another. */
-	where_packet(ctx, where, 0, &p);
-	net = address_net(&p, SENDER);
-	if (listed != LISTED_NOT || !net)
+	if (listed != LISTED_NOT || !c->net)
 		return REASON_COUNT;
-	if (flooded(l, s, slot, now))
-		return stranger_layer(l, slot, net, &p, now);
-	/* A quiet time, in which who asks gets known, if it has a budget. */
-	if (!neighbours_spent(ctx, what, where)) {
-		where_packet(ctx, where, 0, &p);
-		known_asks(net, packet_hops(&p));
-		return REASON_COUNT;
+	if (!flooded(l, s, slot, now)) {
+		/* A quiet time, in which who asks gets known, if it has a budget. */
+		if (!neighbours_spent(c)) {
+			known_asks(c->net, call_hops(ctx, c));
+			return REASON_COUNT;
+		}
+		reason = chance_known(c->net, now);
+		if (reason == REASON_COUNT || reason == REASON_TO_NETWORK)
+			return REASON_COUNT;
 	}
-	reason = chance_known(net, now);
-	if (reason == REASON_COUNT || reason == REASON_TO_NETWORK)
-		return REASON_COUNT;
-	where_packet(ctx, where, 0, &p);
-	return stranger_layer(l, slot, net, &p, now);
+	return stranger_layer(ctx, l, c, now);
 }
 
 #define LAYER_BITS 8 /* of answer_budget(): above them, why it is answered from here */
@@ -165,30 +156,32 @@ __noinline int answer_layer(struct xdp_md *ctx, __u64 what, __u64 where)
 /*
  * What becomes of it by its budget, which is charged, or by being allowed; above
  * LAYER_BITS why it may be answered from here instead. REASON_COUNT: proof says that.
- * It takes no length: clang 16 and later see that it would not be used, and leave the
- * register for it undefined, which the verifier refuses.
  */
-__noinline int answer_budget(struct xdp_md *ctx, __u64 what, __u64 where)
+__noinline int answer_budget(struct xdp_md *ctx, const struct call *c)
 {
-	enum wire_kind kind = what & 0xffff;
-	__u32 slot = what >> 16 & 0xffff;
+	enum listed listed = LISTED_NOT;
 	struct live *l = &live;
 	__u64 now = clock_now(l);
 	const struct service *s;
-	enum listed listed;
+	enum wire_kind kind;
 	enum reason reason;
 	struct packet p;
+	__u32 slot;
 
-	where_packet(ctx, where, 0, &p);
+	if (!c)
+		return REASON_MALFORMED;
+	kind = call_kind(c);
+	slot = call_slot(c);
 	s = service_at(tables_now(l), &slot);
 	if (!s)
 		return REASON_MALFORMED;
-	listed = listed_at(l, slot, &p, SENDER);
+	if (l->lists)
+		listed = call_lists(ctx, c);
 	if (listed == LISTED_UNLIMITED)
 		return REASON_ALLOW_LIST;
 	if (provable(s, kind) && listed == LISTED_NOT && s->answers != ANSWERS_ALWAYS)
 		return REASON_COUNT;
-	where_packet(ctx, where, 0, &p);
+	call_packet(ctx, c, &p);
 	reason = admit_budget(l, slot, &s->budget[CLASS_QUERY], CLASS_QUERY, kind, &p);
 	if (reason == REASON_GLOBAL_BUDGET)
 		flood_note(l, slot, now);
@@ -203,38 +196,40 @@ __noinline int answer_budget(struct xdp_md *ctx, __u64 what, __u64 where)
 }
 
 /*
- * May so many @bytes be sent for that @layer? The question, above 16 bits of @slot so
- * many octets, pays for as much of its own answer, and one that is refused for none of
+ * May so many @bytes be sent for that @layer? The question, of so many octets as @asked,
+ * pays for as much of its own answer, and one that is refused for none of
  * others'. REASON_LEDGER: they may not; REASON_COUNT: nor would it be for lack of that,
  * or it is a neighbour's, who can still prove its address.
  */
-__noinline int answer_pay(struct xdp_md *ctx, __u64 where, __u32 slot, __u32 layer,
-			  __u32 bytes)
+__noinline int answer_pay(struct xdp_md *ctx, const struct call *c, __u32 layer,
+			  __u32 asked, __u32 bytes)
 {
 	struct answer_cap *cap = &live.answering.cap;
 	struct live *l = &live;
 	struct limit limit = { cap->byte_ns * bytes, cap->burst_ns };
+	__u32 halves = LEDGER_WHOLE;
 	__u64 now = clock_now(l);
-	__u32 asked = slot >> 16, halves = LEDGER_WHOLE;
 	struct packet p;
 
-	where_packet(ctx, where, 0, &p);
+	if (!c)
+		return REASON_LEDGER;
 	/* Made up beside who is known, they shall leave that one what it needs. */
 	if (layer == REASON_TO_NETWORK || layer == REASON_TO_REPEATED ||
 	    layer == REASON_TO_BUDGET)
 		halves = LEDGER_HALF;
 	if (layer == REASON_TO_FRIEND) {
-		if (listed_at(l, slot & 0xffff, &p, SENDER) == LISTED_UNLIMITED)
+		if (call_lists(ctx, c) == LISTED_UNLIMITED)
 			return layer;
+		call_packet(ctx, c, &p);
 		if (!l->ledger.strict)
 			return ledger_debit_friend(l, &p, SENDER, bytes) ? layer
 									 : REASON_LEDGER;
 	}
-	where_packet(ctx, where, 0, &p);
 	/* What the ledger refuses shall not use up what others may have. */
 	if (layer == REASON_TO_REPEATED && limit_spent(&limit, cap->due_ns, now))
 		return REASON_COUNT;
-	if (bytes > asked && !ledger_debit(l, &p, SENDER, bytes - asked, halves))
+	if (bytes > asked && l->ledger.byte_ns &&
+	    !ledger_book(call_prefix(c), bytes - asked, halves))
 		return layer == REASON_TO_NETWORK || layer == REASON_TO_REPEATED
 			       ? REASON_COUNT
 			       : REASON_LEDGER;
@@ -245,57 +240,62 @@ __noinline int answer_pay(struct xdp_md *ctx, __u64 where, __u32 slot, __u32 lay
 }
 
 /* The question, of @bytes, is answered for @reason, or dropped: count it, and show it. */
-__noinline int answer_note(struct xdp_md *ctx, __u64 what, __u32 length, __u32 reason,
+__noinline int answer_note(struct xdp_md *ctx, const struct call *c, __u32 reason,
 			   __u64 bytes)
 {
-	struct found found = { .slot = what >> 16 & 0xffff, .kind = what & 0xffff };
-	struct packet p = { .length = length & 0xffff };
+	struct packet p = { 0 };
+	struct found found;
 
+	if (!c)
+		return false;
+	found.slot = call_slot(c);
+	found.kind = call_kind(c);
+	p.length = c->length & 0xffff;
 	found.service = service_at(tables_now(&live), &found.slot);
 	return found.service && judged(ctx, &live, &found, &p, bytes, reason, false) &&
 	       reason_verdict(reason) == VERDICT_ANSWER;
 }
 
 /* Answer it for that @layer: what to do, or WAY_ANSWER if there is no answer. */
-static __always_inline int answer_try(struct xdp_md *ctx, const struct proof_call *c,
+static __always_inline int answer_try(struct xdp_md *ctx, const struct call *c,
 				      __u32 layer)
 {
-	__u32 bytes = answer_frame(ctx), slot = c->what >> 16 & 0xffff, reason;
-	int chosen = template_choose(ctx, c->what, c->where, c->length);
+	__u32 bytes = answer_frame(ctx), reason;
+	int chosen = template_choose(ctx, c);
 
 	if (chosen <= 0 || !template_grow(ctx, c->where, chosen >> CHOSEN_LENGTH))
 		return WAY_ANSWER;
-	reason = answer_pay(ctx, c->where, slot | bytes << 16, layer,
-			    template_frame(chosen, c->where));
+	reason = answer_pay(ctx, c, layer, bytes, template_frame(chosen, c->where));
 	if (reason == REASON_COUNT) {
 		/* What goes on is what came. */
 		if (bpf_xdp_adjust_tail(ctx, (int)bytes - (int)answer_frame(ctx)))
 			return XDP_DROP;
 		return WAY_ANSWER;
 	}
-	if (!answer_note(ctx, c->what, c->length, reason, bytes))
+	if (!answer_note(ctx, c, reason, bytes))
 		return XDP_DROP;
-	return template_send(ctx, c->what, c->where, c->length, chosen);
+	return template_send(ctx, c, chosen);
 }
 
 /* What may be answered from here. */
 SEC("xdp")
 int shield_answer(struct xdp_md *ctx)
 {
-	struct proof_call c = { 0 };
-	int action = answer_find(ctx, &c);
+	struct call c = { 0 };
+	int action = call_find(ctx, &c);
 	__u32 reason, layer;
 
-	if (action != WAY_ANSWER)
+	if (action != WAY_LONG)
 		return action;
-	reason = answer_layer(ctx, c.what, c.where);
+	action = WAY_ANSWER;
+	reason = answer_layer(ctx, &c);
 	layer = reason_verdict(reason) == VERDICT_ANSWER ? reason : 0;
 	if (reason == REASON_COUNT || layer) {
 		if (layer)
 			action = answer_try(ctx, &c, layer);
 		if (action != WAY_ANSWER)
 			return action;
-		reason = answer_budget(ctx, c.what, c.where);
+		reason = answer_budget(ctx, &c);
 		layer = reason >> LAYER_BITS;
 		reason &= (1 << LAYER_BITS) - 1;
 		if (layer)
@@ -304,7 +304,8 @@ int shield_answer(struct xdp_md *ctx)
 			return action;
 	}
 	if (reason != REASON_COUNT)
-		return proof_note(ctx, c.what, c.where, c.length, reason);
+		return proof_note(ctx, &c, reason);
+	hand_over(HANDED(call_slot(&c), call_kind(&c), c.length), c.where);
 	bpf_tail_call(ctx, &jumps, JUMP_PROOF);
 	return XDP_DROP;
 }

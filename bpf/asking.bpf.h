@@ -10,15 +10,15 @@
 #define ASKING_BPF_H
 
 #include "answer.bpf.h"
-#include "invite.bpf.h"
+#include "call.bpf.h"
 #include "ledger.bpf.h"
 #include "sample.bpf.h"
 
 /* The beginning of the payload, zeros behind it. NULL: cannot be. */
-static __always_inline struct proof_text *text_load(struct xdp_md *ctx,
-						    const struct packet *p)
+static __always_inline struct proof_text *text_load(struct xdp_md *ctx, __u32 payload,
+						    __u32 length)
 {
-	__u32 least = p->length - 1, zero = 0;
+	__u32 least = length - 1, zero = 0;
 	struct proof_text *t = bpf_map_lookup_elem(&texts, &zero);
 
 	if (!t)
@@ -27,8 +27,8 @@ static __always_inline struct proof_text *text_load(struct xdp_md *ctx,
 	if (least >= PROOF_TEXT)
 		least = PROOF_TEXT - 1;
 	same_copy(least);
-	if (!p->length || least >= PROOF_TEXT ||
-	    bpf_xdp_load_bytes(ctx, p->payload & OFFSET_MASK, t->at, least + 1))
+	if (!length || least >= PROOF_TEXT ||
+	    bpf_xdp_load_bytes(ctx, payload & OFFSET_MASK, t->at, least + 1))
 		return NULL;
 	return t;
 }
@@ -58,13 +58,15 @@ static __always_inline bool addresses_fit(const struct packet *p)
  * options or extension headers, nor to port 0; and not where Linux would deliver neither
  * the one nor the other: from or to a group or everybody, this host or none, oneself.
  */
-__noinline int answer_fits(struct xdp_md *ctx, __u64 where)
+__noinline int answer_fits(struct xdp_md *ctx, const struct call *c)
 {
 	struct packet p;
 
-	where_packet(ctx, where, 0, &p);
+	if (!c)
+		return false;
+	call_packet(ctx, c, &p);
 	return p.start + ETH_ALEN <= p.end && !(*p.start & 1) &&
-	       answer_plain(p.payload, p.addresses, p.ipv6) && packet_port(&p, SENDER) &&
+	       answer_plain(p.payload, p.addresses, p.ipv6) && call_port(c) &&
 	       addresses_fit(&p);
 }
 
@@ -98,7 +100,7 @@ static __always_inline __u32 ask_text(struct proof_text *t, enum wire_family fam
  * network.
  */
 static __always_inline bool ask_paid(const struct live *l, enum wire_family family,
-				     const struct packet *p, __u32 sends, __u32 bytes)
+				     const struct call *c, __u32 sends, __u32 bytes)
 {
 	if (wire_bytes(sends) <= wire_bytes(bytes))
 		return true;
@@ -108,9 +110,10 @@ static __always_inline bool ask_paid(const struct live *l, enum wire_family fami
 		bytes = WIRE_LEAST;
 	if ((sends - bytes) * 10 > wire_bytes(bytes))
 		return false;
-	if (ledger_debit(l, p, SENDER, sends - bytes, LEDGER_WHOLE))
+	if (!l->ledger.byte_ns ||
+	    ledger_book(call_prefix(c), sends - bytes, LEDGER_WHOLE))
 		return true;
-	ledger_book(ledger_prefix(p, SENDER), bytes, 0);
+	ledger_book(call_prefix(c), bytes, 0);
 	return false;
 }
 
@@ -156,36 +159,34 @@ static __always_inline int send_back(struct xdp_md *ctx)
 }
 
 /*
- * Answer a request by asking for proof: sent back, or XDP_DROP where that cannot be. A
- * function of its own, as all here: the verifier walks it once.
+ * Answer a request that answer_fits() by asking for proof: sent back, or XDP_DROP where
+ * that cannot be. A function of its own, as all here: the verifier walks it once.
  */
-__noinline int proof_answer(struct xdp_md *ctx, __u64 what, __u64 where, __u32 length)
+__noinline int proof_answer(struct xdp_md *ctx, const struct call *c)
 {
 	struct live *l = &live;
-	__u32 slot = what >> 16, at = slot, bytes;
 	struct answer a = { .back = true };
 	const struct service *s;
-	struct cookie_asker who;
 	struct proof_text *text;
-	struct packet p;
+	__u32 at, bytes;
 
-	where_packet(ctx, where, length, &p);
+	if (!c)
+		return XDP_DROP;
+	at = call_slot(c);
+	a.payload = c->where & OFFSET_MASK;
+	a.ipv6 = call_ipv6(c);
 	s = service_at(tables_now(l), &at);
-	if (!s || !answer_fits(ctx, where))
+	text = text_load(ctx, a.payload, c->length);
+	if (!s || !text)
 		return XDP_DROP;
-	text = text_load(ctx, &p);
-	if (!text)
-		return XDP_DROP;
-	packet_asker(&p, SENDER, slot, &who);
-	a.length = ask_text(text, s->family, what & 0xffff, &who, length, clock_now(l));
-	a.payload = p.payload;
-	a.ipv6 = p.ipv6;
+	a.length =
+		ask_text(text, s->family, call_kind(c), &c->who, c->length, clock_now(l));
 	bytes = answer_frame(ctx);
 	if (!a.length || a.length > PROOF_TEXT ||
-	    !ask_paid(l, s->family, &p, a.payload + a.length, bytes) ||
+	    !ask_paid(l, s->family, c, a.payload + a.length, bytes) ||
 	    !answer_write(ctx, &a, text))
 		return XDP_DROP;
-	count_sent(ctx, slot, ask_kind(s->family), REASON_ASKED, a.length,
+	count_sent(ctx, at, ask_kind(s->family), REASON_ASKED, a.length,
 		   answer_frame(ctx));
 	return send_back(ctx);
 }
@@ -204,7 +205,7 @@ static __always_inline int turn_replaced(struct xdp_md *ctx, const struct packet
 	__u64 sum = 0;
 	__u16 check;
 
-	text = text_load(ctx, p);
+	text = text_load(ctx, p->payload, p->length);
 	if (!text)
 		return XDP_DROP;
 	at = proof_number_at(text);
@@ -230,25 +231,23 @@ static __always_inline int turn_replaced(struct xdp_md *ctx, const struct packet
 	return XDP_PASS;
 }
 
-#define TURN_LENGTH(length, form) ((length) | (form) << 16)
-
-/* Write over the proof the request that it stands for. XDP_PASS or XDP_DROP. */
-__noinline int proof_turn(struct xdp_md *ctx, __u64 what, __u64 where, __u32 length)
+/* Write over the proof of @form the request that it stands for. XDP_PASS or XDP_DROP. */
+__noinline int proof_turn(struct xdp_md *ctx, const struct call *c, __u32 form)
 {
 	struct answer a = { 0 };
-	__u32 form = length >> 16;
 	struct proof_text *text;
 	struct proven_cell *cell;
-	struct cookie_asker who;
 	struct packet p;
 
-	where_packet(ctx, where, length, &p);
+	if (!c)
+		return XDP_DROP;
+	call_packet(ctx, c, &p);
 	if (form == COOKIE_REPLACED) {
-		packet_asker(&p, SENDER, what >> 16, &who);
-		cell = proven_find(&live.proof.proven, &who, live.keys, clock_now(&live));
+		cell = proven_find(&live.proof.proven, &c->who, live.keys,
+				   clock_now(&live));
 		return cell ? turn_replaced(ctx, &p, cell->challenge) : XDP_DROP;
 	}
-	text = text_load(ctx, &p);
+	text = text_load(ctx, p.payload, p.length);
 	if (!answer_plain(p.payload, p.addresses, p.ipv6) || !text)
 		return XDP_DROP;
 	a.payload = p.payload;

@@ -178,10 +178,23 @@ struct {
 	__type(value, struct userinfo);
 } userinfos SEC(".maps");
 
+/* What shield() tells the program that it jumps to, see call.bpf.h. */
+struct handed {
+	__u64 what; /* 0: nothing */
+	__u64 where;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct handed);
+} handed SEC(".maps");
+
 /*
  * Where shield() jumps to. Whoever loads the programs over these maps exchanges what is
- * in it: they need nothing of each other but the frame. Empty: shield() says it all
- * itself.
+ * in it: they need nothing of each other but the frame, though one that was told what
+ * that is need not look. Empty: shield() says it all itself.
  */
 int shield_proof(struct xdp_md *ctx);
 int shield_answer(struct xdp_md *ctx);

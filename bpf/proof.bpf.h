@@ -25,7 +25,7 @@ static __always_inline int check_echo(struct xdp_md *ctx, const struct packet *p
 	enum cookie_form form;
 	__u64 letters;
 
-	text = text_load(ctx, p);
+	text = text_load(ctx, p->payload, p->length);
 	if (!text)
 		return 0;
 	form = proof_returned(text->at[PROOF_BACK + PROOF_LETTERS], p->length);
@@ -45,7 +45,7 @@ static __always_inline int check_number(struct xdp_md *ctx, const struct packet 
 	__u64 parity, epoch, hash;
 	__u32 at, number;
 
-	text = text_load(ctx, p);
+	text = text_load(ctx, p->payload, p->length);
 	if (!text)
 		return 0;
 	at = proof_number_at(text);
@@ -105,26 +105,26 @@ static __always_inline int hello_random(struct xdp_md *ctx, const struct packet 
  * What came back: the form of cookie if it is one that this sender was given, or, of a
  * COOKIE_NUMBER, the number, which is no form; or 0. Of a ClientHello, its random.
  */
-__noinline int proof_check(struct xdp_md *ctx, __u64 what, __u64 where, __u32 length)
+__noinline int proof_check(struct xdp_md *ctx, const struct call *c)
 {
-	__u32 slot = what >> 16 & 0xffff;
-	struct cookie_asker who;
 	const struct service *s;
 	struct packet p;
+	__u32 slot;
 
-	where_packet(ctx, where, length, &p);
-	packet_asker(&p, SENDER, slot, &who);
+	if (!c)
+		return 0;
+	slot = call_slot(c);
+	call_packet(ctx, c, &p);
 	s = service_at(tables_now(&live), &slot);
 	if (!s)
 		return 0;
 	if (s->family == FAMILY_QUAKE3)
-		return (what & 0xffff) == KIND_PROOF ? check_echo(ctx, &p, &who) : 0;
+		return call_kind(c) == KIND_PROOF ? check_echo(ctx, &p, &c->who) : 0;
 	if (s->family == FAMILY_NETQUAKE)
-		return check_tail(ctx, &p, &who);
+		return check_tail(ctx, &p, &c->who);
 	if (s->family == FAMILY_QUAKE_ENHANCED)
-		return (what & 0xffff) == KIND_DTLS_CLIENT_HELLO ? hello_random(ctx, &p)
-								 : 0;
-	return check_number(ctx, &p, &who);
+		return call_kind(c) == KIND_DTLS_CLIENT_HELLO ? hello_random(ctx, &p) : 0;
+	return check_number(ctx, &p, &c->who);
 }
 
 /* --- judging ----------------------------------------------------------------- */
@@ -137,22 +137,23 @@ __noinline int proof_check(struct xdp_md *ctx, __u64 what, __u64 where, __u32 le
  */
 static __always_inline enum reason proven_charge(struct live *l, __u32 slot,
 						 const struct budget *b, __u32 class,
-						 const struct packet *p, __u32 times,
+						 const struct call *c, __u32 times,
 						 bool aside, __u64 now)
 {
 	/* Where none of the budgets of strangers is, nor, aside, of the proven. */
 	__u64 seed =
 		b->seed + (2 + 2 * aside) * (SERVICES_MAX << CLASS_BITS) * l->keys[1];
-	__u64 net = address_net(p, SENDER), *source, *prefix, *global;
+	__u64 net = c->net, *source, *prefix, *global;
+	__u32 ipv6 = call_ipv6(c);
 	/* Nobody proves itself by what is unknown. */
 	__u32 index = budget_index(slot, aside ? CLASS_UNKNOWN : class);
 
 	if (!index_below(&index, SERVICES_MAX << CLASS_BITS))
 		return REASON_CONTENDED;
 	global = &l->proof.globals[index];
-	index = (budget_hash(l->keys, net, p->ipv6) + seed) >> (64 - SOURCE_BITS);
+	index = (budget_hash(l->keys, net, ipv6) + seed) >> (64 - SOURCE_BITS);
 	source = &l->sources[index];
-	index = (budget_hash(l->keys, net >> 8, p->ipv6) + seed) >> (64 - PREFIX_BITS);
+	index = (budget_hash(l->keys, net >> 8, ipv6) + seed) >> (64 - PREFIX_BITS);
 	prefix = bpf_map_lookup_elem(&prefixes, &index);
 	if (limit_spent(&b->source, *source, now))
 		return REASON_SOURCE_BUDGET;
@@ -175,15 +176,14 @@ static __always_inline bool reason_refuses(enum reason reason)
 
 /* REASON_ASKED, if it is this one's turn to be answered, or @reason. */
 static __always_inline enum reason judge_pace(struct live *l, const struct service *s,
-					      enum proof_pace which, enum wire_kind kind,
-					      const struct packet *p, enum reason reason,
-					      __u64 now)
+					      enum proof_pace which, const struct call *c,
+					      enum reason reason, __u64 now)
 {
 	struct pace *pace = &l->proof.pace[which];
-	__u64 net = budget_hash(l->keys, address_net(p, SENDER), p->ipv6);
-	__u32 hash = pace_hash(l, net, packet_port(p, SENDER));
+	__u64 net = budget_hash(l->keys, c->net, call_ipv6(c));
+	__u32 hash = pace_hash(l, net, call_port(c));
 	__u32 spread = asked_spread(which == PACE_JOIN ? hash : net >> 32,
-				    proof_form(kind, p->length));
+				    proof_form(call_kind(c), c->length));
 	__u16 *asked = asked_cell(l, spread);
 
 	if (!asked || asked_lately(asked, spread, now) ||
@@ -225,48 +225,58 @@ static __always_inline enum reason judge_repeated(struct live *l, __u32 slot,
 								      : REASON_UNREPEATED;
 }
 
+/* Is it a request of which nobody has proven anything yet? */
+static __always_inline bool kind_asks(enum wire_kind kind)
+{
+	return kind == KIND_GETCHALLENGE || kind == KIND_GETINFO ||
+	       kind == KIND_GETSTATUS;
+}
+
 /*
  * What a stranger's datagram is, by the budget of @class and by proof. REASON_PROVEN: it
  * has asked twice. @random: of a ClientHello. Walked once by the verifier.
  */
-__noinline int proof_stranger(struct xdp_md *ctx, __u64 what, __u64 where,
-			      __u64 length_class, __u32 random)
+__noinline int proof_stranger(const struct call *c, __u32 class, __u32 random)
 {
-	__u32 slot = what >> 16 & 0xffff, class = length_class >> 32;
-	enum wire_kind kind = what & 0xffff;
-	bool repeats = kind == KIND_CCREQ_CONNECT || kind == KIND_DTLS_CLIENT_HELLO;
 	struct live *l = &live;
-	__u64 now = clock_now(l);
+	__u64 now = clock_now(l), *global;
 	const struct service *s;
-	struct cookie_asker who;
+	const struct budget *b;
+	enum wire_kind kind;
 	enum reason reason;
-	struct packet p;
+	bool repeats;
+	__u32 slot;
 
-	where_packet(ctx, where, length_class, &p);
+	if (!c)
+		return REASON_FALSE_PROOF;
+	kind = call_kind(c);
+	slot = call_slot(c);
 	s = service_at(tables_now(l), &slot);
 	if (!s || !index_below(&class, CLASS_BUDGETS))
 		return REASON_FALSE_PROOF;
-	reason = forget(admit_budget(l, slot, &s->budget[class], class, kind, &p),
-			p.length);
+	b = &s->budget[class];
+	global = &l->globals[budget_index(slot, class)];
+	reason = REASON_GLOBAL_BUDGET;
+	if (!limit_spent(&b->global, *global, now))
+		reason = admit_net(l, slot, b, kind, c->net, call_ipv6(c), global, now);
+	reason = forget(reason, c->length);
+	repeats = kind == KIND_CCREQ_CONNECT || kind == KIND_DTLS_CLIENT_HELLO;
 	/* Who has spent what is its own alone has to prove itself alone. */
 	if ((kind == KIND_GETCHALLENGE || repeats) && reason == REASON_GLOBAL_BUDGET)
 		press(l, slot, now);
-	if (repeats) {
-		packet_asker(&p, SENDER, slot, &who);
-		return judge_repeated(l, slot, s, random, &who, reason, now);
-	}
+	if (repeats)
+		return judge_repeated(l, slot, s, random, &c->who, reason, now);
 	if (kind == KIND_GETCHALLENGE) {
 		if (reason == REASON_WITHIN_BUDGET) {
 			if (!pressed(l, s, slot, now))
 				return reason;
 			reason = REASON_GLOBAL_BUDGET; /* if it is not its turn either */
 		}
-	} else if ((kind != KIND_GETINFO && kind != KIND_GETSTATUS) ||
-		   !reason_refuses(reason)) {
+	} else if (!kind_asks(kind) || !reason_refuses(reason)) {
 		return reason;
 	}
-	return judge_pace(l, s, kind == KIND_GETCHALLENGE ? PACE_JOIN : PACE_QUERY, kind,
-			  &p, reason, now);
+	return judge_pace(l, s, kind == KIND_GETCHALLENGE ? PACE_JOIN : PACE_QUERY, c,
+			  reason, now);
 }
 
 /* Has @who, whose @cell this is, a proof of @form to show, and not too soon again? */
@@ -319,21 +329,22 @@ static __always_inline __u32 judge_class(enum wire_kind kind, __u32 form, bool k
  * @said: by proof_check() of what can be a proof. Apart from it, and from proof_turn(),
  * for all of them together would need more of a stack than there is.
  */
-__noinline int proof_judge(struct xdp_md *ctx, __u64 what, __u64 where, __u32 length,
-			   __u32 said)
+__noinline int proof_judge(const struct call *c, __u32 said)
 {
-	enum wire_kind kind = what & 0xffff;
-	__u32 slot = what >> 16, form, class, random = 0;
+	__u32 slot, form, class, random = 0;
 	struct live *l = &live;
 	const struct service *s;
 	struct proven_cell *cell;
-	struct cookie_asker who;
+	enum wire_kind kind;
 	enum reason reason;
-	struct packet p;
-	__u64 now = clock_now(l);
+	__u64 now;
 	bool surely;
 
-	where_packet(ctx, where, length, &p);
+	if (!c)
+		return REASON_FALSE_PROOF;
+	kind = call_kind(c);
+	slot = call_slot(c);
+	now = clock_now(l);
 	s = service_at(tables_now(l), &slot);
 	if (!s || (kind == KIND_PROOF && !said))
 		return REASON_FALSE_PROOF;
@@ -341,16 +352,14 @@ __noinline int proof_judge(struct xdp_md *ctx, __u64 what, __u64 where, __u32 le
 		random = said;
 		said = 0;
 	}
-	packet_asker(&p, SENDER, slot, &who);
-	cell = proven_find(&l->proof.proven, &who, l->keys, now);
-	form = forget(judge_form(s, cell, said), length);
-	class = forget(judge_class(kind, form, cell), length);
+	cell = proven_find(&l->proof.proven, &c->who, l->keys, now);
+	form = forget(judge_form(s, cell, said), c->length);
+	class = forget(judge_class(kind, form, cell), c->length);
 	if (!index_below(&class, CLASS_BUDGETS))
 		return REASON_FALSE_PROOF;
 	surely = form || (class == CLASS_CONNECT && cell && cell->flags & PROVEN_SURELY);
 	if (!surely) {
-		reason = proof_stranger(ctx, what, where, length | (__u64) class << 32,
-					random);
+		reason = proof_stranger(c, class, random);
 		/* The invited are such for as long as they go on. */
 		if (reason == REASON_WITHIN_BUDGET && cell && class == CLASS_CONNECT)
 			cell->used_ns = now;
@@ -365,12 +374,12 @@ __noinline int proof_judge(struct xdp_md *ctx, __u64 what, __u64 where, __u32 le
 		    !proven_again(cell, at, now))
 			return REASON_SOURCE_BUDGET;
 	}
-	reason = proven_charge(l, slot, &s->budget[class], class, &p,
+	reason = proven_charge(l, slot, &s->budget[class], class, c,
 			       1 + (class == CLASS_QUERY), kind == KIND_CCREQ_CONNECT,
 			       now);
 	if (reason != REASON_PROVEN || !form)
 		return reason;
-	if (form != COOKIE_REPLACED && !judge_enters(l, &who, form, said, now))
+	if (form != COOKIE_REPLACED && !judge_enters(l, &c->who, form, said, now))
 		return REASON_CONTENDED;
 	return reason | form << PROOF_FORM_SHIFT;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * proving.bpf.h - the program that shield() jumps to with what has to do with proof of
- * address. It begins with the frame alone, and says of it all that remains to be said.
+ * address. It begins with the frame and what shield() found of it, and says all that
+ * remains to be said.
  *
  * A program of its own, so that what it costs the verifier, and a frame that has nothing
  * to do with it, is next to nothing.
@@ -10,13 +11,6 @@
 #define PROVING_BPF_H
 
 #include "proof.bpf.h"
-
-/* What the functions are told of which each has the stack for itself. */
-struct proof_call {
-	__u64 what, where; /* PROOF_WHAT(), PROOF_WHERE() */
-	__u32 length;
-	__u32 listed; /* enum reason by the lists, or REASON_COUNT */
-};
 
 /*
  * What the lists say: who is allowed need prove nothing while its own budgets last, nor a
@@ -40,55 +34,81 @@ static __always_inline enum reason listed_reason(__u32 slot, const struct packet
 	}
 }
 
-/* Find once more what shield() jumped with. WAY_LONG, *@ret and @p, or what to do. */
-static __always_inline int call_find(struct xdp_md *ctx, struct packet *p,
-				     struct found *found, struct proof_call *ret)
+/*
+ * What shield() jumped with: handed over, or else to be found once more. WAY_LONG and
+ * *@ret, or what to do.
+ */
+__noinline int call_find(struct xdp_md *ctx, struct call *ret)
 {
-	int action = whole_find(ctx, p, found);
+	struct packet p = { 0 };
+	struct found found;
+	int action;
 
-	if (!ret || action != WAY_LONG)
-		return action;
-	ret->what = PROOF_WHAT(found->slot, found->kind);
-	ret->where = packet_where(p);
-	ret->length = p->length;
+	if (!ret)
+		return XDP_DROP;
+	if (!hand_take(ret)) {
+		action = whole_find(ctx, &p, &found);
+		if (action != WAY_LONG)
+			return action;
+		ret->what = PROOF_WHAT(found.slot, found.kind);
+		ret->where = packet_where(&p);
+		ret->length = p.length;
+	}
+	call_packet(ctx, ret, &p);
+	packet_asker(&p, SENDER, call_slot(ret), &ret->who);
+	ret->net = address_net(&p, SENDER);
 	return WAY_LONG;
 }
 
-/* WAY_PROOF and *@ret, or what to do. */
-__noinline int proof_find(struct xdp_md *ctx, struct proof_call *ret)
+/* enum listed of the sender. */
+__noinline int call_lists(struct xdp_md *ctx, const struct call *c)
 {
-	struct packet packet = { 0 };
-	struct found found;
-	int action = call_find(ctx, &packet, &found, ret);
+	struct packet p;
 
-	if (!ret || action != WAY_LONG)
-		return action;
-	ret->listed = listed_reason(found.slot, &packet);
-	return WAY_PROOF;
+	if (!c)
+		return LISTED_NOT;
+	call_packet(ctx, c, &p);
+	return listed_at(&live, call_slot(c), &p, SENDER);
+}
+
+/* listed_reason() of the sender. */
+__noinline int call_listed(struct xdp_md *ctx, const struct call *c)
+{
+	struct packet p;
+
+	if (!c)
+		return REASON_COUNT;
+	call_packet(ctx, c, &p);
+	return listed_reason(call_slot(c), &p);
 }
 
 /* Judged for @reason: count it, show it, note it. XDP_PASS, or XDP_DROP. */
-__noinline int proof_note(struct xdp_md *ctx, __u64 what, __u64 where, __u32 length,
-			  __u32 reason)
+__noinline int proof_note(struct xdp_md *ctx, const struct call *c, __u32 reason)
 {
 	struct live *l = &live;
-	struct found found = { .slot = what >> 16 & 0xffff, .kind = what & 0xffff };
-	struct packet packet;
+	enum verdict verdict = reason_verdict(reason);
+	struct found found;
+	struct packet p;
 	__u64 bytes;
 
-	where_packet(ctx, where, length, &packet);
+	if (!c)
+		return XDP_DROP;
+	found.slot = call_slot(c);
+	found.kind = call_kind(c);
+	call_packet(ctx, c, &p);
 	bytes = answer_frame(ctx);
 	found.service = service_at(tables_now(l), &found.slot);
 	if (!found.service)
 		return XDP_DROP;
-	if (reason_verdict(reason) == VERDICT_PASS &&
-	    player_shadow(found.slot, found.kind, &packet) != REASON_WITHIN_BUDGET)
+	if (verdict == VERDICT_PASS &&
+	    player_shadow(found.slot, found.kind, &p) != REASON_WITHIN_BUDGET) {
 		reason = REASON_PLAYING;
-	if (!judged(ctx, l, &found, &packet, bytes, reason, false) ||
-	    reason_verdict(reason) == VERDICT_DROP)
+		verdict = VERDICT_DROP;
+	}
+	if (!judged(ctx, l, &found, &p, bytes, reason, false) || verdict == VERDICT_DROP)
 		return XDP_DROP;
-	if (reason_verdict(reason) == VERDICT_PASS)
-		judge_passed(ctx, l, &found, &packet, bytes, reason);
+	if (verdict == VERDICT_PASS)
+		judge_passed(ctx, l, &found, &p, bytes, reason);
 	return XDP_PASS;
 }
 
@@ -101,65 +121,79 @@ static __always_inline __u32 packet_hops(const struct packet *p)
 	return at + 1 > p->end ? 0 : *at;
 }
 
+static __always_inline __u32 call_hops(struct xdp_md *ctx, const struct call *c)
+{
+	struct packet p;
+
+	call_packet(ctx, c, &p);
+	return packet_hops(&p);
+}
+
 /* Who has proven its address may be answered for a minute. */
-__noinline int proof_known(struct xdp_md *ctx, __u64 where)
+__noinline int proof_known(struct xdp_md *ctx, const struct call *c)
 {
 	struct live *l = &live;
-	struct packet p;
-	__u32 hops;
-	__u64 net;
 
-	where_packet(ctx, where, 0, &p);
-	hops = packet_hops(&p);
-	net = address_net(&p, SENDER);
-	if (net)
-		known_note(&l->answering.known, net, hops, KNOWN_PROVEN,
+	if (c && c->net)
+		known_note(&l->answering.known, c->net, call_hops(ctx, c), KNOWN_PROVEN,
 			   known_minute(clock_now(l)), l->keys);
 	return 0;
 }
 
 /* Can what asks for proof be sent in place of this? To a query it is always as long. */
-__noinline int proof_askable(struct xdp_md *ctx, __u64 what, __u64 where)
+static __always_inline bool proof_askable(struct xdp_md *ctx, const struct call *c)
 {
-	enum wire_kind kind = what & 0xffff;
-	__u32 sends = (where & OFFSET_MASK) + PROOF_QUERY_N;
+	enum wire_kind kind = call_kind(c);
+	__u32 sends = (c->where & OFFSET_MASK) + PROOF_QUERY_N;
 
-	return answer_fits(ctx, where) &&
+	return answer_fits(ctx, c) &&
 	       ((kind != KIND_GETINFO && kind != KIND_GETSTATUS) ||
 		wire_bytes(sends) <= wire_bytes(answer_frame(ctx)));
+}
+
+/*
+ * The reason, and above it a form as proof_judge() has it. A friend's proof counts, too:
+ * it was asked when its own budgets were spent.
+ */
+static __always_inline __u32 call_judge(struct xdp_md *ctx, struct call *c)
+{
+	enum wire_kind kind = call_kind(c);
+	__u32 said = 0;
+
+	c->listed = live.lists ? call_listed(ctx, c) : REASON_COUNT;
+	if (c->listed == REASON_COUNT && kind_asks(kind))
+		return proof_stranger(
+			c, kind == KIND_GETCHALLENGE ? CLASS_CHALLENGE : CLASS_QUERY, 0);
+	if (kind_proves(kind) && c->listed != REASON_DENY_LIST)
+		said = proof_check(ctx, c);
+	if (c->listed == REASON_COUNT || (said && kind != KIND_DTLS_CLIENT_HELLO))
+		return proof_judge(c, said);
+	return c->listed;
 }
 
 /* What is provable: it may be answered from here, or become something else. */
 SEC("xdp")
 int shield_proof(struct xdp_md *ctx)
 {
-	struct proof_call c = { 0 };
-	int action = proof_find(ctx, &c);
-	__u32 said = 0, form, reason;
+	struct call c = { 0 };
+	int action = call_find(ctx, &c);
+	__u32 said, form, reason;
 
-	if (action != WAY_PROOF)
+	if (action != WAY_LONG)
 		return action;
-	if (kind_proves(c.what & 0xffff) && c.listed != REASON_DENY_LIST)
-		said = proof_check(ctx, c.what, c.where, c.length);
-	/* A friend's proof, too: it was asked when its own budgets were spent. */
-	if (c.listed == REASON_COUNT ||
-	    (said && (c.what & 0xffff) != KIND_DTLS_CLIENT_HELLO))
-		said = proof_judge(ctx, c.what, c.where, c.length, said);
-	else
-		said = c.listed;
+	said = call_judge(ctx, &c);
 	form = said >> PROOF_FORM_SHIFT;
 	reason = said & ((1 << PROOF_FORM_SHIFT) - 1);
-	if (reason == REASON_ASKED && !proof_askable(ctx, c.what, c.where))
+	if (reason == REASON_ASKED && !proof_askable(ctx, &c))
 		reason = REASON_GLOBAL_BUDGET;
-	action = proof_note(ctx, c.what, c.where, c.length, reason);
+	action = proof_note(ctx, &c, reason);
 	if (action != XDP_PASS)
 		return action;
 	if (form)
-		proof_known(ctx, c.where);
+		proof_known(ctx, &c);
 	if (reason == REASON_ASKED)
-		return proof_answer(ctx, c.what, c.where, c.length);
-	return form ? proof_turn(ctx, c.what, c.where, TURN_LENGTH(c.length, form))
-		    : XDP_PASS;
+		return proof_answer(ctx, &c);
+	return form ? proof_turn(ctx, &c, form) : XDP_PASS;
 }
 
 #endif /* PROVING_BPF_H */

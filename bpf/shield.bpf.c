@@ -183,10 +183,12 @@ __noinline int long_way(struct xdp_md *ctx, __u32 whole)
 
 	if (action != WAY_LONG)
 		return action;
-	if (!whole && answerable(found.service, found.kind))
-		return WAY_ANSWER;
-	if (!whole && provable(found.service, found.kind))
-		return WAY_PROOF;
+	if (!whole && (answerable(found.service, found.kind) ||
+		       provable(found.service, found.kind))) {
+		hand_over(HANDED(found.slot, found.kind, packet.length),
+			  packet_where(&packet));
+		return answerable(found.service, found.kind) ? WAY_ANSWER : WAY_PROOF;
+	}
 	return judge(ctx, &live, &found, &packet, packet.end - packet.start);
 }
 
@@ -280,6 +282,7 @@ int shield(struct xdp_md *ctx)
 	else
 		return action;
 	/* The program is not there: as if there were no proof, and no answers. */
+	hand_over(0, 0);
 	return long_way(ctx, true);
 }
 

@@ -7,6 +7,7 @@
 #ifndef SHORT_BPF_H
 #define SHORT_BPF_H
 
+#include "call.bpf.h"
 #include "chance.bpf.h"
 #include "ledger.bpf.h"
 #include "pace.bpf.h"
@@ -144,6 +145,26 @@ drop:
 	return drop_for(ctx, l, f, kind, reason, number + kind, p, bytes);
 }
 
+/* --- jumping ----------------------------------------------------------------- */
+
+/* packet_where() of what the short way has looked at. */
+static __always_inline __u64 plain_where(const struct packet *p,
+					 const struct plain *plain)
+{
+	__u64 ipv6 = plain_ipv6(plain);
+
+	return plain->odd ? packet_where(p)
+			  : PROOF_WHERE(plain->offset, 26 - 4 * ipv6, ipv6);
+}
+
+/* @way, WAY_PROOF or WAY_ANSWER, and what is told to whom that leads. */
+static __always_inline int jump_by(int way, const struct found *f, __u64 kind,
+				   const struct packet *p, const struct plain *plain)
+{
+	hand_over(HANDED(f->slot, kind, p->length), plain_where(p, plain));
+	return way;
+}
+
 /* --- proof of address -------------------------------------------------------- */
 
 /*
@@ -190,11 +211,7 @@ static __always_inline bool unproven(struct xdp_md *ctx, struct live *l,
 				     const struct found *f, const struct packet *p,
 				     const struct plain *plain, __u64 bytes)
 {
-	__u64 where = packet_where(p), ipv6 = plain_ipv6(plain);
-
-	if (!plain->odd)
-		where = PROOF_WHERE(plain->offset, 26 - 4 * ipv6, ipv6);
-	return echo_is_false(ctx, f->slot, where, p->length) &&
+	return echo_is_false(ctx, f->slot, plain_where(p, plain), p->length) &&
 	       drop_for(ctx, l, f, KIND_PROOF, REASON_FALSE_PROOF,
 			TALLY_IN_FALSE_PROOF + KIND_PROOF, p, bytes);
 }
@@ -231,7 +248,7 @@ static __always_inline bool special(struct xdp_md *ctx, struct live *l,
 				: unanswered(plain_net(plain),
 					     f->slot | plain_ipv6(plain) << 16, now);
 		if (reason == REASON_COUNT) {
-			*ret_action = WAY_ANSWER;
+			*ret_action = jump_by(WAY_ANSWER, f, kind, p, plain);
 			return true;
 		}
 		if (!provable(f->service, kind))
@@ -246,7 +263,7 @@ static __always_inline bool special(struct xdp_md *ctx, struct live *l,
 	if (kind == KIND_PROOF && unproven(ctx, l, f, p, plain, bytes))
 		return true;
 	if (closer || !unasked(ctx, l, f, kind, p, plain, bytes, now))
-		*ret_action = WAY_PROOF;
+		*ret_action = jump_by(WAY_PROOF, f, kind, p, plain);
 	return true;
 }
 
@@ -438,8 +455,10 @@ static __always_inline bool short_way(struct xdp_md *ctx, struct live *l,
 			return false;
 		if (likely(refuse(ctx, l, f, kind, p, plain, bytes, now)))
 			return true;
-		*ret_action = WAY_PROOF;
-		return provable(f->service, kind);
+		if (!provable(f->service, kind))
+			return false;
+		*ret_action = jump_by(WAY_PROOF, f, kind, p, plain);
+		return true;
 	}
 	fit = play(ctx, l, f, plain, bytes, now, kind);
 	if (likely(fit == FIT)) {

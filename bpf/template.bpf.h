@@ -47,48 +47,46 @@ static __always_inline __u64 pair_generation(const struct template_pair *pair)
 
 /* The beginning of the question, ended; its length is in *@ret_length. NULL: none. */
 static __always_inline struct template_question *
-question_load(struct xdp_md *ctx, const struct packet *p, __u32 *ret_length)
+question_load(struct xdp_md *ctx, const struct call *c, __u32 *ret_length)
 {
-	struct proof_text *text = text_load(ctx, p);
+	struct proof_text *text = text_load(ctx, c->where, c->length);
 	struct template_question *q = (void *)text;
 
 	_Static_assert(sizeof(*q) == sizeof(*text), "they share a place");
 	if (!text)
 		return NULL;
-	*ret_length = template_ended(q, p->length);
+	*ret_length = template_ended(q, c->length);
 	return q;
 }
 
 /* The template that answers the question; 0: none that is known and young enough. */
-__noinline int template_choose(struct xdp_md *ctx, __u64 what, __u64 where, __u32 length)
+__noinline int template_choose(struct xdp_md *ctx, const struct call *c)
 {
-	__u32 slot = what >> 16 & 0xffff, first = slot * TEMPLATE_FORMS, n = 0;
 	__u64 now = clock_now(&live);
-	__u32 number = 0, form;
 	struct template_question *q;
 	struct template_pair *pair;
 	const struct template *t;
-	struct packet p;
+	__u32 number, form, n = 0;
 	int rest;
 
-	where_packet(ctx, where, length, &p);
-	if (!answer_fits(ctx, where))
+	if (!c || !answer_fits(ctx, c))
 		return 0;
-	q = question_load(ctx, &p, &n);
+	q = question_load(ctx, c, &n);
 	if (!q)
 		return 0;
-	for (form = 0; form < TEMPLATE_FORMS; form++) {
-		pair = template_pair(first + form);
+	number = call_slot(c) * TEMPLATE_FORMS;
+	for (form = 0; form < TEMPLATE_FORMS; form++, number++) {
+		pair = template_pair(number);
 		if (!pair)
 			return 0;
 		t = &pair->half[pair_generation(pair) & 1];
-		/* The first that fits. */
-		number |= (form + 1) & -(template_fresh(t, now) & template_asks(t, q) &
-					 zero_bit(number));
+		if (template_fresh(t, now) && template_asks(t, q))
+			break;
 	}
-	if (!number)
+	if (form == TEMPLATE_FORMS)
 		return 0;
-	number += first - 1;
+	/* To the verifier, whichever that was is one from here on. */
+	number = forget(number, n);
 	pair = template_pair(number);
 	if (!pair)
 		return 0;
@@ -106,7 +104,7 @@ static __always_inline __u32 template_frame(__u32 chosen, __u64 where)
 }
 
 /* The nonce of the question. False: not all of it can be answered. */
-static __always_inline bool nonce_load(struct xdp_md *ctx, const struct packet *p,
+static __always_inline bool nonce_load(struct xdp_md *ctx, const struct call *c,
 				       const struct template *t, __u32 rest,
 				       struct template_nonce *ret)
 {
@@ -117,7 +115,7 @@ static __always_inline bool nonce_load(struct xdp_md *ctx, const struct packet *
 		__builtin_memset(ret, 0, sizeof(*ret));
 		return true;
 	}
-	q = question_load(ctx, p, &n);
+	q = question_load(ctx, c, &n);
 	if (!q || !index_below(&at, TEMPLATE_REQUEST + 1))
 		return false;
 	return template_nonce_copy(q->at + at, rest, ret);
@@ -176,8 +174,7 @@ __noinline int template_heads(struct xdp_md *ctx, __u64 where, __u32 length, __u
  * Write the @chosen answer over the question, sent back. XDP_DROP: it cannot be, or the
  * daemon wrote where we read, which is not to be sent.
  */
-__noinline int template_send(struct xdp_md *ctx, __u64 what, __u64 where, __u32 length,
-			     __u32 chosen)
+__noinline int template_send(struct xdp_md *ctx, const struct call *c, __u32 chosen)
 {
 	struct template_pair *pair =
 		template_pair((chosen & ((1 << CHOSEN_REST) - 1)) - 1);
@@ -185,26 +182,23 @@ __noinline int template_send(struct xdp_md *ctx, __u64 what, __u64 where, __u32 
 	__u32 total = chosen >> CHOSEN_LENGTH;
 	struct template_nonce nonce;
 	const struct template *t;
-	struct packet p;
 	__u64 generation, sum;
 
-	where_packet(ctx, where, length, &p);
-	if (!pair)
+	if (!c || !pair)
 		return XDP_DROP;
 	generation = pair_generation(pair);
 	t = &pair->half[generation & 1];
-	if (!template_fresh(t, clock_now(&live)) || !nonce_load(ctx, &p, t, rest, &nonce))
+	if (!template_fresh(t, clock_now(&live)) || !nonce_load(ctx, c, t, rest, &nonce))
 		return XDP_DROP;
 	/* What was paid for. */
 	if (template_length(t, rest) != total)
 		return XDP_DROP;
 	sum = template_sum(t, template_words(nonce.words, TEMPLATE_NONCE / 8), rest);
-	if (!template_heads(ctx, where, total, sum) ||
-	    !template_store(ctx, p.payload, t, &nonce) ||
+	if (!template_heads(ctx, c->where, total, sum) ||
+	    !template_store(ctx, c->where, t, &nonce) ||
 	    __sync_fetch_and_add(&pair->generation, 0) != generation)
 		return XDP_DROP;
-	count_sent(ctx, what >> 16 & 0xffff, t->kind, REASON_TEMPLATE, total,
-		   answer_frame(ctx));
+	count_sent(ctx, call_slot(c), t->kind, REASON_TEMPLATE, total, answer_frame(ctx));
 	return send_back(ctx);
 }
 
