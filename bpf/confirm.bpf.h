@@ -204,7 +204,7 @@ static __always_inline void player_note(const struct player_id *id,
 }
 
 /* A player accepted by a server that will tell it by its qport. */
-static __always_inline void player_accept(struct __sk_buff *ctx, struct live *l,
+static __always_inline void player_accept(struct __sk_buff *ctx,
 					  const struct player_id *id,
 					  struct player *player, enum wire_family family,
 					  enum wire_kind kind, const struct packet *p)
@@ -219,11 +219,9 @@ static __always_inline void player_accept(struct __sk_buff *ctx, struct live *l,
 		if (player->challenge)
 			player->flags |= PLAYER_CHALLENGE;
 	}
-	if (kind != KIND_CONNECTRESPONSE && kind != KIND_CLIENT_CONNECT &&
-	    kind != KIND_S2C_CONNECTION)
-		return;
-	if (connect_recall(id->word[0], id->word[1], id->word[2], family))
-		player_index(l, id, family, player);
+	if (kind == KIND_CONNECTRESPONSE || kind == KIND_CLIENT_CONNECT ||
+	    kind == KIND_S2C_CONNECTION)
+		connect_recall(id->word[0], id->word[1], id->word[2], family);
 }
 
 /*
@@ -263,7 +261,7 @@ static __always_inline bool player_confirm(struct __sk_buff *ctx, struct live *l
 	    kind != KIND_DTLS_DATA)
 		*ret_signs_on = sequence_note(l, player, family, kind, p);
 	if (accepts)
-		player_accept(ctx, l, &id, player, family, kind, p);
+		player_accept(ctx, &id, player, family, kind, p);
 	return game && player->flags & PLAYER_VERIFIED;
 }
 

@@ -194,7 +194,7 @@ static __always_inline __u32 qport_mask(__u32 protocol, __u16 qport)
 
 /*
  * Who is of this struct player_id, and accepted by the server, has said a qport before,
- * which is forgotten now. 1: it answered the challenge with it.
+ * which is forgotten now.
  */
 __noinline int connect_recall(__u64 first, __u64 second, __u64 third, __u32 family)
 {
@@ -218,9 +218,10 @@ __noinline int connect_recall(__u64 first, __u64 second, __u64 third, __u32 fami
 	cell->player.qport = qport;
 	if (note & CONNECT_SURE) {
 		cell->player.flags |= PLAYER_QPORT;
-		return 1;
+		player_index(l, &id, family, &cell->player);
+	} else {
+		cell->player.proofs = PROOFS_QPORT - PROOFS_NOTED;
 	}
-	cell->player.proofs = PROOFS_QPORT - PROOFS_NOTED;
 	return 0;
 }
 

@@ -174,7 +174,8 @@ static __always_inline enum reason egress_admit(struct __sk_buff *ctx, struct li
 	master_note(ctx, p->addresses, p->ipv6, slot, kind);
 	learn_answer(l, slot, service, kind, p);
 	/* Without proof, too, challenges are noted; but nobody has proven itself then. */
-	if (egress_proven(ctx, PROOF_WHAT(slot, kind), packet_where(p),
+	if ((service->proof || kind_invites(kind)) &&
+	    egress_proven(ctx, PROOF_WHAT(slot, kind), packet_where(p),
 			  service->family) &&
 	    service->proof)
 		return REASON_PROVEN;

@@ -53,6 +53,12 @@ struct steps {
 };
 
 struct steps_state {
+	/* Of bpf_loop(), of which none is within another. */
+	struct {
+		size_t back, body;
+		__u64 context;
+		__u32 index, count;
+	} loop;
 	const struct bpf_insn *code; /* of the program that is executed now */
 	size_t count;
 	__u64 r[11];
@@ -326,10 +332,13 @@ static bool steps_help(struct steps *s, int what, __u64 *r, __u64 frame, long *t
 
 /* --- a frame ------------------------------------------------------------------------ */
 
-/* The value of the two instructions that load 64 bits. */
-static __u64 steps_wide(struct steps *s, const struct bpf_insn *insn)
+/* The value of the two instructions at @at that load 64 bits. */
+static __u64 steps_wide(struct steps *s, const struct bpf_insn *insn, size_t at)
 {
 	struct steps_map *m;
+
+	if (insn->src_reg == BPF_PSEUDO_FUNC)
+		return at + 1 + (__u64)(__s64)insn->imm;
 
 	if (insn->src_reg == BPF_PSEUDO_MAP_FD)
 		return (__u64)steps_map(s, insn->imm);
@@ -353,6 +362,32 @@ static size_t steps_leave(struct steps_state *st)
 	memcpy(&st->r[6], st->kept[st->depth], 4 * sizeof(__u64));
 	st->r[10] = (__u64)st->stack[st->depth] + STEPS_STACK;
 	return st->kept[st->depth][4];
+}
+
+#define STEPS_LOOPED (SIZE_MAX - 2) /* where the body of a loop goes back to */
+
+/* Once more through the body, or behind the call. */
+static size_t steps_loop(struct steps_state *st)
+{
+	if (st->r[0] || st->loop.index == st->loop.count) {
+		st->r[0] = st->loop.index;
+		return st->loop.back;
+	}
+	st->r[1] = st->loop.index++;
+	st->r[2] = st->loop.context;
+	steps_enter(st, STEPS_LOOPED);
+	return st->loop.body;
+}
+
+static size_t steps_loop_begin(struct steps_state *st, size_t back)
+{
+	st->loop.back = back;
+	st->loop.count = (__u32)st->r[1];
+	st->loop.body = st->r[2];
+	st->loop.context = st->r[3];
+	st->loop.index = 0;
+	st->r[0] = 0;
+	return steps_loop(st);
 }
 
 /* It begins anew there, with the same context and nothing else. */
@@ -409,6 +444,9 @@ static size_t steps_go(struct steps *s, struct steps_state *st, size_t at, __u64
 		if (insn->src_reg != BPF_PSEUDO_CALL && insn->imm == BPF_FUNC_tail_call &&
 		    st->r[3] < STEPS_JUMPS && s->jump[st->r[3]])
 			return steps_tail(s, st);
+		if (insn->src_reg != BPF_PSEUDO_CALL && insn->imm == BPF_FUNC_loop &&
+		    st->depth < STEPS_DEPTH - 1)
+			return steps_loop_begin(st, at + 1);
 		if (insn->src_reg != BPF_PSEUDO_CALL)
 			return steps_help(s, insn->imm, st->r, frame, taken)
 				       ? at + 1
@@ -418,8 +456,12 @@ static size_t steps_go(struct steps *s, struct steps_state *st, size_t at, __u64
 		steps_enter(st, at + 1);
 		return at + 1 + (size_t)(long)insn->imm;
 	}
-	if (op == BPF_EXIT)
-		return st->depth ? steps_leave(st) : SIZE_MAX;
+	if (op == BPF_EXIT) {
+		if (!st->depth)
+			return SIZE_MAX;
+		at = steps_leave(st);
+		return at == STEPS_LOOPED ? steps_loop(st) : at;
+	}
 	b = BPF_SRC(insn->code) == BPF_X ? st->r[insn->src_reg] : (__u64)(__s64)insn->imm;
 	if (steps_jump(op, st->r[insn->dst_reg], b, class_ == BPF_JMP))
 		return at + 1 + (size_t)(long)insn->off;
@@ -466,7 +508,7 @@ static long steps_run(struct steps *s, const void *frame, __u32 n, int *ret_acti
 		taken++;
 		switch (BPF_CLASS(insn->code)) {
 		case BPF_LD:
-			st.r[insn->dst_reg] = steps_wide(s, insn);
+			st.r[insn->dst_reg] = steps_wide(s, insn, at);
 			at += 2;
 			break;
 		case BPF_LDX:
