@@ -1,0 +1,536 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * cmd_run_world.h - all that `run` asks, as the test's own: each writes a line into one
+ * log, and fails where it is told to. After cmocka.h. Included once by a program.
+ */
+#ifndef CMD_RUN_WORLD_H
+#define CMD_RUN_WORLD_H
+
+#include <errno.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <systemd/sd-daemon.h>
+
+#include "answer/answerer.h"
+#include "cmd/cmd_support.h"
+#include "cmd/commands.h"
+#include "daemon/alarm.h"
+#include "daemon/guard.h"
+#include "daemon/pidfile.h"
+#include "daemon/priv.h"
+#include "daemon/serve.h"
+#include "lib/link_events.h"
+#include "lib/loop.h"
+#include "samples/lag_file.h"
+#include "samples/samples.h"
+#include "shield/shield.h"
+
+#define COUNT(a) (sizeof(a) / sizeof(*(a)))
+
+const struct command commands[] = {
+	{
+		.name = "run",
+		.run = cmd_run,
+		.options = OPTION_BIT(CONFIG) | OPTION_BIT(SET) | OPTION_BIT(INTERFACE) |
+			   OPTION_BIT(MODE) | OPTION_BIT(OBSERVE) | OPTION_BIT(PIN) |
+			   OPTION_BIT(TAKE_OVER),
+		.operands = "",
+	},
+	{ .name = NULL },
+};
+
+/* --- the world -----------------------------------------------------------------------
+ */
+
+#define CONFIGS 4
+
+/* What configuration is read, one after the other; shared with the child. */
+struct file {
+	int err;
+	const char *interfaces[3];
+	size_t services;
+	bool observe, detach, said;
+	enum attach_mode mode;
+};
+
+static struct world {
+	char log[16384];
+	const char *fails; /* what fails, by its name in the log */
+	int err; /* with this */
+	struct file files[CONFIGS];
+	size_t reads;
+	const char *veth; /* the interface that is one */
+	bool private;
+	bool misspoken;
+	const char *days; /* what happens: see loop_run() */
+	int guarded; /* how many interfaces are protected */
+} * w;
+
+static void (*ready[4])(void *), (*tick)(void *), (*settled)(void *);
+static void *of_ready[4], *of_tick, *of_settled;
+static int ready_fds[4];
+static size_t ready_count;
+
+static void note(const char *format, ...)
+{
+	size_t n = strlen(w->log);
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(w->log + n, sizeof(w->log) - n, format, args);
+	va_end(args);
+}
+
+/* A line, and what comes of it. */
+static int does(const char *name)
+{
+	note("%s\n", name);
+	return w->fails && !strcmp(w->fails, name) ? w->err : 0;
+}
+
+static const char *text(const char *pin)
+{
+	return pin ? pin : "default";
+}
+
+/* A configuration in few words. */
+static void note_config(const struct config *c)
+{
+	note("[%zu services", c->service_count);
+	for (size_t i = 0; i < c->service_count; i++)
+		note(" %d%d", c->services[i].service.proof,
+		     c->services[i].service.answers);
+	note(",");
+	for (size_t i = 0; i < c->interface_count; i++)
+		note(" %s", c->interfaces[i]);
+	note(", mode %d%s]", c->mode, c->observe ? ", observe" : "");
+}
+
+static int does_config(const char *name, const struct config *c)
+{
+	note("%s ", name);
+	note_config(c);
+	note("\n");
+	return w->fails && !strcmp(w->fails, name) ? w->err : 0;
+}
+
+#define SHIELD	((struct shield *)&w->files[0])
+#define SERVE	((struct serve *)&w->files[1])
+#define LIVE	((struct samples_view *)&w->files[2])
+#define ALARM	((struct alarm *)&w->files[3])
+#define ANSWERS ((struct answerer *)&w->log[0])
+#define CACHE	((struct stats_cache *)&w->log[1])
+
+/* --- the configuration ---------------------------------------------------------------
+ */
+
+int call_config(const struct call *call, struct config *ret)
+{
+	const struct file *f = &w->files[w->reads++];
+
+	(void)call;
+	if (f->err)
+		return f->err;
+	config_empty(ret);
+	ret->observe = f->observe;
+	ret->detach_on_exit = f->detach;
+	ret->mode = f->mode;
+	for (size_t i = 0; i < COUNT(f->interfaces) && f->interfaces[i]; i++)
+		strcpy(ret->interfaces[ret->interface_count++], f->interfaces[i]);
+	for (size_t i = 0; i < f->services; i++) {
+		struct config_service *s = &ret->services[ret->service_count++];
+
+		config_service_defaults(FAMILY_QUAKE3, &s->service);
+		s->service.family = FAMILY_QUAKE3;
+		s->proof_said = s->answers_said = f->said;
+		s->ports[0] = (__u16)(27960 + i);
+		/* The first server can be asked. */
+		s->port_count = i ? 2 : 1;
+	}
+	return 0;
+}
+
+/* --- the shield ------------------------------------------------------------------------
+ */
+
+int shield_mount(void)
+{
+	return does("mount");
+}
+
+bool shield_pins_private(void)
+{
+	return w->private;
+}
+
+bool shield_on_veth(const char *interface)
+{
+	return w->veth && !strcmp(interface, w->veth);
+}
+
+int shield_load(const char *pin_dir, const struct config *config, struct shield **ret)
+{
+	int err;
+
+	note("load %s ", text(pin_dir));
+	err = does_config("load", config);
+	if (!err)
+		*ret = SHIELD;
+	return err;
+}
+
+void shield_close(struct shield *shield)
+{
+	if (shield)
+		does("close");
+}
+
+void shield_abandon(struct shield *shield)
+{
+	assert_ptr_equal(shield, SHIELD);
+	does("abandon");
+}
+
+void shield_retire(struct shield *shield)
+{
+	assert_ptr_equal(shield, SHIELD);
+	does("retire");
+}
+
+int shield_detach(const char *pin_dir, size_t *ret_count)
+{
+	note("of %s: ", text(pin_dir));
+	*ret_count = 2;
+	return does("detach");
+}
+
+int shield_apply(struct shield *shield, const struct config *config)
+{
+	assert_ptr_equal(shield, SHIELD);
+	return does_config("apply", config);
+}
+
+void shield_tend(struct shield *shield)
+{
+	assert_ptr_equal(shield, SHIELD);
+	does("tend");
+}
+
+bool shield_service(const struct shield *shield, __u32 slot, struct service *ret)
+{
+	assert_ptr_equal(shield, SHIELD);
+	if (slot != 3 && slot != SERVICES_MAX - 1)
+		return false;
+	memset(ret, 0, sizeof(*ret));
+	ret->family = slot == 3 ? FAMILY_QUAKE2 : FAMILY_QUAKE3;
+	strcpy(ret->name, slot == 3 ? "odd" : "even");
+	return true;
+}
+
+__u64 shield_misspoken(const struct shield *shield, __u32 slot)
+{
+	assert_ptr_equal(shield, SHIELD);
+	return slot == 3 && w->misspoken;
+}
+
+/* --- who looks after it ---------------------------------------------------------------
+ */
+
+int guard_check(const struct guard *guard, const struct config *config)
+{
+	note("of %s%s%s: ", text(guard->pin), guard->take_over ? ", takes over" : "",
+	     guard->wait ? ", waits" : "");
+	return does_config("guard_check", config);
+}
+
+int guard_start(struct guard *guard, const struct config *config)
+{
+	assert_ptr_equal(guard->shield, SHIELD);
+	guard->count = config->interface_count;
+	return does_config("guard_start", config);
+}
+
+void guard_undo(struct guard *guard)
+{
+	assert_ptr_equal(guard->shield, SHIELD);
+	does("guard_undo");
+}
+
+void guard_reload(struct guard *guard, const struct config *config)
+{
+	guard->count = config->interface_count;
+	does_config("guard_reload", config);
+}
+
+size_t guard_look(struct guard *guard)
+{
+	assert_ptr_equal(guard->shield, SHIELD);
+	does("guard_look");
+	return (size_t)w->guarded;
+}
+
+int serve_start(const struct shield *shield, const struct config *config, const char *pin,
+		struct serve **ret)
+{
+	int err;
+
+	assert_ptr_equal(shield, SHIELD);
+	note("of %s: ", text(pin));
+	err = does_config("serve_start", config);
+	if (!err)
+		*ret = SERVE;
+	return err;
+}
+
+void serve_players(struct serve *serve, const struct samples_view *live)
+{
+	assert_ptr_equal(serve, SERVE);
+	does(live == LIVE ? "serve_players" : "serve no players");
+}
+
+void serve_attacks(struct serve *serve, const struct alarm *alarm)
+{
+	assert_ptr_equal(serve, SERVE);
+	does(alarm == ALARM ? "serve_attacks" : alarm ? "?" : "serve no attacks");
+}
+
+struct stats_cache *serve_cache(struct serve *serve)
+{
+	assert_ptr_equal(serve, SERVE);
+	return CACHE;
+}
+
+void serve_reload(struct serve *serve, const struct config *config)
+{
+	assert_ptr_equal(serve, SERVE);
+	does_config("serve_reload", config);
+}
+
+void serve_stop(struct serve *serve)
+{
+	if (serve)
+		does("serve_stop");
+}
+
+int samples_open(struct shield *shield, const struct config *config, const char *pin,
+		 struct samples_view **ret)
+{
+	int err;
+
+	assert_ptr_equal(shield, SHIELD);
+	note("of %s: ", text(pin));
+	err = does_config("samples_open", config);
+	if (!err)
+		*ret = LIVE;
+	return err;
+}
+
+void samples_close(struct samples_view *live)
+{
+	if (live)
+		does("samples_close");
+}
+
+int samples_reload(struct samples_view *live, const struct config *config)
+{
+	assert_ptr_equal(live, LIVE);
+	return does_config("samples_reload", config);
+}
+
+void samples_rotate(struct samples_view *live)
+{
+	assert_ptr_equal(live, LIVE);
+	does("samples_rotate");
+}
+
+int alarm_start(struct stats_cache *cache, struct samples_view *live,
+		const struct config *config, const char *pin, struct alarm **ret)
+{
+	int err;
+
+	assert_ptr_equal(cache, CACHE);
+	assert_ptr_equal(live, LIVE);
+	note("of %s: ", text(pin));
+	err = does_config("alarm_start", config);
+	if (!err)
+		*ret = ALARM;
+	return err;
+}
+
+void alarm_reload(struct alarm *alarm, const struct config *config)
+{
+	assert_ptr_equal(alarm, ALARM);
+	does_config("alarm_reload", config);
+}
+
+void alarm_stop(struct alarm *alarm)
+{
+	if (alarm)
+		does("alarm_stop");
+}
+
+int answerer_start(struct shield *shield, const struct config *config, const char *pin,
+		   struct answerer **ret)
+{
+	int err;
+
+	assert_ptr_equal(shield, SHIELD);
+	note("of %s: ", text(pin));
+	err = does_config("answerer_start", config);
+	if (!err)
+		*ret = ANSWERS;
+	return err;
+}
+
+void answerer_reload(struct answerer *answerer, const struct config *config)
+{
+	assert_ptr_equal(answerer, ANSWERS);
+	does_config("answerer_reload", config);
+}
+
+void answerer_stop(struct answerer *answerer)
+{
+	if (answerer)
+		does("answerer_stop");
+}
+
+int priv_drop(void)
+{
+	return does("priv_drop");
+}
+
+int priv_confine(void)
+{
+	return does("priv_confine");
+}
+
+int pidfile_claim(const char *pin_dir, const struct daemon_facts *facts)
+{
+	(void)facts;
+	note("of %s: ", text(pin_dir));
+	return does("claim");
+}
+
+void pidfile_release(const char *pin_dir)
+{
+	note("of %s: ", text(pin_dir));
+	does("release");
+}
+
+void lag_file_path(const char *pin_dir, char ret[LAG_FILE_PATH_MAX])
+{
+	snprintf(ret, LAG_FILE_PATH_MAX, "figures of %s", text(pin_dir));
+}
+
+void lag_file_remove(const char *path)
+{
+	note("removed: %s\n", path);
+}
+
+/* --- the loop ------------------------------------------------------------------------
+ */
+
+static int events[2];
+
+int link_events_open(void)
+{
+	int err = does("link_events_open");
+
+	return err ? err : pipe(events) ? -errno : events[0];
+}
+
+void link_events_drain(int fd)
+{
+	assert_int_equal(fd, events[0]);
+	does("drain");
+}
+
+bool loop_add(int fd, void (*call)(void *context), void *context)
+{
+	ready[ready_count] = call;
+	of_ready[ready_count] = context;
+	ready_fds[ready_count++] = fd;
+	return !does(ready_count == 1 ? "loop_add signals" : "loop_add events");
+}
+
+bool loop_every(int ms, void (*call)(void *context), void *context)
+{
+	tick = call;
+	of_tick = context;
+	note("every %d: ", ms);
+	return !does("loop_every");
+}
+
+bool loop_once(int ms, void (*call)(void *context), void *context)
+{
+	settled = call;
+	of_settled = context;
+	note("once, in %d\n", ms);
+	return true;
+}
+
+void loop_stop(void)
+{
+	does("loop_stop");
+}
+
+/* Each letter of w->days is what happens next. */
+int loop_run(void)
+{
+	assert_int_equal(ready_fds[1], events[0]);
+	for (const char *day = w->days; *day; day++) {
+		static const struct {
+			char day;
+			int signal;
+		} signals[] = { { 'h', SIGHUP },
+				{ 'u', SIGUSR1 },
+				{ 'i', SIGINT },
+				{ 't', SIGTERM },
+				{ 'q', 0 } };
+
+		note("-- %c\n", *day);
+		for (size_t i = 0; i < COUNT(signals); i++) {
+			if (signals[i].day != *day)
+				continue;
+			if (signals[i].signal)
+				kill(getpid(), signals[i].signal);
+			ready[0](of_ready[0]);
+		}
+		if (*day == '.')
+			tick(of_tick);
+		else if (*day == 'e')
+			ready[1](of_ready[1]);
+		else if (*day == 's')
+			settled(of_settled);
+		else if (*day == 'v')
+			w->veth = "eth1";
+		else if (*day == 'm')
+			w->misspoken = true;
+	}
+	return does("loop_run");
+}
+
+int sd_notify(int unset_environment, const char *state)
+{
+	assert_int_equal(unset_environment, 0);
+	note("notify %s\n", state);
+	return 0;
+}
+
+int sd_notifyf(int unset_environment, const char *format, ...)
+{
+	va_list args;
+	size_t n;
+
+	assert_int_equal(unset_environment, 0);
+	note("notify ");
+	n = strlen(w->log);
+	va_start(args, format);
+	vsnprintf(w->log + n, sizeof(w->log) - n, format, args);
+	va_end(args);
+	note("\n");
+	return 0;
+}
+
+#endif /* CMD_RUN_WORLD_H */

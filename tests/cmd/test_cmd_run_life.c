@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * test_cmd_run_life.c - `run` from its claim to its end: what is asked of whom, in which
+ * order, with what, and what is undone where it fails. All that it asks are this file's,
+ * each writes a line into one log, and whole logs are compared. Each daemon is a child.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <cmocka.h>
+
+#include "cmd/cmd_run_world.h"
+
+/* --- tests -----------------------------------------------------------------------------
+ */
+
+static int begin(void **state)
+{
+	(void)state;
+	memset(w, 0, sizeof(*w));
+	w->files[0] = (struct file){ .interfaces = { "eth1", "eth2" }, .services = 1 };
+	w->guarded = 1;
+	w->days = "";
+	return 0;
+}
+
+static int live(const char *words)
+{
+	w->reads = 0;
+	w->log[0] = '\0';
+	return say(words);
+}
+
+/* That status, exactly that log and those messages. */
+static void lives(const char *words, int status, const char *log, const char *err)
+{
+	int was = live(words);
+
+	if (was != status || strcmp(w->log, log) != 0 || strcmp(said_err, err) != 0)
+		fail_msg("'%s': %d\n%s---\n%s", words, was, w->log, said_err);
+	assert_string_equal(said_out, "");
+}
+
+#define ME	 "quakeshield: "
+#define C1	 "[1 services 11, eth1 eth2, mode 0]"
+#define BEGINS	 "mount\nof default: claim\nof default, waits: guard_check " C1 "\n"
+#define ATTACHES BEGINS "load default load " C1 "\nguard_start " C1 "\nretire\n"
+#define STARTS                                                                    \
+	ATTACHES "link_events_open\nof default: serve_start " C1                  \
+		 "\nof default: samples_open " C1 "\nof default: alarm_start " C1 \
+		 "\nof default: answerer_start " C1                               \
+		 "\nserve_players\nserve_attacks\npriv_drop\npriv_confine\n"
+#define LOOKS "guard_look\nnotify WATCHDOG=1\nSTATUS=1 of 2 interfaces protected\n"
+#define RUNS                                                                       \
+	STARTS "loop_add signals\nloop_add events\nevery 5000: loop_every\n" LOOKS \
+	       "notify READY=1\n"
+#define STOPS  "notify STOPPING=1\n"
+#define LETS   "of default: release\n"
+#define CLOSES "alarm_stop\nserve_stop\nanswerer_stop\nsamples_close\nclose\n"
+#define KEPT                                                                                \
+	ME "stopping; the shield stays up (on_exit = keep). `quakeshield detach` takes it " \
+	   "down\n"
+
+static void a_short_life(void **state)
+{
+	(void)state;
+	lives("run", 0, RUNS "loop_run\n" STOPS LETS CLOSES, ME "ready\n" KEPT);
+}
+
+/* What the shield was loaded with, and who is told that it is another one's. */
+static void what_is_said_goes_everywhere(void **state)
+{
+#define C2 "[2 services 11 10, eth9 eth8, mode 2, observe]"
+	(void)state;
+	w->files[0].services = 2;
+	w->guarded = 2;
+	lives("run --pin /x -i eth9 -i eth8 --mode skb --observe --take-over", 0,
+	      "mount\nof /x: claim\nof /x, takes over: guard_check " C2
+	      "\nload /x load " C2 "\nguard_start " C2
+	      "\nretire\nlink_events_open\nof /x: serve_start " C2
+	      "\nof /x: samples_open " C2 "\nof /x: alarm_start " C2
+	      "\nof /x: answerer_start " C2
+	      "\nserve_players\nserve_attacks\npriv_drop\npriv_confine\n"
+	      "loop_add signals\nloop_add events\nevery 5000: loop_every\nguard_look\n"
+	      "notify WATCHDOG=1\nSTATUS=2 of 2 interfaces observed: nothing is dropped\n"
+	      "notify READY=1\nloop_run\n" STOPS "of /x: release\n" CLOSES,
+	      ME "answers = off for 1 service, whose server cannot be asked: that takes "
+		 "one port and at most one address, of IPv4\n" ME "ready\n" KEPT);
+}
+
+/* Wherever it fails, what was begun is undone, and nothing behind it is. */
+static void what_fails_is_undone(void **state)
+{
+	static const struct {
+		const char *what, *log;
+	} rows[] = {
+		{ "mount", "mount\n" },
+		{ "claim", "mount\nof default: claim\n" },
+		{ "guard_check", BEGINS LETS },
+		{ "load", BEGINS "load default load " C1 "\n" LETS },
+		{ "guard_start", BEGINS "load default load " C1 "\nguard_start " C1
+					"\nabandon\n" LETS "close\n" },
+		{ "link_events_open",
+		  ATTACHES "link_events_open\nguard_undo\nabandon\n" LETS "close\n" },
+		{ "serve_start", ATTACHES "link_events_open\nof default: serve_start " C1
+					  "\nguard_undo\nabandon\n" LETS "close\n" },
+		{ "samples_open",
+		  ATTACHES "link_events_open\nof default: serve_start " C1
+			   "\nof default: samples_open " C1 "\nguard_undo\nabandon\n" LETS
+			   "serve_stop\nclose\n" },
+		{ "alarm_start", ATTACHES
+		  "link_events_open\nof default: serve_start " C1
+		  "\nof default: samples_open " C1 "\nof default: alarm_start " C1
+		  "\nguard_undo\nabandon\n" LETS "serve_stop\nsamples_close\nclose\n" },
+		{ "answerer_start", ATTACHES
+		  "link_events_open\nof default: serve_start " C1
+		  "\nof default: samples_open " C1 "\nof default: alarm_start " C1
+		  "\nof default: answerer_start " C1 "\nguard_undo\nabandon\n" LETS
+		  "alarm_stop\nserve_stop\nsamples_close\nclose\n" },
+		{ "priv_drop", ATTACHES "link_events_open\nof default: serve_start " C1
+					"\nof default: samples_open " C1
+					"\nof default: alarm_start " C1
+					"\nof default: answerer_start " C1
+					"\nserve_players\nserve_attacks\npriv_drop\n"
+					"guard_undo\nabandon\n" LETS CLOSES },
+		{ "priv_confine", STARTS "guard_undo\nabandon\n" LETS CLOSES },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		w->fails = rows[i].what;
+		w->err = -EIO;
+		lives("run", EXIT_REST, rows[i].log, "");
+		w->err = -EPERM;
+		lives("run", EXIT_DENIED, rows[i].log, "");
+	}
+}
+
+/* Nothing to wait with, or waiting fails: a status, and the shield stays. */
+static void a_loop_that_fails_is_a_status(void **state)
+{
+	static const struct {
+		const char *what, *log;
+	} rows[] = {
+		{ "loop_add signals", "loop_add signals\n" },
+		{ "loop_add events", "loop_add signals\nloop_add events\n" },
+		{ "loop_every",
+		  "loop_add signals\nloop_add events\nevery 5000: loop_every\n" },
+	};
+
+	(void)state;
+	w->err = -EIO;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		char log[4096];
+
+		w->fails = rows[i].what;
+		snprintf(log, sizeof(log), STARTS "%s" STOPS LETS CLOSES, rows[i].log);
+		lives("run", EXIT_REST, log, KEPT);
+	}
+	w->fails = "loop_run";
+	lives("run", EXIT_REST, RUNS "loop_run\n" STOPS LETS CLOSES,
+	      ME "ready\n" ME "cannot wait for events: Input/output error\n" KEPT);
+}
+
+static void signals_do_what_they_do(void **state)
+{
+	(void)state;
+	w->days = "uitq";
+	lives("run", 0,
+	      RUNS "-- u\nsamples_rotate\n-- i\nloop_stop\n-- t\nloop_stop\n-- q\n"
+		   "loop_run\n" STOPS LETS CLOSES,
+	      ME "ready\n" KEPT);
+}
+
+/* With the next configuration, or none of it. */
+static void reloads_are_whole(void **state)
+{
+#define C3 "[2 services 11 10, eth5, mode 1, observe]"
+#define RELOADS                                                                \
+	"notify RELOADING=1\nof default, waits: guard_check " C3 "\napply " C3 \
+	"\nguard_reload " C3 "\nserve_reload " C3 "\nalarm_reload " C3         \
+	"\nanswerer_reload " C3 "\nsamples_reload " C3 "\nnotify READY=1\n"
+#define UNASKED                                                                         \
+	ME "answers = off for 1 service, whose server cannot be asked: that takes one " \
+	   "port and at most one address, of IPv4\n"
+	(void)state;
+	w->files[1] = (struct file){ .interfaces = { "eth5" },
+				     .services = 2,
+				     .observe = true,
+				     .mode = MODE_NATIVE };
+	w->days = "h.";
+	lives("run", 0,
+	      RUNS "-- h\n" RELOADS
+		   "-- .\ntend\nguard_look\nnotify WATCHDOG=1\nSTATUS=1 of 1 interfaces "
+		   "observed: nothing is dropped\nloop_run\n" STOPS LETS CLOSES,
+	      ME "ready\n" UNASKED ME
+		 "reloaded, 2 services, observing only: nothing is dropped\n" KEPT);
+	w->fails = "samples_reload";
+	w->err = -EIO;
+	w->days = "h";
+	lives("run", 0, RUNS "-- h\n" RELOADS "loop_run\n" STOPS LETS CLOSES,
+	      ME "ready\n" UNASKED ME "records go on to where they went\n" ME
+		 "reloaded, 2 services, observing only: nothing is dropped\n" KEPT);
+}
+
+#define STAYS ME "the old configuration stays in force\n"
+
+static void a_bad_reload_changes_nothing(void **state)
+{
+	static const char check[] = "of default, waits: guard_check ";
+
+	(void)state;
+	w->days = "h.";
+	w->files[1].err = -EINVAL;
+	lives("run", 0,
+	      RUNS "-- h\nnotify RELOADING=1\nnotify READY=1\n-- .\ntend\n" LOOKS
+		   "loop_run\n" STOPS LETS CLOSES,
+	      ME "ready\n" STAYS KEPT);
+	w->files[1] = (struct file){ .services = 1 };
+	lives("run", 0,
+	      RUNS "-- h\nnotify RELOADING=1\nnotify READY=1\n-- .\ntend\n" LOOKS
+		   "loop_run\n" STOPS LETS CLOSES,
+	      ME "ready\n" ME "no interface: name one with -i or in the "
+		 "configuration\n" STAYS KEPT);
+	w->files[1] = (struct file){ .interfaces = { "eth7" }, .services = 1 };
+	w->fails = "apply";
+	w->err = -ENOSPC;
+	{
+		char log[4096];
+
+		snprintf(log, sizeof(log),
+			 RUNS
+			 "-- h\nnotify RELOADING=1\n%s[1 services 11, eth7, mode 0]\n"
+			 "apply [1 services 11, eth7, mode 0]\nnotify READY=1\n"
+			 "-- .\ntend\n" LOOKS "loop_run\n" STOPS LETS CLOSES,
+			 check);
+		lives("run", 0, log, ME "ready\n" STAYS KEPT);
+	}
+}
+
+/* Said once of each service, and again after a reload. */
+static void a_server_of_another_family_is_said_once(void **state)
+{
+#define ODD                                                                         \
+	ME "service 'odd': its server does not speak quake2, and what it sends to " \
+	   "players is judged as answers: check its `protocol`\n"
+#define SAME                                                                   \
+	"notify RELOADING=1\nof default, waits: guard_check " C1 "\napply " C1 \
+	"\nguard_reload " C1 "\nserve_reload " C1 "\nalarm_reload " C1         \
+	"\nanswerer_reload " C1 "\nsamples_reload " C1 "\nnotify READY=1\n"
+#define TICK "-- .\ntend\n" LOOKS
+	(void)state;
+	w->files[1] = w->files[0];
+	w->days = ".m..h.";
+	lives("run", 0,
+	      RUNS TICK "-- m\n" TICK TICK "-- h\n" SAME TICK
+			"loop_run\n" STOPS LETS CLOSES,
+	      ME "ready\n" ODD ME "reloaded, 1 services\n" ODD KEPT);
+}
+
+/* Events settle before it is looked; and what was no veth may be one now. */
+static void another_interface_of_that_name(void **state)
+{
+#define MUTE "[1 services 00, eth1 eth2, mode 0]"
+#define VETH                                                                            \
+	ME "off: proof for 1 service, answers for 1 service: an interface is a veth, "  \
+	   "whose other end may not hear what is sent back; where it has GRO on or an " \
+	   "XDP program, write `proof = pressure`, `answers = pressure`\n"
+	(void)state;
+	w->days = "esves.";
+	lives("run", 0,
+	      RUNS "-- e\ndrain\nonce, in 100\n-- s\n" LOOKS
+		   "-- v\n-- e\ndrain\nonce, in 100\n-- s\nguard_look\napply " MUTE
+		   "\nnotify WATCHDOG=1\nSTATUS=1 of 2 interfaces protected\n" TICK
+		   "loop_run\n" STOPS LETS CLOSES,
+	      ME "ready\n" VETH KEPT);
+	/* A veth hears all that is sent in generic mode, and what is said is said. */
+	w->veth = "eth2";
+	w->days = ".";
+	w->files[0].mode = MODE_SKB;
+	live("run");
+	assert_null(strstr(w->log, "services 00"));
+	assert_non_null(strstr(w->log, "guard_start [1 services 11, eth1 eth2, mode 2]"));
+	w->files[0].mode = MODE_AUTO;
+	w->files[0].said = true;
+	live("run");
+	assert_non_null(strstr(w->log, "guard_start [1 services 11, eth1 eth2, mode 0]"));
+	w->files[0].said = false;
+	live("run");
+	assert_non_null(strstr(w->log, "guard_start " MUTE));
+	assert_null(strstr(w->log, "apply"));
+}
+
+static void who_takes_it_down_at_its_end(void **state)
+{
+	(void)state;
+	w->files[0].detach = true;
+	lives("run --pin /x -i eth1 -i eth2", 0,
+	      "mount\nof /x: claim\nof /x: guard_check " C1 "\nload /x load " C1
+	      "\nguard_start " C1 "\nretire\nlink_events_open\nof /x: serve_start " C1
+	      "\nof /x: samples_open " C1 "\nof /x: alarm_start " C1
+	      "\nof /x: answerer_start " C1
+	      "\nserve_players\nserve_attacks\npriv_drop\npriv_confine\n"
+	      "loop_add signals\nloop_add events\nevery 5000: loop_every\n" LOOKS
+	      "notify READY=1\nloop_run\n" STOPS
+	      "alarm_stop\nserve no attacks\nsamples_close\nanswerer_stop\nclose\n"
+	      "of /x: detach\nremoved: figures of /x\nof /x: release\nserve_stop\n",
+	      ME "ready\n" ME "stopped; the shield is down (on_exit = detach)\n");
+	w->fails = "detach";
+	w->err = -EIO;
+	lives("run", EXIT_REST,
+	      RUNS "loop_run\n" STOPS
+		   "alarm_stop\nserve no attacks\nsamples_close\nanswerer_stop\nclose\n"
+		   "of default: detach\n" LETS "serve_stop\n",
+	      ME "ready\n");
+}
+
+/* Pins that go with their namespace are said at the beginning, and at the end. */
+static void what_is_private_ends_with_it(void **state)
+{
+#define PRIVATE                                                                         \
+	ME "warning: the shield will not outlive this process: /sys/fs/bpf is not the " \
+	   "machine's, but of a mount namespace that ends with it (`ip netns exec` "    \
+	   "makes such ones, `nsenter --net=` does not)\n"
+	(void)state;
+	w->private = true;
+	lives("run", 0, RUNS "loop_run\n" STOPS LETS CLOSES,
+	      PRIVATE ME "ready\n" ME
+			 "warning: stopping; the shield goes too, with the mount "
+			 "namespace that its pins are in\n");
+	w->files[0].detach = true;
+	live("run");
+	assert_non_null(strstr(said_err, "on_exit = detach"));
+	/* Of what fails before, that is not said. */
+	w->fails = "guard_check";
+	w->err = -EBUSY;
+	lives("run", EXIT_REST, BEGINS LETS, "");
+}
+
+#undef TEST
+#define TEST(name) cmocka_unit_test_setup(name, begin)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_short_life),
+		TEST(what_is_said_goes_everywhere),
+		TEST(what_fails_is_undone),
+		TEST(a_loop_that_fails_is_a_status),
+		TEST(signals_do_what_they_do),
+		TEST(reloads_are_whole),
+		TEST(a_bad_reload_changes_nothing),
+		TEST(a_server_of_another_family_is_said_once),
+		TEST(another_interface_of_that_name),
+		TEST(who_takes_it_down_at_its_end),
+		TEST(what_is_private_ends_with_it),
+	};
+
+	w = mmap(NULL, sizeof(*w), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		 0);
+	if (w == MAP_FAILED)
+		return 1;
+	say_apart = true;
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,517 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * `status` and `stats`, whole: what of a shield, which is this file's, they show as text
+ * and as JSON, and how they end.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <jansson.h>
+
+#include "cmd/cmd_print.h"
+#include "cmd/cmd_support.h"
+#include "cmd/commands.h"
+#include "daemon/pidfile.h"
+#include "samples/lag_file.h"
+#include "stats/day.h"
+#include "stats/stats.h"
+
+#define COUNT(a) (sizeof(a) / sizeof(*(a)))
+#define PIN	 "/sys/fs/bpf/lab"
+
+const struct command commands[] = {
+	{
+		.name = "status",
+		.run = cmd_status,
+		.options = OPTION_BIT(JSON) | OPTION_BIT(PIN),
+		.operands = "",
+	},
+	{
+		.name = "stats",
+		.run = cmd_stats,
+		.options = OPTION_BIT(HISTORY) | OPTION_BIT(JSON) | OPTION_BIT(PIN),
+		.operands = "",
+	},
+	{ .name = NULL },
+};
+
+/* --- a shield, its daemon and its files ----------------------------------------------
+ */
+
+static struct {
+	int open_status, opened, closed; /* what call_open() gives; how often */
+	struct shield_link links[2 * CONFIG_INTERFACES];
+	size_t link_count;
+	struct service services[SERVICES_MAX];
+	__u64 misspoken[SERVICES_MAX];
+	const char *veth;
+	pid_t daemon;
+	int collect_err, write_err;
+	bool decoded; /* by the daemon */
+} now;
+
+static struct {
+	int collected, freed;
+	char pin[64]; /* whose history was asked for */
+	__s64 decoded_ns; /* as of when */
+} seen;
+
+int call_open(const struct call *call, struct shield **ret)
+{
+	(void)call;
+	*ret = NULL;
+	now.opened += !now.open_status;
+	return now.open_status;
+}
+
+void shield_close(struct shield *shield)
+{
+	(void)shield;
+	now.closed++;
+}
+
+size_t shield_links(const struct shield *shield, struct shield_link *ret, size_t max)
+{
+	(void)shield;
+	for (size_t i = 0; i < max && i < now.link_count; i++)
+		ret[i] = now.links[i];
+	return now.link_count;
+}
+
+bool shield_unheard(const struct shield *shield, char ret_interface[IF_NAMESIZE])
+{
+	(void)shield;
+	strcpy(ret_interface, now.veth);
+	return *now.veth;
+}
+
+bool shield_service(const struct shield *shield, __u32 slot, struct service *ret)
+{
+	(void)shield;
+	if (now.services[slot].active)
+		*ret = now.services[slot];
+	return now.services[slot].active;
+}
+
+__u64 shield_misspoken(const struct shield *shield, __u32 slot)
+{
+	(void)shield;
+	assert_true(now.services[slot].active);
+	return now.misspoken[slot];
+}
+
+__u32 shield_generation(const struct shield *shield)
+{
+	(void)shield;
+	return 41;
+}
+
+pid_t pidfile_pid(const char *pin_dir)
+{
+	snprintf(seen.pin, sizeof(seen.pin), "%s", pin_dir ? pin_dir : "(default)");
+	return now.daemon;
+}
+
+int stats_collect(const struct shield *shield, struct stats *ret)
+{
+	(void)shield;
+	if (now.collect_err)
+		return now.collect_err;
+	memset(ret, 0, sizeof(*ret));
+	ret->generation = 17;
+	seen.collected++;
+	return 0;
+}
+
+void stats_free(struct stats *stats)
+{
+	assert_int_equal(stats->generation, 17);
+	seen.freed++;
+}
+
+const char *mode_name(enum attach_mode mode)
+{
+	return mode == MODE_SKB ? "skb" : mode == MODE_NATIVE ? "native" : "auto";
+}
+
+void time_format(time_t time, char ret[TIME_TEXT])
+{
+	snprintf(ret, TIME_TEXT, "second %lld", (long long)time);
+}
+
+json_t *stats_json_link(const struct shield_link *link)
+{
+	return json_string(link->interface);
+}
+
+int stats_json(const struct stats *stats, const json_t *decoded, FILE *out)
+{
+	assert_int_equal(stats->generation, 17);
+	fprintf(out, "as JSON, %s\n", decoded ? json_string_value(decoded) : "nothing");
+	return now.write_err;
+}
+
+int stats_text(const struct stats *stats, FILE *out)
+{
+	assert_int_equal(stats->generation, 17);
+	fprintf(out, "as text\n");
+	return now.write_err;
+}
+
+void lag_file_path(const char *pin_dir, char ret[LAG_FILE_PATH_MAX])
+{
+	snprintf(ret, LAG_FILE_PATH_MAX, "figures of %s", pin_dir ? pin_dir : "default");
+}
+
+json_t *lag_file_read_decoded(const char *path, int64_t now_ns)
+{
+	seen.decoded_ns = now_ns;
+	return now.decoded ? json_string(path) : NULL;
+}
+
+void day_load(struct day *d, const char *pin, time_t time_now)
+{
+	snprintf(d->path, sizeof(d->path), "%s", pin ? pin : "default");
+	d->count = time_now >= time(NULL) - 60 && time_now <= time(NULL);
+}
+
+int day_json(const struct day *d, FILE *out)
+{
+	fprintf(out, "JSON of %s%s\n", d->path, d->count ? "" : ", at another time");
+	return now.write_err;
+}
+
+int day_text(const struct day *d, FILE *out)
+{
+	fprintf(out, "text of %s%s\n", d->path, d->count ? "" : ", at another time");
+	return now.write_err;
+}
+
+static int begin(void **state)
+{
+	(void)state;
+	memset(&now, 0, sizeof(now));
+	memset(&seen, 0, sizeof(seen));
+	now.veth = "";
+	return 0;
+}
+
+static struct service *serve(__u32 slot, const char *name)
+{
+	struct service *s = &now.services[slot];
+
+	*s = (struct service){ .active = 1, .family = FAMILY_QUAKE3 };
+	strcpy(s->name, name);
+	return s;
+}
+
+static void attach(const char *name, struct shield_link link)
+{
+	strcpy(link.interface, name);
+	now.links[now.link_count++] = link;
+}
+
+/* That status, exactly @out on stdout and nothing but @err on stderr. */
+static void shows(const char *words, int status, const char *out, const char *err)
+{
+	int was = say(words);
+
+	if (was != status || strcmp(said_out, out) != 0 || strcmp(said_err, err) != 0)
+		fail_msg("'%s': %d, \"%s\", \"%s\"", words, was, said_out, said_err);
+	assert_int_equal(now.opened, now.closed);
+}
+
+/* --- status ------------------------------------------------------------------------ */
+
+/* All that it says, in other slots than the first. */
+static void a_rich_status_is_shown_whole(void **state)
+{
+	(void)state;
+	attach("eth7", (struct shield_link){ .mode = MODE_SKB,
+					     .ours = true,
+					     .ingress = true,
+					     .egress = true,
+					     .program_id = 5,
+					     .since = 1234 });
+	attach("eth8",
+	       (struct shield_link){ .mode = MODE_NATIVE, .ours = true, .since = 99 });
+	serve(2, "ffa")->proof = PROOF_PRESSURE;
+	serve(5, "duel")->proof = PROOF_PRESSURE;
+	serve(9, "qw")->family = FAMILY_QUAKEWORLD;
+	now.services[9].observe = 1;
+	now.services[9].proof = PROOF_ALWAYS;
+	serve(200, "ctf")->proof = PROOF_PRESSURE;
+	serve(SERVICES_MAX - 1, "last")->family = FAMILY_QUAKE2;
+	now.services[SERVICES_MAX - 1].proof = PROOF_OFF;
+	now.services[2].answers = ANSWERS_ALWAYS;
+	now.services[5].answers = ANSWERS_ALWAYS;
+	now.services[9].answers = ANSWERS_PRESSURE;
+	now.services[200].answers = ANSWERS_OFF;
+	now.services[SERVICES_MAX - 1].answers = ANSWERS_OFF;
+	now.misspoken[9] = 1;
+	now.misspoken[SERVICES_MAX - 1] = 5000000000ull;
+	now.daemon = 4711;
+	shows("status", 0,
+	      "eth7: protected, skb mode, since second 1234\n"
+	      "eth8: protected, native mode, since second 99\n"
+	      "service qw: its server does not speak quakeworld: 1 datagrams of another "
+	      "family's; check its `protocol`\n"
+	      "service last: its server does not speak quake2: 5000000000 datagrams of "
+	      "another family's; check its `protocol`\n"
+	      "services: 5, 1 observed only: nothing is dropped\n"
+	      "proof of address: under pressure 3, always 1, off 1\n"
+	      "answers from the kernel: under pressure 1, always 2, off 2 "
+	      "(`quakeshield check` says where they cannot be)\n"
+	      "configuration: generation 41\n"
+	      "daemon: process 4711\n",
+	      "");
+	assert_string_equal(seen.pin, "(default)");
+	shows("status --json --pin " PIN, 0,
+	      "{\"answers\":{\"always\":2,\"off\":2,\"pressure\":1},\"daemon\":4711,"
+	      "\"generation\":41,\"interfaces\":[\"eth7\",\"eth8\"],\"observed\":1,"
+	      "\"observing\":false,\"other_family\":[{\"datagrams\":1,\"protocol\":"
+	      "\"quakeworld\",\"service\":\"qw\"},{\"datagrams\":5000000000,\"protocol\":"
+	      "\"quake2\",\"service\":\"last\"}],\"proof\":{\"always\":1,\"off\":1,"
+	      "\"pressure\":3},\"protected\":true,\"services\":5}\n",
+	      "");
+	assert_string_equal(seen.pin, PIN);
+}
+
+/* A reason is given for what is off, and only where something is. */
+static void a_veth_is_named_for_what_is_off(void **state)
+{
+	static const struct {
+		int proof, answers;
+		const char *veth, *proof_why, *answers_why;
+	} rows[] = {
+		{ PROOF_OFF, ANSWERS_OFF, "veth3", " (the default over a veth, veth3)",
+		  " (the default over a veth, veth3)" },
+		{ PROOF_OFF, ANSWERS_ALWAYS, "veth3", " (the default over a veth, veth3)",
+		  "" },
+		{ PROOF_ALWAYS, ANSWERS_OFF, "veth3", "",
+		  " (the default over a veth, veth3)" },
+		{ PROOF_ALWAYS, ANSWERS_ALWAYS, "veth3", "", "" },
+		{ PROOF_OFF, ANSWERS_OFF, "", "",
+		  " (`quakeshield check` says where they cannot be)" },
+		{ PROOF_OFF, ANSWERS_ALWAYS, "", "", "" },
+	};
+
+	(void)state;
+	attach("eth7",
+	       (struct shield_link){ .mode = MODE_NATIVE, .ours = true, .since = 5 });
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct service *s = serve(3, "ffa");
+		char text[1024];
+
+		s->proof = (__u8)rows[i].proof;
+		s->answers = (__u8)rows[i].answers;
+		now.veth = rows[i].veth;
+		snprintf(
+			text, sizeof(text),
+			"eth7: protected, native mode, since second 5\nservices: 1\n"
+			"proof of address: under pressure 0, always %d, off %d%s\n"
+			"answers from the kernel: under pressure 0, always %d, off %d%s\n"
+			"configuration: generation 41\n"
+			"daemon: not running; what is loaded works without it\n",
+			rows[i].proof == PROOF_ALWAYS, rows[i].proof == PROOF_OFF,
+			rows[i].proof_why, rows[i].answers == ANSWERS_ALWAYS,
+			rows[i].answers == ANSWERS_OFF, rows[i].answers_why);
+		shows("status", 0, text, "");
+	}
+}
+
+/* A build that knows more ways than we do is no reason to count beside the table. */
+static void ways_that_are_unknown_are_in_no_count(void **state)
+{
+	(void)state;
+	attach("eth7", (struct shield_link){ .ours = true });
+	serve(1, "new")->proof = PROOF_ALWAYS + 1;
+	now.services[1].answers = ANSWERS_ALWAYS + 1;
+	shows("status --json", 0,
+	      "{\"answers\":{\"always\":0,\"off\":0,\"pressure\":0},\"daemon\":null,"
+	      "\"generation\":41,\"interfaces\":[\"eth7\"],\"observed\":0,\"observing\":"
+	      "false,\"other_family\":[],\"proof\":{\"always\":0,\"off\":0,\"pressure\":"
+	      "0},\"protected\":true,\"services\":1}\n",
+	      "");
+}
+
+#define REST                                                                          \
+	"services: 0\nproof of address: under pressure 0, always 0, off 0\n"          \
+	"answers from the kernel: under pressure 0, always 0, off 0\nconfiguration: " \
+	"generation 41\ndaemon: not running; what is loaded works without it\n"
+
+/* One interface that is not protected is a status of its own, wherever it stands. */
+static void what_is_not_protected_is_a_status(void **state)
+{
+	static const struct shield_link good = { .mode = MODE_SKB,
+						 .ours = true,
+						 .ingress = true,
+						 .egress = true,
+						 .program_id = 5,
+						 .since = 7 };
+
+	(void)state;
+	shows("status", EXIT_UNPROTECTED, "loaded, but attached to nothing\n" REST, "");
+	shows("status --json", EXIT_UNPROTECTED,
+	      "{\"answers\":{\"always\":0,\"off\":0,\"pressure\":0},\"daemon\":null,"
+	      "\"generation\":41,\"interfaces\":[],\"observed\":0,\"observing\":false,"
+	      "\"other_family\":[],\"proof\":{\"always\":0,\"off\":0,\"pressure\":0},"
+	      "\"protected\":false,\"services\":0}\n",
+	      "");
+	attach("a", (struct shield_link){ .gone = true });
+	attach("b", good);
+	attach("c", (struct shield_link){ .program_id = 7 });
+	attach("d", good);
+	shows("status", EXIT_UNPROTECTED,
+	      "a: not protected: there is no such interface now\n"
+	      "b: protected, skb mode, since second 7\n"
+	      "c: not protected: another program (id 7) is attached\n"
+	      "d: protected, skb mode, since second 7\n" REST,
+	      "");
+	now.link_count = 0;
+	attach("b", good);
+	attach("c", (struct shield_link){ .program_id = 7, .ingress = true });
+	shows("status", EXIT_UNPROTECTED,
+	      "b: protected, skb mode, since second 7\n"
+	      "c: half protected: our program is not on what leaves by it\n" REST,
+	      "");
+	say("status --json");
+	assert_non_null(strstr(said_out, "\"protected\":false"));
+}
+
+/* More links than there may be interfaces are not read beyond what there is. */
+static void more_links_than_there_is_room_for(void **state)
+{
+	const char *at;
+	size_t lines = 0;
+
+	(void)state;
+	for (size_t i = 0; i < CONFIG_INTERFACES + 3; i++)
+		attach("eth", (struct shield_link){ .ours = true });
+	assert_int_equal(say("status"), 0);
+	for (at = said_out; (at = strstr(at, "eth: protected")); at++)
+		lines++;
+	assert_int_equal(lines, CONFIG_INTERFACES);
+}
+
+/* That nothing is dropped is true of the whole only if it is of each. */
+static void observing_is_said(void **state)
+{
+	(void)state;
+	attach("eth7",
+	       (struct shield_link){ .mode = MODE_NATIVE, .ours = true, .since = 3 });
+	attach("eth8", (struct shield_link){ .gone = true });
+	serve(3, "a")->observe = 1;
+	serve(8, "b")->observe = 1;
+	shows("status", EXIT_UNPROTECTED,
+	      "eth7: observed, native mode, since second 3: nothing is dropped\n"
+	      "eth8: not protected: there is no such interface now\n"
+	      "services: 2, 2 observed only: nothing is dropped\n"
+	      "proof of address: under pressure 0, always 0, off 2\n"
+	      "answers from the kernel: under pressure 0, always 0, off 2 "
+	      "(`quakeshield check` says where they cannot be)\n"
+	      "configuration: generation 41\n"
+	      "daemon: not running; what is loaded works without it\n",
+	      "");
+	say("status --json");
+	assert_non_null(strstr(said_out, "\"observed\":2,\"observing\":true,"));
+	now.services[3].observe = 0;
+	say("status --json");
+	assert_non_null(strstr(said_out, "\"observed\":1,\"observing\":false,"));
+}
+
+static void what_cannot_be_opened_is_a_status(void **state)
+{
+	static const char *const words[] = { "status", "status --json", "stats",
+					     "stats --json" };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(words); i++) {
+		now.open_status = EXIT_NOT_LOADED;
+		shows(words[i], EXIT_NOT_LOADED, "", "");
+		now.open_status = EXIT_DENIED;
+		shows(words[i], EXIT_DENIED, "", "");
+	}
+	assert_int_equal(now.closed, 0);
+}
+
+/* --- stats ------------------------------------------------------------------------- */
+
+static void stats_are_one_or_the_other(void **state)
+{
+	__s64 from;
+
+	(void)state;
+	shows("stats", 0, "as text\n", "");
+	shows("stats --json", 0, "as JSON, nothing\n", "");
+	now.decoded = true;
+	shows("stats --json", 0, "as JSON, figures of default\n", "");
+	from = time(NULL) * 1000000000ll;
+	shows("stats --json --pin " PIN, 0, "as JSON, figures of " PIN "\n", "");
+	assert_in_range(seen.decoded_ns, from, time(NULL) * 1000000000ll + 999999999);
+	/* Not a whole second twice. */
+	for (int i = 0; i < 3 && !(seen.decoded_ns % 1000000000); i++)
+		say("stats --json");
+	assert_true(seen.decoded_ns % 1000000000);
+	assert_int_equal(seen.collected, seen.freed);
+	assert_int_equal(now.opened, now.closed);
+}
+
+static void stats_that_fail_say_so_once(void **state)
+{
+	(void)state;
+	now.collect_err = -EPERM;
+	shows("stats", EXIT_DENIED, "", "");
+	now.collect_err = -EIO;
+	shows("stats --json", EXIT_REST, "", "");
+	assert_int_equal(seen.freed, 0);
+	now.collect_err = 0;
+	now.write_err = -EIO;
+	shows("stats", EXIT_REST, "as text\n",
+	      "quakeshield: stats: cannot write: Input/output error\n");
+	shows("stats --json", EXIT_REST, "as JSON, nothing\n",
+	      "quakeshield: stats: cannot write: Input/output error\n");
+	assert_int_equal(seen.freed, 2);
+}
+
+/* Of the last day no shield is asked. */
+static void history_needs_no_shield(void **state)
+{
+	(void)state;
+	now.open_status = EXIT_NOT_LOADED;
+	shows("stats --history", 0, "text of default\n", "");
+	shows("stats --history --pin " PIN, 0, "text of " PIN "\n", "");
+	shows("stats --history --json", 0, "JSON of default\n", "");
+	shows("stats --json --history --pin " PIN, 0, "JSON of " PIN "\n", "");
+	now.write_err = -ENOSPC;
+	shows("stats --history", EXIT_REST, "text of default\n",
+	      "quakeshield: stats: cannot write: No space left on device\n");
+	now.write_err = -EACCES;
+	shows("stats --history --json", EXIT_DENIED, "JSON of default\n",
+	      "quakeshield: stats: cannot write: Permission denied\n");
+}
+
+#undef TEST
+#define TEST(name) cmocka_unit_test_setup(name, begin)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_rich_status_is_shown_whole),
+		TEST(a_veth_is_named_for_what_is_off),
+		TEST(ways_that_are_unknown_are_in_no_count),
+		TEST(what_is_not_protected_is_a_status),
+		TEST(more_links_than_there_is_room_for),
+		TEST(observing_is_said),
+		TEST(what_cannot_be_opened_is_a_status),
+		TEST(stats_are_one_or_the_other),
+		TEST(stats_that_fail_say_so_once),
+		TEST(history_needs_no_shield),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
