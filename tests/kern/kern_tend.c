@@ -190,7 +190,7 @@ static void set_costs_of(__u32 slot)
 		assert_int_equal(bpf_map_update_elem(shield.costs, &key, &cost, BPF_ANY),
 				 0);
 	}
-	for (__u32 class = 0; class < CLASS_BUDGETS; class ++)
+	for (__u32 class = 0; class < 1 << CLASS_BITS; class ++)
 		shield.shared->globals[budget_index(slot, class)] = 9;
 }
 
@@ -207,7 +207,7 @@ static void costs_are_left(__u32 slot, bool left)
 		assert_int_equal(a.bytes, left ? drawn.bytes : 0);
 		assert_int_equal(cost, left ? 5 : 0);
 	}
-	for (__u32 class = 0; class < CLASS_BUDGETS; class ++)
+	for (__u32 class = 0; class < 1 << CLASS_BITS; class ++)
 		assert_int_equal(shield.shared->globals[budget_index(slot, class)],
 				 left ? 9 : 0);
 }

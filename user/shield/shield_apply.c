@@ -196,7 +196,7 @@ static int reset_slots(struct shield *s, const struct plan *plan)
 		}
 		shield_forget_slot(s, slot);
 		memset(&s->shared->proof.globals[budget_index(slot, 0)], 0,
-		       CLASS_BUDGETS * sizeof(__u64));
+		       sizeof(__u64) << CLASS_BITS);
 		s->shared->proof.until_ns[slot] = 0;
 		shield_templates_forget(s, slot);
 	}

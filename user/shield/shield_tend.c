@@ -134,8 +134,9 @@ void shield_forget_slot(const struct shield *s, __u32 slot)
 		bpf_map_update_elem(s->answers, &key, &nothing, BPF_ANY);
 		bpf_map_update_elem(s->costs, &key, &none, BPF_ANY);
 	}
+	/* With what friends have in all: BUDGET_FRIENDS. */
 	memset(&s->shared->globals[budget_index(slot, 0)], 0,
-	       CLASS_BUDGETS * sizeof(__u64));
+	       sizeof(__u64) << CLASS_BITS);
 }
 
 static void sweep_players(const struct shield *s)
