@@ -20,10 +20,12 @@ static inline int map_make(const char *name)
 	assert_non_null(row);
 	if (row->type == BPF_MAP_TYPE_ARRAY)
 		opts.map_flags = BPF_F_MMAPABLE;
-	else
+	else if (row->type != BPF_MAP_TYPE_PERCPU_ARRAY)
 		opts.map_flags = BPF_F_NO_PREALLOC;
 	return bpf_map_create((enum bpf_map_type)row->type, name, row->key_size,
-			      row->value_size, row->entries, &opts);
+			      row->value_size,
+			      row->entries ? row->entries : KERN_SLOTS * TALLY_ROWS,
+			      &opts);
 }
 
 /* Those that a daemon tends; struct live is in *@s->shared. False: not allowed to. */

@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * kern_apply_whole.c - all that a configuration makes of the maps, and all that it leaves
+ * as it was: every octet of struct live and every entry of the other maps, held against
+ * what is worked out here from the configuration and the slots that services are to get.
+ */
+#include <sys/file.h>
+
+#include "kern/kern_whole.h"
+
+#include "stderr.h"
+
+static char said[4096];
+
+/* --- tests ----------------------------------------------------------------------------
+ */
+
+/* A service of each sort, and nobody there before. */
+static void rich_services(void)
+{
+	struct config_service *s;
+
+	add("ffa", FAMILY_QUAKE3, 27960)->ports[1] = 27961;
+	config->services[0].port_count = 2;
+	config->services[0].service.proof = PROOF_PRESSURE;
+	config->services[0].service.answers = ANSWERS_ALWAYS;
+	s = add("duel", FAMILY_QUAKEWORLD, 27500);
+	s->ports[s->port_count++] = 65535;
+	at(s, "198.51.100.7");
+	at(s, "2001:db8::7");
+	s = add("coop", FAMILY_NETQUAKE, 1);
+	s->service.observe = 1;
+	s->service.proof = PROOF_ALWAYS;
+	s->service.policy[1] = 1;
+	s->service.budget[CLASS_RCON].global = (struct limit){ 0, 0 };
+	s->service.budget[CLASS_QUERY].source = (struct limit){ SECOND, 1 };
+	/* On a port of another's, at an address of its own. */
+	s = add("one", FAMILY_QUAKE2, 27960);
+	at(s, "203.0.113.5");
+}
+
+static void the_rest_by_default(void)
+{
+	was->ledger = (struct ledger){ .window_ns = 20 * SECOND,
+				       .byte_ns = 20 * SECOND / 16384 };
+	was->sampling.limit[SAMPLER_STATISTIC] = (struct limit){ 1, 0 };
+	was->sampling.limit[SAMPLER_FOLLOW] = (struct limit){ 1, 0 };
+	if (config->sample_rate)
+		was->sampling.limit[SAMPLER_STATISTIC] =
+			(struct limit){ SECOND / config->sample_rate, SECOND };
+	if (config->follow_rate)
+		was->sampling.limit[SAMPLER_FOLLOW] =
+			(struct limit){ SECOND / config->follow_rate, SECOND };
+	was->proof.pace[PACE_JOIN].limit = (struct limit){ 4000, 250000000 };
+	was->proof.pace[PACE_QUERY].limit = (struct limit){ 16000, 250000000 };
+	was->answering.cap = (struct answer_cap){ .byte_ns = SECOND / 2500000,
+						  .burst_ns = SECOND / 4 };
+}
+
+static void one_after_the_other(void **state)
+{
+	struct config_service *s;
+
+	(void)state;
+	fill();
+	fill_tallies();
+	rich_services();
+	apply((const __u32[]){ 0, 1, 2, 3 }, 0xf, 0);
+	the_rest_by_default();
+	assert_live();
+	for (__u32 slot = 0; slot < SERVICES_MAX; slot++)
+		assert_slot(slot, slot < 4);
+	assert_endpoints("198.51.100.7 27500 1 2\n198.51.100.7 65535 1 2\n"
+			 "2001:db8::7 27500 1 2\n2001:db8::7 65535 1 2\n"
+			 "203.0.113.5 27960 1 4\n");
+
+	/* One leaves, two come, one is another family now, the order is another. */
+	fill();
+	fill_tallies();
+	config->service_count = 0;
+	add("new", FAMILY_QUAKE3, 28000);
+	s = add("one", FAMILY_QUAKE3, 27960);
+	at(s, "203.0.113.6");
+	add("duel", FAMILY_QUAKEWORLD, 27500);
+	add("ffa", FAMILY_QUAKE2, 27910);
+	add("newer", FAMILY_AUTO, 28001)->service.answers = ANSWERS_PRESSURE;
+	config->observe = true;
+	apply((const __u32[]){ 4, 3, 1, 0, 5 }, 0x30, 0);
+	the_rest_by_default();
+	assert_live();
+	for (__u32 slot = 0; slot < SERVICES_MAX; slot++)
+		assert_slot(slot, slot == 4 || slot == 5);
+	assert_endpoints("198.51.100.7 27500 1 2\n198.51.100.7 65535 1 2\n"
+			 "2001:db8::7 27500 1 2\n2001:db8::7 65535 1 2\n"
+			 "203.0.113.5 27960 1 4\n203.0.113.6 27960 0 4\n");
+
+	/* Nobody is left; and of what was before the one before nothing is. */
+	fill();
+	config->service_count = 0;
+	apply(NULL, 0, 0);
+	the_rest_by_default();
+	assert_live();
+	assert_endpoints("203.0.113.6 27960 0 4\n");
+	apply(NULL, 0, 0);
+	assert_live();
+	assert_endpoints("");
+}
+
+/* Names are told apart by each of their letters, and by how many there are. */
+static void names_alike_are_two(void **state)
+{
+	static const char *const names[] = { "abcdefghijklmnopqrstuvwxyzabcd1",
+					     "abcdefghijklmnopqrstuvwxyzabcd2", "abc",
+					     "ab" };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(names); i++)
+		add(names[i], FAMILY_QUAKE3, (__u16)(1000 + i));
+	apply((const __u32[]){ 0, 1, 2, 3 }, 0xf, 0);
+	the_rest_by_default();
+	assert_live();
+	config->service_count = 0;
+	for (size_t i = COUNT(names); i-- > 0;)
+		add(names[i], FAMILY_QUAKE3, (__u16)(1000 + i));
+	apply((const __u32[]){ 3, 2, 1, 0 }, 0, 0);
+	assert_live();
+}
+
+/* Of ports that were learned those stay that lead to who is still where they lead. */
+static void ports_that_were_learned(void **state)
+{
+	static const struct port learned = { .any = 2,
+					     .flags = PORT_LEARNED,
+					     .seen_s = 77 };
+	struct tables *now;
+
+	(void)state;
+	add("gone", FAMILY_NETQUAKE, 25999);
+	add("stays", FAMILY_NETQUAKE, 26000);
+	for (__u16 i = 0; i < KERN_SLOTS - 2; i++)
+		add((const char[]){ (char)('a' + i), 0 }, FAMILY_NETQUAKE,
+		    (__u16)(30000 + i));
+	apply((const __u32[]){ 0, 1, 2, 3, 4, 5, 6, 7 }, 0xff, 0);
+	now = &shield.shared->tables[1];
+	now->ports[0] = now->ports[1] = now->ports[65535] = learned;
+	now->ports[45000] = learned;
+	now->ports[45000].any = 1; /* of who goes, and whose slot another gets */
+	now->ports[45001] = learned;
+	now->ports[45001].any = 0;
+	now->ports[45002] = learned;
+	now->ports[45002].flags = PORT_EXACT;
+	now->ports[28000] = learned; /* another's, by its configuration */
+	now->ports[28001] = learned; /* at one address, which it is not */
+	strcpy(config->services[0].service.name, "comes");
+	config->services[0].ports[0] = 28000;
+	config->services[2].ports[0] = 28001;
+	at(&config->services[2], "198.51.100.7");
+	apply((const __u32[]){ 0, 1, 2, 3, 4, 5, 6, 7 }, 1, 65535);
+	was->tables[0].ports[1] = learned;
+	the_rest_by_default();
+	assert_live();
+}
+
+static void put_ledger(__u32 key, __u64 value)
+{
+	assert_int_equal(bpf_map_update_elem(shield.ledgers, &key, &value, BPF_ANY), 0);
+}
+
+static __u64 ledger_at(__u32 key)
+{
+	__u64 ret = 0;
+
+	assert_int_equal(bpf_map_lookup_elem(shield.ledgers, &key, &ret), 0);
+	return ret;
+}
+
+/* Debts are forgotten when their sort changes, all of them, and only then. */
+static void debts_of_one_sort(void **state)
+{
+	static const struct {
+		bool strict;
+		__u32 allowance;
+		bool forgotten;
+	} rows[] = {
+		{ false, 16384, false }, { false, 100, false }, { true, 0, true },
+		{ true, 16384, false },	 { false, 0, true },	{ false, 7, false },
+	};
+	static const __u32 keys[] = { 0, 1, 1000, (1 << LEDGER_BITS) - 1 };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct ledger want = { 0 };
+
+		for (size_t k = 0; k < COUNT(keys); k++)
+			put_ledger(keys[k], 5 + k);
+		config->ledger_strict = rows[i].strict;
+		config->ledger_allowance = rows[i].allowance;
+		config->ledger_window_s = 20;
+		apply(NULL, 0, 0);
+		for (size_t k = 0; k < COUNT(keys); k++)
+			assert_int_equal(ledger_at(keys[k]),
+					 rows[i].forgotten ? 0 : 5 + k);
+		if (rows[i].strict)
+			want = (struct ledger){ .byte_ns = LEDGER_GRAIN_NS,
+						.credit_ns = LEDGER_GRAIN_NS << 20,
+						.strict = 1 };
+		else if (rows[i].allowance)
+			want = (struct ledger){ .byte_ns =
+							20 * SECOND / rows[i].allowance,
+						.window_ns = 20 * SECOND };
+		assert_memory_equal(&shield.shared->ledger, &want, sizeof(want));
+	}
+}
+
+/* Anything of these is enough for something to be shown. */
+static void what_is_shown(void **state)
+{
+	static const struct {
+		__u32 every, first, follow_every;
+		size_t listed;
+		__u32 rate, follow_rate;
+	} rows[] = {
+		{ 0, 0, 0, 0, 0, 0 }, { 16, 0, 0, 0, 50, 0 }, { 0, 3, 0, 0, 0, 2000 },
+		{ 0, 0, 8, 0, 3, 7 }, { 0, 0, 0, 1, 7, 3 },   { 2, 4, 8, 2, 1, 1000000 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct sampling want = {
+			.every = rows[i].every,
+			.follow_first = rows[i].first,
+			.follow_every = rows[i].follow_every,
+			.follow_listed = rows[i].listed > 0,
+			.any = i > 0,
+			.limit = { { 1, 0 }, { 1, 0 } },
+		};
+
+		config->sample_every = rows[i].every;
+		config->follow_first = rows[i].first;
+		config->follow_every = rows[i].follow_every;
+		config->sample_rate = rows[i].rate;
+		config->follow_rate = rows[i].follow_rate;
+		config->follow_count = rows[i].listed;
+		config->follow[0] = (struct cidr){ .length = 128 };
+		config->follow[1] = (struct cidr){ .length = 64 };
+		if (rows[i].rate)
+			want.limit[SAMPLER_STATISTIC] =
+				(struct limit){ SECOND / rows[i].rate, SECOND };
+		if (rows[i].follow_rate)
+			want.limit[SAMPLER_FOLLOW] =
+				(struct limit){ SECOND / rows[i].follow_rate, SECOND };
+		apply(NULL, 0, 0);
+		assert_memory_equal(&shield.shared->sampling, &want, sizeof(want));
+	}
+}
+
+/* --- what goes wrong -------------------------------------------------------------------
+ */
+
+/* That error and that message; and datagrams are judged as they were. */
+static void refused(int err, const char *message)
+{
+	memcpy(was, shield.shared, sizeof(*was));
+	stderr_catch();
+	assert_int_equal(shield_apply(&shield, config), err);
+	stderr_release(said, sizeof(said));
+	assert_string_equal(said, message);
+	SAME(generation);
+	SAME(tables);
+}
+
+static void what_does_not_fit(void **state)
+{
+	struct config_service *s;
+
+	(void)state;
+	add("stays", FAMILY_QUAKE3, 27960);
+	apply((const __u32[]){ 0 }, 1, 0);
+	for (__u16 i = 0; i < KERN_SLOTS; i++)
+		add((const char[]){ (char)('a' + i), 0 }, FAMILY_QUAKE3, i);
+	refused(-ENOSPC, "quakeshield: the pinned counters have room for 8 services, the "
+			 "configuration names 9: `quakeshield detach` and start again to "
+			 "make room\n");
+	config->service_count = 0;
+	s = add("wide", FAMILY_QUAKE3, 27960);
+	for (__u16 i = 0; i < CONFIG_ADDRESSES; i++) {
+		at(s, "198.51.100.0");
+		s->addresses[i][3] |= htonl(i);
+	}
+	for (__u16 i = 0; i < CONFIG_PORTS; i++)
+		s->ports[i] = (__u16)(1000 + i);
+	s->port_count = CONFIG_PORTS;
+	refused(-E2BIG,
+		"quakeshield: cannot add an address of service 'wide': Argument list too "
+		"long (at most 256 addresses and ports together)\n");
+	/* All of that is gone again with the next. */
+	s->address_count = 1;
+	s->port_count = 1;
+	apply((const __u32[]){ 1 }, 2, 0);
+	the_rest_by_default();
+	assert_live();
+	assert_endpoints("198.51.100.0 1000 0 2\n");
+	/* And as many as may be go, too. */
+	s->address_count = 16;
+	s->port_count = 16;
+	apply((const __u32[]){ 1 }, 0, 0);
+	apply((const __u32[]){ 1 }, 0, 0);
+	s->address_count = 0;
+	apply((const __u32[]){ 1 }, 0, 0);
+	apply((const __u32[]){ 1 }, 0, 0);
+	assert_endpoints("");
+}
+
+#define UNWRITTEN                                                                  \
+	"quakeshield: cannot write the configuration to '/a/directory': Bad file " \
+	"descriptor\n"
+
+/* Whatever cannot be written: the configuration before stays in force. */
+static void what_cannot_be_written(void **state)
+{
+	int *const maps[] = { &shield.tallies, &shield.allow, &shield.deny,
+			      &shield.follow, &shield.ledgers };
+
+	(void)state;
+	add("stays", FAMILY_QUAKE3, 27960);
+	apply((const __u32[]){ 0 }, 1, 0);
+	add("comes", FAMILY_QUAKE3, 27961);
+	config->allow[config->allow_count++] = (struct cidr){ .length = 128 };
+	config->deny[config->deny_count++] = (struct cidr){ .length = 128 };
+	config->follow[config->follow_count++] = (struct cidr){ .length = 128 };
+	config->ledger_strict = true;
+	for (size_t i = 0; i < COUNT(maps); i++) {
+		int map = *maps[i];
+
+		*maps[i] = -1;
+		refused(-EBADF, UNWRITTEN);
+		*maps[i] = map;
+	}
+	config->ledger_strict = false;
+	memset(shield.shared->sources, 1, 64);
+	assert_int_equal(shield_apply(&shield, config), 0);
+	assert_int_equal(shield.shared->generation, 2);
+	close(shield.lock);
+	shield.lock = -1;
+	refused(-EBADF, "quakeshield: cannot lock '/a/directory': Bad file descriptor\n");
+	shield.lock = open("/tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+/* It is let go of, when it went well and when it did not. */
+static void the_lock_is_let_go(void **state)
+{
+	int other = open("/tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	(void)state;
+	assert_true(other >= 0);
+	for (int i = 0; i < 2; i++) {
+		for (__u16 n = 0; i && n <= KERN_SLOTS; n++)
+			add((const char[]){ (char)('a' + n), 0 }, FAMILY_QUAKE3, n);
+		stderr_catch();
+		assert_int_equal(shield_apply(&shield, config), i ? -ENOSPC : 0);
+		stderr_release(said, sizeof(said));
+		assert_int_equal(flock(other, LOCK_EX | LOCK_NB), 0);
+		flock(other, LOCK_UN);
+	}
+	close(other);
+}
+
+#undef TEST
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(one_after_the_other),     TEST(names_alike_are_two),
+		TEST(ports_that_were_learned), TEST(debts_of_one_sort),
+		TEST(what_is_shown),	       TEST(what_does_not_fit),
+		TEST(what_cannot_be_written),  TEST(the_lock_is_let_go),
+	};
+	struct shield probe;
+
+	if (!maps_open(&probe))
+		return maps_skip();
+	maps_close(&probe);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

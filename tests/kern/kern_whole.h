@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * kern_whole.h - maps of a shield without its programs, a configuration, and what is to
+ * become of all octets of the maps when it is applied. Included once by a program.
+ */
+#ifndef KERN_WHOLE_H
+#define KERN_WHOLE_H
+
+#include <fcntl.h>
+
+#include "kern/kern_maps.h"
+
+#include "config/config.h"
+
+static struct shield shield;
+static struct config *config;
+static struct live *was; /* before, and what is to become of it */
+static struct tables *old; /* of the generation before */
+
+/* --- a configuration -------------------------------------------------------------- */
+
+static inline struct config_service *add(const char *name, enum wire_family family,
+					 __u16 port)
+{
+	struct config_service *s = &config->services[config->service_count++];
+
+	memset(s, 0, sizeof(*s));
+	s->service.family = (__u8)family;
+	config_service_defaults(family, &s->service);
+	strcpy(s->service.name, name);
+	s->service.active = 1;
+	s->ports[s->port_count++] = port;
+	return s;
+}
+
+static inline void at(struct config_service *s, const char *address)
+{
+	kern_address(address, s->addresses[s->address_count++]);
+}
+
+static inline int begin(void **state)
+{
+	(void)state;
+	if (!maps_open(&shield))
+		return -1;
+	shield.endpoints = map_make("endpoints");
+	shield.ledgers = map_make("ledgers");
+	shield.tallies = map_make("tallies");
+	assert_true(shield.endpoints >= 0 && shield.ledgers >= 0 && shield.tallies >= 0);
+	shield.lock = open("/tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	assert_true(shield.lock >= 0);
+	strcpy(shield.dir, "/a/directory");
+	config = calloc(1, sizeof(*config));
+	was = malloc(sizeof(*was));
+	old = malloc(sizeof(*old));
+	assert_true(config && was && old);
+	config_empty(config);
+	return 0;
+}
+
+static inline int end(void **state)
+{
+	(void)state;
+	maps_close(&shield);
+	close(shield.endpoints);
+	close(shield.ledgers);
+	close(shield.tallies);
+	close(shield.lock);
+	free(config);
+	free(was);
+	free(old);
+	return 0;
+}
+
+/* --- all that is in the maps ------------------------------------------------------ */
+
+/* Something in all that belongs to slots, that of another in each. */
+static inline void fill(void)
+{
+	struct answer_state *a = &shield.shared->answering;
+	struct proof_state *p = &shield.shared->proof;
+
+	for (__u32 slot = 0; slot < SERVICES_MAX; slot++) {
+		p->until_ns[slot] = 100 + slot;
+		a->until_ns[slot] = 200 + slot;
+		for (__u32 class = 0; class < 1 << CLASS_BITS; class ++) {
+			p->globals[budget_index(slot, class)] = 300 + slot;
+			shield.shared->globals[budget_index(slot, class)] = 400 + slot;
+		}
+		for (__u32 form = 0; form < TEMPLATE_FORMS; form++) {
+			struct template_pair *t =
+				&a->templates[slot * TEMPLATE_FORMS + form];
+
+			t->generation = slot + form;
+			t->half[0].made_ns = 500 + slot;
+			t->half[1].made_ns = 600 + slot;
+		}
+		for (__u32 kind = 0; kind < KIND_COUNT; kind++) {
+			__u32 key = slot * KIND_COUNT + kind, cost = 700 + slot;
+			struct answers answers = { 800 + slot, 900 + slot };
+
+			assert_int_equal(bpf_map_update_elem(shield.costs, &key, &cost,
+							     BPF_ANY),
+					 0);
+			assert_int_equal(bpf_map_update_elem(shield.answers, &key,
+							     &answers, BPF_ANY),
+					 0);
+		}
+	}
+}
+
+static inline void fill_tallies(void)
+{
+	size_t cpus = (size_t)libbpf_num_possible_cpus();
+	struct tally_row *rows = malloc(cpus * sizeof(*rows));
+
+	assert_non_null(rows);
+	memset(rows, 7, cpus * sizeof(*rows));
+	for (__u32 key = 0; key < KERN_SLOTS * TALLY_ROWS; key++)
+		assert_int_equal(bpf_map_update_elem(shield.tallies, &key, rows, BPF_ANY),
+				 0);
+	free(rows);
+}
+
+/* What fill() has left of @slot is there, whole; or nothing of it. */
+static inline void assert_slot(__u32 slot, bool fresh)
+{
+	size_t cpus = (size_t)libbpf_num_possible_cpus();
+	size_t size = cpus * sizeof(struct tally_row);
+	__u8 *rows = malloc(size);
+
+	assert_non_null(rows);
+	for (__u32 row = 0; row < TALLY_ROWS && slot < KERN_SLOTS; row++) {
+		__u32 key = slot * TALLY_ROWS + row;
+
+		assert_int_equal(bpf_map_lookup_elem(shield.tallies, &key, rows), 0);
+		for (size_t i = 0; i < size; i++)
+			assert_int_equal(rows[i], fresh ? 0 : 7);
+	}
+	free(rows);
+	for (__u32 kind = 0; kind < KIND_COUNT; kind++) {
+		__u32 key = slot * KIND_COUNT + kind, cost;
+		struct answers answers;
+
+		assert_int_equal(bpf_map_lookup_elem(shield.costs, &key, &cost), 0);
+		assert_int_equal(cost, fresh ? 0 : 700 + slot);
+		assert_int_equal(bpf_map_lookup_elem(shield.answers, &key, &answers), 0);
+		assert_int_equal(answers.requests, fresh ? 0 : 800 + slot);
+		assert_int_equal(answers.bytes, fresh ? 0 : 900 + slot);
+	}
+}
+
+/* --- what is to become of them ------------------------------------------------------ */
+
+static inline void expect_fresh(__u32 slot)
+{
+	for (__u32 class = 0; class < 1 << CLASS_BITS; class ++) {
+		was->globals[budget_index(slot, class)] = 0;
+		was->proof.globals[budget_index(slot, class)] = 0;
+	}
+	was->proof.until_ns[slot] = 0;
+	was->answering.until_ns[slot] = 0;
+	for (__u32 form = 0; form < TEMPLATE_FORMS; form++) {
+		struct template_pair *t =
+			&was->answering.templates[slot * TEMPLATE_FORMS + form];
+
+		memset(&t->half[++t->generation & 1], 0, sizeof(t->half[0]));
+	}
+}
+
+/* The service of @c in @slot of the tables that come. */
+static inline void expect_service(const struct config_service *c, __u32 slot,
+				  struct tables *tables)
+{
+	struct service *s = &tables->services[slot];
+
+	*s = c->service;
+	s->active = 1;
+	service_finish(s, slot, was->keys);
+	if (config->observe)
+		s->observe = 1;
+	for (size_t i = 0; i < c->port_count; i++) {
+		struct port *p = &tables->ports[c->ports[i]];
+
+		if (c->address_count)
+			p->flags = PORT_EXACT;
+		else
+			p->any = (__u16)(slot + 1);
+	}
+}
+
+/*
+ * Apply: services get @slots, in their order; those of the bits in @fresh are new there.
+ * @learned: a port that stays what it was.
+ */
+static inline void apply(const __u32 *slots, __u32 fresh, __u16 learned)
+{
+	struct tables *next;
+
+	memcpy(was, shield.shared, sizeof(*was));
+	*old = was->tables[was->generation & 1];
+	next = &was->tables[++was->generation & 1];
+	memset(next, 0, sizeof(*next));
+	next->generation = was->generation & 1;
+	next->observe = 1;
+	for (size_t i = 0; i < config->service_count; i++) {
+		expect_service(&config->services[i], slots[i], next);
+		next->observe &= next->services[slots[i]].observe;
+	}
+	if (learned)
+		next->ports[learned] = old->ports[learned];
+	for (__u32 slot = 0; slot < SERVICES_MAX; slot++)
+		if (slot < 32 && fresh >> slot & 1)
+			expect_fresh(slot);
+	assert_int_equal(shield_apply(&shield, config), 0);
+}
+
+#define SAME(field)                                                                 \
+	do {                                                                        \
+		if (memcmp(&was->field, &shield.shared->field, sizeof(was->field))) \
+			fail_msg("%s is not as it should be", #field);              \
+	} while (0)
+
+static inline void assert_tables(void)
+{
+	for (int half = 0; half < 2; half++) {
+		const struct tables *want = &was->tables[half];
+		const struct tables *is = &shield.shared->tables[half];
+
+		for (__u32 i = 0; i < SERVICES_MAX; i++)
+			if (memcmp(&want->services[i], &is->services[i],
+				   sizeof(is->services[i])))
+				fail_msg("service %u of half %d", i, half);
+		for (__u32 i = 0; i < PORTS; i++)
+			if (memcmp(&want->ports[i], &is->ports[i], sizeof(is->ports[i])))
+				fail_msg("port %u of half %d: %u, flags %u, not %u, %u",
+					 i, half, is->ports[i].any, is->ports[i].flags,
+					 want->ports[i].any, want->ports[i].flags);
+		SAME(tables[half].generation);
+		SAME(tables[half].observe);
+	}
+}
+
+static inline void assert_live(void)
+{
+	assert_tables();
+	SAME(generation);
+	SAME(lists);
+	SAME(ledger);
+	SAME(sampling);
+	SAME(globals);
+	SAME(sources);
+	SAME(proof.pace);
+	SAME(proof.until_ns);
+	SAME(proof.globals);
+	SAME(proof);
+	SAME(answering.until_ns);
+	SAME(answering.cap);
+	SAME(answering.templates);
+	SAME(answering);
+	SAME(players);
+	SAME(listed);
+	SAME(moved);
+	assert_memory_equal(&was->generation, &shield.shared->generation, 4096);
+	assert_int_equal(memcmp(was, shield.shared, sizeof(*was)), 0);
+}
+
+static inline int order(const void *a, const void *b)
+{
+	return strcmp(a, b);
+}
+
+/* All that leads somewhere, as lines in order: "ADDRESS PORT GENERATION SLOT". */
+static inline void assert_endpoints(const char *want)
+{
+	char lines[32][80], text[32 * 80] = "";
+	struct endpoint e, *previous = NULL;
+	size_t n = 0;
+
+	for (; !bpf_map_get_next_key(shield.endpoints, previous, &e); previous = &e) {
+		char address[CIDR_TEXT];
+		struct cidr cidr = { .length = 128 };
+		__u32 slot;
+
+		assert_true(n < COUNT(lines));
+		memcpy(cidr.addr, e.addr, sizeof(e.addr));
+		cidr_format(&cidr, address);
+		assert_int_equal(bpf_map_lookup_elem(shield.endpoints, &e, &slot), 0);
+		snprintf(lines[n++], sizeof(lines[0]), "%s %u %u %u\n", address, e.port,
+			 e.generation, slot);
+	}
+	qsort(lines, n, sizeof(lines[0]), order);
+	for (size_t i = 0; i < n; i++)
+		strcat(text, lines[i]);
+	assert_string_equal(text, want);
+}
+
+#endif /* KERN_WHOLE_H */
