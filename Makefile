@@ -129,6 +129,9 @@ $(O)/san/libuser.a: $(SAN_OBJ)
 $(O)/san/libuser.so: $(SAN_OBJ)
 	$(Q)$(CC) $(CFLAGS_ALL) $(SANITIZE) $(LDFLAGS) -shared -o $@ $^ $(LDLIBS_ALL)
 
+$(O)/libuser.so: $(filter-out $(O)/user/main.o,$(USER_OBJ))
+	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS) -shared -o $@ $^ $(LDLIBS_ALL)
+
 $(O)/fuzz/libuser.a: $(FUZZ_OBJ)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
@@ -145,9 +148,13 @@ ifdef SHARED
 HARDEN		:= -fstack-protector-strong -fPIC
 SAN_LIB		= $(O)/san/libuser.so -Wl,-rpath,$(abspath $(O))/san
 $(UNIT_BIN): | $(O)/san/libuser.so
+$(KERN_BIN): KERN_LIB = $(O)/libuser.so -Wl,-rpath,$(abspath $(O))
+$(KERN_BIN): | $(O)/libuser.so
 else
 SAN_LIB		= $(O)/san/libuser.a
 $(UNIT_BIN): $(O)/san/libuser.a
+$(KERN_BIN): KERN_LIB = $(filter %.o,$^)
+$(KERN_BIN): $(filter-out $(O)/user/main.o,$(USER_OBJ))
 endif
 
 $(UNIT_BIN): $(O)/tests/%: tests/%.c
@@ -159,11 +166,11 @@ $(UNIT_BIN): $(O)/tests/%: tests/%.c
 all-fresh: $(UNIT_BIN)
 
 # Not sanitised: these run inside guests whose libraries are copied by name.
-$(KERN_BIN): $(O)/tests/%: tests/%.c $(filter-out $(O)/user/main.o,$(USER_OBJ))
+$(KERN_BIN): $(O)/tests/%: tests/%.c
 	$(call say,TEST)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS_ALL) -Itests $(CFLAGS_ALL) -MF $@.d -o $@ \
-		$< $(filter %.o,$^) $(LDLIBS_ALL) -lcmocka
+		$< $(KERN_LIB) $(LDLIBS_ALL) -lcmocka
 
 $(O)/lab/%: tests/lab/%.c $(filter-out $(O)/user/main.o,$(USER_OBJ))
 	$(call say,LAB)

@@ -11,9 +11,10 @@ The last lines are the survivors, as lines for tests/MUTANTS where they have one
 `N passed, N failed, N skipped`: a passed one was noticed.
 
     fresh.py [--count N] [--seed N] [--minutes N] [--survive PERCENT] [--jobs N]
-             [--tree DIR] [GLOB...]
+             [--tree DIR] [--kern] [GLOB...]
 
-GLOBs are of files below user/ (all of them without). The same seed draws the same again from
+GLOBs are of files below user/ (all of them without). --kern: of user/shield/ kernel tests,
+too, those of KERN. The same seed draws the same again from
 the same tree. Not all survivors are faults: some change nothing that can be seen.
 """
 import argparse
@@ -116,32 +117,46 @@ ABOVE = {
 }
 
 
+# The kernel tests that lean on user/shield/.
+KERN = ["apply", "apply_lists", "apply_whole", "attach", "carry", "lists", "load", "shown", "tend",
+        "read"]
+
+
 def reaches(test, path):
     """Can this test run what is in that file?"""
     own = path.split("/")[1]
-    room = test.split("/tests/")[1].split("/")[0]
+    room = test.split("tests/")[1].split("/")[0]
+    if room == "kern":
+        return own == "shield"
     return room != "include" and (room == own or ABOVE.get(own, "all") == "all" or
                                   room in ABOVE[own].split())
 
 
 class Tree:
-    def __init__(self, jobs, top):
+    def __init__(self, jobs, top, files, kern):
         self.top = top or tempfile.mkdtemp(prefix="fresh-")
         os.makedirs(self.top, exist_ok=True)
         self.jobs = jobs
         subprocess.run(f"tar -c --exclude=./.git --exclude='./build*' . | tar -x -C {self.top}",
                        shell=True, check=True)
-        self.make("all-fresh")
-        found = subprocess.run(["find", "build/tests", "-name", "test_*", "-type", "f",
-                                "-executable"], cwd=self.top, capture_output=True, text=True)
-        self.tests = sorted(t for t in found.stdout.split() if "." not in os.path.basename(t))
+        found = [os.path.join(d, f)[:-2] for d, _, fs in os.walk("tests") for f in fs
+                 if re.match(r"test_.*\.c$", f) or
+                 (kern and f[:-2] in ["kern_" + k for k in KERN])]
+        self.tests = sorted("build/" + t for t in found if any(reaches(t, f) for f in files))
+        self.kern = any("/kern/" in t for t in self.tests)
+        self.make(*self.tests)
         self.took = {}
 
-    def make(self, target):
-        done = subprocess.run(["make", "-s", "-j2", "SHARED=1", "O=build", target],
+    def make(self, *targets):
+        done = subprocess.run(["make", "-s", "-j2", "SHARED=1", "O=build", *targets],
                               cwd=self.top, capture_output=True, text=True)
         if done.returncode:
             raise RuntimeError(done.stderr[-2000:])
+
+    def libraries(self, path):
+        """Where a change to that file is seen."""
+        self.make("build/san/libuser.so",
+                  *["build/libuser.so"] * (self.kern and path.startswith("user/shield/")))
 
     def one(self, test):
         begun = time.time()
@@ -202,6 +217,7 @@ def main():
     p.add_argument("--survive", type=int, default=0)
     p.add_argument("--jobs", type=int, default=os.cpu_count())
     p.add_argument("--tree", help="directory for the copy, which is kept for the next run")
+    p.add_argument("--kern", action="store_true")
     p.add_argument("glob", nargs="*")
     o = p.parse_args()
     os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
@@ -216,9 +232,10 @@ def main():
     weighed = [f for f in files for _ in range(max(1, len(open(f).read().split("\n")) // 20))]
     rng = random.Random(o.seed)
     print(f"# SEED={o.seed}", flush=True)
-    tree = Tree(o.jobs, os.path.abspath(o.tree) if o.tree else None)
+    tree = Tree(o.jobs, os.path.abspath(o.tree) if o.tree else None, files, o.kern)
     try:
-        bad = tree.failing("user/lib/log.c")
+        bad = next(filter(None, map(tree.failing, {f.split("/")[1]: f for f in files}.values())),
+                   None)
         if bad:
             sys.exit(f"fresh.py: {bad} fails as the tree is")
         seen, noticed, survived = set(), 0, 0
@@ -239,12 +256,12 @@ def main():
             try:
                 tree.make("build/san/" + path[:-2] + ".o")
                 if digest(obj) != before:
-                    tree.make("build/san/libuser.so")
+                    tree.libraries(path)
                     result = tree.failing(path) or "survived"
             except RuntimeError:
                 result = None
             open(where, "w").write(was)
-            tree.make("build/san/libuser.so")
+            tree.libraries(path)
             if not result:
                 continue
             if result == "survived":
