@@ -1,0 +1,561 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * test_shield_reads.c - all that is read out of the maps, whole, with another value in
+ * each place: counters of all processors, samplers, rooms, who plays, who is known, what
+ * is kept to be answered; at both sides of each limit.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <cmocka.h>
+
+#include "shield/fake_maps.h"
+
+#include "lib/names.h"
+#include "players.h"
+
+/* --- counters ----------------------------------------------------------------------- */
+
+/* What processor @cpu has counted in the @i th word of @key, and all together. */
+static __u64 counted(__u32 key, size_t i, __u64 cpu)
+{
+	return 1 + key * 100000 + i * 10 + cpu * cpu * 1000;
+}
+
+static __u64 counted_all(__u32 key, size_t i)
+{
+	return counted(key, i, 0) + counted(key, i, 1) + counted(key, i, 2);
+}
+
+/* Each word of each entry of an array of all processors. */
+static void count_all(int fd, size_t size)
+{
+	struct fake *f = fake_of(fd);
+	size_t words = size / sizeof(__u64);
+
+	for (__u32 key = 0; key < f->count; key++)
+		for (__u64 cpu = 0; cpu < FAKE_CPUS; cpu++)
+			for (size_t i = 0; i < words; i++)
+				((__u64 *)(f->values + key * f->value))[cpu * words + i] =
+					counted(key, i, cpu);
+}
+
+static void expect_tallies(__u32 slot, enum direction direction, struct tallies *ret)
+{
+	static struct tally_row rows[TALLY_ROWS];
+
+	for (__u32 row = 0; row < TALLY_ROWS; row++)
+		for (size_t i = 0; i < sizeof(*rows) / sizeof(__u64); i++)
+			((__u64 *)&rows[row])[i] =
+				counted_all(slot * TALLY_ROWS + row, i);
+	tallies_sort(rows, direction, ret);
+	if (direction == DIRECTION_C2S)
+		volume_complete(ret);
+}
+
+static void each_slot_has_its_counters(void **state)
+{
+	static struct tallies in, out, want;
+
+	(void)state;
+	count_all(shield.tallies, sizeof(struct tally_row));
+	for (__u32 slot = 0; slot < FAKE_SLOTS; slot++) {
+		memset(&in, 0x5a, sizeof(in));
+		memset(&out, 0x5a, sizeof(out));
+		assert_int_equal(shield_tallies(&shield, slot, &in, &out), 0);
+		expect_tallies(slot, DIRECTION_C2S, &want);
+		assert_memory_equal(&in, &want, sizeof(want));
+		expect_tallies(slot, DIRECTION_S2C, &want);
+		assert_memory_equal(&out, &want, sizeof(want));
+	}
+	memset(&in, 0x5a, sizeof(in));
+	assert_int_equal(shield_tallies(&shield, FAKE_SLOTS, &in, &out), -EINVAL);
+	assert_int_equal(shield_tallies(&shield, ~0u, &in, &out), -EINVAL);
+	/* A table of another size than was said. */
+	shield.capacity = FAKE_SLOTS + 1;
+	assert_int_equal(shield_tallies(&shield, FAKE_SLOTS, &in, &out), -EIO);
+	fakes[shield.tallies - FAKE_FIRST].count--;
+	assert_int_equal(shield_tallies(&shield, FAKE_SLOTS - 1, &in, &out), -EIO);
+	fake_cpus = -ENOSYS;
+	assert_int_equal(shield_tallies(&shield, 0, &in, &out), -ENOSYS);
+	fake_cpus = FAKE_CPUS;
+	fake_fails = shield.tallies;
+	assert_int_equal(shield_tallies(&shield, 0, &in, &out), -EBADF);
+	/* What is not told is left alone. */
+	for (size_t i = 0; i < sizeof(in); i++)
+		assert_int_equal(((__u8 *)&in)[i], 0x5a);
+}
+
+/* A batch that begins at other keys than were asked for is no answer. */
+static void counters_of_another_are_refused(void **state)
+{
+	static struct tallies in, out;
+	__u32 *key = (__u32 *)fakes[shield.tallies - FAKE_FIRST].keys;
+
+	(void)state;
+	key[TALLY_ROWS] = 7777;
+	assert_int_equal(shield_tallies(&shield, 1, &in, &out), -EIO);
+	assert_int_equal(shield_tallies(&shield, 0, &in, &out), 0);
+}
+
+/* What is of another family, for whatever reason it was counted. */
+static void another_familys_are_added_up(void **state)
+{
+	(void)state;
+	count_all(shield.tallies, sizeof(struct tally_row));
+	for (__u32 slot = 0; slot < FAKE_SLOTS; slot++) {
+		static struct tallies out;
+		__u64 want = 0;
+
+		expect_tallies(slot, DIRECTION_S2C, &out);
+		for (int reason = 0; reason < REASON_COUNT; reason++)
+			want += out.by[KIND_OTHER_FAMILY][reason].packets;
+		assert_true(want);
+		assert_int_equal(shield_misspoken(&shield, slot), want);
+	}
+	shield.capacity--;
+	assert_int_equal(shield_misspoken(&shield, FAKE_SLOTS - 1), 0);
+	shield.capacity++;
+	fake_fails = shield.tallies;
+	assert_int_equal(shield_misspoken(&shield, 0), 0);
+}
+
+static void the_rest_is_added_up(void **state)
+{
+	struct tally others[OTHER_COUNT];
+	struct sampled sampled[SAMPLER_COUNT];
+
+	(void)state;
+	count_all(shield.others, sizeof(struct tally));
+	count_all(shield.sampled, sizeof(struct sampled));
+	memset(others, 0x5a, sizeof(others));
+	assert_int_equal(shield_others(&shield, others), 0);
+	for (__u32 i = 0; i < OTHER_COUNT; i++) {
+		assert_int_equal(others[i].packets, counted_all(i, 0));
+		assert_int_equal(others[i].bytes, counted_all(i, 1));
+	}
+	assert_int_equal(shield_sampled(&shield, sampled), 0);
+	for (__u32 i = 0; i < SAMPLER_COUNT; i++) {
+		assert_int_equal(sampled[i].taken, counted_all(i, 0));
+		assert_int_equal(sampled[i].limited, counted_all(i, 1));
+		assert_int_equal(sampled[i].lost, counted_all(i, 2));
+	}
+	fake_cpus = -ENOSYS;
+	assert_int_equal(shield_others(&shield, others), -ENOSYS);
+	assert_int_equal(shield_sampled(&shield, sampled), -ENOSYS);
+	fake_cpus = FAKE_CPUS;
+	fake_fails = shield.others;
+	assert_int_equal(shield_others(&shield, others), -EBADF);
+	fake_fails = shield.sampled;
+	assert_int_equal(shield_sampled(&shield, sampled), -EBADF);
+}
+
+/* --- services ----------------------------------------------------------------------- */
+
+/* Of the generation that is in force, whichever it is. */
+static void services_are_those_in_force(void **state)
+{
+	struct service s;
+
+	(void)state;
+	for (__u32 generation = 6; generation < 8; generation++) {
+		struct service *all = shield.shared->tables[generation & 1].services;
+
+		strcpy(all[3].name, generation & 1 ? "odd" : "even");
+		strcpy(all[SERVICES_MAX - 1].name, "last");
+		all[3].active = all[SERVICES_MAX - 1].active = 1;
+		all[4].observe = 1;
+		shield.shared->generation = generation;
+		assert_int_equal(shield_generation(&shield), generation);
+		assert_true(shield_service(&shield, 3, &s));
+		assert_memory_equal(&s, &all[3], sizeof(s));
+		assert_true(shield_service(&shield, SERVICES_MAX - 1, &s));
+		assert_string_equal(s.name, "last");
+		assert_false(shield_service(&shield, 4, &s));
+		assert_false(shield_service(&shield, SERVICES_MAX, &s));
+		assert_false(shield_service(&shield, ~0u, &s));
+	}
+}
+
+/* A share of each class, of the service's own. */
+static void budgets_are_spent_by_their_service(void **state)
+{
+	double spent[CLASS_BUDGETS];
+
+	(void)state;
+	shield.shared->generation = 3;
+	shield.shared->tables[1].services[2].active = 1;
+	for (__u32 class = 0; class < CLASS_BUDGETS; class ++) {
+		shield.shared->tables[1].services[2].budget[class].global =
+			(struct limit){ SECOND, 64 * SECOND };
+		for (__u32 slot = 1; slot < 4; slot++)
+			shield.shared->globals[budget_index(slot, class)] =
+				fake_now + (class + slot) * SECOND;
+	}
+	assert_int_equal(shield_spent(&shield, 2, spent), 0);
+	for (__u32 class = 0; class < CLASS_BUDGETS; class ++)
+		assert_true(spent[class] == (class + 2) / 64.0);
+	assert_int_equal(shield_spent(&shield, 1, spent), -ENOENT);
+}
+
+/* --- who plays, and who is known ---------------------------------------------------- */
+
+static struct player_key key_of(__u32 first, __u32 last, __u16 port, __u16 slot)
+{
+	struct player_key key = { .port = htobe16(port), .slot = slot };
+
+	key.addr[0] = htobe32(first);
+	key.addr[1] = first ? htobe32(last) : 0;
+	key.addr[2] = htobe32(first ? 5 : 0xffff);
+	key.addr[3] = htobe32(first ? 6 : last);
+	return key;
+}
+
+static __u32 enter(struct player_key key, __u64 sent_ns, __u8 flags)
+{
+	struct player fresh = { .sent_ns = sent_ns, .flags = flags, .qport = 9 };
+	struct player_id id = player_id(&key);
+	__u32 at = players_enter(&shield.shared->players, &id, shield.shared->keys,
+				 &fresh, sent_ns);
+
+	assert_in_range(at, 0, PLAYERS_MAX - 1);
+	return at;
+}
+
+static char shown[1024];
+
+static void show(const struct player_key *key, const struct player *player, void *context)
+{
+	char line[80];
+
+	assert_ptr_equal(context, &shield);
+	assert_int_equal(player->qport, 9);
+	snprintf(line, sizeof(line), "%u:%u:%u ", be32toh(key->addr[3]),
+		 be16toh(key->port), key->slot);
+	strcat(shown, line);
+}
+
+/* In the first cell and in the last, and no longer than a minute. */
+static void who_plays_is_shown(void **state)
+{
+	struct player_table *t = &shield.shared->players;
+	struct player_key key = key_of(0, 7, 1000, 2);
+	struct player fresh = { .sent_ns = fake_now, .qport = 9 };
+	struct shield_room rooms[ROOM_COUNT];
+
+	(void)state;
+	assert_int_equal(shield_players(&shield, show, &shield), 0);
+	assert_string_equal(shown, "");
+	t->cells[0] = (struct player_cell){ key, PLAYER_HERE, fresh };
+	t->tags[0] = 1;
+	key.port = htobe16(2000);
+	t->cells[PLAYER_WAYS - 1] = (struct player_cell){ key, PLAYER_HERE, fresh };
+	key.port = htobe16(3000);
+	t->cells[PLAYER_WAYS] = (struct player_cell){ key, PLAYER_HERE, fresh };
+	t->tags[1] = 1;
+	key.port = htobe16(4000);
+	fresh.sent_ns = fake_now - PLAYER_IDLE_NS + 1;
+	t->cells[PLAYERS_MAX - 1] = (struct player_cell){ key, PLAYER_HERE, fresh };
+	t->tags[(1 << PLAYER_BITS) - 1] = 1ull << 56;
+	/* One who left, one who is being entered, one whose tag is gone. */
+	fresh.sent_ns--;
+	t->cells[1] = (struct player_cell){ key, PLAYER_HERE, fresh };
+	t->cells[2] = (struct player_cell){ key, PLAYER_ENTERED, fresh };
+	t->cells[5 * PLAYER_WAYS] = (struct player_cell){ key, PLAYER_HERE, fresh };
+	assert_int_equal(shield_players(&shield, show, &shield), 0);
+	assert_string_equal(shown, "7:1000:2 7:2000:2 7:3000:2 7:4000:2 ");
+	shield_rooms(&shield, rooms);
+	assert_int_equal(rooms[ROOM_PLAYERS].used, 4);
+}
+
+static void entries(int fd, __u32 count)
+{
+	struct list_entry entry = { .origins = LIST_LIVE };
+
+	for (__u32 i = 0; i < count; i++) {
+		struct cidr cidr = { .length = 128, .addr = { i } };
+
+		assert_int_equal(bpf_map_update_elem(fd, &cidr, &entry, BPF_ANY), 0);
+	}
+}
+
+static void rooms_are_counted(void **state)
+{
+	const struct shield_room want[ROOM_COUNT] = {
+		[ROOM_PLAYERS] = { 0, PLAYERS_MAX }, [ROOM_ALLOW] = { 3, LIST_MAX },
+		[ROOM_DENY] = { 4, LIST_MAX },	     [ROOM_FOLLOW] = { 5, LIST_MAX },
+		[ROOM_KNOWN] = { 2, KNOWN_MAX },
+	};
+	struct shield_room rooms[ROOM_COUNT];
+	struct known_cell *known = shield.shared->answering.known.cells;
+	__u32 now = known_minute(fake_now);
+
+	(void)state;
+	entries(shield.allow, 3);
+	entries(shield.deny, 4);
+	entries(shield.follow, 5);
+	known[0].state = known_state(now, KNOWN_MINUTES, 3, KNOWN_HERE);
+	known[KNOWN_MAX - 1].state =
+		known_state(now - 1, 0, 3, KNOWN_HERE | KNOWN_PROVEN);
+	known[2].state = known_state(now - 2, 0, 3, KNOWN_HERE | KNOWN_PROVEN);
+	known[3].state = known_state(now, KNOWN_MINUTES - 1, 3, KNOWN_HERE);
+	known[4].state = known_state(now - KNOWN_AGE, KNOWN_MINUTES, 3, KNOWN_HERE);
+	memset(rooms, 0x5a, sizeof(rooms));
+	shield_rooms(&shield, rooms);
+	assert_memory_equal(rooms, want, sizeof(want));
+	assert_int_equal(shield_known(&shield), 2);
+}
+
+static __u64 known_of(__u64 net)
+{
+	const __u64 *keys;
+	const struct known_table *t = shield_known_table(&shield, &keys);
+
+	assert_ptr_equal(t, &shield.shared->answering.known);
+	assert_ptr_equal(keys, shield.shared->keys);
+	return known_find(t, net, keys);
+}
+
+/* Who plays and has shown that it is there; of IPv6 the /64. */
+static void who_plays_is_known(void **state)
+{
+	__u32 now = known_minute(fake_now);
+	__u64 want = known_state(now, 1, 0, KNOWN_PLAYER | KNOWN_HERE);
+
+	(void)state;
+	enter(key_of(0, 0xc0000201, 1, 0), fake_now, PLAYER_VERIFIED);
+	enter(key_of(0, 0xc0000202, 1, 0), fake_now, 0);
+	enter(key_of(0, 0xc0000203, 1, 0), fake_now - PLAYER_IDLE_NS, PLAYER_VERIFIED);
+	enter(key_of(0x20010db8, 0x12345678, 1, 3), fake_now,
+	      PLAYER_VERIFIED | PLAYER_QPORT);
+	enter(key_of(0, 0, 1, 0), fake_now, PLAYER_VERIFIED);
+	shield_know_players(&shield);
+	assert_int_equal(known_of(0xc0000201), want);
+	assert_int_equal(known_of(0xc0000202), 0);
+	assert_int_equal(known_of(0xc0000203), 0);
+	assert_true(known_of(0x20010db812345678) == want);
+	assert_int_equal(shield_known(&shield), 2);
+}
+
+static void know(__u64 net, __u32 minute, __u32 flags)
+{
+	known_note(&shield.shared->answering.known, net, 0, flags, minute,
+		   shield.shared->keys);
+}
+
+/* Around who is known, as young as the youngest there; of a network there is none. */
+static void networks_around_are_known(void **state)
+{
+	__u32 now = known_minute(fake_now);
+	__u64 net4 = known_network(0xc0000201), net6 = known_network(0x20010db812345678);
+
+	(void)state;
+	know(0xc0000201, now - 10, KNOWN_PLAYER);
+	know(0xc0000202, now - 5, KNOWN_PLAYER);
+	know(0xc0000203, now - 7, KNOWN_PLAYER);
+	know(0xc6336401, now - KNOWN_AGE, KNOWN_PLAYER);
+	know(0xc6336501, now - KNOWN_AGE + 1, KNOWN_PLAYER);
+	know(0xc6336601, now, 0); /* asked once: not known yet */
+	know(0x20010db812345678, now - 3, KNOWN_PLAYER);
+	shield_know_networks(&shield);
+	assert_int_equal(known_flags(known_of(net4)), KNOWN_AROUND | KNOWN_HERE);
+	assert_int_equal((__u32)known_of(net4), now - 5);
+	assert_int_equal((__u32)known_of(net6), now - 3);
+	assert_true(known_of(known_network(0xc6336401)) == 0);
+	assert_int_equal((__u32)known_of(known_network(0xc6336501)), now - KNOWN_AGE + 1);
+	assert_true(known_of(known_network(0xc6336601)) == 0);
+	assert_true(known_of(known_network(net4)) == 0);
+	assert_true(known_of(known_network(net6)) == 0);
+	/* Again: nothing new; and one that plays now makes its network younger. */
+	shield_know_networks(&shield);
+	assert_int_equal((__u32)known_of(net4), now - 5);
+	know(0xc0000203, now, KNOWN_PLAYER);
+	shield_know_networks(&shield);
+	assert_int_equal((__u32)known_of(net4), now);
+}
+
+/* --- what is answered ----------------------------------------------------------------
+ */
+
+static void pressure_ends(void **state)
+{
+	__u64 *until = shield.shared->answering.until_ns;
+
+	(void)state;
+	until[3] = fake_now + 1;
+	until[4] = fake_now;
+	until[SERVICES_MAX - 1] = fake_now + 1;
+	assert_true(shield_flooded(&shield, 3));
+	assert_false(shield_flooded(&shield, 4));
+	assert_false(shield_flooded(&shield, 2));
+	assert_true(shield_flooded(&shield, SERVICES_MAX - 1));
+	/* Behind the last is something else. */
+	shield.shared->answering.cap.byte_ns = ~0ull;
+	assert_false(shield_flooded(&shield, SERVICES_MAX));
+}
+
+/* Written into the place that is not read, and nowhere else; and all forgotten. */
+static void templates_are_put_where_nobody_reads(void **state)
+{
+	struct answer_state *want = malloc(sizeof(*want)),
+			    *is = &shield.shared->answering;
+	struct template t = { .made_ns = 5, .request_length = 9 };
+
+	(void)state;
+	assert_non_null(want);
+	memset(is, 0x11, sizeof(*is));
+	is->templates[3 * TEMPLATE_FORMS + 2].generation = 8;
+	*want = *is;
+	want->templates[3 * TEMPLATE_FORMS + 2].generation = 9;
+	want->templates[3 * TEMPLATE_FORMS + 2].half[1] = t;
+	shield_template_put(&shield, 3, 2, &t);
+	shield_template_put(&shield, SERVICES_MAX, 2, &t);
+	shield_template_put(&shield, 3, TEMPLATE_FORMS, &t);
+	assert_memory_equal(is, want, sizeof(*is));
+	want->templates[3 * TEMPLATE_FORMS + 2].generation = 10;
+	want->templates[3 * TEMPLATE_FORMS + 2].half[0] = t;
+	shield_template_put(&shield, 3, 2, &t);
+	assert_memory_equal(is, want, sizeof(*is));
+	for (__u32 form = 0; form < TEMPLATE_FORMS; form++) {
+		struct template_pair *p = &want->templates[3 * TEMPLATE_FORMS + form];
+
+		memset(&p->half[++p->generation & 1], 0, sizeof(p->half[0]));
+	}
+	want->until_ns[3] = 0;
+	shield_templates_forget(&shield, 3);
+	assert_memory_equal(is, want, sizeof(*is));
+	free(want);
+}
+
+/* A question as an operator reads it. */
+static void questions_are_read(void **state)
+{
+	static const struct {
+		const char *request;
+		size_t n;
+		bool nonce;
+		const char *question;
+	} rows[] = {
+		{ "\xff\xff\xff\xffgetinfo ", 12, true, "getinfo" },
+		{ "\xff\xff\xff\xffgetinfo ", 12, false, "getinfo " },
+		{ "\xff\xff\xff\xffgetinfo", 11, true, "getinfo" },
+		{ "\xff\xff\xff\xff"
+		  "a\x1f b\x7e\x7f\xff",
+		  11, false, "a? b~??" },
+		{ "\xff\xff\xff\xff", 4, true, "" },
+		{ "\xff\xff\xff", 3, false, NULL },
+		{ "\xfe\xff\xff\xffgetinfo", 11, false, NULL },
+		{ "\x80\0\0\x0c\x02QUAKE\0\x03", 12, false, NULL },
+		{ "\xff\xff\xff\xff"
+		  "12345678901234567890",
+		  24, false, "12345678901234567890" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct template t = { .made_ns = fake_now - 7,
+				      .request_length = (__u8)rows[i].n,
+				      .nonce = rows[i].nonce,
+				      .head = 40,
+				      .tail = 20 };
+		struct shield_template seen;
+
+		memset(&seen, 0x5a, sizeof(seen));
+		memcpy(t.request, rows[i].request, rows[i].n);
+		assert_true(shield_template_look(&t, fake_now, &seen));
+		assert_string_equal(seen.question,
+				    rows[i].question ? rows[i].question
+						     : kind_name(KIND_CCREQ_SERVER_INFO));
+		assert_int_equal(seen.nonce, rows[i].nonce);
+		assert_int_equal(seen.bytes, template_length(&t, 0));
+		assert_int_equal(seen.age_ns, 7);
+		assert_true(seen.fresh);
+	}
+}
+
+static void ages_of_answers(void **state)
+{
+	struct template t = { .made_ns = fake_now, .request_length = TEMPLATE_REQUEST };
+	struct shield_template seen;
+
+	(void)state;
+	assert_true(shield_template_look(&t, fake_now - 1, &seen));
+	assert_int_equal(seen.age_ns, 0);
+	assert_true(shield_template_look(&t, fake_now, &seen));
+	assert_int_equal(seen.age_ns, 0);
+	assert_true(shield_template_look(&t, fake_now + 2 * TEMPLATE_NS, &seen));
+	assert_int_equal(seen.age_ns, 2 * TEMPLATE_NS);
+	assert_false(seen.fresh);
+	t.request_length++;
+	assert_false(shield_template_look(&t, fake_now, &seen));
+	t.request_length--;
+	t.made_ns = 0;
+	assert_false(shield_template_look(&t, fake_now, &seen));
+}
+
+/* How much is written down follows what was, once a second; the window moves on. */
+static void the_window_is_turned(void **state)
+{
+	struct recall *r = &shield.shared->answering.recall;
+	__u64 now = 100 * SECOND;
+	__u32 shut;
+
+	(void)state;
+	r->counted = 1000;
+	shield_recall_turn(&shield, now); /* the first look is no rate */
+	assert_int_equal(r->shut, 0);
+	assert_int_equal(shield.recall_looked_ns, now);
+	assert_int_equal(shield.recall_counted, 1000);
+	assert_int_equal(shield.recall_moved_ns, now);
+	assert_int_equal(r->from, (~0u >> 1) + (~0u >> 2));
+	r->counted += 4000000 >> RECALL_COUNT;
+	shield_recall_turn(&shield, now + SECOND - 1);
+	assert_int_equal(r->shut, 0);
+	shield_recall_turn(&shield, now + SECOND);
+	shut = recall_shut(0, 4000000);
+	assert_int_equal(r->shut, shut);
+	assert_int_equal(r->from, (~0u >> 1) + (~0u >> 2));
+	/* Over two seconds it is half of it a second. */
+	r->counted += 4000000 >> RECALL_COUNT;
+	shield_recall_turn(&shield, now + 3 * SECOND);
+	shut = recall_shut(shut, 2000000);
+	assert_int_equal(r->shut, shut);
+	assert_int_equal(shield.recall_moved_ns, now);
+	r->counted += 1000000 >> RECALL_COUNT;
+	shield_recall_turn(&shield, now + 4 * SECOND);
+	shut = recall_shut(shut, 1000000);
+	assert_int_equal(r->shut, shut);
+	shield_recall_turn(&shield, now + 5 * SECOND);
+	shut = recall_shut(shut, 0);
+	assert_int_equal(r->shut, shut);
+	assert_int_equal(shield.recall_moved_ns, now + 5 * SECOND);
+	assert_int_equal(r->from, 2 * ((~0u >> 1) + (~0u >> 2)));
+}
+
+#undef TEST
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fake_begin, fake_end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(each_slot_has_its_counters),
+		TEST(counters_of_another_are_refused),
+		TEST(another_familys_are_added_up),
+		TEST(the_rest_is_added_up),
+		TEST(services_are_those_in_force),
+		TEST(budgets_are_spent_by_their_service),
+		TEST(who_plays_is_shown),
+		TEST(rooms_are_counted),
+		TEST(who_plays_is_known),
+		TEST(networks_around_are_known),
+		TEST(pressure_ends),
+		TEST(templates_are_put_where_nobody_reads),
+		TEST(questions_are_read),
+		TEST(ages_of_answers),
+		TEST(the_window_is_turned),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
