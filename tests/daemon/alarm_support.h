@@ -148,21 +148,24 @@ json_t *incident_now_json(const struct incident_watch *watches, int64_t now_ms)
 	return json_pack("{s:f, s:[]}", "time", (double)now_ms / 1000, "now");
 }
 
+static int now_says;
+static int64_t now_written_ms;
+
 int incident_now_write(const char *path, const struct incident_watch *watches,
 		       int64_t now_ms, bool *shown)
 {
-	(void)path;
-	(void)watches;
-	(void)now_ms;
+	assert_string_equal(path, "/nowhere");
+	assert_ptr_equal(watches, alarm_watches(alarm_now));
 	(void)shown;
-	return 0;
+	now_written_ms = now_ms;
+	return now_says;
 }
 
 /* --- what a test does -----------------------------------------------------------------
  */
 
 /* Services of these slots, called "s0" and so on. */
-static void services(size_t count)
+static inline void services(size_t count)
 {
 	stats_free(&stats);
 	stats.services = calloc(count ? count : 1, sizeof(*stats.services));
@@ -175,34 +178,39 @@ static void services(size_t count)
 	}
 }
 
-static void start(void)
+static inline void start_of(const char *pin)
 {
 	assert_int_equal(alarm_start((struct stats_cache *)&stats,
-				     (struct samples_view *)&ring, config, NULL,
+				     (struct samples_view *)&ring, config, pin,
 				     &alarm_now),
 			 0);
 }
 
-static void stop(void)
+static inline void start(void)
+{
+	start_of(NULL);
+}
+
+static inline void stop(void)
 {
 	alarm_stop(alarm_now);
 	alarm_now = NULL;
 }
 
-static void second(void)
+static inline void second(void)
 {
 	stats.time_ms += 1000;
 	stats.steady_ms += 1000;
 	tick(tick_context);
 }
 
-static void seconds(int n)
+static inline void seconds(int n)
 {
 	while (n--)
 		second();
 }
 
-static void flood(size_t service, uint64_t n)
+static inline void flood(size_t service, uint64_t n)
 {
 	struct tallies *in = &stats.services[service].in;
 
@@ -211,12 +219,12 @@ static void flood(size_t service, uint64_t n)
 }
 
 /* A server that is alive sends something. */
-static void answer(size_t service)
+static inline void answer(size_t service)
 {
 	stats.services[service].out.by[KIND_NETCHAN][REASON_PLAYER].packets += 40;
 }
 
-static size_t count(enum incident_event event, bool spooled)
+static inline size_t count(enum incident_event event, bool spooled)
 {
 	size_t n = 0;
 
@@ -225,7 +233,7 @@ static size_t count(enum incident_event event, bool spooled)
 	return n;
 }
 
-static const struct told *first(enum incident_event event, bool spooled)
+static inline const struct told *first(enum incident_event event, bool spooled)
 {
 	for (size_t i = 0; i < told_count; i++)
 		if (told[i].event == event && told[i].spooled == spooled)
@@ -234,7 +242,7 @@ static const struct told *first(enum incident_event event, bool spooled)
 	return NULL;
 }
 
-static json_t *kept(void)
+static inline json_t *kept(void)
 {
 	char path[INCIDENT_PATH];
 
@@ -243,7 +251,7 @@ static json_t *kept(void)
 }
 
 /* How many are kept that last; how many in all. */
-static size_t kept_lasting(size_t *ret_all)
+static inline size_t kept_lasting(size_t *ret_all)
 {
 	json_t *all = kept(), *one;
 	size_t i, lasting = 0;
@@ -256,7 +264,7 @@ static size_t kept_lasting(size_t *ret_all)
 	return lasting;
 }
 
-static void sample_refused(__u32 slot, uint8_t last)
+static inline void sample_refused(__u32 slot, uint8_t last)
 {
 	struct record r = {
 		.source = { .length = 4, .bytes = { 10, 9, 8, last } },
@@ -294,7 +302,7 @@ static int begin(void **state)
 	setenv("STATE_DIRECTORY", root, 1);
 	strcpy(config->on_attack, "/bin/tell");
 	booted = 1;
-	spool_says = 0;
+	spool_says = now_says = 0;
 	stale = false;
 	closed = 1000;
 	told_count = 0;

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * test_alarm_words.c - all that the alarm says on stderr, word by word: what cannot be
+ * kept, shown or handed on, when it is said again, and which command is run for whom.
+ */
+#include <sys/stat.h>
+
+#include "alarm_support.h"
+
+#define ME   "quakeshield: "
+#define WARN ME "warning: "
+
+static char said[4096];
+
+/* What is said between the two is exactly that. */
+#define SAYS(what, words)                           \
+	do {                                        \
+		stderr_catch();                     \
+		what;                               \
+		stderr_release(said, sizeof(said)); \
+		assert_string_equal(said, words);   \
+	} while (0)
+
+/* An attack of a second, and what comes after it. */
+static void attack(void)
+{
+	flood(0, 1000);
+	second();
+	seconds(10);
+}
+
+static void reload(const char *command)
+{
+	strcpy(config->on_attack, command);
+	alarm_reload(alarm_now, config);
+}
+
+/* The command of the configuration that is in force, and of no other. */
+static void whose_command_is_run(void **state)
+{
+	(void)state;
+	SAYS(reload(""), "");
+	attack();
+	assert_int_equal(count(INCIDENT_STARTED, true), 0);
+	SAYS(reload("/bin/other x"), "");
+	attack();
+	assert_int_equal(count(INCIDENT_STARTED, true), 1);
+	assert_int_equal(count(INCIDENT_ENDED, true), 1);
+	booted = 0;
+	SAYS(reload("/bin/other x"),
+	     WARN "on-attack '/bin/other x' is not run: this machine was not started by "
+		  "systemd, which runs it in a unit of its own\n");
+	attack();
+	assert_int_equal(count(INCIDENT_STARTED, true), 1);
+	booted = -5;
+	SAYS(reload("/bin/a"),
+	     WARN "on-attack '/bin/a' is not run: this machine was not started by "
+		  "systemd, which runs it in a unit of its own\n");
+	/* Not of another shield than the machine's. */
+	stop();
+	booted = 1;
+	strcpy(config->on_attack, "/bin/tell");
+	SAYS(start_of("/sys/fs/bpf/x"),
+	     WARN "on-attack '/bin/tell' is not run: not for a shield of --pin, only for "
+		  "the machine's\n");
+	told_count = 0;
+	seconds(2);
+	attack();
+	assert_int_equal(count(INCIDENT_STARTED, false), 1);
+	assert_int_equal(count(INCIDENT_STARTED, true), 0);
+	SAYS(reload(""), "");
+	stop();
+	strcpy(config->on_attack, "/bin/tell");
+	SAYS(start_of(""), "");
+}
+
+/* Nobody takes it: said once, and once more if it was taken meanwhile. */
+static void a_command_that_nobody_runs(void **state)
+{
+#define STALE                                                     \
+	WARN "'/bin/tell' is not run: nobody takes what lies in " \
+	     "'/run/quakeshield/on-attack'. Is quakeshield-attack.path enabled?\n"
+	(void)state;
+	stale = true;
+	SAYS(seconds(3), STALE);
+	stale = false;
+	SAYS(second(), "");
+	stale = true;
+	SAYS(second(), STALE);
+	SAYS(reload(""), "");
+	SAYS(seconds(2), "");
+	spool_says = -EDQUOT;
+	SAYS(attack(), "");
+	SAYS(reload("/bin/tell"), "");
+	SAYS(second(), STALE);
+	SAYS(attack(),
+	     ME "'/bin/tell' is not told of attack 20261122T144522Z-0: 64 events wait in "
+		"'/run/quakeshield/on-attack' already, and nobody takes them\n" ME
+		"'/bin/tell' is not told of attack 20261122T144522Z-0: 64 events wait in "
+		"'/run/quakeshield/on-attack' already, and nobody takes them\n");
+	spool_says = -EROFS;
+	SAYS(attack(),
+	     ME "'/bin/tell' is not told of attack 20261122T144533Z-0: cannot write to "
+		"'/run/quakeshield/on-attack': Read-only file system\n" ME
+		"'/bin/tell' is not told of attack 20261122T144533Z-0: cannot write to "
+		"'/run/quakeshield/on-attack': Read-only file system\n");
+}
+
+/* A disk that fails is told of once, and again when it worked in between. */
+static void what_cannot_be_kept(void **state)
+{
+	char store[INCIDENT_PATH], aside[INCIDENT_PATH + 8], kept_in[INCIDENT_PATH + 64];
+
+	(void)state;
+	incident_path(NULL, "attacks.jsonl", store);
+	snprintf(aside, sizeof(aside), "%s.aside", store);
+	snprintf(kept_in, sizeof(kept_in),
+		 ME "cannot keep incidents in '%s': Is a directory\n", store);
+	attack();
+	assert_int_equal(rename(store, aside), 0);
+	assert_int_equal(mkdir(store, 0700), 0);
+	SAYS(attack(), kept_in);
+	SAYS(attack(), "");
+	assert_int_equal(rmdir(store), 0);
+	SAYS(attack(), "");
+	assert_int_equal(unlink(store), 0);
+	assert_int_equal(mkdir(store, 0700), 0);
+	SAYS(attack(), kept_in);
+	assert_int_equal(rmdir(store), 0);
+}
+
+static void what_cannot_be_shown(void **state)
+{
+	(void)state;
+	now_says = -ENOSPC;
+	SAYS(seconds(3), ME "cannot write '/nowhere': No space left on device\n");
+	assert_int_equal(now_written_ms, stats.time_ms);
+	now_says = 0;
+	SAYS(second(), "");
+}
+
+static void what_cannot_be_begun(void **state)
+{
+	(void)state;
+	stop();
+	setenv("STATE_DIRECTORY", "/dev/null/none", 1);
+	SAYS(start(), WARN "attacks are not kept: cannot make the directory of "
+			   "'/dev/null/none/attacks.jsonl': Not a directory\n");
+	SAYS(attack(), "");
+}
+
+int main(void)
+{
+#define T(test) cmocka_unit_test_setup_teardown(test, begin, end)
+	const struct CMUnitTest tests[] = {
+		T(whose_command_is_run), T(a_command_that_nobody_runs),
+		T(what_cannot_be_kept),	 T(what_cannot_be_shown),
+		T(what_cannot_be_begun),
+	};
+
+	return cmocka_run_group_tests(tests, make_root, remove_root);
+}
