@@ -45,7 +45,7 @@ const struct command commands[] = {
 
 #define CONFIGS 4
 
-/* What configuration is read, one after the other; shared with the child. */
+/* What configuration is read, one after the other. */
 struct file {
 	int err;
 	const char *interfaces[3];
@@ -65,7 +65,7 @@ static struct world {
 	bool misspoken;
 	const char *days; /* what happens: see loop_run() */
 	int guarded; /* how many interfaces are protected */
-} * w;
+} world, *const w = &world;
 
 static void (*ready[4])(void *), (*tick)(void *), (*settled)(void *);
 static void *of_ready[4], *of_tick, *of_settled;

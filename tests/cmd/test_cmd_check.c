@@ -44,7 +44,8 @@ int shield_may_attach(const char *pin_dir, const char *interface, enum holder *r
 {
 	assert_null(pin_dir);
 	*ret = HOLDER_NONE;
-	snprintf(ret_why, SHIELD_WHY, "%s", taken ? "somebody is there" : "");
+	snprintf(ret_why, SHIELD_WHY, "%s",
+		 taken && !strcmp(interface, "lo") ? "somebody is there" : "");
 	return !strcmp(interface, "lo") ? taken ? -EBUSY : 0 : -ENODEV;
 }
 
@@ -182,6 +183,106 @@ static void commands_for_attacks(void **state)
 	assert_string_equal(said_err, "");
 }
 
+/* @text with the path of the file for each %. */
+static const char *of_file(const char *text)
+{
+	static char ret[4096];
+
+	ret[0] = '\0';
+	for (const char *next; (next = strchr(text, '%')); text = next + 1)
+		sprintf(ret + strlen(ret), "%.*s%s", (int)(next - text), text, path);
+	return strcat(ret, text);
+}
+
+/* All that can be doubted at once, word by word, in its order: as text and as JSON. */
+static void all_that_is_doubtful(void **state)
+{
+	static const char file[] =
+		"interface = { nosuch0, lo }\non-attack = \"/nonexistent/x -v\"\n"
+		"allow = { 10.0.0.0/7, 192.0.2.1 }\ndeny = { 192.0.2.2, 0.0.0.0/0 }\n" A B(
+			"answers = pressure") "service c { protocol = quake2 port = {4, 5} }\n"
+					      "service d { protocol = quake2 port = 6 proof = off }\n";
+
+	(void)state;
+	taken = true;
+	assert_int_equal(check("", file), 0);
+	assert_string_equal(
+		said_err,
+		of_file("%:1: warning: interface 'nosuch0' is not on this machine now: it "
+			"would be waited for\n"
+			"%:1: warning: run would fail: somebody is there\n"
+			"%: warning: on-attack: cannot run '/nonexistent/x': No such file or "
+			"directory\n"
+			"%: warning: service 'b': its server cannot be asked, so nothing is "
+			"answered for it: that takes one port, and no more\n"
+			"%: warning: allow = '10.0.0.0/7' is a large part of the internet\n"
+			"%: warning: deny = '0.0.0.0/0' is a large part of the internet\n"));
+	assert_string_equal(
+		said_out,
+		of_file("service 'c': answers = off; they take one port, and no "
+			"more\n%: ok, 4 services\n"));
+	taken = false;
+	veth = true;
+	assert_int_equal(check("", file), 0);
+	assert_non_null(strstr(
+		said_err,
+		of_file("directory\n%: warning: interface 'lo' is a veth, whose other end may "
+			"not hear what is sent back; off, unless it is written: proof for 3 "
+			"services, answers for 2 services\n%: warning: service 'b'")));
+	assert_int_equal(check("--json", file), 0);
+	assert_string_equal(said_err, "");
+	assert_string_equal(
+		said_out,
+		of_file("{\"complaints\":["
+			"{\"file\":\"%\",\"line\":1,\"message\":\"interface 'nosuch0' is not "
+			"on this machine now: it would be waited for\",\"warning\":true},"
+			"{\"file\":\"%\",\"line\":null,\"message\":\"on-attack: cannot run "
+			"'/nonexistent/x': No such file or directory\",\"warning\":true},"
+			"{\"file\":\"%\",\"line\":null,\"message\":\"interface 'lo' is a "
+			"veth, whose other end may not hear what is sent back; off, unless it "
+			"is written: proof for 3 services, answers for 2 services\","
+			"\"warning\":true},"
+			"{\"file\":\"%\",\"line\":null,\"message\":\"service 'b': its server "
+			"cannot be asked, so nothing is answered for it: that takes one port, "
+			"and no more\",\"warning\":true},"
+			"{\"file\":\"%\",\"line\":null,\"message\":\"allow = '10.0.0.0/7' is "
+			"a large part of the internet\",\"warning\":true},"
+			"{\"file\":\"%\",\"line\":null,\"message\":\"deny = '0.0.0.0/0' is a "
+			"large part of the internet\",\"warning\":true}],"
+			"\"file\":\"%\",\"ok\":true,\"services\":4,\"unasked\":1}\n"));
+	veth = false;
+	assert_int_equal(check("--json", A "mode = turbo\nallow = x\n"), 1);
+	assert_string_equal(said_err, "");
+}
+
+/* Each of the places that the unit does not see, or sees another in. */
+static void places_that_are_hidden(void **state)
+{
+	static const char *const places[] = { "/var/tmp/", "/tmp/", "/root/", "/home/" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
+		char there[128], set[160], want[512];
+		int fd;
+
+		snprintf(there, sizeof(there), "%stest_cmd_check-%d", places[i],
+			 (int)getpid());
+		fd = creat(there, 0755);
+		if (fd < 0)
+			continue; /* there is no such place here */
+		close(fd);
+		snprintf(set, sizeof(set), "--set on-attack=%s", there);
+		assert_int_equal(check(set, A), 0);
+		snprintf(
+			want, sizeof(want),
+			"%s: warning: on-attack: '%s' is run where /home, /root and /tmp "
+			"are not to be seen\n",
+			path, there);
+		unlink(there);
+		assert_string_equal(said_err, want);
+	}
+}
+
 static int make(void **state)
 {
 	int fd = mkstemp(path);
@@ -207,6 +308,8 @@ int main(void)
 		cmocka_unit_test(doubtful_files),
 		cmocka_unit_test(wrong_files),
 		cmocka_unit_test(commands_for_attacks),
+		cmocka_unit_test(all_that_is_doubtful),
+		cmocka_unit_test(places_that_are_hidden),
 	};
 
 	return cmocka_run_group_tests(tests, make, clean);

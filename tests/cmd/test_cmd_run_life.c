@@ -2,14 +2,13 @@
 /*
  * test_cmd_run_life.c - `run` from its claim to its end: what is asked of whom, in which
  * order, with what, and what is undone where it fails. All that it asks are this file's,
- * each writes a line into one log, and whole logs are compared. Each daemon is a child.
+ * each writes a line into one log, and whole logs are compared.
  */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/mman.h>
 #include <cmocka.h>
 
 #include "cmd/cmd_run_world.h"
@@ -29,7 +28,7 @@ static int begin(void **state)
 
 static int live(const char *words)
 {
-	w->reads = 0;
+	w->reads = ready_count = 0;
 	w->log[0] = '\0';
 	return say(words);
 }
@@ -359,10 +358,5 @@ int main(void)
 		TEST(what_is_private_ends_with_it),
 	};
 
-	w = mmap(NULL, sizeof(*w), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
-		 0);
-	if (w == MAP_FAILED)
-		return 1;
-	say_apart = true;
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -131,12 +131,24 @@ static void what_cannot_be_kept(void **state)
 
 static void what_cannot_be_shown(void **state)
 {
+	char path[INCIDENT_PATH], words[INCIDENT_PATH + 64];
+	FILE *file;
+
 	(void)state;
+	incident_now_path(NULL, path);
+	snprintf(words, sizeof(words), ME "cannot write '%s': No space left on device\n",
+		 path);
 	now_says = -ENOSPC;
-	SAYS(seconds(3), ME "cannot write '/nowhere': No space left on device\n");
+	SAYS(seconds(3), words);
 	assert_int_equal(now_written_ms, stats.time_ms);
 	now_says = 0;
 	SAYS(second(), "");
+	/* What `top` would read ends with the daemon. */
+	file = fopen(path, "we");
+	assert_non_null(file);
+	fclose(file);
+	stop();
+	assert_int_equal(access(path, F_OK), -1);
 }
 
 static void what_cannot_be_begun(void **state)
