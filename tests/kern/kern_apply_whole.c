@@ -97,11 +97,11 @@ static void one_after_the_other(void **state)
 	/* Nobody is left; and of what was before the one before nothing is. */
 	fill();
 	config->service_count = 0;
-	apply(NULL, 0, 0);
+	apply(nobody, 0, 0);
 	the_rest_by_default();
 	assert_live();
 	assert_endpoints("203.0.113.6 27960 0 4\n");
-	apply(NULL, 0, 0);
+	apply(nobody, 0, 0);
 	assert_live();
 	assert_endpoints("");
 }
@@ -196,7 +196,7 @@ static void debts_of_one_sort(void **state)
 		config->ledger_strict = rows[i].strict;
 		config->ledger_allowance = rows[i].allowance;
 		config->ledger_window_s = 20;
-		apply(NULL, 0, 0);
+		apply(nobody, 0, 0);
 		for (size_t k = 0; k < COUNT(keys); k++)
 			assert_int_equal(ledger_at(keys[k]),
 					 rows[i].forgotten ? 0 : 5 + k);
@@ -249,7 +249,7 @@ static void what_is_shown(void **state)
 		if (rows[i].follow_rate)
 			want.limit[SAMPLER_FOLLOW] =
 				(struct limit){ SECOND / rows[i].follow_rate, SECOND };
-		apply(NULL, 0, 0);
+		apply(nobody, 0, 0);
 		assert_memory_equal(&shield.shared->sampling, &want, sizeof(want));
 	}
 }

@@ -14,6 +14,7 @@
 
 static struct shield shield;
 static struct config *config;
+static const __u32 nobody[1]; /* no slots at all */
 static struct live *was; /* before, and what is to become of it */
 static struct tables *old; /* of the generation before */
 
