@@ -216,10 +216,10 @@ static inline void apply(const __u32 *slots, __u32 fresh, __u16 learned)
 	assert_int_equal(shield_apply(&shield, config), 0);
 }
 
-#define SAME(field)                                                                 \
-	do {                                                                        \
-		if (memcmp(&was->field, &shield.shared->field, sizeof(was->field))) \
-			fail_msg("%s is not as it should be", #field);              \
+#define SAME(field)                                                                      \
+	do {                                                                             \
+		if (memcmp(&was->field, &shield.shared->field, sizeof(was->field)) != 0) \
+			fail_msg("%s is not as it should be", #field);                   \
 	} while (0)
 
 static inline void assert_tables(void)
@@ -230,10 +230,11 @@ static inline void assert_tables(void)
 
 		for (__u32 i = 0; i < SERVICES_MAX; i++)
 			if (memcmp(&want->services[i], &is->services[i],
-				   sizeof(is->services[i])))
+				   sizeof(is->services[i])) != 0)
 				fail_msg("service %u of half %d", i, half);
 		for (__u32 i = 0; i < PORTS; i++)
-			if (memcmp(&want->ports[i], &is->ports[i], sizeof(is->ports[i])))
+			if (memcmp(&want->ports[i], &is->ports[i],
+				   sizeof(is->ports[i])) != 0)
 				fail_msg("port %u of half %d: %u, flags %u, not %u, %u",
 					 i, half, is->ports[i].any, is->ports[i].flags,
 					 want->ports[i].any, want->ports[i].flags);
