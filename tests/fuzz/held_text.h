@@ -195,6 +195,21 @@ static inline void held_input(held_say *say, const char *bytes, size_t n)
 	fprintf(held.out, "changed: %016" PRIx64 "\n", sum);
 }
 
+/* Of each beginning of it, in one number. */
+static inline void held_beginnings(held_say *say, const char *bytes, size_t n)
+{
+	uint64_t sum = HELD_BEGIN;
+
+	for (size_t part = 0; part <= n; part++) {
+		size_t said_n;
+		char *said = held_said(say, bytes, part, &said_n);
+
+		sum = held_sum(sum, said, said_n);
+		free(said);
+	}
+	fprintf(held.out, "beginnings: %016" PRIx64 "\n", sum);
+}
+
 static inline void held_text(held_say *say, const char *text)
 {
 	held_input(say, text, strlen(text));

@@ -20,9 +20,9 @@ static struct incident incidents[2];
 static struct decoded *decoded;
 
 /* Some kinds of each class, and reasons of each verdict. */
-static const enum wire_kind kinds[] = { KIND_GETSTATUS,	     KIND_GETCHALLENGE,
-					KIND_CONNECT,	     KIND_RCON,
-					KIND_NETCHAN,	     KIND_STATUSRESPONSE,
+static const enum wire_kind kinds[] = { KIND_GETSTATUS,	 KIND_GETCHALLENGE,
+					KIND_CONNECT,	 KIND_RCON,
+					KIND_NETCHAN,	 KIND_STATUSRESPONSE,
 					KIND_OOB_UNKNOWN };
 static const enum reason reasons[] = { REASON_PLAYER,	     REASON_WITHIN_BUDGET,
 				       REASON_SOURCE_BUDGET, REASON_PREFIX_BUDGET,
@@ -34,10 +34,10 @@ static void fill_tallies(struct tallies *t, __u64 unit)
 	for (size_t k = 0; k < ARRAY_SIZE(kinds); k++)
 		for (size_t r = 0; r < ARRAY_SIZE(reasons); r++)
 			if ((k + r) % 3)
-				t->by[kinds[k]][reasons[r]] = (struct tally){
-					unit * (k + 1) * (r + 1) + k,
-					unit * 61 * (k + 1) * (r + 2) + r
-				};
+				t->by[kinds[k]][reasons[r]] =
+					(struct tally){ unit * (k + 1) * (r + 1) + k,
+							unit * 61 * (k + 1) * (r + 2) +
+								r };
 	t->strangers = (struct volume){ unit * 1001, unit * 1502 };
 }
 
@@ -130,10 +130,11 @@ static int fill(void **state)
 		.time_ms = 1700000001250,
 	};
 	for (int i = 0; i < OTHER_COUNT; i++)
-		stats.others[i] = (struct tally){ i % 4 ? 3 * (__u64)i : 0, 101 * (__u64)i };
+		stats.others[i] =
+			(struct tally){ i % 4 ? 3 * (__u64)i : 0, 101 * (__u64)i };
 	for (int i = 0; i < SAMPLER_COUNT; i++)
-		stats.sampled[i] = (struct sampled){ 11 + (__u64)i, 21 + (__u64)i,
-						     31 + (__u64)i };
+		stats.sampled[i] =
+			(struct sampled){ 11 + (__u64)i, 21 + (__u64)i, 31 + (__u64)i };
 	for (int i = 0; i < ROOM_COUNT; i++)
 		stats.rooms[i] = (struct shield_room){ 41 + (__u32)i, 51 + (__u32)i };
 	before = stats;
@@ -247,11 +248,12 @@ static void healths(void **state)
 
 static void pace_put(const struct stats_pace *p)
 {
-	held_printf("passed %.3f dropped %.3f answered %.3f sent %.3f withheld %.3f in %.3f "
-		    "out %.3f\n",
-		    p->packets[VERDICT_PASS], p->packets[VERDICT_DROP],
-		    p->packets[VERDICT_ANSWER], p->sent, p->withheld, p->bytes_in,
-		    p->bytes_out);
+	held_printf(
+		"passed %.3f dropped %.3f answered %.3f sent %.3f withheld %.3f in %.3f "
+		"out %.3f\n",
+		p->packets[VERDICT_PASS], p->packets[VERDICT_DROP],
+		p->packets[VERDICT_ANSWER], p->sent, p->withheld, p->bytes_in,
+		p->bytes_out);
 }
 
 static void paces(void **state)
@@ -277,7 +279,8 @@ static void paces(void **state)
 	held_end("tests/stats/held_paces.txt");
 }
 
-/* --- what was ------------------------------------------------------------------------ */
+/* --- what was ------------------------------------------------------------------------
+ */
 
 static struct stats_pace pace_of(unsigned int i)
 {
@@ -372,8 +375,8 @@ static void a_day(void **state)
 		snprintf(text, sizeof(text), "[%d,1,2,3,4,5,6,%d]\n",
 			 (MINUTE + 20 - 1440 + i) * 60, i);
 		file_add(d.path, text);
-		snprintf(text, sizeof(text), "[%d,1,2,3,4,5,6,%d]\n", (MINUTE + 19 + i) * 60,
-			 i + 50);
+		snprintf(text, sizeof(text), "[%d,1,2,3,4,5,6,%d]\n",
+			 (MINUTE + 19 + i) * 60, i + 50);
 		file_add(d.path, text);
 	}
 	file_add(d.path, "[1700001080,-1,2,3,4,5,6,7]\n[1700001081,1e18,2,3,4,5,6,7]\n");
@@ -403,9 +406,9 @@ static void a_day(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(as_text),     cmocka_unit_test(as_json),
-		cmocka_unit_test(as_metrics),  cmocka_unit_test(healths),
-		cmocka_unit_test(paces),       cmocka_unit_test(ten_minutes),
+		cmocka_unit_test(as_text),    cmocka_unit_test(as_json),
+		cmocka_unit_test(as_metrics), cmocka_unit_test(healths),
+		cmocka_unit_test(paces),      cmocka_unit_test(ten_minutes),
 		cmocka_unit_test(a_day),
 	};
 
