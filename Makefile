@@ -280,10 +280,15 @@ quick: $(if $(SH_CHOSEN),all) $(BIN_CHOSEN)
 	$(Q)BUILD=$(O) tests/run.sh $(BIN_CHOSEN) $(SH_CHOSEN)
 
 # Breakages on purpose: ONLY=GLOB of files, COUNT=N of them at random, SEED=, MINUTES=N,
-# LIST=FILE of others.
-mutants: all
+# LIST=FILE of others. FRESH=N: so many of user/ that nobody has thought of.
+mutants: $(if $(FRESH),,all)
+ifdef FRESH
+	$(Q)tests/fresh.py --count $(FRESH) $(if $(SEED),--seed $(SEED)) \
+		$(if $(MINUTES),--minutes $(MINUTES)) $(if $(SURVIVE),--survive $(SURVIVE)) $(ONLY)
+else
 	$(Q)BUILD=$(O) LIST='$(LIST)' ONLY='$(ONLY)' COUNT='$(COUNT)' SEED='$(SEED)' MINUTES='$(MINUTES)' \
 		SURVIVE='$(SURVIVE)' tests/mutants.sh
+endif
 
 # Not sanitised, for the sanitizers bring branches of their own.
 coverage:
