@@ -186,7 +186,9 @@ static void frames(void **state)
 
 	(void)state;
 	held_begin();
-	for (uint8_t i = 0; i < ARRAY_SIZE(links); i++) {
+	for (size_t l = 0; l < ARRAY_SIZE(links); l++) {
+		uint8_t i = (uint8_t)l;
+
 		put(&i, 1);
 		put(links[i].v4, links[i].n);
 		put_ipv4(5, i % 3, 17);
@@ -240,7 +242,7 @@ static int ours(const char *message)
 
 static void say_capture_file(FILE *out, const char *bytes, size_t n, const char *filter)
 {
-	FILE *file = fmemopen((void *)(uintptr_t)bytes, n ? n : 1, "rb");
+	FILE *file = fmemopen((void *)bytes, n ? n : 1, "rb");
 	char message[256] = "untouched";
 	struct capture *c;
 	struct datagram d;
@@ -298,7 +300,7 @@ static void put_fragment(uint32_t time_s, unsigned int id, size_t at, size_t len
 	PUT("\x40\x11\0\0\xc0\0\2\1\xc6\x33\x64\2");
 	for (size_t i = at; i < at + length; i++)
 		if (i < 8)
-			put("\x6d\x38\x6d\x39\0\x28\0\0" + i, 1);
+			put(&"\x6d\x38\x6d\x39\0\x28\0\0"[i], 1);
 		else
 			put((uint8_t[]){ (uint8_t)(i + id) }, 1);
 }
@@ -452,7 +454,7 @@ static void fragments(void **state)
 /* The first byte says which format. */
 static void say_demo(FILE *out, const char *bytes, size_t n)
 {
-	FILE *file = n > 1 ? fmemopen((void *)(uintptr_t)(bytes + 1), n - 1, "rb")
+	FILE *file = n > 1 ? fmemopen((void *)(bytes + 1), n - 1, "rb")
 			   : fopen("/dev/null", "r");
 	struct demo_block b;
 	struct demo *demo;

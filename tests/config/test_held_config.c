@@ -204,6 +204,13 @@ static void what_is_said(void **state)
 	}
 	for (size_t i = 0; i < COUNT(texts); i++)
 		held_text(say_config, texts[i]);
+	/* A complaint as long as its line has room for. */
+	for (size_t n = 480; n < 500; n++) {
+		char text[600];
+
+		snprintf(text, sizeof(text), "include = \"%0*d\"\n", (int)n, 0);
+		say_config(held.out, text, strlen(text));
+	}
 	held_input(say_config, "mode = skb\0\n" FFA, sizeof("mode = skb\0\n" FFA) - 1);
 	unlink("more.conf");
 	unlink("d/a.conf");

@@ -252,7 +252,7 @@ static void senders(void **state)
 				    (unsigned long long)i.sources.sampled);
 			for (int asks = 0; asks < 3; asks++) {
 				i.kinds[KIND_GETSTATUS] = 10;
-				i.kinds[KIND_CONNECT] = (uint64_t)(9 + asks);
+				i.kinds[KIND_CONNECT] = 9 + (uint64_t)asks;
 				held_printf(" %s",
 					    incident_forged_name(incident_forged(&i)));
 			}
@@ -403,6 +403,16 @@ static void stores(void **state)
 		incident_now_path(pin, path);
 		held_printf(" %zu %s\n", strlen(path), path + strlen(path) - 10);
 	}
+	/* However long the directory's name is, the path has an end. */
+	for (size_t n = 480; n < 530; n++) {
+		pin[0] = '/';
+		memset(pin + 1, 'd', n - 1);
+		pin[n] = 0;
+		setenv("STATE_DIRECTORY", pin, 1);
+		incident_path(n % 2 ? "/pin" : NULL, "attacks.jsonl", path);
+		held_printf("%zu: %zu %s\n", n, strlen(path), path + 470);
+	}
+	unsetenv("STATE_DIRECTORY");
 	held_printf("%d %d %d\n", incident_directory("none"), incident_directory("/none"),
 		    incident_directory("/proc/none/at/all"));
 	assert_int_equal(rmdir(directory), 0);

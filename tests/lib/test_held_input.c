@@ -97,7 +97,7 @@ static void say_input(FILE *out, const char *bytes, size_t n)
 /* As gzip packs it. */
 static size_t packed(const char *text, size_t n, char *ret, size_t room)
 {
-	z_stream z = { .next_in = (Bytef *)(uintptr_t)text,
+	z_stream z = { .next_in = (Bytef *)text,
 		       .avail_in = (uInt)n,
 		       .next_out = (Bytef *)ret,
 		       .avail_out = (uInt)room };

@@ -387,8 +387,7 @@ static void what_terminals_may_see(void **state)
 
 static void say_keylog(FILE *out, const char *text, size_t n)
 {
-	FILE *file =
-		n ? fmemopen((void *)(uintptr_t)text, n, "r") : fopen("/dev/null", "r");
+	FILE *file = n ? fmemopen((void *)text, n, "r") : fopen("/dev/null", "r");
 	struct keylog log = { .count = 7 };
 	char message[200] = "untouched";
 	int err;

@@ -41,7 +41,7 @@ static void put_line(FILE *out, int y)
 	static const char head[] = " quakeshield " VERSION;
 	int from = y ? 0 : (int)sizeof(head) - 1;
 	chtype cells[512];
-	char text[512], looks[512];
+	char text[512] = "", looks[512] = "";
 	int n = mvinchnstr(y, 0, cells, 511) == ERR ? 0 : COLS;
 
 	for (int i = 0; i < n; i++) {
