@@ -83,10 +83,10 @@ static void place(const char *name, mode_t mode)
 static void targets(void **state)
 {
 	static const mode_t before[] = { 0, S_IFREG, S_IFIFO, S_IFDIR, S_IFSOCK };
-	static const char *const ways[] = { "%s/x",	  "|%s/x",	    "unix:%s/x",
-					    "unix%s/x",	  "||%s/x",	    "%s/none/x",
-					    "|%s/none/x", "unix:%s/none/x", "|",
-					    "",		  "unix:" };
+	static const char *const ways[] = { "%s/x",	 "|%s/x",      "unix:%s/x",
+					    "unix@%s/x", "unix%s/x",   "||%s/x",
+					    "%s/none/x", "|%s/none/x", "unix:%s/none/x",
+					    "|",	 "",	       "unix:" };
 	char target[128], text[1024];
 
 	(void)state;
