@@ -79,11 +79,41 @@ static void refuses(void **state)
 	assert_non_null(strstr(message, "'RSA 0011223344556677 0011'"));
 }
 
+/* So many count, and one more is too many; what does not count is no line of them. */
+static void so_many_and_no_more(void **state)
+{
+	static const char line[] = "A " RANDOM " 00\n# no secret\n";
+	const size_t n = sizeof(line) - 1;
+	char *text = malloc(n * (KEYLOG_MAX + 1) + 1), message[256];
+	struct keylog keylog;
+
+	(void)state;
+	assert_non_null(text);
+	for (size_t i = 0; i <= KEYLOG_MAX; i++)
+		memcpy(text + i * n, line, n);
+	text[n * KEYLOG_MAX] = 0;
+	assert_int_equal(read_text(text, &keylog, message, sizeof(message)), 0);
+	assert_int_equal(keylog.count, KEYLOG_MAX);
+	keylog_free(&keylog);
+	assert_int_equal(keylog.count, 0);
+	assert_null(keylog.entries);
+	text[n * KEYLOG_MAX] = 'A';
+	text[n * (KEYLOG_MAX + 1)] = 0;
+	assert_int_equal(read_text(text, &keylog, message, sizeof(message)), -ENOSPC);
+	assert_string_equal(message, "line 131073: more than 65536 secrets");
+	assert_int_equal(keylog.count, 0);
+	assert_null(keylog.entries);
+	assert_null(keylog_find(&keylog, "A", (const uint8_t *)text));
+	assert_null(keylog_find(NULL, "A", (const uint8_t *)text));
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(reads),
 		cmocka_unit_test(refuses),
+		cmocka_unit_test(so_many_and_no_more),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
