@@ -36,6 +36,7 @@ static struct {
 	int keys[32];
 	size_t key_count, draws;
 	bool rows_told;
+	bool other_waits; /* for anything but keys */
 	__s64 looks[LOOKS];
 	size_t look_count;
 	int waited[64];
@@ -77,6 +78,9 @@ int poll(struct pollfd *fds, nfds_t count, int timeout)
 	struct timespec none = { 0, 0 };
 	long n;
 
+	if (timeout > 0)
+		seen.other_waits |=
+			count != 1 || fds->fd != STDIN_FILENO || fds->events != POLLIN;
 	if (timeout > 0 && seen.wait_count < COUNT(seen.waited)) {
 		type(plan.type_at_wait[seen.wait_count]);
 		seen.waited[seen.wait_count++] = timeout;
@@ -235,6 +239,7 @@ static void keys_are_what_was_typed(void **state)
 	assert_int_equal(seen.key_count, COUNT(keys));
 	assert_memory_equal(seen.keys, keys, sizeof(keys));
 	assert_true(seen.rows_told);
+	assert_false(seen.other_waits);
 	assert_int_equal(seen.look_count, 1);
 	/* At once, and again at each key but the last. */
 	assert_int_equal(seen.draws, COUNT(keys));
