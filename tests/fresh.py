@@ -56,18 +56,15 @@ def changes(lines, at):
             out.append(line[:m.start()] + new + line[m.end():])
     for m in NUMBER.finditer(plain):
         value = int(m.group(1), 0) if not re.fullmatch(r"0\d+", m.group(1)) else int(m.group(1), 8)
-        for other in (value + 1, value - 1):
-            if other >= 0:
-                out.append(line[:m.start()] + str(other) + line[m.end():])
+        out += [line[:m.start()] + str(other) + line[m.end():]
+                for other in (value + 1, value - 1) if other >= 0]
     m = CONDITION.search(plain)
     if m:
-        a, b = m.start(2), m.end(2)
-        out += [line[:a] + "!(" + line[a:b] + ")" + line[b:]] * 2
-        out.append(line[:a] + "(" + line[a:b] + ") && 0" + line[b:])
+        before, of, behind = line[:m.start(2)], line[m.start(2):m.end(2)], line[m.end(2):]
+        out += [f"{before}!({of}){behind}"] * 2 + [f"{before}({of}) && 0{behind}"]
     if STATEMENT.match(plain) and plain.count("(") == plain.count(")"):
-        out += [re.match(r"\t+", line).group() + ";"] * 3
-    if re.match(r"^\t+(break|continue);$", plain):
-        out.append(re.match(r"\t+", line).group() + ";")
+        out += [";"] * 3
+    out += [";"] * bool(re.match(r"^\t+(break|continue);$", plain))
     m = CALL.search(plain)
     if m:
         out.append(line[:m.start(2)] + line[m.start(3):m.end(3)] + ", " +
@@ -79,7 +76,6 @@ def changes(lines, at):
     for m in FIELD.finditer(plain):
         for other in sorted(fields - {m.group(1)}):
             out.append(line[:m.start(1)] + other + line[m.end(1):])
-    # Two rows of a table.
     if re.match(r"^\t+\{.*\},$", plain) and at + 1 < len(lines) and \
             re.match(r"^\t+\{.*\},$", code(lines[at + 1])):
         out += ["\t/* gone */"] * 2
@@ -92,8 +88,8 @@ def draw(rng, files):
         path = rng.choice(files)
         lines = open(path).read().split("\n")
         at = rng.randrange(len(lines))
-        depth = re.match(r"^\t", lines[at])
-        if not depth or code(lines[at]).strip() in ("", "*/") or lines[at].lstrip().startswith("*"):
+        if lines[at][:1] != "\t" or code(lines[at]).strip() in ("", "*/") or \
+                lines[at].lstrip().startswith("*"):
             continue
         all_of_it = changes(lines, at)
         if all_of_it:
@@ -113,8 +109,8 @@ def reaches(test, path):
     """Can this test run what is in that file?"""
     own = path.split("/")[1]
     room = test.split("/tests/")[1].split("/")[0]
-    return room != "include" and (room == own or ABOVE.get(own, "all") == "all" or
-                                  room in ABOVE[own].split())
+    return room != "include" and (room == own or ABOVE.get(own) == "all" or
+                                  room in ABOVE.get(own, "").split())
 
 
 class Tree:
@@ -159,19 +155,18 @@ class Tree:
                 done, _ = futures.wait(running, return_when=futures.FIRST_COMPLETED)
                 for d in done:
                     test = running.pop(d)
-                    if d.result() and self.fails(test):
+                    # Once more: on a busy machine some fail that have seen nothing.
+                    if d.result() and self.one(test):
                         return os.path.basename(test)
                     running.update({pool.submit(self.one, t): t for t in islice(order, 1)})
         return None
 
-    def fails(self, test):
-        """Once more, alone: a machine that is busy makes some fail that have seen nothing."""
-        return self.one(test) != 0
-
-    def set_aside(self):
+    def set_aside(self, files):
+        """Those that could notice at all, but for those that fail as the tree is."""
+        self.tests = [t for t in self.tests if any(reaches(t, f) for f in files)]
         with futures.ThreadPoolExecutor(self.jobs) as pool:
             bad = {t for t, status in zip(self.tests, pool.map(self.one, self.tests))
-                   if status and self.fails(t)}
+                   if status and self.one(t)}
         for test in sorted(bad):
             print(f"# set aside, for it fails as the tree is: {test}", flush=True)
         self.tests = [t for t in self.tests if t not in bad]
@@ -202,27 +197,23 @@ def digest(path):
     """Of the instructions and data of an object, without what is for debuggers."""
     out = path + ".bare"
     subprocess.run(["objcopy", "-g", path, out], check=True)
-    data = open(out, "rb").read()
-    os.unlink(out)
-    return data
+    with open(out, "rb") as file:
+        return file.read()
 
 
 def main():
     p = argparse.ArgumentParser(description=__doc__.split("\n")[1])
-    p.add_argument("--count", type=int, default=20)
-    p.add_argument("--seed", type=int, default=random.randrange(1 << 16))
-    p.add_argument("--minutes", type=float, default=600)
-    p.add_argument("--survive", type=int, default=0)
-    p.add_argument("--jobs", type=int, default=os.cpu_count())
-    p.add_argument("--tree", help="directory for the copy, which is kept for the next run")
-    p.add_argument("glob", nargs="*")
+    for name, of, value in (("count", int, 20), ("seed", int, random.randrange(1 << 16)),
+                            ("minutes", float, 600), ("survive", int, 0),
+                            ("jobs", int, os.cpu_count())):
+        p.add_argument("--" + name, type=of, default=value)
+    p.add_argument("--tree"), p.add_argument("glob", nargs="*")
     o = p.parse_args()
     os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
     files = sorted(os.path.join(d, f) for d, _, fs in os.walk("user") for f in fs
                    if f.endswith(".c"))
-    if o.glob:
-        files = [f for f in files if any(fnmatch.fnmatch(f, g) or fnmatch.fnmatch(f, g + "/*")
-                                         for g in o.glob)]
+    files = [f for f in files if not o.glob or any(
+        fnmatch.fnmatch(f, g) or fnmatch.fnmatch(f, g + "/*") for g in o.glob)]
     if not files:
         sys.exit(f"fresh.py: no file below user/ is named {' '.join(o.glob)}")
     # By lines, not by files.
@@ -231,7 +222,7 @@ def main():
     print(f"# SEED={o.seed}", flush=True)
     tree = Tree(o.jobs, os.path.abspath(o.tree) if o.tree else None)
     try:
-        tree.set_aside()
+        tree.set_aside(files)
         seen, noticed, survived = set(), 0, 0
         until = time.time() + o.minutes * 60
         while noticed + survived < o.count and time.time() < until:
@@ -246,10 +237,9 @@ def main():
             elif by is not None:
                 print(f"survived: {path}:{at + 1}: {old.strip()}  ->  {new.strip()}", flush=True)
             noticed, survived = noticed + bool(by), survived + (by == "")
-        left = o.count - noticed - survived
         fine = survived * 100 <= o.survive * max(1, noticed + survived)
-        print(f"{noticed} passed, {0 if fine else survived} failed, "
-              f"{left + (survived if fine else 0)} skipped")
+        failed = 0 if fine else survived
+        print(f"{noticed} passed, {failed} failed, {o.count - noticed - failed} skipped")
         return 0 if fine else 1
     finally:
         if not o.tree:
