@@ -189,6 +189,8 @@ static const struct refused refusals[] = {
 	{ "", "29 0000 65", "more than a hundred percent" },
 	{ FTE("00000020"), "29 feffffff", "no such chunk of a download" },
 	{ FTE("00000020"), "29 ffffffff faffffff 6100", "no such size of a download" },
+	{ FTE("00000020"), "29 ffffffff 00000080 0100000000000080 6100",
+	  "no such size of a download" },
 	{ FTE2("08000000"), "56 00000000 0500 80808040 0000",
 	  "no such bit of an update" },
 	{ "", "0b 1d000000", "no such protocol" },

@@ -41,8 +41,9 @@ static void header(struct ops *o)
 	int64_t whole = size;
 
 	if (size == SIZE_64) {
-		whole = reader_le32(&o->rd);
-		whole |= (int64_t)reader_le32(&o->rd) << 32;
+		uint64_t low = reader_le32(&o->rd);
+
+		whole = (int64_t)(low | (uint64_t)reader_le32(&o->rd) << 32);
 	}
 	record_int(o->record, "size", whole);
 	name = qw_text(o, "name");
