@@ -270,11 +270,11 @@ static void depth_bounded(void **state)
 	record_tape_free(&tape);
 }
 
-/* Kinds of one name from two places in memory are one kind. */
+/* Kinds of one name from two places in memory are one kind; they are in order by name. */
 static void summary_adds(void **state)
 {
 	static struct summary summary;
-	static char a[] = "same", b[] = "same";
+	static char a[] = "same", b[] = "same", others[2][2] = { "z", "a" };
 	struct record r = { .family = FAMILY_QUAKE2, .status = RECORD_PARTIAL };
 	struct jsonl json;
 	char *text = NULL;
@@ -287,6 +287,15 @@ static void summary_adds(void **state)
 	summary_count(&summary, &r);
 	r.kind = b;
 	summary_count(&summary, &r);
+	r.family = FAMILY_QUAKE3;
+	for (int i = 0; i < 2; i++) {
+		r.kind = others[i];
+		summary_count(&summary, &r);
+		r.kind = others[!i];
+		summary_count(&summary, &r);
+		r.kind = a;
+		summary_count(&summary, &r);
+	}
 	r.family = FAMILY_AUTO;
 	summary_count(&summary, &r);
 	jsonl_init(&json, file);
@@ -296,7 +305,8 @@ static void summary_adds(void **state)
 	object = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
 	assert_non_null(object);
 	assert_string_equal(text_at(object, "file"), "a \"file\"");
-	assert_string_equal(text_at(object, "datagrams"), "3");
+	assert_string_equal(text_at(object, "datagrams"), "9");
+	assert_non_null(strstr(text, "\"kinds\":{\"a\":2,\"same\":2,\"z\":2}"));
 	assert_string_equal(text_at(object, "unknown"), "1");
 	assert_string_equal(text_at(object, "protocols.quake2.partial"), "2");
 	assert_string_equal(text_at(object, "protocols.quake2.decoded"), "0");

@@ -3,6 +3,7 @@
  * summary.c - see summary.h. Kinds are found by the address of their name; two addresses
  * with the same text meet when the object is written.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "lib/names.h"
@@ -47,26 +48,32 @@ static void key_write(struct jsonl *json, const char *key, uint64_t value)
 	jsonl_uint(json, value);
 }
 
+static int by_name(const void *a, const void *b)
+{
+	const struct summary_kind *one = a, *other = b;
+
+	return strcmp(one->name, other->name);
+}
+
+/* By name: their addresses are others in each run. */
 static void kinds_write(const struct summary_family *family, struct jsonl *json)
 {
-	bool done[SUMMARY_KINDS] = { false };
+	struct summary_kind kinds[SUMMARY_KINDS];
 	const char *comma = "";
+	size_t n = 0;
 
+	for (size_t i = 0; i < SUMMARY_KINDS; i++)
+		if (family->kinds[i].name)
+			kinds[n++] = family->kinds[i];
+	qsort(kinds, n, sizeof(*kinds), by_name);
 	jsonl_text(json, ",\"kinds\":{");
-	for (size_t i = 0; i < SUMMARY_KINDS; i++) {
-		const struct summary_kind *kind = &family->kinds[i];
-		uint64_t count = 0;
+	for (size_t i = 0; i < n; i++) {
+		uint64_t count = kinds[i].count;
 
-		if (!kind->name || done[i])
-			continue;
-		for (size_t j = i; j < SUMMARY_KINDS; j++)
-			if (family->kinds[j].name &&
-			    !strcmp(family->kinds[j].name, kind->name)) {
-				count += family->kinds[j].count;
-				done[j] = true;
-			}
+		for (; i + 1 < n && !by_name(&kinds[i], &kinds[i + 1]); i++)
+			count += kinds[i + 1].count;
 		jsonl_text(json, comma);
-		jsonl_string(json, kind->name, strlen(kind->name));
+		jsonl_string(json, kinds[i].name, strlen(kinds[i].name));
 		jsonl_text(json, ":");
 		jsonl_uint(json, count);
 		comma = ",";
