@@ -275,6 +275,9 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	directory = argv[1];
+	if (getenv("SEED_LEN"))
+		seed_len = strtoul(getenv("SEED_LEN"), NULL, 10);
+	must(seed_len <= SEED_ROOM);
 	for (int i = 0; i < TARGETS; i++) {
 		snprintf(name, sizeof(name), "%s/%s", directory, targets[i]);
 		mkdir(name, 0777);

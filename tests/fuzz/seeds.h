@@ -8,7 +8,8 @@
 #include "fuzz/fuzz.h"
 
 #define SEED_MAX   500 /* bytes; small inputs are fast ones */
-#define SEED_ROOM  1000 /* where less does not reach: a handshake and what follows it */
+#define SEED_WIDE  1000 /* where less does not reach: a handshake and what follows it */
+#define SEED_ROOM  30000 /* SEED_LEN= asks for longer ones, at most this: sessions */
 #define SEEDS_ALL  48 /* of one kind from one file: these, then one of SEEDS_STEP */
 #define SEEDS_STEP 61
 
@@ -37,17 +38,20 @@ static const char *const targets[TARGETS] = {
 
 static const char *directory;
 static unsigned int seen[TARGETS];
+static size_t seed_len; /* bytes; SEED_LEN */
 
 struct seed {
 	uint8_t bytes[SEED_ROOM];
 	size_t n;
 	bool full; /* something did not fit */
-	bool wide; /* SEED_ROOM bytes of it, not SEED_MAX */
+	bool wide; /* SEED_WIDE bytes of it, not SEED_MAX */
 };
 
 static size_t seed_left(const struct seed *seed)
 {
-	return (seed->wide ? SEED_ROOM : SEED_MAX) - seed->n;
+	size_t max = seed->wide ? SEED_WIDE : SEED_MAX;
+
+	return (max > seed_len ? max : seed_len) - seed->n;
 }
 
 static void seed_write(enum target target, const struct seed *seed)

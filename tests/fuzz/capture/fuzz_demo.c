@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * A demo file of any bytes: what it is recognised as or, if nothing, the container that
- * the first byte chooses. Quake III's blocks are decoded too.
+ * the first byte chooses, and the blocks through their family's decoder.
  */
+#include "decode/decode.h"
 #include "decode/demo_recognise.h"
-#include "lib/jsonl.h"
-#include "decode/q3/q3_demo.h"
 #include "fuzz/q3/q3_mutate.h"
+#include "lib/jsonl.h"
 
 #define BLOCK_HEAD 8
 
@@ -17,54 +17,48 @@ static enum demo_format format_of(const uint8_t *data, size_t size)
 	return format == DEMO_NONE ? (enum demo_format)(DEMO_DEM + data[0] % 7) : format;
 }
 
-static bool is_quake3(enum demo_format format)
+static struct jsonl json;
+
+static void sink(void *context, const struct record *r)
 {
-	return format == DEMO_DM3 || format == DEMO_DM3_OLD;
+	(void)context;
+	must(r->kind && (r->status != RECORD_DECODED) == (r->reason != NULL));
+	jsonl_record(&json, r);
+	said(r);
 }
 
 /* The reader's buffer is larger than its block. */
-static void quake3_block(struct q3_session *q3, const struct demo_block *block,
-			 struct record *r)
+static void decode(struct decoder *decoder, const struct demo_block *block)
 {
 	uint8_t *copy = exact_copy(block->bytes, block->n);
+	struct demo_block exact = *block;
 
-	q3_demo_block(q3, block->sequence, copy, block->n, r);
+	exact.bytes = copy;
+	decoder_demo(decoder, &exact);
 	free(copy);
 }
 
 static void walk(FILE *file, enum demo_format format)
 {
-	static struct record_tape tape;
-	static struct jsonl json;
-	struct q3_session q3 = { .game = NULL };
+	struct decoder_options options = { .fields = true,
+					   .small = true,
+					   .forced = FAMILY_AUTO };
+	struct decoder *decoder = decoder_create(&options, sink, NULL);
+	struct demo *demo = demo_open(file, format);
 	struct demo_block block;
 	uint64_t blocks = 0;
-	struct demo *demo;
-	struct record r;
 	int result;
 
-	if (!json.out) {
-		jsonl_init(&json, nowhere());
-		must(!record_tape_create(&tape, 1 << 12, 1 << 16));
-	}
-	demo = demo_open(file, format);
-	must(demo != NULL);
-	if (is_quake3(format))
-		q3_demo_start(&q3, format == DEMO_DM3 ? Q3_DEMO_MODERN : Q3_DEMO_OLD);
+	must(demo && decoder);
 	while ((result = demo_next(demo, &block)) == 1) {
 		must(demo_blocks(demo) == ++blocks);
 		must(block.n <= DEMO_BLOCK_MAX);
-		record_reset(&r, &tape);
-		r.family = demo_family(format);
-		r.kind = block.kind;
-		if (is_quake3(format))
-			quake3_block(&q3, &block, &r);
-		jsonl_record(&json, &r);
+		decode(decoder, &block);
 	}
 	/* It stays at its end, for the same reason. */
 	must(demo_next(demo, &block) == result && demo_blocks(demo) == blocks);
 	must(!!strcmp(demo_error(demo), "no error") == (result < 0));
-	q3_session_drop(&q3);
+	decoder_free(decoder);
 	demo_close(demo);
 }
 
@@ -75,6 +69,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (size < 2)
 		return 0;
+	if (!json.out)
+		jsonl_init(&json, nowhere());
 	copy = exact_copy(data, size);
 	file = fmemopen(copy + 1, size - 1, "rb");
 	must(file != NULL);

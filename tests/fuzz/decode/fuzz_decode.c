@@ -6,6 +6,7 @@
  */
 #include "decode/decode.h"
 #include "fuzz/fuzz.h"
+#include "fuzz/qe/qe_key.h"
 #include "lib/jsonl.h"
 
 static struct jsonl json;
@@ -15,11 +16,14 @@ static void sink(void *context, const struct record *r)
 	(void)context;
 	must(r->kind && (r->status != RECORD_DECODED) == (r->reason != NULL));
 	jsonl_record(&json, r);
+	said(r);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct decoder_options options = { .fields = true, .small = true };
+	struct decoder_options options = { .fields = true,
+					   .small = true,
+					   .psk = qe_key() };
 	struct datagram dg = { .time_ns = 0 };
 	struct decoder *decoder;
 	struct piece piece;

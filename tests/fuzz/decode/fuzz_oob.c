@@ -3,15 +3,9 @@
  * What follows the marker, as each family that may be meant. Many inputs a second: no
  * session, no file.
  */
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "lib/jsonl.h"
 #include "decode/oob/oob.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "fuzz/fuzz.h"
+#include "lib/jsonl.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -36,9 +30,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		record_reset(&r, &tape);
 		r.family = oob.family;
 		oob_decode(&oob, &r);
-		if (!r.kind || (r.status != RECORD_DECODED) != (r.reason != NULL))
-			abort();
+		must(r.kind && (r.status != RECORD_DECODED) == (r.reason != NULL));
 		jsonl_record(&json, &r);
+		said(&r);
 	}
 	free(copy);
 	return 0;

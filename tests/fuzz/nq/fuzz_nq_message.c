@@ -48,6 +48,7 @@ static void message(struct nq_game *game, const struct piece *piece, uint32_t se
 	record_reset(&r, piece->how & 2 ? &tape : NULL);
 	r.kind = "nq-unreliable";
 	nq_decode(game, &netquake_family, &m);
+	said(&r);
 	before = *game;
 	if (r.status == RECORD_DECODED && game->known) {
 		struct message again = m;
@@ -82,6 +83,7 @@ static void datagram(struct nq_session *s, const struct piece *piece, uint32_t s
 			    piece->how & 1 ? DIRECTION_C2S : DIRECTION_S2C,
 			    (struct span){ copy, n }, &r);
 	must(r.kind && (r.status == RECORD_DECODED) == !r.reason);
+	said(&r);
 	free(copy);
 }
 

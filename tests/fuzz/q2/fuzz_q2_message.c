@@ -133,6 +133,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 				(struct span){ copy, piece.n }, &r);
 		else
 			message(&q, &piece, copy, &r);
+		said(&r);
 		check_frames(&q);
 		free(copy);
 	}

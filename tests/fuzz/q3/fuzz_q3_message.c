@@ -27,9 +27,11 @@ static void parse(struct q3_game *g, const struct q3_dialect *d, uint8_t how,
 	bool good;
 
 	record_reset(&r, how & 2 ? &tape : NULL);
+	r.kind = "message";
 	q3_parse_init(&p, message, n, d, g, &r);
 	p.sequence = sequence;
 	good = q3_decode_message(&p, direction);
+	said(&r);
 	/* Only a vehicle's presence depends on state. */
 	if (good && !(d->flags & Q3_PILOT)) {
 		q3_parse_init(&p, message, n, d, NULL, &r);

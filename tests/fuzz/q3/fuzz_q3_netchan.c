@@ -147,6 +147,7 @@ static void give(struct q3_session *s, uint8_t how, uint8_t *bytes, size_t n)
 		q3_session_vote(s, client, bytes, n);
 	q3_session_datagram(s, client ? DIRECTION_C2S : DIRECTION_S2C, bytes, n, &r);
 	must(r.kind && (r.status == RECORD_DECODED) == !r.reason);
+	said(&r);
 }
 
 /* Its own header, then 1300 bytes. The start is counted in slices, to be found easily. */

@@ -151,6 +151,7 @@ static void give(struct qe_session *s, bool client, const uint8_t *bytes, size_t
 	quake_enhanced_family.datagram(s, client ? DIRECTION_C2S : DIRECTION_S2C,
 				       (struct span){ bytes, n }, &r);
 	must(r.kind && (r.status == RECORD_DECODED) == !r.reason);
+	said(&r);
 	must(r.plains_n <= KEYS_PLAINS);
 }
 

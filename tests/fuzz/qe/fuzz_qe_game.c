@@ -88,6 +88,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		qe_game(&game, piece.how & 1 ? DIRECTION_C2S : DIRECTION_S2C,
 			(struct span){ bytes, n }, keys_room(keys), &r);
 		must(r.kind && (r.status == RECORD_DECODED) == !r.reason);
+		said(&r);
 		free(bytes);
 	}
 	must(nq_session_takes(&game) < 1 << 20);

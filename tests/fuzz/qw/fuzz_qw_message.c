@@ -5,6 +5,7 @@
  *	bit 0	blocks of a server's recording, type in bits 0-2 of how, 3: to nobody
  *	bit 1	datagrams with their header; else whole messages
  *	bit 2	the netchan has fragments
+ *	bits 3-5	which terms hold before anything is said, see begun[]
  *
  * How: bit 0 from a client, bit 1 with its fields, bit 2 late, the rest is the step of
  * its sequence. What is late or malformed must leave the terms as they are, and what is
@@ -17,6 +18,7 @@ enum start {
 	RECORDING = 1,
 	DATAGRAMS = 2,
 	FRAGMENTS = 4,
+	BEGUN = 7 << 3,
 };
 
 enum how {
@@ -26,6 +28,27 @@ enum how {
 	NOBODY = 8,
 };
 
+#define FTE                                                                             \
+	(QW_FTE_SCALE | QW_FTE_TRANS | QW_FTE_FATNESS | QW_FTE_HULLSIZE |               \
+	 QW_FTE_ENTITYDBL | QW_FTE_ENTITYDBL2 | QW_FTE_COLOURMOD | QW_FTE_SPLITSCREEN | \
+	 QW_FTE_256PACKETENTITIES | QW_FTE_CHUNKEDDOWNLOADS)
+#define DELTAS (QW_FTE2_VOICECHAT | QW_FTE2_REPLACEMENTDELTAS | QW_FTE2_MAXPLAYERS)
+#define LATER                                                                      \
+	(DELTAS | QW_FTE2_PREDINFO | QW_FTE2_NEWSIZEENCODING | QW_FTE2_STUNAWARE | \
+	 QW_FTE2_LERPTIME)
+
+static const struct qw_terms begun[] = {
+	{ .protocol = 0 },
+	{ .protocol = 28 },
+	{ .protocol = 28, .fte = FTE | QW_FTE_FLOATCOORDS },
+	{ .protocol = 28, .fte = FTE, .fte2 = DELTAS },
+	{ .protocol = 28, .fte = FTE | QW_FTE_FLOATCOORDS, .fte2 = LATER },
+	{ .protocol = 28, .fte = FTE, .fte2 = LATER | QW_FTE2_VRINPUTS },
+	{ .protocol = 28,
+	  .mvd = QW_MVD_FLOATCOORDS | QW_MVD_HIGHLAGTELEPORT | QW_MVD_WEAPONPREDICTION },
+	{ .protocol = 26 },
+};
+
 static struct record_tape tape;
 
 static void check(const struct record *r)
@@ -33,6 +56,7 @@ static void check(const struct record *r)
 	must((r->status == RECORD_DECODED) == (r->reason == NULL));
 	must(r->kind != NULL);
 	must(r->pieces_n <= RECORD_PIECES);
+	said(r);
 }
 
 static void message(struct qw_session *s, const struct piece *piece, const uint8_t *bytes,
@@ -92,7 +116,7 @@ static void datagram(struct qw_session *s, const struct piece *piece,
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct qw_session s = { .late = { 0 } };
+	struct qw_session s = { .terms = begun[size ? (data[0] & BEGUN) >> 3 : 0] };
 	uint32_t sequence = 1;
 	struct piece piece;
 	size_t at = 1;

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * What is said of recordings of any family stays what it was: see fuzz/held.h.
+ */
+#include "fuzz/capture/fuzz_demo.c"
+
+/* Each input has a decoder of its own, which takes longest. */
+#define HELD_CHANGED 2
+#include "fuzz/held.h"
+
+int main(void)
+{
+	return held_to("tests/data/held/demo");
+}
