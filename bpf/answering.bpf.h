@@ -307,6 +307,7 @@ int shield_answer(struct xdp_md *ctx)
 		return proof_note(ctx, &c, reason);
 	hand_over(HANDED(call_slot(&c), call_kind(&c), c.length), c.where);
 	bpf_tail_call(ctx, &jumps, JUMP_PROOF);
+	hand_over(0, 0);
 	return XDP_DROP;
 }
 

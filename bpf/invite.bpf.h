@@ -69,6 +69,14 @@ __noinline int proof_told(__u64 first, __u64 second, __u64 third, __u32 invites,
 	if (!cell)
 		return 0;
 	if (challenge) {
+		bool fresh = !(cell->flags & PROVEN_CHALLENGE);
+
+		for (int i = 3; i >= 0; i--)
+			if (fresh)
+				cell->earlier[i] = challenge;
+			else if (cell->challenge != challenge)
+				cell->earlier[i] =
+					i ? cell->earlier[i - 1] : cell->challenge;
 		cell->challenge = challenge;
 		cell->flags |= PROVEN_CHALLENGE;
 	}

@@ -178,7 +178,10 @@ struct {
 	__type(value, struct userinfo);
 } userinfos SEC(".maps");
 
-/* What shield() tells the program that it jumps to, see call.bpf.h. */
+/*
+ * What shield() tells the program that it jumps to, see call.bpf.h. Never pinned: each
+ * loading has its own, so that none meets what an older one has left.
+ */
 struct handed {
 	__u64 what; /* 0: nothing */
 	__u64 where;

@@ -19,7 +19,7 @@
 #include "cookie.h"
 #include "wire.h"
 
-#define PROVEN_BITS 13 /* 2^13 buckets of PROVEN_WAYS cells of 72 bytes: 2.3 MiB */
+#define PROVEN_BITS 13 /* 2^13 buckets of PROVEN_WAYS cells of 88 bytes: 2.8 MiB */
 #define PROVEN_WAYS 4
 #define PROVEN_MAX  (PROVEN_WAYS << PROVEN_BITS)
 #define PROVEN_NS   60000000000ll /* unused for so long: gone */
@@ -37,10 +37,11 @@ struct proven_cell {
 	__u64 used_ns;
 	__u32 cookie; /* the number that proved it */
 	__u32 challenge; /* what the server sent it last, as it stood there */
+	__u32 earlier[4]; /* and before: others may have asked in its name */
 	__u32 flags; /* PROVEN_SURELY and so on */
 	__u32 turned[COOKIE_FORMS]; /* when a proof of each form passed last: 2^20 ns */
 };
-_Static_assert(sizeof(struct proven_cell) == 72, "struct proven_cell has a hole");
+_Static_assert(sizeof(struct proven_cell) == 88, "struct proven_cell has a hole");
 
 struct proven_table {
 	struct proven_cell cells[PROVEN_MAX];

@@ -22,7 +22,7 @@
 #define USERINFO_IN	   1024 /* octets of code that are looked at, with the length */
 #define USERINFO_PLACE	   256 /* of nodes: 127 different letters, which is all of ASCII */
 #define USERINFO_ROOT	   (USERINFO_PLACE - 1)
-#define USERINFO_STEPS	   (1 << 16) /* more than twice what the longest takes */
+#define USERINFO_STEPS	   (1 << 16) /* the longest that was found takes 54,000 */
 #define USERINFO_STRIDE	   4 /* nodes of the same weight that are looked at in one */
 
 #define USERINFO_NYT	   256 /* of struct userinfo_node.symbol: none of those sent */
