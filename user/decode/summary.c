@@ -58,7 +58,7 @@ static int by_name(const void *a, const void *b)
 /* By name: their addresses are others in each run. */
 static void kinds_write(const struct summary_family *family, struct jsonl *json)
 {
-	struct summary_kind kinds[SUMMARY_KINDS];
+	struct summary_kind kinds[SUMMARY_KINDS] = { 0 };
 	const char *comma = "";
 	size_t n = 0;
 
