@@ -23,14 +23,33 @@
 const volatile struct limit connect_limit = { 1000000000ull / 200,
 					      10 * (1000000000ull / 200) };
 
+/*
+ * What is read, and how far. All of it in memory, of which the verifier knows nothing at
+ * each letter, so that it walks one where it would walk each number.
+ */
 struct connect_said {
 	__u32 protocol, qport, challenge;
 	__u32 read; /* 1: in the spelling of clients */
+	__u64 number;
+	__u32 words, minus;
 };
 
+/* One of the three numbers is over. */
+static __always_inline void connect_word(struct connect_said *said)
+{
+	if (said->words == 0)
+		said->protocol = said->number;
+	else if (said->words == 1)
+		said->qport = said->number;
+	else
+		said->challenge = said->minus ? -said->number : said->number;
+	said->words++;
+	said->number = 0;
+}
+
 /*
- * Of the payload at @offset, which begins with the marker and "connect": three numbers.
- * False: not in the spelling of clients.
+ * Of the payload at @offset, which begins with the marker and "connect": three numbers
+ * into *@ret, which is zero. False: not in the spelling of clients.
  */
 __noinline int connect_read(struct xdp_md *ctx, __u32 offset, struct connect_said *ret)
 {
@@ -38,9 +57,6 @@ __noinline int connect_read(struct xdp_md *ctx, __u32 offset, struct connect_sai
 		.pos = (void *)(long)ctx->data,
 		.end = (void *)(long)ctx->data_end,
 	};
-	__u64 number = 0;
-	bool minus = false;
-	int words = 0;
 
 	if (!ret || !cursor_take(&c, offset & OFFSET_MASK) || !cursor_take(&c, 12))
 		return false;
@@ -50,29 +66,23 @@ __noinline int connect_read(struct xdp_md *ctx, __u32 offset, struct connect_sai
 		if (!letter)
 			return false;
 		if (*letter == ' ') {
-			if (words == 0)
-				ret->protocol = number;
-			else if (words == 1)
-				ret->qport = number;
-			else
-				ret->challenge = minus ? -number : number;
-			if (words++ == 2)
-				break;
-			number = 0;
+			connect_word(ret);
+			if (ret->words == 3)
+				return true;
 			continue;
 		}
 		/* QuakeWorld's servers send numbers below 0, too. */
-		if (*letter == '-' && words == 2 && !number && !minus) {
-			minus = true;
+		if (*letter == '-' && ret->words == 2 && !ret->number && !ret->minus) {
+			ret->minus = 1;
 			continue;
 		}
 		if (!is_digit(*letter))
 			return false;
-		number = number * 10 + (*letter - '0');
-		if (number >> (words == 2 ? 32 : 16))
+		ret->number = ret->number * 10 + (*letter - '0');
+		if (ret->number >> (ret->words == 2 ? 32 : 16))
 			return false;
 	}
-	return words == 3;
+	return false;
 }
 
 static long connect_step(__u32 index, void *context)
@@ -116,7 +126,8 @@ __noinline int connect_read_q3(struct xdp_md *ctx, __u32 offset, __u32 length,
  * cell.
  */
 #define CONNECT_PROTOCOL(said) ((__u64)((said) < 255 ? (said) : 255) << 16)
-#define CONNECT_SURE	       (1ull << 24)
+#define CONNECT_SURE_AT	       24
+#define CONNECT_SURE	       (1ull << CONNECT_SURE_AT)
 #define CONNECT_WHEN	       25
 #define CONNECT_TAG(hash)      ((hash) << 12 >> 41 << 41)
 #define CONNECT_FRESH_S	       16 /* of 2^30 ns: clients repeat it every few seconds */
@@ -160,17 +171,20 @@ __noinline int connect_was_asked(__u64 first, __u64 second, __u64 third)
 	return connect_asked(l, &id, clock_now(l)) != NULL;
 }
 
-/* Is @challenge one of those? The server's last five count: others ask in its name. */
-static __always_inline bool connect_answers(const struct proven_cell *cell,
-					    __u32 challenge)
+/*
+ * Is @challenge one of those? The server's last five count: others ask in its name.
+ * Without a branch, at each of which the verifier would part.
+ */
+static __always_inline __u32 connect_answers(const struct proven_cell *cell,
+					     __u32 challenge)
 {
-	__u32 other = cell->challenge ^ challenge;
+	__u32 theirs = zero_bit(cell->challenge ^ challenge);
 
-	if (cell->flags & PROVEN_NUMBER && cell->cookie == challenge)
-		return true;
-	for (int i = 0; i < 4 && other; i++)
-		other = cell->earlier[i] ^ challenge;
-	return cell->flags & PROVEN_CHALLENGE && !other;
+	_Static_assert(PROVEN_CHALLENGE == 2 && PROVEN_NUMBER == 4, "bits that are used");
+	for (int i = 0; i < 4; i++)
+		theirs |= zero_bit(cell->earlier[i] ^ challenge);
+	return (theirs & cell->flags >> 1) |
+	       (zero_bit(cell->cookie ^ challenge) & cell->flags >> 2);
 }
 
 /*
@@ -192,8 +206,9 @@ __noinline int connect_keep(__u64 first, __u64 second, __u64 third,
 	if (said->read) {
 		note = CONNECT_TAG(hash) | connect_when(now >> 30) |
 		       CONNECT_PROTOCOL(said->protocol) | (said->qport & 0xffff);
-		if (cell && connect_answers(cell, said->challenge))
-			note |= CONNECT_SURE;
+		if (cell)
+			note |= (__u64)connect_answers(cell, said->challenge)
+				<< CONNECT_SURE_AT;
 	}
 	/* Nor for what another processor writes there at this moment. */
 	if (note & CONNECT_SURE || !(was & CONNECT_SURE) ||
