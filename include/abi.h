@@ -12,6 +12,7 @@
 
 #include "known.h"
 #include "limit.h"
+#include "player.h"
 #include "proven.h"
 #include "recall.h"
 #include "repeat.h"
@@ -27,10 +28,7 @@
 #define LEDGER_TAGS   8 /* bits of a cell that say whose it is; time is above them */
 #define PENDING_BITS  16 /* 512 KiB */
 #define FRAGMENT_BITS 16
-#define PLAYER_BITS   13 /* 2^13 buckets of PLAYER_WAYS cells of 88 bytes: 5.5 MiB */
-#define PLAYER_WAYS   8
 #define MOVED_BITS    14
-#define PLAYERS_MAX   (PLAYER_WAYS << PLAYER_BITS)
 #define NAME_MAX_LEN  32 /* of a service, with its NUL */
 
 /*
@@ -364,101 +362,7 @@ struct sampling {
 	struct limit limit[SAMPLER_COUNT];
 };
 
-/* --- players: entered by the egress program only ----------------------------- */
-
-struct player_key {
-	__be32 addr[4];
-	__be16 port;
-	__u16 slot;
-};
-_Static_assert(sizeof(struct player_key) == 20, "a key has no holes");
-
-#define PLAYER_VERIFIED \
-	0x01 /* cannot be spoofed: it has answered what only it was told */
-#define PLAYER_QPORT	 0x02 /* qport, if any, and sequence are known */
-#define PLAYER_CHALLENGE 0x04 /* challenge is known */
-#define PLAYER_CHECKSUM	 0x08 /* its datagrams carry the protocol 71 checksum */
-#define PLAYER_FOLLOWED	 0x10 /* every datagram of its goes to the daemon */
-#define PLAYER_SEQUENCE	 0x20 /* NetQuake: heard_sequence is its moves' */
-#define PLAYER_CLOCKS	 PLAYER_CHALLENGE /* NetQuake: clocks are held, see below */
-
-#define PLAYER_NETQUAKE	 0x40 /* the server speaks NetQuake to it: netquake.bpf.h */
-#define PLAYER_RECORDS	 0x80 /* the server speaks DTLS to it: known by its records */
-
-#define PLAYER_IDLE_NS	 60000000000ll /* the server has been silent for so long: gone */
-
-struct player {
-	__u64 since_ns; /* when the server accepted it */
-	__u64 sent_ns; /* the server's last datagram to it */
-	__u64 heard_ns; /* its last valid datagram */
-	__u64 due_ns; /* budget of its own, see limit.h */
-	__u64 loose_due_ns; /* and of what anybody could say in its name */
-	__u32 packets; /* heard; begins anew after 2^32 */
-	__u32 jumped; /* a sequence ahead of its time, if another continues it; 0: none */
-	/*
-	 * The first of each union holds always but in NetQuake. There a player signs on
-	 * (no flag), then is asked for clocks that it was sent (PLAYER_CLOCKS, see
-	 * clock_hold()), and then is known by its moves (PLAYER_SEQUENCE).
-	 */
-	union {
-		__u32 heard_sequence; /* highest; NetQuake: of its moves */
-		__u32 signed_next; /* signing on: the block acknowledged last, + 1 */
-		__u32 clock_late; /* a clock held; 0: none */
-	};
-	union {
-		__u32 sent_sequence; /* highest; signing on: of blocks */
-		__u32 clock_early; /* another; 0: none */
-	};
-	union {
-		__u32 challenge; /* Quake III: as it was when the player connected */
-		__u32 qport_mask; /* Quake II: 0xffff, 0xff or 0, for 16 bits, 8 or none
-				   */
-		__u32 clock_asked; /* the one asked about first; 0: one is wanted */
-	};
-	union {
-		__u16 qport; /* of DTLS: the epoch of its records */
-		__u16 clock_updates; /* sent since both clocks were answered or passed */
-	};
-	__u8 flags;
-	__u8 proofs; /* agreeing datagrams so far, while a flag is being learned */
-};
-_Static_assert(sizeof(struct player) == 64, "struct player has a hole");
-
-/* struct player_cell.state. */
-#define PLAYER_NONE    0
-#define PLAYER_HERE    1
-#define PLAYER_ENTERED 2 /* is being written, by whoever made it so */
-
-struct player_cell {
-	struct player_key key;
-	__u32 state; /* PLAYER_*; with the key three words of 64 bits */
-	struct player player;
-};
-_Static_assert(sizeof(struct player_cell) == 88, "struct player_cell has a hole");
-
-/*
- * A hash table: eight cells to a bucket, and of each a byte of the hash in a word of its
- * own, so that one load tells a stranger from all eight. See players.h.
- */
-struct player_table {
-	__u64 tags[1 << PLAYER_BITS]; /* a byte for each cell; 0: free */
-	struct player_cell cells[PLAYERS_MAX];
-};
-
-/* --- who plays, by address ---------------------------------------------------- */
-
-/*
- * Addresses with somebody playing, noted by the egress program as long as the server
- * speaks to a player there. Fixed; a bucket is full when PLAYING_WAYS others in it play:
- * then one more address is judged as if nobody did.
- */
-#define PLAYING_BITS 12 /* 2^12 buckets: 128 KiB */
-#define PLAYING_WAYS 4
-
-struct playing {
-	__u32 tag; /* of address, service and what is played: never 0 */
-	__u32 seen_s; /* when last, of 2^30 ns */
-};
+/* --- what connects --------------------------------------------------------------- */
 
 #define CONNECT_BITS 12 /* what was said in connect, until the server accepts: 32 KiB */
 
@@ -592,17 +496,6 @@ struct live {
 struct answers {
 	__u64 requests; /* passed to the server */
 	__u64 bytes; /* of payload in answer */
-};
-
-/* --- port changes ----------------------------------------------------------- */
-
-#define QPORT_NARROW 0x8000 /* of a slot: the qport has 8 bits, another than of 16 */
-
-/* A player whose port changed behind its NAT is found by its qport. */
-struct qport_key {
-	__be32 addr[4];
-	__u16 qport;
-	__u16 slot; /* and QPORT_NARROW */
 };
 
 #endif /* ABI_H */
