@@ -1,26 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Messages of Quake III: whole datagrams both ways, from an independent implementation
- * whose bytes the engines confirmed; the same written again from their values; each cut
- * at every length and with every bit flipped.
+ * Messages of Quake III: whole datagrams both ways, as q3_vectors.h has them, and the
+ * same written again from their values.
  */
-#include "decode/q3/q3_support.h"
-
-#define SERVER_CHALLENGE 1234567890
-
-static const char client_a[] =
-	"11000000c8afc5a5b6716e9da8483696a05e53b4d667c79d8320a46f5734d77b1336796f1f";
-static const char client_b[] =
-	"0100000001006915a9aa866e358f27fce6606b6b4004031ab70c559cdba18eaf8b34392dab718913"
-	"a79262caf054f03cebf2";
-static const char client_c[] = "02000000ffff6955553502";
-static const char server_1[] =
-	"01000000aa48b6ca05b0aac40b0fbf8d455234c23f8b258b3202bfa52522ff3562d5d4b7bc5c368e"
-	"b334125dfdb394fb445d16e8c365927f7247afd1d5d7f0d2b3d3ae3eda16ac5e8350ce604a3df8";
-static const char server_2[] =
-	"02000000483522548e5d5a39a5d367fd30626763bad0197be7cbc9a9e9856543c7cca9a2be691d58"
-	"8d2723ddf51a653165aeb1dc52ddee30f4f556c4ebf7dcd14d7213cb78";
-static const char server_3[] = "0400000048f52f06f103b61d6b1e25c30d73e6893f";
+#include "decode/q3/q3_vectors.h"
 
 static const char plain_a[] =
 	"c5a5b6716e9da8483696a05e0302409b1b230dce64692201d73b6227581201";
@@ -35,72 +18,11 @@ static const char plain_2[] =
 	"514c132d49deb21dea25239d779052323d4b5001ee130b9315";
 static const char plain_3[] = "48f52f065464a84300150000af23969315";
 
-static struct record_tape tape;
-
-static int make_tape(void **state)
-{
-	(void)state;
-	return record_tape_create(&tape, 65536, 1 << 20);
-}
-
-static int drop_tape(void **state)
-{
-	(void)state;
-	record_tape_free(&tape);
-	return 0;
-}
-
-/* A connection accepted with this challenge. */
-static void begin(struct q3_session *s, int32_t challenge)
-{
-	memset(s, 0, sizeof(*s));
-	q3_session_on_challenge(s, challenge);
-	q3_session_on_accept(s, NULL);
-	assert_non_null(s->game);
-}
-
-static void give(struct q3_session *s, enum direction direction, const uint8_t *bytes,
-		 size_t n, struct record *r)
-{
-	uint8_t *copy = exact_copy(bytes, n);
-
-	record_reset(r, &tape);
-	q3_session_datagram(s, direction, copy, n, r);
-	assert_false(r->overflow);
-	free(copy);
-}
-
-static void give_hex(struct q3_session *s, enum direction direction, const char *hex,
-		     struct record *r)
-{
-	uint8_t bytes[256];
-
-	give(s, direction, bytes, from_hex(hex, bytes, sizeof(bytes)), r);
-}
-
 static void expect(const struct record *r, const char *kind)
 {
 	if (r->status != RECORD_DECODED)
 		fail_msg("%s: %s", r->kind, r->reason);
 	assert_string_equal(r->kind, kind);
-}
-
-static void begin_a(struct q3_session *s)
-{
-	const struct q3_text *text;
-
-	begin(s, SERVER_CHALLENGE);
-	q3_text_put(&s->game->server, 12, "cs 5 100%", 9, s->dialect);
-	text = q3_text_find(&s->game->server, 12);
-	assert_non_null(text);
-	assert_int_equal(text->hash, 63859);
-	q3_feed_put(s->game, 98765, -559038737);
-}
-
-static void begin_b(struct q3_session *s)
-{
-	begin(s, -5);
-	q3_feed_put(s->game, 10, 7);
 }
 
 static const char *const move_names[] = { "serverTime", "angles[0]",   "angles[1]",
@@ -231,12 +153,6 @@ static void expect_s2(const struct record *r)
 	at = find_item(r, at + 1, "number");
 	assert_int_equal(at->i, 70);
 	assert_null(find_item(r, at + 1, "number"));
-}
-
-static void begin_server(struct q3_session *s)
-{
-	begin(s, SERVER_CHALLENGE);
-	q3_text_put(&s->game->client, 2, "say 50%", 7, s->dialect);
 }
 
 /* The states that the deltas build, not only what they name. */
@@ -526,85 +442,6 @@ static void test_server_written_again(void **state)
 	expect_written(&w, plain_3);
 }
 
-/* --- damage ------------------------------------------------------------------------ */
-
-static void begin_for(struct q3_session *s, const char *hex)
-{
-	struct record r;
-
-	if (hex == client_a)
-		begin_a(s);
-	else if (hex == client_b || hex == client_c)
-		begin_b(s);
-	else
-		begin_server(s);
-	if (hex == server_2 || hex == server_3)
-		give_hex(s, DIRECTION_S2C, server_1, &r);
-	if (hex == server_3)
-		give_hex(s, DIRECTION_S2C, server_2, &r);
-}
-
-static const struct {
-	const char *hex;
-	enum direction direction;
-} datagrams[] = {
-	{ client_a, DIRECTION_C2S }, { client_b, DIRECTION_C2S },
-	{ client_c, DIRECTION_C2S }, { server_1, DIRECTION_S2C },
-	{ server_2, DIRECTION_S2C }, { server_3, DIRECTION_S2C },
-};
-
-/* Cut anywhere: never decoded, and nothing of it is kept. One byte more than there
- * should be is odd; two are not a message. */
-static void test_every_length(void **state)
-{
-	(void)state;
-	for (size_t i = 0; i < Q3_COUNT(datagrams); i++) {
-		uint8_t bytes[260] = { 0 };
-		size_t n = from_hex(datagrams[i].hex, bytes, 256);
-		struct q3_session s;
-		struct record r;
-
-		begin_for(&s, datagrams[i].hex);
-		for (size_t cut = 0; cut < n; cut++) {
-			give(&s, datagrams[i].direction, bytes, cut, &r);
-			assert_int_not_equal(r.status, RECORD_DECODED);
-			assert_int_not_equal(r.status, RECORD_PARTIAL);
-			assert_non_null(r.reason);
-		}
-		assert_null(q3_snapshot_find(s.game, 4));
-		give(&s, datagrams[i].direction, bytes, n + 1, &r);
-		assert_int_equal(r.status, RECORD_DECODED);
-		assert_int_equal(find_int(&r, NULL, "extraBytes"), 1);
-		give(&s, datagrams[i].direction, bytes, n + 2, &r);
-		assert_int_equal(r.status, RECORD_MALFORMED);
-		assert_string_equal(r.reason, "bytes after the end of the message");
-		q3_session_drop(&s);
-	}
-}
-
-/* Any bit wrong: whatever it then is, no crash, no overflow, a kind and a reason. */
-static void test_every_bit_flipped(void **state)
-{
-	(void)state;
-	for (size_t i = 0; i < Q3_COUNT(datagrams); i++) {
-		uint8_t bytes[256];
-		size_t n = from_hex(datagrams[i].hex, bytes, sizeof(bytes));
-
-		for (size_t bit = 0; bit < n * 8; bit++) {
-			struct q3_session s;
-			struct record r;
-
-			begin_for(&s, datagrams[i].hex);
-			bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
-			give(&s, datagrams[i].direction, bytes, n, &r);
-			bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
-			assert_non_null(r.kind);
-			assert_int_equal(r.status == RECORD_DECODED, r.reason == NULL);
-			q3_session_drop(&s);
-		}
-	}
-}
-
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -615,8 +452,6 @@ int main(void)
 		cmocka_unit_test(test_restarted),
 		cmocka_unit_test(test_client_written_again),
 		cmocka_unit_test(test_server_written_again),
-		cmocka_unit_test(test_every_length),
-		cmocka_unit_test(test_every_bit_flipped),
 	};
 
 	return cmocka_run_group_tests(tests, make_tape, drop_tape);
