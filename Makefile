@@ -248,7 +248,7 @@ deps-test deps-lint deps-bench deps-vm: deps-%:
 lab: all $(TOOL_BIN) $(patsubst %,$(O)/tests/lab/%.bpf.o,foreign control room)
 
 run: deps
-	$(Q)$(MAKE) --no-print-directory lab
+	$(Q)$(MAKE) --no-print-directory $(side_by_side) lab
 ifdef IFACE
 	$(Q)exec $(O)/$(PROG) run -i $(IFACE) \
 		-c $(or $(CONFIG),$(wildcard $(SYSCONFDIR)/quakeshield.conf),docs/example.conf)
@@ -257,8 +257,11 @@ else
 	$(Q)BUILD=$(O) tests/lab/lab.sh
 endif
 
+# As many at once as there are processors, unless -j says another number.
+side_by_side	= $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
+
 test: deps-test
-	$(Q)$(MAKE) --no-print-directory check
+	$(Q)$(MAKE) --no-print-directory $(side_by_side) check
 
 # Of test programs and scripts, those that TESTS= chooses: no others are built.
 chosen		= $(if $(TESTS),$(shell for test in $1; do \
@@ -300,7 +303,7 @@ coverage-run: $(UNIT_BIN)
 
 # The same binaries for every kernel. KERNEL= and VM= choose, see vmtests/run.sh.
 vmtest: deps-vm
-	$(Q)$(MAKE) --no-print-directory lab $(KERN_BIN)
+	$(Q)$(MAKE) --no-print-directory $(side_by_side) lab $(KERN_BIN)
 	$(Q)BUILD=$(O) KERNEL='$(KERNEL)' VM='$(VM)' V='$(V)' vmtests/run.sh
 
 # What is installed as it stands, and where; uninstall takes the same names away.
