@@ -49,6 +49,13 @@ __noinline int chance_known(__u64 net, __u64 now)
 	return known_lasts(state, minute) ? REASON_TO_NETWORK : REASON_COUNT;
 }
 
+/* Has somebody at @net proven its address, and that lately? */
+__noinline int lately_proven(__u64 net, __u64 now)
+{
+	return known_proven(known_find(&live.answering.known, net, live.keys),
+			    known_minute(now));
+}
+
 /* Has @net asked before, as a browser does? Writes down that it has asked now. */
 __noinline int chance_repeated(__u64 net, __u64 now)
 {

@@ -233,6 +233,23 @@ static __always_inline bool kind_asks(enum wire_kind kind)
 }
 
 /*
+ * Has @net, which has lately proven that somebody is there, just spent the last of @b
+ * that is its own? What goes on to the server in its name beyond that would use up what
+ * the server itself answers one address (ioquake3: one a second), for which whoever
+ * proved itself waits: from now on all others at it prove themselves, too.
+ */
+static __always_inline bool drained_there(const struct live *l, const struct budget *b,
+					  __u64 net, __u32 ipv6, __u64 now)
+{
+	__u32 cell = budget_cell(b, l->keys, net, ipv6, SOURCE_BITS);
+
+	return index_below(&cell, 1 << SOURCE_BITS) &&
+	       limit_spent(&b->source, l->sources[cell], now) &&
+	       known_proven(known_find(&l->answering.known, net, l->keys),
+			    known_minute(now));
+}
+
+/*
  * What a stranger's datagram is, by the budget of @class and by proof. REASON_PROVEN: it
  * has asked twice. @random: of a ClientHello. Walked once by the verifier.
  */
@@ -259,6 +276,9 @@ __noinline int proof_stranger(const struct call *c, __u32 class, __u32 random)
 	reason = REASON_GLOBAL_BUDGET;
 	if (!limit_spent(&b->global, *global, now))
 		reason = admit_net(l, slot, b, kind, c->net, call_ipv6(c), global, now);
+	if (reason == REASON_WITHIN_BUDGET && kind_asks(kind) &&
+	    drained_there(l, b, c->net, call_ipv6(c), now))
+		reason = REASON_SOURCE_BUDGET;
 	reason = forget(reason, c->length);
 	repeats = kind == KIND_CCREQ_CONNECT || kind == KIND_DTLS_CLIENT_HELLO;
 	/* Who has spent what is its own alone has to prove itself alone. */
@@ -357,7 +377,9 @@ __noinline int proof_judge(const struct call *c, __u32 said)
 	class = forget(judge_class(kind, form, cell), c->length);
 	if (!index_below(&class, CLASS_BUDGETS))
 		return REASON_FALSE_PROOF;
-	surely = form || (class == CLASS_CONNECT && cell && cell->flags & PROVEN_SURELY);
+	/* Its budgets are not those that others spend in the name of its address. */
+	surely = form || ((class == CLASS_CONNECT || class == CLASS_QUERY) && cell &&
+			  cell->flags & PROVEN_SURELY);
 	if (!surely) {
 		reason = proof_stranger(c, class, random);
 		/* The invited are such for as long as they go on. */
@@ -369,7 +391,9 @@ __noinline int proof_judge(const struct call *c, __u32 said)
 		/* A copy, or 6.1 compares one in a register and indexes by another. */
 		__u32 at = form;
 
-		cell->used_ns = now;
+		/* A question alone, which anybody can ask, renews nothing. */
+		if (form || class != CLASS_QUERY)
+			cell->used_ns = now;
 		if (form && form != COOKIE_REPLACED && index_below(&at, COOKIE_FORMS) &&
 		    !proven_again(cell, at, now))
 			return REASON_SOURCE_BUDGET;
@@ -377,6 +401,8 @@ __noinline int proof_judge(const struct call *c, __u32 said)
 	reason = proven_charge(l, slot, &s->budget[class], class, c,
 			       1 + (class == CLASS_QUERY), kind == KIND_CCREQ_CONNECT,
 			       now);
+	if (class == CLASS_QUERY && !form && reason != REASON_PROVEN)
+		return proof_stranger(c, class, 0);
 	if (reason != REASON_PROVEN || !form)
 		return reason;
 	if (form != COOKIE_REPLACED && !judge_enters(l, &c->who, form, said, now))

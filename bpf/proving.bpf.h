@@ -10,6 +10,7 @@
 #ifndef PROVING_BPF_H
 #define PROVING_BPF_H
 
+#include "chance.bpf.h"
 #include "proof.bpf.h"
 
 /*
@@ -161,9 +162,13 @@ static __always_inline __u32 call_judge(struct xdp_md *ctx, struct call *c)
 	__u32 said = 0;
 
 	c->listed = live.lists ? call_listed(ctx, c) : REASON_COUNT;
-	if (c->listed == REASON_COUNT && kind_asks(kind))
-		return proof_stranger(
-			c, kind == KIND_GETCHALLENGE ? CLASS_CHALLENGE : CLASS_QUERY, 0);
+	if (c->listed == REASON_COUNT && kind_asks(kind)) {
+		if (kind == KIND_GETCHALLENGE)
+			return proof_stranger(c, CLASS_CHALLENGE, 0);
+		/* It may be who has proven itself: proof_judge() knows. */
+		if (likely(!lately_proven(c->net, clock_now(&live))))
+			return proof_stranger(c, CLASS_QUERY, 0);
+	}
 	if (kind_proves(kind) && c->listed != REASON_DENY_LIST)
 		said = proof_check(ctx, c);
 	if (c->listed == REASON_COUNT || (said && kind != KIND_DTLS_CLIENT_HELLO))

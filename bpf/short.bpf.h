@@ -167,6 +167,19 @@ static __always_inline int jump_by(int way, const struct found *f, __u64 kind,
 
 /* --- proof of address -------------------------------------------------------- */
 
+/* address_net() of the sender. */
+static __always_inline __u64 plain_net(const struct plain *plain)
+{
+	const __be32 *from;
+
+	if (plain->offset == PLAIN_IPV4) {
+		from = (const __be32 *)plain_source(plain, PLAIN_IPV4);
+		return bpf_ntohl(*from);
+	}
+	from = (const __be32 *)plain_source(plain, PLAIN_IPV6);
+	return (__u64)bpf_ntohl(from[0]) << 32 | bpf_ntohl(from[1]);
+}
+
 /*
  * A request that finds no budget, and that is not to be answered by asking for proof. It
  * is the one thing that is said of proof in here: shield_proof() says the rest.
@@ -195,6 +208,10 @@ static __always_inline bool unasked(struct xdp_md *ctx, struct live *l,
 			      joins ? CLASS_CHALLENGE : CLASS_QUERY, plain, now);
 	if (reason == REASON_COUNT)
 		return false;
+	/* Maybe others ask in its name, and it is who has proven its address. */
+	if (!joins && reason == REASON_SOURCE_BUDGET &&
+	    unlikely(lately_proven(plain_net(plain), now)))
+		return false;
 	if (joins && reason == REASON_GLOBAL_BUDGET)
 		press(l, f->slot, now);
 	return drop_for(ctx, l, f, kind, reason,
@@ -217,19 +234,6 @@ static __always_inline bool unproven(struct xdp_md *ctx, struct live *l,
 }
 
 /* --- answers ----------------------------------------------------------------- */
-
-/* address_net() of the sender. */
-static __always_inline __u64 plain_net(const struct plain *plain)
-{
-	const __be32 *from;
-
-	if (plain->offset == PLAIN_IPV4) {
-		from = (const __be32 *)plain_source(plain, PLAIN_IPV4);
-		return bpf_ntohl(*from);
-	}
-	from = (const __be32 *)plain_source(plain, PLAIN_IPV6);
-	return (__u64)bpf_ntohl(from[0]) << 32 | bpf_ntohl(from[1]);
-}
 
 /*
  * What refuse() has left of the short words. *@ret_action: WAY_PROOF or WAY_ANSWER, or

@@ -348,6 +348,69 @@ static void forged_requests_do_not_use_it_up(void **state)
 	assert_int_equal(turned, 3);
 }
 
+/*
+ * Where somebody has proven itself, no more goes on unproven in the name of that address
+ * than its burst: as long as it does not pause, and whatever is asked. Elsewhere one a
+ * second does.
+ */
+static void who_proved_itself_is_drained_by_nobody(void **state)
+{
+	static const struct {
+		const char *text;
+		size_t n;
+		enum wire_class class;
+	} rows[] = {
+		{ BYTES(BARE), CLASS_CHALLENGE },
+		{ BYTES(OOB "getinfo xxx"), CLASS_QUERY },
+		{ BYTES(OOB "getstatus"), CLASS_QUERY },
+	};
+	static const char *const from[] = { "10.1.1.1", "198.18.7.7" };
+	char token[FRAME_MAX];
+	struct service s;
+	int passed[2];
+
+	(void)state;
+	for (size_t row = 0; row < COUNT(rows); row++) {
+		demand(FAMILY_QUAKE3, PROOF_PRESSURE);
+		s = kern.live->tables[0].services[0];
+		s.budget[rows[row].class].source = kern_rate(1, 3);
+		kern_service(&kern, 0, 0, &s);
+		pass_time(300 * SECOND);
+		passed[0] = passed[1] = 0;
+		for (int ms = 0; ms < 30000; ms += 100) {
+			for (size_t i = 0; i < COUNT(from); i++) {
+				struct frame_spec each = { .from = from[i],
+							   .sport = (__u16)(2000 + ms) };
+
+				say(&each, rows[row].text, rows[row].n, &say_);
+				passed[i] += say_.action == XDP_PASS;
+			}
+			if (ms == 5000) {
+				struct frame_spec home = { .from = from[0] };
+				size_t n;
+
+				pass_time(SECOND / 4); /* somebody was asked just now */
+				n = token_of(&home, rows[row].text, rows[row].n, token);
+
+				say(&home, token, n, &say_);
+				assert_turned(&say_, rows[row].text, rows[row].n);
+			}
+			pass_time(SECOND / 10);
+		}
+		assert_in_range(passed[0], 3 + 4, 3 + 6);
+		assert_in_range(passed[1], 3 + 29, 3 + 30);
+		/* After a pause there is a burst again, but for the last of it. */
+		pass_time(10 * SECOND);
+		for (int i = 0; i < 5; i++) {
+			struct frame_spec each = { .from = from[0],
+						   .sport = (__u16)(3000 + i) };
+
+			say(&each, rows[row].text, rows[row].n, &say_);
+			assert_int_equal(say_.action == XDP_PASS, i < 2);
+		}
+	}
+}
+
 static void browsers_prove_themselves_for_a_query(void **state)
 {
 	static const struct {
@@ -371,9 +434,10 @@ static void browsers_prove_themselves_for_a_query(void **state)
 		assert_int_equal(say_.action, XDP_PASS);
 	}
 	for (size_t i = 0; i < 2; i++) {
-		size_t n = token_of(&wraps[0], rows[i].text, rows[i].n, token);
+		struct frame_spec each = { .sport = (__u16)(HERE + i) };
+		size_t n = token_of(&each, rows[i].text, rows[i].n, token);
 
-		say(&wraps[0], token, n, &say_);
+		say(&each, token, n, &say_);
 		assert_turned(&say_, rows[i].text, rows[i].n);
 	}
 	s.budget[CLASS_QUERY].global = kern_rate(1, 0);
@@ -381,6 +445,53 @@ static void browsers_prove_themselves_for_a_query(void **state)
 	/* Longer than what asked it would be here, so it is not sent. */
 	say(&wraps[1], BYTES(OOB "getstatus"), &say_);
 	assert_int_equal(say_.action, XDP_DROP);
+}
+
+/*
+ * Who proved itself for one question is not asked again for the next, within budgets of
+ * its own, whatever was asked from other ports of its address; beyond them as a stranger.
+ * What is asked without a proof makes no proof last longer.
+ */
+static void who_proved_itself_asks_on(void **state)
+{
+	char token[FRAME_MAX];
+	struct service s;
+	size_t n;
+
+	(void)state;
+	demand(FAMILY_QUAKE3, PROOF_PRESSURE);
+	s = kern.live->tables[0].services[0];
+	s.budget[CLASS_QUERY].source = kern_rate(1, 4);
+	kern_service(&kern, 0, 0, &s);
+	for (int i = 0; i < 10; i++) {
+		struct frame_spec each = { .sport = (__u16)(2000 + i) };
+
+		say(&each, BYTES(OOB "getinfo xxx"), &say_);
+	}
+	pass_time(SECOND / 4);
+	n = token_of(&wraps[0], BYTES(OOB "getinfo xxx"), token);
+	say(&wraps[0], token, n, &say_);
+	assert_turned(&say_, BYTES(OOB "getinfo xxx"));
+	/* Another port has just been asked, so nobody at this address would be. */
+	say(&(struct frame_spec){ .sport = 3000 }, BYTES(OOB "getstatus"), &say_);
+	assert_answer(&say_, 0);
+	/* Two of four, for the proof was the first: each counts as two. */
+	say(&wraps[0], BYTES(OOB "getstatus"), &say_);
+	assert_int_equal(say_.action, XDP_PASS);
+	assert_int_equal(tally_of(DIRECTION_C2S, KIND_GETSTATUS, REASON_PROVEN).packets,
+			 1);
+	say(&wraps[0], BYTES(OOB "getstatus"), &say_);
+	assert_int_equal(say_.action, XDP_DROP);
+	pass_time(SECOND / 4);
+	say(&wraps[0], BYTES(OOB "getstatus"), &say_);
+	assert_answer(&say_, 0);
+	for (int i = 0; i < 5; i++) {
+		pass_time(13 * SECOND);
+		say(&wraps[0], BYTES(OOB "getstatus"), &say_);
+		assert_int_equal(say_.action, XDP_PASS);
+	}
+	assert_int_equal(tally_of(DIRECTION_C2S, KIND_GETSTATUS, REASON_PROVEN).packets,
+			 1 + 4);
 }
 
 /* Who proved itself joins whatever strangers do, and within a budget of its own. */
@@ -572,11 +683,13 @@ int main(void)
 		TEST(a_cookie_is_good_for_a_while),
 		TEST(pressure_comes_and_goes),
 		TEST(one_source_presses_nobody_else),
+		TEST(who_proved_itself_is_drained_by_nobody),
 		TEST(who_repeats_itself_closes_no_window),
 		TEST(who_shares_a_cell_is_asked),
 		TEST(off_is_off),
 		TEST(forged_requests_do_not_use_it_up),
 		TEST(browsers_prove_themselves_for_a_query),
+		TEST(who_proved_itself_asks_on),
 		TEST(the_proven_have_budgets_of_their_own),
 		TEST(there_is_a_pace),
 		TEST(everybody_gets_a_turn),
