@@ -62,6 +62,29 @@ static void who_repeats_at_a_clients_pace_is_seen(void **state)
 	pace = &repeat_netquake;
 }
 
+/* To the unit, of which there are even numbers: the least and the most are at a pace. */
+static void both_ends_are_at_its_pace(void **state)
+{
+	static const struct repeat_pace *const paces[] = { &repeat_netquake,
+							   &repeat_hello };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(paces) / sizeof(*paces); i++) {
+		__u64 least = (paces[i]->least + 1) & ~1u, most = paces[i]->most & ~1u;
+		const __u64 after[] = { least - 2, least, most, most + 2 };
+
+		pace = paces[i];
+		for (int end = 0; end < 4; end++) {
+			__u64 hash = dice();
+
+			assert_false(seen(hash, NOW));
+			assert_int_equal(seen(hash, NOW + (after[end] << REPEAT_UNIT)),
+					 end == 1 || end == 2);
+		}
+	}
+	pace = &repeat_netquake;
+}
+
 /* As often as it repeats, whatever became of the answers. */
 static void who_goes_on_is_seen_again(void **state)
 {
@@ -159,6 +182,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(who_repeats_at_a_clients_pace_is_seen),
+		cmocka_unit_test(both_ends_are_at_its_pace),
 		cmocka_unit_test(who_goes_on_is_seen_again),
 		cmocka_unit_test(who_comes_too_soon_begins_anew),
 		cmocka_unit_test(a_flood_hinders_none_and_lets_in_few),

@@ -248,7 +248,7 @@ static void payments_end_at_nothing_owed(void **state)
 	assert_int_equal(leave_of(5, status, sizeof(status)), 1);
 }
 
-static int first_fragment(__u16 id, const char *payload)
+static int first_fragment(__u16 id, const char *payload, __u16 udp_length)
 {
 	struct frame_spec s = { .payload = payload,
 				.n = 800,
@@ -257,7 +257,7 @@ static int first_fragment(__u16 id, const char *payload)
 				.from = HOST,
 				.to = PEER,
 				.more = true,
-				.udp_length = 1208 };
+				.udp_length = udp_length };
 	__u8 frame[FRAME_MAX];
 	size_t n = frame_build(&s, frame);
 	__be16 be = htons(id);
@@ -292,10 +292,10 @@ static void observed_fragments_leave(void **state)
 	serve(FAMILY_QUAKE3);
 	ledger(100, 20);
 	service->observe = 1;
-	assert_int_equal(first_fragment(7, status), TC_ACT_UNSPEC);
+	assert_int_equal(first_fragment(7, status, 1208), TC_ACT_UNSPEC);
 	service->observe = 0;
 	assert_int_equal(later_fragment(7), TC_ACT_UNSPEC);
-	assert_int_equal(first_fragment(8, status), TC_ACT_SHOT);
+	assert_int_equal(first_fragment(8, status, 1208), TC_ACT_SHOT);
 	assert_int_equal(later_fragment(8), TC_ACT_SHOT);
 }
 
@@ -362,6 +362,26 @@ static void players_are_no_strangers(void **state)
 	kern_sum_way(&kern, 0, DIRECTION_S2C, &out);
 	assert_int_equal(out.strangers.wire, sizeof(status) + 42 + 24 + 84);
 	assert_int_equal(sum_of(DIRECTION_C2S).strangers.payload, 13);
+}
+
+/* The first of several says how long all are: they count, each with headers of its own.
+ */
+static void all_fragments_count_with_the_first(void **state)
+{
+	static const __u16 rows[][2] = { { 1023, 0 }, { 1024, 1 }, { 5000, 4 } };
+	struct tallies out;
+	__u64 wire = 0;
+
+	(void)state;
+	serve(FAMILY_QUAKE3);
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		assert_int_equal(first_fragment((__u16)i, status,
+						(__u16)(rows[i][0] + 8)),
+				 TC_ACT_UNSPEC);
+		wire += 42 + rows[i][0] + rows[i][1] * 64u + 24;
+		kern_sum_way(&kern, 0, DIRECTION_S2C, &out);
+		assert_int_equal(out.strangers.wire, wire);
+	}
 }
 
 /* The head of a first fragment speaks of bytes that are not in it. */
@@ -437,6 +457,7 @@ int main(void)
 		TEST(observed_fragments_leave),
 		TEST(an_answer_is_booked_where_it_was_asked),
 		TEST(players_are_no_strangers),
+		TEST(all_fragments_count_with_the_first),
 		TEST(fragments_bring_no_payload),
 		TEST(a_flood_is_one_services),
 	};
