@@ -179,7 +179,9 @@ __noinline int answer_budget(struct xdp_md *ctx, const struct call *c)
 		listed = call_lists(ctx, c);
 	if (listed == LISTED_UNLIMITED)
 		return REASON_ALLOW_LIST;
-	if (provable(s, kind) && listed == LISTED_NOT && s->answers != ANSWERS_ALWAYS)
+	/* Where somebody has proven itself, what is asked in its name is judged there. */
+	if (provable(s, kind) && listed == LISTED_NOT &&
+	    (s->answers != ANSWERS_ALWAYS || lately_proven(c->net, now)))
 		return REASON_COUNT;
 	call_packet(ctx, c, &p);
 	reason = admit_budget(l, slot, &s->budget[CLASS_QUERY], CLASS_QUERY, kind, &p);

@@ -233,20 +233,21 @@ static __always_inline bool kind_asks(enum wire_kind kind)
 }
 
 /*
- * Has @net, which has lately proven that somebody is there, just spent the last of @b
- * that is its own? What goes on to the server in its name beyond that would use up what
- * the server itself answers one address (ioquake3: one a second), for which whoever
- * proved itself waits: from now on all others at it prove themselves, too.
+ * Has @net, which has lately proven that somebody is there, too little left of @b for a
+ * request that has taken one from it already? Each costs three there. What goes on to the
+ * server in its name would use up what the server itself answers one address (ioquake3:
+ * one a second), for which whoever proved itself waits.
  */
-static __always_inline bool drained_there(const struct live *l, const struct budget *b,
+static __always_inline bool drained_there(struct live *l, const struct budget *b,
 					  __u64 net, __u32 ipv6, __u64 now)
 {
 	__u32 cell = budget_cell(b, l->keys, net, ipv6, SOURCE_BITS);
 
 	return index_below(&cell, 1 << SOURCE_BITS) &&
-	       limit_spent(&b->source, l->sources[cell], now) &&
 	       known_proven(known_find(&l->answering.known, net, l->keys),
-			    known_minute(now));
+			    known_minute(now)) &&
+	       !budget_take(&l->sources[cell], 2 * b->source.cost_ns, b->source.burst_ns,
+			    now);
 }
 
 /*
@@ -276,8 +277,8 @@ __noinline int proof_stranger(const struct call *c, __u32 class, __u32 random)
 	reason = REASON_GLOBAL_BUDGET;
 	if (!limit_spent(&b->global, *global, now))
 		reason = admit_net(l, slot, b, kind, c->net, call_ipv6(c), global, now);
-	if (reason == REASON_WITHIN_BUDGET && kind_asks(kind) &&
-	    drained_there(l, b, c->net, call_ipv6(c), now))
+	if (reason == REASON_WITHIN_BUDGET && s->family == FAMILY_QUAKE3 &&
+	    kind_asks(kind) && drained_there(l, b, c->net, call_ipv6(c), now))
 		reason = REASON_SOURCE_BUDGET;
 	reason = forget(reason, c->length);
 	repeats = kind == KIND_CCREQ_CONNECT || kind == KIND_DTLS_CLIENT_HELLO;

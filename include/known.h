@@ -171,10 +171,11 @@ static __always_inline __u64 known_next(__u64 state, __u32 minute, __u32 hops,
 {
 	__u32 minutes = known_minutes(state), kept = known_flags(state) & ~KNOWN_TAKEN;
 
-	/* A proof is over when it is, and is no question; whoever asks meanwhile. */
+	/* A proof is over when it is, and is no question; whoever asks or plays
+	 * meanwhile. */
 	if (known_proven(state, minute)) {
-		if (!flags)
-			return state;
+		if (!(flags & KNOWN_PROVEN))
+			return state | (__u64)flags << 48;
 	} else {
 		kept &= ~KNOWN_PROVEN;
 	}

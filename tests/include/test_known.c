@@ -193,6 +193,14 @@ static void a_proof_is_not_renewed_by_asking(void **state)
 		note(9, MINUTE + i);
 		assert_false(known_proven(known_find(&table, 9, keys), MINUTE + i));
 	}
+	/* Nor does somebody's playing there, who is noted each minute. */
+	known_note(&table, 11, 60, KNOWN_PROVEN, MINUTE, keys);
+	for (__u32 i = 0; i < 5; i++) {
+		known_note(&table, 11, 0, KNOWN_PLAYER, MINUTE + i, keys);
+		assert_int_equal(known_proven(known_find(&table, 11, keys), MINUTE + i),
+				 i < 2);
+		assert_true(good(11, MINUTE + i));
+	}
 	/* By then it has asked often enough, and may be followed by a proof again. */
 	assert_true(known_lasts(known_find(&table, 9, keys), MINUTE + 9));
 	known_note(&table, 9, 60, KNOWN_PROVEN, MINUTE + 9, keys);

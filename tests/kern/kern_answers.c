@@ -228,6 +228,36 @@ static void always_is_always(void **state)
 		tally_of(DIRECTION_C2S, KIND_GETSTATUS, REASON_TO_BUDGET).packets, 1);
 }
 
+/* Without an answer to be had the budget is that of who proved itself, where one did. */
+static void always_spends_no_more_beside_the_proven(void **state)
+{
+	struct service s;
+
+	(void)state;
+	for (int proven = 0; proven < 2; proven++) {
+		int passed = 0;
+
+		answers(FAMILY_QUAKE3, ANSWERS_ALWAYS);
+		s = kern.live->tables[0].services[0];
+		s.proof = PROOF_PRESSURE;
+		s.budget[CLASS_QUERY].global = kern_rate(100, 100);
+		s.budget[CLASS_QUERY].source = kern_rate(1, 3);
+		kern_service(&kern, 0, 0, &s);
+		if (proven)
+			known_note(&kern.live->answering.known, net_of("10.1.1.1"), 60,
+				   KNOWN_PROVEN, known_minute(kern.live->clock_ns),
+				   kern.live->keys);
+		for (int i = 0; i < 5; i++) {
+			struct frame_spec each = { .from = "10.1.1.1",
+						   .sport = (__u16)(1000 + i) };
+
+			say(&each, BYTES(OOB "getstatus"), &say_);
+			passed += say_.action == XDP_PASS;
+		}
+		assert_int_equal(passed, proven ? 1 : 3);
+	}
+}
+
 static void off_and_observed_is_off(void **state)
 {
 	struct service s;
@@ -333,6 +363,7 @@ int main(void)
 		cmocka_unit_test(what_is_not_known_is_not_answered),
 		cmocka_unit_test(none_is_older_than_it_may_be),
 		cmocka_unit_test(always_is_always),
+		cmocka_unit_test(always_spends_no_more_beside_the_proven),
 		cmocka_unit_test(off_and_observed_is_off),
 		cmocka_unit_test(no_answer_is_torn),
 	};
