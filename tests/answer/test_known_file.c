@@ -3,6 +3,7 @@
  * Who is known is known after a reboot: what is written, what is read, what is passed
  * over.
  */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -230,6 +231,17 @@ static void without_a_file_or_a_place_for_it(void **state)
 	assert_true(known_file_write(path, &at_before) < 0);
 	assert_int_equal(known_file_read(path, &at_after, &bad, &first), 0);
 	assert_true(good(0xc0000209));
+	/* Written, but not put in its place: that is told, and nothing lies about. */
+	snprintf(path + strlen(path), 5, ".new");
+	assert_int_equal(rmdir(path), 0);
+	path[strlen(path) - 4] = 0;
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(mkdir(path, 0700), 0);
+	assert_int_equal(known_file_write(path, &at_before), -EISDIR);
+	snprintf(path + strlen(path), 5, ".new");
+	assert_int_not_equal(access(path, F_OK), 0);
+	path[strlen(path) - 4] = 0;
+	assert_int_equal(rmdir(path), 0);
 }
 
 static void a_clock_that_went_back(void **state)

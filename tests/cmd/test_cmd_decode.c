@@ -3,6 +3,7 @@
  * `decode` as it is typed: what each option changes in what is said of the recordings of
  * tests/data, whose whole text is beside them. UPDATE=1 rewrites that.
  */
+#include <fcntl.h>
 #include <glob.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -196,6 +197,27 @@ static void damaged_files_are_read(void **state)
 	assert_int_equal(lines(), 0);
 }
 
+/* What stdout did not take is an error, and no success. */
+static void a_full_disk_is_told(void **state)
+{
+	int kept = dup(1), full = open("/dev/full", O_WRONLY), status;
+	char words[][64] = { "decode", Q2 }, *argv[] = { words[0], words[1], NULL };
+	const struct command *command = command_find("decode");
+	struct call call;
+
+	(void)state;
+	assert_true(kept >= 0 && full >= 0);
+	assert_int_equal(call_parse(command, 2, argv, &call), 0);
+	fflush(stdout);
+	dup2(full, 1);
+	status = run_call(&call);
+	dup2(kept, 1);
+	close(kept);
+	close(full);
+	call_free(&call);
+	assert_int_equal(status, EXIT_REST);
+}
+
 static int begin(void **state)
 {
 	(void)state;
@@ -210,6 +232,7 @@ int main(void)
 		cmocka_unit_test(options_choose),
 		cmocka_unit_test(wrong_values_are_quoted),
 		cmocka_unit_test(damaged_files_are_read),
+		cmocka_unit_test(a_full_disk_is_told),
 	};
 
 	return cmocka_run_group_tests(tests, begin, NULL);
