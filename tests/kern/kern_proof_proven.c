@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * What who has proven its address may do in Quake III, and what is asked beside it in
+ * that address' name.
+ */
+#include "kern/kern_proof_echo.h"
+
+/*
+ * Where somebody has proven itself, next to nothing goes on unproven in the name of that
+ * address: not of a flood, nor at the pace of its budget, which elsewhere has one a
+ * second.
+ */
+static void who_proved_itself_is_drained_by_nobody(void **state)
+{
+	static const struct {
+		const char *text;
+		size_t n;
+		enum wire_class class;
+		int gap_ms;
+	} rows[] = {
+		{ BYTES(BARE), CLASS_CHALLENGE, 100 },
+		{ BYTES(BARE), CLASS_CHALLENGE, 1000 },
+		{ BYTES(OOB "getinfo xxx"), CLASS_QUERY, 100 },
+		{ BYTES(OOB "getstatus"), CLASS_QUERY, 1000 },
+	};
+	static const char *const from[] = { "10.1.1.1", "198.18.7.7" };
+	const struct frame_spec home = { .from = from[0] };
+	char token[FRAME_MAX];
+	struct service s;
+	int passed[2];
+	size_t n;
+
+	(void)state;
+	for (size_t row = 0; row < COUNT(rows); row++) {
+		demand(FAMILY_QUAKE3, PROOF_PRESSURE);
+		s = kern.live->tables[0].services[0];
+		s.budget[rows[row].class].source = kern_rate(1, 3);
+		kern_service(&kern, 0, 0, &s);
+		pass_time(300 * SECOND);
+		for (int i = 0; i < 8; i++) {
+			struct frame_spec each = { .from = from[i % 2],
+						   .sport = (__u16)(1000 + i) };
+
+			say(&each, rows[row].text, rows[row].n, &say_);
+		}
+		pass_time(SECOND / 4); /* somebody was asked just now */
+		n = token_of(&home, rows[row].text, rows[row].n, token);
+		say(&home, token, n, &say_);
+		assert_turned(&say_, rows[row].text, rows[row].n);
+		passed[0] = passed[1] = 0;
+		for (int ms = 0; ms < 30000; ms += rows[row].gap_ms) {
+			for (size_t i = 0; i < COUNT(from); i++) {
+				struct frame_spec each = { .from = from[i],
+							   .sport = (__u16)(2000 + ms) };
+
+				say(&each, rows[row].text, rows[row].n, &say_);
+				passed[i] += say_.action == XDP_PASS;
+			}
+			pass_time((__u64)rows[row].gap_ms * SECOND / 1000);
+		}
+		assert_in_range(passed[0], 0, 1);
+		assert_in_range(passed[1], 29, 30);
+		/* After a pause one does, at the cost of three. */
+		pass_time(10 * SECOND);
+		for (int i = 0; i < 5; i++) {
+			struct frame_spec each = { .from = from[0],
+						   .sport = (__u16)(3000 + i) };
+
+			say(&each, rows[row].text, rows[row].n, &say_);
+			assert_int_equal(say_.action == XDP_PASS, i < 1);
+		}
+	}
+}
+
+/* DarkPlaces and QuakeWorld have no such limit, and lose nothing by it. */
+static void other_families_are_drained_as_ever(void **state)
+{
+	int passed = 0;
+
+	(void)state;
+	demand(FAMILY_QUAKE3, PROOF_PRESSURE);
+	known_note(&kern.live->answering.known, 0x0a010101, 60, KNOWN_PROVEN,
+		   known_minute(kern.live->clock_ns), kern.live->keys);
+	demand(FAMILY_QUAKEWORLD, PROOF_PRESSURE);
+	kern.live->tables[0].services[0].budget[CLASS_CHALLENGE].source = kern_rate(1, 3);
+	for (int i = 0; i < 5; i++) {
+		struct frame_spec each = { .from = "10.1.1.1",
+					   .sport = (__u16)(1000 + i) };
+
+		say(&each, BYTES(OOB "getchallenge\n"), &say_);
+		passed += say_.action == XDP_PASS;
+	}
+	assert_int_equal(passed, 3);
+}
+
+static void browsers_prove_themselves_for_a_query(void **state)
+{
+	static const struct {
+		const char *text;
+		size_t n;
+	} rows[] = {
+		{ BYTES(OOB "getinfo xxx") },
+		{ BYTES(OOB "getstatus") },
+	};
+	char token[FRAME_MAX];
+	struct service s;
+
+	(void)state;
+	demand(FAMILY_QUAKE3, PROOF_PRESSURE);
+	s = kern.live->tables[0].services[0];
+	s.budget[CLASS_QUERY].source = kern_rate(1, 4);
+	s.budget[CLASS_QUERY].global = kern_rate(1, 4);
+	kern_service(&kern, 0, 0, &s);
+	for (size_t i = 0; i < 4; i++) {
+		say(&wraps[0], rows[i % 2].text, rows[i % 2].n, &say_);
+		assert_int_equal(say_.action, XDP_PASS);
+	}
+	for (size_t i = 0; i < 2; i++) {
+		struct frame_spec each = { .sport = (__u16)(HERE + i) };
+		size_t n = token_of(&each, rows[i].text, rows[i].n, token);
+
+		say(&each, token, n, &say_);
+		assert_turned(&say_, rows[i].text, rows[i].n);
+	}
+	s.budget[CLASS_QUERY].global = kern_rate(1, 0);
+	kern_service(&kern, 0, 0, &s);
+	/* Longer than what asked it would be here, so it is not sent. */
+	say(&wraps[1], BYTES(OOB "getstatus"), &say_);
+	assert_int_equal(say_.action, XDP_DROP);
+}
+
+/*
+ * Who proved itself for one question is not asked again for the next, within budgets of
+ * its own, whatever was asked from other ports of its address; beyond them as a stranger.
+ * What is asked without a proof makes no proof last longer.
+ */
+static void who_proved_itself_asks_on(void **state)
+{
+	char token[FRAME_MAX];
+	struct service s;
+	size_t n;
+
+	(void)state;
+	demand(FAMILY_QUAKE3, PROOF_PRESSURE);
+	s = kern.live->tables[0].services[0];
+	s.budget[CLASS_QUERY].source = kern_rate(1, 4);
+	kern_service(&kern, 0, 0, &s);
+	for (int i = 0; i < 10; i++) {
+		struct frame_spec each = { .sport = (__u16)(2000 + i) };
+
+		say(&each, BYTES(OOB "getinfo xxx"), &say_);
+	}
+	pass_time(SECOND / 4);
+	n = token_of(&wraps[0], BYTES(OOB "getinfo xxx"), token);
+	say(&wraps[0], token, n, &say_);
+	assert_turned(&say_, BYTES(OOB "getinfo xxx"));
+	/* Another port has just been asked, so nobody at this address would be. */
+	say(&(struct frame_spec){ .sport = 3000 }, BYTES(OOB "getstatus"), &say_);
+	assert_answer(&say_, 0);
+	/* Two of four, for the proof was the first: each counts as two. */
+	say(&wraps[0], BYTES(OOB "getstatus"), &say_);
+	assert_int_equal(say_.action, XDP_PASS);
+	assert_int_equal(tally_of(DIRECTION_C2S, KIND_GETSTATUS, REASON_PROVEN).packets,
+			 1);
+	say(&wraps[0], BYTES(OOB "getstatus"), &say_);
+	assert_int_equal(say_.action, XDP_DROP);
+	pass_time(SECOND / 4);
+	say(&wraps[0], BYTES(OOB "getstatus"), &say_);
+	assert_answer(&say_, 0);
+	for (int i = 0; i < 5; i++) {
+		pass_time(13 * SECOND);
+		say(&wraps[0], BYTES(OOB "getstatus"), &say_);
+		assert_int_equal(say_.action, XDP_PASS);
+	}
+	assert_int_equal(tally_of(DIRECTION_C2S, KIND_GETSTATUS, REASON_PROVEN).packets,
+			 1 + 4);
+}
+
+/* Who proved itself joins whatever strangers do, and within a budget of its own. */
+static void the_proven_have_budgets_of_their_own(void **state)
+{
+	char token[FRAME_MAX];
+	struct service s;
+	size_t n;
+
+	(void)state;
+	demand(FAMILY_QUAKE3, PROOF_ALWAYS);
+	s = kern.live->tables[0].services[0];
+	s.budget[CLASS_CONNECT].source = kern_rate(1, 4);
+	s.budget[CLASS_UNKNOWN].global = kern_rate(1, 1);
+	kern_service(&kern, 0, 0, &s);
+	/* Strangers, all of them, share the budget of the unknown. */
+	for (int i = 0; i < 3; i++) {
+		say(&wraps[0], BYTES(OOB "connect \"x\""), &say_);
+		assert_int_equal(say_.action, i ? XDP_DROP : XDP_PASS);
+	}
+	n = token_of(&wraps[0], BYTES(BARE), token);
+	say(&wraps[0], token, n, &say_);
+	assert_int_equal(say_.action, XDP_PASS);
+	for (int i = 0; i < 6; i++) {
+		say(&wraps[0], BYTES(OOB "connect \"x\""), &say_);
+		assert_int_equal(say_.action, i < 4 ? XDP_PASS : XDP_DROP);
+	}
+	/* For a minute, renewed by use. */
+	for (int i = 0; i < 5; i++) {
+		pass_time(50 * SECOND);
+		say(&wraps[0], BYTES(OOB "connect \"x\""), &say_);
+		assert_int_equal(say_.action, XDP_PASS);
+		say(&wraps[4], BYTES(OOB "connect \"x\""), &say_);
+		say(&wraps[4], BYTES(OOB "connect \"x\""), &say_);
+		assert_int_equal(say_.action, XDP_DROP);
+	}
+	pass_time(61 * SECOND);
+	say(&wraps[0], BYTES(OOB "connect \"x\""), &say_);
+	say(&wraps[0], BYTES(OOB "connect \"x\""), &say_);
+	assert_int_equal(say_.action, XDP_DROP);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(who_proved_itself_is_drained_by_nobody),
+		TEST(other_families_are_drained_as_ever),
+		TEST(browsers_prove_themselves_for_a_query),
+		TEST(who_proved_itself_asks_on),
+		TEST(the_proven_have_budgets_of_their_own),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
