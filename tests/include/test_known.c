@@ -199,7 +199,7 @@ static void a_proof_is_not_renewed_by_asking(void **state)
 		known_note(&table, 11, 0, KNOWN_PLAYER, MINUTE + i, keys);
 		assert_int_equal(known_proven(known_find(&table, 11, keys), MINUTE + i),
 				 i < 2);
-		assert_true(good(11, MINUTE + i));
+		assert_true(known_lasts(known_find(&table, 11, keys), MINUTE + i));
 	}
 	/* By then it has asked often enough, and may be followed by a proof again. */
 	assert_true(known_lasts(known_find(&table, 9, keys), MINUTE + 9));
