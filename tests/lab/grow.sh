@@ -40,11 +40,14 @@ done | rows include/abi.h ABI_REASONS
 # In front, so that all that follows is elsewhere.
 sed -i 's/^struct player {$/&\n\t__u64 grown_ns;/;
 	s/sizeof(struct player) == 64/sizeof(struct player) == 72/;
-	s/sizeof(struct player_cell) == 88/sizeof(struct player_cell) == 96/' "$to/include/abi.h"
+	s/sizeof(struct player_cell) == 88/sizeof(struct player_cell) == 96/' "$to/include/player.h"
 sed -i 's/^struct list_entry {$/&\n\t__u64 grown_until;/;
 	s/^\(#define LIST_MAX *\)65536/\1131072/' "$to/include/abi.h"
-for word in grown_ns grown_until 131072; do
-	grep -q "$word" "$to/include/abi.h" || exit 1
+for word in grown_ns:player '== 72:player' '== 96:player' grown_until:abi 131072:abi; do
+	grep -q -- "${word%:*}" "$to/include/${word#*:}.h" || {
+		echo "grow.sh: ${word#*:}.h did not get '${word%:*}'" >&2
+		exit 1
+	}
 done
 
 # So many more words share places, and then test_classify says which key would part them.
