@@ -9,18 +9,18 @@ struct stats_cache {
 	const struct shield *shield;
 	struct stats now;
 	int64_t taken_ns; /* 0: there is none yet */
-	int64_t cost_ns;
+	int64_t cost_ns; /* of a processor's time */
 	struct stats then; /* at the last point of history */
 	int64_t then_ns;
 	struct history history;
 	struct day day;
 };
 
-static int64_t clock_ns(void)
+static int64_t clock_ns(clockid_t clock)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(clock, &t);
 	return t.tv_sec * 1000000000ll + t.tv_nsec;
 }
 
@@ -46,17 +46,18 @@ void stats_cache_free(struct stats_cache *w)
 
 const struct stats *stats_cache_stats(struct stats_cache *w)
 {
-	int64_t begun = clock_ns();
+	int64_t spent = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	struct stats fresh;
 
-	if (w->taken_ns && begun - w->taken_ns < w->cost_ns * STATS_CACHE_REST)
+	if (w->taken_ns &&
+	    clock_ns(CLOCK_MONOTONIC) - w->taken_ns < w->cost_ns * STATS_CACHE_REST)
 		return &w->now;
 	if (stats_collect(w->shield, &fresh))
 		return NULL;
 	stats_free(&w->now);
 	w->now = fresh;
-	w->taken_ns = clock_ns();
-	w->cost_ns = w->taken_ns - begun;
+	w->taken_ns = clock_ns(CLOCK_MONOTONIC);
+	w->cost_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - spent;
 	return &w->now;
 }
 

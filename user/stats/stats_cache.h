@@ -4,8 +4,9 @@
  *
  * Reading all counters of many services on many processors takes milliseconds. However
  * often it is asked for, a new snapshot is only taken when the last one is
- * STATS_CACHE_REST times as old as taking it took: never more than one part in
- * STATS_CACHE_REST of a processor.
+ * STATS_CACHE_REST times as old as the processor's time that it took: never more than one
+ * part in STATS_CACHE_REST of a processor. What the daemon spent waiting for a processor
+ * is no cost of the snapshot's: a busy machine is when its counters are wanted.
  */
 #ifndef STATS_CACHE_H
 #define STATS_CACHE_H
