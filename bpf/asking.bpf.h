@@ -220,8 +220,6 @@ static __always_inline int turn_replaced(struct xdp_md *ctx, const struct packet
 		cookie_decimal(number, is);
 	for (int i = 0; i < 3; i++)
 		sum += (__u64)~load_u32(was + 4 * i) + load_u32(is + 4 * i);
-	for (int i = 0; i < 3; i++)
-		sum -= (__u64)~load_u32(was + 4 * i) >> 32 << 32;
 	/* RFC 1624; none stays none. */
 	if (check)
 		check = answer_fold(sum + (__u16)~check);
