@@ -216,9 +216,60 @@ static void the_proven_have_budgets_of_their_own(void **state)
 	assert_int_equal(say_.action, XDP_DROP);
 }
 
+/* Each for itself, its network and the service, and the refusal says which is spent. */
+static void what_the_proven_have_spent_is_said(void **state)
+{
+	static const struct {
+		enum reason reason;
+		const char *from;
+	} rows[] = {
+		{ REASON_SOURCE_BUDGET, "10.1.1.1" },
+		{ REASON_PREFIX_BUDGET, "10.1.1.2" },
+		{ REASON_GLOBAL_BUDGET, "10.99.1.1" },
+	};
+	static const char *const home = "10.1.1.1";
+	char token[FRAME_MAX];
+	struct service s;
+	size_t n;
+
+	(void)state;
+	for (size_t row = 0; row < COUNT(rows); row++) {
+		struct frame_spec at[] = { { .from = home }, { .from = rows[row].from } };
+		struct budget *b = s.budget;
+		__u64 refused;
+
+		demand(FAMILY_QUAKE3, PROOF_ALWAYS);
+		s = kern.live->tables[0].services[0];
+		b[CLASS_CONNECT].source = kern_rate(1, row == 0 ? 4 : 1000);
+		b[CLASS_CONNECT].prefix = kern_rate(1, row == 1 ? 4 : 1000);
+		b[CLASS_CONNECT].global = kern_rate(1, row == 2 ? 4 : 1000);
+		b[CLASS_UNKNOWN].global = kern_rate(1, 1);
+		kern_service(&kern, 0, 0, &s);
+		pass_time(300 * SECOND);
+		say(&(struct frame_spec){ .from = "10.50.5.5" },
+		    BYTES(OOB "connect \"x\""), &say_);
+		for (size_t i = 0; i < (row ? COUNT(at) : 1); i++) {
+			n = token_of(&at[i], BYTES(BARE), token);
+			say(&at[i], token, n, &say_);
+			assert_int_equal(say_.action, XDP_PASS);
+		}
+		for (int i = 0; i < 4; i++) {
+			say(&at[0], BYTES(OOB "connect \"x\""), &say_);
+			assert_int_equal(say_.action, XDP_PASS);
+		}
+		refused = tally_of(DIRECTION_C2S, KIND_CONNECT, rows[row].reason).packets;
+		say(&at[1], BYTES(OOB "connect \"x\""), &say_);
+		assert_int_equal(say_.action, XDP_DROP);
+		assert_int_equal(
+			tally_of(DIRECTION_C2S, KIND_CONNECT, rows[row].reason).packets,
+			refused + 1);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(what_the_proven_have_spent_is_said),
 		TEST(who_proved_itself_is_drained_by_nobody),
 		TEST(other_families_are_drained_as_ever),
 		TEST(browsers_prove_themselves_for_a_query),
