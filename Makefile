@@ -165,6 +165,8 @@ $(UNIT_BIN): $(O)/tests/%: tests/%.c
 
 all-fresh: $(UNIT_BIN)
 
+kern-fresh: $(KERN_BIN) $(filter $(O)/tests/include/%,$(UNIT_BIN))
+
 # Not sanitised: these run inside guests whose libraries are copied by name.
 $(KERN_BIN): $(O)/tests/%: tests/%.c
 	$(call say,TEST)

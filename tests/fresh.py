@@ -1,19 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """
-fresh.py - breakages that nobody has thought of: do the unit tests notice?
+fresh.py - breakages that nobody has thought of: do the tests notice?
 
-Draws lines of user/ at random, changes one thing on each (a comparison, a constant, a
-condition, an operator, a statement that is left out, two arguments or rows exchanged), builds
-the changed file into a copy of the tree, and runs all unit tests, those of the file's own
-room first. What does not compile, or compiles to the same instructions, is drawn again.
-A line says of each who noticed it, or that it survived, and the last one `N passed, N failed,
-N skipped`: a passed one was noticed.
+Draws lines at random, changes one thing on each (a comparison, a constant, a condition, an
+operator, a statement that is left out, two arguments or rows exchanged), builds the changed
+file into a copy of the tree, and runs the tests that need no lab: of user/ all unit tests,
+those of the file's own room first; of bpf/ and include/ the unit tests of tests/include that
+read the changed header, then all kernel tests, with the broken shield in the place of the one
+that they were built with (which takes root). What does not compile or load, or compiles to
+the same instructions, is drawn again. A line says of each who noticed it, or that it survived,
+and the last one `N passed, N failed, N skipped`: a passed one was noticed.
 
     fresh.py [--count N] [--seed N] [--minutes N] [--survive PERCENT] [--jobs N]
              [--tree DIR] [GLOB...]
 
-GLOBs are of files below user/ (all of them without). The same seed draws the same again from
+GLOBs are of files below user/, bpf/ and include/ (all of user/ without). The same seed draws the same again from
 the same tree. Not all survivors are faults: some change nothing that can be seen. A test that
 fails as the tree is would notice everything: it is set aside, by name.
 """
@@ -114,15 +116,21 @@ def reaches(test, path):
 
 
 class Tree:
+    """A copy in which files of user/ are broken: all tests share a library that is built anew."""
+    BUILDS, TESTS = "all-fresh", "test_*"
+
     def __init__(self, jobs, top):
         self.top, self.jobs, self.took = top or tempfile.mkdtemp(prefix="fresh-"), jobs, {}
         os.makedirs(self.top, exist_ok=True)
         subprocess.run(f"tar -c --exclude=./.git --exclude='./build*' . | tar -x -C {self.top}",
                        shell=True, check=True)
-        self.make("all-fresh")
-        found = subprocess.run(["find", "build/tests", "-name", "test_*", "-type", "f",
-                                "-executable"], cwd=self.top, capture_output=True, text=True)
-        self.tests = sorted(t for t in found.stdout.split() if "." not in os.path.basename(t))
+        self.make(self.BUILDS)
+        self.tests = self.found(self.TESTS)
+
+    def found(self, name, room=""):
+        out = subprocess.run(["find", f"build/tests/{room}", "-name", name, "-type", "f",
+                              "-executable"], cwd=self.top, capture_output=True, text=True)
+        return sorted(t for t in out.stdout.split() if "." not in os.path.basename(t))
 
     def make(self, target):
         done = subprocess.run(["make", "-s", "-j2", "SHARED=1", "O=build", target],
@@ -130,11 +138,14 @@ class Tree:
         if done.returncode:
             raise RuntimeError(done.stderr[-2000:])
 
+    def beside(self, test):
+        return {}
+
     def one(self, test):
         begun = time.time()
         # What a test defines in a library's place is no fault.
         env = dict(os.environ, ASAN_OPTIONS="detect_odr_violation=0",
-                   LD_LIBRARY_PATH=os.path.join(self.top, "build/san"))
+                   LD_LIBRARY_PATH=os.path.join(self.top, "build/san"), **self.beside(test))
         try:
             status = subprocess.run([test], cwd=self.top, env=env, stdin=subprocess.DEVNULL,
                                     stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
@@ -144,11 +155,14 @@ class Tree:
         self.took.setdefault(test, time.time() - begun)
         return status
 
+    def order(self, path):
+        room = os.path.dirname(path).replace("user/", "", 1)
+        return sorted((t for t in self.tests if reaches(t, path)),
+                      key=lambda t: (f"tests/{room}/" not in t, self.took.get(t, 0)))
+
     def failing(self, path):
         """The first test that fails; those of the room of @path first, then the fast ones."""
-        room = os.path.dirname(path).replace("user/", "", 1)
-        order = iter(sorted((t for t in self.tests if reaches(t, path)),
-                            key=lambda t: (f"tests/{room}/" not in t, self.took.get(t, 0))))
+        order = iter(self.order(path))
         with futures.ThreadPoolExecutor(self.jobs) as pool:
             running = {pool.submit(self.one, t): t for t in islice(order, self.jobs)}
             while running:
@@ -163,7 +177,7 @@ class Tree:
 
     def set_aside(self, files):
         """Those that could notice at all, but for those that fail as the tree is."""
-        self.tests = [t for t in self.tests if any(reaches(t, f) for f in files)]
+        self.tests = [t for t in self.tests if any(t in self.order(f) for f in files)]
         with futures.ThreadPoolExecutor(self.jobs) as pool:
             bad = {t for t, status in zip(self.tests, pool.map(self.one, self.tests))
                    if status and self.one(t)}
@@ -171,26 +185,88 @@ class Tree:
             print(f"# set aside, for it fails as the tree is: {test}", flush=True)
         self.tests = [t for t in self.tests if t not in bad]
 
+    def built(self, path):
+        """What is built of that file, for the tests."""
+        return [f"build/san/{path[:-2]}.o", "build/san/libuser.so"]
+
+    def noticed(self, path):
+        obj, library = self.built(path)
+        self.make(obj)
+        if self.same(obj):
+            return None
+        self.make(library)
+        return self.failing(path) or ""
+
+    def same(self, built):
+        return digest(f"{self.top}/{built}") == digest(f"{self.top}/{built}.kept")
+
     def broken(self, path, at, new):
         """With that line in its place: who notices; "": nobody; None: it breaks nothing."""
-        where, obj = f"{self.top}/{path}", f"{self.top}/build/san/{path[:-2]}.o"
-        standing = (where, obj, f"{self.top}/build/san/libuser.so")
-        lines = open(where).read().split("\n")
+        standing = [f"{self.top}/{file}" for file in [path, *self.built(path)]]
+        lines = open(standing[0]).read().split("\n")
         lines[at] = new
         for file in standing:
             shutil.copy2(file, file + ".kept")
         try:
-            open(where, "w").write("\n".join(lines))
-            self.make(f"build/san/{path[:-2]}.o")
-            if digest(obj) == digest(obj + ".kept"):
-                return None
-            self.make("build/san/libuser.so")
-            return self.failing(path) or ""
+            open(standing[0], "w").write("\n".join(lines))
+            return self.noticed(path)
         except RuntimeError:
             return None
         finally:
             for file in standing:
                 os.replace(file + ".kept", file)
+
+
+class Shield(Tree):
+    """A copy in which bpf/ and include/ are broken: kernel tests load what is built of them."""
+    BUILDS, TESTS = "kern-fresh", "kern_*"
+    OBJECT, LOADS = "build/bpf/shield.bpf.o", "kern_jump"
+
+    def __init__(self, jobs, top):
+        super().__init__(jobs, top)
+        subprocess.run("cc -D_GNU_SOURCE -shared -fPIC -o build/other_object.so "
+                       "tests/kern/other_object.c -ldl", shell=True, cwd=self.top, check=True)
+        self.headers = self.found("test_*", "include")
+
+    def beside(self, test):
+        return {"LD_PRELOAD": "build/other_object.so",
+                "SHIELD_OBJECT": self.OBJECT} if "/kern_" in test else {}
+
+    def set_aside(self, files):
+        super().set_aside(files)
+        self.headers = [t for t in self.headers if not (self.one(t) and self.one(t))]
+
+    def order(self, path):
+        return sorted(self.tests, key=lambda t: self.took.get(t, 0))
+
+    def readers(self, path):
+        return [t for t in self.headers if f" {path} " in
+                open(f"{self.top}/{t}.d").read().replace("\n", " ") + " "]
+
+    def built(self, path):
+        return [self.OBJECT, *self.readers(path)]
+
+    def loads(self):
+        test = next(t for t in self.tests if t.endswith(self.LOADS))
+        done = subprocess.run([test], cwd=self.top, env=dict(os.environ, **self.beside(test)),
+                              capture_output=True, text=True, timeout=120)
+        return "failed to load" not in done.stderr
+
+    def noticed(self, path):
+        obj, *tests = self.built(path)
+        self.make(obj)
+        if not self.same(obj) and not self.loads():
+            return None
+        changed = not self.same(obj)
+        for test in tests:
+            self.make(test)
+            if not self.same(test):
+                changed = True
+                if self.one(test):
+                    return os.path.basename(test)
+        if not changed:
+            return None
+        return ("" if self.same(obj) else self.failing(path)) or ""
 
 
 def digest(path):
@@ -210,17 +286,21 @@ def main():
     p.add_argument("--tree"), p.add_argument("glob", nargs="*")
     o = p.parse_args()
     os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-    files = sorted(os.path.join(d, f) for d, _, fs in os.walk("user") for f in fs
-                   if f.endswith(".c"))
-    files = [f for f in files if not o.glob or any(
-        fnmatch.fnmatch(f, g) or fnmatch.fnmatch(f, g + "/*") for g in o.glob)]
+    files = sorted(os.path.join(d, f) for top in ("user", "bpf", "include")
+                   for d, _, fs in os.walk(top) for f in fs
+                   if f.endswith(".c" if top == "user" else (".h", ".c")))
+    files = [f for f in files if any(
+        fnmatch.fnmatch(f, g) or fnmatch.fnmatch(f, g + "/*") for g in o.glob or ["user"])]
     if not files:
-        sys.exit(f"fresh.py: no file below user/ is named {' '.join(o.glob)}")
+        sys.exit(f"fresh.py: no file is named {' '.join(o.glob)}")
+    shield = [f for f in files if not f.startswith("user/")]
+    if shield and shield != files:
+        sys.exit("fresh.py: user/ is drawn apart from bpf/ and include/, for other tests notice it")
     # By lines, not by files.
     weighed = [f for f in files for _ in range(max(1, len(open(f).read().split("\n")) // 20))]
     rng = random.Random(o.seed)
     print(f"# SEED={o.seed}", flush=True)
-    tree = Tree(o.jobs, os.path.abspath(o.tree) if o.tree else None)
+    tree = (Shield if shield else Tree)(o.jobs, os.path.abspath(o.tree) if o.tree else None)
     try:
         tree.set_aside(files)
         seen, noticed, survived = set(), 0, 0
