@@ -223,6 +223,8 @@ static __always_inline int turn_replaced(struct xdp_md *ctx, const struct packet
 	/* RFC 1624; none stays none. */
 	if (check)
 		check = answer_fold(sum + (__u16)~check);
+		check = check ? check : 0xffff;
+	}
 	if (bpf_xdp_store_bytes(ctx, offset + (at & ~1u), is, 12) ||
 	    bpf_xdp_store_bytes(ctx, check_at, &check, sizeof(check)))
 		return XDP_DROP;

@@ -216,6 +216,54 @@ static void q2pro_is_given_the_server_s_in_place_of_ours(void **state)
 	}
 }
 
+/* The octets that make the checksum of @text 0 where it has two zeros at @at. */
+static void nought_at(const struct frame_spec *wrap, char *text, size_t n, size_t at)
+{
+	size_t check = 14 + (wrap->ipv6 ? 40u : 20u) + 6;
+	struct frame_spec spec = *wrap;
+	__u8 frame[FRAME_MAX];
+
+	memset(text + at, 0, 2);
+	spec.sport = HERE;
+	spec.payload = text;
+	spec.n = n;
+	frame_build(&spec, frame);
+	frame_check(frame, spec.ipv6, &spec);
+	memcpy(text + at, frame + check, 2);
+}
+
+/* A checksum that would be 0 is said as the other 0, or over IPv6 nobody takes it. */
+static void a_checksum_is_never_nought(void **state)
+{
+	const struct dialect *d = &dialects[2];
+	static const char server[] = "2147483647";
+	size_t challenge_at = strlen(OOB "connect 34 31337 "), n, check;
+	char challenge[32], text[256];
+
+	(void)state;
+	for (size_t w = 0; w < 2; w++) {
+		demand_all(FAMILY_QUAKE2);
+		pass_time(100 * SECOND);
+		challenge_of(d, &wraps[w], challenge);
+		connect_with(d, &wraps[w], challenge);
+		link_.ipv6 = wraps[w].ipv6;
+		link_.peer = link_.ipv6 ? "2001:db8:1::1" : PEER;
+		server_says(OOB "challenge 2147483647");
+		pass_time(3 * SECOND);
+		n = (size_t)snprintf(text, sizeof(text), "%s%s \"\\n\\xx..\"\n",
+				     OOB "connect 34 31337 ", server);
+		n -= n % 2; /* the octets stand at an even place */
+		nought_at(&wraps[w], text, n, n - 4);
+		memcpy(text + challenge_at, challenge, strlen(server));
+		say(&wraps[w], text, n, &say_);
+		assert_int_equal(say_.action, XDP_PASS);
+		said_parse(&say_);
+		assert_memory_equal(say_.text + challenge_at, server, strlen(server));
+		check = say_.offset - 2;
+		assert_int_equal(word_at(say_.frame + check), 0xffff);
+	}
+}
+
 /* Who was invited by the server has the budget of a later step, others the unknown's. */
 static void invited_is_who_was_sent_a_challenge(void **state)
 {
@@ -465,6 +513,7 @@ int main(void)
 		TEST(a_challenge_is_its_asker_s_alone),
 		TEST(a_challenge_is_good_for_a_while),
 		TEST(q2pro_is_given_the_server_s_in_place_of_ours),
+		TEST(a_checksum_is_never_nought),
 		TEST(invited_is_who_was_sent_a_challenge),
 		TEST(the_invited_pay),
 		TEST(netquake_asks_twice),
