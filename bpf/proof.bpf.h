@@ -133,7 +133,8 @@ __noinline int proof_check(struct xdp_md *ctx, const struct call *c)
  * One more of @class for somebody who is surely there, at @times its cost. @aside: for
  * one who has but asked twice, out of budgets of the same rates that are of no use to
  * others: DarkPlaces' client asks in NetQuake's way, too, each second, and would leave
- * itself nothing to connect with.
+ * itself nothing to connect with. Whoever has a /20 or a /48 is surely in each prefix of
+ * it: all of them have no more than one.
  */
 static __always_inline enum reason proven_charge(struct live *l, __u32 slot,
 						 const struct budget *b, __u32 class,
@@ -143,7 +144,7 @@ static __always_inline enum reason proven_charge(struct live *l, __u32 slot,
 	/* Where none of the budgets of strangers is, nor, aside, of the proven. */
 	__u64 seed =
 		b->seed + (2 + 2 * aside) * (SERVICES_MAX << CLASS_BITS) * l->keys[1];
-	__u64 net = c->net, *source, *prefix, *global;
+	__u64 net = c->net, *source, *prefix, *area, *global;
 	__u32 ipv6 = call_ipv6(c);
 	/* Nobody proves itself by what is unknown. */
 	__u32 index = budget_index(slot, aside ? CLASS_UNKNOWN : class);
@@ -156,14 +157,19 @@ static __always_inline enum reason proven_charge(struct live *l, __u32 slot,
 	index = (budget_hash(l->keys, net >> 8, ipv6) + seed) >> (64 - PREFIX_BITS);
 	prefix = bpf_map_lookup_elem(&prefixes, &index);
 	if (limit_spent(&b->source, *source, now))
+	index = (budget_hash(l->keys, area_net(net, ipv6), ipv6) + seed) >>
+		(64 - PREFIX_BITS);
+	area = bpf_map_lookup_elem(&prefixes, &index);
 		return REASON_SOURCE_BUDGET;
-	if (!prefix || limit_spent(&b->prefix, *prefix, now))
+	if (!prefix || limit_spent(&b->prefix, *prefix, now) || !area ||
+	    limit_spent(&b->prefix, *area, now))
 		return REASON_PREFIX_BUDGET;
 	if (limit_spent(&b->global, *global, now))
 		return REASON_GLOBAL_BUDGET;
 	if (!budget_take(source, b->source.cost_ns * times, b->source.burst_ns, now) ||
 	    !budget_take(prefix, b->prefix.cost_ns * times, b->prefix.burst_ns, now) ||
 	    !budget_take(global, b->global.cost_ns * times, b->global.burst_ns, now))
+	    !budget_take(area, b->prefix.cost_ns * times, b->prefix.burst_ns, now) ||
 		return REASON_CONTENDED;
 	return REASON_PROVEN;
 }

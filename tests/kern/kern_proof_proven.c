@@ -279,3 +279,59 @@ int main(void)
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
+/*
+ * Whoever has a whole network has no more of what the proven may do than one prefix of
+ * it: the rest is for others.
+ */
+static void a_network_of_the_proven_is_one_prefix(void **state)
+{
+	static const char *const networks[2][6] = {
+		{ "10.1.1.1", "10.1.2.1", "10.1.3.1", "10.1.14.1", "10.1.15.1",
+		  "10.1.16.1" },
+		{ "fd00:1:1:100::1", "fd00:1:1:200::1", "fd00:1:1:300::1",
+		  "fd00:1:1:400::1", "fd00:1:1:ff00::1", "fd00:1:2:100::1" },
+	};
+	char token[FRAME_MAX];
+	struct service s;
+	size_t n;
+
+	(void)state;
+	for (int ipv6 = 0; ipv6 < 2; ipv6++) {
+		struct budget *b = &s.budget[CLASS_CONNECT];
+		__u64 refused;
+
+		demand(FAMILY_QUAKE3, PROOF_ALWAYS);
+		s = kern.live->tables[0].services[0];
+		b->source = b->global = kern_rate(1, 1000);
+		b->prefix = kern_rate(1, 4);
+		s.budget[CLASS_UNKNOWN].global = kern_rate(1, 0);
+		kern_service(&kern, 0, 0, &s);
+		pass_time(300 * SECOND);
+		refused = tally_of(DIRECTION_C2S, KIND_CONNECT, REASON_PREFIX_BUDGET)
+				  .packets;
+		for (int i = 0; i < 6; i++) {
+			struct frame_spec at = { .ipv6 = ipv6,
+						 .from = networks[ipv6][i] };
+
+			n = token_of(&at, BYTES(BARE), token);
+			say(&at, token, n, &say_);
+			assert_int_equal(say_.action, XDP_PASS);
+		}
+		for (int i = 0; i < 6; i++) {
+			struct frame_spec at = { .ipv6 = ipv6,
+						 .from = networks[ipv6][i] };
+
+			say(&at, BYTES(OOB "connect \"x\""), &say_);
+			assert_int_equal(say_.action, i == 4 ? XDP_DROP : XDP_PASS);
+		}
+		assert_int_equal(tally_of(DIRECTION_C2S, KIND_CONNECT,
+					  REASON_PREFIX_BUDGET)
+					 .packets,
+				 refused + 1);
+	}
+}
+
+		TEST(a_network_of_the_proven_is_one_prefix),
+		TEST(beside_the_proven_one_question_is_left),
+		TEST(elsewhere_a_question_costs_one),
+		TEST(each_service_asks),
