@@ -83,11 +83,26 @@ __noinline int call_listed(struct xdp_md *ctx, const struct call *c)
 	return listed_reason(call_slot(c), &p);
 }
 
-/* Judged for @reason: count it, show it, note it. XDP_PASS, or XDP_DROP. */
-__noinline int proof_note(struct xdp_md *ctx, const struct call *c, __u32 reason)
+/* What goes on to the server in place of a @kind, by the @form of its cookie. */
+static __always_inline enum wire_kind kind_turned(enum wire_kind kind, __u32 form)
 {
-	struct live *l = &live;
+	if (!form || form == COOKIE_REPLACED)
+		return kind;
+	return form == COOKIE_INFO     ? KIND_GETINFO
+	       : form == COOKIE_STATUS ? KIND_GETSTATUS
+				       : KIND_GETCHALLENGE;
+}
+
+/*
+ * Judged for the reason in @said, above which is a form: count it, show it, note it.
+ * XDP_PASS, or XDP_DROP.
+ */
+__noinline int proof_note(struct xdp_md *ctx, const struct call *c, __u32 said)
+{
+	__u32 form = said >> PROOF_FORM_SHIFT;
+	enum reason reason = said & ((1 << PROOF_FORM_SHIFT) - 1);
 	enum verdict verdict = reason_verdict(reason);
+	struct live *l = &live;
 	struct found found;
 	struct packet p;
 	__u64 bytes;
@@ -109,7 +124,8 @@ __noinline int proof_note(struct xdp_md *ctx, const struct call *c, __u32 reason
 	if (!judged(ctx, l, &found, &p, bytes, reason, false) || verdict == VERDICT_DROP)
 		return XDP_DROP;
 	if (verdict == VERDICT_PASS)
-		judge_passed(ctx, l, &found, &p, bytes, reason);
+		judge_passed(ctx, l, &found, kind_turned(found.kind, form), &p, bytes,
+			     reason);
 	return XDP_PASS;
 }
 
@@ -190,8 +206,8 @@ int shield_proof(struct xdp_md *ctx)
 	form = said >> PROOF_FORM_SHIFT;
 	reason = said & ((1 << PROOF_FORM_SHIFT) - 1);
 	if (reason == REASON_ASKED && !proof_askable(ctx, &c))
-		reason = REASON_GLOBAL_BUDGET;
-	action = proof_note(ctx, &c, reason);
+		said = reason = REASON_GLOBAL_BUDGET;
+	action = proof_note(ctx, &c, said);
 	if (action != XDP_PASS)
 		return action;
 	if (form)
