@@ -63,15 +63,18 @@ static __always_inline __u64 *budget_around(const struct live *l, const struct b
 	return bpf_map_lookup_elem(&prefixes, &index);
 }
 
-/* admit_budget() of who is at @net, for whom @global has something left. */
+/*
+ * admit_budget() of who is at @net, for whom @global has something left. @times: what one
+ * costs of the source's own budget.
+ */
 static __always_inline enum reason admit_net(struct live *l, __u32 slot,
 					     const struct budget *b, enum wire_kind kind,
-					     __u64 net, __u32 ipv6, __u64 *global,
-					     __u64 now)
+					     __u64 net, __u32 ipv6, __u32 times,
+					     __u64 *global, __u64 now)
 {
 	__u64 *source, *prefix, *area;
 	struct limit whole, one, near, wide;
-	__u32 *cost, index;
+	__u32 *cost, index, scale;
 
 	once_here(b); /* or all of it is loaded before the first refusal */
 	one = b->source;
@@ -85,10 +88,13 @@ static __always_inline enum reason admit_net(struct live *l, __u32 slot,
 	near = b->prefix;
 	index = slot * KIND_COUNT + kind;
 	cost = bpf_map_lookup_elem(&costs, &index);
-	if (cost && *cost) {
-		whole = limit_scaled(&whole, *cost, COST_ONE);
-		one = limit_scaled(&one, *cost, COST_ONE);
-		near = limit_scaled(&near, *cost, COST_ONE);
+	scale = cost ? *cost : 0;
+	if (!scale && times > 1)
+		scale = COST_ONE;
+	if (scale) {
+		whole = limit_scaled(&whole, scale, COST_ONE);
+		one = limit_scaled(&one, times * scale, COST_ONE);
+		near = limit_scaled(&near, scale, COST_ONE);
 		if (limit_spent(&whole, *global, now))
 			return REASON_GLOBAL_BUDGET;
 		if (limit_spent(&one, *source, now))
@@ -125,7 +131,8 @@ admit_budget(struct live *l, __u32 slot, const struct budget *b, enum wire_class
 
 	if (limit_spent(&b->global, *global, now))
 		return REASON_GLOBAL_BUDGET;
-	return admit_net(l, slot, b, kind, address_net(p, SENDER), p->ipv6, global, now);
+	return admit_net(l, slot, b, kind, address_net(p, SENDER), p->ipv6, 1, global,
+			 now);
 }
 
 /*

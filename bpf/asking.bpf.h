@@ -220,8 +220,8 @@ static __always_inline int turn_replaced(struct xdp_md *ctx, const struct packet
 		cookie_decimal(number, is);
 	for (int i = 0; i < 3; i++)
 		sum += (__u64)~load_u32(was + 4 * i) + load_u32(is + 4 * i);
-	/* RFC 1624; none stays none. */
-	if (check)
+	/* RFC 1624; none stays none, and what is 0 is said as the other 0. */
+	if (check) {
 		check = answer_fold(sum + (__u16)~check);
 		check = check ? check : 0xffff;
 	}

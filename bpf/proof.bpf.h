@@ -156,10 +156,10 @@ static __always_inline enum reason proven_charge(struct live *l, __u32 slot,
 	source = &l->sources[index];
 	index = (budget_hash(l->keys, net >> 8, ipv6) + seed) >> (64 - PREFIX_BITS);
 	prefix = bpf_map_lookup_elem(&prefixes, &index);
-	if (limit_spent(&b->source, *source, now))
 	index = (budget_hash(l->keys, area_net(net, ipv6), ipv6) + seed) >>
 		(64 - PREFIX_BITS);
 	area = bpf_map_lookup_elem(&prefixes, &index);
+	if (limit_spent(&b->source, *source, now))
 		return REASON_SOURCE_BUDGET;
 	if (!prefix || limit_spent(&b->prefix, *prefix, now) || !area ||
 	    limit_spent(&b->prefix, *area, now))
@@ -168,8 +168,8 @@ static __always_inline enum reason proven_charge(struct live *l, __u32 slot,
 		return REASON_GLOBAL_BUDGET;
 	if (!budget_take(source, b->source.cost_ns * times, b->source.burst_ns, now) ||
 	    !budget_take(prefix, b->prefix.cost_ns * times, b->prefix.burst_ns, now) ||
-	    !budget_take(global, b->global.cost_ns * times, b->global.burst_ns, now))
 	    !budget_take(area, b->prefix.cost_ns * times, b->prefix.burst_ns, now) ||
+	    !budget_take(global, b->global.cost_ns * times, b->global.burst_ns, now))
 		return REASON_CONTENDED;
 	return REASON_PROVEN;
 }
@@ -182,13 +182,14 @@ static __always_inline bool reason_refuses(enum reason reason)
 
 /* REASON_ASKED, if it is this one's turn to be answered, or @reason. */
 static __always_inline enum reason judge_pace(struct live *l, const struct service *s,
-					      enum proof_pace which, const struct call *c,
-					      enum reason reason, __u64 now)
+					      __u32 slot, enum proof_pace which,
+					      const struct call *c, enum reason reason,
+					      __u64 now)
 {
 	struct pace *pace = &l->proof.pace[which];
 	__u64 net = budget_hash(l->keys, c->net, call_ipv6(c));
 	__u32 hash = pace_hash(l, net, call_port(c));
-	__u32 spread = asked_spread(which == PACE_JOIN ? hash : net >> 32,
+	__u32 spread = asked_spread(which == PACE_JOIN ? hash : net >> 32, slot,
 				    proof_form(call_kind(c), c->length));
 	__u16 *asked = asked_cell(l, spread);
 
@@ -239,21 +240,21 @@ static __always_inline bool kind_asks(enum wire_kind kind)
 }
 
 /*
- * Has @net, which has lately proven that somebody is there, too little left of @b for a
- * request that has taken one from it already? Each costs three there. What goes on to the
- * server in its name would use up what the server itself answers one address (ioquake3:
- * one a second), for which whoever proved itself waits.
+ * What a request from @net costs of its own budget: three, if somebody there has lately
+ * proven itself to this Quake III server. What goes on to the server in its name would
+ * use up what that answers one address (ioquake3: one a second), for which whoever proved
+ * itself waits.
  */
-static __always_inline bool drained_there(struct live *l, const struct budget *b,
-					  __u64 net, __u32 ipv6, __u64 now)
+static __always_inline __u32 times_there(const struct live *l, __u32 slot,
+					 const struct service *s, enum wire_kind kind,
+					 __u64 net, __u64 now)
 {
-	__u32 cell = budget_cell(b, l->keys, net, ipv6, SOURCE_BITS);
-
-	return index_below(&cell, 1 << SOURCE_BITS) &&
-	       known_proven(known_find(&l->answering.known, net, l->keys),
-			    known_minute(now)) &&
-	       !budget_take(&l->sources[cell], 2 * b->source.cost_ns, b->source.burst_ns,
-			    now);
+	return s->family == FAMILY_QUAKE3 && kind_asks(kind) &&
+			       known_proven_at(known_find(&l->answering.known, net,
+							  l->keys),
+					       known_minute(now), slot)
+		       ? 3
+		       : 1;
 }
 
 /*
@@ -282,10 +283,9 @@ __noinline int proof_stranger(const struct call *c, __u32 class, __u32 random)
 	global = &l->globals[budget_index(slot, class)];
 	reason = REASON_GLOBAL_BUDGET;
 	if (!limit_spent(&b->global, *global, now))
-		reason = admit_net(l, slot, b, kind, c->net, call_ipv6(c), global, now);
-	if (reason == REASON_WITHIN_BUDGET && s->family == FAMILY_QUAKE3 &&
-	    kind_asks(kind) && drained_there(l, b, c->net, call_ipv6(c), now))
-		reason = REASON_SOURCE_BUDGET;
+		reason = admit_net(l, slot, b, kind, c->net, call_ipv6(c),
+				   times_there(l, slot, s, kind, c->net, now), global,
+				   now);
 	reason = forget(reason, c->length);
 	repeats = kind == KIND_CCREQ_CONNECT || kind == KIND_DTLS_CLIENT_HELLO;
 	/* Who has spent what is its own alone has to prove itself alone. */
@@ -302,8 +302,8 @@ __noinline int proof_stranger(const struct call *c, __u32 class, __u32 random)
 	} else if (!kind_asks(kind) || !reason_refuses(reason)) {
 		return reason;
 	}
-	return judge_pace(l, s, kind == KIND_GETCHALLENGE ? PACE_JOIN : PACE_QUERY, c,
-			  reason, now);
+	return judge_pace(l, s, slot, kind == KIND_GETCHALLENGE ? PACE_JOIN : PACE_QUERY,
+			  c, reason, now);
 }
 
 /* Has @who, whose @cell this is, a proof of @form to show, and not too soon again? */

@@ -152,8 +152,9 @@ __noinline int proof_known(struct xdp_md *ctx, const struct call *c)
 	struct live *l = &live;
 
 	if (c && c->net)
-		known_note(&l->answering.known, c->net, call_hops(ctx, c), KNOWN_PROVEN,
-			   known_minute(clock_now(l)), l->keys);
+		known_note(&l->answering.known, c->net, call_hops(ctx, c),
+			   KNOWN_PROVEN_AT(call_slot(c)), known_minute(clock_now(l)),
+			   l->keys);
 	return 0;
 }
 

@@ -28,7 +28,7 @@
 #include "cursor.h"
 #include "wire.h"
 
-#define KNOWN_BITS    12 /* 2^12 buckets of KNOWN_WAYS cells of 16 bytes: 256 KiB */
+#define KNOWN_BITS    14 /* 2^14 buckets of KNOWN_WAYS cells of 16 bytes: 1 MiB */
 #define KNOWN_WAYS    4
 #define KNOWN_MAX     (KNOWN_WAYS << KNOWN_BITS)
 #define KNOWN_MINUTES 3 /* asked in so many */
@@ -39,12 +39,15 @@
 #define KNOWN_SELDOM  8 /* beside who is known one minute of so many counts */
 
 /* struct known_cell.state, from bit 0: the minute it asked last (32), in how many (8),
- * its distance (8), flags (8). */
+ * its distance (8), flags (8), the slot where it proved itself (8). */
 #define KNOWN_HERE   1 /* flags */
 #define KNOWN_TAKEN  2 /* is being written, by whoever made it so */
 #define KNOWN_PLAYER 4 /* plays, or did: needs no minutes, and has no distance */
 #define KNOWN_PROVEN 8 /* an answered cookie: in this minute and the next */
 #define KNOWN_AROUND 16 /* a network, see known_network() */
+
+/* Flags of who has proven itself to the service in @slot. */
+#define KNOWN_PROVEN_AT(slot) (KNOWN_PROVEN | (slot) << 8)
 
 struct known_cell {
 	__u64 net; /* address_net() */
@@ -59,7 +62,7 @@ static __always_inline __u64 known_state(__u32 minute, __u32 minutes, __u32 hops
 					 __u32 flags)
 {
 	return minute | (__u64)(minutes & 0xff) << 32 | (__u64)(hops & 0xff) << 40 |
-	       (__u64)(flags & 0xff) << 48;
+	       (__u64)(flags & 0xffff) << 48;
 }
 
 static __always_inline __u32 known_minute(__u64 now_ns)
@@ -99,6 +102,11 @@ static __always_inline bool known_proven(__u64 state, __u32 minute)
 	return (known_flags(state) & (KNOWN_HERE | KNOWN_TAKEN | KNOWN_PROVEN)) ==
 		       (KNOWN_HERE | KNOWN_PROVEN) &&
 	       known_age(state, minute) <= 1;
+}
+
+static __always_inline bool known_proven_at(__u64 state, __u32 minute, __u32 slot)
+{
+	return known_proven(state, minute) && state >> 56 == slot;
 }
 
 /* May it be believed? */
@@ -180,15 +188,18 @@ static __always_inline __u64 known_next(__u64 state, __u32 minute, __u32 hops,
 		kept &= ~KNOWN_PROVEN;
 	}
 	/*
-	 * Who is known keeps its distance, or a question in its name would carry it off.
-	 * Once it has been silent for a day it may have moved.
+	 * Who is known keeps its distance, or a question in its name would carry it off,
+	 * or a proof by who shares its address. Once it has been silent for a day it may
+	 * have moved.
 	 */
-	if (!flags && known_lasts(state, minute)) {
-		if (known_near(state, hops))
+	if (known_lasts(state, minute) && (!flags || flags & KNOWN_PROVEN)) {
+		bool stays = known_age(state, minute) < KNOWN_STAYS;
+
+		if (known_near(state, hops) || (flags && stays))
 			hops = state >> 40 & 0xff;
-		else if (known_age(state, minute) < KNOWN_STAYS)
+		else if (stays)
 			return state;
-		else
+		else if (!flags)
 			minutes = KNOWN_MINUTES - 1;
 	}
 	if (known_age(state, minute) >= KNOWN_AGE) {

@@ -299,8 +299,8 @@ static const struct row rows_known[] = {
 	  0,
 	  { NETCHAN, .sport = PLAYER_PORT }, 405 },
 	/* Proof of address: the rows above are without. */
-	{ "getstatus flood, proofs spent", SHIELD_SPENT, FOUR_M, R_FLOOR_4M, 0, { OOB("getstatus") }, 267 },
-	{ "getchallenge flood, proofs spent", SHIELD_SPENT, FOUR_M, R_FLOOR_4M, 0, { OOB("getchallenge") }, 278 },
+	{ "getstatus flood, proofs spent", SHIELD_SPENT, FOUR_M, R_FLOOR_4M, 0, { OOB("getstatus") }, 276 },
+	{ "getchallenge flood, proofs spent", SHIELD_SPENT, FOUR_M, R_FLOOR_4M, 0, { OOB("getchallenge") }, 287 },
 	{ "made-up proofs", SHIELD_SPENT, FOUR_M, R_FLOOR_4M, 0, { OOB("2aaaaaaa123xQuake3Arena") }, 650 },
 	{ "getchallenge, answered by echo", SHIELD_ASKS, FOUR_M, R_FLOOR_AGAIN_4M, 3.50, { OOB("getchallenge 123 Quake3Arena") }, 1865 },
 	/* Answers: the rows above are without. */

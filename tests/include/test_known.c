@@ -101,9 +101,35 @@ static void who_is_known_keeps_its_distance(void **state)
 		assert_true(good(7, minute + KNOWN_STAYS + i));
 	}
 	assert_true(known_near(known_find(&table, 7, keys), 30));
-	/* What it proves shows where it is. */
-	known_note(&table, 7, 60, KNOWN_PROVEN, minute + KNOWN_STAYS + 3, keys);
+	/* Who proves itself there may be another behind the same address, but for who has
+	 * been silent for a day. */
+	minute += KNOWN_STAYS + 2;
+	known_note(&table, 7, 60, KNOWN_PROVEN, minute + KNOWN_STAYS - 1, keys);
+	assert_true(known_near(known_find(&table, 7, keys), 30));
+	assert_true(known_proven(known_find(&table, 7, keys), minute + KNOWN_STAYS - 1));
+	minute += KNOWN_STAYS - 1;
+	known_note(&table, 7, 60, KNOWN_PROVEN, minute + KNOWN_STAYS, keys);
 	assert_true(known_near(known_find(&table, 7, keys), 60));
+	assert_true(good(7, minute + KNOWN_STAYS + 10));
+}
+
+/* To one service, the last; a player's entry does not part who is there from that. */
+static void a_proof_is_to_one_service(void **state)
+{
+	(void)state;
+	for (__u32 slot = 0; slot < 256; slot += 255) {
+		known_note(&table, 7, 60, KNOWN_PROVEN_AT(slot), MINUTE, keys);
+		for (__u32 other = 0; other < 256; other++)
+			assert_int_equal(known_proven_at(known_find(&table, 7, keys),
+							 MINUTE + 1, other),
+					 other == slot);
+	}
+	known_note(&table, 7, 60, KNOWN_PLAYER, MINUTE + 1, keys);
+	assert_true(known_proven_at(known_find(&table, 7, keys), MINUTE + 1, 255));
+	assert_false(known_proven_at(known_find(&table, 7, keys), MINUTE + 2, 255));
+	note(7, MINUTE + 9);
+	assert_false(known_proven_at(known_find(&table, 7, keys), MINUTE + 9, 255));
+	assert_true(good(7, MINUTE + 9));
 }
 
 /* Who has played is one like others, two weeks later. */
@@ -132,7 +158,7 @@ static void who_is_known_is_not_pushed_out(void **state)
 	for (__u64 net = 1; net <= 4000; net++)
 		kept += good(net, MINUTE + 3);
 	/* All that found a place: with four in a bucket nearly everybody does. */
-	assert_true(kept > 3950);
+	assert_true(kept > 3998);
 	for (__u64 net = 1 << 20; net < (1 << 20) + 10 * KNOWN_MAX; net++)
 		for (__u32 i = 10; i < 13; i++)
 			note(net, MINUTE + i);
@@ -244,6 +270,7 @@ int main(void)
 		cmocka_unit_test_setup(who_asked_once_makes_room, forget),
 		cmocka_unit_test_setup(a_proof_lasts_two_minutes, forget),
 		cmocka_unit_test_setup(a_proof_is_not_renewed_by_asking, forget),
+		cmocka_unit_test_setup(a_proof_is_to_one_service, forget),
 		cmocka_unit_test_setup(networks_have_names_of_their_own, forget),
 	};
 
