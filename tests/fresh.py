@@ -19,7 +19,7 @@ GLOBs are of files below user/, bpf/ and include/ (all of user/ without). The sa
 the same tree. Not all survivors are faults: some change nothing that can be seen. A test that
 fails as the tree is would notice everything: it is set aside, by name.
 """
-import argparse, fnmatch, os, random, re, shutil, subprocess, sys, tempfile, time
+import argparse, fnmatch, os, random, re, shutil, struct, subprocess, sys, tempfile, time
 from concurrent import futures
 from itertools import islice
 
@@ -271,10 +271,16 @@ class Shield(Tree):
 
 def digest(path):
     """Of the instructions and data of an object, without what is for debuggers."""
-    out = path + ".bare"
-    subprocess.run(["objcopy", "-g", path, out], check=True)
-    with open(out, "rb") as file:
-        return file.read()
+    with open(path, "rb") as file:
+        elf = file.read()
+    table, size, count, names = struct.unpack_from("<40xQ10xHHH", elf)[0:4]
+    headers = [struct.unpack_from("<IIQQQQIIQQ", elf, table + i * size) for i in range(count)]
+
+    def name(header):
+        at = headers[names][4] + header[0]
+        return elf[at:elf.index(b"\0", at)]
+    return [(name(h), elf[h[4]:h[4] + h[5]]) for h in headers if h[1] != 8 and  # NOBITS
+            not re.match(rb"(\.rela?)?\.(debug|BTF|note|symtab|strtab|shstrtab|llvm)", name(h))]
 
 
 def main():
