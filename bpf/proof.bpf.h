@@ -133,8 +133,7 @@ __noinline int proof_check(struct xdp_md *ctx, const struct call *c)
  * One more of @class for somebody who is surely there, at @times its cost. @aside: for
  * one who has but asked twice, out of budgets of the same rates that are of no use to
  * others: DarkPlaces' client asks in NetQuake's way, too, each second, and would leave
- * itself nothing to connect with. Whoever has a /20 or a /48 is surely in each prefix of
- * it: all of them have no more than one.
+ * itself nothing to connect with. Nothing is taken from who is refused.
  */
 static __always_inline enum reason proven_charge(struct live *l, __u32 slot,
 						 const struct budget *b, __u32 class,
@@ -145,6 +144,7 @@ static __always_inline enum reason proven_charge(struct live *l, __u32 slot,
 	__u64 seed =
 		b->seed + (2 + 2 * aside) * (SERVICES_MAX << CLASS_BITS) * l->keys[1];
 	__u64 net = c->net, *source, *prefix, *area, *global;
+	struct limit one, near, wide, whole;
 	__u32 ipv6 = call_ipv6(c);
 	/* Nobody proves itself by what is unknown. */
 	__u32 index = budget_index(slot, aside ? CLASS_UNKNOWN : class);
@@ -152,6 +152,10 @@ static __always_inline enum reason proven_charge(struct live *l, __u32 slot,
 	if (!index_below(&index, SERVICES_MAX << CLASS_BITS))
 		return REASON_CONTENDED;
 	global = &l->proof.globals[index];
+	one = limit_scaled(&b->source, times, 1);
+	near = limit_scaled(&b->prefix, times, 1);
+	wide = area_limit(&near);
+	whole = limit_scaled(&b->global, times, 1);
 	index = (budget_hash(l->keys, net, ipv6) + seed) >> (64 - SOURCE_BITS);
 	source = &l->sources[index];
 	index = (budget_hash(l->keys, net >> 8, ipv6) + seed) >> (64 - PREFIX_BITS);
@@ -159,17 +163,17 @@ static __always_inline enum reason proven_charge(struct live *l, __u32 slot,
 	index = (budget_hash(l->keys, area_net(net, ipv6), ipv6) + seed) >>
 		(64 - PREFIX_BITS);
 	area = bpf_map_lookup_elem(&prefixes, &index);
-	if (limit_spent(&b->source, *source, now))
+	if (limit_spent(&one, *source, now))
 		return REASON_SOURCE_BUDGET;
-	if (!prefix || limit_spent(&b->prefix, *prefix, now) || !area ||
-	    limit_spent(&b->prefix, *area, now))
+	if (!prefix || limit_spent(&near, *prefix, now) || !area ||
+	    limit_spent(&wide, *area, now))
 		return REASON_PREFIX_BUDGET;
-	if (limit_spent(&b->global, *global, now))
+	if (limit_spent(&whole, *global, now))
 		return REASON_GLOBAL_BUDGET;
-	if (!budget_take(source, b->source.cost_ns * times, b->source.burst_ns, now) ||
-	    !budget_take(prefix, b->prefix.cost_ns * times, b->prefix.burst_ns, now) ||
-	    !budget_take(area, b->prefix.cost_ns * times, b->prefix.burst_ns, now) ||
-	    !budget_take(global, b->global.cost_ns * times, b->global.burst_ns, now))
+	if (!budget_take(source, one.cost_ns, one.burst_ns, now) ||
+	    !budget_take(prefix, near.cost_ns, near.burst_ns, now) ||
+	    !budget_take(area, wide.cost_ns, wide.burst_ns, now) ||
+	    !budget_take(global, whole.cost_ns, whole.burst_ns, now))
 		return REASON_CONTENDED;
 	return REASON_PROVEN;
 }

@@ -45,6 +45,7 @@
 #define KNOWN_PLAYER 4 /* plays, or did: needs no minutes, and has no distance */
 #define KNOWN_PROVEN 8 /* an answered cookie: in this minute and the next */
 #define KNOWN_AROUND 16 /* a network, see known_network() */
+#define KNOWN_MANY   32 /* proven to more services than the one whose slot is there */
 
 /* Flags of who has proven itself to the service in @slot. */
 #define KNOWN_PROVEN_AT(slot) (KNOWN_PROVEN | (slot) << 8)
@@ -106,7 +107,8 @@ static __always_inline bool known_proven(__u64 state, __u32 minute)
 
 static __always_inline bool known_proven_at(__u64 state, __u32 minute, __u32 slot)
 {
-	return known_proven(state, minute) && state >> 56 == slot;
+	return known_proven(state, minute) &&
+	       (state >> 56 == slot || known_flags(state) & KNOWN_MANY);
 }
 
 /* May it be believed? */
@@ -184,8 +186,10 @@ static __always_inline __u64 known_next(__u64 state, __u32 minute, __u32 hops,
 	if (known_proven(state, minute)) {
 		if (!(flags & KNOWN_PROVEN))
 			return state | (__u64)flags << 48;
+		if (state >> 56 != flags >> 8)
+			flags |= KNOWN_MANY;
 	} else {
-		kept &= ~KNOWN_PROVEN;
+		kept &= ~(KNOWN_PROVEN | KNOWN_MANY);
 	}
 	/*
 	 * Who is known keeps its distance, or a question in its name would carry it off,

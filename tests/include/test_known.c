@@ -113,17 +113,34 @@ static void who_is_known_keeps_its_distance(void **state)
 	assert_true(good(7, minute + KNOWN_STAYS + 10));
 }
 
-/* To one service, the last; a player's entry does not part who is there from that. */
+/*
+ * To one service, until it proves itself to another as well: then to all, lest the second
+ * proof, by whoever it is, take away what the first is good for. A player's entry does
+ * not part who is there from that.
+ */
 static void a_proof_is_to_one_service(void **state)
 {
 	(void)state;
 	for (__u32 slot = 0; slot < 256; slot += 255) {
-		known_note(&table, 7, 60, KNOWN_PROVEN_AT(slot), MINUTE, keys);
+		__u32 minute = MINUTE + slot;
+
+		known_note(&table, 7, 60, KNOWN_PROVEN_AT(slot), minute, keys);
+		known_note(&table, 7, 60, KNOWN_PROVEN_AT(slot), minute + 1, keys);
 		for (__u32 other = 0; other < 256; other++)
 			assert_int_equal(known_proven_at(known_find(&table, 7, keys),
-							 MINUTE + 1, other),
+							 minute + 2, other),
 					 other == slot);
 	}
+	known_note(&table, 8, 60, KNOWN_PROVEN_AT(3), MINUTE, keys);
+	known_note(&table, 8, 60, KNOWN_PROVEN_AT(4), MINUTE + 1, keys);
+	known_note(&table, 8, 60, KNOWN_PROVEN_AT(4), MINUTE + 2, keys);
+	for (__u32 other = 0; other < 256; other++)
+		assert_true(
+			known_proven_at(known_find(&table, 8, keys), MINUTE + 3, other));
+	known_note(&table, 8, 60, KNOWN_PROVEN_AT(5), MINUTE + 4, keys);
+	assert_false(known_proven_at(known_find(&table, 8, keys), MINUTE + 4, 4));
+	memset(&table, 0, sizeof(table));
+	known_note(&table, 7, 60, KNOWN_PROVEN_AT(255), MINUTE, keys);
 	known_note(&table, 7, 60, KNOWN_PLAYER, MINUTE + 1, keys);
 	assert_true(known_proven_at(known_find(&table, 7, keys), MINUTE + 1, 255));
 	assert_false(known_proven_at(known_find(&table, 7, keys), MINUTE + 2, 255));

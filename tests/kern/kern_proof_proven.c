@@ -7,8 +7,7 @@
 
 /*
  * Where somebody has proven itself, little goes on unproven in the name of that address,
- * of a flood or at the pace of its budget: a third of what does elsewhere, and the server
- * has two thirds of what it answers one address left for who proved itself.
+ * of a flood or at the pace of its budget: of each word a third of what does elsewhere.
  */
 static void who_proved_itself_is_drained_by_nobody(void **state)
 {
@@ -399,16 +398,24 @@ static void what_the_proven_have_spent_is_said(void **state)
 }
 
 /*
- * Whoever has a whole network has no more of what the proven may do than one prefix of
- * it: the rest is for others.
+ * Whoever has a whole network has a third more of what the proven may do than one prefix
+ * of it. One prefix cannot shut out the others of its network, nor a network all others.
  */
-static void a_network_of_the_proven_is_one_prefix(void **state)
+static void a_network_of_the_proven_is_little_more_than_a_prefix(void **state)
 {
-	static const char *const networks[2][6] = {
-		{ "10.1.1.1", "10.1.2.1", "10.1.3.1", "10.1.14.1", "10.1.15.1",
-		  "10.1.16.1" },
-		{ "fd00:1:1:100::1", "fd00:1:1:200::1", "fd00:1:1:300::1",
-		  "fd00:1:1:400::1", "fd00:1:1:ff00::1", "fd00:1:2:100::1" },
+	static const struct {
+		const char *from[2]; /* IPv4, IPv6 */
+		bool passes;
+	} rows[] = {
+		{ { "10.1.1.1", "fd00:1:1:100::1" }, true },
+		{ { "10.1.1.2", "fd00:1:1:1ff::1" }, true },
+		{ { "10.1.1.1", "fd00:1:1:100::1" }, true },
+		{ { "10.1.1.2", "fd00:1:1:1ff::1" }, true },
+		{ { "10.1.1.1", "fd00:1:1:100::1" }, false },
+		{ { "10.1.15.1", "fd00:1:1:ff00::1" }, true },
+		{ { "10.1.3.1", "fd00:1:1:300::1" }, false },
+		{ { "10.1.15.1", "fd00:1:1:ff00::1" }, false },
+		{ { "10.1.16.1", "fd00:1:2:100::1" }, true },
 	};
 	char token[FRAME_MAX];
 	struct service s;
@@ -428,33 +435,76 @@ static void a_network_of_the_proven_is_one_prefix(void **state)
 		pass_time(300 * SECOND);
 		refused = tally_of(DIRECTION_C2S, KIND_CONNECT, REASON_PREFIX_BUDGET)
 				  .packets;
-		for (int i = 0; i < 6; i++) {
+		for (size_t i = 0; i < COUNT(rows); i++) {
 			struct frame_spec at = { .ipv6 = ipv6,
-						 .from = networks[ipv6][i] };
+						 .from = rows[i].from[ipv6],
+						 .sport = (__u16)(HERE + i) };
 
 			n = token_of(&at, BYTES(BARE), token);
 			say(&at, token, n, &say_);
 			assert_int_equal(say_.action, XDP_PASS);
 		}
-		for (int i = 0; i < 6; i++) {
+		for (size_t i = 0; i < COUNT(rows); i++) {
 			struct frame_spec at = { .ipv6 = ipv6,
-						 .from = networks[ipv6][i] };
+						 .from = rows[i].from[ipv6],
+						 .sport = (__u16)(HERE + i) };
 
 			say(&at, BYTES(OOB "connect \"x\""), &say_);
-			assert_int_equal(say_.action, i == 4 ? XDP_DROP : XDP_PASS);
+			assert_int_equal(say_.action == XDP_PASS, rows[i].passes);
+			refused += !rows[i].passes;
 		}
 		assert_int_equal(tally_of(DIRECTION_C2S, KIND_CONNECT,
 					  REASON_PREFIX_BUDGET)
 					 .packets,
-				 refused + 1);
+				 refused);
 	}
+}
+
+/* A question is two units: where the service has one left nothing is taken from nobody.
+ */
+static void who_is_refused_pays_nothing(void **state)
+{
+	char token[FRAME_MAX];
+	struct service s;
+	struct budget *b = &s.budget[CLASS_QUERY];
+	size_t n;
+
+	(void)state;
+	demand(FAMILY_QUAKE3, PROOF_PRESSURE);
+	s = kern.live->tables[0].services[0];
+	b->source = kern_rate(1, 6);
+	b->prefix = kern_rate(1, 1000);
+	b->global = kern_rate(1, 5);
+	kern_service(&kern, 0, 0, &s);
+	pass_time(300 * SECOND);
+	for (int i = 0; i < 6; i++) {
+		struct frame_spec each = { .from = "10.50.5.5",
+					   .sport = (__u16)(2000 + i) };
+
+		say(&each, BYTES(OOB "getstatus"), &say_);
+	}
+	n = token_of(&wraps[0], BYTES(OOB "getstatus"), token);
+	say(&wraps[0], token, n, &say_);
+	assert_turned(&say_, BYTES(OOB "getstatus"));
+	pass_time(SECOND / 4); /* who was asked just now is dropped at once */
+	say(&wraps[0], BYTES(OOB "getstatus"), &say_);
+	assert_int_equal(tally_of(DIRECTION_C2S, KIND_GETSTATUS, REASON_PROVEN).packets,
+			 1);
+	pass_time(SECOND / 4);
+	say(&wraps[0], BYTES(OOB "getstatus"), &say_);
+	assert_int_not_equal(say_.action, XDP_PASS);
+	pass_time(SECOND);
+	say(&wraps[0], BYTES(OOB "getstatus"), &say_);
+	assert_int_equal(tally_of(DIRECTION_C2S, KIND_GETSTATUS, REASON_PROVEN).packets,
+			 2);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(what_the_proven_have_spent_is_said),
-		TEST(a_network_of_the_proven_is_one_prefix),
+		TEST(a_network_of_the_proven_is_little_more_than_a_prefix),
+		TEST(who_is_refused_pays_nothing),
 		TEST(beside_the_proven_one_question_is_left),
 		TEST(elsewhere_a_question_costs_one),
 		TEST(each_service_asks),
