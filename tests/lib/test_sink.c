@@ -353,6 +353,10 @@ static void what_cannot_be_opened(void **state)
 		  "cannot open 'unix:/nonexistent/s': No such file" },
 		{ "|/dev/null", "cannot open '|/dev/null': there is something else" },
 		{ "unix:/dev/null", "cannot open 'unix:/dev/null': Address already" },
+		/* Without a name it would be found by nobody. */
+		{ "unix:", "cannot open 'unix:': Invalid argument" },
+		{ "|", "cannot open '|': Invalid argument" },
+		{ "", "cannot open '': Invalid argument" },
 	};
 	char said[256];
 

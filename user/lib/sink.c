@@ -209,6 +209,9 @@ static int socket_open(struct sink *s)
 
 static int path_open(struct sink *s)
 {
+	/* As a socket's address it would be one without a name, which nobody finds. */
+	if (!*s->path)
+		return -EINVAL;
 	switch (s->sort) {
 	case SORT_FIFO:
 		return fifo_open(s);
