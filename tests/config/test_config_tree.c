@@ -231,6 +231,49 @@ static void sets(void **state)
 	assert_int_equal(config.services[0].ports[0], 2);
 }
 
+/* Of each service, however much of its name is another's, and sections of others. */
+static void sets_of_names_with_dots(void **state)
+{
+#define NAMED(name, port) "service \"" name "\" { protocol = quake3 port = " port " }\n"
+	static const char *const files[] = {
+		NAMED("a", "1") NAMED("a.b", "2") NAMED("a.query", "3")
+			NAMED("a.query.b", "4"),
+		NAMED("a.query.b", "4") NAMED("a.query", "3") NAMED("a.b", "2")
+			NAMED("a", "1"),
+	};
+	static const char *const rows[] = {
+		/* by the port that the file gives it */
+		"service.a.port=9",
+		"service.a.b.port=9",
+		"service.a.query.port=9",
+		"service.a.query.b.port=9",
+	};
+	struct limit limit;
+
+	(void)state;
+	assert_null(rate_parse("7/s burst 9", &limit));
+	for (size_t i = 0; i < COUNT(files) * COUNT(rows); i++) {
+		const char *file = files[i / COUNT(rows)];
+		size_t row = i % COUNT(rows);
+
+		set_good(file, rows[row]);
+		for (size_t s = 0; s < config.service_count; s++) {
+			size_t at = i < COUNT(rows) ? s : COUNT(rows) - 1 - s;
+
+			assert_int_equal(config.services[s].ports[0],
+					 at == row ? 9 : at + 1);
+		}
+		/* A section of the one, though it is the other's name. */
+		set_good(file, "service.a.query.source=7/s burst 9");
+		for (size_t s = 0; s < config.service_count; s++)
+			assert_int_equal(!memcmp(&config.services[s]
+							  .service.budget[CLASS_QUERY]
+							  .source,
+						 &limit, sizeof(limit)),
+					 !strcmp(config.services[s].service.name, "a"));
+	}
+}
+
 static void sets_wrong(void **state)
 {
 #define NO_KEY(text)                                                       \
@@ -304,6 +347,7 @@ int main(void)
 		cmocka_unit_test(so_many_files),
 		cmocka_unit_test(include_is_there),
 		cmocka_unit_test(sets),
+		cmocka_unit_test(sets_of_names_with_dots),
 		cmocka_unit_test(sets_wrong),
 		cmocka_unit_test(complaints_are_heard),
 	};

@@ -150,46 +150,73 @@ static int file_take(struct reading *r, const char *path)
 
 /* --- --set ---------------------------------------------------------------------- */
 
-/* cfg_getopt() without its complaint. */
-static cfg_opt_t *option_named(const cfg_t *cfg, const char *name)
+/* cfg_getopt() without its complaint, of the first @n octets of @name. */
+static cfg_opt_t *option_named(cfg_opt_t *options, const char *name, size_t n)
 {
-	for (cfg_opt_t *o = cfg->opts; o->name; o++)
-		if (!strcmp(o->name, name))
+	for (cfg_opt_t *o = options; o->name; o++)
+		if (!strncmp(o->name, name, n) && !o->name[n])
 			return o;
 	return NULL;
 }
 
-/* The section @name in @cfg, made if there is none; of services only one that is there.
- */
-static cfg_t *section_open(cfg_t *cfg, char *name, char **rest)
+static bool option_is_key(const cfg_opt_t *option)
 {
-	cfg_opt_t *option = option_named(cfg, name);
-	cfg_value_t *made;
-	char *title, *end;
+	return option->type == CFGT_PTR && strcmp(option->name, "include") != 0;
+}
 
-	if (!option || option->type != CFGT_SEC)
-		return NULL;
-	if (!(option->flags & CFGF_TITLE)) {
-		if (cfg_opt_size(option))
-			return cfg_opt_getnsec(option, 0);
-		made = cfg_setopt(cfg, option, NULL);
-		return made ? made->section : NULL;
+/* Does @key lead to one of @options, or of a section among them? */
+static bool key_exists(cfg_opt_t *options, const char *key)
+{
+	for (;;) {
+		size_t n = strcspn(key, ".");
+		const cfg_opt_t *option = option_named(options, key, n);
+
+		if (!option || !key[n])
+			return option && option_is_key(option);
+		if (option->type != CFGT_SEC)
+			return false;
+		options = option->subopts;
+		key += n + 1;
 	}
-	/* A title may have dots in it, the key behind it has none that sections do not.
-	 */
-	title = *rest;
-	for (end = title ? strchr(title, '.') : NULL; end; end = strchr(end + 1, '.')) {
+}
+
+/*
+ * The section that @rest begins with the title of, and in *@rest what is behind it. Dots
+ * may be in titles, and one title may begin another: the key has to exist behind it.
+ */
+static cfg_t *section_titled(cfg_opt_t *option, char **rest)
+{
+	char *title = *rest;
+
+	for (char *end = strchr(title, '.'); end; end = strchr(end + 1, '.')) {
 		cfg_t *section;
 
 		*end = '\0';
 		section = cfg_opt_gettsec(option, title);
-		if (section) {
+		if (section && key_exists(option->subopts, end + 1)) {
 			*rest = end + 1;
 			return section;
 		}
 		*end = '.';
 	}
 	return NULL;
+}
+
+/* The section @name in @cfg, made if there is none; of services only one that is there.
+ */
+static cfg_t *section_open(cfg_t *cfg, const char *name, char **rest)
+{
+	cfg_opt_t *option = option_named(cfg->opts, name, strlen(name));
+	cfg_value_t *made;
+
+	if (!option || option->type != CFGT_SEC)
+		return NULL;
+	if (option->flags & CFGF_TITLE)
+		return section_titled(option, rest);
+	if (cfg_opt_size(option))
+		return cfg_opt_getnsec(option, 0);
+	made = cfg_setopt(cfg, option, NULL);
+	return made ? made->section : NULL;
 }
 
 /* The option that @key names, with its section; NULL: there is none. */
@@ -203,12 +230,9 @@ static cfg_opt_t *option_find(cfg_t *cfg, char *key, cfg_t **ret)
 
 		rest = strchr(name, '.');
 		if (!rest) {
-			option = option_named(cfg, name);
+			option = option_named(cfg->opts, name, strlen(name));
 			*ret = cfg;
-			return option && option->type == CFGT_PTR &&
-					       strcmp(name, "include") != 0
-				       ? option
-				       : NULL;
+			return option && option_is_key(option) ? option : NULL;
 		}
 		*rest++ = '\0';
 		cfg = section_open(cfg, name, &rest);
