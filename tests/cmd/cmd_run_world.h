@@ -505,6 +505,10 @@ int loop_run(void)
 			settled(of_settled);
 		else if (*day == 'v')
 			w->veth = "eth1";
+		else if (*day == 'g')
+			w->veth = NULL;
+		else if (*day == 'w')
+			w->fails = NULL;
 		else if (*day == 'm')
 			w->misspoken = true;
 	}

@@ -273,9 +273,18 @@ static void another_interface_of_that_name(void **state)
 	lives("run", 0,
 	      RUNS "-- e\ndrain\nonce, in 100\n-- s\n" LOOKS
 		   "-- v\n-- e\ndrain\nonce, in 100\n-- s\nguard_look\napply " MUTE
+		   "\nanswerer_reload " MUTE
 		   "\nnotify WATCHDOG=1\nSTATUS=1 of 2 interfaces protected\n" TICK
 		   "loop_run\n" STOPS LETS CLOSES,
 	      ME "ready\n" VETH KEPT);
+	/* When the veth has gone, servers are asked for what is answered from then on. */
+	w->days = "g..";
+	live("run");
+	assert_non_null(strstr(w->log, "guard_start " MUTE));
+	assert_non_null(strstr(w->log, "-- g\n-- .\ntend\nguard_look\napply " C1
+				       "\nanswerer_reload " C1
+				       "\nnotify WATCHDOG=1\nSTATUS=1 of 2 interfaces "
+				       "protected\n" TICK "loop_run\n"));
 	/* A veth hears all that is sent in generic mode, and what is said is said. */
 	w->veth = "eth2";
 	w->days = ".";
@@ -291,6 +300,21 @@ static void another_interface_of_that_name(void **state)
 	live("run");
 	assert_non_null(strstr(w->log, "guard_start " MUTE));
 	assert_null(strstr(w->log, "apply"));
+}
+
+/* It is not in force, so the answers are asked for as before, and it is tried again. */
+static void what_could_not_be_settled_is_tried_again(void **state)
+{
+#define TRIES "-- .\ntend\nguard_look\napply " MUTE "\n"
+#define GOES  "notify WATCHDOG=1\nSTATUS=1 of 2 interfaces protected\n"
+	(void)state;
+	w->fails = "apply";
+	w->err = -ENOMEM;
+	w->days = "v..w..";
+	lives("run", 0,
+	      RUNS "-- v\n" TRIES GOES TRIES GOES "-- w\n" TRIES "answerer_reload " MUTE
+		   "\n" GOES TICK "loop_run\n" STOPS LETS CLOSES,
+	      ME "ready\n" VETH VETH VETH KEPT);
 }
 
 static void who_takes_it_down_at_its_end(void **state)
@@ -354,6 +378,7 @@ int main(void)
 		TEST(a_bad_reload_changes_nothing),
 		TEST(a_server_of_another_family_is_said_once),
 		TEST(another_interface_of_that_name),
+		TEST(what_could_not_be_settled_is_tried_again),
 		TEST(who_takes_it_down_at_its_end),
 		TEST(what_is_private_ends_with_it),
 	};

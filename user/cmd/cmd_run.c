@@ -219,15 +219,23 @@ static void look_at_protocols(struct daemon *d)
 	}
 }
 
+/* Another interface has come, or gone, under a name that was waited for. */
+static void settle_anew(struct daemon *d)
+{
+	settle(d, d->config);
+	/* As long as it is not in force it is tried again. */
+	if (shield_apply(d->shield, d->config))
+		d->unheard = !d->unheard;
+	else
+		answerer_reload(d->answerer, d->config);
+}
+
 static void look_after(struct daemon *d)
 {
 	size_t ours = guard_look(&d->guard);
 
-	/* Another interface has come, or gone, under a name that was waited for. */
-	if (unheard(d->config) != d->unheard) {
-		settle(d, d->config);
-		shield_apply(d->shield, d->config);
-	}
+	if (unheard(d->config) != d->unheard)
+		settle_anew(d);
 	sd_notifyf(0, "WATCHDOG=1\nSTATUS=%zu of %zu interfaces %s", ours, d->guard.count,
 		   d->config->observe ? "observed: nothing is dropped" : "protected");
 }
