@@ -456,9 +456,86 @@ static void who_cannot_ask(void **state)
 	answerer_stop(NULL);
 }
 
+/* Somebody applies other files than the daemon's: who has a slot now is asked, anew. */
+static void slots_change_hands(void **state)
+{
+	(void)state;
+	config.services[1].service.answers = ANSWERS_OFF;
+	replies[0] = true;
+	assert_int_equal(start(NULL), 0);
+	pass(3 * SECOND);
+	text[0] = 0;
+	/* Its slot is another's before it is looked again: what it replied stays away. */
+	names[5] = "other";
+	pass(3 * SECOND);
+	happened("+5510 #6 127.0.0.1:27960 getinfo\n"
+		 "  not put for arena\n"
+		 "+5760 #7 127.0.0.1:27960 getstatus\n"
+		 "  not put for arena\n"
+		 "+6000 #0 127.0.0.1:27960 getinfo abcdefghi\n",
+		 "");
+	generation++;
+	pass(61 * SECOND);
+	happened("", "");
+	/* It comes back elsewhere; another file moves it while something presses. */
+	names[7] = "arena";
+	pressed[7] = true;
+	generation++;
+	pass(1500 * MS);
+	happened("+68000 #1 127.0.0.1:27960 getinfo OPQRSTUVW\n"
+		 "+68200 #2 127.0.0.1:27960 getstatus qrstuvwxy\n"
+		 "+68400 #3 127.0.0.1:27960 getinfo\n"
+		 "  slot 7 form 2: 74 bytes of +68400\n",
+		 "");
+	names[7] = NULL;
+	names[5] = "arena";
+	generation++;
+	pass(2 * SECOND);
+	happened("+68600 #4 127.0.0.1:27960 getinfo GHIJKLMNO\n"
+		 "+68850 #5 127.0.0.1:27960 getstatus ijklmnopq\n"
+		 "+69100 #6 127.0.0.1:27960 getinfo\n"
+		 "  slot 5 form 2: 74 bytes of +69100\n"
+		 "+69350 #7 127.0.0.1:27960 getstatus\n"
+		 "  slot 5 form 3: 76 bytes of +69350\n"
+		 "+69600 #0 127.0.0.1:27960 getinfo abcdefghijklmnopqrstuvwxyzABCDEF\n"
+		 "  slot 5 form 0: 74 bytes of +69600\n"
+		 "+69850 #1 127.0.0.1:27960 getstatus OPQRSTUVWXYZ0123456789ababcdefgh\n"
+		 "  slot 5 form 1: 76 bytes of +69850\n",
+		 "");
+	/* The same again. */
+	generation++;
+	pass(2 * SECOND);
+	happened("", "");
+	stop();
+}
+
+/* Somebody changes the tables: what was learnt is asked for again, soon. */
+static void what_could_not_be_put(void **state)
+{
+	(void)state;
+	config.services[1].service.answers = ANSWERS_OFF;
+	replies[0] = true;
+	assert_int_equal(start(NULL), 0);
+	pass(6 * SECOND);
+	text[0] = 0;
+	locked = true;
+	pass(300 * MS);
+	happened("  not put for arena\n"
+		 "+6260 #1 127.0.0.1:27960 getstatus OPQRSTUVW\n",
+		 "");
+	locked = false;
+	pass(1700 * MS);
+	happened("  slot 5 form 1: 76 bytes of +6260\n"
+		 "+6760 #2 127.0.0.1:27960 getinfo qrstuvwxyzABCDEFGHIJKLMNOPQRSTUV\n"
+		 "  slot 5 form 0: 74 bytes of +6760\n",
+		 "");
+	stop();
+}
+
 #define ANSWERER_DAYS                                                       \
 	TEST(both_reply), TEST(nobody_replies), TEST(always_is_as_pressed), \
 		TEST(what_cannot_be_sent), TEST(who_is_known_is_kept),      \
-		TEST(what_was_known_is_read), TEST(who_cannot_ask)
+		TEST(what_was_known_is_read), TEST(who_cannot_ask),         \
+		TEST(slots_change_hands), TEST(what_could_not_be_put)
 
 #endif /* ANSWERER_DAYS_H */

@@ -39,7 +39,9 @@ static void *context_;
 static bool pressed[SERVICES_MAX], replies[2], no_timer, drops;
 static int bind_fails = -1, keep_err, read_err, directory_err;
 static size_t bad_lines;
-static __u32 known;
+static __u32 known, generation;
+static const char *names[10]; /* of services in force, by slot */
+static bool locked; /* nothing can be put */
 static struct config config;
 static struct answerer *answerer;
 
@@ -71,8 +73,6 @@ __u64 shield_clock(void)
 
 bool shield_service(const struct shield *shield, __u32 slot, struct service *ret)
 {
-	static const char *const names[] = { [5] = "arena", [9] = "base" };
-
 	assert_ptr_equal(shield, &config);
 	memset(ret, 0, sizeof(*ret));
 	if (slot >= 10 || !names[slot])
@@ -87,12 +87,24 @@ bool shield_flooded(const struct shield *shield, __u32 slot)
 	return pressed[slot];
 }
 
-void shield_template_put(struct shield *shield, __u32 slot, __u32 form,
-			 const struct template *t)
+__u32 shield_generation(const struct shield *shield)
 {
 	assert_ptr_equal(shield, &config);
+	return generation;
+}
+
+bool shield_template_put_for(struct shield *shield, const char *name, __u32 slot,
+			     __u32 form, const struct template *t)
+{
+	assert_ptr_equal(shield, &config);
+	assert_in_range(slot, 0, 9);
+	if (locked || !names[slot] || strcmp(names[slot], name) != 0) {
+		note("  not put for %s\n", name);
+		return false;
+	}
 	note("  slot %u form %u: %u bytes of +%llu\n", slot, form, template_length(t, 0),
 	     (unsigned long long)((t->made_ns - begun) / MS));
+	return true;
 }
 
 void shield_recall_turn(struct shield *shield, __u64 at)
@@ -293,6 +305,11 @@ static int begin(void **state)
 	now = begun = 5000 * SECOND;
 	queued = bad_lines = 0;
 	known = 0;
+	generation = 7;
+	memset(names, 0, sizeof(names));
+	names[5] = "arena";
+	names[9] = "base";
+	locked = false;
 	once = NULL;
 	replies[0] = replies[1] = no_timer = drops = false;
 	bind_fails = -1;

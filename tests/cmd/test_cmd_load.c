@@ -43,6 +43,7 @@ static struct config *applied;
 static int apply_says;
 static __u32 generation;
 static bool unheard;
+static const char *in_force[2]; /* services, in slots 3 and 4 */
 
 int call_open(const struct call *call, struct shield **ret)
 {
@@ -126,6 +127,16 @@ int shield_apply(struct shield *shield, const struct config *config)
 	return apply_says;
 }
 
+bool shield_service(const struct shield *shield, __u32 slot, struct service *ret)
+{
+	(void)shield;
+	if (slot < 3 || slot > 4 || !in_force[slot - 3])
+		return false;
+	memset(ret, 0, sizeof(*ret));
+	strcpy(ret->name, in_force[slot - 3]);
+	return true;
+}
+
 __u32 shield_generation(const struct shield *shield)
 {
 	(void)shield;
@@ -170,6 +181,8 @@ static int begin(void **state)
 	apply_says = 0;
 	generation = 5;
 	unheard = false;
+	in_force[0] = "a";
+	in_force[1] = NULL;
 	return close(fd);
 }
 
@@ -255,12 +268,62 @@ static void a_daemon_is_respected(void **state)
 	assert_int_equal(applied->services[0].ports[0], 9);
 }
 
+/* The daemon asks the servers of its own file: who adds a service is told. */
+static void what_is_not_asked_is_named(void **state)
+{
+#define TWO "service b { protocol = quake3 port = 2 }\n"
+#define ASKS                                                                            \
+	"quakeshield: warning: reload -c asks no server, and the daemon asks those of " \
+	"its own file: unless "
+	static const struct {
+		const char *in_force[2], *says;
+	} rows[] = {
+		{ { "a", "b" }, "" },
+		{ { "a", NULL },
+		  ASKS "'b' is in that, too, nothing is answered for it\n" },
+		{ { "b", "other" },
+		  ASKS "'a' is in that, too, nothing is answered for it\n" },
+		{ { "ab", "" },
+		  ASKS "'a' and 1 more are in that, too, nothing is answered for "
+		       "them\n" },
+	};
+	FILE *file = fopen(path, "ae");
+	char line[128];
+
+	(void)state;
+	assert_non_null(file);
+	fputs(TWO, file);
+	fclose(file);
+	attached[0] = "eth0";
+	attached[1] = "eth1";
+	attached_count = 2;
+	daemon_now.pid = DAEMON;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		memcpy(in_force, rows[i].in_force, sizeof(in_force));
+		assert_int_equal(say(reload), 0);
+		assert_string_equal(said_err, rows[i].says);
+	}
+	/* Nor where nothing would be answered anyway, or nobody is there to ask. */
+	snprintf(line, sizeof(line), "%s --set service.a.answers=off --set %s", reload,
+		 "service.b.observe=true");
+	refused(line, 0, "");
+	snprintf(line, sizeof(line), "%s --set observe=true", reload);
+	refused(line, 0, "");
+	daemon_now.pid = 0;
+	refused(reload, 0, "");
+	/* Nothing is in force: nothing is said of it. */
+	daemon_now.pid = DAEMON;
+	apply_says = -ENOSPC;
+	refused(reload, EXIT_REST, "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(what_is_not_attached_is_named, begin,
 						end),
 		cmocka_unit_test_setup_teardown(a_daemon_is_respected, begin, end),
+		cmocka_unit_test_setup_teardown(what_is_not_asked_is_named, begin, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

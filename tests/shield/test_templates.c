@@ -2,12 +2,15 @@
 /*
  * test_templates.c - which answers of a service are kept, as they are written and seen.
  */
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #include "shield/shield_clock.h"
@@ -55,10 +58,51 @@ static void the_newest_is_seen(void **state)
 	free(live);
 }
 
+/* Only while the service in the slot is the one that has said it, and nobody is about to
+ * give the slot away. */
+static void of_its_own_service(void **state)
+{
+	struct shield_template seen[TEMPLATE_FORMS];
+	struct live *live = calloc(1, sizeof(*live));
+	struct shield s = { .shared = live, .lock = open("/", O_RDONLY | O_CLOEXEC) };
+	struct template t = answer_to("getinfo", 100);
+	int other = open("/", O_RDONLY | O_CLOEXEC);
+	struct service *now;
+
+	(void)state;
+	assert_non_null(live);
+	assert_true(s.lock >= 0 && other >= 0);
+	now = &live->tables[1].services[3];
+	live->generation = 1;
+	strcpy(now->name, "a");
+	assert_false(shield_template_put_for(&s, "a", 3, 0, &t));
+	now->active = 1;
+	live->tables[0].services[3] = *now;
+	strcpy(live->tables[0].services[3].name, "b");
+	assert_false(shield_template_put_for(&s, "b", 3, 0, &t));
+	assert_false(shield_template_put_for(&s, "a", 2, 0, &t));
+	assert_false(shield_template_put_for(&s, "a", SERVICES_MAX, 0, &t));
+	assert_int_equal(flock(other, LOCK_EX), 0);
+	assert_false(shield_template_put_for(&s, "a", 3, 0, &t));
+	assert_int_equal(flock(other, LOCK_UN), 0);
+	assert_int_equal(shield_templates(&s, 3, seen), 0);
+	assert_true(shield_template_put_for(&s, "a", 3, 0, &t));
+	assert_int_equal(shield_templates(&s, 3, seen), 1);
+	/* The lock is nobody's afterwards. */
+	assert_int_equal(flock(other, LOCK_EX | LOCK_NB), 0);
+	assert_int_equal(flock(other, LOCK_UN), 0);
+	assert_false(shield_template_put_for(&s, "b", 3, 0, &t));
+	assert_int_equal(flock(other, LOCK_EX | LOCK_NB), 0);
+	close(other);
+	close(s.lock);
+	free(live);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_newest_is_seen),
+		cmocka_unit_test(of_its_own_service),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

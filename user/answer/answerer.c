@@ -62,6 +62,7 @@ struct learnt {
 struct asked {
 	char name[NAME_MAX_LEN];
 	__u32 slot;
+	bool there; /* a service of that name is in force, in that slot */
 	enum wire_family family;
 	bool always;
 	struct sockaddr_in to;
@@ -84,6 +85,7 @@ struct answerer {
 	bool deaf; /* they could not be */
 	size_t count;
 	struct asked *servers; /* @count */
+	__u32 generation; /* of the configuration that the slots are of */
 	char path[INCIDENT_PATH]; /* of who is known; "": not read yet */
 	__u64 kept_ns; /* when that was written last */
 	int failed; /* 0, or what was said about it */
@@ -130,15 +132,38 @@ static void add_server(struct answerer *a, const struct config_service *s)
 		return;
 	}
 	memset(server, 0, sizeof(*server));
-	if (!slot_of(a->shield, s->service.name, &server->slot))
-		return;
 	server->to = address_of(s);
-	server->heard_ns = shield_clock();
 	memcpy(server->name, s->service.name, sizeof(server->name));
 	server->family = (enum wire_family)s->service.family;
 	server->always = s->service.answers == ANSWERS_ALWAYS;
 	server->form = -1;
 	a->count++;
+}
+
+/* Nothing is known of what it replies, and nothing is kept of it. */
+static void begin_asking(struct asked *s)
+{
+	memset(s->learnt, 0, sizeof(s->learnt));
+	s->form = -1;
+	s->heard_ns = shield_clock();
+}
+
+/*
+ * Whose slots are whose now? Whoever applies another file than ours asks nobody; so what
+ * has no service there is not asked until it has one again.
+ */
+static void slots_find(struct answerer *a)
+{
+	a->generation = shield_generation(a->shield);
+	for (size_t i = 0; i < a->count; i++) {
+		struct asked *s = &a->servers[i];
+		bool was_there = s->there;
+		__u32 was = s->slot;
+
+		s->there = slot_of(a->shield, s->name, &s->slot);
+		if (!s->there || !was_there || s->slot != was)
+			begin_asking(s);
+	}
 }
 
 void answerer_reload(struct answerer *a, const struct config *config)
@@ -156,6 +181,7 @@ void answerer_reload(struct answerer *a, const struct config *config)
 		return;
 	for (size_t i = 0; servers && i < config->service_count; i++)
 		add_server(a, &config->services[i]);
+	slots_find(a);
 }
 
 /* --- who is known -------------------------------------------------------------- */
@@ -320,8 +346,9 @@ static void hear(struct answerer *a, struct asked *s, const char *reply, size_t 
 	if (ask_template(s->family, form, s->nonce, s->nonce_n, reply, n, s->sent_ns, &t))
 		return;
 	if (learn(&s->learnt[s->form], form, &t)) {
-		shield_template_put(a->shield, s->slot, (__u32)s->form, &t);
-		s->learnt[s->form].misses = 0;
+		if (shield_template_put_for(a->shield, s->name, s->slot, (__u32)s->form,
+					    &t))
+			s->learnt[s->form].misses = 0;
 	} else if (s->learnt[s->form].misses > MISSES_MOST) {
 		/* It says something again: the second, which has to agree, comes soon. */
 		s->learnt[s->form].misses = 1;
@@ -404,19 +431,23 @@ static void tell_of_silence(struct asked *s, __u64 now)
 static void on_tick(void *context)
 {
 	struct answerer *a = context;
-	__u64 now = shield_clock(), wait = IDLE_MS;
+	__u64 now = shield_clock(), wait = IDLE_MS, again;
 
 	if (now - a->kept_ns >= KEEP_NS)
 		known_keep(a);
 	if (!a->count)
 		return;
+	if (a->generation != shield_generation(a->shield))
+		slots_find(a);
 	for (int i = 0; i < SOCKETS; i++)
 		read_socket(a, i);
 	for (size_t i = 0; i < a->count; i++) {
 		struct asked *s = &a->servers[i];
-		bool pressed = s->always || shield_flooded(a->shield, s->slot);
-		__u64 again = ask_next(a, s, pressed, now);
 
+		if (!s->there)
+			continue;
+		again = ask_next(a, s, s->always || shield_flooded(a->shield, s->slot),
+				 now);
 		if (again < wait)
 			wait = again;
 		tell_of_silence(s, now);

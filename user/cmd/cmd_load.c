@@ -193,13 +193,55 @@ static void say_unattached(const struct shield *shield, const struct config *con
 	}
 }
 
+static bool in_force(const struct shield *shield, const char *name)
+{
+	struct service service;
+
+	for (__u32 slot = 0; slot < SERVICES_MAX; slot++)
+		if (shield_service(shield, slot, &service) &&
+		    !strncmp(service.name, name, NAME_MAX_LEN))
+			return true;
+	return false;
+}
+
+/* Services that come with @config, to be answered for; the first of them. */
+static size_t newcomers(const struct shield *shield, const struct config *config,
+			const char **ret_first)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < config->service_count; i++) {
+		const struct service *s = &config->services[i].service;
+
+		if (!s->answers || s->observe || in_force(shield, s->name))
+			continue;
+		if (!count++)
+			*ret_first = s->name;
+	}
+	return count;
+}
+
+/* Servers are asked by the daemon: who adds a service should not believe it answered. */
+static void say_unasked(const char *first, size_t count)
+{
+	char more[32] = "";
+
+	if (count > 1)
+		snprintf(more, sizeof(more), " and %zu more", count - 1);
+	log_warn("reload -c asks no server, and the daemon asks those of its own file: "
+		 "unless '%s'%s %s in that, too, nothing is answered for %s",
+		 first, more, count == 1 ? "is" : "are", count == 1 ? "it" : "them");
+}
+
 /* Apply a file that need not be the daemon's. */
 static int reload_file(struct shield *shield, const struct call *call,
 		       const struct daemon_facts *daemon)
 {
 	struct config *config = calloc(1, sizeof(*config));
 	struct config_silent silent;
+	const char *first = NULL;
 	char veth[IF_NAMESIZE];
+	size_t fresh = 0;
 	int err = -ENOMEM;
 
 	if (!config)
@@ -211,10 +253,14 @@ static int reload_file(struct shield *shield, const struct call *call,
 		without_daemon(config);
 	if (!err && daemon->observe)
 		config->observe = true; /* it was started so, and is to be ended so */
+	if (!err && daemon->pid > 0 && !config->observe)
+		fresh = newcomers(shield, config, &first);
 	if (!err)
 		err = shield_apply(shield, config);
 	if (!err)
 		say_unattached(shield, config);
+	if (!err && fresh)
+		say_unasked(first, fresh);
 	if (!err)
 		err = reloaded(shield, daemon, true, call_has(call, OPTION_JSON));
 	free(config);

@@ -169,6 +169,10 @@ bool shield_flooded(const struct shield *shield, __u32 slot);
  * What is being sent at this moment is sent whole, or not at all. One writer. */
 void shield_template_put(struct shield *shield, __u32 slot, __u32 form,
 			 const struct template *t);
+/* The same, if the service in @slot is still @name: others may apply a configuration.
+ * False: it is another one, or somebody changes the tables right now. */
+bool shield_template_put_for(struct shield *shield, const char *name, __u32 slot,
+			     __u32 form, const struct template *t);
 
 /* One answer that is kept. */
 struct shield_template {

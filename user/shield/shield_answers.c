@@ -3,6 +3,7 @@
  * shield_answers.c - what answers from the kernel are made of, and who is known.
  */
 #include <string.h>
+#include <sys/file.h>
 
 #include "lib/names.h"
 #include "shield/shield_internal.h"
@@ -30,6 +31,24 @@ void shield_template_put(struct shield *s, __u32 slot, __u32 form,
 	__atomic_store_n(&pair->generation, generation + 1, __ATOMIC_RELEASE);
 	/* Or the next one to be written could be seen before this step. */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+bool shield_template_put_for(struct shield *s, const char *name, __u32 slot, __u32 form,
+			     const struct template *t)
+{
+	struct service service;
+	bool same;
+
+	/* Whoever applies another configuration forgets what is kept, then gives the slot
+	 * away. */
+	if (flock(s->lock, LOCK_EX | LOCK_NB))
+		return false;
+	same = shield_service(s, slot, &service) &&
+	       !strncmp(service.name, name, NAME_MAX_LEN);
+	if (same)
+		shield_template_put(s, slot, form, t);
+	flock(s->lock, LOCK_UN);
+	return same;
 }
 
 /* All questions are words behind a marker of four octets, but NetQuake's own. */
