@@ -384,6 +384,38 @@ static void what_was_known_is_read(void **state)
 	stop();
 }
 
+/* There can be no file of that name: once it is said, and nothing is written. */
+static void where_nobody_is_kept(void **state)
+{
+	char pin[INCIDENT_PATH + 1] = "/";
+
+	(void)state;
+	memset(pin + 1, 'p', sizeof(pin) - 2);
+	config.service_count = 0;
+	known = 1;
+	assert_int_equal(start(pin), 0);
+	pass(301 * SECOND);
+	stop();
+	happened("  socket 0 at 127.83.81.1\n"
+		 "  socket 1 at 127.83.81.2\n"
+		 "  socket 2 at 127.83.81.3\n"
+		 "  socket 3 at 127.83.81.4\n"
+		 "  socket 4 at 127.83.81.5\n"
+		 "  socket 5 at 127.83.81.6\n"
+		 "  socket 6 at 127.83.81.7\n"
+		 "  socket 7 at 127.83.81.8\n"
+		 "  closed 0\n"
+		 "  closed 1\n"
+		 "  closed 2\n"
+		 "  closed 3\n"
+		 "  closed 4\n"
+		 "  closed 5\n"
+		 "  closed 6\n"
+		 "  closed 7\n",
+		 "quakeshield: warning: who is known is not kept: the path would be too "
+		 "long (STATE_DIRECTORY, --pin)\n");
+}
+
 /* Without loopback, without a timer, without anybody to ask. */
 static void who_cannot_ask(void **state)
 {
@@ -536,6 +568,7 @@ static void what_could_not_be_put(void **state)
 	TEST(both_reply), TEST(nobody_replies), TEST(always_is_as_pressed), \
 		TEST(what_cannot_be_sent), TEST(who_is_known_is_kept),      \
 		TEST(what_was_known_is_read), TEST(who_cannot_ask),         \
-		TEST(slots_change_hands), TEST(what_could_not_be_put)
+		TEST(slots_change_hands), TEST(what_could_not_be_put),      \
+		TEST(where_nobody_is_kept)
 
 #endif /* ANSWERER_DAYS_H */

@@ -99,11 +99,12 @@ __u32 shield_known(const struct shield *shield)
 	return known_;
 }
 
-void incident_path(const char *pin, const char *name, char ret[INCIDENT_PATH])
+int incident_path(const char *pin, const char *name, char ret[INCIDENT_PATH])
 {
 	(void)pin;
 	(void)name;
 	strcpy(ret, "/nonexistent/known.txt");
+	return 0;
 }
 
 int incident_directory(const char *path)

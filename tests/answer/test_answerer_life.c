@@ -143,9 +143,14 @@ int known_file_write(const char *path, const struct known_at *at)
 	return keep_err;
 }
 
-void incident_path(const char *pin, const char *name, char ret[INCIDENT_PATH])
+int incident_path(const char *pin, const char *name, char ret[INCIDENT_PATH])
 {
-	snprintf(ret, INCIDENT_PATH, "%s/%s", pin ? pin : "(default)", name);
+	int n = snprintf(ret, INCIDENT_PATH, "%s/%s", pin ? pin : "(default)", name);
+
+	if (n < INCIDENT_PATH)
+		return 0;
+	*ret = 0;
+	return -ENAMETOOLONG;
 }
 
 int incident_directory(const char *path)

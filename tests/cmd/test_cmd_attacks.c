@@ -32,13 +32,14 @@ const struct command commands[] = {
 };
 
 static const char *kept, *lasting; /* what is in the files */
-static int read_error;
+static int read_error, path_error;
 static pid_t daemon_pid;
 
-void incident_path(const char *pin, const char *name, char ret[INCIDENT_PATH])
+int incident_path(const char *pin, const char *name, char ret[INCIDENT_PATH])
 {
 	assert_string_equal(name, "attacks.jsonl");
 	snprintf(ret, INCIDENT_PATH, "/of%s", pin ? pin : "");
+	return path_error;
 }
 
 json_t *incident_store_read(const char *path, int *ret_err)
@@ -131,6 +132,8 @@ static void failures(void **state)
 	kept = "";
 	read_error = 0;
 	refused("attacks --pin /x", EXIT_REST, "cannot read '/of/x': Cannot allocate");
+	path_error = -ENAMETOOLONG;
+	refused("attacks --pin /x", EXIT_REST, "attacks: the path would be too long");
 }
 
 int main(void)

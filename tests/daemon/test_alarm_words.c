@@ -161,13 +161,55 @@ static void what_cannot_be_begun(void **state)
 	SAYS(attack(), "");
 }
 
+/* A directory so long that there can be no file in it, or no capture. */
+static void what_has_too_long_a_name(void **state)
+{
+	char deep[600], *end = deep + sprintf(deep, "%s", root);
+	size_t most = INCIDENT_PATH - strlen("/captures/.pcapng") - INCIDENT_ID;
+
+#define TOO_LONG "not kept: the path would be too long (STATE_DIRECTORY, --pin)\n"
+	(void)state;
+	while ((size_t)(end - deep) < most) {
+		size_t left = most - (size_t)(end - deep) - 1;
+
+		end += sprintf(end, "/%0*d", (int)(left > 200 ? 199 : left), 0);
+		assert_int_equal(mkdir(deep, 0700), 0);
+	}
+	stop();
+	setenv("STATE_DIRECTORY", deep, 1);
+	SAYS(start(), "");
+	seconds(2);
+	told_count = 0;
+	SAYS(attack(), "");
+	assert_string_not_equal(first(INCIDENT_STARTED, false)->capture, "");
+	stop();
+	strcpy(end, "x");
+	assert_int_equal(mkdir(deep, 0700), 0);
+	setenv("STATE_DIRECTORY", deep, 1);
+	SAYS(start(), WARN "captures of attacks are " TOO_LONG);
+	seconds(2);
+	told_count = 0;
+	SAYS(attack(), "");
+	assert_string_equal(first(INCIDENT_STARTED, false)->capture, "");
+	stop();
+	memset(end, 'x', 60);
+	end[60] = 0;
+	setenv("STATE_DIRECTORY", deep, 1);
+	SAYS(start(),
+	     WARN "attacks are " TOO_LONG WARN "captures of attacks are " TOO_LONG);
+	seconds(2);
+	told_count = 0;
+	SAYS(attack(), "");
+	assert_string_equal(first(INCIDENT_STARTED, false)->capture, "");
+}
+
 int main(void)
 {
 #define T(test) cmocka_unit_test_setup_teardown(test, begin, end)
 	const struct CMUnitTest tests[] = {
 		T(whose_command_is_run), T(a_command_that_nobody_runs),
 		T(what_cannot_be_kept),	 T(what_cannot_be_shown),
-		T(what_cannot_be_begun),
+		T(what_cannot_be_begun), T(what_has_too_long_a_name),
 	};
 
 	return cmocka_run_group_tests(tests, make_root, remove_root);

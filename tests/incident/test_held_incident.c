@@ -370,7 +370,7 @@ static void stores(void **state)
 		"{\"time\":1700000000,\"now\":{\"id\":\"a\"}}\n",
 		"",
 	};
-	static const char *const pins[] = { NULL, "", "/sys/fs/bpf/x", "a/b" };
+	static const char *const pins[] = { NULL, "", "/sys/fs/bpf/x", "a/b", "a-b+" };
 	static const char *const names[] = { "attacks.jsonl", "plain", "two.dots.x" };
 	char path[INCIDENT_PATH], pin[600];
 
@@ -398,19 +398,28 @@ static void stores(void **state)
 	for (size_t n = 440; n < 500; n += n < 464 ? 8 : 1) {
 		memset(pin, 'p', n);
 		pin[n] = 0;
-		incident_path(pin, "a.jsonl", path);
-		held_printf("%zu: %zu %s", n, strlen(path), path + strlen(path) - 10);
 		incident_now_path(pin, path);
-		held_printf(" %zu %s\n", strlen(path), path + strlen(path) - 10);
+		held_printf("%zu: %zu %s\n", n, strlen(path), path + strlen(path) - 10);
 	}
-	/* However long the directory's name is, the path has an end. */
+	/* However long the name of a directory is, there is a file of its own, or none.
+	 */
+	for (size_t n = 241; n < 249; n++) {
+		size_t length = n % 2 ? n : n / 2;
+
+		memset(pin, n % 2 ? 'p' : '-', length);
+		pin[length] = 0;
+		held_printf("%zu: %d", n, incident_path(pin, "a.jsonl", path));
+		held_printf(" %zu %s\n", strlen(path),
+			    *path ? path + strlen(path) - 10 : "");
+	}
 	for (size_t n = 480; n < 530; n++) {
 		pin[0] = '/';
 		memset(pin + 1, 'd', n - 1);
 		pin[n] = 0;
 		setenv("STATE_DIRECTORY", pin, 1);
-		incident_path(n % 2 ? "/pin" : NULL, "attacks.jsonl", path);
-		held_printf("%zu: %zu %s\n", n, strlen(path), path + 470);
+		held_printf("%zu: %d", n,
+			    incident_path(n % 2 ? "/pin" : NULL, "attacks.jsonl", path));
+		held_printf(" %zu %s\n", strlen(path), *path ? path + 470 : "");
 	}
 	unsetenv("STATE_DIRECTORY");
 	held_printf("%d %d %d\n", incident_directory("none"), incident_directory("/none"),

@@ -367,15 +367,79 @@ static void some_directories_need_not_be_made(void **state)
 	assert_int_equal(incident_directory("/nowhere/at/all.jsonl"), -ENOENT);
 }
 
+/* Each other ones, however alike they are; who had some before finds them. */
 static void a_pin_directory_has_files_of_its_own(void **state)
+{
+	static const char *const pins[] = { "/a/b",  "/a-b",  "/a+-b", "/a/-b",
+					    "/a-/b", "/a--b", "/a//b", "/a+b",
+					    "/a++b", "/a+/b", "/a/+b", "" };
+	static char texts[sizeof(pins) / sizeof(*pins)][INCIDENT_PATH];
+	char text[INCIDENT_PATH];
+
+	(void)state;
+	assert_int_equal(incident_path("/sys/fs/bpf/x", "attacks.jsonl", text), 0);
+	assert_string_equal(strrchr(text, '/'), "/attacks-sys-fs-bpf-x.jsonl");
+	incident_path("/sys/fs/bpf/quakeshield", "known.txt", text);
+	assert_string_equal(strrchr(text, '/'), "/known-sys-fs-bpf-quakeshield.txt");
+	incident_path(NULL, "captures", text);
+	assert_string_equal(strrchr(text, '/'), "/captures");
+	for (size_t i = 0; i < sizeof(pins) / sizeof(*pins); i++) {
+		assert_int_equal(incident_path(pins[i], "history.jsonl", texts[i]), 0);
+		for (size_t j = 0; j < i; j++)
+			assert_string_not_equal(texts[i], texts[j]);
+	}
+}
+
+/* systemd names all that a unit has, the first of which is the daemon's. */
+static void of_several_directories_the_first(void **state)
 {
 	char text[INCIDENT_PATH];
 
 	(void)state;
-	incident_path("/sys/fs/bpf/x", "attacks.jsonl", text);
-	assert_non_null(strstr(text, "/attacks-sys-fs-bpf-x.jsonl"));
-	incident_path(NULL, "captures", text);
-	assert_string_equal(strrchr(text, '/'), "/captures");
+	setenv("STATE_DIRECTORY", "/var/lib/a:/var/lib/b", 1);
+	assert_int_equal(incident_path(NULL, "attacks.jsonl", text), 0);
+	assert_string_equal(text, "/var/lib/a/attacks.jsonl");
+	setenv("STATE_DIRECTORY", "b:/var/lib/a", 1);
+	assert_int_equal(incident_path(NULL, "captures", text), 0);
+	assert_string_equal(text, INCIDENT_STATE "/captures");
+	setenv("STATE_DIRECTORY", directory, 1);
+}
+
+/* Rather none than one without its ending, or another's. */
+static void what_is_too_long_is_none(void **state)
+{
+	char state_directory[INCIDENT_PATH + 8] = "/", pin[300] = "/",
+					     text[INCIDENT_PATH];
+	const size_t most = INCIDENT_PATH - 1 - strlen("/attacks.jsonl");
+	size_t n = strlen("known.txt");
+
+	(void)state;
+	memset(state_directory + 1, 's', sizeof(state_directory) - 2);
+	for (size_t length = sizeof(state_directory) - 1; length > most; length--) {
+		state_directory[length] = 0;
+		setenv("STATE_DIRECTORY", state_directory, 1);
+		strcpy(text, "left over");
+		assert_int_equal(incident_path(NULL, "attacks.jsonl", text),
+				 -ENAMETOOLONG);
+		assert_string_equal(text, "");
+	}
+	state_directory[most] = 0;
+	setenv("STATE_DIRECTORY", state_directory, 1);
+	assert_int_equal(incident_path(NULL, "attacks.jsonl", text), 0);
+	assert_int_equal(strlen(text), INCIDENT_PATH - 1);
+	assert_string_equal(strrchr(text, '/'), "/attacks.jsonl");
+	setenv("STATE_DIRECTORY", directory, 1);
+	/* No name of a file may be longer, nor that of the one that takes its place. */
+	memset(pin + 1, 'p', sizeof(pin) - 2);
+	assert_int_equal(incident_path(pin, "known.txt", text), -ENAMETOOLONG);
+	pin[255 - 4 - n + 1] = 0;
+	assert_int_equal(incident_path(pin, "known.txt", text), -ENAMETOOLONG);
+	pin[255 - 4 - n] = 0;
+	assert_int_equal(incident_path(pin, "known.txt", text), 0);
+	assert_int_equal(strlen(strrchr(text, '/') + 1), 251);
+	memset(pin + 1, '-', 150);
+	pin[151] = 0;
+	assert_int_equal(incident_path(pin, "known.txt", text), -ENAMETOOLONG);
 }
 
 int main(void)
@@ -396,6 +460,8 @@ int main(void)
 		T(a_line_for_people),
 		T(some_directories_need_not_be_made),
 		T(a_pin_directory_has_files_of_its_own),
+		T(of_several_directories_the_first),
+		T(what_is_too_long_is_none),
 	};
 
 	return cmocka_run_group_tests(tests, make_directory, remove_directory);

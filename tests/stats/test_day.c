@@ -225,6 +225,26 @@ static void a_clock_that_goes_back(void **state)
 	json_decref(json);
 }
 
+/* Said once; what is in memory stays. */
+static void a_name_that_is_too_long(void **state)
+{
+	char deep[600] = "/", said[1024];
+
+	(void)state;
+	memset(deep + 1, 'd', sizeof(deep) - 2);
+	setenv("STATE_DIRECTORY", deep, 1);
+	stderr_catch();
+	day_load(&day, NULL, NOON);
+	for (int minute = 0; minute < 3; minute++)
+		look(NOON + 60 * minute, 1, 1);
+	stderr_release(said, sizeof(said));
+	setenv("STATE_DIRECTORY", directory, 1);
+	assert_string_equal(said, "quakeshield: warning: history is not kept: the path "
+				  "would be too long (STATE_DIRECTORY, --pin)\n");
+	assert_string_equal(day.path, "");
+	assert_int_equal(day.count, 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -234,6 +254,7 @@ int main(void)
 		cmocka_unit_test_setup(it_stays_within_a_day_and_its_file, begin),
 		cmocka_unit_test_setup(a_disk_that_is_full_at_the_end, begin),
 		cmocka_unit_test_setup(a_clock_that_goes_back, begin),
+		cmocka_unit_test_setup(a_name_that_is_too_long, begin),
 	};
 
 	return cmocka_run_group_tests(tests, make_directory, remove_directory);

@@ -201,8 +201,11 @@ static void known_load(struct answerer *a, const char *pin)
 	size_t bad, first;
 	int err;
 
-	incident_path(pin, "known.txt", a->path);
 	a->kept_ns = shield_clock();
+	if (incident_path(pin, "known.txt", a->path)) {
+		log_warn("who is known is not kept: " INCIDENT_NO_PATH);
+		return;
+	}
 	err = known_file_read(a->path, &at, &bad, &first);
 	if (err)
 		log_warn("cannot read who is known from '%s': %s", a->path,

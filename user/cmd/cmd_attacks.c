@@ -117,9 +117,12 @@ int cmd_attacks(const struct call *call)
 	const char *pin = call_value(call, OPTION_PIN);
 	char path[INCIDENT_PATH];
 	json_t *all;
-	int err;
+	int err = incident_path(pin, "attacks.jsonl", path);
 
-	incident_path(pin, "attacks.jsonl", path);
+	if (err) {
+		log_error("attacks: " INCIDENT_NO_PATH);
+		return exit_status(err);
+	}
 	all = incident_store_read(path, &err);
 	if (!all || err) {
 		log_error("attacks: cannot read '%s': %s", path,

@@ -21,13 +21,15 @@
 #include "lib/log.h"
 #include "lib/loop.h"
 
-#define SECOND_MS 1000
+#define SECOND_MS      1000
+#define CAPTURE_ENDING ".pcapng"
 
 struct alarm {
 	struct stats_cache *cache;
 	struct samples_view *live;
 	char on_attack[CONFIG_COMMAND];
 	bool pinned; /* it is not the machine's quakeshield, but one of --pin */
+	/* "": nothing is kept there */
 	char store[INCIDENT_PATH], now_path[INCIDENT_PATH], captures[INCIDENT_PATH];
 	struct stats before;
 	bool looked; /* there is a before */
@@ -56,7 +58,7 @@ static int is_capture(const struct dirent *entry)
 {
 	const char *dot = strrchr(entry->d_name, '.');
 
-	return entry->d_name[0] != '.' && dot && !strcmp(dot, ".pcapng");
+	return entry->d_name[0] != '.' && dot && !strcmp(dot, CAPTURE_ENDING);
 }
 
 /* Names begin with the time: the first are the oldest. */
@@ -83,10 +85,11 @@ static void capture_begin(struct alarm *a, __u32 slot, const struct service *ser
 	int n;
 
 	path[0] = 0;
-	if (!service || !a->live || (mkdir(a->captures, 0700) && errno != EEXIST))
+	if (!service || !a->live || !a->captures[0] ||
+	    (mkdir(a->captures, 0700) && errno != EEXIST))
 		return;
 	captures_sweep(a);
-	n = snprintf(path, INCIDENT_PATH, "%.400s/%s.pcapng", a->captures,
+	n = snprintf(path, INCIDENT_PATH, "%s/%s" CAPTURE_ENDING, a->captures,
 		     a->watches[slot].now->id);
 	if (n >= INCIDENT_PATH ||
 	    samples_ring_capture(samples_ring(a->live), slot, service, path) < 0)
@@ -152,7 +155,7 @@ static void tell(struct alarm *a, const struct incident *i, enum incident_event 
 	journal_incident(i, event, capture);
 	if (!object)
 		return;
-	err = incident_store_add(a->store, object);
+	err = a->store[0] ? incident_store_add(a->store, object) : 0;
 	if (err && !a->failed)
 		log_error("cannot keep incidents in '%s': %s", a->store, strerror(-err));
 	a->failed = err;
@@ -405,12 +408,35 @@ static void command_take(struct alarm *a, const struct config *config)
 	a->on_attack[0] = 0;
 }
 
+/* Where there can be no such file nothing is kept, which is said here and then no more.
+ */
+static void paths_make(struct alarm *a, const char *pin)
+{
+	int err = incident_path(pin, "attacks.jsonl", a->store);
+
+	if (err) {
+		log_warn("attacks are not kept: " INCIDENT_NO_PATH);
+	} else {
+		err = incident_directory(a->store);
+		a->failed = err;
+	}
+	if (a->failed)
+		log_warn("attacks are not kept: cannot make the directory of '%s': %s",
+			 a->store, strerror(-err));
+	err = incident_path(pin, "captures", a->captures);
+	if (err || strlen(a->captures) + INCIDENT_ID + sizeof(CAPTURE_ENDING) >
+			   sizeof(a->captures)) {
+		a->captures[0] = 0;
+		log_warn("captures of attacks are not kept: " INCIDENT_NO_PATH);
+	}
+	incident_now_path(pin, a->now_path);
+}
+
 int alarm_start(struct stats_cache *cache, struct samples_view *live,
 		const struct config *config, const char *pin, struct alarm **ret)
 {
 	struct alarm *a = calloc(1, sizeof(*a));
 	const struct stats *now = stats_cache_stats(cache);
-	int err;
 
 	if (!a || !now || !loop_every(SECOND_MS, on_second, a)) {
 		log_error("cannot look out for attacks: %s",
@@ -421,14 +447,7 @@ int alarm_start(struct stats_cache *cache, struct samples_view *live,
 	a->cache = cache;
 	a->live = live;
 	a->pinned = pin && *pin;
-	incident_path(pin, "attacks.jsonl", a->store);
-	incident_path(pin, "captures", a->captures);
-	incident_now_path(pin, a->now_path);
-	err = incident_directory(a->store);
-	if (err)
-		log_warn("attacks are not kept: cannot make the directory of '%s': %s",
-			 a->store, strerror(-err));
-	a->failed = err;
+	paths_make(a, pin);
 	a->past = incident_store_read(a->store, NULL);
 	if (!a->past)
 		a->past = json_array();

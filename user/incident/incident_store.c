@@ -4,6 +4,8 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,20 +17,48 @@
 
 #define FLAGS (JSON_COMPACT | JSON_REAL_PRECISION(12))
 
-void incident_path(const char *pin_dir, const char *name, char ret[INCIDENT_PATH])
+/*
+ * @pin_dir as a piece of a file's name, another for each: what is none of its slashes has
+ * a plus before it where it would be read as one, and so has a plus. False: no room.
+ */
+static bool pin_words(const char *pin_dir, char *ret, size_t size)
 {
-	const char *state = getenv("STATE_DIRECTORY");
-	const char *ending = strrchr(name, '.');
-	int n = snprintf(ret, INCIDENT_PATH, "%s/%.*s",
-			 state && *state == '/' ? state : INCIDENT_STATE,
-			 (int)(ending ? ending - name : (long)strlen(name)), name);
+	size_t n = 0;
 
-	/* As the pid file: a directory of its own has a daemon of its own. */
-	if (n < 0 || n >= INCIDENT_PATH)
-		n = INCIDENT_PATH - 1;
-	for (; pin_dir && *pin_dir && n + 16 < INCIDENT_PATH; pin_dir++)
+	for (; pin_dir && *pin_dir; pin_dir++) {
+		if (n + 3 > size)
+			return false;
+		if (*pin_dir == '-' || *pin_dir == '+')
+			ret[n++] = '+';
 		ret[n++] = *pin_dir == '/' ? '-' : *pin_dir;
-	snprintf(ret + n, (size_t)(INCIDENT_PATH - n), "%s", ending ? ending : "");
+	}
+	ret[n] = '\0';
+	return true;
+}
+
+int incident_path(const char *pin_dir, const char *name, char ret[INCIDENT_PATH])
+{
+	const char *state = getenv("STATE_DIRECTORY"), *ending = strrchr(name, '.');
+	char words[NAME_MAX];
+	int before, n;
+
+	*ret = '\0';
+	if (!ending)
+		ending = name + strlen(name);
+	/* As the pid file: a directory of its own has a daemon of its own. */
+	if (!pin_words(pin_dir, words, sizeof(words)) ||
+	    strlen(name) + strlen(words) + strlen(INCIDENT_FRESH) > NAME_MAX)
+		return -ENAMETOOLONG;
+	if (!state || *state != '/')
+		state = INCIDENT_STATE;
+	/* The first, where systemd gives several. */
+	before = (int)strcspn(state, ":");
+	n = snprintf(ret, INCIDENT_PATH, "%.*s/%.*s%s%s", before, state,
+		     (int)(ending - name), name, words, ending);
+	if (n >= 0 && n < INCIDENT_PATH)
+		return 0;
+	*ret = '\0';
+	return -ENAMETOOLONG;
 }
 
 int incident_directory(const char *path)
@@ -124,7 +154,7 @@ static bool is_torn(int fd, off_t size)
 static int rewrite(const char *path)
 {
 	json_t *all = incident_store_read(path, NULL);
-	char fresh[INCIDENT_PATH + 8];
+	char fresh[INCIDENT_PATH + sizeof(INCIDENT_FRESH)];
 	json_t *object;
 	size_t i;
 	int err = 0, fd;
@@ -134,7 +164,7 @@ static int rewrite(const char *path)
 	/* Half of them, at the longest, leave room for more: never twice in a row. */
 	while (json_array_size(all) > INCIDENT_KEPT / 2)
 		json_array_remove(all, 0);
-	snprintf(fresh, sizeof(fresh), "%s.new", path);
+	snprintf(fresh, sizeof(fresh), "%s" INCIDENT_FRESH, path);
 	fd = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0640);
 	if (fd < 0)
 		err = -errno;

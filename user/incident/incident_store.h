@@ -15,16 +15,19 @@
 #include <jansson.h>
 #include <stddef.h>
 
-#define INCIDENT_STATE "/var/lib/quakeshield" /* or what STATE_DIRECTORY says */
+#define INCIDENT_STATE "/var/lib/quakeshield" /* or what STATE_DIRECTORY says first */
+#define INCIDENT_FRESH ".new" /* behind the name of what is written in its place */
 #define INCIDENT_PATH  512
 #define INCIDENT_KEPT  1000
 #define INCIDENT_BYTES (4 << 20)
 
 /*
- * Where the daemon of @pin_dir (NULL: the default one) keeps @name, which has an ending:
- * "attacks.jsonl".
+ * Where the daemon of @pin_dir (NULL: the default one) keeps @name, which may have an
+ * ending: "attacks.jsonl". 0, or -ENAMETOOLONG without a message and "": there can be no
+ * such file.
  */
-void incident_path(const char *pin_dir, const char *name, char ret[INCIDENT_PATH]);
+int incident_path(const char *pin_dir, const char *name, char ret[INCIDENT_PATH]);
+#define INCIDENT_NO_PATH "the path would be too long (STATE_DIRECTORY, --pin)"
 
 /* Make the directory of @path if it is not there. 0 or -errno. */
 int incident_directory(const char *path);

@@ -65,7 +65,10 @@ void day_load(struct day *d, const char *pin, time_t now)
 	FILE *file;
 
 	memset(d, 0, sizeof(*d));
-	incident_path(pin, "history.jsonl", d->path);
+	if (incident_path(pin, "history.jsonl", d->path)) {
+		log_warn("history is not kept: " INCIDENT_NO_PATH);
+		return;
+	}
 	file = fopen(d->path, "re");
 	while (file && fgets(line, sizeof(line), file)) {
 		d->lines++;
