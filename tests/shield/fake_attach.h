@@ -28,6 +28,7 @@
 #include "apart.h"
 #include "shield/ethtool.h"
 #include "shield/shield_internal.h"
+#include "shield/vlan.h"
 #include "stderr.h"
 
 #define COUNT(a) (sizeof(a) / sizeof(*(a)))
@@ -41,6 +42,8 @@ static struct nic {
 	unsigned int ifindex; /* 0: it is not there */
 	__u32 program; /* the XDP program on it */
 	bool skb, veth, joins;
+	bool strips; /* VLAN tags */
+	const char *vlan; /* one that lies above it */
 	int hwaddr_errno;
 	unsigned short hwaddr; /* ARPHRD_* */
 	__u32 filters[2]; /* clsact, by enum tc_side */
@@ -261,8 +264,19 @@ int ioctl(int fd, unsigned long request, ...)
 
 int ethtool_feature(const char *interface, const char *feature)
 {
+	if (!strcmp(feature, "rx-vlan-hw-parse"))
+		return nic_of(interface)->strips;
 	assert_string_equal(feature, "rx-udp-gro-forwarding");
 	return nic_of(interface)->joins;
+}
+
+bool vlan_above(const char *interface, char ret[IF_NAMESIZE])
+{
+	const char *vlan = nic_of(interface)->vlan;
+
+	if (vlan)
+		strcpy(ret, vlan);
+	return vlan;
 }
 
 bool ethtool_driven_by(const char *interface, const char *driver)

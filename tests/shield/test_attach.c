@@ -77,6 +77,44 @@ static void each_mode_as_it_is_wanted(void **state)
 	pinned(OURS "/in-eth1,7", NULL);
 }
 
+/* In native mode what is sent back would be of no VLAN: said with each attaching. */
+static void a_card_that_takes_tags_off(void **state)
+{
+#define UNTAGGED                                                                      \
+	WARN "'eth1.7' takes the tags of VLANs off before a frame can be judged, so " \
+	     "what is sent back to 'game' leaves without one and is lost: `ethtool "  \
+	     "-K eth1.7 rxvlan off`\n"
+	(void)state;
+	nics[1].strips = true;
+	attach(MODE_AUTO, 1, MODE_NATIVE, TC_OUT_ON DRV, "");
+	nics[1].vlan = "game";
+	attach(MODE_AUTO, 0, MODE_NATIVE,
+	       "update 999 of 35 from 102 to 102\nupdate 6 of 35 from 101 to 101\n",
+	       UNTAGGED);
+	release("detach 6 of 35\n");
+	nics[1].program = 0;
+	attach(MODE_NATIVE, 1, MODE_NATIVE, TC_OUT_ON DRV, UNTAGGED);
+	release("detach 6 of 35\n");
+	nics[1].program = 0;
+	attach(MODE_SKB, 1, MODE_SKB, TC_OUT_ON SKB TC_IN_ON, "");
+	release("detach 6 of 35\n");
+	nics[1].program = 0;
+	nics[1].skb = nics[1].strips = false;
+	attach(MODE_AUTO, 1, MODE_NATIVE, TC_OUT_ON DRV, "");
+	release("detach 6 of 35\n");
+	nics[1].program = 0;
+	nics[1].strips = nics[1].veth = true;
+	attach(MODE_AUTO, 1, MODE_NATIVE, TC_OUT_ON DRV, "");
+	release("detach 6 of 35\n");
+	/* Of what failed, only why. */
+	nics[1].program = 0;
+	nics[1].veth = false;
+	native_errno = EPERM;
+	attach(MODE_NATIVE, -EPERM, 0, TC_OUT_ON DRV,
+	       ME "cannot attach to 'eth1.7' in native mode: Operation not permitted "
+		  "(try --mode skb)\n");
+}
+
 #define NO_NATIVE                                                                 \
 	WARN "the driver of 'eth1.7' takes no native XDP program (Operation not " \
 	     "supported): using generic (skb) mode, which is slower\n"
@@ -466,13 +504,14 @@ static void who_is_released(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(each_mode_as_it_is_wanted), TEST(both_halves_or_none),
-		TEST(a_name_that_was_anothers),	 TEST(older_kernels_get_filters),
-		TEST(ours_are_exchanged),	 TEST(a_link_that_was_renamed),
-		TEST(an_older_ones_come_over),	 TEST(what_is_on_it_already),
-		TEST(what_carries_no_frames),	 TEST(the_machines_own),
-		TEST(links_are_listed),		 TEST(what_is_detached),
-		TEST(who_failed_leaves_nothing), TEST(who_is_released),
+		TEST(each_mode_as_it_is_wanted), TEST(a_card_that_takes_tags_off),
+		TEST(both_halves_or_none),	 TEST(a_name_that_was_anothers),
+		TEST(older_kernels_get_filters), TEST(ours_are_exchanged),
+		TEST(a_link_that_was_renamed),	 TEST(an_older_ones_come_over),
+		TEST(what_is_on_it_already),	 TEST(what_carries_no_frames),
+		TEST(the_machines_own),		 TEST(links_are_listed),
+		TEST(what_is_detached),		 TEST(who_failed_leaves_nothing),
+		TEST(who_is_released),
 	};
 
 	if (!apart(CLONE_NEWNS))

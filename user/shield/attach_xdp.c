@@ -17,6 +17,7 @@
 #include "lib/log.h"
 #include "shield/ethtool.h"
 #include "shield/shield_internal.h"
+#include "shield/vlan.h"
 
 /* What each_link() does in each directory. */
 struct link_walk {
@@ -210,6 +211,23 @@ bool shield_on_veth(const char *interface)
 	return ethtool_driven_by(interface, "veth");
 }
 
+/*
+ * What a card takes off before a program sees the frame is not in what is sent back. A
+ * veth never puts it in, whatever it says: that is up to its other end.
+ */
+static void say_untagged(const char *interface)
+{
+	char vlan[IF_NAMESIZE];
+
+	if (ethtool_feature(interface, "rx-vlan-hw-parse") != 1 ||
+	    shield_on_veth(interface) || !vlan_above(interface, vlan))
+		return;
+	log_warn("'%s' takes the tags of VLANs off before a frame can be judged, so what "
+		 "is sent back to '%s' leaves without one and is lost: `ethtool -K %s "
+		 "rxvlan off`",
+		 interface, vlan, interface);
+}
+
 int shield_attach(struct shield *s, const char *interface, enum attach_mode mode,
 		  enum attach_mode *ret_mode)
 {
@@ -228,6 +246,8 @@ int shield_attach(struct shield *s, const char *interface, enum attach_mode mode
 		__atomic_or_fetch(&s->shared->veths, 1u << a.ifindex % 32,
 				  __ATOMIC_RELAXED);
 	err = attach_both(&a, mode, ret_mode);
+	if (!err && *ret_mode == MODE_NATIVE)
+		say_untagged(interface);
 	if (err && holder == HOLDER_NONE)
 		shield_release(s, interface); /* both halves or none */
 	return err ? err : holder == HOLDER_NONE;

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * vlan.c - see vlan.h. Read from sysfs: the daemon attaches when it is confined, too, and
+ * may open files then.
+ */
+#include <dirent.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "shield/vlan.h"
+
+#define NET	"/sys/class/net/"
+#define ABOVE	"upper_" /* and the name of what lies above */
+#define DEEPEST 4 /* devices above each other */
+
+static bool is_vlan(const char *interface)
+{
+	char path[PATH_MAX], line[128];
+	bool ret = false;
+	FILE *file;
+
+	snprintf(path, sizeof(path), NET "%s/uevent", interface);
+	file = fopen(path, "re");
+	while (file && !ret && fgets(line, sizeof(line), file))
+		ret = !strcmp(line, "DEVTYPE=vlan\n");
+	if (file)
+		fclose(file);
+	return ret;
+}
+
+static bool look(const char *interface, int depth, char ret[IF_NAMESIZE])
+{
+	const struct dirent *entry;
+	char path[PATH_MAX];
+	bool found = false;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), NET "%s", interface);
+	dir = opendir(path);
+	while (dir && !found && (entry = readdir(dir))) {
+		const char *name = entry->d_name + strlen(ABOVE);
+
+		if (strncmp(entry->d_name, ABOVE, strlen(ABOVE)) != 0)
+			continue;
+		if (is_vlan(name)) {
+			snprintf(ret, IF_NAMESIZE, "%s", name);
+			found = true;
+		} else if (depth < DEEPEST) {
+			found = look(name, depth + 1, ret);
+		}
+	}
+	if (dir)
+		closedir(dir);
+	return found;
+}
+
+bool vlan_above(const char *interface, char ret[IF_NAMESIZE])
+{
+	return look(interface, 1, ret);
+}
