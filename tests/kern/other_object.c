@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * other_object.c - with LD_PRELOAD: a program that has the shield in it loads the one in
- * the file that $SHIELD_OBJECT names instead. Its maps and programs must have the same
- * names. So fresh.py breaks bpf/ without building a test again.
+ * other_object.c - loaded before libbpf: a program that has the shield in it loads the
+ * one in the file that $SHIELD_OBJECT names instead. Its maps and programs must have the
+ * same names. So fresh.py breaks bpf/ without building a test again.
  */
 #include <bpf/libbpf.h>
 #include <dlfcn.h>
