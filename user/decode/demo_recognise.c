@@ -117,6 +117,8 @@ static bool mvd_skip(struct reader *rd, int index)
 	int32_t length = 8;
 
 	(void)ms;
+	if (reader_failed(rd))
+		return true;
 	if (!type || type == 7)
 		return false;
 	if (type == 3)
@@ -145,7 +147,7 @@ static bool dm2_skip(struct reader *rd, int index)
 {
 	int32_t length = (int32_t)reader_le32(rd);
 
-	if (length == -1 && index)
+	if (reader_failed(rd) || (length == -1 && index))
 		return true;
 	if (length < 1 || length > 32768)
 		return false;
