@@ -38,11 +38,10 @@ static __always_inline __u32 pace_hash(const struct live *l, __u64 net_hash, __b
 /*
  * Of somebody with @hash and of what it wants of the service in @slot, one of enum
  * cookie_form: where it is remembered when that was asked last, and by what bits it is
- * known there. Who
- * repeats itself faster than any client is not answered each time: a flood from few
- * addresses and ports cannot have the window close around them, nor one peer drowned in
- * answers to what others said in its name. For queries @hash is without the port: they
- * can wait, and are asked for in other's names most.
+ * known there. Who repeats itself faster than any client is not answered each time: a
+ * flood from few addresses and ports cannot have the window close around them, nor one
+ * peer drowned in answers to what others said in its name. For queries @hash is without
+ * the port: they can wait, and are asked for in other's names most.
  */
 static __always_inline __u32 asked_spread(__u32 hash, __u32 slot, __u32 form)
 {

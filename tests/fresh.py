@@ -9,15 +9,16 @@ file into a copy of the tree, and runs the tests that need no lab: of user/ all 
 those of the file's own room first; of bpf/ and include/ the unit tests of tests/include that
 read the changed header, then all kernel tests, with the broken shield in the place of the one
 that they were built with (which takes root). What does not compile or load, compiles to the
-same instructions, or changes a type that both sides have, is drawn again. A line says of each who noticed it, or that it survived,
-and the last one `N passed, N failed, N skipped`: a passed one was noticed.
+same instructions, or changes a type that both sides have, is drawn again. A line says of each
+who noticed it, or that it survived, and the last one `N passed, N failed, N skipped`: a passed
+one was noticed.
 
     fresh.py [--count N] [--seed N] [--minutes N] [--survive PERCENT] [--jobs N]
              [--tree DIR] [GLOB...]
 
-GLOBs are of files below user/, bpf/ and include/ (all of user/ without). The same seed draws the same again from
-the same tree. Not all survivors are faults: some change nothing that can be seen. A test that
-fails as the tree is would notice everything: it is set aside, by name.
+GLOBs are of files below user/, bpf/ and include/ (all of user/ without). The same seed draws
+the same again from the same tree. Not all survivors are faults: some change nothing that can
+be seen. A test that fails as the tree is would notice everything: it is set aside, by name.
 """
 import argparse, fnmatch, os, random, re, shutil, struct, subprocess, sys, tempfile, time
 from concurrent import futures
