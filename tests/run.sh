@@ -12,6 +12,11 @@
 # with a line `# beside: why` that says why no other load can change what they find. All
 # others run alone, after them. TESTS=PATTERN runs those whose name matches that glob.
 #
+# Scripts and kernel tests run in a world of their own each (tests/world.sh): the machine's
+# links, pins and daemons cannot change what they find, and what they leave behind is named
+# and is a failure. Where the kernel permits no such namespaces they run on the machine
+# itself, and run.sh says so.
+#
 # Scripts net_* and vm_* run real servers, clients and floods against the clock. One of
 # those that fails gets a second try, which counts; the first is shown, and the name stands
 # in `second try: NAME: what failed` before the last line, so that one that does so often is
@@ -21,10 +26,11 @@
 set -u
 
 TIMEOUT=${TEST_TIMEOUT:-420}
+WORLD_SH=${0%/*}/world.sh
 JOBS=${TEST_JOBS:-$(nproc)}
 tries=${SECOND_TRIES:-3}
 passed=0 failed=0 skipped=0 ran=0
-is_alone="" again=""
+again="" worlds=1
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -58,58 +64,28 @@ tally()
 	ran=$((ran + 1))
 }
 
-# What of a shield or of a lab is on the machine itself, one a line; nothing while others
-# run, whose it may be.
-machine()
+# has_world TEST: scripts and kernel tests get one. Scripts vm_* do not: they need the
+# links that the emulator made.
+has_world()
 {
-	[ -n "$is_alone" ] || return 0
-	{
-		find /sys/fs/bpf /run/netns /run/quakeshield -mindepth 1
-		ip -brief link show | awk '{ print "link " $1 }'
-		bpftool net show | grep shield_
-	} 2>/dev/null | sort
-}
-
-# marked NUMBER: processes of that test, which all have its mark in their environment.
-marked()
-{
-	local file
-
-	for file in /proc/[0-9]*/environ; do
-		if grep -qzx "RUN_TEST_MARK=$work/$1" "$file" 2>/dev/null; then
-			file=${file%/environ}
-			echo "process ${file#/proc/} ($(cat "$file/comm" 2>/dev/null))"
-		fi
-	done
-}
-
-# residue NUMBER: what that test has left, once what was killed has had time to end.
-residue()
-{
-	local left='' until=$((SECONDS + 3))
-
-	while
-		left=$(machine | comm -13 "$work/$1.before" -; marked "$1")
-		[ -n "$left" ] && [ "$SECONDS" -lt "$until" ]
-	do
-		sleep 0.1
-	done
-	[ -z "$left" ] || echo "$left"
+	case ${1##*/} in
+	vm_*)		false ;;
+	*.sh | kern_*)	[ -n "$worlds" ] ;;
+	*)		false ;;
+	esac
 }
 
 # one NUMBER TEST: its output, status and seconds into files of that number.
 one()
 {
-	local start=$EPOCHREALTIME left
+	local start=$EPOCHREALTIME world=()
 
-	machine >"$work/$1.before"
-	RUN_TEST_MARK=$work/$1 timeout --kill-after=10 "$TIMEOUT" "$2" >"$work/$1.out" 2>&1
+	: >"$work/$1.left"
+	if has_world "$2"; then world=("$WORLD_SH" --left "$work/$1.left"); fi
+	"${world[@]}" timeout --kill-after=10 "$TIMEOUT" "$2" >"$work/$1.out" 2>&1
 	echo $? >"$work/$1.status"
-	case ${2##*/} in
-	net_* | attack_*)
-		left=$(residue "$1" | paste -sd, -)
-		[ -z "$left" ] || echo "not ok ${2##*/} leaves nothing behind: $left" >>"$work/$1.out"
-	esac
+	[ ! -s "$work/$1.left" ] || echo "not ok ${2##*/} leaves nothing behind:" \
+		"$(paste -sd, "$work/$1.left")" >>"$work/$1.out"
 	awk -v a="$start" -v b="$EPOCHREALTIME" -v name="${2##*/}" \
 		'BEGIN { printf "%8.1f s  %s\n", b - a, name }' >"$work/$1.took"
 }
@@ -156,6 +132,12 @@ show_first()
 	tries=$((tries - 1))
 }
 
+if ! "$WORLD_SH" true 2>"$work/why"; then
+	worlds=''
+	echo "run.sh: tests run on the machine itself, and what they leave there is not looked" \
+		"for: $(head -n 1 "$work/why")" >&2
+fi
+
 beside=() alone=()
 for test in "$@"; do
 	# shellcheck disable=SC2053 # a glob is wanted
@@ -171,7 +153,6 @@ for test in "${beside[@]}"; do
 done
 wait
 for i in "${!beside[@]}"; do show "$i" "${beside[i]}"; done
-is_alone=1
 for test in "${alone[@]}"; do
 	one "$number" "$test"
 	if is_unlucky "$number" "$test"; then

@@ -10,7 +10,7 @@
 # everything else; the second carries the tests' output and nothing else.
 
 GUEST_MODULES='virtio_pci virtio_net veth sch_ingress cls_bpf act_bpf nf_tables nft_counter nft_objref'
-GUEST_TOOLS='bash awk ip nft jq ethtool tc sysctl timeout nsenter unshare taskset find od cmp'
+GUEST_TOOLS='bash awk ip nft jq ethtool tc sysctl timeout nsenter unshare setpriv taskset find od cmp'
 
 # --- KVM, or not
 #

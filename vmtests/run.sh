@@ -43,7 +43,8 @@ guest_files()
 {
 	find "$BUILD/quakeshield" "$BUILD/lab" "$BUILD/tests" -type f \
 		\( -perm -1 -o -name 'foreign.bpf.o' \) ! -path '*/test_*' ! -path '*/fuzz*'
-	find "$PWD/vmtests" "$PWD/tests/run.sh" "$PWD/tests/lab" "$PWD/tests/net/net_lifetime.sh" \
+	find "$PWD/vmtests" "$PWD"/tests/{run,world}.sh "$PWD/tests/lab" \
+		"$PWD/tests/net/net_lifetime.sh" \
 		-type f ! -name '*.c' ! -name '*.h'
 }
 
