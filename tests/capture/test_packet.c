@@ -17,6 +17,10 @@
 #define V6(next, length) "\x60\0\0\0\0" length next "\x40" A6 B6
 #define TAG		 "\x81\0\0\5"
 #define OPTIONS(next)	 next "\0\1\4\0\0\0\0"
+/* An outer packet of another pair of hosts. */
+#define OUTER(next, total) "\x45\0\0" total "\0\2\0\0\x40" next "\0\0\xc0\0\2\1\xc0\0\2\2"
+#define OUTER_UDP(port)	   "\xff\x11" port "\0\x50\0\0"
+#define FRAME		   MAC "\x08\0" V4
 
 struct row {
 	const char *name;
@@ -59,6 +63,23 @@ static const struct row rows[] = {
 	{ "v6, authenticated", BYTES(V6("\x33", "\x2c") "\x3c\4\0\0" "\0\0\0\1\0\0\0\2aaaaaaaaaaaa" OPTIONS("\x11") UDP("\x0c") "abcd"), 4, DLT_RAW, true, RECORD_DECODED },
 	{ "v6, no next header", BYTES(V6("\x3b", "\0")), 0, DLT_RAW, false, RECORD_DECODED },
 	{ "v6, extension beyond", BYTES(V6("\0", "\x04") OPTIONS("\x11") UDP("\x0c") "abcd"), 0, DLT_RAW, false, RECORD_DECODED },
+	{ "ip in ip", BYTES(OUTER("\4", "\x34") V4), 4, DLT_RAW, true, RECORD_DECODED },
+	{ "v6 in v4", BYTES(OUTER("\x29", "\x48") V6("\x11", "\x0c") UDP("\x0c") "abcd"), 4, DLT_RAW, true, RECORD_DECODED },
+	{ "gre", BYTES(OUTER("\x2f", "\x38") "\0\0\x08\0" V4), 4, DLT_RAW, true, RECORD_DECODED },
+	{ "gre, all fields", BYTES(OUTER("\x2f", "\x44") "\xb0\0\x08\0" "aaaabbbbcccc" V4), 4, DLT_RAW, true, RECORD_DECODED },
+	{ "gre, version 1", BYTES(OUTER("\x2f", "\x38") "\0\1\x08\0" V4), 0, DLT_RAW, false, RECORD_DECODED },
+	{ "gre, a frame", BYTES(OUTER("\x2f", "\x46") "\0\0\x65\x58" FRAME), 4, DLT_RAW, true, RECORD_DECODED },
+	{ "erspan 1", BYTES(OUTER("\x2f", "\x46") "\0\0\x88\xbe" FRAME), 4, DLT_RAW, true, RECORD_DECODED },
+	{ "erspan 2", BYTES(OUTER("\x2f", "\x52") "\x10\0\x88\xbe\0\0\0\1" "\x10\1\0\5\0\0\0\7" FRAME), 4, DLT_RAW, true, RECORD_DECODED },
+	{ "erspan 3", BYTES(OUTER("\x2f", "\x56") "\x10\0\x22\xeb\0\0\0\1" "\x20\1\0\5aaaa\0\0\0\0" FRAME), 4, DLT_RAW, true, RECORD_DECODED },
+	{ "erspan 3, platform", BYTES(OUTER("\x2f", "\x5e") "\x10\0\x22\xeb\0\0\0\1" "\x20\1\0\5aaaa\0\0\0\1" "platform" FRAME), 4, DLT_RAW, true, RECORD_DECODED },
+	{ "vxlan", BYTES(OUTER("\x11", "\x52") OUTER_UDP("\x12\xb5") "\x08\0\0\0\0\0\7\0" FRAME), 4, DLT_RAW, true, RECORD_DECODED },
+	{ "vxlan, old port, tag", BYTES(OUTER("\x11", "\x56") OUTER_UDP("\x21\x18") "\x08\0\0\0\0\0\7\0" MAC TAG "\x08\0" V4), 4, DLT_RAW, true, RECORD_DECODED },
+	{ "geneve", BYTES(OUTER("\x11", "\x52") OUTER_UDP("\x17\xc1") "\0\0\x65\x58\0\0\7\0" FRAME), 4, DLT_RAW, true, RECORD_DECODED },
+	{ "geneve, options", BYTES(OUTER("\x11", "\x4c") OUTER_UDP("\x17\xc1") "\2\0\x08\0\0\0\7\0" "\1\2\3\1" "abcd" V4), 4, DLT_RAW, true, RECORD_DECODED },
+	{ "vxlan in gre in ip", BYTES(OUTER("\4", "\x7e") OUTER("\x2f", "\x6a") "\0\0\x08\0" OUTER("\x11", "\x52") OUTER_UDP("\x12\xb5") "\x08\0\0\0\0\0\7\0" FRAME), 4, DLT_RAW, true, RECORD_DECODED },
+	{ "five tunnels", BYTES(OUTER("\4", "\x84") OUTER("\4", "\x70") OUTER("\4", "\x5c") OUTER("\4", "\x48") OUTER("\4", "\x34") V4), 0, DLT_RAW, false, RECORD_DECODED },
+	{ "gre without ip", BYTES(OUTER("\x2f", "\x38") "\0\0\x08\6" V4), 0, DLT_RAW, false, RECORD_DECODED },
 	{ "v5", BYTES("\x55\0\0\x20"), 0, DLT_RAW, false, RECORD_DECODED },
 };
 /* clang-format on */
@@ -91,6 +112,38 @@ static void frames(void **state)
 		assert_int_equal(dg.source.port, 5000);
 		assert_int_equal(dg.destination.port, 6000);
 		assert_memory_equal(dg.payload, "abcd", dg.n < 4 ? dg.n : 4);
+	}
+}
+
+/* A server may use a tunnel's port: what has no tunnel's header stays its datagram. */
+static void tunnel_ports_of_servers(void **state)
+{
+	static const struct {
+		const char *port, *bytes;
+	} said[] = {
+		{ "\x12\xb5", "\xff\xff\xff\xff"
+			      "getstatus" },
+		{ "\x12\xb5", "\x08\0\0\1\0\0\7\0abcdefghijkl\x08\0\x45" },
+		{ "\x12\xb5", "\x08\0\0\0\0\0\7\0abcdefghijkl\x08\6" },
+		{ "\x17\xc1", "\xff\xff\xff\xff"
+			      "getstatus" },
+		{ "\x17\xc1", "\x40\0\x08\0\0\0\7\0\x45" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(said) / sizeof(*said); i++) {
+		uint8_t frame[72];
+		struct datagram dg = { .frame = 0 };
+
+		memset(frame, 0, sizeof(frame));
+		memcpy(frame, OUTER("\x11", "\x48") OUTER_UDP("\0\0"), 28);
+		frame[25] = 52;
+		memcpy(frame + 22, said[i].port, 2);
+		memcpy(frame + 28, said[i].bytes, 8);
+		memcpy(frame + 36, said[i].bytes + 8, strlen(said[i].bytes + 8) + 1);
+		assert_true(look(DLT_RAW, frame, sizeof(frame), &dg));
+		assert_int_equal(dg.n, 44);
+		assert_ptr_equal(dg.payload, frame + 28);
 	}
 }
 
@@ -186,6 +239,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(frames),
+		cmocka_unit_test(tunnel_ports_of_servers),
 		cmocka_unit_test(frames_cut),
 		cmocka_unit_test(chain_bounded),
 		cmocka_unit_test(later_fragments_have_no_headers),

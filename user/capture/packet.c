@@ -2,7 +2,8 @@
 /*
  * packet.c - link layers, IPv4, IPv6, UDP. See packet.h.
  *
- * Sources: tcpdump.org/linktypes.html, RFC 791, 8200, 768, IEEE 802.1Q.
+ * Sources: tcpdump.org/linktypes.html, RFC 791, 8200, 768, IEEE 802.1Q; tunnels: RFC
+ * 2784, 2890 (GRE), 2003, 7348 (VXLAN), 8926 (GENEVE), draft-foschiano-erspan-03.
  */
 #include <pcap/dlt.h>
 
@@ -43,6 +44,7 @@ const char *const packet_pass_names[PASS_COUNT] = {
 	[PASS_TUNNEL] = "tunnel",
 	[PASS_OTHER] = "other-ip-protocol",
 	[PASS_UDP_CUT] = "udp-cut",
+	[PASS_LINK_UNKNOWN] = "unknown-link",
 };
 
 /* What the link layer calls the next thing; 0: whatever its first nibble says. */
@@ -262,6 +264,107 @@ static bool ipv6_parse(struct reader *rd, struct packet *packet)
 	return true;
 }
 
+/* --- tunnels -------------------------------------------------------------------- */
+
+#define ETHERTYPE_ETHERNET   0x6558 /* in GRE and GENEVE: a whole frame */
+#define ETHERTYPE_ERSPAN     0x88be /* types I and II */
+#define ETHERTYPE_ERSPAN_III 0x22eb
+#define PORT_VXLAN	     4789
+#define PORT_VXLAN_OLD	     8472 /* Linux' first */
+#define PORT_GENEVE	     6081
+
+static int ethernet_next(struct reader *rd)
+{
+	reader_take(rd, 12);
+	return ethertype_next(rd, reader_be16(rd));
+}
+
+static int inner_next(struct reader *rd, uint16_t type)
+{
+	return type == ETHERTYPE_ETHERNET ? ethernet_next(rd) : ethertype_next(rd, type);
+}
+
+/* Flags and type, then checksum, key and sequence, four bytes each if its flag is set. */
+static int gre_next(struct reader *rd)
+{
+	enum {
+		CHECKSUM = 0x8000,
+		KEY = 0x2000,
+		SEQUENCE = 0x1000,
+		GRE_VERSION = 0x0007,
+	};
+	uint16_t flags = reader_be16(rd);
+	uint16_t type = reader_be16(rd);
+
+	if (flags & GRE_VERSION)
+		return NEXT_NONE;
+	reader_take(rd, (flags & CHECKSUM ? 4 : 0) + (flags & KEY ? 4 : 0) +
+				(flags & SEQUENCE ? 4 : 0));
+	if (type == ETHERTYPE_ERSPAN) {
+		/* Type I has neither a sequence nor a header of its own. */
+		reader_take(rd, flags & SEQUENCE ? 8 : 0);
+		return ethernet_next(rd);
+	}
+	if (type == ETHERTYPE_ERSPAN_III) {
+		const uint8_t *head = reader_take(rd, 12);
+
+		reader_take(rd, head && (head[11] & 1) ? 8 : 0);
+		return ethernet_next(rd);
+	}
+	return inner_next(rd, type);
+}
+
+/* UDP to a tunnel's port, with that tunnel's header behind it: all its zeros are looked
+ * at. */
+static int udp_next(struct reader *rd)
+{
+	const uint8_t *head = reader_take(rd, 16); /* UDP, then the tunnel */
+	uint16_t port;
+
+	if (!head)
+		return NEXT_NONE;
+	port = (uint16_t)(head[2] << 8 | head[3]);
+	head += 8;
+	if (port == PORT_VXLAN || port == PORT_VXLAN_OLD)
+		return head[0] == 0x08 && !head[1] && !head[2] && !head[3] && !head[7]
+			       ? ethernet_next(rd)
+			       : NEXT_NONE;
+	if (port != PORT_GENEVE || head[0] & 0xc0 || head[1] & 0x3f || head[7])
+		return NEXT_NONE;
+	reader_take(rd, (head[0] & 0x3f) * 4U);
+	return inner_next(rd, (uint16_t)(head[2] << 8 | head[3]));
+}
+
+/* Return true if @packet carries an IP packet, and put that into *ret. */
+static bool tunnel_parse(const struct packet *packet, struct packet *ret)
+{
+	struct reader rd = reader_of(packet->bytes, packet->captured);
+	int next = NEXT_NONE;
+
+	if (packet->fragment)
+		return false;
+	if (packet->protocol == IP_GRE)
+		next = gre_next(&rd);
+	else if (packet->protocol == IP_IN_IP || packet->protocol == IP_IPV6)
+		next = NEXT_BY_VERSION;
+	else if (packet->protocol == IP_UDP)
+		next = udp_next(&rd);
+	*ret = (struct packet){ .protocol = 0 };
+	if (next == NEXT_NONE || reader_failed(&rd) || !reader_left(&rd))
+		return false;
+	return rd.pos[0] >> 4 == 4   ? ipv4_parse(&rd, ret)
+	       : rd.pos[0] >> 4 == 6 ? ipv6_parse(&rd, ret)
+				     : false;
+}
+
+void packet_unwrap(struct packet *packet)
+{
+	struct packet inner;
+
+	for (int i = 0; i < PACKET_TUNNELS_MAX && tunnel_parse(packet, &inner); i++)
+		*packet = inner;
+}
+
 bool packet_parse(int link, const uint8_t *frame, size_t captured, struct packet *ret)
 {
 	struct reader rd = reader_of(frame, captured);
@@ -280,6 +383,8 @@ bool packet_parse(int link, const uint8_t *frame, size_t captured, struct packet
 		next = NEXT_NONE;
 	if (!ok && next != NEXT_NONE && packet.pass != PASS_LINK_CUT)
 		packet.pass = PASS_IP_BROKEN;
+	if (ok)
+		packet_unwrap(&packet);
 	*ret = packet;
 	return ok;
 }

@@ -12,6 +12,7 @@
 
 #define PACKET_VLAN_MAX	      8 /* tags skipped on Ethernet */
 #define PACKET_EXTENSIONS_MAX 16 /* IPv6 extension headers followed */
+#define PACKET_TUNNELS_MAX    4 /* tunnels followed, one in another */
 
 /* Why a frame holds no datagram. */
 enum packet_pass {
@@ -20,9 +21,10 @@ enum packet_pass {
 	PASS_IP_BROKEN,
 	PASS_TCP,
 	PASS_ICMP,
-	PASS_TUNNEL, /* GRE, IP in IP: what is inside is not looked at */
+	PASS_TUNNEL, /* with no IP in it, cut, or deeper than PACKET_TUNNELS_MAX */
 	PASS_OTHER,
 	PASS_UDP_CUT,
+	PASS_LINK_UNKNOWN, /* of an interface with a link type that has no parser */
 	PASS_COUNT,
 	PASS_NONE = PASS_COUNT,
 };
@@ -63,8 +65,17 @@ struct datagram {
 /* Is there a parser for this DLT_ value? */
 bool packet_link_known(int link);
 
-/* False: no IP here, or its header is cut or broken; @ret->pass says which. */
+/*
+ * The innermost IP packet of a frame: GRE, IP in IP, ERSPAN, VXLAN and GENEVE are
+ * followed. False: no IP here, or its header is cut or broken; @ret->pass says which.
+ */
 bool packet_parse(int link, const uint8_t *frame, size_t captured, struct packet *ret);
+
+/*
+ * The same for a packet that was put together from fragments: *packet becomes the
+ * innermost one. packet_parse() has done so for all others. A fragment is left as it is.
+ */
+void packet_unwrap(struct packet *packet);
 
 /* Why packet_udp() refuses it. */
 enum packet_pass packet_pass(const struct packet *packet);
