@@ -38,7 +38,7 @@ export CAPTURES TESTS
 
 # What the code needs is kept apart from what a packager may want.
 PKGS		:= libbpf libpcap libconfuse libmicrohttpd jansson libsystemd \
-		   libcap-ng libseccomp libcrypto ncursesw zlib
+		   libcap-ng libseccomp libcrypto ncursesw zlib minizip
 PKG_CFLAGS	= $(shell $(PKG_CONFIG) --cflags $(PKGS))
 PKG_LIBS	= $(shell $(PKG_CONFIG) --libs $(PKGS))
 WARNINGS	:= -Wall -Wextra -Wshadow -Wundef -Wvla -Wwrite-strings \

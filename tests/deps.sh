@@ -11,7 +11,7 @@ set -eu
 packages()
 {
 	case $1 in
-	build)	echo "clang llvm gcc libc6-dev make pkg-config bpftool libbpf-dev libelf-dev zlib1g-dev
+	build)	echo "clang llvm gcc libc6-dev make pkg-config bpftool libbpf-dev libelf-dev zlib1g-dev libminizip-dev
 			libpcap-dev libconfuse-dev libmicrohttpd-dev libncurses-dev libssl-dev
 			libjansson-dev libsystemd-dev libcap-ng-dev libseccomp-dev" ;;
 	run)	echo "iproute2 nftables ethtool util-linux procps jq" ;;

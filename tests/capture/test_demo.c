@@ -12,6 +12,26 @@
 
 #define MVD_BEGIN   "\7\6\x06\0\0\0\x0b\x1c\0\0\0\0"
 
+/* serverdata with enough behind the protocol to be known anywhere; texts before it. */
+#define QW_SERVERDATA "\x0b\x1c\0\0\0\1\0\0\0qw\0\0"
+#define QW_PRINT      "\x08\2hello\n\0"
+#define QW_STUFFTEXT  "\x09go\n\0"
+#define Q2_SERVERDATA "\x0c\x22\0\0\0\1\0\0\0\0\0\0\0\0"
+#define Q2_PRINT      "\x0a\2hello\n\0"
+
+#define URT_HEADER   \
+	"\5\0\0\0"   \
+	"4.3.4"      \
+	"\x44\0\0\0" \
+	"\0\0\0\0"   \
+	"\0\0\0\0"
+/* A gamestate with one configstring, as ioquake3's Huffman code has it. */
+#define Q3_GAMESTATE                                                                                                                       \
+	"\xaa\xc8\xad\xb2\xf5\x58\xe1\xd1\x6c\x76\xf6\xf1\x2c\xe6\xb1\x06\x07\x8e\x3d\xe2\x29\x64\xe0\x79\x04\x3b\x86\xc9\xb3\xfa\x58\xde" \
+	"\x05\x36\x37\x9b\x97\x65\xe0\x79\x04\x3b\xb6\x24\x7b\x7b\x2c\xef\x02\x3b\x0f\x76\x74\x01\x3b\x42\xb9\x74\x2c\xac\x55\x55\xb5\x02"
+#define URT_GAMESTATE "\x0a\0\0\0\x40\0\0\0" Q3_GAMESTATE "\x40\0\0\0"
+#define URT_END	      "\xff\xff\xff\xff\xff\xff\xff\xff"
+
 /* clang-format off */
 static const struct {
 	const char *name;
@@ -37,6 +57,26 @@ static const struct {
 	{ "qwd with a command", BYTES("\0\0\x80\x3f\1\x0a\0\0\0\1\0\0\0\1\0\0\0\1\1" "\0\0\x80\x3f\0" "123456789012345678901234567890123456" "\0\0\x80\x3f\2\1\0\0\0\1\0\0\0"), 3, DEMO_QWD, 0 },
 	{ "qwd of commands alone", BYTES("\0\0\x80\x3f\0" "123456789012345678901234567890123456" "\0\0\x80\x3f\0" "123456789012345678901234567890123456"), 0, DEMO_NONE, 0 },
 	{ "qwd of no op", BYTES("\0\0\x80\x3f\1\x0a\0\0\0\1\0\0\0\1\0\0\0\xfe\1"), 0, DEMO_NONE, 0 },
+	{ "mvd, a print in its first message", BYTES("\0\6\x1c\0\0\0" QW_PRINT QW_STUFFTEXT "\1" QW_SERVERDATA "\1\6\0\0\0\0"), 2, DEMO_MVD, 0 },
+	{ "mvd, a print before its first", BYTES("\0\6\x09\0\0\0" QW_PRINT "\0\6\x0d\0\0\0" QW_SERVERDATA "\1\6\0\0\0\0"), 3, DEMO_MVD, 0 },
+	{ "mvd, a print and an op that is none", BYTES("\0\6\x09\0\0\0" QW_PRINT "\0\6\x0d\0\0\0" QW_SERVERDATA "\1\6\1\0\0\0\xc8"), 0, DEMO_NONE, 0 },
+	{ "mvd, prints alone", BYTES("\0\6\x09\0\0\0" QW_PRINT "\0\6\x09\0\0\0" QW_PRINT), 0, DEMO_NONE, 0 },
+	{ "mvd, a print and another protocol", BYTES("\0\6\x16\0\0\0" QW_PRINT "\x0b\x1d\0\0\0\1\0\0\0qw\0\0"), 0, DEMO_NONE, 0 },
+	{ "mvd, a print and an extension", BYTES("\0\6\x16\0\0\0" QW_PRINT "\x0b" "FTEX" "\1\0\0\0qw\0\0"), 1, DEMO_MVD, 0 },
+	{ "dm2, a print in its first message", BYTES("\x17\0\0\0" Q2_PRINT Q2_SERVERDATA "\1\0\0\0\6\xff\xff\xff\xff"), 2, DEMO_DM2, 0 },
+	{ "dm2, a print before its first", BYTES("\x09\0\0\0" Q2_PRINT "\x0e\0\0\0" Q2_SERVERDATA "\1\0\0\0\6"), 3, DEMO_DM2, 0 },
+	{ "dm2, prints alone", BYTES("\x09\0\0\0" Q2_PRINT "\x09\0\0\0" Q2_PRINT), 0, DEMO_NONE, 0 },
+	{ "dm2, a print and an op that is none", BYTES("\x09\0\0\0" Q2_PRINT "\x0e\0\0\0" Q2_SERVERDATA "\1\0\0\0\x1f"), 0, DEMO_NONE, 0 },
+	{ "dm2 of protocol 25", BYTES("\6\0\0\0\7\x19\0\0\0\1" "\1\0\0\0\6"), 2, DEMO_DM2, 0 },
+	{ "dm2 of protocol 27 by the old op", BYTES("\6\0\0\0\7\x1b\0\0\0\1" "\1\0\0\0\6"), 0, DEMO_NONE, 0 },
+	{ "dm_68", BYTES("\x0a\0\0\0\x40\0\0\0" Q3_GAMESTATE URT_END), 1, DEMO_DM3, 0 },
+	{ "urtdemo", BYTES(URT_HEADER URT_GAMESTATE URT_GAMESTATE URT_END), 3, DEMO_URT, 0 },
+	{ "urtdemo without its end", BYTES(URT_HEADER URT_GAMESTATE), 2, DEMO_URT, 0 },
+	{ "urtdemo, lengths that differ", BYTES(URT_HEADER URT_GAMESTATE "\x0b\0\0\0\1\0\0\0x\2\0\0\0"), 2, DEMO_URT, -EBADMSG },
+	{ "urtdemo, one length missing", BYTES(URT_HEADER URT_GAMESTATE "\x0b\0\0\0\1\0\0\0x"), 2, DEMO_URT, -EBADMSG },
+	{ "urtdemo, no version", BYTES("\0\0\0\0" "\x44\0\0\0" "\0\0\0\0" "\0\0\0\0" URT_GAMESTATE), 0, DEMO_NONE, 0 },
+	{ "urtdemo, a reserved word", BYTES("\5\0\0\0" "4.3.4" "\x44\0\0\0" "\0\0\0\0" "\1\0\0\0" URT_GAMESTATE), 0, DEMO_NONE, 0 },
+	{ "urtdemo of another protocol", BYTES("\5\0\0\0" "4.3.4" "\x41\0\0\0" "\0\0\0\0" "\0\0\0\0" URT_GAMESTATE), 0, DEMO_NONE, 0 },
 	{ "zeros", BYTES("\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"), 0, DEMO_NONE, 0 },
 };
 /* clang-format on */

@@ -5,11 +5,13 @@
  */
 #include <fcntl.h>
 #include <glob.h>
+#include <minizip/zip.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #include "cmd/cmd_support.h"
@@ -144,6 +146,7 @@ static void wrong_values_are_quoted(void **state)
 		const char *text;
 	} rows[] = {
 		{ "decode --protocol doom x", 2, "no such protocol: 'doom'" },
+		{ "decode --as doom x", 2, "no such kind of demo: 'doom'" },
 		{ "decode --kind rcon,, x", 2, "not a kind: ''" },
 		{ "decode --status good x", 2, "no such status: 'good'" },
 		{ "decode --host 1.2.3 x", 2, "not an address or :port: '1.2.3'" },
@@ -197,6 +200,111 @@ static void damaged_files_are_read(void **state)
 	assert_int_equal(lines(), 0);
 }
 
+static void put(zipFile to, const char *name, const char *bytes, size_t n)
+{
+	assert_int_equal(zipOpenNewFileInZip(to, name, NULL, NULL, 0, NULL, 0, NULL,
+					     Z_DEFLATED, 1),
+			 ZIP_OK);
+	assert_int_equal(zipWriteInFileInZip(to, bytes, (unsigned int)n), ZIP_OK);
+	assert_int_equal(zipCloseFileInZip(to), ZIP_OK);
+}
+
+/* Each recording in an archive is a file; what else is there is passed over. */
+static void archives_are_read(void **state)
+{
+	static const char none[] = "/tmp/cmd_decode_none.zip";
+	static const char some[] = "/tmp/cmd_decode_some.zip";
+	zipFile to;
+	char *bytes;
+	size_t n;
+
+	(void)state;
+	bytes = whole_file(Q2, &n);
+	to = zipOpen64(some, APPEND_STATUS_CREATE);
+	assert_non_null(to);
+	put(to, "readme", "not a recording", 15);
+	put(to, "a/one.pcap", bytes, n);
+	put(to, "two.pcap", bytes, n - 1);
+	zipClose(to, NULL);
+	to = zipOpen64(none, APPEND_STATUS_CREATE);
+	assert_non_null(to);
+	put(to, "readme", "not a recording", 15);
+	zipClose(to, NULL);
+	free(bytes);
+
+	assert_int_equal(say("decode --summary /tmp/cmd_decode_some.zip"), 1);
+	assert_int_equal(lines(), 2);
+	assert_non_null(strstr(said_out,
+			       "{\"file\":\"/tmp/cmd_decode_some.zip:a/one.pcap\","
+			       "\"packets\":28,"));
+	assert_non_null(strstr(said_out,
+			       "{\"file\":\"/tmp/cmd_decode_some.zip:two.pcap\","
+			       "\"packets\":27,"));
+	assert_non_null(strstr(said_err, "some.zip:two.pcap: after packet 27: "));
+	assert_null(strstr(said_err, "readme"));
+	assert_int_equal(say("decode --json --limit 1 /tmp/cmd_decode_some.zip"), 0);
+	assert_int_equal(lines(), 1);
+	assert_non_null(
+		strstr(said_out, ",\"file\":\"/tmp/cmd_decode_some.zip:a/one.pcap\"}"));
+	refused("decode /tmp/cmd_decode_none.zip", 1,
+		"/tmp/cmd_decode_none.zip: no capture or demo that is known in it");
+	bytes = whole_file(some, &n);
+	assert_int_equal(say_input("decode -", bytes, n), 1);
+	assert_non_null(strstr(said_err, "-: a zip archive cannot be read from a pipe"));
+	free(bytes);
+	assert_int_equal(truncate(some, 300), 0);
+	refused("decode /tmp/cmd_decode_some.zip", 1,
+		"/tmp/cmd_decode_some.zip: a zip archive that is empty or cut off");
+	unlink(some);
+	unlink(none);
+}
+
+static void recordings_not_begun_by_an_engine(void **state)
+{
+	static const struct {
+		const char *words, *has;
+	} rows[] = {
+		{ "decode --summary tests/data/q3/urbanterror.urtdemo",
+		  "\"packets\":3,\"datagrams\":3,\"protocols\":{\"quake3\":{\"datagrams\":3,"
+		  "\"decoded\":3," },
+		{ "decode --json tests/data/q3/urbanterror.urtdemo",
+		  "\"kind\":\"demo-header\",\"status\":\"decoded\",\"version\":\"4.3.4\","
+		  "\"protocolVersion\":68}" },
+		{ "decode --summary tests/data/qw/print-before-serverdata.mvd",
+		  "\"quakeworld\":{\"datagrams\":4,\"decoded\":4," },
+		{ "decode --summary tests/data/q2/quake2-protocol25.dm2",
+		  "\"quake2\":{\"datagrams\":2,\"decoded\":0,\"partial\":0,\"opaque\":2," },
+		{ "decode --json tests/data/q2/quake2-protocol25.dm2",
+		  "\"reason\":\"this protocol's messages are not known\","
+		  "\"protocolVersion\":25," },
+		{ "decode --summary tests/data/two-linktypes.pcapng",
+		  "\"packets\":5,\"datagrams\":5," },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		refused(rows[i].words, 0, "");
+		if (!strstr(said_out, rows[i].has))
+			fail_msg("%s: %s", rows[i].words, said_out);
+	}
+}
+
+/* What nothing recognises is read as what the user says that it is. */
+static void files_are_what_the_user_says(void **state)
+{
+	static const char middle[] = "\1\6\3\0\0\0\x02\0\0\2\6\1\0\0\0\1";
+
+	(void)state;
+	assert_int_equal(say_input("decode -", middle, sizeof(middle) - 1), 1);
+	assert_non_null(strstr(said_err, "-: neither a capture nor a demo"));
+	assert_int_equal(
+		say_input("decode --as mvd --json -", middle, sizeof(middle) - 1), 0);
+	assert_int_equal(lines(), 2);
+	assert_non_null(strstr(said_out, "\"protocol\":\"quakeworld\""));
+	assert_int_equal(say_input("decode --as dm2 -", middle, sizeof(middle) - 1), 1);
+	assert_non_null(strstr(said_err, "-: after block 0: "));
+}
+
 /* What stdout did not take is an error, and no success. */
 static void a_full_disk_is_told(void **state)
 {
@@ -232,6 +340,9 @@ int main(void)
 		cmocka_unit_test(options_choose),
 		cmocka_unit_test(wrong_values_are_quoted),
 		cmocka_unit_test(damaged_files_are_read),
+		cmocka_unit_test(archives_are_read),
+		cmocka_unit_test(recordings_not_begun_by_an_engine),
+		cmocka_unit_test(files_are_what_the_user_says),
 		cmocka_unit_test(a_full_disk_is_told),
 	};
 

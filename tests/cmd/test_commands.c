@@ -196,6 +196,8 @@ static void bash_is_told(void **state)
 	has_line(
 		"\t--protocol) _quakeshield_words 'netquake quakeworld quake2 quake3 quake-enhanced "
 		"auto'; return ;;\n"
+		"\t--as) _quakeshield_words 'dem qwd mvd dm2 mvd2 dm_68 dm3 urtdemo'; "
+		"return ;;\n"
 		"\t--extract) _quakeshield_paths -d; return ;;\n");
 	has_line("\tcheck)\n\t\tcase $word in\n"
 		 "\t\t-*) _quakeshield_words '-c --config --set --print --json -h --help "

@@ -9,6 +9,8 @@
  *	.dm2	{ i32 length, bytes } i32 -1
  *	.mvd2	"MVD2" { u16 length, bytes } u16 0
  *	.dm_NN	{ i32 sequence, i32 length, bytes } i32 -1, i32 -1
+ *	.urtdemo	i32 n, n characters of a version, i32 protocol, i32 0, i32 0,
+ *		{ i32 sequence, i32 length, bytes, i32 length } i32 -1, i32 -1
  *
  * Sources: the cl_demo.c of each engine; mvdsv src/sv_demo.c; q2pro src/client/demo.c,
  * src/server/mvd.c; ioq3 code/client/cl_main.c.
@@ -19,6 +21,12 @@
 
 #include "capture/demo.h"
 #include "lib/reader.h"
+
+const char *const demo_format_names[DEMO_FORMATS] = {
+	[DEMO_DEM] = "dem",	[DEMO_QWD] = "qwd",	[DEMO_MVD] = "mvd",
+	[DEMO_DM2] = "dm2",	[DEMO_MVD2] = "mvd2",	[DEMO_DM3] = "dm_68",
+	[DEMO_DM3_OLD] = "dm3", [DEMO_URT] = "urtdemo",
+};
 
 struct demo {
 	FILE *file;
@@ -66,6 +74,7 @@ bool demo_unfinished(const struct demo *demo)
 	case DEMO_MVD2:
 	case DEMO_DM3:
 	case DEMO_DM3_OLD:
+	case DEMO_URT:
 		return demo->ended && !demo->error && !demo->marked;
 	default:
 		return false;
@@ -284,6 +293,40 @@ static int dm_next(struct demo *demo, struct demo_block *ret, size_t size)
 	return body_read(demo, length, ret);
 }
 
+#define URT_VERSION_MAX 64
+
+/* The version of the game, and behind it the protocol and two zeros, as one block. */
+static int urt_header(struct demo *demo, struct demo_block *ret)
+{
+	uint8_t length[4];
+	struct reader rd = reader_of(length, sizeof(length));
+	int result = head_read(demo, length, sizeof(length));
+	uint32_t n = reader_le32(&rd);
+
+	if (result != 1)
+		return result;
+	if (!n || n > URT_VERSION_MAX)
+		return broken(demo, "impossible length of the version");
+	ret->kind = "demo-header";
+	ret->type = DEMO_TYPE_HEADER;
+	ret->direction = DIRECTION_S2C;
+	return body_read(demo, n + 12, ret);
+}
+
+static int urt_next(struct demo *demo, struct demo_block *ret)
+{
+	uint8_t length[4];
+	struct reader rd = reader_of(length, sizeof(length));
+	int result = demo->blocks ? dm_next(demo, ret, 8) : urt_header(demo, ret);
+
+	if (result != 1 || !demo->blocks)
+		return result;
+	if (head_read(demo, length, sizeof(length)) != 1)
+		return broken(demo, "file ends within a block");
+	return reader_le32(&rd) == ret->n ? 1
+					  : broken(demo, "a block's two lengths differ");
+}
+
 static int mvd2_next(struct demo *demo, struct demo_block *ret)
 {
 	uint8_t head[4];
@@ -321,6 +364,8 @@ static int format_next(struct demo *demo, struct demo_block *ret)
 		return dm_next(demo, ret, 8);
 	case DEMO_MVD2:
 		return mvd2_next(demo, ret);
+	case DEMO_URT:
+		return urt_next(demo, ret);
 	default:
 		return broken(demo, "no demo");
 	}

@@ -26,10 +26,15 @@ enum demo_format {
 	DEMO_MVD2, /* Quake II, Q2PRO's multi-view */
 	DEMO_DM3, /* Quake III, protocol 66 and later: .dm_NN */
 	DEMO_DM3_OLD, /* before that */
+	DEMO_URT, /* Urban Terror 4.2 and later: .urtdemo, DM3's messages */
+	DEMO_FORMATS,
 };
 
+/* Names for people: the usual ending of such files. NULL for DEMO_NONE. */
+extern const char *const demo_format_names[DEMO_FORMATS];
+
 #define DEMO_QWD_DATAGRAM 1 /* type of a .qwd's block: a datagram as it came */
-/* What stands before the first block: QTV's answer before its stream. */
+/* What stands before the first block: QTV's answer, the header of an .urtdemo. */
 #define DEMO_TYPE_HEADER 255
 
 struct demo_block {
@@ -41,7 +46,7 @@ struct demo_block {
 	int32_t sequence; /* Quake III */
 	float angles[3]; /* .dem: where the player looked */
 	int32_t track; /* .dem: of the CD, from the file's first line; -1: none */
-	uint8_t type; /* QuakeWorld, as the file has it, or DEMO_TYPE_HEADER */
+	uint8_t type; /* QuakeWorld: as the file has it; all: DEMO_TYPE_HEADER */
 	uint8_t player; /* .mvd: whom types 4 and 5 are for */
 	uint32_t mask; /* .mvd: whom type 3 is for */
 	const uint8_t *bytes;

@@ -2,10 +2,12 @@
 /*
  * cmd_decode.c - quakeshield decode: files in, lines out.
  *
- * A file is a capture or a demo by what it begins with. What can be read of a damaged
- * one is shown, then its error; the exit status is 1 if any file had one.
+ * A file is a capture, a demo or an archive of such by what it begins with. What can be
+ * read of a damaged one is shown, then its error; the exit status is 1 if any file had
+ * one.
  */
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +22,7 @@
 #include "lib/log.h"
 #include "lib/names.h"
 #include "lib/secret.h"
+#include "lib/zip.h"
 #include "decode/record_text.h"
 #include "decode/select.h"
 #include "decode/summary.h"
@@ -37,6 +40,7 @@ struct how {
 	bool json;
 	bool verbose, hex, secrets, progress;
 	enum wire_family protocol;
+	enum demo_format as; /* DEMO_NONE: files are recognised */
 	const char *psk_identity;
 	struct secret_key *key; /* or NULL */
 	const char *extract; /* a directory, or NULL */
@@ -55,6 +59,9 @@ struct run {
 	const char *file; /* to be named in each object, or NULL */
 	uint64_t shown;
 };
+
+/* What the file that is open begins with. */
+static uint8_t beginning[DEMO_PREFIX];
 
 static bool done(const struct run *run)
 {
@@ -295,31 +302,35 @@ static void flush(void *context)
 	jsonl_flush(run->json);
 }
 
-static int read_file(struct run *run, const char *name)
+/* DEMO_NONE: it is none. */
+static enum demo_format format_of(const struct run *run, size_t n)
 {
-	const struct input_how how = { capture_recognise, flush, run };
-	static uint8_t prefix[DEMO_PREFIX];
-	enum demo_format format;
-	size_t n = 0;
-	FILE *file = input_open(name, &how, prefix, sizeof(prefix), &n);
+	return run->options->as != DEMO_NONE ? run->options->as
+					     : demo_recognise(beginning, n);
+}
 
-	if (!file)
-		return complain(run, name, strerror(errno));
-	if (capture_recognise(prefix, n))
+/* Decode an open file that begins with @n bytes of beginning[]. */
+static int read_file(struct run *run, const char *name, FILE *file, size_t n)
+{
+	enum demo_format format;
+
+	if (run->options->as == DEMO_NONE && capture_recognise(beginning, n))
 		return capture_file(run, name, file);
-	format = demo_recognise(prefix, n);
+	format = format_of(run, n);
 	if (format != DEMO_NONE)
 		return demo_file(run, name, file, format);
 	fclose(file);
-	return complain(run, name, n ? demo_refusal(prefix, n) : "empty file");
+	return complain(run, name, n ? demo_refusal(beginning, n) : "empty file");
 }
 
-static int one_file(struct run *run, const char *name)
+static void begin_file(struct run *run)
 {
-	int status;
-
 	memset(&run->summary, 0, sizeof(run->summary));
-	status = read_file(run, name);
+}
+
+/* Write what sums the file up. */
+static void end_file(struct run *run, const char *name)
+{
 	if (run->extract)
 		extract_flush(run->extract);
 	if (run->options->output == OUTPUT_SUMMARY)
@@ -328,6 +339,71 @@ static int one_file(struct run *run, const char *name)
 		lag_report(run->lagometer, run->json, run->file, run->options->json);
 	lagometer_free(run->lagometer);
 	run->lagometer = NULL;
+}
+
+/* One file of an archive; *found: it is a recording. What else archives hold is no error.
+ */
+static int one_member(struct run *run, struct zip *zip, const char *label, bool *found)
+{
+	int status;
+	size_t n = 0;
+	FILE *file = zip_file(zip, beginning, sizeof(beginning), &n);
+
+	if (!file)
+		return complain(run, label, "cannot be unpacked: damaged or encrypted");
+	if (!capture_recognise(beginning, n) && format_of(run, n) == DEMO_NONE) {
+		fclose(file);
+		return 0;
+	}
+	*found = true;
+	run->file = label;
+	begin_file(run);
+	status = read_file(run, label, file, n);
+	end_file(run, label);
+	return status;
+}
+
+/* Each recording in an archive is decoded as a file of its own, `ARCHIVE:NAME`. */
+static int archive(struct run *run, const char *name)
+{
+	struct zip *zip = zip_open(name);
+	char label[PATH_MAX + ZIP_NAME_MAX];
+	const char *member;
+	bool found = false;
+	int status = 0, result = 0;
+
+	if (!zip)
+		return complain(run, name, "a zip archive that is empty or cut off");
+	while (!done(run) && (result = zip_next(zip, &member)) == 1) {
+		snprintf(label, sizeof(label), "%s:%s", name, member);
+		status |= one_member(run, zip, label, &found);
+	}
+	zip_close(zip);
+	if (result < 0)
+		status = complain(run, name, "the zip archive's directory is damaged");
+	else if (!found && !status)
+		status = complain(run, name, "no capture or demo that is known in it");
+	return status;
+}
+
+static int one_file(struct run *run, const char *name)
+{
+	const struct input_how how = { capture_recognise, flush, run };
+	int status;
+	size_t n = 0;
+	FILE *file = input_open(name, &how, beginning, sizeof(beginning), &n);
+
+	if (file && run->options->as == DEMO_NONE && zip_recognise(beginning, n)) {
+		fclose(file);
+		return strcmp(name, "-") != 0
+			       ? archive(run, name)
+			       : complain(run, name,
+					  "a zip archive cannot be read from a pipe");
+	}
+	begin_file(run);
+	status = file ? read_file(run, name, file, n)
+		      : complain(run, name, strerror(errno));
+	end_file(run, name);
 	return status;
 }
 
@@ -388,6 +464,17 @@ static bool parse_limit(const char *text, uint64_t *ret)
 	return *text >= '0' && *text <= '9' && !*end && !errno && *ret;
 }
 
+static bool parse_format(const char *text, enum demo_format *ret)
+{
+	for (int i = DEMO_NONE + 1; i < DEMO_FORMATS; i++) {
+		if (!strcmp(text, demo_format_names[i])) {
+			*ret = (enum demo_format)i;
+			return true;
+		}
+	}
+	return false;
+}
+
 /* Options that take a value: 0, or the exit status after a message. */
 static int parse_value(const struct given *given, struct how *options)
 {
@@ -399,6 +486,10 @@ static int parse_value(const struct given *given, struct how *options)
 		return family_parse(value, &options->protocol)
 			       ? 0
 			       : wrong("no such protocol", value);
+	case OPTION_AS:
+		return parse_format(value, &options->as)
+			       ? 0
+			       : wrong("no such kind of demo", value);
 	case OPTION_KEYLOG:
 		return read_keylog(value, &options->keylog);
 	case OPTION_KIND:

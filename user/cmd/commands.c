@@ -143,16 +143,18 @@ const struct command commands[] = {
 		.run = cmd_decode,
 		.help = "decode captures and demos",
 		.options = BIT(JSON) | BIT(SUMMARY) | BIT(LAGOMETER) | BIT(VERBOSE) |
-			   BIT(HEX) | BIT(KIND) | BIT(STATUS) | BIT(HOST) | BIT(FILTER) |
-			   BIT(LIMIT) | BIT(PROTOCOL) | BIT(EXTRACT) | BIT(SECRETS) |
-			   BIT(PROGRESS) | BIT(KEYLOG) | BIT(PSK_NAME) | BIT(PSK),
+			   BIT(AS) | BIT(HEX) | BIT(KIND) | BIT(STATUS) | BIT(HOST) |
+			   BIT(FILTER) | BIT(LIMIT) | BIT(PROTOCOL) | BIT(EXTRACT) |
+			   BIT(SECRETS) | BIT(PROGRESS) | BIT(KEYLOG) | BIT(PSK_NAME) |
+			   BIT(PSK),
 		.operands = "FILE...",
 		.completion = "@file",
 		.least = 1,
 		.most = -1,
 		.more = "FILE is a capture (pcap, pcapng) or a demo (.dem .qwd .mvd .dm2 "
-			".dm_NN), packed by\n"
-			"gzip or not; - is standard input. Without an option each "
+			".mvd2 .dm_NN .urtdemo),\n"
+			"packed by gzip or not, or a zip archive of such; - is standard input. "
+			"Without an option each "
 			"datagram or demo block is\n"
 			"a line to read.",
 	},

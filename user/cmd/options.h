@@ -54,6 +54,8 @@
 	X(LIMIT, 0, "limit", "N", "", "stop after N records")		\
 	X(PROTOCOL, 0, "protocol", "P", "@protocol",			\
 	  "all datagrams are of P; without it, or auto: found out")	\
+	X(AS, 0, "as", "DEMO", "dem qwd mvd dm2 mvd2 dm_68 dm3 urtdemo",	\
+	  "read files as demos of this kind, whatever they begin with")	\
 	X(EXTRACT, 0, "extract", "DIR", "@dir",				\
 	  "put files that were downloaded in the game into DIR")	\
 	X(SECRETS, 0, "secrets", NULL, "", "show passwords, which are *** otherwise") \

@@ -13,7 +13,8 @@
 
 #include "lib/reader.h"
 
-#define Q2_PROTOCOL_MVD 37
+#define Q2_PROTOCOL_MVD	     37
+#define Q2_OLDEST_SERVERDATA 7 /* svc_serverdata before protocol 26; later it is 12 */
 
 struct q2_dialect {
 	const char *name; /* of the record; NULL: not known yet */

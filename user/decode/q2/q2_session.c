@@ -300,6 +300,20 @@ static void peek_protocol(struct q2_session *q, struct span bytes)
 		q->unknown = q2_dialect_of(protocol, 0, 0, &d) ? 0 : protocol;
 }
 
+/*
+ * Return the protocol of a recording of Quake II 3.00 or before, by its first block; 0:
+ * it is none. There serverdata is op 7 and all ops have other numbers than later ones, so
+ * that nothing else in such a recording can be read.
+ */
+static int32_t oldest_protocol(const struct demo_block *block)
+{
+	struct reader rd = reader_of(block->bytes, block->n);
+	uint8_t op = reader_u8(&rd);
+	int32_t protocol = (int32_t)reader_le32(&rd);
+
+	return op == Q2_OLDEST_SERVERDATA && !reader_failed(&rd) ? protocol : 0;
+}
+
 /* How wide the qport of @payload is, by what is known or by what it can be. */
 static unsigned int qport_size_of(const struct q2_session *q, enum direction direction,
 				  const struct q2_guess *guess, struct span payload)
@@ -494,7 +508,11 @@ void q2_session_demo(struct q2_session *q, const struct demo_block *block,
 		q->dialect = q2_mvd_dialect;
 	else if (!q->dialect.name)
 		q2_dialect_of(34, 0, 0, &q->dialect);
-	if (block->format == DEMO_DM2)
+	if (block->format == DEMO_DM2 && block->frame == 1)
+		q->oldest = oldest_protocol(block);
+	if (q->oldest)
+		q->unknown = q->oldest;
+	else if (block->format == DEMO_DM2)
 		peek_protocol(q, m.bytes);
 	else if (q2_mvd_begins(m.bytes))
 		q->unknown = 0;

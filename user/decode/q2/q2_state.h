@@ -81,6 +81,8 @@ struct q2_session {
 	int32_t challenges[Q2_CHALLENGES]; /* of this joining; the oldest first */
 	struct netchan_side side[2]; /* by whether a client sends */
 	struct netchan_slices slices[2];
+	int32_t oldest; /* of a recording that begins with op 7: its protocol; 0: not so
+			 */
 	int32_t unknown; /* a protocol that this decoder does not know; 0: none */
 	uint8_t qport_size; /* plus 1; 0: not known */
 	bool guessed; /* the dialect was: another may fit better what is to come */

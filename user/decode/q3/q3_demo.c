@@ -54,6 +54,42 @@ enum q3_demo_kind q3_demo_recognise(const uint8_t *bytes, size_t n)
 	return Q3_DEMO_NONE;
 }
 
+/* The header before the first block, as q3_demo_header() reads it. */
+static bool header_take(struct reader *rd, struct span *version, int32_t *protocol)
+{
+	uint32_t n = reader_le32(rd);
+
+	*version = (struct span){ reader_take(rd, n), n };
+	*protocol = (int32_t)reader_le32(rd);
+	return n && n <= Q3_URT_VERSION_MAX && !reader_le32(rd) && !reader_le32(rd) &&
+	       !reader_failed(rd);
+}
+
+bool q3_demo_recognise_urt(const uint8_t *bytes, size_t n)
+{
+	struct reader rd = reader_of(bytes, n);
+	struct span version;
+	int32_t protocol;
+
+	return header_take(&rd, &version, &protocol) && protocol >= 66 &&
+	       protocol < 100 &&
+	       q3_demo_recognise(rd.pos, reader_left(&rd)) == Q3_DEMO_MODERN;
+}
+
+void q3_demo_header(const uint8_t *bytes, size_t n, struct record *r)
+{
+	struct reader rd = reader_of(bytes, n);
+	struct span version = { bytes, n - Q3_URT_HEADER_REST };
+
+	reader_take(&rd, version.n);
+	r->direction = DIRECTION_S2C;
+	r->kind = "demo-header";
+	record_string(r, "version", version.bytes, version.n);
+	record_int(r, "protocolVersion", (int32_t)reader_le32(&rd));
+	if (reader_le32(&rd) || reader_le32(&rd))
+		record_malformed(r, "reserved words are not zero");
+}
+
 void q3_demo_start(struct q3_session *s, enum q3_demo_kind kind)
 {
 	memset(s, 0, sizeof(*s));

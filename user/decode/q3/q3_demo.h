@@ -4,6 +4,11 @@
  *
  *   repeated: sequence:32 length:32, both little-endian and signed, then a whole message
  *   from the server; -1 -1 ends the file
+ *
+ * Urban Terror's .urtdemo has a header before the first block and each length again
+ * behind its block (code/client/cl_main.c of ioquake3-UrT):
+ *
+ *   length:32, that many characters of the game's version, protocol:32, 0:32, 0:32
  */
 #ifndef Q3_DEMO_H
 #define Q3_DEMO_H
@@ -22,6 +27,18 @@ enum q3_demo_kind {
 
 /* By content: do these first bytes hold a gamestate as the first block? */
 enum q3_demo_kind q3_demo_recognise(const uint8_t *bytes, size_t n);
+
+#define Q3_URT_VERSION_MAX 64
+#define Q3_URT_HEADER_REST 12 /* behind the version */
+
+/* The same for a file that begins with Urban Terror's header. */
+bool q3_demo_recognise_urt(const uint8_t *bytes, size_t n);
+
+/*
+ * A record of that header. @n: of the version and what is behind it, more than
+ * Q3_URT_HEADER_REST, as demo.h's block has it.
+ */
+void q3_demo_header(const uint8_t *bytes, size_t n, struct record *r);
 
 /* A session for blocks; q3_session_drop() ends it. */
 void q3_demo_start(struct q3_session *s, enum q3_demo_kind kind);

@@ -225,9 +225,13 @@ static void quake3_demo(void *state, const struct demo_block *block, struct reco
 {
 	struct q3_session *q = state;
 
+	if (block->type == DEMO_TYPE_HEADER) {
+		q3_demo_header(block->bytes, block->n, r);
+		return;
+	}
 	if (!q->game)
-		q3_demo_start(q,
-			      block->format == DEMO_DM3 ? Q3_DEMO_MODERN : Q3_DEMO_OLD);
+		q3_demo_start(q, block->format == DEMO_DM3_OLD ? Q3_DEMO_OLD
+							       : Q3_DEMO_MODERN);
 	q3_demo_block(q, block->sequence, block->bytes, block->n, r);
 }
 
@@ -241,6 +245,8 @@ static enum demo_format quake3_recognise(struct span prefix)
 	case Q3_DEMO_NONE:
 		break;
 	}
+	if (q3_demo_recognise_urt(prefix.bytes, prefix.n))
+		return DEMO_URT;
 	return DEMO_NONE;
 }
 
