@@ -17,6 +17,7 @@
 #define ANSWER_IPV4 28 /* octets of headers before the payload */
 #define ANSWER_IPV6 48
 #define ANSWER_TTL  64
+#define ANSWER_SURE 1376 /* octets of text that reach nearly everybody in one piece */
 
 /* Octets before the payload, at most: Ethernet's, two tags, and IPv6. */
 #define ANSWER_HEADS (14 + 2 * 4 + ANSWER_IPV6)
@@ -133,8 +134,14 @@ static __always_inline void answer_ipv4(__u8 *ip, const struct answer *a, __u64 
 	__u32 rest = load_u16(ip + 8); /* lifetime and protocol */
 
 	if (a->back) {
-		/* Never in fragments, so it needs no id (RFC 6864). */
+		/*
+		 * An answer that is never fragmented needs no id (RFC 6864). A long one
+		 * may be, on a path of less than 1500 octets: the error that a router
+		 * would send instead does not reach this program.
+		 */
 		id = bpf_htonl(0x4000);
+		if (a->length > ANSWER_SURE)
+			id = bpf_get_prandom_u32() & bpf_htonl(0xffff0000);
 		rest = ANSWER_TTL | IPPROTO_UDP << 8;
 		*(__u32 *)(ip + 12) = to;
 		*(__u32 *)(ip + 16) = from;

@@ -92,7 +92,10 @@ __noinline int template_choose(struct xdp_md *ctx, const struct call *c)
 		return 0;
 	t = &pair->half[pair_generation(pair) & 1];
 	rest = template_rest(t, n);
-	return rest < 0 ? 0 : CHOSEN(number, rest, template_length(t, rest));
+	if (rest < 0)
+		return 0;
+	n = template_length(t, template_fit(t, rest, call_ipv6(c)), rest);
+	return n + call_ipv6(c) * TEMPLATE_IPV6 > t->most ? 0 : CHOSEN(number, rest, n);
 }
 
 /* The octets of the frame that the chosen answer makes. */
@@ -121,12 +124,12 @@ static __always_inline bool nonce_load(struct xdp_md *ctx, const struct call *c,
 	return template_nonce_copy(q->at + at, rest, ret);
 }
 
-/* Write the parts of @t behind the headers. */
-static __always_inline bool template_store(struct xdp_md *ctx, __u32 payload,
+/* Write the parts of @t behind the headers, of its tail the first @tail octets. */
+static __always_inline bool template_parts(struct xdp_md *ctx, __u32 payload,
 					   const struct template *t,
-					   struct template_nonce *nonce)
+					   struct template_nonce *nonce, __u32 tail)
 {
-	__u32 at = payload & OFFSET_MASK, head, tail = t->tail - 1, n;
+	__u32 at = payload & OFFSET_MASK, head, n;
 
 	/* Without a nonce with the padding, for which there are zeros behind it. */
 	head = nonce->length ? t->head - 1 : answer_frame(ctx) - at - 1;
@@ -141,12 +144,26 @@ static __always_inline bool template_store(struct xdp_md *ctx, __u32 payload,
 	same_copy(n);
 	if (n >= TEMPLATE_NONCE || bpf_xdp_store_bytes(ctx, at, nonce->words, n + 1))
 		return false;
-	if (!t->tail)
+	if (!tail)
 		return true;
 	at += n + 1;
+	tail--;
 	same_copy(tail);
 	return tail < TEMPLATE_TEXT &&
 	       !bpf_xdp_store_bytes(ctx, at, (void *)(t->text + head + 1), tail + 1);
+}
+
+/* template_parts(), and the NUL behind them: an answer of @total octets. */
+static __always_inline bool template_store(struct xdp_md *ctx, __u32 payload,
+					   const struct template *t,
+					   struct template_nonce *nonce, __u32 tail,
+					   __u32 total)
+{
+	__u8 nul = 0;
+
+	return template_parts(ctx, payload, t, nonce, tail) &&
+	       (!t->ended ||
+		!bpf_xdp_store_bytes(ctx, (payload & OFFSET_MASK) + total - 1, &nul, 1));
 }
 
 /*
@@ -181,6 +198,7 @@ __noinline int template_send(struct xdp_md *ctx, const struct call *c, __u32 cho
 	__u32 rest = chosen_rest(chosen);
 	__u32 total = chosen >> CHOSEN_LENGTH;
 	struct template_nonce nonce;
+	struct template_cut cut;
 	const struct template *t;
 	__u64 generation, sum;
 
@@ -190,12 +208,13 @@ __noinline int template_send(struct xdp_md *ctx, const struct call *c, __u32 cho
 	t = &pair->half[generation & 1];
 	if (!template_fresh(t, clock_now(&live)) || !nonce_load(ctx, c, t, rest, &nonce))
 		return XDP_DROP;
+	cut = template_fit(t, rest, call_ipv6(c));
 	/* What was paid for. */
-	if (template_length(t, rest) != total)
+	if (template_length(t, cut, rest) != total)
 		return XDP_DROP;
-	sum = template_sum(t, template_words(nonce.words, TEMPLATE_NONCE / 8), rest);
+	sum = template_sum(t, cut, template_words(nonce.words, TEMPLATE_NONCE / 8), rest);
 	if (!template_heads(ctx, c->where, total, sum) ||
-	    !template_store(ctx, c->where, t, &nonce) ||
+	    !template_store(ctx, c->where, t, &nonce, cut.tail, total) ||
 	    __sync_fetch_and_add(&pair->generation, 0) != generation)
 		return XDP_DROP;
 	count_sent(ctx, call_slot(c), t->kind, REASON_TEMPLATE, total, answer_frame(ctx));

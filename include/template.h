@@ -9,6 +9,10 @@
  *	question	ff ff ff ff g e t i n f o 20 | nonce	perhaps 0a or 00 behind it
  *	answer		head ...            | nonce | ... tail
  *
+ * A server's list of players may make its answer longer than one frame. The answer is
+ * then cut at the end of a player's line: the template names up to TEMPLATE_CUTS places
+ * to cut, and the program takes the first that fits beside the nonce and the headers.
+ *
  * Each question has two places for its template, and a generation that says which of them
  * is valid: who writes fills the other and then adds one. Who reads looks at the
  * generation before and behind: if it is the same, nobody wrote where he read.
@@ -30,7 +34,9 @@
 #define TEMPLATE_REQUEST 24 /* octets of a question, without the nonce */
 #define TEMPLATE_NONCE	 32 /* the longest */
 #define TEMPLATE_LOOK	 64 /* octets of a datagram that are looked at */
-#define TEMPLATE_TEXT	 1376 /* with its nonce: in IPv6 and two tags below 1500 */
+#define TEMPLATE_TEXT	 1472 /* with its nonce: in IPv4, 1500 octets without options */
+#define TEMPLATE_IPV6	 20 /* octets that IPv6's header is longer than IPv4's */
+#define TEMPLATE_CUTS	 4 /* places at which an answer may end */
 #define TEMPLATE_LEAST	 48 /* of the parts with a nonce: more than any padding */
 #define TEMPLATE_NS	 6000000000ull /* older is not sent */
 
@@ -66,6 +72,12 @@ static inline bool kind_answerable(enum wire_family family, enum wire_kind kind)
 	}
 }
 
+/* Where an answer may end. */
+struct template_cut {
+	__u16 tail; /* octets behind the head and the nonce */
+	__u16 sum;
+};
+
 struct template
 {
 	__u64 made_ns; /* by the shield's clock, when the server said it; 0: never */
@@ -74,12 +86,16 @@ struct template
 	__u8 request_length;
 	__u8 nonce; /* 1: one has to follow */
 	__u16 kind; /* enum wire_kind of the answer */
-	__u16 head, tail; /* octets; without a nonce there is no tail */
-	__u16 head_sum, tail_sum;
-	__u32 pad;
-	__u8 text[TEMPLATE_TEXT]; /* head and tail, zeros behind them */
+	__u16 most; /* octets of an answer in IPv4, 1 to TEMPLATE_TEXT */
+	__u16 head; /* octets before the nonce, or all that is never cut */
+	__u16 head_sum;
+	__u8 ended; /* 1: a NUL follows, which is not in the text */
+	__u8 pad[5];
+	/* The longest tail first; the last fits in IPv6 with any nonce, if one does. */
+	struct template_cut cuts[TEMPLATE_CUTS];
+	__u8 text[TEMPLATE_TEXT]; /* head and the longest tail, zeros behind them */
 };
-_Static_assert(sizeof(struct template) == 72 + TEMPLATE_TEXT,
+_Static_assert(sizeof(struct template) == 88 + TEMPLATE_TEXT,
 	       "struct template has a hole");
 
 struct template_pair {
@@ -122,12 +138,13 @@ static __always_inline __u16 template_words(const __u64 *words, int count)
 	return template_fold(sum);
 }
 
-/* Of the whole answer. @nonce_sum: template_words() of the nonce. */
-static __always_inline __u64 template_sum(const struct template *t, __u16 nonce_sum,
+/* Of the whole answer up to @cut. @nonce_sum: template_words() of the nonce. */
+static __always_inline __u64 template_sum(const struct template *t,
+					  struct template_cut cut, __u16 nonce_sum,
 					  __u32 nonce_length)
 {
 	return (__u64)t->head_sum + template_turned(nonce_sum, t->head) +
-	       template_turned(t->tail_sum, t->head + nonce_length);
+	       template_turned(cut.sum, t->head + nonce_length);
 }
 
 /* --- questions --------------------------------------------------------------- */
@@ -212,10 +229,25 @@ static __always_inline bool template_nonce_copy(const __u8 *at, __u32 length,
 	return !wrong;
 }
 
-/* How long the answer is with a nonce of @nonce octets. */
-static __always_inline __u32 template_length(const struct template *t, __u32 nonce)
+/* How long the answer up to @cut is with a nonce of @nonce octets. */
+static __always_inline __u32 template_length(const struct template *t,
+					     struct template_cut cut, __u32 nonce)
 {
-	return (__u32)t->head + t->tail + nonce;
+	return (__u32)t->head + cut.tail + nonce + t->ended;
+}
+
+/* Where to cut the answer so that it fits, if one place does. @ipv6: 0 or 1. */
+static __always_inline struct template_cut template_fit(const struct template *t,
+							__u32 nonce, __u32 ipv6)
+{
+	struct template_cut ret = t->cuts[TEMPLATE_CUTS - 1];
+
+	for (int i = TEMPLATE_CUTS - 2; i >= 0; i--) {
+		if (template_length(t, t->cuts[i], nonce) + ipv6 * TEMPLATE_IPV6 <=
+		    t->most)
+			ret = t->cuts[i];
+	}
+	return ret;
 }
 
 #endif /* TEMPLATE_H */

@@ -18,138 +18,10 @@
 
 #include <cmocka.h>
 
-#include "answer/answerer.h"
+#include "answer/answerer_world.h"
 #include "answer/ask.h"
-#include "answer/known_file.h"
-#include "incident/incident_store.h"
-#include "lib/log.h"
-#include "lib/loop.h"
 
-#define OOB    "\xff\xff\xff\xff"
-#define MS     1000000ull
-#define SECOND (1000 * MS)
-#define FORMS  4 /* of Quake III */
-
-static __u64 clock_ns, once_ns, every_ns, every_step_ns;
-static void (*once)(void *), (*every)(void *);
-static void *context_once, *context_every;
-static bool pressed;
-static unsigned int steps_, told_, said_; /* of the answerer; warnings, notes */
-static struct template held[TEMPLATE_FORMS];
-static struct known_table table;
-static __u32 known_; /* how many are in it */
-static unsigned int kept_; /* how often that was to be written down */
-static const __u64 keys[3] = { 1, 2, 3 };
-
-/* --- what the answerer sees of a shield ---------------------------------------- */
-
-__u64 shield_clock(void)
-{
-	return clock_ns;
-}
-
-bool shield_service(const struct shield *shield, __u32 slot, struct service *ret)
-{
-	(void)shield;
-	memset(ret, 0, sizeof(*ret));
-	strcpy(ret->name, "lab");
-	return !slot;
-}
-
-bool shield_flooded(const struct shield *shield, __u32 slot)
-{
-	(void)shield;
-	(void)slot;
-	return pressed;
-}
-
-__u32 shield_generation(const struct shield *shield)
-{
-	(void)shield;
-	return 1;
-}
-
-bool shield_template_put_for(struct shield *shield, const char *name, __u32 slot,
-			     __u32 form, const struct template *t)
-{
-	(void)shield;
-	assert_string_equal(name, "lab");
-	assert_int_equal(slot, 0);
-	assert_in_range(form, 0, FORMS - 1);
-	held[form] = *t;
-	return true;
-}
-
-void shield_recall_turn(struct shield *shield, __u64 now)
-{
-	(void)shield;
-	(void)now;
-}
-
-struct known_table *shield_known_table(struct shield *shield, const __u64 **ret_keys)
-{
-	(void)shield;
-	*ret_keys = keys;
-	return &table;
-}
-
-__u32 shield_known(const struct shield *shield)
-{
-	(void)shield;
-	return known_;
-}
-
-int incident_path(const char *pin, const char *name, char ret[INCIDENT_PATH])
-{
-	(void)pin;
-	(void)name;
-	strcpy(ret, "/nonexistent/known.txt");
-	return 0;
-}
-
-int incident_directory(const char *path)
-{
-	(void)path;
-	kept_++;
-	return known_ ? -EROFS : 0;
-}
-
-bool loop_every(int ms, void (*tick)(void *), void *context)
-{
-	every = tick;
-	context_every = context;
-	every_step_ns = (__u64)ms * MS;
-	every_ns = clock_ns + every_step_ns;
-	return true;
-}
-
-bool loop_once(int ms, void (*tick)(void *), void *context)
-{
-	if (once)
-		return true;
-	once = tick;
-	context_once = context;
-	once_ns = clock_ns + (__u64)ms * MS;
-	return true;
-}
-
-void log_warn(const char *format, ...)
-{
-	(void)format;
-	told_++;
-}
-
-void log_info(const char *format, ...)
-{
-	(void)format;
-	said_++;
-}
-
-void log_error(const char *format, ...)
-{
-	if (!known_) /* which cannot be kept here */
-		fail_msg("%s", format);
-}
+#define OOB "\xff\xff\xff\xff"
 
 /* --- a server -------------------------------------------------------------------- */
 
@@ -157,6 +29,7 @@ void log_error(const char *format, ...)
 
 static int server = -1, beside = -1; /* another, which replies as well, uncounted */
 static unsigned int asked_, lose, large; /* how many are not replied to; too large */
+static unsigned int players; /* lines of these in a status */
 static unsigned int status_; /* of asked_, those for the status */
 static bool no_loopback;
 static unsigned int from_[FROM]; /* as asked_, of each */
@@ -181,14 +54,19 @@ static void reply_to(int fd, const char *question, const struct sockaddr_in *to)
 {
 	const char *word = strchr(question + 4, ' ');
 	bool status = !strncmp(question + 4, "getstatus", 9);
-	char reply[1500];
+	char reply[8192];
 	int n = snprintf(reply, sizeof(reply),
 			 OOB "%sResponse\n\\challenge\\%s\\hostname\\"
 			     "a server of some name\\mapname\\q3dm17\\gametype\\0%s",
 			 status ? "status" : "info", word ? word + 1 : "",
 			 status ? "\n1 50 \"somebody\"\n" : "");
 
+	for (unsigned int i = 0; status && i < players; i++)
+		n += sprintf(reply + n, "%u 50 \"player of some name\"\n", 1000 + i);
 	if (large) {
+		/* All of it is the server's own line, which cannot be cut. */
+		for (char *c = reply + 20; *c; c++)
+			*c = *c == '\n' ? ' ' : *c;
 		memset(reply + n, 'x', sizeof(reply) - (size_t)n);
 		n = sizeof(reply);
 	}
@@ -277,7 +155,7 @@ static int begin(void **state)
 	clock_ns = 1000 * SECOND;
 	once = NULL;
 	pressed = false;
-	asked_ = lose = large = told_ = 0;
+	asked_ = lose = large = told_ = players = mtu = 0;
 	memset(held, 0, sizeof(held));
 	memset(&config, 0, sizeof(config));
 	server = listener(&service->ports[0]);
@@ -312,6 +190,32 @@ static void there_is_something_to_say_before_a_flood(void **state)
 	for (int i = 0; i < 6000; i++) {
 		assert_int_equal(fresh(), FORMS);
 		pass(10 * MS);
+	}
+}
+
+/* A list of any length is kept, up to what the narrowest interface carries. */
+static void status_of_full_server_is_kept(void **state)
+{
+	static const struct {
+		__u32 mtu;
+		__u16 most;
+	} rows[] = { { 0, 1472 },	  { 1492, 1464 }, { 9000, 1472 },
+		     { 1280, 1280 - 28 }, { 68, 548 },	  { 1500, 1472 } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		mtu = rows[i].mtu;
+		players = 200;
+		pass(20 * SECOND);
+		assert_int_equal(fresh(), FORMS);
+		for (size_t form = 1; form < FORMS; form += 2) {
+			const struct template *t = &held[form];
+			size_t n = template_length(t, t->cuts[0], 0);
+
+			assert_int_equal(t->most, rows[i].most);
+			assert_in_range(n, rows[i].most - 31, rows[i].most);
+			assert_int_equal(t->text[n - 1], '\n');
+		}
 	}
 }
 
@@ -577,6 +481,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(there_is_something_to_say_before_a_flood,
 						begin, end),
+		cmocka_unit_test_setup_teardown(status_of_full_server_is_kept, begin,
+						end),
 		cmocka_unit_test_setup_teardown(a_reply_that_gets_lost_is_asked_for_anew,
 						begin, end),
 		cmocka_unit_test_setup_teardown(it_costs_the_server_little, begin, end),

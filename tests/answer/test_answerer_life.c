@@ -87,6 +87,12 @@ bool shield_flooded(const struct shield *shield, __u32 slot)
 	return pressed[slot];
 }
 
+__u32 shield_mtu(const struct shield *shield)
+{
+	assert_ptr_equal(shield, &config);
+	return 0;
+}
+
 __u32 shield_generation(const struct shield *shield)
 {
 	assert_ptr_equal(shield, &config);
@@ -102,7 +108,8 @@ bool shield_template_put_for(struct shield *shield, const char *name, __u32 slot
 		note("  not put for %s\n", name);
 		return false;
 	}
-	note("  slot %u form %u: %u bytes of +%llu\n", slot, form, template_length(t, 0),
+	note("  slot %u form %u: %u bytes of +%llu\n", slot, form,
+	     template_length(t, t->cuts[0], 0),
 	     (unsigned long long)((t->made_ns - begun) / MS));
 	return true;
 }

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -31,7 +32,7 @@ static const char *made(size_t form, const char *nonce, const char *reply, size_
 			struct template *ret)
 {
 	return ask_template(FAMILY_QUAKE3, form_of(FAMILY_QUAKE3, form), nonce,
-			    strlen(nonce), reply, n, 1, ret);
+			    strlen(nonce), reply, n, TEMPLATE_TEXT, 1, ret);
 }
 
 static void every_question_fits(void **state)
@@ -99,15 +100,16 @@ static void a_nonce_is_cut_out(void **state)
 	(void)state;
 	assert_null(made(0, "Nonce123", BYTES(INFO "Nonce123" TAIL), &t));
 	assert_int_equal(t.head, sizeof(INFO) - 1);
-	assert_int_equal(t.tail, sizeof(TAIL) - 1);
+	for (size_t i = 0; i < TEMPLATE_CUTS; i++)
+		assert_int_equal(t.cuts[i].tail, sizeof(TAIL) - 1);
 	assert_memory_equal(t.text, INFO TAIL, sizeof(INFO TAIL));
 	assert_int_equal(t.kind, KIND_INFORESPONSE);
-	assert_int_equal(template_length(&t, 5), sizeof(INFO TAIL) - 1 + 5);
+	assert_int_equal(template_length(&t, t.cuts[0], 5), sizeof(INFO TAIL) - 1 + 5);
 }
 
 static void what_cannot_be_a_template(void **state)
 {
-	static char large[TEMPLATE_TEXT + 1] = INFO "Nonce123" TAIL;
+	static char large[TEMPLATE_TEXT + 8] = INFO "Nonce123" TAIL;
 	static const struct {
 		size_t form;
 		const char *reply;
@@ -121,7 +123,7 @@ static void what_cannot_be_a_template(void **state)
 		{ 0, BYTES("") },
 		{ 0, BYTES("\xff\xff\xff") },
 		{ 3, BYTES(INFO TAIL) },
-		{ 0, large, TEMPLATE_TEXT - TEMPLATE_NONCE + 9 },
+		{ 0, large, TEMPLATE_TEXT - 1 + 8 + 1 },
 		{ 2, large, TEMPLATE_TEXT + 1 },
 	};
 	struct template t;
@@ -130,7 +132,7 @@ static void what_cannot_be_a_template(void **state)
 	for (size_t i = 0; i < COUNT(rows); i++)
 		assert_non_null(
 			made(rows[i].form, "Nonce123", rows[i].reply, rows[i].n, &t));
-	assert_null(made(0, "Nonce123", large, TEMPLATE_TEXT - TEMPLATE_NONCE + 8, &t));
+	assert_null(made(0, "Nonce123", large, TEMPLATE_TEXT - 1 + 8, &t));
 	assert_null(made(2, "Nonce123", large, TEMPLATE_TEXT, &t));
 }
 
@@ -156,10 +158,10 @@ static void none_that_was_meant_for_this_machine_alone(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++)
-		assert_int_equal(!ask_template(FAMILY_NETQUAKE,
-					       form_of(FAMILY_NETQUAKE, 0), "", 0,
-					       rows[i].reply, rows[i].n, 1, &t),
-				 rows[i].good);
+		assert_int_equal(
+			!ask_template(FAMILY_NETQUAKE, form_of(FAMILY_NETQUAKE, 0), "", 0,
+				      rows[i].reply, rows[i].n, TEMPLATE_TEXT, 1, &t),
+			rows[i].good);
 }
 
 static void two_have_to_agree(void **state)
@@ -208,11 +210,169 @@ static void sums_are_those_of_the_whole(void **state)
 			memset((char *)words + head, 'Z', n);
 			memcpy((char *)words + head + n, whole + head + 8, 70);
 			assert_int_equal(
-				template_fold(template_sum(
-					&t, template_words(nonce.words, 4), (__u32)n)),
+				template_fold(template_sum(&t, t.cuts[0],
+							   template_words(nonce.words, 4),
+							   (__u32)n)),
 				template_words(words, 25));
 		}
 	}
+}
+
+/* --- lists of players ----------------------------------------------------------------
+ */
+
+#define Q3_HEAD OOB "statusResponse\n\\challenge\\"
+#define ROOM	8192
+
+static char list[ROOM], want[ROOM], sent[ROOM];
+
+/* A reply with @players, each line of another length: @head, then @info. Its length. */
+static size_t full_server(const char *head, const char *info, int players, bool nul)
+{
+	size_t n = (size_t)snprintf(list, ROOM, "%s%s\n", head, info);
+
+	for (int i = 0; i < players; i++)
+		n += (size_t)snprintf(list + n, ROOM - n, "%d %d \"player%.*s\"\n", i * 7,
+				      20 + i % 90, i % 13, "abcdefghijklm");
+	return n + nul;
+}
+
+/* What template_send() sends of @t, with @nonce. */
+static size_t send_template(const struct template *t, const char *nonce, __u32 ipv6)
+{
+	size_t n = strlen(nonce), at = t->head;
+	struct template_cut cut = template_fit(t, (__u32)n, ipv6);
+
+	memcpy(sent, t->text, t->head);
+	memcpy(sent + at, nonce, n);
+	memcpy(sent + at + n, t->text + t->head, cut.tail);
+	at += n + cut.tail;
+	if (t->ended)
+		sent[at++] = 0;
+	assert_int_equal(at, template_length(t, cut, (__u32)n));
+	return at;
+}
+
+/* As much of @reply as fits @most, in whole lines, but never less than @least. */
+static size_t want_of(const char *reply, size_t n, size_t least, bool nul, size_t most)
+{
+	size_t length = n - nul;
+
+	while (length > least && (length + nul > most || reply[length - 1] != '\n'))
+		length--;
+	memcpy(want, reply, length);
+	want[length] = 0;
+	return length + nul;
+}
+
+static void assert_sum(const struct template *t, const char *nonce, __u32 ipv6, size_t n)
+{
+	__u64 words[ROOM / 8] = { 0 }, letters[TEMPLATE_NONCE / 8] = { 0 };
+	__u32 length = (__u32)strlen(nonce);
+
+	memcpy(words, sent, n);
+	memcpy(letters, nonce, length);
+	assert_int_equal(template_fold(template_sum(
+				 t, template_fit(t, length, ipv6),
+				 template_words(letters, TEMPLATE_NONCE / 8), length)),
+			 template_words(words, ROOM / 8));
+}
+
+/* Each family's list, of no players up to far more than fit, by each IP version. */
+static void full_server_is_cut_at_a_whole_line(void **state)
+{
+	static const struct {
+		enum wire_family family;
+		size_t form;
+		const char *head;
+		bool nul;
+	} rows[] = {
+		{ FAMILY_QUAKE3, 3, OOB "statusResponse\n", false },
+		{ FAMILY_NETQUAKE, 4, OOB "statusResponse\n", false },
+		{ FAMILY_QUAKEWORLD, 2, OOB "n", true },
+		{ FAMILY_QUAKEWORLD, 2, OOB "n", false },
+		{ FAMILY_QUAKE2, 3, OOB "print\n", false },
+	};
+	static const __u16 mosts[] = { TEMPLATE_TEXT, TEMPLATE_TEXT - 8, 548 };
+
+	(void)state;
+	for (size_t r = 0; r < COUNT(rows) * COUNT(mosts); r++) {
+		size_t row = r % COUNT(rows);
+		__u16 most = mosts[r / COUNT(rows)];
+
+		for (int players = 0; players < 140; players++) {
+			size_t n = full_server(rows[row].head, "\\hostname\\a\\b\\c",
+					       players, rows[row].nul);
+			size_t least = strlen(rows[row].head) + 16;
+			struct template t;
+
+			assert_null(
+				ask_template(rows[row].family,
+					     form_of(rows[row].family, rows[row].form),
+					     "", 0, list, n, most, 1, &t));
+			for (__u32 ipv6 = 0; ipv6 < 2; ipv6++) {
+				size_t got = send_template(&t, "", ipv6);
+
+				assert_int_equal(got,
+						 want_of(list, n, least, rows[row].nul,
+							 most - 20 * ipv6));
+				assert_memory_equal(sent, want, got);
+				assert_sum(&t, "", ipv6, got);
+			}
+		}
+	}
+}
+
+/* The asker's word takes room, too. */
+static void list_is_cut_for_each_length_of_nonce(void **state)
+{
+	static const char letters[] = "zyxwvutsrqponmlkjihgfedcba098765";
+	char nonce[TEMPLATE_NONCE + 1], head[100];
+
+	(void)state;
+	for (int players = 40; players < 80; players++) {
+		struct template t;
+		size_t n =
+			full_server(Q3_HEAD "Nonce123", "\\hostname\\a", players, false);
+
+		assert_null(made(1, "Nonce123", list, n, &t));
+		assert_true(ask_agrees(&t, &t));
+		for (size_t length = 1; length <= TEMPLATE_NONCE; length++) {
+			snprintf(nonce, sizeof(nonce), "%.*s", (int)length, letters);
+			snprintf(head, sizeof(head), Q3_HEAD "%s", nonce);
+			n = full_server(head, "\\hostname\\a", players, false);
+			for (__u32 ipv6 = 0; ipv6 < 2; ipv6++) {
+				size_t got = send_template(&t, nonce, ipv6);
+
+				assert_int_equal(got, want_of(list, n, strlen(head) + 12,
+							      false,
+							      TEMPLATE_TEXT - 20 * ipv6));
+				assert_memory_equal(sent, want, got);
+				assert_sum(&t, nonce, ipv6, got);
+			}
+		}
+	}
+}
+
+/* What a server says of itself is never cut: where that does not fit, nothing is kept. */
+static void what_is_said_of_the_server_is_not_cut(void **state)
+{
+	static char info[TEMPLATE_TEXT + 1];
+	struct template t;
+	size_t n;
+
+	(void)state;
+	memset(info, 'x', sizeof(info) - 1);
+	memcpy(info, "\\k\\", 3);
+	info[TEMPLATE_TEXT - 19] = 0;
+	n = full_server(OOB "statusResponse\n", info, 3, false);
+	assert_non_null(made(3, "", list, n, &t));
+	info[TEMPLATE_TEXT - 20] = 0;
+	n = full_server(OOB "statusResponse\n", info, 3, false);
+	assert_null(made(3, "", list, n, &t));
+	assert_int_equal(send_template(&t, "", 0), TEMPLATE_TEXT);
+	/* In IPv6 it has no room, and no place at which to cut it. */
+	assert_true(send_template(&t, "", 1) > TEMPLATE_TEXT - TEMPLATE_IPV6);
 }
 
 int main(void)
@@ -226,6 +386,9 @@ int main(void)
 		cmocka_unit_test(none_that_was_meant_for_this_machine_alone),
 		cmocka_unit_test(two_have_to_agree),
 		cmocka_unit_test(sums_are_those_of_the_whole),
+		cmocka_unit_test(full_server_is_cut_at_a_whole_line),
+		cmocka_unit_test(list_is_cut_for_each_length_of_nonce),
+		cmocka_unit_test(what_is_said_of_the_server_is_not_cut),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

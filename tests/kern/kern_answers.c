@@ -8,6 +8,8 @@
 
 #include "kern/kern_answers.h"
 
+#define ANSWER_LONG 1376 /* octets; a longer one may be fragmented */
+
 static void what_the_server_says_word_for_word(void **state)
 {
 	static const struct {
@@ -78,7 +80,8 @@ static void any_length_has_its_checksum(void **state)
 	}
 }
 
-/* The largest that fits one frame; one octet more is not learnt. */
+/* The largest that fits one frame; where an octet more cannot be cut, it is not learnt.
+ */
 static void the_largest(void **state)
 {
 	static char reply[TEMPLATE_TEXT + 1] = OOB "statusResponse\n";
@@ -94,12 +97,84 @@ static void the_largest(void **state)
 	for (size_t w = 0; w < COUNT(wraps); w++) {
 		flood();
 		say(&wraps[w], BYTES(OOB "getstatus"), &say_);
+		if (wraps[w].ipv6) {
+			/* There it is too long, and has no place at which to cut it. */
+			assert_int_not_equal(say_.action, XDP_TX);
+			continue;
+		}
 		assert_told(reply, TEMPLATE_TEXT);
 		assert_true(say_.n <= 1514 + 8);
 	}
 	forms = ask_forms(FAMILY_QUAKE3, &count);
 	assert_non_null(ask_template(FAMILY_QUAKE3, &forms[3], "", 0, reply,
-				     TEMPLATE_TEXT + 1, 1, &t));
+				     TEMPLATE_TEXT + 1, TEMPLATE_TEXT, 1, &t));
+}
+
+/*
+ * The list of @reply's players is cut at the end of a line, so that the answer fills a
+ * frame of 1500 octets and no more; a NUL behind the list stays.
+ */
+static void list_told(enum wire_family family, size_t form, const char *question,
+		      const char *head, bool nul)
+{
+	static const struct frame_spec other = { .from = "198.51.100.7" };
+	char reply[4096], want[TEMPLATE_TEXT + 1];
+	size_t line, n = (size_t)sprintf(reply, "%s\\hostname\\full\n", head);
+
+	for (int i = 0; i < 90; i++)
+		n += (size_t)sprintf(reply + n, "%d 50 \"player %d of this\"\n", i, i);
+	answers(family, ANSWERS_PRESSURE);
+	know_both();
+	learn(family, form, "", reply, n + nul);
+	for (size_t w = 0; w < COUNT(wraps); w++) {
+		size_t most =
+			wraps[w].ipv6 ? TEMPLATE_TEXT - TEMPLATE_IPV6 : TEMPLATE_TEXT;
+
+		line = most - nul;
+		while (reply[line - 1] != '\n')
+			line--;
+		memcpy(want, reply, line);
+		want[line] = 0;
+		for (int i = 0; i < 4; i++)
+			say(&other, question, strlen(question), &say_);
+		say(&wraps[w], question, strlen(question), &say_);
+		assert_told(want, line + nul);
+		assert_in_range(say_.n - say_.offset, most - 24, most);
+	}
+}
+
+static void list_of_players_is_cut_to_fit(void **state)
+{
+	(void)state;
+	list_told(FAMILY_QUAKE3, 3, OOB "getstatus", OOB "statusResponse\n", false);
+	list_told(FAMILY_QUAKEWORLD, 2, OOB "status 23", OOB "n", true);
+	list_told(FAMILY_QUAKEWORLD, 2, OOB "status 23", OOB "n", false);
+	list_told(FAMILY_QUAKE2, 3, OOB "status", OOB "print\n", false);
+	list_told(FAMILY_NETQUAKE, 4, OOB "getstatus", OOB "statusResponse\n", false);
+}
+
+/* What is longer than nearly all paths carry may be fragmented, and has an id for that.
+ */
+static void long_answer_may_be_fragmented(void **state)
+{
+	static char reply[ANSWER_LONG + 2] = OOB "statusResponse\n";
+	unsigned int ids = 0;
+
+	(void)state;
+	memset(reply + 19, 'x', sizeof(reply) - 19);
+	answers(FAMILY_QUAKE3, ANSWERS_PRESSURE);
+	know_both();
+	for (size_t more = 0; more < 2; more++) {
+		learn(FAMILY_QUAKE3, 3, "", reply, ANSWER_LONG + more);
+		for (int i = 0; i < 4; i++) {
+			flood();
+			say(&wraps[0], BYTES(OOB "getstatus"), &say_);
+			assert_told(reply, ANSWER_LONG + more);
+			assert_int_equal(word_at(say_.frame + 20), more ? 0 : 0x4000);
+			ids |= word_at(say_.frame + 18);
+		}
+		assert_int_equal(ids != 0, more);
+	}
 }
 
 static void short_ones_leave_nothing_behind(void **state)
@@ -306,7 +381,7 @@ static void *flip(void *context)
 	for (int i = 0; i < TORN_TEXTS; i++) {
 		memset(text + 19, 'a' + i, sizeof(text) - 19);
 		ask_template(FAMILY_QUAKE3, &forms[3], "", 0, text, TORN_LENGTH('a' + i),
-			     kern.live->clock_ns, &texts[i]);
+			     TEMPLATE_TEXT, kern.live->clock_ns, &texts[i]);
 	}
 	for (unsigned int turn = 0; !torn_stop; turn++) {
 		__u64 generation = pair->generation;
@@ -357,6 +432,8 @@ int main(void)
 		cmocka_unit_test(what_the_server_says_word_for_word),
 		cmocka_unit_test(any_length_has_its_checksum),
 		cmocka_unit_test(the_largest),
+		cmocka_unit_test(list_of_players_is_cut_to_fit),
+		cmocka_unit_test(long_answer_may_be_fragmented),
 		cmocka_unit_test(short_ones_leave_nothing_behind),
 		cmocka_unit_test(a_checksum_of_nought_is_ones),
 		cmocka_unit_test(answers_live_as_long_as_others),

@@ -28,7 +28,7 @@ static inline void learn(enum wire_family family, size_t form, const char *nonce
 	forms = ask_forms(family, &count);
 	assert_true(form < count);
 	assert_null(ask_template(family, &forms[form], nonce, strlen(nonce), reply, n,
-				 kern.live->clock_ns,
+				 TEMPLATE_TEXT, kern.live->clock_ns,
 				 &pair->half[~pair->generation & 1]));
 	pair->generation++;
 }

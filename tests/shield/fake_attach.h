@@ -43,6 +43,7 @@ static struct nic {
 	__u32 program; /* the XDP program on it */
 	bool skb, veth, joins;
 	bool strips; /* VLAN tags */
+	__u32 mtu; /* 0: not known */
 	const char *vlan; /* one that lies above it */
 	int hwaddr_errno;
 	unsigned short hwaddr; /* ARPHRD_* */
@@ -277,6 +278,13 @@ bool vlan_above(const char *interface, char ret[IF_NAMESIZE])
 	if (vlan)
 		strcpy(ret, vlan);
 	return vlan;
+}
+
+__u32 ethtool_mtu(const char *interface)
+{
+	const struct nic *nic = nic_of(interface);
+
+	return nic ? nic->mtu : 0;
 }
 
 bool ethtool_driven_by(const char *interface, const char *driver)

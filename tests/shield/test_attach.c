@@ -382,6 +382,9 @@ static void links_are_listed(void **state)
 	assert_int_equal(links[0].program_id, 101);
 	assert_true(links[0].since > time(NULL) - 100 && links[0].since <= time(NULL));
 	assert_false(shield_unheard(&shield, veth));
+	assert_int_equal(shield_mtu(&shield), 0);
+	nics[1].mtu = 1492;
+	assert_int_equal(shield_mtu(&shield), 1492);
 	nics[1].veth = true;
 	assert_true(shield_unheard(&shield, veth));
 	assert_string_equal(veth, "eth1.7");

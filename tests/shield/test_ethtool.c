@@ -114,6 +114,16 @@ static void what_is_only_wanted_is_off(void **state)
 	assert_int_equal(ethtool_feature("left", "tx-generic-segmentation"), 1);
 }
 
+static void mtu_is_read(void **state)
+{
+	(void)state;
+	assert_int_equal(ethtool_mtu("left"), 1500);
+	assert_int_equal(system("ip link set left mtu 1400"), 0);
+	assert_int_equal(ethtool_mtu("left"), 1400);
+	assert_int_equal(ethtool_mtu("right"), 1500);
+	assert_int_equal(ethtool_mtu("nowhere"), 0);
+}
+
 /* The first and the last that there are, and names that are none. */
 static void a_name_is_all_of_it(void **state)
 {
@@ -158,6 +168,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_feature_is_on_where_it_was_set),
 		cmocka_unit_test(what_is_only_wanted_is_off),
+		cmocka_unit_test(mtu_is_read),
 		cmocka_unit_test(a_name_is_all_of_it),
 		cmocka_unit_test(a_driver_has_one_name),
 	};

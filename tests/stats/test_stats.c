@@ -257,7 +257,7 @@ static void templates_seen(void **state)
 		    .request_length = 12,
 		    .nonce = 1,
 		    .head = 3,
-		    .tail = 4 },
+		    .cuts = { { .tail = 4 } } },
 		  "\xff\xff\xff\xffgetinfo ",
 		  5 + TEMPLATE_NS - 1,
 		  { "getinfo", true, true, 7, TEMPLATE_NS - 1 } },

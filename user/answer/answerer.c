@@ -43,7 +43,11 @@
 #define LOOPBACK    0x7f535101 /* 127.83.81.1, and those that follow */
 #define NONCE_SHORT 9
 #define NONCE_LONG  TEMPLATE_NONCE
-#define REPLY_MOST  2048
+#define REPLY_MOST  16384 /* octets of a reply; no engine's is longer */
+#define MTU_NS	    10000000000ull /* how often the interfaces' MTU is looked at */
+#define MTU_LEAST   576 /* octets: a smaller one is not minded */
+#define MTU_MOST    1500 /* octets that a path through the internet carries */
+#define MTU_HEADS   (20 + 8) /* octets of IPv4's and UDP's headers */
 #define READ_MOST   64 /* datagrams of a socket in one tick */
 
 /* One that is a tick late, gets lost and is asked for anew is still young enough. */
@@ -89,7 +93,11 @@ struct answerer {
 	char path[INCIDENT_PATH]; /* of who is known; "": not read yet */
 	__u64 kept_ns; /* when that was written last */
 	int failed; /* 0, or what was said about it */
+	__u64 mtu_ns; /* when the MTU was looked at last */
+	__u16 most; /* octets of an answer in IPv4 */
 };
+
+_Static_assert(MTU_MOST - MTU_HEADS == TEMPLATE_TEXT, "a frame is not filled");
 
 /* --- who is asked -------------------------------------------------------------- */
 
@@ -346,7 +354,8 @@ static void hear(struct answerer *a, struct asked *s, const char *reply, size_t 
 	s->heard = true;
 	s->heard_ns = s->sent_ns;
 	/* A reply to what was asked before, perhaps: ours may still come. */
-	if (ask_template(s->family, form, s->nonce, s->nonce_n, reply, n, s->sent_ns, &t))
+	if (ask_template(s->family, form, s->nonce, s->nonce_n, reply, n, a->most,
+			 s->sent_ns, &t))
 		return;
 	if (learn(&s->learnt[s->form], form, &t)) {
 		if (shield_template_put_for(a->shield, s->name, s->slot, (__u32)s->form,
@@ -431,6 +440,19 @@ static void tell_of_silence(struct asked *s, __u64 now)
 		 s->name, address, ntohs(s->to.sin_port));
 }
 
+/* What the narrowest interface carries: that an answer leaves by another is not known. */
+static void mtu_look(struct answerer *a, __u64 now)
+{
+	__u32 mtu = shield_mtu(a->shield);
+
+	if (!mtu || mtu > MTU_MOST)
+		mtu = MTU_MOST;
+	if (mtu < MTU_LEAST)
+		mtu = MTU_LEAST;
+	a->mtu_ns = now;
+	a->most = (__u16)(mtu - MTU_HEADS);
+}
+
 static void on_tick(void *context)
 {
 	struct answerer *a = context;
@@ -440,6 +462,8 @@ static void on_tick(void *context)
 		known_keep(a);
 	if (!a->count)
 		return;
+	if (!a->most || now - a->mtu_ns >= MTU_NS)
+		mtu_look(a, now);
 	if (a->generation != shield_generation(a->shield))
 		slots_find(a);
 	for (int i = 0; i < SOCKETS; i++)

@@ -21,8 +21,9 @@
 	{                                              \
 		text, sizeof(text) - 1, 1, KIND_##kind \
 	}
-#define AROUND	 8 /* octets on each side of a nonce that have to agree */
-#define NAMED_AT 5 /* in CCREP_SERVER_INFO, behind length and code */
+#define TOO_LARGE "is too large for one frame"
+#define AROUND	  8 /* octets on each side of a nonce that have to agree */
+#define NAMED_AT  5 /* in CCREP_SERVER_INFO, behind length and code */
 
 static const struct ask_form quake3[] = {
 	NONCED(OOB "getinfo ", INFORESPONSE),
@@ -101,6 +102,50 @@ static size_t nonce_find(const char *nonce, size_t n, const char *reply, size_t 
 }
 
 /*
+ * How many octets of @reply are said of the server itself: up to the end of the line that
+ * begins with the first backslash. All lines behind it are of players. @length: it has no
+ * such list, or the list may not be cut.
+ */
+static size_t players_begin(const struct ask_form *form, const char *reply, size_t length)
+{
+	const char *info, *end;
+
+	if (form->answer != KIND_STATUSRESPONSE && form->answer != KIND_A2C_PRINT &&
+	    form->answer != KIND_PRINT)
+		return length;
+	info = memchr(reply, '\\', length);
+	end = info ? memchr(info, '\n', length - (size_t)(info - reply)) : NULL;
+	return end ? (size_t)(end + 1 - reply) : length;
+}
+
+/*
+ * The places to cut the answer in @t, of @length octets of text, of which the first
+ * @least are in every answer. False: those do not fit a frame.
+ */
+static bool cuts_set(struct template *t, size_t least, size_t length)
+{
+	size_t room = (size_t)t->most - t->ended - t->nonce;
+	size_t sure = (size_t)t->most - t->ended - TEMPLATE_IPV6 -
+		      (t->nonce ? TEMPLATE_NONCE : 0);
+
+	if (least > room)
+		return false;
+	for (size_t i = 0; i < TEMPLATE_CUTS; i++) {
+		/* The one before does not fit all: the next is a line shorter. */
+		if (i && length > sure)
+			room = i == TEMPLATE_CUTS - 1 ? sure : length - 1;
+		if (length > room) {
+			length = room > least ? room : least;
+			while (length > least && t->text[length - 1] != '\n')
+				length--;
+		}
+		t->cuts[i].tail = (__u16)(length - t->head);
+		t->cuts[i].sum = sum_of(t->text + t->head, length - t->head);
+	}
+	return true;
+}
+
+/*
  * NetQuake's servers say at which address they are reached; FTE says the one at which it
  * was asked, which to others it would not.
  */
@@ -125,21 +170,22 @@ static void request_set(const struct ask_form *form, struct template *ret)
 
 const char *ask_template(enum wire_family family, const struct ask_form *form,
 			 const char *nonce, size_t n, const void *reply, size_t length,
-			 __u64 now_ns, struct template *ret)
+			 __u16 most, __u64 now_ns, struct template *ret)
 {
-	size_t room = form->nonce ? TEMPLATE_TEXT - TEMPLATE_NONCE : TEMPLATE_TEXT, head;
 	struct cursor c = { .pos = reply, .end = (const __u8 *)reply + length };
 	const char *text = reply;
+	size_t head, least, kept;
 
 	if (!form->nonce)
 		n = 0;
-	if (length < 1 + n || length - n > room)
-		return "is too large for one frame";
+	if (length < 1 + n)
+		return "is shorter than what was asked";
 	if (classify(family, DIRECTION_S2C, c, length) != form->answer)
 		return "is no answer to it";
 	if (names_loopback(form, text, length))
 		return "names an address that nobody else reaches it at";
-	head = form->nonce ? nonce_find(nonce, n, text, length) : length;
+	least = players_begin(form, text, length);
+	head = form->nonce ? nonce_find(nonce, n, text, length) : least;
 	if (form->nonce && head == length)
 		return "does not have the asker's word in it once";
 	if (form->nonce && length - n < TEMPLATE_LEAST)
@@ -147,24 +193,32 @@ const char *ask_template(enum wire_family family, const struct ask_form *form,
 	*ret = (struct template){
 		.made_ns = now_ns,
 		.kind = (__u16)form->answer,
+		.most = most,
 		.head = (__u16)head,
-		.tail = (__u16)(length - head - n),
+		.ended = least < length && !text[length - 1],
 	};
 	request_set(form, ret);
+	length -= n + ret->ended;
+	least = least > head + n ? least - n : head;
+	kept = length < TEMPLATE_TEXT ? length : TEMPLATE_TEXT;
+	if (head > kept)
+		return TOO_LARGE;
 	memcpy(ret->text, text, head);
-	memcpy(ret->text + head, text + head + n, ret->tail);
+	memcpy(ret->text + head, text + head + n, kept - head);
+	if (!cuts_set(ret, least, length))
+		return TOO_LARGE;
+	memset(ret->text + head + ret->cuts[0].tail, 0, kept - head - ret->cuts[0].tail);
 	ret->head_sum = sum_of(text, head);
-	ret->tail_sum = sum_of(text + head + n, ret->tail);
 	return NULL;
 }
 
 bool ask_agrees(const struct template *a, const struct template *b)
 {
-	size_t behind = a->tail < AROUND ? a->tail : AROUND;
+	size_t behind = a->cuts[0].tail < AROUND ? a->cuts[0].tail : AROUND;
 
 	return a->head >= AROUND && b->head >= AROUND &&
 	       !memcmp(a->text + a->head - AROUND, b->text + b->head - AROUND, AROUND) &&
-	       (a->tail < AROUND) == (b->tail < AROUND) &&
-	       (a->tail >= AROUND || a->tail == b->tail) &&
+	       (a->cuts[0].tail < AROUND) == (b->cuts[0].tail < AROUND) &&
+	       (a->cuts[0].tail >= AROUND || a->cuts[0].tail == b->cuts[0].tail) &&
 	       !memcmp(a->text + a->head, b->text + b->head, behind);
 }

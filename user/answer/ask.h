@@ -31,11 +31,13 @@ size_t ask_write(const struct ask_form *form, const char *nonce, size_t n,
 
 /*
  * Make of the @reply, of @length octets, to ask_write() of the same what is to be sent,
- * as of @now_ns, not 0. NULL and *@ret; or why it cannot be, as words for a message.
+ * as of @now_ns, not 0: at most @most octets in IPv4, from TEMPLATE_LEAST to
+ * TEMPLATE_TEXT, and TEMPLATE_IPV6 less in IPv6. A longer list of players is cut at the
+ * end of a line. NULL and *@ret; or why it cannot be, as words for a message.
  */
 const char *ask_template(enum wire_family family, const struct ask_form *form,
 			 const char *nonce, size_t n, const void *reply, size_t length,
-			 __u64 now_ns, struct template *ret);
+			 __u16 most, __u64 now_ns, struct template *ret);
 
 /*
  * Do two templates of a form, made with nonces of different lengths, say that it stands

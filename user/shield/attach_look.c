@@ -17,6 +17,7 @@
 #include <bpf/libbpf.h>
 
 #include "lib/log.h"
+#include "shield/ethtool.h"
 #include "shield/shield_internal.h"
 
 enum attach_mode mode_on(__u32 ifindex)
@@ -232,4 +233,19 @@ bool shield_unheard(const struct shield *s, char ret_interface[IF_NAMESIZE])
 		return true;
 	}
 	return false;
+}
+
+__u32 shield_mtu(const struct shield *s)
+{
+	struct shield_link links[CONFIG_INTERFACES];
+	size_t count = shield_links(s, links, CONFIG_INTERFACES);
+	__u32 ret = 0;
+
+	for (size_t i = 0; i < count && i < CONFIG_INTERFACES; i++) {
+		__u32 mtu = links[i].gone ? 0 : ethtool_mtu(links[i].interface);
+
+		if (mtu && (!ret || mtu < ret))
+			ret = mtu;
+	}
+	return ret;
 }

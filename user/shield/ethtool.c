@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * ethtool.c - features by name: the kernel gives their names in one order, and bits in
- * it; and drivers.
+ * it; drivers; and the MTU.
  */
 #include <errno.h>
 #include <net/if.h>
@@ -114,4 +114,17 @@ bool ethtool_driven_by(const char *interface, const char *driver)
 	err = ask(fd, interface, &info);
 	close(fd);
 	return !err && !strncmp(info.driver, driver, sizeof(info.driver));
+}
+
+__u32 ethtool_mtu(const char *interface)
+{
+	struct ifreq request = { 0 };
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), err;
+
+	if (fd < 0)
+		return 0;
+	snprintf(request.ifr_name, sizeof(request.ifr_name), "%s", interface);
+	err = ioctl(fd, SIOCGIFMTU, &request);
+	close(fd);
+	return err || request.ifr_mtu < 0 ? 0 : (__u32)request.ifr_mtu;
 }

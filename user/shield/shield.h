@@ -146,6 +146,9 @@ size_t shield_links(const struct shield *shield, struct shield_link *ret, size_t
  * mode? False: over none. */
 bool shield_unheard(const struct shield *shield, char ret_interface[IF_NAMESIZE]);
 
+/* The smallest MTU of its interfaces in octets; 0: it has none, or none is known. */
+__u32 shield_mtu(const struct shield *shield);
+
 /* --- players ----------------------------------------------------------------- */
 
 /* @each gets every player that the server has sent to lately. */

@@ -76,7 +76,7 @@ bool shield_template_look(const struct template *t, __u64 now_ns,
 	question_words(t, ret->question);
 	ret->nonce = t->nonce;
 	ret->fresh = template_fresh(t, now_ns);
-	ret->bytes = template_length(t, 0);
+	ret->bytes = template_length(t, t->cuts[0], 0);
 	ret->age_ns = now_ns > t->made_ns ? now_ns - t->made_ns : 0;
 	return true;
 }
