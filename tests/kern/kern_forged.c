@@ -180,6 +180,36 @@ static void a_jump_counts_once_it_is_continued(void **state)
 }
 
 /*
+ * Egress is exchanged or put back: the server's datagrams of 300 ms were not seen, and a
+ * server that answers moves sends nothing until one of them gets in.
+ */
+static void moves_that_acknowledge_unseen_datagrams_get_in(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT(games); i++) {
+		const struct game *g = &games[i];
+
+		settle(g);
+		pass_time(300 * MS);
+		if (g->family != FAMILY_QUAKE3) {
+			told += 400; /* more than the server can have sent */
+			assert_false(own_move(g, HERE));
+			told -= 400;
+			own--;
+		}
+		told += 20;
+		for (int n = 0; n < 5; n++)
+			assert_true(own_move(g, HERE));
+		assert_true(sent(++told));
+		assert_true(own_move(g, HERE));
+		if (g->family == FAMILY_QUAKE3)
+			continue;
+		told += 2;
+		assert_false(own_move(g, HERE)); /* no time has passed */
+	}
+}
+
+/*
  * A pause between two datagrams is no gap: who sends pairs that follow each other, each
  * once around all sequences, hits no more than the eight ahead.
  */
@@ -373,6 +403,7 @@ int main(void)
 		TEST(a_dense_sweep_carries_it_a_little),
 		TEST(a_line_is_won_back),
 		TEST(a_jump_counts_once_it_is_continued),
+		TEST(moves_that_acknowledge_unseen_datagrams_get_in),
 		TEST(pairs_have_no_larger_target),
 		TEST(other_shapes_end_nobody),
 		TEST(nor_in_a_friends_name),
