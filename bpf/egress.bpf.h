@@ -47,10 +47,11 @@ static __always_inline bool kind_is_handshake(enum wire_kind kind)
 {
 	return kind_accepts(kind) || kind == KIND_CHALLENGERESPONSE ||
 	       kind == KIND_CHALLENGE || kind == KIND_S2C_CHALLENGE ||
-	       kind == KIND_CCREP_ACCEPT || kind == KIND_DTLS_HELLO_VERIFY ||
-	       kind == KIND_DTLS_SERVER_HELLO || kind == KIND_DTLS_SERVER_KEY ||
-	       kind == KIND_DTLS_HELLO_DONE || kind == KIND_DTLS_SESSION_TICKET ||
-	       kind == KIND_DTLS_CCS || kind == KIND_DTLS_ENCRYPTED;
+	       kind == KIND_CCREP_ACCEPT || kind == KIND_D0PK ||
+	       kind == KIND_DTLS_HELLO_VERIFY || kind == KIND_DTLS_SERVER_HELLO ||
+	       kind == KIND_DTLS_SERVER_KEY || kind == KIND_DTLS_HELLO_DONE ||
+	       kind == KIND_DTLS_SESSION_TICKET || kind == KIND_DTLS_CCS ||
+	       kind == KIND_DTLS_ENCRYPTED;
 }
 
 /*

@@ -59,6 +59,14 @@ static __always_inline enum wire_kind classify_connect(struct cursor start, __u6
 	return at && at[11] == '\\' ? KIND_CONNECT : KIND_OOB_UNKNOWN;
 }
 
+/* DarkPlaces: d0pk\cnt\..., a step of its handshake with keys, in lower case only. */
+static __always_inline bool is_key_step(struct cursor start, __u32 length)
+{
+	const __u8 *at = length > 8 ? cursor_take(&start, 9) : NULL;
+
+	return at && load_u32(at + 4) == (__u32)WORD_PART("d0pk", 0) && at[8] == '\\';
+}
+
 /*
  * What begins with a letter and is in no row: the letter alone, or little behind it,
  * decides. @start: of the whole datagram; @first: its first 8 letters as word_cut()
@@ -97,6 +105,8 @@ static __always_inline enum wire_kind classify_other(enum wire_family family,
 			       ? KIND_A2C_PRINT
 			       : KIND_OOB_UNKNOWN;
 	case 'd':
+		if (is_key_step(start, length))
+			return KIND_D0PK;
 		return has_letters(family, direction) &&
 				       letter_second(start, length) == '\n'
 			       ? KIND_M2C_SERVERS

@@ -36,7 +36,8 @@
  * stands before the first octet <= 20h (a blank: CR and TAB too) is the word; it is
  * looked for among the rows in every family, and 7Fh counts as `_`. Where there is no
  * row:
- *   - `connect\` is CONNECT; no other word ends with a backslash;
+ *   - `connect\` is CONNECT and, in lower case, `d0pk\` D0PK; no other word ends with
+ *     a backslash;
  *   - on QuakeWorld and `auto`: `n\chunk` in any case; and in this case only, `c` with a
  *     digit or `-` behind it, `n` with `\` or LF, `d` with LF. Other text behind `n` or
  *     `B` is a reply only on its way out: an unknown word may begin so;
@@ -222,6 +223,8 @@
 	X(GETBLOCKEDSERVERS,	"getBlockedServers",	UNKNOWN,	Q3,		C2S)		\
 	X(GETBLOCKEDRESPONSE,	"getBlockedServersResponse", REPLY,	Q3,		S2C)		\
 	/* DarkPlaces */						\
+	/* d0_blind_id's words have a class of their first step: four to a join */ \
+	X(D0PK,			"d0pk",			CHALLENGE,	NQ,		UNKNOWN)	\
 	X(ACCEPT,		"accept",		REPLY,		NQ,		S2C)		\
 	X(REJECT,		"reject",		REPLY,		NQ,		S2C)		\
 	X(EXTRESPONSE,		"extResponse",		UNKNOWN,	NQ,		C2S)		\

@@ -83,7 +83,8 @@ static inline enum wire_kind reader_row(struct reader_text t)
 	return KIND_COUNT;
 }
 
-/* Up to a blank, which to engines is all up to 20h; DarkPlaces writes `connect\`. */
+/* Up to a blank, which to engines is all up to 20h; DarkPlaces writes `connect\` and
+ * `d0pk\`. */
 static inline struct reader_text reader_word(struct reader_text t)
 {
 	struct reader_text ret = { t.at, 0 };
@@ -93,6 +94,8 @@ static inline struct reader_text reader_word(struct reader_text t)
 		ret.n++;
 	if (t.n > 7 && t.at[7] == '\\' && reader_same_word(connect, "connect"))
 		ret.n = 7;
+	if (t.n > 4 && !memcmp(t.at, "d0pk\\", 5))
+		ret.n = 4;
 	return ret;
 }
 

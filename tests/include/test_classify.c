@@ -136,8 +136,10 @@ static void a_longer_word_is_another(void **state)
 			memcpy(bytes + n, tails[i], strlen(tails[i]));
 			n += strlen(tails[i]);
 			want = reference_word(bytes + 4, n - 4);
-			if (word_rows[row].kind == KIND_CONNECT && tails[i][0] == '\\')
-				want = KIND_CONNECT; /* DarkPlaces */
+			if ((word_rows[row].kind == KIND_CONNECT ||
+			     word_rows[row].kind == KIND_D0PK) &&
+			    tails[i][0] == '\\')
+				want = word_rows[row].kind; /* DarkPlaces */
 			for (int f = 0; f < FAMILY_COUNT; f++) {
 				enum wire_kind kind = kind_of(f, DIRECTION_C2S, bytes, n);
 

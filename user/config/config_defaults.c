@@ -33,7 +33,7 @@ struct rates {
 static const struct rates defaults[FAMILY_COUNT][CLASS_BUDGETS] = {
 	[FAMILY_NETQUAKE] = {
 		[CLASS_QUERY] =     { "2/s burst 16", "4/s burst 24",	"20/s burst 40" },
-		[CLASS_CHALLENGE] = { "2/s burst 4",  "4/s burst 8",	"20/s burst 40" },
+		[CLASS_CHALLENGE] = { "2/s burst 12", "4/s burst 24",	"20/s burst 40" },
 		[CLASS_CONNECT] =   { "12/m burst 4", "30/m burst 8",	"1/s burst 16" },
 		[CLASS_RCON] =	    RCON_RATES,
 		[CLASS_UNKNOWN] =   UNKNOWN_RATES,

@@ -11,6 +11,7 @@
 #include "decode/nq/nq_session.h"
 
 #define HEADER	     8
+#define WRAP	     16 /* bytes of DarkPlaces' HMAC, and of a block of AES */
 #define MESSAGE_MAX  65536 /* of any engine's reliable ones */
 #define RESTART_BACK 64 /* a larger step back, and it is another connection */
 #define RESTART_NEXT 4 /* chunks that there were before a new chunk 0 */
@@ -295,6 +296,39 @@ static void sequenced(struct nq_session *s, const struct family *family,
 		reliable(s, family, direction, body, sequence, flags == NQ_FLAGS_END, r);
 }
 
+/* Is it a datagram of 8 bytes or more, whose flags say that it is wrapped? */
+static bool is_wrapped(struct span inner)
+{
+	struct reader rd = reader_of(inner.bytes, inner.n);
+	uint16_t flags = reader_be16(&rd), length = reader_be16(&rd);
+
+	return inner.n >= HEADER && length == inner.n && flags & NQ_FLAGS_CRYPTO &&
+	       !(flags & NQ_FLAGS_CONTROL);
+}
+
+/*
+ * DarkPlaces' two ways to wrap a datagram, once keys have been exchanged: behind 16 bytes
+ * of HMAC; or in blocks of AES, how many bytes are none of it before 15 of HMAC.
+ */
+static bool is_enciphered(const struct family *family, struct span payload,
+			  struct record *r)
+{
+	bool signed_only =
+		payload.n >= WRAP + HEADER &&
+		is_wrapped((struct span){ payload.bytes + WRAP, payload.n - WRAP });
+
+	if (family->id != FAMILY_NETQUAKE)
+		return false;
+	if (!signed_only && (payload.n < 2 * WRAP || payload.n % WRAP ||
+			     payload.bytes[0] < WRAP || payload.bytes[0] >= 2 * WRAP))
+		return false;
+	r->kind = "nq-encrypted";
+	record_uint(r, "bytes", payload.n);
+	record_opaque(r, signed_only ? "authenticated by DarkPlaces"
+				     : "encrypted by DarkPlaces");
+	return true;
+}
+
 void nq_session_datagram(struct nq_session *s, const struct family *family,
 			 enum direction direction, struct span payload, struct record *r)
 {
@@ -306,6 +340,8 @@ void nq_session_datagram(struct nq_session *s, const struct family *family,
 		record_malformed(r, "shorter than a header");
 		return;
 	}
+	if (length != payload.n && is_enciphered(family, payload, r))
+		return;
 	if (length != payload.n) {
 		r->kind = "bad-length";
 		record_uint(r, "length", length);

@@ -51,14 +51,17 @@ static unsigned int shape_connect(const struct oob *oob)
 	return (version >= 29 && version <= 36) || version >= 2000 ? IN_Q2 : IN_Q3;
 }
 
-/* Quake II: digits and maybe p=...; DarkPlaces: eleven characters and a NUL. */
+/*
+ * Quake II: digits and maybe p=...; DarkPlaces: eleven characters and a NUL, or, once
+ * keys have been exchanged, nothing.
+ */
 static unsigned int shape_challenge(const struct oob *oob)
 {
 	struct span s = oob->arguments, token;
 	int64_t number;
 
 	if (!token_next(&s, &token, NULL))
-		return IN_NQ | IN_Q2;
+		return span_is(oob->arguments, " ") ? IN_NQ : IN_NQ | IN_Q2;
 	if (span_is(token, "rcon"))
 		return IN_NONE;
 	return span_number(token, &number) ? IN_Q2 : IN_NQ;
@@ -167,6 +170,7 @@ const struct oob_row oob_rows[] = {
 	ROW(CMD, IN_Q2, AS_Q2, oob_text, NULL),
 	ROW(CHEATERNETREPLY, IN_Q2, AS_Q2, oob_text, NULL),
 	/* DarkPlaces */
+	ROW(D0PK, IN_NQ, AS_NQ, oob_key_step, NULL),
 	ROW(ACCEPT, IN_NQ, AS_NQ, oob_none, NULL),
 	ROW(REJECT, IN_NQ, AS_NQ, oob_reject, NULL),
 	ROW(EXTRESPONSE, IN_NQ, AS_NQ, oob_text, NULL),

@@ -86,6 +86,7 @@ oob_parse oob_query, oob_info_response, oob_status_response, oob_print; /* oob_q
 oob_parse oob_status, oob_info, oob_gamecomplete;
 oob_parse oob_getchallenge, oob_challenge, oob_challenge_response; /* oob_connect.c */
 oob_parse oob_connect, oob_connect_response, oob_client_connect, oob_reject;
+oob_parse oob_key_step;
 oob_parse oob_rcon, oob_srcon, oob_heartbeat, oob_getservers; /* oob_master.c */
 oob_parse oob_getserversext, oob_servers_response, oob_servers, oob_motd;
 oob_parse oob_key_authorize, oob_ip_request, oob_ip_authorize;

@@ -10,8 +10,9 @@
  *			client_connect [name=value...]
  *	QuakeWorld	getchallenge LF		c<n> (oob_qw.c)
  *			connect 28 <qport> <challenge> "info" LF { 0x<id> 0x<mask> LF }
- *	DarkPlaces	getchallenge		challenge <text> NUL [crypto]
- *			connect\key\value...	accept, reject <text>
+ *	DarkPlaces	getchallenge		challenge [<text> NUL [crypto]]
+ *			d0pk\cnt\{0,2,4,6}\... NUL <data>	d0pk\cnt\{1,3,5}\... NUL
+ *<data> connect\key\value...	accept, reject <text>
  *
  * Sources: ioq3 code/server/sv_client.c, code/client/cl_main.c; Quake-2
  * server/sv_main.c; q2pro src/server/main.c; mvdsv src/sv_main.c; darkplaces netconn.c.
@@ -50,10 +51,19 @@ void oob_getchallenge(struct oob *oob, struct record *r)
 	line_end(line, r);
 }
 
+/* What d0_blind_id says: keys' fingerprints, and numbers of its own. */
+static void crypto(struct span data, struct record *r)
+{
+	if (!data.n)
+		return;
+	record_hex(r, "crypto", data.bytes, data.n);
+	record_partial(r, "d0_blind_id data not decoded");
+}
+
 /* Quake II: digits, then name=value words. DarkPlaces: one word, NUL, maybe crypto. */
 void oob_challenge(struct oob *oob, struct record *r)
 {
-	struct span line = oob->arguments, token, blob;
+	struct span line = oob->arguments, token;
 	const uint8_t *nul;
 
 	if (oob->family == FAMILY_QUAKE2) {
@@ -65,17 +75,31 @@ void oob_challenge(struct oob *oob, struct record *r)
 		line_end(line, r);
 		return;
 	}
+	/* Behind the blank there is nothing once keys have been exchanged. */
+	if (!line.n)
+		record_malformed(r, "argument missing");
 	line = span_skip(line, 1);
 	nul = line.n ? memchr(line.bytes, 0, line.n) : NULL;
 	token = nul ? span_of(line.bytes, nul) : line;
 	record_string(r, "challengeText", token.bytes, token.n);
-	if (!token.n)
-		record_malformed(r, "argument missing");
-	blob = span_skip(line, token.n + 1);
-	if (blob.n) {
-		record_hex(r, "crypto", blob.bytes, blob.n);
-		record_partial(r, "d0_blind_id data not decoded");
+	crypto(span_skip(line, token.n + 1), r);
+}
+
+/* A step of the handshake with keys: an info string, and behind its NUL the data. */
+void oob_key_step(struct oob *oob, struct record *r)
+{
+	struct span info = oob->arguments, data = { NULL, 0 }, count;
+	const uint8_t *nul = info.n ? memchr(info.bytes, 0, info.n) : NULL;
+
+	if (nul) {
+		data = span_skip(info, (size_t)(nul - info.bytes) + 1);
+		info = span_of(info.bytes, nul);
 	}
+	if (!info.n || !record_info(r, "step", info.bytes, info.n))
+		record_malformed(r, "step is not an info string");
+	else if (!info_find(info.bytes, info.n, "cnt", &count) || !nul)
+		record_malformed(r, "argument missing");
+	crypto(data, r);
 }
 
 void oob_challenge_response(struct oob *oob, struct record *r)

@@ -1,0 +1,91 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# net_xonotic.sh - clients of a DarkPlaces server with d0_blind_id keys (Xonotic's default) join
+# it, exchange keys and play, with the defaults on a quiet day. Server and clients are scripted
+# after the engine's behaviour: tests/lab/xonotic.py.
+#
+# beside: it counts, and nothing floods.
+set -u
+
+cd "$(dirname "$0")/../.." || exit 1
+BUILD=$(realpath "${BUILD:-build}")
+LAB=$BUILD/lab SHIELD=$BUILD/quakeshield SERVER=xonotic PROTOCOL=netquake
+# shellcheck source=tests/lab/net.sh
+. tests/lab/net.sh
+# shellcheck source=tests/lab/server.sh
+. tests/lab/server.sh
+XONOTIC=$PWD/tests/lab/xonotic.py
+
+xonotic_start() # ARGUMENTS of the server
+{
+	nsenter --net=/run/netns/server "$XONOTIC" server 0.0.0.0 "$NET_PORT" 120 "$@" \
+		>"$work/server.log" 2>&1 &
+	server_pid=$!
+	PROTOCOL=quake3 net_until 10 server_answers || net_die "the server does not answer"
+}
+
+xonotic_stop()
+{
+	kill "$server_pid"
+	wait "$server_pid" 2>/dev/null
+	sed 's/^/# /' "$work/server.log" >&2
+}
+
+xonotic_join() # ARGUMENTS of the clients
+{
+	net_in client "$XONOTIC" client "$NET_SERVER" "$NET_PORT" "$@" >"$work/client.json"
+	local status=$?
+
+	sed 's/^/# /' "$work/client.json" >&2
+	return "$status"
+}
+
+# All joined at once: none had to repeat a step.
+at_once()
+{
+	jq -se 'all(.seconds < 0.9)' "$work/client.json"
+}
+
+# Of the game nothing was lost, either way.
+plays_well()
+{
+	jq -se 'all(.got > 300 and .sent > 300)' "$work/client.json" &&
+		! refused
+}
+
+# What the shield refused of clients, by kind and reason.
+refused()
+{
+	net_in server "$SHIELD" stats --json >"$work/stats.json"
+	jq -ce '[.services[].counters[] | select(.direction == "in" and .verdict == "drop") |
+		{kind, reason, packets}] | select(length > 0)' "$work/stats.json" >&2
+}
+
+quiet_day() # NAME ARGUMENTS of the server
+{
+	local name=$1 state
+
+	shift
+	xonotic_start "$@"
+	shield_start >/dev/null || exit 1
+	for state in stored known none; do
+		[ "$state $*" = "stored --bare" ] && continue
+		# Longer than what the budget of strangers lets pass.
+		net_check "$name: a client with keys $state joins" xonotic_join --state $state --seconds 6
+		net_check "$name, keys $state: at once" at_once
+		net_check "$name, keys $state: nothing is refused" plays_well
+		sleep 2
+	done
+	shield_stop TERM
+	net_in server "$SHIELD" detach >/dev/null
+	xonotic_stop
+}
+
+net_test_begin "$@"
+command -v python3 >/dev/null || net_skip net_xonotic "no python3"
+SERVICE_MORE=''
+quiet_day "authenticated"
+quiet_day "encrypted" --encrypt
+quiet_day "without keys" --bare
+exit "$net_failed"
