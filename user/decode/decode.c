@@ -187,7 +187,7 @@ static void decode_ours(struct decoder *d, struct session *s, const struct datag
 	session_state_count(s);
 	if (r->direction != id->direction && r->direction != DIRECTION_UNKNOWN)
 		learn_direction(s, family, r);
-	if (r->dialect)
+	if (r->dialect && !r->guess)
 		s->dialect = r->dialect;
 	if (s->forgotten && r->status == RECORD_OPAQUE)
 		r->reason = "what it needs was forgotten: too many games at once";
@@ -297,7 +297,7 @@ static bool ring_next(struct ahead *ahead, struct span *ret)
 }
 
 /* @behind: the place in the ring from which on datagrams came after this one. */
-static enum family_wait waits(const struct decoder *d, const struct session *s,
+static enum family_wait waits(struct decoder *d, struct session *s,
 			      const struct datagram *dg, const struct identity *id,
 			      size_t behind)
 {
@@ -305,7 +305,12 @@ static enum family_wait waits(const struct decoder *d, const struct session *s,
 	const struct family *family = family_of(id->family);
 
 	if (!family || !family->waits || id->shape == SHAPE_OOB ||
-	    dg->damage != RECORD_DECODED || !s->state || s->state_family != id->family)
+	    dg->damage != RECORD_DECODED)
+		return WAIT_NOTHING;
+	/* The very first may be read by what comes behind it. */
+	if (family->peek && !s->state)
+		family_state(d, s, family);
+	if (!s->state || s->state_family != id->family)
 		return WAIT_NOTHING;
 	return family->waits(s->state, id->direction, (struct span){ dg->payload, dg->n },
 			     &ring.ahead);
@@ -317,6 +322,7 @@ static enum family_wait waits(const struct decoder *d, const struct session *s,
  */
 static void teach(struct decoder *d, const struct session *of)
 {
+	const struct family *family;
 	const struct held *held = &d->held[(d->head + d->count - 1) % DECODE_HOLD_MAX];
 	const struct datagram *dg = &held->datagram;
 	struct record silent;
@@ -331,15 +337,20 @@ static void teach(struct decoder *d, const struct session *of)
 	if (s != of)
 		return;
 	identify_resolve(s, held->shape, dg, from_low, &d->oob, false, &id);
-	if (!id.settled || id.family != s->state_family || !s->state ||
-	    waits(d, s, dg, &id, d->count) != WAIT_NOTHING)
+	if (!id.settled || id.family != s->state_family || !s->state)
+		return;
+	family = family_of(id.family);
+	if (!family->peek && waits(d, s, dg, &id, d->count) != WAIT_NOTHING)
 		return;
 	d->taught++;
 	record_reset(&silent, NULL);
 	silent.direction = id.direction;
 	silent.end = !from_low;
-	family_of(id.family)->datagram(s->state, id.direction,
-				       (struct span){ dg->payload, dg->n }, &silent);
+	if (family->peek)
+		family->peek(s->state, id.direction, (struct span){ dg->payload, dg->n });
+	else
+		family->datagram(s->state, id.direction,
+				 (struct span){ dg->payload, dg->n }, &silent);
 	session_state_count(s);
 }
 

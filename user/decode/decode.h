@@ -11,7 +11,9 @@
  * Held likewise is what waits for a later one (family.waits): a slice for the rest of its
  * message, and a message for the text that is its key, when two neighbours were swapped.
  * In the latter case up to DECODE_TAUGHT_MAX datagrams of the flow that came behind are
- * decoded early and unheard, and once more when it is their turn, as repeats are.
+ * decoded early and unheard, and once more when it is their turn, as repeats are. So is a
+ * datagram held that several dialects read differently: as many later ones are asked
+ *which dialect it is (family.peek).
  */
 #ifndef DECODE_H
 #define DECODE_H

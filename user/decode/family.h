@@ -48,7 +48,8 @@ struct ahead {
 /* What a datagram waits for, that may come soon. */
 enum family_wait {
 	WAIT_NOTHING,
-	WAIT_KEY, /* a text that another datagram holds: neighbours were swapped */
+	WAIT_KEY, /* a text that another datagram holds: neighbours were swapped; or
+		   * what tells the dialect */
 	WAIT_SLICES, /* the rest of its message */
 	WAIT_END, /* the end of its message: the part behind it is there */
 };
@@ -110,6 +111,13 @@ struct family {
 	 */
 	enum family_wait (*waits)(const void *state, enum direction direction,
 				  struct span payload, struct ahead *ahead);
+
+	/*
+	 * What a later datagram says of the dialect, before it is its turn: while one
+	 * that several dialects read differently waits (WAIT_KEY). Changes nothing else.
+	 * NULL: datagram() is called, unheard.
+	 */
+	void (*peek)(void *state, enum direction direction, struct span payload);
 
 	/* A whole message; see message.h. */
 	bool (*message)(struct message *m);

@@ -357,6 +357,7 @@ static void text_head(struct jsonl *json, const struct record *r)
 	if (r->dialect) {
 		jsonl_text(json, "/");
 		jsonl_text(json, r->dialect);
+		jsonl_text(json, r->guess ? "?" : "");
 	}
 	jsonl_text(json, directions[r->direction]);
 	jsonl_text(json, r->kind);

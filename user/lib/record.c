@@ -42,6 +42,32 @@ void record_tape_free(struct record_tape *tape)
 	memset(tape, 0, sizeof(*tape));
 }
 
+struct record_tape record_tape_digest(void)
+{
+	return (struct record_tape){ .digests = true };
+}
+
+/* FNV-1a, over 64 bits at a time where there are so many. */
+static void digest(struct record_tape *tape, const void *bytes, size_t n)
+{
+	const uint8_t *at = bytes;
+	uint64_t sum = tape->digest ^ n;
+
+	for (size_t i = 0; i < n; i++)
+		sum = (sum ^ at[i]) * 0x100000001b3ULL;
+	tape->digest = sum;
+}
+
+/* A field as record_put() and the like are given it. */
+static void digest_field(struct record_tape *tape, const char *key, size_t key_n,
+			 enum record_type type, const void *bytes, size_t n)
+{
+	tape->digest = (tape->digest ^ type) * 0x100000001b3ULL;
+	if (key)
+		digest(tape, key, key_n);
+	digest(tape, bytes, n);
+}
+
 void record_reset(struct record *r, struct record_tape *tape)
 {
 	memset(r, 0, offsetof(struct record, facts));
@@ -53,6 +79,7 @@ void record_reset(struct record *r, struct record_tape *tape)
 	tape->bytes_used = 0;
 	tape->depth = 0;
 	tape->dropped_depth = 0;
+	tape->digest = 0;
 }
 
 void record_piece(struct record *r, const struct record_piece *piece)
@@ -104,6 +131,10 @@ void record_put(struct record *r, const char *key, enum record_type type, uint64
 	bool opens = type == RECORD_TYPE_OBJECT || type == RECORD_TYPE_ARRAY;
 	struct record_item *item;
 
+	if (tape->digests) {
+		digest_field(tape, key, key ? strlen(key) : 0, type, &raw, sizeof(raw));
+		return;
+	}
 	/* An opening needs two slots: its own, and its close. */
 	if (opens && (tape->depth >= RECORD_DEPTH_MAX ||
 		      tape->items_used + tape->depth + 1 >= tape->items_max))
@@ -126,6 +157,10 @@ void record_put_array(struct record *r, const char *key, size_t key_n)
 {
 	size_t at = r->tape->items_used;
 
+	if (r->tape->digests) {
+		digest_field(r->tape, key, key_n, RECORD_TYPE_ARRAY, "", 0);
+		return;
+	}
 	record_put(r, key, RECORD_TYPE_ARRAY, 0);
 	if (!r->overflow)
 		r->tape->items[at].size = (uint32_t)key_n;
@@ -205,6 +240,10 @@ void record_put_bytes(struct record *r, const char *key, enum record_type type,
 	struct record_tape *tape = r->tape;
 	struct record_item *item;
 
+	if (tape->digests) {
+		digest_field(tape, key, key ? strlen(key) : 0, type, bytes, n);
+		return;
+	}
 	if (n > tape->bytes_max - tape->bytes_used || n > UINT32_MAX)
 		r->overflow = true;
 	item = record_slot(r);
@@ -228,6 +267,10 @@ void record_put_pair(struct record *r, const void *key, size_t key_n, const void
 	struct record_item *item;
 	size_t room = tape->bytes_max - tape->bytes_used;
 
+	if (tape->digests) {
+		digest_field(tape, key, key_n, RECORD_TYPE_PAIR, bytes, n);
+		return;
+	}
 	if (n && !r->secrets && is_secret(key, key_n)) {
 		bytes = RECORD_MASK;
 		n = sizeof(RECORD_MASK) - 1;
@@ -254,6 +297,10 @@ void record_put_close(struct record *r)
 	struct record_tape *tape = r->tape;
 	struct record_item *item;
 
+	if (tape->digests) {
+		digest_field(tape, NULL, 0, RECORD_TYPE_CLOSE, "", 0);
+		return;
+	}
 	if (tape->dropped_depth) {
 		tape->dropped_depth--;
 		return;

@@ -79,6 +79,8 @@ struct record_tape {
 	size_t bytes_used;
 	unsigned int depth;
 	unsigned int dropped_depth; /* objects and arrays opened after the overflow */
+	bool digests; /* keeps no fields, only the digest: record_tape_digest() */
+	uint64_t digest;
 };
 
 struct record_address {
@@ -164,6 +166,7 @@ struct record {
 	enum record_status status;
 	const char *kind; /* never NULL once decoded */
 	const char *dialect; /* or NULL */
+	bool guess; /* the dialect is one of several that fit */
 	const char *reason; /* NULL when decoded */
 	struct record_address source;
 	struct record_address destination;
@@ -196,6 +199,12 @@ void facts_map(struct facts *f, const void *bytes, size_t n);
 /* One tape for the life of the program; -ENOMEM. */
 int record_tape_create(struct record_tape *tape, size_t items, size_t bytes);
 void record_tape_free(struct record_tape *tape);
+
+/*
+ * A tape without memory: it turns all fields, their keys and their order into one number,
+ * tape->digest. Two readings of the same bytes agree if their digests do.
+ */
+struct record_tape record_tape_digest(void);
 
 /* Clears all but the tape's memory. @tape may be NULL. */
 void record_reset(struct record *r, struct record_tape *tape);

@@ -142,7 +142,8 @@ void jsonl_record_open(struct jsonl *json, const struct record *r)
 	if (r->reason)
 		jsonl_literal(json, ",\"reason\":", r->reason);
 	if (r->dialect)
-		jsonl_literal(json, ",\"dialect\":", r->dialect);
+		jsonl_literal(json, r->guess ? ",\"dialect_guess\":" : ",\"dialect\":",
+			      r->dialect);
 	jsonl_address(json, ",\"src\":", ",\"sport\":", &r->source);
 	jsonl_address(json, ",\"dst\":", ",\"dport\":", &r->destination);
 	jsonl_fields(json, r);

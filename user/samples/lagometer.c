@@ -460,7 +460,7 @@ void lagometer_record(struct lagometer *l, uint32_t slot, const struct record *r
 	}
 	p->player.last_ns = r->time_ns;
 	p->player.family = r->family;
-	if (r->dialect)
+	if (r->dialect && !r->guess)
 		p->player.dialect = r->dialect;
 	if (has & FACT_NAME) {
 		keep_text(p->player.name, f->name, f->name_n);

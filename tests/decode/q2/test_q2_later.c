@@ -276,7 +276,6 @@ static void test_width_unknown(void **state)
 		  "04736179206800",
 		  "client-command" },
 		{ "3132", "client-idle" },
-		{ "3101", "client-idle" },
 		{ "3104", "client-idle" },
 		{ "3132"
 		  "04736179206800",

@@ -86,6 +86,7 @@ static void parse_stringcmd(struct ops *o)
 	record_string(o->record, "text", s.bytes, s.n);
 	if (s.n > STRINGCMD_MAX)
 		ops_wrong(o, "command longer than 2047");
+	q2_odd(o, !s.n || (s.bytes[0] < ' ' && s.bytes[0] != '\n'));
 	watch_download(o, s);
 	if (begins(s, "disconnect") && q2_commit(o))
 		q2_of(o)->session->disconnected = true;

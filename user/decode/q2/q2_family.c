@@ -56,7 +56,7 @@ static int quake2_claims(const struct glance *g, struct span payload, enum direc
 
 	if (g->other_seen && !glance_near(g->second, g->other))
 		return 0;
-	guess = q2_guess(DIRECTION_UNKNOWN, payload);
+	guess = q2_guess(NULL, DIRECTION_UNKNOWN, payload);
 	if (guess.rank < Q2_RANK_FRAME)
 		return 0;
 	*ret = guess.direction;
@@ -67,6 +67,11 @@ static enum family_wait quake2_waits(const void *state, enum direction direction
 				     struct span payload, struct ahead *ahead)
 {
 	return q2_session_waits(state, direction, payload, ahead);
+}
+
+static void quake2_peek(void *state, enum direction direction, struct span payload)
+{
+	q2_session_peek(state, direction, payload);
 }
 
 static size_t quake2_takes(const void *state)
@@ -114,6 +119,7 @@ const struct family quake2_family = {
 	.word = quake2_word,
 	.datagram = quake2_datagram,
 	.waits = quake2_waits,
+	.peek = quake2_peek,
 	.message = q2_message,
 	.demo = quake2_demo,
 	.owns = quake2_owns,

@@ -51,6 +51,7 @@ static void find_base(struct ops *o, struct making *m, int32_t number, int32_t b
 
 	m->number = number;
 	m->full = base <= 0;
+	m->guessed = p->session && p->session->doubt;
 	if (number < 1)
 		ops_wrong(o, "frame number below 1");
 	if (m->full)
@@ -63,12 +64,12 @@ static void find_base(struct ops *o, struct making *m, int32_t number, int32_t b
 	if (!p->session)
 		return;
 	if (base == p->frame) {
-		m->guessed = p->guessed;
+		m->guessed |= p->guessed;
 		return;
 	}
 	if (p->game && (!p->reset || p->commit))
 		m->base = q2_frame_find(p->game, base);
-	m->guessed = !m->base || m->base->guessed;
+	m->guessed |= !m->base || m->base->guessed;
 	if (!m->base)
 		message_missing(o->m, "delta from a frame that was not seen");
 	else if (m->guessed)

@@ -34,6 +34,7 @@ struct q2_parse {
 	bool moved; /* a move was in this message */
 	bool checked; /* it has a checksum */
 	bool right; /* which is right */
+	bool odd; /* a value that clients and servers do not send: a wrong dialect's */
 	uint8_t rank;
 	uint32_t sequence;
 };
@@ -76,6 +77,12 @@ struct q2_game *q2_commit(struct ops *o);
 /* The same for frame @number, which even an old datagram may bring: see
  * q2_frame_missed(). */
 struct q2_game *q2_commit_frame(struct ops *o, int32_t number);
+
+/* The message reads, but not as any program writes it: see q2_parse.odd. */
+static inline void q2_odd(struct ops *o, bool odd)
+{
+	q2_of(o)->odd |= odd;
+}
 
 /* A string as a field. Returns its bytes. */
 struct span q2_string(struct ops *o, const char *key);

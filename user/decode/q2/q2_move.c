@@ -20,6 +20,11 @@
 #define CHECK_MODULUS 1020
 #define COMPACT_MINOR 1904
 #define TURN	      (360.0 / 65536)
+/* What clients send: attack, use, any; 512 units a second is what 36's commands have room
+ * for; a server takes 250 ms at most. */
+#define BUTTONS_USED 0x83
+#define SPEED_MAX    512
+#define MSEC_MAX     250
 
 enum command_word {
 	ANGLES,
@@ -64,12 +69,20 @@ uint8_t q2_move_checksum(struct span body, uint32_t sequence)
 	return (uint8_t)(crc ^ sum);
 }
 
-/* Shown whole: what it took over from the one before too. */
-static void record_command(struct record *r, const int32_t *command)
+static bool is_fast(int32_t speed)
 {
-	record_open_object(r, NULL);
-	delta_record(r, rows, ROWS, ~0ULL, command);
-	record_close(r);
+	return speed < -SPEED_MAX || speed > SPEED_MAX;
+}
+
+/* Shown whole: what it took over from the one before too. */
+static void record_command(struct ops *o, const int32_t *command)
+{
+	record_open_object(o->record, NULL);
+	delta_record(o->record, rows, ROWS, ~0ULL, command);
+	record_close(o->record);
+	q2_odd(o, command[BUTTONS] & ~BUTTONS_USED || command[MSEC] > MSEC_MAX ||
+			  is_fast(command[FORWARDMOVE]) || is_fast(command[SIDEMOVE]) ||
+			  is_fast(command[UPMOVE]));
 }
 
 /* A byte of @unit if @small, else the whole. */
@@ -139,7 +152,7 @@ void q2_parse_move(struct ops *o)
 			read_compact(&o->rd, command);
 		else
 			delta_read(&o->rd, rows, ROWS, reader_u8(&o->rd), command);
-		record_command(o->record, command);
+		record_command(o, command);
 	}
 	record_close(o->record);
 	if (d->enhanced || reader_failed(&o->rd))
@@ -224,7 +237,7 @@ static void parse_batch(struct ops *o)
 		record_open_array(o->record, NULL);
 		for (uint32_t i = 0; i < count && !reader_failed(&o->rd); i++) {
 			take_command(&b, command);
-			record_command(o->record, command);
+			record_command(o, command);
 		}
 		record_close(o->record);
 	}

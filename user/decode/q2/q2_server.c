@@ -9,7 +9,7 @@
  * Sources: Quake-2 client/cl_parse.c, cl_fx.c, cl_inv.c; q2pro src/client/parse.c; r1q2
  * client/cl_parse.c.
  */
-#include "decode/q2/q2_message.h"
+#include "decode/q2/q2_session.h"
 
 #define INVENTORY	 256
 #define STATUSBAR_FIRST	 5
@@ -231,7 +231,9 @@ static void parse_serverdata(struct ops *o)
 	if (!p->commit || !p->session || p->session->stale)
 		return;
 	p->session->dialect = d;
-	p->session->guessed = false;
+	/* Without its connect, how a client of 35 writes is open: see tail_r1q2(). */
+	p->session->guessed = d.protocol == 35 && !p->session->now.has_connect;
+	p->session->ways = p->session->guessed ? q2_guess_protocol(35) : 0;
 	g = q2_game_get(p->session);
 	p->game = g;
 	if (!g)

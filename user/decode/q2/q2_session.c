@@ -24,11 +24,13 @@
 #define FRAME_NS	(100 * 1000 * 1000LL)
 #define GAP_MAX		600 /* frames that time is believed to have passed */
 #define BEHIND_MAX	64 /* datagrams that were overtaken */
+#define PEEKS_MAX	16 /* of one connection: what is open then stays so */
 #define AHEAD_MAX	1024 /* that were lost, or sent before a port changed */
 
 static const char no_direction[] = "direction not known: the handshake was not seen";
 static const char part_missed[] = "a part of the message was not seen";
 static const char no_protocol[] = "this protocol's messages are not known";
+static const char several_fit[] = "several protocols fit: the handshake was not seen";
 static const char no_dialect[] = "no known protocol fits: the handshake was not seen";
 
 /* The next token, of digits: the number. False: there is no token. */
@@ -159,13 +161,20 @@ void q2_session_on_accept(struct q2_session *q, struct span arguments)
 
 /*
  * 35 and 36, and 36 with and without extensions, have much in common: what was taken for
- * one is another if this datagram says so.
+ * one is another if this datagram says so, or an earlier one has.
  */
 static bool is_other(const struct q2_session *q, const struct q2_guess *g,
 		     struct span payload)
 {
 	return q->guessed && q->dialect.enhanced && g->dialect.enhanced &&
-	       !q2_fits(&q->dialect, g->direction, g->qport_size, payload);
+	       (!(q->ways & q2_guess_protocol(q->dialect.protocol)) ||
+		!q2_fits(&q->dialect, g->direction, g->qport_size, payload));
+}
+
+/* May what comes be of another dialect than the session's? */
+static bool in_doubt(const struct q2_session *q)
+{
+	return !q->dialect.name || (q->guessed && q->dialect.enhanced);
 }
 
 /* Learns from a datagram of a connection whose beginning was not seen. */
@@ -173,6 +182,8 @@ static void settle(struct q2_session *q, const struct q2_guess *g, struct span p
 {
 	if (g->rank < Q2_RANK_FRAME && !g->checked)
 		return;
+	if (in_doubt(q))
+		q->ways = q2_guess_narrow(q->ways, g);
 	if (!q->dialect.name || is_other(q, g, payload)) {
 		q->dialect = g->dialect;
 		q->guessed = true;
@@ -202,22 +213,30 @@ static enum netchan_order order_of(struct q2_session *q, bool client, uint32_t s
 	return netchan_order(&side, sequence);
 }
 
-static void message(struct q2_session *q, const struct q2_dialect *guessed,
-		    struct message *m)
+static void message(struct q2_session *q, const struct q2_guess *guess, struct message *m)
 {
 	struct q2_dialect was = q->dialect;
-	bool client = m->direction == DIRECTION_C2S;
+	bool client = m->direction == DIRECTION_C2S, doubt = in_doubt(q);
 
 	if (!was.name)
-		q->dialect = *guessed;
+		q->dialect = guess->dialect;
+	q->doubt = doubt && !guess->agreed;
+	if (q->doubt)
+		message_missing(m, several_fit);
 	/* Where a move's checksum is wrong its sequence, which that is over, may be too.
 	 */
 	if (message_decode(&quake2_family, m) && !q->stale &&
 	    (!client || m->record->status == RECORD_DECODED))
 		netchan_order(&q->side[client], m->sequence);
+	q->doubt = false;
 	/* A message that all dialects share does not choose one. */
 	if (!was.name && !(q->game && q->game->begun))
 		q->dialect = was;
+	if (doubt && in_doubt(q) && !q2_guess_one_name(q->ways ? q->ways : guess->fit)) {
+		m->record->guess = m->record->status != RECORD_DECODED;
+		if (!m->record->guess)
+			m->record->dialect = NULL;
+	}
 }
 
 /* A part of a message; true: it is whole, and in @m. */
@@ -260,7 +279,7 @@ static const char *idle(enum direction direction)
 }
 
 /* The bytes behind the header of a datagram whose direction is known. */
-static void body(struct q2_session *q, const struct q2_dialect *guessed,
+static void body(struct q2_session *q, const struct q2_guess *guess,
 		 const struct netchan_part *part, struct span rest, struct message *m)
 {
 	bool client = m->direction == DIRECTION_C2S;
@@ -280,9 +299,12 @@ static void body(struct q2_session *q, const struct q2_dialect *guessed,
 		return;
 	}
 	if (m->bytes.n)
-		message(q, guessed, m);
+		message(q, guess, m);
 	else if (!q->stale)
 		netchan_order(&q->side[client], m->sequence);
+	/* A qport of two bytes and nothing, or one of one byte and a nop. */
+	if (!m->bytes.n && in_doubt(q) && !guess->agreed)
+		record_partial(m->record, several_fit);
 	q->stale = false;
 }
 
@@ -372,6 +394,30 @@ static bool slice_of(const struct q2_session *q, enum direction direction,
 	return !reader_failed(&rd);
 }
 
+/* Do the ways that are left read it differently? */
+static bool is_open(const struct q2_session *q, enum direction direction,
+		    struct span payload)
+{
+	struct q2_guess guess;
+
+	if (!in_doubt(q) || q->peeked >= PEEKS_MAX || direction == DIRECTION_UNKNOWN ||
+	    is_slice(q, direction, payload))
+		return false;
+	guess = q2_guess(q, direction, payload);
+	return guess.direction != DIRECTION_UNKNOWN && !guess.agreed;
+}
+
+void q2_session_peek(struct q2_session *q, enum direction direction, struct span payload)
+{
+	struct q2_guess guess;
+
+	if (!in_doubt(q) || is_slice(q, direction, payload))
+		return;
+	q->peeked++;
+	guess = q2_guess(q, direction, payload);
+	settle(q, &guess, payload);
+}
+
 enum family_wait q2_session_waits(const struct q2_session *q, enum direction direction,
 				  struct span payload, struct ahead *ahead)
 {
@@ -383,6 +429,8 @@ enum family_wait q2_session_waits(const struct q2_session *q, enum direction dir
 	size_t used = 0;
 	bool begun;
 
+	if (is_open(q, direction, payload))
+		return WAIT_KEY;
 	if (!slice_of(q, direction, payload, &first) || !first.more ||
 	    netchan_order(&side, first.sequence) != NETCHAN_NEWER)
 		return WAIT_NOTHING;
@@ -412,20 +460,12 @@ bool q2_session_follows(const struct q2_session *q, struct span payload)
 	return !q->side[true].seen || ahead <= AHEAD_MAX || -ahead <= BEHIND_MAX;
 }
 
-/* The dialect does not fit, and it was a guess. */
-static bool misfits(const struct q2_session *q, enum direction direction,
-		    struct span payload)
-{
-	unsigned int qport_size = direction == DIRECTION_C2S ? q->qport_size - 1U : 0;
-
-	return q->guessed && q->dialect.enhanced && payload.n > HEADER + qport_size &&
-	       !q2_fits(&q->dialect, direction, qport_size, payload);
-}
-
 void q2_session_datagram(struct q2_session *q, enum direction direction,
 			 struct span payload, struct record *r)
 {
-	struct q2_guess guess = { .direction = direction, .dialect = q->dialect };
+	struct q2_guess guess = { .direction = direction,
+				  .dialect = q->dialect,
+				  .agreed = true };
 	struct reader rd = reader_of(payload.bytes, payload.n);
 	struct message m = { .state = q, .record = r };
 	struct netchan_part part = { .sliced = false };
@@ -434,14 +474,16 @@ void q2_session_datagram(struct q2_session *q, enum direction direction,
 	unsigned int qport_size;
 
 	if (direction == DIRECTION_UNKNOWN || !q->dialect.name ||
-	    (!parts && (!q->qport_size || misfits(q, direction, payload)))) {
-		guess = q2_guess(direction, payload);
+	    (!parts && (!q->qport_size || in_doubt(q)))) {
+		guess = q2_guess(q, direction, payload);
 		settle(q, &guess, payload);
 		if (direction == DIRECTION_UNKNOWN && guess.rank == Q2_RANK_FRAME)
 			r->direction = direction = guess.direction;
 	}
 	r->kind = idle(direction);
-	if (q->dialect.name)
+	if (in_doubt(q) && !q2_guess_one_name(q->ways))
+		r->dialect = NULL;
+	else if (q->dialect.name)
 		r->dialect = q->dialect.name;
 	qport_size = qport_size_of(q, direction, &guess, payload);
 	if (parts ? !netchan_read_part(&rd, qport_size, r, &h, &part)
@@ -468,7 +510,7 @@ void q2_session_datagram(struct q2_session *q, enum direction direction,
 			record_opaque(r, no_dialect);
 			return;
 		}
-		body(q, &guess.dialect, &part, reader_rest(&rd), &m);
+		body(q, &guess, &part, reader_rest(&rd), &m);
 		if (r->status == RECORD_DECODED && direction == DIRECTION_C2S)
 			note_qport(q, &h);
 	}

@@ -25,6 +25,10 @@ void q2_session_demo(struct q2_session *q, const struct demo_block *block,
 enum family_wait q2_session_waits(const struct q2_session *q, enum direction direction,
 				  struct span payload, struct ahead *ahead);
 
+/* As family.peek: it may rule out dialects of a connection whose beginning was not seen.
+ */
+void q2_session_peek(struct q2_session *q, enum direction direction, struct span payload);
+
 /*
  * May this datagram of a client's, by its sequence, come soon after those that were seen?
  */
@@ -40,13 +44,32 @@ struct q2_guess {
 	struct q2_dialect dialect;
 	uint8_t rank; /* of the message; below Q2_RANK_FRAME it proves little */
 	bool checked; /* the checksum of a move is right */
+	bool odd; /* it reads, but as no program writes it */
+	bool agreed; /* all ways that fit as well read the same */
+	uint32_t
+		fit; /* bits of the ways that fit: if any does not read oddly, of those */
 };
 
 /* Is @payload, behind a header, made of whole messages of @d? */
 bool q2_fits(const struct q2_dialect *d, enum direction direction,
 	     unsigned int qport_size, struct span payload);
 
-/* @direction: what is known of it. The best of all that fit. */
-struct q2_guess q2_guess(enum direction direction, struct span payload);
+/*
+ * @direction: what is known of it. The best of all that fit, first of those that @q has
+ * left. @q may be NULL: then the syntax alone is asked for, and agreement is not.
+ */
+struct q2_guess q2_guess(const struct q2_session *q, enum direction direction,
+			 struct span payload);
+
+/*
+ * The ways left of @before (0: all) by a message that proves something: those of its
+ * direction that fit, and of the other direction those of the same protocols. If none of
+ * @before fits, all begins anew with @g.
+ */
+uint32_t q2_guess_narrow(uint32_t before, const struct q2_guess *g);
+/* All ways of @protocol. */
+uint32_t q2_guess_protocol(unsigned int protocol);
+/* Are all in @mask (0: all that there are) of one protocol? */
+bool q2_guess_one_name(uint32_t mask);
 
 #endif /* Q2_SESSION_H */

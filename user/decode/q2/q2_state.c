@@ -94,6 +94,7 @@ void q2_session_start(struct q2_session *q)
 		q->unknown = q->now.protocol;
 	q->qport_size = q->now.protocol < 35 ? 3 : q->now.qport ? 2 : 1;
 	q->guessed = false;
+	q->ways = 0;
 	q->live = true;
 	q->disconnected = false;
 	q->accepted_again = false;

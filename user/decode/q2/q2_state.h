@@ -86,6 +86,10 @@ struct q2_session {
 	int32_t unknown; /* a protocol that this decoder does not know; 0: none */
 	uint8_t qport_size; /* plus 1; 0: not known */
 	bool guessed; /* the dialect was: another may fit better what is to come */
+	bool doubt; /* the message in hand is read differently by dialects that fit */
+	uint8_t peeked; /* later datagrams that were asked for the dialect: see PEEKS_MAX
+			 */
+	uint32_t ways; /* bits of q2_guess.c: those that fitted so far; 0: all */
 	bool live; /* a connection was accepted, or its datagrams made sense */
 	bool disconnected; /* somebody has said so */
 	bool accepted_again; /* a client_connect with nothing new in it */
