@@ -494,6 +494,54 @@ static int after_dropping(void)
 	return prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1 ? 0 : 6;
 }
 
+static int warnings;
+
+/* In place of the C library's, by either name: what libcap-ng has to say. */
+void syslog(int priority, const char *format, ...)
+{
+	(void)priority;
+	(void)format;
+	warnings++;
+}
+
+void __syslog_chk(int priority, int flag, const char *format, ...);
+void __syslog_chk(int priority, int flag, const char *format, ...)
+{
+	(void)priority;
+	(void)flag;
+	(void)format;
+	warnings++;
+}
+
+/* 0: as the unit starts us, with three capabilities to have at most, and in silence. */
+static int under_the_unit(void)
+{
+	capng_clear(CAPNG_SELECT_BOTH);
+	capng_updatev(CAPNG_ADD, CAPNG_EFFECTIVE | CAPNG_PERMITTED | CAPNG_BOUNDING_SET,
+		      CAP_BPF, CAP_NET_ADMIN, CAP_PERFMON, -1);
+	if (capng_apply(CAPNG_SELECT_BOTH))
+		return 1;
+	if (priv_drop())
+		return 2;
+	capng_clear(CAPNG_SELECT_BOTH);
+	if (capng_get_caps_process() ||
+	    capng_have_capability(CAPNG_PERMITTED, CAP_PERFMON) ||
+	    !capng_have_capability(CAPNG_EFFECTIVE, CAP_NET_ADMIN))
+		return 3;
+	return warnings ? 4 : 0;
+}
+
+static void nothing_is_warned_of_under_the_unit(void **state)
+{
+	(void)state;
+	if (prctl(PR_CAPBSET_READ, CAP_BPF) != 1 ||
+	    !capng_have_capability(CAPNG_EFFECTIVE, CAP_SETPCAP)) {
+		print_message("may not give up capabilities: skipped\n");
+		skip();
+	}
+	assert_int_equal(in_a_process(under_the_unit, false), 0);
+}
+
 static void what_is_dropped_is_gone_for_good(void **state)
 {
 	(void)state;
@@ -512,6 +560,7 @@ int main(void)
 		cmocka_unit_test(only_what_it_takes),
 		cmocka_unit_test(all_that_it_takes),
 		cmocka_unit_test(what_is_dropped_is_gone_for_good),
+		cmocka_unit_test(nothing_is_warned_of_under_the_unit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
