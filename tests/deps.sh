@@ -17,7 +17,7 @@ packages()
 	run)	echo "iproute2 nftables ethtool util-linux procps jq" ;;
 	test)	echo "libcmocka-dev libclang-rt-14-dev qstat openarena-server openarena xvfb
 			libgl1-mesa-dri nexuiz-server nexuiz mvdsv ktx ezquake tshark tcpdump mandoc
-			iptables curl prometheus chromium tmux socat openssl xxd zsh fish python3" ;;
+			iptables curl prometheus prometheus-alertmanager chromium tmux socat openssl xxd zsh fish python3" ;;
 	openarena) echo "openarena-server" ;;
 	lint)	echo "clang-format clang-tidy cppcheck shellcheck" ;;
 	bench)	echo "xdp-tools nftables iptables" ;;
