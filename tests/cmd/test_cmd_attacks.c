@@ -31,7 +31,7 @@ const struct command commands[] = {
 	{ .name = NULL },
 };
 
-static const char *kept, *lasting; /* what is in the files */
+static const char *kept, *lasting, *unsaved; /* what is in the files */
 static int read_error, path_error;
 static pid_t daemon_pid;
 
@@ -62,6 +62,13 @@ json_t *incident_now_read(const char *path, int64_t now_ms)
 	assert_string_equal(path, "/now");
 	assert_true(now_ms >= now - 60000 && now_ms <= now + 1000); /* however busy */
 	return lasting ? json_loads(lasting, 0, NULL) : NULL;
+}
+
+json_t *incident_unsaved_read(const char *path, int64_t now_ms)
+{
+	(void)now_ms;
+	assert_string_equal(path, "/now");
+	return unsaved ? json_loads(unsaved, 0, NULL) : NULL;
 }
 
 pid_t pidfile_pid(const char *pin)
@@ -122,6 +129,24 @@ static void what_goes_on(void **state)
 	assert_null(strstr(said_out, "lasted"));
 }
 
+/* A full disk is no quiet day: what the daemon has in memory is listed, and said so. */
+static void what_the_disk_did_not_take(void **state)
+{
+	(void)state;
+	kept = "[]";
+	lasting = NULL;
+	unsaved = "[" FIRST "]";
+	assert_int_equal(say("attacks --pin /x"), 0);
+	assert_string_equal(said_out, HEAD FIRST_ROW);
+	assert_non_null(strstr(said_err,
+			       "attacks: the daemon cannot write to '/of/x': the "
+			       "newest 1 are in its memory alone"));
+	unsaved = NULL;
+	assert_int_equal(say("attacks --pin /x"), 0);
+	assert_string_equal(said_out, "no attacks\n");
+	assert_string_equal(said_err, "");
+}
+
 static void failures(void **state)
 {
 	(void)state;
@@ -141,6 +166,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_table),
 		cmocka_unit_test(what_goes_on),
+		cmocka_unit_test(what_the_disk_did_not_take),
 		cmocka_unit_test(failures),
 	};
 

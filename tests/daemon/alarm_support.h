@@ -151,9 +151,12 @@ json_t *incident_now_json(const struct incident_watch *watches, int64_t now_ms)
 static int now_says;
 static int64_t now_written_ms;
 
+static size_t now_unsaved;
+
 int incident_now_write(const char *path, const struct incident_watch *watches,
-		       int64_t now_ms, bool *shown)
+		       json_t *unsaved, int64_t now_ms, bool *shown)
 {
+	now_unsaved = json_array_size(unsaved);
 	assert_memory_equal(path, root, strlen(root));
 	assert_string_equal(path + strlen(root), "/now.json");
 	assert_ptr_equal(watches, alarm_watches(alarm_now));

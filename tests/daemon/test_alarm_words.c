@@ -106,6 +106,18 @@ static void a_command_that_nobody_runs(void **state)
 		"'/run/quakeshield/on-attack': Read-only file system\n");
 }
 
+/* As many attacks are on the disk, each of them over. */
+static void written(const char *store, size_t count)
+{
+	json_t *all = incident_store_read(store, NULL), *one;
+	size_t i;
+
+	assert_int_equal(json_array_size(all), count);
+	json_array_foreach (all, i, one)
+		assert_non_null(json_object_get(one, "end"));
+	json_decref(all);
+}
+
 /* A disk that fails is told of once, and again when it worked in between. */
 static void what_cannot_be_kept(void **state)
 {
@@ -117,15 +129,33 @@ static void what_cannot_be_kept(void **state)
 	snprintf(kept_in, sizeof(kept_in),
 		 ME "cannot keep incidents in '%s': Is a directory\n", store);
 	attack();
+	assert_int_equal(now_unsaved, 0);
 	assert_int_equal(rename(store, aside), 0);
 	assert_int_equal(mkdir(store, 0700), 0);
 	SAYS(attack(), kept_in);
+	assert_int_equal(now_unsaved, 1);
 	SAYS(attack(), "");
+	assert_int_equal(now_unsaved, 2);
 	assert_int_equal(rmdir(store), 0);
+	/* All that was not written is, before what is new. */
 	SAYS(attack(), "");
+	assert_int_equal(now_unsaved, 0);
+	written(store, 3);
 	assert_int_equal(unlink(store), 0);
 	assert_int_equal(mkdir(store, 0700), 0);
 	SAYS(attack(), kept_in);
+	assert_int_equal(now_unsaved, 1);
+	/* Without another attack it is tried again each minute. */
+	assert_int_equal(rmdir(store), 0);
+	SAYS(seconds(61), "");
+	assert_int_equal(now_unsaved, 0);
+	written(store, 1);
+	/* Of many the newest twenty are kept. */
+	assert_int_equal(unlink(store), 0);
+	assert_int_equal(mkdir(store, 0700), 0);
+	for (int i = 0; i < 22; i++)
+		attack();
+	assert_int_equal(now_unsaved, 20);
 	assert_int_equal(rmdir(store), 0);
 }
 

@@ -318,11 +318,11 @@ static void now_is_shown_while_it_is_new(void **state)
 
 	(void)state;
 	snprintf(file, sizeof(file), "%s/now.json", directory);
-	assert_int_equal(incident_now_write(file, watches, now_ms, &shown), 0);
+	assert_int_equal(incident_now_write(file, watches, NULL, now_ms, &shown), 0);
 	assert_int_not_equal(access(file, F_OK), 0);
 	flood();
 	watches[SLOT] = watch;
-	assert_int_equal(incident_now_write(file, watches, now_ms, &shown), 0);
+	assert_int_equal(incident_now_write(file, watches, NULL, now_ms, &shown), 0);
 	assert_true(shown);
 	now = incident_now_read(file, now_ms + 1000);
 	assert_int_equal(json_array_size(now), 1);
@@ -335,8 +335,35 @@ static void now_is_shown_while_it_is_new(void **state)
 	assert_int_equal(json_array_size(now), 0);
 	json_decref(now);
 	watches[SLOT].now = NULL;
-	assert_int_equal(incident_now_write(file, watches, now_ms, &shown), 0);
+	assert_int_equal(incident_now_write(file, watches, NULL, now_ms, &shown), 0);
 	assert_int_not_equal(access(file, F_OK), 0);
+}
+
+/* What the disk did not take is shown as long, and apart from what goes on. */
+static void what_is_not_saved_is_shown_too(void **state)
+{
+	static struct incident_watch watches[INCIDENT_SERVICES];
+	json_t *unsaved = json_pack("[{s:s}]", "id", "a"), *read;
+	char file[INCIDENT_PATH];
+	bool shown = false;
+
+	(void)state;
+	snprintf(file, sizeof(file), "%s/now.json", directory);
+	assert_int_equal(incident_now_write(file, watches, unsaved, now_ms, &shown), 0);
+	assert_true(shown);
+	read = incident_unsaved_read(file, now_ms + 1000);
+	assert_true(json_equal(read, unsaved));
+	json_decref(read);
+	read = incident_now_read(file, now_ms + 1000);
+	assert_int_equal(json_array_size(read), 0);
+	json_decref(read);
+	read = incident_unsaved_read(file, now_ms + INCIDENT_STALE_MS + 1000);
+	assert_int_equal(json_array_size(read), 0);
+	json_decref(read);
+	json_array_clear(unsaved);
+	assert_int_equal(incident_now_write(file, watches, unsaved, now_ms, &shown), 0);
+	assert_int_not_equal(access(file, F_OK), 0);
+	json_decref(unsaved);
 }
 
 static void a_line_for_people(void **state)
@@ -457,6 +484,7 @@ int main(void)
 		T(so_many_are_shown),
 		T(what_cannot_be_read_is_an_error),
 		T(now_is_shown_while_it_is_new),
+		T(what_is_not_saved_is_shown_too),
 		T(a_line_for_people),
 		T(some_directories_need_not_be_made),
 		T(a_pin_directory_has_files_of_its_own),

@@ -87,18 +87,13 @@ static void print_all(const json_t *all, bool daemon)
 	}
 }
 
-/* What goes on is known better, if the daemon is there, than what was last written. */
-static void merge_now(json_t *all, const char *pin)
+/* Put what the daemon knows into what is on the disk; @newer is let go. */
+static void merge(json_t *all, json_t *newer)
 {
-	char path[INCIDENT_PATH];
-	struct timespec now;
-	json_t *lasting, *one;
+	json_t *one;
 	size_t i;
 
-	incident_now_path(pin, path);
-	clock_gettime(CLOCK_REALTIME, &now);
-	lasting = incident_now_read(path, now.tv_sec * 1000ll + now.tv_nsec / 1000000);
-	json_array_foreach (lasting, i, one) {
+	json_array_foreach (newer, i, one) {
 		json_t *kept = find(all, text_of(one, "id", "?"));
 
 		/* It is not there where the disk is full. */
@@ -109,7 +104,28 @@ static void merge_now(json_t *all, const char *pin)
 		json_object_del(one, "capture");
 		json_object_update(kept, one);
 	}
-	json_decref(lasting);
+	json_decref(newer);
+}
+
+/* If the daemon is there, it knows better than what was last written to @store. */
+static void merge_now(json_t *all, const char *pin, const char *store)
+{
+	char path[INCIDENT_PATH];
+	struct timespec now;
+	json_t *unsaved;
+	int64_t now_ms;
+
+	incident_now_path(pin, path);
+	clock_gettime(CLOCK_REALTIME, &now);
+	now_ms = now.tv_sec * 1000ll + now.tv_nsec / 1000000;
+	unsaved = incident_unsaved_read(path, now_ms);
+	if (json_array_size(unsaved))
+		log_warn(
+			"attacks: the daemon cannot write to '%s': the newest %zu are in "
+			"its memory alone",
+			store, json_array_size(unsaved));
+	merge(all, unsaved);
+	merge(all, incident_now_read(path, now_ms));
 }
 
 int cmd_attacks(const struct call *call)
@@ -130,7 +146,7 @@ int cmd_attacks(const struct call *call)
 		json_decref(all);
 		return exit_status(err ? err : -ENOMEM);
 	}
-	merge_now(all, pin);
+	merge_now(all, pin, path);
 	if (call_has(call, OPTION_JSON))
 		return print_json(json_pack("{s:o}", "attacks", all));
 	print_all(all, pidfile_pid(pin) > 0);

@@ -23,6 +23,7 @@
 
 #define SECOND_MS      1000
 #define CAPTURE_ENDING ".pcapng"
+#define SAVE_AGAIN_MS  60000
 
 struct alarm {
 	struct stats_cache *cache;
@@ -41,6 +42,8 @@ struct alarm {
 	char names[INCIDENT_SERVICES][NAME_MAX_LEN]; /* of the services watched */
 	char capture[INCIDENT_SERVICES][INCIDENT_PATH]; /* "": there is none */
 	json_t *past; /* the last ALARM_LISTED */
+	json_t *unsaved; /* the last ALARM_LISTED that the disk did not take */
+	int64_t saved_ms; /* since 1970: when that was tried last */
 	bool failed; /* to write, and said so */
 	bool stale; /* so is the spool, and we said so */
 	bool shown; /* attacks.json for `top` says that there is an attack */
@@ -106,23 +109,54 @@ static void capture_end(struct alarm *a, __u32 slot)
 /* --- telling -------------------------------------------------------------------------
  */
 
-static void past_add(struct alarm *a, json_t *object)
+/* Put @object in the place of the one with its id, or last; the oldest gives way. */
+static void list_add(json_t *list, json_t *object)
 {
 	const char *id = json_string_value(json_object_get(object, "id"));
 	json_t *other;
 	size_t i;
 
-	json_array_foreach (a->past, i, other) {
+	json_array_foreach (list, i, other) {
 		const char *its = json_string_value(json_object_get(other, "id"));
 
 		if (its && id && !strcmp(its, id)) {
-			json_array_set(a->past, i, object);
+			json_array_set(list, i, object);
 			return;
 		}
 	}
-	json_array_append(a->past, object);
-	if (json_array_size(a->past) > ALARM_LISTED)
-		json_array_remove(a->past, 0);
+	json_array_append(list, object);
+	if (json_array_size(list) > ALARM_LISTED)
+		json_array_remove(list, 0);
+}
+
+/* Write what the disk has not taken before, in its order. 0 or -errno. */
+static int save_again(struct alarm *a)
+{
+	int err = 0;
+
+	while (!err && json_array_size(a->unsaved)) {
+		err = incident_store_add(a->store, json_array_get(a->unsaved, 0));
+		if (!err)
+			json_array_remove(a->unsaved, 0);
+	}
+	return err;
+}
+
+/* Write @object to the disk, or keep it until that is possible. */
+static void save(struct alarm *a, json_t *object)
+{
+	int err;
+
+	if (!a->store[0])
+		return;
+	err = save_again(a);
+	if (!err)
+		err = incident_store_add(a->store, object);
+	if (err && !a->failed)
+		log_error("cannot keep incidents in '%s': %s", a->store, strerror(-err));
+	a->failed = err;
+	if (err)
+		list_add(a->unsaved, object);
 }
 
 static void command_tell(struct alarm *a, const struct incident *i,
@@ -150,16 +184,12 @@ static void tell(struct alarm *a, const struct incident *i, enum incident_event 
 		 const char *capture)
 {
 	json_t *object = incident_json(i, event, capture);
-	int err;
 
 	journal_incident(i, event, capture);
 	if (!object)
 		return;
-	err = a->store[0] ? incident_store_add(a->store, object) : 0;
-	if (err && !a->failed)
-		log_error("cannot keep incidents in '%s': %s", a->store, strerror(-err));
-	a->failed = err;
-	past_add(a, object);
+	save(a, object);
+	list_add(a->past, object);
 	command_tell(a, i, event, object);
 	json_decref(object);
 }
@@ -293,11 +323,19 @@ static void machine_look(struct alarm *a, struct unheard unheard,
 	look(a, &subject, &counts, now, NULL);
 }
 
-/* For `top`, while there is an attack and once when there is none any more. */
+/*
+ * For `top` and `attacks`, while there is an attack, or one that the disk did not take,
+ * and once when there is none any more.
+ */
 static void show(struct alarm *a, int64_t now_ms)
 {
-	int err = incident_now_write(a->now_path, a->watches, now_ms, &a->shown);
+	int err;
 
+	if (json_array_size(a->unsaved) && now_ms - a->saved_ms >= SAVE_AGAIN_MS) {
+		a->saved_ms = now_ms;
+		a->failed = save_again(a);
+	}
+	err = incident_now_write(a->now_path, a->watches, a->unsaved, now_ms, &a->shown);
 	if (err && !a->failed)
 		log_error("cannot write '%s': %s", a->now_path, strerror(-err));
 	a->failed = a->failed || err;
@@ -451,6 +489,7 @@ int alarm_start(struct stats_cache *cache, struct samples_view *live,
 	a->past = incident_store_read(a->store, NULL);
 	if (!a->past)
 		a->past = json_array();
+	a->unsaved = json_array();
 	command_take(a, config);
 	adopt(a, now);
 	while (json_array_size(a->past) > ALARM_LISTED)
@@ -480,6 +519,7 @@ void alarm_stop(struct alarm *a)
 	}
 	unlink(a->now_path);
 	json_decref(a->past);
+	json_decref(a->unsaved);
 	stats_free(&a->before);
 	free(a);
 }

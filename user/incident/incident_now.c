@@ -52,10 +52,10 @@ static int write_whole(const char *path, const json_t *object)
 }
 
 int incident_now_write(const char *path, const struct incident_watch *watches,
-		       int64_t now_ms, bool *shown)
+		       json_t *unsaved, int64_t now_ms, bool *shown)
 {
 	json_t *object;
-	bool any = false;
+	bool any = json_array_size(unsaved) > 0;
 	int err;
 
 	for (size_t i = 0; i < INCIDENT_SERVICES; i++)
@@ -66,22 +66,36 @@ int incident_now_write(const char *path, const struct incident_watch *watches,
 		return err;
 	}
 	object = incident_now_json(watches, now_ms);
+	if (object && json_array_size(unsaved))
+		json_object_set(object, "unsaved", unsaved);
 	err = object ? write_whole(path, object) : -ENOMEM;
 	json_decref(object);
 	*shown = true;
 	return err;
 }
 
-json_t *incident_now_read(const char *path, int64_t now_ms)
+/* The array of that name in a file that is alive; else an empty one. */
+static json_t *array_read(const char *path, const char *name, int64_t now_ms)
 {
 	json_t *object = json_load_file(path, 0, NULL);
 	double time = json_number_value(json_object_get(object, "time"));
-	json_t *now = json_object_get(object, "now");
+	json_t *array = json_object_get(object, name);
 
-	if (!json_is_array(now) || fabs((double)now_ms - time * 1000) > INCIDENT_STALE_MS)
-		now = json_array();
+	if (!json_is_array(array) ||
+	    fabs((double)now_ms - time * 1000) > INCIDENT_STALE_MS)
+		array = json_array();
 	else
-		json_incref(now);
+		json_incref(array);
 	json_decref(object);
-	return now;
+	return array;
+}
+
+json_t *incident_now_read(const char *path, int64_t now_ms)
+{
+	return array_read(path, "now", now_ms);
+}
+
+json_t *incident_unsaved_read(const char *path, int64_t now_ms)
+{
+	return array_read(path, "unsaved", now_ms);
 }

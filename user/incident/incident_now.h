@@ -2,9 +2,11 @@
 /*
  * incident_now.h - the attacks that go on now, for other processes.
  *
- * While there is one the daemon writes them once a second to
- * INCIDENT_NOW_DIR/attacks.json, always as a whole: {"time":..,"now":[incident..]}. What
- * is older than INCIDENT_STALE_MS, or of the future, tells of nothing.
+ * While there is one, the daemon writes them once a second to
+ * INCIDENT_NOW_DIR/attacks.json, always as a whole: {"time":..,"now":[incident..],
+ * "unsaved":[incident..]}. What is older than INCIDENT_STALE_MS, or of the future, tells
+ * of nothing. "unsaved" are attacks that could not be written to the disk, which may be
+ * over.
  */
 #ifndef INCIDENT_NOW_H
 #define INCIDENT_NOW_H
@@ -20,11 +22,17 @@ void incident_now_path(const char *pin_dir, char *ret);
 /* The object, to be let go. @watches: INCIDENT_SERVICES of them. NULL: no memory. */
 json_t *incident_now_json(const struct incident_watch *watches, int64_t now_ms);
 
-/* *@shown: the file tells of an attack; it is kept here. 0 or -errno. */
+/*
+ * Write the file, or remove it if there is no attack and nothing in @unsaved. *@shown:
+ * the file is there; it is kept here. 0 or -errno.
+ */
 int incident_now_write(const char *path, const struct incident_watch *watches,
-		       int64_t now_ms, bool *shown);
+		       json_t *unsaved, int64_t now_ms, bool *shown);
 
 /* The array "now" of the file, to be let go; empty if there is nothing that is alive. */
 json_t *incident_now_read(const char *path, int64_t now_ms);
+
+/* The array "unsaved", likewise. */
+json_t *incident_unsaved_read(const char *path, int64_t now_ms);
 
 #endif /* INCIDENT_NOW_H */
