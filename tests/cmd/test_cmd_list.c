@@ -123,9 +123,29 @@ bool shield_list_covers(const struct shield *shield, enum list list,
 	char text[CIDR_TEXT];
 
 	(void)shield;
-	assert_int_equal(list, LIST_ALLOW);
 	cidr_format(cidr, text);
+	if (list == LIST_DENY)
+		return !strncmp(text, "10.", 3) || !strncmp(text, "192.0.2.", 8);
 	return covered && !strncmp(text, "10.", 3) && cidr_parse("10.0.0.0/8", ret);
+}
+
+static const char *const *players; /* addresses, NULL behind the last; NULL: none */
+
+int shield_players(const struct shield *shield,
+		   void (*each)(const struct player_key *key, const struct player *player,
+				void *context),
+		   void *context)
+{
+	(void)shield;
+	for (const char *const *text = players; text && *text; text++) {
+		struct player_key key = { .port = 1 };
+		struct cidr cidr;
+
+		assert_true(cidr_parse(*text, &cidr));
+		memcpy(key.addr, cidr.addr, sizeof(key.addr));
+		each(&key, NULL, context);
+	}
+	return 0;
 }
 
 /* One row of a list: its network, where it is from, and when it ends. */
@@ -312,6 +332,28 @@ static void failures_are_told(void **state)
 	assert_null(strstr(said_err, "'192.0.2.1'"));
 }
 
+/* A network is denied in which somebody plays: that is said, and done. */
+static void denied_players_are_counted(void **state)
+{
+	static const char *const one[] = { "198.51.100.1", "192.0.2.7", NULL };
+	static const char *const some[] = { "10.0.0.1", "192.0.2.7", "192.0.2.8", NULL };
+
+	(void)state;
+	players = one;
+	refused("deny add 192.0.2.0/24", 0,
+		"deny: a player is in the game from '192.0.2.7', which is denied: its "
+		"datagrams are dropped from now on");
+	refused("allow add 192.0.2.0/24", 0, "");
+	players = some;
+	/* The first is allowed, too. */
+	covered = true;
+	refused("deny add 192.0.2.0/24", 0,
+		"deny: 2 players are in the game from what is denied, one of them from "
+		"'192.0.2.7': their");
+	players = NULL;
+	refused("deny add 192.0.2.0/24", 0, "");
+}
+
 static void who_is_allowed_is_not_denied(void **state)
 {
 	(void)state;
@@ -366,6 +408,7 @@ int main(void)
 		TEST(host_bits_are_told_of),
 		TEST(there_is_an_end),
 		TEST(failures_are_told),
+		TEST(denied_players_are_counted),
 		TEST(who_is_allowed_is_not_denied),
 		TEST(lists_are_shown),
 	};

@@ -237,6 +237,50 @@ static void warn_allowed(const struct shield *shield, const struct edit *e)
 			 e->name, denied, allowed, count - 1);
 }
 
+/* How many players the networks that were just denied hold. */
+struct cut_off {
+	const struct shield *shield;
+	size_t players;
+	char first[CIDR_TEXT]; /* the address of one */
+};
+
+static void cut_off_count(const struct player_key *key, const struct player *player,
+			  void *context)
+{
+	struct cut_off *cut = context;
+	struct cidr address = { .length = 128 }, by;
+
+	(void)player;
+	memcpy(address.addr, key->addr, sizeof(address.addr));
+	if (!shield_list_covers(cut->shield, LIST_DENY, &address, &by) ||
+	    shield_list_covers(cut->shield, LIST_ALLOW, &address, &by))
+		return;
+	if (!cut->players++)
+		cidr_format(&address, cut->first);
+}
+
+/*
+ * Say that denied addresses have players in the game: the operator may not have meant
+ * them. Those of networks that were denied before are gone a minute later, and not
+ * counted then.
+ */
+static void warn_players(const struct shield *shield, const struct edit *e)
+{
+	struct cut_off cut = { .shield = shield };
+
+	if (shield_players(shield, cut_off_count, &cut) || !cut.players)
+		return;
+	if (cut.players == 1)
+		log_warn("%s: a player is in the game from '%s', which is denied: its "
+			 "datagrams are dropped from now on",
+			 e->name, cut.first);
+	else
+		log_warn(
+			"%s: %zu players are in the game from what is denied, one of them "
+			"from '%s': their datagrams are dropped from now on",
+			e->name, cut.players, cut.first);
+}
+
 static int edit_add(struct shield *shield, const struct edit *e)
 {
 	char text[CIDR_TEXT];
@@ -250,8 +294,10 @@ static int edit_add(struct shield *shield, const struct edit *e)
 			  "were",
 			  e->name, text, added, e->count);
 	}
-	if (!err && e->list == LIST_DENY)
+	if (!err && e->list == LIST_DENY) {
 		warn_allowed(shield, e);
+		warn_players(shield, e);
+	}
 	return err;
 }
 
