@@ -91,7 +91,14 @@ static void good_files(void **state)
 	char words[256];
 
 	(void)state;
-	says("", A, 0, ": ok, 1 service\n", "");
+	says("", A, 0,
+	     "no interface: `run` takes one with -i; for the systemd unit write "
+	     "interface = {\"eth0\"}\n",
+	     "");
+	assert_non_null(strstr(said_out, ": ok, 1 service\n"));
+	says("", "interface = {\"none9\"}\n" A, 0, ": ok, 1 service\n", "not on this");
+	assert_null(strstr(said_out, "no interface"));
+
 	says("", A B("answers = off"), 0, ": ok, 2 services\n", "");
 	assert_null(strstr(said_out, "answers"));
 	says("--print", A, 0, "port = {1}", "");
@@ -102,7 +109,8 @@ static void good_files(void **state)
 	assert_null(strstr(said_out, "'a'"));
 	says("--json", A, 0, "{\"complaints\":[],\"file\":\"/tmp/test_cmd_check.", "");
 	snprintf(words, sizeof(words),
-		 "\"%s\",\"ok\":true,\"services\":1,\"unasked\":0}\n", path);
+		 "\"%s\",\"interfaces\":0,\"ok\":true,\"services\":1,\"unasked\":0}\n",
+		 path);
 	assert_non_null(strstr(said_out, words));
 	says("--json", A B(""), 0, "\"services\":2,\"unasked\":1}", "");
 }
@@ -249,7 +257,7 @@ static void all_that_is_doubtful(void **state)
 			"a large part of the internet\",\"warning\":true},"
 			"{\"file\":\"%\",\"line\":null,\"message\":\"deny = '0.0.0.0/0' is a "
 			"large part of the internet\",\"warning\":true}],"
-			"\"file\":\"%\",\"ok\":true,\"services\":4,\"unasked\":1}\n"));
+			"\"file\":\"%\",\"interfaces\":2,\"ok\":true,\"services\":4,\"unasked\":1}\n"));
 	veth = false;
 	assert_int_equal(check("--json", A "mode = turbo\nallow = x\n"), 1);
 	assert_string_equal(said_err, "");

@@ -184,8 +184,9 @@ static int check_json(const struct call *call, struct config *config)
 	err = check_config(call, config, &silent);
 	config_listen(NULL, NULL);
 	status = print_json(json_pack(
-		"{s:o, s:b, s:I, s:I, s:o}", "file", text_json(path_of(call)), "ok", !err,
-		"services", (json_int_t)(err ? 0 : config->service_count), "unasked",
+		"{s:o, s:b, s:I, s:I, s:I, s:o}", "file", text_json(path_of(call)), "ok",
+		!err, "services", (json_int_t)(err ? 0 : config->service_count),
+		"interfaces", (json_int_t)(err ? 0 : config->interface_count), "unasked",
 		(json_int_t)silent.unasked, "complaints", complaints));
 	return err ? exit_status(err) : status;
 }
@@ -202,6 +203,14 @@ static void say_unasked(const struct config *config)
 			printf("service '%s': answers = off; they take %s\n",
 			       c->service.name, config_unasked(c));
 	}
+}
+
+/* The file may be good for `run -i IFACE`; the systemd unit runs without. */
+static void say_interfaces(const struct config *config)
+{
+	if (!config->interface_count)
+		printf("no interface: `run` takes one with -i; for the systemd unit write "
+		       "interface = {\"eth0\"}\n");
 }
 
 int cmd_check(const struct call *call)
@@ -224,6 +233,7 @@ int cmd_check(const struct call *call)
 		config_print(config, stdout);
 	} else if (!err) {
 		say_unasked(config);
+		say_interfaces(config);
 		printf("%s: ok, %zu service%s\n", path_of(call), config->service_count,
 		       config->service_count == 1 ? "" : "s");
 	}
