@@ -358,6 +358,8 @@ uninstall:
 		rm $(DESTDIR)$(SYSCONFDIR)/$(PROG).conf || \
 		{ test ! -e $(DESTDIR)$(SYSCONFDIR)/$(PROG).conf || \
 		echo 'kept: $(DESTDIR)$(SYSCONFDIR)/$(PROG).conf'; }
+	@test ! -d $(DESTDIR)/var/lib/$(PROG) || \
+		echo 'kept: $(DESTDIR)/var/lib/$(PROG) (attacks, history, addresses of clients)'
 
 C_ALL		= $(foreach under,include bpf user tests vmtests,$(call deep,$(under),.[ch]))
 C_LINT		= $(filter-out %.bpf.c,$(filter %.c,$(C_ALL)))

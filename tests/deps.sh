@@ -64,7 +64,7 @@ lacking=$(missing $needed)
 echo "deps.sh: installing" $lacking
 export DEBIAN_FRONTEND=noninteractive
 [ "$(id -u)" = 0 ] || {
-	echo "deps.sh: not root: cannot install them" >&2
+	echo "deps.sh: not root: cannot install them; run: sudo make deps" >&2
 	exit 1
 }
 apt-get update -q || echo "deps.sh: apt-get update failed, trying with what is known" >&2

@@ -42,7 +42,7 @@ const struct command commands[] = {
 	{
 		.name = "detach",
 		.run = cmd_detach,
-		.options = OPTION_BIT(PIN),
+		.options = OPTION_BIT(PIN) | OPTION_BIT(PURGE),
 		.operands = "",
 	},
 	{ .name = NULL },
@@ -257,8 +257,40 @@ static void load_is_for_those_who_say_where(void **state)
 	does("load --pin /x", EXIT_REST, "config default\n", "", "");
 }
 
+static int state_files; /* or -errno */
+
+int incident_state(const char *pin_dir, bool remove)
+{
+	if (remove)
+		note("purge %s\n", text(pin_dir));
+	return state_files;
+}
+
 /* --- detach --------------------------------------------------------------------------
  */
+
+/* Addresses stay on the disk, which is said, unless they are purged. */
+static void what_is_kept_is_said(void **state)
+{
+	(void)state;
+	state_files = 1;
+	does("detach", 0, "pid of default\ndetach default\nremoved figures of default\n",
+	     "nothing was attached\nkept: 1 file of attacks, history and clients' "
+	     "addresses; `detach --purge` removes them\n",
+	     "");
+	state_files = 3;
+	does("detach --purge --pin /x", 0,
+	     "pid of /x\ndetach /x\nremoved figures of /x\npurge /x\n",
+	     "nothing was attached\n3 files of attacks, history and clients' addresses "
+	     "removed\n",
+	     "");
+	state_files = -EACCES;
+	does("detach --purge", EXIT_REST,
+	     "pid of default\ndetach default\nremoved figures of default\npurge default\n",
+	     "nothing was attached\n",
+	     "quakeshield: detach: not all of the state could be removed: Permission denied\n");
+	state_files = 0;
+}
 
 static void what_is_detached_is_counted(void **state)
 {
@@ -406,6 +438,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(load_is_for_those_who_say_where),
 		TEST(what_is_detached_is_counted),
+		TEST(what_is_kept_is_said),
 		TEST(a_daemon_is_ended_first),
 		TEST(the_daemon_reads_its_own_file),
 		TEST(what_is_looked_at_first),

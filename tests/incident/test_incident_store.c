@@ -366,6 +366,53 @@ static void what_is_not_saved_is_shown_too(void **state)
 	json_decref(unsaved);
 }
 
+static void touch(const char *name)
+{
+	char path[INCIDENT_PATH];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/%s", directory, name);
+	file = fopen(path, "we");
+	assert_non_null(file);
+	fclose(file);
+}
+
+/* All that is kept of a shield is counted and removed, and nothing of another's. */
+static void what_is_kept_is_purged(void **state)
+{
+	char captures[INCIDENT_PATH], other[INCIDENT_PATH];
+
+	(void)state;
+	setenv("STATE_DIRECTORY", directory, 1);
+	assert_int_equal(incident_state(NULL, false), 0);
+	assert_int_equal(incident_state(NULL, true), 0);
+	snprintf(captures, sizeof(captures), "%s/captures", directory);
+	assert_int_equal(mkdir(captures, 0700), 0);
+	touch("attacks.jsonl");
+	touch("attacks.jsonl.new");
+	touch("known.txt");
+	touch("history.jsonl");
+	touch("captures/a.pcapng");
+	touch("captures/b.pcapng");
+	touch("attacks-x.jsonl");
+	assert_int_equal(incident_state(NULL, false), 6);
+	assert_int_equal(incident_state("/x", false), 1);
+	assert_int_equal(incident_state(NULL, true), 6);
+	assert_int_equal(incident_state(NULL, false), 0);
+	assert_int_equal(access(captures, F_OK), -1);
+	assert_int_equal(incident_path("/x", "attacks.jsonl", other), 0);
+	assert_int_equal(access(other, F_OK), 0);
+	assert_int_equal(unlink(other), 0);
+	/* One that cannot be removed keeps no other. */
+	snprintf(other, sizeof(other), "%s/known.txt", directory);
+	assert_int_equal(mkdir(other, 0700), 0);
+	touch("history.jsonl");
+	assert_true(incident_state(NULL, true) < 0);
+	assert_int_equal(rmdir(other), 0);
+	assert_int_equal(incident_state(NULL, false), 0);
+	unsetenv("STATE_DIRECTORY");
+}
+
 static void a_line_for_people(void **state)
 {
 	char text[INCIDENT_TEXT];
@@ -485,6 +532,7 @@ int main(void)
 		T(what_cannot_be_read_is_an_error),
 		T(now_is_shown_while_it_is_new),
 		T(what_is_not_saved_is_shown_too),
+		T(what_is_kept_is_purged),
 		T(a_line_for_people),
 		T(some_directories_need_not_be_made),
 		T(a_pin_directory_has_files_of_its_own),

@@ -14,6 +14,7 @@
 #include "cmd/commands.h"
 #include "config/config.h"
 #include "daemon/pidfile.h"
+#include "incident/incident_store.h"
 #include "lib/log.h"
 #include "samples/lag_file.h"
 #include "shield/shield.h"
@@ -74,6 +75,26 @@ static int end_daemon(const char *pin, pid_t pid)
 	return -ETIMEDOUT;
 }
 
+/* What the daemon has kept of clients: remove it, or say that it is there. */
+static int purge(const struct call *call, const char *pin)
+{
+	int count = incident_state(pin, call_has(call, OPTION_PURGE));
+
+	if (count < 0) {
+		log_error("detach: not all of the state could be removed: %s",
+			  strerror(-count));
+		return EXIT_REST;
+	}
+	if (call_has(call, OPTION_PURGE))
+		printf("%d file%s of attacks, history and clients' addresses removed\n",
+		       count, count == 1 ? "" : "s");
+	else if (count)
+		printf("kept: %d file%s of attacks, history and clients' addresses; `detach "
+		       "--purge` removes them\n",
+		       count, count == 1 ? "" : "s");
+	return 0;
+}
+
 int cmd_detach(const struct call *call)
 {
 	const char *pin = call_value(call, OPTION_PIN);
@@ -95,7 +116,7 @@ int cmd_detach(const struct call *call)
 		       count, count == 1 ? "" : "s");
 	else
 		printf("nothing was attached\n");
-	return 0;
+	return purge(call, pin);
 }
 
 /* What the daemon would say in its log only: the line of the file, a foreign program. */

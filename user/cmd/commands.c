@@ -134,7 +134,7 @@ const struct command commands[] = {
 		.name = "detach",
 		.run = cmd_detach,
 		.help = "take the shield down and forget its state",
-		.options = BIT(PIN),
+		.options = BIT(PIN) | BIT(PURGE),
 		.operands = "",
 		.completion = "",
 	},

@@ -32,6 +32,8 @@
 	X(PRINT, 0, "print", NULL, "", "show it with every default written out")	\
 	X(UNLIMITED, 0, "unlimited", NULL, "",				\
 	  "allow: all that comes from there, and all answers")		\
+	X(PURGE, 0, "purge", NULL, "",					\
+	  "also remove what was kept: attacks, history, clients' addresses") \
 	X(FORCE, 0, "force", NULL, "",					\
 	  "although it is wider than a /8, or a /16 of IPv6")		\
 	X(FOR, 0, "for", "TIME", "10m 1h 1d 7d",			\

@@ -2,6 +2,7 @@
 /*
  * incident_store.c - see incident_store.h.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -59,6 +60,56 @@ int incident_path(const char *pin_dir, const char *name, char ret[INCIDENT_PATH]
 		return 0;
 	*ret = '\0';
 	return -ENAMETOOLONG;
+}
+
+/* One file more, if it is there. *count is the number of files, or -errno from then on.
+ */
+static void state_file(const char *path, bool remove, int *count)
+{
+	if (remove ? unlink(path) : access(path, F_OK)) {
+		if (errno != ENOENT && errno != ENOTDIR && *count >= 0)
+			*count = -errno;
+	} else if (*count >= 0) {
+		++*count;
+	}
+}
+
+/* The captures, which are all that is in their directory. */
+static void state_captures(const char *path, bool remove, int *count)
+{
+	char file[INCIDENT_PATH + NAME_MAX + 2];
+	DIR *directory = opendir(path);
+	struct dirent *entry;
+
+	while (directory && (entry = readdir(directory))) {
+		if (entry->d_name[0] == '.')
+			continue;
+		snprintf(file, sizeof(file), "%s/%s", path, entry->d_name);
+		state_file(file, remove, count);
+	}
+	if (directory)
+		closedir(directory);
+	if (directory && remove)
+		rmdir(path);
+}
+
+int incident_state(const char *pin_dir, bool remove)
+{
+	static const char *const names[] = { "attacks.jsonl", "known.txt",
+					     "history.jsonl" };
+	char path[INCIDENT_PATH], fresh[INCIDENT_PATH + sizeof(INCIDENT_FRESH)];
+	int count = 0;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		if (incident_path(pin_dir, names[i], path))
+			continue;
+		state_file(path, remove, &count);
+		snprintf(fresh, sizeof(fresh), "%s" INCIDENT_FRESH, path);
+		state_file(fresh, remove, &count);
+	}
+	if (!incident_path(pin_dir, "captures", path))
+		state_captures(path, remove, &count);
+	return count;
 }
 
 int incident_directory(const char *path)

@@ -13,6 +13,7 @@
 #define INCIDENT_STORE_H
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #define INCIDENT_STATE "/var/lib/quakeshield" /* or what STATE_DIRECTORY says first */
@@ -28,6 +29,13 @@
  */
 int incident_path(const char *pin_dir, const char *name, char ret[INCIDENT_PATH]);
 #define INCIDENT_NO_PATH "the path would be too long (STATE_DIRECTORY, --pin)"
+
+/*
+ * Count what the daemon of @pin_dir has kept below INCIDENT_STATE: attacks, captures,
+ * known clients, history. Addresses of clients are in all of them. @remove: and remove
+ * it; -errno of the first file that could not be removed, after all others were.
+ */
+int incident_state(const char *pin_dir, bool remove);
 
 /* Make the directory of @path if it is not there. 0 or -errno. */
 int incident_directory(const char *path);
