@@ -113,6 +113,8 @@ void journal_incident(const struct incident *incident, enum incident_event event
 	t->event = event;
 }
 
+static int spool_untold; /* as the last object said */
+
 int spool_put(const char *dir, const char *name, const json_t *object)
 {
 	const char *target = json_string_value(json_object_get(object, "target"));
@@ -121,6 +123,8 @@ int spool_put(const char *dir, const char *name, const json_t *object)
 	assert_string_equal(dir, SPOOL_DIR);
 	if (spool_says)
 		return spool_says;
+	if (json_object_get(object, "untold"))
+		spool_untold = (int)json_integer_value(json_object_get(object, "untold"));
 	t = told_add();
 	t->spooled = true;
 	snprintf(t->id, sizeof(t->id), "%.*s", (int)(strchr(name, '.') - name), name);
@@ -212,6 +216,14 @@ static inline void seconds(int n)
 {
 	while (n--)
 		second();
+}
+
+/* So long after an attack that the next has nothing to do with it. */
+static inline void calm(void)
+{
+	stats.time_ms += 2 * INCIDENT_QUIET_MOST_MS;
+	stats.steady_ms += 2 * INCIDENT_QUIET_MOST_MS;
+	second();
 }
 
 static inline void flood(size_t service, uint64_t n)

@@ -74,15 +74,87 @@ static void captures_are_swept(void **state)
 		flood(0, 1000);
 		second();
 		seconds(10);
+		calm();
 	}
 	incident_path(NULL, "captures", captures);
 	n = scandir(captures, &entries, NULL, alphasort);
 	assert_int_equal(n, 2 + ALARM_CAPTURES);
 	/* The first are gone, the last is there. */
-	assert_string_equal(entries[2]->d_name, "20261122T144558Z-0.pcapng");
+	assert_string_equal(entries[2]->d_name, "20261122T162603Z-0.pcapng");
 	for (int i = 0; i < n; i++)
 		free(entries[i]);
 	free(entries);
+}
+
+/* Captures of a moment push out no larger one, however many there are. */
+static void large_captures_stay(void **state)
+{
+	char captures[INCIDENT_PATH], path[INCIDENT_PATH + 32];
+	FILE *file;
+
+	(void)state;
+	incident_path(NULL, "captures", captures);
+	mkdir(captures, 0700);
+	snprintf(path, sizeof(path), "%s/20200101T000000Z-0.pcapng", captures);
+	file = fopen(path, "we");
+	assert_non_null(file);
+	fprintf(file, "%4096s", "the capture of a real attack");
+	fclose(file);
+	for (int i = 0; i < ALARM_CAPTURES + 5; i++) {
+		flood(0, 1000);
+		second();
+		seconds(10);
+		calm();
+	}
+	assert_int_equal(access(path, F_OK), 0);
+}
+
+/* Floods that pause on purpose: one attack with pauses, not one for each. */
+static void pauses_end_no_attack(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 100; i++) {
+		flood(0, 1000);
+		second();
+		seconds(12);
+	}
+	assert_true(count(INCIDENT_STARTED, true) <= 2);
+	/* Whoever waits for each end gets six an hour. */
+	told_count = 0;
+	for (int i = 0; i < 60; i++) {
+		flood(0, 1000);
+		second();
+		seconds(60);
+	}
+	assert_true(count(INCIDENT_STARTED, true) <= 6);
+}
+
+/* The command is told of thirty at once, and of their ends; then of one in two minutes.
+ */
+static void commands_are_bounded(void **state)
+{
+	char said[2048];
+
+	(void)state;
+	services(40);
+	second();
+	stderr_catch();
+	for (size_t i = 0; i < 40; i++)
+		flood(i, 1000);
+	second();
+	stderr_release(said, sizeof(said));
+	assert_non_null(strstr(said, "30 attacks an hour are the most"));
+	assert_null(strstr(strstr(said, "an hour") + 1, "an hour"));
+	assert_int_equal(count(INCIDENT_STARTED, true), ALARM_HOOKS);
+	seconds(11);
+	assert_int_equal(count(INCIDENT_ENDED, false), 40);
+	assert_int_equal(count(INCIDENT_ENDED, true), ALARM_HOOKS);
+	seconds(120);
+	flood(0, 1000);
+	flood(1, 1000);
+	second();
+	assert_int_equal(count(INCIDENT_STARTED, true), ALARM_HOOKS + 1);
+	assert_int_equal(spool_untold, 10);
 }
 
 static void the_same_reading_twice_is_one(void **state)
@@ -389,6 +461,7 @@ static void a_page_gets_the_last_twenty(void **state)
 		flood(0, 1000);
 		second();
 		seconds(10);
+		calm();
 	}
 	out = open_memstream(&text, &size);
 	assert_int_equal(alarm_json(alarm_now, out), 0);
@@ -411,6 +484,9 @@ int main(void)
 		T(two_services_in_one_second),
 		T(every_service_at_once),
 		T(captures_are_swept),
+		T(large_captures_stay),
+		T(pauses_end_no_attack),
+		T(commands_are_bounded),
 		T(the_same_reading_twice_is_one),
 		T(a_service_that_goes_takes_its_attack_along),
 		T(a_scan_is_the_machines),

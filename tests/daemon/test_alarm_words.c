@@ -27,6 +27,7 @@ static void attack(void)
 	flood(0, 1000);
 	second();
 	seconds(10);
+	calm();
 }
 
 static void reload(const char *command)
@@ -94,15 +95,15 @@ static void a_command_that_nobody_runs(void **state)
 	SAYS(reload("/bin/tell"), "");
 	SAYS(second(), STALE);
 	SAYS(attack(),
-	     ME "'/bin/tell' is not told of attack 20261122T144522Z-0: 64 events wait in "
+	     ME "'/bin/tell' is not told of attack 20261122T150523Z-0: 64 events wait in "
 		"'/run/quakeshield/on-attack' already, and nobody takes them\n" ME
-		"'/bin/tell' is not told of attack 20261122T144522Z-0: 64 events wait in "
+		"'/bin/tell' is not told of attack 20261122T150523Z-0: 64 events wait in "
 		"'/run/quakeshield/on-attack' already, and nobody takes them\n");
 	spool_says = -EROFS;
 	SAYS(attack(),
-	     ME "'/bin/tell' is not told of attack 20261122T144533Z-0: cannot write to "
+	     ME "'/bin/tell' is not told of attack 20261122T152535Z-0: cannot write to "
 		"'/run/quakeshield/on-attack': Read-only file system\n" ME
-		"'/bin/tell' is not told of attack 20261122T144533Z-0: cannot write to "
+		"'/bin/tell' is not told of attack 20261122T152535Z-0: cannot write to "
 		"'/run/quakeshield/on-attack': Read-only file system\n");
 }
 

@@ -292,7 +292,7 @@ static void read_back(void **state)
 		"\"bits_per_s\":77},\"kinds\":{\"getstatus\":8,\"rcon\":9},\"reasons\":"
 		"{\"source-budget\":10},\"answered\":{\"player\":12},\"target\":\"192.0.2.7\","
 		"\"port\":27960,\"players\":{\"before\":1,\"least\":2,\"most\":3}}",
-		"{\"id\":\"a\",\"service\":null,\"what\":\"port-scan\",\"start\":"
+		"{\"id\":\"a\",\"service\":null,\"what\":\"closed-ports\",\"start\":"
 		"\"2026-11-22T14:45:01Z\",\"target\":\"2001:db8::7\",\"port\":65536}",
 		"{\"id\":\"a\",\"what\":\"password-guessing\",\"start\":\"1970-01-01T00:00:01\","
 		"\"packets\":-1,\"bytes\":1e18,\"dropped\":9e17,\"seconds\":1e15}",

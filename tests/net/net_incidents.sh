@@ -245,7 +245,7 @@ table()
 		read -ra fields <<<"$rest"
 		row "$service" "${fields[-2]}" "${fields[-1]}"
 	done <<<"$ATTACKS"
-	row '' port-scan -
+	row '' closed-ports -
 	false_ones=$(jq -rn '[inputs | select(.QUAKESHIELD_EVENT == "start") |
 		.QUAKESHIELD_SERVICE] | map(select(. == "q3-map")) | length' "$work/journal")
 	echo "# reported $(jq -rn '[inputs | select(.QUAKESHIELD_EVENT == "start")] | length' \

@@ -263,7 +263,7 @@ static int end(void **state)
 
 #define ATTACKS                                                                \
 	"[{\"service\":\"duel\",\"what\":\"flood\",\"seconds\":95.2,\"peak\":" \
-	"{\"packets_per_s\":20400.5}},{\"service\":null,\"what\":\"port-scan\"}]"
+	"{\"packets_per_s\":20400.5}},{\"service\":null,\"what\":\"closed-ports\"}]"
 
 static void services(void **state)
 {

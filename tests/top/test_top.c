@@ -350,7 +350,7 @@ static void attacks_are_named(void **state)
 	static const char now[] =
 		"[{\"id\":\"a\",\"service\":\"ffa\",\"what\":\"flood\",\"seconds\":95.2,"
 		"\"peak\":{\"packets_per_s\":20400.5}},{\"id\":\"b\",\"service\":null,"
-		"\"what\":\"port-scan\",\"seconds\":3}]";
+		"\"what\":\"closed-ports\",\"seconds\":3}]";
 	char text[TOP_LINE];
 
 	(void)state;
@@ -361,7 +361,7 @@ static void attacks_are_named(void **state)
 	top_attacks(top, text);
 	assert_string_equal(text,
 			    "UNDER ATTACK  ffa: flood for 1m35, at most 20k/s; this "
-			    "machine: port-scan for 3s, at most 0/s");
+			    "machine: closed-ports for 3s, at most 0/s");
 	assert_true(top_attacked(top, "ffa"));
 	assert_true(top_attacked(top, ""));
 	assert_false(top_attacked(top, "duel"));

@@ -44,6 +44,9 @@ struct alarm {
 	json_t *past; /* the last ALARM_LISTED */
 	json_t *unsaved; /* the last ALARM_LISTED that the disk did not take */
 	int64_t saved_ms; /* since 1970: when that was tried last */
+	int64_t hooks_ms; /* steady: the command's bucket of ALARM_HOOKS an hour, as GCRA
+			   */
+	int untold; /* attacks that the command was not told of since it was of one */
 	bool failed; /* to write, and said so */
 	bool stale; /* so is the spool, and we said so */
 	bool shown; /* attacks.json for `top` says that there is an attack */
@@ -64,20 +67,41 @@ static int is_capture(const struct dirent *entry)
 	return entry->d_name[0] != '.' && dot && !strcmp(dot, CAPTURE_ENDING);
 }
 
-/* Names begin with the time: the first are the oldest. */
+static off_t size_of(const char *path)
+{
+	struct stat about;
+
+	return stat(path, &about) ? 0 : about.st_size;
+}
+
+/*
+ * Make room for one more. Names begin with the time, so that the first are the oldest. Of
+ * all but the newest few the smallest goes: attacks that last a moment push no other out.
+ */
 static void captures_sweep(const struct alarm *a)
 {
+	char path[INCIDENT_PATH + 300], smallest[INCIDENT_PATH + 300];
 	struct dirent **entries;
-	int n = scandir(a->captures, &entries, is_capture, by_name);
+	off_t least, size;
+	int n = scandir(a->captures, &entries, is_capture, by_name), left = n;
 
-	for (int i = 0; i < n; i++) {
-		char path[INCIDENT_PATH + 300];
-
-		snprintf(path, sizeof(path), "%s/%s", a->captures, entries[i]->d_name);
-		if (i < n - ALARM_CAPTURES + 1)
-			unlink(path);
-		free(entries[i]);
+	while (left >= ALARM_CAPTURES) {
+		least = -1;
+		for (int i = 0; i < n - ALARM_CAPTURES / 10; i++) {
+			snprintf(path, sizeof(path), "%s/%s", a->captures,
+				 entries[i]->d_name);
+			size = access(path, F_OK) ? -1 : size_of(path);
+			if (size < 0 || (least >= 0 && size >= least))
+				continue;
+			least = size;
+			strcpy(smallest, path);
+		}
+		if (least < 0 || unlink(smallest))
+			break;
+		left--;
 	}
+	for (int i = 0; i < n; i++)
+		free(entries[i]);
 	if (n >= 0)
 		free(entries);
 }
@@ -159,14 +183,44 @@ static void save(struct alarm *a, json_t *object)
 		list_add(a->unsaved, object);
 }
 
-static void command_tell(struct alarm *a, const struct incident *i,
-			 enum incident_event event, const json_t *object)
+/*
+ * May the command be told of one more start? At most ALARM_HOOKS an hour are, as many at
+ * once; of those that were told the ends are, too.
+ */
+static bool hook_spend(struct alarm *a, int64_t steady_ms)
+{
+	const int64_t hour_ms = 3600000, each_ms = hour_ms / ALARM_HOOKS;
+
+	if (a->hooks_ms < steady_ms - hour_ms)
+		a->hooks_ms = steady_ms - hour_ms;
+	if (a->hooks_ms + each_ms > steady_ms)
+		return false;
+	a->hooks_ms += each_ms;
+	return true;
+}
+
+static void command_tell(struct alarm *a, struct incident *i, enum incident_event event,
+			 json_t *object)
 {
 	char name[INCIDENT_ID + 16];
 	int err;
 
 	if (!a->on_attack[0] || event == INCIDENT_UPDATED)
 		return;
+	if (event == INCIDENT_STARTED)
+		i->untold = !hook_spend(a, i->told_ms);
+	if (i->untold) {
+		if (event == INCIDENT_STARTED && !a->untold++)
+			log_warn(
+				"'%s' is not told of attack %s: %d attacks an hour are the "
+				"most; the next one that it is told of says how many it "
+				"was not",
+				a->on_attack, i->id, ALARM_HOOKS);
+		return;
+	}
+	if (a->untold)
+		json_object_set_new(object, "untold", json_integer(a->untold));
+	a->untold = 0;
 	snprintf(name, sizeof(name), "%s.%s", i->id, incident_event_name(event));
 	err = spool_put(SPOOL_DIR, name, object);
 	if (err == -EDQUOT)
@@ -180,7 +234,7 @@ static void command_tell(struct alarm *a, const struct incident *i,
 }
 
 /* @capture: the file of its packets, or "". */
-static void tell(struct alarm *a, const struct incident *i, enum incident_event event,
+static void tell(struct alarm *a, struct incident *i, enum incident_event event,
 		 const char *capture)
 {
 	json_t *object = incident_json(i, event, capture);
@@ -490,6 +544,7 @@ int alarm_start(struct stats_cache *cache, struct samples_view *live,
 	if (!a->past)
 		a->past = json_array();
 	a->unsaved = json_array();
+	a->hooks_ms = INT64_MIN / 2;
 	command_take(a, config);
 	adopt(a, now);
 	while (json_array_size(a->past) > ALARM_LISTED)

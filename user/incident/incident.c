@@ -20,7 +20,7 @@ static const struct {
 	[INCIDENT_FLOOD] = { "flood", INCIDENT_FLOOD_LEAK, INCIDENT_FLOOD_START },
 	[INCIDENT_GUESSING] = { "password-guessing", INCIDENT_GUESSES_LEAK,
 				INCIDENT_GUESSES_START },
-	[INCIDENT_SCAN] = { "port-scan", INCIDENT_SCAN_LEAK, INCIDENT_SCAN_START },
+	[INCIDENT_SCAN] = { "closed-ports", INCIDENT_SCAN_LEAK, INCIDENT_SCAN_START },
 };
 
 /* --- counting ---------------------------------------------------------------- */
@@ -74,6 +74,15 @@ static void id_make(int64_t start_ms, __u32 slot, char ret[INCIDENT_ID])
 	snprintf(ret, INCIDENT_ID, "%s-%u", text, slot);
 }
 
+/* How much quiet ends the incident that begins now: see INCIDENT_QUIET_MOST_MS. */
+static int64_t calm_next(const struct incident_watch *w, int64_t steady_ms)
+{
+	if (!w->ended || steady_ms - w->ended_ms > INCIDENT_QUIET_MOST_MS)
+		return INCIDENT_QUIET_MS;
+	return 2 * w->calm_ms < INCIDENT_QUIET_MOST_MS ? 2 * w->calm_ms
+						       : INCIDENT_QUIET_MOST_MS;
+}
+
 static bool begin(struct incident_watch *w, const struct incident_subject *subject,
 		  enum incident_sort sort, struct incident_time now)
 {
@@ -91,6 +100,7 @@ static bool begin(struct incident_watch *w, const struct incident_subject *subje
 	snprintf(i->service, sizeof(i->service), "%s", subject->service);
 	i->sources.target = w->target;
 	id_make(i->start_ms, subject->slot, i->id);
+	w->calm_ms = calm_next(w, now.steady_ms);
 	i->players_before = i->players_least = i->players_most = w->players_calm;
 	w->now = i;
 	w->quiet_ms = 0;
@@ -144,11 +154,18 @@ static enum incident_event go_on(struct incident_watch *w, bool quiet, int64_t p
 {
 	struct incident *i = w->now;
 
+	if (!quiet && w->quiet_ms >= INCIDENT_QUIET_MS)
+		i->pauses++;
 	w->quiet_ms = quiet ? w->quiet_ms + passed_ms : 0;
 	if (!quiet)
 		i->last_ms = i->start_ms + (steady_ms - i->began_ms);
-	if (w->quiet_ms >= INCIDENT_QUIET_MS) {
+	/* One that an earlier process has begun has no time of its own. */
+	if (w->calm_ms < INCIDENT_QUIET_MS)
+		w->calm_ms = INCIDENT_QUIET_MS;
+	if (w->quiet_ms >= w->calm_ms) {
 		i->end_ms = i->last_ms;
+		w->ended = true;
+		w->ended_ms = steady_ms;
 		memset(w->buckets, 0, sizeof(w->buckets));
 		return INCIDENT_ENDED;
 	}

@@ -26,6 +26,12 @@
 #define INCIDENT_SCAN_LEAK     5 /* and of datagrams to ports that are shut */
 #define INCIDENT_SCAN_START    100
 #define INCIDENT_QUIET_MS      10000 /* of quiet, after which it is over */
+/*
+ * One that begins within this time after the last of its service has ended takes twice as
+ * much quiet to end, up to as much: an attacker that pauses on purpose makes one incident
+ * with pauses, or six an hour, and not hundreds.
+ */
+#define INCIDENT_QUIET_MOST_MS 600000
 #define INCIDENT_UPDATE_MS     30000 /* how often it is told of while it lasts */
 #define INCIDENT_GAP_MS	       60000 /* a longer time between two looks counts as this */
 #define INCIDENT_ADOPT_MS      600000 /* for how long after the last look one goes on */
@@ -95,6 +101,9 @@ struct incident {
 	int64_t told_ms; /* when who listens was last told, by the steady clock */
 	uint64_t packets, bytes, refused, withheld;
 	uint64_t dropped; /* of those refused: the rest was only observed */
+	uint32_t pauses; /* of INCIDENT_QUIET_MS and more, after which it went on */
+	bool untold; /* its start was not told to the operator's command: nor is its end
+		      */
 	double peak_pps, peak_bps; /* of what was received, over one look */
 	uint64_t kinds[KIND_COUNT];
 	uint64_t reasons[REASON_COUNT];
@@ -113,6 +122,10 @@ struct incident_watch {
 	bool looked; /* at least once */
 	int64_t looked_ms; /* when last, by the steady clock */
 	int64_t quiet_ms; /* for how long so far */
+	int64_t calm_ms; /* of quiet that end one now; less than INCIDENT_QUIET_MS: that
+			  */
+	int64_t ended_ms; /* the last one, by the steady clock */
+	bool ended; /* there was one */
 	uint32_t players_calm; /* how many played when last nothing was refused */
 	uint64_t count; /* incidents so far */
 	struct record_address target; /* the last that something refused was sent to */
@@ -172,7 +185,7 @@ void incident_sample(struct incident_watch *watch, const struct record_address *
 uint64_t incident_distinct(const struct incident *incident);
 enum incident_forged incident_forged(const struct incident *incident);
 
-/* "flood", "password-guessing", "port-scan". */
+/* "flood", "password-guessing", "closed-ports". */
 const char *incident_sort_name(enum incident_sort sort);
 /* "start", "update", "end". */
 const char *incident_event_name(enum incident_event event);

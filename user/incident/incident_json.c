@@ -122,7 +122,7 @@ json_t *incident_json(const struct incident *i, enum incident_event event,
 	bool service = i->service[0];
 
 	return json_pack(
-		"{s:s, s:s, s:s?, s:s?, s:s, s:b, s:o, s:o, s:f, s:I, s:I, s:I, s:I, s:I, "
+		"{s:s, s:s, s:s?, s:s?, s:s, s:b, s:o, s:o, s:f, s:i, s:I, s:I, s:I, s:I, s:I, "
 		"s:{s:f, s:f}, s:o, s:o, s:o, s:{s:I, s:I, s:s}, s:o, s:o, s:i, "
 		"s:{s:i, s:i, s:i}, s:s?}",
 		"id", i->id, "event", incident_event_name(event), "service",
@@ -131,8 +131,8 @@ json_t *incident_json(const struct incident *i, enum incident_event event,
 		incident_sort_name(i->sort), "observed", i->observed, "start",
 		time_or_null(i->start_ms), "end", time_or_null(i->end_ms), "seconds",
 		(double)((i->end_ms ? i->end_ms : i->last_ms) - i->start_ms) / 1000,
-		"packets", (json_int_t)i->packets, "bytes", (json_int_t)i->bytes,
-		"dropped", (json_int_t)i->dropped, "observed_only",
+		"pauses", (int)i->pauses, "packets", (json_int_t)i->packets, "bytes",
+		(json_int_t)i->bytes, "dropped", (json_int_t)i->dropped, "observed_only",
 		(json_int_t)(i->refused - i->dropped), "withheld",
 		(json_int_t)i->withheld, "peak", "packets_per_s", i->peak_pps,
 		"bits_per_s", i->peak_bps, "kinds",
@@ -177,24 +177,28 @@ void incident_text(const struct incident *i, enum incident_event event,
 	};
 	json_t *kinds = largest(i->kinds, KIND_COUNT, kind_text);
 	json_t *why = reasons(i, true);
-	char kind[128], reason[128];
+	char kind[128], reason[128], paused[32] = "";
 
+	if (i->pauses)
+		snprintf(paused, sizeof(paused), " with %u pause%s", i->pauses,
+			 i->pauses == 1 ? "" : "s");
 	names_put(kind, sizeof(kind), kinds);
 	names_put(reason, sizeof(reason), why);
 	json_decref(kinds);
 	json_decref(why);
-	snprintf(ret, INCIDENT_TEXT,
-		 "attack %s %s: %s on %s%s, %.0f s, peak %.0f packets/s and %.0f bit/s, "
-		 "%llu dropped (%s; %s), senders forged: %s, players %u before, %u to %u "
-		 "since",
-		 i->id, verbs[event], incident_sort_name(i->sort),
-		 i->service[0] ? i->service : "this machine",
-		 i->observed ? " (observed only)" : "",
-		 (double)((i->end_ms ? i->end_ms : i->last_ms) - i->start_ms) / 1000,
-		 i->peak_pps, i->peak_bps, (unsigned long long)i->dropped,
-		 *kind ? kind : "-", *reason ? reason : "-",
-		 incident_forged_name(incident_forged(i)), i->players_before,
-		 i->players_least, i->players_most);
+	snprintf(
+		ret, INCIDENT_TEXT,
+		"attack %s %s: %s on %s%s, %.0f s%s, peak %.0f packets/s and %.0f bit/s, "
+		"%llu dropped (%s; %s), senders forged: %s, players %u before, %u to %u "
+		"since",
+		i->id, verbs[event], incident_sort_name(i->sort),
+		i->service[0] ? i->service : "this machine",
+		i->observed ? " (observed only)" : "",
+		(double)((i->end_ms ? i->end_ms : i->last_ms) - i->start_ms) / 1000,
+		paused, i->peak_pps, i->peak_bps, (unsigned long long)i->dropped,
+		*kind ? kind : "-", *reason ? reason : "-",
+		incident_forged_name(incident_forged(i)), i->players_before,
+		i->players_least, i->players_most);
 }
 
 /* --- in -------------------------------------------------------------------------- */
@@ -284,6 +288,7 @@ struct incident *incident_parse(const json_t *object)
 	i->observed = json_is_true(json_object_get(object, "observed"));
 	i->last_ms = i->start_ms + (int64_t)(1000 * real(object, "seconds"));
 	target_parse(object, &i->sources.target);
+	i->pauses = (uint32_t)number(object, "pauses");
 	i->packets = number(object, "packets");
 	i->bytes = number(object, "bytes");
 	i->dropped = number(object, "dropped");

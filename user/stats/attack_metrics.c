@@ -25,9 +25,9 @@ static const struct ometric families[] = {
 		"Datagrams a second received at the height of the attack that goes on; 0: none does.",
 		{ "service", "protocol" } },
 	[SCAN_NOW] = { "quakeshield_port_scan", OMETRIC_GAUGE, NULL,
-		"1: the machine's UDP ports are being scanned now.", { NULL } },
+		"1: datagrams come for UDP ports where nobody listens, a scan or a flood of one.", { NULL } },
 	[SCANS] = { "quakeshield_port_scans", OMETRIC_COUNTER, NULL,
-		"Scans of the machine's UDP ports since the daemon started.", { NULL } },
+		"Such scans and floods of closed UDP ports since the daemon started.", { NULL } },
 };
 /* clang-format on */
 
