@@ -32,6 +32,16 @@ BPFTOOL		?= $(or $(wildcard /usr/sbin/bpftool),bpftool)
 PKG_CONFIG	?= pkg-config
 INSTALL		?= install
 CFLAGS		?= -O2 -g
+# After CFLAGS, so that its other flags (-Werror) hold: what costs the least time to build and
+# to run together.
+TEST_CFLAGS	?= -O0 -g1
+SAN_CFLAGS	?= -O1 -g1
+HEADER_CFLAGS	?= -O1 -g1
+# Empty: no compiler cache.
+ifeq ($(origin CCACHE),undefined)
+CCACHE		:= $(if $(findstring ccache,$(CC) $(CLANG)),,$(shell \
+		   ccache -p >/dev/null 2>&1 && echo ccache))
+endif
 FUZZ_TIME	?= 30
 CAPTURES	?= $(abspath $(wildcard ../shared/captures))
 export CAPTURES TESTS
@@ -39,11 +49,13 @@ export CAPTURES TESTS
 # What the code needs is kept apart from what a packager may want.
 PKGS		:= libbpf libpcap libconfuse libmicrohttpd jansson libsystemd \
 		   libcap-ng libseccomp libcrypto ncursesw zlib minizip
-PKG_CFLAGS	= $(shell $(PKG_CONFIG) --cflags $(PKGS))
-PKG_LIBS	= $(shell $(PKG_CONFIG) --libs $(PKGS))
+# Asked at the first use, and once.
+PKG_CFLAGS	= $(eval PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(PKGS)))$(PKG_CFLAGS)
+PKG_LIBS	= $(eval PKG_LIBS := $(shell $(PKG_CONFIG) --libs $(PKGS)))$(PKG_LIBS)
 WARNINGS	:= -Wall -Wextra -Wshadow -Wundef -Wvla -Wwrite-strings \
 		   -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith
-HARDEN		:= -fstack-protector-strong -fPIE
+# The same objects are linked to the program and to the library of the tests.
+HARDEN		:= -fstack-protector-strong -fPIC -fno-semantic-interposition
 CPPFLAGS_ALL	= -D_GNU_SOURCE -DVERSION='"$(VERSION)"' -Iinclude -Iuser -I$(O) \
 		  -MMD -MP $(CPPFLAGS)
 CFLAGS_ALL	= -std=gnu11 $(WARNINGS) $(HARDEN) $(PKG_CFLAGS) $(CFLAGS)
@@ -95,17 +107,17 @@ $(O)/$(PROG): $(USER_OBJ)
 $(O)/user/%.o: user/%.c | $(SKEL)
 	$(call say,CC)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -c -o $@ $<
+	$(Q)$(CCACHE) $(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -c -o $@ $<
 
 $(O)/san/user/%.o: user/%.c | $(SKEL)
 	$(call say,CC)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(SANITIZE) -c -o $@ $<
+	$(Q)$(CCACHE) $(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(SAN_CFLAGS) $(SANITIZE) -c -o $@ $<
 
 $(O)/fuzz/user/%.o: user/%.c | $(SKEL)
 	$(call say,CLANG)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CLANG) $(CPPFLAGS_ALL) $(FUZZ_CPPFLAGS) $(CFLAGS_ALL) $(SANITIZE) $(FUZZ_COVER) \
+	$(Q)$(CCACHE) $(CLANG) $(CPPFLAGS_ALL) $(FUZZ_CPPFLAGS) $(CFLAGS_ALL) $(SANITIZE) $(FUZZ_COVER) \
 		-c -o $@ $<
 
 # What these compare never stands in the input as bytes: watching it, and all that the
@@ -122,15 +134,20 @@ $(O)/fuzz/user/decode/q3/%.o: FUZZ_CPPFLAGS = -include tests/fuzz/q3/q3_trace.h
 $(O)/user/daemon/page.o $(O)/san/user/daemon/page.o $(O)/fuzz/user/daemon/page.o: \
 	user/daemon/page.html
 
-$(O)/san/libuser.a: $(SAN_OBJ)
-	$(Q)rm -f $@ && $(AR) rcs $@ $^
-
-# Shared, so that a changed file links no test anew; what a test defines itself comes first.
+# Tests and lab tools share one library: a changed file links none of them anew. A function
+# that a test defines itself replaces the library's for calls from other files. Programs find
+# the library relative to themselves, so that a copy of the build directory runs its own.
 $(O)/san/libuser.so: $(SAN_OBJ)
-	$(Q)$(CC) $(CFLAGS_ALL) $(SANITIZE) $(LDFLAGS) -shared -o $@ $^ $(LDLIBS_ALL)
+	$(call say,LD)
+	$(Q)$(CC) $(CFLAGS_ALL) $(SANITIZE) $(LDFLAGS) -shared -Wl,-soname,libuser.so -o $@ $^ \
+		$(LDLIBS_ALL)
 
 $(O)/libuser.so: $(filter-out $(O)/user/main.o,$(USER_OBJ))
-	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS) -shared -o $@ $^ $(LDLIBS_ALL)
+	$(call say,LD)
+	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS) -shared -Wl,-soname,libuser.so -o $@ $^ $(LDLIBS_ALL)
+
+# $(call shared,DIRECTORY): the library there, and where the target will find it.
+shared		= $1/libuser.so '-Wl,-rpath,$$ORIGIN/$(shell realpath -m --relative-to=$(@D) $1)'
 
 $(O)/fuzz/libuser.a: $(FUZZ_OBJ)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
@@ -142,48 +159,45 @@ $(O)/%.skel.h: $(O)/bpf/%.bpf.o
 $(O)/bpf/%.bpf.o: bpf/%.bpf.c
 	$(call say,BPF)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CLANG) $(BPF_CFLAGS_ALL) -c -o $@ $<
+	$(Q)$(CCACHE) $(CLANG) $(BPF_CFLAGS_ALL) -c -o $@ $<
 
-ifdef SHARED
-HARDEN		:= -fstack-protector-strong -fPIC
-SAN_LIB		= $(O)/san/libuser.so -Wl,-rpath,$(abspath $(O))/san
-$(UNIT_BIN): | $(O)/san/libuser.so
-$(KERN_BIN): KERN_LIB = $(O)/libuser.so -Wl,-rpath,$(abspath $(O))
-$(KERN_BIN): | $(O)/libuser.so
-else
-SAN_LIB		= $(O)/san/libuser.a
-$(UNIT_BIN): $(O)/san/libuser.a
-$(KERN_BIN): KERN_LIB = $(filter %.o,$^)
-$(KERN_BIN): $(filter-out $(O)/user/main.o,$(USER_OBJ))
-endif
+$(O)/san/tests/%.o: tests/%.c
+	$(call say,CC)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CCACHE) $(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(SAN_CFLAGS) $(SANITIZE) -c -o $@ $<
 
-$(UNIT_BIN): $(O)/tests/%: tests/%.c
+# What these test is in headers, and runs for seconds.
+$(filter $(O)/tests/include/%,$(UNIT_BIN)): private TEST_CFLAGS = $(HEADER_CFLAGS)
+$(UNIT_BIN): $(O)/tests/%: tests/%.c | $(O)/san/libuser.so $(O)/san/tests/sanitize.o
 	$(call say,TEST)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CPPFLAGS_ALL) -Itests $(CFLAGS_ALL) $(SANITIZE) -MF $@.d -o $@ $< \
-		$(SAN_LIB) $(LDLIBS_ALL) -lcmocka
+	$(Q)$(CCACHE) $(CC) $(CPPFLAGS_ALL) -Itests $(CFLAGS_ALL) $(TEST_CFLAGS) $(SANITIZE) \
+		-MF $@.d -MT $@ -c -o $@.o $<
+	$(Q)$(CC) $(CFLAGS_ALL) $(TEST_CFLAGS) $(SANITIZE) -o $@ $@.o \
+		$(O)/san/tests/sanitize.o $(call shared,$(O)/san) $(LDLIBS_ALL) -lcmocka
 
 all-fresh: $(UNIT_BIN)
 
 kern-fresh: $(KERN_BIN) $(filter $(O)/tests/include/%,$(UNIT_BIN))
 
 # Not sanitised: these run inside guests whose libraries are copied by name.
-$(KERN_BIN): $(O)/tests/%: tests/%.c
+$(KERN_BIN): $(O)/tests/%: tests/%.c | $(O)/libuser.so
 	$(call say,TEST)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CPPFLAGS_ALL) -Itests $(CFLAGS_ALL) -MF $@.d -o $@ \
-		$< $(KERN_LIB) $(LDLIBS_ALL) -lcmocka
+	$(Q)$(CCACHE) $(CC) $(CPPFLAGS_ALL) -Itests $(CFLAGS_ALL) $(TEST_CFLAGS) \
+		-MF $@.d -MT $@ -c -o $@.o $<
+	$(Q)$(CC) $(CFLAGS_ALL) $(TEST_CFLAGS) -o $@ $@.o $(call shared,$(O)) $(LDLIBS_ALL) -lcmocka
 
-$(O)/lab/%: tests/lab/%.c $(filter-out $(O)/user/main.o,$(USER_OBJ))
+$(O)/lab/%: tests/lab/%.c | $(O)/libuser.so
 	$(call say,LAB)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CPPFLAGS_ALL) -Itests $(CFLAGS_ALL) -MF $@.d -o $@ \
-		$< $(filter %.o,$^) $(LDLIBS_ALL)
+	$(Q)$(CCACHE) $(CC) $(CPPFLAGS_ALL) -Itests $(CFLAGS_ALL) -MF $@.d -MT $@ -c -o $@.o $<
+	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) -o $@ $@.o $(call shared,$(O)) $(LDLIBS_ALL)
 
 $(O)/tests/lab/%.bpf.o: tests/lab/%.bpf.c
 	$(call say,BPF)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CLANG) $(BPF_CFLAGS_ALL) -c -o $@ $<
+	$(Q)$(CCACHE) $(CLANG) $(BPF_CFLAGS_ALL) -c -o $@ $<
 
 $(O)/lab/%.skel.h: $(O)/tests/lab/%.bpf.o
 	$(call say,SKEL)
@@ -195,7 +209,7 @@ $(O)/lab/floodgen: $(O)/lab/floodgen.skel.h
 $(O)/tests/bench/%.bpf.o: tests/bench/%.bpf.c
 	$(call say,BPF)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CLANG) $(BPF_CFLAGS_ALL) -c -o $@ $<
+	$(Q)$(CCACHE) $(CLANG) $(BPF_CFLAGS_ALL) -c -o $@ $<
 
 $(O)/bench/%.skel.h: $(O)/tests/bench/%.bpf.o
 	$(call say,SKEL)
@@ -298,7 +312,7 @@ endif
 # Not sanitised, for the sanitizers bring branches of their own.
 coverage:
 	$(Q)$(MAKE) --no-print-directory O=$(O)/coverage CC=$(CLANG) SANITIZE= \
-		CFLAGS='-O0 -g -fprofile-instr-generate -fcoverage-mapping' coverage-run
+		TEST_CFLAGS= SAN_CFLAGS= HEADER_CFLAGS= CFLAGS='-O0 -g -fprofile-instr-generate -fcoverage-mapping' coverage-run
 
 coverage-run: $(UNIT_BIN)
 	$(Q)BUILD=$(O) tests/coverage.sh $(UNIT_BIN)

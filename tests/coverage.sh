@@ -6,7 +6,9 @@
 # with -fprofile-instr-generate -fcoverage-mapping: see `make coverage`. Lines of one file
 # are shown by
 #
-#   llvm-cov show -instr-profile build/coverage/unit.profdata PROGRAM FILE
+#   llvm-cov show -instr-profile build/coverage/unit.profdata OBJECT FILE
+#
+# where OBJECT is build/coverage/san/libuser.so for a file of user/, a program for a header.
 set -u
 
 cd "$(dirname "$0")/.." || exit 1
@@ -14,10 +16,11 @@ BUILD=${BUILD:-build/coverage}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-objects=() failed=0
+objects=(-object "$BUILD/san/libuser.so") failed=0
 for program in "$@"; do
 	# Of a failing test the lines count too, but it is said.
-	LLVM_PROFILE_FILE=$work/${#objects[@]}.profraw "$program" >"$work/log" 2>&1 || {
+	# %m: the library writes a file of its own.
+	LLVM_PROFILE_FILE=$work/${#objects[@]}-%m.profraw "$program" >"$work/log" 2>&1 || {
 		echo "coverage.sh: ${program##*/} fails" >&2
 		failed=1
 	}

@@ -17,10 +17,11 @@ static void reader_reads(void **state)
 		"\x01\x02\x03\x04\x05\x06\x07\x08\x09\0\0\x80\x3f"
 		"ab\0xyz";
 	uint8_t *bytes = malloc(sizeof(source));
-	struct reader rd = reader_of(bytes, 19);
+	struct reader rd;
 
 	(void)state;
 	memcpy(bytes, source, sizeof(source));
+	rd = reader_of(bytes, 19);
 	assert_int_equal(reader_u8(&rd), 1);
 	assert_int_equal(reader_le16(&rd), 0x0302);
 	assert_int_equal(reader_be16(&rd), 0x0405);

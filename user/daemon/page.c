@@ -7,11 +7,15 @@
 
 __asm__(".section .rodata\n"
 	".global page_html\n"
+	".type page_html, @object\n"
 	"page_html:\n"
 	".incbin \"user/daemon/page.html\"\n"
 	".Lpage_end:\n"
+	".size page_html, . - page_html\n"
 	".balign 8\n"
 	".global page_html_size\n"
+	".type page_html_size, @object\n"
+	".size page_html_size, 8\n"
 	"page_html_size:\n"
 	".quad .Lpage_end - page_html\n"
 	".previous\n");
