@@ -292,10 +292,27 @@ def digest(path):
     table, size, count, names = struct.unpack_from("<40xQ10xHHH", elf)[0:4]
     headers = [struct.unpack_from("<IIQQQQIIQQ", elf, table + i * size) for i in range(count)]
 
-    def name(header):
-        at = headers[names][4] + header[0]
+    def text(header, at):
+        at += header[4]
         return elf[at:elf.index(b"\0", at)]
-    return [(name(h), elf[h[4]:h[4] + h[5]]) for h in headers if h[1] != 8 and  # NOBITS
+
+    def name(header):
+        return text(headers[names], header[0])
+
+    def symbol(table, number):
+        """Its name: its number stays if a call to another function is in its place."""
+        word, _, _, section, value = struct.unpack_from("<IBBHQ", elf, table[4] + number * 24)
+        if word:
+            return text(headers[table[6]], word)
+        return name(headers[section]) if section < count else section, value
+
+    def content(header):
+        form = {4: "<QIIq", 9: "<QII"}.get(header[1])  # RELA, REL
+        if not form:
+            return elf[header[4]:header[4] + header[5]]
+        return [(entry[0], entry[1], symbol(headers[header[6]], entry[2]), entry[3:])
+                for entry in struct.iter_unpack(form, elf[header[4]:header[4] + header[5]])]
+    return [(name(h), content(h)) for h in headers if h[1] not in (0, 8) and  # NULL, NOBITS
             not re.match(rb"(\.rela?)?\.(debug|BTF|note|symtab|strtab|shstrtab|llvm)", name(h))]
 
 
