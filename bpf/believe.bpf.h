@@ -24,6 +24,17 @@ player_taught(struct live *l, const struct player_id *id, struct player *player,
 	return player_heard(player, n->sequence, known, now);
 }
 
+/*
+ * Does the server of @slot speak another protocol than its service says, so that no rule
+ * of that one fits its players?
+ */
+static __always_inline bool misspeaks(const struct live *l, __u32 slot,
+				      enum wire_family family, __u64 now)
+{
+	return index_below(&slot, SERVICES_MAX) &&
+	       spoken_other(&l->spoken[slot], family, now >> 30);
+}
+
 /* The datagram @c of a live player, from its own port; see player_admit(). */
 static __always_inline enum reason
 player_claim(struct live *l, const struct player_id *id, struct player *player,
@@ -98,6 +109,9 @@ player_admit(struct live *l, __u32 slot, enum wire_family family, enum wire_kind
 	if (player && player_alive(player, now))
 		reason = player_claim(l, &id, player, family, kind, packet_payload(p), &n,
 				      now);
+	/* Rules of the wrong protocol call every move forged: a limit is all there is. */
+	if (unlikely(reason == REASON_FORGED) && misspeaks(l, slot, family, now))
+		reason = netquake_loose(player, now);
 	if (reason == REASON_COUNT && family_is_little(family) && !kind_speech(kind)) {
 		if (!netchan_read(family, kind, packet_payload(p), &n))
 			return REASON_COUNT;

@@ -160,6 +160,24 @@ __noinline int egress_proven(struct __sk_buff *ctx, __u64 what, __u64 where, __u
 	return proof_told(id.word[0], id.word[1], id.word[2], invites, number);
 }
 
+/*
+ * Is it one of the words that tell which protocol the server speaks? @shape: as of
+ * kind_spoken(). QuakeWorld's challenge is a word on its own services only.
+ */
+static __always_inline void speech_look(struct __sk_buff *ctx, __u32 slot, __u32 family,
+					enum wire_kind kind, const struct packet *p,
+					__u32 shape)
+{
+	if (!shape && (kind_is_game(kind) || kind_is_netquake(kind)))
+		return;
+	if (kind == KIND_OOB_UNKNOWN) {
+		kind = classify_out(ctx, FAMILY_QUAKEWORLD, p->payload, p->length);
+		if (kind != KIND_S2C_CHALLENGE)
+			return;
+	}
+	speech_note(slot, family, kind, shape);
+}
+
 /* @p is on its way to a player, or it is an answer that must have been paid for. */
 static __always_inline enum reason egress_admit(struct __sk_buff *ctx, struct live *l,
 						__u32 slot, const struct service *service,
@@ -192,7 +210,7 @@ int shield_out(struct __sk_buff *ctx)
 	struct packet packet = { 0 };
 	const struct service *service;
 	bool followed = false, withheld;
-	__u32 slot = 0;
+	__u32 slot = 0, shape = 0;
 	enum wire_kind kind;
 	enum reason reason;
 	struct tally_row *row = NULL;
@@ -211,7 +229,8 @@ int shield_out(struct __sk_buff *ctx)
 
 	bytes = datagram_bytes(&packet, ctx->len);
 	kind = classify_out(ctx, service->family, packet.payload, packet.length);
-	kind = kind_spoken(ctx, l, slot, service->family, kind, &packet);
+	kind = kind_spoken(ctx, l, slot, service->family, kind, &packet, &shape);
+	speech_look(ctx, slot, service->family, kind, &packet, shape);
 	if (kind == KIND_CCREP_ACCEPT)
 		learn_port(l, tab, slot, &packet);
 	else

@@ -11,12 +11,13 @@
 #ifndef FOREIGN_BPF_H
 #define FOREIGN_BPF_H
 
-#include "players.bpf.h"
+#include "confirm.bpf.h"
 
 /*
  * NetQuake's lengths, DTLS records and QuakeWorld's log are unlike anything that the
  * other families send to players: a sequence that looks like one is at least 65536, and
- * must meet the very length that goes with it. @offset, @length: of the payload.
+ * must meet the very length that goes with it. @offset, @length: of the payload. Returns
+ * a mask of the families that have such a shape; 0: it may be @family's.
  */
 __noinline int foreign_at(struct __sk_buff *ctx, __u32 family, __u32 offset, __u32 length)
 {
@@ -33,20 +34,35 @@ __noinline int foreign_at(struct __sk_buff *ctx, __u32 family, __u32 offset, __u
 	rest = c;
 	head = take_u64(&rest, length);
 	if (classify_raw(FAMILY_QUAKEWORLD, head, length) == KIND_RAW_STDLOG)
-		return true;
-	return family != FAMILY_NETQUAKE &&
-	       (classify_netquake(FAMILY_QUAKE3, head, length) != KIND_COUNT ||
-		classify_dtls(c, head, length) != KIND_COUNT);
+		return QW;
+	if (family == FAMILY_NETQUAKE)
+		return 0;
+	if (classify_netquake(FAMILY_QUAKE3, head, length) != KIND_COUNT)
+		return NQ;
+	return classify_dtls(c, head, length) != KIND_COUNT ? QE : 0;
+}
+
+/*
+ * Note for spoken.h what leaves as a @kind. @shape: as of foreign_at(). Walked once by
+ * the verifier.
+ */
+__noinline int speech_note(__u32 slot, __u32 family, __u32 kind, __u32 shape)
+{
+	struct live *l = &live;
+
+	if (index_below(&slot, SERVICES_MAX))
+		spoken_note(&l->spoken[slot], family, kind, shape, kind_accepts(kind),
+			    clock_now(l) >> 30);
+	return 0;
 }
 
 /*
  * What leaves as a @kind, or KIND_OTHER_FAMILY. QuakeWorld, Quake Enhanced and `auto`
  * know each other's shapes: classify() has said so by now.
  */
-static __always_inline enum wire_kind kind_spoken(struct __sk_buff *ctx, struct live *l,
-						  __u32 slot, enum wire_family family,
-						  enum wire_kind kind,
-						  const struct packet *p)
+static __always_inline enum wire_kind
+kind_spoken(struct __sk_buff *ctx, struct live *l, __u32 slot, enum wire_family family,
+	    enum wire_kind kind, const struct packet *p, __u32 *ret_shape)
 {
 	const struct player *player;
 	struct player_id id;
@@ -57,7 +73,8 @@ static __always_inline enum wire_kind kind_spoken(struct __sk_buff *ctx, struct 
 	if (family != FAMILY_QUAKE3 && family != FAMILY_QUAKE2 &&
 	    family != FAMILY_NETQUAKE)
 		return kind;
-	if (!foreign_at(ctx, family, p->payload, p->length))
+	*ret_shape = foreign_at(ctx, family, p->payload, p->length);
+	if (!*ret_shape)
 		return kind;
 	packet_player(p, RECEIVER, slot, &id);
 	player = player_find(l, &id);

@@ -470,7 +470,7 @@ static __always_inline bool short_way(struct xdp_md *ctx, struct live *l,
 		*ret_action = XDP_PASS;
 		return true;
 	}
-	if (fit == FIT_FORGED)
+	if (fit == FIT_FORGED && !misspeaks(l, f->slot, f->service->family, now))
 		return drop_for(ctx, l, f, kind, REASON_FORGED, TALLY_IN_FORGED + kind, p,
 				bytes);
 	return fit == FIT_NOT && refuse(ctx, l, f, kind, p, plain, bytes, now);

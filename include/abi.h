@@ -16,6 +16,7 @@
 #include "proven.h"
 #include "recall.h"
 #include "repeat.h"
+#include "spoken.h"
 #include "template.h"
 #include "wire.h"
 
@@ -489,6 +490,7 @@ struct live {
 	struct playing playing[PLAYING_WAYS << PLAYING_BITS];
 	__u64 connects[1 << CONNECT_BITS]; /* see CONNECT_TAG */
 	__u64 connect_due_ns; /* of reading Quake III's: connect_limit */
+	struct spoken spoken[SERVICES_MAX];
 	struct tables tables[2];
 };
 

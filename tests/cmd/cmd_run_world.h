@@ -228,10 +228,11 @@ bool shield_service(const struct shield *shield, __u32 slot, struct service *ret
 	return true;
 }
 
-__u64 shield_misspoken(const struct shield *shield, __u32 slot)
+__u64 shield_misspoken(const struct shield *shield, __u32 slot, __u32 *ret_families)
 {
 	assert_ptr_equal(shield, SHIELD);
-	return slot == 3 && w->misspoken;
+	*ret_families = slot == 3 && w->misspoken ? 1 << FAMILY_QUAKE3 : 0;
+	return *ret_families != 0;
 }
 
 /* --- who looks after it ---------------------------------------------------------------
@@ -511,6 +512,8 @@ int loop_run(void)
 			w->fails = NULL;
 		else if (*day == 'm')
 			w->misspoken = true;
+		else if (*day == 'n')
+			w->misspoken = false;
 	}
 	return does("loop_run");
 }

@@ -240,12 +240,14 @@ static void a_bad_reload_changes_nothing(void **state)
 	}
 }
 
-/* Said once of each service, and again after a reload. */
+/* Said once of each service, again after a reload, and that it is over. */
 static void a_server_of_another_family_is_said_once(void **state)
 {
-#define ODD                                                                         \
-	ME "service 'odd': its server does not speak quake2, and what it sends to " \
-	   "players is judged as answers: check its `protocol`\n"
+#define ODD                                                                     \
+	ME "service 'odd': its server speaks quake3, not quake2: moves of its " \
+	   "players pass under a limit only, and its replies are judged as "    \
+	   "answers: correct its `protocol`\n"
+#define RIGHT ME "service 'odd': nothing says any more that its server speaks quake3\n"
 #define SAME                                                                   \
 	"notify RELOADING=1\nof default, waits: guard_check " C1 "\napply " C1 \
 	"\nguard_reload " C1 "\nserve_reload " C1 "\nalarm_reload " C1         \
@@ -253,11 +255,11 @@ static void a_server_of_another_family_is_said_once(void **state)
 #define TICK "-- .\ntend\n" LOOKS
 	(void)state;
 	w->files[1] = w->files[0];
-	w->days = ".m..h.";
+	w->days = ".m..h.n..";
 	lives("run", 0,
-	      RUNS TICK "-- m\n" TICK TICK "-- h\n" SAME TICK
+	      RUNS TICK "-- m\n" TICK TICK "-- h\n" SAME TICK "-- n\n" TICK TICK
 			"loop_run\n" STOPS LETS CLOSES,
-	      ME "ready\n" ODD ME "reloaded, 1 services\n" ODD KEPT);
+	      ME "ready\n" ODD ME "reloaded, 1 services\n" ODD RIGHT KEPT);
 }
 
 /* Events settle before it is looked; and what was no veth may be one now. */

@@ -97,9 +97,12 @@ bool shield_service(const struct shield *shield, __u32 slot, struct service *ret
 	return now.services[slot].active;
 }
 
-__u64 shield_misspoken(const struct shield *shield, __u32 slot)
+__u64 shield_misspoken(const struct shield *shield, __u32 slot, __u32 *ret_families)
 {
 	(void)shield;
+	*ret_families = now.misspoken[slot] == 1 ? 1 << FAMILY_QUAKE3
+			: now.misspoken[slot] ? 1 << FAMILY_QUAKE3 | 1 << FAMILY_NETQUAKE
+					      : 0;
 	assert_true(now.services[slot].active);
 	return now.misspoken[slot];
 }
@@ -258,10 +261,10 @@ static void a_rich_status_is_shown_whole(void **state)
 	shows("status", 0,
 	      "eth7: protected, skb mode, since second 1234\n"
 	      "eth8: protected, native mode, since second 99\n"
-	      "service qw: its server does not speak quakeworld: 1 datagrams of another "
-	      "family's; check its `protocol`\n"
-	      "service last: its server does not speak quake2: 5000000000 datagrams of "
-	      "another family's; check its `protocol`\n"
+	      "service qw: its server speaks quake3, not quakeworld: moves of its "
+	      "players pass under a limit only; correct its `protocol`\n"
+	      "service last: its server speaks netquake or quake3, not quake2: moves of "
+	      "its players pass under a limit only; correct its `protocol`\n"
 	      "services: 5, 1 observed only: nothing is dropped\n"
 	      "proof of address: under pressure 3, always 1, off 1\n"
 	      "answers from the kernel: under pressure 1, always 2, off 2 "
@@ -274,8 +277,9 @@ static void a_rich_status_is_shown_whole(void **state)
 	      "{\"answers\":{\"always\":2,\"off\":2,\"pressure\":1},\"daemon\":4711,"
 	      "\"generation\":41,\"interfaces\":[\"eth7\",\"eth8\"],\"observed\":1,"
 	      "\"observing\":false,\"other_family\":[{\"datagrams\":1,\"protocol\":"
-	      "\"quakeworld\",\"service\":\"qw\"},{\"datagrams\":5000000000,\"protocol\":"
-	      "\"quake2\",\"service\":\"last\"}],\"proof\":{\"always\":1,\"off\":1,"
+	      "\"quakeworld\",\"service\":\"qw\",\"speaks\":[\"quake3\"]},{\"datagrams\":"
+	      "5000000000,\"protocol\":\"quake2\",\"service\":\"last\",\"speaks\":"
+	      "[\"netquake\",\"quake3\"]}],\"proof\":{\"always\":1,\"off\":1,"
 	      "\"pressure\":3},\"protected\":true,\"services\":5}\n",
 	      "");
 	assert_string_equal(seen.pin, PIN);

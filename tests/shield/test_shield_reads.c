@@ -100,26 +100,35 @@ static void counters_of_another_are_refused(void **state)
 	assert_int_equal(shield_tallies(&shield, 0, &in, &out), 0);
 }
 
-/* What is of another family, for whatever reason it was counted. */
-static void another_familys_are_added_up(void **state)
+/* Of a service, and only as long as its family is not among those that are spoken. */
+static void another_protocol_is_told(void **state)
 {
-	(void)state;
-	count_all(shield.tallies, sizeof(struct tally_row));
-	for (__u32 slot = 0; slot < FAKE_SLOTS; slot++) {
-		static struct tallies out;
-		__u64 want = 0;
+	struct spoken *spoken = &shield.shared->spoken[1];
+	struct service *service = &shield.shared->tables[0].services[1];
+	__u32 now = (__u32)(shield_clock() >> 30), families;
 
-		expect_tallies(slot, DIRECTION_S2C, &out);
-		for (int reason = 0; reason < REASON_COUNT; reason++)
-			want += out.by[KIND_OTHER_FAMILY][reason].packets;
-		assert_true(want);
-		assert_int_equal(shield_misspoken(&shield, slot), want);
-	}
-	shield.capacity--;
-	assert_int_equal(shield_misspoken(&shield, FAKE_SLOTS - 1), 0);
-	shield.capacity++;
-	fake_fails = shield.tallies;
-	assert_int_equal(shield_misspoken(&shield, 0), 0);
+	(void)state;
+	shield.shared->generation = 2;
+	service->active = 1;
+	service->family = FAMILY_QUAKEWORLD;
+	*spoken = (struct spoken){ Q3, 2, now };
+	assert_int_equal(shield_misspoken(&shield, 1, &families), 2);
+	assert_int_equal(families, Q3);
+	assert_int_equal(shield_misspoken(&shield, 0, &families), 0);
+	assert_int_equal(families, 0);
+	service->family = FAMILY_QUAKE3;
+	assert_int_equal(shield_misspoken(&shield, 1, &families), 0);
+	service->family = FAMILY_QUAKEWORLD;
+	spoken->words = SPOKEN_WORDS - 1;
+	assert_int_equal(shield_misspoken(&shield, 1, &families), 0);
+	*spoken = (struct spoken){ Q3, 2, now - SPOKEN_AGE_S - 1 };
+	assert_int_equal(shield_misspoken(&shield, 1, &families), 0);
+	/* The kernel's clock may be a little ahead of ours. */
+	spoken->seen_s = now + 1;
+	assert_int_equal(shield_misspoken(&shield, 1, &families), 2);
+	service->active = 0;
+	assert_int_equal(shield_misspoken(&shield, 1, &families), 0);
+	assert_int_equal(shield_misspoken(&shield, SERVICES_MAX, &families), 0);
 }
 
 static void the_rest_is_added_up(void **state)
@@ -543,7 +552,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(each_slot_has_its_counters),
 		TEST(counters_of_another_are_refused),
-		TEST(another_familys_are_added_up),
+		TEST(another_protocol_is_told),
 		TEST(the_rest_is_added_up),
 		TEST(services_are_those_in_force),
 		TEST(budgets_are_spent_by_their_service),

@@ -59,6 +59,7 @@ static void fill_service(struct stats_service *s, const char *name, __u32 slot,
 						    .bytes = 1200 + slot,
 						    .age_ns = 7100000000 };
 	s->template_count = slot % 3;
+	s->speaks = slot == 7 ? 1 << FAMILY_QUAKE2 | 1 << FAMILY_QUAKE3 : 0;
 }
 
 static void fill_decoded(void)

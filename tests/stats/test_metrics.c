@@ -191,6 +191,7 @@ static void lines(void **state)
 		"quakeshield_amplification_ratio{service=\"ffa\",protocol=\"quake3\",measure=\"wire\"} 0.5\n",
 		"quakeshield_players{service=\"ffa\",protocol=\"quake3\"} 2\n",
 		"quakeshield_observing{service=\"ffa\",protocol=\"quake3\"} 0\n",
+		"quakeshield_protocol_mismatch{service=\"ffa\",protocol=\"quake3\",speaks=\"\"} 0\n",
 		"quakeshield_budget_spent_ratio{service=\"ffa\",protocol=\"quake3\",class=\"query\"} 1\n",
 		"quakeshield_template_age_seconds{service=\"ffa\",protocol=\"quake3\",question=\"getinfo\",nonce=\"true\"} 1.5\n",
 		"quakeshield_template_bytes{service=\"ffa\",protocol=\"quake3\",question=\"getinfo\",nonce=\"true\"} 412\n",

@@ -63,6 +63,13 @@ int shield_tallies(const struct shield *shield, __u32 slot, struct tallies *ret_
 	return 0;
 }
 
+__u64 shield_misspoken(const struct shield *shield, __u32 slot, __u32 *ret_families)
+{
+	(void)shield;
+	*ret_families = slot == 1 ? 1u << FAMILY_QUAKE3 : 0;
+	return *ret_families != 0;
+}
+
 size_t shield_templates(const struct shield *shield, __u32 slot,
 			struct shield_template ret[TEMPLATE_FORMS])
 {

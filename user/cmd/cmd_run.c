@@ -60,7 +60,8 @@ struct daemon {
 	bool pins_private; /* what is pinned goes with this mount namespace */
 	int signals; /* signalfd */
 	int events; /* of interfaces */
-	bool misspoken[SERVICES_MAX]; /* said once, until the next reload */
+	__u32 misspoken[SERVICES_MAX]; /* as of shield_misspoken(), as said last */
+	bool say_again; /* after a reload: of what is still so */
 	bool unheard; /* what is sent back might not arrive: see settle() */
 };
 
@@ -195,7 +196,7 @@ static void reload(struct daemon *d)
 	if (fresh && !read_config(d, fresh) && !guard_check(&d->guard, fresh) &&
 	    !shield_apply(d->shield, fresh)) {
 		take_config(d, fresh);
-		memset(d->misspoken, 0, sizeof(d->misspoken));
+		d->say_again = true;
 	} else {
 		log_error("the old configuration stays in force");
 		free(fresh);
@@ -203,20 +204,37 @@ static void reload(struct daemon *d)
 	sd_notify(0, "READY=1");
 }
 
-/* Does a server speak what its service says? Without that, who plays is a stranger. */
+/* What a server speaks in place of what its service says is said as it begins and ends.
+ */
+static void look_at_protocol(struct daemon *d, __u32 slot)
+{
+	char speaks[FAMILIES_TEXT];
+	struct service service;
+	__u32 families, before = d->misspoken[slot];
+
+	d->misspoken[slot] = 0;
+	if (!shield_service(d->shield, slot, &service))
+		return;
+	shield_misspoken(d->shield, slot, &families);
+	d->misspoken[slot] = families;
+	families_format(families ? families : before, speaks);
+	if (families && (families != before || d->say_again))
+		log_error(
+			"service '%s': its server speaks %s, not %s: moves of its "
+			"players pass under a limit only, and its replies are judged as "
+			"answers: correct its `protocol`",
+			service.name, speaks,
+			family_name((enum wire_family)service.family));
+	else if (!families && before)
+		log_info("service '%s': nothing says any more that its server speaks %s",
+			 service.name, speaks);
+}
+
 static void look_at_protocols(struct daemon *d)
 {
-	struct service service;
-
-	for (__u32 slot = 0; slot < SERVICES_MAX; slot++) {
-		if (d->misspoken[slot] || !shield_service(d->shield, slot, &service) ||
-		    !shield_misspoken(d->shield, slot))
-			continue;
-		log_error("service '%s': its server does not speak %s, and what it sends "
-			  "to players is judged as answers: check its `protocol`",
-			  service.name, family_name((enum wire_family)service.family));
-		d->misspoken[slot] = true;
-	}
+	for (__u32 slot = 0; slot < SERVICES_MAX; slot++)
+		look_at_protocol(d, slot);
+	d->say_again = false;
 }
 
 /* Another interface has come, or gone, under a name that was waited for. */

@@ -91,6 +91,7 @@ struct status {
 		char service[NAME_MAX_LEN];
 		enum wire_family family;
 		__u64 count;
+		__u32 speaks; /* 1 << enum wire_family */
 	} misspoken[SERVICES_MAX]; /* services whose server speaks something else */
 	size_t misspoken_count;
 	size_t proof[PROOF_ALWAYS + 1]; /* services, by when strangers prove themselves */
@@ -114,6 +115,7 @@ static void status_collect(const struct shield *shield, const char *pin,
 	shield_unheard(shield, ret->veth);
 	for (__u32 slot = 0; slot < SERVICES_MAX; slot++) {
 		__u64 count;
+		__u32 speaks;
 
 		if (!shield_service(shield, slot, &service))
 			continue;
@@ -123,13 +125,14 @@ static void status_collect(const struct shield *shield, const char *pin,
 		if (service.answers <= ANSWERS_ALWAYS)
 			ret->answers[service.answers]++;
 		ret->observed += service.observe;
-		count = shield_misspoken(shield, slot);
+		count = shield_misspoken(shield, slot, &speaks);
 		if (!count)
 			continue;
 		memcpy(ret->misspoken[ret->misspoken_count].service, service.name,
 		       NAME_MAX_LEN);
 		ret->misspoken[ret->misspoken_count].family =
 			(enum wire_family)service.family;
+		ret->misspoken[ret->misspoken_count].speaks = speaks;
 		ret->misspoken[ret->misspoken_count++].count = count;
 	}
 	ret->generation = shield_generation(shield);
@@ -161,11 +164,15 @@ static void status_print(const struct status *s)
 		puts("loaded, but attached to nothing");
 	for (size_t i = 0; i < s->link_count; i++)
 		link_print(&s->links[i], status_observing(s));
-	for (size_t i = 0; i < s->misspoken_count; i++)
-		printf("service %s: its server does not speak %s: %llu datagrams of "
-		       "another family's; check its `protocol`\n",
-		       s->misspoken[i].service, family_name(s->misspoken[i].family),
-		       (unsigned long long)s->misspoken[i].count);
+	for (size_t i = 0; i < s->misspoken_count; i++) {
+		char speaks[FAMILIES_TEXT];
+
+		families_format(s->misspoken[i].speaks, speaks);
+		printf("service %s: its server speaks %s, not %s: moves of its players "
+		       "pass under a limit only; correct its `protocol`\n",
+		       s->misspoken[i].service, speaks,
+		       family_name(s->misspoken[i].family));
+	}
 	printf("services: %zu", s->services);
 	if (s->observed)
 		printf(", %zu observed only: nothing is dropped", s->observed);
@@ -187,6 +194,17 @@ static void status_print(const struct status *s)
 		puts("daemon: not running; what is loaded works without it");
 }
 
+static json_t *families_json(__u32 mask)
+{
+	json_t *list = json_array();
+
+	for (int f = 0; f < FAMILY_COUNT; f++)
+		if (mask & 1u << f)
+			json_array_append_new(
+				list, json_string(family_name((enum wire_family)f)));
+	return list;
+}
+
 static json_t *status_json(const struct status *s)
 {
 	json_t *interfaces = json_array(), *misspoken = json_array();
@@ -196,9 +214,11 @@ static json_t *status_json(const struct status *s)
 	for (size_t i = 0; i < s->misspoken_count; i++)
 		json_array_append_new(
 			misspoken,
-			json_pack("{s:s, s:s, s:I}", "service", s->misspoken[i].service,
-				  "protocol", family_name(s->misspoken[i].family),
-				  "datagrams", (json_int_t)s->misspoken[i].count));
+			json_pack("{s:s, s:s, s:o, s:I}", "service",
+				  s->misspoken[i].service, "protocol",
+				  family_name(s->misspoken[i].family), "speaks",
+				  families_json(s->misspoken[i].speaks), "datagrams",
+				  (json_int_t)s->misspoken[i].count));
 	return json_pack("{s:b, s:b, s:o, s:I, s:I, s:o, s:{s:I, s:I, s:I}, "
 			 "s:{s:I, s:I, s:I}, s:I, s:o}",
 			 "protected", s->protected, "observing", status_observing(s),

@@ -2,6 +2,7 @@
 /*
  * names.c - the names of enumerators, from the rows of wire.h and abi.h.
  */
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -115,6 +116,17 @@ static const struct {
 #undef AS_ALIAS
 };
 /* clang-format on */
+
+void families_format(__u32 mask, char ret[FAMILIES_TEXT])
+{
+	size_t n = 0;
+
+	*ret = '\0';
+	for (int f = 0; f < FAMILY_COUNT; f++)
+		if (mask & 1u << f && n < FAMILIES_TEXT)
+			n += (size_t)snprintf(ret + n, FAMILIES_TEXT - n, "%s%s",
+					      n ? " or " : "", families[f]);
+}
 
 bool family_parse(const char *name, enum wire_family *ret)
 {

@@ -52,6 +52,10 @@ enum verdict other_verdict(enum other other);
 	X(QUAKE_ENHANCED, "kex")
 /* clang-format on */
 
+/* "quake3", or "quake2 or quake3": the names of a mask of 1 << enum wire_family. */
+#define FAMILIES_TEXT 96
+void families_format(__u32 mask, char ret[FAMILIES_TEXT]);
+
 /* False: @name is none of them; *@ret is untouched. */
 bool family_parse(const char *name, enum wire_family *ret);
 bool class_parse(const char *name, enum wire_class *ret);

@@ -123,10 +123,12 @@ bool shield_service(const struct shield *shield, __u32 slot, struct service *ret
 int shield_tallies(const struct shield *shield, __u32 slot, struct tallies *ret_in,
 		   struct tallies *ret_out);
 /*
- * How many datagrams the server in @slot has sent, to peers that it had not accepted, in
- * the shape of another family: a few say that `protocol` is wrong there.
+ * Does the server in @slot speak another protocol than its service says? Returns how much
+ * says so, in words and shapes that left (a reply that ends a handshake counts twice)
+ * since the last word of its own protocol; 0: nothing does. *@ret_families: a mask of
+ * 1 << enum wire_family, the protocols that it may be. See include/spoken.h.
  */
-__u64 shield_misspoken(const struct shield *shield, __u32 slot);
+__u64 shield_misspoken(const struct shield *shield, __u32 slot, __u32 *ret_families);
 int shield_others(const struct shield *shield, struct tally ret[OTHER_COUNT]);
 
 struct shield_link {

@@ -168,21 +168,18 @@ int shield_tallies(const struct shield *s, __u32 slot, struct tallies *ret_in,
 	return 0;
 }
 
-__u64 shield_misspoken(const struct shield *s, __u32 slot)
+__u64 shield_misspoken(const struct shield *s, __u32 slot, __u32 *ret_families)
 {
-	__u64 sum = 0;
+	struct service service;
+	struct spoken spoken;
 
-	for (int reason = 0; reason < REASON_COUNT && slot < s->capacity; reason++) {
-		__u32 number = tally_number(DIRECTION_S2C, KIND_OTHER_FAMILY,
-					    (enum reason)reason);
-		struct tally_row row;
-
-		if (number < TALLIES &&
-		    !sum_cpus(s->tallies, slot * TALLY_ROWS + number / TALLY_CELLS,
-			      sizeof(row), (__u64 *)&row))
-			sum += row.cells[number % TALLY_CELLS].packets;
-	}
-	return sum;
+	*ret_families = 0;
+	if (!shield_service(s, slot, &service))
+		return 0;
+	spoken = s->shared->spoken[slot];
+	*ret_families =
+		spoken_other(&spoken, service.family, (__u32)(shield_clock() >> 30));
+	return *ret_families ? spoken.words : 0;
 }
 
 int shield_others(const struct shield *s, struct tally ret[OTHER_COUNT])

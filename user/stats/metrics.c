@@ -192,6 +192,18 @@ static void observing(FILE *out, const struct ometric *m, const struct stats *s)
 	}
 }
 
+static void mismatch(FILE *out, const struct ometric *m, const struct stats *s)
+{
+	for (size_t i = 0; i < s->service_count; i++) {
+		char speaks[FAMILIES_TEXT];
+		const char *values[] = { s->services[i].service.name,
+					 protocol(&s->services[i]), speaks };
+
+		families_format(s->services[i].speaks, speaks);
+		ometric_uint(out, m, values, s->services[i].speaks != 0);
+	}
+}
+
 static void budgets(FILE *out, const struct ometric *m, const struct stats *s)
 {
 	for (size_t i = 0; i < s->service_count; i++) {
@@ -347,6 +359,9 @@ static void build(FILE *out, const struct ometric *m, const struct stats *s)
 	  "Players that the server has sent to within a minute.", "service", "protocol") \
 	X(observing, "observing", GAUGE, NULL,					\
 	  "1: verdicts are counted, nothing is dropped.", "service", "protocol") \
+	X(mismatch, "protocol_mismatch", GAUGE, NULL,				\
+	  "1: the server speaks another protocol than its service says, and which.", \
+	  "service", "protocol", "speaks")					\
 	X(budgets, "budget_spent_ratio", GAUGE, "ratio",			\
 	  "How much of a service's global budget for a class of requests is spent now.", \
 	  "service", "protocol", "class")					\

@@ -22,7 +22,7 @@
  * decoding tells. Attackers choose kinds and reasons, but only of tables.
  */
 #define METRICS_LINES_SERVICE                                                         \
-	(4 * KIND_COUNT * REASON_COUNT + 4 * CLASS_BUDGETS + 8 + 2 * TEMPLATE_FORMS + \
+	(4 * KIND_COUNT * REASON_COUNT + 4 * CLASS_BUDGETS + 9 + 2 * TEMPLATE_FORMS + \
 	 DECODED_LINES + ATTACK_LINES_SERVICE)
 /* And those of no service. */
 #define METRICS_LINES_OTHER                                                             \

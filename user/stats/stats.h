@@ -22,6 +22,7 @@ struct stats_service {
 	struct tallies in, out;
 	struct shield_template templates[TEMPLATE_FORMS]; /* of its answers */
 	size_t template_count;
+	__u32 speaks; /* 1 << enum wire_family: in place of its own; 0: its own */
 };
 
 struct stats {
