@@ -61,7 +61,7 @@ static struct world {
 	struct file files[CONFIGS];
 	size_t reads;
 	const char *veth; /* the interface that is one */
-	bool private;
+	enum pins_life life;
 	bool misspoken;
 	const char *days; /* what happens: see loop_run() */
 	int guarded; /* how many interfaces are protected */
@@ -159,9 +159,9 @@ int shield_mount(void)
 	return does("mount");
 }
 
-bool shield_pins_private(void)
+enum pins_life shield_pins_life(void)
 {
-	return w->private;
+	return w->life;
 }
 
 bool shield_on_veth(const char *interface)

@@ -351,7 +351,7 @@ static void what_is_private_ends_with_it(void **state)
 	   "machine's, but of a mount namespace that ends with it (`ip netns exec` "    \
 	   "makes such ones, `nsenter --net=` does not)\n"
 	(void)state;
-	w->private = true;
+	w->life = PINS_PROCESS;
 	lives("run", 0, RUNS "loop_run\n" STOPS LETS CLOSES,
 	      PRIVATE ME "ready\n" ME
 			 "warning: stopping; the shield goes too, with the mount "
@@ -363,6 +363,19 @@ static void what_is_private_ends_with_it(void **state)
 	w->fails = "guard_check";
 	w->err = -EBUSY;
 	lives("run", EXIT_REST, BEGINS LETS, "");
+}
+
+/* In a container without the machine's file system it is said what to mount. */
+static void what_is_a_containers_ends_with_that(void **state)
+{
+	(void)state;
+	w->life = PINS_CONTAINER;
+	lives("run", 0, RUNS "loop_run\n" STOPS LETS CLOSES,
+	      ME "warning: the shield will not outlive this container: /sys/fs/bpf was "
+		 "mounted in it, and what is pinned there goes with it. Mount the "
+		 "machine's (`docker run -v /sys/fs/bpf:/sys/fs/bpf`)\n" ME "ready\n" ME
+		 "stopping; the shield stays up as long as this container (on_exit = "
+		 "keep). `quakeshield detach` takes it down\n");
 }
 
 #undef TEST
@@ -383,6 +396,7 @@ int main(void)
 		TEST(what_could_not_be_settled_is_tried_again),
 		TEST(who_takes_it_down_at_its_end),
 		TEST(what_is_private_ends_with_it),
+		TEST(what_is_a_containers_ends_with_that),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

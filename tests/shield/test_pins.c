@@ -83,7 +83,8 @@ static void it_is_mounted_once(void **state)
 	(void)state;
 	assert_true(apart_mount("tmpfs", FS));
 	/* Where what process 1 sees can be looked at. */
-	assert_int_equal(shield_pins_private(), there("/proc/1/root" FS));
+	if (getpid() != 1 && there("/proc/1/root" FS))
+		assert_int_equal(shield_pins_life(), PINS_PROCESS);
 	assert_int_equal(pins_mount(), 0);
 	assert_int_equal(statfs(FS, &fs), 0);
 	assert_int_equal(fs.f_type, BPF_FS_MAGIC);
@@ -93,6 +94,57 @@ static void it_is_mounted_once(void **state)
 	assert_int_equal(stat_of(FS).st_dev, first.st_dev);
 	assert_int_equal(umount2(FS, MNT_DETACH), 0);
 	assert_int_equal(umount2(FS, MNT_DETACH), 0);
+}
+
+/* What process 1 of a new PID namespace, a container's, makes of it. @inside: it mounts
+ * the file system itself. */
+static enum pins_life life_in_container(bool inside, void (*before)(void))
+{
+	int status;
+	pid_t pid = fork();
+
+	assert_true(pid >= 0);
+	if (!pid) {
+		if (unshare(CLONE_NEWPID))
+			_exit(9);
+		pid = fork();
+		if (pid)
+			_exit(waitpid(pid, &status, 0) == pid ? WEXITSTATUS(status) : 8);
+		if (unshare(CLONE_NEWNS) ||
+		    mount("", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+		    mount("proc", "/proc", "proc", 0, NULL) ||
+		    (inside && !apart_mount("bpf", FS)))
+			_exit(7);
+		if (before)
+			before();
+		_exit((int)shield_pins_life());
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	return (enum pins_life)WEXITSTATUS(status);
+}
+
+static void write_there(void)
+{
+	DIR *root = opendir(FS);
+
+	mkdir(FS "/another", 0700);
+	while (root && readdir(root))
+		;
+	closedir(root);
+}
+
+static void a_containers_own_goes_with_it(void **state)
+{
+	(void)state;
+	assert_int_equal(life_in_container(true, NULL), PINS_CONTAINER);
+	assert_int_equal(life_in_container(true, write_there), PINS_CONTAINER);
+	/* Mounted long enough before the container, as the machine's is. */
+	assert_int_equal(mkdir(PIN_ROOT, 0700), 0);
+	usleep(100000);
+	assert_int_equal(life_in_container(false, NULL), PINS_MACHINE);
+	assert_int_equal(life_in_container(false, write_there), PINS_MACHINE);
+	assert_int_equal(rmdir(PIN_ROOT), 0);
+	rmdir(FS "/another");
 }
 
 /* What users without privileges are told; and root, who is not told to be root. */
@@ -476,6 +528,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(it_is_mounted_once),
+		TEST(a_containers_own_goes_with_it),
 		TEST(who_is_not_root_is_told_so),
 		TEST(directories_are_made_with_their_parents),
 		TEST(elsewhere_nothing_can_be_pinned),

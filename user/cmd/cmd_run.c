@@ -57,7 +57,7 @@ struct daemon {
 	struct alarm *alarm; /* looks out for attacks */
 	struct answerer *answerer; /* asks servers what is answered for them */
 	struct guard guard; /* of what is attached */
-	bool pins_private; /* what is pinned goes with this mount namespace */
+	enum pins_life pins_life;
 	int signals; /* signalfd */
 	int events; /* of interfaces */
 	__u32 misspoken[SERVICES_MAX]; /* as of shield_misspoken(), as said last */
@@ -320,7 +320,7 @@ static int stop(struct daemon *d)
 	size_t count;
 
 	sd_notify(0, "STOPPING=1");
-	if (!d->config->detach_on_exit && d->pins_private) {
+	if (!d->config->detach_on_exit && d->pins_life == PINS_PROCESS) {
 		log_warn(
 			"stopping; the shield goes too, with the mount namespace that its "
 			"pins are in");
@@ -328,8 +328,10 @@ static int stop(struct daemon *d)
 	}
 	if (!d->config->detach_on_exit) {
 		log_info(
-			"stopping; the shield stays up (on_exit = keep). `quakeshield detach` takes "
-			"it down");
+			"stopping; the shield stays up%s (on_exit = keep). `quakeshield detach` "
+			"takes it down",
+			d->pins_life == PINS_CONTAINER ? " as long as this container"
+						       : "");
 		return 0;
 	}
 	alarm_stop(d->alarm);
@@ -355,8 +357,13 @@ static int start_shield(struct daemon *d)
 {
 	int err = guard_check(&d->guard, d->config);
 
-	d->pins_private = shield_pins_private();
-	if (!err && d->pins_private)
+	d->pins_life = shield_pins_life();
+	if (!err && d->pins_life == PINS_CONTAINER)
+		log_warn(
+			"the shield will not outlive this container: /sys/fs/bpf was mounted "
+			"in it, and what is pinned there goes with it. Mount the machine's "
+			"(`docker run -v /sys/fs/bpf:/sys/fs/bpf`)");
+	if (!err && d->pins_life == PINS_PROCESS)
 		log_warn(
 			"the shield will not outlive this process: /sys/fs/bpf is not the "
 			"machine's, but of a mount namespace that ends with it (`ip netns exec` "

@@ -10,6 +10,7 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <linux/magic.h>
@@ -38,13 +39,76 @@ int pins_mount(void)
 	return err;
 }
 
-bool shield_pins_private(void)
+/*
+ * When process 1 of this PID namespace began, in seconds since 1970; 0: not known. Of the
+ * line of /proc/1/stat, whose second field may have blanks, field 22 says it in ticks
+ * since boot.
+ */
+static double first_process_began(void)
 {
-	struct stat ours, machine;
+	FILE *file = fopen("/proc/1/stat", "re");
+	struct timespec real, boot;
+	unsigned long long ticks;
+	char line[1024], *at;
 
-	return !stat("/sys/fs/bpf", &ours) &&
-	       !stat("/proc/1/root/sys/fs/bpf", &machine) &&
-	       ours.st_dev != machine.st_dev;
+	if (!file)
+		return 0;
+	at = fgets(line, sizeof(line), file) ? strrchr(line, ')') : NULL;
+	fclose(file);
+	if (!at || sscanf(at + 1,
+			  " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d "
+			  "%*d %*d %*d %*d %llu",
+			  &ticks) != 1)
+		return 0;
+	clock_gettime(CLOCK_REALTIME, &real);
+	clock_gettime(CLOCK_BOOTTIME, &boot);
+	return (double)(real.tv_sec - boot.tv_sec) +
+	       (double)(real.tv_nsec - boot.tv_nsec) / 1e9 +
+	       (double)ticks / (double)sysconf(_SC_CLK_TCK);
+}
+
+/* Is @path there, and was it last written, read and changed from @began on? */
+static bool all_since(const char *path, double began)
+{
+	struct stat st;
+
+	if (stat(path, &st))
+		return true;
+	for (int i = 0; i < 3; i++) {
+		const struct timespec *t = i == 0   ? &st.st_atim
+					   : i == 1 ? &st.st_mtim
+						    : &st.st_ctim;
+
+		if ((double)t->tv_sec + (double)t->tv_nsec / 1e9 < began)
+			return false;
+	}
+	return true;
+}
+
+#define PID_NAMESPACE_INITIAL 0xeffffffc /* inode: PROC_PID_INIT_INO of Linux */
+#define CLOCKS_APART_S	      0.02 /* by two ticks of 100 Hz: times of files are coarse */
+
+/*
+ * From inside a container the machine's mounts are not to be seen. But process 1 of a
+ * container begins before anything is mounted for it, and a file system that has times
+ * before that was made outside. The machine's may have none left: then this errs, and
+ * only a warning is wrong.
+ */
+enum pins_life shield_pins_life(void)
+{
+	struct stat ours, machine, namespace;
+	double began;
+
+	if (!stat("/sys/fs/bpf", &ours) && !stat("/proc/1/root/sys/fs/bpf", &machine) &&
+	    ours.st_dev != machine.st_dev)
+		return PINS_PROCESS;
+	if (stat("/proc/self/ns/pid", &namespace) ||
+	    namespace.st_ino == PID_NAMESPACE_INITIAL)
+		return PINS_MACHINE;
+	began = first_process_began() - CLOCKS_APART_S;
+	return began > 0 && all_since("/sys/fs/bpf", began) && all_since(PIN_ROOT, began)
+		       ? PINS_CONTAINER
+		       : PINS_MACHINE;
 }
 
 /*

@@ -35,9 +35,14 @@ const char *shield_abi(void);
 
 /* See to it that /sys/fs/bpf is there; the daemon's lock depends on it. */
 int shield_mount(void);
-/* Is it another one than the machine's (or the container's), that ends with whoever has
- * it mounted, and all that is pinned there with it? Root may ask. */
-bool shield_pins_private(void);
+/* How long what is pinned in /sys/fs/bpf lives, if nothing detaches it. */
+enum pins_life {
+	PINS_MACHINE, /* until the machine stops, or nothing says otherwise */
+	PINS_CONTAINER, /* until this container does: the mount was made in it */
+	PINS_PROCESS, /* until this process ends: its mount namespace is its own */
+};
+/* Root may ask. */
+enum pins_life shield_pins_life(void);
 
 /*
  * Load the programs, taking over the maps already pinned in @pin_dir (NULL: the default
