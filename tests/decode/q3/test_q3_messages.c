@@ -240,7 +240,7 @@ static void test_gamestate_in_the_middle(void **state)
 		struct record r;
 
 		begin_server(&s);
-		s.game->fresh = false;
+		s.game->gamestate.known = false;
 		if (rows[i])
 			give_hex(&s, DIRECTION_S2C, rows[i], &r);
 		give_hex(&s, DIRECTION_S2C, server_2, &r);
@@ -253,23 +253,71 @@ static void test_gamestate_in_the_middle(void **state)
 	}
 }
 
+/* The command of a map_restart, in message @sequence. */
+static void restart(struct q3_session *s, uint32_t sequence)
+{
+	static const char text[] = "cs 1 \"\\sv_serverid\\98766\"";
+
+	q3_game_command(s->game, 1, sequence, text, sizeof(text) - 1);
+}
+
 /* A map that is restarted has another number, and the feed of the one before. */
 static void test_restarted(void **state)
 {
-	static const char info[] = "\\sv_serverid\\98766";
 	struct q3_session s;
 	struct record r;
 
 	(void)state;
 	begin_server(&s);
-	q3_configstring_set(s.game, 1, info, sizeof(info) - 1);
+	restart(&s, 1);
 	assert_null(q3_feed_find(s.game, 98766));
 	give_hex(&s, DIRECTION_S2C, server_1, &r);
 	expect(&r, "gamestate");
-	q3_configstring_set(s.game, 1, info, sizeof(info) - 1);
+	restart(&s, (uint32_t)s.game->gamestate_sequence + 1);
 	assert_non_null(q3_feed_find(s.game, 98766));
 	assert_int_equal(q3_feed_find(s.game, 98766)->feed, -559038737);
 	q3_session_drop(&s);
+}
+
+/*
+ * A gamestate may have been in the message before the restart, which was not seen. It was
+ * not if a client that has read that message still plays the map that is known, or if a
+ * snapshot is a difference to an earlier one.
+ */
+static void test_restarted_behind_a_gap(void **state)
+{
+	enum {
+		NOTHING,
+		CLIENT,
+		STRANGER,
+		DELTA
+	};
+
+	(void)state;
+	for (int proof = NOTHING; proof <= DELTA; proof++) {
+		struct q3_session s;
+		struct record r;
+		uint32_t at;
+
+		begin_server(&s);
+		give_hex(&s, DIRECTION_S2C, server_1, &r);
+		at = (uint32_t)s.game->gamestate_sequence;
+		q3_game_read(s.game, at + 1, 0);
+		restart(&s, at + 3);
+		assert_null(q3_feed_find(s.game, 98766));
+		assert_false(q3_game_known(s.game, at + 3));
+		if (proof == CLIENT)
+			q3_game_played(s.game, at + 2, 98765);
+		else if (proof == STRANGER)
+			q3_game_played(s.game, at + 2, 98764);
+		else if (proof == DELTA)
+			q3_game_read(s.game, at + 3, at + 1);
+		assert_int_equal(q3_feed_find(s.game, 98766) != NULL,
+				 proof == CLIENT || proof == DELTA);
+		assert_int_equal(q3_game_known(s.game, at + 3),
+				 proof == CLIENT || proof == DELTA);
+		q3_session_drop(&s);
+	}
 }
 
 /* --- written again from the values ------------------------------------------------- */
@@ -450,6 +498,7 @@ int main(void)
 		cmocka_unit_test(test_missing_base),
 		cmocka_unit_test(test_gamestate_in_the_middle),
 		cmocka_unit_test(test_restarted),
+		cmocka_unit_test(test_restarted_behind_a_gap),
 		cmocka_unit_test(test_client_written_again),
 		cmocka_unit_test(test_server_written_again),
 	};

@@ -181,6 +181,8 @@ bool q3_parse_client(struct q3_parse *p)
 	int32_t reliable = q3_get_long(&p->b);
 	bool moved = false;
 
+	p->server_id = id;
+	p->acknowledged = (uint32_t)acknowledge;
 	record_int(p->record, "serverId", id);
 	record_int(p->record, "messageAcknowledge", acknowledge);
 	p->record->facts.has |= FACT_ACK;

@@ -163,6 +163,11 @@ void q3_demo_block(struct q3_session *s, int32_t sequence, const uint8_t *messag
 		record_malformed(r, "block longer than a message may be");
 		return;
 	}
+	/* The gamestate in front was made when the recording began; the first snapshot is
+	 * what came next and had no base. */
+	if (s->game->gamestate_sequence && !s->demo_ns)
+		evidence_account(&s->game->gamestate, s->game->gamestate.upto + 1,
+				 (uint32_t)sequence - 1);
 	q3_parse_init(&p, message, n, s->dialect, s->game, r);
 	p.sequence = sequence;
 	q3_decode_message(&p, DIRECTION_S2C);

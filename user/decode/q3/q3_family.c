@@ -175,6 +175,20 @@ static bool waits_key(const struct q3_session *q, bool client, struct span paylo
 	       number - texts->last <= Q3_RELIABLE_MAX;
 }
 
+/*
+ * A snapshot that is whole, as the last one was, while a gamestate may have been missed
+ * in front of it: the message that is not there was overtaken, or the client is about to
+ * say what it plays.
+ */
+static bool waits_proof(const struct q3_session *q, bool client, struct span payload)
+{
+	struct reader rd = reader_of(payload.bytes, payload.n);
+	uint32_t sequence = reader_le32(&rd);
+
+	return !client && q->game->gamestate.known && !q->game->differs &&
+	       !q3_game_known(q->game, sequence);
+}
+
 /* Do the slices that were collected, and those ahead, make it whole? */
 static bool waits_slices(const struct q3_session *q, bool client, struct span payload,
 			 struct ahead *ahead)
@@ -217,7 +231,9 @@ static enum family_wait quake3_waits(const void *state, enum direction direction
 				       waits_slices(q, client, payload, ahead)
 			       ? WAIT_SLICES
 			       : WAIT_NOTHING;
-	return waits_key(q, client, payload) ? WAIT_KEY : WAIT_NOTHING;
+	return waits_key(q, client, payload) || waits_proof(q, client, payload)
+		       ? WAIT_KEY
+		       : WAIT_NOTHING;
 }
 
 /* The session begins with the first block. */

@@ -127,7 +127,14 @@ bool q3_decode_message(struct q3_parse *p, enum direction direction)
 			q3_snapshot_empty(p->game, q3_snapshot_work(p->game));
 		return false;
 	}
-	if (p->game && direction == DIRECTION_S2C && p->content == Q3_HOLDS_SNAPSHOT)
+	if (!p->game)
+		return true;
+	if (direction == DIRECTION_C2S) {
+		q3_game_played(p->game, p->acknowledged, p->server_id);
+		return true;
+	}
+	q3_game_read(p->game, (uint32_t)p->sequence, p->base);
+	if (p->content == Q3_HOLDS_SNAPSHOT)
 		q3_snapshot_commit(p->game);
 	return true;
 }

@@ -34,10 +34,13 @@ struct q3_parse {
 	const char *missing; /* why it is partial */
 	int32_t sequence;
 	int32_t server_time; /* of a snapshot */
+	uint32_t base; /* the message that it is a difference to; 0: none */
 	enum q3_content content;
 	bool commit;
 	bool stateful; /* it holds more than a snapshot to commit */
 	/* of a client's message */
+	int32_t server_id;
+	uint32_t acknowledged;
 	bool key_known;
 	uint32_t key;
 	/* where strings are unpacked */

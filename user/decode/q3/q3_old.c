@@ -176,7 +176,7 @@ static void parse_gamestate(struct q3_parse *p)
 	p->content = Q3_HOLDS_GAMESTATE;
 	p->stateful = true;
 	if (p->commit)
-		p->game->gamestate_sequence = p->sequence;
+		q3_game_begin(p->game, (uint32_t)p->sequence, NULL, 0);
 }
 
 static void parse_command(struct q3_parse *p)
@@ -193,7 +193,7 @@ static void parse_command(struct q3_parse *p)
 		p->content = Q3_HOLDS_COMMAND;
 	p->stateful = true;
 	if (p->commit && q3_text_put(&p->game->server, number, p->text, n, p->dialect))
-		q3_game_command(p->game, p->text, n);
+		q3_game_command(p->game, number, (uint32_t)p->sequence, p->text, n);
 }
 
 bool q3_parse_old(struct q3_parse *p)

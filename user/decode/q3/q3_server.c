@@ -38,6 +38,7 @@ void q3_parse_init(struct q3_parse *p, const uint8_t *message, size_t n,
 	p->missing = NULL;
 	p->sequence = 0;
 	p->server_time = 0;
+	p->base = 0;
 	p->content = Q3_HOLDS_NOTHING;
 	p->commit = false;
 	p->stateful = false;
@@ -81,7 +82,7 @@ static void parse_command(struct q3_parse *p)
 	holds(p, Q3_HOLDS_COMMAND);
 	p->stateful = true;
 	if (p->commit && q3_text_put(&p->game->server, number, p->text, n, p->dialect))
-		q3_game_command(p->game, p->text, n);
+		q3_game_command(p->game, number, (uint32_t)p->sequence, p->text, n);
 }
 
 static void parse_configstring(struct q3_parse *p, size_t *total)
@@ -182,10 +183,11 @@ void q3_parse_gamestate(struct q3_parse *p)
 	if (!p->commit)
 		return;
 	system = q3_configstring(g, 1, &n);
-	g->gamestate_sequence = p->sequence;
 	g->client_num = client;
 	if (q3_info_number(system, n, "sv_serverid", &server_id))
-		q3_feed_put(g, server_id, feed);
+		q3_game_begin(g, (uint32_t)p->sequence, &server_id, feed);
+	else
+		q3_game_begin(g, (uint32_t)p->sequence, NULL, feed);
 }
 
 /* Skips @n coded bytes; on the record they are hex. */

@@ -30,7 +30,8 @@ void q3_session_start(struct q3_session *s, bool fresh)
 	q3_session_drop(s);
 	q3_game_get(&s->game, d);
 	if (s->game) {
-		s->game->fresh = fresh;
+		if (fresh)
+			evidence_begin(&s->game->gamestate, 0);
 		q3_texts_reset(&s->game->server, fresh);
 		q3_texts_reset(&s->game->client, fresh);
 	}

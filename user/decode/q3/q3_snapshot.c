@@ -23,6 +23,8 @@ struct merge {
 	struct q3_snapshot *work; /* or NULL: the syntax only */
 	unsigned int at; /* in the base */
 	bool guessed;
+	bool doubted; /* the baselines may be of another map, */
+	bool leans; /* and one was used */
 };
 
 INLINE uint32_t get(struct q3_parse *p, bool plain, unsigned int n)
@@ -47,8 +49,7 @@ static uint16_t merge_from(struct q3_parse *p, struct merge *m, unsigned int num
 	*ret_known = true;
 	if (m->base && m->at < m->base->count && m->base->entity[m->at].number == number)
 		return m->base->entity[m->at++].state;
-	/* Before its gamestate the client has no baselines either, and skips these. */
-	*ret_known = p->game->gamestate_sequence || p->game->fresh;
+	*ret_known = !m->doubted;
 	return p->game->baseline[number];
 }
 
@@ -65,7 +66,7 @@ INLINE void parse_entity(struct q3_parse *p, struct merge *m, unsigned int numbe
 	uint32_t scratch[Q3_ENTITY_WORDS], *to;
 	enum q3_delta kind = q3_delta_entity_kind(p);
 	uint16_t from = 0, state = Q3_NONE;
-	bool known = true;
+	bool known = p->game;
 
 	record_open_object(p->record, NULL);
 	record_uint(p->record, "number", number);
@@ -91,8 +92,11 @@ INLINE void parse_entity(struct q3_parse *p, struct merge *m, unsigned int numbe
 		if (m->work)
 			merge_put(m, number, state);
 	}
-	if (!known && kind != Q3_DELTA_REMOVED && !p->missing)
-		p->missing = "entity from a baseline that was not seen";
+	if (!known && kind != Q3_DELTA_REMOVED) {
+		m->leans = true;
+		if (!p->missing)
+			p->missing = "entity from a baseline that was not seen";
+	}
 	record_close(p->record);
 }
 
@@ -132,27 +136,32 @@ INLINE void parse_areas(struct q3_parse *p, bool plain)
 	record_hex(p->record, "areamask", areas, n);
 }
 
-/* The base of message @p->sequence; a stand-in when it was not seen. */
+/*
+ * The base of message @p->sequence; a stand-in when it was not seen. A client that has
+ * begun another map has no base of an earlier one: so the two are of the same map.
+ */
 static const struct q3_snapshot *find_base(struct q3_parse *p, unsigned int delta,
-					   bool *ret_guessed)
+					   struct merge *m)
 {
 	struct q3_snapshot *base;
 
-	*ret_guessed = false;
+	m->doubted = !q3_game_known(p->game, (uint32_t)p->sequence);
+	p->base = 0;
 	if (!delta || p->sequence <= (int32_t)delta)
 		return NULL;
-	base = delta < Q3_SNAPSHOTS
-		       ? q3_snapshot_find(p->game, p->sequence - (int32_t)delta)
-		       : NULL;
-	if (base && !base->guessed)
-		return base;
-	*ret_guessed = true;
+	p->base = (uint32_t)p->sequence - delta;
+	base = delta < Q3_SNAPSHOTS ? q3_snapshot_find(p->game, (int32_t)p->base) : NULL;
 	if (base) {
-		p->missing = "delta from a snapshot that is itself incomplete";
-		return base;
+		base->doubted &= !q3_game_known(p->game, p->base);
+		m->doubted &= base->doubted;
+		m->leans = base->doubted && base->leans;
 	}
-	p->missing = "delta from a snapshot that was not seen";
-	return q3_snapshot_before(p->game, p->sequence);
+	m->guessed = !base || base->guessed;
+	if (!base)
+		p->missing = "delta from a snapshot that was not seen";
+	else if (m->guessed || m->leans)
+		p->missing = "delta from a snapshot that is itself incomplete";
+	return base ? base : q3_snapshot_before(p->game, p->sequence);
 }
 
 /* As much of a player's state as this dialect uses. */
@@ -186,11 +195,12 @@ static uint32_t *merge_begin(struct q3_parse *p, struct merge *m, unsigned int d
 
 	*m = (struct merge){ .work = NULL };
 	if (p->game) {
-		m->base = find_base(p, delta, &m->guessed);
+		m->base = find_base(p, delta, m);
 		m->work = q3_snapshot_work(p->game);
 		q3_snapshot_empty(p->game, m->work);
 		player = m->work->player;
-	}
+	} else if (delta)
+		p->missing = "delta from a snapshot that was not seen";
 	if (m->base)
 		memcpy(player, m->base->player, player_bytes(p->dialect));
 	else
@@ -203,6 +213,8 @@ static void merge_end(struct q3_parse *p, struct merge *m)
 	if (m->work) {
 		m->work->sequence = p->sequence;
 		m->work->guessed = m->guessed;
+		m->work->doubted = m->doubted;
+		m->work->leans = m->leans;
 	}
 	if (p->content < Q3_HOLDS_SNAPSHOT)
 		p->content = Q3_HOLDS_SNAPSHOT;

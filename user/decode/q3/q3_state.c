@@ -107,9 +107,12 @@ static void game_reuse(struct q3_game *g)
 		g->slices[i / 2][i % 2].sequence = 0;
 	memset(g->assembled, 0, sizeof(g->assembled));
 	memset(g->feeds, 0, sizeof(g->feeds));
+	g->gamestate = (struct evidence){ .known = false };
 	g->gamestate_sequence = 0;
+	g->differs = false;
+	g->strange_id = 0;
+	g->restart.server_id = 0;
 	g->client_num = 0;
-	g->fresh = false;
 }
 
 struct q3_game *q3_game_get(struct q3_game **owner, const struct q3_dialect *d)

@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "decode/evidence.h"
 #include "decode/q3/q3_bits.h"
 #include "decode/q3/q3_fields.h"
 
@@ -55,6 +56,8 @@ struct q3_named {
 struct q3_snapshot {
 	int32_t sequence; /* 0: none */
 	bool guessed; /* built on a base that was not seen */
+	bool doubted; /* it may be of another map than the gamestate that is known, */
+	bool leans; /* and has entities that come from a baseline */
 	uint16_t count;
 	struct q3_named entity[Q3_ENTITIES];
 	uint32_t player[Q3_PLAYER_WORDS];
@@ -86,8 +89,19 @@ struct q3_game {
 
 	struct q3_feed feeds[Q3_FEEDS];
 	unsigned int feed_next;
+	/*
+	 * Of the gamestate: no message since then can have held another. Before the
+	 * first one of a connection that was seen from its beginning, of its absence.
+	 */
+	struct evidence gamestate;
 	int32_t gamestate_sequence; /* 0: none seen */
-	bool fresh; /* nothing of this connection was missed at its beginning */
+	bool differs; /* the last snapshot was a difference to another */
+	int32_t strange_id; /* a server id that no message has announced; 0: none */
+	/* A map_restart while a gamestate may have been missed; id 0: none. */
+	struct {
+		int32_t server_id;
+		uint32_t sequence; /* of the message with its systeminfo */
+	} restart;
 	int32_t client_num;
 
 	/* Up to where the big arrays were ever written, in bytes; see q3_game_touched().
@@ -99,6 +113,7 @@ struct q3_game {
 	uint32_t configstring_used;
 	char configstring_bytes[Q3_CONFIGSTRING_BYTES];
 	uint16_t big_index; /* of bcs0, bcs1 ... */
+	int32_t big_number; /* of the command with the last part */
 	uint16_t big_used;
 	char big[Q3_BIGSTRING_MAX + 1];
 
@@ -191,7 +206,23 @@ bool q3_info_number(const char *info, size_t n, const char *key, int32_t *ret);
 void q3_feed_put(struct q3_game *g, int32_t server_id, int32_t feed);
 const struct q3_feed *q3_feed_find(const struct q3_game *g, int32_t server_id);
 
-/* What a server's command does to the state: configstrings, map restarts. */
-void q3_game_command(struct q3_game *g, const char *text, size_t n);
+/*
+ * What a server's command does to the state: configstrings, map restarts. It is number
+ * @number, in message @sequence.
+ */
+void q3_game_command(struct q3_game *g, int32_t number, uint32_t sequence,
+		     const char *text, size_t n);
+
+/* q3_known.c: is the gamestate known that holds in message @sequence? */
+bool q3_game_known(const struct q3_game *g, uint32_t sequence);
+/* A gamestate of message @sequence has come; @server_id is NULL if it names none. */
+void q3_game_begin(struct q3_game *g, uint32_t sequence, const int32_t *server_id,
+		   int32_t feed);
+/* Message @sequence was read; if @base is not 0, with a snapshot on that one. */
+void q3_game_read(struct q3_game *g, uint32_t sequence, uint32_t base);
+/* A client that has read up to message @sequence plays the map of @server_id. */
+void q3_game_played(struct q3_game *g, uint32_t sequence, int32_t server_id);
+/* The systeminfo of message @sequence names this server id. */
+void q3_game_restart(struct q3_game *g, uint32_t sequence, int32_t server_id);
 
 #endif /* Q3_STATE_H */

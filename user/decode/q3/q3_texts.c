@@ -86,8 +86,6 @@ static void compact(struct q3_game *g)
 void q3_configstring_set(struct q3_game *g, unsigned int index, const char *text,
 			 size_t n)
 {
-	int32_t server_id;
-
 	if (index >= Q3_CONFIGSTRINGS || n > Q3_BIGSTRING_MAX)
 		return;
 	g->configstring_n[index] = 0;
@@ -99,16 +97,6 @@ void q3_configstring_set(struct q3_game *g, unsigned int index, const char *text
 	g->configstring_at[index] = g->configstring_used;
 	g->configstring_n[index] = (uint16_t)n;
 	g->configstring_used += (uint32_t)n;
-
-	/* A map_restart changes the server id, but not the feed. */
-	if (index == CS_SYSTEMINFO && g->gamestate_sequence &&
-	    q3_info_number(text, n, "sv_serverid", &server_id) &&
-	    !q3_feed_find(g, server_id)) {
-		const struct q3_feed *last =
-			&g->feeds[(g->feed_next + Q3_FEEDS - 1) % Q3_FEEDS];
-
-		q3_feed_put(g, server_id, last->feed);
-	}
 }
 
 const char *q3_configstring(const struct q3_game *g, unsigned int index, size_t *n)
@@ -200,8 +188,22 @@ static int split_configstring(const char *text, size_t n, size_t word, const cha
 	return (int)strtol(digits, NULL, 10);
 }
 
-static void big_configstring(struct q3_game *g, char part, const char *text, size_t n)
+/* A configstring outside a gamestate. */
+static void changed(struct q3_game *g, unsigned int index, uint32_t sequence,
+		    const char *text, size_t n)
 {
+	int32_t server_id;
+
+	q3_configstring_set(g, index, text, n);
+	if (index == CS_SYSTEMINFO && q3_info_number(text, n, "sv_serverid", &server_id))
+		q3_game_restart(g, sequence, server_id);
+}
+
+/* In three parts at least, each a command: none between them may be missing. */
+static void big_configstring(struct q3_game *g, int32_t number, uint32_t sequence,
+			     const char *text, size_t n)
+{
+	char part = text[3];
 	const char *value;
 	size_t value_n;
 	int index = split_configstring(text, n, 5, &value, &value_n);
@@ -211,7 +213,11 @@ static void big_configstring(struct q3_game *g, char part, const char *text, siz
 	if (part == '0') {
 		g->big_index = (uint16_t)index;
 		g->big_used = 0;
+	} else if (!g->big_used || number != g->big_number + 1) {
+		g->big_used = 0;
+		return;
 	}
+	g->big_number = number;
 	if (index != g->big_index || value_n > Q3_BIGSTRING_MAX - (size_t)g->big_used) {
 		g->big_used = 0;
 		return;
@@ -219,12 +225,13 @@ static void big_configstring(struct q3_game *g, char part, const char *text, siz
 	memcpy(g->big + g->big_used, value, value_n);
 	g->big_used = (uint16_t)(g->big_used + value_n);
 	if (part == '2') {
-		q3_configstring_set(g, (unsigned int)index, g->big, g->big_used);
+		changed(g, (unsigned int)index, sequence, g->big, g->big_used);
 		g->big_used = 0;
 	}
 }
 
-void q3_game_command(struct q3_game *g, const char *text, size_t n)
+void q3_game_command(struct q3_game *g, int32_t number, uint32_t sequence,
+		     const char *text, size_t n)
 {
 	const char *value;
 	size_t value_n;
@@ -233,8 +240,8 @@ void q3_game_command(struct q3_game *g, const char *text, size_t n)
 	if (n > 3 && !memcmp(text, "cs ", 3)) {
 		index = split_configstring(text, n, 3, &value, &value_n);
 		if (index >= 0)
-			q3_configstring_set(g, (unsigned int)index, value, value_n);
+			changed(g, (unsigned int)index, sequence, value, value_n);
 	} else if (n > 5 && !memcmp(text, "bcs", 3) && text[4] == ' ') {
-		big_configstring(g, text[3], text, n);
+		big_configstring(g, number, sequence, text, n);
 	}
 }
