@@ -37,3 +37,35 @@ bool evidence_holds(const struct evidence *e, uint32_t sequence)
 {
 	return e->known && (int32_t)(sequence - e->upto) <= 1;
 }
+
+void evidence_join_begin(struct evidence_join *j, uint32_t sequence)
+{
+	*j = (struct evidence_join){ .holes = false };
+	evidence_begin(&j->map, sequence);
+}
+
+bool evidence_join_frame(struct evidence_join *j, uint32_t first, uint32_t sequence)
+{
+	bool late;
+
+	if (!j->map.known)
+		return false;
+	late = !j->joined && !evidence_holds(&j->map, first);
+	j->joined = true;
+	if (late) {
+		j->holes = true;
+		evidence_begin(&j->map, sequence);
+	}
+	evidence_account(&j->map, first, sequence);
+	return late;
+}
+
+enum evidence_baseline evidence_join_baseline(const struct evidence_join *j,
+					      uint32_t sequence, bool there)
+{
+	if (!j->map.known || (j->holes && !there))
+		return BASELINE_UNSEEN;
+	if (evidence_holds(&j->map, sequence) || (there && !j->joined))
+		return BASELINE_KNOWN;
+	return BASELINE_DOUBTED;
+}

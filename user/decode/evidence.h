@@ -39,4 +39,36 @@ void evidence_account(struct evidence *e, uint32_t first, uint32_t last);
 /* Is the state known in message @sequence? The message itself is not asked for. */
 bool evidence_holds(const struct evidence *e, uint32_t sequence);
 
+/*
+ * A map's baselines where they come in reliable messages while a client joins, as in
+ * Quake II and QuakeWorld. Zero: none is known.
+ *
+ * As long as the client joins, a message that is not accounted for may have held
+ * baselines, so only an entity without one is in doubt. Afterwards it may have begun
+ * another map, so every one is.
+ */
+struct evidence_join {
+	struct evidence map;
+	bool joined; /* a frame was a difference to another: all baselines have come */
+	bool holes; /* some of them were not seen, and it is not known which */
+};
+
+enum evidence_baseline {
+	BASELINE_KNOWN,
+	BASELINE_DOUBTED, /* known as soon as evidence_holds() for the same sequence */
+	BASELINE_UNSEEN,
+};
+
+void evidence_join_begin(struct evidence_join *j, uint32_t sequence);
+
+/*
+ * Message @sequence brings a frame that is a difference; no message from @first on can
+ * have begun another map. True: what was doubted while the client joined stays unknown.
+ */
+bool evidence_join_frame(struct evidence_join *j, uint32_t first, uint32_t sequence);
+
+/* Of an entity new in message @sequence; @there: its number has a baseline. */
+enum evidence_baseline evidence_join_baseline(const struct evidence_join *j,
+					      uint32_t sequence, bool there);
+
 #endif /* EVIDENCE_H */

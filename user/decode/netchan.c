@@ -92,6 +92,49 @@ enum netchan_order netchan_order(struct netchan_side *side, uint32_t sequence)
 	return NETCHAN_NEWER;
 }
 
+#define PROOF_BACK 64 /* datagrams that are remembered */
+
+void netchan_proof_server(struct netchan_proof *p, const struct netchan_header *h)
+{
+	uint32_t by = h->sequence - p->newest;
+
+	p->reliable = by < PROOF_BACK ? p->reliable << by : 0;
+	p->reliable |= h->reliable;
+	p->newest = h->sequence;
+}
+
+/* Reliable parts that were seen in datagrams @first to @last; -1: too long ago. */
+static int reliables(const struct netchan_proof *p, uint32_t first, uint32_t last)
+{
+	int count = 0;
+
+	if (p->newest - first >= PROOF_BACK && (int32_t)(p->newest - first) > 0)
+		return -1;
+	for (uint32_t n = first; (int32_t)(last - n) >= 0; n++)
+		if ((int32_t)(p->newest - n) >= 0)
+			count += p->reliable >> (p->newest - n) & 1;
+	return count;
+}
+
+bool netchan_proof_client(struct netchan_proof *p, const struct netchan_header *h,
+			  uint32_t *ret_first)
+{
+	const struct netchan_proof last = *p;
+	uint32_t range = h->ack - last.ack;
+	int seen;
+
+	p->heard = true;
+	p->sequence = h->sequence;
+	p->ack = h->ack;
+	p->parity = h->ack_parity;
+	*ret_first = last.ack + 1;
+	/* With one of the client's missing there may have been two. */
+	if (!last.heard || h->sequence != last.sequence + 1 || range >= PROOF_BACK)
+		return false;
+	seen = reliables(&last, *ret_first, h->ack);
+	return seen >= 0 && (seen & 1) == (h->ack_parity != last.parity);
+}
+
 /* Room for @n bytes in powers of two; false: over @max, or no memory. */
 static bool room_for(struct netchan_slices *s, size_t n, size_t max)
 {

@@ -70,6 +70,29 @@ enum netchan_order {
 
 enum netchan_order netchan_order(struct netchan_side *side, uint32_t sequence);
 
+/*
+ * Which of a server's datagrams brought no reliable part that was not seen. A client says
+ * the parity of those that it has received, and gets the next one only after it has said
+ * so. Zero is where it begins.
+ */
+struct netchan_proof {
+	uint32_t newest; /* of the server's datagrams that were read, */
+	uint64_t reliable; /* bit n: newest - n had a reliable part */
+	bool heard; /* the client's last word: */
+	uint32_t sequence, ack;
+	bool parity;
+};
+
+/* A datagram of the server's was read, newer than all before. */
+void netchan_proof_server(struct netchan_proof *p, const struct netchan_header *h);
+
+/*
+ * A datagram of the client's, newer than all before. True: no reliable part was missed in
+ * the server's datagrams from @ret_first to h->ack.
+ */
+bool netchan_proof_client(struct netchan_proof *p, const struct netchan_header *h,
+			  uint32_t *ret_first);
+
 /* A message in slices; zero is where it begins. */
 struct netchan_slices {
 	uint8_t *bytes;

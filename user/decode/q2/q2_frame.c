@@ -31,7 +31,8 @@ struct making {
 	unsigned int at; /* in the base */
 	int32_t number;
 	bool full;
-	bool guessed;
+	int32_t from; /* the number of the base; 0: none */
+	bool guessed, doubted, leans; /* as of struct q2_frame */
 	struct q2_player_delta delta;
 };
 
@@ -44,6 +45,12 @@ static void note_time(struct ops *o, int32_t number)
 	f->time_us = number * (MICROSECONDS / (q && q->fps ? q->fps : FPS));
 }
 
+/* What was doubted is right if the map turned out to be the one that is known. */
+static bool is_doubted(const struct q2_game *g, const struct q2_frame *f)
+{
+	return f->doubted && !evidence_holds(&g->join.map, f->sequence);
+}
+
 /* Looks for the base of frame @number; what is not there is missing. */
 static void find_base(struct ops *o, struct making *m, int32_t number, int32_t base)
 {
@@ -51,7 +58,9 @@ static void find_base(struct ops *o, struct making *m, int32_t number, int32_t b
 
 	m->number = number;
 	m->full = base <= 0;
+	m->from = m->full ? 0 : base;
 	m->guessed = p->session && p->session->doubt;
+	m->doubted = !p->game || !evidence_holds(&p->game->join.map, p->sequence);
 	if (number < 1)
 		ops_wrong(o, "frame number below 1");
 	if (m->full)
@@ -70,9 +79,13 @@ static void find_base(struct ops *o, struct making *m, int32_t number, int32_t b
 	if (p->game && (!p->reset || p->commit))
 		m->base = q2_frame_find(p->game, base);
 	m->guessed |= !m->base || m->base->guessed;
+	if (m->base) {
+		m->doubted &= is_doubted(p->game, m->base);
+		m->leans = m->doubted && m->base->leans;
+	}
 	if (!m->base)
 		message_missing(o->m, "delta from a frame that was not seen");
-	else if (m->guessed)
+	else if (m->guessed || m->leans)
 		message_missing(o->m, "delta from a frame that is itself incomplete");
 }
 
@@ -138,26 +151,54 @@ static void keep(struct ops *o, struct making *m, unsigned int number)
 	}
 }
 
-/* What entity @number is a difference to, into @word. */
-static void entity_base(struct ops *o, struct making *m, unsigned int number,
+/* Entity @number is new, and its baseline, if @there, all that is known of it. */
+static void lean(struct ops *o, struct making *m, bool there)
+{
+	const struct q2_parse *p = q2_of(o);
+	enum evidence_baseline known = BASELINE_UNSEEN;
+
+	if (!p->session || p->reset || p->dialect.server_demo)
+		return;
+	if (p->game && !m->doubted)
+		known = there || !p->game->join.holes ? BASELINE_KNOWN : BASELINE_UNSEEN;
+	else if (p->game)
+		known = evidence_join_baseline(&p->game->join, p->sequence, there);
+	if (known == BASELINE_KNOWN)
+		return;
+	m->guessed |= known == BASELINE_UNSEEN;
+	m->leans |= known == BASELINE_DOUBTED;
+	message_missing(o->m, "entity from a baseline that was not seen");
+}
+
+/* Servers send no entity that has none of these. */
+static bool is_shown(const int32_t *word)
+{
+	return word[Q2_MODELINDEX] || word[Q2_MODELINDEX + 1] ||
+	       word[Q2_MODELINDEX + 2] || word[Q2_MODELINDEX + 3] || word[Q2_EFFECTS] ||
+	       word[Q2_SOUND] || word[Q2_EVENT];
+}
+
+/* What entity @number is a difference to, into @word. False: to nothing. */
+static bool entity_base(struct ops *o, struct making *m, unsigned int number,
 			int32_t *word)
 {
 	struct q2_parse *p = q2_of(o);
 	const struct q2_list *base = m->base ? &m->base->list : NULL;
 	const struct q2_entity *from = NULL;
 
-	if (base && m->at < base->count && base->entity[m->at].number == number)
+	if (base && m->at < base->count && base->entity[m->at].number == number) {
 		from = &base->entity[m->at++];
-	else if (p->game && (!p->reset || p->commit))
-		from = q2_baseline_find(p->game, number);
-	if (!from && p->session && !p->reset && !p->dialect.server_demo &&
-	    (!p->game || !p->game->begun))
-		message_missing(o->m, "entity from a baseline that was not seen");
+	} else {
+		if (p->game && (!p->reset || p->commit))
+			from = q2_baseline_find(p->game, number);
+		lean(o, m, from != NULL);
+	}
 	if (from)
 		memcpy(word, from->word, Q2_ENTITY_WORDS * sizeof(*word));
 	else
 		memset(word, 0, Q2_ENTITY_WORDS * sizeof(*word));
 	q2_entity_age(&p->dialect, word);
+	return from != NULL;
 }
 
 /* Engines drop the next of the base, even if it is another. */
@@ -170,11 +211,31 @@ static void remove_entity(struct ops *o, struct making *m)
 	record_bool(o->record, "removed", true);
 }
 
+/*
+ * Of an entity that came from nothing. A recording has no sequences, but where nothing
+ * shows the entity there was a baseline: it is missing if no block has gone through its
+ * number. (Recorders leave out baselines without a model.)
+ */
+static void check_hole(struct ops *o, struct making *m, unsigned int number,
+		       const int32_t *word)
+{
+	struct q2_parse *p = q2_of(o);
+
+	if (!p->session || !p->session->recording || !p->game || p->reset ||
+	    is_shown(word) || q2_baselines_reached(p->game, number))
+		return;
+	m->guessed = true;
+	message_missing(o->m, "entity from a baseline that was not seen");
+	if (p->commit)
+		p->game->join.holes = true;
+}
+
 static void parse_entity(struct ops *o, struct making *m, uint64_t bits,
 			 unsigned int number)
 {
 	int32_t word[Q2_ENTITY_WORDS];
 	struct q2_entity *e;
+	bool based;
 
 	q2_entity_number(o, "number", number, 1);
 	keep(o, m, number);
@@ -182,9 +243,11 @@ static void parse_entity(struct ops *o, struct making *m, uint64_t bits,
 		remove_entity(o, m);
 		return;
 	}
-	entity_base(o, m, number, word);
+	based = entity_base(o, m, number, word);
 	q2_entity_record(o->record,
 			 q2_entity_read(&o->rd, &q2_of(o)->dialect, bits, word), word);
+	if (!based)
+		check_hole(o, m, number, word);
 	e = m->work ? q2_list_add(&m->work->list, number) : NULL;
 	if (e)
 		memcpy(e->word, word, sizeof(word));
@@ -223,8 +286,13 @@ static void end(struct ops *o, struct making *m)
 	if (!m->work || reader_failed(&o->rd) || o->m->wrong)
 		return;
 	m->work->number = m->number;
+	m->work->sequence = p->sequence;
 	m->work->guessed = m->guessed;
+	m->work->doubted = m->doubted;
+	m->work->leans = m->leans;
 	m->work->delta = m->delta;
+	if (m->from)
+		q2_game_differs(p->game, m->number, m->from, p->sequence);
 	place = &p->game->frames[m->number & (Q2_FRAMES - 1)];
 	old = *place;
 	*place = *m->work;

@@ -226,7 +226,7 @@ static void parse_serverdata(struct ops *o)
 		p->session->dialect = d;
 		p->game = q2_game_get(p->session);
 		if (p->game)
-			q2_game_clear(p->game);
+			q2_game_clear(p->game, o->m->sequence);
 	}
 	parse_strings(o);
 	parse_frame(o);

@@ -129,6 +129,21 @@ static void parse_text(struct ops *o)
 	q2_string(o, "text");
 }
 
+/* "precache" stands behind the last baseline. */
+static void parse_stufftext(struct ops *o)
+{
+	static const char precache[] = "precache";
+	struct span text = q2_string(o, "text");
+	struct q2_game *g;
+
+	if (text.n < sizeof(precache) - 1 ||
+	    memcmp(text.bytes, precache, sizeof(precache) - 1) != 0)
+		return;
+	g = q2_commit(o);
+	if (g)
+		q2_baselines_reach(g, o->m->sequence, UINT16_MAX);
+}
+
 static void parse_inventory(struct ops *o)
 {
 	record_open_array(o->record, "inventory");
@@ -238,7 +253,7 @@ static void parse_serverdata(struct ops *o)
 	p->game = g;
 	if (!g)
 		return;
-	q2_game_clear(g);
+	q2_game_clear(g, o->m->sequence);
 	g->playernum = s.playernum;
 }
 
@@ -289,10 +304,13 @@ void q2_configstring(struct ops *o, unsigned int index, struct span text)
 		learn_map(o, text);
 	if (index >= at->playerskins && index - at->playerskins < Q2_PLAYERS)
 		learn_name(o, p->game, index - at->playerskins, text);
+	/* They stand in front of the first baseline. */
+	g = q2_commit(o);
+	if (g)
+		q2_baselines_reach(g, o->m->sequence, 0);
 	if (index != at->maxclients)
 		return;
 	p->maxclients = number_of(text);
-	g = q2_commit(o);
 	if (g)
 		g->maxclients = p->maxclients;
 }
@@ -323,6 +341,8 @@ void q2_baseline(struct ops *o, uint64_t bits, unsigned int number)
 	e = g ? q2_baseline_get(g, number) : NULL;
 	if (e)
 		memcpy(e->word, word, sizeof(word));
+	if (g)
+		q2_baselines_reach(g, o->m->sequence, number);
 }
 
 static void parse_spawnbaseline(struct ops *o)
@@ -448,7 +468,7 @@ static void parse_gamestate(struct ops *o)
 	[8] = { "reconnect", NULL, Q2_RANK_COMMAND },                       \
 	[9] = { "sound", parse_sound, Q2_RANK_COMMAND },                    \
 	[10] = { "print", parse_print, Q2_RANK_COMMAND },                   \
-	[11] = { "stufftext", parse_text, Q2_RANK_COMMAND },                \
+	[11] = { "stufftext", parse_stufftext, Q2_RANK_COMMAND },           \
 	[12] = { "serverdata", parse_serverdata, Q2_RANK_GAMESTATE },       \
 	[13] = { "configstring", parse_configstring, Q2_RANK_GAMESTATE },   \
 	[14] = { "spawnbaseline", parse_spawnbaseline, Q2_RANK_GAMESTATE }, \

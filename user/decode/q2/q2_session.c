@@ -213,7 +213,25 @@ static enum netchan_order order_of(struct q2_session *q, bool client, uint32_t s
 	return netchan_order(&side, sequence);
 }
 
-static void message(struct q2_session *q, const struct q2_guess *guess, struct message *m)
+/* A datagram that is newer than all of its direction was read. */
+static void taken(struct q2_session *q, enum direction direction,
+		  const struct netchan_header *h)
+{
+	bool client = direction == DIRECTION_C2S;
+	uint32_t first;
+
+	netchan_order(&q->side[client], h->sequence);
+	if (!client) {
+		netchan_proof_server(&q->proof, h);
+		if (q->game)
+			q2_game_read(q->game, h->sequence);
+	} else if (netchan_proof_client(&q->proof, h, &first) && q->game) {
+		evidence_account(&q->game->join.map, first, h->ack);
+	}
+}
+
+static void message(struct q2_session *q, const struct q2_guess *guess,
+		    const struct netchan_header *h, struct message *m)
 {
 	struct q2_dialect was = q->dialect;
 	bool client = m->direction == DIRECTION_C2S, doubt = in_doubt(q);
@@ -227,7 +245,7 @@ static void message(struct q2_session *q, const struct q2_guess *guess, struct m
 	 */
 	if (message_decode(&quake2_family, m) && !q->stale &&
 	    (!client || m->record->status == RECORD_DECODED))
-		netchan_order(&q->side[client], m->sequence);
+		taken(q, m->direction, h);
 	q->doubt = false;
 	/* A message that all dialects share does not choose one. */
 	if (!was.name && !(q->game && q->game->begun))
@@ -280,7 +298,8 @@ static const char *idle(enum direction direction)
 
 /* The bytes behind the header of a datagram whose direction is known. */
 static void body(struct q2_session *q, const struct q2_guess *guess,
-		 const struct netchan_part *part, struct span rest, struct message *m)
+		 const struct netchan_header *h, const struct netchan_part *part,
+		 struct span rest, struct message *m)
 {
 	bool client = m->direction == DIRECTION_C2S;
 	enum netchan_order order;
@@ -299,9 +318,9 @@ static void body(struct q2_session *q, const struct q2_guess *guess,
 		return;
 	}
 	if (m->bytes.n)
-		message(q, guess, m);
+		message(q, guess, h, m);
 	else if (!q->stale)
-		netchan_order(&q->side[client], m->sequence);
+		taken(q, m->direction, h);
 	/* A qport of two bytes and nothing, or one of one byte and a nop. */
 	if (!m->bytes.n && in_doubt(q) && !guess->agreed)
 		record_partial(m->record, several_fit);
@@ -510,7 +529,7 @@ void q2_session_datagram(struct q2_session *q, enum direction direction,
 			record_opaque(r, no_dialect);
 			return;
 		}
-		body(q, &guess, &part, reader_rest(&rd), &m);
+		body(q, &guess, &h, &part, reader_rest(&rd), &m);
 		if (r->status == RECORD_DECODED && direction == DIRECTION_C2S)
 			note_qport(q, &h);
 	}
@@ -546,6 +565,7 @@ void q2_session_demo(struct q2_session *q, const struct demo_block *block,
 	};
 
 	r->kind = block->kind;
+	q->recording = block->format == DEMO_DM2;
 	if (!q->dialect.name && block->format == DEMO_MVD2)
 		q->dialect = q2_mvd_dialect;
 	else if (!q->dialect.name)
@@ -564,7 +584,8 @@ void q2_session_demo(struct q2_session *q, const struct demo_block *block,
 		record_opaque(r, no_protocol);
 		return;
 	}
-	message_decode(&quake2_family, &m);
+	if (message_decode(&quake2_family, &m) && q->game)
+		q2_game_read(q->game, m.sequence);
 	/* What follows in this recording is of that version, too. */
 	if (m.opaque && block->format == DEMO_MVD2)
 		q->unknown = Q2_PROTOCOL_MVD;

@@ -85,6 +85,7 @@ void q2_session_start(struct q2_session *q)
 {
 	q2_session_drop(q);
 	memset(q->side, 0, sizeof(q->side));
+	memset(&q->proof, 0, sizeof(q->proof));
 	memset(&q->dialect, 0, sizeof(q->dialect));
 	q->now = q->offer;
 	q->unknown = 0;
@@ -130,7 +131,7 @@ void q2_game_end_file(struct q2_game *g)
 	g->lost = false;
 }
 
-void q2_game_clear(struct q2_game *g)
+void q2_game_clear(struct q2_game *g, uint32_t sequence)
 {
 	for (unsigned int i = 0; i < Q2_FRAMES; i++)
 		g->frames[i].number = 0;
@@ -140,8 +141,34 @@ void q2_game_clear(struct q2_game *g)
 		memset(g->players, 0, Q2_PLAYERS * sizeof(*g->players));
 	q2_game_end_file(g);
 	g->begun = true;
+	g->ranges_n = 0;
+	evidence_join_begin(&g->join, sequence);
 	g->playernum = -1;
 	g->maxclients = 0;
+}
+
+void q2_game_read(struct q2_game *g, uint32_t sequence)
+{
+	evidence_account(&g->join.map, sequence, sequence);
+}
+
+/* A client that joins another map has no frames of the last one: since the base, or the
+ * first of those behind it that were seen, none was begun. */
+void q2_game_differs(struct q2_game *g, int32_t number, int32_t base, uint32_t sequence)
+{
+	uint32_t first = sequence;
+
+	for (unsigned int i = 0; i < Q2_FRAMES; i++) {
+		const struct q2_frame *f = &g->frames[i];
+
+		if (f->number >= base && f->number < number &&
+		    (int32_t)(f->sequence - first) < 0)
+			first = f->sequence;
+	}
+	if (!evidence_join_frame(&g->join, first, sequence))
+		return;
+	for (unsigned int i = 0; i < Q2_FRAMES; i++)
+		g->frames[i].guessed |= g->frames[i].doubted && g->frames[i].leans;
 }
 
 struct q2_frame *q2_frame_find(struct q2_game *g, int32_t number)
@@ -186,4 +213,26 @@ struct q2_entity *q2_baseline_get(struct q2_game *g, unsigned int number)
 	memset(e->word, 0, sizeof(e->word));
 	g->baseline_at[number] = g->baselines.count;
 	return e;
+}
+
+void q2_baselines_reach(struct q2_game *g, uint32_t sequence, unsigned int number)
+{
+	struct q2_range *last = g->ranges_n ? &g->ranges[g->ranges_n - 1] : NULL;
+
+	if (last && last->sequence == sequence) {
+		last->last = (uint16_t)(number > last->last ? number : last->last);
+		return;
+	}
+	/* One that went through no number yet gives way. */
+	if ((!last || last->last) && g->ranges_n < Q2_RANGES)
+		last = &g->ranges[g->ranges_n++];
+	*last = (struct q2_range){ sequence, (uint16_t)number, (uint16_t)number };
+}
+
+bool q2_baselines_reached(const struct q2_game *g, unsigned int number)
+{
+	for (unsigned int i = 0; i < g->ranges_n; i++)
+		if (number >= g->ranges[i].first && number <= g->ranges[i].last)
+			return true;
+	return false;
 }

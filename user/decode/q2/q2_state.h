@@ -8,6 +8,7 @@
 #ifndef Q2_STATE_H
 #define Q2_STATE_H
 
+#include "decode/evidence.h"
 #include "decode/netchan.h"
 #include "decode/q2/q2_dialect.h"
 #include "decode/q2/q2_entity.h"
@@ -25,7 +26,10 @@ struct q2_list {
 
 struct q2_frame {
 	int32_t number; /* 0: empty */
+	uint32_t sequence; /* of the message that it came in */
 	bool guessed; /* its base was not seen: what it does not name is not known */
+	bool doubted; /* its map may be another than the one that is known, */
+	bool leans; /* and entities of it come from baselines */
 	int32_t player[Q2_PLAYER_WORDS];
 	struct q2_player_delta delta; /* that made the player */
 	struct q2_list list;
@@ -37,6 +41,14 @@ struct q2_part {
 	uint16_t n;
 	uint8_t percent;
 };
+
+/* Baselines come in the order of their numbers, up to @last in message @sequence. */
+struct q2_range {
+	uint32_t sequence;
+	uint16_t first, last;
+};
+
+#define Q2_RANGES 64 /* more messages than a map's baselines take */
 
 /* Last states of a multi-view recording, by number. */
 struct q2_mvd_player {
@@ -55,7 +67,11 @@ struct q2_game {
 	struct q2_inflate *download; /* of a Q2PRO file in transit */
 	struct q2_part part; /* the last that went into it */
 	bool lost; /* a part of the file was: none behind it can be read */
-	bool begun; /* serverdata was seen: no baseline is missing */
+	/* Which numbers each of the messages with baselines has gone through. */
+	struct q2_range ranges[Q2_RANGES];
+	uint8_t ranges_n;
+	bool begun; /* serverdata was seen */
+	struct evidence_join join; /* and are these its baselines? */
 	int16_t playernum; /* -1: not known, or nobody's */
 	uint16_t maxclients; /* 0: not known */
 };
@@ -81,8 +97,9 @@ struct q2_session {
 	int32_t challenges[Q2_CHALLENGES]; /* of this joining; the oldest first */
 	struct netchan_side side[2]; /* by whether a client sends */
 	struct netchan_slices slices[2];
-	int32_t oldest; /* of a recording that begins with op 7: its protocol; 0: not so
-			 */
+	struct netchan_proof proof;
+	/* Of a recording that begins with op 7: its protocol; 0: it does not. */
+	int32_t oldest;
 	int32_t unknown; /* a protocol that this decoder does not know; 0: none */
 	uint8_t qport_size; /* plus 1; 0: not known */
 	bool guessed; /* the dialect was: another may fit better what is to come */
@@ -96,6 +113,7 @@ struct q2_session {
 	bool block_wanted; /* a block of a file was asked for, and has not come */
 	uint8_t download_n;
 	uint8_t download[FACTS_TEXT]; /* the name of the file that was asked for */
+	bool recording; /* of a client: no sequences show that a block is missing */
 	bool stale; /* the datagram in hand is an old one: it must teach nothing */
 	uint16_t fps; /* frames a second; 0: ten */
 	int32_t demo_last; /* of a recording: its newest frame */
@@ -114,9 +132,15 @@ struct q2_game *q2_game_get(struct q2_session *q);
 /* What comes of a file from now on begins a stream. */
 void q2_game_end_file(struct q2_game *g);
 
-/* Forgets all but the memory: serverdata has come. */
-void q2_game_clear(struct q2_game *g);
+/* Forgets all but the memory: serverdata has come in message @sequence. */
+void q2_game_clear(struct q2_game *g, uint32_t sequence);
 void q2_game_drop(struct q2_session *q);
+
+/* A message of the server's was read: it is accounted for. */
+void q2_game_read(struct q2_game *g, uint32_t sequence);
+
+/* Frame @number, which is a difference to frame @base, came in message @sequence. */
+void q2_game_differs(struct q2_game *g, int32_t number, int32_t base, uint32_t sequence);
 
 /* The frame of that number, or NULL. */
 struct q2_frame *q2_frame_find(struct q2_game *g, int32_t number);
@@ -132,6 +156,14 @@ struct q2_entity *q2_list_add(struct q2_list *list, unsigned int number);
 
 /* NULL: there is none. */
 struct q2_entity *q2_baseline_find(const struct q2_game *g, unsigned int number);
+/*
+ * Message @sequence says which numbers up to @number have baselines. If it is full, what
+ * comes later is not noted.
+ */
+void q2_baselines_reach(struct q2_game *g, uint32_t sequence, unsigned int number);
+/* Has a message gone through @number? One that was not seen may have, otherwise. */
+bool q2_baselines_reached(const struct q2_game *g, unsigned int number);
+
 /* All zero if it is new; NULL: no memory, or no such number. */
 struct q2_entity *q2_baseline_get(struct q2_game *g, unsigned int number);
 
