@@ -43,18 +43,21 @@ programs()
 	done
 }
 
+# A pattern of that code, in which white space does not count.
+# shellcheck disable=SC2016 # perl's variables
+PATTERN='BEGIN { $old = join "\\s*", map { quotemeta } $ENV{OLD} =~ /\w+|\S/g }'
+
 # stands FILE OLD: exactly once.
 stands()
 {
-	OLD=$2 perl -0 -ne '$n += () = /\Q$ENV{OLD}\E/g;
+	OLD=$2 perl -0777 -ne "$PATTERN"' $n = () = /$old/g;
 		END { print STDERR "stands there $n times\n" if $n != 1; $? = $n != 1 }' "$1"
 }
 
 # swap FILE OLD NEW: exactly once, or not at all.
 swap()
 {
-	stands "$1" "$2" &&
-		OLD=$2 NEW=$3 perl -0 -pi -e 's/\Q$ENV{OLD}\E/$ENV{NEW}/' "$1"
+	stands "$1" "$2" && OLD=$2 NEW=$3 perl -0777 -pi -e "$PATTERN"' s/$old/$ENV{NEW}/' "$1"
 }
 
 # noticing PROGRAM...: which one fails first; false where all pass.
@@ -109,21 +112,6 @@ try()
 	touch "$file"
 }
 
-# cut LINE: its file, tests, old and new. What stood between tabs may hold tabs itself.
-cut_line()
-{
-	local rest
-
-	IFS=$'\t' read -r file tests _ <<<"$1"
-	rest=${1#"$file"$'\t'"$tests"$'\t'}
-	IFS=$'\x01' read -r old new < <(perl -e '
-		my ($r) = @ARGV;
-		my @cut = grep { substr($r, $_, 1) eq "\t" } 0 .. length($r) - 1;
-		# The cut is the tab that leaves two halves with the same number of tabs.
-		my $at = $cut[int(@cut / 2)];
-		print substr($r, 0, $at), "\x01", substr($r, $at + 1), "\n";' "$rest")
-}
-
 while IFS= read -r line; do
 	# shellcheck disable=SC2053 # a glob is wanted
 	[[ ${line%%$'\t'*} == ${ONLY:-*} ]] && lines+=("$line")
@@ -134,11 +122,17 @@ if [ "${#lines[@]}" -eq 0 ]; then
 fi
 if [ -n "${CHECK-}" ]; then
 	for line in "${lines[@]}"; do
-		cut_line "$line"
+		IFS=$'\t' read -r file tests old new <<<"$line"
 		what=$(stands "$file" "$old" 2>&1) && continue
 		echo "$file: $what: $old"
 		broken=$((broken + 1))
 	done
+	# A test whose name has changed would notice nothing.
+	while read -r tests; do
+		[ -n "$(programs "$tests")" ] && continue
+		echo "$LIST: no test is named '$tests'"
+		broken=$((broken + 1))
+	done < <(printf '%s\n' "${lines[@]}" | cut -f 2 | tr ' ' '\n' | sort -u)
 	exit "$((broken > 0))"
 fi
 if [ -n "${COUNT-}" ]; then
@@ -163,7 +157,7 @@ whole "${targets[@]}" || exit 1
 
 for line in "${lines[@]}"; do
 	[ "$SECONDS" -lt "$until" ] || break
-	cut_line "$line"
+	IFS=$'\t' read -r file tests old new <<<"$line"
 	result=$(try "$file" "$tests" "$old" "$new")
 	case $result in
 	noticed*)	noticed=$((noticed + 1)) ;;
