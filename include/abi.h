@@ -445,6 +445,17 @@ enum jump {
 	JUMP_COUNT,
 };
 
+/* --- where nothing is judged ----------------------------------------------------- */
+
+#define UNJUDGED_AGE_S 120 /* of 2^30 ns: then it counts no more */
+
+/* By which interface datagrams for a service come in that no program of ours has seen. */
+struct unjudged {
+	__u32 ifindex; /* 0: by none */
+	__u32 seen_s; /* when last, of 2^30 ns */
+	__u32 all; /* 1: and none came in by ours lately */
+};
+
 /* --- live -------------------------------------------------------------------- */
 
 /* Of one generation: who listens where. */
@@ -491,6 +502,7 @@ struct live {
 	__u64 connects[1 << CONNECT_BITS]; /* see CONNECT_TAG */
 	__u64 connect_due_ns; /* of reading Quake III's: connect_limit */
 	struct spoken spoken[SERVICES_MAX];
+	struct unjudged unjudged[SERVICES_MAX]; /* the daemon's, for others to read */
 	struct tables tables[2];
 };
 

@@ -162,4 +162,15 @@ static inline void volume_complete(struct tallies *t)
 	}
 }
 
+/* Datagrams of all kinds, whatever became of them. */
+static inline __u64 tallies_packets(const struct tallies *t)
+{
+	__u64 sum = 0;
+
+	for (int kind = 0; kind < KIND_COUNT; kind++)
+		for (int reason = 0; reason < REASON_COUNT; reason++)
+			sum += t->by[kind][reason].packets;
+	return sum;
+}
+
 #endif /* TALLY_H */

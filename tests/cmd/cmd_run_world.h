@@ -20,6 +20,7 @@
 #include "daemon/pidfile.h"
 #include "daemon/priv.h"
 #include "daemon/serve.h"
+#include "daemon/witness.h"
 #include "lib/link_events.h"
 #include "lib/loop.h"
 #include "samples/lag_file.h"
@@ -233,6 +234,28 @@ __u64 shield_misspoken(const struct shield *shield, __u32 slot, __u32 *ret_famil
 	assert_ptr_equal(shield, SHIELD);
 	*ret_families = slot == 3 && w->misspoken ? 1 << FAMILY_QUAKE3 : 0;
 	return *ret_families != 0;
+}
+
+struct witness *witness_open(struct shield *shield, const struct config *config)
+{
+	assert_ptr_equal(shield, SHIELD);
+	return (struct witness *)(void *)config;
+}
+
+void witness_reload(struct witness *witness, const struct config *config)
+{
+	assert_non_null(witness);
+	assert_non_null(config);
+}
+
+void witness_look(struct witness *witness)
+{
+	(void)witness;
+}
+
+void witness_close(struct witness *witness)
+{
+	(void)witness;
 }
 
 /* --- who looks after it ---------------------------------------------------------------

@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <arpa/inet.h>
 #include <jansson.h>
 
 #include "cmd/cmd_print.h"
@@ -18,6 +19,7 @@
 #include "daemon/pidfile.h"
 #include "samples/lag_file.h"
 #include "stats/day.h"
+#include "stats/self_test.h"
 #include "stats/stats.h"
 
 #define COUNT(a) (sizeof(a) / sizeof(*(a)))
@@ -49,6 +51,7 @@ static struct {
 	struct service services[SERVICES_MAX];
 	__u64 misspoken[SERVICES_MAX];
 	const char *veth;
+	enum judged tested; /* of service 9; JUDGED_UNKNOWN: nothing is */
 	pid_t daemon;
 	int collect_err, write_err;
 	bool decoded; /* by the daemon */
@@ -105,6 +108,40 @@ __u64 shield_misspoken(const struct shield *shield, __u32 slot, __u32 *ret_famil
 					      : 0;
 	assert_true(now.services[slot].active);
 	return now.misspoken[slot];
+}
+
+/* One for each service, of which 9 is not judged and the last is not known to be. */
+size_t self_test_run(const struct shield *shield, struct self_test ret[SERVICES_MAX])
+{
+	size_t n = 0;
+
+	(void)shield;
+	for (__u32 slot = 0; now.tested && slot < SERVICES_MAX; slot++) {
+		struct self_test *t = &ret[n];
+
+		if (!now.services[slot].active)
+			continue;
+		n++;
+		memset(t, 0, sizeof(*t));
+		memcpy(t->service, now.services[slot].name, NAME_MAX_LEN);
+		t->received = slot;
+		t->sent = 2ull * slot;
+		t->judged = JUDGED_YES;
+		t->port = 27960;
+		t->socket = t->here = KNOWN_YES;
+		if (slot == 9) {
+			t->judged = now.tested;
+			strcpy(t->unjudged_by, "gre1");
+			t->socket = KNOWN_NOT;
+		} else if (slot == SERVICES_MAX - 1) {
+			t->judged = JUDGED_UNKNOWN;
+			t->socket = t->here = KNOWN_NO;
+			t->received = t->sent = 0;
+			t->address[2] = htonl(0xffff);
+			t->address[3] = htonl(0xcb007109);
+		}
+	}
+	return n;
 }
 
 __u32 shield_generation(const struct shield *shield)
@@ -280,7 +317,7 @@ static void a_rich_status_is_shown_whole(void **state)
 	      "\"quakeworld\",\"service\":\"qw\",\"speaks\":[\"quake3\"]},{\"datagrams\":"
 	      "5000000000,\"protocol\":\"quake2\",\"service\":\"last\",\"speaks\":"
 	      "[\"netquake\",\"quake3\"]}],\"proof\":{\"always\":1,\"off\":1,"
-	      "\"pressure\":3},\"protected\":true,\"services\":5}\n",
+	      "\"pressure\":3},\"protected\":true,\"self_test\":[],\"services\":5}\n",
 	      "");
 	assert_string_equal(seen.pin, PIN);
 }
@@ -339,8 +376,42 @@ static void ways_that_are_unknown_are_in_no_count(void **state)
 	      "{\"answers\":{\"always\":0,\"off\":0,\"pressure\":0},\"daemon\":null,"
 	      "\"generation\":41,\"interfaces\":[\"eth7\"],\"observed\":0,\"observing\":"
 	      "false,\"other_family\":[],\"proof\":{\"always\":0,\"off\":0,\"pressure\":"
-	      "0},\"protected\":true,\"services\":1}\n",
+	      "0},\"protected\":true,\"self_test\":[],\"services\":1}\n",
 	      "");
+}
+
+/* What is not judged is not protected, whatever is attached. */
+static void what_is_not_judged_is_not_protected(void **state)
+{
+#define JUDGED_TEXT(word)                                                               \
+	"eth7: attached, but it is down or has no carrier: nothing comes in by it\n"    \
+	"service ffa: judged, 2 received, 4 sent\n"                                     \
+	"service qw: " word ", 9 received, 18 sent\n"                                   \
+	"service last: no datagram has come for it yet, 0 received, 0 sent; no socket " \
+	"has port 27960 in this network namespace (a container has its own, which is "  \
+	"not seen from here); address 203.0.113.9 is not on this host\n"                \
+	"services: 3\nproof of address: under pressure 0, always 0, off 3\n"            \
+	"answers from the kernel: under pressure 0, always 0, off 3 (`quakeshield "     \
+	"check` says where they cannot be)\nconfiguration: generation 41\ndaemon: not " \
+	"running; what is loaded works without it\n"
+	(void)state;
+	attach("eth7", (struct shield_link){ .ours = true, .down = true });
+	serve(2, "ffa");
+	serve(9, "qw");
+	serve(SERVICES_MAX - 1, "last");
+	now.tested = JUDGED_NO;
+	shows("status", EXIT_UNPROTECTED,
+	      JUDGED_TEXT("not judged: its datagrams come in by 'gre1', where nothing "
+			  "judges them; protect that interface, or the one below it that "
+			  "carries its frames"),
+	      "");
+	now.tested = JUDGED_PARTLY;
+	shows("status", 0,
+	      JUDGED_TEXT("partly judged: some of its datagrams come in by 'gre1', where "
+			  "nothing judges them"),
+	      "");
+	now.tested = JUDGED_YES;
+	shows("status", 0, JUDGED_TEXT("judged"), "");
 }
 
 #define REST                                                                          \
@@ -364,7 +435,7 @@ static void what_is_not_protected_is_a_status(void **state)
 	      "{\"answers\":{\"always\":0,\"off\":0,\"pressure\":0},\"daemon\":null,"
 	      "\"generation\":41,\"interfaces\":[],\"observed\":0,\"observing\":false,"
 	      "\"other_family\":[],\"proof\":{\"always\":0,\"off\":0,\"pressure\":0},"
-	      "\"protected\":false,\"services\":0}\n",
+	      "\"protected\":false,\"self_test\":[],\"services\":0}\n",
 	      "");
 	attach("a", (struct shield_link){ .gone = true });
 	attach("b", good);
@@ -508,6 +579,7 @@ int main(void)
 		TEST(a_rich_status_is_shown_whole),
 		TEST(a_veth_is_named_for_what_is_off),
 		TEST(ways_that_are_unknown_are_in_no_count),
+		TEST(what_is_not_judged_is_not_protected),
 		TEST(what_is_not_protected_is_a_status),
 		TEST(more_links_than_there_is_room_for),
 		TEST(observing_is_said),

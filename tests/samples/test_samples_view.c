@@ -100,6 +100,15 @@ __u64 shield_misspoken(const struct shield *shield, __u32 slot, __u32 *ret_famil
 	return *ret_families != 0;
 }
 
+enum judged shield_judged(const struct shield *shield, __u32 slot, __u64 received,
+			  char ret_interface[IF_NAMESIZE])
+{
+	(void)shield;
+	(void)slot;
+	*ret_interface = '\0';
+	return received ? JUDGED_YES : JUDGED_UNKNOWN;
+}
+
 size_t shield_templates(const struct shield *shield, __u32 slot,
 			struct shield_template ret[TEMPLATE_FORMS])
 {

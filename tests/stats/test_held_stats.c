@@ -59,6 +59,9 @@ static void fill_service(struct stats_service *s, const char *name, __u32 slot,
 						    .bytes = 1200 + slot,
 						    .age_ns = 7100000000 };
 	s->template_count = slot % 3;
+	s->judged = slot == 7 ? JUDGED_PARTLY : slot == 9 ? JUDGED_UNKNOWN : JUDGED_YES;
+	if (slot == 7)
+		strcpy(s->unjudged_by, "gre1");
 	s->speaks = slot == 7 ? 1 << FAMILY_QUAKE2 | 1 << FAMILY_QUAKE3 : 0;
 }
 

@@ -426,6 +426,7 @@ static void cardinality(void **state)
 		snprintf(all[i].service.name, NAME_MAX_LEN, "s%d", i);
 		all[i].slot = (__u32)i;
 		all[i].template_count = TEMPLATE_FORMS;
+		all[i].judged = JUDGED_YES;
 		all[i].in.strangers = all[i].out.strangers = (struct volume){ 1, 1 };
 		for (int kind = 0; kind < KIND_COUNT; kind++)
 			for (int reason = 0; reason < REASON_COUNT; reason++)

@@ -15,6 +15,7 @@
 
 #include "lib/names.h"
 #include "stats/decoded.h"
+#include "stats/health.h"
 #include "stats/stats.h"
 
 static struct stats_service services[2];
@@ -120,9 +121,9 @@ static void json_to_the_letter(void **state)
 	static const char expected[] =
 		"{\"interface\":\"eth0\",\"mode\":\"native\",\"interfaces\":["
 		"{\"interface\":\"eth0\",\"mode\":\"native\","
-		"\"since\":\"2023-11-14T22:13:20Z\",\"ours\":true,\"ingress\":true,\"egress\":true,\"gone\":false},"
+		"\"since\":\"2023-11-14T22:13:20Z\",\"ours\":true,\"ingress\":true,\"egress\":true,\"gone\":false,\"up\":true},"
 		"{\"interface\":\"eth1\",\"mode\":\"skb\","
-		"\"since\":\"2023-11-14T22:14:20Z\",\"ours\":false,\"ingress\":false,\"egress\":true,\"gone\":false}],"
+		"\"since\":\"2023-11-14T22:14:20Z\",\"ours\":false,\"ingress\":false,\"egress\":true,\"gone\":false,\"up\":true}],"
 		"\"services\":[{\"name\":\"ffa\",\"protocol\":\"quake3\","
 		"\"observe\":false,\"players\":3,"
 		"\"amplification\":{\"payload\":0.5,\"wire\":0.25},\"counters\":["
@@ -382,9 +383,34 @@ static void ratios(void **state)
 	assert_true(stats_ratio(10, 4, &x) && x == 2.5);
 }
 
+/* A service whose datagrams all come in by another interface is not protected. */
+static void health_judged(void **state)
+{
+	static const char eth0[][IF_NAMESIZE] = { "eth0" };
+	struct stats_service ffa = { .service.name = "ffa", .unjudged_by = "gre1" };
+	struct stats s = { .links = { { .interface = "eth0", .ours = true } },
+			   .link_count = 1,
+			   .services = &ffa,
+			   .service_count = 1 };
+
+	(void)state;
+	for (int judged = JUDGED_UNKNOWN; judged <= JUDGED_NO; judged++) {
+		char text[256];
+		FILE *out = fmemopen(text, sizeof(text), "w");
+
+		assert_non_null(out);
+		ffa.judged = (enum judged)judged;
+		assert_int_equal(health_write(&s, eth0, 1, out), judged != JUDGED_NO);
+		fclose(out);
+		assert_int_equal(strstr(text, "come in by gre1, where nothing") != NULL,
+				 judged >= JUDGED_PARTLY);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(health_judged),
 		cmocka_unit_test(json_to_the_letter),
 		cmocka_unit_test(json_others),
 		cmocka_unit_test(json_gauges),

@@ -31,6 +31,7 @@
 #include "lib/names.h"
 #include "daemon/priv.h"
 #include "daemon/serve.h"
+#include "daemon/witness.h"
 #include "shield/shield.h"
 
 #define LOOK_AFTER_MS 5000 /* how often the attachments are checked, without an event */
@@ -57,6 +58,7 @@ struct daemon {
 	struct alarm *alarm; /* looks out for attacks */
 	struct answerer *answerer; /* asks servers what is answered for them */
 	struct guard guard; /* of what is attached */
+	struct witness *witness; /* of what comes in where nothing is attached */
 	enum pins_life pins_life;
 	int signals; /* signalfd */
 	int events; /* of interfaces */
@@ -180,6 +182,7 @@ static void take_config(struct daemon *d, struct config *fresh)
 	serve_reload(d->serve, fresh);
 	alarm_reload(d->alarm, fresh);
 	answerer_reload(d->answerer, fresh);
+	witness_reload(d->witness, fresh);
 	free(d->config);
 	d->config = fresh;
 	if (samples_reload(d->live, d->config))
@@ -279,6 +282,7 @@ static void on_tick(void *context)
 
 	shield_tend(d->shield);
 	look_at_protocols(d);
+	witness_look(d->witness);
 	look_after(d);
 }
 
@@ -306,6 +310,7 @@ static int run(struct daemon *d)
 	    !loop_every(LOOK_AFTER_MS, on_tick, d))
 		return 1;
 	look_after(d);
+	witness_look(d->witness);
 	sd_notify(0, "READY=1");
 	log_info("ready");
 	err = loop_run();
@@ -400,6 +405,10 @@ static int start_service(struct daemon *d)
 	if (!err)
 		err = answerer_start(d->shield, d->config, d->pin, &d->answerer);
 	if (!err) {
+		d->witness = witness_open(d->shield, d->config);
+		err = d->witness ? 0 : -ENOMEM;
+	}
+	if (!err) {
 		serve_players(d->serve, d->live);
 		serve_attacks(d->serve, d->alarm);
 		err = priv_drop();
@@ -486,6 +495,7 @@ int cmd_run(const struct call *call)
 		pidfile_release(d.pin);
 	}
 
+	witness_close(d.witness);
 	alarm_stop(d.alarm);
 	serve_stop(d.serve);
 	answerer_stop(d.answerer);

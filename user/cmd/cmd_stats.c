@@ -16,6 +16,7 @@
 #include "shield/shield.h"
 #include "stats/day.h"
 #include "stats/health.h"
+#include "stats/self_test.h"
 #include "stats/stats.h"
 
 /* What a running daemon tells of what it decodes; NULL: there is none. */
@@ -86,7 +87,10 @@ struct status {
 	size_t services, observed;
 	__u32 generation;
 	pid_t daemon; /* 0: none */
-	bool protected; /* every interface, and there is one */
+	bool protected; /* every interface, and there is one, and no service is known not
+			   to be */
+	struct self_test tests[SERVICES_MAX]; /* as many as services */
+	size_t test_count;
 	struct {
 		char service[NAME_MAX_LEN];
 		enum wire_family family;
@@ -112,6 +116,9 @@ static void status_collect(const struct shield *shield, const char *pin,
 	ret->protected = ret->link_count > 0;
 	for (size_t i = 0; i < ret->link_count; i++)
 		ret->protected &= ret->links[i].ours;
+	ret->test_count = self_test_run(shield, ret->tests);
+	for (size_t i = 0; i < ret->test_count; i++)
+		ret->protected &= self_test_protected(&ret->tests[i]);
 	shield_unheard(shield, ret->veth);
 	for (__u32 slot = 0; slot < SERVICES_MAX; slot++) {
 		__u64 count;
@@ -144,12 +151,27 @@ static bool status_observing(const struct status *s)
 	return s->observed && s->observed == s->services;
 }
 
+/* Why nothing comes in by it that needs a shield, or NULL. */
+static const char *link_idle(const struct shield_link *l)
+{
+	return l->gone ? NULL
+	       : l->loopback
+		       ? "only what this machine sends itself comes in by it: protect "
+			 "the interface that players come in by"
+	       : l->down ? "it is down or has no carrier: nothing comes in by it"
+			 : NULL;
+}
+
 static void link_print(const struct shield_link *l, bool observed)
 {
 	char since[TIME_TEXT];
 
 	time_format(l->since, since);
 	printf("%s: ", l->interface);
+	if (l->ours && link_idle(l))
+		printf("attached, but %s\n", link_idle(l));
+	if (l->ours && link_idle(l))
+		return;
 	if (l->ours)
 		printf("%s, %s mode, since %s%s", observed ? "observed" : "protected",
 		       mode_name(l->mode), since, observed ? ": nothing is dropped" : "");
@@ -164,6 +186,13 @@ static void status_print(const struct status *s)
 		puts("loaded, but attached to nothing");
 	for (size_t i = 0; i < s->link_count; i++)
 		link_print(&s->links[i], status_observing(s));
+	for (size_t i = 0; i < s->test_count; i++) {
+		char text[SELF_TEST_TEXT];
+		bool fault;
+
+		self_test_text(&s->tests[i], text, &fault);
+		printf("service %s: %s\n", s->tests[i].service, text);
+	}
 	for (size_t i = 0; i < s->misspoken_count; i++) {
 		char speaks[FAMILIES_TEXT];
 
@@ -205,12 +234,35 @@ static json_t *families_json(__u32 mask)
 	return list;
 }
 
+static json_t *known_json(enum known known)
+{
+	return known == KNOWN_NOT ? json_null() : json_boolean(known == KNOWN_YES);
+}
+
+static json_t *self_test_json(const struct self_test *t)
+{
+	char text[SELF_TEST_TEXT];
+	bool fault;
+
+	self_test_text(t, text, &fault);
+	return json_pack("{s:s, s:s, s:s?, s:I, s:I, s:o, s:o, s:o, s:b, s:s}", "service",
+			 t->service, "judged", judged_name(t->judged), "unjudged_by",
+			 *t->unjudged_by ? t->unjudged_by : NULL, "received",
+			 (json_int_t)t->received, "sent", (json_int_t)t->sent, "socket",
+			 known_json(t->socket), "address_here", known_json(t->here),
+			 "speaks", families_json(t->speaks), "fault", fault || t->speaks,
+			 "text", text);
+}
+
 static json_t *status_json(const struct status *s)
 {
 	json_t *interfaces = json_array(), *misspoken = json_array();
+	json_t *tests = json_array();
 
 	for (size_t i = 0; i < s->link_count; i++)
 		json_array_append_new(interfaces, stats_json_link(&s->links[i]));
+	for (size_t i = 0; i < s->test_count; i++)
+		json_array_append_new(tests, self_test_json(&s->tests[i]));
 	for (size_t i = 0; i < s->misspoken_count; i++)
 		json_array_append_new(
 			misspoken,
@@ -220,7 +272,7 @@ static json_t *status_json(const struct status *s)
 				  families_json(s->misspoken[i].speaks), "datagrams",
 				  (json_int_t)s->misspoken[i].count));
 	return json_pack("{s:b, s:b, s:o, s:I, s:I, s:o, s:{s:I, s:I, s:I}, "
-			 "s:{s:I, s:I, s:I}, s:I, s:o}",
+			 "s:{s:I, s:I, s:I}, s:I, s:o, s:o}",
 			 "protected", s->protected, "observing", status_observing(s),
 			 "interfaces", interfaces, "services", (json_int_t)s->services,
 			 "observed", (json_int_t)s->observed, "other_family", misspoken,
@@ -231,7 +283,8 @@ static json_t *status_json(const struct status *s)
 			 (json_int_t)s->answers[ANSWERS_ALWAYS], "off",
 			 (json_int_t)s->answers[ANSWERS_OFF], "generation",
 			 (json_int_t)s->generation, "daemon",
-			 s->daemon > 0 ? json_integer(s->daemon) : json_null());
+			 s->daemon > 0 ? json_integer(s->daemon) : json_null(),
+			 "self_test", tests);
 }
 
 int cmd_status(const struct call *call)

@@ -82,8 +82,10 @@ static int check_ethernet(const char *interface, char ret[SHIELD_WHY])
 	    request.ifr_hwaddr.sa_family == ARPHRD_LOOPBACK)
 		return 0;
 	snprintf(ret, SHIELD_WHY,
-		 "interface '%s' carries no Ethernet frames (type %u): protect the "
-		 "Ethernet interface below it",
+		 "interface '%s' carries no Ethernet frames (type %u): if it is a "
+		 "tunnel (GRE, IPIP, WireGuard, tun), the shield must stand where its "
+		 "packets are outside of it, at its other end; the interface below it "
+		 "sees the outer packets only",
 		 interface, request.ifr_hwaddr.sa_family);
 	return -EOPNOTSUPP;
 }
@@ -181,6 +183,21 @@ static void name_of(const char *name, char ret[IF_NAMESIZE])
 			*c = '.';
 }
 
+static void interface_flags(struct shield_link *link)
+{
+	struct ifreq request = { 0 };
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	memcpy(request.ifr_name, link->interface, IF_NAMESIZE);
+	if (fd >= 0 && !ioctl(fd, SIOCGIFFLAGS, &request)) {
+		link->down = !(request.ifr_flags & IFF_UP) ||
+			     !(request.ifr_flags & IFF_RUNNING);
+		link->loopback = request.ifr_flags & IFF_LOOPBACK;
+	}
+	if (fd >= 0)
+		close(fd);
+}
+
 static int list_link(const char *dir, const char *name, int fd,
 		     const struct bpf_link_info *info, void *context)
 {
@@ -207,6 +224,7 @@ static int list_link(const char *dir, const char *name, int fd,
 	bpf_xdp_query_id((int)info->xdp.ifindex, 0, &link->program_id);
 	link->ingress = link->program_id == info->prog_id;
 	link->egress = tc_is_ours(dir, TC_OUT, pinned, info->xdp.ifindex);
+	interface_flags(link);
 	link->ours = link->ingress && link->egress &&
 		     (link->mode != MODE_SKB ||
 		      tc_is_ours(dir, TC_IN, pinned, info->xdp.ifindex));

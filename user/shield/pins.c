@@ -85,7 +85,7 @@ static bool all_since(const char *path, double began)
 	return true;
 }
 
-#define PID_NAMESPACE_INITIAL 0xeffffffc /* inode: PROC_PID_INIT_INO of Linux */
+#define PID_NAMESPACE_INITIAL 0xeffffffc /* its inode, in every Linux */
 #define CLOCKS_APART_S	      0.02 /* by two ticks of 100 Hz: times of files are coarse */
 
 /*

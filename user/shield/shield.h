@@ -136,6 +136,34 @@ int shield_tallies(const struct shield *shield, __u32 slot, struct tallies *ret_
 __u64 shield_misspoken(const struct shield *shield, __u32 slot, __u32 *ret_families);
 int shield_others(const struct shield *shield, struct tally ret[OTHER_COUNT]);
 
+/* Are datagrams for a service judged? */
+enum judged {
+	JUDGED_UNKNOWN, /* none has come yet, as far as anybody can see */
+	JUDGED_YES,
+	JUDGED_PARTLY, /* some come in by an interface that carries no program of ours */
+	JUDGED_NO, /* all do */
+};
+
+/*
+ * Of the service in @slot, for which @received datagrams have been counted; and in
+ * *@ret_interface by which other interface the rest comes in, or "". A running daemon
+ * notes that (shield_unjudged_put()); without one it is not known.
+ */
+enum judged shield_judged(const struct shield *shield, __u32 slot, __u64 received,
+			  char ret_interface[IF_NAMESIZE]);
+/* Note that one came in by @ifindex. @all: and none by ours lately. */
+void shield_unjudged_put(struct shield *shield, __u32 slot, int ifindex, bool all);
+
+/* Where a service listens, as configured. */
+struct shield_endpoint {
+	__u32 slot;
+	__be32 address[4]; /* all zero: any */
+	__u16 port;
+};
+/* Those of all services; how many, at most @max. */
+size_t shield_endpoints(const struct shield *shield, struct shield_endpoint *ret,
+			size_t max);
+
 struct shield_link {
 	char interface[IF_NAMESIZE];
 	bool gone; /* there is no interface of that name now */
@@ -143,6 +171,8 @@ struct shield_link {
 	bool ours; /* all programs that belong on the interface are on it, as pinned here
 		    */
 	bool ingress, egress; /* the one half, the other */
+	bool down; /* the interface is down, or has no carrier */
+	bool loopback;
 	__u32 program_id; /* the XDP program on the interface; 0: none */
 	time_t since; /* when it was attached */
 };

@@ -182,6 +182,58 @@ __u64 shield_misspoken(const struct shield *s, __u32 slot, __u32 *ret_families)
 	return *ret_families ? spoken.words : 0;
 }
 
+enum judged shield_judged(const struct shield *s, __u32 slot, __u64 received,
+			  char ret_interface[IF_NAMESIZE])
+{
+	struct unjudged u = { 0 };
+	__u32 age;
+
+	if (slot < SERVICES_MAX)
+		u = s->shared->unjudged[slot];
+	age = (__u32)(shield_clock() >> 30) - u.seen_s;
+	*ret_interface = '\0';
+	if (u.ifindex && (__s32)age <= UNJUDGED_AGE_S &&
+	    if_indextoname(u.ifindex, ret_interface))
+		return u.all ? JUDGED_NO : JUDGED_PARTLY;
+	return received ? JUDGED_YES : JUDGED_UNKNOWN;
+}
+
+void shield_unjudged_put(struct shield *s, __u32 slot, int ifindex, bool all)
+{
+	if (slot < SERVICES_MAX)
+		s->shared->unjudged[slot] =
+			(struct unjudged){ (__u32)ifindex, (__u32)(shield_clock() >> 30),
+					   all };
+}
+
+size_t shield_endpoints(const struct shield *s, struct shield_endpoint *ret, size_t max)
+{
+	__u32 half = shield_generation(s) & 1, slot = 0;
+	const struct tables *tables = &s->shared->tables[half];
+	struct endpoint at;
+	void *previous = NULL;
+	size_t n = 0;
+
+	for (__u32 number = 1; number < PORTS && n < max; number++) {
+		const struct port *port = &tables->ports[number];
+
+		if (port->any && !(port->flags & PORT_LEARNED))
+			ret[n++] = (struct shield_endpoint){ .slot = port->any - 1u,
+							     .port = (__u16)number };
+	}
+	for (int i = 0; i < 2 * SERVICES_MAX && n < max &&
+			!bpf_map_get_next_key(s->endpoints, previous, &at);
+	     i++) {
+		previous = &at;
+		if (at.generation != half ||
+		    bpf_map_lookup_elem(s->endpoints, &at, &slot))
+			continue;
+		ret[n] = (struct shield_endpoint){ .slot = slot - 1, .port = at.port };
+		memcpy(ret[n++].address, at.addr, sizeof(at.addr));
+	}
+	return n;
+}
+
 int shield_others(const struct shield *s, struct tally ret[OTHER_COUNT])
 {
 	int err = 0;

@@ -135,6 +135,7 @@ void shield_forget_slot(const struct shield *s, __u32 slot)
 		bpf_map_update_elem(s->costs, &key, &none, BPF_ANY);
 	}
 	memset(&s->shared->spoken[slot], 0, sizeof(s->shared->spoken[slot]));
+	memset(&s->shared->unjudged[slot], 0, sizeof(s->shared->unjudged[slot]));
 	/* With what friends have in all: BUDGET_FRIENDS. */
 	memset(&s->shared->globals[budget_index(slot, 0)], 0,
 	       sizeof(__u64) << CLASS_BITS);

@@ -39,7 +39,7 @@ bool health_write(const struct stats *stats, const char (*interfaces)[IF_NAMESIZ
 		  size_t count, FILE *out)
 {
 	size_t good = 0;
-	bool observed;
+	bool observed, judged = true;
 
 	for (size_t i = 0; i < count; i++) {
 		const struct shield_link *link = link_find(stats, interfaces[i]);
@@ -55,6 +55,17 @@ bool health_write(const struct stats *stats, const char (*interfaces)[IF_NAMESIZ
 			fputs("not protected: it is gone, or never was", out);
 		fputc('\n', out);
 	}
+	for (size_t i = 0; i < stats->service_count; i++) {
+		const struct stats_service *t = &stats->services[i];
+
+		if (t->judged < JUDGED_PARTLY)
+			continue;
+		fprintf(out,
+			"%s: %s datagrams come in by %s, where nothing judges them\n",
+			t->service.name, t->judged == JUDGED_NO ? "its" : "some of its",
+			t->unjudged_by);
+		judged &= t->judged != JUDGED_NO;
+	}
 	observed = health_observed(stats);
 	fprintf(out, "%zu of %zu interface%s %s\n", good, count, count == 1 ? "" : "s",
 		observed ? "attached, observing only: nothing is dropped" : "protected");
@@ -62,5 +73,5 @@ bool health_write(const struct stats *stats, const char (*interfaces)[IF_NAMESIZ
 		if (stats->services[i].service.observe)
 			fprintf(out, "%s: observed only: nothing is dropped\n",
 				stats->services[i].service.name);
-	return good == count;
+	return good == count && judged;
 }

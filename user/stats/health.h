@@ -16,7 +16,8 @@ void health_fault(const struct shield_link *link, FILE *out);
 /* Is nothing dropped, of no service? */
 bool health_observed(const struct stats *stats);
 
-/* Says so on @out, one line for each of @interfaces that is not. */
+/* Says so on @out, one line for each of @interfaces that is not, and for each service
+ * whose datagrams come in by another; one of which all do is not protected. */
 bool health_write(const struct stats *stats, const char (*interfaces)[IF_NAMESIZE],
 		  size_t count, FILE *out);
 

@@ -192,6 +192,17 @@ static void observing(FILE *out, const struct ometric *m, const struct stats *s)
 	}
 }
 
+static void judged(FILE *out, const struct ometric *m, const struct stats *s)
+{
+	for (size_t i = 0; i < s->service_count; i++) {
+		const struct stats_service *t = &s->services[i];
+		const char *values[] = { t->service.name, protocol(t), t->unjudged_by };
+
+		if (t->judged != JUDGED_UNKNOWN)
+			ometric_uint(out, m, values, t->judged == JUDGED_YES);
+	}
+}
+
 static void mismatch(FILE *out, const struct ometric *m, const struct stats *s)
 {
 	for (size_t i = 0; i < s->service_count; i++) {
@@ -359,6 +370,9 @@ static void build(FILE *out, const struct ometric *m, const struct stats *s)
 	  "Players that the server has sent to within a minute.", "service", "protocol") \
 	X(observing, "observing", GAUGE, NULL,					\
 	  "1: verdicts are counted, nothing is dropped.", "service", "protocol") \
+	X(judged, "service_judged", GAUGE, NULL,				\
+	  "1: its datagrams are judged; 0: some come in by another interface; absent: none has come.", \
+	  "service", "protocol", "unjudged_by")					\
 	X(mismatch, "protocol_mismatch", GAUGE, NULL,				\
 	  "1: the server speaks another protocol than its service says, and which.", \
 	  "service", "protocol", "speaks")					\

@@ -27,6 +27,9 @@ static int service_collect(const struct shield *shield, __u32 slot,
 	err = shield_tallies(shield, slot, &ret->in, &ret->out);
 	if (!err)
 		err = shield_spent(shield, slot, ret->spent);
+	if (!err)
+		ret->judged = shield_judged(shield, slot, tallies_packets(&ret->in),
+					    ret->unjudged_by);
 	return err;
 }
 

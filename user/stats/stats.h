@@ -22,6 +22,8 @@ struct stats_service {
 	struct tallies in, out;
 	struct shield_template templates[TEMPLATE_FORMS]; /* of its answers */
 	size_t template_count;
+	enum judged judged; /* are its datagrams? */
+	char unjudged_by[IF_NAMESIZE]; /* by which interface others come in; "": none */
 	__u32 speaks; /* 1 << enum wire_family: in place of its own; 0: its own */
 };
 

@@ -99,10 +99,11 @@ json_t *stats_json_link(const struct shield_link *link)
 	char since[TIME_TEXT];
 
 	time_format(link->since, since);
-	return json_pack("{s:s, s:s, s:s, s:b, s:b, s:b, s:b}", "interface",
+	return json_pack("{s:s, s:s, s:s, s:b, s:b, s:b, s:b, s:b}", "interface",
 			 link->interface, "mode", mode_name(link->mode), "since", since,
 			 "ours", link->ours, "ingress", link->ingress, "egress",
-			 link->egress, "gone", link->gone);
+			 link->egress, "gone", link->gone, "up",
+			 !link->gone && !link->down);
 }
 
 static json_t *others(const struct tally tallies[OTHER_COUNT])

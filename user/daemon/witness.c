@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * witness.c - see witness.h.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "daemon/witness.h"
+#include "lib/arrivals.h"
+#include "lib/log.h"
+#include "lib/netlinks.h"
+#include "lib/udp_sockets.h"
+#include "stats/self_test.h"
+
+#define LOOK_MAX    4096 /* datagrams in one look */
+#define LATELY_S    UNJUDGED_AGE_S
+#define DOUBT_LOOKS 12 /* a minute: then it is said what may keep datagrams away */
+
+struct seen {
+	__u64 received; /* datagrams that the programs had counted, at the last look */
+	__u32 judged_s; /* when that had grown; 0: never */
+	int ifindex; /* in this look: by which interface others came in; 0: by none */
+	bool below; /* one below ours: it counts only if ours sees nothing */
+	enum judged said;
+};
+
+struct witness {
+	struct shield *shield;
+	const struct config *config;
+	int fd; /* -1: not allowed */
+	struct netlink_row rows[NETLINKS_MAX];
+	size_t row_count;
+	struct seen seen[SERVICES_MAX]; /* by slot */
+	unsigned int looks; /* since the start or the last reload */
+};
+
+struct witness *witness_open(struct shield *shield, const struct config *config)
+{
+	struct witness *w = calloc(1, sizeof(*w));
+
+	if (!w) {
+		log_error("not enough memory");
+		return NULL;
+	}
+	w->shield = shield;
+	w->config = config;
+	w->fd = arrivals_open();
+	if (w->fd < 0)
+		log_info(
+			"what comes in by interfaces that are not protected is not seen: %s "
+			"(it takes CAP_NET_RAW)",
+			strerror(-w->fd));
+	return w;
+}
+
+void witness_reload(struct witness *w, const struct config *config)
+{
+	if (!w)
+		return;
+	w->config = config;
+	w->looks = 0;
+	for (__u32 slot = 0; slot < SERVICES_MAX; slot++)
+		w->seen[slot].said = JUDGED_UNKNOWN;
+}
+
+void witness_close(struct witness *w)
+{
+	if (!w)
+		return;
+	if (w->fd >= 0)
+		close(w->fd);
+	free(w);
+}
+
+static bool is_ours(const struct witness *w, int index)
+{
+	for (size_t i = 0; i < w->config->interface_count; i++)
+		if (index && index == (int)if_nametoindex(w->config->interfaces[i]))
+			return true;
+	return false;
+}
+
+/* Is @index ours, or does what arrives at it come in by one of ours? */
+static bool is_judged(const struct witness *w, int index)
+{
+	if (is_ours(w, index))
+		return true;
+	for (size_t i = 0; i < w->config->interface_count; i++)
+		if (netlinks_over(w->rows, w->row_count, index,
+				  (int)if_nametoindex(w->config->interfaces[i])))
+			return true;
+	return false;
+}
+
+/* Does what arrives at @index go on to one of ours, or some of it? */
+static bool is_below(const struct witness *w, int index)
+{
+	for (size_t i = 0; i < w->config->interface_count; i++)
+		if (netlinks_over(w->rows, w->row_count,
+				  (int)if_nametoindex(w->config->interfaces[i]), index))
+			return true;
+	return false;
+}
+
+/* Look from now on at all interfaces that are neither ours nor the loopback. */
+static void listen_anew(struct witness *w)
+{
+	__u16 ports[ARRIVALS_PORTS];
+	int skipped[ARRIVALS_SKIPPED], count = netlinks_read(w->rows);
+	size_t port_count = 0, skipped_count = 0;
+
+	w->row_count = count > 0 ? (size_t)count : 0;
+	for (size_t i = 0; i < w->row_count && skipped_count < ARRIVALS_SKIPPED; i++)
+		if (w->rows[i].loopback || is_judged(w, w->rows[i].index))
+			skipped[skipped_count++] = w->rows[i].index;
+	for (size_t i = 0; i < w->config->service_count; i++)
+		for (size_t p = 0; p < w->config->services[i].port_count; p++)
+			if (port_count < ARRIVALS_PORTS)
+				ports[port_count++] = w->config->services[i].ports[p];
+	arrivals_listen(w->fd, ports, port_count, skipped, skipped_count);
+}
+
+static bool is_for(const struct config_service *c, const struct arrival *a)
+{
+	bool port = false;
+
+	for (size_t i = 0; i < c->port_count; i++)
+		port |= c->ports[i] == a->port;
+	for (size_t i = 0; port && i < c->address_count; i++)
+		if (!memcmp(c->addresses[i], a->to, sizeof(a->to)))
+			return true;
+	/* What is only forwarded is no service's of this host. */
+	return port && !c->address_count && address_is_here(a->to);
+}
+
+static int slot_named(const struct witness *w, const char *name)
+{
+	struct service service;
+
+	for (__u32 slot = 0; slot < SERVICES_MAX; slot++)
+		if (shield_service(w->shield, slot, &service) &&
+		    !strncmp(service.name, name, NAME_MAX_LEN))
+			return (int)slot;
+	return -1;
+}
+
+static void arrival_note(struct witness *w, const struct arrival *a)
+{
+	for (size_t i = 0; i < w->config->service_count; i++) {
+		const struct config_service *c = &w->config->services[i];
+		struct seen *seen;
+		int slot;
+
+		if (!is_for(c, a) || is_judged(w, a->ifindex))
+			continue;
+		slot = slot_named(w, c->service.name);
+		if (slot < 0)
+			return;
+		seen = &w->seen[slot];
+		if (seen->ifindex && !seen->below)
+			return;
+		seen->ifindex = a->ifindex;
+		seen->below = is_below(w, a->ifindex);
+		return;
+	}
+}
+
+/* Is what ours see all sent by this machine itself? Then it is no service's traffic. */
+static bool is_local(const struct witness *w)
+{
+	for (size_t i = 0; i < w->row_count; i++)
+		if (!w->rows[i].loopback && is_ours(w, w->rows[i].index))
+			return false;
+	return true;
+}
+
+/* Has a datagram for it been judged lately? */
+static bool is_lively(struct witness *w, __u32 slot)
+{
+	struct seen *seen = &w->seen[slot];
+	__u32 now = (__u32)(shield_clock() >> 30) | 1;
+	static struct tallies in, out;
+	__u64 sum;
+
+	if (!shield_tallies(w->shield, slot, &in, &out)) {
+		sum = tallies_packets(&in);
+		if (sum != seen->received)
+			seen->judged_s = now;
+		seen->received = sum;
+	}
+	return !is_local(w) && seen->judged_s && now - seen->judged_s <= LATELY_S;
+}
+
+static void say(struct witness *w, __u32 slot, const char *name)
+{
+	struct seen *seen = &w->seen[slot];
+	char by[IF_NAMESIZE];
+	enum judged now = shield_judged(w->shield, slot, seen->received, by);
+
+	if (now >= JUDGED_PARTLY && now > seen->said)
+		log_warn(
+			"service '%s': %sdatagrams for it come in by '%s', where nothing "
+			"judges them: name that interface, or the one below it that carries "
+			"its frames, with `interface`",
+			name, now == JUDGED_NO ? "" : "some ", by);
+	else if (now < JUDGED_PARTLY && seen->said >= JUDGED_PARTLY)
+		log_info(
+			"service '%s': no datagram has come in for 2 minutes where nothing "
+			"judges it",
+			name);
+	seen->said = now;
+}
+
+/* Services for which nothing has come, and that nothing may come for. */
+static void say_doubts(const struct witness *w)
+{
+	struct self_test *tests = calloc(SERVICES_MAX, sizeof(*tests));
+	size_t count = tests ? self_test_run(w->shield, tests) : 0;
+	char text[SELF_TEST_TEXT];
+	bool fault;
+
+	for (size_t i = 0; i < count; i++) {
+		self_test_text(&tests[i], text, &fault);
+		if (fault && tests[i].judged < JUDGED_PARTLY)
+			log_warn("service '%s': %s", tests[i].service, text);
+	}
+	free(tests);
+}
+
+void witness_look(struct witness *w)
+{
+	struct service service;
+	struct arrival a;
+
+	if (w && ++w->looks == DOUBT_LOOKS)
+		say_doubts(w);
+	if (!w || w->fd < 0)
+		return;
+	for (__u32 slot = 0; slot < SERVICES_MAX; slot++)
+		w->seen[slot].ifindex = 0;
+	for (int i = 0; i < LOOK_MAX && arrivals_next(w->fd, &a); i++)
+		arrival_note(w, &a);
+	for (__u32 slot = 0; slot < SERVICES_MAX; slot++) {
+		struct seen *seen = &w->seen[slot];
+		bool lively;
+
+		if (!shield_service(w->shield, slot, &service))
+			continue;
+		lively = is_lively(w, slot);
+		if (seen->ifindex && !(seen->below && lively))
+			shield_unjudged_put(w->shield, slot, seen->ifindex, !lively);
+		say(w, slot, service.name);
+	}
+	listen_anew(w);
+}

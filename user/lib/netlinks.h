@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * netlinks.h - the interfaces of this network namespace, and which of them pass each
+ * other's frames on: a bridge and its members, a bond and its slaves, a VLAN or macvlan
+ * and the interface below it. A tunnel (GRE, WireGuard) has none: below it travel other
+ * frames.
+ */
+#ifndef NETLINKS_H
+#define NETLINKS_H
+
+#include <net/if.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#define NETLINKS_MAX 1024
+
+struct netlink_row {
+	int index;
+	int master; /* bridge, bond, team or VRF that this is part of; 0: none */
+	int parent; /* interface below a VLAN, macvlan or ipvlan; 0: none, or elsewhere */
+	bool loopback, up; /* up: it is, and so is its carrier */
+	char name[IF_NAMESIZE];
+};
+
+/* Fill @ret; how many there are, at most NETLINKS_MAX; or -errno without a message. */
+int netlinks_read(struct netlink_row ret[NETLINKS_MAX]);
+
+/*
+ * Of rows that netlinks_read() has filled: does what arrives at @above come in by @below,
+ * another one, in the same frame?
+ */
+bool netlinks_over(const struct netlink_row *rows, size_t count, int above, int below);
+
+#endif /* NETLINKS_H */

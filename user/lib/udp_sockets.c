@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * udp_sockets.c - see udp_sockets.h.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "lib/udp_sockets.h"
+
+/* "  12: 0100007F:6D38 ...": the words of an address in hex, as they lie in memory. */
+static bool line_read(const char *line, __be32 address[4], __u16 *ret_port)
+{
+	unsigned int word[4], port;
+
+	memset(address, 0, 4 * sizeof(*address));
+	if (sscanf(line, " %*u: %8x%8x%8x%8x:%4x", &word[0], &word[1], &word[2], &word[3],
+		   &port) == 5) {
+		memcpy(address, word, sizeof(word));
+	} else if (sscanf(line, " %*u: %8x:%4x", &word[0], &port) == 2) {
+		address[2] = word[0] ? htonl(0xffff) : 0;
+		address[3] = word[0];
+	} else {
+		return false;
+	}
+	*ret_port = (__u16)port;
+	return true;
+}
+
+bool udp_sockets_each(void (*each)(const __be32 address[4], __u16 port, void *context),
+		      void *context)
+{
+	static const char *const lists[] = { "/proc/self/net/udp",
+					     "/proc/self/net/udp6" };
+	char line[256];
+	__be32 address[4];
+	__u16 port;
+	bool read = false;
+
+	for (int i = 0; i < 2; i++) {
+		FILE *file = fopen(lists[i], "re");
+
+		while (file && fgets(line, sizeof(line), file))
+			if (line_read(line, address, &port))
+				each(address, port, context);
+		read |= file != NULL;
+		if (file)
+			fclose(file);
+	}
+	return read;
+}
+
+bool address_is_here(const __be32 address[4])
+{
+	bool ipv4 = !address[0] && !address[1] && address[2] == htonl(0xffff);
+	struct sockaddr_in in = { .sin_family = AF_INET };
+	struct sockaddr_in6 in6 = { .sin6_family = AF_INET6 };
+	int fd = socket(ipv4 ? AF_INET : AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	bool here;
+
+	memcpy(&in.sin_addr, &address[3], sizeof(in.sin_addr));
+	memcpy(&in6.sin6_addr, address, sizeof(in6.sin6_addr));
+	/* Linked to an interface that is not named: any other error than this is no news.
+	 */
+	here = fd < 0 ||
+	       !bind(fd, ipv4 ? (struct sockaddr *)&in : (struct sockaddr *)&in6,
+		     ipv4 ? sizeof(in) : sizeof(in6)) ||
+	       errno != EADDRNOTAVAIL;
+	if (fd >= 0)
+		close(fd);
+	return here;
+}
