@@ -303,7 +303,7 @@ static void frames(void **state)
 	uint8_t bytes[256];
 
 	(void)state;
-	decode(&s, DIRECTION_S2C, 1, bytes, assemble(&v, bytes, sizeof(bytes)));
+	decode(&s, DIRECTION_S2C, 9, bytes, assemble(&v, bytes, sizeof(bytes)));
 	for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
 		size_t n = from_hex(steps[i].hex, bytes, sizeof(bytes));
 

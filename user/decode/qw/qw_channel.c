@@ -72,16 +72,30 @@ static void guess(struct qw_session *s, uint32_t sequence, struct span bytes, bo
 	record_opaque(r, "serverdata was not seen: extensions are not known");
 }
 
-static void message(struct qw_session *s, enum direction direction, uint32_t sequence,
-		    struct span bytes, bool late, struct record *r)
+/* A datagram that is newer than all of its direction was read. */
+static void taken(struct qw_session *s, bool client, const struct netchan_header *h)
+{
+	uint32_t first;
+
+	if (!client)
+		netchan_proof_server(&s->proof, h);
+	else if (netchan_proof_client(&s->proof, h, &first))
+		evidence_account(&s->join.map, first, h->ack);
+}
+
+static void message(struct qw_session *s, enum direction direction,
+		    const struct netchan_header *h, struct span bytes, bool late,
+		    struct record *r)
 {
 	bool leans;
 
 	if (direction == DIRECTION_S2C && !s->terms.protocol &&
-	    (!fits(&s->terms, sequence, bytes, &leans) || leans))
-		guess(s, sequence, bytes, late, r);
+	    (!fits(&s->terms, h->sequence, bytes, &leans) || leans))
+		guess(s, h->sequence, bytes, late, r);
 	else
-		qw_message_decode(s, direction, sequence, bytes, late, r);
+		qw_message_decode(s, direction, h->sequence, bytes, late, r);
+	if (!late && (r->status == RECORD_DECODED || r->status == RECORD_PARTIAL))
+		taken(s, direction == DIRECTION_C2S, h);
 }
 
 /*
@@ -120,8 +134,9 @@ static void begin_if_new(struct qw_session *s, const struct netchan_header *h)
 		qw_session_start(s);
 }
 
-static void part(struct qw_session *s, enum direction direction, uint32_t sequence,
-		 struct reader *rd, bool late, struct record *r)
+static void part(struct qw_session *s, enum direction direction,
+		 const struct netchan_header *h, struct reader *rd, bool late,
+		 struct record *r)
 {
 	struct netchan_slices *slices = &s->slices[direction == DIRECTION_S2C];
 	unsigned int word = reader_le16(rd);
@@ -132,14 +147,14 @@ static void part(struct qw_session *s, enum direction direction, uint32_t sequen
 		return;
 	}
 	if (!word) {
-		message(s, direction, sequence, reader_rest(rd), late, r);
+		message(s, direction, h, reader_rest(rd), late, r);
 		return;
 	}
 	r->kind = "fragment";
 	record_uint(r, "fragmentStart", offset);
 	record_uint(r, "fragmentLength", reader_left(rd));
 	record_bool(r, "more", word & PART_MORE);
-	switch (netchan_fragment(slices, sequence, offset, word & PART_MORE,
+	switch (netchan_fragment(slices, h->sequence, offset, word & PART_MORE,
 				 reader_rest(rd), MESSAGE_MAX)) {
 	case NETCHAN_STORED:
 		break;
@@ -147,8 +162,8 @@ static void part(struct qw_session *s, enum direction direction, uint32_t sequen
 		record_bool(r, "repeated", true);
 		break;
 	case NETCHAN_WHOLE:
-		message(s, direction, sequence,
-			(struct span){ slices->bytes, slices->used }, false, r);
+		message(s, direction, h, (struct span){ slices->bytes, slices->used },
+			false, r);
 		break;
 	case NETCHAN_MISSED:
 		record_partial(r, "a fragment of this message was not seen");
@@ -207,8 +222,8 @@ void qw_datagram(struct qw_session *s, enum direction direction, struct span pay
 	}
 	late = is_late(s, !client, h.sequence, r);
 	if (variants & QW_VARIANT_FRAG)
-		part(s, direction, h.sequence, &rd, late, r);
+		part(s, direction, &h, &rd, late, r);
 	else
-		message(s, direction, h.sequence, reader_rest(&rd), late, r);
+		message(s, direction, &h, reader_rest(&rd), late, r);
 	r->dialect = s->terms.protocol ? qw_dialect(&s->terms) : r->dialect;
 }

@@ -89,28 +89,38 @@ static void players(const struct demo_block *block, struct record *r)
 	}
 }
 
+/* The numbers to go on with, or a hidden block. */
+static bool is_aside(const struct qw_session *s, const struct demo_block *block)
+{
+	return block->type == QWD_SET || (block->type == MVD_MULTIPLE && !block->mask &&
+					  s->terms.mvd & QW_MVD_HIDDEN);
+}
+
 static void mvd(struct qw_session *s, const struct demo_block *block, struct record *r)
 {
 	static const char *const types[] = { NULL,     "read",	"set", "multiple",
 					     "single", "stats", "all", NULL };
 	struct span bytes = { block->bytes, block->n };
 	const char *type = types[block->type & 7];
+	uint32_t sequence = (uint32_t)block->frame;
 
 	s->terms.recording = true;
 	s->packets = true;
 	s->block_wanted = true;
 	if (type)
 		record_string(r, "type", type, strlen(type));
+	/* What holds no message of the server's begins no map. */
+	if (is_aside(s, block))
+		evidence_account(&s->join.map, sequence, sequence);
 	if (block->type == QWD_SET) {
 		set(s, reader_of(block->bytes, block->n), r);
 		return;
 	}
 	players(block, r);
-	if (block->type == MVD_MULTIPLE && !block->mask && s->terms.mvd & QW_MVD_HIDDEN)
+	if (is_aside(s, block))
 		qw_hidden(s, bytes, r);
 	else
-		qw_message_decode(s, DIRECTION_S2C, (uint32_t)block->frame, bytes, false,
-				  r);
+		qw_message_decode(s, DIRECTION_S2C, sequence, bytes, false, r);
 }
 
 /* Lines "name: value", and an empty one. */

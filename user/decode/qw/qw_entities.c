@@ -212,44 +212,101 @@ size_t qw_entity_write(uint8_t *to, size_t size, const struct qw_terms *t,
 
 /* --- frames ------------------------------------------------------------------------ */
 
+/*
+ * The frame before, in a recording; a delta says which one by a number that counts on.
+ * The first of a map is to nothing.
+ */
+static const struct qw_frame *recorded_base(const struct qw_session *s, uint8_t from)
+{
+	static const struct qw_frame nothing = { .stored = true, .whole = true };
+	const struct qw_game *g = s ? s->game : NULL;
+	const struct qw_frame *f = g ? &g->frames[g->newest % QW_FRAMES] : &nothing;
+
+	if (!g || !f->stored)
+		return !s || s->join.map.known ? &nothing : NULL;
+	return !g->has_from || (uint8_t)(g->from + 1) == from ? f : NULL;
+}
+
 /* The frame that a delta from @from builds on, or NULL. */
 static const struct qw_frame *base_of(struct ops *o, uint8_t from)
 {
-	/* A recording's deltas are to the frame before, and the first to nothing. */
-	static const struct qw_frame nothing = { .stored = true, .whole = true };
-	const struct qw_parse *p = qw_parse_of(o);
+	struct qw_parse *p = qw_parse_of(o);
 	const struct qw_game *g = p->session ? p->session->game : NULL;
 	uint32_t age = (o->m->sequence - from) & 0xff;
 	const struct qw_frame *f;
 
+	p->from = from;
 	if (p->terms.recording) {
-		f = g ? &g->frames[g->newest % QW_FRAMES] : &nothing;
-		return f->stored ? f : &nothing;
+		p->base = o->m->sequence;
+		return recorded_base(p->session, from);
 	}
-	if (!g || !age || age >= QW_FRAMES - 1)
+	if (age && age < QW_FRAMES - 1)
+		p->base = o->m->sequence - age;
+	if (!g || !p->base)
 		return NULL;
-	f = &g->frames[(o->m->sequence - age) % QW_FRAMES];
-	return f->stored && f->sequence == o->m->sequence - age ? f : NULL;
+	f = &g->frames[p->base % QW_FRAMES];
+	return f->stored && f->sequence == p->base ? f : NULL;
+}
+
+static bool is_incomplete(const struct qw_frame *f)
+{
+	return !f->whole || f->guessed || f->leans;
 }
 
 static void frame_begin(struct ops *o, const struct qw_frame *base, bool delta)
 {
 	struct qw_parse *p = qw_parse_of(o);
+	const struct qw_session *s = p->session;
+	struct qw_frame *f = &p->frame;
 
 	if (delta && base) {
-		p->frame = *base;
+		*f = *base;
+		/* What was doubted is right if the map turned out to be that. */
+		f->doubted &= !s || !evidence_holds(&s->join.map, base->sequence);
+		f->leans &= f->doubted;
 	} else {
-		memset(&p->frame, 0, sizeof(p->frame));
-		p->frame.whole = !delta;
+		memset(f, 0, sizeof(*f));
+		f->whole = !delta;
+		f->doubted = true;
 	}
-	p->frame.stored = true;
-	p->frame.sequence = o->m->sequence;
+	if (s && evidence_holds(&s->join.map, o->m->sequence))
+		f->doubted = false;
+	f->stored = true;
+	f->sequence = o->m->sequence;
 	p->has_frame = true;
 	o->record->facts.has |= FACT_SNAPSHOT;
 	if (delta && !base)
 		message_missing(o->m, "delta from a frame that was not seen");
-	else if (!p->frame.whole)
+	else if (is_incomplete(f))
 		message_missing(o->m, "delta from a frame whose own base was not seen");
+}
+
+/*
+ * Entity @e is new in the frame: is its baseline known? No server sends one without a
+ * model, so where nothing but a baseline can have brought it, there is one.
+ */
+static void lean(struct ops *o, const struct qw_entity *e)
+{
+	struct qw_parse *p = qw_parse_of(o);
+	const struct qw_session *s = p->session;
+	const struct qw_game *g = s ? s->game : NULL;
+	bool there = g && g->baseline[e->number / 64] >> e->number % 64 & 1;
+	enum evidence_baseline known;
+
+	if (!s)
+		return;
+	known = p->frame.doubted ? evidence_join_baseline(&s->join, o->m->sequence, there)
+		: there || !s->join.holes ? BASELINE_KNOWN
+					  : BASELINE_UNSEEN;
+	if (!there && s->packets && !(e->bits & (QW_U_MODEL | QW_U_MODELDBL))) {
+		p->hole = true;
+		known = BASELINE_UNSEEN;
+	}
+	if (known == BASELINE_KNOWN)
+		return;
+	p->frame.guessed |= known == BASELINE_UNSEEN;
+	p->frame.leans |= known == BASELINE_DOUBTED;
+	message_missing(o->m, "entity from a baseline that was not seen");
 }
 
 static void frame_entity(struct ops *o, const struct qw_entity *e)
@@ -257,6 +314,13 @@ static void frame_entity(struct ops *o, const struct qw_entity *e)
 	struct qw_frame *f = &qw_parse_of(o)->frame;
 	uint64_t bit = 1ULL << e->number % 64, *set = &f->present[e->number / 64];
 
+	if (!e->remove && !(*set & bit))
+		lean(o, e);
+	if (e->remove && !(*set & bit) && qw_parse_of(o)->terms.recording) {
+		/* No server removes what is not there: a frame before has brought it. */
+		f->whole = false;
+		message_missing(o->m, "delta from a frame that was not seen");
+	}
 	if (e->remove)
 		f->count = (uint16_t)(f->count - !!(*set & bit));
 	else
@@ -301,6 +365,7 @@ static void entities(struct ops *o, bool delta)
 
 void qw_packetentities(struct ops *o)
 {
+	qw_parse_of(o)->base = 0;
 	frame_begin(o, NULL, false);
 	entities(o, false);
 }
@@ -309,6 +374,7 @@ void qw_deltapacketentities(struct ops *o)
 {
 	unsigned int from = qw_u8(o, "from");
 
+	qw_parse_of(o)->base = 0;
 	frame_begin(o, base_of(o, (uint8_t)from), true);
 	entities(o, true);
 }
@@ -348,7 +414,12 @@ void qw_spawnstatic(struct ops *o)
 
 void qw_spawnbaseline(struct ops *o)
 {
-	if (qw_u16(o, "number") >= QW_ENTITIES)
+	unsigned int number = qw_u16(o, "number");
+	struct qw_session *s = qw_committing(o);
+
+	if (number >= QW_ENTITIES)
 		ops_wrong(o, "no such entity");
 	baseline(o);
+	if (s)
+		qw_session_baseline(s, number);
 }

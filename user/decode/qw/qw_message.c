@@ -24,6 +24,7 @@ static void begin(struct qw_parse *p, struct qw_session *s, bool late)
 	p->late = late;
 	p->leans = false;
 	p->has_frame = false;
+	p->hole = false;
 	p->holds = QW_HOLDS_NOTHING;
 	if (s)
 		p->terms = s->terms;
@@ -61,8 +62,14 @@ static void store(struct qw_session *s, const struct qw_parse *p)
 	if (p->late && slot->stored && (int32_t)(p->frame.sequence - slot->sequence) <= 0)
 		return;
 	*slot = p->frame;
-	if (p->terms.recording)
-		g->newest = p->frame.sequence;
+	s->join.holes |= p->hole;
+	if (p->base)
+		qw_session_differs(s, p->base, p->frame.sequence);
+	if (!p->terms.recording)
+		return;
+	g->newest = p->frame.sequence;
+	g->has_from = p->base != 0;
+	g->from = p->from;
 }
 
 bool qw_message_trial(struct qw_session *s, uint32_t sequence, struct span bytes,
@@ -101,7 +108,11 @@ bool qw_message_decode(struct qw_session *s, enum direction direction, uint32_t 
 	begin(&p, s, late);
 	good = message_decode(&quakeworld_family, &m);
 	r->kind = (direction == DIRECTION_C2S ? client_kinds : server_kinds)[p.holds];
-	if (good && p.has_frame && s)
+	if (!good || !s)
+		return good;
+	if (p.has_frame)
 		store(s, &p);
-	return good;
+	if (direction == DIRECTION_S2C && !late)
+		evidence_account(&s->join.map, sequence, sequence);
+	return true;
 }

@@ -32,6 +32,9 @@ struct qw_parse {
 	bool late; /* repeated or out of order: it changes no state */
 	bool leans; /* on terms that are not known: no svc_serverdata was seen */
 	bool has_frame;
+	uint32_t base; /* the frame's base, by its message; 0: none */
+	uint8_t from; /* of a recording, as it came */
+	bool hole; /* there is a baseline that was not seen */
 	struct qw_frame frame; /* built aside; qw_message_decode() stores it */
 	enum qw_rank holds;
 };

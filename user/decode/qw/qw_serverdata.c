@@ -109,8 +109,11 @@ static void begin(struct ops *o, const struct qw_terms *t, uint32_t count,
 	if (!s)
 		return;
 	/* The repeat of a reliable one must not take anything away. */
-	if (s->game && (!s->terms.protocol || s->servercount != count))
-		memset(s->game, 0, sizeof(*s->game));
+	if (!s->terms.protocol || s->servercount != count) {
+		if (s->game)
+			memset(s->game, 0, sizeof(*s->game));
+		evidence_join_begin(&s->join, o->m->sequence);
+	}
 	s->terms = *t;
 	s->servercount = count;
 	s->slot = (uint8_t)slot;

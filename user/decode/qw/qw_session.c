@@ -47,6 +47,25 @@ struct qw_game *qw_session_game(struct qw_session *s)
 	return s->game;
 }
 
+void qw_session_baseline(struct qw_session *s, unsigned int number)
+{
+	struct qw_game *g = number < QW_ENTITIES ? qw_session_game(s) : NULL;
+
+	if (g)
+		g->baseline[number / 64] |= 1ULL << number % 64;
+}
+
+void qw_session_differs(struct qw_session *s, uint32_t base, uint32_t sequence)
+{
+	if (!evidence_join_frame(&s->join, base, sequence) || !s->game)
+		return;
+	for (unsigned int i = 0; i < QW_FRAMES; i++) {
+		struct qw_frame *f = &s->game->frames[i];
+
+		f->guessed |= f->doubted && f->leans;
+	}
+}
+
 const char *qw_dialect(const struct qw_terms *t)
 {
 	if (t->protocol < 28)

@@ -9,6 +9,7 @@
 #ifndef QW_SESSION_H
 #define QW_SESSION_H
 
+#include "decode/evidence.h"
 #include "decode/family.h"
 #include "decode/netchan.h"
 
@@ -54,7 +55,10 @@ struct qw_terms {
 struct qw_frame {
 	uint32_t sequence; /* of the server's message that it came in */
 	bool stored;
-	bool whole; /* all it builds on was seen */
+	bool whole; /* all frames that it builds on were seen */
+	bool guessed; /* but not a baseline of an entity in it */
+	bool doubted; /* its map may be another than the one that is known, */
+	bool leans; /* and entities of it come from baselines */
 	uint16_t count;
 	uint64_t present[QW_ENTITIES / 64];
 };
@@ -69,7 +73,10 @@ struct qw_frame {
 /* Handed out when the first message with something to remember is right. */
 struct qw_game {
 	struct qw_frame frames[QW_FRAMES];
-	uint32_t newest; /* frame of a recording */
+	uint64_t baseline[QW_ENTITIES / 64]; /* by number: it has one */
+	uint32_t newest; /* frame of a recording, */
+	uint8_t from; /* and what its delta says that it is to */
+	bool has_from;
 	uint8_t style[QW_STYLES]; /* of custom temporary entities, */
 	uint8_t style_known[QW_STYLES]; /* if it was registered */
 };
@@ -88,6 +95,8 @@ struct qw_session {
 	uint16_t qport_next; /* its qport */
 	uint32_t offered, asked; /* of the netchan's variants, enum qw_variant */
 	struct netchan_slices slices[2];
+	struct netchan_proof proof;
+	struct evidence_join join; /* whose baselines are those of the game? */
 	struct qw_game *game;
 	/* The download in progress. */
 	uint8_t download[QW_NAME_MAX];
@@ -116,6 +125,12 @@ void qw_session_start(struct qw_session *s);
 
 /* The game, zeroed when it is handed out; NULL: no memory. */
 struct qw_game *qw_session_game(struct qw_session *s);
+
+/* Entity @number has a baseline. */
+void qw_session_baseline(struct qw_session *s, unsigned int number);
+
+/* The frame of message @sequence is a difference to that of message @base. */
+void qw_session_differs(struct qw_session *s, uint32_t base, uint32_t sequence);
 
 /* "quakeworld-28", and with which extensions. */
 const char *qw_dialect(const struct qw_terms *terms);

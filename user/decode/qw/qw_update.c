@@ -372,6 +372,7 @@ void qw_updateentities(struct ops *o)
 void qw_spawnstatic2(struct ops *o)
 {
 	const struct qw_terms *t = &qw_parse_of(o)->terms;
+	struct qw_session *s;
 	struct qw_entity e;
 	unsigned int word;
 
@@ -389,4 +390,7 @@ void qw_spawnstatic2(struct ops *o)
 	record_open_array(o->record, "entities");
 	qw_entity_record(o->record, t, &e);
 	record_close(o->record);
+	s = o->code == 66 ? qw_committing(o) : NULL;
+	if (s)
+		qw_session_baseline(s, e.number);
 }
