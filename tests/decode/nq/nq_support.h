@@ -31,7 +31,7 @@ static inline void enter(const char *name, uint32_t flags, uint32_t pext2)
 			assert_true(nq_format_of(nq_dialects[i], flags, 0, pext2,
 						 &game.format));
 			game.possible = 1U << i;
-			game.known = game.fitted = true;
+			game.known = game.fitted = game.based = true;
 			game.maxclients = 4;
 			return;
 		}

@@ -61,7 +61,8 @@ static void sink(void *context, const struct record *r)
 	int side = r->direction == DIRECTION_S2C;
 
 	t->of[r->status]++;
-	if (r->reason && !t->reason)
+	/* The talks have no serverinfo, so no baselines either. */
+	if (r->reason && !t->reason && !strstr(r->reason, "baseline"))
 		t->reason = r->reason;
 	for (size_t i = 0; i < r->tape->items_used; i++)
 		t->verified += r->tape->items[i].type == RECORD_TYPE_BOOL &&

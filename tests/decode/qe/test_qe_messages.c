@@ -34,7 +34,7 @@ static void enter(struct nq_game *game, const char *name)
 			nq_format_of(qe_dialects[i], qe_dialects[i]->flags, 0, 0,
 				     &game->format);
 			game->possible = 1U << i;
-			game->known = game->fitted = true;
+			game->known = game->fitted = game->based = true;
 			game->maxclients = 4;
 			return;
 		}

@@ -9,6 +9,8 @@
 /* After so many, the dialect is named: the first ones often fit several. */
 #define TRIES_ENOUGH 8
 
+static const char no_baseline[] = "entity from a baseline that was not seen";
+
 static const struct nq_dialect *const *list_of(const struct nq_game *game)
 {
 	return game && game->dialects ? game->dialects : nq_dialects;
@@ -33,6 +35,7 @@ static void walk_begin(struct nq_walk *w, const struct message *m)
 	w->code = game->code;
 	w->has_view = game->has_view;
 	w->view = game->view;
+	w->based = game->based && !game->hole;
 }
 
 static void walk_end(const struct nq_walk *w)
@@ -45,6 +48,7 @@ static void walk_end(const struct nq_walk *w)
 	game->code = w->code;
 	game->has_view = w->has_view;
 	game->view = w->view;
+	game->based = w->based;
 }
 
 bool nq_message(struct message *m)
@@ -55,6 +59,8 @@ bool nq_message(struct message *m)
 	walk_begin(&w, m);
 	table = m->direction == DIRECTION_C2S ? w.format.clc : w.format.svc;
 	message_ops(m, table, &w);
+	if (w.unbased)
+		message_missing(m, no_baseline);
 	if (w.commit)
 		walk_end(&w);
 	return !m->wrong;
@@ -108,13 +114,37 @@ bool nq_walk_protocol(struct nq_walk *w, uint32_t number, uint32_t flags, uint32
 	w->format = format;
 	w->signon = 0;
 	w->has_view = false;
+	w->based = true;
 	if (!w->commit)
 		return true;
+	w->game->hole = false;
 	w->game->format = format;
 	w->game->possible = mask;
 	w->game->known = w->game->fitted = true;
 	w->game->has_frame = false;
 	return true;
+}
+
+void nq_game_hole(struct nq_game *game)
+{
+	game->hole = true;
+}
+
+/* A map's clock begins at one second; so much may pass until a client sees it. */
+#define CLOCK_SLACK_US 2000000
+
+void nq_game_clock(struct nq_game *game, const struct record *r)
+{
+	int64_t passed_us = (r->time_ns - game->clock_ns) / 1000;
+
+	if (!(r->facts.has & FACT_TIME) || r->status >= RECORD_OPAQUE)
+		return;
+	if (game->hole)
+		game->based &= r->facts.time_us >= game->clock_us && passed_us >= 0 &&
+			       passed_us + CLOCK_SLACK_US < game->clock_us;
+	game->hole = false;
+	game->clock_us = r->facts.time_us;
+	game->clock_ns = r->time_ns;
 }
 
 /* Another dialect, with the same extensions if they are known. */
@@ -136,7 +166,7 @@ static bool fits(const struct message *m)
 
 	record_reset(&silent, NULL);
 	look.record = &silent;
-	return nq_message(&look) && !look.missing;
+	return nq_message(&look) && (!look.missing || look.missing == no_baseline);
 }
 
 static unsigned int taken(const struct nq_game *game)

@@ -36,6 +36,13 @@ struct nq_game {
 	uint8_t code; /* enum nq_code */
 	bool has_frame;
 	int32_t frame; /* of the last svc_entities */
+	bool based; /* svc_serverinfo, and all baselines behind it, were seen */
+	/*
+	 * A reliable message was missed, which may have begun another map, since the
+	 * server's clock was @clock_us, at @clock_ns of the capture.
+	 */
+	bool hole;
+	int64_t clock_us, clock_ns;
 };
 
 /* Of one walk along a message: ops find it as o->context. */
@@ -51,6 +58,8 @@ struct nq_walk {
 	bool reads_on; /* with @code, from a private temporary entity to the end */
 	bool has_view;
 	uint16_t view;
+	bool based; /* as of struct nq_game */
+	bool unbased; /* an update needs a baseline that may not be known */
 };
 
 static inline struct nq_walk *nq_walk_of(struct ops *o)
@@ -74,6 +83,15 @@ bool nq_message(struct message *m);
  * fits no dialect while none is known is partial.
  */
 void nq_decode(struct nq_game *game, const struct family *family, struct message *m);
+
+/*
+ * A reliable message to the client was missed. It began no other map if the next word of
+ * the server's clock goes on where it was: a map's clock begins at one second, so it was
+ * not that far in the time that has passed.
+ */
+void nq_game_hole(struct nq_game *game);
+/* @r was read from an unreliable message or a recording: what its clock tells. */
+void nq_game_clock(struct nq_game *game, const struct record *r);
 
 /* Does one of the dialects that are possible read all of @m? Changes nothing. */
 bool nq_reads(struct nq_game *game, const struct message *m);

@@ -49,6 +49,21 @@ static void decode_old(const struct nq_session *s, const struct family *family,
 	decode(&game, family, direction, bytes, sequence, r);
 }
 
+/* What a client has acknowledged and we have not is a hole, too. */
+static void decode_new(struct nq_session *s, const struct family *family,
+		       enum direction direction, struct span bytes, uint32_t sequence,
+		       struct record *r)
+{
+	const struct netchan_slices *slices = &s->way[1].slices;
+	bool server = direction == DIRECTION_S2C;
+
+	if (server && s->acked && (int32_t)(s->acked - slices->next) > 0)
+		nq_game_hole(&s->game);
+	decode(&s->game, family, direction, bytes, sequence, r);
+	if (server)
+		nq_game_clock(&s->game, r);
+}
+
 static void unreliable(struct nq_session *s, const struct family *family,
 		       enum direction direction, struct span body, uint32_t sequence,
 		       struct record *r)
@@ -59,7 +74,7 @@ static void unreliable(struct nq_session *s, const struct family *family,
 	    (int32_t)(sequence - order->newest) < 0)
 		order->seen = false;
 	if (netchan_order(order, sequence) == NETCHAN_NEWER)
-		decode(&s->game, family, direction, body, sequence, r);
+		decode_new(s, family, direction, body, sequence, r);
 	else
 		decode_old(s, family, direction, body, sequence, r);
 }
@@ -85,6 +100,7 @@ static void restart(struct nq_session *s, struct nq_way *way)
 	slices->next = 0;
 	slices->used = 0;
 	way->order.seen = false;
+	s->acked = 0;
 	if (way == &s->way[1])
 		s->game = (struct nq_game){ .dialects = s->game.dialects };
 }
@@ -144,6 +160,9 @@ static void reliable(struct nq_session *s, const struct family *family,
 	if (restarts(slices, sequence, chunk))
 		restart(s, way);
 	first = !slices->started;
+	if (direction == DIRECTION_S2C && slices->started &&
+	    (int32_t)(sequence - slices->next) > 0)
+		nq_game_hole(&s->game);
 	switch (netchan_chunk(slices, sequence, end, chunk, MESSAGE_MAX)) {
 	case NETCHAN_STORED:
 		if (slices->broken)
@@ -282,6 +301,8 @@ static void sequenced(struct nq_session *s, const struct family *family,
 		r->facts.has |= FACT_ACKNOWLEDGES;
 		if (body.n)
 			record_malformed(r, "ack is not of 8 bytes");
+		else if (s && direction == DIRECTION_C2S)
+			s->acked = sequence + 1;
 		return;
 	}
 	if (direction == DIRECTION_UNKNOWN || !s) {

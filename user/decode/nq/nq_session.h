@@ -24,6 +24,7 @@ struct nq_way {
 struct nq_session {
 	struct nq_game game;
 	struct nq_way way[2]; /* c2s, s2c */
+	uint32_t acked; /* the chunk behind the last that a client has; 0: none */
 	/* Of a recording: the server's time that the last block told, and since when. */
 	bool demo_started;
 	int64_t demo_us;

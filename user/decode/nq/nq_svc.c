@@ -256,6 +256,9 @@ void nq_op_signonnum(struct ops *o)
 		ops_wrong(o, "signon does not go forward");
 		return;
 	}
+	/* What comes in front of the second has the baselines. */
+	if (stage != w->signon + 1)
+		w->based = false;
 	w->signon = stage;
 	teaches(o);
 }

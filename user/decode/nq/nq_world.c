@@ -17,6 +17,7 @@ void nq_op_update(struct ops *o)
 		ops_wrong(o, "update has a flag that this protocol does not");
 	if (!reader_failed(&o->rd))
 		nq_update_record(o->record, f, &u);
+	nq_walk_of(o)->unbased |= nq_walk_of(o)->game && !nq_walk_of(o)->based;
 	if (nq_has(f, NQ_ENHANCED) && u.flags >> 26)
 		message_missing(o->m, "update with fields that are not known");
 }
