@@ -99,8 +99,16 @@ static __always_inline __u32 ask_text(struct proof_text *t, enum wire_family fam
  * Once that is spent, each request that is not answered pays for the next nine of its
  * network.
  */
-static __always_inline bool ask_paid(const struct live *l, enum wire_family family,
-				     const struct call *c, __u32 sends, __u32 bytes)
+static __always_inline bool ask_booked(const struct call *c, __u32 more, __u32 bytes)
+{
+	if (!live.ledger.byte_ns || ledger_book(call_prefix(c), more, LEDGER_WHOLE))
+		return true;
+	ledger_book(call_prefix(c), bytes, 0);
+	return false;
+}
+
+static __always_inline bool ask_paid(enum wire_family family, const struct call *c,
+				     __u32 sends, __u32 bytes)
 {
 	if (wire_bytes(sends) <= wire_bytes(bytes))
 		return true;
@@ -108,13 +116,8 @@ static __always_inline bool ask_paid(const struct live *l, enum wire_family fami
 		return false;
 	if (bytes < WIRE_LEAST)
 		bytes = WIRE_LEAST;
-	if ((sends - bytes) * 10 > wire_bytes(bytes))
-		return false;
-	if (!l->ledger.byte_ns ||
-	    ledger_book(call_prefix(c), sends - bytes, LEDGER_WHOLE))
-		return true;
-	ledger_book(call_prefix(c), bytes, 0);
-	return false;
+	return (sends - bytes) * 10 <= wire_bytes(bytes) &&
+	       ask_booked(c, sends - bytes, bytes);
 }
 
 /* How the kind of what asks is called: as the server's own word. */
@@ -183,7 +186,7 @@ __noinline int proof_answer(struct xdp_md *ctx, const struct call *c)
 		ask_text(text, s->family, call_kind(c), &c->who, c->length, clock_now(l));
 	bytes = answer_frame(ctx);
 	if (!a.length || a.length > PROOF_TEXT ||
-	    !ask_paid(l, s->family, c, a.payload + a.length, bytes) ||
+	    !ask_paid(s->family, c, a.payload + a.length, bytes) ||
 	    !answer_write(ctx, &a, text))
 		return XDP_DROP;
 	count_sent(ctx, at, ask_kind(s->family), REASON_ASKED, a.length,

@@ -16,6 +16,7 @@
 #include "fragments.bpf.h"
 #include "learn.bpf.h"
 #include "invite.bpf.h"
+#include "keys.bpf.h"
 
 #define PULL_BYTES 128 /* of headers and payload that we may look at */
 
@@ -192,6 +193,8 @@ static __always_inline enum reason egress_admit(struct __sk_buff *ctx, struct li
 		return REASON_PLAYER;
 	master_note(ctx, p->addresses, p->ipv6, slot, kind);
 	learn_answer(l, slot, service, kind, p);
+	if (kind == KIND_CHALLENGE && service->family == FAMILY_NETQUAKE)
+		keys_learn(ctx, slot, p->payload, p->length);
 	/* Without proof, too, challenges are noted; but nobody has proven itself then. */
 	if ((service->proof || kind_invites(kind)) &&
 	    egress_proven(ctx, PROOF_WHAT(slot, kind), packet_where(p),

@@ -12,7 +12,7 @@
 #ifndef PROOF_BPF_H
 #define PROOF_BPF_H
 
-#include "asking.bpf.h"
+#include "keys.bpf.h"
 #include "pace.bpf.h"
 
 /* --- being told -------------------------------------------------------------- */
@@ -62,18 +62,25 @@ static __always_inline int check_number(struct xdp_md *ctx, const struct packet 
 	return cookie_number(hash, epoch) == number ? number : 0;
 }
 
-/* DarkPlaces: COOKIE_TEXT if it ends with the challenge that it was given, or 0. */
+/*
+ * DarkPlaces: COOKIE_TEXT if a connect ends with the challenge that it was given, or the
+ * words of a step of the exchange of keys do; or 0.
+ */
 static __always_inline int check_tail(struct xdp_md *ctx, const struct packet *p,
-				      const struct cookie_asker *who)
+				      enum wire_kind kind, const struct cookie_asker *who)
 {
+	__u32 more, ends = p->length;
 	__u64 letters, epoch, hash;
+	struct proof_text *text;
 	__u8 tail[PROOF_TAIL];
-	__u32 more;
 
-	if (p->length < PROOF_TAIL + 4 ||
-	    bpf_xdp_load_bytes(ctx,
-			       (p->payload & OFFSET_MASK) + (__u32)p->length - PROOF_TAIL,
-			       tail, sizeof(tail)) ||
+	if (kind == KIND_D0PK) {
+		text = text_load(ctx, p->payload, p->length);
+		ends = text ? proof_step_end(text) : 0;
+	}
+	if (ends < PROOF_TAIL + 4 ||
+	    bpf_xdp_load_bytes(ctx, (p->payload & OFFSET_MASK) + ends - PROOF_TAIL, tail,
+			       sizeof(tail)) ||
 	    !proof_tail(tail, &letters, &more))
 		return 0;
 	hash = told_hash(&live, who, COOKIE_TEXT, cookie_letters_parity(letters), &epoch);
@@ -121,7 +128,7 @@ __noinline int proof_check(struct xdp_md *ctx, const struct call *c)
 	if (s->family == FAMILY_QUAKE3)
 		return call_kind(c) == KIND_PROOF ? check_echo(ctx, &p, &c->who) : 0;
 	if (s->family == FAMILY_NETQUAKE)
-		return check_tail(ctx, &p, &c->who);
+		return check_tail(ctx, &p, call_kind(c), &c->who);
 	if (s->family == FAMILY_QUAKE_ENHANCED)
 		return call_kind(c) == KIND_DTLS_CLIENT_HELLO ? hello_random(ctx, &p) : 0;
 	return check_number(ctx, &p, &c->who);
@@ -217,6 +224,14 @@ __noinline int repeat_asked(__u64 hash, __u32 hello)
 	       repeat_seen(&live.proof.repeats[at], hash, &pace, clock_now(&live));
 }
 
+/* Of @who, and of what else tells its requests apart. */
+static __always_inline __u64 repeat_hash(const struct live *l,
+					 const struct cookie_asker *who, __u32 random)
+{
+	return who->word[0] * l->keys[0] + who->word[1] * l->keys[1] +
+	       (who->word[2] | (__u64)random << 32) * l->keys[2];
+}
+
 /*
  * NetQuake has nothing to prove with, and DTLS only what the server itself makes: under
  * pressure they have to ask twice. REASON_PROVEN: they did. @random: of a ClientHello.
@@ -226,14 +241,31 @@ static __always_inline enum reason judge_repeated(struct live *l, __u32 slot,
 						  const struct cookie_asker *who,
 						  enum reason reason, __u64 now)
 {
-	__u64 hash;
-
 	if (reason == REASON_WITHIN_BUDGET && !pressed(l, s, slot, now))
 		return reason;
-	hash = who->word[0] * l->keys[0] + who->word[1] * l->keys[1] +
-	       (who->word[2] | (__u64)random << 32) * l->keys[2];
-	return repeat_asked(hash, s->family == FAMILY_QUAKE_ENHANCED) ? REASON_PROVEN
-								      : REASON_UNREPEATED;
+	return repeat_asked(repeat_hash(l, who, random),
+			    s->family == FAMILY_QUAKE_ENHANCED)
+		       ? REASON_PROVEN
+		       : REASON_UNREPEATED;
+}
+
+#define RANDOM_KEYS (1u << 31) /* none of hello_random()'s */
+
+/*
+ * A request for a challenge of the service in @slot, whose server's keys are in the
+ * @state, is to be answered by one of ours: not before the server's is known, and only to
+ * a client that repeats if ours is so long. REASON_COUNT: it may be.
+ */
+static __always_inline enum reason judge_keys(const struct live *l, __u32 state,
+					      const struct cookie_asker *who,
+					      enum reason reason)
+{
+	if (state == KEYS_NONE)
+		return REASON_COUNT;
+	if (state != KEYS_KNOWN)
+		return reason;
+	return repeat_asked(repeat_hash(l, who, RANDOM_KEYS), false) ? REASON_COUNT
+								     : REASON_UNREPEATED;
 }
 
 /* Is it a request of which nobody has proven anything yet? */
@@ -272,7 +304,7 @@ __noinline int proof_stranger(const struct call *c, __u32 class, __u32 random)
 	const struct service *s;
 	const struct budget *b;
 	enum wire_kind kind;
-	enum reason reason;
+	enum reason reason, keys;
 	bool repeats;
 	__u32 slot;
 
@@ -298,11 +330,13 @@ __noinline int proof_stranger(const struct call *c, __u32 class, __u32 random)
 	if (repeats)
 		return judge_repeated(l, slot, s, random, &c->who, reason, now);
 	if (kind == KIND_GETCHALLENGE) {
-		if (reason == REASON_WITHIN_BUDGET) {
-			if (!pressed(l, s, slot, now))
-				return reason;
+		if (reason == REASON_WITHIN_BUDGET && !pressed(l, s, slot, now))
+			return reason;
+		keys = judge_keys(l, keys_state(s->family, slot), &c->who, reason);
+		if (keys != REASON_COUNT)
+			return keys;
+		if (reason == REASON_WITHIN_BUDGET)
 			reason = REASON_GLOBAL_BUDGET; /* if it is not its turn either */
-		}
 	} else if (!kind_asks(kind) || !reason_refuses(reason)) {
 		return reason;
 	}
@@ -350,7 +384,7 @@ static __always_inline __u32 judge_class(enum wire_kind kind, __u32 form, bool k
 	    form == COOKIE_STATUS)
 		return CLASS_QUERY;
 	if (kind == KIND_GETCHALLENGE || kind == KIND_DTLS_CLIENT_HELLO ||
-	    (form && form != COOKIE_REPLACED))
+	    (form && form != COOKIE_REPLACED) || (kind == KIND_D0PK && known))
 		return CLASS_CHALLENGE;
 	return known || kind == KIND_CCREQ_CONNECT ? CLASS_CONNECT : CLASS_UNKNOWN;
 }
@@ -369,7 +403,7 @@ __noinline int proof_judge(const struct call *c, __u32 said)
 	enum wire_kind kind;
 	enum reason reason;
 	__u64 now;
-	bool surely;
+	bool surely, later;
 
 	if (!c)
 		return REASON_FALSE_PROOF;
@@ -389,12 +423,13 @@ __noinline int proof_judge(const struct call *c, __u32 said)
 	if (!index_below(&class, CLASS_BUDGETS))
 		return REASON_FALSE_PROOF;
 	/* Its budgets are not those that others spend in the name of its address. */
-	surely = form || ((class == CLASS_CONNECT || class == CLASS_QUERY) && cell &&
-			  cell->flags & PROVEN_SURELY);
+	later = class == CLASS_CONNECT || kind == KIND_D0PK;
+	surely = form ||
+		 ((later || class == CLASS_QUERY) && cell && cell->flags & PROVEN_SURELY);
 	if (!surely) {
 		reason = proof_stranger(c, class, random);
 		/* The invited are such for as long as they go on. */
-		if (reason == REASON_WITHIN_BUDGET && cell && class == CLASS_CONNECT)
+		if (reason == REASON_WITHIN_BUDGET && cell && later)
 			cell->used_ns = now;
 		if (reason != REASON_PROVEN)
 			return reason;
@@ -424,7 +459,7 @@ __noinline int proof_judge(const struct call *c, __u32 said)
 /* Has proof_check() to look at a @kind? */
 static __always_inline bool kind_proves(enum wire_kind kind)
 {
-	return kind == KIND_PROOF || kind == KIND_CONNECT ||
+	return kind == KIND_PROOF || kind == KIND_CONNECT || kind == KIND_D0PK ||
 	       kind == KIND_DTLS_CLIENT_HELLO;
 }
 

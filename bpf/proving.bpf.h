@@ -193,6 +193,15 @@ static __always_inline __u32 call_judge(struct xdp_md *ctx, struct call *c)
 	return c->listed;
 }
 
+/* enum keys_heard of the service that is asked. */
+static __always_inline __u32 call_keys(const struct call *c)
+{
+	__u32 slot = call_slot(c);
+	const struct service *s = service_at(tables_now(&live), &slot);
+
+	return s ? keys_state(s->family, call_slot(c)) : KEYS_NONE;
+}
+
 /* What is provable: it may be answered from here, or become something else. */
 SEC("xdp")
 int shield_proof(struct xdp_md *ctx)
@@ -214,7 +223,8 @@ int shield_proof(struct xdp_md *ctx)
 	if (form)
 		proof_known(ctx, &c);
 	if (reason == REASON_ASKED)
-		return proof_answer(ctx, &c);
+		return call_keys(&c) == KEYS_NONE ? proof_answer(ctx, &c)
+						  : keys_answer(ctx, &c);
 	return form ? proof_turn(ctx, &c, form) : XDP_PASS;
 }
 

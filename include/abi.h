@@ -203,6 +203,7 @@ static inline bool kind_provable(enum wire_family family, enum wire_kind kind)
 	case KIND_DTLS_HELLO_COOKIE:
 		return family == FAMILY_QUAKE_ENHANCED;
 	case KIND_CCREQ_CONNECT:
+	case KIND_D0PK:
 		return family == FAMILY_NETQUAKE;
 	case KIND_PROOF:
 	case KIND_GETINFO:
@@ -408,6 +409,30 @@ struct pace {
 #define ASKED_UNIT 24
 #define ASKED_MOST 8 /* of these, a power of two: who was asked is not asked again */
 
+/*
+ * What a DarkPlaces server adds to each challenge: a client that has stored the server's
+ * key ends its attempt to join when it gets a challenge without that. It is the same for
+ * all clients; egress reads it out of the server's own challenge, once in KEYS_NS.
+ */
+#define KEYS_TEXT 256 /* octets; those of five keys are 238 */
+#define KEYS_AT	  26 /* where it begins: behind 11 characters and NUL */
+#define KEYS_NS	  1000000000ull
+
+enum keys_heard {
+	KEYS_UNHEARD, /* the server's challenge is not known: no challenge in its name */
+	KEYS_NONE,
+	KEYS_KNOWN,
+	KEYS_LONG, /* longer than KEYS_TEXT: as KEYS_UNHEARD */
+};
+
+struct host_keys {
+	__u64 heard_ns; /* by the shield's clock; 0: never */
+	__u32 state; /* enum keys_heard */
+	__u16 length; /* of text, if KEYS_KNOWN: 1 to KEYS_TEXT */
+	__u16 sum; /* of text: as of struct template */
+	__u8 text[KEYS_TEXT]; /* zeros behind it */
+};
+
 struct proof_state {
 	struct pace pace[PACE_COUNT];
 	__u64 until_ns[SERVICES_MAX]; /* strangers have to prove themselves till then */
@@ -418,6 +443,7 @@ struct proof_state {
 	struct proven_table proven;
 	struct repeat_bucket repeats[1 << REPEAT_BITS];
 	__u16 asked[1 << ASKED_BITS]; /* by source, port and what it wanted */
+	struct host_keys keys[SERVICES_MAX];
 };
 
 /* --- answers ------------------------------------------------------------------- */

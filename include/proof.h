@@ -14,8 +14,9 @@
  *	getstatus			echo 7LLLLLLLs
  *
  * QuakeWorld `c` and ten digits and NUL, Quake II `challenge ` and ten digits, DarkPlaces
- * `challenge ` and ten characters. What proves those is a `connect` that has it; it
- * becomes `getchallenge`, for which the server gives its own.
+ * `challenge ` and ten characters, behind which a NUL and the server's keys may follow.
+ * What proves those is a `connect`, or DarkPlaces' `d0pk\cnt\0`, that has it; it becomes
+ * `getchallenge`, for which the server gives its own.
  */
 #ifndef PROOF_H
 #define PROOF_H
@@ -41,6 +42,7 @@ struct proof_text {
 #define PROOF_Q2_AT	14 /* behind `challenge ` */
 #define PROOF_CHARS	10 /* of DarkPlaces' challenge */
 #define PROOF_TAIL	21 /* a connect ends with `\challenge\` and those */
+#define PROOF_STEP	46 /* octets of the shortest `d0pk\cnt\0...` with those */
 
 static __always_inline void proof_put(struct proof_text *t, __u32 at, __u64 letters,
 				      __u32 n)
@@ -292,6 +294,18 @@ static __always_inline __u32 proof_number(const __u8 digits[COOKIE_DIGITS + 1])
 		number = number * 10 + (digits[i] - '0');
 	}
 	return digits[COOKIE_DIGITS] == ' ' && !(number >> 32) ? number : 0;
+}
+
+/*
+ * How many octets the words of `d0pk\cnt\0...\challenge\` and our challenge have, which
+ * end at the first NUL; 0: they are longer.
+ */
+static __always_inline __u32 proof_step_end(const struct proof_text *t)
+{
+	for (__u32 i = PROOF_STEP; i < PROOF_TEXT; i++)
+		if (!t->at[i])
+			return i;
+	return 0;
 }
 
 /* Of the last PROOF_TAIL octets: do they name a challenge? Its letters then. */

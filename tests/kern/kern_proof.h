@@ -191,6 +191,7 @@ static inline void demand(enum wire_family family, enum proof when)
 	s.proof = (__u8)when;
 	kern_service(&kern, 0, 0, &s);
 	kern_port(&kern, 0, PORT, 0, false);
+	kern.live->proof.keys[0] = (struct host_keys){ .state = KEYS_NONE };
 	kern.live->proof.secret = (struct cookie_secret){ {
 		{ 0x0706050403020100, 0x0f0e0d0c0b0a0908 },
 		{ 0x5851f42d4c957f2d, 0x14057b7ef767814f },

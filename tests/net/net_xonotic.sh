@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# net_xonotic.sh - clients of a DarkPlaces server with d0_blind_id keys (Xonotic's default) join
-# it, exchange keys and play, with the defaults on a quiet day. Server and clients are scripted
-# after the engine's behaviour: tests/lab/xonotic.py.
-#
-# beside: it counts, and nothing floods.
+# net_xonotic.sh [PART] - clients of a DarkPlaces server with d0_blind_id keys (Xonotic's default)
+# join it, exchange keys and play: with the defaults on a quiet day (PART quiet), and while
+# requests to join are forged from 65536 sources (PART flood): then the shield's own challenge
+# must not end the attempt of a client that has stored the server's key. Server and clients are
+# scripted after the engine's behaviour: tests/lab/xonotic.py.
 set -u
 
 cd "$(dirname "$0")/../.." || exit 1
@@ -82,10 +82,59 @@ quiet_day() # NAME ARGUMENTS of the server
 	xonotic_stop
 }
 
+# Every client joins: it is challenged once, and the server a second time.
+flooded() # NAME ARGUMENTS of the server
+{
+	local name=$1 state
+
+	shift
+	proven=0
+	xonotic_start "$@"
+	shield_start >/dev/null || exit 1
+	# shellcheck disable=SC2086
+	net_flood_start "$work/flood.json" $PIN_FLOOD --payload getchallenge --rate 20000 \
+		--seconds 60 --from 10.128.0.0 --sources 65536
+	net_until 10 pressed || net_die "the service is not under pressure"
+	for state in stored known none; do
+		[ "$state $*" = "stored --bare" ] && continue
+		net_check "$name: a client with keys $state joins" \
+			xonotic_join --state $state --seconds 1
+		net_check "$name: it was challenged" challenged
+	done
+	stats_line >&2
+	kill "$flood"
+	shield_stop TERM
+	net_in server "$SHIELD" detach >/dev/null
+	xonotic_stop
+}
+
+pressed()
+{
+	[ "$(stats_sum 'select(.kind == "getchallenge" and .verdict == "drop")')" -gt 100 ]
+}
+
+# More requests to join have been proven than before.
+challenged()
+{
+	local before=$proven
+
+	proven=$(stats_sum 'select((.kind == "d0pk" or .kind == "connect") and .reason == "proven")')
+	[ "$proven" -gt "$before" ]
+}
+
 net_test_begin "$@"
 command -v python3 >/dev/null || net_skip net_xonotic "no python3"
-SERVICE_MORE=''
-quiet_day "authenticated"
-quiet_day "encrypted" --encrypt
-quiet_day "without keys" --bare
+part=${1:-all}
+if [ "$part" != flood ]; then
+	SERVICE_MORE=''
+	quiet_day "authenticated"
+	quiet_day "encrypted" --encrypt
+	quiet_day "without keys" --bare
+fi
+if [ "$part" != quiet ]; then
+	SERVICE_MORE='proof = pressure'
+	rm -f "$work/shield.conf"
+	flooded "flood"
+	flooded "flood, without keys" --bare
+fi
 exit "$net_failed"

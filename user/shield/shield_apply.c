@@ -198,6 +198,8 @@ static int reset_slots(struct shield *s, const struct plan *plan)
 		memset(&s->shared->proof.globals[budget_index(slot, 0)], 0,
 		       sizeof(__u64) << CLASS_BITS);
 		s->shared->proof.until_ns[slot] = 0;
+		memset(&s->shared->proof.keys[slot], 0,
+		       sizeof(s->shared->proof.keys[slot]));
 		shield_templates_forget(s, slot);
 	}
 	free(zeros);

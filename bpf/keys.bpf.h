@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * keys.bpf.h - what a DarkPlaces server with host keys adds to its challenges
+ * (struct host_keys): egress learns it, and the shield's own challenge carries it.
+ *
+ * Such a challenge is some twice as long as the request. So the shield sends it only to a
+ * client that has asked before, and charges what is longer to the prefix's allowance.
+ */
+#ifndef KEYS_BPF_H
+#define KEYS_BPF_H
+
+#include "asking.bpf.h"
+#include "template.h"
+
+#define KEYS_MARK 0x6e656c76 /* "vlen" */
+
+/* Of the service in @slot. NULL: there is no such one. */
+static __always_inline struct host_keys *keys_at(__u32 slot)
+{
+	return index_below(&slot, SERVICES_MAX) ? &live.proof.keys[slot] : NULL;
+}
+
+/* enum keys_heard of a service of @family. Other families' challenges carry no keys. */
+static __always_inline __u32 keys_state(enum wire_family family, __u32 slot)
+{
+	struct host_keys *keys;
+
+	if (family != FAMILY_NETQUAKE)
+		return KEYS_NONE;
+	keys = keys_at(slot);
+	return keys ? *(volatile __u32 *)&keys->state : KEYS_UNHEARD;
+}
+
+/* Copy what follows the text of a challenge of @length octets at @payload. */
+static __always_inline __u32 keys_copy(struct __sk_buff *ctx, struct host_keys *keys,
+				       __u32 payload, __u32 length)
+{
+	__u32 mark = 0, least = length - KEYS_AT - 1;
+	__u8 end = 1;
+
+	if (length < KEYS_AT + sizeof(mark) ||
+	    bpf_skb_load_bytes(ctx, payload + KEYS_AT - 1, &end, 1) || end ||
+	    bpf_skb_load_bytes(ctx, payload + KEYS_AT, &mark, sizeof(mark)) ||
+	    mark != KEYS_MARK)
+		return KEYS_NONE;
+	same_copy(least);
+	if (least >= KEYS_TEXT)
+		return KEYS_LONG;
+	__builtin_memset(keys->text, 0, KEYS_TEXT);
+	if (bpf_skb_load_bytes(ctx, payload + KEYS_AT, keys->text, least + 1))
+		return KEYS_UNHEARD;
+	keys->length = least + 1;
+	keys->sum = template_fold(
+		bpf_csum_diff(NULL, 0, (void *)keys->text, KEYS_TEXT, 0) & 0xffffffff);
+	return KEYS_KNOWN;
+}
+
+/*
+ * The server in @slot gives a challenge of @length octets at @payload: note what it adds.
+ * One CPU in KEYS_NS writes. While it does, the state is KEYS_UNHEARD.
+ */
+__noinline int keys_learn(struct __sk_buff *ctx, __u32 slot, __u32 payload, __u32 length)
+{
+	struct host_keys *keys = keys_at(slot);
+	__u64 now = clock_now(&live), was;
+
+	/* `challenge ` alone ends an exchange of keys. */
+	if (!keys || length <= PROOF_Q2_AT)
+		return 0;
+	was = keys->heard_ns;
+	if ((was && now - was < KEYS_NS) ||
+	    __sync_val_compare_and_swap(&keys->heard_ns, was, now) != was)
+		return 0;
+	*(volatile __u32 *)&keys->state = KEYS_UNHEARD;
+	*(volatile __u32 *)&keys->state =
+		keys_copy(ctx, keys, payload & OFFSET_MASK, length & 0xffff);
+	return 0;
+}
+
+/* Write our challenge with the server's keys behind it; @text: our challenge. */
+static __always_inline bool keys_write(struct xdp_md *ctx, const struct answer *a,
+				       struct proof_text *text, struct host_keys *keys)
+{
+	__u32 at = a->payload & OFFSET_MASK, least = keys->length - 1;
+	__u64 sum = answer_sum(text) + template_turned(keys->sum, KEYS_AT - 1);
+
+	same_copy(least);
+	return least < KEYS_TEXT && answer_heads(ctx, a, sum) &&
+	       !bpf_xdp_store_bytes(ctx, at, text->at, KEYS_AT - 1) &&
+	       !bpf_xdp_store_bytes(ctx, at + KEYS_AT - 1, keys->text, least + 1);
+}
+
+/*
+ * proof_answer() of a service whose state is not KEYS_NONE. Our text is one character
+ * shorter than the server's.
+ */
+__noinline int keys_answer(struct xdp_md *ctx, const struct call *c)
+{
+	struct answer a = { .back = true };
+	struct host_keys *keys;
+	struct proof_text *text;
+	__u32 slot, more;
+	__u64 heard;
+
+	if (!c)
+		return XDP_DROP;
+	slot = call_slot(c);
+	keys = keys_at(slot);
+	a.payload = c->where & OFFSET_MASK;
+	a.ipv6 = call_ipv6(c);
+	text = text_load(ctx, a.payload, c->length);
+	if (!keys || !text || keys->state != KEYS_KNOWN)
+		return XDP_DROP;
+	heard = keys->heard_ns;
+	ask_text(text, FAMILY_NETQUAKE, call_kind(c), &c->who, c->length,
+		 clock_now(&live));
+	a.length = KEYS_AT - 1 + keys->length;
+	more = a.payload + a.length - answer_frame(ctx);
+	if ((int)more > 0 && !ask_booked(c, more, answer_frame(ctx)))
+		return XDP_DROP;
+	/* Not what has changed meanwhile. */
+	if (!keys_write(ctx, &a, text, keys) ||
+	    *(volatile __u64 *)&keys->heard_ns != heard)
+		return XDP_DROP;
+	count_sent(ctx, slot, KIND_CHALLENGE, REASON_ASKED, a.length, answer_frame(ctx));
+	return send_back(ctx);
+}
+
+#endif /* KEYS_BPF_H */
