@@ -57,7 +57,7 @@ player_claim(struct live *l, const struct player_id *id, struct player *player,
 		return player_heard(player, n->sequence, true, now);
 	case FIT_LEARNS:
 		return family == FAMILY_NETQUAKE
-			       ? netquake_learn(player, kind, c, now)
+			       ? netquake_learn(id, player, kind, c, n->sequence, now)
 			       : player_taught(l, id, player, family, n, now);
 	case FIT_LOOSE:
 		return netquake_loose(player, now);

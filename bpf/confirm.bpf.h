@@ -15,6 +15,13 @@
 #define PROOF_AGE_NS 1000000000ull
 #define SVC_TIME     7
 
+/* What leaves to somebody who may be no player of NetQuake's. */
+enum unproven {
+	UNPROVEN_PLAIN = 0, /* or to anybody else */
+	UNPROVEN_SIGNS_ON, /* a block of the level */
+	UNPROVEN_WITHHELD, /* an update that must not leave: clock_withheld() */
+};
+
 /* The decimal number @skip bytes into the payload at @offset: modern connectResponse. */
 __noinline int decimal_at(struct __sk_buff *ctx, __u32 offset, __u32 skip)
 {
@@ -87,41 +94,52 @@ static __always_inline __u32 sent_sequence(enum wire_kind kind, const struct pac
 }
 
 /*
- * NetQuake's challenge, since it has none: each update begins with the server's clock,
- * and clients send back the clock that they got last. Keep one until it is answered, or
- * for a second; and two more until the client is past them, because one who moves 10
- * times a second answers one in six of 60 updates.
+ * Return true if an unreliable datagram of NetQuake's is of another connection than those
+ * before: servers count them from 0, and never back. Then all that was learned is of one
+ * that has ended.
  */
-static __always_inline void clock_hold(struct player *player, const struct packet *p,
-				       __u64 now)
+static __always_inline bool sequence_restarts(const struct player *player,
+					      const struct packet *p)
+{
+	__u32 sequence = sent_sequence(KIND_NQ_UNRELIABLE, p);
+
+	return player->flags & PLAYER_CLOCKS &&
+	       (__s32)(sequence - player->updates_sent) < 0;
+}
+
+/*
+ * Each of NetQuake's updates begins with the server's clock, which a client's moves name:
+ * clock_prove(). Note it. Return true if this one is not to leave, so that its clock is
+ * one that the client cannot know.
+ */
+static __always_inline bool clock_note(const struct player_id *id, struct player *player,
+				       const struct packet *p)
 {
 	struct cursor c = packet_payload(p);
 	const __u8 *head = cursor_take(&c, 13);
-	__u32 clock, dice;
+	__u32 clock;
 
-	if (!head || head[8] != SVC_TIME)
-		return;
-	if (!(player->flags & PLAYER_CLOCKS)) {
+	if (!head)
+		return false;
+	if (head[8] == SVC_TIME && !(player->flags & PLAYER_CLOCKS)) {
 		player->flags |= PLAYER_CLOCKS;
 		player->proofs = 0;
-		player->clock_asked = 0;
-		player->clock_late = 0;
-		player->clock_early = 0;
-		player->clock_updates = 0;
+		player->heard_sequence = 0;
+		player->clock_named = 0;
+		player->clock_latest = 0;
 	}
+	if (!(player->flags & PLAYER_CLOCKS))
+		return false;
+	player->updates_sent = bpf_ntohl(load_u32(head + 4));
+	if (player->flags & PLAYER_SEQUENCE || head[8] != SVC_TIME)
+		return false;
 	clock = load_u32(head + 9);
-	if (!player->clock_asked || now >> 30 != player->sent_ns >> 30)
-		player->clock_asked = clock;
-	/*
-	 * Any of those since, with equal chances; and any but the next, which in a steady
-	 * pace would be the wrong one each time, for those who answer late.
-	 */
-	dice = clock * 2654435761u;
-	player->clock_updates++;
-	if (!player->clock_late || (dice >> 16) * player->clock_updates < 1 << 16)
-		player->clock_late = clock;
-	else if (!player->clock_early && (dice & 0xc000) == 0)
-		player->clock_early = clock;
+	/* The next level: its clock begins anew. */
+	if ((__s32)clock < (__s32)player->clock_latest)
+		player->clock_named = 0;
+	player->clock_latest = clock;
+	return !(player->flags & PLAYER_VERIFIED) &&
+	       clock_withheld(id->word[0], id->word[1], id->word[2], clock);
 }
 
 /*
@@ -227,13 +245,13 @@ static __always_inline void player_accept(struct __sk_buff *ctx,
 /*
  * Keep the table of players in step with what the server says. Returns whether the
  * receiver is a player who cannot be a spoofer's victim; *@ret_followed, whether the
- * daemon follows it; *@ret_signs_on, whether this is a block of the level for one who
- * seems to sign on to NetQuake.
+ * daemon follows it; *@ret_unproven, what this is to a player of NetQuake's that may be
+ * one: enum unproven.
  */
 static __always_inline bool player_confirm(struct __sk_buff *ctx, struct live *l,
 					   __u32 slot, enum wire_family family,
 					   enum wire_kind kind, const struct packet *p,
-					   bool *ret_followed, __u32 *ret_signs_on)
+					   bool *ret_followed, __u32 *ret_unproven)
 {
 	bool accepts = kind_accepts(kind);
 	bool game = kind_is_game(kind) || kind_is_netquake(kind);
@@ -247,19 +265,20 @@ static __always_inline bool player_confirm(struct __sk_buff *ctx, struct live *l
 	player = player_find(l, &id);
 	/* Accepted anew, or back after a long silence: nothing learned before counts. */
 	if (!player || !player_alive(player, now) ||
-	    (accepts && now - player->since_ns > PROOF_AGE_NS))
+	    (accepts && now - player->since_ns > PROOF_AGE_NS) ||
+	    (kind == KIND_NQ_UNRELIABLE && sequence_restarts(player, p)))
 		player = player_new(l, &id, now, flags_new(kind));
 	if (!player)
 		return false;
 
-	if (kind == KIND_NQ_UNRELIABLE && !(player->flags & PLAYER_SEQUENCE))
-		clock_hold(player, p, now);
+	if (kind == KIND_NQ_UNRELIABLE && clock_note(&id, player, p))
+		*ret_unproven = UNPROVEN_WITHHELD;
 	player->sent_ns = now;
 	player_note(&id, player, now);
 	*ret_followed = player->flags & PLAYER_FOLLOWED;
 	if (game && kind != KIND_NQ_ACK && kind != KIND_NQ_UNRELIABLE &&
-	    kind != KIND_DTLS_DATA)
-		*ret_signs_on = sequence_note(l, player, family, kind, p);
+	    kind != KIND_DTLS_DATA && sequence_note(l, player, family, kind, p))
+		*ret_unproven = UNPROVEN_SIGNS_ON;
 	if (accepts)
 		player_accept(ctx, &id, player, family, kind, p);
 	return game && player->flags & PLAYER_VERIFIED;

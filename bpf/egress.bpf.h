@@ -58,8 +58,8 @@ static __always_inline bool kind_is_handshake(enum wire_kind kind)
 /*
  * How many halves of a window the network of @p's receiver may be ahead with a @kind.
  * Neighbours of who is known have one half, as of answers from the kernel. Who joins has
- * both, known or not: a handshake's words, and in NetQuake all until the third answer to
- * the game.
+ * both, known or not: a handshake's words, and in NetQuake all until the address is
+ * proven.
  */
 static __always_inline __u32 egress_halves(const struct live *l, const struct packet *p,
 					   enum wire_kind kind, __u32 signs_on)
@@ -76,7 +76,7 @@ static __always_inline __u32 egress_halves(const struct live *l, const struct pa
 
 /* What a peer that is no player must have paid for. Walked once by the verifier. */
 __noinline int egress_judge(struct __sk_buff *ctx, __u64 what, __u64 where, __u64 bytes,
-			    __u32 signs_on)
+			    __u32 unproven)
 {
 	const struct live *l = &live;
 	struct packet p = { .payload = where & OFFSET_MASK,
@@ -89,11 +89,14 @@ __noinline int egress_judge(struct __sk_buff *ctx, __u64 what, __u64 where, __u6
 	listed = listed_at(l, what >> 16 & 0xffff, &p, RECEIVER);
 	if (listed == LISTED_UNLIMITED)
 		return REASON_EXEMPT;
+	if (unproven == UNPROVEN_WITHHELD)
+		return REASON_LEDGER;
 	if (listed == LISTED_FRIEND && !l->ledger.strict)
 		paid = ledger_debit_friend(l, &p, RECEIVER, bytes);
 	else
 		paid = ledger_debit(l, &p, RECEIVER, bytes,
-				    egress_halves(l, &p, what & 0xffff, signs_on));
+				    egress_halves(l, &p, what & 0xffff,
+						  unproven == UNPROVEN_SIGNS_ON));
 	return paid ? REASON_WITHIN_BUDGET : REASON_LEDGER;
 }
 
@@ -186,10 +189,10 @@ static __always_inline enum reason egress_admit(struct __sk_buff *ctx, struct li
 						const struct packet *p, __u64 bytes,
 						bool *ret_followed)
 {
-	__u32 signs_on = 0;
+	__u32 unproven = UNPROVEN_PLAIN;
 
 	if (player_confirm(ctx, l, slot, service->family, kind, p, ret_followed,
-			   &signs_on))
+			   &unproven))
 		return REASON_PLAYER;
 	master_note(ctx, p->addresses, p->ipv6, slot, kind);
 	learn_answer(l, slot, service, kind, p);
@@ -202,7 +205,7 @@ static __always_inline enum reason egress_admit(struct __sk_buff *ctx, struct li
 	    service->proof)
 		return REASON_PROVEN;
 	return egress_judge(ctx, PROOF_WHAT(slot, kind), packet_where(p), bytes,
-			    signs_on);
+			    unproven);
 }
 
 SEC("tc")

@@ -20,7 +20,7 @@
 #define MOVED_SILENT_MS	 256 /* of a player's old port, before a new one is believed */
 #define MOVES_BACK	 16
 #define MOVES_AHEAD	 8 /* and 1 more for each 2 ms of silence */
-#define MOVES_LOST_NS	 3000000000ll /* in silence: a player's moves are counted anew */
+#define MOVES_NEAR	 72 /* let ahead at once: what is lost in 128 ms */
 
 enum fit {
 	FIT_NOT, /* a stranger's */
@@ -160,17 +160,14 @@ static __always_inline bool moves_fit(const struct player *player, __u32 sequenc
 	return ahead > -MOVES_BACK && ahead < (__s32)room;
 }
 
-/* It began anew, or something went wrong: it has to prove itself again. */
-static __always_inline bool moves_lost(const struct player *player, __u64 now)
-{
-	return (__s64)(now - player->heard_ns) > MOVES_LOST_NS;
-}
-
 /*
  * Until its moves are known, all that comes in a player's name shares its budget. From
  * then on only those moves do; what anybody could forge, blocks and acknowledgements that
  * are counted from 0, has another. Other moves have none, not even a stranger's: one that
- * got in would end the player's.
+ * got in would end the player's. However long the player is silent, its moves continue
+ * from where they were: a server that begins anew begins its own sequence anew, and then
+ * egress forgets the player (sequence_restarts()). Far ahead, a second move has to follow
+ * the first.
  */
 static __always_inline enum fit
 netquake_fit(const struct player *player, enum wire_kind kind, __u32 sequence, __u64 now)
@@ -179,9 +176,9 @@ netquake_fit(const struct player *player, enum wire_kind kind, __u32 sequence, _
 		return FIT_LEARNS;
 	if (kind != KIND_NQ_UNRELIABLE)
 		return FIT_LOOSE;
-	if (moves_fit(player, sequence, now))
-		return FIT;
-	return moves_lost(player, now) ? FIT_LEARNS : FIT_FORGED;
+	if (!moves_fit(player, sequence, now))
+		return FIT_FORGED;
+	return (__s32)(sequence - player->heard_sequence) < MOVES_NEAR ? FIT : FIT_LEARNS;
 }
 
 /* Until the qport is known, anybody could have set the sequence: none is held to it. */

@@ -185,6 +185,20 @@ static __always_inline void ledger_credit(const struct live *l, __u32 slot,
 		__sync_fetch_and_add(&a->requests, 1);
 }
 
+#define MOVE_TIMES 3 /* what a move buys, in its own size: 4 times with the allowance */
+
+/*
+ * A NetQuake player, whose address is not proven, moves: it may be sent as much as four
+ * of its moves weigh, so that a client whose proof takes long plays on at its own pace.
+ */
+static __always_inline void ledger_credit_move(const struct live *l,
+					       const struct packet *p, __u64 bytes)
+{
+	if (l->ledger.byte_ns)
+		ledger_book(ledger_prefix(p, SENDER),
+			    l->ledger.strict ? bytes : MOVE_TIMES * bytes, 0);
+}
+
 /* The cells of what is not for a whole prefix are beside those of prefixes. */
 #define LEDGER_FRIEND  (1ull << 57)
 #define LEDGER_SIGN_ON (1ull << 58)

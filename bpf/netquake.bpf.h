@@ -8,10 +8,13 @@
 
 #include "players.bpf.h"
 
-#define PROOFS_ACK   3 /* see netquake_prove() */
-#define PROOFS_CLOCK 3
-#define CLC_MOVE     3
-#define CLOCK_LEAST  (1u << 24) /* below: no float of any time, but a sequence */
+#define PROOFS_ACK  3 /* see netquake_prove() */
+#define PROOFS_HELD 24 /* clocks named, of which others were withheld: clock_withheld() \
+			*/
+#define PROOFS_CLOCK  3 /* and where the address needs no proof */
+#define CLOCK_LINE_MS 1024 /* in silence: another line of moves may be the player's */
+#define CLC_MOVE      3
+#define CLOCK_LEAST   (1u << 24) /* below: no float of any time, but a sequence */
 
 /*
  * What is sent once for each block of the server's, and what a player types. Servers send
@@ -21,55 +24,88 @@
 const volatile struct limit loose_limit = { 1000000000ull / 400,
 					    400 * (1000000000ull / 400) };
 
-/* Is @clock the one that is @held? It is wanted no more then, nor once it is @past. */
-static __always_inline bool clock_answered(__u32 *held, __u32 clock, bool past)
-{
-	bool same = *held == clock;
+/* --- proof -------------------------------------------------------------------- */
 
-	if (same || (past && (__s32)(clock - *held) > 0))
-		*held = 0;
-	return same;
+/*
+ * Return 1 if the update with this @clock is kept from the player @first .. @third, of
+ * struct player_id: half of them, by a keyed hash. A function of its own, so that the
+ * verifier walks the hash once. Returns 0 where nothing is withheld from strangers.
+ */
+__noinline int clock_withheld(__u64 first, __u64 second, __u64 third, __u32 clock)
+{
+	__u64 word[3] = { first, second, (__u32)third | (__u64)clock << 32 };
+	const struct live *l = &live;
+	__u64 key[2] = { l->keys[0], l->keys[1] };
+	__u32 slot = third >> 16 & 0xffff;
+	const struct service *service = service_at(tables_now(&live), &slot);
+
+	if (!l->ledger.byte_ns || !service || service->observe)
+		return 0;
+	return sip_hash(key, word) & 1;
 }
 
 /*
- * NetQuake has no challenge. What comes to the same: a client's every move names the
- * server's clock as it was sent last, a float that only those in that game can know
- * (DarkPlaces 7 puts a sequence before it). clock_hold() holds some. Before the game,
- * while the level is being sent, there is no clock: then who has acknowledged several
- * blocks may have the next, and no more than that, for acknowledgements can be foretold.
+ * NetQuake has no challenge, and this comes to the same. A client's every move names the
+ * server's clock of the last update that it got, a float (DarkPlaces 7 puts a sequence
+ * before it). All clients of a game are told the same clocks, so to name one proves
+ * nothing; but until an address is proven, half of its updates do not leave, others for
+ * each player (clock_withheld()). A client there never names the clock of an update that
+ * did not leave. Somebody who reads the clocks at a seat of his own and cannot see what
+ * leaves to another's address names one sooner or later: 24 in a row without are a chance
+ * of one in 16 million.
+ *
+ * Clocks count in one line of moves that follow each other. Others beside it neither
+ * count nor harm, unless the line stops.
  */
-static __always_inline void clock_prove(struct player *player, struct cursor c)
+static __always_inline void clock_prove(const struct player_id *id, struct player *player,
+					struct cursor c, __u64 now)
 {
 	const __u8 *move = cursor_take(&c, 17);
-	bool answered;
-	__u32 clock;
+	bool proven = player->flags & PLAYER_VERIFIED;
+	__u16 ms = now >> 20;
+	__u32 clock, sequence;
 
 	if (!move || load_u16(move) != bpf_htons(0x0010) || move[8] != CLC_MOVE)
 		return;
+	sequence = bpf_ntohl(load_u32(move + 4));
 	clock = load_u32(move + 9);
 	if (clock < CLOCK_LEAST)
 		clock = load_u32(move + 13);
-	/* Held twice, it still counts once. */
-	answered = clock_answered(&player->clock_asked, clock, false);
-	answered |= clock_answered(&player->clock_late, clock, true);
-	if (!player->clock_late)
-		player->clock_updates = 0;
-	answered |= clock_answered(&player->clock_early, clock, true);
-	if (!answered || !clock)
+	if (sequence - player->heard_sequence - 1 >= SEQUENCE_NEAR) {
+		if (player->proofs && (__u16)(ms - player->clock_ms) < CLOCK_LINE_MS)
+			return;
+		player->proofs = 0;
+	}
+	player->heard_sequence = sequence;
+	if ((__s32)clock <= (__s32)player->clock_named ||
+	    (__s32)clock > (__s32)player->clock_latest)
 		return;
-	if (++player->proofs < PROOFS_CLOCK)
+	if (!proven && clock_withheld(id->word[0], id->word[1], id->word[2], clock)) {
+		player->proofs = 0;
 		return;
-	player->heard_sequence = bpf_ntohl(load_u32(move + 4));
+	}
+	player->clock_named = clock;
+	player->clock_ms = ms;
+	if (++player->proofs < (proven ? PROOFS_CLOCK : PROOFS_HELD))
+		return;
+	player->jumped = 0;
 	player->flags |= PLAYER_VERIFIED | PLAYER_SEQUENCE;
 }
 
-static __always_inline void netquake_prove(struct player *player, struct cursor c)
+/*
+ * Before the game, while the level is being sent, there is no clock. Then who has
+ * acknowledged several blocks may have the next, and no more than that, for
+ * acknowledgements can be foretold.
+ */
+static __always_inline void netquake_prove(const struct player_id *id,
+					   struct player *player, struct cursor c,
+					   __u64 now)
 {
 	const __u8 *head;
 	__u32 sequence;
 
 	if (player->flags & PLAYER_CLOCKS) {
-		clock_prove(player, c);
+		clock_prove(id, player, c, now);
 		return;
 	}
 	head = cursor_take(&c, 8);
@@ -101,17 +137,18 @@ static __always_inline enum reason netquake_loose(struct player *player, __u64 n
 
 /*
  * What player_fit() found that there is to be learned: FIT_LEARNS. Either the player's
- * moves are not known yet, or it has fallen silent and begins to count anew.
+ * moves are not known yet, or this one is far ahead of them.
  */
-static __always_inline enum reason
-netquake_learn(struct player *player, enum wire_kind kind, struct cursor c, __u64 now)
+static __always_inline enum reason netquake_learn(const struct player_id *id,
+						  struct player *player,
+						  enum wire_kind kind, struct cursor c,
+						  __u32 sequence, __u64 now)
 {
-	if (player->flags & PLAYER_SEQUENCE) {
-		player->flags &= ~(PLAYER_SEQUENCE | PLAYER_CLOCKS);
-		player->proofs = 0;
-		return REASON_FORGED;
-	}
-	netquake_prove(player, c);
+	if (player->flags & PLAYER_SEQUENCE)
+		return jump_learn(player, sequence)
+			       ? player_heard(player, sequence, true, now)
+			       : REASON_FORGED;
+	netquake_prove(id, player, c, now);
 	/* Proven once, so what can be forged does not hinder the next level. */
 	if (player->flags & PLAYER_VERIFIED &&
 	    (kind == KIND_NQ_RELIABLE || kind == KIND_NQ_ACK))

@@ -18,7 +18,7 @@
 #define NETQUAKE_PLAYING_S \
 	2 /* after the last note of it, and that is after it was heard */
 #define MASTER_PLAYING_S  900 /* three heartbeats of any engine */
-#define NETQUAKE_HEARD_NS 3000000000ll
+#define NETQUAKE_HEARD_NS 8000000000ll /* a client that stalls for less plays on */
 
 static __always_inline __u64 playing_hash(const struct live *l,
 					  const struct player_id *id, __u32 what)

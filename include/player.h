@@ -28,7 +28,7 @@ _Static_assert(sizeof(struct player_key) == 20, "a key has no holes");
 #define PLAYER_CHECKSUM	 0x08 /* its datagrams carry the protocol 71 checksum */
 #define PLAYER_FOLLOWED	 0x10 /* every datagram of its goes to the daemon */
 #define PLAYER_SEQUENCE	 0x20 /* NetQuake: heard_sequence is its moves' */
-#define PLAYER_CLOCKS	 PLAYER_CHALLENGE /* NetQuake: clocks are held, see below */
+#define PLAYER_CLOCKS	 PLAYER_CHALLENGE /* NetQuake: clocks are asked for */
 
 #define PLAYER_NETQUAKE	 0x40 /* the server speaks NetQuake to it: netquake.bpf.h */
 #define PLAYER_RECORDS	 0x80 /* the server speaks DTLS to it: known by its records */
@@ -42,30 +42,33 @@ struct player {
 	__u64 due_ns; /* budget of its own, see limit.h */
 	__u64 loose_due_ns; /* and of what anybody could say in its name */
 	__u32 packets; /* heard; begins anew after 2^32 */
-	__u32 jumped; /* a sequence ahead of its time, if another continues it; 0: none */
+	union {
+		__u32 jumped; /* a sequence ahead of its time, if another continues it; 0:
+				 none */
+		__u32 clock_latest; /* NetQuake, asked for clocks: the server's last */
+	};
 	/*
 	 * The first of each union holds always but in NetQuake. There a player signs on
 	 * (no flag), then is asked for clocks that it was sent (PLAYER_CLOCKS, see
-	 * clock_hold()), and then is known by its moves (PLAYER_SEQUENCE).
+	 * clock_note()), and then is known by its moves (PLAYER_SEQUENCE).
 	 */
 	union {
 		__u32 heard_sequence; /* highest; NetQuake: of its moves */
 		__u32 signed_next; /* signing on: the block acknowledged last, + 1 */
-		__u32 clock_late; /* a clock held; 0: none */
 	};
 	union {
 		__u32 sent_sequence; /* highest; signing on: of blocks */
-		__u32 clock_early; /* another; 0: none */
+		__u32 updates_sent; /* with PLAYER_CLOCKS: the server's last unreliable */
 	};
 	union {
 		__u32 challenge; /* Quake III: as it was when the player connected */
 		__u32 qport_mask; /* Quake II: 0xffff, 0xff or 0, for 16 bits, 8 or none
 				   */
-		__u32 clock_asked; /* the one asked about first; 0: one is wanted */
+		__u32 clock_named; /* highest that counted; 0: none */
 	};
 	union {
 		__u16 qport; /* of DTLS: the epoch of its records */
-		__u16 clock_updates; /* sent since both clocks were answered or passed */
+		__u16 clock_ms; /* when one counted last, of 2^20 ns; wraps around */
 	};
 	__u8 flags;
 	__u8 proofs; /* agreeing datagrams so far, while a flag is being learned */

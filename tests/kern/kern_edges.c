@@ -147,10 +147,7 @@ static void silence_ends_a_netquake_player(void **state)
 
 	(void)state;
 	serve(FAMILY_NETQUAKE);
-	for (__u32 i = 0; i < 3; i++) {
-		assert_true(nq_update(i, 0x41000000 + i, 60));
-		assert_true(nq_moved(998 + i, 0x41000000 + i, 9));
-	}
+	nq_settle(0, 1000);
 	pass_time(59 * SECOND);
 	assert_true(nq_moved(1001, 1, 9));
 	pass_time(2 * SECOND);
@@ -160,26 +157,6 @@ static void silence_ends_a_netquake_player(void **state)
 	nq_head(move, sizeof(move), 0x0010, 1002);
 	o = hear_from(PEER, HERE, move, sizeof(move));
 	assert_int_not_equal(o.reason, REASON_PLAYER);
-}
-
-/* Which update's clock is held: the chances begin anew with each that was answered. */
-static void an_answered_clock_begins_the_count_anew(void **state)
-{
-	struct player player;
-
-	(void)state;
-	serve(FAMILY_NETQUAKE);
-	for (__u32 i = 0; i < 20; i++)
-		assert_true(nq_update(i, 0x41000000 + i, 60));
-	assert_true(player_read(HERE, &player));
-	assert_int_equal(player.clock_updates, 20);
-	assert_true(nq_moved(1, 0x41000100, 9)); /* past all that are held */
-	assert_true(player_read(HERE, &player));
-	assert_int_equal(player.clock_updates, 0);
-	assert_true(nq_update(20, 0x41000200, 60));
-	assert_true(player_read(HERE, &player));
-	assert_int_equal(player.clock_updates, 1);
-	assert_int_equal(player.clock_late, 0x41000200);
 }
 
 /* A game's port is never that of a service that is configured, whole or by address. */
@@ -449,7 +426,6 @@ int main(void)
 		TEST(q2pro_marks_fragments),
 		TEST(a_port_may_change_again),
 		TEST(silence_ends_a_netquake_player),
-		TEST(an_answered_clock_begins_the_count_anew),
 		TEST(a_learned_port_is_nobodys),
 		TEST(who_is_denied_is_owed_nothing),
 		TEST(welcomes_cost_a_player),

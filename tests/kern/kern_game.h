@@ -250,4 +250,19 @@ static inline void ask(const char *from, __u16 port)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, enter, leave)
 
+#define NQ_PROOFS  24 /* clocks that prove a player where its updates all leave */
+
+/*
+ * A NetQuake player proves itself by updates from @update on, with clocks 0x41000000 +
+ * theirs; its last move is @sequence.
+ */
+static inline void nq_settle(__u32 update, __u32 sequence)
+{
+	for (__u32 i = 0; i < NQ_PROOFS; i++) {
+		assert_true(nq_update(update + i, 0x41000000 + update + i, 60));
+		assert_true(nq_moved(sequence + 1 - NQ_PROOFS + i,
+				     0x41000000 + update + i, 9));
+	}
+}
+
 #endif /* KERN_GAME_H */

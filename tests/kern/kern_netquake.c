@@ -40,8 +40,10 @@ static void a_game_port_is_learned_and_forgotten(void **state)
 	assert_false(on_port(45003));
 }
 
-/* Who names the clock that only the receiver was told is verified, and stays it. */
-static void the_clock_proves_a_netquake_player(void **state)
+/* A player that names clocks, wherever in its moves they stand, is verified, and stays
+ * it.
+ */
+static void clocks_prove_a_netquake_player(void **state)
 {
 	static const int places[] = { 9, 13 };
 
@@ -52,14 +54,15 @@ static void the_clock_proves_a_netquake_player(void **state)
 		__u32 clock = 0x41234567;
 
 		link_.dport = (__u16)(HERE + p);
-		for (__u32 i = 0; i < 3; i++) {
+		for (__u32 i = 0; i < NQ_PROOFS; i++) {
 			assert_true(player_read(link_.dport, &player) ? true : !i);
 			assert_true(nq_update(i, clock + i, 60));
 			assert_true(player_read(link_.dport, &player));
 			assert_false(player.flags & PLAYER_VERIFIED);
-			assert_true(nq_moved(i, clock + i + 1, places[p]));
-			assert_true(nq_moved(i, clock + i, places[p]));
-			assert_true(nq_moved(i, clock + i, places[p]));
+			assert_true(nq_moved(2 * i, clock + i + 1, places[p]));
+			assert_true(nq_moved(2 * i + 1, clock + i, places[p]));
+			assert_true(nq_moved(2 * i + 1, clock + i, places[p]));
+			assert_true(nq_moved(2 * i + 1, clock, places[p]));
 		}
 		assert_true(player_read(link_.dport, &player));
 		assert_true(player.flags & PLAYER_VERIFIED);
@@ -67,14 +70,11 @@ static void the_clock_proves_a_netquake_player(void **state)
 }
 
 /* Enter a player and let it prove itself; its last move is @sequence. */
-static void settle(__u32 sequence)
+static void settle(__u32 update, __u32 sequence)
 {
 	struct player player;
 
-	for (__u32 i = 0; i < 3; i++) {
-		assert_true(nq_update(i, 0x41000000 + i, 60));
-		assert_true(nq_moved(sequence - 2 + i, 0x41000000 + i, 9));
-	}
+	nq_settle(update, sequence);
 	assert_true(player_read(link_.dport, &player));
 	assert_int_equal(player.flags & (PLAYER_VERIFIED | PLAYER_SEQUENCE),
 			 PLAYER_VERIFIED | PLAYER_SEQUENCE);
@@ -88,19 +88,20 @@ static void a_proven_player_moves_on(void **state)
 		__u64 silent_ms;
 		bool fits;
 	} rows[] = {
-		{ 1001, 0, true },  { 1001, 0, true },	  { 986, 0, true },
-		{ 985, 0, false },  { 0, 0, false },	  { 1008, 0, true },
-		{ 1016, 0, false }, { 1015, 0, true },	  { 0xffffffff, 0, false },
-		{ 1500, 0, false }, { 1500, 1100, true }, { 2100, 1000, false },
-		{ 2000, 0, true },
+		{ 1001, 0, true },     { 1001, 0, true },     { 986, 0, true },
+		{ 985, 0, false },     { 0, 0, false },	      { 1008, 0, true },
+		{ 1016, 0, false },    { 1015, 0, true },     { 0xffffffff, 0, false },
+		{ 1500, 0, false },    { 1500, 1100, false }, { 1501, 0, true },
+		{ 2100, 1000, false }, { 1560, 120, true },
 	};
 
 	(void)state;
 	serve(FAMILY_NETQUAKE);
-	settle(1000);
+	settle(0, 1000);
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		pass_time(rows[i].silent_ms << 20);
-		assert_true(nq_update((__u32)i, 0x42000000, 60)); /* is no more of use */
+		assert_true(nq_update(NQ_PROOFS + (__u32)i, 0x42000000,
+				      60)); /* is no more of use */
 		if (nq_moved(rows[i].sequence, 1, 9) != rows[i].fits) {
 			print_error("row %zu: %u\n", i, rows[i].sequence);
 			fail();
@@ -120,7 +121,7 @@ static void a_forger_stops_no_move(void **state)
 
 	(void)state;
 	serve(FAMILY_NETQUAKE);
-	settle(1000);
+	settle(0, 1000);
 	/* Nor does it get in as a stranger's, which would end the player's moves. */
 	kern_service(&kern, 0, 0, &open);
 	nq_head(move, sizeof(move), 0x0010, 66000);
@@ -149,45 +150,86 @@ static void a_forger_stops_no_move(void **state)
 	assert_in_range(passed, 2390, 2400);
 }
 
-/* It connected anew and counts from 0: it is believed again once it has proven itself. */
-static void who_counts_anew_proves_itself_anew(void **state)
+/*
+ * Silent for as long as it likes (a level is loaded, the line lags), a player is not
+ * ended by moves that do not continue its own, nor does it lose them.
+ */
+static void a_silent_player_is_not_ended(void **state)
+{
+	struct player player;
+
+	(void)state;
+	for (int silent = 3; silent <= 40; silent += 30) {
+		serve(FAMILY_NETQUAKE);
+		settle(0, 100000);
+		for (int s = 0; s < silent; s++) {
+			pass_time(SECOND);
+			assert_true(nq_block(50 + (__u32)s, 1032));
+			assert_true(nq_acked(50 + (__u32)s));
+		}
+		for (__u32 i = 0; i < 50; i++) {
+			pass_time(SECOND / 20);
+			assert_false(nq_moved(0x7ffffff0 + i % 3, 1, 9));
+			assert_false(nq_moved(i, 1, 9));
+			assert_false(nq_moved(100000 + 500 * (__u32)silent + 3000 + 9 * i,
+					      1, 9));
+		}
+		assert_true(nq_moved(100001, 1, 9));
+		/* Ahead by what was lost on the way, and one more. */
+		pass_time(5 * SECOND);
+		assert_false(nq_moved(100001 + 5 * 72, 1, 9));
+		assert_true(nq_moved(100001 + 5 * 72 + 1, 1, 9));
+		assert_true(player_read(HERE, &player));
+		assert_true(player.flags & PLAYER_VERIFIED);
+		leave(state);
+		enter(state);
+	}
+}
+
+/* The server counts from 0 again: it is another connection, which proves itself anew. */
+static void a_new_connection_proves_itself_anew(void **state)
 {
 	struct player player;
 
 	(void)state;
 	serve(FAMILY_NETQUAKE);
-	settle(1000000);
+	settle(1000, 1000000);
 	assert_false(nq_moved(1, 1, 9));
-	pass_time(2 * SECOND);
-	assert_false(nq_moved(2, 1, 9));
-	assert_true(nq_moved(1000001, 1, 9));
 	pass_time(4 * SECOND);
-	assert_false(nq_moved(3, 1, 9));
-	assert_true(player_read(HERE, &player));
-	assert_true(player.flags & PLAYER_VERIFIED);
-	/* What anybody could acknowledge in its name meanwhile hinders no move. */
+	assert_false(nq_moved(2, 1, 9));
+	/* It signs on: what anybody could acknowledge has a budget of its own. */
 	for (__u32 i = 0; i < 1000; i++)
 		nq_acked(i);
+	assert_false(nq_moved(3, 1, 9));
+	assert_true(nq_update(0, 0x41000000, 60));
+	assert_true(player_read(HERE, &player));
+	assert_int_equal(player.flags & (PLAYER_VERIFIED | PLAYER_SEQUENCE), 0);
 	assert_true(nq_moved(4, 1, 9));
-	settle(7);
+	settle(1, 40);
 	assert_false(nq_moved(1000001, 1, 9));
 }
 
-/* The clock asked about is at most a second old, so that a lost one is no dead end. */
-static void the_clock_is_renewed(void **state)
+/*
+ * Another line of moves beside the player's own: it neither counts nor harms. Once the
+ * player's own has stopped for a second, that one may be it.
+ */
+static void one_line_of_moves_counts(void **state)
 {
 	struct player player;
 
 	(void)state;
 	serve(FAMILY_NETQUAKE);
-	assert_true(nq_update(1, 1111, 60));
-	assert_true(nq_update(2, 2222, 60));
+	for (__u32 i = 0; i < 20; i++) {
+		pass_time(SECOND / 20);
+		assert_true(nq_update(i, 0x41000000 + i, 60));
+		assert_true(nq_moved(100 + i, 0x41000000 + i, 9));
+		nq_moved(5000 + i, 0x41000000 + i, 9);
+	}
 	assert_true(player_read(HERE, &player));
-	assert_int_equal(player.clock_asked, 1111);
+	assert_int_equal(player.proofs, 20);
+	assert_int_equal(player.heard_sequence, 119);
 	pass_time(2 * SECOND);
-	assert_true(nq_update(3, 3333, 60));
-	assert_true(player_read(HERE, &player));
-	assert_int_equal(player.clock_asked, 3333);
+	settle(20, 9000);
 }
 
 /* What begins with something else than a time tells none. */
@@ -215,46 +257,104 @@ static __u32 clock_of(__u32 update)
 	return bits;
 }
 
+/* A game's updates a second, its client's moves, and how big an update is. */
+struct pace_of_game {
+	__u32 hz, moves, lag_ms, size, seconds;
+};
+
 /*
- * A Nexuiz server sends 60 updates a second; its client moves 10 to 20 times a second and
- * names the last that it got, of @lag updates ago. Returns after how many of them it was
- * verified.
+ * After how many seconds an honest client is verified, half of whose updates do not
+ * leave: it names the last that it got, @lag_ms ago.
  */
-static __u32 updates_to_proof(__u32 lag)
+static double seconds_to_proof(const struct pace_of_game *g)
 {
-	__u32 random = link_.dport, next = 0, i;
+	__u32 got[4096] = { 0 }, next = 0, moved = 0;
 	struct player player;
 
-	for (i = 1; i < 60 * 60; i++) {
-		pass_time(SECOND / 60);
-		assert_true(nq_update(i, clock_of(i), 60));
-		if (i < next || i <= lag)
+	for (__u32 i = 1; i < COUNT(got); i++) {
+		__u32 then = g->lag_ms * g->hz / 1000;
+
+		pass_time(SECOND / g->hz);
+		got[i] = nq_update(i, clock_of(i), g->size) ? i : got[i - 1];
+		if (i <= then || !got[i - then] || i * g->moves < next * g->hz)
 			continue;
-		random = random * 1664525 + 1013904223;
-		next = i + 3 + (random >> 16) % 4;
-		assert_true(nq_moved(i, clock_of(i - lag), 13));
+		next = i * g->moves / g->hz + 1;
+		assert_true(nq_moved(++moved, clock_of(got[i - then]), 13));
 		assert_true(player_read(link_.dport, &player));
 		if (player.flags & PLAYER_VERIFIED)
-			break;
+			return (double)i / g->hz;
 	}
-	return i;
+	return 1e9;
 }
 
-static void who_seldom_moves_is_proven_in_time(void **state)
+static void an_honest_client_is_proven_in_time(void **state)
 {
-	static const struct {
-		__u32 lag, seconds;
-	} rows[] = { { 0, 3 }, { 3, 3 }, { 6, 4 }, { 12, 6 }, { 30, 12 } };
+	static const struct pace_of_game rows[] = {
+		{ 60, 60, 20, 600, 3 },	   { 60, 15, 20, 600, 8 },
+		{ 60, 15, 300, 600, 9 },   { 72, 72, 50, 1024, 5 },
+		{ 20, 60, 20, 300, 4 },	   { 20, 20, 200, 1000, 9 },
+		{ 72, 30, 500, 1400, 12 },
+	};
 
 	(void)state;
 	serve(FAMILY_NETQUAKE);
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		link_.dport = (__u16)(HERE + i);
-		for (int again = 0; again < 8; again++) {
-			assert_true(updates_to_proof(rows[i].lag) <=
-				    rows[i].seconds * 60);
-			link_.dport += COUNT(rows);
+	ledger(16384, 20);
+	for (size_t i = 0; i < COUNT(rows); i++)
+		for (int again = 0; again < 3; again++) {
+			char peer[32];
+			double s;
+
+			snprintf(peer, sizeof(peer), "198.18.%zu.7",
+				 i * 3 + (size_t)again);
+			link_.peer = peer;
+			s = seconds_to_proof(&rows[i]);
+			print_message(
+				"%u updates, %u moves a second, lag %u ms: %.1f s\n",
+				rows[i].hz, rows[i].moves, rows[i].lag_ms, s);
+			assert_true(s <= rows[i].seconds);
 		}
+}
+
+/*
+ * A seat in a victim's name, by somebody with a seat of his own: all clocks are known,
+ * acknowledgements are foretold. What leaves to the victim in a minute.
+ */
+static void no_stream_is_reflected(void **state)
+{
+	static const struct {
+		__u32 moves; /* a second; 0: one in five */
+		double times;
+	} rows[] = { { 60, 4 }, { 20, 4 }, { 400, 4 }, { 0, 1e9 } };
+
+	(void)state;
+	for (size_t r = 0; r < COUNT(rows); r++) {
+		__u64 in = 0, out = 0, moved = 0;
+		struct player player;
+
+		serve(FAMILY_NETQUAKE);
+		ledger(16384, 20);
+		link_.peer = "203.0.113.66";
+		for (__u32 i = 0; i < 4; i++) {
+			out += nq_block(i, 1032) ? 1032 + 42 : 0;
+			nq_acked(i);
+			in += 60;
+		}
+		for (__u32 i = 1; i <= 60 * 60; i++) {
+			pass_time(SECOND / 60);
+			out += nq_update(i, clock_of(i), 600) ? 600 + 42 : 0;
+			for (; rows[r].moves ? moved * 60 < (__u64)i * rows[r].moves
+					     : moved * 300 < i;
+			     in += 74)
+				nq_moved((__u32)++moved, clock_of(i), 9);
+			assert_true(player_read(link_.dport, &player));
+			assert_false(player.flags & PLAYER_VERIFIED);
+		}
+		print_message("%u moves a second: in %llu, out %llu, %.2f times\n",
+			      rows[r].moves, in, out, (double)out / (double)in);
+		assert_true((double)out <= rows[r].times * (double)in);
+		assert_true(out <= 3 * in + 16384 * (1 + 60 / 20) + 4 * 1074);
+		leave(state);
+		enter(state);
 	}
 }
 
@@ -278,11 +378,13 @@ static void acks_buy_one_block_each(void **state)
 
 	/* In the game, with a clock, none counts. */
 	pass_time(21 * SECOND);
-	assert_true(nq_update(1, 1234, 100));
+	nq_update(1, 0x41000000, 100); /* or withheld */
 	assert_true(nq_acked(5));
 	assert_true(nq_block(6, 1400));
 	assert_true(nq_acked(6));
-	assert_false(nq_block(7, 1400));
+	nq_block(7, 1400);
+	assert_true(nq_acked(7));
+	assert_false(nq_block(8, 1400));
 
 	/* Strict: not even that. */
 	ledger_strict();
@@ -300,13 +402,15 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_game_port_is_learned_and_forgotten),
-		TEST(the_clock_proves_a_netquake_player),
-		TEST(the_clock_is_renewed),
+		TEST(clocks_prove_a_netquake_player),
 		TEST(only_a_time_is_a_clock),
 		TEST(a_proven_player_moves_on),
 		TEST(a_forger_stops_no_move),
-		TEST(who_counts_anew_proves_itself_anew),
-		TEST(who_seldom_moves_is_proven_in_time),
+		TEST(a_silent_player_is_not_ended),
+		TEST(a_new_connection_proves_itself_anew),
+		TEST(one_line_of_moves_counts),
+		TEST(an_honest_client_is_proven_in_time),
+		TEST(no_stream_is_reflected),
 		TEST(acks_buy_one_block_each),
 	};
 

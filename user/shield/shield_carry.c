@@ -217,6 +217,10 @@ static void carry_player(struct old *old, const struct view *cell, __u64 now)
 	    old->slots[key.slot] < 0)
 		return;
 	key.slot = (__u16)old->slots[key.slot];
+	/* Older tables hold a clock there; 0 is below whatever the server sends next. */
+	if (player.flags & PLAYER_NETQUAKE &&
+	    !view_member(&old_player, "updates_sent").size)
+		player.updates_sent = 0;
 	id = player_id(&key);
 	if (players_enter(&s->shared->players, &id, s->shared->keys, &player, now) ==
 	    PLAYERS_MAX) {
