@@ -27,6 +27,7 @@ struct message {
 	const char *missing; /* why it is partial: a base or a table that was not seen */
 	const char *opaque; /* why nothing can be said of it: a key */
 	bool stateful; /* there is something to commit */
+	bool odd; /* it reads, but no program of this dialect writes it */
 };
 
 /*

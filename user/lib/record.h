@@ -79,7 +79,8 @@ struct record_tape {
 	size_t bytes_used;
 	unsigned int depth;
 	unsigned int dropped_depth; /* objects and arrays opened after the overflow */
-	bool digests; /* keeps no fields, only the digest: record_tape_digest() */
+	bool digests; /* keeps no fields, only the two below: record_tape_digest() */
+	bool odd; /* a number that no game has in it, as a wrong reading makes them */
 	uint64_t digest;
 };
 
@@ -202,7 +203,8 @@ void record_tape_free(struct record_tape *tape);
 
 /*
  * A tape without memory: it turns all fields, their keys and their order into one number,
- * tape->digest. Two readings of the same bytes agree if their digests do.
+ * tape->digest. Two readings of the same bytes agree if their digests do. tape->odd: a
+ * RECORD_TYPE_FLOAT was beyond 10 million, or not 0 and below 10^-25.
  */
 struct record_tape record_tape_digest(void);
 

@@ -22,15 +22,18 @@ struct aside {
 	struct ops ops;
 	struct message message;
 	struct record record;
+	struct record_tape tape; /* it tells numbers that no game has in it */
 	struct nq_walk walk;
 };
 
 static struct ops *aside(struct aside *a, const struct ops *o)
 {
-	record_reset(&a->record, NULL);
+	a->tape = record_tape_digest();
+	record_reset(&a->record, &a->tape);
 	a->message = *o->m;
 	a->message.record = &a->record;
 	a->message.commit = false;
+	a->message.odd = false;
 	a->walk = *(const struct nq_walk *)o->context;
 	a->walk.commit = false;
 	a->ops = *o;
@@ -38,6 +41,14 @@ static struct ops *aside(struct aside *a, const struct ops *o)
 	a->ops.record = &a->record;
 	a->ops.context = &a->walk;
 	return &a->ops;
+}
+
+/* Of a walk beside another: has it read what no program writes? */
+static bool is_odd(const struct ops *o)
+{
+	const struct record_tape *tape = o->record->tape;
+
+	return o->m->odd || (tape && tape->odd);
 }
 
 static bool sound(const struct ops *o)
@@ -67,7 +78,7 @@ static bool reads_rest(struct ops *look)
 		if (op->parse)
 			op->parse(look);
 	}
-	return !look->m->wrong && !reader_failed(&look->rd);
+	return !look->m->wrong && !reader_failed(&look->rd) && !is_odd(look);
 }
 
 /* Is what @o has yet to read such a tail? Takes what it reads from @budget. */
@@ -95,7 +106,7 @@ static bool is_tail(const struct ops *o, size_t *budget)
 			return false;
 		*budget -= left;
 	}
-	return sound(look) && entities;
+	return sound(look) && !is_odd(look) && entities;
 }
 
 /* The beginning of the tail; behind two zeros, the end of a list, before all others. */
@@ -169,8 +180,8 @@ static bool reads_list(const struct ops *o, uint8_t code)
 	look->m->missing = NULL;
 	a.walk.code = code;
 	entities(look, &updates);
-	if (!sound(look) || !updates)
-		return sound(look);
+	if (!sound(look) || !updates || is_odd(look))
+		return sound(look) && !is_odd(look);
 	if (nq_has(nq_format_at(look), NQ_DP))
 		return is_tail(look, &budget);
 	a.walk.reads_on = true;

@@ -32,6 +32,11 @@ static enum family_wait netquake_waits(const void *state, enum direction directi
 	return nq_session_waits(state, direction, payload, ahead);
 }
 
+static void netquake_peek(void *state, enum direction direction, struct span payload)
+{
+	nq_session_peek(state, direction, payload);
+}
+
 static size_t netquake_takes(const void *state)
 {
 	return nq_session_takes(state);
@@ -50,6 +55,7 @@ const struct family netquake_family = {
 	.claims = netquake_claims,
 	.datagram = netquake_datagram,
 	.waits = netquake_waits,
+	.peek = netquake_peek,
 	.message = nq_message,
 	.demo = netquake_demo,
 };

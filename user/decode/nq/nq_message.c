@@ -4,10 +4,15 @@
  */
 #include "decode/nq/nq_tables.h"
 
-/* Messages that are read with several dialects; then the first that fits is kept. */
+/* After so many messages the one dialect that is left is not asked beforehand any more.
+ */
 #define TRIES_MAX 64
-/* After so many, the dialect is named: the first ones often fit several. */
+/* After so many, the likeliest of several is named. */
 #define TRIES_ENOUGH 8
+/* Later messages that are asked for the dialect; what is open then stays so. */
+#define PEEKS_MAX 16
+
+static const char no_fit[] = "no known protocol fits: serverinfo was not seen";
 
 static const char no_baseline[] = "entity from a baseline that was not seen";
 
@@ -159,14 +164,21 @@ static void take(struct nq_game *game, unsigned int index)
 		nq_format_of(d, d->flags, 0, 0, &game->format);
 }
 
-static bool fits(const struct message *m)
+/* @tape: of digests, and nothing may be odd; or NULL. */
+static bool fits_on(const struct message *m, struct record_tape *tape)
 {
 	struct message look = *m;
 	struct record silent;
 
-	record_reset(&silent, NULL);
+	record_reset(&silent, tape);
 	look.record = &silent;
-	return nq_message(&look) && (!look.missing || look.missing == no_baseline);
+	return nq_message(&look) && (!look.missing || look.missing == no_baseline) &&
+	       (!tape || !(look.odd || tape->odd));
+}
+
+static bool fits(const struct message *m)
+{
+	return fits_on(m, NULL);
 }
 
 static unsigned int taken(const struct nq_game *game)
@@ -194,27 +206,70 @@ bool nq_reads(struct nq_game *game, const struct message *m)
 	return reads;
 }
 
-/* Reads @m with each that is possible; keeps the first that fits. False: none does. */
-static bool choose(struct nq_game *game, const struct message *m)
-{
-	uint32_t possible = possible_of(game), fit = 0;
-	const struct nq_format before = game->format;
+/* What the dialects that are possible make of a message. */
+struct opinion {
+	uint32_t fit; /* bits of those that read it, with no odd numbers */
+	bool agreed; /* these read the same */
+};
 
-	for (uint32_t left = possible; left; left &= left - 1) {
+static struct opinion ask(struct nq_game *game, const struct message *m)
+{
+	struct record_tape tape = record_tape_digest();
+	const struct nq_format before = game->format;
+	struct opinion ret = { .agreed = true };
+	struct message look = *m;
+	uint64_t digest = 0;
+
+	look.state = game;
+	for (uint32_t left = possible_of(game); left; left &= left - 1) {
 		unsigned int i = (unsigned int)__builtin_ctz(left);
 
 		take(game, i);
-		if (fits(m))
-			fit |= 1U << i;
+		if (!fits_on(&look, &tape))
+			continue;
+		ret.agreed &= !ret.fit || digest == tape.digest;
+		digest = tape.digest;
+		ret.fit |= 1U << i;
 	}
 	game->format = before;
+	return ret;
+}
+
+/* Keeps those that fit, and the first of them if the one taken does not. */
+static void keep(struct nq_game *game, uint32_t fit)
+{
 	if (!fit)
-		return false;
+		return;
 	/* All fit: the message says nothing of this. */
-	game->fitted |= fit != possible;
+	game->fitted |= fit != possible_of(game);
 	game->possible = fit;
-	if (!before.dialect || !(fit & 1U << taken(game)))
+	if (!game->format.dialect || !(fit & 1U << taken(game)))
 		take(game, (unsigned int)__builtin_ctz(fit));
+}
+
+bool nq_is_open(const struct nq_game *game, const struct message *m)
+{
+	struct nq_game look = *game;
+
+	return !game->known && game->peeked < PEEKS_MAX && !ask(&look, m).agreed;
+}
+
+void nq_peek(struct nq_game *game, const struct message *m)
+{
+	if (game->known)
+		return;
+	game->peeked++;
+	keep(game, ask(game, m).fit);
+}
+
+/* Have all that are possible one name? */
+static bool one_name(const struct nq_game *game)
+{
+	const struct nq_dialect *const *list = list_of(game);
+
+	for (uint32_t left = possible_of(game); left; left &= left - 1)
+		if (strcmp(list[__builtin_ctz(left)]->name, game->format.dialect->name))
+			return false;
 	return true;
 }
 
@@ -236,31 +291,61 @@ static void darkplaces_only(struct nq_game *game)
 		take(game, (unsigned int)__builtin_ctz(mask));
 }
 
+static bool several(const struct nq_game *game)
+{
+	return possible_of(game) & (possible_of(game) - 1);
+}
+
+/* Before serverinfo was seen. */
+static void decode_unknown(struct nq_game *game, const struct family *family,
+			   struct message *m)
+{
+	struct record *r = m->record;
+	struct opinion now = { .fit = possible_of(game), .agreed = true };
+
+	if (several(game) || game->tries < TRIES_MAX) {
+		now = ask(game, m);
+		keep(game, now.fit);
+		game->tries += now.fit != 0;
+	}
+	message_decode(family, m);
+	if (!game->known && (game->fitted || !now.agreed) &&
+	    (one_name(game) || game->tries >= TRIES_ENOUGH || !now.agreed)) {
+		r->dialect = game->format.dialect->name;
+		r->guess = !one_name(game);
+	}
+	if (!now.agreed)
+		record_partial(r, "several protocols fit: serverinfo was not seen");
+	/* What fits no dialect that is known may be of one that is not. */
+	if (!now.fit && r->status == RECORD_MALFORMED && !game->fitted) {
+		r->status = RECORD_PARTIAL;
+		r->reason = no_fit;
+	} else if (!now.fit) {
+		record_partial(r, no_fit);
+	}
+}
+
+static void decode_known(struct nq_game *game, const struct family *family,
+			 struct message *m)
+{
+	if (several(game) && !fits(m))
+		keep(game, ask(game, m).fit);
+	message_decode(family, m);
+}
+
 void nq_decode(struct nq_game *game, const struct family *family, struct message *m)
 {
-	bool several, good = true;
-
 	m->state = game;
 	if (!game->format.dialect)
 		take(game, 0);
 	if (game->private_code)
 		darkplaces_only(game);
-	several = possible_of(game) & (possible_of(game) - 1);
-	if (several && !game->known && game->tries < TRIES_MAX) {
-		good = choose(game, m);
-		game->tries += good;
-	} else if (several && !fits(m)) {
-		choose(game, m);
-	}
-	message_decode(family, m);
-	several = possible_of(game) & (possible_of(game) - 1);
-	if (game->known || (game->fitted && (!several || game->tries >= TRIES_ENOUGH)))
+	if (!game->known)
+		decode_unknown(game, family, m);
+	else
+		decode_known(game, family, m);
+	if (game->known)
 		m->record->dialect = game->format.dialect->name;
-	/* What fits no dialect that is known may be of one that is not. */
-	if (!game->fitted && !good && m->record->status == RECORD_MALFORMED) {
-		m->record->status = RECORD_PARTIAL;
-		m->record->reason = "no known protocol fits: serverinfo was not seen";
-	}
 }
 
 /* --- helps for ops ----------------------------------------------------------------- */

@@ -3,9 +3,10 @@
  * nq_message.h - a whole message of NetQuake: its dialect, its ops, what they teach.
  *
  * Until svc_serverinfo was seen the dialect is guessed: a message is read with each that
- * has fitted so far, and those that cannot read it to its last bit are ruled out. Some
+ * has fitted so far, and those that cannot read it to its last bit, or read numbers that
+ * no game has in it, are ruled out. What the rest read differently is partial. Some
  * dialects share a number and differ by what the handshake or the game's directory said:
- * there the first is taken until it does not fit and another does.
+ * where serverinfo was seen the first is taken until it does not fit and another does.
  */
 #ifndef NQ_MESSAGE_H
 #define NQ_MESSAGE_H
@@ -25,7 +26,8 @@ struct nq_game {
 	const struct nq_dialect *const *dialects; /* NULL: nq_dialects */
 	struct nq_format format; /* .dialect NULL: none has been tried */
 	uint32_t possible; /* bit per dialect of the list; 0: all */
-	uint32_t tries; /* messages that were read with several */
+	uint32_t tries; /* messages that were read so */
+	uint8_t peeked; /* later ones that were asked for the dialect */
 	bool known; /* svc_serverinfo was seen */
 	bool fitted; /* a message has told, or the above */
 	uint8_t maxclients;
@@ -92,6 +94,11 @@ void nq_decode(struct nq_game *game, const struct family *family, struct message
 void nq_game_hole(struct nq_game *game);
 /* @r was read from an unreliable message or a recording: what its clock tells. */
 void nq_game_clock(struct nq_game *game, const struct record *r);
+/* Do the dialects that are possible read @m differently? A later one may tell which is
+ * right: nq_peek(), some for each game. */
+bool nq_is_open(const struct nq_game *game, const struct message *m);
+/* Rules out the dialects that do not fit @m, though it is not its turn. */
+void nq_peek(struct nq_game *game, const struct message *m);
 
 /* Does one of the dialects that are possible read all of @m? Changes nothing. */
 bool nq_reads(struct nq_game *game, const struct message *m);

@@ -201,14 +201,38 @@ static bool is_chunk(struct span payload, uint32_t *ret_number, bool *ret_end)
 	return true;
 }
 
+/* The message of an unreliable datagram; false: it has none. */
+static bool lone_message(enum direction direction, struct span payload,
+			 struct message *ret)
+{
+	struct reader rd = reader_of(payload.bytes, payload.n);
+	uint16_t flags = reader_be16(&rd), length = reader_be16(&rd);
+
+	reader_be32(&rd);
+	*ret = (struct message){ .direction = direction, .bytes = reader_rest(&rd) };
+	return !reader_failed(&rd) && flags == NQ_FLAGS_UNRELIABLE &&
+	       length == payload.n && ret->bytes.n && direction != DIRECTION_UNKNOWN;
+}
+
+void nq_session_peek(struct nq_session *s, enum direction direction, struct span payload)
+{
+	struct message m;
+
+	if (lone_message(direction, payload, &m))
+		nq_peek(&s->game, &m);
+}
+
 enum family_wait nq_session_waits(const struct nq_session *s, enum direction direction,
 				  struct span payload, struct ahead *ahead)
 {
 	const struct netchan_slices *slices = &s->way[direction == DIRECTION_S2C].slices;
 	enum family_wait wait = WAIT_SLICES;
 	uint32_t newest, number;
+	struct message m;
 	bool end;
 
+	if (lone_message(direction, payload, &m))
+		return nq_is_open(&s->game, &m) ? WAIT_KEY : WAIT_NOTHING;
 	/* One that is sent again was told of when it came first. */
 	if (direction == DIRECTION_UNKNOWN || !is_chunk(payload, &newest, &end) || end ||
 	    (slices->started && (int32_t)(newest - slices->next) < 0))

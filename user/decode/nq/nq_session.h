@@ -63,6 +63,9 @@ int nq_session_claims(struct span payload, enum direction *ret);
 enum family_wait nq_session_waits(const struct nq_session *s, enum direction direction,
 				  struct span payload, struct ahead *ahead);
 
+/* As family.peek: an unreliable datagram may rule out dialects before serverinfo. */
+void nq_session_peek(struct nq_session *s, enum direction direction, struct span payload);
+
 size_t nq_session_takes(const struct nq_session *s); /* all bytes, its own too */
 void nq_session_drop(struct nq_session *s);
 

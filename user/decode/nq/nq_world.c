@@ -15,6 +15,8 @@ void nq_op_update(struct ops *o)
 
 	if (!nq_update_read(&o->rd, f, o->code, &u))
 		ops_wrong(o, "update has a flag that this protocol does not");
+	/* Servers of these send entities in frames alone. */
+	o->m->odd |= nq_has(f, NQ_DP);
 	if (!reader_failed(&o->rd))
 		nq_update_record(o->record, f, &u);
 	nq_walk_of(o)->unbased |= nq_walk_of(o)->game && !nq_walk_of(o)->based;

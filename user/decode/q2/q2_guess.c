@@ -109,10 +109,9 @@ static struct q2_guess guess(const struct q2_session *q, uint32_t mask,
 		    !parses(q, &d, w->direction, w->qport_size, payload, q ? &tape : NULL,
 			    &p))
 			continue;
-		now = (struct q2_guess){
-			w->direction, w->qport_size, p.dialect, p.rank,
-			p.checked,    p.odd,	     true,	1U << i
-		};
+		now = (struct q2_guess){ w->direction, w->qport_size, p.dialect,
+					 p.rank,       p.checked,     p.odd || tape.odd,
+					 true,	       1U << i };
 		/* A checksum decides; whose family it is needs no second opinion. */
 		if (now.checked) {
 			f.best = now;

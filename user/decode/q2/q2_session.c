@@ -244,17 +244,14 @@ static void message(struct q2_session *q, const struct q2_guess *guess,
 	/* Where a move's checksum is wrong its sequence, which that is over, may be too.
 	 */
 	if (message_decode(&quake2_family, m) && !q->stale &&
-	    (!client || m->record->status == RECORD_DECODED))
+	    (!client || m->record->status == RECORD_DECODED || q->doubt))
 		taken(q, m->direction, h);
 	q->doubt = false;
 	/* A message that all dialects share does not choose one. */
 	if (!was.name && !(q->game && q->game->begun))
 		q->dialect = was;
-	if (doubt && in_doubt(q) && !q2_guess_one_name(q->ways ? q->ways : guess->fit)) {
-		m->record->guess = m->record->status != RECORD_DECODED;
-		if (!m->record->guess)
-			m->record->dialect = NULL;
-	}
+	if (doubt && in_doubt(q))
+		m->record->guess = !q2_guess_one_name(q->ways ? q->ways : guess->fit);
 }
 
 /* A part of a message; true: it is whole, and in @m. */
