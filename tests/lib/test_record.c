@@ -213,6 +213,7 @@ static void bytes_that_are_no_utf8(void **state)
 		assert_int_equal(record_tape_create(&tape, 8, 64), 0);
 		record_reset(&r, &tape);
 		r.kind = "test";
+		r.family = FAMILY_QUAKE3;
 		record_string(&r, "name", utf8[i].bytes, strlen(utf8[i].bytes));
 		object = render(&r);
 		assert_int_equal(characters(text_at(object, "name")), utf8[i].characters);

@@ -372,12 +372,19 @@ static void text_head(struct jsonl *json, const struct record *r)
 	text_status(json, r);
 }
 
+/* A line is for reading: the game's characters are shown as what they look like. */
+static void text_as(struct jsonl *json, bool quake)
+{
+	json->quake = json->plain = quake;
+}
+
 void record_text(struct jsonl *json, const struct record *r)
 {
 	struct shown s = { json, r, NULL, 0 };
 	const struct record_item *ops;
 
 	text_head(json, r);
+	text_as(json, record_is_quake_text(r));
 	if (r->tape && r->tape->items_used) {
 		s.items = r->tape->items;
 		s.n = r->tape->items_used;
@@ -388,6 +395,7 @@ void record_text(struct jsonl *json, const struct record *r)
 		else
 			text_values(&s, 0, " ");
 	}
+	text_as(json, false);
 	jsonl_text(json, r->overflow ? " overflow\n" : "\n");
 }
 
@@ -443,6 +451,7 @@ void record_text_fields(struct jsonl *json, const struct record *r)
 			   r->tape ? r->tape->items_used : 0 };
 	unsigned int depth = 0;
 
+	text_as(json, record_is_quake_text(r));
 	for (size_t i = 0; i < s.n; i++) {
 		const struct record_item *item = &s.items[i];
 		size_t row;
@@ -466,4 +475,5 @@ void record_text_fields(struct jsonl *json, const struct record *r)
 			text_any(&s, item);
 		jsonl_text(json, "\n");
 	}
+	text_as(json, false);
 }

@@ -14,6 +14,7 @@ void jsonl_init(struct jsonl *json, FILE *out)
 	json->out = out;
 	json->used = 0;
 	json->failed = false;
+	json->quake = json->plain = false;
 }
 
 static void jsonl_drain(struct jsonl *json)
@@ -107,6 +108,74 @@ static void jsonl_escape(struct jsonl *json, uint8_t b)
 	json->used += 6;
 }
 
+/* --- the game's characters --------------------------------------------------------- */
+
+/* What its first 32 look like, and again from 0x80 on: as in DarkPlaces' console.c. */
+static const char looks[33] = "#####.###### >..[]0123456789.<=>";
+
+static uint8_t look_of(uint8_t b)
+{
+	if (b >= 0x80 && b <= 0x82)
+		return (uint8_t)"<=>"[b - 0x80];
+	b &= 0x7f;
+	return b < 0x20 ? (uint8_t)looks[b] : b == 0x7f ? '<' : b;
+}
+
+static void jsonl_byte(struct jsonl *json, uint8_t b)
+{
+	if (jsonl_plain(b)) {
+		*jsonl_room(json, 1) = (char)b;
+		json->used++;
+	} else {
+		jsonl_escape(json, b);
+	}
+}
+
+/* U+E000 + @b in UTF-8. */
+static void jsonl_private(struct jsonl *json, uint8_t b)
+{
+	char *to = jsonl_room(json, 3);
+
+	to[0] = (char)0xee;
+	to[1] = (char)(0x80 | b >> 6);
+	to[2] = (char)(0x80 | (b & 0x3f));
+	json->used += 3;
+}
+
+static void jsonl_quake(struct jsonl *json, uint8_t b)
+{
+	if (b < 0x80)
+		jsonl_escape(json, b);
+	else if (json->plain)
+		jsonl_byte(json, look_of(b));
+	else
+		jsonl_private(json, b);
+}
+
+bool jsonl_has_looks(const void *bytes, size_t n)
+{
+	const uint8_t *b = bytes;
+
+	for (size_t i = 0; i < n; i++)
+		if (b[i] >= 0x80 || (b[i] >= 0x10 && b[i] < 0x20))
+			return true;
+	return false;
+}
+
+void jsonl_looks(struct jsonl *json, const void *bytes, size_t n)
+{
+	const uint8_t *b = bytes;
+	/* 1 and 2 in front make a line bold; they are no characters. */
+	size_t i = n && (*b == 1 || *b == 2);
+
+	jsonl_bytes(json, "\"", 1);
+	for (; i < n; i++)
+		jsonl_byte(json, b[i] == '\n' || b[i] == '\t' || b[i] == '\r'
+					 ? b[i]
+					 : look_of(b[i]));
+	jsonl_bytes(json, "\"", 1);
+}
+
 void jsonl_string(struct jsonl *json, const void *bytes, size_t n)
 {
 	const uint8_t *b = bytes;
@@ -123,6 +192,10 @@ void jsonl_string(struct jsonl *json, const void *bytes, size_t n)
 			jsonl_bytes(json, (const char *)b + start, i - start);
 		if (i == n)
 			break;
+		if (json->quake) {
+			jsonl_quake(json, b[i++]);
+			continue;
+		}
 		length = utf8_length(b + i, n - i);
 		control = length ? utf8_control(b + i, length) : 0;
 		if (control)

@@ -7,6 +7,11 @@
  * direction of text (U+0080..9F, bidi controls, line separators) is written as \uXXXX. So
  * the output is always valid JSON, and plain text stays readable. Numbers that JSON lacks
  * (NaN, infinities) are null.
+ *
+ * Texts of NetQuake, QuakeWorld and Quake II are of the game's own 256 characters, of
+ * which two may look like UTF-8: there byte b from 0x80 on is U+E000 + b, as DarkPlaces
+ * and FTE have it, and each byte below is the character of that number. So every byte
+ * comes back.
  */
 #ifndef JSONL_H
 #define JSONL_H
@@ -22,6 +27,8 @@ struct jsonl {
 	FILE *out;
 	size_t used;
 	bool failed; /* the file took not all */
+	bool quake; /* texts are of the game's characters */
+	bool plain; /* and of these, what they look like in ASCII */
 	char buffer[JSONL_BUFFER];
 };
 
@@ -38,6 +45,10 @@ static inline void jsonl_text(struct jsonl *json, const char *literal)
 /* "key": of the first @n characters of a literal in which nothing is to be escaped. */
 void jsonl_key(struct jsonl *json, const char *key, size_t n);
 void jsonl_string(struct jsonl *json, const void *bytes, size_t n);
+/* The game's characters as the ASCII that they look like: bold, gold digits, brackets. */
+void jsonl_looks(struct jsonl *json, const void *bytes, size_t n);
+/* Has it characters that look like others? Byte 0x80 and above, 0x10 to 0x1f. */
+bool jsonl_has_looks(const void *bytes, size_t n);
 void jsonl_uint(struct jsonl *json, uint64_t value);
 void jsonl_int(struct jsonl *json, int64_t value);
 void jsonl_float(struct jsonl *json, double value);

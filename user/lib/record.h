@@ -180,10 +180,21 @@ struct record {
 	bool overflow;
 	unsigned int pieces_n;
 	bool secrets; /* passwords and the like go on the tape as they are */
+	bool utf8; /* this engine's texts are UTF-8, whatever its family */
 	bool masked; /* one was there, and RECORD_MASK stands in its place */
 	struct facts facts;
 	struct record_piece pieces[RECORD_PIECES];
 };
+
+/*
+ * Are the texts of @r the characters of the game's own set? They are UTF-8, where it is
+ * valid, in Quake III and its kin, in Quake Enhanced, and where an engine has said so.
+ */
+static inline bool record_is_quake_text(const struct record *r)
+{
+	return !r->utf8 && (r->family == FAMILY_NETQUAKE ||
+			    r->family == FAMILY_QUAKEWORLD || r->family == FAMILY_QUAKE2);
+}
 
 /* Copies @piece, if there is room. */
 void record_piece(struct record *r, const struct record_piece *piece);

@@ -15,6 +15,8 @@ const char *const record_status_names[RECORD_STATUS_COUNT] = {
 	[RECORD_MALFORMED] = "malformed",
 };
 
+#define KEY_MAX 64 /* of a text that is shown a second time */
+
 static void jsonl_literal(struct jsonl *json, const char *key, const char *value)
 {
 	jsonl_text(json, key);
@@ -90,6 +92,48 @@ static void jsonl_field_key(struct jsonl *json, const struct record_tape *tape,
 	}
 }
 
+/* Does the object around item @i, one of its pairs, have @key from the wire? */
+static bool has_pair(const struct record_tape *tape, size_t i, const void *key, size_t n)
+{
+	while (i && tape->items[i - 1].type == RECORD_TYPE_PAIR)
+		i--;
+	for (; i < tape->items_used && tape->items[i].type == RECORD_TYPE_PAIR; i++)
+		if (tape->items[i].key_size == n &&
+		    !memcmp(tape->bytes + tape->items[i].at, key, n))
+			return true;
+	return false;
+}
+
+/*
+ * Beside a text with characters that look like others, what it looks like, for a search:
+ * "name" and "name_plain". A key of the wire that is called so comes first.
+ */
+static void jsonl_plain_too(struct jsonl *json, const struct record_tape *tape, size_t i)
+{
+	static const char suffix[] = "_plain";
+	const struct record_item *item = &tape->items[i];
+	bool pair = item->type == RECORD_TYPE_PAIR;
+	size_t key_n = pair ? item->key_size : item->key ? strlen(item->key) : 0;
+	const uint8_t *text;
+	char key[KEY_MAX + sizeof(suffix)];
+
+	if ((!pair && (item->type != RECORD_TYPE_STRING || !item->key)) ||
+	    key_n > KEY_MAX)
+		return;
+	text = tape->bytes + item->at + (pair ? key_n : 0);
+	if (!jsonl_has_looks(text, item->size))
+		return;
+	memcpy(key, pair ? (const char *)tape->bytes + item->at : item->key, key_n);
+	memcpy(key + key_n, suffix, sizeof(suffix) - 1);
+	key_n += sizeof(suffix) - 1;
+	if (pair && has_pair(tape, i, key, key_n))
+		return;
+	jsonl_text(json, ",");
+	jsonl_string(json, key, key_n);
+	jsonl_text(json, ":");
+	jsonl_looks(json, text, item->size);
+}
+
 void jsonl_fields(struct jsonl *json, const struct record *r)
 {
 	const struct record_tape *tape = r->tape;
@@ -97,6 +141,7 @@ void jsonl_fields(struct jsonl *json, const struct record *r)
 	size_t depth = 0;
 	bool first = false; /* something always stands before */
 
+	json->quake = record_is_quake_text(r);
 	for (size_t i = 0; tape && i < tape->items_used; i++) {
 		const struct record_item *item = &tape->items[i];
 
@@ -111,11 +156,14 @@ void jsonl_fields(struct jsonl *json, const struct record *r)
 			jsonl_text(json, ",");
 		jsonl_field_key(json, tape, item);
 		jsonl_value(json, tape, item);
+		if (json->quake)
+			jsonl_plain_too(json, tape, i);
 		first = item->type == RECORD_TYPE_OBJECT ||
 			item->type == RECORD_TYPE_ARRAY;
 		if (first)
 			closing[depth++] = item->type == RECORD_TYPE_OBJECT ? '}' : ']';
 	}
+	json->quake = false;
 	while (depth) {
 		char text[2] = { closing[--depth], 0 };
 

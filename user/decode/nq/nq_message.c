@@ -346,6 +346,8 @@ void nq_decode(struct nq_game *game, const struct family *family, struct message
 		decode_known(game, family, m);
 	if (game->known)
 		m->record->dialect = game->format.dialect->name;
+	/* Its engine has utf8_enable on, which others of DarkPlaces have off. */
+	m->record->utf8 = game->code == NQ_CODE_XONOTIC;
 }
 
 /* --- helps for ops ----------------------------------------------------------------- */
