@@ -10,7 +10,7 @@
 #define ASKING_BPF_H
 
 #include "answer.bpf.h"
-#include "call.bpf.h"
+#include "here.bpf.h"
 #include "ledger.bpf.h"
 #include "sample.bpf.h"
 
@@ -56,7 +56,8 @@ static __always_inline bool addresses_fit(const struct packet *p)
 /*
  * Can a datagram go back to where this one says that it came from? Not in place of
  * options or extension headers, nor to port 0; and not where Linux would deliver neither
- * the one nor the other: from or to a group or everybody, this host or none, oneself.
+ * the one nor the other: from or to a group or everybody, this host or none, oneself;
+ * or to another machine.
  */
 __noinline int answer_fits(struct xdp_md *ctx, const struct call *c)
 {
@@ -67,7 +68,7 @@ __noinline int answer_fits(struct xdp_md *ctx, const struct call *c)
 	call_packet(ctx, c, &p);
 	return p.start + ETH_ALEN <= p.end && !(*p.start & 1) &&
 	       answer_plain(p.payload, p.addresses, p.ipv6) && call_port(c) &&
-	       addresses_fit(&p);
+	       addresses_fit(&p) && frame_is_here(ctx, c);
 }
 
 /* --- asking ------------------------------------------------------------------ */

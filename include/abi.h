@@ -482,6 +482,21 @@ struct unjudged {
 	__u32 all; /* 1: and none came in by ours lately */
 };
 
+/* --- here -------------------------------------------------------------------- */
+
+#define HERE_MACS 128
+
+/*
+ * The Ethernet addresses that lead to this host, as a frame has them: of an interface,
+ * what is stacked with it, and of containers and virtual machines beside it on a bridge.
+ * Full: a service without an address sends nothing back for frames to the rest of them.
+ */
+struct here {
+	__u32 count; /* 0: not known, and all frames are taken to be for this host */
+	__u32 pad;
+	__u64 macs[HERE_MACS]; /* the first octet lowest */
+};
+
 /* --- live -------------------------------------------------------------------- */
 
 /* Of one generation: who listens where. */
@@ -511,6 +526,7 @@ struct live {
 	__u64 clock_ns; /* added to it: the time, where the clock is off (replay) */
 	struct ledger ledger;
 	struct sampling sampling;
+	struct here here; /* written by the daemon */
 	__u64 keys[3]; /* of limit_cell(): random and odd, one set per boot */
 	/* Budgets of whole services, by budget_index(), see limit.h: shared by all CPUs,
 	 * so that limits do not multiply, and by both generations. */

@@ -281,6 +281,7 @@ static void on_tick(void *context)
 	struct daemon *d = context;
 
 	shield_tend(d->shield);
+	shield_here(d->shield);
 	look_at_protocols(d);
 	witness_look(d->witness);
 	look_after(d);

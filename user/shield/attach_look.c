@@ -18,6 +18,7 @@
 
 #include "lib/log.h"
 #include "shield/ethtool.h"
+#include "shield/here.h"
 #include "shield/shield_internal.h"
 
 enum attach_mode mode_on(__u32 ifindex)
@@ -266,4 +267,18 @@ __u32 shield_mtu(const struct shield *s)
 			ret = mtu;
 	}
 	return ret;
+}
+
+void shield_here(struct shield *s)
+{
+	struct shield_link links[CONFIG_INTERFACES];
+	size_t count = shield_links(s, links, CONFIG_INTERFACES);
+	struct here here = { 0 }, *to = &s->shared->here;
+
+	for (size_t i = 0; i < count && i < CONFIG_INTERFACES; i++)
+		if (!links[i].gone &&
+		    here_look(if_nametoindex(links[i].interface), &here))
+			return;
+	memcpy(to->macs, here.macs, sizeof(to->macs));
+	__atomic_store_n(&to->count, here.count, __ATOMIC_RELEASE);
 }

@@ -248,6 +248,8 @@ int shield_attach(struct shield *s, const char *interface, enum attach_mode mode
 	err = attach_both(&a, mode, ret_mode);
 	if (!err && *ret_mode == MODE_NATIVE)
 		say_untagged(interface);
+	if (!err)
+		shield_here(s);
 	if (err && holder == HOLDER_NONE)
 		shield_release(s, interface); /* both halves or none */
 	return err ? err : holder == HOLDER_NONE;

@@ -183,6 +183,12 @@ size_t shield_links(const struct shield *shield, struct shield_link *ret, size_t
  * mode? False: over none. */
 bool shield_unheard(const struct shield *shield, char ret_interface[IF_NAMESIZE]);
 
+/*
+ * Write down which Ethernet addresses lead to this host, for the daemon to call every few
+ * seconds: containers come and go. What cannot be found out leaves all as it is.
+ */
+void shield_here(struct shield *shield);
+
 /* The smallest MTU of its interfaces in octets; 0: it has none, or none is known. */
 __u32 shield_mtu(const struct shield *shield);
 

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * here.bpf.h - is a frame for this host? Called before anything is sent back for it.
+ *
+ * A card in promiscuous mode, or behind a switch that floods, sees frames for other
+ * machines, too. What is sent back for such a frame would be said in their name. The
+ * daemon writes down which Ethernet addresses lead to this host, its containers and its
+ * virtual machines: struct here.
+ */
+#ifndef HERE_BPF_H
+#define HERE_BPF_H
+
+#include "call.bpf.h"
+
+/* Return true if the Ethernet destination at @eth is one of @h, or @h has none. */
+static __always_inline bool here_has(const struct here *h, const __u8 *eth)
+{
+	__u64 mac = load_u32(eth) | (__u64)load_u16(eth + 4) << 32;
+	__u32 count = h->count;
+
+	for (__u32 i = 0; i < HERE_MACS && i < count; i++)
+		if (h->macs[i] == mac)
+			return true;
+	return !count;
+}
+
+/*
+ * Return true if the frame is for this host, or for an address that its service names.
+ * A service that names none would else be that of every machine on the wire.
+ */
+__noinline int frame_is_here(struct xdp_md *ctx, const struct call *c)
+{
+	const struct tables *tab = tables_now(&live);
+	struct packet p;
+	__u64 port;
+
+	if (!c)
+		return false;
+	call_packet(ctx, c, &p);
+	port = port_number(packet_port(&p, RECEIVER));
+	if (tab->ports[port].any != call_slot(c) + 1)
+		return true;
+	return p.start + ETH_ALEN <= p.end && here_has(&live.here, p.start);
+}
+
+#endif /* HERE_BPF_H */
