@@ -116,7 +116,7 @@ static int arrival_read(const __u8 *packet, size_t n, struct arrival *ret)
 int arrivals_next(int fd, struct arrival *ret)
 {
 	__u8 packet[SHOWN_BYTES] = { 0 };
-	struct sockaddr_ll from;
+	struct sockaddr_ll from = { 0 };
 	socklen_t size = sizeof(from);
 	ssize_t n;
 
