@@ -110,13 +110,13 @@ static void jsonl_escape(struct jsonl *json, uint8_t b)
 
 /* --- the game's characters --------------------------------------------------------- */
 
-/* What its first 32 look like, and again from 0x80 on: as in DarkPlaces' console.c. */
+/* What its first 32 look like, and again from 0x80 on: as DarkPlaces prints them. */
 static const char looks[33] = "#####.###### >..[]0123456789.<=>";
 
 static uint8_t look_of(uint8_t b)
 {
 	if (b >= 0x80 && b <= 0x82)
-		return (uint8_t)"<=>"[b - 0x80];
+		return (uint8_t) "<=>"[b - 0x80];
 	b &= 0x7f;
 	return b < 0x20 ? (uint8_t)looks[b] : b == 0x7f ? '<' : b;
 }
