@@ -74,10 +74,17 @@ static __always_inline enum reason admit_net(struct live *l, __u32 slot,
 {
 	__u64 *source, *prefix, *area;
 	struct limit whole, one, near, wide;
-	__u32 *cost, index, scale;
+	__u32 *cost, index, scale, crowd;
 
 	once_here(b); /* or all of it is loaded before the first refusal */
+	/*
+	 * One CCREQ_CONNECT takes a player's place, and its sender may be forged. What
+	 * @times keeps for somebody else is kept for it in a crowd, too.
+	 */
+	crowd = kind == KIND_CCREQ_CONNECT || times > 1 ? 0
+							: budget_crowd(b, *global, now);
 	one = b->source;
+	one.cost_ns >>= crowd;
 	index = budget_cell(b, l->keys, net, ipv6, SOURCE_BITS);
 	source = &l->sources[index];
 	/* No request costs less than COST_ONE, so what it may cost need not be known. */
@@ -86,6 +93,7 @@ static __always_inline enum reason admit_net(struct live *l, __u32 slot,
 
 	whole = b->global;
 	near = b->prefix;
+	near.cost_ns >>= crowd;
 	index = slot * KIND_COUNT + kind;
 	cost = bpf_map_lookup_elem(&costs, &index);
 	scale = cost ? *cost : 0;
@@ -144,17 +152,25 @@ static __always_inline enum reason budget_spent(const struct live *l, __u32 slot
 						const struct plain *plain, __u64 now)
 {
 	const struct budget *b;
+	struct limit one;
+	__u64 global;
 	__u32 cell;
 
 	s = (const void *)s + class * sizeof(*b);
 	once_here(s);
 	b = s->budget;
-	if (limit_spent(&b->global, l->globals[budget_index(slot, class)], now))
+	global = l->globals[budget_index(slot, class)];
+	if (limit_spent(&b->global, global, now))
 		return REASON_GLOBAL_BUDGET;
 	cell = (plain_hash(plain, l->keys) + b->seed) >> (64 - SOURCE_BITS);
-	if (limit_spent(&b->source, l->sources[cell], now))
+	if (!limit_spent(&b->source, l->sources[cell], now))
+		return REASON_COUNT;
+	if (likely(!b->crowd))
 		return REASON_SOURCE_BUDGET;
-	return REASON_COUNT;
+	one = b->source;
+	one.cost_ns >>= budget_crowd(b, global, now);
+	return limit_spent(&one, l->sources[cell], now) ? REASON_SOURCE_BUDGET
+							: REASON_COUNT;
 }
 
 static __always_inline enum reason policy_reason(enum wire_class class)

@@ -152,15 +152,18 @@ static __always_inline enum reason proven_charge(struct live *l, __u32 slot,
 		b->seed + (2 + 2 * aside) * (SERVICES_MAX << CLASS_BITS) * l->keys[1];
 	__u64 net = c->net, *source, *prefix, *area, *global;
 	struct limit one, near, wide, whole;
-	__u32 ipv6 = call_ipv6(c);
+	__u32 ipv6 = call_ipv6(c), crowd;
 	/* Nobody proves itself by what is unknown. */
 	__u32 index = budget_index(slot, aside ? CLASS_UNKNOWN : class);
 
 	if (!index_below(&index, SERVICES_MAX << CLASS_BITS))
 		return REASON_CONTENDED;
 	global = &l->proof.globals[index];
+	crowd = aside ? 0 : budget_crowd(b, *global, now);
 	one = limit_scaled(&b->source, times, 1);
+	one.cost_ns >>= crowd;
 	near = limit_scaled(&b->prefix, times, 1);
+	near.cost_ns >>= crowd;
 	wide = area_limit(&near);
 	whole = limit_scaled(&b->global, times, 1);
 	index = (budget_hash(l->keys, net, ipv6) + seed) >> (64 - SOURCE_BITS);

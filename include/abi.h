@@ -138,9 +138,12 @@ struct budget {
 	struct limit prefix; /* IPv4 /24 or IPv6 /56 */
 	struct limit global; /* the whole service */
 	__u64 seed; /* of where sources and prefixes are: see budget_cell() */
+	__u32 crowd; /* budget_crowd(), while there is room; 0: never more */
+	__u32 pad;
 };
+#define CROWD_SHIFT 4 /* for joining, by default: 16 times as much */
 
-#define CLASS_BITS 3 /* all classes that have a budget */
+#define CLASS_BITS  3 /* all classes that have a budget */
 _Static_assert(CLASS_BUDGETS <= 1 << CLASS_BITS, "more classes than bits");
 
 /*
@@ -238,6 +241,20 @@ static inline void service_finish(struct service *s, __u32 slot, const __u64 key
 		limit_normal(&b->prefix);
 		limit_normal(&b->global);
 	}
+}
+
+/*
+ * How much more a source and a network may ask, in powers of two, while half of @b is
+ * left at @now_ns, of which @due_ns is what is spent. So many clients behind one address
+ * can join at once, and no source takes the half that is left for others. Where a service
+ * has no limit there is no half.
+ */
+static __always_inline __u32 budget_crowd(const struct budget *b, __u64 due_ns,
+					  __u64 now_ns)
+{
+	__s64 left = (__s64)(now_ns + (b->global.burst_ns >> 1) - due_ns);
+
+	return b->global.cost_ns && left >= (__s64)b->global.cost_ns ? b->crowd : 0;
 }
 
 /* The part of limit_cell() that is the same for all services and classes. */

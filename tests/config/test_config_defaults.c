@@ -98,6 +98,36 @@ static void defaults_fit_the_engines(void **state)
 	}
 }
 
+/* Who joins may come in a crowd; a limit that was chosen is kept. */
+static void crowd_is_for_joining_with_default_limits(void **state)
+{
+	static const struct {
+		const char *text;
+		__u32 challenge, connect;
+	} rows[] = {
+		{ "", CROWD_SHIFT, CROWD_SHIFT },
+		{ "challenge { global = 5/s }", CROWD_SHIFT, CROWD_SHIFT },
+		{ "challenge { source = 5/s }", 0, CROWD_SHIFT },
+		{ "challenge { source = \"1/s burst 3\" }", CROWD_SHIFT, CROWD_SHIFT },
+		{ "connect { prefix = 9/s }", CROWD_SHIFT, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		char text[200];
+
+		snprintf(text, sizeof(text),
+			 "service \"a\" {\nprotocol = quake3\nport = 27960\n%s\n}\n",
+			 rows[i].text);
+		load_good(text);
+		for (int c = 0; c < CLASS_BUDGETS; c++)
+			assert_int_equal(config.services[0].service.budget[c].crowd,
+					 c == CLASS_CHALLENGE ? rows[i].challenge
+					 : c == CLASS_CONNECT ? rows[i].connect
+							      : 0);
+	}
+}
+
 static FILE *operating; /* docs/OPERATING.md */
 
 /* Is @cell, with a blank on either side, what would be configured to get @limit? */
@@ -370,6 +400,7 @@ int main(void)
 		cmocka_unit_test(defaults_unknown_is_strictest),
 		cmocka_unit_test(defaults_fit_the_engines),
 		cmocka_unit_test(defaults_are_those_in_the_documents),
+		cmocka_unit_test(crowd_is_for_joining_with_default_limits),
 		cmocka_unit_test(defaults_drop_what_has_no_budget),
 		cmocka_unit_test(defaults_ask_for_proof),
 		cmocka_unit_test(defaults_answer),

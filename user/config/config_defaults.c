@@ -101,6 +101,8 @@ void config_service_defaults(enum wire_family family, struct service *ret)
 		read_rate(r->source, &ret->budget[i].source);
 		read_rate(r->prefix, &ret->budget[i].prefix);
 		read_rate(r->global, &ret->budget[i].global);
+		ret->budget[i].crowd =
+			i == CLASS_CHALLENGE || i == CLASS_CONNECT ? CROWD_SHIFT : 0;
 	}
 	memset(ret->policy, POLICY_DROP, sizeof(ret->policy));
 	/* Of `auto` nobody knows which words prove. */

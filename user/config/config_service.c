@@ -195,7 +195,7 @@ static int budgets_read(cfg_t *section, struct service *ret)
 {
 	for (int class = 0; class < CLASS_BUDGETS; class ++) {
 		const char *name = class_name((enum wire_class) class);
-		struct budget *b = &ret->budget[class];
+		struct budget *b = &ret->budget[class], was = *b;
 		cfg_t *rates = cfg_getnsec(section, name, 0);
 
 		if (!rates)
@@ -208,6 +208,10 @@ static int budgets_read(cfg_t *section, struct service *ret)
 		    rate_read(rates, "prefix", &b->prefix) ||
 		    rate_read(rates, "global", &b->global))
 			return -EINVAL;
+		/* A limit that was chosen is kept, whatever room there is. */
+		if (memcmp(&was.source, &b->source, sizeof(was.source)) != 0 ||
+		    memcmp(&was.prefix, &b->prefix, sizeof(was.prefix)) != 0)
+			b->crowd = 0;
 	}
 	return 0;
 }
