@@ -38,6 +38,14 @@ static inline void enter(const char *name, uint32_t flags, uint32_t pext2)
 	fail_msg("no dialect %s", name);
 }
 
+/* The entities that come next, in frame 0, are known. */
+static inline void know_entities(void)
+{
+	game.has_frame = true;
+	game.frame = -1;
+	memset(game.whole, 0xff, sizeof(game.whole));
+}
+
 static inline void parse(enum direction direction, const void *bytes, size_t n,
 			 struct record *r)
 {

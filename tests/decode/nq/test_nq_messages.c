@@ -231,6 +231,7 @@ static void each(void **state)
 		char *text;
 
 		enter(v->dialect, v->flags, v->pext2);
+		know_entities();
 		parse(v->direction, v->bytes, v->n, &r);
 		text = json_of(&r);
 		if (r.status != RECORD_DECODED || !strstr(text, v->json))
@@ -502,6 +503,37 @@ static void frames_far_apart(void **state)
 	assert_int_equal(game.frame, INT32_MIN);
 }
 
+/* What an entity does not name is known from its reset on, until a frame is missing. */
+static void entities_since_their_reset(void **state)
+{
+	static const struct {
+		const char *bytes;
+		enum record_status status;
+	} rows[] = {
+		{ "\x39\x01\0\0\0\0\0\0\0\x05\0\x02\x08\0\x10\0\x18\0\0\x80",
+		  RECORD_PARTIAL },
+		{ "\x39\x02\0\0\0\0\0\0\0\x05\0\x03\x08\0\x10\0\x18\0\0\x80",
+		  RECORD_DECODED },
+		{ "\x39\x03\0\0\0\0\0\0\0\x05\0\x02\x08\0\x10\0\x18\0\0\x80",
+		  RECORD_DECODED },
+		{ "\x39\x05\0\0\0\0\0\0\0\x05\0\x02\x08\0\x10\0\x18\0\0\x80",
+		  RECORD_PARTIAL },
+		{ "\x39\x06\0\0\0\0\0\0\0\x05\x80\0\x80", RECORD_DECODED },
+		{ "\x39\x07\0\0\0\0\0\0\0\x05\0\x02\x08\0\x10\0\x18\0\0\x80",
+		  RECORD_PARTIAL },
+	};
+
+	(void)state;
+	enter("dp7", 0, 0);
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct record r;
+
+		parse(S2C, rows[i].bytes, i == 4 ? 13 : 20, &r);
+		if (r.status != rows[i].status)
+			fail_msg("row %zu: %s", i, r.reason ? r.reason : "decoded");
+	}
+}
+
 /* A late datagram is decoded, and changes nothing. */
 static void late_ones(void **state)
 {
@@ -567,6 +599,7 @@ int main(void)
 		cmocka_unit_test(chunks_wait),
 		cmocka_unit_test(what_a_session_takes),
 		cmocka_unit_test(frames_far_apart),
+		cmocka_unit_test(entities_since_their_reset),
 		cmocka_unit_test(late_ones),
 		cmocka_unit_test(the_longer_the_surer),
 		cmocka_unit_test(a_move_tells_the_dialect),

@@ -4,8 +4,9 @@
  *
  *	i32 frame, DP7: u32 last move, { u16 number (bit 15: removed), entity } u16 8000
  *
- * Each entity names its own widths, so no earlier frame is needed to read it. Sources:
- * darkplaces cl_ents5.c, sv_ents5.c, protocol.h.
+ * Each entity names its own widths, so no earlier frame is needed to read it, but to know
+ * the fields that it does not name. Sources: darkplaces cl_ents5.c, sv_ents5.c,
+ *protocol.h.
  */
 #include "decode/nq/nq_tables.h"
 #include "decode/nq/nq_update.h"
@@ -25,6 +26,10 @@ static void one(struct ops *o, uint16_t number)
 	else if (!reader_failed(&o->rd))
 		nq_e5_record(o->record, &entity);
 	record_close(o->record);
+	if (!reader_failed(&o->rd) && !o->m->wrong)
+		nq_walk_entity(o, number & ~REMOVED,
+			       !(number & REMOVED) && entity.bits & NQ_E5_RESET,
+			       number & REMOVED);
 }
 
 void nq_op_entities(struct ops *o)
@@ -42,6 +47,7 @@ void nq_op_entities(struct ops *o)
 	}
 	frame = (int32_t)reader_le32(&o->rd);
 	record_int(o->record, "frame", frame);
+	nq_walk_frame(o, (uint32_t)frame);
 	if (nq_has(&w->format, NQ_DP_NUMBERS))
 		nq_put_u32(o, "move_ack");
 	record_open_array(o->record, "entities");
@@ -53,10 +59,4 @@ void nq_op_entities(struct ops *o)
 		one(o, number);
 	}
 	record_close(o->record);
-	if (!w->commit)
-		o->m->stateful = true;
-	else if (w->game) {
-		w->game->frame = frame;
-		w->game->has_frame = true;
-	}
 }

@@ -260,7 +260,8 @@ static void delta_rest(struct ops *o, uint32_t bits)
 		bytes_array(o, "gravitydir", 2);
 }
 
-static void delta(struct ops *o)
+/* Returns whether it is all of the entity's state. */
+static bool delta(struct ops *o)
 {
 	uint32_t bits = reader_u8(&o->rd);
 	bool sure = nq_format_at(o)->pext2 & NQ_PREDINFO;
@@ -282,6 +283,7 @@ static void delta(struct ops *o)
 	if (bits & BIT(6))
 		prediction(o, bits);
 	delta_rest(o, bits);
+	return bits & BIT(8);
 }
 
 void nq_op_fte_spawnstatic(struct ops *o)
@@ -299,6 +301,7 @@ static bool one(struct ops *o)
 {
 	uint32_t word = reader_le16(&o->rd);
 	uint32_t entity = word & 0x3fff;
+	bool reset = false;
 
 	if (!word)
 		return false;
@@ -309,8 +312,9 @@ static bool one(struct ops *o)
 	if (word & 0x8000)
 		record_bool(o->record, "remove", true);
 	else
-		delta(o);
+		reset = delta(o);
 	record_close(o->record);
+	nq_walk_entity(o, entity, reset, word & 0x8000);
 	return true;
 }
 
@@ -319,6 +323,7 @@ void nq_op_updateentities(struct ops *o)
 	struct facts *facts = &o->record->facts;
 	float seconds;
 
+	nq_walk_frame(o, o->m->sequence);
 	if (nq_format_at(o)->pext2 & NQ_PREDINFO)
 		nq_put_u16(o, "move_ack");
 	seconds = reader_f32(&o->rd);

@@ -16,6 +16,8 @@ static const char no_fit[] = "no known protocol fits: serverinfo was not seen";
 
 static const char no_baseline[] = "entity from a baseline that was not seen";
 
+static const char no_state[] = "entity whose state was not seen as a whole";
+
 static const struct nq_dialect *const *list_of(const struct nq_game *game)
 {
 	return game && game->dialects ? game->dialects : nq_dialects;
@@ -66,6 +68,8 @@ bool nq_message(struct message *m)
 	message_ops(m, table, &w);
 	if (w.unbased)
 		message_missing(m, no_baseline);
+	if (w.partly)
+		message_missing(m, no_state);
 	if (w.commit)
 		walk_end(&w);
 	return !m->wrong;
@@ -130,6 +134,39 @@ bool nq_walk_protocol(struct nq_walk *w, uint32_t number, uint32_t flags, uint32
 	return true;
 }
 
+void nq_walk_frame(struct ops *o, uint32_t number)
+{
+	struct nq_walk *w = nq_walk_of(o);
+	struct nq_game *game = w->game;
+
+	o->m->stateful |= game != NULL;
+	w->torn = game && (!game->has_frame || number != (uint32_t)game->frame + 1);
+	if (!w->commit)
+		return;
+	if (w->torn)
+		memset(game->whole, 0, sizeof(game->whole));
+	w->torn = false;
+	game->has_frame = true;
+	game->frame = (int32_t)number;
+}
+
+void nq_walk_entity(struct ops *o, uint32_t number, bool reset, bool removed)
+{
+	struct nq_walk *w = nq_walk_of(o);
+	uint64_t *set, bit = 1ULL << number % 64;
+
+	if (!w->game)
+		return;
+	if (number >= NQ_WHOLE_MAX) {
+		w->partly |= !reset && !removed;
+		return;
+	}
+	set = &w->game->whole[number / 64];
+	w->partly |= !reset && !removed && (w->torn || !(*set & bit));
+	if (w->commit && (reset || removed))
+		*set = removed ? *set & ~bit : *set | bit;
+}
+
 void nq_game_hole(struct nq_game *game)
 {
 	game->hole = true;
@@ -172,7 +209,8 @@ static bool fits_on(const struct message *m, struct record_tape *tape)
 
 	record_reset(&silent, tape);
 	look.record = &silent;
-	return nq_message(&look) && (!look.missing || look.missing == no_baseline) &&
+	return nq_message(&look) &&
+	       (!look.missing || look.missing == no_baseline || look.missing == no_state) &&
 	       (!tape || !(look.odd || tape->odd));
 }
 

@@ -21,6 +21,8 @@ enum nq_code {
 	NQ_CODE_XONOTIC, /* 0.5 */
 };
 
+#define NQ_WHOLE_MAX 32768 /* DarkPlaces' entities */
+
 /* What messages teach; zero is where it begins. */
 struct nq_game {
 	const struct nq_dialect *const *dialects; /* NULL: nq_dialects */
@@ -36,8 +38,14 @@ struct nq_game {
 	uint16_t view; /* the entity that this client is */
 	bool private_code; /* the server has announced code for the client */
 	uint8_t code; /* enum nq_code */
+	/*
+	 * DarkPlaces and FTE tell what changed in an entity since the client had it, or,
+	 * with a reset, all of it. The frames have numbers that follow each other: from a
+	 * reset on, and as long as no frame is missing, the entity's state is known.
+	 */
 	bool has_frame;
-	int32_t frame; /* of the last svc_entities */
+	int32_t frame;
+	uint64_t whole[NQ_WHOLE_MAX / 64]; /* by entity; those beyond never are */
 	bool based; /* svc_serverinfo, and all baselines behind it, were seen */
 	/*
 	 * A reliable message was missed, which may have begun another map, since the
@@ -62,6 +70,8 @@ struct nq_walk {
 	uint16_t view;
 	bool based; /* as of struct nq_game */
 	bool unbased; /* an update needs a baseline that may not be known */
+	bool torn; /* a frame of entities was missed in front of this one */
+	bool partly; /* an entity's state is not known as a whole */
 };
 
 static inline struct nq_walk *nq_walk_of(struct ops *o)
@@ -109,6 +119,10 @@ bool nq_reads(struct nq_game *game, const struct message *m);
  */
 bool nq_walk_protocol(struct nq_walk *w, uint32_t number, uint32_t flags, uint32_t pext1,
 		      uint32_t pext2);
+
+/* An op begins that brings frame @number of entities; then each of its entities. */
+void nq_walk_frame(struct ops *o, uint32_t number);
+void nq_walk_entity(struct ops *o, uint32_t number, bool reset, bool removed);
 
 /* --- helps for ops ----------------------------------------------------------------- */
 
