@@ -128,6 +128,39 @@ static void crowd_is_for_joining_with_default_limits(void **state)
 	}
 }
 
+/* A host of many servers may be asked for all of them; what is chosen is not changed. */
+static void allowance_grows_with_servers_up_to_a_bound(void **state)
+{
+	static const struct {
+		size_t services, ports, addresses;
+		__u32 allowance;
+		__u64 want;
+	} rows[] = {
+		{ 0, 0, 0, LEDGER_ALLOWANCE, LEDGER_ALLOWANCE },
+		{ 1, 1, 0, LEDGER_ALLOWANCE, LEDGER_ALLOWANCE },
+		{ 8, 1, 0, LEDGER_ALLOWANCE, LEDGER_ALLOWANCE },
+		{ 9, 1, 1, LEDGER_ALLOWANCE, 2 * LEDGER_ALLOWANCE },
+		{ 1, 32, 0, LEDGER_ALLOWANCE, 4 * LEDGER_ALLOWANCE },
+		{ 4, 4, 2, LEDGER_ALLOWANCE, 4 * LEDGER_ALLOWANCE },
+		{ 64, 1, 0, LEDGER_ALLOWANCE, 8 * LEDGER_ALLOWANCE },
+		{ 256, 1, 0, LEDGER_ALLOWANCE, 8 * LEDGER_ALLOWANCE },
+		{ 64, 1, 0, LEDGER_ALLOWANCE + 1, LEDGER_ALLOWANCE + 1 },
+		{ 64, 1, 0, 0, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		config_empty(&config);
+		config.ledger_allowance = rows[i].allowance;
+		config.service_count = rows[i].services;
+		for (size_t n = 0; n < rows[i].services; n++) {
+			config.services[n].port_count = rows[i].ports;
+			config.services[n].address_count = rows[i].addresses;
+		}
+		assert_int_equal(config_allowance(&config), rows[i].want);
+	}
+}
+
 static FILE *operating; /* docs/OPERATING.md */
 
 /* Is @cell, with a blank on either side, what would be configured to get @limit? */
@@ -401,6 +434,7 @@ int main(void)
 		cmocka_unit_test(defaults_fit_the_engines),
 		cmocka_unit_test(defaults_are_those_in_the_documents),
 		cmocka_unit_test(crowd_is_for_joining_with_default_limits),
+		cmocka_unit_test(allowance_grows_with_servers_up_to_a_bound),
 		cmocka_unit_test(defaults_drop_what_has_no_budget),
 		cmocka_unit_test(defaults_ask_for_proof),
 		cmocka_unit_test(defaults_answer),

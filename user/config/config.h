@@ -23,6 +23,8 @@
 
 #define LEDGER_ALLOWANCE  16384 /* defaults: docs/OPERATING.md */
 #define LEDGER_WINDOW_S	  20
+#define LEDGER_SERVERS	  8 /* so many servers share one default allowance */
+#define LEDGER_MOST	  8 /* default allowances that a prefix may have */
 #define PROOF_RATE	  "250000/s burst 62500"
 #define ANSWERS_RATE	  2500000 /* bytes a second: 20 Mbit/s */
 #define ANSWERS_LEAST	  8192
@@ -133,6 +135,14 @@ struct config_silent {
 };
 
 #define CONFIG_SILENT 80
+
+/*
+ * The bytes that a prefix may be sent beyond what it has sent, in one window: what the
+ * configuration says, or, where that is the default, as much for each LEDGER_SERVERS
+ * servers begun, at most LEDGER_MOST times. A server is a port of a service, at each of
+ * its addresses. 0: there is no ledger.
+ */
+__u64 config_allowance(const struct config *config);
 
 /*
  * Give the services whose sections do not say `proof` or `answers` what is usual for

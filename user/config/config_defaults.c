@@ -193,6 +193,23 @@ void config_silent_format(const struct config_silent *silent, char ret[CONFIG_SI
 				      rows[i].count == 1 ? "" : "s");
 }
 
+__u64 config_allowance(const struct config *config)
+{
+	size_t servers = 0, times;
+
+	for (size_t i = 0; i < config->service_count; i++) {
+		const struct config_service *c = &config->services[i];
+
+		servers += c->port_count * (c->address_count ? c->address_count : 1);
+	}
+	times = (servers + LEDGER_SERVERS - 1) / LEDGER_SERVERS;
+	if (config->ledger_allowance != LEDGER_ALLOWANCE || times < 1)
+		times = 1;
+	if (times > LEDGER_MOST)
+		times = LEDGER_MOST;
+	return (__u64)config->ledger_allowance * times;
+}
+
 void config_empty(struct config *ret)
 {
 	memset(ret, 0, sizeof(*ret));

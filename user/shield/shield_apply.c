@@ -217,7 +217,7 @@ static int apply_ledger(struct shield *s, const struct config *config)
 		ledger.strict = 1;
 	} else if (config->ledger_allowance) {
 		ledger.window_ns = config->ledger_window_s * 1000000000ull;
-		ledger.byte_ns = ledger.window_ns / config->ledger_allowance;
+		ledger.byte_ns = ledger.window_ns / config_allowance(config);
 	}
 	if (ledger.strict != s->shared->ledger.strict) {
 		__u64 *zeros = calloc(1 << LEDGER_BITS, sizeof(*zeros));

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Many servers on one host, on a quiet day: a tracker that asks each of them is answered,
+ * and a victim in whose name they are all asked is sent no more than is said.
+ */
+#include "config/config.h"
+#include "kern/kern_answers.h"
+
+#define STATUS_BYTES 850 /* of a server with a dozen players */
+
+static char status_[STATUS_BYTES] = OOB "statusResponse\n";
+static struct config config;
+
+/* @count servers, of services that share slots: their own limits are not what is asked.
+ */
+static void host(int count)
+{
+	struct service s = kern_open_service(FAMILY_QUAKE3);
+
+	config_empty(&config);
+	config.service_count = (size_t)count;
+	for (int i = 0; i < count; i++) {
+		config.services[i].port_count = 1;
+		kern_service(&kern, 0, (__u32)i % 8, &s);
+		kern_port(&kern, 0, (__u16)(PORT + i), i % 8, false);
+	}
+	kern.live->answering.until_ns[0] = 0;
+	ledger(config_allowance(&config), LEDGER_WINDOW_S);
+	pass_time(1000 * SECOND);
+}
+
+/* Is the question to server @i from @from answered, by the server? */
+static bool answered(const char *from, int i)
+{
+	link_.peer = from;
+	link_.sport = (__u16)(PORT + i);
+	link_.dport = 50000;
+	hear_from(from, 50000, BYTES(OOB "getstatus"));
+	return says(status_, sizeof(status_));
+}
+
+static void tracker_is_answered_by_each_server(void **state)
+{
+	static const int counts[] = { 1, 8, 9, 16, 32, 48, 64 };
+
+	(void)state;
+	for (size_t c = 0; c < COUNT(counts); c++) {
+		int count = counts[c], got = 0;
+
+		host(count);
+		for (int round = 0; round < 20; round++) {
+			for (int i = 0; i < count; i++) {
+				pass_time(15 * SECOND / (__u64)count);
+				got += answered("198.19.7.7", i);
+			}
+		}
+		print_message("%d servers: %d of %d\n", count, got, 20 * count);
+		assert_int_equal(got, 20 * count);
+	}
+}
+
+/* As fast as it can be asked: bytes out beyond bytes in are the allowance and no more. */
+static void victim_is_sent_no_more_than_is_said(void **state)
+{
+	static const int counts[] = { 1, 8, 64, 200 };
+	static const double most[] = { 1, 1, 8, 8 };
+
+	(void)state;
+	for (size_t c = 0; c < COUNT(counts); c++) {
+		double out = 0, in = 0, seconds = 100;
+
+		host(counts[c]);
+		for (int step = 0; step < 10000; step++) {
+			pass_time(SECOND / 100);
+			in += 60;
+			out += answered("198.19.9.9", step % counts[c])
+				       ? STATUS_BYTES + 42
+				       : 0;
+		}
+		print_message("%d servers: %.0f B out, %.0f B in\n", counts[c], out, in);
+		assert_true(out - in <= most[c] * LEDGER_ALLOWANCE *
+						(1 + seconds / LEDGER_WINDOW_S) * 1.02);
+		assert_true(out > in + most[c] * LEDGER_ALLOWANCE);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(tracker_is_answered_by_each_server),
+		cmocka_unit_test(victim_is_sent_no_more_than_is_said),
+	};
+
+	return cmocka_run_group_tests(tests, enter, leave);
+}
