@@ -259,9 +259,11 @@ static __always_inline enum wire_kind classify_hello(struct cursor c, __u32 left
 
 static __always_inline enum wire_kind classify_handshake(struct cursor c, __u32 left)
 {
-	const __u8 *head = left > DTLS_HANDSHAKE ? cursor_take(&c, DTLS_HANDSHAKE) : NULL;
+	const __u8 *head =
+		left >= DTLS_HANDSHAKE ? cursor_take(&c, DTLS_HANDSHAKE) : NULL;
 
-	if (!head)
+	/* A ServerHelloDone is a header alone. */
+	if (!head || (left == DTLS_HANDSHAKE && head[0] != 14))
 		return KIND_DTLS_OTHER;
 	switch (head[0]) {
 #define MATCH(kind, code, name, class_, families)                               \

@@ -53,8 +53,9 @@
  *     follows it may be anything. Its epoch 0 is clear. Encrypted, an alert is
  *     DTLS_DATA and a handshake DTLS_ENCRYPTED; data in the clear is malformed. Of a
  *     handshake message the type is looked at, and whether anything is in it (else
- *     DTLS_OTHER); of a ClientHello of 36 octets or more, fragment or not, where its
- *     cookie begins: malformed if the session has more than 32 octets or no room is left;
+ *     DTLS_OTHER, but for ServerHelloDone, which is empty); of a ClientHello of 36
+ *     octets or more, fragment or not, where its cookie begins: malformed if the session
+ *     has more than 32 octets or no room is left;
  *   - else, on NetQuake and Quake Enhanced, RUNT below five octets. NetQuake's, of 24 or
  *     more, is NQ_ENCRYPTED unless it begins as something in the clear: an encrypted
  *     datagram begins with anything. The rest is malformed.
@@ -186,6 +187,8 @@
 	X(IP,			"ip",			CONNECT,	QW,		C2S)		\
 	X(REALIP,		"realip",		CONNECT,	QW,		C2S)		\
 	X(DTLSCONNECT,		"dtlsconnect",		CONNECT,	NQ|QW,		C2S)		\
+	X(DTLSOPENED,		"dtlsopened",		REPLY,		NQ|QW,		S2C)		\
+	X(PINGSTATUS,		"pingstatus",		QUERY,		QW,		C2S)		\
 	X(ICE_OFFER,		"ice_offer",		CONNECT,	NQ|QW,		UNKNOWN)	\
 	X(ICE_CCAND,		"ice_ccand",		CONNECT,	NQ|QW,		UNKNOWN)	\
 	/* Quake II, R1Q2, Q2PRO */					\

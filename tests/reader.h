@@ -239,7 +239,9 @@ static inline enum wire_kind reader_client_hello(struct reader_text body)
 static inline enum wire_kind reader_handshake(struct reader_text message)
 {
 	if (message.n <= READER_HANDSHAKE)
-		return KIND_DTLS_OTHER;
+		return message.n == READER_HANDSHAKE && message.at[0] == 14
+			       ? KIND_DTLS_HELLO_DONE
+			       : KIND_DTLS_OTHER;
 	if (message.at[0] == 1)
 		return reader_client_hello((struct reader_text){
 			message.at + READER_HANDSHAKE, message.n - READER_HANDSHAKE });

@@ -105,6 +105,8 @@ static const struct row rows[] = {
 	{ BYTES(MARK "log 3"), "quakeworld", "c2s", "log", "decoded", "sequence", "3" },
 	{ BYTES(MARK "lastscores 2"), "quakeworld", "c2s", "lastscores", "decoded", "arguments.0", "2" },
 	{ BYTES(MARK "ip 3 12345"), "quakeworld", "c2s", "ip", "decoded", "key", "12345" },
+	{ BYTES(MARK "dtlsopened"), "quakeworld", "s2c", "dtlsopened", "decoded", NULL, NULL },
+	{ BYTES(MARK "pingstatus ext"), "quakeworld", "c2s", "pingstatus", "decoded", "arguments.0", "ext" },
 	{ BYTES(MARK "B" "say hi\0" "abc\0"), "quakeworld", "s2c", "a2c-client-command", "decoded", "id", "abc" },
 	{ BYTES(MARK "d\n\x01\x02\x03\x04\x6b\x6c"), "quakeworld", "s2c", "m2c-servers", "decoded", "servers.0.port", "27500" },
 	{ BYTES("a\n12\n3\n"), "quakeworld", "s2c", "s2m-heartbeat", "decoded", "players", "3" },

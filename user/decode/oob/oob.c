@@ -193,6 +193,8 @@ const struct oob_row oob_rows[] = {
 	ROW(IP, IN_QW, AS_QW, oob_qw_ip, NULL),
 	ROW(REALIP, IN_QW, AS_QW, oob_arguments, NULL),
 	ROW(DTLSCONNECT, IN_QW, AS_QW, oob_text, NULL),
+	ROW(DTLSOPENED, IN_QW, AS_QW, oob_none, NULL),
+	ROW(PINGSTATUS, IN_QW, AS_QW, oob_arguments, NULL),
 	ROW(ICE_OFFER, IN_QW, AS_QW, oob_text, NULL),
 	ROW(ICE_CCAND, IN_QW, AS_QW, oob_text, NULL),
 	/* GoldSrc words: no Quake server answers them */
