@@ -137,6 +137,34 @@ static void both_halves_are_on_it(void **state)
 	assert_non_null(strstr(said, "no such interface: 'none'"));
 }
 
+/* The MTU that the message names is the largest with which native mode works on a veth.
+ */
+static void largest_mtu_is_the_one_that_is_named(void **state)
+{
+	char command[80];
+	const char *at;
+	unsigned int most;
+
+	(void)state;
+	assert_int_equal(system("ip link set left mtu 9000; ip link set right mtu 9000"),
+			 0);
+	assert_int_equal(attach("left", MODE_NATIVE), -ERANGE);
+	at = strstr(said, "it is 9000; the largest is ");
+	assert_non_null(at);
+	assert_int_equal(sscanf(at, "it is 9000; the largest is %u", &most), 1);
+	for (unsigned int more = 1; more <= 1; more--) {
+		snprintf(command, sizeof(command),
+			 "ip link set left mtu 1500; ip link set right mtu %u",
+			 most + more);
+		assert_int_equal(system(command), 0);
+		assert_int_equal(attach("left", MODE_NATIVE), more ? -ERANGE : 1);
+		if (more)
+			assert_non_null(strstr(said, "the MTU of its other end"));
+	}
+	shield_release(shield, "left");
+	assert_int_equal(system("ip link set right mtu 1500"), 0);
+}
+
 /* Where frames are joined, what is behind the first is judged by a third program. */
 static void generic_mode_has_a_third(void **state)
 {
@@ -370,6 +398,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(both_halves_are_on_it),
 		TEST(generic_mode_has_a_third),
+		TEST(largest_mtu_is_the_one_that_is_named),
 		TEST(each_interface_is_its_own),
 		TEST(filters_are_ours_too),
 		TEST(what_is_foreign_stays),

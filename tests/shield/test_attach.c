@@ -119,6 +119,47 @@ static void a_card_that_takes_tags_off(void **state)
 	WARN "the driver of 'eth1.7' takes no native XDP program (Operation not " \
 	     "supported): using generic (skb) mode, which is slower\n"
 
+/* The MTU is named, and the largest that works, which kern_attach.c tries. */
+static void mtu_that_is_too_large_is_named(void **state)
+{
+	static const struct {
+		int err;
+		__u32 mtu;
+		bool veth;
+		const char *said; /* before "(try --mode skb)" */
+	} rows[] = {
+		{ ERANGE, 9000, false,
+		  "Numerical result out of range: the MTU of the interface is too large, of "
+		  "'eth1.7' it is 9000; the largest is 3506, with some drivers less: `ip "
+		  "link set eth1.7 mtu 3506`" },
+		{ ERANGE, 1500, true,
+		  "Numerical result out of range: the MTU of its other end is too large, of "
+		  "'eth1.7' it is 1500; the largest is 3506, with some drivers less: `ip "
+		  "link set OTHER-END mtu 1500`" },
+		{ EINVAL, 3400, false,
+		  "Invalid argument: the MTU of the interface is too large, of 'eth1.7' it "
+		  "is 3400; the largest is 3506, with some drivers less: `ip link set "
+		  "eth1.7 mtu 1500`" },
+		{ EINVAL, 1500, false, "Invalid argument" },
+		{ EOPNOTSUPP, 65536, false, "Operation not supported" },
+	};
+	char want[512];
+
+	(void)state;
+	if (sysconf(_SC_PAGESIZE) != 4096)
+		skip();
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		native_errno = rows[i].err;
+		nics[1].mtu = rows[i].mtu;
+		nics[1].veth = rows[i].veth;
+		snprintf(want, sizeof(want),
+			 ME "cannot attach to 'eth1.7' in native mode: %s (try --mode "
+			    "skb)\n",
+			 rows[i].said);
+		attach(MODE_NATIVE, -rows[i].err, 0, TC_OUT_ON DRV, want);
+	}
+}
+
 /* Of what was put on before it failed nothing is left. */
 static void both_halves_or_none(void **state)
 {
@@ -507,13 +548,22 @@ static void who_is_released(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(each_mode_as_it_is_wanted), TEST(a_card_that_takes_tags_off),
-		TEST(both_halves_or_none),	 TEST(a_name_that_was_anothers),
-		TEST(older_kernels_get_filters), TEST(ours_are_exchanged),
-		TEST(a_link_that_was_renamed),	 TEST(an_older_ones_come_over),
-		TEST(what_is_on_it_already),	 TEST(what_carries_no_frames),
-		TEST(the_machines_own),		 TEST(links_are_listed),
-		TEST(what_is_detached),		 TEST(who_failed_leaves_nothing),
+		TEST(each_mode_as_it_is_wanted),
+		TEST(a_card_that_takes_tags_off),
+		TEST(mtu_that_is_too_large_is_named),
+		TEST(a_name_that_was_anothers),
+		TEST(both_halves_or_none),
+		TEST(a_name_that_was_anothers),
+		TEST(older_kernels_get_filters),
+		TEST(ours_are_exchanged),
+		TEST(a_link_that_was_renamed),
+		TEST(an_older_ones_come_over),
+		TEST(what_is_on_it_already),
+		TEST(what_carries_no_frames),
+		TEST(the_machines_own),
+		TEST(links_are_listed),
+		TEST(what_is_detached),
+		TEST(who_failed_leaves_nothing),
 		TEST(who_is_released),
 	};
 

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <linux/if_ether.h>
 #include <linux/if_link.h>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -132,26 +133,56 @@ static int create_link(struct shield *s, const char *interface, __u32 ifindex,
 	return err;
 }
 
+#define WHY_NATIVE   256
+#define MTU_USUAL    1500
+#define XDP_HEADROOM 256 /* octets before a frame that the kernel wants to be free */
+#define XDP_BEHIND   320 /* and behind it: struct skb_shared_info, in whole lines */
+
+/*
+ * Why the driver did not take the program, in @ret. The MTU is a likely reason where it
+ * is larger than usual, and -ERANGE has no other: a frame has to fit one page.
+ */
+static void explain_native(const char *interface, int err, char ret[WHY_NATIVE])
+{
+	__u32 mtu = ethtool_mtu(interface);
+	__u32 page = (__u32)sysconf(_SC_PAGESIZE) - XDP_HEADROOM - XDP_BEHIND - ETH_HLEN;
+	bool other = shield_on_veth(interface) && mtu <= page;
+
+	if (err != -ERANGE && (err != -EINVAL || mtu <= MTU_USUAL)) {
+		snprintf(ret, WHY_NATIVE, "%s", strerror(-err));
+		return;
+	}
+	snprintf(
+		ret, WHY_NATIVE,
+		"%s: the MTU of %s is too large, of '%s' it is %u; the largest is %u, with "
+		"some drivers less: `ip link set %s mtu %u`",
+		strerror(-err), other ? "its other end" : "the interface", interface, mtu,
+		page, other ? "OTHER-END" : interface, mtu > page ? page : MTU_USUAL);
+}
+
 static int attach_new(struct shield *s, const char *interface, __u32 ifindex,
 		      enum attach_mode mode, enum attach_mode *ret_mode)
 {
+	char why[WHY_NATIVE];
 	int err = create_link(s, interface, ifindex,
 			      mode == MODE_SKB ? MODE_SKB : MODE_NATIVE);
 	if (!err) {
 		*ret_mode = mode == MODE_SKB ? MODE_SKB : MODE_NATIVE;
 		return 0;
 	}
+	explain_native(interface, err, why);
 	if (mode == MODE_AUTO) {
 		log_warn(
 			"the driver of '%s' takes no native XDP program (%s): using generic (skb) "
 			"mode, which is slower",
-			interface, strerror(-err));
+			interface, why);
 		err = create_link(s, interface, ifindex, MODE_SKB);
 		*ret_mode = MODE_SKB;
 	}
 	if (err)
 		log_error("cannot attach to '%s' in %s mode: %s%s", interface,
-			  mode == MODE_NATIVE ? "native" : "skb", strerror(-err),
+			  mode == MODE_NATIVE ? "native" : "skb",
+			  mode == MODE_NATIVE ? why : strerror(-err),
 			  mode == MODE_NATIVE ? " (try --mode skb)" : "");
 	return err;
 }
