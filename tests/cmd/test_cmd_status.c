@@ -52,6 +52,8 @@ static struct {
 	__u64 misspoken[SERVICES_MAX];
 	const char *veth;
 	enum judged tested; /* of service 9; JUDGED_UNKNOWN: nothing is */
+	size_t ports; /* of each service; 0: 1 */
+	bool stale; /* responses are too old */
 	pid_t daemon;
 	int collect_err, write_err;
 	bool decoded; /* by the daemon */
@@ -90,6 +92,22 @@ bool shield_unheard(const struct shield *shield, char ret_interface[IF_NAMESIZE]
 	(void)shield;
 	strcpy(ret_interface, now.veth);
 	return *now.veth;
+}
+
+size_t shield_ports(const struct shield *shield, __u32 slot)
+{
+	(void)shield;
+	(void)slot;
+	return now.ports ? now.ports : 1;
+}
+
+size_t shield_templates(const struct shield *shield, __u32 slot,
+			struct shield_template ret[TEMPLATE_FORMS])
+{
+	(void)shield;
+	(void)slot;
+	ret[0].fresh = !now.stale;
+	return 1;
 }
 
 bool shield_service(const struct shield *shield, __u32 slot, struct service *ret)
@@ -267,6 +285,8 @@ static void shows(const char *words, int status, const char *out, const char *er
 
 /* --- status ------------------------------------------------------------------------ */
 
+#define BY_CONFIG "off: by the configuration, or its address (`quakeshield check`)\n"
+
 /* All that it says, in other slots than the first. */
 static void a_rich_status_is_shown_whole(void **state)
 {
@@ -304,9 +324,9 @@ static void a_rich_status_is_shown_whole(void **state)
 	      "its players pass under a limit only; correct its `protocol`\n"
 	      "services: 5, 1 observed only: nothing is dropped\n"
 	      "proof of address: under pressure 3, always 1, off 1\n"
-	      "answers from the kernel: under pressure 1, always 2, off 2 "
-	      "(`quakeshield check` says where they cannot be)\n"
-	      "configuration: generation 41\n"
+	      "answers from the kernel: under pressure 1, always 2, off 2\n"
+	      "no answers for service ctf: " BY_CONFIG
+	      "no answers for service last: " BY_CONFIG "configuration: generation 41\n"
 	      "daemon: process 4711\n",
 	      "");
 	assert_string_equal(seen.pin, "(default)");
@@ -317,51 +337,82 @@ static void a_rich_status_is_shown_whole(void **state)
 	      "\"quakeworld\",\"service\":\"qw\",\"speaks\":[\"quake3\"]},{\"datagrams\":"
 	      "5000000000,\"protocol\":\"quake2\",\"service\":\"last\",\"speaks\":"
 	      "[\"netquake\",\"quake3\"]}],\"proof\":{\"always\":1,\"off\":1,"
-	      "\"pressure\":3},\"protected\":true,\"self_test\":[],\"services\":5}\n",
+	      "\"pressure\":3},\"protected\":true,\"self_test\":[],\"services\":5,\"unanswered\":["
+	      "{\"reason\":\"off: by the configuration, or its address (`quakeshield "
+	      "check`)\",\"service\":\"ctf\"},{\"reason\":\"off: by the configuration, or "
+	      "its address (`quakeshield check`)\",\"service\":\"last\"}]}\n",
 	      "");
 	assert_string_equal(seen.pin, PIN);
 }
 
-/* A reason is given for what is off, and only where something is. */
-static void a_veth_is_named_for_what_is_off(void **state)
+/* The reason for each service that is not answered for, and none for the others. */
+static void each_service_has_its_own_reason(void **state)
 {
 	static const struct {
+		enum wire_family family;
 		int proof, answers;
-		const char *veth, *proof_why, *answers_why;
+		const char *veth;
+		size_t ports;
+		bool stale, observe;
+		pid_t daemon;
+		const char *proof_why, *why;
 	} rows[] = {
-		{ PROOF_OFF, ANSWERS_OFF, "veth3", " (the default over a veth, veth3)",
-		  " (the default over a veth, veth3)" },
-		{ PROOF_OFF, ANSWERS_ALWAYS, "veth3", " (the default over a veth, veth3)",
-		  "" },
-		{ PROOF_ALWAYS, ANSWERS_OFF, "veth3", "",
-		  " (the default over a veth, veth3)" },
-		{ PROOF_ALWAYS, ANSWERS_ALWAYS, "veth3", "", "" },
-		{ PROOF_OFF, ANSWERS_OFF, "", "",
-		  " (`quakeshield check` says where they cannot be)" },
-		{ PROOF_OFF, ANSWERS_ALWAYS, "", "", "" },
+		{ FAMILY_QUAKE3, PROOF_OFF, ANSWERS_OFF, "veth3", 1, false, false, 0,
+		  " (the default over a veth, veth3)",
+		  "off: the default over a veth, veth3, unless the configuration says so" },
+		{ FAMILY_QUAKE3, PROOF_OFF, ANSWERS_ALWAYS, "veth3", 1, false, false, 0,
+		  " (the default over a veth, veth3)", NULL },
+		/* Whatever the interface, these are off for another reason. */
+		{ FAMILY_AUTO, PROOF_OFF, ANSWERS_OFF, "veth3", 1, false, false, 0, "",
+		  "off: auto has no questions for it" },
+		{ FAMILY_QUAKE_ENHANCED, PROOF_ALWAYS, ANSWERS_OFF, "veth3", 1, false,
+		  false, 0, "", "off: quake-enhanced has no questions for it" },
+		{ FAMILY_QUAKE3, PROOF_ALWAYS, ANSWERS_OFF, "veth3", 4, false, false, 0,
+		  "", "off: it takes one port, and there are 4" },
+		{ FAMILY_QUAKE3, PROOF_ALWAYS, ANSWERS_ALWAYS, "veth3", 1, false, false,
+		  0, "", NULL },
+		{ FAMILY_QUAKE3, PROOF_OFF, ANSWERS_OFF, "", 1, false, false, 0, "",
+		  "off: by the configuration, or its address (`quakeshield check`)" },
+		/* A server in a container does not reply to the daemon. */
+		{ FAMILY_QUAKE3, PROOF_ALWAYS, ANSWERS_ALWAYS, "", 1, true, false, 77, "",
+		  "the daemon has no recent response of its server (down, in a "
+		  "container, or at another address)" },
+		{ FAMILY_QUAKE3, PROOF_ALWAYS, ANSWERS_ALWAYS, "", 1, true, true, 77, "",
+		  NULL },
+		{ FAMILY_QUAKE3, PROOF_ALWAYS, ANSWERS_ALWAYS, "", 1, true, false, 0, "",
+		  NULL },
 	};
+	char why[200], proof[64], json[256];
 
 	(void)state;
 	attach("eth7",
 	       (struct shield_link){ .mode = MODE_NATIVE, .ours = true, .since = 5 });
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct service *s = serve(3, "ffa");
-		char text[1024];
 
+		s->family = (__u8)rows[i].family;
 		s->proof = (__u8)rows[i].proof;
 		s->answers = (__u8)rows[i].answers;
+		s->observe = rows[i].observe;
 		now.veth = rows[i].veth;
-		snprintf(
-			text, sizeof(text),
-			"eth7: protected, native mode, since second 5\nservices: 1\n"
-			"proof of address: under pressure 0, always %d, off %d%s\n"
-			"answers from the kernel: under pressure 0, always %d, off %d%s\n"
-			"configuration: generation 41\n"
-			"daemon: not running; what is loaded works without it\n",
-			rows[i].proof == PROOF_ALWAYS, rows[i].proof == PROOF_OFF,
-			rows[i].proof_why, rows[i].answers == ANSWERS_ALWAYS,
-			rows[i].answers == ANSWERS_OFF, rows[i].answers_why);
-		shows("status", 0, text, "");
+		now.ports = rows[i].ports;
+		now.stale = rows[i].stale;
+		now.daemon = rows[i].daemon;
+		say("status");
+		snprintf(proof, sizeof(proof), ", off %d%s\n", rows[i].proof == PROOF_OFF,
+			 rows[i].proof_why);
+		assert_non_null(strstr(said_out, proof));
+		snprintf(why, sizeof(why), "\nno answers for service ffa: %s\n",
+			 rows[i].why ? rows[i].why : "");
+		assert_int_equal(!!strstr(said_out, "no answers for"), !!rows[i].why);
+		if (rows[i].why)
+			assert_non_null(strstr(said_out, why));
+		say("status --json");
+		snprintf(json, sizeof(json),
+			 "\"unanswered\":[{\"reason\":\"%s\",\"service\":\"ffa\"}]",
+			 rows[i].why ? rows[i].why : "");
+		assert_non_null(
+			strstr(said_out, rows[i].why ? json : "\"unanswered\":[]"));
 	}
 }
 
@@ -376,24 +427,26 @@ static void ways_that_are_unknown_are_in_no_count(void **state)
 	      "{\"answers\":{\"always\":0,\"off\":0,\"pressure\":0},\"daemon\":null,"
 	      "\"generation\":41,\"interfaces\":[\"eth7\"],\"observed\":0,\"observing\":"
 	      "false,\"other_family\":[],\"proof\":{\"always\":0,\"off\":0,\"pressure\":"
-	      "0},\"protected\":true,\"self_test\":[],\"services\":1}\n",
+	      "0},\"protected\":true,\"self_test\":[],\"services\":1,\"unanswered\":[]}\n",
 	      "");
 }
 
 /* What is not judged is not protected, whatever is attached. */
 static void what_is_not_judged_is_not_protected(void **state)
 {
-#define JUDGED_TEXT(word)                                                               \
-	"eth7: attached, but it is down or has no carrier: nothing comes in by it\n"    \
-	"service ffa: judged, 2 received, 4 sent\n"                                     \
-	"service qw: " word ", 9 received, 18 sent\n"                                   \
-	"service last: no datagram has come for it yet, 0 received, 0 sent; no socket " \
-	"has port 27960 in this network namespace (a container has its own, which is "  \
-	"not seen from here); address 203.0.113.9 is not on this host\n"                \
-	"services: 3\nproof of address: under pressure 0, always 0, off 3\n"            \
-	"answers from the kernel: under pressure 0, always 0, off 3 (`quakeshield "     \
-	"check` says where they cannot be)\nconfiguration: generation 41\ndaemon: not " \
-	"running; what is loaded works without it\n"
+#define JUDGED_TEXT(word)                                                                \
+	"eth7: attached, but it is down or has no carrier: nothing comes in by it\n"     \
+	"service ffa: judged, 2 received, 4 sent\n"                                      \
+	"service qw: " word ", 9 received, 18 sent\n"                                    \
+	"service last: no datagram has come for it yet, 0 received, 0 sent; no socket "  \
+	"has port 27960 in this network namespace (a container has its own, which is "   \
+	"not seen from here); address 203.0.113.9 is not on this host\n"                 \
+	"services: 3\nproof of address: under pressure 0, always 0, off 3\n"             \
+	"answers from the kernel: under pressure 0, always 0, off 3\n"                   \
+	"no answers for service ffa: " BY_CONFIG "no answers for service qw: " BY_CONFIG \
+	"no answers for service last: " BY_CONFIG                                        \
+	"configuration: generation 41\ndaemon: not running; what is loaded works "       \
+	"without it\n"
 	(void)state;
 	attach("eth7", (struct shield_link){ .ours = true, .down = true });
 	serve(2, "ffa");
@@ -435,7 +488,7 @@ static void what_is_not_protected_is_a_status(void **state)
 	      "{\"answers\":{\"always\":0,\"off\":0,\"pressure\":0},\"daemon\":null,"
 	      "\"generation\":41,\"interfaces\":[],\"observed\":0,\"observing\":false,"
 	      "\"other_family\":[],\"proof\":{\"always\":0,\"off\":0,\"pressure\":0},"
-	      "\"protected\":false,\"self_test\":[],\"services\":0}\n",
+	      "\"protected\":false,\"self_test\":[],\"services\":0,\"unanswered\":[]}\n",
 	      "");
 	attach("a", (struct shield_link){ .gone = true });
 	attach("b", good);
@@ -487,9 +540,9 @@ static void observing_is_said(void **state)
 	      "eth8: not protected: there is no such interface now\n"
 	      "services: 2, 2 observed only: nothing is dropped\n"
 	      "proof of address: under pressure 0, always 0, off 2\n"
-	      "answers from the kernel: under pressure 0, always 0, off 2 "
-	      "(`quakeshield check` says where they cannot be)\n"
-	      "configuration: generation 41\n"
+	      "answers from the kernel: under pressure 0, always 0, off 2\n"
+	      "no answers for service a: " BY_CONFIG
+	      "no answers for service b: " BY_CONFIG "configuration: generation 41\n"
 	      "daemon: not running; what is loaded works without it\n",
 	      "");
 	say("status --json");
@@ -577,7 +630,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_rich_status_is_shown_whole),
-		TEST(a_veth_is_named_for_what_is_off),
+		TEST(each_service_has_its_own_reason),
 		TEST(ways_that_are_unknown_are_in_no_count),
 		TEST(what_is_not_judged_is_not_protected),
 		TEST(what_is_not_protected_is_a_status),

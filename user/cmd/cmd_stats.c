@@ -81,6 +81,8 @@ int cmd_stats(const struct call *call)
 }
 
 /* What `status` tells. */
+#define UNANSWERED_WHY 128
+
 struct status {
 	struct shield_link links[CONFIG_INTERFACES];
 	size_t link_count;
@@ -100,9 +102,60 @@ struct status {
 	size_t misspoken_count;
 	size_t proof[PROOF_ALWAYS + 1]; /* services, by when strangers prove themselves */
 	size_t answers[ANSWERS_ALWAYS + 1]; /* services, by when they have some */
+	size_t proof_off_usual; /* off, though their protocol has it by default */
+	struct {
+		char service[NAME_MAX_LEN];
+		char why[UNANSWERED_WHY];
+	} unanswered[SERVICES_MAX]; /* services that nothing is answered for */
+	size_t unanswered_count;
 	char veth[IF_NAMESIZE]; /* over which both are off by default; "": there is none
 				 */
 };
+
+/* Does the daemon keep a response for the service in @slot that may be sent? */
+static bool has_response(const struct shield *shield, __u32 slot)
+{
+	struct shield_template kept[TEMPLATE_FORMS];
+	size_t count = shield_templates(shield, slot, kept);
+
+	for (size_t i = 0; i < count; i++)
+		if (kept[i].fresh)
+			return true;
+	return false;
+}
+
+/* Why nothing is answered for @s, in @ret; false: answers are there. */
+static bool unanswered_why(const struct shield *shield, __u32 slot,
+			   const struct service *s, const struct status *status,
+			   char ret[UNANSWERED_WHY])
+{
+	size_t ports = shield_ports(shield, slot);
+	struct service usual = { 0 };
+
+	config_service_defaults((enum wire_family)s->family, &usual);
+	if (!usual.answers)
+		snprintf(ret, UNANSWERED_WHY, "off: %s has no questions for it",
+			 family_name((enum wire_family)s->family));
+	else if (!s->answers && ports > 1)
+		snprintf(ret, UNANSWERED_WHY, "off: it takes one port, and there are %zu",
+			 ports);
+	else if (!s->answers && status->veth[0])
+		snprintf(ret, UNANSWERED_WHY,
+			 "off: the default over a veth, %s, unless the configuration "
+			 "says so",
+			 status->veth);
+	else if (!s->answers)
+		snprintf(
+			ret, UNANSWERED_WHY,
+			"off: by the configuration, or its address (`quakeshield check`)");
+	else if (status->daemon > 0 && !s->observe && !has_response(shield, slot))
+		snprintf(ret, UNANSWERED_WHY,
+			 "the daemon has no recent response of its server (down, in a "
+			 "container, or at another address)");
+	else
+		return false;
+	return true;
+}
 
 static void status_collect(const struct shield *shield, const char *pin,
 			   struct status *ret)
@@ -120,13 +173,21 @@ static void status_collect(const struct shield *shield, const char *pin,
 	for (size_t i = 0; i < ret->test_count; i++)
 		ret->protected &= self_test_protected(&ret->tests[i]);
 	shield_unheard(shield, ret->veth);
+	ret->daemon = pidfile_pid(pin);
 	for (__u32 slot = 0; slot < SERVICES_MAX; slot++) {
+		struct service usual = { 0 };
 		__u64 count;
 		__u32 speaks;
 
 		if (!shield_service(shield, slot, &service))
 			continue;
 		ret->services++;
+		config_service_defaults((enum wire_family)service.family, &usual);
+		ret->proof_off_usual += !service.proof && usual.proof;
+		if (unanswered_why(shield, slot, &service, ret,
+				   ret->unanswered[ret->unanswered_count].why))
+			memcpy(ret->unanswered[ret->unanswered_count++].service,
+			       service.name, NAME_MAX_LEN);
 		if (service.proof <= PROOF_ALWAYS)
 			ret->proof[service.proof]++;
 		if (service.answers <= ANSWERS_ALWAYS)
@@ -143,7 +204,6 @@ static void status_collect(const struct shield *shield, const char *pin,
 		ret->misspoken[ret->misspoken_count++].count = count;
 	}
 	ret->generation = shield_generation(shield);
-	ret->daemon = pidfile_pid(pin);
 }
 
 static bool status_observing(const struct status *s)
@@ -207,15 +267,14 @@ static void status_print(const struct status *s)
 		printf(", %zu observed only: nothing is dropped", s->observed);
 	printf("\nproof of address: under pressure %zu, always %zu, off %zu",
 	       s->proof[PROOF_PRESSURE], s->proof[PROOF_ALWAYS], s->proof[PROOF_OFF]);
-	if (s->veth[0] && s->proof[PROOF_OFF])
+	if (s->veth[0] && s->proof_off_usual)
 		printf(" (the default over a veth, %s)", s->veth);
 	printf("\nanswers from the kernel: under pressure %zu, always %zu, off %zu",
 	       s->answers[ANSWERS_PRESSURE], s->answers[ANSWERS_ALWAYS],
 	       s->answers[ANSWERS_OFF]);
-	if (s->veth[0] && s->answers[ANSWERS_OFF])
-		printf(" (the default over a veth, %s)", s->veth);
-	else if (s->answers[ANSWERS_OFF])
-		printf(" (`quakeshield check` says where they cannot be)");
+	for (size_t i = 0; i < s->unanswered_count; i++)
+		printf("\nno answers for service %s: %s", s->unanswered[i].service,
+		       s->unanswered[i].why);
 	printf("\nconfiguration: generation %u\n", s->generation);
 	if (s->daemon > 0)
 		printf("daemon: process %d\n", (int)s->daemon);
@@ -258,6 +317,7 @@ static json_t *status_json(const struct status *s)
 {
 	json_t *interfaces = json_array(), *misspoken = json_array();
 	json_t *tests = json_array();
+	json_t *unanswered = json_array();
 
 	for (size_t i = 0; i < s->link_count; i++)
 		json_array_append_new(interfaces, stats_json_link(&s->links[i]));
@@ -271,8 +331,13 @@ static json_t *status_json(const struct status *s)
 				  family_name(s->misspoken[i].family), "speaks",
 				  families_json(s->misspoken[i].speaks), "datagrams",
 				  (json_int_t)s->misspoken[i].count));
+	for (size_t i = 0; i < s->unanswered_count; i++)
+		json_array_append_new(unanswered,
+				      json_pack("{s:s, s:s}", "service",
+						s->unanswered[i].service, "reason",
+						s->unanswered[i].why));
 	return json_pack("{s:b, s:b, s:o, s:I, s:I, s:o, s:{s:I, s:I, s:I}, "
-			 "s:{s:I, s:I, s:I}, s:I, s:o, s:o}",
+			 "s:{s:I, s:I, s:I}, s:o, s:I, s:o, s:o}",
 			 "protected", s->protected, "observing", status_observing(s),
 			 "interfaces", interfaces, "services", (json_int_t)s->services,
 			 "observed", (json_int_t)s->observed, "other_family", misspoken,
@@ -281,8 +346,8 @@ static json_t *status_json(const struct status *s)
 			 (json_int_t)s->proof[PROOF_OFF], "answers", "pressure",
 			 (json_int_t)s->answers[ANSWERS_PRESSURE], "always",
 			 (json_int_t)s->answers[ANSWERS_ALWAYS], "off",
-			 (json_int_t)s->answers[ANSWERS_OFF], "generation",
-			 (json_int_t)s->generation, "daemon",
+			 (json_int_t)s->answers[ANSWERS_OFF], "unanswered", unanswered,
+			 "generation", (json_int_t)s->generation, "daemon",
 			 s->daemon > 0 ? json_integer(s->daemon) : json_null(),
 			 "self_test", tests);
 }

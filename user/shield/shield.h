@@ -124,6 +124,10 @@ __u32 shield_generation(const struct shield *shield);
 /* The service in slot 0..SERVICES_MAX-1. False: the slot is free. */
 bool shield_service(const struct shield *shield, __u32 slot, struct service *ret);
 
+/* How many ports the service in @slot has on any address; those by address not counted.
+ */
+size_t shield_ports(const struct shield *shield, __u32 slot);
+
 /* Sums over all CPUs: what came for the service in @slot, and what it sent. */
 int shield_tallies(const struct shield *shield, __u32 slot, struct tallies *ret_in,
 		   struct tallies *ret_out);

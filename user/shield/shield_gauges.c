@@ -78,3 +78,14 @@ void shield_rooms(const struct shield *s, struct shield_room ret[ROOM_COUNT])
 	ret[ROOM_PLAYERS].capacity = PLAYERS_MAX;
 	shield_players(s, count_player, &ret[ROOM_PLAYERS].used);
 }
+
+size_t shield_ports(const struct shield *s, __u32 slot)
+{
+	const struct tables *t = &s->shared->tables[shield_generation(s) & 1];
+	size_t count = 0;
+
+	for (__u32 number = 0; number < PORTS; number++)
+		count += t->ports[number].any == slot + 1 &&
+			 !(t->ports[number].flags & PORT_LEARNED);
+	return count;
+}
