@@ -22,6 +22,7 @@ static void both_reply(void **state)
 		 "  socket 5 at 127.83.81.6\n"
 		 "  socket 6 at 127.83.81.7\n"
 		 "  socket 7 at 127.83.81.8\n"
+		 "  socket 8 at 127.0.0.1\n"
 		 "  read (default)/known.txt\n"
 		 "+1000 #0 127.0.0.1:27960 getinfo abcdefghi\n"
 		 "+1000 #0 198.51.100.7:27910 info 34\n"
@@ -79,7 +80,7 @@ static void both_reply(void **state)
 		 "  closed 4\n"
 		 "  closed 5\n"
 		 "  closed 6\n"
-		 "  closed 7\n",
+		 "  closed 7\n  closed 8\n",
 		 "");
 }
 
@@ -97,6 +98,7 @@ static void nobody_replies(void **state)
 		 "  socket 5 at 127.83.81.6\n"
 		 "  socket 6 at 127.83.81.7\n"
 		 "  socket 7 at 127.83.81.8\n"
+		 "  socket 8 at 127.0.0.1\n"
 		 "  read /pins/known.txt\n"
 		 "+1000 #0 127.0.0.1:27960 getinfo abcdefghi\n"
 		 "+1000 #0 198.51.100.7:27910 info 34\n"
@@ -116,44 +118,44 @@ static void nobody_replies(void **state)
 		 "+4500 #7 198.51.100.7:27910 info 36\n"
 		 "+5000 #0 127.0.0.1:27960 getinfo abcdefghi\n"
 		 "+5000 #0 198.51.100.7:27910 status\n"
-		 "+5500 #1 127.0.0.1:27960 getstatus qrstuvwxy\n"
-		 "+5500 #1 198.51.100.7:27910 ping\n"
+		 "+5500 #8 127.0.0.1:27960 getstatus qrstuvwxy\n"
+		 "+5500 #8 198.51.100.7:27910 ping\n"
 		 "+6000 #2 127.0.0.1:27960 getinfo\n"
 		 "+6000 #2 198.51.100.7:27910 info 34\n"
-		 "+6500 #3 127.0.0.1:27960 getstatus\n"
-		 "+6500 #3 198.51.100.7:27910 info 35\n"
+		 "+6500 #8 127.0.0.1:27960 getstatus\n"
+		 "+6500 #8 198.51.100.7:27910 info 35\n"
 		 "+7000 #4 198.51.100.7:27910 info 36\n"
-		 "+7500 #5 198.51.100.7:27910 status\n"
+		 "+7500 #8 198.51.100.7:27910 status\n"
 		 "+8000 #6 198.51.100.7:27910 ping\n"
 		 "+20000 #4 127.0.0.1:27960 getinfo 456789aba\n",
 		 "");
 	pass(44 * SECOND);
-	happened("+20500 #5 127.0.0.1:27960 getstatus GHIJKLMNO\n"
+	happened("+20500 #8 127.0.0.1:27960 getstatus GHIJKLMNO\n"
 		 "+21000 #6 127.0.0.1:27960 getinfo\n"
-		 "+21000 #7 198.51.100.7:27910 info 34\n"
-		 "+21500 #7 127.0.0.1:27960 getstatus\n"
+		 "+21000 #8 198.51.100.7:27910 info 34\n"
+		 "+21500 #8 127.0.0.1:27960 getstatus\n"
 		 "+21500 #0 198.51.100.7:27910 info 35\n"
-		 "+22000 #1 198.51.100.7:27910 info 36\n"
+		 "+22000 #8 198.51.100.7:27910 info 36\n"
 		 "+22500 #2 198.51.100.7:27910 status\n"
-		 "+23000 #3 198.51.100.7:27910 ping\n"
+		 "+23000 #8 198.51.100.7:27910 ping\n"
 		 "+35000 #0 127.0.0.1:27960 getinfo GHIJKLMNO\n"
-		 "+35500 #1 127.0.0.1:27960 getstatus ijklmnopq\n"
+		 "+35500 #8 127.0.0.1:27960 getstatus ijklmnopq\n"
 		 "+36000 #2 127.0.0.1:27960 getinfo\n"
 		 "+36000 #4 198.51.100.7:27910 info 34\n"
-		 "+36500 #3 127.0.0.1:27960 getstatus\n"
-		 "+36500 #5 198.51.100.7:27910 info 35\n"
+		 "+36500 #8 127.0.0.1:27960 getstatus\n"
+		 "+36500 #8 198.51.100.7:27910 info 35\n"
 		 "+37000 #6 198.51.100.7:27910 info 36\n"
-		 "+37500 #7 198.51.100.7:27910 status\n"
+		 "+37500 #8 198.51.100.7:27910 status\n"
 		 "+38000 #0 198.51.100.7:27910 ping\n"
 		 "+50000 #4 127.0.0.1:27960 getinfo ijklmnopq\n"
-		 "+50500 #5 127.0.0.1:27960 getstatus WXYZ01234\n"
+		 "+50500 #8 127.0.0.1:27960 getstatus WXYZ01234\n"
 		 "+51000 #6 127.0.0.1:27960 getinfo\n"
-		 "+51000 #1 198.51.100.7:27910 info 34\n"
-		 "+51500 #7 127.0.0.1:27960 getstatus\n"
+		 "+51000 #8 198.51.100.7:27910 info 34\n"
+		 "+51500 #8 127.0.0.1:27960 getstatus\n"
 		 "+51500 #2 198.51.100.7:27910 info 35\n"
-		 "+52000 #3 198.51.100.7:27910 info 36\n"
+		 "+52000 #8 198.51.100.7:27910 info 36\n"
 		 "+52500 #4 198.51.100.7:27910 status\n"
-		 "+53000 #5 198.51.100.7:27910 ping\n",
+		 "+53000 #8 198.51.100.7:27910 ping\n",
 		 "quakeshield: warning: service 'arena': its server does not reply at "
 		 "127.0.0.1, port 27960, so nothing is answered for it; unless it is "
 		 "down, write the `address` that it is bound to (none if to all), or "
@@ -167,8 +169,8 @@ static void nobody_replies(void **state)
 	pass(20 * SECOND);
 	happened("+66510 #0 127.0.0.1:27960 getinfo WXYZ01234\n"
 		 "+68000 #6 198.51.100.7:27910 info 34\n"
-		 "+81520 #1 127.0.0.1:27960 getstatus abcdefghi\n"
-		 "+83000 #7 198.51.100.7:27910 info 35\n"
+		 "+81520 #8 127.0.0.1:27960 getstatus abcdefghi\n"
+		 "+83000 #8 198.51.100.7:27910 info 35\n"
 		 "+96530 #2 127.0.0.1:27960 getinfo\n"
 		 "  slot 5 form 2: 74 bytes of +96530\n"
 		 "+96780 #3 127.0.0.1:27960 getstatus\n"
@@ -192,7 +194,7 @@ static void nobody_replies(void **state)
 	pressed[9] = true;
 	pass(10 * SECOND);
 	happened("+104550 #4 127.0.0.1:27960 getinfo\n"
-		 "+104550 #1 198.51.100.7:27910 status\n"
+		 "+104550 #8 198.51.100.7:27910 status\n"
 		 "  slot 5 form 2: 74 bytes of +104550\n"
 		 "+104850 #5 127.0.0.1:27960 getstatus\n"
 		 "  slot 5 form 3: 76 bytes of +104850\n"
@@ -211,7 +213,7 @@ static void nobody_replies(void **state)
 		 "+110050 #3 127.0.0.1:27960 getstatus WXYZ01234\n"
 		 "  slot 5 form 1: 76 bytes of +110050\n"
 		 "+112550 #4 127.0.0.1:27960 getinfo\n"
-		 "+112550 #3 198.51.100.7:27910 info 34\n"
+		 "+112550 #8 198.51.100.7:27910 info 34\n"
 		 "  slot 5 form 2: 74 bytes of +112550\n"
 		 "+112850 #5 127.0.0.1:27960 getstatus\n"
 		 "  slot 5 form 3: 76 bytes of +112850\n"
@@ -237,6 +239,7 @@ static void always_is_as_pressed(void **state)
 		 "  socket 5 at 127.83.81.6\n"
 		 "  socket 6 at 127.83.81.7\n"
 		 "  socket 7 at 127.83.81.8\n"
+		 "  socket 8 at 127.0.0.1\n"
 		 "  read (default)/known.txt\n"
 		 "+1000 #0 127.0.0.1:27960 getinfo abcdefghi\n"
 		 "+1400 #1 127.0.0.1:27960 getstatus OPQRSTUVW\n"
@@ -247,13 +250,13 @@ static void always_is_as_pressed(void **state)
 		 "+3400 #6 127.0.0.1:27960 getinfo\n"
 		 "+3800 #7 127.0.0.1:27960 getstatus\n"
 		 "+4200 #0 127.0.0.1:27960 getinfo abcdefghi\n"
-		 "+4600 #1 127.0.0.1:27960 getstatus OPQRSTUVW\n"
+		 "+4600 #8 127.0.0.1:27960 getstatus OPQRSTUVW\n"
 		 "+5000 #2 127.0.0.1:27960 getinfo\n"
-		 "+5400 #3 127.0.0.1:27960 getstatus\n"
+		 "+5400 #8 127.0.0.1:27960 getstatus\n"
 		 "+8200 #4 127.0.0.1:27960 getinfo GHIJKLMNO\n"
-		 "+8600 #5 127.0.0.1:27960 getstatus ijklmnopq\n"
+		 "+8600 #8 127.0.0.1:27960 getstatus ijklmnopq\n"
 		 "+9000 #6 127.0.0.1:27960 getinfo\n"
-		 "+9400 #7 127.0.0.1:27960 getstatus\n",
+		 "+9400 #8 127.0.0.1:27960 getstatus\n",
 		 "");
 	stop();
 }
@@ -274,6 +277,7 @@ static void what_cannot_be_sent(void **state)
 		 "  socket 5 at 127.83.81.6\n"
 		 "  socket 6 at 127.83.81.7\n"
 		 "  socket 7 at 127.83.81.8\n"
+		 "  socket 8 at 127.0.0.1\n"
 		 "  read (default)/known.txt\n"
 		 "+1000 #0 127.0.0.1:27960 getinfo abcdefghi\n"
 		 "+1250 #1 127.0.0.1:27960 getstatus OPQRSTUVW\n"
@@ -284,9 +288,9 @@ static void what_cannot_be_sent(void **state)
 		 "+2500 #6 127.0.0.1:27960 getinfo\n"
 		 "+2750 #7 127.0.0.1:27960 getstatus\n"
 		 "+3000 #0 127.0.0.1:27960 getinfo abcdefghi\n"
-		 "+3250 #1 127.0.0.1:27960 getstatus OPQRSTUVW\n"
+		 "+3250 #8 127.0.0.1:27960 getstatus OPQRSTUVW\n"
 		 "+3500 #2 127.0.0.1:27960 getinfo\n"
-		 "+3750 #3 127.0.0.1:27960 getstatus\n",
+		 "+3750 #8 127.0.0.1:27960 getstatus\n",
 		 "");
 	stop();
 }
@@ -306,6 +310,7 @@ static void who_is_known_is_kept(void **state)
 		 "  socket 5 at 127.83.81.6\n"
 		 "  socket 6 at 127.83.81.7\n"
 		 "  socket 7 at 127.83.81.8\n"
+		 "  socket 8 at 127.0.0.1\n"
 		 "  read /pins/known.txt\n",
 		 "");
 	known = 1;
@@ -337,7 +342,7 @@ static void who_is_known_is_kept(void **state)
 		 "  closed 4\n"
 		 "  closed 5\n"
 		 "  closed 6\n"
-		 "  closed 7\n",
+		 "  closed 7\n  closed 8\n",
 		 "quakeshield: cannot keep who is known in '/pins/known.txt': No space"
 		 " left on device\n");
 }
@@ -356,6 +361,7 @@ static void what_was_known_is_read(void **state)
 		 "  socket 5 at 127.83.81.6\n"
 		 "  socket 6 at 127.83.81.7\n"
 		 "  socket 7 at 127.83.81.8\n"
+		 "  socket 8 at 127.0.0.1\n"
 		 "  read (default)/known.txt\n",
 		 "quakeshield: warning: (default)/known.txt:7: not an address, its "
 		 "hops and a time; 3 such lines were passed over\n");
@@ -369,7 +375,7 @@ static void what_was_known_is_read(void **state)
 		 "  closed 4\n"
 		 "  closed 5\n"
 		 "  closed 6\n"
-		 "  closed 7\n"
+		 "  closed 7\n  closed 8\n"
 		 "  socket 0 at 127.83.81.1\n"
 		 "  socket 1 at 127.83.81.2\n"
 		 "  socket 2 at 127.83.81.3\n"
@@ -378,6 +384,7 @@ static void what_was_known_is_read(void **state)
 		 "  socket 5 at 127.83.81.6\n"
 		 "  socket 6 at 127.83.81.7\n"
 		 "  socket 7 at 127.83.81.8\n"
+		 "  socket 8 at 127.0.0.1\n"
 		 "  read (default)/known.txt\n",
 		 "quakeshield: warning: cannot read who is known from "
 		 "'(default)/known.txt': Permission denied\n");
@@ -404,6 +411,7 @@ static void where_nobody_is_kept(void **state)
 		 "  socket 5 at 127.83.81.6\n"
 		 "  socket 6 at 127.83.81.7\n"
 		 "  socket 7 at 127.83.81.8\n"
+		 "  socket 8 at 127.0.0.1\n"
 		 "  closed 0\n"
 		 "  closed 1\n"
 		 "  closed 2\n"
@@ -411,7 +419,7 @@ static void where_nobody_is_kept(void **state)
 		 "  closed 4\n"
 		 "  closed 5\n"
 		 "  closed 6\n"
-		 "  closed 7\n",
+		 "  closed 7\n  closed 8\n",
 		 "quakeshield: warning: who is known is not kept: the path would be too "
 		 "long (STATE_DIRECTORY, --pin)\n");
 }
@@ -445,6 +453,7 @@ static void who_cannot_ask(void **state)
 		 "  socket 5 at 127.83.81.6\n"
 		 "  socket 6 at 127.83.81.7\n"
 		 "  socket 7 at 127.83.81.8\n"
+		 "  socket 8 at 127.0.0.1\n"
 		 "  closed 0\n"
 		 "  closed 1\n"
 		 "  closed 2\n"
@@ -452,7 +461,7 @@ static void who_cannot_ask(void **state)
 		 "  closed 4\n"
 		 "  closed 5\n"
 		 "  closed 6\n"
-		 "  closed 7\n",
+		 "  closed 7\n  closed 8\n",
 		 "quakeshield: no room for one more timer\n");
 	no_timer = false;
 	config.observe = true;
@@ -466,6 +475,7 @@ static void who_cannot_ask(void **state)
 		 "  socket 5 at 127.83.81.6\n"
 		 "  socket 6 at 127.83.81.7\n"
 		 "  socket 7 at 127.83.81.8\n"
+		 "  socket 8 at 127.0.0.1\n"
 		 "  read (default)/known.txt\n",
 		 "");
 	/* With the next configuration one that has no slot, and one with two ports. */

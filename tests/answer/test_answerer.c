@@ -32,6 +32,8 @@ static unsigned int asked_, lose, large; /* how many are not replied to; too lar
 static unsigned int players; /* lines of these in a status */
 static unsigned int status_; /* of asked_, those for the status */
 static bool no_loopback;
+static bool contained; /* only what comes from 127.0.0.1 arrives */
+static unsigned int plain_; /* questions from there */
 static unsigned int from_[FROM]; /* as asked_, of each */
 static char words_[64][64]; /* of which the newest questions were made */
 static size_t word_count;
@@ -85,6 +87,10 @@ static void serve(int fd)
 	while ((n = recvfrom(fd, question, sizeof(question) - 1, MSG_DONTWAIT,
 			     (struct sockaddr *)&from, &size)) > 4) {
 		question[n] = 0;
+		size = sizeof(from);
+		plain_ += from.sin_addr.s_addr == htonl(INADDR_LOOPBACK);
+		if (contained && from.sin_addr.s_addr != htonl(INADDR_LOOPBACK))
+			continue;
 		if (fd == server) {
 			asked_++;
 			status_ += !strncmp(question + 4, "getstatus", 9);
@@ -155,7 +161,8 @@ static int begin(void **state)
 	clock_ns = 1000 * SECOND;
 	once = NULL;
 	pressed = false;
-	asked_ = lose = large = told_ = players = mtu = 0;
+	asked_ = lose = large = told_ = players = mtu = plain_ = 0;
+	contained = false;
 	memset(held, 0, sizeof(held));
 	memset(&config, 0, sizeof(config));
 	server = listener(&service->ports[0]);
@@ -217,6 +224,37 @@ static void status_of_full_server_is_kept(void **state)
 			assert_int_equal(t->text[n - 1], '\n');
 		}
 	}
+}
+
+/* As in podman, whose network forwards to a container what comes from 127.0.0.1 alone. */
+static void server_in_container_is_asked_from_localhost(void **state)
+{
+	(void)state;
+	contained = true;
+	pass(30 * SECOND);
+	assert_int_equal(fresh(), FORMS);
+	for (int i = 0; i < 600; i++) {
+		pass(100 * MS);
+		assert_int_equal(fresh(), FORMS);
+	}
+	/* Elsewhere again, it is asked from all addresses. */
+	contained = false;
+	pass(60 * SECOND);
+	plain_ = 0;
+	pass(60 * SECOND);
+	assert_int_equal(plain_, 0);
+	assert_int_equal(fresh(), FORMS);
+}
+
+/* FTE bans for a day an address that asks so often. */
+static void quakeworld_is_not_asked_from_one_address(void **state)
+{
+	(void)state;
+	config.services[0].service.family = FAMILY_QUAKEWORLD;
+	answerer_reload(answerer, &config);
+	contained = true;
+	pass(100 * SECOND);
+	assert_int_equal(plain_, 0);
 }
 
 static void a_reply_that_gets_lost_is_asked_for_anew(void **state)
@@ -480,6 +518,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(there_is_something_to_say_before_a_flood,
+						begin, end),
+		cmocka_unit_test_setup_teardown(
+			server_in_container_is_asked_from_localhost, begin, end),
+		cmocka_unit_test_setup_teardown(quakeworld_is_not_asked_from_one_address,
 						begin, end),
 		cmocka_unit_test_setup_teardown(status_of_full_server_is_kept, begin,
 						end),

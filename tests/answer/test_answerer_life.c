@@ -210,7 +210,7 @@ int bind(int fd, __CONST_SOCKADDR_ARG at, socklen_t size)
 
 int close(int fd)
 {
-	if (fd >= FD && fd < FD + 8) {
+	if (fd >= FD && fd < FD + 9) {
 		note("  closed %d\n", fd - FD);
 		sockets_open--;
 	}

@@ -41,6 +41,8 @@
 #define KEEP_NS	    300000000000ull /* how often who is known is written down */
 #define SOCKETS	    8
 #define LOOPBACK    0x7f535101 /* 127.83.81.1, and those that follow */
+#define PLAIN	    SOCKETS /* the socket at 127.0.0.1 */
+#define PLAIN_LOOK  16 /* every so many questions another socket is tried again */
 #define NONCE_SHORT 9
 #define NONCE_LONG  TEMPLATE_NONCE
 #define REPLY_MOST  16384 /* octets of a reply; no engine's is longer */
@@ -76,6 +78,9 @@ struct asked {
 	/* The question that is out; -1: none. */
 	int form;
 	int socket;
+	unsigned int unheard; /* questions since it began to be asked, or replied */
+	bool known; /* it has replied since it began to be asked */
+	bool plain; /* and last to PLAIN */
 	unsigned int turn; /* whose socket is next: each server hears from all */
 	__u64 sent_ns;
 	char nonce[TEMPLATE_NONCE];
@@ -85,7 +90,8 @@ struct asked {
 
 struct answerer {
 	struct shield *shield;
-	int sockets[SOCKETS]; /* opened once: later the daemon may open no more */
+	int sockets[SOCKETS +
+		    1]; /* and PLAIN; opened once: later the daemon may open no more */
 	bool deaf; /* they could not be */
 	size_t count;
 	struct asked *servers; /* @count */
@@ -154,6 +160,8 @@ static void begin_asking(struct asked *s)
 	memset(s->learnt, 0, sizeof(s->learnt));
 	s->form = -1;
 	s->heard_ns = shield_clock();
+	s->unheard = 0;
+	s->known = s->plain = false;
 }
 
 /*
@@ -259,6 +267,23 @@ static bool nonce_make(struct asked *s, size_t n)
 	return true;
 }
 
+/*
+ * From which socket @s is asked next. What comes from elsewhere than 127.0.0.1 does not
+ * reach a server in some containers (podman's, which masquerade nothing else). FTE bans
+ * an address that asks as often as we do, so a QuakeWorld server is not asked from one.
+ */
+static int socket_for(struct asked *s)
+{
+	unsigned int turn = s->turn++;
+
+	s->unheard++;
+	if (s->family == FAMILY_QUAKEWORLD)
+		return (int)(turn % SOCKETS);
+	if (s->plain ? turn % PLAIN_LOOK : !s->known && s->unheard > SOCKETS && turn % 2)
+		return PLAIN;
+	return (int)(turn % SOCKETS);
+}
+
 static void ask(struct answerer *a, struct asked *s, size_t form, __u64 now)
 {
 	size_t count, n;
@@ -269,7 +294,7 @@ static void ask(struct answerer *a, struct asked *s, size_t form, __u64 now)
 	if (!nonce_make(s, learnt->longer ? NONCE_LONG : NONCE_SHORT))
 		return;
 	n = ask_write(&forms[form], s->nonce, s->nonce_n, question);
-	s->socket = (int)(s->turn++ % SOCKETS);
+	s->socket = socket_for(s);
 	learnt->asked_ns = now;
 	learnt->misses++;
 	s->sent_ns = now;
@@ -353,6 +378,9 @@ static void hear(struct answerer *a, struct asked *s, const char *reply, size_t 
 	s->missed = false;
 	s->heard = true;
 	s->heard_ns = s->sent_ns;
+	s->unheard = 0;
+	s->known = true;
+	s->plain = s->socket == PLAIN;
 	/* A reply to what was asked before, perhaps: ours may still come. */
 	if (ask_template(s->family, form, s->nonce, s->nonce_n, reply, n, a->most,
 			 s->sent_ns, &t))
@@ -466,7 +494,7 @@ static void on_tick(void *context)
 		mtu_look(a, now);
 	if (a->generation != shield_generation(a->shield))
 		slots_find(a);
-	for (int i = 0; i < SOCKETS; i++)
+	for (int i = 0; i <= PLAIN; i++)
 		read_socket(a, i);
 	for (size_t i = 0; i < a->count; i++) {
 		struct asked *s = &a->servers[i];
@@ -490,12 +518,12 @@ static void on_tick(void *context)
 /* False, after a message: without a loopback device, say. */
 static bool open_sockets(struct answerer *a)
 {
-	for (__u32 i = 0; i < SOCKETS; i++) {
+	for (__u32 i = 0; i <= PLAIN; i++) {
 		struct sockaddr_in at = { .sin_family = AF_INET };
 		int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
 		a->sockets[i] = fd;
-		at.sin_addr.s_addr = htonl(LOOPBACK + i);
+		at.sin_addr.s_addr = htonl(i == PLAIN ? INADDR_LOOPBACK : LOOPBACK + i);
 		if (fd < 0 || bind(fd, (const struct sockaddr *)&at, sizeof(at))) {
 			log_warn("cannot ask servers from %s: %s; no service "
 				 "is answered for",
@@ -514,7 +542,7 @@ int answerer_start(struct shield *shield, const struct config *config, const cha
 	if (!a)
 		return -ENOMEM;
 	a->shield = shield;
-	for (int i = 0; i < SOCKETS; i++)
+	for (int i = 0; i <= PLAIN; i++)
 		a->sockets[i] = -1;
 	/* Who cannot be answered for is protected all the same. */
 	a->deaf = !open_sockets(a);
@@ -534,7 +562,7 @@ void answerer_stop(struct answerer *a)
 	if (!a)
 		return;
 	known_keep(a);
-	for (int i = 0; i < SOCKETS; i++)
+	for (int i = 0; i <= PLAIN; i++)
 		if (a->sockets[i] >= 0)
 			close(a->sockets[i]);
 	free(a->servers);
