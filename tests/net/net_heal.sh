@@ -164,8 +164,8 @@ test_private_pins()
 	timeout 5 nsenter --net=/run/netns/server unshare --mount --propagation private sh -c \
 		'mount -t bpf bpf /sys/fs/bpf && exec "$@"' - "$SHIELD" run \
 		-c "$work/shield.conf" >"$work/failed.log" 2>&1
-	net_check "private pins: is said" failed_says 'will not outlive'
-	net_check "else it is not" fails said 'will not outlive'
+	net_check "private pins: is said" failed_says 'will not outlive this process'
+	net_check "else it is not" fails said 'will not outlive this process'
 }
 
 listed() # LIST NETWORK
