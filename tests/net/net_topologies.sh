@@ -3,8 +3,8 @@
 #
 # net_topologies.sh - where the shield may stand, and what `status` says of it: judged, not
 # judged by name of the interface that nothing judges, refused with what to do, or nothing
-# known. One host, client and daemon for each row of docs/OPERATING.md's table; kinds of
-# interfaces that this kernel lacks are skipped.
+# known; and what it says where the protocol is wrong. One host, client and daemon for each row
+# of docs/OPERATING.md's table; kinds of interfaces that this kernel lacks are skipped.
 #
 # beside: it counts, and measures no time.
 set -u
@@ -106,11 +106,11 @@ tunnel()
 	net_until 5 net_in "h-$1" ip link show tun0
 }
 
-# config NAME INTERFACE [LINE]: of the service.
+# config NAME INTERFACE [LINE [PROTOCOL]]: of the service.
 config()
 {
-	printf 'interface = %s\nservice "ffa" {\n\tprotocol = quake3\n\tport = %s\n\t%s\n}\n' \
-		"$2" "$PORT" "${3-}" >"$work/$1.conf"
+	printf 'interface = %s\nservice "ffa" {\n\tprotocol = %s\n\tport = %s\n\t%s\n}\n' \
+		"$2" "${4-quake3}" "$PORT" "${3-}" >"$work/$1.conf"
 }
 
 shield() # NAME COMMAND...
@@ -242,6 +242,32 @@ test_corrected()
 	net_check "docker0: and counted" net_until 20 received docker0
 }
 
+# A player of a server whose service has another protocol: he plays, and it is said.
+test_protocol()
+{
+	config veth eth0 '' quakeworld
+	shield veth reload >/dev/null
+	nsenter --net=/run/netns/c-veth "$LAB/client" --protocol quake3 --to 10.1.0.2 --port $PORT \
+		--seconds 8 --join --json >"$work/client.json"
+	net_check "wrong protocol: the player's moves pass" moves_passed veth
+	net_check "wrong protocol: says which it is" says veth "its server speaks quake3, not quakeworld"
+	net_check "wrong protocol: is not protected" ends veth 5
+	net_check "wrong protocol: a metric" metric veth \
+		'quakeshield_protocol_mismatch{service="ffa",protocol="quakeworld",speaks="quake3"} 1'
+	net_check "wrong protocol: the log says so" net_until 10 grep -q "speaks quake3, not quakeworld" "$work/veth.log"
+	config veth eth0
+	shield veth reload >/dev/null
+	net_check "corrected: is protected at once" ends veth 0
+	net_check "corrected: the log says so" net_until 10 grep -q "nothing says any more" "$work/veth.log"
+}
+
+moves_passed() # NAME
+{
+	jq -e '.join == "ok" and .moves > 50' "$work/client.json" &&
+		shield "$1" stats --json | jq -e '[.services[].counters[] |
+			select(.direction == "in" and .reason == "forged")] == []'
+}
+
 received()
 {
 	shield "$1" status --json | jq -e '.self_test[0].received > 0'
@@ -254,4 +280,5 @@ test_rows
 test_words
 test_refused
 test_corrected
+test_protocol
 exit "$net_failed"
