@@ -24,7 +24,7 @@ seen()
 			((.ops // [])[]? | select(type == "object") | .op as $op |
 				keys_unsorted[] | "\($p) op \($op) \(.)")' |
 		awk '!known[$0]++' |
-		grep -Ev ' (frame|time|protocol|direction|kind|status|reason|dialect|dialect_guess|src|sport|dst|dport|ops|op|overflow)$' |
+		grep -Ev ' (frame|time|protocol|direction|kind|status|reason|dialect|dialect_guess|untested|src|sport|dst|dport|ops|op|overflow)$' |
 		LC_ALL=C sort -u
 }
 

@@ -113,7 +113,8 @@ static void put(struct record *r, const char *key, const struct delta_row *row,
 {
 	if (row->type == DELTA_F32 || row->type == DELTA_C24 || row->unit != 0)
 		record_float(r, key, delta_value(row, raw));
-	else if (row->type == DELTA_U32 || row->type == DELTA_ULEB)
+	else if (row->type == DELTA_U8 || row->type == DELTA_U16 ||
+		 row->type == DELTA_U32 || row->type == DELTA_ULEB)
 		record_uint(r, key, (uint32_t)raw);
 	else
 		record_int(r, key, raw);

@@ -358,6 +358,7 @@ static void text_head(struct jsonl *json, const struct record *r)
 		jsonl_text(json, "/");
 		jsonl_text(json, r->dialect);
 		jsonl_text(json, r->guess ? "?" : "");
+		jsonl_text(json, r->untested ? " untested" : "");
 	}
 	jsonl_text(json, directions[r->direction]);
 	jsonl_text(json, r->kind);

@@ -168,6 +168,7 @@ struct record {
 	const char *kind; /* never NULL once decoded */
 	const char *dialect; /* or NULL */
 	bool guess; /* the dialect is one of several that fit */
+	bool untested; /* its tables were held against no program but this one */
 	const char *reason; /* NULL when decoded */
 	struct record_address source;
 	struct record_address destination;

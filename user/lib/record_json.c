@@ -192,6 +192,8 @@ void jsonl_record_open(struct jsonl *json, const struct record *r)
 	if (r->dialect)
 		jsonl_literal(json, r->guess ? ",\"dialect_guess\":" : ",\"dialect\":",
 			      r->dialect);
+	if (r->untested)
+		jsonl_text(json, ",\"untested\":true");
 	jsonl_address(json, ",\"src\":", ",\"sport\":", &r->source);
 	jsonl_address(json, ",\"dst\":", ",\"dport\":", &r->destination);
 	jsonl_fields(json, r);

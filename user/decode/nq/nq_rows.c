@@ -154,7 +154,7 @@ const struct delta_row nq_update_quakedp[8] = {
 	KICK(i, kt, ku), PUSH(i, pt, pu), SPEED(i, st, su)
 #define ITEMS(flags)                                        \
 	{                                                   \
-		"items", flags, NQ_O_ITEMS, DELTA_I32, 0, 0 \
+		"items", flags, NQ_O_ITEMS, DELTA_U32, 0, 0 \
 	}
 #define ARMS(weapon)                                                                    \
 	U8("weaponframe", BIT(12), NQ_O_WEAPONFRAME), U8("armor", BIT(13), NQ_O_ARMOR), \
@@ -309,7 +309,7 @@ const struct delta_row nq_e5[40] = {
 	U16("frame", E5_FRAME16, NQ_F_FRAME),
 	U8("frame", E5_FRAME8, NQ_F_FRAME),
 	U8("skin", E5_SKIN, NQ_F_SKIN),
-	{ "effects", E5_EFFECTS32, NQ_F_EFFECTS, DELTA_I32, 0, 0 },
+	{ "effects", E5_EFFECTS32, NQ_F_EFFECTS, DELTA_U32, 0, 0 },
 	U16("effects", E5_EFFECTS16, NQ_F_EFFECTS),
 	U8("effects", E5_EFFECTS8, NQ_F_EFFECTS),
 	U8("alpha", E5_ALPHA, NQ_F_ALPHA),

@@ -55,6 +55,7 @@ bool q2_message_as(struct message *m, const struct q2_dialect *d, struct q2_pars
 	m->record->kind = kinds[server][p->rank];
 	if (m->record->status < RECORD_OPAQUE && p->dialect.name)
 		m->record->dialect = p->dialect.name;
+	m->record->untested = p->dialect.extensions || p->dialect.protocol == 26;
 	return !m->wrong && !m->opaque;
 }
 

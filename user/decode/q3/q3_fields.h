@@ -53,6 +53,7 @@ enum q3_flags {
 	Q3_TRAILING_DATA = 1 << 7, /* raw data may follow the end of a message */
 	Q3_CLIENT_EXTRA = 1 << 8, /* one more byte after a client's three longs */
 	Q3_PLAIN = 1 << 9, /* no Huffman */
+	Q3_UNTESTED = 1 << 10, /* no recording of it was ever at hand */
 	Q3_ACK_FIRST =
 		1 << 10, /* plain: the acknowledge leads the message, not the snapshot */
 };

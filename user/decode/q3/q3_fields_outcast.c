@@ -184,6 +184,7 @@ const struct q3_dialect q3_dialect_jk2_15 = {
 	.moves = { q3_move, Q3_MOVE_JEDI },
 	.protocol = 15,
 	.mapchange = 8,
+	.flags = Q3_UNTESTED,
 };
 
 const struct q3_dialect q3_dialect_jk2_16 = {
@@ -199,4 +200,5 @@ const struct q3_dialect q3_dialect_jk2_16 = {
 	.moves = { q3_move, Q3_MOVE_JEDI },
 	.protocol = 16,
 	.mapchange = 8,
+	.flags = Q3_UNTESTED,
 };

@@ -70,7 +70,7 @@ const struct q3_dialect q3_dialect_tremulous70 = {
 	.arrays = q3_arrays_tremulous,
 	.moves = { q3_move, Q3_MOVE },
 	.protocol = 70,
-	.flags = Q3_KEEP_PERCENT,
+	.flags = Q3_UNTESTED | Q3_KEEP_PERCENT,
 };
 
 const struct q3_dialect q3_dialect_tremulous71 = {
@@ -85,5 +85,5 @@ const struct q3_dialect q3_dialect_tremulous71 = {
 	.arrays = q3_arrays_tremulous,
 	.moves = { q3_move, Q3_MOVE },
 	.protocol = 71,
-	.flags = Q3_CHECKSUM | Q3_VOICE,
+	.flags = Q3_UNTESTED | Q3_CHECKSUM | Q3_VOICE,
 };

@@ -146,6 +146,7 @@ const struct q3_dialect q3_dialect_rtcw = {
 	.arrays = q3_arrays_wolf,
 	.moves = { q3_move_rtcw, Q3_MOVE_RTCW },
 	.protocol = 60,
+	.flags = Q3_UNTESTED,
 };
 
 const struct q3_dialect q3_dialect_et = {
@@ -160,5 +161,5 @@ const struct q3_dialect q3_dialect_et = {
 	.arrays = q3_arrays_wolf,
 	.moves = { q3_move_et, Q3_MOVE_ET },
 	.protocol = 84,
-	.flags = Q3_TRAILING_DATA,
+	.flags = Q3_UNTESTED | Q3_TRAILING_DATA,
 };

@@ -122,6 +122,7 @@ bool q3_decode_message(struct q3_parse *p, enum direction direction)
 	good = message_decode(&quake3_family, &m);
 	r->kind = (direction == DIRECTION_C2S ? client_kinds : server_kinds)[p->content];
 	r->dialect = p->dialect->name;
+	r->untested = p->dialect->flags & Q3_UNTESTED;
 	if (!good) {
 		if (p->game)
 			q3_snapshot_empty(p->game, q3_snapshot_work(p->game));

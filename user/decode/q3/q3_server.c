@@ -213,7 +213,7 @@ static void parse_download(struct q3_parse *p)
 	if (block == 0xffff && p->dialect->flags & Q3_TRAILING_DATA) {
 		q3_string(p, "url", Q3_STRING_MAX, NULL);
 		record_int(p->record, "size", q3_get_long(&p->b));
-		record_int(p->record, "flags", q3_get_long(&p->b));
+		record_uint(p->record, "flags", (uint32_t)q3_get_long(&p->b));
 		record_close(p->record);
 		return;
 	}

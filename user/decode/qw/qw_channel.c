@@ -226,4 +226,5 @@ void qw_datagram(struct qw_session *s, enum direction direction, struct span pay
 	else
 		message(s, direction, &h, reader_rest(&rd), late, r);
 	r->dialect = s->terms.protocol ? qw_dialect(&s->terms) : r->dialect;
+	r->untested = qw_is_untested(&s->terms) || variants & QW_VARIANT_FRAG;
 }

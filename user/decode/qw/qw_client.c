@@ -195,7 +195,7 @@ static void mvd_debug(struct ops *o)
 		ops_wrong(o, "no such debugging message");
 		return;
 	}
-	qw_i32(o, "items");
+	record_uint(o->record, "items", reader_le32(&o->rd));
 	qw_u8(o, "shells");
 	qw_u8(o, "nails");
 	qw_u8(o, "rockets");

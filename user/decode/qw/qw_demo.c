@@ -144,4 +144,5 @@ void qw_demo(void *state, const struct demo_block *block, struct record *r)
 		mvd(s, block, r);
 	if (s && s->terms.protocol)
 		r->dialect = qw_dialect(&s->terms);
+	r->untested = s && qw_is_untested(&s->terms);
 }

@@ -99,7 +99,7 @@ static void weapons(struct hidden *h)
 	unsigned int weapon;
 
 	u8(h, "slot");
-	i32(h, "items");
+	record_uint(h->r, "items", reader_le32(&h->rd));
 	u8(h, "shells");
 	u8(h, "nails");
 	u8(h, "rockets");

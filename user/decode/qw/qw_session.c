@@ -66,6 +66,11 @@ void qw_session_differs(struct qw_session *s, uint32_t base, uint32_t sequence)
 	}
 }
 
+bool qw_is_untested(const struct qw_terms *terms)
+{
+	return terms->fte & QW_FTE_FLOATCOORDS || terms->fte2 & QW_FTE2_REPLACEMENTDELTAS;
+}
+
 const char *qw_dialect(const struct qw_terms *t)
 {
 	if (t->protocol < 28)

@@ -134,6 +134,8 @@ void qw_session_differs(struct qw_session *s, uint32_t base, uint32_t sequence);
 
 /* "quakeworld-28", and with which extensions. */
 const char *qw_dialect(const struct qw_terms *terms);
+/* Are there extensions in it of which no recording was ever at hand? */
+bool qw_is_untested(const struct qw_terms *terms);
 
 /* qw_channel.c: one datagram or one packet of a .qwd. */
 void qw_datagram(struct qw_session *s, enum direction direction, struct span payload,

@@ -131,7 +131,7 @@ static void effects(struct ops *o, uint32_t bits)
 		if (bits & U_EFFECTS)
 			byte_field(o, "effects");
 	} else if (bits & U_EFFECTS && bits & U_EFFECTS2) {
-		qw_i32(o, "effects");
+		record_uint(o->record, "effects", reader_le32(&o->rd));
 	} else if (bits & U_EFFECTS2) {
 		qw_u16(o, "effects");
 	} else if (bits & U_EFFECTS) {
@@ -199,7 +199,7 @@ static void solid(struct ops *o)
 	if (encoding == 16)
 		qw_u16(o, "solid");
 	else if (encoding == 32)
-		qw_i32(o, "solid");
+		record_uint(o->record, "solid", reader_le32(&o->rd));
 	else if (encoding > 3)
 		ops_wrong(o, "no such encoding of a size");
 }
