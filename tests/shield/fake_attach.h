@@ -257,6 +257,10 @@ int ioctl(int fd, unsigned long request, ...)
 	va_start(args, request);
 	r = va_arg(args, struct ifreq *);
 	va_end(args);
+	if (request == SIOCGIFFLAGS) {
+		r->ifr_flags = IFF_UP | IFF_RUNNING;
+		return 0;
+	}
 	assert_int_equal(request, SIOCGIFHWADDR);
 	r->ifr_hwaddr.sa_family = nic_of(r->ifr_name)->hwaddr;
 	errno = nic_of(r->ifr_name)->hwaddr_errno;
