@@ -5,32 +5,34 @@
 #
 # Programs are cmocka's: their closing lines are counted. Scripts (*.sh) print `ok NAME`,
 # `not ok NAME` or `skip NAME: why` lines. A test that ends badly without having said so
-# counts as one failure. Before the last line, `N passed, N failed, N skipped`, stands what
-# each test took, slowest last.
+# counts as one failure. TESTS=PATTERN runs those whose name matches that glob.
 #
-# Unit and kernel tests run side by side, TEST_JOBS (nproc) at a time, and so do scripts
-# with a line `# beside: why` that says why no other load can change what they find. All
-# others run alone, after them. TESTS=PATTERN runs those whose name matches that glob.
+# Tests run in three lanes at once, and each lane in the order of the seconds that its tests
+# say they take, longest first:
+#
+#   programs  test_* and kern_*, TEST_JOBS (nproc) at a time, with the lowest priority
+#   beside    scripts with a line `# lane: beside, N s: why`, TEST_BESIDE (2) at a time:
+#             they wait more than they work, and compare nothing with a strength or a loss
+#   alone     scripts with a line `# lane: alone, N s: why` or none, one at a time
+#
+# What the tests say is shown in the order of the arguments. Before the last line,
+# `N passed, N failed, N skipped`, stand the seconds of each lane and those of the longest
+# tests, with the processor time that each has used.
 #
 # Scripts and kernel tests run in a world of their own each (tests/world.sh): the machine's
 # links, pins and daemons cannot change what they find, and what they leave behind is named
 # and is a failure. Where the kernel permits no such namespaces they run on the machine
 # itself, and run.sh says so.
 #
-# Scripts net_* and vm_* run real servers, clients and floods against the clock. One of
-# those that fails gets a second try, which counts; the first is shown, and the name stands
-# in `second try: NAME: what failed` before the last line, so that one that does so often is
-# seen. None is given to what has left something behind or was ended at its time limit, nor
-# after the third (SECOND_TRIES): that is not bad luck. Nor does a second try count that
-# skips more than the first: what failed has then not been tested.
+# A test has one try. A script that fails now and then has a fault, or shows one.
 set -u
 
 TIMEOUT=${TEST_TIMEOUT:-420}
 WORLD_SH=${0%/*}/world.sh
 JOBS=${TEST_JOBS:-$(nproc)}
-tries=${SECOND_TRIES:-3}
+BESIDE=${TEST_BESIDE:-2}
 passed=0 failed=0 skipped=0 ran=0
-again="" worlds=1
+worlds=1 tests=()
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -75,103 +77,120 @@ has_world()
 	esac
 }
 
-# one NUMBER TEST: its output, status and seconds into files of that number.
+# one NUMBER: run that test; its output, status and seconds go into files of that number.
 one()
 {
-	local start=$EPOCHREALTIME world=()
+	local test=${tests[$1]} world=() TIMEFORMAT='%R s, %U s and %S s of processor'
 
 	: >"$work/$1.left"
-	if has_world "$2"; then world=("$WORLD_SH" --left "$work/$1.left"); fi
-	"${world[@]}" timeout --kill-after=10 "$TIMEOUT" "$2" >"$work/$1.out" 2>&1
-	echo $? >"$work/$1.status"
-	[ ! -s "$work/$1.left" ] || echo "not ok ${2##*/} leaves nothing behind:" \
+	if has_world "$test"; then world=("$WORLD_SH" --left "$work/$1.left"); fi
+	{
+		time "${world[@]}" timeout --kill-after=10 "$TIMEOUT" "$test" \
+			>"$work/$1.out" 2>&1 </dev/null
+		echo $? >"$work/$1.status"
+	} 2>"$work/$1.time"
+	[ ! -s "$work/$1.left" ] || echo "not ok ${test##*/} leaves nothing behind:" \
 		"$(paste -sd, "$work/$1.left")" >>"$work/$1.out"
-	awk -v a="$start" -v b="$EPOCHREALTIME" -v name="${2##*/}" \
-		'BEGIN { printf "%8.1f s  %s\n", b - a, name }' >"$work/$1.took"
+	awk -v name="${test##*/}" '/ of processor$/ {
+		printf "%8.1f s  %6.1f s of processor  %s\n", $1, $3 + $6, name }' \
+		"$work/$1.time" >"$work/$1.took.part"
+	mv "$work/$1.took.part" "$work/$1.took"
 }
 
-show()
+# lane NAME PLACES NUMBER...: run these tests, so many at a time.
+lane()
 {
-	echo "== ${2##*/}"
-	cat "$work/$1.out"
-	tally "${2##*/}" "$(cat "$work/$1.status")" "$work/$1.out"
+	local name=$1 places=$2 number
+
+	shift 2
+	[ $# -gt 0 ] || return 0
+	# shellcheck disable=SC2046 # processes
+	trap 'kill $(jobs -p) 2>/dev/null; exit' TERM
+	for number; do
+		while [ "$(jobs -rp | wc -l)" -ge "$places" ]; do wait -n; done
+		one "$number" &
+	done
+	wait
+	echo "$name $SECONDS s" >"$work/lane.$name"
 }
 
-# May it run beside others?
-is_beside()
+# lane_of TEST: the lane and the seconds that it takes.
+lane_of()
 {
+	local line
+
 	case ${1##*/} in
-	test_*.sh | net_*.sh)	grep -q '^# beside: ' "$1" ;;
-	test_* | kern_*)		true ;;
-	*)			false ;;
+	*.sh)
+		line=$(sed -n 's/^# lane: \(alone\|beside\), \([0-9]*\) s: .*/\1 \2/p' "$1")
+		echo "${line:-alone 0}"
+		;;
+	kern_*)	echo programs 1 ;;
+	*)	echo programs 0 ;;
 	esac
 }
 
-# is_unlucky NUMBER TEST: has it failed in a way that deserves a second try?
-is_unlucky()
+# in_lane NAME: the numbers of its tests, longest first.
+in_lane()
 {
-	local status
+	local i
 
-	case ${2##*/} in net_*.sh | vm_*.sh) ;; *) return 1 ;; esac
-	status=$(cat "$work/$1.status")
-	[ "$tries" -gt 0 ] && [ "$status" -ne 124 ] && [ "$status" -ne 137 ] &&
-		! grep -q '^not ok .* leaves nothing behind: ' "$work/$1.out" &&
-		{ [ "$status" -ne 0 ] || grep -q '^not ok ' "$work/$1.out"; }
+	for i in "${!tests[@]}"; do
+		echo "$(lane_of "${tests[i]}") $i"
+	done | sort -s -k2,2nr | awk -v lane="$1" '$1 == lane { print $3 }'
 }
 
-# The first try of such a test, in words that nobody counts.
-show_first()
+# Show what has ended and comes next in the order of the arguments.
+show()
 {
-	local what
-
-	what=$(sed -n 's/^not ok //p' "$work/$1.out" | paste -sd';')
-	what=${what:-ended with status $(cat "$work/$1.status")}
-	echo "== ${2##*/}, first try"
-	sed 's/^not ok /# not ok /; s/^ok /# ok /; s/^skip /# skip /' "$work/$1.out"
-	again+="second try: ${2##*/}: $what"$'\n'
-	tries=$((tries - 1))
+	while [ "$ran" -lt "${#tests[@]}" ] && [ -e "$work/$ran.took" ]; do
+		echo "== ${tests[ran]##*/}"
+		cat "$work/$ran.out"
+		tally "${tests[ran]##*/}" "$(cat "$work/$ran.status")" "$work/$ran.out"
+	done
 }
 
+for test in "$@"; do
+	# shellcheck disable=SC2053 # a glob is wanted
+	[[ ${test##*/} != ${TESTS:-*} ]] || tests+=("$test")
+done
+if [ "${#tests[@]}" -eq 0 ]; then
+	echo "run.sh: no test is named '${TESTS-}'" >&2
+	exit 1
+fi
 if ! "$WORLD_SH" true 2>"$work/why"; then
 	worlds=''
 	echo "run.sh: tests run on the machine itself, and what they leave there is not looked" \
 		"for: $(head -n 1 "$work/why")" >&2
 fi
 
-beside=() alone=()
-for test in "$@"; do
-	# shellcheck disable=SC2053 # a glob is wanted
-	[[ ${test##*/} == ${TESTS:-*} ]] || continue
-	if is_beside "$test"; then beside+=("$test"); else alone+=("$test"); fi
-done
+# All lanes at once, or with TEST_IN_TURN=1, for a slow machine, one after the other.
+lanes()
+{
+	local then=${TEST_IN_TURN:+wait}
 
-number=0
-for test in "${beside[@]}"; do
-	while [ "$(jobs -rp | wc -l)" -ge "$JOBS" ]; do wait -n; done
-	one "$number" "$test" &
-	number=$((number + 1))
-done
-wait
-for i in "${!beside[@]}"; do show "$i" "${beside[i]}"; done
-for test in "${alone[@]}"; do
-	one "$number" "$test"
-	if is_unlucky "$number" "$test"; then
-		show_first "$number" "$test"
-		skips=$(grep -c '^skip ' "$work/$number.out")
-		one "$number" "$test"
-		[ "$(grep -c '^skip ' "$work/$number.out")" -le "$skips" ] ||
-			echo "not ok ${test##*/}: skips what failed" >>"$work/$number.out"
-	fi
-	show "$number" "$test"
-	number=$((number + 1))
-done
+	# shellcheck disable=SC2046 # processes
+	trap 'kill $(jobs -p) 2>/dev/null; exit' TERM
+	# shellcheck disable=SC2046 # numbers
+	(renice -n 19 "$BASHPID" >/dev/null; lane programs "$JOBS" $(in_lane programs)) &
+	$then
+	# shellcheck disable=SC2046
+	lane beside "$BESIDE" $(in_lane beside) &
+	$then
+	# shellcheck disable=SC2046
+	lane alone 1 $(in_lane alone) &
+	wait
+}
 
-if [ "$ran" -eq 0 ]; then
-	echo "run.sh: no test is named '${TESTS-}'" >&2
-	exit 1
-fi
+lanes &
+trap 'kill $!; exit 130' INT TERM
+while [ -n "$(jobs -rp)" ]; do
+	show
+	sleep 0.2
+done
+show
+
 echo "== what each took"
 sort -n "$work"/*.took | tail -n 20
-printf '%s' "$again"
+echo "== when each lane was done: $(cat "$work"/lane.* | paste -sd, | sed 's/,/, /g')"
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ]

@@ -4,7 +4,7 @@
 # test_docs.sh - what the documents say is so: paths exist, defaults are those of the
 # program, every key and every subcommand is in its manual, and the examples are good.
 #
-# beside: it reads the documents and asks the program.
+# lane: beside, 5 s: it reads the documents and asks the program.
 set -u
 
 cd "$(dirname "$0")/.." || exit 1

@@ -5,7 +5,7 @@
 # names; what is not named is a breach. A new room needs a row here before it compiles
 # anybody's header.
 #
-# beside: it reads the tree.
+# lane: beside, 1 s: it reads the tree.
 set -u
 
 cd "$(dirname "$0")/.." || exit 1

@@ -5,7 +5,7 @@
 # decoder says. RATES=write makes the table anew.
 #
 # The recordings are in $CAPTURES; what is not there is not compared.
-# beside: it decodes files.
+# lane: beside, 5 s: it decodes files.
 set -u
 
 cd "$(dirname "$0")/.." || exit 1

@@ -5,7 +5,7 @@
 # of a fixture has is listed, for its protocol and kind or op, and each that is listed was
 # seen. The latter takes all captures, in $CAPTURES, and some time: RECORDS=all.
 #
-# beside: it reads files.
+# lane: beside, 5 s: it reads files.
 set -u
 
 cd "$(dirname "$0")/.." || exit 1

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
 # test_residue.sh - tests/run.sh gives each script a world of its own: it sees nothing of
-# what is here, and what it leaves is named. And which script gets a second try.
+# what is here, and what it leaves is named. And in which order scripts run.
 #
-# beside: it runs two small scripts.
+# lane: beside, 12 s: it runs small scripts that sleep.
 set -u
 
 cd "$(dirname "$0")/.." || exit 1
@@ -85,42 +85,35 @@ else
 		"$(find /run /sys/fs/bpf /sys/class/net -name 'left*')"
 fi
 
-# A test that fails as often as TIMES says, and then no more.
-unlucky() # NAME TIMES
+# A test that fails once passes at no second try.
+script net_once.sh "[ -e $work/tried ] || { : >$work/tried; echo not ok luck; }"
+run net_once.sh
+verdict "a test has one try" grep -qx '1 passed, 1 failed, 0 skipped' "$work/said"
+
+# in_lane NAME LANE [OTHER]: that script writes down when it begins and ends, and waits for
+# OTHER to begin, ten seconds at most.
+in_lane()
 {
-	printf '%s\n' '#!/bin/bash' "echo >>$work/$1.count" \
-		"[ \$(wc -l <$work/$1.count) -gt $2 ] && echo ok luck || echo not ok luck" \
-		>"$work/$1"
-	chmod +x "$work/$1"
+	script "$1" "# lane: $2: a test
+		echo +$1 >>$work/order
+		for i in {1..100}; do grep -q '+net_${3-${1:4:1}}' $work/order && break; sleep 0.1; done
+		echo -$1 >>$work/order"
 }
 
-unlucky net_once.sh 1
-unlucky net_twice.sh 2
-unlucky attack_once.sh 1
-TESTS='' tests/run.sh "$work/net_once.sh" >"$work/once" 2>&1
-verdict "a second try counts" grep -qx '1 passed, 0 failed, 0 skipped' "$work/once"
-verdict "it is told" grep -qx 'second try: net_once.sh: luck' "$work/once"
-TESTS='' tests/run.sh "$work/net_twice.sh" >"$work/twice" 2>&1
-verdict "there is no third" grep -qx '0 passed, 1 failed, 0 skipped' "$work/twice"
-TESTS='' tests/run.sh "$work/attack_once.sh" >"$work/attack" 2>&1
-verdict "an attack has one try" grep -qx '0 passed, 1 failed, 0 skipped' "$work/attack"
-unlucky net_skips.sh 1
-sed -i 's/echo ok luck/echo skip luck: none/' "$work/net_skips.sh"
-TESTS='' tests/run.sh "$work/net_skips.sh" >"$work/skips" 2>&1
-verdict "a second try does not skip what failed" \
-	grep -qx '0 passed, 1 failed, 1 skipped' "$work/skips"
-unlucky net_ends.sh 1
-sed -i 's/echo not ok luck/exit 3/' "$work/net_ends.sh"
-TESTS='' tests/run.sh "$work/net_ends.sh" >"$work/ends" 2>&1
-verdict "how a silent first try ended is told" \
-	grep -qx 'second try: net_ends.sh: ended with status 3' "$work/ends"
-rm "$work"/*.count
-TESTS='' SECOND_TRIES=0 tests/run.sh "$work/net_once.sh" >"$work/none" 2>&1
-verdict "as many as are allowed" grep -qx '0 passed, 1 failed, 0 skipped' "$work/none"
-if tests/world.sh true 2>/dev/null; then
-	script net_process.sh 'setsid sleep 60 &'
-	run net_process.sh
-	verdict "a test that leaves something has no second" \
-		[ "$(grep -c '^== ' "$work/said")" = 2 ]
-fi
+in_lane net_a.sh 'alone, 3 s'
+in_lane net_b.sh 'alone, 7 s'
+in_lane net_c.sh 'beside, 2 s'
+in_lane net_d.sh 'beside, 5 s' e
+in_lane net_e.sh 'beside, 4 s' d
+(cd "$work" && TESTS='' TEST_BESIDE=2 "$OLDPWD/tests/run.sh" ./net_{a,b,c,d,e}.sh) >"$work/said" 2>&1
+verdict "one is alone at a time, the longest first" [ "$(grep 'net_[ab]' "$work/order" | tr -d '\n')" = \
+	+net_b.sh-net_b.sh+net_a.sh-net_a.sh ]
+verdict "two others are beside it, the longest first" [ "$(grep 'net_[cde]' "$work/order" | head -n 2 |
+	sort | tr -d '\n')" = +net_d.sh+net_e.sh ]
+verdict "what they say comes in the order of the arguments" [ "$(grep '^== net' "$work/said" |
+	tr -d '\n')" = '== net_a.sh== net_b.sh== net_c.sh== net_d.sh== net_e.sh' ]
+rm "$work/order"
+(cd "$work" && TESTS='' TEST_IN_TURN=1 "$OLDPWD/tests/run.sh" ./net_{a,c}.sh) >"$work/said" 2>&1
+verdict "lanes in turn" [ "$(tr -d '\n' <"$work/order")" = \
+	+net_c.sh-net_c.sh+net_a.sh-net_a.sh ]
 exit "$status"

@@ -10,7 +10,7 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 export BUILD=${BUILD:-$PWD/build}
 # For an emulated processor.
-export TEST_TIMEOUT=300 KERN_ROUNDS=10000 SHIELD_WAIT=120
+export TEST_IN_TURN=1 TEST_TIMEOUT=300 KERN_ROUNDS=10000 SHIELD_WAIT=120
 expect=$1
 
 # What an emulated processor has time for: each test of these programs loads the shield

@@ -5,7 +5,7 @@
 # statuses as the manual has them, completions that offer what there is, and an uninstall
 # that leaves nothing of what install put.
 #
-# beside: it asks the program, and installs into a directory of its own.
+# lane: beside, 20 s: it asks the program, and installs into a directory of its own.
 set -u
 
 cd "$(dirname "$0")/../.." || exit 1

@@ -5,7 +5,7 @@
 # that is not the only one: it protects, says what is wrong, and ends well. It has /run, the
 # BPF file system and the network to itself.
 #
-# beside: it has all that to itself, and waits more than it works.
+# lane: beside, 30 s: it has all that to itself, and waits more than it works.
 set -u
 
 cd "$(dirname "$0")/../.." || exit 1

@@ -6,7 +6,7 @@
 # an end of one attack. systemd-run is a stand-in, in a mount namespace in which /run is
 # empty and looks as if systemd had started the machine.
 #
-# beside: it has a /run of its own, and waits more than it works.
+# lane: beside, 12 s: it has a /run of its own, and waits more than it works.
 set -u
 
 cd "$(dirname "$0")/../.." || exit 1

@@ -17,6 +17,8 @@
 # A veth leaves no room behind what a socket sends through it, so the questions under a flood
 # are floodgen's, whose frames have a page each, as a card's have; what comes back is caught
 # at the client's link.
+#
+# lane: beside, 55 s: clients ask once a second, and it counts answers.
 set -u
 
 cd "$(dirname "$0")/../.." || exit 1

@@ -4,7 +4,7 @@
 # net_decode.sh - quakeshield decode from the outside: output shapes, exit status, what
 # is said on stderr. Needs no namespace; it is a script because it runs the program.
 #
-# beside: it reads files.
+# lane: beside, 5 s: it reads files.
 set -u
 
 BUILD=${BUILD:-build}

@@ -7,6 +7,8 @@
 # from four million sources come in, the server answers few of them, and a handshake
 # completes within 5 seconds, each of TRIES times (2): whose hello comes twice has a budget
 # of its own.
+#
+# lane: beside, 45 s: it counts, and a handshake has five seconds.
 set -u
 
 cd "$(dirname "$0")/../.." || exit 1

@@ -9,6 +9,8 @@
 #
 # Every datagram of the game counts: what was recorded must be what the clients sent and
 # got, sequence by sequence. EVENING_OUT keeps the screens, as text and as a picture.
+#
+# lane: beside, 70 s: it compares what several places say of the same game.
 set -u
 
 cd "$(dirname "$0")/../.." || exit 1

@@ -3,6 +3,8 @@
 #
 # net_floodgen.sh - the flood generator does what the other tests believe: so many
 # packets, so many sources, checksums that the kernel accepts, and nothing outside.
+#
+# lane: beside, 20 s: it counts.
 set -u
 
 cd "$(dirname "$0")/../.." || exit 1

@@ -4,6 +4,8 @@
 # net_heal.sh - what becomes of a shield whose interfaces come and go: one that vanishes and
 # comes back is attached within a second, both halves; one that is not there at start is
 # waited for; a half that is taken off is put back; a start that fails leaves nothing.
+#
+# lane: beside, 45 s: it waits for the daemon to attach.
 set -u
 
 cd "$(dirname "$0")/../.." || exit 1

@@ -9,6 +9,8 @@
 #
 # The journal is a stand-in (tests/lab/journal.py), and so are systemd-run and the .path
 # unit: this shows what is handed to systemd, not what systemd makes of it.
+#
+# lane: beside, 50 s: its floods are slow, and it waits for what is said of them.
 set -u
 
 cd "$(dirname "$0")/../.." || exit 1

@@ -5,7 +5,7 @@
 # (UDP_SEGMENT). In native mode the driver cuts it first; in generic mode the shield sees
 # one frame, and none of the many may reach the server.
 #
-# beside: it counts.
+# lane: beside, 12 s: it counts.
 set -u
 
 cd "$(dirname "$0")/../.." || exit 1

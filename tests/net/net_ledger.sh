@@ -8,6 +8,8 @@
 # way to send it has a network of its own, so all run at once: without the shield, with
 # it, and with it in strict mode. nftables counts what passes, outside of the shield: in
 # behind it, out on the far side of the link.
+#
+# lane: beside, 60 s: it counts octets, of slow requests.
 set -u
 
 cd "$(dirname "$0")/../.." || exit 1

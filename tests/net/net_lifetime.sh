@@ -5,6 +5,8 @@
 # reload, another binary. Afterwards every packet that the interface's driver saw is in
 # the shield's counters (nothing went by unjudged), no counter went back, and the budget
 # was not given out twice.
+#
+# lane: beside, 30 s: it counts packets, however many there are.
 set -u
 
 cd "$(dirname "$0")/../.." || exit 1

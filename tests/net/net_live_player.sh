@@ -3,6 +3,8 @@
 #
 # net_live_player.sh - a real OpenArena game, followed through the shield under a flood:
 # what the daemon says of the player is what the server's own `status` says.
+#
+# lane: beside, 30 s: it compares what two places say of the same game.
 set -u
 
 cd "$(dirname "$0")/../.." || exit 1

@@ -5,7 +5,7 @@
 # the shield at four times their pace (SPEED): the names, maps, pings and losses of their
 # players in players.json are those of the recordings.
 #
-# beside: what is counted does not depend on when it comes.
+# lane: beside, 20 s: what is counted does not depend on when it comes.
 set -u
 
 cd "$(dirname "$0")/../.." || exit 1

@@ -4,7 +4,7 @@
 # net_many.sh - as many services as there may be, of every protocol: loaded, flooded,
 # counted, scraped, shown, exchanged for others; and one more is refused.
 #
-# beside: it counts, and measures no time.
+# lane: beside, 30 s: it counts, and measures no time.
 set -u
 
 cd "$(dirname "$0")/../.." || exit 1

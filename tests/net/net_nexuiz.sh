@@ -7,6 +7,8 @@
 # Neither has a qport or a challenge: who sends from a player's own address and port spends
 # that player's budget. What the server sends must arrive all the same; how many of the
 # player's moves still get in is told, and asked of the other floods only.
+#
+# lane: alone, 60 s: what its client loses is compared with a control run.
 set -u
 
 cd "$(dirname "$0")/../.." || exit 1

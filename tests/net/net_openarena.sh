@@ -3,6 +3,8 @@
 #
 # net_openarena.sh - a real openarena-server behind the shield, asked by quakestat and
 # joined by our client, under floods from one spoofed victim and from 4 million sources.
+#
+# lane: alone, 35 s: it compares answers and losses with a strong flood.
 set -u
 
 cd "$(dirname "$0")/../.." || exit 1

@@ -24,6 +24,8 @@
 # it sends to the first datagram of a game that it gets. Each scripted client has a network of
 # its own, so that nobody has heard of it. Faster than the shield answers (250000/s)
 # clients wait for their turn.
+#
+# lane: beside, 30 s: its client has seven seconds to join.
 set -u
 
 cd "$(dirname "$0")/../.." || exit 1

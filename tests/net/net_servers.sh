@@ -15,6 +15,8 @@
 # shield must learn, and keep when its configuration is read again. That game has no qport
 # and no challenge: a player is known by its moves' sequence once it has named the server's
 # clock three times, which takes a second or two.
+#
+# lane: alone, 154 s: what its client loses is compared with a control run.
 set -u
 
 cd "$(dirname "$0")/../.." || exit 1

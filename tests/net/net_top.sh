@@ -5,7 +5,7 @@
 # over a line that loses, in 80x24, without colours, in every size, without a daemon and
 # without a shield.
 #
-# beside: it looks at screens, and waits for what it looks for.
+# lane: beside, 40 s: it looks at screens, and waits for what it looks for.
 set -u
 
 cd "$(dirname "$0")/../.." || exit 1

@@ -6,7 +6,7 @@
 # tshark's own idea of what is inside them is not asked: only its IP reassembly and its
 # count. A frame is one that holds a whole UDP datagram, or completes one.
 #
-# beside: it reads files.
+# lane: beside, 15 s: it reads files.
 set -u
 
 BUILD=${BUILD:-build}

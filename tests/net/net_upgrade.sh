@@ -6,7 +6,7 @@
 # that it enters nobody: who plays is a player for the new one, what was typed into the
 # lists is in them, and of the old one nothing is left that could withhold.
 #
-# beside: most of it is the build of another tree.
+# lane: beside, 60 s: most of it is the build of another tree.
 set -u
 
 cd "$(dirname "$0")/../.." || exit 1

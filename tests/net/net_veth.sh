@@ -7,7 +7,7 @@
 # is no room behind it. The other end has GRO on and no program: see send_back() in
 # bpf/asking.bpf.h.
 #
-# beside: it counts, and measures no time.
+# lane: beside, 15 s: it counts, and measures no time.
 set -u
 
 cd "$(dirname "$0")/../.." || exit 1
