@@ -64,7 +64,7 @@ left()
 	do
 		sleep 0.1
 	done
-	things | comm -13 "$2" - >>"$1"
+	things | grep -vxFf "$2" >>"$1"
 	rm "$2"
 }
 
