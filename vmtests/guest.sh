@@ -41,8 +41,15 @@ message)
 load)
 	exec tests/run.sh vmtests/vm_load.sh
 	;;
+attach)
+	exec tests/run.sh vmtests/vm_load.sh vmtests/vm_attach.sh
+	;;
 short)
 	exec tests/run.sh vmtests/vm_load.sh vmtests/vm_attach.sh vmtests/vm_virtio.sh
+	;;
+scripts)
+	exec tests/run.sh vmtests/vm_load.sh vmtests/vm_attach.sh vmtests/vm_virtio.sh \
+		vmtests/vm_flood.sh
 	;;
 shield)
 	mapfile -t kern <<<"$(chosen)"
@@ -50,7 +57,7 @@ shield)
 		vmtests/vm_virtio.sh vmtests/vm_flood.sh tests/net/net_lifetime.sh
 	;;
 *)
-	echo "not ok guest.sh: KERNELS expects '$expect', not shield, short, load or message"
+	echo "not ok guest.sh: KERNELS expects '$expect', not shield, scripts, short, attach, load or message"
 	exit 1
 	;;
 esac

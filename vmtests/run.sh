@@ -7,7 +7,8 @@
 #   VM_CACHE=DIR     packages are kept here    VM_ACCEL=tcg|kvm   no probing
 #   VM_JOBS=N        guests side by side       VM_CPUS=N     processors of each
 #   VM_LIMIT=SECONDS for one kernel            VM_FETCH=SECONDS   for all downloads
-#   VM_EXPECT=load   of kernels that protect, only whether the shield loads: a minute each
+#   VM_EXPECT=load   of kernels that protect, only whether the shield loads: a minute each;
+#                    VM_EXPECT=shield: all of them in full, see KERNELS
 #   V=1              show what passed, too
 #
 # A kernel that cannot be had is skipped by name. One that boots and fails is a failure,
