@@ -4,7 +4,7 @@
 # test_alertmanager.sh - docs/examples/alertmanager-discord.yml with the real Alertmanager:
 # one alert of an attack goes in, and what Discord would be sent comes out.
 #
-# beside: it waits for a request on loopback.
+# lane: beside, 10 s: it waits for a request on loopback.
 set -u
 
 cd "$(dirname "$0")/.." || exit 1

@@ -121,7 +121,7 @@ stretch() # FILTER LOAD
 	start=$(date +%s.%N)
 	snapshots "$EACH" >"$work/counts"
 	if [ -n "$flood" ]; then
-		wait "$flood"
+		flood_end "$1"
 		load=$(jq '.pps | floor' "$work/flood.json")
 	fi
 	echo "$2 $load $(p99 "$start") $(cut -d' ' -f1,2 "$work/counts")" >>"$work/$1.turns"

@@ -8,7 +8,7 @@
 # completes within 5 seconds, each of TRIES times (2): whose hello comes twice has a budget
 # of its own.
 #
-# lane: beside, 45 s: it counts, and a handshake has five seconds.
+# lane: alone, 40 s: a handshake has five seconds under a flood.
 set -u
 
 cd "$(dirname "$0")/../.." || exit 1

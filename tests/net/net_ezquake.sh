@@ -8,7 +8,7 @@
 # moves were heard. Who forges a player's address knows no qport, and does no harm from
 # the player's own port either: its moves are judged in each flood.
 #
-# lane: alone, 60 s: what its client loses is compared with a control run.
+# lane: alone, 45 s: what its client loses is compared with a control run.
 set -u
 
 cd "$(dirname "$0")/../.." || exit 1

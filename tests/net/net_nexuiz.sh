@@ -8,7 +8,7 @@
 # that player's budget. What the server sends must arrive all the same; how many of the
 # player's moves still get in is told, and asked of the other floods only.
 #
-# lane: alone, 60 s: what its client loses is compared with a control run.
+# lane: alone, 45 s: what its client loses is compared with a control run.
 set -u
 
 cd "$(dirname "$0")/../.." || exit 1

@@ -3,5 +3,5 @@
 #
 # net_nexuiz_netquake.sh - net_nexuiz.sh with NetQuake's own protocol.
 #
-# lane: alone, 60 s: what its client loses is compared with a control run.
+# lane: alone, 45 s: what its client loses is compared with a control run.
 exec "$(dirname "$0")/net_nexuiz.sh" netquake

@@ -4,7 +4,7 @@
 # net_openarena.sh - a real openarena-server behind the shield, asked by quakestat and
 # joined by our client, under floods from one spoofed victim and from 4 million sources.
 #
-# lane: alone, 35 s: it compares answers and losses with a strong flood.
+# lane: alone, 32 s: it compares answers and losses with a strong flood.
 set -u
 
 cd "$(dirname "$0")/../.." || exit 1
@@ -15,7 +15,7 @@ LAB=$BUILD/lab SHIELD=$BUILD/quakeshield SERVER=openarena PROTOCOL=quake3
 # shellcheck source=tests/lab/server.sh
 . tests/lab/server.sh
 
-EACH=10
+EACH=8
 
 # quakestat_ok SOURCE: the name of the map is in the answer to getinfo, the game's rules
 # are in that to getstatus.
@@ -84,8 +84,7 @@ test_one_victim()
 	flood_with --victim "$NET_VICTIM"
 	out=$(($(net_count victim bytes) - out))
 	echo "# $out bytes toward the victim"
-	net_check "victim: flood of a million packets and more" \
-		jq -e '.delivered > 1000000' "$work/flood.json"
+	net_check "victim: the flood is strong" net_strong "$work/flood.json"
 	net_check "victim: quakestat answered >= 99 %" quakestat_answered 99
 	net_check "victim: people answered >= 99 %" people '.percent >= 99'
 	net_check "victim: connect succeeds" people '.join == "ok"'
@@ -96,8 +95,7 @@ test_one_victim()
 test_crowd()
 {
 	flood_with --from "$NET_FLOOD" --sources "$NET_SOURCES"
-	net_check "4M sources: flood of a million packets and more" \
-		jq -e '.delivered > 1000000' "$work/flood.json"
+	net_check "4M sources: the flood is strong" net_strong "$work/flood.json"
 	net_check "4M sources: connect succeeds" people '.join == "ok"'
 	net_check "4M sources: the session goes on" people '.snapshots > 20 and .lost == 0'
 }

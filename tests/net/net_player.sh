@@ -9,7 +9,7 @@
 # player's own address and port; a restart with no state at all, in the game; with
 # FIGURES=1 last without any shield. Snapshots are counted from a capture at the client, by tshark.
 #
-# lane: alone, 75 s: what its client loses is compared with a control run.
+# lane: alone, 55 s: what its client loses is compared with a control run.
 set -u
 
 cd "$(dirname "$0")/../.." || exit 1

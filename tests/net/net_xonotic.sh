@@ -6,6 +6,8 @@
 # requests to join are forged from 65536 sources (PART flood): then the shield's own challenge
 # must not end the attempt of a client that has stored the server's key. Server and clients are
 # scripted after the engine's behaviour: tests/lab/xonotic.py.
+#
+# lane: beside, 40 s: its clients have seconds to join, as those of net_proof.sh.
 set -u
 
 cd "$(dirname "$0")/../.." || exit 1
