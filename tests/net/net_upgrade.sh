@@ -142,9 +142,7 @@ checks()
 }
 
 net_test_begin "$@"
-tests/lab/grow.sh "$work/grown" || exit 1
-if ! make -s -j2 -C "$work/grown" O="$work/grown/build" CFLAGS=-O0 >"$work/make.log" 2>&1; then
-	tail -5 "$work/make.log"
+if ! grown_build; then
 	net_check "a grown quakeshield builds" false
 	exit 1
 fi
@@ -155,7 +153,7 @@ net_check "add to the lists" net_in server "$SHIELD" allow add 10.190.1.0/24
 net_check "and with IPv6" net_in server "$SHIELD" deny add fd00:1::/64
 net_check "somebody plays" game_start
 
-net_check "upgrade" take_over "$work/grown/build/quakeshield" lab first more
+net_check "upgrade" take_over "$BUILD/grown/build/quakeshield" lab first more
 checks upgrade
 net_check "an interface that is named no more is left alone" [ "$(program_on server lo)" = 0 ]
 net_check "and that is said" grep -q "'lo' is protected no more" "$work/shield.log"

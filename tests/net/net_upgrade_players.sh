@@ -7,7 +7,7 @@
 # moves and sends nothing else), Nexuiz with its own protocol and with NetQuake's. From the
 # second after the exchange on, every datagram of the game gets in as its player's.
 #
-# beside: most of it is the build of another tree, and what is judged are shares.
+# lane: beside, 90 s: most of it is the build of another tree, and what is judged are shares.
 set -u
 
 cd "$(dirname "$0")/../.." || exit 1
@@ -60,7 +60,7 @@ exchange()
 upgrades()
 {
 	net_check "$1: its moves pass before" net_until 30 all_are_its
-	net_check "$1: upgrade" exchange "$work/grown/build/quakeshield"
+	net_check "$1: upgrade" exchange "$BUILD/grown/build/quakeshield"
 	sleep 1
 	net_check "$1: its moves pass after the upgrade" all_are_its
 	net_check "$1: downgrade" exchange "$BUILD/quakeshield"
@@ -125,9 +125,7 @@ in_quakeworld()
 
 command -v Xvfb >/dev/null || { echo "skip net_upgrade_players: no Xvfb"; exit 0; }
 net_test_begin "$@"
-tests/lab/grow.sh "$work/grown" || exit 1
-if ! make -s -j2 -C "$work/grown" O="$work/grown/build" CFLAGS=-O0 >"$work/make.log" 2>&1; then
-	tail -5 "$work/make.log"
+if ! grown_build; then
 	net_check "a grown quakeshield builds" false
 	exit 1
 fi
