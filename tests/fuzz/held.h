@@ -1,24 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * held.h - fuzz targets held to what their decoders said before.
+ * held.h - fuzz targets are held to what their decoders said before.
  *
- * A file of inputs has a line for each: its bytes in hex, and the sum of all that is said
- * of it and of up to HELD_CHANGED inputs that are made of it, with the same dice each
- * time: the JSON, the facts and pieces that are not in it and, of the input itself, the
- * text and the summary. So a test sees that a decoder says anything else than it
- * did, of what is right and of what is wrong; whether it was right is what the other
- * tests ask. The inputs are those that a fuzzer found to run code that no other runs,
- * begun with tests/data and with recordings that were made for this project;
- * tests/fuzz/held.sh finds others.
+ * A file has a block for each input:
  *
- * After a wanted change: SHOW=LINE prints what is said of one input, to be compared with
- * what was said before; UPDATE=1 writes the sums anew. INPUTS=DIR takes the files there
- * in place of the lines.
+ *	input: HEX		its bytes
+ *	{...}			the JSON line of each record
+ *	 facts ...		what the record has besides: facts, pieces, plain bytes
+ *	more: LINES SUM		of the lines beyond HELD_SHOWN bytes
+ *	text: SUM		of its text and its summary
+ *	changed: SUM		of all that is said of up to HELD_CHANGED inputs that are
+ *made of this one, with the same dice each time
+ *
+ * A test compares all of it with what the decoder says today, and prints the first line
+ *that differs. It sees that a decoder says something else of right and of wrong input;
+ *the other tests ask whether that is right. The inputs are few that run all code which
+ *the fuzzer has reached; it began with tests/data and with recordings that were made for
+ *this project.
+ *
+ * After a wanted change: tests/fuzz/held.sh writes all files anew; read their difference.
+ * SHOW=LINE prints all that is said of the input on that line, and of the changed ones.
  */
 #ifndef HELD_H
 #define HELD_H
 
-#include <dirent.h>
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -30,19 +35,19 @@
 #include "lib/jsonl.h"
 
 #define HELD_INPUT 32768 /* bytes, most of one */
-#define HELD_BYTES 6144 /* of all that is made of one input; but never fewer than two */
+#define HELD_SHOWN 4096 /* bytes of the lines of one input */
+#define HELD_BYTES 65536 /* of all inputs that are made of one; they are at least two */
+#define HELD_BEGIN 0xcbf29ce484222325
 /* A slow target says fewer before it includes this. */
 #ifndef HELD_CHANGED
-#define HELD_CHANGED 24
+#define HELD_CHANGED 256
 #endif
 
 static struct {
 	const char *path;
-	struct jsonl json;
+	struct jsonl json, words; /* the records as JSON, and as text */
 	struct summary summary;
-	FILE *out;
-	char *text;
-	size_t n, records;
+	size_t records;
 	bool changed; /* what is decoded was made of an input */
 } held;
 
@@ -131,8 +136,8 @@ static void held_hears(const struct record *r)
 	if (held.changed)
 		return;
 	summary_count(&held.summary, r);
-	record_text(&held.json, r);
-	record_text_fields(&held.json, r);
+	record_text(&held.words, r);
+	record_text_fields(&held.words, r);
 }
 
 /*
@@ -157,41 +162,83 @@ static void held_change(const uint8_t *bytes, size_t n, uint32_t seed)
 	free(copy);
 }
 
-/* All that is said of one input; the text stays in held.text until the next. */
-static uint64_t held_sum(const uint8_t *bytes, size_t n)
+static uint64_t held_sum(uint64_t sum, const char *bytes, size_t n)
 {
-	uint64_t sum = 0xcbf29ce484222325;
-	size_t count = n ? HELD_BYTES / n + 2 : HELD_CHANGED;
+	for (size_t i = 0; i < n; i++)
+		sum = (sum ^ (uint8_t)bytes[i]) * 0x100000001b3;
+	return sum;
+}
 
-	free(held.text);
-	held.text = NULL;
-	held.out = open_memstream(&held.text, &held.n);
-	assert_non_null(held.out);
-	jsonl_init(&held.json, held.out);
+/* What is written to @to from here to held_end() is in memory. */
+static FILE *held_begin(struct jsonl *to, char **text, size_t *n)
+{
+	FILE *file = open_memstream(text, n);
+
+	assert_non_null(file);
+	jsonl_init(to, file);
+	return file;
+}
+
+static void held_end(struct jsonl *to, FILE *file)
+{
+	assert_int_equal(jsonl_flush(to), 0);
+	assert_int_equal(fclose(file), 0);
+}
+
+/* Whole lines of up to HELD_SHOWN bytes, and a sum of the others. */
+static void held_shown(FILE *out, const char *text, size_t n)
+{
+	size_t shown = n < HELD_SHOWN ? n : HELD_SHOWN, lines = 0;
+
+	while (shown && text[shown - 1] != '\n')
+		shown--;
+	fwrite(text, 1, shown, out);
+	for (size_t i = shown; i < n; i++)
+		lines += text[i] == '\n';
+	if (shown < n)
+		fprintf(out, "more: %zu %016" PRIx64 "\n", lines,
+			held_sum(HELD_BEGIN, text + shown, n - shown));
+}
+
+/* The block of one input. @show: all of it to stdout as well. */
+static void held_block(FILE *out, const uint8_t *bytes, size_t n, bool show)
+{
+	size_t count = n ? HELD_BYTES / n + 2 : HELD_CHANGED, said_n, words_n, changed_n;
+	char *said, *words, *changed;
+	FILE *file = held_begin(&held.json, &said, &said_n);
+	FILE *other = held_begin(&held.words, &words, &words_n);
+
 	memset(&held.summary, 0, sizeof(held.summary));
 	held.changed = false;
 	assert_int_equal(LLVMFuzzerTestOneInput(bytes, n), 0);
-	summary_write(&held.summary, "held", &held.json);
+	summary_write(&held.summary, "held", &held.words);
+	held_end(&held.words, other);
+	held_end(&held.json, file);
+
+	file = held_begin(&held.json, &changed, &changed_n);
 	held.changed = true;
 	if (count > HELD_CHANGED)
 		count = HELD_CHANGED;
 	for (size_t i = 0; i < count; i++)
 		held_change(bytes, n, (uint32_t)(i + 1) * 2654435761U);
-	assert_int_equal(jsonl_flush(&held.json), 0);
-	assert_int_equal(fclose(held.out), 0);
-	for (size_t i = 0; i < held.n; i++)
-		sum = (sum ^ (uint8_t)held.text[i]) * 0x100000001b3;
-	return sum;
-}
+	held_end(&held.json, file);
 
-static void held_write(FILE *file, const uint8_t *bytes, size_t n, uint64_t sum)
-{
+	fprintf(out, "input: ");
 	for (size_t i = 0; i < n; i++)
-		fprintf(file, "%02x", bytes[i]);
-	fprintf(file, "\t%016" PRIx64 "\n", sum);
+		fprintf(out, "%02x", bytes[i]);
+	fputc('\n', out);
+	held_shown(out, said, said_n);
+	fprintf(out, "text: %016" PRIx64 "\nchanged: %016" PRIx64 "\n\n",
+		held_sum(HELD_BEGIN, words, words_n),
+		held_sum(HELD_BEGIN, changed, changed_n));
+	if (show)
+		printf("%s%s%s", said, words, changed);
+	free(said);
+	free(words);
+	free(changed);
 }
 
-/* --- the lines --------------------------------------------------------------------- */
+/* --- the file ---------------------------------------------------------------------- */
 
 static int held_digit(char c)
 {
@@ -206,106 +253,89 @@ static size_t held_read(const char *hex, uint8_t *bytes)
 		assert_true(n < HELD_INPUT);
 		bytes[n++] = (uint8_t)(held_digit(hex[0]) << 4 | held_digit(hex[1]));
 	}
-	assert_int_equal(*hex, '\t');
+	assert_int_equal(*hex, '\n');
 	return n;
+}
+
+/* The blocks of all inputs that @file has. */
+static void held_blocks(FILE *file, FILE *out)
+{
+	static uint8_t bytes[HELD_INPUT];
+	const char *show = getenv("SHOW");
+	unsigned long shown = show ? strtoul(show, NULL, 10) : 0, number = 0;
+	char *line = NULL;
+	size_t room = 0;
+
+	while (getline(&line, &room, file) > 0) {
+		number++;
+		if (!strncmp(line, "input: ", 7))
+			held_block(out, bytes, held_read(line + 7, bytes),
+				   number == shown);
+	}
+	free(line);
+}
+
+/* Prints the first line on which @file and @is differ; false: they are equal. */
+static bool held_differ(FILE *file, char *is)
+{
+	char *line = NULL, *end;
+	size_t room = 0;
+	unsigned long number = 1;
+	bool differs;
+
+	for (;; number++, is = end + 1) {
+		ssize_t n = getline(&line, &room, file);
+
+		end = strchr(is, '\n');
+		differs = n < 0 ? *is : !end || strncmp(line, is, (size_t)n) != 0;
+		if (n < 0 || differs)
+			break;
+	}
+	if (differs)
+		print_message("%s:%lu: %sis now: %.*s\n", held.path, number, line,
+			      (int)strcspn(is, "\n"), is);
+	free(line);
+	return differs;
 }
 
 static void held_lines(void **state)
 {
-	static uint8_t bytes[HELD_INPUT];
-	const char *show = getenv("SHOW");
-	FILE *file = fopen(held.path, "rb"), *fresh = NULL;
-	unsigned long number = 0, wrong = 0;
-	char *line = NULL, *all = NULL;
-	size_t room = 0, all_n = 0;
+	FILE *file = fopen(held.path, "rb"), *out;
+	char *all;
+	size_t n;
 
 	(void)state;
 	if (!file)
 		fail_msg("%s is missing", held.path);
-	fresh = open_memstream(&all, &all_n);
-	while (getline(&line, &room, file) > 0) {
-		size_t n = held_read(line, bytes);
-		uint64_t sum = held_sum(bytes, n);
-
-		number++;
-		held_write(fresh, bytes, n, sum);
-		if (show && strtoul(show, NULL, 10) == number)
-			fwrite(held.text, 1, held.n, stdout);
-		if (strtoull(line + 2 * n + 1, NULL, 16) == sum)
-			continue;
-		if (!wrong++)
-			print_message(
-				"%s:%lu: something else is said of this than before; "
-				"SHOW=%lu prints it\n",
-				held.path, number, number);
-	}
-	fclose(file);
-	fclose(fresh);
-	free(line);
-	if (getenv("UPDATE")) {
-		file = fopen(held.path, "wb");
-		assert_non_null(file);
-		assert_int_equal(fwrite(all, 1, all_n, file), all_n);
-		assert_int_equal(fclose(file), 0);
-		wrong = 0;
-	}
-	free(all);
-	assert_true(number > 0 && held.records > 0);
-	if (wrong)
-		fail_msg("of %lu inputs %lu are read otherwise than before", number,
-			 wrong);
-}
-
-/* --- other inputs ------------------------------------------------------------------ */
-
-/* The files of a directory, in the order of their names; what is too long is left out. */
-static void held_inputs(const char *directory)
-{
-	static uint8_t bytes[HELD_INPUT + 1];
-	FILE *out = fopen(held.path, "wb");
-	struct dirent **names;
-	int count = scandir(directory, &names, NULL, alphasort);
-
-	if (count < 0 || !out)
-		fail_msg("%s or %s cannot be opened", directory, held.path);
-	for (int i = 0; i < count; i++) {
-		char name[512];
-		size_t n = 0;
-		FILE *file;
-
-		snprintf(name, sizeof(name), "%s/%s", directory, names[i]->d_name);
-		file = names[i]->d_type == DT_REG ? fopen(name, "rb") : NULL;
-		free(names[i]);
-		if (!file)
-			continue;
-		n = fread(bytes, 1, sizeof(bytes), file);
-		fclose(file);
-		if (n <= HELD_INPUT)
-			held_write(out, bytes, n, held_sum(bytes, n));
-	}
-	free(names);
+	out = open_memstream(&all, &n);
+	assert_non_null(out);
+	held_blocks(file, out);
 	assert_int_equal(fclose(out), 0);
-}
-
-static int held_end(void **state)
-{
-	(void)state;
-	free(held.text);
-	held.text = NULL;
-	return 0;
+	assert_true(held.records > 0);
+	if (getenv("UPDATE")) {
+		file = freopen(held.path, "wb", file);
+		assert_non_null(file);
+		assert_int_equal(fwrite(all, 1, n, file), n);
+		assert_int_equal(fclose(file), 0);
+		file = fopen(held.path, "rb");
+		assert_non_null(file);
+	}
+	rewind(file);
+	if (held_differ(file, all))
+		fail_msg("%s holds something else", held.path);
+	fclose(file);
+	free(all);
 }
 
 /* What such a test's main() returns. */
 static int held_to(const char *path)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(held_lines, held_end),
+		cmocka_unit_test(held_lines),
 	};
 
 	held.path = path;
 	hears = held_hears;
-	if (getenv("INPUTS"))
-		held_inputs(getenv("INPUTS"));
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
 
