@@ -212,17 +212,19 @@ static void remove_entity(struct ops *o, struct making *m)
 }
 
 /*
- * Of an entity that came from nothing. A recording has no sequences, but where nothing
- * shows the entity there was a baseline: it is missing if no block has gone through its
- * number. (Recorders leave out baselines without a model.)
+ * Of an entity that came from nothing. Where nothing shows it there was a baseline, and
+ * it was not seen. Recorders leave out baselines without a model: in a recording it is
+ * missing if no block has gone through its number.
  */
 static void check_hole(struct ops *o, struct making *m, unsigned int number,
 		       const int32_t *word)
 {
 	struct q2_parse *p = q2_of(o);
 
-	if (!p->session || !p->session->recording || !p->game || p->reset ||
-	    is_shown(word) || q2_baselines_reached(p->game, number))
+	if (!p->session || !p->game || p->reset || is_shown(word))
+		return;
+	if (p->session->recording ? q2_baselines_reached(p->game, number)
+				  : p->dialect.enhanced || p->dialect.server_demo)
 		return;
 	m->guessed = true;
 	message_missing(o->m, "entity from a baseline that was not seen");
