@@ -4,9 +4,7 @@
 # record_names.sh - each name that a decoder's source holds as a string: kinds, ops, keys,
 # values and dialects, by room. They are taken from the tables and calls that write them,
 # so none can be missing. Without arguments: prints the section "All names" of
-# docs/RECORDS.md. --write: puts it there.
-#
-# beside: test_records.sh compares the two.
+# docs/RECORDS.md, which test_records.sh compares with it. --write: puts it there.
 set -u
 
 cd "$(dirname "$0")/.." || exit 1

@@ -6,7 +6,7 @@
 # known; and what it says where the protocol is wrong. One host, client and daemon for each row
 # of docs/OPERATING.md's table; kinds of interfaces that this kernel lacks are skipped.
 #
-# beside: it counts, and measures no time.
+# lane: beside, 60 s: it counts, and measures no time.
 set -u
 
 cd "$(dirname "$0")/../.." || exit 1
