@@ -58,7 +58,7 @@ static void begin(struct q2_session *q, uint8_t first)
 	if (!(first & 128))
 		return;
 	must(q2_game_get(q) != NULL);
-	q2_game_clear(q->game);
+	q2_game_clear(q->game, 0);
 	q->game->maxclients = 8;
 	q->game->frames[1].number = 1;
 	for (unsigned int number = 1; number < 20; number++) {

@@ -13,7 +13,6 @@
 enum start {
 	DIALECT = 31,
 	CROWDED = 1 << 5,
-	FRESH = 1 << 7,
 };
 
 static struct record_tape tape;
@@ -90,7 +89,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	d = dialect_of(data[0]);
 	must(q3_game_get(&g, d) != NULL);
-	g->fresh = data[0] & FRESH;
 	while (piece_next(data, size, &at, &piece)) {
 		uint8_t *copy = exact_copy(piece.bytes, piece.n);
 

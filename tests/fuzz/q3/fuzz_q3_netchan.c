@@ -57,7 +57,7 @@ static void begin(struct q3_session *s, uint8_t start)
 	q3_session_on_connect(s, user, strlen(user));
 	q3_session_on_accept(s, NULL);
 	if (start & NOT_FRESH)
-		s->fresh = s->game->fresh = false;
+		s->fresh = false;
 }
 
 static void word(struct q3_session *s, const uint8_t *bytes, size_t n)
