@@ -91,8 +91,9 @@ static __always_inline __u32 port_odd(const struct live *l, const struct tables 
 		if (exact)
 			return *exact;
 	}
-	if (port->flags & PORT_LEARNED &&
-	    (__u32)(clock_s(l) - port->seen_s) > LEARNED_PORT_S)
+	if (port->flags & PORT_NAMED ||
+	    (port->flags & PORT_LEARNED &&
+	     (__u32)(clock_s(l) - port->seen_s) > LEARNED_PORT_S))
 		return 0;
 	return port->any;
 }

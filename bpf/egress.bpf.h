@@ -208,6 +208,23 @@ static __always_inline enum reason egress_admit(struct __sk_buff *ctx, struct li
 			    unproven);
 }
 
+/*
+ * Is the datagram from a socket of this host's that belongs to another user than the
+ * server in @slot? What it says is no evidence then: anybody may bind [::]:PORT beside a
+ * server on 0.0.0.0:PORT. Of a server in a container or another network namespace no
+ * socket is to be seen here: false.
+ */
+__noinline int other_socket(struct __sk_buff *ctx, __u32 slot)
+{
+	const struct live *l = &live;
+	__u32 user;
+
+	if (!index_below(&slot, SERVICES_MAX))
+		return 0;
+	user = l->owners[slot].user;
+	return user && ctx->sk && bpf_get_socket_uid(ctx) + 1 != user;
+}
+
 SEC("tc")
 int shield_out(struct __sk_buff *ctx)
 {
@@ -221,6 +238,7 @@ int shield_out(struct __sk_buff *ctx)
 	enum reason reason;
 	struct tally_row *row = NULL;
 	struct tally *tally;
+	struct port *named;
 	enum other other;
 	__u64 bytes, counted;
 
@@ -229,6 +247,11 @@ int shield_out(struct __sk_buff *ctx)
 		return fragment_follow(l, tab, &packet);
 	if (other != PARSED)
 		return TC_ACT_UNSPEC;
+	named = &tab->ports[packet.server_port];
+	if (unlikely(named->flags & PORT_NAMED) &&
+	    port_begins(ctx, packet.server_port, packet.payload, packet.length) &&
+	    !other_socket(ctx, named->any - 1))
+		named->flags = PORT_LEARNED;
 	service = service_find(l, tab, &packet, SENDER, &slot);
 	if (!service)
 		return TC_ACT_UNSPEC;
@@ -236,12 +259,17 @@ int shield_out(struct __sk_buff *ctx)
 	bytes = datagram_bytes(&packet, ctx->len);
 	kind = classify_out(ctx, service->family, packet.payload, packet.length);
 	kind = kind_spoken(ctx, l, slot, service->family, kind, &packet, &shape);
-	speech_look(ctx, slot, service->family, kind, &packet, shape);
-	if (kind == KIND_CCREP_ACCEPT)
-		learn_port(l, tab, slot, &packet);
-	else
-		refresh_port(l, tab, &packet);
-	reason = egress_admit(ctx, l, slot, service, kind, &packet, bytes, &followed);
+	if (unlikely(other_socket(ctx, slot))) {
+		reason = REASON_OTHER_SOCKET;
+	} else {
+		speech_look(ctx, slot, service->family, kind, &packet, shape);
+		if (kind == KIND_CCREP_ACCEPT && service->family == FAMILY_NETQUAKE)
+			learn_port(l, tab, slot, &packet);
+		else
+			refresh_port(l, tab, kind, &packet);
+		reason = egress_admit(ctx, l, slot, service, kind, &packet, bytes,
+				      &followed);
+	}
 	/* To the verifier, all words and all verdicts are one from here on. */
 	kind = forget(kind, packet.length);
 	reason = forget(reason, packet.length);

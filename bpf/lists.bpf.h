@@ -154,6 +154,13 @@ static __always_inline bool kind_reports(enum wire_kind kind)
 }
 
 /*
+ * How many reports of one server's are noted: 64 at once, and one in four seconds. Each
+ * marks a stretch of addresses for all services, and engines report to some ten masters
+ * in five minutes.
+ */
+const volatile struct limit report_limit = { 4000000000ull, 64 * 4000000000ull };
+
+/*
  * If the server in @slot reports to the receiver of this @kind, that may ask it, and has
  * all of its budget for the question that follows: whoever has spent it in its name until
  * then cannot know when that is. @addresses: where the two stand. Asked of every kind,
@@ -163,6 +170,7 @@ __noinline int master_note(struct __sk_buff *ctx, __u32 addresses, __u32 ipv6, _
 			   __u32 kind)
 {
 	struct packet p = { .addresses = addresses & OFFSET_MASK, .ipv6 = ipv6 & 1 };
+	struct limit few = { report_limit.cost_ns, report_limit.burst_ns };
 	struct live *l = &live;
 	struct player_id id;
 	const __u8 *addr;
@@ -176,7 +184,8 @@ __noinline int master_note(struct __sk_buff *ctx, __u32 addresses, __u32 ipv6, _
 		return 0;
 	cell = listed_cell(addr, p.ipv6);
 	packet_host(&p, RECEIVER, slot, &id);
-	if (!index_below(&cell, LISTED_CELLS) ||
+	if (!index_below(&cell, LISTED_CELLS) || !index_below(&slot, SERVICES_MAX) ||
+	    !limit_take(&few, &l->masters_due_ns[slot], clock_now(l)) ||
 	    !playing_note(id.word[0], id.word[1], id.word[2], PLAYS_MASTER))
 		return 0;
 	l->listed[cell] |= LIVE_MASTER;

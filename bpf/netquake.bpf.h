@@ -8,11 +8,11 @@
 
 #include "players.bpf.h"
 
-#define PROOFS_ACK  3 /* see netquake_prove() */
-#define PROOFS_HELD 24 /* clocks named, of which others were withheld: clock_withheld() \
-			*/
-#define PROOFS_CLOCK  3 /* and where the address needs no proof */
-#define CLOCK_LINE_MS 1024 /* in silence: another line of moves may be the player's */
+#define PROOFS_ACK   3 /* see netquake_prove() */
+#define PROOFS_HELD  24 /* clocks named while others were withheld */
+#define PROOFS_CLOCK 3 /* and where the address needs no proof */
+/* In silence: another line of moves may be the player's. */
+#define CLOCK_LINE_MS 1024
 #define CLC_MOVE      3
 #define CLOCK_LEAST   (1u << 24) /* below: no float of any time, but a sequence */
 

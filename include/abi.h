@@ -31,6 +31,7 @@
 #define FRAGMENT_BITS 16
 #define MOVED_BITS    14
 #define NAME_MAX_LEN  32 /* of a service, with its NUL */
+_Static_assert(PLAYER_SLOTS == SERVICES_MAX, "each service has a share of players");
 
 /*
  * Why a datagram went where it went. The verdict follows from the reason. Received, sent:
@@ -45,6 +46,7 @@
 	X(PLAYER,		"player",		PASS,	SHAPES,	SHAPES)	\
 	X(POLICY,		"policy",		PASS,	ALL,	NONE)	\
 	X(EXEMPT,		"exempt",		PASS,	NONE,	ALL)	\
+	X(OTHER_SOCKET,		"other-socket",		PASS,	NONE,	ALL)	\
 	X(DENY_LIST,		"deny-list",		DROP,	ALL,	NONE)	\
 	X(SOURCE_BUDGET,	"source-budget",	DROP,	ALL,	NONE)	\
 	X(PREFIX_BUDGET,	"prefix-budget",	DROP,	ALL,	NONE)	\
@@ -274,7 +276,8 @@ static __always_inline __u32 budget_cell(const struct budget *b, const __u64 key
 }
 
 #define PORT_EXACT   1 /* struct endpoint may name a slot for (address, port) */
-#define PORT_LEARNED 2 /* a NetQuake game port, learned from CCREP_ACCEPT */
+#define PORT_LEARNED 2 /* a NetQuake game port, named by CCREP_ACCEPT */
+#define PORT_NAMED   4 /* the same, until a game's datagram leaves from it */
 
 /* What listens on a port. */
 struct port {
@@ -530,6 +533,15 @@ struct tables {
 #define LISTED_CELLS 65536
 
 /*
+ * Whose socket speaks for a service, by user: written by the daemon, from the kernel's
+ * list of sockets. Users as uid + 1; 0: not known, then everybody does.
+ */
+struct owner {
+	__u32 user; /* who does now */
+	__u32 home; /* who did first, and does again with a socket there */
+};
+
+/*
  * Shared by all packets and, mapped, by the daemon. It fills the tables that no packet
  * looks at, then flips the generation.
  */
@@ -562,6 +574,8 @@ struct live {
 	__u64 connect_due_ns; /* of reading Quake III's: connect_limit */
 	struct spoken spoken[SERVICES_MAX];
 	struct unjudged unjudged[SERVICES_MAX]; /* the daemon's, for others to read */
+	struct owner owners[SERVICES_MAX]; /* by slot */
+	__u64 masters_due_ns[SERVICES_MAX]; /* of noting masters: report_limit */
 	struct tables tables[2];
 };
 

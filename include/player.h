@@ -8,9 +8,11 @@
 
 #include <linux/types.h>
 
-#define PLAYER_BITS 13 /* 2^13 buckets of PLAYER_WAYS cells of 88 bytes: 5.5 MiB */
-#define PLAYER_WAYS 8
-#define PLAYERS_MAX (PLAYER_WAYS << PLAYER_BITS)
+#define PLAYER_BITS   13 /* 2^13 buckets of PLAYER_WAYS cells of 88 bytes: 5.5 MiB */
+#define PLAYER_WAYS   8
+#define PLAYERS_MAX   (PLAYER_WAYS << PLAYER_BITS)
+#define PLAYER_SLOTS  256 /* services: SERVICES_MAX */
+#define PLAYERS_SHARE (PLAYERS_MAX / 8) /* cells that one service may hold */
 
 /* --- players: entered by the egress program only ----------------------------- */
 
@@ -93,6 +95,8 @@ _Static_assert(sizeof(struct player_cell) == 88, "struct player_cell has a hole"
  */
 struct player_table {
 	__u64 tags[1 << PLAYER_BITS]; /* a byte for each cell; 0: free */
+	__u32 held[PLAYER_SLOTS]; /* cells that each service holds, of players who left,
+				     too */
 	struct player_cell cells[PLAYERS_MAX];
 };
 

@@ -5,7 +5,9 @@
  * A fixed array, so that a look-up is arithmetic and two loads, in the kernel and in the
  * daemon alike. Strangers never enter it. Full is a bucket: then a newcomer takes the
  * cell of one who left, or is refused; with 16384 players in a table of 65536 cells that
- * is one in a thousand.
+ * is one in a thousand. And one service has an eighth of all cells at most, so that no
+ * server, whatever it sends, keeps the players of the others out: beyond that a newcomer
+ * takes the cell of one who left the same service, or is refused.
  *
  * There is no lock. Whoever enters a player first claims a cell by compare-and-swap of
  * its state, and names it last; readers compare names. What a reader may see besides, and
@@ -144,22 +146,48 @@ static __always_inline void players_tag_set(struct player_table *t, __u32 at, __
 	((volatile __u8 *)t->tags)[at & (PLAYERS_MAX - 1)] = tag;
 }
 
-/* Is the cell free, or of one who left? Then it is the caller's to write. */
-static __always_inline bool cell_claim(struct player_cell *cell, __u64 now_ns)
+static __always_inline __u32 player_slot(__u64 name)
+{
+	return name >> 16 & 0xffff;
+}
+
+/* @by more cells are held by the service in @slot. Returns how many it held before. */
+static __always_inline __u32 players_hold(struct player_table *t, __u32 slot, int by)
+{
+	if (!index_below(&slot, PLAYER_SLOTS))
+		return PLAYERS_SHARE;
+	return __sync_fetch_and_add(&t->held[slot], by);
+}
+
+/*
+ * Is the cell free, or of one who left? Then it is the caller's to write, and counts as
+ * the service's in @slot. With its share spent, that is only one who left the same
+ * service. As many more as there are processors may be entered at the same moment.
+ */
+static __always_inline bool cell_claim(struct player_table *t, struct player_cell *cell,
+				       __u32 slot, bool spent, __u64 now_ns)
 {
 	player_word *name = cell_word(cell, 2);
 	__u64 seen = *(volatile player_word *)name;
+	bool left = seen >> 32 == PLAYER_HERE;
 
 	if (seen >> 32 == PLAYER_ENTERED ||
-	    (seen >> 32 == PLAYER_HERE && player_alive(&cell->player, now_ns)))
+	    (left && player_alive(&cell->player, now_ns)) ||
+	    (spent && (!left || player_slot(seen) != slot)))
 		return false;
-	return __sync_val_compare_and_swap(name, seen, (__u64)PLAYER_ENTERED << 32) ==
-	       seen;
+	if (__sync_val_compare_and_swap(name, seen, (__u64)PLAYER_ENTERED << 32) != seen)
+		return false;
+	if (left && player_slot(seen) == slot)
+		return true;
+	players_hold(t, slot, 1);
+	if (left)
+		players_hold(t, player_slot(seen), -1);
+	return true;
 }
 
 /*
  * Enter @id as @fresh, or make it that again if it is there. Returns the number of its
- * cell, or PLAYERS_MAX: its bucket is full.
+ * cell, or PLAYERS_MAX: its bucket is full, or the share of its service.
  */
 static __always_inline __u32 players_enter(struct player_table *t,
 					   const struct player_id *id,
@@ -167,12 +195,14 @@ static __always_inline __u32 players_enter(struct player_table *t,
 					   const struct player *fresh, __u64 now_ns)
 {
 	__u64 hash = players_hash(id, keys);
-	__u32 at = players_find(t, id, keys);
+	__u32 at = players_find(t, id, keys), slot = player_slot(id->word[2]);
+	bool spent;
 
 	if (at < PLAYERS_MAX) {
 		t->cells[at].player = *fresh;
 		return at;
 	}
+	spent = players_hold(t, slot, 0) >= PLAYERS_SHARE;
 	for (int way = 0; way < PLAYER_WAYS; way++) {
 		struct player_cell *cell;
 
@@ -180,7 +210,7 @@ static __always_inline __u32 players_enter(struct player_table *t,
 		if (!index_below(&at, PLAYERS_MAX))
 			break;
 		cell = &t->cells[at];
-		if (!cell_claim(cell, now_ns))
+		if (!cell_claim(t, cell, slot, spent, now_ns))
 			continue;
 		*cell_word(cell, 0) = id->word[0];
 		*cell_word(cell, 1) = id->word[1];
@@ -209,6 +239,7 @@ static inline void players_remove(struct player_table *t, __u32 at,
 	if (*cell_word(cell, 0) == id->word[0] && *cell_word(cell, 1) == id->word[1] &&
 	    !player_alive(&cell->player, now_ns)) {
 		players_tag_set(t, at, 0);
+		players_hold(t, player_slot(name), -1);
 		name = 0;
 	}
 	__sync_lock_test_and_set(cell_word(cell, 2), name);

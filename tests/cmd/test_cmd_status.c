@@ -50,6 +50,8 @@ static struct {
 	size_t link_count;
 	struct service services[SERVICES_MAX];
 	__u64 misspoken[SERVICES_MAX];
+	__u32 user[SERVICES_MAX]; /* as uid + 1 */
+	__u64 other_sockets[SERVICES_MAX];
 	const char *veth;
 	enum judged tested; /* of service 9; JUDGED_UNKNOWN: nothing is */
 	size_t ports; /* of each service; 0: 1 */
@@ -116,6 +118,13 @@ bool shield_service(const struct shield *shield, __u32 slot, struct service *ret
 	if (now.services[slot].active)
 		*ret = now.services[slot];
 	return now.services[slot].active;
+}
+
+__u64 shield_other_sockets(const struct shield *shield, __u32 slot, __u32 *ret_user)
+{
+	(void)shield;
+	*ret_user = now.user[slot];
+	return now.other_sockets[slot];
 }
 
 __u64 shield_misspoken(const struct shield *shield, __u32 slot, __u32 *ret_families)
@@ -314,6 +323,9 @@ static void a_rich_status_is_shown_whole(void **state)
 	now.services[SERVICES_MAX - 1].answers = ANSWERS_OFF;
 	now.misspoken[9] = 1;
 	now.misspoken[SERVICES_MAX - 1] = 5000000000ull;
+	now.user[9] = 1;
+	now.user[2] = 1002;
+	now.other_sockets[2] = 77;
 	now.daemon = 4711;
 	shows("status", 0,
 	      "eth7: protected, skb mode, since second 1234\n"
@@ -322,6 +334,8 @@ static void a_rich_status_is_shown_whole(void **state)
 	      "players pass under a limit only; correct its `protocol`\n"
 	      "service last: its server speaks netquake or quake3, not quake2: moves of "
 	      "its players pass under a limit only; correct its `protocol`\n"
+	      "service ffa: its server is of user 1001; 77 datagrams left from its port by "
+	      "sockets of other users, and count for nothing\n"
 	      "services: 5, 1 observed only: nothing is dropped\n"
 	      "proof of address: under pressure 3, always 1, off 1\n"
 	      "answers from the kernel: under pressure 1, always 2, off 2\n"
@@ -336,7 +350,9 @@ static void a_rich_status_is_shown_whole(void **state)
 	      "\"observing\":false,\"other_family\":[{\"datagrams\":1,\"protocol\":"
 	      "\"quakeworld\",\"service\":\"qw\",\"speaks\":[\"quake3\"]},{\"datagrams\":"
 	      "5000000000,\"protocol\":\"quake2\",\"service\":\"last\",\"speaks\":"
-	      "[\"netquake\",\"quake3\"]}],\"proof\":{\"always\":1,\"off\":1,"
+	      "[\"netquake\",\"quake3\"]}],\"owners\":[{\"other_sockets\":77,"
+	      "\"service\":\"ffa\",\"uid\":1001},{\"other_sockets\":0,\"service\":\"qw\",\"uid\":0}],"
+	      "\"proof\":{\"always\":1,\"off\":1,"
 	      "\"pressure\":3},\"protected\":true,\"self_test\":[],\"services\":5,\"unanswered\":["
 	      "{\"reason\":\"off: by the configuration, or its address (`quakeshield "
 	      "check`)\",\"service\":\"ctf\"},{\"reason\":\"off: by the configuration, or "
@@ -426,7 +442,7 @@ static void ways_that_are_unknown_are_in_no_count(void **state)
 	shows("status --json", 0,
 	      "{\"answers\":{\"always\":0,\"off\":0,\"pressure\":0},\"daemon\":null,"
 	      "\"generation\":41,\"interfaces\":[\"eth7\"],\"observed\":0,\"observing\":"
-	      "false,\"other_family\":[],\"proof\":{\"always\":0,\"off\":0,\"pressure\":"
+	      "false,\"other_family\":[],\"owners\":[],\"proof\":{\"always\":0,\"off\":0,\"pressure\":"
 	      "0},\"protected\":true,\"self_test\":[],\"services\":1,\"unanswered\":[]}\n",
 	      "");
 }
@@ -487,7 +503,7 @@ static void what_is_not_protected_is_a_status(void **state)
 	shows("status --json", EXIT_UNPROTECTED,
 	      "{\"answers\":{\"always\":0,\"off\":0,\"pressure\":0},\"daemon\":null,"
 	      "\"generation\":41,\"interfaces\":[],\"observed\":0,\"observing\":false,"
-	      "\"other_family\":[],\"proof\":{\"always\":0,\"off\":0,\"pressure\":0},"
+	      "\"other_family\":[],\"owners\":[],\"proof\":{\"always\":0,\"off\":0,\"pressure\":0},"
 	      "\"protected\":false,\"self_test\":[],\"services\":0,\"unanswered\":[]}\n",
 	      "");
 	attach("a", (struct shield_link){ .gone = true });

@@ -21,6 +21,12 @@ static void a_game_port_is_learned_and_forgotten(void **state)
 	assert_false(on_port(45000));
 	link_.sport = PORT;
 	assert_true(says(BYTES("\x80\0\0\x09\x81\xc8\xaf\0\0"))); /* 45000 */
+	assert_false(on_port(45000));
+	link_.sport = 45000;
+	assert_true(says(BYTES("\0\0\x81\x80\0\1\0\1\0\0\0\0"))); /* no game's */
+	assert_false(on_port(45000));
+	link_.sport = 45000;
+	assert_true(nq_block(0, 40));
 	assert_true(on_port(45000));
 	assert_false(on_port(45001));
 	link_.sport = 45000;

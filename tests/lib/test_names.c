@@ -121,7 +121,7 @@ static void verdicts_of_reasons(void **state)
 		" asked-for-proof answered-player answered-allowed answered-proven answered-known answered-network "
 		"answered-repeated answered-in-budget template ";
 	static const char passed[] =
-		" within-budget allow-list player policy exempt proven ";
+		" within-budget allow-list player policy exempt other-socket proven ";
 
 	(void)state;
 	for (int i = 0; i < REASON_COUNT; i++) {

@@ -100,6 +100,12 @@ struct status {
 		__u32 speaks; /* 1 << enum wire_family */
 	} misspoken[SERVICES_MAX]; /* services whose server speaks something else */
 	size_t misspoken_count;
+	struct {
+		char service[NAME_MAX_LEN];
+		__u32 uid;
+		__u64 others; /* datagrams of other users' sockets from its port */
+	} owners[SERVICES_MAX]; /* services whose server's user is known */
+	size_t owner_count;
 	size_t proof[PROOF_ALWAYS + 1]; /* services, by when strangers prove themselves */
 	size_t answers[ANSWERS_ALWAYS + 1]; /* services, by when they have some */
 	size_t proof_off_usual; /* off, though their protocol has it by default */
@@ -157,6 +163,19 @@ static bool unanswered_why(const struct shield *shield, __u32 slot,
 	return true;
 }
 
+static void owner_collect(const struct shield *shield, __u32 slot, const char *name,
+			  struct status *ret)
+{
+	__u32 user;
+	__u64 others = shield_other_sockets(shield, slot, &user);
+
+	if (!user)
+		return;
+	memcpy(ret->owners[ret->owner_count].service, name, NAME_MAX_LEN);
+	ret->owners[ret->owner_count].uid = user - 1;
+	ret->owners[ret->owner_count++].others = others;
+}
+
 static void status_collect(const struct shield *shield, const char *pin,
 			   struct status *ret)
 {
@@ -193,6 +212,7 @@ static void status_collect(const struct shield *shield, const char *pin,
 		if (service.answers <= ANSWERS_ALWAYS)
 			ret->answers[service.answers]++;
 		ret->observed += service.observe;
+		owner_collect(shield, slot, service.name, ret);
 		count = shield_misspoken(shield, slot, &speaks);
 		if (!count)
 			continue;
@@ -262,6 +282,12 @@ static void status_print(const struct status *s)
 		       s->misspoken[i].service, speaks,
 		       family_name(s->misspoken[i].family));
 	}
+	for (size_t i = 0; i < s->owner_count; i++)
+		if (s->owners[i].others)
+			printf("service %s: its server is of user %u; %llu datagrams left from "
+			       "its port by sockets of other users, and count for nothing\n",
+			       s->owners[i].service, s->owners[i].uid,
+			       (unsigned long long)s->owners[i].others);
 	printf("services: %zu", s->services);
 	if (s->observed)
 		printf(", %zu observed only: nothing is dropped", s->observed);
@@ -318,6 +344,7 @@ static json_t *status_json(const struct status *s)
 	json_t *interfaces = json_array(), *misspoken = json_array();
 	json_t *tests = json_array();
 	json_t *unanswered = json_array();
+	json_t *owners = json_array();
 
 	for (size_t i = 0; i < s->link_count; i++)
 		json_array_append_new(interfaces, stats_json_link(&s->links[i]));
@@ -336,13 +363,20 @@ static json_t *status_json(const struct status *s)
 				      json_pack("{s:s, s:s}", "service",
 						s->unanswered[i].service, "reason",
 						s->unanswered[i].why));
-	return json_pack("{s:b, s:b, s:o, s:I, s:I, s:o, s:{s:I, s:I, s:I}, "
+	for (size_t i = 0; i < s->owner_count; i++)
+		json_array_append_new(owners, json_pack("{s:s, s:I, s:I}", "service",
+							s->owners[i].service, "uid",
+							(json_int_t)s->owners[i].uid,
+							"other_sockets",
+							(json_int_t)s->owners[i].others));
+	return json_pack("{s:b, s:b, s:o, s:I, s:I, s:o, s:o, s:{s:I, s:I, s:I}, "
 			 "s:{s:I, s:I, s:I}, s:o, s:I, s:o, s:o}",
 			 "protected", s->protected, "observing", status_observing(s),
 			 "interfaces", interfaces, "services", (json_int_t)s->services,
 			 "observed", (json_int_t)s->observed, "other_family", misspoken,
-			 "proof", "pressure", (json_int_t)s->proof[PROOF_PRESSURE],
-			 "always", (json_int_t)s->proof[PROOF_ALWAYS], "off",
+			 "owners", owners, "proof", "pressure",
+			 (json_int_t)s->proof[PROOF_PRESSURE], "always",
+			 (json_int_t)s->proof[PROOF_ALWAYS], "off",
 			 (json_int_t)s->proof[PROOF_OFF], "answers", "pressure",
 			 (json_int_t)s->answers[ANSWERS_PRESSURE], "always",
 			 (json_int_t)s->answers[ANSWERS_ALWAYS], "off",

@@ -378,6 +378,8 @@ int shield_load(const char *pin_dir, const struct config *config, struct shield 
 		err = shield_apply_locked(s, config);
 	if (!err)
 		err = carry_games(s, bpf_object__btf(object->obj));
+	if (!err && !config->replay_clock)
+		shield_owners(s);
 	if (!err)
 		err = types_pin(s, bpf_object__btf(object->obj));
 	if (!err)

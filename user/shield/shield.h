@@ -138,6 +138,11 @@ int shield_tallies(const struct shield *shield, __u32 slot, struct tallies *ret_
  * 1 << enum wire_family, the protocols that it may be. See include/spoken.h.
  */
 __u64 shield_misspoken(const struct shield *shield, __u32 slot, __u32 *ret_families);
+/*
+ * How many datagrams left from the port of the service in @slot by sockets of other users
+ * than its server's, *@ret_user, as uid + 1 (0: not known).
+ */
+__u64 shield_other_sockets(const struct shield *shield, __u32 slot, __u32 *ret_user);
 int shield_others(const struct shield *shield, struct tally ret[OTHER_COUNT]);
 
 /* Are datagrams for a service judged? */

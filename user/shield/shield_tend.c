@@ -136,6 +136,7 @@ void shield_forget_slot(const struct shield *s, __u32 slot)
 	}
 	memset(&s->shared->spoken[slot], 0, sizeof(s->shared->spoken[slot]));
 	memset(&s->shared->unjudged[slot], 0, sizeof(s->shared->unjudged[slot]));
+	s->shared->owners[slot] = (struct owner){ 0 };
 	/* With what friends have in all: BUDGET_FRIENDS. */
 	memset(&s->shared->globals[budget_index(slot, 0)], 0,
 	       sizeof(__u64) << CLASS_BITS);
@@ -211,6 +212,7 @@ void shield_tend(struct shield *s)
 	if (!s->shared)
 		return; /* cannot be, once it is open; but an analyser does not know */
 	rotate_secret(s);
+	shield_owners(s);
 	sweep_players(s);
 	sweep_qports(s);
 	shield_players(s, count_followed, &followed);

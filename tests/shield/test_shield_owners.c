@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Whose socket speaks for a service: lines of the kernel's list, and the choice.
+ */
+#include "shield/shield_internal.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <arpa/inet.h>
+
+static void lines_of_the_list_are_read(void **state)
+{
+	static const struct {
+		const char *line, *address;
+		__u16 port;
+		__u32 user;
+	} rows[] = {
+		{ "  12: 0100007F:6B6C 00000000:0000 07 00000000:00000000 00:00000000 "
+		  "00000000  1001        0 23456 2 0000000000000000 0",
+		  "::ffff:127.0.0.1", 27500, 1002 },
+		{ "65535: 00000000:6590 00000000:0000 07 00000000:00000000 00:00000000 "
+		  "00000000     0        0 1 2 0000000000000000 0",
+		  "::", 26000, 1 },
+		{ " 7: 000080FE00000000FF00000101000000:6D38 "
+		  "00000000000000000000000000000000:0000 07 00000000:00000000 00:00000000 "
+		  "00000000 65534        0 9 2 0000000000000000 0",
+		  "fe80::100:ff:0:1", 27960, 65535 },
+		{ "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when",
+		  NULL, 0, 0 },
+		{ " 7: 0100007F:6B6C", NULL, 0, 0 },
+		{ "", NULL, 0, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct udp_socket s;
+		__be32 address[4];
+
+		assert_int_equal(udp_socket_read(rows[i].line, &s),
+				 rows[i].address ? 0 : -1);
+		if (!rows[i].address)
+			continue;
+		assert_int_equal(inet_pton(AF_INET6, rows[i].address, address), 1);
+		if (i != 2)
+			assert_memory_equal(s.address, address, sizeof(address));
+		assert_int_equal(s.port, rows[i].port);
+		assert_int_equal(s.user, rows[i].user);
+	}
+}
+
+/* Each row goes on from what the one before has left. */
+static void the_user_that_came_first_speaks(void **state)
+{
+	static const struct {
+		__u32 seen[3]; /* users with sockets at the port, as uid + 1 */
+		__u32 user, home;
+	} rows[] = {
+		{ { 0 }, 0, 0 },
+		{ { 10, 11 }, 0, 0 }, /* of whom neither is known */
+		{ { 10 }, 10, 10 },
+		{ { 10, 11 }, 10, 10 },
+		{ { 11, 10 }, 10, 10 },
+		{ { 0 }, 10, 10 }, /* it is being started again */
+		{ { 11 }, 11, 10 }, /* another server, or somebody who waited for that */
+		{ { 11, 12 }, 11, 10 },
+		{ { 12, 10, 11 }, 10, 10 },
+		{ { 1, 10 }, 10, 10 },
+		{ { 1, 12 }, 1, 10 }, /* root, of several */
+	};
+	struct owner o = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct users users = { 0 };
+
+		for (int n = 0; n < 3 && rows[i].seen[n]; n++)
+			users_note(&users, &o, rows[i].seen[n]);
+		o = owner_choose(&o, &users);
+		assert_int_equal(o.user, rows[i].user);
+		assert_int_equal(o.home, rows[i].home);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(lines_of_the_list_are_read),
+		cmocka_unit_test(the_user_that_came_first_speaks),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * shield_owners.c - whose socket speaks for each service: the user that has the service's
+ * port on this host.
+ *
+ * The egress program takes what leaves from a service's port for the server's word. But
+ * any user may bind [::]:PORT beside a server on 0.0.0.0:PORT, or another address at that
+ * port. So the daemon reads the kernel's list of UDP sockets, and tells the program one
+ * user for each service: the one that has the port, and of several the one that was seen
+ * there first; root, where several were there at the start. Sockets of other network
+ * namespaces (containers) are in no list here: their services have no owner, and nothing
+ * is judged.
+ */
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <bpf/bpf.h>
+
+#include "lib/log.h"
+#include "lib/util.h"
+#include "shield/shield_internal.h"
+
+#define SOCKETS_MAX 65536 /* lines of a list that are read */
+
+int udp_socket_read(const char *line, struct udp_socket *ret)
+{
+	unsigned int word[4], port, uid;
+
+	memset(ret, 0, sizeof(*ret));
+	if (sscanf(line, " %*u: %8x%8x%8x%8x:%4x %*s %*s %*s %*s %*s %u", &word[0],
+		   &word[1], &word[2], &word[3], &port, &uid) == 6) {
+		memcpy(ret->address, word, sizeof(word));
+	} else if (sscanf(line, " %*u: %8x:%4x %*s %*s %*s %*s %*s %u", &word[0], &port,
+			  &uid) == 3) {
+		ret->address[2] = word[0] ? htonl(0xffff) : 0;
+		ret->address[3] = word[0];
+	} else {
+		return -1;
+	}
+	ret->port = (__u16)port;
+	ret->user = uid + 1;
+	return 0;
+}
+
+static bool is_any(const __be32 address[4])
+{
+	return !(address[0] | address[1] | address[2] | address[3]);
+}
+
+void users_note(struct users *users, const struct owner *o, __u32 user)
+{
+	users->some = true;
+	users->home |= o->home == user;
+	users->kept |= o->user == user;
+	users->root |= user == 1;
+	users->several |= users->one && users->one != user;
+	users->one = user;
+}
+
+struct owner owner_choose(const struct owner *was, const struct users *users)
+{
+	struct owner now = *was;
+
+	if (!users->some)
+		return now; /* it is being started again, perhaps */
+	if (users->home)
+		now.user = was->home;
+	else if (!users->kept)
+		now.user = !users->several ? users->one : users->root ? 1 : 0;
+	if (!now.home)
+		now.home = now.user;
+	return now;
+}
+
+/* @socket is one at the port of the services in the slots that it can speak for. */
+static void socket_note(const struct shield *s, const struct endpoint *exact,
+			size_t count, const __u32 *slots, const struct udp_socket *socket,
+			struct users *users)
+{
+	const struct tables *t = &s->shared->tables[shield_generation(s) & 1];
+	const struct port *port = &t->ports[socket->port];
+
+	if (port->flags & (PORT_LEARNED | PORT_NAMED))
+		return;
+	if (port->any && port->any <= SERVICES_MAX)
+		users_note(&users[port->any - 1], &s->shared->owners[port->any - 1],
+			   socket->user);
+	for (size_t i = 0; i < count && port->flags & PORT_EXACT; i++)
+		if (exact[i].port == socket->port &&
+		    (is_any(socket->address) ||
+		     !memcmp(exact[i].addr, socket->address, sizeof(socket->address))))
+			users_note(&users[slots[i]], &s->shared->owners[slots[i]],
+				   socket->user);
+}
+
+/* Fills at most 2 * SERVICES_MAX of the endpoints in force. */
+static size_t endpoints_read(const struct shield *s, struct endpoint *ret,
+			     __u32 *ret_slots)
+{
+	struct endpoint at, *previous = NULL;
+	size_t count = 0;
+	__u32 any;
+
+	while (count < 2 * SERVICES_MAX &&
+	       !bpf_map_get_next_key(s->endpoints, previous, &at)) {
+		ret[count] = at;
+		previous = &ret[count];
+		if ((at.generation & 1) != (shield_generation(s) & 1) ||
+		    bpf_map_lookup_elem(s->endpoints, &at, &any) || !any ||
+		    any > SERVICES_MAX) {
+			static struct endpoint skipped;
+
+			skipped = at;
+			previous = &skipped;
+			continue;
+		}
+		ret_slots[count++] = any - 1;
+	}
+	return count;
+}
+
+static void say(const struct shield *s, __u32 slot, const struct owner *now,
+		const struct users *users)
+{
+	struct service service;
+
+	if (!shield_service(s, slot, &service))
+		return;
+	if (now->user)
+		log_info(
+			"service '%s': its server is of user %u: what other users' sockets "
+			"send from its port counts for nothing",
+			service.name, now->user - 1);
+	else if (users->several)
+		log_warn(
+			"service '%s': sockets of several users are at its port, and none "
+			"is known to be its server's: all of them are believed",
+			service.name);
+}
+
+void shield_owners(struct shield *s)
+{
+	static const char *const lists[] = { "/proc/self/net/udp",
+					     "/proc/self/net/udp6" };
+	static struct endpoint exact[2 * SERVICES_MAX];
+	static __u32 slots[2 * SERVICES_MAX];
+	static struct users users[SERVICES_MAX];
+	size_t count = endpoints_read(s, exact, slots);
+	struct udp_socket socket;
+	char line[256];
+
+	memset(users, 0, sizeof(users));
+	for (size_t i = 0; i < ARRAY_SIZE(lists); i++) {
+		FILE *file = fopen(lists[i], "re");
+
+		for (int n = 0;
+		     file && n < SOCKETS_MAX && fgets(line, sizeof(line), file); n++)
+			if (!udp_socket_read(line, &socket))
+				socket_note(s, exact, count, slots, &socket, users);
+		if (file)
+			fclose(file);
+	}
+	for (__u32 slot = 0; slot < SERVICES_MAX; slot++) {
+		struct owner *o = &s->shared->owners[slot];
+		struct owner now = owner_choose(o, &users[slot]);
+		bool news = now.user != o->user ||
+			    (users[slot].several && !now.user && !s->owners_said[slot]);
+
+		o->home = now.home;
+		__atomic_store_n(&o->user, now.user, __ATOMIC_RELAXED);
+		if (news) {
+			s->owners_said[slot] = true;
+			say(s, slot, &now, &users[slot]);
+		}
+	}
+}
+
+__u64 shield_other_sockets(const struct shield *s, __u32 slot, __u32 *ret_user)
+{
+	struct tallies *t = calloc(2, sizeof(*t));
+	__u64 sum = 0;
+
+	*ret_user = s->shared && slot < SERVICES_MAX ? s->shared->owners[slot].user : 0;
+	if (t && *ret_user && !shield_tallies(s, slot, &t[0], &t[1]))
+		for (int kind = 0; kind < KIND_COUNT; kind++)
+			sum += t[1].by[kind][REASON_OTHER_SOCKET].packets;
+	free(t);
+	return sum;
+}
