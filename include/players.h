@@ -155,7 +155,7 @@ static __always_inline __u32 player_slot(__u64 name)
 static __always_inline __u32 players_hold(struct player_table *t, __u32 slot, int by)
 {
 	if (!index_below(&slot, PLAYER_SLOTS))
-		return PLAYERS_SHARE;
+		return 0; /* no service's: it cannot be, but in a table that lies */
 	return __sync_fetch_and_add(&t->held[slot], by);
 }
 
