@@ -174,6 +174,8 @@ __noinline int master_note(struct __sk_buff *ctx, __u32 addresses, __u32 ipv6, _
 	struct live *l = &live;
 	struct player_id id;
 	const __u8 *addr;
+	__u8 *listed;
+	__u64 *due;
 	__u32 cell;
 
 	if (likely(!kind_reports(kind)))
@@ -184,11 +186,17 @@ __noinline int master_note(struct __sk_buff *ctx, __u32 addresses, __u32 ipv6, _
 		return 0;
 	cell = listed_cell(addr, p.ipv6);
 	packet_host(&p, RECEIVER, slot, &id);
-	if (!index_below(&cell, LISTED_CELLS) || !index_below(&slot, SERVICES_MAX) ||
-	    !limit_take(&few, &l->masters_due_ns[slot], clock_now(l)) ||
+	/* Pointers are made where their index is bounded: see same_copy(). */
+	if (!index_below(&cell, LISTED_CELLS))
+		return 0;
+	listed = &l->listed[cell];
+	same_copy(listed);
+	due = &l->masters_due_ns[slot & (SERVICES_MAX - 1)];
+	same_copy(due);
+	if (!limit_take(&few, due, clock_now(l)) ||
 	    !playing_note(id.word[0], id.word[1], id.word[2], PLAYS_MASTER))
 		return 0;
-	l->listed[cell] |= LIVE_MASTER;
+	*listed |= LIVE_MASTER;
 	cell = friend_cell(l, address_net(&p, RECEIVER), p.ipv6, slot);
 	if (index_below(&cell, 1 << SOURCE_BITS))
 		l->sources[cell] = 0;

@@ -73,8 +73,8 @@ static const struct capture {
 		" dtls-client-hello-cookie=1 dtls-encrypted-handshake=1"
 		" dtls-change-cipher-spec=1 dtls-client-hello=1"
 		" dtls-client-key-exchange=2",
-		" dtls-other=1 dtls-server-hello=2 dtls-hello-verify-request=1"
-		" dtls-server-key-exchange=1",
+		" dtls-server-hello=2 dtls-hello-verify-request=1"
+		" dtls-server-key-exchange=1 dtls-server-hello-done=1",
 	},
 	{
 		"dtls12-psk-aes128-gcm-sha256.pcap",

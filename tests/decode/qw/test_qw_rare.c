@@ -263,7 +263,7 @@ static void hidden_values(void **state)
 		  "\"sidemove\":-2,\"upmove\":3,\"buttons\":4,\"impulse\":7}",
 		  RECORD_DECODED },
 		{ "0d000000 0200 05 feffffff 01 02 03 04 07 08 09 00",
-		  "{\"op\":\"usercmd_weapons\",\"slot\":5,\"items\":-2,\"shells\":1,"
+		  "{\"op\":\"usercmd_weapons\",\"slot\":5,\"items\":4294967294,\"shells\":1,"
 		  "\"nails\":2,\"rockets\":3,\"cells\":4,\"choice\":7,\"weapons\":[8,9]}",
 		  RECORD_DECODED },
 		{ "0b000000 0800 05 01000000 01 02 03 04 07 00",
