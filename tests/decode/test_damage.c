@@ -226,6 +226,8 @@ static const struct {
 	{ "q3-ioq3-proto71-checksum.pcap", 0 },
 };
 
+#define OVERTAKING_MOST 3 /* records that wait for a baseline behind them, of a file */
+
 static unsigned int bad_of(const struct run *run)
 {
 	return run->status[RECORD_PARTIAL] + run->status[RECORD_OPAQUE] +
@@ -246,9 +248,13 @@ static void judge(const char *name, enum damage damage, const struct run *whole,
 			 "the last at %llu",
 			 name, names[damage], run->wrong,
 			 (unsigned long long)run->first_wrong);
-	/* Nothing of the game is missing: nor may anything be of the records. */
+	/*
+	 * Nothing of the game is missing: nor may anything be of the records, but for the
+	 * few that are read before the datagram that they overtook.
+	 */
 	if (damage == SWAP || damage == TWICE)
-		assert_int_equal(bad_of(run), bad_of(whole));
+		assert_in_range(bad_of(run), bad_of(whole),
+				bad_of(whole) + (damage == SWAP ? OVERTAKING_MOST : 0));
 	/* What is right breaks no rule because of what was lost beside it. */
 	if (damage != TURN)
 		assert_int_equal(run->status[RECORD_MALFORMED],

@@ -176,7 +176,7 @@ static void a_learned_port_is_nobodys(void **state)
 	assert_int_equal(ports[45003].any, 0);
 	assert_int_equal(ports[45003].flags, PORT_EXACT);
 	assert_int_equal(ports[45004].any, 1);
-	assert_int_equal(ports[45004].flags, PORT_LEARNED);
+	assert_int_equal(ports[45004].flags, PORT_NAMED);
 }
 
 /* --- the ledger ----------------------------------------------------------------------
