@@ -84,7 +84,7 @@ __noinline int keys_learn(struct __sk_buff *ctx, __u32 slot, __u32 payload, __u3
 static __always_inline bool keys_store(struct xdp_md *ctx, __u32 at,
 				       struct host_keys *keys)
 {
-	__u32 least = *(volatile __u32 *)&keys->length - 1;
+	__u32 least = *(volatile __u16 *)&keys->length - 1;
 
 	same_copy(least);
 	return least < KEYS_TEXT && !bpf_xdp_store_bytes(ctx, at, keys->text, least + 1);
@@ -121,9 +121,12 @@ __noinline int keys_answer(struct xdp_md *ctx, const struct call *c)
 	a.payload = c->where & OFFSET_MASK;
 	a.ipv6 = call_ipv6(c);
 	text = text_load(ctx, a.payload, c->length);
-	if (!keys || !text || keys->state != KEYS_KNOWN)
+	if (!keys || !text)
 		return XDP_DROP;
-	heard = keys->heard_ns;
+	/* The stamp first: whoever writes sets it before the state. */
+	heard = *(volatile __u64 *)&keys->heard_ns;
+	if (*(volatile __u32 *)&keys->state != KEYS_KNOWN)
+		return XDP_DROP;
 	ask_text(text, FAMILY_NETQUAKE, call_kind(c), &c->who, c->length,
 		 clock_now(&live));
 	a.length = KEYS_AT - 1 + keys->length;

@@ -8,9 +8,10 @@
 
 #include "players.bpf.h"
 
-#define PROOFS_ACK   3 /* see netquake_prove() */
-#define PROOFS_HELD  24 /* clocks named while others were withheld */
-#define PROOFS_CLOCK 3 /* and where the address needs no proof */
+#define PROOFS_ACK    3 /* see netquake_prove() */
+#define PROOFS_HELD   24 /* clocks named while others were withheld */
+#define PROOFS_CLOCK  3 /* and where the address needs no proof */
+#define ACCEPTED_MOST 256 /* moves of a client that the server has just accepted */
 /* In silence: another line of moves may be the player's. */
 #define CLOCK_LINE_MS 1024
 #define CLC_MOVE      3
@@ -68,6 +69,10 @@ static __always_inline void clock_prove(const struct player_id *id, struct playe
 	if (!move || load_u16(move) != bpf_htons(0x0010) || move[8] != CLC_MOVE)
 		return;
 	sequence = bpf_ntohl(load_u32(move + 4));
+	/* Who was entered by `accept` begins at 0, and no client is as fast as this. */
+	if (proven && !(player->flags & PLAYER_SEQUENCE) &&
+	    sequence > ACCEPTED_MOST + (__u32)((now - player->since_ns) >> 22))
+		return;
 	clock = load_u32(move + 9);
 	if (clock < CLOCK_LEAST)
 		clock = load_u32(move + 13);

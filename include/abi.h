@@ -509,7 +509,8 @@ struct unjudged {
 /*
  * The Ethernet addresses that lead to this host, as a frame has them: of an interface,
  * what is stacked with it, and of containers and virtual machines beside it on a bridge.
- * Full: a service without an address sends nothing back for frames to the rest of them.
+ * More than there is room for: none is kept, and all frames are taken to be for this
+ * host.
  */
 struct here {
 	__u32 count; /* 0: not known, and all frames are taken to be for this host */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Options of the address sanitizer in every unit test; its environment variable overrides each.
+ * Options of the address sanitizer in every unit test; its environment variable overrides
+ * each.
  */
 const char *__asan_default_options(void);
 

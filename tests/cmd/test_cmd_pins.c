@@ -18,6 +18,7 @@
 #include "cmd/commands.h"
 #include "config/config.h"
 #include "daemon/pidfile.h"
+#include "incident/incident_store.h"
 #include "samples/lag_file.h"
 #include "shield/shield.h"
 

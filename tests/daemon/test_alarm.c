@@ -4,6 +4,8 @@
  * configuration that changes meanwhile, a daemon that is killed, disks and commands that
  * fail.
  */
+#include <sys/stat.h>
+
 #include "alarm_support.h"
 
 /* --- one attack, and many

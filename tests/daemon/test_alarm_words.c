@@ -114,8 +114,9 @@ static void written(const char *store, size_t count)
 	size_t i;
 
 	assert_int_equal(json_array_size(all), count);
-	json_array_foreach (all, i, one)
+	json_array_foreach (all, i, one) {
 		assert_non_null(json_object_get(one, "end"));
+	}
 	json_decref(all);
 }
 

@@ -497,6 +497,7 @@ static int after_dropping(void)
 static int warnings;
 
 /* In place of the C library's, by either name: what libcap-ng has to say. */
+void syslog(int priority, const char *format, ...);
 void syslog(int priority, const char *format, ...)
 {
 	(void)priority;

@@ -152,8 +152,9 @@ static inline void model_baselines(json_t *session, json_t *list)
 	json_t *entity;
 	size_t i;
 
-	json_array_foreach (list, i, entity)
+	json_array_foreach (list, i, entity) {
 		model_baseline(session, entity);
+	}
 }
 
 /* Frame @number of @session: @base (0: none) with these changes. */

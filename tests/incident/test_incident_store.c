@@ -368,11 +368,11 @@ static void what_is_not_saved_is_shown_too(void **state)
 
 static void touch(const char *name)
 {
-	char path[INCIDENT_PATH];
+	char made[INCIDENT_PATH];
 	FILE *file;
 
-	snprintf(path, sizeof(path), "%s/%s", directory, name);
-	file = fopen(path, "we");
+	snprintf(made, sizeof(made), "%s/%s", directory, name);
+	file = fopen(made, "we");
 	assert_non_null(file);
 	fclose(file);
 }

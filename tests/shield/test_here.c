@@ -30,7 +30,7 @@ static void run(const char *command)
 
 static bool has(__u64 mac)
 {
-	for (__u32 i = 0; i < here.count; i++)
+	for (__u32 i = 0; i < here.count && i < HERE_MACS; i++)
 		if (here.macs[i] == mac)
 			return true;
 	return false;
@@ -152,10 +152,10 @@ static void full_table_keeps_its_own(void **state)
 		run(command);
 	}
 	assert_leads("eth", 1 << 1 | 1 << 3 | 1 << 8);
-	assert_int_equal(here.count, HERE_MACS);
+	assert_true(here.count > HERE_MACS);
 	/* Two interfaces share the table. */
 	assert_int_equal(here_look(if_nametoindex("wire"), &here), 0);
-	assert_int_equal(here.count, HERE_MACS);
+	assert_true(here.count > HERE_MACS);
 }
 
 static void interface_that_is_not_there_adds_nothing(void **state)

@@ -86,11 +86,33 @@ static void the_user_that_came_first_speaks(void **state)
 	}
 }
 
+/* Two users with an address each are two servers: neither speaks for the other. */
+static void users_with_an_address_each_are_all_believed(void **state)
+{
+	static const __be32 any[4], one[4] = { 0, 0, 0, 1 << 24 },
+				    two[4] = { 0, 0, 0, 2 << 24 };
+	struct owner o = { .user = 10, .home = 10 };
+	struct users users = { 0 };
+
+	(void)state;
+	users_note(&users, &o, 10);
+	users_note_at(&users, one, 10);
+	users_note(&users, &o, 11);
+	users_note_at(&users, any, 11);
+	assert_int_equal(owner_choose(&o, &users).user, 10);
+	users_note_at(&users, one, 11);
+	assert_int_equal(owner_choose(&o, &users).user, 10);
+	users_note_at(&users, two, 10);
+	assert_int_equal(owner_choose(&o, &users).user, 0);
+	assert_int_equal(owner_choose(&o, &users).home, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lines_of_the_list_are_read),
 		cmocka_unit_test(the_user_that_came_first_speaks),
+		cmocka_unit_test(users_with_an_address_each_are_all_believed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,8 +19,9 @@
 #include <stdio.h>
 
 #define PCAPNG_INTERFACES_MAX 4096 /* of one section; a further one is an error */
-#define PCAPNG_FRAME_MAX      (1 << 20) /* bytes of a packet block; a longer one is an error \
-					 */
+#define PCAPNG_FRAME_MAX                                               \
+	(1 << 20) /* bytes of a packet block; a longer one is an error \
+		   */
 
 struct pcapng_frame {
 	int link; /* DLT_ value of the frame's interface */

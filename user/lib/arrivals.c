@@ -41,6 +41,10 @@ static size_t filter_head(struct sock_filter *f, const int *skipped, size_t coun
 {
 	size_t n = 0;
 
+	/* Broadcasts and frames for others are none of this host's. */
+	f[n++] = STATEMENT(BPF_LD | BPF_W | BPF_ABS, ANCILLARY(SKF_AD_PKTTYPE));
+	f[n++] = JUMP(PACKET_HOST, 1, 0);
+	f[n++] = STATEMENT(BPF_RET | BPF_K, 0);
 	f[n++] = STATEMENT(BPF_LD | BPF_W | BPF_ABS, ANCILLARY(SKF_AD_IFINDEX));
 	for (size_t i = 0; i < count; i++) {
 		f[n++] = JUMP(skipped[i], 0, 1);

@@ -280,5 +280,7 @@ void shield_here(struct shield *s)
 		    here_look(if_nametoindex(links[i].interface), &here))
 			return;
 	memcpy(to->macs, here.macs, sizeof(to->macs));
-	__atomic_store_n(&to->count, here.count, __ATOMIC_RELEASE);
+	/* With some left out, all frames are taken to be for this host. */
+	__atomic_store_n(&to->count, here.count > HERE_MACS ? 0 : here.count,
+			 __ATOMIC_RELEASE);
 }

@@ -38,11 +38,12 @@ struct look {
 
 static void add(struct here *here, __u64 mac)
 {
-	for (__u32 i = 0; i < here->count; i++)
+	for (__u32 i = 0; i < here->count && i < HERE_MACS; i++)
 		if (here->macs[i] == mac)
 			return;
 	if (here->count < HERE_MACS)
-		here->macs[here->count++] = mac;
+		here->macs[here->count] = mac;
+	here->count++; /* beyond HERE_MACS: see here.h */
 }
 
 static __u64 mac_of(const struct rtattr *a)

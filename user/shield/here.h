@@ -13,7 +13,8 @@
  * Add to @ret the Ethernet addresses for which a frame at the interface @ifindex may be
  * meant: its own, those of its bridge or bond and of that one's ports, of VLANs and
  * macvlans above it, and what is behind other ports of its bridge. 0; or -errno without a
- * message, and *@ret is as it was or has some of them. Full: the rest is left out.
+ * message, and *@ret is as it was or has some of them. Full: the rest is left out,
+ * and ret->count goes beyond HERE_MACS.
  */
 int here_look(__u32 ifindex, struct here *ret);
 

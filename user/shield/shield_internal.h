@@ -76,6 +76,9 @@ struct udp_socket {
 /* Whose sockets are at the port of one service. */
 struct users {
 	bool some, several;
+	bool spread; /* two of them at two addresses, each for its own */
+	__be32 at[4]; /* of one with an address of its own; all zero: there is none */
+	__u32 at_user;
 	bool home, kept, root; /* one is struct owner.home, .user, root */
 	__u32 one; /* as struct owner.user */
 };
@@ -84,6 +87,8 @@ struct users {
 int udp_socket_read(const char *line, struct udp_socket *ret);
 /* A socket of @user, as uid + 1, is at the port of a service that @was speaks for. */
 void users_note(struct users *users, const struct owner *was, __u32 user);
+/* The same, of a socket at @address. */
+void users_note_at(struct users *users, const __be32 address[4], __u32 user);
 /* Who speaks for a service next, if @was did, and @users have sockets there. */
 struct owner owner_choose(const struct owner *was, const struct users *users);
 /* Find out who speaks for each service, and tell the egress program. Logs what is new. */

@@ -9,7 +9,10 @@
  * user for each service: the one that has the port, and of several the one that was seen
  * there first; root, where several were there at the start. Sockets of other network
  * namespaces (containers) are in no list here: their services have no owner, and nothing
- * is judged.
+ * is judged. A service of several ports or addresses, or at whose port several users have
+ * an address each, may be several servers of several users: it has no owner either. A
+ * socket that is bound to loopback sends nothing by a protected interface, and counts for
+ * nothing.
  */
 #include <arpa/inet.h>
 #include <stdio.h>
@@ -49,6 +52,23 @@ static bool is_any(const __be32 address[4])
 	return !(address[0] | address[1] | address[2] | address[3]);
 }
 
+static bool is_loopback(const __be32 address[4])
+{
+	if (address[2] == htonl(0xffff) && !address[0] && !address[1])
+		return (ntohl(address[3]) >> 24) == 127;
+	return !address[0] && !address[1] && !address[2] && address[3] == htonl(1);
+}
+
+void users_note_at(struct users *users, const __be32 address[4], __u32 user)
+{
+	if (is_any(address))
+		return;
+	users->spread |= users->at_user && users->at_user != user &&
+			 memcmp(users->at, address, sizeof(users->at)) != 0;
+	memcpy(users->at, address, sizeof(users->at));
+	users->at_user = user;
+}
+
 void users_note(struct users *users, const struct owner *o, __u32 user)
 {
 	users->some = true;
@@ -65,6 +85,8 @@ struct owner owner_choose(const struct owner *was, const struct users *users)
 
 	if (!users->some)
 		return now; /* it is being started again, perhaps */
+	if (users->spread)
+		return (struct owner){ 0 };
 	if (users->home)
 		now.user = was->home;
 	else if (!users->kept)
@@ -82,11 +104,13 @@ static void socket_note(const struct shield *s, const struct endpoint *exact,
 	const struct tables *t = &s->shared->tables[shield_generation(s) & 1];
 	const struct port *port = &t->ports[socket->port];
 
-	if (port->flags & (PORT_LEARNED | PORT_NAMED))
+	if (port->flags & (PORT_LEARNED | PORT_NAMED) || is_loopback(socket->address))
 		return;
-	if (port->any && port->any <= SERVICES_MAX)
+	if (port->any && port->any <= SERVICES_MAX) {
 		users_note(&users[port->any - 1], &s->shared->owners[port->any - 1],
 			   socket->user);
+		users_note_at(&users[port->any - 1], socket->address, socket->user);
+	}
 	for (size_t i = 0; i < count && port->flags & PORT_EXACT; i++)
 		if (exact[i].port == socket->port &&
 		    (is_any(socket->address) ||
@@ -140,6 +164,24 @@ static void say(const struct shield *s, __u32 slot, const struct owner *now,
 			service.name);
 }
 
+/* Ports and pairs of port and address that each service has: one is one server's. */
+static void places_count(const struct shield *s, const __u32 *slots, size_t count,
+			 __u32 *places)
+{
+	const struct tables *t = &s->shared->tables[shield_generation(s) & 1];
+
+	memset(places, 0, SERVICES_MAX * sizeof(*places));
+	for (__u32 number = 0; number < PORTS; number++) {
+		const struct port *port = &t->ports[number];
+
+		if (port->any && port->any <= SERVICES_MAX &&
+		    !(port->flags & (PORT_LEARNED | PORT_NAMED)))
+			places[port->any - 1]++;
+	}
+	for (size_t i = 0; i < count; i++)
+		places[slots[i]]++;
+}
+
 void shield_owners(struct shield *s)
 {
 	static const char *const lists[] = { "/proc/self/net/udp",
@@ -147,11 +189,13 @@ void shield_owners(struct shield *s)
 	static struct endpoint exact[2 * SERVICES_MAX];
 	static __u32 slots[2 * SERVICES_MAX];
 	static struct users users[SERVICES_MAX];
+	static __u32 places[SERVICES_MAX];
 	size_t count = endpoints_read(s, exact, slots);
 	struct udp_socket socket;
 	char line[256];
 
 	memset(users, 0, sizeof(users));
+	places_count(s, slots, count, places);
 	for (size_t i = 0; i < ARRAY_SIZE(lists); i++) {
 		FILE *file = fopen(lists[i], "re");
 
@@ -164,9 +208,11 @@ void shield_owners(struct shield *s)
 	}
 	for (__u32 slot = 0; slot < SERVICES_MAX; slot++) {
 		struct owner *o = &s->shared->owners[slot];
-		struct owner now = owner_choose(o, &users[slot]);
+		struct owner now = places[slot] > 1 ? (struct owner){ 0 }
+						    : owner_choose(o, &users[slot]);
 		bool news = now.user != o->user ||
-			    (users[slot].several && !now.user && !s->owners_said[slot]);
+			    (users[slot].several && places[slot] == 1 && !now.user &&
+			     !s->owners_said[slot]);
 
 		o->home = now.home;
 		__atomic_store_n(&o->user, now.user, __ATOMIC_RELAXED);

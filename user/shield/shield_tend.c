@@ -212,7 +212,6 @@ void shield_tend(struct shield *s)
 	if (!s->shared)
 		return; /* cannot be, once it is open; but an analyser does not know */
 	rotate_secret(s);
-	shield_owners(s);
 	sweep_players(s);
 	sweep_qports(s);
 	shield_players(s, count_followed, &followed);
@@ -223,4 +222,5 @@ void shield_tend(struct shield *s)
 	shield_lists_tend(s);
 	shield_know_players(s);
 	shield_know_networks(s);
+	shield_owners(s);
 }

@@ -141,7 +141,7 @@ void nq_walk_frame(struct ops *o, uint32_t number)
 
 	o->m->stateful |= game != NULL;
 	w->torn = game && (!game->has_frame || number != (uint32_t)game->frame + 1);
-	if (!w->commit)
+	if (!w->commit || !game)
 		return;
 	if (w->torn)
 		memset(game->whole, 0, sizeof(game->whole));
@@ -210,7 +210,8 @@ static bool fits_on(const struct message *m, struct record_tape *tape)
 	record_reset(&silent, tape);
 	look.record = &silent;
 	return nq_message(&look) &&
-	       (!look.missing || look.missing == no_baseline || look.missing == no_state) &&
+	       (!look.missing || look.missing == no_baseline ||
+		look.missing == no_state) &&
 	       (!tape || !(look.odd || tape->odd));
 }
 
@@ -306,7 +307,7 @@ static bool one_name(const struct nq_game *game)
 	const struct nq_dialect *const *list = list_of(game);
 
 	for (uint32_t left = possible_of(game); left; left &= left - 1)
-		if (strcmp(list[__builtin_ctz(left)]->name, game->format.dialect->name))
+		if (strcmp(list[__builtin_ctz(left)]->name, game->format.dialect->name) != 0)
 			return false;
 	return true;
 }
