@@ -40,7 +40,8 @@ HEADER_CFLAGS	?= -O1 -g1
 # Empty: no compiler cache.
 ifeq ($(origin CCACHE),undefined)
 CCACHE		:= $(if $(findstring ccache,$(CC) $(CLANG)),,$(shell \
-		   ccache -p >/dev/null 2>&1 && echo ccache))
+		   t=$$(mktemp) && ccache $(CC) -c -x c -o $$t /dev/null >/dev/null 2>&1 && \
+		   echo ccache; rm -f $$t))
 endif
 FUZZ_TIME	?= 30
 CAPTURES	?= $(abspath $(wildcard ../shared/captures))

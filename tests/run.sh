@@ -39,7 +39,7 @@ trap 'rm -rf "$work"' EXIT
 # tally TEST STATUS OUTPUT: what the output says, distrusted where the status disagrees.
 tally()
 {
-	local counts ok bad skip
+	local counts ok bad skip status=${2:-1}
 
 	counts=$(awk '
 		/^\[  PASSED  \] [0-9]+ test/	{ cmocka = 1; passed += $4 }
@@ -50,15 +50,15 @@ tally()
 		/^skip /			{ skip++ }
 		END {
 			if (cmocka)
-				print passed + 0, failed + 0, skipped + 0
+				print passed + 0, failed + bad, skipped + 0
 			else
 				print ok + 0, bad + 0, skip + 0
 		}' "$3")
 	read -r ok bad skip <<<"$counts"
-	if [ "$2" -ne 0 ] && [ "$bad" -eq 0 ]; then
-		echo "not ok $1: ended with status $2"
+	if [ "$status" -ne 0 ] && [ "$bad" -eq 0 ]; then
+		echo "not ok $1: ended with status $status"
 		bad=1
-	elif [ "$2" -eq 0 ] && [ $((ok + bad + skip)) -eq 0 ]; then
+	elif [ "$status" -eq 0 ] && [ $((ok + bad + skip)) -eq 0 ]; then
 		echo "not ok $1: tested nothing"
 		bad=1
 	fi
@@ -188,6 +188,11 @@ while [ -n "$(jobs -rp)" ]; do
 	sleep 0.2
 done
 show
+# A test whose process was killed, or a whole lane.
+while [ "$ran" -lt "${#tests[@]}" ]; do
+	touch "$work/$ran.out" "$work/$ran.status" "$work/$ran.took"
+	show
+done
 
 echo "== what each took"
 sort -n "$work"/*.took | tail -n 20

@@ -157,6 +157,32 @@ static void commands_are_bounded(void **state)
 	second();
 	assert_int_equal(count(INCIDENT_STARTED, true), ALARM_HOOKS + 1);
 	assert_int_equal(spool_untold, 10);
+	/* One that lasts is told of when there is room again. */
+	for (int i = 0; i < 160; i++) {
+		flood(0, 1000);
+		flood(1, 1000);
+		second();
+	}
+	assert_int_equal(count(INCIDENT_STARTED, true), ALARM_HOOKS + 2);
+}
+
+/* A large flood is not hidden by a small one that has paused: it is an attack of its own.
+ */
+static void a_pause_hides_no_attack(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 6; i++) {
+		flood(0, 1000);
+		second();
+		seconds(12);
+	}
+	told_count = 0;
+	seconds(20);
+	for (int i = 0; i < 5; i++) {
+		flood(0, 500000);
+		second();
+	}
+	assert_int_equal(count(INCIDENT_STARTED, true), 1);
 }
 
 static void the_same_reading_twice_is_one(void **state)
@@ -489,6 +515,7 @@ int main(void)
 		T(large_captures_stay),
 		T(pauses_end_no_attack),
 		T(commands_are_bounded),
+		T(a_pause_hides_no_attack),
 		T(the_same_reading_twice_is_one),
 		T(a_service_that_goes_takes_its_attack_along),
 		T(a_scan_is_the_machines),

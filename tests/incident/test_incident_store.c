@@ -403,6 +403,20 @@ static void what_is_kept_is_purged(void **state)
 	assert_int_equal(incident_path("/x", "attacks.jsonl", other), 0);
 	assert_int_equal(access(other, F_OK), 0);
 	assert_int_equal(unlink(other), 0);
+	/* A link in the directory's place is not followed, nor is any other file removed.
+	 */
+	snprintf(other, sizeof(other), "%s/else", directory);
+	assert_int_equal(mkdir(other, 0700), 0);
+	touch("else/a.pcapng");
+	assert_int_equal(symlink("else", captures), 0);
+	assert_int_equal(incident_state(NULL, true), 0);
+	assert_int_equal(unlink(captures), 0);
+	assert_int_equal(rename(other, captures), 0);
+	touch("captures/passwd");
+	assert_int_equal(incident_state(NULL, true), 1);
+	snprintf(other, sizeof(other), "%s/captures/passwd", directory);
+	assert_int_equal(unlink(other), 0);
+	assert_int_equal(rmdir(captures), 0);
 	/* One that cannot be removed keeps no other. */
 	snprintf(other, sizeof(other), "%s/known.txt", directory);
 	assert_int_equal(mkdir(other, 0700), 0);

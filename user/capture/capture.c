@@ -395,7 +395,9 @@ int capture_filter(struct capture *capture, const char *expression, char *messag
 
 	if (!capture->pcap) {
 		capture->expression = strdup(expression);
-		if (capture->expression && filter_for(capture, capture->link))
+		if (capture->expression &&
+		    filter_for(capture, packet_link_known(capture->link) ? capture->link
+									 : DLT_EN10MB))
 			return 0;
 		snprintf(message, size, "%s",
 			 *capture->error ? capture->error : strerror(ENOMEM));

@@ -205,10 +205,20 @@ static void command_tell(struct alarm *a, struct incident *i, enum incident_even
 	char name[INCIDENT_ID + 16];
 	int err;
 
-	if (!a->on_attack[0] || event == INCIDENT_UPDATED)
+	if (!a->on_attack[0])
 		return;
-	if (event == INCIDENT_STARTED)
+	/* One that it could not be told of begins for it when it can. */
+	if (event == INCIDENT_UPDATED && i->untold && hook_spend(a, i->told_ms)) {
+		i->untold = false;
+		a->untold -= a->untold > 0;
+		event = INCIDENT_STARTED;
+		json_object_set_new(object, "event",
+				    json_string(incident_event_name(event)));
+	} else if (event == INCIDENT_STARTED) {
 		i->untold = !hook_spend(a, i->told_ms);
+	}
+	if (event == INCIDENT_UPDATED)
+		return;
 	if (i->untold) {
 		if (event == INCIDENT_STARTED && !a->untold++)
 			log_warn(
@@ -565,6 +575,8 @@ void alarm_stop(struct alarm *a)
 		return;
 	if (a->live)
 		samples_watch(a->live, NULL, NULL);
+	if (a->store[0])
+		save_again(a);
 	for (__u32 slot = 0; slot < INCIDENT_SERVICES; slot++) {
 		/* The next daemon goes on from what is known until now. */
 		if (a->watches[slot].now)

@@ -149,6 +149,15 @@ static void add(struct incident *i, const struct incident_counts *c, bool observ
 		i->players_most = c->players;
 }
 
+static enum incident_event over(struct incident_watch *w, int64_t steady_ms)
+{
+	w->now->end_ms = w->now->last_ms;
+	w->ended = true;
+	w->ended_ms = steady_ms;
+	memset(w->buckets, 0, sizeof(w->buckets));
+	return INCIDENT_ENDED;
+}
+
 static enum incident_event go_on(struct incident_watch *w, bool quiet, int64_t passed_ms,
 				 int64_t steady_ms)
 {
@@ -162,13 +171,8 @@ static enum incident_event go_on(struct incident_watch *w, bool quiet, int64_t p
 	/* One that an earlier process has begun has no time of its own. */
 	if (w->calm_ms < INCIDENT_QUIET_MS)
 		w->calm_ms = INCIDENT_QUIET_MS;
-	if (w->quiet_ms >= w->calm_ms) {
-		i->end_ms = i->last_ms;
-		w->ended = true;
-		w->ended_ms = steady_ms;
-		memset(w->buckets, 0, sizeof(w->buckets));
-		return INCIDENT_ENDED;
-	}
+	if (w->quiet_ms >= w->calm_ms)
+		return over(w, steady_ms);
 	if (steady_ms - i->told_ms < INCIDENT_UPDATE_MS)
 		return INCIDENT_NOTHING;
 	i->told_ms = steady_ms;
@@ -188,7 +192,7 @@ enum incident_event incident_look(struct incident_watch *w,
 	};
 	int64_t before_ms = w->looked_ms, passed_ms = now.steady_ms - before_ms;
 	enum incident_event event = INCIDENT_NOTHING;
-	bool quiet = true, first = !w->looked;
+	bool quiet = true, again = false, first = !w->looked;
 	double seconds;
 
 	w->looked = true;
@@ -202,6 +206,7 @@ enum incident_event incident_look(struct incident_watch *w,
 		bool full = bucket_fill(&w->buckets[sort], (enum incident_sort)sort,
 					came[sort], seconds, before_ms);
 
+		again = again || full;
 		quiet = quiet && (double)came[sort] <= sorts[sort].leak * seconds;
 		if (full && !w->now && begin(w, subject, (enum incident_sort)sort, now))
 			event = INCIDENT_STARTED;
@@ -211,6 +216,13 @@ enum incident_event incident_look(struct incident_watch *w,
 			w->players_calm = c->players;
 		return INCIDENT_NOTHING;
 	}
+	/* What ends a pause is what would begin an attack, not a second's few. */
+	if (w->quiet_ms >= INCIDENT_QUIET_MS && !again)
+		quiet = true;
+	/* Much more than before is another attack, which a small one must not hide. */
+	if (w->quiet_ms >= INCIDENT_QUIET_MS && again &&
+	    (double)c->packets / seconds > INCIDENT_ANOTHER * w->now->peak_pps)
+		return over(w, now.steady_ms);
 	add(w->now, c, subject->observed, seconds);
 	w->now->observed = w->now->observed && subject->observed;
 	return event ? event : go_on(w, quiet, passed_ms, now.steady_ms);

@@ -32,6 +32,7 @@
  * with pauses, or six an hour, and not hundreds.
  */
 #define INCIDENT_QUIET_MOST_MS 600000
+#define INCIDENT_ANOTHER       10 /* times the peak so far, after a pause: another one */
 #define INCIDENT_UPDATE_MS     30000 /* how often it is told of while it lasts */
 #define INCIDENT_GAP_MS	       60000 /* a longer time between two looks counts as this */
 #define INCIDENT_ADOPT_MS      600000 /* for how long after the last look one goes on */

@@ -16,7 +16,9 @@
 #include "incident/incident_json.h"
 #include "incident/incident_store.h"
 
-#define FLAGS (JSON_COMPACT | JSON_REAL_PRECISION(12))
+#define CAPTURE_ENDING ".pcapng"
+
+#define FLAGS	       (JSON_COMPACT | JSON_REAL_PRECISION(12))
 
 /*
  * @pin_dir as a piece of a file's name, another for each: what is none of its slashes has
@@ -74,21 +76,31 @@ static void state_file(const char *path, bool remove, int *count)
 	}
 }
 
-/* The captures, which are all that is in their directory. */
+/*
+ * The captures. Their directory belongs to the daemon, and root removes: a link in its
+ * place is not followed, and no other file is touched.
+ */
 static void state_captures(const char *path, bool remove, int *count)
 {
-	char file[INCIDENT_PATH + NAME_MAX + 2];
-	DIR *directory = opendir(path);
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *directory = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *entry;
 
 	while (directory && (entry = readdir(directory))) {
-		if (entry->d_name[0] == '.')
+		size_t n = strlen(entry->d_name), ending = strlen(CAPTURE_ENDING);
+
+		if (n <= ending ||
+		    strcmp(entry->d_name + n - ending, CAPTURE_ENDING) != 0)
 			continue;
-		snprintf(file, sizeof(file), "%s/%s", path, entry->d_name);
-		state_file(file, remove, count);
+		if (remove && unlinkat(fd, entry->d_name, 0))
+			*count = *count < 0 ? *count : -errno;
+		else if (*count >= 0)
+			++*count;
 	}
 	if (directory)
 		closedir(directory);
+	else if (fd >= 0)
+		close(fd);
 	if (directory && remove)
 		rmdir(path);
 }

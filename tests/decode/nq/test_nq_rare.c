@@ -290,7 +290,7 @@ static void code_with_updates(void **state)
 {
 	static const struct said rows[] = {
 		{ B("\x08\nServer: Nexuiz build\0\x09"
-		    "csqc_progcrc 1\n\0\x0b\x0f\0\0\0\4\1Hi\0m\0\0\0"),
+		    "csqc_progcrc 1\n\0\x0b\x0f\0\0\0\4\1Hi\0m\0\0\0\x19\1\x19\2"),
 		  RECORD_DECODED, "\"dialect\":\"quake15\"" },
 		{ B("\7" ONE "\x3a\5\x80\0\0" UPDATE), RECORD_DECODED,
 		  "\"dialect\":\"quakedp\"" },

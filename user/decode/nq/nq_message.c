@@ -123,10 +123,11 @@ bool nq_walk_protocol(struct nq_walk *w, uint32_t number, uint32_t flags, uint32
 	w->format = format;
 	w->signon = 0;
 	w->has_view = false;
-	w->based = true;
+	w->based = false; /* until the second signon, behind the baselines */
 	if (!w->commit)
 		return true;
 	w->game->hole = false;
+	w->game->clock_us = 0;
 	w->game->format = format;
 	w->game->possible = mask;
 	w->game->known = w->game->fitted = true;
@@ -184,6 +185,7 @@ void nq_game_clock(struct nq_game *game, const struct record *r)
 	if (game->hole)
 		game->based &= r->facts.time_us >= game->clock_us && passed_us >= 0 &&
 			       passed_us + CLOCK_SLACK_US < game->clock_us;
+	game->based &= r->facts.time_us >= game->clock_us;
 	game->hole = false;
 	game->clock_us = r->facts.time_us;
 	game->clock_ns = r->time_ns;
@@ -307,7 +309,8 @@ static bool one_name(const struct nq_game *game)
 	const struct nq_dialect *const *list = list_of(game);
 
 	for (uint32_t left = possible_of(game); left; left &= left - 1)
-		if (strcmp(list[__builtin_ctz(left)]->name, game->format.dialect->name) != 0)
+		if (strcmp(list[__builtin_ctz(left)]->name, game->format.dialect->name) !=
+		    0)
 			return false;
 	return true;
 }

@@ -46,6 +46,7 @@ static void decode_old(const struct nq_session *s, const struct family *family,
 	struct nq_game game = s->game;
 
 	game.signon = 0;
+	game.clock_us = 0; /* an older message is of an older time */
 	decode(&game, family, direction, bytes, sequence, r);
 }
 

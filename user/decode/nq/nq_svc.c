@@ -102,6 +102,9 @@ void nq_op_time(struct ops *o)
 		return;
 	facts->has |= FACT_SNAPSHOT | FACT_TIME;
 	facts->time_us = (int64_t)((double)seconds * 1e6);
+	/* The clock of another map, whose beginning was not seen. */
+	if (nq_walk_of(o)->game && facts->time_us < nq_walk_of(o)->game->clock_us)
+		nq_walk_of(o)->based = false;
 }
 
 void nq_op_text(struct ops *o)
@@ -257,7 +260,9 @@ void nq_op_signonnum(struct ops *o)
 		return;
 	}
 	/* What comes in front of the second has the baselines. */
-	if (stage != w->signon + 1)
+	if (stage == 2)
+		w->based = w->signon == 1;
+	else if (stage != w->signon + 1)
 		w->based = false;
 	w->signon = stage;
 	teaches(o);

@@ -55,7 +55,7 @@ enum q3_flags {
 	Q3_PLAIN = 1 << 9, /* no Huffman */
 	Q3_UNTESTED = 1 << 10, /* no recording of it was ever at hand */
 	Q3_ACK_FIRST =
-		1 << 10, /* plain: the acknowledge leads the message, not the snapshot */
+		1 << 11, /* plain: the acknowledge leads the message, not the snapshot */
 };
 
 struct q3_dialect {
