@@ -12,8 +12,13 @@ struct expected {
 	unsigned int moves; /* each with the right checksum */
 	double last; /* seconds, of a recording */
 	const char *facts[8]; /* found in the output */
-	unsigned int partial; /* they build on baselines that the recording lacks */
 };
+
+/* Records that build on baselines that the recording lacks. */
+static unsigned int partial_of(const struct expected *e)
+{
+	return strstr(e->name, "ffa9_dm4.mvd") ? 4838 : 0;
+}
 
 static const struct expected files[] = {
 	{ "live/qw-mvdsv-ezquake-2clients-mapchange.pcap",
@@ -78,8 +83,7 @@ static const struct expected files[] = {
 	  0,
 	  0,
 	  76.204,
-	  { "\"json\":\"{", "\"op\":\"paused_duration\"" },
-	  4838 },
+	  { "\"json\":\"{", "\"op\":\"paused_duration\"" } },
 	{ "demos/quakeworld-mvd/policy_bridge_smoke.mvd",
 	  2580,
 	  0,
@@ -180,7 +184,7 @@ static void one(const struct expected *e, FILE *file)
 	print_message("%s: %u of %u\n", e->name, seen.decoded, seen.records);
 	assert_int_equal(seen.records, e->records);
 	assert_int_equal(seen.malformed, e->malformed);
-	assert_int_equal(seen.decoded, e->records - e->malformed - e->partial);
+	assert_int_equal(seen.decoded, e->records - e->malformed - partial_of(e));
 	assert_int_equal(count(text, "\"checksum_ok\":true"), e->moves);
 	assert_int_equal(count(text, "\"checksum_ok\":false"), 0);
 	if (e->last > 0)
