@@ -3,9 +3,9 @@
  * confine.c - the system calls that the daemon may still make once it looks after things.
  *
  * What is not in the table fails with EPERM: no other program, no other process, no other
- * user, no new raw sockets, no code made while it runs. A library that grows a new way to do
- * an old thing gets an error, not a signal: the shield in the kernel would go on without
- * us, but who looks after it should, too.
+ * user, no new raw sockets, no code made while it runs. A library that grows a new way to
+ * do an old thing gets an error, not a signal: the shield in the kernel would go on
+ * without us, but who looks after it should, too.
  */
 #include <errno.h>
 #include <linux/bpf.h>

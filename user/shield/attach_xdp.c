@@ -136,7 +136,9 @@ static int create_link(struct shield *s, const char *interface, __u32 ifindex,
 #define WHY_NATIVE   256
 #define MTU_USUAL    1500
 #define XDP_HEADROOM 256 /* octets before a frame that the kernel wants to be free */
-#define XDP_BEHIND   320 /* and behind it: the kernel's description of an skb's pages, in whole lines */
+#define XDP_BEHIND                                                                       \
+	320 /* and behind it: the kernel's description of an skb's pages, in whole lines \
+	     */
 
 /*
  * Why the driver did not take the program, in @ret. The MTU is a likely reason where it
