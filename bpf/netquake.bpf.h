@@ -40,7 +40,7 @@ __noinline int clock_withheld(__u64 first, __u64 second, __u64 third, __u32 cloc
 	__u32 slot = third >> 16 & 0xffff;
 	const struct service *service = service_at(tables_now(&live), &slot);
 
-	if (!l->ledger.byte_ns || !service || service->observe)
+	if (!l->ledger.byte_ns || !l->ledger.withhold || !service || service->observe)
 		return 0;
 	return sip_hash(key, word) & 1;
 }
@@ -91,7 +91,8 @@ static __always_inline void clock_prove(const struct player_id *id, struct playe
 	}
 	player->clock_named = clock;
 	player->clock_ms = ms;
-	if (++player->proofs < (proven ? PROOFS_CLOCK : PROOFS_HELD))
+	if (++player->proofs <
+	    (proven || !live.ledger.withhold ? PROOFS_CLOCK : PROOFS_HELD))
 		return;
 	player->jumped = 0;
 	player->flags |= PLAYER_VERIFIED | PLAYER_SEQUENCE;

@@ -126,6 +126,8 @@ conversation()
 each_is_read()
 {
 	while read -r side status hex op; do
+		# Updates build on baselines, and there is no sign-on in these.
+		case $op in *'"op":"update"'*) [ "$status" = decoded ] && status=partial ;; esac
 		printf '{"direction":"%s","status":"%s","ops":[%s]}\n' "$side" "$status" "$op"
 	done <"$work/messages" | jq -cS . >"$work/expected"
 	jq -cS 'select(.kind == "nq-unreliable") | { direction, status, ops }' \

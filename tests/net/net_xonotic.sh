@@ -60,7 +60,8 @@ plays_well()
 refused()
 {
 	net_in server "$SHIELD" stats --json >"$work/stats.json"
-	jq -ce '[.services[].counters[] | select(.direction == "in" and .verdict == "drop") |
+	jq -ce '[.services[].counters[] | select(.direction == "in" and .verdict == "drop" and
+			.reason != "playing") |
 		{kind, reason, packets}] | select(length > 0)' "$work/stats.json" >&2
 }
 

@@ -129,7 +129,7 @@ static int ledger_read(const struct parse *p, cfg_t *cfg)
 {
 	struct config *config = p->config;
 	cfg_t *ledger = cfg_getnsec(cfg, "ledger", 0);
-	int strict = 0;
+	int strict = 0, withhold = 0;
 
 	if (!ledger)
 		return 0;
@@ -140,9 +140,11 @@ static int ledger_read(const struct parse *p, cfg_t *cfg)
 	if (number_read(ledger, "allowance", 0, ALLOWANCE_MAX,
 			&config->ledger_allowance) ||
 	    number_read(ledger, "window", 1, WINDOW_MAX_S, &config->ledger_window_s) ||
-	    choice_read(ledger, "strict", config_switches, &strict))
+	    choice_read(ledger, "strict", config_switches, &strict) ||
+	    choice_read(ledger, "withhold", config_switches, &withhold))
 		return -EINVAL;
 	config->ledger_strict = strict;
+	config->ledger_withhold = withhold;
 	return 0;
 }
 

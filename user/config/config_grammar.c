@@ -98,7 +98,7 @@ cfg_t *config_grammar(void)
 	}
 	service[n + CLASS_BUDGETS] = end;
 
-	cfg_opt_t ledger[] = { KEEP("allowance"), KEEP("window"), KEEP("strict"),
+	cfg_opt_t ledger[] = { KEEP("allowance"), KEEP("window"), KEEP("strict"), KEEP("withhold"),
 			       CFG_END() };
 	cfg_opt_t proof[] = { KEEP("rate"), CFG_END() };
 	cfg_opt_t answers[] = { KEEP("rate"), CFG_END() };

@@ -26,9 +26,6 @@ struct seen {
 	enum judged said;
 };
 
-#define HITS_SURE   3 /* looks */
-#define HITS_WITHIN 6 /* looks, from one to the next */
-
 struct witness {
 	struct shield *shield;
 	const struct config *config;
@@ -36,9 +33,6 @@ struct witness {
 	struct netlink_row rows[NETLINKS_MAX];
 	size_t row_count;
 	struct seen seen[SERVICES_MAX]; /* by slot */
-	unsigned char
-		hits[SERVICES_MAX]; /* looks with arrivals lately, up to HITS_SURE */
-	unsigned int hit[SERVICES_MAX]; /* which look had some last */
 	unsigned int looks; /* since the start or the last reload */
 };
 
@@ -235,20 +229,6 @@ static void say_doubts(const struct witness *w)
 	free(tests);
 }
 
-/*
- * Is it sure that a service's datagrams come in elsewhere? One stray datagram, of anybody
- * on another interface, is no reason to call a quiet service unprotected.
- */
-static bool is_sure(struct witness *w, __u32 slot)
-{
-	if (w->looks - w->hit[slot] > HITS_WITHIN)
-		w->hits[slot] = 0;
-	w->hit[slot] = w->looks;
-	if (w->hits[slot] < HITS_SURE)
-		w->hits[slot]++;
-	return w->hits[slot] == HITS_SURE;
-}
-
 void witness_look(struct witness *w)
 {
 	struct service service;
@@ -270,8 +250,7 @@ void witness_look(struct witness *w)
 			continue;
 		lively = is_lively(w, slot);
 		if (seen->ifindex && !(seen->below && lively))
-			shield_unjudged_put(w->shield, slot, seen->ifindex,
-					    is_sure(w, slot) && !lively);
+			shield_unjudged_put(w->shield, slot, seen->ifindex, !lively);
 		say(w, slot, service.name);
 	}
 	listen_anew(w);
