@@ -102,8 +102,8 @@ tunnel()
 		TUN:10.9.0.2/24,up,tun-name=tun0,iff-no-pi=1 2>"$work/$1.socat" &
 	nsenter --net="/run/netns/c-$1" socat UDP:10.1.0.2:5555,bind=10.1.0.1:5555 \
 		TUN:10.9.0.1/24,up,tun-name=tun0,iff-no-pi=1 2>"$work/$1.socat" &
-	net_until 5 net_in "c-$1" ip link show tun0
-	net_until 5 net_in "h-$1" ip link show tun0
+	net_until 20 net_in "c-$1" ip link show tun0
+	net_until 20 net_in "h-$1" ip link show tun0
 }
 
 # config NAME INTERFACE [LINE [PROTOCOL]]: of the service.

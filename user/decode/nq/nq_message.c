@@ -356,7 +356,8 @@ static void decode_unknown(struct nq_game *game, const struct family *family,
 		r->dialect = game->format.dialect->name;
 		r->guess = !one_name(game);
 	}
-	if (!now.agreed)
+	/* Serverinfo in this very message has decided. */
+	if (!now.agreed && !game->known)
 		record_partial(r, "several protocols fit: serverinfo was not seen");
 	/* What fits no dialect that is known may be of one that is not. */
 	if (!now.fit && r->status == RECORD_MALFORMED && !game->fitted) {
