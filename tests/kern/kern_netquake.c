@@ -342,7 +342,7 @@ static void no_stream_is_reflected(void **state)
 
 		serve(FAMILY_NETQUAKE);
 		ledger(16384, 20);
-	kern.live->ledger.withhold = 1;
+		kern.live->ledger.withhold = 1;
 		link_.peer = "203.0.113.66";
 		for (__u32 i = 0; i < 4; i++) {
 			out += nq_block(i, 1032) ? 1032 + 42 : 0;

@@ -98,8 +98,8 @@ cfg_t *config_grammar(void)
 	}
 	service[n + CLASS_BUDGETS] = end;
 
-	cfg_opt_t ledger[] = { KEEP("allowance"), KEEP("window"), KEEP("strict"), KEEP("withhold"),
-			       CFG_END() };
+	cfg_opt_t ledger[] = { KEEP("allowance"), KEEP("window"), KEEP("strict"),
+			       KEEP("withhold"), CFG_END() };
 	cfg_opt_t proof[] = { KEEP("rate"), CFG_END() };
 	cfg_opt_t answers[] = { KEEP("rate"), CFG_END() };
 	cfg_opt_t metrics[] = { KEEP("listen"), KEEP("public"), CFG_END() };
