@@ -15,7 +15,7 @@
 #define PROOF_AGE_NS 1000000000ull
 #define SVC_TIME     7
 
-/* What leaves to somebody who may be no player of NetQuake's. */
+/* Handle a datagram to an address that may hold no NetQuake player. */
 enum unproven {
 	UNPROVEN_PLAIN = 0, /* or to anybody else */
 	UNPROVEN_SIGNS_ON, /* a block of the level */

@@ -14,7 +14,7 @@
 
 #define KEYS_MARK 0x6e656c76 /* "vlen" */
 
-/* Of the service in @slot. NULL: there is no such one. */
+/* Return the host keys of the service in @slot, or NULL if there is no such slot. */
 static __always_inline struct host_keys *keys_at(__u32 slot)
 {
 	return index_below(&slot, SERVICES_MAX) ? &live.proof.keys[slot] : NULL;
@@ -123,7 +123,7 @@ __noinline int keys_answer(struct xdp_md *ctx, const struct call *c)
 	text = text_load(ctx, a.payload, c->length);
 	if (!keys || !text)
 		return XDP_DROP;
-	/* The stamp first: whoever writes sets it before the state. */
+	/* Read the stamp first: keys_learn() sets it before the state. */
 	heard = *(volatile __u64 *)&keys->heard_ns;
 	if (*(volatile __u32 *)&keys->state != KEYS_KNOWN)
 		return XDP_DROP;
