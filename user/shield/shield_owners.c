@@ -208,11 +208,13 @@ void shield_owners(struct shield *s)
 	}
 	for (__u32 slot = 0; slot < SERVICES_MAX; slot++) {
 		struct owner *o = &s->shared->owners[slot];
-		struct owner now = places[slot] > 1 ? (struct owner){ 0 }
-						    : owner_choose(o, &users[slot]);
-		bool news = now.user != o->user ||
-			    (users[slot].several && places[slot] == 1 && !now.user &&
-			     !s->owners_said[slot]);
+		struct owner now = { 0 };
+		bool news;
+
+		if (places[slot] <= 1)
+			now = owner_choose(o, &users[slot]);
+		news = now.user != o->user || (users[slot].several && places[slot] == 1 &&
+					       !now.user && !s->owners_said[slot]);
 
 		o->home = now.home;
 		__atomic_store_n(&o->user, now.user, __ATOMIC_RELAXED);
