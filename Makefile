@@ -296,7 +296,10 @@ attack: deps-test
 	$(Q)BUILD=$(O) tests/run.sh $(call tests_named,attack_%,.sh)
 
 # What is worth its time after every change: no namespaces, no real servers.
-quick: $(if $(SH_CHOSEN),all) $(BIN_CHOSEN)
+quick:
+	$(Q)$(MAKE) --no-print-directory $(side_by_side) quick-check
+
+quick-check: $(if $(SH_CHOSEN),all) $(BIN_CHOSEN)
 	$(Q)BUILD=$(O) tests/run.sh $(BIN_CHOSEN) $(SH_CHOSEN)
 
 # Breakages on purpose: ONLY=GLOB of files, COUNT=N of them at random, SEED=, MINUTES=N,
@@ -451,7 +454,7 @@ bench: deps-bench
 clean:
 	rm -rf $(O)
 
-.PHONY: all attack bench coverage coverage-run fuzz lab quick mutants deps deps-test deps-lint \
+.PHONY: all attack bench coverage coverage-run fuzz lab quick quick-check mutants deps deps-test deps-lint \
 	deps-bench deps-vm run test check install uninstall \
 	format-check lint lint-all $(LINT_ALL) clean
 .DELETE_ON_ERROR:

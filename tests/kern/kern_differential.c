@@ -12,8 +12,8 @@
 #include "mutations.h"
 #include "reader.h"
 
-#define ROUNDS	    500000
-#define SECONDS_MAX 20 /* then stop, if enough was compared */
+#define ROUNDS	    150000
+#define SECONDS_MAX 10 /* then stop, if enough was compared */
 #define ROUNDS_MIN  100000
 #define BUDGET	    "vmtests/BUDGET"
 

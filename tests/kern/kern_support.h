@@ -23,6 +23,7 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <linux/bpf.h>
+#include <sys/mman.h>
 
 #include "listed.h"
 #include "tally.h"
@@ -41,6 +42,8 @@ struct kern {
 	int cpus;
 	struct live *live; /* the one that the program sees */
 	struct tallies seen[KERN_SLOTS];
+	int slot; /* whose counter moved last */
+	unsigned int frames; /* judged so far */
 	struct tally others[OTHER_COUNT];
 	__u64 due[KERN_SLOTS][CLASS_BUDGETS];
 	struct tally_row *buffer; /* one for each CPU */
@@ -95,14 +98,11 @@ static inline void kern_wipe_ring(int fd)
 	ring_buffer__free(ring);
 }
 
-/* All entries of an array, on every processor, become zero. */
-static inline void kern_wipe_array(int fd, const struct bpf_map_info *info, int cpus)
+/* All entries of a per-CPU array, on every processor, become zero. */
+static inline void kern_wipe_percpu(int fd, const struct bpf_map_info *info, int cpus)
 {
 	__u32 n = info->max_entries, *keys = calloc(n, sizeof(*keys));
-	size_t size = info->type == BPF_MAP_TYPE_ARRAY
-			      ? info->value_size
-			      : (info->value_size + 7) / 8 * 8 * (size_t)cpus;
-	void *zeros = calloc(n, size);
+	void *zeros = calloc(n, (info->value_size + 7) / 8 * 8 * (size_t)cpus);
 
 	assert_true(keys && zeros);
 	for (__u32 i = 0; i < n; i++)
@@ -111,6 +111,20 @@ static inline void kern_wipe_array(int fd, const struct bpf_map_info *info, int 
 	assert_int_equal(n, info->max_entries);
 	free(zeros);
 	free(keys);
+}
+
+/*
+ * All entries of an array become zero, through memory: a batch copies entry by entry and
+ * takes longer than the verifier.
+ */
+static inline void kern_wipe_array(int fd, const struct bpf_map_info *info)
+{
+	size_t n = (size_t)info->max_entries * ((info->value_size + 7) / 8 * 8);
+	void *memory = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	assert_ptr_not_equal(memory, MAP_FAILED);
+	memset(memory, 0, n);
+	munmap(memory, n);
 }
 
 static inline void kern_wipe(struct shield_bpf *skel, int cpus)
@@ -130,9 +144,10 @@ static inline void kern_wipe(struct shield_bpf *skel, int cpus)
 			continue;
 		if (info.type == BPF_MAP_TYPE_RINGBUF) {
 			kern_wipe_ring(fd);
-		} else if (info.type == BPF_MAP_TYPE_ARRAY ||
-			   info.type == BPF_MAP_TYPE_PERCPU_ARRAY) {
-			kern_wipe_array(fd, &info, cpus);
+		} else if (info.type == BPF_MAP_TYPE_ARRAY) {
+			kern_wipe_array(fd, &info);
+		} else if (info.type == BPF_MAP_TYPE_PERCPU_ARRAY) {
+			kern_wipe_percpu(fd, &info, cpus);
 		} else {
 			while (!bpf_map_get_next_key(fd, NULL, key))
 				assert_int_equal(bpf_map_delete_elem(fd, key), 0);
@@ -145,6 +160,7 @@ static inline void kern_wipe(struct shield_bpf *skel, int cpus)
 static inline struct shield_bpf *kern_shield(int cpus)
 {
 	struct shield_bpf *skel;
+	struct bpf_map *map;
 
 	for (size_t i = 0; i < COUNT(kern_kept); i++) {
 		if (!kern_kept[i])
@@ -157,6 +173,13 @@ static inline struct shield_bpf *kern_shield(int cpus)
 	skel = shield_bpf__open();
 	assert_non_null(skel);
 	bpf_map__set_max_entries(skel->maps.tallies, KERN_SLOTS * TALLY_ROWS);
+	bpf_object__for_each_map(map, skel->obj)
+	{
+		if (bpf_map__type(map) == BPF_MAP_TYPE_ARRAY &&
+		    !bpf_map__is_internal(map))
+			bpf_map__set_map_flags(map,
+					       bpf_map__map_flags(map) | BPF_F_MMAPABLE);
+	}
 	if (shield_bpf__load(skel)) {
 		int error = errno;
 
@@ -408,11 +431,20 @@ static inline int kern_action(struct kern *k, const void *frame, size_t n)
 static inline struct outcome kern_run(struct kern *k, const void *frame, size_t n)
 {
 	struct outcome ret = { .action = kern_action(k, frame, n), .charged = NOBODY };
-	int moved = kern_moved_other(k, n, &ret);
+	int moved = kern_moved_other(k, n, &ret) + kern_moved(k, k->slot, n, &ret);
 
-	for (int slot = 0; slot < KERN_SLOTS; slot++)
-		moved += kern_moved(k, slot, n, &ret);
+	/*
+	 * The counters of eight services are some two hundred reads. A long run reads
+	 * them all at its beginning and for one frame of 64: what moved between is found
+	 * then.
+	 */
+	if (!moved || k->frames < 64 || !(k->frames % 64))
+		for (int slot = 0; slot < KERN_SLOTS; slot++)
+			moved += slot == k->slot ? 0 : kern_moved(k, slot, n, &ret);
 	assert_int_equal(moved, 1);
+	k->frames++;
+	if (!ret.other)
+		k->slot = ret.slot;
 	if (!ret.other)
 		ret.charged = kern_charged(k, ret.slot);
 	return ret;
