@@ -21,6 +21,7 @@
 #include <systemd/sd-daemon.h>
 
 #include "daemon/alarm.h"
+#include "daemon/captures.h"
 #include "daemon/closed_ports.h"
 #include "daemon/journal.h"
 #include "daemon/spool.h"

@@ -72,7 +72,7 @@ static void captures_are_swept(void **state)
 	int n;
 
 	(void)state;
-	for (int i = 0; i < ALARM_CAPTURES + 5; i++) {
+	for (int i = 0; i < CAPTURES_MAX + 5; i++) {
 		flood(0, 1000);
 		second();
 		seconds(10);
@@ -80,7 +80,7 @@ static void captures_are_swept(void **state)
 	}
 	incident_path(NULL, "captures", captures);
 	n = scandir(captures, &entries, NULL, alphasort);
-	assert_int_equal(n, 2 + ALARM_CAPTURES);
+	assert_int_equal(n, 2 + CAPTURES_MAX);
 	/* The first are gone, the last is there. */
 	assert_string_equal(entries[2]->d_name, "20261122T162603Z-0.pcapng");
 	for (int i = 0; i < n; i++)
@@ -102,7 +102,7 @@ static void large_captures_stay(void **state)
 	assert_non_null(file);
 	fprintf(file, "%4096s", "the capture of a real attack");
 	fclose(file);
-	for (int i = 0; i < ALARM_CAPTURES + 5; i++) {
+	for (int i = 0; i < CAPTURES_MAX + 5; i++) {
 		flood(0, 1000);
 		second();
 		seconds(10);
@@ -408,6 +408,29 @@ static void a_disk_that_cannot_be_written(void **state)
 	assert_int_equal(count(INCIDENT_ENDED, true), 1);
 }
 
+/* The steady clock says when the disk is tried again: somebody may set the other one. */
+static void a_clock_set_back_delays_no_saving(void **state)
+{
+	char store[INCIDENT_PATH], said[2048];
+	size_t all;
+
+	(void)state;
+	incident_path(NULL, "attacks.jsonl", store);
+	assert_int_equal(mkdir(store, 0700), 0);
+	stderr_catch();
+	flood(0, 1000);
+	seconds(80);
+	stderr_release(said, sizeof(said));
+	assert_non_null(strstr(said, "cannot keep incidents"));
+	assert_int_equal(now_unsaved, 1);
+	assert_int_equal(rmdir(store), 0);
+	stats.time_ms -= 86400000;
+	seconds(60);
+	assert_int_equal(now_unsaved, 0);
+	assert_int_equal(kept_lasting(&all), 0);
+	assert_int_equal(all, 1);
+}
+
 static void a_spool_that_is_full(void **state)
 {
 	char said[2048];
@@ -527,6 +550,7 @@ int main(void)
 		T(of_two_the_later_goes_on),
 		T(the_end_of_the_daemon_is_not_the_attacks),
 		T(a_disk_that_cannot_be_written),
+		T(a_clock_set_back_delays_no_saving),
 		T(a_spool_that_is_full),
 		T(nobody_takes_it),
 		T(without_systemd_nothing_is_put),

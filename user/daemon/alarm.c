@@ -2,7 +2,6 @@
 /*
  * alarm.c - see alarm.h.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +11,7 @@
 #include <systemd/sd-daemon.h>
 
 #include "daemon/alarm.h"
+#include "daemon/captures.h"
 #include "daemon/closed_ports.h"
 #include "daemon/journal.h"
 #include "daemon/spool.h"
@@ -21,9 +21,8 @@
 #include "lib/log.h"
 #include "lib/loop.h"
 
-#define SECOND_MS      1000
-#define CAPTURE_ENDING ".pcapng"
-#define SAVE_AGAIN_MS  60000
+#define SECOND_MS     1000
+#define SAVE_AGAIN_MS 60000
 
 struct alarm {
 	struct stats_cache *cache;
@@ -43,7 +42,7 @@ struct alarm {
 	char capture[INCIDENT_SERVICES][INCIDENT_PATH]; /* "": there is none */
 	json_t *past; /* the last ALARM_LISTED */
 	json_t *unsaved; /* the last ALARM_LISTED that the disk did not take */
-	int64_t saved_ms; /* since 1970: when that was tried last */
+	int64_t saved_ms; /* when that was tried last, by the steady clock */
 	int64_t hooks_ms; /* steady: the command's bucket of ALARM_HOOKS an hour, as GCRA
 			   */
 	int untold; /* attacks that the command was not told of since it was of one */
@@ -55,57 +54,6 @@ struct alarm {
 /* --- captures ------------------------------------------------------------------------
  */
 
-static int by_name(const struct dirent **a, const struct dirent **b)
-{
-	return strcmp((*a)->d_name, (*b)->d_name);
-}
-
-static int is_capture(const struct dirent *entry)
-{
-	const char *dot = strrchr(entry->d_name, '.');
-
-	return entry->d_name[0] != '.' && dot && !strcmp(dot, CAPTURE_ENDING);
-}
-
-static off_t size_of(const char *path)
-{
-	struct stat about;
-
-	return stat(path, &about) ? 0 : about.st_size;
-}
-
-/*
- * Make room for one more. Names begin with the time, so that the first are the oldest. Of
- * all but the newest few the smallest goes: attacks that last a moment push no other out.
- */
-static void captures_sweep(const struct alarm *a)
-{
-	char path[INCIDENT_PATH + 300], smallest[INCIDENT_PATH + 300];
-	struct dirent **entries;
-	off_t least, size;
-	int n = scandir(a->captures, &entries, is_capture, by_name), left = n;
-
-	while (left >= ALARM_CAPTURES) {
-		least = -1;
-		for (int i = 0; i < n - ALARM_CAPTURES / 10; i++) {
-			snprintf(path, sizeof(path), "%s/%s", a->captures,
-				 entries[i]->d_name);
-			size = access(path, F_OK) ? -1 : size_of(path);
-			if (size < 0 || (least >= 0 && size >= least))
-				continue;
-			least = size;
-			strcpy(smallest, path);
-		}
-		if (least < 0 || unlink(smallest))
-			break;
-		left--;
-	}
-	for (int i = 0; i < n; i++)
-		free(entries[i]);
-	if (n >= 0)
-		free(entries);
-}
-
 static void capture_begin(struct alarm *a, __u32 slot, const struct service *service)
 {
 	char *path = a->capture[slot];
@@ -115,8 +63,8 @@ static void capture_begin(struct alarm *a, __u32 slot, const struct service *ser
 	if (!service || !a->live || !a->captures[0] ||
 	    (mkdir(a->captures, 0700) && errno != EEXIST))
 		return;
-	captures_sweep(a);
-	n = snprintf(path, INCIDENT_PATH, "%s/%s" CAPTURE_ENDING, a->captures,
+	captures_sweep(a->captures);
+	n = snprintf(path, INCIDENT_PATH, "%s/%s" CAPTURES_ENDING, a->captures,
 		     a->watches[slot].now->id);
 	if (n >= INCIDENT_PATH ||
 	    samples_ring_capture(samples_ring(a->live), slot, service, path) < 0)
@@ -391,15 +339,16 @@ static void machine_look(struct alarm *a, struct unheard unheard,
  * For `top` and `attacks`, while there is an attack, or one that the disk did not take,
  * and once when there is none any more.
  */
-static void show(struct alarm *a, int64_t now_ms)
+static void show(struct alarm *a, struct incident_time now)
 {
 	int err;
 
-	if (json_array_size(a->unsaved) && now_ms - a->saved_ms >= SAVE_AGAIN_MS) {
-		a->saved_ms = now_ms;
+	if (json_array_size(a->unsaved) && now.steady_ms - a->saved_ms >= SAVE_AGAIN_MS) {
+		a->saved_ms = now.steady_ms;
 		a->failed = save_again(a);
 	}
-	err = incident_now_write(a->now_path, a->watches, a->unsaved, now_ms, &a->shown);
+	err = incident_now_write(a->now_path, a->watches, a->unsaved, now.wall_ms,
+				 &a->shown);
 	if (err && !a->failed)
 		log_error("cannot write '%s': %s", a->now_path, strerror(-err));
 	a->failed = a->failed || err;
@@ -426,7 +375,7 @@ static void on_second(void *context)
 		return;
 	slots_check(a, now);
 	machine_look(a, services_look(a, now), time_of(now));
-	show(a, now->time_ms);
+	show(a, time_of(now));
 	spool_check(a);
 	if (stats_keep(&a->before, now))
 		a->looked = true;
@@ -526,7 +475,7 @@ static void paths_make(struct alarm *a, const char *pin)
 		log_warn("attacks are not kept: cannot make the directory of '%s': %s",
 			 a->store, strerror(-err));
 	err = incident_path(pin, "captures", a->captures);
-	if (err || strlen(a->captures) + INCIDENT_ID + sizeof(CAPTURE_ENDING) >
+	if (err || strlen(a->captures) + INCIDENT_ID + sizeof(CAPTURES_ENDING) >
 			   sizeof(a->captures)) {
 		a->captures[0] = 0;
 		log_warn("captures of attacks are not kept: " INCIDENT_NO_PATH);

@@ -14,8 +14,6 @@
 #include "samples/samples.h"
 #include "stats/stats_cache.h"
 
-#define ALARM_CAPTURES \
-	50 /* files kept: the newest tenth, and of the others the largest */
 #define ALARM_HOOKS  30 /* attacks an hour that the operator's command is told of */
 #define ALARM_LISTED 20 /* incidents that the page gets */
 
