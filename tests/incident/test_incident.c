@@ -3,6 +3,7 @@
  * test_incident.c - what is an incident, what is none, when it begins and ends, and who
  * it says is behind it.
  */
+#include "incident/incident_json.h"
 #include "incident_support.h"
 
 /* --- beginning and end ------------------------------------------------------------- */
@@ -160,6 +161,96 @@ static void a_scan_is_the_machines(void **state)
 		counts.packets = INCIDENT_SCAN_LEAK;
 		assert_int_equal(look(), INCIDENT_NOTHING);
 	}
+}
+
+/* It is told of at once and once, and the attack that it comes in stays one. */
+static void another_sort_is_told_of_while_one_lasts(void **state)
+{
+	const unsigned int both = 1u << INCIDENT_FLOOD | 1u << INCIDENT_GUESSING;
+	int told = 0;
+
+	(void)state;
+	refuse(KIND_GETSTATUS, REASON_GLOBAL_BUDGET, 20000);
+	assert_int_equal(look(), INCIDENT_STARTED);
+	assert_int_equal(watch.now->sorts, 1u << INCIDENT_FLOOD);
+	for (int s = 0; s < 20; s++) {
+		refuse(KIND_GETSTATUS, REASON_GLOBAL_BUDGET, 20000);
+		refuse(KIND_RCON, REASON_SOURCE_BUDGET, 5);
+		if (look() == INCIDENT_UPDATED) {
+			told++;
+			assert_int_equal(watch.now->sorts, both);
+		}
+	}
+	assert_int_equal(told, 1);
+	assert_int_equal(watch.now->sort, INCIDENT_FLOOD);
+	assert_int_equal(watch.now->sorts, both);
+	assert_int_equal(watch.count, 1);
+	/* The other way round, after seconds. */
+	begin(state);
+	assert_int_equal(seconds_until_start(KIND_RCON, 5), 5);
+	refuse(KIND_GETSTATUS, REASON_GLOBAL_BUDGET, 20000);
+	assert_int_equal(look(), INCIDENT_UPDATED);
+	assert_int_equal(watch.now->sort, INCIDENT_GUESSING);
+	assert_int_equal(watch.now->sorts, both);
+	assert_int_equal(quiet_s(9), 0);
+	assert_int_equal(look(), INCIDENT_ENDED);
+}
+
+/* What ends one attack as another, larger one is no sort of the first. */
+static void the_next_attack_is_no_sort_of_the_last(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		refuse(KIND_RCON, REASON_SOURCE_BUDGET, 100);
+		assert_int_equal(look(), INCIDENT_STARTED);
+		if (!i) {
+			assert_int_equal(quiet_s(10), 1);
+			incident_forget(&watch);
+		}
+	}
+	assert_int_equal(quiet_s(12), 0);
+	refuse(KIND_GETSTATUS, REASON_GLOBAL_BUDGET, 200000);
+	assert_int_equal(look(), INCIDENT_ENDED);
+	assert_int_equal(watch.now->sorts, 1u << INCIDENT_GUESSING);
+}
+
+/* Also by the next daemon; a sort that it does not know is no reason to give up. */
+static void all_sorts_are_told(void **state)
+{
+	char text[INCIDENT_TEXT], sorts[INCIDENT_SORTS_TEXT];
+	struct incident *again;
+	json_t *object;
+
+	(void)state;
+	refuse(KIND_GETSTATUS, REASON_GLOBAL_BUDGET, 20000);
+	assert_int_equal(look(), INCIDENT_STARTED);
+	refuse(KIND_RCON, REASON_SOURCE_BUDGET, 100);
+	assert_int_equal(look(), INCIDENT_UPDATED);
+	incident_text(watch.now, INCIDENT_UPDATED, text);
+	assert_non_null(strstr(text, "Z-3 goes on: flood + password-guessing on ffa, "));
+	object = incident_json(watch.now, INCIDENT_UPDATED, NULL);
+	incident_sorts(object, sorts);
+	assert_string_equal(sorts, "flood + password-guessing");
+	json_array_insert_new(json_object_get(object, "also"), 0, json_string("new"));
+	json_array_append_new(json_object_get(object, "also"), json_integer(7));
+	again = incident_parse(object);
+	assert_non_null(again);
+	assert_int_equal(again->sort, INCIDENT_FLOOD);
+	assert_int_equal(again->sorts, watch.now->sorts);
+	free(again);
+	json_object_del(object, "also"); /* from before there were several */
+	again = incident_parse(object);
+	assert_non_null(again);
+	assert_int_equal(again->sorts, 1u << INCIDENT_FLOOD);
+	free(again);
+	/* More than there is room for is cut. */
+	json_object_set_new(object, "also", json_array());
+	for (int n = 0; n < 20; n++)
+		json_array_append_new(json_object_get(object, "also"),
+				      json_string("password-guessing"));
+	incident_sorts(object, sorts);
+	assert_int_equal(strlen(sorts), sizeof(sorts) - 1);
+	json_decref(object);
 }
 
 /* What a scan leaves at a service: a datagram or two that mean nothing. */
@@ -379,6 +470,9 @@ int main(void)
 		T(answers_kept_back_are_reflection),
 		T(who_is_asked_for_proof_counts),
 		T(a_scan_is_the_machines),
+		T(another_sort_is_told_of_while_one_lasts),
+		T(the_next_attack_is_no_sort_of_the_last),
+		T(all_sorts_are_told),
 		T(a_scan_is_none_of_a_service),
 		T(a_popular_map_is_none),
 		T(players_before_and_during),

@@ -53,8 +53,10 @@ static void print_one(const json_t *a, bool daemon)
 	json_t *peak = json_object_get(a, "peak"),
 	       *players = json_object_get(a, "players");
 	const char *end = text_of(a, "end", NULL);
-	char pps[TOP_NUMBER], bps[TOP_NUMBER], dropped[TOP_NUMBER], lasted[TOP_NUMBER];
+	char sorts[INCIDENT_SORTS_TEXT], pps[TOP_NUMBER], bps[TOP_NUMBER],
+		dropped[TOP_NUMBER], lasted[TOP_NUMBER];
 
+	incident_sorts(a, sorts);
 	top_number(number_of(peak, "packets_per_s"), pps);
 	top_number(number_of(peak, "bits_per_s"), bps);
 	top_number(number_of(a, "dropped"), dropped);
@@ -64,8 +66,8 @@ static void print_one(const json_t *a, bool daemon)
 	       end	? " "
 	       : daemon ? "+"
 			: "?",
-	       text_of(a, "service", "(machine)"), text_of(a, "what", "?"), pps, bps,
-	       dropped, text_of(json_object_get(a, "sources"), "forged", "?"),
+	       text_of(a, "service", "(machine)"), sorts, pps, bps, dropped,
+	       text_of(json_object_get(a, "sources"), "forged", "?"),
 	       number_of(players, "before"), number_of(players, "least"), first_kind(a),
 	       json_is_true(json_object_get(a, "observed")) ? " (observed only)" : "");
 }

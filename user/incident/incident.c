@@ -95,6 +95,7 @@ static bool begin(struct incident_watch *w, const struct incident_subject *subje
 	i->last_ms = now.wall_ms;
 	i->told_ms = now.steady_ms;
 	i->sort = sort;
+	i->sorts = 1u << sort;
 	i->family = subject->family;
 	i->observed = subject->observed;
 	snprintf(i->service, sizeof(i->service), "%s", subject->service);
@@ -192,7 +193,8 @@ enum incident_event incident_look(struct incident_watch *w,
 	};
 	int64_t before_ms = w->looked_ms, passed_ms = now.steady_ms - before_ms;
 	enum incident_event event = INCIDENT_NOTHING;
-	bool quiet = true, again = false, first = !w->looked;
+	bool quiet = true, first = !w->looked;
+	unsigned int again = 0; /* 1 << each sort whose bucket is full */
 	double seconds;
 
 	w->looked = true;
@@ -206,7 +208,7 @@ enum incident_event incident_look(struct incident_watch *w,
 		bool full = bucket_fill(&w->buckets[sort], (enum incident_sort)sort,
 					came[sort], seconds, before_ms);
 
-		again = again || full;
+		again |= full ? 1u << sort : 0;
 		quiet = quiet && (double)came[sort] <= sorts[sort].leak * seconds;
 		if (full && !w->now && begin(w, subject, (enum incident_sort)sort, now))
 			event = INCIDENT_STARTED;
@@ -225,6 +227,10 @@ enum incident_event incident_look(struct incident_watch *w,
 		return over(w, now.steady_ms);
 	add(w->now, c, subject->observed, seconds);
 	w->now->observed = w->now->observed && subject->observed;
+	/* Another sort is told of at once. */
+	if (again & ~w->now->sorts)
+		w->now->told_ms = now.steady_ms - INCIDENT_UPDATE_MS;
+	w->now->sorts |= again;
 	return event ? event : go_on(w, quiet, passed_ms, now.steady_ms);
 }
 

@@ -8,8 +8,10 @@
  * was refused and out of which a little runs each second: so a thousand datagrams at once
  * and twenty a second for a while are an incident, and a server that fills up after a
  * change of map is none. Of the machine one more is kept, of datagrams to ports where
- * nobody listens: scans. An incident lasts until nothing but that little has come for
- * INCIDENT_QUIET_MS, so one whose author rests now and then remains one.
+ * nobody listens: scans, and floods of one closed port. An incident lasts until nothing
+ * but that little has come for INCIDENT_QUIET_MS, so one whose author rests now and then
+ * remains one. What begins meanwhile on the same service is part of it: another sort is
+ * told of at once, as an update.
  */
 #ifndef INCIDENT_H
 #define INCIDENT_H
@@ -46,7 +48,7 @@
 enum incident_sort {
 	INCIDENT_FLOOD,
 	INCIDENT_GUESSING, /* of rcon passwords */
-	INCIDENT_SCAN, /* of ports */
+	INCIDENT_SCAN, /* of closed ports, or a flood of one: the kernel tells no port */
 	INCIDENT_SORTS,
 };
 
@@ -90,7 +92,8 @@ struct incident {
 	char id[INCIDENT_ID]; /* its start in UTC, and the slot */
 	char service[NAME_MAX_LEN]; /* "": the machine */
 	enum wire_family family;
-	enum incident_sort sort;
+	enum incident_sort sort; /* that it began as */
+	unsigned int sorts; /* 1 << each that it has been so far */
 	bool observed; /* nothing is dropped, and nothing was */
 	/*
 	 * Since 1970; the last refused; 0: it lasts. The clock on the wall is read once,

@@ -116,20 +116,36 @@ static json_t *time_or_null(int64_t ms)
 	return json_string(text);
 }
 
+/* The sorts that it has been beside the one that it began as; NULL: none. */
+static json_t *also(const struct incident *i)
+{
+	json_t *list;
+
+	if (i->sorts == 1u << i->sort)
+		return NULL;
+	list = json_array();
+	for (int sort = 0; sort < INCIDENT_SORTS; sort++)
+		if (sort != (int)i->sort && i->sorts & 1u << sort)
+			json_array_append_new(list, json_string(incident_sort_name(
+							    (enum incident_sort)sort)));
+	return list;
+}
+
 json_t *incident_json(const struct incident *i, enum incident_event event,
 		      const char *capture)
 {
 	bool service = i->service[0];
 
 	return json_pack(
-		"{s:s, s:s, s:s?, s:s?, s:s, s:b, s:o, s:o, s:f, s:i, s:I, s:I, s:I, s:I, s:I, "
+		"{s:s, s:s, s:s?, s:s?, s:s, s:o*, s:b, s:o, s:o, s:f, s:i, s:I, s:I, s:I, s:I, s:I, "
 		"s:{s:f, s:f}, s:o, s:o, s:o, s:{s:I, s:I, s:s}, s:o, s:o, s:i, "
 		"s:{s:i, s:i, s:i}, s:s?}",
 		"id", i->id, "event", incident_event_name(event), "service",
 		service ? i->service : NULL, "protocol",
 		service ? family_name(i->family) : NULL, "what",
-		incident_sort_name(i->sort), "observed", i->observed, "start",
-		time_or_null(i->start_ms), "end", time_or_null(i->end_ms), "seconds",
+		incident_sort_name(i->sort), "also", also(i), "observed", i->observed,
+		"start", time_or_null(i->start_ms), "end", time_or_null(i->end_ms),
+		"seconds",
 		(double)((i->end_ms ? i->end_ms : i->last_ms) - i->start_ms) / 1000,
 		"pauses", (int)i->pauses, "packets", (json_int_t)i->packets, "bytes",
 		(json_int_t)i->bytes, "dropped", (json_int_t)i->dropped, "observed_only",
@@ -148,6 +164,22 @@ json_t *incident_json(const struct incident *i, enum incident_event event,
 }
 
 /* --- for people ------------------------------------------------------------------ */
+
+void incident_sorts(const json_t *incident, char ret[INCIDENT_SORTS_TEXT])
+{
+	const char *what = json_string_value(json_object_get(incident, "what"));
+	size_t used = (size_t)snprintf(ret, INCIDENT_SORTS_TEXT, "%s", what ? what : "?");
+	json_t *name;
+	size_t i;
+
+	json_array_foreach (json_object_get(incident, "also"), i, name) {
+		const char *text = json_string_value(name);
+
+		if (text && used < INCIDENT_SORTS_TEXT)
+			used += (size_t)snprintf(ret + used, INCIDENT_SORTS_TEXT - used,
+						 " + %s", text);
+	}
+}
 
 /* The three largest, with their counts' shares left to who reads JSON. */
 static void names_put(char *to, size_t size, const json_t *object)
@@ -177,13 +209,17 @@ void incident_text(const struct incident *i, enum incident_event event,
 	};
 	json_t *kinds = largest(i->kinds, KIND_COUNT, kind_text);
 	json_t *why = reasons(i, true);
-	char kind[128], reason[128], paused[32] = "";
+	json_t *sorts = json_pack("{s:s, s:o*}", "what", incident_sort_name(i->sort),
+				  "also", also(i));
+	char sort[INCIDENT_SORTS_TEXT], kind[128], reason[128], paused[32] = "";
 
 	if (i->pauses)
 		snprintf(paused, sizeof(paused), " with %u pause%s", i->pauses,
 			 i->pauses == 1 ? "" : "s");
+	incident_sorts(sorts, sort);
 	names_put(kind, sizeof(kind), kinds);
 	names_put(reason, sizeof(reason), why);
+	json_decref(sorts);
 	json_decref(kinds);
 	json_decref(why);
 	snprintf(
@@ -191,8 +227,7 @@ void incident_text(const struct incident *i, enum incident_event event,
 		"attack %s %s: %s on %s%s, %.0f s%s, peak %.0f packets/s and %.0f bit/s, "
 		"%llu dropped (%s; %s), senders forged: %s, players %u before, %u to %u "
 		"since",
-		i->id, verbs[event], incident_sort_name(i->sort),
-		i->service[0] ? i->service : "this machine",
+		i->id, verbs[event], sort, i->service[0] ? i->service : "this machine",
 		i->observed ? " (observed only)" : "",
 		(double)((i->end_ms ? i->end_ms : i->last_ms) - i->start_ms) / 1000,
 		paused, i->peak_pps, i->peak_bps, (unsigned long long)i->dropped,
@@ -250,24 +285,47 @@ static void target_parse(const json_t *object, struct record_address *ret)
 	ret->port = (uint16_t)number(object, "port");
 }
 
+/* INCIDENT_SORTS: there is none of that name. */
+static int sort_parse(const json_t *name)
+{
+	const char *text = json_string_value(name);
+	int sort = 0;
+
+	while (sort < INCIDENT_SORTS &&
+	       (!text || strcmp(text, incident_sort_name((enum incident_sort)sort)) != 0))
+		sort++;
+	return sort;
+}
+
+/* What another version knows more is left out. */
+static unsigned int also_parse(const json_t *list)
+{
+	unsigned int sorts = 0;
+	json_t *name;
+	size_t i;
+
+	json_array_foreach ((json_t *)list, i, name) {
+		int sort = sort_parse(name);
+
+		sorts |= sort < INCIDENT_SORTS ? 1u << sort : 0;
+	}
+	return sorts;
+}
+
 static bool names_parse(const json_t *object, struct incident *i)
 {
 	const char *id = json_string_value(json_object_get(object, "id"));
 	const char *service = json_string_value(json_object_get(object, "service"));
 	const char *family = json_string_value(json_object_get(object, "protocol"));
-	const char *what = json_string_value(json_object_get(object, "what"));
-	int sort = 0;
+	int sort = sort_parse(json_object_get(object, "what"));
 
-	if (!id || !*id || strlen(id) >= sizeof(i->id) || strchr(id, '/') || !what ||
-	    (service && strlen(service) >= sizeof(i->service)))
-		return false;
-	while (sort < INCIDENT_SORTS && strcmp(what, incident_sort_name(sort)) != 0)
-		sort++;
-	if (sort == INCIDENT_SORTS)
+	if (!id || !*id || strlen(id) >= sizeof(i->id) || strchr(id, '/') ||
+	    sort == INCIDENT_SORTS || (service && strlen(service) >= sizeof(i->service)))
 		return false;
 	strcpy(i->id, id);
 	strcpy(i->service, service ? service : "");
 	i->sort = (enum incident_sort)sort;
+	i->sorts = 1u << sort | also_parse(json_object_get(object, "also"));
 	return !family || family_parse(family, &i->family);
 }
 

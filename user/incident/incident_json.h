@@ -30,6 +30,13 @@ struct incident *incident_parse(const json_t *object);
 void incident_text(const struct incident *incident, enum incident_event event,
 		   char ret[INCIDENT_TEXT]);
 
+/*
+ * What incident_json()'s object says that it is: "flood", or "flood + password-guessing"
+ * where another sort began meanwhile.
+ */
+#define INCIDENT_SORTS_TEXT 64
+void incident_sorts(const json_t *incident, char ret[INCIDENT_SORTS_TEXT]);
+
 /* Milliseconds since 1970 as 2026-11-22T14:45:01.250Z. */
 #define INCIDENT_TIME 40
 void incident_time(int64_t ms, char ret[INCIDENT_TIME]);
