@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * closed_ports.h - how many UDP datagrams came for ports where nobody listens, as the
- * kernel counts them: scans of ports are made of them.
+ * kernel counts them, without their ports: a scan and a flood of one port look alike.
  */
 #ifndef CLOSED_PORTS_H
 #define CLOSED_PORTS_H
