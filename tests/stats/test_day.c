@@ -54,6 +54,7 @@ static void look(time_t time, double dropped, size_t players)
 {
 	struct stats_pace pace = {
 		.packets = { [VERDICT_PASS] = 10, [VERDICT_DROP] = dropped },
+		.challenged = 2 * dropped,
 		.bytes_in = 1000
 	};
 
@@ -101,6 +102,7 @@ static void a_minute_is_a_mean_and_a_height(void **state)
 	assert_true(at(json, 0, DAY_DROPPED_MOST) == 9000);
 	assert_true(at(json, 0, DAY_BYTES_IN) == 1000);
 	assert_true(at(json, 0, DAY_PLAYERS) == 7);
+	assert_true(at(json, 0, DAY_CHALLENGED) == 6000);
 	json_decref(json);
 }
 
@@ -115,12 +117,35 @@ static void a_restart_finds_it(void **state)
 	assert_int_equal(day.count, 9);
 	json = as_json();
 	assert_true(at(json, 8, DAY_DROPPED) == 800);
+	assert_true(at(json, 8, DAY_CHALLENGED) == 1600);
 	json_decref(json);
 	/* What is older than a day, or from a clock that was wrong, is not. */
 	day_load(&day, NULL, NOON + DAY_SECONDS + 239);
 	assert_int_equal(day.count, 5);
 	day_load(&day, NULL, NOON - 3600);
 	assert_int_equal(day.count, 0);
+}
+
+/* An older version wrote no such column, and a day goes on over an upgrade. */
+static void a_line_of_an_older_version(void **state)
+{
+	json_t *json;
+	FILE *file;
+
+	(void)state;
+	look(NOON, 1, 1);
+	look(NOON + 60, 2, 1);
+	file = fopen(day.path, "a");
+	assert_non_null(file);
+	fprintf(file, "[%d,1.0,2.0,3.0,4.0,5.0,6.0,7]\n", NOON + 60);
+	fclose(file);
+	day_load(&day, NULL, NOON + 300);
+	assert_int_equal(day.count, 2);
+	json = as_json();
+	assert_true(at(json, 0, DAY_CHALLENGED) == 2);
+	assert_true(at(json, 1, DAY_PLAYERS) == 7);
+	assert_true(at(json, 1, DAY_CHALLENGED) == 0);
+	json_decref(json);
 }
 
 static void torn_and_strange_lines(void **state)
@@ -250,6 +275,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(a_minute_is_a_mean_and_a_height, begin),
 		cmocka_unit_test_setup(a_restart_finds_it, begin),
+		cmocka_unit_test_setup(a_line_of_an_older_version, begin),
 		cmocka_unit_test_setup(torn_and_strange_lines, begin),
 		cmocka_unit_test_setup(it_stays_within_a_day_and_its_file, begin),
 		cmocka_unit_test_setup(a_disk_that_is_full_at_the_end, begin),

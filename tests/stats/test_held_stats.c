@@ -254,10 +254,10 @@ static void pace_put(const struct stats_pace *p)
 {
 	held_printf(
 		"passed %.3f dropped %.3f answered %.3f sent %.3f withheld %.3f in %.3f "
-		"out %.3f\n",
+		"out %.3f challenged %.3f\n",
 		p->packets[VERDICT_PASS], p->packets[VERDICT_DROP],
 		p->packets[VERDICT_ANSWER], p->sent, p->withheld, p->bytes_in,
-		p->bytes_out);
+		p->bytes_out, p->challenged);
 }
 
 static void paces(void **state)
@@ -291,6 +291,7 @@ static struct stats_pace pace_of(unsigned int i)
 	return (struct stats_pace){ .packets = { [VERDICT_PASS] = i + 0.25,
 						 [VERDICT_DROP] = (i * 7) % 40 + 0.04,
 						 [VERDICT_ANSWER] = i * 3 },
+				    .challenged = i * 2 + 0.07,
 				    .sent = i * 4 + 0.06,
 				    .withheld = i * 5,
 				    .bytes_in = i * 600 + 0.5,

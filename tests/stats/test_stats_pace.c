@@ -70,6 +70,8 @@ static void services_are_matched_by_name(void **state)
 	service(&all[3], "ffa");
 	all[3].in.by[KIND_GETSTATUS][REASON_SOURCE_BUDGET] = (struct tally){ 300, 18000 };
 	all[3].in.by[KIND_NETCHAN][REASON_PLAYER] = (struct tally){ 50, 5000 };
+	all[3].in.by[KIND_GETINFO][REASON_ASKED] = (struct tally){ 40, 2800 };
+	all[3].in.by[KIND_GETINFO][REASON_TO_KNOWN] = (struct tally){ 6, 420 };
 	all[3].out.by[KIND_NETCHAN][REASON_PLAYER] = (struct tally){ 20, 4000 };
 	all[3].out.by[KIND_STATUSRESPONSE][REASON_LEDGER] = (struct tally){ 4, 4000 };
 	service(&all[4], "ff");
@@ -81,8 +83,10 @@ static void services_are_matched_by_name(void **state)
 	stats_pace_service(&now.services[1], &all[0], 2, &pace);
 	assert_true(pace.packets[VERDICT_DROP] == 100);
 	assert_true(pace.packets[VERDICT_PASS] == 25);
-	assert_true(pace.packets[VERDICT_ANSWER] == 0);
-	assert_true(pace.bytes_in == 8500);
+	/* What is asked for proof of address got no answer. */
+	assert_true(pace.packets[VERDICT_ANSWER] == 3);
+	assert_true(pace.challenged == 20);
+	assert_true(pace.bytes_in == 10110);
 	assert_true(pace.sent == 10);
 	assert_true(pace.withheld == 2);
 	assert_true(pace.bytes_out == 2000);
@@ -90,6 +94,8 @@ static void services_are_matched_by_name(void **state)
 	stats_pace_total(&now, &before, 2, &pace);
 	assert_true(pace.packets[VERDICT_DROP] == 100);
 	assert_true(pace.packets[VERDICT_PASS] == 25);
+	assert_true(pace.packets[VERDICT_ANSWER] == 3);
+	assert_true(pace.challenged == 20);
 	free(all);
 }
 
@@ -126,7 +132,8 @@ static void history_is_a_ring(void **state)
 		memset(&h, 0, sizeof(h));
 		for (size_t n = 0; n < counts[i]; n++) {
 			struct stats_pace pace = { .packets = { [VERDICT_DROP] =
-									n + 0.5 } };
+									n + 0.5 },
+						   .challenged = n + 1.5 };
 
 			history_add(&h, (time_t)(1000 + 2 * n), &pace, n % 5);
 		}
@@ -144,6 +151,8 @@ static void history_is_a_ring(void **state)
 			assert_true(json_real_value(json_array_get(point, 3)) == n + 0.5);
 			assert_int_equal(json_integer_value(json_array_get(point, 8)),
 					 n % 5);
+			assert_true(json_number_value(json_array_get(point, 9)) ==
+				    n + 1.5);
 		}
 		json_decref(root);
 	}

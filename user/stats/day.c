@@ -15,7 +15,8 @@
 #include "lib/log.h"
 #include "stats/day.h"
 
-#define LINE 512
+#define LINE	       512
+#define COLUMNS_BEFORE DAY_CHALLENGED /* in lines of before there was that one */
 
 static const char *const names[DAY_COLUMNS] = {
 	[DAY_TIME] = "time",
@@ -26,6 +27,7 @@ static const char *const names[DAY_COLUMNS] = {
 	[DAY_BYTES_IN] = "bytes_in",
 	[DAY_BYTES_OUT] = "bytes_out",
 	[DAY_PLAYERS] = "players",
+	[DAY_CHALLENGED] = "challenged",
 };
 
 static const double *point(const struct day *d, size_t i)
@@ -46,9 +48,11 @@ static void keep(struct day *d, const double *values)
 static bool line_parse(const char *line, double ret[DAY_COLUMNS])
 {
 	json_t *array = json_loads(line, 0, NULL);
-	bool good = json_array_size(array) == DAY_COLUMNS;
+	size_t n = json_array_size(array);
+	bool good = n == DAY_COLUMNS || n == COLUMNS_BEFORE;
 
-	for (size_t i = 0; good && i < DAY_COLUMNS; i++) {
+	memset(ret, 0, DAY_COLUMNS * sizeof(*ret));
+	for (size_t i = 0; good && i < n; i++) {
 		json_t *value = json_array_get(array, i);
 
 		ret[i] = json_number_value(value);
@@ -148,8 +152,8 @@ static void minute_end(struct day *d)
 {
 	int err;
 
-	for (int i = DAY_PASSED; i <= DAY_BYTES_OUT; i++)
-		if (i != DAY_DROPPED_MOST)
+	for (int i = DAY_PASSED; i < DAY_COLUMNS; i++)
+		if (i != DAY_DROPPED_MOST && i != DAY_PLAYERS)
 			d->now[i] /= d->looks;
 	keep(d, d->now);
 	err = d->path[0] ? append(d, d->now) : 0;
@@ -176,6 +180,7 @@ void day_add(struct day *d, time_t time, const struct stats_pace *pace, size_t p
 	d->looks++;
 	d->now[DAY_PASSED] += pace->packets[VERDICT_PASS];
 	d->now[DAY_ANSWERED] += pace->packets[VERDICT_ANSWER];
+	d->now[DAY_CHALLENGED] += pace->challenged;
 	d->now[DAY_DROPPED] += pace->packets[VERDICT_DROP];
 	d->now[DAY_DROPPED_MOST] =
 		fmax(d->now[DAY_DROPPED_MOST], pace->packets[VERDICT_DROP]);
@@ -207,16 +212,18 @@ int day_text(const struct day *d, FILE *out)
 {
 	char when[TIME_TEXT];
 
-	fprintf(out, "%-20s %10s %10s %10s %10s %12s %12s %7s\n", "minute", "passed/s",
-		"answered/s", "dropped/s", "at most", "bit/s in", "bit/s out", "players");
+	fprintf(out, "%-20s %10s %10s %12s %10s %10s %12s %12s %7s\n", "minute",
+		"passed/s", "answered/s", "challenged/s", "dropped/s", "at most",
+		"bit/s in", "bit/s out", "players");
 	for (size_t i = 0; i < d->count; i++) {
 		const double *p = point(d, i);
 
 		time_format((time_t)p[DAY_TIME], when);
-		fprintf(out, "%-20s %10.1f %10.1f %10.1f %10.0f %12.0f %12.0f %7.0f\n",
-			when, p[DAY_PASSED], p[DAY_ANSWERED], p[DAY_DROPPED],
-			p[DAY_DROPPED_MOST], 8 * p[DAY_BYTES_IN], 8 * p[DAY_BYTES_OUT],
-			p[DAY_PLAYERS]);
+		fprintf(out,
+			"%-20s %10.1f %10.1f %12.1f %10.1f %10.0f %12.0f %12.0f %7.0f\n",
+			when, p[DAY_PASSED], p[DAY_ANSWERED], p[DAY_CHALLENGED],
+			p[DAY_DROPPED], p[DAY_DROPPED_MOST], 8 * p[DAY_BYTES_IN],
+			8 * p[DAY_BYTES_OUT], p[DAY_PLAYERS]);
 	}
 	return fflush(out) || ferror(out) ? -EIO : 0;
 }

@@ -6,7 +6,8 @@
  *	INCIDENT_STATE/history.jsonl	a line a minute, an array of DAY_COLUMNS
  *
  * Twice as many lines as a day has at most: then it is written anew with a day's. A line
- * that is torn, or not ours, is passed over.
+ * that is torn, or not ours, is passed over. A line of an older version ends earlier:
+ *what it does not tell is 0.
  */
 #ifndef DAY_H
 #define DAY_H
@@ -31,6 +32,7 @@ enum day_column {
 	DAY_BYTES_IN,
 	DAY_BYTES_OUT,
 	DAY_PLAYERS, /* the most */
+	DAY_CHALLENGED, /* asked for proof of address; not among those answered */
 	DAY_COLUMNS,
 };
 

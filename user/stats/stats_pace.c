@@ -13,6 +13,15 @@ const struct stats_service *stats_pace_match(const struct stats *before,
 	return NULL;
 }
 
+double stats_pace_packets(const struct stats_pace *pace)
+{
+	double sum = pace->challenged;
+
+	for (int verdict = 0; verdict < VERDICT_COUNT; verdict++)
+		sum += pace->packets[verdict];
+	return sum;
+}
+
 static double grown(__u64 now, __u64 before, double seconds)
 {
 	if (seconds <= 0)
@@ -42,7 +51,10 @@ static void add(struct stats_pace *pace, const struct tallies *now,
 			t = stats_pace_tally(&now->by[kind][reason],
 					     &before->by[kind][reason], seconds);
 			if (!out) {
-				pace->packets[verdict] += t.packets;
+				if (reason == REASON_ASKED)
+					pace->challenged += t.packets;
+				else
+					pace->packets[verdict] += t.packets;
 				pace->bytes_in += t.bytes;
 			} else if (verdict == VERDICT_DROP) {
 				pace->withheld += t.packets;
@@ -77,6 +89,7 @@ void stats_pace_total(const struct stats *now, const struct stats *before, doubl
 		stats_pace_service(s, stats_pace_match(before, s), seconds, &one);
 		for (int v = 0; v < VERDICT_COUNT; v++)
 			total.packets[v] += one.packets[v];
+		total.challenged += one.challenged;
 		total.sent += one.sent;
 		total.withheld += one.withheld;
 		total.bytes_in += one.bytes_in;

@@ -12,11 +12,15 @@
 
 /* All a second. */
 struct stats_pace {
-	double packets[VERDICT_COUNT]; /* received, by what became of them */
+	double packets[VERDICT_COUNT]; /* received, by what became of them, but for: */
+	double challenged; /* received, and asked for proof of address: not answered */
 	double sent; /* packets that left */
 	double withheld; /* packets of the server's that did not */
 	double bytes_in, bytes_out; /* received; sent by the server and not withheld */
 };
+
+/* All received. */
+double stats_pace_packets(const struct stats_pace *pace);
 
 /* Counts of one kind and reason, a second. */
 struct stats_pace_tally {
