@@ -102,7 +102,7 @@ test_services()
 	top_start xterm-256color
 	net_check "the interface and the daemon" shows "srv0 \((native|skb)\) +daemon [0-9]+"
 	net_check "the service, its player and its drops" \
-		shows '^>lab +quakeworld +1 +[0-9.]+ +(28|29|30|31)k '
+		shows '^>!?lab +quakeworld +1 +[0-9.]+ +(28|29|30|31)k '
 	net_check "a kind, its verdict, its reason, its rate" \
 		shows 'in +status +drop +(global|source|prefix)-budget +[0-9]+k'
 	net_check "what is spent" shows 'query +\[#{6,10}\.*\] *(5|6|7|8|9|10)[0-9]'
@@ -133,7 +133,7 @@ test_without_daemon()
 {
 	shield_stop KILL
 	net_check "the daemon is dead" shows 'no daemon'
-	net_check "the figures go on" shows '^>lab +quakeworld +1 +[0-9.]+ +(28|29|30|31)k '
+	net_check "the figures go on" shows '^>!?lab +quakeworld +1 +[0-9.]+ +(28|29|30|31)k '
 }
 
 # Every size there is, and keys all the while: it must be alive afterwards.
@@ -166,7 +166,7 @@ test_without_shield()
 test_vt100()
 {
 	top_start vt100
-	net_check "vt100" shows '^>lab +quakeworld'
+	net_check "vt100" shows '^>!?lab +quakeworld'
 	net_check "no colours" colourless
 	net_check "fits" fits
 	term kill-server
@@ -177,7 +177,7 @@ test_no_color()
 {
 	term_new "env TERM=screen-256color NO_COLOR=1 nsenter --net=/run/netns/server \
 		'$SHIELD' top; sleep 100"
-	net_check "NO_COLOR" shows '^>lab +quakeworld'
+	net_check "NO_COLOR" shows '^>!?lab +quakeworld'
 	net_check "NO_COLOR: no colours" colourless
 	term kill-server
 }

@@ -302,7 +302,7 @@ static void texts(void **state)
 		double x;
 		const char *text;
 	} numbers[] = {
-		{ 0, "0" },	    { 0.04, "0.0" },   { 0.5, "0.5" },
+		{ 0, "0" },	    { 0.04, "<0.1" },  { 0.5, "0.5" },
 		{ 7, "7" },	    { 9.94, "9.9" },   { 9.96, "10" },
 		{ 999.4, "999" },   { 999.5, "1.0k" }, { 1000, "1k" },
 		{ 1250, "1.2k" },   { 12500, "12k" },  { 999499, "999k" },
@@ -348,8 +348,8 @@ static void texts(void **state)
 static void attacks_are_named(void **state)
 {
 	static const char now[] =
-		"[{\"id\":\"a\",\"service\":\"ffa\",\"what\":\"flood\",\"seconds\":95.2,"
-		"\"peak\":{\"packets_per_s\":20400.5}},{\"id\":\"b\",\"service\":null,"
+		"[{\"id\":\"a\",\"service\":\"ffa\",\"what\":\"flood\",\"also\":"
+		"[\"password-guessing\"],\"seconds\":95.2,\"peak\":{\"packets_per_s\":20400.5}},{\"id\":\"b\",\"service\":null,"
 		"\"what\":\"closed-ports\",\"seconds\":3}]";
 	char text[TOP_LINE];
 
@@ -359,9 +359,10 @@ static void attacks_are_named(void **state)
 	assert_false(top_attacked(top, "ffa"));
 	top->attacks = json_loads(now, 0, NULL);
 	top_attacks(top, text);
-	assert_string_equal(text,
-			    "UNDER ATTACK  ffa: flood for 1m35, at most 20k/s; this "
-			    "machine: closed-ports for 3s, at most 0/s");
+	assert_string_equal(
+		text,
+		"UNDER ATTACK (2)  ffa: flood + password-guessing for "
+		"1m35, at most 20k/s; this machine: closed-ports for 3s, at most 0/s");
 	assert_true(top_attacked(top, "ffa"));
 	assert_true(top_attacked(top, ""));
 	assert_false(top_attacked(top, "duel"));

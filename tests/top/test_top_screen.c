@@ -338,6 +338,21 @@ static void colours_are_where_they_are_wanted(void **state)
 	}
 }
 
+/* It could draw nothing there, or everything below one another. */
+static void a_terminal_without_a_cursor_is_refused(void **state)
+{
+	char said[256];
+
+	(void)state;
+	setenv("TERM", "dumb", 1);
+	plan.type_at_look[0] = "q";
+	stderr_catch();
+	assert_int_equal(run(), -ENOTTY);
+	stderr_release(said, sizeof(said));
+	assert_non_null(strstr(said, "'dumb' has no cursor to place: use --once"));
+	assert_int_equal(seen.draws, 0);
+}
+
 /* In a process of its own: what curses had begun it never lets go of. */
 static void no_terminal_is_said(void **state)
 {
@@ -458,6 +473,7 @@ int main(void)
 		TEST(a_terminal_that_goes_ends_it),
 		TEST(messages_are_kept_from_the_screen),
 		TEST(colours_are_where_they_are_wanted),
+		TEST(a_terminal_without_a_cursor_is_refused),
 		TEST(no_terminal_is_said),
 		TEST(once_is_the_screen_without_its_keys),
 		TEST(once_is_as_large_as_was_said),

@@ -58,13 +58,13 @@ static bool collect(struct top *top, __s64 now_ns, void *context)
 	if (!err) {
 		err = stats_collect(shield, &stats);
 		if (!err) {
+			collect_attacks(top, pin); /* which come first in the order */
 			top_feed(top, &stats, now_ns);
 			top_players_begin(top);
 			shield_players(shield, top_players_add, top);
 			top_players_end(top);
 			top->clock_ns = shield_clock();
 			collect_figures(top, pin);
-			collect_attacks(top, pin);
 		}
 		shield_close(shield);
 	} else if (err == -ENOENT) {

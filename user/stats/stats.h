@@ -60,6 +60,12 @@ int stats_json(const struct stats *stats, const json_t *decoded, FILE *out);
 int stats_text(const struct stats *stats, FILE *out);
 
 /*
+ * Wire bytes from strangers, below which the ratio of one or two joins stands in place of
+ * what the machine could be used for: people are not shown it.
+ */
+#define STATS_RATIO_LEAST 65536
+
+/*
  * Bytes toward peers that are no verified players for each byte from them; false: there
  * was none from them, so there is no ratio.
  */

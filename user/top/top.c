@@ -4,13 +4,33 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "incident/incident_json.h"
 #include "lib/names.h"
 #include "top/top.h"
 
 /* --- feeding ----------------------------------------------------------------- */
 
+/* When something was counted last, of each service of @stats, newer than top->now. */
+static void stirred(struct top *top, const struct stats *stats, __s64 now_ns)
+{
+	__s64 last[SERVICES_MAX] = { 0 };
+
+	for (size_t i = 0; i < stats->service_count; i++) {
+		const struct stats_service *s = &stats->services[i];
+		const struct stats_service *was = stats_pace_match(&top->now, s);
+		struct stats_pace grown;
+
+		stats_pace_service(s, was, 1, &grown);
+		last[i] = was ? top->stirred_ns[was - top->now.services] : 0;
+		if (stats_pace_packets(&grown) + grown.sent + grown.withheld > 0)
+			last[i] = now_ns;
+	}
+	memcpy(top->stirred_ns, last, stats->service_count * sizeof(*last));
+}
+
 void top_feed(struct top *top, struct stats *stats, __s64 now_ns)
 {
+	stirred(top, stats, now_ns);
 	stats_free(&top->before);
 	top->before = top->now;
 	top->seconds = top->now_ns ? (double)(now_ns - top->now_ns) / 1e9 : 0;
@@ -294,27 +314,29 @@ bool top_attacked(const struct top *top, const char *service)
 
 void top_attacks(const struct top *top, char ret[TOP_LINE])
 {
+	size_t used = 0, i, n = json_array_size(top->attacks);
+	char count[32] = "";
 	json_t *attack;
-	size_t used = 0, i;
 
 	*ret = 0;
+	if (n > 1)
+		snprintf(count, sizeof(count), " (%zu)", n);
 	json_array_foreach (top->attacks, i, attack) {
-		const char *what = json_string_value(json_object_get(attack, "what"));
 		double s = json_number_value(json_object_get(attack, "seconds"));
 		double peak = json_number_value(json_object_get(
 			json_object_get(attack, "peak"), "packets_per_s"));
 		const char *service = attack_service(attack);
-		char age[TOP_NUMBER], height[TOP_NUMBER];
+		char sorts[INCIDENT_SORTS_TEXT], age[TOP_NUMBER], height[TOP_NUMBER];
 
 		if (used >= TOP_LINE - 1)
 			break;
+		incident_sorts(attack, sorts);
 		top_age((__u64)(s * 1e9), age);
 		top_number(peak, height);
-		used += (size_t)snprintf(ret + used, TOP_LINE - used,
-					 "%s%s: %s for %s, at most %s/s",
-					 i ? "; " : "UNDER ATTACK  ",
-					 *service ? service : "this machine",
-					 what ? what : "?", age, height);
+		used += (size_t)snprintf(
+			ret + used, TOP_LINE - used, "%s%s%s%s: %s for %s, at most %s/s",
+			i ? "; " : "UNDER ATTACK", i ? "" : count, i ? "" : "  ",
+			*service ? service : "this machine", sorts, age, height);
 	}
 }
 
@@ -362,6 +384,10 @@ void top_number(double x, char ret[TOP_NUMBER])
 
 	if (!(x >= 0) || isinf(x)) {
 		strcpy(ret, "-");
+		return;
+	}
+	if (x > 0 && x < 0.05) {
+		strcpy(ret, "<0.1");
 		return;
 	}
 	for (; x >= 999.5 && units[unit + 1]; unit++)

@@ -5,8 +5,9 @@
  *
  *	cmd_top.c	collects once a second, reads keys
  *	top.c		the model: what is shown and chosen
- *	top_order.c	the order of services
+ *	top_order.c	the order of services, and which of them are quiet
  *	top_draw.c	the frame and the page of services
+ *	top_service.c	what is drawn of the service that is chosen
  *	top_players.c	the page of players, with the lagometer
  */
 #ifndef TOP_H
@@ -29,6 +30,15 @@ enum top_order {
 	TOP_BY_NAME,
 	TOP_ORDERS,
 };
+
+/* A service is one of these, and stands in this order, unless sorted by name. */
+enum top_state {
+	TOP_ATTACKED,
+	TOP_ACTIVE,
+	TOP_QUIET, /* no player, and nothing received or sent for TOP_QUIET_S */
+	TOP_STATES,
+};
+#define TOP_QUIET_S 60
 
 /* Keys that are no character. */
 enum top_key {
@@ -61,6 +71,8 @@ struct top {
 	struct top_player players[PLAYERS_MAX];
 	size_t player_count;
 	size_t shown[SERVICES_MAX]; /* indices of now's services, in order */
+	/* When of each of now's services something was counted last; 0: not yet. */
+	__s64 stirred_ns[SERVICES_MAX];
 	__u64 clock_ns; /* shield_clock() then */
 	struct lag_file *figures; /* of followed players; NULL: the daemon has none */
 	json_t *attacks; /* that go on, as incident_now_read() has them; NULL: none */
@@ -84,8 +96,13 @@ void top_players_add(const struct player_key *key, const struct player *player,
 void top_players_end(struct top *top);
 void top_free(struct top *top);
 
-/* Put now's services in order, after a change of either. */
+/* Put now's services in order, after a change of them, of attacks or of the order. */
 void top_services_sort(struct top *top);
+
+/* @service: one of now's. Before there is a pace none is quiet. */
+enum top_state top_state(const struct top *top, const struct stats_service *service);
+/* How many of those in the places @from to @to, the last one not included, are each. */
+void top_states(const struct top *top, size_t from, size_t to, size_t ret[TOP_STATES]);
 
 /* False: the user has had enough. @page_rows: how many rows a page has. */
 bool top_key(struct top *top, int key, size_t page_rows);
@@ -102,7 +119,7 @@ size_t top_rows(const struct top *top, const struct stats_service *service,
 
 /* Is the service (or "", the machine) being attacked? */
 bool top_attacked(const struct top *top, const char *service);
-/* All who are, in one line; "": nobody is. */
+/* All that are, and how many if several, in one line; "": none is. */
 #define TOP_LINE 256
 void top_attacks(const struct top *top, char ret[TOP_LINE]);
 
@@ -111,7 +128,7 @@ const struct top_player *top_player(const struct top *top, size_t *ret_index);
 /* What the daemon has found out about one; NULL: nothing. */
 const struct lag_player *top_figures(const struct top *top, const struct player_key *key);
 
-/* "0", "7.5", "320", "1.2k", "34M": at most five characters. */
+/* "0", "<0.1", "7.5", "320", "1.2k", "34M": at most five characters. */
 #define TOP_NUMBER 8
 void top_number(double x, char ret[TOP_NUMBER]);
 /* "12s", "3m05", "2h10", "9d": at most five characters. */
@@ -140,6 +157,13 @@ int top_once(struct top *top, top_collect *collect, void *context);
 size_t top_draw(const struct top *top);
 /* Lines @from to @to, the last one not included. */
 void top_draw_players(const struct top *top, int from, int to);
+/* The same of one service; returns how many rows of counters had room. */
+size_t top_draw_service(const struct top *top, const struct stats_service *service,
+			int from, int to);
+
+#define TOP_COLUMNS 80 /* the columns of what is drawn whole need no more */
+/* What a wide screen has to spare, up to @most columns. */
+int top_spare(int most);
 
 extern bool top_coloured; /* the terminal has colours, and they are wanted */
 

@@ -4,6 +4,7 @@
  * nothing that only a colour says.
  */
 #include <curses.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,19 +13,13 @@
 #include "stats/health.h"
 #include "top/top.h"
 
-#define NAME_SPARE \
-	(NAME_MAX_LEN - 16) /* columns that a long name of a service takes more */
-#define BAR_SPARE   60 /* and three bars together */
-#define KIND_SPARE  20
-#define HEIGHT_MIN  8
-#define WIDTH_MIN   30
+#define HEIGHT_MIN    8
+#define WIDTH_MIN     30
+#define HEIGHT_DETAIL 16 /* on a lower screen services have all the room */
 
-#define COLUMNS_MIN 80 /* the columns of what is drawn need no more */
-
-/* What a wide screen has to spare, up to @most columns. */
-static int spare(int most)
+int top_spare(int most)
 {
-	int columns = COLS - COLUMNS_MIN;
+	int columns = COLS - TOP_COLUMNS;
 
 	return columns < 0 ? 0 : columns < most ? columns : most;
 }
@@ -60,14 +55,28 @@ int top_attributes(enum top_colour colour)
 	return (int)COLOR_PAIR(colour) | (colour == TOP_BAD ? A_BOLD : 0);
 }
 
-static int verdict_attributes(enum verdict verdict)
-{
-	return top_attributes(verdict == VERDICT_DROP	  ? TOP_BAD
-			      : verdict == VERDICT_ANSWER ? TOP_NOTE
-							  : TOP_GOOD);
-}
-
 /* --- the frame --------------------------------------------------------------- */
+
+/* The interfaces that are @ours, or those that are not, from column @x; the next free
+ * one. */
+static int draw_links(const struct stats *s, bool ours, int x)
+{
+	for (size_t i = 0; i < s->link_count && x < COLS; i++) {
+		const struct shield_link *l = &s->links[i];
+		char text[80];
+
+		if (l->ours != ours)
+			continue;
+		snprintf(text, sizeof(text), "%s (%s)%s", l->interface,
+			 mode_name(l->mode),
+			 l->ours   ? ""
+			 : l->gone ? " GONE"
+				   : " NOT OURS");
+		top_put(0, x, A_REVERSE | (l->ours ? 0 : A_BOLD), "%s", text);
+		x += (int)strlen(text) + 2;
+	}
+	return x;
+}
 
 static void draw_head(const struct top *top)
 {
@@ -80,18 +89,8 @@ static void draw_head(const struct top *top)
 		top_put(0, x, A_REVERSE | A_BOLD, "attached to nothing");
 		x += 21;
 	}
-	for (size_t i = 0; i < s->link_count && x < COLS; i++) {
-		const struct shield_link *l = &s->links[i];
-		char text[80];
-
-		snprintf(text, sizeof(text), "%s (%s)%s", l->interface,
-			 mode_name(l->mode),
-			 l->ours   ? ""
-			 : l->gone ? " GONE"
-				   : " NOT OURS");
-		top_put(0, x, A_REVERSE | (l->ours ? 0 : A_BOLD), "%s", text);
-		x += (int)strlen(text) + 2;
-	}
+	/* Those that are not ours first: a narrow screen has no room for all. */
+	x = draw_links(s, true, draw_links(s, false, x));
 	if (health_observed(s)) {
 		top_put(0, x, A_REVERSE | A_BOLD, "OBSERVING");
 		x += 11;
@@ -104,26 +103,91 @@ static void draw_head(const struct top *top)
 		top_put(0, COLS - 8, A_REVERSE | A_BOLD, " PAUSED ");
 }
 
-static void draw_total(const struct top *top)
+/* A line whose end is left out from a comma or semicolon on, where it has no room. */
+static void put_parts(int y, int attributes, const char *text)
 {
+	size_t n = strlen(text), room = (size_t)COLS;
+
+	while (n > room)
+		do
+			n--;
+		while (n && text[n] != ',' && text[n] != ';');
+	top_put(y, 0, attributes, "%.*s", (int)(n ? n : room), text);
+}
+
+/* A rate, or "-" where none is known yet. */
+static void rate_text(bool known, double rate, char ret[TOP_NUMBER])
+{
+	top_number(known ? rate : NAN, ret);
+}
+
+static void draw_rates(const struct top *top, int y)
+{
+	bool known = top->seconds > 0;
+	char number[6][TOP_NUMBER], text[128];
 	struct stats_pace all;
-	char number[5][TOP_NUMBER], attacks[TOP_LINE];
+
+	stats_pace_total(&top->now, &top->before, top->seconds, &all);
+	rate_text(known, all.packets[VERDICT_PASS], number[0]);
+	rate_text(known, all.packets[VERDICT_DROP], number[1]);
+	rate_text(known, all.packets[VERDICT_ANSWER], number[2]);
+	rate_text(known, all.challenged, number[3]);
+	rate_text(known, 8 * all.bytes_in, number[4]);
+	rate_text(known, 8 * all.bytes_out, number[5]);
+	snprintf(text, sizeof(text),
+		 "/s: pass %s, drop %s, answer %s, challenge %s; bits in %s, out %s",
+		 number[0], number[1], number[2], number[3], number[4], number[5]);
+	put_parts(y, A_NORMAL, text);
+}
+
+/* "1 under attack, 3 active, 24 quiet": those that there are. */
+static void states_text(const size_t states[TOP_STATES], char *ret, size_t size)
+{
+	static const char *const names[TOP_STATES] = {
+		[TOP_ATTACKED] = "under attack",
+		[TOP_ACTIVE] = "active",
+		[TOP_QUIET] = "quiet",
+	};
+	size_t used = 0;
+
+	*ret = 0;
+	for (int state = 0; state < TOP_STATES && used < size; state++)
+		if (states[state])
+			used += (size_t)snprintf(ret + used, size - used, "%s%zu %s",
+						 used ? ", " : "", states[state],
+						 names[state]);
+}
+
+static void draw_overview(const struct top *top, int y)
+{
+	size_t states[TOP_STATES], n = top->now.service_count, players = 0;
+	char text[80], whole[160];
+
+	for (size_t i = 0; i < n; i++)
+		players += top->now.services[i].players;
+	top_states(top, 0, n, states);
+	states_text(states, text, sizeof(text));
+	snprintf(whole, sizeof(whole), "%zu service%s: %s; %zu player%s", n,
+		 n == 1 ? "" : "s", text, players, players == 1 ? "" : "s");
+	put_parts(y, A_NORMAL, whole);
+}
+
+/* What is so of all services together, from line @y; the next free line. */
+static int draw_total(const struct top *top, int y)
+{
+	char attacks[TOP_LINE];
 
 	if (*top->trouble) {
-		top_put(1, 0, top_attributes(TOP_BAD), "%s", top->trouble);
-		return;
+		top_put(y, 0, top_attributes(TOP_BAD), "%s", top->trouble);
+		return y + 2;
 	}
+	draw_rates(top, y++);
 	top_attacks(top, attacks);
-	top_put(2, 0, top_attributes(TOP_BAD), "%s", attacks);
-	stats_pace_total(&top->now, &top->before, top->seconds, &all);
-	top_number(all.packets[VERDICT_PASS], number[0]);
-	top_number(all.packets[VERDICT_DROP], number[1]);
-	top_number(all.packets[VERDICT_ANSWER], number[2]);
-	top_number(8 * all.bytes_in, number[3]);
-	top_number(8 * all.bytes_out, number[4]);
-	top_put(1, 0, A_NORMAL,
-		"a second: %s passed, %s dropped, %s answered; bits: %s in, %s out",
-		number[0], number[1], number[2], number[3], number[4]);
+	if (*attacks)
+		put_parts(y++, top_attributes(TOP_BAD), attacks);
+	if (top->now.service_count)
+		draw_overview(top, y++);
+	return y;
 }
 
 static void draw_keys(const struct top *top)
@@ -138,177 +202,166 @@ static void draw_keys(const struct top *top)
 	top_put(y, 0, A_REVERSE, "%-*s", COLS, "");
 	if (top->page == TOP_PLAYERS)
 		top_put(y, 0, A_REVERSE,
-			" q quit  j/k player  f/b page  p services  space pause  h help");
+			" q quit  h help  j/k player  f/b page  p services  space pause");
 	else if (top->page == TOP_HELP)
 		top_put(y, 0, A_REVERSE, " q or h back");
 	else
 		top_put(y, 0, A_REVERSE,
-			" q quit  j/k service  f/b page  p players  s sort:%s  space pause  "
-			"h help",
+			" q quit  h help  j/k service  f/b page  p players  s sort:%s  "
+			"space pause",
 			orders[top->order]);
 }
 
 /* --- services ---------------------------------------------------------------- */
 
+enum column {
+	PLAYERS,
+	PASS,
+	DROP,
+	ANSWER,
+	CHALLENGE,
+	BITS_IN,
+	BITS_OUT,
+	AMPLIFICATION,
+	COLUMNS_OF_SERVICE,
+};
+
+static const struct {
+	const char *head;
+	int width;
+} columns[COLUMNS_OF_SERVICE] = {
+	[PLAYERS] = { "plrs", 5 },     [PASS] = { "pass/s", 7 },
+	[DROP] = { "drop/s", 7 },      [ANSWER] = { "ans/s", 6 },
+	[CHALLENGE] = { "chal/s", 7 }, [BITS_IN] = { "b/s in", 7 },
+	[BITS_OUT] = { "out", 7 },     [AMPLIFICATION] = { "ampl", 6 },
+};
+
+#define CELL 16
+
+/* A line of the table of services: as many columns as have room, none cut in two. */
+static void draw_line(int y, int attributes, const char *name, const char *family,
+		      const char cells[COLUMNS_OF_SERVICE][CELL])
+{
+	bool whole = COLS >= TOP_COLUMNS;
+	int x, wide = whole	  ? 15 + top_spare(NAME_MAX_LEN - 13) - top_spare(3)
+		      : COLS < 40 ? COLS - 20
+				  : 14;
+
+	wide = wide < 14 || whole ? wide : 14;
+	top_put(y, 0, attributes, "%-*s", COLS, "");
+	top_put(y, 1, attributes, "%-*.*s", wide, wide, name);
+	x = wide + 1;
+	if (whole) {
+		top_put(y, x + 1, attributes, "%-*.*s", 11 + top_spare(3),
+			11 + top_spare(3), family);
+		x += 12 + top_spare(3);
+	}
+	for (int c = 0; c < COLUMNS_OF_SERVICE && x + columns[c].width <= COLS; c++) {
+		top_put(y, x, attributes, "%*s", columns[c].width, cells[c]);
+		x += columns[c].width;
+	}
+}
+
+static void draw_heads(int y)
+{
+	char cells[COLUMNS_OF_SERVICE][CELL];
+
+	for (int c = 0; c < COLUMNS_OF_SERVICE; c++)
+		strcpy(cells[c], columns[c].head);
+	draw_line(y, top_attributes(TOP_FAINT) | A_UNDERLINE, "service", "protocol",
+		  cells);
+}
+
 static void draw_service(const struct top *top, const struct stats_service *s, int y,
 			 bool chosen)
 {
-	int attributes = chosen ? A_REVERSE : A_NORMAL;
-	char number[5][TOP_NUMBER], ratio[16] = "-";
+	bool attacked = top_attacked(top, s->service.name);
+	bool known = top->seconds > 0 && stats_pace_match(&top->before, s);
+	int attributes = (chosen ? A_REVERSE : A_NORMAL) |
+			 (attacked ? top_attributes(TOP_BAD) : 0);
+	char cells[COLUMNS_OF_SERVICE][CELL], name[NAME_MAX_LEN + 1];
 	struct stats_pace pace;
 	double x;
 
 	top_pace(top, s, &pace);
-	top_number(pace.packets[VERDICT_PASS], number[0]);
-	top_number(pace.packets[VERDICT_DROP], number[1]);
-	top_number(pace.packets[VERDICT_ANSWER], number[2]);
-	top_number(8 * pace.bytes_in, number[3]);
-	top_number(8 * pace.bytes_out, number[4]);
-	if (stats_ratio(s->out.strangers.wire, s->in.strangers.wire, &x))
-		snprintf(ratio, sizeof(ratio), x < 1 ? "%.3f" : "%.1f",
-			 x < 9999 ? x : 9999);
-	top_put(y, 0, attributes, "%-*s", COLS, "");
-	if (top_attacked(top, s->service.name))
-		attributes |= top_attributes(TOP_BAD);
-	top_put(y, 0, attributes, "%c%-*.*s %-14s%8zu %6s %6s %5s %6s %6s %6s",
-		chosen				     ? '>'
-		: top_attacked(top, s->service.name) ? '!'
-						     : ' ',
-		15 + spare(NAME_SPARE), 15 + spare(NAME_SPARE), s->service.name,
-		family_name((enum wire_family)s->service.family), s->players, number[0],
-		number[1], number[2], number[3], number[4], ratio);
+	snprintf(cells[PLAYERS], CELL, "%zu", s->players);
+	rate_text(known, pace.packets[VERDICT_PASS], cells[PASS]);
+	rate_text(known, pace.packets[VERDICT_DROP], cells[DROP]);
+	rate_text(known, pace.packets[VERDICT_ANSWER], cells[ANSWER]);
+	rate_text(known, pace.challenged, cells[CHALLENGE]);
+	rate_text(known, 8 * pace.bytes_in, cells[BITS_IN]);
+	rate_text(known, 8 * pace.bytes_out, cells[BITS_OUT]);
+	strcpy(cells[AMPLIFICATION], "-");
+	if (s->in.strangers.wire >= STATS_RATIO_LEAST &&
+	    stats_ratio(s->out.strangers.wire, s->in.strangers.wire, &x))
+		snprintf(cells[AMPLIFICATION], CELL, x < 1 ? "%.3f" : "%.1f",
+			 x < 999 ? x : 999);
+	/* Marks, too: some terminals have neither colours nor bold. */
+	snprintf(name, sizeof(name), "%s%.*s", attacked ? "!" : "", NAME_MAX_LEN - 1,
+		 s->service.name);
+	draw_line(y, attributes, name, family_name((enum wire_family)s->service.family),
+		  cells);
+	if (chosen)
+		top_put(y, 0, attributes, ">");
 }
 
-/* Up to @room services around the one chosen; the next free line. */
-static int draw_services(const struct top *top, int y, int room)
+/* Which places of the order are shown, of @room lines; one less if any are left out. */
+static size_t window(const struct top *top, size_t room, size_t chosen, size_t *ret_first)
 {
-	size_t chosen = 0, first = 0, n = top->now.service_count;
+	size_t n = top->now.service_count, states[TOP_STATES], busy, shown;
 
-	top_put(y++, 0, top_attributes(TOP_FAINT) | A_UNDERLINE,
-		" %-*s %-14s%8s %6s %6s %5s %6s %6s %6s", 15 + spare(NAME_SPARE),
-		"service", "protocol", "players", "pass/s", "drop/s", "ans/s", "b/s in",
-		"out", "amplif");
-	top_service(top, &chosen);
-	if (room > 0 && chosen >= (size_t)room)
-		first = chosen - (size_t)room + 1;
-	for (size_t i = first; i < n && i < first + (size_t)room; i++)
-		draw_service(top, top_service_at(top, i), y++, i == chosen);
-	return y;
+	*ret_first = 0;
+	if (n <= room)
+		return n;
+	room -= room > 1;
+	/* Quiet ones are folded, unless one of them is chosen, or the order is by name.
+	 */
+	top_states(top, 0, n, states);
+	busy = n - states[TOP_QUIET];
+	shown = busy && busy < room && top->order != TOP_BY_NAME && chosen < busy ? busy
+										  : room;
+	if (chosen >= shown)
+		*ret_first = chosen - shown + 1;
+	return shown;
 }
 
-/* "query      [#####.....]  52%", three in a line. */
-static int draw_budgets(const struct stats_service *s, int y)
-{
-	int wide = 10 + spare(BAR_SPARE) / 3;
-
-	for (int class = 0; class < CLASS_BUDGETS; class ++) {
-		int full = (int)(s->spent[class] * wide + 0.5);
-		char bar[10 + BAR_SPARE / 3 + 1];
-
-		memset(bar, '.', (size_t)wide);
-		memset(bar, '#', (size_t)(full < wide ? full : wide));
-		bar[wide] = 0;
-		top_put(y + class / 3, class % 3 * (wide + 16) + 1,
-			top_attributes(s->spent[class] >= 0.9 ? TOP_BAD : TOP_PLAIN),
-			"%-9s [%s]%3.0f", class_name((enum wire_class) class), bar,
-			s->spent[class] * 100);
-	}
-	return y + (CLASS_BUDGETS + 2) / 3;
-}
-
-static void draw_row(const struct top_row *r, int y)
-{
-	enum verdict verdict = reason_verdict(r->reason);
-	int more = spare(KIND_SPARE);
-	char number[4][TOP_NUMBER];
-
-	top_number(r->pace.packets, number[0]);
-	top_number(8 * r->pace.bytes, number[1]);
-	top_number((double)r->total.packets, number[2]);
-	top_number((double)r->total.bytes, number[3]);
-	top_put(y, 0, A_NORMAL, " %-4s%-*.*s", r->out ? "out" : "in", 22 + more,
-		22 + more, kind_name(r->kind));
-	top_put(y, 28 + more, verdict_attributes(verdict), "%-7s", verdict_name(verdict));
-	top_put(y, 36 + more, A_NORMAL, "%-16.16s%6s %6s %7s %6s", reason_name(r->reason),
-		number[0], number[1], number[2], number[3]);
-}
-
-/* The rows of one service down to line @to; how many had room. */
-static size_t draw_rows(const struct top *top, const struct stats_service *s, int y,
-			int to)
-{
-	static struct top_row rows[TOP_ROWS];
-	size_t n = top_rows(top, s, rows), room, first = top->scroll;
-
-	top_put(y++, 0, top_attributes(TOP_FAINT) | A_UNDERLINE,
-		" %-4s%-*s%-8s%-16s%6s %6s %7s %6s", "way", 23 + spare(KIND_SPARE),
-		"kind", "verdict", "reason", "pkt/s", "bit/s", "packets", "bytes");
-	room = y < to ? (size_t)(to - y) : 0;
-	if (first + room > n)
-		first = n > room ? n - room : 0;
-	for (size_t i = first; i < n && y < to; i++)
-		draw_row(&rows[i], y++);
-	if (!n && y < to)
-		top_put(y, 1, top_attributes(TOP_FAINT), "nothing has come or gone yet");
-	return room;
-}
-
-/* On line @y, if the daemon samples drops: where they come from. How many lines. */
-static int draw_worst(const struct top *top, const struct stats_service *s, int y)
-{
-	const struct lag_file *f = top->figures;
-	char text[256] = "";
-	size_t used = 0;
-
-	for (size_t i = 0; f && i < f->worst_count && used < sizeof(text); i++)
-		if (!strncmp(f->worst[i].service, s->service.name, NAME_MAX_LEN))
-			used += (size_t)snprintf(text + used, sizeof(text) - used,
-						 "  %.63s %.0f%%", f->worst[i].prefix,
-						 f->worst[i].share * 100);
-	if (!used)
-		return 0;
-	top_put(y, 0, top_attributes(TOP_BAD), "drops from%s", text);
-	return 1;
-}
-
-/* On line @y, if there are any: the answers that the kernel could give. How many lines.
+/* Up to @room lines of services around the one chosen, below heads; the next free line.
  */
-static int draw_templates(const struct stats_service *s, int y)
+static int draw_services(const struct top *top, int y, size_t room)
 {
-	size_t fresh = 0;
-	__u64 oldest = 0;
+	size_t chosen = 0, first, shown, n = top->now.service_count;
+	size_t all[TOP_STATES], these[TOP_STATES];
+	char text[80], whole[112];
 
-	for (size_t i = 0; i < s->template_count; i++) {
-		fresh += s->templates[i].fresh;
-		if (s->templates[i].age_ns > oldest)
-			oldest = s->templates[i].age_ns;
-	}
-	if (!s->template_count)
-		return 0;
-	top_put(y, 0, top_attributes(fresh ? TOP_FAINT : TOP_BAD),
-		"answers kept: %zu, young enough to be sent: %zu, the oldest %.1f s",
-		s->template_count, fresh, (double)oldest / 1e9);
-	return 1;
+	draw_heads(y++);
+	top_service(top, &chosen);
+	shown = window(top, room, chosen, &first);
+	for (size_t i = first; i < first + shown; i++)
+		draw_service(top, top_service_at(top, i), y++, i == chosen);
+	if (shown == n || room < 2)
+		return y;
+	top_states(top, 0, n, all);
+	top_states(top, first, first + shown, these);
+	for (int state = 0; state < TOP_STATES; state++)
+		all[state] -= these[state];
+	states_text(all, text, sizeof(text));
+	snprintf(whole, sizeof(whole), " %zu more: %s", n - shown, text);
+	put_parts(y, top_attributes(TOP_FAINT), whole);
+	return y + 1;
 }
 
 static size_t draw_services_page(const struct top *top, int from, int to)
 {
 	const struct stats_service *s = top_service(top, NULL);
-	int room = (to - from - 8) / 2, y;
+	bool detail = LINES >= HEIGHT_DETAIL;
+	int room = detail ? (to - from - 8) / 2 : to - from - 1, y;
 
 	if (!s) {
 		top_put(from, 0, A_NORMAL, "no service is configured");
 		return 1;
 	}
-	y = draw_services(top, from, room < 1 ? 1 : room);
-	if (y + 4 > to)
-		return 1;
-	top_put(y++, 0, A_BOLD,
-		"%s%s: spent of what all strangers together may ask for, in %%",
-		s->service.name, s->service.observe ? " (only observed)" : "");
-	to -= draw_worst(top, s, to - 1);
-	to -= draw_templates(s, to - 1);
-	return draw_rows(top, s, draw_budgets(s, y), to);
+	y = draw_services(top, from, room < 1 ? 1 : (size_t)room);
+	return detail ? top_draw_service(top, s, y, to) : 1;
 }
 
 static void draw_help(int y)
@@ -318,12 +371,15 @@ static void draw_help(int y)
 		"j k, arrows  choose a service, or a player",
 		"f b, page    the next rows, the rows before",
 		"p, tab       services, or players",
-		"s            sort services and rows by rate, total or name",
+		"s            sort services and rows by rate, total or name (all of them)",
 		"space        stop, go on",
 		"",
-		"pass/s drop/s ans/s   datagrams received, a second, by what became of them",
+		"pass/s drop/s ans/s chal/s   datagrams received, a second, by what became of",
+		"             them: chal were asked for proof of address, and not answered",
 		"!            the service is under attack: `quakeshield attacks` tells more",
-		"amplif  octets on the wire to peers who are no players, for each from them",
+		"quiet        no player, and nothing received or sent for a minute of looking",
+		"ampl    octets on the wire to peers who are no players, for each from them;",
+		"        not told before 64 KiB came from them",
 		"[####......]  of the budget that all strangers share; full: more are refused",
 		"drops from   prefixes of a twentieth or more of the drops, if `sample` is on;",
 		"             a flood that lies about its addresses does not tell whose they are",
@@ -349,13 +405,16 @@ size_t top_draw(const struct top *top)
 		return rows;
 	}
 	draw_head(top);
-	draw_total(top);
-	if (top->page == TOP_HELP)
-		draw_help(3);
-	else if (top->page == TOP_PLAYERS)
-		top_draw_players(top, 3, LINES - 1);
-	else
-		rows = draw_services_page(top, 3, LINES - 1);
+	if (top->page == TOP_HELP) {
+		draw_help(2);
+	} else {
+		int y = draw_total(top, 1);
+
+		if (top->page == TOP_PLAYERS)
+			top_draw_players(top, y, LINES - 1);
+		else
+			rows = draw_services_page(top, y, LINES - 1);
+	}
 	draw_keys(top);
 	refresh();
 	return rows ? rows : 1;

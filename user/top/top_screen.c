@@ -126,6 +126,15 @@ int top_run(struct top *top, top_collect *collect, void *context)
 			  getenv("TERM") ? getenv("TERM") : "");
 		return -ENOTTY;
 	}
+	if (!tigetstr("cup")) {
+		endwin();
+		delscreen(screen);
+		log_error(
+			"top: the terminal '%s' has no cursor to place: use --once, or set "
+			"TERM",
+			getenv("TERM"));
+		return -ENOTTY;
+	}
 	if (!quiet_begin(&quiet)) {
 		endwin();
 		log_error("top: cannot set messages aside: %s", strerror(errno));
