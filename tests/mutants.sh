@@ -43,9 +43,9 @@ programs()
 	done
 }
 
-# A pattern of that code, in which white space does not count.
+# A pattern of that code, in which neither white space counts nor how a macro is wrapped.
 # shellcheck disable=SC2016 # perl's variables
-PATTERN='BEGIN { $old = join "\\s*", map { quotemeta } $ENV{OLD} =~ /\w+|\S/g }'
+PATTERN='BEGIN { $old = join "(?:\\s|\\\\\\n)*", map { quotemeta } $ENV{OLD} =~ /\w+|\S/g }'
 
 # stands FILE OLD: exactly once.
 stands()
