@@ -19,7 +19,7 @@ packages()
 			libgl1-mesa-dri nexuiz-server nexuiz mvdsv ktx ezquake tshark tcpdump mandoc
 			iptables curl prometheus prometheus-alertmanager chromium tmux socat openssl xxd zsh fish python3" ;;
 	openarena) echo "openarena-server" ;;
-	lint)	echo "clang-format clang-tidy cppcheck shellcheck" ;;
+	lint)	echo "clang-format clang-tidy cppcheck shellcheck python3" ;;
 	bench)	echo "xdp-tools nftables iptables" ;;
 	vm)	echo "qemu-system-x86 busybox-static kmod cpio xz-utils zstd udev file
 			bsdextrautils debian-archive-keyring
