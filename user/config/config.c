@@ -11,12 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config/config_keys.h"
 #include "config/config_parse.h"
 #include "config/config_text.h"
 #include "lib/rate_text.h"
-
-#define ALLOWANCE_MAX 100000000 /* bytes of the ledger; at most one a nanosecond */
-#define WINDOW_MAX_S  3600
 
 static const struct choice modes[] = {
 	{ "auto", MODE_AUTO },
@@ -109,18 +107,20 @@ int list_read(cfg_t *cfg, const char *key, struct cidr *ret, bool *ret_unlimited
 	return 0;
 }
 
-int number_read(cfg_t *section, const char *key, unsigned long min, unsigned long max,
-		__u32 *ret)
+int number_read(cfg_t *section, const char *name, __u32 *ret)
 {
-	const struct kept *v = value_get(section, key);
+	const struct config_key *key = key_of(section, name);
+	const struct kept *v = value_get(section, name);
 	unsigned long n;
 
-	if (!v)
+	if (!v || (key->type == KEY_NUMBER_OR_0 && !strcmp(v->text, "0"))) {
+		*ret = v ? 0 : *ret;
 		return 0;
-	if (!number_parse(v->text, min, max, &n))
+	}
+	if (!number_parse(v->text, key->low, key->high, &n))
 		return config_error(v->path, v->line,
-				    "%s '%s' is not a number from %lu to %lu", key,
-				    v->text, min, max);
+				    "%s '%s' is not a number from %lu to %lu", name,
+				    v->text, key->low, key->high);
 	*ret = (__u32)n;
 	return 0;
 }
@@ -137,9 +137,8 @@ static int ledger_read(const struct parse *p, cfg_t *cfg)
 		return config_error(cfg_getnsec(cfg, "ledger", 1)->filename,
 				    cfg_getnsec(cfg, "ledger", 1)->line,
 				    "section 'ledger' is given twice");
-	if (number_read(ledger, "allowance", 0, ALLOWANCE_MAX,
-			&config->ledger_allowance) ||
-	    number_read(ledger, "window", 1, WINDOW_MAX_S, &config->ledger_window_s) ||
+	if (number_read(ledger, "allowance", &config->ledger_allowance) ||
+	    number_read(ledger, "window", &config->ledger_window_s) ||
 	    choice_read(ledger, "strict", config_switches, &strict) ||
 	    choice_read(ledger, "withhold", config_switches, &withhold))
 		return -EINVAL;
@@ -169,7 +168,6 @@ static int proof_read(const struct parse *p, cfg_t *cfg)
 static int answers_read(const struct parse *p, cfg_t *cfg)
 {
 	cfg_t *answers = cfg_getnsec(cfg, "answers", 0);
-	const struct kept *v;
 
 	if (!answers)
 		return 0;
@@ -177,13 +175,7 @@ static int answers_read(const struct parse *p, cfg_t *cfg)
 		return config_error(cfg_getnsec(cfg, "answers", 1)->filename,
 				    cfg_getnsec(cfg, "answers", 1)->line,
 				    "section 'answers' is given twice");
-	v = value_get(answers, "rate");
-	if (v && !strcmp(v->text, "0")) {
-		p->config->answers_rate = 0;
-		return 0;
-	}
-	return number_read(answers, "rate", ANSWERS_LEAST, ANSWERS_MOST,
-			   &p->config->answers_rate);
+	return number_read(answers, "rate", &p->config->answers_rate);
 }
 
 static int metrics_read(const struct parse *p, cfg_t *cfg)

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * config_grammar.c - which key belongs where, told to libconfuse; and plain values.
+ * config_grammar.c - which key belongs where (config_keys.h), told to libconfuse; and
+ * plain values.
  */
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "config/config_keys.h"
 #include "config/config_parse.h"
 #include "config/config_text.h"
+#include "lib/log.h"
 #include "lib/names.h"
 #include "lib/nearest.h"
 
@@ -73,66 +76,64 @@ static void complain(cfg_t *cfg, const char *format, va_list args)
 		config_error_v(cfg->filename, cfg->line, false, format, args);
 }
 
-#define KEEP(name)	CFG_PTR_CB(name, 0, CFGF_NODEFAULT, keep, free)
-#define KEEP_LIST(name) CFG_PTR_LIST_CB(name, 0, CFGF_NODEFAULT, keep, free)
+#define SECTION_KEYS 16 /* of one section, and the end of its row */
+#define SECTIONS     12 /* of a file, and the end */
 
-/* Budget sections bear the names of the classes. */
-cfg_t *config_grammar(void)
+/* The keys of the section @name, from the rows of config_keys.h. Returns how many. */
+static size_t keys_add(cfg_opt_t *ret, const char *name)
 {
-	cfg_opt_t rates[] = { KEEP("source"), KEEP("prefix"), KEEP("global"), CFG_END() };
-	cfg_opt_t fixed[] = {
-		KEEP("protocol"),  KEEP_LIST("port"), KEEP_LIST("address"),
-		KEEP("observe"),   KEEP("replies"),   KEEP("malformed"),
-		KEEP("fragments"), KEEP("proof"),     KEEP("answers"),
-	};
-	const size_t n = sizeof(fixed) / sizeof(*fixed);
-	cfg_opt_t service[sizeof(fixed) / sizeof(*fixed) + CLASS_BUDGETS + 1];
-	cfg_opt_t end = CFG_END();
+	size_t n = 0;
 
-	memcpy(service, fixed, sizeof(fixed));
+	for (const struct config_key *k = config_keys; k->name; k++) {
+		cfg_opt_t one = CFG_PTR_CB(k->name, 0, CFGF_NODEFAULT, keep, free);
+		cfg_opt_t list = CFG_PTR_LIST_CB(k->name, 0, CFGF_NODEFAULT, keep, free);
+
+		if (!strcmp(k->section, name))
+			ret[n++] = k->type == KEY_LIST ? list : one;
+	}
+	return n;
+}
+
+/* A section of a service for each class with limits. */
+static size_t classes_add(cfg_opt_t *ret, cfg_opt_t *rates)
+{
 	for (int i = 0; i < CLASS_BUDGETS; i++) {
 		cfg_opt_t section = CFG_SEC(class_name((enum wire_class)i), rates,
 					    CFGF_MULTI | CFGF_NODEFAULT);
 
-		service[n + (size_t)i] = section;
+		ret[i] = section;
 	}
-	service[n + CLASS_BUDGETS] = end;
+	return CLASS_BUDGETS;
+}
 
-	cfg_opt_t ledger[] = { KEEP("allowance"), KEEP("window"), KEEP("strict"),
-			       KEEP("withhold"), CFG_END() };
-	cfg_opt_t proof[] = { KEEP("rate"), CFG_END() };
-	cfg_opt_t answers[] = { KEEP("rate"), CFG_END() };
-	cfg_opt_t metrics[] = { KEEP("listen"), KEEP("public"), CFG_END() };
-	cfg_opt_t sample[] = { KEEP("every"), KEEP("rate"), CFG_END() };
-	cfg_opt_t follow[] = {
-		KEEP("first"), KEEP("one_in"),	     KEEP_LIST("addresses"),
-		KEEP("rate"),  KEEP("psk_identity"), KEEP("psk_file"),
-		CFG_END()
-	};
-	cfg_opt_t output[] = { KEEP("json"), KEEP("pcapng"), KEEP("cpu"), CFG_END() };
-	cfg_opt_t file[] = {
-		CFG_SEC("ledger", ledger, CFGF_MULTI | CFGF_NODEFAULT),
-		CFG_SEC("proof", proof, CFGF_MULTI | CFGF_NODEFAULT),
-		CFG_SEC("answers", answers, CFGF_MULTI | CFGF_NODEFAULT),
-		CFG_SEC("metrics", metrics, CFGF_MULTI | CFGF_NODEFAULT),
-		CFG_SEC("sample", sample, CFGF_MULTI | CFGF_NODEFAULT),
-		CFG_SEC("follow", follow, CFGF_MULTI | CFGF_NODEFAULT),
-		CFG_SEC("output", output, CFGF_MULTI | CFGF_NODEFAULT),
-		CFG_SEC("service", service,
-			CFGF_MULTI | CFGF_TITLE | CFGF_NO_TITLE_DUPES | CFGF_NODEFAULT),
-		KEEP_LIST("include"),
-		KEEP_LIST("interface"),
-		KEEP("mode"),
-		KEEP("observe"),
-		KEEP("on_exit"),
-		KEEP("on-attack"),
-		KEEP_LIST("allow"),
-		KEEP_LIST("deny"),
-		CFG_END(),
-	};
+cfg_t *config_grammar(void)
+{
+	const cfg_opt_t end = CFG_END();
+	cfg_opt_t file[SECTIONS + SECTION_KEYS], keys[SECTIONS][SECTION_KEYS];
+	cfg_opt_t service[SECTION_KEYS + CLASS_BUDGETS], rates[SECTION_KEYS];
+	size_t n = 0, in_service = keys_add(service, CONFIG_SERVICE);
+	const char *last = CONFIG_FILE;
+	cfg_t *cfg;
 
-	cfg_t *cfg = cfg_init(file, CFGF_NONE);
+	rates[keys_add(rates, CONFIG_CLASS)] = end;
+	in_service += classes_add(service + in_service, rates);
+	service[in_service] = end;
+	for (const struct config_key *k = config_keys; k->name; k++) {
+		cfg_opt_t plain =
+			CFG_SEC(k->section, keys[n], CFGF_MULTI | CFGF_NODEFAULT);
+		cfg_opt_t titled = CFG_SEC(k->section, service,
+					   CFGF_MULTI | CFGF_TITLE | CFGF_NO_TITLE_DUPES |
+						   CFGF_NODEFAULT);
 
+		if (!strcmp(k->section, last) || !strcmp(k->section, CONFIG_CLASS))
+			continue;
+		last = k->section;
+		keys[n][keys_add(keys[n], last)] = end;
+		file[n++] = strcmp(last, CONFIG_SERVICE) != 0 ? plain : titled;
+	}
+	n += keys_add(file + n, CONFIG_FILE);
+	file[n] = end;
+	cfg = cfg_init(file, CFGF_NONE);
 	if (cfg)
 		cfg_set_error_function(cfg, complain);
 	return cfg;
@@ -179,6 +180,16 @@ int choice_read(cfg_t *section, const char *key, const struct choice *choices, i
 			    v->text, known, nearest_found(&near) ? " (did you mean " : "",
 			    nearest_found(&near) ? nearest_found(&near) : "",
 			    nearest_found(&near) ? "?)" : "");
+}
+
+const struct config_key *key_of(const cfg_t *section, const char *name)
+{
+	const struct config_key *key = config_key(section->name, name);
+
+	if (key)
+		return key;
+	log_error("no row of config_keys[] is '%s' of '%s'", name, section->name);
+	abort();
 }
 
 bool number_parse(const char *text, unsigned long min, unsigned long max,

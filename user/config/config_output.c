@@ -7,11 +7,9 @@
 #include <errno.h>
 #include <string.h>
 
+#include "config/config_keys.h"
 #include "config/config_parse.h"
 #include "config/config_text.h"
-
-#define EVERY_MAX (1ul << 24)
-#define RATE_MAX  1000000ul
 
 /* The section if it is there; -EINVAL if it is there twice. */
 static int section_get(cfg_t *cfg, const char *name, cfg_t **ret)
@@ -25,17 +23,18 @@ static int section_get(cfg_t *cfg, const char *name, cfg_t **ret)
 }
 
 /* 0 or a power of two: the kernel programs have no division. */
-static int power_read(cfg_t *section, const char *key, __u32 *ret)
+static int power_read(cfg_t *section, const char *name, __u32 *ret)
 {
-	const struct kept *v = value_get(section, key);
+	const unsigned long most = key_of(section, name)->high;
+	const struct kept *v = value_get(section, name);
 	unsigned long n;
 
 	if (!v)
 		return 0;
-	if (!number_parse(v->text, 0, EVERY_MAX, &n) || n & (n - 1))
+	if (!number_parse(v->text, 0, most, &n) || n & (n - 1))
 		return config_error(v->path, v->line,
-				    "%s '%s' is not 0 or a power of two up to %lu", key,
-				    v->text, EVERY_MAX);
+				    "%s '%s' is not 0 or a power of two up to %lu", name,
+				    v->text, most);
 	*ret = (__u32)n;
 	return 0;
 }
@@ -159,20 +158,19 @@ int live_read(struct parse *p, cfg_t *cfg)
 	if (sample) {
 		config->sample_every = SAMPLE_EVERY;
 		if (power_read(sample, "every", &config->sample_every) ||
-		    number_read(sample, "rate", 1, RATE_MAX, &config->sample_rate))
+		    number_read(sample, "rate", &config->sample_rate))
 			return -EINVAL;
 	}
-	if (follow &&
-	    (number_read(follow, "first", 0, PLAYERS_MAX, &config->follow_first) ||
-	     power_read(follow, "one_in", &config->follow_every) ||
-	     number_read(follow, "rate", 1, RATE_MAX, &config->follow_rate) ||
-	     list_read(follow, "addresses", config->follow, NULL,
-		       &config->follow_count) ||
-	     psk_read(p, follow)))
+	if (follow && (number_read(follow, "first", &config->follow_first) ||
+		       power_read(follow, "one_in", &config->follow_every) ||
+		       number_read(follow, "rate", &config->follow_rate) ||
+		       list_read(follow, "addresses", config->follow, NULL,
+				 &config->follow_count) ||
+		       psk_read(p, follow)))
 		return -EINVAL;
 	if (output && (target_read(output, "json", config->output_json) ||
 		       target_read(output, "pcapng", config->output_pcapng) ||
-		       number_read(output, "cpu", 1, 100, &config->output_cpu) ||
+		       number_read(output, "cpu", &config->output_cpu) ||
 		       targets_check(output, config)))
 		return -EINVAL;
 	return 0;

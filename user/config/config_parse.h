@@ -31,6 +31,8 @@ struct choice {
 	int value;
 };
 
+struct config_key;
+
 extern const struct choice config_switches[]; /* true, false and their like */
 
 /* An empty tree of the grammar, to be freed by cfg_free(); NULL: no memory. */
@@ -49,13 +51,16 @@ const struct kept *value_get(cfg_t *section, const char *key);
 /* One of @choices, up to a NULL name. 0 and *@ret untouched if the key is not there. */
 int choice_read(cfg_t *section, const char *key, const struct choice *choices, int *ret);
 
+/* The row of the key @name, which has one, in @section, which is not the file itself. */
+const struct config_key *key_of(const cfg_t *section, const char *name);
+
 /* Digits and nothing else, from @min to @max. */
 bool number_parse(const char *text, unsigned long min, unsigned long max,
 		  unsigned long *ret);
 
-/* The same of a key, with its complaint. 0 and *@ret untouched if it is not there. */
-int number_read(cfg_t *section, const char *key, unsigned long min, unsigned long max,
-		__u32 *ret);
+/* The same of a key in its range, or -EINVAL after a message. 0 and *@ret untouched if
+ * the key is absent. */
+int number_read(cfg_t *section, const char *name, __u32 *ret);
 
 /* A list of networks, at most CONFIG_LIST; behind each may stand `unlimited`, unless
  * @ret_unlimited is NULL. */
