@@ -7,6 +7,7 @@
 #   make quick          unit and kernel tests alone (TESTS=GLOB chooses, here and in test)
 #   make attack         what attackers did, or would, and the figures that must be kept
 #   make mutants        small breakages that the tests must notice (tests/MUTANTS)
+#   make docs           docs/reference/ and the rows of the manual that the code's tables know
 #   make coverage       the lines and branches that unit tests run, file by file
 #   make vmtest         the kernels of vmtests/KERNELS (KERNEL=..., VM=vng|qemu)
 #   make bench          ns per packet, as ratios to the floor and to peers
@@ -299,7 +300,7 @@ attack: deps-test
 quick:
 	$(Q)$(MAKE) --no-print-directory $(side_by_side) quick-check
 
-quick-check: $(if $(SH_CHOSEN),all) $(BIN_CHOSEN)
+quick-check: $(if $(SH_CHOSEN),all $(O)/lab/reference) $(BIN_CHOSEN)
 	$(Q)BUILD=$(O) tests/run.sh $(BIN_CHOSEN) $(SH_CHOSEN)
 
 # Breakages on purpose: ONLY=GLOB of files, COUNT=N of them at random, SEED=, MINUTES=N,
@@ -313,6 +314,10 @@ else
 	$(Q)BUILD=$(O) LIST='$(LIST)' ONLY='$(ONLY)' COUNT='$(COUNT)' SEED='$(SEED)' MINUTES='$(MINUTES)' \
 		SURVIVE='$(SURVIVE)' CHECK='$(CHECK)' tests/mutants.sh
 endif
+
+# docs/reference/, from the tables in the code: tests/test_docs.sh holds the committed pages to it.
+docs: $(O)/lab/reference
+	$(Q)BUILD=$(O) tests/reference.sh --write
 
 # Not sanitised, for the sanitizers bring branches of their own.
 coverage:
@@ -331,6 +336,7 @@ vmtest: deps-vm
 SHARE		= $(DESTDIR)$(PREFIX)/share
 DOCS		:= README.md LICENSE $(filter-out docs/HACKING.md,$(wildcard docs/*.md)) \
 		   docs/example.conf
+REFERENCE	:= $(wildcard docs/reference/*.md docs/reference/schema/*.json)
 EXAMPLES	:= $(wildcard docs/examples/*.sh docs/examples/*.yml)
 UNITS		:= $(PROG).service $(PROG)-attack.service $(PROG)-attack.path
 RULES		:= docs/alerts.yml docs/grafana-dashboard.json
@@ -342,6 +348,7 @@ INSTALLED	= $(DESTDIR)$(SBINDIR)/$(PROG) \
 		  $(SHARE)/zsh/site-functions/_$(PROG) \
 		  $(SHARE)/fish/vendor_completions.d/$(PROG).fish \
 		  $(addprefix $(SHARE)/doc/$(PROG)/,$(notdir $(DOCS) $(EXAMPLES))) \
+		  $(REFERENCE:docs/%=$(SHARE)/doc/$(PROG)/%) \
 		  $(addprefix $(SHARE)/$(PROG)/,$(notdir $(RULES)))
 
 $(O)/completion.%: $(O)/$(PROG)
@@ -355,8 +362,10 @@ install: all $(O)/completion.bash $(O)/completion.zsh $(O)/completion.fish
 	$(INSTALL) -D -m 644 $(O)/completion.zsh $(SHARE)/zsh/site-functions/_$(PROG)
 	$(INSTALL) -D -m 644 $(O)/completion.fish \
 		$(SHARE)/fish/vendor_completions.d/$(PROG).fish
-	$(INSTALL) -d $(SHARE)/doc/$(PROG) $(SHARE)/$(PROG)
+	$(INSTALL) -d $(SHARE)/doc/$(PROG)/reference/schema $(SHARE)/$(PROG)
 	$(INSTALL) -m 644 $(DOCS) $(SHARE)/doc/$(PROG)
+	$(INSTALL) -m 644 $(filter %.md,$(REFERENCE)) $(SHARE)/doc/$(PROG)/reference
+	$(INSTALL) -m 644 $(filter %.json,$(REFERENCE)) $(SHARE)/doc/$(PROG)/reference/schema
 	$(INSTALL) -m 644 $(RULES) $(SHARE)/$(PROG)
 	$(INSTALL) -d $(DESTDIR)$(UNITDIR) $(DESTDIR)$(SYSCONFDIR)
 	for unit in $(UNITS); do \
@@ -372,7 +381,8 @@ install: all $(O)/completion.bash $(O)/completion.zsh $(O)/completion.fish
 # A configuration that somebody has changed is not ours to remove.
 uninstall:
 	rm -f $(INSTALLED)
-	-rmdir $(SHARE)/doc/$(PROG) $(SHARE)/$(PROG)
+	-rmdir $(SHARE)/doc/$(PROG)/reference/schema $(SHARE)/doc/$(PROG)/reference \
+		$(SHARE)/doc/$(PROG) $(SHARE)/$(PROG)
 	cmp -s docs/$(PROG).conf $(DESTDIR)$(SYSCONFDIR)/$(PROG).conf && \
 		rm $(DESTDIR)$(SYSCONFDIR)/$(PROG).conf || \
 		{ test ! -e $(DESTDIR)$(SYSCONFDIR)/$(PROG).conf || \
@@ -457,8 +467,8 @@ bench: deps-bench
 clean:
 	rm -rf $(O)
 
-.PHONY: all attack bench coverage coverage-run fuzz lab quick quick-check mutants deps deps-test deps-lint \
-	deps-bench deps-vm run test check install uninstall \
+.PHONY: all attack bench coverage coverage-run docs fuzz lab quick quick-check mutants \
+	deps deps-test deps-lint deps-bench deps-vm run test check install uninstall \
 	format-check lint lint-all $(LINT_ALL) clean
 .DELETE_ON_ERROR:
 .SECONDARY:

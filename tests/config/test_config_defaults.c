@@ -161,7 +161,7 @@ static void allowance_grows_with_servers_up_to_a_bound(void **state)
 	}
 }
 
-static FILE *operating; /* docs/OPERATING.md */
+static FILE *documented; /* docs/reference/defaults.md */
 
 /* Is @cell, with a blank on either side, what would be configured to get @limit? */
 static void assert_says(char *cell, const struct limit *limit)
@@ -204,19 +204,19 @@ static void defaults_are_those_in_the_documents(void **state)
 	char line[4096];
 
 	(void)state;
-	assert_non_null(operating);
-	while (fgets(line, sizeof(line), operating)) {
+	assert_non_null(documented);
+	while (fgets(line, sizeof(line), documented)) {
 		line[strcspn(line, "\n")] = 0;
 		if (line[0] == '#')
 			for (family = FAMILY_COUNT - 1; family >= 0; family--)
-				if (!strncmp(line, "### ", 4) &&
-				    !strcmp(line + 4,
+				if (!strncmp(line, "## ", 3) &&
+				    !strcmp(line + 3,
 					    family_name((enum wire_family)family)))
 					break;
 		if (family >= 0 && !strncmp(line, "| ", 2))
 			rows += row_holds(line, (enum wire_family)family);
 	}
-	fclose(operating);
+	fclose(documented);
 	assert_int_equal(rows, FAMILY_COUNT * CLASS_BUDGETS);
 }
 
@@ -445,6 +445,6 @@ int main(void)
 	};
 
 	/* Before we leave for a directory of our own. */
-	operating = fopen("docs/OPERATING.md", "re");
+	documented = fopen("docs/reference/defaults.md", "re");
 	return cmocka_run_group_tests(tests, enter, leave);
 }

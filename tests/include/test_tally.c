@@ -172,34 +172,10 @@ static void what_a_frame_occupies(void **state)
 	assert_int_equal(t.strangers.wire, 84 + 2 * 124 + 124);
 }
 
-/* docs/OPERATING.md tells operators what the counters take, and what all services may. */
-static void the_manual_knows_what_they_take(void **state)
-{
-	const unsigned long service = TALLY_ROWS * sizeof(struct tally_row);
-	FILE *file = fopen("docs/OPERATING.md", "r");
-	unsigned int kilobytes = 0, most = 0;
-	char line[256];
-
-	(void)state;
-	assert_non_null(file);
-	while (fgets(line, sizeof(line), file)) {
-		const char *at = strstr(line, "and the counters ");
-
-		if (at)
-			sscanf(at, "and the counters %u kB", &kilobytes);
-		sscanf(line, "| 86 to 256 | 256 | %*u MB | %*u MB | %*u MB | %u MB",
-		       &most);
-	}
-	fclose(file);
-	assert_int_equal(kilobytes, (service + 500) / 1000);
-	assert_int_equal(most, (service * 256 * 128 + 500000) / 1000000);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_pair_has_its_own),
-		cmocka_unit_test(the_manual_knows_what_they_take),
 		cmocka_unit_test(what_can_happen_is_counted),
 		cmocka_unit_test(games_are_counted_as_they_leave),
 		cmocka_unit_test(rows_are_sorted),

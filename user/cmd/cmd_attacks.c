@@ -12,6 +12,7 @@
 #include "incident/incident_json.h"
 #include "incident/incident_now.h"
 #include "incident/incident_store.h"
+#include "lib/json_key.h"
 #include "lib/log.h"
 #include "top/top.h"
 
@@ -129,6 +130,12 @@ static void merge_now(json_t *all, const char *pin, const char *store)
 	merge(all, unsaved);
 	merge(all, incident_now_read(path, now_ms));
 }
+
+const struct json_key attacks_json_keys[] = {
+	JSON_OBJECT("attacks", "object[]", NULL, "The last 1000, oldest first.",
+		    incident_json_keys),
+	JSON_END,
+};
 
 int cmd_attacks(const struct call *call)
 {

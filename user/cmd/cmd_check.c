@@ -14,6 +14,7 @@
 #include "config/config.h"
 #include "config/config_text.h"
 #include "lib/cidr.h"
+#include "lib/json_key.h"
 #include "lib/log.h"
 #include "lib/util.h"
 #include "shield/shield.h"
@@ -146,6 +147,32 @@ static json_t *text_json(const char *text)
 	free(plain);
 	return good;
 }
+
+static const struct json_key complaint_keys[] = {
+	JSON_KEY("file", "string", NULL, "File that the message is about."),
+	JSON_KEY("line", "integer|null", NULL,
+		 "Its line, from 1; null: the file as a whole."),
+	JSON_KEY("warning", "boolean", NULL,
+		 "The configuration would be taken all the same."),
+	JSON_KEY(
+		"message", "string", NULL,
+		"The fault, with a quotation of the file. A byte that is no UTF-8 is written as \\x and two digits."),
+	JSON_END,
+};
+
+const struct json_key check_json_keys[] = {
+	JSON_KEY("file", "string", NULL, "The configuration file."),
+	JSON_KEY("ok", "boolean", NULL, "`run` would take it."),
+	JSON_KEY("services", "integer", "services", "Services in it; 0 if it is not ok."),
+	JSON_KEY("interfaces", "integer", "interfaces",
+		 "Interfaces in it; 0 if it is not ok."),
+	JSON_KEY(
+		"unasked", "integer", "services",
+		"Services for which no response is cached, because the daemon cannot query their server."),
+	JSON_OBJECT("complaints", "object[]", NULL, "Errors and warnings.",
+		    complaint_keys),
+	JSON_END,
+};
 
 static void complaint_add(const struct config_complaint *c, void *context)
 {

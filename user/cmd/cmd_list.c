@@ -14,6 +14,7 @@
 
 #include "cmd/commands.h"
 #include "lib/duration.h"
+#include "lib/json_key.h"
 #include "lib/log.h"
 #include "shield/shield.h"
 
@@ -29,6 +30,24 @@ struct edit {
 	size_t line; /* of standard input, being read; 0: none */
 	struct list_terms terms;
 	bool json;
+};
+
+static const struct json_key entry_keys[] = {
+	JSON_KEY("network", "string", NULL, "Address or network."),
+	JSON_KEY("live", "boolean", NULL, "Added by `add`."),
+	JSON_KEY("configuration", "boolean", NULL, "Listed in the configuration."),
+	JSON_KEY("unlimited", "boolean", NULL,
+		 "Sources of an allowed network have no limits."),
+	JSON_KEY("seconds_left", "integer|null", "seconds",
+		 "Time until the entry ends; null: it does not end."),
+	JSON_KEY("comment", "string|null", NULL, "Comment of `add`."),
+	JSON_END,
+};
+
+const struct json_key list_json_keys[] = {
+	JSON_KEY("list", "string", NULL, "`allow` or `deny`."),
+	JSON_OBJECT("entries", "object[]", NULL, "Entries in force.", entry_keys),
+	JSON_END,
 };
 
 /* What `list` goes through the entries with. */

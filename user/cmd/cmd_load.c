@@ -15,6 +15,7 @@
 #include "config/config.h"
 #include "daemon/pidfile.h"
 #include "incident/incident_store.h"
+#include "lib/json_key.h"
 #include "lib/log.h"
 #include "samples/lag_file.h"
 #include "shield/shield.h"
@@ -143,6 +144,17 @@ static int check_first(const char *pin, const struct daemon_facts *daemon)
 			(int)daemon->pid);
 	return err;
 }
+
+const struct json_key reload_json_keys[] = {
+	JSON_KEY("applied_by", "string", NULL,
+		 "`daemon`, or `reload` where a file was given."),
+	JSON_KEY("daemon", "integer|null", NULL,
+		 "Process of the daemon; null: none runs."),
+	JSON_KEY("observe", "boolean", NULL,
+		 "The daemon runs with --observe: nothing is dropped."),
+	JSON_KEY("generation", "integer", NULL, "Number of the configuration in force."),
+	JSON_END,
+};
 
 /* Say what was done, by the daemon or, of another @file, by us. */
 static int reloaded(const struct shield *shield, const struct daemon_facts *daemon,

@@ -10,6 +10,7 @@
 
 #include "cmd/commands.h"
 #include "daemon/pidfile.h"
+#include "lib/json_key.h"
 #include "lib/log.h"
 #include "lib/names.h"
 #include "samples/lag_file.h"
@@ -318,6 +319,92 @@ static json_t *families_json(__u32 mask)
 				list, json_string(family_name((enum wire_family)f)));
 	return list;
 }
+
+static const struct json_key self_test_keys[] = {
+	JSON_KEY("service", "string", NULL, "Name of the service."),
+	JSON_KEY(
+		"judged", "string", NULL,
+		"`yes`: its datagrams pass the shield; `partly` or `no`: others come in by `unjudged_by`; `unknown`: nothing has come."),
+	JSON_KEY("unjudged_by", "string|null", NULL,
+		 "Interface by which datagrams come in that the shield does not see."),
+	JSON_KEY("received", "integer", "datagrams", "Received for the service."),
+	JSON_KEY("sent", "integer", "datagrams", "Sent by its server."),
+	JSON_KEY(
+		"socket", "boolean|null", NULL,
+		"A socket in this network namespace has the service's port; null: not known."),
+	JSON_KEY("address_here", "boolean|null", NULL,
+		 "The service's addresses are on this host; null: not known."),
+	JSON_KEY("speaks", "string[]", NULL,
+		 "Protocols that the server speaks in place of the configured one."),
+	JSON_KEY("fault", "boolean", NULL, "Something is wrong with the service."),
+	JSON_KEY("text", "string", NULL, "All of this as a sentence."),
+	JSON_END,
+};
+
+static const struct json_key misspoken_keys[] = {
+	JSON_KEY("service", "string", NULL, "Name of the service."),
+	JSON_KEY("protocol", "string", NULL, "Its configured protocol."),
+	JSON_KEY("speaks", "string[]", NULL, "Protocols that the server speaks."),
+	JSON_KEY("datagrams", "integer", "datagrams",
+		 "Datagrams of these protocols that the server sent."),
+	JSON_END,
+};
+
+static const struct json_key owner_keys[] = {
+	JSON_KEY("service", "string", NULL, "Name of the service."),
+	JSON_KEY("uid", "integer", NULL, "User of the server's socket."),
+	JSON_KEY(
+		"other_sockets", "integer", "datagrams",
+		"Sent from the service's port by sockets of other users; they count for nothing."),
+	JSON_END,
+};
+
+static const struct json_key states_keys[] = {
+	JSON_KEY("pressure", "integer", "services", "While the service is under load."),
+	JSON_KEY("always", "integer", "services", "Always."),
+	JSON_KEY("off", "integer", "services", "Never."),
+	JSON_END,
+};
+
+static const struct json_key unanswered_keys[] = {
+	JSON_KEY("service", "string", NULL, "Name of the service."),
+	JSON_KEY("reason", "string", NULL,
+		 "Why no response of its server is cached, as words."),
+	JSON_END,
+};
+
+const struct json_key status_json_keys[] = {
+	JSON_KEY(
+		"protected", "boolean", NULL,
+		"Every interface carries the shield, and no service is known to be bypassed. The exit status is 0 if so, else 5."),
+	JSON_KEY("observing", "boolean", NULL,
+		 "All services are observed only: nothing is dropped."),
+	JSON_OBJECT("interfaces", "object[]", NULL,
+		    "Interfaces that the shield is attached to.", stats_json_link_keys),
+	JSON_KEY("services", "integer", "services",
+		 "Services of the configuration in force."),
+	JSON_KEY("observed", "integer", "services", "Services that are observed only."),
+	JSON_OBJECT(
+		"other_family", "object[]", NULL,
+		"Services with a server that speaks another protocol than the configured one.",
+		misspoken_keys),
+	JSON_OBJECT("owners", "object[]", NULL, "Services with a server of a known user.",
+		    owner_keys),
+	JSON_OBJECT("proof", "object", "services",
+		    "When new clients have to validate their address.", states_keys),
+	JSON_OBJECT("answers", "object", "services",
+		    "When the shield sends cached responses.", states_keys),
+	JSON_OBJECT("unanswered", "object[]", NULL, "Services without cached responses.",
+		    unanswered_keys),
+	JSON_KEY("generation", "integer", NULL,
+		 "Number of the configuration in force; grows by one with each."),
+	JSON_KEY(
+		"daemon", "integer|null", NULL,
+		"Process of the daemon; null: none runs, and the shield works without it."),
+	JSON_OBJECT("self_test", "object[]", NULL, "Each service as the shield sees it.",
+		    self_test_keys),
+	JSON_END,
+};
 
 static json_t *known_json(enum known known)
 {

@@ -6,9 +6,14 @@
 #define COMMANDS_H
 
 #include "cmd/options.h"
+#include "lib/json_key.h"
 
 struct config;
 struct shield;
+
+/* Keys of their JSON: lib/json_key.h. */
+extern const struct json_key check_json_keys[], reload_json_keys[], status_json_keys[],
+	attacks_json_keys[], list_json_keys[];
 
 int cmd_run(const struct call *call);
 int cmd_check(const struct call *call);

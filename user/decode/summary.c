@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/json_key.h"
 #include "lib/names.h"
 #include "decode/summary.h"
 
@@ -39,6 +40,51 @@ void summary_count(struct summary *summary, const struct record *r)
 	family->status[r->status]++;
 	kind_count(family, r->kind);
 }
+
+static const struct json_key kind_count_keys[] = {
+	JSON_KEY("*", "integer", "datagrams", "By kind."),
+	JSON_END,
+};
+
+static const struct json_key family_keys[] = {
+	JSON_KEY("datagrams", "integer", "datagrams", "Datagrams of the protocol."),
+	JSON_KEY("decoded", "integer", "datagrams", "Every bit accounted for."),
+	JSON_KEY("partial", "integer", "datagrams", "Readable in part."),
+	JSON_KEY("opaque", "integer", "datagrams",
+		 "Needs a state, a key or a decoder that is not there."),
+	JSON_KEY("malformed", "integer", "datagrams", "Breaks the protocol."),
+	JSON_OBJECT("kinds", "object", "datagrams", "Datagrams by kind.",
+		    kind_count_keys),
+	JSON_END,
+};
+
+static const struct json_key families_keys[] = {
+	JSON_OBJECT("*", "object", NULL, "By protocol.", family_keys),
+	JSON_END,
+};
+
+static const struct json_key passed_keys[] = {
+	JSON_KEY(
+		"*", "integer", "packets",
+		"By the reason that they hold no datagram: `link-cut`, `not-ip`, `ip-broken`, `tcp`, `icmp`, `tunnel`, `other-ip-protocol`, `udp-cut` or `unknown-link`."),
+	JSON_END,
+};
+
+const struct json_key summary_keys[] = {
+	JSON_KEY("file", "string", NULL, "The file."),
+	JSON_KEY("packets", "integer", "packets",
+		 "Packets, or blocks of a demo, in the file."),
+	JSON_KEY("datagrams", "integer", "datagrams",
+		 "Sum over the protocols, and `unknown`."),
+	JSON_OBJECT("protocols", "object", NULL, "Protocols that were decoded.",
+		    families_keys),
+	JSON_KEY("unknown", "integer", "datagrams", "Datagrams of other protocols."),
+	JSON_OBJECT("passed", "object?", "packets", "Packets that hold no datagram.",
+		    passed_keys),
+	JSON_KEY("forgotten", "integer?", "sessions",
+		 "Sessions that were forgotten to make room for others."),
+	JSON_END,
+};
 
 static void key_write(struct jsonl *json, const char *key, uint64_t value)
 {

@@ -8,6 +8,7 @@
 #include "capture/packet.h"
 #include "lib/jsonl.h"
 #include "lib/record.h"
+#include "lib/json_key.h"
 
 #define SUMMARY_KINDS 256 /* slots; kinds are literals, some thirty in a file */
 
@@ -31,6 +32,8 @@ struct summary {
 	uint64_t unknown;
 	struct summary_family families[FAMILY_COUNT];
 };
+
+extern const struct json_key summary_keys[];
 
 void summary_count(struct summary *summary, const struct record *r);
 void summary_write(const struct summary *summary, const char *file, struct jsonl *json);

@@ -9,6 +9,7 @@
 
 #include "incident/incident_json.h"
 #include "lib/cidr.h"
+#include "lib/json_key.h"
 #include "lib/names.h"
 
 /* --- out ----------------------------------------------------------------------- */
@@ -130,6 +131,92 @@ static json_t *also(const struct incident *i)
 							    (enum incident_sort)sort)));
 	return list;
 }
+static const struct json_key peak_keys[] = {
+	JSON_KEY("packets_per_s", "number", "packets per second",
+		 "Received for the service, most in one second."),
+	JSON_KEY("bits_per_s", "number", "bits per second", "The same in bits."),
+	JSON_END,
+};
+
+static const struct json_key counts_keys[] = {
+	JSON_KEY("*", "integer", "packets",
+		 "Packets of that name; at most 8 names, most first."),
+	JSON_END,
+};
+
+static const struct json_key worst_keys[] = {
+	JSON_KEY("prefix", "string", NULL, "An IPv4 /24 or IPv6 /56."),
+	JSON_KEY("share", "number", "ratio", "Its share of the sampled drops."),
+	JSON_END,
+};
+
+static const struct json_key sources_keys[] = {
+	JSON_KEY("sampled", "integer", "samples",
+		 "Samples of dropped datagrams that were looked at."),
+	JSON_KEY("distinct", "integer", "addresses",
+		 "Estimate of the different source addresses in them."),
+	JSON_KEY(
+		"forged", "string", NULL,
+		"Are the source addresses spoofed: `likely`, `perhaps`, `unlikely` or `unknown`."),
+	JSON_OBJECT("worst", "object[]", NULL,
+		    "Prefixes with most of the sampled drops; at most 8.", worst_keys),
+	JSON_END,
+};
+
+static const struct json_key players_keys[] = {
+	JSON_KEY("before", "integer", "players", "Players before the attack."),
+	JSON_KEY("least", "integer", "players", "Fewest players during the attack."),
+	JSON_KEY("most", "integer", "players", "Most players during the attack."),
+	JSON_END,
+};
+
+const struct json_key incident_json_keys[] = {
+	JSON_KEY("id", "string", NULL,
+		 "Names the attack: its start, and a number of the service."),
+	JSON_KEY("event", "string", NULL,
+		 "`start`, `update` or `end`: the last that is known of it."),
+	JSON_KEY("service", "string|null", NULL,
+		 "Name of the service; null: the machine."),
+	JSON_KEY("protocol", "string|null", NULL, "Protocol of the service."),
+	JSON_KEY("what", "string", NULL,
+		 "`flood`, `password-guessing` or `closed-ports`: what it began as."),
+	JSON_KEY("also", "string[]?", NULL,
+		 "What has begun on the service since, in the same words."),
+	JSON_KEY("observed", "boolean", NULL,
+		 "The service is observed only: nothing was dropped."),
+	JSON_KEY("start", "string|null", NULL, "UTC, as 2026-11-22T14:45:01.250Z."),
+	JSON_KEY("end", "string|null", NULL, "UTC; null: the attack goes on."),
+	JSON_KEY("seconds", "number", "seconds",
+		 "From its start to its end, or to the last packet so far."),
+	JSON_KEY("pauses", "integer", "pauses", "Pauses of 10 seconds or more."),
+	JSON_KEY("packets", "integer", "packets",
+		 "Received for the service during the attack."),
+	JSON_KEY("bytes", "integer", "bytes", "The same in bytes of whole frames."),
+	JSON_KEY("dropped", "integer", "packets", "Dropped."),
+	JSON_KEY("observed_only", "integer", "packets",
+		 "Would have been dropped if the service were not observed only."),
+	JSON_KEY(
+		"withheld", "integer", "packets",
+		"Packets of the server that were not sent, by the anti-amplification limit."),
+	JSON_OBJECT("peak", "object", NULL, "Height of the attack.", peak_keys),
+	JSON_OBJECT("kinds", "object", "packets", "By kind of message.", counts_keys),
+	JSON_OBJECT("reasons", "object", "packets", "Dropped, by reason.", counts_keys),
+	JSON_OBJECT("answered", "object", "packets", "Not dropped, by reason.",
+		    counts_keys),
+	JSON_OBJECT("sources", "object", NULL, "Sources of the attack, from samples.",
+		    sources_keys),
+	JSON_KEY("target", "string|null", NULL,
+		 "Address that the attack is aimed at; null: not known."),
+	JSON_KEY("port", "integer", NULL, "UDP port that it is aimed at; 0: not known."),
+	JSON_OBJECT("players", "object", "players", "Players of the service.",
+		    players_keys),
+	JSON_KEY("capture", "string|null", NULL,
+		 "File with packets of the attack, while it is kept."),
+	JSON_KEY(
+		"untold", "integer?", "attacks",
+		"To the on-attack command alone: attacks since the last call that it was not told of."),
+	JSON_END,
+};
 
 json_t *incident_json(const struct incident *i, enum incident_event event,
 		      const char *capture)

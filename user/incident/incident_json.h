@@ -8,9 +8,12 @@
 #include <jansson.h>
 
 #include "incident/incident.h"
+#include "lib/json_key.h"
 
 #define INCIDENT_LINE 8192 /* bytes of one object at most, its newline included */
 #define INCIDENT_TOP  8 /* kinds, reasons and prefixes named, most first */
+
+extern const struct json_key incident_json_keys[];
 
 /*
  * The object, to be let go; NULL: no memory. @event: what it tells of. @capture: the file

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "incident/incident_now.h"
+#include "lib/json_key.h"
 
 #define PATH 512
 
@@ -21,6 +22,17 @@ void incident_now_path(const char *pin_dir, char *ret)
 		ret[n++] = *pin_dir == '/' ? '-' : *pin_dir;
 	snprintf(ret + n, (size_t)(PATH - n), ".json");
 }
+
+const struct json_key incident_now_keys[] = {
+	JSON_KEY("time", "number", "seconds", "When it was written, since 1970."),
+	JSON_OBJECT("now", "object[]", NULL, "Attacks that go on.", incident_json_keys),
+	JSON_OBJECT("past", "object[]?", NULL,
+		    "Over HTTP alone: the last 20, oldest first.", incident_json_keys),
+	JSON_OBJECT("unsaved", "object[]?", NULL,
+		    "In the file alone: attacks that could not be written to the disk.",
+		    incident_json_keys),
+	JSON_END,
+};
 
 json_t *incident_now_json(const struct incident_watch *watches, int64_t now_ms)
 {

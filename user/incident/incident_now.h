@@ -12,12 +12,15 @@
 #define INCIDENT_NOW_H
 
 #include "incident/incident_json.h"
+#include "lib/json_key.h"
 
 #define INCIDENT_NOW_DIR  "/run/quakeshield"
 #define INCIDENT_STALE_MS 5000
 
 /* Where they are for the daemon of @pin_dir (NULL: the default one); @ret: 512 bytes. */
 void incident_now_path(const char *pin_dir, char *ret);
+
+extern const struct json_key incident_now_keys[];
 
 /* The object, to be let go. @watches: INCIDENT_SERVICES of them. NULL: no memory. */
 json_t *incident_now_json(const struct incident_watch *watches, int64_t now_ms);

@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "lib/record.h"
+#include "lib/json_key.h"
 
 #define JSONL_BUFFER 65536
 
@@ -55,6 +56,8 @@ void jsonl_float(struct jsonl *json, double value);
 void jsonl_hex(struct jsonl *json, const void *bytes, size_t n);
 /* Seconds, with as many digits as there is precision. */
 void jsonl_time(struct jsonl *json, int64_t time_ns);
+
+extern const struct json_key record_keys[];
 
 /* One line, fixed part first, then the tape. */
 void jsonl_record(struct jsonl *json, const struct record *r);

@@ -22,6 +22,16 @@ static const char *const sample_endings[] = {
 	[OMETRIC_HISTOGRAM] = "",
 };
 
+const char *ometric_type_name(enum ometric_type type)
+{
+	return type_names[type];
+}
+
+const char *ometric_ending(enum ometric_type type)
+{
+	return sample_endings[type];
+}
+
 static bool name_legal(const char *name)
 {
 	if (!name || !*name || isdigit((unsigned char)*name))

@@ -48,6 +48,10 @@ struct ometric {
  */
 const char *ometric_check(const struct ometric *families, size_t n);
 
+/* The name of a type, and what follows a family's name in the names of its samples. */
+const char *ometric_type_name(enum ometric_type type);
+const char *ometric_ending(enum ometric_type type);
+
 /* The family's heading. */
 void ometric_begin(FILE *out, const struct ometric *family, enum ometric_format format);
 

@@ -5,6 +5,7 @@
 #include <arpa/inet.h>
 #include <string.h>
 
+#include "lib/json_key.h"
 #include "lib/jsonl.h"
 #include "lib/names.h"
 
@@ -170,6 +171,55 @@ void jsonl_fields(struct jsonl *json, const struct record *r)
 		jsonl_text(json, text);
 	}
 }
+
+const struct json_key record_keys[] = {
+	JSON_KEY(
+		"frame", "integer", NULL,
+		"Number of the packet in its capture, of its last IP fragment; or of the block in its demo."),
+	JSON_KEY("time", "number", "seconds",
+		 "Since 1970; in a demo since its beginning, where the container tells."),
+	JSON_KEY("protocol", "string|null", NULL,
+		 "Its protocol; null: none that is decoded."),
+	JSON_KEY("direction", "string|null", NULL,
+		 "`c2s`: from a client; `s2c`: from a server; null: not known."),
+	JSON_KEY("kind", "string", NULL,
+		 "Word, control opcode or message, as in docs/RECORDS.md."),
+	JSON_KEY(
+		"status", "string", NULL,
+		"`decoded`: every bit accounted for; `partial`: readable in part; `opaque`: needs a state, a key or a decoder that is not there; `malformed`: breaks the protocol."),
+	JSON_KEY("reason", "string?", NULL, "Why it is not `decoded`."),
+	JSON_KEY("dialect", "string?", NULL,
+		 "Dialect of the protocol, where it is known."),
+	JSON_KEY("dialect_guess", "string?", NULL,
+		 "In place of `dialect`: the likeliest of several that fit."),
+	JSON_KEY(
+		"untested", "boolean?", NULL,
+		"True: no recording of this dialect or extension was at hand when its decoder was written."),
+	JSON_KEY("src", "string?", NULL, "Source address, of a capture."),
+	JSON_KEY("sport", "integer?", NULL, "Source UDP port."),
+	JSON_KEY("dst", "string?", NULL, "Destination address."),
+	JSON_KEY("dport", "integer?", NULL, "Destination UDP port."),
+	JSON_KEY(
+		"overflow", "boolean?", NULL,
+		"True: the record has more fields than one can hold; the rest is not shown."),
+	JSON_KEY("file", "string?", NULL, "Name of the file, where several are decoded."),
+	JSON_KEY("payload", "string|null?", NULL,
+		 "With --hex: bytes of the datagram; null where they hold a password."),
+	JSON_KEY("plaintext", "any?", NULL,
+		 "With --hex: decrypted bytes of the datagram, or an array of them."),
+	JSON_KEY("sampler", "string?", NULL, "Daemon only: `statistic` or `follow`."),
+	JSON_KEY("service", "string?", NULL, "Daemon only: name of the service."),
+	JSON_KEY(
+		"verdict", "string?", NULL,
+		"Daemon only: verdict; in a service that is observed only, the datagram passed all the same."),
+	JSON_KEY("shield_reason", "string?", NULL, "Daemon only: reason of the verdict."),
+	JSON_KEY("shield_kind", "string?", NULL,
+		 "Daemon only: kind of the message as the kernel saw it."),
+	JSON_KEY(
+		"*", "any", NULL,
+		"All other keys are fields of the message, in the order of the wire: docs/RECORDS.md."),
+	JSON_END,
+};
 
 void jsonl_record_open(struct jsonl *json, const struct record *r)
 {

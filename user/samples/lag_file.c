@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "lib/cidr.h"
+#include "lib/json_key.h"
 #include "lib/jsonl.h"
 #include "samples/samples.h"
 #include "lib/names.h"
@@ -25,6 +26,109 @@ void lag_file_path(const char *pin_dir, char ret[LAG_FILE_PATH_MAX])
 		ret[n++] = *pin_dir == '/' ? '-' : *pin_dir;
 	snprintf(ret + n, (size_t)(LAG_FILE_PATH_MAX - n), ".json");
 }
+
+static const struct json_key way_keys[] = {
+	JSON_KEY("received", "integer", "messages", "Different messages that arrived."),
+	JSON_KEY("lost", "integer", "messages", "Messages that did not arrive."),
+	JSON_KEY("loss", "number", "ratio", "Lost, of all that should have arrived."),
+	JSON_KEY("repeated", "integer", "messages", "Arrived more than once."),
+	JSON_KEY("late", "integer", "messages", "Arrived after a later one."),
+	JSON_KEY("unsure", "integer", "messages",
+		 "From the server: neither acknowledged nor surely lost."),
+	JSON_KEY("pings", "integer|null[]", "milliseconds",
+		 "Pings of the last 128 messages, oldest first; null: not known."),
+	JSON_KEY(
+		"marks", "string", NULL,
+		"One letter for each of these: `a` arrived, `d` arrived, and a snapshot before it was held back by the rate, `l` lost, `r` repeated, `t` late, `.` not known."),
+	JSON_END,
+};
+
+static const struct json_key frames_keys[] = {
+	JSON_KEY("drawn", "integer", "frames",
+		 "Frames of which the client told the time."),
+	JSON_KEY("extrapolated", "integer", "frames",
+		 "Drawn beyond the newest snapshot."),
+	JSON_KEY("extrapolation", "number", "ratio", "Extrapolated, of all drawn."),
+	JSON_KEY(
+		"ms", "integer[]", "milliseconds",
+		"For each of the last 128 frames: its time less that of the newest snapshot; above 0: extrapolated."),
+	JSON_END,
+};
+
+const struct json_key lag_file_player_keys[] = {
+	JSON_KEY("service", "string?", NULL, "Name of the service; absent in `decode`."),
+	JSON_KEY("protocol", "string", NULL, "Protocol that the player speaks."),
+	JSON_KEY("dialect", "string?", NULL,
+		 "Dialect of the protocol, where it is known."),
+	JSON_KEY("address", "string", NULL, "IP address of the player."),
+	JSON_KEY("port", "integer", NULL, "UDP port of the player."),
+	JSON_KEY("name", "string", NULL, "Name of the player; empty: not known."),
+	JSON_KEY("map", "string", NULL, "Map of the game; empty: not known."),
+	JSON_KEY("since", "number", "seconds", "First datagram, since 1970."),
+	JSON_KEY("last", "number", "seconds", "Last datagram, since 1970."),
+	JSON_KEY("ping_ms", "integer|null", "milliseconds", "Mean of the last 32 pings."),
+	JSON_KEY("snapshots_per_s", "integer", "snapshots per second",
+		 "Sent to the player."),
+	JSON_KEY("packets_per_s", "integer", "packets per second",
+		 "Received from the player."),
+	JSON_KEY("snapshots", "integer", "snapshots", "Sent to the player."),
+	JSON_KEY("delayed", "integer", "snapshots", "Held back by the player's rate."),
+	JSON_OBJECT("c2s", "object", NULL, "From the player to the server.", way_keys),
+	JSON_OBJECT("s2c", "object", NULL, "From the server to the player.", way_keys),
+	JSON_OBJECT(
+		"frames", "object?", NULL,
+		"Where the protocol tells (Quake III): the frames that the client drew.",
+		frames_keys),
+	JSON_END,
+};
+
+static const struct json_key sampler_keys[] = {
+	JSON_KEY("taken", "integer", "samples", "Copied to the daemon by the kernel."),
+	JSON_KEY("limited", "integer", "samples", "Above the rate of the sampler."),
+	JSON_KEY("lost", "integer", "samples", "The ring buffer was full."),
+	JSON_KEY("read", "integer", "samples", "Read by the daemon."),
+	JSON_KEY("shed", "integer", "samples",
+		 "Not decoded: above the daemon's processor time."),
+	JSON_END,
+};
+
+static const struct json_key worst_keys[] = {
+	JSON_KEY("service", "string", NULL, "Name of the service."),
+	JSON_KEY("prefix", "string", NULL, "An IPv4 /24 or IPv6 /56."),
+	JSON_KEY("share", "number", "ratio",
+		 "Its share of the sampled drops of all services."),
+	JSON_END,
+};
+
+static const struct json_key by_service_keys[] = {
+	JSON_OBJECT("*", "object", NULL, "By name of the service.", decoded_json_keys),
+	JSON_END,
+};
+
+const struct json_key lag_file_keys[] = {
+	JSON_KEY(
+		"time", "number", "seconds",
+		"When it was written, since 1970. A file older than 5 seconds has no daemon."),
+	JSON_OBJECT("statistic", "object", "samples", "The sampler of loose datagrams.",
+		    sampler_keys),
+	JSON_OBJECT("follow", "object", "samples", "The sampler of followed players.",
+		    sampler_keys),
+	JSON_KEY("decoded", "integer", "samples", "Samples that were decoded."),
+	JSON_KEY("unparsed", "integer", "samples", "Samples without a datagram."),
+	JSON_KEY("cpu_ms", "integer", "milliseconds",
+		 "Processor time used since the start."),
+	JSON_KEY("cpu_percent", "integer", "percent",
+		 "Processor time allowed, of one processor."),
+	JSON_OBJECT(
+		"worst", "object[]", NULL,
+		"Prefixes that sent a twentieth or more of the sampled drops; at most 10.",
+		worst_keys),
+	JSON_OBJECT("decoded_by_service", "object", NULL,
+		    "Decoded records and figures of each service.", by_service_keys),
+	JSON_OBJECT("players", "object[]", NULL, "Followed players; at most 256.",
+		    lag_file_player_keys),
+	JSON_END,
+};
 
 static void number(struct jsonl *json, const char *key, uint64_t value)
 {

@@ -16,6 +16,7 @@
 #include "abi.h"
 #include "lib/jsonl.h"
 #include "samples/lagometer.h"
+#include "lib/json_key.h"
 
 #define LAG_FILE_DIR	  "/run/quakeshield"
 #define LAG_FILE_PATH_MAX 512
@@ -33,6 +34,8 @@ static inline bool lag_file_is_stale(int64_t time_ns, int64_t now_ns)
 
 /* Where they are for the daemon of @pin_dir (NULL: the default one). */
 void lag_file_path(const char *pin_dir, char ret[LAG_FILE_PATH_MAX]);
+
+extern const struct json_key lag_file_keys[], lag_file_player_keys[];
 
 /* As one object. @services: by slot. 0 or -errno. */
 int lag_file_print(FILE *out, int64_t now_ns, const struct samples_stats *stats,

@@ -9,6 +9,7 @@
 #include <arpa/inet.h>
 #include <string.h>
 
+#include "lib/json_key.h"
 #include "lib/names.h"
 #include "samples/lag_file.h"
 #include "samples/lag_report.h"
@@ -194,6 +195,12 @@ static void draw(struct jsonl *json, const struct lag_player *p)
 	}
 	text(json, "\n");
 }
+
+const struct json_key lag_report_keys[] = {
+	JSON_KEY("file", "string", NULL, "File that the player is in."),
+	JSON_OBJECT("player", "object", NULL, "The player.", lag_file_player_keys),
+	JSON_END,
+};
 
 void lag_report(struct lagometer *l, struct jsonl *json, const char *file, bool as_json)
 {

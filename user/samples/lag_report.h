@@ -8,8 +8,12 @@
 
 #include "lib/jsonl.h"
 #include "samples/lagometer.h"
+#include "lib/json_key.h"
 
 #define LAG_REPORT_PLAYERS 1024
+
+/* With the name of a file; without, a player is one object of lag_file_player_keys. */
+extern const struct json_key lag_report_keys[];
 
 /*
  * Everybody in @l. As JSON: one object a line, as in players.json, with "file" unless

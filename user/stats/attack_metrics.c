@@ -31,9 +31,10 @@ static const struct ometric families[] = {
 };
 /* clang-format on */
 
-const char *attack_metrics_check(void)
+const struct ometric *attack_metrics_families(size_t *ret_count)
 {
-	return ometric_check(families, ARRAY_SIZE(families));
+	*ret_count = ARRAY_SIZE(families);
+	return families;
 }
 
 static double value(const struct incident_watch *w, enum row row)

@@ -16,7 +16,7 @@
 /* Of the services in @stats; @watches: by slot, INCIDENT_SERVICES of them, or NULL. */
 void attack_metrics(const struct incident_watch *watches, const struct stats *stats,
 		    enum ometric_format format, FILE *out);
-/* What is wrong with the table of metric families; NULL: nothing. */
-const char *attack_metrics_check(void);
+/* The table of these metric families. */
+const struct ometric *attack_metrics_families(size_t *ret_count);
 
 #endif /* ATTACK_METRICS_H */

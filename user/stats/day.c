@@ -12,6 +12,7 @@
 #include <jansson.h>
 
 #include "incident/incident_store.h"
+#include "lib/json_key.h"
 #include "lib/log.h"
 #include "stats/day.h"
 
@@ -191,6 +192,16 @@ void day_add(struct day *d, time_t time, const struct stats_pace *pace, size_t p
 
 /* --- its faces -----------------------------------------------------------------------
  */
+
+const struct json_key day_json_keys[] = {
+	JSON_KEY("every", "integer", "seconds", "Time between two points."),
+	JSON_KEY("seconds", "integer", "seconds", "Time that the points cover at most."),
+	JSON_KEY("columns", "string[]", NULL, "Name of each number of a point."),
+	JSON_KEY(
+		"points", "array[]", NULL,
+		"Oldest first: one number for each column. Packets and bytes are per second, `time` is in seconds since 1970."),
+	JSON_END,
+};
 
 int day_json(const struct day *d, FILE *out)
 {

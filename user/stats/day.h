@@ -16,6 +16,7 @@
 #include <time.h>
 
 #include "stats/stats_pace.h"
+#include "lib/json_key.h"
 
 #define DAY_EVERY_S 60
 #define DAY_SECONDS 86400
@@ -51,6 +52,8 @@ void day_load(struct day *d, const char *pin, time_t now);
 
 /* A look at @time; the minute before goes to the file when a new one begins. */
 void day_add(struct day *d, time_t time, const struct stats_pace *pace, size_t players);
+
+extern const struct json_key day_json_keys[];
 
 /* One object, oldest point first; "columns" says what stands in a point. -EIO. */
 int day_json(const struct day *d, FILE *out);

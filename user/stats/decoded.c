@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/json_key.h"
 #include "lib/names.h"
 #include "stats/decoded.h"
 #include "stats/stats.h"
@@ -122,6 +123,55 @@ void decoded_figure(struct decoded *d, __u32 slot, enum wire_family family,
 }
 
 /* --- as JSON ----------------------------------------------------------------- */
+
+static const struct json_key record_count_keys[] = {
+	JSON_KEY("sampler", "string", NULL, "`statistic` or `follow`."),
+	JSON_KEY("protocol", "string", NULL, "Protocol that was decoded."),
+	JSON_KEY("kind", "string", NULL, "Kind of the record, as in docs/RECORDS.md."),
+	JSON_KEY("status", "string", NULL,
+		 "`decoded`, `partial`, `opaque` or `malformed`."),
+	JSON_KEY("records", "integer", "records", "Number of such samples."),
+	JSON_END,
+};
+
+static const struct json_key histogram_keys[] = {
+	JSON_KEY("count", "integer", "values", "Number of values."),
+	JSON_KEY("sum", "number", NULL, "Their sum, in the unit of the figure."),
+	JSON_KEY("bounds", "number[]", NULL,
+		 "Upper bound of each bucket, in the unit of the figure."),
+	JSON_KEY(
+		"counts", "integer[]", "values",
+		"Values up to each bound and above the one before; values above the last bound are in `count` alone."),
+	JSON_END,
+};
+
+static const struct json_key figures_keys[] = {
+	JSON_KEY("protocol", "string", NULL, "Protocol of the players."),
+	JSON_OBJECT("ping_s", "object?", "seconds", "Pings.", histogram_keys),
+	JSON_OBJECT("loss_c2s", "object?", "ratio",
+		    "Lost from the player to the server, of one second.", histogram_keys),
+	JSON_OBJECT("loss_s2c", "object?", "ratio",
+		    "Lost from the server to the player, of one second.", histogram_keys),
+	JSON_OBJECT("snapshots_per_s", "object?", "snapshots per second",
+		    "Snapshots sent to a player.", histogram_keys),
+	JSON_OBJECT("extrapolation", "object?", "ratio",
+		    "Frames drawn beyond the newest snapshot, of one second.",
+		    histogram_keys),
+	JSON_END,
+};
+
+const struct json_key decoded_json_keys[] = {
+	JSON_OBJECT("records", "object[]", NULL,
+		    "Decoded samples by sampler, protocol, kind and status; at most 384.",
+		    record_count_keys),
+	JSON_KEY("unlisted", "integer", "records",
+		 "Decoded samples for which the table had no room."),
+	JSON_OBJECT(
+		"players", "object[]", NULL,
+		"Figures of the followed players, one value per player and second, by protocol.",
+		figures_keys),
+	JSON_END,
+};
 
 static json_t *row_json(const struct decoded_row *row)
 {

@@ -19,6 +19,7 @@
 #include "lib/histogram.h"
 #include "lib/ometric.h"
 #include "lib/record.h"
+#include "lib/json_key.h"
 
 #define DECODED_PLACES 512 /* of a hash table */
 #define DECODED_KINDS  384 /* of these in use at most */
@@ -65,6 +66,8 @@ const struct decoded_service *decoded_service(const struct decoded *d, __u32 slo
 
 extern const struct histogram_bounds decoded_bounds[DECODED_FIGURES];
 
+extern const struct json_key decoded_json_keys[];
+
 /* One service as an object: docs/SAMPLES.md. NULL: nothing was decoded, or no memory. */
 json_t *decoded_json(const struct decoded *d, __u32 slot);
 
@@ -73,8 +76,8 @@ struct stats;
 /* As OpenMetrics, of the services in @stats; @d may be NULL. */
 void decoded_metrics(const struct decoded *d, const struct stats *stats,
 		     enum ometric_format format, FILE *out);
-/* What is wrong with the table of metric families; NULL: nothing. */
-const char *decoded_metrics_check(void);
+/* The table of these metric families. */
+const struct ometric *decoded_metrics_families(size_t *ret_count);
 
 /* The most lines of one service. */
 #define DECODED_LINES \

@@ -106,9 +106,10 @@ static service_writer *const writers[] = {
 };
 /* clang-format on */
 
-const char *decoded_metrics_check(void)
+const struct ometric *decoded_metrics_families(size_t *ret_count)
 {
-	return ometric_check(families, ARRAY_SIZE(families));
+	*ret_count = ARRAY_SIZE(families);
+	return families;
 }
 
 void decoded_metrics(const struct decoded *d, const struct stats *stats,

@@ -417,18 +417,35 @@ static family_writer *const writers[] = {
 };
 /* clang-format on */
 
+const struct ometric *metrics_families(unsigned int table, size_t *ret_count)
+{
+	switch (table) {
+	case 0:
+		*ret_count = ARRAY_SIZE(families);
+		return families;
+	case 1:
+		return attack_metrics_families(ret_count);
+	case 2:
+		return decoded_metrics_families(ret_count);
+	default:
+		return NULL;
+	}
+}
+
 int metrics_check(void)
 {
-	const char *wrong = ometric_check(families, ARRAY_SIZE(families));
+	const struct ometric *table;
+	size_t count;
 
-	if (!wrong)
-		wrong = decoded_metrics_check();
-	if (!wrong)
-		wrong = attack_metrics_check();
-	if (!wrong)
-		return 0;
-	log_error("%s", wrong);
-	return -EINVAL;
+	for (unsigned int i = 0; (table = metrics_families(i, &count)); i++) {
+		const char *wrong = ometric_check(table, count);
+
+		if (!wrong)
+			continue;
+		log_error("%s", wrong);
+		return -EINVAL;
+	}
+	return 0;
 }
 
 int metrics_write(const struct stats *stats, const struct decoded *decoded,

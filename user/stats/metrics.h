@@ -29,7 +29,10 @@
 	(2 * OTHER_COUNT + 3 * SAMPLER_COUNT + 2 * ROOM_COUNT + 3 * CONFIG_INTERFACES + \
 	 2 + ATTACK_LINES_OTHER)
 
-/* Is the table of families as the format wants it? -EINVAL after a message. */
+/* The families of @table, 0, 1, 2 ...; NULL: there is no such table. */
+const struct ometric *metrics_families(unsigned int table, size_t *ret_count);
+
+/* Return 0 if all families are as the format requires, or -EINVAL after a message. */
 int metrics_check(void);
 
 /*

@@ -13,6 +13,7 @@
 
 #include "abi.h"
 #include "shield/shield.h"
+#include "lib/json_key.h"
 
 struct stats_service {
 	struct service service;
@@ -48,6 +49,8 @@ bool stats_copy(const struct stats *stats, struct stats *ret);
 /* *@kept, a copy or zeros, becomes a copy of @stats, in the same memory where it fits.
  * False: as in stats_copy(). */
 bool stats_keep(struct stats *kept, const struct stats *stats);
+
+extern const struct json_key stats_json_keys[], stats_json_link_keys[];
 
 /* One interface as it stands in there, and in `status --json`. */
 json_t *stats_json_link(const struct shield_link *link);

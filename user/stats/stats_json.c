@@ -5,8 +5,159 @@
  */
 #include <errno.h>
 
+#include "lib/json_key.h"
 #include "lib/names.h"
+#include "stats/decoded.h"
 #include "stats/stats.h"
+
+/* --- its keys ---------------------------------------------------------------- */
+
+static const struct json_key counter_keys[] = {
+	JSON_KEY("direction", "string", NULL,
+		 "`in`: received for the service; `out`: sent by its server."),
+	JSON_KEY("kind", "string", NULL, "Kind of the message, as in docs/PROTOCOLS.md."),
+	JSON_KEY("verdict", "string", NULL, "Verdict of the shield."),
+	JSON_KEY("reason", "string", NULL, "Reason of the verdict, as in reasons.md."),
+	JSON_KEY("packets", "integer", "packets", "Datagrams."),
+	JSON_KEY("bytes", "integer", "bytes", "Whole Ethernet frames without checksum."),
+	JSON_END,
+};
+
+static const struct json_key ratio_keys[] = {
+	JSON_KEY("payload", "number|null", "ratio",
+		 "UDP payload; null before anything was received."),
+	JSON_KEY("wire", "number|null", "ratio",
+		 "Bytes on Ethernet, with preamble, gap and padding."),
+	JSON_END,
+};
+
+static const struct json_key volume_keys[] = {
+	JSON_KEY("payload", "integer", "bytes", "UDP payload."),
+	JSON_KEY("wire", "integer", "bytes",
+		 "On Ethernet, with preamble, gap and padding."),
+	JSON_END,
+};
+
+static const struct json_key volumes_keys[] = {
+	JSON_OBJECT("in", "object", NULL, "Received.", volume_keys),
+	JSON_OBJECT("out", "object", NULL, "Sent.", volume_keys),
+	JSON_END,
+};
+
+static const struct json_key spent_keys[] = {
+	JSON_KEY(
+		"*", "number", "ratio",
+		"Share of the service's limit for that class of requests that is used now; 1: more is dropped."),
+	JSON_END,
+};
+
+static const struct json_key template_keys[] = {
+	JSON_KEY("question", "string", NULL,
+		 "Kind of the request that the response belongs to."),
+	JSON_KEY("nonce", "boolean", NULL,
+		 "The request has a token of the client, which the response repeats."),
+	JSON_KEY("bytes", "integer", "bytes", "Size of the response without the token."),
+	JSON_KEY("age", "number", "seconds", "Time since the server sent it."),
+	JSON_KEY("fresh", "boolean", NULL, "It is young enough to be sent."),
+	JSON_END,
+};
+
+static const struct json_key service_keys[] = {
+	JSON_KEY("name", "string", NULL, "Name of the service in the configuration."),
+	JSON_KEY("protocol", "string", NULL, "Its protocol."),
+	JSON_KEY("observe", "boolean", NULL,
+		 "Verdicts are counted, and nothing is dropped."),
+	JSON_KEY("players", "integer", "players",
+		 "Players that the server has accepted and sent to within a minute."),
+	JSON_OBJECT(
+		"amplification", "object", "ratio",
+		"Bytes sent to peers that are no verified players, for each byte from them.",
+		ratio_keys),
+	JSON_OBJECT(
+		"counters", "object[]", NULL,
+		"One for each direction, kind and reason that was counted since the counters began.",
+		counter_keys),
+	JSON_OBJECT("budgets", "object", "ratio", "By class of requests.", spent_keys),
+	JSON_OBJECT("strangers", "object", "bytes",
+		    "Traffic with peers that are no verified players.", volumes_keys),
+	JSON_OBJECT("decoded", "object?", NULL,
+		    "Samples that the daemon has decoded; absent without samples.",
+		    decoded_json_keys),
+	JSON_OBJECT("templates", "object[]", NULL,
+		    "Responses that the shield can send in the server's place.",
+		    template_keys),
+	JSON_END,
+};
+
+const struct json_key stats_json_link_keys[] = {
+	JSON_KEY("interface", "string", NULL, "Name of the interface."),
+	JSON_KEY("mode", "string", NULL, "`native` or `skb` (generic XDP)."),
+	JSON_KEY("since", "string", NULL, "When the shield was attached."),
+	JSON_KEY("ours", "boolean", NULL,
+		 "The interface carries the shield's programs, both ways."),
+	JSON_KEY("ingress", "boolean", NULL,
+		 "It carries the program for received frames."),
+	JSON_KEY("egress", "boolean", NULL, "It carries the program for sent frames."),
+	JSON_KEY("gone", "boolean", NULL, "The interface does not exist now."),
+	JSON_KEY("up", "boolean", NULL, "It exists, is up and has a carrier."),
+	JSON_END,
+};
+
+static const struct json_key other_keys[] = {
+	JSON_KEY("verdict", "string", NULL, "Verdict of the shield."),
+	JSON_KEY("packets", "integer", "packets", "Frames."),
+	JSON_KEY("bytes", "integer", "bytes", "Whole Ethernet frames without checksum."),
+	JSON_END,
+};
+
+static const struct json_key others_keys[] = {
+	JSON_OBJECT("*", "object", NULL, "By reason, as in reasons.md.", other_keys),
+	JSON_END,
+};
+
+static const struct json_key sampler_keys[] = {
+	JSON_KEY("taken", "integer", "samples", "Datagrams copied to the daemon."),
+	JSON_KEY("limited", "integer", "samples",
+		 "Not copied: above the rate of the sampler."),
+	JSON_KEY("lost", "integer", "samples", "Not copied: the ring buffer was full."),
+	JSON_END,
+};
+
+static const struct json_key samplers_keys[] = {
+	JSON_OBJECT("*", "object", NULL, "By sampler: `statistic` or `follow`.",
+		    sampler_keys),
+	JSON_END,
+};
+
+static const struct json_key room_keys[] = {
+	JSON_KEY("used", "integer", "entries", "Entries in use."),
+	JSON_KEY("capacity", "integer", "entries", "Entries that it has room for."),
+	JSON_END,
+};
+
+static const struct json_key rooms_keys[] = {
+	JSON_OBJECT("*", "object", NULL, "By table, as in limits.md.", room_keys),
+	JSON_END,
+};
+
+const struct json_key stats_json_keys[] = {
+	JSON_KEY("interface", "string|null", NULL, "First of `interfaces`."),
+	JSON_KEY("mode", "string|null", NULL, "Its mode."),
+	JSON_OBJECT("interfaces", "object[]", NULL,
+		    "Interfaces that the shield is attached to.", stats_json_link_keys),
+	JSON_OBJECT("services", "object[]", NULL,
+		    "Services of the configuration in force.", service_keys),
+	JSON_OBJECT("other", "object", NULL, "Frames that are no datagram for a service.",
+		    others_keys),
+	JSON_OBJECT("samplers", "object", NULL, "Samples and their outcome.",
+		    samplers_keys),
+	JSON_OBJECT("maps", "object", NULL, "Tables that can become full.", rooms_keys),
+	JSON_KEY("generation", "integer", NULL,
+		 "Number of the configuration in force; grows by one with each."),
+	JSON_KEY("time", "number", "seconds", "When the counters were read, since 1970."),
+	JSON_END,
+};
+/* --- writing them ------------------------------------------------------------ */
 
 static json_t *integer(__u64 n)
 {

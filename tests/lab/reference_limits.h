@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * reference_limits.h - the page of table sizes, memory and what happens when a table is
+ * full, from the constants and types that the programs are built with.
+ */
+#ifndef REFERENCE_LIMITS_H
+#define REFERENCE_LIMITS_H
+
+#include <linux/bpf.h>
+#include <stdio.h>
+
+#include "config/config.h"
+#include "incident/incident_store.h"
+#include "lib/http.h"
+#include "samples/samples.h"
+#include "shield/shield_internal.h"
+#include "stats/decoded.h"
+
+#define OF(member) sizeof(((struct live *)0)->member)
+
+/* Tables that are allocated once, by the names that operators read. */
+static const struct limits_row {
+	const char *table;
+	size_t entries;
+	size_t bytes; /* of the whole table; 0: allocated by entry */
+	const char *full;
+} limits_rows[] = {
+	{ "limits of sources", 1 << SOURCE_BITS, OF(sources),
+	  "Never. Sources are hashed into cells with a secret key. Two sources in one cell share its limits." },
+	{ "limits of prefixes", 1 << PREFIX_BITS, sizeof(__u64) << PREFIX_BITS,
+	  "Never, as above." },
+	{ "anti-amplification limit", 1 << LEDGER_BITS, sizeof(__u64) << LEDGER_BITS,
+	  "Never. Each prefix has two cells. A prefix that shares a cell can be sent less." },
+	{ "players", PLAYERS_MAX, OF(players),
+	  "One service holds an eighth at most. A new player takes the cell of one that has been silent for a minute, or else is treated as an unverified peer." },
+	{ "addresses with a player", PLAYING_WAYS << PLAYING_BITS, OF(playing),
+	  "Sources at one more address are treated as if no player were there." },
+	{ "validated clients", PROVEN_MAX, OF(proof.proven),
+	  "The client of the bucket that was validated longest ago is replaced, and has to validate its address again." },
+	{ "client history", KNOWN_MAX, OF(answering.known),
+	  "Known clients stay. A new client remains unknown." },
+	{ "recent queries", 1 << RECALL_BITS, OF(answering.recall),
+	  "Never. Two clients that share the bits of a line count as one." },
+	{ "cached responses", SERVICES_MAX *TEMPLATE_FORMS, OF(answering.templates),
+	  "Never. Each service has room for all its queries." },
+	{ "notes of connect requests", 1 << CONNECT_BITS, OF(connects),
+	  "Never. A player that lost its note is learned from its datagrams." },
+	{ "allow list", LIST_MAX, 0, "`allow add` fails with a message." },
+	{ "deny list", LIST_MAX, 0, "`deny add` fails with a message." },
+	{ "outgoing fragments", 1 << FRAGMENT_BITS, sizeof(__u64) << FRAGMENT_BITS,
+	  "Never. Later fragments of a packet that lost its cell are sent." },
+	{ "samples for the daemon", 0, SAMPLES_BYTES,
+	  "The sample is lost, and counted as `lost`." },
+};
+
+/* Sizes of what the daemon and the configuration hold. */
+static const struct {
+	const char *what;
+	size_t most;
+	const char *full;
+} limits_counts[] = {
+	{ "services", SERVICES_MAX, "`check` names the line." },
+	{ "ports of a service", CONFIG_PORTS, "`check` names the line." },
+	{ "addresses of a service", CONFIG_ADDRESSES, "`check` names the line." },
+	{ "pairs of port and address, of all services", SERVICES_MAX,
+	  "`check` names the line." },
+	{ "interfaces", CONFIG_INTERFACES, "`check` names the line." },
+	{ "networks in `allow`, `deny` or `addresses` of the configuration", CONFIG_LIST,
+	  "`check` names the line." },
+	{ "followed players", SAMPLES_PLAYERS,
+	  "The player that was heard longest ago is replaced." },
+	{ "kinds of decoded records per service", DECODED_KINDS,
+	  "The record is counted as unlisted." },
+	{ "HTTP connections to the daemon", HTTP_CONNECTIONS,
+	  "The connection that has been idle longest is closed." },
+	{ "attacks that are kept", INCIDENT_KEPT, "The oldest are forgotten." },
+};
+
+static void limits_size(FILE *out, size_t bytes)
+{
+	if (bytes >= 1 << 20)
+		fprintf(out, "%.1f MiB", (double)bytes / (1 << 20));
+	else
+		fprintf(out, "%.1f KiB", (double)bytes / 1024);
+}
+
+/* Counters of as many services as there is room for, by processors. */
+static void limits_counters(FILE *out)
+{
+	static const unsigned int processors[] = { 2, 16, 64, 128 };
+	const size_t each = TALLY_ROWS * sizeof(struct tally_row);
+
+	fputs("\n## Counters\n\nA service takes ", out);
+	limits_size(out, each);
+	fputs(" on each possible processor (`/sys/devices/system/cpu/possible`). Counters never\n"
+	      "become full, and wrap after 2^64. The number of services that there is room for is fixed\n"
+	      "when the tables are made: half as many again as the configuration names, rounded up to a\n"
+	      "power of two, from 32 to 256.\n\n| room for services |",
+	      out);
+	for (size_t i = 0; i < sizeof(processors) / sizeof(*processors); i++)
+		fprintf(out, " %u processors |", processors[i]);
+	fputs("\n| --- | --- | --- | --- | --- |\n", out);
+	for (size_t services = 32; services <= SERVICES_MAX; services *= 2) {
+		fprintf(out, "| %zu |", services);
+		for (size_t i = 0; i < sizeof(processors) / sizeof(*processors); i++) {
+			fputc(' ', out);
+			limits_size(out, services * processors[i] * each);
+			fputs(" |", out);
+		}
+		fputc('\n', out);
+	}
+}
+
+static void limits_page(FILE *out)
+{
+	size_t sum = sizeof(struct live);
+
+	fputs("Kernel memory does not grow with traffic. The lists alone are allocated entry by entry.\n\n"
+	      "## Tables in the kernel\n\n| table | entries | memory | when full |\n"
+	      "| --- | --- | --- | --- |\n",
+	      out);
+	for (size_t i = 0; i < sizeof(limits_rows) / sizeof(*limits_rows); i++) {
+		const struct limits_row *row = &limits_rows[i];
+
+		fprintf(out, "| %s | ", row->table);
+		if (row->entries)
+			fprintf(out, "%zu", row->entries);
+		fputs(" | ", out);
+		if (row->bytes)
+			limits_size(out, row->bytes);
+		else
+			fprintf(out, "%zu bytes per entry",
+				sizeof(struct cidr) + sizeof(struct list_entry));
+		fprintf(out, " | %s |\n", row->full);
+	}
+#define ADD(name, type, key, value, entries) \
+	sum += BPF_MAP_TYPE_##type == BPF_MAP_TYPE_ARRAY ? sizeof(value) * (entries) : 0;
+	SHIELD_MAPS(ADD)
+#undef ADD
+	sum -= sizeof(struct live);
+	fputs("\nAll tables of fixed size, with those that never become full: ", out);
+	limits_size(out, sum + SAMPLES_BYTES);
+	fputs(".\n", out);
+	limits_counters(out);
+	fputs("\n## Other limits\n\n| what | at most | when full |\n| --- | --- | --- |\n",
+	      out);
+	for (size_t i = 0; i < sizeof(limits_counts) / sizeof(*limits_counts); i++)
+		fprintf(out, "| %s | %zu | %s |\n", limits_counts[i].what,
+			limits_counts[i].most, limits_counts[i].full);
+}
+
+#endif /* REFERENCE_LIMITS_H */
