@@ -29,7 +29,7 @@ json_t *incident_json(const struct incident *incident, enum incident_event event
 struct incident *incident_parse(const json_t *object);
 
 /* One line for people: what is known of it, as words. */
-#define INCIDENT_TEXT 512
+#define INCIDENT_TEXT 640
 void incident_text(const struct incident *incident, enum incident_event event,
 		   char ret[INCIDENT_TEXT]);
 
