@@ -150,8 +150,8 @@ show()
 }
 
 for test in "$@"; do
-	# shellcheck disable=SC2053 # a glob is wanted
-	[[ ${test##*/} != ${TESTS:-*} ]] || tests+=("$test")
+	# shellcheck disable=SC2053 # globs are wanted
+	[[ ${test##*/} != @(${TESTS:-*}) ]] || tests+=("$test")
 done
 if [ "${#tests[@]}" -eq 0 ]; then
 	echo "run.sh: no test is named '${TESTS-}'" >&2
