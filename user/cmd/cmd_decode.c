@@ -364,16 +364,21 @@ static int one_member(struct run *run, struct zip *zip, const char *label, bool 
 }
 
 /* Each recording in an archive is decoded as a file of its own, `ARCHIVE:NAME`. */
-static int archive(struct run *run, const char *name)
+static int archive(struct run *run, const char *name, FILE *file)
 {
-	struct zip *zip = zip_open(name);
+	struct zip *zip = zip_open(file);
 	char label[PATH_MAX + ZIP_NAME_MAX];
 	const char *member;
 	bool found = false;
 	int status = 0, result = 0;
 
 	if (!zip)
-		return complain(run, name, "a zip archive that is empty or cut off");
+		return complain(run, name,
+				errno == ESPIPE
+					? "a zip archive cannot be read from a pipe or "
+					  "out of gzip: name it as a file"
+				: errno == EBADMSG ? "a zip archive that is cut off"
+						   : strerror(errno));
 	while (!done(run) && (result = zip_next(zip, &member)) == 1) {
 		snprintf(label, sizeof(label), "%s:%s", name, member);
 		status |= one_member(run, zip, label, &found);
@@ -394,11 +399,9 @@ static int one_file(struct run *run, const char *name)
 	FILE *file = input_open(name, &how, beginning, sizeof(beginning), &n);
 
 	if (file && run->options->as == DEMO_NONE && zip_recognise(beginning, n)) {
+		status = archive(run, name, file);
 		fclose(file);
-		return strcmp(name, "-") != 0
-			       ? archive(run, name)
-			       : complain(run, name,
-					  "a zip archive cannot be read from a pipe");
+		return status;
 	}
 	begin_file(run);
 	status = file ? read_file(run, name, file, n)

@@ -9,8 +9,15 @@
 
 #include "lib/zip.h"
 
+/*
+ * No byte of deflate's stands for more than 1,032. More than that comes out of an archive
+ * only if its files overlap.
+ */
+#define RATIO_MAX 1032
+
 struct zip {
 	unzFile archive;
+	uint64_t left; /* bytes that may still be unpacked */
 	bool begun; /* zip_next() was called */
 	bool ended; /* the file's last byte was read, and its sum compared */
 	char name[ZIP_NAME_MAX];
@@ -21,16 +28,48 @@ bool zip_recognise(const uint8_t *bytes, size_t n)
 	return n >= 4 && (!memcmp(bytes, "PK\3\4", 4) || !memcmp(bytes, "PK\5\6", 4));
 }
 
-struct zip *zip_open(const char *path)
+/* minizip is to open what is open, and its caller closes it. */
+static voidpf opened(voidpf opaque, const void *name, int mode)
 {
-	struct zip *zip = calloc(1, sizeof(*zip));
+	(void)name;
+	(void)mode;
+	return opaque;
+}
 
-	if (!zip)
+static int closed(voidpf opaque, voidpf stream)
+{
+	(void)opaque;
+	(void)stream;
+	return 0;
+}
+
+struct zip *zip_open(FILE *file)
+{
+	struct zip *zip;
+	zlib_filefunc64_def functions;
+	off_t size;
+
+	if (fseeko(file, 0, SEEK_END)) {
+		errno = ESPIPE;
 		return NULL;
-	zip->archive = unzOpen64(path);
+	}
+	size = ftello(file);
+	zip = calloc(1, sizeof(*zip));
+	if (!zip || size < 0) {
+		free(zip);
+		errno = ENOMEM;
+		return NULL;
+	}
+	fill_fopen64_filefunc(&functions);
+	functions.zopen64_file = opened;
+	functions.zclose_file = closed;
+	functions.opaque = file;
+	zip->left = (uint64_t)size * RATIO_MAX;
+	zip->archive = unzOpen2_64("", &functions);
 	if (zip->archive)
 		return zip;
 	free(zip);
+	errno = EBADMSG;
 	return NULL;
 }
 
@@ -83,6 +122,18 @@ int zip_next(struct zip *zip, const char **ret_name)
 	return 1;
 }
 
+/* Unpack up to @n bytes: how many, 0 at the end, below 0 if it is damaged. */
+static int unpack(struct zip *zip, void *bytes, size_t n)
+{
+	int got = unzReadCurrentFile(zip->archive, bytes,
+				     n < 1 << 20 ? (unsigned int)n : 1 << 20);
+
+	if (got > 0 && (uint64_t)got > zip->left)
+		return UNZ_BADZIPFILE;
+	zip->left -= got > 0 ? (uint64_t)got : 0;
+	return got;
+}
+
 static ssize_t cookie_read(void *cookie, char *bytes, size_t n)
 {
 	struct zip *zip = cookie;
@@ -90,8 +141,7 @@ static ssize_t cookie_read(void *cookie, char *bytes, size_t n)
 
 	if (zip->ended)
 		return 0;
-	got = unzReadCurrentFile(zip->archive, bytes,
-				 n < 1 << 20 ? (unsigned int)n : 1 << 20);
+	got = unpack(zip, bytes, n);
 	zip->ended = got <= 0;
 	/* The sum is compared when the file is closed. */
 	if (got < 0 || (!got && unzCloseCurrentFile(zip->archive) == UNZ_CRCERROR)) {
@@ -118,8 +168,7 @@ static bool prefix_read(struct zip *zip, uint8_t *prefix, size_t size, size_t *r
 	if (unzOpenCurrentFile(zip->archive) != UNZ_OK)
 		return false;
 	while (*ret_n < size && got > 0) {
-		got = unzReadCurrentFile(zip->archive, prefix + *ret_n,
-					 (unsigned int)(size - *ret_n));
+		got = unpack(zip, prefix + *ret_n, size - *ret_n);
 		*ret_n += got > 0 ? (size_t)got : 0;
 	}
 	unzCloseCurrentFile(zip->archive);

@@ -19,9 +19,16 @@ struct zip;
 /* Return true if the first bytes of a file are those of a zip archive. */
 bool zip_recognise(const uint8_t *bytes, size_t n);
 
-/* Open the archive at @path. NULL: it cannot be read, is empty, or cut off before its
- * end. */
-struct zip *zip_open(const char *path);
+/*
+ * Open the archive that @file holds, from its first byte to its last; the caller closes
+ * @file, after zip_close(). NULL with errno: ESPIPE, @file cannot be read in any
+ * order (a pipe, gzip's); EBADMSG, it is cut off or no archive; ENOMEM.
+ *
+ * All its files together are unpacked to at most 1,032 times its size, which is what
+ * deflate can reach: more would be the same bytes again, in files that overlap. What is
+ * beyond is damaged. Memory does not depend on the archive.
+ */
+struct zip *zip_open(FILE *file);
 void zip_close(struct zip *zip);
 
 /*
