@@ -86,6 +86,66 @@ static void in_order(void **state)
 	json_decref(all);
 }
 
+/*
+ * FTE's replacement deltas: a reset is a difference to the baseline, all else to what the
+ * entity was. Behind a datagram that is lost nothing is known but what is reset.
+ */
+static void updates_are_partial_behind_a_loss(void **state)
+{
+	static const char reset[] = "56 00000000 0500 8005 07 0000";
+	static const char more[] = "56 00000000 0500 01 03 0000";
+	static const struct {
+		uint32_t sequence;
+		const char *hex, *reason; /* NULL: decoded */
+	} rows[] = {
+		{ 2, more, "entity whose state was not seen as a whole" },
+		{ 3, reset, NULL },
+		{ 4, more, NULL },
+		{ 5, "56 00000000 0580 0000", NULL }, /* removed */
+		{ 6, more, "entity whose state was not seen as a whole" },
+		{ 7, reset, NULL },
+		{ 9, more, "entity whose state was not seen as a whole" },
+		{ 10, more, "entity whose state was not seen as a whole" },
+		/* Number 8 may have begun another map: */
+		{ 11, reset, "entity from a baseline that was not seen" },
+		{ 12, more, "entity whose state was not seen as a whole" },
+		{ 13, "01", NULL }, /* here the client says that it has not */
+		{ 14, reset, NULL },
+		{ 15, more, NULL },
+		{ 16, "56 00000000 0080 0000", NULL }, /* all are removed */
+		{ 17, more, "entity whose state was not seen as a whole" },
+	};
+	struct harness *h = harness_open(FAMILY_AUTO);
+	uint8_t first[512];
+	json_t *all;
+	size_t n, at = 4;
+
+	(void)state;
+	handshake(h);
+	n = from_hex("0b 46544532 08000000", first, sizeof(first));
+	n += from_hex(serverdata + 3, first + n, sizeof(first) - n);
+	n += from_hex("42 0500 01 02", first + n, sizeof(first) - n);
+	memmove(first + 8, first, n);
+	memcpy(first, "\1\0\0\0\0\0\0\0", 8);
+	harness_s2c(h, first, n + 8);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		s2c(h, rows[i].sequence, rows[i].hex);
+		/* The client has read 7, and then 8, which held no reliable part. */
+		if (rows[i].sequence == 7 || rows[i].sequence == 13)
+			c2s(h, 5000, rows[i].sequence == 7 ? 8 : 9, 4660, "01");
+	}
+	all = harness_close(h);
+	assert_string_equal(status(all, at), "decoded");
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		at += 1 + (rows[i].sequence == 9 || rows[i].sequence == 14);
+		if (rows[i].reason)
+			assert_string_equal(reason(all, at), rows[i].reason);
+		else
+			assert_string_equal(status(all, at), "decoded");
+	}
+	json_decref(all);
+}
+
 /* A NAT gives another port: the qport says whose it is. */
 static void another_port(void **state)
 {
@@ -363,6 +423,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(in_order),
+		cmocka_unit_test(updates_are_partial_behind_a_loss),
 		cmocka_unit_test(another_port),
 		cmocka_unit_test(wrong_qport),
 		cmocka_unit_test(connects_again),

@@ -297,6 +297,16 @@ void nq_op_fte_spawnbaseline(struct ops *o)
 	delta(o);
 }
 
+/* A reset is a difference to the entity's baseline. */
+static void follow(struct ops *o, uint32_t entity, bool reset, bool removed)
+{
+	struct nq_walk *w = nq_walk_of(o);
+	bool unbased = reset && w->game && !w->based;
+
+	w->unbased |= unbased;
+	nq_walk_entity(o, entity, reset && !unbased, removed || unbased);
+}
+
 static bool one(struct ops *o)
 {
 	uint32_t word = reader_le16(&o->rd);
@@ -314,7 +324,7 @@ static bool one(struct ops *o)
 	else
 		reset = delta(o);
 	record_close(o->record);
-	nq_walk_entity(o, entity, reset, word & 0x8000);
+	follow(o, entity, reset, word & 0x8000);
 	return true;
 }
 

@@ -112,7 +112,9 @@ bool qw_message_decode(struct qw_session *s, enum direction direction, uint32_t 
 		return good;
 	if (p.has_frame)
 		store(s, &p);
-	if (direction == DIRECTION_S2C && !late)
+	if (direction == DIRECTION_S2C && !late) {
 		evidence_account(&s->join.map, sequence, sequence);
+		evidence_account(&s->updates, sequence, sequence);
+	}
 	return true;
 }

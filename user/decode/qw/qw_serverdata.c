@@ -113,6 +113,7 @@ static void begin(struct ops *o, const struct qw_terms *t, uint32_t count,
 		if (s->game)
 			memset(s->game, 0, sizeof(*s->game));
 		evidence_join_begin(&s->join, o->m->sequence);
+		evidence_begin(&s->updates, o->m->sequence);
 	}
 	s->terms = *t;
 	s->servercount = count;

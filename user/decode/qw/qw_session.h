@@ -49,8 +49,9 @@ struct qw_terms {
 	bool recording; /* an .mvd: the layouts of the server's own demos */
 };
 
-#define QW_ENTITIES 2048
-#define QW_FRAMES   64
+#define QW_ENTITIES  2048
+#define QW_WHOLE_MAX 32768 /* FTE's replacement deltas: entities that are followed */
+#define QW_FRAMES    64
 
 struct qw_frame {
 	uint32_t sequence; /* of the server's message that it came in */
@@ -74,6 +75,12 @@ struct qw_frame {
 struct qw_game {
 	struct qw_frame frames[QW_FRAMES];
 	uint64_t baseline[QW_ENTITIES / 64]; /* by number: it has one */
+	/*
+	 * FTE's replacement deltas tell what changed in an entity since the client had
+	 * it, or with a reset what differs from its baseline. The entities whose state is
+	 * known; beyond QW_WHOLE_MAX none is.
+	 */
+	uint64_t whole[QW_WHOLE_MAX / 64];
 	uint32_t newest; /* frame of a recording, */
 	uint8_t from; /* and what its delta says that it is to */
 	bool has_from;
@@ -97,6 +104,7 @@ struct qw_session {
 	struct netchan_slices slices[2];
 	struct netchan_proof proof;
 	struct evidence_join join; /* whose baselines are those of the game? */
+	struct evidence updates; /* what game->whole says holds */
 	struct qw_game *game;
 	/* The download in progress. */
 	uint8_t download[QW_NAME_MAX];

@@ -305,14 +305,15 @@ static uint32_t update_bits(struct ops *o)
 	return bits;
 }
 
-static void update(struct ops *o)
+/* Returns the bits. */
+static uint32_t update(struct ops *o)
 {
 	uint32_t bits = update_bits(o);
 
 	record_uint(o->record, "bits", bits);
 	if (bits & U_ILLEGAL) {
 		ops_wrong(o, "no such bit of an update");
-		return;
+		return bits;
 	}
 	if (bits & U_FRAME)
 		index_field(o, bits, "frame");
@@ -333,6 +334,7 @@ static void update(struct ops *o)
 	if (bits & U_FLAGS)
 		byte_field(o, "flags");
 	update_rare(o, bits);
+	return bits;
 }
 
 /* A number, or 0 at the end; *removed: and nothing follows. */
@@ -347,10 +349,62 @@ static unsigned int update_number(struct ops *o, bool *removed, bool *all)
 	return number;
 }
 
+/*
+ * An update begins. A message that was not seen may have held one, so that no entity's
+ * state is known behind it.
+ */
+static bool updates_hold(struct ops *o)
+{
+	const struct qw_parse *p = qw_parse_of(o);
+	struct qw_session *s = qw_committing(o);
+	bool hold = !p->session || evidence_holds(&p->session->updates, o->m->sequence);
+
+	if (!s || hold)
+		return hold;
+	if (s->game)
+		memset(s->game->whole, 0, sizeof(s->game->whole));
+	evidence_begin(&s->updates, o->m->sequence);
+	return true;
+}
+
+/* Entity @number, or all of them, is changed by @bits or removed; @hold: is the state
+ * known in which it was? */
+static void follow(struct ops *o, unsigned int number, uint32_t bits, bool removed,
+		   bool hold)
+{
+	const struct qw_session *s = qw_parse_of(o)->session;
+	struct qw_session *to = qw_committing(o);
+	struct qw_game *g = to ? qw_session_game(to) : NULL;
+	bool based = s && evidence_holds(&s->join.map, o->m->sequence);
+	bool known = removed;
+	uint64_t bit = 1ULL << number % 64;
+
+	if (!s)
+		return;
+	if (bits & U_RESET)
+		known |= based;
+	else if (hold && number < QW_WHOLE_MAX && s->game)
+		known |= s->game->whole[number / 64] & bit;
+	if (!known)
+		message_missing(o->m,
+				bits & U_RESET
+					? "entity from a baseline that was not seen"
+					: "entity whose state was not seen as a whole");
+	if (!g || number >= QW_WHOLE_MAX)
+		return;
+	if (removed && !number)
+		memset(g->whole, 0, sizeof(g->whole));
+	else if (removed || (bits & U_RESET && !known))
+		g->whole[number / 64] &= ~bit;
+	else if (known)
+		g->whole[number / 64] |= bit;
+}
+
 void qw_updateentities(struct ops *o)
 {
 	unsigned int number;
-	bool removed, all;
+	bool removed, all, hold = updates_hold(o);
+	uint32_t bits;
 
 	qw_lean(o);
 	o->record->facts.has |= FACT_SNAPSHOT;
@@ -359,11 +413,13 @@ void qw_updateentities(struct ops *o)
 	while (!o->m->wrong && ((number = update_number(o, &removed, &all)) || all)) {
 		record_open_object(o->record, NULL);
 		record_uint(o->record, "number", number);
+		bits = 0;
 		if (removed)
 			record_bool(o->record, "remove", true);
 		else
-			update(o);
+			bits = update(o);
 		record_close(o->record);
+		follow(o, number, bits, removed, hold);
 	}
 	record_close(o->record);
 }
