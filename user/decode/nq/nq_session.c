@@ -13,7 +13,7 @@
 #define HEADER	     8
 #define WRAP	     16 /* bytes of DarkPlaces' HMAC, and of a block of AES */
 #define MESSAGE_MAX  65536 /* of any engine's reliable ones */
-#define RESTART_BACK 64 /* a larger step back, and it is another connection */
+#define LATE_MAX     8 /* late ones in a row, each after the last: it has begun anew */
 #define RESTART_NEXT 4 /* chunks that there were before a new chunk 0 */
 #define LARGE	     128 /* clients send no such reliable messages */
 
@@ -65,19 +65,36 @@ static void decode_new(struct nq_session *s, const struct family *family,
 		nq_game_clock(&s->game, r);
 }
 
+/* A late one: do such come in a row, each soon after the last? Then they are not late. */
+static bool goes_on(struct nq_way *way, uint32_t sequence)
+{
+	if (!way->late_count || sequence - way->late - 1 >= LATE_MAX)
+		way->late_count = 0;
+	way->late = sequence;
+	return ++way->late_count >= LATE_MAX;
+}
+
 static void unreliable(struct nq_session *s, const struct family *family,
 		       enum direction direction, struct span body, uint32_t sequence,
 		       struct record *r)
 {
-	struct netchan_side *order = &way_of(s, direction)->order;
+	struct nq_way *way = way_of(s, direction);
+	enum netchan_order order = netchan_order(&way->order, sequence);
 
-	if (order->seen && order->newest - sequence > RESTART_BACK &&
-	    (int32_t)(sequence - order->newest) < 0)
-		order->seen = false;
-	if (netchan_order(order, sequence) == NETCHAN_NEWER)
+	if (order == NETCHAN_OLDER && goes_on(way, sequence)) {
+		/* Another connection, whose first chunk was not seen. */
+		way->order.newest = sequence;
+		order = NETCHAN_NEWER;
+		if (direction == DIRECTION_S2C)
+			nq_game_unknown(&s->game);
+	}
+	if (order == NETCHAN_NEWER) {
+		way->late_count = 0;
 		decode_new(s, family, direction, body, sequence, r);
-	else
-		decode_old(s, family, direction, body, sequence, r);
+		return;
+	}
+	record_bool(r, order == NETCHAN_OLDER ? "late" : "repeated", true);
+	decode_old(s, family, direction, body, sequence, r);
 }
 
 /* --- reliable ---------------------------------------------------------------------- */
