@@ -241,6 +241,9 @@ static void decode_one(struct decoder *d, struct session *s, const struct datagr
 		decode_ours(d, s, dg, id);
 		if (broken)
 			record_partial(r, "slice of a message that never became whole");
+		if (id->guessed)
+			record_partial(r, "several protocols have this word: no other "
+					  "sign of one was seen");
 	}
 	d->sink(d->context, r);
 }

@@ -368,8 +368,8 @@ static enum wire_family among(unsigned int mask, enum wire_family owner)
 	return owner == FAMILY_NETQUAKE && (mask & IN_Q3) ? FAMILY_QUAKE3 : FAMILY_AUTO;
 }
 
-static void resolve_oob(const struct session *s, bool from_low, struct oob *oob,
-			bool last, struct identity *ret)
+static void resolve_oob(const struct session *s, const struct datagram *dg, bool from_low,
+			struct oob *oob, bool last, struct identity *ret)
 {
 	enum wire_family known = s->certain ? s->family : FAMILY_AUTO;
 	enum wire_family family = only_family(oob->candidates);
@@ -377,6 +377,9 @@ static void resolve_oob(const struct session *s, bool from_low, struct oob *oob,
 	ret->direction = session_direction(s, from_low);
 	if (!s->server_known && oob->row)
 		ret->direction = oob->row->direction;
+	/* Its word alone said that the sender serves; of the other end more was seen. */
+	if (oob->row && contradicts(s, dg, ret->direction))
+		ret->direction = DIRECTION_C2S;
 	/* A game server says this to its master, though that one serves whoever asks. */
 	if (oob->row && oob->row->kind == KIND_HEARTBEAT)
 		ret->direction = DIRECTION_S2C;
@@ -399,8 +402,10 @@ static void resolve_oob(const struct session *s, bool from_low, struct oob *oob,
 		ret->settled = family != FAMILY_AUTO || last;
 		if (family == FAMILY_AUTO && last)
 			family = among(oob->candidates, s->guess);
-		if (family == FAMILY_AUTO && last && !weak_letter(oob))
+		if (family == FAMILY_AUTO && last && !weak_letter(oob)) {
 			family = oob_fallback(oob);
+			ret->guessed = family != FAMILY_AUTO;
+		}
 	} else if (weak_letter(oob) && among(oob->candidates, known) != family) {
 		family = last ? among(oob->candidates, s->guess) : FAMILY_AUTO;
 		ret->settled = last;
@@ -459,11 +464,11 @@ void identify_resolve(struct session *s, enum shape shape, const struct datagram
 	ret->shape = shape;
 	ret->family = FAMILY_AUTO;
 	ret->direction = session_direction(s, from_low);
-	ret->settled = false;
+	ret->settled = ret->guessed = false;
 	ret->foreign = NULL;
 	switch (shape) {
 	case SHAPE_OOB:
-		resolve_oob(s, from_low, oob, last, ret);
+		resolve_oob(s, dg, from_low, oob, last, ret);
 		break;
 	case SHAPE_CONTROL:
 		/* As in identify_learn(): another game's sequence may look like this
@@ -495,6 +500,7 @@ void identify_resolve(struct session *s, enum shape shape, const struct datagram
 void identify_force(enum wire_family family, struct oob *oob, struct identity *ret)
 {
 	ret->settled = true;
+	ret->guessed = false;
 	ret->foreign = NULL;
 	ret->family = family;
 	if (ret->shape != SHAPE_OOB)

@@ -30,6 +30,7 @@ struct identity {
 	enum wire_family family; /* FAMILY_AUTO: unsettled, or not ours */
 	enum direction direction;
 	bool settled;
+	bool guessed; /* several families have this word, and nothing tells which it is */
 	const char *foreign; /* not settled and never will be: what it is instead */
 };
 

@@ -122,6 +122,8 @@ bool q3_decode_message(struct q3_parse *p, enum direction direction)
 	good = message_decode(&quake3_family, &m);
 	r->kind = (direction == DIRECTION_C2S ? client_kinds : server_kinds)[p->content];
 	r->dialect = p->dialect->name;
+	/* The protocol's number was not seen: it may be any that has these tables. */
+	r->guess = p->dialect == &q3_dialect_legacy;
 	r->untested = p->dialect->flags & Q3_UNTESTED;
 	if (!good) {
 		if (p->game)
