@@ -183,7 +183,7 @@ all-fresh: $(UNIT_BIN)
 kern-fresh: $(KERN_BIN) $(filter $(O)/tests/include/%,$(UNIT_BIN))
 
 # Not sanitised: these run inside guests whose libraries are copied by name.
-$(KERN_BIN): $(O)/tests/%: tests/%.c | $(O)/libuser.so
+$(KERN_BIN) $(O)/tests/kern/verdicts: $(O)/tests/%: tests/%.c | $(O)/libuser.so
 	$(call say,TEST)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CCACHE) $(CC) $(CPPFLAGS_ALL) -Itests $(CFLAGS_ALL) $(TEST_CFLAGS) \
