@@ -134,7 +134,7 @@ $(O)/fuzz/user/decode/q3/%.o: FUZZ_CPPFLAGS = -include tests/fuzz/q3/q3_trace.h
 
 # .incbin leaves no trace in the .d files.
 $(O)/user/daemon/page.o $(O)/san/user/daemon/page.o $(O)/fuzz/user/daemon/page.o: \
-	user/daemon/page.html
+	user/daemon/page.html user/daemon/page.js
 
 # Tests and lab tools share one library: a changed file links none of them anew. A function
 # that a test defines itself replaces the library's for calls from other files. Programs find

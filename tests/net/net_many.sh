@@ -93,6 +93,13 @@ test_top()
 	term kill-server
 }
 
+page_folds()
+{
+	grep -q "<tbody><tr><td><button data-key=\"arena$FLOODED\"" "$work/dom" &&
+		grep -q "$((MANY - 1)) quiet services: " "$work/dom" &&
+		[ "$(grep -o '<h2>arena[0-9]* ' "$work/dom")" = "<h2>arena$FLOODED " ]
+}
+
 test_page()
 {
 	if ! command -v chromium >/dev/null; then
@@ -104,7 +111,8 @@ test_page()
 		--disable-component-update --disable-sync --user-data-dir="$work/chromium" \
 		--virtual-time-budget=4000 --dump-dom "$URL/" >"$work/dom" 2>"$work/chromium.log"
 	net_check "the page has them all" \
-		test "$(grep -o '<h2>arena[0-9]* ' "$work/dom" | sort -u | wc -l)" = $MANY
+		test "$(grep -o '<button data-key="arena[0-9]*"' "$work/dom" | sort -u | wc -l)" = $MANY
+	net_check "the flooded one first, and the others folded" page_folds
 }
 
 # All others: each takes the place of one who is leaving.

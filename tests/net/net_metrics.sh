@@ -241,7 +241,7 @@ browsed()
 		grep -q '<td class="drop">drop</td>' "$work/dom" &&
 		grep -q 'dropped [0-9.]' "$work/dom" &&
 		grep -q '<h2>Attacks' "$work/dom" &&
-		! grep -q 'class="bad"' "$work/dom" &&
+		! grep -q 'NOT protected' "$work/dom" &&
 		! grep -q 'Uncaught\|Refused to' "$work/chromium.log"
 }
 

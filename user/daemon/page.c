@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * page.c - the page, as it stands, by the assembler: no tool and no step of its own.
- * The path is from the top of the tree, where make runs.
+ * page.c - the page, as it stands in two files, by the assembler: no tool and no step of
+ * its own. The paths are from the top of the tree, where make runs.
  */
 #include "daemon/page.h"
 
@@ -10,6 +10,8 @@ __asm__(".section .rodata\n"
 	".type page_html, @object\n"
 	"page_html:\n"
 	".incbin \"user/daemon/page.html\"\n"
+	".incbin \"user/daemon/page.js\"\n"
+	".ascii \"</script>\\n</body>\\n</html>\\n\"\n"
 	".Lpage_end:\n"
 	".size page_html, . - page_html\n"
 	".balign 8\n"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * page.h - user/daemon/page.html, inside the program.
+ * page.h - user/daemon/page.html and page.js, inside the program.
  */
 #ifndef PAGE_H
 #define PAGE_H
