@@ -138,11 +138,13 @@ denied()
 # says JQ-FILTER STATUS ARGUMENT...: one line of JSON of which that is true.
 says()
 {
-	local filter=$1 expected=$2 status
+	local filter=$1 expected=$2 status schema=$3
 
 	shift 2
+	case $schema in allow | deny) schema=list ;; esac
 	"$SHIELD" "$@" >"$work/json" 2>"$work/err"
 	status=$?
+	cat "$work/json" >>"$work/$schema.json"
 	echo "exit status $status: $*: $(cat "$work/err" "$work/json")"
 	[ "$status" = "$expected" ] && [ ! -s "$work/err" ] &&
 		[ "$(wc -l <"$work/json")" = 1 ] && jq -e "$filter" "$work/json"
@@ -190,6 +192,12 @@ check_unasked()
 		says '.ok and .unasked == 0 and .complaints == []' 0 check --json \
 			-c "$work/off.conf" &&
 		! "$SHIELD" check -c "$work/off.conf" | grep -q answers
+}
+
+# as_schema NAME PATH,...: what says() has seen of it has all keys of its schema, but those.
+as_schema()
+{
+	tests/json_schema.py "$1" --all "$2" <"$work/$1.json"
 }
 
 # warned TEXT COMMAND: a command that would not run is told of by `check`, the file is good.
@@ -334,6 +342,8 @@ loaded_in() # DIRECTORY
 		says '.applied_by == "reload" and .daemon == null and .generation > 0' 0 \
 			reload --json -c "$work/good.conf" --set deny=198.51.100.0/24 \
 			--pin "$1" &&
+		says '.services[0].name == "a" and .services[0].decoded == null' 0 stats --json \
+			--pin "$1" &&
 		says '.list == "allow" and .entries == [{network: "203.0.113.0/24", live: true,
 			configuration: false, unlimited: true, seconds_left: null,
 			comment: null}]' 0 allow list --json --pin "$1" &&
@@ -426,6 +436,14 @@ if [ "$(id -u)" = 0 ]; then
 	check "lists: 65536 at once" lists lists_full
 	check "lists: denied and allowed" lists lists_meet
 	check "loaded: lists with time and comment, reload, status, as JSON" loaded
+	check "check --json: its schema" as_schema check ''
+	check "stats --json of no traffic and no daemon: its schema" as_schema stats \
+		'interfaces,services[].counters,services[].decoded,services[].templates'
+	check "reload --json: its schema" as_schema reload ''
+	check "allow and deny list --json: their schema" as_schema list ''
+	# Of interfaces and servers there are none here: tests/net/net_metrics.sh has both.
+	check "status --json: its schema" as_schema status \
+		interfaces,other_family,owners,unanswered,self_test
 else
 	echo "skip statuses 3 and 4, lists, JSON: needs root"
 fi

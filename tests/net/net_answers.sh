@@ -23,6 +23,7 @@ set -u
 
 cd "$(dirname "$0")/../.." || exit 1
 BUILD=$(realpath "${BUILD:-build}")
+SCHEMA=$(realpath tests/json_schema.py)
 LAB=$BUILD/lab SHIELD=$BUILD/quakeshield
 KNOWN=10.79.1.2
 usage()
@@ -149,6 +150,12 @@ templates_fresh()
 		jq '[.services[].templates[] | select(.fresh and .bytes > 20)] | length'
 }
 
+templates_as_schema()
+{
+	net_in server "$SHIELD" stats --json |
+		"$SCHEMA" stats --all 'services[].decoded' >&2
+}
+
 # For four minutes, before anything presses, somebody asks now and then.
 get_known()
 {
@@ -193,6 +200,7 @@ test_first()
 	flood_stop
 	net_check "from the kernel" [ "$(answers_of answered-known)" -ge $((count / 2)) ]
 	net_check "what is kept for that is shown" [ "$(templates_fresh)" -ge 1 ]
+	net_check "and is in its schema" templates_as_schema
 }
 
 test_stranger()

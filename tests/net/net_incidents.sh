@@ -16,7 +16,7 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 BUILD=$(realpath "${BUILD:-build}")
 LAB=$BUILD/lab SHIELD=$BUILD/quakeshield SERVER=standin PROTOCOL=quake3
-LAB_SOURCE=$(realpath tests/lab) EXAMPLES=$(realpath docs/examples)
+SCHEMA=$(realpath tests/json_schema.py) LAB_SOURCE=$(realpath tests/lab) EXAMPLES=$(realpath docs/examples)
 URL=http://127.0.0.1:9127
 KEY=not-a-secret
 LATE_S=${LATE_S:-5}
@@ -286,8 +286,24 @@ shown_on_the_way()
 	net_in server curl -sS --max-time 5 "$URL/metrics" >"$work/metrics" &&
 		grep -q '^quakeshield_under_attack{service="q3-flood",protocol="quake3"} 1$' \
 			"$work/metrics" &&
-		net_in server curl -sS --max-time 5 "$URL/attacks.json" |
-			jq -e '[.now[].service] | index("q3-flood")'
+		net_in server curl -sS --max-time 5 "$URL/attacks.json" >"$work/now.json" &&
+		jq -e '[.now[].service] | index("q3-flood")' "$work/now.json"
+}
+
+# Each key that comes is listed, and each that is listed comes.
+attacks_as_schema()
+{
+	net_in server "$SHIELD" attacks --json | "$SCHEMA" attacks --all 'attacks[].untold' >&2
+}
+
+now_as_schema()
+{
+	"$SCHEMA" attacks-now --all 'unsaved,now[].untold,past' <"$work/now.json" >&2
+}
+
+told_as_schema()
+{
+	jq -c .body "$work/webhooks" | "$SCHEMA" attack --all untold >&2
 }
 
 metrics_count()
@@ -355,6 +371,9 @@ net_check "each has an id of its own" ids_are_unique
 net_check "webhooks come, and are signed" net_until 5 webhooks_signed
 net_check "commands run confined, with four arguments" runs_confined
 net_check "a capture opens with what came before" captures_open_with_the_past
+net_check "attacks --json: its schema" attacks_as_schema
+net_check "/attacks.json: its schema" now_as_schema
+net_check "what the command is told: its schema" told_as_schema
 net_check "metrics count them" metrics_count
 net_check "a server that dies is no scan of ports" dies_alone
 echo "# datagrams to ports that were shut until then: $closed"

@@ -15,6 +15,7 @@ set -u
 
 cd "$(dirname "$0")/../.." || exit 1
 BUILD=$(realpath "${BUILD:-build}")
+SCHEMA=$(realpath tests/json_schema.py)
 LAB=$BUILD/lab SHIELD=$BUILD/quakeshield SERVER=mvdsv PROTOCOL=quakeworld
 # shellcheck source=tests/lab/net.sh
 . tests/lab/net.sh
@@ -263,6 +264,25 @@ account() # FILE: of players.json, or of `decode --lagometer --json`
 		.c2s.lost, .snapshots, .s2c.received, .s2c.lost]' "$1" | sort
 }
 
+# Frames are Quake III's; nothing is dropped; and dialects are not in doubt.
+players_as_schema()
+{
+	"$SCHEMA" players --all 'worst,players[].frames,decoded_by_service.*.players[].extrapolation' \
+		<"$work/last.json" >&2
+}
+
+decoded_as_schema()
+{
+	"$SCHEMA" stats --all 'services[].templates,services[].decoded.players[].extrapolation' \
+		<"$work/stats.json" >&2
+}
+
+lines_as_schema()
+{
+	"$SCHEMA" decode --all reason,dialect_guess,untested,overflow,file,payload,plaintext \
+		<"$work/live.jsonl" >&2
+}
+
 capture_agrees()
 {
 	"$SHIELD" decode --lagometer --json "$work/live.pcapng" >"$work/lagometer.json" &&
@@ -312,7 +332,11 @@ echo "# by the servers, at last: $(paste -sd, "$work/status"); by us:" \
 kill "${pids[@]}"
 sleep 2.2 # nothing more is on its way
 cp "$players" "$work/last.json"
+net_in server "$SHIELD" stats --json >"$work/stats.json"
 shield_stop TERM
+net_check "players.json: its schema" players_as_schema
+net_check "stats --json: its schema, with what was decoded" decoded_as_schema
+net_check "lines of JSON: their schema" lines_as_schema
 net_check "the games are decoded to the last bit" decoded
 net_check "decode --lagometer of the capture has the same account" capture_agrees
 exit "$net_failed"

@@ -9,6 +9,7 @@ set -u
 
 cd "$(dirname "$0")/../.." || exit 1
 BUILD=$(realpath "${BUILD:-build}")
+SCHEMA=$(realpath tests/json_schema.py)
 LAB=$BUILD/lab SHIELD=$BUILD/quakeshield SERVER=standin PROTOCOL=quake3
 DOCS=$(realpath docs) DATA=$(realpath tests/data)
 URL=http://127.0.0.1:9127
@@ -102,6 +103,33 @@ history_moves()
 	fetch /history.json | jq -e '(.columns | index("dropped")) as $d |
 		(.points | length > 2) and ([.points[][$d]] | max > 1000) and
 		([.points[] | length] | unique == [9])'
+}
+
+# as_schema NAME PATH,... COMMAND...: its JSON has all keys of the schema, but those of PATH.
+as_schema()
+{
+	local name=$1 unseen=$2
+
+	shift 2
+	"$@" | "$SCHEMA" "$name" --all "$unseen" >&2
+}
+
+# Of players' figures and cached responses: the server and the client are stand-ins.
+json_is_as_listed()
+{
+	net_check "/stats.json: its schema" as_schema stats \
+		'services[].templates,services[].decoded.players,services[].decoded' fetch /stats.json
+	net_check "stats --json: its schema" as_schema stats \
+		'services[].templates,services[].decoded.players' net_in server "$SHIELD" stats --json
+	net_check "status --json: its schema" as_schema status \
+		other_family,owners net_in server "$SHIELD" status --json
+	for page in history day; do
+		net_check "/$page.json: its schema" as_schema history '' fetch "/$page.json"
+	done
+	net_check "stats --history --json: its schema" as_schema history '' \
+		net_in server "$SHIELD" stats --history --json
+	net_check "/players.json: its schema" as_schema players 'players,decoded_by_service' \
+		fetch /players.json
 }
 
 # More connections than there is room for, all silent: who comes after them is served.
@@ -315,6 +343,7 @@ game()
 net_test_begin "$@"
 game
 test_pages
+json_is_as_listed
 test_prometheus
 test_page
 test_lost

@@ -11,6 +11,7 @@ set -u
 
 cd "$(dirname "$0")/../.." || exit 1
 BUILD=$(realpath "${BUILD:-build}")
+SCHEMA=$(realpath tests/json_schema.py)
 LAB=$BUILD/lab SHIELD=$BUILD/quakeshield SERVER=standin PROTOCOL=quake3
 # shellcheck source=tests/lab/net.sh
 . tests/lab/net.sh
@@ -252,6 +253,7 @@ test_protocol()
 	net_check "wrong protocol: the player's moves pass" moves_passed veth
 	net_check "wrong protocol: says which it is" says veth "its server speaks quake3, not quakeworld"
 	net_check "wrong protocol: is not protected" ends veth 5
+	net_check "wrong protocol: status --json is as its schema" as_schema veth
 	net_check "wrong protocol: a metric" metric veth \
 		'quakeshield_protocol_mismatch{service="ffa",protocol="quakeworld",speaks="quake3"} 1'
 	net_check "wrong protocol: the log says so" net_until 10 grep -q "speaks quake3, not quakeworld" "$work/veth.log"
@@ -259,6 +261,11 @@ test_protocol()
 	shield veth reload >/dev/null
 	net_check "corrected: is protected at once" ends veth 0
 	net_check "corrected: the log says so" net_until 10 grep -q "nothing says any more" "$work/veth.log"
+}
+
+as_schema() # NAME
+{
+	shield "$1" status --json | "$SCHEMA" status --all '' >&2
 }
 
 moves_passed() # NAME

@@ -158,8 +158,6 @@ static const struct json_key sources_keys[] = {
 	JSON_KEY(
 		"forged", "string", NULL,
 		"Are the source addresses spoofed: `likely`, `perhaps`, `unlikely` or `unknown`."),
-	JSON_OBJECT("worst", "object[]", NULL,
-		    "Prefixes with most of the sampled drops; at most 8.", worst_keys),
 	JSON_END,
 };
 
@@ -205,6 +203,8 @@ const struct json_key incident_json_keys[] = {
 		    counts_keys),
 	JSON_OBJECT("sources", "object", NULL, "Sources of the attack, from samples.",
 		    sources_keys),
+	JSON_OBJECT("worst", "object[]", NULL,
+		    "Prefixes with most of the sampled drops; at most 8.", worst_keys),
 	JSON_KEY("target", "string|null", NULL,
 		 "Address that the attack is aimed at; null: not known."),
 	JSON_KEY("port", "integer", NULL, "UDP port that it is aimed at; 0: not known."),
