@@ -106,7 +106,7 @@ static void test_part_long(void **state)
 		{ 65536, NULL },
 		{ 65537, "only 64 KiB of a part are shown" },
 		{ 262144, "only 64 KiB of a part are shown" },
-		{ 262145, "a part of a file that inflates to over 256 KiB" },
+		{ 262145, "a message that inflates to over 256 KiB" },
 	};
 	static uint8_t zeros[1 << 19];
 

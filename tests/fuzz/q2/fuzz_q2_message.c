@@ -80,6 +80,7 @@ static void message(struct q2_session *q, const struct piece *piece, const uint8
 		.record = r,
 	};
 	struct q2_dialect was = q->dialect;
+	size_t left = Q2_INFLATE_MAX;
 	struct q2_parse p;
 	struct record silent;
 	bool good;
@@ -94,7 +95,7 @@ static void message(struct q2_session *q, const struct piece *piece, const uint8
 	m = (struct message){ .bytes = { copy, piece->n },
 			      .direction = m.direction,
 			      .record = &silent };
-	must(q2_message_as(&m, &was, &p));
+	must(q2_message_as(&m, &was, &left, &p));
 }
 
 /* Frames are in order, of entities that ascend. */

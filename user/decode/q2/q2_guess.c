@@ -39,9 +39,15 @@ static const struct way ways[] = {
 #define ALL    ((1U << WAYS) - 1)
 #define HEADER 8
 
+/*
+ * All ways together read so many bytes, twice what one message can have. Without a bound,
+ * a few deflated bytes are inflated and read by each way.
+ */
+#define BYTES_MAX (2 * Q2_MESSAGE_MAX)
+
 static bool parses(const struct q2_session *q, const struct q2_dialect *d,
 		   enum direction direction, unsigned int qport_size, struct span payload,
-		   struct record_tape *tape, struct q2_parse *p)
+		   struct record_tape *tape, size_t *left, struct q2_parse *p)
 {
 	size_t header = HEADER + qport_size;
 	struct record silent;
@@ -49,6 +55,7 @@ static bool parses(const struct q2_session *q, const struct q2_dialect *d,
 
 	if (payload.n < header)
 		return false;
+	*left -= payload.n;
 	/* Looked at only: nothing is committed. */
 	m.state = (struct q2_session *)q;
 	record_reset(&silent, tape);
@@ -56,15 +63,17 @@ static bool parses(const struct q2_session *q, const struct q2_dialect *d,
 	m.sequence = payload.bytes[0] | payload.bytes[1] << 8 |
 		     (uint32_t)payload.bytes[2] << 16 |
 		     (uint32_t)(payload.bytes[3] & 0x7f) << 24;
-	return q2_message_as(&m, d, p) && (!p->checked || p->right);
+	return q2_message_as(&m, d, left, p) && (!p->checked || p->right);
 }
 
 bool q2_fits(const struct q2_dialect *d, enum direction direction,
 	     unsigned int qport_size, struct span payload)
 {
+	size_t left = BYTES_MAX;
 	struct q2_parse p;
 
-	return parses(NULL, d, direction, qport_size, payload, NULL, &p) && !p.odd;
+	return payload.n <= left &&
+	       parses(NULL, d, direction, qport_size, payload, NULL, &left, &p) && !p.odd;
 }
 
 /* What the ways that fit have read. */
@@ -96,6 +105,7 @@ static struct q2_guess guess(const struct q2_session *q, uint32_t mask,
 {
 	struct finding f = { .best = { .direction = DIRECTION_UNKNOWN } };
 	struct record_tape tape = record_tape_digest();
+	size_t left = BYTES_MAX;
 
 	for (size_t i = 0; i < WAYS; i++) {
 		const struct way *w = &ways[i];
@@ -105,9 +115,15 @@ static struct q2_guess guess(const struct q2_session *q, uint32_t mask,
 
 		if (!(mask & 1U << i) ||
 		    (direction != DIRECTION_UNKNOWN && w->direction != direction) ||
-		    !q2_dialect_of(w->protocol, w->minor, w->flags, &d) ||
-		    !parses(q, &d, w->direction, w->qport_size, payload, q ? &tape : NULL,
-			    &p))
+		    !q2_dialect_of(w->protocol, w->minor, w->flags, &d))
+			continue;
+		if (payload.n > left) {
+			f.best.fit |= 1U << i;
+			f.best.agreed = false;
+			continue;
+		}
+		if (!parses(q, &d, w->direction, w->qport_size, payload, q ? &tape : NULL,
+			    &left, &p))
 			continue;
 		now = (struct q2_guess){ w->direction, w->qport_size, p.dialect,
 					 p.rank,       p.checked,     p.odd || tape.odd,

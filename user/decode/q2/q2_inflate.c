@@ -53,16 +53,16 @@ static struct q2_inflate *begin(void)
 }
 
 /* What does not fit @to is counted and dropped. */
-static long run(z_stream *z, struct span from, uint8_t *to, size_t size)
+static long run(z_stream *z, struct span from, uint8_t *to, size_t size, size_t *left)
 {
 	uint8_t spill[4096] = { 0 };
-	long total = 0;
+	size_t total = 0, most = *left;
 	int result = Z_OK;
 
 	feed(z, from);
-	while (result == Z_OK && total <= Q2_PART_MAX) {
-		bool fits = (size_t)total < size;
-		uInt room = fits ? (uInt)(size - (size_t)total) : sizeof(spill);
+	while (result == Z_OK && total <= most) {
+		bool fits = total < size;
+		uInt room = fits ? (uInt)(size - total) : sizeof(spill);
 
 		z->next_out = fits ? to + total : spill;
 		z->avail_out = room;
@@ -71,16 +71,18 @@ static long run(z_stream *z, struct span from, uint8_t *to, size_t size)
 		if (z->avail_out)
 			break;
 	}
-	if (total > Q2_PART_MAX)
+	*left -= total < most ? total : most;
+	if (total > most)
 		return -EFBIG;
 	if (z->avail_in)
 		return -1;
-	return result == Z_OK || result == Z_STREAM_END || result == Z_BUF_ERROR ? total
-										 : -1;
+	return result == Z_OK || result == Z_STREAM_END || result == Z_BUF_ERROR
+		       ? (long)total
+		       : -1;
 }
 
 long q2_inflate_part(struct q2_inflate **stream, bool commit, struct span from,
-		     uint8_t *to, size_t size)
+		     uint8_t *to, size_t size, size_t *left)
 {
 	struct q2_inflate *s = stream ? *stream : NULL;
 	z_stream copy;
@@ -89,7 +91,7 @@ long q2_inflate_part(struct q2_inflate **stream, bool commit, struct span from,
 	if (commit && stream) {
 		if (!s)
 			s = *stream = begin();
-		n = s ? run(&s->z, from, to, size) : -1;
+		n = s ? run(&s->z, from, to, size, left) : -1;
 		if (n < 0)
 			q2_inflate_end(stream);
 		return n;
@@ -102,7 +104,7 @@ long q2_inflate_part(struct q2_inflate **stream, bool commit, struct span from,
 		if (inflateInit2(&copy, WINDOW) != Z_OK)
 			return -1;
 	}
-	n = run(&copy, from, to, size);
+	n = run(&copy, from, to, size, left);
 	inflateEnd(&copy);
 	return n;
 }

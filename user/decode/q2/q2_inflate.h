@@ -10,18 +10,17 @@
 /* A stream that goes on from one part to the next. */
 struct q2_inflate;
 
-#define Q2_PART_MAX (1 << 18) /* of a file, inflated: what is beyond is refused */
-
 /* @from into exactly @size bytes; false: it is no deflate, or of another length. */
 bool q2_inflate_whole(struct span from, uint8_t *to, size_t size);
 
 /*
  * The next part of a file. *@stream is begun if NULL, and stays as it is without
  * @commit. Returns how many bytes come out, at most @size of which are in @to; -EFBIG:
- * more than Q2_PART_MAX; -1: it is no deflate, or there is no memory.
+ * more than *@left; -1: it is no deflate, or there is no memory. The inflated bytes
+ * are subtracted from *@left.
  */
 long q2_inflate_part(struct q2_inflate **stream, bool commit, struct span from,
-		     uint8_t *to, size_t size);
+		     uint8_t *to, size_t size, size_t *left);
 
 void q2_inflate_end(struct q2_inflate **stream);
 

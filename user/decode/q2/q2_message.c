@@ -31,7 +31,8 @@ void q2_message_peek(struct q2_parse *p, struct span bytes)
 		p->dialect = d;
 }
 
-bool q2_message_as(struct message *m, const struct q2_dialect *d, struct q2_parse *p)
+bool q2_message_as(struct message *m, const struct q2_dialect *d, size_t *left,
+		   struct q2_parse *p)
 {
 	struct q2_session *q = m->state;
 	bool server = m->direction == DIRECTION_S2C;
@@ -43,6 +44,7 @@ bool q2_message_as(struct message *m, const struct q2_dialect *d, struct q2_pars
 		.message = m,
 		.commit = m->commit,
 		.sequence = m->sequence,
+		.left = left,
 	};
 	if (d->protocol == Q2_PROTOCOL_MVD) {
 		p->rank = q2_mvd_walk(p, m);
@@ -62,9 +64,10 @@ bool q2_message_as(struct message *m, const struct q2_dialect *d, struct q2_pars
 bool q2_message(struct message *m)
 {
 	const struct q2_session *q = m->state;
+	size_t left = Q2_INFLATE_MAX;
 	struct q2_dialect plain;
 	struct q2_parse p;
 
 	q2_dialect_of(34, 0, 0, &plain);
-	return q2_message_as(m, q && q->dialect.name ? &q->dialect : &plain, &p);
+	return q2_message_as(m, q && q->dialect.name ? &q->dialect : &plain, &left, &p);
 }

@@ -37,12 +37,18 @@ struct q2_parse {
 	bool odd; /* a value that clients and servers do not send: a wrong dialect's */
 	uint8_t rank;
 	uint32_t sequence;
+	size_t *left; /* how many bytes may still be inflated */
 };
 
 bool q2_message(struct message *m);
 
-/* The same by dialect @d, though the session may not know it; *@p: what was found. */
-bool q2_message_as(struct message *m, const struct q2_dialect *d, struct q2_parse *p);
+/*
+ * The same by dialect @d, though the session may not know it; *@p: what was found. At
+ * most
+ * *@left bytes are inflated, which are taken off; what is beyond is missing.
+ */
+bool q2_message_as(struct message *m, const struct q2_dialect *d, size_t *left,
+		   struct q2_parse *p);
 
 /* May serverdata name @protocol? Client and server have agreed on one, if that was seen.
  */

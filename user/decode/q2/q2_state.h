@@ -16,6 +16,7 @@
 
 #define Q2_FRAMES      16 /* that a delta may refer to; a power of two */
 #define Q2_MESSAGE_MAX 32768 /* in fragments, or inflated */
+#define Q2_INFLATE_MAX (1 << 18) /* of one message in all: what is beyond is missing */
 #define Q2_PLAYERS     256
 
 /* Entities in the order of their numbers, in memory that grows to the most ever held. */

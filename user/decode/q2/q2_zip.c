@@ -20,6 +20,9 @@
 
 #define PART_SHOWN 65536
 
+/* So that a few bytes on the wire do not cost more than a long message does. */
+static const char beyond[] = "a message that inflates to over 256 KiB";
+
 uint8_t q2_server_ops(struct q2_parse *p, struct span bytes)
 {
 	struct message inner = *p->message;
@@ -51,6 +54,11 @@ void q2_parse_zpacket(struct ops *o)
 		ops_wrong(o, "deflated packet within another");
 	if (!from || o->m->wrong)
 		return;
+	if (plain > *p->left) {
+		message_missing(o->m, beyond);
+		return;
+	}
+	*p->left -= plain;
 	to = malloc(plain ? plain : 1);
 	if (!to) {
 		message_missing(o->m, "no memory to inflate a packet");
@@ -115,7 +123,7 @@ static void put_part(struct ops *o, struct span part, const uint8_t *to, long n,
 	} else if (plain >= 0) {
 		ops_wrong(o, "file does not inflate");
 	} else if (n == -EFBIG) {
-		message_missing(o->m, "a part of a file that inflates to over 256 KiB");
+		message_missing(o->m, beyond);
 	} else {
 		message_missing(o->m, "deflated with a part of the file not seen");
 	}
@@ -141,7 +149,7 @@ static void inflate_file(struct ops *o, struct span part, uint8_t percent, int p
 	if (p->dialect.q2pro && p->game)
 		stream = &p->game->download;
 	if (!file_is_lost(p, &now))
-		n = q2_inflate_part(stream, g != NULL, part, to, PART_SHOWN);
+		n = q2_inflate_part(stream, g != NULL, part, to, PART_SHOWN, p->left);
 	put_part(o, part, to, n, plain);
 	if (g) {
 		g->lost = n < 0 && percent < 100;
