@@ -13,6 +13,8 @@
 struct held {
 	struct datagram datagram;
 	enum shape shape;
+	/* It had to wait when its flow had this many datagrams; 0: not asked yet. */
+	uint64_t asked;
 };
 
 struct decoder {
@@ -369,6 +371,10 @@ static bool held_try(struct decoder *d, enum patience patience)
 	bool from_low;
 
 	s = session_of(d, dg, &from_low);
+	/* Only a later datagram of the same flow ends the wait. */
+	if (!last && held->asked == s->datagrams)
+		return false;
+	held->asked = s->datagrams;
 	if (held->shape == SHAPE_OOB)
 		oob_recognise(dg->payload, dg->n, &d->oob);
 	identify_resolve(s, held->shape, dg, from_low, &d->oob, last, &id);
@@ -413,6 +419,7 @@ static void held_put(struct decoder *d, const struct datagram *dg, enum shape sh
 	held = &d->held[(d->head + d->count++) % DECODE_HOLD_MAX];
 	held->datagram = *dg;
 	held->shape = shape;
+	held->asked = 0;
 	held->datagram.payload = d->bytes + d->bytes_used;
 	if (dg->n)
 		memcpy(d->bytes + d->bytes_used, dg->payload, dg->n);

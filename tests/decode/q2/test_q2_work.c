@@ -10,7 +10,7 @@
 
 typedef uint8_t walk(struct message *m, const struct op *table, void *context);
 
-static uint64_t walked;
+static uint64_t walks, walked;
 
 /* The library's calls come here, too. */
 uint8_t message_ops(struct message *m, const struct op *table, void *context)
@@ -18,6 +18,7 @@ uint8_t message_ops(struct message *m, const struct op *table, void *context)
 	/* POSIX requires the cast. NOLINTNEXTLINE(performance-no-int-to-ptr) */
 	walk *next = (walk *)(uintptr_t)dlsym(RTLD_NEXT, "message_ops");
 
+	walks++;
 	walked += m->bytes.n;
 	return next(m, table, context);
 }
@@ -95,12 +96,33 @@ static void ways_that_were_not_tried_stay_open(void **state)
 	assert_true(g.fit & q2_guess_protocol(36) && g.fit & q2_guess_protocol(35));
 }
 
+/* While a datagram waits, those of other connections do not have it read again. */
+static void a_datagram_that_waits_is_not_guessed_for_others(void **state)
+{
+	struct harness *h = harness_open(FAMILY_QUAKE2);
+	struct parcel p = header(500, 300);
+	uint64_t before;
+
+	(void)state;
+	put_full_frame(&p);
+	h->told = DIRECTION_S2C;
+	s2c(h, &p);
+	h->told = DIRECTION_UNKNOWN;
+	before = walks;
+	for (uint16_t i = 0; i < 100; i++)
+		harness_send(h, harness_address(3, 7000), harness_address(4, 7001),
+			     BYTES(MARK "getinfo xxx"));
+	assert_in_range(walks - before, 0, 40);
+	json_decref(harness_close(h));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_guess_reads_no_more_than_a_long_message),
 		cmocka_unit_test(a_message_inflates_to_a_bounded_length),
 		cmocka_unit_test(ways_that_were_not_tried_stay_open),
+		cmocka_unit_test(a_datagram_that_waits_is_not_guessed_for_others),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
