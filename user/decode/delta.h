@@ -33,6 +33,10 @@ enum delta_type {
 	DELTA_ZIGZAG, /* likewise, of 2 v, or of -1 - 2 v where v is negative */
 };
 
+#define DELTA_ROWS_MAX 64 /* of one table */
+#define DELTA_LANES    4
+
+/* A table of rows is a constant: delta.c remembers it by its address. */
 struct delta_row {
 	const char *key; /* in JSON. The lanes of one key are one array */
 	uint64_t flags; /* the row is there if any of these is set; 0: always */
