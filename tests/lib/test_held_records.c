@@ -304,7 +304,9 @@ static void numbers(void **state)
 		jsonl_text(&json, " ");
 		jsonl_uint(&json, i);
 		jsonl_text(&json, " ");
-		jsonl_key(&json, "a key", i % 6);
+		jsonl_text(&json, "\"");
+		jsonl_part(&json, "a key", i % 6);
+		jsonl_text(&json, "\":");
 		jsonl_hex(&json, "\x09\xf0\x5a", i % 4);
 		jsonl_text(&json, "\n");
 	}
@@ -322,7 +324,7 @@ static void ends_of_the_buffer(void **state)
 	memset(fill, ' ', sizeof(fill));
 	memset(large, 'L', sizeof(large));
 	held_begin();
-	for (size_t left = 0; left < 44; left++) {
+	for (size_t left = 0; left < 800; left += left < 44 ? 1 : 9) {
 		char *text;
 		size_t n;
 		FILE *out = open_memstream(&text, &n);
@@ -353,7 +355,7 @@ static void ends_of_the_buffer(void **state)
 				jsonl_time(&json, 1234567890123456789);
 				break;
 			case 6:
-				jsonl_key(&json, "key", 3);
+				jsonl_part(&json, "\"key\":", 6);
 				break;
 			case 7:
 				jsonl_text(&json, "literal");

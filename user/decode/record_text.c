@@ -6,12 +6,11 @@
  * Of the messages in "ops", those that come more than twice are counted, the others are
  * shown with their texts and numbers. Of objects from info strings, a name or two.
  */
-#include <arpa/inet.h>
 #include <string.h>
 #include <strings.h>
-#include <time.h>
 
 #include "decode/record_text.h"
+#include "lib/digits.h"
 #include "lib/names.h"
 
 #define TEXT_SHOWN   72 /* bytes of a text */
@@ -29,32 +28,29 @@ struct shown {
 
 static void text_address(struct jsonl *json, const struct record_address *address)
 {
-	char text[INET6_ADDRSTRLEN];
-
-	inet_ntop(address->length == 4 ? AF_INET : AF_INET6, address->bytes, text,
-		  sizeof(text));
 	jsonl_text(json, address->length == 4 ? "" : "[");
-	jsonl_text(json, text);
+	jsonl_host(json, address->bytes, address->length);
 	jsonl_text(json, address->length == 4 ? ":" : "]:");
 	jsonl_uint(json, address->port);
 }
 
 static void text_time(struct jsonl *json, const struct record *r)
 {
-	time_t seconds = (time_t)(r->time_ns / 1000000000);
-	char text[16], fraction[16];
-	struct tm when;
+	uint64_t us = (uint64_t)r->time_ns / 1000, seconds = us / 1000000;
+	char *to;
 
-	if (!r->source.length || seconds < DEMO_DAYS_S) {
+	if (!r->source.length || r->time_ns < DEMO_DAYS_S * 1000000000) {
 		jsonl_time(json, r->time_ns);
 		return;
 	}
-	gmtime_r(&seconds, &when);
-	strftime(text, sizeof(text), "%H:%M:%S", &when);
-	snprintf(fraction, sizeof(fraction), ".%06d",
-		 (int)(r->time_ns % 1000000000 / 1000));
-	jsonl_text(json, text);
-	jsonl_text(json, fraction);
+	to = jsonl_room(json, DIGITS_ROOM);
+	to = digits_fixed(to, seconds % DAY_S / 3600, 2);
+	*to++ = ':';
+	to = digits_fixed(to, seconds / 60 % 60, 2);
+	*to++ = ':';
+	to = digits_fixed(to, seconds % 60, 2);
+	*to++ = '.';
+	jsonl_wrote(json, digits_fixed(to, us % 1000000, 6));
 }
 
 /* Behind the value at @i, and all that is in it. */
@@ -117,7 +113,7 @@ static void text_number(struct jsonl *json, const struct record_item *item)
 		jsonl_float(json, item->f);
 	else
 		jsonl_text(json, item->type == RECORD_TYPE_NULL ? "null"
-				 : item->b			? "true"
+				 : item->u			? "true"
 								: "false");
 }
 
@@ -244,7 +240,7 @@ static bool text_value(const struct shown *s, size_t i, const char *before)
 		text_number(s->json, item);
 		return true;
 	case RECORD_TYPE_BOOL:
-		if (!item->key || !item->b)
+		if (!item->key || !item->u)
 			return false;
 		jsonl_text(s->json, before);
 		jsonl_text(s->json, item->key);

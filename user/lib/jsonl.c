@@ -2,12 +2,18 @@
 /*
  * jsonl.c - the writer of values. Records are in record_json.c.
  */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <math.h>
 #include <string.h>
 
+#include "lib/digits.h"
 #include "lib/jsonl.h"
 #include "lib/utf8.h"
+
+#define HEX_PART 256 /* bytes for which room is asked at once */
+
+static const char hex_digits[] = "0123456789abcdef";
 
 void jsonl_init(struct jsonl *json, FILE *out)
 {
@@ -17,7 +23,7 @@ void jsonl_init(struct jsonl *json, FILE *out)
 	json->quake = json->plain = false;
 }
 
-static void jsonl_drain(struct jsonl *json)
+void jsonl_drain(struct jsonl *json)
 {
 	if (json->used && fwrite(json->buffer, 1, json->used, json->out) != json->used)
 		json->failed = true;
@@ -32,16 +38,7 @@ int jsonl_flush(struct jsonl *json)
 	return json->failed ? -EIO : 0;
 }
 
-/* Room for @n more bytes, n far below JSONL_BUFFER. */
-static inline char *jsonl_room(struct jsonl *json, size_t n)
-{
-	if (json->used + n > JSONL_BUFFER)
-		jsonl_drain(json);
-	return json->buffer + json->used;
-}
-
-static __attribute__((noinline)) void jsonl_bytes_drain(struct jsonl *json,
-							const char *bytes, size_t n)
+void jsonl_drain_part(struct jsonl *json, const char *bytes, size_t n)
 {
 	while (n) {
 		size_t room = JSONL_BUFFER - json->used;
@@ -56,61 +53,51 @@ static __attribute__((noinline)) void jsonl_bytes_drain(struct jsonl *json,
 	}
 }
 
-/* Nearly all is short and has room. */
-static inline void jsonl_bytes(struct jsonl *json, const char *bytes, size_t n)
+/* --- texts ------------------------------------------------------------------------- */
+
+/* Each put_ function writes what one character of a text becomes, of at most PUT_MAX
+ * bytes, and returns the end of it. */
+#define PUT_MAX	 6
+#define PUT_PART 128 /* characters for which room is asked at once */
+
+/* Bytes that stand in JSON as they are. */
+static const bool is_plain[256] = {
+	[' ' ... '!'] = true,
+	['#' ... '['] = true,
+	[']' ... '~'] = true,
+};
+
+static char *put_unicode(char *to, uint32_t c)
 {
-	if (n > JSONL_BUFFER - json->used) {
-		jsonl_bytes_drain(json, bytes, n);
-		return;
-	}
-	memcpy(json->buffer + json->used, bytes, n);
-	json->used += n;
+	*to++ = '\\';
+	*to++ = 'u';
+	for (int shift = 12; shift >= 0; shift -= 4)
+		*to++ = hex_digits[c >> shift & 15];
+	return to;
 }
 
-void jsonl_part(struct jsonl *json, const char *literal, size_t n)
+static char *put_escaped(char *to, uint8_t b)
 {
-	jsonl_bytes(json, literal, n);
-}
-
-void jsonl_key(struct jsonl *json, const char *key, size_t n)
-{
-	char *to = jsonl_room(json, n + 3);
-
-	*to++ = '"';
-	memcpy(to, key, n);
-	to[n] = '"';
-	to[n + 1] = ':';
-	json->used += n + 3;
-}
-
-static inline bool jsonl_plain(uint8_t b)
-{
-	return b >= 0x20 && b < 0x7f && b != '"' && b != '\\';
-}
-
-static void jsonl_escape(struct jsonl *json, uint8_t b)
-{
-	static const char digits[] = "0123456789abcdef";
-	static const char unicode[4] = { '\\', 'u', '0', '0' };
-	const char *at = strchr("\"\"\\\\\nn\tt\rr", b);
-	char *to = jsonl_room(json, 6);
-
 	/* Pairs: the byte, then its letter. A letter itself never comes here. */
-	if (b && at) {
-		to[0] = '\\';
-		to[1] = at[1];
-		json->used += 2;
-		return;
-	}
-	memcpy(to, unicode, sizeof(unicode));
-	to[4] = digits[b >> 4];
-	to[5] = digits[b & 15];
-	json->used += 6;
+	const char *at = b ? strchr("\"\"\\\\\nn\tt\rr", b) : NULL;
+
+	if (!at)
+		return put_unicode(to, b);
+	*to++ = '\\';
+	*to++ = at[1];
+	return to;
 }
 
-/* --- the game's characters --------------------------------------------------------- */
+static inline char *put_byte(char *to, uint8_t b)
+{
+	if (!is_plain[b])
+		return put_escaped(to, b);
+	*to++ = (char)b;
+	return to;
+}
 
-/* What its first 32 look like, and again from 0x80 on: as DarkPlaces prints them. */
+/* What the first 32 of the game's characters look like, and again from 0x80 on: as
+ * DarkPlaces prints them. */
 static const char looks[33] = "#####.###### >..[]0123456789.<=>";
 
 static uint8_t look_of(uint8_t b)
@@ -121,35 +108,53 @@ static uint8_t look_of(uint8_t b)
 	return b < 0x20 ? (uint8_t)looks[b] : b == 0x7f ? '<' : b;
 }
 
-static void jsonl_byte(struct jsonl *json, uint8_t b)
+/* One of the game's characters that is not plain: U+E000 + @b in UTF-8. */
+static char *put_quake(char *to, uint8_t b, bool plain)
 {
-	if (jsonl_plain(b)) {
-		*jsonl_room(json, 1) = (char)b;
-		json->used++;
-	} else {
-		jsonl_escape(json, b);
-	}
+	if (b < 0x80 || plain)
+		return put_byte(to, b < 0x80 ? b : look_of(b));
+	*to++ = (char)0xee;
+	*to++ = (char)(0x80 | b >> 6);
+	*to++ = (char)(0x80 | (b & 0x3f));
+	return to;
 }
 
-/* U+E000 + @b in UTF-8. */
-static void jsonl_private(struct jsonl *json, uint8_t b)
+/* The character at *@b that is not plain; *@b: behind it. */
+static char *put_utf8(char *to, const uint8_t **b, const uint8_t *end)
 {
-	char *to = jsonl_room(json, 3);
+	size_t length = utf8_length(*b, (size_t)(end - *b));
+	uint32_t control = length ? utf8_control(*b, length) : 0;
 
-	to[0] = (char)0xee;
-	to[1] = (char)(0x80 | b >> 6);
-	to[2] = (char)(0x80 | (b & 0x3f));
-	json->used += 3;
-}
-
-static void jsonl_quake(struct jsonl *json, uint8_t b)
-{
-	if (b < 0x80)
-		jsonl_escape(json, b);
-	else if (json->plain)
-		jsonl_byte(json, look_of(b));
+	if (!length)
+		return put_escaped(to, *(*b)++);
+	if (control)
+		to = put_unicode(to, control);
 	else
-		jsonl_private(json, b);
+		to = mempcpy(to, *b, length);
+	*b += length;
+	return to;
+}
+
+void jsonl_string(struct jsonl *json, const void *bytes, size_t n)
+{
+	const uint8_t *b = bytes, *end = b + n;
+
+	jsonl_part(json, "\"", 1);
+	while (b < end) {
+		const uint8_t *stop = end - b > PUT_PART ? b + PUT_PART : end;
+		char *to = jsonl_room(json, PUT_PART * PUT_MAX);
+
+		while (b < stop) {
+			if (is_plain[*b])
+				*to++ = (char)*b++;
+			else if (json->quake)
+				to = put_quake(to, *b++, json->plain);
+			else
+				to = put_utf8(to, &b, end);
+		}
+		jsonl_wrote(json, to);
+	}
+	jsonl_part(json, "\"", 1);
 }
 
 bool jsonl_has_looks(const void *bytes, size_t n)
@@ -164,126 +169,81 @@ bool jsonl_has_looks(const void *bytes, size_t n)
 
 void jsonl_looks(struct jsonl *json, const void *bytes, size_t n)
 {
-	const uint8_t *b = bytes;
+	const uint8_t *b = bytes, *end = b + n;
+
 	/* 1 and 2 in front make a line bold; they are no characters. */
-	size_t i = n && (*b == 1 || *b == 2);
+	if (n && (*b == 1 || *b == 2))
+		b++;
+	jsonl_part(json, "\"", 1);
+	for (; b < end; b++) {
+		bool kept = *b == '\n' || *b == '\t' || *b == '\r';
+		char *to = jsonl_room(json, PUT_MAX);
 
-	jsonl_bytes(json, "\"", 1);
-	for (; i < n; i++)
-		jsonl_byte(json, b[i] == '\n' || b[i] == '\t' || b[i] == '\r'
-					 ? b[i]
-					 : look_of(b[i]));
-	jsonl_bytes(json, "\"", 1);
-}
-
-void jsonl_string(struct jsonl *json, const void *bytes, size_t n)
-{
-	const uint8_t *b = bytes;
-	size_t i = 0;
-
-	jsonl_bytes(json, "\"", 1);
-	while (i < n) {
-		size_t start = i, length;
-		uint32_t control;
-
-		while (i < n && jsonl_plain(b[i]))
-			i++;
-		if (i > start)
-			jsonl_bytes(json, (const char *)b + start, i - start);
-		if (i == n)
-			break;
-		if (json->quake) {
-			jsonl_quake(json, b[i++]);
-			continue;
-		}
-		length = utf8_length(b + i, n - i);
-		control = length ? utf8_control(b + i, length) : 0;
-		if (control)
-			json->used +=
-				(size_t)sprintf(jsonl_room(json, 8), "\\u%04x", control);
-		else if (length)
-			jsonl_bytes(json, (const char *)b + i, length);
-		else
-			jsonl_escape(json, b[i]);
-		i += length ? length : 1;
+		jsonl_wrote(json, put_byte(to, kept ? *b : look_of(*b)));
 	}
-	jsonl_bytes(json, "\"", 1);
+	jsonl_part(json, "\"", 1);
 }
+
+void jsonl_host(struct jsonl *json, const uint8_t *bytes, size_t n)
+{
+	char *to = jsonl_room(json, INET6_ADDRSTRLEN);
+
+	if (n == 4) {
+		jsonl_wrote(json, digits_ipv4(to, bytes));
+		return;
+	}
+	inet_ntop(AF_INET6, bytes, to, INET6_ADDRSTRLEN);
+	jsonl_wrote(json, to + strlen(to));
+}
+
+/* --- numbers ----------------------------------------------------------------------- */
 
 void jsonl_uint(struct jsonl *json, uint64_t value)
 {
-	char digits[20];
-	size_t n = 0;
-	char *to = jsonl_room(json, sizeof(digits));
-
-	if (value < 10) {
-		*to = (char)('0' + value);
-		json->used++;
-		return;
-	}
-	do
-		digits[n++] = (char)('0' + value % 10);
-	while (value /= 10);
-	for (size_t i = 0; i < n; i++)
-		to[i] = digits[n - 1 - i];
-	json->used += n;
+	jsonl_wrote(json, digits_uint(jsonl_room(json, DIGITS_ROOM), value));
 }
 
 void jsonl_int(struct jsonl *json, int64_t value)
 {
-	if (value < 0)
-		jsonl_bytes(json, "-", 1);
-	jsonl_uint(json, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
+	jsonl_wrote(json, digits_int(jsonl_room(json, DIGITS_ROOM), value));
 }
 
-/* As short as says the same 32-bit float again; nearly all on the wire are whole. */
 void jsonl_float(struct jsonl *json, double value)
 {
-	char *to;
-
-	if (!isfinite(value)) {
-		jsonl_bytes(json, "null", 4);
-		return;
-	}
-	if (value == floor(value) && fabs(value) < 1e15) {
-		jsonl_int(json, (int64_t)value);
-		return;
-	}
-	to = jsonl_room(json, 40);
-	json->used += (size_t)snprintf(to, 40, "%.9g", value);
+	if (isfinite(value))
+		jsonl_wrote(json, digits_float(jsonl_room(json, DIGITS_ROOM), value));
+	else
+		jsonl_part(json, "null", 4);
 }
 
 void jsonl_hex(struct jsonl *json, const void *bytes, size_t n)
 {
-	static const char digits[] = "0123456789abcdef";
-	const uint8_t *b = bytes;
+	const uint8_t *b = bytes, *end = b + n;
 
-	jsonl_bytes(json, "\"", 1);
-	for (size_t i = 0; i < n; i++) {
-		char *to = jsonl_room(json, 2);
+	jsonl_part(json, "\"", 1);
+	while (b < end) {
+		size_t part = (size_t)(end - b) < HEX_PART ? (size_t)(end - b) : HEX_PART;
+		char *to = jsonl_room(json, 2 * part);
 
-		to[0] = digits[b[i] >> 4];
-		to[1] = digits[b[i] & 15];
-		json->used += 2;
+		for (const uint8_t *stop = b + part; b < stop; b++) {
+			*to++ = hex_digits[*b >> 4];
+			*to++ = hex_digits[*b & 15];
+		}
+		jsonl_wrote(json, to);
 	}
-	jsonl_bytes(json, "\"", 1);
+	jsonl_part(json, "\"", 1);
 }
 
 void jsonl_time(struct jsonl *json, int64_t time_ns)
 {
 	uint64_t magnitude = time_ns < 0 ? 0 - (uint64_t)time_ns : (uint64_t)time_ns;
 	uint32_t ns = (uint32_t)(magnitude % 1000000000);
-	int digits = ns % 1000 ? 9 : 6;
-	char *to;
+	char *to = jsonl_room(json, 2 * DIGITS_ROOM);
 
 	if (time_ns < 0)
-		jsonl_bytes(json, "-", 1);
-	jsonl_uint(json, magnitude / 1000000000);
-	if (digits == 6)
-		ns /= 1000;
-	to = jsonl_room(json, 10);
-	to[0] = '.';
-	for (int i = digits; i > 0; i--, ns /= 10)
-		to[i] = (char)('0' + ns % 10);
-	json->used += (size_t)digits + 1;
+		*to++ = '-';
+	to = digits_uint(to, magnitude / 1000000000);
+	*to++ = '.';
+	to = ns % 1000 ? digits_fixed(to, ns, 9) : digits_fixed(to, ns / 1000, 6);
+	jsonl_wrote(json, to);
 }

@@ -37,15 +37,43 @@ void jsonl_init(struct jsonl *json, FILE *out);
 /* Everything to the file; -EIO if anything was lost. */
 int jsonl_flush(struct jsonl *json);
 
+/* Hand the buffer to the file, which may keep it. */
+void jsonl_drain(struct jsonl *json);
+
+/* Room for @n more bytes, n far below JSONL_BUFFER; jsonl_wrote() says where they end. */
+static inline char *jsonl_room(struct jsonl *json, size_t n)
+{
+	if (json->used + n > JSONL_BUFFER)
+		jsonl_drain(json);
+	return json->buffer + json->used;
+}
+
+static inline void jsonl_wrote(struct jsonl *json, const char *end)
+{
+	json->used = (size_t)(end - json->buffer);
+}
+
+/* jsonl_part() where the buffer has no room for it. */
+void jsonl_drain_part(struct jsonl *json, const char *bytes, size_t n);
+
 /* The first @n characters of @literal, as they are. */
-void jsonl_part(struct jsonl *json, const char *literal, size_t n);
+static inline void jsonl_part(struct jsonl *json, const char *literal, size_t n)
+{
+	if (n > JSONL_BUFFER - json->used) {
+		jsonl_drain_part(json, literal, n);
+		return;
+	}
+	memcpy(json->buffer + json->used, literal, n);
+	json->used += n;
+}
+
 static inline void jsonl_text(struct jsonl *json, const char *literal)
 {
 	jsonl_part(json, literal, strlen(literal));
 }
-/* "key": of the first @n characters of a literal in which nothing is to be escaped. */
-void jsonl_key(struct jsonl *json, const char *key, size_t n);
 void jsonl_string(struct jsonl *json, const void *bytes, size_t n);
+/* An address of @n bytes, 4 or 16, without quotes: as inet_ntop(3) writes it. */
+void jsonl_host(struct jsonl *json, const uint8_t *bytes, size_t n);
 /* The game's characters as the ASCII that they look like: bold, gold digits, brackets. */
 void jsonl_looks(struct jsonl *json, const void *bytes, size_t n);
 /* Has it characters that look like others? Byte 0x80 and above, 0x10 to 0x1f. */

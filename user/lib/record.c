@@ -151,20 +151,17 @@ void record_put(struct record *r, const char *key, enum record_type type, uint64
 		return;
 	}
 	/* An opening needs two slots: its own, and its close. */
-	if (opens && (tape->depth >= RECORD_DEPTH_MAX ||
-		      tape->items_used + tape->depth + 1 >= tape->items_max))
+	if (r->overflow || tape->items_used + tape->depth + opens >= tape->items_max ||
+	    (opens && tape->depth >= RECORD_DEPTH_MAX)) {
 		r->overflow = true;
-	item = record_slot(r);
-	if (!item) {
 		tape->dropped_depth += opens;
 		return;
 	}
+	item = &tape->items[tape->items_used++];
 	item->key = key;
 	item->type = type;
 	item->size = 0;
-	item->u = type == RECORD_TYPE_BOOL ? 0 : raw;
-	if (type == RECORD_TYPE_BOOL)
-		item->b = raw != 0;
+	item->u = raw;
 	tape->depth += opens;
 }
 

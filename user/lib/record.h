@@ -63,9 +63,8 @@ struct record_item {
 			  all */
 	union {
 		int64_t i;
-		uint64_t u;
+		uint64_t u; /* of a bool, 0 or 1 */
 		double f;
-		bool b;
 		uint64_t at; /* of a string or hex value, in tape->bytes */
 	};
 };

@@ -2,9 +2,10 @@
 /*
  * record_json.c - one record, one line. The faces are fixed: see docs/PROTOCOLS.md.
  */
-#include <arpa/inet.h>
+#include <math.h>
 #include <string.h>
 
+#include "lib/digits.h"
 #include "lib/json_key.h"
 #include "lib/jsonl.h"
 #include "lib/names.h"
@@ -18,79 +19,96 @@ const char *const record_status_names[RECORD_STATUS_COUNT] = {
 
 #define KEY_MAX 64 /* of a text that is shown a second time */
 
-static void jsonl_literal(struct jsonl *json, const char *key, const char *value)
+/* Write @key and a literal of this program, which needs no escapes. */
+static void jsonl_word(struct jsonl *json, const char *key, const char *value)
 {
 	jsonl_text(json, key);
-	if (value)
-		jsonl_string(json, value, strlen(value));
-	else
+	if (!value) {
 		jsonl_text(json, "null");
+		return;
+	}
+	jsonl_text(json, "\"");
+	jsonl_text(json, value);
+	jsonl_text(json, "\"");
 }
 
 static void jsonl_address(struct jsonl *json, const char *host, const char *port,
 			  const struct record_address *address)
 {
-	char text[INET6_ADDRSTRLEN];
-
 	if (!address->length)
 		return;
-	inet_ntop(address->length == 4 ? AF_INET : AF_INET6, address->bytes, text,
-		  sizeof(text));
-	jsonl_literal(json, host, text);
+	jsonl_text(json, host);
+	jsonl_host(json, address->bytes, address->length);
 	jsonl_text(json, port);
 	jsonl_uint(json, address->port);
 }
 
-static void jsonl_value(struct jsonl *json, const struct record_tape *tape,
-			const struct record_item *item)
+/* Write a text or bytes. Their length has no bound. */
+static void jsonl_long(struct jsonl *json, const struct record_tape *tape,
+		       const struct record_item *item)
 {
-	switch ((enum record_type)item->type) {
-	case RECORD_TYPE_INT:
-		jsonl_int(json, item->i);
-		break;
-	case RECORD_TYPE_UINT:
-		jsonl_uint(json, item->u);
-		break;
-	case RECORD_TYPE_FLOAT:
-		jsonl_float(json, item->f);
-		break;
-	case RECORD_TYPE_BOOL:
-		jsonl_text(json, item->b ? "true" : "false");
-		break;
-	case RECORD_TYPE_STRING:
-		jsonl_string(json, tape->bytes + item->at, item->size);
-		break;
-	case RECORD_TYPE_HEX:
-		jsonl_hex(json, tape->bytes + item->at, item->size);
-		break;
-	case RECORD_TYPE_PAIR:
-		jsonl_string(json, tape->bytes + item->at + item->key_size, item->size);
-		break;
-	case RECORD_TYPE_OBJECT:
-		jsonl_text(json, "{");
-		break;
-	case RECORD_TYPE_ARRAY:
-		jsonl_text(json, "[");
-		break;
-	case RECORD_TYPE_NULL:
-		jsonl_text(json, "null");
-		break;
-	case RECORD_TYPE_CLOSE:
-		break;
+	const uint8_t *bytes = tape->bytes + item->at;
+
+	if (item->type == RECORD_TYPE_PAIR) {
+		jsonl_string(json, bytes, item->key_size);
+		jsonl_text(json, ":");
+		jsonl_string(json, bytes + item->key_size, item->size);
+	} else if (item->type == RECORD_TYPE_STRING) {
+		jsonl_string(json, bytes, item->size);
+	} else {
+		jsonl_hex(json, bytes, item->size);
 	}
 }
 
-static void jsonl_field_key(struct jsonl *json, const struct record_tape *tape,
-			    const struct record_item *item)
+/* Write the key and the value, or its opening brace, after a comma unless @first. */
+static void jsonl_item(struct jsonl *json, const struct record_tape *tape,
+		       const struct record_item *item, bool first)
 {
-	if (item->type == RECORD_TYPE_PAIR) {
-		jsonl_string(json, tape->bytes + item->at, item->key_size);
-		jsonl_text(json, ":");
-	} else if (item->key && item->type == RECORD_TYPE_ARRAY && item->size) {
-		jsonl_key(json, item->key, item->size);
-	} else if (item->key) {
-		jsonl_key(json, item->key, strlen(item->key));
+	const char *key = item->type == RECORD_TYPE_PAIR ? NULL : item->key;
+	bool cut = item->type == RECORD_TYPE_ARRAY && item->size;
+	size_t key_n = cut ? item->size : key ? strlen(key) : 0;
+	char *to = jsonl_room(json, key_n + 4 + DIGITS_ROOM);
+
+	if (!first)
+		*to++ = ',';
+	if (key) {
+		*to++ = '"';
+		to = mempcpy(to, key, key_n);
+		*to++ = '"';
+		*to++ = ':';
 	}
+	switch ((enum record_type)item->type) {
+	case RECORD_TYPE_INT:
+		to = digits_int(to, item->i);
+		break;
+	case RECORD_TYPE_UINT:
+		to = digits_uint(to, item->u);
+		break;
+	case RECORD_TYPE_FLOAT:
+		to = isfinite(item->f) ? digits_float(to, item->f) : stpcpy(to, "null");
+		break;
+	case RECORD_TYPE_BOOL:
+		to = stpcpy(to, item->u ? "true" : "false");
+		break;
+	case RECORD_TYPE_NULL:
+		to = stpcpy(to, "null");
+		break;
+	case RECORD_TYPE_OBJECT:
+		*to++ = '{';
+		break;
+	case RECORD_TYPE_ARRAY:
+		*to++ = '[';
+		break;
+	case RECORD_TYPE_STRING:
+	case RECORD_TYPE_HEX:
+	case RECORD_TYPE_PAIR:
+		jsonl_wrote(json, to);
+		jsonl_long(json, tape, item);
+		return;
+	case RECORD_TYPE_CLOSE:
+		break;
+	}
+	jsonl_wrote(json, to);
 }
 
 /* Does the object around item @i, one of its pairs, have @key from the wire? */
@@ -147,16 +165,11 @@ void jsonl_fields(struct jsonl *json, const struct record *r)
 		const struct record_item *item = &tape->items[i];
 
 		if (item->type == RECORD_TYPE_CLOSE) {
-			char text[2] = { closing[--depth], 0 };
-
-			jsonl_text(json, text);
+			jsonl_part(json, &closing[--depth], 1);
 			first = false;
 			continue;
 		}
-		if (!first)
-			jsonl_text(json, ",");
-		jsonl_field_key(json, tape, item);
-		jsonl_value(json, tape, item);
+		jsonl_item(json, tape, item, first);
 		if (json->quake)
 			jsonl_plain_too(json, tape, i);
 		first = item->type == RECORD_TYPE_OBJECT ||
@@ -165,11 +178,8 @@ void jsonl_fields(struct jsonl *json, const struct record *r)
 			closing[depth++] = item->type == RECORD_TYPE_OBJECT ? '}' : ']';
 	}
 	json->quake = false;
-	while (depth) {
-		char text[2] = { closing[--depth], 0 };
-
-		jsonl_text(json, text);
-	}
+	while (depth)
+		jsonl_part(json, &closing[--depth], 1);
 }
 
 const struct json_key record_keys[] = {
@@ -232,20 +242,22 @@ void jsonl_record_open(struct jsonl *json, const struct record *r)
 	jsonl_uint(json, r->frame);
 	jsonl_text(json, ",\"time\":");
 	jsonl_time(json, r->time_ns);
-	jsonl_literal(json, ",\"protocol\":",
-		      r->family == FAMILY_AUTO ? NULL : family_name(r->family));
-	jsonl_literal(json, ",\"direction\":", directions[r->direction]);
-	jsonl_literal(json, ",\"kind\":", r->kind);
-	jsonl_literal(json, ",\"status\":", record_status_names[r->status]);
-	if (r->reason)
-		jsonl_literal(json, ",\"reason\":", r->reason);
+	jsonl_word(json, ",\"protocol\":",
+		   r->family == FAMILY_AUTO ? NULL : family_name(r->family));
+	jsonl_word(json, ",\"direction\":", directions[r->direction]);
+	jsonl_word(json, ",\"kind\":", r->kind);
+	jsonl_word(json, ",\"status\":", record_status_names[r->status]);
+	if (r->reason) {
+		jsonl_text(json, ",\"reason\":");
+		jsonl_string(json, r->reason, strlen(r->reason));
+	}
 	if (r->dialect)
-		jsonl_literal(json, r->guess ? ",\"dialect_guess\":" : ",\"dialect\":",
-			      r->dialect);
+		jsonl_word(json, r->guess ? ",\"dialect_guess\":" : ",\"dialect\":",
+			   r->dialect);
 	if (r->untested)
 		jsonl_text(json, ",\"untested\":true");
-	jsonl_address(json, ",\"src\":", ",\"sport\":", &r->source);
-	jsonl_address(json, ",\"dst\":", ",\"dport\":", &r->destination);
+	jsonl_address(json, ",\"src\":\"", "\",\"sport\":", &r->source);
+	jsonl_address(json, ",\"dst\":\"", "\",\"dport\":", &r->destination);
 	jsonl_fields(json, r);
 	if (r->overflow)
 		jsonl_text(json, ",\"overflow\":true");

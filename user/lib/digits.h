@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * digits.h - write numbers as decimal digits. Most values of a record are numbers, and
+ * printf(3) executes about ten times as many instructions for each. Each function returns
+ * the end of the digits, and writes at most DIGITS_ROOM bytes.
+ */
+#ifndef DIGITS_H
+#define DIGITS_H
+
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#define DIGITS_ROOM 32 /* bytes; no number here is longer */
+
+/* Write @value, which has at most @n digits, with zeros in front. */
+static inline char *digits_fixed(char *to, uint64_t value, unsigned int n)
+{
+	for (char *at = to + n; at > to; value /= 10)
+		*--at = (char)('0' + value % 10);
+	return to + n;
+}
+
+static inline char *digits_uint(char *to, uint64_t value)
+{
+	unsigned int n = 1;
+
+	for (uint64_t limit = 10; n < 20 && value >= limit; limit *= 10)
+		n++;
+	return digits_fixed(to, value, n);
+}
+
+static inline char *digits_int(char *to, int64_t value)
+{
+	if (value >= 0)
+		return digits_uint(to, (uint64_t)value);
+	*to++ = '-';
+	return digits_uint(to, 0 - (uint64_t)value);
+}
+
+/* Write an address as inet_ntop(3) does: A.B.C.D. */
+static inline char *digits_ipv4(char *to, const uint8_t bytes[4])
+{
+	for (unsigned int i = 0; i < 4; i++) {
+		if (i)
+			*to++ = '.';
+		to = digits_uint(to, bytes[i]);
+	}
+	return to;
+}
+
+#define DIGITS_SHOWN 9 /* as many as tell any two 32-bit floats apart */
+
+/*
+ * Write @value as "%.9g" does. The caller makes sure that 0.0001 <= |@value| < 999999999,
+ * where printf(3) writes no exponent. A double is an integer times a power of two, so the
+ * first nine digits are exact here, and rounded as printf(3) rounds: half to even.
+ */
+static inline char *digits_fraction(char *to, double value)
+{
+	static const uint64_t tens[] = {
+		1,	     10,	   100,		 1000,	    10000,
+		100000,	     1000000,	   10000000,	 100000000, 1000000000,
+		10000000000, 100000000000, 1000000000000
+	};
+	double size = fabs(value);
+	unsigned int decimals = DIGITS_SHOWN, shift;
+	unsigned __int128 scaled, half;
+	uint64_t bits, digits;
+
+	for (uint64_t whole = (uint64_t)size; whole; whole /= 10)
+		decimals--;
+	for (double least = 0.1; size < least && decimals < 12; least /= 10)
+		decimals++;
+	memcpy(&bits, &size, sizeof(bits));
+	shift = 1075 - (unsigned int)(bits >> 52);
+	scaled = (unsigned __int128)((bits & ((1ULL << 52) - 1)) | 1ULL << 52) *
+		 tens[decimals];
+	half = (unsigned __int128)1 << (shift - 1);
+	digits = (uint64_t)(scaled >> shift);
+	scaled &= (half << 1) - 1;
+	digits += scaled > half || (scaled == half && digits & 1);
+	for (; decimals && digits % 10 == 0; decimals--)
+		digits /= 10;
+	if (value < 0)
+		*to++ = '-';
+	to = digits_uint(to, digits / tens[decimals]);
+	if (!decimals)
+		return to;
+	*to++ = '.';
+	return digits_fixed(to, digits % tens[decimals], decimals);
+}
+
+/*
+ * Write as few digits as give the same 32-bit float again. @value is finite. Nearly all
+ * values on the wire are integers, and have no exponent below 10^15.
+ */
+static inline char *digits_float(char *to, double value)
+{
+	double size = fabs(value);
+
+	if (size < 1e15 && value == (double)(int64_t)value)
+		return digits_int(to, (int64_t)value);
+	if (size >= 1e-4 && size < 999999999)
+		return digits_fraction(to, value);
+	return to + snprintf(to, DIGITS_ROOM, "%.9g", value);
+}
+
+#endif /* DIGITS_H */
