@@ -2,12 +2,14 @@
 /*
  * info.c - see info.h.
  */
-#include <stdio.h>
+#include <string.h>
 #include <strings.h>
 
+#include "lib/digits.h"
 #include "lib/info.h"
 
 #define INFO_KEY_MAX 256 /* longer keys are shown cut; no engine takes 64 */
+#define INFO_TOLD    256 /* keys that are compared; no engine has so many */
 
 static struct span info_token(struct info *it)
 {
@@ -59,46 +61,48 @@ bool info_find(const void *bytes, size_t n, const char *key, struct span *ret)
 	return false;
 }
 
-/* How often @key came before @end. Info strings are short: counting costs nothing. */
-static unsigned int key_repeats(const void *bytes, const uint8_t *end, struct span key)
+/* Return the number of the first @n keys that are equal to @key. */
+static size_t key_repeats(const struct span *keys, size_t n, struct span key)
 {
-	struct info it = info_of(bytes, (size_t)(end - (const uint8_t *)bytes));
-	struct span name, value;
-	unsigned int repeats = 0;
+	size_t repeats = 0;
 
-	while (info_next(&it, &name, &value))
-		if (name.bytes < key.bytes &&
-		    key_equal(name, (const char *)key.bytes, key.n))
-			repeats++;
+	for (size_t i = 0; i < n; i++)
+		repeats += key_equal(keys[i], (const char *)key.bytes, key.n);
 	return repeats;
 }
 
-static void record_info_pair(struct record *r, const void *start, struct span key,
+/* @repeats: the number of earlier pairs with this key. */
+static void record_info_pair(struct record *r, size_t repeats, struct span key,
 			     struct span value)
 {
-	unsigned int repeats = key_repeats(start, value.bytes + value.n, key);
-	char name[INFO_KEY_MAX + 16];
-	int n;
+	char name[INFO_KEY_MAX + 1 + DIGITS_ROOM], *end;
 
 	if (!repeats) {
 		record_pair(r, key.bytes, key.n, value.bytes, value.n);
 		return;
 	}
-	n = snprintf(name, sizeof(name), "%.*s#%u",
-		     (int)(key.n < INFO_KEY_MAX ? key.n : INFO_KEY_MAX),
-		     (const char *)key.bytes, repeats + 1);
-	record_pair(r, name, (size_t)n, value.bytes, value.n);
+	end = mempcpy(name, key.bytes,
+		      strnlen((const char *)key.bytes,
+			      key.n < INFO_KEY_MAX ? key.n : INFO_KEY_MAX));
+	*end++ = '#';
+	end = digits_uint(end, repeats + 1);
+	record_pair(r, name, (size_t)(end - name), value.bytes, value.n);
 }
 
 bool record_info(struct record *r, const char *key, const void *bytes, size_t n)
 {
 	struct info it = info_of(bytes, n);
-	struct span name, value;
+	struct span keys[INFO_TOLD], name, value;
 
 	record_open_object(r, key);
-	while (info_next(&it, &name, &value))
-		if (RECORD_WANTED(r))
-			record_info_pair(r, bytes, name, value);
+	for (size_t i = 0; info_next(&it, &name, &value); i++) {
+		if (!RECORD_WANTED(r))
+			continue;
+		record_info_pair(r, i < INFO_TOLD ? key_repeats(keys, i, name) : i, name,
+				 value);
+		if (i < INFO_TOLD)
+			keys[i] = name;
+	}
 	record_close(r);
 	return !it.failed;
 }

@@ -189,50 +189,62 @@ static size_t value_length(const uint8_t *at, const uint8_t *end)
 }
 
 /*
- * Masks the values of secret keys in a text of @n bytes on the tape: \key\value, and
- * setinfo key value. Returns how long it is then; there is room for what grows.
+ * Return the length of the value of a secret key, or 0 if no secret key begins at @at:
+ * \key\value, or setinfo key value. *ret: the first byte of the value.
  */
-static size_t mask_text(struct record *r, uint8_t *text, size_t n)
+static size_t secret_value(const uint8_t *at, const uint8_t *end, const uint8_t **ret)
 {
 	static const char setinfo[] = "setinfo ";
+	const uint8_t *key = at + 1, *value;
+
+	if (*at != '\\') {
+		if ((size_t)(end - at) <= sizeof(setinfo) ||
+		    memcmp(at, setinfo, sizeof(setinfo) - 1) != 0)
+			return 0;
+		key = at + sizeof(setinfo) - 1 + (at[sizeof(setinfo) - 1] == '"');
+	}
+	value = key;
+	while (value < end && *value != '\\' && *value != ' ' && *value != '"')
+		value++;
+	if (!is_secret(key, (size_t)(value - key)))
+		return 0;
+	while (value < end && (*value == ' ' || *value == '"'))
+		value++;
+	value += value < end && *value == '\\';
+	*ret = value;
+	return value_length(value, end);
+}
+
+/*
+ * Copy a text of @n bytes to @to, which has room for @room bytes, with RECORD_MASK for
+ * the value of each secret key. If a longer text would not fit, each byte of the value
+ * becomes one '*'. Returns the length of the copy. The work is linear in @n.
+ */
+static size_t copy_masked(struct record *r, uint8_t *to, size_t room, const uint8_t *from,
+			  size_t n)
+{
 	const size_t mask = sizeof(RECORD_MASK) - 1;
-	uint8_t *at = text;
+	const uint8_t *end = from + n, *at = from, *value;
+	uint8_t *out = to;
 
-	while (at < text + n) {
-		uint8_t *key = at, *value;
-		size_t length, rest;
+	while (at < end) {
+		size_t length =
+			*at == '\\' || *at == 's' ? secret_value(at, end, &value) : 0;
+		bool grows;
 
-		if (*at == '\\')
-			key = at + 1;
-		else if ((size_t)(text + n - at) > sizeof(setinfo) &&
-			 !memcmp(at, setinfo, sizeof(setinfo) - 1))
-			key = at + sizeof(setinfo) - 1 + (at[sizeof(setinfo) - 1] == '"');
-		if (key == at++)
-			continue;
-		value = key;
-		while (value < text + n && *value != '\\' && *value != ' ' &&
-		       *value != '"')
-			value++;
-		if (!is_secret(key, (size_t)(value - key)))
-			continue;
-		while (value < text + n && (*value == ' ' || *value == '"'))
-			value++;
-		value += value < text + n && *value == '\\';
-		length = value_length(value, text + n);
+		at++;
 		if (!length)
 			continue;
 		r->masked = true;
-		if ((size_t)(r->tape->bytes + r->tape->bytes_max - text) < n + mask) {
-			memset(value, '*', length);
-			continue;
-		}
-		rest = (size_t)(text + n - value) - length;
-		memmove(value + mask, value + length, rest);
-		memcpy(value, RECORD_MASK, mask);
-		n = n - length + mask;
-		at = value + mask;
+		memcpy(out, from, (size_t)(value - from));
+		out += value - from;
+		grows = room - (size_t)(out - to) >= (size_t)(end - value) + mask;
+		memset(out, '*', grows ? mask : length);
+		out += grows ? mask : length;
+		at = from = value + length;
 	}
-	return n;
+	memcpy(out, from, (size_t)(end - from));
+	return (size_t)(out - to) + (size_t)(end - from);
 }
 
 void record_put_secret(struct record *r, const char *key, const void *bytes, size_t n)
@@ -265,10 +277,11 @@ void record_put_bytes(struct record *r, const char *key, enum record_type type,
 	item->type = type;
 	item->size = (uint32_t)n;
 	item->at = tape->bytes_used;
-	if (n)
-		memcpy(tape->bytes + tape->bytes_used, bytes, n);
 	if (type == RECORD_TYPE_STRING && !r->secrets && n > 8)
-		item->size = (uint32_t)mask_text(r, tape->bytes + item->at, n);
+		item->size = (uint32_t)copy_masked(r, tape->bytes + item->at,
+						   tape->bytes_max - item->at, bytes, n);
+	else if (n)
+		memcpy(tape->bytes + item->at, bytes, n);
 	tape->bytes_used += item->size;
 }
 

@@ -111,41 +111,78 @@ static void jsonl_item(struct jsonl *json, const struct record_tape *tape,
 	jsonl_wrote(json, to);
 }
 
-/* Does the object around item @i, one of its pairs, have @key from the wire? */
-static bool has_pair(const struct record_tape *tape, size_t i, const void *key, size_t n)
+static const char plain_suffix[] = "_plain";
+
+#define PLAIN_N	  (sizeof(plain_suffix) - 1)
+#define PLAIN_MAX 64 /* in one object; no game has one */
+
+/*
+ * The pairs of one object with keys that end in "_plain" on the wire. They are collected
+ * once per object, so that the work for a hostile object is linear in its length.
+ */
+struct plain_pairs {
+	size_t end; /* index on the tape; valid for the pairs before it */
+	size_t n; /* PLAIN_MAX: too many to compare */
+	size_t at[PLAIN_MAX];
+};
+
+static void find_plain_pairs(struct plain_pairs *p, const struct record_tape *tape,
+			     size_t i)
 {
 	while (i && tape->items[i - 1].type == RECORD_TYPE_PAIR)
 		i--;
-	for (; i < tape->items_used && tape->items[i].type == RECORD_TYPE_PAIR; i++)
-		if (tape->items[i].key_size == n &&
-		    !memcmp(tape->bytes + tape->items[i].at, key, n))
+	p->n = 0;
+	for (; i < tape->items_used && tape->items[i].type == RECORD_TYPE_PAIR; i++) {
+		const struct record_item *item = &tape->items[i];
+		const uint8_t *end = tape->bytes + item->at + item->key_size;
+
+		if (p->n < PLAIN_MAX && item->key_size >= PLAIN_N &&
+		    !memcmp(end - PLAIN_N, plain_suffix, PLAIN_N))
+			p->at[p->n++] = i;
+	}
+	p->end = i;
+}
+
+/* Does the object around item @i, one of its pairs, have @key from the wire? */
+static bool has_pair(struct plain_pairs *p, const struct record_tape *tape, size_t i,
+		     const void *key, size_t n)
+{
+	if (i >= p->end)
+		find_plain_pairs(p, tape, i);
+	for (size_t k = 0; k < p->n && p->n < PLAIN_MAX; k++) {
+		const struct record_item *item = &tape->items[p->at[k]];
+
+		if (item->key_size == n && !memcmp(tape->bytes + item->at, key, n))
 			return true;
-	return false;
+	}
+	return p->n == PLAIN_MAX;
 }
 
 /*
  * Beside a text with characters that look like others, what it looks like, for a search:
  * "name" and "name_plain". A key of the wire that is called so comes first.
  */
-static void jsonl_plain_too(struct jsonl *json, const struct record_tape *tape, size_t i)
+static void jsonl_plain_too(struct jsonl *json, const struct record_tape *tape, size_t i,
+			    struct plain_pairs *pairs)
 {
-	static const char suffix[] = "_plain";
 	const struct record_item *item = &tape->items[i];
 	bool pair = item->type == RECORD_TYPE_PAIR;
-	size_t key_n = pair ? item->key_size : item->key ? strlen(item->key) : 0;
 	const uint8_t *text;
-	char key[KEY_MAX + sizeof(suffix)];
+	size_t key_n;
+	char key[KEY_MAX + sizeof(plain_suffix)];
 
-	if ((!pair && (item->type != RECORD_TYPE_STRING || !item->key)) ||
-	    key_n > KEY_MAX)
+	if (!pair && (item->type != RECORD_TYPE_STRING || !item->key))
+		return;
+	key_n = pair ? item->key_size : strlen(item->key);
+	if (key_n > KEY_MAX)
 		return;
 	text = tape->bytes + item->at + (pair ? key_n : 0);
 	if (!jsonl_has_looks(text, item->size))
 		return;
 	memcpy(key, pair ? (const char *)tape->bytes + item->at : item->key, key_n);
-	memcpy(key + key_n, suffix, sizeof(suffix) - 1);
-	key_n += sizeof(suffix) - 1;
-	if (pair && has_pair(tape, i, key, key_n))
+	memcpy(key + key_n, plain_suffix, PLAIN_N);
+	key_n += PLAIN_N;
+	if (pair && has_pair(pairs, tape, i, key, key_n))
 		return;
 	jsonl_text(json, ",");
 	jsonl_string(json, key, key_n);
@@ -156,10 +193,12 @@ static void jsonl_plain_too(struct jsonl *json, const struct record_tape *tape, 
 void jsonl_fields(struct jsonl *json, const struct record *r)
 {
 	const struct record_tape *tape = r->tape;
+	struct plain_pairs pairs;
 	char closing[RECORD_DEPTH_MAX];
 	size_t depth = 0;
 	bool first = false; /* something always stands before */
 
+	pairs.end = pairs.n = 0;
 	json->quake = record_is_quake_text(r);
 	for (size_t i = 0; tape && i < tape->items_used; i++) {
 		const struct record_item *item = &tape->items[i];
@@ -171,7 +210,7 @@ void jsonl_fields(struct jsonl *json, const struct record *r)
 		}
 		jsonl_item(json, tape, item, first);
 		if (json->quake)
-			jsonl_plain_too(json, tape, i);
+			jsonl_plain_too(json, tape, i, &pairs);
 		first = item->type == RECORD_TYPE_OBJECT ||
 			item->type == RECORD_TYPE_ARRAY;
 		if (first)
