@@ -15,13 +15,6 @@
 #define PROOF_AGE_NS 1000000000ull
 #define SVC_TIME     7
 
-/* Handle a datagram to an address that may hold no NetQuake player. */
-enum unproven {
-	UNPROVEN_PLAIN = 0, /* or to anybody else */
-	UNPROVEN_SIGNS_ON, /* a block of the level */
-	UNPROVEN_WITHHELD, /* an update that must not leave: clock_withheld() */
-};
-
 /* The decimal number @skip bytes into the payload at @offset: modern connectResponse. */
 __noinline int decimal_at(struct __sk_buff *ctx, __u32 offset, __u32 skip)
 {
@@ -109,37 +102,48 @@ static __always_inline bool sequence_restarts(const struct player *player,
 
 /*
  * Each of NetQuake's updates begins with the server's clock, which a client's moves name:
- * clock_prove(). Note it. Return true if this one is not to leave, so that its clock is
- * one that the client cannot know.
+ * clock_prove(). Note it. Return the clock that is to leave in its place, or 0: as it is.
  */
-static __always_inline bool clock_note(const struct player_id *id, struct player *player,
-				       const struct packet *p)
+static __always_inline __u32 clock_note(const struct player_id *id, struct player *player,
+					const struct packet *p)
 {
 	struct cursor c = packet_payload(p);
 	const __u8 *head = cursor_take(&c, 13);
-	__u32 clock;
+	__u32 clock, marked;
 
 	if (!head)
-		return false;
+		return 0;
 	if (head[8] == SVC_TIME && !(player->flags & PLAYER_CLOCKS)) {
 		player->flags |= PLAYER_CLOCKS;
 		player->proofs = 0;
 		player->heard_sequence = 0;
-		player->clock_named = 0;
-		player->clock_latest = 0;
+		player->clock_latest = 0x7fffffff;
 	}
 	if (!(player->flags & PLAYER_CLOCKS))
-		return false;
+		return 0;
 	player->updates_sent = bpf_ntohl(load_u32(head + 4));
-	if (player->flags & PLAYER_SEQUENCE || head[8] != SVC_TIME)
-		return false;
+	if ((player->flags & (PLAYER_SEQUENCE | PLAYER_TAKEN)) == PLAYER_SEQUENCE ||
+	    head[8] != SVC_TIME)
+		return 0;
 	clock = load_u32(head + 9);
-	/* The next level: its clock begins anew. */
+	marked = clock_marked(id->word[0], id->word[1], id->word[2], clock);
+	if (player->flags & PLAYER_TAKEN) {
+		if (!marked)
+			return 0;
+		/* Taken for proven while nothing was marked: now it has to prove itself.
+		 */
+		player->flags &= ~(PLAYER_TAKEN | PLAYER_VERIFIED | PLAYER_SEQUENCE);
+		player->proofs = 0;
+		player->clock_latest = 0x7fffffff;
+	}
+	if (marked)
+		clock = marked;
+	/* The first, or the next level: its clock begins anew. Earlier ones had no mark.
+	 */
 	if ((__s32)clock < (__s32)player->clock_latest)
-		player->clock_named = 0;
+		player->clock_named = clock - 1;
 	player->clock_latest = clock;
-	return !(player->flags & PLAYER_VERIFIED) &&
-	       clock_withheld(id->word[0], id->word[1], id->word[2], clock);
+	return marked;
 }
 
 /*
@@ -245,13 +249,14 @@ static __always_inline void player_accept(struct __sk_buff *ctx,
 /*
  * Keep the table of players in step with what the server says. Returns whether the
  * receiver is a player who cannot be a spoofer's victim; *@ret_followed, whether the
- * daemon follows it; *@ret_unproven, what this is to a player of NetQuake's that may be
- * one: enum unproven.
+ * daemon follows it; *@ret_signs_on, whether this is a block of the level to a player of
+ * NetQuake's that may be one; *@ret_clock, as of clock_note().
  */
 static __always_inline bool player_confirm(struct __sk_buff *ctx, struct live *l,
 					   __u32 slot, enum wire_family family,
 					   enum wire_kind kind, const struct packet *p,
-					   bool *ret_followed, __u32 *ret_unproven)
+					   bool *ret_followed, __u32 *ret_signs_on,
+					   __u32 *ret_clock)
 {
 	bool accepts = kind_accepts(kind);
 	bool game = kind_is_game(kind) || kind_is_netquake(kind);
@@ -271,14 +276,14 @@ static __always_inline bool player_confirm(struct __sk_buff *ctx, struct live *l
 	if (!player)
 		return false;
 
-	if (kind == KIND_NQ_UNRELIABLE && clock_note(&id, player, p))
-		*ret_unproven = UNPROVEN_WITHHELD;
+	if (kind == KIND_NQ_UNRELIABLE)
+		*ret_clock = clock_note(&id, player, p);
 	player->sent_ns = now;
 	player_note(&id, player, now);
 	*ret_followed = player->flags & PLAYER_FOLLOWED;
 	if (game && kind != KIND_NQ_ACK && kind != KIND_NQ_UNRELIABLE &&
 	    kind != KIND_DTLS_DATA && sequence_note(l, player, family, kind, p))
-		*ret_unproven = UNPROVEN_SIGNS_ON;
+		*ret_signs_on = 1;
 	if (accepts)
 		player_accept(ctx, &id, player, family, kind, p);
 	return game && player->flags & PLAYER_VERIFIED;

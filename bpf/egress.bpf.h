@@ -76,7 +76,7 @@ static __always_inline __u32 egress_halves(const struct live *l, const struct pa
 
 /* What a peer that is no player must have paid for. Walked once by the verifier. */
 __noinline int egress_judge(struct __sk_buff *ctx, __u64 what, __u64 where, __u64 bytes,
-			    __u32 unproven)
+			    __u32 signs_on)
 {
 	const struct live *l = &live;
 	struct packet p = { .payload = where & OFFSET_MASK,
@@ -89,14 +89,11 @@ __noinline int egress_judge(struct __sk_buff *ctx, __u64 what, __u64 where, __u6
 	listed = listed_at(l, what >> 16 & 0xffff, &p, RECEIVER);
 	if (listed == LISTED_UNLIMITED)
 		return REASON_EXEMPT;
-	if (unproven == UNPROVEN_WITHHELD)
-		return REASON_LEDGER;
 	if (listed == LISTED_FRIEND && !l->ledger.strict)
 		paid = ledger_debit_friend(l, &p, RECEIVER, bytes);
 	else
 		paid = ledger_debit(l, &p, RECEIVER, bytes,
-				    egress_halves(l, &p, what & 0xffff,
-						  unproven == UNPROVEN_SIGNS_ON));
+				    egress_halves(l, &p, what & 0xffff, signs_on));
 	return paid ? REASON_WITHIN_BUDGET : REASON_LEDGER;
 }
 
@@ -187,12 +184,12 @@ static __always_inline enum reason egress_admit(struct __sk_buff *ctx, struct li
 						__u32 slot, const struct service *service,
 						enum wire_kind kind,
 						const struct packet *p, __u64 bytes,
-						bool *ret_followed)
+						bool *ret_followed, __u32 *ret_clock)
 {
-	__u32 unproven = UNPROVEN_PLAIN;
+	__u32 signs_on = 0;
 
 	if (player_confirm(ctx, l, slot, service->family, kind, p, ret_followed,
-			   &unproven))
+			   &signs_on, ret_clock))
 		return REASON_PLAYER;
 	master_note(ctx, p->addresses, p->ipv6, slot, kind);
 	learn_answer(l, slot, service, kind, p);
@@ -205,7 +202,25 @@ static __always_inline enum reason egress_admit(struct __sk_buff *ctx, struct li
 	    service->proof)
 		return REASON_PROVEN;
 	return egress_judge(ctx, PROOF_WHAT(slot, kind), packet_where(p), bytes,
-			    unproven);
+			    signs_on);
+}
+
+/*
+ * Write @clock over the one of NetQuake's update whose payload is at @offset, and its
+ * checksum. Only the lowest byte differs: with svc_time before it the word that the
+ * checksum adds. After this the caller's pointers into the packet are void. If a helper
+ * fails, the clock stays as it is.
+ */
+__noinline int clock_write(struct __sk_buff *ctx, __u32 offset, __u32 clock)
+{
+	__u32 at = (offset & OFFSET_MASK) + 8, checksum = (offset & OFFSET_MASK) - 2;
+	__u16 old, new = bpf_htons(SVC_TIME << 8 | (clock & 0xff));
+
+	if (bpf_skb_load_bytes(ctx, at, &old, sizeof(old)) || old == new ||
+	    bpf_l4_csum_replace(ctx, checksum, old, new,
+				BPF_F_MARK_MANGLED_0 | sizeof(new)))
+		return 0;
+	return bpf_skb_store_bytes(ctx, at, &new, sizeof(new), 0);
 }
 
 /*
@@ -233,7 +248,7 @@ int shield_out(struct __sk_buff *ctx)
 	struct packet packet = { 0 };
 	const struct service *service;
 	bool followed = false, withheld;
-	__u32 slot = 0, shape = 0;
+	__u32 slot = 0, shape = 0, clock = 0;
 	enum wire_kind kind;
 	enum reason reason;
 	struct tally_row *row = NULL;
@@ -268,11 +283,12 @@ int shield_out(struct __sk_buff *ctx)
 		else
 			refresh_port(l, tab, kind, &packet);
 		reason = egress_admit(ctx, l, slot, service, kind, &packet, bytes,
-				      &followed);
+				      &followed, &clock);
 	}
 	/* To the verifier, all words and all verdicts are one from here on. */
 	kind = forget(kind, packet.length);
 	reason = forget(reason, packet.length);
+	clock = forget(clock, packet.length);
 	withheld = reason == REASON_LEDGER && !service->observe;
 	/* A player's too: an older note may have the same id. */
 	if (packet.whole == FIRST_FRAGMENT)
@@ -281,6 +297,9 @@ int shield_out(struct __sk_buff *ctx)
 	if (!tally)
 		return TC_ACT_UNSPEC;
 	counted = count(tally, bytes);
+	/* A sample shows what leaves. */
+	if (unlikely(clock) && !withheld)
+		clock_write(ctx, packet.payload, clock);
 	if (l->sampling.any)
 		sample_out_maybe(ctx, l,
 				 SAMPLE_WHAT(slot, kind, reason, DIRECTION_S2C, 0),

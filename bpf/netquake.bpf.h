@@ -9,13 +9,12 @@
 #include "players.bpf.h"
 
 #define PROOFS_ACK    3 /* see netquake_prove() */
-#define PROOFS_HELD   24 /* clocks named while others were withheld */
-#define PROOFS_CLOCK  3 /* and where the address needs no proof */
+#define PROOF_BITS    28 /* of marks named right, less what was named wrong */
+#define CLOCK_WORTH   10 /* of a clock where none is marked: three are enough */
 #define ACCEPTED_MOST 256 /* moves of a client that the server has just accepted */
 /* In silence: another line of moves may be the player's. */
 #define CLOCK_LINE_MS 1024
 #define CLC_MOVE      3
-#define CLOCK_LEAST   (1u << 24) /* below: no float of any time, but a sequence */
 
 /*
  * What is sent once for each block of the server's, and what a player types. Servers send
@@ -28,73 +27,128 @@ const volatile struct limit loose_limit = { 1000000000ull / 400,
 /* --- proof -------------------------------------------------------------------- */
 
 /*
- * Return 1 if the update with this @clock is kept from the player @first .. @third, of
- * struct player_id: half of them, by a keyed hash. A function of its own, so that the
- * verifier walks the hash once. Returns 0 where nothing is withheld from strangers.
+ * Return the number of low bits of @clock, the bits of a float of seconds, that hold a
+ * mark: as many as move the clock by less than 2 ms, 1 to 8. Beyond 4.5 hours one bit
+ * moves it by more.
  */
-__noinline int clock_withheld(__u64 first, __u64 second, __u64 third, __u32 clock)
+static __always_inline __u32 clock_bits(__u32 clock)
 {
-	__u64 word[3] = { first, second, (__u32)third | (__u64)clock << 32 };
+	__u32 exponent = clock >> 23; /* 127: of 1 s */
+
+	if (exponent <= 127 + 6)
+		return 8;
+	return exponent < 127 + 13 ? 127 + 14 - exponent : 1;
+}
+
+/*
+ * Return @clock with its mark for the player @first .. @third, of struct player_id: the
+ * low bits are a keyed hash of the player and of the bits above. Returns 0 where no clock
+ * is marked: the service observes, or the ledger is off. A function of its own, so that
+ * the verifier walks the hash once.
+ */
+__noinline int clock_marked(__u64 first, __u64 second, __u64 third, __u32 clock)
+{
+	__u32 mask = (1u << clock_bits(clock)) - 1, slot = third >> 16 & 0xffff;
+	__u64 word[3] = { first, second, (__u32)third | (__u64)(clock & ~mask) << 32 };
 	const struct live *l = &live;
 	__u64 key[2] = { l->keys[0], l->keys[1] };
-	__u32 slot = third >> 16 & 0xffff;
 	const struct service *service = service_at(tables_now(&live), &slot);
 
-	if (!l->ledger.byte_ns || !l->ledger.withhold || !service || service->observe)
+	if (!l->ledger.byte_ns || !service || service->observe)
 		return 0;
-	return sip_hash(key, word) & 1;
+	return (clock & ~mask) | (sip_hash(key, word) & mask);
+}
+
+/*
+ * Return the server's clock that @move (17 bytes) names, if it is later than the last
+ * that counted and was sent; 0: none. It follows clc_move. FTE's extension puts 16 bits
+ * of a sequence before it, DarkPlaces 7 puts 32.
+ */
+static __always_inline __u32 move_clock(const struct player *player, const __u8 *move)
+{
+	__u32 clock;
+
+#pragma unroll
+	for (int at = 9; at <= 13; at += 2) {
+		clock = load_u32(move + at);
+		if ((__s32)clock > (__s32)player->clock_named &&
+		    (__s32)clock <= (__s32)player->clock_latest)
+			return clock;
+	}
+	return 0;
+}
+
+/*
+ * Return the score of a player, PROOF_BITS at most, after a clock of @bits of mark. A
+ * guess is right once in 2^@bits, so that a source that guesses reaches PROOF_BITS once
+ * in 90 million clocks or less often. A client of DarkPlaces names interpolated clocks
+ * beside the server's own: they cost a little, not all. Where the address is @proven, and
+ * only the player's own line of moves is looked for, they count.
+ */
+static __always_inline __u8 clock_score(__u8 score, __u32 bits, bool right, bool proven)
+{
+	__u8 loss = bits > 2 ? 1 : 4;
+
+	if (right)
+		score += bits > 2 ? bits - 1 : bits;
+	else if (proven)
+		score++;
+	else
+		score = score > loss ? score - loss : 0;
+	return score;
 }
 
 /*
  * NetQuake has no challenge, and this comes to the same. A client's every move names the
- * server's clock of the last update that it got, a float (DarkPlaces 7 puts a sequence
- * before it). All clients of a game are told the same clocks, so to name one proves
- * nothing; but until an address is proven, half of its updates do not leave, others for
- * each player (clock_withheld()). A client there never names the clock of an update that
- * did not leave. Somebody who reads the clocks at a seat of his own and cannot see what
- * leaves to another's address names one sooner or later: 24 in a row without are a chance
- * of one in 16 million.
+ * server's clock of an update that it got, bit for bit. All clients of a game are told
+ * the same clocks, so that a source with a seat of its own could name them in the name of
+ * another address. Therefore the egress program writes a mark into the low bits of the
+ * clocks that a player is told, until the player is known by its moves: clock_note(). A
+ * client there names its own marks, and a source that cannot see what leaves to that
+ * address has to guess them.
  *
  * Clocks count in one line of moves that follow each other. Others beside it neither
- * count nor harm, unless the line stops.
+ * count nor harm, unless the line stops. Where the address is proven by a challenge, a
+ * right mark makes its line the player's.
  */
 static __always_inline void clock_prove(const struct player_id *id, struct player *player,
 					struct cursor c, __u64 now)
 {
 	const __u8 *move = cursor_take(&c, 17);
-	bool proven = player->flags & PLAYER_VERIFIED;
+	bool proven = player->flags & PLAYER_VERIFIED, right;
 	__u16 ms = now >> 20;
-	__u32 clock, sequence;
+	__u32 clock, marked = 0, sequence;
 
 	if (!move || load_u16(move) != bpf_htons(0x0010) || move[8] != CLC_MOVE)
 		return;
 	sequence = bpf_ntohl(load_u32(move + 4));
 	/* Who was entered by `accept` begins at 0, and no client is as fast as this. */
-	if (proven && !(player->flags & PLAYER_SEQUENCE) &&
-	    sequence > ACCEPTED_MOST + (__u32)((now - player->since_ns) >> 22))
+	if (proven && sequence > ACCEPTED_MOST + (__u32)((now - player->since_ns) >> 22))
 		return;
-	clock = load_u32(move + 9);
-	if (clock < CLOCK_LEAST)
-		clock = load_u32(move + 13);
+	clock = move_clock(player, move);
+	if (clock)
+		marked = clock_marked(id->word[0], id->word[1], id->word[2], clock);
+	right = marked && marked == clock;
 	if (sequence - player->heard_sequence - 1 >= SEQUENCE_NEAR) {
-		if (player->proofs && (__u16)(ms - player->clock_ms) < CLOCK_LINE_MS)
+		if (player->proofs && (__u16)(ms - player->clock_ms) < CLOCK_LINE_MS &&
+		    !(proven && right))
 			return;
 		player->proofs = 0;
 	}
 	player->heard_sequence = sequence;
-	if ((__s32)clock <= (__s32)player->clock_named ||
-	    (__s32)clock > (__s32)player->clock_latest)
+	if (!clock)
 		return;
-	if (!proven && clock_withheld(id->word[0], id->word[1], id->word[2], clock)) {
-		player->proofs = 0;
-		return;
-	}
-	player->clock_named = clock;
 	player->clock_ms = ms;
-	if (++player->proofs <
-	    (proven || !live.ledger.withhold ? PROOFS_CLOCK : PROOFS_HELD))
+	/* Of those that count without being right, one for each update. */
+	player->clock_named = proven && !right ? player->clock_latest : clock;
+	player->proofs =
+		marked ? clock_score(player->proofs, clock_bits(clock), right, proven)
+		       : player->proofs + CLOCK_WORTH;
+	if (player->proofs < PROOF_BITS)
 		return;
 	player->jumped = 0;
+	if (!marked && !proven)
+		player->flags |= PLAYER_TAKEN;
 	player->flags |= PLAYER_VERIFIED | PLAYER_SEQUENCE;
 }
 

@@ -368,9 +368,7 @@ struct ledger {
 	__u64 byte_ns; /* window / allowance; strict: LEDGER_GRAIN_NS; 0: no ledger */
 	__u64 window_ns; /* how far ahead a prefix may run */
 	__u64 credit_ns; /* how much unused credit a prefix may pile up */
-	__u32 strict; /* 1: time does not pay, window_ns is 0 */
-	__u32 withhold; /* 1: from NetQuake players, until they have proven their address
-			 */
+	__u64 strict; /* 1: time does not pay, window_ns is 0 */
 };
 
 /* Which datagrams the daemon gets to see. All zero: none, at no cost. */

@@ -31,6 +31,7 @@ _Static_assert(sizeof(struct player_key) == 20, "a key has no holes");
 #define PLAYER_FOLLOWED	 0x10 /* every datagram of its goes to the daemon */
 #define PLAYER_SEQUENCE	 0x20 /* NetQuake: heard_sequence is its moves' */
 #define PLAYER_CLOCKS	 PLAYER_CHALLENGE /* NetQuake: clocks are asked for */
+#define PLAYER_TAKEN	 PLAYER_CHECKSUM /* NetQuake: verified by unmarked clocks */
 
 #define PLAYER_NETQUAKE	 0x40 /* the server speaks NetQuake to it: netquake.bpf.h */
 #define PLAYER_RECORDS	 0x80 /* the server speaks DTLS to it: known by its records */

@@ -129,7 +129,7 @@ static int ledger_read(const struct parse *p, cfg_t *cfg)
 {
 	struct config *config = p->config;
 	cfg_t *ledger = cfg_getnsec(cfg, "ledger", 0);
-	int strict = 0, withhold = 0;
+	int strict = 0;
 
 	if (!ledger)
 		return 0;
@@ -139,11 +139,9 @@ static int ledger_read(const struct parse *p, cfg_t *cfg)
 				    "section 'ledger' is given twice");
 	if (number_read(ledger, "allowance", &config->ledger_allowance) ||
 	    number_read(ledger, "window", &config->ledger_window_s) ||
-	    choice_read(ledger, "strict", config_switches, &strict) ||
-	    choice_read(ledger, "withhold", config_switches, &withhold))
+	    choice_read(ledger, "strict", config_switches, &strict))
 		return -EINVAL;
 	config->ledger_strict = strict;
-	config->ledger_withhold = withhold;
 	return 0;
 }
 

@@ -72,7 +72,6 @@ struct config {
 	__u32 ledger_allowance; /* bytes each window; 0: the ledger is off */
 	__u32 ledger_window_s;
 	bool ledger_strict; /* no allowance: no more out than in, ever */
-	bool ledger_withhold; /* updates from NetQuake players that prove nothing */
 	struct limit proof; /* how many requests are answered by asking for proof */
 	__u32 answers_rate; /* bytes a second of answers to strangers; 0: none */
 	struct listen_at metrics; /* where the daemon tells what it counts */

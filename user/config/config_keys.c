@@ -40,8 +40,6 @@ const struct config_key config_keys[] = {
 	  "Time in which a used up allowance is whole again." },
 	{ "ledger", "strict", KEY_SWITCH, 0, 0, NULL, "no",
 	  "No allowance: never more bytes out than in." },
-	{ "ledger", "withhold", KEY_SWITCH, 0, 0, NULL, "no",
-	  "Withhold half of the updates to a NetQuake player until it has validated its address." },
 
 	{ "proof", "rate", KEY_RATE, 0, 0, "challenges", PROOF_RATE,
 	  "Challenges that the shield sends, of all services together." },

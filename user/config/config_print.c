@@ -163,11 +163,9 @@ void config_print(const struct config *config, void *file)
 		print_string(config->on_attack, file);
 		fputc('\n', file);
 	}
-	fprintf(file,
-		"ledger {\n\tallowance = %u\n\twindow = %u\n\tstrict = %s\n\twithhold = %s\n}\n",
+	fprintf(file, "ledger {\n\tallowance = %u\n\twindow = %u\n\tstrict = %s\n}\n",
 		config->ledger_allowance, config->ledger_window_s,
-		config->ledger_strict ? "true" : "false",
-		config->ledger_withhold ? "true" : "false");
+		config->ledger_strict ? "true" : "false");
 	rate_format(&config->proof, rate);
 	fprintf(file, "proof {\n\trate = \"%s\"\n}\n", rate);
 	fprintf(file, "answers {\n\trate = %u\n}\n", config->answers_rate);

@@ -219,7 +219,6 @@ static int apply_ledger(struct shield *s, const struct config *config)
 		ledger.window_ns = config->ledger_window_s * 1000000000ull;
 		ledger.byte_ns = ledger.window_ns / config_allowance(config);
 	}
-	ledger.withhold = config->ledger_withhold;
 	if (ledger.strict != s->shared->ledger.strict) {
 		__u64 *zeros = calloc(1 << LEDGER_BITS, sizeof(*zeros));
 		int err = zeros ? write_half(s->ledgers, zeros, 1 << LEDGER_BITS, 0)
