@@ -538,7 +538,8 @@ struct tables {
  */
 struct owner {
 	__u32 user; /* who does now */
-	__u32 home; /* who did first, and does again with a socket there */
+	__u32 home; /* the one that did first, and does again with a socket there */
+	__u32 away_s; /* since when another does, of 2^30 ns; 0: none does */
 };
 
 /*

@@ -119,11 +119,12 @@ struct wanted {
 	bool found;
 };
 
-static void look(const __be32 at[4], __u16 port, void *context)
+static void look(const struct udp_socket *socket, void *context)
 {
 	struct wanted *w = context;
 
-	w->found |= port == w->port && !memcmp(at, w->address, sizeof(w->address));
+	w->found |= socket->port == w->port &&
+		    !memcmp(socket->address, w->address, sizeof(w->address));
 }
 
 static void sockets_and_addresses_are_found(void **state)

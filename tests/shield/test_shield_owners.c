@@ -2,6 +2,7 @@
 /*
  * Whose socket speaks for a service: lines of the kernel's list, and the choice.
  */
+#include "lib/udp_sockets.h"
 #include "shield/shield_internal.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -41,8 +42,7 @@ static void lines_of_the_list_are_read(void **state)
 		struct udp_socket s;
 		__be32 address[4];
 
-		assert_int_equal(udp_socket_read(rows[i].line, &s),
-				 rows[i].address ? 0 : -1);
+		assert_int_equal(udp_socket_read(rows[i].line, &s), !!rows[i].address);
 		if (!rows[i].address)
 			continue;
 		assert_int_equal(inet_pton(AF_INET6, rows[i].address, address), 1);
@@ -80,9 +80,37 @@ static void the_user_that_came_first_speaks(void **state)
 
 		for (int n = 0; n < 3 && rows[i].seen[n]; n++)
 			users_note(&users, &o, rows[i].seen[n]);
-		o = owner_choose(&o, &users);
+		o = owner_choose(&o, &users, 1);
 		assert_int_equal(o.user, rows[i].user);
 		assert_int_equal(o.home, rows[i].home);
+	}
+}
+
+/* The user of an earlier server loses its claim after a day. */
+static void a_home_is_left_after_a_day(void **state)
+{
+	static const struct {
+		__u32 hour, seen[2];
+		__u32 user, home;
+	} rows[] = {
+		{ 1, { 10 }, 10, 10 },	    { 2, { 11 }, 11, 10 },
+		{ 20, { 11, 10 }, 10, 10 }, /* home again: the day begins anew */
+		{ 21, { 11 }, 11, 10 },	    { 44, { 0 }, 11, 10 },
+		{ 45, { 11, 12 }, 11, 10 }, { 46, { 11 }, 11, 11 },
+		{ 47, { 11, 10 }, 11, 11 }, { 48, { 10 }, 10, 11 },
+		{ 49, { 10, 11 }, 11, 11 },
+	};
+	struct owner o = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct users users = { 0 };
+
+		for (int n = 0; n < 2 && rows[i].seen[n]; n++)
+			users_note(&users, &o, rows[i].seen[n]);
+		o = owner_choose(&o, &users, rows[i].hour * 3600);
+		if (o.user != rows[i].user || o.home != rows[i].home)
+			fail_msg("row %zu: user %u, home %u", i, o.user, o.home);
 	}
 }
 
@@ -99,12 +127,12 @@ static void users_with_an_address_each_are_all_believed(void **state)
 	users_note_at(&users, one, 10);
 	users_note(&users, &o, 11);
 	users_note_at(&users, any, 11);
-	assert_int_equal(owner_choose(&o, &users).user, 10);
+	assert_int_equal(owner_choose(&o, &users, 1).user, 10);
 	users_note_at(&users, one, 11);
-	assert_int_equal(owner_choose(&o, &users).user, 10);
+	assert_int_equal(owner_choose(&o, &users, 1).user, 10);
 	users_note_at(&users, two, 10);
-	assert_int_equal(owner_choose(&o, &users).user, 0);
-	assert_int_equal(owner_choose(&o, &users).home, 0);
+	assert_int_equal(owner_choose(&o, &users, 1).user, 0);
+	assert_int_equal(owner_choose(&o, &users, 1).home, 0);
 }
 
 int main(void)
@@ -112,6 +140,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lines_of_the_list_are_read),
 		cmocka_unit_test(the_user_that_came_first_speaks),
+		cmocka_unit_test(a_home_is_left_after_a_day),
 		cmocka_unit_test(users_with_an_address_each_are_all_believed),
 	};
 

@@ -13,40 +13,42 @@
 #include "lib/udp_sockets.h"
 
 /* "  12: 0100007F:6D38 ...": the words of an address in hex, as they lie in memory. */
-static bool line_read(const char *line, __be32 address[4], __u16 *ret_port)
+bool udp_socket_read(const char *line, struct udp_socket *ret)
 {
-	unsigned int word[4], port;
+	unsigned int word[4], port, uid;
 
-	memset(address, 0, 4 * sizeof(*address));
-	if (sscanf(line, " %*u: %8x%8x%8x%8x:%4x", &word[0], &word[1], &word[2], &word[3],
-		   &port) == 5) {
-		memcpy(address, word, sizeof(word));
-	} else if (sscanf(line, " %*u: %8x:%4x", &word[0], &port) == 2) {
-		address[2] = word[0] ? htonl(0xffff) : 0;
-		address[3] = word[0];
+	memset(ret, 0, sizeof(*ret));
+	if (sscanf(line, " %*u: %8x%8x%8x%8x:%4x %*s %*s %*s %*s %*s %u", &word[0],
+		   &word[1], &word[2], &word[3], &port, &uid) == 6) {
+		memcpy(ret->address, word, sizeof(word));
+	} else if (sscanf(line, " %*u: %8x:%4x %*s %*s %*s %*s %*s %u", &word[0], &port,
+			  &uid) == 3) {
+		ret->address[2] = word[0] ? htonl(0xffff) : 0;
+		ret->address[3] = word[0];
 	} else {
 		return false;
 	}
-	*ret_port = (__u16)port;
+	ret->port = (__u16)port;
+	ret->user = uid + 1;
 	return true;
 }
 
-bool udp_sockets_each(void (*each)(const __be32 address[4], __u16 port, void *context),
+bool udp_sockets_each(void (*each)(const struct udp_socket *socket, void *context),
 		      void *context)
 {
 	static const char *const lists[] = { "/proc/self/net/udp",
 					     "/proc/self/net/udp6" };
+	struct udp_socket socket;
 	char line[256];
-	__be32 address[4];
-	__u16 port;
 	bool read = false;
 
 	for (int i = 0; i < 2; i++) {
 		FILE *file = fopen(lists[i], "re");
 
-		while (file && fgets(line, sizeof(line), file))
-			if (line_read(line, address, &port))
-				each(address, port, context);
+		for (int n = 0;
+		     file && n < UDP_SOCKETS_MAX && fgets(line, sizeof(line), file); n++)
+			if (udp_socket_read(line, &socket))
+				each(&socket, context);
 		read |= file != NULL;
 		if (file)
 			fclose(file);

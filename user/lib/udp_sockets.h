@@ -8,11 +8,20 @@
 #include <linux/types.h>
 #include <stdbool.h>
 
-/*
- * Call @each with the local address (IPv4 in ::ffff:0:0/96; all zero: any) and port of
- * each bound socket. Returns false if the kernel's lists cannot be read.
+#define UDP_SOCKETS_MAX 65536 /* lines of a list that are read */
+
+struct udp_socket {
+	__be32 address[4]; /* bound to; IPv4 in ::ffff:0:0/96; zero: any */
+	__u16 port;
+	__u32 user; /* uid + 1 */
+};
+
+/* A line of /proc/net/udp or udp6. Returns false if the line names no socket. */
+bool udp_socket_read(const char *line, struct udp_socket *ret);
+
+/* Call @each with each bound socket. Returns false if the kernel's lists cannot be read.
  */
-bool udp_sockets_each(void (*each)(const __be32 address[4], __u16 port, void *context),
+bool udp_sockets_each(void (*each)(const struct udp_socket *socket, void *context),
 		      void *context);
 
 /* Does @address belong to this host? With net.ipv4.ip_nonlocal_bind every one seems to.

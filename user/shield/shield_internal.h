@@ -67,12 +67,6 @@ struct shield {
 
 /* --- shield_owners.c --------------------------------------------------------- */
 
-struct udp_socket {
-	__be32 address[4]; /* bound to; IPv4 in ::ffff:0:0/96; zero: any */
-	__u16 port;
-	__u32 user; /* uid + 1 */
-};
-
 /* Whose sockets are at the port of one service. */
 struct users {
 	bool some, several;
@@ -83,14 +77,16 @@ struct users {
 	__u32 one; /* as struct owner.user */
 };
 
-/* A line of /proc/net/udp or udp6. Returns -1 if it is none. */
-int udp_socket_read(const char *line, struct udp_socket *ret);
 /* A socket of @user, as uid + 1, is at the port of a service that @was speaks for. */
 void users_note(struct users *users, const struct owner *was, __u32 user);
 /* The same, of a socket at @address. */
 void users_note_at(struct users *users, const __be32 address[4], __u32 user);
-/* Who speaks for a service next, if @was did, and @users have sockets there. */
-struct owner owner_choose(const struct owner *was, const struct users *users);
+/*
+ * Return the user that speaks for a service next, if @was did, and @users have sockets
+ * there. @now_s: of 2^30 ns, not 0.
+ */
+struct owner owner_choose(const struct owner *was, const struct users *users,
+			  __u32 now_s);
 /* Find out who speaks for each service, and tell the egress program. Logs what is new. */
 void shield_owners(struct shield *shield);
 

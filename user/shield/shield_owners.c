@@ -7,7 +7,8 @@
  * any user may bind [::]:PORT beside a server on 0.0.0.0:PORT, or another address at that
  * port. So the daemon reads the kernel's list of UDP sockets, and tells the program one
  * user for each service: the one that has the port, and of several the one that was seen
- * there first; root, where several were there at the start. Sockets of other network
+ * there first; root, where several were there at the start. The user that was first loses
+ * that claim after a day in which only others had the port. Sockets of other network
  * namespaces (containers) are in no list here: their services have no owner, and nothing
  * is judged. A service of several ports or addresses, or at whose port several users have
  * an address each, may be several servers of several users: it has no owner either. A
@@ -15,37 +16,16 @@
  * nothing.
  */
 #include <arpa/inet.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <bpf/bpf.h>
 
 #include "lib/log.h"
-#include "lib/util.h"
+#include "lib/udp_sockets.h"
 #include "shield/shield_internal.h"
 
-#define SOCKETS_MAX 65536 /* lines of a list that are read */
-
-int udp_socket_read(const char *line, struct udp_socket *ret)
-{
-	unsigned int word[4], port, uid;
-
-	memset(ret, 0, sizeof(*ret));
-	if (sscanf(line, " %*u: %8x%8x%8x%8x:%4x %*s %*s %*s %*s %*s %u", &word[0],
-		   &word[1], &word[2], &word[3], &port, &uid) == 6) {
-		memcpy(ret->address, word, sizeof(word));
-	} else if (sscanf(line, " %*u: %8x:%4x %*s %*s %*s %*s %*s %u", &word[0], &port,
-			  &uid) == 3) {
-		ret->address[2] = word[0] ? htonl(0xffff) : 0;
-		ret->address[3] = word[0];
-	} else {
-		return -1;
-	}
-	ret->port = (__u16)port;
-	ret->user = uid + 1;
-	return 0;
-}
+#define HOME_ABSENT_S 86400 /* of 2^30 ns: then another user is at home */
 
 static bool is_any(const __be32 address[4])
 {
@@ -79,7 +59,7 @@ void users_note(struct users *users, const struct owner *o, __u32 user)
 	users->one = user;
 }
 
-struct owner owner_choose(const struct owner *was, const struct users *users)
+struct owner owner_choose(const struct owner *was, const struct users *users, __u32 now_s)
 {
 	struct owner now = *was;
 
@@ -91,31 +71,46 @@ struct owner owner_choose(const struct owner *was, const struct users *users)
 		now.user = was->home;
 	else if (!users->kept)
 		now.user = !users->several ? users->one : users->root ? 1 : 0;
-	if (!now.home)
+	if (users->home || now.user != was->user || !now.user)
+		now.away_s = 0;
+	if (now.user != now.home && !now.away_s)
+		now.away_s = now_s;
+	if (!now.home || (now.away_s && now_s - now.away_s > HOME_ABSENT_S)) {
 		now.home = now.user;
+		now.away_s = 0;
+	}
 	return now;
 }
 
-/* @socket is one at the port of the services in the slots that it can speak for. */
-static void socket_note(const struct shield *s, const struct endpoint *exact,
-			size_t count, const __u32 *slots, const struct udp_socket *socket,
-			struct users *users)
+/* What one look at the sockets goes by, and what it finds. */
+struct look {
+	const struct shield *shield;
+	struct endpoint exact[2 * SERVICES_MAX];
+	__u32 slots[2 * SERVICES_MAX]; /* of each of these */
+	size_t count;
+	struct users users[SERVICES_MAX]; /* by slot */
+	__u32 places[SERVICES_MAX]; /* see places_count() */
+};
+
+static void socket_note(const struct udp_socket *socket, void *context)
 {
-	const struct tables *t = &s->shared->tables[shield_generation(s) & 1];
+	struct look *k = context;
+	const struct live *l = k->shield->shared;
+	const struct tables *t = &l->tables[shield_generation(k->shield) & 1];
 	const struct port *port = &t->ports[socket->port];
 
 	if (port->flags & (PORT_LEARNED | PORT_NAMED) || is_loopback(socket->address))
 		return;
 	if (port->any && port->any <= SERVICES_MAX) {
-		users_note(&users[port->any - 1], &s->shared->owners[port->any - 1],
+		users_note(&k->users[port->any - 1], &l->owners[port->any - 1],
 			   socket->user);
-		users_note_at(&users[port->any - 1], socket->address, socket->user);
+		users_note_at(&k->users[port->any - 1], socket->address, socket->user);
 	}
-	for (size_t i = 0; i < count && port->flags & PORT_EXACT; i++)
-		if (exact[i].port == socket->port &&
+	for (size_t i = 0; i < k->count && port->flags & PORT_EXACT; i++)
+		if (k->exact[i].port == socket->port &&
 		    (is_any(socket->address) ||
-		     !memcmp(exact[i].addr, socket->address, sizeof(socket->address))))
-			users_note(&users[slots[i]], &s->shared->owners[slots[i]],
+		     !memcmp(k->exact[i].addr, socket->address, sizeof(socket->address))))
+			users_note(&k->users[k->slots[i]], &l->owners[k->slots[i]],
 				   socket->user);
 }
 
@@ -184,43 +179,31 @@ static void places_count(const struct shield *s, const __u32 *slots, size_t coun
 
 void shield_owners(struct shield *s)
 {
-	static const char *const lists[] = { "/proc/self/net/udp",
-					     "/proc/self/net/udp6" };
-	static struct endpoint exact[2 * SERVICES_MAX];
-	static __u32 slots[2 * SERVICES_MAX];
-	static struct users users[SERVICES_MAX];
-	static __u32 places[SERVICES_MAX];
-	size_t count = endpoints_read(s, exact, slots);
-	struct udp_socket socket;
-	char line[256];
+	static struct look look;
+	__u32 now_s = (__u32)(shield_clock() >> 30) | 1;
 
-	memset(users, 0, sizeof(users));
-	places_count(s, slots, count, places);
-	for (size_t i = 0; i < ARRAY_SIZE(lists); i++) {
-		FILE *file = fopen(lists[i], "re");
-
-		for (int n = 0;
-		     file && n < SOCKETS_MAX && fgets(line, sizeof(line), file); n++)
-			if (!udp_socket_read(line, &socket))
-				socket_note(s, exact, count, slots, &socket, users);
-		if (file)
-			fclose(file);
-	}
+	memset(&look, 0, sizeof(look));
+	look.shield = s;
+	look.count = endpoints_read(s, look.exact, look.slots);
+	places_count(s, look.slots, look.count, look.places);
+	udp_sockets_each(socket_note, &look);
 	for (__u32 slot = 0; slot < SERVICES_MAX; slot++) {
 		struct owner *o = &s->shared->owners[slot];
+		const struct users *users = &look.users[slot];
 		struct owner now = { 0 };
 		bool news;
 
-		if (places[slot] <= 1)
-			now = owner_choose(o, &users[slot]);
-		news = now.user != o->user || (users[slot].several && places[slot] == 1 &&
+		if (look.places[slot] <= 1)
+			now = owner_choose(o, users, now_s);
+		news = now.user != o->user || (users->several && look.places[slot] == 1 &&
 					       !now.user && !s->owners_said[slot]);
 
 		o->home = now.home;
+		o->away_s = now.away_s;
 		__atomic_store_n(&o->user, now.user, __ATOMIC_RELAXED);
 		if (news) {
 			s->owners_said[slot] = true;
-			say(s, slot, &now, &users[slot]);
+			say(s, slot, &now, users);
 		}
 	}
 }

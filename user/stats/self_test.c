@@ -22,16 +22,16 @@ static bool is_any(const __be32 address[4])
 	return !(address[0] | address[1] | address[2] | address[3]);
 }
 
-static void socket_look(const __be32 address[4], __u16 port, void *context)
+static void socket_look(const struct udp_socket *socket, void *context)
 {
 	struct search *s = context;
 
 	for (size_t i = 0; i < s->count; i++) {
 		const struct shield_endpoint *e = &s->all[i];
 
-		if (e->port == port && e->slot < SERVICES_MAX &&
-		    (is_any(address) || is_any(e->address) ||
-		     !memcmp(e->address, address, sizeof(e->address))))
+		if (e->port == socket->port && e->slot < SERVICES_MAX &&
+		    (is_any(socket->address) || is_any(e->address) ||
+		     !memcmp(e->address, socket->address, sizeof(e->address))))
 			s->bound[e->slot] = true;
 	}
 }
