@@ -66,7 +66,7 @@ static void lives(const char *words, int status, const char *log, const char *er
 static void a_short_life(void **state)
 {
 	(void)state;
-	lives("run", 0, RUNS "loop_run\n" STOPS LETS CLOSES, ME "ready\n" KEPT);
+	lives("run", 0, RUNS "loop_run\n" STOPS CLOSES LETS, ME "ready\n" KEPT);
 }
 
 /* What the shield was loaded with, and who is told that it is another one's. */
@@ -85,7 +85,7 @@ static void what_is_said_goes_everywhere(void **state)
 	      "\nserve_players\nserve_attacks\npriv_drop\npriv_confine\n"
 	      "loop_add signals\nloop_add events\nevery 5000: loop_every\nguard_look\n"
 	      "notify WATCHDOG=1\nSTATUS=2 of 2 interfaces observed: nothing is dropped\n"
-	      "notify READY=1\nloop_run\n" STOPS "of /x: release\n" CLOSES,
+	      "notify READY=1\nloop_run\n" STOPS CLOSES "of /x: release\n",
 	      ME "answers = off for 1 service, whose server cannot be asked: that takes "
 		 "one port and at most one address, of IPv4\n" ME "ready\n" KEPT);
 }
@@ -100,32 +100,34 @@ static void what_fails_is_undone(void **state)
 		{ "claim", "mount\nof default: claim\n" },
 		{ "guard_check", BEGINS LETS },
 		{ "load", BEGINS "load default load " C1 "\n" LETS },
-		{ "guard_start", BEGINS "load default load " C1 "\nguard_start " C1
-					"\nabandon\n" LETS "close\n" },
-		{ "link_events_open",
-		  ATTACHES "link_events_open\nguard_undo\nabandon\n" LETS "close\n" },
+		{ "guard_start",
+		  BEGINS "load default load " C1 "\nguard_start " C1 "\nabandon\n"
+			 "close\n" LETS },
+		{ "link_events_open", ATTACHES "link_events_open\nguard_undo\nabandon\n"
+					       "close\n" LETS },
 		{ "serve_start", ATTACHES "link_events_open\nof default: serve_start " C1
-					  "\nguard_undo\nabandon\n" LETS "close\n" },
+					  "\nguard_undo\nabandon\n"
+					  "close\n" LETS },
 		{ "samples_open",
 		  ATTACHES "link_events_open\nof default: serve_start " C1
-			   "\nof default: samples_open " C1 "\nguard_undo\nabandon\n" LETS
-			   "serve_stop\nclose\n" },
+			   "\nof default: samples_open " C1
+			   "\nguard_undo\nabandon\nserve_stop\nclose\n" LETS },
 		{ "alarm_start", ATTACHES
 		  "link_events_open\nof default: serve_start " C1
 		  "\nof default: samples_open " C1 "\nof default: alarm_start " C1
-		  "\nguard_undo\nabandon\n" LETS "serve_stop\nsamples_close\nclose\n" },
+		  "\nguard_undo\nabandon\nserve_stop\nsamples_close\nclose\n" LETS },
 		{ "answerer_start", ATTACHES
 		  "link_events_open\nof default: serve_start " C1
 		  "\nof default: samples_open " C1 "\nof default: alarm_start " C1
-		  "\nof default: answerer_start " C1 "\nguard_undo\nabandon\n" LETS
-		  "alarm_stop\nserve_stop\nsamples_close\nclose\n" },
+		  "\nof default: answerer_start " C1
+		  "\nguard_undo\nabandon\nalarm_stop\nserve_stop\nsamples_close\nclose\n" LETS },
 		{ "priv_drop", ATTACHES "link_events_open\nof default: serve_start " C1
 					"\nof default: samples_open " C1
 					"\nof default: alarm_start " C1
 					"\nof default: answerer_start " C1
 					"\nserve_players\nserve_attacks\npriv_drop\n"
-					"guard_undo\nabandon\n" LETS CLOSES },
-		{ "priv_confine", STARTS "guard_undo\nabandon\n" LETS CLOSES },
+					"guard_undo\nabandon\n" CLOSES LETS },
+		{ "priv_confine", STARTS "guard_undo\nabandon\n" CLOSES LETS },
 	};
 
 	(void)state;
@@ -156,11 +158,11 @@ static void a_loop_that_fails_is_a_status(void **state)
 		char log[4096];
 
 		w->fails = rows[i].what;
-		snprintf(log, sizeof(log), STARTS "%s" STOPS LETS CLOSES, rows[i].log);
+		snprintf(log, sizeof(log), STARTS "%s" STOPS CLOSES LETS, rows[i].log);
 		lives("run", EXIT_REST, log, KEPT);
 	}
 	w->fails = "loop_run";
-	lives("run", EXIT_REST, RUNS "loop_run\n" STOPS LETS CLOSES,
+	lives("run", EXIT_REST, RUNS "loop_run\n" STOPS CLOSES LETS,
 	      ME "ready\n" ME "cannot wait for events: Input/output error\n" KEPT);
 }
 
@@ -170,7 +172,7 @@ static void signals_do_what_they_do(void **state)
 	w->days = "uitq";
 	lives("run", 0,
 	      RUNS "-- u\nsamples_rotate\n-- i\nloop_stop\n-- t\nloop_stop\n-- q\n"
-		   "loop_run\n" STOPS LETS CLOSES,
+		   "loop_run\n" STOPS CLOSES LETS,
 	      ME "ready\n" KEPT);
 }
 
@@ -194,13 +196,13 @@ static void reloads_are_whole(void **state)
 	lives("run", 0,
 	      RUNS "-- h\n" RELOADS
 		   "-- .\ntend\nguard_look\nnotify WATCHDOG=1\nSTATUS=1 of 1 interfaces "
-		   "observed: nothing is dropped\nloop_run\n" STOPS LETS CLOSES,
+		   "observed: nothing is dropped\nloop_run\n" STOPS CLOSES LETS,
 	      ME "ready\n" UNASKED ME
 		 "reloaded, 2 services, observing only: nothing is dropped\n" KEPT);
 	w->fails = "samples_reload";
 	w->err = -EIO;
 	w->days = "h";
-	lives("run", 0, RUNS "-- h\n" RELOADS "loop_run\n" STOPS LETS CLOSES,
+	lives("run", 0, RUNS "-- h\n" RELOADS "loop_run\n" STOPS CLOSES LETS,
 	      ME "ready\n" UNASKED ME "records go on to where they went\n" ME
 		 "reloaded, 2 services, observing only: nothing is dropped\n" KEPT);
 }
@@ -216,12 +218,12 @@ static void a_bad_reload_changes_nothing(void **state)
 	w->files[1].err = -EINVAL;
 	lives("run", 0,
 	      RUNS "-- h\nnotify RELOADING=1\nnotify READY=1\n-- .\ntend\n" LOOKS
-		   "loop_run\n" STOPS LETS CLOSES,
+		   "loop_run\n" STOPS CLOSES LETS,
 	      ME "ready\n" STAYS KEPT);
 	w->files[1] = (struct file){ .services = 1 };
 	lives("run", 0,
 	      RUNS "-- h\nnotify RELOADING=1\nnotify READY=1\n-- .\ntend\n" LOOKS
-		   "loop_run\n" STOPS LETS CLOSES,
+		   "loop_run\n" STOPS CLOSES LETS,
 	      ME "ready\n" ME "no interface: name one with -i or in the "
 		 "configuration\n" STAYS KEPT);
 	w->files[1] = (struct file){ .interfaces = { "eth7" }, .services = 1 };
@@ -234,7 +236,7 @@ static void a_bad_reload_changes_nothing(void **state)
 			 RUNS
 			 "-- h\nnotify RELOADING=1\n%s[1 services 11, eth7, mode 0]\n"
 			 "apply [1 services 11, eth7, mode 0]\nnotify READY=1\n"
-			 "-- .\ntend\n" LOOKS "loop_run\n" STOPS LETS CLOSES,
+			 "-- .\ntend\n" LOOKS "loop_run\n" STOPS CLOSES LETS,
 			 check);
 		lives("run", 0, log, ME "ready\n" STAYS KEPT);
 	}
@@ -258,7 +260,7 @@ static void a_server_of_another_family_is_said_once(void **state)
 	w->days = ".m..h.n..";
 	lives("run", 0,
 	      RUNS TICK "-- m\n" TICK TICK "-- h\n" SAME TICK "-- n\n" TICK TICK
-			"loop_run\n" STOPS LETS CLOSES,
+			"loop_run\n" STOPS CLOSES LETS,
 	      ME "ready\n" ODD ME "reloaded, 1 services\n" ODD RIGHT KEPT);
 }
 
@@ -277,7 +279,7 @@ static void another_interface_of_that_name(void **state)
 		   "-- v\n-- e\ndrain\nonce, in 100\n-- s\nguard_look\napply " MUTE
 		   "\nanswerer_reload " MUTE
 		   "\nnotify WATCHDOG=1\nSTATUS=1 of 2 interfaces protected\n" TICK
-		   "loop_run\n" STOPS LETS CLOSES,
+		   "loop_run\n" STOPS CLOSES LETS,
 	      ME "ready\n" VETH KEPT);
 	/* When the veth has gone, servers are asked for what is answered from then on. */
 	w->days = "g..";
@@ -315,7 +317,7 @@ static void what_could_not_be_settled_is_tried_again(void **state)
 	w->days = "v..w..";
 	lives("run", 0,
 	      RUNS "-- v\n" TRIES GOES TRIES GOES "-- w\n" TRIES "answerer_reload " MUTE
-		   "\n" GOES TICK "loop_run\n" STOPS LETS CLOSES,
+		   "\n" GOES TICK "loop_run\n" STOPS CLOSES LETS,
 	      ME "ready\n" VETH VETH VETH KEPT);
 }
 
@@ -332,14 +334,14 @@ static void who_takes_it_down_at_its_end(void **state)
 	      "loop_add signals\nloop_add events\nevery 5000: loop_every\n" LOOKS
 	      "notify READY=1\nloop_run\n" STOPS
 	      "alarm_stop\nserve no attacks\nsamples_close\nanswerer_stop\nclose\n"
-	      "of /x: detach\nremoved: figures of /x\nof /x: release\nserve_stop\n",
+	      "of /x: detach\nremoved: figures of /x\nserve_stop\nof /x: release\n",
 	      ME "ready\n" ME "stopped; the shield is down (on_exit = detach)\n");
 	w->fails = "detach";
 	w->err = -EIO;
 	lives("run", EXIT_REST,
 	      RUNS "loop_run\n" STOPS
 		   "alarm_stop\nserve no attacks\nsamples_close\nanswerer_stop\nclose\n"
-		   "of default: detach\n" LETS "serve_stop\n",
+		   "of default: detach\nserve_stop\n" LETS,
 	      ME "ready\n");
 }
 
@@ -352,7 +354,7 @@ static void what_is_private_ends_with_it(void **state)
 	   "makes such ones, `nsenter --net=` does not)\n"
 	(void)state;
 	w->life = PINS_PROCESS;
-	lives("run", 0, RUNS "loop_run\n" STOPS LETS CLOSES,
+	lives("run", 0, RUNS "loop_run\n" STOPS CLOSES LETS,
 	      PRIVATE ME "ready\n" ME
 			 "warning: stopping; the shield goes too, with the mount "
 			 "namespace that its pins are in\n");
@@ -370,7 +372,7 @@ static void what_is_a_containers_ends_with_that(void **state)
 {
 	(void)state;
 	w->life = PINS_CONTAINER;
-	lives("run", 0, RUNS "loop_run\n" STOPS LETS CLOSES,
+	lives("run", 0, RUNS "loop_run\n" STOPS CLOSES LETS,
 	      ME "warning: the shield will not outlive this container: /sys/fs/bpf was "
 		 "mounted in it, and what is pinned there goes with it. Mount the "
 		 "machine's (`docker run -v /sys/fs/bpf:/sys/fs/bpf`)\n" ME "ready\n" ME

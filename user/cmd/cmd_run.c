@@ -65,6 +65,7 @@ struct daemon {
 	__u32 misspoken[SERVICES_MAX]; /* as of shield_misspoken(), as said last */
 	bool say_again; /* after a reload: of what is still so */
 	bool unheard; /* what is sent back might not arrive: see settle() */
+	bool claimed; /* the pid file is ours */
 };
 
 static int parse_mode(const char *text, enum attach_mode *ret)
@@ -447,6 +448,7 @@ static int start(struct daemon *d)
 		err = claim(d);
 	if (err)
 		return err;
+	d->claimed = true;
 	d->guard.pin = d->pin;
 	d->guard.take_over = d->arguments.take_over;
 	/* Who names an interface at the prompt has it, or has misspelt it. */
@@ -454,8 +456,6 @@ static int start(struct daemon *d)
 	err = start_shield(d);
 	if (!err)
 		err = start_service(d);
-	if (err)
-		pidfile_release(d->pin);
 	return err;
 }
 
@@ -493,7 +493,6 @@ int cmd_run(const struct call *call)
 	} else {
 		status = run(&d);
 		status |= stop(&d);
-		pidfile_release(d.pin);
 	}
 
 	witness_close(d.witness);
@@ -503,5 +502,8 @@ int cmd_run(const struct call *call)
 	samples_close(d.live);
 	shield_close(d.shield);
 	free(d.config);
+	/* Last: `detach` waits for it, and what is written after that stays behind it. */
+	if (d.claimed)
+		pidfile_release(d.pin);
 	return status;
 }
