@@ -12,7 +12,8 @@ text are left out:
 
 A file may have as many of each as tests/prose_baseline.json says, or 1 per 500 words, if that
 is more. --write lowers the baseline to what the files have and forgets files that are gone. A
-file that is not listed (it was renamed or split) gets what it has, and is named.
+file that is not listed (it was renamed or split) gets what it has, and is named; so does a
+FILE that is given with --write, which is the way to accept more.
 --table prints the counts by directory, of the tree in the current directory.
 """
 import glob
@@ -113,15 +114,17 @@ def table():
               f"{counts['words']:9}")
 
 
-def write(baseline, paths, everything):
+def write(baseline, paths, accept):
     """One line a file, so that two changes of it seldom meet."""
-    kept = {} if everything else dict(baseline)
+    kept = dict(baseline) if accept else {}
     for path in paths:
         n = count(path)
         had = baseline.get(path)
-        room = {name: min(n[name], had.get(name, 0)) if had else n[name] for name in COUNTS}
-        if baseline and not had and max(room.values()) > n["words"] // 500:
-            print(f"{path}: new room: {room}")
+        room = dict(n) if accept or not had else {
+            name: min(n[name], had.get(name, 0)) for name in COUNTS}
+        if baseline and any(room[name] > max((had or {}).get(name, 0), n["words"] // 500)
+                            for name in COUNTS):
+            print(f"{path}: more room: {room}")
         kept[path] = {name: room[name] for name in COUNTS if room[name]}
     lines = [f"{json.dumps(path)}: {json.dumps(kept[path])}" for path in sorted(kept) if kept[path]]
     with open(BASELINE, "w") as file:
@@ -139,7 +142,7 @@ def main(arguments):
     except OSError:
         baseline = {}
     if "--write" in arguments:
-        return write(baseline, named or files(), not named)
+        return write(baseline, named or files(), bool(named))
     bad = 0
     for path in named or files():
         n = count(path)
