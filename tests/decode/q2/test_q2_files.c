@@ -258,7 +258,7 @@ static void note_items(struct run *run, const struct record *r)
 		if (strcmp(at->key, "checksum_valid") != 0)
 			continue;
 		run->counts.moves++;
-		run->counts.right += at->b;
+		run->counts.right += at->u;
 	}
 }
 
