@@ -102,7 +102,7 @@ history_moves()
 {
 	fetch /history.json | jq -e '(.columns | index("dropped")) as $d |
 		(.points | length > 2) and ([.points[][$d]] | max > 1000) and
-		([.points[] | length] | unique == [9])'
+		([.points[] | length] | unique == [10])'
 }
 
 # as_schema NAME PATH,... COMMAND...: its JSON has all keys of the schema, but those of PATH.
@@ -269,7 +269,7 @@ browsed()
 		grep -q '<td class="drop">drop</td>' "$work/dom" &&
 		grep -q 'dropped [0-9.]' "$work/dom" &&
 		grep -q '<h2>Attacks' "$work/dom" &&
-		! grep -q 'NOT protected' "$work/dom" &&
+		! grep -q '<span class="bad">srv0' "$work/dom" &&
 		! grep -q 'Uncaught\|Refused to' "$work/chromium.log"
 }
 
