@@ -40,13 +40,14 @@ command -v python3 >/dev/null || {
 	echo "skip the schemas of decode: no python3"
 	exit 0
 }
-# Of the daemon, a session in which dialects stay in doubt, more fields than a record holds.
+# Missing here: keys of the daemon, dialects that stay in doubt, an encrypted session, and a
+# record with more fields than it can hold.
 is_listed "decode --json" decode \
 	sampler,service,verdict,shield_reason,shield_kind,dialect_guess,untested,overflow,plaintext \
 	--json --hex "${fixtures[@]}"
-# More sessions than are kept.
+# Missing here: more sessions than are kept.
 is_listed "decode --summary" summary forgotten --summary "$work/arp.pcap" "${fixtures[@]}"
-# Of the daemon, and frames, which no fixture's client draws.
+# Missing here: keys of the daemon, and frames, which the clients of the fixtures do not draw.
 is_listed "decode --lagometer --json, several files" lagometer-files \
 	player.service,player.frames --lagometer --json "${fixtures[@]}"
 for file in "${fixtures[@]}"; do

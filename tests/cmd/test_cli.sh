@@ -441,7 +441,7 @@ if [ "$(id -u)" = 0 ]; then
 		'interfaces,services[].counters,services[].decoded,services[].templates'
 	check "reload --json: its schema" as_schema reload ''
 	check "allow and deny list --json: their schema" as_schema list ''
-	# Of interfaces and servers there are none here: tests/net/net_metrics.sh has both.
+	# There is no interface and no server here: tests/net/net_metrics.sh has both.
 	check "status --json: its schema" as_schema status \
 		interfaces,other_family,owners,unanswered,self_test
 else

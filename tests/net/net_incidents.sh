@@ -293,17 +293,17 @@ shown_on_the_way()
 # Each key that comes is listed, and each that is listed comes.
 attacks_as_schema()
 {
-	net_in server "$SHIELD" attacks --json | "$SCHEMA" attacks --all 'attacks[].untold' >&2
+	net_in server "$SHIELD" attacks --json | "$SCHEMA" attacks --all 'attacks[].untold,attacks[].also' >&2
 }
 
 now_as_schema()
 {
-	"$SCHEMA" attacks-now --all 'unsaved,now[].untold,past' <"$work/now.json" >&2
+	"$SCHEMA" attacks-now --all 'unsaved,now[].untold,now[].also,past' <"$work/now.json" >&2
 }
 
 told_as_schema()
 {
-	jq -c .body "$work/webhooks" | "$SCHEMA" attack --all untold >&2
+	jq -c .body "$work/webhooks" | "$SCHEMA" attack --all untold,also >&2
 }
 
 metrics_count()

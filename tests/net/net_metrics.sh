@@ -114,7 +114,7 @@ as_schema()
 	"$@" | "$SCHEMA" "$name" --all "$unseen" >&2
 }
 
-# Of players' figures and cached responses: the server and the client are stand-ins.
+# The server and the client are stand-ins, without cached responses and players' figures.
 json_is_as_listed()
 {
 	net_check "/stats.json: its schema" as_schema stats \

@@ -131,6 +131,7 @@ static json_t *also(const struct incident *i)
 							    (enum incident_sort)sort)));
 	return list;
 }
+
 static const struct json_key peak_keys[] = {
 	JSON_KEY("packets_per_s", "number", "packets per second",
 		 "Received for the service, most in one second."),
@@ -178,8 +179,9 @@ const struct json_key incident_json_keys[] = {
 	JSON_KEY("protocol", "string|null", NULL, "Protocol of the service."),
 	JSON_KEY("what", "string", NULL,
 		 "`flood`, `password-guessing` or `closed-ports`: what it began as."),
-	JSON_KEY("also", "string[]?", NULL,
-		 "What has begun on the service since, in the same words."),
+	JSON_KEY(
+		"also", "string[]?", NULL,
+		"Other sorts of attack that have begun on the service since, in the same words."),
 	JSON_KEY("observed", "boolean", NULL,
 		 "The service is observed only: nothing was dropped."),
 	JSON_KEY("start", "string|null", NULL, "UTC, as 2026-11-22T14:45:01.250Z."),
