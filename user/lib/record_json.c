@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * record_json.c - one record, one line. The faces are fixed: see docs/PROTOCOLS.md.
+ * record_json.c - one record, one line. Its keys: record_keys[].
  */
 #include <math.h>
 #include <string.h>
@@ -225,12 +225,14 @@ const struct json_key record_keys[] = {
 	JSON_KEY(
 		"frame", "integer", NULL,
 		"Number of the packet in its capture, of its last IP fragment; or of the block in its demo."),
-	JSON_KEY("time", "number", "seconds",
-		 "Since 1970; in a demo since its beginning, where the container tells."),
+	JSON_KEY(
+		"time", "number", "seconds",
+		"Since 1970; in a demo since its beginning, where the container tells; in `.dm_NN` the `serverTime` of the last snapshot."),
 	JSON_KEY("protocol", "string|null", NULL,
 		 "Its protocol; null: none that is decoded."),
-	JSON_KEY("direction", "string|null", NULL,
-		 "`c2s`: from a client; `s2c`: from a server; null: not known."),
+	JSON_KEY(
+		"direction", "string|null", NULL,
+		"`c2s`: from a client; `s2c`: from a game server, to a master server too; null: not known."),
 	JSON_KEY("kind", "string", NULL,
 		 "Word, control opcode or message, as in docs/RECORDS.md."),
 	JSON_KEY(
@@ -239,18 +241,19 @@ const struct json_key record_keys[] = {
 	JSON_KEY("reason", "string?", NULL, "Why it is not `decoded`."),
 	JSON_KEY("dialect", "string?", NULL,
 		 "Dialect of the protocol, where it is known."),
-	JSON_KEY("dialect_guess", "string?", NULL,
-		 "In place of `dialect`: the likeliest of several that fit."),
+	JSON_KEY(
+		"dialect_guess", "string?", NULL,
+		"In place of `dialect`: the likeliest of several that fit. A record is `decoded` only if all of them read it alike, else `partial`."),
 	JSON_KEY(
 		"untested", "boolean?", NULL,
-		"True: no recording of this dialect or extension was at hand when its decoder was written."),
+		"True: no recording of this dialect, or of an extension in use, was at hand. Its tables were compared with vectors made by the rules of its source at most."),
 	JSON_KEY("src", "string?", NULL, "Source address, of a capture."),
 	JSON_KEY("sport", "integer?", NULL, "Source UDP port."),
 	JSON_KEY("dst", "string?", NULL, "Destination address."),
 	JSON_KEY("dport", "integer?", NULL, "Destination UDP port."),
 	JSON_KEY(
 		"overflow", "boolean?", NULL,
-		"True: the record has more fields than one can hold; the rest is not shown."),
+		"True: the record has more fields than one can hold, 65536; the rest is not shown."),
 	JSON_KEY("file", "string?", NULL, "Name of the file, where several are decoded."),
 	JSON_KEY("payload", "string|null?", NULL,
 		 "With --hex: bytes of the datagram; null where they hold a password."),
