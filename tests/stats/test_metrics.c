@@ -229,7 +229,7 @@ static void text_format(void **state)
 {
 	static const char *const rows[] = {
 		"# TYPE quakeshield_packets_total counter\n# HELP quakeshield_packets_total D",
-		"# TYPE quakeshield_build_info gauge\n# HELP quakeshield_build_info T",
+		"# TYPE quakeshield_build_info gauge\n# HELP quakeshield_build_info V",
 		"# TYPE quakeshield_players gauge\n",
 	};
 	char text[65536];

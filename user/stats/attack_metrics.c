@@ -17,15 +17,15 @@ enum row {
 /* clang-format off */
 static const struct ometric families[] = {
 	[ATTACK_NOW] = { "quakeshield_under_attack", OMETRIC_GAUGE, NULL,
-		"1: the service is being attacked now.", { "service", "protocol" } },
+		"1: an attack on the service goes on.", { "service", "protocol" } },
 	[ATTACKS] = { "quakeshield_attacks", OMETRIC_COUNTER, NULL,
 		"Attacks on the service since the daemon started.",
 		{ "service", "protocol" } },
 	[ATTACK_PEAK] = { "quakeshield_attack_peak_packets", OMETRIC_GAUGE, NULL,
-		"Datagrams a second received at the height of the attack that goes on; 0: none does.",
+		"Datagrams per second at the height of the attack that goes on; 0: none does.",
 		{ "service", "protocol" } },
 	[SCAN_NOW] = { "quakeshield_port_scan", OMETRIC_GAUGE, NULL,
-		"1: datagrams come for UDP ports where nobody listens, a scan or a flood of one.", { NULL } },
+		"1: datagrams come for closed UDP ports: a scan, or a flood of one port.", { NULL } },
 	[SCANS] = { "quakeshield_port_scans", OMETRIC_COUNTER, NULL,
 		"Such scans and floods of closed UDP ports since the daemon started.", { NULL } },
 };

@@ -75,21 +75,21 @@ static void extrapolation(FILE *out, const struct ometric *m, const char *servic
 /* clang-format off */
 #define FAMILIES(X)								\
 	X(records, "records", COUNTER, NULL,					\
-	  "Samples decoded, by the protocol that was spoken, what they were and how much of them was understood.", \
+	  "Decoded samples, by protocol, kind, status and sampler.", \
 	  "service", "protocol", "kind", "status", "sampler")			\
 	X(unlisted, "records_unlisted", COUNTER, NULL,				\
-	  "Samples decoded for whose kind there was no room in the table.", "service") \
+	  "Decoded samples of a kind for which the table had no room.", "service") \
 	X(ping, "player_ping_seconds", HISTOGRAM, "seconds",			\
-	  "Pings of the followed players, each player's once a second.",	\
+	  "Pings of the followed players, one value per player and second.",	\
 	  "service", "protocol")						\
 	X(loss, "player_loss_ratio", HISTOGRAM, "ratio",			\
-	  "Of what should have come from (in) or to (out) a followed player in a second, what was lost.", \
+	  "Share of the messages from (in) or to (out) a followed player that was lost in a second.", \
 	  "service", "protocol", "direction")					\
 	X(snapshots, "player_snapshot_rate_hertz", HISTOGRAM, "hertz",		\
 	  "Snapshots that a followed player was sent in a second.",		\
 	  "service", "protocol")						\
 	X(extrapolation, "player_extrapolation_ratio", HISTOGRAM, "ratio",	\
-	  "Of the frames that a followed player drew in a second, those beyond the newest snapshot.", \
+	  "Share of the frames of a followed player in a second that were drawn beyond the newest snapshot.", \
 	  "service", "protocol")
 
 static const struct ometric families[] = {

@@ -345,63 +345,63 @@ static void build(FILE *out, const struct ometric *m, const struct stats *s)
 /* clang-format off */
 #define FAMILIES(X)								\
 	X(packets, "packets", COUNTER, NULL,					\
-	  "Datagrams received for a service, by what they were and what became of them.", \
+	  "Datagrams received for a service, by kind, verdict and reason.", \
 	  "service", "protocol", "kind", "verdict", "reason")			\
 	X(packets_sent, "sent_packets", COUNTER, NULL,				\
-	  "Datagrams that a service sent, by what they were and what became of them.", \
+	  "Datagrams that the server of a service sent, by kind, verdict and reason.", \
 	  "service", "protocol", "kind", "verdict", "reason")			\
 	X(bytes, "bytes", COUNTER, "bytes",					\
-	  "Octets of whole frames, without checksum, received (in) and sent (out).", \
+	  "Bytes of whole frames, without checksum, received (in) and sent (out).", \
 	  "service", "protocol", "kind", "verdict", "reason", "direction")	\
 	X(refused, "refused_packets", COUNTER, NULL,				\
-	  "Datagrams that a class of requests had no budget left for, by the level that had none.", \
+	  "Datagrams that exceeded a limit of their class of requests, by the level of the limit.", \
 	  "service", "protocol", "class", "reason")				\
 	X(other_packets, "other_packets", COUNTER, NULL,			\
-	  "Frames that were no datagram for a service.", "what", "verdict")	\
+	  "Frames that are no datagram for a service, by reason.", "what", "verdict")	\
 	X(other_bytes, "other_bytes", COUNTER, "bytes",				\
-	  "Octets of frames that were no datagram for a service.", "what", "verdict") \
+	  "Bytes of frames that are no datagram for a service, by reason.", "what", "verdict") \
 	X(stranger_bytes, "stranger_bytes", COUNTER, "bytes",			\
-	  "Octets from and to peers that are no verified players.",		\
+	  "Bytes from and to peers that are no verified players.",		\
 	  "service", "protocol", "direction", "measure")			\
 	X(amplification, "amplification_ratio", GAUGE, "ratio",			\
-	  "Octets to peers that are no verified players, for each from them, since the counters began.", \
+	  "Bytes sent to peers that are no verified players, per byte from them, since the counters began.", \
 	  "service", "protocol", "measure")					\
 	X(players, "players", GAUGE, NULL,					\
-	  "Players that the server has sent to within a minute.", "service", "protocol") \
+	  "Players that the server has accepted and sent to within a minute.", "service", "protocol") \
 	X(observing, "observing", GAUGE, NULL,					\
 	  "1: verdicts are counted, nothing is dropped.", "service", "protocol") \
 	X(judged, "service_judged", GAUGE, NULL,				\
-	  "1: its datagrams are judged; 0: some come in by another interface; absent: none has come.", \
+	  "1: the datagrams of the service pass the shield; 0: some come in by another interface; absent: none has come.", \
 	  "service", "protocol", "unjudged_by")					\
 	X(mismatch, "protocol_mismatch", GAUGE, NULL,				\
-	  "1: the server speaks another protocol than its service says, and which.", \
+	  "1: the server speaks another protocol than the configured one; the label names it.", \
 	  "service", "protocol", "speaks")					\
 	X(budgets, "budget_spent_ratio", GAUGE, "ratio",			\
-	  "How much of a service's global budget for a class of requests is spent now.", \
+	  "Share of the service's limit for a class of requests that is used now.", \
 	  "service", "protocol", "class")					\
 	X(template_age, "template_age_seconds", GAUGE, "seconds",		\
-	  "Since when an answer is kept that may be sent in the server's place; beyond 6 it is not sent.", \
+	  "Age of a cached response of the server; one older than 6 seconds is not sent.", \
 	  "service", "protocol", "question", "nonce")				\
 	X(template_size, "template_bytes", GAUGE, "bytes",			\
-	  "How large that answer is, without the asker's word.",		\
+	  "Size of that response, without the client's token.",		\
 	  "service", "protocol", "question", "nonce")				\
 	X(samples, "samples", COUNTER, NULL,					\
-	  "Datagrams chosen for the daemon to see: taken, over the rate (limited), no room (lost).", \
+	  "Datagrams chosen as samples: copied to the daemon (taken), above the rate (limited), or without room (lost).", \
 	  "sampler", "outcome")							\
 	X(map_entries, "map_entries", GAUGE, NULL,				\
-	  "Entries in a table that can fill up.", "map")			\
+	  "Entries in a table that can become full.", "map")			\
 	X(map_capacity, "map_capacity", GAUGE, NULL,				\
-	  "Entries that it has room for.", "map")				\
+	  "Entries that the table has room for.", "map")				\
 	X(interfaces, "interface", INFO, NULL,					\
-	  "Interfaces that quakeshield was attached to, and how.", "interface", "mode") \
+	  "Interfaces that the shield was attached to, with the mode.", "interface", "mode") \
 	X(interface_ours, "interface_ours", GAUGE, NULL,			\
-	  "1: the interface carries our programs, both ways; 0: it does not, or is gone.", "interface") \
+	  "1: the interface carries the shield's programs, both ways; 0: it does not, or does not exist.", "interface") \
 	X(interface_since, "interface_attached_timestamp_seconds", GAUGE, "seconds", \
-	  "When it was attached, since 1970.", "interface")			\
+	  "Time at which the shield was attached, since 1970.", "interface")			\
 	X(generation, "configuration_generation", GAUGE, NULL,			\
 	  "Grows by one whenever a configuration takes effect.", NULL)		\
 	X(build, "build", INFO, NULL,						\
-	  "This program, and the name of its tables.", "version", "abi")
+	  "Version of the program, and name of its tables in the kernel.", "version", "abi")
 
 static const struct ometric families[] = {
 #define AS_FAMILY(function, name, type, unit, help, ...) \
