@@ -19,7 +19,7 @@ LAB=$BUILD/lab SHIELD=$BUILD/quakeshield SERVER=standin PROTOCOL=quake3
 . tests/lab/server.sh
 
 PORT=27960
-LOOK_S=40 # daemons look every 5 seconds; loading takes a few, all at once
+LOOK_S=60 # daemons look every 5 seconds, and want three; loading takes a few, all at once
 
 # host NAME: a host h-NAME with eth0 and its client c-NAME, which is the internet.
 host()
@@ -107,6 +107,16 @@ tunnel()
 	net_until 20 net_in "h-$1" ip link show tun0
 }
 
+# A second interface of host stray's, by which a neighbour reaches it.
+stray()
+{
+	ip link add eth1 netns h-stray type veth peer name eth1 netns c-stray
+	net_in h-stray ip address add 10.2.0.2/24 dev eth1
+	net_in h-stray ip link set eth1 up
+	net_in c-stray ip address add 10.2.0.1/24 dev eth1
+	net_in c-stray ip link set eth1 up
+}
+
 # config NAME INTERFACE [LINE [PROTOCOL]]: of the service.
 config()
 {
@@ -188,6 +198,7 @@ start_all()
 	host down && addresses down eth0 && link down eth1 type veth peer name eth2 &&
 		row down no eth1 10.1.0.2
 	host quiet && addresses quiet eth0 && row quiet unknown eth0 ''
+	host stray && addresses stray eth0 && stray && row stray unknown eth0 ''
 	host nobody && addresses nobody eth0 && row nobody unknown eth0 '' none 'address = "10.1.0.77"'
 }
 
@@ -232,6 +243,32 @@ test_refused()
 	net_in h-tunnel "$SHIELD" check -c "$work/refused.conf" >"$work/refused.log" 2>&1
 	net_check "tunnel: check says where it can stand" \
 		grep -q "the interface below it sees the outer packets only" "$work/refused.log"
+}
+
+# One datagram by an interface that nothing judges, and one again after a while: no fault
+# of a quiet service. Two a second are.
+strayed()
+{
+	nsenter --net=/run/netns/c-stray bash -c \
+		"printf '\xff\xff\xff\xffgetinfo x' >/dev/udp/10.2.0.2/$PORT"
+}
+
+test_stray()
+{
+	strayed
+	sleep 6
+	strayed
+	sleep 7
+	net_check "stray: two datagrams are no news" judged stray unknown
+	net_check "stray: is no fault" ends stray 0
+	net_check "stray: health is 200" health stray 200
+	strays=$SECONDS
+	until judged stray no || [ $((SECONDS - strays)) -ge 60 ]; do
+		strayed
+		sleep 0.5
+	done
+	net_check "stray: a stream of them is" judged stray no
+	net_check "stray: is not protected" ends stray 5
 }
 
 # The fault ends: the interface is corrected, and what was said of it is taken back.
@@ -286,6 +323,7 @@ start_all
 test_rows
 test_words
 test_refused
+test_stray
 test_corrected
 test_protocol
 exit "$net_failed"

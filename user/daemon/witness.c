@@ -18,12 +18,17 @@
 #define LATELY_S    UNJUDGED_AGE_S
 #define DOUBT_LOOKS 12 /* a minute: then it is said what may keep datagrams away */
 
+#define HITS_SURE   3 /* looks in which datagrams came in elsewhere */
+#define HITS_WITHIN 6 /* looks, from one to the next */
+
 struct seen {
 	__u64 received; /* datagrams that the programs had counted, at the last look */
 	__u32 judged_s; /* when that had grown; 0: never */
 	int ifindex; /* in this look: by which interface others came in; 0: by none */
 	bool below; /* one below ours: it counts only if ours sees nothing */
 	enum judged said;
+	unsigned int hits; /* looks with such arrivals lately, up to HITS_SURE */
+	unsigned int hit; /* number of the last of these looks */
 };
 
 struct witness {
@@ -34,6 +39,7 @@ struct witness {
 	size_t row_count;
 	struct seen seen[SERVICES_MAX]; /* by slot */
 	unsigned int looks; /* since the start or the last reload */
+	unsigned int count; /* of all looks */
 };
 
 struct witness *witness_open(struct shield *shield, const struct config *config)
@@ -229,6 +235,21 @@ static void say_doubts(const struct witness *w)
 	free(tests);
 }
 
+/*
+ * Return true if datagrams of a service keep coming in elsewhere. One stray datagram on
+ * another interface, which any neighbour can send, does not make a quiet service
+ * unprotected: nothing is noted before the third look.
+ */
+static bool is_sure(const struct witness *w, struct seen *seen)
+{
+	if (w->count - seen->hit > HITS_WITHIN)
+		seen->hits = 0;
+	seen->hit = w->count;
+	if (seen->hits < HITS_SURE)
+		seen->hits++;
+	return seen->hits == HITS_SURE;
+}
+
 void witness_look(struct witness *w)
 {
 	struct service service;
@@ -238,6 +259,7 @@ void witness_look(struct witness *w)
 		say_doubts(w);
 	if (!w || w->fd < 0)
 		return;
+	w->count++;
 	for (__u32 slot = 0; slot < SERVICES_MAX; slot++)
 		w->seen[slot].ifindex = 0;
 	for (int i = 0; i < LOOK_MAX && arrivals_next(w->fd, &a); i++)
@@ -249,7 +271,7 @@ void witness_look(struct witness *w)
 		if (!shield_service(w->shield, slot, &service))
 			continue;
 		lively = is_lively(w, slot);
-		if (seen->ifindex && !(seen->below && lively))
+		if (seen->ifindex && !(seen->below && lively) && is_sure(w, seen))
 			shield_unjudged_put(w->shield, slot, seen->ifindex, !lively);
 		say(w, slot, service.name);
 	}
