@@ -65,6 +65,17 @@ struct {
 	__type(value, struct tally_row);
 } tallies SEC(".maps");
 
+/*
+ * Sources of what was refused or challenged: CLASS_COUNT for each service, max_entries as
+ * that of tallies. Full: cannot be, see refused.h.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, SERVICES_MAX *CLASS_COUNT);
+	__type(key, __u32);
+	__type(value, struct refused);
+} refused SEC(".maps");
+
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, OTHER_COUNT);

@@ -37,6 +37,11 @@ static __always_inline bool judged(struct xdp_md *ctx, struct live *l,
 	if (!tally)
 		return false;
 	counted = count(tally, bytes);
+	if (refused_turn(l->sampling.phase, counted) &&
+	    (reason_verdict(reason) == VERDICT_DROP || reason == REASON_ASKED))
+		refused_note(address_net(p, SENDER),
+			     REFUSED_WHAT(f->slot, service_class(f->service, f->kind),
+					  reason, p->ipv6));
 	if (l->sampling.any)
 		sample_maybe(ctx, l, f->service,
 			     SAMPLE_WHAT(f->slot, f->kind, reason, DIRECTION_C2S, 0),

@@ -11,6 +11,7 @@
 #include "chance.bpf.h"
 #include "ledger.bpf.h"
 #include "pace.bpf.h"
+#include "refused.bpf.h"
 #include "sample.bpf.h"
 
 /* Instead of what to do: who has to say that. */
@@ -81,13 +82,39 @@ static __always_inline void sample_maybe(struct xdp_md *ctx, const struct live *
 
 /* --- floods ------------------------------------------------------------------ */
 
+/* address_net() of the sender. */
+static __always_inline __u64 plain_net(const struct plain *plain)
+{
+	const __be32 *from;
+
+	if (plain->offset == PLAIN_IPV4) {
+		from = (const __be32 *)plain_source(plain, PLAIN_IPV4);
+		return bpf_ntohl(*from);
+	}
+	from = (const __be32 *)plain_source(plain, PLAIN_IPV6);
+	return (__u64)bpf_ntohl(from[0]) << 32 | bpf_ntohl(from[1]);
+}
+
+/* The sender of @kind, which is refused for @reason, is one that is looked at. */
+static __always_inline void plain_refused(const struct found *f, __u64 kind, __u64 reason,
+					  const struct plain *plain)
+{
+	__u64 what = REFUSED_WHAT(f->slot, service_class(f->service, kind), reason, 0);
+
+	/* By a comparison, which plain_net() makes too: no other copy need be kept. */
+	if (plain->offset != PLAIN_IPV4)
+		what |= 1;
+	refused_note(plain_net(plain), what);
+}
+
 /*
  * @reason, which is one to drop it, is counted. @kind: below KIND_COUNT. False: it cannot
  * be.
  */
 static __always_inline bool drop_for(struct xdp_md *ctx, const struct live *l,
 				     const struct found *f, __u64 kind, __u64 reason,
-				     __u32 number, const struct packet *p, __u64 bytes)
+				     __u32 number, const struct packet *p,
+				     const struct plain *plain, __u64 bytes)
 {
 	struct tally_row *row = NULL;
 	struct tally *tally = tally_at(f->slot, number, &row);
@@ -97,6 +124,8 @@ static __always_inline bool drop_for(struct xdp_md *ctx, const struct live *l,
 		return false;
 	counted = count(tally, bytes);
 	count_stranger(row, p->length, bytes);
+	if (unlikely(refused_turn(l->sampling.phase, counted)))
+		plain_refused(f, kind, reason, plain);
 	if (unlikely(l->sampling.any) && sample_statistic(l, counted))
 		sample_in(ctx,
 			  SAMPLE_WHAT(f->slot, kind, reason, DIRECTION_C2S,
@@ -142,7 +171,7 @@ static __always_inline bool refuse(struct xdp_md *ctx, const struct live *l,
 	number = reason == REASON_GLOBAL_BUDGET ? TALLY_IN_GLOBAL_BUDGET
 						: TALLY_IN_SOURCE_BUDGET;
 drop:
-	return drop_for(ctx, l, f, kind, reason, number + kind, p, bytes);
+	return drop_for(ctx, l, f, kind, reason, number + kind, p, plain, bytes);
 }
 
 /* --- jumping ----------------------------------------------------------------- */
@@ -166,19 +195,6 @@ static __always_inline int jump_by(int way, const struct found *f, __u64 kind,
 }
 
 /* --- proof of address -------------------------------------------------------- */
-
-/* address_net() of the sender. */
-static __always_inline __u64 plain_net(const struct plain *plain)
-{
-	const __be32 *from;
-
-	if (plain->offset == PLAIN_IPV4) {
-		from = (const __be32 *)plain_source(plain, PLAIN_IPV4);
-		return bpf_ntohl(*from);
-	}
-	from = (const __be32 *)plain_source(plain, PLAIN_IPV6);
-	return (__u64)bpf_ntohl(from[0]) << 32 | bpf_ntohl(from[1]);
-}
 
 /*
  * A request that finds no budget, and that is not to be answered by asking for proof. It
@@ -218,7 +234,7 @@ static __always_inline bool unasked(struct xdp_md *ctx, struct live *l,
 	return drop_for(ctx, l, f, kind, reason,
 			kind + (reason == REASON_GLOBAL_BUDGET ? TALLY_IN_GLOBAL_BUDGET
 							       : TALLY_IN_SOURCE_BUDGET),
-			p, bytes);
+			p, plain, bytes);
 }
 
 /*
@@ -231,7 +247,7 @@ static __always_inline bool unproven(struct xdp_md *ctx, struct live *l,
 {
 	return echo_is_false(ctx, f->slot, plain_where(p, plain), p->length) &&
 	       drop_for(ctx, l, f, KIND_PROOF, REASON_FALSE_PROOF,
-			TALLY_IN_FALSE_PROOF + KIND_PROOF, p, bytes);
+			TALLY_IN_FALSE_PROOF + KIND_PROOF, p, plain, bytes);
 }
 
 /* --- answers ----------------------------------------------------------------- */
@@ -261,7 +277,7 @@ static __always_inline bool special(struct xdp_md *ctx, struct live *l,
 					kind + (reason == REASON_GLOBAL_BUDGET
 							? TALLY_IN_GLOBAL_BUDGET
 							: TALLY_IN_SOURCE_BUDGET),
-					p, bytes);
+					p, plain, bytes);
 	} else if (!provable(f->service, kind)) {
 		return false;
 	}
@@ -472,7 +488,7 @@ static __always_inline bool short_way(struct xdp_md *ctx, struct live *l,
 	}
 	if (fit == FIT_FORGED && !misspeaks(l, f->slot, f->service->family, now))
 		return drop_for(ctx, l, f, kind, REASON_FORGED, TALLY_IN_FORGED + kind, p,
-				bytes);
+				plain, bytes);
 	return fit == FIT_NOT && refuse(ctx, l, f, kind, p, plain, bytes, now);
 }
 

@@ -15,6 +15,7 @@
 #include "player.h"
 #include "proven.h"
 #include "recall.h"
+#include "refused.h"
 #include "repeat.h"
 #include "spoken.h"
 #include "template.h"
@@ -379,7 +380,8 @@ struct sampling {
 	__u32 follow_every; /* and one in so many new players; a power of two; 0: none */
 	__u32 follow_listed; /* 1: and those in the follow list */
 	__u32 any; /* 0: all of the above are */
-	__u32 pad;
+	__u32 phase; /* of refused_turn(), whatever is sampled: below REFUSED_EVERY, and
+		      * another one each second while a daemon runs */
 	struct limit limit[SAMPLER_COUNT];
 };
 

@@ -161,6 +161,8 @@ static void candidate_set(struct live *live, const struct setting *setting)
 	int services = setting->services;
 
 	live->sampling = setting->sampling;
+	/* A look at a refused source, one in REFUSED_EVERY, is counted for itself. */
+	live->sampling.phase = REFUSED_EVERY;
 	live->ledger = setting->ledger;
 	live->answering.recall.shut = recall_shut(0, setting->rate);
 	for (int i = 0; i < PACE_COUNT; i++) {

@@ -159,6 +159,38 @@ static void no_row_takes_more_than_it_may(void **state)
 	assert_true(good);
 }
 
+/*
+ * A look at a refused source costs no more than this, and is one in REFUSED_EVERY:
+ * refused.h. All other rows are counted without one.
+ */
+#define LOOK_MOST 90
+
+static void a_look_at_a_source_costs_little(void **state)
+{
+	static struct batch batch;
+	long least, most, n;
+	int action, looks = 0;
+
+	(void)state;
+	if (!shield)
+		skip();
+	begin(SHIELD);
+	batch_begin(&batch, &rows_known[R_FIRST + 1]);
+	if (count_steps(&stepped[0], &shield->bss->live, &batch, &least))
+		fail();
+	most = least;
+	shield->bss->live.sampling.phase = 3;
+	for (int i = 0; i < 4 * REFUSED_EVERY; i++) {
+		batch_next(&batch);
+		n = steps_run(&stepped[0], batch.frame, batch.n, &action);
+		assert_int_equal(action, XDP_DROP);
+		most = n > most ? n : most;
+		looks += n > least;
+	}
+	assert_int_equal(looks, 4);
+	assert_true(is_within("a look at a refused source", most - least, LOOK_MOST));
+}
+
 static bool is_plain(const struct frame_spec *s)
 {
 	return !s->tags[0] && !s->options && !s->ext_count && !s->fragment && !s->more &&
@@ -254,6 +286,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(no_row_takes_more_than_it_may),
+		cmocka_unit_test(a_look_at_a_source_costs_little),
 		cmocka_unit_test(no_shape_is_dear),
 		cmocka_unit_test(no_frame_is_dearer_than_those_known),
 	};

@@ -47,7 +47,9 @@ static inline int begin(void **state)
 	shield.endpoints = map_make("endpoints");
 	shield.ledgers = map_make("ledgers");
 	shield.tallies = map_make("tallies");
-	assert_true(shield.endpoints >= 0 && shield.ledgers >= 0 && shield.tallies >= 0);
+	shield.refused = map_make("refused");
+	assert_true(shield.endpoints >= 0 && shield.ledgers >= 0 && shield.tallies >= 0 &&
+		    shield.refused >= 0);
 	shield.lock = open("/tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	assert_true(shield.lock >= 0);
 	strcpy(shield.dir, "/a/directory");
@@ -66,6 +68,7 @@ static inline int end(void **state)
 	close(shield.endpoints);
 	close(shield.ledgers);
 	close(shield.tallies);
+	close(shield.refused);
 	close(shield.lock);
 	free(config);
 	free(was);

@@ -72,6 +72,8 @@ static void each_map_is_what_its_row_says(void **state)
 		with_row++;
 		if (!strcmp(row->name, "tallies"))
 			assert_int_equal(info.max_entries, SERVICES_MAX * TALLY_ROWS);
+		if (!strcmp(row->name, "refused"))
+			assert_int_equal(info.max_entries, SERVICES_MAX * CLASS_COUNT);
 		if (!map_fits(row, &info))
 			fail_msg("map '%s' is not what its row says", row->name);
 	}

@@ -100,6 +100,95 @@ static void counters_of_another_are_refused(void **state)
 	assert_int_equal(shield_tallies(&shield, 0, &in, &out), 0);
 }
 
+/* --- refused sources ---------------------------------------------------------------- */
+
+static struct {
+	size_t count;
+	__u64 sum;
+	enum wire_class least, most;
+} told;
+
+static void on_source(enum wire_class class, const struct refused_source *from,
+		      void *context)
+{
+	assert_ptr_equal(context, &told);
+	assert_true(from->tick >= 100 && from->tick < 108);
+	if (class < told.least)
+		told.least = class;
+	if (class > told.most)
+		told.most = class;
+	told.count++;
+	told.sum += from->net;
+}
+
+/* One in each place of each log, at ticks from 96 on. */
+static void fill_refused(void)
+{
+	struct fake *f = fake_of(shield.refused);
+
+	for (__u32 key = 0; key < f->count; key++)
+		for (size_t i = 0; i < (size_t)FAKE_CPUS * REFUSED_KEPT; i++)
+			((struct refused_source *)(f->values + key * f->value))[i] =
+				(struct refused_source){
+					.net = key * 1000 + i,
+					.tick = 96 + i % REFUSED_KEPT,
+					.weight = 1,
+				};
+}
+
+static void sources_of_a_while_are_read(void **state)
+{
+	__u64 want = 0;
+
+	(void)state;
+	fill_refused();
+	for (__u32 slot = 0; slot < FAKE_SLOTS; slot++) {
+		memset(&told, 0, sizeof(told));
+		told.least = CLASS_COUNT;
+		assert_int_equal(
+			shield_refused(&shield, slot, 100, 108, on_source, &told), 0);
+		assert_int_equal(told.count, 8 * FAKE_CPUS * CLASS_COUNT);
+		assert_int_equal(told.least, 0);
+		assert_int_equal(told.most, CLASS_COUNT - 1);
+		want = 0;
+		for (__u32 class = 0; class < CLASS_COUNT; class ++)
+			for (__u32 i = 0; i < FAKE_CPUS * REFUSED_KEPT; i++)
+				if (i % REFUSED_KEPT >= 4 && i % REFUSED_KEPT < 12)
+					want += (slot * CLASS_COUNT + class) * 1000 + i;
+		assert_int_equal(told.sum, want);
+	}
+	told.count = 0;
+	assert_int_equal(shield_refused(&shield, 0, 108, 108, on_source, &told), 0);
+	assert_int_equal(told.count, 0);
+	assert_int_equal(shield_refused_forget(&shield, 1), 0);
+	assert_int_equal(shield_refused(&shield, 1, 0, 200, on_source, &told), 0);
+	assert_int_equal(told.count, 0);
+	assert_int_equal(shield_refused(&shield, FAKE_SLOTS, 0, 9, on_source, &told),
+			 -EINVAL);
+	fake_cpus = -ENOSYS;
+	assert_int_equal(shield_refused(&shield, 0, 0, 9, on_source, &told), -ENOSYS);
+	assert_int_equal(shield_refused_forget(&shield, 0), -ENOSYS);
+	fake_cpus = FAKE_CPUS;
+	fake_fails = shield.refused;
+	assert_int_equal(shield_refused(&shield, 0, 0, 9, on_source, &told), -EBADF);
+	assert_int_equal(shield_refused_forget(&shield, 0), -EBADF);
+}
+
+static void whose_turn_it_is_changes(void **state)
+{
+	__u32 first, tick = refused_tick(shield_clock());
+	int changes = 0;
+
+	(void)state;
+	assert_true(shield_refused_turn(&shield) - tick < 100);
+	first = shield.shared->sampling.phase;
+	for (int i = 0; i < 64; i++) {
+		shield_refused_turn(&shield);
+		changes += (shield.shared->sampling.phase ^ first) % REFUSED_EVERY != 0;
+	}
+	assert_in_range(changes, 32, 64); /* 56 on average */
+}
+
 /* Of a service, and only as long as its family is not among those that are spoken. */
 static void another_protocol_is_told(void **state)
 {
@@ -552,6 +641,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(each_slot_has_its_counters),
 		TEST(counters_of_another_are_refused),
+		TEST(sources_of_a_while_are_read),
+		TEST(whose_turn_it_is_changes),
 		TEST(another_protocol_is_told),
 		TEST(the_rest_is_added_up),
 		TEST(services_are_those_in_force),

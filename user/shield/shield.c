@@ -295,6 +295,8 @@ static int load_object(struct shield *s, const struct config *config,
 	}
 	bpf_map__set_max_entries(object->maps.tallies,
 				 capacity_for(config->service_count) * TALLY_ROWS);
+	bpf_map__set_max_entries(object->maps.refused,
+				 capacity_for(config->service_count) * CLASS_COUNT);
 
 	err = s->dir[0] ? reuse_maps(object->obj, s->dir) : 0;
 	if (!err) {

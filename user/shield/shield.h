@@ -145,6 +145,21 @@ __u64 shield_misspoken(const struct shield *shield, __u32 slot, __u32 *ret_famil
 __u64 shield_other_sockets(const struct shield *shield, __u32 slot, __u32 *ret_user);
 int shield_others(const struct shield *shield, struct tally ret[OTHER_COUNT]);
 
+/*
+ * Let another one in REFUSED_EVERY be looked at from now on: for the daemon to call once
+ * a second. Returns the refused_tick() that has begun and is not over.
+ */
+__u32 shield_refused_turn(struct shield *shield);
+/*
+ * @each gets the sources that the programs have kept of what they refused or challenged
+ * for the service in @slot, from @since on and before @until, refused_tick() both. Those
+ * of more than REFUSED_KEPT periods ago are gone. 0 or -errno.
+ */
+int shield_refused(const struct shield *shield, __u32 slot, __u32 since, __u32 until,
+		   void (*each)(enum wire_class class, const struct refused_source *from,
+				void *context),
+		   void *context);
+
 /* Are datagrams for a service judged? */
 enum judged {
 	JUDGED_UNKNOWN, /* none has come yet, as far as anybody can see */

@@ -194,6 +194,8 @@ static int reset_slots(struct shield *s, const struct plan *plan)
 
 			err = bpf_map_update_elem(s->tallies, &key, zeros, BPF_ANY);
 		}
+		if (!err)
+			err = shield_refused_forget(s, slot);
 		shield_forget_slot(s, slot);
 		memset(&s->shared->proof.globals[budget_index(slot, 0)], 0,
 		       sizeof(__u64) << CLASS_BITS);

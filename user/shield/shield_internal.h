@@ -22,6 +22,7 @@
 	X(deny,		LPM_TRIE,	struct cidr, struct list_entry, LIST_MAX) \
 	X(prefixes,	ARRAY,		__u32,	__u64,	1 << PREFIX_BITS) \
 	X(tallies,	PERCPU_ARRAY,	__u32,	struct tally_row, 0)	\
+	X(refused,	PERCPU_ARRAY,	__u32,	struct refused, 0)	\
 	X(others,	PERCPU_ARRAY,	__u32,	struct tally, OTHER_COUNT) \
 	X(qports,	HASH,		struct qport_key, __u16, PLAYERS_MAX) \
 	X(ledgers,	ARRAY,		__u32,	__u64,	1 << LEDGER_BITS) \
@@ -96,6 +97,9 @@ void shield_unmap_shared(struct shield *shield);
 
 /* A new key for cookies: @turn rests. -EIO after a message, and the old one stays. */
 int shield_new_secret(struct shield *shield, __u32 turn);
+
+/* Empty the logs of the service in @slot, below the capacity. 0 or -errno. */
+int shield_refused_forget(const struct shield *shield, __u32 slot);
 
 /* --- shield_abi.c ------------------------------------------------------------ */
 

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * refused.h - a sample of the sources whose datagrams are refused or challenged.
+ *
+ * The programs fill it without any configuration, the daemon reads it once a second and
+ * names the sources of an attack (user/incident/). There is one log for each service,
+ * class and processor. One in REFUSED_EVERY of each kind and reason is looked at. One
+ * of these in each period of 2^REFUSED_TICK ns is kept, at random, with their number as
+ * its weight. So a flood takes no more places than a source
+ * that guesses passwords, a flood of one class takes none of another's, and a weight says
+ * how many datagrams a place stands for.
+ *
+ * Which one in REFUSED_EVERY is looked at depends on struct sampling.phase, which is
+ * random: a source that sends a spoofed datagram after every fifteen of its own cannot
+ * know which of the sixteen is looked at.
+ *
+ * A log never fills: the place of a period is taken again REFUSED_KEPT periods later,
+ * which is 2.1 seconds. All of it belongs to one processor, so no access is atomic; the
+ * reader may see a place that is half written, once in a great while.
+ */
+#ifndef REFUSED_H
+#define REFUSED_H
+
+#include <linux/types.h>
+#include <stdbool.h>
+
+#define REFUSED_EVERY 16 /* a power of two */
+#define REFUSED_TICK  27 /* log2 of nanoseconds: 134 ms */
+#define REFUSED_KEPT  16 /* a power of two */
+
+struct refused_source {
+	__u64 net; /* an IPv4 address, or the upper half of an IPv6 one; host order */
+	__u32 tick; /* refused_tick() of when it was kept */
+	__u32 weight; /* of REFUSED_EVERY datagrams each; 0: the place is free */
+	__u8 ipv6;
+	__u8 reason; /* enum reason */
+	__u8 pad[6];
+};
+_Static_assert(sizeof(struct refused_source) == 24, "struct refused_source has a hole");
+
+/* Of one service, class and processor. */
+struct refused {
+	struct refused_source kept[REFUSED_KEPT]; /* by the low bits of their tick */
+};
+
+static __always_inline __u32 refused_tick(__u64 now_ns)
+{
+	return now_ns >> REFUSED_TICK;
+}
+
+/*
+ * Is the one before which @counted of its kind and reason came looked at? @phase: below
+ * REFUSED_EVERY.
+ */
+static __always_inline bool refused_turn(__u32 phase, __u64 counted)
+{
+	return ((__u32)counted & (REFUSED_EVERY - 1)) == phase;
+}
+
+/*
+ * A source that is looked at. Of the n of a period each is the one that is kept with a
+ * chance of 1 in n: or a source that knows when periods begin would send a spoofed
+ * datagram first. @random: any 32 bits.
+ */
+static __always_inline void refused_keep(struct refused *log, __u64 net, __u8 ipv6,
+					 __u8 reason, __u32 tick, __u32 random)
+{
+	struct refused_source *at = &log->kept[tick & (REFUSED_KEPT - 1)];
+	__u32 weight = at->tick == tick ? at->weight : 0;
+
+	at->weight = ++weight;
+	if ((__u64)random * weight >> 32)
+		return;
+	at->net = net;
+	at->tick = tick;
+	at->ipv6 = ipv6;
+	at->reason = reason;
+}
+
+#endif /* REFUSED_H */
