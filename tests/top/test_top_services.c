@@ -370,6 +370,18 @@ static void a_small_screen_shows_services(void **state)
 	shows(7, " s2                0     3k      0     0");
 	shows(8, " 29 more: 2 active, 27 quiet");
 	shows(9, " q quit  h help");
+	/* Budgets, one a line, would leave one line for services; on a higher one not. */
+	resizeterm(18, 40);
+	top_draw(top);
+	shows(9, " s0 ");
+	shows(15, " s9 ");
+	assert_int_equal(line_of("s20: spent"), -1);
+	resizeterm(24, 40);
+	top_draw(top);
+	shows(7, " 30 more: 3 active, 27 quiet");
+	shows(8, "s20: spent");
+	shows(15, " way kind      verdict reason      pkt/s");
+	shows(16, " in  netchan   pass    within-bud");
 	/* The least of all. */
 	resizeterm(8, 30);
 	top_draw(top);

@@ -157,6 +157,8 @@ int top_once(struct top *top, top_collect *collect, void *context);
 size_t top_draw(const struct top *top);
 /* Lines @from to @to, the last one not included. */
 void top_draw_players(const struct top *top, int from, int to);
+/* How many lines the budgets of a service take. */
+int top_budget_lines(void);
 /* The same of one service; returns how many rows of counters had room. */
 size_t top_draw_service(const struct top *top, const struct stats_service *service,
 			int from, int to);

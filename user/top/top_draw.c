@@ -13,9 +13,10 @@
 #include "stats/health.h"
 #include "top/top.h"
 
-#define HEIGHT_MIN    8
-#define WIDTH_MIN     30
-#define HEIGHT_DETAIL 16 /* on a lower screen services have all the room */
+#define HEIGHT_MIN 8
+#define WIDTH_MIN  30
+#define LISTED \
+	3 /* lines of services; where one's details leave fewer, they are left out */
 
 int top_spare(int most)
 {
@@ -306,7 +307,8 @@ static void draw_service(const struct top *top, const struct stats_service *s, i
 }
 
 /* Which places of the order are shown, of @room lines; one less if any are left out. */
-static size_t window(const struct top *top, size_t room, size_t chosen, size_t *ret_first)
+static size_t window(const struct top *top, size_t room, bool fold, size_t chosen,
+		     size_t *ret_first)
 {
 	size_t n = top->now.service_count, states[TOP_STATES], busy, shown;
 
@@ -314,20 +316,20 @@ static size_t window(const struct top *top, size_t room, size_t chosen, size_t *
 	if (n <= room)
 		return n;
 	room -= room > 1;
-	/* Quiet ones are folded, unless one of them is chosen, or the order is by name.
-	 */
+	/* Quiet ones are left out, unless one of them is chosen. */
 	top_states(top, 0, n, states);
 	busy = n - states[TOP_QUIET];
-	shown = busy && busy < room && top->order != TOP_BY_NAME && chosen < busy ? busy
-										  : room;
+	shown = fold && busy && busy < room && chosen < busy ? busy : room;
 	if (chosen >= shown)
 		*ret_first = chosen - shown + 1;
 	return shown;
 }
 
-/* Up to @room lines of services around the one chosen, below heads; the next free line.
+/*
+ * Up to @room lines of services around the one chosen, below heads; the next free line.
+ * @fold: lines of quiet ones are of more use to what is drawn below.
  */
-static int draw_services(const struct top *top, int y, size_t room)
+static int draw_services(const struct top *top, int y, size_t room, bool fold)
 {
 	size_t chosen = 0, first, shown, n = top->now.service_count;
 	size_t all[TOP_STATES], these[TOP_STATES];
@@ -335,7 +337,7 @@ static int draw_services(const struct top *top, int y, size_t room)
 
 	draw_heads(y++);
 	top_service(top, &chosen);
-	shown = window(top, room, chosen, &first);
+	shown = window(top, room, fold && top->order != TOP_BY_NAME, chosen, &first);
 	for (size_t i = first; i < first + shown; i++)
 		draw_service(top, top_service_at(top, i), y++, i == chosen);
 	if (shown == n || room < 2)
@@ -353,14 +355,16 @@ static int draw_services(const struct top *top, int y, size_t room)
 static size_t draw_services_page(const struct top *top, int from, int to)
 {
 	const struct stats_service *s = top_service(top, NULL);
-	bool detail = LINES >= HEIGHT_DETAIL;
-	int room = detail ? (to - from - 8) / 2 : to - from - 1, y;
+	int room = (to - from - 6 - top_budget_lines()) / 2, y;
+	bool detail = room >= LISTED;
 
+	if (!detail)
+		room = to - from - 1;
 	if (!s) {
 		top_put(from, 0, A_NORMAL, "no service is configured");
 		return 1;
 	}
-	y = draw_services(top, from, room < 1 ? 1 : (size_t)room);
+	y = draw_services(top, from, room < 1 ? 1 : (size_t)room, detail);
 	return detail ? top_draw_service(top, s, y, to) : 1;
 }
 

@@ -19,11 +19,28 @@ static int verdict_attributes(enum verdict verdict)
 							  : TOP_GOOD);
 }
 
+/* One takes @each columns; how many stand in a line. */
+static int budgets_in_line(int each)
+{
+	return COLS >= 3 * each - 2 ? 3 : COLS >= 2 * each - 2 ? 2 : 1;
+}
+
+static int bar_width(void)
+{
+	return 10 + top_spare(BAR_SPARE) / 3;
+}
+
+int top_budget_lines(void)
+{
+	int in_line = budgets_in_line(bar_width() + 16);
+
+	return (CLASS_BUDGETS + in_line - 1) / in_line;
+}
+
 /* "query      [#####.....]  52", up to three in a line; the next free line. */
 static int draw_budgets(const struct stats_service *s, int y)
 {
-	int wide = 10 + top_spare(BAR_SPARE) / 3, each = wide + 16;
-	int in_line = COLS >= 3 * each - 2 ? 3 : COLS >= 2 * each - 2 ? 2 : 1;
+	int wide = bar_width(), each = wide + 16, in_line = budgets_in_line(each);
 
 	for (int class = 0; class < CLASS_BUDGETS; class ++) {
 		int full = (int)(s->spent[class] * wide + 0.5);
@@ -37,7 +54,7 @@ static int draw_budgets(const struct stats_service *s, int y)
 			"%-9s [%s]%3.0f", class_name((enum wire_class) class), bar,
 			s->spent[class] * 100);
 	}
-	return y + (CLASS_BUDGETS + in_line - 1) / in_line;
+	return y + top_budget_lines();
 }
 
 /* Of the columns of words; on a narrow screen only one of numbers stands beside them. */
@@ -52,10 +69,10 @@ static struct widths widths(void)
 	if (COLS >= TOP_COLUMNS)
 		return (struct widths){ 22 + top_spare(KIND_SPARE), 8, 16 };
 	more = more < 0 ? 0 : more;
-	return (struct widths){ 9 + (more < 13 ? more : 13), 7,
-				12 + (more < 13	  ? 0
-				      : more < 17 ? more - 13
-						  : 4) };
+	return (struct widths){ 9 + (more < 13 ? more : 13), 8,
+				11 + (more < 13	  ? 0
+				      : more < 18 ? more - 13
+						  : 5) };
 }
 
 static void draw_row(const struct top_row *r, int y)
