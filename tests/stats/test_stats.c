@@ -47,8 +47,8 @@ static int fill(void **state)
 	ffa->in.by[KIND_NETCHAN][REASON_PLAYER] = (struct tally){ 4000, 400000 };
 	ffa->out.by[KIND_STATUSRESPONSE][REASON_WITHIN_BUDGET] =
 		(struct tally){ 20, 20000 };
-	ffa->in.strangers = (struct volume){ 2000, 12000 };
-	ffa->out.strangers = (struct volume){ 1000, 3000 };
+	ffa->in.strangers = (struct volume){ 2000, 120000 };
+	ffa->out.strangers = (struct volume){ 1000, 30000 };
 	ffa->spent[CLASS_QUERY] = 0.5;
 	ffa->spent[CLASS_RCON] = 1;
 	ffa->templates[0] = (struct shield_template){ .question = "getinfo",
@@ -137,8 +137,8 @@ static void json_to_the_letter(void **state)
 		"\"verdict\":\"pass\",\"reason\":\"within-budget\",\"packets\":20,"
 		"\"bytes\":20000}],\"budgets\":{\"query\":0.5,\"challenge\":0.0,"
 		"\"connect\":0.0,\"rcon\":1.0,\"unknown\":0.0,\"netchan\":0.0},"
-		"\"strangers\":{\"in\":{\"payload\":2000,\"wire\":12000},"
-		"\"out\":{\"payload\":1000,\"wire\":3000}},"
+		"\"strangers\":{\"in\":{\"payload\":2000,\"wire\":120000},"
+		"\"out\":{\"payload\":1000,\"wire\":30000}},"
 		"\"decoded\":{\"records\":[{\"sampler\":\"follow\","
 		"\"protocol\":\"quake3\",\"kind\":\"snapshot\","
 		"\"status\":\"partial\",\"records\":2}],\"unlisted\":0,"
@@ -358,6 +358,22 @@ static void text_to_the_letter(void **state)
 	assert_string_equal(text, expected);
 }
 
+/* People are not told the ratio of a join or two. */
+static void text_of_few_bytes(void **state)
+{
+	__u64 *wire = &stats.services[0].in.strangers.wire, before = *wire;
+	char text[8192];
+
+	(void)state;
+	*wire = STATS_RATIO_LEAST - 1;
+	render(stats_text, &stats, text, sizeof(text));
+	assert_null(strstr(text, "amplification"));
+	*wire = STATS_RATIO_LEAST;
+	render(stats_text, &stats, text, sizeof(text));
+	assert_non_null(strstr(text, "amplification of payload x0.500, on the wire x"));
+	*wire = before;
+}
+
 static void a_full_disk_is_said(void **state)
 {
 	FILE *full = fopen("/dev/full", "w");
@@ -418,6 +434,7 @@ int main(void)
 		cmocka_unit_test(json_of_everything),
 		cmocka_unit_test(templates_seen),
 		cmocka_unit_test(text_to_the_letter),
+		cmocka_unit_test(text_of_few_bytes),
 		cmocka_unit_test(a_full_disk_is_said),
 		cmocka_unit_test(ratios),
 		cmocka_unit_test(spent),

@@ -75,9 +75,12 @@ static void service_print(const struct stats_service *s, struct row *rows, FILE 
 		family_name((enum wire_family)s->service.family),
 		s->service.observe ? ", only observed" : "", s->players,
 		s->players == 1 ? "" : "s");
-	ratio_print("amplification of payload", s->out.strangers.payload,
-		    s->in.strangers.payload, out);
-	ratio_print("on the wire", s->out.strangers.wire, s->in.strangers.wire, out);
+	if (s->in.strangers.wire >= STATS_RATIO_LEAST) {
+		ratio_print("amplification of payload", s->out.strangers.payload,
+			    s->in.strangers.payload, out);
+		ratio_print("on the wire", s->out.strangers.wire, s->in.strangers.wire,
+			    out);
+	}
 	fputc('\n', out);
 	if (n)
 		fprintf(out, "  %-4s%-27s%-8s%-18s%15s%18s\n", "", "kind", "verdict",
