@@ -108,6 +108,13 @@ static void a_table(void **state)
 	assert_int_equal(say("attacks --pin /x"), 0);
 	assert_non_null(strstr(said_out, "    5s+ "));
 	assert_null(strstr(said_out, "1m01+"));
+	/* Another sort that began meanwhile moves no column. */
+	kept = "[{\"id\":\"a\",\"what\":\"flood\",\"also\":[\"password-guessing\"]}]";
+	assert_int_equal(say("attacks --pin /x"), 0);
+	assert_string_equal(
+		said_out, HEAD
+		"?                        0s+  (machine)        flood              "
+		"    0      0      0  ?          0>0    - (flood + password-guessing)\n");
 	kept = "[]";
 	assert_int_equal(say("attacks --pin /x"), 0);
 	assert_string_equal(said_out, "no attacks\n");

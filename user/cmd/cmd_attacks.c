@@ -53,23 +53,27 @@ static void print_one(const json_t *a, bool daemon)
 {
 	json_t *peak = json_object_get(a, "peak"),
 	       *players = json_object_get(a, "players");
-	const char *end = text_of(a, "end", NULL);
+	const char *end = text_of(a, "end", NULL), *what = text_of(a, "what", "?");
 	char sorts[INCIDENT_SORTS_TEXT], pps[TOP_NUMBER], bps[TOP_NUMBER],
 		dropped[TOP_NUMBER], lasted[TOP_NUMBER];
+	bool several;
 
+	/* Where it has been several sorts, the last column has room for them. */
 	incident_sorts(a, sorts);
+	several = strcmp(sorts, what) != 0;
 	top_number(number_of(peak, "packets_per_s"), pps);
 	top_number(number_of(peak, "bits_per_s"), bps);
 	top_number(number_of(a, "dropped"), dropped);
 	top_age((__u64)(number_of(a, "seconds") * 1e9), lasted);
-	printf("%-19.19s  %6s%s  %-16s %-17s %6s %6s %6s  %-8s %3.0f>%-3.0f  %s%s\n",
+	printf("%-19.19s  %6s%s  %-16s %-17s %6s %6s %6s  %-8s %3.0f>%-3.0f  %s%s%s%s%s\n",
 	       text_of(a, "start", "?"), lasted,
 	       end	? " "
 	       : daemon ? "+"
 			: "?",
-	       text_of(a, "service", "(machine)"), sorts, pps, bps, dropped,
+	       text_of(a, "service", "(machine)"), what, pps, bps, dropped,
 	       text_of(json_object_get(a, "sources"), "forged", "?"),
 	       number_of(players, "before"), number_of(players, "least"), first_kind(a),
+	       several ? " (" : "", several ? sorts : "", several ? ")" : "",
 	       json_is_true(json_object_get(a, "observed")) ? " (observed only)" : "");
 }
 
