@@ -84,16 +84,20 @@ static void limits_size(FILE *out, size_t bytes)
 		fprintf(out, "%.1f KiB", (double)bytes / 1024);
 }
 
-/* Counters of as many services as there is room for, by processors. */
+/* Memory of as many services as there is room for, by processors. */
 static void limits_counters(FILE *out)
 {
 	static const unsigned int processors[] = { 2, 16, 64, 128 };
-	const size_t each = TALLY_ROWS * sizeof(struct tally_row);
+	const size_t each = TALLY_ROWS * sizeof(struct tally_row) +
+			    CLASS_COUNT * sizeof(struct refused);
 
-	fputs("\n## Counters\n\nA service takes ", out);
+	fputs("\n## Tables by service and processor\n\n"
+	      "The counters of a service and the sample of the sources that it refuses take ",
+	      out);
 	limits_size(out, each);
-	fputs(" on each possible processor (`/sys/devices/system/cpu/possible`). Counters never\n"
-	      "become full, and wrap after 2^64. The number of services that there is room for is fixed\n"
+	fputs(" on each possible\n"
+	      "processor (`/sys/devices/system/cpu/possible`). Counters never become full, and wrap after\n"
+	      "2^64. A new sample replaces the oldest. The number of services that there is room for is fixed\n"
 	      "when the tables are made: half as many again as the configuration names, rounded up to a\n"
 	      "power of two, from 32 to 256.\n\n| room for services |",
 	      out);
@@ -113,7 +117,7 @@ static void limits_counters(FILE *out)
 
 static void limits_page(FILE *out)
 {
-	size_t sum = sizeof(struct live);
+	size_t sum = SAMPLES_BYTES;
 
 	fputs("Kernel memory does not grow with traffic. The lists alone are allocated entry by entry.\n\n"
 	      "## Tables in the kernel\n\n| table | entries | memory | when full |\n"
@@ -137,9 +141,8 @@ static void limits_page(FILE *out)
 	sum += BPF_MAP_TYPE_##type == BPF_MAP_TYPE_ARRAY ? sizeof(value) * (entries) : 0;
 	SHIELD_MAPS(ADD)
 #undef ADD
-	sum -= sizeof(struct live);
 	fputs("\nAll tables of fixed size, with those that never become full: ", out);
-	limits_size(out, sum + SAMPLES_BYTES);
+	limits_size(out, sum);
 	fputs(".\n", out);
 	limits_counters(out);
 	fputs("\n## Other limits\n\n| what | at most | when full |\n| --- | --- | --- |\n",
