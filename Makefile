@@ -315,9 +315,11 @@ else
 		SURVIVE='$(SURVIVE)' CHECK='$(CHECK)' tests/mutants.sh
 endif
 
-# docs/reference/, from the tables in the code: tests/test_docs.sh holds the committed pages to it.
+# docs/reference/ and the names in docs/RECORDS.md, from the code: tests/test_docs.sh and
+# tests/test_records.sh hold the committed pages to it.
 docs: $(O)/lab/reference
 	$(Q)BUILD=$(O) tests/reference.sh --write
+	$(Q)tests/record_names.sh --write
 
 # Not sanitised, for the sanitizers bring branches of their own.
 coverage:
