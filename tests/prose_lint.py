@@ -3,8 +3,8 @@
 """prose_lint.py [--write | --table] [FILE...]: hold the style of the prose, as a ratchet.
 
 Counts three things in each file, in comments (C, shell), messages (strings of four or more
-words in user/) and running text (Markdown, man pages). Identifiers, code, tables and quoted
-text are left out:
+words in user/), names of unit tests, and running text (Markdown, man pages). Other identifiers,
+code, tables and quoted text are left out:
 
   who    who, whom, whose, whoever; nobody, somebody, anybody, everybody
   inv    a comment, a paragraph or a sentence that begins with a word of BEGINNINGS
@@ -41,7 +41,9 @@ SAID = re.compile(r"@\w+|`[^`]*`|\"[^\"]*\"")
 
 
 def c_prose(source, messages):
-    """The comments of C source, each as one string, and its messages if they are wanted."""
+    """The comments of C source, the names of its tests as sentences, its messages if wanted."""
+    for name in re.findall(r"cmocka_unit_test\w*\(\s*(\w+)", source):
+        yield name.replace("_", " ").capitalize() + "."
     strings = ""
     for token in TOKEN.finditer(source):
         if token["text"]:
