@@ -6,7 +6,7 @@
  *
  * Who gets an answer when the service's budget is spent: players, who is allowed, who has
  * just proven its address or is known, networks around these (known.h), and strangers
- * that ask like a browser (recall.h), the last up to a cap. When only that of the network
+ * that ask like a browser (recent.h), the last up to a cap. When only that of the network
  * around them is: players, and who has just proven its address or is known. The ledger
  * pays for all but those who are allowed without limits. Where there is no answer to be
  * had, all is as it is without.
@@ -28,7 +28,7 @@ static __always_inline enum reason stranger_layer(struct xdp_md *ctx, struct liv
 {
 	__u64 net = c->net;
 	struct limit limit = { known_limit.cost_ns, known_limit.burst_ns };
-	enum reason reason = chance(net, now);
+	enum reason reason = chance(l, net, call_slot(c), now);
 	__u64 state;
 	__u32 cell;
 
@@ -39,8 +39,8 @@ static __always_inline enum reason stranger_layer(struct xdp_md *ctx, struct liv
 	if (reason == REASON_TO_KNOWN) {
 		state = known_find(&l->answering.known, net, l->keys);
 		if (!known_near(state, call_hops(ctx, c)))
-			return chance_repeated(net, now) ? REASON_TO_REPEATED
-							 : REASON_COUNT;
+			return recent_asks(l, net, call_slot(c), now) ? REASON_TO_REPEATED
+								      : REASON_COUNT;
 	}
 	cell = limit_cell(l->keys, reason == REASON_TO_NETWORK ? known_network(net) : net,
 			  1ull << 41 | call_slot(c), SOURCE_BITS);
@@ -48,7 +48,7 @@ static __always_inline enum reason stranger_layer(struct xdp_md *ctx, struct liv
 	    limit_take(&limit, &l->sources[cell], now))
 		return reason;
 	/* Beside who is known it has no less than elsewhere. */
-	return reason == REASON_TO_NETWORK && chance_repeated(net, now)
+	return reason == REASON_TO_NETWORK && recent_asks(l, net, call_slot(c), now)
 		       ? REASON_TO_REPEATED
 		       : REASON_COUNT;
 }

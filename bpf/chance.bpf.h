@@ -56,31 +56,43 @@ __noinline int lately_proven(__u64 net, __u64 now)
 			    known_minute(now));
 }
 
-/* Has @net asked before, as a browser does? Writes down that it has asked now. */
-__noinline int chance_repeated(__u64 net, __u64 now)
+/* recent_asks() of a source in the mark window. Walked once by the verifier. */
+__noinline int recent_mark(__u64 net, __u32 slot, __u64 now)
 {
-	struct live *l = &live;
-	struct recall *r = &l->answering.recall;
-	__u32 other = recall_other(net, l->keys), line;
-	__u64 hash = recall_hash(net, l->keys);
+	__u32 table = bpf_get_smp_processor_id() & recent_mask, line;
+	struct recent *r = bpf_map_lookup_elem(&recent, &table);
+	__u64 hash = recent_hash(net, live.keys);
 
-	line = hash >> (64 - RECALL_BITS);
-	if (!recall_open(r, other) || !index_below(&line, 1 << RECALL_BITS))
-		return false;
-	if (!((__u32)(hash >> 24) + (__u32)now & ((1 << RECALL_COUNT) - 1)))
-		__sync_fetch_and_add(&r->counted, 1);
-	return recall_fits(recall_seen(&r->lines[line], recall_mask(hash, other), now));
+	line = recent_at(hash);
+	/* Masked, not compared: the verifier does not connect the copy on the stack. */
+	return r && index_below(&line, 1 << RECENT_BITS) &&
+	       recent_seen(&r->lines[line], hash, now,
+			   &live.answering.marked[table & (RECENT_TABLES - 1)]
+						 [slot & (SERVICES_MAX - 1)]);
+}
+
+/*
+ * Return true if @net has asked before, as a browser does. Marks that it asks the service
+ * in @slot now, if it lies in the service's mark window.
+ */
+static __always_inline bool recent_asks(const struct live *l, __u64 net, __u32 slot,
+					__u64 now)
+{
+	return recent_open(&l->answering.windows[slot & (SERVICES_MAX - 1)],
+			   recent_turn(net, l->keys)) &&
+	       recent_mark(net, slot, now);
 }
 
 /* Why a question from @net may be answered that finds no budget. REASON_COUNT: it may
  * not. */
-static __always_inline enum reason chance(__u64 net, __u64 now)
+static __always_inline enum reason chance(const struct live *l, __u64 net, __u32 slot,
+					  __u64 now)
 {
 	enum reason reason = chance_known(net, now);
 
 	if (reason != REASON_COUNT)
 		return reason;
-	return chance_repeated(net, now) ? REASON_TO_REPEATED : REASON_COUNT;
+	return recent_asks(l, net, slot, now) ? REASON_TO_REPEATED : REASON_COUNT;
 }
 
 /*
@@ -109,7 +121,7 @@ __noinline int unanswered(__u64 net, __u32 slot, __u64 now)
 	}
 	if (reason == REASON_COUNT || !flooded(l, s, at, now))
 		return reason;
-	return chance(net, now) == REASON_COUNT ? reason : REASON_COUNT;
+	return chance(l, net, at, now) == REASON_COUNT ? reason : REASON_COUNT;
 }
 
 #endif /* CHANCE_BPF_H */

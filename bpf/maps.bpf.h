@@ -190,6 +190,22 @@ struct {
 } userinfos SEC(".maps");
 
 /*
+ * Recent askers, see recent.h: a table for each processor. Full: cannot be, but the more
+ * sources are marked the more look as if they had asked before; the daemon bounds that.
+ * max_entries becomes a power of two at load, and recent_mask one less. Mapped only so
+ * that lines of the table are lines of the cache. Never pinned, as the next.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct recent);
+} recent SEC(".maps");
+
+const volatile __u32 recent_mask = 0;
+
+/*
  * What shield() tells the program that it jumps to, see call.bpf.h. Never pinned: each
  * loading has its own, so that none meets what an older one has left.
  */

@@ -14,7 +14,7 @@
 #include "limit.h"
 #include "player.h"
 #include "proven.h"
-#include "recall.h"
+#include "recent.h"
 #include "refused.h"
 #include "repeat.h"
 #include "spoken.h"
@@ -482,7 +482,10 @@ struct answer_state {
 	struct known_table known;
 	/* Of the service in slot N those from N * TEMPLATE_FORMS on. */
 	struct template_pair templates[SERVICES_MAX * TEMPLATE_FORMS];
-	struct recall recall;
+	/* Whose questions are marked, by slot: written by the daemon, see recent.h. */
+	struct recent_window windows[SERVICES_MAX];
+	/* How many sources were marked in each table of recent askers, by slot. */
+	__u32 marked[RECENT_TABLES][SERVICES_MAX];
 };
 
 /* Programs that shield() jumps to. */

@@ -76,7 +76,7 @@ bool shield_template_put_for(struct shield *shield, const char *name, __u32 slot
 	return true;
 }
 
-void shield_recall_turn(struct shield *shield, __u64 now)
+void shield_recent_turn(struct shield *shield, __u64 now)
 {
 	(void)shield;
 	(void)now;

@@ -41,8 +41,7 @@ enum program {
 	SHIELD_SPENT, /* strangers have to prove themselves, and no more are asked */
 	SHIELD_ASKS, /* each is asked */
 	SHIELD_PRESSED, /* as SHIELD_SPENT, with answers for who asks like a browser */
-	SHIELD_PRESSED_4M, /* a quarter of whom are written down, as at 4 million a second
-			    */
+	SHIELD_PRESSED_4M, /* with the mark window of 4 million a second */
 	SHIELD_ANSWERS, /* who asks is answered */
 	OUT, /* from here on at TC egress */
 	OUT_PASS = OUT,
@@ -268,15 +267,15 @@ static const struct row rows_known[] = {
 	/* What a search has found: see search.h. */
 	{ "a block to QuakeWorld", SHIELD_FAMILIES, FOUR_M, R_FLOOR_4M, 2.0, { BLOCK, .dport = PORT + FAMILY_QUAKEWORLD }, 355 },
 	{ "a block, two tags, 6 headers", SHIELD_FAMILIES, FOUR_M, R_FLOOR6, 3.0, { BLOCK, .dport = PORT + FAMILY_QUAKEWORLD, TWO_TAGS, SIX_HEADERS }, 567 },
-	{ "getstatus flood, shipped", SHIELD_SHIPPED, FOUR_M, R_FLOOR_4M, 0, { OOB("getstatus"), .dport = PORT + FAMILY_QUAKE3 }, 829 },
-	{ "getstatus, shipped, tags, headers", SHIELD_SHIPPED, FOUR_M, R_FLOOR6, 0, { OOB("getstatus"), .dport = PORT + FAMILY_QUAKE3, TWO_TAGS, SIX_HEADERS }, 1665 },
-	{ "connect flood, shipped", SHIELD_SHIPPED, FOUR_M, R_FLOOR_4M, 0, { OOB("connect \\protocol\\68"), .dport = PORT + FAMILY_QUAKE3 }, 807 },
+	{ "getstatus flood, shipped", SHIELD_SHIPPED, FOUR_M, R_FLOOR_4M, 0, { OOB("getstatus"), .dport = PORT + FAMILY_QUAKE3 }, 665 },
+	{ "getstatus, shipped, tags, headers", SHIELD_SHIPPED, FOUR_M, R_FLOOR6, 0, { OOB("getstatus"), .dport = PORT + FAMILY_QUAKE3, TWO_TAGS, SIX_HEADERS }, 1487 },
+	{ "connect flood, shipped", SHIELD_SHIPPED, FOUR_M, R_FLOOR_4M, 0, { OOB("connect \\protocol\\68"), .dport = PORT + FAMILY_QUAKE3 }, 772 },
 	{ "CCREQ_CONNECT flood, shipped", SHIELD_SHIPPED, FOUR_M, R_FLOOR_4M, 0, { CCREQ, .dport = PORT + FAMILY_NETQUAKE }, 1490 },
 	{ "ClientHello flood, shipped", SHIELD_SHIPPED, FOUR_M, R_FLOOR_4M, 0, { HELLO, .dport = PORT + FAMILY_QUAKE_ENHANCED }, 1598 },
-	{ "getstatus, shipped, IPv6", SHIELD_SHIPPED, FOUR_M, R_FLOOR6, 0, { OOB("getstatus"), .dport = PORT + FAMILY_QUAKE3, .ipv6 = true }, 841 },
-	{ "getstatus, shipped, two tags", SHIELD_SHIPPED, FOUR_M, R_FLOOR_TAGS, 0, { OOB("getstatus"), .dport = PORT + FAMILY_QUAKE3, TWO_TAGS }, 1603 },
-	{ "getinfo flood, shipped", SHIELD_SHIPPED, FOUR_M, R_FLOOR_4M, 0, { OOB("getinfo xxx"), .dport = PORT + FAMILY_QUAKE3 }, 843 },
-	{ "status 23 flood, shipped", SHIELD_SHIPPED, FOUR_M, R_FLOOR_4M, 0, { OOB("status 23\n"), .dport = PORT + FAMILY_QUAKEWORLD }, 747 },
+	{ "getstatus, shipped, IPv6", SHIELD_SHIPPED, FOUR_M, R_FLOOR6, 0, { OOB("getstatus"), .dport = PORT + FAMILY_QUAKE3, .ipv6 = true }, 609 },
+	{ "getstatus, shipped, two tags", SHIELD_SHIPPED, FOUR_M, R_FLOOR_TAGS, 0, { OOB("getstatus"), .dport = PORT + FAMILY_QUAKE3, TWO_TAGS }, 1370 },
+	{ "getinfo flood, shipped", SHIELD_SHIPPED, FOUR_M, R_FLOOR_4M, 0, { OOB("getinfo xxx"), .dport = PORT + FAMILY_QUAKE3 }, 611 },
+	{ "status 23 flood, shipped", SHIELD_SHIPPED, FOUR_M, R_FLOOR_4M, 0, { OOB("status 23\n"), .dport = PORT + FAMILY_QUAKEWORLD }, 516 },
 	{ "getchallenge flood, shipped", SHIELD_SHIPPED, FOUR_M, R_FLOOR_4M, 0, { OOB("getchallenge"), .dport = PORT + FAMILY_QUAKE3 }, 287 },
 	{ "getchallenge, shipped, QuakeWorld", SHIELD_SHIPPED, FOUR_M, R_FLOOR_4M, 0, { OOB("getchallenge\n"), .dport = PORT + FAMILY_QUAKEWORLD }, 294 },
 	{ "getchallenge, shipped, Quake II", SHIELD_SHIPPED, FOUR_M, R_FLOOR_4M, 0, { OOB("getchallenge\n"), .dport = PORT + FAMILY_QUAKE2 }, 294 },
@@ -318,9 +317,9 @@ static const struct row rows_known[] = {
 	{ "made-up proofs", SHIELD_SPENT, FOUR_M, R_FLOOR_4M, 0, { OOB("2aaaaaaa123xQuake3Arena") }, 650 },
 	{ "getchallenge, answered by echo", SHIELD_ASKS, FOUR_M, R_FLOOR_AGAIN_4M, 3.50, { OOB("getchallenge 123 Quake3Arena") }, 1959 },
 	/* Answers: the rows above are without. */
-	{ "getstatus flood, answers", SHIELD_PRESSED, FOUR_M, R_FLOOR_4M, 0, { OOB("getstatus") }, 829 },
-	{ "getstatus flood, answers, 1 source", SHIELD_PRESSED, 0, R_FLOOR, 0, { OOB("getstatus") }, 827 },
-	{ "getstatus flood, answers, 4M/s", SHIELD_PRESSED_4M, FOUR_M, R_FLOOR_4M, 0, { OOB("getstatus") }, 517 },
+	{ "getstatus flood, answers", SHIELD_PRESSED, FOUR_M, R_FLOOR_4M, 0, { OOB("getstatus") }, 665 },
+	{ "getstatus flood, answers, 1 source", SHIELD_PRESSED, 0, R_FLOOR, 0, { OOB("getstatus") }, 603 },
+	{ "getstatus flood, answers, 4M/s", SHIELD_PRESSED_4M, FOUR_M, R_FLOOR_4M, 0, { OOB("getstatus") }, 503 },
 	{ "bare answer of 800 octets", BARE_ANSWER, 0, R_FLOOR_AGAIN, 0, { OOB("getstatus") }, 0 },
 	{ "getstatus, 800 octets answered", SHIELD_ANSWERS, 0, R_FLOOR_AGAIN, 2.50, { OOB("getstatus") }, 1665 },
 	{ "out: bare parsing", OUT_BARE, 0, R_OUT, 0, { SERVER_SAYS }, 0 },

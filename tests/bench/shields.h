@@ -30,7 +30,7 @@ static const struct setting {
 	struct limit pace; /* as PROOF_RATE; 0: unlimited */
 	enum answering answers;
 	int told; /* octets of an answer that is kept; 0: none is */
-	__u64 rate; /* of sources in a second, as the daemon sees it */
+	__u64 rate; /* of sources that ask in a second, as the daemon sees it */
 } settings[PROGRAMS] = {
 	[SHIELD] = { .services = 1 },
 	[SHIELD_16] = { .services = 16 },
@@ -63,7 +63,7 @@ static const struct setting {
 				.proof = PROOF_PRESSURE,
 				.pace = { 1000000000, 0 },
 				.answers = ANSWERS_PRESSURE,
-				.rate = 4 * RECALL_RATE },
+				.rate = 4000000 },
 	[SHIELD_ANSWERS] = { .services = 1,
 			     .ledger = { .byte_ns = 1, .window_ns = 1ull << 60 },
 			     .proof = PROOF_PRESSURE,
@@ -164,7 +164,6 @@ static void candidate_set(struct live *live, const struct setting *setting)
 	/* A look at a refused source, one in REFUSED_EVERY, is counted for itself. */
 	live->sampling.phase = REFUSED_EVERY;
 	live->ledger = setting->ledger;
-	live->answering.recall.shut = recall_shut(0, setting->rate);
 	for (int i = 0; i < PACE_COUNT; i++) {
 		live->proof.pace[i].limit = setting->pace;
 		limit_normal(&live->proof.pace[i].limit);
@@ -179,6 +178,7 @@ static void candidate_set(struct live *live, const struct setting *setting)
 		__u16 port = setting->families ? PORT + i : i ? PORT_FIRST + i - 1 : PORT;
 
 		add_service(live, family, setting, (__u32)i, port);
+		live->answering.windows[i].shut = recent_shut(setting->rate, RECENT_RATE);
 	}
 }
 

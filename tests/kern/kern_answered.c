@@ -3,6 +3,8 @@
  * Answers from the kernel: who gets one when the service's budget is spent, who pays for
  * it, and who does not.
  */
+#include <sched.h>
+
 #include "kern/kern_answers.h"
 
 /* Pressure is judged at the first question beyond the budget, and that is answered. */
@@ -84,6 +86,87 @@ static void asking_like_a_browser_helps(void **state)
 			assert_int_equal(say_.action, XDP_DROP);
 		pass_time(SECOND / 10);
 	}
+}
+
+static void only_sources_in_the_mark_window_are_answered(void **state)
+{
+	struct answer_state *a = &kern.live->answering;
+	__u32 turn = recent_turn(net_of("192.0.2.1"), kern.live->keys);
+
+	(void)state;
+	for (__u32 outside = 0; outside < 2; outside++) {
+		answers(FAMILY_QUAKE3, ANSWERS_PRESSURE);
+		a->windows[0] = (struct recent_window){ turn + outside, 1u << 31 };
+		a->windows[1] = (struct recent_window){ turn + !outside, 1u << 31 };
+		memset(a->marked, 0, sizeof(a->marked));
+		for (int second = 0; second < 6; second++) {
+			learn_quake3();
+			flood();
+			say(&wraps[0], BYTES(OOB "getstatus"), &say_);
+			assert_int_equal(say_.action,
+					 outside || second < 2 ? XDP_DROP : XDP_TX);
+			pass_time(SECOND);
+		}
+		assert_true(outside || a->marked[0][0] >= 6);
+		assert_int_equal(a->marked[0][1], 0);
+	}
+	memset(a->windows, 0, sizeof(a->windows));
+}
+
+static bool run_on(int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	return !sched_setaffinity(0, sizeof(set), &set);
+}
+
+/* As the daemon loads it where there are two processors. */
+static struct shield_bpf *load_for_two(void)
+{
+	struct shield_bpf *skel = shield_bpf__open();
+
+	assert_non_null(skel);
+	bpf_map__set_max_entries(skel->maps.tallies, KERN_SLOTS * TALLY_ROWS);
+	bpf_map__set_max_entries(skel->maps.recent, 2);
+	*(__u32 *)&skel->rodata->recent_mask = 1;
+	assert_int_equal(shield_bpf__load(skel), 0);
+	return skel;
+}
+
+static void each_processor_has_its_own_recent_askers(void **state)
+{
+	struct kern kept = kern;
+	cpu_set_t before;
+
+	(void)state;
+	sched_getaffinity(0, sizeof(before), &before);
+	if (!run_on(1) || !run_on(0))
+		skip();
+	kern.skel = load_for_two();
+	kern.program = bpf_program__fd(kern.skel->progs.shield);
+	kern.live = &kern.skel->bss->live;
+	memcpy(kern.live->keys, kept.live->keys, sizeof(kern.live->keys));
+	kern.live->clock_ns = 1ull << 40;
+	answers(FAMILY_QUAKE3, ANSWERS_PRESSURE);
+	for (int question = 0; question < 12; question++) {
+		run_on(question % 4 == 3);
+		learn_quake3();
+		flood();
+		say(&wraps[0], BYTES(OOB "getstatus"), &say_);
+		/* Each fourth alone is on the other processor, and comes too late there.
+		 */
+		assert_int_equal(say_.action,
+				 question < 2 || question % 4 == 3 ? XDP_DROP : XDP_TX);
+		pass_time(SECOND);
+	}
+	assert_true(kern.live->answering.marked[0][0] >
+		    kern.live->answering.marked[1][0]);
+	assert_true(kern.live->answering.marked[1][0] >= 3);
+	sched_setaffinity(0, sizeof(before), &before);
+	shield_bpf__destroy(kern.skel);
+	kern = kept;
 }
 
 static void strangers_have_a_cap(void **state)
@@ -448,6 +531,8 @@ int main(void)
 		cmocka_unit_test(the_first_beyond_the_budget),
 		cmocka_unit_test(the_neighbours_of_who_is_known),
 		cmocka_unit_test(asking_like_a_browser_helps),
+		cmocka_unit_test(only_sources_in_the_mark_window_are_answered),
+		cmocka_unit_test(each_processor_has_its_own_recent_askers),
 		cmocka_unit_test(strangers_have_a_cap),
 		cmocka_unit_test(the_ledger_always_pays),
 		cmocka_unit_test(the_refused_pay_for_nothing),

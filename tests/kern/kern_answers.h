@@ -39,12 +39,21 @@ static inline void learn_quake3(void)
 	learn(FAMILY_QUAKE3, 3, "", BYTES(STATUS));
 }
 
+static inline void forget_recent(void)
+{
+	static const struct recent nobody;
+	__u32 table = 0;
+
+	assert_int_equal(bpf_map_update_elem(bpf_map__fd(kern.skel->maps.recent), &table,
+					     &nobody, BPF_ANY),
+			 0);
+}
+
 /* A service that has a budget for one question, and answers. */
 static inline void answers(enum wire_family family, enum answering when)
 {
 	struct service s = kern_open_service(family);
 	static const struct known_table nobody;
-	static const struct recall_line empty;
 
 	s.answers = (__u8)when;
 	s.budget[CLASS_QUERY].global = kern_rate(1, 1);
@@ -53,8 +62,7 @@ static inline void answers(enum wire_family family, enum answering when)
 	pass_time(1000 * SECOND);
 	memset(kern.live->answering.templates, 0, 64 * sizeof(struct template_pair));
 	kern.live->answering.known = nobody;
-	for (size_t i = 0; i < 1 << RECALL_BITS; i++)
-		kern.live->answering.recall.lines[i] = empty;
+	forget_recent();
 	kern.live->answering.until_ns[0] = 0;
 	kern.live->answering.cap = (struct answer_cap){ 0 };
 	kern.live->lists = 0;

@@ -59,8 +59,7 @@ static void known_is_who_is_as_far_as_it_was(void **state)
 		pass_time(SECOND / 10);
 		kern.live->sources[0] = 0;
 		flood();
-		memset(kern.live->answering.recall.lines, 0,
-		       sizeof(kern.live->answering.recall.lines));
+		forget_recent();
 		memset(kern.live->sources, 0, sizeof(kern.live->sources));
 		say(&wraps[0], BYTES(OOB "getstatus"), &say_);
 		assert_int_equal(say_.action,

@@ -108,7 +108,9 @@ each_second()
 	sleep 0.5
 	for ((i = 0; i < $1; i++)); do
 		sleep "${4:-1}" &
-		net_flood --hex "$(hex "$2")" --packets 1 --seconds 1 \
+		# From one processor, as a card would hand on what has one address and port.
+		# shellcheck disable=SC2086
+		net_flood $PIN_FLOOD --hex "$(hex "$2")" --packets 1 --seconds 1 \
 			--victim "${3:-$NET_CLIENT}" --source-port 5000 >"$work/asker.json" 2>&1
 		wait $!
 	done

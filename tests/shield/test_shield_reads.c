@@ -594,43 +594,45 @@ static void ages_of_answers(void **state)
 	assert_false(shield_template_look(&t, fake_now, &seen));
 }
 
-/* How much is written down follows what was, once a second; the window moves on. */
-static void the_window_is_turned(void **state)
+/* The windows' widths follow what was marked, once a second; the windows move on. */
+static void mark_windows_follow_the_rate_and_move(void **state)
 {
-	struct recall *r = &shield.shared->answering.recall;
+	struct answer_state *a = &shield.shared->answering;
+	const struct recent_window *w = a->windows;
 	__u64 now = 100 * SECOND;
-	__u32 shut;
+	__u32 shut, from;
 
 	(void)state;
-	r->counted = 1000;
-	shield_recall_turn(&shield, now); /* the first look is no rate */
-	assert_int_equal(r->shut, 0);
-	assert_int_equal(shield.recall_looked_ns, now);
-	assert_int_equal(shield.recall_counted, 1000);
-	assert_int_equal(shield.recall_moved_ns, now);
-	assert_int_equal(r->from, (~0u >> 1) + (~0u >> 2));
-	r->counted += 4000000 >> RECALL_COUNT;
-	shield_recall_turn(&shield, now + SECOND - 1);
-	assert_int_equal(r->shut, 0);
-	shield_recall_turn(&shield, now + SECOND);
-	shut = recall_shut(0, 4000000);
-	assert_int_equal(r->shut, shut);
-	assert_int_equal(r->from, (~0u >> 1) + (~0u >> 2));
+	a->marked[3][7] = 1000000;
+	shield_recent_turn(&shield, now); /* the first look is no rate */
+	assert_int_equal(w[7].shut, 0);
+	assert_int_equal(shield.recent_looked_ns, now);
+	assert_int_equal(shield.recent_moved_ns, now);
+	a->marked[3][7] += 4 * RECENT_RATE;
+	a->marked[0][7] += 3 * RECENT_RATE; /* the busiest processor counts */
+	a->marked[0][5] += RECENT_RATE / 10;
+	shield_recent_turn(&shield, now + SECOND - 1);
+	assert_int_equal(w[7].shut, 0);
+	shield_recent_turn(&shield, now + SECOND);
+	assert_int_equal(w[5].shut, 0);
+	shut = recent_shut(4 * RECENT_RATE, RECENT_RATE - RECENT_RATE / 10);
+	assert_int_equal(w[7].shut, shut);
+	assert_int_equal(w[7].from, 0);
 	/* Over two seconds it is half of it a second. */
-	r->counted += 4000000 >> RECALL_COUNT;
-	shield_recall_turn(&shield, now + 3 * SECOND);
-	shut = recall_shut(shut, 2000000);
-	assert_int_equal(r->shut, shut);
-	assert_int_equal(shield.recall_moved_ns, now);
-	r->counted += 1000000 >> RECALL_COUNT;
-	shield_recall_turn(&shield, now + 4 * SECOND);
-	shut = recall_shut(shut, 1000000);
-	assert_int_equal(r->shut, shut);
-	shield_recall_turn(&shield, now + 5 * SECOND);
-	shut = recall_shut(shut, 0);
-	assert_int_equal(r->shut, shut);
-	assert_int_equal(shield.recall_moved_ns, now + 5 * SECOND);
-	assert_int_equal(r->from, 2 * ((~0u >> 1) + (~0u >> 2)));
+	a->marked[3][7] += 2 * RECENT_RATE;
+	shield_recent_turn(&shield, now + 3 * SECOND);
+	shut = recent_shut(recent_all(shut, RECENT_RATE), RECENT_RATE);
+	assert_int_equal(w[7].shut, shut);
+	assert_int_equal(shield.recent_moved_ns, now);
+	a->marked[3][7] += RECENT_RATE;
+	shield_recent_turn(&shield, now + 4 * SECOND);
+	from = (__u32)recent_width(w[7].shut);
+	assert_in_range(from, 1, ~0u - 1);
+	assert_int_equal(w[7].from, from);
+	assert_int_equal(shield.recent_moved_ns, now + 4 * SECOND);
+	shield_recent_turn(&shield, now + 5 * SECOND);
+	assert_int_equal(w[7].shut, 0);
+	assert_int_equal(w[7].from, from);
 }
 
 #undef TEST
@@ -655,7 +657,7 @@ int main(void)
 		TEST(templates_are_put_where_nobody_reads),
 		TEST(questions_are_read),
 		TEST(ages_of_answers),
-		TEST(the_window_is_turned),
+		TEST(mark_windows_follow_the_rate_and_move),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

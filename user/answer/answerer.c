@@ -507,7 +507,7 @@ static void on_tick(void *context)
 			wait = again;
 		tell_of_silence(s, now);
 	}
-	shield_recall_turn(a->shield, now);
+	shield_recent_turn(a->shield, now);
 	/* In a second comes the next tick by itself. */
 	if (wait < IDLE_MS)
 		loop_once((int)wait, on_tick, a);

@@ -156,6 +156,18 @@ static __u32 capacity_for(size_t services)
 	return capacity;
 }
 
+/* So many tables of recent askers that each processor has its own, up to RECENT_TABLES.
+ */
+static __u32 recent_tables(void)
+{
+	int cpus = libbpf_num_possible_cpus();
+	__u32 tables = 1;
+
+	while (tables < RECENT_TABLES && (int)tables < cpus)
+		tables *= 2;
+	return tables;
+}
+
 static int reuse_maps(struct bpf_object *object, const char *dir)
 {
 	struct bpf_map *map;
@@ -297,6 +309,8 @@ static int load_object(struct shield *s, const struct config *config,
 				 capacity_for(config->service_count) * TALLY_ROWS);
 	bpf_map__set_max_entries(object->maps.refused,
 				 capacity_for(config->service_count) * CLASS_COUNT);
+	bpf_map__set_max_entries(object->maps.recent, recent_tables());
+	*(__u32 *)&object->rodata->recent_mask = recent_tables() - 1;
 
 	err = s->dir[0] ? reuse_maps(object->obj, s->dir) : 0;
 	if (!err) {

@@ -263,9 +263,12 @@ size_t shield_templates(const struct shield *shield, __u32 slot,
 /* Nothing is answered for @slot until it is asked for again. */
 void shield_templates_forget(struct shield *shield, __u32 slot);
 
-/* Housekeeping while questions are written down: for the daemon to call some times a
- * second. @now: shield_clock(). See include/recall.h. */
-void shield_recall_turn(struct shield *shield, __u64 now);
+/*
+ * Make each service's mark window (include/recent.h) as wide as the rate of marks allows,
+ * once a second, and move it on, every RECENT_TURN_S seconds. For the daemon to call some
+ * times a second. @now: shield_clock().
+ */
+void shield_recent_turn(struct shield *shield, __u64 now);
 
 /* Enter who plays into the table of who is known. */
 void shield_know_players(struct shield *shield);

@@ -8,7 +8,7 @@
 #include "lib/names.h"
 #include "shield/shield_internal.h"
 
-#define LOOK_NS 1000000000ull /* how often the rate of what is written down is taken */
+#define LOOK_NS 1000000000ull /* how often the rate of marks is taken */
 
 bool shield_flooded(const struct shield *s, __u32 slot)
 {
@@ -110,25 +110,67 @@ void shield_templates_forget(struct shield *s, __u32 slot)
 	s->shared->answering.until_ns[slot] = 0;
 }
 
-void shield_recall_turn(struct shield *s, __u64 now)
+/*
+ * The most sources a second that one processor has marked for the service in @slot since
+ * the last look, @past ns ago. Remembers what was counted.
+ */
+static __u64 marked_since(struct shield *s, __u32 slot, __u64 past)
 {
-	struct recall *r = &s->shared->answering.recall;
-	__u64 counted = __atomic_load_n(&r->counted, __ATOMIC_RELAXED), rate;
+	__u32 most = 0;
 
-	if (now - s->recall_looked_ns < LOOK_NS)
+	for (__u32 table = 0; table < RECENT_TABLES; table++) {
+		__u32 *seen = &s->recent_marked[table][slot];
+		__u32 now = __atomic_load_n(&s->shared->answering.marked[table][slot],
+					    __ATOMIC_RELAXED);
+
+		if (now - *seen > most)
+			most = now - *seen;
+		*seen = now;
+	}
+	return most * 1000000000ull / past;
+}
+
+/* As wide as the rate of marks allows. */
+static void windows_fit(struct shield *s, __u64 past)
+{
+	struct recent_window *w = s->shared->answering.windows;
+	__u64 ask[SERVICES_MAX], share;
+
+	for (__u32 slot = 0; slot < SERVICES_MAX; slot++)
+		ask[slot] = recent_all(w[slot].shut, marked_since(s, slot, past));
+	share = recent_share(ask, SERVICES_MAX);
+	for (__u32 slot = 0; slot < SERVICES_MAX; slot++)
+		__atomic_store_n(&w[slot].shut, recent_shut(ask[slot], share),
+				 __ATOMIC_RELAXED);
+}
+
+/* On by their width. */
+static void windows_move(struct shield *s)
+{
+	struct recent_window *w = s->shared->answering.windows;
+
+	for (__u32 slot = 0; slot < SERVICES_MAX; slot++)
+		__atomic_store_n(&w[slot].from,
+				 w[slot].from + (__u32)recent_width(w[slot].shut),
+				 __ATOMIC_RELAXED);
+}
+
+void shield_recent_turn(struct shield *s, __u64 now)
+{
+	__u64 past = now - s->recent_looked_ns;
+
+	if (past < LOOK_NS)
 		return;
-	rate = ((counted - s->recall_counted) << RECALL_COUNT) * 1000000000ull /
-	       (now - s->recall_looked_ns);
-	if (s->recall_looked_ns)
-		__atomic_store_n(&r->shut, recall_shut(r->shut, rate), __ATOMIC_RELAXED);
-	s->recall_looked_ns = now;
-	s->recall_counted = counted;
-	if (now - s->recall_moved_ns < RECALL_TURN_S * 1000000000ull)
+	if (s->recent_looked_ns)
+		windows_fit(s, past);
+	else /* what an earlier daemon saw counted is no rate */
+		memcpy(s->recent_marked, s->shared->answering.marked,
+		       sizeof(s->recent_marked));
+	s->recent_looked_ns = now;
+	if (now - s->recent_moved_ns < RECENT_TURN_S * 1000000000ull)
 		return;
-	s->recall_moved_ns = now;
-	/* By less than its width, so that nobody falls between. */
-	__atomic_store_n(&r->from, r->from + (~r->shut >> 1) + (~r->shut >> 2),
-			 __ATOMIC_RELAXED);
+	s->recent_moved_ns = now;
+	windows_move(s);
 }
 
 static void know_player(const struct player_key *key, const struct player *player,

@@ -59,10 +59,10 @@ struct shield {
 	void (*each_sample)(const struct sample *sample, const void *frame,
 			    void *context);
 	void *sample_context;
-	/* shield_recall_turn(): when it looked last, what it saw, and moved the window */
-	__u64 recall_looked_ns;
-	__u64 recall_counted;
-	__u64 recall_moved_ns;
+	/* shield_recent_turn(): when it looked last, what it saw, and moved the windows */
+	__u64 recent_looked_ns;
+	__u64 recent_moved_ns;
+	__u32 recent_marked[RECENT_TABLES][SERVICES_MAX];
 	bool owners_said[SERVICES_MAX]; /* shield_owners() has said what it knows */
 };
 

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * recent.h - recent askers: has a source asked before, at the pace of a server browser,
+ * about once a second? A stranger that cannot return a cookie has nothing else to show.
+ *
+ * Each processor has a table of its own, of a size that stays in its L2 cache. So a
+ * refused question touches one line that no other processor writes to. The network card
+ * sends all datagrams of one client to one processor, by a hash of addresses and ports.
+ *
+ * A line is a Bloom filter for each of the last eight slices of 0.54 s, stored by column:
+ * bit N of a byte belongs to slice N, modulo 8. A source has one byte in each of four
+ * groups of bytes. In a slice in which all four bytes have the slice's bit, the source
+ * has asked, or others have set these bits by chance. A source that asked in two to five
+ * of the seven slices before this one asks like a browser. A source that asked in more of
+ * them asks faster than any browser.
+ *
+ * Mark window: under a fast flood only a part of the sources is marked, or the bits would
+ * be full and the marking expensive. A second hash puts each source somewhere in 2^32.
+ * Each service has a window in that space. The daemon sets the width of the window once a
+ * second, and moves the window on every RECENT_TURN_S seconds, so that all sources have a
+ * turn. Without a daemon the window stays as it is: at first, everything.
+ */
+#ifndef RECENT_H
+#define RECENT_H
+
+#include <linux/types.h>
+#include <stdbool.h>
+
+#include "cursor.h"
+#include "wire.h"
+
+#define RECENT_BITS   13 /* 2^13 lines of 64 bytes: 512 KiB for each processor */
+#define RECENT_TABLES 64 /* a power of two; more processors than that share tables */
+#define RECENT_SLICES 8 /* as many as a byte has bits */
+#define RECENT_SHIFT  29 /* a slice is 2^29 ns */
+#define RECENT_WORDS  7
+
+struct recent_line {
+	__u64 slice; /* in which the line was written last, since the clock's zero */
+	__u64 words[RECENT_WORDS]; /* 56 bytes, of which a source has four */
+};
+
+struct recent {
+	struct recent_line lines[1 << RECENT_BITS];
+};
+
+/* The sources that are marked: those whose recent_turn() lies in it. */
+struct recent_window {
+	__u32 from; /* where it begins */
+	__u32 shut; /* how much of 2^32 lies outside of it; 0: nothing */
+};
+
+/* @net: an IPv4 address, or the upper half of an IPv6 address. */
+static __always_inline __u64 recent_hash(__u64 net, const __u64 keys[3])
+{
+	return net * keys[0] + keys[1];
+}
+
+/* Independent of recent_hash(), or the sources of a window would share few lines. */
+static __always_inline __u32 recent_turn(__u64 net, const __u64 keys[3])
+{
+	return (net * keys[1] + keys[2]) >> 32;
+}
+
+static __always_inline bool recent_open(const struct recent_window *w, __u32 turn)
+{
+	return turn - w->from <= ~w->shut;
+}
+
+static __always_inline __u32 recent_at(__u64 hash)
+{
+	return hash >> (64 - RECENT_BITS);
+}
+
+/* Clear the bits of the slices that have begun since @line was written. */
+static __always_inline void recent_age(struct recent_line *line, __u64 slice)
+{
+	__u64 passed = slice - line->slice, gone = (1 << RECENT_SLICES) - 1;
+
+	if (passed < RECENT_SLICES) {
+		gone = ((1u << passed) - 1) << ((line->slice + 1) & (RECENT_SLICES - 1));
+		gone = (gone | gone >> RECENT_SLICES) & ((1 << RECENT_SLICES) - 1);
+	}
+	for (int i = 0; i < RECENT_WORDS; i++)
+		line->words[i] &= ~(gone * 0x0101010101010101);
+	line->slice = slice;
+}
+
+/* Does @bits have at least two ones? */
+static __always_inline bool recent_two(__u32 bits)
+{
+	return bits & (bits - 1);
+}
+
+/*
+ * Did the source with @hash, whose line this is, ask in two to five of the seven slices
+ * before this one? Marks the source in this slice. Adds one to *@marked if it was not
+ * marked there before. Not atomic: each processor has lines of its own, and a mark that
+ * is lost where two processors share a table costs one more question.
+ */
+static __always_inline bool recent_seen(struct recent_line *line, __u64 hash,
+					__u64 now_ns, __u32 *marked)
+{
+	__u64 slice = now_ns >> RECENT_SHIFT;
+	__u32 bit = 1 << (slice & (RECENT_SLICES - 1)), asked, idle;
+	__u8 *bytes = (__u8 *)line->words, *one, *two, *three, *four;
+
+	if (line->slice != slice)
+		recent_age(line, slice);
+	/* Or the compiler works the bytes out before that, and has no room to keep them.
+	 */
+	asm volatile("" : "+r"(hash));
+	one = bytes + (hash >> 36 & 15);
+	two = bytes + 16 + (hash >> 40 & 15);
+	three = bytes + 32 + (hash >> 44 & 15);
+	four = bytes + 48 + (hash >> 48 & 7);
+	asked = *one & *two & *three & *four;
+	if (!(asked & bit)) {
+		*one |= bit;
+		*two |= bit;
+		*three |= bit;
+		*four |= bit;
+		++*marked;
+	}
+	asked &= ~bit;
+	idle = (asked | bit) ^ ((1 << RECENT_SLICES) - 1);
+	return recent_two(asked) && recent_two(idle);
+}
+
+/* --- the window, by the daemon ----------------------------------------------- */
+
+#define RECENT_RATE   70000 /* sources that a processor marks in a second, at most */
+#define RECENT_TURN_S 4 /* how long the window stays where it is: four questions */
+
+/* How many of 2^32 places are in a window of which @shut are outside. */
+static inline __u64 recent_width(__u32 shut)
+{
+	return (__u64)~shut + 1;
+}
+
+/* If @marked sources a second were marked of which @shut was outside, how many ask? */
+static inline __u64 recent_all(__u32 shut, __u64 marked)
+{
+	return (marked << 32) / recent_width(shut);
+}
+
+/*
+ * How many sources a second each of @count services may mark, so that all together mark
+ * RECENT_RATE at most. @ask: how many ask each service. Services that are asked by fewer
+ * leave the rest to the others.
+ */
+static inline __u64 recent_share(const __u64 *ask, __u32 count)
+{
+	__u64 share, next = 0, left, over;
+
+	/* It grows as long as one more service has enough: @count + 2 turns at most. */
+	do {
+		share = next;
+		left = RECENT_RATE;
+		over = 0;
+		for (__u32 i = 0; i < count; i++) {
+			over += ask[i] > share;
+			left -= ask[i] > share ? 0 : ask[i];
+		}
+		next = over ? left / over : RECENT_RATE;
+	} while (next > share);
+	return share;
+}
+
+/* How much shall be outside of the window if @all sources ask a second, and @share may be
+ * marked. 0: nothing. */
+static inline __u32 recent_shut(__u64 all, __u64 share)
+{
+	__u64 width;
+
+	if (all <= share)
+		return 0;
+	width = (share << 32) / all;
+	return width < 1 << 20 ? ~((1u << 20) - 1) : ~(__u32)(width - 1);
+}
+
+#endif /* RECENT_H */
