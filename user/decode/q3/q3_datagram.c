@@ -9,6 +9,12 @@
 #include "decode/q3/q3_session.h"
 
 #define RESTART_DISTANCE 64
+/* Messages in a row that the key makes no sense of: then what it makes sense of is
+ * doubted until so many come right in a row. And how many until another connection is
+ * begun. */
+#define MISFITS_DOUBT 4
+#define FITS_ENOUGH   4
+#define MISFITS	      16
 
 static const char unknown_netchan[] = "netchan not known yet: the handshake was not seen";
 static const char unknown_challenge[] = "challenge not known: the handshake was not seen";
@@ -240,6 +246,29 @@ static void legacy_client(struct q3_session *s, uint32_t sequence, uint8_t *payl
 		record_opaque(r, wrong_key);
 }
 
+/*
+ * A connection may have begun whose handshake was not seen: then the key is the last
+ * one's, and one message in some thousands comes out as another that is right by chance.
+ */
+static void judge_key(struct q3_session *s, struct record *r)
+{
+	bool misfit = r->status == RECORD_MALFORMED || r->reason == wrong_key;
+
+	if (misfit) {
+		s->fits = 0;
+		if (++s->misfits < MISFITS)
+			return;
+		s->offer = (struct q3_offer){ .protocol = s->protocol };
+		q3_session_start(s, false);
+		s->netchan = Q3_NETCHAN_LEGACY;
+	} else if (r->status <= RECORD_PARTIAL && s->misfits >= MISFITS_DOUBT) {
+		record_partial(r, "its key may be that of an earlier connection");
+		s->misfits = ++s->fits < FITS_ENOUGH ? s->misfits : 0;
+	} else if (r->status <= RECORD_PARTIAL) {
+		s->misfits = 0;
+	}
+}
+
 /* @payload may be changed, and Q3_SLACK bytes behind it may be read. */
 static void message(struct q3_session *s, enum direction direction, uint32_t sequence,
 		    uint8_t *payload, size_t n, struct record *r)
@@ -253,6 +282,7 @@ static void message(struct q3_session *s, enum direction direction, uint32_t seq
 			legacy_client(s, sequence, payload, n, r);
 		else
 			legacy_server(s, sequence, payload, n, r);
+		judge_key(s, r);
 		return;
 	}
 	if (direction == DIRECTION_S2C) {

@@ -30,8 +30,6 @@ void q3_session_start(struct q3_session *s, bool fresh)
 	q3_session_drop(s);
 	q3_game_get(&s->game, d);
 	if (s->game) {
-		if (fresh)
-			evidence_begin(&s->game->gamestate, 0);
 		q3_texts_reset(&s->game->server, fresh);
 		q3_texts_reset(&s->game->client, fresh);
 	}
@@ -48,6 +46,7 @@ void q3_session_start(struct q3_session *s, bool fresh)
 	s->disconnected = false;
 	s->accepted_again = false;
 	s->highest[0] = s->highest[1] = 0;
+	s->misfits = s->fits = 0;
 	s->guesses = 0;
 	memset(s->votes, 0, sizeof(s->votes));
 }
