@@ -179,8 +179,11 @@ static void learn_oob(struct session *s, const struct datagram *dg, bool from_lo
 		return;
 	s->asked_raw |= oob->candidates >> FAMILY_QUAKEWORLD & 1;
 	direction = oob->row->direction;
+	/* A server says disconnect, but that is tried on servers, too: it proves nothing.
+	 */
 	if (direction == DIRECTION_UNKNOWN || contradicts(s, dg, direction) ||
-	    told_otherwise(dg, direction))
+	    told_otherwise(dg, direction) ||
+	    (oob->row->kind == KIND_DISCONNECT && !s->certain))
 		return;
 	/* Whose server speaks does not turn around: a connect in its name is forged. */
 	if (oob->row->kind == KIND_CONNECT && s->certain &&
@@ -375,10 +378,15 @@ static void resolve_oob(const struct session *s, const struct datagram *dg, bool
 	enum wire_family family = only_family(oob->candidates);
 
 	ret->direction = session_direction(s, from_low);
-	if (!s->server_known && oob->row)
+	/* What is known of the ends from elsewhere may be of somebody's tricks. */
+	if (oob->row && oob->row->direction != DIRECTION_UNKNOWN &&
+	    dg->direction == DIRECTION_UNKNOWN && (!s->server_known || !s->certain))
 		ret->direction = oob->row->direction;
+	if (oob->row && oob->row->kind == KIND_DISCONNECT && known == FAMILY_AUTO &&
+	    dg->direction == DIRECTION_UNKNOWN)
+		ret->direction = DIRECTION_UNKNOWN;
 	/* Its word alone said that the sender serves; of the other end more was seen. */
-	if (oob->row && contradicts(s, dg, ret->direction))
+	if (oob->row && contradicts(s, dg, oob->row->direction))
 		ret->direction = DIRECTION_C2S;
 	/* A game server says this to its master, though that one serves whoever asks. */
 	if (oob->row && oob->row->kind == KIND_HEARTBEAT)

@@ -49,7 +49,7 @@ static const struct row rows[] = {
 	{ BYTES(MARK "connect \"\\name\\x\""), "quake3", "c2s", "connect", "malformed", NULL, NULL },
 	{ BYTES(MARK "rcon secret map oa_dm1\0"), "quake3", "c2s", "rcon", "partial", "command", "map oa_dm1" },
 	{ BYTES(MARK "print\nBad rconpassword.\n"), "quake3", "s2c", "print", "partial", "text", "Bad rconpassword.\n" },
-	{ BYTES(MARK "disconnect"), "quake3", "s2c", "disconnect", "decoded", NULL, NULL },
+	{ BYTES(MARK "disconnect"), "quake3", "null", "disconnect", "decoded", NULL, NULL },
 	{ BYTES(MARK "echo hello"), "quake3", "s2c", "echo", "partial", "text", "hello" },
 	{ BYTES(MARK "heartbeat QuakeArena-1\n"), "quake3", "s2c", "heartbeat", "decoded", "game", "QuakeArena-1" },
 	{ BYTES(MARK "getservers 68 empty full"), "quake3", "c2s", "getservers", "decoded", "filters.1", "full" },
