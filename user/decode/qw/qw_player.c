@@ -196,12 +196,26 @@ static void live(struct ops *o)
 	delta_record(o->record, live_fte, COUNT(live_fte), fte, state);
 }
 
+/* Was all seen since the map began, with which all players' states do? */
+static bool is_followed(const struct ops *o)
+{
+	const struct qw_session *s = qw_parse_of(o)->session;
+	const struct qw_frame *newest = NULL;
+
+	if (s && s->game)
+		newest = &s->game->frames[s->game->newest % QW_FRAMES];
+	return !s || (s->join.map.known && (!newest || !newest->stored || newest->whole));
+}
+
+/* A difference to the player's last state. */
 static void recorded(struct ops *o)
 {
 	const struct qw_terms *t = &qw_parse_of(o)->terms;
 	uint32_t flags = reader_le16(&o->rd), has = flags;
 	int32_t state[P_FIELDS];
 
+	if (!is_followed(o))
+		message_missing(o->m, "player whose state was not seen as a whole");
 	if (t->fte & QW_FTE_FLOATCOORDS || t->mvd & QW_MVD_FLOATCOORDS)
 		has = (flags & ~7U) | (flags & 7) << DF_FLOATS;
 	flags_record(o, flags, DF_DEAD, DF_GIB);
