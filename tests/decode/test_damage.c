@@ -43,9 +43,8 @@ static uint32_t dice(uint32_t sides)
 }
 
 /* Keys that say how a datagram came, not what is in it; or what was known of the flow. */
-static const char *const incidental[] = { "frame", "time",     "old",
-					  "late",  "repeated", "kind",
-					  "file",  "protocol", "dialect" };
+static const char *const incidental[] = { "frame", "time", "late",     "repeated",
+					  "kind",  "file", "protocol", "dialect" };
 
 static char *fields_of(const struct record *r, bool *late, bool *repeated)
 {
@@ -61,7 +60,7 @@ static char *fields_of(const struct record *r, bool *late, bool *repeated)
 	fclose(file);
 	object = json_loads(text, JSON_ALLOW_NUL, NULL);
 	assert_non_null(object);
-	*late = json_object_get(object, "late") || json_object_get(object, "old");
+	*late = json_object_get(object, "late");
 	*repeated = json_object_get(object, "repeated");
 	for (size_t i = 0; i < sizeof(incidental) / sizeof(*incidental); i++)
 		json_object_del(object, incidental[i]);

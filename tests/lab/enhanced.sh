@@ -177,10 +177,10 @@ enhanced_666()
 {
 	of s2c decoded "2a$(le 2 1)$(le 1 $((4 | 8)))$(le 1 7)010203$(coords 1)00$(coords 2)00$(
 		coords -1)00$(le 1 128)$(le 1 2)" \
-		'{"op":"spawnbaseline2","number":1,"modelindex":7,"frame":1,"colormap":2,"skin":3,"origin":[1,2,-1],"angles":[0,0,0],"alpha":128,"solid":2}'
+		'{"op":"spawnbaseline2","number":1,"modelindex":7,"frame":1,"colormap":2,"skinnum":3,"origin":[1,2,-1],"angles":[0,0,0],"alpha":128,"solid":2}'
 	of s2c partial "2b$(le 1 $((16 | 32 | 64 | 128)))$(le 1 7)010203$(coords 1)00$(coords 2)00$(
 		coords -1)0001020304" \
-		'{"op":"spawnstatic2","modelindex":7,"frame":1,"colormap":2,"skin":3,"origin":[1,2,-1],"angles":[0,0,0],"unknown0":1,"unknown1":2,"unknown2":3,"unknown3":4}'
+		'{"op":"spawnstatic2","modelindex":7,"frame":1,"colormap":2,"skinnum":3,"origin":[1,2,-1],"angles":[0,0,0],"unknown0":1,"unknown1":2,"unknown2":3,"unknown3":4}'
 	of s2c decoded "$(update "1 << 10 | 1 << 1 | 1 << 3 | 0x3ff0000 & ~(1 << 23)" 9 "$(le 1 7)$(
 		f32 2)$(f32 1)0102030405$(le 1 6)$(uleb 129)$(zigzag 100)")" \
 		'{"op":"update","number":9,"modelindex":1031,"origin":[2,null,1],"alpha":1,"scale":2,"frame_high":3,"lerpfinish":0.0196078431,"solid":6,"entityflags":129,"health":100}'

@@ -66,8 +66,8 @@ bool netchan_read_part(struct reader *rd, unsigned int qport_size, struct record
 	if (!read_header(rd, qport_size, r, ret, part))
 		return false;
 	if (part->sliced) {
-		record_uint(r, "fragment_offset", part->offset);
-		record_bool(r, "fragment_more", part->more);
+		record_uint(r, "fragmentStart", part->offset);
+		record_bool(r, "more", part->more);
 		if (part->offset)
 			r->facts.has |= FACT_SLICE;
 	}

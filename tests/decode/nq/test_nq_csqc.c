@@ -140,7 +140,7 @@ static void removals_are_every_games(void **state)
 {
 	static const struct said removal = {
 		B("\x3a\5\x80\7\x80\0\0" FRAME_11), RECORD_DECODED,
-		"\"entities\":[{\"number\":5,\"remove\":true},{\"number\":7,\"remove\":true}]"
+		"\"entities\":[{\"number\":5,\"removed\":true},{\"number\":7,\"removed\":true}]"
 		"},{\"op\":\"entities\",\"frame\":11"
 	};
 	static const struct said nexuiz = {
@@ -166,7 +166,7 @@ static void removals_are_every_games(void **state)
 	assert_int_equal(game.code, NQ_CODE_UNKNOWN);
 	begin_game();
 	hear(&(const struct said){ B("\x3a\5\x80\0\0\1"), RECORD_DECODED,
-				   "\"remove\":true}]},{\"op\":\"nop\"}" },
+				   "\"removed\":true}]},{\"op\":\"nop\"}" },
 	     6);
 	begin_game();
 	hear(&nexuiz, 1);

@@ -18,9 +18,9 @@ static const struct vector {
 	{ "quake15", 0, 0, S2C, B("\2"), "[{\"op\":\"disconnect\"}]" },
 	{ "dp8", 0, 0, S2C, B("\2bye\0"), "{\"op\":\"disconnect\",\"text\":\"bye\"}" },
 	{ "quake15", 0, 0, S2C, B("\3\4\xff\xff\xff\xff"),
-	  "{\"op\":\"updatestat\",\"index\":4,\"value\":-1}" },
+	  "{\"op\":\"updatestat\",\"stat\":4,\"value\":-1}" },
 	{ "dp7", 0, 0, S2C, B("\3\xc8\2\0\0\0"),
-	  "{\"op\":\"updatestat\",\"index\":200,\"value\":2}" },
+	  "{\"op\":\"updatestat\",\"stat\":200,\"value\":2}" },
 	{ "quake15", 0, 0, S2C, B("\4\x0f\0\0\0"),
 	  "{\"op\":\"version\",\"protocol\":15}" },
 	{ "quake15", 0, 0, S2C, B("\5\1\0"), "{\"op\":\"setview\",\"number\":1}" },
@@ -39,7 +39,7 @@ static const struct vector {
 	  "\"channel\":2,\"sound\":256,\"origin\":[1,2,3]}" },
 	{ "fitzquake666", 0, NQ_PREDINFO, S2C,
 	  B("\6\xc4\1\x64\x0a\0\x08\0\x10\0\x18\0\x0a\0\5" VEC_13_3),
-	  "\"pitch\":100,\"timeoffset\":10,\"velocity\":[1,2,3],\"number\":1" },
+	  "\"pitch\":100,\"timeofs\":10,\"velocity\":[1,2,3],\"number\":1" },
 	{ "quake15", 0, 0, S2C, B("\7" ONE), "{\"op\":\"time\",\"time\":1}" },
 	{ "fitzquake666", 0, NQ_PREDINFO, S2C, B("\7" ONE "\5\0"),
 	  "{\"op\":\"time\",\"time\":1,\"move_ack\":5}" },
@@ -51,13 +51,13 @@ static const struct vector {
 	  "{\"op\":\"setangle\",\"angles\":[90,-90,0]}" },
 	{ "quake15", 0, 0, S2C, B("\x0b\x0f\0\0\0\4\1Hi\0maps/a.bsp\0*1\0\0w.wav\0\0"),
 	  "{\"op\":\"serverinfo\",\"protocol\":15,\"maxclients\":4,\"gametype\":1,"
-	  "\"level\":\"Hi\",\"models\":[\"maps/a.bsp\",\"*1\"],\"sounds\":[\"w.wav\"]}" },
+	  "\"levelname\":\"Hi\",\"models\":[\"maps/a.bsp\",\"*1\"],\"sounds\":[\"w.wav\"]}" },
 	{ "quake15", 0, 0, S2C,
 	  B("\x0b"
 	    "FTE2\x20\0\0\0\xe7\3\0\0\x82\0\0\0id1\0\4\1Hi\0m\0\0\0"),
 	  "\"pext2\":32,\"protocol\":999,\"flags\":130,\"gamedir\":\"id1\"" },
 	{ "quake15", 0, 0, S2C, B("\x0c\3mamama\0"),
-	  "{\"op\":\"lightstyle\",\"index\":3,\"text\":\"mamama\"}" },
+	  "{\"op\":\"lightstyle\",\"style\":3,\"text\":\"mamama\"}" },
 	{ "quake15", 0, 0, S2C, B("\x0d\1bob\0"),
 	  "{\"op\":\"updatename\",\"slot\":1,\"name\":\"bob\"}" },
 	{ "quake15", 0, 0, S2C, B("\x0e\1\xff\xff"),
@@ -84,11 +84,11 @@ static const struct vector {
 	{ "quake15", 0, 0, S2C, B("\x11\1\x4d"),
 	  "\"slot\":1,\"colors\":77,\"shirt\":4,\"pants\":13" },
 	{ "quake15", 0, 0, S2C, B("\x12" VEC_13_3 "\x10\xf0\0\x14\x49"),
-	  "\"origin\":[1,2,-1],\"dir\":[1,-1,0],\"count\":20,\"color\":73" },
+	  "\"origin\":[1,2,-1],\"direction\":[1,-1,0],\"count\":20,\"color\":73" },
 	{ "quake15", 0, 0, S2C, B("\x13\1\2" VEC_13_3),
 	  "{\"op\":\"damage\",\"armor\":1,\"blood\":2,\"origin\":[1,2,-1]}" },
 	{ "quake15", 0, 0, S2C, B("\x14\1\2\3\4\x08\0\x40\x10\0\0\x18\0\xc0"),
-	  "{\"op\":\"spawnstatic\",\"modelindex\":1,\"frame\":2,\"colormap\":3,\"skin\":4,"
+	  "{\"op\":\"spawnstatic\",\"modelindex\":1,\"frame\":2,\"colormap\":3,\"skinnum\":4,"
 	  "\"origin\":[1,2,3],\"angles\":[90,0,-90]}" },
 	{ "quake15", 0, 0, S2C, B("\x16\5\0\1\2\3\4\x08\0\x40\x10\0\0\x18\0\xc0"),
 	  "{\"op\":\"spawnbaseline\",\"number\":5,\"modelindex\":1" },
@@ -96,13 +96,13 @@ static const struct vector {
 	  "\"modelindex\":257,\"frame\":2" },
 	{ "fitzquake666", 0, 0, S2C,
 	  B("\x2a\5\0\x0f\1\1\2\1\3\4\x08\0\x40\x10\0\0\x18\0\xc0\x80\x20"),
-	  "\"number\":5,\"modelindex\":257,\"frame\":258,\"colormap\":3,\"skin\":4,"
+	  "\"number\":5,\"modelindex\":257,\"frame\":258,\"colormap\":3,\"skinnum\":4,"
 	  "\"origin\":[1,2,3],\"angles\":[90,0,-90],\"alpha\":128,\"scale\":32" },
 	{ "dp4", 0, 0, S2C, B("\x38\1\1\2\1\3\4\1\0\x40\2\0\0\3\0\xc0"),
 	  "{\"op\":\"spawnstatic2\",\"modelindex\":257,\"frame\":258,\"colormap\":3,"
-	  "\"skin\":4,\"origin\":[1,2,3],\"angles\":[90,0,-90]}" },
+	  "\"skinnum\":4,\"origin\":[1,2,3],\"angles\":[90,0,-90]}" },
 	{ "dp4", 0, 0, S2C, B("\x37\5\0\1\1\2\1\3\4\1\0\x40\2\0\0\3\0\xc0"),
-	  "\"number\":5,\"modelindex\":257,\"frame\":258,\"colormap\":3,\"skin\":4,"
+	  "\"number\":5,\"modelindex\":257,\"frame\":258,\"colormap\":3,\"skinnum\":4,"
 	  "\"origin\":[1,2,3],\"angles\":[90,0,-90]" },
 	{ "rmq999", 8, 0, S2C, B("\x17\3\1\0\xff\2\0\0\xff\xff\0"),
 	  "{\"op\":\"temp_entity\",\"type\":3,\"name\":\"explosion\",\"origin\":[2,2,-1]}" },
@@ -131,7 +131,7 @@ static const struct vector {
 	{ "dp7", 0, 0, S2C, B("\x32\5\0\0\0\2\0\xab\xcd"),
 	  "{\"op\":\"downloaddata\",\"start\":5,\"size\":2,\"data\":\"abcd\"}" },
 	{ "dp7", 0, 0, S2C, B("\x33\1\2"),
-	  "{\"op\":\"updatestatbyte\",\"index\":1,\"value\":2}" },
+	  "{\"op\":\"updatestatbyte\",\"stat\":1,\"value\":2}" },
 	{ "dp7", 0, 0, S2C, B("\x34" VEC_F32 "\1\2\3\4"),
 	  "\"modelindex\":1,\"startframe\":2,\"framecount\":3,\"framerate\":4" },
 	{ "dp7", 0, 0, S2C, B("\x35" VEC_F32 "\1\1\2\1\3\4"),
@@ -145,9 +145,9 @@ static const struct vector {
 	  B("\x39\5\0\0\0\7\0\0\0\1\0\x8f\2\x08\0\x10\0\x18\0\x40\0\xc0\3\x80\2\x80\0\x80"),
 	  "\"frame\":5,\"move_ack\":7,\"entities\":[{\"number\":1,\"reset\":true,"
 	  "\"origin\":[1,2,3],\"angles\":[90,0,-90],\"modelindex\":3,\"alpha\":128},"
-	  "{\"number\":2,\"remove\":true}]" },
+	  "{\"number\":2,\"removed\":true}]" },
 	{ "quake15", 0, 0, S2C, B("\x81\x3f\5\1\2\3\4\x40\x80"),
-	  "\"number\":5,\"modelindex\":1,\"colormap\":2,\"skin\":3,\"effects\":4,"
+	  "\"number\":5,\"modelindex\":1,\"colormap\":2,\"skinnum\":3,\"effects\":4,"
 	  "\"angles\":[90,null,-180]" },
 	{ "quake15", 0, 0, S2C, B("\xce\5\6\x08\0\x10\0\x18\0"),
 	  "{\"op\":\"update\",\"number\":5,\"frame\":6,\"origin\":[1,2,3]}" },
@@ -165,14 +165,14 @@ static const struct vector {
 	{ "fitzquake666", 0, NQ_REPLACEMENTDELTAS, S2C,
 	  B("\x56" ONE "\1\0\6\x08\0\x10\0\x18\0\2\x80\0\0"),
 	  "{\"op\":\"updateentities\",\"time\":1,\"entities\":[{\"number\":1,\"origin\":"
-	  "[1,2,3]},{\"number\":2,\"remove\":true}]}" },
+	  "[1,2,3]},{\"number\":2,\"removed\":true}]}" },
 	{ "fitzquake666", 0, NQ_REPLACEMENTDELTAS, S2C, B("\x15\x81\2\5\0"),
 	  "{\"op\":\"spawnstatic2\",\"frame\":5}" },
 	{ "fitzquake666", 0, NQ_REPLACEMENTDELTAS, S2C, B("\x42\x05\x80\1\1\7"),
 	  "{\"op\":\"spawnbaseline2\",\"number\":1281" },
 	{ "fitzquake666", 0, 1, S2C, B("\x4e\5hi\0"),
-	  "{\"op\":\"updatestatstring\",\"index\":5,\"text\":\"hi\"}" },
-	{ "fitzquake666", 0, 1, S2C, B("\x4f\5" ONE), "\"index\":5,\"value\":1" },
+	  "{\"op\":\"updatestatstring\",\"stat\":5,\"text\":\"hi\"}" },
+	{ "fitzquake666", 0, 1, S2C, B("\x4f\5" ONE), "\"stat\":5,\"value\":1" },
 	{ "fitzquake666", 0, NQ_VOICECHAT, S2C, B("\x54\1\x12\3\1\0\xab"),
 	  "\"slot\":1,\"codec\":1,\"generation\":2,\"sequence\":3,\"data\":\"ab\"" },
 	{ "fitzquake666", 0, NQ_SETANGLEDELTA, S2C, B("\x55\0\x40\0\xc0\0\0"),
@@ -205,13 +205,13 @@ static const struct vector {
 	{ "dp7", 0, 0, C2S, B("\x33\1\0\0\0\2\0"),
 	  "{\"op\":\"ackdownloaddata\",\"start\":1,\"size\":2}" },
 	{ "fitzquake666", 0, NQ_VRINPUTS, C2S, B("\x55\7\0\x09\1\5\x09\x0a\x40\2"),
-	  "\"sequence\":7,\"loss\":5,\"moves\":[{\"time_delta\":10,\"pitch\":90,"
+	  "\"sequence\":7,\"loss\":5,\"usercmds\":[{\"servertime_delta\":10,\"angles\":[90,null,null],"
 	  "\"forwardmove\":10}]" },
 	{ "fitzquake666", 0, NQ_VRINPUTS, C2S,
 	  B("\x55\7\0\x1f\1\1\5\6\1\xff\xff\xff\xff\xc4\x17\xff\x0a\x0d\0\x40\0\xc0\0\x80"
 	    "\x83\x20\1\4\5\6\7\x08"),
-	  "\"loss\":5,\"delay\":6,\"acks\":[-1],\"moves\":[{\"time_delta\":10,\"msec\":13,"
-	  "\"pitch\":90,\"yaw\":-90,\"roll\":-180,\"forwardmove\":400,\"sidemove\":-1,"
+	  "\"loss\":5,\"delay\":6,\"acks\":[-1],\"usercmds\":[{\"servertime_delta\":10,\"msec\":13,"
+	  "\"angles\":[90,-90,-180],\"forwardmove\":400,\"sidemove\":-1,"
 	  "\"upmove\":2,\"buttons\":5,\"impulse\":6,\"weapon\":7,\"lightlevel\":8}]" },
 	{ "fitzquake666", 0, NQ_VRINPUTS, C2S,
 	  B("\x55\7\0\x08\1\xa8\0\1\1\0\2\0" VEC_F32 VEC_F32

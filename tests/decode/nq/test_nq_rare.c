@@ -28,27 +28,27 @@ static const struct {
 	{ "fitzquake666", NQ_REPLACEMENTDELTAS | NQ_PREDINFO,
 	  B("\x56\1\0" ONE "\1\0\x40\x88\3\0\0"), "{\"number\":1,\"movetype\":3}]" },
 	{ "fitzquake666", NQ_REPLACEMENTDELTAS | NQ_LERPTIME,
-	  B("\x56" ONE "\1\0\x80\x08\x3f\0\0"), "{\"number\":1,\"skin\":-1}]" },
+	  B("\x56" ONE "\1\0\x80\x08\x3f\0\0"), "{\"number\":1,\"skinnum\":-1}]" },
 	{ "fitzquake666", NQ_REPLACEMENTDELTAS, B("\x56" ONE "\1\0\x80\x08\x3f\0\0"),
-	  "{\"number\":1,\"skin\":63}]" },
+	  "{\"number\":1,\"skinnum\":63}]" },
 	/* A delta says of each number how wide it is; ... */
 	{ "fitzquake666", NQ_REPLACEMENTDELTAS,
 	  B("\x56" ONE "\1\0"
 	    "\x81\x5f\2\1\3\1\4\1\5\6"
 	    "\0\0"),
-	  "{\"number\":1,\"reset\":true,\"frame\":258,\"modelindex\":259,\"skin\":260,\"colormap\":5,\"eflags\":6}]" },
+	  "{\"number\":1,\"reset\":true,\"frame\":258,\"modelindex\":259,\"skinnum\":260,\"colormap\":5,\"dpflags\":6}]" },
 	{ "fitzquake666", NQ_REPLACEMENTDELTAS,
 	  B("\x56" ONE "\1\0"
 	    "\x81\x0d\2\3\4"
 	    "\0\0"),
-	  "\"reset\":true,\"frame\":2,\"modelindex\":3,\"skin\":4}]" },
+	  "\"reset\":true,\"frame\":2,\"modelindex\":3,\"skinnum\":4}]" },
 	{ "fitzquake666", NQ_REPLACEMENTDELTAS,
 	  B("\x56" ONE "\1\0"
 	    "\x80\x80\x7f\x80\x18\xc0\1"
 	    "abcdefghijklmn"
 	    "\5\6\1\7\x09\3\1\4\1\0\2\0\3\0\xff\xff\5\6\7\xc0\x08\1"
 	    "\0\0"),
-	  "{\"number\":1,\"alpha\":128,\"scale\":1.5,\"bones\":\"6162636465666768696a6b6c6d6e\",\"basebone\":5,\"baseframe\":262,\"drawflags\":7,\"abslight\":9,\"tagentity\":259,\"tagindex\":4,\"light\":[1,2,3,-1],\"lightstyle\":5,\"lightpflags\":6,\"traileffectnum\":7,\"emiteffectnum\":264}]" },
+	  "{\"number\":1,\"alpha\":128,\"scale\":1.5,\"bones\":\"6162636465666768696a6b6c6d6e\",\"basebone\":5,\"baseframe\":262,\"drawflags\":7,\"abslight\":9,\"tagentity\":259,\"tagindex\":4,\"light_red\":1,\"light_green\":2,\"light_blue\":3,\"light_radius\":-1,\"lightstyle\":5,\"lightpflags\":6,\"traileffectnum\":7,\"emiteffectnum\":264}]" },
 	{ "fitzquake666", NQ_REPLACEMENTDELTAS,
 	  B("\x56" ONE "\1\0"
 	    "\x80\x80\x48\6\7\0"
@@ -110,7 +110,7 @@ static const struct {
 	  B("\x56" ONE "\1\0"
 	    "\xa1\x5e\x80\2\x81\1\x82\1\x83\1\x41\x84\1\x85\1"
 	    "\0\0"),
-	  "\"frame\":256,\"lerpend\":129,\"effects\":130,\"modelindex\":131,\"skin\":1,\"colormap\":132,\"eflags\":133}]" },
+	  "\"frame\":256,\"lerpend\":129,\"effects\":130,\"modelindex\":131,\"skinnum\":1,\"colormap\":132,\"dpflags\":133}]" },
 	{ "fitzquake666", NQ_REPLACEMENTDELTAS | NQ_LERPTIME,
 	  B("\x56" ONE "\1\0"
 	    "\x80\x80\x54\x40\x85\1\x86\1\3\1\x87\1\x88\1\x89\1"
@@ -120,7 +120,7 @@ static const struct {
 	  B("\x56" ONE "\1\xc0"
 	    "\2"
 	    "\0\0"),
-	  "{\"number\":32769,\"remove\":true}]" },
+	  "{\"number\":32769,\"removed\":true}]" },
 	/* Temporary entities, each by its number. */
 	{ "quake15", 0, B("\x17\x00" VEC_13_3),
 	  "{\"op\":\"temp_entity\",\"type\":0,\"name\":\"spike\",\"origin\":[1,2,-1]}" },
@@ -194,13 +194,13 @@ static const struct {
 	{ "quake15", 0,
 	  B("\x17\x4d" VEC_13_3 "\x10\0\0\0\x18\0"
 	    "\5"),
-	  "{\"op\":\"temp_entity\",\"type\":77,\"name\":\"smoke\",\"origin\":[1,2,-1],\"dir\":[2,0,3],\"count\":5}" },
+	  "{\"op\":\"temp_entity\",\"type\":77,\"name\":\"smoke\",\"origin\":[1,2,-1],\"direction\":[2,0,3],\"count\":5}" },
 	{ "quake15", 0, B("\x17\x4e" VEC_13_3),
 	  "{\"op\":\"temp_entity\",\"type\":78,\"name\":\"bigexplosion\",\"origin\":[1,2,-1]}" },
 	{ "quake15", 0,
 	  B("\x17\x4f" VEC_13_3 "\x10\0\0\0\x18\0"
 	    "\5"),
-	  "{\"op\":\"temp_entity\",\"type\":79,\"name\":\"plasmahit\",\"origin\":[1,2,-1],\"dir\":[2,0,3],\"count\":5}" },
+	  "{\"op\":\"temp_entity\",\"type\":79,\"name\":\"plasmahit\",\"origin\":[1,2,-1],\"direction\":[2,0,3],\"count\":5}" },
 	/* What QuakeSpasm and Ironwail hear from game code of 2021. */
 	{ "fitzquake666", 0,
 	  B("\x34"
@@ -209,8 +209,8 @@ static const struct {
 	{ "rmq999", 0, B("\x38\x10\1\1"),
 	  "{\"op\":\"localsound\",\"mask\":16,\"sound\":257}" },
 	{ "rmq999", 0, B("\x38\0\1"), "\"mask\":0,\"sound\":1}" },
-	{ "fitzquake666", 0, B("\3\x64\1\0\0\0"), "\"index\":100,\"value\":1" },
-	{ "quake15", NQ_VOICECHAT, B("\x0c\x40m\0"), "\"index\":64,\"text\":\"m\"" },
+	{ "fitzquake666", 0, B("\3\x64\1\0\0\0"), "\"stat\":100,\"value\":1" },
+	{ "quake15", NQ_VOICECHAT, B("\x0c\x40m\0"), "\"style\":64,\"text\":\"m\"" },
 	/* Where DarkPlaces puts a picture. */
 	{ "dp7", 0, B("\x23s\0i\0\1\1\xff\xff"), "\"pic\":\"i\",\"x\":257,\"y\":-1}" },
 };

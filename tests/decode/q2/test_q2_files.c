@@ -253,7 +253,7 @@ static void note_items(struct run *run, const struct record *r)
 
 		if (!at->key || at->type != RECORD_TYPE_BOOL)
 			continue;
-		run->old += !strcmp(at->key, "old");
+		run->old += !strcmp(at->key, "late");
 		run->repeated += !strcmp(at->key, "repeated");
 		if (strcmp(at->key, "checksum_valid") != 0)
 			continue;

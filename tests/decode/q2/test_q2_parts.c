@@ -215,8 +215,8 @@ static void test_slices_say(void **state)
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		json_t *r = json_array_get(all, 4 + i);
 
-		assert_string_equal(text_at(r, "fragment_offset"), rows[i].offset);
-		assert_string_equal(text_at(r, "fragment_more"), rows[i].more);
+		assert_string_equal(text_at(r, "fragmentStart"), rows[i].offset);
+		assert_string_equal(text_at(r, "more"), rows[i].more);
 	}
 	json_decref(all);
 }
@@ -287,9 +287,13 @@ static void test_client_repeats(void **state)
 {
 	static const struct {
 		uint8_t sequence;
-		const char *mark; /* NULL: neither "old" nor "repeated" */
-	} rows[] = { { 7, NULL },	    { 7, "\"repeated\":true" }, { 9, NULL },
-		     { 8, "\"old\":true" }, { 9, "\"repeated\":true" }, { 10, NULL } };
+		const char *mark; /* NULL: neither "late" nor "repeated" */
+	} rows[] = { { 7, NULL },
+		     { 7, "\"repeated\":true" },
+		     { 9, NULL },
+		     { 8, "\"late\":true" },
+		     { 9, "\"repeated\":true" },
+		     { 10, NULL } };
 	struct q2_session q;
 
 	(void)state;
@@ -305,7 +309,7 @@ static void test_client_repeats(void **state)
 		if (rows[i].mark)
 			assert_true(q2_says(&r, rows[i].mark));
 		else
-			assert_false(q2_says(&r, "\"old\"") ||
+			assert_false(q2_says(&r, "\"late\"") ||
 				     q2_says(&r, "\"repeated\""));
 	}
 	q2_session_drop(&q);
@@ -351,7 +355,7 @@ static void test_idle_is_newest(void **state)
 		put(&p, "\x34\x12\4say hi", rows[i].says ? 10 : 2);
 		q2_run_datagram(&q, DIRECTION_C2S, p.bytes, p.n, &r);
 		expect_status(&r, RECORD_DECODED);
-		if (q2_says(&r, "\"old\":true") != rows[i].old)
+		if (q2_says(&r, "\"late\":true") != rows[i].old)
 			fail_msg("row %zu", i);
 	}
 	q2_session_drop(&q);

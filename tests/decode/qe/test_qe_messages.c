@@ -161,7 +161,7 @@ static const struct vector {
 	  "{\"op\":\"loccenterprint\",\"texts\":[\"$map\"]}", NULL },
 	{ "enhanced15", S2C, B("\x0b\x0f\0\0\0\4id1\0\1Hi\0maps/a.bsp\0\0w.wav\0\0"),
 	  "{\"op\":\"serverinfo\",\"protocol\":15,\"maxclients\":4,\"gamedir\":\"id1\","
-	  "\"gametype\":1,\"level\":\"Hi\",\"models\":[\"maps/a.bsp\"],"
+	  "\"gametype\":1,\"levelname\":\"Hi\",\"models\":[\"maps/a.bsp\"],"
 	  "\"sounds\":[\"w.wav\"]}",
 	  NULL },
 	{ "enhanced15", S2C,
@@ -189,7 +189,7 @@ static const struct vector {
 	  "update with fields that are not known" },
 	{ "enhanced666", S2C, B("\x2a\1\0\x0c\7\1\2\3\x08\0\0\x10\0\0\xf8\xff\0\x80\2"),
 	  "{\"op\":\"spawnbaseline2\",\"number\":1,\"modelindex\":7,\"frame\":1,"
-	  "\"colormap\":2,\"skin\":3,\"origin\":[1,2,-1],\"angles\":[0,0,0],\"alpha\":128,"
+	  "\"colormap\":2,\"skinnum\":3,\"origin\":[1,2,-1],\"angles\":[0,0,0],\"alpha\":128,"
 	  "\"solid\":2}",
 	  NULL },
 	{ "enhanced666", S2C, B("\x2b\xf0\7\1\2\3\x08\0\0\x10\0\0\xf8\xff\0\1\2\3\4"),

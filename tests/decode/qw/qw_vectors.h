@@ -76,7 +76,9 @@ static inline void hear(const struct vector *vectors, size_t count)
 			assert_int_equal(s.slot, 2);
 		}
 		n = from_hex(v->hex, bytes, sizeof(bytes));
-		if (decode(&s, direction, 2, bytes, n) != RECORD_DECODED)
+		/* An update of an entity that was not there before lacks its state. */
+		if (decode(&s, direction, 2, bytes, n) != RECORD_DECODED &&
+		    !strstr(text, "\"entity whose state was not seen as a whole\""))
 			fail_msg("%s: %s", v->hex, text);
 		if (!strstr(text, v->json))
 			fail_msg("%s: no %s in %s", v->hex, v->json, text);

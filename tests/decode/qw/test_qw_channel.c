@@ -379,7 +379,8 @@ static void stun_aware(void **state)
 	assert_string_equal(text_at(json_array_get(all, 4), "sequence"), "32");
 	assert_string_equal(text_at(json_array_get(all, 4), "ops.0.text"), "hi");
 	assert_string_equal(status(all, 5), "decoded");
-	assert_string_equal(text_at(json_array_get(all, 5), "ops.1.checksum_ok"), "true");
+	assert_string_equal(text_at(json_array_get(all, 5), "ops.1.checksum_valid"),
+			    "true");
 	assert_string_equal(text_at(json_array_get(all, 6), "sequence"), "33");
 	assert_string_equal(status(all, 7), "decoded");
 	json_decref(all);

@@ -185,8 +185,8 @@ static void one(const struct expected *e, FILE *file)
 	assert_int_equal(seen.records, e->records);
 	assert_int_equal(seen.malformed, e->malformed);
 	assert_int_equal(seen.decoded, e->records - e->malformed - partial_of(e));
-	assert_int_equal(count(text, "\"checksum_ok\":true"), e->moves);
-	assert_int_equal(count(text, "\"checksum_ok\":false"), 0);
+	assert_int_equal(count(text, "\"checksum_valid\":true"), e->moves);
+	assert_int_equal(count(text, "\"checksum_valid\":false"), 0);
 	if (e->last > 0)
 		assert_int_equal(seen.last_ns, (int64_t)(e->last * 1e9 + 0.5));
 	for (size_t i = 0; i < 8 && e->facts[i]; i++)

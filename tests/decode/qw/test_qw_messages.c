@@ -27,7 +27,7 @@ static const struct vector vectors[] = {
 	  "\"number\":1,\"bits\":2176,\"skinnum\":-1}" },
 	/* a number of more than 14 bits, an effect in 14 and one more behind them */
 	{ FTE2("08000000"), "56 0000803f 0140 02 808040 05c0 0700 0000",
-	  "\"number\":32769,\"bits\":4227200,\"traileffect\":5,\"emiteffect\":7}" },
+	  "\"number\":32769,\"bits\":4227200,\"traileffectnum\":5,\"emiteffectnum\":7}" },
 	{ FTE2("08000000"), "37 00 0a00 05 080010001800",
 	  "\"volume\":255,\"attenuation\":1,\"number\":1,\"channel\":2,\"sound\":5" },
 	{ "", "09 6300", "{\"op\":\"stufftext\",\"text\":\"c\"}" },
@@ -114,7 +114,7 @@ static const struct vector vectors[] = {
 	  "2f 0180 80 80 7f 01 02 030405 06 0700 0800 0900 0a00 0b00 0c00 0d 0e 0f 0000",
 	  "\"drawflags\":1,\"abslight\":2,\"colormod\":[3,4,5],\"dpflags\":6,"
 	  "\"tagentity\":7,\"tagindex\":8,\"light_red\":9,\"light_green\":10,"
-	  "\"light_blue\":11,\"light\":12,\"lightstyle\":13,\"lightpflags\":14,"
+	  "\"light_blue\":11,\"light_radius\":12,\"lightstyle\":13,\"lightpflags\":14,"
 	  "\"effects_high\":15}" },
 	{ FTE("00700000"), "2f 0180 80 80 08 80 0000", "\"dpflags\":128}" },
 	{ "", "31 0000803f", "{\"op\":\"maxspeed\",\"value\":1}" },
@@ -136,12 +136,12 @@ static const struct vector vectors[] = {
 	/* FTE's update: frame, origin, a removed one, the end. */
 	{ FTE2("08000000"), "56 0000803f 0500 03 07 0800 1000 0680 0000",
 	  "{\"number\":5,\"bits\":3,\"frame\":7,\"origin\":[1,2,null]},"
-	  "{\"number\":6,\"remove\":true}" },
+	  "{\"number\":6,\"removed\":true}" },
 	{ "",
 	  "64 01000000 0500 0102 0000803f00000040000000000000803f0000004000000000 "
 	  "40c000 0680 0000",
 	  "{\"number\":5,\"bits\":513,\"origin\":[1,2,0],\"velocity\":[1,2,0],"
-	  "\"angles\":[90,-90,0]},{\"number\":6,\"remove\":true}" },
+	  "\"angles\":[90,-90,0]},{\"number\":6,\"removed\":true}" },
 	/* clients */
 	{ NULL, "01", "{\"op\":\"nop\"}" },
 	{ NULL, "04 6e657700", "{\"op\":\"stringcmd\",\"text\":\"new\"}" },

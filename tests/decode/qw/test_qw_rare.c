@@ -127,7 +127,7 @@ static const struct vector vectors[] = {
 	  "0000",
 	  "\"frame\":7,\"projectiles\":[{\"number\":5,\"bits\":2565,\"origin\":[1,2,1],"
 	  "\"velocity\":[2,1,2],\"angles\":[90,-90,0],\"modelindex\":257,\"owner\":258,"
-	  "\"time\":9},{\"number\":7,\"remove\":true}]" },
+	  "\"time\":9},{\"number\":7,\"removed\":true}]" },
 	/* A player whose weapon is predicted; one of FTE's fields each. */
 	{ MVD1("80000000"),
 	  "2a 01 0000 " V "05 01 02 0301 " ONE TWO ONE "03 04 05 06 07 08 09",
@@ -208,7 +208,7 @@ static void styles(void **state)
 		assert_int_equal(decode(&s, DIRECTION_S2C, 2, bytes, n), RECORD_DECODED);
 		if (i == 5 &&
 		    !strstr(text, "\"stain\":[1,-1,2],\"radius\":5,\"color\":[6,7,8],"
-				  "\"lightradius\":9,\"time\":10,\"fade\":[11,12,13]}"))
+				  "\"light_radius\":9,\"time\":10,\"fade\":[11,12,13]}"))
 			fail_msg("%s", text);
 		n = from_hex(rows[i].use, bytes, sizeof(bytes));
 		assert_int_equal(decode(&s, DIRECTION_S2C, 3, bytes, n), RECORD_DECODED);

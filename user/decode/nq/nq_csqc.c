@@ -157,7 +157,7 @@ static void entities(struct ops *o, bool *ret_updates)
 		record_open_object(o->record, NULL);
 		record_uint(o->record, "number", number & ~REMOVED);
 		if (number & REMOVED) {
-			record_bool(o->record, "remove", true);
+			record_bool(o->record, "removed", true);
 		} else {
 			*ret_updates = true;
 			if (!nq_private_entity(o, nq_walk_of(o)->code))

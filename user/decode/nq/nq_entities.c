@@ -20,7 +20,7 @@ static void one(struct ops *o, uint16_t number)
 	record_open_object(o->record, NULL);
 	record_uint(o->record, "number", number & ~REMOVED);
 	if (number & REMOVED)
-		record_bool(o->record, "remove", true);
+		record_bool(o->record, "removed", true);
 	else if (!nq_e5_read(&o->rd, &entity))
 		ops_wrong(o, "entity has a flag or an animation that there is not");
 	else if (!reader_failed(&o->rd))

@@ -37,9 +37,9 @@ static void number(struct ops *o, const char *key, uint32_t bits)
 static void skin(struct ops *o, uint32_t bits)
 {
 	if (lerps(o))
-		record_int(o->record, "skin", (int64_t)nq_uleb(&o->rd) - SKIN_BIAS);
+		record_int(o->record, "skinnum", (int64_t)nq_uleb(&o->rd) - SKIN_BIAS);
 	else
-		number(o, "skin", bits);
+		number(o, "skinnum", bits);
 }
 
 /* A byte, but of LERPTIME a number. */
@@ -192,10 +192,10 @@ static void bones(struct ops *o)
 
 static void light(struct ops *o)
 {
-	record_open_array(o->record, "light");
-	for (int i = 0; i < 4; i++)
-		nq_put_i16(o, NULL);
-	record_close(o->record);
+	nq_put_i16(o, "light_red");
+	nq_put_i16(o, "light_green");
+	nq_put_i16(o, "light_blue");
+	nq_put_i16(o, "light_radius");
 	starred(o, "lightstyle");
 	nq_put_u8(o, "lightpflags");
 }
@@ -223,7 +223,7 @@ static void delta_rest(struct ops *o, uint32_t bits)
 	if (bits & BIT(13))
 		solid(o);
 	if (bits & BIT(14))
-		starred(o, "eflags");
+		starred(o, "dpflags");
 	if (bits & BIT(16))
 		nq_put_u8(o, "alpha");
 	if (bits & BIT(17))
@@ -320,7 +320,7 @@ static bool one(struct ops *o)
 	record_open_object(o->record, NULL);
 	record_uint(o->record, "number", entity);
 	if (word & 0x8000)
-		record_bool(o->record, "remove", true);
+		record_bool(o->record, "removed", true);
 	else
 		reset = delta(o);
 	record_close(o->record);
@@ -387,6 +387,17 @@ static void move_axis(struct ops *o, const char *key, uint64_t bits)
 		record_int(o->record, key, reader_i8(&o->rd) * 5);
 }
 
+static void move_angles(struct ops *o, uint64_t bits)
+{
+	record_open_array(o->record, "angles");
+	for (unsigned int i = 0; i < 3; i++)
+		record_float(o->record, NULL,
+			     !(bits >> i & 1) ? __builtin_nan("")
+			     : bits & BIT(8)  ? read_turn(o)
+					      : reader_i8(&o->rd) * (360.0 / 256));
+	record_close(o->record);
+}
+
 static void cursor(struct ops *o)
 {
 	record_open_array(o->record, "cursor_screen");
@@ -404,17 +415,13 @@ static void cursor(struct ops *o)
 
 static void usercmd(struct ops *o)
 {
-	static const char *const angles[] = { "pitch", "yaw", "roll" };
 	uint64_t bits = nq_vlq(&o->rd);
 
-	record_uint(o->record, "time_delta", nq_vlq(&o->rd));
+	record_uint(o->record, "servertime_delta", nq_vlq(&o->rd));
 	if (bits >> 18 & 1)
 		record_uint(o->record, "msec", nq_vlq(&o->rd));
-	for (unsigned int i = 0; i < 3; i++)
-		if (bits >> i & 1)
-			record_float(o->record, angles[i],
-				     bits & BIT(8) ? read_turn(o)
-						   : reader_i8(&o->rd) * (360.0 / 256));
+	if (bits & 7)
+		move_angles(o, bits);
 	if (bits & BIT(3))
 		move_axis(o, "forwardmove", bits);
 	if (bits & BIT(4))
@@ -442,7 +449,7 @@ static void usercmd(struct ops *o)
 
 static void usercmds(struct ops *o, uint64_t count)
 {
-	record_open_array(o->record, "moves");
+	record_open_array(o->record, "usercmds");
 	while (count-- && !reader_failed(&o->rd)) {
 		record_open_object(o->record, NULL);
 		usercmd(o);

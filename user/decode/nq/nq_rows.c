@@ -28,7 +28,7 @@
 		.update = {                                                       \
 			U8("frame", BIT(6), NQ_F_FRAME),                          \
 			U8("colormap", BIT(11), NQ_F_COLORMAP),                   \
-			U8("skin", BIT(12), NQ_F_SKIN),                           \
+			U8("skinnum", BIT(12), NQ_F_SKIN),                           \
 			U8("effects", BIT(13), NQ_F_EFFECTS),                     \
 			LANE("origin", BIT(1), NQ_F_ORIGIN, 1, ct, cu),           \
 			LANE("angles", BIT(8), NQ_F_ANGLES, 1, at, au),           \
@@ -65,10 +65,10 @@ const struct nq_place nq_places[NQ_COORDS][NQ_ANGLES] = {
 const struct delta_row nq_model[1] = { U8("modelindex", BIT(10), NQ_F_MODEL) };
 const struct delta_row nq_model_bjp[1] = { U16("modelindex", BIT(10), NQ_F_MODEL) };
 
-#define LOOK(model, frame)                                                          \
-	{                                                                           \
-		model("modelindex", 0, NQ_F_MODEL), frame("frame", 0, NQ_F_FRAME),  \
-			U8("colormap", 0, NQ_F_COLORMAP), U8("skin", 0, NQ_F_SKIN), \
+#define LOOK(model, frame)                                                             \
+	{                                                                              \
+		model("modelindex", 0, NQ_F_MODEL), frame("frame", 0, NQ_F_FRAME),     \
+			U8("colormap", 0, NQ_F_COLORMAP), U8("skinnum", 0, NQ_F_SKIN), \
 	}
 
 const struct delta_row nq_look[4] = LOOK(U8, U8);
@@ -81,7 +81,7 @@ const struct delta_row nq_look_fitz[6] = {
 	U16("frame", NQ_B_FRAME16, NQ_F_FRAME),
 	U8("frame", NQ_B_FRAME8, NQ_F_FRAME),
 	U8("colormap", 0, NQ_F_COLORMAP),
-	U8("skin", 0, NQ_F_SKIN),
+	U8("skinnum", 0, NQ_F_SKIN),
 };
 
 const struct delta_row nq_look_fitz_tail[2] = {
@@ -308,7 +308,7 @@ const struct delta_row nq_e5[40] = {
 	U8("modelindex", E5_MODEL8, NQ_F_MODEL),
 	U16("frame", E5_FRAME16, NQ_F_FRAME),
 	U8("frame", E5_FRAME8, NQ_F_FRAME),
-	U8("skin", E5_SKIN, NQ_F_SKIN),
+	U8("skinnum", E5_SKIN, NQ_F_SKIN),
 	{ "effects", E5_EFFECTS32, NQ_F_EFFECTS, DELTA_U32, 0, 0 },
 	U16("effects", E5_EFFECTS16, NQ_F_EFFECTS),
 	U8("effects", E5_EFFECTS8, NQ_F_EFFECTS),
@@ -317,9 +317,9 @@ const struct delta_row nq_e5[40] = {
 	U8("colormap", E5_COLORMAP, NQ_F_COLORMAP),
 	U16("tagentity", E5_ATTACHMENT, NQ_F_TAG_ENTITY),
 	U8("tagindex", E5_ATTACHMENT, NQ_F_TAG),
-	U16("light_r", E5_LIGHT, NQ_F_LIGHT),
-	U16("light_g", E5_LIGHT, NQ_F_LIGHT + 1),
-	U16("light_b", E5_LIGHT, NQ_F_LIGHT + 2),
+	U16("light_red", E5_LIGHT, NQ_F_LIGHT),
+	U16("light_green", E5_LIGHT, NQ_F_LIGHT + 1),
+	U16("light_blue", E5_LIGHT, NQ_F_LIGHT + 2),
 	U16("light_radius", E5_LIGHT, NQ_F_LIGHT + 3),
 	U8("lightstyle", E5_LIGHT, NQ_F_LIGHTSTYLE),
 	U8("lightpflags", E5_LIGHT, NQ_F_LIGHTPFLAGS),

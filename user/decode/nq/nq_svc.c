@@ -44,7 +44,7 @@ void nq_op_updatestat(struct ops *o)
 	uint8_t index = reader_u8(&o->rd);
 	const struct nq_format *f = nq_format_at(o);
 
-	record_uint(o->record, "index", index);
+	record_uint(o->record, "stat", index);
 	nq_put_i32(o, "value");
 	/* Of 666 and 999 Quakespasm-Spiked has as many. */
 	if (index >= STATS_OF_ID && !nq_has(f, NQ_DP | NQ_QUAKEDP | NQ_FITZ) &&
@@ -54,19 +54,19 @@ void nq_op_updatestat(struct ops *o)
 
 void nq_op_updatestatbyte(struct ops *o)
 {
-	nq_put_u8(o, "index");
+	nq_put_u8(o, "stat");
 	nq_put_u8(o, "value");
 }
 
 void nq_op_updatestatstring(struct ops *o)
 {
-	nq_put_u8(o, "index");
+	nq_put_u8(o, "stat");
 	nq_put_text(o, "text");
 }
 
 void nq_op_updatestatfloat(struct ops *o)
 {
-	nq_put_u8(o, "index");
+	nq_put_u8(o, "stat");
 	nq_put_f32(o, "value");
 }
 
@@ -242,7 +242,7 @@ void nq_op_serverinfo(struct ops *o)
 	/* A text that stands there is that of a game without a directory. */
 	if (nq_has(&w->format, NQ_ENHANCED) && gametype >= ' ')
 		ops_wrong(o, "no such type of game");
-	nq_put_text(o, "level");
+	nq_put_text(o, "levelname");
 	precaches(o, "models", true);
 	precaches(o, "sounds", false);
 }
@@ -275,7 +275,7 @@ void nq_op_lightstyle(struct ops *o)
 	const struct nq_format *f = nq_format_at(o);
 	uint8_t index = reader_u8(&o->rd);
 
-	record_uint(o->record, "index", index);
+	record_uint(o->record, "style", index);
 	nq_put_text(o, "text");
 	if (index >= 64 && !nq_has(f, NQ_DP | NQ_QUAKEDP) && !f->pext1 && !f->pext2)
 		ops_wrong(o, "no such light style");

@@ -101,9 +101,9 @@ static const struct temp temps[] = {
 	[74] = { "flamejet", { AT, { "velocity", 'v' }, { "count", 'b' } } },
 	[75] = POINT("plasmaburn"),
 	[76] = { "tei_g3", { LINE, { "angles", 'v' } } },
-	[77] = { "smoke", { AT, { "dir", 'v' }, { "count", 'b' } } },
+	[77] = { "smoke", { AT, { "direction", 'v' }, { "count", 'b' } } },
 	[78] = POINT("bigexplosion"),
-	[79] = { "plasmahit", { AT, { "dir", 'v' }, { "count", 'b' } } },
+	[79] = { "plasmahit", { AT, { "direction", 'v' }, { "count", 'b' } } },
 };
 
 static void put_bytes(struct ops *o, const char *key, bool is_signed)

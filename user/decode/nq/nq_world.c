@@ -158,7 +158,7 @@ static void sound_extras(struct ops *o, uint32_t mask)
 	if (mask & SND_PITCH)
 		nq_put_u8(o, "pitch");
 	if (mask & SND_TIMEOFFSET)
-		nq_put_i16(o, "timeoffset");
+		nq_put_i16(o, "timeofs");
 	if (mask & SND_VELOCITY) {
 		record_open_array(o->record, "velocity");
 		for (int i = 0; i < 3; i++)
@@ -230,7 +230,7 @@ void nq_op_spawnstaticsound2(struct ops *o)
 void nq_op_particle(struct ops *o)
 {
 	nq_put_origin(o, "origin");
-	record_open_array(o->record, "dir");
+	record_open_array(o->record, "direction");
 	for (int i = 0; i < 3; i++)
 		record_float(o->record, NULL, reader_i8(&o->rd) / 16.0);
 	record_close(o->record);

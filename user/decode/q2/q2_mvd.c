@@ -283,7 +283,7 @@ static void parse_sound(struct ops *o)
 	if (flags & 2)
 		record_float(o->record, "attenuation", reader_u8(&o->rd) / 64.0);
 	if (flags & 16)
-		record_uint(o->record, "offset", reader_u8(&o->rd));
+		record_uint(o->record, "timeofs", reader_u8(&o->rd));
 	packed = reader_le16(&o->rd);
 	q2_entity_number(o, "number", packed >> 3, 0);
 	record_uint(o->record, "channel", packed & 7);

@@ -172,7 +172,7 @@ static void parse_sound(struct ops *o)
 	if (flags & SOUND_ATTENUATION)
 		record_float(o->record, "attenuation", reader_u8(&o->rd) / 64.0);
 	if (flags & SOUND_OFFSET)
-		record_uint(o->record, "offset", reader_u8(&o->rd));
+		record_uint(o->record, "timeofs", reader_u8(&o->rd));
 	if (flags & SOUND_ENTITY) {
 		packed = reader_le16(&o->rd);
 		q2_entity_number(o, "number", packed >> 3, 0);

@@ -305,7 +305,8 @@ static void body(struct q2_session *q, const struct q2_guess *guess,
 	order = order_of(q, client, m->sequence);
 	q->stale = order != NETCHAN_NEWER;
 	if (q->stale)
-		record_bool(m->record, order == NETCHAN_OLDER ? "old" : "repeated", true);
+		record_bool(m->record, order == NETCHAN_OLDER ? "late" : "repeated",
+			    true);
 	/* A slice of a message that has come must not disturb the next one's. */
 	if (part->sliced && (q->stale || !collect(q, m, part, rest))) {
 		m->record->kind = "fragment";

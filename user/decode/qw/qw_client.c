@@ -25,7 +25,7 @@ void qw_move(struct ops *o)
 	bool right;
 
 	qw_u8(o, "loss");
-	record_open_array(o->record, "cmds");
+	record_open_array(o->record, "usercmds");
 	for (int i = 0; i < MOVES; i++) {
 		unsigned int bits = qw_usercmd_read(&o->rd, protocol, command);
 
@@ -36,7 +36,7 @@ void qw_move(struct ops *o)
 		return;
 	right = checksum ==
 		qw_move_checksum(from, (size_t)(o->rd.pos - from), o->m->sequence);
-	record_bool(o->record, "checksum_ok", right);
+	record_bool(o->record, "checksum_valid", right);
 	if (!right)
 		ops_wrong(o, "the move's checksum is wrong");
 }
@@ -224,7 +224,7 @@ static void vr_device(struct ops *o)
 	if (bits & 2)
 		qw_angles16(o, "angles");
 	if (bits & 4)
-		qw_angles16(o, "angular_velocity");
+		qw_angles16(o, "avelocity");
 	if (bits & 8)
 		qw_floats(o, "origin", 3);
 	if (bits & 16)
@@ -236,11 +236,13 @@ static void vr_device(struct ops *o)
 
 static void cursor(struct ops *o)
 {
-	qw_i16(o, "cursor_x");
-	qw_i16(o, "cursor_y");
+	record_open_array(o->record, "cursor_screen");
+	qw_i16(o, NULL);
+	qw_i16(o, NULL);
+	record_close(o->record);
 	qw_floats(o, "cursor_start", 3);
 	qw_floats(o, "cursor_impact", 3);
-	qw_number(o, "cursor_entity");
+	qw_number(o, "cursor_entitynumber");
 }
 
 /* In halves where they are zigzagged, else fives. */
@@ -293,9 +295,13 @@ static void vr_usercmd(struct ops *o)
 		cursor(o);
 	if (bits & 0x1000)
 		record_uint(o->record, "lightlevel", qw_vlq(o));
+	if (!(bits & 0xe000))
+		return;
+	record_open_array(o->record, "devices");
 	for (unsigned int i = 13; i < 16; i++)
 		if (bits & 1U << i)
 			vr_device(o);
+	record_close(o->record);
 }
 
 static void acks(struct ops *o)
@@ -324,7 +330,7 @@ void qw_fte_move(struct ops *o)
 		ops_wrong(o, "more moves than there may be");
 		return;
 	}
-	record_open_array(o->record, "cmds");
+	record_open_array(o->record, "usercmds");
 	for (uint64_t i = 0; i < seats * frames && !reader_failed(&o->rd); i++) {
 		record_open_object(o->record, NULL);
 		vr_usercmd(o);

@@ -230,7 +230,7 @@ static void style_register(struct ops *o)
 	}
 	if (style & STYLE_LIGHT) {
 		bytes3(o, "color", false);
-		qw_u8(o, "lightradius");
+		qw_u8(o, "light_radius");
 		qw_u8(o, "time");
 		if (style & STYLE_LIGHT_FADES)
 			bytes3(o, "fade", false);

@@ -76,7 +76,7 @@ const struct delta_row qw_entity_rows[] = {
 	LANE(1),
 	LANE(2),
 	{ "scale", HAS_SCALE, QW_E_SCALE, DELTA_U8, 0, 0 },
-	{ "trans", HAS_TRANS, QW_E_TRANS, DELTA_U8, 0, 0 },
+	{ "alpha", HAS_TRANS, QW_E_TRANS, DELTA_U8, 0, 0 },
 	{ "fatness", HAS_FATNESS, QW_E_FATNESS, DELTA_I8, 0, 0 },
 	{ "drawflags", HAS_DRAWFLAGS, QW_E_DRAWFLAGS, DELTA_U8, 0, 0 },
 	{ "abslight", HAS_ABSLIGHT, QW_E_ABSLIGHT, DELTA_U8, 0, 0 },
@@ -89,7 +89,7 @@ const struct delta_row qw_entity_rows[] = {
 	LIGHT("light_red", 0, DELTA_I16),
 	LIGHT("light_green", 1, DELTA_I16),
 	LIGHT("light_blue", 2, DELTA_I16),
-	LIGHT("light", 3, DELTA_I16),
+	LIGHT("light_radius", 3, DELTA_I16),
 	LIGHT("lightstyle", 4, DELTA_U8),
 	LIGHT("lightpflags", 5, DELTA_U8),
 	{ "effects_high", HAS_EFFECTS16, QW_E_EFFECTS_HIGH, DELTA_U8, 0, 0 },
@@ -177,7 +177,7 @@ void qw_entity_record(struct record *r, const struct qw_terms *t,
 	record_uint(r, "number", e->number);
 	record_uint(r, "bits", e->bits | (uint64_t)e->bits4 << 32);
 	if (e->remove)
-		record_bool(r, "remove", true);
+		record_bool(r, "removed", true);
 	else
 		delta_record(r, qw_entity_rows, qw_entity_rows_count, layout_of(t, e),
 			     e->field);

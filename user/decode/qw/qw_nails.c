@@ -65,7 +65,7 @@ static void projectile(struct ops *o, unsigned int word)
 	record_open_object(o->record, NULL);
 	record_uint(o->record, "number", word & ~(unsigned int)PROJECTILE_REMOVE);
 	if (word & PROJECTILE_REMOVE) {
-		record_bool(o->record, "remove", true);
+		record_bool(o->record, "removed", true);
 		record_close(o->record);
 		return;
 	}

@@ -141,15 +141,18 @@ static void effects(struct ops *o, uint32_t bits)
 
 static void predinfo_last(struct ops *o, uint32_t bits)
 {
+	double none = __builtin_nan(""), angle[3] = { none, none, none };
 	unsigned int frame;
 
 	if (qw_parse_of(o)->terms.fte2 & QW_FTE2_PREDINFO) {
 		if (bits & U_ANGLESXZ) {
-			qw_i16(o, "vangle_x");
-			qw_i16(o, "vangle_z");
+			angle[0] = (int16_t)reader_le16(&o->rd) * (360 / 65536.0);
+			angle[2] = (int16_t)reader_le16(&o->rd) * (360 / 65536.0);
 		}
 		if (bits & U_ANGLESY)
-			qw_i16(o, "vangle_y");
+			angle[1] = (int16_t)reader_le16(&o->rd) * (360 / 65536.0);
+		if (bits & (U_ANGLESXZ | U_ANGLESY))
+			lanes(o, "v_angle", angle);
 		return;
 	}
 	frame = reader_u8(&o->rd);
@@ -169,7 +172,7 @@ static void predinfo(struct ops *o, uint32_t bits)
 	if (p & 4)
 		qw_i16(o, "upmove");
 	if (p & 8)
-		qw_u8(o, "pmovetype");
+		qw_u8(o, "movetype");
 	if (p & 0x30) {
 		double none = __builtin_nan(""), velocity[3] = { none, none, none };
 
@@ -195,24 +198,30 @@ static void solid(struct ops *o)
 		qw_u16(o, "solid");
 		return;
 	}
-	encoding = qw_u8(o, "solidsize");
+	encoding = reader_u8(&o->rd);
 	if (encoding == 16)
 		qw_u16(o, "solid");
 	else if (encoding == 32)
 		record_uint(o->record, "solid", reader_le32(&o->rd));
-	else if (encoding > 3)
+	else if (encoding <= 3)
+		record_uint(o->record, "solid", encoding);
+	else
 		ops_wrong(o, "no such encoding of a size");
 }
 
 static void bones(struct ops *o)
 {
-	unsigned int flags = qw_u8(o, "boneflags"), n;
+	unsigned int flags = reader_u8(&o->rd);
+	const uint8_t *at;
+	size_t n;
 
 	if (flags & 0x3f)
 		ops_wrong(o, "no such flag of bones");
 	if (flags & 0x80) {
-		n = qw_u8(o, "bonecount");
-		reader_take(&o->rd, (size_t)n * 7 * 2);
+		n = reader_u8(&o->rd) * 14U;
+		at = reader_take(&o->rd, n);
+		if (at)
+			record_hex(o->record, "bones", at, n);
 	}
 	if (flags & 0x40) {
 		byte_field(o, "basebone");
@@ -234,7 +243,7 @@ static void light(struct ops *o)
 	qw_i16(o, "light_red");
 	qw_i16(o, "light_green");
 	qw_i16(o, "light_blue");
-	qw_i16(o, "light");
+	qw_i16(o, "light_radius");
 	byte_field(o, "lightstyle");
 	qw_u8(o, "lightpflags");
 }
@@ -244,14 +253,14 @@ static void trail(struct ops *o)
 	unsigned int effect;
 
 	if (lerps(o)) {
-		record_uint(o->record, "traileffect", qw_uleb(o));
-		record_uint(o->record, "emiteffect", qw_uleb(o));
+		record_uint(o->record, "traileffectnum", qw_uleb(o));
+		record_uint(o->record, "emiteffectnum", qw_uleb(o));
 		return;
 	}
 	effect = reader_le16(&o->rd);
-	record_uint(o->record, "traileffect", effect & 0x3fff);
+	record_uint(o->record, "traileffectnum", effect & 0x3fff);
 	if (effect & 0x8000)
-		qw_u16(o, "emiteffect");
+		qw_u16(o, "emiteffectnum");
 }
 
 static void bytes(struct ops *o, const char *key, unsigned int n)
@@ -266,7 +275,7 @@ static void bytes(struct ops *o, const char *key, unsigned int n)
 static void update_rare(struct ops *o, uint32_t bits)
 {
 	if (bits & U_ALPHA)
-		qw_u8(o, "trans");
+		qw_u8(o, "alpha");
 	if (bits & U_SCALE)
 		qw_u8(o, "scale");
 	if (bits & U_BONES)
@@ -285,7 +294,7 @@ static void update_rare(struct ops *o, uint32_t bits)
 		bytes(o, "colormod", 3);
 	if (bits & U_GLOW) {
 		qw_u8(o, "glowsize");
-		qw_u8(o, "glowcolour");
+		qw_u8(o, "glowcolor");
 		bytes(o, "glowmod", 3);
 	}
 	if (bits & U_FATNESS)
@@ -332,7 +341,7 @@ static uint32_t update(struct ops *o)
 	if (bits & U_SOLID)
 		solid(o);
 	if (bits & U_FLAGS)
-		byte_field(o, "flags");
+		byte_field(o, "dpflags");
 	update_rare(o, bits);
 	return bits;
 }
@@ -415,7 +424,7 @@ void qw_updateentities(struct ops *o)
 		record_uint(o->record, "number", number);
 		bits = 0;
 		if (removed)
-			record_bool(o->record, "remove", true);
+			record_bool(o->record, "removed", true);
 		else
 			bits = update(o);
 		record_close(o->record);
