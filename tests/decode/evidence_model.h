@@ -10,6 +10,7 @@
 #ifndef EVIDENCE_MODEL_H
 #define EVIDENCE_MODEL_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -36,8 +37,8 @@ static inline uint64_t model_hash(const json_t *value)
 /* What names an entity or says how it was sent, and is no field of it. */
 static inline bool model_is_field(const char *key)
 {
-	static const char *const others[] = { "op",	"number",  "bits",
-					      "remove", "removed", "reset" };
+	static const char *const others[] = { "op", "number", "bits", "removed",
+					      "reset" };
 
 	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
 		if (!strcmp(key, others[i]))
@@ -138,6 +139,8 @@ static inline void model_forget(json_t *session)
 	json_object_del(session, "frames");
 	json_object_del(session, "entities");
 	json_object_del(session, "newest");
+	json_object_del(session, "last");
+	json_object_del(session, "players");
 }
 
 static inline void model_baseline(json_t *session, json_t *entity)
@@ -174,8 +177,7 @@ static inline uint64_t model_frame(json_t *session, json_int_t number, json_int_
 		const char *name = model_name(model_number(entity, "number"));
 		json_t *old = model_entity(frame, name);
 
-		if (json_is_true(json_object_get(entity, "remove")) ||
-		    json_is_true(json_object_get(entity, "removed")))
+		if (json_is_true(json_object_get(entity, "removed")))
 			json_object_del(frame, name);
 		else
 			model_put(frame, name,
@@ -187,6 +189,28 @@ static inline uint64_t model_frame(json_t *session, json_int_t number, json_int_
 	/* No delta goes back further. */
 	json_object_del(frames, model_name(number - 256));
 	return model_frame_hash(frame);
+}
+
+/*
+ * A recording made by a server: a player or an entity is a difference to its own last
+ * state on this map, also after it was gone.
+ */
+static inline uint64_t model_last(json_t *session, const char *table, const char *key,
+				  json_t *list)
+{
+	json_t *states = model_table(session, table), *entity;
+	uint64_t sum = 3;
+	size_t i;
+
+	json_array_foreach (list, i, entity) {
+		const char *name = model_name(model_number(entity, key));
+		json_t *now = model_merge(json_object_get(states, name), entity);
+
+		json_object_del(now, "flags"); /* what is there, not how it is */
+		sum = model_mix(sum, model_hash(now));
+		json_object_set_new(states, name, now);
+	}
+	return sum;
 }
 
 /* NetQuake: an update is a difference to the entity's baseline. */
@@ -206,13 +230,12 @@ static inline uint64_t model_entities(json_t *session, json_int_t number,
 				      json_t *entities)
 {
 	json_t *table = model_table(session, "entities"), *entity;
+	json_t *baselines = model_table(session, "baselines");
 	json_int_t newest = model_number(session, "newest");
 	uint64_t sum = 0;
 	size_t i;
 
-	/* A client takes no old one; far back, they have begun anew. */
-	if (number && number <= newest && number > newest - 64)
-		return 0;
+	/* They have begun anew: old ones do not come here. */
 	if (number < newest)
 		json_object_clear(table);
 	json_object_set_new(session, "newest", json_integer(number));
@@ -221,11 +244,17 @@ static inline uint64_t model_entities(json_t *session, json_int_t number,
 		bool reset = json_is_true(json_object_get(entity, "reset"));
 		json_t *now;
 
-		if (json_is_true(json_object_get(entity, "remove"))) {
+		if (json_is_true(json_object_get(entity, "removed"))) {
+			if (!model_number(entity, "number"))
+				json_object_clear(table);
 			json_object_del(table, name);
 			continue;
 		}
-		now = model_merge(reset ? NULL : json_object_get(table, name), entity);
+		/* FTE's have baselines, DarkPlaces' frames know none. */
+		now = model_merge(!reset    ? json_object_get(table, name)
+				  : !number ? json_object_get(baselines, name)
+					    : NULL,
+				  entity);
 		json_object_set_new(table, name, now);
 		sum += model_hash(now);
 	}
@@ -256,6 +285,17 @@ static inline uint64_t model_op(json_t *session, json_t *record, json_t *op)
 		base = model_number(op, "deltaNum");
 		return model_frame(session, sequence, base ? sequence - base : 0,
 				   json_object_get(op, "player"), list);
+	}
+	if (json_object_get(op, "players") && json_object_get(op, "packetentities"))
+		return model_mix(model_last(session, "players", "slot",
+					    json_object_get(op, "players")),
+				 model_last(session, "entities", "number",
+					    json_object_get(op, "packetentities")));
+	if (!strcmp(name, "playerinfo") && !json_object_get(record, "sequence")) {
+		list = json_pack("[O]", op);
+		base = (json_int_t)model_last(session, "players", "slot", list);
+		json_decref(list);
+		return (uint64_t)base;
 	}
 	if (!strcmp(name, "frame")) {
 		base = model_number(op, "deltaframe");
