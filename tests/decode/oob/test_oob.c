@@ -168,6 +168,32 @@ static void words_decode(void **state)
 	}
 }
 
+/*
+ * What a host was elsewhere does not turn a client's word around; that the receiver is a
+ * known server turns one around that both may say.
+ */
+static void words_direction_before_a_guess(void **state)
+{
+	struct harness *h = harness_open(FAMILY_AUTO);
+	struct record_address server = harness_address(1, 6000);
+	json_t *all;
+
+	(void)state;
+	/* A server answers, so 9:5000 is a client of Quake II's. */
+	harness_c2s(h, BYTES(MARK "getchallenge\n"));
+	harness_s2c(h, BYTES(MARK "challenge 1234 p=34"));
+	/* It is asked by another. */
+	harness_send(h, harness_address(7, 1), harness_address(9, 5000),
+		     BYTES(MARK "getservers 68 full"));
+	harness_send(h, harness_address(7, 1), server, BYTES(MARK "ack"));
+	harness_send(h, harness_address(7, 2), server, BYTES(MARK "disconnect"));
+	all = harness_close(h);
+	assert_string_equal(text_at(json_array_get(all, 2), "direction"), "c2s");
+	assert_string_equal(text_at(json_array_get(all, 3), "direction"), "c2s");
+	assert_string_equal(text_at(json_array_get(all, 4), "direction"), "c2s");
+	json_decref(all);
+}
+
 /* --- all that a word says ---------------------------------------------------------- */
 
 #define PLAYER_QW "5 -1 2 33 \"a\" \"base\" 4 3"
@@ -377,6 +403,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(words_decode),
+		cmocka_unit_test(words_direction_before_a_guess),
 		cmocka_unit_test(words_say),
 		cmocka_unit_test(words_cut),
 		cmocka_unit_test(connect_decompresses),
