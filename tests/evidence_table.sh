@@ -4,20 +4,24 @@
 # evidence_table.sh - what the decoders say of recordings of which a part is lost, swapped
 # or repeated, by family. Prints docs/measurements/evidence.md; --write puts it there.
 #
-# The recordings are the project's own, and those in $CAPTURES if that is set. Takes
-# minutes with these. The harms are the same in each run; EVIDENCE_ROUNDS says how many
-# variants there are of each that is random. BUILD: where test_evidence was built.
+# The recordings are the project's own, and of those in $CAPTURES, if that is set, captures
+# of at most 620 kB and demos of at most 100 kB; they take a quarter of an hour. The harms are
+# the same in each run; EVIDENCE_ROUNDS says how many variants there are of each that is
+# random. BUILD: where test_evidence was built; EVIDENCE_TEST: another build of it.
 set -eu
 
 cd "$(dirname "$0")/.."
 PAGE=docs/measurements/evidence.md
-TEST=${BUILD:-build}/tests/decode/test_evidence
+TEST=${EVIDENCE_TEST:-${BUILD:-build}/tests/decode/test_evidence}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 files='{tests/data/*/*.pcap'
-[ ! -d "${CAPTURES:-}/live" ] || files+=",$CAPTURES/live/*.pcap,$CAPTURES/demos/*/*"
-EVIDENCE_FILES="$files}" EVIDENCE_ROUNDS=${EVIDENCE_ROUNDS:-2} EVIDENCE_OWN=no "$TEST" \
+if [ -d "${CAPTURES:-}/live" ]; then
+	files+=",$(find "$CAPTURES" \( -path '*/live/*.pcap' -size -621k \) -o \
+		\( -path '*/demos/*' -type f -size -101k \) | LC_ALL=C sort | paste -sd ,)"
+fi
+EVIDENCE_FILES="$files}" EVIDENCE_ROUNDS=${EVIDENCE_ROUNDS:-1} EVIDENCE_OWN=no "$TEST" \
 	>"$work/out" 2>&1 || echo "evidence_table.sh: some are wrong" >&2
 
 # Lines of: kind of recording, family, harm, decoded without, of these not now, wrong.
@@ -77,8 +81,9 @@ page()
 # Recordings with losses
 
 Reference: what the decoders say of recordings of which a part is missing. Written by
-`tests/evidence_table.sh --write` with the recordings of [RATES](../RATES.md) at hand; the harms
-are in tests/decode/evidence_recording.h, and are the same in each run.
+`tests/evidence_table.sh --write` from the project's own recordings and, of those that
+[RATES](../RATES.md) lists, captures of at most 620 kB and demos of at most 100 kB. The harms are in
+tests/decode/evidence_recording.h, and are the same in each run.
 
 Each cell counts the records that are `decoded` when all of the recording is there: those that are
 **wrong** now / those that are `partial` (or `opaque`, for want of a key) now / those that are
@@ -95,9 +100,9 @@ END
 
 ## Demos
 
-Blocks of a file are lost here. Files of `.dem`, `.mvd` and `.mvd2` number no blocks, so that in these
-a loss cannot be told where no later block contradicts it; no such file is known, and the harms that
-would make them are left out for these formats: their beginning or end is missing alone.
+Blocks of a file are lost here. Files of `.dem`, `.mvd` and `.mvd2` number no blocks, so that a loss
+within cannot be told where no later block contradicts it. A file is written in one piece, so of
+these only the beginning or the end is taken away.
 
 END
 		table demos
