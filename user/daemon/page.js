@@ -138,7 +138,8 @@ const protocols = s => s.protocol !== "auto" || !s.decoded ? s.protocol : ["auto
 
 const seen = new Map();
 /* Lines are told apart without their colours, too. */
-const dashes = { pass: [], answer: [7, 4], challenge: [2, 3], drop: [12, 3, 2, 3] };
+const dashes = { pass: [], answer: [7, 4], challenge: [2, 3], drop: [] };
+const widthOf = mark => mark === "drop" ? 3 : 1.5;
 
 function remember(stats) {
 	for (const s of stats.services)
@@ -162,7 +163,7 @@ function drawPace(canvas, name) {
 	for (const mark of Object.keys(dashes)) {
 		g.strokeStyle = colour(mark);
 		g.setLineDash(dashes[mark]);
-		g.lineWidth = 1.4;
+		g.lineWidth = widthOf(mark);
 		g.beginPath();
 		points.forEach((p, i) => g[i ? "lineTo" : "moveTo"](w * (1 - (end - p.time) / 600),
 			h - 3 - (h - 6) * Math.log10(1 + p[mark]) / Math.log10(1 + most)));
@@ -377,7 +378,8 @@ const styleOf = dash => !dash || !dash.length ? "solid" : dash[0] < 4 ? "dotted"
 
 function caption(plot, point) {
 	const text = plot.lines.map(([column, mark, scale, name, dash]) =>
-		element("i", { style: `--mark: var(--${mark}); --dash: ` + styleOf(dash || dashes[mark]) },
+		element("i", { style: `--mark: var(--${mark}); --width: ${widthOf(mark)}px; ` +
+			`--dash: ${styleOf(dash || dashes[mark])}` },
 			(name || column) + " " +
 			(point ? number(point[past.columns.indexOf(column)] * scale) : "")));
 	const when = point ? ` at ${new Date(point[0] * 1000).toLocaleTimeString()}` : "";
@@ -421,7 +423,7 @@ function draw(plot) {
 	plot.lines.forEach(([, mark, , , dash], i) => {
 		g.setLineDash(dash || dashes[mark] || []);
 		g.strokeStyle = colour(mark);
-		g.lineWidth = 1.6;
+		g.lineWidth = widthOf(mark);
 		g.lineJoin = "round";
 		g.beginPath();
 		past.points.forEach((p, j) => {
