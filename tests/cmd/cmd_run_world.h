@@ -373,11 +373,13 @@ void samples_rotate(struct samples_view *live)
 	does("samples_rotate");
 }
 
-int alarm_start(struct stats_cache *cache, struct samples_view *live,
-		const struct config *config, const char *pin, struct alarm **ret)
+int alarm_start(struct shield *shield, struct stats_cache *cache,
+		struct samples_view *live, const struct config *config, const char *pin,
+		struct alarm **ret)
 {
 	int err;
 
+	assert_ptr_equal(shield, SHIELD);
 	assert_ptr_equal(cache, CACHE);
 	assert_ptr_equal(live, LIVE);
 	note("of %s: ", text(pin));

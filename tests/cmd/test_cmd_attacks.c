@@ -77,11 +77,11 @@ pid_t pidfile_pid(const char *pin)
 	return daemon_pid;
 }
 
-#define FIRST                                                                          \
-	"{\"id\":\"a\",\"start\":\"2026-11-23 10:00:00 more\",\"end\":\"x\","          \
-	"\"service\":\"ffa\",\"what\":\"reflected replies\",\"seconds\":61,"           \
-	"\"dropped\":1234567,\"peak\":{\"packets_per_s\":1500,\"bits_per_s\":12e6},"   \
-	"\"sources\":{\"forged\":\"likely\"},\"players\":{\"before\":12,\"least\":3}," \
+#define FIRST                                                                                         \
+	"{\"id\":\"a\",\"start\":\"2026-11-23 10:00:00 more\",\"end\":\"x\","                         \
+	"\"service\":\"ffa\",\"what\":\"reflected replies\",\"seconds\":61,"                          \
+	"\"dropped\":1234567,\"peak\":{\"packets_per_s\":1500,\"bits_per_s\":12e6},"                  \
+	"\"sources\":{\"forged\":\"likely\",\"sampled\":40},\"players\":{\"before\":12,\"least\":3}," \
 	"\"kinds\":{\"getstatus\":9,\"getinfo\":1}}"
 #define SECOND \
 	"{\"id\":\"b\",\"start\":\"2026-11-23 11:00:00\",\"seconds\":5,\"observed\":true}"
@@ -90,7 +90,8 @@ pid_t pidfile_pid(const char *pin)
 	"drops  forged   players  mostly\n"
 #define FIRST_ROW                                                                         \
 	"2026-11-23 10:00:00    1m01   ffa              reflected replies   1.5k    12M " \
-	"  1.2M  likely    12>3    getstatus\n"
+	"  1.2M  likely    12>3    getstatus\n"                                           \
+	"                      by samples from addresses that are spoofed, as it seems\n"
 
 static void a_table(void **state)
 {

@@ -93,6 +93,36 @@ void samples_watch(struct samples_view *live, samples_refused *function, void *c
 	refused_context = context;
 }
 
+#define SHIELD ((struct shield *)&shield_there)
+
+static char shield_there;
+static __u32 turn_now = 1000; /* it grows with each second */
+/* What a second has brought for the service of that slot, from that address. */
+static struct {
+	__u32 slot, weight, reads;
+	struct refused_source from;
+} refuses;
+
+__u32 shield_refused_turn(struct shield *shield)
+{
+	assert_ptr_equal(shield, SHIELD);
+	return turn_now += 8;
+}
+
+int shield_refused(const struct shield *shield, __u32 slot, __u32 since, __u32 until,
+		   void (*each)(enum wire_class class, const struct refused_source *from,
+				void *context),
+		   void *context)
+{
+	assert_ptr_equal(shield, SHIELD);
+	assert_int_equal(until, turn_now);
+	assert_int_equal(since, turn_now - 8);
+	refuses.reads++;
+	if (slot == refuses.slot && refuses.from.weight)
+		each(CLASS_RCON, &refuses.from, context);
+	return 0;
+}
+
 uint64_t closed_ports_read(void)
 {
 	return closed;
@@ -189,7 +219,7 @@ static inline void services(size_t count)
 
 static inline void start_of(const char *pin)
 {
-	assert_int_equal(alarm_start((struct stats_cache *)&stats,
+	assert_int_equal(alarm_start(SHIELD, (struct stats_cache *)&stats,
 				     (struct samples_view *)&ring, config, pin,
 				     &alarm_now),
 			 0);
@@ -323,6 +353,7 @@ static int begin(void **state)
 	stale = false;
 	closed = 1000;
 	told_count = 0;
+	memset(&refuses, 0, sizeof(refuses));
 	stats.time_ms = BEGIN_MS;
 	stats.steady_ms = 5000;
 	ring = samples_ring_create();

@@ -491,7 +491,7 @@ static void without_counters_there_is_none(void **state)
 	(void)state;
 	stats_none = true;
 	stderr_catch();
-	assert_int_equal(alarm_start((struct stats_cache *)&stats,
+	assert_int_equal(alarm_start(SHIELD, (struct stats_cache *)&stats,
 				     (struct samples_view *)&ring, config, NULL, &none),
 			 -ENOMEM);
 	stderr_release(said, sizeof(said));
@@ -528,6 +528,40 @@ static void a_page_gets_the_last_twenty(void **state)
 	fclose(out);
 }
 
+/* What the kernel has kept is read of those that something was refused for, and of these
+ * for one look more; and a start already says it. */
+static void a_start_names_its_sources(void **state)
+{
+	const struct incident_watch *w = alarm_watches(alarm_now);
+	struct drop_sources_row rows[1];
+	__u32 reads = refuses.reads;
+
+	(void)state;
+	second();
+	assert_int_equal(refuses.reads, reads);
+	refuses.slot = 1;
+	refuses.from = (struct refused_source){ .net = 0xc0000207, .weight = 5 };
+	flood(1, 200);
+	second();
+	assert_int_equal(refuses.reads, reads + 1);
+	second();
+	assert_int_equal(refuses.reads, reads + 2);
+	second();
+	assert_int_equal(refuses.reads, reads + 2);
+	flood(1, 200);
+	second();
+	flood(1, 200);
+	second();
+	assert_int_equal(count(INCIDENT_STARTED, true), 1);
+	assert_non_null(w[1].now);
+	assert_null(w[0].now);
+	assert_int_equal(drop_sources_sure(&w[1].now->sources.by[CLASS_RCON].addresses,
+					   rows, 1),
+			 1);
+	assert_int_equal(rows[0].prefix.addr[3], __builtin_bswap32(0xc0000207));
+	assert_int_equal(rows[0].count, 20 * REFUSED_EVERY);
+}
+
 int main(void)
 {
 #define T(test) cmocka_unit_test_setup_teardown(test, begin, end)
@@ -556,6 +590,7 @@ int main(void)
 		T(without_systemd_nothing_is_put),
 		T(without_counters_there_is_none),
 		T(a_page_gets_the_last_twenty),
+		T(a_start_names_its_sources),
 	};
 
 	return cmocka_run_group_tests(tests, make_root, remove_root);

@@ -21,6 +21,7 @@
 #include "daemon/closed_ports.h"
 #include "daemon/journal.h"
 #include "incident/incident_json.h"
+#include "lib/cidr.h"
 #include "lib/log.h"
 #include "stderr.h"
 
@@ -81,6 +82,12 @@ static struct incident attack(void)
 		.players_most = 11,
 	};
 
+	struct cidr guesser;
+
+	assert_true(cidr_parse("192.0.2.7", &guesser));
+	for (int n = 0; n < DROP_SOURCES_SURE; n++)
+		drop_sources_put(&i.sources.by[CLASS_RCON].addresses, 0, &guesser, 9,
+				 REASON_SOURCE_BUDGET);
 	return i;
 }
 
@@ -124,6 +131,7 @@ static void each_field_is_its_own(void **state)
 			 "QUAKESHIELD_WHAT=%s\nQUAKESHIELD_PEAK_PPS=1234\n"
 			 "QUAKESHIELD_PEAK_BPS=98766\nQUAKESHIELD_DROPPED=3999\n"
 			 "QUAKESHIELD_OBSERVED=0\nQUAKESHIELD_FORGED=%s\n"
+			 "QUAKESHIELD_FROM=192.0.2.7 (100 %% of rcon, source-budget)\n"
 			 "QUAKESHIELD_PLAYERS=7\nQUAKESHIELD_CAPTURE=/x.pcapng\n",
 			 text, rows[r].id, rows[r].priority,
 			 incident_event_name(rows[r].event), incident_sort_name(i.sort),

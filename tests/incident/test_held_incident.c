@@ -85,6 +85,7 @@ static void sample(struct incident_watch *w, uint32_t *dice, uint32_t hosts)
 {
 	struct record_address from = { 4, { 203, 0, 113, 7 }, 99 };
 	struct record_address to = { 4, { 192, 0, 2, 1 }, 27960 };
+	struct refused_source source = { .weight = 1, .reason = REASON_SOURCE_BUDGET };
 
 	if (held_dice(dice, 7) == 0)
 		from.length = 16;
@@ -92,7 +93,11 @@ static void sample(struct incident_watch *w, uint32_t *dice, uint32_t hosts)
 		to.length = 0;
 	from.bytes[1] = (uint8_t)held_dice(dice, hosts > 255 ? 255 : 1);
 	from.bytes[3] = (uint8_t)held_dice(dice, hosts > 255 ? 255 : hosts);
-	incident_sample(w, &from, &to);
+	incident_target(w, &to);
+	source.ipv6 = from.length == 16;
+	for (int i = 0; i < (source.ipv6 ? 8 : 4); i++)
+		source.net = source.net << 8 | from.bytes[i];
+	incident_source(w, CLASS_QUERY, &source, w->looked_ms + 1000);
 }
 
 static void watch_put(const struct incident_watch *w)
@@ -238,12 +243,12 @@ static void senders(void **state)
 		struct incident_watch w = { .now = &i };
 
 		for (uint32_t n = 1; n <= 9000; n++) {
-			struct record_address from = { 4, { 10 }, 1 },
-					      to = { 4, { 1 }, 2 };
-			uint32_t host = n % hosts;
+			struct refused_source from = {
+				.net = 10u << 24 | __builtin_bswap32(n % hosts) >> 8,
+				.weight = 1,
+			};
 
-			memcpy(from.bytes + 1, &host, 3);
-			incident_sample(&w, &from, &to);
+			incident_source(&w, CLASS_QUERY, &from, 0);
 			if (n != 19 && n != 20 && n != 2 * hosts && n != 2 * hosts + 1 &&
 			    n != 8192 && n != 9000)
 				continue;

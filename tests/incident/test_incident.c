@@ -316,10 +316,12 @@ static struct record_address v4(uint32_t address)
 
 static void sample(uint32_t from)
 {
-	struct record_address source = v4(from), server = v4(0x0a4d0002);
+	struct refused_source source = { .net = from, .weight = 1 };
+	struct record_address server = v4(0x0a4d0002);
 
 	server.port = 27960;
-	incident_sample(&watch, &source, &server);
+	incident_target(&watch, &server);
+	incident_source(&watch, CLASS_QUERY, &source, steady_ms);
 }
 
 static void senders_tell_whether_they_lie(void **state)

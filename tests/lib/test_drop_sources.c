@@ -120,6 +120,52 @@ static void the_past_fades(void **state)
 	assert_int_equal(drop_sources_list(&w, rows, DROP_SOURCES_PLACES), 1);
 }
 
+/* What a row has taken over from another is not its own, nor are two samples enough. */
+static void only_what_is_sure_is_named(void **state)
+{
+	struct drop_sources_row rows[DROP_SOURCES_PLACES];
+	struct cidr at = { .length = 128 };
+
+	(void)state;
+	for (__u32 i = 0; i < 2000; i++) {
+		at.addr[3] = i % 20 ? i : 7;
+		drop_sources_put(&w, 0, &at, i % 20 ? 1 : 2, i % 3 ? 4 : 9);
+	}
+	/* A tenth, less what it began with: 201 of 2101. */
+	assert_int_equal(drop_sources_sure(&w, rows, DROP_SOURCES_PLACES), 1);
+	assert_int_equal(rows[0].prefix.addr[3], 7);
+	assert_in_range(rows[0].count, 150, 201);
+	assert_int_equal(rows[0].reason, 4);
+	assert_int_equal(drop_sources_sure(&w, rows, 0), 0);
+	/* Rows that were taken over again and again have large counts, and are no one's.
+	 */
+	memset(&w, 0, sizeof(w));
+	for (__u32 i = 1; i < 65; i++) {
+		at.addr[3] = i;
+		drop_sources_put(&w, 0, &at, 1000, 4);
+	}
+	for (__u32 i = 100; i < 102; i++) {
+		at.addr[3] = i;
+		drop_sources_put(&w, 0, &at, 1, 4);
+	}
+	assert_int_equal(drop_sources_sure(&w, rows, DROP_SOURCES_PLACES), 0);
+}
+
+/* Two that vote alternately for another reason, and one for which most do. */
+static void the_reason_of_most_is_kept(void **state)
+{
+	static const __u8 votes[] = { 3, 5, 5, 3, 5, 5, 6, 5 };
+	struct drop_sources_row rows[1];
+	struct cidr at = { .length = 64 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(votes); i++)
+		drop_sources_put(&w, 0, &at, 1, votes[i]);
+	assert_int_equal(drop_sources_sure(&w, rows, 1), 1);
+	assert_int_equal(rows[0].reason, 5);
+	assert_int_equal(rows[0].samples, sizeof(votes));
+}
+
 static void no_address_no_row(void **state)
 {
 	struct record_address none = { .length = 0 };
@@ -136,6 +182,8 @@ int main(void)
 		cmocka_unit_test_setup(heavy_ones_are_found_in_a_crowd, begin),
 		cmocka_unit_test_setup(a_crowd_alone_names_nobody, begin),
 		cmocka_unit_test_setup(the_past_fades, begin),
+		cmocka_unit_test_setup(only_what_is_sure_is_named, begin),
+		cmocka_unit_test_setup(the_reason_of_most_is_kept, begin),
 		cmocka_unit_test_setup(no_address_no_row, begin),
 	};
 

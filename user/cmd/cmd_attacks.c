@@ -11,6 +11,7 @@
 #include "daemon/pidfile.h"
 #include "incident/incident_json.h"
 #include "incident/incident_now.h"
+#include "incident/incident_sources.h"
 #include "incident/incident_store.h"
 #include "lib/json_key.h"
 #include "lib/log.h"
@@ -56,6 +57,7 @@ static void print_one(const json_t *a, bool daemon)
 	const char *end = text_of(a, "end", NULL), *what = text_of(a, "what", "?");
 	char sorts[INCIDENT_SORTS_TEXT], pps[TOP_NUMBER], bps[TOP_NUMBER],
 		dropped[TOP_NUMBER], lasted[TOP_NUMBER];
+	char from[INCIDENT_FROM];
 	bool several;
 
 	/* Where it has been several sorts, the last column has room for them. */
@@ -75,6 +77,9 @@ static void print_one(const json_t *a, bool daemon)
 	       number_of(players, "before"), number_of(players, "least"), first_kind(a),
 	       several ? " (" : "", several ? sorts : "", several ? ")" : "",
 	       json_is_true(json_object_get(a, "observed")) ? " (observed only)" : "");
+	incident_from(a, from);
+	if (*from)
+		printf("%21s by samples from %s\n", "", from);
 }
 
 static void print_all(const json_t *all, bool daemon)
@@ -92,6 +97,26 @@ static void print_all(const json_t *all, bool daemon)
 	json_array_foreach (all, i, one) {
 		print_one(one, daemon);
 	}
+}
+
+void attacks_now_print(const char *pin)
+{
+	char path[INCIDENT_PATH], from[INCIDENT_FROM], lasted[TOP_NUMBER];
+	struct timespec now;
+	json_t *list, *one;
+	size_t i;
+
+	incident_now_path(pin, path);
+	clock_gettime(CLOCK_REALTIME, &now);
+	list = incident_now_read(path, now.tv_sec * 1000ll + now.tv_nsec / 1000000);
+	json_array_foreach (list, i, one) {
+		incident_from(one, from);
+		top_age((__u64)(number_of(one, "seconds") * 1e9), lasted);
+		printf("attack on %s: %s for %s%s%s\n",
+		       text_of(one, "service", "this machine"), text_of(one, "what", "?"),
+		       lasted, *from ? ", by samples from " : "", from);
+	}
+	json_decref(list);
 }
 
 /* Put what the daemon knows into what is on the disk; @newer is let go. */

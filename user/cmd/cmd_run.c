@@ -402,8 +402,8 @@ static int start_service(struct daemon *d)
 	if (!err)
 		err = samples_open(d->shield, d->config, d->pin, &d->live);
 	if (!err)
-		err = alarm_start(serve_cache(d->serve), d->live, d->config, d->pin,
-				  &d->alarm);
+		err = alarm_start(d->shield, serve_cache(d->serve), d->live, d->config,
+				  d->pin, &d->alarm);
 	if (!err)
 		err = answerer_start(d->shield, d->config, d->pin, &d->answerer);
 	if (!err) {

@@ -485,7 +485,9 @@ int cmd_status(const struct call *call)
 	shield_close(shield);
 	if (call_has(call, OPTION_JSON))
 		status = print_json(status_json(&s));
-	else
+	else {
 		status_print(&s);
+		attacks_now_print(call_value(call, OPTION_PIN));
+	}
 	return status ? status : s.protected ? 0 : EXIT_UNPROTECTED;
 }

@@ -40,6 +40,9 @@ int call_open(const struct call *call, struct shield **ret);
 /* The configuration that --config and --set say: config_load_set(). */
 int call_config(const struct call *call, struct config *ret);
 
+/* The attacks that go on now, a line each, if the daemon of @pin is there. */
+void attacks_now_print(const char *pin);
+
 /* One JSON value as a line on stdout, and release it. The exit status. */
 struct json_t;
 int print_json(struct json_t *value);

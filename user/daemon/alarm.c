@@ -25,6 +25,7 @@
 #define SAVE_AGAIN_MS 60000
 
 struct alarm {
+	struct shield *shield;
 	struct stats_cache *cache;
 	struct samples_view *live;
 	char on_attack[CONFIG_COMMAND];
@@ -38,6 +39,8 @@ struct alarm {
 	uint64_t
 		passed[SERVICES_MAX]; /* to servers that were heard, in the look before */
 	struct incident_watch watches[INCIDENT_SERVICES];
+	__u32 since, until; /* shield_refused(): what is read now */
+	bool refused[SERVICES_MAX]; /* in the look before; the end of it is read now */
 	char names[INCIDENT_SERVICES][NAME_MAX_LEN]; /* of the services watched */
 	char capture[INCIDENT_SERVICES][INCIDENT_PATH]; /* "": there is none */
 	json_t *past; /* the last ALARM_LISTED */
@@ -291,10 +294,39 @@ static struct incident_time time_of(const struct stats *stats)
 	return (struct incident_time){ stats->time_ms, stats->steady_ms };
 }
 
+/* What shield_refused() tells of, for one service. */
+struct sources {
+	struct incident_watch *watch;
+	int64_t steady_ms;
+};
+
+static void on_source(enum wire_class class, const struct refused_source *from,
+		      void *context)
+{
+	struct sources *s = context;
+
+	incident_source(s->watch, class, from, s->steady_ms);
+}
+
+/* Before the look, so that a start already names them. What cannot be read is not known.
+ */
+static void sources_read(struct alarm *a, __u32 slot, const struct incident_counts *c,
+			 int64_t steady_ms)
+{
+	struct sources to = { &a->watches[slot], steady_ms };
+	bool refused = c->refused || c->asked;
+
+	if (refused || a->refused[slot])
+		shield_refused(a->shield, slot, a->since, a->until, on_source, &to);
+	a->refused[slot] = refused;
+}
+
 static struct unheard services_look(struct alarm *a, const struct stats *now)
 {
 	struct unheard unheard = { 0 };
 
+	a->since = a->until;
+	a->until = shield_refused_turn(a->shield);
 	for (size_t i = 0; i < now->service_count; i++) {
 		const struct stats_service *s = &now->services[i];
 		const struct stats_service *before = stats_pace_match(&a->before, s);
@@ -310,6 +342,7 @@ static struct unheard services_look(struct alarm *a, const struct stats *now)
 			incident_count(subject.family, &from, &to, &counts);
 			unheard_add(a, &counts, s, before, &unheard);
 		}
+		sources_read(a, s->slot, &counts, now->steady_ms);
 		counts.players = (uint32_t)s->players;
 		look(a, &subject, &counts, time_of(now), &s->service);
 	}
@@ -386,7 +419,7 @@ static void on_refused(void *context, __u32 slot, const struct record *r)
 	struct alarm *a = context;
 
 	if (slot < SERVICES_MAX)
-		incident_sample(&a->watches[slot], &r->source, &r->destination);
+		incident_target(&a->watches[slot], &r->destination);
 }
 
 /* --- beginning, change, end ------------------------------------------------------------
@@ -483,8 +516,9 @@ static void paths_make(struct alarm *a, const char *pin)
 	incident_now_path(pin, a->now_path);
 }
 
-int alarm_start(struct stats_cache *cache, struct samples_view *live,
-		const struct config *config, const char *pin, struct alarm **ret)
+int alarm_start(struct shield *shield, struct stats_cache *cache,
+		struct samples_view *live, const struct config *config, const char *pin,
+		struct alarm **ret)
 {
 	struct alarm *a = calloc(1, sizeof(*a));
 	const struct stats *now = stats_cache_stats(cache);
@@ -495,6 +529,8 @@ int alarm_start(struct stats_cache *cache, struct samples_view *live,
 		free(a);
 		return -ENOMEM;
 	}
+	a->shield = shield;
+	a->until = shield_refused_turn(shield);
 	a->cache = cache;
 	a->live = live;
 	a->pinned = pin && *pin;

@@ -3,8 +3,8 @@
  * alarm.h - looks at what is counted, once a second, and tells of attacks: the journal,
  * the file of incidents, the command of the configuration, top, metrics and the page.
  *
- *	stats_cache -> incident_look() -> journal.c, incident_store.c, spool.c,
- *	samples_ring.c, incident_now.c
+ *	stats_cache, shield_refused() -> incident_look() -> journal.c, incident_store.c,
+ *	spool.c, samples_ring.c, incident_now.c
  */
 #ifndef ALARM_H
 #define ALARM_H
@@ -23,8 +23,9 @@ struct alarm;
  * Begin, within the loop, and go on with attacks that an earlier daemon saw begin. Before
  * the process is confined. @pin: as given to shield_load(). 0 or -errno after a message.
  */
-int alarm_start(struct stats_cache *cache, struct samples_view *live,
-		const struct config *config, const char *pin, struct alarm **ret);
+int alarm_start(struct shield *shield, struct stats_cache *cache,
+		struct samples_view *live, const struct config *config, const char *pin,
+		struct alarm **ret);
 /* Another configuration is in force. */
 void alarm_reload(struct alarm *alarm, const struct config *config);
 void alarm_stop(struct alarm *alarm);

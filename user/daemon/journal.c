@@ -11,6 +11,7 @@
 
 #include "daemon/journal.h"
 #include "incident/incident_json.h"
+#include "incident/incident_sources.h"
 #include "lib/log.h"
 #include "lib/names.h"
 
@@ -28,6 +29,11 @@ static const struct {
 static int send_fields(const struct incident *i, enum incident_event event,
 		       const char *text, const char *capture)
 {
+	json_t *object = incident_json(i, event, NULL);
+	char from[INCIDENT_FROM];
+
+	incident_from(object, from);
+	json_decref(object);
 	return sd_journal_send(
 		"MESSAGE=%s", text, "MESSAGE_ID=%s", rows[event].id, "PRIORITY=%d",
 		rows[event].priority, "QUAKESHIELD_INCIDENT=%s", i->id,
@@ -38,8 +44,8 @@ static int send_fields(const struct incident *i, enum incident_event event,
 		"QUAKESHIELD_PEAK_BPS=%.0f", i->peak_bps, "QUAKESHIELD_DROPPED=%llu",
 		(unsigned long long)i->dropped, "QUAKESHIELD_OBSERVED=%d", i->observed,
 		"QUAKESHIELD_FORGED=%s", incident_forged_name(incident_forged(i)),
-		"QUAKESHIELD_PLAYERS=%u", i->players_least, "QUAKESHIELD_CAPTURE=%s",
-		capture, NULL);
+		"QUAKESHIELD_FROM=%s", from, "QUAKESHIELD_PLAYERS=%u", i->players_least,
+		"QUAKESHIELD_CAPTURE=%s", capture, NULL);
 }
 
 void journal_incident(const struct incident *i, enum incident_event event,

@@ -344,7 +344,8 @@ function showAttacks(all) {
 			target(a), sorts(a) + (a.observed ? " (observed only)" : ""), number(a.peak.packets_per_s), number(a.peak.bits_per_s),
 			number(a.dropped), a.sources.forged, `${a.players.before} → ${a.players.least}`,
 			Object.keys(a.kinds).slice(0, 2).join(", "),
-			a.worst.slice(0, 2).map(w => w.prefix).join(", ")]);
+			[...(a.sources.top || []).map(t => t.source), ...a.worst.map(w => w.prefix)]
+				.slice(0, 2).join(", ")]);
 	$("attack").textContent = now.length ? "under attack: " + some(now, a =>
 		`${target(a)} (${sorts(a)}, ${duration(a.seconds)})`) : "";
 	document.title = (now.length ? `ATTACK ${some(now, target)} – ` : "") + "quakeshield";

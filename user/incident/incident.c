@@ -104,6 +104,7 @@ static bool begin(struct incident_watch *w, const struct incident_subject *subje
 	w->calm_ms = calm_next(w, now.steady_ms);
 	i->players_before = i->players_least = i->players_most = w->players_calm;
 	w->now = i;
+	incident_sources_begin(w);
 	w->quiet_ms = 0;
 	w->count++;
 	return true;
@@ -264,36 +265,13 @@ void incident_adopt(struct incident_watch *w, struct incident *incident,
 
 /* --- who ----------------------------------------------------------------------- */
 
-/* FNV-1a, and its bits stirred, as the low ones of alike addresses are alike. */
-static uint64_t address_hash(const struct record_address *a)
+void incident_target(struct incident_watch *w, const struct record_address *to)
 {
-	uint64_t hash = 0xcbf29ce484222325;
-
-	for (int i = 0; i < a->length; i++)
-		hash = (hash ^ a->bytes[i]) * 0x100000001b3;
-	hash ^= hash >> 33;
-	hash *= 0xff51afd7ed558ccd;
-	return hash ^ hash >> 33;
-}
-
-void incident_sample(struct incident_watch *w, const struct record_address *from,
-		     const struct record_address *to)
-{
-	struct incident_sources *s;
-	uint64_t bit;
-
-	if (to->length)
-		w->target = *to;
-	if (!w->now)
+	if (!to->length)
 		return;
-	s = &w->now->sources;
-	drop_sources_add(&s->worst, 0, from);
-	s->target = w->target;
-	if (s->sampled >= INCIDENT_SAMPLES)
-		return;
-	s->sampled++;
-	bit = address_hash(from) % INCIDENT_SKETCH;
-	s->sketch[bit / 64] |= 1ull << bit % 64;
+	w->target = *to;
+	if (w->now)
+		w->now->sources.target = *to;
 }
 
 /* Linear counting: as many as make the expected number of bits stay clear. */

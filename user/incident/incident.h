@@ -44,6 +44,7 @@
 #define INCIDENT_ID	       32
 #define INCIDENT_SKETCH	       4096 /* bits */
 #define INCIDENT_SAMPLES       8192 /* more say nothing new about who sends */
+#define INCIDENT_EARLY	       32 /* samples kept from before one begins */
 
 enum incident_sort {
 	INCIDENT_FLOOD,
@@ -80,12 +81,22 @@ struct incident_counts {
 	uint32_t players; /* now, not since */
 };
 
-/* Who sent what was refused, from samples. */
+/* The sources of what was refused or challenged, from the kernel's sample: refused.h. */
 struct incident_sources {
 	uint64_t sampled;
 	uint64_t sketch[INCIDENT_SKETCH / 64]; /* a bit for each address's hash */
-	struct drop_sources worst;
+	struct {
+		struct drop_sources addresses; /* IPv4, or IPv6 /64 */
+		struct drop_sources prefixes; /* IPv4 /24, or IPv6 /56 */
+	} by[CLASS_COUNT];
 	struct record_address target; /* whom they sent to; length 0: unknown */
+};
+
+/* One that came before there was an incident; it is of the next if that began before. */
+struct incident_early {
+	struct refused_source from; /* of weight 0: none */
+	enum wire_class class;
+	int64_t steady_ms;
 };
 
 struct incident {
@@ -133,6 +144,8 @@ struct incident_watch {
 	uint32_t players_calm; /* how many played when last nothing was refused */
 	uint64_t count; /* incidents so far */
 	struct record_address target; /* the last that something refused was sent to */
+	struct incident_early early[INCIDENT_EARLY]; /* the newest, in any order */
+	uint32_t early_count; /* of all */
 	struct incident *now; /* NULL: none */
 };
 
@@ -181,9 +194,15 @@ bool incident_is_past(const struct incident *incident, int64_t wall_ms);
 void incident_adopt(struct incident_watch *watch, struct incident *incident,
 		    struct incident_time now);
 
-/* A datagram to the service was refused, and this one is known. */
-void incident_sample(struct incident_watch *watch, const struct record_address *from,
-		     const struct record_address *to);
+/* A datagram to the service that was refused went to @to. */
+void incident_target(struct incident_watch *watch, const struct record_address *to);
+
+/* @from sent what was refused or challenged of @class, as was read at @steady_ms. */
+void incident_source(struct incident_watch *watch, enum wire_class class,
+		     const struct refused_source *from, int64_t steady_ms);
+
+/* For incident.c: those that came early are the new incident's. */
+void incident_sources_begin(struct incident_watch *watch);
 
 /* About how many addresses there are among incident->sources.sampled. */
 uint64_t incident_distinct(const struct incident *incident);

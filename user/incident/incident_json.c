@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "incident/incident_json.h"
-#include "lib/cidr.h"
+#include "incident/incident_sources.h"
 #include "lib/json_key.h"
 #include "lib/names.h"
 
@@ -79,22 +79,6 @@ static json_t *reasons(const struct incident *i, bool dropped)
 		if ((reason_verdict((enum reason)reason) == VERDICT_DROP) == dropped)
 			some[reason] = i->reasons[reason];
 	return largest(some, REASON_COUNT, reason_text);
-}
-
-static json_t *worst(const struct drop_sources *sources)
-{
-	struct drop_sources_row rows[INCIDENT_TOP];
-	size_t n = drop_sources_list(sources, rows, INCIDENT_TOP);
-	json_t *list = json_array();
-	char prefix[CIDR_TEXT];
-
-	for (size_t i = 0; i < n; i++) {
-		cidr_format(&rows[i].prefix, prefix);
-		json_array_append_new(
-			list, json_pack("{s:s, s:f}", "prefix", prefix, "share",
-					(double)rows[i].count / (double)sources->total));
-	}
-	return list;
 }
 
 static json_t *address(const struct record_address *a)
@@ -227,7 +211,7 @@ json_t *incident_json(const struct incident *i, enum incident_event event,
 
 	return json_pack(
 		"{s:s, s:s, s:s?, s:s?, s:s, s:o*, s:b, s:o, s:o, s:f, s:i, s:I, s:I, s:I, s:I, s:I, "
-		"s:{s:f, s:f}, s:o, s:o, s:o, s:{s:I, s:I, s:s}, s:o, s:o, s:i, "
+		"s:{s:f, s:f}, s:o, s:o, s:o, s:{s:I, s:I, s:s, s:o}, s:o, s:o, s:i, "
 		"s:{s:i, s:i, s:i}, s:s?}",
 		"id", i->id, "event", incident_event_name(event), "service",
 		service ? i->service : NULL, "protocol",
@@ -245,11 +229,11 @@ json_t *incident_json(const struct incident *i, enum incident_event event,
 		"answered", reasons(i, false), "sources", "sampled",
 		(json_int_t)i->sources.sampled, "distinct",
 		(json_int_t)incident_distinct(i), "forged",
-		incident_forged_name(incident_forged(i)), "worst",
-		worst(&i->sources.worst), "target", address(&i->sources.target), "port",
-		(int)i->sources.target.port, "players", "before", (int)i->players_before,
-		"least", (int)i->players_least, "most", (int)i->players_most, "capture",
-		capture && *capture ? capture : NULL);
+		incident_forged_name(incident_forged(i)), "top", incident_sources_json(i),
+		"worst", incident_prefixes_json(i), "target", address(&i->sources.target),
+		"port", (int)i->sources.target.port, "players", "before",
+		(int)i->players_before, "least", (int)i->players_least, "most",
+		(int)i->players_most, "capture", capture && *capture ? capture : NULL);
 }
 
 /* --- for people ------------------------------------------------------------------ */
@@ -298,29 +282,31 @@ void incident_text(const struct incident *i, enum incident_event event,
 	};
 	json_t *kinds = largest(i->kinds, KIND_COUNT, kind_text);
 	json_t *why = reasons(i, true);
-	json_t *sorts = json_pack("{s:s, s:o*}", "what", incident_sort_name(i->sort),
-				  "also", also(i));
-	char sort[INCIDENT_SORTS_TEXT], kind[128], reason[128], paused[32] = "";
+	json_t *object = incident_json(i, event, NULL);
+	char sort[INCIDENT_SORTS_TEXT], kind[128], reason[128], paused[32] = "",
+		from[INCIDENT_FROM];
 
 	if (i->pauses)
 		snprintf(paused, sizeof(paused), " with %u pause%s", i->pauses,
 			 i->pauses == 1 ? "" : "s");
-	incident_sorts(sorts, sort);
+	incident_sorts(object, sort);
 	names_put(kind, sizeof(kind), kinds);
 	names_put(reason, sizeof(reason), why);
-	json_decref(sorts);
+	incident_from(object, from);
 	json_decref(kinds);
 	json_decref(why);
+	json_decref(object);
 	snprintf(
 		ret, INCIDENT_TEXT,
 		"attack %s %s: %s on %s%s, %.0f s%s, peak %.0f packets/s and %.0f bit/s, "
-		"%llu dropped (%s; %s), senders forged: %s, players %u before, %u to %u "
-		"since",
+		"%llu dropped (%s; %s)%s%s, senders forged: %s, "
+		"players %u before, %u to %u since",
 		i->id, verbs[event], sort, i->service[0] ? i->service : "this machine",
 		i->observed ? " (observed only)" : "",
 		(double)((i->end_ms ? i->end_ms : i->last_ms) - i->start_ms) / 1000,
 		paused, i->peak_pps, i->peak_bps, (unsigned long long)i->dropped,
 		*kind ? kind : "-", *reason ? reason : "-",
+		*from ? ", by samples from " : "", from,
 		incident_forged_name(incident_forged(i)), i->players_before,
 		i->players_least, i->players_most);
 }
@@ -435,6 +421,7 @@ struct incident *incident_parse(const json_t *object)
 	i->observed = json_is_true(json_object_get(object, "observed"));
 	i->last_ms = i->start_ms + (int64_t)(1000 * real(object, "seconds"));
 	target_parse(object, &i->sources.target);
+	incident_sources_parse(object, i);
 	i->pauses = (uint32_t)number(object, "pauses");
 	i->packets = number(object, "packets");
 	i->bytes = number(object, "bytes");

@@ -23,13 +23,13 @@ json_t *incident_json(const struct incident *incident, enum incident_event event
 		      const char *capture);
 
 /*
- * What a later process needs to go on with it: all but who sent. To be given to
- * incident_adopt(), or freed. NULL: it is none that lasts, or no memory.
+ * What a later process needs to go on with it, the sources that are named included. To be
+ * given to incident_adopt(), or freed. NULL: it is none that lasts, or no memory.
  */
 struct incident *incident_parse(const json_t *object);
 
 /* One line for people: what is known of it, as words. */
-#define INCIDENT_TEXT 640
+#define INCIDENT_TEXT 896
 void incident_text(const struct incident *incident, enum incident_event event,
 		   char ret[INCIDENT_TEXT]);
 

@@ -90,6 +90,17 @@ bool cidr_is_wide(const struct cidr *cidr)
 	return cidr->length < (is_mapped(cidr) ? MAPPED_BITS + 8 : 16);
 }
 
+bool cidr_holds(const struct cidr *around, const struct cidr *inner)
+{
+	struct cidr cut = *inner;
+
+	if (inner->length < around->length)
+		return false;
+	cut.length = around->length;
+	mask(&cut);
+	return !memcmp(&cut, around, sizeof(cut));
+}
+
 void cidr_format(const struct cidr *cidr, char ret[CIDR_TEXT])
 {
 	char address[INET6_ADDRSTRLEN];

@@ -19,6 +19,9 @@ bool cidr_host_bits(const char *text);
 /* Is it wider than an IPv4 /8 or an IPv6 /16: more than anybody's own networks? */
 bool cidr_is_wide(const struct cidr *cidr);
 
+/* Are all addresses of @inner in @around? */
+bool cidr_holds(const struct cidr *around, const struct cidr *inner);
+
 #define CIDR_TEXT 64
 /* IPv4 in dotted form again; without "/n" when it is one address. */
 void cidr_format(const struct cidr *cidr, char ret[CIDR_TEXT]);

@@ -312,6 +312,18 @@ bool top_attacked(const struct top *top, const char *service)
 	return false;
 }
 
+void top_from(const struct top *top, const char *service, char ret[INCIDENT_FROM])
+{
+	json_t *attack;
+	size_t i;
+
+	*ret = '\0';
+	json_array_foreach (top->attacks, i, attack) {
+		if (!strncmp(attack_service(attack), service, NAME_MAX_LEN))
+			incident_from(attack, ret);
+	}
+}
+
 void top_attacks(const struct top *top, char ret[TOP_LINE])
 {
 	size_t used = 0, i, n = json_array_size(top->attacks);

@@ -13,6 +13,7 @@
 #ifndef TOP_H
 #define TOP_H
 
+#include "incident/incident_sources.h"
 #include "stats/stats_pace.h"
 #include "samples/lag_file.h"
 #include "stats/stats.h"
@@ -116,6 +117,9 @@ void top_pace(const struct top *top, const struct stats_service *service,
 /* Its rows that counted anything, in order; how many. @ret: TOP_ROWS of them. */
 size_t top_rows(const struct top *top, const struct stats_service *service,
 		struct top_row *ret);
+
+/* Where the attack on @service comes from, as words; "": there is none. */
+void top_from(const struct top *top, const char *service, char ret[INCIDENT_FROM]);
 
 /* Is the service (or "", the machine) being attacked? */
 bool top_attacked(const struct top *top, const char *service);

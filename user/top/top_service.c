@@ -130,9 +130,14 @@ static size_t draw_rows(const struct top *top, const struct stats_service *s, in
 static int draw_worst(const struct top *top, const struct stats_service *s, int y)
 {
 	const struct lag_file *f = top->figures;
-	char text[256] = "";
+	char text[INCIDENT_FROM];
 	size_t used = 0;
 
+	top_from(top, s->service.name, text);
+	if (*text) {
+		top_put(y, 0, top_attributes(TOP_BAD), "drops from %s", text);
+		return 1;
+	}
 	for (size_t i = 0; f && i < f->worst_count && used < sizeof(text); i++)
 		if (!strncmp(f->worst[i].service, s->service.name, NAME_MAX_LEN))
 			used += (size_t)snprintf(text + used, sizeof(text) - used,
