@@ -253,6 +253,33 @@ static void the_next_daemon_knows_them(void **state)
 	assert_memory_equal(from(), "10.0.0.9 (90 % of rcon", 22);
 }
 
+/* Nor does it forget that they were spoofed. */
+static void the_next_daemon_knows_how_many_there_were(void **state)
+{
+	static const uint32_t addresses[] = { 1, 700, 8192 };
+
+	(void)state;
+	start(KIND_GETSTATUS, 100000);
+	for (size_t i = 0; i < 3; i++) {
+		struct incident *next;
+		double before;
+
+		while (watch.now->sources.sampled < addresses[i])
+			spoofed(CLASS_QUERY, 1, 1);
+		before = (double)incident_distinct(watch.now);
+		from();
+		next = incident_parse(object);
+		assert_non_null(next);
+		incident_forget(&watch);
+		watch.now = next;
+		assert_int_equal(next->sources.sampled, addresses[i]);
+		assert_true((double)incident_distinct(next) >= 0.9 * before);
+		assert_true((double)incident_distinct(next) <= 1.1 * before);
+		assert_int_equal(incident_forged(next),
+				 i ? INCIDENT_LIKELY : INCIDENT_UNKNOWN);
+	}
+}
+
 static void nonsense_is_no_source(void **state)
 {
 	static const char *const rows[] = {
@@ -279,6 +306,14 @@ static void nonsense_is_no_source(void **state)
 	}
 	incident_source(&watch, CLASS_COUNT, &(struct refused_source){ .weight = 1 }, 0);
 	incident_source(&watch, CLASS_RCON, &(struct refused_source){ .net = 1 }, 0);
+	for (int i = 0; i < 3; i++) {
+		static const double sampled[] = { -1, 1e18, 0.5 };
+		json_t *bad = json_pack("{s:{s:f, s:f}}", "sources", "sampled",
+					sampled[i], "distinct", 1e18);
+
+		incident_sources_parse(bad, watch.now);
+		json_decref(bad);
+	}
 	assert_int_equal(tops(), 0);
 	assert_int_equal(watch.now->sources.sampled, 0);
 }
@@ -298,6 +333,7 @@ int main(void)
 		TEST(the_reason_is_that_of_most),
 		TEST(those_before_the_start_count),
 		TEST(the_next_daemon_knows_them),
+		TEST(the_next_daemon_knows_how_many_there_were),
 		TEST(nonsense_is_no_source),
 	};
 

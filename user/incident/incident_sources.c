@@ -308,11 +308,30 @@ static void row_parse(const json_t *one, const char *key, struct incident *ret)
 	to->total = total;
 }
 
+/* A sketch of as many addresses, whichever they were, and as many samples. */
+static void sketch_parse(const json_t *object, struct incident_sources *ret)
+{
+	double sampled = number_of(object, "sampled"), distinct;
+	struct record_address other = { .length = 4 };
+
+	if (!(sampled >= 1 && sampled <= INCIDENT_SAMPLES))
+		return;
+	distinct = fmin(number_of(object, "distinct"), sampled);
+	for (uint32_t i = 0; i < distinct; i++) {
+		memcpy(other.bytes, &i, sizeof(i));
+		sketch_add(ret, &other);
+	}
+	ret->sampled = (uint64_t)sampled;
+}
+
 void incident_sources_parse(const json_t *object, struct incident *ret)
 {
-	const json_t *top = json_object_get(json_object_get(object, "sources"), "top");
+	const json_t *sources = json_object_get(object, "sources");
+	const json_t *top = json_object_get(sources, "top");
 	const json_t *worst = json_object_get(object, "worst"), *one;
 	size_t i;
+
+	sketch_parse(sources, &ret->sources);
 
 	json_array_foreach ((json_t *)top, i, one) {
 		row_parse(one, "source", ret);
