@@ -124,6 +124,13 @@ static inline void fill_tallies(void)
 		assert_int_equal(bpf_map_update_elem(shield.tallies, &key, rows, BPF_ANY),
 				 0);
 	free(rows);
+	rows = calloc(cpus, sizeof(struct refused));
+	assert_non_null(rows);
+	memset(rows, 7, cpus * sizeof(struct refused));
+	for (__u32 key = 0; key < KERN_SLOTS * CLASS_COUNT; key++)
+		assert_int_equal(bpf_map_update_elem(shield.refused, &key, rows, BPF_ANY),
+				 0);
+	free(rows);
 }
 
 /* What fill() has left of @slot is there, whole; or nothing of it. */
@@ -139,6 +146,13 @@ static inline void assert_slot(__u32 slot, bool fresh)
 
 		assert_int_equal(bpf_map_lookup_elem(shield.tallies, &key, rows), 0);
 		for (size_t i = 0; i < size; i++)
+			assert_int_equal(rows[i], fresh ? 0 : 7);
+	}
+	for (__u32 class = 0; class < CLASS_COUNT && slot < KERN_SLOTS; class ++) {
+		__u32 key = slot * CLASS_COUNT + class;
+
+		assert_int_equal(bpf_map_lookup_elem(shield.refused, &key, rows), 0);
+		for (size_t i = 0; i < cpus * sizeof(struct refused); i++)
 			assert_int_equal(rows[i], fresh ? 0 : 7);
 	}
 	free(rows);

@@ -144,11 +144,14 @@ static void only_what_is_sure_is_named(void **state)
 		at.addr[3] = i;
 		drop_sources_put(&w, 0, &at, 1000, 4);
 	}
-	for (__u32 i = 100; i < 102; i++) {
-		at.addr[3] = i;
-		drop_sources_put(&w, 0, &at, 1, 4);
-	}
+	/* 3400 of 66400 with what it took over, 2400 without. */
+	at.addr[3] = 100;
+	for (int i = 0; i < 3; i++)
+		drop_sources_put(&w, 0, &at, 800, 4);
 	assert_int_equal(drop_sources_sure(&w, rows, DROP_SOURCES_PLACES), 0);
+	drop_sources_put(&w, 0, &at, 1000, 4);
+	assert_int_equal(drop_sources_sure(&w, rows, DROP_SOURCES_PLACES), 1);
+	assert_int_equal(rows[0].count, 3400);
 }
 
 /* Two that vote alternately for another reason, and one for which most do. */

@@ -368,6 +368,26 @@ static void attacks_are_named(void **state)
 	assert_false(top_attacked(top, "duel"));
 }
 
+/* By its service, and nothing of one that is not attacked. */
+static void sources_of_an_attack_are_named(void **state)
+{
+	static const char now[] =
+		"[{\"service\":\"ffa\",\"worst\":[],\"sources\":{\"sampled\":9,\"top\":["
+		"{\"source\":\"192.0.2.7\",\"class\":\"rcon\",\"reason\":\"source-budget\","
+		"\"share\":0.98}]}},{\"service\":\"duel\",\"sources\":{\"sampled\":40,"
+		"\"forged\":\"likely\"}}]";
+	char text[INCIDENT_FROM];
+
+	(void)state;
+	top->attacks = json_loads(now, 0, NULL);
+	top_from(top, "ffa", text);
+	assert_string_equal(text, "192.0.2.7 (98 % of rcon, source-budget)");
+	top_from(top, "duel", text);
+	assert_string_equal(text, "addresses that are spoofed, as it seems");
+	top_from(top, "ctf", text);
+	assert_string_equal(text, "");
+}
+
 /* More than a line has room for: it ends, and nothing else does. */
 static void many_attacks_are_cut(void **state)
 {
@@ -388,6 +408,7 @@ int main(void)
 #define ROW(test) cmocka_unit_test_setup_teardown(test, begin, end)
 	const struct CMUnitTest tests[] = {
 		ROW(attacks_are_named),
+		ROW(sources_of_an_attack_are_named),
 		ROW(many_attacks_are_cut),
 		ROW(services_are_chosen_by_name),
 		ROW(services_have_an_order),
