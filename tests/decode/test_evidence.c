@@ -184,7 +184,7 @@ static const char *what_is_wrong(const struct decoding *d, const struct said *wa
 	same = json_equal(was->object, now->object);
 
 	/* It says no more than that it is a part, or was there. */
-	if (!same && !json_object_get(now->object, "ops") &&
+	if (!json_object_get(now->object, "ops") &&
 	    (now->stale ||
 	     !strcmp(json_string_value(json_object_get(now->object, "kind")),
 		     "fragment")))

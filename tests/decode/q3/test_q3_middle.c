@@ -191,7 +191,7 @@ static void test_everything_twice(void **state)
 		unsigned int partial; /* slices of messages that never became whole */
 	} runs[] = {
 		{ "q3-oa-1client-mapchange", 0 },
-		{ "q3-oa-2clients-full-kick-timeout", 0 },
+		{ "q3-oa-2clients-full-kick-timeout", 4 }, /* in front of a gamestate */
 		{ "q3-ioq3-proto71-checksum", 0 },
 		{ "q3-oa-impaired-client-side", 6 },
 	};

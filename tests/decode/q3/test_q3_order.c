@@ -115,6 +115,9 @@ static void test_swapped(void **state)
 					     "q3-oa-2clients-full-kick-timeout.pcap",
 					     "q3-ioq3-proto71-checksum.pcap" };
 
+	/* Snapshots in front of the gamestate of their connection. */
+	static const unsigned int early[] = { 0, 3, 0 };
+
 	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		struct count count;
@@ -129,7 +132,8 @@ static void test_swapped(void **state)
 		print_message("%s: %u decoded, %u partial, %u opaque, %u malformed\n",
 			      names[i], count.status[0], count.status[1], count.status[2],
 			      count.status[3]);
-		assert_int_equal(count.status[RECORD_DECODED], all);
+		assert_int_equal(count.status[RECORD_PARTIAL], early[i]);
+		assert_int_equal(count.status[RECORD_DECODED], all - early[i]);
 	}
 }
 

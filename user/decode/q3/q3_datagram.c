@@ -10,11 +10,9 @@
 
 #define RESTART_DISTANCE 64
 /* Messages in a row that the key makes no sense of: then what it makes sense of is
- * doubted until so many come right in a row. And how many until another connection is
- * begun. */
+ * doubted until so many come right in a row. */
 #define MISFITS_DOUBT 4
 #define FITS_ENOUGH   4
-#define MISFITS	      16
 
 static const char unknown_netchan[] = "netchan not known yet: the handshake was not seen";
 static const char unknown_challenge[] = "challenge not known: the handshake was not seen";
@@ -256,11 +254,8 @@ static void judge_key(struct q3_session *s, struct record *r)
 
 	if (misfit) {
 		s->fits = 0;
-		if (++s->misfits < MISFITS)
-			return;
-		s->offer = (struct q3_offer){ .protocol = s->protocol };
-		q3_session_start(s, false);
-		s->netchan = Q3_NETCHAN_LEGACY;
+		if (s->misfits < MISFITS_DOUBT)
+			s->misfits++;
 	} else if (r->status <= RECORD_PARTIAL && s->misfits >= MISFITS_DOUBT) {
 		record_partial(r, "its key may be that of an earlier connection");
 		s->misfits = ++s->fits < FITS_ENOUGH ? s->misfits : 0;

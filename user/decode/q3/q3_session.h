@@ -58,9 +58,8 @@ struct q3_session {
 	bool accepted_again; /* a connectResponse with nothing new in it */
 	int64_t demo_ns; /* of a demo: the time of its last snapshot */
 	uint32_t highest[2]; /* sequence, by whether a client sent it */
-	uint8_t misfits; /* legacy messages in a row that came out wrong, MISFITS at most
-			  */
-	uint8_t fits; /* and behind so many, right ones in a row */
+	uint8_t misfits; /* legacy messages in a row that came out wrong, up to a limit */
+	uint8_t fits; /* right ones in a row, while the key is doubted */
 	struct q3_votes votes[2];
 };
 
