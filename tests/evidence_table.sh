@@ -89,7 +89,7 @@ Each cell counts the records that are `decoded` when all of the recording is the
 **wrong** now / those that are `partial` (or `opaque`, for want of a key) now / those that are
 `decoded` now. A record is wrong if it is `decoded` now and differs in a value, in its dialect, or
 in the state that it describes; or if it was not `decoded` when all was there. A record that is lost
-counts nowhere.
+counts nowhere. Quake Enhanced has no column: without keys its recordings show handshakes alone.
 
 ## Captures
 
