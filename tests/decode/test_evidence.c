@@ -4,19 +4,18 @@
  * decoded as they are, and again with each harm of evidence_recording.h. A record that is
  * `decoded` after the harm must
  *
- *	- be `decoded` without it, too (where datagrams are missing), and hold the same
- *values under the same keys: all of them, but those that say how the datagram arrived;
- *	- be of the same dialect, unless it says that the dialect is a guess;
- *	- describe the same state (evidence_model.h), unless it is an old one, which a
- *client throws away.
+ *	- be `decoded` without it, too, where datagrams are missing;
+ *	- hold the same values under the same keys, but those of its arrival;
+ *	- be of the same dialect, unless the dialect is said to be a guess;
+ *	- describe the same state (evidence_model.h), unless it is an old one.
  *
  * Records are matched by the number of the datagram or block. Only a message that came in
  * slices may be whole with another one of them: then by its flow and sequence.
  *
- * The project's own recordings, and with EVIDENCE_FILES=GLOB more captures and demos,
- *each random harm EVIDENCE_ROUNDS times (1). EVIDENCE=NAME takes those alone whose path
- *has that in it, EVIDENCE_HARM=NAME those harms; EVIDENCE_SHOW=1 prints each record that
- *is wrong, EVIDENCE_UNSURE=1 each that is no longer decoded.
+ * The project's own recordings (EVIDENCE_OWN=no: not), and with EVIDENCE_FILES=GLOB more
+ * captures and demos, each random harm EVIDENCE_ROUNDS times (1). EVIDENCE=NAME takes
+ * those alone with that in their path, EVIDENCE_HARM=NAME those harms; EVIDENCE_SHOW=1
+ * prints each record that is wrong, EVIDENCE_UNSURE=1 each that is no longer decoded.
  */
 #include <glob.h>
 #include <unistd.h>
@@ -89,7 +88,7 @@ static bool is_key(const json_t *object)
 	return false;
 }
 
-/* NULL: the record has no message whose place may be another datagram. */
+/* NULL: the record has no message that could stand at another datagram. */
 static char *flow_of(const json_t *object)
 {
 	json_t *sequence = json_object_get(object, "sequence");

@@ -378,7 +378,7 @@ static void resolve_oob(const struct session *s, const struct datagram *dg, bool
 	enum wire_family family = only_family(oob->candidates);
 
 	ret->direction = session_direction(s, from_low);
-	/* What is known of the ends from elsewhere may be of somebody's tricks. */
+	/* The ends' roles in other sessions may be forged. */
 	if (oob->row && oob->row->direction != DIRECTION_UNKNOWN &&
 	    dg->direction == DIRECTION_UNKNOWN && (!s->server_known || !s->certain))
 		ret->direction = oob->row->direction;

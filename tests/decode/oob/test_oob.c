@@ -169,8 +169,8 @@ static void words_decode(void **state)
 }
 
 /*
- * What a host was elsewhere does not turn a client's word around; that the receiver is a
- * known server turns one around that both may say.
+ * A client's word keeps its direction, whatever role its receiver had elsewhere. A word
+ * that both ends may say goes to the server, if the receiver is known as one.
  */
 static void words_direction_before_a_guess(void **state)
 {

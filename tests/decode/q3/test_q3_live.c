@@ -398,8 +398,8 @@ static void print_counts(void)
 		      run->written, run->snapshots, run->views, run->echoes);
 }
 
-/* All decoded and written again but @early ones: they are in front of the gamestate whose
- * baselines they build on. */
+/* All are decoded and written again, but @early ones: they came in front of the gamestate
+ * of their connection. */
 static void expect_all(unsigned int datagrams, unsigned int early, const char *dialect)
 {
 	assert_int_equal(run->status[RECORD_DECODED], datagrams - early);

@@ -245,8 +245,8 @@ static void legacy_client(struct q3_session *s, uint32_t sequence, uint8_t *payl
 }
 
 /*
- * A connection may have begun whose handshake was not seen: then the key is the last
- * one's, and one message in some thousands comes out as another that is right by chance.
+ * A handshake may have been missed: then the key is that of the connection before, and
+ * one message in some thousands comes out as another that is right by chance.
  */
 static void judge_key(struct q3_session *s, struct record *r)
 {

@@ -215,7 +215,7 @@ static void recorded(struct ops *o)
 	int32_t state[P_FIELDS];
 
 	if (!is_followed(o))
-		message_missing(o->m, "player whose state was not seen as a whole");
+		message_missing(o->m, "a player's state was not seen as a whole");
 	if (t->fte & QW_FTE_FLOATCOORDS || t->mvd & QW_MVD_FLOATCOORDS)
 		has = (flags & ~7U) | (flags & 7) << DF_FLOATS;
 	flags_record(o, flags, DF_DEAD, DF_GIB);
