@@ -14,69 +14,10 @@ static const uint8_t widths[] = {
 	[DELTA_I23] = 3, [DELTA_ULEB] = 5, [DELTA_ZIGZAG] = 5,
 };
 
-/* --- which rows are there ---------------------------------------------------------- */
-
-/*
- * The rows that each flag of a table selects, as the bits of a word. index_of() makes it
- * when the table is first used: a test of each row for each entity took a quarter of a
- * decoder's time. The tables are constants. There are fewer tables than places; a table
- * that finds no free place replaces another one.
- */
-#define INDEX_PLACES 128
-
-struct delta_index {
-	const struct delta_row *rows;
-	size_t count; /* 0: free */
-	uint64_t always; /* rows without a flag */
-	uint64_t flags; /* all flags that select a row */
-	uint64_t by_flag[64]; /* the rows that each flag selects */
-	/* By the row of a lane: the rows of all lanes with its key. */
-	uint64_t lanes[DELTA_ROWS_MAX];
-};
-
-static void index_make(struct delta_index *x, const struct delta_row *rows, size_t count)
+static bool is_there(const struct delta_row *row, uint64_t flags)
 {
-	*x = (struct delta_index){ .rows = rows, .count = count };
-	for (size_t i = 0; i < count && i < DELTA_ROWS_MAX; i++) {
-		uint64_t row = 1ULL << i;
-
-		x->always |= rows[i].flags ? 0 : row;
-		x->flags |= rows[i].flags;
-		for (uint64_t left = rows[i].flags; left; left &= left - 1)
-			x->by_flag[__builtin_ctzll(left)] |= row;
-		for (size_t k = 0; rows[i].lane && k < count && k < DELTA_ROWS_MAX; k++)
-			if (rows[k].lane && !strcmp(rows[k].key, rows[i].key))
-				x->lanes[k] |= row;
-	}
+	return !row->flags || flags & row->flags;
 }
-
-static const struct delta_index *index_of(const struct delta_row *rows, size_t count)
-{
-	static struct delta_index known[INDEX_PLACES];
-	size_t first = (uintptr_t)rows / sizeof(*rows);
-	struct delta_index *x = &known[first % INDEX_PLACES];
-
-	for (size_t i = 0; i < INDEX_PLACES; i++) {
-		x = &known[(first + i) % INDEX_PLACES];
-		if (x->rows == rows && x->count == count)
-			return x;
-		if (!x->count)
-			break;
-	}
-	index_make(x, rows, count);
-	return x;
-}
-
-static uint64_t rows_there(const struct delta_index *x, uint64_t flags)
-{
-	uint64_t there = x->always;
-
-	for (flags &= x->flags; flags; flags &= flags - 1)
-		there |= x->by_flag[__builtin_ctzll(flags)];
-	return there;
-}
-
-/* --- values ------------------------------------------------------------------------ */
 
 static int32_t take_i23(struct reader *rd, int32_t was)
 {
@@ -149,13 +90,9 @@ static int32_t take(struct reader *rd, enum delta_type type, int32_t was)
 void delta_read(struct reader *rd, const struct delta_row *rows, size_t count,
 		uint64_t flags, int32_t *state)
 {
-	uint64_t there = rows_there(index_of(rows, count), flags);
-
-	for (; there; there &= there - 1) {
-		const struct delta_row *row = &rows[__builtin_ctzll(there)];
-
-		state[row->at] = take(rd, row->type, state[row->at]);
-	}
+	for (size_t i = 0; i < count; i++)
+		if (is_there(&rows[i], flags))
+			state[rows[i].at] = take(rd, rows[i].type, state[rows[i].at]);
 }
 
 double delta_value(const struct delta_row *row, int32_t raw)
@@ -181,6 +118,68 @@ static void put(struct record *r, const char *key, const struct delta_row *row,
 		record_uint(r, key, (uint32_t)raw);
 	else
 		record_int(r, key, raw);
+}
+
+/* --- which rows are there ---------------------------------------------------------- */
+
+/*
+ * The rows that each flag of a table selects, as the bits of a word. index_of() makes it
+ * when the table is first used: a comparison of keys for each lane of each entity took a
+ * quarter of the time of `decode --json`. The tables are constants. There are fewer
+ * tables than places; a table that finds no free place replaces another one.
+ */
+#define INDEX_PLACES 128
+
+struct delta_index {
+	const struct delta_row *rows;
+	size_t count; /* 0: free */
+	uint64_t always; /* rows without a flag */
+	uint64_t flags; /* all flags that select a row */
+	uint64_t by_flag[64]; /* the rows that each flag selects */
+	/* By the row of a lane: the rows of all lanes with its key. */
+	uint64_t lanes[DELTA_ROWS_MAX];
+};
+
+static void index_make(struct delta_index *x, const struct delta_row *rows, size_t count)
+{
+	*x = (struct delta_index){ .rows = rows, .count = count };
+	for (size_t i = 0; i < count && i < DELTA_ROWS_MAX; i++) {
+		uint64_t row = 1ULL << i;
+
+		x->always |= rows[i].flags ? 0 : row;
+		x->flags |= rows[i].flags;
+		for (uint64_t left = rows[i].flags; left; left &= left - 1)
+			x->by_flag[__builtin_ctzll(left)] |= row;
+		for (size_t k = 0; rows[i].lane && k < count && k < DELTA_ROWS_MAX; k++)
+			if (rows[k].lane && !strcmp(rows[k].key, rows[i].key))
+				x->lanes[k] |= row;
+	}
+}
+
+static const struct delta_index *index_of(const struct delta_row *rows, size_t count)
+{
+	static struct delta_index known[INDEX_PLACES];
+	size_t first = (uintptr_t)rows / sizeof(*rows);
+	struct delta_index *x = &known[first % INDEX_PLACES];
+
+	for (size_t i = 0; i < INDEX_PLACES; i++) {
+		x = &known[(first + i) % INDEX_PLACES];
+		if (x->rows == rows && x->count == count)
+			return x;
+		if (!x->count)
+			break;
+	}
+	index_make(x, rows, count);
+	return x;
+}
+
+static uint64_t rows_there(const struct delta_index *x, uint64_t flags)
+{
+	uint64_t there = x->always;
+
+	for (flags &= x->flags; flags; flags &= flags - 1)
+		there |= x->by_flag[__builtin_ctzll(flags)];
+	return there;
 }
 
 /* Write the array of one key. @all: the rows of its lanes; @there: the rows that are
@@ -233,15 +232,15 @@ void delta_record(struct record *r, const struct delta_row *rows, size_t count,
 size_t delta_write(uint8_t *to, size_t size, const struct delta_row *rows, size_t count,
 		   uint64_t flags, const int32_t *state)
 {
-	uint64_t there = rows_there(index_of(rows, count), flags);
 	size_t used = 0;
 
-	for (; there; there &= there - 1) {
-		size_t i = (size_t)__builtin_ctzll(there);
+	for (size_t i = 0; i < count; i++) {
 		uint32_t value = (uint32_t)state[rows[i].at];
 		size_t width = widths[rows[i].type];
 		uint32_t raw;
 
+		if (!is_there(&rows[i], flags))
+			continue;
 		if (used + width > size)
 			return 0;
 		/* The units come first. */
