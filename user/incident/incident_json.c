@@ -129,20 +129,36 @@ static const struct json_key counts_keys[] = {
 	JSON_END,
 };
 
+#define INCIDENT_NAMED_KEYS                                                          \
+	JSON_KEY("class", "string", NULL, "Class of its datagrams."),                \
+		JSON_KEY("reason", "string", NULL, "Reason of most refusals."),      \
+		JSON_KEY("share", "number", "ratio",                                 \
+			 "Estimate of its share of what was refused of the class."), \
+		JSON_KEY("packets", "integer", "packets",                            \
+			 "Estimate of what was refused of it.")
+
 static const struct json_key worst_keys[] = {
 	JSON_KEY("prefix", "string", NULL, "An IPv4 /24 or IPv6 /56."),
-	JSON_KEY("share", "number", "ratio", "Its share of the sampled drops."),
+	INCIDENT_NAMED_KEYS,
+	JSON_END,
+};
+static const struct json_key top_keys[] = {
+	JSON_KEY("source", "string", NULL, "An IPv4 address or IPv6 /64."),
+	INCIDENT_NAMED_KEYS,
 	JSON_END,
 };
 
 static const struct json_key sources_keys[] = {
 	JSON_KEY("sampled", "integer", "samples",
-		 "Samples of dropped datagrams that were looked at."),
+		 "Samples of refused and challenged datagrams."),
 	JSON_KEY("distinct", "integer", "addresses",
 		 "Estimate of the different source addresses in them."),
 	JSON_KEY(
 		"forged", "string", NULL,
 		"Are the source addresses spoofed: `likely`, `perhaps`, `unlikely` or `unknown`."),
+	JSON_OBJECT("top", "object[]", NULL,
+		    "Sources of a twentieth or more of a class, by samples; at most 8.",
+		    top_keys),
 	JSON_END,
 };
 
@@ -190,7 +206,8 @@ const struct json_key incident_json_keys[] = {
 	JSON_OBJECT("sources", "object", NULL, "Sources of the attack, from samples.",
 		    sources_keys),
 	JSON_OBJECT("worst", "object[]", NULL,
-		    "Prefixes with most of the sampled drops; at most 8.", worst_keys),
+		    "Prefixes of a twentieth or more of a class, by samples; at most 8.",
+		    worst_keys),
 	JSON_KEY("target", "string|null", NULL,
 		 "Address that the attack is aimed at; null: not known."),
 	JSON_KEY("port", "integer", NULL, "UDP port that it is aimed at; 0: not known."),
@@ -284,7 +301,7 @@ void incident_text(const struct incident *i, enum incident_event event,
 	json_t *why = reasons(i, true);
 	json_t *object = incident_json(i, event, NULL);
 	char sort[INCIDENT_SORTS_TEXT], kind[128], reason[128], paused[32] = "",
-		from[INCIDENT_FROM];
+								from[INCIDENT_FROM];
 
 	if (i->pauses)
 		snprintf(paused, sizeof(paused), " with %u pause%s", i->pauses,
