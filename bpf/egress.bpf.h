@@ -194,7 +194,7 @@ static __always_inline enum reason egress_admit(struct __sk_buff *ctx, struct li
 	master_note(ctx, p->addresses, p->ipv6, slot, kind);
 	learn_answer(l, slot, service, kind, p);
 	if (kind == KIND_CHALLENGE && service->family == FAMILY_NETQUAKE)
-		keys_learn(ctx, slot, p->payload, p->length);
+		keys_learn(ctx, slot, packet_where(p), p->length);
 	/* Without proof, too, challenges are noted; but nobody has proven itself then. */
 	if ((service->proof || kind_invites(kind)) &&
 	    egress_proven(ctx, PROOF_WHAT(slot, kind), packet_where(p),
@@ -288,7 +288,6 @@ int shield_out(struct __sk_buff *ctx)
 	/* To the verifier, all words and all verdicts are one from here on. */
 	kind = forget(kind, packet.length);
 	reason = forget(reason, packet.length);
-	clock = forget(clock, packet.length);
 	withheld = reason == REASON_LEDGER && !service->observe;
 	/* A player's too: an older note may have the same id. */
 	if (packet.whole == FIRST_FRAGMENT)

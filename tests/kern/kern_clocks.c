@@ -264,8 +264,8 @@ static void a_forger_does_not_take_a_joining_player(void **state)
 			pass_time(SECOND / 60);
 			assert_true(nq_update(i, clock_at(60 + i / 60.0), 60));
 			for (__u32 f = 0; f < 3; f++)
-				nq_moved(100 + 3 * i + f, clock_at(60 + i / 60.0) + f - 2,
-					 13);
+				nq_moved(100 + 3 * i + f,
+					 clock_at(60 + i / 60.0 - 0.012 + 0.003 * f), 13);
 			if (i >= (__u32)lead)
 				nq_moved(1 + i, nq_told(), 13);
 		}
@@ -328,6 +328,41 @@ static void who_was_taken_for_a_player_is_asked_later(void **state)
 	}
 }
 
+/* Beside a forger with its address and port, that is first and names later clocks. */
+static void a_forger_keeps_no_client_out(void **state)
+{
+	__u32 told[8] = { 0 };
+
+	(void)state;
+	serve_marked();
+	for (__u32 i = 0; i < 40; i++) {
+		pass_time(SECOND / 60);
+		assert_true(nq_update(i, clock_at(60 + i / 60.0), 60));
+		told[i % 8] = nq_told();
+		nq_moved(500 + i, clock_at(60 + i / 60.0 - 0.001), 9);
+		if (i >= 7)
+			assert_true(nq_moved(i, told[(i + 3) % 8], 9));
+	}
+	assert_int_equal(flags_now(), KNOWN);
+	assert_true(nq_moved(40, 1, 9));
+	assert_false(nq_moved(540, 1, 9));
+}
+
+/* The same clock again is no new one. */
+static void a_clock_counts_once(void **state)
+{
+	struct player player;
+
+	(void)state;
+	serve_marked();
+	for (__u32 i = 0; i < 3; i++)
+		assert_true(nq_update(i, clock_at(60 + i / 20.0), 60));
+	for (__u32 i = 0; i < 20; i++)
+		assert_true(nq_moved(i, nq_told(), 9));
+	assert_true(player_read(link_.dport, &player));
+	assert_int_equal(player.proofs, 7);
+}
+
 /* The next level, whose clock begins anew, before the player has been known. */
 static void the_next_level_goes_on(void **state)
 {
@@ -355,6 +390,8 @@ int main(void)
 		TEST(a_forger_does_not_take_a_joining_player),
 		TEST(a_joining_player_needs_no_mark),
 		TEST(who_was_taken_for_a_player_is_asked_later),
+		TEST(a_forger_keeps_no_client_out),
+		TEST(a_clock_counts_once),
 		TEST(the_next_level_goes_on),
 	};
 
