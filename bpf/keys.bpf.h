@@ -55,14 +55,40 @@ static __always_inline __u32 keys_copy(struct __sk_buff *ctx, struct host_keys *
 	return KEYS_KNOWN;
 }
 
+static __always_inline bool keys_lately(__u64 then, __u64 now)
+{
+	return then && now - then < KEYS_SEVERAL_NS;
+}
+
+/* The address and port of the server that sends what stands at @where, folded. */
+static __always_inline __u32 keys_place(struct __sk_buff *ctx, __u32 slot, __u64 where)
+{
+	struct packet p = { .payload = where & OFFSET_MASK,
+			    .addresses = where >> 16 & OFFSET_MASK,
+			    .ipv6 = where >> 32 & 1 };
+	struct player_id id;
+	__u64 all;
+
+	packet_begin((void *)(long)ctx->data, (void *)(long)ctx->data_end, &p);
+	packet_player(&p, SENDER, slot, &id);
+	all = id.word[0] ^ (id.word[1] << 1 | id.word[1] >> 63) ^ id.word[2];
+	return all ^ all >> 32;
+}
+
 /*
- * The server in @slot gives a challenge of @length octets at @payload: note what it adds.
+ * The server in @slot gives a challenge of @length octets, @where: note what it adds.
  * One CPU in KEYS_NS writes. While it does, the state is KEYS_UNHEARD.
+ *
+ * A service may be several servers, of several ports or addresses. A challenge with the
+ * keys of one ends an attempt to join another. So after challenges of two places that
+ * differ in what they add there are none in the service's name, for an hour.
  */
-__noinline int keys_learn(struct __sk_buff *ctx, __u32 slot, __u32 payload, __u32 length)
+__noinline int keys_learn(struct __sk_buff *ctx, __u32 slot, __u64 where, __u32 length)
 {
 	struct host_keys *keys = keys_at(slot);
 	__u64 now = clock_now(&live), was;
+	__u32 place, held, state;
+	__u16 sum;
 
 	/* `challenge ` alone ends an exchange of keys. */
 	if (!keys || length <= PROOF_Q2_AT)
@@ -71,9 +97,23 @@ __noinline int keys_learn(struct __sk_buff *ctx, __u32 slot, __u32 payload, __u3
 	if ((was && now - was < KEYS_NS) ||
 	    __sync_val_compare_and_swap(&keys->heard_ns, was, now) != was)
 		return 0;
+	place = keys_place(ctx, slot, where);
+	held = keys->held;
+	sum = keys->sum;
 	*(volatile __u32 *)&keys->state = KEYS_UNHEARD;
-	*(volatile __u32 *)&keys->state =
-		keys_copy(ctx, keys, payload & OFFSET_MASK, length & 0xffff);
+	keys->sum = 0;
+	keys->length = 0;
+	state = keys_copy(ctx, keys, where & OFFSET_MASK, length & 0xffff);
+	keys->held = state << 16 | keys->length;
+	if (was && place != keys->place)
+		keys->moved_ns = now;
+	keys->place = place;
+	if (was && (held != keys->held || sum != keys->sum) &&
+	    keys_lately(keys->moved_ns, now))
+		keys->differed_ns = now;
+	if (keys_lately(keys->differed_ns, now))
+		state = KEYS_SEVERAL;
+	*(volatile __u32 *)&keys->state = state;
 	return 0;
 }
 

@@ -435,20 +435,26 @@ struct pace {
  * key ends its attempt to join when it gets a challenge without that. It is the same for
  * all clients; egress reads it out of the server's own challenge, once in KEYS_NS.
  */
-#define KEYS_TEXT 256 /* octets; those of five keys are 238 */
-#define KEYS_AT	  26 /* where it begins: behind 11 characters and NUL */
-#define KEYS_NS	  1000000000ull
+#define KEYS_TEXT	256 /* octets; those of five keys are 238 */
+#define KEYS_AT		26 /* where it begins: behind 11 characters and NUL */
+#define KEYS_NS		1000000000ull
+#define KEYS_SEVERAL_NS (3600 * 1000000000ull) /* after they differed */
 
 enum keys_heard {
 	KEYS_UNHEARD, /* the server's challenge is not known: no challenge in its name */
 	KEYS_NONE,
 	KEYS_KNOWN,
 	KEYS_LONG, /* longer than KEYS_TEXT: as KEYS_UNHEARD */
+	KEYS_SEVERAL, /* the service has servers with different ones: as KEYS_UNHEARD */
 };
 
 struct host_keys {
 	__u64 heard_ns; /* by the shield's clock; 0: never */
+	__u64 moved_ns; /* when another server gave one than before; 0: never */
+	__u64 differed_ns; /* when two servers' challenges differed; 0: never */
+	__u32 place; /* of the server that gave the last: a hash */
 	__u32 state; /* enum keys_heard */
+	__u32 held; /* what the last added: its enum keys_heard << 16 | length */
 	__u16 length; /* of text, if KEYS_KNOWN: 1 to KEYS_TEXT */
 	__u16 sum; /* of text: as of struct template */
 	__u8 text[KEYS_TEXT]; /* zeros behind it */

@@ -177,6 +177,44 @@ static void no_challenge_before_the_server_s_is_known(void **state)
 	assert_int_equal(say_.length, 24);
 }
 
+#define OTHER_KEY "vlen\x2e\0\0\0d0pkOtherOtherOtherOtherOtherOtherOtherOtherOth=\0\0"
+
+/*
+ * A service of two ports has two servers, with a key each: the challenge of neither is
+ * sent for the other, for an hour after the last of them was heard. With the same key it
+ * is.
+ */
+static void servers_with_other_keys_are_not_spoken_for(void **state)
+{
+	char challenge[11];
+
+	(void)state;
+	demand_keys(PROOF_ALWAYS);
+	kern_port(&kern, 0, PORT + 1, 0, false);
+	server_says(SERVER BLOCK, sizeof(SERVER BLOCK) - 1);
+	link_.sport = PORT + 1;
+	server_says(SERVER BLOCK, sizeof(SERVER BLOCK) - 1);
+	link_.sport = PORT;
+	ask_twice(&wraps[0]);
+	challenge_is(BLOCK, sizeof(BLOCK) - 1, challenge);
+	for (int i = 0; i < 3; i++) {
+		link_.sport = PORT + 1;
+		server_says(SERVER OTHER_KEY, sizeof(SERVER OTHER_KEY) - 1);
+		say(&wraps[0], REQUEST, sizeof(REQUEST) - 1, &say_);
+		assert_int_equal(say_.action, XDP_PASS);
+		pass_time(3000 * SECOND);
+		link_.sport = PORT;
+		server_says(SERVER BLOCK, sizeof(SERVER BLOCK) - 1);
+		say(&wraps[0], REQUEST, sizeof(REQUEST) - 1, &say_);
+		assert_int_equal(say_.action, XDP_PASS);
+	}
+	/* The other one has gone. */
+	pass_time(3700 * SECOND);
+	server_says(SERVER BLOCK, sizeof(SERVER BLOCK) - 1);
+	ask_twice(&wraps[0]);
+	challenge_is(BLOCK, sizeof(BLOCK) - 1, challenge);
+}
+
 /* Who asks once is sent nothing; who repeats, not more than its prefix has left. */
 static void the_ledger_pays_for_the_keys(void **state)
 {
@@ -227,6 +265,7 @@ int main(void)
 		TEST(a_connect_has_it_as_well),
 		TEST(a_challenge_is_its_asker_s_alone),
 		TEST(no_challenge_before_the_server_s_is_known),
+		TEST(servers_with_other_keys_are_not_spoken_for),
 		TEST(the_ledger_pays_for_the_keys),
 		TEST(steps_are_of_the_invited),
 	};
