@@ -89,7 +89,7 @@ static __always_inline enum reason admit_net(struct live *l, __u32 slot,
 	source = &l->sources[index];
 	/* No request costs less than COST_ONE, so what it may cost need not be known. */
 	if (limit_spent(&one, *source, now))
-		return REASON_SOURCE_BUDGET;
+		return REASON_SOURCE_LIMIT;
 
 	whole = b->global;
 	near = b->prefix;
@@ -104,26 +104,26 @@ static __always_inline enum reason admit_net(struct live *l, __u32 slot,
 		one = limit_scaled(&one, times * scale, COST_ONE);
 		near = limit_scaled(&near, scale, COST_ONE);
 		if (limit_spent(&whole, *global, now))
-			return REASON_GLOBAL_BUDGET;
+			return REASON_SERVICE_LIMIT;
 		if (limit_spent(&one, *source, now))
-			return REASON_SOURCE_BUDGET;
+			return REASON_SOURCE_LIMIT;
 	}
 
 	prefix = budget_around(l, b, net >> 8, ipv6);
 	if (!prefix || limit_spent(&near, *prefix, now))
-		return REASON_PREFIX_BUDGET;
+		return REASON_PREFIX_LIMIT;
 
 	area = budget_around(l, b, area_net(net, ipv6), ipv6);
 	wide = area_limit(&near);
 	if (!area || limit_spent(&wide, *area, now))
-		return REASON_PREFIX_BUDGET;
+		return REASON_PREFIX_LIMIT;
 
 	if (!budget_take(source, one.cost_ns, one.burst_ns, now) ||
 	    !budget_take(prefix, near.cost_ns, near.burst_ns, now) ||
 	    !budget_take(area, wide.cost_ns, wide.burst_ns, now) ||
 	    !budget_take(global, whole.cost_ns, whole.burst_ns, now))
 		return REASON_CONTENDED;
-	return REASON_WITHIN_BUDGET;
+	return REASON_WITHIN_LIMITS;
 }
 
 /*
@@ -138,7 +138,7 @@ admit_budget(struct live *l, __u32 slot, const struct budget *b, enum wire_class
 	__u64 now = clock_now(l);
 
 	if (limit_spent(&b->global, *global, now))
-		return REASON_GLOBAL_BUDGET;
+		return REASON_SERVICE_LIMIT;
 	return admit_net(l, slot, b, kind, address_net(p, SENDER), p->ipv6, 1, global,
 			 now);
 }
@@ -161,15 +161,15 @@ static __always_inline enum reason budget_spent(const struct live *l, __u32 slot
 	b = s->budget;
 	global = l->globals[budget_index(slot, class)];
 	if (limit_spent(&b->global, global, now))
-		return REASON_GLOBAL_BUDGET;
+		return REASON_SERVICE_LIMIT;
 	cell = (plain_hash(plain, l->keys) + b->seed) >> (64 - SOURCE_BITS);
 	if (!limit_spent(&b->source, l->sources[cell], now))
 		return REASON_COUNT;
 	if (likely(!b->crowd))
-		return REASON_SOURCE_BUDGET;
+		return REASON_SOURCE_LIMIT;
 	one = b->source;
 	one.cost_ns >>= budget_crowd(b, global, now);
-	return limit_spent(&one, l->sources[cell], now) ? REASON_SOURCE_BUDGET
+	return limit_spent(&one, l->sources[cell], now) ? REASON_SOURCE_LIMIT
 							: REASON_COUNT;
 }
 
@@ -237,8 +237,8 @@ static __always_inline enum reason admit(struct live *l, __u32 slot,
 		return reason;
 	shadow = player_shadow(slot, kind, p);
 	/* NetQuake's friends may connect over each other. */
-	if (shadow == REASON_WITHIN_BUDGET ||
-	    (shadow == REASON_PLAYING && listed == LISTED_FRIEND &&
+	if (shadow == REASON_WITHIN_LIMITS ||
+	    (shadow == REASON_ADDRESS_IN_USE && listed == LISTED_FRIEND &&
 	     family_is_netquake(s->family)))
 		return reason;
 	return shadow;

@@ -32,24 +32,26 @@ static __always_inline enum reason stranger_layer(struct xdp_md *ctx, struct liv
 	__u64 state;
 	__u32 cell;
 
-	if (reason != REASON_TO_KNOWN && reason != REASON_TO_PROVEN &&
-	    reason != REASON_TO_NETWORK)
+	if (reason != REASON_CACHED_KNOWN && reason != REASON_CACHED_VALIDATED &&
+	    reason != REASON_CACHED_PREFIX)
 		return reason;
 	/* Where it is was shown by what it proved; from elsewhere it is a stranger. */
-	if (reason == REASON_TO_KNOWN) {
+	if (reason == REASON_CACHED_KNOWN) {
 		state = known_find(&l->answering.known, net, l->keys);
 		if (!known_near(state, call_hops(ctx, c)))
-			return recent_asks(l, net, call_slot(c), now) ? REASON_TO_REPEATED
-								      : REASON_COUNT;
+			return recent_asks(l, net, call_slot(c), now)
+				       ? REASON_CACHED_RECURRING
+				       : REASON_COUNT;
 	}
-	cell = limit_cell(l->keys, reason == REASON_TO_NETWORK ? known_network(net) : net,
+	cell = limit_cell(l->keys,
+			  reason == REASON_CACHED_PREFIX ? known_network(net) : net,
 			  1ull << 41 | call_slot(c), SOURCE_BITS);
 	if (index_below(&cell, 1 << SOURCE_BITS) &&
 	    limit_take(&limit, &l->sources[cell], now))
 		return reason;
 	/* Beside who is known it has no less than elsewhere. */
-	return reason == REASON_TO_NETWORK && recent_asks(l, net, call_slot(c), now)
-		       ? REASON_TO_REPEATED
+	return reason == REASON_CACHED_PREFIX && recent_asks(l, net, call_slot(c), now)
+		       ? REASON_CACHED_RECURRING
 		       : REASON_COUNT;
 }
 
@@ -135,7 +137,7 @@ __noinline int answer_layer(struct xdp_md *ctx, const struct call *c)
 	if (listed == LISTED_DENIED)
 		return REASON_DENY_LIST;
 	if (listed == LISTED_UNLIMITED && flooded(l, s, slot, now))
-		return REASON_TO_FRIEND;
+		return REASON_CACHED_ALLOW_LIST;
 	if (listed != LISTED_NOT || !c->net)
 		return REASON_COUNT;
 	if (!flooded(l, s, slot, now)) {
@@ -145,7 +147,7 @@ __noinline int answer_layer(struct xdp_md *ctx, const struct call *c)
 			return REASON_COUNT;
 		}
 		reason = chance_known(c->net, now);
-		if (reason == REASON_COUNT || reason == REASON_TO_NETWORK)
+		if (reason == REASON_COUNT || reason == REASON_CACHED_PREFIX)
 			return REASON_COUNT;
 	}
 	return stranger_layer(ctx, l, c, now);
@@ -185,23 +187,24 @@ __noinline int answer_budget(struct xdp_md *ctx, const struct call *c)
 		return REASON_COUNT;
 	call_packet(ctx, c, &p);
 	reason = admit_budget(l, slot, &s->budget[CLASS_QUERY], CLASS_QUERY, kind, &p);
-	if (reason == REASON_GLOBAL_BUDGET)
+	if (reason == REASON_SERVICE_LIMIT)
 		flood_note(l, slot, now);
 	if (listed != LISTED_NOT)
 		reason = friend_admit(slot, listed, reason, &p);
 	if (reason_verdict(reason) != VERDICT_PASS)
 		return provable(s, kind) ? REASON_COUNT : reason;
 	if (listed != LISTED_NOT && flooded(l, s, slot, now))
-		return reason | REASON_TO_FRIEND << LAYER_BITS;
-	return s->answers == ANSWERS_ALWAYS ? reason | REASON_TO_BUDGET << LAYER_BITS
-					    : reason;
+		return reason | REASON_CACHED_ALLOW_LIST << LAYER_BITS;
+	return s->answers == ANSWERS_ALWAYS
+		       ? reason | REASON_CACHED_IN_LIMITS << LAYER_BITS
+		       : reason;
 }
 
 /*
  * May so many @bytes be sent for that @layer? The question, of so many octets as @asked,
  * pays for as much of its own answer, and one that is refused for none of
- * others'. REASON_LEDGER: they may not; REASON_COUNT: nor would it be for lack of that,
- * or it is a neighbour's, who can still prove its address.
+ * others'. REASON_AMPLIFICATION: they may not; REASON_COUNT: nor would it be for lack of
+ * that, or it is a neighbour's, who can still prove its address.
  */
 __noinline int answer_pay(struct xdp_md *ctx, const struct call *c, __u32 layer,
 			  __u32 asked, __u32 bytes)
@@ -214,29 +217,31 @@ __noinline int answer_pay(struct xdp_md *ctx, const struct call *c, __u32 layer,
 	struct packet p;
 
 	if (!c)
-		return REASON_LEDGER;
+		return REASON_AMPLIFICATION;
 	/* Made up beside who is known, they shall leave that one what it needs. */
-	if (layer == REASON_TO_NETWORK || layer == REASON_TO_REPEATED ||
-	    layer == REASON_TO_BUDGET)
+	if (layer == REASON_CACHED_PREFIX || layer == REASON_CACHED_RECURRING ||
+	    layer == REASON_CACHED_IN_LIMITS)
 		halves = LEDGER_HALF;
-	if (layer == REASON_TO_FRIEND) {
+	if (layer == REASON_CACHED_ALLOW_LIST) {
 		if (call_lists(ctx, c) == LISTED_UNLIMITED)
 			return layer;
 		call_packet(ctx, c, &p);
 		if (!l->ledger.strict)
-			return ledger_debit_friend(l, &p, SENDER, bytes) ? layer
-									 : REASON_LEDGER;
+			return ledger_debit_friend(l, &p, SENDER, bytes)
+				       ? layer
+				       : REASON_AMPLIFICATION;
 	}
 	/* What the ledger refuses shall not use up what others may have. */
-	if (layer == REASON_TO_REPEATED && limit_spent(&limit, cap->due_ns, now))
+	if (layer == REASON_CACHED_RECURRING && limit_spent(&limit, cap->due_ns, now))
 		return REASON_COUNT;
 	if (bytes > asked && l->ledger.byte_ns &&
 	    !ledger_book(call_prefix(c), bytes - asked, halves))
-		return layer == REASON_TO_NETWORK || layer == REASON_TO_REPEATED
+		return layer == REASON_CACHED_PREFIX || layer == REASON_CACHED_RECURRING
 			       ? REASON_COUNT
-			       : REASON_LEDGER;
-	return layer != REASON_TO_REPEATED || budget_take(&cap->due_ns, limit.cost_ns,
-							  limit.burst_ns, now)
+			       : REASON_AMPLIFICATION;
+	return layer != REASON_CACHED_RECURRING ||
+			       budget_take(&cap->due_ns, limit.cost_ns, limit.burst_ns,
+					   now)
 		       ? layer
 		       : REASON_COUNT;
 }
@@ -255,7 +260,7 @@ __noinline int answer_note(struct xdp_md *ctx, const struct call *c, __u32 reaso
 	p.length = c->length & 0xffff;
 	found.service = service_at(tables_now(&live), &found.slot);
 	return found.service && judged(ctx, &live, &found, &p, bytes, reason, false) &&
-	       reason_verdict(reason) == VERDICT_ANSWER;
+	       reason_verdict(reason) == VERDICT_RESPOND;
 }
 
 /* Answer it for that @layer: what to do, or WAY_ANSWER if there is no answer. */
@@ -291,7 +296,7 @@ int shield_answer(struct xdp_md *ctx)
 		return action;
 	action = WAY_ANSWER;
 	reason = answer_layer(ctx, &c);
-	layer = reason_verdict(reason) == VERDICT_ANSWER ? reason : 0;
+	layer = reason_verdict(reason) == VERDICT_RESPOND ? reason : 0;
 	if (reason == REASON_COUNT || layer) {
 		if (layer)
 			action = answer_try(ctx, &c, layer);

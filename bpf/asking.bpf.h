@@ -190,7 +190,7 @@ __noinline int proof_answer(struct xdp_md *ctx, const struct call *c)
 	    !ask_paid(s->family, c, a.payload + a.length, bytes) ||
 	    !answer_write(ctx, &a, text))
 		return XDP_DROP;
-	count_sent(ctx, at, ask_kind(s->family), REASON_ASKED, a.length,
+	count_sent(ctx, at, ask_kind(s->family), REASON_CHALLENGED, a.length,
 		   answer_frame(ctx));
 	return send_back(ctx);
 }

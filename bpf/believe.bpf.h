@@ -18,7 +18,7 @@ player_taught(struct live *l, const struct player_id *id, struct player *player,
 	if (family == FAMILY_QUAKE2)
 		n->qport &= player->qport_mask;
 	if (!player_learn(player, n))
-		return REASON_FORGED;
+		return REASON_PLAYER_MISMATCH;
 	if (!known && player->flags & PLAYER_QPORT)
 		player_index(l, id, family, player);
 	return player_heard(player, n->sequence, known, now);
@@ -48,7 +48,7 @@ player_claim(struct live *l, const struct player_id *id, struct player *player,
 	if (loose)
 		return player->flags & (PLAYER_NETQUAKE | PLAYER_RECORDS)
 			       ? netquake_loose(player, now)
-			       : REASON_FORGED;
+			       : REASON_PLAYER_MISMATCH;
 	/* Of NetQuake some are shorter, and all those have no moves. */
 	if (!netchan_read(family, kind, c, n) && family != FAMILY_NETQUAKE)
 		return REASON_COUNT;
@@ -62,7 +62,7 @@ player_claim(struct live *l, const struct player_id *id, struct player *player,
 	case FIT_LOOSE:
 		return netquake_loose(player, now);
 	case FIT_FORGED:
-		return REASON_FORGED;
+		return REASON_PLAYER_MISMATCH;
 	default:
 		return REASON_COUNT;
 	}
@@ -81,11 +81,11 @@ static __always_inline enum reason player_follow(struct player *player,
 	if (fit == FIT_NOT)
 		return REASON_COUNT;
 	if (fit != FIT_LEARNS || !jump_learn(player, n->sequence))
-		return REASON_FORGED;
+		return REASON_PLAYER_MISMATCH;
 	player->jumped = n->sequence;
 	if (!player_take(&player->due_ns, player_limit.cost_ns, player_limit.burst_ns,
 			 now))
-		return REASON_PLAYER_BUDGET;
+		return REASON_PLAYER_LIMIT;
 	player->packets++;
 	return REASON_PLAYER;
 }
@@ -110,7 +110,7 @@ player_admit(struct live *l, __u32 slot, enum wire_family family, enum wire_kind
 		reason = player_claim(l, &id, player, family, kind, packet_payload(p), &n,
 				      now);
 	/* Rules of the wrong protocol call every move forged: a limit is all there is. */
-	if (unlikely(reason == REASON_FORGED) && misspeaks(l, slot, family, now))
+	if (unlikely(reason == REASON_PLAYER_MISMATCH) && misspeaks(l, slot, family, now))
 		reason = netquake_loose(player, now);
 	if (reason == REASON_COUNT && family_is_little(family) && !kind_speech(kind)) {
 		if (!netchan_read(family, kind, packet_payload(p), &n))
@@ -131,10 +131,10 @@ __noinline int shadow_search(__u64 first, __u64 second, __u64 third, __u32 kind)
 
 	if (kind == KIND_CCREQ_CONNECT &&
 	    playing_here(playing_hash(&live, &id, PLAYS_NETQUAKE), NETQUAKE_PLAYING_S))
-		return REASON_PLAYING;
+		return REASON_ADDRESS_IN_USE;
 	if (!playing_here(playing_hash(&live, &id, PLAYS_LITTLE), LITTLE_PLAYING_S))
-		return REASON_WITHIN_BUDGET;
-	return kind < TALLY_SHAPES ? REASON_FORGED : REASON_PLAYING;
+		return REASON_WITHIN_LIMITS;
+	return kind < TALLY_SHAPES ? REASON_PLAYER_MISMATCH : REASON_ADDRESS_IN_USE;
 }
 
 /* Does it begin with the marker of what is no game's? */
@@ -150,7 +150,7 @@ static __always_inline bool packet_marked(const struct packet *p)
  * What a stranger may say, but not from an address where somebody plays: engines would
  * take it for that player's. Whatever its shape: to a server that counts by sequences,
  * what has no marker begins with one, and a NetQuake header or a DTLS record is a high
- * one. REASON_WITHIN_BUDGET: nobody does.
+ * one. REASON_WITHIN_LIMITS: nobody does.
  */
 static __always_inline enum reason player_shadow(__u32 slot, enum wire_kind kind,
 						 const struct packet *p)
@@ -158,7 +158,7 @@ static __always_inline enum reason player_shadow(__u32 slot, enum wire_kind kind
 	struct player_id id;
 
 	if (packet_marked(p))
-		return REASON_WITHIN_BUDGET;
+		return REASON_WITHIN_LIMITS;
 	packet_player(p, SENDER, slot, &id);
 	return shadow_search(id.word[0], id.word[1], id.word[2], kind);
 }

@@ -40,13 +40,13 @@ __noinline int chance_known(__u64 net, __u64 now)
 	__u32 minute = known_minute(now);
 
 	if (known_lasts(state, minute) && known_flags(state) & KNOWN_PLAYER)
-		return REASON_TO_PLAYER;
+		return REASON_CACHED_PLAYER;
 	if (known_proven(state, minute))
-		return REASON_TO_PROVEN;
+		return REASON_CACHED_VALIDATED;
 	if (known_lasts(state, minute))
-		return REASON_TO_KNOWN;
+		return REASON_CACHED_KNOWN;
 	state = known_find(&l->answering.known, known_network(net), l->keys);
-	return known_lasts(state, minute) ? REASON_TO_NETWORK : REASON_COUNT;
+	return known_lasts(state, minute) ? REASON_CACHED_PREFIX : REASON_COUNT;
 }
 
 /* Has somebody at @net proven its address, and that lately? */
@@ -92,7 +92,7 @@ static __always_inline enum reason chance(const struct live *l, __u64 net, __u32
 
 	if (reason != REASON_COUNT)
 		return reason;
-	return recent_asks(l, net, slot, now) ? REASON_TO_REPEATED : REASON_COUNT;
+	return recent_asks(l, net, slot, now) ? REASON_CACHED_RECURRING : REASON_COUNT;
 }
 
 /*
@@ -113,11 +113,11 @@ __noinline int unanswered(__u64 net, __u32 slot, __u64 now)
 	b = &s->budget[CLASS_QUERY];
 	cell = budget_cell(b, l->keys, net, ipv6, SOURCE_BITS);
 	if (limit_spent(&b->global, l->globals[budget_index(at, CLASS_QUERY)], now)) {
-		reason = REASON_GLOBAL_BUDGET;
+		reason = REASON_SERVICE_LIMIT;
 		flood_note(l, at, now);
 	} else if (index_below(&cell, 1 << SOURCE_BITS) &&
 		   limit_spent(&b->source, l->sources[cell], now)) {
-		reason = REASON_SOURCE_BUDGET;
+		reason = REASON_SOURCE_LIMIT;
 	}
 	if (reason == REASON_COUNT || !flooded(l, s, at, now))
 		return reason;

@@ -69,7 +69,8 @@ static __always_inline __u32 egress_halves(const struct live *l, const struct pa
 	if (kind_is_handshake(kind) || kind_is_netquake(kind) ||
 	    kind == KIND_DTLS_CERTIFICATE)
 		return LEDGER_WHOLE;
-	return chance_known(address_net(p, RECEIVER), clock_now(l)) == REASON_TO_NETWORK
+	return chance_known(address_net(p, RECEIVER), clock_now(l)) ==
+			       REASON_CACHED_PREFIX
 		       ? LEDGER_HALF
 		       : LEDGER_WHOLE;
 }
@@ -94,7 +95,7 @@ __noinline int egress_judge(struct __sk_buff *ctx, __u64 what, __u64 where, __u6
 	else
 		paid = ledger_debit(l, &p, RECEIVER, bytes,
 				    egress_halves(l, &p, what & 0xffff, signs_on));
-	return paid ? REASON_WITHIN_BUDGET : REASON_LEDGER;
+	return paid ? REASON_WITHIN_LIMITS : REASON_AMPLIFICATION;
 }
 
 /* Show the datagram to the daemon, if one of the samplers wants it. */
@@ -200,7 +201,7 @@ static __always_inline enum reason egress_admit(struct __sk_buff *ctx, struct li
 	    egress_proven(ctx, PROOF_WHAT(slot, kind), packet_where(p),
 			  service->family) &&
 	    service->proof)
-		return REASON_PROVEN;
+		return REASON_VALIDATED;
 	return egress_judge(ctx, PROOF_WHAT(slot, kind), packet_where(p), bytes,
 			    signs_on);
 }
@@ -288,7 +289,7 @@ int shield_out(struct __sk_buff *ctx)
 	/* To the verifier, all words and all verdicts are one from here on. */
 	kind = forget(kind, packet.length);
 	reason = forget(reason, packet.length);
-	withheld = reason == REASON_LEDGER && !service->observe;
+	withheld = reason == REASON_AMPLIFICATION && !service->observe;
 	/* A player's too: an older note may have the same id. */
 	if (packet.whole == FIRST_FRAGMENT)
 		fragment_note(l, &packet, slot, withheld);

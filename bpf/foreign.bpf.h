@@ -57,7 +57,7 @@ __noinline int speech_note(__u32 slot, __u32 family, __u32 kind, __u32 shape)
 }
 
 /*
- * What leaves as a @kind, or KIND_OTHER_FAMILY. QuakeWorld, Quake Enhanced and `auto`
+ * What leaves as a @kind, or KIND_OTHER_PROTOCOL. QuakeWorld, Quake Enhanced and `auto`
  * know each other's shapes: classify() has said so by now.
  */
 static __always_inline enum wire_kind
@@ -81,7 +81,7 @@ kind_spoken(struct __sk_buff *ctx, struct live *l, __u32 slot, enum wire_family 
 	return player && player->flags & PLAYER_VERIFIED &&
 			       player_alive(player, clock_now(l))
 		       ? kind
-		       : KIND_OTHER_FAMILY;
+		       : KIND_OTHER_PROTOCOL;
 }
 
 #endif /* FOREIGN_BPF_H */

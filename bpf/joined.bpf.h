@@ -47,7 +47,7 @@ int shield_joined(struct __sk_buff *ctx)
 	if (policy == POLICY_PASS ||
 	    listed_at(l, slot, &packet, SENDER) == LISTED_UNLIMITED)
 		return TC_ACT_UNSPEC;
-	tally = tally_find(slot, DIRECTION_C2S, KIND_JOINED, REASON_MALFORMED, &row);
+	tally = tally_find(slot, DIRECTION_C2S, KIND_COALESCED, REASON_MALFORMED, &row);
 	if (tally)
 		count(tally, ctx->len);
 	return service->observe ? TC_ACT_UNSPEC : TC_ACT_SHOT;

@@ -177,7 +177,8 @@ __noinline int keys_answer(struct xdp_md *ctx, const struct call *c)
 	if (!keys_write(ctx, &a, text, keys) ||
 	    *(volatile __u64 *)&keys->heard_ns != heard)
 		return XDP_DROP;
-	count_sent(ctx, slot, KIND_CHALLENGE, REASON_ASKED, a.length, answer_frame(ctx));
+	count_sent(ctx, slot, KIND_CHALLENGE, REASON_CHALLENGED, a.length,
+		   answer_frame(ctx));
 	return send_back(ctx);
 }
 

@@ -99,8 +99,8 @@ static __always_inline enum listed listed_at(const struct live *l, __u32 slot,
 /* Which refusals friendship overcomes. */
 static __always_inline bool friend_helps(enum reason reason)
 {
-	return reason == REASON_SOURCE_BUDGET || reason == REASON_PREFIX_BUDGET ||
-	       reason == REASON_GLOBAL_BUDGET || reason == REASON_CONTENDED ||
+	return reason == REASON_SOURCE_LIMIT || reason == REASON_PREFIX_LIMIT ||
+	       reason == REASON_SERVICE_LIMIT || reason == REASON_CONTENDED ||
 	       reason == REASON_REPLY_TO_SERVER;
 }
 
@@ -143,7 +143,7 @@ friend_admit(__u32 slot, enum listed listed, enum reason reason, const struct pa
 	if (!friend_helps(reason) ||
 	    !friend_take(address_net(p, SENDER), p->ipv6, slot, master))
 		return reason;
-	return master ? REASON_WITHIN_BUDGET : REASON_ALLOW_LIST;
+	return master ? REASON_WITHIN_LIMITS : REASON_ALLOW_LIST;
 }
 
 /* Words by which a server reports to a master, or asks an authorization server. */

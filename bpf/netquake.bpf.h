@@ -198,7 +198,7 @@ static __always_inline enum reason netquake_loose(struct player *player, __u64 n
 	return player_take(&player->loose_due_ns, loose_limit.cost_ns,
 			   loose_limit.burst_ns, now)
 		       ? REASON_PLAYER
-		       : REASON_PLAYER_BUDGET;
+		       : REASON_PLAYER_LIMIT;
 }
 
 /*
@@ -213,7 +213,7 @@ static __always_inline enum reason netquake_learn(const struct player_id *id,
 	if (player->flags & PLAYER_SEQUENCE)
 		return jump_learn(player, sequence)
 			       ? player_heard(player, sequence, true, now)
-			       : REASON_FORGED;
+			       : REASON_PLAYER_MISMATCH;
 	netquake_prove(id, player, c, now);
 	/* Proven once, so what can be forged does not hinder the next level. */
 	if (player->flags & PLAYER_VERIFIED &&

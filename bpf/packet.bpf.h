@@ -248,7 +248,7 @@ parse_ipv6(struct cursor *c, __u64 length, enum side server, bool apart, struct 
 	if (at > p->end)
 		return leave(apart, OTHER_UNPARSED);
 	if (next != IPPROTO_UDP)
-		return ipv6_exts[next] ? OTHER_LONG_CHAIN : OTHER_NOT_UDP;
+		return ipv6_exts[next] ? OTHER_TOO_MANY_HEADERS : OTHER_NOT_UDP;
 
 	c->pos = at;
 	p->whole = more & bpf_htons(IPV6_FRAGMENT_MORE) ? FIRST_FRAGMENT : WHOLE;
@@ -410,7 +410,7 @@ static __always_inline enum other parse_odd(__u64 length, enum side server, bool
 	if (proto == bpf_htons(ETH_P_IPV6))
 		return parse_ipv6(&c, length, server, apart, p);
 	/* Linux strips any number of tags with VLAN id 0 and delivers what is inside. */
-	return is_tag(proto) ? OTHER_LONG_CHAIN : OTHER_NOT_IP;
+	return is_tag(proto) ? OTHER_TOO_MANY_HEADERS : OTHER_NOT_IP;
 }
 
 /*

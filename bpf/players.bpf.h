@@ -182,7 +182,7 @@ static __always_inline enum reason player_heard(struct player *player, __u32 seq
 	if (unlikely((__u32)(ahead - 2) <= SEQUENCE_NEAR - 2))
 		cost *= ahead;
 	if (!player_take(&player->due_ns, cost, player_limit.burst_ns, now))
-		return REASON_PLAYER_BUDGET;
+		return REASON_PLAYER_LIMIT;
 	if (!settled || ahead > 0)
 		player->heard_sequence = sequence;
 	player->heard_ns = now;

@@ -2,7 +2,7 @@
 /*
  * proof.bpf.h - strangers prove that they are where they say they are, before they join.
  *
- * Under pressure, that is from the first stranger's request to join that found no budget
+ * Under load, that is from the first stranger's request to join that found no budget
  * left and for a while beyond the last, each such request is answered from here by a
  * keyed cookie; who sends it back is there, has budgets of its own for a minute, and the
  * datagram that proved it becomes the request that the server understands. Nothing is
@@ -126,7 +126,8 @@ __noinline int proof_check(struct xdp_md *ctx, const struct call *c)
 	if (!s)
 		return 0;
 	if (s->family == FAMILY_QUAKE3)
-		return call_kind(c) == KIND_PROOF ? check_echo(ctx, &p, &c->who) : 0;
+		return call_kind(c) == KIND_ECHO_RETURN ? check_echo(ctx, &p, &c->who)
+							: 0;
 	if (s->family == FAMILY_NETQUAKE)
 		return check_tail(ctx, &p, call_kind(c), &c->who);
 	if (s->family == FAMILY_QUAKE_ENHANCED)
@@ -174,27 +175,27 @@ static __always_inline enum reason proven_charge(struct live *l, __u32 slot,
 		(64 - PREFIX_BITS);
 	area = bpf_map_lookup_elem(&prefixes, &index);
 	if (limit_spent(&one, *source, now))
-		return REASON_SOURCE_BUDGET;
+		return REASON_SOURCE_LIMIT;
 	if (!prefix || limit_spent(&near, *prefix, now) || !area ||
 	    limit_spent(&wide, *area, now))
-		return REASON_PREFIX_BUDGET;
+		return REASON_PREFIX_LIMIT;
 	if (limit_spent(&whole, *global, now))
-		return REASON_GLOBAL_BUDGET;
+		return REASON_SERVICE_LIMIT;
 	if (!budget_take(source, one.cost_ns, one.burst_ns, now) ||
 	    !budget_take(prefix, near.cost_ns, near.burst_ns, now) ||
 	    !budget_take(area, wide.cost_ns, wide.burst_ns, now) ||
 	    !budget_take(global, whole.cost_ns, whole.burst_ns, now))
 		return REASON_CONTENDED;
-	return REASON_PROVEN;
+	return REASON_VALIDATED;
 }
 
 static __always_inline bool reason_refuses(enum reason reason)
 {
-	return reason == REASON_GLOBAL_BUDGET || reason == REASON_SOURCE_BUDGET ||
-	       reason == REASON_PREFIX_BUDGET;
+	return reason == REASON_SERVICE_LIMIT || reason == REASON_SOURCE_LIMIT ||
+	       reason == REASON_PREFIX_LIMIT;
 }
 
-/* REASON_ASKED, if it is this one's turn to be answered, or @reason. */
+/* REASON_CHALLENGED, if it is this one's turn to be answered, or @reason. */
 static __always_inline enum reason judge_pace(struct live *l, const struct service *s,
 					      __u32 slot, enum proof_pace which,
 					      const struct call *c, enum reason reason,
@@ -211,7 +212,7 @@ static __always_inline enum reason judge_pace(struct live *l, const struct servi
 	    pace_refuses(pace, s, hash, now) || !pace_take(pace, now))
 		return reason;
 	asked_note(asked, spread, now);
-	return REASON_ASKED;
+	return REASON_CHALLENGED;
 }
 
 /* Has the one with @hash asked before, at the pace of its kind? Walked once. */
@@ -237,19 +238,19 @@ static __always_inline __u64 repeat_hash(const struct live *l,
 
 /*
  * NetQuake has nothing to prove with, and DTLS only what the server itself makes: under
- * pressure they have to ask twice. REASON_PROVEN: they did. @random: of a ClientHello.
+ * pressure they have to ask twice. REASON_VALIDATED: they did. @random: of a ClientHello.
  */
 static __always_inline enum reason judge_repeated(struct live *l, __u32 slot,
 						  const struct service *s, __u32 random,
 						  const struct cookie_asker *who,
 						  enum reason reason, __u64 now)
 {
-	if (reason == REASON_WITHIN_BUDGET && !pressed(l, s, slot, now))
+	if (reason == REASON_WITHIN_LIMITS && !pressed(l, s, slot, now))
 		return reason;
 	return repeat_asked(repeat_hash(l, who, random),
 			    s->family == FAMILY_QUAKE_ENHANCED)
-		       ? REASON_PROVEN
-		       : REASON_UNREPEATED;
+		       ? REASON_VALIDATED
+		       : REASON_GREYLISTED;
 }
 
 #define RANDOM_KEYS (1u << 31) /* none of hello_random()'s */
@@ -268,7 +269,7 @@ static __always_inline enum reason judge_keys(const struct live *l, __u32 state,
 	if (state != KEYS_KNOWN)
 		return reason;
 	return repeat_asked(repeat_hash(l, who, RANDOM_KEYS), false) ? REASON_COUNT
-								     : REASON_UNREPEATED;
+								     : REASON_GREYLISTED;
 }
 
 /* Is it a request of which nobody has proven anything yet? */
@@ -297,8 +298,8 @@ static __always_inline __u32 times_there(const struct live *l, __u32 slot,
 }
 
 /*
- * What a stranger's datagram is, by the budget of @class and by proof. REASON_PROVEN: it
- * has asked twice. @random: of a ClientHello. Walked once by the verifier.
+ * What a stranger's datagram is, by the budget of @class and by proof. REASON_VALIDATED:
+ * it has asked twice. @random: of a ClientHello. Walked once by the verifier.
  */
 __noinline int proof_stranger(const struct call *c, __u32 class, __u32 random)
 {
@@ -312,15 +313,15 @@ __noinline int proof_stranger(const struct call *c, __u32 class, __u32 random)
 	__u32 slot;
 
 	if (!c)
-		return REASON_FALSE_PROOF;
+		return REASON_INVALID_COOKIE;
 	kind = call_kind(c);
 	slot = call_slot(c);
 	s = service_at(tables_now(l), &slot);
 	if (!s || !index_below(&class, CLASS_BUDGETS))
-		return REASON_FALSE_PROOF;
+		return REASON_INVALID_COOKIE;
 	b = &s->budget[class];
 	global = &l->globals[budget_index(slot, class)];
-	reason = REASON_GLOBAL_BUDGET;
+	reason = REASON_SERVICE_LIMIT;
 	if (!limit_spent(&b->global, *global, now))
 		reason = admit_net(l, slot, b, kind, c->net, call_ipv6(c),
 				   times_there(l, slot, s, kind, c->net, now), global,
@@ -328,18 +329,18 @@ __noinline int proof_stranger(const struct call *c, __u32 class, __u32 random)
 	reason = forget(reason, c->length);
 	repeats = kind == KIND_CCREQ_CONNECT || kind == KIND_DTLS_CLIENT_HELLO;
 	/* Who has spent what is its own alone has to prove itself alone. */
-	if ((kind == KIND_GETCHALLENGE || repeats) && reason == REASON_GLOBAL_BUDGET)
+	if ((kind == KIND_GETCHALLENGE || repeats) && reason == REASON_SERVICE_LIMIT)
 		press(l, slot, now);
 	if (repeats)
 		return judge_repeated(l, slot, s, random, &c->who, reason, now);
 	if (kind == KIND_GETCHALLENGE) {
-		if (reason == REASON_WITHIN_BUDGET && !pressed(l, s, slot, now))
+		if (reason == REASON_WITHIN_LIMITS && !pressed(l, s, slot, now))
 			return reason;
 		keys = judge_keys(l, keys_state(s->family, slot), &c->who, reason);
 		if (keys != REASON_COUNT)
 			return keys;
-		if (reason == REASON_WITHIN_BUDGET)
-			reason = REASON_GLOBAL_BUDGET; /* if it is not its turn either */
+		if (reason == REASON_WITHIN_LIMITS)
+			reason = REASON_SERVICE_LIMIT; /* if it is not its turn either */
 	} else if (!kind_asks(kind) || !reason_refuses(reason)) {
 		return reason;
 	}
@@ -409,13 +410,13 @@ __noinline int proof_judge(const struct call *c, __u32 said)
 	bool surely, later;
 
 	if (!c)
-		return REASON_FALSE_PROOF;
+		return REASON_INVALID_COOKIE;
 	kind = call_kind(c);
 	slot = call_slot(c);
 	now = clock_now(l);
 	s = service_at(tables_now(l), &slot);
-	if (!s || (kind == KIND_PROOF && !said))
-		return REASON_FALSE_PROOF;
+	if (!s || (kind == KIND_ECHO_RETURN && !said))
+		return REASON_INVALID_COOKIE;
 	if (kind == KIND_DTLS_CLIENT_HELLO) {
 		random = said;
 		said = 0;
@@ -424,7 +425,7 @@ __noinline int proof_judge(const struct call *c, __u32 said)
 	form = forget(judge_form(s, cell, said), c->length);
 	class = forget(judge_class(kind, form, cell), c->length);
 	if (!index_below(&class, CLASS_BUDGETS))
-		return REASON_FALSE_PROOF;
+		return REASON_INVALID_COOKIE;
 	/* Its budgets are not those that others spend in the name of its address. */
 	later = class == CLASS_CONNECT || kind == KIND_D0PK;
 	surely = form ||
@@ -432,9 +433,9 @@ __noinline int proof_judge(const struct call *c, __u32 said)
 	if (!surely) {
 		reason = proof_stranger(c, class, random);
 		/* The invited are such for as long as they go on. */
-		if (reason == REASON_WITHIN_BUDGET && cell && later)
+		if (reason == REASON_WITHIN_LIMITS && cell && later)
 			cell->used_ns = now;
-		if (reason != REASON_PROVEN)
+		if (reason != REASON_VALIDATED)
 			return reason;
 	} else if (cell && cell->flags & PROVEN_SURELY) {
 		/* A copy, or 6.1 compares one in a register and indexes by another. */
@@ -445,14 +446,14 @@ __noinline int proof_judge(const struct call *c, __u32 said)
 			cell->used_ns = now;
 		if (form && form != COOKIE_REPLACED && index_below(&at, COOKIE_FORMS) &&
 		    !proven_again(cell, at, now))
-			return REASON_SOURCE_BUDGET;
+			return REASON_SOURCE_LIMIT;
 	}
 	reason = proven_charge(l, slot, &s->budget[class], class, c,
 			       1 + (class == CLASS_QUERY), kind == KIND_CCREQ_CONNECT,
 			       now);
-	if (class == CLASS_QUERY && !form && reason != REASON_PROVEN)
+	if (class == CLASS_QUERY && !form && reason != REASON_VALIDATED)
 		return proof_stranger(c, class, 0);
-	if (reason != REASON_PROVEN || !form)
+	if (reason != REASON_VALIDATED || !form)
 		return reason;
 	if (form != COOKIE_REPLACED && !judge_enters(l, &c->who, form, said, now))
 		return REASON_CONTENDED;
@@ -462,7 +463,7 @@ __noinline int proof_judge(const struct call *c, __u32 said)
 /* Has proof_check() to look at a @kind? */
 static __always_inline bool kind_proves(enum wire_kind kind)
 {
-	return kind == KIND_PROOF || kind == KIND_CONNECT || kind == KIND_D0PK ||
+	return kind == KIND_ECHO_RETURN || kind == KIND_CONNECT || kind == KIND_D0PK ||
 	       kind == KIND_DTLS_CLIENT_HELLO;
 }
 

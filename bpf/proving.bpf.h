@@ -30,7 +30,7 @@ static __always_inline enum reason listed_reason(__u32 slot, const struct packet
 	case LISTED_DENIED:
 		return REASON_DENY_LIST;
 	default:
-		reason = friend_admit(slot, listed, REASON_SOURCE_BUDGET, p);
+		reason = friend_admit(slot, listed, REASON_SOURCE_LIMIT, p);
 		return reason_verdict(reason) == VERDICT_PASS ? reason : REASON_COUNT;
 	}
 }
@@ -117,8 +117,8 @@ __noinline int proof_note(struct xdp_md *ctx, const struct call *c, __u32 said)
 	if (!found.service)
 		return XDP_DROP;
 	if (verdict == VERDICT_PASS &&
-	    player_shadow(found.slot, found.kind, &p) != REASON_WITHIN_BUDGET) {
-		reason = REASON_PLAYING;
+	    player_shadow(found.slot, found.kind, &p) != REASON_WITHIN_LIMITS) {
+		reason = REASON_ADDRESS_IN_USE;
 		verdict = VERDICT_DROP;
 	}
 	if (!judged(ctx, l, &found, &p, bytes, reason, false) || verdict == VERDICT_DROP)
@@ -215,14 +215,14 @@ int shield_proof(struct xdp_md *ctx)
 	said = call_judge(ctx, &c);
 	form = said >> PROOF_FORM_SHIFT;
 	reason = said & ((1 << PROOF_FORM_SHIFT) - 1);
-	if (reason == REASON_ASKED && !proof_askable(ctx, &c))
-		said = reason = REASON_GLOBAL_BUDGET;
+	if (reason == REASON_CHALLENGED && !proof_askable(ctx, &c))
+		said = reason = REASON_SERVICE_LIMIT;
 	action = proof_note(ctx, &c, said);
 	if (action != XDP_PASS)
 		return action;
 	if (form)
 		proof_known(ctx, &c);
-	if (reason == REASON_ASKED)
+	if (reason == REASON_CHALLENGED)
 		return call_keys(&c) == KEYS_NONE ? proof_answer(ctx, &c)
 						  : keys_answer(ctx, &c);
 	return form ? proof_turn(ctx, &c, form) : XDP_PASS;

@@ -5,9 +5,9 @@
  *
  * Traffic that is not addressed to a configured service, or that we fail to understand
  * below UDP, is passed unchanged: the shield never breaks a network that it was not asked
- * to protect. The one exception, counted as long-chain, is a frame with more VLAN tags
- * or IPv6 extension headers than the standards allow: behind them anything could hide.
- * While all services only observe, that passes too.
+ * to protect. The one exception, counted as too-many-headers, is a frame with more VLAN
+ * tags or IPv6 extension headers than the standards allow: behind them anything could
+ * hide. While all services only observe, that passes too.
  */
 #include "connects.bpf.h"
 #include "short.bpf.h"
@@ -22,7 +22,7 @@ static __always_inline int count_other(const struct tables *tab, enum other othe
 		t->packets++;
 		t->bytes += bytes;
 	}
-	return other == OTHER_LONG_CHAIN && !tab->observe ? XDP_DROP : XDP_PASS;
+	return other == OTHER_TOO_MANY_HEADERS && !tab->observe ? XDP_DROP : XDP_PASS;
 }
 
 /* Count it, and perhaps show it to the daemon. False: it cannot be. */
@@ -38,7 +38,7 @@ static __always_inline bool judged(struct xdp_md *ctx, struct live *l,
 		return false;
 	counted = count(tally, bytes);
 	if (refused_turn(l->sampling.phase, counted) &&
-	    (reason_verdict(reason) == VERDICT_DROP || reason == REASON_ASKED))
+	    (reason_verdict(reason) == VERDICT_DROP || reason == REASON_CHALLENGED))
 		refused_note(address_net(p, SENDER),
 			     REFUSED_WHAT(f->slot, service_class(f->service, f->kind),
 					  reason, p->ipv6));
@@ -173,7 +173,7 @@ static __always_inline int whole_find(struct xdp_md *ctx, struct packet *p,
 		return count_other(tab, unwrap_other(wrapped), bytes);
 	packet_begin(data, data_end, p);
 	if (!wrapped_plain(wrapped, p, &plain) || !find_odd(ctx, tab, p, ret))
-		return count_other(tab, OTHER_NOT_OURS, bytes);
+		return count_other(tab, OTHER_NO_SERVICE, bytes);
 	ret->kind = p->whole == FIRST_FRAGMENT ? KIND_FRAGMENT
 		    : p->whole == BAD_LENGTH   ? KIND_BAD_LENGTH
 					       : kind_at(ctx, ret->service->family, p);
@@ -221,7 +221,7 @@ __noinline int odd_way(struct xdp_md *ctx)
 	if (!wrapped_plain(wrapped, &packet, &plain))
 		return WAY_LONG;
 	if (!find_odd(ctx, tab, &packet, &found))
-		return count_other(tab, OTHER_NOT_OURS, bytes);
+		return count_other(tab, OTHER_NO_SERVICE, bytes);
 	return likely(short_way(ctx, l, &found, &packet, &plain, bytes, jiffies, &action))
 		       ? action
 		       : WAY_LONG;
@@ -244,10 +244,10 @@ static __always_inline int plain_way(struct xdp_md *ctx, bool brief)
 	packet_begin(data, data_end, &packet);
 	other = parse_plain(RECEIVER, brief, &packet, &plain);
 	if (other == PARSED && !port_word(tab, &packet))
-		return count_other(tab, OTHER_NOT_OURS, bytes);
+		return count_other(tab, OTHER_NO_SERVICE, bytes);
 	if (likely(other == PARSED && plain_fits(bytes, &plain, &packet))) {
 		if (!find_plain(ctx, tab, &plain, &packet, &found))
-			return count_other(tab, OTHER_NOT_OURS, bytes);
+			return count_other(tab, OTHER_NO_SERVICE, bytes);
 		if (likely(short_way(ctx, l, &found, &packet, &plain, bytes, jiffies,
 				     &action)))
 			return action;

@@ -70,7 +70,7 @@ static __always_inline void sample_maybe(struct xdp_md *ctx, const struct live *
 	enum wire_class class;
 
 	/* Who will be followed is not known yet, so all handshakes that pass are seen. */
-	if (!followed && follows(l) && reason == REASON_WITHIN_BUDGET) {
+	if (!followed && follows(l) && reason == REASON_WITHIN_LIMITS) {
 		class = service_class(s, kind);
 		followed = class == CLASS_CHALLENGE || class == CLASS_CONNECT;
 	}
@@ -168,8 +168,8 @@ static __always_inline bool refuse(struct xdp_md *ctx, const struct live *l,
 	if (unlikely(reason == REASON_COUNT))
 		return false;
 	/* Without a look at the table of them, of which these are all that can be. */
-	number = reason == REASON_GLOBAL_BUDGET ? TALLY_IN_GLOBAL_BUDGET
-						: TALLY_IN_SOURCE_BUDGET;
+	number = reason == REASON_SERVICE_LIMIT ? TALLY_IN_SERVICE_LIMIT
+						: TALLY_IN_SOURCE_LIMIT;
 drop:
 	return drop_for(ctx, l, f, kind, reason, number + kind, p, plain, bytes);
 }
@@ -226,14 +226,14 @@ static __always_inline bool unasked(struct xdp_md *ctx, struct live *l,
 	if (reason == REASON_COUNT)
 		return false;
 	/* Maybe others ask in its name, and it is who has proven its address. */
-	if (!joins && reason == REASON_SOURCE_BUDGET &&
+	if (!joins && reason == REASON_SOURCE_LIMIT &&
 	    unlikely(lately_proven(plain_net(plain), now)))
 		return false;
-	if (joins && reason == REASON_GLOBAL_BUDGET)
+	if (joins && reason == REASON_SERVICE_LIMIT)
 		press(l, f->slot, now);
 	return drop_for(ctx, l, f, kind, reason,
-			kind + (reason == REASON_GLOBAL_BUDGET ? TALLY_IN_GLOBAL_BUDGET
-							       : TALLY_IN_SOURCE_BUDGET),
+			kind + (reason == REASON_SERVICE_LIMIT ? TALLY_IN_SERVICE_LIMIT
+							       : TALLY_IN_SOURCE_LIMIT),
 			p, plain, bytes);
 }
 
@@ -246,8 +246,8 @@ static __always_inline bool unproven(struct xdp_md *ctx, struct live *l,
 				     const struct plain *plain, __u64 bytes)
 {
 	return echo_is_false(ctx, f->slot, plain_where(p, plain), p->length) &&
-	       drop_for(ctx, l, f, KIND_PROOF, REASON_FALSE_PROOF,
-			TALLY_IN_FALSE_PROOF + KIND_PROOF, p, plain, bytes);
+	       drop_for(ctx, l, f, KIND_ECHO_RETURN, REASON_INVALID_COOKIE,
+			TALLY_IN_INVALID_COOKIE + KIND_ECHO_RETURN, p, plain, bytes);
 }
 
 /* --- answers ----------------------------------------------------------------- */
@@ -274,14 +274,14 @@ static __always_inline bool special(struct xdp_md *ctx, struct live *l,
 		}
 		if (!provable(f->service, kind))
 			return drop_for(ctx, l, f, kind, reason,
-					kind + (reason == REASON_GLOBAL_BUDGET
-							? TALLY_IN_GLOBAL_BUDGET
-							: TALLY_IN_SOURCE_BUDGET),
+					kind + (reason == REASON_SERVICE_LIMIT
+							? TALLY_IN_SERVICE_LIMIT
+							: TALLY_IN_SOURCE_LIMIT),
 					p, plain, bytes);
 	} else if (!provable(f->service, kind)) {
 		return false;
 	}
-	if (kind == KIND_PROOF && unproven(ctx, l, f, p, plain, bytes))
+	if (kind == KIND_ECHO_RETURN && unproven(ctx, l, f, p, plain, bytes))
 		return true;
 	if (closer || !unasked(ctx, l, f, kind, p, plain, bytes, now))
 		*ret_action = jump_by(WAY_PROOF, f, kind, p, plain);
@@ -487,8 +487,8 @@ static __always_inline bool short_way(struct xdp_md *ctx, struct live *l,
 		return true;
 	}
 	if (fit == FIT_FORGED && !misspeaks(l, f->slot, f->service->family, now))
-		return drop_for(ctx, l, f, kind, REASON_FORGED, TALLY_IN_FORGED + kind, p,
-				plain, bytes);
+		return drop_for(ctx, l, f, kind, REASON_PLAYER_MISMATCH,
+				TALLY_IN_PLAYER_MISMATCH + kind, p, plain, bytes);
 	return fit == FIT_NOT && refuse(ctx, l, f, kind, p, plain, bytes, now);
 }
 

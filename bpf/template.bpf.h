@@ -217,7 +217,8 @@ __noinline int template_send(struct xdp_md *ctx, const struct call *c, __u32 cho
 	    !template_store(ctx, c->where, t, &nonce, cut.tail, total) ||
 	    __sync_fetch_and_add(&pair->generation, 0) != generation)
 		return XDP_DROP;
-	count_sent(ctx, call_slot(c), t->kind, REASON_TEMPLATE, total, answer_frame(ctx));
+	count_sent(ctx, call_slot(c), t->kind, REASON_CACHED_RESPONSE, total,
+		   answer_frame(ctx));
 	return send_back(ctx);
 }
 

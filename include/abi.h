@@ -42,54 +42,54 @@ _Static_assert(PLAYER_SLOTS == SERVICES_MAX, "each service has a share of player
  */
 /* clang-format off */
 #define ABI_REASONS(X)							\
-	X(WITHIN_BUDGET,	"within-budget",	PASS,	ALL,	ALL)	\
-	X(ALLOW_LIST,		"allow-list",		PASS,	ALL,	NONE)	\
-	X(PLAYER,		"player",		PASS,	SHAPES,	SHAPES)	\
-	X(POLICY,		"policy",		PASS,	ALL,	NONE)	\
-	X(EXEMPT,		"exempt",		PASS,	NONE,	ALL)	\
-	X(OTHER_SOCKET,		"other-socket",		PASS,	NONE,	ALL)	\
-	X(DENY_LIST,		"deny-list",		DROP,	ALL,	NONE)	\
-	X(SOURCE_BUDGET,	"source-budget",	DROP,	ALL,	NONE)	\
-	X(PREFIX_BUDGET,	"prefix-budget",	DROP,	ALL,	NONE)	\
-	X(GLOBAL_BUDGET,	"global-budget",	DROP,	ALL,	NONE)	\
-	X(CONTENDED,		"contended",		DROP,	ALL,	NONE)	\
-	X(MALFORMED,		"malformed",		DROP,	SHAPES,	NONE)	\
-	X(FRAGMENT,		"fragment",		DROP,	SHAPES,	NONE)	\
-	X(REPLY_TO_SERVER,	"reply-to-server",	DROP,	ALL,	NONE)	\
-	X(LEDGER,		"ledger",		DROP,	ALL,	ALL)	\
-	X(PLAYER_BUDGET,	"player-budget",	DROP,	SHAPES,	NONE)	\
-	X(FORGED,		"forged",		DROP,	SHAPES,	NONE)	\
-	X(PLAYING,		"playing",		DROP,	ALL,	NONE)	\
+	X(WITHIN_LIMITS,	"within-limits",	PASS,		ALL,	ALL)	\
+	X(ALLOW_LIST,		"allow-list",		PASS,		ALL,	NONE)	\
+	X(PLAYER,		"player",		PASS,		SHAPES,	SHAPES)	\
+	X(POLICY,		"policy",		PASS,		ALL,	NONE)	\
+	X(EXEMPT,		"exempt",		PASS,		NONE,	ALL)	\
+	X(OTHER_SOCKET,		"other-socket",		PASS,		NONE,	ALL)	\
+	X(DENY_LIST,		"deny-list",		DROP,		ALL,	NONE)	\
+	X(SOURCE_LIMIT,		"source-limit",		DROP,		ALL,	NONE)	\
+	X(PREFIX_LIMIT,		"prefix-limit",		DROP,		ALL,	NONE)	\
+	X(SERVICE_LIMIT,	"service-limit",	DROP,		ALL,	NONE)	\
+	X(CONTENDED,		"contended",		DROP,		ALL,	NONE)	\
+	X(MALFORMED,		"malformed",		DROP,		SHAPES,	NONE)	\
+	X(FRAGMENT,		"fragment",		DROP,		SHAPES,	NONE)	\
+	X(REPLY_TO_SERVER,	"reply-to-server",	DROP,		ALL,	NONE)	\
+	X(AMPLIFICATION,	"amplification",	DROP,		ALL,	ALL)	\
+	X(PLAYER_LIMIT,		"player-limit",		DROP,		SHAPES,	NONE)	\
+	X(PLAYER_MISMATCH,	"player-mismatch",	DROP,		SHAPES,	NONE)	\
+	X(ADDRESS_IN_USE,	"address-in-use",	DROP,		ALL,	NONE)	\
 	/* proof of address: docs/ARCHITECTURE.md */			\
-	X(PROVEN,		"proven",		PASS,	ALL,	ALL)	\
-	X(ASKED,		"asked-for-proof",	ANSWER,	ALL,	ALL)	\
-	X(FALSE_PROOF,		"false-proof",		DROP,	SHAPES,	NONE)	\
-	X(UNREPEATED,		"unrepeated",		DROP,	ALL,	NONE)	\
+	X(VALIDATED,		"validated",		PASS,		ALL,	ALL)	\
+	X(CHALLENGED,		"challenged",		RESPOND,	ALL,	ALL)	\
+	X(INVALID_COOKIE,	"invalid-cookie",	DROP,		SHAPES,	NONE)	\
+	X(GREYLISTED,		"greylisted",		DROP,		ALL,	NONE)	\
 	/* answers from here, by whom they are for; and what is sent */	\
-	X(TO_PLAYER,		"answered-player",	ANSWER,	ALL,	NONE)	\
-	X(TO_FRIEND,		"answered-allowed",	ANSWER,	ALL,	NONE)	\
-	X(TO_PROVEN,		"answered-proven",	ANSWER,	ALL,	NONE)	\
-	X(TO_KNOWN,		"answered-known",	ANSWER,	ALL,	NONE)	\
-	X(TO_NETWORK,		"answered-network",	ANSWER,	ALL,	NONE)	\
-	X(TO_REPEATED,		"answered-repeated",	ANSWER,	ALL,	NONE)	\
-	X(TO_BUDGET,		"answered-in-budget",	ANSWER,	ALL,	NONE)	\
-	X(TEMPLATE,		"template",		ANSWER,	NONE,	ALL)
+	X(CACHED_PLAYER,	"cached-player",	RESPOND,	ALL,	NONE)	\
+	X(CACHED_ALLOW_LIST,	"cached-allow-list",	RESPOND,	ALL,	NONE)	\
+	X(CACHED_VALIDATED,	"cached-validated",	RESPOND,	ALL,	NONE)	\
+	X(CACHED_KNOWN,		"cached-known",		RESPOND,	ALL,	NONE)	\
+	X(CACHED_PREFIX,	"cached-prefix",	RESPOND,	ALL,	NONE)	\
+	X(CACHED_RECURRING,	"cached-recurring",	RESPOND,	ALL,	NONE)	\
+	X(CACHED_IN_LIMITS,	"cached-in-limits",	RESPOND,	ALL,	NONE)	\
+	X(CACHED_RESPONSE,	"cached-response",	RESPOND,	NONE,	ALL)
 
 /* Frames that are no datagram to a service: passed, but for the last.
  *	  what			name			verdict */
 #define ABI_OTHERS(X)							\
 	X(NOT_IP,		"not-ip",		PASS)		\
 	X(NOT_UDP,		"not-udp",		PASS)		\
-	X(NOT_OURS,		"not-ours",		PASS)		\
+	X(NO_SERVICE,		"no-service",		PASS)		\
 	X(LATER_FRAGMENT,	"later-fragment",	PASS)		\
 	X(UNPARSED,		"unparsed",		PASS)		\
-	X(LONG_CHAIN,		"long-chain",		DROP)
+	X(TOO_MANY_HEADERS,	"too-many-headers",	DROP)
 /* clang-format on */
 
 enum verdict {
 	VERDICT_PASS,
 	VERDICT_DROP,
-	VERDICT_ANSWER,
+	VERDICT_RESPOND,
 	VERDICT_COUNT,
 };
 
@@ -211,7 +211,7 @@ static inline bool kind_provable(enum wire_family family, enum wire_kind kind)
 	case KIND_CCREQ_CONNECT:
 	case KIND_D0PK:
 		return family == FAMILY_NETQUAKE;
-	case KIND_PROOF:
+	case KIND_ECHO_RETURN:
 	case KIND_GETINFO:
 	case KIND_GETSTATUS:
 		return family == FAMILY_QUAKE3;

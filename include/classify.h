@@ -157,7 +157,7 @@ static __always_inline enum wire_kind classify_oob(enum wire_family family,
 		return !letter || letter == '\n' ? KIND_OOB_EMPTY
 		       : family == FAMILY_QUAKE3 && direction == DIRECTION_C2S &&
 				       proof_begins(letter, length)
-			       ? KIND_PROOF
+			       ? KIND_ECHO_RETURN
 			       : KIND_OOB_UNUSUAL;
 	kind = word_kind(start, length, &first);
 	return kind != KIND_COUNT

@@ -110,14 +110,14 @@
 	X(RUNT,			"runt",			MALFORMED,	NQ|QW|Q2|Q3|QE)	\
 	X(BAD_LENGTH,		"bad-length",		MALFORMED,	NQ|QW|Q2|Q3|QE)	\
 	X(MALFORMED,		"malformed",		MALFORMED,	NQ|QW|Q2|Q3|QE)	\
-	X(JOINED,		"joined",		MALFORMED,	NQ|QW|Q2|Q3|QE)	\
-	X(OTHER_FAMILY,		"other-family",		MALFORMED,	NQ|QW|Q2|Q3|QE)	\
+	X(COALESCED,		"coalesced",		MALFORMED,	NQ|QW|Q2|Q3|QE)	\
+	X(OTHER_PROTOCOL,	"other-protocol",	MALFORMED,	NQ|QW|Q2|Q3|QE)	\
 	X(FRAGMENT,		"fragment",		FRAGMENT,	NQ|QW|Q2|Q3|QE)	\
 	X(OOB_EMPTY,		"oob-empty",		UNKNOWN,	NQ|QW|Q2|Q3|QE)	\
 	X(OOB_UNUSUAL,		"oob-unusual",		UNKNOWN,	NQ|QW|Q2|Q3|QE)	\
 	X(OOB_UNKNOWN,		"oob-unknown",		UNKNOWN,	NQ|QW|Q2|Q3|QE)	\
 	/* what came back of an echo, or looks like it: see proof.h */ \
-	X(PROOF,		"proof",		UNKNOWN,	Q3)		\
+	X(ECHO_RETURN,		"echo-return",		UNKNOWN,	Q3)		\
 	X(NETCHAN,		"netchan",		NETCHAN,	QW|Q2|Q3)	\
 	X(NETCHAN_FRAGMENT,	"netchan-fragment",	NETCHAN,	QW|Q2|Q3)	\
 	X(NQ_RELIABLE,		"nq-reliable",		NETCHAN,	NQ|QW|QE)	\

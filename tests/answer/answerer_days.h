@@ -23,7 +23,7 @@ static void both_reply(void **state)
 		 "  socket 6 at 127.83.81.7\n"
 		 "  socket 7 at 127.83.81.8\n"
 		 "  socket 8 at 127.0.0.1\n"
-		 "  read (default)/known.txt\n"
+		 "  read (default)/known-clients.txt\n"
 		 "+1000 #0 127.0.0.1:27960 getinfo abcdefghi\n"
 		 "+1000 #0 198.51.100.7:27910 info 34\n"
 		 "+1250 #1 127.0.0.1:27960 getstatus qrstuvwxy\n"
@@ -99,7 +99,7 @@ static void nobody_replies(void **state)
 		 "  socket 6 at 127.83.81.7\n"
 		 "  socket 7 at 127.83.81.8\n"
 		 "  socket 8 at 127.0.0.1\n"
-		 "  read /pins/known.txt\n"
+		 "  read /pins/known-clients.txt\n"
 		 "+1000 #0 127.0.0.1:27960 getinfo abcdefghi\n"
 		 "+1000 #0 198.51.100.7:27910 info 34\n"
 		 "+1500 #1 127.0.0.1:27960 getstatus qrstuvwxy\n"
@@ -159,11 +159,11 @@ static void nobody_replies(void **state)
 		 "quakeshield: warning: service 'arena': its server does not reply at "
 		 "127.0.0.1, port 27960, so nothing is answered for it; unless it is "
 		 "down, write the `address` that it is bound to (none if to all), or "
-		 "`answers = off`\n"
+		 "`cache = off`\n"
 		 "quakeshield: warning: service 'base': its server does not reply at "
 		 "198.51.100.7, port 27910, so nothing is answered for it; unless it "
 		 "is down, write the `address` that it is bound to (none if to all), "
-		 "or `answers = off`\n");
+		 "or `cache = off`\n");
 	pass(20 * SECOND);
 	replies[0] = true;
 	pass(20 * SECOND);
@@ -240,7 +240,7 @@ static void always_is_as_pressed(void **state)
 		 "  socket 6 at 127.83.81.7\n"
 		 "  socket 7 at 127.83.81.8\n"
 		 "  socket 8 at 127.0.0.1\n"
-		 "  read (default)/known.txt\n"
+		 "  read (default)/known-clients.txt\n"
 		 "+1000 #0 127.0.0.1:27960 getinfo abcdefghi\n"
 		 "+1400 #1 127.0.0.1:27960 getstatus OPQRSTUVW\n"
 		 "+1800 #2 127.0.0.1:27960 getinfo\n"
@@ -278,7 +278,7 @@ static void what_cannot_be_sent(void **state)
 		 "  socket 6 at 127.83.81.7\n"
 		 "  socket 7 at 127.83.81.8\n"
 		 "  socket 8 at 127.0.0.1\n"
-		 "  read (default)/known.txt\n"
+		 "  read (default)/known-clients.txt\n"
 		 "+1000 #0 127.0.0.1:27960 getinfo abcdefghi\n"
 		 "+1250 #1 127.0.0.1:27960 getstatus OPQRSTUVW\n"
 		 "+1500 #2 127.0.0.1:27960 getinfo\n"
@@ -311,40 +311,44 @@ static void who_is_known_is_kept(void **state)
 		 "  socket 6 at 127.83.81.7\n"
 		 "  socket 7 at 127.83.81.8\n"
 		 "  socket 8 at 127.0.0.1\n"
-		 "  read /pins/known.txt\n",
+		 "  read /pins/known-clients.txt\n",
 		 "");
 	known = 1;
 	pass(299 * SECOND);
-	happened("  write /pins/known.txt at +600000\n", "");
+	happened("  write /pins/known-clients.txt at +600000\n", "");
 	pass(SECOND);
 	happened("", "");
 	keep_err = -ENOSPC;
 	pass(900 * SECOND);
-	happened("  write /pins/known.txt at +900000\n"
-		 "  write /pins/known.txt at +1200000\n"
-		 "  write /pins/known.txt at +1500000\n",
-		 "quakeshield: cannot keep who is known in '/pins/known.txt': No space"
-		 " left on device\n");
+	happened(
+		"  write /pins/known-clients.txt at +900000\n"
+		"  write /pins/known-clients.txt at +1200000\n"
+		"  write /pins/known-clients.txt at +1500000\n",
+		"quakeshield: cannot keep who is known in '/pins/known-clients.txt': No space"
+		" left on device\n");
 	directory_err = -EROFS;
 	pass(300 * SECOND);
-	happened("", "quakeshield: cannot keep who is known in '/pins/known.txt': Read-"
-		     "only file system\n");
+	happened(
+		"",
+		"quakeshield: cannot keep who is known in '/pins/known-clients.txt': Read-"
+		"only file system\n");
 	directory_err = keep_err = 0;
 	pass(300 * SECOND);
 	keep_err = -ENOSPC;
 	stop();
-	happened("  write /pins/known.txt at +2100000\n"
-		 "  write /pins/known.txt at +2101000\n"
-		 "  closed 0\n"
-		 "  closed 1\n"
-		 "  closed 2\n"
-		 "  closed 3\n"
-		 "  closed 4\n"
-		 "  closed 5\n"
-		 "  closed 6\n"
-		 "  closed 7\n  closed 8\n",
-		 "quakeshield: cannot keep who is known in '/pins/known.txt': No space"
-		 " left on device\n");
+	happened(
+		"  write /pins/known-clients.txt at +2100000\n"
+		"  write /pins/known-clients.txt at +2101000\n"
+		"  closed 0\n"
+		"  closed 1\n"
+		"  closed 2\n"
+		"  closed 3\n"
+		"  closed 4\n"
+		"  closed 5\n"
+		"  closed 6\n"
+		"  closed 7\n  closed 8\n",
+		"quakeshield: cannot keep who is known in '/pins/known-clients.txt': No space"
+		" left on device\n");
 }
 
 static void what_was_known_is_read(void **state)
@@ -353,18 +357,19 @@ static void what_was_known_is_read(void **state)
 	config.service_count = 0;
 	bad_lines = 3;
 	assert_int_equal(start(NULL), 0);
-	happened("  socket 0 at 127.83.81.1\n"
-		 "  socket 1 at 127.83.81.2\n"
-		 "  socket 2 at 127.83.81.3\n"
-		 "  socket 3 at 127.83.81.4\n"
-		 "  socket 4 at 127.83.81.5\n"
-		 "  socket 5 at 127.83.81.6\n"
-		 "  socket 6 at 127.83.81.7\n"
-		 "  socket 7 at 127.83.81.8\n"
-		 "  socket 8 at 127.0.0.1\n"
-		 "  read (default)/known.txt\n",
-		 "quakeshield: warning: (default)/known.txt:7: not an address, its "
-		 "hops and a time; 3 such lines were passed over\n");
+	happened(
+		"  socket 0 at 127.83.81.1\n"
+		"  socket 1 at 127.83.81.2\n"
+		"  socket 2 at 127.83.81.3\n"
+		"  socket 3 at 127.83.81.4\n"
+		"  socket 4 at 127.83.81.5\n"
+		"  socket 5 at 127.83.81.6\n"
+		"  socket 6 at 127.83.81.7\n"
+		"  socket 7 at 127.83.81.8\n"
+		"  socket 8 at 127.0.0.1\n"
+		"  read (default)/known-clients.txt\n",
+		"quakeshield: warning: (default)/known-clients.txt:7: not an address, its "
+		"hops and a time; 3 such lines were passed over\n");
 	stop();
 	read_err = -EACCES;
 	assert_int_equal(start(NULL), 0);
@@ -385,9 +390,9 @@ static void what_was_known_is_read(void **state)
 		 "  socket 6 at 127.83.81.7\n"
 		 "  socket 7 at 127.83.81.8\n"
 		 "  socket 8 at 127.0.0.1\n"
-		 "  read (default)/known.txt\n",
+		 "  read (default)/known-clients.txt\n",
 		 "quakeshield: warning: cannot read who is known from "
-		 "'(default)/known.txt': Permission denied\n");
+		 "'(default)/known-clients.txt': Permission denied\n");
 	stop();
 }
 
@@ -434,7 +439,7 @@ static void who_cannot_ask(void **state)
 	happened("  socket 0 at 127.83.81.1\n"
 		 "  socket 1 at 127.83.81.2\n"
 		 "  socket 2 at 127.83.81.3\n"
-		 "  read (default)/known.txt\n",
+		 "  read (default)/known-clients.txt\n",
 		 "quakeshield: warning: cannot ask servers from 127.83.81.3: Cannot "
 		 "assign requested address; no service is answered for\n");
 	stop();
@@ -476,7 +481,7 @@ static void who_cannot_ask(void **state)
 		 "  socket 6 at 127.83.81.7\n"
 		 "  socket 7 at 127.83.81.8\n"
 		 "  socket 8 at 127.0.0.1\n"
-		 "  read (default)/known.txt\n",
+		 "  read (default)/known-clients.txt\n",
 		 "");
 	/* With the next configuration one that has no slot, and one with two ports. */
 	config.observe = false;

@@ -99,7 +99,7 @@ int incident_path(const char *pin, const char *name, char ret[INCIDENT_PATH])
 {
 	(void)pin;
 	(void)name;
-	strcpy(ret, "/nonexistent/known.txt");
+	strcpy(ret, "/nonexistent/known-clients.txt");
 	return 0;
 }
 

@@ -427,7 +427,7 @@ static void what_gets_no_answer_is_seldom_asked(void **state)
 	assert_int_equal(fresh(), FORMS);
 }
 
-/* Under pressure it is seen sooner that there is an answer again. */
+/* Under load it is seen sooner that there is an answer again. */
 static void what_gets_no_answer_is_asked_more_under_pressure(void **state)
 {
 	(void)state;

@@ -222,7 +222,7 @@ static void without_a_file_or_a_place_for_it(void **state)
 {
 	(void)state;
 	assert_int_equal(known_file_read(path, &at_after, &bad, &first), 0);
-	assert_true(known_file_write("/nowhere/known.txt", &at_before) < 0);
+	assert_true(known_file_write("/nowhere/known-clients.txt", &at_before) < 0);
 	/* What is there stays if there is no room for another. */
 	put("192.0.2.9 57 1795372800\n");
 	snprintf(path + strlen(path), 5, ".new");
@@ -271,10 +271,10 @@ int main(void)
 
 	if (!mkdtemp(directory))
 		return 1;
-	snprintf(path, sizeof(path), "%s/known.txt", directory);
+	snprintf(path, sizeof(path), "%s/known-clients.txt", directory);
 	failed = cmocka_run_group_tests(tests, NULL, NULL);
 	unlink(path);
-	snprintf(path, sizeof(path), "%s/known.txt.new", directory);
+	snprintf(path, sizeof(path), "%s/known-clients.txt.new", directory);
 	rmdir(path);
 	rmdir(directory);
 	return failed;

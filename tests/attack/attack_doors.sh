@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
 # attack_doors.sh - small floods close doors: ten or a hundred datagrams a second, each in
-# another name, spend what the server has for all. With `proof = pressure` who joins meanwhile
+# another name, spend what the server has for all. With `validation = under-load` who joins meanwhile
 # must get in; how many of those who only ask are answered is told, and has a floor where
 # the flood comes from one network.
 set -u
 
-SERVER=standin PROTOCOL=quake3 LIMITS=1 SERVICE_MORE='proof = pressure'
+SERVER=standin PROTOCOL=quake3 LIMITS=1 SERVICE_MORE='validation = under-load'
 # shellcheck source=tests/attack/common.sh
 . "$(dirname "$0")/common.sh"
 

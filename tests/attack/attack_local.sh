@@ -87,10 +87,10 @@ told()
 
 config()
 {
-	SERVICE_MORE='answers = pressure' shield_config
+	SERVICE_MORE='cache = under-load' shield_config
 	cat <<-CONFIG
-	sample { every = 1 rate = 1000 }
-	follow { first = 4 psk_identity = "lab" psk_file = "$work/key" }
+	sample { one-in = 1 rate = 1000 }
+	follow { first = 4 psk-identity = "lab" psk-file = "$work/key" }
 	output { json = "$work/log/live.jsonl" pcapng = "$1" }
 	CONFIG
 }
@@ -162,7 +162,7 @@ reading()
 		cat $work/key
 		cat $RUN/daemon-*.pid
 		cat $STATE_DIRECTORY/attacks.jsonl
-		cat $STATE_DIRECTORY/known.txt
+		cat $STATE_DIRECTORY/known-clients.txt
 		ls $STATE_DIRECTORY/captures
 		cat $STATE_DIRECTORY/captures/*
 		cat $work/log/live.jsonl
@@ -191,7 +191,7 @@ writing()
 	keeps "files that the user makes, moves, replaces or removes" "$({
 		for name in $RUN/players.json $RUN/attacks.json $RUN/players.json.new \
 			$RUN/on-attack $RUN/on-attack/x.json $RUN/daemon-x.pid \
-			"$STATE_DIRECTORY/known.txt" "$STATE_DIRECTORY/known.txt.new" \
+			"$STATE_DIRECTORY/known-clients.txt" "$STATE_DIRECTORY/known-clients.txt.new" \
 			"$STATE_DIRECTORY/attacks.jsonl" "$STATE_DIRECTORY/history.jsonl" \
 			"$STATE_DIRECTORY/captures/x.pcapng" "$work/log/live.jsonl" \
 			"$work/log/live.sock"; do
@@ -269,11 +269,11 @@ locks()
 	kill "$holder"
 	wait "$holder" 2>/dev/null
 	keeps "what the last one has left, and the new one's output, that the user reads" "$(done_by_user <<-TRIES
-		cat $STATE_DIRECTORY/known.txt
+		cat $STATE_DIRECTORY/known-clients.txt
 		timeout 1 cat $work/log/live.fifo
 	TRIES
 	)" -le 0
-	keeps "who is known, kept" "$(wc -l <"$STATE_DIRECTORY/known.txt")" -ge 1
+	keeps "who is known, kept" "$(wc -l <"$STATE_DIRECTORY/known-clients.txt")" -ge 1
 }
 
 # Connections that never finish a request, and come again when they are sent away.
@@ -304,7 +304,7 @@ reads()
 		# shellcheck disable=SC2086
 		"$SHIELD" decode $way "$work/evil.pcap" >"$work/read.${way// /}" 2>&1
 		# shellcheck disable=SC2086
-		"$SHIELD" decode $way --secrets "$work/evil.pcap" >"$work/secret.${way// /}" 2>&1
+		"$SHIELD" decode $way --show-secrets "$work/evil.pcap" >"$work/secret.${way// /}" 2>&1
 	done
 	cp "$work/evil.pcap" "$work/$name"
 	{
@@ -336,8 +336,8 @@ net_test_begin "$@"
 mkdir -m 755 "$work/log" "$STATE_DIRECTORY"
 install -m 755 "$SHIELD" "$work/quakeshield"
 (umask 077 && echo 0011223344 >"$work/key")
-echo "10.79.1.2 64 $(date +%s)" >"$STATE_DIRECTORY/known.txt"
-chmod 600 "$STATE_DIRECTORY/known.txt"
+echo "10.79.1.2 64 $(date +%s)" >"$STATE_DIRECTORY/known-clients.txt"
+chmod 600 "$STATE_DIRECTORY/known-clients.txt"
 config "unix:$work/log/live.sock" >"$work/shield.conf"
 shield_config >"$work/own.conf"
 chmod 644 "$work"/*.conf

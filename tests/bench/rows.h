@@ -35,7 +35,7 @@ enum program {
 	SHIELD_QUAKEWORLD,
 	SHIELD_QUAKE2,
 	SHIELD_FAMILIES,
-	SHIELD_SHIPPED, /* as SHIELD_FAMILIES, with proof and answers under pressure */
+	SHIELD_SHIPPED, /* as SHIELD_FAMILIES, with proof and answers under load */
 	SHIELD_SAMPLED,
 	SHIELD_FOLLOWED,
 	SHIELD_SPENT, /* strangers have to prove themselves, and no more are asked */

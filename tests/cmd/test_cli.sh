@@ -156,18 +156,18 @@ check_json()
 	printf 'mode = auto\ninterface = nosuch0\n' | cat - "$work/good.conf" >"$work/wait.conf"
 	printf '\nmode = turbo\n' >"$work/bad.conf"
 	printf 'service "caf\351" { protocol = quake3 port = 1 }\n' >"$work/latin.conf"
-	says '.ok and .services == 1 and .complaints == []' 0 check --json \
+	says '.ok and .services == 1 and .messages == []' 0 check --json \
 		-c "$work/good.conf" &&
-		says '.ok and .complaints[0].warning and .complaints[0].line == 2' 0 \
+		says '.ok and .messages[0].warning and .messages[0].line == 2' 0 \
 			check --json -c "$work/wait.conf" &&
-		says '.ok and (.complaints[0].message | contains("internet"))' 0 check --json \
+		says '.ok and (.messages[0].message | contains("internet"))' 0 check --json \
 			-c "$work/good.conf" --set deny=0.0.0.0/0 &&
-		says '(.ok | not) and .services == 0 and (.complaints | length) == 1 and
-			.complaints[0].line == 2 and (.complaints[0].warning | not) and
-			(.complaints[0].file | endswith("bad.conf"))' 1 check --json \
+		says '(.ok | not) and .services == 0 and (.messages | length) == 1 and
+			.messages[0].line == 2 and (.messages[0].warning | not) and
+			(.messages[0].file | endswith("bad.conf"))' 1 check --json \
 			-c "$work/bad.conf" &&
-		says '(.ok | not) and (.complaints | length) == 1 and
-			(.complaints[0].message | contains("caf\\xe9"))' 1 check --json \
+		says '(.ok | not) and (.messages | length) == 1 and
+			(.messages[0].message | contains("caf\\xe9"))' 1 check --json \
 			-c "$work/latin.conf" &&
 		exits 1 "bad.conf:2: mode 'turbo'" check -c "$work/bad.conf"
 }
@@ -178,18 +178,18 @@ check_unasked()
 	local two='{ protocol = quake3 port = {1, 2} '
 
 	echo "service a { protocol = quake3 port = 3 } service b $two }" >"$work/two.conf"
-	echo "service b $two answers = pressure }" >"$work/written.conf"
-	echo "service b $two answers = off }" >"$work/off.conf"
-	says '.ok and .unasked == 1 and .complaints == []' 0 check --json \
+	echo "service b $two cache = under-load }" >"$work/written.conf"
+	echo "service b $two cache = off }" >"$work/off.conf"
+	says '.ok and .cache_unavailable == 1 and .messages == []' 0 check --json \
 		-c "$work/two.conf" &&
-		[ "$("$SHIELD" check -c "$work/two.conf" | grep -c 'answers = off')" = 1 ] &&
+		[ "$("$SHIELD" check -c "$work/two.conf" | grep -c 'cache = off')" = 1 ] &&
 		"$SHIELD" check -c "$work/two.conf" |
-		grep -q "^service 'b': answers = off; they take one port" &&
-		says '.ok and .unasked == 0 and (.complaints | length) == 1 and
-			.complaints[0].warning and
-			(.complaints[0].message | test("'"'b'"'.*cannot be asked.*one port"))' \
+		grep -q "^service 'b': cache = off; they take one port" &&
+		says '.ok and .cache_unavailable == 0 and (.messages | length) == 1 and
+			.messages[0].warning and
+			(.messages[0].message | test("'"'b'"'.*cannot be asked.*one port"))' \
 			0 check --json -c "$work/written.conf" &&
-		says '.ok and .unasked == 0 and .complaints == []' 0 check --json \
+		says '.ok and .cache_unavailable == 0 and .messages == []' 0 check --json \
 			-c "$work/off.conf" &&
 		! "$SHIELD" check -c "$work/off.conf" | grep -q answers
 }
@@ -321,7 +321,7 @@ loaded_in() # DIRECTORY
 {
 	exits 5 "" status --pin "$1" &&
 		says '(.protected | not) and .services == 1 and .daemon == null and
-			.interfaces == [] and .answers.pressure == 0' 5 status --json --pin "$1" &&
+			.interfaces == [] and .cache.under_load == 0' 5 status --json --pin "$1" &&
 		exits 2 "'soon' is not a time" deny add 192.0.2.1 --for soon --pin "$1" &&
 		exits 2 "longer than 43" deny add 192.0.2.1 --pin "$1" --comment \
 			"$(printf '%044d' 0)" &&
@@ -335,10 +335,10 @@ loaded_in() # DIRECTORY
 		exits 0 "" reload -c "$work/good.conf" --set deny=198.51.100.0/24 --pin "$1" &&
 		exits 0 "reload -c attaches nothing: 'lo' is not protected" reload \
 			-c "$work/good.conf" --set interface=lo --pin "$1" &&
-		says '.answers == { pressure: 0, always: 0, off: 1 }' 5 status --json --pin "$1" &&
+		says '.cache == { under_load: 0, always: 0, off: 1 }' 5 status --json --pin "$1" &&
 		exits 0 "" reload -c "$work/good.conf" --set deny=198.51.100.0/24 \
-			--set service.a.answers=pressure --pin "$1" &&
-		says '.answers.pressure == 1' 5 status --json --pin "$1" &&
+			--set service.a.cache=under-load --pin "$1" &&
+		says '.cache.under_load == 1' 5 status --json --pin "$1" &&
 		says '.applied_by == "reload" and .daemon == null and .generation > 0' 0 \
 			reload --json -c "$work/good.conf" --set deny=198.51.100.0/24 \
 			--pin "$1" &&
@@ -353,7 +353,7 @@ loaded_in() # DIRECTORY
 	grep -q '^192.0.2.1 *live, 1h29m left  # an aimbot$' "$work/out" &&
 		grep -q '^198.51.100.0/24 *configuration$' "$work/out" || return 1
 	sleep 1.1
-	says '[.entries[] | select(.live)] | length == 1 and .[0].network == "192.0.2.1" and
+	says '[.entries[] | select(.runtime)] | length == 1 and .[0].network == "192.0.2.1" and
 		.[0].comment == "an aimbot" and .[0].seconds_left > 5000' 0 deny list --json \
 		--pin "$1"
 }
@@ -438,12 +438,12 @@ if [ "$(id -u)" = 0 ]; then
 	check "loaded: lists with time and comment, reload, status, as JSON" loaded
 	check "check --json: its schema" as_schema check ''
 	check "stats --json of no traffic and no daemon: its schema" as_schema stats \
-		'interfaces,services[].counters,services[].decoded,services[].templates'
+		'interfaces,services[].counters,services[].decoded,services[].cached_responses'
 	check "reload --json: its schema" as_schema reload ''
 	check "allow and deny list --json: their schema" as_schema list ''
 	# There is no interface and no server here: tests/net/net_metrics.sh has both.
 	check "status --json: its schema" as_schema status \
-		interfaces,other_family,owners,unanswered,self_test
+		interfaces,protocol_mismatch,owners,uncached,self_test
 else
 	echo "skip statuses 3 and 4, lists, JSON: needs root"
 fi

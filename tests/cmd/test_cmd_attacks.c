@@ -77,17 +77,17 @@ pid_t pidfile_pid(const char *pin)
 	return daemon_pid;
 }
 
-#define FIRST                                                                                         \
-	"{\"id\":\"a\",\"start\":\"2026-11-23 10:00:00 more\",\"end\":\"x\","                         \
-	"\"service\":\"ffa\",\"what\":\"reflected replies\",\"seconds\":61,"                          \
-	"\"dropped\":1234567,\"peak\":{\"packets_per_s\":1500,\"bits_per_s\":12e6},"                  \
-	"\"sources\":{\"forged\":\"likely\",\"sampled\":40},\"players\":{\"before\":12,\"least\":3}," \
+#define FIRST                                                                                        \
+	"{\"id\":\"a\",\"start\":\"2026-11-23 10:00:00 more\",\"end\":\"x\","                        \
+	"\"service\":\"ffa\",\"type\":\"reflected replies\",\"duration_s\":61,"                      \
+	"\"dropped\":1234567,\"peak\":{\"packets_per_s\":1500,\"bits_per_s\":12e6},"                 \
+	"\"sources\":{\"spoofed\":\"likely\",\"sampled\":40},\"players\":{\"before\":12,\"min\":3}," \
 	"\"kinds\":{\"getstatus\":9,\"getinfo\":1}}"
 #define SECOND \
-	"{\"id\":\"b\",\"start\":\"2026-11-23 11:00:00\",\"seconds\":5,\"observed\":true}"
+	"{\"id\":\"b\",\"start\":\"2026-11-23 11:00:00\",\"duration_s\":5,\"observed\":true}"
 #define HEAD                                                                               \
-	"start (UTC)          lasted   service          what              peak/s  bit/s  " \
-	"drops  forged   players  mostly\n"
+	"start (UTC)          lasted   service          type              peak/s  bit/s  " \
+	"drops  spoofed  players  mostly\n"
 #define FIRST_ROW                                                                         \
 	"2026-11-23 10:00:00    1m01   ffa              reflected replies   1.5k    12M " \
 	"  1.2M  likely    12>3    getstatus\n"                                           \
@@ -110,7 +110,7 @@ static void a_table(void **state)
 	assert_non_null(strstr(said_out, "    5s+ "));
 	assert_null(strstr(said_out, "1m01+"));
 	/* Another sort that began meanwhile moves no column. */
-	kept = "[{\"id\":\"a\",\"what\":\"flood\",\"also\":[\"password-guessing\"]}]";
+	kept = "[{\"id\":\"a\",\"type\":\"flood\",\"also\":[\"password-guessing\"]}]";
 	assert_int_equal(say("attacks --pin /x"), 0);
 	assert_string_equal(
 		said_out, HEAD
@@ -126,13 +126,14 @@ static void what_goes_on(void **state)
 	(void)state;
 	kept = "[" FIRST "," SECOND "]";
 	lasting =
-		"[{\"id\":\"b\",\"seconds\":9,\"capture\":1},{\"id\":\"c\",\"seconds\":2}]";
+		"[{\"id\":\"b\",\"duration_s\":9,\"capture\":1},{\"id\":\"c\",\"duration_s\":2}]";
 	assert_int_equal(say("attacks --pin /x --json"), 0);
 	assert_ptr_equal(strstr(said_out, "{\"attacks\":[{\"dropped\":1234567,"),
 			 said_out);
-	assert_non_null(strstr(said_out, ",{\"id\":\"b\",\"observed\":true,\"seconds\":9,"
-					 "\"start\":\"2026-11-23 11:00:00\"},"
-					 "{\"id\":\"c\",\"seconds\":2}]}\n"));
+	assert_non_null(strstr(said_out,
+			       ",{\"duration_s\":9,\"id\":\"b\",\"observed\":true,"
+			       "\"start\":\"2026-11-23 11:00:00\"},"
+			       "{\"duration_s\":2,\"id\":\"c\"}]}\n"));
 	/* Of JSON no table is printed behind it. */
 	assert_null(strstr(said_out, "lasted"));
 }

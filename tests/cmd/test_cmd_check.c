@@ -99,20 +99,22 @@ static void good_files(void **state)
 	says("", "interface = {\"none9\"}\n" A, 0, ": ok, 1 service\n", "not on this");
 	assert_null(strstr(said_out, "no interface"));
 
-	says("", A B("answers = off"), 0, ": ok, 2 services\n", "");
-	assert_null(strstr(said_out, "answers"));
+	says("", A B("cache = off"), 0, ": ok, 2 services\n", "");
+	assert_null(strstr(said_out, "cache"));
 	says("--print", A, 0, "port = {1}", "");
 	assert_null(strstr(said_out, "ok"));
 	says("--set deny=192.0.2.0/24", A, 0, ": ok", "");
 	/* Nobody has written that there are answers, so it is no warning. */
-	says("", A B(""), 0, "service 'b': answers = off; they take one port", "");
+	says("", A B(""), 0, "service 'b': cache = off; they take one port", "");
 	assert_null(strstr(said_out, "'a'"));
-	says("--json", A, 0, "{\"complaints\":[],\"file\":\"/tmp/test_cmd_check.", "");
+	says("--json", A, 0, "{\"cache_unavailable\":0,\"file\":\"/tmp/test_cmd_check.",
+	     "");
 	snprintf(words, sizeof(words),
-		 "\"%s\",\"interfaces\":0,\"ok\":true,\"services\":1,\"unasked\":0}\n",
+		 "\"%s\",\"interfaces\":0,\"messages\":[],\"ok\":true,\"services\":1}\n",
 		 path);
 	assert_non_null(strstr(said_out, words));
-	says("--json", A B(""), 0, "\"services\":2,\"unasked\":1}", "");
+	says("--json", A B(""), 0, "{\"cache_unavailable\":1,", "");
+	assert_non_null(strstr(said_out, "\"services\":2}"));
 }
 
 static void doubtful_files(void **state)
@@ -125,7 +127,7 @@ static void doubtful_files(void **state)
 	says("", A "interface = nosuch0\n", 0, ": ok",
 	     ":2: warning: interface 'nosuch0' is not on");
 	assert_null(strstr(said_err, "run would"));
-	says("", A B("answers = pressure"), 0, ": ok",
+	says("", A B("cache = under-load"), 0, ": ok",
 	     "service 'b': its server cannot be asked, so nothing is answered for it: "
 	     "that takes one port");
 	says("", A "interface = lo\n", 0, ": ok", "");
@@ -140,7 +142,7 @@ static void doubtful_files(void **state)
 	says("", A "interface = lo\nmode = skb\n", 0, ": ok", "");
 	veth = false;
 	says("--json", A "\ninterface = nosuch0\n", 0,
-	     "{\"complaints\":[{\"file\":\"/tmp/test_cmd_check.", "");
+	     "\"messages\":[{\"file\":\"/tmp/test_cmd_check.", "");
 	assert_non_null(
 		strstr(said_out, "\"line\":3,\"message\":\"interface 'nosuch0' is"));
 	assert_non_null(strstr(said_out, "\"warning\":true}]"));
@@ -155,8 +157,9 @@ static void wrong_files(void **state)
 	says("--print", A "mode = turbo\n", 1, "", ":2: mode 'turbo'");
 	says("--json", A "mode = turbo\n", 1, "\"line\":2,\"message\":\"mode 'turbo'",
 	     "");
-	assert_non_null(strstr(said_out, "\"ok\":false,\"services\":0,\"unasked\":0}"));
-	assert_non_null(strstr(said_out, "\"warning\":false}]"));
+	assert_non_null(strstr(said_out, "{\"cache_unavailable\":0,"));
+	assert_non_null(
+		strstr(said_out, "\"warning\":false}],\"ok\":false,\"services\":0}"));
 	/* What is not UTF-8 is shown by its octets. */
 	says("--json", "service \"caf\351\" { protocol = quake3 port = 1 }\n", 1,
 	     "caf\\\\xe9", "");
@@ -208,8 +211,8 @@ static void all_that_is_doubtful(void **state)
 	static const char file[] =
 		"interface = { nosuch0, lo }\non-attack = \"/nonexistent/x -v\"\n"
 		"allow = { 10.0.0.0/7, 192.0.2.1 }\ndeny = { 192.0.2.2, 0.0.0.0/0 }\n" A B(
-			"answers = pressure") "service c { protocol = quake2 port = {4, 5} }\n"
-					      "service d { protocol = quake2 port = 6 proof = off }\n";
+			"cache = under-load") "service c { protocol = quake2 port = {4, 5} }\n"
+					      "service d { protocol = quake2 port = 6 validation = off }\n";
 
 	(void)state;
 	taken = true;
@@ -226,29 +229,28 @@ static void all_that_is_doubtful(void **state)
 			"%: warning: allow = '10.0.0.0/7' is a large part of the internet\n"
 			"%: warning: deny = '0.0.0.0/0' is a large part of the internet\n"));
 	assert_string_equal(
-		said_out,
-		of_file("service 'c': answers = off; they take one port, and no "
-			"more\n%: ok, 4 services\n"));
+		said_out, of_file("service 'c': cache = off; they take one port, and no "
+				  "more\n%: ok, 4 services\n"));
 	taken = false;
 	veth = true;
 	assert_int_equal(check("", file), 0);
 	assert_non_null(strstr(
 		said_err,
 		of_file("directory\n%: warning: interface 'lo' is a veth, whose other end may "
-			"not hear what is sent back; off, unless it is written: proof for 3 "
-			"services, answers for 2 services\n%: warning: service 'b'")));
+			"not hear what is sent back; off, unless it is written: validation for 3 "
+			"services, cache for 2 services\n%: warning: service 'b'")));
 	assert_int_equal(check("--json", file), 0);
 	assert_string_equal(said_err, "");
 	assert_string_equal(
 		said_out,
-		of_file("{\"complaints\":["
+		of_file("{\"cache_unavailable\":1,\"file\":\"%\",\"interfaces\":2,\"messages\":["
 			"{\"file\":\"%\",\"line\":1,\"message\":\"interface 'nosuch0' is not "
 			"on this machine now: it would be waited for\",\"warning\":true},"
 			"{\"file\":\"%\",\"line\":null,\"message\":\"on-attack: cannot run "
 			"'/nonexistent/x': No such file or directory\",\"warning\":true},"
 			"{\"file\":\"%\",\"line\":null,\"message\":\"interface 'lo' is a "
 			"veth, whose other end may not hear what is sent back; off, unless it "
-			"is written: proof for 3 services, answers for 2 services\","
+			"is written: validation for 3 services, cache for 2 services\","
 			"\"warning\":true},"
 			"{\"file\":\"%\",\"line\":null,\"message\":\"service 'b': its server "
 			"cannot be asked, so nothing is answered for it: that takes one port, "
@@ -257,7 +259,7 @@ static void all_that_is_doubtful(void **state)
 			"a large part of the internet\",\"warning\":true},"
 			"{\"file\":\"%\",\"line\":null,\"message\":\"deny = '0.0.0.0/0' is a "
 			"large part of the internet\",\"warning\":true}],"
-			"\"file\":\"%\",\"interfaces\":2,\"ok\":true,\"services\":4,\"unasked\":1}\n"));
+			"\"ok\":true,\"services\":4}\n"));
 	veth = false;
 	assert_int_equal(check("--json", A "mode = turbo\nallow = x\n"), 1);
 	assert_string_equal(said_err, "");

@@ -113,7 +113,7 @@ static void options_choose(void **state)
 		{ "decode --json --hex --kind rcon " Q2, 3, "\"payload\":null",
 		  "\"payload\":\"" },
 		{ "decode --hex --kind rcon " Q2, 3, "***", "payload" },
-		{ "decode --hex --secrets --kind rcon " Q2, 6, "payload", "***" },
+		{ "decode --hex --show-secrets --kind rcon " Q2, 6, "payload", "***" },
 		{ "decode --summary " Q2, 1,
 		  "{\"file\":\"" Q2 "\",\"packets\":28,\"datagrams\":28,\"protocols\":"
 		  "{\"quake2\":{\"datagrams\":27,\"decoded\":26,",

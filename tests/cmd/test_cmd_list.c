@@ -376,9 +376,9 @@ static void lists_are_shown(void **state)
 	DID("deny list", "", "list deny");
 	assert_string_equal(
 		said_out,
-		"192.0.2.1                                   live, 1h30m left  "
+		"192.0.2.1                                   runtime, 1h30m left  "
 		"# an aimbot\n"
-		"192.0.2.2                                   live, configuration\n"
+		"192.0.2.2                                   runtime, configuration\n"
 		"198.51.100.0/24                             configuration\n"
 		"2001:db8::/32                               configuration, "
 		"unlimited\n");
@@ -386,15 +386,15 @@ static void lists_are_shown(void **state)
 	assert_string_equal(
 		said_out,
 		"{\"entries\":["
-		"{\"comment\":\"an aimbot\",\"configuration\":false,\"live\":true,"
-		"\"network\":\"192.0.2.1\",\"seconds_left\":5400,\"unlimited\":false},"
-		"{\"comment\":null,\"configuration\":true,\"live\":true,"
-		"\"network\":\"192.0.2.2\",\"seconds_left\":null,\"unlimited\":false},"
-		"{\"comment\":null,\"configuration\":true,\"live\":false,"
-		"\"network\":\"198.51.100.0/24\",\"seconds_left\":null,"
+		"{\"comment\":\"an aimbot\",\"configuration\":false,\"network\":\"192.0.2.1\","
+		"\"runtime\":true,\"seconds_left\":5400,\"unlimited\":false},"
+		"{\"comment\":null,\"configuration\":true,\"network\":\"192.0.2.2\","
+		"\"runtime\":true,\"seconds_left\":null,\"unlimited\":false},"
+		"{\"comment\":null,\"configuration\":true,\"network\":\"198.51.100.0/24\","
+		"\"runtime\":false,\"seconds_left\":null,"
 		"\"unlimited\":false},"
-		"{\"comment\":null,\"configuration\":true,\"live\":false,"
-		"\"network\":\"2001:db8::/32\",\"seconds_left\":null,"
+		"{\"comment\":null,\"configuration\":true,\"network\":\"2001:db8::/32\","
+		"\"runtime\":false,\"seconds_left\":null,"
 		"\"unlimited\":true}],\"list\":\"allow\"}\n");
 }
 

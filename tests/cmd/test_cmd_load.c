@@ -304,7 +304,7 @@ static void what_is_not_asked_is_named(void **state)
 		assert_string_equal(said_err, rows[i].says);
 	}
 	/* Nor where nothing would be answered anyway, or nobody is there to ask. */
-	snprintf(line, sizeof(line), "%s --set service.a.answers=off --set %s", reload,
+	snprintf(line, sizeof(line), "%s --set service.a.cache=off --set %s", reload,
 		 "service.b.observe=true");
 	refused(line, 0, "");
 	snprintf(line, sizeof(line), "%s --set observe=true", reload);

@@ -244,7 +244,7 @@ static void does(const char *words, int status, const char *log, const char *out
 /* --- load ----------------------------------------------------------------------------
  */
 
-/* Nobody asks the servers then: what does not say `answers` has none. */
+/* Nobody asks the servers then: what does not say `cache` has none. */
 static void load_is_for_those_who_say_where(void **state)
 {
 	(void)state;

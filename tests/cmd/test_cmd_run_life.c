@@ -60,7 +60,7 @@ static void lives(const char *words, int status, const char *log, const char *er
 #define LETS   "of default: release\n"
 #define CLOSES "alarm_stop\nserve_stop\nanswerer_stop\nsamples_close\nclose\n"
 #define KEPT                                                                                \
-	ME "stopping; the shield stays up (on_exit = keep). `quakeshield detach` takes it " \
+	ME "stopping; the shield stays up (on-exit = keep). `quakeshield detach` takes it " \
 	   "down\n"
 
 static void a_short_life(void **state)
@@ -86,7 +86,7 @@ static void what_is_said_goes_everywhere(void **state)
 	      "loop_add signals\nloop_add events\nevery 5000: loop_every\nguard_look\n"
 	      "notify WATCHDOG=1\nSTATUS=2 of 2 interfaces observed: nothing is dropped\n"
 	      "notify READY=1\nloop_run\n" STOPS CLOSES "of /x: release\n",
-	      ME "answers = off for 1 service, whose server cannot be asked: that takes "
+	      ME "cache = off for 1 service, whose server cannot be asked: that takes "
 		 "one port and at most one address, of IPv4\n" ME "ready\n" KEPT);
 }
 
@@ -184,8 +184,8 @@ static void reloads_are_whole(void **state)
 	"notify RELOADING=1\nof default, waits: guard_check " C3 "\napply " C3 \
 	"\nguard_reload " C3 "\nserve_reload " C3 "\nalarm_reload " C3         \
 	"\nanswerer_reload " C3 "\nsamples_reload " C3 "\nnotify READY=1\n"
-#define UNASKED                                                                         \
-	ME "answers = off for 1 service, whose server cannot be asked: that takes one " \
+#define UNASKED                                                                       \
+	ME "cache = off for 1 service, whose server cannot be asked: that takes one " \
 	   "port and at most one address, of IPv4\n"
 	(void)state;
 	w->files[1] = (struct file){ .interfaces = { "eth5" },
@@ -268,10 +268,10 @@ static void a_server_of_another_family_is_said_once(void **state)
 static void another_interface_of_that_name(void **state)
 {
 #define MUTE "[1 services 00, eth1 eth2, mode 0]"
-#define VETH                                                                            \
-	ME "off: proof for 1 service, answers for 1 service: an interface is a veth, "  \
-	   "whose other end may not hear what is sent back; where it has GRO on or an " \
-	   "XDP program, write `proof = pressure`, `answers = pressure`\n"
+#define VETH                                                                              \
+	ME "off: validation for 1 service, cache for 1 service: an interface is a veth, " \
+	   "whose other end may not hear what is sent back; where it has GRO on or an "   \
+	   "XDP program, write `validation = under-load`, `cache = under-load`\n"
 	(void)state;
 	w->days = "esves.";
 	lives("run", 0,
@@ -335,7 +335,7 @@ static void who_takes_it_down_at_its_end(void **state)
 	      "notify READY=1\nloop_run\n" STOPS
 	      "alarm_stop\nserve no attacks\nsamples_close\nanswerer_stop\nclose\n"
 	      "of /x: detach\nremoved: figures of /x\nserve_stop\nof /x: release\n",
-	      ME "ready\n" ME "stopped; the shield is down (on_exit = detach)\n");
+	      ME "ready\n" ME "stopped; the shield is down (on-exit = detach)\n");
 	w->fails = "detach";
 	w->err = -EIO;
 	lives("run", EXIT_REST,
@@ -360,7 +360,7 @@ static void what_is_private_ends_with_it(void **state)
 			 "namespace that its pins are in\n");
 	w->files[0].detach = true;
 	live("run");
-	assert_non_null(strstr(said_err, "on_exit = detach"));
+	assert_non_null(strstr(said_err, "on-exit = detach"));
 	/* Of what fails before, that is not said. */
 	w->fails = "guard_check";
 	w->err = -EBUSY;
@@ -376,7 +376,7 @@ static void what_is_a_containers_ends_with_that(void **state)
 	      ME "warning: the shield will not outlive this container: /sys/fs/bpf was "
 		 "mounted in it, and what is pinned there goes with it. Mount the "
 		 "machine's (`docker run -v /sys/fs/bpf:/sys/fs/bpf`)\n" ME "ready\n" ME
-		 "stopping; the shield stays up as long as this container (on_exit = "
+		 "stopping; the shield stays up as long as this container (on-exit = "
 		 "keep). `quakeshield detach` takes it down\n");
 }
 

@@ -337,26 +337,27 @@ static void a_rich_status_is_shown_whole(void **state)
 	      "service ffa: its server is of user 1001; 77 datagrams left from its port by "
 	      "sockets of other users, and count for nothing\n"
 	      "services: 5, 1 observed only: nothing is dropped\n"
-	      "proof of address: under pressure 3, always 1, off 1\n"
-	      "answers from the kernel: under pressure 1, always 2, off 2\n"
-	      "no answers for service ctf: " BY_CONFIG
-	      "no answers for service last: " BY_CONFIG "configuration: generation 41\n"
+	      "address validation: under load 3, always 1, off 1\n"
+	      "cached responses: under load 1, always 2, off 2\n"
+	      "no cached responses for service ctf: " BY_CONFIG
+	      "no cached responses for service last: " BY_CONFIG
+	      "configuration: generation 41\n"
 	      "daemon: process 4711\n",
 	      "");
 	assert_string_equal(seen.pin, "(default)");
 	shows("status --json --pin " PIN, 0,
-	      "{\"answers\":{\"always\":2,\"off\":2,\"pressure\":1},\"daemon\":4711,"
-	      "\"generation\":41,\"interfaces\":[\"eth7\",\"eth8\"],\"observed\":1,"
-	      "\"observing\":false,\"other_family\":[{\"datagrams\":1,\"protocol\":"
+	      "{\"cache\":{\"always\":2,\"off\":2,\"under_load\":1},\"daemon\":4711,"
+	      "\"generation\":41,\"interfaces\":[\"eth7\",\"eth8\"],\"observing\":false,"
+	      "\"observing_services\":1,\"owners\":[{\"other_sockets\":77,"
+	      "\"service\":\"ffa\",\"uid\":1001},{\"other_sockets\":0,\"service\":\"qw\",\"uid\":0}],"
+	      "\"protected\":true,\"protocol_mismatch\":[{\"datagrams\":1,\"protocol\":"
 	      "\"quakeworld\",\"service\":\"qw\",\"speaks\":[\"quake3\"]},{\"datagrams\":"
 	      "5000000000,\"protocol\":\"quake2\",\"service\":\"last\",\"speaks\":"
-	      "[\"netquake\",\"quake3\"]}],\"owners\":[{\"other_sockets\":77,"
-	      "\"service\":\"ffa\",\"uid\":1001},{\"other_sockets\":0,\"service\":\"qw\",\"uid\":0}],"
-	      "\"proof\":{\"always\":1,\"off\":1,"
-	      "\"pressure\":3},\"protected\":true,\"self_test\":[],\"services\":5,\"unanswered\":["
+	      "[\"netquake\",\"quake3\"]}],\"self_test\":[],\"services\":5,\"uncached\":["
 	      "{\"reason\":\"off: by the configuration, or its address (`quakeshield "
 	      "check`)\",\"service\":\"ctf\"},{\"reason\":\"off: by the configuration, or "
-	      "its address (`quakeshield check`)\",\"service\":\"last\"}]}\n",
+	      "its address (`quakeshield check`)\",\"service\":\"last\"}],\"validation\":{"
+	      "\"always\":1,\"off\":1,\"under_load\":3}}\n",
 	      "");
 	assert_string_equal(seen.pin, PIN);
 }
@@ -418,17 +419,17 @@ static void each_service_has_its_own_reason(void **state)
 		snprintf(proof, sizeof(proof), ", off %d%s\n", rows[i].proof == PROOF_OFF,
 			 rows[i].proof_why);
 		assert_non_null(strstr(said_out, proof));
-		snprintf(why, sizeof(why), "\nno answers for service ffa: %s\n",
+		snprintf(why, sizeof(why), "\nno cached responses for service ffa: %s\n",
 			 rows[i].why ? rows[i].why : "");
-		assert_int_equal(!!strstr(said_out, "no answers for"), !!rows[i].why);
+		assert_int_equal(!!strstr(said_out, "no cached responses for"),
+				 !!rows[i].why);
 		if (rows[i].why)
 			assert_non_null(strstr(said_out, why));
 		say("status --json");
 		snprintf(json, sizeof(json),
-			 "\"unanswered\":[{\"reason\":\"%s\",\"service\":\"ffa\"}]",
+			 "\"uncached\":[{\"reason\":\"%s\",\"service\":\"ffa\"}]",
 			 rows[i].why ? rows[i].why : "");
-		assert_non_null(
-			strstr(said_out, rows[i].why ? json : "\"unanswered\":[]"));
+		assert_non_null(strstr(said_out, rows[i].why ? json : "\"uncached\":[]"));
 	}
 }
 
@@ -440,28 +441,30 @@ static void ways_that_are_unknown_are_in_no_count(void **state)
 	serve(1, "new")->proof = PROOF_ALWAYS + 1;
 	now.services[1].answers = ANSWERS_ALWAYS + 1;
 	shows("status --json", 0,
-	      "{\"answers\":{\"always\":0,\"off\":0,\"pressure\":0},\"daemon\":null,"
-	      "\"generation\":41,\"interfaces\":[\"eth7\"],\"observed\":0,\"observing\":"
-	      "false,\"other_family\":[],\"owners\":[],\"proof\":{\"always\":0,\"off\":0,\"pressure\":"
-	      "0},\"protected\":true,\"self_test\":[],\"services\":1,\"unanswered\":[]}\n",
+	      "{\"cache\":{\"always\":0,\"off\":0,\"under_load\":0},\"daemon\":null,"
+	      "\"generation\":41,\"interfaces\":[\"eth7\"],\"observing\":false,"
+	      "\"observing_services\":0,\"owners\":[],\"protected\":true,"
+	      "\"protocol_mismatch\":[],\"self_test\":[],\"services\":1,\"uncached\":[],"
+	      "\"validation\":{\"always\":0,\"off\":0,\"under_load\":0}}\n",
 	      "");
 }
 
 /* What is not judged is not protected, whatever is attached. */
 static void what_is_not_judged_is_not_protected(void **state)
 {
-#define JUDGED_TEXT(word)                                                                \
-	"eth7: attached, but it is down or has no carrier: nothing comes in by it\n"     \
-	"service ffa: judged, 2 received, 4 sent\n"                                      \
-	"service qw: " word ", 9 received, 18 sent\n"                                    \
-	"service last: no datagram has come for it yet, 0 received, 0 sent; no socket "  \
-	"has port 27960 in this network namespace (a container has its own, which is "   \
-	"not seen from here); address 203.0.113.9 is not on this host\n"                 \
-	"services: 3\nproof of address: under pressure 0, always 0, off 3\n"             \
-	"answers from the kernel: under pressure 0, always 0, off 3\n"                   \
-	"no answers for service ffa: " BY_CONFIG "no answers for service qw: " BY_CONFIG \
-	"no answers for service last: " BY_CONFIG                                        \
-	"configuration: generation 41\ndaemon: not running; what is loaded works "       \
+#define JUDGED_TEXT(word)                                                               \
+	"eth7: attached, but it is down or has no carrier: nothing comes in by it\n"    \
+	"service ffa: judged, 2 received, 4 sent\n"                                     \
+	"service qw: " word ", 9 received, 18 sent\n"                                   \
+	"service last: no datagram has come for it yet, 0 received, 0 sent; no socket " \
+	"has port 27960 in this network namespace (a container has its own, which is "  \
+	"not seen from here); address 203.0.113.9 is not on this host\n"                \
+	"services: 3\naddress validation: under load 0, always 0, off 3\n"              \
+	"cached responses: under load 0, always 0, off 3\n"                             \
+	"no cached responses for service ffa: " BY_CONFIG                               \
+	"no cached responses for service qw: " BY_CONFIG                                \
+	"no cached responses for service last: " BY_CONFIG                              \
+	"configuration: generation 41\ndaemon: not running; what is loaded works "      \
 	"without it\n"
 	(void)state;
 	attach("eth7", (struct shield_link){ .ours = true, .down = true });
@@ -483,9 +486,9 @@ static void what_is_not_judged_is_not_protected(void **state)
 	shows("status", 0, JUDGED_TEXT("judged"), "");
 }
 
-#define REST                                                                          \
-	"services: 0\nproof of address: under pressure 0, always 0, off 0\n"          \
-	"answers from the kernel: under pressure 0, always 0, off 0\nconfiguration: " \
+#define REST                                                               \
+	"services: 0\naddress validation: under load 0, always 0, off 0\n" \
+	"cached responses: under load 0, always 0, off 0\nconfiguration: " \
 	"generation 41\ndaemon: not running; what is loaded works without it\n"
 
 /* One interface that is not protected is a status of its own, wherever it stands. */
@@ -501,10 +504,11 @@ static void what_is_not_protected_is_a_status(void **state)
 	(void)state;
 	shows("status", EXIT_UNPROTECTED, "loaded, but attached to nothing\n" REST, "");
 	shows("status --json", EXIT_UNPROTECTED,
-	      "{\"answers\":{\"always\":0,\"off\":0,\"pressure\":0},\"daemon\":null,"
-	      "\"generation\":41,\"interfaces\":[],\"observed\":0,\"observing\":false,"
-	      "\"other_family\":[],\"owners\":[],\"proof\":{\"always\":0,\"off\":0,\"pressure\":0},"
-	      "\"protected\":false,\"self_test\":[],\"services\":0,\"unanswered\":[]}\n",
+	      "{\"cache\":{\"always\":0,\"off\":0,\"under_load\":0},\"daemon\":null,"
+	      "\"generation\":41,\"interfaces\":[],\"observing\":false,"
+	      "\"observing_services\":0,\"owners\":[],\"protected\":false,"
+	      "\"protocol_mismatch\":[],\"self_test\":[],\"services\":0,\"uncached\":[],"
+	      "\"validation\":{\"always\":0,\"off\":0,\"under_load\":0}}\n",
 	      "");
 	attach("a", (struct shield_link){ .gone = true });
 	attach("b", good);
@@ -555,17 +559,19 @@ static void observing_is_said(void **state)
 	      "eth7: observed, native mode, since second 3: nothing is dropped\n"
 	      "eth8: not protected: there is no such interface now\n"
 	      "services: 2, 2 observed only: nothing is dropped\n"
-	      "proof of address: under pressure 0, always 0, off 2\n"
-	      "answers from the kernel: under pressure 0, always 0, off 2\n"
-	      "no answers for service a: " BY_CONFIG
-	      "no answers for service b: " BY_CONFIG "configuration: generation 41\n"
+	      "address validation: under load 0, always 0, off 2\n"
+	      "cached responses: under load 0, always 0, off 2\n"
+	      "no cached responses for service a: " BY_CONFIG
+	      "no cached responses for service b: " BY_CONFIG
+	      "configuration: generation 41\n"
 	      "daemon: not running; what is loaded works without it\n",
 	      "");
 	say("status --json");
-	assert_non_null(strstr(said_out, "\"observed\":2,\"observing\":true,"));
+	assert_non_null(strstr(said_out, "\"observing\":true,\"observing_services\":2,"));
 	now.services[3].observe = 0;
 	say("status --json");
-	assert_non_null(strstr(said_out, "\"observed\":1,\"observing\":false,"));
+	assert_non_null(
+		strstr(said_out, "\"observing\":false,\"observing_services\":1,"));
 }
 
 static void what_cannot_be_opened_is_a_status(void **state)

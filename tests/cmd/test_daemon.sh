@@ -68,10 +68,10 @@ stops()
 detaches()
 {
 	state detach
-	configure 'on_exit = detach'
-	echo "192.0.2.77 60 $(date +%s)" >"$STATE_DIRECTORY/known.txt"
-	start && stops 'the shield is down' && grep '^192.0.2.77 60 ' "$STATE_DIRECTORY/known.txt" &&
-		[ "$(stat -c %a "$STATE_DIRECTORY/known.txt")" = 640 ] &&
+	configure 'on-exit = detach'
+	echo "192.0.2.77 60 $(date +%s)" >"$STATE_DIRECTORY/known-clients.txt"
+	start && stops 'the shield is down' && grep '^192.0.2.77 60 ' "$STATE_DIRECTORY/known-clients.txt" &&
+		[ "$(stat -c %a "$STATE_DIRECTORY/known-clients.txt")" = 640 ] &&
 		[ -z "$(find /sys/fs/bpf -mindepth 2 -type f)" ]
 }
 
@@ -100,13 +100,13 @@ garbage_files()
 
 	state garbage
 	configure 'sample {}'
-	for file in "$STATE_DIRECTORY"/{known.txt,attacks.jsonl,history.jsonl} \
+	for file in "$STATE_DIRECTORY"/{known-clients.txt,attacks.jsonl,history.jsonl} \
 		/run/quakeshield/{players.json,attacks.json,daemon-0.pid}; do
 		garbage $((seed += 1)) 100000 >"$file"
 	done
 	start && sleep 1.2 && "$SHIELD" status && "$SHIELD" attacks | grep 'no attacks' &&
 		"$SHIELD" stats --history | grep '^minute' && "$SHIELD" top --once | grep ffa &&
-		stops 'known.txt:1: not an address, its hops and a time'
+		stops 'known-clients.txt:1: not an address, its hops and a time'
 }
 
 directories()
@@ -114,7 +114,7 @@ directories()
 	state directories
 	configure 'sample {}'
 	rm -f /run/quakeshield/*.json
-	mkdir "$STATE_DIRECTORY"/{known.txt,attacks.jsonl,history.jsonl} \
+	mkdir "$STATE_DIRECTORY"/{known-clients.txt,attacks.jsonl,history.jsonl} \
 		/run/quakeshield/{players,attacks}.json
 	start && sleep 1.2 && "$SHIELD" status || return 1
 	"$SHIELD" attacks 2>"$work/err"
@@ -195,7 +195,7 @@ others_directories()
 		chmod 1777 /sys/fs/bpf/all && start --pin /sys/fs/bpf/all/ours && stops ''
 }
 
-check "on_exit = detach ends well, and who is known is kept" detaches
+check "on-exit = detach ends well, and who is known is kept" detaches
 check "a full disk: one complaint, and nothing torn" full_disk
 check "garbage in every file" garbage_files
 check "directories in the place of files" directories

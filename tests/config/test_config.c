@@ -79,14 +79,14 @@ static void every_protocol(void **state)
 static void switches_do_not_share(void **state)
 {
 	(void)state;
-	load_good("interface = eth0\non_exit = detach\n" FFA);
+	load_good("interface = eth0\non-exit = detach\n" FFA);
 	assert_true(config.detach_on_exit);
 	assert_false(config.observe);
 	assert_false(config.ledger_strict);
 	load_good("interface = eth0\nobserve = true\n" FFA);
 	assert_false(config.detach_on_exit);
 	assert_true(config.observe);
-	load_good("interface = eth0\nledger { strict = yes }\n" FFA);
+	load_good("interface = eth0\namplification { mode = strict }\n" FFA);
 	assert_false(config.detach_on_exit);
 	assert_false(config.observe);
 	assert_true(config.ledger_strict);
@@ -96,19 +96,19 @@ static const char everything[] =
 	"/* a comment { \" */ # another '\n"
 	"interface = {\"eth0\", eth1}; mode = skb // and a third \"\n"
 	"observe = true\n"
-	"on_exit = detach\n"
+	"on-exit = detach\n"
 	"on-attack = \"/bin/tell --loud all\"\n"
 	"allow = {\"10.0.0.0/8\", \"2001:db8::/32 unlimited\", 192.0.2.7}\n"
 	"deny = 198.51.100.1/24\n"
 	"deny += {::1}\n"
-	"ledger { allowance = 9000 window = 30; strict = yes }\n"
+	"amplification { allowance = 9000 refill = 30; mode = strict }\n"
 	"metrics { listen = [::1]:80 public = no }\n"
 	"service 'a \"b\"' {\n"
 	"  protocol = \"netquake\"; port = {26000, 26001};\n"
 	"  address = {203.0.113.5, \"2001:db8::5\"}\n"
 	"  observe = on\n"
-	"  replies = pass malformed = limit fragments = drop answers = pressure\n"
-	"  query { source = \"3/s burst 7\" prefix = \"90/m burst 3\" global = unlimited }\n"
+	"  replies = pass malformed = limit fragments = drop cache = under-load\n"
+	"  query { source = \"3/s burst 7\" prefix = \"90/m burst 3\" service = unlimited }\n"
 	"  netchan { source = 0 }\n"
 	"}\n"
 	"service b { protocol = quake2 port = 26000 }\n";

@@ -80,20 +80,21 @@ static const struct {
 	/* choices */
 	{ SERVICE("observe = perhaps"),
 	  "t.conf:4: observe 'perhaps' is not one of: true, yes, on, false, no, off\n" },
-	{ SERVICE("proof = sometimes"), "t.conf:4: proof 'sometimes' is not one of: off, "
-					"pressure, always\n" },
-	{ "proof { rate = many }\n" FFA,
+	{ SERVICE("validation = sometimes"),
+	  "t.conf:4: validation 'sometimes' is not one of: off, "
+	  "under-load, always\n" },
+	{ "validation { rate = many }\n" FFA,
 	  "t.conf:1: 'many' is no rate: write N/s, N/m or N/h, perhaps with 'burst N', "
 	  "or unlimited or 0\n" },
-	{ "proof { rate = 5/s }\nproof { rate = 6/s }\n" FFA,
-	  "t.conf:2: section 'proof' is given twice\n" },
-	{ SERVICE("answers = sometimes"),
-	  "t.conf:4: answers 'sometimes' is not one of: off, pressure, always\n" },
+	{ "validation { rate = 5/s }\nvalidation { rate = 6/s }\n" FFA,
+	  "t.conf:2: section 'validation' is given twice\n" },
+	{ SERVICE("cache = sometimes"),
+	  "t.conf:4: cache 'sometimes' is not one of: off, under-load, always\n" },
 	{ SERVICE("fragments = allow"),
 	  "t.conf:4: fragments 'allow' is not one of: drop, limit, pass\n" },
 	{ FFA "mode = driver\n", "t.conf:2: mode 'driver' is not one of: auto, native, "
 				 "skb\n" },
-	{ FFA "on_exit = stay\n", "t.conf:2: on_exit 'stay' is not one of: keep, "
+	{ FFA "on-exit = stay\n", "t.conf:2: on-exit 'stay' is not one of: keep, "
 				  "detach\n" },
 
 	{ FFA "on-attack = tell\n", "t.conf:2: on-attack 'tell' is not /path\n" },
@@ -111,9 +112,9 @@ static const struct {
 	{ SERVICE("query {\nprefix = \"2/s burst\" }"),
 	  "t.conf:5: '2/s burst' is no rate: write N/s, N/m or N/h, perhaps with 'burst "
 	  "N', or unlimited or 0\n" },
-	{ SERVICE("rcon { global = 0/s }"),
+	{ SERVICE("rcon { service = 0/s }"),
 	  "t.conf:4: '0/s' is never: write 0 without a unit\n" },
-	{ SERVICE("rcon { global = 1000001/s }"),
+	{ SERVICE("rcon { service = 1000001/s }"),
 	  "t.conf:4: '1000001/s' is too much: at most 1000000 per unit, or unlimited\n" },
 	{ SERVICE("query { source = '2/s burst 0' }"),
 	  "t.conf:4: '2/s burst 0' has a burst that is not from 1 to 1000000\n" },
@@ -132,12 +133,13 @@ static const struct {
 	  "t.conf:4: section 'metrics' is given twice\n" },
 	{ FFA "metrics { public = perhaps }",
 	  "t.conf:2: public 'perhaps' is not one of: true, yes, on, false, no, off\n" },
-	/* the ledger */
-	{ FFA "ledger { allowance = 8k }",
-	  "t.conf:2: allowance '8k' is not a number from 0 to 100000000\n" },
-	{ FFA "ledger { window = 0 }",
-	  "t.conf:2: window '0' is not a number from 1 to 3600\n" },
-	{ FFA "ledger { }\nledger {\n}", "t.conf:4: section 'ledger' is given twice\n" },
+	/* the anti-amplification limit */
+	{ FFA "amplification { allowance = 8k }",
+	  "t.conf:2: allowance '8k' is not a number from 1 to 100000000\n" },
+	{ FFA "amplification { refill = 0 }",
+	  "t.conf:2: refill '0' is not a number from 1 to 3600\n" },
+	{ FFA "amplification { }\namplification {\n}",
+	  "t.conf:4: section 'amplification' is given twice\n" },
 
 	/* lists and interfaces */
 	{ FFA "deny = {\"10.0.0.0/8 unlimited\"}\n",

@@ -106,7 +106,7 @@ static void crowd_is_for_joining_with_default_limits(void **state)
 		__u32 challenge, connect;
 	} rows[] = {
 		{ "", CROWD_SHIFT, CROWD_SHIFT },
-		{ "challenge { global = 5/s }", CROWD_SHIFT, CROWD_SHIFT },
+		{ "challenge { service = 5/s }", CROWD_SHIFT, CROWD_SHIFT },
 		{ "challenge { source = 5/s }", 0, CROWD_SHIFT },
 		{ "challenge { source = \"1/s burst 3\" }", CROWD_SHIFT, CROWD_SHIFT },
 		{ "connect { prefix = 9/s }", CROWD_SHIFT, 0 },
@@ -238,7 +238,7 @@ static void defaults_drop_what_has_no_budget(void **state)
 		assert_int_equal(config.services[0].service.policy[i], POLICY_DROP);
 }
 
-/* Strangers prove their address under pressure, where any word of the protocol can. */
+/* Strangers prove their address under load, where any word of the protocol can. */
 static void defaults_ask_for_proof(void **state)
 {
 	struct service s;
@@ -254,14 +254,14 @@ static void defaults_ask_for_proof(void **state)
 	}
 	load_good(SERVICE(""));
 	assert_int_equal(config.services[0].service.proof, PROOF_PRESSURE);
-	load_good(SERVICE("proof = pressure"));
+	load_good(SERVICE("validation = under-load"));
 	assert_int_equal(config.services[0].service.proof, PROOF_PRESSURE);
-	load_good(SERVICE("proof = off"));
+	load_good(SERVICE("validation = off"));
 	assert_int_equal(config.services[0].service.proof, PROOF_OFF);
-	load_good(SERVICE("proof = always"));
+	load_good(SERVICE("validation = always"));
 	assert_int_equal(config.services[0].service.proof, PROOF_ALWAYS);
 	assert_int_equal(config.proof.cost_ns, 4000);
-	load_good("proof { rate = \"1000/s burst 10\" }\n" SERVICE(""));
+	load_good("validation { rate = \"1000/s burst 10\" }\n" SERVICE(""));
 	assert_int_equal(config.proof.cost_ns, 1000000);
 	assert_int_equal(config.proof.burst_ns, 10000000);
 }
@@ -281,9 +281,9 @@ static void defaults_answer(void **state)
 	}
 	load_good(SERVICE(""));
 	assert_int_equal(config.services[0].service.answers, ANSWERS_PRESSURE);
-	load_good(SERVICE("answers = off"));
+	load_good(SERVICE("cache = off"));
 	assert_int_equal(config.services[0].service.answers, ANSWERS_OFF);
-	load_good(SERVICE("answers = always"));
+	load_good(SERVICE("cache = always"));
 	assert_int_equal(config.services[0].service.answers, ANSWERS_ALWAYS);
 }
 
@@ -325,13 +325,13 @@ static void unheard_is_off_unless_said(void **state)
 		/* Nothing is sent: who joins has to come twice. */
 		{ "protocol = quake-enhanced", { 1, 0 }, { 1, 0 } },
 		{ "protocol = auto", { 0, 0 }, { 0, 0 } },
-		{ "protocol = quake3 proof = pressure", { 1, 1 }, { 1, 0 } },
-		{ "protocol = quake3 proof = always", { 2, 1 }, { 2, 0 } },
-		{ "protocol = quake3 proof = off", { 0, 1 }, { 0, 0 } },
-		{ "protocol = quake3 answers = pressure", { 1, 1 }, { 0, 1 } },
-		{ "protocol = quake3 answers = always", { 1, 2 }, { 0, 2 } },
-		{ "protocol = quake3 answers = off", { 1, 0 }, { 0, 0 } },
-		{ "protocol = auto answers = pressure", { 0, 1 }, { 0, 1 } },
+		{ "protocol = quake3 validation = under-load", { 1, 1 }, { 1, 0 } },
+		{ "protocol = quake3 validation = always", { 2, 1 }, { 2, 0 } },
+		{ "protocol = quake3 validation = off", { 0, 1 }, { 0, 0 } },
+		{ "protocol = quake3 cache = under-load", { 1, 1 }, { 0, 1 } },
+		{ "protocol = quake3 cache = always", { 1, 2 }, { 0, 2 } },
+		{ "protocol = quake3 cache = off", { 1, 0 }, { 0, 0 } },
+		{ "protocol = auto cache = under-load", { 0, 1 }, { 0, 1 } },
 	};
 	struct config_silent silent;
 	char text[256];
@@ -366,9 +366,9 @@ static void unasked_is_off_unless_said(void **state)
 		  ANSWERS_OFF, true },
 		{ "port = 1 address = {192.0.2.1, 192.0.2.2}",
 		  "at most one address, of IPv4", ANSWERS_OFF, true },
-		{ "port = {1, 2} answers = pressure", "one port, and no more",
+		{ "port = {1, 2} cache = under-load", "one port, and no more",
 		  ANSWERS_PRESSURE, false },
-		{ "port = {1, 2} answers = off", "one port, and no more", ANSWERS_OFF,
+		{ "port = {1, 2} cache = off", "one port, and no more", ANSWERS_OFF,
 		  false },
 	};
 	const __u8 proof = PROOF_PRESSURE;
@@ -379,8 +379,8 @@ static void unasked_is_off_unless_said(void **state)
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		__u8 heard[2] = { proof, rows[i].answers }, unheard[2] = { PROOF_OFF };
 
-		unheard[1] = strstr(rows[i].service, "answers") ? rows[i].answers
-								: ANSWERS_OFF;
+		unheard[1] =
+			strstr(rows[i].service, "cache") ? rows[i].answers : ANSWERS_OFF;
 		snprintf(text, sizeof(text), "service \"ffa\" { protocol = quake3 %s }\n",
 			 rows[i].service);
 		assert_settled(text, heard, unheard, &silent);
@@ -400,10 +400,10 @@ static void what_is_silent_is_named(void **state)
 		const char *text;
 	} rows[] = {
 		{ { 0, 0, 3 }, "" },
-		{ { 1, 0, 0 }, "proof for 1 service" },
-		{ { 0, 2, 0 }, "answers for 2 services" },
+		{ { 1, 0, 0 }, "validation for 1 service" },
+		{ { 0, 2, 0 }, "cache for 2 services" },
 		{ { SERVICES_MAX, SERVICES_MAX, 0 },
-		  "proof for 256 services, answers for 256 services" },
+		  "validation for 256 services, cache for 256 services" },
 	};
 	char text[CONFIG_SILENT];
 
@@ -419,11 +419,11 @@ static void looser_unknown_is_warned_of(void **state)
 	char said[1024];
 
 	(void)state;
-	assert_int_equal(load(SERVICE("unknown { global = \"2/s burst 3\" }"), &config,
+	assert_int_equal(load(SERVICE("unknown { service = \"2/s burst 3\" }"), &config,
 			      said, sizeof(said)),
 			 0);
 	assert_string_equal(said, "t.conf:5: warning: service 'ffa' lets more unknown "
-				  "requests through than 'rcon' (global): odd spellings "
+				  "requests through than 'rcon' (service): odd spellings "
 				  "evade that budget\n");
 }
 

@@ -29,11 +29,11 @@ static void empty_section_samples(void **state)
 }
 
 static const char everything[] =
-	FFA "sample { every = 64; rate = 500 }\n"
-	    "follow { first = 8 one_in = 16 addresses = {192.0.2.7, 2001:db8::/32}\n"
-	    "rate = 900 psk_identity = 'quake enhanced' psk_file = \"/etc/quake key\" }\n"
+	FFA "sample { one-in = 64; rate = 500 }\n"
+	    "follow { first = 8 one-in = 16 addresses = {192.0.2.7, 2001:db8::/32}\n"
+	    "rate = 900 psk-identity = 'quake enhanced' psk-file = \"/etc/quake key\" }\n"
 	    "output { json = \"unix:/run/quakeshield/live.sock\"\n"
-	    "pcapng = '|/run/quakeshield/live.pcapng' cpu = 35 }\n";
+	    "pcapng = '|/run/quakeshield/live.pcapng' cpu-percent = 35 }\n";
 
 static void everything_at_once(void **state)
 {
@@ -65,7 +65,7 @@ static void the_longest_identity(void **state)
 	memset(identity, 'i', 128);
 	identity[128] = 0;
 	snprintf(text, sizeof(text),
-		 FFA "follow { psk_identity = %s psk_file = \"/etc/quake key\" }\n",
+		 FFA "follow { psk-identity = %s psk-file = \"/etc/quake key\" }\n",
 		 identity);
 	load_good(text);
 	assert_string_equal(config.follow_psk_identity, identity);
@@ -83,32 +83,32 @@ static const struct {
 	const char *text;
 	const char *said;
 } bad[] = {
-	{ FFA "sample { every = 1000 }",
-	  "t.conf:2: every '1000' is not 0 or a power of two up to 16777216\n" },
-	{ FFA "sample { every = 33554432 }",
-	  "t.conf:2: every '33554432' is not 0 or a power of two up to 16777216\n" },
-	{ FFA "sample {\nevery = one }",
-	  "t.conf:3: every 'one' is not 0 or a power of two up to 16777216\n" },
+	{ FFA "sample { one-in = 1000 }",
+	  "t.conf:2: one-in '1000' is not 0 or a power of two up to 16777216\n" },
+	{ FFA "sample { one-in = 33554432 }",
+	  "t.conf:2: one-in '33554432' is not 0 or a power of two up to 16777216\n" },
+	{ FFA "sample {\none-in = one }",
+	  "t.conf:3: one-in 'one' is not 0 or a power of two up to 16777216\n" },
 	{ FFA "sample { rate = 0 }",
 	  "t.conf:2: rate '0' is not a number from 1 to 1000000\n" },
 	{ FFA "sample { }\nsample { }", "t.conf:3: section 'sample' is given twice\n" },
 	{ FFA "follow { first = 65537 }",
 	  "t.conf:2: first '65537' is not a number from 0 to 65536\n" },
-	{ FFA "follow { one_in = 3 }",
-	  "t.conf:2: one_in '3' is not 0 or a power of two up to 16777216\n" },
+	{ FFA "follow { one-in = 3 }",
+	  "t.conf:2: one-in '3' is not 0 or a power of two up to 16777216\n" },
 	{ FFA "follow { addresses = {::1,\nhome} }",
 	  "t.conf:3: addresses 'home' is not an address or network like 203.0.113.0/24 "
 	  "or 2001:db8::/32\n" },
-	{ FFA "follow {\npsk_identity = id\n}",
-	  "t.conf:3: psk_identity and psk_file go together\n" },
-	{ FFA "follow { psk_file = /key }",
-	  "t.conf:2: psk_identity and psk_file go together\n" },
-	{ FFA "follow { psk_identity = id\npsk_file = key }",
-	  "t.conf:3: psk_file 'key' is not /path\n" },
-	{ FFA "follow { psk_identity = ''\npsk_file = /key }",
-	  "t.conf:2: psk_identity '' is not 1 to 128 printable characters\n" },
-	{ FFA "follow { psk_identity = 'i\td'\npsk_file = /key }",
-	  "t.conf:2: psk_identity 'i?d' is not 1 to 128 printable characters\n" },
+	{ FFA "follow {\npsk-identity = id\n}",
+	  "t.conf:3: psk-identity and psk-file go together\n" },
+	{ FFA "follow { psk-file = /key }",
+	  "t.conf:2: psk-identity and psk-file go together\n" },
+	{ FFA "follow { psk-identity = id\npsk-file = key }",
+	  "t.conf:3: psk-file 'key' is not /path\n" },
+	{ FFA "follow { psk-identity = ''\npsk-file = /key }",
+	  "t.conf:2: psk-identity '' is not 1 to 128 printable characters\n" },
+	{ FFA "follow { psk-identity = 'i\td'\npsk-file = /key }",
+	  "t.conf:2: psk-identity 'i?d' is not 1 to 128 printable characters\n" },
 	{ FFA "follow { }\nfollow { }", "t.conf:3: section 'follow' is given twice\n" },
 	{ FFA "output { json = 'live.jsonl' }",
 	  "t.conf:2: json 'live.jsonl' is not /path, |/path or unix:/path\n" },
@@ -123,9 +123,9 @@ static const struct {
 	  "'/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 	  "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa' is longer than 107 "
 	  "octets\n" },
-	{ FFA "output { cpu = 101 }",
-	  "t.conf:2: cpu '101' is not a number from 1 to 100\n" },
-	{ FFA "output { cpu = 5 }\noutput { }",
+	{ FFA "output { cpu-percent = 101 }",
+	  "t.conf:2: cpu-percent '101' is not a number from 1 to 100\n" },
+	{ FFA "output { cpu-percent = 5 }\noutput { }",
 	  "t.conf:3: section 'output' is given twice\n" },
 };
 

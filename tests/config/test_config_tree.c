@@ -216,10 +216,11 @@ static void sets(void **state)
 	set_good("interface = old\n" FFA, "interface=");
 	assert_int_equal(config.interface_count, 0);
 	/* Of a section that is there, and of one that is not. */
-	set_good("ledger { window = 5 allowance = 7 }\n" FFA, "ledger.window=9");
+	set_good("amplification { refill = 5 allowance = 7 }\n" FFA,
+		 "amplification.refill=9");
 	assert_int_equal(config.ledger_window_s, 9);
 	assert_int_equal(config.ledger_allowance, 7);
-	set_good(FFA, "ledger.window=9");
+	set_good(FFA, "amplification.refill=9");
 	assert_int_equal(config.ledger_window_s, 9);
 	set_good(FFA, "service.ffa.port=1,5-7");
 	assert_int_equal(config.services[0].port_count, 4);
@@ -293,7 +294,7 @@ static void sets_wrong(void **state)
 		{ "service.other.port=1", NO_KEY("service.other.port") },
 		{ "service.ffa.query=1", NO_KEY("service.ffa.query") },
 		{ "mode.x=1", NO_KEY("mode.x") },
-		{ "ledger.=1", NO_KEY("ledger.") },
+		{ "amplification.=1", NO_KEY("amplification.") },
 		{ "service.ffa.port=0", "--set: port '0' is not a number from 1 to "
 					"65535, or two with a dash between them\n" },
 		{ "interface=a,a", "--set: interface 'a' is given twice\n" },

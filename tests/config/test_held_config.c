@@ -94,30 +94,32 @@ static void say_config(FILE *out, const char *text, size_t n)
 static const char *const texts[] = {
 	"",
 	FFA,
-	"interface = {lo, qsx9}; mode = skb\nobserve = yes\non_exit = detach\n"
+	"interface = {lo, qsx9}; mode = skb\nobserve = yes\non-exit = detach\n"
 	"on-attack = \"/bin/tell --loud all\"\nallow = {\"10.0.0.0/8\", \"2001:db8::/32 "
 	"unlimited\", 192.0.2.7}\ndeny = 198.51.100.1/24\ndeny += {::1}\n" SMALL(""),
-	"ledger { allowance = 9000 window = 30; strict = yes }\nproof { rate = \"9/s burst "
-	"2\" }\nanswers { rate = 8192 }\nmetrics { listen = [::1]:80 public = no }\n" FFA,
+	"amplification { allowance = 9000 refill = 30; mode = strict }\nvalidation { rate = \"9/s burst "
+	"2\" }\ncache { bytes-per-second = 8192 }\nmetrics { listen = [::1]:80 public = no }\n" FFA,
 	"service 'a \"b\\\\\"' { protocol = netquake; port = {26000, 26002-26004};\n"
 	"address = {203.0.113.5, \"2001:db8::5\"}\nobserve = on replies = pass\n"
-	"malformed = limit fragments = drop answers = always proof = off }\n" SMALL(""),
+	"malformed = limit fragments = drop cache = always validation = off }\n" SMALL(
+		""),
 	"service a { protocol = quakeworld port = 27500 query { source = \"3/s burst 7\" "
-	"prefix = \"90/m burst 3\" global = unlimited } netchan { source = 0 } }\n",
+	"prefix = \"90/m burst 3\" service = unlimited } netchan { source = 0 } }\n",
 	"service a { protocol = quake3 port = 1 unknown { source = 9/s } }\n"
 	"service b { protocol = quake3 port = 2 unknown { prefix = unlimited } }\n"
-	"service c { protocol = quake3 port = 3 unknown { global = unlimited } }\n",
+	"service c { protocol = quake3 port = 3 unknown { service = unlimited } }\n",
 	FFA
-	"sample { every = 64; rate = 500 }\nfollow { first = 8 one_in = 16 addresses = "
-	"{192.0.2.7, 2001:db8::/32} rate = 900 psk_identity = 'a \"b\" \\\\' psk_file = "
+	"sample { one-in = 64; rate = 500 }\nfollow { first = 8 one-in = 16 addresses = "
+	"{192.0.2.7, 2001:db8::/32} rate = 900 psk-identity = 'a \"b\" \\\\' psk-file = "
 	"\"/etc/quake key\" }\noutput { json = \"unix:/run/q/live.sock\"\npcapng = "
-	"'|/run/q/live.pcapng' cpu = 35 }\n",
-	FFA "sample { }\nfollow { }\noutput { }\nledger { }\nproof { }\nanswers { }\n"
-	    "metrics { }\n",
+	"'|/run/q/live.pcapng' cpu-percent = 35 }\n",
+	FFA
+	"sample { }\nfollow { }\noutput { }\namplification { }\nvalidation { }\ncache { }\n"
+	"metrics { }\n",
 	"service a { protocol = auto port = 1 }\nservice b { protocol = qe port = 2 }\n"
 	"service c { protocol = nq port = {3, 4} }\nservice d { protocol = qw port = 5 "
 	"address = ::2 }\nservice e { protocol = q2 port = 6 address = 192.0.2.1 }\n"
-	"service f { protocol = q3 port = 7 answers = pressure }\n",
+	"service f { protocol = q3 port = 7 cache = under-load }\n",
 	"# one\n// two\n/* three\n four */ " FFA "#",
 	"\xef\xbb\xbf" FFA,
 	"include = more.conf\n" SMALL(""),
@@ -125,14 +127,14 @@ static const char *const texts[] = {
 	"include = none.conf\n" FFA,
 	"include = t.conf\n" FFA,
 	"@mode=native\n@metrics.listen=off\n@service.ffa.port=1,2,3-5\n@allow=::1\n" FFA,
-	"@ledger.window=7\n@service.ffa.query.source=unlimited\n@interface=\n" FFA,
+	"@amplification.refill=7\n@service.ffa.query.source=unlimited\n@interface=\n" FFA,
 	"@mode=a\n" FFA,
 	"@mode\n" FFA,
 	"@service.none.port=1\n" FFA,
 	"@service.a.b.port=9\n@observe=on\nservice \"a.b\" { protocol = q3 port = 1 }\n"
 	"service a { protocol = q3 port = 2 }\n",
 	"@include=x\n" FFA,
-	"@ledger=5\n" FFA,
+	"@amplification=5\n" FFA,
 	"@mode.x=5\n" FFA,
 	"@service.ffa=5\n" FFA,
 	"@follow.addresses=::1,10.0.0.0/8,\n@follow.first=8\n" FFA,
@@ -148,13 +150,13 @@ static const char *const texts[] = {
 	"mode = xyz\n" FFA,
 	"mdoe = skb\n" FFA,
 	"observe = true observe = false\n" FFA,
-	"ledger { allowance = 100000001 }\n" FFA,
-	"ledger { window = 0 }\n" FFA,
-	"ledger { }\nledger { }\n" FFA,
-	"proof { rate = none }\n" FFA,
-	"answers { rate = 0 }\n" FFA,
-	"answers { rate = 8191 }\n" FFA,
-	"answers { rate = 100000000 }\n" FFA,
+	"amplification { allowance = 100000001 }\n" FFA,
+	"amplification { refill = 0 }\n" FFA,
+	"amplification { }\namplification { }\n" FFA,
+	"validation { rate = none }\n" FFA,
+	"cache { bytes-per-second = 0 }\n" FFA,
+	"cache { bytes-per-second = 8191 }\n" FFA,
+	"cache { bytes-per-second = 100000000 }\n" FFA,
 	"metrics { listen = 0.0.0.0:80 }\n" FFA,
 	"metrics { listen = 0.0.0.0:80 public = on }\n" FFA,
 	"allow = {10.0.0.0/33}\n" FFA,
@@ -174,11 +176,11 @@ static const char *const texts[] = {
 	"service a { protocol = q3 port = 1 query { } query { } }\n",
 	"service \"0123456789012345678901234567890123456789\" { protocol = q3 port = 1 }\n",
 	"service \"a\xc3\xa9\" { protocol = q3 port = 1 }\n",
-	"follow { psk_file = /key }\n" FFA,
-	"follow { psk_file = key psk_identity = i }\n" FFA,
+	"follow { psk-file = /key }\n" FFA,
+	"follow { psk-file = key psk-identity = i }\n" FFA,
 	"output { json = /a pcapng = |/a }\n" FFA,
-	"output { json = /a pcapng = unix:/b cpu = 101 }\n" FFA,
-	"sample { every = 3 }\n" FFA,
+	"output { json = /a pcapng = unix:/b cpu-percent = 101 }\n" FFA,
+	"sample { one-in = 3 }\n" FFA,
 	"on-attack = bin/tell\n" FFA,
 	"on-attack = \"/a 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\"\n" FFA,
 	"on-attack = \"/a 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 \t17\"\n" FFA,

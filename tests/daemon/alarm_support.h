@@ -261,8 +261,8 @@ static inline void flood(size_t service, uint64_t n)
 {
 	struct tallies *in = &stats.services[service].in;
 
-	in->by[KIND_GETSTATUS][REASON_GLOBAL_BUDGET].packets += n;
-	in->by[KIND_GETSTATUS][REASON_GLOBAL_BUDGET].bytes += 60 * n;
+	in->by[KIND_GETSTATUS][REASON_SERVICE_LIMIT].packets += n;
+	in->by[KIND_GETSTATUS][REASON_SERVICE_LIMIT].bytes += 60 * n;
 }
 
 /* A server that is alive sends something. */

@@ -345,10 +345,10 @@ static void a_service_that_went_meanwhile(void **state)
 static void of_two_the_later_goes_on(void **state)
 {
 	static const char *const lines =
-		"{\"id\":\"a-0\",\"event\":\"start\",\"service\":\"s0\",\"what\":\"flood\","
-		"\"start\":\"2026-11-22T14:40:00.000Z\",\"end\":null,\"seconds\":3}\n"
-		"{\"id\":\"b-0\",\"event\":\"start\",\"service\":\"s0\",\"what\":\"flood\","
-		"\"start\":\"2026-11-22T14:44:00.000Z\",\"end\":null,\"seconds\":3}\n";
+		"{\"id\":\"a-0\",\"event\":\"start\",\"service\":\"s0\",\"type\":\"flood\","
+		"\"start\":\"2026-11-22T14:40:00.000Z\",\"end\":null,\"duration_s\":3}\n"
+		"{\"id\":\"b-0\",\"event\":\"start\",\"service\":\"s0\",\"type\":\"flood\","
+		"\"start\":\"2026-11-22T14:44:00.000Z\",\"end\":null,\"duration_s\":3}\n";
 	char path[INCIDENT_PATH];
 	FILE *file;
 	size_t all;

@@ -87,7 +87,7 @@ static struct incident attack(void)
 	assert_true(cidr_parse("192.0.2.7", &guesser));
 	for (int n = 0; n < DROP_SOURCES_SURE; n++)
 		drop_sources_put(&i.sources.by[CLASS_RCON].addresses, 0, &guesser, 9,
-				 REASON_SOURCE_BUDGET);
+				 REASON_SOURCE_LIMIT);
 	return i;
 }
 
@@ -128,10 +128,10 @@ static void each_field_is_its_own(void **state)
 			 "MESSAGE=%s\nMESSAGE_ID=%s\nPRIORITY=%d\n"
 			 "QUAKESHIELD_INCIDENT=20261122T144501Z-3\nQUAKESHIELD_EVENT=%s\n"
 			 "QUAKESHIELD_SERVICE=ffa\nQUAKESHIELD_PROTOCOL=quake2\n"
-			 "QUAKESHIELD_WHAT=%s\nQUAKESHIELD_PEAK_PPS=1234\n"
+			 "QUAKESHIELD_TYPE=%s\nQUAKESHIELD_PEAK_PPS=1234\n"
 			 "QUAKESHIELD_PEAK_BPS=98766\nQUAKESHIELD_DROPPED=3999\n"
-			 "QUAKESHIELD_OBSERVED=0\nQUAKESHIELD_FORGED=%s\n"
-			 "QUAKESHIELD_FROM=192.0.2.7 (100 %% of rcon, source-budget)\n"
+			 "QUAKESHIELD_OBSERVED=0\nQUAKESHIELD_SPOOFED=%s\n"
+			 "QUAKESHIELD_FROM=192.0.2.7 (100 %% of rcon, source-limit)\n"
 			 "QUAKESHIELD_PLAYERS=7\nQUAKESHIELD_CAPTURE=/x.pcapng\n",
 			 text, rows[r].id, rows[r].priority,
 			 incident_event_name(rows[r].event), incident_sort_name(i.sort),

@@ -48,13 +48,14 @@ static void incident_sum(const struct incident *i, enum incident_event event)
 /* --- seconds by dice -----------------------------------------------------------------
  */
 
-static const enum wire_kind kinds[] = {
-	KIND_GETSTATUS, KIND_RCON,    KIND_GETCHALLENGE, KIND_NETCHAN, KIND_OOB_UNKNOWN,
-	KIND_CONNECT,	KIND_GETINFO, KIND_OOB_EMPTY,	 KIND_PROOF,   KIND_STATUSRESPONSE
-};
-static const enum reason reasons[] = { REASON_GLOBAL_BUDGET, REASON_SOURCE_BUDGET,
-				       REASON_LEDGER,	     REASON_ASKED,
-				       REASON_PLAYER,	     REASON_PREFIX_BUDGET };
+static const enum wire_kind kinds[] = { KIND_GETSTATUS,	   KIND_RCON,
+					KIND_GETCHALLENGE, KIND_NETCHAN,
+					KIND_OOB_UNKNOWN,  KIND_CONNECT,
+					KIND_GETINFO,	   KIND_OOB_EMPTY,
+					KIND_ECHO_RETURN,  KIND_STATUSRESPONSE };
+static const enum reason reasons[] = { REASON_SERVICE_LIMIT, REASON_SOURCE_LIMIT,
+				       REASON_AMPLIFICATION, REASON_CHALLENGED,
+				       REASON_PLAYER,	     REASON_PREFIX_LIMIT };
 
 static void second(struct incident_counts *c, uint32_t *dice, uint32_t most, bool rcon)
 {
@@ -70,9 +71,9 @@ static void second(struct incident_counts *c, uint32_t *dice, uint32_t most, boo
 		c->bytes += n * (60 + held_dice(dice, 40));
 		c->reasons[reason] += n;
 		c->kinds[kind] += n;
-		if (reason == REASON_ASKED)
+		if (reason == REASON_CHALLENGED)
 			c->asked += n;
-		else if (reason == REASON_LEDGER)
+		else if (reason == REASON_AMPLIFICATION)
 			c->withheld += n;
 		else if (reason != REASON_PLAYER)
 			c->refused += n;
@@ -85,7 +86,7 @@ static void sample(struct incident_watch *w, uint32_t *dice, uint32_t hosts)
 {
 	struct record_address from = { 4, { 203, 0, 113, 7 }, 99 };
 	struct record_address to = { 4, { 192, 0, 2, 1 }, 27960 };
-	struct refused_source source = { .weight = 1, .reason = REASON_SOURCE_BUDGET };
+	struct refused_source source = { .weight = 1, .reason = REASON_SOURCE_LIMIT };
 
 	if (held_dice(dice, 7) == 0)
 		from.length = 16;
@@ -291,30 +292,30 @@ static void read_back(void **state)
 {
 	static const char *const texts[] = {
 		"{\"id\":\"20261122T144501Z-3\",\"service\":\"ffa\",\"protocol\":\"quake3\","
-		"\"what\":\"flood\",\"observed\":true,\"start\":\"2026-11-22T14:45:01.250Z\","
-		"\"end\":null,\"seconds\":7.5,\"packets\":11,\"bytes\":22,\"dropped\":33,"
+		"\"type\":\"flood\",\"observed\":true,\"start\":\"2026-11-22T14:45:01.250Z\","
+		"\"end\":null,\"duration_s\":7.5,\"packets\":11,\"bytes\":22,\"dropped\":33,"
 		"\"observed_only\":44,\"withheld\":55,\"peak\":{\"packets_per_s\":6.5,"
 		"\"bits_per_s\":77},\"kinds\":{\"getstatus\":8,\"rcon\":9},\"reasons\":"
-		"{\"source-budget\":10},\"answered\":{\"player\":12},\"target\":\"192.0.2.7\","
-		"\"port\":27960,\"players\":{\"before\":1,\"least\":2,\"most\":3}}",
-		"{\"id\":\"a\",\"service\":null,\"what\":\"closed-ports\",\"start\":"
+		"{\"source-limit\":10},\"not_dropped\":{\"player\":12},\"target\":\"192.0.2.7\","
+		"\"port\":27960,\"players\":{\"before\":1,\"min\":2,\"max\":3}}",
+		"{\"id\":\"a\",\"service\":null,\"type\":\"closed-ports\",\"start\":"
 		"\"2026-11-22T14:45:01Z\",\"target\":\"2001:db8::7\",\"port\":65536}",
-		"{\"id\":\"a\",\"what\":\"password-guessing\",\"start\":\"1970-01-01T00:00:01\","
-		"\"packets\":-1,\"bytes\":1e18,\"dropped\":9e17,\"seconds\":1e15}",
-		"{\"id\":\"a\",\"what\":\"flood\",\"start\":\"2026-11-22T14:45:01Z\",\"end\":"
+		"{\"id\":\"a\",\"type\":\"password-guessing\",\"start\":\"1970-01-01T00:00:01\","
+		"\"packets\":-1,\"bytes\":1e18,\"dropped\":9e17,\"duration_s\":1e15}",
+		"{\"id\":\"a\",\"type\":\"flood\",\"start\":\"2026-11-22T14:45:01Z\",\"end\":"
 		"\"2026-11-22T14:45:02Z\"}",
-		"{\"id\":\"a/b\",\"what\":\"flood\",\"start\":\"2026-11-22T14:45:01Z\"}",
-		"{\"id\":\"\",\"what\":\"flood\",\"start\":\"2026-11-22T14:45:01Z\"}",
-		"{\"id\":\"0123456789012345678901234567890\",\"what\":\"flood\",\"start\":"
+		"{\"id\":\"a/b\",\"type\":\"flood\",\"start\":\"2026-11-22T14:45:01Z\"}",
+		"{\"id\":\"\",\"type\":\"flood\",\"start\":\"2026-11-22T14:45:01Z\"}",
+		"{\"id\":\"0123456789012345678901234567890\",\"type\":\"flood\",\"start\":"
 		"\"2026-11-22T14:45:01Z\"}",
-		"{\"id\":\"01234567890123456789012345678901\",\"what\":\"flood\",\"start\":"
+		"{\"id\":\"01234567890123456789012345678901\",\"type\":\"flood\",\"start\":"
 		"\"2026-11-22T14:45:01Z\"}",
-		"{\"id\":\"a\",\"service\":\"01234567890123456789012345678901\",\"what\":"
+		"{\"id\":\"a\",\"service\":\"01234567890123456789012345678901\",\"type\":"
 		"\"flood\",\"start\":\"2026-11-22T14:45:01Z\"}",
-		"{\"id\":\"a\",\"what\":\"fload\",\"start\":\"2026-11-22T14:45:01Z\"}",
-		"{\"id\":\"a\",\"what\":\"flood\",\"protocol\":\"x\",\"start\":"
+		"{\"id\":\"a\",\"type\":\"fload\",\"start\":\"2026-11-22T14:45:01Z\"}",
+		"{\"id\":\"a\",\"type\":\"flood\",\"protocol\":\"x\",\"start\":"
 		"\"2026-11-22T14:45:01Z\"}",
-		"{\"id\":\"a\",\"what\":\"flood\",\"start\":\"then\"}",
+		"{\"id\":\"a\",\"type\":\"flood\",\"start\":\"then\"}",
 		"[]",
 	};
 	char text[INCIDENT_TIME];

@@ -11,7 +11,7 @@
 static void a_flood_is_told_of_after_its_first_second(void **state)
 {
 	(void)state;
-	refuse(KIND_GETSTATUS, REASON_GLOBAL_BUDGET, 20000);
+	refuse(KIND_GETSTATUS, REASON_SERVICE_LIMIT, 20000);
 	assert_int_equal(look(), INCIDENT_STARTED);
 	assert_string_equal(watch.now->id, "20261122T144502Z-3");
 	assert_string_equal(watch.now->service, "ffa");
@@ -21,9 +21,9 @@ static void a_flood_is_told_of_after_its_first_second(void **state)
 	assert_int_equal(watch.now->kinds[KIND_GETSTATUS], 20000);
 	assert_true(watch.now->peak_pps == 20000);
 	assert_true(watch.now->peak_bps == 20000 * 60 * 8);
-	refuse(KIND_GETSTATUS, REASON_GLOBAL_BUDGET, 50000);
+	refuse(KIND_GETSTATUS, REASON_SERVICE_LIMIT, 50000);
 	assert_int_equal(look(), INCIDENT_NOTHING);
-	refuse(KIND_GETINFO, REASON_GLOBAL_BUDGET, 10000);
+	refuse(KIND_GETINFO, REASON_SERVICE_LIMIT, 10000);
 	assert_int_equal(look(), INCIDENT_NOTHING);
 	assert_int_equal(watch.now->refused, 80000);
 	assert_true(watch.now->peak_pps == 50000);
@@ -32,7 +32,7 @@ static void a_flood_is_told_of_after_its_first_second(void **state)
 static void it_is_over_after_ten_seconds_of_quiet(void **state)
 {
 	(void)state;
-	refuse(KIND_GETSTATUS, REASON_GLOBAL_BUDGET, 20000);
+	refuse(KIND_GETSTATUS, REASON_SERVICE_LIMIT, 20000);
 	assert_int_equal(look(), INCIDENT_STARTED);
 	assert_int_equal(quiet_s(9), 0);
 	assert_int_equal(look(), INCIDENT_ENDED);
@@ -47,11 +47,11 @@ static void it_is_over_after_ten_seconds_of_quiet(void **state)
 static void who_rests_now_and_then_is_one(void **state)
 {
 	(void)state;
-	refuse(KIND_GETSTATUS, REASON_GLOBAL_BUDGET, 20000);
+	refuse(KIND_GETSTATUS, REASON_SERVICE_LIMIT, 20000);
 	assert_int_equal(look(), INCIDENT_STARTED);
 	for (int i = 0; i < 5; i++) {
 		assert_true(quiet_s(8) <= 1); /* an update may be due */
-		refuse(KIND_GETSTATUS, REASON_GLOBAL_BUDGET, 20000);
+		refuse(KIND_GETSTATUS, REASON_SERVICE_LIMIT, 20000);
 		assert_int_not_equal(look(), INCIDENT_ENDED);
 	}
 	assert_int_equal(watch.count, 1);
@@ -62,12 +62,12 @@ static void a_second_one_has_another_id(void **state)
 	char first[INCIDENT_ID];
 
 	(void)state;
-	refuse(KIND_GETSTATUS, REASON_GLOBAL_BUDGET, 20000);
+	refuse(KIND_GETSTATUS, REASON_SERVICE_LIMIT, 20000);
 	assert_int_equal(look(), INCIDENT_STARTED);
 	strcpy(first, watch.now->id);
 	assert_int_equal(quiet_s(10), 1);
 	incident_forget(&watch);
-	refuse(KIND_GETSTATUS, REASON_GLOBAL_BUDGET, 20000);
+	refuse(KIND_GETSTATUS, REASON_SERVICE_LIMIT, 20000);
 	assert_int_equal(look(), INCIDENT_STARTED);
 	assert_string_not_equal(watch.now->id, first);
 }
@@ -78,7 +78,7 @@ static void it_is_told_of_twice_a_minute(void **state)
 
 	(void)state;
 	for (int s = 0; s < 121; s++) {
-		refuse(KIND_GETSTATUS, REASON_GLOBAL_BUDGET, 1000);
+		refuse(KIND_GETSTATUS, REASON_SERVICE_LIMIT, 1000);
 		updates += look() == INCIDENT_UPDATED;
 	}
 	assert_int_equal(updates, 4);
@@ -90,7 +90,7 @@ static void it_is_told_of_twice_a_minute(void **state)
 static int seconds_until_start(enum wire_kind kind, uint64_t each_second)
 {
 	for (int s = 1; s <= 600; s++) {
-		refuse(kind, REASON_SOURCE_BUDGET, each_second);
+		refuse(kind, REASON_SOURCE_LIMIT, each_second);
 		if (look() == INCIDENT_STARTED)
 			return s;
 	}
@@ -117,7 +117,7 @@ static void guesses_of_passwords_are_rarer(void **state)
 	begin(state);
 	/* An admin who mistypes. */
 	for (int i = 0; i < 4; i++)
-		refuse(KIND_RCON, REASON_SOURCE_BUDGET, 1);
+		refuse(KIND_RCON, REASON_SOURCE_LIMIT, 1);
 	assert_int_equal(look(), INCIDENT_NOTHING);
 	assert_int_equal(quiet_s(60), 0);
 }
@@ -131,7 +131,7 @@ static void answers_kept_back_are_reflection(void **state)
 	counts.withheld = 400;
 	counts.packets = 400;
 	counts.kinds[KIND_GETSTATUS] = 400;
-	counts.reasons[REASON_LEDGER] = 400;
+	counts.reasons[REASON_AMPLIFICATION] = 400;
 	assert_int_equal(look(), INCIDENT_STARTED);
 	assert_int_equal(watch.now->withheld, 400);
 	assert_int_equal(watch.now->refused, 0);
@@ -170,12 +170,12 @@ static void another_sort_is_told_of_while_one_lasts(void **state)
 	int told = 0;
 
 	(void)state;
-	refuse(KIND_GETSTATUS, REASON_GLOBAL_BUDGET, 20000);
+	refuse(KIND_GETSTATUS, REASON_SERVICE_LIMIT, 20000);
 	assert_int_equal(look(), INCIDENT_STARTED);
 	assert_int_equal(watch.now->sorts, 1u << INCIDENT_FLOOD);
 	for (int s = 0; s < 20; s++) {
-		refuse(KIND_GETSTATUS, REASON_GLOBAL_BUDGET, 20000);
-		refuse(KIND_RCON, REASON_SOURCE_BUDGET, 5);
+		refuse(KIND_GETSTATUS, REASON_SERVICE_LIMIT, 20000);
+		refuse(KIND_RCON, REASON_SOURCE_LIMIT, 5);
 		if (look() == INCIDENT_UPDATED) {
 			told++;
 			assert_int_equal(watch.now->sorts, both);
@@ -188,7 +188,7 @@ static void another_sort_is_told_of_while_one_lasts(void **state)
 	/* The other way round, after seconds. */
 	begin(state);
 	assert_int_equal(seconds_until_start(KIND_RCON, 5), 5);
-	refuse(KIND_GETSTATUS, REASON_GLOBAL_BUDGET, 20000);
+	refuse(KIND_GETSTATUS, REASON_SERVICE_LIMIT, 20000);
 	assert_int_equal(look(), INCIDENT_UPDATED);
 	assert_int_equal(watch.now->sort, INCIDENT_GUESSING);
 	assert_int_equal(watch.now->sorts, both);
@@ -201,7 +201,7 @@ static void the_next_attack_is_no_sort_of_the_last(void **state)
 {
 	(void)state;
 	for (int i = 0; i < 2; i++) {
-		refuse(KIND_RCON, REASON_SOURCE_BUDGET, 100);
+		refuse(KIND_RCON, REASON_SOURCE_LIMIT, 100);
 		assert_int_equal(look(), INCIDENT_STARTED);
 		if (!i) {
 			assert_int_equal(quiet_s(10), 1);
@@ -209,7 +209,7 @@ static void the_next_attack_is_no_sort_of_the_last(void **state)
 		}
 	}
 	assert_int_equal(quiet_s(12), 0);
-	refuse(KIND_GETSTATUS, REASON_GLOBAL_BUDGET, 200000);
+	refuse(KIND_GETSTATUS, REASON_SERVICE_LIMIT, 200000);
 	assert_int_equal(look(), INCIDENT_ENDED);
 	assert_int_equal(watch.now->sorts, 1u << INCIDENT_GUESSING);
 }
@@ -222,9 +222,9 @@ static void all_sorts_are_told(void **state)
 	json_t *object;
 
 	(void)state;
-	refuse(KIND_GETSTATUS, REASON_GLOBAL_BUDGET, 20000);
+	refuse(KIND_GETSTATUS, REASON_SERVICE_LIMIT, 20000);
 	assert_int_equal(look(), INCIDENT_STARTED);
-	refuse(KIND_RCON, REASON_SOURCE_BUDGET, 100);
+	refuse(KIND_RCON, REASON_SOURCE_LIMIT, 100);
 	assert_int_equal(look(), INCIDENT_UPDATED);
 	incident_text(watch.now, INCIDENT_UPDATED, text);
 	assert_non_null(strstr(text, "Z-3 goes on: flood + password-guessing on ffa, "));
@@ -273,10 +273,10 @@ static void a_popular_map_is_none(void **state)
 	for (int map = 0; map < 20; map++) {
 		for (int s = 0; s < 10; s++) {
 			counts.players = (uint32_t)(6 * s);
-			pass(REASON_WITHIN_BUDGET, 40);
-			pass(REASON_PROVEN, 20);
-			refuse(KIND_GETCHALLENGE, REASON_SOURCE_BUDGET, 12);
-			refuse(KIND_NETCHAN, REASON_GLOBAL_BUDGET, 8);
+			pass(REASON_WITHIN_LIMITS, 40);
+			pass(REASON_VALIDATED, 20);
+			refuse(KIND_GETCHALLENGE, REASON_SOURCE_LIMIT, 12);
+			refuse(KIND_NETCHAN, REASON_SERVICE_LIMIT, 8);
 			assert_int_equal(look(), INCIDENT_NOTHING);
 		}
 		counts.players = 64;
@@ -293,11 +293,11 @@ static void players_before_and_during(void **state)
 	counts.players = 12;
 	assert_int_equal(quiet_s(3), 0);
 	counts.players = 11;
-	refuse(KIND_GETSTATUS, REASON_GLOBAL_BUDGET, 20000);
+	refuse(KIND_GETSTATUS, REASON_SERVICE_LIMIT, 20000);
 	pass(REASON_PLAYER, 700);
 	assert_int_equal(look(), INCIDENT_STARTED);
 	counts.players = 14;
-	refuse(KIND_GETSTATUS, REASON_GLOBAL_BUDGET, 20000);
+	refuse(KIND_GETSTATUS, REASON_SERVICE_LIMIT, 20000);
 	assert_int_equal(look(), INCIDENT_NOTHING);
 	assert_int_equal(watch.now->players_before, 12);
 	assert_int_equal(watch.now->players_least, 11);
@@ -328,7 +328,7 @@ static void senders_tell_whether_they_lie(void **state)
 {
 	(void)state;
 	sample(1); /* there is none yet, but whom it is aimed at is known */
-	refuse(KIND_GETSTATUS, REASON_GLOBAL_BUDGET, 20000);
+	refuse(KIND_GETSTATUS, REASON_SERVICE_LIMIT, 20000);
 	assert_int_equal(look(), INCIDENT_STARTED);
 	assert_int_equal(watch.now->sources.target.port, 27960);
 	assert_int_equal(watch.now->sources.sampled, 0);
@@ -339,14 +339,14 @@ static void senders_tell_whether_they_lie(void **state)
 	assert_in_range(incident_distinct(watch.now), 970, 1000);
 	assert_int_equal(watch.now->sources.target.port, 27960);
 	begin(state);
-	refuse(KIND_GETSTATUS, REASON_SOURCE_BUDGET, 20000);
+	refuse(KIND_GETSTATUS, REASON_SOURCE_LIMIT, 20000);
 	look();
 	for (uint32_t i = 0; i < 1000; i++)
 		sample(0x0a420042); /* who asks for answers to another */
 	assert_int_equal(incident_distinct(watch.now), 1);
 	assert_int_equal(incident_forged(watch.now), INCIDENT_PERHAPS);
 	begin(state);
-	refuse(KIND_CONNECT, REASON_SOURCE_BUDGET, 20000);
+	refuse(KIND_CONNECT, REASON_SOURCE_LIMIT, 20000);
 	look();
 	for (uint32_t i = 0; i < 1000; i++)
 		sample(0x0a420042 + i % 4);
@@ -356,7 +356,7 @@ static void senders_tell_whether_they_lie(void **state)
 static void the_sketch_stays_useful_when_it_is_full(void **state)
 {
 	(void)state;
-	refuse(KIND_GETSTATUS, REASON_GLOBAL_BUDGET, 20000);
+	refuse(KIND_GETSTATUS, REASON_SERVICE_LIMIT, 20000);
 	look();
 	for (uint32_t i = 0; i < 100000; i++)
 		sample(i * 2654435761u);
@@ -377,11 +377,11 @@ static void a_clock_that_is_set_changes_nothing(void **state)
 		int updates = 0;
 
 		begin(state);
-		refuse(KIND_GETSTATUS, REASON_GLOBAL_BUDGET, 20000);
+		refuse(KIND_GETSTATUS, REASON_SERVICE_LIMIT, 20000);
 		assert_int_equal(look(), INCIDENT_STARTED);
 		now_ms += jumps[i];
 		for (int s = 0; s < 61; s++) {
-			refuse(KIND_GETSTATUS, REASON_GLOBAL_BUDGET, 50);
+			refuse(KIND_GETSTATUS, REASON_SERVICE_LIMIT, 50);
 			updates += look() == INCIDENT_UPDATED;
 		}
 		assert_int_equal(updates, 2);
@@ -394,10 +394,10 @@ static void a_clock_that_is_set_changes_nothing(void **state)
 static void a_clock_that_is_set_starts_nothing(void **state)
 {
 	(void)state;
-	refuse(KIND_GETSTATUS, REASON_GLOBAL_BUDGET, 200);
+	refuse(KIND_GETSTATUS, REASON_SERVICE_LIMIT, 200);
 	now_ms -= 3600000;
 	assert_int_equal(look(), INCIDENT_NOTHING);
-	refuse(KIND_GETSTATUS, REASON_GLOBAL_BUDGET, 200);
+	refuse(KIND_GETSTATUS, REASON_SERVICE_LIMIT, 200);
 	now_ms += 7200000;
 	assert_int_equal(look(), INCIDENT_STARTED);
 	/* The first of them was two seconds ago, by the clock of now. */
@@ -410,13 +410,13 @@ static void what_was_only_observed_is_told_apart(void **state)
 {
 	(void)state;
 	subject.observed = true;
-	refuse(KIND_GETSTATUS, REASON_GLOBAL_BUDGET, 20000);
+	refuse(KIND_GETSTATUS, REASON_SERVICE_LIMIT, 20000);
 	assert_int_equal(look(), INCIDENT_STARTED);
 	assert_int_equal(watch.now->refused, 20000);
 	assert_int_equal(watch.now->dropped, 0);
 	assert_true(watch.now->observed);
 	subject.observed = false;
-	refuse(KIND_GETSTATUS, REASON_GLOBAL_BUDGET, 300);
+	refuse(KIND_GETSTATUS, REASON_SERVICE_LIMIT, 300);
 	look();
 	assert_int_equal(watch.now->refused, 20300);
 	assert_int_equal(watch.now->dropped, 300);
@@ -427,7 +427,7 @@ static void what_was_only_observed_is_told_apart(void **state)
 static void a_long_gap_is_no_flood(void **state)
 {
 	(void)state;
-	refuse(KIND_GETSTATUS, REASON_SOURCE_BUDGET, 500);
+	refuse(KIND_GETSTATUS, REASON_SOURCE_LIMIT, 500);
 	wait_ms(59000);
 	assert_int_equal(look(), INCIDENT_NOTHING);
 }
@@ -438,13 +438,13 @@ static void counters_that_began_anew(void **state)
 	struct incident_tallies before = { &in[0], &out[0] }, now = { &in[1], &out[1] };
 
 	(void)state;
-	in[0].by[KIND_GETSTATUS][REASON_GLOBAL_BUDGET] = (struct tally){ 1000, 60000 };
-	in[1].by[KIND_GETSTATUS][REASON_GLOBAL_BUDGET] = (struct tally){ 7, 420 };
-	in[0].by[KIND_RCON][REASON_SOURCE_BUDGET] = (struct tally){ 2, 120 };
-	in[1].by[KIND_RCON][REASON_SOURCE_BUDGET] = (struct tally){ 5, 300 };
+	in[0].by[KIND_GETSTATUS][REASON_SERVICE_LIMIT] = (struct tally){ 1000, 60000 };
+	in[1].by[KIND_GETSTATUS][REASON_SERVICE_LIMIT] = (struct tally){ 7, 420 };
+	in[0].by[KIND_RCON][REASON_SOURCE_LIMIT] = (struct tally){ 2, 120 };
+	in[1].by[KIND_RCON][REASON_SOURCE_LIMIT] = (struct tally){ 5, 300 };
 	in[1].by[KIND_NETCHAN][REASON_PLAYER] = (struct tally){ 11, 1100 };
-	in[1].by[KIND_CONNECT][REASON_ASKED] = (struct tally){ 17, 1700 };
-	out[1].by[KIND_GETSTATUS][REASON_LEDGER] = (struct tally){ 3, 3000 };
+	in[1].by[KIND_CONNECT][REASON_CHALLENGED] = (struct tally){ 17, 1700 };
+	out[1].by[KIND_GETSTATUS][REASON_AMPLIFICATION] = (struct tally){ 3, 3000 };
 	out[1].by[KIND_NETCHAN][REASON_PLAYER] = (struct tally){ 13, 13000 };
 	incident_count(FAMILY_QUAKE3, &before, &now, &counts);
 	assert_int_equal(counts.packets, 7 + 3 + 11 + 17);
@@ -455,7 +455,7 @@ static void counters_that_began_anew(void **state)
 	assert_int_equal(counts.guesses, 3);
 	assert_int_equal(counts.kinds[KIND_GETSTATUS], 7 + 3);
 	assert_int_equal(counts.reasons[REASON_PLAYER], 11);
-	assert_int_equal(counts.reasons[REASON_LEDGER], 3);
+	assert_int_equal(counts.reasons[REASON_AMPLIFICATION], 3);
 }
 
 int main(void)

@@ -23,7 +23,7 @@ static void source(enum wire_class class, enum reason reason, uint64_t net, bool
 
 static void guess(int times)
 {
-	source(CLASS_RCON, REASON_SOURCE_BUDGET, GUESSER, false, 1, times);
+	source(CLASS_RCON, REASON_SOURCE_LIMIT, GUESSER, false, 1, times);
 }
 
 /* Addresses of which none comes twice. */
@@ -32,13 +32,13 @@ static void spoofed(enum wire_class class, uint32_t weight, uint32_t n)
 	static uint32_t last;
 
 	while (n--)
-		source(class, REASON_GLOBAL_BUDGET, ++last * 2654435761u, false, weight,
+		source(class, REASON_SERVICE_LIMIT, ++last * 2654435761u, false, weight,
 		       1);
 }
 
 static void start(enum wire_kind kind, uint64_t n)
 {
-	refuse(kind, REASON_SOURCE_BUDGET, n);
+	refuse(kind, REASON_SOURCE_LIMIT, n);
 	assert_int_equal(look(), INCIDENT_STARTED);
 }
 
@@ -91,10 +91,10 @@ static void a_source_that_guesses_is_named(void **state)
 	guess(2);
 	assert_string_equal(from(), "no source or prefix that stands out");
 	guess(1);
-	assert_string_equal(from(), "192.0.2.7 (100 % of rcon, source-budget)");
+	assert_string_equal(from(), "192.0.2.7 (100 % of rcon, source-limit)");
 	assert_string_equal(text_at(top(0), "source"), "192.0.2.7");
 	assert_string_equal(text_at(top(0), "class"), "rcon");
-	assert_string_equal(text_at(top(0), "reason"), "source-budget");
+	assert_string_equal(text_at(top(0), "reason"), "source-limit");
 	assert_int_equal(json_integer_value(json_object_get(top(0), "packets")), 100);
 	assert_string_equal(text_at(json_array_get(json_object_get(object, "worst"), 0),
 				    "prefix"),
@@ -106,12 +106,12 @@ static void a_flood_of_another_class_hides_no_guesser(void **state)
 {
 	(void)state;
 	start(KIND_GETSTATUS, 1000000);
-	refuse(KIND_RCON, REASON_SOURCE_BUDGET, 20);
+	refuse(KIND_RCON, REASON_SOURCE_LIMIT, 20);
 	look();
 	spoofed(CLASS_QUERY, 10000, 600);
 	guess(3);
 	assert_int_equal(tops(), 1);
-	assert_string_equal(from(), "192.0.2.7 (100 % of rcon, source-budget)");
+	assert_string_equal(from(), "192.0.2.7 (100 % of rcon, source-limit)");
 	assert_int_equal(incident_forged(watch.now), INCIDENT_LIKELY);
 }
 
@@ -126,7 +126,7 @@ static void spoofed_addresses_are_not_listed(void **state)
 	assert_string_equal(from(), "addresses that are spoofed, as it seems");
 	assert_int_equal(json_array_size(json_object_get(object, "worst")), 0);
 	/* In the same class one that sends a tenth stands out. */
-	source(CLASS_QUERY, REASON_SOURCE_BUDGET, GUESSER, false, 1000, 87);
+	source(CLASS_QUERY, REASON_SOURCE_LIMIT, GUESSER, false, 1000, 87);
 	assert_int_equal(tops(), 1);
 	assert_memory_equal(from(), "192.0.2.7 (10 % of query", 24);
 }
@@ -152,8 +152,8 @@ static void ipv6_is_named_by_its_64(void **state)
 {
 	(void)state;
 	start(KIND_RCON, 80);
-	source(CLASS_RCON, REASON_PREFIX_BUDGET, 0x20010db800010203, true, 1, 5);
-	assert_string_equal(from(), "2001:db8:1:203::/64 (100 % of rcon, prefix-budget)");
+	source(CLASS_RCON, REASON_PREFIX_LIMIT, 0x20010db800010203, true, 1, 5);
+	assert_string_equal(from(), "2001:db8:1:203::/64 (100 % of rcon, prefix-limit)");
 	assert_string_equal(text_at(json_array_get(json_object_get(object, "worst"), 0),
 				    "prefix"),
 			    "2001:db8:1:200::/56");
@@ -165,10 +165,10 @@ static void a_prefix_is_named_where_its_addresses_are_not(void **state)
 	(void)state;
 	start(KIND_CONNECT, 5000);
 	for (uint32_t i = 0; i < 400; i++)
-		source(CLASS_CONNECT, REASON_PREFIX_BUDGET, 0xcb007100 + i % 100, false,
-		       1, 1);
+		source(CLASS_CONNECT, REASON_PREFIX_LIMIT, 0xcb007100 + i % 100, false, 1,
+		       1);
 	assert_int_equal(tops(), 0);
-	assert_string_equal(from(), "203.0.113.0/24 (100 % of connect, prefix-budget)");
+	assert_string_equal(from(), "203.0.113.0/24 (100 % of connect, prefix-limit)");
 }
 
 static void each_class_is_named_before_a_second_of_one(void **state)
@@ -177,10 +177,10 @@ static void each_class_is_named_before_a_second_of_one(void **state)
 
 	(void)state;
 	start(KIND_GETSTATUS, 100000);
-	refuse(KIND_RCON, REASON_SOURCE_BUDGET, 30);
+	refuse(KIND_RCON, REASON_SOURCE_LIMIT, 30);
 	look();
 	for (uint32_t i = 0; i < 120; i++)
-		source(CLASS_QUERY, REASON_SOURCE_BUDGET, 0x0a000000 + (i % 12 << 8),
+		source(CLASS_QUERY, REASON_SOURCE_LIMIT, 0x0a000000 + (i % 12 << 8),
 		       false, 100, 1);
 	guess(4);
 	assert_int_equal(tops(), INCIDENT_NAMED);
@@ -194,9 +194,9 @@ static void those_that_guess_come_first(void **state)
 {
 	(void)state;
 	start(KIND_RCON, 60);
-	refuse(KIND_GETSTATUS, REASON_SOURCE_BUDGET, 5000);
+	refuse(KIND_GETSTATUS, REASON_SOURCE_LIMIT, 5000);
 	look();
-	source(CLASS_QUERY, REASON_SOURCE_BUDGET, 0x0a000001, false, 50, 10);
+	source(CLASS_QUERY, REASON_SOURCE_LIMIT, 0x0a000001, false, 50, 10);
 	guess(4);
 	assert_string_equal(text_at(top(0), "source"), "192.0.2.7");
 	assert_string_equal(text_at(top(1), "source"), "10.0.0.1");
@@ -207,7 +207,7 @@ static void the_reason_is_that_of_most(void **state)
 	(void)state;
 	start(KIND_RCON, 100);
 	for (int i = 0; i < 4; i++) {
-		source(CLASS_RCON, REASON_GLOBAL_BUDGET, GUESSER, false, 1, 1);
+		source(CLASS_RCON, REASON_SERVICE_LIMIT, GUESSER, false, 1, 1);
 		source(CLASS_RCON, REASON_DENY_LIST, GUESSER, false, 1, 2);
 	}
 	assert_string_equal(from(), "192.0.2.7 (100 % of rcon, deny-list)");
@@ -217,15 +217,15 @@ static void the_reason_is_that_of_most(void **state)
 static void those_before_the_start_count(void **state)
 {
 	(void)state;
-	source(CLASS_RCON, REASON_SOURCE_BUDGET, 0x0a000009, false, 1, 20);
+	source(CLASS_RCON, REASON_SOURCE_LIMIT, 0x0a000009, false, 1, 20);
 	assert_int_equal(quiet_s(5), 0); /* that was another matter */
 	for (int s = 0; s < 9; s++) {
-		refuse(KIND_RCON, REASON_SOURCE_BUDGET, 3);
+		refuse(KIND_RCON, REASON_SOURCE_LIMIT, 3);
 		assert_int_equal(look(), INCIDENT_NOTHING);
 		guess(s % 3 == 0);
 	}
 	start(KIND_RCON, 3);
-	assert_string_equal(from(), "192.0.2.7 (100 % of rcon, source-budget)");
+	assert_string_equal(from(), "192.0.2.7 (100 % of rcon, source-limit)");
 	assert_int_equal(watch.now->sources.sampled, 3);
 }
 
@@ -237,11 +237,11 @@ static void the_next_daemon_knows_them(void **state)
 	(void)state;
 	start(KIND_RCON, 800);
 	guess(60);
-	source(CLASS_RCON, REASON_SOURCE_BUDGET, 0xc6336409, false, 1, 24);
+	source(CLASS_RCON, REASON_SOURCE_LIMIT, 0xc6336409, false, 1, 24);
 	source(CLASS_RCON, REASON_DENY_LIST, 0x20010db800010203, true, 1, 16);
 	strcpy(before, from());
-	assert_string_equal(before, "192.0.2.7 (60 % of rcon, source-budget), "
-				    "198.51.100.9 (24 % of rcon, source-budget), "
+	assert_string_equal(before, "192.0.2.7 (60 % of rcon, source-limit), "
+				    "198.51.100.9 (24 % of rcon, source-limit), "
 				    "2001:db8:1:203::/64 (16 % of rcon, deny-list)");
 	next = incident_parse(object);
 	assert_non_null(next);
@@ -249,7 +249,7 @@ static void the_next_daemon_knows_them(void **state)
 	watch.now = next;
 	assert_string_equal(from(), before);
 	/* And learns of others. */
-	source(CLASS_RCON, REASON_SOURCE_BUDGET, 0x0a000009, false, 1, 450);
+	source(CLASS_RCON, REASON_SOURCE_LIMIT, 0x0a000009, false, 1, 450);
 	assert_memory_equal(from(), "10.0.0.9 (90 % of rcon", 22);
 }
 
@@ -286,11 +286,11 @@ static void nonsense_is_no_source(void **state)
 		"{}",
 		"[]",
 		"7",
-		"{\"source\":\"x\",\"class\":\"rcon\",\"reason\":\"forged\",\"share\":1,\"packets\":9}",
-		"{\"source\":\"10.0.0.1\",\"class\":\"x\",\"reason\":\"forged\",\"share\":1,\"packets\":9}",
+		"{\"source\":\"x\",\"class\":\"rcon\",\"reason\":\"player-mismatch\",\"share\":1,\"packets\":9}",
+		"{\"source\":\"10.0.0.1\",\"class\":\"x\",\"reason\":\"player-mismatch\",\"share\":1,\"packets\":9}",
 		"{\"source\":\"10.0.0.1\",\"class\":\"rcon\",\"reason\":\"x\",\"share\":1,\"packets\":9}",
-		"{\"source\":\"10.0.0.1\",\"class\":\"rcon\",\"reason\":\"forged\",\"share\":0,\"packets\":9}",
-		"{\"source\":\"10.0.0.1\",\"class\":\"rcon\",\"reason\":\"forged\",\"share\":2,\"packets\":9}",
+		"{\"source\":\"10.0.0.1\",\"class\":\"rcon\",\"reason\":\"player-mismatch\",\"share\":0,\"packets\":9}",
+		"{\"source\":\"10.0.0.1\",\"class\":\"rcon\",\"reason\":\"player-mismatch\",\"share\":2,\"packets\":9}",
 	};
 
 	(void)state;

@@ -43,8 +43,8 @@ static void flood(void)
 {
 	counts.players = 9;
 	look();
-	refuse(KIND_GETSTATUS, REASON_GLOBAL_BUDGET, 20000);
-	refuse(KIND_GETINFO, REASON_SOURCE_BUDGET, 30000);
+	refuse(KIND_GETSTATUS, REASON_SERVICE_LIMIT, 20000);
+	refuse(KIND_GETINFO, REASON_SOURCE_LIMIT, 30000);
 	pass(REASON_PLAYER, 640);
 	assert_int_equal(look(), INCIDENT_STARTED);
 }
@@ -73,7 +73,7 @@ static void as_json_and_back(void **state)
 	assert_string_equal(json_string_value(json_object_get(object, "start")),
 			    "2026-11-22T14:45:03.345Z");
 	assert_int_equal(json_integer_value(json_object_get(
-				 json_object_get(object, "answered"), "player")),
+				 json_object_get(object, "not_dropped"), "player")),
 			 640);
 	again = incident_parse(object);
 	assert_non_null(again);
@@ -88,13 +88,13 @@ static void as_json_and_back(void **state)
 	assert_memory_equal(again->sources.target.bytes, watch.now->sources.target.bytes,
 			    16);
 	assert_int_equal(again->kinds[KIND_GETINFO], 30000);
-	assert_int_equal(again->reasons[REASON_SOURCE_BUDGET], 30000);
+	assert_int_equal(again->reasons[REASON_SOURCE_LIMIT], 30000);
 	assert_int_equal(again->reasons[REASON_PLAYER], 640);
 	assert_int_equal(again->players_before, 9);
 	assert_true(again->peak_pps == watch.now->peak_pps);
 	free(again);
 	/* Nothing that lasts as long as that, or came as fast, was ever counted. */
-	json_object_set_new(object, "seconds", json_real(1e300));
+	json_object_set_new(object, "duration_s", json_real(1e300));
 	json_object_set_new(json_object_get(object, "peak"), "packets_per_s",
 			    json_real(-1e300));
 	again = incident_parse(object);
@@ -133,7 +133,7 @@ static void the_next_daemon_goes_on(void **state)
 	json_decref(object);
 	begin(state);
 	incident_adopt(&watch, again, now());
-	refuse(KIND_GETSTATUS, REASON_GLOBAL_BUDGET, 20000);
+	refuse(KIND_GETSTATUS, REASON_SERVICE_LIMIT, 20000);
 	assert_int_equal(look(), INCIDENT_NOTHING);
 	assert_string_equal(watch.now->id, id);
 	assert_int_equal(watch.now->refused, 70000);
@@ -155,7 +155,7 @@ static void the_next_daemon_tells_of_it(void **state)
 	begin(state);
 	incident_adopt(&watch, again, now());
 	for (int s = 0; s < 61; s++) {
-		refuse(KIND_GETSTATUS, REASON_GLOBAL_BUDGET, 1000);
+		refuse(KIND_GETSTATUS, REASON_SERVICE_LIMIT, 1000);
 		updates += look() == INCIDENT_UPDATED;
 	}
 	assert_int_equal(updates, 2);
@@ -184,7 +184,7 @@ static void the_next_daemon_has_another_clock(void **state)
 	begin(state);
 	now_ms = 5000;
 	incident_adopt(&watch, again, now());
-	refuse(KIND_GETSTATUS, REASON_GLOBAL_BUDGET, 20000);
+	refuse(KIND_GETSTATUS, REASON_SERVICE_LIMIT, 20000);
 	look();
 	assert_int_equal(watch.now->last_ms - watch.now->start_ms, 2000);
 	assert_int_equal(quiet_s(9), 0);
@@ -390,7 +390,7 @@ static void what_is_kept_is_purged(void **state)
 	assert_int_equal(mkdir(captures, 0700), 0);
 	touch("attacks.jsonl");
 	touch("attacks.jsonl.new");
-	touch("known.txt");
+	touch("known-clients.txt");
 	touch("history.jsonl");
 	touch("captures/a.pcapng");
 	touch("captures/b.pcapng");
@@ -418,7 +418,7 @@ static void what_is_kept_is_purged(void **state)
 	assert_int_equal(unlink(other), 0);
 	assert_int_equal(rmdir(captures), 0);
 	/* One that cannot be removed keeps no other. */
-	snprintf(other, sizeof(other), "%s/known.txt", directory);
+	snprintf(other, sizeof(other), "%s/known-clients.txt", directory);
 	assert_int_equal(mkdir(other, 0700), 0);
 	touch("history.jsonl");
 	assert_true(incident_state(NULL, true) < 0);
@@ -437,7 +437,7 @@ static void a_line_for_people(void **state)
 	assert_string_equal(text,
 			    "attack 20261122T144503Z-3 begins: flood on ffa, 1 s, peak "
 			    "50640 packets/s and 24307200 bit/s, 50000 dropped (getinfo, "
-			    "getstatus; source-budget, global-budget), senders forged: "
+			    "getstatus; source-limit, service-limit), senders spoofed: "
 			    "unknown, players 9 before, 9 to 9 since");
 	incident_text(watch.now, INCIDENT_UPDATED, text);
 	assert_non_null(strstr(text, "Z-3 goes on: flood on ffa"));
@@ -467,8 +467,9 @@ static void a_pin_directory_has_files_of_its_own(void **state)
 	(void)state;
 	assert_int_equal(incident_path("/sys/fs/bpf/x", "attacks.jsonl", text), 0);
 	assert_string_equal(strrchr(text, '/'), "/attacks-sys-fs-bpf-x.jsonl");
-	incident_path("/sys/fs/bpf/quakeshield", "known.txt", text);
-	assert_string_equal(strrchr(text, '/'), "/known-sys-fs-bpf-quakeshield.txt");
+	incident_path("/sys/fs/bpf/quakeshield", "known-clients.txt", text);
+	assert_string_equal(strrchr(text, '/'),
+			    "/known-clients-sys-fs-bpf-quakeshield.txt");
 	incident_path(NULL, "captures", text);
 	assert_string_equal(strrchr(text, '/'), "/captures");
 	for (size_t i = 0; i < sizeof(pins) / sizeof(*pins); i++) {
@@ -499,7 +500,7 @@ static void what_is_too_long_is_none(void **state)
 	char state_directory[INCIDENT_PATH + 8] = "/", pin[300] = "/",
 					     text[INCIDENT_PATH];
 	const size_t most = INCIDENT_PATH - 1 - strlen("/attacks.jsonl");
-	size_t n = strlen("known.txt");
+	size_t n = strlen("known-clients.txt");
 
 	(void)state;
 	memset(state_directory + 1, 's', sizeof(state_directory) - 2);
@@ -519,15 +520,15 @@ static void what_is_too_long_is_none(void **state)
 	setenv("STATE_DIRECTORY", directory, 1);
 	/* No name of a file may be longer, nor that of the one that takes its place. */
 	memset(pin + 1, 'p', sizeof(pin) - 2);
-	assert_int_equal(incident_path(pin, "known.txt", text), -ENAMETOOLONG);
+	assert_int_equal(incident_path(pin, "known-clients.txt", text), -ENAMETOOLONG);
 	pin[255 - 4 - n + 1] = 0;
-	assert_int_equal(incident_path(pin, "known.txt", text), -ENAMETOOLONG);
+	assert_int_equal(incident_path(pin, "known-clients.txt", text), -ENAMETOOLONG);
 	pin[255 - 4 - n] = 0;
-	assert_int_equal(incident_path(pin, "known.txt", text), 0);
+	assert_int_equal(incident_path(pin, "known-clients.txt", text), 0);
 	assert_int_equal(strlen(strrchr(text, '/') + 1), 251);
 	memset(pin + 1, '-', 150);
 	pin[151] = 0;
-	assert_int_equal(incident_path(pin, "known.txt", text), -ENAMETOOLONG);
+	assert_int_equal(incident_path(pin, "known-clients.txt", text), -ENAMETOOLONG);
 }
 
 int main(void)

@@ -32,8 +32,8 @@ static const struct example {
 	enum wire_kind kind;
 } examples[] = {
 	/* What comes back of an echo: a digit begins no word. */
-	{ F_Q3, C2S, B(MARK "2abcdef"), KIND_PROOF },
-	{ F_Q3, C2S, B(MARK "9abcdefg-1xQuake3Arena"), KIND_PROOF },
+	{ F_Q3, C2S, B(MARK "2abcdef"), KIND_ECHO_RETURN },
+	{ F_Q3, C2S, B(MARK "9abcdefg-1xQuake3Arena"), KIND_ECHO_RETURN },
 	{ F_Q3, C2S, B(MARK "2abcde"), KIND_OOB_UNUSUAL },
 	{ F_Q3, C2S, B(MARK "1abcdef"), KIND_OOB_UNUSUAL },
 	{ F_Q3, S2C, B(MARK "2abcdef"), KIND_OOB_UNUSUAL },
@@ -315,8 +315,8 @@ static void no_kind_is_out_of_reach(void **state)
 	bool seen[KIND_COUNT] = {
 		[KIND_FRAGMENT] = true, /* these four are not told by the bytes */
 		[KIND_BAD_LENGTH] = true,
-		[KIND_OTHER_FAMILY] = true,
-		[KIND_JOINED] = true,
+		[KIND_OTHER_PROTOCOL] = true,
+		[KIND_COALESCED] = true,
 #define AS_ROW(kind, word, class_, families, sent) [KIND_##kind] = true,
 		WIRE_WORDS(AS_ROW) /* test_classify.c */
 #undef AS_ROW

@@ -42,7 +42,7 @@ static void every_pair_has_its_own(void **state)
 	}
 	/* But for the gap between what is received and what is sent, all are used. */
 	assert_int_equal(count, TALLIES - (TALLIES_OUT_FROM - TALLIES_IN));
-	assert_int_equal(tally_number(DIRECTION_C2S, KIND_COUNT, REASON_WITHIN_BUDGET),
+	assert_int_equal(tally_number(DIRECTION_C2S, KIND_COUNT, REASON_WITHIN_LIMITS),
 			 TALLIES);
 	assert_int_equal(tally_number(DIRECTION_C2S, KIND_RUNT, REASON_COUNT), TALLIES);
 	assert_int_equal(tally_number(DIRECTION_S2C, KIND_RUNT, REASON_COUNT), TALLIES);
@@ -56,24 +56,24 @@ static bool counted(enum direction direction, int kind, enum reason reason)
 /* Whoever would join may be asked for proof, or to ask again. */
 static void asks_are_counted(int kind)
 {
-	static const enum reason reasons[] = { REASON_PROVEN, REASON_ASKED,
-					       REASON_UNREPEATED, REASON_PLAYING };
+	static const enum reason reasons[] = { REASON_VALIDATED, REASON_CHALLENGED,
+					       REASON_GREYLISTED, REASON_ADDRESS_IN_USE };
 
 	for (size_t i = 0; i < sizeof(reasons) / sizeof(*reasons); i++)
 		assert_true(counted(DIRECTION_C2S, kind, reasons[i]));
-	assert_true(counted(DIRECTION_S2C, kind, REASON_ASKED));
+	assert_true(counted(DIRECTION_S2C, kind, REASON_CHALLENGED));
 }
 
 /* What admit() and egress_judge() say of a kind follows from its class. */
 static void what_can_happen_is_counted(void **state)
 {
 	static const enum reason any[] = {
-		REASON_WITHIN_BUDGET, REASON_ALLOW_LIST,    REASON_DENY_LIST,
-		REASON_SOURCE_BUDGET, REASON_PREFIX_BUDGET, REASON_GLOBAL_BUDGET,
+		REASON_WITHIN_LIMITS, REASON_ALLOW_LIST,   REASON_DENY_LIST,
+		REASON_SOURCE_LIMIT,  REASON_PREFIX_LIMIT, REASON_SERVICE_LIMIT,
 		REASON_CONTENDED,
 	};
-	static const enum reason out[] = { REASON_WITHIN_BUDGET, REASON_EXEMPT,
-					   REASON_LEDGER };
+	static const enum reason out[] = { REASON_WITHIN_LIMITS, REASON_EXEMPT,
+					   REASON_AMPLIFICATION };
 
 	(void)state;
 	for (int family = 0; family < FAMILY_COUNT; family++) {
@@ -89,9 +89,11 @@ static void what_can_happen_is_counted(void **state)
 				assert_true(counted(DIRECTION_C2S, kind, REASON_PLAYER));
 				assert_true(counted(DIRECTION_S2C, kind, REASON_PLAYER));
 				assert_true(counted(DIRECTION_C2S, kind,
-						    REASON_PLAYER_BUDGET));
-				assert_true(counted(DIRECTION_C2S, kind, REASON_FORGED));
-				assert_true(counted(DIRECTION_C2S, kind, REASON_PLAYING));
+						    REASON_PLAYER_LIMIT));
+				assert_true(counted(DIRECTION_C2S, kind,
+						    REASON_PLAYER_MISMATCH));
+				assert_true(counted(DIRECTION_C2S, kind,
+						    REASON_ADDRESS_IN_USE));
 			}
 			if (class == CLASS_CHALLENGE || class == CLASS_CONNECT)
 				asks_are_counted(kind);
@@ -137,12 +139,13 @@ static void rows_are_sorted(void **state)
 	}
 	tallies_sort(rows, DIRECTION_C2S, &in);
 	tallies_sort(rows, DIRECTION_S2C, &out);
-	assert_int_equal(in.by[KIND_GETSTATUS][REASON_GLOBAL_BUDGET].packets,
+	assert_int_equal(in.by[KIND_GETSTATUS][REASON_SERVICE_LIMIT].packets,
 			 tally_number(DIRECTION_C2S, KIND_GETSTATUS,
-				      REASON_GLOBAL_BUDGET));
-	assert_int_equal(out.by[KIND_GETSTATUS][REASON_LEDGER].packets,
-			 tally_number(DIRECTION_S2C, KIND_GETSTATUS, REASON_LEDGER));
-	assert_int_equal(out.by[KIND_GETSTATUS][REASON_LEDGER].bytes, 7);
+				      REASON_SERVICE_LIMIT));
+	assert_int_equal(out.by[KIND_GETSTATUS][REASON_AMPLIFICATION].packets,
+			 tally_number(DIRECTION_S2C, KIND_GETSTATUS,
+				      REASON_AMPLIFICATION));
+	assert_int_equal(out.by[KIND_GETSTATUS][REASON_AMPLIFICATION].bytes, 7);
 	assert_int_equal(in.by[KIND_GETSTATUS][REASON_EXEMPT].packets, 0);
 	assert_int_equal(in.by[KIND_GETSTATUS][REASON_PLAYER].bytes, 0);
 	assert_int_equal(in.strangers.payload, TALLY_ROWS_IN);
@@ -163,9 +166,9 @@ static void what_a_frame_occupies(void **state)
 		assert_int_equal(wire_bytes(rows[i].bytes), rows[i].wire);
 	/* Of all reasons but a player's, whatever becomes of it. */
 	t.strangers = (struct volume){ .payload = 5, .wire = 18 };
-	t.by[KIND_GETSTATUS][REASON_WITHIN_BUDGET] = (struct tally){ 1, 42 };
+	t.by[KIND_GETSTATUS][REASON_WITHIN_LIMITS] = (struct tally){ 1, 42 };
 	t.by[KIND_GETSTATUS][REASON_DENY_LIST] = (struct tally){ 2, 200 };
-	t.by[KIND_NETCHAN][REASON_FORGED] = (struct tally){ 1, 100 };
+	t.by[KIND_NETCHAN][REASON_PLAYER_MISMATCH] = (struct tally){ 1, 100 };
 	t.by[KIND_NETCHAN][REASON_PLAYER] = (struct tally){ 1000, 100000 };
 	volume_complete(&t);
 	assert_int_equal(t.strangers.payload, 5);

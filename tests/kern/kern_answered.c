@@ -56,8 +56,9 @@ static void the_neighbours_of_who_is_known(void **state)
 	asker.from = "192.0.3.77";
 	say(&asker, BYTES(OOB "getstatus"), &say_);
 	assert_int_equal(say_.action, XDP_DROP);
-	assert_true(tally_of(DIRECTION_C2S, KIND_GETSTATUS, REASON_TO_NETWORK).packets >
-		    9);
+	assert_true(
+		tally_of(DIRECTION_C2S, KIND_GETSTATUS, REASON_CACHED_PREFIX).packets >
+		9);
 }
 
 /* A stranger that asks once a second is answered from its third question on. */
@@ -222,7 +223,9 @@ static void the_ledger_always_pays(void **state)
 	flood();
 	say(&wraps[0], BYTES(OOB "getstatus"), &say_);
 	assert_int_equal(say_.action, XDP_DROP);
-	assert_true(tally_of(DIRECTION_C2S, KIND_GETSTATUS, REASON_LEDGER).packets > 0);
+	assert_true(
+		tally_of(DIRECTION_C2S, KIND_GETSTATUS, REASON_AMPLIFICATION).packets >
+		0);
 }
 
 /*
@@ -372,7 +375,8 @@ static void the_lists_are_heard(void **state)
 	say(&friend, BYTES(OOB "getstatus"), &say_);
 	assert_told(BYTES(STATUS));
 	assert_int_equal(
-		tally_of(DIRECTION_C2S, KIND_GETSTATUS, REASON_TO_FRIEND).packets, 1);
+		tally_of(DIRECTION_C2S, KIND_GETSTATUS, REASON_CACHED_ALLOW_LIST).packets,
+		1);
 	know("192.0.2.34");
 	say(&foe, BYTES(OOB "getstatus"), &say_);
 	assert_int_equal(say_.action, XDP_DROP);
@@ -424,14 +428,16 @@ static void who_has_proven_its_address(void **state)
 	say(&browser, BYTES(OOB "getstatus"), &say_);
 	assert_told(BYTES(STATUS));
 	assert_int_equal(
-		tally_of(DIRECTION_C2S, KIND_GETSTATUS, REASON_TO_PROVEN).packets, 1);
+		tally_of(DIRECTION_C2S, KIND_GETSTATUS, REASON_CACHED_VALIDATED).packets,
+		1);
 	/* Its neighbour has proven nothing. */
 	browser.from = "192.0.2.51";
 	memset(&kern.live->proof.pace, 0, sizeof(kern.live->proof.pace));
 	say(&browser, BYTES(OOB "getstatus"), &say_);
 	assert_true(say_.action != XDP_TX || !memcmp(say_.frame + 42 + 4, "echo ", 5));
 	assert_int_equal(
-		tally_of(DIRECTION_C2S, KIND_GETSTATUS, REASON_TO_PROVEN).packets, 1);
+		tally_of(DIRECTION_C2S, KIND_GETSTATUS, REASON_CACHED_VALIDATED).packets,
+		1);
 }
 
 /* Of a known one's neighbours, who finds nothing left can still prove its address. */

@@ -43,11 +43,13 @@ static void what_the_server_says_word_for_word(void **state)
 			assert_told(BYTES(STATUS));
 		}
 	}
-	assert_int_equal(tally_of(DIRECTION_C2S, KIND_GETINFO, REASON_TO_KNOWN).packets,
-			 COUNT(wraps) * COUNT(rows));
 	assert_int_equal(
-		tally_of(DIRECTION_S2C, KIND_INFORESPONSE, REASON_TEMPLATE).packets,
+		tally_of(DIRECTION_C2S, KIND_GETINFO, REASON_CACHED_KNOWN).packets,
 		COUNT(wraps) * COUNT(rows));
+	assert_int_equal(tally_of(DIRECTION_S2C, KIND_INFORESPONSE,
+				  REASON_CACHED_RESPONSE)
+				 .packets,
+			 COUNT(wraps) * COUNT(rows));
 }
 
 /* A head of odd length, a tail of odd length, and nonces of any: each sum is right. */
@@ -300,7 +302,8 @@ static void always_is_always(void **state)
 	say(&wraps[0], BYTES(OOB "getstatus"), &say_);
 	assert_told(BYTES(STATUS));
 	assert_int_equal(
-		tally_of(DIRECTION_C2S, KIND_GETSTATUS, REASON_TO_BUDGET).packets, 1);
+		tally_of(DIRECTION_C2S, KIND_GETSTATUS, REASON_CACHED_IN_LIMITS).packets,
+		1);
 }
 
 /* Without an answer to be had the budget is that of who proved itself, where one did. */

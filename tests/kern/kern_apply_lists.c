@@ -228,7 +228,7 @@ static void entries_are_of_one_length(void **state)
 	s.from = "192.0.2.2";
 	assert_int_equal(kern_send(&kern, &s).reason, REASON_DENY_LIST);
 	assert_int_equal(shield_list_del(&shield, LIST_DENY, &wide), 0);
-	assert_int_equal(kern_send(&kern, &s).reason, REASON_WITHIN_BUDGET);
+	assert_int_equal(kern_send(&kern, &s).reason, REASON_WITHIN_LIMITS);
 }
 
 /* The programs' time, for this moment only. */
@@ -246,7 +246,7 @@ static bool befriended_at(__u64 ns)
 {
 	enum reason reason = sent_at(ns);
 
-	return reason == REASON_ALLOW_LIST || reason == REASON_WITHIN_BUDGET;
+	return reason == REASON_ALLOW_LIST || reason == REASON_WITHIN_LIMITS;
 }
 
 /* An entry made for a time ends in the kernel at once; when it is taken out, what it hid

@@ -113,7 +113,7 @@ static void services_by_address_and_port(void **state)
 		o = kern_run(&kern, frame, n);
 		if (rows[i].slot < 0) {
 			assert_true(o.other);
-			assert_int_equal(o.what, OTHER_NOT_OURS);
+			assert_int_equal(o.what, OTHER_NO_SERVICE);
 			assert_int_equal(o.action, XDP_PASS);
 		} else {
 			assert_false(o.other);
@@ -136,11 +136,11 @@ static void allow_beats_deny_beats_budgets(void **state)
 	s.budget[CLASS_QUERY].global = (struct limit){ SECOND, 0 }; /* never */
 	kern_service(&kern, 0, 0, &s);
 	kern_port(&kern, 0, 27960, 0, false);
-	expect(&status, 0, REASON_GLOBAL_BUDGET);
+	expect(&status, 0, REASON_SERVICE_LIMIT);
 	kern_list(&kern, false, "192.0.2.0", 96 + 24);
 	expect(&status, 0, REASON_DENY_LIST);
 	expect(&friend_, 0, REASON_DENY_LIST);
-	expect(&status6, 0, REASON_GLOBAL_BUDGET);
+	expect(&status6, 0, REASON_SERVICE_LIMIT);
 	kern_list(&kern, true, "192.0.2.64", 96 + 26);
 	expect(&friend_, 0, REASON_ALLOW_LIST);
 	expect(&reply, 0, REASON_ALLOW_LIST);
@@ -170,9 +170,9 @@ static void observe_passes_and_counts(void **state)
 	kern_service(&kern, 0, 0, &s);
 	kern_port(&kern, 0, 27960, 0, false);
 
-	expect(&status, 0, REASON_WITHIN_BUDGET);
+	expect(&status, 0, REASON_WITHIN_LIMITS);
 	o = kern_send(&kern, &status);
-	assert_int_equal(o.reason, REASON_SOURCE_BUDGET);
+	assert_int_equal(o.reason, REASON_SOURCE_LIMIT);
 	assert_int_equal(o.action, XDP_PASS);
 	o = kern_send(&kern, &reply);
 	assert_int_equal(o.reason, REASON_REPLY_TO_SERVER);
@@ -187,11 +187,11 @@ static void observe_passes_and_counts(void **state)
 
 	/* What belongs to no service is dropped unless none of them wants it. */
 	o = kern_send(&kern, &tags);
-	assert_int_equal(o.what, OTHER_LONG_CHAIN);
+	assert_int_equal(o.what, OTHER_TOO_MANY_HEADERS);
 	assert_int_equal(o.action, XDP_DROP);
 	kern.live->tables[0].observe = 1;
 	o = kern_send(&kern, &tags);
-	assert_int_equal(o.what, OTHER_LONG_CHAIN);
+	assert_int_equal(o.what, OTHER_TOO_MANY_HEADERS);
 	assert_int_equal(o.action, XDP_PASS);
 }
 
@@ -224,11 +224,11 @@ static void policies(void **state)
 		*policy = POLICY_LIMIT;
 		kern_service(&kern, 0, 0, &s);
 		o = kern_send(&kern, &rows[i].spec);
-		assert_int_equal(o.reason, REASON_WITHIN_BUDGET);
+		assert_int_equal(o.reason, REASON_WITHIN_LIMITS);
 		assert_int_equal(o.charged, CLASS_UNKNOWN);
 		s.budget[CLASS_UNKNOWN].global.burst_ns = 0;
 		kern_service(&kern, 0, 0, &s);
-		expect(&rows[i].spec, 0, REASON_GLOBAL_BUDGET);
+		expect(&rows[i].spec, 0, REASON_SERVICE_LIMIT);
 	}
 }
 
@@ -240,7 +240,7 @@ static int passing(const struct frame_spec *spec, int tries, enum reason reason)
 	for (int i = 0; i < tries; i++) {
 		struct outcome o = kern_send(&kern, spec);
 
-		if (o.reason == REASON_WITHIN_BUDGET) {
+		if (o.reason == REASON_WITHIN_LIMITS) {
 			passed++;
 			continue;
 		}
@@ -278,8 +278,8 @@ static void what_strangers_send_is_measured(void **state)
 	}
 	kern_sum(&kern, 0, &t);
 	volume_complete(&t);
-	assert_int_equal(t.by[KIND_GETSTATUS][REASON_WITHIN_BUDGET].packets, 4);
-	assert_int_equal(t.by[KIND_GETSTATUS][REASON_SOURCE_BUDGET].packets, 16);
+	assert_int_equal(t.by[KIND_GETSTATUS][REASON_WITHIN_LIMITS].packets, 4);
+	assert_int_equal(t.by[KIND_GETSTATUS][REASON_SOURCE_LIMIT].packets, 16);
 	assert_int_equal(t.strangers.payload, payload);
 	assert_int_equal(t.strangers.wire, wire);
 }
@@ -295,10 +295,10 @@ static void lists_come_before_what_is_spent(void **state)
 	s.budget[CLASS_QUERY].global = kern_rate(1, 2);
 	kern_service(&kern, 0, 0, &s);
 	kern_port(&kern, 0, 27960, 0, false);
-	assert_int_equal(passing(&status, 5, REASON_GLOBAL_BUDGET), 2);
+	assert_int_equal(passing(&status, 5, REASON_SERVICE_LIMIT), 2);
 	kern_list(&kern, true, "192.0.2.1", 128);
 	expect(&status, 0, REASON_ALLOW_LIST);
-	expect(&neighbour, 0, REASON_GLOBAL_BUDGET);
+	expect(&neighbour, 0, REASON_SERVICE_LIMIT);
 	kern_list(&kern, false, "192.0.2.2", 128);
 	expect(&neighbour, 0, REASON_DENY_LIST);
 }
@@ -324,24 +324,24 @@ static void exactly_the_source_budget(void **state)
 	kern_port(&kern, 0, 27960, 0, false);
 	kern_port(&kern, 0, 27961, 1, false);
 
-	assert_int_equal(passing(&status, 20, REASON_SOURCE_BUDGET), 5);
-	assert_int_equal(passing(&elsewhere, 3, REASON_SOURCE_BUDGET), 0);
-	assert_int_equal(passing(&info, 3, REASON_SOURCE_BUDGET), 0);
+	assert_int_equal(passing(&status, 20, REASON_SOURCE_LIMIT), 5);
+	assert_int_equal(passing(&elsewhere, 3, REASON_SOURCE_LIMIT), 0);
+	assert_int_equal(passing(&info, 3, REASON_SOURCE_LIMIT), 0);
 	/* Another class, another service, another address have their own. */
-	assert_int_equal(passing(&connect_, 20, REASON_SOURCE_BUDGET), 20);
-	assert_int_equal(passing(&other, 20, REASON_SOURCE_BUDGET), 5);
-	assert_int_equal(passing(&neighbour, 20, REASON_SOURCE_BUDGET), 5);
+	assert_int_equal(passing(&connect_, 20, REASON_SOURCE_LIMIT), 20);
+	assert_int_equal(passing(&other, 20, REASON_SOURCE_LIMIT), 5);
+	assert_int_equal(passing(&neighbour, 20, REASON_SOURCE_LIMIT), 5);
 	/* A /64 is one source. */
-	assert_int_equal(passing(&status6, 20, REASON_SOURCE_BUDGET), 5);
-	assert_int_equal(passing(&near6, 20, REASON_SOURCE_BUDGET), 0);
-	assert_int_equal(passing(&far6, 20, REASON_SOURCE_BUDGET), 5);
+	assert_int_equal(passing(&status6, 20, REASON_SOURCE_LIMIT), 5);
+	assert_int_equal(passing(&near6, 20, REASON_SOURCE_LIMIT), 0);
+	assert_int_equal(passing(&far6, 20, REASON_SOURCE_LIMIT), 5);
 
 	pass_time(SECOND / 2 - 1);
-	assert_int_equal(passing(&status, 5, REASON_SOURCE_BUDGET), 0);
+	assert_int_equal(passing(&status, 5, REASON_SOURCE_LIMIT), 0);
 	pass_time(1);
-	assert_int_equal(passing(&status, 5, REASON_SOURCE_BUDGET), 1);
+	assert_int_equal(passing(&status, 5, REASON_SOURCE_LIMIT), 1);
 	pass_time(10 * SECOND);
-	assert_int_equal(passing(&status, 20, REASON_SOURCE_BUDGET), 5);
+	assert_int_equal(passing(&status, 20, REASON_SOURCE_LIMIT), 5);
 }
 
 static int passing_from(const char *format, int first, int last, bool ipv6, int tries,
@@ -371,24 +371,24 @@ static void exactly_the_prefix_budget(void **state)
 
 	/* A /24 and a /56, whoever in it asks. */
 	assert_int_equal(
-		passing_from("192.0.2.%d", 1, 100, false, 1, REASON_PREFIX_BUDGET), 30);
+		passing_from("192.0.2.%d", 1, 100, false, 1, REASON_PREFIX_LIMIT), 30);
 	assert_int_equal(
-		passing_from("192.0.19.%d", 1, 10, false, 10, REASON_PREFIX_BUDGET), 30);
+		passing_from("192.0.19.%d", 1, 10, false, 10, REASON_PREFIX_LIMIT), 30);
 	assert_int_equal(passing_from("2001:db8:1:%x::1", 0x100, 0x1ff, true, 1,
-				      REASON_PREFIX_BUDGET),
+				      REASON_PREFIX_LIMIT),
 			 30);
 	assert_int_equal(passing_from("2001:db8:2:%x::1", 0x200, 0x2ff, true, 1,
-				      REASON_PREFIX_BUDGET),
+				      REASON_PREFIX_LIMIT),
 			 30);
 	/* The /20 and the /48 around it have a third more, together. */
 	assert_int_equal(
-		passing_from("192.0.3.%d", 1, 100, false, 1, REASON_PREFIX_BUDGET), 10);
+		passing_from("192.0.3.%d", 1, 100, false, 1, REASON_PREFIX_LIMIT), 10);
 	assert_int_equal(passing_from("2001:db8:1:%x::1", 0x200, 0x2ff, true, 1,
-				      REASON_PREFIX_BUDGET),
+				      REASON_PREFIX_LIMIT),
 			 10);
 	pass_time(SECOND);
 	assert_int_equal(
-		passing_from("192.0.2.%d", 101, 200, false, 1, REASON_PREFIX_BUDGET), 10);
+		passing_from("192.0.2.%d", 101, 200, false, 1, REASON_PREFIX_LIMIT), 10);
 }
 
 static void exactly_the_global_budget(void **state)
@@ -404,13 +404,13 @@ static void exactly_the_global_budget(void **state)
 	kern_port(&kern, 0, 27960, 0, false);
 
 	/* A source that is refused spends nothing of what is everybody's. */
-	assert_int_equal(passing(&status, 150, REASON_SOURCE_BUDGET), 1);
-	passed = passing_from("198.18.1.%d", 1, 250, false, 1, REASON_GLOBAL_BUDGET);
+	assert_int_equal(passing(&status, 150, REASON_SOURCE_LIMIT), 1);
+	passed = passing_from("198.18.1.%d", 1, 250, false, 1, REASON_SERVICE_LIMIT);
 	assert_int_equal(passed, 99);
-	passed = passing_from("2001:db8:%x::1", 1, 99, true, 1, REASON_GLOBAL_BUDGET);
+	passed = passing_from("2001:db8:%x::1", 1, 99, true, 1, REASON_SERVICE_LIMIT);
 	assert_int_equal(passed, 0);
 	pass_time(SECOND);
-	passed = passing_from("198.18.2.%d", 1, 250, false, 1, REASON_GLOBAL_BUDGET);
+	passed = passing_from("198.18.2.%d", 1, 250, false, 1, REASON_SERVICE_LIMIT);
 	assert_int_equal(passed, 20);
 
 	/* While it is spent, no cell of a source is touched: 1 + 99 + 20 were. */
@@ -438,15 +438,15 @@ static void a_generation_comes_into_force_at_once(void **state)
 	kern_endpoint(&kern, 1, "198.51.100.1", 27960, 1);
 
 	/* What is prepared for the next one is not seen. */
-	expect(&status, 0, REASON_WITHIN_BUDGET);
-	expect_other(&elsewhere, OTHER_NOT_OURS);
+	expect(&status, 0, REASON_WITHIN_LIMITS);
+	expect_other(&elsewhere, OTHER_NO_SERVICE);
 	kern.live->generation = 1;
-	expect(&status, 1, REASON_GLOBAL_BUDGET);
-	expect(&elsewhere, 0, REASON_GLOBAL_BUDGET);
-	expect_other(&status6, OTHER_NOT_OURS);
+	expect(&status, 1, REASON_SERVICE_LIMIT);
+	expect(&elsewhere, 0, REASON_SERVICE_LIMIT);
+	expect_other(&status6, OTHER_NO_SERVICE);
 	kern.live->generation = 2;
-	expect(&status, 0, REASON_WITHIN_BUDGET);
-	expect_other(&elsewhere, OTHER_NOT_OURS);
+	expect(&status, 0, REASON_WITHIN_LIMITS);
+	expect_other(&elsewhere, OTHER_NO_SERVICE);
 }
 
 #define FLOOD 400000

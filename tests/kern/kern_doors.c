@@ -133,7 +133,7 @@ static void a_report_is_one_services(void **state)
 		assert_int_equal(o.action, slot == 1 ? XDP_PASS : XDP_DROP);
 		/* As anybody's whom there is budget for: it is on no list. */
 		if (slot == 1)
-			assert_int_equal(o.reason, REASON_WITHIN_BUDGET);
+			assert_int_equal(o.reason, REASON_WITHIN_LIMITS);
 	}
 }
 

@@ -410,7 +410,7 @@ static void a_flood_is_one_services(void **state)
 			assert_int_equal(o.slot, i);
 			passed += o.action == XDP_PASS;
 			if (o.action != XDP_PASS)
-				assert_int_equal(o.reason, REASON_GLOBAL_BUDGET);
+				assert_int_equal(o.reason, REASON_SERVICE_LIMIT);
 		}
 		assert_int_equal(passed, 3);
 	}

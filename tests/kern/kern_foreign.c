@@ -43,7 +43,7 @@ static __u64 counted(enum reason reason)
 	struct tallies out;
 
 	kern_sum_way(&kern, 0, DIRECTION_S2C, &out);
-	return out.by[KIND_OTHER_FAMILY][reason].packets;
+	return out.by[KIND_OTHER_PROTOCOL][reason].packets;
 }
 
 static void another_familys_shape_enters_nobody(void **state)
@@ -55,8 +55,8 @@ static void another_familys_shape_enters_nobody(void **state)
 		for (int f = 0; f < FAMILY_COUNT; f++) {
 			struct player player = { 0 };
 			unsigned int left = 0;
-			__u64 before = counted(REASON_WITHIN_BUDGET);
-			__u64 withheld = counted(REASON_LEDGER);
+			__u64 before = counted(REASON_WITHIN_LIMITS);
+			__u64 withheld = counted(REASON_AMPLIFICATION);
 
 			if (!(shapes[i].families & 1u << f))
 				continue;
@@ -71,8 +71,9 @@ static void another_familys_shape_enters_nobody(void **state)
 					    family_name((enum wire_family)f), left);
 			assert_true(left * shapes[i].length <= LEDGER_ALLOWANCE);
 			assert_false(player_read(link_.dport, &player));
-			assert_int_equal(counted(REASON_WITHIN_BUDGET) - before, left);
-			assert_int_equal(counted(REASON_LEDGER) - withheld, 1000 - left);
+			assert_int_equal(counted(REASON_WITHIN_LIMITS) - before, left);
+			assert_int_equal(counted(REASON_AMPLIFICATION) - withheld,
+					 1000 - left);
 		}
 }
 
@@ -115,7 +116,7 @@ static void its_own_game_is_none_of_them(void **state)
 			assert_true(player_read(link_.dport, &player));
 		}
 	}
-	assert_int_equal(counted(REASON_WITHIN_BUDGET), 0);
+	assert_int_equal(counted(REASON_WITHIN_LIMITS), 0);
 }
 
 int main(void)

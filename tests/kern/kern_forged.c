@@ -46,17 +46,17 @@ static void who_knows_the_qport_needs_the_sequence(void **state)
 		settle(g);
 		for (size_t s = 0; s < COUNT(far); s++) {
 			assert_int_equal(move_reason(g, HERE, far[s], told, qport_of(g)),
-					 REASON_FORGED);
+					 REASON_PLAYER_MISMATCH);
 			assert_int_equal(move_reason(g, 50001, far[s], told, qport_of(g)),
-					 REASON_FORGED);
+					 REASON_PLAYER_MISMATCH);
 		}
 		/* And its own port is no place for another qport. */
 		if (g->qports != NONE)
 			assert_int_equal(move_reason(g, HERE, own + 1, told, 7),
-					 REASON_FORGED);
+					 REASON_PLAYER_MISMATCH);
 		/* The next of its line, but from elsewhere while it plays. */
 		assert_int_equal(move_reason(g, 50001, own + 1, told, qport_of(g)),
-				 REASON_FORGED);
+				 REASON_PLAYER_MISMATCH);
 		assert_true(own_move(g, HERE));
 	}
 }
@@ -342,7 +342,8 @@ static void who_joins_from_there_is_accepted_first(void **state)
 		char move[40];
 
 		settle(g);
-		assert_int_equal(move_reason(g, HERE + 9, 1, 0, 7), REASON_FORGED);
+		assert_int_equal(move_reason(g, HERE + 9, 1, 0, 7),
+				 REASON_PLAYER_MISMATCH);
 		link_.dport = HERE + 9;
 		accept_player(g);
 		for (__u32 n = 1; n < 30; n++) {
@@ -353,10 +354,10 @@ static void who_joins_from_there_is_accepted_first(void **state)
 		/* Another address, or this one once the player is gone. */
 		move_build(g, 1, 0, 7, move);
 		assert_int_equal(judged(STRANGER, HERE, move, sizeof(move)),
-				 REASON_WITHIN_BUDGET);
+				 REASON_WITHIN_LIMITS);
 		pass_time(70 * SECOND);
 		assert_int_equal(move_reason(g, HERE + 10, 1, 0, 7),
-				 REASON_WITHIN_BUDGET);
+				 REASON_WITHIN_LIMITS);
 	}
 }
 
@@ -391,7 +392,8 @@ static void a_full_bucket_of_addresses_protects_four(void **state)
 	pass_time(70 * SECOND);
 	link_.peer = PEER;
 	assert_true(sent(1));
-	assert_int_equal(judged(PEER, HERE + 1, move, sizeof(move)), REASON_FORGED);
+	assert_int_equal(judged(PEER, HERE + 1, move, sizeof(move)),
+			 REASON_PLAYER_MISMATCH);
 }
 
 int main(void)

@@ -22,7 +22,7 @@ static void nobody_connects_over_a_player(void **state)
 	(void)state;
 	serve_default(FAMILY_NETQUAKE);
 	kern_service(&kern, 0, 0, &open);
-	assert_int_equal(ccreq(PEER, HERE), REASON_WITHIN_BUDGET);
+	assert_int_equal(ccreq(PEER, HERE), REASON_WITHIN_LIMITS);
 	nq_settle(0, 1000);
 	assert_true(nq_update(24, 0x41000024, 60));
 	for (__u32 i = 1; i < 200; i++) {
@@ -31,16 +31,16 @@ static void nobody_connects_over_a_player(void **state)
 		assert_true(nq_moved(1000 + i, 1, 9));
 		if (i % 50)
 			continue;
-		assert_int_equal(ccreq(PEER, HERE), REASON_PLAYING);
-		assert_int_equal(ccreq(PEER, 50001), REASON_PLAYING);
+		assert_int_equal(ccreq(PEER, HERE), REASON_ADDRESS_IN_USE);
+		assert_int_equal(ccreq(PEER, 50001), REASON_ADDRESS_IN_USE);
 	}
-	assert_int_equal(ccreq(STRANGER, HERE), REASON_WITHIN_BUDGET);
+	assert_int_equal(ccreq(STRANGER, HERE), REASON_WITHIN_LIMITS);
 	/* It has crashed, and the server goes on: in 11 s it may come back. */
 	for (waited = 0; waited < 20000; waited += 500) {
 		pass_time(500 * MS);
 		assert_true(nq_update(1000 + (__u32)waited, 0x42000000, 60));
 		if ((waited % 2500 == 0 || waited > 7500) &&
-		    ccreq(PEER, 50002) == REASON_WITHIN_BUDGET)
+		    ccreq(PEER, 50002) == REASON_WITHIN_LIMITS)
 			break;
 	}
 	assert_in_range(waited, 7500, 11500);
@@ -54,12 +54,12 @@ static void only_a_proven_player_keeps_its_address(void **state)
 	assert_true(nq_update(1, 0x41000000, 60));
 	assert_true(nq_moved(1, 1, 9));
 	assert_true(nq_update(2, 0x41000001, 60));
-	assert_int_equal(ccreq(PEER, HERE), REASON_WITHIN_BUDGET);
+	assert_int_equal(ccreq(PEER, HERE), REASON_WITHIN_LIMITS);
 	nq_settle(3, 1000);
 	pass_time(12 * SECOND);
 	assert_true(nq_acked(7));
 	assert_true(nq_update(27, 0x41000027, 60));
-	assert_int_equal(ccreq(PEER, HERE), REASON_WITHIN_BUDGET);
+	assert_int_equal(ccreq(PEER, HERE), REASON_WITHIN_LIMITS);
 }
 
 /* --- DTLS, and what nobody has named -------------------------------------------------
@@ -163,7 +163,8 @@ static void auto_keeps_a_line_of_sequences(void **state)
 	}
 	nobody_lost(&g, lost, let_in > 1 ? let_in : 0);
 	/* Nor from other ports. */
-	assert_int_equal(move_reason(&g, 50001, 0x3ffffff0, told, 1), REASON_FORGED);
+	assert_int_equal(move_reason(&g, 50001, 0x3ffffff0, told, 1),
+			 REASON_PLAYER_MISMATCH);
 }
 
 int main(void)

@@ -30,12 +30,12 @@ enum expected {
 };
 
 /* SEEN: a query to the service, within its budget. */
-#define IS_QUERY   SEEN, KIND_GETSTATUS, REASON_WITHIN_BUDGET, XDP_PASS
+#define IS_QUERY   SEEN, KIND_GETSTATUS, REASON_WITHIN_LIMITS, XDP_PASS
 #define IS_FRAG	   SEEN, KIND_FRAGMENT, REASON_FRAGMENT, XDP_DROP
 #define IS_BAD	   SEEN, KIND_BAD_LENGTH, REASON_MALFORMED, XDP_DROP
 #define IS_RUNT	   SEEN, KIND_RUNT, REASON_MALFORMED, XDP_DROP
 #define PASSED(as) OTHER, OTHER_##as, 0, XDP_PASS
-#define TOO_LONG   OTHER, OTHER_LONG_CHAIN, 0, XDP_DROP
+#define TOO_LONG   OTHER, OTHER_TOO_MANY_HEADERS, 0, XDP_DROP
 
 static const struct {
 	const char *name;
@@ -78,8 +78,8 @@ static const struct {
 	{ "UDP-Lite", { Q, .protocol = 136 }, PASSED(NOT_UDP) },
 	{ "TCP", { Q, .protocol = 6 }, PASSED(NOT_UDP) },
 	{ "TCP v6", { Q, .protocol = 6, .ipv6 = true }, PASSED(NOT_UDP) },
-	{ "another port", { Q, .dport = 27961 }, PASSED(NOT_OURS) },
-	{ "from the port", { Q, .dport = 27961, .sport = 27960 }, PASSED(NOT_OURS) },
+	{ "another port", { Q, .dport = 27961 }, PASSED(NO_SERVICE) },
+	{ "from the port", { Q, .dport = 27961, .sport = 27960 }, PASSED(NO_SERVICE) },
 	/* Fragments: the first has the ports, the others are nothing without it. */
 	{ "first fragment", { Q, .more = true }, IS_FRAG },
 	{ "first fragment, options", { Q, .more = true, .options = 3 }, IS_FRAG },
@@ -88,7 +88,7 @@ static const struct {
 	{ "furthest fragment", { Q, .offset = 0x1fff }, PASSED(LATER_FRAGMENT) },
 	{ "first fragment of another port",
 	  { Q, .more = true, .dport = 9 },
-	  PASSED(NOT_OURS) },
+	  PASSED(NO_SERVICE) },
 	{ "first fragment v6",
 	  { Q, .ipv6 = true, .fragment = true, .more = true },
 	  IS_FRAG },
@@ -153,7 +153,7 @@ static const struct {
 	  { Q, .udp_length = FRAME_SAYS(8 + 9) },
 	  SEEN,
 	  KIND_OOB_UNKNOWN,
-	  REASON_WITHIN_BUDGET,
+	  REASON_WITHIN_LIMITS,
 	  XDP_PASS },
 	{ "payload beyond the frame v6",
 	  { Q, .ipv6 = true, .ip_length = FRAME_SAYS(22) },

@@ -31,8 +31,8 @@ static int come(__u16 port, size_t n, __u32 size, __u64 *ret_counted)
 				 bpf_program__fd(kern.skel->progs.shield_joined), &run),
 			 0);
 	kern_sum(&kern, 0, &after);
-	*ret_counted = after.by[KIND_JOINED][REASON_MALFORMED].packets -
-		       before.by[KIND_JOINED][REASON_MALFORMED].packets;
+	*ret_counted = after.by[KIND_COALESCED][REASON_MALFORMED].packets -
+		       before.by[KIND_COALESCED][REASON_MALFORMED].packets;
 	return (int)run.retval;
 }
 

@@ -33,7 +33,7 @@ static unsigned int let_in(const char *from, unsigned int count)
 		struct outcome o = hear_from(from, HERE, BYTES(OOB "getstatus"));
 
 		assert_int_equal(o.reason, o.action == XDP_PASS ? REASON_ALLOW_LIST
-								: REASON_GLOBAL_BUDGET);
+								: REASON_SERVICE_LIMIT);
 		in += o.action == XDP_PASS;
 	}
 	link_.ipv6 = false;
@@ -96,8 +96,8 @@ static void friends_have_limits_of_each_service(void **state)
 /* Of which budget there is nothing left is one to a friend. */
 static void friendship_overcomes_every_budget(void **state)
 {
-	static const enum reason reasons[] = { REASON_SOURCE_BUDGET, REASON_PREFIX_BUDGET,
-					       REASON_GLOBAL_BUDGET };
+	static const enum reason reasons[] = { REASON_SOURCE_LIMIT, REASON_PREFIX_LIMIT,
+					       REASON_SERVICE_LIMIT };
 	const struct limit none = { SECOND, 0 };
 
 	(void)state;
@@ -143,9 +143,9 @@ static void entries_end_on_time(void **state)
 			 REASON_DENY_LIST);
 	pass_time(2 * SECOND);
 	assert_int_equal(hear_from(FRIEND, HERE, BYTES(OOB "getstatus")).reason,
-			 REASON_GLOBAL_BUDGET);
+			 REASON_SERVICE_LIMIT);
 	assert_int_equal(hear_from(NEIGHBOUR, HERE, BYTES(OOB "getstatus")).reason,
-			 REASON_GLOBAL_BUDGET);
+			 REASON_SERVICE_LIMIT);
 }
 
 /* What leaves for @to at once, in octets of frames. */
@@ -211,9 +211,10 @@ static void friendship_is_no_licence_to_forge(void **state)
 	}
 	put32(move, 0x7ffffff0);
 	put16(move + 4, 7);
-	assert_int_equal(hear_from(PEER, HERE, move, sizeof(move)).reason, REASON_FORGED);
+	assert_int_equal(hear_from(PEER, HERE, move, sizeof(move)).reason,
+			 REASON_PLAYER_MISMATCH);
 	assert_int_equal(hear_from(PEER, HERE + 1, move, sizeof(move)).reason,
-			 REASON_FORGED);
+			 REASON_PLAYER_MISMATCH);
 }
 
 /* An entry is found where the table says that there may be one, and not looked for else.
@@ -230,7 +231,7 @@ static void lists_are_looked_up_where_they_matter(void **state)
 	memset(kern.live->listed, 0, sizeof(kern.live->listed));
 	assert_int_equal(let_in(FRIEND, 1), 0);
 	assert_int_equal(hear_from("198.19.4.4", HERE, BYTES(OOB "getstatus")).reason,
-			 REASON_GLOBAL_BUDGET);
+			 REASON_SERVICE_LIMIT);
 }
 
 static void networks_cover_their_cells(void **state)

@@ -113,7 +113,7 @@ static void a_forger_stops_no_move(void **state)
 		struct outcome o = kern_send(&kern, &s);
 
 		assert_int_equal(o.action, XDP_DROP);
-		assert_int_equal(o.reason, REASON_FORGED);
+		assert_int_equal(o.reason, REASON_PLAYER_MISMATCH);
 	}
 	serve(FAMILY_NETQUAKE);
 	for (__u32 i = 1; i <= 5000; i++) { /* 1000 acknowledgements a second */

@@ -138,7 +138,7 @@ static void a_player_has_a_budget(void **state)
 		passed += q3_heard(HERE, i, 77, 0);
 	assert_int_equal(passed, 400);
 	assert_int_equal(hear_from(PEER, HERE, BYTES("\x91\1\0\0\x4d\0moves")).reason,
-			 REASON_PLAYER_BUDGET);
+			 REASON_PLAYER_LIMIT);
 	pass_time(SECOND / 8);
 	passed = 0;
 	for (__u32 i = 401; i <= 1400; i++)

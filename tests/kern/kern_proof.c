@@ -132,8 +132,9 @@ static void a_cookie_is_its_asker_s_alone(void **state)
 	}
 	say(&wraps[0], token, 11, &say_);
 	assert_int_equal(say_.action, XDP_DROP);
-	assert_int_equal(tally_of(DIRECTION_C2S, KIND_PROOF, REASON_FALSE_PROOF).packets,
-			 11);
+	assert_int_equal(
+		tally_of(DIRECTION_C2S, KIND_ECHO_RETURN, REASON_INVALID_COOKIE).packets,
+		11);
 	say(&wraps[0], token, n, &say_);
 	assert_turned(&say_, BYTES(ARGUED));
 }
@@ -454,8 +455,8 @@ static void what_is_sent_is_counted(void **state)
 		say(&wraps[1], BYTES(ARGUED), &say_);
 		pass_time(SECOND / 7);
 	}
-	in = tally_of(DIRECTION_C2S, KIND_GETCHALLENGE, REASON_ASKED);
-	out = tally_of(DIRECTION_S2C, KIND_ECHO, REASON_ASKED);
+	in = tally_of(DIRECTION_C2S, KIND_GETCHALLENGE, REASON_CHALLENGED);
+	out = tally_of(DIRECTION_S2C, KIND_ECHO, REASON_CHALLENGED);
 	assert_int_equal(in.packets, 7);
 	assert_int_equal(out.packets, 7);
 	assert_int_equal(in.bytes, 7 * say_.sent_n);

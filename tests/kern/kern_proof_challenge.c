@@ -287,7 +287,7 @@ static void invited_is_who_was_sent_a_challenge(void **state)
 			if (invited)
 				server_says(rows[r].said);
 			o = hear_from(PEER, HERE, rows[r].next, strlen(rows[r].next));
-			assert_int_equal(o.reason, REASON_WITHIN_BUDGET);
+			assert_int_equal(o.reason, REASON_WITHIN_LIMITS);
 			assert_int_equal(o.charged,
 					 invited ? CLASS_CONNECT : CLASS_UNKNOWN);
 		}
@@ -327,7 +327,7 @@ static void the_invited_pay(void **state)
 	kern.live->ledger = (struct ledger){ 0 };
 }
 
-/* Under pressure NetQuake's clients have to ask twice, as they do. */
+/* Under load NetQuake's clients have to ask twice, as they do. */
 static void netquake_asks_twice(void **state)
 {
 	static const char ask_[] = "\x80\0\0\x0c\1QUAKE\0\3";
@@ -343,23 +343,23 @@ static void netquake_asks_twice(void **state)
 			hear_from(PEER, (__u16)(1000 + i), ask_, sizeof(ask_) - 1);
 
 		assert_int_equal(o.reason,
-				 i < 4 ? REASON_WITHIN_BUDGET : REASON_UNREPEATED);
+				 i < 4 ? REASON_WITHIN_LIMITS : REASON_GREYLISTED);
 	}
 	/* There is budget again, but not for who asks once. */
 	pass_time(2500000000ull);
 	assert_int_equal(hear_from(PEER, 7, ask_, sizeof(ask_) - 1).reason,
-			 REASON_UNREPEATED);
+			 REASON_GREYLISTED);
 	assert_int_equal(hear_from(PEER, 1010, ask_, sizeof(ask_) - 1).reason,
-			 REASON_PROVEN);
+			 REASON_VALIDATED);
 	pass_time(500000000);
 	assert_int_equal(hear_from(PEER, 7, ask_, sizeof(ask_) - 1).reason,
-			 REASON_UNREPEATED);
+			 REASON_GREYLISTED);
 	pass_time(2500000000ull);
 	assert_int_equal(hear_from(PEER, 7, ask_, sizeof(ask_) - 1).reason,
-			 REASON_PROVEN);
+			 REASON_VALIDATED);
 	pass_time(20 * SECOND);
 	assert_int_equal(hear_from(PEER, 8, ask_, sizeof(ask_) - 1).reason,
-			 REASON_WITHIN_BUDGET);
+			 REASON_WITHIN_LIMITS);
 }
 
 /*
@@ -413,7 +413,7 @@ static size_t hello(char *to, char random, char cookie)
 }
 
 /*
- * Under pressure a ClientHello has to come twice with the same random, as DTLS clients
+ * Under load a ClientHello has to come twice with the same random, as DTLS clients
  * send it again after a second; then it has a budget that no flood of others spends.
  */
 static void a_hello_comes_twice(void **state)
@@ -432,24 +432,25 @@ static void a_hello_comes_twice(void **state)
 		o = hear_from(PEER, (__u16)(1000 + i), text, hello(text, 1, 0));
 		assert_int_equal(o.kind, KIND_DTLS_CLIENT_HELLO);
 		assert_int_equal(o.reason,
-				 i < 4 ? REASON_WITHIN_BUDGET : REASON_UNREPEATED);
+				 i < 4 ? REASON_WITHIN_LIMITS : REASON_GREYLISTED);
 	}
 	pass_time(SECOND);
 	/* Another random is another client's, and so is another port. */
 	o = hear_from(PEER, 1010, text, hello(text, 2, 0));
-	assert_int_equal(o.reason, REASON_UNREPEATED);
+	assert_int_equal(o.reason, REASON_GREYLISTED);
 	o = hear_from(PEER, 2010, text, hello(text, 1, 0));
-	assert_int_equal(o.reason, REASON_UNREPEATED);
+	assert_int_equal(o.reason, REASON_GREYLISTED);
 	o = hear_from(PEER, 1010, text, hello(text, 1, 0));
-	assert_int_equal(o.reason, REASON_PROVEN);
+	assert_int_equal(o.reason, REASON_VALIDATED);
 	pass_time(SECOND / 4);
 	o = hear_from(PEER, 1010, text, hello(text, 2, 0));
-	assert_int_equal(o.reason, REASON_UNREPEATED); /* too soon */
+	assert_int_equal(o.reason, REASON_GREYLISTED); /* too soon */
 	/* One client among thousands of others, each of whom asks once. */
 	for (int i = 0; i < 5000; i++) {
 		if (i % 1000 == 0) {
 			o = hear_from(PEER, 7, text, hello(text, 7, 0));
-			assert_int_equal(o.reason, i ? REASON_PROVEN : REASON_UNREPEATED);
+			assert_int_equal(o.reason,
+					 i ? REASON_VALIDATED : REASON_GREYLISTED);
 		}
 		o = hear_from("198.18.0.1", (__u16)(10000 + i), text, hello(text, 1, 0));
 		forged += o.action == XDP_PASS;

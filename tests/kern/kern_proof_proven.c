@@ -245,13 +245,13 @@ static void browsers_prove_themselves_for_a_query(void **state)
 		enum wire_kind kind = i ? KIND_GETSTATUS : KIND_GETINFO;
 		struct frame_spec each = { .sport = (__u16)(HERE + i) };
 		size_t n = token_of(&each, rows[i].text, rows[i].n, token);
-		__u64 before = requests_of(kind), proofs = requests_of(KIND_PROOF);
+		__u64 before = requests_of(kind), proofs = requests_of(KIND_ECHO_RETURN);
 
 		say(&each, token, n, &say_);
 		assert_turned(&say_, rows[i].text, rows[i].n);
 		/* What it costs is counted where its answer is. */
 		assert_int_equal(requests_of(kind), before + 1);
-		assert_int_equal(requests_of(KIND_PROOF), proofs);
+		assert_int_equal(requests_of(KIND_ECHO_RETURN), proofs);
 	}
 	s.budget[CLASS_QUERY].global = kern_rate(1, 0);
 	kern_service(&kern, 0, 0, &s);
@@ -291,8 +291,8 @@ static void who_proved_itself_asks_on(void **state)
 	/* Two of four, for the proof was the first: each counts as two. */
 	say(&wraps[0], BYTES(OOB "getstatus"), &say_);
 	assert_int_equal(say_.action, XDP_PASS);
-	assert_int_equal(tally_of(DIRECTION_C2S, KIND_GETSTATUS, REASON_PROVEN).packets,
-			 1);
+	assert_int_equal(
+		tally_of(DIRECTION_C2S, KIND_GETSTATUS, REASON_VALIDATED).packets, 1);
 	say(&wraps[0], BYTES(OOB "getstatus"), &say_);
 	assert_int_equal(say_.action, XDP_DROP);
 	pass_time(SECOND / 4);
@@ -303,8 +303,8 @@ static void who_proved_itself_asks_on(void **state)
 		say(&wraps[0], BYTES(OOB "getstatus"), &say_);
 		assert_int_equal(say_.action, XDP_PASS);
 	}
-	assert_int_equal(tally_of(DIRECTION_C2S, KIND_GETSTATUS, REASON_PROVEN).packets,
-			 1 + 4);
+	assert_int_equal(
+		tally_of(DIRECTION_C2S, KIND_GETSTATUS, REASON_VALIDATED).packets, 1 + 4);
 }
 
 /* Who proved itself joins whatever strangers do, and within a budget of its own. */
@@ -354,9 +354,9 @@ static void what_the_proven_have_spent_is_said(void **state)
 		enum reason reason;
 		const char *from;
 	} rows[] = {
-		{ REASON_SOURCE_BUDGET, "10.1.1.1" },
-		{ REASON_PREFIX_BUDGET, "10.1.1.2" },
-		{ REASON_GLOBAL_BUDGET, "10.99.1.1" },
+		{ REASON_SOURCE_LIMIT, "10.1.1.1" },
+		{ REASON_PREFIX_LIMIT, "10.1.1.2" },
+		{ REASON_SERVICE_LIMIT, "10.99.1.1" },
 	};
 	static const char *const home = "10.1.1.1";
 	char token[FRAME_MAX];
@@ -433,7 +433,7 @@ static void a_network_of_the_proven_is_little_more_than_a_prefix(void **state)
 		s.budget[CLASS_UNKNOWN].global = kern_rate(1, 0);
 		kern_service(&kern, 0, 0, &s);
 		pass_time(300 * SECOND);
-		refused = tally_of(DIRECTION_C2S, KIND_CONNECT, REASON_PREFIX_BUDGET)
+		refused = tally_of(DIRECTION_C2S, KIND_CONNECT, REASON_PREFIX_LIMIT)
 				  .packets;
 		for (size_t i = 0; i < COUNT(rows); i++) {
 			struct frame_spec at = { .ipv6 = ipv6,
@@ -454,7 +454,7 @@ static void a_network_of_the_proven_is_little_more_than_a_prefix(void **state)
 			refused += !rows[i].passes;
 		}
 		assert_int_equal(tally_of(DIRECTION_C2S, KIND_CONNECT,
-					  REASON_PREFIX_BUDGET)
+					  REASON_PREFIX_LIMIT)
 					 .packets,
 				 refused);
 	}
@@ -488,15 +488,15 @@ static void who_is_refused_pays_nothing(void **state)
 	assert_turned(&say_, BYTES(OOB "getstatus"));
 	pass_time(SECOND / 4); /* who was asked just now is dropped at once */
 	say(&wraps[0], BYTES(OOB "getstatus"), &say_);
-	assert_int_equal(tally_of(DIRECTION_C2S, KIND_GETSTATUS, REASON_PROVEN).packets,
-			 1);
+	assert_int_equal(
+		tally_of(DIRECTION_C2S, KIND_GETSTATUS, REASON_VALIDATED).packets, 1);
 	pass_time(SECOND / 4);
 	say(&wraps[0], BYTES(OOB "getstatus"), &say_);
 	assert_int_not_equal(say_.action, XDP_PASS);
 	pass_time(SECOND);
 	say(&wraps[0], BYTES(OOB "getstatus"), &say_);
-	assert_int_equal(tally_of(DIRECTION_C2S, KIND_GETSTATUS, REASON_PROVEN).packets,
-			 2);
+	assert_int_equal(
+		tally_of(DIRECTION_C2S, KIND_GETSTATUS, REASON_VALIDATED).packets, 2);
 }
 
 int main(void)

@@ -174,7 +174,7 @@ static void nothing_is_lost_on_a_quiet_day(void **state)
 		link_.sport = (__u16)(FIRST + r.family);
 		if (r.direction == DIRECTION_S2C) {
 			passed = says(r.payload, r.n);
-			o.reason = REASON_LEDGER;
+			o.reason = REASON_AMPLIFICATION;
 		} else {
 			o = hear_from(peer, HERE, r.payload, r.n);
 			passed = !o.other && o.action == XDP_PASS;

@@ -78,7 +78,8 @@ static void senders_that_cannot_be_are_not_asked(void **state)
 			assert_int_equal(say_.action, XDP_DROP);
 		}
 	}
-	assert_int_equal(tally_of(DIRECTION_S2C, KIND_ECHO, REASON_ASKED).packets, 0);
+	assert_int_equal(tally_of(DIRECTION_S2C, KIND_ECHO, REASON_CHALLENGED).packets,
+			 0);
 }
 
 /* What no question can be sent for is not said to have been asked for proof. */
@@ -99,15 +100,17 @@ static void who_is_counted_as_asked_is_asked(void **state)
 		pass_time(3 * SECOND);
 		say(&rows[i], BYTES(OOB "getstatus"), &say_);
 		sent += say_.action == XDP_TX;
-		assert_int_equal(
-			tally_of(DIRECTION_C2S, KIND_GETSTATUS, REASON_ASKED).packets,
-			sent);
-		assert_int_equal(tally_of(DIRECTION_S2C, KIND_ECHO, REASON_ASKED).packets,
+		assert_int_equal(tally_of(DIRECTION_C2S, KIND_GETSTATUS,
+					  REASON_CHALLENGED)
+					 .packets,
 				 sent);
+		assert_int_equal(
+			tally_of(DIRECTION_S2C, KIND_ECHO, REASON_CHALLENGED).packets,
+			sent);
 	}
 	assert_int_equal(sent, 1);
 	assert_int_equal(
-		tally_of(DIRECTION_C2S, KIND_GETSTATUS, REASON_GLOBAL_BUDGET).packets, 4);
+		tally_of(DIRECTION_C2S, KIND_GETSTATUS, REASON_SERVICE_LIMIT).packets, 4);
 }
 
 /* What was sent to all of a link would go back from an address of all. */

@@ -100,7 +100,7 @@ static void one_of_a_period_with_its_weight(void **state)
 	assert_true(at[0].net == HOST4 || at[0].net == 0xc0000209);
 	assert_int_equal(at[0].weight, 5);
 	assert_int_equal(at[0].ipv6, 0);
-	assert_int_equal(at[0].reason, REASON_GLOBAL_BUDGET);
+	assert_int_equal(at[0].reason, REASON_SERVICE_LIMIT);
 	assert_int_equal(at[0].tick, 1 << 10);
 	kern.live->clock_ns += PERIOD;
 	refuse(&other, REFUSED_EVERY);
@@ -224,7 +224,7 @@ static void whatever_it_is_refused_for(void **state)
 		  CLASS_MALFORMED,
 		  REASON_MALFORMED },
 		{ { OOB("getstatus"), .more = true }, CLASS_FRAGMENT, REASON_FRAGMENT },
-		{ { OOB("getstatus"), .options = 1 }, CLASS_QUERY, REASON_GLOBAL_BUDGET },
+		{ { OOB("getstatus"), .options = 1 }, CLASS_QUERY, REASON_SERVICE_LIMIT },
 		{ { OOB("getstatus"), .from = "203.0.113.7" },
 		  CLASS_QUERY,
 		  REASON_DENY_LIST },
@@ -285,7 +285,7 @@ static void what_is_challenged_is_kept(void **state)
 			kern.live->proof.secret.key[turn][1] = 0x1234567890abcdef;
 	assert_int_equal(kern_action(&kern, frame, n), XDP_TX);
 	assert_int_equal(kept(0, CLASS_CHALLENGE, at), 1);
-	assert_int_equal(at[0].reason, REASON_ASKED);
+	assert_int_equal(at[0].reason, REASON_CHALLENGED);
 	assert_int_equal(at[0].net, HOST4);
 }
 

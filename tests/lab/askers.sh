@@ -65,7 +65,7 @@ askers_known()
 	mkdir -p "$STATE_DIRECTORY"
 	for i in $ASKERS_KNOWN; do
 		echo "10.79.$i.2 63 $(date +%s)"
-	done >"$STATE_DIRECTORY/known.txt"
+	done >"$STATE_DIRECTORY/known-clients.txt"
 }
 
 # asker NAME SECONDS HOST "N..." CLIENT-ARGUMENTS
@@ -137,7 +137,7 @@ row()
 reasons_line()
 {
 	net_in server "$SHIELD" stats --json | jq -c '[.services[].counters[] |
-		select(.direction == "in" and .verdict == "answer") |
+		select(.direction == "in" and .verdict == "respond") |
 		{key: .reason, value: .packets}] | group_by(.key) |
 		map({key: .[0].key, value: (map(.value) | add)}) | from_entries'
 }

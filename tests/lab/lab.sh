@@ -175,7 +175,7 @@ table()
 	refuses nobody as long as it keeps up, engines soon do (LIMITS=1, SERVER=openarena).
 	With the shield the kernel says in the server's words what is asked, first to those who
 	asked on quiet days, then to who shows that it is there by `echo` or by asking again, as
-	far as the rate for strangers goes: this lab writes `answers` and `proof`, which are off by
+	far as the rate for strangers goes: this lab writes `cache` and `validation`, which are off by
 	default over veths, as its links are, and on elsewhere.
 	WORDS
 }
@@ -198,20 +198,20 @@ trackers_known()
 	mkdir -p "$STATE_DIRECTORY"
 	for i in 1 2; do
 		echo "10.79.$i.2 63 $(date +%s)"
-	done >"$STATE_DIRECTORY/known.txt"
+	done >"$STATE_DIRECTORY/known-clients.txt"
 }
 
 shield_config()
 {
-	local proof=pressure
+	local proof=under-load
 
 	[ "$PROTOCOL" != quake-enhanced ] || proof=off
 	cat <<-CONFIG
 	service "lab" {
 	    protocol = $PROTOCOL
 	    port     = $NET_PORT
-	    answers  = pressure
-	    proof    = $proof
+	    cache = under-load
+	    validation = $proof
 	}
 	CONFIG
 }

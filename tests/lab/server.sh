@@ -103,7 +103,7 @@ client_start()
 }
 
 # SERVICE_MORE: another line of its service. Without, proof as it is by default on a card:
-# over a veth `proof` and `answers` are off unless they are written. There is no room for
+# over a veth `validation` and `cache` are off unless they are written. There is no room for
 # answers behind what a socket sends over one, so they are left off.
 shield_config()
 {
@@ -111,7 +111,7 @@ shield_config()
 	service "lab" {
 	    protocol = $PROTOCOL
 	    port     = $NET_PORT
-	    ${SERVICE_MORE-proof = pressure}
+	    ${SERVICE_MORE-validation = under-load}
 	}
 	CONFIG
 }

@@ -303,7 +303,7 @@ static void say_nearest(FILE *out, const char *text, size_t n)
 					     "replies",
 					     "malformed",
 					     "ab",
-					     "on_exit",
+					     "on-exit",
 					     "abcdefghijklmnopqrstuvwxyz01234",
 					     "" };
 	struct nearest near;

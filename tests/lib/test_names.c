@@ -107,10 +107,10 @@ static void fixed_names(void **state)
 	assert_string_equal(kind_name(KIND_GETSTATUS), "getstatus");
 	assert_string_equal(verdict_name(VERDICT_PASS), "pass");
 	assert_string_equal(verdict_name(VERDICT_DROP), "drop");
-	assert_string_equal(verdict_name(VERDICT_ANSWER), "answer");
-	assert_string_equal(reason_name(REASON_SOURCE_BUDGET), "source-budget");
-	assert_int_equal(other_verdict(OTHER_NOT_OURS), VERDICT_PASS);
-	assert_int_equal(other_verdict(OTHER_LONG_CHAIN), VERDICT_DROP);
+	assert_string_equal(verdict_name(VERDICT_RESPOND), "respond");
+	assert_string_equal(reason_name(REASON_SOURCE_LIMIT), "source-limit");
+	assert_int_equal(other_verdict(OTHER_NO_SERVICE), VERDICT_PASS);
+	assert_int_equal(other_verdict(OTHER_TOO_MANY_HEADERS), VERDICT_DROP);
 }
 
 /* What passes, and what is answered, by name; that a reason is new is no reason to pass.
@@ -118,10 +118,10 @@ static void fixed_names(void **state)
 static void verdicts_of_reasons(void **state)
 {
 	static const char answered[] =
-		" asked-for-proof answered-player answered-allowed answered-proven answered-known answered-network "
-		"answered-repeated answered-in-budget template ";
+		" challenged cached-player cached-allow-list cached-validated cached-known cached-prefix "
+		"cached-recurring cached-in-limits cached-response ";
 	static const char passed[] =
-		" within-budget allow-list player policy exempt other-socket proven ";
+		" within-limits allow-list player policy exempt other-socket validated ";
 
 	(void)state;
 	for (int i = 0; i < REASON_COUNT; i++) {
@@ -130,7 +130,7 @@ static void verdicts_of_reasons(void **state)
 		snprintf(name, sizeof(name), " %s ", reason_name((enum reason)i));
 		assert_int_equal(reason_verdict((enum reason)i),
 				 strstr(passed, name)	  ? VERDICT_PASS
-				 : strstr(answered, name) ? VERDICT_ANSWER
+				 : strstr(answered, name) ? VERDICT_RESPOND
 							  : VERDICT_DROP);
 	}
 	assert_int_equal(reason_verdict(REASON_COUNT), VERDICT_DROP);

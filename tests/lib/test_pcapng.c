@@ -103,7 +103,7 @@ static void write_file(const char *path)
 		.inbound = true,
 		.xdp = true,
 		.action = 1,
-		.comment = "service=ffa kind=getstatus verdict=drop reason=source-budget "
+		.comment = "service=ffa kind=getstatus verdict=drop reason=source-limit "
 			   "sampler=statistic",
 	};
 	FILE *file = fopen(path, "we");
@@ -154,7 +154,7 @@ static void tshark_opens_it(void **state)
 	write_file(path);
 	there = tshark_reads(path, "-e frame.comment",
 			     "service=ffa kind=getstatus verdict=drop "
-			     "reason=source-budget sampler=statistic\nthe other way\n") &&
+			     "reason=source-limit sampler=statistic\nthe other way\n") &&
 		tshark_reads(path, "-e frame.time_epoch -e frame.len -e udp.dstport",
 			     "1795224877.123456789\t55\t27960\n"
 			     "1795224877.123456789\t55\t27960\n") &&

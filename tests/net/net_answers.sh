@@ -66,8 +66,8 @@ shield_config()
 	service "lab" {
 	    protocol = $PROTOCOL
 	    port     = $NET_PORT
-	    answers  = pressure
-	    ${POOL:+proof = pressure}
+	    cache = under-load
+	    ${POOL:+validation = under-load}
 	}
 	CONFIG
 }
@@ -142,14 +142,14 @@ flood_stop()
 
 answers_of() # REASON
 {
-	stats_sum "select(.verdict == \"answer\" and .reason == \"$1\")"
+	stats_sum "select(.verdict == \"respond\" and .reason == \"$1\")"
 }
 
 # Answers that could be sent now, of a server that says something.
 templates_fresh()
 {
 	net_in server "$SHIELD" stats --json |
-		jq '[.services[].templates[] | select(.fresh and .bytes > 20)] | length'
+		jq '[.services[].cached_responses[] | select(.fresh and .bytes > 20)] | length'
 }
 
 templates_as_schema()
@@ -177,7 +177,7 @@ test_known()
 	each_second 40 "$QUESTION"
 	net_check "who is known is answered at once, and always" [ "$answered" -ge 39 ]
 	net_check "as by the server" [ "$alike" -ge 37 ]
-	net_check "since it is known" [ "$(answers_of answered-known)" -gt 20 ]
+	net_check "since it is known" [ "$(answers_of cached-known)" -gt 20 ]
 	flood_stop
 	sleep 12
 }
@@ -186,7 +186,7 @@ test_known()
 someone_known()
 {
 	mkdir -p "$STATE_DIRECTORY"
-	echo "$KNOWN 64 $(date +%s)" >"$STATE_DIRECTORY/known.txt"
+	echo "$KNOWN 64 $(date +%s)" >"$STATE_DIRECTORY/known-clients.txt"
 }
 
 # Nothing is to be learnt only when the flood is there: its first moments count.
@@ -200,7 +200,7 @@ test_first()
 	net_check "who is known is answered from a flood's first second on" \
 		[ "$answered" -ge $((count - 1)) ]
 	flood_stop
-	net_check "from the kernel" [ "$(answers_of answered-known)" -ge $((count / 2)) ]
+	net_check "from the kernel" [ "$(answers_of cached-known)" -ge $((count / 2)) ]
 	net_check "what is kept for that is shown" [ "$(templates_fresh)" -ge 1 ]
 	net_check "and is in its schema" templates_as_schema
 }
@@ -216,7 +216,7 @@ test_stranger()
 		each_second 5 "$NONCED a.Nonce-$RANDOM"
 		net_check "with the asker's own word in it" [ "$alike" -ge 3 ]
 	fi
-	net_check "from the kernel" [ "$(answers_of answered-repeated)" -ge 6 ]
+	net_check "from the kernel" [ "$(answers_of cached-recurring)" -ge 6 ]
 	# What is kept is up to four seconds old by now, and is sent for up to six.
 	kill -STOP "$server_pid"
 	each_second 4 "$QUESTION"
@@ -264,7 +264,7 @@ someone_known
 shield_start >/dev/null
 net_check "on a quiet day the server itself answers" \
 	[ -n "$(said client "$NET_SERVER" "$QUESTION")" ]
-net_check "nothing is answered for it" [ "$(stats_sum 'select(.verdict == "answer")')" = 0 ]
+net_check "nothing is answered for it" [ "$(stats_sum 'select(.verdict == "respond")')" = 0 ]
 test_first
 [ -z "${MINUTES-}" ] || test_known
 test_stranger

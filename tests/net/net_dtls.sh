@@ -51,7 +51,7 @@ config()
 {
 	shield_config
 	cat <<-CONFIG
-	follow { first = 4 psk_identity = "$IDENTITY" psk_file = "$work/key" }
+	follow { first = 4 psk-identity = "$IDENTITY" psk-file = "$work/key" }
 	output { json = "$work/live.jsonl" }
 	CONFIG
 }
@@ -60,7 +60,7 @@ refused() # MODE
 {
 	chmod "$1" "$work/key"
 	! net_in server timeout 10 "$SHIELD" run -c "$work/shield.conf" -i srv0 \
-		>"$work/refused.log" 2>&1 && grep -q "psk_file '$work/key' can be read" \
+		>"$work/refused.log" 2>&1 && grep -q "psk-file '$work/key' can be read" \
 		"$work/refused.log"
 }
 

@@ -38,7 +38,7 @@ evening_config()
 {
 	shield_config
 	cat <<-CONFIG
-	sample { every = 1024 rate = 200 }
+	sample { one-in = 1024 rate = 200 }
 	follow { first = 4 }
 	output {
 	    json   = "$work/live.jsonl"
@@ -434,7 +434,7 @@ flood_sent()
 flood_was_held()
 {
 	[ "$(flood_sent)" -gt $((EVENING_S * FLOOD_RATE / 4)) ] &&
-		awk -v sent="$(flood_sent)" '/^quakeshield_packets_total/ &&
+		awk -v sent="$(flood_sent)" '/^quakeshield_received_packets_total/ &&
 			!/verdict="pass"/ { n += $NF } END { exit n < sent * 0.9 }' "$work/last.metrics"
 }
 
@@ -471,7 +471,7 @@ check_player() # NAME
 		"$(messages recorded s2c "$address") in lines, $(figure "$name" .snapshots) in" \
 		"players.json; c2s $(messages captured c2s "$address")," \
 		"$(messages recorded c2s "$address"), $(figure "$name" .c2s.received);" \
-		"lost $(figure "$name" '"\(.c2s.lost) and \(.s2c.lost), unsure \(.s2c.unsure)"')"
+		"lost $(figure "$name" '"\(.c2s.lost) and \(.s2c.lost), unsure \(.s2c.unknown)"')"
 }
 
 check_evening()

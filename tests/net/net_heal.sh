@@ -49,7 +49,7 @@ link_of() # DEVICE JQ-FILTER
 
 protected() # DEVICE
 {
-	[ "$(program_on "$1")" != 0 ] && link_of "$1" '.ours and .ingress and .egress'
+	[ "$(program_on "$1")" != 0 ] && link_of "$1" '.protected and .ingress and .egress'
 }
 
 healthy() # CODE
@@ -262,7 +262,7 @@ test_halves()
 	fi
 	net_check "no egress: status fails" fails net_in server "$SHIELD" status
 	net_check "no egress: status says half" half_said
-	net_check "no egress: JSON says so" link_of heal0 '.ingress and (.egress | not) and (.ours | not)'
+	net_check "no egress: JSON says so" link_of heal0 '.ingress and (.egress | not) and (.protected | not)'
 	kill -CONT "$shield_pid"
 	net_check "no egress: mended when the daemon goes on" net_until 7 protected heal0
 }

@@ -66,7 +66,7 @@ incidents_config()
 		[ -z "$name" ] || printf 'service "%s" { protocol = %s port = %s }\n' \
 			"$name" "$protocol" "$port"
 	done <<<"$SERVICES"
-	echo 'sample { every = 16 rate = 2000 }'
+	echo 'sample { one-in = 16 rate = 2000 }'
 	echo "on-attack = $EXAMPLES/on-attack-webhook.sh"
 }
 
@@ -216,8 +216,8 @@ row() # SERVICE WHAT FORGED
 {
 	local delay what forged
 
-	what=$(said start "$1" QUAKESHIELD_WHAT)
-	forged=$(said end "$1" QUAKESHIELD_FORGED)
+	what=$(said start "$1" QUAKESHIELD_TYPE)
+	forged=$(said end "$1" QUAKESHIELD_SPOOFED)
 	delay=$(awk -v a="$(cat "$work/began.$1")" -v b="$(said start "$1" received)" \
 		'BEGIN { printf "%.2f", b ? b - a : -1 }')
 	printf '# %-11s %-18s %-9s %8s s  %s\n' "${1:-(machine)}" "${what:-MISSED}" \

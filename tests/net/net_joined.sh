@@ -11,7 +11,7 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 BUILD=$(realpath "${BUILD:-build}")
 LAB=$BUILD/lab SHIELD=$BUILD/quakeshield SERVER=standin PROTOCOL=quake3
-SERVICE_MORE='answers = off' # the daemon's own questions would count, too
+SERVICE_MORE='cache = off' # the daemon's own questions would count, too
 # shellcheck source=tests/lab/net.sh
 . tests/lab/net.sh
 # shellcheck source=tests/lab/server.sh
@@ -40,7 +40,7 @@ got()
 
 joined()
 {
-	stats_sum 'select(.kind == "joined" and .reason == "malformed")'
+	stats_sum 'select(.kind == "coalesced" and .reason == "malformed")'
 }
 
 # All that passed the first program, and that was something: budgets hold there, too.

@@ -55,18 +55,18 @@ service()
 	    protocol = $1
 	    port     = $2
 	$(for class in query challenge connect rcon unknown netchan; do
-		echo "    $class { source = unlimited prefix = unlimited global = unlimited }"
+		echo "    $class { source = unlimited prefix = unlimited service = unlimited }"
 	done)
 	}
 	CONFIG
 }
 
-# ledger_config STRICT
+# ledger_config MODE
 ledger_config()
 {
 	cat <<-CONFIG
 	allow = {"10.190.0.0/24"}
-	ledger { allowance = $ALLOWANCE window = $WINDOW strict = $1 }
+	amplification { allowance = $ALLOWANCE refill = $WINDOW mode = $1 }
 	$(service quake3 27960)
 	$(service quakeworld 27500)
 	$(service quake2 27910)
@@ -326,7 +326,7 @@ fragments_paired()
 signon_dropped()
 {
 	net_in server "$SHIELD" stats --json | jq -e '[.services[].counters[] | select(
-		.direction == "out" and .kind == "nq-reliable" and .reason == "ledger") |
+		.direction == "out" and .kind == "nq-reliable" and .reason == "amplification") |
 		.packets] | add > 0'
 }
 
@@ -340,7 +340,7 @@ table()
 			$10, $5, times($5, $4), $11, times($11, $10), $17, times($17, $16) }'
 }
 
-# shield_with STRICT: a new shield that remembers nothing.
+# shield_with MODE: a new shield that remembers nothing.
 shield_with()
 {
 	ledger_config "$1" >"$work/shield.conf"
@@ -353,7 +353,7 @@ servers_start || net_die "the servers do not answer"
 run_all off
 sums off >"$work/off.sums"
 net_until 30 all_forgotten || net_die "the server still sends to somebody"
-shield_with no || exit 1
+shield_with limit || exit 1
 run_all on
 sums on >"$work/on.sums"
 net_check "the ledger holds for every request, way and family" within on
@@ -368,7 +368,7 @@ net_check "without it ccreq-connect amplifies" exceeds ccreq-connect slow
 shield_stop KILL
 net_in server "$SHIELD" detach >/dev/null
 net_until 30 all_forgotten || net_die "the server still sends to somebody"
-shield_with yes || exit 1
+shield_with strict || exit 1
 run_all strict
 sums strict 0 >"$work/strict.sums"
 net_check "strict: never more out than in" within strict

@@ -27,7 +27,7 @@ lifetime_config()
 	    query {
 	        source = "$RATE/s burst $BURST"
 	        prefix = "100/s burst 100"
-	        global = "100/s burst 100"
+	        service = "100/s burst 100"
 	    }
 	}
 	CONFIG

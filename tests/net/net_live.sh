@@ -22,12 +22,12 @@ live_config() # EVERY RATE CPU
 {
 	shield_config
 	cat <<-CONFIG
-	sample { every = $1 rate = $2 }
+	sample { one-in = $1 rate = $2 }
 	follow { first = 4 rate = 2000 }
 	output {
 	    json   = "$work/live.jsonl"
 	    pcapng = "$work/live.pcapng"
-	    cpu    = $3
+	    cpu-percent = $3
 	}
 	CONFIG
 }
@@ -153,7 +153,7 @@ piped_config()
 {
 	shield_config
 	cat <<-CONFIG
-	sample { every = 256 rate = 200 }
+	sample { one-in = 256 rate = 200 }
 	follow { first = 4 }
 	output { json = "unix:$work/live.sock" pcapng = "|$work/live.fifo" }
 	CONFIG
@@ -268,7 +268,7 @@ detaches_on_exit()
 	shield_stop TERM
 	{
 		shield_config
-		echo 'on_exit = detach'
+		echo 'on-exit = detach'
 	} >"$work/shield.conf"
 	shield_start && [ "$(program_id)" != 0 ] || return
 	shield_stop TERM
@@ -320,5 +320,5 @@ net_check "ring losses are counted" ring_losses
 net_check "what is over the budget is shed" shedding
 net_check "off is off" off
 net_check "idle, it sleeps" idle
-net_check "on_exit = detach leaves nothing" detaches_on_exit
+net_check "on-exit = detach leaves nothing" detaches_on_exit
 exit "$net_failed"

@@ -23,7 +23,7 @@ live_config()
 {
 	shield_config
 	cat <<-CONFIG
-	sample { every = 1024 }
+	sample { one-in = 1024 }
 	follow { first = 4 }
 	output { json = "$work/live.jsonl" }
 	CONFIG

@@ -82,7 +82,7 @@ recorded_figure() # NAME JQ
 # What came of the client's, and what did not: to the last datagram.
 same_way_up() # NAME
 {
-	local what='.c2s | [.received, .lost, .repeated, .late] | @csv'
+	local what='.c2s | [.received, .lost, .duplicated, .late] | @csv'
 
 	figure "$1" "$what" >"$work/a"
 	recorded_figure "$1" "$what" >"$work/b"
@@ -111,7 +111,7 @@ impaired_way_down()
 {
 	local lost unsure
 
-	lost=$(figure lossy3 .s2c.lost) unsure=$(figure lossy3 .s2c.unsure)
+	lost=$(figure lossy3 .s2c.lost) unsure=$(figure lossy3 .s2c.unknown)
 	echo "# lossy3: $lost lost on their way to it and $unsure unsure, 15 in truth" >&2
 	[ "$lost" -le 20 ] && [ $((lost + unsure)) -ge 15 ]
 }

@@ -229,7 +229,7 @@ s2c_agrees()
 	local ours theirs unsure
 
 	ours=$(($(figures quakeworld .s2c.lost) - lost_before)) theirs=$(taken_away s2c_quakeworld)
-	unsure=$(figures quakeworld .s2c.unsure)
+	unsure=$(figures quakeworld .s2c.unknown)
 	echo "# quakeworld: of the server's $theirs were taken away, $ours are missed, $unsure unsure" >&2
 	[ "$ours" -le $((theirs + 1 + theirs / 5)) ] && [ $((ours + unsure)) -ge $((theirs - 3)) ]
 }
@@ -267,13 +267,13 @@ account() # FILE: of players.json, or of `decode --lagometer --json`
 # Frames are Quake III's; nothing is dropped; and dialects are not in doubt.
 players_as_schema()
 {
-	"$SCHEMA" players --all 'worst,players[].frames,decoded_by_service.*.players[].extrapolation' \
+	"$SCHEMA" players --all 'top_prefixes,players[].frames,decoded_by_service.*.players[].extrapolation' \
 		<"$work/last.json" >&2
 }
 
 decoded_as_schema()
 {
-	"$SCHEMA" stats --all 'services[].templates,services[].decoded.players[].extrapolation' \
+	"$SCHEMA" stats --all 'services[].cached_responses,services[].decoded.players[].extrapolation' \
 		<"$work/stats.json" >&2
 }
 

@@ -39,7 +39,7 @@ metrics_agree()
 	drops=$(stats_sum 'select(.verdict == "drop")')
 	[ "$drops" -gt 10000 ] || return
 	fetch /metrics | awk -v drops="$drops" '
-		/^quakeshield_packets_total.*verdict="drop"/ { n += $NF }
+		/^quakeshield_received_packets_total.*verdict="drop"/ { n += $NF }
 		END { exit n != drops }' || return
 	[ "$(fetch /stats.json | jq '[.services[].counters[] |
 		select(.direction == "in" and .verdict == "drop") | .packets] | add')" = "$drops" ]
@@ -60,7 +60,7 @@ decoded_agree()
 watched_config()
 {
 	shield_config
-	echo 'sample { every = 64 rate = 500 } follow { first = 4 rate = 2000 }'
+	echo 'sample { one-in = 64 rate = 500 } follow { first = 4 rate = 2000 }'
 }
 
 content_type()
@@ -73,7 +73,7 @@ content_type()
 promtool_is_content()
 {
 	net_in server curl -sS -H 'Accept: text/plain' "$URL/metrics" >"$work/text"
-	grep -q '^quakeshield_refused_packets_total{' "$work/text" &&
+	grep -q '^quakeshield_rate_limited_packets_total{' "$work/text" &&
 		promtool check metrics <"$work/text" >"$work/promtool.log" 2>&1 &&
 		[ ! -s "$work/promtool.log" ]
 }
@@ -82,8 +82,8 @@ promtool_is_content()
 refusals_agree()
 {
 	fetch /metrics | awk '
-		/^quakeshield_refused_packets_total/ { a += $NF }
-		/^quakeshield_packets_total.*"(source|prefix|global)-budget"/ { b += $NF }
+		/^quakeshield_rate_limited_packets_total/ { a += $NF }
+		/^quakeshield_received_packets_total.*"(source|prefix|service)-limit"/ { b += $NF }
 		END { exit !(a > 10000 && a == b) }'
 }
 
@@ -118,11 +118,11 @@ as_schema()
 json_is_as_listed()
 {
 	net_check "/stats.json: its schema" as_schema stats \
-		'services[].templates,services[].decoded.players,services[].decoded' fetch /stats.json
+		'services[].cached_responses,services[].decoded.players,services[].decoded' fetch /stats.json
 	net_check "stats --json: its schema" as_schema stats \
-		'services[].templates,services[].decoded.players' net_in server "$SHIELD" stats --json
+		'services[].cached_responses,services[].decoded.players' net_in server "$SHIELD" stats --json
 	net_check "status --json: its schema" as_schema status \
-		other_family,owners net_in server "$SHIELD" status --json
+		protocol_mismatch,owners net_in server "$SHIELD" status --json
 	for page in history day; do
 		net_check "/$page.json: its schema" as_schema history '' fetch "/$page.json"
 	done
@@ -301,7 +301,7 @@ people_stay_here()
 lost_in_metrics()
 {
 	fetch /metrics >"$work/metrics" && whole &&
-		! grep -q '^quakeshield_interface_ours.* 1$' "$work/metrics"
+		! grep -q '^quakeshield_interface_protected.* 1$' "$work/metrics"
 }
 
 # Once the daemon has noticed it is back before anybody else can take its place.

@@ -13,7 +13,7 @@
 #
 # With TRIES so many joins, one after another, each in a flood of its own. FLOOD: none, 16, 22 or 24 (as many bits of sources in 10.0.0.0/8), v6 (2^22
 # networks of fd00::/8) or own (the client's own address, other ports). SHIELD: proof, plain
-# (proof = off) or bare (none). Only with `proof` anything is demanded: the others are what
+# (validation = off) or bare (none). Only with `proof` anything is demanded: the others are what
 # it is measured by.
 #
 # Who has joined OpenArena by the one try plays on for PLAYS seconds (8), while datagrams with
@@ -143,8 +143,8 @@ shield_config()
 	service "lab" {
 	    protocol = $PROTOCOL
 	    port     = $NET_PORT
-	    proof    = $([ "$WITH" = proof ] && echo pressure || echo off)
-	    answers  = $([ "$WITH" = proof ] && browses && echo pressure || echo off)
+	    validation = $([ "$WITH" = proof ] && echo under-load || echo off)
+	    cache = $([ "$WITH" = proof ] && browses && echo under-load || echo off)
 	}
 	CONFIG
 }

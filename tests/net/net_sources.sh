@@ -43,7 +43,7 @@ holds()
 guesser_is_named()
 {
 	holds guessed ".sources.top | any(.source == \"$GUESSER\" and .class == \"rcon\" and
-		.reason == \"source-budget\" and .share > 0.9)"
+		.reason == \"source-limit\" and .share > 0.9)"
 }
 
 # Of four million addresses none, nor a network; and it is said that they are spoofed.

@@ -11,7 +11,7 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 BUILD=$(realpath "${BUILD:-build}")
 LAB=$BUILD/lab SHIELD=$BUILD/quakeshield SERVER=standin PROTOCOL=quakeworld
-SERVICE_MORE='answers = pressure'
+SERVICE_MORE='cache = under-load'
 # shellcheck source=tests/lab/net.sh
 . tests/lab/net.sh
 # shellcheck source=tests/lab/server.sh
@@ -77,7 +77,7 @@ game()
 {
 	{
 		shield_config
-		echo 'follow { first = 4 rate = 2000 } sample { every = 64 rate = 500 }'
+		echo 'follow { first = 4 rate = 2000 } sample { one-in = 64 rate = 500 }'
 	} >"$work/shield.conf"
 	server_start || exit 1
 	shield_start || exit 1
@@ -108,7 +108,7 @@ test_services()
 	net_check "what is spent" shows 'query +\[#{6,10}\.*\] *(5|6|7|8|9|10)[0-9]'
 	net_check "it fits 80x24, with its keys" fits
 	net_check "what answers there are" shows \
-		'^answers kept: [1-6], young enough to be sent: [0-6], the oldest [0-9.]+ s'
+		'^cached responses: [1-6], young enough to be sent: [0-6], the oldest [0-9.]+ s'
 	net_check "where drops come from" shows '^drops from  10\.66\.66\.0/24 [2-4][0-9]%'
 	net_check "colours" colourful
 	keys s

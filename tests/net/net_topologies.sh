@@ -309,7 +309,7 @@ moves_passed() # NAME
 {
 	jq -e '.join == "ok" and .moves > 50' "$work/client.json" &&
 		shield "$1" stats --json | jq -e '[.services[].counters[] |
-			select(.direction == "in" and .reason == "forged")] == []'
+			select(.direction == "in" and .reason == "player-mismatch")] == []'
 }
 
 received()

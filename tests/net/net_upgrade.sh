@@ -22,7 +22,7 @@ ALLOWANCE=2000 # less than three answers of the stand-in
 service() # NAME PORT
 {
 	printf 'service "%s" {\n\tprotocol = quake3\n\tport = %s\n' "$1" "$2"
-	printf '\tquery { source = unlimited prefix = unlimited global = unlimited }\n}\n'
+	printf '\tquery { source = unlimited prefix = unlimited service = unlimited }\n}\n'
 }
 
 # upgrade_config SERVICE...: in that order, so that they get other slots.
@@ -30,7 +30,7 @@ upgrade_config()
 {
 	local port=28000 name
 
-	echo "ledger { allowance = $ALLOWANCE window = 60 }"
+	echo "amplification { allowance = $ALLOWANCE refill = 60 }"
 	echo 'deny = { "10.188.0.0/24" }'
 	for name in "$@"; do
 		if [ "$name" = lab ]; then

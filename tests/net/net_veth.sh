@@ -44,13 +44,13 @@ status_is() # FILTER
 says_why()
 {
 	net_in server "$SHIELD" status >"$work/status"
-	grep -q '^proof of address: .*off 1 (the default over a veth, srv0)' "$work/status" &&
+	grep -q '^address validation: .*off 1 (the default over a veth, srv0)' "$work/status" &&
 		grep -q 'off: the default over a veth, srv0' "$work/status"
 }
 
 templates()
 {
-	net_in server "$SHIELD" stats --json | jq '[.services[].templates[]] | length'
+	net_in server "$SHIELD" stats --json | jq '[.services[].cached_responses[]] | length'
 }
 
 templates_there()
@@ -60,7 +60,7 @@ templates_there()
 
 asked()
 {
-	stats_sum 'select(.reason == "asked-for-proof")'
+	stats_sum 'select(.reason == "challenged")'
 }
 
 heard()
@@ -95,7 +95,7 @@ longer()
 	local asked_before heard_before
 
 	PROTOCOL=$1
-	config 'proof = pressure'
+	config 'validation = under-load'
 	net_in server "$SHIELD" reload >/dev/null
 	asked_before=$(asked)
 	heard_before=$(net_count crowd packets)
@@ -110,21 +110,21 @@ longer()
 net_test_begin "$@"
 server_start
 config
-off='{"pressure": 0, "always": 0, "off": 1}'
-told='proof for 1 service, answers for 1 service'
+off='{"under_load": 0, "always": 0, "off": 1}'
+told='validation for 1 service, cache for 1 service'
 net_check "check says what is off, and why" checked \
-	".ok and (.complaints | map(select(.message | test(\"veth.*$told\"))) | length == 1)"
+	".ok and (.messages | map(select(.message | test(\"veth.*$told\"))) | length == 1)"
 shield_start || exit 1
 net_check "so does the log" grep -q "off: $told: .* veth" "$work/shield.log"
-net_check "so does status" status_is ".proof == $off and .answers == $off"
+net_check "so does status" status_is ".validation == $off and .cache == $off"
 net_check "in words" says_why
 requests
 net_check "nobody was asked" [ "$(asked)" = 0 ]
 net_check "nor the server" [ "$(templates)" = 0 ]
-config 'answers = pressure proof = pressure'
-net_check "what is written is not warned of" checked '.ok and .complaints == []'
+config 'cache = under-load validation = under-load'
+net_check "what is written is not warned of" checked '.ok and .messages == []'
 net_in server "$SHIELD" reload >/dev/null
-net_check "what is written counts" status_is '.proof.pressure == 1 and .answers.pressure == 1'
+net_check "what is written counts" status_is '.validation.under_load == 1 and .cache.under_load == 1'
 net_check "the server is asked" net_until 5 templates_there
 requests
 echo "# of $REQUESTS requests $(asked) asked, $(heard) heard"

@@ -61,7 +61,7 @@ refused()
 {
 	net_in server "$SHIELD" stats --json >"$work/stats.json"
 	jq -ce '[.services[].counters[] | select(.direction == "in" and .verdict == "drop" and
-			.reason != "playing") |
+			.reason != "address-in-use") |
 		{kind, reason, packets}] | select(length > 0)' "$work/stats.json" >&2
 }
 
@@ -97,7 +97,7 @@ flooded() # NAME ARGUMENTS of the server
 	# shellcheck disable=SC2086
 	net_flood_start "$work/flood.json" $PIN_FLOOD --payload getchallenge --rate 20000 \
 		--seconds 60 --from 10.128.0.0 --sources 65536
-	net_until 10 pressed || net_die "the service is not under pressure"
+	net_until 10 pressed || net_die "the service is not under load"
 	for state in stored known none; do
 		[ "$state $*" = "stored --bare" ] && continue
 		net_check "$name: a client with keys $state joins" \
@@ -121,7 +121,7 @@ challenged()
 {
 	local before=$proven
 
-	proven=$(stats_sum 'select((.kind == "d0pk" or .kind == "connect") and .reason == "proven")')
+	proven=$(stats_sum 'select((.kind == "d0pk" or .kind == "connect") and .reason == "validated")')
 	[ "$proven" -gt "$before" ]
 }
 
@@ -135,7 +135,7 @@ if [ "$part" != flood ]; then
 	quiet_day "without keys" --bare
 fi
 if [ "$part" != quiet ]; then
-	SERVICE_MORE='proof = pressure'
+	SERVICE_MORE='validation = under-load'
 	rm -f "$work/shield.conf"
 	flooded "flood"
 	flooded "flood, without keys" --bare

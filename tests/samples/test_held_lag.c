@@ -428,15 +428,15 @@ static void written_and_read(void **state)
 	"{\"service\":\"ffa\",\"protocol\":\"quake3\",\"address\":\"192.0.2.1\",\"port\":27005," \
 	"\"name\":\"Sarge\",\"map\":\"q3dm1\",\"since\":1699999990.5,\"last\":1699999999,"       \
 	"\"ping_ms\":48,\"snapshots_per_s\":20,\"packets_per_s\":60,\"snapshots\":900,"          \
-	"\"delayed\":3,\"c2s\":{\"received\":7,\"lost\":1,\"repeated\":2,\"late\":3,"            \
-	"\"unsure\":4,\"pings\":[null,5,65534,65535,-1,0],\"marks\":\"lrtda.\"},"                \
+	"\"delayed\":3,\"c2s\":{\"received\":7,\"lost\":1,\"duplicated\":2,\"late\":3,"          \
+	"\"unknown\":4,\"pings\":[null,5,65534,65535,-1,0],\"marks\":\"lrtda.\"},"               \
 	"\"s2c\":{\"received\":8,\"pings\":[1,2],\"marks\":\"aa\"},\"frames\":{\"drawn\":130,"   \
 	"\"extrapolated\":9,\"ms\":[-50,3,0]}}"
 
 static void changed_files(void **state)
 {
 	static const char *const texts[] = {
-		"{\"time\":1700000000,\"worst\":[{\"service\":\"ffa\",\"prefix\":\"192.0.2.0/"
+		"{\"time\":1700000000,\"top_prefixes\":[{\"service\":\"ffa\",\"prefix\":\"192.0.2.0/"
 		"24\",\"share\":0.25}],\"decoded_by_service\":{\"ffa\":{}},\"players\":[" PLAYER
 		"]}",
 		"{\"time\":1700000000,\"players\":[" PLAYER "," PLAYER "]}",

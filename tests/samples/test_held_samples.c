@@ -21,8 +21,9 @@ static struct service services[2] = {
 	{ .name = "seen", .family = FAMILY_QUAKEWORLD, .observe = 1 },
 };
 
-static const enum reason reasons[] = { REASON_PLAYER, REASON_SOURCE_BUDGET, REASON_ASKED,
-				       REASON_LEDGER, REASON_WITHIN_BUDGET };
+static const enum reason reasons[] = { REASON_PLAYER, REASON_SOURCE_LIMIT,
+				       REASON_CHALLENGED, REASON_AMPLIFICATION,
+				       REASON_WITHIN_LIMITS };
 
 /* Ethernet, IPv4, UDP from port 27961 to 27960, and @text. */
 static size_t frame_of(const char *text, size_t n, char *ret)

@@ -94,7 +94,7 @@ static struct sample sample_of(enum sampler sampler, bool c2s, size_t kept, size
 		.kept = (__u32)kept,
 		.slot = 7,
 		.kind = KIND_GETSTATUS,
-		.reason = REASON_SOURCE_BUDGET,
+		.reason = REASON_SOURCE_LIMIT,
 		.direction = c2s ? DIRECTION_C2S : DIRECTION_S2C,
 		.sampler = (__u8)sampler,
 	};
@@ -175,7 +175,7 @@ static void loose_samples(void **state)
 		assert_int_equal(s.direction,
 				 loose[i].c2s ? DIRECTION_C2S : DIRECTION_S2C);
 		assert_int_equal(s.sample.slot, 7);
-		assert_int_equal(s.sample.reason, REASON_SOURCE_BUDGET);
+		assert_int_equal(s.sample.reason, REASON_SOURCE_LIMIT);
 		assert_int_equal(s.sample.sampler, SAMPLER_STATISTIC);
 	}
 	samples_decoder_free(d);

@@ -67,7 +67,7 @@ static void add(__u16 slot, uint32_t number, __u16 kept)
 		.length = 1000,
 		.kept = kept,
 		.kind = KIND_GETSTATUS,
-		.reason = REASON_GLOBAL_BUDGET,
+		.reason = REASON_SERVICE_LIMIT,
 		.direction = DIRECTION_C2S,
 	};
 	uint8_t frame[SAMPLE_FOLLOW_BYTES] = { 0 };

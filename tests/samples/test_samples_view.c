@@ -277,7 +277,7 @@ static void sample(enum sampler sampler, bool c2s, enum reason reason,
 
 static void drop_one(void)
 {
-	sample(SAMPLER_STATISTIC, true, REASON_SOURCE_BUDGET, BYTES(MARK "getstatus"));
+	sample(SAMPLER_STATISTIC, true, REASON_SOURCE_LIMIT, BYTES(MARK "getstatus"));
 }
 
 static struct samples_stats stats_now(void)
@@ -408,9 +408,10 @@ static void a_capture_names_what_was_done(void **state)
 		services[SLOT].observe = (__u8)observe;
 		generation++;
 		drop_one();
-		sample(SAMPLER_STATISTIC, false, REASON_LEDGER, BYTES(MARK "print\nx"));
+		sample(SAMPLER_STATISTIC, false, REASON_AMPLIFICATION,
+		       BYTES(MARK "print\nx"));
 	}
-	sample(SAMPLER_STATISTIC, true, REASON_WITHIN_BUDGET, BYTES(MARK "getstatus"));
+	sample(SAMPLER_STATISTIC, true, REASON_WITHIN_LIMITS, BYTES(MARK "getstatus"));
 	sample(SAMPLER_STATISTIC, false, REASON_EXEMPT, BYTES(MARK "print\nx"));
 	second(second_context);
 	assert_int_equal(verdicts(1, 2), 1); /* TC_ACT_SHOT */

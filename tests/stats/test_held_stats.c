@@ -24,10 +24,10 @@ static const enum wire_kind kinds[] = { KIND_GETSTATUS,	 KIND_GETCHALLENGE,
 					KIND_CONNECT,	 KIND_RCON,
 					KIND_NETCHAN,	 KIND_STATUSRESPONSE,
 					KIND_OOB_UNKNOWN };
-static const enum reason reasons[] = { REASON_PLAYER,	     REASON_WITHIN_BUDGET,
-				       REASON_SOURCE_BUDGET, REASON_PREFIX_BUDGET,
-				       REASON_GLOBAL_BUDGET, REASON_LEDGER,
-				       REASON_ASKED };
+static const enum reason reasons[] = { REASON_PLAYER,	     REASON_WITHIN_LIMITS,
+				       REASON_SOURCE_LIMIT,  REASON_PREFIX_LIMIT,
+				       REASON_SERVICE_LIMIT, REASON_AMPLIFICATION,
+				       REASON_CHALLENGED };
 
 static void fill_tallies(struct tallies *t, __u64 unit)
 {
@@ -256,7 +256,7 @@ static void pace_put(const struct stats_pace *p)
 		"passed %.3f dropped %.3f answered %.3f sent %.3f withheld %.3f in %.3f "
 		"out %.3f challenged %.3f\n",
 		p->packets[VERDICT_PASS], p->packets[VERDICT_DROP],
-		p->packets[VERDICT_ANSWER], p->sent, p->withheld, p->bytes_in,
+		p->packets[VERDICT_RESPOND], p->sent, p->withheld, p->bytes_in,
 		p->bytes_out, p->challenged);
 }
 
@@ -290,7 +290,7 @@ static struct stats_pace pace_of(unsigned int i)
 {
 	return (struct stats_pace){ .packets = { [VERDICT_PASS] = i + 0.25,
 						 [VERDICT_DROP] = (i * 7) % 40 + 0.04,
-						 [VERDICT_ANSWER] = i * 3 },
+						 [VERDICT_RESPOND] = i * 3 },
 				    .challenged = i * 2 + 0.07,
 				    .sent = i * 4 + 0.06,
 				    .withheld = i * 5,

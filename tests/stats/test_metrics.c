@@ -130,8 +130,9 @@ static int fill(void **state)
 	strcpy(services->service.name, "ffa");
 	services->service.family = FAMILY_QUAKE3;
 	services->players = 2;
-	services->in.by[KIND_GETSTATUS][REASON_GLOBAL_BUDGET] = (struct tally){ 7, 420 };
-	services->out.by[KIND_STATUSRESPONSE][REASON_LEDGER] = (struct tally){ 1, 900 };
+	services->in.by[KIND_GETSTATUS][REASON_SERVICE_LIMIT] = (struct tally){ 7, 420 };
+	services->out.by[KIND_STATUSRESPONSE][REASON_AMPLIFICATION] =
+		(struct tally){ 1, 900 };
 	services->in.strangers = (struct volume){ 100, 200 };
 	services->out.strangers = (struct volume){ 50, 100 };
 	services->spent[CLASS_QUERY] = 1;
@@ -139,7 +140,7 @@ static int fill(void **state)
 	services->templates[0] = (struct shield_template){
 		.question = "getinfo", .nonce = true, .bytes = 412, .age_ns = 1500000000
 	};
-	stats.others[OTHER_LONG_CHAIN] = (struct tally){ 4, 400 };
+	stats.others[OTHER_TOO_MANY_HEADERS] = (struct tally){ 4, 400 };
 	stats.sampled[SAMPLER_STATISTIC].lost = 9;
 	stats.rooms[ROOM_DENY] = (struct shield_room){ 5, LIST_MAX };
 	return 0;
@@ -179,29 +180,29 @@ static void lines(void **state)
 {
 	/* clang-format off */
 	static const char *const rows[] = {
-		"# TYPE quakeshield_packets counter\n",
-		"quakeshield_packets_total{service=\"ffa\",protocol=\"quake3\",kind=\"getstatus\",verdict=\"drop\",reason=\"global-budget\"} 7\n",
-		"quakeshield_sent_packets_total{service=\"ffa\",protocol=\"quake3\",kind=\"statusResponse\",verdict=\"drop\",reason=\"ledger\"} 1\n",
+		"# TYPE quakeshield_received_packets counter\n",
+		"quakeshield_received_packets_total{service=\"ffa\",protocol=\"quake3\",kind=\"getstatus\",verdict=\"drop\",reason=\"service-limit\"} 7\n",
+		"quakeshield_sent_packets_total{service=\"ffa\",protocol=\"quake3\",kind=\"statusResponse\",verdict=\"drop\",reason=\"amplification\"} 1\n",
 		"# UNIT quakeshield_bytes bytes\n",
-		"quakeshield_bytes_total{service=\"ffa\",protocol=\"quake3\",kind=\"getstatus\",verdict=\"drop\",reason=\"global-budget\",direction=\"in\"} 420\n",
-		"quakeshield_bytes_total{service=\"ffa\",protocol=\"quake3\",kind=\"statusResponse\",verdict=\"drop\",reason=\"ledger\",direction=\"out\"} 900\n",
-		"quakeshield_other_packets_total{what=\"long-chain\",verdict=\"drop\"} 4\n",
-		"quakeshield_stranger_bytes_total{service=\"ffa\",protocol=\"quake3\",direction=\"out\",measure=\"payload\"} 50\n",
+		"quakeshield_bytes_total{service=\"ffa\",protocol=\"quake3\",kind=\"getstatus\",verdict=\"drop\",reason=\"service-limit\",direction=\"in\"} 420\n",
+		"quakeshield_bytes_total{service=\"ffa\",protocol=\"quake3\",kind=\"statusResponse\",verdict=\"drop\",reason=\"amplification\",direction=\"out\"} 900\n",
+		"quakeshield_other_packets_total{reason=\"too-many-headers\",verdict=\"drop\"} 4\n",
+		"quakeshield_unverified_bytes_total{service=\"ffa\",protocol=\"quake3\",direction=\"out\",measure=\"payload\"} 50\n",
 		"quakeshield_amplification_ratio{service=\"ffa\",protocol=\"quake3\",measure=\"payload\"} 0.5\n",
 		"quakeshield_amplification_ratio{service=\"ffa\",protocol=\"quake3\",measure=\"wire\"} 0.5\n",
 		"quakeshield_players{service=\"ffa\",protocol=\"quake3\"} 2\n",
 		"quakeshield_observing{service=\"ffa\",protocol=\"quake3\"} 0\n",
 		"quakeshield_protocol_mismatch{service=\"ffa\",protocol=\"quake3\",speaks=\"\"} 0\n",
-		"quakeshield_budget_spent_ratio{service=\"ffa\",protocol=\"quake3\",class=\"query\"} 1\n",
-		"quakeshield_template_age_seconds{service=\"ffa\",protocol=\"quake3\",question=\"getinfo\",nonce=\"true\"} 1.5\n",
-		"quakeshield_template_bytes{service=\"ffa\",protocol=\"quake3\",question=\"getinfo\",nonce=\"true\"} 412\n",
-		"quakeshield_refused_packets_total{service=\"ffa\",protocol=\"quake3\",class=\"query\",reason=\"global-budget\"} 7\n",
-		"quakeshield_refused_packets_total{service=\"ffa\",protocol=\"quake3\",class=\"connect\",reason=\"source-budget\"} 0\n",
+		"quakeshield_limit_used_ratio{service=\"ffa\",protocol=\"quake3\",class=\"query\"} 1\n",
+		"quakeshield_cached_response_age_seconds{service=\"ffa\",protocol=\"quake3\",request=\"getinfo\",nonce=\"true\"} 1.5\n",
+		"quakeshield_cached_response_bytes{service=\"ffa\",protocol=\"quake3\",request=\"getinfo\",nonce=\"true\"} 412\n",
+		"quakeshield_rate_limited_packets_total{service=\"ffa\",protocol=\"quake3\",class=\"query\",reason=\"service-limit\"} 7\n",
+		"quakeshield_rate_limited_packets_total{service=\"ffa\",protocol=\"quake3\",class=\"connect\",reason=\"source-limit\"} 0\n",
 		"quakeshield_samples_total{sampler=\"statistic\",outcome=\"lost\"} 9\n",
 		"quakeshield_map_entries{map=\"deny\"} 5\n",
 		"quakeshield_map_capacity{map=\"deny\"} 65536\n",
 		"quakeshield_interface_info{interface=\"eth0\",mode=\"skb\"} 1\n",
-		"quakeshield_interface_ours{interface=\"eth0\"} 1\n",
+		"quakeshield_interface_protected{interface=\"eth0\"} 1\n",
 		"quakeshield_interface_attached_timestamp_seconds{interface=\"eth0\"} 1700000000\n",
 		"quakeshield_configuration_generation 3\n",
 		"# TYPE quakeshield_build info\n",
@@ -220,7 +221,8 @@ static void lines(void **state)
 	 * no mode, and is not ours. */
 	assert_null(strstr(text, "getchallenge"));
 	assert_null(strstr(text, "quakeshield_interface_info{interface=\"eth1\""));
-	assert_non_null(strstr(text, "quakeshield_interface_ours{interface=\"eth1\"} 0"));
+	assert_non_null(
+		strstr(text, "quakeshield_interface_protected{interface=\"eth1\"} 0"));
 	free(text);
 }
 
@@ -228,7 +230,7 @@ static void lines(void **state)
 static void text_format(void **state)
 {
 	static const char *const rows[] = {
-		"# TYPE quakeshield_packets_total counter\n# HELP quakeshield_packets_total D",
+		"# TYPE quakeshield_received_packets_total counter\n# HELP quakeshield_received_packets_total D",
 		"# TYPE quakeshield_build_info gauge\n# HELP quakeshield_build_info V",
 		"# TYPE quakeshield_players gauge\n",
 	};
@@ -392,7 +394,7 @@ static void attacks_by_service(void **state)
 	static const char *const rows[] = {
 		"quakeshield_under_attack{service=\"ffa\",protocol=\"quake3\"} 1\n",
 		"quakeshield_attacks_total{service=\"ffa\",protocol=\"quake3\"} 3\n",
-		("quakeshield_attack_peak_packets{service=\"ffa\",protocol=\"quake3\"} "
+		("quakeshield_attack_peak_packets_per_second{service=\"ffa\",protocol=\"quake3\"} "
 		 "20000.5\n"),
 		"quakeshield_port_scan 0\n",
 		"quakeshield_port_scans_total 2\n",

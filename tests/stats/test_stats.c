@@ -42,10 +42,10 @@ static int fill(void **state)
 	strcpy(ffa->service.name, "ffa");
 	ffa->service.family = FAMILY_QUAKE3;
 	ffa->players = 3;
-	ffa->in.by[KIND_GETSTATUS][REASON_SOURCE_BUDGET] = (struct tally){ 100, 6000 };
-	ffa->in.by[KIND_GETSTATUS][REASON_WITHIN_BUDGET] = (struct tally){ 20, 1200 };
+	ffa->in.by[KIND_GETSTATUS][REASON_SOURCE_LIMIT] = (struct tally){ 100, 6000 };
+	ffa->in.by[KIND_GETSTATUS][REASON_WITHIN_LIMITS] = (struct tally){ 20, 1200 };
 	ffa->in.by[KIND_NETCHAN][REASON_PLAYER] = (struct tally){ 4000, 400000 };
-	ffa->out.by[KIND_STATUSRESPONSE][REASON_WITHIN_BUDGET] =
+	ffa->out.by[KIND_STATUSRESPONSE][REASON_WITHIN_LIMITS] =
 		(struct tally){ 20, 20000 };
 	ffa->in.strangers = (struct volume){ 2000, 120000 };
 	ffa->out.strangers = (struct volume){ 1000, 30000 };
@@ -63,12 +63,12 @@ static int fill(void **state)
 	strcpy(duel->service.name, "a \"duel\"\\");
 	duel->service.family = FAMILY_QUAKEWORLD;
 	duel->service.observe = 1;
-	stats.others[OTHER_NOT_OURS] = (struct tally){ 5, 500 };
+	stats.others[OTHER_NO_SERVICE] = (struct tally){ 5, 500 };
 	stats.sampled[SAMPLER_FOLLOW] = (struct sampled){ 10, 2, 1 };
 	stats.rooms[ROOM_PLAYERS] = (struct shield_room){ 3, PLAYERS_MAX };
 	stats.generation = 4;
 	stats.time_ms = 1700000001250;
-	stats.others[OTHER_LONG_CHAIN] = (struct tally){ 1, UINT32_MAX * 4ull };
+	stats.others[OTHER_TOO_MANY_HEADERS] = (struct tally){ 1, UINT32_MAX * 4ull };
 	return 0;
 }
 
@@ -121,23 +121,23 @@ static void json_to_the_letter(void **state)
 	static const char expected[] =
 		"{\"interface\":\"eth0\",\"mode\":\"native\",\"interfaces\":["
 		"{\"interface\":\"eth0\",\"mode\":\"native\","
-		"\"since\":\"2023-11-14T22:13:20Z\",\"ours\":true,\"ingress\":true,\"egress\":true,\"gone\":false,\"up\":true},"
+		"\"since\":\"2023-11-14T22:13:20Z\",\"protected\":true,\"ingress\":true,\"egress\":true,\"missing\":false,\"up\":true},"
 		"{\"interface\":\"eth1\",\"mode\":\"skb\","
-		"\"since\":\"2023-11-14T22:14:20Z\",\"ours\":false,\"ingress\":false,\"egress\":true,\"gone\":false,\"up\":true}],"
+		"\"since\":\"2023-11-14T22:14:20Z\",\"protected\":false,\"ingress\":false,\"egress\":true,\"missing\":false,\"up\":true}],"
 		"\"services\":[{\"name\":\"ffa\",\"protocol\":\"quake3\","
 		"\"observe\":false,\"players\":3,"
 		"\"amplification\":{\"payload\":0.5,\"wire\":0.25},\"counters\":["
 		"{\"direction\":\"in\",\"kind\":\"netchan\",\"verdict\":\"pass\","
 		"\"reason\":\"player\",\"packets\":4000,\"bytes\":400000},"
 		"{\"direction\":\"in\",\"kind\":\"getstatus\",\"verdict\":\"pass\","
-		"\"reason\":\"within-budget\",\"packets\":20,\"bytes\":1200},"
+		"\"reason\":\"within-limits\",\"packets\":20,\"bytes\":1200},"
 		"{\"direction\":\"in\",\"kind\":\"getstatus\",\"verdict\":\"drop\","
-		"\"reason\":\"source-budget\",\"packets\":100,\"bytes\":6000},"
+		"\"reason\":\"source-limit\",\"packets\":100,\"bytes\":6000},"
 		"{\"direction\":\"out\",\"kind\":\"statusResponse\","
-		"\"verdict\":\"pass\",\"reason\":\"within-budget\",\"packets\":20,"
-		"\"bytes\":20000}],\"budgets\":{\"query\":0.5,\"challenge\":0.0,"
+		"\"verdict\":\"pass\",\"reason\":\"within-limits\",\"packets\":20,"
+		"\"bytes\":20000}],\"limits_used\":{\"query\":0.5,\"challenge\":0.0,"
 		"\"connect\":0.0,\"rcon\":1.0,\"unknown\":0.0,\"netchan\":0.0},"
-		"\"strangers\":{\"in\":{\"payload\":2000,\"wire\":120000},"
+		"\"unverified\":{\"in\":{\"payload\":2000,\"wire\":120000},"
 		"\"out\":{\"payload\":1000,\"wire\":30000}},"
 		"\"decoded\":{\"records\":[{\"sampler\":\"follow\","
 		"\"protocol\":\"quake3\",\"kind\":\"snapshot\","
@@ -146,18 +146,18 @@ static void json_to_the_letter(void **state)
 		"\"sum\":0.75,\"bounds\":[0.0,0.01,0.02,0.05,0.1,"
 		"0.2,0.3,0.5],"
 		"\"counts\":[0,0,0,0,0,0,1,1]}}]},"
-		"\"templates\":[{\"question\":\"getinfo\",\"nonce\":true,"
+		"\"cached_responses\":[{\"request\":\"getinfo\",\"nonce\":true,"
 		"\"bytes\":412,\"age\":1.234,\"fresh\":true},"
-		"{\"question\":\"getstatus\",\"nonce\":false,"
+		"{\"request\":\"getstatus\",\"nonce\":false,"
 		"\"bytes\":1211,\"age\":60.0,\"fresh\":false}]},"
 		"{\"name\":\"a \\\"duel\\\"\\\\\",\"protocol\":\"quakeworld\","
 		"\"observe\":true,\"players\":0,"
 		"\"amplification\":{\"payload\":null,\"wire\":null},\"counters\":[],"
-		"\"budgets\":{\"query\":0.0,\"challenge\":0.0,\"connect\":0.0,"
-		"\"rcon\":0.0,\"unknown\":0.0,\"netchan\":0.0},\"strangers\":{"
+		"\"limits_used\":{\"query\":0.0,\"challenge\":0.0,\"connect\":0.0,"
+		"\"rcon\":0.0,\"unknown\":0.0,\"netchan\":0.0},\"unverified\":{"
 		"\"in\":{\"payload\":0,\"wire\":0},"
 		"\"out\":{\"payload\":0,\"wire\":0}},\"decoded\":null,"
-		"\"templates\":[]}],\"other\":{";
+		"\"cached_responses\":[]}],\"other\":{";
 	char text[8192];
 
 	(void)state;
@@ -184,7 +184,7 @@ static void json_others(void **state)
 		n++;
 	}
 	assert_int_equal(n, OTHER_COUNT);
-	entry = json_object_get(other, "long-chain");
+	entry = json_object_get(other, "too-many-headers");
 	assert_string_equal(json_string_value(json_object_get(entry, "verdict")), "drop");
 	assert_int_equal(json_integer_value(json_object_get(entry, "bytes")),
 			 UINT32_MAX * 4ull);
@@ -326,7 +326,7 @@ static void text_to_the_letter(void **state)
 {
 	static const char expected[] =
 		"eth0 (native) since 2023-11-14T22:13:20Z\n"
-		"eth1 (skb) since 2023-11-14T22:14:20Z: not ours any more\n"
+		"eth1 (skb) since 2023-11-14T22:14:20Z: not protected any more\n"
 		"\n"
 		"service ffa (quake3): 3 players, amplification of payload x0.500, on the "
 		"wire x0.250\n"
@@ -334,22 +334,22 @@ static void text_to_the_letter(void **state)
 		"             bytes\n"
 		"  in  netchan                    pass    player                       4000"
 		"            400000\n"
-		"  in  getstatus                  drop    source-budget                 100"
+		"  in  getstatus                  drop    source-limit                  100"
 		"              6000\n"
-		"  in  getstatus                  pass    within-budget                  20"
+		"  in  getstatus                  pass    within-limits                  20"
 		"              1200\n"
-		"  out statusResponse             pass    within-budget                  20"
+		"  out statusResponse             pass    within-limits                  20"
 		"             20000\n"
-		"  answer kept to 'getinfo WORD': 412 bytes, 1.2 s old\n"
-		"  answer kept to 'getstatus': 1211 bytes, 60.0 s old, too old to be "
+		"  cached response to 'getinfo WORD': 412 bytes, 1.2 s old\n"
+		"  cached response to 'getstatus': 1211 bytes, 60.0 s old, too old to be "
 		"sent\n"
 		"\n"
 		"service a \"duel\"\\ (quakeworld), only observed: 0 players\n"
 		"\n"
 		"not for a service\n"
-		"  in  not-ours                   pass                                    5"
+		"  in  no-service                 pass                                    5"
 		"               500\n"
-		"  in  long-chain                 drop                                    1"
+		"  in  too-many-headers           drop                                    1"
 		"       17179869180\n";
 	char text[8192];
 

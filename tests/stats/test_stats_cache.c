@@ -59,8 +59,8 @@ int shield_tallies(const struct shield *shield, __u32 slot, struct tallies *ret_
 	(void)shield;
 	(void)slot;
 	(void)ret_out;
-	ret_in->by[KIND_GETSTATUS][REASON_WITHIN_BUDGET].packets = passed;
-	ret_in->by[KIND_GETSTATUS][REASON_GLOBAL_BUDGET].packets = dropped;
+	ret_in->by[KIND_GETSTATUS][REASON_WITHIN_LIMITS].packets = passed;
+	ret_in->by[KIND_GETSTATUS][REASON_SERVICE_LIMIT].packets = dropped;
 	return fails;
 }
 

@@ -58,7 +58,7 @@ int shield_tallies(const struct shield *shield, __u32 slot, struct tallies *ret_
 {
 	(void)shield;
 	assert_non_null(row_at(slot));
-	ret_in->by[KIND_GETSTATUS][REASON_WITHIN_BUDGET].packets = 1000 + slot;
+	ret_in->by[KIND_GETSTATUS][REASON_WITHIN_LIMITS].packets = 1000 + slot;
 	ret_out->by[KIND_STATUSRESPONSE][REASON_EXEMPT].packets = 2000 + slot;
 	return 0;
 }
@@ -164,7 +164,7 @@ static void each_service_has_its_own(void **state)
 		assert_true(s->spent[CLASS_QUERY] == rows[i].slot);
 		assert_int_equal(s->template_count, s->slot % 3 + 1);
 		assert_int_equal(s->templates[s->slot % 3].bytes, s->slot);
-		assert_int_equal(s->in.by[KIND_GETSTATUS][REASON_WITHIN_BUDGET].packets,
+		assert_int_equal(s->in.by[KIND_GETSTATUS][REASON_WITHIN_LIMITS].packets,
 				 1000 + rows[i].slot);
 		assert_int_equal(s->out.by[KIND_STATUSRESPONSE][REASON_EXEMPT].packets,
 				 2000 + rows[i].slot);

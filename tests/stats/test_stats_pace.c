@@ -61,19 +61,20 @@ static void services_are_matched_by_name(void **state)
 
 	(void)state;
 	assert_non_null(all);
-	service(&all[0], "ffa")->in.by[KIND_GETSTATUS][REASON_SOURCE_BUDGET] =
+	service(&all[0], "ffa")->in.by[KIND_GETSTATUS][REASON_SOURCE_LIMIT] =
 		(struct tally){ 100, 6000 };
-	service(&all[1], "gone")->in.by[KIND_GETINFO][REASON_WITHIN_BUDGET] =
+	service(&all[1], "gone")->in.by[KIND_GETINFO][REASON_WITHIN_LIMITS] =
 		(struct tally){ 900, 9000 };
-	service(&all[2], "new")->in.by[KIND_GETINFO][REASON_WITHIN_BUDGET] =
+	service(&all[2], "new")->in.by[KIND_GETINFO][REASON_WITHIN_LIMITS] =
 		(struct tally){ 77, 7700 };
 	service(&all[3], "ffa");
-	all[3].in.by[KIND_GETSTATUS][REASON_SOURCE_BUDGET] = (struct tally){ 300, 18000 };
+	all[3].in.by[KIND_GETSTATUS][REASON_SOURCE_LIMIT] = (struct tally){ 300, 18000 };
 	all[3].in.by[KIND_NETCHAN][REASON_PLAYER] = (struct tally){ 50, 5000 };
-	all[3].in.by[KIND_GETINFO][REASON_ASKED] = (struct tally){ 40, 2800 };
-	all[3].in.by[KIND_GETINFO][REASON_TO_KNOWN] = (struct tally){ 6, 420 };
+	all[3].in.by[KIND_GETINFO][REASON_CHALLENGED] = (struct tally){ 40, 2800 };
+	all[3].in.by[KIND_GETINFO][REASON_CACHED_KNOWN] = (struct tally){ 6, 420 };
 	all[3].out.by[KIND_NETCHAN][REASON_PLAYER] = (struct tally){ 20, 4000 };
-	all[3].out.by[KIND_STATUSRESPONSE][REASON_LEDGER] = (struct tally){ 4, 4000 };
+	all[3].out.by[KIND_STATUSRESPONSE][REASON_AMPLIFICATION] =
+		(struct tally){ 4, 4000 };
 	service(&all[4], "ff");
 
 	assert_ptr_equal(stats_pace_match(&before, &now.services[1]), &all[0]);
@@ -84,7 +85,7 @@ static void services_are_matched_by_name(void **state)
 	assert_true(pace.packets[VERDICT_DROP] == 100);
 	assert_true(pace.packets[VERDICT_PASS] == 25);
 	/* What is asked for proof of address got no answer. */
-	assert_true(pace.packets[VERDICT_ANSWER] == 3);
+	assert_true(pace.packets[VERDICT_RESPOND] == 3);
 	assert_true(pace.challenged == 20);
 	assert_true(pace.bytes_in == 10110);
 	assert_true(pace.sent == 10);
@@ -94,7 +95,7 @@ static void services_are_matched_by_name(void **state)
 	stats_pace_total(&now, &before, 2, &pace);
 	assert_true(pace.packets[VERDICT_DROP] == 100);
 	assert_true(pace.packets[VERDICT_PASS] == 25);
-	assert_true(pace.packets[VERDICT_ANSWER] == 3);
+	assert_true(pace.packets[VERDICT_RESPOND] == 3);
 	assert_true(pace.challenged == 20);
 	free(all);
 }

@@ -106,9 +106,9 @@ static void fill_service(struct stats_service *s, unsigned int i, unsigned int r
 					     "ctf-with-a-longer-name" };
 	static const enum wire_kind kinds[] = { KIND_GETSTATUS, KIND_NETCHAN,
 						KIND_STATUSRESPONSE, KIND_RCON };
-	static const enum reason reasons[] = { REASON_PLAYER, REASON_SOURCE_BUDGET,
-					       REASON_LEDGER, REASON_ASKED,
-					       REASON_WITHIN_BUDGET };
+	static const enum reason reasons[] = { REASON_PLAYER, REASON_SOURCE_LIMIT,
+					       REASON_AMPLIFICATION, REASON_CHALLENGED,
+					       REASON_WITHIN_LIMITS };
 
 	strcpy(s->service.name, names[i]);
 	s->service.family = (__u8)i;
@@ -261,9 +261,9 @@ static int end(void **state)
 	return 0;
 }
 
-#define ATTACKS                                                                \
-	"[{\"service\":\"duel\",\"what\":\"flood\",\"seconds\":95.2,\"peak\":" \
-	"{\"packets_per_s\":20400.5}},{\"service\":null,\"what\":\"closed-ports\"}]"
+#define ATTACKS                                                                   \
+	"[{\"service\":\"duel\",\"type\":\"flood\",\"duration_s\":95.2,\"peak\":" \
+	"{\"packets_per_s\":20400.5}},{\"service\":null,\"type\":\"closed-ports\"}]"
 
 static void services(void **state)
 {

@@ -144,12 +144,12 @@ static void rows_have_paces_and_an_order(void **state)
 	struct stats_pace pace;
 
 	(void)state;
-	*count(&first, KIND_GETSTATUS, REASON_SOURCE_BUDGET) = (struct tally){ 10, 100 };
+	*count(&first, KIND_GETSTATUS, REASON_SOURCE_LIMIT) = (struct tally){ 10, 100 };
 	*count(&first, KIND_NETCHAN, REASON_PLAYER) = (struct tally){ 5000, 50000 };
-	*count(&second, KIND_GETSTATUS, REASON_SOURCE_BUDGET) =
+	*count(&second, KIND_GETSTATUS, REASON_SOURCE_LIMIT) =
 		(struct tally){ 1010, 20100 };
 	*count(&second, KIND_NETCHAN, REASON_PLAYER) = (struct tally){ 5100, 60000 };
-	*count(&second, KIND_CONNECT, REASON_WITHIN_BUDGET) = (struct tally){ 2, 200 };
+	*count(&second, KIND_CONNECT, REASON_WITHIN_LIMITS) = (struct tally){ 2, 200 };
 	second.services[0].out.by[KIND_NETCHAN][REASON_PLAYER] =
 		(struct tally){ 40, 4000 };
 
@@ -348,9 +348,9 @@ static void texts(void **state)
 static void attacks_are_named(void **state)
 {
 	static const char now[] =
-		"[{\"id\":\"a\",\"service\":\"ffa\",\"what\":\"flood\",\"also\":"
-		"[\"password-guessing\"],\"seconds\":95.2,\"peak\":{\"packets_per_s\":20400.5}},{\"id\":\"b\",\"service\":null,"
-		"\"what\":\"closed-ports\",\"seconds\":3}]";
+		"[{\"id\":\"a\",\"service\":\"ffa\",\"type\":\"flood\",\"also\":"
+		"[\"password-guessing\"],\"duration_s\":95.2,\"peak\":{\"packets_per_s\":20400.5}},{\"id\":\"b\",\"service\":null,"
+		"\"type\":\"closed-ports\",\"duration_s\":3}]";
 	char text[TOP_LINE];
 
 	(void)state;
@@ -372,16 +372,16 @@ static void attacks_are_named(void **state)
 static void sources_of_an_attack_are_named(void **state)
 {
 	static const char now[] =
-		"[{\"service\":\"ffa\",\"worst\":[],\"sources\":{\"sampled\":9,\"top\":["
-		"{\"source\":\"192.0.2.7\",\"class\":\"rcon\",\"reason\":\"source-budget\","
+		"[{\"service\":\"ffa\",\"top_prefixes\":[],\"sources\":{\"sampled\":9,\"top\":["
+		"{\"source\":\"192.0.2.7\",\"class\":\"rcon\",\"reason\":\"source-limit\","
 		"\"share\":0.98}]}},{\"service\":\"duel\",\"sources\":{\"sampled\":40,"
-		"\"forged\":\"likely\"}}]";
+		"\"spoofed\":\"likely\"}}]";
 	char text[INCIDENT_FROM];
 
 	(void)state;
 	top->attacks = json_loads(now, 0, NULL);
 	top_from(top, "ffa", text);
-	assert_string_equal(text, "192.0.2.7 (98 % of rcon, source-budget)");
+	assert_string_equal(text, "192.0.2.7 (98 % of rcon, source-limit)");
 	top_from(top, "duel", text);
 	assert_string_equal(text, "addresses that are spoofed, as it seems");
 	top_from(top, "ctf", text);
@@ -398,7 +398,7 @@ static void many_attacks_are_cut(void **state)
 	for (int i = 0; i < 50; i++)
 		json_array_append_new(top->attacks, json_pack("{s:s, s:s}", "service",
 							      "a-name-of-some-length",
-							      "what", "flood"));
+							      "type", "flood"));
 	top_attacks(top, text);
 	assert_int_equal(strlen(text), TOP_LINE - 1);
 }

@@ -63,7 +63,7 @@ static void second(void)
 		snprintf(one->service.name, NAME_MAX_LEN, "s%zu", i);
 		one->service.family = FAMILY_QUAKE3;
 		one->slot = (__u32)i;
-		one->in.by[KIND_NETCHAN][REASON_WITHIN_BUDGET].packets =
+		one->in.by[KIND_NETCHAN][REASON_WITHIN_LIMITS].packets =
 			7 + (i < busy ? seconds * (i + 1) * 1000 : 0);
 	}
 	if (change)
@@ -82,8 +82,8 @@ static void look_at(size_t count)
 static void attack(const char *service)
 {
 	json_decref(top->attacks);
-	top->attacks = json_pack("[{s:s, s:s, s:f}]", "service", service, "what", "flood",
-				 "seconds", 5.0);
+	top->attacks = json_pack("[{s:s, s:s, s:f}]", "service", service, "type", "flood",
+				 "duration_s", 5.0);
 	top_services_sort(top);
 }
 
@@ -139,7 +139,7 @@ static void attacked_services_stand_first(void **state)
 	/* Lines that have no room for all of it end where a number ends. */
 	resizeterm(24, 31);
 	top_draw(top);
-	assert_string_equal(line(1), "/s: pass 10k, drop 0, answer 0");
+	assert_string_equal(line(1), "/s: pass 10k, drop 0, respond 0");
 	assert_string_equal(line(2), "UNDER ATTACK  s20: flood for 5s");
 	assert_string_equal(line(3), "32 services: 1 under attack");
 	resizeterm(24, 80);
@@ -264,21 +264,21 @@ static void rates_are_unknown_at_first(void **state)
 	services = 2;
 	second();
 	top_draw(top);
-	shows(1, "/s: pass -, drop -, answer -, challenge -; bits in -, out -");
+	shows(1, "/s: pass -, drop -, respond -, challenge -; bits in -, out -");
 	shows(heads() + 1,
 	      ">s0              quake3         0      -      -     -      -      -      -     -");
 	services = 3; /* the third is new */
 	second();
 	top_draw(top);
-	shows(1, "/s: pass 3k, drop 0, answer 0, challenge 0; bits in 0, out 0");
+	shows(1, "/s: pass 3k, drop 0, respond 0, challenge 0; bits in 0, out 0");
 	shows(line_of(" s2 "),
 	      " s2              quake3         0      -      -     -      -      -      -     -");
 }
 
 static void challenges(struct stats *s)
 {
-	s->services[0].in.by[KIND_GETINFO][REASON_ASKED].packets = 500 * seconds;
-	s->services[0].in.by[KIND_GETINFO][REASON_TO_KNOWN].packets = 20 * seconds;
+	s->services[0].in.by[KIND_GETINFO][REASON_CHALLENGED].packets = 500 * seconds;
+	s->services[0].in.by[KIND_GETINFO][REASON_CACHED_KNOWN].packets = 20 * seconds;
 }
 
 static void a_challenge_is_no_answer(void **state)
@@ -288,7 +288,7 @@ static void a_challenge_is_no_answer(void **state)
 	change = challenges;
 	look_at(1);
 	top_draw(top);
-	shows(1, "/s: pass 0, drop 0, answer 20, challenge 500; bits in 0, out 0");
+	shows(1, "/s: pass 0, drop 0, respond 20, challenge 500; bits in 0, out 0");
 	shows(heads() + 1,
 	      ">s0              quake3         0      0      0    20    500      0      0     -");
 }
@@ -341,7 +341,7 @@ static void no_number_is_cut(void **state)
 		busy = 0;
 		change = challenges;
 		look_at(1);
-		top->now.services[0].in.by[KIND_RCON][REASON_SOURCE_BUDGET].packets =
+		top->now.services[0].in.by[KIND_RCON][REASON_SOURCE_LIMIT].packets =
 			500000;
 		top->now.services[0].in.by[KIND_NETCHAN][REASON_PLAYER].packets = 999000;
 		top_draw(top);
@@ -364,7 +364,7 @@ static void a_small_screen_shows_services(void **state)
 	look_at(32);
 	attack("s20");
 	top_draw(top);
-	shows(4, " service        plrs pass/s drop/s ans/s");
+	shows(4, " service        plrs pass/s drop/s rsp/s");
 	shows(5, ">!s20              0      0      0     0");
 	shows(6, " s3                0     4k      0     0");
 	shows(7, " s2                0     3k      0     0");
@@ -381,7 +381,7 @@ static void a_small_screen_shows_services(void **state)
 	shows(7, " 30 more: 3 active, 27 quiet");
 	shows(8, "s20: spent");
 	shows(15, " way kind      verdict reason      pkt/s");
-	shows(16, " in  netchan   pass    within-bud");
+	shows(16, " in  netchan   pass    within-lim");
 	/* The least of all. */
 	resizeterm(8, 30);
 	top_draw(top);

@@ -218,7 +218,7 @@ static void known_load(struct answerer *a, const char *pin)
 	int err;
 
 	a->kept_ns = shield_clock();
-	if (incident_path(pin, "known.txt", a->path)) {
+	if (incident_path(pin, "known-clients.txt", a->path)) {
 		log_warn("who is known is not kept: " INCIDENT_NO_PATH);
 		return;
 	}
@@ -464,7 +464,7 @@ static void tell_of_silence(struct asked *s, __u64 now)
 	inet_ntop(AF_INET, &s->to.sin_addr, address, sizeof(address));
 	log_warn("service '%s': its server does not reply at %s, port %d, so nothing is "
 		 "answered for it; unless it is down, write the `address` that it is "
-		 "bound to (none if to all), or `answers = off`",
+		 "bound to (none if to all), or `cache = off`",
 		 s->name, address, ntohs(s->to.sin_port));
 }
 

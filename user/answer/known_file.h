@@ -3,8 +3,8 @@
  * known_file.h - who is known (include/known.h), on disk, so that a reboot under attack
  * forgets nobody.
  *
- *	INCIDENT_STATE/known.txt	a line each: address, hops left or "player", and
- *					when it asked last, in seconds since 1970
+ * INCIDENT_STATE/known-clients.txt has a line for each: address, hops left or "player",
+ * and the time of its last query, in seconds since 1970:
  *
  *	192.0.2.7 57 1795372800
  *	2001:db8:1:: player 1795372800
@@ -36,7 +36,9 @@ int known_file_write(const char *path, const struct known_at *at);
 /*
  * Enter who is in the file and not in the table: who is there is known better. Lines
  * that are none are passed over: *@ret_bad is how many, and the first of them, counted
- * from 1, is *@ret_first. 0, also if there is no file, or -errno.
+ * from 1, is *@ret_first. If there is no file, that of an older build is read, which
+ * lacks
+ * "-clients" in its name. 0, also if there is neither, or -errno.
  */
 int known_file_read(const char *path, const struct known_at *at, size_t *ret_bad,
 		    size_t *ret_first);

@@ -54,7 +54,7 @@ static void print_one(const json_t *a, bool daemon)
 {
 	json_t *peak = json_object_get(a, "peak"),
 	       *players = json_object_get(a, "players");
-	const char *end = text_of(a, "end", NULL), *what = text_of(a, "what", "?");
+	const char *end = text_of(a, "end", NULL), *what = text_of(a, "type", "?");
 	char sorts[INCIDENT_SORTS_TEXT], pps[TOP_NUMBER], bps[TOP_NUMBER],
 		dropped[TOP_NUMBER], lasted[TOP_NUMBER];
 	char from[INCIDENT_FROM];
@@ -66,15 +66,15 @@ static void print_one(const json_t *a, bool daemon)
 	top_number(number_of(peak, "packets_per_s"), pps);
 	top_number(number_of(peak, "bits_per_s"), bps);
 	top_number(number_of(a, "dropped"), dropped);
-	top_age((__u64)(number_of(a, "seconds") * 1e9), lasted);
+	top_age((__u64)(number_of(a, "duration_s") * 1e9), lasted);
 	printf("%-19.19s  %6s%s  %-16s %-17s %6s %6s %6s  %-8s %3.0f>%-3.0f  %s%s%s%s%s\n",
 	       text_of(a, "start", "?"), lasted,
 	       end	? " "
 	       : daemon ? "+"
 			: "?",
 	       text_of(a, "service", "(machine)"), what, pps, bps, dropped,
-	       text_of(json_object_get(a, "sources"), "forged", "?"),
-	       number_of(players, "before"), number_of(players, "least"), first_kind(a),
+	       text_of(json_object_get(a, "sources"), "spoofed", "?"),
+	       number_of(players, "before"), number_of(players, "min"), first_kind(a),
 	       several ? " (" : "", several ? sorts : "", several ? ")" : "",
 	       json_is_true(json_object_get(a, "observed")) ? " (observed only)" : "");
 	incident_from(a, from);
@@ -92,7 +92,7 @@ static void print_all(const json_t *all, bool daemon)
 		return;
 	}
 	printf("%-19s  %6s   %-16s %-17s %6s %6s %6s  %-8s %-7s  %s\n", "start (UTC)",
-	       "lasted", "service", "what", "peak/s", "bit/s", "drops", "forged",
+	       "lasted", "service", "type", "peak/s", "bit/s", "drops", "spoofed",
 	       "players", "mostly");
 	json_array_foreach (all, i, one) {
 		print_one(one, daemon);
@@ -111,9 +111,9 @@ void attacks_now_print(const char *pin)
 	list = incident_now_read(path, now.tv_sec * 1000ll + now.tv_nsec / 1000000);
 	json_array_foreach (list, i, one) {
 		incident_from(one, from);
-		top_age((__u64)(number_of(one, "seconds") * 1e9), lasted);
+		top_age((__u64)(number_of(one, "duration_s") * 1e9), lasted);
 		printf("attack on %s: %s for %s%s%s\n",
-		       text_of(one, "service", "this machine"), text_of(one, "what", "?"),
+		       text_of(one, "service", "this machine"), text_of(one, "type", "?"),
 		       lasted, *from ? ", by samples from " : "", from);
 	}
 	json_decref(list);

@@ -167,10 +167,9 @@ const struct json_key check_json_keys[] = {
 	JSON_KEY("interfaces", "integer", "interfaces",
 		 "Interfaces in it; 0 if it is not ok."),
 	JSON_KEY(
-		"unasked", "integer", "services",
+		"cache_unavailable", "integer", "services",
 		"Services for which no response is cached, because the daemon cannot query their server."),
-	JSON_OBJECT("complaints", "object[]", NULL, "Errors and warnings.",
-		    complaint_keys),
+	JSON_OBJECT("messages", "object[]", NULL, "Errors and warnings.", complaint_keys),
 	JSON_END,
 };
 
@@ -213,8 +212,8 @@ static int check_json(const struct call *call, struct config *config)
 	status = print_json(json_pack(
 		"{s:o, s:b, s:I, s:I, s:I, s:o}", "file", text_json(path_of(call)), "ok",
 		!err, "services", (json_int_t)(err ? 0 : config->service_count),
-		"interfaces", (json_int_t)(err ? 0 : config->interface_count), "unasked",
-		(json_int_t)silent.unasked, "complaints", complaints));
+		"interfaces", (json_int_t)(err ? 0 : config->interface_count),
+		"cache_unavailable", (json_int_t)silent.unasked, "messages", complaints));
 	return err ? exit_status(err) : status;
 }
 
@@ -227,7 +226,7 @@ static void say_unasked(const struct config *config)
 
 		config_service_defaults((enum wire_family)c->service.family, &usual);
 		if (usual.answers && !c->answers_said && config_unasked(c))
-			printf("service '%s': answers = off; they take %s\n",
+			printf("service '%s': cache = off; they take %s\n",
 			       c->service.name, config_unasked(c));
 	}
 }

@@ -34,7 +34,7 @@ struct edit {
 
 static const struct json_key entry_keys[] = {
 	JSON_KEY("network", "string", NULL, "Address or network."),
-	JSON_KEY("live", "boolean", NULL, "Added by `add`."),
+	JSON_KEY("runtime", "boolean", NULL, "Added by `add`."),
 	JSON_KEY("configuration", "boolean", NULL, "Listed in the configuration."),
 	JSON_KEY("unlimited", "boolean", NULL,
 		 "Sources of an allowed network have no limits."),
@@ -68,7 +68,7 @@ static void entry_json(struct listing *l, const char *network,
 
 	json_array_append_new(
 		l->json,
-		json_pack("{s:s, s:b, s:b, s:b, s:o, s:o}", "network", network, "live",
+		json_pack("{s:s, s:b, s:b, s:b, s:o, s:o}", "network", network, "runtime",
 			  live, "configuration", !!(origins & LIST_CONFIG), "unlimited",
 			  !!(origins & LIST_UNLIMITED), "seconds_left",
 			  live && entry->until_ns
@@ -85,7 +85,7 @@ static void entry_print(struct listing *l, const char *network,
 {
 	char left[DURATION_TEXT];
 
-	printf("%-43s %s%s%s%s", network, origins & LIST_LIVE ? "live" : "",
+	printf("%-43s %s%s%s%s", network, origins & LIST_LIVE ? "runtime" : "",
 	       (origins & LIST_LIVE) && (origins & LIST_CONFIG) ? ", " : "",
 	       origins & LIST_CONFIG ? "configuration" : "",
 	       origins & LIST_UNLIMITED ? ", unlimited" : "");

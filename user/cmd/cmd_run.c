@@ -145,10 +145,10 @@ static void settle(struct daemon *d, struct config *config)
 		log_info(
 			"off: %s: an interface is a veth, whose other end may not hear "
 			"what is sent back; where it has GRO on or an XDP program, write "
-			"`proof = pressure`, `answers = pressure`",
+			"`validation = under-load`, `cache = under-load`",
 			what);
 	if (silent.unasked)
-		log_info("answers = off for %zu service%s, whose server%s cannot be "
+		log_info("cache = off for %zu service%s, whose server%s cannot be "
 			 "asked: that takes one port and at most one address, of IPv4",
 			 silent.unasked, silent.unasked == 1 ? "" : "s",
 			 silent.unasked == 1 ? "" : "s");
@@ -335,7 +335,7 @@ static int stop(struct daemon *d)
 	}
 	if (!d->config->detach_on_exit) {
 		log_info(
-			"stopping; the shield stays up%s (on_exit = keep). `quakeshield detach` "
+			"stopping; the shield stays up%s (on-exit = keep). `quakeshield detach` "
 			"takes it down",
 			d->pins_life == PINS_CONTAINER ? " as long as this container"
 						       : "");
@@ -355,7 +355,7 @@ static int stop(struct daemon *d)
 		return 1;
 	lag_file_path(d->pin, players);
 	lag_file_remove(players);
-	log_info("stopped; the shield is down (on_exit = detach)");
+	log_info("stopped; the shield is down (on-exit = detach)");
 	return 0;
 }
 

@@ -292,16 +292,16 @@ static void status_print(const struct status *s)
 	printf("services: %zu", s->services);
 	if (s->observed)
 		printf(", %zu observed only: nothing is dropped", s->observed);
-	printf("\nproof of address: under pressure %zu, always %zu, off %zu",
+	printf("\naddress validation: under load %zu, always %zu, off %zu",
 	       s->proof[PROOF_PRESSURE], s->proof[PROOF_ALWAYS], s->proof[PROOF_OFF]);
 	if (s->veth[0] && s->proof_off_usual)
 		printf(" (the default over a veth, %s)", s->veth);
-	printf("\nanswers from the kernel: under pressure %zu, always %zu, off %zu",
+	printf("\ncached responses: under load %zu, always %zu, off %zu",
 	       s->answers[ANSWERS_PRESSURE], s->answers[ANSWERS_ALWAYS],
 	       s->answers[ANSWERS_OFF]);
 	for (size_t i = 0; i < s->unanswered_count; i++)
-		printf("\nno answers for service %s: %s", s->unanswered[i].service,
-		       s->unanswered[i].why);
+		printf("\nno cached responses for service %s: %s",
+		       s->unanswered[i].service, s->unanswered[i].why);
 	printf("\nconfiguration: generation %u\n", s->generation);
 	if (s->daemon > 0)
 		printf("daemon: process %d\n", (int)s->daemon);
@@ -360,7 +360,7 @@ static const struct json_key owner_keys[] = {
 };
 
 static const struct json_key states_keys[] = {
-	JSON_KEY("pressure", "integer", "services", "While the service is under load."),
+	JSON_KEY("under_load", "integer", "services", "While the service is under load."),
 	JSON_KEY("always", "integer", "services", "Always."),
 	JSON_KEY("off", "integer", "services", "Never."),
 	JSON_END,
@@ -383,18 +383,19 @@ const struct json_key status_json_keys[] = {
 		    "Interfaces that the shield is attached to.", stats_json_link_keys),
 	JSON_KEY("services", "integer", "services",
 		 "Services of the configuration in force."),
-	JSON_KEY("observed", "integer", "services", "Services that are observed only."),
+	JSON_KEY("observing_services", "integer", "services",
+		 "Services that are observed only."),
 	JSON_OBJECT(
-		"other_family", "object[]", NULL,
+		"protocol_mismatch", "object[]", NULL,
 		"Services with a server that speaks another protocol than the configured one.",
 		misspoken_keys),
 	JSON_OBJECT("owners", "object[]", NULL, "Services with a server of a known user.",
 		    owner_keys),
-	JSON_OBJECT("proof", "object", "services",
+	JSON_OBJECT("validation", "object", "services",
 		    "When new clients have to validate their address.", states_keys),
-	JSON_OBJECT("answers", "object", "services",
+	JSON_OBJECT("cache", "object", "services",
 		    "When the shield sends cached responses.", states_keys),
-	JSON_OBJECT("unanswered", "object[]", NULL, "Services without cached responses.",
+	JSON_OBJECT("uncached", "object[]", NULL, "Services without cached responses.",
 		    unanswered_keys),
 	JSON_KEY("generation", "integer", NULL,
 		 "Number of the configuration in force; grows by one with each."),
@@ -460,14 +461,14 @@ static json_t *status_json(const struct status *s)
 			 "s:{s:I, s:I, s:I}, s:o, s:I, s:o, s:o}",
 			 "protected", s->protected, "observing", status_observing(s),
 			 "interfaces", interfaces, "services", (json_int_t)s->services,
-			 "observed", (json_int_t)s->observed, "other_family", misspoken,
-			 "owners", owners, "proof", "pressure",
-			 (json_int_t)s->proof[PROOF_PRESSURE], "always",
+			 "observing_services", (json_int_t)s->observed,
+			 "protocol_mismatch", misspoken, "owners", owners, "validation",
+			 "under_load", (json_int_t)s->proof[PROOF_PRESSURE], "always",
 			 (json_int_t)s->proof[PROOF_ALWAYS], "off",
-			 (json_int_t)s->proof[PROOF_OFF], "answers", "pressure",
+			 (json_int_t)s->proof[PROOF_OFF], "cache", "under_load",
 			 (json_int_t)s->answers[ANSWERS_PRESSURE], "always",
 			 (json_int_t)s->answers[ANSWERS_ALWAYS], "off",
-			 (json_int_t)s->answers[ANSWERS_OFF], "unanswered", unanswered,
+			 (json_int_t)s->answers[ANSWERS_OFF], "uncached", unanswered,
 			 "generation", (json_int_t)s->generation, "daemon",
 			 s->daemon > 0 ? json_integer(s->daemon) : json_null(),
 			 "self_test", tests);

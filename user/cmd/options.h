@@ -41,7 +41,7 @@
 	X(COMMENT, 0, "comment", "TEXT", "", "why; `list` shows it")	\
 	X(ONCE, 0, "once", NULL, "", "one screen as text, after a second")	\
 	X(SUMMARY, 0, "summary", NULL, "",				\
-	  "one JSON object a line for each file; goes before --json")	\
+	  "one JSON object a line for each file; overrides --json")	\
 	X(LAGOMETER, 0, "lagometer", NULL, "",				\
 	  "how well each client is connected; with --json, as JSON")	\
 	X(VERBOSE, 'v', "verbose", NULL, "", "all fields below each line")	\
@@ -60,7 +60,7 @@
 	  "read files as demos of this kind, whatever they begin with")	\
 	X(EXTRACT, 0, "extract", "DIR", "@dir",				\
 	  "put files that were downloaded in the game into DIR")	\
-	X(SECRETS, 0, "secrets", NULL, "", "show passwords, which are *** otherwise") \
+	X(SECRETS, 0, "show-secrets", NULL, "", "show passwords, which are *** otherwise") \
 	X(PROGRESS, 0, "progress", NULL, "", "tell on stderr how far it is")	\
 	X(KEYLOG, 0, "keylog", "FILE", "@file",				\
 	  "secrets of encrypted sessions (SSLKEYLOGFILE)")		\

@@ -23,6 +23,19 @@ static const struct choice modes[] = {
 	{ NULL, 0 },
 };
 
+enum amplification {
+	AMPLIFICATION_OFF,
+	AMPLIFICATION_LIMIT,
+	AMPLIFICATION_STRICT,
+};
+
+static const struct choice amplifications[] = {
+	{ "off", AMPLIFICATION_OFF },
+	{ "limit", AMPLIFICATION_LIMIT },
+	{ "strict", AMPLIFICATION_STRICT },
+	{ NULL, 0 },
+};
+
 static const struct choice exits[] = {
 	{ "keep", 0 },
 	{ "detach", 1 },
@@ -125,38 +138,49 @@ int number_read(cfg_t *section, const char *name, __u32 *ret)
 	return 0;
 }
 
-static int ledger_read(const struct parse *p, cfg_t *cfg)
+static int amplification_read(const struct parse *p, cfg_t *cfg)
 {
 	struct config *config = p->config;
-	cfg_t *ledger = cfg_getnsec(cfg, "ledger", 0);
-	int strict = 0;
+	cfg_t *section = cfg_getnsec(cfg, "amplification", 0);
+	int mode = AMPLIFICATION_LIMIT;
+	const struct kept *allowance;
+	unsigned long none;
 
-	if (!ledger)
+	if (!section)
 		return 0;
-	if (cfg_size(cfg, "ledger") > 1)
-		return config_error(cfg_getnsec(cfg, "ledger", 1)->filename,
-				    cfg_getnsec(cfg, "ledger", 1)->line,
-				    "section 'ledger' is given twice");
-	if (number_read(ledger, "allowance", &config->ledger_allowance) ||
-	    number_read(ledger, "window", &config->ledger_window_s) ||
-	    choice_read(ledger, "strict", config_switches, &strict))
+	if (cfg_size(cfg, "amplification") > 1)
+		return config_error(cfg_getnsec(cfg, "amplification", 1)->filename,
+				    cfg_getnsec(cfg, "amplification", 1)->line,
+				    "section 'amplification' is given twice");
+	allowance = value_get(section, "allowance");
+	if (allowance && number_parse(allowance->text, 0, 0, &none))
+		return config_error(
+			allowance->path, allowance->line,
+			"allowance '%s' allows nothing: write `mode = strict` "
+			"for no more out than in, or `mode = off` for no limit",
+			allowance->text);
+	if (choice_read(section, "mode", amplifications, &mode) ||
+	    number_read(section, "allowance", &config->ledger_allowance) ||
+	    number_read(section, "refill", &config->ledger_window_s))
 		return -EINVAL;
-	config->ledger_strict = strict;
+	if (mode == AMPLIFICATION_OFF)
+		config->ledger_allowance = 0;
+	config->ledger_strict = mode == AMPLIFICATION_STRICT;
 	return 0;
 }
 
 static int proof_read(const struct parse *p, cfg_t *cfg)
 {
-	cfg_t *proof = cfg_getnsec(cfg, "proof", 0);
+	cfg_t *proof = cfg_getnsec(cfg, "validation", 0);
 	const struct kept *rate;
 	const char *wrong;
 
 	if (!proof)
 		return 0;
-	if (cfg_size(cfg, "proof") > 1)
-		return config_error(cfg_getnsec(cfg, "proof", 1)->filename,
-				    cfg_getnsec(cfg, "proof", 1)->line,
-				    "section 'proof' is given twice");
+	if (cfg_size(cfg, "validation") > 1)
+		return config_error(cfg_getnsec(cfg, "validation", 1)->filename,
+				    cfg_getnsec(cfg, "validation", 1)->line,
+				    "section 'validation' is given twice");
 	rate = value_get(proof, "rate");
 	wrong = rate ? rate_parse(rate->text, &p->config->proof) : NULL;
 	return wrong ? config_error(rate->path, rate->line, "'%s' %s", rate->text, wrong)
@@ -165,15 +189,15 @@ static int proof_read(const struct parse *p, cfg_t *cfg)
 
 static int answers_read(const struct parse *p, cfg_t *cfg)
 {
-	cfg_t *answers = cfg_getnsec(cfg, "answers", 0);
+	cfg_t *answers = cfg_getnsec(cfg, "cache", 0);
 
 	if (!answers)
 		return 0;
-	if (cfg_size(cfg, "answers") > 1)
-		return config_error(cfg_getnsec(cfg, "answers", 1)->filename,
-				    cfg_getnsec(cfg, "answers", 1)->line,
-				    "section 'answers' is given twice");
-	return number_read(answers, "rate", &p->config->answers_rate);
+	if (cfg_size(cfg, "cache") > 1)
+		return config_error(cfg_getnsec(cfg, "cache", 1)->filename,
+				    cfg_getnsec(cfg, "cache", 1)->line,
+				    "section 'cache' is given twice");
+	return number_read(answers, "bytes-per-second", &p->config->answers_rate);
 }
 
 static int metrics_read(const struct parse *p, cfg_t *cfg)
@@ -212,8 +236,8 @@ static int config_read(struct parse *p, cfg_t *cfg)
 
 	if (choice_read(cfg, "mode", modes, &mode) ||
 	    choice_read(cfg, "observe", config_switches, &observe) ||
-	    choice_read(cfg, "on_exit", exits, &detach) || interfaces_read(p, cfg) ||
-	    ledger_read(p, cfg) || proof_read(p, cfg) || answers_read(p, cfg) ||
+	    choice_read(cfg, "on-exit", exits, &detach) || interfaces_read(p, cfg) ||
+	    amplification_read(p, cfg) || proof_read(p, cfg) || answers_read(p, cfg) ||
 	    metrics_read(p, cfg) || live_read(p, cfg) ||
 	    list_read(cfg, "allow", config->allow, config->allow_unlimited,
 		      &config->allow_count) ||

@@ -69,7 +69,7 @@ struct config {
 	bool replay_clock; /* never from a file: time is what live.clock_ns says */
 	bool detach_on_exit; /* SIGTERM takes the shield down; default: it stays */
 	/* What an unverified /24 or /56 may be sent beyond what it has sent. */
-	__u32 ledger_allowance; /* bytes each window; 0: the ledger is off */
+	__u32 ledger_allowance; /* bytes each refill; 0: mode = off */
 	__u32 ledger_window_s;
 	bool ledger_strict; /* no allowance: no more out than in, ever */
 	struct limit proof; /* how many requests are answered by asking for proof */
@@ -145,7 +145,7 @@ struct config_silent {
 __u64 config_allowance(const struct config *config);
 
 /*
- * Give the services whose sections do not say `proof` or `answers` what is usual for
+ * Give the services whose sections do not say `validation` or `cache` what is usual for
  * their protocol; @unheard: what is sent back might not arrive, so none of them that
  * would send anything has either.
  */

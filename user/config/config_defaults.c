@@ -181,7 +181,7 @@ void config_silent_format(const struct config_silent *silent, char ret[CONFIG_SI
 	const struct {
 		const char *what;
 		size_t count;
-	} rows[] = { { "proof", silent->proof }, { "answers", silent->answers } };
+	} rows[] = { { "validation", silent->proof }, { "cache", silent->answers } };
 	int n = 0;
 
 	ret[0] = '\0';

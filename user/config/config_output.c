@@ -102,18 +102,18 @@ static int psk_read(const struct parse *p, cfg_t *follow)
 	char *identity = p->config->follow_psk_identity;
 	char *file = p->config->follow_psk_file;
 
-	if (text_read(follow, "psk_identity", identity, PSK_IDENTITY) ||
-	    text_read(follow, "psk_file", file, PSK_FILE))
+	if (text_read(follow, "psk-identity", identity, PSK_IDENTITY) ||
+	    text_read(follow, "psk-file", file, PSK_FILE))
 		return -EINVAL;
 	if (!*identity != !*file)
 		return config_error(
-			value_get(follow, *file ? "psk_file" : "psk_identity")->path,
-			value_get(follow, *file ? "psk_file" : "psk_identity")->line,
-			"psk_identity and psk_file go together");
+			value_get(follow, *file ? "psk-file" : "psk-identity")->path,
+			value_get(follow, *file ? "psk-file" : "psk-identity")->line,
+			"psk-identity and psk-file go together");
 	if (*file && *file != '/')
-		return config_error(value_get(follow, "psk_file")->path,
-				    value_get(follow, "psk_file")->line,
-				    "psk_file '%s' is not /path", file);
+		return config_error(value_get(follow, "psk-file")->path,
+				    value_get(follow, "psk-file")->line,
+				    "psk-file '%s' is not /path", file);
 	return 0;
 }
 
@@ -157,12 +157,12 @@ int live_read(struct parse *p, cfg_t *cfg)
 		return -EINVAL;
 	if (sample) {
 		config->sample_every = SAMPLE_EVERY;
-		if (power_read(sample, "every", &config->sample_every) ||
+		if (power_read(sample, "one-in", &config->sample_every) ||
 		    number_read(sample, "rate", &config->sample_rate))
 			return -EINVAL;
 	}
 	if (follow && (number_read(follow, "first", &config->follow_first) ||
-		       power_read(follow, "one_in", &config->follow_every) ||
+		       power_read(follow, "one-in", &config->follow_every) ||
 		       number_read(follow, "rate", &config->follow_rate) ||
 		       list_read(follow, "addresses", config->follow, NULL,
 				 &config->follow_count) ||
@@ -170,7 +170,7 @@ int live_read(struct parse *p, cfg_t *cfg)
 		return -EINVAL;
 	if (output && (target_read(output, "json", config->output_json) ||
 		       target_read(output, "pcapng", config->output_pcapng) ||
-		       number_read(output, "cpu", &config->output_cpu) ||
+		       number_read(output, "cpu-percent", &config->output_cpu) ||
 		       targets_check(output, config)))
 		return -EINVAL;
 	return 0;

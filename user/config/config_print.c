@@ -16,13 +16,13 @@ static const char *const modes[] = {
 
 static const char *const proofs[] = {
 	[PROOF_OFF] = "off",
-	[PROOF_PRESSURE] = "pressure",
+	[PROOF_PRESSURE] = "under-load",
 	[PROOF_ALWAYS] = "always",
 };
 
 static const char *const answerings[] = {
 	[ANSWERS_OFF] = "off",
-	[ANSWERS_PRESSURE] = "pressure",
+	[ANSWERS_PRESSURE] = "under-load",
 	[ANSWERS_ALWAYS] = "always",
 };
 
@@ -62,15 +62,15 @@ static void print_list(const char *key, const struct cidr *cidrs, const bool *un
 
 static void print_live(const struct config *c, FILE *file)
 {
-	fprintf(file, "sample {\n\tevery = %u\n\trate = %u\n}\n", c->sample_every,
+	fprintf(file, "sample {\n\tone-in = %u\n\trate = %u\n}\n", c->sample_every,
 		c->sample_rate);
-	fprintf(file, "follow {\n\tfirst = %u\n\tone_in = %u\n\trate = %u\n",
+	fprintf(file, "follow {\n\tfirst = %u\n\tone-in = %u\n\trate = %u\n",
 		c->follow_first, c->follow_every, c->follow_rate);
 	print_list("addresses", c->follow, NULL, c->follow_count, file);
 	if (c->follow_psk_file[0]) {
-		fputs("\tpsk_identity = ", file);
+		fputs("\tpsk-identity = ", file);
 		print_string(c->follow_psk_identity, file);
-		fputs("\n\tpsk_file = ", file);
+		fputs("\n\tpsk-file = ", file);
 		print_string(c->follow_psk_file, file);
 		fputc('\n', file);
 	}
@@ -85,7 +85,7 @@ static void print_live(const struct config *c, FILE *file)
 		print_string(c->output_pcapng, file);
 		fputc('\n', file);
 	}
-	fprintf(file, "\tcpu = %u\n}\n", c->output_cpu);
+	fprintf(file, "\tcpu-percent = %u\n}\n", c->output_cpu);
 }
 
 static void print_addresses(const struct config_service *s, FILE *file)
@@ -115,7 +115,7 @@ static void print_budget(enum wire_class class, const struct budget *b, FILE *fi
 	rate_format(&b->global, global);
 	fprintf(file,
 		"\t%s {\n\t\tsource = \"%s\"\n\t\tprefix = \"%s\"\n"
-		"\t\tglobal = \"%s\"\n\t}\n",
+		"\t\tservice = \"%s\"\n\t}\n",
 		class_name(class), source, prefix, global);
 }
 
@@ -136,11 +136,22 @@ static void print_service(const struct config_service *s, FILE *file)
 		policies[policy[CLASS_REPLY - CLASS_BUDGETS]],
 		policies[policy[CLASS_MALFORMED - CLASS_BUDGETS]],
 		policies[policy[CLASS_FRAGMENT - CLASS_BUDGETS]]);
-	fprintf(file, "\tproof = %s\n\tanswers = %s\n", proofs[s->service.proof],
+	fprintf(file, "\tvalidation = %s\n\tcache = %s\n", proofs[s->service.proof],
 		answerings[s->service.answers]);
 	for (int i = 0; i < CLASS_BUDGETS; i++)
 		print_budget((enum wire_class)i, &s->service.budget[i], file);
 	fputs("}\n", file);
+}
+
+static void print_amplification(const struct config *c, FILE *file)
+{
+	fprintf(file, "amplification {\n\tmode = %s\n",
+		c->ledger_strict      ? "strict"
+		: c->ledger_allowance ? "limit"
+				      : "off");
+	if (c->ledger_allowance)
+		fprintf(file, "\tallowance = %u\n", c->ledger_allowance);
+	fprintf(file, "\trefill = %u\n}\n", c->ledger_window_s);
 }
 
 void config_print(const struct config *config, void *file)
@@ -155,7 +166,7 @@ void config_print(const struct config *config, void *file)
 		}
 		fputs("}\n", file);
 	}
-	fprintf(file, "mode = %s\nobserve = %s\non_exit = %s\n", modes[config->mode],
+	fprintf(file, "mode = %s\nobserve = %s\non-exit = %s\n", modes[config->mode],
 		config->observe ? "true" : "false",
 		config->detach_on_exit ? "detach" : "keep");
 	if (config->on_attack[0]) {
@@ -163,12 +174,10 @@ void config_print(const struct config *config, void *file)
 		print_string(config->on_attack, file);
 		fputc('\n', file);
 	}
-	fprintf(file, "ledger {\n\tallowance = %u\n\twindow = %u\n\tstrict = %s\n}\n",
-		config->ledger_allowance, config->ledger_window_s,
-		config->ledger_strict ? "true" : "false");
+	print_amplification(config, file);
 	rate_format(&config->proof, rate);
-	fprintf(file, "proof {\n\trate = \"%s\"\n}\n", rate);
-	fprintf(file, "answers {\n\trate = %u\n}\n", config->answers_rate);
+	fprintf(file, "validation {\n\trate = \"%s\"\n}\n", rate);
+	fprintf(file, "cache {\n\tbytes-per-second = %u\n}\n", config->answers_rate);
 	listen_format(&config->metrics, listen);
 	fprintf(file, "metrics {\n\tlisten = \"%s\"\n\tpublic = %s\n}\n", listen,
 		config->metrics.public ? "true" : "false");

@@ -20,14 +20,14 @@ static const struct choice policies[] = {
 
 static const struct choice proofs[] = {
 	{ "off", PROOF_OFF },
-	{ "pressure", PROOF_PRESSURE },
+	{ "under-load", PROOF_PRESSURE },
 	{ "always", PROOF_ALWAYS },
 	{ NULL, 0 },
 };
 
 static const struct choice answerings[] = {
 	{ "off", ANSWERS_OFF },
-	{ "pressure", ANSWERS_PRESSURE },
+	{ "under-load", ANSWERS_PRESSURE },
 	{ "always", ANSWERS_ALWAYS },
 	{ NULL, 0 },
 };
@@ -206,7 +206,7 @@ static int budgets_read(cfg_t *section, struct service *ret)
 					    "section '%s' is given twice", name);
 		if (rate_read(rates, "source", &b->source) ||
 		    rate_read(rates, "prefix", &b->prefix) ||
-		    rate_read(rates, "global", &b->global))
+		    rate_read(rates, "service", &b->global))
 			return -EINVAL;
 		/* A limit that was chosen is kept, whatever room there is. */
 		if (memcmp(&was.source, &b->source, sizeof(was.source)) != 0 ||
@@ -232,7 +232,7 @@ static void unknown_warn(cfg_t *section, const struct service *s)
 		else if (rate_looser(&u->prefix, &b->prefix))
 			level = "prefix";
 		else if (rate_looser(&u->global, &b->global))
-			level = "global";
+			level = "service";
 		else
 			continue;
 		config_warn(section->filename, section->line,
@@ -332,16 +332,16 @@ static int service_read(struct parse *p, cfg_t *section, struct config_service *
 	answers = s->answers;
 	if (ports_read(section, ret) || addresses_read(section, ret) ||
 	    choice_read(section, "observe", config_switches, &observe) ||
-	    choice_read(section, "proof", proofs, &proof) ||
-	    choice_read(section, "answers", answerings, &answers) ||
+	    choice_read(section, "validation", proofs, &proof) ||
+	    choice_read(section, "cache", answerings, &answers) ||
 	    policies_read(section, s) || budgets_read(section, s) ||
 	    endpoints_check(p, section, ret))
 		return -EINVAL;
 	s->observe = (__u8)observe;
 	s->proof = (__u8)proof;
-	ret->proof_said = value_get(section, "proof");
+	ret->proof_said = value_get(section, "validation");
 	s->answers = (__u8)answers;
-	ret->answers_said = value_get(section, "answers");
+	ret->answers_said = value_get(section, "cache");
 	if (!ret->answers_said && config_unasked(ret))
 		s->answers = ANSWERS_OFF;
 	unknown_warn(section, s);

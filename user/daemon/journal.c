@@ -39,11 +39,11 @@ static int send_fields(const struct incident *i, enum incident_event event,
 		rows[event].priority, "QUAKESHIELD_INCIDENT=%s", i->id,
 		"QUAKESHIELD_EVENT=%s", incident_event_name(event),
 		"QUAKESHIELD_SERVICE=%s", i->service, "QUAKESHIELD_PROTOCOL=%s",
-		i->service[0] ? family_name(i->family) : "", "QUAKESHIELD_WHAT=%s",
+		i->service[0] ? family_name(i->family) : "", "QUAKESHIELD_TYPE=%s",
 		incident_sort_name(i->sort), "QUAKESHIELD_PEAK_PPS=%.0f", i->peak_pps,
 		"QUAKESHIELD_PEAK_BPS=%.0f", i->peak_bps, "QUAKESHIELD_DROPPED=%llu",
 		(unsigned long long)i->dropped, "QUAKESHIELD_OBSERVED=%d", i->observed,
-		"QUAKESHIELD_FORGED=%s", incident_forged_name(incident_forged(i)),
+		"QUAKESHIELD_SPOOFED=%s", incident_forged_name(incident_forged(i)),
 		"QUAKESHIELD_FROM=%s", from, "QUAKESHIELD_PLAYERS=%u", i->players_least,
 		"QUAKESHIELD_CAPTURE=%s", capture, NULL);
 }

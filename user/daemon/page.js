@@ -58,7 +58,7 @@ function index(stats) {
 }
 
 /* What is asked for proof of its address is not answered. */
-const fate = c => c.reason === "asked-for-proof" ? "challenge" : c.verdict;
+const fate = c => c.reason === "challenged" ? "challenge" : c.verdict;
 
 /* Each counter with its pace, and each service with sums by fate; null: not known yet. */
 function pace(stats) {
@@ -67,7 +67,7 @@ function pace(stats) {
 	const seconds = before ? stats.time - before.time : 0;
 	for (const s of stats.services) {
 		const paced = seconds > 0 && known.has(s.name);
-		s.pace = paced ? { pass: 0, answer: 0, challenge: 0, drop: 0, in: 0, out: 0, all: 0 } : null;
+		s.pace = paced ? { pass: 0, respond: 0, challenge: 0, drop: 0, in: 0, out: 0, all: 0 } : null;
 		for (const c of s.counters) {
 			const was = old && old.get(keyOf(s, c)) || { packets: 0, bytes: 0 };
 			const grown = (a, b) => paced ? (a < b ? a : a - b) / seconds : null;
@@ -95,7 +95,7 @@ function showTiles(stats, recent) {
 	$("tiles").replaceChildren(
 		tile(stats.services.reduce((n, s) => n + s.players, 0), "players"),
 		tile(rate("passed"), "passed /s", "pass"),
-		tile(rate("answered"), "answered /s", "answer"),
+		tile(rate("responded"), "responded /s", "respond"),
 		tile(rate("challenged"), "challenged /s", "challenge"),
 		tile(rate("dropped"), "dropped /s", "drop"),
 		tile(rate("bytes_in", 8), "bit/s in"),
@@ -105,9 +105,9 @@ function showTiles(stats, recent) {
 
 function showLinks(stats) {
 	const observed = stats.services.length && stats.services.every(s => s.observe);
-	const all = stats.interfaces.map(l => element("span", { class: l.ours && !observed ? "good" : "bad" },
-		`${l.interface} (${l.gone ? "gone" : l.mode}) ` +
-		(!l.ours ? "NOT protected" : observed ? "observed only: nothing is dropped" : "protected") +
+	const all = stats.interfaces.map(l => element("span", { class: l.protected && !observed ? "good" : "bad" },
+		`${l.interface} (${l.missing ? "missing" : l.mode}) ` +
+		(!l.protected ? "NOT protected" : observed ? "observed only: nothing is dropped" : "protected") +
 		" "));
 	$("links").replaceChildren(...(all.length ? all : ["attached to nothing"]),
 		`configuration ${stats.generation}`);
@@ -138,7 +138,7 @@ const protocols = s => s.protocol !== "auto" || !s.decoded ? s.protocol : ["auto
 
 const seen = new Map();
 /* Lines are told apart without their colours, too. */
-const dashes = { pass: [], answer: [7, 4], challenge: [2, 3], drop: [] };
+const dashes = { pass: [], respond: [7, 4], challenge: [2, 3], drop: [] };
 const widthOf = mark => mark === "drop" ? 3 : 1.5;
 
 function remember(stats) {
@@ -173,7 +173,7 @@ function drawPace(canvas, name) {
 
 function showService(s, worst) {
 	const rows = s.counters.sort((a, b) => b.pps - a.pps || b.packets - a.packets).slice(0, 14);
-	const budgets = Object.entries(s.budgets).map(([name, spent]) => element("div", {},
+	const budgets = Object.entries(s.limits_used).map(([name, spent]) => element("div", {},
 		`${name} ${Math.round(spent * 100)} %`, element("meter", { "aria-label": name,
 			value: spent, min: 0, max: 1, low: 0.5, high: 0.9, optimum: 0 })));
 	return element("section", { "data-key": `section ${s.name}` },
@@ -184,8 +184,8 @@ function showService(s, worst) {
 			(s.observe ? ", only observed: nothing is dropped" : ""))),
 		element("canvas", { class: "pace", "data-service": s.name, role: "img", "aria-label":
 			"packets per second of the last ten minutes, as far as this page was open: " +
-			"passed, answered, challenged, dropped" }),
-		element("div", { class: "soft" }, "spent of what strangers together may ask for"),
+			"passed, responded, challenged, dropped" }),
+		element("div", { class: "soft" }, "used of each limit of the service"),
 		element("div", { class: "budgets" }, ...budgets),
 		!rows.length ? element("div", { class: "soft" }, "nothing has come or gone yet") :
 		table(heads("way", "kind", "verdict*", "reason", "packets/s#", "~bit/s#", "~packets#",
@@ -193,8 +193,8 @@ function showService(s, worst) {
 				number(c.bps), number(c.packets), number(c.bytes)])),
 		s.counters.length > rows.length ? element("div", { class: "soft" },
 			`and ${s.counters.length - rows.length} more in /metrics`) : "",
-		s.templates.length ? element("div", { class: "soft" }, "answers kept: " +
-			s.templates.map(t => `${t.question}${t.nonce ? " WORD" : ""} ${t.bytes} bytes, ` +
+		s.cached_responses.length ? element("div", { class: "soft" }, "cached responses: " +
+			s.cached_responses.map(t => `${t.request}${t.nonce ? " WORD" : ""} ${t.bytes} bytes, ` +
 				`${t.age.toFixed(1)} s${t.fresh ? "" : " (too old)"}`).join("; ")) : "",
 		worst.length ? element("div", {}, "most of what is dropped came from " + worst.map(w =>
 			`${w.prefix} (${Math.round(w.share * 100)} %)`).join(", ") +
@@ -251,10 +251,10 @@ function showOverview(all) {
 		element("h2", {}, "Services ", element("small", {}, !all.length ? "none is configured" :
 			["under attack", "active", "quiet"].filter(count).map(x => `${count(x)} ${x}`).join(", "))),
 		!rows.length ? "" : table(heads("service", "state", "~protocol", "players#", "passed/s#",
-			"~answered/s#", "~challenged/s#", "dropped/s#", "~bit/s in#", "~bit/s out#",
+			"~responded/s#", "~challenged/s#", "dropped/s#", "~bit/s in#", "~bit/s out#",
 			"~amplification#"), rows.map(x => [opener(x), x.state !== "under attack" ? x.state :
 				element("span", { class: "bad" }, x.state), protocols(x.s), x.s.players,
-				rate(x, "pass"), rate(x, "answer"), rate(x, "challenge"), rate(x, "drop"),
+				rate(x, "pass"), rate(x, "respond"), rate(x, "challenge"), rate(x, "drop"),
 				rate(x, "in"), rate(x, "out"), ratio(amplification(x.s))])),
 		busy.length > ROWS ? more : "",
 		quiet.length ? fold : ""));
@@ -267,7 +267,7 @@ function showServices(stats, attacks, players) {
 		: all.length <= FEW || (x.state === "under attack" && i < OPEN));
 	showOverview(all);
 	replace("services", ...all.filter(x => x.open).map(x => showService(x.s,
-		(players ? players.worst : []).filter(w => w.service === x.s.name))));
+		(players ? players.top_prefixes : []).filter(w => w.service === x.s.name))));
 }
 
 function showOther(stats) {
@@ -278,7 +278,7 @@ function showOther(stats) {
 			number(x.taken), ""]);
 	const maps = Object.entries(stats.maps).map(([name, m]) =>
 		[`${name} table`, `room for ${number(m.capacity)}`, number(m.used), ""]);
-	replace("other", table(heads("what", "*", "count#", "bytes#"),
+	replace("other", table(heads("reason", "*", "count#", "bytes#"),
 		[...other, ...sampled, ...maps]));
 }
 
@@ -330,7 +330,7 @@ function showPlayers(all, playing) {
 const duration = s => s < 60 ? `${Math.round(s)} s` : s < 3600 ? `${Math.round(s / 60)} min`
 	: `${(s / 3600).toFixed(1)} h`;
 const target = a => a.service || "this machine";
-const sorts = a => [a.what, ...(a.also || [])].join(" + ");
+const sorts = a => [a.type, ...(a.also || [])].join(" + ");
 const TOLD = 3; /* attacks by name, in a line */
 const some = (all, text) => all.slice(0, TOLD).map(text).join(", ") +
 	(all.length > TOLD ? ` and ${all.length - TOLD} more` : "");
@@ -340,14 +340,14 @@ function showAttacks(all) {
 	const now = all ? all.now : [];
 	const newest = new Map(now.map(a => [a.id, a]));
 	const rows = (all ? all.past : []).map(a => newest.get(a.id) || a).reverse().slice(0, 10)
-		.map(a => [new Date(a.start).toLocaleString(), a.end ? duration(a.seconds) : "goes on",
+		.map(a => [new Date(a.start).toLocaleString(), a.end ? duration(a.duration_s) : "goes on",
 			target(a), sorts(a) + (a.observed ? " (observed only)" : ""), number(a.peak.packets_per_s), number(a.peak.bits_per_s),
-			number(a.dropped), a.sources.forged, `${a.players.before} → ${a.players.least}`,
+			number(a.dropped), a.sources.spoofed, `${a.players.before} → ${a.players.min}`,
 			Object.keys(a.kinds).slice(0, 2).join(", "),
-			[...(a.sources.top || []).map(t => t.source), ...a.worst.map(w => w.prefix)]
+			[...(a.sources.top || []).map(t => t.source), ...a.top_prefixes.map(w => w.prefix)]
 				.slice(0, 2).join(", ")]);
 	$("attack").textContent = now.length ? "under attack: " + some(now, a =>
-		`${target(a)} (${sorts(a)}, ${duration(a.seconds)})`) : "";
+		`${target(a)} (${sorts(a)}, ${duration(a.duration_s)})`) : "";
 	document.title = (now.length ? `ATTACK ${some(now, target)} – ` : "") + "quakeshield";
 	/* Spoken when another one begins, not each second. */
 	const news = now.length ? "under attack: " + some(now, a => `${target(a)}, ${sorts(a)}`) : "";
@@ -355,8 +355,8 @@ function showAttacks(all) {
 	told = news;
 	replace("attacks", ...(!rows.length ? [] : [element("section", { "data-key": "attacks" },
 		element("h2", {}, "Attacks ", element("small", {}, "newest first; more: quakeshield attacks")),
-		table(heads("~start", "lasted", "service", "what", "packets/s#", "~bit/s#", "~dropped#",
-			"~forged", "~players#", "~mostly", "from"), rows))]));
+		table(heads("~start", "lasted", "service", "type", "packets/s#", "~bit/s#", "~dropped#",
+			"~spoofed", "~players#", "~mostly", "from"), rows))]));
 }
 
 /* --- the plots ------------------------------------------------------------ */
@@ -364,7 +364,7 @@ function showAttacks(all) {
 let past = null;
 const plots = [
 	{ id: "packets", unit: "packets/s", log: true, top: 100, lines: [
-		["passed", "pass", 1], ["answered", "answer", 1], ["challenged", "challenge", 1],
+		["passed", "pass", 1], ["responded", "respond", 1], ["challenged", "challenge", 1],
 		["dropped", "drop", 1]] },
 	{ id: "bits", unit: "bit/s", log: true, top: 1e5, lines: [
 		["bytes_in", "pass", 8, "in"], ["bytes_out", "out", 8, "out", [7, 4]]] },

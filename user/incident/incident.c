@@ -46,7 +46,7 @@ void incident_count(enum wire_family family, const struct incident_tallies *befo
 			ret->packets += n;
 			ret->bytes += grown(was->bytes, is->bytes);
 			ret->reasons[reason] += n + (drop ? kept : 0);
-			if (reason == REASON_ASKED) {
+			if (reason == REASON_CHALLENGED) {
 				ret->asked += n;
 				ret->kinds[kind] += n;
 			}
@@ -340,7 +340,7 @@ const char *incident_forged_name(enum incident_forged forged)
 	static const char *const names[] = {
 		[INCIDENT_UNKNOWN] = "unknown",
 		[INCIDENT_LIKELY] = "likely",
-		[INCIDENT_PERHAPS] = "perhaps",
+		[INCIDENT_PERHAPS] = "possible",
 		[INCIDENT_UNLIKELY] = "unlikely",
 	};
 

@@ -212,7 +212,7 @@ enum incident_forged incident_forged(const struct incident *incident);
 const char *incident_sort_name(enum incident_sort sort);
 /* "start", "update", "end". */
 const char *incident_event_name(enum incident_event event);
-/* "unknown", "likely", "perhaps", "unlikely". */
+/* "unknown", "likely", "possible", "unlikely". */
 const char *incident_forged_name(enum incident_forged forged);
 
 #endif /* INCIDENT_H */

@@ -154,8 +154,8 @@ static const struct json_key sources_keys[] = {
 	JSON_KEY("distinct", "integer", "addresses",
 		 "Estimate of the different source addresses in them."),
 	JSON_KEY(
-		"forged", "string", NULL,
-		"Are the source addresses spoofed: `likely`, `perhaps`, `unlikely` or `unknown`."),
+		"spoofed", "string", NULL,
+		"Are the source addresses spoofed: `likely`, `possible`, `unlikely` or `unknown`."),
 	JSON_OBJECT("top", "object[]", NULL,
 		    "Sources of a twentieth or more of a class, by samples; at most 8.",
 		    top_keys),
@@ -164,8 +164,8 @@ static const struct json_key sources_keys[] = {
 
 static const struct json_key players_keys[] = {
 	JSON_KEY("before", "integer", "players", "Players before the attack."),
-	JSON_KEY("least", "integer", "players", "Fewest players during the attack."),
-	JSON_KEY("most", "integer", "players", "Most players during the attack."),
+	JSON_KEY("min", "integer", "players", "Fewest players during the attack."),
+	JSON_KEY("max", "integer", "players", "Most players during the attack."),
 	JSON_END,
 };
 
@@ -177,7 +177,7 @@ const struct json_key incident_json_keys[] = {
 	JSON_KEY("service", "string|null", NULL,
 		 "Name of the service; null: the machine."),
 	JSON_KEY("protocol", "string|null", NULL, "Protocol of the service."),
-	JSON_KEY("what", "string", NULL,
+	JSON_KEY("type", "string", NULL,
 		 "`flood`, `password-guessing` or `closed-ports`: what it began as."),
 	JSON_KEY(
 		"also", "string[]?", NULL,
@@ -186,7 +186,7 @@ const struct json_key incident_json_keys[] = {
 		 "The service is observed only: nothing was dropped."),
 	JSON_KEY("start", "string|null", NULL, "UTC, as 2026-11-22T14:45:01.250Z."),
 	JSON_KEY("end", "string|null", NULL, "UTC; null: the attack goes on."),
-	JSON_KEY("seconds", "number", "seconds",
+	JSON_KEY("duration_s", "number", "duration_s",
 		 "From its start to its end, or to the last packet so far."),
 	JSON_KEY("pauses", "integer", "pauses", "Pauses of 10 seconds or more."),
 	JSON_KEY("packets", "integer", "packets",
@@ -201,11 +201,11 @@ const struct json_key incident_json_keys[] = {
 	JSON_OBJECT("peak", "object", NULL, "Height of the attack.", peak_keys),
 	JSON_OBJECT("kinds", "object", "packets", "By kind of message.", counts_keys),
 	JSON_OBJECT("reasons", "object", "packets", "Dropped, by reason.", counts_keys),
-	JSON_OBJECT("answered", "object", "packets", "Not dropped, by reason.",
+	JSON_OBJECT("not_dropped", "object", "packets", "Not dropped, by reason.",
 		    counts_keys),
 	JSON_OBJECT("sources", "object", NULL, "Sources of the attack, from samples.",
 		    sources_keys),
-	JSON_OBJECT("worst", "object[]", NULL,
+	JSON_OBJECT("top_prefixes", "object[]", NULL,
 		    "Prefixes of a twentieth or more of a class, by samples; at most 8.",
 		    worst_keys),
 	JSON_KEY("target", "string|null", NULL,
@@ -232,10 +232,10 @@ json_t *incident_json(const struct incident *i, enum incident_event event,
 		"s:{s:i, s:i, s:i}, s:s?}",
 		"id", i->id, "event", incident_event_name(event), "service",
 		service ? i->service : NULL, "protocol",
-		service ? family_name(i->family) : NULL, "what",
+		service ? family_name(i->family) : NULL, "type",
 		incident_sort_name(i->sort), "also", also(i), "observed", i->observed,
 		"start", time_or_null(i->start_ms), "end", time_or_null(i->end_ms),
-		"seconds",
+		"duration_s",
 		(double)((i->end_ms ? i->end_ms : i->last_ms) - i->start_ms) / 1000,
 		"pauses", (int)i->pauses, "packets", (json_int_t)i->packets, "bytes",
 		(json_int_t)i->bytes, "dropped", (json_int_t)i->dropped, "observed_only",
@@ -243,21 +243,22 @@ json_t *incident_json(const struct incident *i, enum incident_event event,
 		(json_int_t)i->withheld, "peak", "packets_per_s", i->peak_pps,
 		"bits_per_s", i->peak_bps, "kinds",
 		largest(i->kinds, KIND_COUNT, kind_text), "reasons", reasons(i, true),
-		"answered", reasons(i, false), "sources", "sampled",
+		"not_dropped", reasons(i, false), "sources", "sampled",
 		(json_int_t)i->sources.sampled, "distinct",
-		(json_int_t)incident_distinct(i), "forged",
+		(json_int_t)incident_distinct(i), "spoofed",
 		incident_forged_name(incident_forged(i)), "top", incident_sources_json(i),
-		"worst", incident_prefixes_json(i), "target", address(&i->sources.target),
-		"port", (int)i->sources.target.port, "players", "before",
-		(int)i->players_before, "least", (int)i->players_least, "most",
-		(int)i->players_most, "capture", capture && *capture ? capture : NULL);
+		"top_prefixes", incident_prefixes_json(i), "target",
+		address(&i->sources.target), "port", (int)i->sources.target.port,
+		"players", "before", (int)i->players_before, "min", (int)i->players_least,
+		"max", (int)i->players_most, "capture",
+		capture && *capture ? capture : NULL);
 }
 
 /* --- for people ------------------------------------------------------------------ */
 
 void incident_sorts(const json_t *incident, char ret[INCIDENT_SORTS_TEXT])
 {
-	const char *what = json_string_value(json_object_get(incident, "what"));
+	const char *what = json_string_value(json_object_get(incident, "type"));
 	size_t used = (size_t)snprintf(ret, INCIDENT_SORTS_TEXT, "%s", what ? what : "?");
 	json_t *name;
 	size_t i;
@@ -316,7 +317,7 @@ void incident_text(const struct incident *i, enum incident_event event,
 	snprintf(
 		ret, INCIDENT_TEXT,
 		"attack %s %s: %s on %s%s, %.0f s%s, peak %.0f packets/s and %.0f bit/s, "
-		"%llu dropped (%s; %s)%s%s, senders forged: %s, "
+		"%llu dropped (%s; %s)%s%s, senders spoofed: %s, "
 		"players %u before, %u to %u since",
 		i->id, verbs[event], sort, i->service[0] ? i->service : "this machine",
 		i->observed ? " (observed only)" : "",
@@ -409,7 +410,7 @@ static bool names_parse(const json_t *object, struct incident *i)
 	const char *id = json_string_value(json_object_get(object, "id"));
 	const char *service = json_string_value(json_object_get(object, "service"));
 	const char *family = json_string_value(json_object_get(object, "protocol"));
-	int sort = sort_parse(json_object_get(object, "what"));
+	int sort = sort_parse(json_object_get(object, "type"));
 
 	if (!id || !*id || strlen(id) >= sizeof(i->id) || strchr(id, '/') ||
 	    sort == INCIDENT_SORTS || (service && strlen(service) >= sizeof(i->service)))
@@ -436,7 +437,7 @@ struct incident *incident_parse(const json_t *object)
 		return NULL;
 	}
 	i->observed = json_is_true(json_object_get(object, "observed"));
-	i->last_ms = i->start_ms + (int64_t)(1000 * real(object, "seconds"));
+	i->last_ms = i->start_ms + (int64_t)(1000 * real(object, "duration_s"));
 	target_parse(object, &i->sources.target);
 	incident_sources_parse(object, i);
 	i->pauses = (uint32_t)number(object, "pauses");
@@ -448,12 +449,12 @@ struct incident *incident_parse(const json_t *object)
 	i->peak_pps = real(peak, "packets_per_s");
 	i->peak_bps = real(peak, "bits_per_s");
 	i->players_before = (uint32_t)number(players, "before");
-	i->players_least = (uint32_t)number(players, "least");
-	i->players_most = (uint32_t)number(players, "most");
+	i->players_least = (uint32_t)number(players, "min");
+	i->players_most = (uint32_t)number(players, "max");
 	counts_parse(json_object_get(object, "kinds"), i->kinds, KIND_COUNT, kind_text);
 	counts_parse(json_object_get(object, "reasons"), i->reasons, REASON_COUNT,
 		     reason_text);
-	counts_parse(json_object_get(object, "answered"), i->reasons, REASON_COUNT,
+	counts_parse(json_object_get(object, "not_dropped"), i->reasons, REASON_COUNT,
 		     reason_text);
 	return i;
 }

@@ -33,7 +33,7 @@ void incident_sources_parse(const json_t *object, struct incident *ret);
 
 /*
  * The first three as words, prefixes only if no addresses in them are named for half of
- * it: "192.0.2.7 (98 % of rcon, source-budget)". If there is
+ * it: "192.0.2.7 (98 % of rcon, source-limit)". If there is
  * none, why; "": nothing was sampled. @object: an
  * incident as JSON.
  */

@@ -107,7 +107,7 @@ static void state_captures(const char *path, bool remove, int *count)
 
 int incident_state(const char *pin_dir, bool remove)
 {
-	static const char *const names[] = { "attacks.jsonl", "known.txt",
+	static const char *const names[] = { "attacks.jsonl", "known-clients.txt",
 					     "history.jsonl" };
 	char path[INCIDENT_PATH], fresh[INCIDENT_PATH + sizeof(INCIDENT_FRESH)];
 	int count = 0;

@@ -60,7 +60,7 @@ static const enum verdict other_verdicts[] = {
 static const char *const verdicts[] = {
 	[VERDICT_PASS] = "pass",
 	[VERDICT_DROP] = "drop",
-	[VERDICT_ANSWER] = "answer",
+	[VERDICT_RESPOND] = "respond",
 };
 /* clang-format on */
 

@@ -31,9 +31,9 @@ static const struct json_key way_keys[] = {
 	JSON_KEY("received", "integer", "messages", "Different messages that arrived."),
 	JSON_KEY("lost", "integer", "messages", "Messages that did not arrive."),
 	JSON_KEY("loss", "number", "ratio", "Lost, of all that should have arrived."),
-	JSON_KEY("repeated", "integer", "messages", "Arrived more than once."),
+	JSON_KEY("duplicated", "integer", "messages", "Arrived more than once."),
 	JSON_KEY("late", "integer", "messages", "Arrived after a later one."),
-	JSON_KEY("unsure", "integer", "messages",
+	JSON_KEY("unknown", "integer", "messages",
 		 "From the server: neither acknowledged nor surely lost."),
 	JSON_KEY("pings", "integer|null[]", "milliseconds",
 		 "Pings of the last 128 messages, oldest first; null: not known."),
@@ -120,7 +120,7 @@ const struct json_key lag_file_keys[] = {
 	JSON_KEY("cpu_percent", "integer", "percent",
 		 "Processor time allowed, of one processor."),
 	JSON_OBJECT(
-		"worst", "object[]", NULL,
+		"top_prefixes", "object[]", NULL,
 		"Prefixes that sent a twentieth or more of the sampled drops; at most 10.",
 		worst_keys),
 	JSON_OBJECT("decoded_by_service", "object", NULL,
@@ -183,9 +183,9 @@ static void write_way(struct jsonl *json, const char *key, const struct lag_dire
 	number(json, ",\"lost\":", d->lost);
 	jsonl_text(json, ",\"loss\":");
 	jsonl_float(json, (float)lag_loss(d));
-	number(json, ",\"repeated\":", d->repeated);
+	number(json, ",\"duplicated\":", d->repeated);
 	number(json, ",\"late\":", d->late);
-	number(json, ",\"unsure\":", d->unsure);
+	number(json, ",\"unknown\":", d->unsure);
 	write_ring(json, d);
 	jsonl_text(json, "}");
 }
@@ -264,7 +264,7 @@ static void write_worst(struct jsonl *json, const struct drop_sources *worst,
 	size_t n = drop_sources_list(worst, rows, LAG_FILE_WORST);
 	char prefix[CIDR_TEXT];
 
-	jsonl_text(json, ",\"worst\":[");
+	jsonl_text(json, ",\"top_prefixes\":[");
 	for (size_t i = 0; i < n; i++) {
 		cidr_format(&rows[i].prefix, prefix);
 		string(json, i ? ",{\"service\":" : "{\"service\":",

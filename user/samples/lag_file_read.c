@@ -87,9 +87,9 @@ static void read_way(const json_t *object, struct lag_direction *ret)
 {
 	ret->received = number_at(object, "received");
 	ret->lost = number_at(object, "lost");
-	ret->repeated = number_at(object, "repeated");
+	ret->repeated = number_at(object, "duplicated");
 	ret->late = number_at(object, "late");
-	ret->unsure = number_at(object, "unsure");
+	ret->unsure = number_at(object, "unknown");
 	read_ring(object, ret);
 }
 
@@ -210,7 +210,7 @@ int lag_file_read(const char *path, struct lag_file **ret)
 	players = calloc(1, sizeof(*players) + n * sizeof(*players->rows));
 	if (players) {
 		players->time_ns = time_at(all, "time");
-		read_worst(json_object_get(all, "worst"), players);
+		read_worst(json_object_get(all, "top_prefixes"), players);
 		players->count = n;
 		for (size_t i = 0; i < n; i++)
 			read_row(json_array_get(rows, i), &players->rows[i]);

@@ -178,7 +178,7 @@ static void watch_shedding(struct samples_view *l)
 	if (shed != l->shed_before && !l->told)
 		log_warn(
 			"decoding takes more than %u %% of a processor: samples are shed "
-			"(output.cpu)",
+			"(output.cpu-percent)",
 			l->shed.percent);
 	l->told = shed != l->shed_before;
 	l->shed_before = shed;
@@ -286,7 +286,7 @@ static int decoder_begin(struct samples_view *l, const struct config *config)
 		return -ENOMEM;
 	err = secret_key_read(config->follow_psk_file, key, why, sizeof(why));
 	if (err) {
-		log_error("psk_file '%s' %s", config->follow_psk_file, why);
+		log_error("psk-file '%s' %s", config->follow_psk_file, why);
 	} else {
 		psk = (struct keys_psk){ config->follow_psk_identity, key->bytes,
 					 key->n };

@@ -7,7 +7,7 @@
  *	file, metrics
  *
  * In the daemon's loop and its one thread, within a budget of processor time
- *(output.cpu): what is over it is taken from the ring buffer unseen and counted.
+ *(output.cpu-percent): what is over it is taken from the ring buffer unseen and counted.
  */
 #ifndef SAMPLES_H
 #define SAMPLES_H

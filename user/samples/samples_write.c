@@ -137,9 +137,9 @@ static uint64_t action_of(enum verdict verdict, bool xdp)
 {
 	if (!xdp)
 		return verdict == VERDICT_DROP ? ACTION_TC_SHOT : ACTION_TC_OK;
-	return verdict == VERDICT_DROP	   ? ACTION_XDP_DROP
-	       : verdict == VERDICT_ANSWER ? ACTION_XDP_TX
-					   : ACTION_XDP_PASS;
+	return verdict == VERDICT_DROP	    ? ACTION_XDP_DROP
+	       : verdict == VERDICT_RESPOND ? ACTION_XDP_TX
+					    : ACTION_XDP_PASS;
 }
 
 size_t samples_block(uint8_t ret[PCAPNG_BLOCK_MAX], const struct sample *sample,

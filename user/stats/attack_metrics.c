@@ -21,7 +21,7 @@ static const struct ometric families[] = {
 	[ATTACKS] = { "quakeshield_attacks", OMETRIC_COUNTER, NULL,
 		"Attacks on the service since the daemon started.",
 		{ "service", "protocol" } },
-	[ATTACK_PEAK] = { "quakeshield_attack_peak_packets", OMETRIC_GAUGE, NULL,
+	[ATTACK_PEAK] = { "quakeshield_attack_peak_packets_per_second", OMETRIC_GAUGE, NULL,
 		"Datagrams per second at the height of the attack that goes on; 0: none does.",
 		{ "service", "protocol" } },
 	[SCAN_NOW] = { "quakeshield_port_scan", OMETRIC_GAUGE, NULL,

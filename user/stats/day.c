@@ -22,7 +22,7 @@
 static const char *const names[DAY_COLUMNS] = {
 	[DAY_TIME] = "time",
 	[DAY_PASSED] = "passed",
-	[DAY_ANSWERED] = "answered",
+	[DAY_ANSWERED] = "responded",
 	[DAY_DROPPED] = "dropped",
 	[DAY_DROPPED_MOST] = "dropped_most",
 	[DAY_BYTES_IN] = "bytes_in",
@@ -180,7 +180,7 @@ void day_add(struct day *d, time_t time, const struct stats_pace *pace, size_t p
 	d->now[DAY_TIME] = minute;
 	d->looks++;
 	d->now[DAY_PASSED] += pace->packets[VERDICT_PASS];
-	d->now[DAY_ANSWERED] += pace->packets[VERDICT_ANSWER];
+	d->now[DAY_ANSWERED] += pace->packets[VERDICT_RESPOND];
 	d->now[DAY_CHALLENGED] += pace->challenged;
 	d->now[DAY_DROPPED] += pace->packets[VERDICT_DROP];
 	d->now[DAY_DROPPED_MOST] =
@@ -224,7 +224,7 @@ int day_text(const struct day *d, FILE *out)
 	char when[TIME_TEXT];
 
 	fprintf(out, "%-20s %10s %10s %12s %10s %10s %12s %12s %7s\n", "minute",
-		"passed/s", "answered/s", "challenged/s", "dropped/s", "at most",
+		"passed/s", "responded/s", "challenged/s", "dropped/s", "at most",
 		"bit/s in", "bit/s out", "players");
 	for (size_t i = 0; i < d->count; i++) {
 		const double *p = point(d, i);

@@ -16,7 +16,7 @@ int history_json(const struct history *h, FILE *out)
 {
 	fprintf(out,
 		"{\"every\":%d,\"seconds\":%d,\"columns\":[\"time\",\"passed\","
-		"\"answered\",\"dropped\",\"bytes_in\",\"bytes_out\",\"sent\","
+		"\"responded\",\"dropped\",\"bytes_in\",\"bytes_out\",\"sent\","
 		"\"withheld\",\"players\",\"challenged\"],\"points\":[",
 		HISTORY_EVERY_S, HISTORY_SECONDS);
 	for (size_t i = 0; i < h->count; i++) {
@@ -25,7 +25,7 @@ int history_json(const struct history *h, FILE *out)
 
 		fprintf(out, "%s[%lld,%.1f,%.1f,%.1f,%.0f,%.0f,%.1f,%.1f,%zu,%.1f]",
 			i ? "," : "", (long long)p->time, p->pace.packets[VERDICT_PASS],
-			p->pace.packets[VERDICT_ANSWER], p->pace.packets[VERDICT_DROP],
+			p->pace.packets[VERDICT_RESPOND], p->pace.packets[VERDICT_DROP],
 			p->pace.bytes_in, p->pace.bytes_out, p->pace.sent,
 			p->pace.withheld, p->players, p->pace.challenged);
 	}

@@ -75,8 +75,8 @@ static void bytes(FILE *out, const struct ometric *m, const struct stats *s)
  * scrape on, so that the first refusals have a rate. */
 static void refused(FILE *out, const struct ometric *m, const struct stats *s)
 {
-	static const enum reason levels[] = { REASON_SOURCE_BUDGET, REASON_PREFIX_BUDGET,
-					      REASON_GLOBAL_BUDGET };
+	static const enum reason levels[] = { REASON_SOURCE_LIMIT, REASON_PREFIX_LIMIT,
+					      REASON_SERVICE_LIMIT };
 
 	for (size_t i = 0; i < s->service_count; i++) {
 		const struct stats_service *t = &s->services[i];
@@ -344,7 +344,7 @@ static void build(FILE *out, const struct ometric *m, const struct stats *s)
 
 /* clang-format off */
 #define FAMILIES(X)								\
-	X(packets, "packets", COUNTER, NULL,					\
+	X(packets, "received_packets", COUNTER, NULL,					\
 	  "Datagrams received for a service, by kind, verdict and reason.", \
 	  "service", "protocol", "kind", "verdict", "reason")			\
 	X(packets_sent, "sent_packets", COUNTER, NULL,				\
@@ -353,14 +353,14 @@ static void build(FILE *out, const struct ometric *m, const struct stats *s)
 	X(bytes, "bytes", COUNTER, "bytes",					\
 	  "Bytes of whole frames, without checksum, received (in) and sent (out).", \
 	  "service", "protocol", "kind", "verdict", "reason", "direction")	\
-	X(refused, "refused_packets", COUNTER, NULL,				\
+	X(refused, "rate_limited_packets", COUNTER, NULL,				\
 	  "Datagrams that exceeded a limit of their class of requests, by the level of the limit.", \
 	  "service", "protocol", "class", "reason")				\
 	X(other_packets, "other_packets", COUNTER, NULL,			\
-	  "Frames that are no datagram for a service, by reason.", "what", "verdict")	\
+	  "Frames that are no datagram for a service, by reason.", "reason", "verdict")	\
 	X(other_bytes, "other_bytes", COUNTER, "bytes",				\
-	  "Bytes of frames that are no datagram for a service, by reason.", "what", "verdict") \
-	X(stranger_bytes, "stranger_bytes", COUNTER, "bytes",			\
+	  "Bytes of frames that are no datagram for a service, by reason.", "reason", "verdict") \
+	X(stranger_bytes, "unverified_bytes", COUNTER, "bytes",			\
 	  "Bytes from and to peers that are no verified players.",		\
 	  "service", "protocol", "direction", "measure")			\
 	X(amplification, "amplification_ratio", GAUGE, "ratio",			\
@@ -376,15 +376,15 @@ static void build(FILE *out, const struct ometric *m, const struct stats *s)
 	X(mismatch, "protocol_mismatch", GAUGE, NULL,				\
 	  "1: the server speaks another protocol than the configured one; the label names it.", \
 	  "service", "protocol", "speaks")					\
-	X(budgets, "budget_spent_ratio", GAUGE, "ratio",			\
+	X(budgets, "limit_used_ratio", GAUGE, "ratio",			\
 	  "Share of the service's limit for a class of requests that is used now.", \
 	  "service", "protocol", "class")					\
-	X(template_age, "template_age_seconds", GAUGE, "seconds",		\
+	X(template_age, "cached_response_age_seconds", GAUGE, "seconds",		\
 	  "Age of a cached response of the server; one older than 6 seconds is not sent.", \
-	  "service", "protocol", "question", "nonce")				\
-	X(template_size, "template_bytes", GAUGE, "bytes",			\
+	  "service", "protocol", "request", "nonce")				\
+	X(template_size, "cached_response_bytes", GAUGE, "bytes",			\
 	  "Size of that response, without the client's token.",		\
-	  "service", "protocol", "question", "nonce")				\
+	  "service", "protocol", "request", "nonce")				\
 	X(samples, "samples", COUNTER, NULL,					\
 	  "Datagrams chosen as samples: copied to the daemon (taken), above the rate (limited), or without room (lost).", \
 	  "sampler", "outcome")							\
@@ -394,7 +394,7 @@ static void build(FILE *out, const struct ometric *m, const struct stats *s)
 	  "Entries that the table has room for.", "map")				\
 	X(interfaces, "interface", INFO, NULL,					\
 	  "Interfaces that the shield was attached to, with the mode.", "interface", "mode") \
-	X(interface_ours, "interface_ours", GAUGE, NULL,			\
+	X(interface_ours, "interface_protected", GAUGE, NULL,			\
 	  "1: the interface carries the shield's programs, both ways; 0: it does not, or does not exist.", "interface") \
 	X(interface_since, "interface_attached_timestamp_seconds", GAUGE, "seconds", \
 	  "Time at which the shield was attached, since 1970.", "interface")			\

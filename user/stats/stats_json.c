@@ -52,7 +52,7 @@ static const struct json_key spent_keys[] = {
 };
 
 static const struct json_key template_keys[] = {
-	JSON_KEY("question", "string", NULL,
+	JSON_KEY("request", "string", NULL,
 		 "Kind of the request that the response belongs to."),
 	JSON_KEY("nonce", "boolean", NULL,
 		 "The request has a token of the client, which the response repeats."),
@@ -77,13 +77,14 @@ static const struct json_key service_keys[] = {
 		"counters", "object[]", NULL,
 		"One for each direction, kind and reason that was counted since the counters began.",
 		counter_keys),
-	JSON_OBJECT("budgets", "object", "ratio", "By class of requests.", spent_keys),
-	JSON_OBJECT("strangers", "object", "bytes",
+	JSON_OBJECT("limits_used", "object", "ratio", "By class of requests.",
+		    spent_keys),
+	JSON_OBJECT("unverified", "object", "bytes",
 		    "Traffic with peers that are no verified players.", volumes_keys),
 	JSON_OBJECT("decoded", "object|null", NULL,
 		    "Samples that the daemon has decoded; null without such a daemon.",
 		    decoded_json_keys),
-	JSON_OBJECT("templates", "object[]", NULL,
+	JSON_OBJECT("cached_responses", "object[]", NULL,
 		    "Responses that the shield can send in the server's place.",
 		    template_keys),
 	JSON_END,
@@ -93,12 +94,12 @@ const struct json_key stats_json_link_keys[] = {
 	JSON_KEY("interface", "string", NULL, "Name of the interface."),
 	JSON_KEY("mode", "string", NULL, "`native` or `skb` (generic XDP)."),
 	JSON_KEY("since", "string", NULL, "When the shield was attached."),
-	JSON_KEY("ours", "boolean", NULL,
+	JSON_KEY("protected", "boolean", NULL,
 		 "The interface carries the shield's programs, both ways."),
 	JSON_KEY("ingress", "boolean", NULL,
 		 "It carries the program for received frames."),
 	JSON_KEY("egress", "boolean", NULL, "It carries the program for sent frames."),
-	JSON_KEY("gone", "boolean", NULL, "The interface does not exist now."),
+	JSON_KEY("missing", "boolean", NULL, "The interface does not exist now."),
 	JSON_KEY("up", "boolean", NULL, "It exists, is up and has a carrier."),
 	JSON_END,
 };
@@ -219,7 +220,7 @@ static json_t *templates(const struct stats_service *s)
 
 		json_array_append_new(
 			list,
-			json_pack("{s:s, s:b, s:o, s:f, s:b}", "question", t->question,
+			json_pack("{s:s, s:b, s:o, s:f, s:b}", "request", t->question,
 				  "nonce", t->nonce, "bytes", integer(t->bytes), "age",
 				  (double)age_ms / 1000, "fresh", t->fresh));
 	}
@@ -239,9 +240,9 @@ static json_t *service(const struct stats_service *s, const json_t *decoded)
 		family_name((enum wire_family)s->service.family), "observe",
 		s->service.observe, "players", integer(s->players), "amplification",
 		"payload", ratio(out->payload, in->payload), "wire",
-		ratio(out->wire, in->wire), "counters", counters, "budgets",
-		budgets(s->spent), "strangers", "in", volume(in), "out", volume(out),
-		"decoded", json_object_get(decoded, s->service.name), "templates",
+		ratio(out->wire, in->wire), "counters", counters, "limits_used",
+		budgets(s->spent), "unverified", "in", volume(in), "out", volume(out),
+		"decoded", json_object_get(decoded, s->service.name), "cached_responses",
 		templates(s));
 }
 
@@ -252,8 +253,8 @@ json_t *stats_json_link(const struct shield_link *link)
 	time_format(link->since, since);
 	return json_pack("{s:s, s:s, s:s, s:b, s:b, s:b, s:b, s:b}", "interface",
 			 link->interface, "mode", mode_name(link->mode), "since", since,
-			 "ours", link->ours, "ingress", link->ingress, "egress",
-			 link->egress, "gone", link->gone, "up",
+			 "protected", link->ours, "ingress", link->ingress, "egress",
+			 link->egress, "missing", link->gone, "up",
 			 !link->gone && !link->down);
 }
 

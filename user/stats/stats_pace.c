@@ -51,7 +51,7 @@ static void add(struct stats_pace *pace, const struct tallies *now,
 			t = stats_pace_tally(&now->by[kind][reason],
 					     &before->by[kind][reason], seconds);
 			if (!out) {
-				if (reason == REASON_ASKED)
+				if (reason == REASON_CHALLENGED)
 					pace->challenged += t.packets;
 				else
 					pace->packets[verdict] += t.packets;

@@ -59,7 +59,7 @@ static void templates_print(const struct stats_service *s, FILE *out)
 	for (size_t i = 0; i < s->template_count; i++) {
 		const struct shield_template *t = &s->templates[i];
 
-		fprintf(out, "  answer kept to '%s%s': %u bytes, %.1f s old%s\n",
+		fprintf(out, "  cached response to '%s%s': %u bytes, %.1f s old%s\n",
 			t->question, t->nonce ? " WORD" : "", t->bytes,
 			(double)t->age_ns / 1e9, t->fresh ? "" : ", too old to be sent");
 	}
@@ -108,8 +108,8 @@ static void links_print(const struct stats *s, FILE *out)
 		fprintf(out, "%s (%s) since %s%s\n", l->interface, mode_name(l->mode),
 			since,
 			l->ours	  ? ""
-			: l->gone ? ": gone"
-				  : ": not ours any more");
+			: l->gone ? ": missing"
+				  : ": not protected any more");
 	}
 }
 

@@ -334,7 +334,7 @@ void top_attacks(const struct top *top, char ret[TOP_LINE])
 	if (n > 1)
 		snprintf(count, sizeof(count), " (%zu)", n);
 	json_array_foreach (top->attacks, i, attack) {
-		double s = json_number_value(json_object_get(attack, "seconds"));
+		double s = json_number_value(json_object_get(attack, "duration_s"));
 		double peak = json_number_value(json_object_get(
 			json_object_get(attack, "peak"), "packets_per_s"));
 		const char *service = attack_service(attack);

@@ -131,12 +131,12 @@ static void draw_rates(const struct top *top, int y)
 	stats_pace_total(&top->now, &top->before, top->seconds, &all);
 	rate_text(known, all.packets[VERDICT_PASS], number[0]);
 	rate_text(known, all.packets[VERDICT_DROP], number[1]);
-	rate_text(known, all.packets[VERDICT_ANSWER], number[2]);
+	rate_text(known, all.packets[VERDICT_RESPOND], number[2]);
 	rate_text(known, all.challenged, number[3]);
 	rate_text(known, 8 * all.bytes_in, number[4]);
 	rate_text(known, 8 * all.bytes_out, number[5]);
 	snprintf(text, sizeof(text),
-		 "/s: pass %s, drop %s, answer %s, challenge %s; bits in %s, out %s",
+		 "/s: pass %s, drop %s, respond %s, challenge %s; bits in %s, out %s",
 		 number[0], number[1], number[2], number[3], number[4], number[5]);
 	put_parts(y, A_NORMAL, text);
 }
@@ -232,7 +232,7 @@ static const struct {
 	int width;
 } columns[COLUMNS_OF_SERVICE] = {
 	[PLAYERS] = { "plrs", 5 },     [PASS] = { "pass/s", 7 },
-	[DROP] = { "drop/s", 7 },      [ANSWER] = { "ans/s", 6 },
+	[DROP] = { "drop/s", 7 },      [ANSWER] = { "rsp/s", 6 },
 	[CHALLENGE] = { "chal/s", 7 }, [BITS_IN] = { "b/s in", 7 },
 	[BITS_OUT] = { "out", 7 },     [AMPLIFICATION] = { "ampl", 6 },
 };
@@ -288,7 +288,7 @@ static void draw_service(const struct top *top, const struct stats_service *s, i
 	snprintf(cells[PLAYERS], CELL, "%zu", s->players);
 	rate_text(known, pace.packets[VERDICT_PASS], cells[PASS]);
 	rate_text(known, pace.packets[VERDICT_DROP], cells[DROP]);
-	rate_text(known, pace.packets[VERDICT_ANSWER], cells[ANSWER]);
+	rate_text(known, pace.packets[VERDICT_RESPOND], cells[ANSWER]);
 	rate_text(known, pace.challenged, cells[CHALLENGE]);
 	rate_text(known, 8 * pace.bytes_in, cells[BITS_IN]);
 	rate_text(known, 8 * pace.bytes_out, cells[BITS_OUT]);
@@ -378,8 +378,8 @@ static void draw_help(int y)
 		"s            sort services and rows by rate, total or name (all of them)",
 		"space        stop, go on",
 		"",
-		"pass/s drop/s ans/s chal/s   datagrams received, a second, by what became of",
-		"             them: chal were asked for proof of address, and not answered",
+		"pass/s drop/s rsp/s chal/s   datagrams received, a second, by what became of",
+		"             them: chal were sent a challenge",
 		"!            the service is under attack: `quakeshield attacks` tells more",
 		"quiet        no player, and nothing received or sent for a minute of looking",
 		"ampl    octets on the wire to peers who are no players, for each from them;",

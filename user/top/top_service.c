@@ -14,9 +14,9 @@
 
 static int verdict_attributes(enum verdict verdict)
 {
-	return top_attributes(verdict == VERDICT_DROP	  ? TOP_BAD
-			      : verdict == VERDICT_ANSWER ? TOP_NOTE
-							  : TOP_GOOD);
+	return top_attributes(verdict == VERDICT_DROP	   ? TOP_BAD
+			      : verdict == VERDICT_RESPOND ? TOP_NOTE
+							   : TOP_GOOD);
 }
 
 /* One takes @each columns; how many stand in a line. */
@@ -164,7 +164,7 @@ static int draw_templates(const struct stats_service *s, int y)
 	if (!s->template_count)
 		return 0;
 	top_put(y, 0, top_attributes(fresh ? TOP_FAINT : TOP_BAD),
-		"answers kept: %zu, young enough to be sent: %zu, the oldest %.1f s",
+		"cached responses: %zu, young enough to be sent: %zu, the oldest %.1f s",
 		s->template_count, fresh, (double)oldest / 1e9);
 	return 1;
 }
