@@ -17,6 +17,7 @@
 #include <cmocka.h>
 
 #include "answer/known_file.h"
+#include "lib/old_names.h"
 
 #define MINUTE	 50000u
 #define NOW	 1795372800
@@ -254,6 +255,41 @@ static void a_clock_that_went_back(void **state)
 	assert_true(good(0xc0000209));
 }
 
+/* An older build called it so: read where the new one is not, and left as it is. */
+static void the_file_of_an_older_build(void **state)
+{
+	char new[sizeof(path)], old[sizeof(path)];
+
+	(void)state;
+	strcpy(new, path);
+	snprintf(path, sizeof(path), "%s/" OLD_CLIENTS_FILE, directory);
+	strcpy(old, path);
+	put("192.0.2.9 57 1795372800\n");
+	strcpy(path, new);
+	assert_int_equal(known_file_read(path, &at_after, &bad, &first), 0);
+	assert_true(good(0xc0000209));
+	assert_int_equal(access(old, F_OK), 0);
+	/* Once there is a new file, the old one counts for nothing. */
+	memset(&after, 0, sizeof(after));
+	put("192.0.2.10 57 1795372800\n");
+	assert_int_equal(known_file_read(path, &at_after, &bad, &first), 0);
+	assert_false(good(0xc0000209));
+	assert_true(good(0xc000020a));
+	assert_int_equal(unlink(path), 0);
+	/* The same holds for a pin directory, and for no other name. */
+	snprintf(new, sizeof(new), "%s/known-x.txt", directory);
+	assert_int_equal(rename(old, new), 0);
+	memset(&after, 0, sizeof(after));
+	snprintf(old, sizeof(old), "%s/known-clients-x.txt", directory);
+	assert_int_equal(known_file_read(old, &at_after, &bad, &first), 0);
+	assert_true(good(0xc0000209));
+	memset(&after, 0, sizeof(after));
+	snprintf(old, sizeof(old), "%s/known-servers-x.txt", directory);
+	assert_int_equal(known_file_read(old, &at_after, &bad, &first), 0);
+	assert_false(good(0xc0000209));
+	assert_int_equal(unlink(new), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -266,6 +302,7 @@ int main(void)
 		cmocka_unit_test_setup(what_is_no_line_is_passed_over, begin),
 		cmocka_unit_test_setup(a_clock_that_went_back, begin),
 		cmocka_unit_test_setup(without_a_file_or_a_place_for_it, begin),
+		cmocka_unit_test_setup(the_file_of_an_older_build, begin),
 	};
 	int failed;
 

@@ -13,6 +13,7 @@
 #include "incident/incident_json.h"
 #include "incident/incident_now.h"
 #include "incident/incident_store.h"
+#include "lib/old_names.h"
 
 static char directory[] = "/tmp/test_incident_store.XXXXXX";
 static char path[INCIDENT_PATH];
@@ -391,13 +392,14 @@ static void what_is_kept_is_purged(void **state)
 	touch("attacks.jsonl");
 	touch("attacks.jsonl.new");
 	touch("known-clients.txt");
+	touch(OLD_CLIENTS_FILE);
 	touch("history.jsonl");
 	touch("captures/a.pcapng");
 	touch("captures/b.pcapng");
 	touch("attacks-x.jsonl");
-	assert_int_equal(incident_state(NULL, false), 6);
+	assert_int_equal(incident_state(NULL, false), 7);
 	assert_int_equal(incident_state("/x", false), 1);
-	assert_int_equal(incident_state(NULL, true), 6);
+	assert_int_equal(incident_state(NULL, true), 7);
 	assert_int_equal(incident_state(NULL, false), 0);
 	assert_int_equal(access(captures, F_OK), -1);
 	assert_int_equal(incident_path("/x", "attacks.jsonl", other), 0);

@@ -163,10 +163,32 @@ static bool line_take(char *line, const struct known_at *at)
 	return true;
 }
 
+/*
+ * The file @path, or, if there is none, the one that an older build kept in its place:
+ * its name lacks "-clients" (OLD_CLIENTS_FILE). NULL and errno: neither can be opened.
+ */
+static FILE *file_open(const char *path)
+{
+	static const char begins[] = "/known", more[] = "-clients";
+	const char *name = strrchr(path, '/');
+	FILE *file = fopen(path, "re");
+	char old[PATH_MAX];
+	size_t n;
+
+	if (file || errno != ENOENT || !name ||
+	    strncmp(name, begins, strlen(begins)) != 0)
+		return file;
+	n = (size_t)(name - path) + strlen(begins);
+	if (strncmp(path + n, more, strlen(more)) != 0 || strlen(path) >= sizeof(old))
+		return NULL;
+	snprintf(old, sizeof(old), "%.*s%s", (int)n, path, path + n + strlen(more));
+	return fopen(old, "re");
+}
+
 int known_file_read(const char *path, const struct known_at *at, size_t *ret_bad,
 		    size_t *ret_first)
 {
-	FILE *in = fopen(path, "re");
+	FILE *in = file_open(path);
 	char line[KNOWN_LINE];
 	size_t count = 0;
 	int err;

@@ -14,6 +14,7 @@
 #include "lib/log.h"
 #include "lib/names.h"
 #include "lib/nearest.h"
+#include "lib/old_names.h"
 
 #define FLAG_GIVEN (1 << 30) /* ours among libconfuse's CFGF_... of an option */
 
@@ -44,12 +45,18 @@ void option_forget(cfg_opt_t *option)
 	option->flags &= ~FLAG_GIVEN;
 }
 
-/* A key that is not there: it is misspelt, or belongs to a value with blanks in it. */
+/* A key that is not there: it was renamed, is misspelt, or belongs to a value with blanks
+ * in it. */
 static void complain_of_key(const cfg_t *cfg, const char *key)
 {
+	const char *found = old_key(cfg->name, key);
 	struct nearest near;
-	const char *found;
 
+	if (found) {
+		config_error(cfg->filename, cfg->line, "'%s' was renamed: write '%s'",
+			     key, found);
+		return;
+	}
 	if (!strcmp(key, "burst") || !strcmp(key, "unlimited")) {
 		config_error(cfg->filename, cfg->line,
 			     "no such key: '%s' (a value with blanks in it needs quotes: "
@@ -162,9 +169,11 @@ int choice_read(cfg_t *section, const char *key, const struct choice *choices, i
 	const struct kept *v = value_get(section, key);
 	char known[128] = "";
 	struct nearest near;
+	const char *now;
 
 	if (!v)
 		return 0;
+	now = old_value(v->text);
 	nearest_begin(&near, v->text);
 	for (const struct choice *c = choices; c->name; c++) {
 		if (!strcmp(v->text, c->name)) {
@@ -175,6 +184,10 @@ int choice_read(cfg_t *section, const char *key, const struct choice *choices, i
 			strcat(known, ", ");
 		strcat(known, c->name);
 		nearest_try(&near, c->name);
+		if (now && !strcmp(now, c->name))
+			return config_error(v->path, v->line,
+					    "%s '%s' was renamed: write '%s'", key,
+					    v->text, now);
 	}
 	return config_error(v->path, v->line, "%s '%s' is not one of: %s%s%s%s", key,
 			    v->text, known, nearest_found(&near) ? " (did you mean " : "",

@@ -14,6 +14,7 @@
 
 #include "config/config_parse.h"
 #include "config/config_text.h"
+#include "lib/old_names.h"
 
 #define DEPTH_MAX 8 /* of includes: enough for anybody but who includes himself */
 #define FILES_MAX 256
@@ -263,11 +264,27 @@ static int values_set(cfg_t *section, cfg_opt_t *option, const char *value)
 	return err;
 }
 
+/* Return the part of @key that was renamed, its first section or its last word, or NULL.
+ * *@ret: what to write in its place. */
+static const char *key_renamed(char *key, const char **ret)
+{
+	char *last = strrchr(key, '.');
+	size_t n = strcspn(key, ".");
+
+	key[n] = '\0';
+	*ret = old_key("root", key);
+	if (*ret || !last)
+		return *ret ? key : NULL;
+	*ret = old_key(key, last + 1);
+	return *ret ? last + 1 : NULL;
+}
+
 static int set_one(cfg_t *cfg, const char *text)
 {
 	char key[SET_ROOM];
 	size_t n = strcspn(text, "=");
 	cfg_opt_t *option = NULL;
+	const char *old = NULL, *now;
 	cfg_t *section;
 
 	if (!text[n])
@@ -276,7 +293,12 @@ static int set_one(cfg_t *cfg, const char *text)
 		memcpy(key, text, n);
 		key[n] = '\0';
 		option = option_find(cfg, key, &section);
+		snprintf(key, sizeof(key), "%.*s", (int)n, text);
+		old = option ? NULL : key_renamed(key, &now);
 	}
+	if (old)
+		return config_error(SET_NAME, 0, "'%.*s': '%s' was renamed: write '%s'",
+				    (int)n, text, old, now);
 	if (!option)
 		return config_error(SET_NAME, 0,
 				    "no such key: '%.*s' (as in `mode`, "

@@ -15,6 +15,7 @@
 
 #include "incident/incident_json.h"
 #include "incident/incident_store.h"
+#include "lib/old_names.h"
 
 #define CAPTURE_ENDING ".pcapng"
 
@@ -108,7 +109,7 @@ static void state_captures(const char *path, bool remove, int *count)
 int incident_state(const char *pin_dir, bool remove)
 {
 	static const char *const names[] = { "attacks.jsonl", "known-clients.txt",
-					     "history.jsonl" };
+					     OLD_CLIENTS_FILE, "history.jsonl" };
 	char path[INCIDENT_PATH], fresh[INCIDENT_PATH + sizeof(INCIDENT_FRESH)];
 	int count = 0;
 
@@ -139,6 +140,18 @@ int incident_directory(const char *path)
 
 /* --- reading -------------------------------------------------------------------- */
 
+/* A line of an older build: its keys as they are called now. */
+static void rename_keys(json_t *object)
+{
+	for (const struct old_attack_key *k = old_attack_keys; k->old; k++) {
+		json_t *in = k->section ? json_object_get(object, k->section) : object;
+		json_t *value = json_object_get(in, k->old);
+
+		if (value && !json_object_set(in, k->now, value))
+			json_object_del(in, k->old);
+	}
+}
+
 /* The newest line of an id, where its first one was. */
 static bool take(json_t *order, json_t *by_id, json_t *object)
 {
@@ -166,8 +179,10 @@ json_t *incident_store_read(const char *path, int *ret_err)
 		json_t *object = json_loads(line, 0, NULL);
 
 		/* A piece of a line that is too long does not parse either. */
-		if (json_is_object(object))
+		if (json_is_object(object)) {
+			rename_keys(object);
 			good = take(order, by_id, object);
+		}
 		json_decref(object);
 	}
 	while (good && json_array_size(order) > INCIDENT_KEPT)
