@@ -58,8 +58,8 @@ static const struct quest {
 	  {
 		  [FAMILY_NETQUAKE] = { 1543, 1741 },
 		  [FAMILY_QUAKEWORLD] = { 1283, 1614 },
-		  [FAMILY_QUAKE2] = { 949, 1229 },
-		  [FAMILY_QUAKE3] = { 905, 1497 },
+		  [FAMILY_QUAKE2] = { 991, 1229 },
+		  [FAMILY_QUAKE3] = { 947, 1497 },
 		  [FAMILY_QUAKE_ENHANCED] = { 1623, 1844 },
 		  [FAMILY_AUTO] = { 328, 578 },
 	  } },
