@@ -57,7 +57,7 @@ static const struct quest {
 	  false,
 	  {
 		  [FAMILY_NETQUAKE] = { 1543, 1741 },
-		  [FAMILY_QUAKEWORLD] = { 1283, 1614 },
+		  [FAMILY_QUAKEWORLD] = { 1346, 1614 },
 		  [FAMILY_QUAKE2] = { 991, 1229 },
 		  [FAMILY_QUAKE3] = { 947, 1497 },
 		  [FAMILY_QUAKE_ENHANCED] = { 1623, 1844 },

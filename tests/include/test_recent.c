@@ -155,6 +155,19 @@ static void marks_end_with_their_slices(void **state)
 	}
 }
 
+/* The bits of slices 0, 1 and 2 are later those of 8, 9 and 10. */
+static void a_slice_takes_over_no_marks(void **state)
+{
+	static const __u64 slices[] = { 0, 1, 2, 5, 10 };
+	static const bool seen[] = { false, false, true, true, false };
+	__u64 base = (NOW >> (RECENT_SHIFT + 3)) << (RECENT_SHIFT + 3);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(slices) / sizeof(*slices); i++)
+		assert_int_equal(asks(0x0a000002, base + (slices[i] << RECENT_SHIFT)),
+				 seen[i]);
+}
+
 static void sources_are_counted_once_in_a_slice(void **state)
 {
 	__u64 now = NOW >> RECENT_SHIFT << RECENT_SHIFT;
@@ -211,6 +224,7 @@ int main(void)
 		cmocka_unit_test(who_asks_faster_or_slower_is_not),
 		cmocka_unit_test(honest_sources_are_seen_in_a_flood),
 		cmocka_unit_test(marks_end_with_their_slices),
+		cmocka_unit_test(a_slice_takes_over_no_marks),
 		cmocka_unit_test(sources_are_counted_once_in_a_slice),
 		cmocka_unit_test(the_window_follows_the_rate),
 		cmocka_unit_test(services_share_what_is_marked),
