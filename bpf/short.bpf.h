@@ -215,12 +215,13 @@ static __always_inline bool unasked(struct xdp_md *ctx, struct live *l,
 		return false;
 	net = plain_hash(plain, l->keys);
 	hash = pace_hash(l, net, load_u16(plain->payload - 8));
-	spread = asked_spread(joins ? hash : net >> 32, f->slot,
-			      proof_form(kind, p->length));
-	asked = asked_cell(l, spread);
-	if (!asked || (!pace_refuses(pace, f->service, hash, now) &&
-		       !asked_lately(asked, spread, now)))
-		return false;
+	if (!pace_refuses(pace, f->service, hash, now)) {
+		spread = asked_spread(joins ? hash : net >> 32, f->slot,
+				      proof_form(kind, p->length));
+		asked = asked_cell(l, spread);
+		if (!asked || !asked_lately(asked, spread, now))
+			return false;
+	}
 	reason = budget_spent(l, f->slot, f->service,
 			      joins ? CLASS_CHALLENGE : CLASS_QUERY, plain, now);
 	if (reason == REASON_COUNT)
