@@ -45,8 +45,8 @@ static const struct quest {
 	  false,
 	  {
 		  [FAMILY_NETQUAKE] = { 319, 572 },
-		  [FAMILY_QUAKEWORLD] = { 355, 604 },
-		  [FAMILY_QUAKE2] = { 328, 573 },
+		  [FAMILY_QUAKEWORLD] = { 366, 604 },
+		  [FAMILY_QUAKE2] = { 338, 573 },
 		  [FAMILY_QUAKE3] = { 319, 573 },
 		  [FAMILY_QUAKE_ENHANCED] = { 319, 573 },
 		  [FAMILY_AUTO] = { 328, 574 },
@@ -58,8 +58,8 @@ static const struct quest {
 	  {
 		  [FAMILY_NETQUAKE] = { 1543, 1741 },
 		  [FAMILY_QUAKEWORLD] = { 1346, 1614 },
-		  [FAMILY_QUAKE2] = { 991, 1229 },
-		  [FAMILY_QUAKE3] = { 947, 1497 },
+		  [FAMILY_QUAKE2] = { 987, 1229 },
+		  [FAMILY_QUAKE3] = { 943, 1497 },
 		  [FAMILY_QUAKE_ENHANCED] = { 1623, 1844 },
 		  [FAMILY_AUTO] = { 328, 578 },
 	  } },
