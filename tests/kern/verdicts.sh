@@ -10,7 +10,7 @@ set -eu
 
 cd "$(dirname "$0")/../.."
 REVISION=$(git rev-parse --short=12 "${1:?usage: verdicts.sh REVISION}^{commit}")
-BUILD=$(realpath "${BUILD:-build}")
+BUILD=${BUILD:-build}
 OLD=$BUILD/verdicts/$REVISION
 
 if [ ! -d "$OLD" ]; then
@@ -19,7 +19,7 @@ if [ ! -d "$OLD" ]; then
 fi
 cp tests/kern/verdicts.c "$OLD/tests/kern/kern_verdicts.c"
 make --no-print-directory -C "$OLD" O=build SKIP_DEPS=1 build/tests/kern/kern_verdicts >&2
-make --no-print-directory SKIP_DEPS=1 "$BUILD/tests/kern/verdicts" >&2
+make --no-print-directory O="$BUILD" SKIP_DEPS=1 "$BUILD/tests/kern/verdicts" >&2
 "$OLD/build/tests/kern/kern_verdicts" >"$BUILD/verdicts/old"
 "$BUILD/tests/kern/verdicts" >"$BUILD/verdicts/new"
 # Both say one line for each datagram but where a client returned a cookie to one alone.
