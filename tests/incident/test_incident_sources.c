@@ -96,9 +96,10 @@ static void a_source_that_guesses_is_named(void **state)
 	assert_string_equal(text_at(top(0), "class"), "rcon");
 	assert_string_equal(text_at(top(0), "reason"), "source-limit");
 	assert_int_equal(json_integer_value(json_object_get(top(0), "packets")), 100);
-	assert_string_equal(text_at(json_array_get(json_object_get(object, "worst"), 0),
-				    "prefix"),
-			    "192.0.2.0/24");
+	assert_string_equal(
+		text_at(json_array_get(json_object_get(object, "top_prefixes"), 0),
+			"prefix"),
+		"192.0.2.0/24");
 }
 
 /* Whatever else the service is sent a million of each second. */
@@ -124,7 +125,7 @@ static void spoofed_addresses_are_not_listed(void **state)
 		assert_int_equal(tops(), 0);
 	}
 	assert_string_equal(from(), "addresses that are spoofed, as it seems");
-	assert_int_equal(json_array_size(json_object_get(object, "worst")), 0);
+	assert_int_equal(json_array_size(json_object_get(object, "top_prefixes")), 0);
 	/* In the same class one that sends a tenth stands out. */
 	source(CLASS_QUERY, REASON_SOURCE_LIMIT, GUESSER, false, 1000, 87);
 	assert_int_equal(tops(), 1);
@@ -154,9 +155,10 @@ static void ipv6_is_named_by_its_64(void **state)
 	start(KIND_RCON, 80);
 	source(CLASS_RCON, REASON_PREFIX_LIMIT, 0x20010db800010203, true, 1, 5);
 	assert_string_equal(from(), "2001:db8:1:203::/64 (100 % of rcon, prefix-limit)");
-	assert_string_equal(text_at(json_array_get(json_object_get(object, "worst"), 0),
-				    "prefix"),
-			    "2001:db8:1:200::/56");
+	assert_string_equal(
+		text_at(json_array_get(json_object_get(object, "top_prefixes"), 0),
+			"prefix"),
+		"2001:db8:1:200::/56");
 }
 
 /* 100 addresses of one network, a hundredth each. */
@@ -298,7 +300,7 @@ static void nonsense_is_no_source(void **state)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		json_t *row = json_loads(rows[i], JSON_DECODE_ANY, NULL);
 		json_t *bad = json_pack("{s:{s:[O]}, s:[O]}", "sources", "top", row,
-					"worst", row);
+					"top_prefixes", row);
 
 		incident_sources_parse(bad, watch.now);
 		json_decref(bad);

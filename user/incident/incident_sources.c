@@ -259,13 +259,13 @@ void incident_from(const json_t *object, char ret[INCIDENT_FROM])
 
 	ret[0] = '\0';
 	named = named_text(sources, "source", NULL, 0, ret);
-	named = named_text(json_object_get(object, "worst"), "prefix", sources, named,
-			   ret);
+	named = named_text(json_object_get(object, "top_prefixes"), "prefix", sources,
+			   named, ret);
 	if (named)
 		return;
 	if (number_of(all, "sampled") <= 0)
 		return;
-	if (!strcmp(text_of(all, "forged"), "likely"))
+	if (!strcmp(text_of(all, "spoofed"), "likely"))
 		strcpy(ret, "addresses that are spoofed, as it seems");
 	else
 		strcpy(ret, "no source or prefix that stands out");
@@ -328,7 +328,7 @@ void incident_sources_parse(const json_t *object, struct incident *ret)
 {
 	const json_t *sources = json_object_get(object, "sources");
 	const json_t *top = json_object_get(sources, "top");
-	const json_t *worst = json_object_get(object, "worst"), *one;
+	const json_t *worst = json_object_get(object, "top_prefixes"), *one;
 	size_t i;
 
 	sketch_parse(sources, &ret->sources);
