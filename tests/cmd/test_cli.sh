@@ -344,13 +344,13 @@ loaded_in() # DIRECTORY
 			--pin "$1" &&
 		says '.services[0].name == "a" and .services[0].decoded == null' 0 stats --json \
 			--pin "$1" &&
-		says '.list == "allow" and .entries == [{network: "203.0.113.0/24", live: true,
+		says '.list == "allow" and .entries == [{network: "203.0.113.0/24", runtime: true,
 			configuration: false, unlimited: true, seconds_left: null,
 			comment: null}]' 0 allow list --json --pin "$1" &&
 		top_once "$1" &&
 		exits 0 "" deny list --pin "$1" || return 1
 	cat "$work/out"
-	grep -q '^192.0.2.1 *live, 1h29m left  # an aimbot$' "$work/out" &&
+	grep -q '^192.0.2.1 *runtime, 1h29m left  # an aimbot$' "$work/out" &&
 		grep -q '^198.51.100.0/24 *configuration$' "$work/out" || return 1
 	sleep 1.1
 	says '[.entries[] | select(.runtime)] | length == 1 and .[0].network == "192.0.2.1" and

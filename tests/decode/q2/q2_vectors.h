@@ -68,7 +68,7 @@ static const struct vector {
 	{ 's', 34, 0, 0, "pkt.s2c.frame", "520300002e01000014e9030000e8030000000203801116143803c0f9c800f00000000000040aff00004c02000000570012a180800101380300000000000002838a80011403080008000800000000000000c0012c01000009080c090001010007",
 	  "\"sequence\":850,\"reliable\":false,\"acked\":302,\"acked_parity\":0,\"ops\":[{\"op\":\"frame\",\"serverframe\":1001,\"deltaframe\":1000,\"suppressed\":0,\"areabits\":\"0380\",\"playerinfo\":{\"origin\":[103,-200,25],\"velocity\":[30,0,0],\"pm_flags\":4,\"gunindex\":10,\"blend\":[1,0,0,0.298039216],\"stats\":[null,87]},\"packetentities\":[{\"number\":1,\"origin\":[103,null,null],\"old_origin\":[0,0,0],\"event\":2},{\"number\":20,\"modelindex\":3,\"origin\":[1,1,1],\"old_origin\":[0,0,0]},{\"number\":300,\"removed\":true}]},{\"op\":\"sound\",\"flags\":8,\"index\":12,\"number\":1,\"channel\":1},{\"op\":\"muzzleflash\",\"number\":1,\"weapon\":7,\"silenced\":false}]" },
 	{ 'S', 34, 0, 0, "svc.sound.all", "091f21804014e5152003c0f9c800",
-	  "\"ops\":[{\"op\":\"sound\",\"flags\":31,\"index\":33,\"volume\":0.501960784,\"attenuation\":1,\"offset\":20,\"number\":700,\"channel\":5,\"origin\":[100,-200,25]}]" },
+	  "\"ops\":[{\"op\":\"sound\",\"flags\":31,\"index\":33,\"volume\":0.501960784,\"attenuation\":1,\"timeofs\":20,\"number\":700,\"channel\":5,\"origin\":[100,-200,25]}]" },
 	{ 'S', 34, 0, 0, "svc.sound.local", "090005",
 	  "\"ops\":[{\"op\":\"sound\",\"flags\":0,\"index\":5}]" },
 	{ 'S', 34, 0, 0, "svc.mf", "01030086",
