@@ -488,7 +488,7 @@ struct answer_state {
 	struct known_table known;
 	/* Of the service in slot N those from N * TEMPLATE_FORMS on. */
 	struct template_pair templates[SERVICES_MAX * TEMPLATE_FORMS];
-	/* Whose questions are marked, by slot: written by the daemon, see recent.h. */
+	/* Mark windows by slot, written by the daemon: see recent.h. */
 	struct recent_window windows[SERVICES_MAX];
 	/* How many sources were marked in each table of recent askers, by slot. */
 	__u32 marked[RECENT_TABLES][SERVICES_MAX];

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * recent.h - recent askers: has a source asked before, at the pace of a server browser,
- * about once a second? A stranger that cannot return a cookie has nothing else to show.
+ * about once a second? A client that cannot return a cookie has nothing else to show.
  *
  * Each processor has a table of its own, of a size that stays in its L2 cache. So a
- * refused question touches one line that no other processor writes to. The network card
+ * refused query touches one line that no other processor writes to. The network card
  * sends all datagrams of one client to one processor, by a hash of addresses and ports.
  *
  * A line is a Bloom filter for each of the last eight slices of 0.54 s, stored by column:
@@ -44,7 +44,7 @@ struct recent {
 	struct recent_line lines[1 << RECENT_BITS];
 };
 
-/* The sources that are marked: those whose recent_turn() lies in it. */
+/* Mark window of a service: sources with a recent_turn() inside of it are marked. */
 struct recent_window {
 	__u32 from; /* where it begins */
 	__u32 shut; /* how much of 2^32 lies outside of it; 0: nothing */
@@ -93,10 +93,11 @@ static __always_inline bool recent_two(__u32 bits)
 }
 
 /*
- * Did the source with @hash, whose line this is, ask in two to five of the seven slices
- * before this one? Marks the source in this slice. Adds one to *@marked if it was not
- * marked there before. Not atomic: each processor has lines of its own, and a mark that
- * is lost where two processors share a table costs one more question.
+ * Return true if the source with @hash asked in two to five of the seven slices before
+ * this one. @line is the line of @hash. Marks the source in this slice. Adds one to
+ * *@marked if the source was not marked there before. Not atomic: each processor has
+ * lines of its own, and a mark that is lost where two processors share a table costs one
+ * more query.
  */
 static __always_inline bool recent_seen(struct recent_line *line, __u64 hash,
 					__u64 now_ns, __u32 *marked)
@@ -107,8 +108,8 @@ static __always_inline bool recent_seen(struct recent_line *line, __u64 hash,
 
 	if (line->slice != slice)
 		recent_age(line, slice);
-	/* Or the compiler works the bytes out before that, and has no room to keep them.
-	 */
+	/* Without this, the compiler computes the bytes before recent_age() and spills
+	 * them. */
 	asm volatile("" : "+r"(hash));
 	one = bytes + (hash >> 36 & 15);
 	two = bytes + 16 + (hash >> 40 & 15);
@@ -130,7 +131,7 @@ static __always_inline bool recent_seen(struct recent_line *line, __u64 hash,
 /* --- the window, by the daemon ----------------------------------------------- */
 
 #define RECENT_RATE   70000 /* sources that a processor marks in a second, at most */
-#define RECENT_TURN_S 4 /* how long the window stays where it is: four questions */
+#define RECENT_TURN_S 4 /* how long the window stays where it is: four queries */
 
 /* How many of 2^32 places are in a window of which @shut are outside. */
 static inline __u64 recent_width(__u32 shut)

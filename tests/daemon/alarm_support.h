@@ -97,7 +97,7 @@ void samples_watch(struct samples_view *live, samples_refused *function, void *c
 
 static char shield_there;
 static __u32 turn_now = 1000; /* it grows with each second */
-/* What a second has brought for the service of that slot, from that address. */
+/* The source that shield_refused() reports for the service in slot, in each look. */
 static struct {
 	__u32 slot, weight, reads;
 	struct refused_source from;

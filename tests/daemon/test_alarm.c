@@ -408,7 +408,7 @@ static void a_disk_that_cannot_be_written(void **state)
 	assert_int_equal(count(INCIDENT_ENDED, true), 1);
 }
 
-/* The steady clock says when the disk is tried again: somebody may set the other one. */
+/* The daemon retries saving by the steady clock, because the wall clock can be set. */
 static void a_clock_set_back_delays_no_saving(void **state)
 {
 	char store[INCIDENT_PATH], said[2048];
@@ -528,8 +528,8 @@ static void a_page_gets_the_last_twenty(void **state)
 	fclose(out);
 }
 
-/* What the kernel has kept is read of those that something was refused for, and of these
- * for one look more; and a start already says it. */
+/* The daemon reads the refused sources of a service that refused something in this look
+ * or in the one before. The event of a start already names them. */
 static void a_start_names_its_sources(void **state)
 {
 	const struct incident_watch *w = alarm_watches(alarm_now);

@@ -191,7 +191,7 @@ static void each_class_is_named_before_a_second_of_one(void **state)
 	assert_true(found);
 }
 
-/* An attack on passwords says first who guesses, however few they are. */
+/* In an attack on passwords, the sources that guess stand first, however few they are. */
 static void those_that_guess_come_first(void **state)
 {
 	(void)state;
@@ -255,7 +255,7 @@ static void the_next_daemon_knows_them(void **state)
 	assert_memory_equal(from(), "10.0.0.9 (90 % of rcon", 22);
 }
 
-/* Nor does it forget that they were spoofed. */
+/* The next daemon also keeps how many addresses were sampled, and `spoofed` with them. */
 static void the_next_daemon_knows_how_many_there_were(void **state)
 {
 	static const uint32_t addresses[] = { 1, 700, 8192 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Strangers that ask like a browser, in the midst of floods from pools of addresses: how
- * many of either are taken for one. Prints the table of docs/OPERATING.md; the floods of
- * four million a second take their time and want RECENT=all.
+ * Clients that ask like a browser, during floods from pools of addresses: how many of
+ * either are taken for a browser. Prints the table of docs/OPERATING.md. The floods of
+ * four million queries per second take long, and run only with RECENT=all.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -57,7 +57,7 @@ static void once_a_second_is_seen_from_the_third(void **state)
 	}
 }
 
-static void who_asks_faster_or_slower_is_not(void **state)
+static void a_faster_or_slower_source_is_not_seen(void **state)
 {
 	static const struct {
 		unsigned int ms;
@@ -140,7 +140,7 @@ static void honest_sources_are_seen_in_a_flood(void **state)
 	window.shut = 0;
 }
 
-/* A line whose time was set back, or was not written for long, has no marks left. */
+/* A line has no marks left if its time was set back, or is long past. */
 static void marks_end_with_their_slices(void **state)
 {
 	static const __u64 gaps[] = { 8, 9, 15, 16, 64, 256, 1u << 16, -1ull, -8ull };
@@ -221,7 +221,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(once_a_second_is_seen_from_the_third),
-		cmocka_unit_test(who_asks_faster_or_slower_is_not),
+		cmocka_unit_test(a_faster_or_slower_source_is_not_seen),
 		cmocka_unit_test(honest_sources_are_seen_in_a_flood),
 		cmocka_unit_test(marks_end_with_their_slices),
 		cmocka_unit_test(a_slice_takes_over_no_marks),

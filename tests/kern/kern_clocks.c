@@ -22,7 +22,7 @@ static double seconds_of(__u32 clock)
 	return f;
 }
 
-/* A service with a ledger: then clocks are marked. */
+/* A service with an anti-amplification limit: its clocks are marked. */
 static void serve_marked(void)
 {
 	serve(FAMILY_NETQUAKE);
@@ -248,8 +248,8 @@ static void guesses_make_no_player(void **state)
 }
 
 /*
- * Who has answered DarkPlaces' challenge is no victim; its line of moves is its own,
- * though somebody with its address and port names clocks before it does.
+ * A client that has answered DarkPlaces' challenge is no victim. The shield follows its
+ * sequence of moves, even if a forger with its address and port names clocks first.
  */
 static void a_forger_does_not_take_a_joining_player(void **state)
 {
@@ -277,7 +277,7 @@ static void a_forger_does_not_take_a_joining_player(void **state)
 	}
 }
 
-/* And one whose client names its own times only: all of them count, one an update. */
+/* A joining client that names only times of its own: each counts, one per update. */
 static void a_joining_player_needs_no_mark(void **state)
 {
 	(void)state;
@@ -292,11 +292,11 @@ static void a_joining_player_needs_no_mark(void **state)
 }
 
 /*
- * While a service only observes, and while there is no ledger, no clock is marked, and
- * three of them are enough. What has come to be taken for a player so has to prove itself
- * once clocks are marked.
+ * While a service only observes, or has no anti-amplification limit, no clock is marked,
+ * and three clocks are enough. A player that was accepted that way must return marks once
+ * clocks are marked.
  */
-static void who_was_taken_for_a_player_is_asked_later(void **state)
+static void an_unmarked_player_returns_marks_later(void **state)
 {
 	(void)state;
 	for (int off = 0; off < 2; off++) {
@@ -328,7 +328,7 @@ static void who_was_taken_for_a_player_is_asked_later(void **state)
 	}
 }
 
-/* Beside a forger with its address and port, that is first and names later clocks. */
+/* A forger with the client's address and port is first and names later clocks. */
 static void a_forger_keeps_no_client_out(void **state)
 {
 	__u32 told[8] = { 0 };
@@ -363,7 +363,7 @@ static void a_clock_counts_once(void **state)
 	assert_int_equal(player.proofs, 7);
 }
 
-/* The next level, whose clock begins anew, before the player has been known. */
+/* A new level restarts the clock before the player is known: marks go on counting. */
 static void the_next_level_goes_on(void **state)
 {
 	(void)state;
@@ -389,7 +389,7 @@ int main(void)
 		TEST(guesses_make_no_player),
 		TEST(a_forger_does_not_take_a_joining_player),
 		TEST(a_joining_player_needs_no_mark),
-		TEST(who_was_taken_for_a_player_is_asked_later),
+		TEST(an_unmarked_player_returns_marks_later),
 		TEST(a_forger_keeps_no_client_out),
 		TEST(a_clock_counts_once),
 		TEST(the_next_level_goes_on),

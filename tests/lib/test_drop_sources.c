@@ -120,7 +120,7 @@ static void the_past_fades(void **state)
 	assert_int_equal(drop_sources_list(&w, rows, DROP_SOURCES_PLACES), 1);
 }
 
-/* What a row has taken over from another is not its own, nor are two samples enough. */
+/* A count that a row took over is not its own, and two samples are not enough. */
 static void only_what_is_sure_is_named(void **state)
 {
 	struct drop_sources_row rows[DROP_SOURCES_PLACES];

@@ -46,8 +46,8 @@ guesser_is_named()
 		.reason == \"source-limit\" and .share > 0.9)"
 }
 
-# Of four million addresses none, nor a network; and it is said that they are spoofed.
-nobody_else_is_named()
+# None of four million addresses is named, and no network. They are reported as spoofed.
+no_other_source_is_named()
 {
 	holds guessed '(.sources.top | length) == 1 and .sources.forged == "likely" and
 		all(.worst[]; .class == "rcon")' &&
@@ -112,7 +112,7 @@ net_check "a killed daemon's successor names it" survives
 wait "${attacking[@]}"
 net_check "three attacks end" net_until 20 all_over
 net_check "IPv6 is named by its /64" ipv6_is_named_by_its_64
-net_check "of spoofed addresses none is named" nobody_else_is_named
+net_check "of spoofed addresses none is named" no_other_source_is_named
 net_check "attacks says so in words" people_are_told
 net_check "and the log" log_tells
 attacks | jq -c '.attacks[] | [.service, .what, .sources, .worst]' | sed 's/^/# /'

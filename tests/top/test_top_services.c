@@ -370,7 +370,7 @@ static void a_small_screen_shows_services(void **state)
 	shows(7, " s2                0     3k      0     0");
 	shows(8, " 29 more: 2 active, 27 quiet");
 	shows(9, " q quit  h help");
-	/* Budgets, one a line, would leave one line for services; on a higher one not. */
+	/* The limits, one per line, would leave one line for services: not shown here. */
 	resizeterm(18, 40);
 	top_draw(top);
 	shows(9, " s0 ");
@@ -423,7 +423,7 @@ static void two_links(struct stats *s)
 					    .gone = true };
 }
 
-/* Where not all have room, the one that needs somebody has. */
+/* If not all interfaces have room, the missing one is shown first. */
 static void a_lost_interface_comes_first(void **state)
 {
 	(void)state;

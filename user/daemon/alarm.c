@@ -294,7 +294,7 @@ static struct incident_time time_of(const struct stats *stats)
 	return (struct incident_time){ stats->time_ms, stats->steady_ms };
 }
 
-/* What shield_refused() tells of, for one service. */
+/* Context of on_source(): the watch of one service, and the time of this look. */
 struct sources {
 	struct incident_watch *watch;
 	int64_t steady_ms;
@@ -308,8 +308,8 @@ static void on_source(enum wire_class class, const struct refused_source *from,
 	incident_source(s->watch, class, from, s->steady_ms);
 }
 
-/* Before the look, so that a start already names them. What cannot be read is not known.
- */
+/* Called before look(), so that the event of a start already names the sources. Sources
+ * that cannot be read are not named. */
 static void sources_read(struct alarm *a, __u32 slot, const struct incident_counts *c,
 			 int64_t steady_ms)
 {

@@ -91,7 +91,7 @@ void incident_sources_begin(struct incident_watch *w)
 
 /* --- ranking ---------------------------------------------------------------------- */
 
-/* One that is named. */
+/* A source or prefix that is named. */
 struct named {
 	struct drop_sources_row row;
 	enum wire_class class;
@@ -133,7 +133,7 @@ static int by_packets(const void *left, const void *right)
 	return memcmp(&a->row.prefix, &b->row.prefix, sizeof(a->row.prefix));
 }
 
-/* @prefixes: of prefixes, not addresses. How many there are in @ret. */
+/* Fill @ret with the heaviest prefixes or addresses, and return how many there are. */
 static size_t rank(const struct incident *i, bool prefixes,
 		   struct named ret[CLASS_COUNT * INCIDENT_NAMED])
 {
@@ -211,7 +211,7 @@ static double number_of(const json_t *object, const char *key)
 	return json_number_value(json_object_get(object, key));
 }
 
-/* Does half of what came from @prefix come from addresses in it that @sources name? */
+/* Return true if addresses that @sources names sent at least half of @prefix's share. */
 static bool is_explained(const json_t *prefix, const json_t *sources)
 {
 	struct cidr around, source;
@@ -230,7 +230,11 @@ static bool is_explained(const json_t *prefix, const json_t *sources)
 	return named * 2 >= number_of(prefix, "share");
 }
 
-/* What is named in @list, of which @named are said already; how many then. */
+/*
+ * Append entries of @list to @ret until it names three. Returns how many it names.
+ * @named: how many it names already.
+ * @sources: skip prefixes that these explain; NULL: skip none.
+ */
 static int named_text(const json_t *list, const char *key, const json_t *sources,
 		      int named, char ret[INCIDENT_FROM])
 {
@@ -283,7 +287,7 @@ static __u8 reason_of(const char *name)
 	return reason;
 }
 
-/* Of a row as named_json() has written it: as if it had been sampled so often. */
+/* Restore a row that named_json() has written, as if its packets had been sampled. */
 static void row_parse(const json_t *one, const char *key, struct incident *ret)
 {
 	double share = number_of(one, "share"), packets = number_of(one, "packets");
@@ -308,7 +312,7 @@ static void row_parse(const json_t *one, const char *key, struct incident *ret)
 	to->total = total;
 }
 
-/* A sketch of as many addresses, whichever they were, and as many samples. */
+/* Restore a sketch of as many addresses and samples. The addresses are made up. */
 static void sketch_parse(const json_t *object, struct incident_sources *ret)
 {
 	double sampled = number_of(object, "sampled"), distinct;

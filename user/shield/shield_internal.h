@@ -59,7 +59,7 @@ struct shield {
 	void (*each_sample)(const struct sample *sample, const void *frame,
 			    void *context);
 	void *sample_context;
-	/* Of shield_recent_turn(): its last look, the marks seen then, its last move. */
+	/* State of shield_recent_turn(): last look, last move, marks at the last look. */
 	__u64 recent_looked_ns;
 	__u64 recent_moved_ns;
 	__u32 recent_marked[RECENT_TABLES][SERVICES_MAX];
