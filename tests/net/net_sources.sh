@@ -49,15 +49,15 @@ guesser_is_named()
 # None of four million addresses is named, and no network. They are reported as spoofed.
 no_other_source_is_named()
 {
-	holds guessed '(.sources.top | length) == 1 and .sources.forged == "likely" and
-		all(.worst[]; .class == "rcon")' &&
-		holds flooded '(.sources.top | length) == 0 and (.worst | length) == 0 and
-		.sources.forged == "likely" and .sources.sampled > 20'
+	holds guessed '(.sources.top | length) == 1 and .sources.spoofed == "likely" and
+		all(.top_prefixes[]; .class == "rcon")' &&
+		holds flooded '(.sources.top | length) == 0 and (.top_prefixes | length) == 0 and
+		.sources.spoofed == "likely" and .sources.sampled > 20'
 }
 
 ipv6_is_named_by_its_64()
 {
-	holds guessed6 '.sources.top[0].source == "fd00:80::/64" and .what == "password-guessing"'
+	holds guessed6 '.sources.top[0].source == "fd00:80::/64" and .type == "password-guessing"'
 }
 
 people_are_told()
@@ -115,5 +115,5 @@ net_check "IPv6 is named by its /64" ipv6_is_named_by_its_64
 net_check "of spoofed addresses none is named" no_other_source_is_named
 net_check "attacks says so in words" people_are_told
 net_check "and the log" log_tells
-attacks | jq -c '.attacks[] | [.service, .what, .sources, .worst]' | sed 's/^/# /'
+attacks | jq -c '.attacks[] | [.service, .type, .sources, .top_prefixes]' | sed 's/^/# /'
 exit "$net_failed"

@@ -26,10 +26,10 @@ struct expected {
 /* clang-format off */
 static const struct expected files[] = {
 	{ "dp-darkplaces-dp7-2clients-mapchange", 4625, 4625, FAMILY_NETQUAKE, 3, 0, 0, false },
-	{ "dp-darkplaces-queries", 30, 30, FAMILY_NETQUAKE, 17, 1, 0, true },
+	{ "dp-darkplaces-queries", 30, 30, FAMILY_NETQUAKE, 17, 1, 1, true },
 	{ "dp-darkplaces-server-quake15-quakespasm-client", 544, 544, FAMILY_NETQUAKE, 0, 0, 0, false },
 	{ "dp-nexuiz-2clients-mapchange", 5798, 5798, FAMILY_NETQUAKE, 2, 0, 0, false },
-	{ "dp-nexuiz-queries", 29, 29, FAMILY_NETQUAKE, 17, 1, 0, true },
+	{ "dp-nexuiz-queries", 29, 29, FAMILY_NETQUAKE, 17, 1, 1, true },
 	{ "dtls12-dhe-psk-aes128-gcm-sha256", 66, 66, FAMILY_QUAKE_ENHANCED, 0, 0, 0, false },
 	{ "dtls12-psk-aes128-cbc-sha256", 66, 66, FAMILY_QUAKE_ENHANCED, 0, 0, 0, false },
 	{ "dtls12-psk-aes128-gcm-sha256-wrongpsk", 11, 11, FAMILY_QUAKE_ENHANCED, 0, 0, 0, false },
@@ -47,7 +47,7 @@ static const struct expected files[] = {
 	{ "q2-yamagi-q2ded-scripted-client", 460, 460, FAMILY_QUAKE2, 0, 0, 0, false },
 	{ "q3-ioq3-proto71-checksum", 1276, 1276, FAMILY_QUAKE3, 0, 0, 0, true },
 	{ "q3-oa-1client-mapchange", 2327, 2327, FAMILY_QUAKE3, 0, 0, 0, true },
-	{ "q3-oa-2clients-full-kick-timeout", 8670, 8670, FAMILY_QUAKE3, 0, 0, 0, true },
+	{ "q3-oa-2clients-full-kick-timeout", 8670, 8670, FAMILY_QUAKE3, 0, 0, 2, true },
 	{ "q3-oa-impaired-client-side", 1402, 1402, FAMILY_QUAKE3, 0, 0, 3, true },
 	{ "q3-oa-impaired-server-side", 1393, 1393, FAMILY_QUAKE3, 0, 0, 0, true },
 	{ "q3-oa-ipv6", 496, 496, FAMILY_QUAKE3, 0, 0, 0, true },
