@@ -14,8 +14,6 @@
 #define ACCEPTED_MOST 256 /* moves of a client that the server has just accepted */
 /* In silence: another line of moves may be the player's. */
 #define CLOCK_LINE_MS 1024
-#define CLOCK_SPAN    (1u << 23) /* as bits: back to half of the server's time */
-#define CLOCK_APART   16 /* ms from one to the next that counts without a mark */
 #define CLC_MOVE      3
 
 /*
@@ -62,9 +60,9 @@ __noinline int clock_marked(__u64 first, __u64 second, __u64 third, __u32 clock)
 }
 
 /*
- * Return the server's clock that @move (17 bytes) names, or 0: none of this game. It
- * follows clc_move. FTE's extension puts 16 bits of a sequence before it, DarkPlaces 7
- * puts 32.
+ * Return the server's clock that @move (17 bytes) names, if it is later than the last
+ * that counted and was sent; 0: none. It follows clc_move. FTE's extension puts 16 bits
+ * of a sequence before it, DarkPlaces 7 puts 32.
  */
 static __always_inline __u32 move_clock(const struct player *player, const __u8 *move)
 {
@@ -73,7 +71,8 @@ static __always_inline __u32 move_clock(const struct player *player, const __u8 
 #pragma unroll
 	for (int at = 9; at <= 13; at += 2) {
 		clock = load_u32(move + at);
-		if (player->clock_latest - clock < CLOCK_SPAN)
+		if ((__s32)clock > (__s32)player->clock_named &&
+		    (__s32)clock <= (__s32)player->clock_latest)
 			return clock;
 	}
 	return 0;
@@ -108,9 +107,9 @@ static __always_inline __u8 clock_score(__u8 score, __u32 bits, bool right, bool
  * client there names its own marks, and a source that cannot see what leaves to that
  * address has to guess them.
  *
- * Clocks count in one line of moves that follow each other, each once. Others beside it
- * neither count nor harm, unless the line stops. Where the address is proven by a
- * challenge, a right mark makes its line the player's, whatever another line has named.
+ * Clocks count in one line of moves that follow each other. Others beside it neither
+ * count nor harm, unless the line stops. Where the address is proven by a challenge, a
+ * right mark makes its line the player's.
  */
 static __always_inline void clock_prove(const struct player_id *id, struct player *player,
 					struct cursor c, __u64 now)
@@ -131,22 +130,17 @@ static __always_inline void clock_prove(const struct player_id *id, struct playe
 		marked = clock_marked(id->word[0], id->word[1], id->word[2], clock);
 	right = marked && marked == clock;
 	if (sequence - player->heard_sequence - 1 >= SEQUENCE_NEAR) {
-		if (proven && right)
-			player->clock_named = clock - 1;
-		else if (player->proofs && (__u16)(ms - player->clock_ms) < CLOCK_LINE_MS)
+		if (player->proofs && (__u16)(ms - player->clock_ms) < CLOCK_LINE_MS &&
+		    !(proven && right))
 			return;
 		player->proofs = 0;
 	}
 	player->heard_sequence = sequence;
-	if (!clock || (__s32)clock <= (__s32)player->clock_named)
-		return;
-	if (marked && !right && proven && player->proofs &&
-	    (__u16)(ms - player->clock_ms) < CLOCK_APART)
+	if (!clock)
 		return;
 	player->clock_ms = ms;
-	/* A wrong one is no news of what the client has got: the right one may follow. */
-	if (!marked || right)
-		player->clock_named = clock;
+	/* Of those that count without being right, one for each update. */
+	player->clock_named = proven && !right ? player->clock_latest : clock;
 	player->proofs =
 		marked ? clock_score(player->proofs, clock_bits(clock), right, proven)
 		       : player->proofs + CLOCK_WORTH;
