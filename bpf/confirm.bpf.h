@@ -109,7 +109,7 @@ static __always_inline __u32 clock_note(const struct player_id *id, struct playe
 {
 	struct cursor c = packet_payload(p);
 	const __u8 *head = cursor_take(&c, 13);
-	__u32 clock, marked;
+	__u32 clock, marked, mask;
 
 	if (!head)
 		return 0;
@@ -136,12 +136,13 @@ static __always_inline __u32 clock_note(const struct player_id *id, struct playe
 		player->proofs = 0;
 		player->clock_latest = 0x7fffffff;
 	}
-	if (marked)
-		clock = marked;
+	mask = marked ? clock_mask(clock) : 0;
+	/* What is later by its mark alone is a wrong guess, not a clock to come. */
+	clock |= mask;
 	/* The first, or the next level: its clock begins anew. Earlier ones had no mark.
 	 */
 	if ((__s32)clock < (__s32)player->clock_latest)
-		player->clock_named = clock - 1;
+		player->clock_named = (clock & ~mask) - 1;
 	player->clock_latest = clock;
 	return marked;
 }

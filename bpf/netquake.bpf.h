@@ -14,6 +14,7 @@
 #define ACCEPTED_MOST 256 /* moves of a client that the server has just accepted */
 /* In silence: another line of moves may be the player's. */
 #define CLOCK_LINE_MS 1024
+#define CLOCK_OWN_MS  8 /* between two times of a proven client's own that count */
 #define CLC_MOVE      3
 
 /*
@@ -40,6 +41,12 @@ static __always_inline __u32 clock_bits(__u32 clock)
 	return exponent < 127 + 13 ? 127 + 14 - exponent : 1;
 }
 
+/* Return these bits: all clocks that differ in them alone have one mark. */
+static __always_inline __u32 clock_mask(__u32 clock)
+{
+	return (1u << clock_bits(clock)) - 1;
+}
+
 /*
  * Return @clock with its mark for the player @first .. @third, of struct player_id: the
  * low bits are a keyed hash of the player and of the bits above. Returns 0 where no clock
@@ -48,7 +55,7 @@ static __always_inline __u32 clock_bits(__u32 clock)
  */
 __noinline int clock_marked(__u64 first, __u64 second, __u64 third, __u32 clock)
 {
-	__u32 mask = (1u << clock_bits(clock)) - 1, slot = third >> 16 & 0xffff;
+	__u32 mask = clock_mask(clock), slot = third >> 16 & 0xffff;
 	__u64 word[3] = { first, second, (__u32)third | (__u64)(clock & ~mask) << 32 };
 	const struct live *l = &live;
 	__u64 key[2] = { l->keys[0], l->keys[1] };
@@ -138,9 +145,15 @@ static __always_inline void clock_prove(const struct player_id *id, struct playe
 	player->heard_sequence = sequence;
 	if (!clock)
 		return;
+	/* A forger's times must not use up the marks that the client is to name. */
+	if (proven && marked && !right) {
+		if ((__u16)(ms - player->clock_ms) < CLOCK_OWN_MS)
+			return;
+	} else {
+		/* One guess for each mark. */
+		player->clock_named = marked ? clock | clock_mask(clock) : clock;
+	}
 	player->clock_ms = ms;
-	/* Of those that count without being right, one for each update. */
-	player->clock_named = proven && !right ? player->clock_latest : clock;
 	player->proofs =
 		marked ? clock_score(player->proofs, clock_bits(clock), right, proven)
 		       : player->proofs + CLOCK_WORTH;

@@ -48,7 +48,8 @@ struct player {
 	union {
 		__u32 jumped; /* a sequence ahead of its time, if another continues it; 0:
 				 none */
-		__u32 clock_latest; /* NetQuake, asked for clocks: the server's last */
+		__u32 clock_latest; /* NetQuake, asked for clocks: the server's last, with
+				       all bits of its mark set */
 	};
 	/*
 	 * The first of each union holds always but in NetQuake. There a player signs on
@@ -67,7 +68,7 @@ struct player {
 		__u32 challenge; /* Quake III: as it was when the player connected */
 		__u32 qport_mask; /* Quake II: 0xffff, 0xff or 0, for 16 bits, 8 or none
 				   */
-		__u32 clock_named; /* highest that counted; 0: none */
+		__u32 clock_named; /* highest that counted, likewise; 0: none */
 	};
 	union {
 		__u16 qport; /* of DTLS: the epoch of its records */
