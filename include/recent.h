@@ -180,4 +180,16 @@ static inline __u32 recent_shut(__u64 all, __u64 share)
 	return width < 1 << 20 ? ~((1u << 20) - 1) : ~(__u32)(width - 1);
 }
 
+/*
+ * Return @shut for a window of which @was lay outside until now, such that it grows by a
+ * quarter at most. Otherwise a flood that stops for a second would meet a wide window,
+ * and fill the table in some slices.
+ */
+static inline __u32 recent_widen(__u32 was, __u32 shut)
+{
+	__u64 most = recent_width(was) + recent_width(was) / 4;
+
+	return recent_width(shut) <= most ? shut : ~(__u32)(most - 1);
+}
+
 #endif /* RECENT_H */

@@ -95,8 +95,9 @@ static void flood(unsigned int pool, unsigned int rate)
 		bool measured = i >= (__u64)rate * SETTLING, seen;
 
 		if (i && i % rate == 0) {
-			window.shut =
-				recent_shut(recent_all(window.shut, marked), RECENT_RATE);
+			window.shut = recent_widen(
+				window.shut, recent_shut(recent_all(window.shut, marked),
+							 RECENT_RATE));
 			marked = 0;
 		}
 		/* IPv4 below, /64s above. */
@@ -137,6 +138,44 @@ static void honest_sources_are_seen_in_a_flood(void **state)
 	for (size_t r = 0; r < count; r++)
 		for (size_t p = 0; p < sizeof(pools) / sizeof(*pools); p++)
 			flood(pools[p], rates[r]);
+	window.shut = 0;
+}
+
+/*
+ * A flood that stops and begins again every four seconds, for one second or two, in names
+ * that are not repeated. While it lasts the table must not fill up in some slices and not
+ * in others, or all names would look like a browser's.
+ */
+static void a_flood_in_pulses_passes_for_no_browser(void **state)
+{
+	const unsigned int rate = 2000000;
+
+	(void)state;
+	for (unsigned int on = 1; on <= 2; on++) {
+		__u64 asked = 0, passed = 0;
+
+		memset(&recent, 0, sizeof(recent));
+		window.shut = 0;
+		marked = 0;
+		for (__u64 i = 0; i < 24ull * rate; i++) {
+			__u64 now = NOW + i * SECOND / rate, second = i / rate;
+
+			if (i && i % rate == 0) {
+				window.shut = recent_widen(
+					window.shut,
+					recent_shut(recent_all(window.shut, marked),
+						    RECENT_RATE));
+				marked = 0;
+			}
+			if (second % 4 >= on)
+				continue;
+			asked += second >= 8;
+			passed += asks(0xfd00000000000000ull + (dice() >> 8), now) &&
+				  second >= 8;
+		}
+		print_message("on for %u s of 4: %llu of %llu\n", on, passed, asked);
+		assert_true(passed <= asked / 200);
+	}
 	window.shut = 0;
 }
 
@@ -223,6 +262,7 @@ int main(void)
 		cmocka_unit_test(once_a_second_is_seen_from_the_third),
 		cmocka_unit_test(a_faster_or_slower_source_is_not_seen),
 		cmocka_unit_test(honest_sources_are_seen_in_a_flood),
+		cmocka_unit_test(a_flood_in_pulses_passes_for_no_browser),
 		cmocka_unit_test(marks_end_with_their_slices),
 		cmocka_unit_test(a_slice_takes_over_no_marks),
 		cmocka_unit_test(sources_are_counted_once_in_a_slice),

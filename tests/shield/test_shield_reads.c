@@ -619,9 +619,10 @@ static void mark_windows_follow_the_rate_and_move(void **state)
 	assert_int_equal(w[7].shut, shut);
 	assert_int_equal(w[7].from, 0);
 	/* Over two seconds it is half of it a second. */
-	a->marked[3][7] += 2 * RECENT_RATE;
+	a->marked[3][7] += RECENT_RATE / 5;
 	shield_recent_turn(&shield, now + 3 * SECOND);
-	shut = recent_shut(recent_all(shut, RECENT_RATE), RECENT_RATE);
+	shut = recent_widen(shut,
+			    recent_shut(recent_all(shut, RECENT_RATE / 10), RECENT_RATE));
 	assert_int_equal(w[7].shut, shut);
 	assert_int_equal(shield.recent_moved_ns, now);
 	a->marked[3][7] += RECENT_RATE;
@@ -630,9 +631,14 @@ static void mark_windows_follow_the_rate_and_move(void **state)
 	assert_in_range(from, 1, ~0u - 1);
 	assert_int_equal(w[7].from, from);
 	assert_int_equal(shield.recent_moved_ns, now + 4 * SECOND);
+	/* Nothing asks any more: it grows by a quarter each second. */
+	shut = w[7].shut;
 	shield_recent_turn(&shield, now + 5 * SECOND);
-	assert_int_equal(w[7].shut, 0);
+	assert_int_equal(w[7].shut, recent_widen(shut, 0));
 	assert_int_equal(w[7].from, from);
+	for (__u64 i = 6; i < 16; i++)
+		shield_recent_turn(&shield, now + i * SECOND);
+	assert_int_equal(w[7].shut, 0);
 }
 
 #undef TEST

@@ -130,7 +130,7 @@ static __u64 marked_since(struct shield *s, __u32 slot, __u64 past)
 	return most * 1000000000ull / past;
 }
 
-/* As wide as the rate of marks allows. */
+/* As wide as the rate of marks allows, and not much wider than before. */
 static void windows_fit(struct shield *s, __u64 past)
 {
 	struct recent_window *w = s->shared->answering.windows;
@@ -140,7 +140,9 @@ static void windows_fit(struct shield *s, __u64 past)
 		ask[slot] = recent_all(w[slot].shut, marked_since(s, slot, past));
 	share = recent_share(ask, SERVICES_MAX);
 	for (__u32 slot = 0; slot < SERVICES_MAX; slot++)
-		__atomic_store_n(&w[slot].shut, recent_shut(ask[slot], share),
+		__atomic_store_n(&w[slot].shut,
+				 recent_widen(w[slot].shut,
+					      recent_shut(ask[slot], share)),
 				 __ATOMIC_RELAXED);
 }
 
