@@ -88,13 +88,13 @@ static __always_inline __u32 move_clock(const struct player *player, const __u8 
 /*
  * Return the score of a player, PROOF_BITS at most, after a clock of @bits of mark. A
  * guess is right once in 2^@bits, so that a source that guesses reaches PROOF_BITS once
- * in 90 million clocks or less often. A client of DarkPlaces names interpolated clocks
+ * in 80 million clocks or less often. A client of DarkPlaces names interpolated clocks
  * beside the server's own: they cost a little, not all. Where the address is @proven, and
  * only the player's own line of moves is looked for, they count.
  */
 static __always_inline __u8 clock_score(__u8 score, __u32 bits, bool right, bool proven)
 {
-	__u8 loss = bits > 2 ? 1 : 4;
+	__u8 loss = bits > 2 ? 1 : 3;
 
 	if (right)
 		score += bits > 2 ? bits - 1 : bits;

@@ -188,8 +188,8 @@ static void a_client_that_interpolates_is_a_player(void **state)
 		__u32 exact; /* of 100 moves */
 		double within_s;
 	} rows[] = {
-		{ 10, 50, 1 },	   { 100, 30, 1.5 }, { 400, 50, 1 },
-		{ 1000, 60, 1.5 }, { 2000, 80, 2 },
+		{ 10, 50, 1 },	 { 100, 30, 1.5 }, { 400, 50, 1 },    { 1000, 60, 1.5 },
+		{ 2000, 80, 2 }, { 5000, 50, 10 }, { 20000, 50, 15 },
 	};
 
 	(void)state;
@@ -201,7 +201,7 @@ static void a_client_that_interpolates_is_a_player(void **state)
 			serve_marked();
 			snprintf(peer, sizeof(peer), "198.18.%zu.%d", i, again);
 			link_.peer = peer;
-			for (; n < 600; n++) {
+			for (; n < 1200; n++) {
 				double now = rows[i].seconds + n / 60.0;
 				__u32 named;
 
@@ -247,38 +247,84 @@ static void guesses_make_no_player(void **state)
 	}
 }
 
-/* The last bits of @clock that a mark may be in, and more at some ages. */
-#define MARK_BITS 255u
-
 /*
- * All values that a clock may be told with, one move after the other and in any order, in
- * the name of an address that did not see them: one guess counts for each clock, or the
- * first one that is not later than the mark would be the mark.
+ * All values that a clock may be told with, one move after the other and in both orders,
+ * in the name of an address that did not see them: one guess counts for each clock, or
+ * the first one that is not later than the mark would be the mark.
  */
 static void all_marks_in_turn_make_no_player(void **state)
 {
-	static const double ages[] = { 5, 100, 500, 3000, 5000, 20000 };
+	static const struct {
+		double seconds;
+		__u32 mask, updates;
+	} rows[] = { { 5, 255, 8 },
+		     { 500, 63, 10 },
+		     { 3000, 7, 40 },
+		     { 5000, 3, 40 },
+		     { 20000, 1, 40 } };
 
 	(void)state;
-	for (size_t a = 0; a < 2 * COUNT(ages); a++) {
-		__u32 sequence = 0;
+	for (size_t a = 0; a < 2 * COUNT(rows); a++) {
+		__u32 sequence = 0, mask = rows[a / 2].mask;
 
 		serve_marked();
 		link_.dport = (__u16)(HERE + a);
-		for (__u32 i = 0; i < 40; i++) {
-			__u32 clock = clock_at(ages[a / 2] + i / 20.0);
+		for (__u32 i = 0; i < rows[a / 2].updates; i++) {
+			__u32 clock = clock_at(rows[a / 2].seconds + i / 20.0);
 
 			nq_update(i, clock, 60);
-			for (__u32 low = 0; low <= MARK_BITS; low++) {
-				__u32 tried = a & 1 ? low : MARK_BITS - low;
+			for (__u32 low = 0; low <= mask; low++) {
+				__u32 tried = a & 1 ? low : mask - low;
 
 				pass_time(SECOND / 5120);
-				nq_moved(sequence++, (clock & ~MARK_BITS) | tried,
+				nq_moved(sequence++, (clock & ~mask) | tried,
 					 low & 1 ? 9 : 13);
 				assert_int_equal(flags_now(), 0);
 			}
 		}
 	}
+}
+
+#define MARK_BITS 255u /* of a clock below 128 s */
+
+static __u8 score_now(void)
+{
+	struct player player;
+
+	assert_true(player_read(link_.dport, &player));
+	return player.proofs;
+}
+
+/* The first value that is named with a clock decides, right or wrong. */
+static void one_guess_counts_for_each_mark(void **state)
+{
+	__u32 sequence = 0;
+
+	(void)state;
+	serve_marked();
+	for (__u32 i = 0; i < 16; i++) {
+		__u32 first, told;
+		__u8 before;
+
+		pass_time(SECOND / 20);
+		assert_true(nq_update(i, clock_at(30 + i / 20.0), 60));
+		told = nq_told();
+		before = score_now();
+		first = i & 1 ? told : told & ~MARK_BITS;
+		assert_true(nq_moved(sequence++, first, 9));
+		if (first == told)
+			assert_int_equal(score_now(), before + 7);
+		else
+			assert_int_equal(score_now(), before ? before - 1 : 0);
+		before = score_now();
+		for (__u32 low = 0; low <= MARK_BITS && flags_now() != KNOWN; low += 15)
+			assert_true(nq_moved(sequence++, (told & ~MARK_BITS) | low, 9));
+		assert_true(nq_moved(sequence++, told, 9));
+		if (flags_now() == KNOWN)
+			return;
+		assert_int_equal(score_now(), before);
+	}
+	fail();
 }
 
 /*
@@ -432,6 +478,7 @@ int main(void)
 		TEST(a_client_that_interpolates_is_a_player),
 		TEST(guesses_make_no_player),
 		TEST(all_marks_in_turn_make_no_player),
+		TEST(one_guess_counts_for_each_mark),
 		TEST(a_forger_does_not_take_a_joining_player),
 		TEST(a_forger_that_is_first_does_not_either),
 		TEST(a_joining_player_needs_no_mark),
