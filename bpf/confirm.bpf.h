@@ -137,7 +137,7 @@ static __always_inline __u32 clock_note(const struct player_id *id, struct playe
 		player->clock_latest = 0x7fffffff;
 	}
 	mask = marked ? clock_mask(clock) : 0;
-	/* What is later by its mark alone is a wrong guess, not a clock to come. */
+	/* A clock that is later by its mark alone is a wrong guess. */
 	clock |= mask;
 	/* The first, or the next level: its clock begins anew. Earlier ones had no mark.
 	 */

@@ -14,7 +14,7 @@
 #define ACCEPTED_MOST 256 /* moves of a client that the server has just accepted */
 /* In silence: another line of moves may be the player's. */
 #define CLOCK_LINE_MS 1024
-#define CLOCK_OWN_MS  30 /* between two times of a proven client's own that count */
+#define CLOCK_OWN_MS  30 /* between two times of a validated client's own that count */
 #define CLC_MOVE      3
 
 /*
