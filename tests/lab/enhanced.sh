@@ -105,7 +105,7 @@ serverinfo_is()
 {
 	printf '{"op":"serverinfo","protocol":%d,%s"maxclients":4,"gamedir":"id1","gametype":1,' \
 		"$1" "${2:+\"flags\":$2,}"
-	printf '"level":"Hi","models":["maps/lab.bsp"],"sounds":["w.wav"]}'
+	printf '"levelname":"Hi","models":["maps/lab.bsp"],"sounds":["w.wav"]}'
 }
 
 # of SIDE STATUS HEX OP: one message, and what it is to be read as.

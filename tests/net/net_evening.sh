@@ -278,7 +278,7 @@ two_players() # LOOK
 	grep -q '^quakeshield_players{service="lab",protocol="quake3"} 2$' "$at/metrics" &&
 		jq -e '.services[0].players == 2' "$at/stats.json" &&
 		jq -e '.players | length == 2' "$at/players-http.json" &&
-		grep -Eq '^>lab +quake3 +2 ' "$at/top-services"
+		grep -Eq '^>!?lab +quake3 +2 ' "$at/top-services"
 }
 
 page_counts() # LOOK
@@ -490,12 +490,12 @@ check_evening()
 	net_check "metrics count what was sent to the clients" test \
 		"$(metric sent_packets_total pass)" = "$(grep -c ^s2c "$work/captured")"
 	net_check "metrics count what the clients sent" test \
-		"$(metric packets_total pass)" = "$(grep -c ^c2s "$work/captured")"
+		"$(metric received_packets_total pass)" = "$(grep -c ^c2s "$work/captured")"
 	net_check "nothing limited, lost or shed" nothing_missed
 	net_check "the flood was held" flood_was_held
 	net_check "the daemon stays small" daemon_is_small
 	echo "# metrics: sent $(metric sent_packets_total pass) of $(grep -c ^s2c "$work/captured")" \
-		"captured, received $(metric packets_total pass) of $(grep -c ^c2s "$work/captured")"
+		"captured, received $(metric received_packets_total pass) of $(grep -c ^c2s "$work/captured")"
 	echo "# flood of $(flood_sent) in $flooded s," \
 		"$(jq -c '{statistic, follow, cpu_ms}' "$work/last.json")"
 }

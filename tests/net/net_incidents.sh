@@ -51,7 +51,7 @@ q2-flood q2-info 20000 $CROWD 4 flood likely
 nq-flood ccreq-server-info 20000 $CROWD 4 flood likely
 qe-flood dtls-hello 20000 $CROWD 4 flood likely
 q3-game netchan 5000 $ONE 4 flood unlikely
-q3-reflect getstatus 2000 $VICTIM 4 flood perhaps
+q3-reflect getstatus 2000 $VICTIM 4 flood possible
 q2-reflect q2-status 100 $VICTIM 8 flood -
 q3-guess rcon 10 $ONE 9 password-guessing -
 qw-slow qw-getchallenge 80 $ONE 9 flood -

@@ -43,7 +43,7 @@ keys()
 # shows REGEX: on one line of the screen, now or within three seconds.
 shows()
 {
-	net_until 3 on_screen "$1" && return
+	net_until 8 on_screen "$1" && return
 	sed 's/^/# /' "$work/screen" >&2
 	return 1
 }
@@ -104,12 +104,12 @@ test_services()
 	net_check "the service, its player and its drops" \
 		shows '^>!?lab +quakeworld +1 +[0-9.]+ +(28|29|30|31)k '
 	net_check "a kind, its verdict, its reason, its rate" \
-		shows 'in +status +drop +(global|source|prefix)-budget +[0-9]+k'
+		shows 'in +status +drop +(service|source|prefix)-limit +[0-9]+k'
 	net_check "what is spent" shows 'query +\[#{6,10}\.*\] *(5|6|7|8|9|10)[0-9]'
 	net_check "it fits 80x24, with its keys" fits
 	net_check "what answers there are" shows \
 		'^cached responses: [1-6], young enough to be sent: [0-6], the oldest [0-9.]+ s'
-	net_check "where drops come from" shows '^drops from  10\.66\.66\.0/24 [2-4][0-9]%'
+	net_check "where drops come from" shows '^drops from +10\.66\.66\.66 \([2-4][0-9] % of'
 	net_check "colours" colourful
 	keys s
 	net_check "sorted otherwise" shows 'sort:total'

@@ -113,7 +113,8 @@ flooded() # NAME ARGUMENTS of the server
 
 pressed()
 {
-	[ "$(stats_sum 'select(.kind == "getchallenge" and .verdict == "drop")')" -gt 100 ]
+	[ "$(stats_sum 'select(.kind == "getchallenge" and (.verdict == "drop" or
+		.reason == "challenged"))')" -gt 1000 ]
 }
 
 # More requests to join have been proven than before.

@@ -41,7 +41,7 @@ const ratio = x => x === null ? "–" : "×" + (x < 0.1 ? Number(x.toPrecision(1
 	x < 99.5 ? x.toFixed(2) : number(x));
 /* STATS_RATIO_LEAST: of fewer bytes it is that of a join or two. */
 const RATIO_LEAST = 65536;
-const amplification = s => s.strangers.in.wire < RATIO_LEAST ? null : s.amplification.wire;
+const amplification = s => s.unverified.in.wire < RATIO_LEAST ? null : s.amplification.wire;
 const plural = (n, what) => `${n} ${what}${n === 1 ? "" : "s"}`;
 
 /* --- what is counted, a second ------------------------------------------- */
@@ -525,6 +525,7 @@ async function tick() {
 		live = new Date();
 		document.body.classList.remove("stale");
 	} catch (error) {
+		console.error(error);
 		document.body.classList.add("stale");
 		document.title = "(not live) quakeshield";
 		$("attack").textContent = "";
