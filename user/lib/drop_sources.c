@@ -70,7 +70,7 @@ void drop_sources_put(struct drop_sources *w, __u32 slot, const struct cidr *pre
 void drop_sources_add(struct drop_sources *w, __u32 slot,
 		      const struct record_address *source)
 {
-	struct cidr prefix;
+	struct cidr prefix = { 0 };
 
 	if (drop_sources_prefix(source, &prefix))
 		drop_sources_put(w, slot, &prefix, 1, 0);
