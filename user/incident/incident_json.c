@@ -186,7 +186,7 @@ const struct json_key incident_json_keys[] = {
 		 "The service is observed only: nothing was dropped."),
 	JSON_KEY("start", "string|null", NULL, "UTC, as 2026-11-22T14:45:01.250Z."),
 	JSON_KEY("end", "string|null", NULL, "UTC; null: the attack goes on."),
-	JSON_KEY("duration_s", "number", "duration_s",
+	JSON_KEY("duration_s", "number", "seconds",
 		 "From its start to its end, or to the last packet so far."),
 	JSON_KEY("pauses", "integer", "pauses", "Pauses of 10 seconds or more."),
 	JSON_KEY("packets", "integer", "packets",
