@@ -26,7 +26,7 @@ static void keys_have_new_names(void **state)
 		{ "query", "global", "service" },
 		{ "netchan", "global", "service" },
 		{ "amplification", "window", "refill" },
-		{ "amplification", "strict", "mode = strict" },
+		{ "amplification", "strict", "mode = limit' or 'mode = strict" },
 		{ "cache", "rate", "bytes-per-second" },
 		{ "sample", "every", "one-in" },
 		{ "follow", "one_in", "one-in" },

@@ -20,7 +20,7 @@ static const struct {
 	{ "service", "answers", "cache" },
 	{ NULL, "global", "service" },
 	{ "amplification", "window", "refill" },
-	{ "amplification", "strict", "mode = strict" },
+	{ "amplification", "strict", "mode = limit' or 'mode = strict" },
 	{ "cache", "rate", "bytes-per-second" },
 	{ "sample", "every", "one-in" },
 	{ "follow", "one_in", "one-in" },
