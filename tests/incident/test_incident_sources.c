@@ -191,6 +191,30 @@ static void each_class_is_named_before_a_second_of_one(void **state)
 	assert_true(found);
 }
 
+/* A source that sends more in each of the other classes, which fill all places. */
+static void sources_of_all_classes_hide_no_guesser(void **state)
+{
+	bool found = false;
+
+	(void)state;
+	start(KIND_GETSTATUS, 100000);
+	for (int kind = 0; kind < KIND_COUNT; kind++)
+		refuse((enum wire_kind)kind, REASON_SOURCE_LIMIT,
+		       wire_class(subject.family, (enum wire_kind)kind) == CLASS_RCON
+			       ? 1
+			       : 1000);
+	look();
+	for (uint32_t class = 0; class < CLASS_COUNT; class ++)
+		if (class != CLASS_RCON)
+			source((enum wire_class) class, REASON_SOURCE_LIMIT,
+			       0x0a000000 + class, false, 100, 10);
+	guess(4);
+	assert_int_equal(tops(), INCIDENT_NAMED);
+	for (size_t i = 0; i < INCIDENT_NAMED; i++)
+		found |= !strcmp(text_at(top(i), "source"), "192.0.2.7");
+	assert_true(found);
+}
+
 /* In an attack on passwords, the sources that guess stand first, however few they are. */
 static void those_that_guess_come_first(void **state)
 {
@@ -331,6 +355,7 @@ int main(void)
 		TEST(ipv6_is_named_by_its_64),
 		TEST(a_prefix_is_named_where_its_addresses_are_not),
 		TEST(each_class_is_named_before_a_second_of_one),
+		TEST(sources_of_all_classes_hide_no_guesser),
 		TEST(those_that_guess_come_first),
 		TEST(the_reason_is_that_of_most),
 		TEST(those_before_the_start_count),

@@ -111,12 +111,16 @@ static double class_packets(const struct incident *i, enum wire_class class)
 	return n;
 }
 
+/* There is one class more than INCIDENT_NAMED: the one left out is not rcon. */
 static int by_rank(const void *left, const void *right)
 {
 	const struct named *a = left, *b = right;
+	bool rcon = a->class == CLASS_RCON;
 
 	if (a->rank != b->rank)
 		return a->rank < b->rank ? -1 : 1;
+	if (rcon != (b->class == CLASS_RCON))
+		return rcon ? -1 : 1;
 	return (a->packets < b->packets) - (a->packets > b->packets);
 }
 
