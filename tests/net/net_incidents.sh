@@ -305,7 +305,10 @@ attacks_as_schema()
 
 now_as_schema()
 {
-	"$SCHEMA" attacks-now --all 'unsaved,now[].untold,now[].also,past' <"$work/now.json" >&2
+	# A source is named after some seconds, and not in each attack.
+	"$SCHEMA" attacks-now --all \
+		'unsaved,now[].untold,now[].also,now[].sources.top,now[].top_prefixes,past' \
+		<"$work/now.json" >&2
 }
 
 told_as_schema()
