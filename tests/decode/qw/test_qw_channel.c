@@ -214,7 +214,10 @@ static void connects_again(void **state)
 	json_decref(all);
 }
 
-/* Numbers that begin anew without a handshake: eight in a row are believed. */
+/*
+ * Numbers that begin anew without a handshake: eight in a row are believed. Which map it
+ * is only serverdata tells, though it is the same again.
+ */
 static void begins_anew(void **state)
 {
 	struct harness *h = harness_open(FAMILY_AUTO);
@@ -226,11 +229,16 @@ static void begins_anew(void **state)
 	for (uint32_t i = 1; i <= QW_LATE_MAX; i++)
 		s2c(h, i, "01");
 	s2c(h, 20, "2f 0500 0000");
+	s2c(h, 21, serverdata);
+	s2c(h, 22, "2f 0500 0000");
 	all = harness_close(h);
 	for (size_t i = 5; i < 4 + QW_LATE_MAX; i++)
 		assert_string_equal(text_at(json_array_get(all, i), "late"), "true");
 	assert_null(at_path(json_array_get(all, 4 + QW_LATE_MAX), "late"));
 	assert_null(at_path(json_array_get(all, 5 + QW_LATE_MAX), "late"));
+	assert_string_equal(reason(all, 5 + QW_LATE_MAX),
+			    "entity from a baseline that was not seen");
+	assert_string_equal(status(all, 7 + QW_LATE_MAX), "decoded");
 	json_decref(all);
 }
 

@@ -98,6 +98,16 @@ static void message(struct qw_session *s, enum direction direction,
 		taken(s, direction == DIRECTION_C2S, h);
 }
 
+/* It may be another map's from here on: until serverdata no baseline and frame is known.
+ */
+static void forget_map(struct qw_session *s)
+{
+	s->join = (struct evidence_join){ .holes = false };
+	s->updates = (struct evidence){ .known = false };
+	if (s->game)
+		memset(s->game, 0, sizeof(*s->game));
+}
+
 /*
  * Whether the receiver would throw it away. Where late ones come in a row, each after
  * the last, the numbers have begun anew: the handshake was missed, or a forger was.
@@ -124,6 +134,8 @@ static bool is_late(struct qw_session *s, unsigned int side, uint32_t sequence,
 	}
 	s->late_count[side] = 0;
 	s->side[side].newest = sequence;
+	if (side)
+		forget_map(s);
 	return false;
 }
 

@@ -109,7 +109,7 @@ static void begin(struct ops *o, const struct qw_terms *t, uint32_t count,
 	if (!s)
 		return;
 	/* The repeat of a reliable one must not take anything away. */
-	if (!s->terms.protocol || s->servercount != count) {
+	if (!s->terms.protocol || s->servercount != count || !s->join.map.known) {
 		if (s->game)
 			memset(s->game, 0, sizeof(*s->game));
 		evidence_join_begin(&s->join, o->m->sequence);
