@@ -372,6 +372,22 @@ static void told_who_serves(void **state)
 	}
 }
 
+/* One of our servers answers another: what is told counts more than what was seen. */
+static void told_between_servers(void **state)
+{
+	struct harness *h = harness_open(FAMILY_AUTO);
+	json_t *all;
+
+	(void)state;
+	h->told = DIRECTION_S2C;
+	harness_s2c(h, BYTES(MARK "statusResponse\n\\a\\b\n"));
+	harness_send(h, harness_address(2, 6000), harness_address(1, 6000),
+		     BYTES(MARK "statusResponse\n\\a\\b\n"));
+	all = harness_close(h);
+	assert_string_equal(text_at(all, "1.direction"), "s2c");
+	json_decref(all);
+}
+
 /* Who served until now connects himself: after three seconds of silence he may. */
 static void servers_turn(void **state)
 {
@@ -415,6 +431,7 @@ int main(void)
 		cmocka_unit_test(hosts_known),
 		cmocka_unit_test(damage_has_reason),
 		cmocka_unit_test(told_who_serves),
+		cmocka_unit_test(told_between_servers),
 		cmocka_unit_test(servers_turn),
 	};
 

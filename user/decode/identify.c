@@ -386,7 +386,8 @@ static void resolve_oob(const struct session *s, const struct datagram *dg, bool
 	    dg->direction == DIRECTION_UNKNOWN)
 		ret->direction = DIRECTION_UNKNOWN;
 	/* Its word alone said that the sender serves; of the other end more was seen. */
-	if (oob->row && contradicts(s, dg, oob->row->direction))
+	if (oob->row && dg->direction == DIRECTION_UNKNOWN &&
+	    contradicts(s, dg, oob->row->direction))
 		ret->direction = DIRECTION_C2S;
 	/* A game server says this to its master, though that one serves whoever asks. */
 	if (oob->row && oob->row->kind == KIND_HEARTBEAT)
