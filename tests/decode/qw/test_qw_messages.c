@@ -272,6 +272,43 @@ static void relayed(void **state)
 	qw_session_drop(&s);
 }
 
+/* Between two updates of FTE's replacement deltas a hidden block loses nothing. */
+static void hidden_between_updates(void **state)
+{
+	static const struct {
+		uint8_t type;
+		const char *hex;
+	} blocks[] = {
+		{ 6, "0b 46544532 08000000 4d564431 20000000 1c000000 01000000 717700 "
+		     "00000000 4d6100 00000000 00000000 00000000 00000000 00000000 "
+		     "00000000 00000000 00000000 00000000 00000000 42 0500 01 02" },
+		{ 6, "56 00000000 0500 8005 07 0000" },
+		{ 3, "08000000 0700 0180 0200 0300 0400" },
+		{ 6, "56 00000000 0500 01 03 0000" },
+	};
+	struct qw_session s = { .late = { 0 } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(blocks) / sizeof(*blocks); i++) {
+		uint8_t bytes[128];
+		struct demo_block block = {
+			.frame = i + 1,
+			.format = DEMO_MVD,
+			.type = blocks[i].type,
+			.bytes = bytes,
+			.n = from_hex(blocks[i].hex, bytes, sizeof(bytes)),
+		};
+		struct record r;
+
+		record_reset(&r, &tape);
+		r.kind = "";
+		qw_demo(&s, &block, &r);
+		if (r.status != RECORD_DECODED)
+			fail_msg("block %zu: %s", i + 1, r.reason);
+	}
+	qw_session_drop(&s);
+}
+
 /* 47, deltas on it, and on what was never seen. */
 static void frames(void **state)
 {
@@ -439,6 +476,7 @@ int main(void)
 		cmocka_unit_test(what_is_refused),
 		cmocka_unit_test(print_levels),
 		cmocka_unit_test(relayed),
+		cmocka_unit_test(hidden_between_updates),
 		cmocka_unit_test(frames),
 		cmocka_unit_test(checksums),
 		cmocka_unit_test(commands_again),

@@ -109,9 +109,11 @@ static void mvd(struct qw_session *s, const struct demo_block *block, struct rec
 	s->block_wanted = true;
 	if (type)
 		record_string(r, "type", type, strlen(type));
-	/* What holds no message of the server's begins no map. */
-	if (is_aside(s, block))
+	/* What holds no message of the server's begins no map, and updates no entity. */
+	if (is_aside(s, block)) {
 		evidence_account(&s->join.map, sequence, sequence);
+		evidence_account(&s->updates, sequence, sequence);
+	}
 	if (block->type == QWD_SET) {
 		set(s, reader_of(block->bytes, block->n), r);
 		return;
