@@ -163,6 +163,34 @@ static void damage_is_noticed(void **state)
 	}
 }
 
+/* The directory promises more bytes than are packed: their sum is then not compared. */
+static void a_stream_that_ends_early_is_damage(void **state)
+{
+	static uint8_t bytes[4096];
+	zipFile to = zipOpen64(path, APPEND_STATUS_CREATE);
+	uint32_t entry;
+	FILE *file;
+	size_t n;
+
+	(void)state;
+	assert_non_null(to);
+	put(to, "deflated", large, sizeof(large), 6);
+	assert_int_equal(zipClose(to, NULL), ZIP_OK);
+	assert_int_equal(walk(), 1);
+	file = fopen(path, "rb");
+	assert_non_null(file);
+	n = fread(bytes, 1, sizeof(bytes), file);
+	fclose(file);
+	assert_true(n > END_SIZE && n < sizeof(bytes));
+	memcpy(&entry, bytes + n - END_SIZE + 16, sizeof(entry));
+	bytes[6] |= 8; /* the sizes in front of the file do not count */
+	bytes[entry + 25]++; /* 256 more */
+	file = fopen(path, "wb");
+	assert_int_equal(fwrite(bytes, 1, n, file), n);
+	fclose(file);
+	assert_int_equal(walk(), 0);
+}
+
 #define BOMB  (4 << 20) /* bytes of zeros */
 #define TIMES 10 /* that the directory names them */
 
@@ -251,6 +279,7 @@ int main(void)
 		cmocka_unit_test(files_in_their_order),
 		cmocka_unit_test(archives_by_their_first_bytes),
 		cmocka_unit_test(damage_is_noticed),
+		cmocka_unit_test(a_stream_that_ends_early_is_damage),
 		cmocka_unit_test(files_that_overlap_are_bounded),
 		cmocka_unit_test(archives_in_a_pipe_are_refused),
 	};

@@ -143,8 +143,9 @@ static ssize_t cookie_read(void *cookie, char *bytes, size_t n)
 		return 0;
 	got = unpack(zip, bytes, n);
 	zip->ended = got <= 0;
-	/* The sum is compared when the file is closed. */
-	if (got < 0 || (!got && unzCloseCurrentFile(zip->archive) == UNZ_CRCERROR)) {
+	/* The sum is compared when the file is closed, but only of all its bytes. */
+	if (got < 0 || (!got && (unzeof(zip->archive) == 0 ||
+				 unzCloseCurrentFile(zip->archive) == UNZ_CRCERROR))) {
 		errno = EBADMSG;
 		return -1;
 	}
