@@ -79,7 +79,7 @@ test_top()
 	term new-session -d -x 80 -y 24 \
 		"env TERM=xterm nsenter --net=/run/netns/server '$SHIELD' top; sleep 100"
 	net_check "top: the busiest comes first" shows "^>!?arena$FLOODED +quakeworld .* [1-9][0-9]*k "
-	net_check "top: what it has is below" shows "^arena$FLOODED: spent"
+	net_check "top: what it has is below" shows "^arena$FLOODED: limits used"
 	term send-keys s s
 	net_check "top: sorted by name" shows 'sort:name'
 	for ((i = 0; i < MANY; i += 32)); do

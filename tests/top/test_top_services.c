@@ -164,7 +164,7 @@ static void quiet_services_are_folded(void **state)
 	y = heads();
 	shows(y + 3, " s0 ");
 	shows(y + 4, " 29 more: 29 quiet");
-	shows(y + 5, "s20: spent");
+	shows(y + 5, "s20: limits used");
 	/* The next one is a quiet one, which is seen among others. */
 	for (int i = 0; i < 3; i++)
 		top_key(top, 'j', 5);
@@ -375,11 +375,11 @@ static void a_small_screen_shows_services(void **state)
 	top_draw(top);
 	shows(9, " s0 ");
 	shows(15, " s9 ");
-	assert_int_equal(line_of("s20: spent"), -1);
+	assert_int_equal(line_of("s20: limits used"), -1);
 	resizeterm(24, 40);
 	top_draw(top);
 	shows(7, " 30 more: 3 active, 27 quiet");
-	shows(8, "s20: spent");
+	shows(8, "s20: limits used");
 	shows(15, " way kind      verdict reason      pkt/s");
 	shows(16, " in  netchan   pass    within-lim");
 	/* The least of all. */

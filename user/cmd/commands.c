@@ -101,7 +101,7 @@ const struct command commands[] = {
 	{
 		.name = "allow",
 		.run = cmd_allow,
-		.help = "sources that no budget refuses: add, del, list",
+		.help = "sources that no limit refuses: add, del, list",
 		.options = BIT(UNLIMITED) | BIT(FORCE) | BIT(FOR) | BIT(COMMENT) |
 			   BIT(JSON) | BIT(PIN),
 		.operands = LIST_OPERANDS,

@@ -384,7 +384,7 @@ static void draw_help(int y)
 		"quiet        no player, and nothing received or sent for a minute of looking",
 		"ampl    octets on the wire to peers who are no players, for each from them;",
 		"        not told before 64 KiB came from them",
-		"[####......]  of the budget that all strangers share; full: more are refused",
+		"[####......]  of the limit that unvalidated clients share; full: more are refused",
 		"drops from   in an attack, or if `sample` is on: sources of a twentieth or more",
 		"             of them, by samples; a spoofed address may be a victim's",
 		"lost> lost<  per cent of their datagrams, and of the server's to them",

@@ -176,8 +176,8 @@ size_t top_draw_service(const struct top *top, const struct stats_service *s, in
 
 	if (y + 4 > to)
 		return 1;
-	top_put(y++, 0, A_BOLD, "%s%s: spent of strangers' budgets, in %%",
-		s->service.name, s->service.observe ? " (only observed)" : "");
+	top_put(y++, 0, A_BOLD, "%s%s: limits used, in %%", s->service.name,
+		s->service.observe ? " (only observed)" : "");
 	to -= draw_worst(top, s, to - 1);
 	to -= draw_templates(s, to - 1);
 	return draw_rows(top, s, draw_budgets(s, y), to);
