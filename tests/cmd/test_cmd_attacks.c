@@ -116,6 +116,14 @@ static void a_table(void **state)
 		said_out, HEAD
 		"?                        0s+  (machine)        flood              "
 		"    0      0      0  ?          0>0    - (flood + password-guessing)\n");
+	/* No text of the file tells the terminal anything. */
+	kept = "[{\"id\":\"a\",\"service\":\"\\u001b]0;x\\u0007\\u009b2J\","
+	       "\"type\":\"\\u001b[2J\",\"kinds\":{\"\\u001bc\":1}}]";
+	assert_int_equal(say("attacks --pin /x"), 0);
+	assert_non_null(strstr(said_out, "?]0;x?"));
+	assert_non_null(strstr(said_out, "?[2J"));
+	assert_non_null(strstr(said_out, "?c"));
+	assert_null(strpbrk(said_out, "\x1b\x07\x9b"));
 	kept = "[]";
 	assert_int_equal(say("attacks --pin /x"), 0);
 	assert_string_equal(said_out, "no attacks\n");

@@ -3,6 +3,7 @@
  * cmd_attacks.c - `attacks`: what the daemon has kept of them, daemon alive or not.
  */
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -50,6 +51,24 @@ static json_t *find(const json_t *all, const char *id)
 	return NULL;
 }
 
+/*
+ * Print a line, at most LINE_MAX_BYTES of it. The daemon, which holds fewer rights than
+ * the reader, has written the texts: a control character becomes a question mark.
+ */
+#define LINE_MAX_BYTES 1024
+
+__attribute__((format(printf, 1, 2))) static void print_line(const char *format, ...)
+{
+	char line[LINE_MAX_BYTES];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(line, sizeof(line), format, arguments);
+	va_end(arguments);
+	log_make_plain(line);
+	puts(line);
+}
+
 static void print_one(const json_t *a, bool daemon)
 {
 	json_t *peak = json_object_get(a, "peak"),
@@ -67,19 +86,20 @@ static void print_one(const json_t *a, bool daemon)
 	top_number(number_of(peak, "bits_per_s"), bps);
 	top_number(number_of(a, "dropped"), dropped);
 	top_age((__u64)(number_of(a, "duration_s") * 1e9), lasted);
-	printf("%-19.19s  %6s%s  %-16s %-17s %6s %6s %6s  %-8s %3.0f>%-3.0f  %s%s%s%s%s\n",
-	       text_of(a, "start", "?"), lasted,
-	       end	? " "
-	       : daemon ? "+"
-			: "?",
-	       text_of(a, "service", "(machine)"), what, pps, bps, dropped,
-	       text_of(json_object_get(a, "sources"), "spoofed", "?"),
-	       number_of(players, "before"), number_of(players, "min"), first_kind(a),
-	       several ? " (" : "", several ? sorts : "", several ? ")" : "",
-	       json_is_true(json_object_get(a, "observed")) ? " (observed only)" : "");
+	print_line(
+		"%-19.19s  %6s%s  %-16s %-17s %6s %6s %6s  %-8s %3.0f>%-3.0f  %s%s%s%s%s",
+		text_of(a, "start", "?"), lasted,
+		end	 ? " "
+		: daemon ? "+"
+			 : "?",
+		text_of(a, "service", "(machine)"), what, pps, bps, dropped,
+		text_of(json_object_get(a, "sources"), "spoofed", "?"),
+		number_of(players, "before"), number_of(players, "min"), first_kind(a),
+		several ? " (" : "", several ? sorts : "", several ? ")" : "",
+		json_is_true(json_object_get(a, "observed")) ? " (observed only)" : "");
 	incident_from(a, from);
 	if (*from)
-		printf("%21s by samples from %s\n", "", from);
+		print_line("%21s by samples from %s", "", from);
 }
 
 static void print_all(const json_t *all, bool daemon)
@@ -112,9 +132,10 @@ void attacks_now_print(const char *pin)
 	json_array_foreach (list, i, one) {
 		incident_from(one, from);
 		top_age((__u64)(number_of(one, "duration_s") * 1e9), lasted);
-		printf("attack on %s: %s for %s%s%s\n",
-		       text_of(one, "service", "this machine"), text_of(one, "type", "?"),
-		       lasted, *from ? ", by samples from " : "", from);
+		print_line("attack on %s: %s for %s%s%s",
+			   text_of(one, "service", "this machine"),
+			   text_of(one, "type", "?"), lasted,
+			   *from ? ", by samples from " : "", from);
 	}
 	json_decref(list);
 }
