@@ -201,10 +201,10 @@ __noinline int answer_budget(struct xdp_md *ctx, const struct call *c)
 }
 
 /*
- * May so many @bytes be sent for that @layer? The question, of so many octets as @asked,
- * pays for as much of its own answer, and one that is refused for none of
- * others'. REASON_AMPLIFICATION: they may not; REASON_COUNT: nor would it be for lack of
- * that, or it is a neighbour's, who can still prove its address.
+ * Return @layer if @bytes may be sent to the client for it, and charge them;
+ * REASON_AMPLIFICATION if not; REASON_COUNT if not, but the caller may still challenge
+ * the client. The query, of @asked bytes, pays for as much of its own response, and a
+ * refused query for none of others'.
  */
 __noinline int answer_pay(struct xdp_md *ctx, const struct call *c, __u32 layer,
 			  __u32 asked, __u32 bytes)

@@ -207,10 +207,10 @@ static __always_inline enum reason egress_admit(struct __sk_buff *ctx, struct li
 }
 
 /*
- * Write @clock over the one of NetQuake's update whose payload is at @offset, and its
- * checksum. Only the lowest byte differs: with svc_time before it the word that the
- * checksum adds. After this the caller's pointers into the packet are void. If a helper
- * fails, the clock stays as it is.
+ * Replace the clock of a NetQuake update by @clock and correct the UDP checksum. The
+ * payload is at @offset. Only the lowest byte of the clock differs; the checksum adds it
+ * in one word with svc_time before it. The call invalidates the caller's pointers into
+ * the packet. If a helper fails, the clock stays as it is.
  */
 __noinline int clock_write(struct __sk_buff *ctx, __u32 offset, __u32 clock)
 {

@@ -57,7 +57,7 @@ __noinline int speech_note(__u32 slot, __u32 family, __u32 kind, __u32 shape)
 }
 
 /*
- * What leaves as a @kind, or KIND_OTHER_PROTOCOL. QuakeWorld, Quake Enhanced and `auto`
+ * Return @kind, or KIND_OTHER_PROTOCOL. QuakeWorld, Quake Enhanced and `auto`
  * know each other's shapes: classify() has said so by now.
  */
 static __always_inline enum wire_kind

@@ -68,8 +68,8 @@ __noinline int clock_marked(__u64 first, __u64 second, __u64 third, __u32 clock)
 
 /*
  * Return the server's clock that @move (17 bytes) names, if it is later than the last
- * that counted and was sent; 0: none. It follows clc_move. FTE's extension puts 16 bits
- * of a sequence before it, DarkPlaces 7 puts 32.
+ * that counted and was sent; 0: none. The clock follows clc_move. FTE's extension puts a
+ * sequence of 16 bits before the clock, and DarkPlaces 7 one of 32.
  */
 static __always_inline __u32 move_clock(const struct player *player, const __u8 *move)
 {
@@ -88,9 +88,9 @@ static __always_inline __u32 move_clock(const struct player *player, const __u8 
 /*
  * Return the score of a player, PROOF_BITS at most, after a clock of @bits of mark. A
  * guess is right once in 2^@bits, so that a source that guesses reaches PROOF_BITS once
- * in 80 million clocks or less often. A client of DarkPlaces names interpolated clocks
- * beside the server's own: they cost a little, not all. Where the address is @proven, and
- * only the player's own line of moves is looked for, they count.
+ * in 80 million clocks or less often. A client of DarkPlaces names interpolated clocks,
+ * too: each lowers the score a little. If the address is @proven by a challenge, only the
+ * player's own sequence is to be found, and interpolated clocks raise the score.
  */
 static __always_inline __u8 clock_score(__u8 score, __u32 bits, bool right, bool proven)
 {
@@ -129,7 +129,8 @@ static __always_inline void clock_prove(const struct player_id *id, struct playe
 	if (!move || load_u16(move) != bpf_htons(0x0010) || move[8] != CLC_MOVE)
 		return;
 	sequence = bpf_ntohl(load_u32(move + 4));
-	/* Who was entered by `accept` begins at 0, and no client is as fast as this. */
+	/* A player that `accept` entered begins at 0, and no client is as fast as this.
+	 */
 	if (proven && sequence > ACCEPTED_MOST + (__u32)((now - player->since_ns) >> 22))
 		return;
 	clock = move_clock(player, move);

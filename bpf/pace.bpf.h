@@ -194,9 +194,8 @@ static __always_inline bool told_echo(const struct live *l,
 
 /*
  * Is a KIND_ECHO_RETURN of @length octets to the service in @slot surely none that its
- * sender was given? The whole of the cookie is looked at, so that nothing less can be
- * guessed; one that is right is looked at once more, by who makes something of it. A
- * function of its own, which the verifier walks once.
+ * sender was given? The whole cookie is compared, so that no part of it can be guessed.
+ * check_echo() compares a right one again. The verifier analyses this function once.
  */
 __noinline int echo_is_false(struct xdp_md *ctx, __u32 slot, __u64 where, __u32 length)
 {
