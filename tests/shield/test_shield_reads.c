@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * test_shield_reads.c - all that is read out of the maps, whole, with another value in
- * each place: counters of all processors, samplers, rooms, who plays, who is known, what
- * is kept to be answered; at both sides of each limit.
+ * each place: counters of all processors, samplers, rooms, players, known clients; at
+ * both sides of each limit. test_shield_cache.c has the response cache.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +13,6 @@
 
 #include "shield/fake_maps.h"
 
-#include "lib/names.h"
 #include "players.h"
 
 /* --- counters ----------------------------------------------------------------------- */
@@ -474,173 +473,6 @@ static void networks_around_are_known(void **state)
 	assert_int_equal((__u32)known_of(net4), now);
 }
 
-/* --- what is answered ----------------------------------------------------------------
- */
-
-static void pressure_ends(void **state)
-{
-	__u64 *until = shield.shared->answering.until_ns;
-
-	(void)state;
-	until[3] = fake_now + 1;
-	until[4] = fake_now;
-	until[SERVICES_MAX - 1] = fake_now + 1;
-	assert_true(shield_flooded(&shield, 3));
-	assert_false(shield_flooded(&shield, 4));
-	assert_false(shield_flooded(&shield, 2));
-	assert_true(shield_flooded(&shield, SERVICES_MAX - 1));
-	/* Behind the last is something else. */
-	shield.shared->answering.cap.byte_ns = ~0ull;
-	assert_false(shield_flooded(&shield, SERVICES_MAX));
-}
-
-/* Written into the place that is not read, and nowhere else; and all forgotten. */
-static void templates_are_put_where_nobody_reads(void **state)
-{
-	struct answer_state *want = malloc(sizeof(*want)),
-			    *is = &shield.shared->answering;
-	struct template t = { .made_ns = 5, .request_length = 9 };
-
-	(void)state;
-	assert_non_null(want);
-	memset(is, 0x11, sizeof(*is));
-	is->templates[3 * TEMPLATE_FORMS + 2].generation = 8;
-	*want = *is;
-	want->templates[3 * TEMPLATE_FORMS + 2].generation = 9;
-	want->templates[3 * TEMPLATE_FORMS + 2].half[1] = t;
-	shield_template_put(&shield, 3, 2, &t);
-	shield_template_put(&shield, SERVICES_MAX, 2, &t);
-	shield_template_put(&shield, 3, TEMPLATE_FORMS, &t);
-	assert_memory_equal(is, want, sizeof(*is));
-	want->templates[3 * TEMPLATE_FORMS + 2].generation = 10;
-	want->templates[3 * TEMPLATE_FORMS + 2].half[0] = t;
-	shield_template_put(&shield, 3, 2, &t);
-	assert_memory_equal(is, want, sizeof(*is));
-	for (__u32 form = 0; form < TEMPLATE_FORMS; form++) {
-		struct template_pair *p = &want->templates[3 * TEMPLATE_FORMS + form];
-
-		memset(&p->half[++p->generation & 1], 0, sizeof(p->half[0]));
-	}
-	want->until_ns[3] = 0;
-	shield_templates_forget(&shield, 3);
-	assert_memory_equal(is, want, sizeof(*is));
-	free(want);
-}
-
-/* A question as an operator reads it. */
-static void questions_are_read(void **state)
-{
-	static const struct {
-		const char *request;
-		size_t n;
-		bool nonce;
-		const char *question;
-	} rows[] = {
-		{ "\xff\xff\xff\xffgetinfo ", 12, true, "getinfo" },
-		{ "\xff\xff\xff\xffgetinfo ", 12, false, "getinfo " },
-		{ "\xff\xff\xff\xffgetinfo", 11, true, "getinfo" },
-		{ "\xff\xff\xff\xff"
-		  "a\x1f b\x7e\x7f\xff",
-		  11, false, "a? b~??" },
-		{ "\xff\xff\xff\xff", 4, true, "" },
-		{ "\xff\xff\xff", 3, false, NULL },
-		{ "\xfe\xff\xff\xffgetinfo", 11, false, NULL },
-		{ "\x80\0\0\x0c\x02QUAKE\0\x03", 12, false, NULL },
-		{ "\xff\xff\xff\xff"
-		  "12345678901234567890",
-		  24, false, "12345678901234567890" },
-	};
-
-	(void)state;
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct template t = { .made_ns = fake_now - 7,
-				      .request_length = (__u8)rows[i].n,
-				      .nonce = rows[i].nonce,
-				      .head = 40,
-				      .ended = 1,
-				      .cuts = { { .tail = 20 }, { .tail = 10 } } };
-		struct shield_template seen;
-
-		memset(&seen, 0x5a, sizeof(seen));
-		memcpy(t.request, rows[i].request, rows[i].n);
-		assert_true(shield_template_look(&t, fake_now, &seen));
-		assert_string_equal(seen.question,
-				    rows[i].question ? rows[i].question
-						     : kind_name(KIND_CCREQ_SERVER_INFO));
-		assert_int_equal(seen.nonce, rows[i].nonce);
-		assert_int_equal(seen.bytes, 61);
-		assert_int_equal(seen.age_ns, 7);
-		assert_true(seen.fresh);
-	}
-}
-
-static void ages_of_answers(void **state)
-{
-	struct template t = { .made_ns = fake_now, .request_length = TEMPLATE_REQUEST };
-	struct shield_template seen;
-
-	(void)state;
-	assert_true(shield_template_look(&t, fake_now - 1, &seen));
-	assert_int_equal(seen.age_ns, 0);
-	assert_true(shield_template_look(&t, fake_now, &seen));
-	assert_int_equal(seen.age_ns, 0);
-	assert_true(shield_template_look(&t, fake_now + 2 * TEMPLATE_NS, &seen));
-	assert_int_equal(seen.age_ns, 2 * TEMPLATE_NS);
-	assert_false(seen.fresh);
-	t.request_length++;
-	assert_false(shield_template_look(&t, fake_now, &seen));
-	t.request_length--;
-	t.made_ns = 0;
-	assert_false(shield_template_look(&t, fake_now, &seen));
-}
-
-/* The windows' widths follow what was marked, once a second; the windows move on. */
-static void mark_windows_follow_the_rate_and_move(void **state)
-{
-	struct answer_state *a = &shield.shared->answering;
-	const struct recent_window *w = a->windows;
-	__u64 now = 100 * SECOND;
-	__u32 shut, from;
-
-	(void)state;
-	a->marked[3][7] = 1000000;
-	shield_recent_turn(&shield, now); /* the first look is no rate */
-	assert_int_equal(w[7].shut, 0);
-	assert_int_equal(shield.recent_looked_ns, now);
-	assert_int_equal(shield.recent_moved_ns, now);
-	a->marked[3][7] += 4 * RECENT_RATE;
-	a->marked[0][7] += 3 * RECENT_RATE; /* the busiest processor counts */
-	a->marked[0][5] += RECENT_RATE / 10;
-	shield_recent_turn(&shield, now + SECOND - 1);
-	assert_int_equal(w[7].shut, 0);
-	shield_recent_turn(&shield, now + SECOND);
-	assert_int_equal(w[5].shut, 0);
-	shut = recent_shut(4 * RECENT_RATE, RECENT_RATE - RECENT_RATE / 10);
-	assert_int_equal(w[7].shut, shut);
-	assert_int_equal(w[7].from, 0);
-	/* Over two seconds it is half of it a second. */
-	a->marked[3][7] += RECENT_RATE / 5;
-	shield_recent_turn(&shield, now + 3 * SECOND);
-	shut = recent_widen(shut,
-			    recent_shut(recent_all(shut, RECENT_RATE / 10), RECENT_RATE));
-	assert_int_equal(w[7].shut, shut);
-	assert_int_equal(shield.recent_moved_ns, now);
-	a->marked[3][7] += RECENT_RATE;
-	shield_recent_turn(&shield, now + 4 * SECOND);
-	from = (__u32)recent_width(w[7].shut);
-	assert_in_range(from, 1, ~0u - 1);
-	assert_int_equal(w[7].from, from);
-	assert_int_equal(shield.recent_moved_ns, now + 4 * SECOND);
-	/* Nothing asks any more: it grows by a quarter each second. */
-	shut = w[7].shut;
-	shield_recent_turn(&shield, now + 5 * SECOND);
-	assert_int_equal(w[7].shut, recent_widen(shut, 0));
-	assert_int_equal(w[7].from, from);
-	for (__u64 i = 6; i < 16; i++)
-		shield_recent_turn(&shield, now + i * SECOND);
-	assert_int_equal(w[7].shut, 0);
-}
-
 #undef TEST
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fake_begin, fake_end)
 
@@ -659,11 +491,6 @@ int main(void)
 		TEST(rooms_are_counted),
 		TEST(who_plays_is_known),
 		TEST(networks_around_are_known),
-		TEST(pressure_ends),
-		TEST(templates_are_put_where_nobody_reads),
-		TEST(questions_are_read),
-		TEST(ages_of_answers),
-		TEST(mark_windows_follow_the_rate_and_move),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
