@@ -338,7 +338,7 @@ vmtest: deps-vm
 SHARE		= $(DESTDIR)$(PREFIX)/share
 DOCS		:= README.md LICENSE $(filter-out docs/HACKING.md,$(wildcard docs/*.md)) \
 		   docs/example.conf
-REFERENCE	:= $(wildcard docs/reference/*.md docs/reference/schema/*.json)
+PAGES		:= $(wildcard docs/*/*.md docs/reference/schema/*.json)
 EXAMPLES	:= $(wildcard docs/examples/*.sh docs/examples/*.yml)
 UNITS		:= $(PROG).service $(PROG)-attack.service $(PROG)-attack.path
 RULES		:= docs/alerts.yml docs/grafana-dashboard.json
@@ -350,7 +350,7 @@ INSTALLED	= $(DESTDIR)$(SBINDIR)/$(PROG) \
 		  $(SHARE)/zsh/site-functions/_$(PROG) \
 		  $(SHARE)/fish/vendor_completions.d/$(PROG).fish \
 		  $(addprefix $(SHARE)/doc/$(PROG)/,$(notdir $(DOCS) $(EXAMPLES))) \
-		  $(REFERENCE:docs/%=$(SHARE)/doc/$(PROG)/%) \
+		  $(PAGES:docs/%=$(SHARE)/doc/$(PROG)/%) \
 		  $(addprefix $(SHARE)/$(PROG)/,$(notdir $(RULES)))
 
 $(O)/completion.%: $(O)/$(PROG)
@@ -364,10 +364,12 @@ install: all $(O)/completion.bash $(O)/completion.zsh $(O)/completion.fish
 	$(INSTALL) -D -m 644 $(O)/completion.zsh $(SHARE)/zsh/site-functions/_$(PROG)
 	$(INSTALL) -D -m 644 $(O)/completion.fish \
 		$(SHARE)/fish/vendor_completions.d/$(PROG).fish
-	$(INSTALL) -d $(SHARE)/doc/$(PROG)/reference/schema $(SHARE)/$(PROG)
+	$(INSTALL) -d $(SHARE)/doc/$(PROG) $(SHARE)/$(PROG)
 	$(INSTALL) -m 644 $(DOCS) $(SHARE)/doc/$(PROG)
-	$(INSTALL) -m 644 $(filter %.md,$(REFERENCE)) $(SHARE)/doc/$(PROG)/reference
-	$(INSTALL) -m 644 $(filter %.json,$(REFERENCE)) $(SHARE)/doc/$(PROG)/reference/schema
+	sed 's|(docs/|(|g' README.md >$(SHARE)/doc/$(PROG)/README.md
+	for page in $(PAGES:docs/%=%); do \
+		$(INSTALL) -D -m 644 docs/$$page $(SHARE)/doc/$(PROG)/$$page || exit 1; \
+	done
 	$(INSTALL) -m 644 $(RULES) $(SHARE)/$(PROG)
 	$(INSTALL) -d $(DESTDIR)$(UNITDIR) $(DESTDIR)$(SYSCONFDIR)
 	for unit in $(UNITS); do \
@@ -383,7 +385,8 @@ install: all $(O)/completion.bash $(O)/completion.zsh $(O)/completion.fish
 # A configuration that somebody has changed is not ours to remove.
 uninstall:
 	rm -f $(INSTALLED)
-	-rmdir $(SHARE)/doc/$(PROG)/reference/schema $(SHARE)/doc/$(PROG)/reference \
+	-rmdir $(SHARE)/doc/$(PROG)/reference/schema $(addprefix $(SHARE)/doc/$(PROG)/,$(sort \
+		$(foreach page,$(wildcard docs/*/*.md),$(word 2,$(subst /, ,$(page)))))) \
 		$(SHARE)/doc/$(PROG) $(SHARE)/$(PROG)
 	cmp -s docs/$(PROG).conf $(DESTDIR)$(SYSCONFDIR)/$(PROG).conf && \
 		rm $(DESTDIR)$(SYSCONFDIR)/$(PROG).conf || \

@@ -80,8 +80,22 @@ example_of()
 		on && blanks == indent && /}$/ { on = 0; done = 1 }' "$1"
 }
 
+# Links between pages: the file that each names, seen from the page.
+links_broken()
+{
+	local page link
+
+	for page in README.md docs/*.md docs/*/*.md; do
+		grep -oP '\]\(\K[^)#]+' "$page" | grep -v '^https\?:' | while read -r link; do
+			[ -e "$(dirname "$page")/$link" ] || printf '%s:%s ' "$page" "$link"
+		done
+	done
+}
+
 verdict architecture_paths_exist "$(paths_missing docs/ARCHITECTURE.md)"
-verdict other_paths_exist "$(paths_missing README.md docs/HACKING.md docs/OPERATING.md)"
+verdict other_paths_exist "$(paths_missing README.md docs/HACKING.md docs/tutorial.md docs/SECURITY.md \
+	docs/howto/*.md docs/explain/*.md)"
+verdict links_lead_somewhere "$(links_broken)"
 verdict reference_is_as_the_code "$(stale)"
 verdict every_key_in_the_manual "$(keys_missing)"
 verdict every_command_in_the_manual "$(commands_missing)"

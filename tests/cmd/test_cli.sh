@@ -401,7 +401,8 @@ install_uninstall()
 	$made install || return 1
 	for file in sbin/quakeshield share/man/man8/quakeshield.8 \
 		share/man/man5/quakeshield.conf.5 lib/systemd/system/quakeshield.service \
-		share/doc/quakeshield/OPERATING.md share/doc/quakeshield/README.md \
+		share/doc/quakeshield/howto/alerts.md \
+		share/doc/quakeshield/tutorial.md share/doc/quakeshield/README.md \
 		share/quakeshield/alerts.yml share/quakeshield/grafana-dashboard.json \
 		share/bash-completion/completions/quakeshield \
 		share/zsh/site-functions/_quakeshield \

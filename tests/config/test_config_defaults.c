@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * test_config_defaults.c - what a service gets that its section does not say: tables held
- * to the arguments in docs/OPERATING.md.
+ * to the arguments in docs/explain/rate-limits.md.
  */
 #include "config/config_support.h"
 #include "lib/names.h"

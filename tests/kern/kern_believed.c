@@ -46,7 +46,7 @@ static void a_forged_start_does_not_stick(void **state)
 
 	/*
 	 * A row of them before the player's ninth does, until it connects anew: see "What
-	 * it cannot do" in docs/OPERATING.md.
+	 * it cannot do" in docs/explain/what-it-cannot-do.md.
 	 */
 	link_.dport = HERE + 2;
 	assert_true(sent(1));

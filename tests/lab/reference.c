@@ -61,7 +61,7 @@ static void defaults_page(FILE *out)
 	fprintf(out,
 		"`2/s burst 6` is two per second in the long run, and six at once after a pause. While more\n"
 		"than half of the service's limit for `%s` or `%s` is left, a source and a prefix have\n"
-		"%d times their own limits of that class. docs/OPERATING.md has the reasons for the numbers.\n",
+		"%d times their own limits of that class. docs/explain/rate-limits.md has the reasons for the numbers.\n",
 		class_name(CLASS_CHALLENGE), class_name(CLASS_CONNECT), 1 << CROWD_SHIFT);
 	for (int family = 0; family < FAMILY_COUNT; family++) {
 		struct service s = { 0 };

@@ -4,7 +4,7 @@
 # net_topologies.sh - where the shield may stand, and what `status` says of it: judged, not
 # judged by name of the interface that nothing judges, refused with what to do, or nothing
 # known; and what it says where the protocol is wrong. One host, client and daemon for each row
-# of docs/OPERATING.md's table; kinds of interfaces that this kernel lacks are skipped.
+# of docs/howto/where-to-attach.md's table; kinds of interfaces that this kernel lacks are skipped.
 #
 # lane: beside, 60 s: it counts, and measures no time.
 set -u

@@ -21,7 +21,7 @@
 
 #define CONFIG_FILE_NAME  256 /* of one, in complaints; a longer one is cut */
 
-#define LEDGER_ALLOWANCE  16384 /* defaults: docs/OPERATING.md */
+#define LEDGER_ALLOWANCE  16384 /* defaults: docs/explain/anti-amplification.md */
 #define LEDGER_WINDOW_S	  20
 #define LEDGER_SERVERS	  8 /* so many servers share one default allowance */
 #define LEDGER_MOST	  8 /* default allowances that a prefix may have */

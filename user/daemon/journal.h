@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * journal.h - incidents for the journal, with fields to search by: docs/OPERATING.md.
+ * journal.h - incidents for the journal, with fields to search by: docs/howto/alerts.md.
  */
 #ifndef JOURNAL_H
 #define JOURNAL_H

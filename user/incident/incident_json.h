@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * incident_json.h - an incident as one JSON object, and back: docs/OPERATING.md.
+ * incident_json.h - an incident as one JSON object, and back: docs/reference/json.md.
  */
 #ifndef INCIDENT_JSON_H
 #define INCIDENT_JSON_H

@@ -1,0 +1,108 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# net_tutorial.sh - run the blocks of docs/tutorial.md in the lab, in their order. A block
+# `sh server` runs on the server and `sh client` on the client; `text shows` must be in the
+# output of the block before it; `sh install` is left out (test_cli.sh installs). sudo and
+# systemctl are stand-ins, eth0 is the lab's srv0, and 203.0.113.5 the lab's server.
+#
+# lane: beside, 10 s: it starts the daemon once.
+set -u
+
+cd "$(dirname "$0")/../.." || exit 1
+BUILD=$(realpath "${BUILD:-build}")
+LAB=$BUILD/lab SHIELD=$BUILD/quakeshield SERVER=standin PROTOCOL=quake3
+# shellcheck source=tests/lab/net.sh
+. tests/lab/net.sh
+# shellcheck source=tests/lab/server.sh
+. tests/lab/server.sh
+
+# The stand-ins, first in PATH, and an /etc of our own above the machine's.
+stand_ins()
+{
+	mkdir "$work/bin" /run/etc /run/etc.work # on net_up's own file system
+	mount -t overlay etc -o lowerdir=/etc,upperdir=/run/etc,workdir=/run/etc.work /etc ||
+		net_die "no overlay over /etc"
+	rm -f /etc/quakeshield.conf
+	ln -s "$SHIELD" "$work/bin/quakeshield"
+	printf '#!/bin/sh\nexec "$@"\n' >"$work/bin/sudo"
+	cat >"$work/bin/systemctl" <<-'END'
+	#!/bin/bash
+	case $1 in
+	enable)
+		setsid quakeshield run >/run/daemon.log 2>&1 </dev/null &
+		echo $! >/run/daemon.pid
+		for _ in {1..100}; do
+			quakeshield status >/dev/null 2>&1 && exit
+			sleep 0.1
+		done
+		cat /run/daemon.log >&2
+		exit 1 ;;
+	disable)
+		kill "$(</run/daemon.pid)" ;;
+	esac
+	END
+	chmod +x "$work/bin/sudo" "$work/bin/systemctl"
+	PATH=$work/bin:$PATH
+}
+
+# Write the blocks to $work/block.N, and print "N INFO" of each.
+blocks()
+{
+	awk -v to="$work/block." '
+		/^```./ { info = substr($0, 4); n++; print n, info; next }
+		/^```/ { info = ""; next }
+		info { print >(to n) }' docs/tutorial.md
+	sed -i "s/eth0/srv0/g; s/203\.0\.113\.5/$NET_SERVER/g" "$work"/block.*
+}
+
+received()
+{
+	# shellcheck disable=SC2016 # the dollars are awk's
+	net_in server awk '/^Udp: [0-9]/ { print $2 }' /proc/net/snmp
+}
+
+block_runs() # N WHERE
+{
+	local before
+
+	before=$(received)
+	net_in "$2" bash -eu "$work/block.$1" >"$work/output" 2>&1 </dev/null || {
+		sed 's/^/# /' "$work/output" >&2
+		return 1
+	}
+	sleep 0.3 # the last of a flood is on its way
+	arrived=$(($(received) - before))
+}
+
+block_shows() # N
+{
+	grep -qFf "$work/block.$1" "$work/output" || {
+		sed 's/^/# /' "$work/output" >&2
+		return 1
+	}
+}
+
+net_test_begin "$@"
+server_start
+stand_ins
+floods=0
+while read -r n info; do
+	case $info in
+	'sh server')
+		net_check "block $n runs on the server" block_runs "$n" server ;;
+	'sh client')
+		net_check "block $n runs on the client" block_runs "$n" client
+		floods=$((floods + 1))
+		if [ "$floods" = 1 ]; then
+			net_check "observed: all of the flood arrives" [ "$arrived" -ge 60 ]
+		else
+			net_check "enforced: little of it does" [ "$arrived" -le 20 ]
+		fi ;;
+	'text shows')
+		net_check "block $n is in the output before it" block_shows "$n" ;;
+	esac
+done < <(blocks)
+net_check "two floods were tried" [ "$floods" = 2 ]
+net_check "no program is left" [ "$(net_in server ip -json link show srv0 | jq '.[0].xdp')" = null ]
+exit "$net_failed"
