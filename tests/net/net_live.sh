@@ -185,6 +185,11 @@ reloaded_since() # COUNT
 	[ "$(grep -c reloaded "$work/shield.log")" -gt "$1" ]
 }
 
+connected() # COUNT
+{
+	[ "$(ss -xH state established src "$work/live.sock" | wc -l)" = "$1" ]
+}
+
 # Two readers of the socket until it ends, two of the FIFO one after the other; both
 # files are ours alone.
 read_elsewhere()
@@ -198,6 +203,7 @@ read_elsewhere()
 		socat -u "UNIX-CONNECT:$work/live.sock" "CREATE:$work/socket.$i" &
 		readers="$readers $!"
 	done
+	net_until 5 connected 2 || return
 	for i in 1 2; do
 		cat "$work/live.fifo" >"$work/fifo.$i" &
 		sleep 1.5 # who comes to a FIFO is noticed within a second
