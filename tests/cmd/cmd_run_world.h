@@ -17,6 +17,7 @@
 #include "cmd/commands.h"
 #include "daemon/alarm.h"
 #include "daemon/guard.h"
+#include "daemon/in_force.h"
 #include "daemon/pidfile.h"
 #include "daemon/priv.h"
 #include "daemon/serve.h"
@@ -150,6 +151,25 @@ int call_config(const struct call *call, struct config *ret)
 		s->port_count = i ? 2 : 1;
 	}
 	return 0;
+}
+
+int in_force_write(const char *pin_dir, const struct config *config)
+{
+	note("of %s: ", text(pin_dir));
+	return does_config("in_force", config);
+}
+
+/* The next one of the files. */
+int in_force_read(const char *pin_dir, enum in_force which, struct config *ret)
+{
+	assert_int_equal(which, IN_FORCE_PREVIOUS);
+	note("of %s: previous\n", text(pin_dir));
+	return call_config(NULL, ret);
+}
+
+void in_force_remove(const char *pin_dir)
+{
+	note("of %s: nothing in force\n", text(pin_dir));
 }
 
 /* --- the shield ------------------------------------------------------------------------
@@ -514,11 +534,8 @@ int loop_run(void)
 		static const struct {
 			char day;
 			int signal;
-		} signals[] = { { 'h', SIGHUP },
-				{ 'u', SIGUSR1 },
-				{ 'i', SIGINT },
-				{ 't', SIGTERM },
-				{ 'q', 0 } };
+		} signals[] = { { 'h', SIGHUP }, { 'u', SIGUSR1 }, { '2', SIGUSR2 },
+				{ 'i', SIGINT }, { 't', SIGTERM }, { 'q', 0 } };
 
 		note("-- %c\n", *day);
 		for (size_t i = 0; i < COUNT(signals); i++) {

@@ -15,6 +15,7 @@
 #include "cmd/cmd_print.h"
 #include "cmd/cmd_support.h"
 #include "cmd/commands.h"
+#include "cmd/fake_in_force.h"
 #include "config/config.h"
 #include "daemon/pidfile.h"
 #include "samples/lag_file.h"
@@ -27,7 +28,7 @@ const struct command commands[] = {
 		.name = "reload",
 		.run = cmd_reload,
 		.options = OPTION_BIT(CONFIG) | OPTION_BIT(SET) | OPTION_BIT(PIN) |
-			   OPTION_BIT(JSON),
+			   OPTION_BIT(JSON) | OPTION_BIT(UNDO) | OPTION_BIT(CONFIRM),
 		.operands = "",
 	},
 	{ .name = NULL },
@@ -317,6 +318,82 @@ static void what_is_not_asked_is_named(void **state)
 	refused(reload, EXIT_REST, "");
 }
 
+/* Two files one after the other, and back; twice back is forth again. */
+static void a_reload_says_what_it_changes(void **state)
+{
+	char line[128];
+
+	(void)state;
+	attached[0] = "eth0";
+	attached[1] = "eth1";
+	attached_count = 2;
+	fake_in_force_kept = true;
+	refused("reload --undo", EXIT_REST,
+		"quakeshield: reload --undo: nothing to go back to ('/nonexistent': No such "
+		"file or directory)\n");
+	refused(reload, 0, "");
+	assert_string_equal(said_out, "applied\n"); /* it is not known what was before */
+	snprintf(line, sizeof(line), "%s --set service.a.port=9", reload);
+	refused(line, 0, "");
+	assert_string_equal(said_out, "applied\n  service.a.port: {1} -> {9}\n");
+	refused(line, 0, "");
+	assert_string_equal(said_out, "applied\n  nothing changed\n");
+	in_force_remove(NULL);
+	refused(reload, 0, "");
+	refused(line, 0, "");
+	refused("reload --undo", 0, "");
+	assert_string_equal(said_out, "applied\n  service.a.port: {9} -> {1}\n");
+	assert_int_equal(applied->services[0].ports[0], 1);
+	refused("reload --undo --json", 0, "");
+	assert_non_null(strstr(said_out,
+			       "\"changes\":[{\"after\":\"{9}\",\"before\":\"{1}\","
+			       "\"key\":\"service.a.port\"}]"));
+	assert_int_equal(applied->services[0].ports[0], 9);
+	/* Nothing is in force that could not be applied. */
+	apply_says = -ENOSPC;
+	refused(reload, EXIT_REST, "");
+	assert_int_equal(fake_in_force[IN_FORCE]->services[0].ports[0], 9);
+	in_force_remove(NULL);
+	fake_in_force_kept = false;
+}
+
+static void more_changes_than_a_screen_are_counted(void **state)
+{
+	char line[512];
+	size_t n = 0;
+
+	(void)state;
+	attached[0] = "eth0";
+	attached[1] = "eth1";
+	attached_count = 2;
+	fake_in_force_kept = true;
+	refused(reload, 0, "");
+	n += (size_t)snprintf(line, sizeof(line), "%s --set deny=", reload);
+	for (int i = 0; i < 42; i++)
+		n += (size_t)snprintf(line + n, sizeof(line) - n, "%s10.0.0.%d",
+				      i ? "," : "", i);
+	refused(line, 0, "");
+	assert_non_null(strstr(said_out, "  deny: added 10.0.0.0\n"));
+	assert_non_null(strstr(said_out, "  and 2 more: --json has all\n"));
+	in_force_remove(NULL);
+	fake_in_force_kept = false;
+}
+
+static void options_that_do_not_go_together_are_refused(void **state)
+{
+	(void)state;
+	refused("reload --undo -c x", EXIT_USAGE,
+		"quakeshield: reload: --undo goes with no other file, --set or --confirm\n");
+	refused("reload --confirm 0", EXIT_USAGE,
+		"quakeshield: reload: --confirm '0' is not 1 to 3600 seconds\n");
+	refused("reload --confirm 3601", EXIT_USAGE,
+		"quakeshield: reload: --confirm '3601' is not 1 to 3600 seconds\n");
+	refused("reload --confirm 5s", EXIT_USAGE,
+		"quakeshield: reload: --confirm '5s' is not 1 to 3600 seconds\n");
+	refused("reload --confirm 5 --json", EXIT_USAGE,
+		"quakeshield: reload: --confirm asks, so it needs a terminal, and no --json\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -324,6 +401,12 @@ int main(void)
 						end),
 		cmocka_unit_test_setup_teardown(a_daemon_is_respected, begin, end),
 		cmocka_unit_test_setup_teardown(what_is_not_asked_is_named, begin, end),
+		cmocka_unit_test_setup_teardown(a_reload_says_what_it_changes, begin,
+						end),
+		cmocka_unit_test_setup_teardown(more_changes_than_a_screen_are_counted,
+						begin, end),
+		cmocka_unit_test_setup_teardown(
+			options_that_do_not_go_together_are_refused, begin, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

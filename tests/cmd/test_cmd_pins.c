@@ -16,6 +16,7 @@
 #include "cmd/cmd_print.h"
 #include "cmd/cmd_support.h"
 #include "cmd/commands.h"
+#include "cmd/fake_in_force.h"
 #include "config/config.h"
 #include "daemon/pidfile.h"
 #include "incident/incident_store.h"
@@ -37,7 +38,7 @@ const struct command commands[] = {
 		.name = "reload",
 		.run = cmd_reload,
 		.options = OPTION_BIT(CONFIG) | OPTION_BIT(SET) | OPTION_BIT(PIN) |
-			   OPTION_BIT(JSON),
+			   OPTION_BIT(JSON) | OPTION_BIT(UNDO) | OPTION_BIT(CONFIRM),
 		.operands = "",
 	},
 	{
@@ -370,6 +371,30 @@ static void the_daemon_reads_its_own_file(void **state)
 	     ME "cannot signal the daemon (process 4711): Operation not permitted\n");
 }
 
+/* It goes back by itself: no file is looked at first. */
+static void the_daemon_goes_back(void **state)
+{
+	struct config *before = calloc(1, sizeof(*before));
+
+	(void)state;
+	assert_non_null(before);
+	config_empty(before);
+	now.daemon.pid = DAEMON;
+	strcpy(now.daemon.config, path);
+	now.flips_after = 1;
+	does("reload --undo", EXIT_REST, ASKED "close\n", "",
+	     ME "reload --undo: nothing to go back to ('/nonexistent': No such file or "
+		"directory)\n");
+	fake_in_force_kept = true;
+	in_force_write(NULL, before);
+	in_force_write(NULL, before);
+	does("reload --undo", 0, ASKED "kill 4711 12\nclose\n",
+	     "undone by the daemon (process 4711)\n  nothing changed\n", "");
+	in_force_remove(NULL);
+	fake_in_force_kept = false;
+	free(before);
+}
+
 /* What is not to be had is no reason to ask it; that an interface is missing is none. */
 static void what_is_looked_at_first(void **state)
 {
@@ -442,6 +467,7 @@ int main(void)
 		TEST(what_is_kept_is_said),
 		TEST(a_daemon_is_ended_first),
 		TEST(the_daemon_reads_its_own_file),
+		TEST(the_daemon_goes_back),
 		TEST(what_is_looked_at_first),
 		TEST(another_file_is_applied_here),
 	};

@@ -160,7 +160,7 @@ static void others_are_told_how_it_was_started(void **state)
 /* What is left behind nobody else writes to, and no signal ends it halfway. */
 static void it_is_ready_before_it_claims(void **state)
 {
-	static const int taken[] = { SIGHUP, SIGUSR1, SIGINT, SIGTERM };
+	static const int taken[] = { SIGHUP, SIGUSR1, SIGUSR2, SIGINT, SIGTERM };
 	mode_t before = umask(0);
 
 	(void)state;

@@ -47,15 +47,17 @@ static void lives(const char *words, int status, const char *log, const char *er
 #define C1	 "[1 services 11, eth1 eth2, mode 0]"
 #define BEGINS	 "mount\nof default: claim\nof default, waits: guard_check " C1 "\n"
 #define ATTACHES BEGINS "load default load " C1 "\nguard_start " C1 "\nretire\n"
+#define STARTED	 "of default: in_force " C1 "\n"
 #define STARTS                                                                    \
 	ATTACHES "link_events_open\nof default: serve_start " C1                  \
 		 "\nof default: samples_open " C1 "\nof default: alarm_start " C1 \
 		 "\nof default: answerer_start " C1                               \
 		 "\nserve_players\nserve_attacks\npriv_drop\npriv_confine\n"
 #define LOOKS "guard_look\nnotify WATCHDOG=1\nSTATUS=1 of 2 interfaces protected\n"
-#define RUNS                                                                       \
-	STARTS "loop_add signals\nloop_add events\nevery 5000: loop_every\n" LOOKS \
-	       "notify READY=1\n"
+#define RUNS                                                                        \
+	STARTS STARTED                                                              \
+		"loop_add signals\nloop_add events\nevery 5000: loop_every\n" LOOKS \
+		"notify READY=1\n"
 #define STOPS  "notify STOPPING=1\n"
 #define LETS   "of default: release\n"
 #define CLOSES "alarm_stop\nserve_stop\nanswerer_stop\nsamples_close\nclose\n"
@@ -82,8 +84,8 @@ static void what_is_said_goes_everywhere(void **state)
 	      "\nretire\nlink_events_open\nof /x: serve_start " C2
 	      "\nof /x: samples_open " C2 "\nof /x: alarm_start " C2
 	      "\nof /x: answerer_start " C2
-	      "\nserve_players\nserve_attacks\npriv_drop\npriv_confine\n"
-	      "loop_add signals\nloop_add events\nevery 5000: loop_every\nguard_look\n"
+	      "\nserve_players\nserve_attacks\npriv_drop\npriv_confine\nof /x: in_force " C2
+	      "\nloop_add signals\nloop_add events\nevery 5000: loop_every\nguard_look\n"
 	      "notify WATCHDOG=1\nSTATUS=2 of 2 interfaces observed: nothing is dropped\n"
 	      "notify READY=1\nloop_run\n" STOPS CLOSES "of /x: release\n",
 	      ME "cache = off for 1 service, whose server cannot be asked: that takes "
@@ -158,7 +160,8 @@ static void a_loop_that_fails_is_a_status(void **state)
 		char log[4096];
 
 		w->fails = rows[i].what;
-		snprintf(log, sizeof(log), STARTS "%s" STOPS CLOSES LETS, rows[i].log);
+		snprintf(log, sizeof(log), STARTS STARTED "%s" STOPS CLOSES LETS,
+			 rows[i].log);
 		lives("run", EXIT_REST, log, KEPT);
 	}
 	w->fails = "loop_run";
@@ -180,10 +183,11 @@ static void signals_do_what_they_do(void **state)
 static void reloads_are_whole(void **state)
 {
 #define C3 "[2 services 11 10, eth5, mode 1, observe]"
-#define RELOADS                                                                \
-	"notify RELOADING=1\nof default, waits: guard_check " C3 "\napply " C3 \
-	"\nguard_reload " C3 "\nserve_reload " C3 "\nalarm_reload " C3         \
-	"\nanswerer_reload " C3 "\nsamples_reload " C3 "\nnotify READY=1\n"
+#define RELOADS                                                                     \
+	"notify RELOADING=1\nof default, waits: guard_check " C3 "\napply " C3      \
+	"\nguard_reload " C3 "\nserve_reload " C3 "\nalarm_reload " C3              \
+	"\nanswerer_reload " C3 "\nsamples_reload " C3 "\nof default: in_force " C3 \
+	"\nnotify READY=1\n"
 #define UNASKED                                                                       \
 	ME "cache = off for 1 service, whose server cannot be asked: that takes one " \
 	   "port and at most one address, of IPv4\n"
@@ -205,6 +209,32 @@ static void reloads_are_whole(void **state)
 	lives("run", 0, RUNS "-- h\n" RELOADS "loop_run\n" STOPS CLOSES LETS,
 	      ME "ready\n" UNASKED ME "records go on to where they went\n" ME
 		 "reloaded, 2 services, observing only: nothing is dropped\n" KEPT);
+}
+
+#define RELOADS2                                                                       \
+	"notify RELOADING=1\nof default: previous\nof default, waits: guard_check " C3 \
+	"\napply " C3 "\nguard_reload " C3 "\nserve_reload " C3 "\nalarm_reload " C3   \
+	"\nanswerer_reload " C3 "\nsamples_reload " C3 "\nof default: in_force " C3    \
+	"\nnotify READY=1\n"
+
+/* The previous configuration is taken as a new one is; without one nothing changes. */
+static void what_was_before_comes_back(void **state)
+{
+	(void)state;
+	w->files[1] = (struct file){ .interfaces = { "eth5" },
+				     .services = 2,
+				     .observe = true,
+				     .mode = MODE_NATIVE };
+	w->days = "2";
+	lives("run", 0, RUNS "-- 2\n" RELOADS2 "loop_run\n" STOPS CLOSES LETS,
+	      ME "ready\n" UNASKED ME
+		 "reloaded, 2 services, observing only: nothing is dropped\n" KEPT);
+	w->files[1].err = -ENOENT;
+	lives("run", 0,
+	      RUNS "-- 2\nnotify RELOADING=1\nof default: previous\nnotify READY=1\n"
+		   "loop_run\n" STOPS CLOSES LETS,
+	      ME "ready\n" ME "no configuration to go back to\n" ME
+		 "the old configuration stays in force\n" KEPT);
 }
 
 #define STAYS ME "the old configuration stays in force\n"
@@ -250,10 +280,11 @@ static void a_server_of_another_family_is_said_once(void **state)
 	   "players pass under a limit only, and its replies are judged as "    \
 	   "answers: correct its `protocol`\n"
 #define RIGHT ME "service 'odd': nothing says any more that its server speaks quake3\n"
-#define SAME                                                                   \
-	"notify RELOADING=1\nof default, waits: guard_check " C1 "\napply " C1 \
-	"\nguard_reload " C1 "\nserve_reload " C1 "\nalarm_reload " C1         \
-	"\nanswerer_reload " C1 "\nsamples_reload " C1 "\nnotify READY=1\n"
+#define SAME                                                                        \
+	"notify RELOADING=1\nof default, waits: guard_check " C1 "\napply " C1      \
+	"\nguard_reload " C1 "\nserve_reload " C1 "\nalarm_reload " C1              \
+	"\nanswerer_reload " C1 "\nsamples_reload " C1 "\nof default: in_force " C1 \
+	"\nnotify READY=1\n"
 #define TICK "-- .\ntend\n" LOOKS
 	(void)state;
 	w->files[1] = w->files[0];
@@ -330,11 +361,11 @@ static void who_takes_it_down_at_its_end(void **state)
 	      "\nguard_start " C1 "\nretire\nlink_events_open\nof /x: serve_start " C1
 	      "\nof /x: samples_open " C1 "\nof /x: alarm_start " C1
 	      "\nof /x: answerer_start " C1
-	      "\nserve_players\nserve_attacks\npriv_drop\npriv_confine\n"
-	      "loop_add signals\nloop_add events\nevery 5000: loop_every\n" LOOKS
+	      "\nserve_players\nserve_attacks\npriv_drop\npriv_confine\nof /x: in_force " C1
+	      "\nloop_add signals\nloop_add events\nevery 5000: loop_every\n" LOOKS
 	      "notify READY=1\nloop_run\n" STOPS
 	      "alarm_stop\nserve no attacks\nsamples_close\nanswerer_stop\nclose\n"
-	      "of /x: detach\nremoved: figures of /x\nserve_stop\nof /x: release\n",
+	      "of /x: detach\nremoved: figures of /x\nof /x: nothing in force\nserve_stop\nof /x: release\n",
 	      ME "ready\n" ME "stopped; the shield is down (on-exit = detach)\n");
 	w->fails = "detach";
 	w->err = -EIO;
@@ -392,6 +423,7 @@ int main(void)
 		TEST(a_loop_that_fails_is_a_status),
 		TEST(signals_do_what_they_do),
 		TEST(reloads_are_whole),
+		TEST(what_was_before_comes_back),
 		TEST(a_bad_reload_changes_nothing),
 		TEST(a_server_of_another_family_is_said_once),
 		TEST(another_interface_of_that_name),

@@ -195,11 +195,60 @@ others_directories()
 		chmod 1777 /sys/fs/bpf/all && start --pin /sys/fs/bpf/all/ours && stops ''
 }
 
+# reloads TEXT ARGUMENT...: the command says TEXT, and its output is in $work/said.
+reloads()
+{
+	local text=$1
+
+	shift
+	"$SHIELD" reload "$@" >"$work/said" 2>&1 && grep -F -- "$text" "$work/said"
+}
+
+# typed TEXT SECONDS: reload --confirm 2 in a terminal where TEXT is typed, or hangs up.
+typed()
+{
+	{ sleep 0.7; printf '%b' "$1"; sleep "$2"; } |
+		script -qec "'$SHIELD' reload --confirm 2" /dev/null >"$work/said"
+}
+
+observes()
+{
+	"$SHIELD" status | grep -q 'nothing is dropped'
+}
+
+# Forth and back with a daemon: by --undo, by no answer, and by what was never confirmed.
+goes_back()
+{
+	state back
+	configure
+	"$SHIELD" detach
+	start || return 1
+	! "$SHIELD" reload --undo 2>"$work/err" && grep 'nothing to go back to' "$work/err" || return
+	configure 'observe = true' 'deny = 192.0.2.1'
+	reloads 'observe: false -> true' && grep '  deny: added 192.0.2.1' "$work/said" && observes ||
+		return
+	[ "$(stat -c %a /run/quakeshield/in-force.conf /run/quakeshield/previous.conf | uniq)" = 600 ] &&
+		reloads 'observe: true -> false' --undo && grep 'undone by the daemon' "$work/said" &&
+		! observes || return
+	typed '' 3 && grep 'observe: true -> false' "$work/said" && ! observes || return
+	typed '\n' 1 && grep 'unless you press Enter' "$work/said" && observes || return
+	reloads 'nothing changed' && "$SHIELD" reload --undo && ! observes && stops '' || return
+	# Without the daemon, and after the shield nothing is left.
+	reloads 'observe: false -> true' -c "$work/conf" && reloads 'observe: true -> false' --undo &&
+		"$SHIELD" detach && [ ! -e /run/quakeshield/in-force.conf ] &&
+		[ ! -e /run/quakeshield/previous.conf ]
+}
+
 check "on-exit = detach ends well, and who is known is kept" detaches
 check "a full disk: one complaint, and nothing torn" full_disk
 check "garbage in every file" garbage_files
 check "directories in the place of files" directories
 check "two daemons" two_daemons
 check "no umask: nobody else may write to its files" without_umask
+if command -v script >/dev/null; then
+	check "a reload goes back when told to, and unless confirmed" goes_back
+else
+	echo "skip a reload goes back when told to, and unless confirmed: no script(1)"
+fi
 check "pins in a directory of somebody else's" others_directories
 exit $failed

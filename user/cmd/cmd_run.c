@@ -22,6 +22,7 @@
 #include "config/config.h"
 #include "daemon/alarm.h"
 #include "daemon/guard.h"
+#include "daemon/in_force.h"
 #include "daemon/pidfile.h"
 #include "samples/lag_file.h"
 #include "samples/samples.h"
@@ -154,6 +155,7 @@ static void settle(struct daemon *d, struct config *config)
 			 silent.unasked == 1 ? "" : "s");
 }
 
+/* The configuration of the file and the command line. */
 static int read_config(struct daemon *d, struct config *ret)
 {
 	const struct arguments *a = &d->arguments;
@@ -188,16 +190,29 @@ static void take_config(struct daemon *d, struct config *fresh)
 	d->config = fresh;
 	if (samples_reload(d->live, d->config))
 		log_error("records go on to where they went");
+	in_force_write(d->pin, d->config);
 	log_info("reloaded, %zu services%s", d->config->service_count,
 		 d->config->observe ? ", observing only: nothing is dropped" : "");
 }
 
-static void reload(struct daemon *d)
+/* The configuration that was in force before this one. */
+static int read_previous(struct daemon *d, struct config *ret)
+{
+	int err = in_force_read(d->pin, IN_FORCE_PREVIOUS, ret);
+
+	if (err)
+		log_error("no configuration to go back to");
+	else
+		settle(d, ret);
+	return err;
+}
+
+static void reload(struct daemon *d, int (*read)(struct daemon *d, struct config *ret))
 {
 	struct config *fresh = calloc(1, sizeof(*fresh));
 
 	sd_notify(0, "RELOADING=1");
-	if (fresh && !read_config(d, fresh) && !guard_check(&d->guard, fresh) &&
+	if (fresh && !read(d, fresh) && !guard_check(&d->guard, fresh) &&
 	    !shield_apply(d->shield, fresh)) {
 		take_config(d, fresh);
 		d->say_again = true;
@@ -270,7 +285,9 @@ static void on_signal(void *context)
 	if (read(d->signals, &info, sizeof(info)) != sizeof(info))
 		return;
 	if (info.ssi_signo == SIGHUP)
-		reload(d);
+		reload(d, read_config);
+	else if (info.ssi_signo == SIGUSR2)
+		reload(d, read_previous);
 	else if (info.ssi_signo == SIGUSR1)
 		samples_rotate(d->live);
 	else
@@ -355,6 +372,7 @@ static int stop(struct daemon *d)
 		return 1;
 	lag_file_path(d->pin, players);
 	lag_file_remove(players);
+	in_force_remove(d->pin);
 	log_info("stopped; the shield is down (on-exit = detach)");
 	return 0;
 }
@@ -456,6 +474,8 @@ static int start(struct daemon *d)
 	err = start_shield(d);
 	if (!err)
 		err = start_service(d);
+	if (!err)
+		in_force_write(d->pin, d->config);
 	return err;
 }
 
@@ -466,6 +486,7 @@ static int take_signals(void)
 	sigemptyset(&mask);
 	sigaddset(&mask, SIGHUP);
 	sigaddset(&mask, SIGUSR1);
+	sigaddset(&mask, SIGUSR2);
 	sigaddset(&mask, SIGINT);
 	sigaddset(&mask, SIGTERM);
 	sigprocmask(SIG_BLOCK, &mask, NULL);

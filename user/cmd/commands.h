@@ -40,6 +40,10 @@ int call_open(const struct call *call, struct shield **ret);
 /* The configuration that --config and --set say: config_load_set(). */
 int call_config(const struct call *call, struct config *ret);
 
+/* Turn the cache off where @config does not name it: without a daemon no server is
+ * queried. For `load` and `reload`. */
+void without_daemon(struct config *config);
+
 /* The attacks that go on now, a line each, if the daemon of @pin is there. */
 void attacks_now_print(const char *pin);
 

@@ -30,6 +30,10 @@
 	X(TAKE_OVER, 0, "take-over", NULL, "",				\
 	  "with --pin: take interfaces from the daemon that has them now")	\
 	X(PRINT, 0, "print", NULL, "", "show it with every default written out")	\
+	X(UNDO, 0, "undo", NULL, "",					\
+	  "go back to the configuration that was in force before")	\
+	X(CONFIRM, 0, "confirm", "SECONDS", "30 60 300",		\
+	  "undo it after so many seconds unless you press Enter")	\
 	X(UNLIMITED, 0, "unlimited", NULL, "",				\
 	  "allow: all that comes from there, and all answers")		\
 	X(PURGE, 0, "purge", NULL, "",					\

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * test_in_force.c - the two files of the configurations in force, in a /run of the test's
+ * own.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "apart.h"
+#include "daemon/in_force.h"
+#include "stderr.h"
+
+#define NOW    "/run/quakeshield/in-force.conf"
+#define BEFORE "/run/quakeshield/previous.conf"
+
+static struct config *config;
+
+static int begin(void **state)
+{
+	(void)state;
+	config = calloc(1, sizeof(*config));
+	return config && apart_mount("tmpfs", "/run") ? 0 : -1;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	free(config);
+	return umount2("/run", MNT_DETACH);
+}
+
+/* Write one that drops its credit in @refill seconds, by which it is told from others. */
+static int put(const char *pin, __u32 refill)
+{
+	config_default(config);
+	config->ledger_window_s = refill;
+	return in_force_write(pin, config);
+}
+
+static int get(const char *pin, enum in_force which)
+{
+	int err = in_force_read(pin, which, config);
+
+	return err ? err : (int)config->ledger_window_s;
+}
+
+static void the_last_two_are_kept(void **state)
+{
+	struct stat st;
+
+	(void)state;
+	assert_int_equal(get(NULL, IN_FORCE), -ENOENT);
+	assert_int_equal(put(NULL, 31), 0); /* which makes the directory */
+	assert_int_equal(get(NULL, IN_FORCE), 31);
+	assert_int_equal(get(NULL, IN_FORCE_PREVIOUS), -ENOENT);
+	assert_int_equal(put(NULL, 32), 0);
+	assert_int_equal(put(NULL, 33), 0);
+	assert_int_equal(get(NULL, IN_FORCE), 33);
+	assert_int_equal(get(NULL, IN_FORCE_PREVIOUS), 32);
+	assert_int_equal(stat(NOW, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0600);
+}
+
+/* The same once more is no change, so that undo still finds the other one. */
+static void the_same_again_is_no_other(void **state)
+{
+	(void)state;
+	put(NULL, 41);
+	put(NULL, 42);
+	put(NULL, 42);
+	assert_int_equal(get(NULL, IN_FORCE_PREVIOUS), 41);
+	/* One that begins alike is another. */
+	assert_int_equal(truncate(NOW, 100), 0);
+	put(NULL, 42);
+	assert_int_equal(get(NULL, IN_FORCE), 42);
+	assert_int_equal(access(BEFORE, R_OK), 0);
+}
+
+static void each_directory_has_its_own(void **state)
+{
+	char path[PATH_MAX];
+
+	(void)state;
+	put(NULL, 51);
+	put("/sys/fs/bpf/x", 52);
+	assert_int_equal(get(NULL, IN_FORCE), 51);
+	assert_int_equal(get("/sys/fs/bpf/x", IN_FORCE), 52);
+	in_force_path("/sys/fs/bpf/x", IN_FORCE, path);
+	assert_string_equal(path, "/run/quakeshield/in-force-sys-fs-bpf-x.conf");
+	in_force_remove("/sys/fs/bpf/x");
+	assert_int_equal(get("/sys/fs/bpf/x", IN_FORCE), -ENOENT);
+	assert_int_equal(get(NULL, IN_FORCE), 51);
+}
+
+/* A link is not written through, and what cannot be written is said. */
+static void a_file_that_cannot_be_is_said(void **state)
+{
+	char said[512];
+	int err;
+
+	(void)state;
+	put(NULL, 61);
+	assert_int_equal(unlink(NOW), 0);
+	assert_int_equal(mkdir(NOW, 0700), 0);
+	assert_int_equal(mkdir(NOW "/x", 0700), 0);
+	assert_int_equal(mkdir(BEFORE, 0700), 0);
+	assert_int_equal(mkdir(BEFORE "/x", 0700), 0);
+	stderr_catch();
+	err = put(NULL, 62);
+	stderr_release(said, sizeof(said));
+	assert_true(err < 0);
+	assert_non_null(strstr(said, "cannot write '" NOW "'"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(the_last_two_are_kept, begin, end),
+		cmocka_unit_test_setup_teardown(the_same_again_is_no_other, begin, end),
+		cmocka_unit_test_setup_teardown(each_directory_has_its_own, begin, end),
+		cmocka_unit_test_setup_teardown(a_file_that_cannot_be_is_said, begin,
+						end),
+	};
+
+	return apart(CLONE_NEWNS) ? cmocka_run_group_tests(tests, NULL, NULL)
+				  : apart_refused();
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * in_force.c - see in_force.h.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "daemon/in_force.h"
+#include "lib/log.h"
+
+#define RUN_DIR "/run/quakeshield"
+
+void in_force_path(const char *pin_dir, enum in_force which, char ret[PATH_MAX])
+{
+	int n = snprintf(ret, PATH_MAX, RUN_DIR "/%s",
+			 which == IN_FORCE ? "in-force" : "previous");
+
+	/* As the pid file: a directory of its own has a daemon of its own. */
+	for (; pin_dir && *pin_dir && n + 16 < PATH_MAX; pin_dir++)
+		ret[n++] = *pin_dir == '/' ? '-' : *pin_dir;
+	snprintf(ret + n, (size_t)(PATH_MAX - n), ".conf");
+}
+
+/* Is this what the file at @path has? */
+static bool file_is(const char *path, const char *text, size_t n)
+{
+	char part[4096];
+	bool same = true;
+	ssize_t got;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+
+	if (fd < 0)
+		return false;
+	while (same && (got = read(fd, part, sizeof(part))) > 0) {
+		same = (size_t)got <= n && !memcmp(part, text, (size_t)got);
+		text += got;
+		n -= same ? (size_t)got : 0;
+	}
+	close(fd);
+	return same && !n;
+}
+
+static int file_write(const char *path, const char *text, size_t n)
+{
+	int err = 0,
+	    fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+
+	if (fd < 0)
+		return -errno;
+	while (!err && n) {
+		ssize_t wrote = write(fd, text, n);
+
+		if (wrote <= 0)
+			err = wrote ? -errno : -EIO;
+		else
+			text += wrote, n -= (size_t)wrote;
+	}
+	if (close(fd) && !err)
+		err = -errno;
+	return err;
+}
+
+/* Into a new file first, so that no reader sees half of it. */
+static int put(const char *pin_dir, const char *text, size_t n)
+{
+	char now[PATH_MAX], before[PATH_MAX], fresh[PATH_MAX + 8];
+	int err;
+
+	in_force_path(pin_dir, IN_FORCE, now);
+	in_force_path(pin_dir, IN_FORCE_PREVIOUS, before);
+	if (file_is(now, text, n))
+		return 0;
+	mkdir(RUN_DIR, 0755); /* it is there where a daemon has run */
+	snprintf(fresh, sizeof(fresh), "%s.new", now);
+	err = file_write(fresh, text, n);
+	if (!err && rename(now, before) && errno != ENOENT)
+		err = -errno;
+	if (!err && rename(fresh, now))
+		err = -errno;
+	if (err)
+		log_warn(
+			"cannot write '%s': %s: `reload` cannot say what it changes, nor "
+			"undo it",
+			now, strerror(-err));
+	return err;
+}
+
+int in_force_write(const char *pin_dir, const struct config *config)
+{
+	char *text = NULL;
+	size_t n;
+	FILE *file = open_memstream(&text, &n);
+	int err = -ENOMEM;
+
+	if (!file)
+		return err;
+	config_print(config, file);
+	if (!fclose(file))
+		err = put(pin_dir, text, n);
+	free(text);
+	return err;
+}
+
+int in_force_read(const char *pin_dir, enum in_force which, struct config *ret)
+{
+	char path[PATH_MAX];
+
+	in_force_path(pin_dir, which, path);
+	if (access(path, R_OK))
+		return errno == ENOENT ? -ENOENT : -errno;
+	return config_load(path, ret);
+}
+
+void in_force_remove(const char *pin_dir)
+{
+	char path[PATH_MAX];
+
+	in_force_path(pin_dir, IN_FORCE, path);
+	unlink(path);
+	in_force_path(pin_dir, IN_FORCE_PREVIOUS, path);
+	unlink(path);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * in_force.h - the configuration in force and the one before it, as files that only root
+ * may read: /run/quakeshield/in-force*.conf and previous*.conf. They are written with all
+ * defaults, and with what the command line said. `reload` compares and undoes by them.
+ */
+#ifndef IN_FORCE_H
+#define IN_FORCE_H
+
+#include <limits.h>
+
+#include "config/config.h"
+
+enum in_force {
+	IN_FORCE,
+	IN_FORCE_PREVIOUS
+};
+
+/* The file of @which for @pin_dir (NULL: default). */
+void in_force_path(const char *pin_dir, enum in_force which, char ret[PATH_MAX]);
+
+/*
+ * Write that @config is in force now. The former one becomes the previous one, unless
+ * it is the same. Called after a configuration was applied, by the daemon or by `reload`.
+ * 0, or -errno, after a warning: the shield works without the files.
+ */
+int in_force_write(const char *pin_dir, const struct config *config);
+
+/* Read it back. 0; -ENOENT without a message if there is none; or as config_load(). */
+int in_force_read(const char *pin_dir, enum in_force which, struct config *ret);
+
+/* The shield is taken down: remove both files. */
+void in_force_remove(const char *pin_dir);
+
+#endif /* IN_FORCE_H */
