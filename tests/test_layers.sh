@@ -30,9 +30,10 @@ samples: stats shield decode capture lib
 answer: incident shield config lib
 discover: shield config lib
 fleet: shield config lib
+probe: shield config lib
 top: stats samples incident lib
 daemon: stats samples incident answer fleet shield config lib
-cmd: top daemon stats samples incident answer discover fleet shield decode capture config lib
+cmd: top daemon stats samples incident answer discover fleet probe shield decode capture config lib
 '
 
 # Libraries that one place alone knows: a pattern of headers, a pattern of files.

@@ -184,7 +184,7 @@ static void bash_is_told(void **state)
 	(void)state;
 	refused("completion bash", 0, "");
 	has_line(
-		"\t\t_quakeshield_words 'run check load reload stats attacks on-attack "
+		"\t\t_quakeshield_words 'run check probe load reload stats attacks on-attack "
 		"status allow deny top detach decode completion help --help --version'\n"
 		"\t\treturn\n\tfi\n\tcase $before in\n"
 		"\t-c | --config) _quakeshield_paths -f; return ;;\n"
@@ -253,7 +253,7 @@ static void fish_is_told(void **state)
 		"-d 'show it with every default written out'\n");
 	has_line(
 		"complete -c quakeshield -n '__fish_seen_subcommand_from run' -s i -l "
-		"interface -r -a '(__fish_print_interfaces)' -d 'protect this one instead "
+		"interface -r -a '(__fish_print_interfaces)' -d 'this interface instead "
 		"of the file\\'s; may be repeated'\n"
 		"complete -c quakeshield -n '__fish_seen_subcommand_from run' -l mode -r "
 		"-a 'auto native skb' -d 'auto tries native XDP, then generic (skb)'\n");

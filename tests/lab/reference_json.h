@@ -31,6 +31,8 @@ static const struct face {
 	  day_json_keys },
 	{ "status", "`quakeshield status --json`", status_json_keys },
 	{ "check", "`quakeshield check --json`", check_json_keys },
+	{ "probe", "`quakeshield probe --json`, one object per interface",
+	  probe_json_keys },
 	{ "reload", "`quakeshield reload --json`", reload_json_keys },
 	{ "list", "`quakeshield allow list --json`, `quakeshield deny list --json`",
 	  list_json_keys },

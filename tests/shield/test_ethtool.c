@@ -163,6 +163,50 @@ static void a_driver_has_one_name(void **state)
 	assert_false(ethtool_driven_by("none", ""));
 }
 
+static void driver_is_named(void **state)
+{
+	char name[ETHTOOL_DRIVER] = "?";
+
+	(void)state;
+	ethtool_driver("left", name);
+	assert_string_equal(name, "veth");
+	ethtool_driver("none", name);
+	assert_string_equal(name, "");
+}
+
+/* A veth tells its queues, and neither rings nor what chooses a queue. */
+static void queues_are_counted(void **state)
+{
+	struct ethtool_count count = { 0, 0 };
+	bool combined = true;
+
+	(void)state;
+	assert_true(ethtool_queues("many", &count, &combined));
+	assert_false(combined);
+	assert_int_equal(count.now, 2);
+	assert_int_equal(count.most, 4);
+	assert_false(ethtool_queues("lo", &count, &combined));
+	assert_false(ethtool_queues("none", &count, &combined));
+	assert_false(ethtool_ring("many", &count));
+	assert_in_range(-ethtool_udp_hash("many", false), 1, 200);
+	assert_in_range(-ethtool_udp_hash("many", true), 1, 200);
+}
+
+/* From Linux 6.3 on. */
+static void kernel_tells_of_native_xdp(void **state)
+{
+	int there = ethtool_native("left");
+
+	(void)state;
+	assert_int_equal(ethtool_native("none"), -ENODEV);
+	if (there < 0) {
+		assert_int_equal(there, -ENOENT);
+		return;
+	}
+	assert_int_equal(there, 1);
+	assert_int_equal(ethtool_native("still"), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -171,10 +215,15 @@ int main(void)
 		cmocka_unit_test(mtu_is_read),
 		cmocka_unit_test(a_name_is_all_of_it),
 		cmocka_unit_test(a_driver_has_one_name),
+		cmocka_unit_test(driver_is_named),
+		cmocka_unit_test(queues_are_counted),
+		cmocka_unit_test(kernel_tells_of_native_xdp),
 	};
 
 	if (!apart(CLONE_NEWNET) ||
-	    system("ip link add left type veth peer name right 2>/dev/null"))
+	    system("ip link add left type veth peer name right 2>/dev/null") ||
+	    system("ip link add many numtxqueues 4 numrxqueues 4 type veth peer name most && "
+		   "ip link add still type bridge && ethtool -L many rx 2 2>/dev/null"))
 		return apart_refused();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

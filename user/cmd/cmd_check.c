@@ -131,23 +131,6 @@ static void check_silent(const struct call *call, struct config *config,
 			    veth, what);
 }
 
-/* What is quoted out of a file need not be UTF-8, as JSON is: its octets as \x.., then,
- * as the file itself may have them. */
-static json_t *text_json(const char *text)
-{
-	json_t *good = json_string(text);
-	size_t n = strlen(text), at = 0;
-	char *plain = good ? NULL : malloc(4 * n + 1);
-
-	for (size_t i = 0; plain && i < n; i++)
-		at += (size_t)sprintf(plain + at, text[i] & 0x80 ? "\\x%02x" : "%c",
-				      (unsigned char)text[i]);
-	if (plain)
-		good = json_string(n ? plain : "");
-	free(plain);
-	return good;
-}
-
 static const struct json_key complaint_keys[] = {
 	JSON_KEY("file", "string", NULL, "File that the message is about."),
 	JSON_KEY("line", "integer|null", NULL,
@@ -177,9 +160,9 @@ static void complaint_add(const struct config_complaint *c, void *context)
 {
 	json_array_append_new(
 		context,
-		json_pack("{s:o, s:o, s:b, s:o}", "file", text_json(c->path), "line",
+		json_pack("{s:o, s:o, s:b, s:o}", "file", json_text(c->path), "line",
 			  c->line ? json_integer(c->line) : json_null(), "warning",
-			  c->warning, "message", text_json(c->message)));
+			  c->warning, "message", json_text(c->message)));
 }
 
 static int check_config(const struct call *call, struct config *config,
@@ -210,7 +193,7 @@ static int check_json(const struct call *call, struct config *config)
 	err = check_config(call, config, &silent);
 	config_listen(NULL, NULL);
 	status = print_json(json_pack(
-		"{s:o, s:b, s:I, s:I, s:I, s:o}", "file", text_json(path_of(call)), "ok",
+		"{s:o, s:b, s:I, s:I, s:I, s:o}", "file", json_text(path_of(call)), "ok",
 		!err, "services", (json_int_t)(err ? 0 : config->service_count),
 		"interfaces", (json_int_t)(err ? 0 : config->interface_count),
 		"cache_unavailable", (json_int_t)silent.unasked, "messages", complaints));

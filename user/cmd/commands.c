@@ -41,6 +41,19 @@ const struct command commands[] = {
 		.completion = "",
 	},
 	{
+		.name = "probe",
+		.run = cmd_probe,
+		.help = "would it work here, at which interface; what fixes the rest",
+		.options = BIT(INTERFACE) | BIT(JSON),
+		.operands = "",
+		.completion = "",
+		.more = "Without -i the interface is the one where the default route leads. "
+			"Changes nothing.\n"
+			"The exit status is 0 if the shield would work there, 4 if this "
+			"process may not load it,\n"
+			"5 if it would not protect.",
+	},
+	{
 		.name = "load",
 		.run = cmd_load,
 		.help = "load and pin, attach nothing; --pin says where",
@@ -206,6 +219,21 @@ int call_config(const struct call *call, struct config *ret)
 	err = config_load_set(call_value(call, OPTION_CONFIG), sets, ret);
 	free(sets);
 	return err;
+}
+
+json_t *json_text(const char *text)
+{
+	json_t *good = json_string(text);
+	size_t n = strlen(text), at = 0;
+	char *plain = good ? NULL : malloc(4 * n + 1);
+
+	for (size_t i = 0; plain && i < n; i++)
+		at += (size_t)sprintf(plain + at, text[i] & 0x80 ? "\\x%02x" : "%c",
+				      (unsigned char)text[i]);
+	if (plain)
+		good = json_string(n ? plain : "");
+	free(plain);
+	return good;
 }
 
 int print_json(json_t *value)

@@ -13,7 +13,7 @@ struct shield;
 
 /* Keys of their JSON: lib/json_key.h. */
 extern const struct json_key check_json_keys[], reload_json_keys[], status_json_keys[],
-	attacks_json_keys[], list_json_keys[];
+	attacks_json_keys[], list_json_keys[], probe_json_keys[];
 
 int cmd_run(const struct call *call);
 int cmd_check(const struct call *call);
@@ -26,6 +26,7 @@ int cmd_status(const struct call *call);
 int cmd_allow(const struct call *call);
 int cmd_deny(const struct call *call);
 int cmd_top(const struct call *call);
+int cmd_probe(const struct call *call);
 int cmd_detach(const struct call *call);
 int cmd_decode(const struct call *call);
 int cmd_completion(const struct call *call);
@@ -47,8 +48,16 @@ void without_daemon(struct config *config);
 /* The attacks that go on now, a line each, if the daemon of @pin is there. */
 void attacks_now_print(const char *pin);
 
-/* One JSON value as a line on stdout, and release it. The exit status. */
 struct json_t;
+
+/*
+ * Return @text as a JSON string. Text from a file and an interface's name need not be
+ * UTF-8: then each byte from 0x80 on is written as \x and two digits, as the file itself
+ * may have it.
+ */
+struct json_t *json_text(const char *text);
+
+/* One JSON value as a line on stdout, and release it. The exit status. */
 int print_json(struct json_t *value);
 
 #endif /* COMMANDS_H */

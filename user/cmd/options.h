@@ -23,7 +23,7 @@
 	X(SET, 0, "set", "KEY=VALUE", "",				\
 	  "in place of what the file says; may be repeated")		\
 	X(INTERFACE, 'i', "interface", "IFACE", "@interface",		\
-	  "protect this one instead of the file's; may be repeated")	\
+	  "this interface instead of the file's; may be repeated")	\
 	X(MODE, 0, "mode", "MODE", "auto native skb",			\
 	  "auto tries native XDP, then generic (skb)")			\
 	X(OBSERVE, 0, "observe", NULL, "", "count verdicts, drop nothing")	\

@@ -38,7 +38,9 @@ static void row_read(struct nlmsghdr *m, struct netlink_row *ret)
 	const char *kind = "";
 
 	*ret = (struct netlink_row){ .index = link->ifi_index,
+				     .type = link->ifi_type,
 				     .loopback = link->ifi_flags & IFF_LOOPBACK,
+				     .enabled = link->ifi_flags & IFF_UP,
 				     .up = link->ifi_flags & IFF_UP &&
 					   link->ifi_flags & IFF_RUNNING };
 	for (struct rtattr *a = IFLA_RTA(link); RTA_OK(a, left); a = RTA_NEXT(a, left)) {
@@ -53,6 +55,7 @@ static void row_read(struct nlmsghdr *m, struct netlink_row *ret)
 		else if (a->rta_type == IFLA_LINKINFO)
 			kind = kind_of(a);
 	}
+	strncpy(ret->kind, kind, NETLINK_KIND - 1);
 	if (!elsewhere && passes_frames(kind))
 		ret->parent = below;
 }
@@ -97,8 +100,8 @@ int netlinks_read(struct netlink_row ret[NETLINKS_MAX])
 	return err < 0 ? err : count;
 }
 
-static const struct netlink_row *row_of(const struct netlink_row *rows, size_t count,
-					int index)
+const struct netlink_row *netlinks_row(const struct netlink_row *rows, size_t count,
+				       int index)
 {
 	for (size_t i = 0; index && i < count; i++)
 		if (rows[i].index == index)
@@ -109,8 +112,8 @@ static const struct netlink_row *row_of(const struct netlink_row *rows, size_t c
 static bool over(const struct netlink_row *rows, size_t count, int above, int below,
 		 int depth)
 {
-	const struct netlink_row *a = row_of(rows, count, above);
-	const struct netlink_row *b = row_of(rows, count, below);
+	const struct netlink_row *a = netlinks_row(rows, count, above);
+	const struct netlink_row *b = netlinks_row(rows, count, below);
 
 	if (!a || !b || !depth)
 		return false;

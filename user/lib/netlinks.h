@@ -13,17 +13,25 @@
 #include <stddef.h>
 
 #define NETLINKS_MAX 1024
+#define NETLINK_KIND 16 /* bytes of a kind's name, with the NUL */
 
 struct netlink_row {
 	int index;
 	int master; /* bridge, bond, team or VRF that this is part of; 0: none */
 	int parent; /* interface below a VLAN, macvlan or ipvlan; 0: none, or elsewhere */
 	bool loopback, up; /* up: it is, and so is its carrier */
+	bool enabled; /* it is up, with a carrier or without */
+	unsigned short type; /* ARPHRD_*: 1 is Ethernet */
+	char kind[NETLINK_KIND]; /* "bridge", "vlan", "veth", ...; "": hardware */
 	char name[IF_NAMESIZE];
 };
 
 /* Fill @ret; how many there are, at most NETLINKS_MAX; or -errno without a message. */
 int netlinks_read(struct netlink_row ret[NETLINKS_MAX]);
+
+/* The row of the interface @index, or NULL. 0 has none. */
+const struct netlink_row *netlinks_row(const struct netlink_row *rows, size_t count,
+				       int index);
 
 /*
  * Of rows that netlinks_read() has filled: does what arrives at @above come in by @below,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * ethtool.c - features by name: the kernel gives their names in one order, and bits in
- * it; drivers; and the MTU.
+ * it; drivers, queues and rings; and the MTU.
  */
 #include <errno.h>
 #include <net/if.h>
@@ -104,16 +104,67 @@ int ethtool_feature(const char *interface, const char *feature)
 	return ret;
 }
 
-bool ethtool_driven_by(const char *interface, const char *driver)
+/* One command about @interface; 0 or -errno. */
+static int ask_once(const char *interface, void *command)
+{
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	int err = fd < 0 ? -errno : ask(fd, interface, command);
+
+	if (fd >= 0)
+		close(fd);
+	return err;
+}
+
+void ethtool_driver(const char *interface, char ret[ETHTOOL_DRIVER])
 {
 	struct ethtool_drvinfo info = { .cmd = ETHTOOL_GDRVINFO };
-	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), err;
 
-	if (fd < 0)
+	_Static_assert(sizeof(info.driver) == ETHTOOL_DRIVER, "a driver's name is cut");
+	*ret = 0;
+	if (ask_once(interface, &info))
+		return;
+	memcpy(ret, info.driver, ETHTOOL_DRIVER);
+	ret[ETHTOOL_DRIVER - 1] = 0;
+}
+
+bool ethtool_driven_by(const char *interface, const char *driver)
+{
+	char name[ETHTOOL_DRIVER];
+
+	ethtool_driver(interface, name);
+	return *name && !strcmp(name, driver);
+}
+
+bool ethtool_queues(const char *interface, struct ethtool_count *ret, bool *ret_combined)
+{
+	struct ethtool_channels c = { .cmd = ETHTOOL_GCHANNELS };
+
+	if (ask_once(interface, &c))
 		return false;
-	err = ask(fd, interface, &info);
-	close(fd);
-	return !err && !strncmp(info.driver, driver, sizeof(info.driver));
+	*ret_combined = c.max_combined > 0;
+	ret->now = c.combined_count + c.rx_count;
+	ret->most = c.max_combined ? c.max_combined : c.max_rx;
+	return ret->now > 0;
+}
+
+bool ethtool_ring(const char *interface, struct ethtool_count *ret)
+{
+	struct ethtool_ringparam ring = { .cmd = ETHTOOL_GRINGPARAM };
+
+	if (ask_once(interface, &ring) || !ring.rx_max_pending)
+		return false;
+	ret->now = ring.rx_pending;
+	ret->most = ring.rx_max_pending;
+	return true;
+}
+
+int ethtool_udp_hash(const char *interface, bool ipv6)
+{
+	struct ethtool_rxnfc hash = { .cmd = ETHTOOL_GRXFH,
+				      .flow_type = ipv6 ? UDP_V6_FLOW : UDP_V4_FLOW };
+	int err = ask_once(interface, &hash);
+
+	return err ? err : (int)(hash.data & 0xffff);
 }
 
 __u32 ethtool_mtu(const char *interface)
