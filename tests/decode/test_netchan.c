@@ -59,6 +59,54 @@ static void a_leap_is_forgotten(void **state)
 		assert_int_equal(netchan_order(&side, rows[i].sequence), rows[i].order);
 }
 
+/*
+ * A datagram that is far behind or has other bytes is strange. So are those that follow
+ * it in a row.
+ */
+static void strange_ones_in_a_row_begin_anew(void **state)
+{
+	static const struct {
+		uint32_t sequence;
+		uint16_t sum;
+		enum netchan_lateness late;
+	} rows[] = {
+		{ 100, 1, NETCHAN_OVERTAKEN }, /* the same again */
+		{ 99, 7, NETCHAN_OVERTAKEN }, /* was not seen */
+		{ 98, 1, NETCHAN_OVERTAKEN },  { 98, 2, NETCHAN_STRANGE },
+		{ 99, 7, NETCHAN_STRANGE }, /* behind a strange one */
+		{ 69, 7, NETCHAN_OVERTAKEN }, /* another row */
+		{ 68, 7, NETCHAN_STRANGE }, /* 32 behind */
+		{ 1, 0, NETCHAN_STRANGE },     { 3, 0, NETCHAN_STRANGE },
+		{ 4, 0, NETCHAN_STRANGE },     { 5, 0, NETCHAN_STRANGE },
+		{ 6, 0, NETCHAN_STRANGE },     { 7, 0, NETCHAN_STRANGE },
+		{ 8, 0, NETCHAN_STRANGE },     { 16, 0, NETCHAN_ANEW },
+	};
+	struct netchan_late l = { 0 };
+
+	(void)state;
+	netchan_late_newer(&l, 98, 1);
+	netchan_late_newer(&l, 100, 1);
+	for (size_t i = 0; i < COUNT(rows); i++)
+		assert_int_equal(netchan_late(&l, rows[i].sequence, rows[i].sum),
+				 rows[i].late);
+}
+
+static void sum_is_of_all_bytes(void **state)
+{
+	uint8_t bytes[20] = { 0 };
+	uint16_t sum = netchan_sum((struct span){ bytes, sizeof(bytes) });
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bytes); i++) {
+		bytes[i] = 1;
+		assert_int_not_equal(netchan_sum((struct span){ bytes, sizeof(bytes) }),
+				     sum);
+		assert_int_not_equal(netchan_sum((struct span){ bytes, i }),
+				     netchan_sum((struct span){ bytes, i + 1 }));
+		bytes[i] = 0;
+	}
+}
+
 static void assert_message(const struct netchan_slices *s, const char *text)
 {
 	assert_int_equal(s->used, strlen(text));
@@ -133,6 +181,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(newer_across_the_end),
 		cmocka_unit_test(a_leap_is_forgotten),
+		cmocka_unit_test(strange_ones_in_a_row_begin_anew),
+		cmocka_unit_test(sum_is_of_all_bytes),
 		cmocka_unit_test(chunks_make_messages),
 		cmocka_unit_test(chunks_have_a_bound),
 		cmocka_unit_test(fragments_make_messages),

@@ -35,7 +35,8 @@ void evidence_account(struct evidence *e, uint32_t first, uint32_t last)
 
 bool evidence_holds(const struct evidence *e, uint32_t sequence)
 {
-	return e->known && (int32_t)(sequence - e->upto) <= 1;
+	return e->known && !evidence_precedes(e, sequence) &&
+	       (int32_t)(sequence - e->upto) <= 1;
 }
 
 void evidence_join_begin(struct evidence_join *j, uint32_t sequence)
@@ -48,7 +49,7 @@ bool evidence_join_frame(struct evidence_join *j, uint32_t first, uint32_t seque
 {
 	bool late;
 
-	if (!j->map.known)
+	if (!j->map.known || evidence_precedes(&j->map, sequence))
 		return false;
 	late = !j->joined && !evidence_holds(&j->map, first);
 	j->joined = true;
@@ -63,7 +64,7 @@ bool evidence_join_frame(struct evidence_join *j, uint32_t first, uint32_t seque
 enum evidence_baseline evidence_join_baseline(const struct evidence_join *j,
 					      uint32_t sequence, bool there)
 {
-	if (!j->map.known || (j->holes && !there))
+	if (!j->map.known || evidence_precedes(&j->map, sequence) || (j->holes && !there))
 		return BASELINE_UNSEEN;
 	if (evidence_holds(&j->map, sequence) || (there && !j->joined))
 		return BASELINE_KNOWN;

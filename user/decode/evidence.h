@@ -22,7 +22,8 @@
 
 /* Zero: nothing is known. */
 struct evidence {
-	bool known; /* the beginning was seen */
+	bool known; /* the beginning was seen, */
+	uint32_t since; /* in this message: what is older is of another state */
 	uint32_t upto; /* every message up to this sequence is accounted for */
 	uint64_t ahead; /* and of those after it, bit 0 is the next one: these */
 };
@@ -30,11 +31,17 @@ struct evidence {
 /* The state begins with message @sequence. */
 static inline void evidence_begin(struct evidence *e, uint32_t sequence)
 {
-	*e = (struct evidence){ .known = true, .upto = sequence };
+	*e = (struct evidence){ .known = true, .since = sequence, .upto = sequence };
 }
 
 /* The messages @first to @last, both included, have begun no other state. */
 void evidence_account(struct evidence *e, uint32_t first, uint32_t last);
+
+/* Is message @sequence from before the state began? */
+static inline bool evidence_precedes(const struct evidence *e, uint32_t sequence)
+{
+	return (int32_t)(sequence - e->since) < 0;
+}
 
 /* Is the state known in message @sequence? The message itself is not asked for. */
 bool evidence_holds(const struct evidence *e, uint32_t sequence);

@@ -92,6 +92,55 @@ enum netchan_order netchan_order(struct netchan_side *side, uint32_t sequence)
 	return NETCHAN_NEWER;
 }
 
+uint16_t netchan_sum(struct span s)
+{
+	uint64_t sum = ~(uint64_t)s.n, word;
+
+	for (; s.n; s = (struct span){ s.bytes + sizeof(word), s.n - sizeof(word) }) {
+		word = 0;
+		memcpy(&word, s.bytes, s.n < sizeof(word) ? s.n : sizeof(word));
+		sum = (sum ^ word) * 0x9e3779b97f4a7c15ULL;
+		sum ^= sum >> 29;
+		if (s.n < sizeof(word))
+			break;
+	}
+	return (uint16_t)(sum >> 40);
+}
+
+void netchan_late_newer(struct netchan_late *l, uint32_t sequence, uint16_t sum)
+{
+	uint32_t by = sequence - l->newest;
+
+	l->seen = by < NETCHAN_RECENT ? l->seen << by | 1 : 1;
+	l->newest = sequence;
+	l->sum[sequence % NETCHAN_RECENT] = sum;
+	l->count = 0;
+}
+
+enum netchan_lateness netchan_late(struct netchan_late *l, uint32_t sequence,
+				   uint16_t sum)
+{
+	uint32_t by = l->newest - sequence;
+	bool near = by < NETCHAN_RECENT;
+	bool known = near && l->seen >> by & 1;
+
+	if (known && l->sum[sequence % NETCHAN_RECENT] == sum)
+		return NETCHAN_OVERTAKEN;
+	if (!l->count || sequence - l->last - 1 >= NETCHAN_LATE_MAX) {
+		l->count = 0;
+		l->strange = false;
+	}
+	l->last = sequence;
+	l->count++;
+	l->strange |= known || !near;
+	if (!l->strange)
+		return NETCHAN_OVERTAKEN;
+	if (l->count < NETCHAN_LATE_MAX)
+		return NETCHAN_STRANGE;
+	*l = (struct netchan_late){ .newest = 0 };
+	return NETCHAN_ANEW;
+}
+
 #define PROOF_BACK 64 /* datagrams that are remembered */
 
 void netchan_proof_server(struct netchan_proof *p, const struct netchan_header *h)

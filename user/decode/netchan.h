@@ -70,6 +70,44 @@ enum netchan_order {
 
 enum netchan_order netchan_order(struct netchan_side *side, uint32_t sequence);
 
+#define NETCHAN_RECENT	 32 /* datagrams of which a sum is kept; a power of two */
+#define NETCHAN_LATE_MAX 8
+
+/*
+ * The datagrams of one direction that are no newer than the newest. Most were overtaken.
+ * Others are of a new connection between the same ports that began unseen: it
+ * begins with number 1. Zero is where it begins.
+ */
+struct netchan_late {
+	uint32_t newest; /* of the datagrams that were read */
+	uint32_t seen; /* bit n: newest - n was read, with bytes of this sum: */
+	uint16_t sum[NETCHAN_RECENT]; /* netchan_sum(), by the sequence's low bits */
+	uint32_t last; /* the sequence of the last late datagram */
+	uint8_t count; /* late datagrams in a row, each soon after the last */
+	bool strange; /* one of these was strange */
+};
+
+enum netchan_lateness {
+	NETCHAN_OVERTAKEN, /* or the same datagram again */
+	/*
+	 * The datagram is NETCHAN_RECENT or more behind, or its number was read with
+	 * other bytes: it may be of another connection. So may those of its row be.
+	 */
+	NETCHAN_STRANGE,
+	/* The last of NETCHAN_LATE_MAX in a row: another connection has begun. */
+	NETCHAN_ANEW,
+};
+
+/* Where a message comes in slices of one sequence, 0 stands for its sum. */
+uint16_t netchan_sum(struct span datagram);
+
+/* A datagram that is newer than all of its direction was read. */
+void netchan_late_newer(struct netchan_late *l, uint32_t sequence, uint16_t sum);
+
+/* A datagram that is not newer has come. */
+enum netchan_lateness netchan_late(struct netchan_late *l, uint32_t sequence,
+				   uint16_t sum);
+
 /*
  * Which of a server's datagrams brought no reliable part that was not seen. A client says
  * the parity of those that it has received, and gets the next one only after it has said

@@ -109,6 +109,63 @@ static void a_disconnect_ends_what_was(void **state)
 	q3_session_drop(&s);
 }
 
+/* A server's idle messages @first to @last. */
+static void idle_on(struct q3_session *s, uint32_t first, uint32_t last)
+{
+	struct writer w;
+	struct record r;
+
+	put_idle(&w, 0);
+	for (uint32_t i = first; i <= last; i++)
+		from_server(s, i, NULL, &w, &r);
+}
+
+/* The first datagrams of a connection were not seen: its number is far behind. */
+static void numbers_far_behind_begin_a_connection(void **state)
+{
+	static const char userinfo[] = "\\challenge\\9\\protocol\\68\\qport\\5";
+	struct q3_session s = { .live = false };
+
+	(void)state;
+	accept_again(&s, 7);
+	idle_on(&s, 1, 200);
+	/* One leap is forged, or damaged. */
+	idle_on(&s, 100000, 100000);
+	idle_on(&s, 201, 220);
+	assert_int_equal(s.challenge, 7);
+	/* No word of this connection was seen, */
+	idle_on(&s, 5, 11);
+	assert_true(s.has_challenge);
+	idle_on(&s, 12, 12);
+	assert_false(s.has_challenge || s.fresh);
+	assert_int_equal(s.netchan, Q3_NETCHAN_LEGACY);
+	assert_int_equal(s.side[0].newest, 12);
+	/* and the connect of this one. */
+	idle_on(&s, 13, 200);
+	q3_session_on_connect(&s, userinfo, sizeof(userinfo) - 1);
+	idle_on(&s, 5, 5);
+	assert_int_equal(s.challenge, 9);
+	assert_true(s.has_challenge && !s.fresh);
+	q3_session_drop(&s);
+}
+
+/* The key may be right by chance, and then no baseline is. */
+static void gamestate_is_not_that_of_numbers_far_behind(void **state)
+{
+	struct q3_game *g = NULL;
+
+	(void)state;
+	assert_non_null(q3_game_get(&g, &q3_dialect_68));
+	q3_game_begin(g, 3, &(int32_t){ 5 }, 6);
+	assert_false(q3_game_known(g, 2));
+	for (uint32_t i = 4; i <= 100; i++)
+		q3_game_read(g, i, 0);
+	assert_true(q3_game_known(g, 101));
+	assert_true(q3_game_known(g, 37));
+	assert_false(q3_game_known(g, 36));
+	q3_game_drop(&g);
+}
+
 /* Four bytes are all in the clear: no key is needed. */
 static void four_bytes_are_in_the_clear(void **state)
 {
@@ -153,7 +210,7 @@ static void three_bytes_are_no_sequence(void **state)
 			assert_string_equal(r.kind, "game");
 			assert_int_equal(r.status, RECORD_MALFORMED);
 			assert_string_equal(r.reason, "shorter than a sequence");
-			assert_int_equal(s.highest[0] | s.highest[1], 0);
+			assert_false(s.side[0].seen || s.side[1].seen);
 		}
 	q3_session_drop(&s);
 }
@@ -195,6 +252,8 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_wrong_checksum_is_said),
 		cmocka_unit_test(a_disconnect_ends_what_was),
+		cmocka_unit_test(numbers_far_behind_begin_a_connection),
+		cmocka_unit_test(gamestate_is_not_that_of_numbers_far_behind),
 		cmocka_unit_test(four_bytes_are_in_the_clear),
 		cmocka_unit_test(three_bytes_are_no_sequence),
 		cmocka_unit_test(the_oldest_snapshot_gives_way),

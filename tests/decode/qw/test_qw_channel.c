@@ -189,6 +189,28 @@ static void wrong_qport(void **state)
 	json_decref(all);
 }
 
+/* So does a connection with an unseen acceptance, at the server's first reliable number.
+ */
+static void connects_again_unaccepted(void **state)
+{
+	struct harness *h = harness_open(FAMILY_AUTO);
+	json_t *all;
+
+	(void)state;
+	handshake(h);
+	s2c(h, 700, serverdata);
+	s2c(h, 701, "2f 0500 0000");
+	harness_s2c(h, BYTES(MARK "c78\0"));
+	harness_c2s(h, BYTES(MARK "connect 28 4661 78 \"\\name\\tester\"\n"));
+	s2c(h, 1 | 1U << 31, serverdata);
+	s2c(h, 3, "2f 0500 0000");
+	all = harness_close(h);
+	assert_string_equal(status(all, 8), "decoded");
+	assert_null(at_path(json_array_get(all, 8), "late"));
+	assert_string_equal(reason(all, 9), "entity from a baseline that was not seen");
+	json_decref(all);
+}
+
 /* The second connection over the same ports begins from nothing. */
 static void connects_again(void **state)
 {
@@ -226,19 +248,21 @@ static void begins_anew(void **state)
 	(void)state;
 	handshake(h);
 	s2c(h, 1000, serverdata);
-	for (uint32_t i = 1; i <= QW_LATE_MAX; i++)
+	for (uint32_t i = 1; i <= NETCHAN_LATE_MAX; i++)
 		s2c(h, i, "01");
 	s2c(h, 20, "2f 0500 0000");
 	s2c(h, 21, serverdata);
 	s2c(h, 22, "2f 0500 0000");
 	all = harness_close(h);
-	for (size_t i = 5; i < 4 + QW_LATE_MAX; i++)
+	for (size_t i = 5; i < 4 + NETCHAN_LATE_MAX; i++) {
 		assert_string_equal(text_at(json_array_get(all, i), "late"), "true");
-	assert_null(at_path(json_array_get(all, 4 + QW_LATE_MAX), "late"));
-	assert_null(at_path(json_array_get(all, 5 + QW_LATE_MAX), "late"));
-	assert_string_equal(reason(all, 5 + QW_LATE_MAX),
+		assert_string_equal(reason(all, i), "it may be of a later connection");
+	}
+	assert_null(at_path(json_array_get(all, 4 + NETCHAN_LATE_MAX), "late"));
+	assert_null(at_path(json_array_get(all, 5 + NETCHAN_LATE_MAX), "late"));
+	assert_string_equal(reason(all, 5 + NETCHAN_LATE_MAX),
 			    "entity from a baseline that was not seen");
-	assert_string_equal(status(all, 7 + QW_LATE_MAX), "decoded");
+	assert_string_equal(status(all, 7 + NETCHAN_LATE_MAX), "decoded");
 	json_decref(all);
 }
 
@@ -436,6 +460,7 @@ int main(void)
 		cmocka_unit_test(another_port),
 		cmocka_unit_test(wrong_qport),
 		cmocka_unit_test(connects_again),
+		cmocka_unit_test(connects_again_unaccepted),
 		cmocka_unit_test(begins_anew),
 		cmocka_unit_test(in_the_middle),
 		cmocka_unit_test(without_a_marker),

@@ -173,12 +173,6 @@ void nq_game_hole(struct nq_game *game)
 	game->hole = true;
 }
 
-void nq_game_unknown(struct nq_game *game)
-{
-	game->based = game->hole = game->has_frame = false;
-	game->clock_us = 0;
-}
-
 /* A map's clock begins at one second; so much may pass until a client sees it. */
 #define CLOCK_SLACK_US 2000000
 

@@ -102,9 +102,6 @@ void nq_decode(struct nq_game *game, const struct family *family, struct message
  * not that far in the time that has passed.
  */
 void nq_game_hole(struct nq_game *game);
-/* It may be another map's from here on: until serverinfo no baseline and entity is known.
- */
-void nq_game_unknown(struct nq_game *game);
 /* @r was read from an unreliable message or a recording: what its clock tells. */
 void nq_game_clock(struct nq_game *game, const struct record *r);
 /* Do the dialects that are possible read @m differently? A later one may tell which is

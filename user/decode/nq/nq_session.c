@@ -13,7 +13,6 @@
 #define HEADER	     8
 #define WRAP	     16 /* bytes of DarkPlaces' HMAC, and of a block of AES */
 #define MESSAGE_MAX  65536 /* of any engine's reliable ones */
-#define LATE_MAX     8 /* late ones in a row, each after the last: it has begun anew */
 #define RESTART_NEXT 4 /* chunks that there were before a new chunk 0 */
 #define LARGE	     128 /* clients send no such reliable messages */
 
@@ -65,13 +64,18 @@ static void decode_new(struct nq_session *s, const struct family *family,
 		nq_game_clock(&s->game, r);
 }
 
-/* A late one: do such come in a row, each soon after the last? Then they are not late. */
-static bool goes_on(struct nq_way *way, uint32_t sequence)
+/* Nothing is known of the chunks, and if the server sends them of the game. */
+static void restart(struct nq_session *s, struct nq_way *way)
 {
-	if (!way->late_count || sequence - way->late - 1 >= LATE_MAX)
-		way->late_count = 0;
-	way->late = sequence;
-	return ++way->late_count >= LATE_MAX;
+	struct netchan_slices *slices = &way->slices;
+
+	slices->started = slices->broken = slices->whole = false;
+	slices->next = 0;
+	slices->used = 0;
+	way->order.seen = false;
+	s->acked = 0;
+	if (way == &s->way[1])
+		s->game = (struct nq_game){ .dialects = s->game.dialects };
 }
 
 static void unreliable(struct nq_session *s, const struct family *family,
@@ -80,21 +84,25 @@ static void unreliable(struct nq_session *s, const struct family *family,
 {
 	struct nq_way *way = way_of(s, direction);
 	enum netchan_order order = netchan_order(&way->order, sequence);
+	enum netchan_lateness late = NETCHAN_OVERTAKEN;
+	uint16_t sum = netchan_sum(body);
 
-	if (order == NETCHAN_OLDER && goes_on(way, sequence)) {
+	if (order != NETCHAN_NEWER)
+		late = netchan_late(&way->late, sequence, sum);
+	if (late == NETCHAN_ANEW) {
 		/* Another connection, whose first chunk was not seen. */
-		way->order.newest = sequence;
-		order = NETCHAN_NEWER;
-		if (direction == DIRECTION_S2C)
-			nq_game_unknown(&s->game);
+		restart(s, way);
+		order = netchan_order(&way->order, sequence);
 	}
 	if (order == NETCHAN_NEWER) {
-		way->late_count = 0;
+		netchan_late_newer(&way->late, sequence, sum);
 		decode_new(s, family, direction, body, sequence, r);
 		return;
 	}
 	record_bool(r, order == NETCHAN_OLDER ? "late" : "repeated", true);
 	decode_old(s, family, direction, body, sequence, r);
+	if (late == NETCHAN_STRANGE)
+		record_partial(r, "it may be of a later connection");
 }
 
 /* --- reliable ---------------------------------------------------------------------- */
@@ -108,19 +116,6 @@ static bool restarts(const struct netchan_slices *s, uint32_t number, struct spa
 		return true;
 	return s->next == 1 && s->whole && !s->broken &&
 	       (s->used != chunk.n || memcmp(s->bytes, chunk.bytes, chunk.n) != 0);
-}
-
-static void restart(struct nq_session *s, struct nq_way *way)
-{
-	struct netchan_slices *slices = &way->slices;
-
-	slices->started = slices->broken = slices->whole = false;
-	slices->next = 0;
-	slices->used = 0;
-	way->order.seen = false;
-	s->acked = 0;
-	if (way == &s->way[1])
-		s->game = (struct nq_game){ .dialects = s->game.dialects };
 }
 
 /* The chunk before the next one, once more: its bytes are still there. */

@@ -17,8 +17,7 @@
 
 struct nq_way {
 	struct netchan_side order; /* of the unreliable ones */
-	uint32_t late; /* the last late unreliable one's sequence, */
-	uint8_t late_count; /* and how many came in a row */
+	struct netchan_late late; /* likewise */
 	struct netchan_slices slices; /* of the reliable ones */
 };
 

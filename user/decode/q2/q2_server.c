@@ -45,7 +45,7 @@ struct q2_game *q2_commit_frame(struct ops *o, int32_t number)
 
 	if (!p->session || !p->session->stale)
 		return q2_commit(o);
-	if (!p->game || !q2_frame_missed(p->game, number))
+	if (!p->game || p->session->strange || !q2_frame_missed(p->game, number))
 		return NULL;
 	o->m->stateful = true;
 	return p->commit ? p->game : NULL;

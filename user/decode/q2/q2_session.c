@@ -1,163 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * q2_session.c - the netchan, and what the words of joining teach.
+ * q2_session.c - the netchan: from datagrams to messages. The words of joining are in
+ * q2_words.c.
  *
- *	connect 34 <qport> <challenge> "userinfo"
- *	connect 35 ... [max length] [minor version]
- *	connect 36 ... [max length] [netchan: 0 old, 1 new] [zlib] [minor version]
- *	client_connect [nc=0 or 1] ...
- *
- * A new connection begins at the first client_connect after a connect with another
- * challenge or qport; a repeated one changes nothing, unless somebody has said
- * disconnect in between, or the sequences start at 1 again.
- *
- * Sources: Quake-2 qcommon/net_chan.c, server/sv_main.c; q2pro src/common/net/chan.c,
- * src/server/main.c; r1q2 server/sv_main.c.
+ * Sources: Quake-2 qcommon/net_chan.c; q2pro src/common/net/chan.c.
  */
 #include "decode/q2/q2_session.h"
 #include "decode/q2/q2_mvd.h"
 
-#define HEADER		8 /* without a qport */
-#define SLICED		(1U << 30)
-#define CONNECT_NUMBERS 3 /* in front of the userinfo */
-#define EXTRAS		4
-#define FRAME_NS	(100 * 1000 * 1000LL)
-#define GAP_MAX		600 /* frames that time is believed to have passed */
-#define BEHIND_MAX	64 /* datagrams that were overtaken */
-#define PEEKS_MAX	16 /* of one connection: what is open then stays so */
-#define AHEAD_MAX	1024 /* that were lost, or sent before a port changed */
+#define HEADER	   8 /* without a qport */
+#define SLICED	   (1U << 30)
+#define FRAME_NS   (100 * 1000 * 1000LL)
+#define GAP_MAX	   600 /* frames that time is believed to have passed */
+#define BEHIND_MAX 64 /* datagrams that were overtaken */
+#define PEEKS_MAX  16 /* of one connection: what is open then stays so */
+#define AHEAD_MAX  1024 /* that were lost, or sent before a port changed */
+#define FIRST_MAX  2 /* of the numbers of a server that accepts a client */
 
 static const char no_direction[] = "direction not known: the handshake was not seen";
 static const char part_missed[] = "a part of the message was not seen";
 static const char no_protocol[] = "this protocol's messages are not known";
 static const char several_fit[] = "several protocols fit: the handshake was not seen";
 static const char no_dialect[] = "no known protocol fits: the handshake was not seen";
-
-/* The next token, of digits: the number. False: there is no token. */
-static bool next_number(struct span *s, int64_t *ret)
-{
-	bool minus;
-
-	*ret = 0;
-	while (s->n && *s->bytes <= ' ' && *s->bytes != '\n')
-		*s = (struct span){ s->bytes + 1, s->n - 1 };
-	if (!s->n || *s->bytes == '\n' || !*s->bytes)
-		return false;
-	minus = *s->bytes == '-';
-	for (bool first = true; s->n && *s->bytes > ' '; first = false) {
-		if (*s->bytes >= '0' && *s->bytes <= '9')
-			*ret = (*ret * 10 + *s->bytes - '0') & 0xffffffff;
-		else if (!first || !minus)
-			minus = false;
-		*s = (struct span){ s->bytes + 1, s->n - 1 };
-	}
-	if (minus)
-		*ret = -*ret;
-	return true;
-}
-
-static void skip_quoted(struct span *s)
-{
-	const uint8_t *end;
-
-	while (s->n && *s->bytes == ' ')
-		*s = (struct span){ s->bytes + 1, s->n - 1 };
-	if (!s->n || *s->bytes != '"')
-		return;
-	end = s->n > 1 ? memchr(s->bytes + 1, '"', s->n - 1) : NULL;
-	end = end ? end + 1 : s->bytes + s->n;
-	*s = (struct span){ end, s->n - (size_t)(end - s->bytes) };
-}
-
-static bool is_sent(const struct q2_session *q, int32_t challenge)
-{
-	for (unsigned int i = 0; i < q->challenges_n; i++)
-		if (q->challenges[i] == challenge)
-			return true;
-	return false;
-}
-
-void q2_session_on_challenge(struct q2_session *q, struct span arguments)
-{
-	int64_t number;
-
-	if (!next_number(&arguments, &number) || is_sent(q, (int32_t)number))
-		return;
-	if (q->challenges_n == Q2_CHALLENGES)
-		memmove(q->challenges, q->challenges + 1,
-			sizeof(*q->challenges) * --q->challenges_n);
-	q->challenges[q->challenges_n++] = (int32_t)number;
-}
-
-/* What follows may answer one that is not seen. */
-static void forget_challenges(struct q2_session *q)
-{
-	q->challenges_n = 0;
-}
-
-/* So a server refuses a connect; what it says to one that was not believed ends nothing.
- */
-void q2_session_on_print(struct q2_session *q, enum direction direction)
-{
-	if (direction == DIRECTION_S2C && q->offer.has_connect && !q->doubted)
-		forget_challenges(q);
-}
-
-void q2_session_on_connect(struct q2_session *q, struct span arguments)
-{
-	int64_t number[CONNECT_NUMBERS] = { 0 }, extra[EXTRAS] = { 0 };
-	struct q2_offer *o = &q->offer;
-	int extras = 0;
-
-	for (int i = 0; i < CONNECT_NUMBERS; i++)
-		next_number(&arguments, &number[i]);
-	/* Who has not heard the server answers for nobody. */
-	q->doubted = q->challenges_n && !is_sent(q, (int32_t)number[2]);
-	if (q->doubted)
-		return;
-	skip_quoted(&arguments);
-	while (extras < EXTRAS && next_number(&arguments, &extra[extras]))
-		extras++;
-	*o = (struct q2_offer){
-		.protocol = (int32_t)number[0],
-		.challenge = (int32_t)number[2],
-		.qport = (uint16_t)number[1],
-		.has_connect = true,
-	};
-	if (o->protocol >= 35)
-		o->qport = number[1] > 255 ? 0 : (uint16_t)number[1];
-	if (o->protocol == 35) {
-		o->minor = extras > 1 ? (uint16_t)extra[1] : 1903;
-	} else if (o->protocol == 36) {
-		o->new_netchan = extras < 2 || extra[1];
-		o->minor = extras > 3 ? (uint16_t)extra[3] : 1015;
-	}
-}
-
-/* "nc=1" among the arguments. */
-static void accept_netchan(struct q2_offer *o, struct span arguments)
-{
-	const uint8_t *at =
-		arguments.n > 3 ? memmem(arguments.bytes, arguments.n, "nc=", 3) : NULL;
-
-	if (at && at + 3 < arguments.bytes + arguments.n)
-		o->new_netchan = at[3] == '1';
-}
-
-void q2_session_on_accept(struct q2_session *q, struct span arguments)
-{
-	if (!q->offer.has_connect)
-		return;
-	forget_challenges(q);
-	if (q->offer.protocol == 36)
-		accept_netchan(&q->offer, arguments);
-	if (q->live && !q->disconnected && q->now.has_connect &&
-	    q->now.challenge == q->offer.challenge && q->now.qport == q->offer.qport) {
-		q->accepted_again = true;
-		return;
-	}
-	q2_session_start(q);
-}
+static const char may_be_other[] = "it may be of a later connection";
 
 /*
  * 35 and 36, and 36 with and without extensions, have much in common: what was taken for
@@ -221,6 +86,7 @@ static void taken(struct q2_session *q, enum direction direction,
 	uint32_t first;
 
 	netchan_order(&q->side[client], h->sequence);
+	netchan_late_newer(&q->late[client], h->sequence, q->sum);
 	if (!client) {
 		netchan_proof_server(&q->proof, h);
 		if (q->game)
@@ -307,6 +173,8 @@ static void body(struct q2_session *q, const struct q2_guess *guess,
 	if (q->stale)
 		record_bool(m->record, order == NETCHAN_OLDER ? "late" : "repeated",
 			    true);
+	if (q->strange)
+		message_missing(m, may_be_other);
 	/* A slice of a message that has come must not disturb the next one's. */
 	if (part->sliced && (q->stale || !collect(q, m, part, rest))) {
 		m->record->kind = "fragment";
@@ -319,6 +187,8 @@ static void body(struct q2_session *q, const struct q2_guess *guess,
 		message(q, guess, h, m);
 	else if (!q->stale)
 		taken(q, m->direction, h);
+	if (!m->bytes.n && q->strange)
+		record_partial(m->record, may_be_other);
 	/* A qport of two bytes and nothing, or one of one byte and a nop. */
 	if (!m->bytes.n && in_doubt(q) && !guess->agreed)
 		record_partial(m->record, several_fit);
@@ -477,19 +347,60 @@ bool q2_session_follows(const struct q2_session *q, struct span payload)
 	return !q->side[true].seen || ahead <= AHEAD_MAX || -ahead <= BEHIND_MAX;
 }
 
+/*
+ * Begin another connection if the words that have accepted its client were not seen. Its
+ * connect was: the first that the server sends shows it. Or nothing was, and numbers that
+ * are far behind come in a row: its dialect must be found out.
+ */
+static void begin_if_new(struct q2_session *q, enum direction direction,
+			 struct span payload)
+{
+	bool client = direction == DIRECTION_C2S, offered;
+	struct reader rd = reader_of(payload.bytes, payload.n);
+	uint32_t word = reader_le32(&rd);
+	uint32_t sequence = word & ((q->now.new_netchan ? SLICED : NETCHAN_RELIABLE) - 1);
+	struct slice slice;
+
+	q->strange = false;
+	q->sum = netchan_sum(payload);
+	if (direction == DIRECTION_UNKNOWN || reader_failed(&rd))
+		return;
+	offered = q->offer.has_connect && !q->offer.refused && !q2_session_is_offered(q);
+	if (offered && !client && word & NETCHAN_RELIABLE &&
+	    (word & (SLICED - 1)) - 1 < FIRST_MAX)
+		q2_session_start(q);
+	if (slice_of(q, direction, payload, &slice)) {
+		q->sum = 0;
+		return;
+	}
+	if (order_of(q, client, sequence) == NETCHAN_NEWER)
+		return;
+	switch (netchan_late(&q->late[client], sequence, q->sum)) {
+	case NETCHAN_OVERTAKEN:
+		break;
+	case NETCHAN_STRANGE:
+		q->strange = true;
+		break;
+	case NETCHAN_ANEW:
+		q2_session_forget(q);
+		break;
+	}
+}
+
 void q2_session_datagram(struct q2_session *q, enum direction direction,
 			 struct span payload, struct record *r)
 {
-	struct q2_guess guess = { .direction = direction,
-				  .dialect = q->dialect,
-				  .agreed = true };
+	struct q2_guess guess = { .direction = direction, .agreed = true };
 	struct reader rd = reader_of(payload.bytes, payload.n);
 	struct message m = { .state = q, .record = r };
 	struct netchan_part part = { .sliced = false };
 	struct netchan_header h;
-	bool parts = q->now.new_netchan || is_slice(q, direction, payload);
 	unsigned int qport_size;
+	bool parts;
 
+	begin_if_new(q, direction, payload);
+	guess.dialect = q->dialect;
+	parts = q->now.new_netchan || is_slice(q, direction, payload);
 	if (direction == DIRECTION_UNKNOWN || !q->dialect.name ||
 	    (!parts && (!q->qport_size || in_doubt(q)))) {
 		guess = q2_guess(q, direction, payload);

@@ -81,24 +81,43 @@ void q2_session_drop(struct q2_session *q)
 	netchan_slices_drop(&q->slices[1]);
 }
 
-void q2_session_start(struct q2_session *q)
+bool q2_session_is_offered(const struct q2_session *q)
+{
+	return q->live && q->now.has_connect && q->now.challenge == q->offer.challenge &&
+	       q->now.qport == q->offer.qport;
+}
+
+void q2_session_forget(struct q2_session *q)
 {
 	q2_session_drop(q);
 	memset(q->side, 0, sizeof(q->side));
+	memset(q->late, 0, sizeof(q->late));
 	memset(&q->proof, 0, sizeof(q->proof));
 	memset(&q->dialect, 0, sizeof(q->dialect));
-	q->now = q->offer;
+	memset(&q->now, 0, sizeof(q->now));
+	memset(&q->offer, 0, sizeof(q->offer));
 	q->unknown = 0;
+	q->qport_size = 0;
+	q->guessed = false;
+	q->peeked = 0;
+	q->ways = 0;
+	q->live = false;
+	q->disconnected = false;
+	q->accepted_again = false;
 	q->fps = 0;
+}
+
+void q2_session_start(struct q2_session *q)
+{
+	struct q2_offer offer = q->offer;
+
+	q2_session_forget(q);
+	q->now = q->offer = offer;
 	/* A server says its own minor version in svc_serverdata. */
 	if (!q2_dialect_of(q->now.protocol, q->now.minor, 0, &q->dialect))
 		q->unknown = q->now.protocol;
 	q->qport_size = q->now.protocol < 35 ? 3 : q->now.qport ? 2 : 1;
-	q->guessed = false;
-	q->ways = 0;
 	q->live = true;
-	q->disconnected = false;
-	q->accepted_again = false;
 }
 
 struct q2_game *q2_game_get(struct q2_session *q)

@@ -86,6 +86,7 @@ struct q2_offer {
 	uint16_t qport;
 	uint16_t minor;
 	bool has_connect;
+	bool refused; /* since the connect the server has said something else */
 	bool new_netchan;
 };
 
@@ -97,6 +98,7 @@ struct q2_session {
 	bool doubted; /* the connect before: it named none of them */
 	int32_t challenges[Q2_CHALLENGES]; /* of this joining; the oldest first */
 	struct netchan_side side[2]; /* by whether a client sends */
+	struct netchan_late late[2]; /* likewise */
 	struct netchan_slices slices[2];
 	struct netchan_proof proof;
 	/* Of a recording that begins with op 7: its protocol; 0: it does not. */
@@ -116,6 +118,8 @@ struct q2_session {
 	uint8_t download[FACTS_TEXT]; /* the name of the file that was asked for */
 	bool recording; /* of a client: no sequences show that a block is missing */
 	bool stale; /* the datagram in hand is an old one: it must teach nothing */
+	bool strange; /* and it may be of another connection */
+	uint16_t sum; /* netchan_sum() of the datagram in hand */
 	uint16_t fps; /* frames a second; 0: ten */
 	int32_t demo_last; /* of a recording: its newest frame */
 	uint32_t demo_frames; /* that have passed in it */
@@ -126,6 +130,10 @@ void q2_session_drop(struct q2_session *q);
 
 /* A connection begins with what was offered. */
 void q2_session_start(struct q2_session *q);
+/* Is the present connection the one that was offered? */
+bool q2_session_is_offered(const struct q2_session *q);
+/* A connection has begun of which nothing is known. */
+void q2_session_forget(struct q2_session *q);
 
 /* NULL: no memory. The dialect's number of entities has room. */
 struct q2_game *q2_game_get(struct q2_session *q);

@@ -9,6 +9,7 @@
 #include "decode/q3/q3_session.h"
 
 #define RESTART_DISTANCE 64
+#define BEHIND_MAX	 8 /* datagrams in a row: their numbers have begun anew */
 /* Messages in a row that the key makes no sense of: then what it makes sense of is
  * doubted until so many come right in a row. */
 #define MISFITS_DOUBT 4
@@ -316,17 +317,23 @@ static void slice(struct q3_session *s, enum direction direction,
 	}
 }
 
-/* The numbers start over and no handshake was seen: a connection of unknown challenge. */
+/*
+ * The numbers start over and no handshake was seen: a connection of unknown challenge.
+ * Where its first datagram was not seen either, its netchan is that of the last one.
+ */
 static void begin_unknown(struct q3_session *s, const uint8_t *datagram, size_t n,
-			  bool client)
+			  bool client, bool first)
 {
 	static const uint8_t zero[4];
+	enum q3_netchan netchan = s->netchan;
 	size_t at = client ? 6 : 4;
 
 	memset(&s->offer, 0, sizeof(s->offer));
-	q3_session_start(s, true);
-	s->netchan = Q3_NETCHAN_LEGACY;
-	if (n >= at + 4 && !memcmp(datagram + at, zero, 4)) {
+	q3_session_start(s, first);
+	s->netchan = first ? Q3_NETCHAN_LEGACY : netchan;
+	if (!first && netchan == Q3_NETCHAN_CHECKSUM)
+		s->dialect = &q3_dialect_ioq3;
+	if (first && n >= at + 4 && !memcmp(datagram + at, zero, 4)) {
 		s->netchan = Q3_NETCHAN_CHECKSUM;
 		s->dialect = &q3_dialect_ioq3;
 	}
@@ -342,16 +349,21 @@ static void begin_if_new(struct q3_session *s, const uint8_t *datagram, size_t n
 	const struct q3_offer *o = &s->offer;
 	bool known = s->live && s->challenge == o->challenge &&
 		     (!s->has_qport || s->qport == o->qport);
-	bool over = sequence == 1 && s->highest[client] > RESTART_DISTANCE;
+	struct netchan_side *side = &s->side[client];
+	bool far = netchan_order(side, sequence) == NETCHAN_OLDER &&
+		   side->newest - sequence > RESTART_DISTANCE;
+	bool over = far && sequence == 1;
 
-	if (o->has_connect && !known && sequence <= 2)
-		q3_session_start(s, true);
+	s->behind[client] = far ? s->behind[client] + 1 : 0;
+	if (o->has_connect && !known && (sequence <= 2 || far))
+		q3_session_start(s, sequence <= 2);
 	else if (over && s->accepted_again)
 		q3_session_start(s, true);
-	else if (over && s->live)
-		begin_unknown(s, datagram, n, client);
-	if (sequence > s->highest[client])
-		s->highest[client] = sequence;
+	else if (s->live && (over || s->behind[client] >= BEHIND_MAX))
+		begin_unknown(s, datagram, n, client, over);
+	else
+		return;
+	netchan_order(side, sequence);
 }
 
 void q3_session_datagram(struct q3_session *s, enum direction direction,

@@ -17,9 +17,13 @@
  */
 #include "decode/q3/q3_state.h"
 
+/* A message that is so far behind may be a later connection's, with the same key. */
+#define BEHIND_MAX 64
+
 bool q3_game_known(const struct q3_game *g, uint32_t sequence)
 {
-	return !g->strange_id && evidence_holds(&g->gamestate, sequence);
+	return !g->strange_id && evidence_holds(&g->gamestate, sequence) &&
+	       (int32_t)(g->gamestate.upto - sequence) < BEHIND_MAX;
 }
 
 /* The feed of the last server id is this one's, too. */

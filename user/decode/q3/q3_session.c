@@ -45,7 +45,8 @@ void q3_session_start(struct q3_session *s, bool fresh)
 	s->fresh = fresh;
 	s->disconnected = false;
 	s->accepted_again = false;
-	s->highest[0] = s->highest[1] = 0;
+	memset(s->side, 0, sizeof(s->side));
+	memset(s->behind, 0, sizeof(s->behind));
 	s->misfits = s->fits = 0;
 	s->guesses = 0;
 	memset(s->votes, 0, sizeof(s->votes));

@@ -9,6 +9,7 @@
 #ifndef Q3_SESSION_H
 #define Q3_SESSION_H
 
+#include "decode/netchan.h"
 #include "decode/q3/q3_message.h"
 #include "decode/q3/q3_netchan.h"
 
@@ -57,7 +58,8 @@ struct q3_session {
 	bool disconnected; /* somebody has said so */
 	bool accepted_again; /* a connectResponse with nothing new in it */
 	int64_t demo_ns; /* of a demo: the time of its last snapshot */
-	uint32_t highest[2]; /* sequence, by whether a client sent it */
+	struct netchan_side side[2]; /* by whether a client sends */
+	uint8_t behind[2]; /* datagrams in a row that are far behind the newest */
 	uint8_t misfits; /* legacy messages in a row that came out wrong, up to a limit */
 	uint8_t fits; /* right ones in a row, while the key is doubted */
 	struct q3_votes votes[2];

@@ -98,10 +98,12 @@ static void message(struct qw_session *s, enum direction direction,
 		taken(s, direction == DIRECTION_C2S, h);
 }
 
-/* It may be another map's from here on: until serverdata no baseline and frame is known.
- */
+/* It may be another map's from here on, and other extensions may have been agreed on:
+ * until serverdata nothing is known. */
 static void forget_map(struct qw_session *s)
 {
+	memset(&s->terms, 0, sizeof(s->terms));
+	s->has_slot = false;
 	s->join = (struct evidence_join){ .holes = false };
 	s->updates = (struct evidence){ .known = false };
 	if (s->game)
@@ -109,40 +111,44 @@ static void forget_map(struct qw_session *s)
 }
 
 /*
- * Whether the receiver would throw it away. Where late ones come in a row, each after
- * the last, the numbers have begun anew: the handshake was missed, or a forger was.
+ * Whether the receiver would throw it away. Where strange ones come in a row the numbers
+ * have begun anew: the handshake was missed, or a forger was. @sum: of the datagram.
  */
 static bool is_late(struct qw_session *s, unsigned int side, uint32_t sequence,
-		    struct record *r)
+		    uint16_t sum, struct record *r)
 {
-	switch (netchan_order(&s->side[side], sequence)) {
-	case NETCHAN_NEWER:
-		s->late_count[side] = 0;
+	enum netchan_order order = netchan_order(&s->side[side], sequence);
+
+	s->strange = false;
+	if (order != NETCHAN_NEWER) {
+		switch (netchan_late(&s->late[side], sequence, sum)) {
+		case NETCHAN_ANEW:
+			s->side[side].newest = sequence;
+			if (side)
+				forget_map(s);
+			order = NETCHAN_NEWER;
+			break;
+		case NETCHAN_STRANGE:
+			s->strange = true;
+			break;
+		case NETCHAN_OVERTAKEN:
+			break;
+		}
+	}
+	if (order == NETCHAN_NEWER) {
+		netchan_late_newer(&s->late[side], sequence, sum);
 		return false;
-	case NETCHAN_REPEATED:
-		record_bool(r, "repeated", true);
-		return true;
-	case NETCHAN_OLDER:
-		break;
 	}
-	if (!s->late_count[side] || sequence - s->late[side] - 1 >= QW_LATE_MAX)
-		s->late_count[side] = 0;
-	s->late[side] = sequence;
-	if (++s->late_count[side] < QW_LATE_MAX) {
-		record_bool(r, "late", true);
-		return true;
-	}
-	s->late_count[side] = 0;
-	s->side[side].newest = sequence;
-	if (side)
-		forget_map(s);
-	return false;
+	record_bool(r, order == NETCHAN_OLDER ? "late" : "repeated", true);
+	return true;
 }
 
 /* A connection whose acceptance was not seen begins with its first small number. */
-static void begin_if_new(struct qw_session *s, const struct netchan_header *h)
+static void begin_if_new(struct qw_session *s, bool client,
+			 const struct netchan_header *h)
 {
-	if (s->connecting && h->sequence <= 2 && h->qport == s->qport_next)
+	if (s->connecting && h->sequence <= 2 &&
+	    (client ? h->qport == s->qport_next : h->sequence && h->reliable))
 		qw_session_start(s);
 }
 
@@ -218,8 +224,7 @@ void qw_datagram(struct qw_session *s, enum direction direction, struct span pay
 	if (!netchan_read(&head, client ? 2 : 0, r, &h))
 		return;
 	reader_take(&rd, client ? HEADER_MAX : 2 * HEADER_WORD);
-	if (client)
-		begin_if_new(s, &h);
+	begin_if_new(s, client, &h);
 	if (client && s->has_qport && h.qport != s->qport) {
 		record_opaque(r, "qport of another connection");
 		return;
@@ -232,11 +237,14 @@ void qw_datagram(struct qw_session *s, enum direction direction, struct span pay
 		record_opaque(r, "compressed by a table that only the two ends have");
 		return;
 	}
-	late = is_late(s, !client, h.sequence, r);
+	late = is_late(s, !client, h.sequence,
+		       variants & QW_VARIANT_FRAG ? 0 : netchan_sum(payload), r);
 	if (variants & QW_VARIANT_FRAG)
 		part(s, direction, &h, &rd, late, r);
 	else
 		message(s, direction, &h, reader_rest(&rd), late, r);
+	if (s->strange)
+		record_partial(r, "it may be of a later connection");
 	r->dialect = s->terms.protocol ? qw_dialect(&s->terms) : r->dialect;
 	r->untested = qw_is_untested(&s->terms) || variants & QW_VARIANT_FRAG;
 }

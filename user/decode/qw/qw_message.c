@@ -55,11 +55,13 @@ static void store(struct qw_session *s, const struct qw_parse *p)
 {
 	struct qw_game *g = qw_session_game(s);
 	struct qw_frame *slot;
+	bool newer;
 
 	if (!g)
 		return;
 	slot = &g->frames[p->frame.sequence % QW_FRAMES];
-	if (p->late && slot->stored && (int32_t)(p->frame.sequence - slot->sequence) <= 0)
+	newer = slot->stored && (int32_t)(p->frame.sequence - slot->sequence) <= 0;
+	if (p->late && (s->strange || newer))
 		return;
 	*slot = p->frame;
 	s->join.holes |= p->hole;

@@ -68,7 +68,6 @@ struct qw_frame {
 #define QW_STYLES     255 /* of FTE's custom temporary entities */
 #define QW_DEMOINFO   (1 << 20) /* bytes of JSON in a recording */
 #define QW_GUESSES    8
-#define QW_LATE_MAX   8 /* late ones in a row, each after the last: it has begun anew */
 #define QW_MOVE_BYTES 60 /* at most so many of a move are under its checksum */
 
 /* Handed out when the first message with something to remember is right. */
@@ -90,8 +89,8 @@ struct qw_game {
 
 struct qw_session {
 	struct netchan_side side[2]; /* by direction: [0] c2s */
-	uint32_t late[2]; /* the last late sequence, */
-	uint8_t late_count[2]; /* and how many came in a row */
+	struct netchan_late late[2]; /* likewise */
+	bool strange; /* the datagram in hand may be of another connection */
 	struct qw_terms terms;
 	uint32_t servercount;
 	bool has_slot;
