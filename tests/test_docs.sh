@@ -80,14 +80,23 @@ example_of()
 		on && blanks == indent && /}$/ { on = 0; done = 1 }' "$1"
 }
 
-# Links between pages: the file that each names, seen from the page.
+# The headings of a page, as links name them.
+anchors() # PAGE
+{
+	sed -n 's/^##* //p' "$1" | tr '[:upper:]' '[:lower:]' | tr -cd 'a-z0-9 _\n-' | tr ' ' -
+}
+
+# Links between pages: the file that each names, seen from the page, and the heading in it.
 links_broken()
 {
-	local page link
+	local page link file
 
 	for page in README.md docs/*.md docs/*/*.md; do
-		grep -oP '\]\(\K[^)#]+' "$page" | grep -v '^https\?:' | while read -r link; do
-			[ -e "$(dirname "$page")/$link" ] || printf '%s:%s ' "$page" "$link"
+		grep -oP '\]\(\K[^)]+' "$page" | grep -v '^https\?:' | while read -r link; do
+			file=$(dirname "$page")/${link%%#*}
+			[ -e "$file" ] || printf '%s:%s ' "$page" "$link"
+			[ "$link" = "${link#*#}" ] || anchors "$file" | grep -qxF -- "${link#*#}" ||
+				printf '%s:%s ' "$page" "$link"
 		done
 	done
 }
