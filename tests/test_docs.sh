@@ -94,6 +94,7 @@ links_broken()
 	for page in README.md docs/*.md docs/*/*.md; do
 		grep -oP '\]\(\K[^)]+' "$page" | grep -v '^https\?:' | while read -r link; do
 			file=$(dirname "$page")/${link%%#*}
+			[ -n "${link%%#*}" ] || file=$page
 			[ -e "$file" ] || printf '%s:%s ' "$page" "$link"
 			[ "$link" = "${link#*#}" ] || anchors "$file" | grep -qxF -- "${link#*#}" ||
 				printf '%s:%s ' "$page" "$link"
@@ -101,10 +102,23 @@ links_broken()
 	done
 }
 
+# Attacks that the threat model does not name.
+attacks_unnamed()
+{
+	local attack
+
+	for attack in tests/attack/attack_*.sh; do
+		attack=${attack##*/}
+		grep -qE "${attack%.sh}([^a-z_]|\$)" docs/SECURITY.md docs/measurements/*attacks.md ||
+			printf '%s ' "$attack"
+	done
+}
+
 verdict architecture_paths_exist "$(paths_missing docs/ARCHITECTURE.md)"
 verdict other_paths_exist "$(paths_missing README.md docs/HACKING.md docs/tutorial.md docs/SECURITY.md \
 	docs/howto/*.md docs/explain/*.md)"
 verdict links_lead_somewhere "$(links_broken)"
+verdict every_attack_is_named "$(attacks_unnamed)"
 verdict reference_is_as_the_code "$(stale)"
 verdict every_key_in_the_manual "$(keys_missing)"
 verdict every_command_in_the_manual "$(commands_missing)"
