@@ -118,6 +118,7 @@ static void keep_answer(struct live *live, int octets, __u64 now)
 	*t = (struct template){ .made_ns = now,
 				.request_length = sizeof(question) - 1,
 				.kind = KIND_STATUSRESPONSE,
+				.most = TEMPLATE_TEXT,
 				.head = (__u16)octets };
 	memcpy(t->request, question, sizeof(question) - 1);
 	memset(t->mask, 0xff, sizeof(t->mask));
