@@ -74,21 +74,38 @@ static __always_inline void sip_word(__u64 v[4], __u64 word)
 	v[0] ^= word;
 }
 
-/* SipHash-1-3 of 24 octets: three words in little-endian order. */
-static __always_inline __u64 sip_hash(const __u64 key[2], const __u64 word[3])
+/* Begin a SipHash-1-3 under @key. sip_word() for each 8 bytes follows, then sip_end(). */
+static __always_inline void sip_begin(__u64 v[4], const __u64 key[2])
 {
-	__u64 v[4] = { key[0] ^ 0x736f6d6570736575ull, key[1] ^ 0x646f72616e646f6dull,
-		       key[0] ^ 0x6c7967656e657261ull, key[1] ^ 0x7465646279746573ull };
+	v[0] = key[0] ^ 0x736f6d6570736575ull;
+	v[1] = key[1] ^ 0x646f72616e646f6dull;
+	v[2] = key[0] ^ 0x6c7967656e657261ull;
+	v[3] = key[1] ^ 0x7465646279746573ull;
+}
 
-	sip_word(v, word[0]);
-	sip_word(v, word[1]);
-	sip_word(v, word[2]);
-	sip_word(v, 24ull << 56);
+/*
+ * Return the hash of what was put in and of @rest: the last 0 to 7 bytes, lowest first,
+ * zeros, and in the highest byte the number of bytes of all.
+ */
+static __always_inline __u64 sip_end(__u64 v[4], __u64 rest)
+{
+	sip_word(v, rest);
 	v[2] ^= 0xff;
 	sip_round(v);
 	sip_round(v);
 	sip_round(v);
 	return v[0] ^ v[1] ^ v[2] ^ v[3];
+}
+
+/* SipHash-1-3 of 24 bytes: three words in little-endian order. */
+static __always_inline __u64 sip_hash(const __u64 key[2], const __u64 word[3])
+{
+	__u64 v[4];
+
+	sip_begin(v, key);
+	for (int i = 0; i < 3; i++)
+		sip_word(v, word[i]);
+	return sip_end(v, 24ull << 56);
 }
 
 static __always_inline __u64 cookie_epoch(__u64 now_ns)
@@ -123,16 +140,32 @@ static inline bool cookie_rests(__u64 now_ns, __u32 *ret_turn)
 	return step >= 4 && step < 12;
 }
 
+static __always_inline bool cookie_is_ipv4(const struct cookie_asker *asker)
+{
+	return !(asker->word[0] | ((__u32)asker->word[1] ^ 0xffff0000));
+}
+
+/*
+ * Return the hash of @asker, of the lower 24 bits of @epoch and of @form: of 15 bytes,
+ * the last of them zeros, if its address is an IPv4 address; else of 24. No message of
+ * the one length has the hash of one of the other but by chance.
+ */
 static __always_inline __u64 cookie_hash(const struct cookie_secret *secret,
 					 const struct cookie_asker *asker, __u64 epoch,
 					 enum cookie_form form)
 {
-	const __u64 *key = secret->key[cookie_turn(epoch)];
-	__u64 word[3] = { asker->word[0], asker->word[1],
-			  (__u32)asker->word[2] | (epoch & 0xffffff) << 32 |
-				  (__u64)form << 56 };
+	__u64 v[4], who = (__u32)asker->word[2], rest = 24ull << 56;
 
-	return sip_hash(key, word);
+	sip_begin(v, secret->key[cookie_turn(epoch)]);
+	if (cookie_is_ipv4(asker)) {
+		sip_word(v, asker->word[1] >> 32 | who << 32);
+		rest = 15ull << 56 | (epoch & 0xffffff) | (__u64)form << 24;
+	} else {
+		sip_word(v, asker->word[0]);
+		sip_word(v, asker->word[1]);
+		sip_word(v, who | (epoch & 0xffffff) << 32 | (__u64)form << 56);
+	}
+	return sip_end(v, rest);
 }
 
 /* --- spellings ------------------------------------------------------------------------

@@ -46,8 +46,8 @@ static struct cookie_asker nth(__u32 i)
 	};
 }
 
-/* Another's SipHash, over the octets and not the words. */
-static __u64 reference(const __u64 key[2], const __u64 word[3])
+/* Another's SipHash, over @n octets and not the words. */
+static __u64 reference(const __u64 key[2], const __u64 word[3], size_t n)
 {
 	static char name[] = "SIPHASH";
 	unsigned int compress = 1, finish = 3;
@@ -68,7 +68,7 @@ static __u64 reference(const __u64 key[2], const __u64 word[3])
 	for (int i = 0; i < 16; i++)
 		secret_octets[i] = (unsigned char)(key[i / 8] >> i % 8 * 8);
 	assert_int_equal(EVP_MAC_init(ctx, secret_octets, 16, params), 1);
-	assert_int_equal(EVP_MAC_update(ctx, octets, sizeof(octets)), 1);
+	assert_int_equal(EVP_MAC_update(ctx, octets, n), 1);
 	assert_int_equal(EVP_MAC_final(ctx, out, &length, sizeof(out)), 1);
 	assert_int_equal(length, 8);
 	for (int i = 0; i < 8; i++)
@@ -83,9 +83,14 @@ static void the_hash_is_siphash(void **state)
 	(void)state;
 	for (int i = 0; i < 2000; i++) {
 		__u64 key[2] = { dice(), dice() };
-		__u64 word[3] = { dice(), dice(), dice() };
+		__u64 word[3] = { dice(), dice(), dice() }, v[4];
 
-		assert_int_equal(sip_hash(key, word), reference(key, word));
+		assert_int_equal(sip_hash(key, word), reference(key, word, 24));
+		sip_begin(v, key);
+		sip_word(v, word[0]);
+		word[1] &= ~0ull >> 8;
+		assert_int_equal(sip_end(v, word[1] | 15ull << 56),
+				 reference(key, word, 15));
 	}
 }
 
@@ -99,10 +104,17 @@ static void the_hash_is_of_all_that_it_says(void **state)
 	(void)state;
 	/* What stands above port and slot is no part of the name. */
 	assert_int_equal(cookie_hash(&secret, &asker, 0x12, COOKIE_INFO),
-			 reference(secret.key[1], word));
+			 reference(secret.key[1], word, 24));
 	word[2] = 0x0300002200071234ull;
 	assert_int_equal(cookie_hash(&secret, &asker, 0x22, COOKIE_INFO),
-			 reference(secret.key[0], word));
+			 reference(secret.key[0], word, 24));
+	/* Of an IPv4 address, the address alone. */
+	asker.word[0] = 0;
+	asker.word[1] = 0x99aabbccffff0000;
+	word[0] = 0x0007123499aabbcc;
+	word[1] = 0x03000022;
+	assert_int_equal(cookie_hash(&secret, &asker, 0x22, COOKIE_INFO),
+			 reference(secret.key[0], word, 15));
 }
 
 static void letters_are_base_32(void **state)
