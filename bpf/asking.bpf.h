@@ -68,30 +68,72 @@ __noinline int answer_fits(struct xdp_md *ctx, const struct call *c)
 	call_packet(ctx, c, &p);
 	return p.start + ETH_ALEN <= p.end && !(*p.start & 1) &&
 	       answer_plain(p.payload, p.addresses, p.ipv6) && call_port(c) &&
-	       addresses_fit(&p) && frame_is_here(ctx, c);
+	       addresses_fit(&p) && frame_is_here(&p, call_slot(c));
 }
 
 /* --- asking ------------------------------------------------------------------ */
 
-/*
- * The text that asks for proof, in place of the request in @t. Returns its length, or 0:
- * there is none for such a request.
- */
-static __always_inline __u32 ask_text(struct proof_text *t, enum wire_family family,
-				      enum wire_kind kind, const struct cookie_asker *who,
-				      __u32 length, __u64 now)
+/* Make the challenge of @form to @who in *@ret. */
+static __always_inline void ask_text(enum wire_family family, enum cookie_form form,
+				     const struct cookie_asker *who,
+				     struct proof_said *ret)
 {
-	enum cookie_form form = proof_form(kind, length);
-	__u64 epoch = cookie_epoch(now), hash;
+	__u64 epoch = cookie_epoch(clock_now(&live));
 
-	if (family != FAMILY_QUAKE3)
-		form = family == FAMILY_NETQUAKE ? COOKIE_TEXT : COOKIE_NUMBER;
-	if (!form)
-		return 0;
-	hash = cookie_hash(&live.proof.secret, who, epoch, form);
-	if (family != FAMILY_QUAKE3)
-		return proof_challenge(t, family, hash, epoch);
-	return proof_echo(t, form, length, cookie_letters(hash, epoch));
+	proof_say(family, form, cookie_hash(&live.proof.secret, who, epoch, form), epoch,
+		  ret);
+}
+
+/*
+ * proof_arguments() of the request of @length bytes that is @where, as PROOF_WHERE() says
+ * it. A function of its own, so that the verifier walks its loop once.
+ */
+__noinline int ask_arguments(struct xdp_md *ctx, __u64 where, __u32 length, __u32 letter)
+{
+	__u8 *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
+	__u64 offset = where & OFFSET_MASK;
+
+	same_copy(data);
+	same_copy(end);
+	same_copy(offset);
+	return proof_arguments(data + offset, end, length & 0xffff, letter);
+}
+
+/*
+ * Write the challenge @said, of @a->length bytes and the cookie's @form, over the request
+ * of @c. The UDP checksum is that of the new text and does not depend on the old one:
+ * a client on this machine, or in a container or a virtual machine of it, leaves that to
+ * a card that its datagrams never come to.
+ *
+ * False: the request has no such challenge, or the frame no room for it. The frame may
+ * have been changed and must be dropped.
+ */
+static __always_inline bool ask_write(struct xdp_md *ctx, const struct call *c,
+				      const struct answer *a, enum cookie_form form,
+				      const struct proof_said *said)
+{
+	__u64 sum = proof_sum(said->words[0]) + proof_sum(said->words[1]);
+	__u8 *data, *end;
+	__u64 offset;
+	int rest;
+
+	if (form == COOKIE_ARGUED) {
+		rest = ask_arguments(ctx, c->where, c->length, said->words[2]);
+		if (rest < 0)
+			return false;
+		sum += rest;
+	} else {
+		sum += proof_sum(said->words[2]);
+	}
+	if (!answer_heads(ctx, a, sum))
+		return false;
+	data = (void *)(long)ctx->data;
+	end = (void *)(long)ctx->data_end;
+	same_copy(data);
+	same_copy(end);
+	offset = a->payload & OFFSET_MASK;
+	same_copy(offset);
+	return proof_store(data + offset, end, form, a->length, said);
 }
 
 /*
@@ -129,13 +171,17 @@ static __always_inline enum wire_kind ask_kind(enum wire_family family)
 					     : KIND_CHALLENGE;
 }
 
+/*
+ * Count a frame of @bytes, a @kind of @payload bytes, that is sent for the service in
+ * @slot for @reason, and perhaps show it to the daemon. @number: of the counter.
+ */
 static __always_inline void count_sent(struct xdp_md *ctx, __u32 slot,
 				       enum wire_kind kind, enum reason reason,
-				       __u32 payload, __u64 bytes)
+				       __u32 number, __u32 payload, __u64 bytes)
 {
 	struct live *l = &live;
 	struct tally_row *row = NULL;
-	struct tally *tally = tally_find(slot, DIRECTION_S2C, kind, reason, &row);
+	struct tally *tally = tally_at(slot, number, &row);
 	__u64 counted;
 
 	if (!tally)
@@ -163,35 +209,44 @@ static __always_inline int send_back(struct xdp_md *ctx)
 }
 
 /*
- * Answer a request that answer_fits() by asking for proof: sent back, or XDP_DROP where
- * that cannot be. A function of its own, as all here: the verifier walks it once.
+ * Challenge the client of a request for which answer_fits() is true. Returns what sends
+ * the challenge, or XDP_DROP if there is none: the frame may have been changed.
+ * Called by shield_proof() after the request was counted. A function of its own, as all
+ * here: the verifier walks it once.
  */
 __noinline int proof_answer(struct xdp_md *ctx, const struct call *c)
 {
-	struct live *l = &live;
 	struct answer a = { .back = true };
+	struct live *l = &live;
 	const struct service *s;
-	struct proof_text *text;
-	__u32 at, bytes;
+	struct proof_said said;
+	enum wire_family family;
+	enum cookie_form form;
+	enum wire_kind kind;
+	__u32 slot;
 
 	if (!c)
 		return XDP_DROP;
-	at = call_slot(c);
+	slot = call_slot(c);
+	s = service_at(tables_now(l), &slot);
+	if (!s)
+		return XDP_DROP;
+	family = s->family;
+	form = proof_asks_by(family, call_kind(c), c->length);
+	if (!form)
+		return XDP_DROP;
 	a.payload = c->where & OFFSET_MASK;
 	a.ipv6 = call_ipv6(c);
-	s = service_at(tables_now(l), &at);
-	text = text_load(ctx, a.payload, c->length);
-	if (!s || !text)
+	a.length = proof_said_length(family, form, c->length);
+	if (a.length > PROOF_TEXT ||
+	    !ask_paid(family, c, a.payload + a.length, answer_frame(ctx)))
 		return XDP_DROP;
-	a.length =
-		ask_text(text, s->family, call_kind(c), &c->who, c->length, clock_now(l));
-	bytes = answer_frame(ctx);
-	if (!a.length || a.length > PROOF_TEXT ||
-	    !ask_paid(s->family, c, a.payload + a.length, bytes) ||
-	    !answer_write(ctx, &a, text))
+	ask_text(family, form, &c->who, &said);
+	if (!ask_write(ctx, c, &a, form, &said))
 		return XDP_DROP;
-	count_sent(ctx, at, ask_kind(s->family), REASON_CHALLENGED, a.length,
-		   answer_frame(ctx));
+	kind = ask_kind(family);
+	count_sent(ctx, slot, kind, REASON_CHALLENGED, TALLY_OUT_CHALLENGED + kind,
+		   a.length, answer_frame(ctx));
 	return send_back(ctx);
 }
 

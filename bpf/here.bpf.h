@@ -28,19 +28,14 @@ static __always_inline bool here_has(const struct here *h, const __u8 *eth)
  * Return true if the frame is for this host, or for an address that its service names.
  * A service that names none would else be that of every machine on the wire.
  */
-__noinline int frame_is_here(struct xdp_md *ctx, const struct call *c)
+static __always_inline bool frame_is_here(const struct packet *p, __u32 slot)
 {
 	const struct tables *tab = tables_now(&live);
-	struct packet p;
-	__u64 port;
+	__u64 port = port_number(packet_port(p, RECEIVER));
 
-	if (!c)
-		return false;
-	call_packet(ctx, c, &p);
-	port = port_number(packet_port(&p, RECEIVER));
-	if (tab->ports[port].any != call_slot(c) + 1)
+	if (tab->ports[port].any != slot + 1)
 		return true;
-	return p.start + ETH_ALEN <= p.end && here_has(&live.here, p.start);
+	return p->start + ETH_ALEN <= p->end && here_has(&live.here, p->start);
 }
 
 #endif /* HERE_BPF_H */

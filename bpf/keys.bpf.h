@@ -130,15 +130,19 @@ static __always_inline bool keys_store(struct xdp_md *ctx, __u32 at,
 	return least < KEYS_TEXT && !bpf_xdp_store_bytes(ctx, at, keys->text, least + 1);
 }
 
-/* Write our challenge with the server's keys behind it; @text: our challenge. */
+/* Write the challenge @said and the server's keys. False: the frame must be dropped. */
 static __always_inline bool keys_write(struct xdp_md *ctx, const struct answer *a,
-				       struct proof_text *text, struct host_keys *keys)
+				       const struct proof_said *said,
+				       struct host_keys *keys)
 {
+	__u64 text[4] = { said->words[0], said->words[1], said->words[2], 0 };
 	__u32 at = a->payload & OFFSET_MASK;
-	__u64 sum = answer_sum(text) + template_turned(keys->sum, KEYS_AT - 1);
+	__u64 sum = template_turned(keys->sum, KEYS_AT - 1);
 
+	for (int i = 0; i < 3; i++)
+		sum += proof_sum(text[i]);
 	return answer_heads(ctx, a, sum) &&
-	       !bpf_xdp_store_bytes(ctx, at, text->at, KEYS_AT - 1) &&
+	       !bpf_xdp_store_bytes(ctx, at, text, KEYS_AT - 1) &&
 	       keys_store(ctx, at + KEYS_AT - 1, keys);
 }
 
@@ -150,7 +154,7 @@ __noinline int keys_answer(struct xdp_md *ctx, const struct call *c)
 {
 	struct answer a = { .back = true };
 	struct host_keys *keys;
-	struct proof_text *text;
+	struct proof_said said;
 	__u32 slot, more;
 	__u64 heard;
 
@@ -158,27 +162,25 @@ __noinline int keys_answer(struct xdp_md *ctx, const struct call *c)
 		return XDP_DROP;
 	slot = call_slot(c);
 	keys = keys_at(slot);
+	if (!keys)
+		return XDP_DROP;
 	a.payload = c->where & OFFSET_MASK;
 	a.ipv6 = call_ipv6(c);
-	text = text_load(ctx, a.payload, c->length);
-	if (!keys || !text)
-		return XDP_DROP;
 	/* Read the stamp first: keys_learn() sets it before the state. */
 	heard = *(volatile __u64 *)&keys->heard_ns;
 	if (*(volatile __u32 *)&keys->state != KEYS_KNOWN)
 		return XDP_DROP;
-	ask_text(text, FAMILY_NETQUAKE, call_kind(c), &c->who, c->length,
-		 clock_now(&live));
+	ask_text(FAMILY_NETQUAKE, COOKIE_TEXT, &c->who, &said);
 	a.length = KEYS_AT - 1 + keys->length;
 	more = a.payload + a.length - answer_frame(ctx);
 	if ((int)more > 0 && !ask_booked(c, more, answer_frame(ctx)))
 		return XDP_DROP;
 	/* Not what has changed meanwhile. */
-	if (!keys_write(ctx, &a, text, keys) ||
+	if (!keys_write(ctx, &a, &said, keys) ||
 	    *(volatile __u64 *)&keys->heard_ns != heard)
 		return XDP_DROP;
-	count_sent(ctx, slot, KIND_CHALLENGE, REASON_CHALLENGED, a.length,
-		   answer_frame(ctx));
+	count_sent(ctx, slot, KIND_CHALLENGE, REASON_CHALLENGED,
+		   TALLY_OUT_CHALLENGED + KIND_CHALLENGE, a.length, answer_frame(ctx));
 	return send_back(ctx);
 }
 

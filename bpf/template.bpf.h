@@ -195,7 +195,7 @@ __noinline int template_send(struct xdp_md *ctx, const struct call *c, __u32 cho
 {
 	struct template_pair *pair =
 		template_pair((chosen & ((1 << CHOSEN_REST) - 1)) - 1);
-	__u32 rest = chosen_rest(chosen);
+	__u32 rest = chosen_rest(chosen), kind;
 	__u32 total = chosen >> CHOSEN_LENGTH;
 	struct template_nonce nonce;
 	struct template_cut cut;
@@ -217,8 +217,10 @@ __noinline int template_send(struct xdp_md *ctx, const struct call *c, __u32 cho
 	    !template_store(ctx, c->where, t, &nonce, cut.tail, total) ||
 	    __sync_fetch_and_add(&pair->generation, 0) != generation)
 		return XDP_DROP;
-	count_sent(ctx, call_slot(c), t->kind, REASON_CACHED_RESPONSE, total,
-		   answer_frame(ctx));
+	kind = t->kind;
+	if (index_below(&kind, KIND_COUNT))
+		count_sent(ctx, call_slot(c), kind, REASON_CACHED_RESPONSE,
+			   TALLY_OUT_CACHED_RESPONSE + kind, total, answer_frame(ctx));
 	return send_back(ctx);
 }
 

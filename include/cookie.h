@@ -224,24 +224,41 @@ static __always_inline bool cookie_number_fits(__u32 number, __u64 *ret_parity)
 	return number - COOKIE_LEAST < COOKIE_LEAST;
 }
 
-/* Five digits of @v, below 10^5, as a fraction of 2^32 out of which they fall. */
-static __always_inline void cookie_five(__u32 v, __u8 *ret)
+/* Return the five digits of @v, below 10^5, the first of them in the lowest byte. */
+static __always_inline __u64 cookie_five(__u32 v)
 {
-	__u64 rest = v * 429497ull; /* ceil(2^32 / 10^4) */
+	/* A fraction of 2^32, out of which a multiplication by 10 takes each digit. */
+	__u64 rest = v * 429497ull, digits = 0; /* ceil(2^32 / 10^4) */
 
 	for (int i = 0; i < 5; i++) {
-		ret[i] = '0' + (rest >> 32);
+		digits |= ('0' + (rest >> 32)) << 8 * i;
 		rest = (rest & 0xffffffff) * 10;
 	}
+	return digits;
 }
 
-/* Any @number in decimal, with leading zeros, and without a division. */
-static __always_inline void cookie_decimal(__u32 number, __u8 ret[COOKIE_DIGITS])
+/*
+ * Return the first eight of the ten digits of @number in decimal, with leading zeros, the
+ * first of them in the lowest byte. The last two are in the lower bytes of *@ret_more.
+ */
+static __always_inline __u64 cookie_digits(__u32 number, __u64 *ret_more)
 {
 	__u32 high = (number >> 5) * 175921861ull >> 39; /* number / 10^5 */
+	__u64 first = cookie_five(high), last = cookie_five(number - high * 100000);
 
-	cookie_five(high, ret);
-	cookie_five(number - high * 100000, ret + 5);
+	*ret_more = last >> 24;
+	return first | last << 40;
+}
+
+/* Write the ten digits of cookie_digits() to @ret. */
+static __always_inline void cookie_decimal(__u32 number, __u8 ret[COOKIE_DIGITS])
+{
+	__u64 more, digits = cookie_digits(number, &more);
+
+	for (int i = 0; i < 8; i++)
+		ret[i] = digits >> 8 * i;
+	ret[8] = more;
+	ret[9] = more >> 8;
 }
 
 #endif /* COOKIE_H */

@@ -116,55 +116,62 @@ static __always_inline bool proof_arguments_word(__u64 *word, __u64 in, bool *nu
 	return !(in & ~plain);
 }
 
-/* Can what stands behind `getchallenge ` be part of a token? It is made that. */
-static __always_inline bool proof_arguments(struct proof_text *t, __u32 length)
+/* Return the sum of the 16-bit words of @word, as they stand in memory, not folded. */
+static __always_inline __u64 proof_sum(__u64 word)
 {
-	__u64 *words = (__u64 *)t->at, in = 0x8080808080808080ull << 16;
+	return (__u32)word + (word >> 32);
+}
+
+/*
+ * Make of what stands behind `getchallenge `, in the request of @length bytes at @at, the
+ * rest of a token that begins with a cookie whose last letter is @letter.
+ *
+ * Returns the sum of all words from @letter on, below 2^17; or -1 if no token can be made
+ * of it: then the request may have been changed, and must be dropped. @end: where the
+ * frame ends. The last word is read together with what is before it, since the frame may
+ * end with the text.
+ */
+static __always_inline int proof_arguments(__u8 *at, const __u8 *end, __u32 length,
+					   __u8 letter)
+{
+	__u64 in = 0x8080808080808080ull << 16, sum = 0, word, was;
+	__u32 rest = length & 7, last = length - 8;
 	bool number = true;
 
 	if (length <= PROOF_ARGUED || length > PROOF_TEXT ||
-	    t->at[PROOF_ARGUED - 1] != ' ')
-		return false;
-	if (t->at[PROOF_ARGUED] == '-')
-		t->at[PROOF_ARGUED] = 'n';
-	else if (!(t->at[PROOF_ARGUED] >= '0' && t->at[PROOF_ARGUED] <= '9'))
-		return false;
+	    at + PROOF_ARGUED + 1 > end || at[PROOF_ARGUED - 1] != ' ')
+		return -1;
+	if (at[PROOF_ARGUED] == '-')
+		at[PROOF_ARGUED] = 'n';
+	else if (!(at[PROOF_ARGUED] >= '0' && at[PROOF_ARGUED] <= '9'))
+		return -1;
+	at[PROOF_ARGUED - 1] = letter;
 	for (__u32 i = (PROOF_ARGUED + 1) / 8; i < PROOF_TEXT / 8; i++) {
-		__u32 rest = length - 8 * i; /* octets from here on */
-
-		if (8 * i >= length)
+		if (8 * i + 8 > length)
 			break;
-		if (rest < 8)
-			in &= ~0ull >> (64 - 8 * rest);
-		if (!proof_arguments_word(&words[i], in, &number))
-			return false;
+		if (at + 8 * i + 8 > end)
+			return -1;
+		word = load_u64(at + 8 * i);
+		if (!proof_arguments_word(&word, in, &number))
+			return -1;
+		*(__u64 *)(at + 8 * i) = word;
+		sum += proof_sum(word);
 		in = 0x8080808080808080ull;
 	}
-	return true;
-}
-
-/* Make of a request the echo that answers it. Returns its length, or 0: none can. */
-static __always_inline __u32 proof_echo(struct proof_text *t, enum cookie_form form,
-					__u32 length, __u64 letters)
-{
-	switch (form) {
-	case COOKIE_BARE:
-		proof_put(t, PROOF_BACK, WORD_PART("echo", 0) | 0x20ull << 32, 5);
-		proof_put(t, PROOF_TOKEN, letters, PROOF_LETTERS - 1);
-		return PROOF_BARE_N;
-	case COOKIE_ARGUED:
-		if (!proof_arguments(t, length))
-			return 0;
-		proof_put(t, PROOF_BACK, WORD_PART("echo", 0) | 0x20ull << 32, 5);
-		proof_put(t, PROOF_TOKEN, letters, PROOF_LETTERS);
-		return length;
-	default:
-		__builtin_memset(t->at + PROOF_QUERY_N, 0, PROOF_TEXT - PROOF_QUERY_N);
-		proof_put(t, PROOF_BACK, WORD_PART("echo", 0) | 0x20ull << 32, 5);
-		proof_put(t, PROOF_TOKEN, letters, PROOF_LETTERS);
-		t->at[PROOF_QUERY_N - 1] = form == COOKIE_INFO ? 'i' : 's';
-		return PROOF_QUERY_N;
+	if (rest) {
+		if (!index_below(&last, PROOF_TEXT - 7) || at + last + 8 > end)
+			return -1;
+		was = load_u64(at + last);
+		word = was >> (64 - 8 * rest);
+		in &= ~0ull >> (64 - 8 * rest);
+		if (!proof_arguments_word(&word, in, &number))
+			return -1;
+		*(__u64 *)(at + last) =
+			(was & ~(~0ull << (64 - 8 * rest))) | word << (64 - 8 * rest);
+		sum += proof_sum(word);
 	}
+	sum = (__u32)sum + (sum >> 32);
+	return (int)((sum & 0xffff) + (sum >> 16 & 0xffff) + (sum >> 32));
 }
 
 /* Which form of cookie came back in @length octets, of which @behind follows the letters;
@@ -235,30 +242,121 @@ static __always_inline __u32 proof_ask(struct proof_text *t, enum cookie_form fo
 	return PROOF_BARE_N;
 }
 
-/* --- QuakeWorld, Quake II, DarkPlaces -------------------------------------------------
+/* --- challenges -----------------------------------------------------------------------
  */
 
-/* Our own challenge, in place of all that was there. Returns its length. */
-static __always_inline __u32 proof_challenge(struct proof_text *t,
-					     enum wire_family family, __u64 hash,
-					     __u64 epoch)
+/* A challenge, with zeros after it: all of it but the arguments of an echo. */
+struct proof_said {
+	__u64 words[3];
+};
+
+/* Return the form of the cookie in a challenge to @kind of @length bytes; 0: there is
+ * none. */
+static __always_inline enum cookie_form proof_asks_by(enum wire_family family,
+						      enum wire_kind kind, __u32 length)
 {
-	__builtin_memset(t->at + PROOF_BACK, 0, PROOF_TEXT - PROOF_BACK);
-	if (family == FAMILY_QUAKEWORLD) {
-		t->at[PROOF_BACK] = 'c';
-		cookie_decimal(cookie_number(hash, epoch), t->at + PROOF_BACK + 1);
-		return PROOF_QW_N;
-	}
-	proof_put(t, PROOF_BACK, WORD_PART("challenge", 0), 8);
-	proof_put(t, PROOF_BACK + 8, WORD_PART("challenge", 1) | 0x20ull << 8, 2);
-	if (family == FAMILY_QUAKE2) {
-		cookie_decimal(cookie_number(hash, epoch), t->at + PROOF_Q2_AT);
-		return PROOF_Q2_AT + COOKIE_DIGITS;
-	}
-	proof_put(t, PROOF_Q2_AT, cookie_letters(hash, epoch), PROOF_LETTERS);
-	proof_put(t, PROOF_Q2_AT + PROOF_LETTERS, cookie_letters_more(hash), 2);
-	return PROOF_Q2_AT + PROOF_CHARS;
+	if (family == FAMILY_QUAKE3)
+		return proof_form(kind, length);
+	return family == FAMILY_NETQUAKE ? COOKIE_TEXT : COOKIE_NUMBER;
 }
+
+/* Return the length of the challenge of @form to a request of @length bytes. */
+static __always_inline __u32 proof_said_length(enum wire_family family,
+					       enum cookie_form form, __u32 length)
+{
+	switch (form) {
+	case COOKIE_BARE:
+		return PROOF_BARE_N;
+	case COOKIE_ARGUED:
+		return length;
+	case COOKIE_INFO:
+	case COOKIE_STATUS:
+		return PROOF_QUERY_N;
+	default:
+		return family == FAMILY_QUAKEWORLD ? PROOF_QW_N
+						   : PROOF_Q2_AT + PROOF_CHARS;
+	}
+}
+
+/* Make an echo with the cookie @letters. The last letter of COOKIE_BARE is left away. */
+static __always_inline void proof_echo(enum cookie_form form, __u64 letters,
+				       struct proof_said *ret)
+{
+	ret->words[0] = 0xffffffff | WORD_PART("echo", 0) << 32;
+	ret->words[1] = ' ' | letters << 8;
+	ret->words[2] = form == COOKIE_BARE ? 0 : letters >> 56;
+	if (form == COOKIE_INFO)
+		ret->words[2] |= 'i' << 8;
+	if (form == COOKIE_STATUS)
+		ret->words[2] |= 's' << 8;
+}
+
+/* Make a challenge of ten characters: eight in @first, the first lowest, two in @more. */
+static __always_inline void proof_challenge(enum wire_family family, __u64 first,
+					    __u64 more, struct proof_said *ret)
+{
+	if (family == FAMILY_QUAKEWORLD) {
+		ret->words[0] = 0xffffffff | (__u64)'c' << 32 | first << 40;
+		ret->words[1] = first >> 24 | more << 40;
+		ret->words[2] = 0;
+		return;
+	}
+	ret->words[0] = 0xffffffff | WORD_PART("challenge", 0) << 32;
+	ret->words[1] = WORD_PART("challenge", 0) >> 32 | (__u64)'e' << 32 |
+			(__u64)' ' << 40 | first << 48;
+	ret->words[2] = first >> 16 | more << 48;
+}
+
+/* Make the challenge with a cookie of @form that was made of @hash in @epoch. */
+static __always_inline void proof_say(enum wire_family family, enum cookie_form form,
+				      __u64 hash, __u64 epoch, struct proof_said *ret)
+{
+	__u64 first, more;
+
+	if (form == COOKIE_NUMBER) {
+		first = cookie_digits(cookie_number(hash, epoch), &more);
+		proof_challenge(family, first, more, ret);
+		return;
+	}
+	first = cookie_letters(hash, epoch);
+	if (form == COOKIE_TEXT)
+		proof_challenge(family, first, cookie_letters_more(hash), ret);
+	else
+		proof_echo(form, first, ret);
+}
+
+/*
+ * Write a challenge of @length bytes to @at, but for the arguments of an echo, which
+ * stand there: proof_arguments(). Behind a text of 16 bytes there may be one or two bytes
+ * of padding before @end, where the frame ends; they become zeros. False: it has no room
+ * there.
+ */
+static __always_inline bool proof_store(__u8 *at, const __u8 *end, enum cookie_form form,
+					__u32 length, const struct proof_said *said)
+{
+	if (at + PROOF_BARE_N > end)
+		return false;
+	*(__u64 *)at = said->words[0];
+	*(__u64 *)(at + 8) = said->words[1];
+	if (form == COOKIE_ARGUED)
+		return true;
+	if (length == PROOF_Q2_AT + PROOF_CHARS) {
+		if (at + PROOF_Q2_AT + PROOF_CHARS > end)
+			return false;
+		*(__u64 *)(at + PROOF_BARE_N) = said->words[2];
+		return true;
+	}
+	if (at + PROOF_QUERY_N <= end) {
+		*(__u16 *)(at + PROOF_BARE_N) = (__u16)said->words[2];
+		return true;
+	}
+	if (at + PROOF_BARE_N + 1 <= end)
+		at[PROOF_BARE_N] = 0;
+	return length == PROOF_BARE_N;
+}
+
+/* --- QuakeWorld, Quake II, DarkPlaces -------------------------------------------------
+ */
 
 /*
  * Where the third number of `connect A B C "...` begins, if it has ten digits: the

@@ -28,6 +28,44 @@ static struct proof_text text_of(const char *words)
 	return t;
 }
 
+static __u32 folded(__u64 sum)
+{
+	while (sum >> 16)
+		sum = (sum & 0xffff) + (sum >> 16);
+	return (__u32)sum;
+}
+
+/*
+ * Write the echo of @form with @letters over the request of @n bytes in @t, which ends
+ * where its frame does. Returns its length, or 0 if there is none. The sum that goes into
+ * its checksum is that of all its words.
+ */
+static __u32 echo_of(struct proof_text *t, enum cookie_form form, __u32 n, __u64 letters)
+{
+	__u32 length = proof_said_length(FAMILY_QUAKE3, form, n);
+	struct proof_said said;
+	__u64 sum, all = 0;
+	int rest;
+
+	proof_echo(form, letters, &said);
+	sum = proof_sum(said.words[0]) + proof_sum(said.words[1]);
+	if (form == COOKIE_ARGUED) {
+		rest = proof_arguments(t->at, t->at + n, n, (__u8)said.words[2]);
+		if (rest < 0)
+			return 0;
+		sum += (__u64)rest;
+	} else {
+		memset(t->at + 4, 0, sizeof(t->at) - 4);
+		sum += proof_sum(said.words[2]);
+	}
+	assert_false(proof_store(t->at, t->at + PROOF_BARE_N - 1, form, length, &said));
+	assert_true(proof_store(t->at, t->at + length, form, length, &said));
+	for (size_t i = 0; i < PROOF_TEXT; i += 8)
+		all += proof_sum(load_u64(t->at + i));
+	assert_int_equal(folded(sum), folded(all));
+	return length;
+}
+
 static void requests_become_echoes(void **state)
 {
 	static const struct {
@@ -61,7 +99,7 @@ static void requests_become_echoes(void **state)
 		__u32 n = (__u32)strlen(rows[i].request) + 4, said;
 		struct proof_text t = text_of(rows[i].request), want;
 
-		said = proof_echo(&t, proof_form(rows[i].kind, n), n, letters);
+		said = echo_of(&t, proof_form(rows[i].kind, n), n, letters);
 		if (!rows[i].echo) {
 			if (said)
 				fail_msg("%s", rows[i].request);
@@ -103,7 +141,7 @@ static void arguments_are_a_number_and_a_name(void **state)
 				words[at - 4] = (char)octet;
 				t = want = text_of(words);
 				memcpy(t.at + 4, words, n - 4);
-				said = proof_echo(&t, COOKIE_ARGUED, (__u32)n, 0);
+				said = echo_of(&t, COOKIE_ARGUED, (__u32)n, 0);
 				if (!octet || regexec(&good, words, 0, NULL, 0)) {
 					assert_int_equal(said, 0);
 					continue;
@@ -121,6 +159,46 @@ static void arguments_are_a_number_and_a_name(void **state)
 			}
 	regfree(&good);
 	assert_true(echoes > 10000);
+}
+
+/* Each family's challenge, as its engine's own: what is written, and how long it is. */
+static void challenges_are_spelled_as_the_engines_do(void **state)
+{
+	static const struct {
+		enum wire_family family;
+		const char *text;
+		size_t n;
+	} rows[] = {
+		{ FAMILY_QUAKEWORLD, MARK "c1234567890", 16 },
+		{ FAMILY_QUAKE2, MARK "challenge 1234567890", 24 },
+		{ FAMILY_NETQUAKE, MARK "challenge 1234567890", 24 },
+	};
+	struct proof_text t, padded;
+	struct proof_said said;
+	__u64 more, first = cookie_digits(1234567890, &more);
+	__u32 n;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		n = proof_said_length(rows[i].family, COOKIE_NUMBER, 17);
+		assert_int_equal(n, rows[i].n);
+		proof_challenge(rows[i].family, first, more, &said);
+		memset(&t, 0xaa, sizeof(t));
+		assert_true(proof_store(t.at, t.at + n, COOKIE_NUMBER, n, &said));
+		assert_memory_equal(t.at, rows[i].text, rows[i].n);
+		assert_int_equal(t.at[n], 0xaa);
+		/* Padding to the least frame's length becomes zeros. */
+		memset(&padded, 0xaa, sizeof(padded));
+		assert_true(proof_store(padded.at, padded.at + 18, COOKIE_NUMBER, n,
+					&said) == (n == 16));
+		if (n != 16)
+			continue;
+		assert_memory_equal(padded.at + 16, "\0\0\xaa", 3);
+		padded.at[16] = 0xaa;
+		assert_true(
+			proof_store(padded.at, padded.at + 17, COOKIE_NUMBER, n, &said));
+		assert_memory_equal(padded.at + 16, "\0\0\xaa", 3);
+	}
 }
 
 /* Of what comes back length and one octet tell the form; a bare one has no eighth letter.
@@ -221,6 +299,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(requests_become_echoes),
 		cmocka_unit_test(arguments_are_a_number_and_a_name),
+		cmocka_unit_test(challenges_are_spelled_as_the_engines_do),
 		cmocka_unit_test(forms_come_back),
 		cmocka_unit_test(challenges_stand_at_the_end),
 		cmocka_unit_test(numbers_have_ten_digits_and_a_blank),

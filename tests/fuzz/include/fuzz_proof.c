@@ -38,16 +38,43 @@ static void clean_behind(const struct proof_text *t, size_t n)
 		must(!t->at[i]);
 }
 
+/*
+ * The echo of @form with @letters, written over the request of @n bytes, @bytes, where no
+ * more than it is there. Returns its length; 0: there is none.
+ */
+static __u32 echo_of(struct proof_text *ret, const uint8_t *bytes, size_t n,
+		     enum cookie_form form, __u64 letters)
+{
+	__u32 length = proof_said_length(FAMILY_QUAKE3, form, (__u32)n);
+	size_t room = n < length ? length : n;
+	uint8_t *at = malloc(room);
+	struct proof_said said;
+
+	must(at != NULL);
+	memcpy(at, bytes, n);
+	memset(ret, 0, sizeof(*ret));
+	proof_echo(form, letters, &said);
+	if (form == COOKIE_ARGUED &&
+	    proof_arguments(at, at + n, (__u32)n, (__u8)said.words[2]) < 0)
+		length = 0;
+	if (length) {
+		must(proof_store(at, at + room, form, length, &said));
+		memcpy(ret->at, at, length);
+	}
+	free(at);
+	return length;
+}
+
 /* `echo TOKEN`, then TOKEN, then the request again, octet for octet. */
 static void echo_comes_back(const uint8_t *bytes, size_t n, enum wire_kind kind,
 			    uint64_t hash)
 {
 	enum cookie_form form = proof_form(kind, (__u32)n);
 	__u64 letters = cookie_letters(hash, hash >> 7);
-	struct proof_text t = text_of(bytes, n), back = { { 0 } };
+	struct proof_text t, back = { { 0 } };
 	__u32 said, returned, asked;
 
-	said = proof_echo(&t, form, (__u32)n, letters);
+	said = echo_of(&t, bytes, n, form, letters);
 	if (!said)
 		return;
 	must(said <= PROOF_TEXT && (said <= n || form == COOKIE_STATUS));
@@ -106,12 +133,15 @@ static void number_is_where_it_says(const uint8_t *bytes, size_t n)
 /* Our own challenge, and what it becomes in a connect. */
 static void challenge_comes_back(enum wire_family family, uint64_t hash)
 {
+	enum cookie_form form = proof_asks_by(family, KIND_GETCHALLENGE, 17);
 	struct proof_text t = { { 0 } };
-	__u32 n = proof_challenge(&t, family, hash, hash >> 9), more;
+	__u32 n = proof_said_length(family, form, 17), more;
+	struct proof_said said;
 	__u64 parity, letters;
 	uint8_t tail[PROOF_TAIL] = "\\challenge\\";
 
-	must(n <= PROOF_TEXT);
+	proof_say(family, form, hash, hash >> 9, &said);
+	must(proof_store(t.at, t.at + n, form, n, &said));
 	clean_behind(&t, n);
 	if (family != FAMILY_NETQUAKE) {
 		uint8_t digits[COOKIE_DIGITS + 1];
