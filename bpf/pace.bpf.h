@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * pace.bpf.h - whether strangers have to prove their address now, how many of them are
- * asked to in a second, and what an echo brings back: what the short ways look at, too.
+ * pace.bpf.h - whether a service requires address validation now, how many challenges a
+ * processor sends for it, and whether an echo returns a cookie: what both the short ways
+ * (short.bpf.h) and shield_proof() decide, so that both decide the same.
  */
 #ifndef PACE_BPF_H
 #define PACE_BPF_H
@@ -29,139 +30,51 @@ static __always_inline void press(struct live *l, __u32 slot, __u64 now)
 	pressure_note(&l->proof.until_ns[slot & (SERVICES_MAX - 1)], now);
 }
 
-/* Where in the hash space that takes turns a source and its port are. */
-static __always_inline __u32 pace_hash(const struct live *l, __u64 net_hash, __be16 port)
+/* --- shares of challenges ---------------------------------------------------- */
+
+/* Return what a challenge to @kind, a request to join or a query, is sent for. */
+static __always_inline enum challenge_use challenge_use(enum wire_kind kind)
 {
-	return (net_hash + port * l->keys[1]) >> 32;
+	return kind == KIND_GETCHALLENGE ? CHALLENGE_JOIN : CHALLENGE_QUERY;
+}
+
+static __always_inline const struct limit *share_of(const struct live *l, __u32 slot,
+						    enum wire_kind kind)
+{
+	return &l->proof.share[slot & (SERVICES_MAX - 1)][challenge_use(kind)];
 }
 
 /*
- * Of somebody with @hash and of what it wants of the service in @slot, one of enum
- * cookie_form: where it is remembered when that was asked last, and by what bits it is
- * known there. Who repeats itself faster than any client is not answered each time: a
- * flood from few addresses and ports cannot have the window close around them, nor one
- * peer drowned in answers to what others said in its name. For queries @hash is without
- * the port: they can wait, and are asked for in other's names most.
+ * Return true if this processor may send no challenge to @kind for the service in @slot
+ * at @now. Changes nothing. @row: of the counter of TALLY_IN_SERVICE_LIMIT and @kind.
+ * Only this processor reads or writes it, so that no flood makes processors wait for each
+ * other.
+ *
+ * A request that comes then is refused. All sources have the same chance: a client that
+ * repeats its request is challenged after 1/p tries on average, where p is the share
+ * divided by the rate of requests.
  */
-static __always_inline __u32 asked_spread(__u32 hash, __u32 slot, __u32 form)
+static __always_inline bool share_spent(const struct live *l, __u32 slot,
+					enum wire_kind kind, const struct tally_row *row,
+					__u64 now)
 {
-	return (hash + (slot << 3) + form) * 0x9e3779b1u;
+	return limit_spent(share_of(l, slot, kind),
+			   row->challenge_due_ns[challenge_use(kind)], now);
 }
 
-static __always_inline __u16 *asked_cell(struct live *l, __u32 spread)
+/* Take one challenge from the share. False: share_spent(), and nothing is taken. */
+static __always_inline bool share_take(const struct live *l, __u32 slot,
+				       enum wire_kind kind, __u64 now)
 {
-	__u32 at = spread >> (32 - ASKED_BITS);
+	const struct limit *share = share_of(l, slot, kind);
+	struct tally_row *row;
+	__u64 *due;
 
-	return index_below(&at, 1 << ASKED_BITS) ? &l->proof.asked[at] : NULL;
-}
-
-/* What stands in the cell of who is asked now: odd, so that 0 is nobody. */
-static __always_inline __u16 asked_stamp(__u32 spread, __u64 now)
-{
-	return now >> ASKED_UNIT << ASKED_WHO | (spread & ((1 << ASKED_WHO) - 1)) | 1;
-}
-
-/*
- * Was this one asked less than ASKED_MOST ago? Or another at this very moment: or two who
- * share a cell, and know it, are asked without end, each in place of the other.
- */
-static __always_inline bool asked_lately(const __u16 *cell, __u32 spread, __u64 now)
-{
-	const __u16 who = (1 << ASKED_WHO) - 1, units = (ASKED_MOST - 1) << ASKED_WHO;
-	__u16 was = *(const volatile __u16 *)cell, is = asked_stamp(spread, now);
-	__u16 since = is - was, other = is ^ was;
-
-	/* Without a branch, at which the verifier would part. Who was there is odd. */
-	return zero_bit(since & (__u16)~units) | zero_bit(other & (__u16) ~(who ^ 1));
-}
-
-static __always_inline void asked_note(__u16 *cell, __u32 spread, __u64 now)
-{
-	*(volatile __u16 *)cell = asked_stamp(spread, now);
-}
-
-/* Where the window begins for who asks @s. */
-static __always_inline __u32 pace_from(const struct pace *pace, const struct service *s)
-{
-	if (s->family == FAMILY_NETQUAKE)
-		return pace->from[TURN_1S];
-	return s->family == FAMILY_QUAKEWORLD ? pace->from[TURN_5S] : pace->from[TURN_3S];
-}
-
-/*
- * Is there nothing left at this moment, or is it not this one's turn? Who is asked moves
- * the window: where nobody was for PACE_STALE ticks it is that of a flood which is over.
- */
-static __always_inline bool pace_refuses(const struct pace *pace, const struct service *s,
-					 __u32 hash, __u64 now)
-{
-	return limit_spent(&pace->limit, pace->due_ns, now) ||
-	       (now >> PACE_TICK_BITS <= pace->tick + PACE_STALE &&
-		hash - pace_from(pace, s) > ~pace->shut);
-}
-
-/*
- * As wide a window as there is room for. It gets narrower by half of what was asked too
- * fast in the last tick, or wider, which holds it still; and a little, so that the debt
- * comes to lie in the middle. While nothing at all is left nobody knows how much too wide
- * it is.
- */
-static __always_inline __u32 pace_width(const struct pace *pace, __u64 debt)
-{
-	__s64 width = ~pace->shut, grown;
-	__u64 burst = pace->limit.burst_ns;
-
-	if (debt > burst - (burst >> 3))
-		return width - (width >> 2);
-	/* In 1024ths of a tick, at most half of one. */
-	grown = (__s64)(debt - pace->debt_ns) >> (PACE_TICK_BITS - 10);
-	if (grown > 512)
-		grown = 512;
-	if (grown < -512)
-		grown = -512;
-	width -= width * grown >> 11;
-	if (debt > burst >> 1)
-		width -= width >> 5;
-	else if (debt < burst >> 2)
-		width += width >> 4;
-	return width >> 32 ? ~0u : width;
-}
-
-/* Once a tick: on by 7/8 of the window in a second, in three and in five. */
-static __always_inline void pace_move(struct pace *pace, __u64 tick, __u64 now)
-{
-	__u64 debt = pace->due_ns > now ? pace->due_ns - now : 0;
-	__u32 width = ~pace->shut;
-
-	pace->from[TURN_1S] += (width >> 2) - (width >> 6);
-	pace->from[TURN_3S] += (width >> 4) + (width >> 6);
-	pace->from[TURN_5S] += (width >> 5) + (width >> 6);
-	width = tick - pace->tick > PACE_STALE ? ~0u : pace_width(pace, debt);
-	pace->debt_ns = debt;
-	/* Never so narrow that few addresses could fill it: the limit holds without it.
-	 */
-	pace->shut = ~(width | 0xffffff);
-}
-
-static __always_inline bool pace_take(struct pace *pace, __u64 now)
-{
-	__u64 tick = now >> PACE_TICK_BITS, seen = pace->tick;
-
-	if (!limit_take(&pace->limit, &pace->due_ns, now))
+	tally_at(slot, TALLY_IN_SERVICE_LIMIT + kind, &row);
+	if (!row || share_spent(l, slot, kind, row, now))
 		return false;
-	/* Another processor may have read a later clock, and moved it. */
-	if ((__s64)(tick - seen) > 0 &&
-	    __sync_val_compare_and_swap(&pace->tick, seen, tick) == seen) {
-		struct pace was;
-
-		__builtin_memcpy(&was, pace, sizeof(was));
-		was.tick = seen;
-		pace_move(&was, tick, now);
-		for (int i = 0; i < TURN_COUNT; i++)
-			pace->from[i] = was.from[i];
-		pace->debt_ns = was.debt_ns;
-		pace->shut = was.shut;
-	}
+	due = &row->challenge_due_ns[challenge_use(kind)];
+	*due = (*due > now ? *due : now) + share->cost_ns;
 	return true;
 }
 

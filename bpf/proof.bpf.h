@@ -195,24 +195,15 @@ static __always_inline bool reason_refuses(enum reason reason)
 	       reason == REASON_PREFIX_LIMIT;
 }
 
-/* REASON_CHALLENGED, if it is this one's turn to be answered, or @reason. */
-static __always_inline enum reason judge_pace(struct live *l, const struct service *s,
-					      __u32 slot, enum proof_pace which,
-					      const struct call *c, enum reason reason,
-					      __u64 now)
+/*
+ * Return REASON_CHALLENGED if this processor may send one more challenge for @c to the
+ * service in @slot, and count it, or else @reason.
+ */
+static __always_inline enum reason judge_share(const struct live *l, __u32 slot,
+					       const struct call *c, enum reason reason,
+					       __u64 now)
 {
-	struct pace *pace = &l->proof.pace[which];
-	__u64 net = budget_hash(l->keys, c->net, call_ipv6(c));
-	__u32 hash = pace_hash(l, net, call_port(c));
-	__u32 spread = asked_spread(which == PACE_JOIN ? hash : net >> 32, slot,
-				    proof_form(call_kind(c), c->length));
-	__u16 *asked = asked_cell(l, spread);
-
-	if (!asked || asked_lately(asked, spread, now) ||
-	    pace_refuses(pace, s, hash, now) || !pace_take(pace, now))
-		return reason;
-	asked_note(asked, spread, now);
-	return REASON_CHALLENGED;
+	return share_take(l, slot, call_kind(c), now) ? REASON_CHALLENGED : reason;
 }
 
 /* Has the one with @hash asked before, at the pace of its kind? Walked once. */
@@ -340,12 +331,11 @@ __noinline int proof_stranger(const struct call *c, __u32 class, __u32 random)
 		if (keys != REASON_COUNT)
 			return keys;
 		if (reason == REASON_WITHIN_LIMITS)
-			reason = REASON_SERVICE_LIMIT; /* if it is not its turn either */
+			reason = REASON_SERVICE_LIMIT; /* if no challenge is left */
 	} else if (!kind_asks(kind) || !reason_refuses(reason)) {
 		return reason;
 	}
-	return judge_pace(l, s, slot, kind == KIND_GETCHALLENGE ? PACE_JOIN : PACE_QUERY,
-			  c, reason, now);
+	return judge_share(l, slot, c, reason, now);
 }
 
 /* Has @who, whose @cell this is, a proof of @form to show, and not too soon again? */

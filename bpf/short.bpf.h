@@ -107,22 +107,15 @@ static __always_inline void plain_refused(const struct found *f, __u64 kind, __u
 	refused_note(plain_net(plain), what);
 }
 
-/*
- * @reason, which is one to drop it, is counted. @kind: below KIND_COUNT. False: it cannot
- * be.
- */
-static __always_inline bool drop_for(struct xdp_md *ctx, const struct live *l,
-				     const struct found *f, __u64 kind, __u64 reason,
-				     __u32 number, const struct packet *p,
-				     const struct plain *plain, __u64 bytes)
+/* Count in @tally, of @row, a @kind below KIND_COUNT that is dropped for @reason. */
+static __always_inline void drop_in(struct xdp_md *ctx, const struct live *l,
+				    const struct found *f, __u64 kind, __u64 reason,
+				    struct tally_row *row, struct tally *tally,
+				    const struct packet *p, const struct plain *plain,
+				    __u64 bytes)
 {
-	struct tally_row *row = NULL;
-	struct tally *tally = tally_at(f->slot, number, &row);
-	__u64 counted;
+	__u64 counted = count(tally, bytes);
 
-	if (unlikely(!tally))
-		return false;
-	counted = count(tally, bytes);
 	count_stranger(row, p->length, bytes);
 	if (unlikely(refused_turn(l->sampling.phase, counted)))
 		plain_refused(f, kind, reason, plain);
@@ -131,6 +124,20 @@ static __always_inline bool drop_for(struct xdp_md *ctx, const struct live *l,
 			  SAMPLE_WHAT(f->slot, kind, reason, DIRECTION_C2S,
 				      SAMPLER_STATISTIC),
 			  bytes);
+}
+
+/* drop_in() of the counter with that @number. False: there is none, which cannot be. */
+static __always_inline bool drop_for(struct xdp_md *ctx, const struct live *l,
+				     const struct found *f, __u64 kind, __u64 reason,
+				     __u32 number, const struct packet *p,
+				     const struct plain *plain, __u64 bytes)
+{
+	struct tally_row *row = NULL;
+	struct tally *tally = tally_at(f->slot, number, &row);
+
+	if (unlikely(!tally))
+		return false;
+	drop_in(ctx, l, f, kind, reason, row, tally, p, plain, bytes);
 	return true;
 }
 
@@ -197,8 +204,8 @@ static __always_inline int jump_by(int way, const struct found *f, __u64 kind,
 /* --- proof of address -------------------------------------------------------- */
 
 /*
- * A request that finds no budget, and that is not to be answered by asking for proof. It
- * is the one thing that is said of proof in here: shield_proof() says the rest.
+ * Drop and count a request that exceeds its limits, if its client must not be challenged
+ * now. On false shield_proof() judges it.
  */
 static __always_inline bool unasked(struct xdp_md *ctx, struct live *l,
 				    const struct found *f, __u64 kind,
@@ -206,36 +213,32 @@ static __always_inline bool unasked(struct xdp_md *ctx, struct live *l,
 				    __u64 bytes, __u64 now)
 {
 	bool joins = kind == KIND_GETCHALLENGE;
-	const struct pace *pace = &l->proof.pace[joins ? PACE_JOIN : PACE_QUERY];
-	__u64 reason, net;
-	__u32 hash, spread;
-	__u16 *asked;
+	struct tally_row *row = NULL;
+	struct tally *tally;
+	__u64 reason;
 
 	if (!joins && kind != KIND_GETINFO && kind != KIND_GETSTATUS)
 		return false;
-	net = plain_hash(plain, l->keys);
-	hash = pace_hash(l, net, load_u16(plain->payload - 8));
-	if (!pace_refuses(pace, f->service, hash, now)) {
-		spread = asked_spread(joins ? hash : net >> 32, f->slot,
-				      proof_form(kind, p->length));
-		asked = asked_cell(l, spread);
-		if (!asked || !asked_lately(asked, spread, now))
-			return false;
-	}
 	reason = budget_spent(l, f->slot, f->service,
 			      joins ? CLASS_CHALLENGE : CLASS_QUERY, plain, now);
 	if (reason == REASON_COUNT)
 		return false;
-	/* Maybe others ask in its name, and it is who has proven its address. */
-	if (!joins && reason == REASON_SOURCE_LIMIT &&
-	    unlikely(lately_proven(plain_net(plain), now)))
-		return false;
 	if (joins && reason == REASON_SERVICE_LIMIT)
 		press(l, f->slot, now);
-	return drop_for(ctx, l, f, kind, reason,
-			kind + (reason == REASON_SERVICE_LIMIT ? TALLY_IN_SERVICE_LIMIT
-							       : TALLY_IN_SOURCE_LIMIT),
-			p, plain, bytes);
+	tally = tally_at(f->slot, TALLY_IN_SERVICE_LIMIT + kind, &row);
+	if (unlikely(!tally))
+		return false;
+	if (!share_spent(l, f->slot, kind, row, now))
+		return false;
+	if (likely(reason == REASON_SERVICE_LIMIT)) {
+		drop_in(ctx, l, f, kind, reason, row, tally, p, plain, bytes);
+		return true;
+	}
+	/* Maybe others ask in its name, and it is who has proven its address. */
+	if (!joins && unlikely(lately_proven(plain_net(plain), now)))
+		return false;
+	return drop_for(ctx, l, f, kind, reason, TALLY_IN_SOURCE_LIMIT + kind, p, plain,
+			bytes);
 }
 
 /*

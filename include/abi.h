@@ -391,44 +391,12 @@ struct sampling {
 
 /* --- proof of address ---------------------------------------------------------- */
 
-/* What is answered at a pace of its own, so that one cannot hinder the other. */
-enum proof_pace {
-	PACE_JOIN,
-	PACE_QUERY,
-	PACE_COUNT,
+/* What a challenge is sent for. Each use has a rate of its own. */
+enum challenge_use {
+	CHALLENGE_JOIN,
+	CHALLENGE_QUERY,
+	CHALLENGE_USES,
 };
-
-#define PACE_TICK_BITS 28 /* of nanoseconds: 268 ms */
-#define PACE_STALE     1 /* tick: in a flood that is too fast somebody is asked in each */
-
-/* Every how many seconds clients repeat themselves: NetQuake's, QuakeWorld's, others. */
-enum pace_turn {
-	TURN_1S, /* DarkPlaces, which gives up after a few */
-	TURN_3S,
-	TURN_5S,
-	TURN_COUNT,
-};
-
-/*
- * How many requests a second are answered by asking for proof. What comes faster takes
- * turns: only those whose hash lies in a window are answered, which is as wide as the
- * pace allows and moves on each tick, by 7/8 of its width while a client waits: whoever
- * goes on repeating is in it once as it comes by, after as few tries as can be.
- */
-struct pace {
-	struct limit limit;
-	__u64 due_ns;
-	__u64 tick; /* when it was moved last */
-	__u64 debt_ns; /* of the limit, then */
-	__u32 from[TURN_COUNT]; /* where the window begins for those who so repeat */
-	__u32 shut; /* how much lies outside of it; 0: nothing */
-};
-
-/* Cells of 2 octets, 2 MiB: who, in ASKED_WHO bits, and when, in units of 17 ms. */
-#define ASKED_BITS 20
-#define ASKED_WHO  6
-#define ASKED_UNIT 24
-#define ASKED_MOST 8 /* of these, a power of two: who was asked is not asked again */
 
 /*
  * What a DarkPlaces server adds to each challenge: a client that has stored the server's
@@ -461,7 +429,12 @@ struct host_keys {
 };
 
 struct proof_state {
-	struct pace pace[PACE_COUNT];
+	/* Challenges that one processor sends per second, of all services together; and
+	 * the share of a service, by slot: the rate, divided by the daemon once per
+	 * second among the services that are flooded. What is left of a share stands in
+	 * struct tally_row. */
+	struct limit rate[CHALLENGE_USES];
+	struct limit share[SERVICES_MAX][CHALLENGE_USES];
 	__u64 until_ns[SERVICES_MAX]; /* strangers have to prove themselves till then */
 	/* Budgets of services for the proven, as struct live.globals. */
 	__u64 globals[SERVICES_MAX << CLASS_BITS];
@@ -469,7 +442,6 @@ struct proof_state {
 	__u64 period; /* in which the daemon replaced a key last */
 	struct proven_table proven;
 	struct repeat_bucket repeats[1 << REPEAT_BITS];
-	__u16 asked[1 << ASKED_BITS]; /* by source, port and what it wanted */
 	struct host_keys keys[SERVICES_MAX];
 };
 

@@ -48,6 +48,10 @@ static __always_inline __u64 wire_bytes(__u64 bytes)
 struct tally_row {
 	struct tally cells[TALLY_CELLS];
 	struct volume strangers; /* of what is counted in this row */
+	/* In a row of TALLY_IN_SERVICE_LIMIT: when this processor's share of challenges
+	 * to the kinds in it will be whole again, see struct proof_state.share and
+	 * limit.h. */
+	__u64 challenge_due_ns[CHALLENGE_USES];
 };
 _Static_assert(sizeof(struct tally_row) <= 32768,
 	       "the kernel's limit for per-CPU values");

@@ -78,20 +78,6 @@ static __u32 number_at(const struct row *row)
 	return is_anew(row) ? ANEW - sizeof(__u32) : 0;
 }
 
-/*
- * Who is asked is not asked again for an eighth of a second, nor who shares its cell: so
- * of a batch of that row nobody has been asked before, and of all that it asks no more
- * than one in a hundred shares a cell with another.
- */
-#define ASKED_AT_ONCE (1 << (ASKED_BITS - 6))
-static int repeats_of(const struct row *row, int repeat)
-{
-	if (row->program != SHIELD_ASKS)
-		return repeat;
-	usleep(150000);
-	return repeat < ASKED_AT_ONCE ? repeat : ASKED_AT_ONCE;
-}
-
 /* Does what is to answer its first frame do so? */
 static int check_answer(const struct row *row, struct bpf_test_run_opts *run)
 {

@@ -27,7 +27,7 @@ static const struct setting {
 	struct sampling sampling;
 	struct ledger ledger;
 	enum proof proof;
-	struct limit pace; /* as PROOF_RATE; 0: unlimited */
+	struct limit share; /* of challenges; 0: unlimited */
 	enum answering answers;
 	int told; /* octets of an answer that is kept; 0: none is */
 	__u64 rate; /* of sources that ask in a second, as the daemon sees it */
@@ -41,7 +41,7 @@ static const struct setting {
 	[SHIELD_SHIPPED] = { .services = FAMILY_COUNT,
 			     .families = true,
 			     .proof = PROOF_PRESSURE,
-			     .pace = { 1000000000, 0 },
+			     .share = { 1000000000, 0 },
 			     .answers = ANSWERS_PRESSURE },
 	[SHIELD_SAMPLED] = { .services = 1,
 			     .sampling = { .every = SAMPLE_EVERY,
@@ -53,15 +53,15 @@ static const struct setting {
 			      .sampling = { .follow_first = PLAYERS_MAX, .any = 1 } },
 	[SHIELD_SPENT] = { .services = 1,
 			   .proof = PROOF_PRESSURE,
-			   .pace = { 1000000000, 0 } },
+			   .share = { 1000000000, 0 } },
 	[SHIELD_ASKS] = { .services = 1, .proof = PROOF_ALWAYS },
 	[SHIELD_PRESSED] = { .services = 1,
 			     .proof = PROOF_PRESSURE,
-			     .pace = { 1000000000, 0 },
+			     .share = { 1000000000, 0 },
 			     .answers = ANSWERS_PRESSURE },
 	[SHIELD_PRESSED_4M] = { .services = 1,
 				.proof = PROOF_PRESSURE,
-				.pace = { 1000000000, 0 },
+				.share = { 1000000000, 0 },
 				.answers = ANSWERS_PRESSURE,
 				.rate = 4000000 },
 	[SHIELD_ANSWERS] = { .services = 1,
@@ -165,9 +165,9 @@ static void candidate_set(struct live *live, const struct setting *setting)
 	/* A look at a refused source, one in REFUSED_EVERY, is counted for itself. */
 	live->sampling.phase = REFUSED_EVERY;
 	live->ledger = setting->ledger;
-	for (int i = 0; i < PACE_COUNT; i++) {
-		live->proof.pace[i].limit = setting->pace;
-		limit_normal(&live->proof.pace[i].limit);
+	for (int i = 0; i < SERVICES_MAX * CHALLENGE_USES; i++) {
+		live->proof.share[0][i] = setting->share;
+		limit_normal(&live->proof.share[0][i]);
 	}
 	live->keys[0] = 0x9e3779b97f4a7c15;
 	live->keys[1] = 0xc2b2ae3d27d4eb4f;

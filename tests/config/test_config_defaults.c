@@ -260,7 +260,7 @@ static void defaults_ask_for_proof(void **state)
 	assert_int_equal(config.services[0].service.proof, PROOF_OFF);
 	load_good(SERVICE("validation = always"));
 	assert_int_equal(config.services[0].service.proof, PROOF_ALWAYS);
-	assert_int_equal(config.proof.cost_ns, 4000);
+	assert_int_equal(config.proof.cost_ns, 1000);
 	load_good("validation { rate = \"1000/s burst 10\" }\n" SERVICE(""));
 	assert_int_equal(config.proof.cost_ns, 1000000);
 	assert_int_equal(config.proof.burst_ns, 10000000);

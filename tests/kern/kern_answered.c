@@ -432,7 +432,6 @@ static void who_has_proven_its_address(void **state)
 		1);
 	/* Its neighbour has proven nothing. */
 	browser.from = "192.0.2.51";
-	memset(&kern.live->proof.pace, 0, sizeof(kern.live->proof.pace));
 	say(&browser, BYTES(OOB "getstatus"), &say_);
 	assert_true(say_.action != XDP_TX || !memcmp(say_.frame + 42 + 4, "echo ", 5));
 	assert_int_equal(

@@ -310,22 +310,22 @@ static void samplers_take_what_was_said(void **state)
 	assert_true(sampling->any);
 }
 
-/* Requests to join at the pace that was said, and queries at a quarter of it. */
-static void proofs_are_asked_for_at_the_pace_that_was_said(void **state)
+/* Requests to join at the rate that was said, and queries at a quarter of it. */
+static void challenges_have_the_rate_that_was_said(void **state)
 {
-	const struct pace *pace = kern.live->proof.pace;
+	const struct limit *share = kern.live->proof.share[SERVICES_MAX - 1];
 
 	(void)state;
 	add("a", 27960);
 	config->proof = (struct limit){ SECOND / 1000, SECOND };
 	apply();
-	assert_pace(&pace[PACE_JOIN].limit, 1000);
-	assert_int_equal(pace[PACE_QUERY].limit.cost_ns, SECOND / 250);
-	assert_int_equal(pace[PACE_QUERY].limit.burst_ns, SECOND);
+	assert_pace(&share[CHALLENGE_JOIN], 1000);
+	assert_int_equal(share[CHALLENGE_QUERY].cost_ns, SECOND / 250);
+	assert_int_equal(share[CHALLENGE_QUERY].burst_ns, SECOND);
 	config->proof = (struct limit){ SECOND, 0 };
 	apply();
-	assert_true(limit_spent(&pace[PACE_JOIN].limit, 0, 1ull << 50));
-	assert_true(limit_spent(&pace[PACE_QUERY].limit, 0, 1ull << 50));
+	assert_true(limit_spent(&share[CHALLENGE_JOIN], 0, 1ull << 50));
+	assert_true(limit_spent(&share[CHALLENGE_QUERY], 0, 1ull << 50));
 }
 
 /* A quarter of a second's worth at once; of none nothing, whatever was saved up. */
@@ -413,7 +413,7 @@ int main(void)
 		TEST(addresses_of_the_one_before_stay),
 		TEST(the_allowance_is_what_was_said),
 		TEST(samplers_take_what_was_said),
-		TEST(proofs_are_asked_for_at_the_pace_that_was_said),
+		TEST(challenges_have_the_rate_that_was_said),
 		TEST(answers_cost_what_was_said),
 		TEST(a_newcomer_finds_nothing_of_who_was_there),
 	};

@@ -51,8 +51,10 @@ static void the_rest_by_default(void)
 	if (config->follow_rate)
 		was->sampling.limit[SAMPLER_FOLLOW] =
 			(struct limit){ SECOND / config->follow_rate, SECOND };
-	was->proof.pace[PACE_JOIN].limit = (struct limit){ 4000, 250000000 };
-	was->proof.pace[PACE_QUERY].limit = (struct limit){ 16000, 250000000 };
+	was->proof.rate[CHALLENGE_JOIN] = (struct limit){ 1000, 250000000 };
+	was->proof.rate[CHALLENGE_QUERY] = (struct limit){ 4000, 250000000 };
+	for (int slot = 0; slot < SERVICES_MAX; slot++)
+		memcpy(was->proof.share[slot], was->proof.rate, sizeof(was->proof.rate));
 	was->answering.cap = (struct answer_cap){ .byte_ns = SECOND / 2500000,
 						  .burst_ns = SECOND / 4 };
 }

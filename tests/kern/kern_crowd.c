@@ -133,7 +133,6 @@ static void serve_defaults(enum wire_family family)
 	s.answers = ANSWERS_OFF;
 	kern_service(&kern, 0, 0, &s);
 	ledger(LEDGER_ALLOWANCE, LEDGER_WINDOW_S);
-	kern.live->proof.pace[PACE_JOIN].limit = kern_rate(250000, 250000);
 	pass_time(1000 * SECOND);
 }
 

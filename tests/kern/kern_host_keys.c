@@ -18,10 +18,9 @@ static void demand_keys(enum proof when)
 	struct proof_state *proof = &kern.live->proof;
 	struct service s;
 
-	/* Whatever was proven or asked is forgotten: their times come round. */
+	/* Whatever was validated or repeated is forgotten: their times come round. */
 	memset(&proof->proven, 0, sizeof(proof->proven));
 	memset(proof->repeats, 0, sizeof(proof->repeats));
-	memset(proof->asked, 0, sizeof(proof->asked));
 	demand(FAMILY_NETQUAKE, when);
 	s = kern.live->tables[0].services[0];
 	s.budget[CLASS_UNKNOWN].global = (struct limit){ SECOND, 0 };
@@ -29,7 +28,7 @@ static void demand_keys(enum proof when)
 	memset(proof->keys, 0, sizeof(proof->keys));
 }
 
-/* To @peer; then those who ask have not asked lately. */
+/* To @peer; then no client has asked lately. */
 static void server_says_to(const char *peer, const void *text, size_t n)
 {
 	link_.peer = peer;

@@ -216,71 +216,6 @@ static void one_source_presses_nobody_else(void **state)
 	assert_int_equal(kern.live->proof.until_ns[0], 0);
 }
 
-/*
- * A flood from a single address and port is answered eight times a second: so it is not
- * drowned in answers, and the window of turns stays open for all others.
- */
-static void who_repeats_itself_closes_no_window(void **state)
-{
-	static const struct frame_spec loud = { .from = "198.18.0.1" };
-	int answered = 0, others = 0;
-
-	(void)state;
-	demand(FAMILY_QUAKE3, PROOF_ALWAYS);
-	kern.live->proof.pace[PACE_JOIN].limit = kern_rate(100, 25);
-	for (int ms = 0; ms < 20000; ms++) {
-		say(&loud, BYTES(BARE), &say_);
-		answered += say_.action == XDP_TX;
-		if (ms % 1000 == 999) {
-			struct frame_spec each = { .sport = (__u16)(HERE + ms) };
-
-			say(&each, BYTES(BARE), &say_);
-			others += say_.action == XDP_TX;
-		}
-		pass_time(SECOND / 1000);
-	}
-	assert_in_range(answered, 140, 160);
-	assert_int_equal(others, 20);
-	assert_int_equal(kern.live->proof.pace[PACE_JOIN].shut, 0);
-}
-
-/* Another one, who was asked a moment ago and shares the cell, is in nobody's way. */
-static void who_shares_a_cell_is_asked(void **state)
-{
-	__u16 *asked = kern.live->proof.asked, *cell = asked;
-	__u64 known_by = 0;
-
-	(void)state;
-	demand(FAMILY_QUAKE3, PROOF_ALWAYS);
-	memset(asked, 0, sizeof(kern.live->proof.asked));
-	for (__u16 port = 1; port <= 64; port++)
-		assert_true(asked_for_proof(port, BYTES(BARE)));
-	for (size_t i = 0; i < COUNT(kern.live->proof.asked); i++)
-		known_by |= (__u64) !!asked[i] << (asked[i] & ((1 << ASKED_WHO) - 1));
-	assert_true(__builtin_popcountll(known_by) > 16);
-	memset(asked, 0, sizeof(kern.live->proof.asked));
-	for (int i = 0; i < 8; i++, pass_time(SECOND / 100)) {
-		say(&wraps[0], BYTES(BARE), &say_);
-		assert_int_equal(say_.action, i ? XDP_DROP : XDP_TX);
-	}
-	while (!*cell)
-		cell++;
-	pass_time(SECOND);
-	assert_true(asked_for_proof(HERE, BYTES(BARE)));
-	for (int bit = 1; bit < ASKED_WHO; bit++) {
-		int tries = 0;
-
-		/* Not at the same moment, or two could go on for ever; the clock runs. */
-		do
-			*cell ^= (__u16)(1 << bit);
-		while (asked_for_proof(HERE, BYTES(BARE)) && ++tries < 3);
-		assert_in_range(tries, 0, 2);
-		pass_time(1 << ASKED_UNIT);
-		assert_true(asked_for_proof(HERE, BYTES(BARE)));
-		assert_false(asked_for_proof(HERE, BYTES(BARE)));
-	}
-}
-
 static void off_is_off(void **state)
 {
 	struct service s;
@@ -325,117 +260,98 @@ static void forged_requests_do_not_use_it_up(void **state)
 	assert_int_equal(turned, 3);
 }
 
-/* Who asks at @port, next at @next_ms: since @since_ms, or not any more if negative. */
-struct asker {
-	__u16 port;
-	int next_ms, since_ms;
-};
-
-/*
- * In a flood four times as fast as proofs may be asked for everybody gets a turn who
- * repeats as often as the clients of that game do, after no more tries than it takes to
- * be asked in one of four, and one; and as many as may be are asked.
- */
-static void everybody_gets_a_turn(void **state)
+/* Give the service in @slot so many challenges per second for each use. */
+static void share(__u32 slot, __u32 rate, __u32 burst)
 {
-	static const struct {
-		enum wire_family family;
-		int every_ms;
-		const char *payload;
-	} rows[] = {
-		{ FAMILY_NETQUAKE, 1000, BARE },
-		{ FAMILY_QUAKE3, 3000, BARE },
-		{ FAMILY_QUAKE2, 3000, OOB "getchallenge\n" },
-		{ FAMILY_QUAKEWORLD, 5000, OOB "getchallenge\n" },
-	};
-	enum {
-		WARM_MS = 4000,
-		ASKERS = 30,
-		TRIES = 5
-	};
-
-	(void)state;
-	for (size_t row = 0; row < COUNT(rows); row++) {
-		const char *payload = rows[row].payload;
-		int every = rows[row].every_ms + 20, all = WARM_MS + (TRIES + 1) * every;
-		struct asker askers[ASKERS];
-		int asked = 0;
-
-		demand(rows[row].family, PROOF_ALWAYS);
-		kern.live->proof.pace[PACE_JOIN].limit = kern_rate(250, 62);
-		for (int i = 0; i < ASKERS; i++)
-			askers[i] = (struct asker){ (__u16)(2000 + 977 * i),
-						    WARM_MS + every * i / ASKERS, 0 };
-		for (int ms = 0; ms < all; ms++, pass_time(SECOND / 1000)) {
-			asked += asked_for_proof((__u16)(0x8000 | ms), payload,
-						 strlen(payload));
-			for (struct asker *a = askers; a < askers + ASKERS; a++) {
-				if (a->next_ms != ms || a->since_ms < 0)
-					continue;
-				a->since_ms = a->since_ms ? a->since_ms : ms;
-				a->next_ms += every;
-				if (!asked_for_proof(a->port, payload, strlen(payload)))
-					continue;
-				if (ms - a->since_ms >= TRIES * every)
-					fail_msg("family %d: after %d ms",
-						 rows[row].family, ms - a->since_ms);
-				a->since_ms = -1;
-			}
-		}
-		for (int i = 0; i < ASKERS; i++)
-			if (askers[i].since_ms >= 0)
-				fail_msg("family %d: no turn for %d", rows[row].family,
-					 i);
-		assert_in_range(asked, all * 9 / 40, all * 11 / 40);
-		/* The flood is over: nobody has to wait for what it left behind. */
-		pass_time(5 * SECOND);
-		for (__u16 port = 1; port <= 40; port++)
-			assert_true(asked_for_proof(port * 97, payload, strlen(payload)));
-	}
+	for (int use = 0; use < CHALLENGE_USES; use++)
+		kern.live->proof.share[slot][use] = kern_rate(rate, burst);
 }
 
 /*
- * A flood that comes for a second of each five is slower than the rate on the whole, and
- * keeps nobody waiting: what it leaves of the window is not looked at in its pauses.
+ * In a flood four times as fast as challenges may be sent each request has the same
+ * chance, whether its source is loud, asks once or repeats at a client's pace; and as
+ * many are challenged as may be.
  */
-static void a_flood_in_pulses_keeps_nobody_out(void **state)
+static void each_request_has_the_same_chance(void **state)
 {
 	enum {
-		EVERY_MS = 3000,
-		ASKERS = 20
+		LOUD,
+		ONCE,
+		CLIENTS,
+		SOURCES,
+		MS = 60000,
+		WAITING = 30
 	};
-	int tries[ASKERS] = { 0 };
-	bool asked[ASKERS] = { false };
+	int asked[SOURCES] = { 0 }, sent[SOURCES] = { 0 }, tries[WAITING] = { 0 };
+	unsigned int dice = 1;
 
 	(void)state;
 	demand(FAMILY_QUAKE3, PROOF_ALWAYS);
-	kern.live->proof.pace[PACE_JOIN].limit = kern_rate(250, 62);
-	for (int ms = 0; ms < 30000; ms++, pass_time(SECOND / 1000)) {
-		for (int i = 0; ms % 5000 < 1000 && i < 4; i++)
-			asked_for_proof((__u16)(0x8000 | (4 * ms + i)), BYTES(BARE));
-		for (int i = 0; i < ASKERS; i++) {
-			if (ms < 11000 || asked[i] ||
-			    (ms + i * EVERY_MS / ASKERS) % EVERY_MS)
-				continue;
-			tries[i]++;
-			asked[i] = asked_for_proof((__u16)(2000 + 977 * i), BYTES(BARE));
+	share(0, 250, 62);
+	for (int ms = 0; ms < MS; ms++, pass_time(SECOND / 1000)) {
+		int who, client = ms % 3000 / 100;
+		__u16 port = 1;
+
+		dice = dice * 1664525 + 1013904223;
+		who = dice >> 16 & 1 ? LOUD : ONCE;
+		if (ms % 100 == (int)(dice >> 17) % 100 && tries[client] >= 0) {
+			who = CLIENTS;
+			port = (__u16)(2000 + client);
+			tries[client]++;
+		} else if (who == ONCE) {
+			port = (__u16)(0x8000 | ms);
 		}
+		sent[who]++;
+		if (!asked_for_proof(port, BYTES(BARE)))
+			continue;
+		asked[who]++;
+		if (who == CLIENTS)
+			tries[client] = -tries[client];
 	}
-	for (int i = 0; i < ASKERS; i++)
-		if (!asked[i] || tries[i] > 3)
-			fail_msg("%d: %s after %d tries", i,
-				 asked[i] ? "asked" : "not asked", tries[i]);
+	/* What the burst held at first is more. */
+	assert_in_range(asked[LOUD] + asked[ONCE] + asked[CLIENTS], MS / 4, MS / 4 + 200);
+	assert_in_range(asked[LOUD] * 100 / sent[LOUD], 22, 28);
+	assert_in_range(asked[ONCE] * 100 / sent[ONCE], 22, 28);
+	assert_in_range(asked[CLIENTS], 1, WAITING);
+}
+
+/* A flooded service, and requests to join, use up no share but their own. */
+static void shares_are_apart(void **state)
+{
+	static const struct frame_spec other = { .dport = PORT + 1 };
+	struct service s;
+
+	(void)state;
+	demand(FAMILY_QUAKE3, PROOF_ALWAYS);
+	s = kern.live->tables[0].services[0];
+	s.budget[CLASS_QUERY].global = kern_rate(1, 0);
+	kern_service(&kern, 0, 0, &s);
+	kern_service(&kern, 0, 1, &s);
+	kern_port(&kern, 0, PORT + 1, 1, false);
+	share(0, 1, 2);
+	share(1, 1, 2);
+	for (int i = 0; i < 5; i++)
+		assert_int_equal(asked_for_proof(HERE, BYTES(BARE)), i < 2);
+	for (int i = 0; i < 5; i++)
+		assert_int_equal(asked_for_proof(HERE, BYTES(OOB "getinfo xxx")), i < 2);
+	for (int i = 0; i < 5; i++) {
+		say(&other, BYTES(BARE), &say_);
+		assert_int_equal(say_.action, i < 2 ? XDP_TX : XDP_DROP);
+	}
+	pass_time(SECOND);
+	assert_true(asked_for_proof(HERE, BYTES(BARE)));
+	assert_false(asked_for_proof(HERE, BYTES(BARE)));
 }
 
 /* So many a second. */
-static void there_is_a_pace(void **state)
+static void challenges_have_a_rate(void **state)
 {
 	struct frame_spec from = { .sport = 1 };
 	int answered = 0;
 
 	(void)state;
 	demand(FAMILY_QUAKE3, PROOF_ALWAYS);
-	kern.live->proof.pace[PACE_JOIN].limit = kern_rate(100, 25);
+	share(0, 100, 25);
 	for (int i = 0; i < 1000; i++) {
 		from.sport = (__u16)(1 + i);
 		say(&from, BYTES(BARE), &say_);
@@ -450,11 +366,8 @@ static void what_is_sent_is_counted(void **state)
 
 	(void)state;
 	demand(FAMILY_QUAKE3, PROOF_ALWAYS);
-	for (int i = 0; i < 7; i++) {
+	for (int i = 0; i < 7; i++)
 		say(&wraps[1], BYTES(ARGUED), &say_);
-		say(&wraps[1], BYTES(ARGUED), &say_);
-		pass_time(SECOND / 7);
-	}
 	in = tally_of(DIRECTION_C2S, KIND_GETCHALLENGE, REASON_CHALLENGED);
 	out = tally_of(DIRECTION_S2C, KIND_ECHO, REASON_CHALLENGED);
 	assert_int_equal(in.packets, 7);
@@ -474,13 +387,11 @@ int main(void)
 		TEST(a_cookie_is_good_for_a_while),
 		TEST(pressure_comes_and_goes),
 		TEST(one_source_presses_nobody_else),
-		TEST(who_repeats_itself_closes_no_window),
-		TEST(who_shares_a_cell_is_asked),
 		TEST(off_is_off),
 		TEST(forged_requests_do_not_use_it_up),
-		TEST(there_is_a_pace),
-		TEST(everybody_gets_a_turn),
-		TEST(a_flood_in_pulses_keeps_nobody_out),
+		TEST(challenges_have_a_rate),
+		TEST(each_request_has_the_same_chance),
+		TEST(shares_are_apart),
 		TEST(what_is_sent_is_counted),
 	};
 

@@ -207,14 +207,11 @@ static void each_service_asks(void **state)
 	}
 	pass_time(300 * SECOND);
 	for (size_t row = 0; row < COUNT(rows); row++) {
-		for (__u16 i = 0; i < 16; i++) {
-			struct frame_spec at = { .dport = PORT + i % 8 };
+		for (__u16 i = 0; i < 8; i++) {
+			struct frame_spec at = { .dport = PORT + i };
 
 			say(&at, rows[row].text, rows[row].n, &say_);
-			if (i < 8)
-				assert_answer(&say_, 0);
-			else
-				assert_int_equal(say_.action, XDP_DROP);
+			assert_answer(&say_, 0);
 		}
 	}
 }
@@ -285,7 +282,7 @@ static void who_proved_itself_asks_on(void **state)
 	n = token_of(&wraps[0], BYTES(OOB "getinfo xxx"), token);
 	say(&wraps[0], token, n, &say_);
 	assert_turned(&say_, BYTES(OOB "getinfo xxx"));
-	/* Another port has just been asked, so nobody at this address would be. */
+	/* Another port is challenged at the same time. */
 	say(&(struct frame_spec){ .sport = 3000 }, BYTES(OOB "getstatus"), &say_);
 	assert_answer(&say_, 0);
 	/* Two of four, for the proof was the first: each counts as two. */
@@ -293,9 +290,6 @@ static void who_proved_itself_asks_on(void **state)
 	assert_int_equal(say_.action, XDP_PASS);
 	assert_int_equal(
 		tally_of(DIRECTION_C2S, KIND_GETSTATUS, REASON_VALIDATED).packets, 1);
-	say(&wraps[0], BYTES(OOB "getstatus"), &say_);
-	assert_int_equal(say_.action, XDP_DROP);
-	pass_time(SECOND / 4);
 	say(&wraps[0], BYTES(OOB "getstatus"), &say_);
 	assert_answer(&say_, 0);
 	for (int i = 0; i < 5; i++) {

@@ -278,8 +278,6 @@ static void what_is_challenged_is_kept(void **state)
 	(void)state;
 	s.proof = PROOF_ALWAYS;
 	kern_service(&kern, 0, 0, &s);
-	for (int i = 0; i < PACE_COUNT; i++)
-		kern.live->proof.pace[i].limit = (struct limit){ 1, SECOND };
 	for (int turn = 0; turn < 2; turn++)
 		kern.live->proof.secret.key[turn][0] =
 			kern.live->proof.secret.key[turn][1] = 0x1234567890abcdef;

@@ -269,7 +269,8 @@ static inline void assert_live(void)
 	SAME(sampling);
 	SAME(globals);
 	SAME(sources);
-	SAME(proof.pace);
+	SAME(proof.rate);
+	SAME(proof.share);
 	SAME(proof.until_ns);
 	SAME(proof.globals);
 	SAME(proof);

@@ -22,8 +22,8 @@
 #
 # How long a join takes is counted at the client's link: from the first request to join that
 # it sends to the first datagram of a game that it gets. Each scripted client has a network of
-# its own, so that nobody has heard of it. Faster than the shield answers (250000/s)
-# clients wait for their turn.
+# its own, so that nobody has heard of it. Faster than the shield answers (1000000/s
+# and processor) clients repeat their requests until they are challenged.
 #
 # lane: beside, 30 s: its client has seven seconds to join.
 set -u

@@ -25,7 +25,7 @@
 #define LEDGER_WINDOW_S	  20
 #define LEDGER_SERVERS	  8 /* so many servers share one default allowance */
 #define LEDGER_MOST	  8 /* default allowances that a prefix may have */
-#define PROOF_RATE	  "250000/s burst 62500"
+#define PROOF_RATE	  "1000000/s burst 250000"
 #define ANSWERS_RATE	  2500000 /* bytes a second: 20 Mbit/s */
 #define ANSWERS_LEAST	  8192
 #define ANSWERS_MOST	  100000000

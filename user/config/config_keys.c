@@ -42,7 +42,7 @@ const struct config_key config_keys[] = {
 	  "Time in which a used up allowance is whole again." },
 
 	{ "validation", "rate", KEY_RATE, 0, 0, "challenges", PROOF_RATE,
-	  "Challenges that the shield sends, of all services together." },
+	  "Challenges that each processor sends, of all services together." },
 
 	{ "cache", "bytes-per-second", KEY_NUMBER_OR_0, ANSWERS_LEAST, ANSWERS_MOST, "bytes per second",
 	  TEXT(ANSWERS_RATE),

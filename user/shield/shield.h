@@ -265,8 +265,9 @@ void shield_templates_forget(struct shield *shield, __u32 slot);
 
 /*
  * Make each service's mark window (include/recent.h) as wide as the rate of marks allows,
- * once a second, and move it on, every RECENT_TURN_S seconds. For the daemon to call some
- * times a second. @now: shield_clock().
+ * once a second, and move it on, every RECENT_TURN_S seconds; divide the rate of
+ * challenges among the services that are flooded, once a second. For the daemon to call
+ * some times a second. @now: shield_clock().
  */
 void shield_recent_turn(struct shield *shield, __u64 now);
 

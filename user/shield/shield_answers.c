@@ -157,6 +157,20 @@ static void windows_move(struct shield *s)
 				 __ATOMIC_RELAXED);
 }
 
+void shield_shares(struct shield *s, __u64 now)
+{
+	struct proof_state *p = &s->shared->proof;
+	__u32 flooded = 0;
+
+	for (__u32 slot = 0; slot < SERVICES_MAX; slot++)
+		flooded += now < p->until_ns[slot] ||
+			   now < s->shared->answering.until_ns[slot];
+	for (__u32 slot = 0; slot < SERVICES_MAX; slot++)
+		for (int use = 0; use < CHALLENGE_USES; use++)
+			p->share[slot][use] =
+				limit_scaled(&p->rate[use], flooded ? flooded : 1, 1);
+}
+
 void shield_recent_turn(struct shield *s, __u64 now)
 {
 	__u64 past = now - s->recent_looked_ns;
@@ -169,6 +183,7 @@ void shield_recent_turn(struct shield *s, __u64 now)
 		memcpy(s->recent_marked, s->shared->answering.marked,
 		       sizeof(s->recent_marked));
 	s->recent_looked_ns = now;
+	shield_shares(s, now);
 	if (now - s->recent_moved_ns < RECENT_TURN_S * 1000000000ull)
 		return;
 	s->recent_moved_ns = now;

@@ -258,7 +258,7 @@ static void apply_sampling(struct shield *s, const struct config *config)
 			config->follow_every || config->follow_count;
 }
 
-/* One for joining, and a quarter of it for queries: neither hinders the other. */
+/* A rate for requests to join, and a quarter of it for queries. */
 static void apply_proof(struct shield *s, const struct config *config)
 {
 	struct limit join = config->proof, query = config->proof;
@@ -266,8 +266,9 @@ static void apply_proof(struct shield *s, const struct config *config)
 	query.cost_ns *= 4;
 	limit_normal(&join);
 	limit_normal(&query);
-	s->shared->proof.pace[PACE_JOIN].limit = join;
-	s->shared->proof.pace[PACE_QUERY].limit = query;
+	s->shared->proof.rate[CHALLENGE_JOIN] = join;
+	s->shared->proof.rate[CHALLENGE_QUERY] = query;
+	shield_shares(s, shield_clock());
 }
 
 #define CAP_BURST_NS 250000000ull

@@ -66,6 +66,15 @@ struct shield {
 	bool owners_said[SERVICES_MAX]; /* shield_owners() has said what it knows */
 };
 
+/* --- shield_answers.c -------------------------------------------------------- */
+
+/*
+ * Divide the rate of challenges of a processor among the services that are flooded at
+ * @now, as shield_clock() has it. A service that is not has the same share, so that it
+ * can send challenges from its first refusal on.
+ */
+void shield_shares(struct shield *s, __u64 now);
+
 /* --- shield_owners.c --------------------------------------------------------- */
 
 /* Whose sockets are at the port of one service. */
