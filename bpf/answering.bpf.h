@@ -22,13 +22,16 @@
  * twice a second, ten at once. */
 const volatile struct limit known_limit = { 500000000ull, 10 * 500000000ull };
 
-/* Of who is in no list, while the service is pressed. REASON_COUNT: by its budget. */
+/*
+ * Return why a query of a source on no list is answered while its service is flooded, as
+ * far as that source's own limit allows; REASON_COUNT: it is not. @reason: by chance().
+ */
 static __always_inline enum reason stranger_layer(struct xdp_md *ctx, struct live *l,
-						  const struct call *c, __u64 now)
+						  const struct call *c,
+						  enum reason reason, __u64 now)
 {
 	__u64 net = c->net;
 	struct limit limit = { known_limit.cost_ns, known_limit.burst_ns };
-	enum reason reason = chance(l, net, call_slot(c), now);
 	__u64 state;
 	__u32 cell;
 
@@ -128,6 +131,9 @@ __noinline int answer_layer(struct xdp_md *ctx, const struct call *c)
 	s = service_at(tables_now(l), &slot);
 	if (!s)
 		return REASON_MALFORMED;
+	/* A short way has looked at all that follows. */
+	if (c->judged && c->net)
+		return stranger_layer(ctx, l, c, c->judged, now);
 	/* The short ways look at that; what comes by the long one may be the first. */
 	if (limit_spent(&s->budget[CLASS_QUERY].global,
 			l->globals[budget_index(slot, CLASS_QUERY)], now))
@@ -150,7 +156,7 @@ __noinline int answer_layer(struct xdp_md *ctx, const struct call *c)
 		if (reason == REASON_COUNT || reason == REASON_CACHED_PREFIX)
 			return REASON_COUNT;
 	}
-	return stranger_layer(ctx, l, c, now);
+	return stranger_layer(ctx, l, c, chance(l, c->net, slot, now), now);
 }
 
 #define LAYER_BITS 8 /* of answer_budget(): above them, why it is answered from here */

@@ -15,10 +15,18 @@ struct call {
 	struct cookie_asker who;
 	__u32 length; /* of the payload */
 	__u32 listed; /* enum reason by the lists, or REASON_COUNT */
+	__u32 judged; /* enum reason as of HANDED_JUDGED; 0: not judged yet */
 };
 
-#define HANDED_LENGTH 32 /* bits of struct handed.what that are PROOF_WHAT() */
+/*
+ * struct handed.what. From bit 0: PROOF_WHAT(), the length of the payload, a bit that is
+ * always set, and what is known of a request of a source that is on no list, and which
+ * exceeds its limits: the reason to refuse it if it cannot be challenged, or why it may
+ * be answered from the cache. Reason 0: nothing is known of that.
+ */
+#define HANDED_LENGTH 32
 #define HANDED_HERE   (1ull << 48)
+#define HANDED_JUDGED 49
 #define HANDED(slot, kind, length) \
 	(PROOF_WHAT(slot, kind) | (__u64)(length) << HANDED_LENGTH | HANDED_HERE)
 
@@ -80,6 +88,7 @@ static __always_inline bool hand_take(struct call *ret)
 		return false;
 	ret->what = (__u32)h->what;
 	ret->length = h->what >> HANDED_LENGTH & 0xffff;
+	ret->judged = h->what >> HANDED_JUDGED;
 	ret->where = h->where;
 	h->what = 0;
 	return true;

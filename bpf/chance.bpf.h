@@ -96,16 +96,18 @@ static __always_inline enum reason chance(const struct live *l, __u64 net, __u32
 }
 
 /*
- * Why a question finds no budget, nor an answer from here: it is the one thing that the
- * short ways say of answers, shield_answer() says the rest. REASON_COUNT: it may find
- * one. @net, and above 16 bits of @slot whether it is IPv6: the sender's.
+ * Return the reason to refuse a query from @net to the service in @slot that exceeds its
+ * limits, or the reason to answer it from the cache although it does: one of
+ * REASON_CACHED_*, as far as the caller has found it in no list. REASON_COUNT: it may be
+ * within its limits. Above 16 bits of @slot: whether the sender's address is IPv6.
+ * Called by the short ways; shield_answer() judges the rest.
  */
 __noinline int unanswered(__u64 net, __u32 slot, __u64 now)
 {
 	__u32 ipv6 = slot >> 16 & 1, at = slot & 0xffff, cell;
 	struct live *l = &live;
 	const struct service *s = service_at(tables_now(l), &at);
-	enum reason reason = REASON_COUNT;
+	enum reason reason = REASON_COUNT, found;
 	const struct budget *b;
 
 	if (!s)
@@ -121,7 +123,8 @@ __noinline int unanswered(__u64 net, __u32 slot, __u64 now)
 	}
 	if (reason == REASON_COUNT || !flooded(l, s, at, now))
 		return reason;
-	return chance(l, net, at, now) == REASON_COUNT ? reason : REASON_COUNT;
+	found = chance(l, net, at, now);
+	return found == REASON_COUNT ? reason : found;
 }
 
 #endif /* CHANCE_BPF_H */

@@ -169,6 +169,15 @@ static __always_inline bool proof_askable(struct xdp_md *ctx, const struct call 
 		wire_bytes(sends) <= wire_bytes(answer_frame(ctx)));
 }
 
+/* enum keys_heard of the service that is asked. */
+static __always_inline __u32 call_keys(const struct call *c)
+{
+	__u32 slot = call_slot(c);
+	const struct service *s = service_at(tables_now(&live), &slot);
+
+	return s ? keys_state(s->family, call_slot(c)) : KEYS_NONE;
+}
+
 /*
  * The reason, and above it a form as proof_judge() has it. A friend's proof counts, too:
  * it was asked when its own budgets were spent.
@@ -178,6 +187,8 @@ static __always_inline __u32 call_judge(struct xdp_md *ctx, struct call *c)
 	enum wire_kind kind = call_kind(c);
 	__u32 said = 0;
 
+	if (c->judged)
+		return c->judged;
 	c->listed = live.lists ? call_listed(ctx, c) : REASON_COUNT;
 	if (c->listed == REASON_COUNT && kind_asks(kind)) {
 		if (kind == KIND_GETCHALLENGE)
@@ -193,13 +204,29 @@ static __always_inline __u32 call_judge(struct xdp_md *ctx, struct call *c)
 	return c->listed;
 }
 
-/* enum keys_heard of the service that is asked. */
-static __always_inline __u32 call_keys(const struct call *c)
+/* Count @c, whose client is challenged: what proof_note() does for all reasons. */
+static __always_inline void count_challenged(struct xdp_md *ctx, const struct call *c)
 {
-	__u32 slot = call_slot(c);
-	const struct service *s = service_at(tables_now(&live), &slot);
+	__u32 slot = call_slot(c), kind = call_kind(c);
+	__u64 bytes = answer_frame(ctx), counted;
+	struct tally_row *row = NULL;
+	struct tally *tally = tally_at(slot, TALLY_IN_CHALLENGED + kind, &row);
 
-	return s ? keys_state(s->family, call_slot(c)) : KEYS_NONE;
+	if (!tally)
+		return;
+	counted = count(tally, bytes);
+	count_stranger(row, c->length, bytes);
+	if (refused_turn(live.sampling.phase, counted))
+		refused_note(c->net,
+			     REFUSED_WHAT(slot,
+					  kind == KIND_GETCHALLENGE ? CLASS_CHALLENGE
+								    : CLASS_QUERY,
+					  REASON_CHALLENGED, call_ipv6(c)));
+	if (live.sampling.any && sample_statistic(&live, counted))
+		sample_in(ctx,
+			  SAMPLE_WHAT(slot, kind, REASON_CHALLENGED, DIRECTION_C2S,
+				      SAMPLER_STATISTIC),
+			  bytes);
 }
 
 /* What is provable: it may be answered from here, or become something else. */
@@ -212,6 +239,11 @@ int shield_proof(struct xdp_md *ctx)
 
 	if (action != WAY_LONG)
 		return action;
+	if (c.judged && proof_askable(ctx, &c) &&
+	    share_take(&live, call_slot(&c), call_kind(&c), clock_now(&live))) {
+		count_challenged(ctx, &c);
+		return proof_answer(ctx, &c);
+	}
 	said = call_judge(ctx, &c);
 	form = said >> PROOF_FORM_SHIFT;
 	reason = said & ((1 << PROOF_FORM_SHIFT) - 1);

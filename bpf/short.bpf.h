@@ -193,30 +193,44 @@ static __always_inline __u64 plain_where(const struct packet *p,
 			  : PROOF_WHERE(plain->offset, 26 - 4 * ipv6, ipv6);
 }
 
-/* @way, WAY_PROOF or WAY_ANSWER, and what is told to whom that leads. */
+/*
+ * Return @way, WAY_PROOF or WAY_ANSWER, and tell the program that it leads to what is
+ * known: HANDED_JUDGED has @judgement.
+ */
 static __always_inline int jump_by(int way, const struct found *f, __u64 kind,
-				   const struct packet *p, const struct plain *plain)
+				   const struct packet *p, const struct plain *plain,
+				   __u64 judgement)
 {
-	hand_over(HANDED(f->slot, kind, p->length), plain_where(p, plain));
+	hand_over(HANDED(f->slot, kind, p->length) | judgement << HANDED_JUDGED,
+		  plain_where(p, plain));
 	return way;
 }
 
 /* --- proof of address -------------------------------------------------------- */
 
+/* Return true if a challenge of this service may have to carry its server's host keys. */
+static __always_inline bool adds_keys(const struct live *l, const struct found *f)
+{
+	return f->service->family == FAMILY_NETQUAKE &&
+	       l->proof.keys[f->slot & (SERVICES_MAX - 1)].state != KEYS_NONE;
+}
+
 /*
  * Drop and count a request that exceeds its limits, if its client must not be challenged
- * now. On false shield_proof() judges it.
+ * now. On false shield_proof() judges it. *@ret_judgement is then the reason to refuse it
+ * if no challenge can be sent; 0 if shield_proof() must look at its limits, too.
  */
 static __always_inline bool unasked(struct xdp_md *ctx, struct live *l,
 				    const struct found *f, __u64 kind,
 				    const struct packet *p, const struct plain *plain,
-				    __u64 bytes, __u64 now)
+				    __u64 bytes, __u64 now, __u64 *ret_judgement)
 {
 	bool joins = kind == KIND_GETCHALLENGE;
 	struct tally_row *row = NULL;
 	struct tally *tally;
 	__u64 reason;
 
+	*ret_judgement = 0;
 	if (!joins && kind != KIND_GETINFO && kind != KIND_GETSTATUS)
 		return false;
 	reason = budget_spent(l, f->slot, f->service,
@@ -228,8 +242,13 @@ static __always_inline bool unasked(struct xdp_md *ctx, struct live *l,
 	tally = tally_at(f->slot, TALLY_IN_SERVICE_LIMIT + kind, &row);
 	if (unlikely(!tally))
 		return false;
-	if (!share_spent(l, f->slot, kind, row, now))
+	if (!share_spent(l, f->slot, kind, row, now)) {
+		/* A validated client has limits of its own for queries. A server with
+		 * host keys challenges only a client that repeats: judge_keys(). */
+		if (joins ? !adds_keys(l, f) : !lately_proven(plain_net(plain), now))
+			*ret_judgement = reason;
 		return false;
+	}
 	if (likely(reason == REASON_SERVICE_LIMIT)) {
 		drop_in(ctx, l, f, kind, reason, row, tally, p, plain, bytes);
 		return true;
@@ -266,14 +285,17 @@ static __always_inline bool special(struct xdp_md *ctx, struct live *l,
 				    __u64 bytes, __u64 now, int *ret_action)
 {
 	bool closer = plain->odd || plain->brief;
+	__u64 judgement = 0;
 	enum reason reason;
 
 	if (unlikely(answerable(f->service, kind))) {
 		reason = closer ? REASON_COUNT
 				: unanswered(plain_net(plain),
 					     f->slot | plain_ipv6(plain) << 16, now);
-		if (reason == REASON_COUNT) {
-			*ret_action = jump_by(WAY_ANSWER, f, kind, p, plain);
+		/* All reasons from there on are to answer; the last says nothing. */
+		if (reason >= REASON_CACHED_PLAYER) {
+			*ret_action = jump_by(WAY_ANSWER, f, kind, p, plain,
+					      reason == REASON_COUNT ? 0 : reason);
 			return true;
 		}
 		if (!provable(f->service, kind))
@@ -287,8 +309,8 @@ static __always_inline bool special(struct xdp_md *ctx, struct live *l,
 	}
 	if (kind == KIND_ECHO_RETURN && unproven(ctx, l, f, p, plain, bytes))
 		return true;
-	if (closer || !unasked(ctx, l, f, kind, p, plain, bytes, now))
-		*ret_action = jump_by(WAY_PROOF, f, kind, p, plain);
+	if (closer || !unasked(ctx, l, f, kind, p, plain, bytes, now, &judgement))
+		*ret_action = jump_by(WAY_PROOF, f, kind, p, plain, judgement);
 	return true;
 }
 
@@ -482,7 +504,7 @@ static __always_inline bool short_way(struct xdp_md *ctx, struct live *l,
 			return true;
 		if (!provable(f->service, kind))
 			return false;
-		*ret_action = jump_by(WAY_PROOF, f, kind, p, plain);
+		*ret_action = jump_by(WAY_PROOF, f, kind, p, plain, 0);
 		return true;
 	}
 	fit = play(ctx, l, f, plain, bytes, now, kind);
