@@ -106,11 +106,33 @@ static __always_inline bool told_echo(const struct live *l,
 }
 
 /*
- * Is a KIND_ECHO_RETURN of @length octets to the service in @slot surely none that its
- * sender was given? The whole cookie is compared, so that no part of it can be guessed.
- * check_echo() compares a right one again. The verifier analyses this function once.
+ * Return REASON_SOURCE_LIMIT if @who, which returns a right cookie of @form, has returned
+ * one less than 2 s before, or else REASON_COUNT. A client that answers each challenge
+ * that others ask for in its name is refused here; proof_judge() would say the same at
+ * several times the cost.
  */
-__noinline int echo_is_false(struct xdp_md *ctx, __u32 slot, __u64 where, __u32 length)
+static __always_inline enum reason
+echo_again(struct live *l, const struct cookie_asker *who, enum cookie_form form)
+{
+	__u64 now = clock_now(l);
+	struct proven_cell *cell = proven_find(&l->proof.proven, who, l->keys, now);
+	__u32 at = form;
+
+	if (!cell || !(cell->flags & PROVEN_SURELY) || !index_below(&at, COOKIE_FORMS) ||
+	    proven_again(cell, at, now))
+		return REASON_COUNT;
+	cell->used_ns = now;
+	return REASON_SOURCE_LIMIT;
+}
+
+/*
+ * Return the reason to drop a KIND_ECHO_RETURN of @length bytes to the service in @slot:
+ * REASON_INVALID_COOKIE if its sender was not given such a cookie, echo_again()'s, or
+ * REASON_COUNT: shield_proof() judges it, and compares the cookie again. The whole cookie
+ * is compared, so that no part of it can be guessed. The verifier analyses this function
+ * once.
+ */
+__noinline int echo_refused(struct xdp_md *ctx, __u32 slot, __u64 where, __u32 length)
 {
 	struct cookie_asker who;
 	enum cookie_form form;
@@ -124,26 +146,27 @@ __noinline int echo_is_false(struct xdp_md *ctx, __u32 slot, __u64 where, __u32 
 	c = packet_payload(&p);
 	at = cursor_take(&c, PROOF_BACK_N);
 	if (!at)
-		return true;
+		return REASON_INVALID_COOKIE;
 	letters = load_u32(at + PROOF_BACK) | (__u64)(load_u32(at + PROOF_BACK + 3) >> 8)
 						      << 32;
 	if (p.length > PROOF_BACK_N) {
 		more = cursor_take(&c, 1);
 		if (!more)
-			return true;
+			return REASON_INVALID_COOKIE;
 		letters |= (__u64)*more << 56;
 	}
 	if (p.length > PROOF_BACK_N + 1) {
 		more = cursor_take(&c, 1);
 		if (!more)
-			return true;
+			return REASON_INVALID_COOKIE;
 		behind = *more;
 	}
 	form = proof_returned(behind, p.length);
 	if (!form)
-		return true;
+		return REASON_INVALID_COOKIE;
 	packet_asker(&p, SENDER, slot, &who);
-	return !told_echo(&live, &who, form, letters);
+	return told_echo(&live, &who, form, letters) ? echo_again(&live, &who, form)
+						     : REASON_INVALID_COOKIE;
 }
 
 #endif /* PACE_BPF_H */

@@ -261,16 +261,22 @@ static __always_inline bool unasked(struct xdp_md *ctx, struct live *l,
 }
 
 /*
- * An echo's return that its sender was not given: dropped and counted. False: it may be
- * one, and shield_proof() has to say.
+ * Drop and count the return of an echo that echo_refused(). False: shield_proof() has to
+ * judge it.
  */
 static __always_inline bool unproven(struct xdp_md *ctx, struct live *l,
 				     const struct found *f, const struct packet *p,
 				     const struct plain *plain, __u64 bytes)
 {
-	return echo_is_false(ctx, f->slot, plain_where(p, plain), p->length) &&
-	       drop_for(ctx, l, f, KIND_ECHO_RETURN, REASON_INVALID_COOKIE,
-			TALLY_IN_INVALID_COOKIE + KIND_ECHO_RETURN, p, plain, bytes);
+	__u32 reason = echo_refused(ctx, f->slot, plain_where(p, plain), p->length);
+
+	if (reason == REASON_COUNT)
+		return false;
+	return drop_for(ctx, l, f, KIND_ECHO_RETURN, reason,
+			KIND_ECHO_RETURN + (reason == REASON_SOURCE_LIMIT
+						    ? TALLY_IN_SOURCE_LIMIT
+						    : TALLY_IN_INVALID_COOKIE),
+			p, plain, bytes);
 }
 
 /* --- answers ----------------------------------------------------------------- */

@@ -160,6 +160,8 @@ static void no_row_takes_more_than_it_may(void **state)
 	assert_true(good);
 }
 
+#define RETURNS_MORE 120 /* a look at the table of the validated */
+
 /*
  * A look at a refused source costs no more than this, and is one in REFUSED_EVERY:
  * refused.h. All other rows are counted without one.
@@ -246,6 +248,48 @@ static void no_shape_is_dear(void **state)
 	assert_true(good);
 }
 
+/*
+ * A client that answers each challenge that others ask for in its name returns a right
+ * cookie each time. From the second on within two seconds that is refused, and costs
+ * little more than a cookie that is made up.
+ */
+static void a_cookie_that_returns_again_costs_a_refusal(void **state)
+{
+	static const char word[] = "getchallenge 123 Quake3Arena";
+	struct frame_spec spec = { OOB("getchallenge 123 Quake3Arena") };
+	__u8 frame[FRAME_MAX], sent[FRAME_MAX];
+	LIBBPF_OPTS(bpf_test_run_opts, run, .data_in = frame, .data_out = sent,
+		    .data_size_out = sizeof(sent), .repeat = 1);
+	int fd, action;
+	long most = 0;
+
+	(void)state;
+	if (!shield)
+		skip();
+	fd = bpf_program__fd(shield->progs.shield);
+	begin(SHIELD_ASKS);
+	for (size_t i = 0; i < COUNT(rows_known); i++)
+		if (!strcmp(rows_known[i].name, "made-up proofs"))
+			most = counts[i] + RETURNS_MORE;
+	run.data_size_in = frame_of(&spec, frame);
+	assert_int_equal(bpf_prog_test_run_opts(fd, &run), 0);
+	assert_int_equal(run.retval, XDP_TX);
+	/* What the client returns: the token that follows `echo `. */
+	spec.n = sizeof(word) - 1 + 4 - 5;
+	spec.payload = memcpy(sent + 42 + 5, "\xff\xff\xff\xff", 4);
+	run.data_size_in = frame_of(&spec, frame);
+	run.data_size_out = sizeof(sent);
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(bpf_prog_test_run_opts(fd, &run), 0);
+		assert_int_equal(run.retval, i ? XDP_DROP : XDP_PASS);
+		run.data_size_out = sizeof(sent);
+	}
+	assert_true(is_within("a right cookie that returns again",
+			      steps_run(&stepped[0], frame, run.data_size_in, &action),
+			      most));
+	assert_int_equal(action, XDP_DROP);
+}
+
 /* --- the search --------------------------------------------------------------------- */
 
 static bool is_no_news(const struct quest *quest, enum wire_family family,
@@ -290,6 +334,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(no_row_takes_more_than_it_may),
 		cmocka_unit_test(a_look_at_a_source_costs_little),
+		cmocka_unit_test(a_cookie_that_returns_again_costs_a_refusal),
 		cmocka_unit_test(no_shape_is_dear),
 		cmocka_unit_test(no_frame_is_dearer_than_those_known),
 	};
