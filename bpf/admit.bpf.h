@@ -11,6 +11,7 @@
 
 #include "believe.bpf.h"
 #include "lists.bpf.h"
+#include "seats.bpf.h"
 
 /* Has @s, which does not only observe, @flag for @kind beside its class? */
 static __always_inline bool service_flagged(const struct service *s, enum wire_kind kind,
@@ -237,11 +238,12 @@ static __always_inline enum reason admit(struct live *l, __u32 slot,
 		return reason;
 	shadow = player_shadow(slot, kind, p);
 	/* NetQuake's friends may connect over each other. */
-	if (shadow == REASON_WITHIN_LIMITS ||
-	    (shadow == REASON_ADDRESS_IN_USE && listed == LISTED_FRIEND &&
-	     family_is_netquake(s->family)))
-		return reason;
-	return shadow;
+	if (shadow != REASON_WITHIN_LIMITS &&
+	    (shadow != REASON_ADDRESS_IN_USE || listed != LISTED_FRIEND ||
+	     !family_is_netquake(s->family)))
+		return shadow;
+	return listed == LISTED_NOT && seats_spent(slot, s, kind, p) ? REASON_PLAYER_SLOTS
+								     : reason;
 }
 
 #endif /* ADMIT_BPF_H */

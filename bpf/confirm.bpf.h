@@ -11,6 +11,7 @@
 #include "believe.bpf.h"
 #include "connects.bpf.h"
 #include "sample.bpf.h"
+#include "seats.bpf.h"
 
 #define PROOF_AGE_NS 1000000000ull
 #define SVC_TIME     7
@@ -263,12 +264,13 @@ static __always_inline bool player_confirm(struct __sk_buff *ctx, struct live *l
 	bool game = kind_is_game(kind) || kind_is_netquake(kind);
 	struct player_id id;
 	struct player *player;
-	__u64 now = clock_now(l);
+	__u64 now = clock_now(l), spoke_ns;
 
 	if (!accepts && !game)
 		return false;
 	packet_player(p, RECEIVER, slot, &id);
 	player = player_find(l, &id);
+	spoke_ns = player && player_alive(player, now) ? player->sent_ns : 0;
 	/* Accepted anew, or back after a long silence: nothing learned before counts. */
 	if (!player || !player_alive(player, now) ||
 	    (accepts && now - player->since_ns > PROOF_AGE_NS) ||
@@ -279,6 +281,7 @@ static __always_inline bool player_confirm(struct __sk_buff *ctx, struct live *l
 
 	if (kind == KIND_NQ_UNRELIABLE)
 		*ret_clock = clock_note(&id, player, p);
+	seats_note(&id, player, spoke_ns, now);
 	player->sent_ns = now;
 	player_note(&id, player, now);
 	*ret_followed = player->flags & PLAYER_FOLLOWED;

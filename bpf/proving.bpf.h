@@ -121,6 +121,11 @@ __noinline int proof_note(struct xdp_md *ctx, const struct call *c, __u32 said)
 		reason = REASON_ADDRESS_IN_USE;
 		verdict = VERDICT_DROP;
 	}
+	if (verdict == VERDICT_PASS && reason != REASON_ALLOW_LIST &&
+	    seats_spent(found.slot, found.service, found.kind, &p)) {
+		reason = REASON_PLAYER_SLOTS;
+		verdict = VERDICT_DROP;
+	}
 	if (!judged(ctx, l, &found, &p, bytes, reason, false) || verdict == VERDICT_DROP)
 		return XDP_DROP;
 	if (verdict == VERDICT_PASS)

@@ -17,6 +17,7 @@
 #include "recent.h"
 #include "refused.h"
 #include "repeat.h"
+#include "seats.h"
 #include "spoken.h"
 #include "template.h"
 #include "wire.h"
@@ -60,6 +61,7 @@ _Static_assert(PLAYER_SLOTS == SERVICES_MAX, "each service has a share of player
 	X(PLAYER_LIMIT,		"player-limit",		DROP,		SHAPES,	NONE)	\
 	X(PLAYER_MISMATCH,	"player-mismatch",	DROP,		SHAPES,	NONE)	\
 	X(ADDRESS_IN_USE,	"address-in-use",	DROP,		ALL,	NONE)	\
+	X(PLAYER_SLOTS,		"player-slots",		DROP,		ALL,	NONE)	\
 	/* proof of address: docs/ARCHITECTURE.md */			\
 	X(VALIDATED,		"validated",		PASS,		ALL,	ALL)	\
 	X(CHALLENGED,		"challenged",		RESPOND,	ALL,	ALL)	\
@@ -171,12 +173,15 @@ struct service {
 	__u8 active; /* 0: the slot is free in this generation */
 	__u8 proof; /* enum proof */
 	__u8 answers; /* enum answering */
+	/* Players of one source, and of one prefix: see seats.h. 0: as many as come. */
+	__u16 players_source, players_prefix;
+	__u32 pad;
 	struct budget budget[CLASS_BUDGETS];
 	/* enum wire_class, perhaps with CLASS_PROVABLE, CLASS_ANSWERED; of KIND_COUNT
 	 * too: service_finish() */
 	__u8 class_of[(KIND_COUNT / 8 + 1) * 8];
 };
-_Static_assert(sizeof(struct service) == 40 + CLASS_BUDGETS * sizeof(struct budget) +
+_Static_assert(sizeof(struct service) == 48 + CLASS_BUDGETS * sizeof(struct budget) +
 						 (KIND_COUNT / 8 + 1) * 8,
 	       "struct service has a hole");
 
@@ -554,6 +559,7 @@ struct live {
 	__u8 listed[LISTED_CELLS]; /* LIVE_*, by stretches of addresses: listed.h */
 	__u32 moved[1 << MOVED_BITS]; /* how many of qports are in a cell: players.h */
 	struct playing playing[PLAYING_WAYS << PLAYING_BITS];
+	__u64 seats[1 << SEATS_BITS]; /* players by source and by prefix: seats.h */
 	__u64 connects[1 << CONNECT_BITS]; /* see CONNECT_TAG */
 	__u64 connect_due_ns; /* of reading Quake III's: connect_limit */
 	struct spoken spoken[SERVICES_MAX];

@@ -128,6 +128,50 @@ static void crowd_is_for_joining_with_default_limits(void **state)
 	}
 }
 
+/* As many players for all; what is not said of a prefix is at least what a source has. */
+static void players_have_limits(void **state)
+{
+	static const struct {
+		const char *text;
+		__u16 source, prefix;
+	} rows[] = {
+		{ "", 16, 64 },
+		{ "players { }", 16, 64 },
+		{ "players { source = 4 }", 4, 64 },
+		{ "players { source = 100 }", 100, 100 },
+		{ "players { source = 100 prefix = 20 }", 100, 20 },
+		{ "players { source = 0 }", 0, 64 },
+		{ "players { prefix = 0 }", 16, 0 },
+	};
+	static struct config again;
+
+	(void)state;
+	for (int f = 0; f < FAMILY_COUNT; f++)
+		for (size_t i = 0; i < COUNT(rows); i++) {
+			const struct service *s = &config.services[0].service;
+			char text[200];
+
+			snprintf(text, sizeof(text),
+				 "service a {\nprotocol = %s\nport = 27960\n%s\n}\n",
+				 family_name((enum wire_family)f), rows[i].text);
+			load_good(text);
+			assert_int_equal(s->players_source, rows[i].source);
+			assert_int_equal(s->players_prefix, rows[i].prefix);
+			print_and_read(&config, &again);
+		}
+}
+
+static void players_are_named_once(void **state)
+{
+	char said[256];
+
+	(void)state;
+	assert_int_equal(load(SERVICE("players { source = 1 }\nplayers { prefix = 1 }"),
+			      &config, said, sizeof(said)),
+			 -EINVAL);
+	assert_string_equal(said, "t.conf:5: section 'players' is given twice\n");
+}
+
 /* A host of many servers may be asked for all of them; what is chosen is not changed. */
 static void allowance_grows_with_servers_up_to_a_bound(void **state)
 {
@@ -434,6 +478,8 @@ int main(void)
 		cmocka_unit_test(defaults_fit_the_engines),
 		cmocka_unit_test(defaults_are_those_in_the_documents),
 		cmocka_unit_test(crowd_is_for_joining_with_default_limits),
+		cmocka_unit_test(players_have_limits),
+		cmocka_unit_test(players_are_named_once),
 		cmocka_unit_test(allowance_grows_with_servers_up_to_a_bound),
 		cmocka_unit_test(defaults_drop_what_has_no_budget),
 		cmocka_unit_test(defaults_ask_for_proof),

@@ -31,6 +31,8 @@ static void write_key(const struct config_key *k, const char *v)
 			 key, v);
 	else if (!strcmp(k->section, CONFIG_CLASS))
 		snprintf(text, sizeof(text), "%s query { %s%s } }\n", service, key, v);
+	else if (!strcmp(k->section, CONFIG_PLAYERS))
+		snprintf(text, sizeof(text), "%s players { %s%s } }\n", service, key, v);
 	else
 		snprintf(text, sizeof(text), "%s }\n%s { %s%s }\n", service, k->section,
 			 key, v);

@@ -219,6 +219,8 @@ static void configuration_page(FILE *out)
 				!*section ? "Whole shield"
 				: !strcmp(section, CONFIG_CLASS)
 					? "Class of requests, in a service"
+				: !strcmp(section, CONFIG_PLAYERS)
+					? "players, in a service"
 					: section);
 		}
 		config_range(k, range);

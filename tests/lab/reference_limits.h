@@ -35,6 +35,8 @@ static const struct limits_row {
 	  "One service holds an eighth at most. A new player takes the cell of one that has been silent for a minute, or else is treated as an unverified peer." },
 	{ "addresses with a player", PLAYING_WAYS << PLAYING_BITS, OF(playing),
 	  "Sources at one more address are treated as if no player were there." },
+	{ "players by source and prefix", 1 << SEATS_BITS, OF(seats),
+	  "Never. Sources are hashed into cells with a secret key. Two sources in one cell share its limits." },
 	{ "validated clients", PROVEN_MAX, OF(proof.proven),
 	  "The client of the bucket that was validated longest ago is replaced, and has to validate its address again." },
 	{ "client history", KNOWN_MAX, OF(answering.known),

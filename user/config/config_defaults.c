@@ -104,6 +104,8 @@ void config_service_defaults(enum wire_family family, struct service *ret)
 		ret->budget[i].crowd =
 			i == CLASS_CHALLENGE || i == CLASS_CONNECT ? CROWD_SHIFT : 0;
 	}
+	ret->players_source = PLAYERS_SOURCE;
+	ret->players_prefix = PLAYERS_PREFIX;
 	memset(ret->policy, POLICY_DROP, sizeof(ret->policy));
 	/* Of `auto` nobody knows which words prove. */
 	ret->proof = family == FAMILY_AUTO ? PROOF_OFF : PROOF_PRESSURE;

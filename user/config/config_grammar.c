@@ -117,13 +117,18 @@ cfg_t *config_grammar(void)
 {
 	const cfg_opt_t end = CFG_END();
 	cfg_opt_t file[SECTIONS + SECTION_KEYS], keys[SECTIONS][SECTION_KEYS];
-	cfg_opt_t service[SECTION_KEYS + CLASS_BUDGETS], rates[SECTION_KEYS];
+	cfg_opt_t service[SECTION_KEYS + CLASS_BUDGETS + 1], rates[SECTION_KEYS];
+	cfg_opt_t in_players[SECTION_KEYS];
+	const cfg_opt_t players =
+		CFG_SEC(CONFIG_PLAYERS, in_players, CFGF_MULTI | CFGF_NODEFAULT);
 	size_t n = 0, in_service = keys_add(service, CONFIG_SERVICE);
 	const char *last = CONFIG_FILE;
 	cfg_t *cfg;
 
 	rates[keys_add(rates, CONFIG_CLASS)] = end;
+	in_players[keys_add(in_players, CONFIG_PLAYERS)] = end;
 	in_service += classes_add(service + in_service, rates);
+	service[in_service++] = players;
 	service[in_service] = end;
 	for (const struct config_key *k = config_keys; k->name; k++) {
 		cfg_opt_t plain =
@@ -132,7 +137,8 @@ cfg_t *config_grammar(void)
 					   CFGF_MULTI | CFGF_TITLE | CFGF_NO_TITLE_DUPES |
 						   CFGF_NODEFAULT);
 
-		if (!strcmp(k->section, last) || !strcmp(k->section, CONFIG_CLASS))
+		if (!strcmp(k->section, last) || !strcmp(k->section, CONFIG_CLASS) ||
+		    !strcmp(k->section, CONFIG_PLAYERS))
 			continue;
 		last = k->section;
 		keys[n][keys_add(keys[n], last)] = end;

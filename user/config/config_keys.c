@@ -103,6 +103,11 @@ const struct config_key config_keys[] = {
 	  "Limit of one IPv4 /24 or IPv6 /56. Default: as above." },
 	{ CONFIG_CLASS, "service", KEY_RATE, 0, 0, "requests", NULL,
 	  "Limit of the service. Default: as above." },
+
+	{ CONFIG_PLAYERS, "source", KEY_NUMBER_OR_0, 1, PLAYERS_MOST, "players", TEXT(PLAYERS_SOURCE),
+	  "Players of one IPv4 address or IPv6 /64 in the service at most; 0: no limit. As many again are let in for those that the server keeps and that are silent." },
+	{ CONFIG_PLAYERS, "prefix", KEY_NUMBER_OR_0, 1, PLAYERS_MOST, "players", TEXT(PLAYERS_PREFIX),
+	  "Players of one IPv4 /24 or IPv6 /56 likewise. Default: at least `source`." },
 	{ NULL, NULL, KEY_SWITCH, 0, 0, NULL, NULL, NULL },
 };
 /* clang-format on */

@@ -23,6 +23,7 @@ enum config_type {
 #define CONFIG_FILE    "" /* keys that stand in no section */
 #define CONFIG_SERVICE "service"
 #define CONFIG_CLASS   "CLASS" /* in a service, by the names of classes with limits */
+#define CONFIG_PLAYERS "players" /* in a service */
 
 struct config_key {
 	const char *section;

@@ -138,6 +138,8 @@ static void print_service(const struct config_service *s, FILE *file)
 		policies[policy[CLASS_FRAGMENT - CLASS_BUDGETS]]);
 	fprintf(file, "\tvalidation = %s\n\tcache = %s\n", proofs[s->service.proof],
 		answerings[s->service.answers]);
+	fprintf(file, "\tplayers {\n\t\tsource = %u\n\t\tprefix = %u\n\t}\n",
+		s->service.players_source, s->service.players_prefix);
 	for (int i = 0; i < CLASS_BUDGETS; i++)
 		print_budget((enum wire_class)i, &s->service.budget[i], file);
 	fputs("}\n", file);

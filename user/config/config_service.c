@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "config/config_keys.h"
 #include "config/config_parse.h"
 #include "config/config_text.h"
 #include "lib/names.h"
@@ -216,6 +217,29 @@ static int budgets_read(cfg_t *section, struct service *ret)
 	return 0;
 }
 
+/* A prefix that is not named has at least as many as a source. */
+static int players_read(cfg_t *section, struct service *ret)
+{
+	cfg_t *players = cfg_getnsec(section, CONFIG_PLAYERS, 0);
+	__u32 source = ret->players_source, prefix = ret->players_prefix;
+
+	if (!players)
+		return 0;
+	if (cfg_size(section, CONFIG_PLAYERS) > 1)
+		return config_error(cfg_getnsec(section, CONFIG_PLAYERS, 1)->filename,
+				    cfg_getnsec(section, CONFIG_PLAYERS, 1)->line,
+				    "section 'players' is given twice");
+	if (number_read(players, "source", &source))
+		return -EINVAL;
+	if (prefix < source)
+		prefix = source;
+	if (number_read(players, "prefix", &prefix))
+		return -EINVAL;
+	ret->players_source = (__u16)source;
+	ret->players_prefix = (__u16)prefix;
+	return 0;
+}
+
 /* Any word in an odd spelling is unknown: it must not get more than in its plain one. */
 static void unknown_warn(cfg_t *section, const struct service *s)
 {
@@ -335,7 +359,7 @@ static int service_read(struct parse *p, cfg_t *section, struct config_service *
 	    choice_read(section, "validation", proofs, &proof) ||
 	    choice_read(section, "cache", answerings, &answers) ||
 	    policies_read(section, s) || budgets_read(section, s) ||
-	    endpoints_check(p, section, ret))
+	    players_read(section, s) || endpoints_check(p, section, ret))
 		return -EINVAL;
 	s->observe = (__u8)observe;
 	s->proof = (__u8)proof;
