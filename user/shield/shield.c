@@ -196,7 +196,10 @@ static int map_fd_of(const struct bpf_object *object, const char *name)
 	return -ENOENT;
 }
 
-/* Pin what is not pinned yet, and keep a descriptor of each. */
+/*
+ * Keep a descriptor of each map. Where @s has a directory, pin there what is not pinned
+ * yet.
+ */
 static int keep_maps(struct shield *s, struct bpf_object *object)
 {
 	const struct {
@@ -212,9 +215,9 @@ static int keep_maps(struct shield *s, struct bpf_object *object)
 	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++) {
 		int fd = map_fd_of(object, wanted[i].name);
 
-		if (pin_path(path, sizeof(path), s->dir, wanted[i].name))
+		if (s->dir[0] && pin_path(path, sizeof(path), s->dir, wanted[i].name))
 			return -ENAMETOOLONG;
-		if (bpf_obj_pin(fd, path) && errno != EEXIST) {
+		if (s->dir[0] && bpf_obj_pin(fd, path) && errno != EEXIST) {
 			log_error("cannot pin '%s': %s", path, strerror(errno));
 			return -errno;
 		}
@@ -292,8 +295,7 @@ static void explain_load(int err)
 		u.release, strerror(-err));
 }
 
-static int load_object(struct shield *s, const struct config *config,
-		       struct shield_bpf **ret)
+static int load_object(struct shield *s, __u32 capacity, struct shield_bpf **ret)
 {
 	struct shield_bpf *object;
 	int err;
@@ -305,10 +307,8 @@ static int load_object(struct shield *s, const struct config *config,
 		log_error("cannot open the embedded BPF object: %s", strerror(errno));
 		return -errno;
 	}
-	bpf_map__set_max_entries(object->maps.tallies,
-				 capacity_for(config->service_count) * TALLY_ROWS);
-	bpf_map__set_max_entries(object->maps.refused,
-				 capacity_for(config->service_count) * CLASS_COUNT);
+	bpf_map__set_max_entries(object->maps.tallies, capacity * TALLY_ROWS);
+	bpf_map__set_max_entries(object->maps.refused, capacity * CLASS_COUNT);
 	bpf_map__set_max_entries(object->maps.recent, recent_tables());
 	*(__u32 *)&object->rodata->recent_mask = recent_tables() - 1;
 
@@ -324,6 +324,39 @@ static int load_object(struct shield *s, const struct config *config,
 	}
 	*ret = object;
 	return 0;
+}
+
+/* Keep a descriptor of each program that an interface gets. */
+static int keep_programs(struct shield *s, const struct shield_bpf *object)
+{
+	s->program = fcntl(bpf_program__fd(object->progs.shield), F_DUPFD_CLOEXEC, 3);
+	s->egress = fcntl(bpf_program__fd(object->progs.shield_out), F_DUPFD_CLOEXEC, 3);
+	s->joined =
+		fcntl(bpf_program__fd(object->progs.shield_joined), F_DUPFD_CLOEXEC, 3);
+	return s->program < 0 || s->egress < 0 || s->joined < 0 ? -errno : 0;
+}
+
+int shield_private(__u32 capacity, struct shield **ret)
+{
+	struct shield_bpf *object = NULL;
+	struct shield *s = shield_new();
+	int err;
+
+	if (!s)
+		return -ENOMEM;
+	err = load_object(s, capacity, &object);
+	if (!err)
+		err = keep_maps(s, object->obj);
+	if (!err)
+		err = keep_programs(s, object);
+	if (!err)
+		err = shield_map_shared(s);
+	shield_bpf__destroy(object);
+	if (err)
+		shield_close(s);
+	else
+		*ret = s;
+	return err;
 }
 
 /* The coarse clock moves with jiffies: its resolution is one tick. */
@@ -373,17 +406,12 @@ int shield_load(const char *pin_dir, const struct config *config, struct shield 
 		goto out;
 	}
 
-	err = load_object(s, config, &object);
+	err = load_object(s, capacity_for(config->service_count), &object);
 	if (!err)
 		err = keep_maps(s, object->obj);
 	if (err)
 		goto unlock;
-	s->program = fcntl(bpf_program__fd(object->progs.shield), F_DUPFD_CLOEXEC, 3);
-	s->egress = fcntl(bpf_program__fd(object->progs.shield_out), F_DUPFD_CLOEXEC, 3);
-	s->joined =
-		fcntl(bpf_program__fd(object->progs.shield_joined), F_DUPFD_CLOEXEC, 3);
-	if (s->program < 0 || s->egress < 0 || s->joined < 0)
-		err = -errno;
+	err = keep_programs(s, object);
 	if (!err)
 		err = shield_map_shared(s);
 	if (!err)

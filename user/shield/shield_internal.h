@@ -75,6 +75,13 @@ struct shield {
  */
 void shield_shares(struct shield *s, __u64 now);
 
+/*
+ * Load a second instance of the programs, over maps of its own that nothing pins and no
+ * interface leads to, with room for @capacity services. Its tables are empty. 0 and
+ * *@ret, for shield_close(); or -errno after a message.
+ */
+int shield_private(__u32 capacity, struct shield **ret);
+
 /* --- shield_owners.c --------------------------------------------------------- */
 
 /* Whose sockets are at the port of one service. */

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * about.h - what the tables of the shield hold about one address: its limits, the
+ * allowance of its prefix, its flows. Reading changes nothing.
+ */
+#ifndef ABOUT_H
+#define ABOUT_H
+
+#include "shield/shield.h"
+
+/* An address as the limits see it. */
+struct about_host {
+	__be32 address[4]; /* IPv4 in ::ffff:0:0/96 */
+	__u64 net; /* an IPv4 address, or the upper half of an IPv6 one; host order */
+	__u32 ipv6; /* 0 or 1 */
+};
+
+struct about_host about_host(const __be32 address[4]);
+
+/* --- limits ------------------------------------------------------------------ */
+
+/* A rate limit and what is used of it. */
+struct about_bucket {
+	struct limit limit; /* of one request, as the program applies it now */
+	__u64 due_ns;
+};
+
+#define ABOUT_NO_LIMIT (~0ull)
+
+/* How many requests @b has room for at @now_ns; ABOUT_NO_LIMIT: any number. */
+__u64 about_left(const struct about_bucket *b, __u64 now_ns);
+/* How many requests @b has room for when it is full; ABOUT_NO_LIMIT: any number. */
+__u64 about_most(const struct about_bucket *b);
+/* Nanoseconds until @b has room for one request: 0: now; ABOUT_NO_LIMIT: it never has. */
+__u64 about_wait(const struct about_bucket *b, __u64 now_ns);
+
+/* The four levels at which a request is limited. */
+#define ABOUT_LEVELS(X)                \
+	X(SOURCE, source, "source")    \
+	X(PREFIX, prefix, "prefix")    \
+	X(NETWORK, network, "network") \
+	X(SERVICE, service, "service")
+
+enum about_level {
+#define AS_LEVEL(level, symbol, name) ABOUT_##level,
+	ABOUT_LEVELS(AS_LEVEL) ABOUT_LEVEL_COUNT
+#undef AS_LEVEL
+};
+
+/*
+ * Limits of requests of @kind from @host to @service, which is in @slot: the source's, of
+ * its /24 or /56, of its /20 or /48, and of the service. A kind with large answers counts
+ * several times. Returns false if the kind's class has no limits.
+ */
+bool about_limits(const struct shield *shield, const struct service *service, __u32 slot,
+		  const struct about_host *host, enum wire_kind kind,
+		  struct about_bucket ret[ABOUT_LEVEL_COUNT]);
+
+/* --- amplification ----------------------------------------------------------- */
+
+/* The bytes that may leave to the prefix of an address. */
+struct about_allowance {
+	bool off; /* nothing is withheld */
+	bool strict; /* no allowance: bytes in pay for bytes out */
+	__u64 most; /* bytes beyond what the prefix sends */
+	__s64 left; /* bytes that may leave now, with unused credit */
+};
+
+void about_allowance(const struct shield *shield, const struct about_host *host,
+		     struct about_allowance *ret);
+
+/* --- flows ------------------------------------------------------------------- */
+
+enum about_state {
+	ABOUT_INVITED, /* the server has sent it a challenge */
+	ABOUT_VALIDATED, /* it has returned a cookie */
+	ABOUT_ESTABLISHED, /* the server has accepted it: a player */
+};
+
+struct about_flow {
+	__u32 slot;
+	__u16 port; /* of the client */
+	enum about_state state;
+	__u64 used_ns; /* before it is established: when it was told or proved last */
+	__u32 challenge; /* the server's last, 0: not known */
+	struct player player; /* if it is established */
+};
+
+/*
+ * The flows of @host, at most @max of them, established ones first. @port: of one alone;
+ * 0: all. Returns how many there are in all.
+ */
+size_t about_flows(const struct shield *shield, const struct about_host *host, __u16 port,
+		   struct about_flow *ret, size_t max);
+
+/* --- the rest ---------------------------------------------------------------- */
+
+/* The entry of include/known.h for @host; 0: there is none. */
+__u64 about_known(const struct shield *shield, const struct about_host *host);
+
+/* The list entry that decides about @host; false: none does. */
+bool about_listed(const struct shield *shield, enum list list,
+		  const struct about_host *host, struct cidr *ret_network,
+		  struct list_entry *ret);
+
+/* The answers that requests of @kind to the service in @slot have drawn. */
+struct answers about_answers(const struct shield *shield, __u32 slot,
+			     enum wire_kind kind);
+
+/* The service that gets datagrams to @port at @address (all zero: any); -1: none. */
+int about_service_at(const struct shield *shield, const __be32 address[4], __u16 port);
+
+/* The clock of the programs now, which may stand still (replay). */
+__u64 about_clock(const struct shield *shield);
+
+#endif /* ABOUT_H */

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * shield_about.c - see about.h.
+ */
+#include <arpa/inet.h>
+#include <string.h>
+
+#include <bpf/bpf.h>
+
+#include "players.h"
+#include "shield/shield_cells.h"
+#include "shield/shield_internal.h"
+
+struct about_host about_host(const __be32 address[4])
+{
+	struct about_host ret = {
+		.ipv6 = address[0] || address[1] || address[2] != htonl(0xffff),
+	};
+
+	memcpy(ret.address, address, sizeof(ret.address));
+	ret.net = ret.ipv6 ? (__u64)ntohl(address[0]) << 32 | ntohl(address[1])
+			   : ntohl(address[3]);
+	return ret;
+}
+
+__u64 about_clock(const struct shield *s)
+{
+	return s->shared->tick_ns ? shield_clock() : s->shared->clock_ns;
+}
+
+/* --- limits ------------------------------------------------------------------ */
+
+static bool never(const struct limit *l)
+{
+	return (__s64)l->burst_ns < (__s64)l->cost_ns;
+}
+
+__u64 about_most(const struct about_bucket *b)
+{
+	if (!b->limit.cost_ns)
+		return ABOUT_NO_LIMIT;
+	return never(&b->limit) ? 0 : b->limit.burst_ns / b->limit.cost_ns;
+}
+
+__u64 about_left(const struct about_bucket *b, __u64 now_ns)
+{
+	__u64 used = b->due_ns > now_ns ? b->due_ns - now_ns : 0;
+
+	if (!b->limit.cost_ns)
+		return ABOUT_NO_LIMIT;
+	if (never(&b->limit) || used >= b->limit.burst_ns)
+		return 0;
+	return (b->limit.burst_ns - used) / b->limit.cost_ns;
+}
+
+__u64 about_wait(const struct about_bucket *b, __u64 now_ns)
+{
+	__s64 wait = (__s64)(b->due_ns + b->limit.cost_ns - now_ns - b->limit.burst_ns);
+
+	if (!b->limit.cost_ns)
+		return 0;
+	if (never(&b->limit))
+		return ABOUT_NO_LIMIT;
+	return wait > 0 ? (__u64)wait : 0;
+}
+
+static __u64 prefix_due(const struct shield *s, __u32 index)
+{
+	__u64 due = 0;
+
+	bpf_map_lookup_elem(s->prefixes, &index, &due);
+	return due;
+}
+
+bool about_limits(const struct shield *s, const struct service *service, __u32 slot,
+		  const struct about_host *host, enum wire_kind kind,
+		  struct about_bucket ret[ABOUT_LEVEL_COUNT])
+{
+	enum wire_class class = wire_class((enum wire_family)service->family, kind);
+	const struct live *l = s->shared;
+	__u32 index = slot * KIND_COUNT + kind, cost = 0, crowd;
+	const struct budget *b;
+
+	if (class >= CLASS_BUDGETS)
+		return false;
+	b = &service->budget[class];
+	ret[ABOUT_SERVICE].limit = b->global;
+	ret[ABOUT_SERVICE].due_ns = l->globals[budget_index(slot, class)];
+	crowd = kind == KIND_CCREQ_CONNECT
+			? 0
+			: budget_crowd(b, ret[ABOUT_SERVICE].due_ns, about_clock(s));
+	ret[ABOUT_SOURCE].limit = b->source;
+	ret[ABOUT_SOURCE].due_ns =
+		l->sources[budget_cell(b, l->keys, host->net, host->ipv6, SOURCE_BITS)];
+	ret[ABOUT_PREFIX].limit = b->prefix;
+	ret[ABOUT_PREFIX].due_ns = prefix_due(s, cell_prefix(l, b, host, false, 0));
+	ret[ABOUT_SOURCE].limit.cost_ns >>= crowd;
+	ret[ABOUT_PREFIX].limit.cost_ns >>= crowd;
+	bpf_map_lookup_elem(s->costs, &index, &cost);
+	for (int i = 0; i < ABOUT_LEVEL_COUNT && cost; i++)
+		if (i != ABOUT_NETWORK)
+			ret[i].limit = limit_scaled(&ret[i].limit, cost, COST_ONE);
+	/* area_limit() */
+	ret[ABOUT_NETWORK].limit = ret[ABOUT_PREFIX].limit;
+	ret[ABOUT_NETWORK].limit.cost_ns -= ret[ABOUT_PREFIX].limit.cost_ns >> 2;
+	ret[ABOUT_NETWORK].due_ns = prefix_due(s, cell_prefix(l, b, host, true, 0));
+	return true;
+}
+
+/* --- amplification ----------------------------------------------------------- */
+
+/* Nanoseconds that one cell of the account grants; one that another prefix holds grants
+ * no credit. */
+static __s64 ledger_left(const struct shield *s, __u32 place, __u64 now, __u64 limit)
+{
+	__u32 index = place >> LEDGER_TAGS, tag = place % LEDGER_GRAIN_NS;
+	__u64 cell = 0, from;
+
+	bpf_map_lookup_elem(s->ledgers, &index, &cell);
+	from = cell - cell % LEDGER_GRAIN_NS;
+	if (cell % LEDGER_GRAIN_NS == (tag ? tag : 1)) {
+		if (from < now - s->shared->ledger.credit_ns)
+			from = now - s->shared->ledger.credit_ns;
+	} else if (from <= now) {
+		from = now;
+	}
+	return (__s64)(limit - from);
+}
+
+void about_allowance(const struct shield *s, const struct about_host *host,
+		     struct about_allowance *ret)
+{
+	const struct ledger *l = &s->shared->ledger;
+	__u64 now = l->strict ? 1ull << 62 : about_clock(s), limit = now + l->window_ns;
+	__s64 first, second;
+
+	*ret = (struct about_allowance){ .off = !l->byte_ns, .strict = l->strict };
+	if (ret->off)
+		return;
+	first = ledger_left(s, cell_ledger(s->shared, host, 0, false), now, limit);
+	second = ledger_left(s, cell_ledger(s->shared, host, 0, true), now, limit);
+	ret->most = l->window_ns / l->byte_ns;
+	ret->left = (first < second ? first : second) / (__s64)l->byte_ns;
+}
+
+/* --- flows ------------------------------------------------------------------- */
+
+struct about_walk {
+	const struct about_host *host;
+	__u16 port;
+	struct about_flow *found;
+	size_t max, count, known;
+};
+
+static bool walk_has(const struct about_walk *w, __u32 slot, __u16 port)
+{
+	for (size_t i = 0; i < w->known; i++)
+		if (w->found[i].slot == slot && w->found[i].port == port)
+			return true;
+	return false;
+}
+
+static void walk_take(struct about_walk *w, const struct about_flow *flow)
+{
+	if (w->port && w->port != flow->port)
+		return;
+	w->count++;
+	if (w->known < w->max)
+		w->found[w->known++] = *flow;
+}
+
+static void walk_player(const struct player_key *key, const struct player *player,
+			void *context)
+{
+	struct about_walk *w = context;
+	struct about_flow flow = {
+		.slot = key->slot,
+		.port = ntohs(key->port),
+		.state = ABOUT_ESTABLISHED,
+		.used_ns = player->since_ns,
+		.player = *player,
+	};
+
+	if (!memcmp(key->addr, w->host->address, sizeof(key->addr)))
+		walk_take(w, &flow);
+}
+
+static void walk_joining(struct about_walk *w, const struct proven_cell *cell, __u64 now)
+{
+	struct cookie_asker name = cell->name;
+	struct about_flow flow = {
+		.slot = (__u32)name.word[2] >> 16,
+		.port = ntohs((__be16)(name.word[2] & 0xffff)),
+		.state = cell->flags & PROVEN_SURELY ? ABOUT_VALIDATED : ABOUT_INVITED,
+		.used_ns = cell->used_ns,
+		.challenge = cell->flags & PROVEN_CHALLENGE ? cell->challenge : 0,
+	};
+
+	if (!(name.word[2] & PROVEN_HERE) || !proven_alive(cell, now) ||
+	    memcmp(name.word, w->host->address, sizeof(w->host->address)) != 0 ||
+	    walk_has(w, flow.slot, flow.port))
+		return;
+	walk_take(w, &flow);
+}
+
+size_t about_flows(const struct shield *s, const struct about_host *host, __u16 port,
+		   struct about_flow *ret, size_t max)
+{
+	struct about_walk w = { .host = host, .port = port, .found = ret, .max = max };
+	__u64 now = about_clock(s);
+
+	shield_players(s, walk_player, &w);
+	for (__u32 i = 0; i < PROVEN_MAX; i++)
+		walk_joining(&w, &s->shared->proof.proven.cells[i], now);
+	return w.count;
+}
+
+/* --- the rest ---------------------------------------------------------------- */
+
+__u64 about_known(const struct shield *s, const struct about_host *host)
+{
+	return known_find(&s->shared->answering.known, host->net, s->shared->keys);
+}
+
+bool about_listed(const struct shield *s, enum list list, const struct about_host *host,
+		  struct cidr *ret_network, struct list_entry *ret)
+{
+	int map = list == LIST_ALLOW ? s->allow : s->deny;
+	struct cidr cidr = { .length = 128 };
+
+	memcpy(cidr.addr, host->address, sizeof(cidr.addr));
+	return shield_list_covers(s, list, &cidr, ret_network) &&
+	       !bpf_map_lookup_elem(map, ret_network, ret);
+}
+
+struct answers about_answers(const struct shield *s, __u32 slot, enum wire_kind kind)
+{
+	__u32 index = slot * KIND_COUNT + kind;
+	struct answers ret = { 0 };
+
+	bpf_map_lookup_elem(s->answers, &index, &ret);
+	return ret;
+}
+
+int about_service_at(const struct shield *s, const __be32 address[4], __u16 port)
+{
+	__u32 half = shield_generation(s) & 1, exact;
+	const struct port *p = &s->shared->tables[half].ports[port];
+	struct endpoint at = { .port = port, .generation = (__u16)half };
+
+	memcpy(at.addr, address, sizeof(at.addr));
+	if (p->flags & PORT_EXACT && !bpf_map_lookup_elem(s->endpoints, &at, &exact))
+		return (int)exact - 1;
+	return p->flags & PORT_NAMED ? -1 : p->any - 1;
+}

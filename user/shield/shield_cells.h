@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * shield_cells.h - where the tables have the cells of one address, as the programs
+ * compute it (admit_net(), ledger_book()). tests/kern/kern_explain.c holds the two
+ * together.
+ */
+#ifndef SHIELD_CELLS_H
+#define SHIELD_CELLS_H
+
+#include "shield/about.h"
+
+#define CELL_LEDGERS 6 /* of one address: three accounts of two cells */
+
+/* area_net(): the /20 or /48 around @net's prefix. */
+static inline __u64 cell_network(const struct about_host *host)
+{
+	__u64 prefix = host->net >> 8;
+
+	return (host->ipv6 ? prefix >> 8 : prefix >> 4) | 1ull << 57;
+}
+
+/*
+ * The index in prefixes of the /24 or /56 (@wide: /20 or /48) of @host. @apart: 0, or 2
+ * and 4 for clients that are validated or have repeated: see proven_charge().
+ */
+static inline __u32 cell_prefix(const struct live *l, const struct budget *b,
+				const struct about_host *host, bool wide, __u64 apart)
+{
+	__u64 net = wide ? cell_network(host) : host->net >> 8;
+
+	return (__u32)((budget_hash(l->keys, net, host->ipv6) + b->seed +
+			apart * (SERVICES_MAX << CLASS_BITS) * l->keys[1]) >>
+		       (64 - PREFIX_BITS));
+}
+
+/*
+ * The place of an account of amplification, above its tag. @account: 0 of the prefix, 1
+ * of an allowed source, 2 of what signs on; @second: the other of its two cells.
+ */
+static inline __u32 cell_ledger(const struct live *l, const struct about_host *host,
+				int account, bool second)
+{
+	__u64 prefix = host->net >> 8 | (__u64)host->ipv6 << 56;
+	__u64 keys[3] = { l->keys[second], 0, l->keys[2] };
+
+	if (account == 1)
+		prefix = (host->ipv6 ? prefix : host->net) | 1ull << 57;
+	else if (account == 2)
+		prefix |= 1ull << 58;
+	return limit_cell(keys, prefix, 0, LEDGER_BITS + LEDGER_TAGS);
+}
+
+#endif /* SHIELD_CELLS_H */
