@@ -30,10 +30,11 @@ samples: stats shield decode capture lib
 answer: incident shield config lib
 discover: shield config lib
 fleet: shield config lib
+explain: shield capture config lib
 probe: shield config lib
 top: stats samples incident lib
 daemon: stats samples incident answer fleet shield config lib
-cmd: top daemon stats samples incident answer discover fleet probe shield decode capture config lib
+cmd: explain top daemon stats samples incident answer discover fleet probe shield decode capture config lib
 '
 
 # Libraries that one place alone knows: a pattern of headers, a pattern of files.

@@ -80,6 +80,19 @@ const struct command commands[] = {
 		.completion = "",
 	},
 	{
+		.name = "explain",
+		.run = cmd_explain,
+		.help = "why an address cannot play or is not answered",
+		.options = BIT(SERVICE) | BIT(CONFIG) | BIT(JSON) | BIT(PIN),
+		.operands = "ADDRESS[:PORT]",
+		.completion = "",
+		.least = 1,
+		.most = 1,
+		.more = "Nothing is charged: a copy of the program judges datagrams that "
+			"such a client sends.\n"
+			"The last lines name the causes.",
+	},
+	{
 		.name = "attacks",
 		.run = cmd_attacks,
 		.help = "attacks on services, past and present",

@@ -43,6 +43,8 @@
 	X(FOR, 0, "for", "TIME", "10m 1h 1d 7d",			\
 	  "it ends by itself then: 90s, 10m, 1h30m, 7d")		\
 	X(COMMENT, 0, "comment", "TEXT", "", "why; `list` shows it")	\
+	X(SERVICE, 0, "service", "NAME|PORT", "",			\
+	  "this service alone, or the one that has this port")	\
 	X(ONCE, 0, "once", NULL, "", "one screen as text, after a second")	\
 	X(SUMMARY, 0, "summary", NULL, "",				\
 	  "one JSON object a line for each file; overrides --json")	\

@@ -1,0 +1,479 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * kern_explain.c - `explain` names the cause for which a client cannot play, or for which
+ * its query is not answered; its trials say what the program then does, and change
+ * nothing of what is loaded.
+ */
+#include "explain/explain.h"
+#include "kern/kern_apply.h"
+#include "proof.h"
+
+#define NEIGHBOUR "192.0.2.77" /* in the prefix of PEER */
+#define ELSEWHERE "203.0.113.9"
+
+static struct explain *told; /* what was said last */
+
+__u64 shield_clock(void)
+{
+	return kern.live->clock_ns;
+}
+
+/* Loaded at the first question, for all tests: their maps are the same. */
+static struct trial *trial;
+
+static int finish(void **state)
+{
+	explain_free(told);
+	told = NULL;
+	return end(state);
+}
+
+/* --- what is set up ---------------------------------------------------------- */
+
+/* A Quake III service with wide limits. */
+static struct service wide(void)
+{
+	struct service s = kern_open_service(FAMILY_QUAKE3);
+
+	strcpy(s.name, "ffa");
+	return s;
+}
+
+static void serve_as(const struct service *s)
+{
+	kern_service(&kern, 0, 0, s);
+	kern_port(&kern, 0, PORT, 0, false);
+	/* The server has answered a client. */
+	link_.peer = ELSEWHERE;
+	link_.dport = 7;
+	assert_true(says(BYTES(OOB "infoResponse\n")));
+	link_.peer = PEER;
+	link_.dport = HERE;
+}
+
+static void explain(const char *address, const char *service)
+{
+	struct explain_query query = { .service = service };
+
+	explain_free(told);
+	told = NULL;
+	assert_true(explain_parse(address, &query));
+	if (!trial)
+		assert_int_equal(trial_open(&shield, &trial), 0);
+	assert_int_equal(explain_address(&shield, trial, &query, &told), 0);
+	assert_non_null(told);
+}
+
+static const struct explain_step *step(const char *name)
+{
+	for (size_t i = 0; i < told->services[0].step_count; i++)
+		if (!strcmp(told->services[0].steps[i].name, name))
+			return &told->services[0].steps[i];
+	fail_msg("no step '%s'", name);
+	return NULL;
+}
+
+static const struct explain_cause *cause(const char *name)
+{
+	for (size_t i = 0; i < told->services[0].cause_count; i++)
+		if (!strcmp(told->services[0].causes[i].name, name))
+			return &told->services[0].causes[i];
+	return NULL;
+}
+
+/* The cause of that name is the only one. */
+static void alone(const char *name)
+{
+	const struct explain_service *s = &told->services[0];
+
+	for (size_t i = 0; i < s->cause_count; i++)
+		if (strcmp(s->causes[i].name, name) != 0)
+			print_error("beside %s: %s: %s\n", name, s->causes[i].name,
+				    s->causes[i].text);
+	assert_non_null(cause(name));
+	assert_int_equal(s->cause_count, 1);
+}
+
+/* --- ten causes -------------------------------------------------------------- */
+
+static void no_cause_is_named_where_there_is_none(void **state)
+{
+	struct service s = wide();
+
+	(void)state;
+	serve_as(&s);
+	explain(PEER, NULL);
+	assert_int_equal(told->service_count, 1);
+	assert_int_equal(told->services[0].cause_count, 0);
+	assert_int_equal(step("query")->in.reason, REASON_WITHIN_LIMITS);
+	assert_int_equal(step("query")->in.kind, KIND_GETSTATUS);
+	assert_true(step("query")->has_answer && step("query")->out.passes);
+	assert_int_equal(step("join")->in.kind, KIND_GETCHALLENGE);
+	assert_int_equal(step("connect")->in.kind, KIND_CONNECT);
+	assert_int_equal(step("move")->in.kind, KIND_NETCHAN);
+}
+
+/* @class is spent by @from, so that @name refuses PEER's @what. */
+static void spent(const char *from, const char *what, const char *name)
+{
+	for (int i = 0; i < 4; i++)
+		hear_from(from, 1, what, strlen(what));
+	explain(PEER, "ffa");
+	alone(name);
+}
+
+static void a_limit_is_named_at_its_level(void **state)
+{
+	static const char *const words[] = { OOB "getstatus", OOB "getchallenge" };
+	static const enum wire_class classes[] = { CLASS_QUERY, CLASS_CHALLENGE };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(words); i++) {
+		struct service s = wide();
+
+		s.budget[classes[i]].source = kern_rate(1, 2);
+		serve_as(&s);
+		spent(PEER, words[i], "source-limit");
+		assert_non_null(strstr(cause("source-limit")->text, "0 of 2 left"));
+
+		s = wide();
+		s.budget[classes[i]].prefix = kern_rate(1, 2);
+		pass_time(100 * SECOND);
+		serve_as(&s);
+		spent(NEIGHBOUR, words[i], "prefix-limit");
+
+		s = wide();
+		s.budget[classes[i]].global = kern_rate(1, 2);
+		pass_time(100 * SECOND);
+		serve_as(&s);
+		spent(ELSEWHERE, words[i], "service-limit");
+		assert_non_null(strstr(cause("service-limit")->text, "for the service"));
+		pass_time(100 * SECOND);
+	}
+}
+
+/* A player with a qport and a line, in the midst of a game. */
+static void play_on(void)
+{
+	assert_true(says(BYTES(OOB "connectResponse 7")));
+	for (__u32 n = 1; n < 40; n++) {
+		pass_time(SECOND / 30);
+		assert_true(sent(n));
+		q3_heard(HERE, n, 0x1234, 0x01010101);
+	}
+}
+
+static void a_players_mismatch_is_named(void **state)
+{
+	struct service s = wide();
+
+	(void)state;
+	serve_as(&s);
+	play_on();
+	explain(PEER, NULL);
+	assert_int_equal(told->services[0].flow_count, 1);
+	assert_int_equal(told->services[0].flows[0].state, ABOUT_ESTABLISHED);
+	assert_int_equal(told->services[0].flows[0].port, HERE);
+	assert_int_equal(step("move")->in.reason, REASON_PLAYER);
+	assert_int_equal(told->services[0].cause_count, 0);
+	for (__u32 n = 0; n < 5; n++)
+		assert_false(q3_heard(HERE, 40 + n, 0x4321, 0x01010101));
+	explain(PEER, NULL);
+	alone("player-mismatch");
+	assert_true(cause("player-mismatch")->past);
+	/* Seconds later nothing is kept, but the player is silent and the server not. */
+	for (int i = 0; i < 10; i++) {
+		pass_time(SECOND);
+		assert_true(sent(100 + (__u32)i));
+	}
+	explain(PEER, NULL);
+	assert_non_null(cause("client-silent"));
+}
+
+static void a_pending_validation_is_named(void **state)
+{
+	struct service s = wide();
+
+	(void)state;
+	s.proof = PROOF_ALWAYS;
+	serve_as(&s);
+	for (int i = 0; i < PACE_COUNT; i++)
+		kern.live->proof.pace[i].limit = (struct limit){ 1, SECOND };
+	for (int turn = 0; turn < 2; turn++)
+		kern.live->proof.secret.key[turn][0] =
+			kern.live->proof.secret.key[turn][1] = 0x1234567890abcdef;
+	explain(PEER, NULL);
+	alone("validation-pending");
+	assert_int_equal(step("join")->in.reason, REASON_CHALLENGED);
+	assert_true(step("join")->in.sent > 14);
+}
+
+static void the_deny_list_is_named(void **state)
+{
+	struct service s = wide();
+
+	(void)state;
+	serve_as(&s);
+	kern_list(&kern, false, "192.0.2.0", 120);
+	explain(PEER, NULL);
+	alone("deny-list");
+	assert_non_null(strstr(cause("deny-list")->text, "192.0.2.0/24"));
+	explain(ELSEWHERE, NULL);
+	assert_int_equal(told->services[0].cause_count, 0);
+	/* The allow list overrides the deny list. */
+	kern_list(&kern, true, PEER, 128);
+	explain(PEER, NULL);
+	assert_int_equal(told->services[0].cause_count, 0);
+}
+
+static void a_server_of_another_protocol_is_named(void **state)
+{
+	struct service s = wide();
+
+	(void)state;
+	serve_as(&s);
+	assert_true(says(BYTES(OOB "c12345")));
+	assert_true(says(BYTES(OOB "j")));
+	explain(ELSEWHERE, NULL);
+	alone("other-protocol");
+	assert_non_null(strstr(cause("other-protocol")->text, "speaks quakeworld"));
+}
+
+static void an_interface_without_the_shield_is_named(void **state)
+{
+	struct service s = wide();
+
+	(void)state;
+	serve_as(&s);
+	shield_unjudged_put(&shield, 0, 1, true);
+	explain(PEER, NULL);
+	alone("other-interface");
+	assert_non_null(strstr(cause("other-interface")->text, "'lo'"));
+}
+
+static void a_port_without_a_service_is_named(void **state)
+{
+	struct service s = wide();
+	char text[4096] = "";
+	FILE *out;
+
+	(void)state;
+	serve_as(&s);
+	explain(PEER, "27961");
+	assert_int_equal(told->service_count, 0);
+	assert_true(told->no_service);
+	out = fmemopen(text, sizeof(text), "w");
+	assert_non_null(out);
+	explain_print(told, out);
+	fclose(out);
+	assert_non_null(strstr(text, "no-service: no service has port 27961"));
+	explain(PEER, "27960");
+	assert_int_equal(told->service_count, 1);
+}
+
+static void a_silent_server_is_named(void **state)
+{
+	struct service s = wide();
+
+	(void)state;
+	kern_service(&kern, 0, 0, &s);
+	kern_port(&kern, 0, PORT, 0, false);
+	for (int i = 0; i < 4; i++)
+		ask(PEER, HERE);
+	explain(PEER, NULL);
+	alone("server-silent");
+	assert_non_null(strstr(cause("server-silent")->text, "4 datagrams have passed"));
+}
+
+static void a_spent_allowance_is_named(void **state)
+{
+	static const char status[900] = OOB "statusResponse\n";
+	struct service s = wide();
+	struct about_allowance before;
+
+	(void)state;
+	ledger(4096, 20);
+	serve_as(&s);
+	explain(PEER, NULL);
+	before = told->allowance;
+	assert_int_equal(told->services[0].cause_count, 0);
+	for (int i = 0; i < 8; i++)
+		says(status, sizeof(status));
+	explain(PEER, NULL);
+	alone("amplification");
+	assert_true(told->allowance.left < 1000 && before.left > 4000);
+	assert_false(step("query")->out.passes);
+	/* The prefix has it, and no other. */
+	explain(NEIGHBOUR, NULL);
+	assert_non_null(cause("amplification"));
+	explain(ELSEWHERE, NULL);
+	assert_int_equal(told->services[0].cause_count, 0);
+}
+
+/* --- trials ------------------------------------------------------------------ */
+
+/* All cells of an array of u64, as one number. */
+static __u64 array_sum(int map, __u32 n)
+{
+	__u64 *cells = mmap(NULL, n * sizeof(*cells), PROT_READ, MAP_SHARED, map, 0),
+	      sum = 0;
+
+	assert_ptr_not_equal(cells, MAP_FAILED);
+	for (__u32 i = 0; i < n; i++)
+		sum = sum * 0x9e3779b97f4a7c15 + cells[i];
+	munmap(cells, n * sizeof(*cells));
+	return sum;
+}
+
+/* All tables of the loaded shield, as one number. */
+static __u64 tables_sum(void)
+{
+	const __u64 *words = (const __u64 *)kern.live;
+	struct tallies counted;
+	__u64 sum = 0;
+
+	for (size_t i = 0; i < sizeof(*kern.live) / 8; i++)
+		sum = sum * 0x9e3779b97f4a7c15 + words[i];
+	for (__u32 slot = 0; slot < KERN_SLOTS; slot++) {
+		kern_sum(&kern, slot, &counted);
+		sum = sum * 31 + tallies_packets(&counted);
+	}
+	return sum ^ array_sum(shield.prefixes, 1 << PREFIX_BITS) ^
+	       3 * array_sum(shield.ledgers, 1 << LEDGER_BITS) ^
+	       5 * array_sum(shield.pending, 1 << PENDING_BITS);
+}
+
+static void explaining_charges_and_learns_nothing(void **state)
+{
+	struct service s = wide();
+	__u64 before;
+
+	(void)state;
+	s.proof = PROOF_PRESSURE;
+	s.budget[CLASS_QUERY].source = kern_rate(1, 3);
+	ledger(16384, 20);
+	serve_as(&s);
+	ask(PEER, HERE);
+	play_on();
+	before = tables_sum();
+	for (int i = 0; i < 3; i++)
+		explain(PEER, NULL);
+	explain("2001:db8::1", NULL);
+	assert_true(tables_sum() == before);
+}
+
+/* In states of many kinds the program then does what the trial has said. */
+static void a_trial_says_what_the_program_does(void **state)
+{
+	static const char *const from[] = { PEER, NEIGHBOUR, ELSEWHERE, "192.0.3.5" };
+	struct service s = wide();
+	unsigned int seed = 1, dropped = 0, rounds = 60;
+
+	(void)state;
+	s.budget[CLASS_QUERY].source = kern_rate(2, 4);
+	s.budget[CLASS_QUERY].prefix = kern_rate(3, 7);
+	s.budget[CLASS_QUERY].global = kern_rate(9, 12);
+	s.budget[CLASS_QUERY].crowd = CROWD_SHIFT;
+	ledger(8192, 20);
+	serve_as(&s);
+	for (unsigned int i = 0; i < rounds; i++) {
+		const char *who = from[(unsigned int)rand_r(&seed) % COUNT(from)];
+		struct outcome o;
+
+		explain(who, "ffa");
+		o = hear_from(who, EXPLAIN_PORT, BYTES(OOB "getstatus"));
+		assert_int_equal(o.reason, step("query")->in.reason);
+		assert_int_equal(o.kind, step("query")->in.kind);
+		assert_int_equal(o.action == XDP_PASS, step("query")->in.passes);
+		dropped += o.action == XDP_DROP;
+		pass_time((unsigned int)rand_r(&seed) % (SECOND / 8));
+	}
+	assert_in_range(dropped, 5, rounds - 5);
+}
+
+/* A limit lets as many more pass as are left of it. */
+static void as_many_pass_as_are_left(void **state)
+{
+	static const __u64 bursts[] = { 1, 5, 9 };
+	struct service s = wide();
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(bursts); i++) {
+		__u64 left;
+
+		s.budget[CLASS_QUERY].source = kern_rate(1, bursts[i]);
+		serve_as(&s);
+		explain(PEER, NULL);
+		left = about_left(&step("query")->limits[ABOUT_SOURCE], told->now_ns);
+		assert_int_equal(left, bursts[i]);
+		for (__u64 n = 0; n < left; n++)
+			ask(PEER, HERE);
+		explain(PEER, NULL);
+		assert_int_equal(about_left(&step("query")->limits[ABOUT_SOURCE],
+					    told->now_ns),
+				 0);
+		assert_int_equal(hear_from(PEER, HERE, BYTES(OOB "getstatus")).reason,
+				 REASON_SOURCE_LIMIT);
+		pass_time(100 * SECOND);
+	}
+}
+
+/* Each family has its own words, and the program knows them as such. */
+static void each_family_is_asked_in_its_words(void **state)
+{
+	static const struct {
+		enum wire_family family;
+		enum wire_kind query, join, move;
+	} rows[] = {
+		{ FAMILY_QUAKE3, KIND_GETSTATUS, KIND_GETCHALLENGE, KIND_NETCHAN },
+		{ FAMILY_QUAKEWORLD, KIND_STATUS, KIND_GETCHALLENGE, KIND_NETCHAN },
+		{ FAMILY_QUAKE2, KIND_STATUS, KIND_GETCHALLENGE, KIND_NETCHAN },
+		{ FAMILY_NETQUAKE, KIND_CCREQ_SERVER_INFO, KIND_CCREQ_CONNECT,
+		  KIND_NQ_UNRELIABLE },
+		{ FAMILY_QUAKE_ENHANCED, KIND_CCREQ_SERVER_INFO, KIND_DTLS_CLIENT_HELLO,
+		  KIND_DTLS_DATA },
+		{ FAMILY_AUTO, KIND_GETSTATUS, KIND_GETCHALLENGE, KIND_NETCHAN },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct service s = kern_open_service(rows[i].family);
+
+		kern_service(&kern, 0, 0, &s);
+		kern_port(&kern, 0, PORT, 0, false);
+		for (int ipv6 = 0; ipv6 < 2; ipv6++) {
+			explain(ipv6 ? "[2001:db8:1::1]:4000" : "192.0.2.1:4000", NULL);
+			assert_int_equal(step("query")->in.kind, rows[i].query);
+			assert_int_equal(step("join")->in.kind, rows[i].join);
+			assert_int_equal(step("move")->in.kind, rows[i].move);
+			assert_true(step("query")->has_answer);
+		}
+	}
+}
+
+int main(void)
+{
+#undef TEST
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, finish)
+	const struct CMUnitTest tests[] = {
+		TEST(no_cause_is_named_where_there_is_none),
+		TEST(a_limit_is_named_at_its_level),
+		TEST(a_players_mismatch_is_named),
+		TEST(a_pending_validation_is_named),
+		TEST(the_deny_list_is_named),
+		TEST(a_server_of_another_protocol_is_named),
+		TEST(an_interface_without_the_shield_is_named),
+		TEST(a_port_without_a_service_is_named),
+		TEST(a_silent_server_is_named),
+		TEST(a_spent_allowance_is_named),
+		TEST(explaining_charges_and_learns_nothing),
+		TEST(a_trial_says_what_the_program_does),
+		TEST(as_many_pass_as_are_left),
+		TEST(each_family_is_asked_in_its_words),
+	};
+
+	int failed = cmocka_run_group_tests(tests, NULL, NULL);
+
+	trial_close(trial);
+	return failed;
+}

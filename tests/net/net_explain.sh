@@ -1,0 +1,95 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#
+# net_explain.sh - `explain` on a running shield: the cause of a client that gets no answer, by
+# real traffic, as text and as JSON; nothing that it reads changes by that. kern_explain has
+# the causes one by one.
+#
+# lane: beside, 15 s: it compares words, and measures no time.
+set -u
+
+cd "$(dirname "$0")/../.." || exit 1
+BUILD=$(realpath "${BUILD:-build}")
+SCHEMA=$(realpath tests/json_schema.py)
+LAB=$BUILD/lab SHIELD=$BUILD/quakeshield SERVER=standin PROTOCOL=quake3
+SERVICE_MORE='query { source = "1/m burst 2" }'
+# shellcheck source=tests/lab/net.sh
+. tests/lab/net.sh
+# shellcheck source=tests/lab/server.sh
+. tests/lab/server.sh
+
+explain() # ARGUMENT...
+{
+	net_in server "$SHIELD" explain "$@"
+}
+
+# causes ARGUMENT...: the names of all causes.
+causes()
+{
+	explain "$@" --json | jq -r '[.services[].causes[].cause] | join(" ")'
+}
+
+caused() # CAUSES ARGUMENT...
+{
+	local wanted=$1
+
+	shift
+	[ "$(causes "$@")" = "$wanted" ]
+}
+
+status_of() # STATUS WORDS ARGUMENT...
+{
+	local status=$1 words=$2
+
+	shift 2
+	explain "$@" >"$work/out" 2>"$work/err"
+	[ $? = "$status" ] && grep -qF -- "$words" "$work/err" && [ ! -s "$work/out" ]
+}
+
+counters()
+{
+	net_in server "$SHIELD" stats --json | jq -c '[.services[].counters[]]'
+}
+
+# A client asks as often as its limit lets it, and more.
+asks_too_much()
+{
+	net_flood --payload getstatus --from "$NET_FLOOD" --sources 1 --rate 200 \
+		--packets 60 --seconds 5 >"$work/flood.json"
+}
+
+schema_fits()
+{
+	{
+		explain "$NET_CLIENT" --json
+		explain "$NET_FLOOD" --json -c "$work/shield.conf"
+		explain "$NET_VICTIM" --json -c "$work/shield.conf"
+	} | "$SCHEMA" explain --all "$1" >&2
+}
+
+net_test_begin "$@"
+server_start
+{
+	echo "deny = {\"$NET_VICTIM\"}"
+	shield_config
+} >"$work/shield.conf"
+shield_start || exit 1
+net_check "a client that nothing keeps away" caused '' "$NET_CLIENT"
+asks_too_much
+before=$(counters)
+net_check "a source beyond its limit" caused source-limit "$NET_FLOOD"
+net_check "and nothing was counted" [ "$(counters)" = "$before" ]
+net_check "an address of the file's deny list" caused deny-list "$NET_VICTIM"
+explain "$NET_VICTIM" -c "$work/shield.conf" >"$work/text"
+net_check "with its line" grep -q "by $work/shield.conf:1\$" "$work/text"
+net_in server "$SHIELD" deny add "$NET_CLIENT" --comment 'by hand' >/dev/null
+net_check "an address that was denied by hand" caused deny-list "$NET_CLIENT"
+net_check "the JSON is as its schema" schema_fits \
+	known,services[].flows[],allow,services[].refused[]
+net_check "no service has the port" grep -q 'no-service: no service has port 27961' \
+	<(explain "$NET_CLIENT" --service 27961)
+net_check "no such service" status_of 1 "no such service: 'nope'" "$NET_CLIENT" --service nope
+net_check "no address" status_of 2 "'10.78.0' is not an address" 10.78.0
+net_check "nothing loaded" status_of 3 "nothing is loaded in '/sys/fs/bpf/none'" \
+	"$NET_CLIENT" --pin /sys/fs/bpf/none
+exit "$net_failed"

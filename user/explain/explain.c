@@ -1,0 +1,459 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * explain.c - collects what explain.h tells of an address.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "explain/explain.h"
+#include "explain/explain_frames.h"
+#include "lib/log.h"
+#include "lib/udp_sockets.h"
+
+/* A server's answer while none has been seen. */
+#define ANSWER_QUERY 1000 /* bytes of payload */
+#define ANSWER_JOIN  60
+#define ANSWER_MOST  1400
+#define HOPS	     64 /* time to live of a datagram of an unknown address */
+
+/* --- text -------------------------------------------------------------------- */
+
+static bool port_parse(const char *text, __u16 *ret)
+{
+	char *end;
+	unsigned long port = strtoul(text, &end, 10);
+
+	if (*text < '0' || *text > '9' || *end || !port || port >= PORTS)
+		return false;
+	*ret = (__u16)port;
+	return true;
+}
+
+bool explain_parse(const char *text, struct explain_query *ret)
+{
+	char address[INET6_ADDRSTRLEN] = "";
+	const char *colon = strrchr(text, ':'), *first = strchr(text, ':');
+	bool bracketed = *text == '[';
+	const char *end = text + strlen(text);
+	struct cidr cidr;
+	__u16 port = 0;
+
+	/* IPv6 without brackets has several colons, and no port. */
+	if (bracketed ? colon && colon[-1] == ']' : colon && colon == first) {
+		if (!port_parse(colon + 1, &port))
+			return false;
+		end = colon;
+	}
+	if (bracketed && (end[-1] != ']' || end - text < 2))
+		return false;
+	text += bracketed;
+	end -= bracketed;
+	if ((size_t)(end - text) >= sizeof(address) ||
+	    memchr(text, '/', (size_t)(end - text)))
+		return false;
+	memcpy(address, text, (size_t)(end - text));
+	if (!cidr_parse(address, &cidr) || cidr.length != 128)
+		return false;
+	memcpy(ret->address, cidr.addr, sizeof(ret->address));
+	ret->port = port;
+	return true;
+}
+
+void explain_format(const __be32 address[4], __u16 port, char ret[EXPLAIN_ADDRESS])
+{
+	struct cidr cidr = { .length = 128 };
+	char text[CIDR_TEXT];
+	bool colons;
+
+	memcpy(cidr.addr, address, sizeof(cidr.addr));
+	cidr_format(&cidr, text);
+	colons = port && strchr(text, ':');
+	snprintf(ret, EXPLAIN_ADDRESS, "%s%.48s%s", colons ? "[" : "", text,
+		 colons ? "]" : "");
+	if (port)
+		snprintf(ret + strlen(ret), EXPLAIN_ADDRESS - strlen(ret), ":%u", port);
+}
+
+/* --- services ---------------------------------------------------------------- */
+
+/* While services are collected. */
+struct collect {
+	const struct shield *shield;
+	struct explain *explain;
+	struct trial *trial;
+	struct shield_endpoint *ends; /* of all services */
+	size_t end_count;
+	bool sockets_known;
+	bool *sockets; /* by port */
+};
+
+static void collect_socket(const struct udp_socket *socket, void *context)
+{
+	struct collect *c = context;
+
+	c->sockets[socket->port] = true;
+}
+
+/* The first place of the service, or the one with @port. False: it has none. */
+static bool end_find(const struct collect *c, __u32 slot, __u16 port,
+		     struct shield_endpoint *ret)
+{
+	bool found = false;
+
+	for (size_t i = 0; i < c->end_count; i++) {
+		if (c->ends[i].slot != slot || (port && c->ends[i].port != port))
+			continue;
+		if (!found || !memcmp(c->ends[i].address, (__be32[4]){ 0 }, 16))
+			*ret = c->ends[i];
+		found = true;
+	}
+	return found;
+}
+
+static __u64 packets(const struct tallies *t, bool passed)
+{
+	__u64 sum = 0;
+
+	for (int kind = 0; kind < KIND_COUNT; kind++)
+		for (int reason = 0; reason < REASON_COUNT; reason++)
+			if (!passed ||
+			    reason_verdict((enum reason)reason) == VERDICT_PASS)
+				sum += t->by[kind][reason].packets;
+	return sum;
+}
+
+static void server_collect(struct collect *c, struct explain_service *s)
+{
+	struct shield_template kept[TEMPLATE_FORMS];
+	struct explain_server *server = &s->server;
+	struct tallies *in = calloc(2, sizeof(*in));
+	size_t count = shield_templates(c->shield, s->slot, kept);
+	__u64 received = 0;
+
+	if (in && !shield_tallies(c->shield, s->slot, &in[0], &in[1])) {
+		received = packets(&in[0], false);
+		server->asked = packets(&in[0], true);
+		server->answered = packets(&in[1], false);
+		for (int kind = 0; kind < KIND_COUNT; kind++)
+			/* The shield itself has sent these. */
+			server->answered -=
+				in[1].by[kind][REASON_CHALLENGED].packets +
+				in[1].by[kind][REASON_CACHED_RESPONSE].packets;
+	}
+	free(in);
+	server->judged = shield_judged(c->shield, s->slot, received, server->interface);
+	server->sockets_known = c->sockets_known;
+	server->socket = c->sockets[s->port];
+	shield_misspoken(c->shield, s->slot, &server->speaks);
+	for (size_t i = 0; i < count; i++) {
+		if (!server->cached || kept[i].age_ns < server->cached_age_ns)
+			server->cached_age_ns = kept[i].age_ns;
+		server->cached = true;
+	}
+}
+
+/* --- what was refused -------------------------------------------------------- */
+
+struct refusals {
+	const struct explain *explain;
+	struct explain_service *service;
+};
+
+static void refusal_take(enum wire_class class, const struct refused_source *from,
+			 void *context)
+{
+	const struct refusals *r = context;
+	struct explain_service *s = r->service;
+	__u64 then = (__u64)from->tick << REFUSED_TICK, now = r->explain->now_ns;
+	size_t at = s->refusal_count;
+
+	if (from->net != r->explain->host.net || from->ipv6 != r->explain->host.ipv6)
+		return;
+	/* The newest first; the oldest is let go. */
+	now &= (1ull << (32 + REFUSED_TICK)) - 1;
+	if (at == EXPLAIN_REFUSALS)
+		at--;
+	for (; at > 0 && s->refusals[at - 1].age_ns > now - then; at--)
+		if (at < EXPLAIN_REFUSALS)
+			s->refusals[at] = s->refusals[at - 1];
+	s->refusals[at] = (struct explain_refusal){
+		.class = class,
+		.reason = (enum reason)from->reason,
+		.weight = from->weight * REFUSED_EVERY,
+		.age_ns = now > then ? now - then : 0,
+	};
+	if (s->refusal_count < EXPLAIN_REFUSALS)
+		s->refusal_count++;
+}
+
+static void refusals_collect(struct collect *c, struct explain_service *s)
+{
+	struct refusals r = { .explain = c->explain, .service = s };
+	__u32 tick = refused_tick(c->explain->now_ns);
+
+	shield_refused(c->shield, s->slot, tick - REFUSED_KEPT, tick + 1, refusal_take,
+		       &r);
+}
+
+/* --- trials ------------------------------------------------------------------ */
+
+/* The flow that the next datagram belongs to; NULL: a new one. */
+static const struct about_flow *flow_next(const struct explain_service *s)
+{
+	return s->flow_count ? &s->flows[0] : NULL;
+}
+
+static void ends_make(const struct collect *c, const struct explain_service *s,
+		      struct explain_end *client, struct explain_end *server)
+{
+	static const __be32 any[4];
+	const struct about_flow *flow = flow_next(s);
+
+	*client = (struct explain_end){ .mac = { 2, 0, 0, 0, 0, 2 } };
+	*server = (struct explain_end){ .port = s->port };
+	memcpy(client->address, c->explain->host.address, sizeof(client->address));
+	client->port = c->explain->query.port ? c->explain->query.port
+		       : flow		      ? flow->port
+					      : EXPLAIN_PORT;
+	trial_mac(c->trial, server->mac);
+	if (memcmp(s->address, any, sizeof(any)) != 0)
+		memcpy(server->address, s->address, sizeof(server->address));
+	else if (c->explain->host.ipv6)
+		inet_pton(AF_INET6, "2001:db8:2::1", server->address);
+	else
+		inet_pton(AF_INET6, "::ffff:198.51.100.1", server->address);
+}
+
+/* An answer of the usual size to @kind, as far as any was seen. */
+static size_t answer_make(const struct collect *c, const struct explain_service *s,
+			  enum explain_act act, enum wire_kind kind,
+			  __u8 ret[ANSWER_MOST])
+{
+	struct answers seen = about_answers(c->shield, s->slot, kind);
+	size_t n = act == ACT_QUERY ? ANSWER_QUERY : ANSWER_JOIN;
+	__u8 head[EXPLAIN_PAYLOAD];
+	size_t begins;
+
+	if (seen.bytes && seen.requests && act == ACT_QUERY)
+		n = (size_t)(seen.bytes / seen.requests);
+	n = n < ANSWER_JOIN ? ANSWER_JOIN : n > ANSWER_MOST ? ANSWER_MOST : n;
+	memset(ret, 'x', n);
+	begins = explain_answer((enum wire_family)s->service.family, act, n, head);
+	memcpy(ret, head, begins);
+	return begins ? n : 0;
+}
+
+/* Judge the server's answer to the datagram that has just passed. */
+static void step_answer(const struct collect *c, const struct explain_service *s,
+			enum explain_act act, struct explain_step *step)
+{
+	struct explain_end client, server;
+	__u8 payload[ANSWER_MOST], frame[EXPLAIN_FRAME];
+	size_t n = answer_make(c, s, act, step->in.kind, payload);
+
+	ends_make(c, s, &client, &server);
+	n = n ? explain_frame(&server, &client, HOPS, payload, n, frame) : 0;
+	if (!n || trial_run(c->trial, true, frame, n, &step->out))
+		return;
+	step->has_answer = true;
+	step->answer_bytes = (__u32)n;
+}
+
+/* The time to live that the address is known by, or one of a client nearby. */
+static __u8 hops_known(const struct explain *e)
+{
+	__u8 hops = (__u8)(e->known >> 40);
+
+	return hops ? hops : HOPS;
+}
+
+static void step_try(const struct collect *c, struct explain_service *s,
+		     enum explain_act act)
+{
+	const struct about_flow *flow = flow_next(s);
+	bool plays = flow && flow->state == ABOUT_ESTABLISHED;
+	struct explain_step *step = &s->steps[s->step_count];
+	struct explain_end client, server;
+	__u8 payload[EXPLAIN_PAYLOAD], frame[EXPLAIN_FRAME];
+	size_t n = explain_payload((enum wire_family)s->service.family, act,
+				   flow ? flow->challenge : 0,
+				   plays ? &flow->player : NULL, payload);
+
+	ends_make(c, s, &client, &server);
+	n = n ? explain_frame(&client, &server, hops_known(c->explain), payload, n, frame)
+	      : 0;
+	if (!n)
+		return;
+	*step = (struct explain_step){ .name = explain_acts[act] };
+	trial_reset(c->trial, &c->explain->host, s->slot);
+	step->error = trial_run(c->trial, false, frame, n, &step->in);
+	s->step_count++;
+	if (step->error || !step->in.judged)
+		return;
+	step->limited = about_limits(c->shield, &s->service, s->slot, &c->explain->host,
+				     step->in.kind, step->limits);
+	if (step->in.passes && (act == ACT_QUERY || act == ACT_JOIN))
+		step_answer(c, s, act, step);
+}
+
+static void service_collect(struct collect *c, struct explain_service *s,
+			    const struct shield_endpoint *end)
+{
+	struct about_flow flows[EXPLAIN_FLOWS];
+	struct explain *e = c->explain;
+	size_t count;
+
+	s->port = end->port;
+	memcpy(s->address, end->address, sizeof(s->address));
+	server_collect(c, s);
+	count = about_flows(c->shield, &e->host, e->query.port, flows, EXPLAIN_FLOWS);
+	count = count < EXPLAIN_FLOWS ? count : EXPLAIN_FLOWS;
+	for (size_t i = 0; i < count; i++)
+		if (flows[i].slot == s->slot)
+			s->flows[s->flow_count++] = flows[i];
+	refusals_collect(c, s);
+	for (int act = 0; act < ACT_COUNT; act++)
+		step_try(c, s, (enum explain_act)act);
+	explain_causes(e, s);
+}
+
+/* --- all --------------------------------------------------------------------- */
+
+static void list_collect(const struct shield *shield, enum list list,
+			 const struct explain *e, struct explain_list *ret)
+{
+	ret->has = about_listed(shield, list, &e->host, &ret->network, &ret->entry);
+}
+
+/* Is the service in @slot asked for? */
+static bool wanted(const struct collect *c, __u32 slot, const char *name,
+		   struct shield_endpoint *ret)
+{
+	const char *want = c->explain->query.service;
+	__u16 port = 0;
+
+	if (want && strcmp(want, name) != 0 && !port_parse(want, &port))
+		return false;
+	return end_find(c, slot, port, ret);
+}
+
+static int services_collect(struct collect *c)
+{
+	const char *want = c->explain->query.service;
+	struct explain *e = c->explain;
+	struct shield_endpoint end;
+
+	for (__u32 slot = 0; slot < SERVICES_MAX; slot++) {
+		struct explain_service *s = &e->services[e->service_count];
+
+		if (!shield_service(c->shield, slot, &s->service) ||
+		    !wanted(c, slot, s->service.name, &end))
+			continue;
+		s->slot = slot;
+		service_collect(c, s, &end);
+		e->service_count++;
+	}
+	if (e->service_count || !want)
+		return 0;
+	e->no_service = port_parse(want, &e->other_port);
+	if (e->no_service)
+		return 0;
+	log_error("explain: no such service: '%s'", want);
+	return -ENOENT;
+}
+
+static int collect_begin(struct collect *c)
+{
+	const size_t most = PORTS + 2 * SERVICES_MAX;
+
+	c->ends = calloc(most, sizeof(*c->ends));
+	c->sockets = calloc(PORTS, sizeof(*c->sockets));
+	c->explain->services = calloc(SERVICES_MAX + 1, sizeof(*c->explain->services));
+	if (!c->ends || !c->sockets || !c->explain->services) {
+		log_error("explain: not enough memory");
+		return -ENOMEM;
+	}
+	c->end_count = shield_endpoints(c->shield, c->ends, most);
+	c->sockets_known = udp_sockets_each(collect_socket, c);
+	return 0;
+}
+
+int explain_address(const struct shield *shield, struct trial *trial,
+		    const struct explain_query *query, struct explain **ret)
+{
+	struct explain *e = calloc(1, sizeof(*e));
+	struct collect c = { .shield = shield, .explain = e, .trial = trial };
+	int err;
+
+	if (!e) {
+		log_error("explain: not enough memory");
+		return -ENOMEM;
+	}
+	e->query = *query;
+	e->host = about_host(query->address);
+	e->now_ns = about_clock(shield);
+	err = collect_begin(&c);
+	if (!err) {
+		e->same_program = trial_is_same(c.trial);
+		list_collect(shield, LIST_ALLOW, e, &e->allow);
+		list_collect(shield, LIST_DENY, e, &e->deny);
+		e->known = about_known(shield, &e->host);
+		about_allowance(shield, &e->host, &e->allowance);
+		err = services_collect(&c);
+	}
+	free(c.ends);
+	free(c.sockets);
+	if (err)
+		explain_free(e);
+	else
+		*ret = e;
+	return err;
+}
+
+void explain_free(struct explain *e)
+{
+	if (e)
+		free(e->services);
+	free(e);
+}
+
+/* --- the configuration's lines ----------------------------------------------- */
+
+static void line_look(struct explain_list *list, const char *line, int number)
+{
+	char word[CIDR_TEXT];
+	struct cidr cidr;
+	int used;
+
+	while (list->has && !list->line) {
+		line += strcspn(line, "0123456789abcdefABCDEF:#");
+		if (!*line || *line == '#')
+			return;
+		if (sscanf(line, "%63[0-9a-fA-F:./]%n", word, &used) != 1)
+			return;
+		if (cidr_parse(word, &cidr) &&
+		    !memcmp(&cidr, &list->network, sizeof(cidr)))
+			list->line = number;
+		line += used;
+	}
+}
+
+void explain_lines(struct explain *e, const char *path)
+{
+	FILE *file = fopen(path, "re");
+	char *line = NULL;
+	size_t size = 0;
+
+	e->file = path;
+	for (int n = 1; file && getline(&line, &size, file) >= 0; n++) {
+		if (e->allow.entry.origins & LIST_CONFIG)
+			line_look(&e->allow, line, n);
+		if (e->deny.entry.origins & LIST_CONFIG)
+			line_look(&e->deny, line, n);
+	}
+	free(line);
+	if (file)
+		fclose(file);
+}
