@@ -12,6 +12,8 @@
 #   make vmtest         the kernels of vmtests/KERNELS (KERNEL=..., VM=vng|qemu)
 #   make bench          ns per packet, as ratios to the floor and to peers
 #   make fuzz           FUZZ_TIME=60 seconds or FUZZ_RUNS=10000000 inputs a target
+#   make deb            the Debian package, in build/deb/, without root (make deps-deb once)
+#   make dist           a tarball with the program and its installer, in build/
 #   make lint format-check install uninstall clean
 #   V=1 shows commands; O=dir builds elsewhere; SKIP_DEPS=1 never calls apt
 
@@ -259,7 +261,7 @@ fuzz: $(FUZZ_BIN) $(O)/tests/fuzz/wire.dict $(O)/tests/fuzz/seeds
 deps:
 	$(Q)tests/deps.sh build run
 
-deps-test deps-lint deps-bench deps-vm: deps-%:
+deps-test deps-lint deps-bench deps-vm deps-deb: deps-%:
 	$(Q)tests/deps.sh build run $*
 
 # deps may install the compiler: everything after it is another make.
@@ -336,7 +338,8 @@ vmtest: deps-vm
 
 # What is installed as it stands, and where; uninstall takes the same names away.
 SHARE		= $(DESTDIR)$(PREFIX)/share
-DOCS		:= README.md LICENSE $(filter-out docs/HACKING.md,$(wildcard docs/*.md)) \
+DOCS		:= README.md LICENSE \
+		   $(filter-out docs/HACKING.md docs/RELEASING.md,$(wildcard docs/*.md)) \
 		   docs/example.conf
 PAGES		:= $(wildcard docs/*/*.md docs/reference/schema/*.json)
 EXAMPLES	:= $(wildcard docs/examples/*.sh docs/examples/*.yml)
@@ -349,9 +352,13 @@ INSTALLED	= $(DESTDIR)$(SBINDIR)/$(PROG) \
 		  $(SHARE)/bash-completion/completions/$(PROG) \
 		  $(SHARE)/zsh/site-functions/_$(PROG) \
 		  $(SHARE)/fish/vendor_completions.d/$(PROG).fish \
-		  $(addprefix $(SHARE)/doc/$(PROG)/,$(notdir $(DOCS) $(EXAMPLES))) \
+		  $(addprefix $(SHARE)/doc/$(PROG)/,$(notdir $(DOCS))) \
+		  $(EXAMPLES:docs/%=$(SHARE)/doc/$(PROG)/%) \
 		  $(PAGES:docs/%=$(SHARE)/doc/$(PROG)/%) \
 		  $(addprefix $(SHARE)/$(PROG)/,$(notdir $(RULES)))
+
+# The configuration to begin with.
+CONF		= sed 's|/usr/local/share|$(PREFIX)/share|' docs/$(PROG).conf
 
 $(O)/completion.%: $(O)/$(PROG)
 	$(Q)$< completion $* >$@
@@ -364,7 +371,7 @@ install: all $(O)/completion.bash $(O)/completion.zsh $(O)/completion.fish
 	$(INSTALL) -D -m 644 $(O)/completion.zsh $(SHARE)/zsh/site-functions/_$(PROG)
 	$(INSTALL) -D -m 644 $(O)/completion.fish \
 		$(SHARE)/fish/vendor_completions.d/$(PROG).fish
-	$(INSTALL) -d $(SHARE)/doc/$(PROG) $(SHARE)/$(PROG)
+	$(INSTALL) -d $(SHARE)/doc/$(PROG)/examples $(SHARE)/$(PROG)
 	$(INSTALL) -m 644 $(DOCS) $(SHARE)/doc/$(PROG)
 	sed 's|(docs/|(|g' README.md >$(SHARE)/doc/$(PROG)/README.md
 	for page in $(PAGES:docs/%=%); do \
@@ -377,27 +384,49 @@ install: all $(O)/completion.bash $(O)/completion.zsh $(O)/completion.fish
 			>$(DESTDIR)$(UNITDIR)/$$unit && \
 		chmod 644 $(DESTDIR)$(UNITDIR)/$$unit || exit 1; \
 	done
-	$(INSTALL) -m 755 $(filter %.sh,$(EXAMPLES)) $(SHARE)/doc/$(PROG)
-	$(INSTALL) -m 644 $(filter %.yml,$(EXAMPLES)) $(SHARE)/doc/$(PROG)
-	test -e $(DESTDIR)$(SYSCONFDIR)/$(PROG).conf || $(INSTALL) -m 644 \
-		docs/$(PROG).conf $(DESTDIR)$(SYSCONFDIR)/$(PROG).conf
+	$(INSTALL) -m 755 $(filter %.sh,$(EXAMPLES)) $(SHARE)/doc/$(PROG)/examples
+	$(INSTALL) -m 644 $(filter %.yml,$(EXAMPLES)) $(SHARE)/doc/$(PROG)/examples
+	test -e $(DESTDIR)$(SYSCONFDIR)/$(PROG).conf || { \
+		$(CONF) >$(DESTDIR)$(SYSCONFDIR)/$(PROG).conf && \
+		chmod 644 $(DESTDIR)$(SYSCONFDIR)/$(PROG).conf; }
 
 # A configuration that somebody has changed is not ours to remove.
 uninstall:
 	rm -f $(INSTALLED)
-	-rmdir $(SHARE)/doc/$(PROG)/reference/schema $(addprefix $(SHARE)/doc/$(PROG)/,$(sort \
-		$(foreach page,$(wildcard docs/*/*.md),$(word 2,$(subst /, ,$(page)))))) \
+	-rmdir $(SHARE)/doc/$(PROG)/reference/schema $(addprefix $(SHARE)/doc/$(PROG)/,examples \
+		$(sort $(foreach page,$(wildcard docs/*/*.md),$(word 2,$(subst /, ,$(page)))))) \
 		$(SHARE)/doc/$(PROG) $(SHARE)/$(PROG)
-	cmp -s docs/$(PROG).conf $(DESTDIR)$(SYSCONFDIR)/$(PROG).conf && \
+	$(CONF) | cmp -s - $(DESTDIR)$(SYSCONFDIR)/$(PROG).conf && \
 		rm $(DESTDIR)$(SYSCONFDIR)/$(PROG).conf || \
 		{ test ! -e $(DESTDIR)$(SYSCONFDIR)/$(PROG).conf || \
 		echo 'kept: $(DESTDIR)$(SYSCONFDIR)/$(PROG).conf'; }
 	@test ! -d $(DESTDIR)/var/lib/$(PROG) || \
 		echo 'kept: $(DESTDIR)/var/lib/$(PROG) (attacks, history, addresses of clients)'
 
+# --- packages: what `make install` installs, for machines without a compiler
+
+deb: deps-deb
+	$(Q)debian/build.sh $(O)/deb
+
+# A program, the files of `make install`, and the libraries that it needs, each with its package.
+DIST		= $(PROG)-$(VERSION)-linux-$(shell uname -m)
+dist: all
+	$(Q)rm -rf $(O)/dist
+	$(Q)$(MAKE) --no-print-directory -s install DESTDIR=$(abspath $(O)/dist/$(DIST)/files)
+	$(Q)strip $(O)/dist/$(DIST)/files$(SBINDIR)/$(PROG)
+	$(Q)cp LICENSE README.md docs/install.sh $(O)/dist/$(DIST)
+	$(Q)readelf -d $(O)/$(PROG) | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | \
+	while read -r library; do \
+		echo "$$library $$(dpkg-query -S "*/$(shell $(CC) -print-multiarch)/$$library" 2>/dev/null | sed 's/:.*//; q')"; \
+	done >$(O)/dist/$(DIST)/libraries
+	$(Q)tar -C $(O)/dist --sort=name --owner=0 --group=0 --numeric-owner \
+		-czf $(O)/$(DIST).tar.gz $(DIST)
+	$(Q)echo $(O)/$(DIST).tar.gz
+
 C_ALL		= $(foreach under,include bpf user tests vmtests,$(call deep,$(under),.[ch]))
 C_LINT		= $(filter-out %.bpf.c,$(filter %.c,$(C_ALL)))
-SH_ALL		= .ci/run $(call deep,tests,.sh) $(call deep,vmtests,.sh)
+SH_ALL		= .ci/run $(call deep,tests,.sh) $(call deep,vmtests,.sh) $(wildcard docs/*.sh debian/*.sh \
+		  debian/*.p*inst debian/*.p*rm debian/tests/*[!l])
 
 format-check:
 	$(Q)clang-format --dry-run -Werror $(C_ALL)
@@ -473,7 +502,8 @@ clean:
 	rm -rf $(O)
 
 .PHONY: all attack bench coverage coverage-run docs fuzz lab quick quick-check mutants \
-	deps deps-test deps-lint deps-bench deps-vm run test check install uninstall \
+	deb dist deps deps-test deps-lint deps-bench deps-vm deps-deb \
+	run test check install uninstall \
 	format-check lint lint-all $(LINT_ALL) clean
 .DELETE_ON_ERROR:
 .SECONDARY:

@@ -24,7 +24,8 @@ packages()
 	vm)	echo "qemu-system-x86 busybox-static kmod cpio xz-utils zstd udev file
 			bsdextrautils debian-archive-keyring
 			python3 python3-requests python3-argcomplete python3-pkg-resources" ;;
-	*)	echo "deps.sh: no such group: '$1' (build run test openarena lint bench vm)" >&2
+	deb)	echo "build-essential debhelper lintian" ;;
+	*)	echo "deps.sh: no such group: '$1' (build run test openarena lint bench vm deb)" >&2
 		exit 1 ;;
 	esac
 }
@@ -64,7 +65,7 @@ lacking=$(missing $needed)
 echo "deps.sh: installing" $lacking
 export DEBIAN_FRONTEND=noninteractive
 [ "$(id -u)" = 0 ] || {
-	echo "deps.sh: not root: cannot install them; run: sudo make deps" >&2
+	echo "deps.sh: this needs root once: sudo tests/deps.sh $*" >&2
 	exit 1
 }
 apt-get update -q || echo "deps.sh: apt-get update failed, trying with what is known" >&2

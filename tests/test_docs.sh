@@ -115,7 +115,7 @@ attacks_unnamed()
 }
 
 verdict architecture_paths_exist "$(paths_missing docs/ARCHITECTURE.md)"
-verdict other_paths_exist "$(paths_missing README.md docs/HACKING.md docs/tutorial.md docs/SECURITY.md \
+verdict other_paths_exist "$(paths_missing README.md docs/{HACKING,INSTALLING,RELEASING,tutorial,SECURITY}.md \
 	docs/howto/*.md docs/explain/*.md)"
 verdict links_lead_somewhere "$(links_broken)"
 verdict every_attack_is_named "$(attacks_unnamed)"

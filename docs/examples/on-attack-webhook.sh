@@ -9,7 +9,7 @@
 #
 # In quakeshield.conf:
 #
-#	on-attack = /usr/local/share/doc/quakeshield/on-attack-webhook.sh
+#	on-attack = /usr/local/share/doc/quakeshield/examples/on-attack-webhook.sh
 #
 # The address and the key stand in WEBHOOK_ENV (/etc/quakeshield-webhook.env), as
 # WEBHOOK_URL=... and WEBHOOK_KEY=... lines. The command runs as a user of its own that

@@ -424,6 +424,24 @@ keeps_configuration()
 		$made install && $made uninstall && grep '# mine' "$work/root/etc/quakeshield.conf"
 }
 
+# The tarball installs and removes all of its files, and nothing if a library is missing.
+tarball()
+(
+	local root=$work/tarball/root
+
+	mkdir -p "$root" && make -s O="$OUTPUT" SKIP_DEPS=1 dist >"$work/dist" &&
+		tar -C "$work/tarball" -xf "$(cat "$work/dist")" && cd "$work"/tarball/quakeshield-* || return
+	./install.sh --libraries | grep -E '^  libbpf\.so\.1 +\(libbpf1\) +/.*/libbpf\.so\.1$' || return
+	DESTDIR=$root ./install.sh && "$root/usr/local/sbin/quakeshield" --version &&
+		"$root/usr/local/sbin/quakeshield" check -c "$root/etc/quakeshield.conf" || return
+	DESTDIR=$root ./install.sh --remove
+	find "$root" -type f -o -name '*quakeshield*' | tee "$work/left"
+	[ ! -s "$work/left" ] || return
+	echo 'libnone.so.1 libnone1' >>libraries
+	! DESTDIR=$root ./install.sh 2>"$work/said" && grep -q 'nothing is installed' "$work/said" &&
+		[ -z "$(find "$root" -type f)" ]
+)
+
 check "help, -h and -V of every command" same_help
 check "every option is in the manual" options_in_the_manual
 check "a wrong command line: 2, and it is quoted" wrong_command_lines
@@ -459,4 +477,5 @@ for shell in bash zsh fish; do
 done
 check "install, uninstall: nothing is left" install_uninstall
 check "install, uninstall: an edited configuration stays" keeps_configuration
+check "dist: the tarball installs, removes, and names a missing library" tarball
 exit $failed
