@@ -184,7 +184,7 @@ static void bash_is_told(void **state)
 	(void)state;
 	refused("completion bash", 0, "");
 	has_line(
-		"\t\t_quakeshield_words 'run check probe load reload stats explain attacks "
+		"\t\t_quakeshield_words 'run check probe discover load reload stats explain attacks "
 		"on-attack status allow deny top detach decode completion help --help --version'\n"
 		"\t\treturn\n\tfi\n\tcase $before in\n"
 		"\t-c | --config) _quakeshield_paths -f; return ;;\n"

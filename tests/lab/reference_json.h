@@ -34,6 +34,7 @@ static const struct face {
 	{ "check", "`quakeshield check --json`", check_json_keys },
 	{ "probe", "`quakeshield probe --json`, one object per interface",
 	  probe_json_keys },
+	{ "discover", "`quakeshield discover --json`", discover_json_keys },
 	{ "reload", "`quakeshield reload --json`", reload_json_keys },
 	{ "list", "`quakeshield allow list --json`, `quakeshield deny list --json`",
 	  list_json_keys },

@@ -53,6 +53,40 @@ static void lines_of_the_list_are_read(void **state)
 	}
 }
 
+static void peer_and_inode_are_read(void **state)
+{
+	static const struct {
+		const char *line;
+		bool ipv6, connected;
+		__u64 inode;
+	} rows[] = {
+		{ " 1: 00000000:6D38 00000000:0000 07 00000000:00000000 00:00000000 "
+		  "00000000  0        0 23456 2 0000000000000000 0",
+		  false, false, 23456 },
+		{ " 1: 0100007F:6D38 0100007F:0035 01 00000000:00000000 00:00000000 "
+		  "00000000  0        0 4294967301 2 0000000000000000 0",
+		  false, true, 4294967301 },
+		{ " 1: 00000000000000000000000000000000:6D38 "
+		  "00000000000000000000000000000000:0000 07 00000000:00000000 00:00000000 "
+		  "00000000  0        0 7 2 0000000000000000 0",
+		  true, false, 7 },
+		{ " 1: 00000000000000000000000000000000:6D38 "
+		  "000080FE00000000FF00000101000000:0035 01 00000000:00000000 00:00000000 "
+		  "00000000  0        0 8 2 0000000000000000 0",
+		  true, true, 8 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct udp_socket s;
+
+		assert_true(udp_socket_read(rows[i].line, &s));
+		assert_int_equal(s.ipv6, rows[i].ipv6);
+		assert_int_equal(s.connected, rows[i].connected);
+		assert_int_equal(s.inode, rows[i].inode);
+	}
+}
+
 /* Each row goes on from what the one before has left. */
 static void the_user_that_came_first_speaks(void **state)
 {
@@ -139,6 +173,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lines_of_the_list_are_read),
+		cmocka_unit_test(peer_and_inode_are_read),
 		cmocka_unit_test(the_user_that_came_first_speaks),
 		cmocka_unit_test(a_home_is_left_after_a_day),
 		cmocka_unit_test(users_with_an_address_each_are_all_believed),

@@ -54,6 +54,19 @@ const struct command commands[] = {
 			"5 if it would not protect.",
 	},
 	{
+		.name = "discover",
+		.run = cmd_discover,
+		.help = "find the game servers of this host: a configuration of them",
+		.options = BIT(CONFIG) | BIT(CONTAINERS) | BIT(OUTPUT) | BIT(JSON),
+		.operands = "",
+		.completion = "",
+		.more = "Each UDP socket is asked one harmless question of each protocol. "
+			"Takes three seconds.\n"
+			"With -c the servers are compared with that file, and the exit status is "
+			"5 if one is in\n"
+			"no service, or in one of another protocol.",
+	},
+	{
 		.name = "load",
 		.run = cmd_load,
 		.help = "load and pin, attach nothing; --pin says where",

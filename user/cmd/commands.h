@@ -13,7 +13,7 @@ struct shield;
 
 /* Keys of their JSON: lib/json_key.h. */
 extern const struct json_key check_json_keys[], reload_json_keys[], status_json_keys[],
-	attacks_json_keys[], list_json_keys[], probe_json_keys[];
+	attacks_json_keys[], list_json_keys[], probe_json_keys[], discover_json_keys[];
 
 int cmd_run(const struct call *call);
 int cmd_check(const struct call *call);
@@ -28,6 +28,7 @@ int cmd_allow(const struct call *call);
 int cmd_deny(const struct call *call);
 int cmd_top(const struct call *call);
 int cmd_probe(const struct call *call);
+int cmd_discover(const struct call *call);
 int cmd_detach(const struct call *call);
 int cmd_decode(const struct call *call);
 int cmd_completion(const struct call *call);

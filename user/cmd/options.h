@@ -36,6 +36,8 @@
 	  "undo it after so many seconds unless you press Enter")	\
 	X(UNLIMITED, 0, "unlimited", NULL, "",				\
 	  "allow: all that comes from there, and all answers")		\
+	X(CONTAINERS, 0, "containers", NULL, "",				\
+	  "also those in other network namespaces")			\
 	X(PURGE, 0, "purge", NULL, "",					\
 	  "also remove what was kept: attacks, history, clients' addresses") \
 	X(FORCE, 0, "force", NULL, "",					\
@@ -45,6 +47,8 @@
 	X(COMMENT, 0, "comment", "TEXT", "", "why; `list` shows it")	\
 	X(SERVICE, 0, "service", "NAME|PORT", "",			\
 	  "this service alone, or the one that has this port")	\
+	X(OUTPUT, 'o', "output", "FILE", "@file",			\
+	  "write the configuration there; the file must not exist")	\
 	X(ONCE, 0, "once", NULL, "", "one screen as text, after a second")	\
 	X(SUMMARY, 0, "summary", NULL, "",				\
 	  "one JSON object a line for each file; overrides --json")	\

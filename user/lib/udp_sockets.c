@@ -16,13 +16,17 @@
 bool udp_socket_read(const char *line, struct udp_socket *ret)
 {
 	unsigned int word[4], port, uid;
+	unsigned long long inode;
+	char peer[42]; /* an address of IPv6, ":", a port, NUL */
 
 	memset(ret, 0, sizeof(*ret));
-	if (sscanf(line, " %*u: %8x%8x%8x%8x:%4x %*s %*s %*s %*s %*s %u", &word[0],
-		   &word[1], &word[2], &word[3], &port, &uid) == 6) {
+	if (sscanf(line, " %*u: %8x%8x%8x%8x:%4x %41s %*s %*s %*s %*s %u %*s %llu",
+		   &word[0], &word[1], &word[2], &word[3], &port, peer, &uid,
+		   &inode) == 8) {
 		memcpy(ret->address, word, sizeof(word));
-	} else if (sscanf(line, " %*u: %8x:%4x %*s %*s %*s %*s %*s %u", &word[0], &port,
-			  &uid) == 3) {
+		ret->ipv6 = true;
+	} else if (sscanf(line, " %*u: %8x:%4x %41s %*s %*s %*s %*s %u %*s %llu",
+			  &word[0], &port, peer, &uid, &inode) == 5) {
 		ret->address[2] = word[0] ? htonl(0xffff) : 0;
 		ret->address[3] = word[0];
 	} else {
@@ -30,6 +34,8 @@ bool udp_socket_read(const char *line, struct udp_socket *ret)
 	}
 	ret->port = (__u16)port;
 	ret->user = uid + 1;
+	ret->connected = strspn(peer, "0:") != strlen(peer);
+	ret->inode = inode;
 	return true;
 }
 

@@ -14,6 +14,9 @@ struct udp_socket {
 	__be32 address[4]; /* bound to; IPv4 in ::ffff:0:0/96; zero: any */
 	__u16 port;
 	__u32 user; /* uid + 1 */
+	bool ipv6; /* in the list of IPv6's: at any address it may take IPv4, too */
+	bool connected; /* it hears one peer alone */
+	__u64 inode;
 };
 
 /* A line of /proc/net/udp or udp6. Returns false if the line names no socket. */

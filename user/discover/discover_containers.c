@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * discover_containers.c - the sockets of other network namespaces, and the processes of
+ * all: see discover.h. A child for each namespace enters it and asks there, so that this
+ * process stays where it is; what a child has found comes back by a pipe.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "discover/discover.h"
+
+#define WAIT_MS	      3000 /* for all children; then they are ended */
+#define PROCESSES_MAX 65536
+#define FILES_MAX     65536 /* of one process */
+
+/* --- processes ------------------------------------------------------------------- */
+
+/* Call @each with every process of /proc; true from it ends that. */
+static void each_process(bool (*each)(pid_t pid, void *context), void *context)
+{
+	DIR *dir = opendir("/proc");
+	const struct dirent *entry;
+
+	for (int n = 0; dir && n < PROCESSES_MAX && (entry = readdir(dir)); n++) {
+		char *last;
+		long pid = strtol(entry->d_name, &last, 10);
+
+		if (last != entry->d_name && !*last && each((pid_t)pid, context))
+			break;
+	}
+	if (dir)
+		closedir(dir);
+}
+
+static void name_read(pid_t pid, char ret[DISCOVER_PROCESS])
+{
+	char path[64];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
+	file = fopen(path, "re");
+	if (file && !fgets(ret, DISCOVER_PROCESS, file))
+		*ret = 0;
+	if (file)
+		fclose(file);
+	ret[strcspn(ret, "\n")] = 0;
+	for (char *c = ret; *c; c++)
+		if (*c <= ' ' || *c >= 0x7f || strchr("\"\\#", *c))
+			*c = '?';
+}
+
+/* The process @pid has the socket @inode open. */
+static void owner_note(struct discover_servers *servers, pid_t pid, __u64 inode)
+{
+	for (size_t i = 0; i < servers->count; i++) {
+		struct discover_server *s = &servers->rows[i];
+
+		if (s->inode != inode || s->pid)
+			continue;
+		s->pid = pid;
+		name_read(pid, s->process);
+	}
+}
+
+static bool files_look(pid_t pid, void *context)
+{
+	struct discover_servers *servers = context;
+	const struct dirent *entry;
+	char path[64], link[64];
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
+	dir = opendir(path);
+	for (int n = 0; dir && n < FILES_MAX && (entry = readdir(dir)); n++) {
+		ssize_t size =
+			readlinkat(dirfd(dir), entry->d_name, link, sizeof(link) - 1);
+		unsigned long long inode;
+
+		link[size > 0 ? size : 0] = 0;
+		if (sscanf(link, "socket:[%llu]", &inode) == 1)
+			owner_note(servers, pid, inode);
+	}
+	if (dir)
+		closedir(dir);
+	return false;
+}
+
+void discover_processes(struct discover_servers *servers)
+{
+	if (servers->count)
+		each_process(files_look, servers);
+}
+
+/* --- namespaces ------------------------------------------------------------------- */
+
+struct child {
+	pid_t pid; /* 0: none */
+	int fd; /* its namespace, then the pipe; -1: closed */
+	ino_t inode;
+};
+
+struct namespaces {
+	ino_t ours;
+	size_t count;
+	struct child children[DISCOVER_NAMESPACES];
+};
+
+static bool namespace_look(pid_t pid, void *context)
+{
+	struct namespaces *all = context;
+	char path[64];
+	struct stat st;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/ns/net", (int)pid);
+	if (stat(path, &st) || st.st_ino == all->ours)
+		return false;
+	for (size_t i = 0; i < all->count; i++)
+		if (all->children[i].inode == st.st_ino)
+			return false;
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	all->children[all->count++] = (struct child){ .fd = fd, .inode = st.st_ino };
+	return all->count == DISCOVER_NAMESPACES;
+}
+
+/* In a child: enter @namespace, ask, and write every server found to @pipe. */
+static void ask_there(int namespace, int pipe)
+{
+	struct discover_servers *found = calloc(1, sizeof(*found));
+
+	if (!found || setns(namespace, CLONE_NEWNET) || discover_here(found))
+		_exit(1);
+	/* One by one: so many bytes go through a pipe whole. */
+	_Static_assert(sizeof(*found->rows) <= PIPE_BUF, "a server is too large");
+	for (size_t i = 0; i < found->count; i++)
+		if (write(pipe, &found->rows[i], sizeof(found->rows[i])) < 0)
+			_exit(1);
+	_exit(0);
+}
+
+static int child_start(struct child *c)
+{
+	int pipes[2], namespace = c->fd;
+
+	if (pipe2(pipes, O_CLOEXEC))
+		return -errno;
+	c->pid = fork();
+	if (!c->pid)
+		ask_there(namespace, pipes[1]);
+	close(pipes[1]);
+	close(namespace);
+	c->fd = pipes[0];
+	if (c->pid > 0)
+		return 0;
+	c->pid = 0;
+	return -errno;
+}
+
+/* Add a server that a child has written. False: it has no more. */
+static bool child_read(struct child *c, struct discover_servers *ret)
+{
+	struct discover_server s;
+	ssize_t n = read(c->fd, &s, sizeof(s));
+
+	if (n != (ssize_t)sizeof(s))
+		return false;
+	s.container = true;
+	if (ret->count < DISCOVER_SERVERS)
+		ret->rows[ret->count++] = s;
+	else
+		ret->left_out++;
+	return true;
+}
+
+static long now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* End @c, which has had its time. False: it could not ask. */
+static bool child_end(struct child *c)
+{
+	int status = -1;
+
+	if (c->fd >= 0)
+		close(c->fd);
+	c->fd = -1;
+	if (c->pid <= 0)
+		return false;
+	if (!waitpid(c->pid, &status, WNOHANG)) {
+		kill(c->pid, SIGKILL);
+		waitpid(c->pid, &status, 0);
+	}
+	c->pid = 0;
+	return WIFEXITED(status) && !WEXITSTATUS(status);
+}
+
+static void hear_children(struct namespaces *all, struct discover_servers *ret)
+{
+	long until = now_ms() + WAIT_MS;
+
+	for (;;) {
+		struct pollfd polled[DISCOVER_NAMESPACES];
+		long left = until - now_ms();
+		bool open = false;
+
+		for (size_t i = 0; i < all->count; i++) {
+			polled[i] = (struct pollfd){ .fd = all->children[i].fd,
+						     .events = POLLIN };
+			open |= polled[i].fd >= 0;
+		}
+		if (!open || left <= 0 || poll(polled, all->count, (int)left) <= 0)
+			return;
+		for (size_t i = 0; i < all->count; i++)
+			if (polled[i].revents && !child_read(&all->children[i], ret)) {
+				close(all->children[i].fd);
+				all->children[i].fd = -1;
+			}
+	}
+}
+
+int discover_containers(struct discover_servers *ret, size_t *ret_failed)
+{
+	struct namespaces *all = calloc(1, sizeof(*all));
+	struct stat st;
+	int err = 0;
+
+	*ret_failed = 0;
+	if (!all)
+		return -ENOMEM;
+	if (stat("/proc/self/ns/net", &st)) {
+		err = -errno;
+	} else if (geteuid()) {
+		err = -EPERM;
+	} else {
+		all->ours = st.st_ino;
+		each_process(namespace_look, all);
+	}
+	for (size_t i = 0; !err && i < all->count; i++)
+		err = child_start(&all->children[i]);
+	if (!err)
+		hear_children(all, ret);
+	for (size_t i = 0; i < all->count; i++)
+		*ret_failed += !child_end(&all->children[i]);
+	free(all);
+	return err;
+}
