@@ -13,6 +13,7 @@
 #   make bench          ns per packet, as ratios to the floor and to peers
 #   make fuzz           FUZZ_TIME=60 seconds or FUZZ_RUNS=10000000 inputs a target
 #   make deb            the Debian package, in build/deb/, without root (make deps-deb once)
+#   make debtest        the package on a Debian 12 of its own: install, upgrade, reboot, purge
 #   make dist           a tarball with the program and its installer, in build/
 #   make lint format-check install uninstall clean
 #   V=1 shows commands; O=dir builds elsewhere; SKIP_DEPS=1 never calls apt
@@ -261,7 +262,7 @@ fuzz: $(FUZZ_BIN) $(O)/tests/fuzz/wire.dict $(O)/tests/fuzz/seeds
 deps:
 	$(Q)tests/deps.sh build run
 
-deps-test deps-lint deps-bench deps-vm deps-deb: deps-%:
+deps-test deps-lint deps-bench deps-vm deps-deb deps-debtest: deps-%:
 	$(Q)tests/deps.sh build run $*
 
 # deps may install the compiler: everything after it is another make.
@@ -408,6 +409,12 @@ uninstall:
 deb: deps-deb
 	$(Q)debian/build.sh $(O)/deb
 
+# The download needs the network, which the test's world does not have.
+debtest: deps-deb deps-debtest
+	$(Q)$(MAKE) --no-print-directory $(side_by_side) lab
+	$(Q)tests/deb/root.sh $(O)/deb
+	$(Q)BUILD=$(O) tests/run.sh $(call tests_named,deb_%,.sh)
+
 # A program, the files of `make install`, and the libraries that it needs, each with its package.
 DIST		= $(PROG)-$(VERSION)-linux-$(shell uname -m)
 dist: all
@@ -502,7 +509,7 @@ clean:
 	rm -rf $(O)
 
 .PHONY: all attack bench coverage coverage-run docs fuzz lab quick quick-check mutants \
-	deb dist deps deps-test deps-lint deps-bench deps-vm deps-deb \
+	deb debtest dist deps deps-test deps-lint deps-bench deps-vm deps-deb deps-debtest \
 	run test check install uninstall \
 	format-check lint lint-all $(LINT_ALL) clean
 .DELETE_ON_ERROR:

@@ -25,7 +25,8 @@ packages()
 			bsdextrautils debian-archive-keyring
 			python3 python3-requests python3-argcomplete python3-pkg-resources" ;;
 	deb)	echo "build-essential debhelper lintian" ;;
-	*)	echo "deps.sh: no such group: '$1' (build run test openarena lint bench vm deb)" >&2
+	debtest) echo "mmdebstrap debian-archive-keyring zstd" ;;
+	*)	echo "deps.sh: no such group: '$1' (build run test openarena lint bench vm deb debtest)" >&2
 		exit 1 ;;
 	esac
 }
