@@ -24,7 +24,8 @@ struct recording {
 	bool demo;
 	/*
 	 * Datagrams have numbers, and so has what is in .dm2, .dm_NN and .qwd. Blocks of
-	 * .dem, .mvd and .mvd2 have none: of such a file only an end can be missing.
+	 * .dem, .mvd and .mvd2 have none, so that no later block shows that one was cut
+	 * out: then the state is not compared, but a record's own values are.
 	 */
 	bool numbered;
 	struct piece *piece;

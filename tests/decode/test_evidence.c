@@ -7,7 +7,8 @@
  *	- be `decoded` without it, too, where datagrams are missing;
  *	- hold the same values under the same keys, but those of its arrival;
  *	- be of the same dialect, unless the dialect is said to be a guess;
- *	- describe the same state (evidence_model.h), unless it is an old one.
+ *	- describe the same state (evidence_model.h), unless it is an old one, or behind
+ *	  a gap within a file of which no block has a number.
  *
  * Records are matched by the number of the datagram or block. Only a message that came in
  * slices may be whole with another one of them: then by its flow and sequence.
@@ -198,7 +199,9 @@ static const char *what_is_wrong(const struct decoding *d, const struct said *wa
 	}
 	if (now->dialect && was->dialect && strcmp(now->dialect, was->dialect) != 0)
 		return "another dialect";
-	if (!was->stale && !now->stale && was->state != now->state)
+	if (!was->stale && !now->stale && was->state != now->state &&
+	    (d->rec->numbered || d->harm->make == lose_start ||
+	     d->harm->make == lose_rest))
 		return "another state";
 	return NULL;
 }
@@ -371,8 +374,7 @@ static void check(const char *path, unsigned int rounds, struct result ret[HARMS
 		uint32_t most =
 			h->make == lose_start || h->make == lose_key ? STARTS : rounds;
 
-		if ((only && !strstr(h->name, only)) ||
-		    (!rec.numbered && h->make != lose_start && h->make != lose_rest))
+		if ((only && !strstr(h->name, only)) || (!rec.numbered && h->complete))
 			continue;
 		for (uint32_t k = 0; k < most && h->make(&order, &rec, h->arg, k); k++) {
 			struct decoding d = {

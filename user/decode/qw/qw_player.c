@@ -54,6 +54,7 @@ enum player {
 #define DF_GIB	    (1U << 9)
 #define DF_WEAPON   (1U << 10)
 #define DF_MODEL    (1U << 11)
+#define DF_ALL	    0xcffU /* all of a living player */
 #define DF_FLOATS   16 /* how far the origins' flags move where they are floats */
 
 static const struct delta_row live_first[] = {
@@ -196,15 +197,29 @@ static void live(struct ops *o)
 	delta_record(o->record, live_fte, COUNT(live_fte), fte, state);
 }
 
-/* Was all seen since the map began, with which all players' states do? */
-static bool is_followed(const struct ops *o)
+/*
+ * Return true if the state of a player is known behind a difference that brings @flags.
+ * Recorders write all players as a whole when a map begins: if the first that was seen is
+ * not whole, that block is missing.
+ */
+static bool is_followed(struct ops *o, uint32_t flags)
 {
 	const struct qw_session *s = qw_parse_of(o)->session;
+	struct qw_session *to = qw_committing(o);
+	struct qw_game *g = to ? qw_session_game(to) : NULL;
+	bool whole = (flags & DF_ALL) == DF_ALL;
 	const struct qw_frame *newest = NULL;
 
-	if (s && s->game)
+	if (!s)
+		return true;
+	if (g && !g->players_seen) {
+		g->players_seen = true;
+		g->players_whole = whole;
+	}
+	if (s->game)
 		newest = &s->game->frames[s->game->newest % QW_FRAMES];
-	return !s || (s->join.map.known && (!newest || !newest->stored || newest->whole));
+	return s->join.map.known && (!newest || !newest->stored || newest->whole) &&
+	       (whole || (s->game && s->game->players_whole));
 }
 
 /* A difference to the player's last state. */
@@ -214,7 +229,7 @@ static void recorded(struct ops *o)
 	uint32_t flags = reader_le16(&o->rd), has = flags;
 	int32_t state[P_FIELDS];
 
-	if (!is_followed(o))
+	if (!is_followed(o, flags))
 		message_missing(o->m, "a player's state was not seen as a whole");
 	if (t->fte & QW_FTE_FLOATCOORDS || t->mvd & QW_MVD_FLOATCOORDS)
 		has = (flags & ~7U) | (flags & 7) << DF_FLOATS;

@@ -83,6 +83,8 @@ struct qw_game {
 	uint32_t newest; /* frame of a recording, */
 	uint8_t from; /* and what its delta says that it is to */
 	bool has_from;
+	bool players_seen; /* of a recording: a player was, on this map, */
+	bool players_whole; /* and the first that was seen as a whole */
 	uint8_t style[QW_STYLES]; /* of custom temporary entities, */
 	uint8_t style_known[QW_STYLES]; /* if it was registered */
 };
