@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * `status` and `stats`, whole: what of a shield, which is this file's, they show as text
- * and as JSON, and how they end.
+ * `status`, whole: what of a shield, which is this file's, it shows as text and as JSON,
+ * and how it ends.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -17,8 +17,6 @@
 #include "cmd/cmd_support.h"
 #include "cmd/commands.h"
 #include "daemon/pidfile.h"
-#include "samples/lag_file.h"
-#include "stats/day.h"
 #include "stats/self_test.h"
 #include "stats/stats.h"
 
@@ -30,12 +28,6 @@ const struct command commands[] = {
 		.name = "status",
 		.run = cmd_status,
 		.options = OPTION_BIT(JSON) | OPTION_BIT(PIN),
-		.operands = "",
-	},
-	{
-		.name = "stats",
-		.run = cmd_stats,
-		.options = OPTION_BIT(HISTORY) | OPTION_BIT(JSON) | OPTION_BIT(PIN),
 		.operands = "",
 	},
 	{ .name = NULL },
@@ -57,14 +49,10 @@ static struct {
 	size_t ports; /* of each service; 0: 1 */
 	bool stale; /* responses are too old */
 	pid_t daemon;
-	int collect_err, write_err;
-	bool decoded; /* by the daemon */
 } now;
 
 static struct {
-	int collected, freed;
-	char pin[64]; /* whose history was asked for */
-	__s64 decoded_ns; /* as of when */
+	char pin[64]; /* whose pid was asked for */
 } seen;
 
 int call_open(const struct call *call, struct shield **ret)
@@ -183,23 +171,6 @@ pid_t pidfile_pid(const char *pin_dir)
 	return now.daemon;
 }
 
-int stats_collect(const struct shield *shield, struct stats *ret)
-{
-	(void)shield;
-	if (now.collect_err)
-		return now.collect_err;
-	memset(ret, 0, sizeof(*ret));
-	ret->generation = 17;
-	seen.collected++;
-	return 0;
-}
-
-void stats_free(struct stats *stats)
-{
-	assert_int_equal(stats->generation, 17);
-	seen.freed++;
-}
-
 const char *mode_name(enum attach_mode mode)
 {
 	return mode == MODE_SKB ? "skb" : mode == MODE_NATIVE ? "native" : "auto";
@@ -213,49 +184,6 @@ void time_format(time_t time, char ret[TIME_TEXT])
 json_t *stats_json_link(const struct shield_link *link)
 {
 	return json_string(link->interface);
-}
-
-int stats_json(const struct stats *stats, const json_t *decoded, FILE *out)
-{
-	assert_int_equal(stats->generation, 17);
-	fprintf(out, "as JSON, %s\n", decoded ? json_string_value(decoded) : "nothing");
-	return now.write_err;
-}
-
-int stats_text(const struct stats *stats, FILE *out)
-{
-	assert_int_equal(stats->generation, 17);
-	fprintf(out, "as text\n");
-	return now.write_err;
-}
-
-void lag_file_path(const char *pin_dir, char ret[LAG_FILE_PATH_MAX])
-{
-	snprintf(ret, LAG_FILE_PATH_MAX, "figures of %s", pin_dir ? pin_dir : "default");
-}
-
-json_t *lag_file_read_decoded(const char *path, int64_t now_ns)
-{
-	seen.decoded_ns = now_ns;
-	return now.decoded ? json_string(path) : NULL;
-}
-
-void day_load(struct day *d, const char *pin, time_t time_now)
-{
-	snprintf(d->path, sizeof(d->path), "%s", pin ? pin : "default");
-	d->count = time_now >= time(NULL) - 60 && time_now <= time(NULL);
-}
-
-int day_json(const struct day *d, FILE *out)
-{
-	fprintf(out, "JSON of %s%s\n", d->path, d->count ? "" : ", at another time");
-	return now.write_err;
-}
-
-int day_text(const struct day *d, FILE *out)
-{
-	fprintf(out, "text of %s%s\n", d->path, d->count ? "" : ", at another time");
-	return now.write_err;
 }
 
 static int begin(void **state)
@@ -576,8 +504,7 @@ static void observing_is_said(void **state)
 
 static void what_cannot_be_opened_is_a_status(void **state)
 {
-	static const char *const words[] = { "status", "status --json", "stats",
-					     "stats --json" };
+	static const char *const words[] = { "status", "status --json" };
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(words); i++) {
@@ -587,62 +514,6 @@ static void what_cannot_be_opened_is_a_status(void **state)
 		shows(words[i], EXIT_DENIED, "", "");
 	}
 	assert_int_equal(now.closed, 0);
-}
-
-/* --- stats ------------------------------------------------------------------------- */
-
-static void stats_are_one_or_the_other(void **state)
-{
-	__s64 from;
-
-	(void)state;
-	shows("stats", 0, "as text\n", "");
-	shows("stats --json", 0, "as JSON, nothing\n", "");
-	now.decoded = true;
-	shows("stats --json", 0, "as JSON, figures of default\n", "");
-	from = time(NULL) * 1000000000ll;
-	shows("stats --json --pin " PIN, 0, "as JSON, figures of " PIN "\n", "");
-	assert_in_range(seen.decoded_ns, from, time(NULL) * 1000000000ll + 999999999);
-	/* Not a whole second twice. */
-	for (int i = 0; i < 3 && !(seen.decoded_ns % 1000000000); i++)
-		say("stats --json");
-	assert_true(seen.decoded_ns % 1000000000);
-	assert_int_equal(seen.collected, seen.freed);
-	assert_int_equal(now.opened, now.closed);
-}
-
-static void stats_that_fail_say_so_once(void **state)
-{
-	(void)state;
-	now.collect_err = -EPERM;
-	shows("stats", EXIT_DENIED, "", "");
-	now.collect_err = -EIO;
-	shows("stats --json", EXIT_REST, "", "");
-	assert_int_equal(seen.freed, 0);
-	now.collect_err = 0;
-	now.write_err = -EIO;
-	shows("stats", EXIT_REST, "as text\n",
-	      "quakeshield: stats: cannot write: Input/output error\n");
-	shows("stats --json", EXIT_REST, "as JSON, nothing\n",
-	      "quakeshield: stats: cannot write: Input/output error\n");
-	assert_int_equal(seen.freed, 2);
-}
-
-/* Of the last day no shield is asked. */
-static void history_needs_no_shield(void **state)
-{
-	(void)state;
-	now.open_status = EXIT_NOT_LOADED;
-	shows("stats --history", 0, "text of default\n", "");
-	shows("stats --history --pin " PIN, 0, "text of " PIN "\n", "");
-	shows("stats --history --json", 0, "JSON of default\n", "");
-	shows("stats --json --history --pin " PIN, 0, "JSON of " PIN "\n", "");
-	now.write_err = -ENOSPC;
-	shows("stats --history", EXIT_REST, "text of default\n",
-	      "quakeshield: stats: cannot write: No space left on device\n");
-	now.write_err = -EACCES;
-	shows("stats --history --json", EXIT_DENIED, "JSON of default\n",
-	      "quakeshield: stats: cannot write: Permission denied\n");
 }
 
 #undef TEST
@@ -659,9 +530,6 @@ int main(void)
 		TEST(more_links_than_there_is_room_for),
 		TEST(observing_is_said),
 		TEST(what_cannot_be_opened_is_a_status),
-		TEST(stats_are_one_or_the_other),
-		TEST(stats_that_fail_say_so_once),
-		TEST(history_needs_no_shield),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
