@@ -19,19 +19,15 @@
 
 static struct kern kern;
 
-/* The kind that the kernel counted in @slot, KIND_COUNT: none. */
-static enum wire_kind counted(__u32 slot)
+/* Return the kind that the kernel counted in @slot for a frame of @n bytes, KIND_COUNT:
+ * none. */
+static enum wire_kind counted(__u32 slot, size_t n)
 {
-	struct tallies now, *was = &kern.seen[slot];
-	enum wire_kind ret = KIND_COUNT;
+	struct outcome outcome = { .kind = KIND_COUNT };
+	int moved = kern_moved(&kern, (int)slot, n, &outcome);
 
-	kern_sum(&kern, slot, &now);
-	for (int kind = 0; kind < KIND_COUNT; kind++) {
-		if (memcmp(now.by[kind], was->by[kind], sizeof(now.by[kind])) != 0)
-			ret = (enum wire_kind)kind;
-	}
-	*was = now;
-	return ret;
+	assert_in_range(moved, 0, 1);
+	return outcome.kind;
 }
 
 static double seconds(void)
@@ -69,6 +65,7 @@ static void kernel_and_reader_agree(void **state)
 		struct frame_spec spec;
 		enum wire_kind reader, kernel;
 		__u8 frame[FRAME_MAX];
+		size_t n;
 
 		if (rounds >= ROUNDS_MIN && seconds() - start > SECONDS_MAX)
 			break;
@@ -84,8 +81,9 @@ static void kernel_and_reader_agree(void **state)
 							       ? 0
 							       : mutation_below(40) };
 		reader = reader_kind(family, in.bytes, in.n);
-		kern_action(&kern, frame, frame_build(&spec, frame));
-		kernel = counted(family);
+		n = frame_build(&spec, frame);
+		kern_action(&kern, frame, n);
+		kernel = counted(family, n);
 		if (reader != kernel) {
 			print_error("%s: reader %s, kernel %s:", family_name(family),
 				    kind_name(reader), kind_name(kernel));

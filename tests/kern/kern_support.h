@@ -42,11 +42,13 @@ struct kern {
 	int cpus;
 	struct live *live; /* the one that the program sees */
 	struct tallies seen[KERN_SLOTS];
+	struct tally_row rows[KERN_SLOTS]
+			     [TALLY_ROWS_IN]; /* as kern_moved() last read them */
 	int slot; /* whose counter moved last */
 	unsigned int frames; /* judged so far */
 	struct tally others[OTHER_COUNT];
 	__u64 due[KERN_SLOTS][CLASS_BUDGETS];
-	struct tally_row *buffer; /* one for each CPU */
+	struct tally_row *buffer; /* TALLY_ROWS for each CPU */
 };
 
 struct outcome {
@@ -201,7 +203,7 @@ static inline int kern_open(struct kern *k)
 	k->program = bpf_program__fd(k->skel->progs.shield);
 	k->live = &k->skel->bss->live;
 	k->live->tables[1].generation = 1;
-	k->buffer = calloc((size_t)k->cpus, sizeof(*k->buffer));
+	k->buffer = calloc((size_t)k->cpus * TALLY_ROWS, sizeof(*k->buffer));
 	assert_non_null(k->buffer);
 	k->live->clock_ns = 1ull << 40;
 	k->live->keys[0] = 0x9e3779b97f4a7c15;
@@ -318,26 +320,42 @@ static inline void kern_allow_all(struct kern *k, const char *address, __u32 len
 /* --- running --------------------------------------------------------------------------
  */
 
+/* Read the entries @first to @first + @n - 1 of an array into @ret, all CPUs' of each. */
+static inline void kern_read(const struct bpf_map *map, __u32 first, __u32 n, void *ret)
+{
+	__u32 keys[TALLY_ROWS + OTHER_COUNT], before = first - 1, after, got = n;
+
+	assert_in_range(n, 1, COUNT(keys));
+	assert_int_equal(bpf_map_lookup_batch(bpf_map__fd(map), first ? &before : NULL,
+					      &after, keys, ret, &got, NULL),
+			 0);
+	assert_int_equal(got, n);
+}
+
+/* Sum the rows @from to @to - 1 of @slot over all CPUs into @ret[@from] and so on. */
+static inline void kern_sum_rows(struct kern *k, __u32 slot, __u32 from, __u32 to,
+				 struct tally_row *ret)
+{
+	const struct tally_row *part = k->buffer;
+
+	kern_read(k->skel->maps.tallies, slot * TALLY_ROWS + from, to - from, k->buffer);
+	for (__u32 row = from; row < to; row++) {
+		__u64 *sum = (__u64 *)&ret[row];
+
+		memset(sum, 0, sizeof(*ret));
+		for (int cpu = 0; cpu < k->cpus; cpu++, part++)
+			for (size_t i = 0; i < sizeof(*ret) / 8; i++)
+				sum[i] += ((const __u64 *)part)[i];
+	}
+}
+
 /* What was counted for @slot in @direction, without volume_complete(). */
 static inline void kern_sum_way(struct kern *k, __u32 slot, enum direction direction,
 				struct tallies *ret)
 {
 	static struct tally_row rows[TALLY_ROWS];
-	int fd = bpf_map__fd(k->skel->maps.tallies);
 
-	memset(rows, 0, sizeof(rows));
-	for (__u32 row = 0; row < TALLY_ROWS; row++) {
-		__u32 key = slot * TALLY_ROWS + row;
-		__u64 *sum = (__u64 *)&rows[row];
-
-		assert_int_equal(bpf_map_lookup_elem(fd, &key, k->buffer), 0);
-		for (int cpu = 0; cpu < k->cpus; cpu++) {
-			const __u64 *add = (const __u64 *)&k->buffer[cpu];
-
-			for (size_t i = 0; i < sizeof(*rows) / 8; i++)
-				sum[i] += add[i];
-		}
-	}
+	kern_sum_rows(k, slot, 0, TALLY_ROWS, rows);
 	tallies_sort(rows, direction, ret);
 }
 
@@ -346,48 +364,68 @@ static inline void kern_sum(struct kern *k, __u32 slot, struct tallies *ret)
 	kern_sum_way(k, slot, DIRECTION_C2S, ret);
 }
 
+/* The counter @is has number @number: return whether it moved, by one frame of @n bytes.
+ */
+static inline bool kern_moved_one(struct kern *k, int slot, __u32 number,
+				  const struct tally *is, size_t n, struct outcome *ret)
+{
+	for (int reason = 0; reason < REASON_COUNT; reason++) {
+		const struct tally_span *span = &tally_spans[0][reason];
+		__u32 kind = number - span->first;
+		struct tally *was;
+
+		if (number < span->first || kind >= span->count)
+			continue;
+		was = &k->seen[slot].by[kind][reason];
+		if (is->packets == was->packets && is->bytes == was->bytes)
+			return false;
+		assert_int_equal(is->packets - was->packets, 1);
+		assert_int_equal(is->bytes - was->bytes, n);
+		*was = *is;
+		ret->slot = slot;
+		ret->kind = (enum wire_kind)kind;
+		ret->reason = (enum reason)reason;
+		return true;
+	}
+	fail_msg("counter %u has no kind and reason", number);
+	return false;
+}
+
 /* Which of the service's counters moved? Returns how many did. */
 static inline int kern_moved(struct kern *k, int slot, size_t n, struct outcome *ret)
 {
-	struct tallies now;
+	static struct tally_row now[TALLY_ROWS_IN];
 	int moved = 0;
 
-	kern_sum(k, (__u32)slot, &now);
-	if (!memcmp(&now, &k->seen[slot], sizeof(now)))
-		return 0;
-	for (int kind = 0; kind < KIND_COUNT; kind++) {
-		for (int reason = 0; reason < REASON_COUNT; reason++) {
-			struct tally *was = &k->seen[slot].by[kind][reason];
-			struct tally *is = &now.by[kind][reason];
+	kern_sum_rows(k, (__u32)slot, 0, TALLY_ROWS_IN, now);
+	for (__u32 row = 0; row < TALLY_ROWS_IN; row++) {
+		struct tally_row *was = &k->rows[slot][row];
 
-			if (is->packets == was->packets && is->bytes == was->bytes)
-				continue;
-			assert_int_equal(is->packets - was->packets, 1);
-			assert_int_equal(is->bytes - was->bytes, n);
-			ret->slot = slot;
-			ret->kind = (enum wire_kind)kind;
-			ret->reason = (enum reason)reason;
-			moved++;
-		}
+		if (!memcmp(was, &now[row], sizeof(*was)))
+			continue;
+		for (__u32 i = 0; i < TALLY_CELLS; i++)
+			if (memcmp(&was->cells[i], &now[row].cells[i],
+				   sizeof(*was->cells)))
+				moved += kern_moved_one(k, slot, row * TALLY_CELLS + i,
+							&now[row].cells[i], n, ret);
+		*was = now[row];
 	}
-	if (moved)
-		k->seen[slot] = now;
 	return moved;
 }
 
 static inline int kern_moved_other(struct kern *k, size_t n, struct outcome *ret)
 {
+	static struct tally per_cpu[OTHER_COUNT * 256];
 	int moved = 0;
 
-	for (__u32 other = 0; other < OTHER_COUNT; other++) {
-		struct tally per_cpu[256], sum = { 0 };
-		int fd = bpf_map__fd(k->skel->maps.others);
+	assert_in_range(k->cpus, 1, 256);
+	kern_read(k->skel->maps.others, 0, OTHER_COUNT, per_cpu);
+	for (int other = 0; other < OTHER_COUNT; other++) {
+		struct tally sum = { 0 };
 
-		assert_in_range(k->cpus, 1, 256);
-		assert_int_equal(bpf_map_lookup_elem(fd, &other, per_cpu), 0);
 		for (int cpu = 0; cpu < k->cpus; cpu++) {
-			sum.packets += per_cpu[cpu].packets;
-			sum.bytes += per_cpu[cpu].bytes;
+			sum.packets += per_cpu[other * k->cpus + cpu].packets;
+			sum.bytes += per_cpu[other * k->cpus + cpu].bytes;
 		}
 		if (sum.packets == k->others[other].packets)
 			continue;
@@ -434,9 +472,8 @@ static inline struct outcome kern_run(struct kern *k, const void *frame, size_t 
 	int moved = kern_moved_other(k, n, &ret) + kern_moved(k, k->slot, n, &ret);
 
 	/*
-	 * The counters of eight services are some two hundred reads. A long run reads
-	 * them all at its beginning and for one frame of 64: what moved between is found
-	 * then.
+	 * The counters of eight services are a hundred kilobytes. A long run reads them
+	 * all at its beginning and for one frame of 64: what moved between is found then.
 	 */
 	if (!moved || k->frames < 64 || !(k->frames % 64))
 		for (int slot = 0; slot < KERN_SLOTS; slot++)
