@@ -20,7 +20,7 @@ GLOBs are of files below user/, bpf/ and include/ (all of user/ without). The sa
 the same again from the same tree. Not all survivors are faults: some change nothing that can
 be seen. A test that fails as the tree is would notice everything: it is set aside, by name.
 """
-import argparse, fnmatch, os, random, re, shutil, struct, subprocess, sys, tempfile, time
+import argparse, fnmatch, functools, os, random, re, shutil, struct, subprocess, sys, tempfile, time
 from concurrent import futures
 from itertools import islice
 
@@ -99,21 +99,26 @@ def draw(rng, files):
             return path, at, rng.choice(all_of_it)
 
 
-# Whose tests can reach a room of user/, beside its own: those of who includes it.
-ABOVE = {
-    "lib": "all", "capture": "decode samples cmd", "config": "shield answer daemon cmd incident",
-    "decode": "samples cmd fuzz", "shield": "stats samples answer daemon cmd incident top kern",
-    "stats": "top daemon cmd incident", "incident": "stats top daemon cmd",
-    "samples": "top daemon cmd", "answer": "daemon cmd", "top": "cmd", "daemon": "cmd", "cmd": "",
-}
+@functools.cache
+def above():
+    """For each room of user/, the rooms that include its headers, directly or through another."""
+    rows = re.search(r"\nROOMS='\n(.*?)'", open("tests/test_layers.sh").read(), re.S).group(1)
+    uses = {}
+    for row in rows.strip().split("\n"):
+        room, _, others = row.partition(":")
+        uses.setdefault(room.split("/")[0], set()).update(o.split("/")[0] for o in others.split())
+    out = {room: {room} for room in uses}
+    for _ in uses:
+        for room, others in uses.items():
+            for reached in out.values():
+                if reached & others:
+                    reached.add(room)
+    return out
 
 
 def reaches(test, path):
     """Can this test run what is in that file?"""
-    own = path.split("/")[1]
-    room = test.split("/tests/")[1].split("/")[0]
-    return room != "include" and (room == own or ABOVE.get(own) == "all" or
-                                  room in ABOVE.get(own, "").split())
+    return test.split("/tests/")[1].split("/")[0] in above()[path.split("/")[1]]
 
 
 class Tree:
