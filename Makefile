@@ -47,6 +47,13 @@ CCACHE		:= $(if $(findstring ccache,$(CC) $(CLANG)),,$(shell \
 		   t=$$(mktemp) && ccache $(CC) -c -x c -o $$t /dev/null >/dev/null 2>&1 && \
 		   echo ccache; rm -f $$t))
 endif
+# Tests and lab tools are linked in a third of the time by a linker that has it; asked at the
+# first use. Empty: the compiler's own.
+ifeq ($(origin TEST_LD),undefined)
+links_with	= $(shell t=$$(mktemp); echo 'int main(void) { return 0; }' | \
+		  $(CC) -fuse-ld=$1 -x c - -o $$t 2>/dev/null && echo -fuse-ld=$1; rm -f $$t)
+TEST_LD		= $(eval TEST_LD := $(or $(call links_with,lld),$(call links_with,gold)))$(TEST_LD)
+endif
 FUZZ_TIME	?= 30
 CAPTURES	?= $(abspath $(wildcard ../shared/captures))
 export CAPTURES TESTS
@@ -109,17 +116,17 @@ $(O)/$(PROG): $(USER_OBJ)
 	$(call say,LD)
 	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) -o $@ $^ $(LDLIBS_ALL)
 
-$(O)/user/%.o: user/%.c | $(SKEL)
+$(O)/user/%.o: user/%.c
 	$(call say,CC)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CCACHE) $(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -c -o $@ $<
 
-$(O)/san/user/%.o: user/%.c | $(SKEL)
+$(O)/san/user/%.o: user/%.c
 	$(call say,CC)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CCACHE) $(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(SAN_CFLAGS) $(SANITIZE) -c -o $@ $<
 
-$(O)/fuzz/user/%.o: user/%.c | $(SKEL)
+$(O)/fuzz/user/%.o: user/%.c
 	$(call say,CLANG)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CCACHE) $(CLANG) $(CPPFLAGS_ALL) $(FUZZ_CPPFLAGS) $(CFLAGS_ALL) $(SANITIZE) $(FUZZ_COVER) \
@@ -134,6 +141,9 @@ FUZZ_BLIND	:= decode/q3/% decode/decode decode/delta decode/session capture/reas
 $(FUZZ_BLIND:%=$(O)/fuzz/user/%.o): FUZZ_COVER = \
 		-fsanitize-coverage=inline-8bit-counters,indirect-calls,pc-table
 $(O)/fuzz/user/decode/q3/%.o: FUZZ_CPPFLAGS = -include tests/fuzz/q3/q3_trace.h
+
+# One file carries the shield's programs: no other has to wait for them.
+$(O)/user/shield/shield.o $(O)/san/user/shield/shield.o $(O)/fuzz/user/shield/shield.o: | $(SKEL)
 
 # .incbin leaves no trace in the .d files.
 $(O)/user/daemon/page.o $(O)/san/user/daemon/page.o $(O)/fuzz/user/daemon/page.o: \
@@ -178,7 +188,7 @@ $(UNIT_BIN): $(O)/tests/%: tests/%.c | $(O)/san/libuser.so $(O)/san/tests/saniti
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CCACHE) $(CC) $(CPPFLAGS_ALL) -Itests $(CFLAGS_ALL) $(TEST_CFLAGS) $(SANITIZE) \
 		-MF $@.d -MT $@ -c -o $@.o $<
-	$(Q)$(CC) $(CFLAGS_ALL) $(TEST_CFLAGS) $(SANITIZE) -o $@ $@.o \
+	$(Q)$(CC) $(CFLAGS_ALL) $(TEST_CFLAGS) $(SANITIZE) $(TEST_LD) -o $@ $@.o \
 		$(O)/san/tests/sanitize.o $(call shared,$(O)/san) $(LDLIBS_ALL) -lcmocka
 
 all-fresh: $(UNIT_BIN)
@@ -191,13 +201,14 @@ $(KERN_BIN) $(O)/tests/kern/verdicts: $(O)/tests/%: tests/%.c | $(O)/libuser.so
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CCACHE) $(CC) $(CPPFLAGS_ALL) -Itests $(CFLAGS_ALL) $(TEST_CFLAGS) \
 		-MF $@.d -MT $@ -c -o $@.o $<
-	$(Q)$(CC) $(CFLAGS_ALL) $(TEST_CFLAGS) -o $@ $@.o $(call shared,$(O)) $(LDLIBS_ALL) -lcmocka
+	$(Q)$(CC) $(CFLAGS_ALL) $(TEST_CFLAGS) $(TEST_LD) -o $@ $@.o $(call shared,$(O)) \
+		$(LDLIBS_ALL) -lcmocka
 
 $(O)/lab/%: tests/lab/%.c | $(O)/libuser.so
 	$(call say,LAB)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CCACHE) $(CC) $(CPPFLAGS_ALL) -Itests $(CFLAGS_ALL) -MF $@.d -MT $@ -c -o $@.o $<
-	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) -o $@ $@.o $(call shared,$(O)) $(LDLIBS_ALL)
+	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $(TEST_LD) -o $@ $@.o $(call shared,$(O)) $(LDLIBS_ALL)
 
 $(O)/tests/lab/%.bpf.o: tests/lab/%.bpf.c
 	$(call say,BPF)
