@@ -170,6 +170,22 @@ static void serverdata_of_35_leaves_moves_open(void **state)
 	q2_session_drop(&q);
 }
 
+/* Ways of q2_guess.c: the client's of 36 are 2 and 3, the first of its server's is 8. */
+static void a_guess_keeps_what_is_left_of_the_other_direction(void **state)
+{
+	const struct q2_guess move = { .direction = DIRECTION_C2S, .fit = 1U << 2 };
+	uint32_t all = q2_guess_protocol(36);
+
+	(void)state;
+	assert_int_equal(q2_guess_narrow(1U << 0 | 1U << 2 | 1U << 8, &move),
+			 1U << 2 | 1U << 8);
+	/* If none is left, all of the protocol are open again. */
+	assert_int_equal(q2_guess_narrow(1U << 2, &move), all & ~(1U << 3));
+	/* The same if the guess contradicts all that was left. */
+	assert_int_equal(q2_guess_narrow(1U << 0 | 1U << 1, &move), all & ~(1U << 3));
+	assert_int_equal(q2_guess_narrow(0, &move), all & ~(1U << 3));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -179,6 +195,7 @@ int main(void)
 		cmocka_unit_test(a_frame_of_35_or_36_is_a_guess),
 		cmocka_unit_test(a_later_move_mends_the_first_frame),
 		cmocka_unit_test(serverdata_of_35_leaves_moves_open),
+		cmocka_unit_test(a_guess_keeps_what_is_left_of_the_other_direction),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
