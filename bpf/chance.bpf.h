@@ -97,9 +97,9 @@ static __always_inline enum reason chance(const struct live *l, __u64 net, __u32
 
 /*
  * Return the reason to refuse a query from @net to the service in @slot that exceeds its
- * limits, or the reason to answer it from the cache although it does: one of
- * REASON_CACHED_*, as far as the caller has found it in no list. REASON_COUNT: it may be
- * within its limits. Above 16 bits of @slot: whether the sender's address is IPv6.
+ * limits, or why it is answered from the cache although it does, from
+ * REASON_CACHED_PLAYER on, as far as the caller has found it in no list. REASON_COUNT: it
+ * may be within its limits. Above 16 bits of @slot: whether the sender's address is IPv6.
  * Called by the short ways; shield_answer() judges the rest.
  */
 __noinline int unanswered(__u64 net, __u32 slot, __u64 now)

@@ -209,7 +209,7 @@ static __always_inline __u32 call_judge(struct xdp_md *ctx, struct call *c)
 	return c->listed;
 }
 
-/* Count @c, whose client is challenged: what proof_note() does for all reasons. */
+/* Count @c as challenged. proof_note() does the same for all reasons. */
 static __always_inline void count_challenged(struct xdp_md *ctx, const struct call *c)
 {
 	__u32 slot = call_slot(c), kind = call_kind(c);

@@ -327,7 +327,7 @@ static __always_inline void proof_say(enum wire_family family, enum cookie_form 
 
 /*
  * Write a challenge of @length bytes to @at, but for the arguments of an echo, which
- * stand there: proof_arguments(). Behind a text of 16 bytes there may be one or two bytes
+ * stand there: proof_arguments(). A text of 16 bytes may be followed by one or two bytes
  * of padding before @end, where the frame ends; they become zeros. False: it has no room
  * there.
  */

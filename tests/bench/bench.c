@@ -112,7 +112,6 @@ static int measure(const struct row *row, int repeat, double *ret_ns)
 	bench->bss->word_fixed = htonl(row->sources ? 0x0a400000 : 0x0a000001);
 	bench->bss->word_mask = row->sources;
 	err = bpf_map_update_elem(candidates, &zero, &programs[row->program], BPF_ANY);
-	repeat = repeats_of(row, repeat);
 	if (!err)
 		err = check_answer(row, &run);
 	run.repeat = repeat;

@@ -314,8 +314,9 @@ static const struct row rows_known[] = {
 	/* Proof of address: the rows above are without. */
 	{ "getstatus flood, proofs spent", SHIELD_SPENT, FOUR_M, R_FLOOR_4M, 0, { OOB("getstatus") }, 248 },
 	{ "getchallenge flood, proofs spent", SHIELD_SPENT, FOUR_M, R_FLOOR_4M, 0, { OOB("getchallenge") }, 258 },
-	{ "made-up proofs", SHIELD_SPENT, FOUR_M, R_FLOOR_4M, 0, { OOB("2aaaaaaa123xQuake3Arena") }, 650 },
-	{ "getchallenge, answered by echo", SHIELD_ASKS, FOUR_M, R_FLOOR_AGAIN_4M, 3.50, { OOB("getchallenge 123 Quake3Arena") }, 1959 },
+	{ "made-up proofs", SHIELD_SPENT, FOUR_M, R_FLOOR_4M, 0, { OOB("2aaaaaaa123xQuake3Arena") }, 600 },
+	{ "getchallenge, answered by echo", SHIELD_ASKS, FOUR_M, R_FLOOR_AGAIN_4M, 3.50, { OOB("getchallenge 123 Quake3Arena") }, 1470 },
+	{ "bare getchallenge, answered by echo", SHIELD_ASKS, FOUR_M, R_FLOOR_AGAIN_4M, 0, { OOB("getchallenge") }, 1224 },
 	/* Answers: the rows above are without. */
 	{ "getstatus flood, answers", SHIELD_PRESSED, FOUR_M, R_FLOOR_4M, 0, { OOB("getstatus") }, 629 },
 	{ "getstatus flood, answers, 1 source", SHIELD_PRESSED, 0, R_FLOOR, 0, { OOB("getstatus") }, 567 },

@@ -165,10 +165,11 @@ static void candidate_set(struct live *live, const struct setting *setting)
 	/* A look at a refused source, one in REFUSED_EVERY, is counted for itself. */
 	live->sampling.phase = REFUSED_EVERY;
 	live->ledger = setting->ledger;
-	for (int i = 0; i < SERVICES_MAX * CHALLENGE_USES; i++) {
-		live->proof.share[0][i] = setting->share;
-		limit_normal(&live->proof.share[0][i]);
-	}
+	for (int slot = 0; slot < SERVICES_MAX; slot++)
+		for (int use = 0; use < CHALLENGE_USES; use++) {
+			live->proof.share[slot][use] = setting->share;
+			limit_normal(&live->proof.share[slot][use]);
+		}
 	live->keys[0] = 0x9e3779b97f4a7c15;
 	live->keys[1] = 0xc2b2ae3d27d4eb4f;
 	live->keys[2] = 1;

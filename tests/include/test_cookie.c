@@ -108,7 +108,7 @@ static void the_hash_is_of_all_that_it_says(void **state)
 	word[2] = 0x0300002200071234ull;
 	assert_int_equal(cookie_hash(&secret, &asker, 0x22, COOKIE_INFO),
 			 reference(secret.key[0], word, 24));
-	/* Of an IPv4 address, the address alone. */
+	/* An IPv4 address is hashed alone. */
 	asker.word[0] = 0;
 	asker.word[1] = 0x99aabbccffff0000;
 	word[0] = 0x0007123499aabbcc;

@@ -274,7 +274,7 @@ static void a_cookie_that_returns_again_costs_a_refusal(void **state)
 	run.data_size_in = frame_of(&spec, frame);
 	assert_int_equal(bpf_prog_test_run_opts(fd, &run), 0);
 	assert_int_equal(run.retval, XDP_TX);
-	/* What the client returns: the token that follows `echo `. */
+	/* The client returns the token that follows `echo `. */
 	spec.n = sizeof(word) - 1 + 4 - 5;
 	spec.payload = memcpy(sent + 42 + 5, "\xff\xff\xff\xff", 4);
 	run.data_size_in = frame_of(&spec, frame);
