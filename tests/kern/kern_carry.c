@@ -179,6 +179,36 @@ static void players_come_to_the_slot_of_their_service(void **state)
 	assert_int_equal(player_in(0, 1005)->sent_ns, alive.sent_ns);
 }
 
+/* By another build's rule it was verified: it has to be by this one's, too. */
+static void netquake_players_come_unproven(void **state)
+{
+	static const struct {
+		__u8 was, is;
+	} rows[] = {
+		{ PLAYER_NETQUAKE | PLAYER_CLOCKS, PLAYER_NETQUAKE | PLAYER_CLOCKS },
+		{ PLAYER_NETQUAKE | PLAYER_CLOCKS | PLAYER_VERIFIED | PLAYER_SEQUENCE,
+		  PLAYER_NETQUAKE | PLAYER_CLOCKS | PLAYER_VERIFIED | PLAYER_SEQUENCE |
+			  PLAYER_TAKEN },
+		{ PLAYER_NETQUAKE | PLAYER_VERIFIED,
+		  PLAYER_NETQUAKE | PLAYER_VERIFIED | PLAYER_TAKEN },
+		/* The same bit is another's to those that count by sequences. */
+		{ PLAYER_VERIFIED | PLAYER_QPORT, PLAYER_VERIFIED | PLAYER_QPORT },
+		{ PLAYER_VERIFIED | PLAYER_CHECKSUM, PLAYER_VERIFIED | PLAYER_CHECKSUM },
+		{ PLAYER_VERIFIED | PLAYER_RECORDS, PLAYER_VERIFIED | PLAYER_RECORDS },
+	};
+
+	(void)state;
+	serve_both();
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct player p = { .sent_ns = shield_clock(), .flags = rows[i].was };
+
+		player_on(&before, 0, (__u16)(1000 + i), &p);
+	}
+	carry();
+	for (size_t i = 0; i < COUNT(rows); i++)
+		assert_int_equal(player_in(2, (__u16)(1000 + i))->flags, rows[i].is);
+}
+
 static int led_to(__u16 slot, __u16 qport)
 {
 	struct qport_key by = { .qport = qport, .slot = slot };
@@ -381,6 +411,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(players_come_to_the_slot_of_their_service),
+		TEST(netquake_players_come_unproven),
 		TEST(qports_lead_to_whoever_spoke_last),
 		TEST(learned_ports_come_too),
 		TEST(what_was_typed_in_comes_over),

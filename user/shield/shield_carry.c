@@ -221,6 +221,10 @@ static void carry_player(struct old *old, const struct view *cell, __u64 now)
 	if (player.flags & PLAYER_NETQUAKE &&
 	    !view_member(&old_player, "updates_sent").size)
 		player.updates_sent = 0;
+	/* By which rule it was verified is not known: it has to return marks once more.
+	 */
+	if (player.flags & PLAYER_NETQUAKE && player.flags & PLAYER_VERIFIED)
+		player.flags |= PLAYER_TAKEN;
 	id = player_id(&key);
 	if (players_enter(&s->shared->players, &id, s->shared->keys, &player, now) ==
 	    PLAYERS_MAX) {
