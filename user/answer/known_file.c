@@ -19,6 +19,25 @@
 #define SECOND_NS  1000000000ull
 #define LINES_MOST (2 * KNOWN_MAX) /* of a file that somebody else has written */
 
+/*
+ * The name that an older build gave to the file @path: without "-clients", as
+ * OLD_CLIENTS_FILE. False: it had none.
+ */
+static bool old_path(const char *path, char ret[PATH_MAX])
+{
+	static const char begins[] = "/known", more[] = "-clients";
+	const char *name = strrchr(path, '/');
+	size_t n;
+
+	if (!name || strncmp(name, begins, strlen(begins)) != 0)
+		return false;
+	n = (size_t)(name - path) + strlen(begins);
+	if (strncmp(path + n, more, strlen(more)) != 0 || strlen(path) >= PATH_MAX)
+		return false;
+	snprintf(ret, PATH_MAX, "%.*s%s", (int)n, path, path + n + strlen(more));
+	return true;
+}
+
 /* --- writing -------------------------------------------------------------------- */
 
 static void line_put(FILE *out, __u64 net, __u64 state, const struct known_at *at)
@@ -60,7 +79,7 @@ static int lines_put(FILE *out, const struct known_at *at)
 
 int known_file_write(const char *path, const struct known_at *at)
 {
-	char fresh[PATH_MAX];
+	char fresh[PATH_MAX], old[PATH_MAX];
 	FILE *out;
 	int err, fd;
 
@@ -82,6 +101,8 @@ int known_file_write(const char *path, const struct known_at *at)
 		err = -errno;
 	if (err)
 		unlink(fresh);
+	else if (old_path(path, old))
+		unlink(old); /* all that it says is in the new one, or over */
 	return err;
 }
 
@@ -164,25 +185,17 @@ static bool line_take(char *line, const struct known_at *at)
 }
 
 /*
- * The file @path, or, if there is none, the one that an older build kept in its place:
- * its name lacks "-clients" (OLD_CLIENTS_FILE). NULL and errno: neither can be opened.
+ * The file @path, or, if there is none, the one that an older build kept in its place.
+ * NULL and errno: neither can be opened.
  */
 static FILE *file_open(const char *path)
 {
-	static const char begins[] = "/known", more[] = "-clients";
-	const char *name = strrchr(path, '/');
 	FILE *file = fopen(path, "re");
 	char old[PATH_MAX];
-	size_t n;
 
-	if (file || errno != ENOENT || !name ||
-	    strncmp(name, begins, strlen(begins)) != 0)
-		return file;
-	n = (size_t)(name - path) + strlen(begins);
-	if (strncmp(path + n, more, strlen(more)) != 0 || strlen(path) >= sizeof(old))
-		return NULL;
-	snprintf(old, sizeof(old), "%.*s%s", (int)n, path, path + n + strlen(more));
-	return fopen(old, "re");
+	if (!file && errno == ENOENT && old_path(path, old))
+		file = fopen(old, "re");
+	return file;
 }
 
 int known_file_read(const char *path, const struct known_at *at, size_t *ret_bad,
