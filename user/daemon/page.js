@@ -351,8 +351,11 @@ function showAttacks(all) {
 	document.title = (now.length ? `ATTACK ${some(now, target)} – ` : "") + "quakeshield";
 	/* Spoken when another one begins, not each second. */
 	const news = now.length ? "under attack: " + some(now, a => `${target(a)}, ${sorts(a)}`) : "";
-	if (news !== told) $("said").textContent = news || "no attack any more";
-	told = news;
+	/* Without a list nothing is known: neither that one begins nor that it has ended. */
+	if (all && news !== told) {
+		$("said").textContent = news || "no attack any more";
+		told = news;
+	}
 	replace("attacks", ...(!rows.length ? [] : [element("section", { "data-key": "attacks" },
 		element("h2", {}, "Attacks ", element("small", {}, "newest first; more: quakeshield attacks")),
 		table(heads("~start", "lasted", "service", "type", "packets/s#", "~bit/s#", "~dropped#",
@@ -481,10 +484,17 @@ matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
 
 /* --- once a second -------------------------------------------------------- */
 
+/* The daemon gave no answer, or half of one. All other errors are the page's own. */
+class Unanswered extends Error {}
+
 async function get(path) {
-	const response = await fetch(path, { cache: "no-store" });
-	if (!response.ok) throw new Error(`${path}: ${response.status}`);
-	return response.json();
+	try {
+		const response = await fetch(path, { cache: "no-store" });
+		if (response.ok) return await response.json();
+		throw new Error(response.status);
+	} catch (error) {
+		throw new Unanswered(`${path}: ${error.message}`);
+	}
 }
 
 let ticks = 0, live = null, recent = null;
@@ -530,9 +540,10 @@ async function tick() {
 		document.title = "(not live) quakeshield";
 		$("attack").textContent = "";
 		$("links").replaceChildren(element("span", { class: "bad" },
-			"the daemon does not answer" +
+			(error instanceof Unanswered ? "the daemon does not answer" :
+				`this page failed (${error.message}): load it again`) +
 			(live ? `: what is below is of ${live.toLocaleTimeString()} and before` : "") +
-			"; what is loaded in the kernel works without it"));
+			(error instanceof Unanswered ? "; what is loaded in the kernel works without it" : "")));
 	}
 	setTimeout(tick, 1000);
 }
