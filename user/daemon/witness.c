@@ -19,7 +19,7 @@
 #define DOUBT_LOOKS 12 /* a minute: then it is said what may keep datagrams away */
 
 #define HITS_SURE   3 /* looks in which datagrams came in elsewhere */
-#define HITS_WITHIN 6 /* looks, from one to the next */
+#define HITS_WITHIN 24 /* looks, from one to the next: as long as one counts */
 
 struct seen {
 	__u64 received; /* datagrams that the programs had counted, at the last look */
