@@ -100,6 +100,8 @@ static void wrong_lines_are_quoted(void **state)
 		{ "run --obserev",
 		  "no such option: '--obserev' (did you mean --observe)\n" },
 		{ "run --moed=skb", "'--moed=skb' (did you mean --mode)\n" },
+		{ "decode --secrets a", "'--secrets' (did you mean --show-secrets)\n" },
+		{ "run --secrets", "(see --help)" },
 		/* An option of another command is none that was meant. */
 		{ "run --onec", "(see --help)" },
 		{ "run --ofasdfasdfasdfasdfasdfasdfasdfasdfasd", "(see --help)" },

@@ -101,7 +101,7 @@ static const char everything[] =
 	"allow = {\"10.0.0.0/8\", \"2001:db8::/32 unlimited\", 192.0.2.7}\n"
 	"deny = 198.51.100.1/24\n"
 	"deny += {::1}\n"
-	"amplification { allowance = 9000 refill = 30; mode = strict }\n"
+	"amplification { allowance = 9000 refill = 30; mode = limit }\n"
 	"metrics { listen = [::1]:80 public = no }\n"
 	"service 'a \"b\"' {\n"
 	"  protocol = \"netquake\"; port = {26000, 26001};\n"
@@ -138,7 +138,7 @@ static void everything_at_once(void **state)
 	assert_false(config.allow_unlimited[2]);
 	assert_int_equal(config.ledger_allowance, 9000);
 	assert_int_equal(config.ledger_window_s, 30);
-	assert_true(config.ledger_strict);
+	assert_false(config.ledger_strict);
 	assert_int_equal(config.metrics.port, 80);
 	assert_int_equal(config.metrics.addr[15], 1);
 	assert_int_equal(config.deny_count, 2);

@@ -40,6 +40,10 @@ static const struct {
 	  "t.conf:2: 'psk_file' was renamed: write 'psk-file'\n" },
 	{ FFA "output { cpu = 5 }\n",
 	  "t.conf:2: 'cpu' was renamed: write 'cpu-percent'\n" },
+	{ FFA "amplification { withhold = yes }\n",
+	  "t.conf:2: 'withhold' was removed: leave it out\n" },
+	{ FFA "global = 1/s\n", "t.conf:2: no such option 'global'\n" },
+	{ SERVICE("global = 1/s"), "t.conf:4: no such option 'global'\n" },
 	/* Where it never was a key it is no old one; nor is an old value another key's.
 	 */
 	{ FFA "every = 4\n", "t.conf:2: no such option 'every'\n" },
@@ -86,6 +90,11 @@ static void old_keys_are_errors_on_the_command_line(void **state)
 		  "'service'\n" },
 		{ "output.cpu=5", "--set: 'output.cpu': 'cpu' was renamed: write "
 				  "'cpu-percent'\n" },
+		{ "amplification.withhold=no", "--set: 'amplification.withhold': "
+					       "'withhold' was removed: leave it out\n" },
+		{ "global=1/s", "--set: no such key: 'global' (as in `mode`, "
+				"`metrics.listen`, `service.NAME.port`, of a service "
+				"that the file has)\n" },
 	};
 	char said[1024];
 
@@ -112,7 +121,7 @@ static void the_limit_has_a_mode(void **state)
 		{ "amplification { mode = limit }", LEDGER_ALLOWANCE, false },
 		{ "amplification { mode = limit allowance = 1 }", 1, false },
 		{ "amplification { mode = off }", 0, false },
-		{ "amplification { mode = off allowance = 9000 refill = 3 }", 0, false },
+		{ "amplification { mode = off refill = 3 }", 0, false },
 		{ "amplification { mode = strict }", LEDGER_ALLOWANCE, true },
 	};
 	static struct config again;
@@ -128,12 +137,42 @@ static void the_limit_has_a_mode(void **state)
 	}
 }
 
+/* The other modes have none: what was chosen is said to do nothing. */
+static void an_allowance_is_the_limit_s(void **state)
+{
+	static const struct {
+		const char *mode;
+		__u32 allowance;
+		bool strict;
+	} rows[] = {
+		{ "off", 0, false },
+		{ "strict", LEDGER_ALLOWANCE, true },
+	};
+	static struct config again;
+	char text[256], said[1024];
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		snprintf(text, sizeof(text),
+			 FFA "amplification {\nallowance = 9000 mode = %s }\n",
+			 rows[i].mode);
+		assert_int_equal(load(text, &config, said, sizeof(said)), 0);
+		assert_string_equal(said, "t.conf:3: warning: allowance '9000' has no "
+					  "effect in this mode: write `mode = limit`, or "
+					  "leave `allowance` out\n");
+		assert_int_equal(config.ledger_allowance, rows[i].allowance);
+		assert_int_equal(config.ledger_strict, rows[i].strict);
+		print_and_read(&config, &again);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(old_keys_are_errors),
 		cmocka_unit_test(old_keys_are_errors_on_the_command_line),
 		cmocka_unit_test(the_limit_has_a_mode),
+		cmocka_unit_test(an_allowance_is_the_limit_s),
 	};
 
 	return cmocka_run_group_tests(tests, enter, leave);

@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "incident/incident_json.h"
+#include "incident/incident_sources.h"
 #include "incident/incident_store.h"
 
 static char path[] = "/tmp/test_incident_old.XXXXXX";
@@ -68,6 +69,57 @@ static void old_lines_have_the_keys_of_now(void **state)
 	}
 }
 
+/* Its words, too: of the addresses, and the reasons wherever they stand. */
+static void old_lines_have_the_words_of_now(void **state)
+{
+	static const char line[] =
+		"{\"id\":\"a\",\"what\":\"flood\",\"sources\":{\"sampled\":9,\"forged\":"
+		"\"perhaps\",\"top\":[{\"source\":\"192.0.2.7\",\"class\":\"rcon\",\"reason\":"
+		"\"source-budget\",\"share\":0.5,\"packets\":9}]},\"worst\":[{\"prefix\":"
+		"\"198.51.100.0/24\",\"class\":\"query\",\"reason\":\"global-budget\","
+		"\"share\":0.25,\"packets\":4}],\"reasons\":{\"ledger\":4,\"source-limit\":"
+		"5},\"answered\":{\"within-budget\":6}}\n";
+	char from[INCIDENT_FROM];
+	json_t *all, *one;
+	FILE *file;
+	int err;
+
+	(void)state;
+	file = fopen(path, "w");
+	assert_non_null(file);
+	fputs(line, file);
+	assert_int_equal(fclose(file), 0);
+	all = incident_store_read(path, &err);
+	one = json_array_get(all, 0);
+	assert_string_equal(json_string_value(json_object_get(
+				    json_object_get(one, "sources"), "spoofed")),
+			    "possible");
+	incident_from(one, from);
+	assert_string_equal(from, "192.0.2.7 (50 % of rcon, source-limit), "
+				  "198.51.100.0/24 (25 % of query, service-limit)");
+	assert_int_equal(json_object_size(json_object_get(one, "reasons")), 2);
+	assert_int_equal(json_integer_value(json_object_get(
+				 json_object_get(one, "reasons"), "amplification")),
+			 4);
+	assert_int_equal(json_integer_value(json_object_get(
+				 json_object_get(one, "not_dropped"), "within-limits")),
+			 6);
+	json_decref(all);
+}
+
+/* The first builds named prefixes alone. */
+static void a_prefix_without_a_class_has_its_share(void **state)
+{
+	json_t *one = json_pack("{s:[{s:s, s:f}]}", "top_prefixes", "prefix",
+				"192.0.2.0/24", "share", 0.75);
+	char from[INCIDENT_FROM];
+
+	(void)state;
+	incident_from(one, from);
+	assert_string_equal(from, "192.0.2.0/24 (75 %)");
+	json_decref(one);
+}
+
 static int enter(void **state)
 {
 	int fd = mkstemp(path);
@@ -86,6 +138,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(old_lines_have_the_keys_of_now),
+		cmocka_unit_test(old_lines_have_the_words_of_now),
+		cmocka_unit_test(a_prefix_without_a_class_has_its_share),
 	};
 
 	return cmocka_run_group_tests(tests, enter, leave);

@@ -7,15 +7,17 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <cmocka.h>
 
+#include "lib/names.h"
 #include "lib/old_names.h"
 
 static void keys_have_new_names(void **state)
 {
 	static const struct {
-		const char *section, *old, *now;
+		const char *section, *old, *now; /* NULL: never a key there */
 	} rows[] = {
 		{ "root", "ledger", "amplification" },
 		{ "root", "proof", "validation" },
@@ -34,6 +36,9 @@ static void keys_have_new_names(void **state)
 		{ "follow", "psk_file", "psk-file" },
 		{ "output", "cpu", "cpu-percent" },
 		{ "root", "strict", NULL },
+		{ "root", "global", NULL },
+		{ "service", "global", NULL },
+		{ "players", "global", NULL },
 		{ "validation", "rate", NULL },
 		{ "service", "ledger", NULL },
 		{ "follow", "every", NULL },
@@ -43,13 +48,46 @@ static void keys_have_new_names(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		const char *now = old_key(rows[i].section, rows[i].old);
+		char hint[OLD_HINT], want[OLD_HINT];
 
-		if (rows[i].now)
-			assert_string_equal(now, rows[i].now);
-		else
-			assert_null(now);
+		assert_int_equal(old_key(rows[i].section, rows[i].old, hint),
+				 rows[i].now != NULL);
+		if (!rows[i].now)
+			continue;
+		snprintf(want, sizeof(want), "'%s' was renamed: write '%s'", rows[i].old,
+			 rows[i].now);
+		assert_string_equal(hint, want);
 	}
+}
+
+static void a_key_that_has_gone_is_left_out(void **state)
+{
+	char hint[OLD_HINT];
+
+	(void)state;
+	assert_true(old_key("amplification", "withhold", hint));
+	assert_string_equal(hint, "'withhold' was removed: leave it out");
+	assert_false(old_key("root", "withhold", hint));
+}
+
+static void an_option_has_a_new_name(void **state)
+{
+	(void)state;
+	assert_string_equal(old_option("secrets"), "show-secrets");
+	assert_null(old_option("show-secrets"));
+	assert_null(old_option(""));
+}
+
+/* A word of the present build stays as it is. */
+static void words_of_attacks_have_present_forms(void **state)
+{
+	(void)state;
+	assert_string_equal(old_attack_word("perhaps"), "possible");
+	for (int i = 0; i < REASON_COUNT; i++)
+		assert_string_equal(old_attack_word(reason_name((enum reason)i)),
+				    reason_name((enum reason)i));
+	assert_string_equal(old_attack_word("likely"), "likely");
+	assert_string_equal(old_attack_word(""), "");
 }
 
 static void a_value_has_a_new_name(void **state)
@@ -64,6 +102,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(keys_have_new_names),
+		cmocka_unit_test(a_key_that_has_gone_is_left_out),
+		cmocka_unit_test(an_option_has_a_new_name),
+		cmocka_unit_test(words_of_attacks_have_present_forms),
 		cmocka_unit_test(a_value_has_a_new_name),
 	};
 

@@ -10,6 +10,7 @@
 #include "cmd/options.h"
 #include "lib/log.h"
 #include "lib/nearest.h"
+#include "lib/old_names.h"
 
 #define LONG_BASE 256 /* values of getopt_long() that no letter has */
 
@@ -119,15 +120,21 @@ static const char *meant(const struct command *command, const char *text)
 	char name[32];
 	size_t n = strcspn(text + 2, "=");
 	struct nearest near;
+	const char *now;
 
 	if (n >= sizeof(name))
 		return NULL;
 	memcpy(name, text + 2, n);
 	name[n] = '\0';
+	now = old_option(name);
 	nearest_begin(&near, name);
-	for (int i = 0; i < OPTION_COUNT; i++)
-		if (takes(command, (enum option_id)i))
-			nearest_try(&near, option_rows[i].name);
+	for (int i = 0; i < OPTION_COUNT; i++) {
+		if (!takes(command, (enum option_id)i))
+			continue;
+		if (now && !strcmp(now, option_rows[i].name))
+			return now;
+		nearest_try(&near, option_rows[i].name);
+	}
 	return nearest_found(&near);
 }
 

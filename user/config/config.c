@@ -163,6 +163,13 @@ static int amplification_read(const struct parse *p, cfg_t *cfg)
 	    number_read(section, "allowance", &config->ledger_allowance) ||
 	    number_read(section, "refill", &config->ledger_window_s))
 		return -EINVAL;
+	if (allowance && mode != AMPLIFICATION_LIMIT) {
+		config_warn(allowance->path, allowance->line,
+			    "allowance '%s' has no effect in this mode: write `mode = "
+			    "limit`, or leave `allowance` out",
+			    allowance->text);
+		config->ledger_allowance = LEDGER_ALLOWANCE;
+	}
 	if (mode == AMPLIFICATION_OFF)
 		config->ledger_allowance = 0;
 	config->ledger_strict = mode == AMPLIFICATION_STRICT;

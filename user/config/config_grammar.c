@@ -49,12 +49,12 @@ void option_forget(cfg_opt_t *option)
  * in it. */
 static void complain_of_key(const cfg_t *cfg, const char *key)
 {
-	const char *found = old_key(cfg->name, key);
+	char hint[OLD_HINT];
 	struct nearest near;
+	const char *found;
 
-	if (found) {
-		config_error(cfg->filename, cfg->line, "'%s' was renamed: write '%s'",
-			     key, found);
+	if (old_key(cfg->name, key, hint)) {
+		config_error(cfg->filename, cfg->line, "%s", hint);
 		return;
 	}
 	if (!strcmp(key, "burst") || !strcmp(key, "unlimited")) {

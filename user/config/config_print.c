@@ -151,7 +151,7 @@ static void print_amplification(const struct config *c, FILE *file)
 		c->ledger_strict      ? "strict"
 		: c->ledger_allowance ? "limit"
 				      : "off");
-	if (c->ledger_allowance)
+	if (c->ledger_allowance && !c->ledger_strict)
 		fprintf(file, "\tallowance = %u\n", c->ledger_allowance);
 	fprintf(file, "\trefill = %u\n}\n", c->ledger_window_s);
 }

@@ -264,19 +264,20 @@ static int values_set(cfg_t *section, cfg_opt_t *option, const char *value)
 	return err;
 }
 
-/* Return the part of @key that was renamed, its first section or its last word, or NULL.
- * *@ret: what to write in its place. */
-static const char *key_renamed(char *key, const char **ret)
+/* Say in @ret what has become of a part of @key, its first section or its last word;
+ * false: nothing. */
+static bool key_renamed(char *key, char ret[OLD_HINT])
 {
-	char *last = strrchr(key, '.');
-	size_t n = strcspn(key, ".");
+	char *last = strrchr(key, '.'), *section;
 
-	key[n] = '\0';
-	*ret = old_key("root", key);
-	if (*ret || !last)
-		return *ret ? key : NULL;
-	*ret = old_key(key, last + 1);
-	return *ret ? last + 1 : NULL;
+	if (last)
+		*last = '\0';
+	section = strrchr(key, '.');
+	/* A class of a service, or the title of one. */
+	if (last && section && old_key(section + 1, last + 1, ret))
+		return true;
+	key[strcspn(key, ".")] = '\0';
+	return old_key("root", key, ret) || (last && old_key(key, last + 1, ret));
 }
 
 static int set_one(cfg_t *cfg, const char *text)
@@ -284,8 +285,9 @@ static int set_one(cfg_t *cfg, const char *text)
 	char key[SET_ROOM];
 	size_t n = strcspn(text, "=");
 	cfg_opt_t *option = NULL;
-	const char *old = NULL, *now;
+	char hint[OLD_HINT];
 	cfg_t *section;
+	bool old = false;
 
 	if (!text[n])
 		return config_error(SET_NAME, 0, "'%s' is not KEY=VALUE", text);
@@ -294,11 +296,10 @@ static int set_one(cfg_t *cfg, const char *text)
 		key[n] = '\0';
 		option = option_find(cfg, key, &section);
 		snprintf(key, sizeof(key), "%.*s", (int)n, text);
-		old = option ? NULL : key_renamed(key, &now);
+		old = !option && key_renamed(key, hint);
 	}
 	if (old)
-		return config_error(SET_NAME, 0, "'%.*s': '%s' was renamed: write '%s'",
-				    (int)n, text, old, now);
+		return config_error(SET_NAME, 0, "'%.*s': %s", (int)n, text, hint);
 	if (!option)
 		return config_error(SET_NAME, 0,
 				    "no such key: '%.*s' (as in `mode`, "

@@ -251,10 +251,16 @@ static int named_text(const json_t *list, const char *key, const json_t *sources
 		if (sources && is_explained(one, sources))
 			continue;
 		used = strlen(ret);
-		snprintf(ret + used, INCIDENT_FROM - used,
-			 "%s%.50s (%.0f %% of %.15s, %.20s)", named++ ? ", " : "",
-			 text_of(one, key), 100 * number_of(one, "share"),
-			 text_of(one, "class"), text_of(one, "reason"));
+		/* An older build named neither class nor reason. */
+		if (!json_object_get(one, "class"))
+			snprintf(ret + used, INCIDENT_FROM - used, "%s%.50s (%.0f %%)",
+				 named++ ? ", " : "", text_of(one, key),
+				 100 * number_of(one, "share"));
+		else
+			snprintf(ret + used, INCIDENT_FROM - used,
+				 "%s%.50s (%.0f %% of %.15s, %.20s)", named++ ? ", " : "",
+				 text_of(one, key), 100 * number_of(one, "share"),
+				 text_of(one, "class"), text_of(one, "reason"));
 	}
 	return named;
 }

@@ -140,7 +140,52 @@ int incident_directory(const char *path)
 
 /* --- reading -------------------------------------------------------------------- */
 
-/* A line of an older build: its keys as they are called now. */
+/* Exchange the text @key of @object, if it is one of before. */
+static void rename_word(json_t *object, const char *key)
+{
+	const char *old = json_string_value(json_object_get(object, key));
+	const char *now = old ? old_attack_word(old) : NULL;
+
+	if (now != old)
+		json_object_set_new(object, key, json_string(now));
+}
+
+/* Exchange the reasons that are keys of the counts @key in @object. */
+static void rename_counts(json_t *object, const char *key)
+{
+	json_t *counts = json_object_get(object, key), *fresh = json_object(), *count;
+	const char *reason;
+
+	json_object_foreach (counts, reason, count) {
+		json_object_set(fresh, old_attack_word(reason), count);
+	}
+	if (json_is_object(counts))
+		json_object_set(object, key, fresh);
+	json_decref(fresh);
+}
+
+static void rename_reasons(json_t *list)
+{
+	json_t *one;
+	size_t i;
+
+	json_array_foreach (list, i, one) {
+		rename_word(one, "reason");
+	}
+}
+
+static void rename_words(json_t *object)
+{
+	json_t *sources = json_object_get(object, "sources");
+
+	rename_word(sources, "spoofed");
+	rename_reasons(json_object_get(sources, "top"));
+	rename_reasons(json_object_get(object, "top_prefixes"));
+	rename_counts(object, "reasons");
+	rename_counts(object, "not_dropped");
+}
+
+/* A line of an older build: its keys and words as they are called now. */
 static void rename_keys(json_t *object)
 {
 	for (const struct old_attack_key *k = old_attack_keys; k->old; k++) {
@@ -150,6 +195,7 @@ static void rename_keys(json_t *object)
 		if (value && !json_object_set(in, k->now, value))
 			json_object_del(in, k->old);
 	}
+	rename_words(object);
 }
 
 /* The newest line of an id, where its first one was. */

@@ -3,12 +3,14 @@
  * old_names.c - see old_names.h.
  */
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "lib/names.h"
 #include "lib/old_names.h"
 #include "lib/util.h"
 
-/* Section NULL: a class of a service, and no other section has a key of that name. */
+/* Section NULL: each class of a service. Now NULL: it has gone. */
 static const struct {
 	const char *section, *old, *now;
 } keys[] = {
@@ -21,6 +23,7 @@ static const struct {
 	{ NULL, "global", "service" },
 	{ "amplification", "window", "refill" },
 	{ "amplification", "strict", "mode = limit' or 'mode = strict" },
+	{ "amplification", "withhold", NULL },
 	{ "cache", "rate", "bytes-per-second" },
 	{ "sample", "every", "one-in" },
 	{ "follow", "one_in", "one-in" },
@@ -40,13 +43,63 @@ const struct old_attack_key old_attack_keys[] = {
 	{ NULL, NULL, NULL },
 };
 
-const char *old_key(const char *section, const char *old)
+/* Reasons, and how sure it is that addresses were spoofed. */
+static const struct {
+	const char *old, *now;
+} attack_words[] = {
+	{ "perhaps", "possible" },
+	{ "within-budget", "within-limits" },
+	{ "source-budget", "source-limit" },
+	{ "prefix-budget", "prefix-limit" },
+	{ "global-budget", "service-limit" },
+	{ "ledger", "amplification" },
+	{ "player-budget", "player-limit" },
+	{ "forged", "player-mismatch" },
+	{ "playing", "address-in-use" },
+	{ "proven", "validated" },
+	{ "asked-for-proof", "challenged" },
+	{ "false-proof", "invalid-cookie" },
+	{ "unrepeated", "greylisted" },
+	{ "answered-player", "cached-player" },
+	{ "answered-allowed", "cached-allow-list" },
+	{ "answered-proven", "cached-validated" },
+	{ "answered-known", "cached-known" },
+	{ "answered-network", "cached-prefix" },
+	{ "answered-repeated", "cached-recurring" },
+	{ "answered-in-budget", "cached-in-limits" },
+	{ "template", "cached-response" },
+};
+
+const char *old_attack_word(const char *word)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
-		if (!strcmp(keys[i].old, old) &&
-		    (!keys[i].section || !strcmp(keys[i].section, section)))
-			return keys[i].now;
-	return NULL;
+	for (size_t i = 0; i < ARRAY_SIZE(attack_words); i++)
+		if (!strcmp(attack_words[i].old, word))
+			return attack_words[i].now;
+	return word;
+}
+
+bool old_key(const char *section, const char *old, char ret[OLD_HINT])
+{
+	enum wire_class class;
+	bool limits = class_parse(section, &class);
+
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
+		if (strcmp(keys[i].old, old) != 0 ||
+		    (keys[i].section ? strcmp(keys[i].section, section) != 0 : !limits))
+			continue;
+		if (keys[i].now)
+			snprintf(ret, OLD_HINT, "'%s' was renamed: write '%s'", old,
+				 keys[i].now);
+		else
+			snprintf(ret, OLD_HINT, "'%s' was removed: leave it out", old);
+		return true;
+	}
+	return false;
+}
+
+const char *old_option(const char *old)
+{
+	return !strcmp(old, "secrets") ? "show-secrets" : NULL;
 }
 
 const char *old_value(const char *old)

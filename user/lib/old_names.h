@@ -7,15 +7,22 @@
 #ifndef OLD_NAMES_H
 #define OLD_NAMES_H
 
+#include <stdbool.h>
+
 /* The client history: known-clients.txt since. */
 #define OLD_CLIENTS_FILE "known.txt"
 
 /*
- * Return what to write in place of the key @old in the section @section of a
- * configuration, or NULL if @old never was a key there. @section is the section's name
- * without its title, "root" outside of all sections.
+ * Say in @ret what has become of the key @old in the section @section of a configuration:
+ * "'on_exit' was renamed: write 'on-exit'". Return false if @old never was a key there.
+ * @section is the section's name without its title, "root" outside of all sections.
  */
-const char *old_key(const char *section, const char *old);
+#define OLD_HINT 128
+bool old_key(const char *section, const char *old, char ret[OLD_HINT]);
+
+/* Return what to write in place of the option --@old, without the dashes, or NULL if it
+ * never was one. */
+const char *old_option(const char *old);
 
 /* Keys of an attack in attacks.jsonl, in the object @section of it; NULL: in it itself.
  * The last row has no @old. */
@@ -23,6 +30,10 @@ struct old_attack_key {
 	const char *section, *old, *now;
 };
 extern const struct old_attack_key old_attack_keys[];
+
+/* Return the present form of @word, a reason or a value of an attack in attacks.jsonl;
+ * @word itself, if it is none of before. */
+const char *old_attack_word(const char *word);
 
 /* Return what to write in place of the value @old, or NULL if it never was one. */
 const char *old_value(const char *old);
