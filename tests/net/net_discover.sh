@@ -180,20 +180,37 @@ test_compared()
 	net_check "no such file" [ "$status" = 1 ]
 }
 
+child_has_no_rights() # PARENT
+{
+	local child
+
+	child=$(cut -d ' ' -f 1 "/proc/$1/task/$1/children")
+	[ -n "$child" ] && grep -qE '^CapEff:[[:blank:]]0+$' "/proc/$child/status"
+}
+
 # One at the same port as on the host, one at another.
 test_containers()
 {
+	local began took
+
 	standin quake3 27961 client
 	standin quake2 27911 client
 	sleep 0.5
 	discover --json
 	net_check "containers are left alone" jq -e 'any(.servers[]; .container) | not' "$work/out"
+	began=$(date +%s%N)
 	discover --containers --json
+	took=$((($(date +%s%N) - began) / 1000000))
+	net_check "containers: within three seconds and a half" [ "$took" -lt 3500 ]
 	net_check "containers are looked into" jq -e \
 		'[.servers[] | select(.container) | .port] | sort == [27911, 27961]' "$work/out"
 	net_check "containers: and their processes" jq -e \
 		'all(.servers[] | select(.container); .process == "standin")' "$work/out"
 	cat "$work/out" >>"$work/all"
+	nsenter --net=/run/netns/server "$SHIELD" discover --containers --json >"$work/out" &
+	net_until 3 child_has_no_rights $!
+	net_check "containers: the process that asks there has no rights" [ $? = 0 ]
+	wait $!
 	discover --containers -o "$work/containers.conf"
 	net_check "containers: check takes it" \
 		net_in server "$SHIELD" check -c "$work/containers.conf"

@@ -83,15 +83,14 @@ static void find_interface(char ret[IF_NAMESIZE])
 static int find_servers(const struct call *call, struct found *found)
 {
 	size_t failed = 0;
-	int err = discover_here(&found->servers);
+	bool everywhere = call_has(call, OPTION_CONTAINERS);
+	int err = everywhere ? discover_everywhere(&found->servers, &failed)
+			     : discover_here(&found->servers);
 
-	if (!err && call_has(call, OPTION_CONTAINERS)) {
-		err = discover_containers(&found->servers, &failed);
-		if (err == -EPERM) {
-			log_error("discover: --containers needs root, to look into other "
-				  "network namespaces");
-			return EXIT_DENIED;
-		}
+	if (everywhere && err == -EPERM) {
+		log_error("discover: --containers needs root, to look into other network "
+			  "namespaces");
+		return EXIT_DENIED;
 	}
 	if (err) {
 		log_error("discover: cannot look at the sockets of this machine: %s",

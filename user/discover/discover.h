@@ -91,11 +91,11 @@ int discover_here(struct discover_servers *ret);
 /* --- discover_containers.c ------------------------------------------------------ */
 
 /*
- * The same in every other network namespace that a process of this machine is in, all at
- * once, DISCOVER_NAMESPACES at most. 0 and *@ret_failed: in how many nothing could be
- * asked; -EPERM: only root may; or another -errno without a message.
+ * The same here and in every other network namespace that a process of this machine is
+ * in, all at once, DISCOVER_NAMESPACES at most. 0 and *@ret_failed: in how many nothing
+ * could be asked; -EPERM: only root may; or another -errno without a message.
  */
-int discover_containers(struct discover_servers *ret, size_t *ret_failed);
+int discover_everywhere(struct discover_servers *ret, size_t *ret_failed);
 
 /* Find the processes of all of @servers, as far as this one may look. */
 void discover_processes(struct discover_servers *servers);

@@ -4,6 +4,7 @@
  * all: see discover.h. A child for each namespace enters it and asks there, so that this
  * process stays where it is; what a child has found comes back by a pipe.
  */
+#include <cap-ng.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -13,6 +14,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -20,7 +22,7 @@
 
 #include "discover/discover.h"
 
-#define WAIT_MS	      3000 /* for all children; then they are ended */
+#define WAIT_MS	      1000 /* for children, after this process has asked; then they end */
 #define PROCESSES_MAX 65536
 #define FILES_MAX     65536 /* of one process */
 
@@ -136,12 +138,20 @@ static bool namespace_look(pid_t pid, void *context)
 	return all->count == DISCOVER_NAMESPACES;
 }
 
+/* Give up every right: replies come from processes of containers. */
+static bool rights_drop(void)
+{
+	capng_clear(CAPNG_SELECT_CAPS);
+	return !prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) && !capng_apply(CAPNG_SELECT_CAPS);
+}
+
 /* In a child: enter @namespace, ask, and write every server found to @pipe. */
 static void ask_there(int namespace, int pipe)
 {
 	struct discover_servers *found = calloc(1, sizeof(*found));
 
-	if (!found || setns(namespace, CLONE_NEWNET) || discover_here(found))
+	if (!found || setns(namespace, CLONE_NEWNET) || !rights_drop() ||
+	    discover_here(found))
 		_exit(1);
 	/* One by one: so many bytes go through a pipe whole. */
 	_Static_assert(sizeof(*found->rows) <= PIPE_BUF, "a server is too large");
@@ -235,7 +245,7 @@ static void hear_children(struct namespaces *all, struct discover_servers *ret)
 	}
 }
 
-int discover_containers(struct discover_servers *ret, size_t *ret_failed)
+int discover_everywhere(struct discover_servers *ret, size_t *ret_failed)
 {
 	struct namespaces *all = calloc(1, sizeof(*all));
 	struct stat st;
@@ -254,6 +264,8 @@ int discover_containers(struct discover_servers *ret, size_t *ret_failed)
 	}
 	for (size_t i = 0; !err && i < all->count; i++)
 		err = child_start(&all->children[i]);
+	if (!err)
+		err = discover_here(ret); /* at the same time */
 	if (!err)
 		hear_children(all, ret);
 	for (size_t i = 0; i < all->count; i++)
