@@ -194,6 +194,7 @@ static void bash_is_told(void **state)
 		"\t-i | --interface) _quakeshield_words \"$(ls /sys/class/net)\"; return "
 		";;\n"
 		"\t--mode) _quakeshield_words 'auto native skb'; return ;;\n"
+		"\t--confirm) _quakeshield_words '30 60 300'; return ;;\n"
 		"\t--for) _quakeshield_words '10m 1h 1d 7d'; return ;;\n");
 	has_line(
 		"\t--protocol) _quakeshield_words 'netquake quakeworld quake2 quake3 quake-enhanced "
