@@ -123,6 +123,76 @@ static void each_family_has_its_steps(void **state)
 	}
 }
 
+/* --- datagrams --------------------------------------------------------------- */
+
+static __u8 bytes[EXPLAIN_FRAME];
+static struct explain_input input = { .bytes = bytes };
+
+static void digits_become_bytes(void **state)
+{
+	static char most[2 * EXPLAIN_FRAME + 3];
+
+	(void)state;
+	assert_null(explain_read_hex("ffFF00 0a\t1b ", &input));
+	assert_int_equal(input.n, 5);
+	assert_memory_equal(bytes, "\xff\xff\0\x0a\x1b", 5);
+	assert_non_null(explain_read_hex("", &input));
+	assert_non_null(explain_read_hex("f", &input));
+	assert_non_null(explain_read_hex("0 0", &input));
+	assert_non_null(explain_read_hex("0x00", &input));
+	assert_non_null(explain_read_hex("\xff\xff", &input));
+	memset(most, '0', 2 * EXPLAIN_FRAME);
+	assert_null(explain_read_hex(most, &input));
+	assert_int_equal(input.n, EXPLAIN_FRAME);
+	memset(most, '0', 2 * EXPLAIN_FRAME + 2);
+	assert_non_null(explain_read_hex(most, &input));
+}
+
+/* A file of the @n bytes at @data, read. */
+static int file_read(const void *data, size_t n)
+{
+	char path[] = "/tmp/test_explain.XXXXXX";
+	int fd = mkstemp(path), err;
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, data, n), n);
+	close(fd);
+	err = explain_read_file(path, &input);
+	unlink(path);
+	return err;
+}
+
+static void files_hold_a_datagram_or_a_capture(void **state)
+{
+	static __u8 capture[24 + 16 + 64], large[EXPLAIN_FRAME + 1];
+	const __u32 head[6] = { 0xa1b2c3d4, 0x00040002, 0, 0, 65535, 1 };
+	struct explain_end from = { .port = 5 }, to = { .port = 27960 };
+	__u32 packet[4] = { 0 };
+	size_t n;
+
+	(void)state;
+	assert_int_equal(file_read("abc", 3), 0);
+	assert_int_equal(input.n, 3);
+	assert_false(input.framed);
+	assert_int_equal(file_read("", 0), -EINVAL);
+	assert_int_equal(file_read(large, sizeof(large)), -E2BIG);
+	assert_int_equal(file_read(large, sizeof(large) - 1), 0);
+	assert_int_equal(explain_read_file("/nonexistent", &input), -ENOENT);
+	inet_pton(AF_INET6, "::ffff:192.0.2.1", from.address);
+	inet_pton(AF_INET6, "::ffff:192.0.2.2", to.address);
+	n = explain_frame(&from, &to, 64, "getstatus", 9, capture + 40);
+	packet[2] = packet[3] = (__u32)n;
+	memcpy(capture, head, sizeof(head));
+	memcpy(capture + 24, packet, sizeof(packet));
+	assert_int_equal(file_read(capture, 40 + n), 0);
+	assert_true(input.framed);
+	assert_int_equal(input.n, n);
+	assert_memory_equal(input.bytes + n - 9, "getstatus", 9);
+	/* Cut off, and empty. */
+	assert_int_equal(file_read(capture, 40 + n - 3), -EINVAL);
+	assert_int_equal(file_read(capture, 24), -EINVAL);
+}
+
 /* --- what is printed --------------------------------------------------------- */
 
 static struct explain_service service;
@@ -133,6 +203,7 @@ static void facts_begin(void)
 	memset(&facts, 0, sizeof(facts));
 	memset(&service, 0, sizeof(service));
 	assert_true(explain_parse("192.0.2.9", &facts.query));
+	facts.host = about_host(facts.query.address);
 	facts.same_program = true;
 	facts.now_ns = 1000000000000ull;
 	facts.allowance.off = true;
@@ -191,7 +262,7 @@ static void facts_become_lines(void **state)
 		{ 1000000000, 2000000000 },
 		facts.now_ns + 1500000000,
 	};
-	prints("  next        query (getstatus) is dropped: source-limit\n"
+	prints("  next        query (getstatus, class query) is dropped: source-limit\n"
 	       "              left: source 0 of 2\n");
 	prints("has exceeded its limit: 0 of 2 left for the source, the next in 0.5 s\n");
 	s->limits[ABOUT_SOURCE].limit.burst_ns = 0;
@@ -304,6 +375,8 @@ int main(void)
 		cmocka_unit_test(other_operands_are_refused),
 		cmocka_unit_test(frames_have_their_bounds),
 		cmocka_unit_test(each_family_has_its_steps),
+		cmocka_unit_test(digits_become_bytes),
+		cmocka_unit_test(files_hold_a_datagram_or_a_capture),
 		cmocka_unit_test(facts_become_lines),
 		cmocka_unit_test(refusals_and_lists_become_causes),
 		cmocka_unit_test(a_silent_server_needs_evidence),

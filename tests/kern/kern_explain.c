@@ -5,6 +5,7 @@
  * nothing of what is loaded.
  */
 #include "explain/explain.h"
+#include "explain/explain_frames.h"
 #include "kern/kern_apply.h"
 #include "proof.h"
 
@@ -197,8 +198,9 @@ static void a_pending_validation_is_named(void **state)
 	(void)state;
 	s.proof = PROOF_ALWAYS;
 	serve_as(&s);
-	for (int i = 0; i < PACE_COUNT; i++)
-		kern.live->proof.pace[i].limit = (struct limit){ 1, SECOND };
+	for (int slot = 0; slot < SERVICES_MAX; slot++)
+		for (int use = 0; use < CHALLENGE_USES; use++)
+			kern.live->proof.share[slot][use] = (struct limit){ 1, SECOND };
 	for (int turn = 0; turn < 2; turn++)
 		kern.live->proof.secret.key[turn][0] =
 			kern.live->proof.secret.key[turn][1] = 0x1234567890abcdef;
@@ -451,6 +453,116 @@ static void each_family_is_asked_in_its_words(void **state)
 	}
 }
 
+/* --- datagrams --------------------------------------------------------------- */
+
+static __u8 bytes[EXPLAIN_FRAME];
+
+/* Explain the @n bytes of @data. 0, or -errno. */
+static int about(const void *data, size_t n, const char *service)
+{
+	struct explain_input input = { .bytes = bytes, .n = n };
+	struct explain_query query = { .service = service };
+
+	memcpy(bytes, data, n);
+	explain_free(told);
+	told = NULL;
+	if (!trial)
+		assert_int_equal(trial_open(&shield, &trial), 0);
+	return explain_datagram(&shield, trial, &query, &input, &told);
+}
+
+static void datagrams_are_judged_with_and_without_headers(void **state)
+{
+	static const struct frame_spec rows[] = {
+		{ .payload = OOB "getstatus", .n = 13 },
+		{ .payload = OOB "getstatus", .n = 13, .ipv6 = true },
+		{ .payload = OOB "getstatus", .n = 13, .tags = { ETH_P_8021Q } },
+		{ .payload = OOB "getstatus", .n = 13, .padding = 20 },
+		{ .payload = OOB "statusResponse\n", .n = 19 },
+		{ .payload = OOB "getstatus", .n = 13, .more = true },
+		{ .payload = OOB "rcon x y", .n = 12 },
+		{ .payload = "\1\0\0\0\1\1abcdefgh", .n = 14 },
+		{ .payload = OOB "getstatus", .n = 13, .from = "203.0.113.7" },
+	};
+	struct service s = wide();
+
+	(void)state;
+	serve_as(&s);
+	kern_list(&kern, false, "203.0.113.0", 120);
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		__u8 frame[FRAME_MAX];
+		size_t n = frame_build(&rows[i], frame);
+		const struct explain_step *judged;
+		struct outcome o;
+
+		assert_int_equal(about(frame, n, NULL), 0);
+		judged = &told->stray;
+		o = kern_run(&kern, frame, n);
+		assert_false(o.other);
+		assert_int_equal(judged->in.kind, o.kind);
+		assert_int_equal(judged->in.reason, o.reason);
+		assert_int_equal(judged->in.passes, o.action == XDP_PASS);
+		if (rows[i].tags[0] || rows[i].more)
+			continue;
+		/* The packet in it, and its payload. */
+		assert_int_equal(about(frame + 14, n - 14, NULL), 0);
+		assert_int_equal(told->services[0].steps[0].in.kind, o.kind);
+		assert_int_equal(told->services[0].steps[0].in.reason, o.reason);
+		assert_int_equal(about(rows[i].payload, rows[i].n, "ffa"), 0);
+		assert_int_equal(told->services[0].steps[0].in.kind, o.kind);
+	}
+}
+
+static void frames_for_no_service_are_judged(void **state)
+{
+	static const struct frame_spec elsewhere = { .payload = "x", .n = 1, .dport = 9 },
+				       other = { .protocol = 6 };
+	struct service s = wide();
+	__u8 frame[FRAME_MAX] = { 0 };
+
+	(void)state;
+	serve_as(&s);
+	assert_int_equal(about(frame, frame_build(&elsewhere, frame), NULL), 0);
+	assert_true(told->parsed && told->stray.in.passes);
+	assert_int_equal(told->stray.in.other, OTHER_NO_SERVICE);
+	assert_int_equal(about(frame, frame_build(&other, frame), NULL), 0);
+	assert_int_equal(told->stray.in.other, OTHER_NOT_UDP);
+	memset(frame, 0, sizeof(frame));
+	assert_int_equal(about(frame, 60, NULL), 0);
+	assert_int_equal(told->stray.in.other, OTHER_NOT_IP);
+	assert_int_equal(about(frame, 13, NULL), -EINVAL);
+	assert_int_equal(about("\x45\0\0", 3, NULL), -EINVAL);
+	assert_int_equal(about(frame, 1, "nope"), -ENOENT);
+}
+
+static void an_answer_is_judged_as_it_leaves(void **state)
+{
+	static const char status[900] = OOB "statusResponse\n";
+	const struct frame_spec answer = { .payload = status,
+					   .n = sizeof(status),
+					   .from = HOST,
+					   .to = PEER,
+					   .sport = PORT,
+					   .dport = HERE };
+	struct service s = wide();
+	__u8 frame[FRAME_MAX];
+	size_t n = frame_build(&answer, frame);
+
+	(void)state;
+	ledger(4096, 20);
+	serve_as(&s);
+	assert_int_equal(about(frame, n, NULL), 0);
+	assert_true(told->leaves && told->stray.in.passes);
+	assert_int_equal(told->stray.in.kind, KIND_STATUSRESPONSE);
+	assert_true(told->host.net == 0xc0000201);
+	for (int i = 0; i < 8; i++)
+		says(status, sizeof(status));
+	assert_int_equal(about(frame, n, NULL), 0);
+	assert_false(told->stray.in.passes);
+	assert_int_equal(told->stray.in.reason, REASON_AMPLIFICATION);
+	assert_non_null(cause("amplification"));
+}
+
 int main(void)
 {
 #undef TEST
@@ -470,6 +582,9 @@ int main(void)
 		TEST(a_trial_says_what_the_program_does),
 		TEST(as_many_pass_as_are_left),
 		TEST(each_family_is_asked_in_its_words),
+		TEST(datagrams_are_judged_with_and_without_headers),
+		TEST(frames_for_no_service_are_judged),
+		TEST(an_answer_is_judged_as_it_leaves),
 	};
 
 	int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -18,6 +18,8 @@ SERVICE_MORE='query { source = "1/m burst 2" }'
 # shellcheck source=tests/lab/server.sh
 . tests/lab/server.sh
 
+GETSTATUS=ffffffff676574737461747573
+
 explain() # ARGUMENT...
 {
 	net_in server "$SHIELD" explain "$@"
@@ -64,6 +66,8 @@ schema_fits()
 		explain "$NET_CLIENT" --json
 		explain "$NET_FLOOD" --json -c "$work/shield.conf"
 		explain "$NET_VICTIM" --json -c "$work/shield.conf"
+		explain "$GETSTATUS" --service lab --json
+		explain 0000 --json --service lab --from "$NET_FLOOD:9"
 	} | "$SCHEMA" explain --all "$1" >&2
 }
 
@@ -89,7 +93,27 @@ net_check "the JSON is as its schema" schema_fits \
 net_check "no service has the port" grep -q 'no-service: no service has port 27961' \
 	<(explain "$NET_CLIENT" --service 27961)
 net_check "no such service" status_of 1 "no such service: 'nope'" "$NET_CLIENT" --service nope
-net_check "no address" status_of 2 "'10.78.0' is not an address" 10.78.0
+net_check "no address" status_of 2 "'10.78.0' is no address, no file" 10.78.0
 net_check "nothing loaded" status_of 3 "nothing is loaded in '/sys/fs/bpf/none'" \
 	"$NET_CLIENT" --pin /sys/fs/bpf/none
+
+# Datagrams: a payload, the same in a capture, and what is none.
+judged() # REASON ARGUMENT...
+{
+	local reason=$1
+
+	shift
+	[ "$(explain "$@" --json | jq -r .datagram.reason)" = "$reason" ]
+}
+net_check "a payload" judged within-limits "$GETSTATUS" --service lab
+net_check "a payload of a source beyond its limit" judged source-limit "$GETSTATUS" \
+	--service lab --from "$NET_FLOOD:5000"
+net_check "a payload that is denied" judged deny-list "$GETSTATUS" --service lab \
+	--from "$NET_VICTIM:5000"
+printf '\xff\xff\xff\xffgetstatus' >"$work/payload"
+net_check "a file" judged within-limits "$work/payload" --service lab
+net_check "digits that are none" status_of 2 "'xyz' is no address, no file, and not" xyz
+net_check "a payload without its service" status_of 2 "13 bytes are no frame" "$GETSTATUS"
+net_check "a sender that is none" status_of 2 "--from: 'nobody' is not" "$GETSTATUS" \
+	--service lab --from nobody
 exit "$net_failed"

@@ -3,12 +3,16 @@
  * cmd_explain.c - `explain`: why the shield treats an address or a datagram as it does.
  */
 #include <errno.h>
+#include <unistd.h>
 
 #include <jansson.h>
 
 #include "cmd/commands.h"
 #include "explain/explain.h"
+#include "explain/explain_frames.h"
 #include "lib/log.h"
+
+#define ADDRESS_LIKE "like 203.0.113.7, 203.0.113.7:27005 or [2001:db8::1]:27005"
 
 static int show(const struct call *call, struct explain *e)
 {
@@ -21,26 +25,74 @@ static int show(const struct call *call, struct explain *e)
 	return 0;
 }
 
+/* The operand, as it was read. */
+struct subject {
+	bool datagram; /* in input; otherwise an address, in query */
+	struct explain_query query;
+	struct explain_input input;
+	__u8 bytes[EXPLAIN_FRAME];
+};
+
+/* The sender of a payload. 0, or the exit status after a message. */
+static int take_from(const struct call *call, struct explain_query *ret)
+{
+	const char *from = call_value(call, OPTION_FROM);
+
+	if (!from || explain_parse(from, ret))
+		return 0;
+	log_error("explain: --from: '%s' is not " ADDRESS_LIKE, from);
+	return EXIT_USAGE;
+}
+
+/* An address, a file or digits, in this order. 0, or the exit status after a message. */
+static int take_subject(const struct call *call, struct subject *ret)
+{
+	const char *text = call->operands[0], *wrong;
+	int status;
+
+	if (explain_parse(text, &ret->query))
+		return 0;
+	ret->datagram = true;
+	ret->input.bytes = ret->bytes;
+	status = take_from(call, &ret->query);
+	if (status)
+		return status;
+	if (!access(text, F_OK))
+		return exit_status(explain_read_file(text, &ret->input));
+	wrong = explain_read_hex(text, &ret->input);
+	if (!wrong)
+		return 0;
+	log_error("explain: '%s' %s; an address is " ADDRESS_LIKE, text, wrong);
+	return EXIT_USAGE;
+}
+
+static int collect(const struct shield *shield, struct trial *trial,
+		   struct subject *subject, struct explain **ret)
+{
+	int err = subject->datagram
+			  ? explain_datagram(shield, trial, &subject->query,
+					     &subject->input, ret)
+			  : explain_address(shield, trial, &subject->query, ret);
+
+	return err == -EINVAL ? EXIT_USAGE : exit_status(err);
+}
+
 int cmd_explain(const struct call *call)
 {
-	struct explain_query query = { .service = call_value(call, OPTION_SERVICE) };
+	struct subject subject = { .query.service = call_value(call, OPTION_SERVICE) };
 	struct explain *explain = NULL;
 	struct trial *trial = NULL;
 	struct shield *shield;
-	int status;
+	int status = take_subject(call, &subject);
 
-	if (!explain_parse(call->operands[0], &query)) {
-		log_error("explain: '%s' is not an address like 203.0.113.7, "
-			  "203.0.113.7:27005 or [2001:db8::1]:27005",
-			  call->operands[0]);
-		return EXIT_USAGE;
-	}
+	if (status)
+		return status;
 	status = call_open(call, &shield);
 	if (status)
 		return status;
 	status = exit_status(trial_open(shield, &trial));
 	if (!status)
-		status = exit_status(explain_address(shield, trial, &query, &explain));
+		status = collect(shield, trial, &subject, &explain);
 	if (!status) {
 		status = show(call, explain);
 		explain_free(explain);

@@ -95,13 +95,16 @@ const struct command commands[] = {
 	{
 		.name = "explain",
 		.run = cmd_explain,
-		.help = "why an address cannot play or is not answered",
-		.options = BIT(SERVICE) | BIT(CONFIG) | BIT(JSON) | BIT(PIN),
-		.operands = "ADDRESS[:PORT]",
-		.completion = "",
+		.help = "why an address cannot play, or a datagram is dropped",
+		.options = BIT(SERVICE) | BIT(FROM) | BIT(CONFIG) | BIT(JSON) | BIT(PIN),
+		.operands = "ADDRESS[:PORT] | HEX | FILE",
+		.completion = "@file",
 		.least = 1,
 		.most = 1,
-		.more = "Nothing is charged: a copy of the program judges datagrams that "
+		.more = "HEX is a frame, an IP packet or, with --service, a payload; FILE "
+			"has one, or is a\n"
+			"capture, of which the first datagram is judged.\n"
+			"Nothing is charged: a copy of the program judges datagrams that "
 			"such a client sends.\n"
 			"The last lines name the causes.",
 	},

@@ -49,6 +49,8 @@
 	  "this service alone, or the one that has this port")	\
 	X(OUTPUT, 'o', "output", "FILE", "@file",			\
 	  "write the configuration there; the file must not exist")	\
+	X(FROM, 0, "from", "ADDRESS:PORT", "",				\
+	  "the sender of a payload without headers")			\
 	X(ONCE, 0, "once", NULL, "", "one screen as text, after a second")	\
 	X(SUMMARY, 0, "summary", NULL, "",				\
 	  "one JSON object a line for each file; overrides --json")	\

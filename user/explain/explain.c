@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "explain/explain.h"
 #include "explain/explain_frames.h"
+#include "explain/explain_internal.h"
 #include "lib/log.h"
 #include "lib/udp_sockets.h"
 
@@ -78,17 +78,6 @@ void explain_format(const __be32 address[4], __u16 port, char ret[EXPLAIN_ADDRES
 
 /* --- services ---------------------------------------------------------------- */
 
-/* While services are collected. */
-struct collect {
-	const struct shield *shield;
-	struct explain *explain;
-	struct trial *trial;
-	struct shield_endpoint *ends; /* of all services */
-	size_t end_count;
-	bool sockets_known;
-	bool *sockets; /* by port */
-};
-
 static void collect_socket(const struct udp_socket *socket, void *context)
 {
 	struct collect *c = context;
@@ -96,9 +85,8 @@ static void collect_socket(const struct udp_socket *socket, void *context)
 	c->sockets[socket->port] = true;
 }
 
-/* The first place of the service, or the one with @port. False: it has none. */
-static bool end_find(const struct collect *c, __u32 slot, __u16 port,
-		     struct shield_endpoint *ret)
+bool collect_place(const struct collect *c, __u32 slot, __u16 port,
+		   struct shield_endpoint *ret)
 {
 	bool found = false;
 
@@ -269,6 +257,15 @@ static __u8 hops_known(const struct explain *e)
 	return hops ? hops : HOPS;
 }
 
+void collect_step(const struct collect *c, const struct explain_service *s,
+		  struct explain_step *step, bool out, const void *frame, size_t n)
+{
+	step->error = trial_run(c->trial, out, frame, n, &step->in);
+	step->limited = !step->error && step->in.judged && !out &&
+			about_limits(c->shield, &s->service, s->slot, &c->explain->host,
+				     step->in.kind, step->limits);
+}
+
 static void step_try(const struct collect *c, struct explain_service *s,
 		     enum explain_act act)
 {
@@ -288,35 +285,36 @@ static void step_try(const struct collect *c, struct explain_service *s,
 		return;
 	*step = (struct explain_step){ .name = explain_acts[act] };
 	trial_reset(c->trial, &c->explain->host, s->slot);
-	step->error = trial_run(c->trial, false, frame, n, &step->in);
+	collect_step(c, s, step, false, frame, n);
 	s->step_count++;
-	if (step->error || !step->in.judged)
-		return;
-	step->limited = about_limits(c->shield, &s->service, s->slot, &c->explain->host,
-				     step->in.kind, step->limits);
-	if (step->in.passes && (act == ACT_QUERY || act == ACT_JOIN))
+	if (!step->error && step->in.judged && step->in.passes &&
+	    (act == ACT_QUERY || act == ACT_JOIN))
 		step_answer(c, s, act, step);
 }
 
-static void service_collect(struct collect *c, struct explain_service *s,
-			    const struct shield_endpoint *end)
+struct explain_service *collect_service(struct collect *c, __u32 slot,
+					const struct shield_endpoint *place)
 {
+	struct explain_service *s = &c->explain->services[c->explain->service_count];
 	struct about_flow flows[EXPLAIN_FLOWS];
-	struct explain *e = c->explain;
+	const struct explain *e = c->explain;
 	size_t count;
 
-	s->port = end->port;
-	memcpy(s->address, end->address, sizeof(s->address));
+	if (!shield_service(c->shield, slot, &s->service))
+		return NULL;
+	c->explain->service_count++;
+	s->slot = slot;
+	s->port = place->port;
+	memcpy(s->address, place->address, sizeof(s->address));
 	server_collect(c, s);
-	count = about_flows(c->shield, &e->host, e->query.port, flows, EXPLAIN_FLOWS);
+	count = about_flows(c->shield, &e->host, e->leaves ? e->to_port : e->query.port,
+			    flows, EXPLAIN_FLOWS);
 	count = count < EXPLAIN_FLOWS ? count : EXPLAIN_FLOWS;
 	for (size_t i = 0; i < count; i++)
 		if (flows[i].slot == s->slot)
 			s->flows[s->flow_count++] = flows[i];
 	refusals_collect(c, s);
-	for (int act = 0; act < ACT_COUNT; act++)
-		step_try(c, s, (enum explain_act)act);
-	explain_causes(e, s);
+	return s;
 }
 
 /* --- all --------------------------------------------------------------------- */
@@ -336,24 +334,26 @@ static bool wanted(const struct collect *c, __u32 slot, const char *name,
 
 	if (want && strcmp(want, name) != 0 && !port_parse(want, &port))
 		return false;
-	return end_find(c, slot, port, ret);
+	return collect_place(c, slot, port, ret);
 }
 
 static int services_collect(struct collect *c)
 {
 	const char *want = c->explain->query.service;
 	struct explain *e = c->explain;
+	struct explain_service *s;
 	struct shield_endpoint end;
+	struct service service;
 
 	for (__u32 slot = 0; slot < SERVICES_MAX; slot++) {
-		struct explain_service *s = &e->services[e->service_count];
-
-		if (!shield_service(c->shield, slot, &s->service) ||
-		    !wanted(c, slot, s->service.name, &end))
+		if (!shield_service(c->shield, slot, &service) ||
+		    !wanted(c, slot, service.name, &end))
 			continue;
-		s->slot = slot;
-		service_collect(c, s, &end);
-		e->service_count++;
+		s = collect_service(c, slot, &end);
+		for (int act = 0; s && act < ACT_COUNT; act++)
+			step_try(c, s, (enum explain_act)act);
+		if (s)
+			explain_causes(e, s);
 	}
 	if (e->service_count || !want)
 		return 0;
@@ -364,52 +364,61 @@ static int services_collect(struct collect *c)
 	return -ENOENT;
 }
 
-static int collect_begin(struct collect *c)
+void collect_host(struct collect *c, const __be32 address[4])
+{
+	struct explain *e = c->explain;
+
+	e->host = about_host(address);
+	list_collect(c->shield, LIST_ALLOW, e, &e->allow);
+	list_collect(c->shield, LIST_DENY, e, &e->deny);
+	e->known = about_known(c->shield, &e->host);
+	about_allowance(c->shield, &e->host, &e->allowance);
+}
+
+int collect_begin(struct collect *c, const struct shield *shield, struct trial *trial,
+		  const struct explain_query *query)
 {
 	const size_t most = PORTS + 2 * SERVICES_MAX;
+	struct explain *e = calloc(1, sizeof(*e));
 
+	*c = (struct collect){ .shield = shield, .explain = e, .trial = trial };
 	c->ends = calloc(most, sizeof(*c->ends));
 	c->sockets = calloc(PORTS, sizeof(*c->sockets));
-	c->explain->services = calloc(SERVICES_MAX + 1, sizeof(*c->explain->services));
-	if (!c->ends || !c->sockets || !c->explain->services) {
+	if (e)
+		e->services = calloc(SERVICES_MAX + 1, sizeof(*e->services));
+	if (!e || !e->services || !c->ends || !c->sockets) {
 		log_error("explain: not enough memory");
 		return -ENOMEM;
 	}
 	c->end_count = shield_endpoints(c->shield, c->ends, most);
 	c->sockets_known = udp_sockets_each(collect_socket, c);
+	e->query = *query;
+	e->now_ns = about_clock(shield);
+	e->same_program = trial_is_same(trial);
+	collect_host(c, query->address);
 	return 0;
+}
+
+int collect_end(struct collect *c, int err, struct explain **ret)
+{
+	free(c->ends);
+	free(c->sockets);
+	if (err)
+		explain_free(c->explain);
+	else
+		*ret = c->explain;
+	return err;
 }
 
 int explain_address(const struct shield *shield, struct trial *trial,
 		    const struct explain_query *query, struct explain **ret)
 {
-	struct explain *e = calloc(1, sizeof(*e));
-	struct collect c = { .shield = shield, .explain = e, .trial = trial };
-	int err;
+	struct collect c;
+	int err = collect_begin(&c, shield, trial, query);
 
-	if (!e) {
-		log_error("explain: not enough memory");
-		return -ENOMEM;
-	}
-	e->query = *query;
-	e->host = about_host(query->address);
-	e->now_ns = about_clock(shield);
-	err = collect_begin(&c);
-	if (!err) {
-		e->same_program = trial_is_same(c.trial);
-		list_collect(shield, LIST_ALLOW, e, &e->allow);
-		list_collect(shield, LIST_DENY, e, &e->deny);
-		e->known = about_known(shield, &e->host);
-		about_allowance(shield, &e->host, &e->allowance);
+	if (!err)
 		err = services_collect(&c);
-	}
-	free(c.ends);
-	free(c.sockets);
-	if (err)
-		explain_free(e);
-	else
-		*ret = e;
-	return err;
+	return collect_end(&c, err, ret);
 }
 
 void explain_free(struct explain *e)

@@ -37,6 +37,25 @@ struct explain_query {
  */
 bool explain_parse(const char *text, struct explain_query *ret);
 
+/* A datagram that the operator has, with its headers or without. */
+struct explain_input {
+	__u8 *bytes; /* of EXPLAIN_FRAME */
+	size_t n;
+	bool framed; /* it begins with an Ethernet header */
+};
+
+/*
+ * Read a datagram from hexadecimal digits, between which there may be spaces. NULL, or
+ * the reason for which @text is none, as words that follow its quotation.
+ */
+const char *explain_read_hex(const char *text, struct explain_input *ret);
+
+/*
+ * Read the datagram in the file at @path: the first of a capture, or all of its bytes.
+ * 0, or -errno after a message.
+ */
+int explain_read_file(const char *path, struct explain_input *ret);
+
 /* --- what is told ------------------------------------------------------------ */
 
 /* Why a client cannot play, or its query is not answered. A verdict's reason is a cause
@@ -137,6 +156,14 @@ struct explain {
 	struct about_allowance allowance;
 	bool no_service; /* --service is a port without one */
 	__u16 other_port; /* that port */
+	/* Of explain_datagram(): */
+	bool datagram;
+	bool parsed; /* it has UDP's header: query and the next are of it */
+	__be32 to[4];
+	__u16 to_port;
+	bool leaves; /* it comes from a service, not to one */
+	size_t frame_bytes, payload_bytes;
+	struct explain_step stray; /* its verdict, if it is for no service */
 	struct explain_service *services;
 	size_t service_count;
 };
@@ -147,6 +174,14 @@ struct explain {
  */
 int explain_address(const struct shield *shield, struct trial *trial,
 		    const struct explain_query *query, struct explain **ret);
+/*
+ * The same of one datagram: an Ethernet frame, an IP packet or, with query->service, the
+ * payload of a datagram from query->address. The only step is the datagram. @input may be
+ * changed.
+ */
+int explain_datagram(const struct shield *shield, struct trial *trial,
+		     const struct explain_query *query, struct explain_input *input,
+		     struct explain **ret);
 void explain_free(struct explain *explain);
 
 /* In which line of the configuration at @path the entries stand, for @explain. */

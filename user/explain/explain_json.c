@@ -6,7 +6,7 @@
 
 #include <jansson.h>
 
-#include "explain/explain.h"
+#include "explain/explain_internal.h"
 #include "lib/names.h"
 
 /* --- keys -------------------------------------------------------------------- */
@@ -84,8 +84,10 @@ static const struct json_key answer_keys[] = {
 };
 
 static const struct json_key next_keys[] = {
-	JSON_KEY("step", "string", NULL, "`query`, `join`, `connect` or `move`."),
+	JSON_KEY("step", "string", NULL,
+		 "`query`, `join`, `connect`, `move` or `datagram`."),
 	JSON_KEY("kind", "string|null", NULL, "Kind of the datagram."),
+	JSON_KEY("class", "string|null", NULL, "Class of the kind."),
 	JSON_KEY("verdict", "string|null", NULL, "`pass`, `drop` or `respond`."),
 	JSON_KEY("reason", "string", NULL,
 		 "Reason of the verdict, or why it is no service's datagram."),
@@ -114,6 +116,17 @@ static const struct json_key server_keys[] = {
 		 "This network namespace has a socket at its port; null: not known."),
 	JSON_KEY("answered_s", "number|null", "seconds",
 		 "Time since it answered the daemon; null: nothing is cached."),
+	JSON_END,
+};
+
+static const struct json_key datagram_keys[] = {
+	JSON_KEY("from", "string|null", NULL, "Sender; null: there is no UDP header."),
+	JSON_KEY("to", "string|null", NULL, "Receiver, likewise."),
+	JSON_KEY("payload", "integer", "bytes", "Payload."),
+	JSON_KEY("frame", "integer", "bytes", "Ethernet frame."),
+	JSON_KEY("leaves", "boolean", NULL, "It comes from a service."),
+	JSON_KEY("passes", "boolean", NULL, "It goes on."),
+	JSON_KEY("reason", "string", NULL, "Reason of that."),
 	JSON_END,
 };
 
@@ -150,6 +163,8 @@ const struct json_key explain_json_keys[] = {
 		    allowance_keys),
 	JSON_KEY("no_service", "integer|null", NULL,
 		 "The port that was asked for and that no service has."),
+	JSON_OBJECT("datagram", "object|null", NULL,
+		    "The datagram that was asked about; null: none was.", datagram_keys),
 	JSON_OBJECT("services", "object[]", NULL, "The services that were asked for.",
 		    service_keys),
 	JSON_END,
@@ -244,20 +259,19 @@ static json_t *answer_json(const struct explain_step *step)
 			 step->out.judged ? reason_name(step->out.reason) : NULL);
 }
 
-static json_t *step_json(const struct explain *e, const struct explain_step *step)
+static json_t *step_json(const struct explain *e, enum wire_family family,
+			 const struct explain_step *step)
 {
 	const struct trial_verdict *in = &step->in;
 	bool judged = !step->error && in->judged;
 
-	return json_pack("{s:s, s:s?, s:s?, s:s, s:b, s:o, s:o}", "step", step->name,
-			 "kind", judged ? kind_name(in->kind) : NULL, "verdict",
+	return json_pack("{s:s, s:s?, s:s?, s:s?, s:s, s:b, s:o, s:o}", "step",
+			 step->name, "kind", judged ? kind_name(in->kind) : NULL, "class",
+			 judged ? class_name(wire_class(family, in->kind)) : NULL,
+			 "verdict",
 			 judged ? verdict_name(reason_verdict(in->reason)) : NULL,
-			 "reason",
-			 step->error ? strerror(-step->error)
-			 : judged    ? reason_name(in->reason)
-				     : other_name(in->other),
-			 "passes", in->passes, "limits", limits_json(e, step), "answer",
-			 answer_json(step));
+			 "reason", explain_reason(step), "passes", in->passes, "limits",
+			 limits_json(e, step), "answer", answer_json(step));
 }
 
 static json_t *server_json(const struct explain_server *server)
@@ -285,7 +299,9 @@ static json_t *service_json(const struct explain *e, const struct explain_servic
 					   class_name(s->refusals[i].class), "reason",
 					   reason_name(s->refusals[i].reason)));
 	for (size_t i = 0; i < s->step_count; i++)
-		json_array_append_new(next, step_json(e, &s->steps[i]));
+		json_array_append_new(next,
+				      step_json(e, (enum wire_family)s->service.family,
+						&s->steps[i]));
 	for (size_t i = 0; i < s->cause_count; i++)
 		json_array_append_new(causes, json_pack("{s:s, s:b, s:s, s:s?}", "cause",
 							s->causes[i].name, "past",
@@ -300,23 +316,39 @@ static json_t *service_json(const struct explain *e, const struct explain_servic
 			 "next", next, "causes", causes);
 }
 
+static json_t *datagram_json(const struct explain *e)
+{
+	char from[EXPLAIN_ADDRESS], to[EXPLAIN_ADDRESS];
+	const struct explain_step *step = &e->stray;
+
+	if (!e->datagram)
+		return json_null();
+	explain_format(e->query.address, e->query.port, from);
+	explain_format(e->to, e->to_port, to);
+	return json_pack("{s:s?, s:s?, s:I, s:I, s:b, s:b, s:s}", "from",
+			 e->parsed ? from : NULL, "to", e->parsed ? to : NULL, "payload",
+			 (json_int_t)e->payload_bytes, "frame",
+			 (json_int_t)e->frame_bytes, "leaves", e->leaves, "passes",
+			 step->in.passes, "reason", explain_reason(step));
+}
+
 json_t *explain_to_json(const struct explain *e)
 {
+	__u16 port = e->leaves ? e->to_port : e->query.port;
 	char address[EXPLAIN_ADDRESS];
 	json_t *services = json_array();
 
 	for (size_t i = 0; i < e->service_count; i++)
 		json_array_append_new(services, service_json(e, &e->services[i]));
-	explain_format(e->query.address, 0, address);
-	return json_pack("{s:s, s:o, s:b, s:o, s:o, s:o, s:{s:b, s:b, s:o}, s:o, s:o}",
-			 "address", address, "port",
-			 e->query.port ? json_integer(e->query.port) : json_null(),
-			 "same_program", e->same_program, "allow",
-			 list_json(e, &e->allow), "deny", list_json(e, &e->deny), "known",
-			 known_json(e), "allowance", "limited", !e->allowance.off,
-			 "strict", e->allowance.strict, "bytes_left",
-			 e->allowance.off ? json_null() : json_integer(e->allowance.left),
-			 "no_service",
-			 e->no_service ? json_integer(e->other_port) : json_null(),
-			 "services", services);
+	explain_format(e->host.address, 0, address);
+	return json_pack(
+		"{s:s, s:o, s:b, s:o, s:o, s:o, s:{s:b, s:b, s:o}, s:o, s:o, "
+		"s:o}",
+		"address", address, "port", port ? json_integer(port) : json_null(),
+		"same_program", e->same_program, "allow", list_json(e, &e->allow), "deny",
+		list_json(e, &e->deny), "known", known_json(e), "allowance", "limited",
+		!e->allowance.off, "strict", e->allowance.strict, "bytes_left",
+		e->allowance.off ? json_null() : json_integer(e->allowance.left),
+		"no_service", e->no_service ? json_integer(e->other_port) : json_null(),
+		"datagram", datagram_json(e), "services", services);
 }

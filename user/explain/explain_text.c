@@ -2,9 +2,10 @@
 /*
  * explain_text.c - what explain.h tells of an address, as lines to read.
  */
+#include <errno.h>
 #include <string.h>
 
-#include "explain/explain.h"
+#include "explain/explain_internal.h"
 #include "lib/duration.h"
 #include "lib/log.h"
 #include "lib/meanings.h"
@@ -39,6 +40,14 @@ static void ago(__u64 now, __u64 then, char ret[AGO])
 		duration_format(age, text);
 		snprintf(ret, AGO, "%s ago", text);
 	}
+}
+
+const char *explain_reason(const struct explain_step *step)
+{
+	return step->error == -ENODATA ? other_name(OTHER_NO_SERVICE)
+	       : step->error	       ? strerror(-step->error)
+	       : step->in.judged       ? reason_name(step->in.reason)
+				       : other_name(step->in.other);
 }
 
 /* --- the address ------------------------------------------------------------- */
@@ -79,11 +88,26 @@ static void print_known(const struct explain *e, FILE *out)
 		known_proven(e->known, minute) ? ", has returned a cookie" : "", age);
 }
 
+static void print_datagram(const struct explain *e, FILE *out)
+{
+	char from[EXPLAIN_ADDRESS], to[EXPLAIN_ADDRESS];
+
+	if (!e->parsed) {
+		fprintf(out, "a frame of %zu bytes, without a UDP datagram\n",
+			e->frame_bytes);
+		return;
+	}
+	explain_format(e->query.address, e->query.port, from);
+	explain_format(e->to, e->to_port, to);
+	fprintf(out, "a datagram from %s to %s, payload %zu bytes, frame %zu bytes\n",
+		from, to, e->payload_bytes, e->frame_bytes);
+}
+
 static void print_host(const struct explain *e, FILE *out)
 {
 	char address[EXPLAIN_ADDRESS];
 
-	explain_format(e->query.address, e->query.port, address);
+	explain_format(e->host.address, e->leaves ? e->to_port : e->query.port, address);
 	fprintf(out, "%s\n", address);
 	if (!e->allow.has && !e->deny.has)
 		fprintf(out, LABEL "none\n", "lists");
@@ -148,9 +172,17 @@ static const char *verb(const struct trial_verdict *v)
 					 : "is responded to by the shield";
 }
 
-static void print_step(const struct explain *e, const struct explain_step *step,
-		       FILE *out)
+static void print_step(const struct explain *e, const struct explain_service *s,
+		       const struct explain_step *step, FILE *out)
 {
+	static const char *const policies[] = {
+		[POLICY_DROP] = "drops",
+		[POLICY_LIMIT] = "limits",
+		[POLICY_PASS] = "passes",
+	};
+	enum wire_class class =
+		wire_class((enum wire_family)s->service.family, step->in.kind);
+
 	if (step->error) {
 		fprintf(out, LABEL "%s: not judged: %s\n", "next", step->name,
 			strerror(-step->error));
@@ -161,10 +193,14 @@ static void print_step(const struct explain *e, const struct explain_step *step,
 			other_name(step->in.other));
 		return;
 	}
-	fprintf(out, LABEL "%s (%s) %s: %s\n", "next", step->name,
-		kind_name(step->in.kind), verb(&step->in), reason_name(step->in.reason));
+	fprintf(out, LABEL "%s (%s, class %s) %s: %s\n", "next", step->name,
+		kind_name(step->in.kind), class_name(class), verb(&step->in),
+		reason_name(step->in.reason));
 	if (step->limited)
 		print_limits(e, step, out);
+	else if (class >= CLASS_BUDGETS && !e->leaves)
+		fprintf(out, LABEL "its class has no limits, the service %s it\n", "",
+			policies[s->service.policy[class - CLASS_BUDGETS]]);
 	if (step->has_answer)
 		fprintf(out, LABEL "the server's answer of %u bytes %s: %s\n", "",
 			step->answer_bytes,
@@ -217,10 +253,10 @@ static void print_service(const struct explain *e, const struct explain_service 
 			class_name(s->refusals[i].class),
 			reason_name(s->refusals[i].reason));
 	for (size_t i = 0; i < s->step_count; i++)
-		print_step(e, &s->steps[i], out);
+		print_step(e, s, &s->steps[i], out);
 	for (size_t i = 0; i < s->cause_count; i++)
 		print_cause(&s->causes[i], out);
-	if (!s->cause_count)
+	if (!s->cause_count && !e->datagram)
 		fprintf(out, LABEL "nothing here keeps it from playing\n", "because");
 }
 
@@ -230,10 +266,17 @@ void explain_print(const struct explain *e, FILE *out)
 		fputs("the loaded program is another build than this command, which "
 		      "judges by its own\n",
 		      out);
-	print_host(e, out);
+	if (e->datagram)
+		print_datagram(e, out);
+	if (!e->datagram || e->parsed)
+		print_host(e, out);
 	for (size_t i = 0; i < e->service_count; i++)
 		print_service(e, &e->services[i], out);
-	if (e->no_service)
+	if (e->datagram && !e->service_count)
+		fprintf(out, LABEL "datagram %s: %s\n", "next",
+			e->stray.in.passes ? "passes" : "is dropped",
+			explain_reason(&e->stray));
+	else if (e->no_service)
 		fprintf(out,
 			LABEL "no-service: no service has port %u, so the shield passes "
 			      "what comes for it\n",
