@@ -80,7 +80,10 @@ static const struct row rows[] = {
 	{ "vxlan in gre in ip", BYTES(OUTER("\4", "\x7e") OUTER("\x2f", "\x6a") "\0\0\x08\0" OUTER("\x11", "\x52") OUTER_UDP("\x12\xb5") "\x08\0\0\0\0\0\7\0" FRAME), 4, DLT_RAW, true, RECORD_DECODED },
 	{ "five tunnels", BYTES(OUTER("\4", "\x84") OUTER("\4", "\x70") OUTER("\4", "\x5c") OUTER("\4", "\x48") OUTER("\4", "\x34") V4), 0, DLT_RAW, false, RECORD_DECODED },
 	{ "gre without ip", BYTES(OUTER("\x2f", "\x38") "\0\0\x08\6" V4), 0, DLT_RAW, false, RECORD_DECODED },
-	{ "v5", BYTES("\x55\0\0\x20"), 0, DLT_RAW, false, RECORD_DECODED },
+	{ "v5, as if v4", BYTES("\x55\0\0\x20\0\1\0\0\x40\x11\0\0\x0a\0\0\1\x0a\0\0\2" UDP("\x0c") "abcd"), 0, DLT_RAW, false, RECORD_DECODED },
+	{ "v7, as if v6", BYTES("\x70\0\0\0\0" "\x0c" "\x11" "\x40" A6 B6 UDP("\x0c") "abcd"), 0, DLT_RAW, false, RECORD_DECODED },
+	{ "v5 in ip, as if v4", BYTES(OUTER("\4", "\x34") "\x55\0\0\x20\0\1\0\0\x40\x11\0\0\x0a\0\0\1\x0a\0\0\2" UDP("\x0c") "abcd"), 0, DLT_RAW, false, RECORD_DECODED },
+	{ "v7 in ip, as if v6", BYTES(OUTER("\4", "\x48") "\x70\0\0\0\0" "\x0c" "\x11" "\x40" A6 B6 UDP("\x0c") "abcd"), 0, DLT_RAW, false, RECORD_DECODED },
 };
 /* clang-format on */
 
