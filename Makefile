@@ -142,8 +142,9 @@ $(FUZZ_BLIND:%=$(O)/fuzz/user/%.o): FUZZ_COVER = \
 		-fsanitize-coverage=inline-8bit-counters,indirect-calls,pc-table
 $(O)/fuzz/user/decode/q3/%.o: FUZZ_CPPFLAGS = -include tests/fuzz/q3/q3_trace.h
 
-# One file carries the shield's programs: no other has to wait for them.
-$(O)/user/shield/shield.o $(O)/san/user/shield/shield.o $(O)/fuzz/user/shield/shield.o: | $(SKEL)
+# What carries the shield's programs waits for them, and nothing else does.
+SKEL_OBJ	:= $(patsubst %.c,%.o,$(shell grep -l '\.skel\.h"' $(USER_SRC)))
+$(foreach in,$(O) $(O)/san $(O)/fuzz,$(addprefix $(in)/,$(SKEL_OBJ))): | $(SKEL)
 
 # .incbin leaves no trace in the .d files.
 $(O)/user/daemon/page.o $(O)/san/user/daemon/page.o $(O)/fuzz/user/daemon/page.o: \
