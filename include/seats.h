@@ -36,14 +36,14 @@ _Static_assert(2 * PLAYERS_MOST < SEATS_MOST, "a limit that is never reached");
 #define SEATS_COUNTS ((1ull << SEATS_PERIOD) - 1)
 
 /*
- * Return @cell as it is in @period. A cell that is up to two periods ahead stays: another
- * processor's clock has begun one.
+ * Return @cell as it is in @period. A cell that is one period ahead stays: another
+ * processor's clock has begun it.
  */
 static __always_inline __u64 seats_at(__u64 cell, __u64 period)
 {
 	__u32 since = (period - (cell >> SEATS_PERIOD)) & 0xffff;
 
-	if (!since || since >= 0xfffe)
+	if (!since || since == 0xffff)
 		return cell;
 	cell &= (1ull << SEATS_LAST) - 1;
 	return period << SEATS_PERIOD | (since == 1 ? cell << SEATS_LAST : 0);

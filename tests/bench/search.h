@@ -56,7 +56,7 @@ static const struct quest {
 	  false,
 	  false,
 	  {
-		  [FAMILY_NETQUAKE] = { 1543, 1741 },
+		  [FAMILY_NETQUAKE] = { 1550, 1750 },
 		  [FAMILY_QUAKEWORLD] = { 1346, 1614 },
 		  [FAMILY_QUAKE2] = { 987, 1229 },
 		  [FAMILY_QUAKE3] = { 943, 1497 },
