@@ -94,6 +94,29 @@ static __always_inline enum wire_kind kind_turned(enum wire_kind kind, __u32 for
 }
 
 /*
+ * Return the reason to drop what passes for @reason, beside players of its address or
+ * network, or @reason. Walked once by the verifier.
+ */
+__noinline int proof_beside(struct xdp_md *ctx, const struct call *c, __u32 reason)
+{
+	const struct service *service;
+	struct packet p;
+	__u32 slot;
+
+	if (!c)
+		return REASON_ADDRESS_IN_USE;
+	slot = call_slot(c);
+	call_packet(ctx, c, &p);
+	if (player_shadow(slot, call_kind(c), &p) != REASON_WITHIN_LIMITS)
+		return REASON_ADDRESS_IN_USE;
+	service = service_at(tables_now(&live), &slot);
+	return reason != REASON_ALLOW_LIST && service &&
+			       seats_spent(slot, service, call_kind(c), &p)
+		       ? REASON_PLAYER_SLOTS
+		       : reason;
+}
+
+/*
  * Judged for the reason in @said, above which is a form: count it, show it, note it.
  * XDP_PASS, or XDP_DROP.
  */
@@ -116,15 +139,10 @@ __noinline int proof_note(struct xdp_md *ctx, const struct call *c, __u32 said)
 	found.service = service_at(tables_now(l), &found.slot);
 	if (!found.service)
 		return XDP_DROP;
-	if (verdict == VERDICT_PASS &&
-	    player_shadow(found.slot, found.kind, &p) != REASON_WITHIN_LIMITS) {
-		reason = REASON_ADDRESS_IN_USE;
-		verdict = VERDICT_DROP;
-	}
-	if (verdict == VERDICT_PASS && reason != REASON_ALLOW_LIST &&
-	    seats_spent(found.slot, found.service, found.kind, &p)) {
-		reason = REASON_PLAYER_SLOTS;
-		verdict = VERDICT_DROP;
+	if (verdict == VERDICT_PASS) {
+		reason = proof_beside(ctx, c, reason);
+		if (reason == REASON_ADDRESS_IN_USE || reason == REASON_PLAYER_SLOTS)
+			verdict = VERDICT_DROP;
 	}
 	if (!judged(ctx, l, &found, &p, bytes, reason, false) || verdict == VERDICT_DROP)
 		return XDP_DROP;
