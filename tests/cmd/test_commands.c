@@ -186,8 +186,9 @@ static void bash_is_told(void **state)
 	(void)state;
 	refused("completion bash", 0, "");
 	has_line(
-		"\t\t_quakeshield_words 'run check probe discover load reload stats explain attacks "
-		"on-attack status allow deny top detach decode completion help --help --version'\n"
+		"\t\t_quakeshield_words 'run check probe discover load reload stats explain watch "
+		"attacks on-attack status allow deny top detach decode completion help --help "
+		"--version'\n"
 		"\t\treturn\n\tfi\n\tcase $before in\n"
 		"\t-c | --config) _quakeshield_paths -f; return ;;\n"
 		"\t--set) _quakeshield_words ''; return ;;\n"

@@ -6,6 +6,7 @@
  */
 #include "explain/explain.h"
 #include "explain/explain_frames.h"
+#include "explain/explain_watch.h"
 #include "kern/kern_apply.h"
 #include "proof.h"
 
@@ -563,6 +564,74 @@ static void an_answer_is_judged_as_it_leaves(void **state)
 	assert_non_null(cause("amplification"));
 }
 
+/* --- watching ---------------------------------------------------------------- */
+
+static struct watch_line lines[32];
+static size_t line_count;
+
+static void line_take(const struct watch_line *line, void *context)
+{
+	(void)context;
+	assert_in_range(line_count, 0, COUNT(lines) - 1);
+	lines[line_count++] = *line;
+}
+
+/* Look, a second later. */
+static void look(struct watcher *w)
+{
+	pass_time(SECOND);
+	line_count = 0;
+	watch_look(w, line_take, NULL);
+}
+
+static void a_watcher_sees_what_is_new(void **state)
+{
+	struct service s = wide();
+	struct explain_query query = { .service = "ffa" };
+	struct watcher *w = NULL;
+
+	(void)state;
+	s.budget[CLASS_QUERY].source = kern_rate(1, 2);
+	serve_as(&s);
+	assert_true(explain_parse(PEER, &query));
+	assert_int_equal(watch_begin(&shield, &query, &w), 0);
+	look(w);
+	assert_int_equal(line_count, 0);
+	ask(PEER, HERE);
+	look(w);
+	assert_int_equal(line_count, 1);
+	assert_int_equal(lines[0].event, WATCH_PASSED);
+	assert_int_equal(lines[0].class, CLASS_QUERY);
+	/* Another source is none of its. */
+	hear_from(ELSEWHERE, 1, BYTES(OOB "getchallenge"));
+	look(w);
+	assert_int_equal(line_count, 0);
+	for (int i = 0; i < 9; i++)
+		hear_from(PEER, 1, BYTES(OOB "getstatus"));
+	look(w);
+	assert_int_equal(line_count, 2);
+	assert_int_equal(lines[1].event, WATCH_REFUSED);
+	assert_int_equal(lines[1].reason, REASON_SOURCE_LIMIT);
+	look(w);
+	assert_int_equal(line_count, 0);
+	play_on();
+	look(w);
+	assert_int_equal(lines[0].event, WATCH_FLOW);
+	assert_int_equal(lines[0].state, ABOUT_ESTABLISHED);
+	assert_int_equal(lines[1].event, WATCH_PLAYED);
+	assert_in_range(lines[1].packets, 30, 39);
+	assert_int_equal(lines[1].port, HERE);
+	pass_time(PLAYER_IDLE_NS);
+	look(w);
+	assert_int_equal(lines[0].event, WATCH_ENDED);
+	watch_end(w);
+	query.service = "27960";
+	assert_int_equal(watch_begin(&shield, &query, &w), 0);
+	watch_end(w);
+	query.service = "nope";
+	assert_int_equal(watch_begin(&shield, &query, &w), -ENOENT);
+}
+
 int main(void)
 {
 #undef TEST
@@ -585,6 +654,7 @@ int main(void)
 		TEST(datagrams_are_judged_with_and_without_headers),
 		TEST(frames_for_no_service_are_judged),
 		TEST(an_answer_is_judged_as_it_leaves),
+		TEST(a_watcher_sees_what_is_new),
 	};
 
 	int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,6 +13,7 @@
 #include "cmd/commands.h"
 #include "decode/summary.h"
 #include "explain/explain.h"
+#include "explain/explain_watch.h"
 #include "incident/incident_now.h"
 #include "lib/json_key.h"
 #include "lib/jsonl.h"
@@ -40,6 +41,7 @@ static const struct face {
 	  list_json_keys },
 	{ "attacks", "`quakeshield attacks --json`", attacks_json_keys },
 	{ "explain", "`quakeshield explain --json`", explain_json_keys },
+	{ "watch", "`quakeshield watch --json`, one object per line", watch_json_keys },
 	{ "attack", "standard input of the `on-attack` command", incident_json_keys },
 	{ "attacks-now", "`/attacks.json`; `/run/quakeshield/attacks.json`",
 	  incident_now_keys },

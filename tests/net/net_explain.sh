@@ -116,4 +116,16 @@ net_check "digits that are none" status_of 2 "'xyz' is no address, no file, and 
 net_check "a payload without its service" status_of 2 "13 bytes are no frame" "$GETSTATUS"
 net_check "a sender that is none" status_of 2 "--from: 'nobody' is not" "$GETSTATUS" \
 	--service lab --from nobody
+
+# A client that is watched while it asks.
+net_in server timeout -s INT 4 "$SHIELD" watch "$NET_FLOOD" --json >"$work/watched" &
+watching=$!
+sleep 1
+asks_too_much
+wait "$watching"
+net_check "a watch is interrupted" [ $? = 124 ]
+net_check "it saw refusals" grep -q '"event":"refused".*"reason":"source-limit"' "$work/watched"
+net_check "its JSON is as its schema" "$SCHEMA" watch <"$work/watched"
+net_in server timeout -s INT 2 "$SHIELD" watch --service nope "$NET_FLOOD" 2>"$work/err"
+net_check "a watch of no service" [ $? = 1 ]
 exit "$net_failed"

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * cmd_explain.c - `explain`: why the shield treats an address or a datagram as it does.
+ * cmd_explain.c - `explain`: why the shield treats an address or a datagram as it does;
+ * `watch`: what happens to an address, until it is interrupted.
  */
 #include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <jansson.h>
@@ -10,6 +15,7 @@
 #include "cmd/commands.h"
 #include "explain/explain.h"
 #include "explain/explain_frames.h"
+#include "explain/explain_watch.h"
 #include "lib/log.h"
 
 #define ADDRESS_LIKE "like 203.0.113.7, 203.0.113.7:27005 or [2001:db8::1]:27005"
@@ -98,6 +104,83 @@ int cmd_explain(const struct call *call)
 		explain_free(explain);
 	}
 	trial_close(trial);
+	shield_close(shield);
+	return status;
+}
+
+/* --- watch ------------------------------------------------------------------- */
+
+static volatile sig_atomic_t interrupted;
+
+static void interrupt(int signal)
+{
+	(void)signal;
+	interrupted = 1;
+}
+
+/* While one look is shown. */
+struct showing {
+	bool json;
+	struct timespec time;
+	char text[16]; /* the time of day */
+	int status;
+};
+
+static void show_line(const struct watch_line *line, void *context)
+{
+	struct showing *s = context;
+
+	if (s->status)
+		return;
+	if (s->json)
+		s->status = print_json(watch_to_json(
+			line, (double)s->time.tv_sec + (double)s->time.tv_nsec / 1e9));
+	else
+		watch_print(line, s->text, stdout);
+}
+
+static int watch_loop(struct watcher *watcher, bool json)
+{
+	struct showing s = { .json = json };
+	struct sigaction action = { .sa_handler = interrupt };
+	struct tm tm;
+
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	while (!interrupted && !s.status) {
+		clock_gettime(CLOCK_REALTIME, &s.time);
+		strftime(s.text, sizeof(s.text), "%H:%M:%S",
+			 localtime_r(&s.time.tv_sec, &tm));
+		watch_look(watcher, show_line, &s);
+		if (!s.status && (fflush(stdout) || ferror(stdout))) {
+			log_error("watch: cannot write: %s", strerror(errno));
+			s.status = EXIT_REST;
+		}
+		/* A signal ends it. */
+		if (!interrupted && !s.status)
+			nanosleep(&(struct timespec){ .tv_sec = 1 }, NULL);
+	}
+	return s.status;
+}
+
+int cmd_watch(const struct call *call)
+{
+	struct explain_query query = { .service = call_value(call, OPTION_SERVICE) };
+	struct watcher *watcher = NULL;
+	struct shield *shield;
+	int status;
+
+	if (!explain_parse(call->operands[0], &query)) {
+		log_error("watch: '%s' is no address " ADDRESS_LIKE, call->operands[0]);
+		return EXIT_USAGE;
+	}
+	status = call_open(call, &shield);
+	if (status)
+		return status;
+	status = exit_status(watch_begin(shield, &query, &watcher));
+	if (!status)
+		status = watch_loop(watcher, call_has(call, OPTION_JSON));
+	watch_end(watcher);
 	shield_close(shield);
 	return status;
 }

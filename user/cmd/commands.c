@@ -109,6 +109,18 @@ const struct command commands[] = {
 			"The last lines name the causes.",
 	},
 	{
+		.name = "watch",
+		.run = cmd_watch,
+		.help = "what happens to an address, until interrupted",
+		.options = BIT(SERVICE) | BIT(JSON) | BIT(PIN),
+		.operands = "ADDRESS[:PORT]",
+		.completion = "",
+		.least = 1,
+		.most = 1,
+		.more = "Refusals are samples: one in 16 of each kind and reason is looked "
+			"at.",
+	},
+	{
 		.name = "attacks",
 		.run = cmd_attacks,
 		.help = "attacks on services, past and present",

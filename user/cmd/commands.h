@@ -21,6 +21,7 @@ int cmd_load(const struct call *call);
 int cmd_reload(const struct call *call);
 int cmd_stats(const struct call *call);
 int cmd_explain(const struct call *call);
+int cmd_watch(const struct call *call);
 int cmd_attacks(const struct call *call);
 int cmd_on_attack(const struct call *call);
 int cmd_status(const struct call *call);

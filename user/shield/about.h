@@ -56,6 +56,13 @@ bool about_limits(const struct shield *shield, const struct service *service, __
 		  const struct about_host *host, enum wire_kind kind,
 		  struct about_bucket ret[ABOUT_LEVEL_COUNT]);
 
+/*
+ * When the limit of @host's own under @budget is full again. @apart: 0, or 2 and 4 for
+ * clients that are validated or have repeated.
+ */
+__u64 about_source_due(const struct shield *shield, const struct budget *budget,
+		       const struct about_host *host, __u64 apart);
+
 /* --- amplification ----------------------------------------------------------- */
 
 /* The bytes that may leave to the prefix of an address. */

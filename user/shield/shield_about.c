@@ -64,6 +64,14 @@ __u64 about_wait(const struct about_bucket *b, __u64 now_ns)
 	return wait > 0 ? (__u64)wait : 0;
 }
 
+__u64 about_source_due(const struct shield *s, const struct budget *b,
+		       const struct about_host *host, __u64 apart)
+{
+	const struct live *l = s->shared;
+
+	return l->sources[cell_source(l, b, host, apart)];
+}
+
 static __u64 prefix_due(const struct shield *s, __u32 index)
 {
 	__u64 due = 0;
@@ -90,8 +98,7 @@ bool about_limits(const struct shield *s, const struct service *service, __u32 s
 			? 0
 			: budget_crowd(b, ret[ABOUT_SERVICE].due_ns, about_clock(s));
 	ret[ABOUT_SOURCE].limit = b->source;
-	ret[ABOUT_SOURCE].due_ns =
-		l->sources[budget_cell(b, l->keys, host->net, host->ipv6, SOURCE_BITS)];
+	ret[ABOUT_SOURCE].due_ns = about_source_due(s, b, host, 0);
 	ret[ABOUT_PREFIX].limit = b->prefix;
 	ret[ABOUT_PREFIX].due_ns = prefix_due(s, cell_prefix(l, b, host, false, 0));
 	ret[ABOUT_SOURCE].limit.cost_ns >>= crowd;

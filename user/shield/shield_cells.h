@@ -19,6 +19,15 @@ static inline __u64 cell_network(const struct about_host *host)
 	return (host->ipv6 ? prefix >> 8 : prefix >> 4) | 1ull << 57;
 }
 
+/* The index in struct live.sources of @host under @b. @apart: as of cell_prefix(). */
+static inline __u32 cell_source(const struct live *l, const struct budget *b,
+				const struct about_host *host, __u64 apart)
+{
+	return (__u32)((budget_hash(l->keys, host->net, host->ipv6) + b->seed +
+			apart * (SERVICES_MAX << CLASS_BITS) * l->keys[1]) >>
+		       (64 - SOURCE_BITS));
+}
+
 /*
  * The index in prefixes of the /24 or /56 (@wide: /20 or /48) of @host. @apart: 0, or 2
  * and 4 for clients that are validated or have repeated: see proven_charge().
