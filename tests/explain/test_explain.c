@@ -164,7 +164,7 @@ static int file_read(const void *data, size_t n)
 
 static void files_hold_a_datagram_or_a_capture(void **state)
 {
-	static __u8 capture[24 + 16 + 64], large[EXPLAIN_FRAME + 1];
+	static __u8 capture[24 + 16 + EXPLAIN_FRAME], large[EXPLAIN_FRAME + 1];
 	const __u32 head[6] = { 0xa1b2c3d4, 0x00040002, 0, 0, 65535, 1 };
 	struct explain_end from = { .port = 5 }, to = { .port = 27960 };
 	__u32 packet[4] = { 0 };
