@@ -192,6 +192,22 @@ static void a_players_mismatch_is_named(void **state)
 	assert_non_null(cause("client-silent"));
 }
 
+static void spent_player_slots_are_named(void **state)
+{
+	struct service s = wide();
+
+	(void)state;
+	s.players_source = 1;
+	serve_as(&s);
+	play_on();
+	explain(PEER ":50001", NULL);
+	assert_int_equal(told->services[0].flow_count, 0);
+	alone("player-slots");
+	assert_int_equal(step("query")->in.reason, REASON_WITHIN_LIMITS);
+	explain(NEIGHBOUR, NULL);
+	assert_int_equal(told->services[0].cause_count, 0);
+}
+
 static void a_pending_validation_is_named(void **state)
 {
 	struct service s = wide();
@@ -640,6 +656,7 @@ int main(void)
 		TEST(no_cause_is_named_where_there_is_none),
 		TEST(a_limit_is_named_at_its_level),
 		TEST(a_players_mismatch_is_named),
+		TEST(spent_player_slots_are_named),
 		TEST(a_pending_validation_is_named),
 		TEST(the_deny_list_is_named),
 		TEST(a_server_of_another_protocol_is_named),
