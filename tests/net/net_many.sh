@@ -46,8 +46,18 @@ scraped()
 	read -r size seconds < <(net_in server curl -sS --max-time 5 -o "$work/metrics" \
 		-w '%{size_download} %{time_total}\n' "$URL/metrics") || return
 	echo "# /metrics: $size bytes, $(wc -l <"$work/metrics") lines, in $seconds s" >&2
-	[ "$size" -lt 2000000 ] && [ "$(tail -n 1 "$work/metrics")" = '# EOF' ] &&
+	[ "$size" -lt 300000 ] && [ "$(tail -n 1 "$work/metrics")" = '# EOF' ] &&
 		[ "$(grep -c '^quakeshield_players{' "$work/metrics")" = "$MANY" ]
+}
+
+# Pages of the daemon's own, in kB; not those that it shares with the kernel's tables.
+sparing()
+{
+	local own
+
+	own=$(awk '/^RssAnon:/ { print $2 }' "/proc/$shield_pid/status")
+	echo "# the daemon's own memory: $own kB" >&2
+	[ "$own" -lt 40000 ]
 }
 
 term()
@@ -164,7 +174,8 @@ net_flood --payload qw-status --seconds 3 --rate 20000 --from "$NET_FLOOD" --sou
 	>"$work/flood.json"
 net_in server "$SHIELD" stats --json >"$work/stats.json"
 net_check "stats has each, and counts the one" counted
-net_check "the metrics have each" scraped
+net_check "the metrics have each, in less than 300 kB" scraped
+net_check "the daemon's own memory is less than 40 MB" sparing
 # As long as the screen and the page are looked at, however slow the machine is.
 net_flood --payload qw-status --seconds 120 --rate 20000 --from "$NET_FLOOD" --sources 100000 \
 	>"$work/flood.json" &

@@ -197,7 +197,7 @@ static void lines(void **state)
 		"quakeshield_cached_response_age_seconds{service=\"ffa\",protocol=\"quake3\",request=\"getinfo\",nonce=\"true\"} 1.5\n",
 		"quakeshield_cached_response_bytes{service=\"ffa\",protocol=\"quake3\",request=\"getinfo\",nonce=\"true\"} 412\n",
 		"quakeshield_rate_limited_packets_total{service=\"ffa\",protocol=\"quake3\",class=\"query\",reason=\"service-limit\"} 7\n",
-		"quakeshield_rate_limited_packets_total{service=\"ffa\",protocol=\"quake3\",class=\"connect\",reason=\"source-limit\"} 0\n",
+		"quakeshield_rate_limited_packets_total{service=\"ffa\",protocol=\"quake3\",class=\"query\",reason=\"source-limit\"} 0\n",
 		"quakeshield_samples_total{sampler=\"statistic\",outcome=\"lost\"} 9\n",
 		"quakeshield_map_entries{map=\"deny\"} 5\n",
 		"quakeshield_map_capacity{map=\"deny\"} 65536\n",
@@ -246,6 +246,31 @@ static void text_format(void **state)
 			fail_msg("not there: %s", rows[i]);
 	assert_null(strstr(text, "# UNIT"));
 	assert_null(strstr(text, "# EOF"));
+}
+
+/* A class has its series from its first datagram on, and a service its volumes. */
+static void series_begin_with_the_first_datagram(void **state)
+{
+	struct stats_service quiet = { .service = { .name = "ffa",
+						    .family = FAMILY_QUAKE3 } };
+	struct stats s = { .services = &quiet, .service_count = 1 };
+	static const char *const series[] = { "quakeshield_rate_limited_packets_total{",
+					      "quakeshield_limit_used_ratio{",
+					      "quakeshield_unverified_bytes_total{" };
+	char *text = render(&s, NULL);
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(series); i++)
+		assert_null(strstr(text, series[i]));
+	assert_non_null(strstr(text, "quakeshield_players{service=\"ffa\""));
+	free(text);
+	quiet.in.by[KIND_GETSTATUS][REASON_WITHIN_LIMITS].packets = 1;
+	text = render(&s, NULL);
+	for (size_t i = 0; i < COUNT(series); i++)
+		assert_non_null(strstr(text, series[i]));
+	assert_non_null(strstr(text, "class=\"query\",reason=\"prefix-limit\"} 0\n"));
+	assert_null(strstr(text, "class=\"connect\""));
+	free(text);
 }
 
 /* A ratio to nothing is none. */
@@ -577,6 +602,7 @@ int main(void)
 		cmocka_unit_test(families_are_well_made),
 		cmocka_unit_test(lines),
 		cmocka_unit_test(text_format),
+		cmocka_unit_test(series_begin_with_the_first_datagram),
 		cmocka_unit_test(no_ratio),
 		cmocka_unit_test_setup(attacks_by_service, fill),
 		cmocka_unit_test(cardinality),

@@ -6,10 +6,12 @@
  * restarted at any time; the next one takes over what is pinned.
  */
 #include <errno.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -493,6 +495,17 @@ static int take_signals(void)
 	return signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
+/*
+ * Snapshots of counters are large and mostly zeros. A page of them that nothing is
+ * written to takes no memory if allocations of this size are mapped anew each time, and
+ * if the kernel does not give out huge pages.
+ */
+static void spare_memory(void)
+{
+	mallopt(M_MMAP_THRESHOLD, 512 * 1024);
+	prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
+}
+
 int cmd_run(const struct call *call)
 {
 	struct daemon d = { .arguments.mode = -1, .events = -1 };
@@ -502,6 +515,7 @@ int cmd_run(const struct call *call)
 	/* Whoever starts us may have none: nobody else writes to what we leave behind. */
 	umask(umask(0777) | 022);
 	log_verbose();
+	spare_memory();
 	if (read_arguments(call, &d))
 		return EXIT_USAGE;
 	d.config = calloc(1, sizeof(*d.config));

@@ -71,8 +71,28 @@ static void bytes(FILE *out, const struct ometric *m, const struct stats *s)
 	}
 }
 
-/* Over all kinds of a class, so that a rule need not know them; and there from the first
- * scrape on, so that the first refusals have a rate. */
+/* Return true if anything was counted of @s. A service without traffic has none of the
+ * series that would say 0: of 200 services they are three quarters of a scrape. */
+static bool counted(const struct stats_service *s)
+{
+	return tallies_packets(&s->in) || tallies_packets(&s->out);
+}
+
+/* Add up what was received of each class of requests. A class has its series from its
+ * first datagram on, so that later refusals have a rate. */
+static void classes_received(const struct stats_service *s, __u64 ret[CLASS_BUDGETS])
+{
+	for (int kind = 0; kind < KIND_COUNT; kind++) {
+		enum wire_class class = wire_class((enum wire_family)s->service.family,
+						   (enum wire_kind)kind);
+
+		for (int reason = 0; reason < REASON_COUNT && class < CLASS_BUDGETS;
+		     reason++)
+			ret[class] += s->in.by[kind][reason].packets;
+	}
+}
+
+/* Over all kinds of a class, so that a rule need not know them. */
 static void refused(FILE *out, const struct ometric *m, const struct stats *s)
 {
 	static const enum reason levels[] = { REASON_SOURCE_LIMIT, REASON_PREFIX_LIMIT,
@@ -82,7 +102,9 @@ static void refused(FILE *out, const struct ometric *m, const struct stats *s)
 		const struct stats_service *t = &s->services[i];
 		enum wire_family family = (enum wire_family)t->service.family;
 		__u64 sums[ARRAY_SIZE(levels)][CLASS_BUDGETS] = { 0 };
+		__u64 received[CLASS_BUDGETS] = { 0 };
 
+		classes_received(t, received);
 		for (int kind = 0; kind < KIND_COUNT; kind++) {
 			enum wire_class class = wire_class(family, (enum wire_kind)kind);
 
@@ -92,7 +114,8 @@ static void refused(FILE *out, const struct ometric *m, const struct stats *s)
 						t->in.by[kind][levels[l]].packets;
 		}
 		for (int class = 0; class < CLASS_BUDGETS; class ++) {
-			for (size_t l = 0; l < ARRAY_SIZE(levels); l++) {
+			for (size_t l = 0; l < ARRAY_SIZE(levels) && received[class];
+			     l++) {
 				const char *values[] = { t->service.name, protocol(t),
 							 class_name(
 								 (enum wire_class) class),
@@ -140,6 +163,8 @@ static void stranger_bytes(FILE *out, const struct ometric *m, const struct stat
 			{ "out", "wire", t->out.strangers.wire },
 		};
 
+		if (!counted(t))
+			continue;
 		for (size_t j = 0; j < ARRAY_SIZE(rows); j++) {
 			const char *values[] = { t->service.name, protocol(t),
 						 rows[j].direction, rows[j].measure };
@@ -219,12 +244,15 @@ static void budgets(FILE *out, const struct ometric *m, const struct stats *s)
 {
 	for (size_t i = 0; i < s->service_count; i++) {
 		const struct stats_service *t = &s->services[i];
+		__u64 received[CLASS_BUDGETS] = { 0 };
 
+		classes_received(t, received);
 		for (int class = 0; class < CLASS_BUDGETS; class ++) {
 			const char *values[] = { t->service.name, protocol(t),
 						 class_name((enum wire_class) class) };
 
-			ometric_real(out, m, values, t->spent[class]);
+			if (received[class])
+				ometric_real(out, m, values, t->spent[class]);
 		}
 	}
 }
@@ -354,14 +382,14 @@ static void build(FILE *out, const struct ometric *m, const struct stats *s)
 	  "Bytes of whole frames, without checksum, received (in) and sent (out).", \
 	  "service", "protocol", "kind", "verdict", "reason", "direction")	\
 	X(refused, "rate_limited_packets", COUNTER, NULL,				\
-	  "Datagrams that exceeded a limit of their class of requests, by the level of the limit.", \
+	  "Datagrams that exceeded a limit of their class of requests, by the level of the limit; absent: the class has received none.", \
 	  "service", "protocol", "class", "reason")				\
 	X(other_packets, "other_packets", COUNTER, NULL,			\
 	  "Frames that are no datagram for a service, by reason.", "reason", "verdict")	\
 	X(other_bytes, "other_bytes", COUNTER, "bytes",				\
 	  "Bytes of frames that are no datagram for a service, by reason.", "reason", "verdict") \
 	X(stranger_bytes, "unverified_bytes", COUNTER, "bytes",			\
-	  "Bytes from and to peers that are no verified players.",		\
+	  "Bytes from and to peers that are no verified players; absent: the service has received and sent none.",		\
 	  "service", "protocol", "direction", "measure")			\
 	X(amplification, "amplification_ratio", GAUGE, "ratio",			\
 	  "Bytes sent to peers that are no verified players, per byte from them, since the counters began.", \
@@ -377,7 +405,7 @@ static void build(FILE *out, const struct ometric *m, const struct stats *s)
 	  "1: the server speaks another protocol than the configured one; the label names it.", \
 	  "service", "protocol", "speaks")					\
 	X(budgets, "limit_used_ratio", GAUGE, "ratio",			\
-	  "Share of the service's limit for a class of requests that is used now.", \
+	  "Share of the service's limit for a class of requests that is used now; absent: the class has received none.", \
 	  "service", "protocol", "class")					\
 	X(template_age, "cached_response_age_seconds", GAUGE, "seconds",		\
 	  "Age of a cached response of the server; one older than 6 seconds is not sent.", \

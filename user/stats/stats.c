@@ -33,30 +33,49 @@ static int service_collect(const struct shield *shield, __u32 slot,
 	return err;
 }
 
+/*
+ * Copy @size bytes of @from to @to, and write only where they differ. Most counters of
+ * most services stay 0: where nothing was written to memory of calloc() it takes no
+ * pages.
+ */
+static void copy_changes(void *to, const void *from, size_t size)
+{
+	enum {
+		BLOCK = 512
+	};
+
+	for (size_t at = 0; at < size; at += BLOCK) {
+		size_t n = size - at < BLOCK ? size - at : BLOCK;
+
+		if (memcmp((char *)to + at, (const char *)from + at, n) != 0)
+			memcpy((char *)to + at, (const char *)from + at, n);
+	}
+}
+
 static int services_collect(const struct shield *shield, struct stats *s)
 {
+	struct stats_service *one = calloc(1, sizeof(*one));
 	struct service service;
 	size_t n = 0;
+	int err = 0;
 
 	for (__u32 slot = 0; slot < SERVICES_MAX; slot++)
 		n += shield_service(shield, slot, &service);
 	s->services = calloc(n ? n : 1, sizeof(*s->services));
-	if (!s->services) {
+	if (!s->services || !one) {
 		log_error("not enough memory for %zu services", n);
-		return -ENOMEM;
+		err = -ENOMEM;
 	}
-	for (__u32 slot = 0; slot < SERVICES_MAX && s->service_count < n; slot++) {
-		struct stats_service *to = &s->services[s->service_count];
-		int err;
-
-		if (!shield_service(shield, slot, &to->service))
+	for (__u32 slot = 0; slot < SERVICES_MAX && s->service_count < n && !err;
+	     slot++) {
+		if (!shield_service(shield, slot, &one->service))
 			continue;
-		err = service_collect(shield, slot, to);
-		if (err)
-			return err;
-		s->service_count++;
+		err = service_collect(shield, slot, one);
+		if (!err)
+			copy_changes(&s->services[s->service_count++], one, sizeof(*one));
 	}
-	return 0;
+	free(one);
+	return err;
 }
 
 static __s64 now_ms(clockid_t clock)
@@ -113,8 +132,7 @@ bool stats_copy(const struct stats *stats, struct stats *ret)
 		return false;
 	*ret = *stats;
 	ret->services = services;
-	for (size_t i = 0; i < stats->service_count; i++)
-		services[i] = stats->services[i];
+	copy_changes(services, stats->services, stats->service_count * sizeof(*services));
 	return true;
 }
 
@@ -124,8 +142,8 @@ bool stats_keep(struct stats *kept, const struct stats *stats)
 	struct stats copy;
 
 	if (services && kept->service_count == stats->service_count) {
-		memcpy(services, stats->services,
-		       stats->service_count * sizeof(*services));
+		copy_changes(services, stats->services,
+			     stats->service_count * sizeof(*services));
 		*kept = *stats;
 		kept->services = services;
 		return true;
