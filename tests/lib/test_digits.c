@@ -71,6 +71,20 @@ static void around(double value)
 	}
 }
 
+/* Multiples of 1/64 of each size: some have more than nine digits. */
+static void parts_of_two_are_printed_as_printf_does(void **state)
+{
+	(void)state;
+	for (int64_t whole = 0; whole < 1000000000; whole = whole * 9 + 1)
+		for (int i = 0; i < 64 * 3; i++) {
+			expect_float((double)whole + i / 64.0);
+			expect_float(-(double)whole - i / 64.0);
+		}
+	for (int64_t edge = 1000; edge < 100000000; edge *= 10)
+		for (int i = -96; i < 96; i++)
+			expect_float((double)edge + i / 32.0);
+}
+
 /* A number of nine digits, and all that lies next to it and halfway to the next. */
 static void ninth_digit_is_rounded_as_printf_does(void **state)
 {
@@ -135,6 +149,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(integers_are_printed_as_printf_does),
+		cmocka_unit_test(parts_of_two_are_printed_as_printf_does),
 		cmocka_unit_test(ninth_digit_is_rounded_as_printf_does),
 		cmocka_unit_test(values_of_games_are_printed_as_printf_does),
 	};

@@ -14,12 +14,22 @@
 
 #define DIGITS_ROOM 32 /* bytes; no number here is longer */
 
+/* All pairs of digits. */
+static const char digits_pairs[] = "00010203040506070809101112131415161718192021222324"
+				   "25262728293031323334353637383940414243444546474849"
+				   "50515253545556575859606162636465666768697071727374"
+				   "75767778798081828384858687888990919293949596979899";
+
 /* Write @value, which has at most @n digits, with zeros in front. */
 static inline char *digits_fixed(char *to, uint64_t value, unsigned int n)
 {
-	for (char *at = to + n; at > to; value /= 10)
-		*--at = (char)('0' + value % 10);
-	return to + n;
+	char *end = to + n, *at = end;
+
+	for (; at - to >= 2; value /= 100)
+		memcpy(at -= 2, digits_pairs + value % 100 * 2, 2);
+	if (at > to)
+		*to = (char)('0' + value % 10);
+	return end;
 }
 
 static inline char *digits_uint(char *to, uint64_t value)
@@ -93,15 +103,44 @@ static inline char *digits_fraction(char *to, double value)
 }
 
 /*
+ * Write @value, which is not whole, as "%.9g" does, if it is a multiple of 1/32 of at
+ * most nine digits: coordinates are eighths, and angles of a byte are 45/32 degrees.
+ * Return NULL if it is not.
+ */
+static inline char *digits_binary(char *to, double value)
+{
+	static const uint16_t fives[] = { 3125, 625, 125, 25, 5 };
+	double size = fabs(value), scaled = size * 32;
+	uint64_t parts;
+	unsigned int zeros;
+
+	if (size >= 1e6 || scaled != (double)(uint64_t)scaled)
+		return NULL;
+	parts = (uint64_t)scaled;
+	zeros = (unsigned int)__builtin_ctzll(parts);
+	if (zeros < 2 && size >= 1e4)
+		return NULL;
+	if (value < 0)
+		*to++ = '-';
+	to = digits_uint(to, parts / 32);
+	*to++ = '.';
+	return digits_fixed(to, (parts % 32 >> zeros) * fives[zeros], 5 - zeros);
+}
+
+/*
  * Write as few digits as give the same 32-bit float again. @value is finite. Nearly all
  * values on the wire are integers, and have no exponent below 10^15.
  */
 static inline char *digits_float(char *to, double value)
 {
 	double size = fabs(value);
+	char *end;
 
 	if (size < 1e15 && value == (double)(int64_t)value)
 		return digits_int(to, (int64_t)value);
+	end = digits_binary(to, value);
+	if (end)
+		return end;
 	if (size >= 1e-4 && size < 999999999)
 		return digits_fraction(to, value);
 	return to + snprintf(to, DIGITS_ROOM, "%.9g", value);
