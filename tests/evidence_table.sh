@@ -101,8 +101,8 @@ END
 ## Demos
 
 Blocks of a file are lost here. Files of `.dem`, `.mvd` and `.mvd2` number no blocks, so that a loss
-within cannot be told where no later block contradicts it. Of these files, where a block is cut out
-of the middle, only a record's own values are compared, and not the state; blocks are not swapped.
+within cannot be told where no later block contradicts it. Where a block is cut out of the middle of
+such a file, only a record's own values are compared, and not the state. Blocks are not swapped there.
 
 END
 		table demos
