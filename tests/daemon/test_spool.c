@@ -3,6 +3,8 @@
  * test_spool.c - what a command is to be told of: in order, bounded, and in a directory
  * that is missing, full, a link, or has what is not ours in it.
  */
+#include <dirent.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -24,6 +26,18 @@
 
 static char root[] = "/tmp/test_spool.XXXXXX";
 static char dir[64], name[SPOOL_NAME];
+
+static bool no_memory; /* for fdopendir() */
+
+DIR *fdopendir(int fd)
+{
+	DIR *(*open)(int) = (DIR * (*)(int)) dlsym(RTLD_NEXT, "fdopendir");
+
+	if (!no_memory)
+		return open(fd);
+	errno = ENOMEM;
+	return NULL;
+}
 
 static void sweep(void)
 {
@@ -268,15 +282,46 @@ static void nobody_takes_it(void **state)
 	assert_false(spool_is_stale(dir));
 }
 
+static int descriptors(void)
+{
+	int n = 0;
+
+	for (int fd = 0; fd < 256; fd++)
+		n += fcntl(fd, F_GETFD) >= 0;
+	return n;
+}
+
+/* The daemon looks for months: a descriptor lost each time ends it. */
+static void a_directory_that_cannot_be_read_costs_no_descriptor(void **state)
+{
+	int before = descriptors();
+
+	(void)state;
+	assert_int_equal(put("a.start", "x"), 0);
+	no_memory = true;
+	assert_false(spool_is_stale(dir));
+	assert_int_equal(spool_take(dir, NULL, NULL, name), -ENOENT);
+	no_memory = false;
+	assert_int_equal(descriptors(), before);
+	close(spool_take(dir, NULL, NULL, name));
+	assert_string_equal(name, "a.start.json");
+}
+
 int main(void)
 {
 #define T(test) cmocka_unit_test_setup(test, begin)
 	const struct CMUnitTest tests[] = {
-		T(what_is_put_is_taken_once),  T(the_oldest_goes_first),
-		T(also_within_a_second),       T(who_waits_is_passed_over),
-		T(so_many_and_no_more),	       T(what_is_too_long_is_not_put),
-		T(a_full_disk_leaves_no_half), T(links_are_not_followed),
-		T(other_names_are_let_alone),  T(nobody_takes_it),
+		T(what_is_put_is_taken_once),
+		T(the_oldest_goes_first),
+		T(also_within_a_second),
+		T(who_waits_is_passed_over),
+		T(so_many_and_no_more),
+		T(what_is_too_long_is_not_put),
+		T(a_full_disk_leaves_no_half),
+		T(links_are_not_followed),
+		T(other_names_are_let_alone),
+		T(nobody_takes_it),
+		T(a_directory_that_cannot_be_read_costs_no_descriptor),
 	};
 
 	return cmocka_run_group_tests(tests, make_root, remove_root);
