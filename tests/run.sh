@@ -10,7 +10,8 @@
 # Tests run in three lanes at once, and each lane in the order of the seconds that its tests
 # say they take, longest first:
 #
-#   programs  test_* and kern_*, TEST_JOBS (nproc) at a time, with the lowest priority
+#   programs  test_* and kern_*, TEST_JOBS at a time (one more than there are processors, as
+#             some wait for a second or for the kernel), with the lowest priority
 #   beside    scripts with a line `# lane: beside, N s: why`, TEST_BESIDE (2) at a time:
 #             they wait more than they work, and compare nothing with a strength or a loss
 #   alone     scripts with a line `# lane: alone, N s: why` or none, one at a time
@@ -29,7 +30,7 @@ set -u
 
 TIMEOUT=${TEST_TIMEOUT:-420}
 WORLD_SH=${0%/*}/world.sh
-JOBS=${TEST_JOBS:-$(nproc)}
+JOBS=${TEST_JOBS:-$(($(nproc) + 1))}
 BESIDE=${TEST_BESIDE:-2}
 passed=0 failed=0 skipped=0 ran=0
 worlds=1 tests=()
