@@ -118,14 +118,19 @@ static int walk(void)
 	size_t n;
 
 	while (zip && zip_next(zip, &name) == 1) {
-		FILE *file = zip_file(zip, prefix, sizeof(prefix), &n);
+		FILE *file;
 
+		errno = 0;
+		file = zip_file(zip, prefix, sizeof(prefix), &n);
 		if (!file) {
 			assert_int_equal(errno, EBADMSG);
 			continue;
 		}
+		errno = 0;
 		while (fread(got, 1, sizeof(got), file) > 0)
 			;
+		if (ferror(file))
+			assert_int_equal(errno, EBADMSG);
 		whole += !ferror(file);
 		fclose(file);
 	}
