@@ -29,9 +29,14 @@ join -j 1 <(sort -k1,1 "$BUILD/verdicts/old") <(sort -k1,1 "$BUILD/verdicts/new"
 		while ((getline line <listed) > 0)
 			if (line !~ /^(#|$)/) {
 				split(line, f, " ")
-				known[f[1] " " f[2] " " f[3]] = 1
+				if (f[1] == "=")
+					named[f[2]] = f[3]
+				else
+					known[f[1] " " f[2] " " f[3]] = 1
 			}
 	}
+	$3 in named { $3 = named[$3] }
+	$4 in named { $4 = named[$4] }
 	{
 		lines++
 		if ($2 == $6 && $3 == $7 && $4 == $8 && $5 == $9)
