@@ -94,6 +94,9 @@ static const struct netlink_row rows[] = {
 	{ .index = 10, .name = "far", .kind = "vlan", .parent = 99 },
 	{ .index = 11, .name = "loop1", .kind = "vlan", .parent = 12 },
 	{ .index = 12, .name = "loop2", .kind = "vlan", .parent = 11 },
+	{ .index = 13, .name = "team0", .kind = "team" },
+	{ .index = 14, .name = "veth2", .kind = "veth", .master = 13 },
+	{ .index = 15, .name = "veth3", .kind = "veth", .master = 13 },
 };
 
 static void frames_come_in_below(void **state)
@@ -125,6 +128,9 @@ static void ports_are_bounded(void **state)
 	assert_int_equal(ports[1], -1);
 	assert_int_equal(uplink_ports(rows, COUNT(rows), 3, ports, 0), 0);
 	assert_int_equal(uplink_ports(rows, COUNT(rows), 2, ports, 2), 0);
+	assert_int_equal(uplink_ports(rows, COUNT(rows), 9, ports, 2), 0);
+	assert_int_equal(uplink_ports(rows, COUNT(rows), 13, ports, 2), 2);
+	assert_int_equal(ports[0], 14);
 }
 
 /* Attributes at every truncation, in memory of exactly that size. */

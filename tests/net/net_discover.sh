@@ -5,7 +5,7 @@
 # and a dozen services that are none: all servers are found, none is invented, and the
 # configuration is one that `check` takes.
 #
-# lane: beside, 40 s: it waits for servers to start, and counts.
+# lane: beside, 60 s: it waits for servers to start, and counts.
 set -u
 
 cd "$(dirname "$0")/../.." || exit 1

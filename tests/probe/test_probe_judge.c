@@ -306,6 +306,14 @@ static void slave(struct probe_facts *f)
 	at(f, ETH1);
 }
 
+/* In a lab, and in a container with two interfaces. */
+static void veth_slave(struct probe_facts *f)
+{
+	row(VETH)->master = row(TAP)->master = BOND0;
+	f->routes[0] = BOND0;
+	at(f, VETH);
+}
+
 static void down(struct probe_facts *f)
 {
 	(void)f;
@@ -510,6 +518,8 @@ static const struct {
 	  "quakeshield run -i eth0 -i eth1" },
 	{ "bond", bonded, "interface", PROBE_OK, "" },
 	{ "slave", slave, "interface", PROBE_WARN, "quakeshield run -i eth0 -i eth1" },
+	{ "veth as a slave", veth_slave, "interface", PROBE_WARN,
+	  "quakeshield run -i veth1 -i tap0" },
 	{ "down", down, "link", PROBE_FAIL, "ip link set eth0 up" },
 	{ "no carrier", unplugged, "link", PROBE_FAIL,
 	  "ip link show eth0 # and look at its cable" },

@@ -84,10 +84,12 @@ static bool leads_outside(const struct netlink_row *row)
 size_t uplink_ports(const struct netlink_row *rows, size_t count, int index, int *ret,
 		    size_t max)
 {
+	const struct netlink_row *row = netlinks_row(rows, count, index);
+	bool all = row && strcmp(row->kind, "bridge") != 0;
 	size_t found = 0;
 
 	for (size_t i = 0; i < count && found < max; i++)
-		if (rows[i].master == index && leads_outside(&rows[i]))
+		if (rows[i].master == index && (all || leads_outside(&rows[i])))
 			ret[found++] = rows[i].index;
 	return found;
 }

@@ -21,8 +21,9 @@ bool uplink_route_read(FILE *file, bool ipv6, char ret[IF_NAMESIZE]);
 bool uplink_route(bool ipv6, char ret[IF_NAMESIZE]);
 
 /*
- * The ports of the bridge (or team, VRF, bond) @index that may lead outside: all but
- * veths and taps, which lead to containers and virtual machines, and tunnels. At most
+ * The ports of the bridge @index that may lead outside: all but veths and taps, which
+ * lead to containers and virtual machines, and tunnels; or all of a bond, team or VRF. At
+ * most
  * @max; returns how many.
  */
 size_t uplink_ports(const struct netlink_row *rows, size_t count, int index, int *ret,
