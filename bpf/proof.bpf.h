@@ -12,8 +12,8 @@
 #ifndef PROOF_BPF_H
 #define PROOF_BPF_H
 
+#include "greylist.bpf.h"
 #include "keys.bpf.h"
-#include "pace.bpf.h"
 
 /* --- being told -------------------------------------------------------------- */
 
@@ -88,24 +88,6 @@ static __always_inline int check_tail(struct xdp_md *ctx, const struct packet *p
 		(cookie_letters_more(hash) ^ more)) == 0
 		       ? COOKIE_TEXT
 		       : 0;
-}
-
-/*
- * What tells one ClientHello from the next by the same sender: its random, which is the
- * same in those that repeat it, in 31 bits.
- */
-static __always_inline int hello_random(struct xdp_md *ctx, const struct packet *p)
-{
-	__u32 random[8], sum = 0;
-
-	/* Behind both headers and the version. */
-	if (bpf_xdp_load_bytes(
-		    ctx, (p->payload & OFFSET_MASK) + DTLS_RECORD + DTLS_HANDSHAKE + 2,
-		    random, sizeof(random)))
-		return 0;
-	for (int i = 0; i < 8; i++)
-		sum = sum * 0x9e3779b1u ^ random[i];
-	return sum >> 1;
 }
 
 /*
@@ -206,27 +188,6 @@ static __always_inline enum reason judge_share(const struct live *l, __u32 slot,
 	return share_take(l, slot, call_kind(c), now) ? REASON_CHALLENGED : reason;
 }
 
-/* Has the one with @hash asked before, at the pace of its kind? Walked once. */
-__noinline int repeat_asked(__u64 hash, __u32 hello)
-{
-	struct repeat_pace pace;
-	__u32 at = repeat_at(hash);
-
-	pace.least = hello ? repeat_hello.least : repeat_netquake.least;
-	pace.most = hello ? repeat_hello.most : repeat_netquake.most;
-	pace.held = hello ? repeat_hello.held : repeat_netquake.held;
-	return index_below(&at, 1 << REPEAT_BITS) &&
-	       repeat_seen(&live.proof.repeats[at], hash, &pace, clock_now(&live));
-}
-
-/* Of @who, and of what else tells its requests apart. */
-static __always_inline __u64 repeat_hash(const struct live *l,
-					 const struct cookie_asker *who, __u32 random)
-{
-	return who->word[0] * l->keys[0] + who->word[1] * l->keys[1] +
-	       (who->word[2] | (__u64)random << 32) * l->keys[2];
-}
-
 /*
  * NetQuake has nothing to prove with, and DTLS only what the server itself makes: under
  * pressure they have to ask twice. REASON_VALIDATED: they did. @random: of a ClientHello.
@@ -239,7 +200,7 @@ static __always_inline enum reason judge_repeated(struct live *l, __u32 slot,
 	if (reason == REASON_WITHIN_LIMITS && !pressed(l, s, slot, now))
 		return reason;
 	return repeat_asked(repeat_hash(l, who, random),
-			    s->family == FAMILY_QUAKE_ENHANCED)
+			    s->family == FAMILY_QUAKE_ENHANCED, false)
 		       ? REASON_VALIDATED
 		       : REASON_GREYLISTED;
 }
@@ -259,8 +220,9 @@ static __always_inline enum reason judge_keys(const struct live *l, __u32 state,
 		return REASON_COUNT;
 	if (state != KEYS_KNOWN)
 		return reason;
-	return repeat_asked(repeat_hash(l, who, RANDOM_KEYS), false) ? REASON_COUNT
-								     : REASON_GREYLISTED;
+	return repeat_asked(repeat_hash(l, who, RANDOM_KEYS), false, false)
+		       ? REASON_COUNT
+		       : REASON_GREYLISTED;
 }
 
 /* Is it a request of which nobody has proven anything yet? */

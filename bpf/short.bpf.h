@@ -9,8 +9,8 @@
 
 #include "call.bpf.h"
 #include "chance.bpf.h"
+#include "greylist.bpf.h"
 #include "ledger.bpf.h"
-#include "pace.bpf.h"
 #include "refused.bpf.h"
 #include "sample.bpf.h"
 
@@ -510,6 +510,10 @@ static __always_inline bool short_way(struct xdp_md *ctx, struct live *l,
 			return true;
 		if (!provable(f->service, kind))
 			return false;
+		if (greylisted(ctx, PROOF_WHAT(f->slot, kind), plain_where(p, plain),
+			       p->length))
+			return drop_for(ctx, l, f, kind, REASON_GREYLISTED,
+					TALLY_IN_GREYLISTED + kind, p, plain, bytes);
 		*ret_action = jump_by(WAY_PROOF, f, kind, p, plain, 0);
 		return true;
 	}

@@ -16,7 +16,6 @@
 #include "proven.h"
 #include "recent.h"
 #include "refused.h"
-#include "repeat.h"
 #include "seats.h"
 #include "spoken.h"
 #include "template.h"
@@ -446,7 +445,6 @@ struct proof_state {
 	struct cookie_secret secret;
 	__u64 period; /* in which the daemon replaced a key last */
 	struct proven_table proven;
-	struct repeat_bucket repeats[1 << REPEAT_BITS];
 	struct host_keys keys[SERVICES_MAX];
 };
 

@@ -27,6 +27,7 @@
 #include <stdbool.h>
 
 #include "cursor.h"
+#include "repeat.h"
 #include "wire.h"
 
 #define RECENT_BITS   13 /* 2^13 lines of 64 bytes: 512 KiB for each processor */
@@ -40,8 +41,10 @@ struct recent_line {
 	__u64 words[RECENT_WORDS]; /* 56 bytes, of which a source has four */
 };
 
+/* What one processor remembers. */
 struct recent {
-	struct recent_line lines[1 << RECENT_BITS];
+	struct recent_line lines[1 << RECENT_BITS]; /* sources that asked */
+	struct repeat_bucket repeats[1 << REPEAT_BITS]; /* requests to join */
 };
 
 /* Mark window of a service: sources with a recent_turn() inside of it are marked. */

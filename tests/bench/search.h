@@ -56,11 +56,11 @@ static const struct quest {
 	  false,
 	  false,
 	  {
-		  [FAMILY_NETQUAKE] = { 1550, 1750 },
+		  [FAMILY_NETQUAKE] = { 968, 1203 },
 		  [FAMILY_QUAKEWORLD] = { 1346, 1614 },
 		  [FAMILY_QUAKE2] = { 987, 1229 },
 		  [FAMILY_QUAKE3] = { 943, 1497 },
-		  [FAMILY_QUAKE_ENHANCED] = { 1623, 1844 },
+		  [FAMILY_QUAKE_ENHANCED] = { 886, 1133 },
 		  [FAMILY_AUTO] = { 328, 578 },
 	  } },
 	{ ", in a player's name",

@@ -13,6 +13,19 @@
 
 static struct said say_;
 
+/* No request has come before. */
+static void forget_requests(void)
+{
+	struct recent *none = calloc(1, sizeof(*none));
+	__u32 zero = 0;
+
+	assert_non_null(none);
+	assert_int_equal(bpf_map__update_elem(kern.skel->maps.recent, &zero, sizeof(zero),
+					      none, sizeof(*none), 0),
+			 0);
+	free(none);
+}
+
 static void demand_keys(enum proof when)
 {
 	struct proof_state *proof = &kern.live->proof;
@@ -20,7 +33,7 @@ static void demand_keys(enum proof when)
 
 	/* Whatever was validated or repeated is forgotten: their times come round. */
 	memset(&proof->proven, 0, sizeof(proof->proven));
-	memset(proof->repeats, 0, sizeof(proof->repeats));
+	forget_requests();
 	demand(FAMILY_NETQUAKE, when);
 	s = kern.live->tables[0].services[0];
 	s.budget[CLASS_UNKNOWN].global = (struct limit){ SECOND, 0 };

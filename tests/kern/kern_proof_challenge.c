@@ -396,6 +396,15 @@ static void darkplaces_asks_in_both_ways(void **state)
 	pass_time(6 * SECOND);
 	say(&wraps[0], ask_, sizeof(ask_) - 1, &say_);
 	assert_int_equal(say_.action, XDP_PASS);
+	/* Its request counts as the first again, and others have spent what there is for
+	 * those. */
+	pass_time(10 * SECOND);
+	for (int i = 0; i < 6; i++)
+		say(&(struct frame_spec){ .from = "198.18.0.1",
+					  .sport = (__u16)(1000 + i) },
+		    ask_, sizeof(ask_) - 1, &say_);
+	say(&wraps[0], ask_, sizeof(ask_) - 1, &say_);
+	assert_int_equal(say_.action, XDP_PASS);
 }
 
 /* A ClientHello: @random is the first octet of its random, @cookie how long that is. */

@@ -28,7 +28,6 @@
  * pieces. docs/HACKING.md says so, and what is dearer.
  */
 #define PLAIN_TENTHS   25
-#define SHIPPED_TENTHS 30 /* plain, where proof and answers are on: a ClientHello's */
 #define WRAPPED_TENTHS 35
 
 static struct shield_bpf *shield;
@@ -215,9 +214,7 @@ static long flood_of(enum program program)
 static bool is_near_flood(enum program program, const char *name,
 			  const struct frame_spec *frame, long count)
 {
-	int tenths = !is_plain(frame)		 ? WRAPPED_TENTHS
-		     : program == SHIELD_SHIPPED ? SHIPPED_TENTHS
-						 : PLAIN_TENTHS;
+	int tenths = is_plain(frame) ? PLAIN_TENTHS : WRAPPED_TENTHS;
 	long most = flood_of(program) * tenths / 10;
 
 	if (count <= most)

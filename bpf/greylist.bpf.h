@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * greylist.bpf.h - requests to join that have to come twice, while their service is under
+ * load: a client of NetQuake or DTLS has nothing else to prove its address with, see
+ * repeat.h. shield() refuses here what comes for the first time. The program for proof
+ * judges the rest: judge_repeated().
+ */
+#ifndef GREYLIST_BPF_H
+#define GREYLIST_BPF_H
+
+#include "pace.bpf.h"
+
+/*
+ * Return the random of the ClientHello in @p, hashed to 31 bits. It tells one ClientHello
+ * from the next of the same sender, and is the same in each repetition.
+ */
+static __always_inline int hello_random(struct xdp_md *ctx, const struct packet *p)
+{
+	__u32 random[8], sum = 0;
+
+	/* It follows both headers and the version. */
+	if (bpf_xdp_load_bytes(
+		    ctx, (p->payload & OFFSET_MASK) + DTLS_RECORD + DTLS_HANDSHAKE + 2,
+		    random, sizeof(random)))
+		return 0;
+	for (int i = 0; i < 8; i++)
+		sum = sum * 0x9e3779b1u ^ random[i];
+	return sum >> 1;
+}
+
+/* Return a keyed hash of a request of @who. @random tells its requests apart. */
+static __always_inline __u64 repeat_hash(const struct live *l,
+					 const struct cookie_asker *who, __u32 random)
+{
+	return who->word[0] * l->keys[0] + who->word[1] * l->keys[1] +
+	       (who->word[2] | (__u64)random << 32) * l->keys[2];
+}
+
+/*
+ * repeat_seen() of the request with @hash, in this processor's table. @hello: at the pace
+ * of DTLS, not at NetQuake's. Walked once by the verifier.
+ */
+__noinline int repeat_asked(__u64 hash, __u32 hello, __u32 look)
+{
+	__u32 table = bpf_get_smp_processor_id() & recent_mask, at = repeat_at(hash);
+	struct recent *r = bpf_map_lookup_elem(&recent, &table);
+	struct repeat_pace pace;
+
+	pace.least = hello ? repeat_hello.least : repeat_netquake.least;
+	pace.most = hello ? repeat_hello.most : repeat_netquake.most;
+	pace.held = hello ? repeat_hello.held : repeat_netquake.held;
+	return r && index_below(&at, 1 << REPEAT_BITS) &&
+	       repeat_seen(&r->repeats[at], hash, &pace, clock_now(&live), look);
+}
+
+/*
+ * Return true if the limit of the service in @slot for a first @kind, CCREQ_CONNECT or
+ * ClientHello, is spent, or that of its source at @net. Puts the service under load in
+ * the first case. A limit of the prefix may be spent if the result is false.
+ */
+static __always_inline bool joins_in_vain(struct live *l, const struct service *s,
+					  __u32 slot, enum wire_kind kind, __u64 net,
+					  __u32 ipv6, __u64 now)
+{
+	__u32 class = kind == KIND_CCREQ_CONNECT ? CLASS_CONNECT : CLASS_CHALLENGE, cell;
+	const struct budget *b = &s->budget[class];
+	__u64 global = l->globals[budget_index(slot, class)];
+	struct limit one = b->source;
+
+	if (limit_spent(&b->global, global, now)) {
+		press(l, slot, now);
+		return true;
+	}
+	/* As admit_net(): a request that takes a player's place has no more in a crowd.
+	 */
+	if (kind != KIND_CCREQ_CONNECT)
+		one.cost_ns >>= budget_crowd(b, global, now);
+	cell = budget_cell(b, l->keys, net, ipv6, SOURCE_BITS);
+	return index_below(&cell, 1 << SOURCE_BITS) &&
+	       limit_spent(&one, l->sources[cell], now);
+}
+
+/*
+ * Return true if a datagram is a CCREQ_CONNECT or first ClientHello that is over a limit,
+ * its sender is not validated, and it comes for the first time. The caller drops it for
+ * REASON_GREYLISTED. @what and @where: PROOF_WHAT() and PROOF_WHERE(), of @length bytes.
+ * Called for a sender that is in no list, and a service that does not only observe.
+ * Walked once by the verifier.
+ */
+__noinline int greylisted(struct xdp_md *ctx, __u64 what, __u64 where, __u32 length)
+{
+	enum wire_kind kind = what & 0xffff;
+	bool hello = kind == KIND_DTLS_CLIENT_HELLO;
+	__u32 slot = what >> 16 & 0xffff;
+	struct live *l = &live;
+	const struct proven_cell *cell;
+	const struct service *s;
+	struct cookie_asker who;
+	__u64 now = clock_now(l);
+	struct packet p;
+
+	s = service_at(tables_now(l), &slot);
+	if (!s || (!hello && kind != KIND_CCREQ_CONNECT))
+		return false;
+	where_packet(ctx, where, length, &p);
+	if (!joins_in_vain(l, s, slot, kind, address_net(&p, SENDER), p.ipv6, now))
+		return false;
+	packet_asker(&p, SENDER, slot, &who);
+	if (!hello) {
+		cell = proven_find(&l->proof.proven, &who, l->keys, now);
+		if (cell && cell->flags & PROVEN_SURELY)
+			return false;
+	}
+	return !repeat_asked(repeat_hash(l, &who, hello ? hello_random(ctx, &p) : 0),
+			     hello, true);
+}
+
+#endif /* GREYLIST_BPF_H */
