@@ -68,14 +68,13 @@ static __always_inline __u64 *budget_around(const struct live *l, const struct b
  * admit_budget() of who is at @net, for whom @global has something left. @times: what one
  * costs of the source's own budget.
  */
-static __always_inline enum reason admit_net(struct live *l, __u32 slot,
-					     const struct budget *b, enum wire_kind kind,
-					     __u64 net, __u32 ipv6, __u32 times,
-					     __u64 *global, __u64 now)
+static __always_inline enum reason admit_net(struct live *l, const struct budget *b,
+					     enum wire_kind kind, __u64 net, __u32 ipv6,
+					     __u32 times, __u64 *global, __u64 now)
 {
 	__u64 *source, *prefix, *area;
 	struct limit whole, one, near, wide;
-	__u32 *cost, index, scale, crowd;
+	__u32 index, crowd;
 
 	once_here(b); /* or all of it is loaded before the first refusal */
 	/*
@@ -86,30 +85,16 @@ static __always_inline enum reason admit_net(struct live *l, __u32 slot,
 							: budget_crowd(b, *global, now);
 	one = b->source;
 	one.cost_ns >>= crowd;
+	if (times > 1)
+		one = limit_scaled(&one, times, 1);
 	index = budget_cell(b, l->keys, net, ipv6, SOURCE_BITS);
 	source = &l->sources[index];
-	/* No request costs less than COST_ONE, so what it may cost need not be known. */
 	if (limit_spent(&one, *source, now))
 		return REASON_SOURCE_LIMIT;
 
 	whole = b->global;
 	near = b->prefix;
 	near.cost_ns >>= crowd;
-	index = slot * KIND_COUNT + kind;
-	cost = bpf_map_lookup_elem(&costs, &index);
-	scale = cost ? *cost : 0;
-	if (!scale && times > 1)
-		scale = COST_ONE;
-	if (scale) {
-		whole = limit_scaled(&whole, scale, COST_ONE);
-		one = limit_scaled(&one, times * scale, COST_ONE);
-		near = limit_scaled(&near, scale, COST_ONE);
-		if (limit_spent(&whole, *global, now))
-			return REASON_SERVICE_LIMIT;
-		if (limit_spent(&one, *source, now))
-			return REASON_SOURCE_LIMIT;
-	}
-
 	prefix = budget_around(l, b, net >> 8, ipv6);
 	if (!prefix || limit_spent(&near, *prefix, now))
 		return REASON_PREFIX_LIMIT;
@@ -128,8 +113,8 @@ static __always_inline enum reason admit_net(struct live *l, __u32 slot,
 }
 
 /*
- * Charge one request of @kind to the budget of @class. The cost of a request follows the
- * size of its answers; it is looked up only while the global budget has something left.
+ * Charge one request of @kind to the budget @b of @class of the service in @slot. Returns
+ * REASON_WITHIN_LIMITS, or why there is none left.
  */
 static __always_inline enum reason
 admit_budget(struct live *l, __u32 slot, const struct budget *b, enum wire_class class,
@@ -140,8 +125,7 @@ admit_budget(struct live *l, __u32 slot, const struct budget *b, enum wire_class
 
 	if (limit_spent(&b->global, *global, now))
 		return REASON_SERVICE_LIMIT;
-	return admit_net(l, slot, b, kind, address_net(p, SENDER), p->ipv6, 1, global,
-			 now);
+	return admit_net(l, b, kind, address_net(p, SENDER), p->ipv6, 1, global, now);
 }
 
 /*

@@ -87,7 +87,7 @@ __noinline int neighbours_spent(const struct call *c)
 {
 	struct live *l = &live;
 	__u64 *prefix, *area, now = clock_now(l);
-	__u32 slot, ipv6, index, *cost;
+	__u32 slot, ipv6;
 	const struct service *s;
 	const struct budget *b;
 	struct limit near, wide;
@@ -101,10 +101,6 @@ __noinline int neighbours_spent(const struct call *c)
 		return false;
 	b = &s->budget[CLASS_QUERY];
 	near = b->prefix;
-	index = slot * KIND_COUNT + call_kind(c);
-	cost = bpf_map_lookup_elem(&costs, &index);
-	if (cost && *cost)
-		near = limit_scaled(&near, *cost, COST_ONE);
 	prefix = budget_around(l, b, c->net >> 8, ipv6);
 	area = budget_around(l, b, area_net(c->net, ipv6), ipv6);
 	wide = area_limit(&near);

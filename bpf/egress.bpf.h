@@ -193,7 +193,6 @@ static __always_inline enum reason egress_admit(struct __sk_buff *ctx, struct li
 			   &signs_on, ret_clock))
 		return REASON_PLAYER;
 	master_note(ctx, p->addresses, p->ipv6, slot, kind);
-	learn_answer(l, slot, service, kind, p);
 	if (kind == KIND_CHALLENGE && service->family == FAMILY_NETQUAKE)
 		keys_learn(ctx, slot, packet_where(p), p->length);
 	/* Without proof, too, challenges are noted; but nobody has proven itself then. */

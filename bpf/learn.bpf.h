@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * learn.bpf.h - what else the server's words tell: NetQuake's ports of games, and what
- * answers cost.
+ * learn.bpf.h - what else the server's words tell: NetQuake's ports of games.
  */
 #ifndef LEARN_BPF_H
 #define LEARN_BPF_H
 
 #include "confirm.bpf.h"
 #include "ledger.bpf.h"
-
-#define PENDING_S    2 /* an answer comes within so many (of 2^30 ns), or is no answer */
 
 #define NAMED_PORT_S 10 /* a game's port is spoken from within so many (of 2^30 ns) */
 
@@ -75,32 +72,6 @@ static __always_inline void refresh_port(const struct live *l, struct tables *t,
 
 	if (port->flags & PORT_LEARNED && kind_is_netquake(kind))
 		port->seen_s = clock_s(l);
-}
-
-/*
- * Book @p, which is a @said, as the answer to what its receiver asked a moment ago: by
- * its kind, since whoever asks two things at once decides which was the last.
- */
-static __always_inline void learn_answer(const struct live *l, __u32 slot,
-					 const struct service *service,
-					 enum wire_kind said, const struct packet *p)
-{
-	__u64 *cell = pending_cell(l, p, RECEIVER, slot);
-	__u64 note = cell ? *cell : 0;
-	__u32 kind = wire_question(said);
-	struct answers *a;
-	__u32 index;
-
-	if (!note || note >> 48 != slot || clock_s(l) - (__u32)note > PENDING_S)
-		return;
-	if (kind == KIND_COUNT)
-		kind = (__u16)(note >> 32);
-	if (kind >= KIND_COUNT || !class_is_scaled(service_class(service, kind)))
-		return;
-	index = slot * KIND_COUNT + kind;
-	a = bpf_map_lookup_elem(&answers, &index);
-	if (a)
-		__sync_fetch_and_add(&a->bytes, p->length);
 }
 
 #endif /* LEARN_BPF_H */

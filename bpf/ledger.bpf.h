@@ -62,16 +62,6 @@ static __always_inline __u64 ledger_now(const struct live *l)
 	return l->ledger.strict ? STRICT_NOW_NS : clock_now(l);
 }
 
-/* Where requests wait for their answers to be booked: one address and port each. */
-static __always_inline __u64 *pending_cell(const struct live *l, const struct packet *p,
-					   enum side peer, __u32 slot)
-{
-	__u64 tag = (__u64)slot << 17 | (__u64)packet_port(p, peer) << 1 | p->ipv6;
-	__u32 index = limit_cell(l->keys, address_net(p, peer), tag, PENDING_BITS);
-
-	return bpf_map_lookup_elem(&pending, &index);
-}
-
 /*
  * Move @cell back by @pay_ns, as far as credit goes, for the prefix with @tag; it has no
  * say in what is not its own. With LEDGER_UNDO it is the present holder's charge that is
@@ -166,23 +156,13 @@ __noinline int ledger_book(__u64 prefix, __u64 bytes, __u32 halves)
 	return 0;
 }
 
-/* A stranger's datagram of @bytes goes on to the server: credit, and note what it asked.
+/* A stranger's datagram of @bytes goes on to the server: its prefix may be sent as much.
  */
-static __always_inline void ledger_credit(const struct live *l, __u32 slot,
-					  enum wire_kind kind, const struct packet *p,
+static __always_inline void ledger_credit(const struct live *l, const struct packet *p,
 					  __u64 bytes)
 {
-	__u64 *note = pending_cell(l, p, SENDER, slot);
-	__u32 index = slot * KIND_COUNT + kind;
-	struct answers *a;
-
 	if (l->ledger.byte_ns)
 		ledger_book(ledger_prefix(p, SENDER), bytes, 0);
-	if (note)
-		*note = (__u64)slot << 48 | (__u64)kind << 32 | clock_s(l);
-	a = bpf_map_lookup_elem(&answers, &index);
-	if (a)
-		__sync_fetch_and_add(&a->requests, 1);
 }
 
 #define MOVE_TIMES 3 /* what a move buys, in its own size: 4 times with the allowance */

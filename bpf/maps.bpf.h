@@ -99,29 +99,6 @@ struct {
 	__type(value, __u64);
 } ledgers SEC(".maps");
 
-/* The kind of each address's last request, so that the answer can be booked on it. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1 << PENDING_BITS);
-	__type(key, __u32);
-	__type(value, __u64);
-} pending SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, SERVICES_MAX *KIND_COUNT);
-	__type(key, __u32);
-	__type(value, struct answers);
-} answers SEC(".maps");
-
-/* What a request of a kind costs, in 1/COST_ONE: written by the daemon from answers. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, SERVICES_MAX *KIND_COUNT);
-	__type(key, __u32);
-	__type(value, __u32);
-} costs SEC(".maps");
-
 /* Outgoing IP fragments: what became of the first one. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

@@ -276,7 +276,7 @@ __noinline int proof_stranger(const struct call *c, __u32 class, __u32 random)
 	global = &l->globals[budget_index(slot, class)];
 	reason = REASON_SERVICE_LIMIT;
 	if (!limit_spent(&b->global, *global, now))
-		reason = admit_net(l, slot, b, kind, c->net, call_ipv6(c),
+		reason = admit_net(l, b, kind, c->net, call_ipv6(c),
 				   times_there(l, slot, s, kind, c->net, now), global,
 				   now);
 	reason = forget(reason, c->length);

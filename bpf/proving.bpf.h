@@ -83,16 +83,6 @@ __noinline int call_listed(struct xdp_md *ctx, const struct call *c)
 	return listed_reason(call_slot(c), &p);
 }
 
-/* What goes on to the server in place of a @kind, by the @form of its cookie. */
-static __always_inline enum wire_kind kind_turned(enum wire_kind kind, __u32 form)
-{
-	if (!form || form == COOKIE_REPLACED)
-		return kind;
-	return form == COOKIE_INFO     ? KIND_GETINFO
-	       : form == COOKIE_STATUS ? KIND_GETSTATUS
-				       : KIND_GETCHALLENGE;
-}
-
 /*
  * Return the reason to drop what passes for @reason, beside players of its address or
  * network, or @reason. Walked once by the verifier.
@@ -122,7 +112,6 @@ __noinline int proof_beside(struct xdp_md *ctx, const struct call *c, __u32 reas
  */
 __noinline int proof_note(struct xdp_md *ctx, const struct call *c, __u32 said)
 {
-	__u32 form = said >> PROOF_FORM_SHIFT;
 	enum reason reason = said & ((1 << PROOF_FORM_SHIFT) - 1);
 	enum verdict verdict = reason_verdict(reason);
 	struct live *l = &live;
@@ -147,8 +136,7 @@ __noinline int proof_note(struct xdp_md *ctx, const struct call *c, __u32 said)
 	if (!judged(ctx, l, &found, &p, bytes, reason, false) || verdict == VERDICT_DROP)
 		return XDP_DROP;
 	if (verdict == VERDICT_PASS)
-		judge_passed(ctx, l, &found, kind_turned(found.kind, form), &p, bytes,
-			     reason);
+		judge_passed(ctx, l, &found, &p, bytes, reason);
 	return XDP_PASS;
 }
 

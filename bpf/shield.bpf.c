@@ -52,15 +52,13 @@ static __always_inline bool judged(struct xdp_md *ctx, struct live *l,
 	return true;
 }
 
-/* It goes on to the server as a request @asks: that is paid for, and what it says is
- * noted. */
+/* It goes on to the server: that is paid for, and what it says is noted. */
 static __always_inline void judge_passed(struct xdp_md *ctx, struct live *l,
-					 const struct found *f, enum wire_kind asks,
-					 const struct packet *p, __u64 bytes,
-					 enum reason reason)
+					 const struct found *f, const struct packet *p,
+					 __u64 bytes, enum reason reason)
 {
 	if (reason != REASON_PLAYER)
-		ledger_credit(l, f->slot, asks, p, bytes);
+		ledger_credit(l, p, bytes);
 	else if (f->kind == KIND_NQ_UNRELIABLE)
 		ledger_credit_move(l, p, bytes);
 	if (f->kind == KIND_CONNECT && family_is_little(f->service->family))
@@ -79,7 +77,7 @@ static __always_inline int judge(struct xdp_md *ctx, struct live *l,
 		return XDP_PASS;
 	if (!f->service->observe && reason_verdict(reason) == VERDICT_DROP)
 		return XDP_DROP;
-	judge_passed(ctx, l, f, f->kind, p, bytes, reason);
+	judge_passed(ctx, l, f, p, bytes, reason);
 	return XDP_PASS;
 }
 

@@ -28,7 +28,6 @@
 #define LIST_MAX      65536 /* allow-list and deny-list entries, each */
 #define LEDGER_BITS   20 /* 8 MiB */
 #define LEDGER_TAGS   8 /* bits of a cell that say whose it is; time is above them */
-#define PENDING_BITS  16 /* 512 KiB */
 #define FRAGMENT_BITS 16
 #define MOVED_BITS    14
 #define NAME_MAX_LEN  32 /* of a service, with its NUL */
@@ -160,8 +159,6 @@ _Static_assert(CLASS_BUDGETS <= 1 << CLASS_BITS, "more classes than bits");
 #define FRIEND_GLOBAL_RATE  1000
 #define FRIEND_GLOBAL_BURST 2000
 #define FRIEND_LEDGER_SHIFT 6 /* 64 times the allowance */
-
-#define COST_ONE	    16 /* struct service.cost of a request with a small answer */
 
 struct service {
 	char name[NAME_MAX_LEN];
@@ -565,12 +562,6 @@ struct live {
 	struct owner owners[SERVICES_MAX]; /* by slot */
 	__u64 masters_due_ns[SERVICES_MAX]; /* of noting masters: report_limit */
 	struct tables tables[2];
-};
-
-/* What requests of a kind drew: learned where the server's answers leave. */
-struct answers {
-	__u64 requests; /* passed to the server */
-	__u64 bytes; /* of payload in answer */
 };
 
 #endif /* ABI_H */

@@ -281,35 +281,6 @@
 	X(DTLS_CERT_VERIFY,	15,	"dtls-certificate-verify", CONNECT, NQ|QW|QE)	\
 	X(DTLS_CLIENT_KEY,	16,	"dtls-client-key-exchange", CONNECT, NQ|QW|QE)
 
-/*
- * Answers that are an answer to one question only. What else a server says (text, game
- * traffic) may be one to several.
- *	  answer		question */
-#define WIRE_ANSWERS(X)							\
-	X(STATUSRESPONSE,	GETSTATUS)				\
-	X(INFORESPONSE,		GETINFO)				\
-	X(CHALLENGERESPONSE,	GETCHALLENGE)				\
-	X(CHALLENGE,		GETCHALLENGE)				\
-	X(S2C_CHALLENGE,	GETCHALLENGE)				\
-	X(CONNECTRESPONSE,	CONNECT)				\
-	X(CLIENT_CONNECT,	CONNECT)				\
-	X(S2C_CONNECTION,	CONNECT)				\
-	X(ACCEPT,		CONNECT)				\
-	X(REJECT,		CONNECT)				\
-	X(INFO,			INFO)	/* Quake II says it both ways */ \
-	X(RCONINFORESPONSE,	RCONINFO)				\
-	X(ACK,			PING)					\
-	X(RAW_ACK,		PING)					\
-	X(GETSERVERSRESPONSE,	GETSERVERS)				\
-	X(GETSERVERSEXTRESPONSE, GETSERVERSEXT)				\
-	X(CCREP_ACCEPT,		CCREQ_CONNECT)				\
-	X(CCREP_REJECT,		CCREQ_CONNECT)				\
-	X(CCREP_SERVER_INFO,	CCREQ_SERVER_INFO)			\
-	X(CCREP_PLAYER_INFO,	CCREQ_PLAYER_INFO)			\
-	X(CCREP_RULE_INFO,	CCREQ_RULE_INFO)			\
-	X(CCREP_RCON,		CCREQ_RCON)				\
-	X(DTLS_HELLO_VERIFY,	DTLS_CLIENT_HELLO)
-
 /* clang-format on */
 
 #define WIRE_WORD_MAX 32 /* letters */
@@ -393,30 +364,6 @@ static inline enum wire_class wire_class(enum wire_family family, enum wire_kind
 	if (!index_below(&row, FAMILY_COUNT * (KIND_COUNT + 1)))
 		return CLASS_MALFORMED;
 	return (enum wire_class)((const __u8 *)wire_classes)[row];
-}
-
-/* The question that @answer always is an answer to; KIND_COUNT: there is no such one. */
-static inline __attribute__((always_inline)) enum wire_kind
-wire_question(enum wire_kind answer)
-{
-	switch (answer) {
-#define AS_QUESTION(answer_, question) \
-	case KIND_##answer_:           \
-		return KIND_##question;
-		WIRE_ANSWERS(AS_QUESTION)
-#undef AS_QUESTION
-	default:
-		return KIND_COUNT;
-	}
-}
-
-/*
- * Do requests of that class cost more where their answers are larger? Only what is asked
- * for the answer's sake: else somebody could make it dear for all others to join.
- */
-static inline __attribute__((always_inline)) int class_is_scaled(enum wire_class class_)
-{
-	return class_ == CLASS_QUERY || class_ == CLASS_UNKNOWN;
 }
 
 #endif /* WIRE_H */

@@ -187,34 +187,6 @@ static void look_alikes_share_the_strict_budget(void **state)
 	}
 }
 
-/* Written down a second time: what a server says to which question, and to none. */
-static void answers_have_their_questions(void **state)
-{
-	static const struct {
-		enum wire_kind answer, question;
-	} rows[] = {
-		{ KIND_STATUSRESPONSE, KIND_GETSTATUS },
-		{ KIND_INFORESPONSE, KIND_GETINFO },
-		{ KIND_CHALLENGERESPONSE, KIND_GETCHALLENGE },
-		{ KIND_CHALLENGE, KIND_GETCHALLENGE },
-		{ KIND_S2C_CHALLENGE, KIND_GETCHALLENGE },
-		{ KIND_CONNECTRESPONSE, KIND_CONNECT },
-		{ KIND_CLIENT_CONNECT, KIND_CONNECT },
-		{ KIND_S2C_CONNECTION, KIND_CONNECT },
-		{ KIND_ACCEPT, KIND_CONNECT },
-		{ KIND_REJECT, KIND_CONNECT },
-		{ KIND_RAW_ACK, KIND_PING },
-		{ KIND_ACK, KIND_PING },
-		{ KIND_PRINT, KIND_COUNT },
-		{ KIND_NETCHAN, KIND_COUNT },
-		{ KIND_GETSTATUS, KIND_COUNT },
-	};
-
-	(void)state;
-	for (size_t i = 0; i < COUNT(rows); i++)
-		assert_int_equal(wire_question(rows[i].answer), rows[i].question);
-}
-
 static const struct {
 	__u8 class_;
 	__u8 families;
@@ -444,7 +416,6 @@ int main(void)
 		cmocka_unit_test(a_longer_word_is_another),
 		cmocka_unit_test(spellings_do_not_escape),
 		cmocka_unit_test(look_alikes_share_the_strict_budget),
-		cmocka_unit_test(answers_have_their_questions),
 		cmocka_unit_test(words_of_other_families_are_unknown),
 		cmocka_unit_test(the_short_cut_agrees),
 		cmocka_unit_test(hot_words_are_found),

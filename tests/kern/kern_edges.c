@@ -276,37 +276,6 @@ static void observed_fragments_leave(void **state)
 	assert_int_equal(later_fragment(8), TC_ACT_SHOT);
 }
 
-/* A note of another service in the same cell is no request of this one's. */
-static void an_answer_is_booked_where_it_was_asked(void **state)
-{
-	int notes = bpf_map__fd(kern.skel->maps.pending);
-	int fd = bpf_map__fd(kern.skel->maps.answers);
-	__u32 changed = 0;
-
-	(void)state;
-	serve(FAMILY_QUAKE3);
-	ask(PEER, HERE);
-	for (__u32 cell = 0; cell < 1 << PENDING_BITS; cell++) {
-		__u64 note;
-
-		assert_int_equal(bpf_map_lookup_elem(notes, &cell, &note), 0);
-		if (!note)
-			continue;
-		changed++;
-		note |= 1ull << 48;
-		assert_int_equal(bpf_map_update_elem(notes, &cell, &note, BPF_ANY), 0);
-	}
-	assert_int_equal(changed, 1);
-	assert_true(says(status, sizeof(status)));
-	for (__u32 slot = 0; slot < 2; slot++) {
-		__u32 key = slot * KIND_COUNT + KIND_GETSTATUS;
-		struct answers a;
-
-		assert_int_equal(bpf_map_lookup_elem(fd, &key, &a), 0);
-		assert_int_equal(a.bytes, 0);
-	}
-}
-
 /* --- what is counted -----------------------------------------------------------------
  */
 
@@ -431,7 +400,6 @@ int main(void)
 		TEST(welcomes_cost_a_player),
 		TEST(payments_end_at_nothing_owed),
 		TEST(observed_fragments_leave),
-		TEST(an_answer_is_booked_where_it_was_asked),
 		TEST(players_are_no_strangers),
 		TEST(all_fragments_count_with_the_first),
 		TEST(fragments_bring_no_payload),

@@ -106,21 +106,16 @@ static void beside_who_is_known_few_minutes_count(void **state)
 			 known_minute(kern.live->clock_ns));
 }
 
-/* A service with budget to spare, of which one network may ask for nine, or four that
- * count as two each. */
-static void answers_at_leisure(enum wire_family family, enum wire_kind kind)
+/* A service with budget to spare, of which one network may ask for four answers. */
+static void answers_at_leisure(enum wire_family family)
 {
 	static const char *const known[] = { "192.0.2.1", "2001:db8:1::1" };
-	__u32 index = kind, cost = 2 * COST_ONE;
 	struct service s = kern_open_service(family);
 
 	answers(family, ANSWERS_PRESSURE);
 	s.answers = ANSWERS_PRESSURE;
-	s.budget[CLASS_QUERY].prefix = kern_rate(1, 9);
+	s.budget[CLASS_QUERY].prefix = kern_rate(1, 4);
 	kern_service(&kern, 0, 0, &s);
-	assert_int_equal(bpf_map_update_elem(bpf_map__fd(kern.skel->maps.costs), &index,
-					     &cost, BPF_ANY),
-			 0);
 	know_both();
 	for (size_t i = 0; i < COUNT(known); i++)
 		known_note(&kern.live->answering.known, known_network(net_of(known[i])),
@@ -140,14 +135,13 @@ static void learn_status(enum wire_family family)
  * What neighbours ask, or somebody in their names, does not keep who is known unanswered,
  * though it presses nothing. @most: so many of @neighbours are let through.
  */
-static void among_neighbours(enum wire_family family, enum wire_kind kind,
-			     const struct frame_spec *known,
+static void among_neighbours(enum wire_family family, const struct frame_spec *known,
 			     const struct frame_spec neighbours[2], unsigned int most)
 {
 	const char *ask = family == FAMILY_QUAKE3 ? OOB "getstatus" : OOB "status 23";
 	unsigned int passed = 0;
 
-	answers_at_leisure(family, kind);
+	answers_at_leisure(family);
 	for (int i = 0; i < 8; i++) {
 		say(&neighbours[i & 1], ask, strlen(ask), &say_);
 		passed += say_.action == XDP_PASS;
@@ -183,10 +177,10 @@ static void neighbours_who_press_nothing(void **state)
 	};
 
 	(void)state;
-	among_neighbours(FAMILY_QUAKE3, KIND_GETSTATUS, &wraps[0], near, 4);
-	among_neighbours(FAMILY_QUAKE3, KIND_GETSTATUS, &wraps[0], around, 6);
-	among_neighbours(FAMILY_QUAKE3, KIND_GETSTATUS, &wraps[1], near6, 4);
-	among_neighbours(FAMILY_QUAKEWORLD, KIND_STATUS, &wraps[0], near, 4);
+	among_neighbours(FAMILY_QUAKE3, &wraps[0], near, 4);
+	among_neighbours(FAMILY_QUAKE3, &wraps[0], around, 5);
+	among_neighbours(FAMILY_QUAKE3, &wraps[1], near6, 4);
+	among_neighbours(FAMILY_QUAKEWORLD, &wraps[0], near, 4);
 }
 
 /* An IPv6 address can be called what a network of IPv4 is, and is not noted as one. */
@@ -209,7 +203,7 @@ static void who_is_refused_gets_not_known(void **state)
 	const struct live *l = kern.live;
 
 	(void)state;
-	answers_at_leisure(FAMILY_QUAKE3, KIND_GETSTATUS);
+	answers_at_leisure(FAMILY_QUAKE3);
 	for (int minute = 0; minute < 5; minute++) {
 		pass_time((1ull << KNOWN_SHIFT) - l->clock_ns % (1ull << KNOWN_SHIFT));
 		for (int i = 0; i < 5; i++) {

@@ -43,10 +43,7 @@ static inline bool maps_open(struct shield *s)
 	s->deny = map_make("deny");
 	s->follow = map_make("follow");
 	s->qports = map_make("qports");
-	s->answers = map_make("answers");
-	s->costs = map_make("costs");
-	assert_true(s->allow >= 0 && s->deny >= 0 && s->follow >= 0 && s->qports >= 0 &&
-		    s->answers >= 0 && s->costs >= 0);
+	assert_true(s->allow >= 0 && s->deny >= 0 && s->follow >= 0 && s->qports >= 0);
 	s->shared = mmap(NULL, sizeof(*s->shared), PROT_READ | PROT_WRITE, MAP_SHARED,
 			 s->live, 0);
 	assert_true(s->shared != MAP_FAILED);
@@ -56,8 +53,7 @@ static inline bool maps_open(struct shield *s)
 
 static inline void maps_close(struct shield *s)
 {
-	const int maps[] = { s->live,	s->allow,   s->deny, s->follow,
-			     s->qports, s->answers, s->costs };
+	const int maps[] = { s->live, s->allow, s->deny, s->follow, s->qports };
 
 	munmap(s->shared, sizeof(*s->shared));
 	for (size_t i = 0; i < COUNT(maps); i++)

@@ -202,8 +202,6 @@ static void the_daemon_sweeps(void **state)
 {
 	struct shield view = {
 		.qports = bpf_map__fd(kern.skel->maps.qports),
-		.answers = bpf_map__fd(kern.skel->maps.answers),
-		.costs = bpf_map__fd(kern.skel->maps.costs),
 		.shared = kern.live,
 	};
 	struct player_key key;

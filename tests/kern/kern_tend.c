@@ -2,7 +2,7 @@
 /*
  * kern_tend.c - who is forgotten, and that nobody else is: qports that lead nowhere, and
  * a slot that another service gets. The maps are the kernel's; no interface has a part in
- * it. What the programs make of them is in kern_players.c, of costs in kern_ledger.c.
+ * it. What the programs make of them is in kern_players.c.
  */
 #include "kern/kern_maps.h"
 
@@ -178,35 +178,15 @@ static void many_that_left_are_forgotten(void **state)
 	assert_true(leads("192.0.2.1", 2, 0, 7000));
 }
 
-static const struct answers drawn = { 40, 40 * 1024 };
-
-static void set_costs_of(__u32 slot)
+static void spend_limits_of(__u32 slot)
 {
-	for (__u32 kind = 0; kind < KIND_COUNT; kind++) {
-		__u32 key = slot * KIND_COUNT + kind, cost = 5;
-
-		assert_int_equal(
-			bpf_map_update_elem(shield.answers, &key, &drawn, BPF_ANY), 0);
-		assert_int_equal(bpf_map_update_elem(shield.costs, &key, &cost, BPF_ANY),
-				 0);
-	}
 	for (__u32 class = 0; class < 1 << CLASS_BITS; class ++)
 		shield.shared->globals[budget_index(slot, class)] = 9;
 }
 
-/* What is left of requests to @slot: all, or nothing. */
-static void costs_are_left(__u32 slot, bool left)
+/* The limits of @slot are as spent as they were, or not at all. */
+static void limits_are_spent(__u32 slot, bool left)
 {
-	for (__u32 kind = 0; kind < KIND_COUNT; kind++) {
-		__u32 key = slot * KIND_COUNT + kind, cost;
-		struct answers a;
-
-		assert_int_equal(bpf_map_lookup_elem(shield.answers, &key, &a), 0);
-		assert_int_equal(bpf_map_lookup_elem(shield.costs, &key, &cost), 0);
-		assert_int_equal(a.requests, left ? drawn.requests : 0);
-		assert_int_equal(a.bytes, left ? drawn.bytes : 0);
-		assert_int_equal(cost, left ? 5 : 0);
-	}
 	for (__u32 class = 0; class < 1 << CLASS_BITS; class ++)
 		assert_int_equal(shield.shared->globals[budget_index(slot, class)],
 				 left ? 9 : 0);
@@ -228,7 +208,7 @@ static void a_slot_is_forgotten_alone(void **state)
 		enter_player("192.0.2.2", 1000, slot, 78, now - 61 * SECOND);
 		lead("192.0.2.1", slot, 0, 77, 1000);
 		lead("192.0.2.1", slot, QPORT_NARROW, 77, 1000);
-		set_costs_of(slot);
+		spend_limits_of(slot);
 	}
 	/* More than are looked for in one go. */
 	for (__u32 i = 0; i < MANY; i++)
@@ -243,7 +223,7 @@ static void a_slot_is_forgotten_alone(void **state)
 		assert_int_equal(leads("192.0.2.1", slot, QPORT_NARROW, 77), left);
 		assert_int_equal(*moved_of("192.0.2.1", slot, 0, 77), left);
 		assert_int_equal(*moved_of("192.0.2.1", slot, QPORT_NARROW, 77), left);
-		costs_are_left(slot, left);
+		limits_are_spent(slot, left);
 	}
 	assert_int_equal(qports_in_all(), 2 * (SLOTS - 1));
 	assert_int_equal(moved_in_all(), 2 * (SLOTS - 1));

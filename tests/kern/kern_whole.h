@@ -99,17 +99,6 @@ static inline void fill(void)
 			t->half[0].made_ns = 500 + slot;
 			t->half[1].made_ns = 600 + slot;
 		}
-		for (__u32 kind = 0; kind < KIND_COUNT; kind++) {
-			__u32 key = slot * KIND_COUNT + kind, cost = 700 + slot;
-			struct answers answers = { 800 + slot, 900 + slot };
-
-			assert_int_equal(bpf_map_update_elem(shield.costs, &key, &cost,
-							     BPF_ANY),
-					 0);
-			assert_int_equal(bpf_map_update_elem(shield.answers, &key,
-							     &answers, BPF_ANY),
-					 0);
-		}
 	}
 }
 
@@ -156,16 +145,6 @@ static inline void assert_slot(__u32 slot, bool fresh)
 			assert_int_equal(rows[i], fresh ? 0 : 7);
 	}
 	free(rows);
-	for (__u32 kind = 0; kind < KIND_COUNT; kind++) {
-		__u32 key = slot * KIND_COUNT + kind, cost;
-		struct answers answers;
-
-		assert_int_equal(bpf_map_lookup_elem(shield.costs, &key, &cost), 0);
-		assert_int_equal(cost, fresh ? 0 : 700 + slot);
-		assert_int_equal(bpf_map_lookup_elem(shield.answers, &key, &answers), 0);
-		assert_int_equal(answers.requests, fresh ? 0 : 800 + slot);
-		assert_int_equal(answers.bytes, fresh ? 0 : 900 + slot);
-	}
 }
 
 /* --- what is to become of them ------------------------------------------------------ */

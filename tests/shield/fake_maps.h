@@ -235,8 +235,7 @@ static inline int fake_begin(void **state)
 	else if (!strcmp(#name_, "refused"))                                       \
 		shield.name_ = fake_map(BPF_MAP_TYPE_##type_, sizeof(key_),        \
 					sizeof(value_), FAKE_SLOTS * CLASS_COUNT); \
-	else if (!strcmp(#name_, "others") || !strcmp(#name_, "sampled") ||        \
-		 !strcmp(#name_, "answers") || !strcmp(#name_, "costs"))           \
+	else if (!strcmp(#name_, "others") || !strcmp(#name_, "sampled"))          \
 		shield.name_ = fake_map(BPF_MAP_TYPE_##type_, sizeof(key_),        \
 					sizeof(value_), entries_);                 \
 	else if (!strcmp(#name_, "qports"))                                        \

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * test_shield_tend.c - what the daemon does every few seconds, at both sides of each
- * limit: what requests cost, whose turn a secret is, how many are followed, who is gone.
+ * limit: whose turn a secret is, how many are followed, who is gone.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,114 +15,6 @@
 
 #include "cookie.h"
 #include "players.h"
-
-static void serve(__u32 slot, enum wire_family family)
-{
-	struct service *s = &shield.shared->tables[0].services[slot];
-
-	s->active = 1;
-	s->family = (__u8)family;
-}
-
-static void answered(__u32 slot, enum wire_kind kind, __u64 requests, __u64 bytes)
-{
-	__u32 key = slot * KIND_COUNT + kind;
-	struct answers a = { requests, bytes };
-
-	assert_int_equal(bpf_map_update_elem(shield.answers, &key, &a, BPF_ANY), 0);
-}
-
-static __u32 cost_of(__u32 slot, enum wire_kind kind)
-{
-	__u32 key = slot * KIND_COUNT + kind, cost;
-
-	assert_int_equal(bpf_map_lookup_elem(shield.costs, &key, &cost), 0);
-	return cost;
-}
-
-static struct answers answers_of(__u32 slot, enum wire_kind kind)
-{
-	__u32 key = slot * KIND_COUNT + kind;
-	struct answers a;
-
-	assert_int_equal(bpf_map_lookup_elem(shield.answers, &key, &a), 0);
-	return a;
-}
-
-/* In sixteenths of what a small answer costs: a KiB. */
-static void requests_cost_what_their_answers_weigh(void **state)
-{
-	static const struct {
-		__u64 requests, bytes;
-		__u32 cost;
-		__u64 then_requests, then_bytes;
-	} rows[] = {
-		{ 0, 0, 0, 0, 0 },
-		{ 15, 15 * 4096, 0, 15, 15 * 4096 },
-		{ 16, 16 * 4096, 4 * COST_ONE, 16, 16 * 4096 },
-		{ 16, 16 * 1024, COST_ONE, 16, 16 * 1024 },
-		{ 16, 16 * 1024 + 1024, COST_ONE + 1, 16, 16 * 1024 + 1024 },
-		{ 16, 16 * 1023, COST_ONE, 16, 16 * 1023 },
-		{ 100, 7, COST_ONE, 100, 7 },
-		{ 16, 16 * 65536ull, 64 * COST_ONE, 16, 16 * 65536ull },
-		{ 16, 16 * 65600ull, 64 * COST_ONE, 16, 16 * 65600ull },
-		{ 16, 16 * 65000ull, 1015, 16, 16 * 65000ull },
-		{ 16, 1ull << 50, 64 * COST_ONE, 16, 1ull << 50 },
-		{ 4096, 4096 * 2048, 2 * COST_ONE, 4096, 4096 * 2048 },
-		{ 4097, 4097 * 2048, 2 * COST_ONE, 2048, 4097 * 1024 },
-	};
-
-	(void)state;
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct answers a;
-
-		fake_end(NULL);
-		fake_begin(NULL);
-		serve(3, FAMILY_QUAKE3);
-		answered(3, KIND_GETSTATUS, rows[i].requests, rows[i].bytes);
-		shield_tend(&shield);
-		a = answers_of(3, KIND_GETSTATUS);
-		if (cost_of(3, KIND_GETSTATUS) != rows[i].cost ||
-		    a.requests != rows[i].then_requests || a.bytes != rows[i].then_bytes)
-			fail_msg("row %zu: %u, %llu, %llu", i, cost_of(3, KIND_GETSTATUS),
-				 (unsigned long long)a.requests,
-				 (unsigned long long)a.bytes);
-	}
-}
-
-/* Each service by its family, each kind by its class; and of free slots nothing. */
-static void only_questions_cost(void **state)
-{
-	static const enum wire_family families[] = { FAMILY_QUAKE3, FAMILY_COUNT,
-						     FAMILY_QUAKEWORLD, FAMILY_COUNT,
-						     FAMILY_NETQUAKE };
-
-	(void)state;
-	for (__u32 slot = 0; slot < FAKE_SLOTS; slot++) {
-		if (families[slot] < FAMILY_COUNT)
-			serve(slot, families[slot]);
-		for (int kind = 0; kind < KIND_COUNT; kind++)
-			answered(slot, (enum wire_kind)kind, 100,
-				 100 * (2048 + slot * 512));
-	}
-	/* Beyond the counters. */
-	serve(FAKE_SLOTS, FAMILY_QUAKE3);
-	answered(FAKE_SLOTS, KIND_GETSTATUS, 100, 409600);
-	shield_tend(&shield);
-	for (__u32 slot = 0; slot < FAKE_SLOTS; slot++)
-		for (int kind = 0; kind < KIND_COUNT; kind++) {
-			enum wire_family family = families[slot];
-			bool costs =
-				family < FAMILY_COUNT &&
-				class_is_scaled(wire_class(family, (enum wire_kind)kind));
-
-			assert_int_equal(cost_of(slot, (enum wire_kind)kind),
-					 costs ? COST_ONE * (4 + slot) / 2 : 0);
-		}
-	assert_int_equal(cost_of(FAKE_SLOTS, KIND_GETSTATUS), 0);
-	fake_fails = shield.answers;
-	shield_tend(&shield);
-}
 
 /* --- secrets -------------------------------------------------------------------------
  */
@@ -298,8 +190,6 @@ static void the_followed_are_counted(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(requests_cost_what_their_answers_weigh),
-		TEST(only_questions_cost),
 		TEST(secrets_take_turns),
 		TEST(secrets_differ),
 		TEST(keys_are_made_once),

@@ -226,7 +226,7 @@ int shield_players(const struct shield *shield,
 
 /*
  * Housekeeping that may wait, for the daemon to call every few seconds: forget players
- * who left, and set what requests cost by what their answers have weighed.
+ * that left, replace a secret whose turn it is.
  */
 void shield_tend(struct shield *shield);
 

@@ -86,7 +86,7 @@ bool about_limits(const struct shield *s, const struct service *service, __u32 s
 {
 	enum wire_class class = wire_class((enum wire_family)service->family, kind);
 	const struct live *l = s->shared;
-	__u32 index = slot * KIND_COUNT + kind, cost = 0, crowd;
+	__u32 crowd;
 	const struct budget *b;
 
 	if (class >= CLASS_BUDGETS)
@@ -103,10 +103,6 @@ bool about_limits(const struct shield *s, const struct service *service, __u32 s
 	ret[ABOUT_PREFIX].due_ns = prefix_due(s, cell_prefix(l, b, host, false, 0));
 	ret[ABOUT_SOURCE].limit.cost_ns >>= crowd;
 	ret[ABOUT_PREFIX].limit.cost_ns >>= crowd;
-	bpf_map_lookup_elem(s->costs, &index, &cost);
-	for (int i = 0; i < ABOUT_LEVEL_COUNT && cost; i++)
-		if (i != ABOUT_NETWORK)
-			ret[i].limit = limit_scaled(&ret[i].limit, cost, COST_ONE);
 	/* area_limit() */
 	ret[ABOUT_NETWORK].limit = ret[ABOUT_PREFIX].limit;
 	ret[ABOUT_NETWORK].limit.cost_ns -= ret[ABOUT_PREFIX].limit.cost_ns >> 2;

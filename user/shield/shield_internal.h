@@ -26,9 +26,6 @@
 	X(others,	PERCPU_ARRAY,	__u32,	struct tally, OTHER_COUNT) \
 	X(qports,	HASH,		struct qport_key, __u16, PLAYERS_MAX) \
 	X(ledgers,	ARRAY,		__u32,	__u64,	1 << LEDGER_BITS) \
-	X(pending,	ARRAY,		__u32,	__u64,	1 << PENDING_BITS) \
-	X(answers,	ARRAY,		__u32,	struct answers, SERVICES_MAX * KIND_COUNT) \
-	X(costs,	ARRAY,		__u32,	__u32,	SERVICES_MAX * KIND_COUNT) \
 	X(fragments,	ARRAY,		__u32,	__u64,	1 << FRAGMENT_BITS) \
 	X(follow,	LPM_TRIE,	struct cidr, struct list_entry, LIST_MAX) \
 	X(samples,	RINGBUF,	struct nothing, struct nothing, SAMPLES_BYTES) \
@@ -225,7 +222,7 @@ int carry_games(struct shield *shield, const struct btf *ours);
 
 /* shield_apply() for a caller that holds the lock. */
 int shield_apply_locked(struct shield *shield, const struct config *config);
-/* Another service gets @slot: its players, what its requests cost and its budgets are
+/* Another service gets @slot: its players and its budgets are
  * nobody's now. */
 void shield_forget_slot(const struct shield *shield, __u32 slot);
 /* The entries of @list that the configuration owns become those of @want, no others, and

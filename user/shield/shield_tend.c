@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * shield_tend.c - housekeeping: players who left, and what requests cost.
+ * shield_tend.c - housekeeping: players who left.
  *
  * Nothing here is needed for safety. Stale players are not believed by the programs
- * either, and costs stay as they were last set while no daemon runs.
+ * either.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,10 +14,7 @@
 #include "players.h"
 #include "shield/shield_internal.h"
 
-#define SWEEP_MAX    1024 /* qports in one go */
-#define COST_BYTES   1024 /* of answer that cost COST_ONE */
-#define COST_MAX     (64 * COST_ONE)
-#define COST_SAMPLES 16 /* answered requests before the average is believed */
+#define SWEEP_MAX 1024 /* qports in one go */
 
 /* The next cell of the table from *@at on in which there is somebody. NULL: no more. */
 static struct player_cell *next_cell(const struct shield *s, __u32 *at)
@@ -103,7 +100,6 @@ void shield_forget_slot(const struct shield *s, __u32 slot)
 {
 	struct qport_key gone[SWEEP_MAX], at;
 	__u64 now = shield_clock();
-	struct answers nothing = { 0 };
 	struct player_cell *cell;
 	void *previous;
 	size_t count;
@@ -128,12 +124,6 @@ void shield_forget_slot(const struct shield *s, __u32 slot)
 		for (size_t i = 0; i < count; i++)
 			forget_qport(s, &gone[i]);
 	} while (count == SWEEP_MAX);
-	for (__u32 kind = 0; kind < KIND_COUNT; kind++) {
-		__u32 key = slot * KIND_COUNT + kind, none = 0;
-
-		bpf_map_update_elem(s->answers, &key, &nothing, BPF_ANY);
-		bpf_map_update_elem(s->costs, &key, &none, BPF_ANY);
-	}
 	memset(&s->shared->spoken[slot], 0, sizeof(s->shared->spoken[slot]));
 	memset(&s->shared->unjudged[slot], 0, sizeof(s->shared->unjudged[slot]));
 	s->shared->owners[slot] = (struct owner){ 0 };
@@ -153,32 +143,6 @@ static void sweep_players(const struct shield *s)
 		if (player_alive(&cell->player, now))
 			continue;
 		players_remove(&s->shared->players, at, &id, now);
-	}
-}
-
-static void set_costs(const struct shield *s, __u32 slot, enum wire_family family)
-{
-	for (__u32 kind = 0; kind < KIND_COUNT; kind++) {
-		__u32 key = slot * KIND_COUNT + kind;
-		struct answers a;
-		__u64 cost;
-		__u32 value;
-
-		if (!class_is_scaled(wire_class(family, (enum wire_kind)kind)) ||
-		    bpf_map_lookup_elem(s->answers, &key, &a) ||
-		    a.requests < COST_SAMPLES)
-			continue;
-		cost = a.bytes * COST_ONE / a.requests / COST_BYTES;
-		if (cost < COST_ONE)
-			cost = COST_ONE;
-		value = (__u32)(cost > COST_MAX ? COST_MAX : cost);
-		bpf_map_update_elem(s->costs, &key, &value, BPF_ANY);
-		/* Halve now and then, so that the average follows the server. */
-		if (a.requests > 4096) {
-			a.requests /= 2;
-			a.bytes /= 2;
-			bpf_map_update_elem(s->answers, &key, &a, BPF_ANY);
-		}
 	}
 }
 
@@ -207,7 +171,6 @@ static void rotate_secret(struct shield *s)
 void shield_tend(struct shield *s)
 {
 	__u32 followed = 0;
-	struct service service;
 
 	if (!s->shared)
 		return; /* cannot be, once it is open; but an analyser does not know */
@@ -216,9 +179,6 @@ void shield_tend(struct shield *s)
 	sweep_qports(s);
 	shield_players(s, count_followed, &followed);
 	__atomic_store_n(&s->shared->followed, followed, __ATOMIC_RELAXED);
-	for (__u32 slot = 0; slot < s->capacity; slot++)
-		if (shield_service(s, slot, &service))
-			set_costs(s, slot, (enum wire_family)service.family);
 	shield_lists_tend(s);
 	shield_know_players(s);
 	shield_know_networks(s);
