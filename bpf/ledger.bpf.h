@@ -1,26 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * ledger.bpf.h - no prefix is sent more than it has sent, and a small allowance.
+ * ledger.bpf.h - the anti-amplification limit: no prefix is sent more than it has sent,
+ * and a small allowance. It does not matter which engine answers, nor to what.
  *
- * One u64 for each /24 or /56: the time at which its debt is paid, in the manner of
- * limit.h but in bytes. What arrives moves it back, what leaves moves it forward, and
- * what would move it beyond the window does not leave. It does not matter which engine
- * answers, nor to what.
+ * A cell holds the time at which the debt of one /24 or /56 is paid, in the manner of
+ * limit.h but in bytes, and a tag: the part of a keyed hash that tells its prefix.
+ * What arrives moves the time back, what leaves moves it forward, and what would move it
+ * beyond the window does not leave. Four cells are a line (struct ledger_line), and the
+ * hash says which line is a prefix's.
  *
- * Cells are shared, so each prefix has two, of independent hashes, and both must agree.
- * Nor is what one prefix has paid ever spent on another: a cell's low bits are a tag,
- * that of the one prefix that it is about. Only that prefix has its credit or reduces its
- * debt; another that comes takes the cell over without the credit, and a debt of several
- * is paid by time alone.
+ * A prefix that has no cell takes one of its line that owes nothing. So what one prefix
+ * has paid is never spent on another, and a debt is never forgotten. If all four cells
+ * owe, nothing is sent to a fifth prefix of that line until one of them has paid.
+ *
+ * Called by the egress program, by what is sent back from the kernel, and for what goes
+ * on to the server. All processors share the cells: a charge is one compare-and-swap. Two
+ * processors that enter the same prefix at the same moment choose the same cell, or, if a
+ * third changes the line meanwhile, may leave it two: the first in the line counts from
+ * then on.
  */
 #ifndef LEDGER_BPF_H
 #define LEDGER_BPF_H
 
 #include "common.bpf.h"
-
-#define STRICT_NOW_NS  (1ull << 62) /* strict: a clock that stands still */
-#define LEDGER_SEVERAL 0 /* the tag of a debt of more than one prefix */
-#define LEDGER_UNDO    (1u << LEDGER_TAGS) /* beside a tag: give back a charge */
 
 /* The /24 or /56 of @peer; of the latter's 56 bits none is where IPv6 is marked. */
 static __always_inline __u64 ledger_prefix(const struct packet *p, enum side peer)
@@ -28,104 +30,129 @@ static __always_inline __u64 ledger_prefix(const struct packet *p, enum side pee
 	return address_net(p, peer) >> 8 | (__u64)p->ipv6 << 56;
 }
 
-/* Where @prefix is booked, above its tag there: @second is another hash than the first.
- */
-static __always_inline __u32 ledger_place(const struct live *l, __u64 prefix, bool second)
+/* Return a hash of @prefix: the index of its line, and below that its tag. */
+static __always_inline __u32 ledger_place(const struct live *l, __u64 prefix)
 {
-	__u64 keys[3] = { l->keys[second], 0, l->keys[2] };
-
-	return limit_cell(keys, prefix, 0, LEDGER_BITS + LEDGER_TAGS);
+	return limit_cell(l->keys, prefix, 0, LEDGER_BITS + LEDGER_TAGS);
 }
 
-static __always_inline __u64 *ledger_cell(__u32 place)
-{
-	__u32 index = place >> LEDGER_TAGS;
-
-	return bpf_map_lookup_elem(&ledgers, &index);
-}
-
+/* Return the tag in @place: not 0, which is that of a cell that was never taken. */
 static __always_inline __u32 ledger_tag(__u32 place)
 {
-	__u32 tag = place % LEDGER_GRAIN_NS;
+	__u32 tag = place & ((1 << LEDGER_TAGS) - 1);
 
-	return tag != LEDGER_SEVERAL ? tag : 1;
+	return tag ? tag : 1;
 }
 
-/* A cell: @due_ns, never earlier than it is, and whose that is. */
+/* Return the tag of @cell. */
+static __always_inline __u32 ledger_whose(__u64 cell)
+{
+	return cell & ((1 << LEDGER_TAGS) - 1);
+}
+
+/* Return the time at which the debt in @cell is paid. */
+static __always_inline __u64 ledger_due(__u64 cell)
+{
+	return (cell >> LEDGER_TAGS) * LEDGER_GRAIN_NS;
+}
+
+/* Return the cell of @tag whose debt is paid at @due_ns, or up to a grain later. */
 static __always_inline __u64 ledger_entry(__u64 due_ns, __u32 tag)
 {
-	return (due_ns + LEDGER_GRAIN_NS - 1) / LEDGER_GRAIN_NS * LEDGER_GRAIN_NS | tag;
+	return (due_ns + LEDGER_GRAIN_NS - 1) / LEDGER_GRAIN_NS << LEDGER_TAGS | tag;
 }
 
 static __always_inline __u64 ledger_now(const struct live *l)
 {
-	return l->ledger.strict ? STRICT_NOW_NS : clock_now(l);
+	return l->ledger.strict ? LEDGER_STRICT_NS : clock_now(l);
 }
 
 /*
- * Move @cell back by @pay_ns, as far as credit goes, for the prefix with @tag; it has no
- * say in what is not its own. With LEDGER_UNDO it is the present holder's charge that is
- * given back, also of a debt of several. 0: nothing moved. Functions of their own, here
- * and below, so that the verifier walks the loops once.
+ * Return the index of the cell with @tag in @line, or else of the one that it may take:
+ * one that owes nothing, and of those the first that has had no credit since @floor_ns,
+ * or the one with the least credit. LEDGER_WAYS: all owe. The cell, as it was seen, is in
+ * *@ret_seen.
  */
-__noinline int ledger_pay(__u64 *cell, __u64 pay_ns, __u32 tag, __u64 now_ns)
+static __always_inline __u32 ledger_choose(const struct ledger_line *line, __u32 tag,
+					   __u64 floor_ns, __u64 now_ns, __u64 *ret_seen)
 {
-	__u64 credit_ns = live.ledger.credit_ns;
-	bool undo = tag & LEDGER_UNDO;
+	__u32 best = LEDGER_WAYS;
+	__u64 seen, due, most = 0;
 
-	if (!cell)
+	for (__u32 way = 0; way < LEDGER_WAYS; way++) {
+		seen = *(const volatile __u64 *)&line->cells[way];
+		if (ledger_whose(seen) != tag)
+			continue;
+		*ret_seen = seen;
+		return way;
+	}
+	*ret_seen = 0;
+	for (__u32 way = 0; way < LEDGER_WAYS; way++) {
+		seen = *(const volatile __u64 *)&line->cells[way];
+		due = ledger_due(seen);
+		if (due > now_ns || (due >= floor_ns && due < most))
+			continue;
+		best = way;
+		*ret_seen = seen;
+		if (due < floor_ns)
+			break;
+		most = due;
+	}
+	return best;
+}
+
+/*
+ * Move the cell of @tag in @line back by @pay_ns, as far as credit goes. Returns 0 if it
+ * cannot be: it owes nothing and may have no credit, or no cell of the line can be taken.
+ * Functions of their own, here and below, so that the verifier walks the loops once.
+ */
+__noinline int ledger_pay(struct ledger_line *line, __u64 pay_ns, __u32 tag, __u64 now_ns)
+{
+	__u64 floor = now_ns - live.ledger.credit_ns, seen, from;
+	__u32 way;
+
+	if (!line)
 		return 0;
-	tag &= ~LEDGER_UNDO;
 	for (int i = 0; i < LIMIT_TRIES; i++) {
-		__u64 seen = *(volatile __u64 *)cell;
-		__u32 whose = seen % LEDGER_GRAIN_NS;
-		__u64 from = seen - whose, floor = now_ns - credit_ns, entry;
-
-		if (undo && whose == LEDGER_SEVERAL) {
-			floor = now_ns;
-			tag = LEDGER_SEVERAL;
-		} else if (whose != tag) {
-			if (from > now_ns || undo)
-				return 0;
-			from = now_ns;
-		}
+		way = ledger_choose(line, tag, floor, now_ns, &seen);
+		if (!index_below(&way, LEDGER_WAYS))
+			return 0;
+		from = ledger_whose(seen) == tag ? ledger_due(seen) : now_ns;
 		if (from <= floor)
 			return 0;
 		from = from - floor > pay_ns ? from - pay_ns : floor;
-		entry = ledger_entry(from, tag);
-		if (__sync_val_compare_and_swap(cell, seen, entry) == seen)
+		if (__sync_val_compare_and_swap(&line->cells[way], seen,
+						ledger_entry(from, tag)) == seen)
 			return 1;
 	}
 	return 0;
 }
 
 /*
- * Move @cell forward by @cost_ns for the prefix with @tag, unless that is more than
- * @halves of a window from now. Time is no credit, nor is what another has paid.
+ * Move the cell of @tag in @line forward by @cost_ns. Returns 0, and charges nothing, if
+ * that is more than @halves of a window from now, or if no cell of the line can be taken.
+ * Neither time nor what another prefix has paid is credit.
  */
-__noinline int ledger_charge(__u64 *cell, __u64 cost_ns, __u32 tag, __u32 halves,
-			     __u64 now_ns)
+__noinline int ledger_charge(struct ledger_line *line, __u64 cost_ns, __u32 tag,
+			     __u32 halves, __u64 now_ns)
 {
-	__u64 floor = now_ns - live.ledger.credit_ns;
+	__u64 floor = now_ns - live.ledger.credit_ns, seen, from, entry;
 	__u64 limit = now_ns + halves * (live.ledger.window_ns >> 1);
+	__u32 way;
 
-	if (!cell)
+	if (!line)
 		return 1;
 	for (int i = 0; i < LIMIT_TRIES; i++) {
-		__u64 seen = *(volatile __u64 *)cell, entry;
-		__u32 whose = seen % LEDGER_GRAIN_NS;
-		__u64 from = seen - whose;
-		bool alone;
-
-		if (whose == tag)
-			from = from < floor ? floor : from;
-		else if (from <= now_ns)
-			from = now_ns;
-		alone = whose == tag || from == now_ns;
-		entry = ledger_entry(from + cost_ns, alone ? tag : LEDGER_SEVERAL);
-		if (entry - entry % LEDGER_GRAIN_NS > limit)
+		way = ledger_choose(line, tag, floor, now_ns, &seen);
+		if (!index_below(&way, LEDGER_WAYS))
 			return 0;
-		if (__sync_val_compare_and_swap(cell, seen, entry) == seen)
+		from = ledger_whose(seen) == tag ? ledger_due(seen) : now_ns;
+		if (from < floor)
+			from = floor;
+		entry = ledger_entry(from + cost_ns, tag);
+		if (ledger_due(entry) > limit)
+			return 0;
+		if (__sync_val_compare_and_swap(&line->cells[way], seen, entry) == seen)
 			return 1;
 	}
 	return 0;
@@ -133,27 +160,19 @@ __noinline int ledger_charge(__u64 *cell, __u64 cost_ns, __u32 tag, __u32 halves
 
 /*
  * @bytes have come from @prefix (@halves: 0), or are to be sent to it, which may then be
- * so many halves of a window ahead: in both of its cells or, if one says no, in none.
- * Looks at the configuration itself, so that it is verified apart.
+ * so many halves of a window ahead. Returns 0 if they must not be sent. Looks at the
+ * configuration itself, so that it is verified apart.
  */
 __noinline int ledger_book(__u64 prefix, __u64 bytes, __u32 halves)
 {
 	const struct live *l = &live;
-	__u32 place = ledger_place(l, prefix, false),
-	      other = ledger_place(l, prefix, true);
-	__u64 *first = ledger_cell(place), *second = ledger_cell(other);
+	__u32 place = ledger_place(l, prefix), index = place >> LEDGER_TAGS;
+	struct ledger_line *line = bpf_map_lookup_elem(&ledgers, &index);
 	__u64 ns = bytes * l->ledger.byte_ns, now = ledger_now(l);
+	__u32 tag = ledger_tag(place);
 
-	if (!halves)
-		return ledger_pay(first, ns, ledger_tag(place), now) +
-		       ledger_pay(second, ns, ledger_tag(other), now);
-
-	if (!ledger_charge(first, ns, ledger_tag(place), halves, now))
-		return 0;
-	if (ledger_charge(second, ns, ledger_tag(other), halves, now))
-		return 1;
-	ledger_pay(first, ns, ledger_tag(place) | LEDGER_UNDO, now);
-	return 0;
+	return halves ? ledger_charge(line, ns, tag, halves, now)
+		      : ledger_pay(line, ns, tag, now);
 }
 
 /* A stranger's datagram of @bytes goes on to the server: its prefix may be sent as much.

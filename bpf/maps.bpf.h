@@ -91,12 +91,13 @@ struct {
 	__type(value, __u16);
 } qports SEC(".maps");
 
-/* Bytes owed by each /24 and /56, see struct ledger. */
+/* Bytes owed by each /24 and /56. Full: if all of a line owe, nothing is sent to another
+ * prefix of that line. See ledger.bpf.h. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1 << LEDGER_BITS);
 	__type(key, __u32);
-	__type(value, __u64);
+	__type(value, struct ledger_line);
 } ledgers SEC(".maps");
 
 /* Outgoing IP fragments: what became of the first one. */

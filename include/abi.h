@@ -26,8 +26,9 @@
 #define SOURCE_BITS   20 /* 2^20 cells of 8 bytes: 8 MiB */
 #define PREFIX_BITS   18 /* 2 MiB */
 #define LIST_MAX      65536 /* allow-list and deny-list entries, each */
-#define LEDGER_BITS   20 /* 8 MiB */
-#define LEDGER_TAGS   8 /* bits of a cell that say whose it is; time is above them */
+#define LEDGER_BITS   15 /* 2^15 lines of 32 bytes: 1 MiB */
+#define LEDGER_WAYS   4
+#define LEDGER_TAGS   16 /* bits of a cell that say whose it is; time is above them */
 #define FRAGMENT_BITS 16
 #define MOVED_BITS    14
 #define NAME_MAX_LEN  32 /* of a service, with its NUL */
@@ -360,7 +361,14 @@ struct sampled {
 	__u64 lost; /* the ring buffer was full */
 };
 
-#define LEDGER_GRAIN_NS (1ull << LEDGER_TAGS) /* of time, in a cell */
+#define LEDGER_STRICT_NS (1ull << 59) /* strict: a clock that stands still */
+#define LEDGER_GRAIN_NS	 4096ull /* of time, in a cell: 48 bits are 36 years */
+
+/* The prefixes of one hash; a cell is a tag, and when its prefix owes nothing any more.
+ */
+struct ledger_line {
+	__u64 cells[LEDGER_WAYS];
+};
 
 /*
  * What an unverified prefix may be sent beyond what it has sent: GCRA in bytes, so bytes

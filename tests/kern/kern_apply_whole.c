@@ -165,15 +165,21 @@ static void ports_that_were_learned(void **state)
 
 static void put_ledger(__u32 key, __u64 value)
 {
-	assert_int_equal(bpf_map_update_elem(shield.ledgers, &key, &value, BPF_ANY), 0);
+	struct ledger_line line;
+
+	for (int way = 0; way < LEDGER_WAYS; way++)
+		line.cells[way] = value;
+	assert_int_equal(bpf_map_update_elem(shield.ledgers, &key, &line, BPF_ANY), 0);
 }
 
 static __u64 ledger_at(__u32 key)
 {
-	__u64 ret = 0;
+	struct ledger_line line;
 
-	assert_int_equal(bpf_map_lookup_elem(shield.ledgers, &key, &ret), 0);
-	return ret;
+	assert_int_equal(bpf_map_lookup_elem(shield.ledgers, &key, &line), 0);
+	for (int way = 1; way < LEDGER_WAYS; way++)
+		assert_int_equal(line.cells[way], line.cells[0]);
+	return line.cells[0];
 }
 
 /* Debts are forgotten when their sort changes, all of them, and only then. */

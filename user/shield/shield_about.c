@@ -112,38 +112,41 @@ bool about_limits(const struct shield *s, const struct service *service, __u32 s
 
 /* --- amplification ----------------------------------------------------------- */
 
-/* Nanoseconds that one cell of the account grants; one that another prefix holds grants
- * no credit. */
+/*
+ * Return the nanoseconds that the account at @place, of cell_ledger(), is granted at @now
+ * until @limit; below 0 if it owes more. An account without a cell is granted nothing
+ * where all cells of its line owe.
+ */
 static __s64 ledger_left(const struct shield *s, __u32 place, __u64 now, __u64 limit)
 {
-	__u32 index = place >> LEDGER_TAGS, tag = place % LEDGER_GRAIN_NS;
-	__u64 cell = 0, from;
+	__u32 index = place >> LEDGER_TAGS, tag = place & ((1 << LEDGER_TAGS) - 1);
+	__u64 floor = now - s->shared->ledger.credit_ns, due;
+	struct ledger_line line = { 0 };
+	bool room = false;
 
-	bpf_map_lookup_elem(s->ledgers, &index, &cell);
-	from = cell - cell % LEDGER_GRAIN_NS;
-	if (cell % LEDGER_GRAIN_NS == (tag ? tag : 1)) {
-		if (from < now - s->shared->ledger.credit_ns)
-			from = now - s->shared->ledger.credit_ns;
-	} else if (from <= now) {
-		from = now;
+	bpf_map_lookup_elem(s->ledgers, &index, &line);
+	for (int way = 0; way < LEDGER_WAYS; way++) {
+		due = (line.cells[way] >> LEDGER_TAGS) * LEDGER_GRAIN_NS;
+		if ((line.cells[way] & ((1 << LEDGER_TAGS) - 1)) == (tag ? tag : 1))
+			return (__s64)(limit - (due < floor ? floor : due));
+		room |= due <= now;
 	}
-	return (__s64)(limit - from);
+	return room ? (__s64)(limit - now) : 0;
 }
 
 void about_allowance(const struct shield *s, const struct about_host *host,
 		     struct about_allowance *ret)
 {
 	const struct ledger *l = &s->shared->ledger;
-	__u64 now = l->strict ? 1ull << 62 : about_clock(s), limit = now + l->window_ns;
-	__s64 first, second;
+	__u64 now = l->strict ? LEDGER_STRICT_NS : about_clock(s);
 
 	*ret = (struct about_allowance){ .off = !l->byte_ns, .strict = l->strict };
 	if (ret->off)
 		return;
-	first = ledger_left(s, cell_ledger(s->shared, host, 0, false), now, limit);
-	second = ledger_left(s, cell_ledger(s->shared, host, 0, true), now, limit);
 	ret->most = l->window_ns / l->byte_ns;
-	ret->left = (first < second ? first : second) / (__s64)l->byte_ns;
+	ret->left =
+		ledger_left(s, cell_ledger(s->shared, host, 0), now, now + l->window_ns) /
+		(__s64)l->byte_ns;
 }
 
 /* --- flows ------------------------------------------------------------------- */

@@ -222,7 +222,7 @@ static int apply_ledger(struct shield *s, const struct config *config)
 		ledger.byte_ns = ledger.window_ns / config_allowance(config);
 	}
 	if (ledger.strict != s->shared->ledger.strict) {
-		__u64 *zeros = calloc(1 << LEDGER_BITS, sizeof(*zeros));
+		struct ledger_line *zeros = calloc(1 << LEDGER_BITS, sizeof(*zeros));
 		int err = zeros ? write_half(s->ledgers, zeros, 1 << LEDGER_BITS, 0)
 				: -ENOMEM;
 

@@ -9,7 +9,7 @@
 
 #include "shield/about.h"
 
-#define CELL_LEDGERS 6 /* of one address: three accounts of two cells */
+#define CELL_LEDGERS 3 /* accounts of one address */
 
 /* area_net(): the /20 or /48 around @net's prefix. */
 static inline __u64 cell_network(const struct about_host *host)
@@ -43,20 +43,19 @@ static inline __u32 cell_prefix(const struct live *l, const struct budget *b,
 }
 
 /*
- * The place of an account of amplification, above its tag. @account: 0 of the prefix, 1
- * of an allowed source, 2 of what signs on; @second: the other of its two cells.
+ * The line of an account of amplification, above its tag. @account: 0 of the prefix, 1
+ * of an allowed source, 2 of what signs on.
  */
 static inline __u32 cell_ledger(const struct live *l, const struct about_host *host,
-				int account, bool second)
+				int account)
 {
 	__u64 prefix = host->net >> 8 | (__u64)host->ipv6 << 56;
-	__u64 keys[3] = { l->keys[second], 0, l->keys[2] };
 
 	if (account == 1)
 		prefix = (host->ipv6 ? prefix : host->net) | 1ull << 57;
 	else if (account == 2)
 		prefix |= 1ull << 58;
-	return limit_cell(keys, prefix, 0, LEDGER_BITS + LEDGER_TAGS);
+	return limit_cell(l->keys, prefix, 0, LEDGER_BITS + LEDGER_TAGS);
 }
 
 #endif /* SHIELD_CELLS_H */

@@ -39,6 +39,14 @@ static void cell_copy(int from, int to, __u32 index)
 		bpf_map_update_elem(to, &index, &value, BPF_ANY);
 }
 
+static void line_copy(int from, int to, __u32 index)
+{
+	struct ledger_line line;
+
+	if (!bpf_map_lookup_elem(from, &index, &line))
+		bpf_map_update_elem(to, &index, &line, BPF_ANY);
+}
+
 static void list_copy(const struct trial *t, enum list list, int to)
 {
 	struct list_entry entry;
@@ -101,8 +109,8 @@ static void copy_cells(const struct trial *t, __u32 slot)
 	list_copy(t, LIST_DENY, t->copy->deny);
 	hash_copy(t, t->of->qports, t->copy->qports, false);
 	for (int i = 0; i < CELL_LEDGERS; i++)
-		cell_copy(t->of->ledgers, t->copy->ledgers,
-			  cell_ledger(l, &t->host, i / 2, i % 2) >> LEDGER_TAGS);
+		line_copy(t->of->ledgers, t->copy->ledgers,
+			  cell_ledger(l, &t->host, i) >> LEDGER_TAGS);
 	if (!shield_service(t->copy, slot, &service))
 		return;
 	for (int class = 0; class < CLASS_BUDGETS; class ++)
