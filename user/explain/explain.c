@@ -214,19 +214,30 @@ static void ends_make(const struct collect *c, const struct explain_service *s,
 		inet_pton(AF_INET6, "::ffff:198.51.100.1", server->address);
 }
 
-/* An answer of the usual size to @kind, as far as any was seen. */
-static size_t answer_make(const struct collect *c, const struct explain_service *s,
-			  enum explain_act act, enum wire_kind kind,
-			  __u8 ret[ANSWER_MOST])
+/* The size of a response to @act: of a query that of the longest cached response. */
+static size_t answer_size(const struct collect *c, const struct explain_service *s,
+			  enum explain_act act)
 {
-	struct answers seen = about_answers(c->shield, s->slot, kind);
-	size_t n = act == ACT_QUERY ? ANSWER_QUERY : ANSWER_JOIN;
+	struct shield_template cached[TEMPLATE_FORMS];
+	size_t count = shield_templates(c->shield, s->slot, cached), n = 0;
+
+	if (act != ACT_QUERY)
+		return ANSWER_JOIN;
+	for (size_t i = 0; i < count; i++)
+		n = cached[i].bytes > n ? cached[i].bytes : n;
+	if (!n)
+		n = ANSWER_QUERY;
+	return n < ANSWER_JOIN ? ANSWER_JOIN : n > ANSWER_MOST ? ANSWER_MOST : n;
+}
+
+/* A response of that size. */
+static size_t answer_make(const struct collect *c, const struct explain_service *s,
+			  enum explain_act act, __u8 ret[ANSWER_MOST])
+{
+	size_t n = answer_size(c, s, act);
 	__u8 head[EXPLAIN_PAYLOAD];
 	size_t begins;
 
-	if (seen.bytes && seen.requests && act == ACT_QUERY)
-		n = (size_t)(seen.bytes / seen.requests);
-	n = n < ANSWER_JOIN ? ANSWER_JOIN : n > ANSWER_MOST ? ANSWER_MOST : n;
 	memset(ret, 'x', n);
 	begins = explain_answer((enum wire_family)s->service.family, act, n, head);
 	memcpy(ret, head, begins);
@@ -239,7 +250,7 @@ static void step_answer(const struct collect *c, const struct explain_service *s
 {
 	struct explain_end client, server;
 	__u8 payload[ANSWER_MOST], frame[EXPLAIN_FRAME];
-	size_t n = answer_make(c, s, act, step->in.kind, payload);
+	size_t n = answer_make(c, s, act, payload);
 
 	ends_make(c, s, &client, &server);
 	n = n ? explain_frame(&server, &client, HOPS, payload, n, frame) : 0;

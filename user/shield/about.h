@@ -110,10 +110,6 @@ bool about_listed(const struct shield *shield, enum list list,
 		  const struct about_host *host, struct cidr *ret_network,
 		  struct list_entry *ret);
 
-/* The answers that requests of @kind to the service in @slot have drawn. */
-struct answers about_answers(const struct shield *shield, __u32 slot,
-			     enum wire_kind kind);
-
 /* The service that gets datagrams to @port at @address (all zero: any); -1: none. */
 int about_service_at(const struct shield *shield, const __be32 address[4], __u16 port);
 

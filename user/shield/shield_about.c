@@ -239,15 +239,6 @@ bool about_listed(const struct shield *s, enum list list, const struct about_hos
 	       !bpf_map_lookup_elem(map, ret_network, ret);
 }
 
-struct answers about_answers(const struct shield *s, __u32 slot, enum wire_kind kind)
-{
-	__u32 index = slot * KIND_COUNT + kind;
-	struct answers ret = { 0 };
-
-	bpf_map_lookup_elem(s->answers, &index, &ret);
-	return ret;
-}
-
 int about_service_at(const struct shield *s, const __be32 address[4], __u16 port)
 {
 	__u32 half = shield_generation(s) & 1, exact;

@@ -86,15 +86,7 @@ static void keys_delete(int map)
 /* Copy the tables that the programs do not write. */
 static void copy_once(const struct trial *t)
 {
-	struct service service;
-
 	hash_copy(t, t->of->endpoints, t->copy->endpoints, true);
-	for (__u32 slot = 0; slot < t->of->capacity; slot++) {
-		if (!shield_service(t->of, slot, &service))
-			continue;
-		for (__u32 kind = 0; kind < KIND_COUNT; kind++)
-			cell_copy(t->of->costs, t->copy->costs, slot * KIND_COUNT + kind);
-	}
 }
 
 static void copy_cells(const struct trial *t, __u32 slot)
