@@ -142,7 +142,7 @@ $(FUZZ_BLIND:%=$(O)/fuzz/user/%.o): FUZZ_COVER = \
 		-fsanitize-coverage=inline-8bit-counters,indirect-calls,pc-table
 $(O)/fuzz/user/decode/q3/%.o: FUZZ_CPPFLAGS = -include tests/fuzz/q3/q3_trace.h
 
-# What carries the shield's programs waits for them, and nothing else does.
+# The files that carry the shield's programs wait for the skeletons, and no others do.
 SKEL_OBJ	:= $(patsubst %.c,%.o,$(shell grep -l '\.skel\.h"' $(USER_SRC)))
 $(foreach in,$(O) $(O)/san $(O)/fuzz,$(addprefix $(in)/,$(SKEL_OBJ))): | $(SKEL)
 
