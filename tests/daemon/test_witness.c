@@ -22,6 +22,7 @@
 
 #define LOOK_S	  5
 #define ELSEWHERE 7 /* an interface that no program of ours is at */
+#define SLOT	  5 /* of the service */
 
 static struct config config;
 static __u64 now_ns;
@@ -64,7 +65,7 @@ bool shield_service(const struct shield *shield, __u32 slot, struct service *ret
 {
 	(void)shield;
 	*ret = config.services[0].service;
-	return slot == 0;
+	return slot == SLOT;
 }
 
 int shield_tallies(const struct shield *shield, __u32 slot, struct tallies *ret_in,
@@ -84,7 +85,7 @@ __u64 shield_clock(void)
 void shield_unjudged_put(struct shield *shield, __u32 slot, int ifindex, bool all)
 {
 	(void)shield;
-	assert_int_equal(slot, 0);
+	assert_int_equal(slot, SLOT);
 	noted = (struct unjudged){ (__u32)ifindex, (__u32)(now_ns >> 30), all };
 }
 
