@@ -349,7 +349,7 @@ vmtest: deps-vm
 	$(Q)$(MAKE) --no-print-directory $(side_by_side) lab $(KERN_BIN)
 	$(Q)BUILD=$(O) KERNEL='$(KERNEL)' VM='$(VM)' V='$(V)' vmtests/run.sh
 
-# What is installed as it stands, and where; uninstall takes the same names away.
+# These files are installed as they stand; uninstall takes the same names away.
 SHARE		= $(DESTDIR)$(PREFIX)/share
 DOCS		:= README.md LICENSE \
 		   $(filter-out docs/HACKING.md docs/RELEASING.md,$(wildcard docs/*.md)) \
