@@ -87,7 +87,8 @@ static void unreliable(struct nq_session *s, const struct family *family,
 	enum netchan_lateness late = NETCHAN_OVERTAKEN;
 	uint16_t sum = netchan_sum(body);
 
-	if (order != NETCHAN_NEWER)
+	/* Quake Enhanced's connections have a handshake each: none begins unseen. */
+	if (order != NETCHAN_NEWER && family->id == FAMILY_NETQUAKE)
 		late = netchan_late(&way->late, sequence, sum);
 	if (late == NETCHAN_ANEW) {
 		/* Another connection, whose first chunk was not seen. */
