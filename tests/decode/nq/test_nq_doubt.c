@@ -83,9 +83,33 @@ static void a_curve_of_another_release_is_rest(void **state)
 	hear(B(sound), RECORD_DECODED, "\"speed\":2}]");
 }
 
+/* Only of these was there a recording, and of 999 with these flags. */
+static void dialect_without_a_recording_is_untested(void **state)
+{
+	static const char *const tested[] = { "quake15", "fitzquake666", "rmq999",
+					      "dp7" };
+	struct nq_format f;
+
+	(void)state;
+	for (size_t i = 0; nq_dialects[i]; i++) {
+		const struct nq_dialect *d = nq_dialects[i];
+		bool known = false;
+
+		for (size_t k = 0; k < sizeof(tested) / sizeof(*tested); k++)
+			known |= !strcmp(d->name, tested[k]);
+		assert_true(nq_format_of(d, d->protocol == 999 ? 0x82 : 0, 0, 0, &f));
+		assert_int_equal(f.untested, !known);
+		assert_true(nq_format_of(d, 0, 0, 1, &f));
+		assert_true(f.untested);
+	}
+	assert_true(nq_format_of(&nq_rmq_plain, 0, 0, 0, &f));
+	assert_true(f.untested);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(dialect_without_a_recording_is_untested),
 		cmocka_unit_test(two_readings_are_a_guess_until_one_is_left),
 		cmocka_unit_test(huge_and_tiny_numbers_are_no_reading),
 		cmocka_unit_test(several_names_are_no_dialect),

@@ -30,6 +30,7 @@ static const struct nq_dialect proquake = {
 	.name = "proquake15",
 	.protocol = 15,
 	.move = NQ_MOVE_16,
+	.untested = true,
 	.svc = nq_svc_id,
 	.clc = nq_clc_id,
 	.clientdata = NQ_ROWS(nq_clientdata_id),
@@ -39,6 +40,7 @@ static const struct nq_dialect quakedp = {
 	.name = "quakedp",
 	.protocol = 15,
 	.traits = NQ_QUAKEDP | NQ_LONG_TEXTS,
+	.untested = true,
 	.svc = nq_svc_dp,
 	.clc = nq_clc_id,
 	.update = NQ_ROWS(nq_update_quakedp),
@@ -49,6 +51,7 @@ static const struct nq_dialect nehahra15 = {
 	.name = "nehahra15",
 	.protocol = 15,
 	.traits = NQ_NEHAHRA,
+	.untested = true,
 	.svc = nq_svc_nehahra,
 	.clc = nq_clc_id,
 	.clientdata = NQ_ROWS(nq_clientdata_id),
@@ -58,6 +61,7 @@ static const struct nq_dialect nehahra250 = {
 	.name = "nehahra250",
 	.protocol = 250,
 	.traits = NQ_NEHAHRA,
+	.untested = true,
 	.svc = nq_svc_nehahra,
 	.clc = nq_clc_id,
 	.clientdata = NQ_ROWS(nq_clientdata_id),
@@ -94,6 +98,7 @@ RMQ(nq_rmq_plain, 0);
 		.name = (label),                                \
 		.protocol = (number),                           \
 		.traits = NQ_NEHAHRA | NQ_WIDE_MODELS | (wide), \
+		.untested = true,                               \
 		.svc = nq_svc_nehahra,                          \
 		.clc = nq_clc_id,                               \
 		.clientdata = NQ_ROWS(nq_clientdata_bjp),       \
@@ -111,6 +116,7 @@ BJP(bjp3, "bjp3", 10002, NQ_WIDE_SOUNDS);
 		.coord = (c),                                 \
 		.angle = (a),                                 \
 		.move = (m),                                  \
+		.untested = (number) != 3504,                 \
 		.svc = nq_svc_dp,                             \
 		.clc = nq_clc_dp,                             \
 		.update = NQ_ROWS(nq_update_quakedp),         \
@@ -176,8 +182,10 @@ bool nq_format_of(const struct nq_dialect *dialect, uint32_t flags, uint32_t pex
 		.coord = dialect->coord,
 		.angle = dialect->angle,
 		.move = dialect->move,
+		.untested = dialect->untested || fte,
 	};
 	if (dialect->traits & NQ_RMQ) {
+		ret->untested |= flags != RMQ_OF_QUAKESPASM;
 		ret->coord = rmq_coord(flags);
 		ret->angle = rmq_angle(flags);
 		ret->move = ret->angle == NQ_ANGLE_F32 ? NQ_MOVE_F32 : NQ_MOVE_16;

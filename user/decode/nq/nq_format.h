@@ -77,6 +77,7 @@ struct nq_dialect {
 	uint32_t traits; /* enum nq_trait */
 	uint8_t coord, angle; /* enum nq_coord, nq_angle; NQ_RMQ: by the flags */
 	uint8_t move; /* enum nq_move; NQ_RMQ: by the flags */
+	bool untested; /* no recording of it was at hand; NQ_RMQ: by the flags */
 	const struct op *svc, *clc; /* of 256 */
 	struct nq_rows_of update; /* behind the fields of every update */
 	struct nq_rows_of clientdata;
@@ -93,6 +94,7 @@ struct nq_format {
 	uint32_t flags; /* NQ_RMQ */
 	uint32_t pext1, pext2;
 	uint8_t coord, angle, move;
+	bool untested; /* as of the dialect, or extensions are */
 };
 
 /* False: the flags contradict each other, or are not known. */

@@ -389,7 +389,7 @@ void nq_decode(struct nq_game *game, const struct family *family, struct message
 		decode_known(game, family, m);
 	if (game->known)
 		m->record->dialect = game->format.dialect->name;
-	m->record->untested = game->format.pext1 || game->format.pext2;
+	m->record->untested = game->format.untested;
 	/* Its engine has utf8_enable on, which others of DarkPlaces have off. */
 	m->record->utf8 = game->code == NQ_CODE_XONOTIC;
 }

@@ -57,7 +57,8 @@ bool q2_message_as(struct message *m, const struct q2_dialect *d, size_t *left,
 	m->record->kind = kinds[server][p->rank];
 	if (m->record->status < RECORD_OPAQUE && p->dialect.name)
 		m->record->dialect = p->dialect.name;
-	m->record->untested = p->dialect.extensions || p->dialect.protocol == 26;
+	m->record->untested = p->dialect.extensions || p->dialect.protocol == 26 ||
+			      p->dialect.protocol == 36;
 	return !m->wrong && !m->opaque;
 }
 

@@ -129,7 +129,7 @@ static const struct q3_dialect old_43 = {
 	.configstrings = 1024,
 	.arrays = q3_arrays,
 	.moves = { q3_move, Q3_MOVE },
-	.flags = Q3_PLAIN,
+	.flags = Q3_PLAIN | Q3_UNTESTED,
 	.protocol = 43,
 };
 
