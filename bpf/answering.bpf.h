@@ -272,7 +272,7 @@ static __always_inline int answer_try(struct xdp_md *ctx, const struct call *c,
 	__u32 bytes = answer_frame(ctx), reason;
 	int chosen = template_choose(ctx, c);
 
-	if (chosen <= 0 || !template_grow(ctx, c->where, chosen >> CHOSEN_LENGTH))
+	if (chosen <= 0 || !template_grow(ctx, c->where, chosen_length(chosen)))
 		return WAY_ANSWER;
 	reason = answer_pay(ctx, c, layer, bytes, template_frame(chosen, c->where));
 	if (reason == REASON_COUNT) {

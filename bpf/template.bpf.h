@@ -10,19 +10,28 @@
 #include "asking.bpf.h"
 
 /* What template_choose() returns: the number of the pair + 1, and above it the lengths of
- * the nonce and of the whole answer. */
+ * the nonce and of the whole answer, and where that is cut. */
 #define CHOSEN_PAIRS  (SERVICES_MAX * TEMPLATE_FORMS)
 #define CHOSEN_REST   12
 #define CHOSEN_LENGTH 18
-#define CHOSEN(pair, rest, length) \
-	(((pair) + 1) | (__u32)(rest) << CHOSEN_REST | (length) << CHOSEN_LENGTH)
+#define CHOSEN_CUT    29
+#define CHOSEN(pair, rest, length, cut)                                            \
+	(((pair) + 1) | (__u32)(rest) << CHOSEN_REST | (length) << CHOSEN_LENGTH | \
+	 (cut) << CHOSEN_CUT)
 _Static_assert(CHOSEN_PAIRS < 1 << CHOSEN_REST, "the number of a pair has its bits");
 _Static_assert(TEMPLATE_NONCE < 1 << (CHOSEN_LENGTH - CHOSEN_REST), "a nonce has them");
-_Static_assert(TEMPLATE_TEXT < 1 << (31 - CHOSEN_LENGTH), "an answer has them");
+_Static_assert(TEMPLATE_TEXT < 1 << (CHOSEN_CUT - CHOSEN_LENGTH), "an answer has them");
+_Static_assert(TEMPLATE_CUTS <= 1 << (31 - CHOSEN_CUT), "a cut has them");
 
 static __always_inline __u32 chosen_rest(__u32 chosen)
 {
 	return chosen >> CHOSEN_REST & ((1 << (CHOSEN_LENGTH - CHOSEN_REST)) - 1);
+}
+
+/* The length of the whole answer. */
+static __always_inline __u32 chosen_length(__u32 chosen)
+{
+	return chosen >> CHOSEN_LENGTH & ((1 << (CHOSEN_CUT - CHOSEN_LENGTH)) - 1);
 }
 
 /* NULL: there is no such pair. */
@@ -66,7 +75,7 @@ __noinline int template_choose(struct xdp_md *ctx, const struct call *c)
 	struct template_question *q;
 	struct template_pair *pair;
 	const struct template *t;
-	__u32 number, form, n = 0;
+	__u32 number, form, cut, n = 0;
 	int rest;
 
 	if (!c || !answer_fits(ctx, c))
@@ -94,14 +103,18 @@ __noinline int template_choose(struct xdp_md *ctx, const struct call *c)
 	rest = template_rest(t, n);
 	if (rest < 0)
 		return 0;
-	n = template_length(t, template_fit(t, rest, call_ipv6(c)), rest);
-	return n + call_ipv6(c) * TEMPLATE_IPV6 > t->most ? 0 : CHOSEN(number, rest, n);
+	cut = template_fit(t, rest, call_ipv6(c));
+	if (!index_below(&cut, TEMPLATE_CUTS))
+		return 0;
+	n = template_length(t, t->cuts[cut], rest);
+	return n + call_ipv6(c) * TEMPLATE_IPV6 > t->most ? 0
+							  : CHOSEN(number, rest, n, cut);
 }
 
 /* The octets of the frame that the chosen answer makes. */
 static __always_inline __u32 template_frame(__u32 chosen, __u64 where)
 {
-	__u32 bytes = (chosen >> CHOSEN_LENGTH) + (where & OFFSET_MASK);
+	__u32 bytes = chosen_length(chosen) + (where & OFFSET_MASK);
 
 	return bytes < WIRE_LEAST ? WIRE_LEAST : bytes;
 }
@@ -196,7 +209,7 @@ __noinline int template_send(struct xdp_md *ctx, const struct call *c, __u32 cho
 	struct template_pair *pair =
 		template_pair((chosen & ((1 << CHOSEN_REST) - 1)) - 1);
 	__u32 rest = chosen_rest(chosen), kind;
-	__u32 total = chosen >> CHOSEN_LENGTH;
+	__u32 total = chosen_length(chosen), at = chosen >> CHOSEN_CUT;
 	struct template_nonce nonce;
 	struct template_cut cut;
 	const struct template *t;
@@ -208,11 +221,14 @@ __noinline int template_send(struct xdp_md *ctx, const struct call *c, __u32 cho
 	t = &pair->half[generation & 1];
 	if (!template_fresh(t, clock_now(&live)) || !nonce_load(ctx, c, t, rest, &nonce))
 		return XDP_DROP;
-	cut = template_fit(t, rest, call_ipv6(c));
-	/* What was paid for. */
+	if (!index_below(&at, TEMPLATE_CUTS))
+		return XDP_DROP;
+	cut = t->cuts[at];
+	/* The length was charged, and is another if the daemon has written meanwhile. */
 	if (template_length(t, cut, rest) != total)
 		return XDP_DROP;
-	sum = template_sum(t, cut, template_words(nonce.words, TEMPLATE_NONCE / 8), rest);
+	sum = template_sum(
+		t, cut, rest ? template_words(nonce.words, TEMPLATE_NONCE / 8) : 0, rest);
 	if (!template_heads(ctx, c->where, total, sum) ||
 	    !template_store(ctx, c->where, t, &nonce, cut.tail, total) ||
 	    __sync_fetch_and_add(&pair->generation, 0) != generation)

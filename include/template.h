@@ -236,18 +236,20 @@ static __always_inline __u32 template_length(const struct template *t,
 	return (__u32)t->head + cut.tail + nonce + t->ended;
 }
 
-/* Where to cut the answer so that it fits, if one place does. @ipv6: 0 or 1. */
-static __always_inline struct template_cut template_fit(const struct template *t,
-							__u32 nonce, __u32 ipv6)
+/*
+ * Return the number of the first of @t's cuts at which the answer fits, or of the last.
+ * @ipv6: 0 or 1.
+ */
+static __always_inline __u32 template_fit(const struct template *t, __u32 nonce,
+					  __u32 ipv6)
 {
-	struct template_cut ret = t->cuts[TEMPLATE_CUTS - 1];
+	__u32 i;
 
-	for (int i = TEMPLATE_CUTS - 2; i >= 0; i--) {
+	for (i = 0; i < TEMPLATE_CUTS - 1; i++)
 		if (template_length(t, t->cuts[i], nonce) + ipv6 * TEMPLATE_IPV6 <=
 		    t->most)
-			ret = t->cuts[i];
-	}
-	return ret;
+			break;
+	return i;
 }
 
 #endif /* TEMPLATE_H */

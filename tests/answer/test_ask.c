@@ -241,7 +241,7 @@ static size_t full_server(const char *head, const char *info, int players, bool 
 static size_t send_template(const struct template *t, const char *nonce, __u32 ipv6)
 {
 	size_t n = strlen(nonce), at = t->head;
-	struct template_cut cut = template_fit(t, (__u32)n, ipv6);
+	struct template_cut cut = t->cuts[template_fit(t, (__u32)n, ipv6)];
 
 	memcpy(sent, t->text, t->head);
 	memcpy(sent + at, nonce, n);
@@ -273,7 +273,7 @@ static void assert_sum(const struct template *t, const char *nonce, __u32 ipv6, 
 	memcpy(words, sent, n);
 	memcpy(letters, nonce, length);
 	assert_int_equal(template_fold(template_sum(
-				 t, template_fit(t, length, ipv6),
+				 t, t->cuts[template_fit(t, length, ipv6)],
 				 template_words(letters, TEMPLATE_NONCE / 8), length)),
 			 template_words(words, ROOM / 8));
 }
