@@ -7,8 +7,7 @@
  * It charges and learns in its own tables, and only reads the live ones.
  * Not copied are the recent askers of include/recent.h: where the shield responds from
  * its cache to sources that repeat, a trial shows the first request of one.
- * What a processor has left of its challenges per second is not copied either: a trial
- * has all of it.
+ * Each processor's share of challenges is not copied either: a trial has all of it.
  */
 #ifndef TRIAL_H
 #define TRIAL_H
