@@ -82,6 +82,9 @@ static __always_inline bool repeat_seen(struct repeat_bucket *bucket, __u64 hash
 		*cell = tag | now;
 		return false;
 	}
+	/* Without this, the compiler spills all cells and where each is: 100 bytes of
+	 * stack, and shield_proof() would need more than the 512 of a stack of calls. */
+	asm volatile("" : "+r"(bucket));
 	for (int i = 0; i < REPEAT_WAYS; i++) {
 		cell = &bucket->cells[i];
 		if (*cell && ((now - *cell) & REPEAT_TIME) < pace->held)
