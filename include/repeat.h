@@ -70,8 +70,6 @@ static __always_inline bool repeat_seen(struct repeat_bucket *bucket, __u64 hash
 	__u32 *cell, age;
 
 	for (int i = 0; i < REPEAT_WAYS; i++) {
-		/* Not unrolled: with its copies, shield_proof() has no stack left. */
-		asm volatile("" : "+r"(i));
 		cell = &bucket->cells[i];
 		if ((*cell ^ tag) > REPEAT_TIME)
 			continue;
@@ -88,8 +86,6 @@ static __always_inline bool repeat_seen(struct repeat_bucket *bucket, __u64 hash
 	 * stack, and shield_proof() would need more than the 512 of a stack of calls. */
 	asm volatile("" : "+r"(bucket));
 	for (int i = 0; i < REPEAT_WAYS; i++) {
-		/* Not unrolled: with its copies, shield_proof() has no stack left. */
-		asm volatile("" : "+r"(i));
 		cell = &bucket->cells[i];
 		if (*cell && ((now - *cell) & REPEAT_TIME) < pace->held)
 			continue;
