@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Clients that ask like a browser, during floods from pools of addresses: how many of
- * either are taken for a browser. Prints the table of docs/measurements/2026-11-26-recent.md. The floods of
- * four million queries per second take long, and run only with RECENT=all.
+ * either are taken for a browser. Prints the table of
+ * docs/measurements/2026-11-26-recent.md. The floods of four million queries per second
+ * take long, and run only with RECENT=all.
  */
 #include <setjmp.h>
 #include <stdarg.h>
