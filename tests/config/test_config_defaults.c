@@ -135,13 +135,13 @@ static void players_have_limits(void **state)
 		const char *text;
 		__u16 source, prefix;
 	} rows[] = {
-		{ "", 16, 64 },
-		{ "players { }", 16, 64 },
+		{ "", 32, 64 },
+		{ "players { }", 32, 64 },
 		{ "players { source = 4 }", 4, 64 },
 		{ "players { source = 100 }", 100, 100 },
 		{ "players { source = 100 prefix = 20 }", 100, 20 },
 		{ "players { source = 0 }", 0, 64 },
-		{ "players { prefix = 0 }", 16, 0 },
+		{ "players { prefix = 0 }", 32, 0 },
 	};
 	static struct config again;
 

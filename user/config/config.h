@@ -29,7 +29,7 @@
 #define ANSWERS_RATE	  2500000 /* bytes a second: 20 Mbit/s */
 #define ANSWERS_LEAST	  8192
 #define ANSWERS_MOST	  100000000
-#define PLAYERS_SOURCE	  16 /* players of one source in a service */
+#define PLAYERS_SOURCE	  32 /* players of one source in a service */
 #define PLAYERS_PREFIX	  64 /* and of one prefix */
 #define METRICS_LISTEN	  "127.0.0.1:9127"
 #define SAMPLE_EVERY	  1024 /* where there is a section sample */
