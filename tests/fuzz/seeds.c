@@ -188,7 +188,7 @@ static int capture_file(FILE *file, const char *name)
 
 static void quakeworld_demo(struct demo *demo)
 {
-	struct qw_session s = { .late = { 0 } };
+	struct qw_session s = { .late[0] = { 0 } };
 	struct demo_block block;
 	struct record r;
 

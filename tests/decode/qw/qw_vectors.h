@@ -65,7 +65,7 @@ static inline void hear(const struct vector *vectors, size_t count)
 		const struct vector *v = &vectors[i];
 		enum direction direction = v->masks ? DIRECTION_S2C : DIRECTION_C2S;
 		uint8_t bytes[512];
-		struct qw_session s = { .late = { 0 } };
+		struct qw_session s = { .late[0] = { 0 } };
 		size_t n;
 
 		if (v->masks) {

@@ -421,7 +421,7 @@ static void stun_aware(void **state)
 /* Facts of who plays, where and when, tape or not. */
 static void facts(void **state)
 {
-	struct qw_session s = { .late = { 0 } };
+	struct qw_session s = { .late[0] = { 0 } };
 	uint8_t bytes[256];
 	struct record r;
 	size_t n;

@@ -211,7 +211,7 @@ static void what_is_refused(void **state)
 	for (size_t i = 0; i < sizeof(refusals) / sizeof(*refusals); i++) {
 		const struct refused *f = &refusals[i];
 		struct vector v = { f->masks, f->hex, NULL };
-		struct qw_session s = { .late = { 0 } };
+		struct qw_session s = { .late[0] = { 0 } };
 		struct qw_terms terms;
 		uint8_t bytes[512];
 		size_t n;
@@ -238,7 +238,7 @@ static void what_is_refused(void **state)
 static void print_levels(void **state)
 {
 	static const uint8_t good[] = { 8, 3, 'a', 0 }, bad[] = { 8, 4, 'a', 0 };
-	struct qw_session s = { .late = { 0 } };
+	struct qw_session s = { .late[0] = { 0 } };
 
 	(void)state;
 	assert_int_equal(decode(&s, DIRECTION_S2C, 1, good, sizeof(good)),
@@ -256,7 +256,7 @@ static void relayed(void **state)
 				    .type = DEMO_TYPE_HEADER,
 				    .bytes = (const uint8_t *)"QTVSV 1\n\n",
 				    .n = 9 };
-	struct qw_session s = { .late = { 0 } };
+	struct qw_session s = { .late[0] = { 0 } };
 	struct record r;
 
 	(void)state;
@@ -279,7 +279,7 @@ struct recorded_block {
 
 static void expect_recording(const struct recorded_block *blocks, size_t count)
 {
-	struct qw_session s = { .late = { 0 } };
+	struct qw_session s = { .late[0] = { 0 } };
 
 	for (size_t i = 0; i < count; i++) {
 		uint8_t bytes[128];
@@ -376,7 +376,7 @@ static void frames(void **state)
 		  "delta from a frame that was not seen" },
 	};
 	struct vector v = { "", "", "" };
-	struct qw_session s = { .late = { 0 } };
+	struct qw_session s = { .late[0] = { 0 } };
 	uint8_t bytes[256];
 
 	(void)state;
@@ -465,7 +465,7 @@ static void custom_temporary_entities(void **state)
 {
 	static const char *const use = "43 07 080010001800 05 01";
 	struct vector v = { FTE("00008000"), "", "" };
-	struct qw_session s = { .late = { 0 } };
+	struct qw_session s = { .late[0] = { 0 } };
 	uint8_t bytes[256];
 	size_t n;
 
@@ -494,7 +494,7 @@ static void hidden_blocks(void **state)
 		{ "09000000 0700 0180 0200 0300 0400", RECORD_MALFORMED },
 		{ "01000000 6300 05", RECORD_PARTIAL },
 	};
-	struct qw_session s = { .late = { 0 } };
+	struct qw_session s = { .late[0] = { 0 } };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {

@@ -165,7 +165,7 @@ static void what_has_a_length(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		struct qw_session s = { .late = { 0 } };
+		struct qw_session s = { .late[0] = { 0 } };
 		uint8_t bytes[256];
 		size_t n = assemble(&begin, bytes, sizeof(bytes));
 
@@ -199,7 +199,7 @@ static void styles(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		struct qw_session s = { .late = { 0 } };
+		struct qw_session s = { .late[0] = { 0 } };
 		uint8_t bytes[256];
 		size_t n = assemble(&begin, bytes, sizeof(bytes));
 
@@ -293,7 +293,7 @@ static void hidden_values(void **state)
 		  "{\"op\":\"unknown\",\"type\":65536,\"bytes\":\"07\"}",
 		  RECORD_PARTIAL },
 	};
-	struct qw_session s = { .late = { 0 } };
+	struct qw_session s = { .late[0] = { 0 } };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
@@ -319,7 +319,7 @@ static void hidden_text(void **state)
 		  "a part of the text is missing, or it is too long", RECORD_PARTIAL },
 		{ "03000000 0300 0000 7d", "\"json\":\"}\"", RECORD_DECODED },
 	};
-	struct qw_session s = { .late = { 0 } };
+	struct qw_session s = { .late[0] = { 0 } };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {

@@ -180,7 +180,7 @@ static void read_capture(FILE *file)
 static void read_demo(FILE *file, enum demo_format format)
 {
 	struct demo *demo = demo_open(file, format);
-	struct qw_session s = { .late = { 0 } };
+	struct qw_session s = { .late[0] = { 0 } };
 	struct demo_block b;
 	struct record r;
 
