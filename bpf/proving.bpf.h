@@ -100,8 +100,9 @@ __noinline int proof_beside(struct xdp_md *ctx, const struct call *c, __u32 reas
 	if (player_shadow(slot, call_kind(c), &p) != REASON_WITHIN_LIMITS)
 		return REASON_ADDRESS_IN_USE;
 	service = service_at(tables_now(&live), &slot);
-	return reason != REASON_ALLOW_LIST && service &&
-			       seats_spent(slot, service, call_kind(c), &p)
+	/* An allowed source beyond its own limits is treated as if in no list. */
+	return service && seats_spent(slot, service, call_kind(c), &p) &&
+			       call_lists(ctx, c) == LISTED_NOT
 		       ? REASON_PLAYER_SLOTS
 		       : reason;
 }

@@ -323,6 +323,25 @@ static void a_validated_address_has_no_more_slots(void **state)
 	}
 }
 
+/* The allow list lifts the limit, even for a source beyond its own limits. */
+static void an_allowed_source_beyond_its_limits_has_its_slots(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < 4; i++) {
+		serve_slots(&families[i], 2, 2);
+		kern.live->tables[0].services[0].proof = PROOF_PRESSURE;
+		service_finish(&kern.live->tables[0].services[0], 0, kern.live->keys);
+		kern_list_as(&kern, true, PEER, 128, LIST_LIVE);
+		for (int n = 0; n < 1000; n++)
+			ask_to_join(PEER, 999);
+		assert_int_not_equal(ask_to_join(PEER, 999).reason, REASON_ALLOW_LIST);
+		assert_int_equal(join_all(PEER, 1000, 5), 5);
+		kern.live->lists = 0;
+		assert_true(refused(PEER, 2000));
+		pass_time(100 * SECOND);
+	}
+}
+
 static void no_limit_lets_all_in(void **state)
 {
 	(void)state;
@@ -367,6 +386,7 @@ int main(void)
 		TEST(unmarked_clocks_do_not_count),
 		TEST(quake_enhanced_is_refused_before_its_handshake),
 		TEST(a_validated_address_has_no_more_slots),
+		TEST(an_allowed_source_beyond_its_limits_has_its_slots),
 		TEST(no_limit_lets_all_in),
 		TEST(each_service_has_its_own),
 	};
