@@ -33,7 +33,7 @@ static __always_inline __u64 ledger_prefix(const struct packet *p, enum side pee
 /* Return a hash of @prefix: the index of its line, and below that its tag. */
 static __always_inline __u32 ledger_place(const struct live *l, __u64 prefix)
 {
-	return limit_cell(l->keys, prefix, 0, LEDGER_BITS + LEDGER_TAGS);
+	return limit_place(l->keys, prefix, LEDGER_BITS + LEDGER_TAGS);
 }
 
 /* Return the tag in @place: not 0, which is that of a cell that was never taken. */

@@ -88,4 +88,17 @@ static __always_inline __u32 limit_cell(const __u64 keys[3], __u64 net, __u64 ta
 	return (net * keys[0] + tag * keys[1] + keys[2]) >> (64 - bits);
 }
 
+/*
+ * limit_cell() of @net for a table in which it matters that many inputs meet. Those that
+ * limit_cell() puts into one cell differ by the same, wherever they are: with five at
+ * equal distances, one distance in 2^17 does it for all inputs. Here, @keys say for each
+ * input which others it meets.
+ */
+static __always_inline __u32 limit_place(const __u64 keys[3], __u64 net, __u32 bits)
+{
+	__u64 hash = net * keys[0] + keys[2];
+
+	return (hash ^ hash >> 32) * keys[1] >> (64 - bits);
+}
+
 #endif /* LIMIT_H */

@@ -11,7 +11,7 @@ static const char status[900] = OOB "statusResponse\n";
 
 static __u32 place_of(__u32 net)
 {
-	return limit_cell(kern.live->keys, net >> 8, 0, LEDGER_BITS + LEDGER_TAGS);
+	return limit_place(kern.live->keys, net >> 8, LEDGER_BITS + LEDGER_TAGS);
 }
 
 /* The address of a host in @net. */
@@ -158,12 +158,42 @@ static void an_empty_cell_is_no_credit(void **state)
 	assert_true(says_to(peer));
 }
 
+/*
+ * An attacker that has found a distance at which prefixes are in its own line must not
+ * know those in the line of another prefix: by limit_cell() alone it would.
+ */
+static void no_distance_is_one_line_everywhere(void **state)
+{
+	const __u64 *keys = kern.live->keys;
+	__u32 here = 0xcb007100 >> 8, far = 0, same;
+	char peer[INET_ADDRSTRLEN];
+
+	(void)state;
+	do {
+		far++;
+		same = 0;
+		for (__u32 i = 1; i <= LEDGER_WAYS; i++)
+			same += limit_cell(keys, here - i * far, 0, LEDGER_BITS) ==
+				limit_cell(keys, here, 0, LEDGER_BITS);
+	} while (same < LEDGER_WAYS && far < here / LEDGER_WAYS - 0x010000);
+	assert_int_equal(same, LEDGER_WAYS);
+	serve(FAMILY_QUAKE3);
+	ledger(2000, 20);
+	for (__u32 i = LEDGER_WAYS + 1; i; i--) {
+		host_of((here - (i - 1) * far) << 8, peer);
+		assert_true(says_to(peer));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(no_neighbour_pays),	  TEST(a_line_has_four_debts),
-		TEST(a_fifth_waits_for_a_cell),	  TEST(the_least_credit_makes_room),
+		TEST(no_neighbour_pays),
+		TEST(a_line_has_four_debts),
+		TEST(a_fifth_waits_for_a_cell),
+		TEST(the_least_credit_makes_room),
 		TEST(an_empty_cell_is_no_credit),
+		TEST(no_distance_is_one_line_everywhere),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

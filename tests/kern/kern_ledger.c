@@ -114,7 +114,7 @@ static void prefixes_do_not_share(void **state)
 
 #define PREFIXES 4096
 
-/* Two /24s that limit_cell() puts into one cell. */
+/* Two /24s that limit_place() puts into one line. */
 static void find_neighbours(char ret[2][INET_ADDRSTRLEN])
 {
 	static __u32 cells[PREFIXES], nets[PREFIXES];
@@ -123,7 +123,7 @@ static void find_neighbours(char ret[2][INET_ADDRSTRLEN])
 	for (int i = 0; i < PREFIXES; i++) {
 		net = net * 1664525 + 1013904223;
 		nets[i] = (net >> 8) << 8;
-		cells[i] = limit_cell(kern.live->keys, nets[i] >> 8, 0, LEDGER_BITS);
+		cells[i] = limit_place(kern.live->keys, nets[i] >> 8, LEDGER_BITS);
 		for (int j = 0; j < i; j++) {
 			__be32 pair[2] = { htonl(nets[i] | 1), htonl(nets[j] | 1) };
 

@@ -55,7 +55,7 @@ static inline __u32 cell_ledger(const struct live *l, const struct about_host *h
 		prefix = (host->ipv6 ? prefix : host->net) | 1ull << 57;
 	else if (account == 2)
 		prefix |= 1ull << 58;
-	return limit_cell(l->keys, prefix, 0, LEDGER_BITS + LEDGER_TAGS);
+	return limit_place(l->keys, prefix, LEDGER_BITS + LEDGER_TAGS);
 }
 
 #endif /* SHIELD_CELLS_H */
