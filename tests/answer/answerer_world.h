@@ -23,6 +23,7 @@ static __u64 clock_ns, once_ns, every_ns, every_step_ns;
 static void (*once)(void *), (*every)(void *);
 static void *context_once, *context_every;
 static bool pressed;
+static __u64 turned_ns; /* when shield_recent_turn() was called last */
 static __u32 mtu; /* of the shield's interfaces */
 static unsigned int steps_, told_, said_; /* of the answerer; warnings, notes */
 static struct template held[TEMPLATE_FORMS];
@@ -79,7 +80,7 @@ bool shield_template_put_for(struct shield *shield, const char *name, __u32 slot
 void shield_recent_turn(struct shield *shield, __u64 now)
 {
 	(void)shield;
-	(void)now;
+	turned_ns = now;
 }
 
 struct known_table *shield_known_table(struct shield *shield, const __u64 **ret_keys)

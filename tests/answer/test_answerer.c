@@ -485,6 +485,8 @@ static void who_cannot_be_asked_is_not(void **state)
 	asked_ = 0;
 	pass(5 * SECOND);
 	assert_int_equal(asked_ + told_, 0);
+	/* The rate of challenges is divided nevertheless. */
+	assert_in_range(clock_ns - turned_ns, 0, SECOND);
 	s->service.answers = ANSWERS_PRESSURE;
 	s->port_count = 2;
 	answerer_reload(answerer, &config);

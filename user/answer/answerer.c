@@ -488,6 +488,8 @@ static void on_tick(void *context)
 
 	if (now - a->kept_ns >= KEEP_NS)
 		known_keep(a);
+	/* It divides the rate of challenges, of services without a cache too. */
+	shield_recent_turn(a->shield, now);
 	if (!a->count)
 		return;
 	if (!a->most || now - a->mtu_ns >= MTU_NS)
@@ -507,7 +509,6 @@ static void on_tick(void *context)
 			wait = again;
 		tell_of_silence(s, now);
 	}
-	shield_recent_turn(a->shield, now);
 	/* In a second comes the next tick by itself. */
 	if (wait < IDLE_MS)
 		loop_once((int)wait, on_tick, a);
