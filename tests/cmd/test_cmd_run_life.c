@@ -75,19 +75,20 @@ static void a_short_life(void **state)
 static void what_is_said_goes_everywhere(void **state)
 {
 #define C2 "[2 services 11 10, eth9 eth8, mode 2, observe]"
+#define RUNS2                                                                          \
+	"mount\nof /x: claim\nof /x, takes over: guard_check " C2 "\nload /x load " C2 \
+	"\nguard_start " C2 "\nretire\nlink_events_open\nof /x: serve_start " C2       \
+	"\nof /x: samples_open " C2 "\nof /x: alarm_start " C2                         \
+	"\nof /x: answerer_start " C2                                                  \
+	"\nserve_players\nserve_attacks\npriv_drop\npriv_confine\nof /x: in_force " C2 \
+	"\nloop_add signals\nloop_add events\nevery 5000: loop_every\nguard_look\n"    \
+	"notify WATCHDOG=1\nSTATUS=2 of 2 interfaces observed: nothing is dropped\n"   \
+	"notify READY=1\n"
 	(void)state;
 	w->files[0].services = 2;
 	w->guarded = 2;
 	lives("run --pin /x -i eth9 -i eth8 --mode skb --observe --take-over", 0,
-	      "mount\nof /x: claim\nof /x, takes over: guard_check " C2
-	      "\nload /x load " C2 "\nguard_start " C2
-	      "\nretire\nlink_events_open\nof /x: serve_start " C2
-	      "\nof /x: samples_open " C2 "\nof /x: alarm_start " C2
-	      "\nof /x: answerer_start " C2
-	      "\nserve_players\nserve_attacks\npriv_drop\npriv_confine\nof /x: in_force " C2
-	      "\nloop_add signals\nloop_add events\nevery 5000: loop_every\nguard_look\n"
-	      "notify WATCHDOG=1\nSTATUS=2 of 2 interfaces observed: nothing is dropped\n"
-	      "notify READY=1\nloop_run\n" STOPS CLOSES "of /x: release\n",
+	      RUNS2 "loop_run\n" STOPS CLOSES "of /x: release\n",
 	      ME "cache = off for 1 service, whose server cannot be asked: that takes "
 		 "one port and at most one address, of IPv4\n" ME "ready\n" KEPT);
 }
@@ -238,6 +239,25 @@ static void what_was_before_comes_back(void **state)
 }
 
 #define STAYS ME "the old configuration stays in force\n"
+
+/* The command line goes before the previous configuration, too. */
+static void what_was_before_gives_way_to_the_command_line(void **state)
+{
+	(void)state;
+	w->files[0].services = 2;
+	w->files[1] = (struct file){ .interfaces = { "eth5" }, .services = 2 };
+	w->guarded = 2;
+	w->days = "2";
+	lives("run --pin /x -i eth9 -i eth8 --mode skb --observe --take-over", 0,
+	      RUNS2 "-- 2\nnotify RELOADING=1\nof /x: previous\n"
+		    "of /x, takes over: guard_check " C2 "\napply " C2
+		    "\nguard_reload " C2 "\nserve_reload " C2 "\nalarm_reload " C2
+		    "\nanswerer_reload " C2 "\nsamples_reload " C2 "\nof /x: in_force " C2
+		    "\nnotify READY=1\nloop_run\n" STOPS CLOSES "of /x: release\n",
+	      UNASKED ME
+	      "ready\n" UNASKED ME
+	      "reloaded, 2 services, observing only: nothing is dropped\n" KEPT);
+}
 
 static void a_bad_reload_changes_nothing(void **state)
 {
@@ -424,6 +444,7 @@ int main(void)
 		TEST(signals_do_what_they_do),
 		TEST(reloads_are_whole),
 		TEST(what_was_before_comes_back),
+		TEST(what_was_before_gives_way_to_the_command_line),
 		TEST(a_bad_reload_changes_nothing),
 		TEST(a_server_of_another_family_is_said_once),
 		TEST(another_interface_of_that_name),

@@ -157,14 +157,11 @@ static void settle(struct daemon *d, struct config *config)
 			 silent.unasked == 1 ? "" : "s");
 }
 
-/* The configuration of the file and the command line. */
-static int read_config(struct daemon *d, struct config *ret)
+/* The command line goes before any file. */
+static void take_arguments(const struct daemon *d, struct config *ret)
 {
 	const struct arguments *a = &d->arguments;
-	int err = call_config(d->call, ret);
 
-	if (err)
-		return err;
 	if (a->observe)
 		ret->observe = true;
 	if (a->mode >= 0)
@@ -173,6 +170,16 @@ static int read_config(struct daemon *d, struct config *ret)
 		memcpy(ret->interfaces, a->interfaces, sizeof(a->interfaces));
 		ret->interface_count = a->count;
 	}
+}
+
+/* The configuration of the file and the command line. */
+static int read_config(struct daemon *d, struct config *ret)
+{
+	int err = call_config(d->call, ret);
+
+	if (err)
+		return err;
+	take_arguments(d, ret);
 	settle(d, ret);
 	if (ret->interface_count)
 		return 0;
@@ -204,9 +211,11 @@ static int read_previous(struct daemon *d, struct config *ret)
 
 	if (err)
 		log_error("no configuration to go back to");
-	else
-		settle(d, ret);
-	return err;
+	if (err)
+		return err;
+	take_arguments(d, ret);
+	settle(d, ret);
+	return 0;
 }
 
 static void reload(struct daemon *d, int (*read)(struct daemon *d, struct config *ret))
