@@ -211,6 +211,21 @@ typed()
 		script -qec "'$SHIELD' reload --confirm 2" /dev/null >"$work/said"
 }
 
+# meanwhile COMMAND...: the same without a key, and COMMAND while it waits.
+meanwhile()
+{
+	local waits
+
+	typed '' 5 &
+	waits=$!
+	for _ in {1..50}; do
+		sleep 0.1
+		! grep -q 'unless you press Enter' "$work/said" || break
+	done
+	"$@" || return
+	wait "$waits" || :
+}
+
 observes()
 {
 	"$SHIELD" status | grep -q 'nothing is dropped'
@@ -239,6 +254,36 @@ goes_back()
 		[ ! -e /run/quakeshield/previous.conf ]
 }
 
+denies() # NETWORK
+{
+	"$SHIELD" deny list | grep -qF "$1 "
+}
+
+# A reload that is not confirmed, and what is in force is not what it has changed.
+goes_back_alone()
+{
+	state alone
+	configure
+	"$SHIELD" detach
+	start || return 1
+	configure 'deny = 192.0.2.1'
+	reloads 'deny: added 192.0.2.1' || return
+	# Nothing is changed: the previous configuration stays where it is.
+	typed '' 3 && grep 'nothing changed' "$work/said" &&
+		! grep 'unless you press Enter' "$work/said" && denies 192.0.2.1 || return
+	# Another reload comes.
+	configure 'deny = 192.0.2.2'
+	meanwhile "$SHIELD" reload -c "$work/conf" --set deny=192.0.2.3 &&
+		grep 'not undone: another reload' "$work/said" && denies 192.0.2.3 || return
+	# The daemon ends.
+	configure 'deny = 192.0.2.4'
+	meanwhile stops '' && grep 'deny: added 192.0.2.3' "$work/said" && denies 192.0.2.3 &&
+		! denies 192.0.2.4 || return
+	rm /run/quakeshield/in-force.conf
+	typed '' 1
+	grep 'nothing is reloaded' "$work/said" && ! denies 192.0.2.4
+}
+
 check "on-exit = detach ends well, and who is known is kept" detaches
 check "a full disk: one complaint, and nothing torn" full_disk
 check "garbage in every file" garbage_files
@@ -247,6 +292,7 @@ check "two daemons" two_daemons
 check "no umask: nobody else may write to its files" without_umask
 if command -v script >/dev/null; then
 	check "a reload goes back when told to, and unless confirmed" goes_back
+	check "a reload that is not confirmed takes back its own changes alone" goes_back_alone
 else
 	echo "skip a reload goes back when told to, and unless confirmed: no script(1)"
 fi

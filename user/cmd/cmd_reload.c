@@ -35,6 +35,7 @@ struct reload {
 	struct config *before; /* in force when it began; NULL: not known */
 	bool file; /* the command line says which, or how */
 	bool undo; /* the previous configuration in place of a file */
+	long confirm; /* seconds to wait for the operator; 0: it stays in any case */
 };
 
 /* Check what the daemon would say in its log only: the line of the file, a foreign
@@ -305,6 +306,11 @@ static int reload_once(struct reload *r)
 	char previous[PATH_MAX];
 
 	read_before(r);
+	if (r->confirm && !r->before) {
+		log_error("reload --confirm: what is in force is not known, so the "
+			  "reload could not be undone: nothing is reloaded");
+		return -ENOENT;
+	}
 	in_force_path(r->pin, IN_FORCE_PREVIOUS, previous);
 	if (r->undo && access(previous, R_OK)) {
 		log_error("reload --undo: nothing to go back to ('%s': %s)", previous,
@@ -313,6 +319,41 @@ static int reload_once(struct reload *r)
 	}
 	return r->daemon.pid > 0 && (r->undo || !r->file) ? reload_daemon(r)
 							  : reload_here(r);
+}
+
+static void ignore_change(const struct config_change *change, void *context)
+{
+	(void)change;
+	(void)context;
+}
+
+/* Return true if the configuration of @which is known to equal the one before. */
+static bool is_before(const struct reload *r, enum in_force which)
+{
+	struct config *config = calloc(1, sizeof(*config));
+	bool same = config && !in_force_read(r->pin, which, config) &&
+		    !config_diff(r->before, config, ignore_change, NULL);
+
+	free(config);
+	return same;
+}
+
+/*
+ * Undo a reload that was not confirmed. The daemon may have ended meanwhile: then the
+ * configuration is applied here. After a reload by another process, the previous
+ * configuration is the one that was not confirmed.
+ */
+static int reload_revert(struct reload *r)
+{
+	if (!is_before(r, IN_FORCE_PREVIOUS)) {
+		log_error("reload --confirm: not undone: another reload has changed the "
+			  "configuration meanwhile");
+		return -EBUSY;
+	}
+	r->daemon = (struct daemon_facts){ 0 };
+	pidfile_facts(r->pin, &r->daemon);
+	r->undo = true;
+	return reload_once(r);
 }
 
 static void interrupted(int signal)
@@ -368,12 +409,12 @@ int cmd_reload(const struct call *call)
 		.file = call_has(call, OPTION_CONFIG) || call_has(call, OPTION_SET),
 		.undo = call_has(call, OPTION_UNDO),
 	};
-	long seconds = confirm_seconds(call);
 	int err;
 
-	if (seconds < 0)
+	r.confirm = confirm_seconds(call);
+	if (r.confirm < 0)
 		return EXIT_USAGE;
-	if (r.undo && (r.file || seconds)) {
+	if (r.undo && (r.file || r.confirm)) {
 		log_error("reload: --undo goes with no other file, --set or --confirm");
 		return EXIT_USAGE;
 	}
@@ -382,10 +423,9 @@ int cmd_reload(const struct call *call)
 		return err;
 	pidfile_facts(r.pin, &r.daemon);
 	err = reload_once(&r);
-	if (!err && seconds && !confirmed(seconds)) {
-		r.undo = true;
-		err = reload_once(&r);
-	}
+	/* If nothing has changed, the previous configuration is an older one. */
+	if (!err && r.confirm && !is_before(&r, IN_FORCE) && !confirmed(r.confirm))
+		err = reload_revert(&r);
 	free(r.before);
 	shield_close(r.shield);
 	return exit_status(err);
