@@ -47,7 +47,8 @@ install_all()
 	files | while read -r file; do
 		mkdir -p "$ROOT/$(dirname "$file")"
 		# By a new file: a program that runs cannot be written over.
-		cp -p "files/$file" "$ROOT/$file.new"
+		# Not its owner: that is the user that has unpacked the tarball.
+		cp --preserve=mode,timestamps "files/$file" "$ROOT/$file.new"
 		mv "$ROOT/$file.new" "$ROOT/$file"
 	done
 	mkdir -p "$ROOT/etc"

@@ -432,7 +432,10 @@ tarball()
 	mkdir -p "$root" && make -s O="$OUTPUT" SKIP_DEPS=1 dist >"$work/dist" &&
 		tar -C "$work/tarball" -xf "$(cat "$work/dist")" && cd "$work"/tarball/quakeshield-* || return
 	./install.sh --libraries | grep -E '^  libbpf\.so\.1 +\(libbpf1\) +/.*/libbpf\.so\.1$' || return
-	DESTDIR=$root ./install.sh && "$root/usr/local/sbin/quakeshield" --version &&
+	# Unpacked by a user that may not change the program of root.
+	[ "$(id -u)" != 0 ] || chown -R 65534 files || return
+	DESTDIR=$root ./install.sh && find "$root" ! -user "$(id -u)" | tee "$work/others" &&
+		[ ! -s "$work/others" ] && "$root/usr/local/sbin/quakeshield" --version &&
 		"$root/usr/local/sbin/quakeshield" check -c "$root/etc/quakeshield.conf" || return
 	DESTDIR=$root ./install.sh --remove
 	find "$root" -type f -o -name '*quakeshield*' | tee "$work/left"
