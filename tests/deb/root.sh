@@ -30,6 +30,8 @@ deb=$(find "$to" -maxdepth 1 -name 'quakeshield_*.deb')
 depends="$(dpkg-deb -f "$deb" Depends), $packages"
 [ -z "$(find "$to" -maxdepth 1 -name root.tar -mtime -30)" ] ||
 	[ "$(cat "$to/root.depends" 2>/dev/null)" != "$depends" ] || exit 0
+# Without the packages that the package depends on now, its installation would fail.
+[ "$(cat "$to/root.depends" 2>/dev/null)" = "$depends" ] || rm -f "$to/root.tar"
 command -v mmdebstrap >/dev/null || why "no mmdebstrap"
 # shellcheck disable=SC2016 # the dollars are the shell's that mmdebstrap starts
 timeout 420 mmdebstrap --format=tar --variant=minbase --include=$packages \
