@@ -188,6 +188,24 @@ child_has_no_rights() # PARENT
 	[ -n "$child" ] && grep -qE '^CapEff:[[:blank:]]0+$' "/proc/$child/status"
 }
 
+multicast_sent()
+{
+	net_in server nstat -asz IpExtOutMcastPkts | awk 'END { print $2 }'
+}
+
+# A socket bound to a multicast group is not asked: the question would leave the host.
+test_multicast()
+{
+	local before
+
+	net_in server ip route add 224.0.0.0/4 dev srv0
+	nsenter --net=/run/netns/server "$SERVICES" 239.1.2.3 discard:27966 >"$work/services4" 2>&1 &
+	net_until 10 grep -q ready "$work/services4"
+	before=$(multicast_sent)
+	discover --json
+	net_check "nothing is sent to a multicast group" [ "$(multicast_sent)" = "$before" ]
+}
+
 # One at the same port as on the host, one at another.
 test_containers()
 {
@@ -241,6 +259,7 @@ services
 test_found
 test_written
 test_compared
+test_multicast
 test_containers
 test_none
 net_check "every key is in the schema" "$SCHEMA" discover --all '' <"$work/all"

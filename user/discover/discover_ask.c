@@ -55,6 +55,14 @@ static bool is_loopback(const __be32 address[4])
 	return !address[0] && !address[1] && !address[2] && address[3] == htonl(1);
 }
 
+/* A group: what is sent to it leaves the host. */
+static bool is_multicast(const __be32 address[4])
+{
+	if (is_ipv4(address))
+		return ntohl(address[3]) >> 28 == 0xe;
+	return ntohl(address[0]) >> 24 == 0xff;
+}
+
 /* An engine has a socket of each family, at any address: that is one server. */
 static bool is_same(const struct candidate *c, const struct udp_socket *s)
 {
@@ -67,7 +75,8 @@ static void note(const struct udp_socket *s, void *context)
 	struct search *search = context;
 	struct candidate *c;
 
-	if (s->connected || s->port < DISCOVER_PORT_LEAST || is_loopback(s->address))
+	if (s->connected || s->port < DISCOVER_PORT_LEAST || is_loopback(s->address) ||
+	    is_multicast(s->address))
 		return;
 	for (size_t i = 0; i < search->count; i++)
 		if (is_same(&search->candidates[i], s))
