@@ -120,6 +120,36 @@ static void a_file_that_cannot_be_is_said(void **state)
 	assert_non_null(strstr(said, "cannot write '" NOW "'"));
 }
 
+/* Read what has @text. 0 or an error; *@said: what that says. */
+static int read_text(const char *text, char said[512])
+{
+	FILE *file = fopen(NOW, "w");
+	int err;
+
+	assert_non_null(file);
+	assert_true(fputs(text, file) >= 0);
+	assert_int_equal(fclose(file), 0);
+	stderr_catch();
+	err = in_force_read(NULL, IN_FORCE, config);
+	stderr_release(said, 512);
+	return err;
+}
+
+static void errors_are_said_and_warnings_are_not(void **state)
+{
+	char said[512];
+
+	(void)state;
+	put(NULL, 71); /* which makes the directory */
+	assert_int_equal(read_text("service \"a\" { protocol = quake3 port = 27960\n"
+				   "query { source = \"1/m burst 2\" } }\n",
+				   said),
+			 0);
+	assert_string_equal(said, "");
+	assert_true(read_text("nokey = 1\n", said) < 0);
+	assert_non_null(strstr(said, NOW ":1: "));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -128,6 +158,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(each_directory_has_its_own, begin, end),
 		cmocka_unit_test_setup_teardown(a_file_that_cannot_be_is_said, begin,
 						end),
+		cmocka_unit_test_setup_teardown(errors_are_said_and_warnings_are_not,
+						begin, end),
 	};
 
 	return apart(CLONE_NEWNS) ? cmocka_run_group_tests(tests, NULL, NULL)

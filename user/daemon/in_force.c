@@ -106,14 +106,26 @@ int in_force_write(const char *pin_dir, const struct config *config)
 	return err;
 }
 
+/* The operator has seen the warnings when the configuration was applied. */
+static void errors_alone(const struct config_complaint *complaint, void *context)
+{
+	(void)context;
+	if (!complaint->warning)
+		log_at(complaint->path, complaint->line, false, complaint->message);
+}
+
 int in_force_read(const char *pin_dir, enum in_force which, struct config *ret)
 {
 	char path[PATH_MAX];
+	int err;
 
 	in_force_path(pin_dir, which, path);
 	if (access(path, R_OK))
 		return errno == ENOENT ? -ENOENT : -errno;
-	return config_load(path, ret);
+	config_listen(errors_alone, NULL);
+	err = config_load(path, ret);
+	config_listen(NULL, NULL);
+	return err;
 }
 
 void in_force_remove(const char *pin_dir)

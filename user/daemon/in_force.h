@@ -26,7 +26,8 @@ void in_force_path(const char *pin_dir, enum in_force which, char ret[PATH_MAX])
  */
 int in_force_write(const char *pin_dir, const struct config *config);
 
-/* Read it back. 0; -ENOENT without a message if there is none; or as config_load(). */
+/* Read it back. 0; -ENOENT without a message if there is none; or as config_load(), but
+ * without warnings: they were said of the file that was applied. */
 int in_force_read(const char *pin_dir, enum in_force which, struct config *ret);
 
 /* The shield is taken down: remove both files. */
