@@ -114,6 +114,19 @@ not_loaded()
 		exits 3 "nothing is loaded in '$pin'" reload --pin "$pin"
 }
 
+# In the default directory are the tables of another version: their shield is up.
+other_version()
+{
+	mountpoint -q /sys/fs/bpf || mount -t bpf -o mode=0700 bpf /sys/fs/bpf || return 1
+	mkdir -p /sys/fs/bpf/quakeshield/v0-00000000 || return
+	exits 3 "of another version of quakeshield: restart its daemon" status &&
+		exits 3 "of another version" explain 192.0.2.1 &&
+		exits 3 "nothing is loaded in '/sys/fs/bpf/none'" status --pin /sys/fs/bpf/none &&
+		rmdir /sys/fs/bpf/quakeshield/v0-00000000 &&
+		exits 3 "nothing is loaded in '/sys/fs/bpf/quakeshield'" status &&
+		rmdir /sys/fs/bpf/quakeshield
+}
+
 # Somebody who is not root is told so.
 denied()
 {
@@ -450,6 +463,7 @@ check "every option is in the manual" options_in_the_manual
 check "a wrong command line: 2, and it is quoted" wrong_command_lines
 if [ "$(id -u)" = 0 ]; then
 	check "nothing loaded: 3" not_loaded
+	check "another version loaded: 3, and it says so" other_version
 	check "no permission: 4, and it says root" denied
 	check "check --json" check_json
 	check "check names who has no answers, and why" check_unasked

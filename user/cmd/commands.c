@@ -3,6 +3,7 @@
  * commands.c - the subcommands: one row each, in the order of the help text.
  */
 #include <errno.h>
+#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -233,6 +234,16 @@ const struct command commands[] = {
 	{ .name = NULL },
 };
 
+/* Return true if the default directory has the tables of a version, not those of ours. */
+static bool is_other_version(void)
+{
+	glob_t found;
+	bool other = !glob(PIN_ROOT "/v*", 0, NULL, &found);
+
+	globfree(&found);
+	return other;
+}
+
 int call_open(const struct call *call, struct shield **ret)
 {
 	const char *pin = call_value(call, OPTION_PIN);
@@ -240,6 +251,12 @@ int call_open(const struct call *call, struct shield **ret)
 
 	if (err != -ENOENT)
 		return exit_status(err);
+	if (!pin && is_other_version()) {
+		log_error(
+			"the shield in '" PIN_ROOT "' is of another version of "
+			"quakeshield: restart its daemon, which then runs this version");
+		return EXIT_NOT_LOADED;
+	}
 	log_error("nothing is loaded in '%s': start `quakeshield run` first",
 		  pin ? pin : PIN_ROOT);
 	return EXIT_NOT_LOADED;
