@@ -349,6 +349,34 @@ static void first_players_of_a_recording_are_whole(void **state)
 	expect_recording(blocks, sizeof(blocks) / sizeof(*blocks));
 }
 
+/* The numbers go on behind a whole frame of a recording, or begin anew. */
+static void cut_behind_a_whole_frame(void **state)
+{
+	static const char serverdata[] =
+		"0b 1c000000 01000000 717700 00000000 4d6100 00000000 00000000 00000000 "
+		"00000000 00000000 00000000 00000000 00000000 00000000 00000000";
+	static const struct recorded_block blocks[] = {
+		{ 6, serverdata, NULL },
+		{ 6, "2f 0000", NULL },
+		{ 6, "30 09 0000", NULL },
+		{ 6, "30 0a 0000", NULL },
+		{ 6, "2f 0000", NULL },
+		{ 6, "30 0c 0000", NULL },
+		{ 6, "2f 0000", NULL },
+		{ 6, "30 0d 0000", NULL },
+		{ 6, "2f 0000", NULL },
+		{ 6, "30 01 0000", NULL },
+		{ 6, "2f 0000", NULL },
+		{ 6, "2f 0000", NULL },
+		{ 6, "30 04 0000", NULL },
+		{ 6, "2f 0000", NULL },
+		{ 6, "30 77 0000", "delta from a frame that was not seen" },
+	};
+
+	(void)state;
+	expect_recording(blocks, sizeof(blocks) / sizeof(*blocks));
+}
+
 /* 47, deltas on it, and on what was never seen. */
 static void frames(void **state)
 {
@@ -518,6 +546,7 @@ int main(void)
 		cmocka_unit_test(relayed),
 		cmocka_unit_test(hidden_between_updates),
 		cmocka_unit_test(first_players_of_a_recording_are_whole),
+		cmocka_unit_test(cut_behind_a_whole_frame),
 		cmocka_unit_test(frames),
 		cmocka_unit_test(checksums),
 		cmocka_unit_test(commands_again),

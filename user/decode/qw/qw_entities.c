@@ -214,17 +214,22 @@ size_t qw_entity_write(uint8_t *to, size_t size, const struct qw_terms *t,
 
 /*
  * The frame before, in a recording; a delta says which one by a number that counts on.
- * The first of a map is to nothing.
+ * The first of a map is to nothing. So are whole frames later: mvdsv writes one for
+ * number 0; others may not count them, or count anew.
  */
 static const struct qw_frame *recorded_base(const struct qw_session *s, uint8_t from)
 {
 	static const struct qw_frame nothing = { .stored = true, .whole = true };
 	const struct qw_game *g = s ? s->game : NULL;
 	const struct qw_frame *f = g ? &g->frames[g->newest % QW_FRAMES] : &nothing;
+	uint8_t ahead;
 
 	if (!g || !f->stored)
 		return !s || s->join.map.known ? &nothing : NULL;
-	return !g->has_from || (uint8_t)(g->from + 1) == from ? f : NULL;
+	ahead = (uint8_t)(from - g->from);
+	if (!g->has_from || (g->wholes && from <= 1))
+		return f;
+	return ahead && ahead - 1 <= g->wholes ? f : NULL;
 }
 
 /* The frame that a delta from @from builds on, or NULL. */

@@ -70,8 +70,13 @@ static void store(struct qw_session *s, const struct qw_parse *p)
 	if (!p->terms.recording)
 		return;
 	g->newest = p->frame.sequence;
-	g->has_from = p->base != 0;
-	g->from = p->from;
+	if (p->base) {
+		g->has_from = true;
+		g->from = p->from;
+		g->wholes = 0;
+	} else if (g->wholes < UINT8_MAX) {
+		g->wholes++;
+	}
 }
 
 bool qw_message_trial(struct qw_session *s, uint32_t sequence, struct span bytes,

@@ -81,8 +81,9 @@ struct qw_game {
 	 */
 	uint64_t whole[QW_WHOLE_MAX / 64];
 	uint32_t newest; /* frame of a recording, */
-	uint8_t from; /* and what its delta says that it is to */
+	uint8_t from; /* and what the last delta says that it is to */
 	bool has_from;
+	uint8_t wholes; /* frames that were to nothing since that delta */
 	bool players_seen; /* of a recording: a player was, on this map, */
 	bool players_whole; /* and the first that was seen as a whole */
 	uint8_t style[QW_STYLES]; /* of custom temporary entities, */
