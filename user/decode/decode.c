@@ -189,7 +189,8 @@ static void decode_ours(struct decoder *d, struct session *s, const struct datag
 	session_state_count(s);
 	if (r->direction != id->direction && r->direction != DIRECTION_UNKNOWN)
 		learn_direction(s, family, r);
-	if (r->dialect && !r->guess)
+	/* NULL: a connection has begun of which nothing is known. */
+	if (!r->guess && (r->dialect || s->family == family->id))
 		s->dialect = r->dialect;
 	if (s->forgotten && r->status == RECORD_OPAQUE)
 		r->reason = "what it needs was forgotten: too many games at once";

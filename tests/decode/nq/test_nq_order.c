@@ -86,10 +86,36 @@ static void late_ones_say_so_until_eight_come_in_a_row(void **state)
 	json_decref(all);
 }
 
+/* The dialect of the connection that has begun unseen is not known, either. */
+static void another_connection_has_no_dialect_yet(void **state)
+{
+	static const char serverinfo[] = "\0\x09\0\x16\0\0\0\0"
+					 "\x0b\x9a\2\0\0\4\1Hi\0m\0\0\0";
+	static const char ack[] = "\0\2\0\x08\0\0\0\x01";
+	struct harness *h = harness_open(FAMILY_NETQUAKE);
+	json_t *all;
+
+	(void)state;
+	h->told = DIRECTION_S2C;
+	harness_s2c(h, BYTES(serverinfo));
+	harness_s2c(h, BYTES(ack));
+	say(h, 1000);
+	for (uint32_t i = 1; i <= 8; i++)
+		say(h, i);
+	harness_s2c(h, BYTES(ack));
+	all = harness_close(h);
+	assert_string_equal(text_at(json_array_get(all, 0), "status"), "decoded");
+	assert_string_equal(text_at(json_array_get(all, 1), "dialect"), "fitzquake666");
+	assert_string_equal(text_at(json_array_get(all, 11), "kind"), "nq-ack");
+	assert_false(json_is_string(at_path(json_array_get(all, 11), "dialect")));
+	json_decref(all);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(late_ones_say_so_until_eight_come_in_a_row),
+		cmocka_unit_test(another_connection_has_no_dialect_yet),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

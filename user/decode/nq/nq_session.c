@@ -64,8 +64,9 @@ static void decode_new(struct nq_session *s, const struct family *family,
 		nq_game_clock(&s->game, r);
 }
 
-/* Nothing is known of the chunks, and if the server sends them of the game. */
-static void restart(struct nq_session *s, struct nq_way *way)
+/* Nothing is known of the chunks, and if the server sends them of the game. @r: of the
+ * datagram that shows it. */
+static void restart(struct nq_session *s, struct nq_way *way, struct record *r)
 {
 	struct netchan_slices *slices = &way->slices;
 
@@ -74,8 +75,10 @@ static void restart(struct nq_session *s, struct nq_way *way)
 	slices->used = 0;
 	way->order.seen = false;
 	s->acked = 0;
-	if (way == &s->way[1])
+	if (way == &s->way[1]) {
 		s->game = (struct nq_game){ .dialects = s->game.dialects };
+		r->dialect = NULL;
+	}
 }
 
 static void unreliable(struct nq_session *s, const struct family *family,
@@ -92,7 +95,7 @@ static void unreliable(struct nq_session *s, const struct family *family,
 		late = netchan_late(&way->late, sequence, sum);
 	if (late == NETCHAN_ANEW) {
 		/* Another connection, whose first chunk was not seen. */
-		restart(s, way);
+		restart(s, way, r);
 		order = netchan_order(&way->order, sequence);
 	}
 	if (order == NETCHAN_NEWER) {
@@ -172,7 +175,7 @@ static void reliable(struct nq_session *s, const struct family *family,
 	record_bool(r, "end", end);
 	record_uint(r, "bytes", chunk.n);
 	if (restarts(slices, sequence, chunk))
-		restart(s, way);
+		restart(s, way, r);
 	first = !slices->started;
 	if (direction == DIRECTION_S2C && slices->started &&
 	    (int32_t)(sequence - slices->next) > 0)
