@@ -263,6 +263,33 @@ static void begins_anew(void **state)
 	assert_string_equal(reason(all, 5 + NETCHAN_LATE_MAX),
 			    "entity from a baseline that was not seen");
 	assert_string_equal(status(all, 7 + NETCHAN_LATE_MAX), "decoded");
+	for (size_t i = 4; i < json_array_size(all); i++) {
+		json_t *r = json_array_get(all, i);
+		bool known = i < 4 + NETCHAN_LATE_MAX || i > 5 + NETCHAN_LATE_MAX;
+
+		assert_int_equal(json_is_string(at_path(r, "dialect")), known);
+	}
+	json_decref(all);
+}
+
+/* The client's numbers show it, too, where the server's first ones were lost. */
+static void begins_anew_by_the_client(void **state)
+{
+	struct harness *h = harness_open(FAMILY_AUTO);
+	json_t *all;
+
+	(void)state;
+	handshake(h);
+	s2c(h, 50, serverdata);
+	s2c(h, 51, "2f 0500 0000");
+	c2s(h, 5000, 1000, 4660, "01");
+	for (uint32_t i = 1; i <= NETCHAN_LATE_MAX; i++)
+		c2s(h, 5000, i, 4660, "01");
+	s2c(h, 60, "2f 0500 0000");
+	all = harness_close(h);
+	assert_string_equal(status(all, 5), "decoded");
+	assert_string_equal(reason(all, json_array_size(all) - 1),
+			    "entity from a baseline that was not seen");
 	json_decref(all);
 }
 
@@ -462,6 +489,7 @@ int main(void)
 		cmocka_unit_test(connects_again),
 		cmocka_unit_test(connects_again_unaccepted),
 		cmocka_unit_test(begins_anew),
+		cmocka_unit_test(begins_anew_by_the_client),
 		cmocka_unit_test(in_the_middle),
 		cmocka_unit_test(without_a_marker),
 		cmocka_unit_test(fragments),

@@ -98,10 +98,17 @@ static void message(struct qw_session *s, enum direction direction,
 		taken(s, direction == DIRECTION_C2S, h);
 }
 
-/* It may be another map's from here on, and other extensions may have been agreed on:
- * until serverdata nothing is known. */
-static void forget_map(struct qw_session *s)
+/*
+ * Both ends begin anew. It may be another map's from here on, and other extensions may
+ * have been agreed on: until serverdata nothing is known. @r: of the datagram that shows
+ * it.
+ */
+static void forget_map(struct qw_session *s, struct record *r)
 {
+	r->dialect = NULL;
+	memset(s->side, 0, sizeof(s->side));
+	memset(s->late, 0, sizeof(s->late));
+	memset(&s->proof, 0, sizeof(s->proof));
 	memset(&s->terms, 0, sizeof(s->terms));
 	s->has_slot = false;
 	s->join = (struct evidence_join){ .holes = false };
@@ -123,10 +130,8 @@ static bool is_late(struct qw_session *s, unsigned int side, uint32_t sequence,
 	if (order != NETCHAN_NEWER) {
 		switch (netchan_late(&s->late[side], sequence, sum)) {
 		case NETCHAN_ANEW:
-			s->side[side].newest = sequence;
-			if (side)
-				forget_map(s);
-			order = NETCHAN_NEWER;
+			forget_map(s, r);
+			order = netchan_order(&s->side[side], sequence);
 			break;
 		case NETCHAN_STRANGE:
 			s->strange = true;
