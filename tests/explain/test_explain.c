@@ -269,6 +269,14 @@ static void facts_become_lines(void **state)
 	prints("has exceeded its limit: the limit of the source is 0\n");
 	s->in.passes = true;
 	prints("passes, though it would be dropped: the service only observes");
+	service.service.observe = true;
+	prints("  would be    source-limit: ");
+	prints("  because     nothing here keeps it from playing\n");
+	/* That is no matter of the shield. */
+	service.server.speaks = 1 << FAMILY_QUAKE2;
+	prints("  because     other-protocol: ");
+	service.server.speaks = 0;
+	service.service.observe = false;
 	s->error = -EINVAL;
 	prints("  next        query: not judged: Invalid argument\n");
 	facts.same_program = false;

@@ -86,6 +86,7 @@ enum explain_more {
 struct explain_cause {
 	const char *name; /* of a reason or of EXPLAIN_CAUSES_MORE */
 	bool past; /* it has been; what follows would not meet it now */
+	bool observed; /* the shield would drop for it, but the service only observes */
 	char text[EXPLAIN_TEXT]; /* a sentence with the numbers */
 	const char *advice;
 };

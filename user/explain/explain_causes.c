@@ -38,7 +38,10 @@ static struct explain_cause *cause_new(struct explain_service *s, const char *na
 	if (s->cause_count == EXPLAIN_CAUSES)
 		return NULL;
 	s->cause_count++;
-	*cause = (struct explain_cause){ .name = name, .advice = advice, .past = past };
+	*cause = (struct explain_cause){ .name = name,
+					 .advice = advice,
+					 .past = past,
+					 .observed = s->service.observe };
 	return cause;
 }
 
@@ -51,6 +54,8 @@ cause_more(struct explain_service *s, enum explain_more more, const char *format
 
 	if (!cause)
 		return;
+	/* The others are not the shield's. */
+	cause->observed &= more == EXPLAIN_VALIDATION_PENDING;
 	va_start(arguments, format);
 	vsnprintf(cause->text, sizeof(cause->text), format, arguments);
 	va_end(arguments);

@@ -225,13 +225,15 @@ static void print_server(const struct explain_server *server, FILE *out)
 
 static void print_cause(const struct explain_cause *cause, FILE *out)
 {
+	const char *label = cause->observed ? "would be"
+			    : cause->past   ? "has been"
+					    : "because";
 	char text[EXPLAIN_TEXT];
 
 	/* A comment of a list is in it. */
 	memcpy(text, cause->text, sizeof(text));
 	log_make_plain(text);
-	fprintf(out, LABEL "%s: %s\n", cause->past ? "has been" : "because", cause->name,
-		text);
+	fprintf(out, LABEL "%s: %s\n", label, cause->name, text);
 	if (cause->advice)
 		fprintf(out, LABEL "%s\n", "", cause->advice);
 }
@@ -239,6 +241,8 @@ static void print_cause(const struct explain_cause *cause, FILE *out)
 static void print_service(const struct explain *e, const struct explain_service *s,
 			  FILE *out)
 {
+	bool kept_away = false;
+
 	fprintf(out, "service '%s' (%s, port %u)%s\n", s->service.name,
 		family_name((enum wire_family)s->service.family), s->port,
 		s->service.observe ? ", only observes" : "");
@@ -254,9 +258,11 @@ static void print_service(const struct explain *e, const struct explain_service 
 			reason_name(s->refusals[i].reason));
 	for (size_t i = 0; i < s->step_count; i++)
 		print_step(e, s, &s->steps[i], out);
-	for (size_t i = 0; i < s->cause_count; i++)
+	for (size_t i = 0; i < s->cause_count; i++) {
 		print_cause(&s->causes[i], out);
-	if (!s->cause_count && !e->datagram)
+		kept_away |= !s->causes[i].observed;
+	}
+	if (!kept_away && !e->datagram)
 		fprintf(out, LABEL "nothing here keeps it from playing\n", "because");
 }
 
