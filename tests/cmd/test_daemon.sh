@@ -242,7 +242,7 @@ goes_back()
 	configure 'observe = true' 'deny = 192.0.2.1'
 	reloads 'observe: false -> true' && grep '  deny: added 192.0.2.1' "$work/said" && observes ||
 		return
-	[ "$(stat -c %a /run/quakeshield/in-force.conf /run/quakeshield/previous.conf | uniq)" = 600 ] &&
+	[ "$(stat -c %a /run/quakeshield/{in-force,previous}-*.conf | uniq)" = 600 ] &&
 		reloads 'observe: true -> false' --undo && grep 'undone by the daemon' "$work/said" &&
 		! observes || return
 	typed '' 3 && grep 'observe: true -> false' "$work/said" && ! observes || return
@@ -250,8 +250,7 @@ goes_back()
 	reloads 'nothing changed' && "$SHIELD" reload --undo && ! observes && stops '' || return
 	# Without the daemon, and after the shield nothing is left.
 	reloads 'observe: false -> true' -c "$work/conf" && reloads 'observe: true -> false' --undo &&
-		"$SHIELD" detach && [ ! -e /run/quakeshield/in-force.conf ] &&
-		[ ! -e /run/quakeshield/previous.conf ]
+		"$SHIELD" detach && ! ls /run/quakeshield/in-force* && ! ls /run/quakeshield/previous*
 }
 
 denies() # NETWORK
@@ -279,7 +278,7 @@ goes_back_alone()
 	configure 'deny = 192.0.2.4'
 	meanwhile stops '' && grep 'deny: added 192.0.2.3' "$work/said" && denies 192.0.2.3 &&
 		! denies 192.0.2.4 || return
-	rm /run/quakeshield/in-force.conf
+	rm /run/quakeshield/in-force-*.conf
 	typed '' 1
 	grep 'nothing is reloaded' "$work/said" && ! denies 192.0.2.4
 }

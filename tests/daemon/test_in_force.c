@@ -18,15 +18,15 @@
 #include "daemon/in_force.h"
 #include "stderr.h"
 
-#define NOW    "/run/quakeshield/in-force.conf"
-#define BEFORE "/run/quakeshield/previous.conf"
-
 static struct config *config;
+static char now[PATH_MAX], before[PATH_MAX];
 
 static int begin(void **state)
 {
 	(void)state;
 	config = calloc(1, sizeof(*config));
+	in_force_path(NULL, IN_FORCE, now);
+	in_force_path(NULL, IN_FORCE_PREVIOUS, before);
 	return config && apart_mount("tmpfs", "/run") ? 0 : -1;
 }
 
@@ -65,7 +65,7 @@ static void the_last_two_are_kept(void **state)
 	assert_int_equal(put(NULL, 33), 0);
 	assert_int_equal(get(NULL, IN_FORCE), 33);
 	assert_int_equal(get(NULL, IN_FORCE_PREVIOUS), 32);
-	assert_int_equal(stat(NOW, &st), 0);
+	assert_int_equal(stat(now, &st), 0);
 	assert_int_equal(st.st_mode & 0777, 0600);
 }
 
@@ -78,10 +78,10 @@ static void the_same_again_is_no_other(void **state)
 	put(NULL, 42);
 	assert_int_equal(get(NULL, IN_FORCE_PREVIOUS), 41);
 	/* One that begins alike is another. */
-	assert_int_equal(truncate(NOW, 100), 0);
+	assert_int_equal(truncate(now, 100), 0);
 	put(NULL, 42);
 	assert_int_equal(get(NULL, IN_FORCE), 42);
-	assert_int_equal(access(BEFORE, R_OK), 0);
+	assert_int_equal(access(before, R_OK), 0);
 }
 
 static void each_directory_has_its_own(void **state)
@@ -94,10 +94,33 @@ static void each_directory_has_its_own(void **state)
 	assert_int_equal(get(NULL, IN_FORCE), 51);
 	assert_int_equal(get("/sys/fs/bpf/x", IN_FORCE), 52);
 	in_force_path("/sys/fs/bpf/x", IN_FORCE, path);
-	assert_string_equal(path, "/run/quakeshield/in-force-sys-fs-bpf-x.conf");
+	assert_string_equal(path + strlen(now) - strlen(".conf"), "-sys-fs-bpf-x.conf");
 	in_force_remove("/sys/fs/bpf/x");
 	assert_int_equal(get("/sys/fs/bpf/x", IN_FORCE), -ENOENT);
 	assert_int_equal(get(NULL, IN_FORCE), 51);
+}
+
+/* A container or test bed may share /run, and has a BPF file system of its own. */
+static void each_bpf_file_system_has_its_own(void **state)
+{
+	(void)state;
+	put(NULL, 53);
+	assert_true(apart_mount("tmpfs", "/sys/fs/bpf"));
+	assert_int_equal(get(NULL, IN_FORCE), -ENOENT);
+	put(NULL, 54);
+	in_force_remove(NULL);
+	assert_int_equal(umount2("/sys/fs/bpf", MNT_DETACH), 0);
+	assert_int_equal(get(NULL, IN_FORCE), 53);
+	assert_int_equal(get(NULL, IN_FORCE_PREVIOUS), -ENOENT);
+}
+
+static void directory_fill(const char *path)
+{
+	char in[PATH_MAX + 2];
+
+	snprintf(in, sizeof(in), "%s/x", path);
+	assert_int_equal(mkdir(path, 0700), 0);
+	assert_int_equal(mkdir(in, 0700), 0);
 }
 
 /* A link is not written through, and what cannot be written is said. */
@@ -108,22 +131,21 @@ static void a_file_that_cannot_be_is_said(void **state)
 
 	(void)state;
 	put(NULL, 61);
-	assert_int_equal(unlink(NOW), 0);
-	assert_int_equal(mkdir(NOW, 0700), 0);
-	assert_int_equal(mkdir(NOW "/x", 0700), 0);
-	assert_int_equal(mkdir(BEFORE, 0700), 0);
-	assert_int_equal(mkdir(BEFORE "/x", 0700), 0);
+	assert_int_equal(unlink(now), 0);
+	directory_fill(now);
+	directory_fill(before);
 	stderr_catch();
 	err = put(NULL, 62);
 	stderr_release(said, sizeof(said));
 	assert_true(err < 0);
-	assert_non_null(strstr(said, "cannot write '" NOW "'"));
+	assert_non_null(strstr(said, "cannot write '"));
+	assert_non_null(strstr(said, now));
 }
 
 /* Read what has @text. 0 or an error; *@said: what that says. */
 static int read_text(const char *text, char said[512])
 {
-	FILE *file = fopen(NOW, "w");
+	FILE *file = fopen(now, "w");
 	int err;
 
 	assert_non_null(file);
@@ -147,7 +169,8 @@ static void errors_are_said_and_warnings_are_not(void **state)
 			 0);
 	assert_string_equal(said, "");
 	assert_true(read_text("nokey = 1\n", said) < 0);
-	assert_non_null(strstr(said, NOW ":1: "));
+	assert_memory_equal(said, now, strlen(now));
+	assert_memory_equal(said + strlen(now), ":1: ", 4);
 }
 
 int main(void)
@@ -156,6 +179,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(the_last_two_are_kept, begin, end),
 		cmocka_unit_test_setup_teardown(the_same_again_is_no_other, begin, end),
 		cmocka_unit_test_setup_teardown(each_directory_has_its_own, begin, end),
+		cmocka_unit_test_setup_teardown(each_bpf_file_system_has_its_own, begin,
+						end),
 		cmocka_unit_test_setup_teardown(a_file_that_cannot_be_is_said, begin,
 						end),
 		cmocka_unit_test_setup_teardown(errors_are_said_and_warnings_are_not,

@@ -17,10 +17,15 @@
 
 void in_force_path(const char *pin_dir, enum in_force which, char ret[PATH_MAX])
 {
-	int n = snprintf(ret, PATH_MAX, RUN_DIR "/%s",
-			 which == IN_FORCE ? "in-force" : "previous");
+	struct stat st = { 0 };
+	int n;
 
-	/* As the pid file: a directory of its own has a daemon of its own. */
+	/* As the pid file: each BPF file system and each directory has its own daemon. */
+	if (stat("/sys/fs/bpf", &st))
+		st.st_dev = 0;
+	n = snprintf(ret, PATH_MAX, RUN_DIR "/%s-%llx",
+		     which == IN_FORCE ? "in-force" : "previous",
+		     (unsigned long long)st.st_dev);
 	for (; pin_dir && *pin_dir && n + 16 < PATH_MAX; pin_dir++)
 		ret[n++] = *pin_dir == '/' ? '-' : *pin_dir;
 	snprintf(ret + n, (size_t)(PATH_MAX - n), ".conf");

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * in_force.h - the configuration in force and the one before it, as files that only root
- * may read: /run/quakeshield/in-force*.conf and previous*.conf. They are written with all
- * defaults, and with what the command line said. `reload` compares and undoes by them.
+ * may read: /run/quakeshield/in-force-*.conf and previous-*.conf. They are written with
+ * all defaults, and with what the command line said. `reload` compares and undoes by
+ * them.
  */
 #ifndef IN_FORCE_H
 #define IN_FORCE_H
