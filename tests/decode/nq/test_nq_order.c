@@ -111,11 +111,43 @@ static void another_connection_has_no_dialect_yet(void **state)
 	json_decref(all);
 }
 
+/* Another chunk 0 begins another connection, however short the last one was. */
+static void a_short_connection_is_followed_by_another(void **state)
+{
+	static const char first[] = "\0\x09\0\x16\0\0\0\0"
+				    "\x0b\x9a\2\0\0\4\1Hi\0m\0\0\0";
+	static const char second[] = "\0\x09\0\x16\0\0\0\0"
+				     "\x0b\xe7\3\0\0\0\0\0\0\4\1\0\0\0";
+	static const char nop[] = "\0\x09\0\x09\0\0\0\x01\x01";
+	struct harness *h = harness_open(FAMILY_NETQUAKE);
+	json_t *all;
+
+	(void)state;
+	h->told = DIRECTION_S2C;
+	harness_s2c(h, BYTES(first));
+	harness_s2c(h, BYTES(nop));
+	harness_s2c(h, BYTES(first));
+	harness_s2c(h, BYTES(second));
+	harness_s2c(h, BYTES(nop));
+	all = harness_close(h);
+	assert_string_equal(text_at(json_array_get(all, 1), "dialect"), "fitzquake666");
+	assert_string_equal(text_at(json_array_get(all, 2), "repeated"), "true");
+	for (size_t i = 3; i < 5; i++) {
+		json_t *r = json_array_get(all, i);
+
+		assert_string_equal(text_at(r, "status"), "decoded");
+		assert_string_equal(text_at(r, "dialect"), "rmq999");
+		assert_null(at_path(r, "repeated"));
+	}
+	json_decref(all);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(late_ones_say_so_until_eight_come_in_a_row),
 		cmocka_unit_test(another_connection_has_no_dialect_yet),
+		cmocka_unit_test(a_short_connection_is_followed_by_another),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -74,6 +74,7 @@ static void restart(struct nq_session *s, struct nq_way *way, struct record *r)
 	slices->next = 0;
 	slices->used = 0;
 	way->order.seen = false;
+	way->has_first = false;
 	s->acked = 0;
 	if (way == &s->way[1]) {
 		s->game = (struct nq_game){ .dialects = s->game.dialects };
@@ -112,14 +113,12 @@ static void unreliable(struct nq_session *s, const struct family *family,
 /* --- reliable ---------------------------------------------------------------------- */
 
 /* A connection anew between the same ends begins with chunk 0. */
-static bool restarts(const struct netchan_slices *s, uint32_t number, struct span chunk)
+static bool restarts(const struct nq_way *way, uint32_t number, struct span chunk)
 {
-	if (!s->started || number)
+	if (!way->slices.started || number)
 		return false;
-	if (s->next >= RESTART_NEXT)
-		return true;
-	return s->next == 1 && s->whole && !s->broken &&
-	       (s->used != chunk.n || memcmp(s->bytes, chunk.bytes, chunk.n) != 0);
+	return way->slices.next >= RESTART_NEXT ||
+	       (way->has_first && way->first != netchan_sum(chunk));
 }
 
 /* The chunk before the next one, once more: its bytes are still there. */
@@ -174,9 +173,13 @@ static void reliable(struct nq_session *s, const struct family *family,
 
 	record_bool(r, "end", end);
 	record_uint(r, "bytes", chunk.n);
-	if (restarts(slices, sequence, chunk))
+	if (restarts(way, sequence, chunk))
 		restart(s, way, r);
 	first = !slices->started;
+	if (first && !sequence) {
+		way->has_first = true;
+		way->first = netchan_sum(chunk);
+	}
 	if (direction == DIRECTION_S2C && slices->started &&
 	    (int32_t)(sequence - slices->next) > 0)
 		nq_game_hole(&s->game);

@@ -19,6 +19,8 @@ struct nq_way {
 	struct netchan_side order; /* of the unreliable ones */
 	struct netchan_late late; /* likewise */
 	struct netchan_slices slices; /* of the reliable ones */
+	bool has_first; /* chunk 0 was seen, */
+	uint16_t first; /* and this is its netchan_sum() */
 };
 
 /* Zero is where it begins. */
