@@ -141,4 +141,5 @@ void in_force_remove(const char *pin_dir)
 	unlink(path);
 	in_force_path(pin_dir, IN_FORCE_PREVIOUS, path);
 	unlink(path);
+	rmdir(RUN_DIR); /* it stays if anything else is in it */
 }

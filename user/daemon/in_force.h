@@ -31,7 +31,7 @@ int in_force_write(const char *pin_dir, const struct config *config);
  * without warnings: they were said of the file that was applied. */
 int in_force_read(const char *pin_dir, enum in_force which, struct config *ret);
 
-/* The shield is taken down: remove both files. */
+/* The shield is taken down: remove both files, and their directory if it is empty. */
 void in_force_remove(const char *pin_dir);
 
 #endif /* IN_FORCE_H */
