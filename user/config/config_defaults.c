@@ -4,10 +4,10 @@
  *
  * Three rates a class: one source (an IPv4 address or IPv6 /64), one prefix (/24, /56),
  * the whole service. The numbers come from the limits of the engines themselves; the
- * arguments are in docs/explain/rate-limits.md, and tests/config/test_config_defaults.c holds the
- * tables to them: the unknown budget is the strictest, and what ioquake3 and Q2PRO count
- * in one bucket of their own fits in it, so that their limits never cut off who we let
- * through.
+ * arguments are in docs/explain/rate-limits.md, and tests/config/test_config_defaults.c
+ * holds the tables to them: the unknown budget is the strictest, and what ioquake3 and
+ * Q2PRO count in one bucket of their own fits in it, so that their limits never cut off
+ * who we let through.
  */
 #include <arpa/inet.h>
 #include <stdio.h>
