@@ -26,12 +26,15 @@ static void chunks(void **state)
 	(void)state;
 	send_chunk(&s, S2C, 1, 0, B("\x08ha"), &r);
 	assert_int_equal(r.status, RECORD_DECODED);
-	send_chunk(&s, S2C, 1, 0, B("\x08hi"), &r);
+	/* Another chunk 0 is another connection's. */
+	send_chunk(&s, S2C, 1, 0, B("\x08he"), &r);
+	assert_int_equal(r.status, RECORD_DECODED);
+	send_chunk(&s, S2C, 9, 1, B("llo\0"), &r);
+	assert_int_equal(r.status, RECORD_DECODED);
+	send_chunk(&s, S2C, 9, 1, B("llo\0"), &r);
+	assert_int_equal(r.status, RECORD_DECODED);
+	send_chunk(&s, S2C, 9, 1, B("lla\0"), &r);
 	assert_string_equal(r.reason, "sent again with other bytes");
-	send_chunk(&s, S2C, 9, 1, B("llo\0"), &r);
-	assert_int_equal(r.status, RECORD_DECODED);
-	send_chunk(&s, S2C, 9, 1, B("llo\0"), &r);
-	assert_int_equal(r.status, RECORD_DECODED);
 	send_chunk(&s, S2C, 9, 3, B("\1"), &r);
 	assert_int_equal(r.status, RECORD_PARTIAL);
 	send_chunk(&s, S2C, 9, 4, B("\1"), &r);
