@@ -21,7 +21,7 @@
 #include <linux/types.h>
 #include <stdbool.h>
 
-#define REPEAT_BITS	 14 /* 2^14 buckets of 32 bytes: 512 KiB for each processor */
+#define REPEAT_BITS	 15 /* 2^15 buckets of 32 bytes: 1 MiB for each processor */
 #define REPEAT_WAYS	 8
 #define REPEAT_CELLS	 (REPEAT_WAYS << REPEAT_BITS)
 #define REPEAT_UNIT	 23 /* 2^23 ns: 8.4 ms */
