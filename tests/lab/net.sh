@@ -20,6 +20,7 @@ NET_CLIENT=10.78.0.2
 NET_VICTIM=10.66.0.66
 NET_VICTIM6=fd00:66::66
 NET_FLOOD=10.128.0.0   # .. 10.191.255.255: 4 million sources
+NET_FLOOD_HALF=10.160.0.0 # the second half of them
 NET_FLOOD6=fd00:80::1  # the /64s from here on
 NET_SOURCES=4194304
 }
