@@ -337,6 +337,117 @@ static void complaints_are_heard(void **state)
 	config_listen(NULL, NULL);
 }
 
+#define LAYERS                                                                                   \
+	"service a { template = t port = 1 validation = off query { prefix = 270/s } }\n"        \
+	"defaults { protocol = quake2 cache = off replies = pass malformed = pass\n"             \
+	"  observe = yes validation = always\n"                                                  \
+	"  query { source = 210/s prefix = 220/s service = 230/s } players { source = 100 } }\n" \
+	"template t { protocol = quake3 malformed = limit query { source = 240/s }\n"            \
+	"  observe = no players { source = 5 } }\n"                                              \
+	"service b { port = 2 }\n"                                                               \
+	"service c { port = 3 protocol = netquake observe = no }\n"
+
+static const struct service *named(const char *name)
+{
+	for (size_t i = 0; i < config.service_count; i++)
+		if (!strcmp(config.services[i].service.name, name))
+			return &config.services[i].service;
+	fail_msg("no service %s", name);
+	return NULL;
+}
+
+static void limit_is(const struct limit *limit, const char *rate)
+{
+	char text[RATE_TEXT];
+
+	rate_format(limit, text);
+	assert_string_equal(text, rate);
+}
+
+/* A service before its template, that before what all have, and that before the
+ * protocol's. */
+static void layers(void **state)
+{
+	const struct service *a, *b, *c;
+	const struct budget *query;
+
+	(void)state;
+	load_good(LAYERS);
+	a = named("a");
+	b = named("b");
+	c = named("c");
+	assert_int_equal(a->family, FAMILY_QUAKE3);
+	assert_int_equal(b->family, FAMILY_QUAKE2);
+	assert_int_equal(c->family, FAMILY_NETQUAKE);
+	assert_int_equal(a->proof, PROOF_OFF);
+	assert_int_equal(b->proof, PROOF_ALWAYS);
+	assert_int_equal(a->answers, ANSWERS_OFF);
+	assert_int_equal(a->policy[CLASS_REPLY - CLASS_BUDGETS], POLICY_PASS);
+	assert_int_equal(a->policy[CLASS_MALFORMED - CLASS_BUDGETS], POLICY_LIMIT);
+	assert_int_equal(b->policy[CLASS_MALFORMED - CLASS_BUDGETS], POLICY_PASS);
+	assert_int_equal(b->policy[CLASS_FRAGMENT - CLASS_BUDGETS], POLICY_DROP);
+	assert_int_equal(a->observe, 0);
+	assert_int_equal(b->observe, 1);
+	assert_int_equal(c->observe, 0);
+	query = &a->budget[CLASS_QUERY];
+	limit_is(&query->source, "240/s burst 240");
+	limit_is(&query->prefix, "270/s burst 270");
+	limit_is(&query->global, "230/s burst 230");
+	limit_is(&b->budget[CLASS_QUERY].source, "210/s burst 210");
+	assert_int_equal(a->players_source, 5);
+	assert_int_equal(a->players_prefix, PLAYERS_PREFIX);
+	assert_int_equal(b->players_source, 100);
+	assert_int_equal(b->players_prefix, 100);
+	for (size_t i = 0; i < config.service_count; i++)
+		assert_true(config.services[i].proof_said &&
+			    config.services[i].answers_said);
+}
+
+static void layers_set(void **state)
+{
+	const char *const sets[] = { "defaults.replies=limit",
+				     "template.t.validation=always",
+				     "service.b.template=t", NULL };
+
+	(void)state;
+	write_to("t.conf", LAYERS);
+	assert_int_equal(config_load_set("t.conf", sets, &config), 0);
+	assert_int_equal(named("c")->policy[CLASS_REPLY - CLASS_BUDGETS], POLICY_LIMIT);
+	assert_int_equal(named("b")->proof, PROOF_ALWAYS);
+	assert_int_equal(named("b")->family, FAMILY_QUAKE3);
+	assert_int_equal(named("a")->proof, PROOF_OFF);
+}
+
+static void layers_wrong(void **state)
+{
+	(void)state;
+	says(FFA
+	     "service b {\ntemplate = duels port = 5 }\ntemplate duel { protocol = q2 }",
+	     "t.conf:3: template 'duels' of service 'b' is not there (did you mean duel?)\n");
+	says(FFA "service b {\ntemplate = x port = 5 }",
+	     "t.conf:3: template 'x' of service 'b' is not there\n");
+	says(FFA "template duel {\nport = 5 }",
+	     "t.conf:3: 'port' belongs into each service: section 'template' cannot have it\n");
+	says(FFA "defaults {\ntemplate = x }",
+	     "t.conf:3: 'template' belongs into each service: section 'defaults' cannot have "
+	     "it\n");
+	says(FFA "defaults { }\ndefaults { }",
+	     "t.conf:3: section 'defaults' is given twice\n");
+	says(FFA "template t { }\ntemplate t { }",
+	     "t.conf:3: found duplicate title 't'\n");
+	says(FFA "defaults {\nproof = off }", "t.conf:3: 'proof' was renamed: write "
+					      "'validation'\n");
+	says(FFA "template t {\nquery { source = x } }",
+	     "t.conf:3: 'x' is no rate: write N/s, N/m or N/h, perhaps with 'burst N', or "
+	     "unlimited or 0\n");
+	says(FFA "template t {\nprotocol = q9 }",
+	     "t.conf:3: protocol 'q9' is not one of: netquake, quakeworld, quake2, quake3, "
+	     "quake-enhanced, auto\n");
+	says("defaults { protocol = q3 }\n",
+	     "t.conf: no service: write at least one, as service "
+	     "\"ffa\" { protocol = quake3 port = 27960 }\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -351,6 +462,9 @@ int main(void)
 		cmocka_unit_test(sets_of_names_with_dots),
 		cmocka_unit_test(sets_wrong),
 		cmocka_unit_test(complaints_are_heard),
+		cmocka_unit_test(layers),
+		cmocka_unit_test(layers_set),
+		cmocka_unit_test(layers_wrong),
 	};
 
 	return cmocka_run_group_tests(tests, enter, leave);

@@ -208,7 +208,9 @@ static void configuration_page(FILE *out)
 	const char *section = NULL;
 	char range[CONFIG_RANGE];
 
-	fputs("Keys by section. `--set` takes the same names, as `metrics.listen` or `service.NAME.port`.\n",
+	fputs("Keys by section. `--set` takes the same names, as `metrics.listen` or `service.NAME.port`.\n"
+	      "The sections `defaults` and `template` have the keys and sections of `service`, but for `port`,\n"
+	      "`address` and `template`.\n",
 	      out);
 	for (const struct config_key *k = config_keys; k->name; k++) {
 		if (!section || strcmp(section, k->section) != 0) {

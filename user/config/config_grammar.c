@@ -15,6 +15,7 @@
 #include "lib/names.h"
 #include "lib/nearest.h"
 #include "lib/old_names.h"
+#include "lib/util.h"
 
 #define FLAG_GIVEN (1 << 30) /* ours among libconfuse's CFGF_... of an option */
 
@@ -45,6 +46,14 @@ void option_forget(cfg_opt_t *option)
 	option->flags &= ~FLAG_GIVEN;
 }
 
+/* Return the section whose keys @name has. */
+static const char *section_like(const char *name)
+{
+	bool shared = !strcmp(name, CONFIG_DEFAULTS) || !strcmp(name, CONFIG_TEMPLATE);
+
+	return shared ? CONFIG_SERVICE : name;
+}
+
 /* A key that is not there: it was renamed, is misspelt, or belongs to a value with blanks
  * in it. */
 static void complain_of_key(const cfg_t *cfg, const char *key)
@@ -53,7 +62,7 @@ static void complain_of_key(const cfg_t *cfg, const char *key)
 	struct nearest near;
 	const char *found;
 
-	if (old_key(cfg->name, key, hint)) {
+	if (old_key(section_like(cfg->name), key, hint)) {
 		config_error(cfg->filename, cfg->line, "%s", hint);
 		return;
 	}
@@ -64,6 +73,13 @@ static void complain_of_key(const cfg_t *cfg, const char *key)
 			     key,
 			     *key == 'b' ? "\"2/s burst 6\""
 					 : "\"10.1.0.0/16 unlimited\"");
+		return;
+	}
+	if (config_key_own(key) && strcmp(section_like(cfg->name), cfg->name) != 0) {
+		config_error(
+			cfg->filename, cfg->line,
+			"'%s' belongs into each service: section '%s' cannot have it",
+			key, cfg->name);
 		return;
 	}
 	nearest_begin(&near, key);
@@ -86,8 +102,9 @@ static void complain(cfg_t *cfg, const char *format, va_list args)
 #define SECTION_KEYS 16 /* of one section, and the end of its row */
 #define SECTIONS     12 /* of a file, and the end */
 
-/* The keys of the section @name, from the rows of config_keys.h. Returns how many. */
-static size_t keys_add(cfg_opt_t *ret, const char *name)
+/* Add the keys of the section @name to @ret, from the rows of config_keys.h, and return
+ * how many. @shared: without those of config_key_own(). */
+static size_t keys_add(cfg_opt_t *ret, const char *name, bool shared)
 {
 	size_t n = 0;
 
@@ -95,7 +112,7 @@ static size_t keys_add(cfg_opt_t *ret, const char *name)
 		cfg_opt_t one = CFG_PTR_CB(k->name, 0, CFGF_NODEFAULT, keep, free);
 		cfg_opt_t list = CFG_PTR_LIST_CB(k->name, 0, CFGF_NODEFAULT, keep, free);
 
-		if (!strcmp(k->section, name))
+		if (!strcmp(k->section, name) && !(shared && config_key_own(k->name)))
 			ret[n++] = k->type == KEY_LIST ? list : one;
 	}
 	return n;
@@ -113,38 +130,59 @@ static size_t classes_add(cfg_opt_t *ret, cfg_opt_t *rates)
 	return CLASS_BUDGETS;
 }
 
+/* What a service may have, of which the parts are in one place while they are copied. */
+struct service_grammar {
+	cfg_opt_t keys[SECTION_KEYS + CLASS_BUDGETS + 1];
+	cfg_opt_t rates[SECTION_KEYS], players[SECTION_KEYS];
+};
+
+/* Fill @g; @shared: as keys_add(). */
+static void service_fill(struct service_grammar *g, bool shared)
+{
+	const cfg_opt_t end = CFG_END();
+	cfg_opt_t players =
+		CFG_SEC(CONFIG_PLAYERS, g->players, CFGF_MULTI | CFGF_NODEFAULT);
+	size_t n = keys_add(g->keys, CONFIG_SERVICE, shared);
+
+	g->rates[keys_add(g->rates, CONFIG_CLASS, false)] = end;
+	g->players[keys_add(g->players, CONFIG_PLAYERS, false)] = end;
+	n += classes_add(g->keys + n, g->rates);
+	g->keys[n++] = players;
+	g->keys[n] = end;
+}
+
 cfg_t *config_grammar(void)
 {
 	const cfg_opt_t end = CFG_END();
+	const cfg_flag_t plain = CFGF_MULTI | CFGF_NODEFAULT;
+	const cfg_flag_t titled = plain | CFGF_TITLE | CFGF_NO_TITLE_DUPES;
 	cfg_opt_t file[SECTIONS + SECTION_KEYS], keys[SECTIONS][SECTION_KEYS];
-	cfg_opt_t service[SECTION_KEYS + CLASS_BUDGETS + 1], rates[SECTION_KEYS];
-	cfg_opt_t in_players[SECTION_KEYS];
-	const cfg_opt_t players =
-		CFG_SEC(CONFIG_PLAYERS, in_players, CFGF_MULTI | CFGF_NODEFAULT);
-	size_t n = 0, in_service = keys_add(service, CONFIG_SERVICE);
+	struct service_grammar own, shared;
+	const cfg_opt_t services[] = {
+		CFG_SEC(CONFIG_SERVICE, own.keys, titled),
+		CFG_SEC(CONFIG_TEMPLATE, shared.keys, titled),
+		CFG_SEC(CONFIG_DEFAULTS, shared.keys, plain),
+	};
 	const char *last = CONFIG_FILE;
+	size_t n = 0;
 	cfg_t *cfg;
 
-	rates[keys_add(rates, CONFIG_CLASS)] = end;
-	in_players[keys_add(in_players, CONFIG_PLAYERS)] = end;
-	in_service += classes_add(service + in_service, rates);
-	service[in_service++] = players;
-	service[in_service] = end;
+	service_fill(&own, false);
+	service_fill(&shared, true);
+	for (size_t i = 0; i < ARRAY_SIZE(services); i++)
+		file[n++] = services[i];
 	for (const struct config_key *k = config_keys; k->name; k++) {
-		cfg_opt_t plain =
-			CFG_SEC(k->section, keys[n], CFGF_MULTI | CFGF_NODEFAULT);
-		cfg_opt_t titled = CFG_SEC(k->section, service,
-					   CFGF_MULTI | CFGF_TITLE | CFGF_NO_TITLE_DUPES |
-						   CFGF_NODEFAULT);
+		cfg_opt_t section = CFG_SEC(k->section, keys[n], plain);
 
-		if (!strcmp(k->section, last) || !strcmp(k->section, CONFIG_CLASS) ||
+		if (!strcmp(k->section, last) || !strcmp(k->section, CONFIG_SERVICE) ||
+		    !strcmp(k->section, CONFIG_CLASS) ||
 		    !strcmp(k->section, CONFIG_PLAYERS))
 			continue;
 		last = k->section;
-		keys[n][keys_add(keys[n], last)] = end;
-		file[n++] = strcmp(last, CONFIG_SERVICE) != 0 ? plain : titled;
+		keys[n][keys_add(keys[n], last, false)] = end;
+		file[n++] = section;
 	}
-	n += keys_add(file + n, CONFIG_FILE);
+	n += keys_add(file + n, CONFIG_FILE, false);
 	file[n] = end;
 	cfg = cfg_init(file, CFGF_NONE);
 	if (cfg)

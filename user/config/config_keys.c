@@ -84,6 +84,8 @@ const struct config_key config_keys[] = {
 	  "UDP ports of the server. Required." },
 	{ CONFIG_SERVICE, "address", KEY_LIST, 0, CONFIG_ADDRESSES, "addresses", NULL,
 	  "Protect datagrams to these addresses of the host only. Default: to any." },
+	{ CONFIG_SERVICE, "template", KEY_TEXT, 0, 0, "name of a section template", NULL,
+	  "Keys that the service takes from there, unless it has them itself." },
 	{ CONFIG_SERVICE, "observe", KEY_SWITCH, 0, 0, NULL, "no",
 	  "Count verdicts, and drop nothing for this service." },
 	{ CONFIG_SERVICE, "replies", KEY_CHOICE, 0, 0, "drop, limit, pass", "drop",
@@ -120,6 +122,12 @@ const struct config_key *config_key(const char *section, const char *name)
 	       (strcmp(k->section, section) != 0 || strcmp(k->name, name) != 0))
 		k++;
 	return k->name ? k : NULL;
+}
+
+bool config_key_own(const char *name)
+{
+	return !strcmp(name, "port") || !strcmp(name, "address") ||
+	       !strcmp(name, "template");
 }
 
 void config_range(const struct config_key *key, char ret[CONFIG_RANGE])

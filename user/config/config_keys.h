@@ -22,8 +22,11 @@ enum config_type {
 
 #define CONFIG_FILE    "" /* keys that stand in no section */
 #define CONFIG_SERVICE "service"
-#define CONFIG_CLASS   "CLASS" /* in a service, by the names of classes with limits */
-#define CONFIG_PLAYERS "players" /* in a service */
+/* Two sections with the keys of a service, but for those of config_key_own(). */
+#define CONFIG_DEFAULTS "defaults"
+#define CONFIG_TEMPLATE "template"
+#define CONFIG_CLASS	"CLASS" /* in a service, by the names of classes with limits */
+#define CONFIG_PLAYERS	"players" /* in a service */
 
 struct config_key {
 	const char *section;
@@ -40,6 +43,10 @@ extern const struct config_key config_keys[];
 
 /* NULL: @section has no such key. The section of libconfuse's root is any other name. */
 const struct config_key *config_key(const char *section, const char *name);
+
+/* Return true if the key @name of a service is its own: `defaults` and a template have
+ * none such. Called for names of service keys only. */
+bool config_key_own(const char *name);
 
 /* The type and range of @key as words: "number from 1 to 3600". */
 #define CONFIG_RANGE 160

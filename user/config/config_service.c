@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * config_service.c - the meaning of a service section.
+ * config_service.c - the meaning of a service section, of the template that it names, and
+ * of the section `defaults`. The three have the same keys, and what a service says itself
+ * goes before its template, and that before `defaults`.
  */
 #include <errno.h>
 #include <string.h>
@@ -33,18 +35,18 @@ static const struct choice answerings[] = {
 	{ NULL, 0 },
 };
 
-static int family_read(cfg_t *section, __u8 *ret)
+/* The sections whose keys hold for a service, the strongest last; NULL: there is none. */
+struct layers {
+	cfg_t *defaults, *template, *own;
+};
+
+static int family_parse_at(const struct kept *v, __u8 *ret)
 {
-	const struct kept *v = value_get(section, "protocol");
 	enum wire_family family;
 	char known[128] = "";
 	struct nearest near;
 	const char *found;
 
-	if (!v)
-		return config_error(section->filename, section->line,
-				    "service '%s' ends without a protocol",
-				    cfg_title(section));
 	if (family_parse(v->text, &family)) {
 		*ret = family;
 		return 0;
@@ -60,6 +62,21 @@ static int family_read(cfg_t *section, __u8 *ret)
 	return config_error(v->path, v->line, "protocol '%s' is not one of: %s%s%s%s",
 			    v->text, known, found ? " (did you mean " : "",
 			    found ? found : "", found ? "?)" : "");
+}
+
+static int family_read(const struct layers *l, __u8 *ret)
+{
+	const struct kept *v = value_get(l->own, "protocol");
+
+	if (!v && l->template)
+		v = value_get(l->template, "protocol");
+	if (!v && l->defaults)
+		v = value_get(l->defaults, "protocol");
+	if (!v)
+		return config_error(l->own->filename, l->own->line,
+				    "service '%s' ends without a protocol",
+				    cfg_title(l->own));
+	return family_parse_at(v, ret);
 }
 
 static int name_read(cfg_t *section, char ret[NAME_MAX_LEN])
@@ -217,7 +234,6 @@ static int budgets_read(cfg_t *section, struct service *ret)
 	return 0;
 }
 
-/* A prefix that is not named has at least as many as a source. */
 static int players_read(cfg_t *section, struct service *ret)
 {
 	cfg_t *players = cfg_getnsec(section, CONFIG_PLAYERS, 0);
@@ -229,15 +245,27 @@ static int players_read(cfg_t *section, struct service *ret)
 		return config_error(cfg_getnsec(section, CONFIG_PLAYERS, 1)->filename,
 				    cfg_getnsec(section, CONFIG_PLAYERS, 1)->line,
 				    "section 'players' is given twice");
-	if (number_read(players, "source", &source))
-		return -EINVAL;
-	if (prefix < source)
-		prefix = source;
-	if (number_read(players, "prefix", &prefix))
+	if (number_read(players, "source", &source) ||
+	    number_read(players, "prefix", &prefix))
 		return -EINVAL;
 	ret->players_source = (__u16)source;
 	ret->players_prefix = (__u16)prefix;
 	return 0;
+}
+
+static bool prefix_said(cfg_t *section)
+{
+	cfg_t *players = section ? cfg_getnsec(section, CONFIG_PLAYERS, 0) : NULL;
+
+	return players && value_get(players, "prefix");
+}
+
+/* A prefix that no section names has as many players as a source, at least. */
+static void prefix_default(const struct layers *l, struct service *ret)
+{
+	if (ret->players_prefix < ret->players_source && !prefix_said(l->own) &&
+	    !prefix_said(l->template) && !prefix_said(l->defaults))
+		ret->players_prefix = ret->players_source;
 }
 
 /* Any word in an odd spelling is unknown: it must not get more than in its plain one. */
@@ -343,51 +371,115 @@ static int endpoints_check(struct parse *p, cfg_t *section,
 	return 0;
 }
 
-static int service_read(struct parse *p, cfg_t *section, struct config_service *ret)
+/* Read into @ret what @section says, and leave the rest. NULL: it says nothing. */
+static int settings_read(cfg_t *section, struct config_service *ret)
 {
 	struct service *s = &ret->service;
-	int observe = 0, proof, answers;
+	int observe = s->observe, proof = s->proof, answers = s->answers;
 
-	s->active = 1;
-	if (name_read(section, s->name) || family_read(section, &s->family))
-		return -EINVAL;
-	config_service_defaults((enum wire_family)s->family, s);
-	proof = s->proof;
-	answers = s->answers;
-	if (ports_read(section, ret) || addresses_read(section, ret) ||
-	    choice_read(section, "observe", config_switches, &observe) ||
+	if (!section)
+		return 0;
+	if (choice_read(section, "observe", config_switches, &observe) ||
 	    choice_read(section, "validation", proofs, &proof) ||
 	    choice_read(section, "cache", answerings, &answers) ||
 	    policies_read(section, s) || budgets_read(section, s) ||
-	    players_read(section, s) || endpoints_check(p, section, ret))
+	    players_read(section, s))
 		return -EINVAL;
 	s->observe = (__u8)observe;
 	s->proof = (__u8)proof;
-	ret->proof_said = value_get(section, "validation");
+	ret->proof_said |= value_get(section, "validation") != NULL;
 	s->answers = (__u8)answers;
-	ret->answers_said = value_get(section, "cache");
+	ret->answers_said |= value_get(section, "cache") != NULL;
+	return 0;
+}
+
+/* The template that @section names, in *@ret; NULL: it names none. */
+static int template_find(cfg_t *cfg, cfg_t *section, cfg_t **ret)
+{
+	const struct kept *v = value_get(section, "template");
+	struct nearest near;
+	const char *found;
+
+	*ret = v ? cfg_opt_gettsec(cfg_getopt(cfg, CONFIG_TEMPLATE), v->text) : NULL;
+	if (!v || *ret)
+		return 0;
+	nearest_begin(&near, v->text);
+	for (unsigned int i = 0; i < cfg_size(cfg, CONFIG_TEMPLATE); i++)
+		nearest_try(&near, cfg_title(cfg_getnsec(cfg, CONFIG_TEMPLATE, i)));
+	found = nearest_found(&near);
+	return config_error(v->path, v->line,
+			    "template '%s' of service '%s' is not there%s%s%s", v->text,
+			    cfg_title(section), found ? " (did you mean " : "",
+			    found ? found : "", found ? "?)" : "");
+}
+
+/* Complain of what is wrong in @section, be it used or not. */
+static int shared_check(cfg_t *section)
+{
+	const struct kept *protocol = value_get(section, "protocol");
+	struct config_service any = { 0 };
+	__u8 family = FAMILY_QUAKE3;
+
+	if (protocol && family_parse_at(protocol, &family))
+		return -EINVAL;
+	config_service_defaults((enum wire_family)family, &any.service);
+	return settings_read(section, &any);
+}
+
+static int shared_read(cfg_t *cfg, cfg_t **ret_defaults)
+{
+	*ret_defaults = cfg_getnsec(cfg, CONFIG_DEFAULTS, 0);
+	if (cfg_size(cfg, CONFIG_DEFAULTS) > 1)
+		return config_error(cfg_getnsec(cfg, CONFIG_DEFAULTS, 1)->filename,
+				    cfg_getnsec(cfg, CONFIG_DEFAULTS, 1)->line,
+				    "section 'defaults' is given twice");
+	if (*ret_defaults && shared_check(*ret_defaults))
+		return -EINVAL;
+	for (unsigned int i = 0; i < cfg_size(cfg, CONFIG_TEMPLATE); i++)
+		if (shared_check(cfg_getnsec(cfg, CONFIG_TEMPLATE, i)))
+			return -EINVAL;
+	return 0;
+}
+
+static int service_read(struct parse *p, const struct layers *l,
+			struct config_service *ret)
+{
+	struct service *s = &ret->service;
+
+	s->active = 1;
+	if (name_read(l->own, s->name) || family_read(l, &s->family))
+		return -EINVAL;
+	config_service_defaults((enum wire_family)s->family, s);
+	if (ports_read(l->own, ret) || addresses_read(l->own, ret) ||
+	    settings_read(l->defaults, ret) || settings_read(l->template, ret) ||
+	    settings_read(l->own, ret) || endpoints_check(p, l->own, ret))
+		return -EINVAL;
+	prefix_default(l, s);
 	if (!ret->answers_said && config_unasked(ret))
 		s->answers = ANSWERS_OFF;
-	unknown_warn(section, s);
+	unknown_warn(l->own, s);
 	return 0;
 }
 
 int services_read(struct parse *p, cfg_t *cfg)
 {
 	unsigned int n = cfg_size(cfg, "service");
+	struct layers l;
 
+	if (shared_read(cfg, &l.defaults))
+		return -EINVAL;
 	if (!n)
 		return config_error(p->path, 0,
 				    "no service: write at least one, as "
 				    "service \"ffa\" { protocol = quake3 port = 27960 }");
 	for (unsigned int i = 0; i < n; i++) {
-		cfg_t *section = cfg_getnsec(cfg, "service", i);
-
+		l.own = cfg_getnsec(cfg, "service", i);
 		if (i == SERVICES_MAX)
-			return config_error(section->filename, section->line,
+			return config_error(l.own->filename, l.own->line,
 					    "service '%s' is one too many: at most %d",
-					    cfg_title(section), SERVICES_MAX);
-		if (service_read(p, section, &p->config->services[i]))
+					    cfg_title(l.own), SERVICES_MAX);
+		if (template_find(cfg, l.own, &l.template) ||
+		    service_read(p, &l, &p->config->services[i]))
 			return -EINVAL;
 		p->config->service_count++;
 	}
