@@ -180,14 +180,14 @@ static __always_inline void count_sent(struct xdp_md *ctx, __u32 slot,
 				       __u32 number, __u32 payload, __u64 bytes)
 {
 	struct live *l = &live;
-	struct tally_row *row = NULL;
-	struct tally *tally = tally_at(slot, number, &row);
+	struct counter_row *row = NULL;
+	struct counter *counter = counter_at(slot, number, &row);
 	__u64 counted;
 
-	if (!tally)
+	if (!counter)
 		return;
-	counted = count(tally, bytes);
-	count_stranger_out(row, payload, bytes);
+	counted = count(counter, bytes);
+	count_unverified_out(row, payload, bytes);
 	if (l->sampling.any && sample_statistic(l, counted))
 		sample_in(ctx,
 			  SAMPLE_WHAT(slot, kind, reason, DIRECTION_S2C,
@@ -245,7 +245,7 @@ __noinline int proof_answer(struct xdp_md *ctx, const struct call *c)
 	if (!ask_write(ctx, c, &a, form, &said))
 		return XDP_DROP;
 	kind = ask_kind(family);
-	count_sent(ctx, slot, kind, REASON_CHALLENGED, TALLY_OUT_CHALLENGED + kind,
+	count_sent(ctx, slot, kind, REASON_CHALLENGED, COUNTER_OUT_CHALLENGED + kind,
 		   a.length, answer_frame(ctx));
 	return send_back(ctx);
 }

@@ -134,7 +134,7 @@ __noinline int shadow_search(__u64 first, __u64 second, __u64 third, __u32 kind)
 		return REASON_ADDRESS_IN_USE;
 	if (!playing_here(playing_hash(&live, &id, PLAYS_LITTLE), LITTLE_PLAYING_S))
 		return REASON_WITHIN_LIMITS;
-	return kind < TALLY_SHAPES ? REASON_PLAYER_MISMATCH : REASON_ADDRESS_IN_USE;
+	return kind < COUNTER_SHAPES ? REASON_PLAYER_MISMATCH : REASON_ADDRESS_IN_USE;
 }
 
 /* Does it begin with the marker of what is no game's? */

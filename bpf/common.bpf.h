@@ -145,47 +145,48 @@ static __always_inline enum wire_class service_class(const struct service *s,
 }
 
 /* The counter of @slot's with that @number, and the row that it is in. NULL: none. */
-static __always_inline struct tally *tally_at(__u32 slot, __u32 number,
-					      struct tally_row **ret_row)
+static __always_inline struct counter *counter_at(__u32 slot, __u32 number,
+						  struct counter_row **ret_row)
 {
-	__u32 key = slot * TALLY_ROWS + number / TALLY_CELLS;
+	__u32 key = slot * COUNTER_ROWS + number / COUNTER_CELLS;
 
-	*ret_row = bpf_map_lookup_elem(&tallies, &key);
-	return *ret_row ? &(*ret_row)->cells[number % TALLY_CELLS] : NULL;
+	*ret_row = bpf_map_lookup_elem(&counters, &key);
+	return *ret_row ? &(*ret_row)->cells[number % COUNTER_CELLS] : NULL;
 }
 
-/* The one that tally_number() says, or NULL. */
-static __always_inline struct tally *tally_find(__u32 slot, enum direction direction,
-						enum wire_kind kind, enum reason reason,
-						struct tally_row **ret_row)
+/* The one that counter_number() says, or NULL. */
+static __always_inline struct counter *counter_find(__u32 slot, enum direction direction,
+						    enum wire_kind kind,
+						    enum reason reason,
+						    struct counter_row **ret_row)
 {
-	__u32 number = tally_number(direction, kind, reason);
+	__u32 number = counter_number(direction, kind, reason);
 
-	return number < TALLIES ? tally_at(slot, number, ret_row) : NULL;
+	return number < COUNTERS ? counter_at(slot, number, ret_row) : NULL;
 }
 
 /* Returns how many there had been of this kind and reason on this CPU. */
-static __always_inline __u64 count(struct tally *tally, __u64 bytes)
+static __always_inline __u64 count(struct counter *counter, __u64 bytes)
 {
-	tally->bytes += bytes;
-	return tally->packets++;
+	counter->bytes += bytes;
+	return counter->packets++;
 }
 
 /* Toward the server. The rest of wire follows from the other counters. */
-static __always_inline void count_stranger(struct tally_row *row, __u64 payload,
-					   __u64 bytes)
+static __always_inline void count_unverified(struct counter_row *row, __u64 payload,
+					     __u64 bytes)
 {
-	row->strangers.payload += payload;
+	row->unverified.payload += payload;
 	if (bytes < WIRE_LEAST)
-		row->strangers.wire += WIRE_LEAST - bytes;
+		row->unverified.wire += WIRE_LEAST - bytes;
 }
 
 /* From the server. */
-static __always_inline void count_stranger_out(struct tally_row *row, __u64 payload,
-					       __u64 bytes)
+static __always_inline void count_unverified_out(struct counter_row *row, __u64 payload,
+						 __u64 bytes)
 {
-	row->strangers.payload += payload;
-	row->strangers.wire += wire_bytes(bytes);
+	row->unverified.payload += payload;
+	row->unverified.wire += wire_bytes(bytes);
 }
 
 #endif /* COMMON_BPF_H */

@@ -251,8 +251,8 @@ int shield_out(struct __sk_buff *ctx)
 	__u32 slot = 0, shape = 0, clock = 0;
 	enum wire_kind kind;
 	enum reason reason;
-	struct tally_row *row = NULL;
-	struct tally *tally;
+	struct counter_row *row = NULL;
+	struct counter *counter;
 	struct port *named;
 	enum other other;
 	__u64 bytes, counted;
@@ -292,10 +292,10 @@ int shield_out(struct __sk_buff *ctx)
 	/* A player's too: an older note may have the same id. */
 	if (packet.whole == FIRST_FRAGMENT)
 		fragment_note(l, &packet, slot, withheld);
-	tally = tally_find(slot, DIRECTION_S2C, kind, reason, &row);
-	if (!tally)
+	counter = counter_find(slot, DIRECTION_S2C, kind, reason, &row);
+	if (!counter)
 		return TC_ACT_UNSPEC;
-	counted = count(tally, bytes);
+	counted = count(counter, bytes);
 	/* A sample shows what leaves. */
 	if (unlikely(clock) && !withheld)
 		clock_write(ctx, packet.payload, clock);
@@ -306,7 +306,7 @@ int shield_out(struct __sk_buff *ctx)
 	if (withheld)
 		return TC_ACT_SHOT;
 	if (reason != REASON_PLAYER)
-		count_stranger_out(row, packet.length, bytes);
+		count_unverified_out(row, packet.length, bytes);
 	return TC_ACT_UNSPEC;
 }
 

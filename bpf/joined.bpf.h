@@ -21,10 +21,10 @@ int shield_joined(struct __sk_buff *ctx)
 {
 	struct packet packet = { 0 };
 	const struct service *service;
-	struct tally_row *row = NULL;
+	struct counter_row *row = NULL;
 	void *data, *data_end;
 	struct live *l = &live;
-	struct tally *tally;
+	struct counter *counter;
 	__u32 slot = 0;
 	__u8 policy;
 
@@ -47,9 +47,10 @@ int shield_joined(struct __sk_buff *ctx)
 	if (policy == POLICY_PASS ||
 	    listed_at(l, slot, &packet, SENDER) == LISTED_UNLIMITED)
 		return TC_ACT_UNSPEC;
-	tally = tally_find(slot, DIRECTION_C2S, KIND_COALESCED, REASON_MALFORMED, &row);
-	if (tally)
-		count(tally, ctx->len);
+	counter =
+		counter_find(slot, DIRECTION_C2S, KIND_COALESCED, REASON_MALFORMED, &row);
+	if (counter)
+		count(counter, ctx->len);
 	return service->observe ? TC_ACT_UNSPEC : TC_ACT_SHOT;
 }
 

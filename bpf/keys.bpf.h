@@ -180,7 +180,7 @@ __noinline int keys_answer(struct xdp_md *ctx, const struct call *c)
 	    *(volatile __u64 *)&keys->heard_ns != heard)
 		return XDP_DROP;
 	count_sent(ctx, slot, KIND_CHALLENGE, REASON_CHALLENGED,
-		   TALLY_OUT_CHALLENGED + KIND_CHALLENGE, a.length, answer_frame(ctx));
+		   COUNTER_OUT_CHALLENGED + KIND_CHALLENGE, a.length, answer_frame(ctx));
 	return send_back(ctx);
 }
 

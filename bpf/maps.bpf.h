@@ -14,7 +14,7 @@
 #include <bpf/bpf_helpers.h>
 
 #include "proof.h"
-#include "tally.h"
+#include "counters.h"
 #include "userinfo.h"
 
 /*
@@ -56,18 +56,18 @@ struct {
 	__type(value, __u64);
 } prefixes SEC(".maps");
 
-/* Counters: TALLY_ROWS for each service. max_entries is lowered at load to what the
+/* Counters: COUNTER_ROWS for each service. max_entries is lowered at load to what the
  * configuration needs. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, SERVICES_MAX *TALLY_ROWS);
+	__uint(max_entries, SERVICES_MAX *COUNTER_ROWS);
 	__type(key, __u32);
-	__type(value, struct tally_row);
-} tallies SEC(".maps");
+	__type(value, struct counter_row);
+} counters SEC(".maps");
 
 /*
  * Sources of what was refused or challenged: CLASS_COUNT for each service, max_entries as
- * that of tallies. Full: cannot be, see refused.h.
+ * that of counters. Full: cannot be, see refused.h.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -80,7 +80,7 @@ struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, OTHER_COUNT);
 	__type(key, __u32);
-	__type(value, struct tally);
+	__type(value, struct counter);
 } others SEC(".maps");
 
 /* qport -> port. Full: a port change costs that player a reconnect. */

@@ -46,7 +46,7 @@ static __always_inline const struct limit *share_of(const struct live *l, __u32 
 
 /*
  * Return true if this processor may send no challenge to @kind for the service in @slot
- * at @now. Changes nothing. @row: of the counter of TALLY_IN_SERVICE_LIMIT and @kind.
+ * at @now. Changes nothing. @row: of the counter of COUNTER_IN_SERVICE_LIMIT and @kind.
  * Only this processor reads or writes it, so that no flood makes processors wait for each
  * other.
  *
@@ -55,8 +55,8 @@ static __always_inline const struct limit *share_of(const struct live *l, __u32 
  * divided by the rate of requests.
  */
 static __always_inline bool share_spent(const struct live *l, __u32 slot,
-					enum wire_kind kind, const struct tally_row *row,
-					__u64 now)
+					enum wire_kind kind,
+					const struct counter_row *row, __u64 now)
 {
 	return limit_spent(share_of(l, slot, kind),
 			   row->challenge_due_ns[challenge_use(kind)], now);
@@ -67,10 +67,10 @@ static __always_inline bool share_take(const struct live *l, __u32 slot,
 				       enum wire_kind kind, __u64 now)
 {
 	const struct limit *share = share_of(l, slot, kind);
-	struct tally_row *row;
+	struct counter_row *row;
 	__u64 *due;
 
-	tally_at(slot, TALLY_IN_SERVICE_LIMIT + kind, &row);
+	counter_at(slot, COUNTER_IN_SERVICE_LIMIT + kind, &row);
 	if (!row || share_spent(l, slot, kind, row, now))
 		return false;
 	due = &row->challenge_due_ns[challenge_use(kind)];

@@ -221,13 +221,13 @@ static __always_inline void count_challenged(struct xdp_md *ctx, const struct ca
 {
 	__u32 slot = call_slot(c), kind = call_kind(c);
 	__u64 bytes = answer_frame(ctx), counted;
-	struct tally_row *row = NULL;
-	struct tally *tally = tally_at(slot, TALLY_IN_CHALLENGED + kind, &row);
+	struct counter_row *row = NULL;
+	struct counter *counter = counter_at(slot, COUNTER_IN_CHALLENGED + kind, &row);
 
-	if (!tally)
+	if (!counter)
 		return;
-	counted = count(tally, bytes);
-	count_stranger(row, c->length, bytes);
+	counted = count(counter, bytes);
+	count_unverified(row, c->length, bytes);
 	if (refused_turn(live.sampling.phase, counted))
 		refused_note(c->net,
 			     REFUSED_WHAT(slot,

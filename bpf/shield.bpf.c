@@ -16,7 +16,7 @@ static __always_inline int count_other(const struct tables *tab, enum other othe
 				       __u64 bytes)
 {
 	__u32 key = other;
-	struct tally *t = bpf_map_lookup_elem(&others, &key);
+	struct counter *t = bpf_map_lookup_elem(&others, &key);
 
 	if (t) {
 		t->packets++;
@@ -30,13 +30,14 @@ static __always_inline bool judged(struct xdp_md *ctx, struct live *l,
 				   const struct found *f, const struct packet *p,
 				   __u64 bytes, enum reason reason, bool followed)
 {
-	struct tally_row *row = NULL;
-	struct tally *tally = tally_find(f->slot, DIRECTION_C2S, f->kind, reason, &row);
+	struct counter_row *row = NULL;
+	struct counter *counter =
+		counter_find(f->slot, DIRECTION_C2S, f->kind, reason, &row);
 	__u64 counted;
 
-	if (!tally)
+	if (!counter)
 		return false;
-	counted = count(tally, bytes);
+	counted = count(counter, bytes);
 	if (refused_turn(l->sampling.phase, counted) &&
 	    (reason_verdict(reason) == VERDICT_DROP || reason == REASON_CHALLENGED))
 		refused_note(address_net(p, SENDER),
@@ -48,7 +49,7 @@ static __always_inline bool judged(struct xdp_md *ctx, struct live *l,
 			     followed, counted, bytes);
 	/* The header of a first fragment counts what is not in this frame. */
 	if (reason != REASON_PLAYER)
-		count_stranger(row, f->kind == KIND_FRAGMENT ? 0 : p->length, bytes);
+		count_unverified(row, f->kind == KIND_FRAGMENT ? 0 : p->length, bytes);
 	return true;
 }
 

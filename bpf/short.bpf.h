@@ -107,16 +107,16 @@ static __always_inline void plain_refused(const struct found *f, __u64 kind, __u
 	refused_note(plain_net(plain), what);
 }
 
-/* Count in @tally, of @row, a @kind below KIND_COUNT that is dropped for @reason. */
+/* Count in @counter, of @row, a @kind below KIND_COUNT that is dropped for @reason. */
 static __always_inline void drop_in(struct xdp_md *ctx, const struct live *l,
 				    const struct found *f, __u64 kind, __u64 reason,
-				    struct tally_row *row, struct tally *tally,
+				    struct counter_row *row, struct counter *counter,
 				    const struct packet *p, const struct plain *plain,
 				    __u64 bytes)
 {
-	__u64 counted = count(tally, bytes);
+	__u64 counted = count(counter, bytes);
 
-	count_stranger(row, p->length, bytes);
+	count_unverified(row, p->length, bytes);
 	if (unlikely(refused_turn(l->sampling.phase, counted)))
 		plain_refused(f, kind, reason, plain);
 	if (unlikely(l->sampling.any) && sample_statistic(l, counted))
@@ -132,12 +132,12 @@ static __always_inline bool drop_for(struct xdp_md *ctx, const struct live *l,
 				     __u32 number, const struct packet *p,
 				     const struct plain *plain, __u64 bytes)
 {
-	struct tally_row *row = NULL;
-	struct tally *tally = tally_at(f->slot, number, &row);
+	struct counter_row *row = NULL;
+	struct counter *counter = counter_at(f->slot, number, &row);
 
-	if (unlikely(!tally))
+	if (unlikely(!counter))
 		return false;
-	drop_in(ctx, l, f, kind, reason, row, tally, p, plain, bytes);
+	drop_in(ctx, l, f, kind, reason, row, counter, p, plain, bytes);
 	return true;
 }
 
@@ -162,9 +162,9 @@ static __always_inline bool refuse(struct xdp_md *ctx, const struct live *l,
 			return false;
 		policy = f->service->policy[class - CLASS_BUDGETS];
 		reason = policy_reason(class);
-		number = class == CLASS_REPLY	   ? TALLY_IN_REPLY_TO_SERVER
-			 : class == CLASS_FRAGMENT ? TALLY_IN_FRAGMENT
-						   : TALLY_IN_MALFORMED;
+		number = class == CLASS_REPLY	   ? COUNTER_IN_REPLY_TO_SERVER
+			 : class == CLASS_FRAGMENT ? COUNTER_IN_FRAGMENT
+						   : COUNTER_IN_MALFORMED;
 		if (policy == POLICY_DROP)
 			goto drop;
 		if (policy != POLICY_LIMIT)
@@ -175,8 +175,8 @@ static __always_inline bool refuse(struct xdp_md *ctx, const struct live *l,
 	if (unlikely(reason == REASON_COUNT))
 		return false;
 	/* Without a look at the table of them, of which these are all that can be. */
-	number = reason == REASON_SERVICE_LIMIT ? TALLY_IN_SERVICE_LIMIT
-						: TALLY_IN_SOURCE_LIMIT;
+	number = reason == REASON_SERVICE_LIMIT ? COUNTER_IN_SERVICE_LIMIT
+						: COUNTER_IN_SOURCE_LIMIT;
 drop:
 	return drop_for(ctx, l, f, kind, reason, number + kind, p, plain, bytes);
 }
@@ -226,8 +226,8 @@ static __always_inline bool unasked(struct xdp_md *ctx, struct live *l,
 				    __u64 bytes, __u64 now, __u64 *ret_judgement)
 {
 	bool joins = kind == KIND_GETCHALLENGE;
-	struct tally_row *row = NULL;
-	struct tally *tally;
+	struct counter_row *row = NULL;
+	struct counter *counter;
 	__u64 reason;
 
 	*ret_judgement = 0;
@@ -239,8 +239,8 @@ static __always_inline bool unasked(struct xdp_md *ctx, struct live *l,
 		return false;
 	if (joins && reason == REASON_SERVICE_LIMIT)
 		press(l, f->slot, now);
-	tally = tally_at(f->slot, TALLY_IN_SERVICE_LIMIT + kind, &row);
-	if (unlikely(!tally))
+	counter = counter_at(f->slot, COUNTER_IN_SERVICE_LIMIT + kind, &row);
+	if (unlikely(!counter))
 		return false;
 	if (!share_spent(l, f->slot, kind, row, now)) {
 		/* A validated client has limits of its own for queries. A server with
@@ -250,13 +250,13 @@ static __always_inline bool unasked(struct xdp_md *ctx, struct live *l,
 		return false;
 	}
 	if (likely(reason == REASON_SERVICE_LIMIT)) {
-		drop_in(ctx, l, f, kind, reason, row, tally, p, plain, bytes);
+		drop_in(ctx, l, f, kind, reason, row, counter, p, plain, bytes);
 		return true;
 	}
 	/* Maybe others ask in its name, and it is who has proven its address. */
 	if (!joins && unlikely(lately_proven(plain_net(plain), now)))
 		return false;
-	return drop_for(ctx, l, f, kind, reason, TALLY_IN_SOURCE_LIMIT + kind, p, plain,
+	return drop_for(ctx, l, f, kind, reason, COUNTER_IN_SOURCE_LIMIT + kind, p, plain,
 			bytes);
 }
 
@@ -274,8 +274,8 @@ static __always_inline bool unproven(struct xdp_md *ctx, struct live *l,
 		return false;
 	return drop_for(ctx, l, f, KIND_ECHO_RETURN, reason,
 			KIND_ECHO_RETURN + (reason == REASON_SOURCE_LIMIT
-						    ? TALLY_IN_SOURCE_LIMIT
-						    : TALLY_IN_INVALID_COOKIE),
+						    ? COUNTER_IN_SOURCE_LIMIT
+						    : COUNTER_IN_INVALID_COOKIE),
 			p, plain, bytes);
 }
 
@@ -307,8 +307,8 @@ static __always_inline bool special(struct xdp_md *ctx, struct live *l,
 		if (!provable(f->service, kind))
 			return drop_for(ctx, l, f, kind, reason,
 					kind + (reason == REASON_SERVICE_LIMIT
-							? TALLY_IN_SERVICE_LIMIT
-							: TALLY_IN_SOURCE_LIMIT),
+							? COUNTER_IN_SERVICE_LIMIT
+							: COUNTER_IN_SOURCE_LIMIT),
 					p, plain, bytes);
 	} else if (!provable(f->service, kind)) {
 		return false;
@@ -428,9 +428,9 @@ static __always_inline enum fit play(struct xdp_md *ctx, struct live *l,
 	enum fit fit = FIT_NOT;
 	struct netchan n;
 	struct player_cell *cell;
-	struct tally_row *row = NULL;
+	struct counter_row *row = NULL;
 	struct player_id id;
-	struct tally *tally;
+	struct counter *counter;
 	bool followed;
 	__u64 counted;
 
@@ -450,10 +450,10 @@ static __always_inline enum fit play(struct xdp_md *ctx, struct live *l,
 	followed = cell->player.flags & PLAYER_FOLLOWED;
 	if (unlikely(player_heard(&cell->player, n.sequence, true, now) != REASON_PLAYER))
 		return FIT_LEARNS;
-	tally = tally_at(f->slot, TALLY_IN_PLAYER + kind, &row);
-	if (unlikely(!tally))
+	counter = counter_at(f->slot, COUNTER_IN_PLAYER + kind, &row);
+	if (unlikely(!counter))
 		return FIT;
-	counted = count(tally, bytes);
+	counted = count(counter, bytes);
 	if (unlikely(l->sampling.any))
 		sample_maybe(ctx, l, f->service,
 			     SAMPLE_WHAT(f->slot, kind, REASON_PLAYER, DIRECTION_C2S, 0),
@@ -513,7 +513,7 @@ static __always_inline bool short_way(struct xdp_md *ctx, struct live *l,
 		if (greylisted(ctx, PROOF_WHAT(f->slot, kind), plain_where(p, plain),
 			       p->length))
 			return drop_for(ctx, l, f, kind, REASON_GREYLISTED,
-					TALLY_IN_GREYLISTED + kind, p, plain, bytes);
+					COUNTER_IN_GREYLISTED + kind, p, plain, bytes);
 		*ret_action = jump_by(WAY_PROOF, f, kind, p, plain, 0);
 		return true;
 	}
@@ -524,7 +524,7 @@ static __always_inline bool short_way(struct xdp_md *ctx, struct live *l,
 	}
 	if (fit == FIT_FORGED && !misspeaks(l, f->slot, f->service->family, now))
 		return drop_for(ctx, l, f, kind, REASON_PLAYER_MISMATCH,
-				TALLY_IN_PLAYER_MISMATCH + kind, p, plain, bytes);
+				COUNTER_IN_PLAYER_MISMATCH + kind, p, plain, bytes);
 	return fit == FIT_NOT && refuse(ctx, l, f, kind, p, plain, bytes, now);
 }
 

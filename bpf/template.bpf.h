@@ -236,7 +236,7 @@ __noinline int template_send(struct xdp_md *ctx, const struct call *c, __u32 cho
 	kind = t->kind;
 	if (index_below(&kind, KIND_COUNT))
 		count_sent(ctx, call_slot(c), kind, REASON_CACHED_RESPONSE,
-			   TALLY_OUT_CACHED_RESPONSE + kind, total, answer_frame(ctx));
+			   COUNTER_OUT_CACHED_RESPONSE + kind, total, answer_frame(ctx));
 	return send_back(ctx);
 }
 

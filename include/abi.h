@@ -37,7 +37,7 @@ _Static_assert(PLAYER_SLOTS == SERVICES_MAX, "each service has a share of player
 /*
  * Why a datagram went where it went. The verdict follows from the reason. Received, sent:
  * of which kinds it is said when they come to a server or leave it (ALL, SHAPES: those
- * without a word, NONE); counters have room for no others, see tally.h.
+ * without a word, NONE); counters have room for no others, see counters.h.
  *	  reason		name			verdict	received  sent
  */
 /* clang-format off */
@@ -441,7 +441,7 @@ struct proof_state {
 	/* Challenges that one processor sends per second, of all services together; and
 	 * the share of a service, by slot: the rate, divided by the daemon once per
 	 * second among the services that are flooded. What is left of a share stands in
-	 * struct tally_row. */
+	 * struct counter_row. */
 	struct limit rate[CHALLENGE_USES];
 	struct limit share[SERVICES_MAX][CHALLENGE_USES];
 	__u64 until_ns[SERVICES_MAX]; /* strangers have to prove themselves till then */

@@ -37,8 +37,8 @@ worlds=1 tests=()
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# tally TEST STATUS OUTPUT: what the output says, distrusted where the status disagrees.
-tally()
+# counter TEST STATUS OUTPUT: what the output says, distrusted where the status disagrees.
+counter()
 {
 	local counts ok bad skip status=${2:-1}
 
@@ -146,7 +146,7 @@ show()
 	while [ "$ran" -lt "${#tests[@]}" ] && [ -e "$work/$ran.took" ]; do
 		echo "== ${tests[ran]##*/}"
 		cat "$work/$ran.out"
-		tally "${tests[ran]##*/}" "$(cat "$work/$ran.status")" "$work/$ran.out"
+		counter "${tests[ran]##*/}" "$(cat "$work/$ran.status")" "$work/$ran.out"
 	done
 }
 

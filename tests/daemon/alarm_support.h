@@ -259,7 +259,7 @@ static inline void calm(void)
 
 static inline void flood(size_t service, uint64_t n)
 {
-	struct tallies *in = &stats.services[service].in;
+	struct counters *in = &stats.services[service].in;
 
 	in->by[KIND_GETSTATUS][REASON_SERVICE_LIMIT].packets += n;
 	in->by[KIND_GETSTATUS][REASON_SERVICE_LIMIT].bytes += 60 * n;

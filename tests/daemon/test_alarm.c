@@ -242,7 +242,7 @@ static void a_server_that_dies_is_no_scan(void **state)
 {
 	(void)state;
 	for (int s = 0; s < 5; s++) {
-		struct tally *moves =
+		struct counter *moves =
 			&stats.services[1].in.by[KIND_NETCHAN][REASON_PLAYER];
 
 		moves->packets += 400;

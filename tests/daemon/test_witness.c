@@ -68,11 +68,11 @@ bool shield_service(const struct shield *shield, __u32 slot, struct service *ret
 	return slot == SLOT;
 }
 
-int shield_tallies(const struct shield *shield, __u32 slot, struct tallies *ret_in,
-		   struct tallies *ret_out)
+int shield_counters(const struct shield *shield, __u32 slot, struct counters *ret_in,
+		    struct counters *ret_out)
 {
 	(void)shield, (void)slot;
-	*ret_in = *ret_out = (struct tallies){ 0 };
+	*ret_in = *ret_out = (struct counters){ 0 };
 	ret_in->by[0][0].packets = judged;
 	return 0;
 }

@@ -260,20 +260,20 @@ static bool is_server(const char *address)
 	       !strcmp(address, "10.67.0.1");
 }
 
-struct tally_of {
+struct counter_of {
 	enum wire_family family;
 	unsigned int kinds[DIRECTION_COUNT][KIND_COUNT];
 };
 
-static void tally_datagram(const struct seen *seen, void *context)
+static void counter_datagram(const struct seen *seen, void *context)
 {
-	struct tally_of *t = context;
+	struct counter_of *t = context;
 	enum direction direction = is_server(seen->to) ? DIRECTION_C2S : DIRECTION_S2C;
 
 	t->kinds[direction][kind_of(t->family, direction, seen->payload, seen->n)]++;
 }
 
-static void tally_print(const unsigned int kinds[KIND_COUNT], char *out, size_t size)
+static void counter_print(const unsigned int kinds[KIND_COUNT], char *out, size_t size)
 {
 	size_t at = 0;
 
@@ -304,7 +304,7 @@ static void recordings_hold_what_was_recorded(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNT(captures); i++) {
 		const struct capture *c = &captures[i];
-		struct tally_of t = { .family = c->family };
+		struct counter_of t = { .family = c->family };
 		const char *path = capture_path("live", c->name);
 		char text[1024];
 
@@ -312,10 +312,10 @@ static void recordings_hold_what_was_recorded(void **state)
 			print_message("not there: %s\n", c->name);
 			continue;
 		}
-		assert_int_equal(seen_each(path, tally_datagram, &t), 0);
-		tally_print(t.kinds[DIRECTION_C2S], text, sizeof(text));
+		assert_int_equal(seen_each(path, counter_datagram, &t), 0);
+		counter_print(t.kinds[DIRECTION_C2S], text, sizeof(text));
 		assert_string_equal(text, c->to_server);
-		tally_print(t.kinds[DIRECTION_S2C], text, sizeof(text));
+		counter_print(t.kinds[DIRECTION_S2C], text, sizeof(text));
 		assert_string_equal(text, c->from_server);
 		read++;
 	}
@@ -332,11 +332,11 @@ static void players_are_never_strangers(void **state)
 	for (size_t i = 0; i < COUNT(captures); i++) {
 		const struct capture *c = &captures[i];
 		const char *path = capture_path("live", c->name);
-		struct tally_of t = { .family = c->family };
+		struct counter_of t = { .family = c->family };
 
 		if (strstr(c->name, "queries") || !path)
 			continue;
-		assert_int_equal(seen_each(path, tally_datagram, &t), 0);
+		assert_int_equal(seen_each(path, counter_datagram, &t), 0);
 		for (int kind = 0; kind < KIND_COUNT; kind++) {
 			enum wire_class class = wire_class(c->family, kind);
 

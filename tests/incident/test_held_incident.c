@@ -194,9 +194,9 @@ static void stories(void **state)
 
 static void readings(void **state)
 {
-	static struct tallies in[2], out[2];
-	const struct incident_tallies before = { &in[0], &out[0] };
-	const struct incident_tallies now = { &in[1], &out[1] };
+	static struct counters in[2], out[2];
+	const struct incident_counters before = { &in[0], &out[0] };
+	const struct incident_counters now = { &in[1], &out[1] };
 	uint32_t dice = 5;
 
 	(void)state;
@@ -205,11 +205,11 @@ static void readings(void **state)
 		for (size_t k = 0; k < ARRAY_SIZE(kinds); k++)
 			for (size_t r = 0; r < ARRAY_SIZE(reasons); r++) {
 				in[i].by[kinds[k]][reasons[r]] =
-					(struct tally){ held_dice(&dice, 300),
-							held_dice(&dice, 30000) };
+					(struct counter){ held_dice(&dice, 300),
+							  held_dice(&dice, 30000) };
 				out[i].by[kinds[k]][reasons[r]] =
-					(struct tally){ held_dice(&dice, 300),
-							held_dice(&dice, 30000) };
+					(struct counter){ held_dice(&dice, 300),
+							  held_dice(&dice, 30000) };
 			}
 	for (int family = 0; family < FAMILY_COUNT; family++) {
 		struct incident_counts c;

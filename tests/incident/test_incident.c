@@ -434,18 +434,18 @@ static void a_long_gap_is_no_flood(void **state)
 
 static void counters_that_began_anew(void **state)
 {
-	static struct tallies in[2], out[2];
-	struct incident_tallies before = { &in[0], &out[0] }, now = { &in[1], &out[1] };
+	static struct counters in[2], out[2];
+	struct incident_counters before = { &in[0], &out[0] }, now = { &in[1], &out[1] };
 
 	(void)state;
-	in[0].by[KIND_GETSTATUS][REASON_SERVICE_LIMIT] = (struct tally){ 1000, 60000 };
-	in[1].by[KIND_GETSTATUS][REASON_SERVICE_LIMIT] = (struct tally){ 7, 420 };
-	in[0].by[KIND_RCON][REASON_SOURCE_LIMIT] = (struct tally){ 2, 120 };
-	in[1].by[KIND_RCON][REASON_SOURCE_LIMIT] = (struct tally){ 5, 300 };
-	in[1].by[KIND_NETCHAN][REASON_PLAYER] = (struct tally){ 11, 1100 };
-	in[1].by[KIND_CONNECT][REASON_CHALLENGED] = (struct tally){ 17, 1700 };
-	out[1].by[KIND_GETSTATUS][REASON_AMPLIFICATION] = (struct tally){ 3, 3000 };
-	out[1].by[KIND_NETCHAN][REASON_PLAYER] = (struct tally){ 13, 13000 };
+	in[0].by[KIND_GETSTATUS][REASON_SERVICE_LIMIT] = (struct counter){ 1000, 60000 };
+	in[1].by[KIND_GETSTATUS][REASON_SERVICE_LIMIT] = (struct counter){ 7, 420 };
+	in[0].by[KIND_RCON][REASON_SOURCE_LIMIT] = (struct counter){ 2, 120 };
+	in[1].by[KIND_RCON][REASON_SOURCE_LIMIT] = (struct counter){ 5, 300 };
+	in[1].by[KIND_NETCHAN][REASON_PLAYER] = (struct counter){ 11, 1100 };
+	in[1].by[KIND_CONNECT][REASON_CHALLENGED] = (struct counter){ 17, 1700 };
+	out[1].by[KIND_GETSTATUS][REASON_AMPLIFICATION] = (struct counter){ 3, 3000 };
+	out[1].by[KIND_NETCHAN][REASON_PLAYER] = (struct counter){ 13, 13000 };
 	incident_count(FAMILY_QUAKE3, &before, &now, &counts);
 	assert_int_equal(counts.packets, 7 + 3 + 11 + 17);
 	assert_int_equal(counts.bytes, 420 + 180 + 1100 + 1700);

@@ -57,7 +57,7 @@ static void the_neighbours_of_who_is_known(void **state)
 	say(&asker, BYTES(OOB "getstatus"), &say_);
 	assert_int_equal(say_.action, XDP_DROP);
 	assert_true(
-		tally_of(DIRECTION_C2S, KIND_GETSTATUS, REASON_CACHED_PREFIX).packets >
+		counter_of(DIRECTION_C2S, KIND_GETSTATUS, REASON_CACHED_PREFIX).packets >
 		9);
 }
 
@@ -129,7 +129,7 @@ static struct shield_bpf *load_for_two(void)
 	struct shield_bpf *skel = shield_bpf__open();
 
 	assert_non_null(skel);
-	bpf_map__set_max_entries(skel->maps.tallies, KERN_SLOTS * TALLY_ROWS);
+	bpf_map__set_max_entries(skel->maps.counters, KERN_SLOTS * COUNTER_ROWS);
 	bpf_map__set_max_entries(skel->maps.recent, 2);
 	*(__u32 *)&skel->rodata->recent_mask = 1;
 	assert_int_equal(shield_bpf__load(skel), 0);
@@ -224,7 +224,7 @@ static void the_ledger_always_pays(void **state)
 	say(&wraps[0], BYTES(OOB "getstatus"), &say_);
 	assert_int_equal(say_.action, XDP_DROP);
 	assert_true(
-		tally_of(DIRECTION_C2S, KIND_GETSTATUS, REASON_AMPLIFICATION).packets >
+		counter_of(DIRECTION_C2S, KIND_GETSTATUS, REASON_AMPLIFICATION).packets >
 		0);
 }
 
@@ -374,9 +374,10 @@ static void the_lists_are_heard(void **state)
 	flood();
 	say(&friend, BYTES(OOB "getstatus"), &say_);
 	assert_told(BYTES(STATUS));
-	assert_int_equal(
-		tally_of(DIRECTION_C2S, KIND_GETSTATUS, REASON_CACHED_ALLOW_LIST).packets,
-		1);
+	assert_int_equal(counter_of(DIRECTION_C2S, KIND_GETSTATUS,
+				    REASON_CACHED_ALLOW_LIST)
+				 .packets,
+			 1);
 	know("192.0.2.34");
 	say(&foe, BYTES(OOB "getstatus"), &say_);
 	assert_int_equal(say_.action, XDP_DROP);
@@ -427,16 +428,18 @@ static void who_has_proven_its_address(void **state)
 	browser.sport = HERE + 7;
 	say(&browser, BYTES(OOB "getstatus"), &say_);
 	assert_told(BYTES(STATUS));
-	assert_int_equal(
-		tally_of(DIRECTION_C2S, KIND_GETSTATUS, REASON_CACHED_VALIDATED).packets,
-		1);
+	assert_int_equal(counter_of(DIRECTION_C2S, KIND_GETSTATUS,
+				    REASON_CACHED_VALIDATED)
+				 .packets,
+			 1);
 	/* Its neighbour has proven nothing. */
 	browser.from = "192.0.2.51";
 	say(&browser, BYTES(OOB "getstatus"), &say_);
 	assert_true(say_.action != XDP_TX || !memcmp(say_.frame + 42 + 4, "echo ", 5));
-	assert_int_equal(
-		tally_of(DIRECTION_C2S, KIND_GETSTATUS, REASON_CACHED_VALIDATED).packets,
-		1);
+	assert_int_equal(counter_of(DIRECTION_C2S, KIND_GETSTATUS,
+				    REASON_CACHED_VALIDATED)
+				 .packets,
+			 1);
 }
 
 /* Of a known one's neighbours, who finds nothing left can still prove its address. */

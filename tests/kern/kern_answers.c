@@ -44,10 +44,10 @@ static void what_the_server_says_word_for_word(void **state)
 		}
 	}
 	assert_int_equal(
-		tally_of(DIRECTION_C2S, KIND_GETINFO, REASON_CACHED_KNOWN).packets,
+		counter_of(DIRECTION_C2S, KIND_GETINFO, REASON_CACHED_KNOWN).packets,
 		COUNT(wraps) * COUNT(rows));
-	assert_int_equal(tally_of(DIRECTION_S2C, KIND_INFORESPONSE,
-				  REASON_CACHED_RESPONSE)
+	assert_int_equal(counter_of(DIRECTION_S2C, KIND_INFORESPONSE,
+				    REASON_CACHED_RESPONSE)
 				 .packets,
 			 COUNT(wraps) * COUNT(rows));
 }
@@ -301,9 +301,10 @@ static void always_is_always(void **state)
 	learn_quake3();
 	say(&wraps[0], BYTES(OOB "getstatus"), &say_);
 	assert_told(BYTES(STATUS));
-	assert_int_equal(
-		tally_of(DIRECTION_C2S, KIND_GETSTATUS, REASON_CACHED_IN_LIMITS).packets,
-		1);
+	assert_int_equal(counter_of(DIRECTION_C2S, KIND_GETSTATUS,
+				    REASON_CACHED_IN_LIMITS)
+				 .packets,
+			 1);
 }
 
 /* Without an answer to be had the budget is that of who proved itself, where one did. */

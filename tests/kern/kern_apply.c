@@ -28,10 +28,10 @@ static int slot_of(const char *name)
 
 static __u64 counted(__u32 slot)
 {
-	struct tallies in, out;
+	struct counters in, out;
 	__u64 sum = 0;
 
-	assert_int_equal(shield_tallies(&shield, slot, &in, &out), 0);
+	assert_int_equal(shield_counters(&shield, slot, &in, &out), 0);
 	for (int reason = 0; reason < REASON_COUNT; reason++)
 		sum += in.by[KIND_GETSTATUS][reason].packets;
 	return sum;
@@ -94,15 +94,15 @@ static void who_stays_keeps_what_is_its_own(void **state)
 /* Whoever asks for a slot that is not there is told so, and nothing of another. */
 static void there_are_so_many_slots(void **state)
 {
-	struct tallies in, out;
+	struct counters in, out;
 	__u32 families;
 
 	(void)state;
 	add("a", 27960);
 	apply();
-	assert_int_equal(shield_tallies(&shield, KERN_SLOTS - 1, &in, &out), 0);
-	assert_int_equal(shield_tallies(&shield, KERN_SLOTS, &in, &out), -EINVAL);
-	assert_int_equal(shield_tallies(&shield, SERVICES_MAX, &in, &out), -EINVAL);
+	assert_int_equal(shield_counters(&shield, KERN_SLOTS - 1, &in, &out), 0);
+	assert_int_equal(shield_counters(&shield, KERN_SLOTS, &in, &out), -EINVAL);
+	assert_int_equal(shield_counters(&shield, SERVICES_MAX, &in, &out), -EINVAL);
 	assert_int_equal(shield_misspoken(&shield, KERN_SLOTS, &families), 0);
 }
 
@@ -110,14 +110,14 @@ static void there_are_so_many_slots(void **state)
 static void counters_are_those_of_all_processors(void **state)
 {
 	size_t cpus = (size_t)libbpf_num_possible_cpus();
-	struct tally *each = calloc(cpus, sizeof(*each)), sums[OTHER_COUNT];
+	struct counter *each = calloc(cpus, sizeof(*each)), sums[OTHER_COUNT];
 	__u64 packets = 0, bytes = 0;
 	__u32 key = OTHER_COUNT - 1;
 
 	(void)state;
 	assert_non_null(each);
 	for (size_t i = 0; i < cpus; i++) {
-		each[i] = (struct tally){ 1000 + i, 70000 + i * i };
+		each[i] = (struct counter){ 1000 + i, 70000 + i * i };
 		packets += each[i].packets;
 		bytes += each[i].bytes;
 	}
@@ -369,11 +369,11 @@ static void a_newcomer_finds_nothing_of_who_was_there(void **state)
 	for (__u32 slot = 0; slot < KERN_SLOTS; slot++) {
 		kern.live->proof.until_ns[slot] = 5 + slot;
 		kern.live->proof.globals[budget_index(slot, CLASS_CHALLENGE)] = 7 + slot;
-		for (__u32 row = 0; row < TALLY_ROWS; row++) {
-			__u32 key = slot * TALLY_ROWS + row;
+		for (__u32 row = 0; row < COUNTER_ROWS; row++) {
+			__u32 key = slot * COUNTER_ROWS + row;
 
 			memset(kern.buffer, 1, (size_t)kern.cpus * sizeof(*kern.buffer));
-			assert_int_equal(bpf_map_update_elem(shield.tallies, &key,
+			assert_int_equal(bpf_map_update_elem(shield.counters, &key,
 							     kern.buffer, BPF_ANY),
 					 0);
 		}
@@ -387,10 +387,10 @@ static void a_newcomer_finds_nothing_of_who_was_there(void **state)
 		assert_int_equal(
 			kern.live->proof.globals[budget_index(slot, CLASS_CHALLENGE)],
 			fresh ? 0 : 7 + slot);
-		for (__u32 row = 0; row < TALLY_ROWS; row++) {
-			__u32 key = slot * TALLY_ROWS + row;
+		for (__u32 row = 0; row < COUNTER_ROWS; row++) {
+			__u32 key = slot * COUNTER_ROWS + row;
 
-			assert_int_equal(bpf_map_lookup_elem(shield.tallies, &key,
+			assert_int_equal(bpf_map_lookup_elem(shield.counters, &key,
 							     kern.buffer),
 					 0);
 			assert_int_equal(!kern.buffer->cells[1].packets, fresh);

@@ -65,7 +65,7 @@ static void one_after_the_other(void **state)
 
 	(void)state;
 	fill();
-	fill_tallies();
+	fill_counters();
 	rich_services();
 	apply((const __u32[]){ 0, 1, 2, 3 }, 0xf, 0);
 	the_rest_by_default();
@@ -78,7 +78,7 @@ static void one_after_the_other(void **state)
 
 	/* One leaves, two come, one is another family now, the order is another. */
 	fill();
-	fill_tallies();
+	fill_counters();
 	config->service_count = 0;
 	add("new", FAMILY_QUAKE3, 28000);
 	s = add("one", FAMILY_QUAKE3, 27960);
@@ -326,7 +326,7 @@ static void what_does_not_fit(void **state)
 /* Whatever cannot be written: the configuration before stays in force. */
 static void what_cannot_be_written(void **state)
 {
-	int *const maps[] = { &shield.tallies, &shield.allow, &shield.deny,
+	int *const maps[] = { &shield.counters, &shield.allow, &shield.deny,
 			      &shield.follow, &shield.ledgers };
 
 	(void)state;

@@ -264,7 +264,7 @@ static void what_strangers_send_is_measured(void **state)
 	static const struct frame_spec longer = { OOB("getstatus 0123456789abcdef") };
 	struct service s = kern_open_service(FAMILY_QUAKE3);
 	__u64 payload = 0, wire = 0;
-	struct tallies t;
+	struct counters t;
 
 	(void)state;
 	s.budget[CLASS_QUERY].source = kern_rate(1, 4);
@@ -280,8 +280,8 @@ static void what_strangers_send_is_measured(void **state)
 	volume_complete(&t);
 	assert_int_equal(t.by[KIND_GETSTATUS][REASON_WITHIN_LIMITS].packets, 4);
 	assert_int_equal(t.by[KIND_GETSTATUS][REASON_SOURCE_LIMIT].packets, 16);
-	assert_int_equal(t.strangers.payload, payload);
-	assert_int_equal(t.strangers.wire, wire);
+	assert_int_equal(t.unverified.payload, payload);
+	assert_int_equal(t.unverified.wire, wire);
 }
 
 /* The short way out of a spent budget is no way around the lists. */
@@ -486,7 +486,7 @@ static void no_packet_escapes_a_change(void **state)
 	assert_null(failed);
 
 	for (__u32 slot = 0; slot < 2; slot++) {
-		struct tallies t;
+		struct counters t;
 
 		kern_sum(&kern, slot, &t);
 		for (int reason = 0; reason < REASON_COUNT; reason++)

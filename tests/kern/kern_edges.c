@@ -279,9 +279,9 @@ static void observed_fragments_leave(void **state)
 /* --- what is counted -----------------------------------------------------------------
  */
 
-static struct tallies sum_of(enum direction direction)
+static struct counters sum_of(enum direction direction)
 {
-	struct tallies t;
+	struct counters t;
 
 	kern_sum_way(&kern, 0, direction, &t);
 	volume_complete(&t);
@@ -291,7 +291,7 @@ static struct tallies sum_of(enum direction direction)
 /* Amplification is what strangers get for what they send: no player is in it. */
 static void players_are_no_strangers(void **state)
 {
-	struct tallies out;
+	struct counters out;
 
 	(void)state;
 	serve(FAMILY_QUAKE3);
@@ -299,15 +299,15 @@ static void players_are_no_strangers(void **state)
 		assert_true(sent(i));
 		assert_true(q3_heard(HERE, i, 77, 0));
 	}
-	assert_int_equal(sum_of(DIRECTION_S2C).strangers.payload, 0);
-	assert_int_equal(sum_of(DIRECTION_C2S).strangers.payload, 0);
+	assert_int_equal(sum_of(DIRECTION_S2C).unverified.payload, 0);
+	assert_int_equal(sum_of(DIRECTION_C2S).unverified.payload, 0);
 	assert_true(says(status, sizeof(status)));
 	ask(STRANGER, HERE);
-	assert_int_equal(sum_of(DIRECTION_S2C).strangers.payload, sizeof(status));
+	assert_int_equal(sum_of(DIRECTION_S2C).unverified.payload, sizeof(status));
 	assert_true(says(BYTES(OOB "x"))); /* padded to the least that there is */
 	kern_sum_way(&kern, 0, DIRECTION_S2C, &out);
-	assert_int_equal(out.strangers.wire, sizeof(status) + 42 + 24 + 84);
-	assert_int_equal(sum_of(DIRECTION_C2S).strangers.payload, 13);
+	assert_int_equal(out.unverified.wire, sizeof(status) + 42 + 24 + 84);
+	assert_int_equal(sum_of(DIRECTION_C2S).unverified.payload, 13);
 }
 
 /* The first of several says how long all are: they count, each with headers of its own.
@@ -315,7 +315,7 @@ static void players_are_no_strangers(void **state)
 static void all_fragments_count_with_the_first(void **state)
 {
 	static const __u16 rows[][2] = { { 1023, 0 }, { 1024, 1 }, { 5000, 4 } };
-	struct tallies out;
+	struct counters out;
 	__u64 wire = 0;
 
 	(void)state;
@@ -326,7 +326,7 @@ static void all_fragments_count_with_the_first(void **state)
 				 TC_ACT_UNSPEC);
 		wire += 42 + rows[i][0] + rows[i][1] * 64u + 24;
 		kern_sum_way(&kern, 0, DIRECTION_S2C, &out);
-		assert_int_equal(out.strangers.wire, wire);
+		assert_int_equal(out.unverified.wire, wire);
 	}
 }
 
@@ -341,7 +341,7 @@ static void fragments_bring_no_payload(void **state)
 				.to = HOST,
 				.more = true,
 				.udp_length = 1208 };
-	struct tallies t;
+	struct counters t;
 
 	(void)state;
 	serve(FAMILY_QUAKE3);
@@ -352,8 +352,8 @@ static void fragments_bring_no_payload(void **state)
 				 passes ? XDP_PASS : XDP_DROP);
 	}
 	t = sum_of(DIRECTION_C2S);
-	assert_int_equal(t.strangers.payload, 0);
-	assert_int_equal(t.strangers.wire, 2 * (800 + 42 + 24));
+	assert_int_equal(t.unverified.payload, 0);
+	assert_int_equal(t.unverified.wire, 2 * (800 + 42 + 24));
 }
 
 /* A flood that spends all of one service's budget refuses nothing of the next one's. */

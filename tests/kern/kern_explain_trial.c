@@ -26,14 +26,14 @@ static __u64 array_sum(int map, __u32 n)
 static __u64 tables_sum(void)
 {
 	const __u64 *words = (const __u64 *)kern.live;
-	struct tallies counted;
+	struct counters counted;
 	__u64 sum = 0;
 
 	for (size_t i = 0; i < sizeof(*kern.live) / 8; i++)
 		sum = sum * 0x9e3779b97f4a7c15 + words[i];
 	for (__u32 slot = 0; slot < KERN_SLOTS; slot++) {
 		kern_sum(&kern, slot, &counted);
-		sum = sum * 31 + tallies_packets(&counted);
+		sum = sum * 31 + counters_packets(&counted);
 	}
 	return sum ^ array_sum(shield.prefixes, 1 << PREFIX_BITS) ^
 	       3 * array_sum(shield.ledgers, 1 << LEDGER_BITS);

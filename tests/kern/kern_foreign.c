@@ -40,7 +40,7 @@ static bool shape_leaves(size_t i)
 
 static __u64 counted(enum reason reason)
 {
-	struct tallies out;
+	struct counters out;
 
 	kern_sum_way(&kern, 0, DIRECTION_S2C, &out);
 	return out.by[KIND_OTHER_PROTOCOL][reason].packets;

@@ -18,7 +18,7 @@ static int come(__u16 port, size_t n, __u32 size, __u64 *ret_counted)
 				 .gso_segs = size ? (__u32)((n + size - 1) / size) : 0 };
 	char payload[48 * SIZE];
 	__u8 frame[FRAME_MAX];
-	struct tallies before, after;
+	struct counters before, after;
 	LIBBPF_OPTS(bpf_test_run_opts, run, .data_in = frame, .repeat = 1, .ctx_in = &ctx,
 		    .ctx_size_in = sizeof(ctx));
 

@@ -24,7 +24,7 @@ static inline int map_make(const char *name)
 		opts.map_flags = BPF_F_NO_PREALLOC;
 	return bpf_map_create((enum bpf_map_type)row->type, name, row->key_size,
 			      row->value_size,
-			      row->entries ? row->entries : KERN_SLOTS * TALLY_ROWS,
+			      row->entries ? row->entries : KERN_SLOTS * COUNTER_ROWS,
 			      &opts);
 }
 

@@ -132,9 +132,10 @@ static void a_cookie_is_its_asker_s_alone(void **state)
 	}
 	say(&wraps[0], token, 11, &say_);
 	assert_int_equal(say_.action, XDP_DROP);
-	assert_int_equal(
-		tally_of(DIRECTION_C2S, KIND_ECHO_RETURN, REASON_INVALID_COOKIE).packets,
-		11);
+	assert_int_equal(counter_of(DIRECTION_C2S, KIND_ECHO_RETURN,
+				    REASON_INVALID_COOKIE)
+				 .packets,
+			 11);
 	say(&wraps[0], token, n, &say_);
 	assert_turned(&say_, BYTES(ARGUED));
 }
@@ -362,14 +363,14 @@ static void challenges_have_a_rate(void **state)
 
 static void what_is_sent_is_counted(void **state)
 {
-	struct tally in, out;
+	struct counter in, out;
 
 	(void)state;
 	demand(FAMILY_QUAKE3, PROOF_ALWAYS);
 	for (int i = 0; i < 7; i++)
 		say(&wraps[1], BYTES(ARGUED), &say_);
-	in = tally_of(DIRECTION_C2S, KIND_GETCHALLENGE, REASON_CHALLENGED);
-	out = tally_of(DIRECTION_S2C, KIND_ECHO, REASON_CHALLENGED);
+	in = counter_of(DIRECTION_C2S, KIND_GETCHALLENGE, REASON_CHALLENGED);
+	out = counter_of(DIRECTION_S2C, KIND_ECHO, REASON_CHALLENGED);
 	assert_int_equal(in.packets, 7);
 	assert_int_equal(out.packets, 7);
 	assert_int_equal(in.bytes, 7 * say_.sent_n);

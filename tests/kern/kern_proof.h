@@ -174,10 +174,10 @@ static inline void assert_turned(struct said *s, const char *text, size_t n)
 }
 
 /* What was counted for @kind and @reason in slot 0. */
-static inline struct tally tally_of(enum direction direction, enum wire_kind kind,
-				    enum reason reason)
+static inline struct counter counter_of(enum direction direction, enum wire_kind kind,
+					enum reason reason)
 {
-	static struct tallies sums;
+	static struct counters sums;
 
 	kern_sum_way(&kern, 0, direction, &sums);
 	return sums.by[kind][reason];

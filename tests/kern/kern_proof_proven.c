@@ -261,7 +261,7 @@ static void who_proved_itself_asks_on(void **state)
 	say(&wraps[0], BYTES(OOB "getstatus"), &say_);
 	assert_int_equal(say_.action, XDP_PASS);
 	assert_int_equal(
-		tally_of(DIRECTION_C2S, KIND_GETSTATUS, REASON_VALIDATED).packets, 1);
+		counter_of(DIRECTION_C2S, KIND_GETSTATUS, REASON_VALIDATED).packets, 1);
 	say(&wraps[0], BYTES(OOB "getstatus"), &say_);
 	assert_answer(&say_, 0);
 	for (int i = 0; i < 5; i++) {
@@ -270,7 +270,8 @@ static void who_proved_itself_asks_on(void **state)
 		assert_int_equal(say_.action, XDP_PASS);
 	}
 	assert_int_equal(
-		tally_of(DIRECTION_C2S, KIND_GETSTATUS, REASON_VALIDATED).packets, 1 + 4);
+		counter_of(DIRECTION_C2S, KIND_GETSTATUS, REASON_VALIDATED).packets,
+		1 + 4);
 }
 
 /* Who proved itself joins whatever strangers do, and within a budget of its own. */
@@ -354,11 +355,12 @@ static void what_the_proven_have_spent_is_said(void **state)
 			say(&at[0], BYTES(OOB "connect \"x\""), &say_);
 			assert_int_equal(say_.action, XDP_PASS);
 		}
-		refused = tally_of(DIRECTION_C2S, KIND_CONNECT, rows[row].reason).packets;
+		refused =
+			counter_of(DIRECTION_C2S, KIND_CONNECT, rows[row].reason).packets;
 		say(&at[1], BYTES(OOB "connect \"x\""), &say_);
 		assert_int_equal(say_.action, XDP_DROP);
 		assert_int_equal(
-			tally_of(DIRECTION_C2S, KIND_CONNECT, rows[row].reason).packets,
+			counter_of(DIRECTION_C2S, KIND_CONNECT, rows[row].reason).packets,
 			refused + 1);
 	}
 }
@@ -399,7 +401,7 @@ static void a_network_of_the_proven_is_little_more_than_a_prefix(void **state)
 		s.budget[CLASS_UNKNOWN].global = kern_rate(1, 0);
 		kern_service(&kern, 0, 0, &s);
 		pass_time(300 * SECOND);
-		refused = tally_of(DIRECTION_C2S, KIND_CONNECT, REASON_PREFIX_LIMIT)
+		refused = counter_of(DIRECTION_C2S, KIND_CONNECT, REASON_PREFIX_LIMIT)
 				  .packets;
 		for (size_t i = 0; i < COUNT(rows); i++) {
 			struct frame_spec at = { .ipv6 = ipv6,
@@ -419,8 +421,8 @@ static void a_network_of_the_proven_is_little_more_than_a_prefix(void **state)
 			assert_int_equal(say_.action == XDP_PASS, rows[i].passes);
 			refused += !rows[i].passes;
 		}
-		assert_int_equal(tally_of(DIRECTION_C2S, KIND_CONNECT,
-					  REASON_PREFIX_LIMIT)
+		assert_int_equal(counter_of(DIRECTION_C2S, KIND_CONNECT,
+					    REASON_PREFIX_LIMIT)
 					 .packets,
 				 refused);
 	}
@@ -455,14 +457,14 @@ static void who_is_refused_pays_nothing(void **state)
 	pass_time(SECOND / 4); /* who was asked just now is dropped at once */
 	say(&wraps[0], BYTES(OOB "getstatus"), &say_);
 	assert_int_equal(
-		tally_of(DIRECTION_C2S, KIND_GETSTATUS, REASON_VALIDATED).packets, 1);
+		counter_of(DIRECTION_C2S, KIND_GETSTATUS, REASON_VALIDATED).packets, 1);
 	pass_time(SECOND / 4);
 	say(&wraps[0], BYTES(OOB "getstatus"), &say_);
 	assert_int_not_equal(say_.action, XDP_PASS);
 	pass_time(SECOND);
 	say(&wraps[0], BYTES(OOB "getstatus"), &say_);
 	assert_int_equal(
-		tally_of(DIRECTION_C2S, KIND_GETSTATUS, REASON_VALIDATED).packets, 2);
+		counter_of(DIRECTION_C2S, KIND_GETSTATUS, REASON_VALIDATED).packets, 2);
 }
 
 int main(void)

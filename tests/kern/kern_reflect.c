@@ -78,7 +78,7 @@ static void senders_that_cannot_be_are_not_asked(void **state)
 			assert_int_equal(say_.action, XDP_DROP);
 		}
 	}
-	assert_int_equal(tally_of(DIRECTION_S2C, KIND_ECHO, REASON_CHALLENGED).packets,
+	assert_int_equal(counter_of(DIRECTION_S2C, KIND_ECHO, REASON_CHALLENGED).packets,
 			 0);
 }
 
@@ -100,17 +100,18 @@ static void who_is_counted_as_asked_is_asked(void **state)
 		pass_time(3 * SECOND);
 		say(&rows[i], BYTES(OOB "getstatus"), &say_);
 		sent += say_.action == XDP_TX;
-		assert_int_equal(tally_of(DIRECTION_C2S, KIND_GETSTATUS,
-					  REASON_CHALLENGED)
+		assert_int_equal(counter_of(DIRECTION_C2S, KIND_GETSTATUS,
+					    REASON_CHALLENGED)
 					 .packets,
 				 sent);
 		assert_int_equal(
-			tally_of(DIRECTION_S2C, KIND_ECHO, REASON_CHALLENGED).packets,
+			counter_of(DIRECTION_S2C, KIND_ECHO, REASON_CHALLENGED).packets,
 			sent);
 	}
 	assert_int_equal(sent, 1);
 	assert_int_equal(
-		tally_of(DIRECTION_C2S, KIND_GETSTATUS, REASON_SERVICE_LIMIT).packets, 4);
+		counter_of(DIRECTION_C2S, KIND_GETSTATUS, REASON_SERVICE_LIMIT).packets,
+		4);
 }
 
 /* What was sent to all of a link would go back from an address of all. */

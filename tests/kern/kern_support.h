@@ -26,7 +26,7 @@
 #include <sys/mman.h>
 
 #include "listed.h"
-#include "tally.h"
+#include "counters.h"
 #include "frame.h"
 #include "lib/names.h"
 #include "shield.skel.h"
@@ -41,15 +41,15 @@ struct kern {
 	int program;
 	int cpus;
 	struct live *live; /* the one that the program sees */
-	struct tallies seen[KERN_SLOTS];
-	struct tally_row rows[KERN_SLOTS]
-			     [TALLY_ROWS_IN]; /* as kern_moved() last read them */
+	struct counters seen[KERN_SLOTS];
+	struct counter_row rows[KERN_SLOTS]
+			       [COUNTER_ROWS_IN]; /* as kern_moved() last read them */
 	int slot; /* whose counter moved last */
 	unsigned int frames; /* judged so far */
-	struct tally others[OTHER_COUNT];
+	struct counter others[OTHER_COUNT];
 	__u64 due[KERN_SLOTS][CLASS_BUDGETS];
-	struct tally_row *buffer; /* TALLY_ROWS, each of all CPUs */
-	struct tally_row *last; /* of all slots, as kern_moved() read them */
+	struct counter_row *buffer; /* COUNTER_ROWS, each of all CPUs */
+	struct counter_row *last; /* of all slots, as kern_moved() read them */
 };
 
 struct outcome {
@@ -175,7 +175,7 @@ static inline struct shield_bpf *kern_shield(int cpus)
 	}
 	skel = shield_bpf__open();
 	assert_non_null(skel);
-	bpf_map__set_max_entries(skel->maps.tallies, KERN_SLOTS * TALLY_ROWS);
+	bpf_map__set_max_entries(skel->maps.counters, KERN_SLOTS * COUNTER_ROWS);
 	bpf_object__for_each_map(map, skel->obj)
 	{
 		if (bpf_map__type(map) == BPF_MAP_TYPE_ARRAY &&
@@ -204,8 +204,8 @@ static inline int kern_open(struct kern *k)
 	k->program = bpf_program__fd(k->skel->progs.shield);
 	k->live = &k->skel->bss->live;
 	k->live->tables[1].generation = 1;
-	k->buffer = calloc((size_t)k->cpus * TALLY_ROWS, sizeof(*k->buffer));
-	k->last = calloc((size_t)k->cpus * TALLY_ROWS * KERN_SLOTS, sizeof(*k->last));
+	k->buffer = calloc((size_t)k->cpus * COUNTER_ROWS, sizeof(*k->buffer));
+	k->last = calloc((size_t)k->cpus * COUNTER_ROWS * KERN_SLOTS, sizeof(*k->last));
 	assert_true(k->buffer && k->last);
 	k->live->clock_ns = 1ull << 40;
 	k->live->keys[0] = 0x9e3779b97f4a7c15;
@@ -326,7 +326,7 @@ static inline void kern_allow_all(struct kern *k, const char *address, __u32 len
 /* Read the entries @first to @first + @n - 1 of an array into @ret, all CPUs' of each. */
 static inline void kern_read(const struct bpf_map *map, __u32 first, __u32 n, void *ret)
 {
-	__u32 keys[TALLY_ROWS + OTHER_COUNT], before = first - 1, after, got = n;
+	__u32 keys[COUNTER_ROWS + OTHER_COUNT], before = first - 1, after, got = n;
 
 	assert_in_range(n, 1, COUNT(keys));
 	assert_int_equal(bpf_map_lookup_batch(bpf_map__fd(map), first ? &before : NULL,
@@ -337,36 +337,36 @@ static inline void kern_read(const struct bpf_map *map, __u32 first, __u32 n, vo
 
 /* What was counted for @slot in @direction, without volume_complete(). */
 static inline void kern_sum_way(struct kern *k, __u32 slot, enum direction direction,
-				struct tallies *ret)
+				struct counters *ret)
 {
-	static struct tally_row rows[TALLY_ROWS];
-	const struct tally_row *part = k->buffer;
+	static struct counter_row rows[COUNTER_ROWS];
+	const struct counter_row *part = k->buffer;
 
 	memset(rows, 0, sizeof(rows));
-	kern_read(k->skel->maps.tallies, slot * TALLY_ROWS, TALLY_ROWS, k->buffer);
-	for (__u32 row = 0; row < TALLY_ROWS; row++) {
+	kern_read(k->skel->maps.counters, slot * COUNTER_ROWS, COUNTER_ROWS, k->buffer);
+	for (__u32 row = 0; row < COUNTER_ROWS; row++) {
 		__u64 *sum = (__u64 *)&rows[row];
 
 		for (int cpu = 0; cpu < k->cpus; cpu++, part++)
 			for (size_t i = 0; i < sizeof(*rows) / 8; i++)
 				sum[i] += ((const __u64 *)part)[i];
 	}
-	tallies_sort(rows, direction, ret);
+	counters_sort(rows, direction, ret);
 }
 
-static inline void kern_sum(struct kern *k, __u32 slot, struct tallies *ret)
+static inline void kern_sum(struct kern *k, __u32 slot, struct counters *ret)
 {
 	kern_sum_way(k, slot, DIRECTION_C2S, ret);
 }
 
 /* @is is counter @number: return whether it moved, by one frame of @n bytes. */
 static inline bool kern_moved_one(struct kern *k, int slot, __u32 number,
-				  const struct tally *is, size_t n, struct outcome *ret)
+				  const struct counter *is, size_t n, struct outcome *ret)
 {
 	for (int reason = 0; reason < REASON_COUNT; reason++) {
-		const struct tally_span *span = &tally_spans[0][reason];
+		const struct counter_span *span = &counter_spans[0][reason];
 		__u32 kind = number - span->first;
-		struct tally *was;
+		struct counter *was;
 
 		if (number < span->first || kind >= span->count)
 			continue;
@@ -394,25 +394,25 @@ static inline int kern_moved(struct kern *k, int slot, size_t n, struct outcome 
 	size_t all = (size_t)k->cpus * sizeof(*k->buffer);
 	int moved = 0;
 
-	kern_read(k->skel->maps.tallies, (__u32)slot * TALLY_ROWS, TALLY_ROWS_IN,
+	kern_read(k->skel->maps.counters, (__u32)slot * COUNTER_ROWS, COUNTER_ROWS_IN,
 		  k->buffer);
-	for (__u32 row = 0; row < TALLY_ROWS_IN; row++) {
-		struct tally_row *now = k->buffer + row * (__u32)k->cpus;
-		struct tally_row *was =
-			k->last + ((__u32)slot * TALLY_ROWS + row) * (__u32)k->cpus;
+	for (__u32 row = 0; row < COUNTER_ROWS_IN; row++) {
+		struct counter_row *now = k->buffer + row * (__u32)k->cpus;
+		struct counter_row *was =
+			k->last + ((__u32)slot * COUNTER_ROWS + row) * (__u32)k->cpus;
 
 		if (!memcmp(was, now, all))
 			continue;
 		memcpy(was, now, all);
-		for (__u32 i = 0; i < TALLY_CELLS; i++) {
-			struct tally sum = { 0 };
+		for (__u32 i = 0; i < COUNTER_CELLS; i++) {
+			struct counter sum = { 0 };
 
 			for (int cpu = 0; cpu < k->cpus; cpu++) {
 				sum.packets += now[cpu].cells[i].packets;
 				sum.bytes += now[cpu].cells[i].bytes;
 			}
 			if (sum.packets)
-				moved += kern_moved_one(k, slot, row * TALLY_CELLS + i,
+				moved += kern_moved_one(k, slot, row * COUNTER_CELLS + i,
 							&sum, n, ret);
 		}
 	}
@@ -421,13 +421,13 @@ static inline int kern_moved(struct kern *k, int slot, size_t n, struct outcome 
 
 static inline int kern_moved_other(struct kern *k, size_t n, struct outcome *ret)
 {
-	static struct tally per_cpu[OTHER_COUNT * 256];
+	static struct counter per_cpu[OTHER_COUNT * 256];
 	int moved = 0;
 
 	assert_in_range(k->cpus, 1, 256);
 	kern_read(k->skel->maps.others, 0, OTHER_COUNT, per_cpu);
 	for (int other = 0; other < OTHER_COUNT; other++) {
-		struct tally sum = { 0 };
+		struct counter sum = { 0 };
 
 		for (int cpu = 0; cpu < k->cpus; cpu++) {
 			sum.packets += per_cpu[other * k->cpus + cpu].packets;

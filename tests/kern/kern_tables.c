@@ -195,7 +195,7 @@ static void another_users_socket_is_no_evidence(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct tallies out;
+		struct counters out;
 		struct player_key key;
 		struct player_id id;
 

@@ -43,7 +43,7 @@ static const struct peer {
 	{ "2001:db8:9:1::2", true, 65535 },
 };
 
-static struct tallies counted[SHIELDS], sent[SHIELDS];
+static struct counters counted[SHIELDS], sent[SHIELDS];
 static __u64 before[REASON_COUNT];
 static __u64 answers[REASON_COUNT]; /* of all families */
 
@@ -147,10 +147,10 @@ static __u64 sampled_of(struct kern *k, __u32 sampler)
 	return sum;
 }
 
-static void same_counter(const struct tallies *all, int shield, int kind, int reason)
+static void same_counter(const struct counters *all, int shield, int kind, int reason)
 {
-	const struct tally *plain = &all[PLAIN].by[kind][reason];
-	const struct tally *other = &all[shield].by[kind][reason];
+	const struct counter *plain = &all[PLAIN].by[kind][reason];
+	const struct counter *other = &all[shield].by[kind][reason];
 
 	if (!memcmp(plain, other, sizeof(*plain)))
 		return;
@@ -160,14 +160,14 @@ static void same_counter(const struct tallies *all, int shield, int kind, int re
 	fail();
 }
 
-static void same_tallies(const struct tallies *all)
+static void same_sums(const struct counters *all)
 {
 	for (int i = 1; i < SHIELDS; i++) {
 		for (int kind = 0; kind < KIND_COUNT; kind++)
 			for (int reason = 0; reason < REASON_COUNT; reason++)
 				same_counter(all, i, kind, reason);
-		assert_memory_equal(&all[PLAIN].strangers, &all[i].strangers,
-				    sizeof(all[PLAIN].strangers));
+		assert_memory_equal(&all[PLAIN].unverified, &all[i].unverified,
+				    sizeof(all[PLAIN].unverified));
 	}
 }
 
@@ -177,8 +177,8 @@ static void same_counters(void)
 		kern_sum_way(&kerns[i], 0, DIRECTION_C2S, &counted[i]);
 		kern_sum_way(&kerns[i], 0, DIRECTION_S2C, &sent[i]);
 	}
-	same_tallies(counted);
-	same_tallies(sent);
+	same_sums(counted);
+	same_sums(sent);
 	for (int i = 1; i < SHIELDS; i++)
 		for (__u32 sampler = 0; sampler < SAMPLER_COUNT; sampler++)
 			assert_int_equal(sampled_of(&kerns[PLAIN], sampler),

@@ -46,10 +46,10 @@ static inline int begin(void **state)
 		return -1;
 	shield.endpoints = map_make("endpoints");
 	shield.ledgers = map_make("ledgers");
-	shield.tallies = map_make("tallies");
+	shield.counters = map_make("counters");
 	shield.refused = map_make("refused");
-	assert_true(shield.endpoints >= 0 && shield.ledgers >= 0 && shield.tallies >= 0 &&
-		    shield.refused >= 0);
+	assert_true(shield.endpoints >= 0 && shield.ledgers >= 0 &&
+		    shield.counters >= 0 && shield.refused >= 0);
 	shield.lock = open("/tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	assert_true(shield.lock >= 0);
 	strcpy(shield.dir, "/a/directory");
@@ -67,7 +67,7 @@ static inline int end(void **state)
 	maps_close(&shield);
 	close(shield.endpoints);
 	close(shield.ledgers);
-	close(shield.tallies);
+	close(shield.counters);
 	close(shield.refused);
 	close(shield.lock);
 	free(config);
@@ -102,16 +102,16 @@ static inline void fill(void)
 	}
 }
 
-static inline void fill_tallies(void)
+static inline void fill_counters(void)
 {
 	size_t cpus = (size_t)libbpf_num_possible_cpus();
-	struct tally_row *rows = malloc(cpus * sizeof(*rows));
+	struct counter_row *rows = malloc(cpus * sizeof(*rows));
 
 	assert_non_null(rows);
 	memset(rows, 7, cpus * sizeof(*rows));
-	for (__u32 key = 0; key < KERN_SLOTS * TALLY_ROWS; key++)
-		assert_int_equal(bpf_map_update_elem(shield.tallies, &key, rows, BPF_ANY),
-				 0);
+	for (__u32 key = 0; key < KERN_SLOTS * COUNTER_ROWS; key++)
+		assert_int_equal(
+			bpf_map_update_elem(shield.counters, &key, rows, BPF_ANY), 0);
 	free(rows);
 	rows = calloc(cpus, sizeof(struct refused));
 	assert_non_null(rows);
@@ -126,14 +126,14 @@ static inline void fill_tallies(void)
 static inline void assert_slot(__u32 slot, bool fresh)
 {
 	size_t cpus = (size_t)libbpf_num_possible_cpus();
-	size_t size = cpus * sizeof(struct tally_row);
+	size_t size = cpus * sizeof(struct counter_row);
 	__u8 *rows = malloc(size);
 
 	assert_non_null(rows);
-	for (__u32 row = 0; row < TALLY_ROWS && slot < KERN_SLOTS; row++) {
-		__u32 key = slot * TALLY_ROWS + row;
+	for (__u32 row = 0; row < COUNTER_ROWS && slot < KERN_SLOTS; row++) {
+		__u32 key = slot * COUNTER_ROWS + row;
 
-		assert_int_equal(bpf_map_lookup_elem(shield.tallies, &key, rows), 0);
+		assert_int_equal(bpf_map_lookup_elem(shield.counters, &key, rows), 0);
 		for (size_t i = 0; i < size; i++)
 			assert_int_equal(rows[i], fresh ? 0 : 7);
 	}

@@ -67,7 +67,7 @@ static void peer_draw(struct peer *p, unsigned int which)
 /* The one counter that moved. @returned: "r" of what a client returns, or "". */
 static void print_verdict(enum wire_family family, const char *returned)
 {
-	static struct tallies was, now;
+	static struct counters was, now;
 
 	kern_sum(&kern, 0, &now);
 	for (int kind = 0; kind < KIND_COUNT; kind++) {

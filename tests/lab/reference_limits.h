@@ -95,7 +95,7 @@ static void limits_size(FILE *out, size_t bytes)
 static void limits_counters(FILE *out)
 {
 	static const unsigned int processors[] = { 2, 16, 64, 128 };
-	const size_t each = TALLY_ROWS * sizeof(struct tally_row) +
+	const size_t each = COUNTER_ROWS * sizeof(struct counter_row) +
 			    CLASS_COUNT * sizeof(struct refused);
 
 	fputs("\n## Tables by service and processor\n\n"

@@ -82,8 +82,8 @@ size_t shield_links(const struct shield *shield, struct shield_link *ret, size_t
 	return max;
 }
 
-int shield_tallies(const struct shield *shield, __u32 slot, struct tallies *ret_in,
-		   struct tallies *ret_out)
+int shield_counters(const struct shield *shield, __u32 slot, struct counters *ret_in,
+		    struct counters *ret_out)
 {
 	(void)shield;
 	(void)ret_in;
@@ -137,7 +137,7 @@ int shield_players(const struct shield *shield,
 	return 0;
 }
 
-int shield_others(const struct shield *shield, struct tally ret[OTHER_COUNT])
+int shield_others(const struct shield *shield, struct counter ret[OTHER_COUNT])
 {
 	(void)shield;
 	(void)ret;

@@ -225,23 +225,23 @@ static inline int fake_begin(void **state)
 	shield.shared = calloc(1, sizeof(*shield.shared));
 	assert_non_null(shield.shared);
 	shield.capacity = FAKE_SLOTS;
-#define AS_FAKE(name_, type_, key_, value_, entries_)                              \
-	if (BPF_MAP_TYPE_##type_ == BPF_MAP_TYPE_LPM_TRIE)                         \
-		shield.name_ = fake_map(BPF_MAP_TYPE_##type_, sizeof(key_),        \
-					sizeof(value_), 64);                       \
-	else if (!strcmp(#name_, "tallies"))                                       \
-		shield.name_ = fake_map(BPF_MAP_TYPE_##type_, sizeof(key_),        \
-					sizeof(value_), FAKE_SLOTS * TALLY_ROWS);  \
-	else if (!strcmp(#name_, "refused"))                                       \
-		shield.name_ = fake_map(BPF_MAP_TYPE_##type_, sizeof(key_),        \
-					sizeof(value_), FAKE_SLOTS * CLASS_COUNT); \
-	else if (!strcmp(#name_, "others") || !strcmp(#name_, "sampled"))          \
-		shield.name_ = fake_map(BPF_MAP_TYPE_##type_, sizeof(key_),        \
-					sizeof(value_), entries_);                 \
-	else if (!strcmp(#name_, "qports"))                                        \
-		shield.name_ = fake_map(BPF_MAP_TYPE_##type_, sizeof(key_),        \
-					sizeof(value_), 64);                       \
-	else                                                                       \
+#define AS_FAKE(name_, type_, key_, value_, entries_)                               \
+	if (BPF_MAP_TYPE_##type_ == BPF_MAP_TYPE_LPM_TRIE)                          \
+		shield.name_ = fake_map(BPF_MAP_TYPE_##type_, sizeof(key_),         \
+					sizeof(value_), 64);                        \
+	else if (!strcmp(#name_, "counters"))                                       \
+		shield.name_ = fake_map(BPF_MAP_TYPE_##type_, sizeof(key_),         \
+					sizeof(value_), FAKE_SLOTS * COUNTER_ROWS); \
+	else if (!strcmp(#name_, "refused"))                                        \
+		shield.name_ = fake_map(BPF_MAP_TYPE_##type_, sizeof(key_),         \
+					sizeof(value_), FAKE_SLOTS * CLASS_COUNT);  \
+	else if (!strcmp(#name_, "others") || !strcmp(#name_, "sampled"))           \
+		shield.name_ = fake_map(BPF_MAP_TYPE_##type_, sizeof(key_),         \
+					sizeof(value_), entries_);                  \
+	else if (!strcmp(#name_, "qports"))                                         \
+		shield.name_ = fake_map(BPF_MAP_TYPE_##type_, sizeof(key_),         \
+					sizeof(value_), 64);                        \
+	else                                                                        \
 		shield.name_ = -1;
 	SHIELD_MAPS(AS_FAKE)
 #undef AS_FAKE

@@ -14,7 +14,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
-#include "tally.h"
+#include "counters.h"
 #include "shield.skel.h"
 #include "shield/shield_internal.h"
 
@@ -71,8 +71,8 @@ static void each_map_is_what_its_row_says(void **state)
 			continue;
 		}
 		with_row++;
-		if (!strcmp(row->name, "tallies"))
-			assert_int_equal(info.max_entries, SERVICES_MAX * TALLY_ROWS);
+		if (!strcmp(row->name, "counters"))
+			assert_int_equal(info.max_entries, SERVICES_MAX * COUNTER_ROWS);
 		if (!strcmp(row->name, "refused"))
 			assert_int_equal(info.max_entries, SERVICES_MAX * CLASS_COUNT);
 		if (!map_fits(row, &info))

@@ -518,7 +518,7 @@ static void detach_goes_by_nobody_else_s_word(void **state)
 	/* A shield's own goes whole. */
 	assert_int_equal(mkdir(FS "/mine", 0700), 0);
 	assert_int_equal(bpf_obj_pin(map, FS "/mine/live"), 0);
-	assert_int_equal(bpf_obj_pin(map, FS "/mine/tallies"), 0);
+	assert_int_equal(bpf_obj_pin(map, FS "/mine/counters"), 0);
 	assert_int_equal(shield_detach(FS "/mine", &count), 0);
 	assert_false(there(FS "/mine"));
 	close(map);

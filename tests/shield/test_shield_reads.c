@@ -41,47 +41,47 @@ static void count_all(int fd, size_t size)
 					counted(key, i, cpu);
 }
 
-static void expect_tallies(__u32 slot, enum direction direction, struct tallies *ret)
+static void expect_counters(__u32 slot, enum direction direction, struct counters *ret)
 {
-	static struct tally_row rows[TALLY_ROWS];
+	static struct counter_row rows[COUNTER_ROWS];
 
-	for (__u32 row = 0; row < TALLY_ROWS; row++)
+	for (__u32 row = 0; row < COUNTER_ROWS; row++)
 		for (size_t i = 0; i < sizeof(*rows) / sizeof(__u64); i++)
 			((__u64 *)&rows[row])[i] =
-				counted_all(slot * TALLY_ROWS + row, i);
-	tallies_sort(rows, direction, ret);
+				counted_all(slot * COUNTER_ROWS + row, i);
+	counters_sort(rows, direction, ret);
 	if (direction == DIRECTION_C2S)
 		volume_complete(ret);
 }
 
 static void each_slot_has_its_counters(void **state)
 {
-	static struct tallies in, out, want;
+	static struct counters in, out, want;
 
 	(void)state;
-	count_all(shield.tallies, sizeof(struct tally_row));
+	count_all(shield.counters, sizeof(struct counter_row));
 	for (__u32 slot = 0; slot < FAKE_SLOTS; slot++) {
 		memset(&in, 0x5a, sizeof(in));
 		memset(&out, 0x5a, sizeof(out));
-		assert_int_equal(shield_tallies(&shield, slot, &in, &out), 0);
-		expect_tallies(slot, DIRECTION_C2S, &want);
+		assert_int_equal(shield_counters(&shield, slot, &in, &out), 0);
+		expect_counters(slot, DIRECTION_C2S, &want);
 		assert_memory_equal(&in, &want, sizeof(want));
-		expect_tallies(slot, DIRECTION_S2C, &want);
+		expect_counters(slot, DIRECTION_S2C, &want);
 		assert_memory_equal(&out, &want, sizeof(want));
 	}
 	memset(&in, 0x5a, sizeof(in));
-	assert_int_equal(shield_tallies(&shield, FAKE_SLOTS, &in, &out), -EINVAL);
-	assert_int_equal(shield_tallies(&shield, ~0u, &in, &out), -EINVAL);
+	assert_int_equal(shield_counters(&shield, FAKE_SLOTS, &in, &out), -EINVAL);
+	assert_int_equal(shield_counters(&shield, ~0u, &in, &out), -EINVAL);
 	/* A table of another size than was said. */
 	shield.capacity = FAKE_SLOTS + 1;
-	assert_int_equal(shield_tallies(&shield, FAKE_SLOTS, &in, &out), -EIO);
-	fakes[shield.tallies - FAKE_FIRST].count--;
-	assert_int_equal(shield_tallies(&shield, FAKE_SLOTS - 1, &in, &out), -EIO);
+	assert_int_equal(shield_counters(&shield, FAKE_SLOTS, &in, &out), -EIO);
+	fakes[shield.counters - FAKE_FIRST].count--;
+	assert_int_equal(shield_counters(&shield, FAKE_SLOTS - 1, &in, &out), -EIO);
 	fake_cpus = -ENOSYS;
-	assert_int_equal(shield_tallies(&shield, 0, &in, &out), -ENOSYS);
+	assert_int_equal(shield_counters(&shield, 0, &in, &out), -ENOSYS);
 	fake_cpus = FAKE_CPUS;
-	fake_fails = shield.tallies;
-	assert_int_equal(shield_tallies(&shield, 0, &in, &out), -EBADF);
+	fake_fails = shield.counters;
+	assert_int_equal(shield_counters(&shield, 0, &in, &out), -EBADF);
 	/* What is not told is left alone. */
 	for (size_t i = 0; i < sizeof(in); i++)
 		assert_int_equal(((__u8 *)&in)[i], 0x5a);
@@ -90,13 +90,13 @@ static void each_slot_has_its_counters(void **state)
 /* A batch that begins at other keys than were asked for is no answer. */
 static void counters_of_another_are_refused(void **state)
 {
-	static struct tallies in, out;
-	__u32 *key = (__u32 *)fakes[shield.tallies - FAKE_FIRST].keys;
+	static struct counters in, out;
+	__u32 *key = (__u32 *)fakes[shield.counters - FAKE_FIRST].keys;
 
 	(void)state;
-	key[TALLY_ROWS] = 7777;
-	assert_int_equal(shield_tallies(&shield, 1, &in, &out), -EIO);
-	assert_int_equal(shield_tallies(&shield, 0, &in, &out), 0);
+	key[COUNTER_ROWS] = 7777;
+	assert_int_equal(shield_counters(&shield, 1, &in, &out), -EIO);
+	assert_int_equal(shield_counters(&shield, 0, &in, &out), 0);
 }
 
 /* --- refused sources ---------------------------------------------------------------- */
@@ -221,11 +221,11 @@ static void another_protocol_is_told(void **state)
 
 static void the_rest_is_added_up(void **state)
 {
-	struct tally others[OTHER_COUNT];
+	struct counter others[OTHER_COUNT];
 	struct sampled sampled[SAMPLER_COUNT];
 
 	(void)state;
-	count_all(shield.others, sizeof(struct tally));
+	count_all(shield.others, sizeof(struct counter));
 	count_all(shield.sampled, sizeof(struct sampled));
 	memset(others, 0x5a, sizeof(others));
 	assert_int_equal(shield_others(&shield, others), 0);

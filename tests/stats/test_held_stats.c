@@ -29,16 +29,16 @@ static const enum reason reasons[] = { REASON_PLAYER,	     REASON_WITHIN_LIMITS,
 				       REASON_SERVICE_LIMIT, REASON_AMPLIFICATION,
 				       REASON_CHALLENGED };
 
-static void fill_tallies(struct tallies *t, __u64 unit)
+static void fill_counters(struct counters *t, __u64 unit)
 {
 	for (size_t k = 0; k < ARRAY_SIZE(kinds); k++)
 		for (size_t r = 0; r < ARRAY_SIZE(reasons); r++)
 			if ((k + r) % 3)
 				t->by[kinds[k]][reasons[r]] =
-					(struct tally){ unit * (k + 1) * (r + 1) + k,
-							unit * 61 * (k + 1) * (r + 2) +
-								r };
-	t->strangers = (struct volume){ unit * 1001, unit * 1502 };
+					(struct counter){ unit * (k + 1) * (r + 1) + k,
+							  unit * 61 * (k + 1) * (r + 2) +
+								  r };
+	t->unverified = (struct volume){ unit * 1001, unit * 1502 };
 }
 
 static void fill_service(struct stats_service *s, const char *name, __u32 slot,
@@ -99,14 +99,14 @@ static int fill(void **state)
 	services[1].service.observe = 1;
 	fill_service(&services_before[0], "a \"duel\"\\", 1, FAMILY_QUAKEWORLD);
 	fill_service(&services_before[1], "ffa", 7, FAMILY_QUAKE3);
-	fill_tallies(&services[0].in, 1000);
-	fill_tallies(&services[0].out, 700);
-	fill_tallies(&services[1].in, 10);
-	fill_tallies(&services[1].out, 20);
-	fill_tallies(&services_before[0].in, 11); /* they began again */
-	fill_tallies(&services_before[0].out, 13);
-	fill_tallies(&services_before[1].in, 300);
-	fill_tallies(&services_before[1].out, 100);
+	fill_counters(&services[0].in, 1000);
+	fill_counters(&services[0].out, 700);
+	fill_counters(&services[1].in, 10);
+	fill_counters(&services[1].out, 20);
+	fill_counters(&services_before[0].in, 11); /* they began again */
+	fill_counters(&services_before[0].out, 13);
+	fill_counters(&services_before[1].in, 300);
+	fill_counters(&services_before[1].out, 100);
 	stats = (struct stats){
 		.links = { { .interface = "eth0",
 			     .mode = MODE_NATIVE,
@@ -135,7 +135,7 @@ static int fill(void **state)
 	};
 	for (int i = 0; i < OTHER_COUNT; i++)
 		stats.others[i] =
-			(struct tally){ i % 4 ? 3 * (__u64)i : 0, 101 * (__u64)i };
+			(struct counter){ i % 4 ? 3 * (__u64)i : 0, 101 * (__u64)i };
 	for (int i = 0; i < SAMPLER_COUNT; i++)
 		stats.sampled[i] =
 			(struct sampled){ 11 + (__u64)i, 21 + (__u64)i, 31 + (__u64)i };

@@ -129,17 +129,18 @@ static int fill(void **state)
 	strcpy(services->service.name, "ffa");
 	services->service.family = FAMILY_QUAKE3;
 	services->players = 2;
-	services->in.by[KIND_GETSTATUS][REASON_SERVICE_LIMIT] = (struct tally){ 7, 420 };
+	services->in.by[KIND_GETSTATUS][REASON_SERVICE_LIMIT] =
+		(struct counter){ 7, 420 };
 	services->out.by[KIND_STATUSRESPONSE][REASON_AMPLIFICATION] =
-		(struct tally){ 1, 900 };
-	services->in.strangers = (struct volume){ 100, 200 };
-	services->out.strangers = (struct volume){ 50, 100 };
+		(struct counter){ 1, 900 };
+	services->in.unverified = (struct volume){ 100, 200 };
+	services->out.unverified = (struct volume){ 50, 100 };
 	services->spent[CLASS_QUERY] = 1;
 	services->template_count = 1;
 	services->templates[0] = (struct shield_template){
 		.question = "getinfo", .nonce = true, .bytes = 412, .age_ns = 1500000000
 	};
-	stats.others[OTHER_TOO_MANY_HEADERS] = (struct tally){ 4, 400 };
+	stats.others[OTHER_TOO_MANY_HEADERS] = (struct counter){ 4, 400 };
 	stats.sampled[SAMPLER_STATISTIC].lost = 9;
 	stats.rooms[ROOM_DENY] = (struct shield_room){ 5, LIST_MAX };
 	return 0;
@@ -453,7 +454,7 @@ static void cardinality(void **state)
 		all[i].slot = (__u32)i;
 		all[i].template_count = TEMPLATE_FORMS;
 		all[i].judged = JUDGED_YES;
-		all[i].in.strangers = all[i].out.strangers = (struct volume){ 1, 1 };
+		all[i].in.unverified = all[i].out.unverified = (struct volume){ 1, 1 };
 		for (int kind = 0; kind < KIND_COUNT; kind++)
 			for (int reason = 0; reason < REASON_COUNT; reason++)
 				all[i].in.by[kind][reason].packets =

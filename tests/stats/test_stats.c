@@ -42,13 +42,13 @@ static int fill(void **state)
 	strcpy(ffa->service.name, "ffa");
 	ffa->service.family = FAMILY_QUAKE3;
 	ffa->players = 3;
-	ffa->in.by[KIND_GETSTATUS][REASON_SOURCE_LIMIT] = (struct tally){ 100, 6000 };
-	ffa->in.by[KIND_GETSTATUS][REASON_WITHIN_LIMITS] = (struct tally){ 20, 1200 };
-	ffa->in.by[KIND_NETCHAN][REASON_PLAYER] = (struct tally){ 4000, 400000 };
+	ffa->in.by[KIND_GETSTATUS][REASON_SOURCE_LIMIT] = (struct counter){ 100, 6000 };
+	ffa->in.by[KIND_GETSTATUS][REASON_WITHIN_LIMITS] = (struct counter){ 20, 1200 };
+	ffa->in.by[KIND_NETCHAN][REASON_PLAYER] = (struct counter){ 4000, 400000 };
 	ffa->out.by[KIND_STATUSRESPONSE][REASON_WITHIN_LIMITS] =
-		(struct tally){ 20, 20000 };
-	ffa->in.strangers = (struct volume){ 2000, 120000 };
-	ffa->out.strangers = (struct volume){ 1000, 30000 };
+		(struct counter){ 20, 20000 };
+	ffa->in.unverified = (struct volume){ 2000, 120000 };
+	ffa->out.unverified = (struct volume){ 1000, 30000 };
 	ffa->spent[CLASS_QUERY] = 0.5;
 	ffa->spent[CLASS_RCON] = 1;
 	ffa->templates[0] = (struct shield_template){ .question = "getinfo",
@@ -63,12 +63,12 @@ static int fill(void **state)
 	strcpy(duel->service.name, "a \"duel\"\\");
 	duel->service.family = FAMILY_QUAKEWORLD;
 	duel->service.observe = 1;
-	stats.others[OTHER_NO_SERVICE] = (struct tally){ 5, 500 };
+	stats.others[OTHER_NO_SERVICE] = (struct counter){ 5, 500 };
 	stats.sampled[SAMPLER_FOLLOW] = (struct sampled){ 10, 2, 1 };
 	stats.rooms[ROOM_PLAYERS] = (struct shield_room){ 3, PLAYERS_MAX };
 	stats.generation = 4;
 	stats.time_ms = 1700000001250;
-	stats.others[OTHER_TOO_MANY_HEADERS] = (struct tally){ 1, UINT32_MAX * 4ull };
+	stats.others[OTHER_TOO_MANY_HEADERS] = (struct counter){ 1, UINT32_MAX * 4ull };
 	return 0;
 }
 
@@ -361,7 +361,7 @@ static void text_to_the_letter(void **state)
 /* People are not told the ratio of a join or two. */
 static void text_of_few_bytes(void **state)
 {
-	__u64 *wire = &stats.services[0].in.strangers.wire, before = *wire;
+	__u64 *wire = &stats.services[0].in.unverified.wire, before = *wire;
 	char text[8192];
 
 	(void)state;

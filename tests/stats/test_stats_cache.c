@@ -53,8 +53,8 @@ bool shield_service(const struct shield *shield, __u32 slot, struct service *ret
 	return slot == 3;
 }
 
-int shield_tallies(const struct shield *shield, __u32 slot, struct tallies *ret_in,
-		   struct tallies *ret_out)
+int shield_counters(const struct shield *shield, __u32 slot, struct counters *ret_in,
+		    struct counters *ret_out)
 {
 	(void)shield;
 	(void)slot;
@@ -112,7 +112,7 @@ int shield_players(const struct shield *shield,
 	return 0;
 }
 
-int shield_others(const struct shield *shield, struct tally ret[OTHER_COUNT])
+int shield_others(const struct shield *shield, struct counter ret[OTHER_COUNT])
 {
 	(void)shield;
 	ret[0].packets = 0;

@@ -53,8 +53,8 @@ bool shield_service(const struct shield *shield, __u32 slot, struct service *ret
 	return row;
 }
 
-int shield_tallies(const struct shield *shield, __u32 slot, struct tallies *ret_in,
-		   struct tallies *ret_out)
+int shield_counters(const struct shield *shield, __u32 slot, struct counters *ret_in,
+		    struct counters *ret_out)
 {
 	(void)shield;
 	assert_non_null(row_at(slot));
@@ -113,7 +113,7 @@ int shield_players(const struct shield *shield,
 	return players_error;
 }
 
-int shield_others(const struct shield *shield, struct tally ret[OTHER_COUNT])
+int shield_others(const struct shield *shield, struct counter ret[OTHER_COUNT])
 {
 	(void)shield;
 	ret[OTHER_NOT_IP].packets = 77;

@@ -19,10 +19,10 @@
 
 #define COUNT(a) (sizeof(a) / sizeof(*(a)))
 
-static void tallies_grow(void **state)
+static void counters_grow(void **state)
 {
 	static const struct {
-		struct tally now, before;
+		struct counter now, before;
 		double seconds, packets, bytes;
 	} rows[] = {
 		{ { 100, 6000 }, { 40, 2400 }, 2, 30, 1800 },
@@ -36,8 +36,8 @@ static void tallies_grow(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct stats_pace_tally t =
-			stats_pace_tally(&rows[i].now, &rows[i].before, rows[i].seconds);
+		struct stats_pace_counter t = stats_pace_counter(
+			&rows[i].now, &rows[i].before, rows[i].seconds);
 
 		assert_true(t.packets == rows[i].packets);
 		assert_true(t.bytes == rows[i].bytes);
@@ -62,19 +62,20 @@ static void services_are_matched_by_name(void **state)
 	(void)state;
 	assert_non_null(all);
 	service(&all[0], "ffa")->in.by[KIND_GETSTATUS][REASON_SOURCE_LIMIT] =
-		(struct tally){ 100, 6000 };
+		(struct counter){ 100, 6000 };
 	service(&all[1], "gone")->in.by[KIND_GETINFO][REASON_WITHIN_LIMITS] =
-		(struct tally){ 900, 9000 };
+		(struct counter){ 900, 9000 };
 	service(&all[2], "new")->in.by[KIND_GETINFO][REASON_WITHIN_LIMITS] =
-		(struct tally){ 77, 7700 };
+		(struct counter){ 77, 7700 };
 	service(&all[3], "ffa");
-	all[3].in.by[KIND_GETSTATUS][REASON_SOURCE_LIMIT] = (struct tally){ 300, 18000 };
-	all[3].in.by[KIND_NETCHAN][REASON_PLAYER] = (struct tally){ 50, 5000 };
-	all[3].in.by[KIND_GETINFO][REASON_CHALLENGED] = (struct tally){ 40, 2800 };
-	all[3].in.by[KIND_GETINFO][REASON_CACHED_KNOWN] = (struct tally){ 6, 420 };
-	all[3].out.by[KIND_NETCHAN][REASON_PLAYER] = (struct tally){ 20, 4000 };
+	all[3].in.by[KIND_GETSTATUS][REASON_SOURCE_LIMIT] =
+		(struct counter){ 300, 18000 };
+	all[3].in.by[KIND_NETCHAN][REASON_PLAYER] = (struct counter){ 50, 5000 };
+	all[3].in.by[KIND_GETINFO][REASON_CHALLENGED] = (struct counter){ 40, 2800 };
+	all[3].in.by[KIND_GETINFO][REASON_CACHED_KNOWN] = (struct counter){ 6, 420 };
+	all[3].out.by[KIND_NETCHAN][REASON_PLAYER] = (struct counter){ 20, 4000 };
 	all[3].out.by[KIND_STATUSRESPONSE][REASON_AMPLIFICATION] =
-		(struct tally){ 4, 4000 };
+		(struct counter){ 4, 4000 };
 	service(&all[4], "ff");
 
 	assert_ptr_equal(stats_pace_match(&before, &now.services[1]), &all[0]);
@@ -209,7 +210,7 @@ static void assumed_clock(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(tallies_grow),
+		cmocka_unit_test(counters_grow),
 		cmocka_unit_test(services_are_matched_by_name),
 		cmocka_unit_test(history_is_a_ring),
 		cmocka_unit_test(timer_lists),

@@ -125,13 +125,13 @@ static void fill_service(struct stats_service *s, unsigned int i, unsigned int r
 			if ((k + r) % 4 == 1)
 				continue;
 			s->in.by[kinds[k]][reasons[r]] =
-				(struct tally){ n, n * (60 + r) };
+				(struct counter){ n, n * (60 + r) };
 			if (r % 2)
 				s->out.by[kinds[k]][reasons[r]] =
-					(struct tally){ n / 3, n * (90 + k) };
+					(struct counter){ n / 3, n * (90 + k) };
 		}
-	s->in.strangers = (struct volume){ 1000, i == 3 ? 0 : 2000 };
-	s->out.strangers = (struct volume){ 500, i * i * i * 7000 + 300 };
+	s->in.unverified = (struct volume){ 1000, i == 3 ? 0 : 2000 };
+	s->out.unverified = (struct volume){ 500, i * i * i * 7000 + 300 };
 	for (unsigned int t = 0; t < i % 3; t++)
 		s->templates[t] =
 			(struct shield_template){ .question = "getinfo",

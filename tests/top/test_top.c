@@ -131,7 +131,7 @@ static void services_have_an_order(void **state)
 	assert_string_equal(chosen(), "c");
 }
 
-static struct tally *count(struct stats *s, enum wire_kind kind, enum reason reason)
+static struct counter *count(struct stats *s, enum wire_kind kind, enum reason reason)
 {
 	return &s->services[0].in.by[kind][reason];
 }
@@ -144,14 +144,14 @@ static void rows_have_paces_and_an_order(void **state)
 	struct stats_pace pace;
 
 	(void)state;
-	*count(&first, KIND_GETSTATUS, REASON_SOURCE_LIMIT) = (struct tally){ 10, 100 };
-	*count(&first, KIND_NETCHAN, REASON_PLAYER) = (struct tally){ 5000, 50000 };
+	*count(&first, KIND_GETSTATUS, REASON_SOURCE_LIMIT) = (struct counter){ 10, 100 };
+	*count(&first, KIND_NETCHAN, REASON_PLAYER) = (struct counter){ 5000, 50000 };
 	*count(&second, KIND_GETSTATUS, REASON_SOURCE_LIMIT) =
-		(struct tally){ 1010, 20100 };
-	*count(&second, KIND_NETCHAN, REASON_PLAYER) = (struct tally){ 5100, 60000 };
-	*count(&second, KIND_CONNECT, REASON_WITHIN_LIMITS) = (struct tally){ 2, 200 };
+		(struct counter){ 1010, 20100 };
+	*count(&second, KIND_NETCHAN, REASON_PLAYER) = (struct counter){ 5100, 60000 };
+	*count(&second, KIND_CONNECT, REASON_WITHIN_LIMITS) = (struct counter){ 2, 200 };
 	second.services[0].out.by[KIND_NETCHAN][REASON_PLAYER] =
-		(struct tally){ 40, 4000 };
+		(struct counter){ 40, 4000 };
 
 	top_feed(top, &first, 1000000000);
 	/* Of one snapshot there is no pace. */

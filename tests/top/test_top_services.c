@@ -297,8 +297,8 @@ static __u64 from_strangers;
 
 static void joins(struct stats *s)
 {
-	s->services[0].in.strangers.wire = from_strangers;
-	s->services[0].out.strangers.wire = 5 * from_strangers;
+	s->services[0].in.unverified.wire = from_strangers;
+	s->services[0].out.unverified.wire = 5 * from_strangers;
 }
 
 /* One join says nothing of what the machine could be used for. */

@@ -336,8 +336,8 @@ static struct unheard services_look(struct alarm *a, const struct stats *now)
 		struct incident_counts counts = { 0 };
 
 		if (before) {
-			struct incident_tallies from = { &before->in, &before->out };
-			struct incident_tallies to = { &s->in, &s->out };
+			struct incident_counters from = { &before->in, &before->out };
+			struct incident_counters to = { &s->in, &s->out };
 
 			incident_count(subject.family, &from, &to, &counts);
 			unheard_add(a, &counts, s, before, &unheard);

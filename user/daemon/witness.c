@@ -187,11 +187,11 @@ static bool is_lively(struct witness *w, __u32 slot)
 {
 	struct seen *seen = &w->seen[slot];
 	__u32 now = (__u32)(shield_clock() >> 30) | 1;
-	static struct tallies in, out;
+	static struct counters in, out;
 	__u64 sum;
 
-	if (!shield_tallies(w->shield, slot, &in, &out)) {
-		sum = tallies_packets(&in);
+	if (!shield_counters(w->shield, slot, &in, &out)) {
+		sum = counters_packets(&in);
 		if (sum != seen->received)
 			seen->judged_s = now;
 		seen->received = sum;

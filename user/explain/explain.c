@@ -100,7 +100,7 @@ bool collect_place(const struct collect *c, __u32 slot, __u16 port,
 	return found;
 }
 
-static __u64 packets(const struct tallies *t, bool passed)
+static __u64 packets(const struct counters *t, bool passed)
 {
 	__u64 sum = 0;
 
@@ -116,11 +116,11 @@ static void server_collect(struct collect *c, struct explain_service *s)
 {
 	struct shield_template kept[TEMPLATE_FORMS];
 	struct explain_server *server = &s->server;
-	struct tallies *in = calloc(2, sizeof(*in));
+	struct counters *in = calloc(2, sizeof(*in));
 	size_t count = shield_templates(c->shield, s->slot, kept);
 	__u64 received = 0;
 
-	if (in && !shield_tallies(c->shield, s->slot, &in[0], &in[1])) {
+	if (in && !shield_counters(c->shield, s->slot, &in[0], &in[1])) {
 		received = packets(&in[0], false);
 		server->asked = packets(&in[0], true);
 		server->answered = packets(&in[1], false);

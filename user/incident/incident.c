@@ -30,14 +30,14 @@ static uint64_t grown(uint64_t before, uint64_t now)
 	return now < before ? now : now - before;
 }
 
-void incident_count(enum wire_family family, const struct incident_tallies *before,
-		    const struct incident_tallies *now, struct incident_counts *ret)
+void incident_count(enum wire_family family, const struct incident_counters *before,
+		    const struct incident_counters *now, struct incident_counts *ret)
 {
 	memset(ret, 0, sizeof(*ret));
 	for (int kind = 0; kind < KIND_COUNT; kind++) {
 		for (int reason = 0; reason < REASON_COUNT; reason++) {
-			const struct tally *was = &before->in->by[kind][reason];
-			const struct tally *is = &now->in->by[kind][reason];
+			const struct counter *was = &before->in->by[kind][reason];
+			const struct counter *is = &now->in->by[kind][reason];
 			bool drop = reason_verdict((enum reason)reason) == VERDICT_DROP;
 			uint64_t n = grown(was->packets, is->packets);
 			uint64_t kept = grown(before->out->by[kind][reason].packets,

@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #include "lib/drop_sources.h"
-#include "tally.h"
+#include "counters.h"
 
 #define INCIDENT_FLOOD_LEAK    10 /* refused datagrams a second that are nothing */
 #define INCIDENT_FLOOD_START   300 /* and how many beyond that begin an incident */
@@ -163,16 +163,16 @@ struct incident_subject {
 	bool observed;
 };
 
-struct incident_tallies {
-	const struct tallies *in, *out;
+struct incident_counters {
+	const struct counters *in, *out;
 };
 
 /*
  * What was counted between two readings of a service's counters; one that went back has
  * begun anew. @players is for the caller.
  */
-void incident_count(enum wire_family family, const struct incident_tallies *before,
-		    const struct incident_tallies *now, struct incident_counts *ret);
+void incident_count(enum wire_family family, const struct incident_counters *before,
+		    const struct incident_counters *now, struct incident_counts *ret);
 
 /*
  * A look at @now; of two at the same steady moment nothing is learnt from the second. On

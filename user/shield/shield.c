@@ -66,9 +66,9 @@ static int read_capacity(struct shield *s)
 	struct bpf_map_info info = { 0 };
 	__u32 size = sizeof(info);
 
-	if (bpf_obj_get_info_by_fd(s->tallies, &info, &size))
+	if (bpf_obj_get_info_by_fd(s->counters, &info, &size))
 		return -errno;
-	s->capacity = info.max_entries / TALLY_ROWS;
+	s->capacity = info.max_entries / COUNTER_ROWS;
 	return 0;
 }
 
@@ -307,7 +307,7 @@ static int load_object(struct shield *s, __u32 capacity, struct shield_bpf **ret
 		log_error("cannot open the embedded BPF object: %s", strerror(errno));
 		return -errno;
 	}
-	bpf_map__set_max_entries(object->maps.tallies, capacity * TALLY_ROWS);
+	bpf_map__set_max_entries(object->maps.counters, capacity * COUNTER_ROWS);
 	bpf_map__set_max_entries(object->maps.refused, capacity * CLASS_COUNT);
 	bpf_map__set_max_entries(object->maps.recent, recent_tables());
 	*(__u32 *)&object->rodata->recent_mask = recent_tables() - 1;

@@ -8,7 +8,7 @@
  *	PIN_ROOT/<abi>/xdp		the program at ingress
  *	PIN_ROOT/<abi>/egress		the program at egress
  *	PIN_ROOT/<abi>/joined		the one at TC ingress, in generic mode
- *	PIN_ROOT/<abi>/<map>		live, services, tallies, ...
+ *	PIN_ROOT/<abi>/<map>		live, services, counters, ...
  *	PIN_ROOT/<abi>/link-<interface>	the attachment
  *
  * All functions return 0 or -errno after one message by log_error(), unless said
@@ -23,7 +23,7 @@
 #include <stddef.h>
 #include <time.h>
 
-#include "tally.h"
+#include "counters.h"
 #include "config/config.h"
 
 #define PIN_ROOT "/sys/fs/bpf/quakeshield"
@@ -129,8 +129,8 @@ bool shield_service(const struct shield *shield, __u32 slot, struct service *ret
 size_t shield_ports(const struct shield *shield, __u32 slot);
 
 /* Sums over all CPUs: what came for the service in @slot, and what it sent. */
-int shield_tallies(const struct shield *shield, __u32 slot, struct tallies *ret_in,
-		   struct tallies *ret_out);
+int shield_counters(const struct shield *shield, __u32 slot, struct counters *ret_in,
+		    struct counters *ret_out);
 /*
  * Does the server in @slot speak another protocol than its service says? Returns how much
  * says so, in words and shapes that left (a reply that ends a handshake counts twice)
@@ -143,7 +143,7 @@ __u64 shield_misspoken(const struct shield *shield, __u32 slot, __u32 *ret_famil
  * than its server's, *@ret_user, as uid + 1 (0: not known).
  */
 __u64 shield_other_sockets(const struct shield *shield, __u32 slot, __u32 *ret_user);
-int shield_others(const struct shield *shield, struct tally ret[OTHER_COUNT]);
+int shield_others(const struct shield *shield, struct counter ret[OTHER_COUNT]);
 
 /*
  * Let another one in REFUSED_EVERY be looked at from now on: for the daemon to call once

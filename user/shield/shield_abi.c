@@ -83,11 +83,11 @@ static void hash_parts(__u32 *hash)
 					sizeof(struct sample),
 					sizeof(struct cidr),
 					sizeof(struct list_entry),
-					TALLIES,
-					TALLIES_OUT_FROM,
+					COUNTERS,
+					COUNTERS_OUT_FROM,
 	/* Where each reason's counters begin: totals hide two that changed places. */
 #define AS_NUMBERS(reason, name, verdict, received, sent) \
-	TALLY_IN_##reason, TALLY_OUT_##reason,
+	COUNTER_IN_##reason, COUNTER_OUT_##reason,
 					ABI_REASONS(AS_NUMBERS)
 #undef AS_NUMBERS
 	};

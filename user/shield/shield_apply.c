@@ -183,16 +183,16 @@ static int reset_slots(struct shield *s, const struct plan *plan)
 
 	if (cpus < 0)
 		return cpus;
-	zeros = calloc((size_t)cpus, sizeof(struct tally_row));
+	zeros = calloc((size_t)cpus, sizeof(struct counter_row));
 	if (!zeros)
 		return -ENOMEM;
 	for (__u32 slot = 0; slot < s->capacity && !err; slot++) {
 		if (!plan->fresh[slot])
 			continue;
-		for (__u32 row = 0; row < TALLY_ROWS && !err; row++) {
-			__u32 key = slot * TALLY_ROWS + row;
+		for (__u32 row = 0; row < COUNTER_ROWS && !err; row++) {
+			__u32 key = slot * COUNTER_ROWS + row;
 
-			err = bpf_map_update_elem(s->tallies, &key, zeros, BPF_ANY);
+			err = bpf_map_update_elem(s->counters, &key, zeros, BPF_ANY);
 		}
 		if (!err)
 			err = shield_refused_forget(s, slot);

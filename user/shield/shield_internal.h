@@ -21,9 +21,9 @@
 	X(allow,	LPM_TRIE,	struct cidr, struct list_entry, LIST_MAX) \
 	X(deny,		LPM_TRIE,	struct cidr, struct list_entry, LIST_MAX) \
 	X(prefixes,	ARRAY,		__u32,	__u64,	1 << PREFIX_BITS) \
-	X(tallies,	PERCPU_ARRAY,	__u32,	struct tally_row, 0)	\
+	X(counters,	PERCPU_ARRAY,	__u32,	struct counter_row, 0)	\
 	X(refused,	PERCPU_ARRAY,	__u32,	struct refused, 0)	\
-	X(others,	PERCPU_ARRAY,	__u32,	struct tally, OTHER_COUNT) \
+	X(others,	PERCPU_ARRAY,	__u32,	struct counter, OTHER_COUNT) \
 	X(qports,	HASH,		struct qport_key, __u16, PLAYERS_MAX) \
 	X(ledgers,	ARRAY,		__u32,	struct ledger_line, 1 << LEDGER_BITS) \
 	X(fragments,	ARRAY,		__u32,	__u64,	1 << FRAGMENT_BITS) \
@@ -50,7 +50,7 @@ struct shield {
 #define AS_FD(name, ...) int name;
 	SHIELD_MAPS(AS_FD)
 #undef AS_FD
-	__u32 capacity; /* services that tallies has room for */
+	__u32 capacity; /* services that counters has room for */
 	struct live *shared; /* the live map, in our memory */
 	struct ring_buffer *ring; /* while samples are read */
 	void (*each_sample)(const struct sample *sample, const void *frame,

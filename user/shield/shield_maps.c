@@ -121,40 +121,41 @@ static int sum_cpus(int map, __u32 key, size_t size, __u64 *ret)
 	return err;
 }
 
-/* The same of the TALLY_ROWS entries of @slot, in one call. */
-static int sum_rows(const struct shield *s, __u32 slot, struct tally_row ret[TALLY_ROWS])
+/* The same of the COUNTER_ROWS entries of @slot, in one call. */
+static int sum_rows(const struct shield *s, __u32 slot,
+		    struct counter_row ret[COUNTER_ROWS])
 {
 	int cpus = libbpf_num_possible_cpus();
-	__u32 keys[TALLY_ROWS], count = TALLY_ROWS, next;
+	__u32 keys[COUNTER_ROWS], count = COUNTER_ROWS, next;
 	/* The batch begins behind the key that is given. */
-	__u32 before = slot * TALLY_ROWS - 1;
+	__u32 before = slot * COUNTER_ROWS - 1;
 	LIBBPF_OPTS(bpf_map_batch_opts, opts);
-	struct tally_row *values;
+	struct counter_row *values;
 	int err = 0;
 
 	if (cpus < 0)
 		return cpus;
-	values = calloc((size_t)cpus * TALLY_ROWS, sizeof(*values));
+	values = calloc((size_t)cpus * COUNTER_ROWS, sizeof(*values));
 	if (!values)
 		return -ENOMEM;
 	/* ENOENT: these were the last. */
-	if (bpf_map_lookup_batch(s->tallies, slot ? &before : NULL, &next, keys, values,
+	if (bpf_map_lookup_batch(s->counters, slot ? &before : NULL, &next, keys, values,
 				 &count, &opts) &&
 	    errno != ENOENT)
 		err = -errno;
-	else if (count != TALLY_ROWS || keys[0] != slot * TALLY_ROWS)
+	else if (count != COUNTER_ROWS || keys[0] != slot * COUNTER_ROWS)
 		err = -EIO;
-	for (__u32 row = 0; row < TALLY_ROWS && !err; row++)
+	for (__u32 row = 0; row < COUNTER_ROWS && !err; row++)
 		add_cpus((const __u64 *)&values[row * (__u32)cpus], (size_t)cpus,
 			 sizeof(*ret), (__u64 *)&ret[row]);
 	free(values);
 	return err;
 }
 
-int shield_tallies(const struct shield *s, __u32 slot, struct tallies *ret_in,
-		   struct tallies *ret_out)
+int shield_counters(const struct shield *s, __u32 slot, struct counters *ret_in,
+		    struct counters *ret_out)
 {
-	struct tally_row rows[TALLY_ROWS];
+	struct counter_row rows[COUNTER_ROWS];
 	int err;
 
 	if (slot >= s->capacity)
@@ -162,8 +163,8 @@ int shield_tallies(const struct shield *s, __u32 slot, struct tallies *ret_in,
 	err = sum_rows(s, slot, rows);
 	if (err)
 		return err;
-	tallies_sort(rows, DIRECTION_C2S, ret_in);
-	tallies_sort(rows, DIRECTION_S2C, ret_out);
+	counters_sort(rows, DIRECTION_C2S, ret_in);
+	counters_sort(rows, DIRECTION_S2C, ret_out);
 	volume_complete(ret_in);
 	return 0;
 }
@@ -234,7 +235,7 @@ size_t shield_endpoints(const struct shield *s, struct shield_endpoint *ret, siz
 	return n;
 }
 
-int shield_others(const struct shield *s, struct tally ret[OTHER_COUNT])
+int shield_others(const struct shield *s, struct counter ret[OTHER_COUNT])
 {
 	int err = 0;
 

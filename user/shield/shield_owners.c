@@ -210,11 +210,11 @@ void shield_owners(struct shield *s)
 
 __u64 shield_other_sockets(const struct shield *s, __u32 slot, __u32 *ret_user)
 {
-	struct tallies *t = calloc(2, sizeof(*t));
+	struct counters *t = calloc(2, sizeof(*t));
 	__u64 sum = 0;
 
 	*ret_user = s->shared && slot < SERVICES_MAX ? s->shared->owners[slot].user : 0;
-	if (t && *ret_user && !shield_tallies(s, slot, &t[0], &t[1]))
+	if (t && *ret_user && !shield_counters(s, slot, &t[0], &t[1]))
 		for (int kind = 0; kind < KIND_COUNT; kind++)
 			sum += t[1].by[kind][REASON_OTHER_SOCKET].packets;
 	free(t);

@@ -21,7 +21,7 @@ struct trial {
 	const struct shield *of;
 	struct shield *copy;
 	struct about_host host;
-	struct tally others[OTHER_COUNT];
+	struct counter others[OTHER_COUNT];
 	/* While it runs: what the program has shown of the datagram. */
 	enum direction direction;
 	struct sample seen;
@@ -198,7 +198,7 @@ bool trial_is_same(const struct trial *t)
 /* The kind of a frame for no service; OTHER_COUNT: none was counted. */
 static enum other other_moved(struct trial *t)
 {
-	struct tally now[OTHER_COUNT];
+	struct counter now[OTHER_COUNT];
 	int moved = OTHER_COUNT;
 
 	if (shield_others(t->copy, now))

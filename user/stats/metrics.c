@@ -26,13 +26,13 @@ enum what {
 };
 
 /* One direction of one service; @direction: NULL, or the value of a last label. */
-static void tallies_write(FILE *out, const struct ometric *m,
-			  const struct stats_service *s, const struct tallies *t,
-			  enum what what, const char *direction)
+static void counters_write(FILE *out, const struct ometric *m,
+			   const struct stats_service *s, const struct counters *t,
+			   enum what what, const char *direction)
 {
 	for (int kind = 0; kind < KIND_COUNT; kind++) {
 		for (int reason = 0; reason < REASON_COUNT; reason++) {
-			const struct tally *tally = &t->by[kind][reason];
+			const struct counter *counter = &t->by[kind][reason];
 			const char *values[] = {
 				s->service.name,
 				protocol(s),
@@ -42,10 +42,10 @@ static void tallies_write(FILE *out, const struct ometric *m,
 				direction,
 			};
 
-			if (tally->packets)
+			if (counter->packets)
 				ometric_uint(out, m, values,
-					     what == PACKETS ? tally->packets
-							     : tally->bytes);
+					     what == PACKETS ? counter->packets
+							     : counter->bytes);
 		}
 	}
 }
@@ -53,21 +53,23 @@ static void tallies_write(FILE *out, const struct ometric *m,
 static void packets(FILE *out, const struct ometric *m, const struct stats *s)
 {
 	for (size_t i = 0; i < s->service_count; i++)
-		tallies_write(out, m, &s->services[i], &s->services[i].in, PACKETS, NULL);
+		counters_write(out, m, &s->services[i], &s->services[i].in, PACKETS,
+			       NULL);
 }
 
 static void packets_sent(FILE *out, const struct ometric *m, const struct stats *s)
 {
 	for (size_t i = 0; i < s->service_count; i++)
-		tallies_write(out, m, &s->services[i], &s->services[i].out, PACKETS,
-			      NULL);
+		counters_write(out, m, &s->services[i], &s->services[i].out, PACKETS,
+			       NULL);
 }
 
 static void bytes(FILE *out, const struct ometric *m, const struct stats *s)
 {
 	for (size_t i = 0; i < s->service_count; i++) {
-		tallies_write(out, m, &s->services[i], &s->services[i].in, BYTES, "in");
-		tallies_write(out, m, &s->services[i], &s->services[i].out, BYTES, "out");
+		counters_write(out, m, &s->services[i], &s->services[i].in, BYTES, "in");
+		counters_write(out, m, &s->services[i], &s->services[i].out, BYTES,
+			       "out");
 	}
 }
 
@@ -75,7 +77,7 @@ static void bytes(FILE *out, const struct ometric *m, const struct stats *s)
  * series that would say 0: of 200 services they are three quarters of a scrape. */
 static bool counted(const struct stats_service *s)
 {
-	return tallies_packets(&s->in) || tallies_packets(&s->out);
+	return counters_packets(&s->in) || counters_packets(&s->out);
 }
 
 /* Add up what was received of each class of requests. A class has its series from its
@@ -157,10 +159,10 @@ static void stranger_bytes(FILE *out, const struct ometric *m, const struct stat
 			const char *direction, *measure;
 			__u64 bytes;
 		} rows[] = {
-			{ "in", "payload", t->in.strangers.payload },
-			{ "in", "wire", t->in.strangers.wire },
-			{ "out", "payload", t->out.strangers.payload },
-			{ "out", "wire", t->out.strangers.wire },
+			{ "in", "payload", t->in.unverified.payload },
+			{ "in", "wire", t->in.unverified.wire },
+			{ "out", "payload", t->out.unverified.payload },
+			{ "out", "wire", t->out.unverified.wire },
 		};
 
 		if (!counted(t))
@@ -189,9 +191,9 @@ static void amplification(FILE *out, const struct ometric *m, const struct stats
 	for (size_t i = 0; i < s->service_count; i++) {
 		const struct stats_service *t = &s->services[i];
 
-		ratio(out, m, t, "payload", t->out.strangers.payload,
-		      t->in.strangers.payload);
-		ratio(out, m, t, "wire", t->out.strangers.wire, t->in.strangers.wire);
+		ratio(out, m, t, "payload", t->out.unverified.payload,
+		      t->in.unverified.payload);
+		ratio(out, m, t, "wire", t->out.unverified.wire, t->in.unverified.wire);
 	}
 }
 

@@ -50,16 +50,16 @@ static void service_look(const struct shield *shield, __u32 slot,
 			 const struct service *service, const struct search *s,
 			 struct self_test *t)
 {
-	static struct tallies in, out;
+	static struct counters in, out;
 
 	memset(t, 0, sizeof(*t));
 	memcpy(t->service, service->name, NAME_MAX_LEN);
 	t->family = (enum wire_family)service->family;
 	t->here = KNOWN_YES;
 	t->socket = !s ? KNOWN_NOT : s->bound[slot] ? KNOWN_YES : KNOWN_NO;
-	if (!shield_tallies(shield, slot, &in, &out)) {
-		t->received = tallies_packets(&in);
-		t->sent = tallies_packets(&out);
+	if (!shield_counters(shield, slot, &in, &out)) {
+		t->received = counters_packets(&in);
+		t->sent = counters_packets(&out);
 	}
 	t->judged = shield_judged(shield, slot, t->received, t->unjudged_by);
 	shield_misspoken(shield, slot, &t->speaks);

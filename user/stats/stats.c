@@ -24,11 +24,11 @@ static int service_collect(const struct shield *shield, __u32 slot,
 	ret->slot = slot;
 	ret->template_count = shield_templates(shield, slot, ret->templates);
 	shield_misspoken(shield, slot, &ret->speaks);
-	err = shield_tallies(shield, slot, &ret->in, &ret->out);
+	err = shield_counters(shield, slot, &ret->in, &ret->out);
 	if (!err)
 		err = shield_spent(shield, slot, ret->spent);
 	if (!err)
-		ret->judged = shield_judged(shield, slot, tallies_packets(&ret->in),
+		ret->judged = shield_judged(shield, slot, counters_packets(&ret->in),
 					    ret->unjudged_by);
 	return err;
 }

@@ -20,7 +20,7 @@ struct stats_service {
 	__u32 slot;
 	size_t players;
 	double spent[CLASS_BUDGETS]; /* of each global budget: 0 nothing, 1 all */
-	struct tallies in, out;
+	struct counters in, out;
 	struct shield_template templates[TEMPLATE_FORMS]; /* of its answers */
 	size_t template_count;
 	enum judged judged; /* are its datagrams? */
@@ -33,7 +33,7 @@ struct stats {
 	size_t link_count;
 	struct stats_service *services; /* only those in use, by slot */
 	size_t service_count;
-	struct tally others[OTHER_COUNT];
+	struct counter others[OTHER_COUNT];
 	struct sampled sampled[SAMPLER_COUNT];
 	struct shield_room rooms[ROOM_COUNT];
 	__u32 generation; /* of the configuration in force */

@@ -166,7 +166,7 @@ static json_t *integer(__u64 n)
 }
 
 static json_t *counter(const char *direction, enum wire_kind kind, enum reason reason,
-		       const struct tally *t)
+		       const struct counter *t)
 {
 	return json_pack("{s:s, s:s, s:s, s:s, s:o, s:o}", "direction", direction, "kind",
 			 kind_name(kind), "verdict", verdict_name(reason_verdict(reason)),
@@ -174,7 +174,7 @@ static json_t *counter(const char *direction, enum wire_kind kind, enum reason r
 			 "bytes", integer(t->bytes));
 }
 
-static void counters_add(json_t *list, const char *direction, const struct tallies *t)
+static void counters_add(json_t *list, const char *direction, const struct counters *t)
 {
 	for (int kind = 0; kind < KIND_COUNT; kind++)
 		for (int reason = 0; reason < REASON_COUNT; reason++)
@@ -229,7 +229,7 @@ static json_t *templates(const struct stats_service *s)
 
 static json_t *service(const struct stats_service *s, const json_t *decoded)
 {
-	const struct volume *in = &s->in.strangers, *out = &s->out.strangers;
+	const struct volume *in = &s->in.unverified, *out = &s->out.unverified;
 	json_t *counters = json_array();
 
 	counters_add(counters, "in", &s->in);
@@ -258,7 +258,7 @@ json_t *stats_json_link(const struct shield_link *link)
 			 !link->gone && !link->down);
 }
 
-static json_t *others(const struct tally tallies[OTHER_COUNT])
+static json_t *others(const struct counter counters[OTHER_COUNT])
 {
 	json_t *object = json_object();
 
@@ -266,8 +266,8 @@ static json_t *others(const struct tally tallies[OTHER_COUNT])
 		json_object_set_new(object, other_name((enum other)i),
 				    json_pack("{s:s, s:o, s:o}", "verdict",
 					      verdict_name(other_verdict((enum other)i)),
-					      "packets", integer(tallies[i].packets),
-					      "bytes", integer(tallies[i].bytes)));
+					      "packets", integer(counters[i].packets),
+					      "bytes", integer(counters[i].bytes)));
 	return object;
 }
 

@@ -29,27 +29,27 @@ static double grown(__u64 now, __u64 before, double seconds)
 	return (double)(now < before ? now : now - before) / seconds;
 }
 
-struct stats_pace_tally stats_pace_tally(const struct tally *now,
-					 const struct tally *before, double seconds)
+struct stats_pace_counter stats_pace_counter(const struct counter *now,
+					     const struct counter *before, double seconds)
 {
-	return (struct stats_pace_tally){
+	return (struct stats_pace_counter){
 		.packets = grown(now->packets, before->packets, seconds),
 		.bytes = grown(now->bytes, before->bytes, seconds),
 	};
 }
 
-static void add(struct stats_pace *pace, const struct tallies *now,
-		const struct tallies *before, double seconds, bool out)
+static void add(struct stats_pace *pace, const struct counters *now,
+		const struct counters *before, double seconds, bool out)
 {
 	for (int kind = 0; kind < KIND_COUNT; kind++) {
 		for (int reason = 0; reason < REASON_COUNT; reason++) {
 			enum verdict verdict = reason_verdict((enum reason)reason);
-			struct stats_pace_tally t;
+			struct stats_pace_counter t;
 
 			if (!now->by[kind][reason].packets)
 				continue;
-			t = stats_pace_tally(&now->by[kind][reason],
-					     &before->by[kind][reason], seconds);
+			t = stats_pace_counter(&now->by[kind][reason],
+					       &before->by[kind][reason], seconds);
 			if (!out) {
 				if (reason == REASON_CHALLENGED)
 					pace->challenged += t.packets;

@@ -23,7 +23,7 @@ struct stats_pace {
 double stats_pace_packets(const struct stats_pace *pace);
 
 /* Counts of one kind and reason, a second. */
-struct stats_pace_tally {
+struct stats_pace_counter {
 	double packets, bytes;
 };
 
@@ -31,8 +31,9 @@ struct stats_pace_tally {
 const struct stats_service *stats_pace_match(const struct stats *before,
 					     const struct stats_service *now);
 
-struct stats_pace_tally stats_pace_tally(const struct tally *now,
-					 const struct tally *before, double seconds);
+struct stats_pace_counter stats_pace_counter(const struct counter *now,
+					     const struct counter *before,
+					     double seconds);
 
 /* @before: what stats_pace_match() said. */
 void stats_pace_service(const struct stats_service *now,

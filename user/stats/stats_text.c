@@ -12,13 +12,13 @@ struct row {
 	const char *direction;
 	enum wire_kind kind;
 	enum reason reason;
-	struct tally tally;
+	struct counter counter;
 };
 
 #define ROWS (2 * KIND_COUNT * REASON_COUNT)
 
 static size_t rows_add(struct row *rows, size_t n, const char *direction,
-		       const struct tallies *t)
+		       const struct counters *t)
 {
 	for (int kind = 0; kind < KIND_COUNT; kind++)
 		for (int reason = 0; reason < REASON_COUNT; reason++)
@@ -27,7 +27,7 @@ static size_t rows_add(struct row *rows, size_t n, const char *direction,
 					.direction = direction,
 					.kind = (enum wire_kind)kind,
 					.reason = (enum reason)reason,
-					.tally = t->by[kind][reason],
+					.counter = t->by[kind][reason],
 				};
 	return n;
 }
@@ -39,8 +39,8 @@ static int row_order(const void *left, const void *right)
 
 	if (*a->direction != *b->direction)
 		return *a->direction < *b->direction ? -1 : 1;
-	if (a->tally.packets != b->tally.packets)
-		return a->tally.packets > b->tally.packets ? -1 : 1;
+	if (a->counter.packets != b->counter.packets)
+		return a->counter.packets > b->counter.packets ? -1 : 1;
 	if (a->kind != b->kind)
 		return a->kind < b->kind ? -1 : 1;
 	return (int)a->reason - (int)b->reason;
@@ -75,10 +75,10 @@ static void service_print(const struct stats_service *s, struct row *rows, FILE 
 		family_name((enum wire_family)s->service.family),
 		s->service.observe ? ", only observed" : "", s->players,
 		s->players == 1 ? "" : "s");
-	if (s->in.strangers.wire >= STATS_RATIO_LEAST) {
-		ratio_print("amplification of payload", s->out.strangers.payload,
-			    s->in.strangers.payload, out);
-		ratio_print("on the wire", s->out.strangers.wire, s->in.strangers.wire,
+	if (s->in.unverified.wire >= STATS_RATIO_LEAST) {
+		ratio_print("amplification of payload", s->out.unverified.payload,
+			    s->in.unverified.payload, out);
+		ratio_print("on the wire", s->out.unverified.wire, s->in.unverified.wire,
 			    out);
 	}
 	fputc('\n', out);
@@ -90,8 +90,8 @@ static void service_print(const struct stats_service *s, struct row *rows, FILE 
 			kind_name(rows[i].kind),
 			verdict_name(reason_verdict(rows[i].reason)),
 			reason_name(rows[i].reason),
-			(unsigned long long)rows[i].tally.packets,
-			(unsigned long long)rows[i].tally.bytes);
+			(unsigned long long)rows[i].counter.packets,
+			(unsigned long long)rows[i].counter.bytes);
 	templates_print(s, out);
 }
 

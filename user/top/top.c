@@ -250,13 +250,13 @@ static int by_pace(const void *left, const void *right)
 	return by_total(a, b);
 }
 
-static size_t rows_add(const struct top *top, const struct tallies *now,
-		       const struct tallies *before, bool out, struct top_row *rows,
+static size_t rows_add(const struct top *top, const struct counters *now,
+		       const struct counters *before, bool out, struct top_row *rows,
 		       size_t n)
 {
 	for (int kind = 0; kind < KIND_COUNT; kind++) {
 		for (int reason = 0; reason < REASON_COUNT; reason++) {
-			const struct tally *t = &now->by[kind][reason];
+			const struct counter *t = &now->by[kind][reason];
 			struct top_row *row = &rows[n];
 
 			if (!t->packets)
@@ -266,8 +266,8 @@ static size_t rows_add(const struct top *top, const struct tallies *now,
 						 .out = out,
 						 .total = *t };
 			if (before)
-				row->pace = stats_pace_tally(t, &before->by[kind][reason],
-							     top->seconds);
+				row->pace = stats_pace_counter(
+					t, &before->by[kind][reason], top->seconds);
 			n++;
 		}
 	}

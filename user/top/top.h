@@ -54,8 +54,8 @@ struct top_row {
 	enum wire_kind kind;
 	enum reason reason;
 	bool out;
-	struct stats_pace_tally pace;
-	struct tally total;
+	struct stats_pace_counter pace;
+	struct counter total;
 };
 #define TOP_ROWS (2 * KIND_COUNT * REASON_COUNT)
 

@@ -293,8 +293,8 @@ static void draw_service(const struct top *top, const struct stats_service *s, i
 	rate_text(known, 8 * pace.bytes_in, cells[BITS_IN]);
 	rate_text(known, 8 * pace.bytes_out, cells[BITS_OUT]);
 	strcpy(cells[AMPLIFICATION], "-");
-	if (s->in.strangers.wire >= STATS_RATIO_LEAST &&
-	    stats_ratio(s->out.strangers.wire, s->in.strangers.wire, &x))
+	if (s->in.unverified.wire >= STATS_RATIO_LEAST &&
+	    stats_ratio(s->out.unverified.wire, s->in.unverified.wire, &x))
 		snprintf(cells[AMPLIFICATION], CELL, x < 1 ? "%.3f" : "%.1f",
 			 x < 999 ? x : 999);
 	/* Marks, too: some terminals have neither colours nor bold. */

@@ -16,7 +16,7 @@ struct weighed {
 	const char *name;
 };
 
-static double packets_of(const struct tallies *t)
+static double packets_of(const struct counters *t)
 {
 	double sum = 0;
 

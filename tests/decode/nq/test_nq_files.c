@@ -27,15 +27,15 @@ static FILE *open_file(const char *name)
 
 /* --- captures ---------------------------------------------------------------------- */
 
-struct tally {
+struct counter {
 	unsigned int of[RECORD_STATUS_COUNT];
 	unsigned int skip; /* datagrams at the beginning that nobody sees */
 	struct jsonl json;
 };
 
-static void tally_sink(void *context, const struct record *r)
+static void counter_sink(void *context, const struct record *r)
 {
-	struct tally *t = context;
+	struct counter *t = context;
 
 	t->of[r->status]++;
 	jsonl_record(&t->json, r);
@@ -43,7 +43,7 @@ static void tally_sink(void *context, const struct record *r)
 
 /* All of @name but its first @num of @den parts, as JSON lines. NULL: not here. */
 static char *read_capture(const char *name, unsigned int num, unsigned int den,
-			  unsigned int total, struct tally *t)
+			  unsigned int total, struct counter *t)
 {
 	struct decoder_options how = { .fields = true, .forced = FAMILY_AUTO };
 	struct capture *capture;
@@ -59,7 +59,7 @@ static char *read_capture(const char *name, unsigned int num, unsigned int den,
 		return NULL;
 	out = open_memstream(&text, &size);
 	jsonl_init(&t->json, out);
-	decoder = decoder_create(&how, tally_sink, t);
+	decoder = decoder_create(&how, counter_sink, t);
 	assert_int_equal(capture_open(file, &capture, message, sizeof(message)), 0);
 	while (capture_next(capture, &dg) == 1)
 		if (seen++ >= total * num / den)
@@ -126,7 +126,7 @@ static void by_capture(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < COUNT(captures); i++) {
-		struct tally t;
+		struct counter t;
 		char *text = read_capture(captures[i].name, 0, 1, 0, &t);
 
 		if (!text)
@@ -165,7 +165,7 @@ static void joined_late(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNT(captures); i++) {
 		unsigned int total = captures[i].decoded + captures[i].partial;
-		struct tally t;
+		struct counter t;
 		const char *a, *b;
 		char *whole, *late;
 		size_t a_n = 0, b_n = 0;

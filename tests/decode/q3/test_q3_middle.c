@@ -9,7 +9,7 @@
 
 #define FRAMES_MAX 16384
 
-struct tally {
+struct counter {
 	unsigned int status[RECORD_STATUS_COUNT];
 	unsigned int snapshots, moves;
 	unsigned int seen;
@@ -26,7 +26,7 @@ struct hidden {
 
 static void count(void *context, const struct record *r)
 {
-	struct tally *t = context;
+	struct counter *t = context;
 	bool readable = r->status < RECORD_OPAQUE;
 
 	t->seen++;
@@ -45,7 +45,7 @@ static bool is_hidden(const struct datagram *dg, const struct hidden *h)
 	return !marked && h->one_in && !((unsigned int)rand() % h->one_in);
 }
 
-static bool play(const char *name, const struct hidden *h, struct tally *t)
+static bool play(const char *name, const struct hidden *h, struct counter *t)
 {
 	struct decoder_options options = { .forced = FAMILY_AUTO };
 	const char *root = getenv("CAPTURES");
@@ -87,7 +87,7 @@ static bool play(const char *name, const struct hidden *h, struct tally *t)
 static void test_checksum_from_the_middle(void **state)
 {
 	static const unsigned int starts[] = { 0, 40, 300, 601, 900 };
-	struct tally t;
+	struct counter t;
 
 	(void)state;
 	for (size_t i = 0; i < Q3_COUNT(starts); i++) {
@@ -118,7 +118,7 @@ static void test_handshake_hidden(void **state)
 		{ "q3-ioq3-proto71-checksum", 1270, 0, 2 },
 	};
 	struct hidden h = { .handshake = true };
-	struct tally t;
+	struct counter t;
 
 	(void)state;
 	for (size_t i = 0; i < Q3_COUNT(runs); i++) {
@@ -149,7 +149,7 @@ static void test_legacy_from_the_middle(void **state)
 		{ "q3-oa-impaired-client-side", 100, 0, 250 },
 		{ "q3-oa-2clients-full-kick-timeout", 1600, 0, 700 },
 	};
-	struct tally t;
+	struct counter t;
 
 	(void)state;
 	for (size_t i = 0; i < Q3_COUNT(runs); i++) {
@@ -172,7 +172,7 @@ static void test_holes(void **state)
 	static const char *const names[] = { "q3-oa-1client-mapchange",
 					     "q3-ioq3-proto71-checksum" };
 	struct hidden h = { .one_in = 100 };
-	struct tally t;
+	struct counter t;
 
 	(void)state;
 	for (size_t i = 0; i < Q3_COUNT(names); i++) {
@@ -196,7 +196,7 @@ static void test_everything_twice(void **state)
 		{ "q3-oa-impaired-client-side", 6 },
 	};
 	struct hidden h = { .twice = true };
-	struct tally t;
+	struct counter t;
 
 	(void)state;
 	for (size_t i = 0; i < Q3_COUNT(runs); i++) {

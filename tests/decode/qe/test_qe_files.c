@@ -47,7 +47,7 @@ static json_t *item(json_t *object, const char *key, size_t i)
 	return json_array_get(json_object_get(object, key), i);
 }
 
-struct tally {
+struct counter {
 	unsigned int of[RECORD_STATUS_COUNT];
 	unsigned int verified;
 	const char *reason; /* of the first that is not decoded */
@@ -57,7 +57,7 @@ struct tally {
 
 static void sink(void *context, const struct record *r)
 {
-	struct tally *t = context;
+	struct counter *t = context;
 	int side = r->direction == DIRECTION_S2C;
 
 	t->of[r->status]++;
@@ -78,7 +78,8 @@ static void sink(void *context, const struct record *r)
 	}
 }
 
-static void run(const char *name, const struct decoder_options *options, struct tally *t)
+static void run(const char *name, const struct decoder_options *options,
+		struct counter *t)
 {
 	struct decoder *decoder;
 	struct capture *capture;
@@ -103,7 +104,8 @@ static const char *string_of(json_t *object, const char *key)
 }
 
 /* With the key of the server, or of the client where they differ. */
-static void run_psk(json_t *entry, const char *key, const char *identity, struct tally *t)
+static void run_psk(json_t *entry, const char *key, const char *identity,
+		    struct counter *t)
 {
 	struct secret_key secret;
 	struct decoder_options options = { .fields = true, .forced = FAMILY_AUTO };
@@ -113,7 +115,7 @@ static void run_psk(json_t *entry, const char *key, const char *identity, struct
 	run(string_of(entry, "file"), &options, t);
 }
 
-static void run_keylog(json_t *entry, struct tally *t)
+static void run_keylog(json_t *entry, struct counter *t)
 {
 	struct decoder_options options = { .fields = true, .forced = FAMILY_AUTO };
 	struct keylog keylog;
@@ -132,7 +134,7 @@ static void run_keylog(json_t *entry, struct tally *t)
 	keylog_free(&keylog);
 }
 
-static void assert_all_opened(json_t *entry, const struct tally *t)
+static void assert_all_opened(json_t *entry, const struct counter *t)
 {
 	unsigned int at[2] = { 0, 0 };
 	json_t *record;
@@ -166,7 +168,7 @@ static void test_opened(void **state)
 {
 	json_t *all = keys(), *entry;
 	unsigned int opened = 0;
-	struct tally t;
+	struct counter t;
 	size_t i;
 
 	(void)state;
@@ -187,7 +189,7 @@ static void test_opened(void **state)
 }
 
 /* Nothing is opened, and each record that is encrypted says @reason. */
-static void assert_closed(json_t *entry, const struct tally *t, const char *reason)
+static void assert_closed(json_t *entry, const struct counter *t, const char *reason)
 {
 	assert_int_equal(t->count[0] + t->count[1], 0);
 	assert_int_equal(t->verified, 0);
@@ -202,7 +204,7 @@ static void test_closed(void **state)
 {
 	struct decoder_options none = { .fields = true, .forced = FAMILY_AUTO };
 	json_t *all = keys(), *entry;
-	struct tally t;
+	struct counter t;
 	size_t i;
 
 	(void)state;
@@ -235,7 +237,7 @@ static void test_differ(void **state)
 {
 	json_t *all = keys(), *entry;
 	unsigned int seen = 0;
-	struct tally t;
+	struct counter t;
 	size_t i;
 
 	(void)state;

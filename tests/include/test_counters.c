@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * The numbers of the counters: each pair that can happen has one of its own, and those
- * that tally.h leaves out cannot happen.
+ * that counters.h leaves out cannot happen.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "tally.h"
+#include "counters.h"
 
 static enum direction way(int i)
 {
@@ -21,36 +21,38 @@ static enum direction way(int i)
 
 static void every_pair_has_its_own(void **state)
 {
-	static int used[TALLIES];
+	static int used[COUNTERS];
 	unsigned int count = 0;
 
 	(void)state;
 	for (int i = 0; i < 2; i++) {
 		for (int reason = 0; reason < REASON_COUNT; reason++) {
 			for (int kind = 0; kind < KIND_COUNT; kind++) {
-				__u32 n = tally_number(way(i), (enum wire_kind)kind,
-						       (enum reason)reason);
+				__u32 n = counter_number(way(i), (enum wire_kind)kind,
+							 (enum reason)reason);
 
-				if (n == TALLIES)
+				if (n == COUNTERS)
 					continue;
-				assert_in_range(n, 0, TALLIES - 1);
-				assert_int_equal(n / TALLY_CELLS >= TALLY_ROWS_IN, i);
+				assert_in_range(n, 0, COUNTERS - 1);
+				assert_int_equal(n / COUNTER_CELLS >= COUNTER_ROWS_IN, i);
 				assert_int_equal(used[n]++, 0);
 				count++;
 			}
 		}
 	}
 	/* But for the gap between what is received and what is sent, all are used. */
-	assert_int_equal(count, TALLIES - (TALLIES_OUT_FROM - TALLIES_IN));
-	assert_int_equal(tally_number(DIRECTION_C2S, KIND_COUNT, REASON_WITHIN_LIMITS),
-			 TALLIES);
-	assert_int_equal(tally_number(DIRECTION_C2S, KIND_RUNT, REASON_COUNT), TALLIES);
-	assert_int_equal(tally_number(DIRECTION_S2C, KIND_RUNT, REASON_COUNT), TALLIES);
+	assert_int_equal(count, COUNTERS - (COUNTERS_OUT_FROM - COUNTERS_IN));
+	assert_int_equal(counter_number(DIRECTION_C2S, KIND_COUNT, REASON_WITHIN_LIMITS),
+			 COUNTERS);
+	assert_int_equal(counter_number(DIRECTION_C2S, KIND_RUNT, REASON_COUNT),
+			 COUNTERS);
+	assert_int_equal(counter_number(DIRECTION_S2C, KIND_RUNT, REASON_COUNT),
+			 COUNTERS);
 }
 
 static bool counted(enum direction direction, int kind, enum reason reason)
 {
-	return tally_number(direction, (enum wire_kind)kind, reason) < TALLIES;
+	return counter_number(direction, (enum wire_kind)kind, reason) < COUNTERS;
 }
 
 /* Whoever would join may be asked for proof, or to ask again. */
@@ -128,28 +130,29 @@ static void games_are_counted_as_they_leave(void **state)
 
 static void rows_are_sorted(void **state)
 {
-	static struct tally_row rows[TALLY_ROWS];
-	static struct tallies in, out;
+	static struct counter_row rows[COUNTER_ROWS];
+	static struct counters in, out;
 
 	(void)state;
-	for (__u32 row = 0; row < TALLY_ROWS; row++) {
-		for (__u32 i = 0; i < TALLY_CELLS; i++)
-			rows[row].cells[i] = (struct tally){ row * TALLY_CELLS + i, 7 };
-		rows[row].strangers = (struct volume){ 1, 10 };
+	for (__u32 row = 0; row < COUNTER_ROWS; row++) {
+		for (__u32 i = 0; i < COUNTER_CELLS; i++)
+			rows[row].cells[i] =
+				(struct counter){ row * COUNTER_CELLS + i, 7 };
+		rows[row].unverified = (struct volume){ 1, 10 };
 	}
-	tallies_sort(rows, DIRECTION_C2S, &in);
-	tallies_sort(rows, DIRECTION_S2C, &out);
+	counters_sort(rows, DIRECTION_C2S, &in);
+	counters_sort(rows, DIRECTION_S2C, &out);
 	assert_int_equal(in.by[KIND_GETSTATUS][REASON_SERVICE_LIMIT].packets,
-			 tally_number(DIRECTION_C2S, KIND_GETSTATUS,
-				      REASON_SERVICE_LIMIT));
+			 counter_number(DIRECTION_C2S, KIND_GETSTATUS,
+					REASON_SERVICE_LIMIT));
 	assert_int_equal(out.by[KIND_GETSTATUS][REASON_AMPLIFICATION].packets,
-			 tally_number(DIRECTION_S2C, KIND_GETSTATUS,
-				      REASON_AMPLIFICATION));
+			 counter_number(DIRECTION_S2C, KIND_GETSTATUS,
+					REASON_AMPLIFICATION));
 	assert_int_equal(out.by[KIND_GETSTATUS][REASON_AMPLIFICATION].bytes, 7);
 	assert_int_equal(in.by[KIND_GETSTATUS][REASON_EXEMPT].packets, 0);
 	assert_int_equal(in.by[KIND_GETSTATUS][REASON_PLAYER].bytes, 0);
-	assert_int_equal(in.strangers.payload, TALLY_ROWS_IN);
-	assert_int_equal(out.strangers.wire, 10 * (TALLY_ROWS - TALLY_ROWS_IN));
+	assert_int_equal(in.unverified.payload, COUNTER_ROWS_IN);
+	assert_int_equal(out.unverified.wire, 10 * (COUNTER_ROWS - COUNTER_ROWS_IN));
 }
 
 /* Short frames are padded on the wire, and each has a checksum, a preamble and a gap. */
@@ -159,20 +162,20 @@ static void what_a_frame_occupies(void **state)
 		__u64 bytes, wire;
 	} rows[] = { { 0, 84 },	 { 42, 84 },   { 59, 84 },    { 60, 84 },
 		     { 61, 85 }, { 100, 124 }, { 1514, 1538 } };
-	static struct tallies t;
+	static struct counters t;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
 		assert_int_equal(wire_bytes(rows[i].bytes), rows[i].wire);
 	/* Of all reasons but a player's, whatever becomes of it. */
-	t.strangers = (struct volume){ .payload = 5, .wire = 18 };
-	t.by[KIND_GETSTATUS][REASON_WITHIN_LIMITS] = (struct tally){ 1, 42 };
-	t.by[KIND_GETSTATUS][REASON_DENY_LIST] = (struct tally){ 2, 200 };
-	t.by[KIND_NETCHAN][REASON_PLAYER_MISMATCH] = (struct tally){ 1, 100 };
-	t.by[KIND_NETCHAN][REASON_PLAYER] = (struct tally){ 1000, 100000 };
+	t.unverified = (struct volume){ .payload = 5, .wire = 18 };
+	t.by[KIND_GETSTATUS][REASON_WITHIN_LIMITS] = (struct counter){ 1, 42 };
+	t.by[KIND_GETSTATUS][REASON_DENY_LIST] = (struct counter){ 2, 200 };
+	t.by[KIND_NETCHAN][REASON_PLAYER_MISMATCH] = (struct counter){ 1, 100 };
+	t.by[KIND_NETCHAN][REASON_PLAYER] = (struct counter){ 1000, 100000 };
 	volume_complete(&t);
-	assert_int_equal(t.strangers.payload, 5);
-	assert_int_equal(t.strangers.wire, 84 + 2 * 124 + 124);
+	assert_int_equal(t.unverified.payload, 5);
+	assert_int_equal(t.unverified.wire, 84 + 2 * 124 + 124);
 }
 
 int main(void)
