@@ -7,9 +7,9 @@
  * Who gets an answer when the service's budget is spent: players, who is allowed, who has
  * just proven its address or is known, networks around these (known.h), and strangers
  * that ask like a browser (recent.h), the last up to a cap. When only that of the network
- * around them is: players, and who has just proven its address or is known. The ledger
- * pays for all but those who are allowed without limits. Where there is no answer to be
- * had, all is as it is without.
+ * around them is: players, and who has just proven its address or is known. The
+ * amplification limit pays for all but those who are allowed without limits. Where there
+ * is no answer to be had, all is as it is without.
  */
 #ifndef ANSWERING_BPF_H
 #define ANSWERING_BPF_H
@@ -214,7 +214,7 @@ __noinline int answer_pay(struct xdp_md *ctx, const struct call *c, __u32 layer,
 	struct answer_cap *cap = &live.answering.cap;
 	struct live *l = &live;
 	struct limit limit = { cap->byte_ns * bytes, cap->burst_ns };
-	__u32 halves = LEDGER_WHOLE;
+	__u32 halves = AMPLIFICATION_WHOLE;
 	__u64 now = clock_now(l);
 	struct packet p;
 
@@ -223,21 +223,21 @@ __noinline int answer_pay(struct xdp_md *ctx, const struct call *c, __u32 layer,
 	/* Made up beside who is known, they shall leave that one what it needs. */
 	if (layer == REASON_CACHED_PREFIX || layer == REASON_CACHED_RECURRING ||
 	    layer == REASON_CACHED_IN_LIMITS)
-		halves = LEDGER_HALF;
+		halves = AMPLIFICATION_HALF;
 	if (layer == REASON_CACHED_ALLOW_LIST) {
 		if (call_lists(ctx, c) == LISTED_UNLIMITED)
 			return layer;
 		call_packet(ctx, c, &p);
-		if (!l->ledger.strict)
-			return ledger_debit_friend(l, &p, SENDER, bytes)
+		if (!l->amplification.strict)
+			return amplification_charge_allowed(l, &p, SENDER, bytes)
 				       ? layer
 				       : REASON_AMPLIFICATION;
 	}
-	/* What the ledger refuses shall not use up what others may have. */
+	/* What the amplification limit refuses shall not use up what others may have. */
 	if (layer == REASON_CACHED_RECURRING && limit_spent(&limit, cap->due_ns, now))
 		return REASON_COUNT;
-	if (bytes > asked && l->ledger.byte_ns &&
-	    !ledger_book(call_prefix(c), bytes - asked, halves))
+	if (bytes > asked && l->amplification.byte_ns &&
+	    !amplification_update(call_prefix(c), bytes - asked, halves))
 		return layer == REASON_CACHED_PREFIX || layer == REASON_CACHED_RECURRING
 			       ? REASON_COUNT
 			       : REASON_AMPLIFICATION;

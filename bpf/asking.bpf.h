@@ -4,14 +4,15 @@
  * over what came back of it.
  *
  * What is sent from here never meets the egress program. It is counted here, and it needs
- * no entry in the ledger where it is no longer than what it answers: that pays for it.
+ * no entry in the amplification limit where it is no longer than what it answers: that
+ * pays for it.
  */
 #ifndef ASKING_BPF_H
 #define ASKING_BPF_H
 
 #include "answer.bpf.h"
 #include "here.bpf.h"
-#include "ledger.bpf.h"
+#include "amplification.bpf.h"
 #include "sample.bpf.h"
 
 /* The beginning of the payload, zeros behind it. NULL: cannot be. */
@@ -138,20 +139,22 @@ static __always_inline bool ask_write(struct xdp_md *ctx, const struct call *c,
 
 /*
  * What asks for proof in Quake III is never longer than the request. In other families no
- * challenge is so short: it may be a tenth longer, for which the ledger's allowance pays.
- * Once that is spent, each request that is not answered pays for the next nine of its
- * network.
+ * challenge is so short: it may be a tenth longer, for which the amplification limit's
+ * allowance pays. Once that is spent, each request that is not answered pays for the next
+ * nine of its network.
  */
-static __always_inline bool ask_booked(const struct call *c, __u32 more, __u32 bytes)
+static __always_inline bool challenge_charge(const struct call *c, __u32 more,
+					     __u32 bytes)
 {
-	if (!live.ledger.byte_ns || ledger_book(call_prefix(c), more, LEDGER_WHOLE))
+	if (!live.amplification.byte_ns ||
+	    amplification_update(call_prefix(c), more, AMPLIFICATION_WHOLE))
 		return true;
-	ledger_book(call_prefix(c), bytes, 0);
+	amplification_update(call_prefix(c), bytes, 0);
 	return false;
 }
 
-static __always_inline bool ask_paid(enum wire_family family, const struct call *c,
-				     __u32 sends, __u32 bytes)
+static __always_inline bool challenge_admit(enum wire_family family, const struct call *c,
+					    __u32 sends, __u32 bytes)
 {
 	if (wire_bytes(sends) <= wire_bytes(bytes))
 		return true;
@@ -160,7 +163,7 @@ static __always_inline bool ask_paid(enum wire_family family, const struct call 
 	if (bytes < WIRE_LEAST)
 		bytes = WIRE_LEAST;
 	return (sends - bytes) * 10 <= wire_bytes(bytes) &&
-	       ask_booked(c, sends - bytes, bytes);
+	       challenge_charge(c, sends - bytes, bytes);
 }
 
 /* How the kind of what asks is called: as the server's own word. */
@@ -239,7 +242,7 @@ __noinline int proof_answer(struct xdp_md *ctx, const struct call *c)
 	a.ipv6 = call_ipv6(c);
 	a.length = proof_said_length(family, form, c->length);
 	if (a.length > PROOF_TEXT ||
-	    !ask_paid(family, c, a.payload + a.length, answer_frame(ctx)))
+	    !challenge_admit(family, c, a.payload + a.length, answer_frame(ctx)))
 		return XDP_DROP;
 	ask_text(family, form, &c->who, &said);
 	if (!ask_write(ctx, c, &a, form, &said))

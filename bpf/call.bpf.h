@@ -50,7 +50,7 @@ static __always_inline __be16 call_port(const struct call *c)
 	return c->who.word[2];
 }
 
-/* ledger_prefix() of the sender. */
+/* amplification_prefix() of the sender. */
 static __always_inline __u64 call_prefix(const struct call *c)
 {
 	return c->net >> 8 | (__u64)call_ipv6(c) << 56;

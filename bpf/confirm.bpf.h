@@ -160,7 +160,8 @@ static __always_inline bool sequence_note(const struct live *l, struct player *p
 	bool signs_on = false;
 
 	if (kind == KIND_NQ_RELIABLE) {
-		signs_on = !(player->flags & PLAYER_VERIFIED) && !l->ledger.strict &&
+		signs_on = !(player->flags & PLAYER_VERIFIED) &&
+			   !l->amplification.strict &&
 			   netquake_signs_on(player, sequence);
 		if (!(player->flags & PLAYER_CLOCKS))
 			player->sent_sequence = sequence;

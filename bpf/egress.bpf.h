@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * egress.bpf.h - what the server sends: it says who is a player, and closes the ledger.
+ * egress.bpf.h - what the server sends: it says who is a player, and closes the
+ * amplification limit.
  *
  * The twin of shield(), at TC egress. The server's own words and its game traffic enter
  * players; everything else that it sends must be paid for by the prefix it goes to.
@@ -65,14 +66,14 @@ static __always_inline __u32 egress_halves(const struct live *l, const struct pa
 					   enum wire_kind kind, __u32 signs_on)
 {
 	if (signs_on)
-		return LEDGER_LEVEL;
+		return AMPLIFICATION_LEVEL;
 	if (kind_is_handshake(kind) || kind_is_netquake(kind) ||
 	    kind == KIND_DTLS_CERTIFICATE)
-		return LEDGER_WHOLE;
+		return AMPLIFICATION_WHOLE;
 	return chance_known(address_net(p, RECEIVER), clock_now(l)) ==
 			       REASON_CACHED_PREFIX
-		       ? LEDGER_HALF
-		       : LEDGER_WHOLE;
+		       ? AMPLIFICATION_HALF
+		       : AMPLIFICATION_WHOLE;
 }
 
 /* What a peer that is no player must have paid for. Walked once by the verifier. */
@@ -84,18 +85,19 @@ __noinline int egress_judge(struct __sk_buff *ctx, __u64 what, __u64 where, __u6
 			    .addresses = where >> 16 & OFFSET_MASK,
 			    .ipv6 = where >> 32 & 1 };
 	enum listed listed;
-	bool paid;
+	bool within;
 
 	packet_begin((void *)(long)ctx->data, (void *)(long)ctx->data_end, &p);
 	listed = listed_at(l, what >> 16 & 0xffff, &p, RECEIVER);
 	if (listed == LISTED_UNLIMITED)
 		return REASON_EXEMPT;
-	if (listed == LISTED_FRIEND && !l->ledger.strict)
-		paid = ledger_debit_friend(l, &p, RECEIVER, bytes);
+	if (listed == LISTED_FRIEND && !l->amplification.strict)
+		within = amplification_charge_allowed(l, &p, RECEIVER, bytes);
 	else
-		paid = ledger_debit(l, &p, RECEIVER, bytes,
-				    egress_halves(l, &p, what & 0xffff, signs_on));
-	return paid ? REASON_WITHIN_LIMITS : REASON_AMPLIFICATION;
+		within = amplification_charge(l, &p, RECEIVER, bytes,
+					      egress_halves(l, &p, what & 0xffff,
+							    signs_on));
+	return within ? REASON_WITHIN_LIMITS : REASON_AMPLIFICATION;
 }
 
 /* Show the datagram to the daemon, if one of the samplers wants it. */

@@ -173,7 +173,7 @@ __noinline int keys_answer(struct xdp_md *ctx, const struct call *c)
 	ask_text(FAMILY_NETQUAKE, COOKIE_TEXT, &c->who, &said);
 	a.length = KEYS_AT - 1 + keys->length;
 	more = a.payload + a.length - answer_frame(ctx);
-	if ((int)more > 0 && !ask_booked(c, more, answer_frame(ctx)))
+	if ((int)more > 0 && !challenge_charge(c, more, answer_frame(ctx)))
 		return XDP_DROP;
 	/* Not what has changed meanwhile. */
 	if (!keys_write(ctx, &a, &said, keys) ||

@@ -6,7 +6,7 @@
 #define LEARN_BPF_H
 
 #include "confirm.bpf.h"
-#include "ledger.bpf.h"
+#include "amplification.bpf.h"
 
 #define NAMED_PORT_S 10 /* a game's port is spoken from within so many (of 2^30 ns) */
 

@@ -3,8 +3,9 @@
  * lists.bpf.h - who is allowed, and how much; who is denied.
  *
  * Anybody can write an allowed address on a datagram. So an entry has limits, far above
- * those of strangers, and a larger ledger, unless `unlimited` was written on it. Lists
- * are looked up only for addresses of which listed.h says that there may be an entry.
+ * those of strangers, and a larger amplification limit, unless `unlimited` was written on
+ * it. Lists are looked up only for addresses of which listed.h says that there may be an
+ * entry.
  */
 #ifndef LISTS_BPF_H
 #define LISTS_BPF_H

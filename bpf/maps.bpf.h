@@ -92,13 +92,13 @@ struct {
 } qports SEC(".maps");
 
 /* Bytes owed by each /24 and /56. Full: if all of a line owe, nothing is sent to another
- * prefix of that line. See ledger.bpf.h. */
+ * prefix of that line. See amplification.bpf.h. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1 << LEDGER_BITS);
+	__uint(max_entries, 1 << AMPLIFICATION_BITS);
 	__type(key, __u32);
-	__type(value, struct ledger_line);
-} ledgers SEC(".maps");
+	__type(value, struct amplification_line);
+} amplification SEC(".maps");
 
 /* Outgoing IP fragments: what became of the first one. */
 struct {

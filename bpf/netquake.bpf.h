@@ -50,8 +50,8 @@ static __always_inline __u32 clock_mask(__u32 clock)
 /*
  * Return @clock with its mark for the player @first .. @third, of struct player_id: the
  * low bits are a keyed hash of the player and of the bits above. Returns 0 where no clock
- * is marked: the service observes, or the ledger is off. A function of its own, so that
- * the verifier walks the hash once.
+ * is marked: the service observes, or the amplification limit is off. A function of its
+ * own, so that the verifier walks the hash once.
  */
 __noinline int clock_marked(__u64 first, __u64 second, __u64 third, __u32 clock)
 {
@@ -61,7 +61,7 @@ __noinline int clock_marked(__u64 first, __u64 second, __u64 third, __u32 clock)
 	__u64 key[2] = { l->keys[0], l->keys[1] };
 	const struct service *service = service_at(tables_now(&live), &slot);
 
-	if (!l->ledger.byte_ns || !service || service->observe)
+	if (!l->amplification.byte_ns || !service || service->observe)
 		return 0;
 	return (clock & ~mask) | (sip_hash(key, word) & mask);
 }

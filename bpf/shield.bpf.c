@@ -59,9 +59,9 @@ static __always_inline void judge_passed(struct xdp_md *ctx, struct live *l,
 					 __u64 bytes, enum reason reason)
 {
 	if (reason != REASON_PLAYER)
-		ledger_credit(l, p, bytes);
+		amplification_credit(l, p, bytes);
 	else if (f->kind == KIND_NQ_UNRELIABLE)
-		ledger_credit_move(l, p, bytes);
+		amplification_credit_move(l, p, bytes);
 	if (f->kind == KIND_CONNECT && family_is_little(f->service->family))
 		connect_note(ctx, f->slot, f->service->family, p);
 }

@@ -10,7 +10,7 @@
 #include "call.bpf.h"
 #include "chance.bpf.h"
 #include "greylist.bpf.h"
-#include "ledger.bpf.h"
+#include "amplification.bpf.h"
 #include "refused.bpf.h"
 #include "sample.bpf.h"
 

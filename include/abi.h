@@ -21,14 +21,15 @@
 #include "template.h"
 #include "wire.h"
 
-#define SERVICES_MAX  256
-#define PORTS	      65536
-#define SOURCE_BITS   20 /* 2^20 cells of 8 bytes: 8 MiB */
-#define PREFIX_BITS   18 /* 2 MiB */
-#define LIST_MAX      65536 /* allow-list and deny-list entries, each */
-#define LEDGER_BITS   15 /* 2^15 lines of 32 bytes: 1 MiB */
-#define LEDGER_WAYS   4
-#define LEDGER_TAGS   16 /* bits of a cell that say whose it is; time is above them */
+#define SERVICES_MAX	   256
+#define PORTS		   65536
+#define SOURCE_BITS	   20 /* 2^20 cells of 8 bytes: 8 MiB */
+#define PREFIX_BITS	   18 /* 2 MiB */
+#define LIST_MAX	   65536 /* allow-list and deny-list entries, each */
+#define AMPLIFICATION_BITS 15 /* 2^15 lines of 32 bytes: 1 MiB */
+#define AMPLIFICATION_WAYS 4
+#define AMPLIFICATION_TAG_BITS \
+	16 /* bits of a cell that say whose it is; time is above them */
 #define FRAGMENT_BITS 16
 #define MOVED_BITS    14
 #define NAME_MAX_LEN  32 /* of a service, with its NUL */
@@ -155,11 +156,11 @@ _Static_assert(CLASS_BUDGETS <= 1 << CLASS_BITS, "more classes than bits");
  * it would otherwise be refused, a service so many in all, and so much more of answers
  * than a stranger's prefix.
  */
-#define FRIEND_RATE	    100
-#define FRIEND_BURST	    200
-#define FRIEND_GLOBAL_RATE  1000
-#define FRIEND_GLOBAL_BURST 2000
-#define FRIEND_LEDGER_SHIFT 6 /* 64 times the allowance */
+#define FRIEND_RATE		   100
+#define FRIEND_BURST		   200
+#define FRIEND_GLOBAL_RATE	   1000
+#define FRIEND_GLOBAL_BURST	   2000
+#define FRIEND_AMPLIFICATION_SHIFT 6 /* 64 times the allowance */
 
 struct service {
 	char name[NAME_MAX_LEN];
@@ -361,21 +362,22 @@ struct sampled {
 	__u64 lost; /* the ring buffer was full */
 };
 
-#define LEDGER_STRICT_NS (1ull << 59) /* strict: a clock that stands still */
-#define LEDGER_GRAIN_NS	 4096ull /* of time, in a cell: 48 bits are 36 years */
+#define AMPLIFICATION_STRICT_NS (1ull << 59) /* strict: a clock that stands still */
+#define AMPLIFICATION_GRAIN_NS	4096ull /* of time, in a cell: 48 bits are 36 years */
 
 /* The prefixes of one hash; a cell is a tag, and when its prefix owes nothing any more.
  */
-struct ledger_line {
-	__u64 cells[LEDGER_WAYS];
+struct amplification_line {
+	__u64 cells[AMPLIFICATION_WAYS];
 };
 
 /*
  * What an unverified prefix may be sent beyond what it has sent: GCRA in bytes, so bytes
  * out <= bytes in + allowance * (1 + time / window). Strict: bytes out <= bytes in, ever.
  */
-struct ledger {
-	__u64 byte_ns; /* window / allowance; strict: LEDGER_GRAIN_NS; 0: no ledger */
+struct amplification_limit {
+	__u64 byte_ns; /* window / allowance; strict: AMPLIFICATION_GRAIN_NS; 0: no
+			  amplification limit */
 	__u64 window_ns; /* how far ahead a prefix may run */
 	__u64 credit_ns; /* how much unused credit a prefix may pile up */
 	__u64 strict; /* 1: time does not pay, window_ns is 0 */
@@ -455,7 +457,7 @@ struct proof_state {
 
 /* --- answers ------------------------------------------------------------------- */
 
-/* Answers to strangers, in bytes of whole frames; beside the ledger. */
+/* Answers to strangers, in bytes of whole frames; beside the amplification limit. */
 struct answer_cap {
 	__u64 byte_ns; /* 0: no limit */
 	__u64 burst_ns;
@@ -545,7 +547,7 @@ struct live {
 	__u32 veths; /* bit N: of interface N, 32 + N ...: sent back by redirection */
 	__u64 tick_ns; /* of bpf_jiffies64(); 0: the time is clock_ns */
 	__u64 clock_ns; /* added to it: the time, where the clock is off (replay) */
-	struct ledger ledger;
+	struct amplification_limit amplification;
 	struct sampling sampling;
 	struct here here; /* written by the daemon */
 	__u64 keys[3]; /* of limit_cell(): random and odd, one set per boot */

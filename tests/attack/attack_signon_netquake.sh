@@ -3,7 +3,7 @@
 #
 # attack_signon_netquake.sh - NetQuake's level is reflected to a victim: who connects in its
 # name and acknowledges, unseen, block after block. A real nexuiz-server in NetQuake's own
-# protocol, default budgets and ledger.
+# protocol, default rate limits and amplification limit.
 set -u
 
 SERVER=nexuiz PROTOCOL=netquake

@@ -47,7 +47,7 @@ enum program {
 	OUT_PASS = OUT,
 	OUT_BARE,
 	OUT_SHIELD,
-	OUT_LEDGER, /* strangers may have nothing more */
+	OUT_AMPLIFICATION, /* strangers may have nothing more */
 	PROGRAMS
 };
 
@@ -335,8 +335,8 @@ static const struct row rows_known[] = {
 	  R_OUT_4M,
 	  0,
 	  { SERVER_SAYS, .ipv6 = true }, 893 },
-	{ "out: withheld from a stranger", OUT_LEDGER, 0, R_OUT, 0, { SERVER_SAYS }, 868 },
-	{ "out: withheld from 4M", OUT_LEDGER, FOUR_M, R_OUT_4M, 0, { SERVER_SAYS }, 868 },
+	{ "out: withheld from a stranger", OUT_AMPLIFICATION, 0, R_OUT, 0, { SERVER_SAYS }, 868 },
+	{ "out: withheld from 4M", OUT_AMPLIFICATION, FOUR_M, R_OUT_4M, 0, { SERVER_SAYS }, 868 },
 };
 /* clang-format on */
 

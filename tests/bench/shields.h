@@ -25,7 +25,7 @@ static const struct setting {
 	enum wire_family family; /* if it is not Quake III */
 	bool families; /* a service of each, at PORT and the next ports */
 	struct sampling sampling;
-	struct ledger ledger;
+	struct amplification_limit amplification;
 	enum proof proof;
 	struct limit share; /* of challenges; 0: unlimited */
 	enum answering answers;
@@ -65,14 +65,15 @@ static const struct setting {
 				.answers = ANSWERS_PRESSURE,
 				.rate = 4000000 },
 	[SHIELD_ANSWERS] = { .services = 1,
-			     .ledger = { .byte_ns = 1, .window_ns = 1ull << 60 },
+			     .amplification = { .byte_ns = 1, .window_ns = 1ull << 60 },
 			     .proof = PROOF_PRESSURE,
 			     .answers = ANSWERS_PRESSURE,
 			     .told = 800 },
 	/* Room for any number of answers; and for none. */
 	[OUT_SHIELD] = { .services = 1,
-			 .ledger = { .byte_ns = 1, .window_ns = 1ull << 60 } },
-	[OUT_LEDGER] = { .services = 1, .ledger = { .byte_ns = 1, .window_ns = 1 } },
+			 .amplification = { .byte_ns = 1, .window_ns = 1ull << 60 } },
+	[OUT_AMPLIFICATION] = { .services = 1,
+				.amplification = { .byte_ns = 1, .window_ns = 1 } },
 };
 
 /*
@@ -107,8 +108,8 @@ static int enter_player(struct live *live, __u16 slot, bool ipv6, bool followed,
 
 /*
  * What the server said to getstatus a moment ago, of so many octets, and somebody who
- * plays at the address that asks for it: whom nothing but the ledger limits. Anew for
- * each batch, since an answer is soon too old.
+ * plays at the address that asks for it: whom nothing but the amplification limit limits.
+ * Anew for each batch, since an answer is soon too old.
  */
 static void keep_answer(struct live *live, int octets, __u64 now)
 {
@@ -164,7 +165,7 @@ static void candidate_set(struct live *live, const struct setting *setting)
 	live->sampling = setting->sampling;
 	/* A look at a refused source, one in REFUSED_EVERY, is counted for itself. */
 	live->sampling.phase = REFUSED_EVERY;
-	live->ledger = setting->ledger;
+	live->amplification = setting->amplification;
 	for (int slot = 0; slot < SERVICES_MAX; slot++)
 		for (int use = 0; use < CHALLENGE_USES; use++) {
 			live->proof.share[slot][use] = setting->share;

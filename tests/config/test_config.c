@@ -28,9 +28,9 @@ static void minimal_as_in_the_manual(void **state)
 	assert_int_equal(config.mode, MODE_AUTO);
 	assert_false(config.observe);
 	assert_false(config.detach_on_exit);
-	assert_int_equal(config.ledger_allowance, LEDGER_ALLOWANCE);
-	assert_int_equal(config.ledger_window_s, LEDGER_WINDOW_S);
-	assert_false(config.ledger_strict);
+	assert_int_equal(config.amplification_allowance, AMPLIFICATION_ALLOWANCE);
+	assert_int_equal(config.amplification_refill_s, AMPLIFICATION_REFILL_S);
+	assert_false(config.amplification_strict);
 	listen_format(&config.metrics, listen);
 	assert_string_equal(listen, METRICS_LISTEN);
 }
@@ -82,14 +82,14 @@ static void switches_do_not_share(void **state)
 	load_good("interface = eth0\non-exit = detach\n" FFA);
 	assert_true(config.detach_on_exit);
 	assert_false(config.observe);
-	assert_false(config.ledger_strict);
+	assert_false(config.amplification_strict);
 	load_good("interface = eth0\nobserve = true\n" FFA);
 	assert_false(config.detach_on_exit);
 	assert_true(config.observe);
 	load_good("interface = eth0\namplification { mode = strict }\n" FFA);
 	assert_false(config.detach_on_exit);
 	assert_false(config.observe);
-	assert_true(config.ledger_strict);
+	assert_true(config.amplification_strict);
 }
 
 static const char everything[] =
@@ -136,9 +136,9 @@ static void everything_at_once(void **state)
 	assert_false(config.allow_unlimited[0]);
 	assert_true(config.allow_unlimited[1]);
 	assert_false(config.allow_unlimited[2]);
-	assert_int_equal(config.ledger_allowance, 9000);
-	assert_int_equal(config.ledger_window_s, 30);
-	assert_false(config.ledger_strict);
+	assert_int_equal(config.amplification_allowance, 9000);
+	assert_int_equal(config.amplification_refill_s, 30);
+	assert_false(config.amplification_strict);
 	assert_int_equal(config.metrics.port, 80);
 	assert_int_equal(config.metrics.addr[15], 1);
 	assert_int_equal(config.deny_count, 2);

@@ -180,22 +180,22 @@ static void allowance_grows_with_servers_up_to_a_bound(void **state)
 		__u32 allowance;
 		__u64 want;
 	} rows[] = {
-		{ 0, 0, 0, LEDGER_ALLOWANCE, LEDGER_ALLOWANCE },
-		{ 1, 1, 0, LEDGER_ALLOWANCE, LEDGER_ALLOWANCE },
-		{ 8, 1, 0, LEDGER_ALLOWANCE, LEDGER_ALLOWANCE },
-		{ 9, 1, 1, LEDGER_ALLOWANCE, 2 * LEDGER_ALLOWANCE },
-		{ 1, 32, 0, LEDGER_ALLOWANCE, 4 * LEDGER_ALLOWANCE },
-		{ 4, 4, 2, LEDGER_ALLOWANCE, 4 * LEDGER_ALLOWANCE },
-		{ 64, 1, 0, LEDGER_ALLOWANCE, 8 * LEDGER_ALLOWANCE },
-		{ 256, 1, 0, LEDGER_ALLOWANCE, 8 * LEDGER_ALLOWANCE },
-		{ 64, 1, 0, LEDGER_ALLOWANCE + 1, LEDGER_ALLOWANCE + 1 },
+		{ 0, 0, 0, AMPLIFICATION_ALLOWANCE, AMPLIFICATION_ALLOWANCE },
+		{ 1, 1, 0, AMPLIFICATION_ALLOWANCE, AMPLIFICATION_ALLOWANCE },
+		{ 8, 1, 0, AMPLIFICATION_ALLOWANCE, AMPLIFICATION_ALLOWANCE },
+		{ 9, 1, 1, AMPLIFICATION_ALLOWANCE, 2 * AMPLIFICATION_ALLOWANCE },
+		{ 1, 32, 0, AMPLIFICATION_ALLOWANCE, 4 * AMPLIFICATION_ALLOWANCE },
+		{ 4, 4, 2, AMPLIFICATION_ALLOWANCE, 4 * AMPLIFICATION_ALLOWANCE },
+		{ 64, 1, 0, AMPLIFICATION_ALLOWANCE, 8 * AMPLIFICATION_ALLOWANCE },
+		{ 256, 1, 0, AMPLIFICATION_ALLOWANCE, 8 * AMPLIFICATION_ALLOWANCE },
+		{ 64, 1, 0, AMPLIFICATION_ALLOWANCE + 1, AMPLIFICATION_ALLOWANCE + 1 },
 		{ 64, 1, 0, 0, 0 },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		config_empty(&config);
-		config.ledger_allowance = rows[i].allowance;
+		config.amplification_allowance = rows[i].allowance;
 		config.service_count = rows[i].services;
 		for (size_t n = 0; n < rows[i].services; n++) {
 			config.services[n].port_count = rows[i].ports;

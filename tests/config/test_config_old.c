@@ -117,12 +117,12 @@ static void the_limit_has_a_mode(void **state)
 		__u32 allowance;
 		bool strict;
 	} rows[] = {
-		{ "amplification { }", LEDGER_ALLOWANCE, false },
-		{ "amplification { mode = limit }", LEDGER_ALLOWANCE, false },
+		{ "amplification { }", AMPLIFICATION_ALLOWANCE, false },
+		{ "amplification { mode = limit }", AMPLIFICATION_ALLOWANCE, false },
 		{ "amplification { mode = limit allowance = 1 }", 1, false },
 		{ "amplification { mode = off }", 0, false },
 		{ "amplification { mode = off refill = 3 }", 0, false },
-		{ "amplification { mode = strict }", LEDGER_ALLOWANCE, true },
+		{ "amplification { mode = strict }", AMPLIFICATION_ALLOWANCE, true },
 	};
 	static struct config again;
 	char text[256];
@@ -131,8 +131,8 @@ static void the_limit_has_a_mode(void **state)
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		snprintf(text, sizeof(text), "%s\n" FFA, rows[i].text);
 		load_good(text);
-		assert_int_equal(config.ledger_allowance, rows[i].allowance);
-		assert_int_equal(config.ledger_strict, rows[i].strict);
+		assert_int_equal(config.amplification_allowance, rows[i].allowance);
+		assert_int_equal(config.amplification_strict, rows[i].strict);
 		print_and_read(&config, &again);
 	}
 }
@@ -146,7 +146,7 @@ static void an_allowance_is_the_limit_s(void **state)
 		bool strict;
 	} rows[] = {
 		{ "off", 0, false },
-		{ "strict", LEDGER_ALLOWANCE, true },
+		{ "strict", AMPLIFICATION_ALLOWANCE, true },
 	};
 	static struct config again;
 	char text[256], said[1024];
@@ -160,8 +160,8 @@ static void an_allowance_is_the_limit_s(void **state)
 		assert_string_equal(said, "t.conf:3: warning: allowance '9000' has no "
 					  "effect in this mode: write `mode = limit`, or "
 					  "leave `allowance` out\n");
-		assert_int_equal(config.ledger_allowance, rows[i].allowance);
-		assert_int_equal(config.ledger_strict, rows[i].strict);
+		assert_int_equal(config.amplification_allowance, rows[i].allowance);
+		assert_int_equal(config.amplification_strict, rows[i].strict);
 		print_and_read(&config, &again);
 	}
 }

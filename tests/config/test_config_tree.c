@@ -218,10 +218,10 @@ static void sets(void **state)
 	/* Of a section that is there, and of one that is not. */
 	set_good("amplification { refill = 5 allowance = 7 }\n" FFA,
 		 "amplification.refill=9");
-	assert_int_equal(config.ledger_window_s, 9);
-	assert_int_equal(config.ledger_allowance, 7);
+	assert_int_equal(config.amplification_refill_s, 9);
+	assert_int_equal(config.amplification_allowance, 7);
 	set_good(FFA, "amplification.refill=9");
-	assert_int_equal(config.ledger_window_s, 9);
+	assert_int_equal(config.amplification_refill_s, 9);
 	set_good(FFA, "service.ffa.port=1,5-7");
 	assert_int_equal(config.services[0].port_count, 4);
 	set_good(FFA, "service.ffa.query.source=7/s burst 9");

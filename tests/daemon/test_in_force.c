@@ -41,7 +41,7 @@ static int end(void **state)
 static int put(const char *pin, __u32 refill)
 {
 	config_default(config);
-	config->ledger_window_s = refill;
+	config->amplification_refill_s = refill;
 	return in_force_write(pin, config);
 }
 
@@ -49,7 +49,7 @@ static int get(const char *pin, enum in_force which)
 {
 	int err = in_force_read(pin, which, config);
 
-	return err ? err : (int)config->ledger_window_s;
+	return err ? err : (int)config->amplification_refill_s;
 }
 
 static void the_last_two_are_kept(void **state)

@@ -195,14 +195,14 @@ static void strangers_have_a_cap(void **state)
 	assert_in_range(told, 25, 40);
 }
 
-static void the_ledger_always_pays(void **state)
+static void the_amplification_limit_always_holds(void **state)
 {
 	__u64 out = 0, in = 0;
 
 	(void)state;
 	answers(FAMILY_QUAKE3, ANSWERS_PRESSURE);
 	know_both();
-	ledger(LEDGER, 20);
+	amplification(ALLOWANCE, 20);
 	for (int second = 0; second < 400; second++) {
 		if (second % 4 == 0) {
 			learn(FAMILY_QUAKE3, 3, "", BYTES(STATUS "0123456789"));
@@ -213,10 +213,10 @@ static void the_ledger_always_pays(void **state)
 		out += say_.action == XDP_TX ? say_.n : 0;
 		pass_time(SECOND / 1000);
 	}
-	assert_true(out <= in + LEDGER + LEDGER);
-	kern.live->ledger.strict = 1;
-	kern.live->ledger.byte_ns = LEDGER_GRAIN_NS;
-	kern.live->ledger.window_ns = 0;
+	assert_true(out <= in + ALLOWANCE + ALLOWANCE);
+	kern.live->amplification.strict = 1;
+	kern.live->amplification.byte_ns = AMPLIFICATION_GRAIN_NS;
+	kern.live->amplification.window_ns = 0;
 	memset(kern.live->sources, 0, sizeof(kern.live->sources));
 	pass_time(20 * SECOND);
 	learn_quake3();
@@ -230,7 +230,8 @@ static void the_ledger_always_pays(void **state)
 
 /*
  * One victim in whose name thousands ask, for as long as that looks like a browser: what
- * the ledger refuses pays for no answer, or those that are refused pay for the others.
+ * the amplification limit refuses pays for no answer, or those that are refused pay for
+ * the others.
  */
 static void the_refused_pay_for_nothing(void **state)
 {
@@ -243,7 +244,7 @@ static void the_refused_pay_for_nothing(void **state)
 	answers(FAMILY_QUAKE3, ANSWERS_PRESSURE);
 	memset(kern.live->sources, 0, sizeof(kern.live->sources));
 	pass_time(60 * SECOND);
-	ledger(LEDGER, 20);
+	amplification(ALLOWANCE, 20);
 	learn(FAMILY_QUAKE3, 3, "", reply, sizeof(reply));
 	for (int i = 0; i < 4000; i++) {
 		if (i % 100 == 0)
@@ -253,7 +254,7 @@ static void the_refused_pay_for_nothing(void **state)
 		pass_time(SECOND / 1000);
 	}
 	assert_true(told > 0);
-	assert_true(told <= LEDGER / sizeof(reply) * 5 / 4 + 2);
+	assert_true(told <= ALLOWANCE / sizeof(reply) * 5 / 4 + 2);
 }
 
 #define NEIGHBOURS 21 /* questions a second in all, of 255 addresses */
@@ -289,7 +290,7 @@ static void a_minute_among_forged(const char *who, bool ipv6, unsigned int often
 
 	memset(reply + 19, 'x', sizeof(reply) - 19);
 	memset(ret, 0, sizeof(*ret));
-	ledger(LEDGER, 20);
+	amplification(ALLOWANCE, 20);
 	for (unsigned int second = 0; second < 60; second++) {
 		if (second % 4 == 0)
 			learn(FAMILY_QUAKE3, 3, "", reply, reply_n);
@@ -306,10 +307,11 @@ static void a_minute_among_forged(const char *who, bool ipv6, unsigned int often
 			pass_time(SECOND / NEIGHBOURS);
 		}
 	}
-	assert_true(ret->out <= ret->in + LEDGER + LEDGER * 60 / 20);
+	assert_true(ret->out <= ret->in + ALLOWANCE + ALLOWANCE * 60 / 20);
 }
 
-/* What is forged around who is known leaves of the ledger what that one needs. */
+/* What is forged around who is known leaves of the amplification limit what that one
+ * needs. */
 static void who_is_known_among_forged_neighbours(void **state)
 {
 	static const struct {
@@ -338,7 +340,7 @@ static void who_is_known_among_forged_neighbours(void **state)
 					      rows[i].reply_n, &m);
 			assert_true(m.told * 100 >= m.asked * 99);
 			/* Half of the allowance, and what is left over. */
-			assert_true(m.others >= LEDGER / 2 / (rows[i].reply_n + 42));
+			assert_true(m.others >= ALLOWANCE / 2 / (rows[i].reply_n + 42));
 		}
 	}
 }
@@ -357,7 +359,7 @@ static void who_has_proven_it_among_forged_browsers(void **state)
 			   known_minute(kern.live->clock_ns), kern.live->keys);
 		a_minute_among_forged(who, ipv6, 1, NEIGHBOURS, 800, &m);
 		assert_true(m.told * 100 >= m.asked * 99);
-		assert_true(m.others >= LEDGER / 2 / 842);
+		assert_true(m.others >= ALLOWANCE / 2 / 842);
 	}
 }
 
@@ -453,7 +455,7 @@ static void a_neighbour_proves_its_address(void **state)
 		   KNOWN_AROUND, known_minute(kern.live->clock_ns), kern.live->keys);
 	/* Room for one answer in the network's half, 41 bytes longer than its question.
 	 */
-	ledger(100, 20);
+	amplification(100, 20);
 	say(&near, BYTES(OOB "getstatus"), &say_);
 	assert_told(BYTES(STATUS));
 	proves(&near);
@@ -477,14 +479,14 @@ static unsigned int server_says(const char *peer, const char *head, size_t n)
 /* What the server answers to neighbours of who is known is their half, too. */
 static void the_server_leaves_a_half(void **state)
 {
-	const unsigned int all = LEDGER / 942;
+	const unsigned int all = ALLOWANCE / 942;
 
 	(void)state;
 	answers(FAMILY_QUAKE3, ANSWERS_PRESSURE);
 	know_both();
 	known_note(&kern.live->answering.known, known_network(net_of("192.0.2.1")), 0,
 		   KNOWN_AROUND, known_minute(kern.live->clock_ns), kern.live->keys);
-	ledger(LEDGER, 20);
+	amplification(ALLOWANCE, 20);
 	assert_int_equal(server_says("192.0.2.77", BYTES(OOB "statusResponse\n")),
 			 all / 2);
 	assert_int_equal(server_says("192.0.2.1", BYTES(OOB "statusResponse\n")),
@@ -497,7 +499,7 @@ static void the_server_leaves_a_half(void **state)
 	answers(FAMILY_NETQUAKE, ANSWERS_PRESSURE);
 	known_note(&kern.live->answering.known, known_network(net_of("192.0.2.1")), 0,
 		   KNOWN_AROUND, known_minute(kern.live->clock_ns), kern.live->keys);
-	ledger(LEDGER, 20);
+	amplification(ALLOWANCE, 20);
 	assert_int_equal(server_says("192.0.2.77", BYTES("\0\x10\x03\x84")), all);
 	link_.peer = PEER;
 }
@@ -511,7 +513,7 @@ static void a_browser_among_forgers_is_asked_for_proof(void **state)
 
 	(void)state;
 	answers_or_demands();
-	ledger(100, 20);
+	amplification(100, 20);
 	for (unsigned int i = 0; i < 400; i++) {
 		char address[32];
 		struct frame_spec forged = { .from = address };
@@ -542,7 +544,7 @@ int main(void)
 		cmocka_unit_test(only_sources_in_the_mark_window_are_answered),
 		cmocka_unit_test(each_processor_has_its_own_recent_askers),
 		cmocka_unit_test(strangers_have_a_cap),
-		cmocka_unit_test(the_ledger_always_pays),
+		cmocka_unit_test(the_amplification_limit_always_holds),
 		cmocka_unit_test(the_refused_pay_for_nothing),
 		cmocka_unit_test(the_lists_are_heard),
 		cmocka_unit_test(who_has_proven_its_address),

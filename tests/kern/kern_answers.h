@@ -13,7 +13,7 @@
 #define INFO_TAIL   "\\hostname\\lab\\mapname\\q3dm17\\gametype\\0"
 #define STATUS	    OOB "statusResponse\n\\version\\x\n1 50 \"a\"\n22 48 \"bc\"\n"
 #define SHORT_NONCE "abcDEF012"
-#define LEDGER	    16384
+#define ALLOWANCE   16384
 
 static struct said say_;
 
@@ -66,7 +66,7 @@ static inline void answers(enum wire_family family, enum answering when)
 	kern.live->answering.until_ns[0] = 0;
 	kern.live->answering.cap = (struct answer_cap){ 0 };
 	kern.live->lists = 0;
-	kern.live->ledger = (struct ledger){ 0 };
+	kern.live->amplification = (struct amplification_limit){ 0 };
 }
 
 static inline __u64 net_of(const char *address)

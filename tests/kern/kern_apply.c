@@ -250,23 +250,23 @@ static void addresses_of_the_one_before_stay(void **state)
 
 static void the_allowance_is_what_was_said(void **state)
 {
-	const struct ledger *l = &kern.live->ledger;
+	const struct amplification_limit *l = &kern.live->amplification;
 
 	(void)state;
 	add("a", 27960);
-	config->ledger_allowance = 1000;
-	config->ledger_window_s = 20;
+	config->amplification_allowance = 1000;
+	config->amplification_refill_s = 20;
 	apply();
 	assert_true(l->window_ns == 20 * SECOND);
 	assert_true(l->byte_ns == 20 * SECOND / 1000);
 	assert_true(!l->strict && !l->credit_ns);
-	config->ledger_allowance = 0;
+	config->amplification_allowance = 0;
 	apply();
 	assert_true(!l->byte_ns);
-	config->ledger_strict = true;
+	config->amplification_strict = true;
 	apply();
-	assert_true(l->strict && l->byte_ns == LEDGER_GRAIN_NS && !l->window_ns);
-	assert_true(l->credit_ns == LEDGER_GRAIN_NS << 20);
+	assert_true(l->strict && l->byte_ns == AMPLIFICATION_GRAIN_NS && !l->window_ns);
+	assert_true(l->credit_ns == AMPLIFICATION_GRAIN_NS << 20);
 }
 
 /* How many a second: as many in a burst; 0: none at all. */

@@ -41,8 +41,9 @@ static void rich_services(void)
 
 static void the_rest_by_default(void)
 {
-	was->ledger = (struct ledger){ .window_ns = 20 * SECOND,
-				       .byte_ns = 20 * SECOND / 16384 };
+	was->amplification =
+		(struct amplification_limit){ .window_ns = 20 * SECOND,
+					      .byte_ns = 20 * SECOND / 16384 };
 	was->sampling.limit[SAMPLER_STATISTIC] = (struct limit){ 1, 0 };
 	was->sampling.limit[SAMPLER_FOLLOW] = (struct limit){ 1, 0 };
 	if (config->sample_rate)
@@ -163,21 +164,22 @@ static void ports_that_were_learned(void **state)
 	assert_live();
 }
 
-static void put_ledger(__u32 key, __u64 value)
+static void put_amplification(__u32 key, __u64 value)
 {
-	struct ledger_line line;
+	struct amplification_line line;
 
-	for (int way = 0; way < LEDGER_WAYS; way++)
+	for (int way = 0; way < AMPLIFICATION_WAYS; way++)
 		line.cells[way] = value;
-	assert_int_equal(bpf_map_update_elem(shield.ledgers, &key, &line, BPF_ANY), 0);
+	assert_int_equal(bpf_map_update_elem(shield.amplification, &key, &line, BPF_ANY),
+			 0);
 }
 
-static __u64 ledger_at(__u32 key)
+static __u64 amplification_at(__u32 key)
 {
-	struct ledger_line line;
+	struct amplification_line line;
 
-	assert_int_equal(bpf_map_lookup_elem(shield.ledgers, &key, &line), 0);
-	for (int way = 1; way < LEDGER_WAYS; way++)
+	assert_int_equal(bpf_map_lookup_elem(shield.amplification, &key, &line), 0);
+	for (int way = 1; way < AMPLIFICATION_WAYS; way++)
 		assert_int_equal(line.cells[way], line.cells[0]);
 	return line.cells[0];
 }
@@ -193,30 +195,32 @@ static void debts_of_one_sort(void **state)
 		{ false, 16384, false }, { false, 100, false }, { true, 0, true },
 		{ true, 16384, false },	 { false, 0, true },	{ false, 7, false },
 	};
-	static const __u32 keys[] = { 0, 1, 1000, (1 << LEDGER_BITS) - 1 };
+	static const __u32 keys[] = { 0, 1, 1000, (1 << AMPLIFICATION_BITS) - 1 };
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct ledger want = { 0 };
+		struct amplification_limit want = { 0 };
 
 		for (size_t k = 0; k < COUNT(keys); k++)
-			put_ledger(keys[k], 5 + k);
-		config->ledger_strict = rows[i].strict;
-		config->ledger_allowance = rows[i].allowance;
-		config->ledger_window_s = 20;
+			put_amplification(keys[k], 5 + k);
+		config->amplification_strict = rows[i].strict;
+		config->amplification_allowance = rows[i].allowance;
+		config->amplification_refill_s = 20;
 		apply(nobody, 0, 0);
 		for (size_t k = 0; k < COUNT(keys); k++)
-			assert_int_equal(ledger_at(keys[k]),
+			assert_int_equal(amplification_at(keys[k]),
 					 rows[i].forgotten ? 0 : 5 + k);
 		if (rows[i].strict)
-			want = (struct ledger){ .byte_ns = LEDGER_GRAIN_NS,
-						.credit_ns = LEDGER_GRAIN_NS << 20,
-						.strict = 1 };
+			want = (struct amplification_limit){
+				.byte_ns = AMPLIFICATION_GRAIN_NS,
+				.credit_ns = AMPLIFICATION_GRAIN_NS << 20,
+				.strict = 1
+			};
 		else if (rows[i].allowance)
-			want = (struct ledger){ .byte_ns =
-							20 * SECOND / rows[i].allowance,
-						.window_ns = 20 * SECOND };
-		assert_memory_equal(&shield.shared->ledger, &want, sizeof(want));
+			want = (struct amplification_limit){ .byte_ns = 20 * SECOND /
+									rows[i].allowance,
+							     .window_ns = 20 * SECOND };
+		assert_memory_equal(&shield.shared->amplification, &want, sizeof(want));
 	}
 }
 
@@ -327,7 +331,7 @@ static void what_does_not_fit(void **state)
 static void what_cannot_be_written(void **state)
 {
 	int *const maps[] = { &shield.counters, &shield.allow, &shield.deny,
-			      &shield.follow, &shield.ledgers };
+			      &shield.follow, &shield.amplification };
 
 	(void)state;
 	add("stays", FAMILY_QUAKE3, 27960);
@@ -336,7 +340,7 @@ static void what_cannot_be_written(void **state)
 	config->allow[config->allow_count++] = (struct cidr){ .length = 128 };
 	config->deny[config->deny_count++] = (struct cidr){ .length = 128 };
 	config->follow[config->follow_count++] = (struct cidr){ .length = 128 };
-	config->ledger_strict = true;
+	config->amplification_strict = true;
 	for (size_t i = 0; i < COUNT(maps); i++) {
 		int map = *maps[i];
 
@@ -344,7 +348,7 @@ static void what_cannot_be_written(void **state)
 		refused(-EBADF, UNWRITTEN);
 		*maps[i] = map;
 	}
-	config->ledger_strict = false;
+	config->amplification_strict = false;
 	memset(shield.shared->sources, 1, 64);
 	assert_int_equal(shield_apply(&shield, config), 0);
 	assert_int_equal(shield.shared->generation, 2);

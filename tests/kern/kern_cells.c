@@ -11,7 +11,8 @@ static const char status[900] = OOB "statusResponse\n";
 
 static __u32 place_of(__u32 net)
 {
-	return limit_place(kern.live->keys, net >> 8, LEDGER_BITS + LEDGER_TAGS);
+	return limit_place(kern.live->keys, net >> 8,
+			   AMPLIFICATION_BITS + AMPLIFICATION_TAG_BITS);
 }
 
 /* The address of a host in @net. */
@@ -30,7 +31,8 @@ static void find_sharers(const char *of, char ret[SHARERS][INET_ADDRSTRLEN])
 	strcpy(ret[0], of);
 	for (__u32 net = 0x01000000; net < 0xdf000000 && found < SHARERS; net += 0x100)
 		if (net != here && net >> 24 != 127 &&
-		    place_of(net) >> LEDGER_TAGS == place_of(here) >> LEDGER_TAGS)
+		    place_of(net) >> AMPLIFICATION_TAG_BITS ==
+			    place_of(here) >> AMPLIFICATION_TAG_BITS)
 			host_of(net, ret[found++]);
 	assert_int_equal(found, SHARERS);
 }
@@ -57,16 +59,16 @@ static void no_neighbour_pays(void **state)
 	for (int strict = 0; strict < 2; strict++) {
 		serve(FAMILY_QUAKE3);
 		if (strict)
-			ledger_strict();
+			amplification_strict();
 		else
-			ledger(1000, 20);
+			amplification(1000, 20);
 		find_sharers(strict ? "198.51.100.7" : "203.0.113.7", peers);
 		assert_int_equal(says_to(peers[0]), !strict);
-		for (int i = 1; i < LEDGER_WAYS; i++)
+		for (int i = 1; i < AMPLIFICATION_WAYS; i++)
 			pay(peers[i]);
 		assert_false(says_to(peers[0]));
 		/* A prefix that has paid has what it paid for. */
-		for (int i = 1; i < LEDGER_WAYS; i++)
+		for (int i = 1; i < AMPLIFICATION_WAYS; i++)
 			assert_true(says_to(peers[i]));
 	}
 }
@@ -78,19 +80,19 @@ static void a_line_has_four_debts(void **state)
 
 	(void)state;
 	serve(FAMILY_QUAKE3);
-	ledger(2000, 20);
+	amplification(2000, 20);
 	find_sharers("203.0.113.9", peers);
-	for (int i = 0; i < LEDGER_WAYS; i++) {
+	for (int i = 0; i < AMPLIFICATION_WAYS; i++) {
 		assert_true(says_to(peers[i]));
 		assert_true(says_to(peers[i]));
 		assert_false(says_to(peers[i]));
 	}
 	pay(peers[2]);
-	for (int i = 0; i < LEDGER_WAYS; i++)
+	for (int i = 0; i < AMPLIFICATION_WAYS; i++)
 		assert_int_equal(says_to(peers[i]), i == 2);
 	/* Half a window is one answer, for each of them. */
 	pass_time(10 * SECOND);
-	for (int i = 0; i < LEDGER_WAYS; i++) {
+	for (int i = 0; i < AMPLIFICATION_WAYS; i++) {
 		assert_true(says_to(peers[i]));
 		assert_int_equal(says_to(peers[i]), i == 2);
 	}
@@ -104,9 +106,9 @@ static void a_fifth_waits_for_a_cell(void **state)
 	(void)state;
 	for (int by_time = 0; by_time < 2; by_time++) {
 		serve(FAMILY_QUAKE3);
-		ledger(2000, 20);
+		amplification(2000, 20);
 		find_sharers(by_time ? "203.0.115.10" : "203.0.114.10", peers);
-		for (int i = 0; i < LEDGER_WAYS; i++)
+		for (int i = 0; i < AMPLIFICATION_WAYS; i++)
 			assert_true(says_to(peers[i]));
 		assert_false(says_to(peers[4]));
 		pay(peers[4]); /* which is no credit, and takes no cell */
@@ -129,14 +131,14 @@ static void the_least_credit_makes_room(void **state)
 
 	(void)state;
 	serve(FAMILY_QUAKE3);
-	ledger_strict();
+	amplification_strict();
 	find_sharers("198.51.100.9", peers);
-	for (int i = 0; i < LEDGER_WAYS; i++)
+	for (int i = 0; i < AMPLIFICATION_WAYS; i++)
 		for (int times = 0; times < (i == 1 ? 1 : 2); times++)
 			pay(peers[i]);
 	pay(peers[4]);
 	assert_true(says_to(peers[4]));
-	for (int i = 0; i < LEDGER_WAYS; i++)
+	for (int i = 0; i < AMPLIFICATION_WAYS; i++)
 		assert_int_equal(says_to(peers[i]), i != 1);
 }
 
@@ -147,12 +149,12 @@ static void an_empty_cell_is_no_credit(void **state)
 	__u32 net = 0x01000000;
 
 	(void)state;
-	while (place_of(net) % (1 << LEDGER_TAGS))
+	while (place_of(net) % (1 << AMPLIFICATION_TAG_BITS))
 		net += 0x100;
 	assert_true(net < 0xdf000000);
 	host_of(net, peer);
 	serve(FAMILY_QUAKE3);
-	ledger_strict();
+	amplification_strict();
 	assert_false(says_to(peer));
 	pay(peer);
 	assert_true(says_to(peer));
@@ -172,14 +174,14 @@ static void no_distance_is_one_line_everywhere(void **state)
 	do {
 		far++;
 		same = 0;
-		for (__u32 i = 1; i <= LEDGER_WAYS; i++)
-			same += limit_cell(keys, here - i * far, 0, LEDGER_BITS) ==
-				limit_cell(keys, here, 0, LEDGER_BITS);
-	} while (same < LEDGER_WAYS && far < here / LEDGER_WAYS - 0x010000);
-	assert_int_equal(same, LEDGER_WAYS);
+		for (__u32 i = 1; i <= AMPLIFICATION_WAYS; i++)
+			same += limit_cell(keys, here - i * far, 0, AMPLIFICATION_BITS) ==
+				limit_cell(keys, here, 0, AMPLIFICATION_BITS);
+	} while (same < AMPLIFICATION_WAYS && far < here / AMPLIFICATION_WAYS - 0x010000);
+	assert_int_equal(same, AMPLIFICATION_WAYS);
 	serve(FAMILY_QUAKE3);
-	ledger(2000, 20);
-	for (__u32 i = LEDGER_WAYS + 1; i; i--) {
+	amplification(2000, 20);
+	for (__u32 i = AMPLIFICATION_WAYS + 1; i; i--) {
 		host_of((here - (i - 1) * far) << 8, peer);
 		assert_true(says_to(peer));
 	}

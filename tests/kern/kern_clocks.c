@@ -26,7 +26,7 @@ static double seconds_of(__u32 clock)
 static void serve_marked(void)
 {
 	serve(FAMILY_NETQUAKE);
-	ledger(16384, 20);
+	amplification(16384, 20);
 }
 
 static __u8 flags_now(void)
@@ -416,7 +416,7 @@ static void an_unmarked_player_returns_marks_later(void **state)
 		serve_marked();
 		link_.dport = (__u16)(HERE + off);
 		if (off)
-			kern.live->ledger.byte_ns = 0;
+			kern.live->amplification.byte_ns = 0;
 		s.observe = !off;
 		kern_service(&kern, 0, 0, &s);
 		for (__u32 i = 0; i < 3; i++) {

@@ -132,7 +132,7 @@ static void serve_defaults(enum wire_family family)
 	config_service_defaults(family, &s);
 	s.answers = ANSWERS_OFF;
 	kern_service(&kern, 0, 0, &s);
-	ledger(LEDGER_ALLOWANCE, LEDGER_WINDOW_S);
+	amplification(AMPLIFICATION_ALLOWANCE, AMPLIFICATION_REFILL_S);
 	pass_time(1000 * SECOND);
 }
 

@@ -197,20 +197,21 @@ static void made_up_sign_ons_are_bounded(void **state)
 
 	(void)state;
 	serve(FAMILY_NETQUAKE);
-	ledger(LEDGER_ALLOWANCE, LEDGER_WINDOW_S);
-	pass_time(SECOND * LEDGER_WINDOW_S);
+	amplification(AMPLIFICATION_ALLOWANCE, AMPLIFICATION_REFILL_S);
+	pass_time(SECOND * AMPLIFICATION_REFILL_S);
 	/* A minute of it, one a second; the first is sent all that it asked for. */
 	out = sign_on(1000, &in);
 	assert_true(out >= 20 * 1074);
 	for (__u16 i = 1; i < 60; i++)
 		out += sign_on((__u16)(1000 + i), &in);
 	/* Both ledgers' allowances, at once and as they grow back in a minute. */
-	most = in + LEDGER_ALLOWANCE * (1 + 60 / LEDGER_WINDOW_S) +
-	       LEDGER_ALLOWANCE * (8 + 60 / LEDGER_WINDOW_S);
+	most = in + AMPLIFICATION_ALLOWANCE * (1 + 60 / AMPLIFICATION_REFILL_S) +
+	       AMPLIFICATION_ALLOWANCE * (8 + 60 / AMPLIFICATION_REFILL_S);
 	if (out > most)
 		print_error("%llu out, %llu in, at most %llu\n", out, in, most);
 	assert_true(out <= most);
-	assert_true(out > LEDGER_ALLOWANCE * (8 + 2 * 60 / LEDGER_WINDOW_S));
+	assert_true(out >
+		    AMPLIFICATION_ALLOWANCE * (8 + 2 * 60 / AMPLIFICATION_REFILL_S));
 	/* Elsewhere somebody signs on. */
 	link_.peer = "203.0.113.5";
 	assert_true(sign_on(3000, &in) >= 20 * 1074);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * kern_edges.c - where a rule begins and ends, in the kernel: how many proofs are enough,
- * who is exempt from the ledger, whose budget it is, and what is counted as a stranger's.
- * Each row stands beside one that only just is not.
+ * who is exempt from the amplification limit, whose budget it is, and what is counted as
+ * a stranger's. Each row stands beside one that only just is not.
  */
 #include "kern/kern_game.h"
 
@@ -179,7 +179,8 @@ static void a_learned_port_is_nobodys(void **state)
 	assert_int_equal(ports[45004].flags, PORT_NAMED);
 }
 
-/* --- the ledger ----------------------------------------------------------------------
+/* --- the amplification limit
+ * ----------------------------------------------------------------------
  */
 
 static int leave_of(int times, const char *payload, size_t n)
@@ -195,7 +196,7 @@ static void who_is_denied_is_owed_nothing(void **state)
 {
 	(void)state;
 	serve(FAMILY_QUAKE3);
-	ledger(2000, 20);
+	amplification(2000, 20);
 	kern_list(&kern, false, PEER, 128);
 	assert_int_equal(leave_of(10, status, sizeof(status)), 2);
 }
@@ -205,7 +206,7 @@ static void welcomes_cost_a_player(void **state)
 {
 	(void)state;
 	serve(FAMILY_QUAKE3);
-	ledger(200, 20);
+	amplification(200, 20);
 	assert_true(sent(1));
 	assert_int_equal(leave_of(10, BYTES(OOB "connectResponse")), 3);
 	assert_true(sent(2));
@@ -217,7 +218,7 @@ static void payments_end_at_nothing_owed(void **state)
 	(void)state;
 	kern.live->clock_ns = 5 * SECOND; /* soon after the start of the machine */
 	serve(FAMILY_QUAKE3);
-	ledger(1000, 20);
+	amplification(1000, 20);
 	assert_true(says(status, sizeof(status)));
 	pass_time(25 * SECOND);
 	for (int i = 0; i < 100; i++)
@@ -267,7 +268,7 @@ static void observed_fragments_leave(void **state)
 
 	(void)state;
 	serve(FAMILY_QUAKE3);
-	ledger(100, 20);
+	amplification(100, 20);
 	service->observe = 1;
 	assert_int_equal(first_fragment(7, status, 1208), TC_ACT_UNSPEC);
 	service->observe = 0;

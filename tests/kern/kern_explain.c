@@ -216,7 +216,7 @@ static void a_spent_allowance_is_named(void **state)
 	struct about_allowance before;
 
 	(void)state;
-	ledger(4096, 20);
+	amplification(4096, 20);
 	serve_as(&s);
 	explain(PEER, NULL);
 	before = told->allowance;
@@ -240,7 +240,7 @@ static void a_strict_allowance_is_named(void **state)
 	struct service s = wide();
 
 	(void)state;
-	ledger_strict();
+	amplification_strict();
 	kern_service(&kern, 0, 0, &s);
 	kern_port(&kern, 0, PORT, 0, false);
 	explain(PEER, NULL);

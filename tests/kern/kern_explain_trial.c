@@ -36,7 +36,7 @@ static __u64 tables_sum(void)
 		sum = sum * 31 + counters_packets(&counted);
 	}
 	return sum ^ array_sum(shield.prefixes, 1 << PREFIX_BITS) ^
-	       3 * array_sum(shield.ledgers, 1 << LEDGER_BITS);
+	       3 * array_sum(shield.amplification, 1 << AMPLIFICATION_BITS);
 }
 
 static void explaining_charges_and_learns_nothing(void **state)
@@ -47,7 +47,7 @@ static void explaining_charges_and_learns_nothing(void **state)
 	(void)state;
 	s.proof = PROOF_PRESSURE;
 	s.budget[CLASS_QUERY].source = kern_rate(1, 3);
-	ledger(16384, 20);
+	amplification(16384, 20);
 	serve_as(&s);
 	ask(PEER, HERE);
 	play_on();
@@ -70,7 +70,7 @@ static void a_trial_says_what_the_program_does(void **state)
 	s.budget[CLASS_QUERY].prefix = kern_rate(3, 7);
 	s.budget[CLASS_QUERY].global = kern_rate(9, 12);
 	s.budget[CLASS_QUERY].crowd = CROWD_SHIFT;
-	ledger(8192, 20);
+	amplification(8192, 20);
 	serve_as(&s);
 	for (unsigned int i = 0; i < rounds; i++) {
 		const char *who = from[(unsigned int)rand_r(&seed) % COUNT(from)];
@@ -279,7 +279,7 @@ static void an_answer_is_judged_as_it_leaves(void **state)
 	size_t n = frame_build(&answer, frame);
 
 	(void)state;
-	ledger(4096, 20);
+	amplification(4096, 20);
 	serve_as(&s);
 	assert_int_equal(about(frame, n, NULL), 0);
 	assert_true(told->leaves && told->stray.in.passes);

@@ -61,15 +61,15 @@ static void another_familys_shape_enters_nobody(void **state)
 			if (!(shapes[i].families & 1u << f))
 				continue;
 			serve((enum wire_family)f);
-			ledger(LEDGER_ALLOWANCE, LEDGER_WINDOW_S);
-			pass_time(SECOND * LEDGER_WINDOW_S);
+			amplification(AMPLIFICATION_ALLOWANCE, AMPLIFICATION_REFILL_S);
+			pass_time(SECOND * AMPLIFICATION_REFILL_S);
 			link_.dport = port++;
 			for (int n = 0; n < 1000; n++)
 				left += shape_leaves(i);
-			if (left * shapes[i].length > LEDGER_ALLOWANCE)
+			if (left * shapes[i].length > AMPLIFICATION_ALLOWANCE)
 				print_error("%s on %s: %u of 1000 left\n", shapes[i].name,
 					    family_name((enum wire_family)f), left);
-			assert_true(left * shapes[i].length <= LEDGER_ALLOWANCE);
+			assert_true(left * shapes[i].length <= AMPLIFICATION_ALLOWANCE);
 			assert_false(player_read(link_.dport, &player));
 			assert_int_equal(counted(REASON_WITHIN_LIMITS) - before, left);
 			assert_int_equal(counted(REASON_AMPLIFICATION) - withheld,
@@ -88,7 +88,7 @@ static void who_was_accepted_plays_all_the_same(void **state)
 		unsigned int left = 0;
 
 		serve(FAMILY_QUAKE3);
-		ledger(LEDGER_ALLOWANCE, LEDGER_WINDOW_S);
+		amplification(AMPLIFICATION_ALLOWANCE, AMPLIFICATION_REFILL_S);
 		link_.dport = (__u16)(HERE + accepted);
 		if (accepted)
 			assert_true(says(BYTES(OOB "accept")));

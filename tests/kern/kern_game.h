@@ -58,19 +58,21 @@ static inline void serve(enum wire_family family)
 	kern_port(&kern, 0, PORT, 0, false);
 }
 
-/* @allowance bytes in @window_s seconds, as apply_ledger() would have it. */
-static inline void ledger(__u64 allowance, __u64 window_s)
+/* @allowance bytes in @window_s seconds, as apply_amplification() would have it. */
+static inline void amplification(__u64 allowance, __u64 window_s)
 {
-	kern.live->ledger = (struct ledger){ .byte_ns = window_s * SECOND / allowance,
-					     .window_ns = window_s * SECOND };
+	kern.live->amplification =
+		(struct amplification_limit){ .byte_ns = window_s * SECOND / allowance,
+					      .window_ns = window_s * SECOND };
 }
 
 /* No allowance at all. */
-static inline void ledger_strict(void)
+static inline void amplification_strict(void)
 {
-	kern.live->ledger = (struct ledger){ .byte_ns = LEDGER_GRAIN_NS,
-					     .credit_ns = LEDGER_GRAIN_NS << 20,
-					     .strict = 1 };
+	kern.live->amplification =
+		(struct amplification_limit){ .byte_ns = AMPLIFICATION_GRAIN_NS,
+					      .credit_ns = AMPLIFICATION_GRAIN_NS << 20,
+					      .strict = 1 };
 }
 
 static inline void pass_time(__u64 ns)

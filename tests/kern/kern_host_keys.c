@@ -2,7 +2,8 @@
 /*
  * A DarkPlaces server with host keys in the kernel: its clients are challenged as the
  * server itself would, whether they have stored its key or not, once its own challenge is
- * known, and only if they repeat; what is longer than they asked for is in the ledger.
+ * known, and only if they repeat; what is longer than they asked for is in the
+ * amplification limit.
  */
 #include "kern/kern_proof.h"
 
@@ -228,7 +229,7 @@ static void servers_with_other_keys_are_not_spoken_for(void **state)
 }
 
 /* Who asks once is sent nothing; who repeats, not more than its prefix has left. */
-static void the_ledger_pays_for_the_keys(void **state)
+static void longer_keys_are_charged_to_the_prefix(void **state)
 {
 	size_t in = 0, out = 0;
 	int answered = 0;
@@ -236,7 +237,7 @@ static void the_ledger_pays_for_the_keys(void **state)
 	(void)state;
 	demand_keys(PROOF_ALWAYS);
 	server_says(SERVER BLOCK, sizeof(SERVER BLOCK) - 1);
-	ledger(1000, 20);
+	amplification(1000, 20);
 	for (int round = 0; round < 4; round++, pass_time(SECOND)) {
 		for (int i = 0; i < 100; i++) {
 			struct frame_spec each = { .sport = (__u16)(HERE + i) };
@@ -252,7 +253,7 @@ static void the_ledger_pays_for_the_keys(void **state)
 		}
 	}
 	assert_in_range(answered, 100, 300);
-	kern.live->ledger = (struct ledger){ 0 };
+	kern.live->amplification = (struct amplification_limit){ 0 };
 }
 
 /* A step of one whom the server gave no challenge is an unknown word. */
@@ -278,7 +279,7 @@ int main(void)
 		TEST(a_challenge_is_its_asker_s_alone),
 		TEST(no_challenge_before_the_server_s_is_known),
 		TEST(servers_with_other_keys_are_not_spoken_for),
-		TEST(the_ledger_pays_for_the_keys),
+		TEST(longer_keys_are_charged_to_the_prefix),
 		TEST(steps_are_of_the_invited),
 	};
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * What the ledger lets out, in the kernel, both programs together: whole datagrams and
- * fragments, and what answers make requests cost.
+ * What the amplification limit lets out, in the kernel, both programs together: whole
+ * datagrams and fragments, and what answers make requests cost.
  */
 #include <pthread.h>
 
@@ -18,7 +18,7 @@ static void a_prefix_pays_for_what_it_gets(void **state)
 
 	(void)state;
 	serve(FAMILY_QUAKE3);
-	ledger(8192, 20);
+	amplification(8192, 20);
 	link_.peer = "192.0.2.200";
 	for (int i = 0; i < 20; i++)
 		out += says(status, sizeof(status)) ? sizeof(status) + FRAME : 0;
@@ -74,7 +74,7 @@ static void a_crowd_shares_one_allowance(void **state)
 
 	(void)state;
 	serve(FAMILY_QUAKE3);
-	ledger(100000, 20);
+	amplification(100000, 20);
 	crowd_frame.n = frame_build(&s, crowd_frame.bytes);
 	for (int i = 0; i < THREADS; i++)
 		assert_int_equal(pthread_create(&threads[i], NULL, leave_often, &left[i]),
@@ -104,7 +104,7 @@ static void prefixes_do_not_share(void **state)
 
 	(void)state;
 	serve(FAMILY_QUAKE3);
-	ledger(1000, 20);
+	amplification(1000, 20);
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		link_.ipv6 = rows[i].ipv6;
 		link_.peer = rows[i].peer;
@@ -123,7 +123,7 @@ static void find_neighbours(char ret[2][INET_ADDRSTRLEN])
 	for (int i = 0; i < PREFIXES; i++) {
 		net = net * 1664525 + 1013904223;
 		nets[i] = (net >> 8) << 8;
-		cells[i] = limit_place(kern.live->keys, nets[i] >> 8, LEDGER_BITS);
+		cells[i] = limit_place(kern.live->keys, nets[i] >> 8, AMPLIFICATION_BITS);
 		for (int j = 0; j < i; j++) {
 			__be32 pair[2] = { htonl(nets[i] | 1), htonl(nets[j] | 1) };
 
@@ -144,7 +144,7 @@ static void a_neighbour_cannot_be_made_to_pay(void **state)
 
 	(void)state;
 	serve(FAMILY_QUAKE3);
-	ledger(1000, 20);
+	amplification(1000, 20);
 	find_neighbours(pair);
 	link_.peer = pair[0];
 	assert_true(says(status, sizeof(status)));
@@ -157,7 +157,7 @@ static void strict_never_gives_more_than_it_got(void **state)
 {
 	(void)state;
 	serve(FAMILY_QUAKE3);
-	ledger_strict();
+	amplification_strict();
 	assert_false(says(BYTES(OOB "print\n")));
 	pass_time(3600 * SECOND);
 	assert_false(says(BYTES(OOB "print\n")));
@@ -172,7 +172,7 @@ static void players_and_friends_are_exempt(void **state)
 {
 	(void)state;
 	serve(FAMILY_QUAKE3);
-	ledger(100, 20);
+	amplification(100, 20);
 	assert_false(says(status, sizeof(status)));
 	for (__u32 i = 1; i < 50; i++)
 		assert_true(sent(i));
@@ -193,17 +193,17 @@ static void remote_console_is_cut_unless_allowed(void **state)
 		link_.peer = plays ? STRANGER : PEER;
 		link_.dport = (__u16)(HERE + plays);
 		serve(FAMILY_QUAKE3);
-		ledger(LEDGER_ALLOWANCE, LEDGER_WINDOW_S);
+		amplification(AMPLIFICATION_ALLOWANCE, AMPLIFICATION_REFILL_S);
 		if (plays)
 			assert_true(sent(1));
-		pass_time(SECOND * LEDGER_WINDOW_S);
+		pass_time(SECOND * AMPLIFICATION_REFILL_S);
 		assert_int_equal(hear_from(link_.peer, link_.dport,
 					   BYTES(OOB "rcon password cvarlist"))
 					 .action,
 				 XDP_PASS);
 		for (int i = 0; i < 32; i++)
 			left += says(print, sizeof(print));
-		assert_int_equal(left, LEDGER_ALLOWANCE / (sizeof(print) + FRAME));
+		assert_int_equal(left, AMPLIFICATION_ALLOWANCE / (sizeof(print) + FRAME));
 		kern_list(&kern, true, link_.peer, 128);
 		for (int i = 0; i < 32; i++)
 			assert_true(says(print, sizeof(print)));
@@ -340,7 +340,7 @@ static void fragments_share_a_fate(void **state)
 
 	(void)state;
 	serve(FAMILY_QUAKE3);
-	ledger(1000, 20);
+	amplification(1000, 20);
 	for (int v6 = 0; v6 < 2; v6++) {
 		link_.ipv6 = v6;
 		link_.peer = v6 ? "2001:db8:1::1" : PEER;
@@ -387,7 +387,7 @@ static void notes_of_fragments_age_and_have_an_owner(void **state)
 
 	(void)state;
 	serve(FAMILY_QUAKE3);
-	ledger(1000, 20);
+	amplification(1000, 20);
 	assert_int_equal(fragment(7, 0, true, PEER, status), TC_ACT_SHOT);
 	assert_int_equal(later_from(HOST), TC_ACT_SHOT);
 	assert_int_equal(later_from("198.51.100.2"), TC_ACT_UNSPEC);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Who is allowed is let in beyond the budgets and sent beyond a stranger's ledger, but
- * not without limits, since anybody can write that address: unless it says `unlimited`.
- * And lists are looked up only where they may say something.
+ * Who is allowed is let in beyond the budgets and sent beyond a stranger's amplification
+ * limit, but not without limits, since anybody can write that address: unless it says
+ * `unlimited`. And lists are looked up only where they may say something.
  */
 #include "config/config.h"
 #include "kern/kern_game.h"
@@ -162,22 +162,24 @@ static __u64 sent_to(const char *to)
 
 static void a_friend_is_sent_more_and_no_end(void **state)
 {
-	__u64 more = (__u64)LEDGER_ALLOWANCE << FRIEND_LEDGER_SHIFT;
+	__u64 more = (__u64)AMPLIFICATION_ALLOWANCE << FRIEND_AMPLIFICATION_SHIFT;
 
 	(void)state;
 	serve_nobody();
-	ledger(LEDGER_ALLOWANCE, LEDGER_WINDOW_S);
+	amplification(AMPLIFICATION_ALLOWANCE, AMPLIFICATION_REFILL_S);
 	kern_list(&kern, true, FRIEND, 128);
 	assert_in_range(sent_to(FRIEND), more * 9 / 10, more);
 	/* Neither on its neighbours' account, nor they on its. */
-	assert_in_range(sent_to(NEIGHBOUR), LEDGER_ALLOWANCE * 9 / 10, LEDGER_ALLOWANCE);
-	pass_time(SECOND * LEDGER_WINDOW_S);
+	assert_in_range(sent_to(NEIGHBOUR), AMPLIFICATION_ALLOWANCE * 9 / 10,
+			AMPLIFICATION_ALLOWANCE);
+	pass_time(SECOND * AMPLIFICATION_REFILL_S);
 	assert_in_range(sent_to(FRIEND), more * 9 / 10, more);
 
 	kern_allow_all(&kern, FRIEND, 128);
 	assert_int_equal(sent_to(FRIEND), 3000 * (sizeof(status_) + 42));
 	/* Strict is strict, but for those. */
-	kern.live->ledger = (struct ledger){ .byte_ns = 1, .strict = 1 };
+	kern.live->amplification =
+		(struct amplification_limit){ .byte_ns = 1, .strict = 1 };
 	kern_list(&kern, true, FRIEND, 128);
 	assert_int_equal(sent_to(FRIEND), 0);
 }
@@ -185,11 +187,11 @@ static void a_friend_is_sent_more_and_no_end(void **state)
 /* Of IPv6 it is a /56 that is sent more, and the one beside it has its own. */
 static void a_friend_shares_with_its_56(void **state)
 {
-	__u64 more = (__u64)LEDGER_ALLOWANCE << FRIEND_LEDGER_SHIFT;
+	__u64 more = (__u64)AMPLIFICATION_ALLOWANCE << FRIEND_AMPLIFICATION_SHIFT;
 
 	(void)state;
 	serve_nobody();
-	ledger(LEDGER_ALLOWANCE, LEDGER_WINDOW_S);
+	amplification(AMPLIFICATION_ALLOWANCE, AMPLIFICATION_REFILL_S);
 	kern_list(&kern, true, "2001:db8:1::", 48);
 	link_.ipv6 = true;
 	assert_in_range(sent_to(FRIEND6), more * 9 / 10, more * 11 / 10);

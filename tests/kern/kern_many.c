@@ -25,7 +25,7 @@ static void host(int count)
 		kern_port(&kern, 0, (__u16)(PORT + i), i % 8, false);
 	}
 	kern.live->answering.until_ns[0] = 0;
-	ledger(config_allowance(&config), LEDGER_WINDOW_S);
+	amplification(config_allowance(&config), AMPLIFICATION_REFILL_S);
 	pass_time(1000 * SECOND);
 }
 
@@ -89,9 +89,10 @@ static void victim_is_sent_no_more_than_is_said(void **state)
 				       : 0;
 		}
 		print_message("%d servers: %.0f B out, %.0f B in\n", counts[c], out, in);
-		assert_true(out - in <= most[c] * LEDGER_ALLOWANCE *
-						(1 + seconds / LEDGER_WINDOW_S) * 1.02);
-		assert_true(out > in + most[c] * LEDGER_ALLOWANCE);
+		assert_true(out - in <= most[c] * AMPLIFICATION_ALLOWANCE *
+						(1 + seconds / AMPLIFICATION_REFILL_S) *
+						1.02);
+		assert_true(out > in + most[c] * AMPLIFICATION_ALLOWANCE);
 	}
 }
 

@@ -205,7 +205,7 @@ static void one_line_of_moves_counts(void **state)
 
 	(void)state;
 	serve(FAMILY_NETQUAKE);
-	ledger(16384, 20);
+	amplification(16384, 20);
 	for (__u32 i = 0; i < 20; i++) {
 		pass_time(SECOND / 20);
 		assert_true(nq_update(i, clock_of(600000 + 3 * i), 60));
@@ -281,7 +281,7 @@ static void an_honest_client_is_proven_in_time(void **state)
 
 	(void)state;
 	serve(FAMILY_NETQUAKE);
-	ledger(16384, 20);
+	amplification(16384, 20);
 	for (size_t i = 0; i < COUNT(rows); i++)
 		for (int again = 0; again < 2; again++) {
 			char peer[32];
@@ -315,7 +315,7 @@ static void no_stream_is_reflected(void **state)
 		struct player player;
 
 		serve(FAMILY_NETQUAKE);
-		ledger(16384, 20);
+		amplification(16384, 20);
 		link_.peer = "203.0.113.66";
 		for (__u32 i = 0; i < 4; i++) {
 			out += nq_block(i, 1032) ? 1032 + 42 : 0;
@@ -346,7 +346,7 @@ static void acks_buy_one_block_each(void **state)
 {
 	(void)state;
 	serve(FAMILY_NETQUAKE);
-	ledger(3000, 20);
+	amplification(3000, 20);
 	for (__u32 i = 0; i < 3; i++) {
 		assert_true(nq_block(i, 900));
 		assert_true(nq_acked(i));
@@ -370,7 +370,7 @@ static void acks_buy_one_block_each(void **state)
 	assert_false(nq_block(8, 1400));
 
 	/* Strict: not even that. */
-	ledger_strict();
+	amplification_strict();
 	link_.peer = "203.0.113.1";
 	for (int i = 0; i < 4; i++)
 		ask(link_.peer, HERE);

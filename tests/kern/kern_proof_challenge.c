@@ -318,13 +318,13 @@ static void the_invited_pay(void **state)
 
 	(void)state;
 	demand_all(FAMILY_QUAKE2);
-	ledger(2000, 20);
+	amplification(2000, 20);
 	link_.peer = "203.0.113.77";
 	for (int i = 0; i < 20; i++)
 		left += says(challenge, sizeof(challenge));
 	assert_int_equal(left, 2000 / (sizeof(challenge) + 42));
 	link_.peer = PEER;
-	kern.live->ledger = (struct ledger){ 0 };
+	kern.live->amplification = (struct amplification_limit){ 0 };
 }
 
 /* Under load NetQuake's clients have to ask twice, as they do. */
@@ -478,10 +478,10 @@ static void a_hello_comes_twice(void **state)
 }
 
 /*
- * What is longer than what asked for it is in the ledger, and not sent without credit;
- * what is not answered pays for those that follow.
+ * What is longer than what asked for it is in the amplification limit, and not sent
+ * without credit; what is not answered pays for those that follow.
  */
-static void the_ledger_pays_for_what_is_longer(void **state)
+static void longer_challenges_are_charged_to_the_prefix(void **state)
 {
 	const struct dialect *d = &dialects[2];
 	size_t in = 0, out = 0;
@@ -489,7 +489,7 @@ static void the_ledger_pays_for_what_is_longer(void **state)
 
 	(void)state;
 	demand_all(FAMILY_QUAKE2);
-	ledger(100, 20);
+	amplification(100, 20);
 	for (int i = 0; i < 100; i++) {
 		struct frame_spec each = { .sport = (__u16)(HERE + i) };
 
@@ -529,7 +529,7 @@ int main(void)
 		TEST(netquake_asks_twice),
 		TEST(darkplaces_asks_in_both_ways),
 		TEST(a_hello_comes_twice),
-		TEST(the_ledger_pays_for_what_is_longer),
+		TEST(longer_challenges_are_charged_to_the_prefix),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

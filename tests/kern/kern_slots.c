@@ -261,7 +261,7 @@ static void netquake_counts_who_returns_marks(void **state)
 {
 	(void)state;
 	serve_slots(&families[3], 9, 2);
-	ledger(1 << 20, 20);
+	amplification(1 << 20, 20);
 	for (int there = 0; there <= 3; there++) {
 		nq_play(nq_peers, 3, there);
 		assert_int_equal(nq_asks("192.0.2.9"),

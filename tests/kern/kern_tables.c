@@ -200,7 +200,7 @@ static void another_users_socket_is_no_evidence(void **state)
 		struct player_id id;
 
 		serve_two(FAMILY_NETQUAKE);
-		ledger(2000, 20);
+		amplification(2000, 20);
 		kern.live->owners[1].user = rows[i].user;
 		link_.sport = THEIRS;
 		for (__u32 n = 0; n < 10; n++)
@@ -211,7 +211,7 @@ static void another_users_socket_is_no_evidence(void **state)
 		assert_int_equal(players_find(&kern.live->players, &id, kern.live->keys) <
 					 PLAYERS_MAX,
 				 rows[i].believed);
-		ledger(1000000, 20);
+		amplification(1000000, 20);
 		name_port(45000);
 		link_.sport = 45000;
 		assert_true(nq_block(0, 8));

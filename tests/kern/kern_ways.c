@@ -373,8 +373,8 @@ static void agree(const __u64 keys[3])
 
 /*
  * What all agreed on was all that can be said, at least once, lists, races, fragments
- * (kern_frames), the ledger (kern_ledger) and proof of address apart: of that, kern_proof
- * sends each text by all ways.
+ * (kern_frames), the amplification limit (kern_ledger) and proof of address apart: of
+ * that, kern_proof sends each text by all ways.
  */
 static void every_answer_was_given(void)
 {

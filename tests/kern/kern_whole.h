@@ -45,10 +45,10 @@ static inline int begin(void **state)
 	if (!maps_open(&shield))
 		return -1;
 	shield.endpoints = map_make("endpoints");
-	shield.ledgers = map_make("ledgers");
+	shield.amplification = map_make("amplification");
 	shield.counters = map_make("counters");
 	shield.refused = map_make("refused");
-	assert_true(shield.endpoints >= 0 && shield.ledgers >= 0 &&
+	assert_true(shield.endpoints >= 0 && shield.amplification >= 0 &&
 		    shield.counters >= 0 && shield.refused >= 0);
 	shield.lock = open("/tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	assert_true(shield.lock >= 0);
@@ -66,7 +66,7 @@ static inline int end(void **state)
 	(void)state;
 	maps_close(&shield);
 	close(shield.endpoints);
-	close(shield.ledgers);
+	close(shield.amplification);
 	close(shield.counters);
 	close(shield.refused);
 	close(shield.lock);
@@ -244,7 +244,7 @@ static inline void assert_live(void)
 	assert_tables();
 	SAME(generation);
 	SAME(lists);
-	SAME(ledger);
+	SAME(amplification);
 	SAME(sampling);
 	SAME(globals);
 	SAME(sources);

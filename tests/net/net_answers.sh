@@ -234,7 +234,7 @@ bytes_out()
 {
 	local most
 
-	# The cap of strangers, for the seconds that the floods took, and the ledger's.
+	# The cap of strangers, for the seconds that the floods took, and the amplification limit's.
 	most=$((60 * 2500000))
 	[ "$(net_count crowd bytes)" -le "$most" ]
 }

@@ -4,7 +4,7 @@
 # net_ledger.sh - whatever is asked, of whatever server, however it is spread: no prefix
 # is sent more than it sent, and the allowance.
 #
-# Budgets are unlimited here, so that only the ledger is at work. Every request and every
+# Budgets are unlimited here, so that only the amplification limit is at work. Every request and every
 # way to send it has a network of its own, so all run at once: without the shield, with
 # it, and with it in strict mode. nftables counts what passes, outside of the shield: in
 # behind it, out on the far side of the link.
@@ -297,7 +297,7 @@ exceeds()
 		"$work/off.sums"
 }
 
-# The ledger would let out one answer in 12; a busy server misses some questions.
+# The amplification limit would let out one answer in 12; a busy server misses some questions.
 tracker_exempt()
 {
 	local came sent
@@ -356,7 +356,7 @@ net_until 30 all_forgotten || net_die "the server still sends to somebody"
 shield_with limit || exit 1
 run_all on
 sums on >"$work/on.sums"
-net_check "the ledger holds for every request, way and family" within on
+net_check "the amplification limit holds for every request, way and family" within on
 net_check "an allowed tracker is exempt" tracker_exempt
 net_check "sign-on is cut" signon_dropped
 net_check "fragments of one fate" fragments_whole ''

@@ -93,7 +93,7 @@ ask()
 		timeout 0.5 dd bs=2000 count=1 <&3 2>/dev/null' - "$NET_SERVER" "$NET_PORT"
 }
 
-# No ledger owes anything, unless one never hears of the requests.
+# No amplification limit owes anything, unless one never hears of the requests.
 all_are_answered()
 {
 	local answered=0

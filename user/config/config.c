@@ -160,19 +160,19 @@ static int amplification_read(const struct parse *p, cfg_t *cfg)
 			"for no more out than in, or `mode = off` for no limit",
 			allowance->text);
 	if (choice_read(section, "mode", amplifications, &mode) ||
-	    number_read(section, "allowance", &config->ledger_allowance) ||
-	    number_read(section, "refill", &config->ledger_window_s))
+	    number_read(section, "allowance", &config->amplification_allowance) ||
+	    number_read(section, "refill", &config->amplification_refill_s))
 		return -EINVAL;
 	if (allowance && mode != AMPLIFICATION_LIMIT) {
 		config_warn(allowance->path, allowance->line,
 			    "allowance '%s' has no effect in this mode: write `mode = "
 			    "limit`, or leave `allowance` out",
 			    allowance->text);
-		config->ledger_allowance = LEDGER_ALLOWANCE;
+		config->amplification_allowance = AMPLIFICATION_ALLOWANCE;
 	}
 	if (mode == AMPLIFICATION_OFF)
-		config->ledger_allowance = 0;
-	config->ledger_strict = mode == AMPLIFICATION_STRICT;
+		config->amplification_allowance = 0;
+	config->amplification_strict = mode == AMPLIFICATION_STRICT;
 	return 0;
 }
 

@@ -13,34 +13,34 @@
 #include "lib/cidr.h"
 #include "lib/listen.h"
 
-#define CONFIG_PATH	  "/etc/quakeshield.conf"
-#define CONFIG_PORTS	  64 /* of one service */
-#define CONFIG_ADDRESSES  16 /* of one service */
-#define CONFIG_INTERFACES 16
-#define CONFIG_LIST	  4096 /* allow or deny entries in the file */
+#define CONFIG_PATH		"/etc/quakeshield.conf"
+#define CONFIG_PORTS		64 /* of one service */
+#define CONFIG_ADDRESSES	16 /* of one service */
+#define CONFIG_INTERFACES	16
+#define CONFIG_LIST		4096 /* allow or deny entries in the file */
 
-#define CONFIG_FILE_NAME  256 /* of one, in complaints; a longer one is cut */
+#define CONFIG_FILE_NAME	256 /* of one, in complaints; a longer one is cut */
 
-#define LEDGER_ALLOWANCE  16384 /* defaults: docs/explain/anti-amplification.md */
-#define LEDGER_WINDOW_S	  20
-#define LEDGER_SERVERS	  8 /* so many servers share one default allowance */
-#define LEDGER_MOST	  8 /* default allowances that a prefix may have */
-#define PROOF_RATE	  "1000000/s burst 250000"
-#define ANSWERS_RATE	  2500000 /* bytes a second: 20 Mbit/s */
-#define ANSWERS_LEAST	  8192
-#define ANSWERS_MOST	  100000000
-#define PLAYERS_SOURCE	  32 /* players of one source in a service */
-#define PLAYERS_PREFIX	  64 /* and of one prefix */
-#define METRICS_LISTEN	  "127.0.0.1:9127"
-#define SAMPLE_EVERY	  1024 /* where there is a section sample */
-#define SAMPLE_RATE	  50 /* samples a second */
-#define FOLLOW_RATE	  2000 /* datagrams a second */
-#define OUTPUT_CPU	  20 /* per cent of one processor */
-#define PSK_IDENTITY	  129 /* with the NUL, as is the next */
-#define PSK_FILE	  256
-#define CONFIG_COMMAND	  256 /* with the NUL */
-#define CONFIG_WORDS	  16 /* of a command */
-#define OUTPUT_NAME	  108 /* of a path: a Unix socket takes no more */
+#define AMPLIFICATION_ALLOWANCE 16384 /* defaults: docs/explain/anti-amplification.md */
+#define AMPLIFICATION_REFILL_S	20
+#define AMPLIFICATION_SERVERS	8 /* so many servers share one default allowance */
+#define AMPLIFICATION_MOST	8 /* default allowances that a prefix may have */
+#define PROOF_RATE		"1000000/s burst 250000"
+#define ANSWERS_RATE		2500000 /* bytes a second: 20 Mbit/s */
+#define ANSWERS_LEAST		8192
+#define ANSWERS_MOST		100000000
+#define PLAYERS_SOURCE		32 /* players of one source in a service */
+#define PLAYERS_PREFIX		64 /* and of one prefix */
+#define METRICS_LISTEN		"127.0.0.1:9127"
+#define SAMPLE_EVERY		1024 /* where there is a section sample */
+#define SAMPLE_RATE		50 /* samples a second */
+#define FOLLOW_RATE		2000 /* datagrams a second */
+#define OUTPUT_CPU		20 /* per cent of one processor */
+#define PSK_IDENTITY		129 /* with the NUL, as is the next */
+#define PSK_FILE		256
+#define CONFIG_COMMAND		256 /* with the NUL */
+#define CONFIG_WORDS		16 /* of a command */
+#define OUTPUT_NAME		108 /* of a path: a Unix socket takes no more */
 
 enum attach_mode {
 	MODE_AUTO, /* native, else skb, saying so */
@@ -71,9 +71,9 @@ struct config {
 	bool replay_clock; /* never from a file: time is what live.clock_ns says */
 	bool detach_on_exit; /* SIGTERM takes the shield down; default: it stays */
 	/* What an unverified /24 or /56 may be sent beyond what it has sent. */
-	__u32 ledger_allowance; /* bytes each refill; 0: mode = off */
-	__u32 ledger_window_s;
-	bool ledger_strict; /* no allowance: no more out than in, ever */
+	__u32 amplification_allowance; /* bytes each refill; 0: mode = off */
+	__u32 amplification_refill_s;
+	bool amplification_strict; /* no allowance: no more out than in, ever */
 	struct limit proof; /* how many requests are answered by asking for proof */
 	__u32 answers_rate; /* bytes a second of answers to strangers; 0: none */
 	struct listen_at metrics; /* where the daemon tells what it counts */
@@ -140,9 +140,9 @@ struct config_silent {
 
 /*
  * The bytes that a prefix may be sent beyond what it has sent, in one window: what the
- * configuration says, or, where that is the default, as much for each LEDGER_SERVERS
- * servers begun, at most LEDGER_MOST times. A server is a port of a service, at each of
- * its addresses. 0: there is no ledger.
+ * configuration says, or, where that is the default, as much for each
+ * AMPLIFICATION_SERVERS servers begun, at most AMPLIFICATION_MOST times. A server is a
+ * port of a service, at each of its addresses. 0: there is no amplification limit.
  */
 __u64 config_allowance(const struct config *config);
 

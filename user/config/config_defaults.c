@@ -204,19 +204,19 @@ __u64 config_allowance(const struct config *config)
 
 		servers += c->port_count * (c->address_count ? c->address_count : 1);
 	}
-	times = (servers + LEDGER_SERVERS - 1) / LEDGER_SERVERS;
-	if (config->ledger_allowance != LEDGER_ALLOWANCE || times < 1)
+	times = (servers + AMPLIFICATION_SERVERS - 1) / AMPLIFICATION_SERVERS;
+	if (config->amplification_allowance != AMPLIFICATION_ALLOWANCE || times < 1)
 		times = 1;
-	if (times > LEDGER_MOST)
-		times = LEDGER_MOST;
-	return (__u64)config->ledger_allowance * times;
+	if (times > AMPLIFICATION_MOST)
+		times = AMPLIFICATION_MOST;
+	return (__u64)config->amplification_allowance * times;
 }
 
 void config_empty(struct config *ret)
 {
 	memset(ret, 0, sizeof(*ret));
-	ret->ledger_allowance = LEDGER_ALLOWANCE;
-	ret->ledger_window_s = LEDGER_WINDOW_S;
+	ret->amplification_allowance = AMPLIFICATION_ALLOWANCE;
+	ret->amplification_refill_s = AMPLIFICATION_REFILL_S;
 	read_rate(PROOF_RATE, &ret->proof);
 	ret->answers_rate = ANSWERS_RATE;
 	listen_parse(METRICS_LISTEN, &ret->metrics);

@@ -36,9 +36,9 @@ const struct config_key config_keys[] = {
 	{ "amplification", "mode", KEY_CHOICE, 0, 0, "off, limit, strict", "limit",
 	  "limit: a prefix without a player is sent as many bytes as it has sent, and the allowance. strict: no more than it has sent. off: no limit." },
 	/* At the shortest refill the highest allowance is a byte per 10 ns: never 0 ns. */
-	{ "amplification", "allowance", KEY_NUMBER, 1, 100000000, "bytes", TEXT(LEDGER_ALLOWANCE),
-	  "Bytes that a prefix without a player may be sent beyond what it has sent. The default is for each " TEXT(LEDGER_SERVERS) " servers, at most " TEXT(LEDGER_MOST) " times; any other value is for the whole host." },
-	{ "amplification", "refill", KEY_NUMBER, 1, 3600, "seconds", TEXT(LEDGER_WINDOW_S),
+	{ "amplification", "allowance", KEY_NUMBER, 1, 100000000, "bytes", TEXT(AMPLIFICATION_ALLOWANCE),
+	  "Bytes that a prefix without a player may be sent beyond what it has sent. The default is for each " TEXT(AMPLIFICATION_SERVERS) " servers, at most " TEXT(AMPLIFICATION_MOST) " times; any other value is for the whole host." },
+	{ "amplification", "refill", KEY_NUMBER, 1, 3600, "seconds", TEXT(AMPLIFICATION_REFILL_S),
 	  "Time in which a used up allowance is whole again." },
 
 	{ "validation", "rate", KEY_RATE, 0, 0, "challenges", PROOF_RATE,

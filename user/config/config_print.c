@@ -148,12 +148,12 @@ static void print_service(const struct config_service *s, FILE *file)
 static void print_amplification(const struct config *c, FILE *file)
 {
 	fprintf(file, "amplification {\n\tmode = %s\n",
-		c->ledger_strict      ? "strict"
-		: c->ledger_allowance ? "limit"
-				      : "off");
-	if (c->ledger_allowance && !c->ledger_strict)
-		fprintf(file, "\tallowance = %u\n", c->ledger_allowance);
-	fprintf(file, "\trefill = %u\n}\n", c->ledger_window_s);
+		c->amplification_strict	     ? "strict"
+		: c->amplification_allowance ? "limit"
+					     : "off");
+	if (c->amplification_allowance && !c->amplification_strict)
+		fprintf(file, "\tallowance = %u\n", c->amplification_allowance);
+	fprintf(file, "\trefill = %u\n}\n", c->amplification_refill_s);
 }
 
 void config_print(const struct config *config, void *file)

@@ -74,7 +74,7 @@ struct incident_counts {
 	uint64_t packets, bytes; /* received; whole frames */
 	uint64_t refused; /* of them: dropped, or that would be if not observed */
 	uint64_t asked; /* of them: over a budget, and asked for proof instead */
-	uint64_t withheld; /* answers that the ledger kept back */
+	uint64_t withheld; /* answers that the amplification limit kept back */
 	uint64_t guesses; /* of those refused: rcon */
 	uint64_t kinds[KIND_COUNT]; /* of those refused, asked and withheld */
 	uint64_t reasons[REASON_COUNT]; /* of all received, and of those withheld */

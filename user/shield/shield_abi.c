@@ -78,7 +78,7 @@ static void hash_parts(__u32 *hash)
 					sizeof(struct budget),
 					sizeof(struct port),
 					sizeof(struct tables),
-					sizeof(struct ledger),
+					sizeof(struct amplification_limit),
 					sizeof(struct sampling),
 					sizeof(struct sample),
 					sizeof(struct cidr),

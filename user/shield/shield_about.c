@@ -113,21 +113,25 @@ bool about_limits(const struct shield *s, const struct service *service, __u32 s
 /* --- amplification ----------------------------------------------------------- */
 
 /*
- * Return the nanoseconds that the account at @place, of cell_ledger(), is granted at @now
- * until @limit; below 0 if it owes more. An account without a cell is granted nothing
- * where all cells of its line owe.
+ * Return the nanoseconds that the account at @place, of cell_amplification(), is granted
+ * at @now until @limit; below 0 if it owes more. An account without a cell is granted
+ * nothing where all cells of its line owe.
  */
-static __s64 ledger_left(const struct shield *s, __u32 place, __u64 now, __u64 limit)
+static __s64 amplification_left(const struct shield *s, __u32 place, __u64 now,
+				__u64 limit)
 {
-	__u32 index = place >> LEDGER_TAGS, tag = place & ((1 << LEDGER_TAGS) - 1);
-	__u64 floor = now - s->shared->ledger.credit_ns, due;
-	struct ledger_line line = { 0 };
+	__u32 index = place >> AMPLIFICATION_TAG_BITS,
+	      tag = place & ((1 << AMPLIFICATION_TAG_BITS) - 1);
+	__u64 floor = now - s->shared->amplification.credit_ns, due;
+	struct amplification_line line = { 0 };
 	bool room = false;
 
-	bpf_map_lookup_elem(s->ledgers, &index, &line);
-	for (int way = 0; way < LEDGER_WAYS; way++) {
-		due = (line.cells[way] >> LEDGER_TAGS) * LEDGER_GRAIN_NS;
-		if ((line.cells[way] & ((1 << LEDGER_TAGS) - 1)) == (tag ? tag : 1))
+	bpf_map_lookup_elem(s->amplification, &index, &line);
+	for (int way = 0; way < AMPLIFICATION_WAYS; way++) {
+		due = (line.cells[way] >> AMPLIFICATION_TAG_BITS) *
+		      AMPLIFICATION_GRAIN_NS;
+		if ((line.cells[way] & ((1 << AMPLIFICATION_TAG_BITS) - 1)) ==
+		    (tag ? tag : 1))
 			return (__s64)(limit - (due < floor ? floor : due));
 		room |= due <= now;
 	}
@@ -137,16 +141,16 @@ static __s64 ledger_left(const struct shield *s, __u32 place, __u64 now, __u64 l
 void about_allowance(const struct shield *s, const struct about_host *host,
 		     struct about_allowance *ret)
 {
-	const struct ledger *l = &s->shared->ledger;
-	__u64 now = l->strict ? LEDGER_STRICT_NS : about_clock(s);
+	const struct amplification_limit *l = &s->shared->amplification;
+	__u64 now = l->strict ? AMPLIFICATION_STRICT_NS : about_clock(s);
 
 	*ret = (struct about_allowance){ .off = !l->byte_ns, .strict = l->strict };
 	if (ret->off)
 		return;
 	ret->most = l->window_ns / l->byte_ns;
-	ret->left =
-		ledger_left(s, cell_ledger(s->shared, host, 0), now, now + l->window_ns) /
-		(__s64)l->byte_ns;
+	ret->left = amplification_left(s, cell_amplification(s->shared, host, 0), now,
+				       now + l->window_ns) /
+		    (__s64)l->byte_ns;
 }
 
 /* --- flows ------------------------------------------------------------------- */

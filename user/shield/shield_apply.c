@@ -18,7 +18,8 @@
 #include "shield/shield_internal.h"
 #include "lib/util.h"
 
-#define LEDGER_CREDIT_BYTES (1 << 20) /* strict: unused credit is kept up to here */
+#define AMPLIFICATION_CREDIT_BYTES \
+	(1 << 20) /* strict: unused credit is kept up to here */
 
 /* Which slot each service gets; the tables of one generation, before they are written. */
 struct plan {
@@ -209,28 +210,32 @@ static int reset_slots(struct shield *s, const struct plan *plan)
 }
 
 /* Debts in time and debts in bytes do not mix: a change of sort starts from zero. */
-static int apply_ledger(struct shield *s, const struct config *config)
+static int apply_amplification(struct shield *s, const struct config *config)
 {
-	struct ledger ledger = { 0 };
+	struct amplification_limit amplification = { 0 };
 
-	if (config->ledger_strict) {
-		ledger.byte_ns = LEDGER_GRAIN_NS;
-		ledger.credit_ns = LEDGER_CREDIT_BYTES * LEDGER_GRAIN_NS;
-		ledger.strict = 1;
-	} else if (config->ledger_allowance) {
-		ledger.window_ns = config->ledger_window_s * 1000000000ull;
-		ledger.byte_ns = ledger.window_ns / config_allowance(config);
+	if (config->amplification_strict) {
+		amplification.byte_ns = AMPLIFICATION_GRAIN_NS;
+		amplification.credit_ns =
+			AMPLIFICATION_CREDIT_BYTES * AMPLIFICATION_GRAIN_NS;
+		amplification.strict = 1;
+	} else if (config->amplification_allowance) {
+		amplification.window_ns = config->amplification_refill_s * 1000000000ull;
+		amplification.byte_ns =
+			amplification.window_ns / config_allowance(config);
 	}
-	if (ledger.strict != s->shared->ledger.strict) {
-		struct ledger_line *zeros = calloc(1 << LEDGER_BITS, sizeof(*zeros));
-		int err = zeros ? write_half(s->ledgers, zeros, 1 << LEDGER_BITS, 0)
+	if (amplification.strict != s->shared->amplification.strict) {
+		struct amplification_line *zeros =
+			calloc(1 << AMPLIFICATION_BITS, sizeof(*zeros));
+		int err = zeros ? write_half(s->amplification, zeros,
+					     1 << AMPLIFICATION_BITS, 0)
 				: -ENOMEM;
 
 		free(zeros);
 		if (err)
 			return err;
 	}
-	s->shared->ledger = ledger;
+	s->shared->amplification = amplification;
 	return 0;
 }
 
@@ -307,7 +312,7 @@ static int write_plan(struct shield *s, const struct config *config, struct plan
 		err = shield_list_apply(s, LIST_FOLLOW, config->follow, NULL,
 					config->follow_count);
 	if (!err)
-		err = apply_ledger(s, config);
+		err = apply_amplification(s, config);
 	if (!err) {
 		apply_sampling(s, config);
 		apply_proof(s, config);

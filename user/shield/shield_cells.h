@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * shield_cells.h - where the tables have the cells of one address, as the programs
- * compute it (admit_net(), ledger_book()). tests/kern/kern_explain_trial.c holds the two
- * together.
+ * compute it (admit_net(), amplification_update()). tests/kern/kern_explain_trial.c holds
+ * the two together.
  */
 #ifndef SHIELD_CELLS_H
 #define SHIELD_CELLS_H
 
 #include "shield/about.h"
 
-#define CELL_LEDGERS 3 /* accounts of one address */
+#define CELL_AMPLIFICATIONS 3 /* accounts of one address */
 
 /* area_net(): the /20 or /48 around @net's prefix. */
 static inline __u64 cell_network(const struct about_host *host)
@@ -46,8 +46,8 @@ static inline __u32 cell_prefix(const struct live *l, const struct budget *b,
  * The line of an account of amplification, above its tag. @account: 0 of the prefix, 1
  * of an allowed source, 2 of what signs on.
  */
-static inline __u32 cell_ledger(const struct live *l, const struct about_host *host,
-				int account)
+static inline __u32 cell_amplification(const struct live *l,
+				       const struct about_host *host, int account)
 {
 	__u64 prefix = host->net >> 8 | (__u64)host->ipv6 << 56;
 
@@ -55,7 +55,7 @@ static inline __u32 cell_ledger(const struct live *l, const struct about_host *h
 		prefix = (host->ipv6 ? prefix : host->net) | 1ull << 57;
 	else if (account == 2)
 		prefix |= 1ull << 58;
-	return limit_place(l->keys, prefix, LEDGER_BITS + LEDGER_TAGS);
+	return limit_place(l->keys, prefix, AMPLIFICATION_BITS + AMPLIFICATION_TAG_BITS);
 }
 
 #endif /* SHIELD_CELLS_H */

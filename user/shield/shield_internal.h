@@ -25,7 +25,7 @@
 	X(refused,	PERCPU_ARRAY,	__u32,	struct refused, 0)	\
 	X(others,	PERCPU_ARRAY,	__u32,	struct counter, OTHER_COUNT) \
 	X(qports,	HASH,		struct qport_key, __u16, PLAYERS_MAX) \
-	X(ledgers,	ARRAY,		__u32,	struct ledger_line, 1 << LEDGER_BITS) \
+	X(amplification,	ARRAY,		__u32,	struct amplification_line, 1 << AMPLIFICATION_BITS) \
 	X(fragments,	ARRAY,		__u32,	__u64,	1 << FRAGMENT_BITS) \
 	X(follow,	LPM_TRIE,	struct cidr, struct list_entry, LIST_MAX) \
 	X(samples,	RINGBUF,	struct nothing, struct nothing, SAMPLES_BYTES) \

@@ -41,7 +41,7 @@ static void cell_copy(int from, int to, __u32 index)
 
 static void line_copy(int from, int to, __u32 index)
 {
-	struct ledger_line line;
+	struct amplification_line line;
 
 	if (!bpf_map_lookup_elem(from, &index, &line))
 		bpf_map_update_elem(to, &index, &line, BPF_ANY);
@@ -100,9 +100,9 @@ static void copy_cells(const struct trial *t, __u32 slot)
 	list_copy(t, LIST_ALLOW, t->copy->allow);
 	list_copy(t, LIST_DENY, t->copy->deny);
 	hash_copy(t, t->of->qports, t->copy->qports, false);
-	for (int i = 0; i < CELL_LEDGERS; i++)
-		line_copy(t->of->ledgers, t->copy->ledgers,
-			  cell_ledger(l, &t->host, i) >> LEDGER_TAGS);
+	for (int i = 0; i < CELL_AMPLIFICATIONS; i++)
+		line_copy(t->of->amplification, t->copy->amplification,
+			  cell_amplification(l, &t->host, i) >> AMPLIFICATION_TAG_BITS);
 	if (!shield_service(t->copy, slot, &service))
 		return;
 	for (int class = 0; class < CLASS_BUDGETS; class ++)
