@@ -2,8 +2,8 @@
 /*
  * greylist.bpf.h - requests to join that have to come twice, while their service is under
  * load: a client of NetQuake or DTLS has nothing else to prove its address with, see
- * repeat.h. shield() refuses here what comes for the first time. The program for proof
- * judges the rest: judge_repeated().
+ * greylist.h. shield() refuses here what comes for the first time. The program for proof
+ * judges the rest: greylist_decide().
  */
 #ifndef GREYLIST_BPF_H
 #define GREYLIST_BPF_H
@@ -29,28 +29,28 @@ static __always_inline int hello_random(struct xdp_md *ctx, const struct packet 
 }
 
 /* Return a keyed hash of a request of @who. @random tells its requests apart. */
-static __always_inline __u64 repeat_hash(const struct live *l,
-					 const struct cookie_asker *who, __u32 random)
+static __always_inline __u64 greylist_hash(const struct live *l,
+					   const struct cookie_asker *who, __u32 random)
 {
 	return who->word[0] * l->keys[0] + who->word[1] * l->keys[1] +
 	       (who->word[2] | (__u64)random << 32) * l->keys[2];
 }
 
 /*
- * repeat_seen() of the request with @hash, in this processor's table. @hello: at the pace
- * of DTLS, not at NetQuake's. Walked once by the verifier.
+ * greylist_seen() of the request with @hash, in this processor's table. @hello: at the
+ * pace of DTLS, not at NetQuake's. Walked once by the verifier.
  */
-__noinline int repeat_asked(__u64 hash, __u32 hello, __u32 look)
+__noinline int greylist_retried(__u64 hash, __u32 hello, __u32 look)
 {
-	__u32 table = bpf_get_smp_processor_id() & recent_mask, at = repeat_at(hash);
+	__u32 table = bpf_get_smp_processor_id() & recent_mask, at = greylist_at(hash);
 	struct recent *r = bpf_map_lookup_elem(&recent, &table);
-	struct repeat_pace pace;
+	struct greylist_timing timing;
 
-	pace.least = hello ? repeat_hello.least : repeat_netquake.least;
-	pace.most = hello ? repeat_hello.most : repeat_netquake.most;
-	pace.held = hello ? repeat_hello.held : repeat_netquake.held;
-	return r && index_below(&at, 1 << REPEAT_BITS) &&
-	       repeat_seen(&r->repeats[at], hash, &pace, clock_now(&live), look);
+	timing.least = hello ? greylist_hello.least : greylist_netquake.least;
+	timing.most = hello ? greylist_hello.most : greylist_netquake.most;
+	timing.kept = hello ? greylist_hello.kept : greylist_netquake.kept;
+	return r && index_below(&at, 1 << GREYLIST_BITS) &&
+	       greylist_seen(&r->greylist[at], hash, &timing, clock_now(&live), look);
 }
 
 /*
@@ -58,9 +58,9 @@ __noinline int repeat_asked(__u64 hash, __u32 hello, __u32 look)
  * ClientHello, is spent, or that of its source at @net. Puts the service under load in
  * the first case. A limit of the prefix may be spent if the result is false.
  */
-static __always_inline bool joins_in_vain(struct live *l, const struct service *s,
-					  __u32 slot, enum wire_kind kind, __u64 net,
-					  __u32 ipv6, __u64 now)
+static __always_inline bool join_over_limit(struct live *l, const struct service *s,
+					    __u32 slot, enum wire_kind kind, __u64 net,
+					    __u32 ipv6, __u64 now)
 {
 	__u32 class = kind == KIND_CCREQ_CONNECT ? CLASS_CONNECT : CLASS_CHALLENGE, cell;
 	const struct budget *b = &s->budget[class];
@@ -103,7 +103,7 @@ __noinline int greylisted(struct xdp_md *ctx, __u64 what, __u64 where, __u32 len
 	if (!s || (!hello && kind != KIND_CCREQ_CONNECT))
 		return false;
 	where_packet(ctx, where, length, &p);
-	if (!joins_in_vain(l, s, slot, kind, address_net(&p, SENDER), p.ipv6, now))
+	if (!join_over_limit(l, s, slot, kind, address_net(&p, SENDER), p.ipv6, now))
 		return false;
 	packet_asker(&p, SENDER, slot, &who);
 	if (!hello) {
@@ -111,8 +111,8 @@ __noinline int greylisted(struct xdp_md *ctx, __u64 what, __u64 where, __u32 len
 		if (cell && cell->flags & PROVEN_SURELY)
 			return false;
 	}
-	return !repeat_asked(repeat_hash(l, &who, hello ? hello_random(ctx, &p) : 0),
-			     hello, true);
+	return !greylist_retried(
+		greylist_hash(l, &who, hello ? hello_random(ctx, &p) : 0), hello, true);
 }
 
 #endif /* GREYLIST_BPF_H */

@@ -192,15 +192,15 @@ static __always_inline enum reason judge_share(const struct live *l, __u32 slot,
  * NetQuake has nothing to prove with, and DTLS only what the server itself makes: under
  * pressure they have to ask twice. REASON_VALIDATED: they did. @random: of a ClientHello.
  */
-static __always_inline enum reason judge_repeated(struct live *l, __u32 slot,
-						  const struct service *s, __u32 random,
-						  const struct cookie_asker *who,
-						  enum reason reason, __u64 now)
+static __always_inline enum reason greylist_decide(struct live *l, __u32 slot,
+						   const struct service *s, __u32 random,
+						   const struct cookie_asker *who,
+						   enum reason reason, __u64 now)
 {
 	if (reason == REASON_WITHIN_LIMITS && !pressed(l, s, slot, now))
 		return reason;
-	return repeat_asked(repeat_hash(l, who, random),
-			    s->family == FAMILY_QUAKE_ENHANCED, false)
+	return greylist_retried(greylist_hash(l, who, random),
+				s->family == FAMILY_QUAKE_ENHANCED, false)
 		       ? REASON_VALIDATED
 		       : REASON_GREYLISTED;
 }
@@ -220,7 +220,7 @@ static __always_inline enum reason judge_keys(const struct live *l, __u32 state,
 		return REASON_COUNT;
 	if (state != KEYS_KNOWN)
 		return reason;
-	return repeat_asked(repeat_hash(l, who, RANDOM_KEYS), false, false)
+	return greylist_retried(greylist_hash(l, who, RANDOM_KEYS), false, false)
 		       ? REASON_COUNT
 		       : REASON_GREYLISTED;
 }
@@ -262,7 +262,7 @@ __noinline int proof_stranger(const struct call *c, __u32 class, __u32 random)
 	const struct budget *b;
 	enum wire_kind kind;
 	enum reason reason, keys;
-	bool repeats;
+	bool must_retry;
 	__u32 slot;
 
 	if (!c)
@@ -280,12 +280,12 @@ __noinline int proof_stranger(const struct call *c, __u32 class, __u32 random)
 				   times_there(l, slot, s, kind, c->net, now), global,
 				   now);
 	reason = forget(reason, c->length);
-	repeats = kind == KIND_CCREQ_CONNECT || kind == KIND_DTLS_CLIENT_HELLO;
+	must_retry = kind == KIND_CCREQ_CONNECT || kind == KIND_DTLS_CLIENT_HELLO;
 	/* Who has spent what is its own alone has to prove itself alone. */
-	if ((kind == KIND_GETCHALLENGE || repeats) && reason == REASON_SERVICE_LIMIT)
+	if ((kind == KIND_GETCHALLENGE || must_retry) && reason == REASON_SERVICE_LIMIT)
 		press(l, slot, now);
-	if (repeats)
-		return judge_repeated(l, slot, s, random, &c->who, reason, now);
+	if (must_retry)
+		return greylist_decide(l, slot, s, random, &c->who, reason, now);
 	if (kind == KIND_GETCHALLENGE) {
 		if (reason == REASON_WITHIN_LIMITS && !pressed(l, s, slot, now))
 			return reason;

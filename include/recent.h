@@ -27,7 +27,7 @@
 #include <stdbool.h>
 
 #include "cursor.h"
-#include "repeat.h"
+#include "greylist.h"
 #include "wire.h"
 
 #define RECENT_BITS   13 /* 2^13 lines of 64 bytes: 512 KiB for each processor */
@@ -44,7 +44,7 @@ struct recent_line {
 /* What one processor remembers. */
 struct recent {
 	struct recent_line lines[1 << RECENT_BITS]; /* sources that asked */
-	struct repeat_bucket repeats[1 << REPEAT_BITS]; /* requests to join */
+	struct greylist_bucket greylist[1 << GREYLIST_BITS]; /* requests to join */
 };
 
 /* Mark window of a service: sources with a recent_turn() inside of it are marked. */

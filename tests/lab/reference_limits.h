@@ -46,7 +46,7 @@ static const struct limits_row {
 	  sizeof(((struct recent *)0)->lines),
 	  "Never. Two clients that share the bits of a line count as one. The mark window keeps the lines from filling up." },
 	{ "requests to join that have to come twice, for each possible processor up to 64",
-	  REPEAT_CELLS, sizeof(((struct recent *)0)->repeats),
+	  GREYLIST_CELLS, sizeof(((struct recent *)0)->greylist),
 	  "Requests that are remembered stay until they should have come again. A new one is not remembered, and its client has to try again." },
 	{ "cached responses", SERVICES_MAX *TEMPLATE_FORMS, OF(answering.templates),
 	  "Never. Each service has room for all its queries." },

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * test_repeat.c - requests that come twice at a client's pace, and what a flood makes of
- * that, all of it at one processor.
+ * test_greylist.c - requests that come twice at a client's pace, and what a flood makes
+ * of that, all of it at one processor.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,12 +12,12 @@
 
 #include <cmocka.h>
 
-#include "repeat.h"
+#include "greylist.h"
 
 #define MS  1000000ull
 #define NOW (1ull << 50)
 
-static struct repeat_bucket buckets[1 << REPEAT_BITS];
+static struct greylist_bucket buckets[1 << GREYLIST_BITS];
 static unsigned int random_state = 20261122;
 
 static __u64 dice(void)
@@ -29,27 +29,27 @@ static __u64 dice(void)
 	return v;
 }
 
-static const struct repeat_pace *pace = &repeat_netquake;
+static const struct greylist_timing *pace = &greylist_netquake;
 
 static bool seen(__u64 hash, __u64 now)
 {
-	return repeat_seen(&buckets[repeat_at(hash)], hash, pace, now, false);
+	return greylist_seen(&buckets[greylist_at(hash)], hash, pace, now, false);
 }
 
 static void who_repeats_at_a_clients_pace_is_seen(void **state)
 {
 	static const struct {
-		const struct repeat_pace *pace;
+		const struct greylist_timing *pace;
 		__u64 after_ms;
 		bool seen;
 	} rows[] = {
-		{ &repeat_netquake, 0, false },	   { &repeat_netquake, 100, false },
-		{ &repeat_netquake, 900, false },  { &repeat_netquake, 1000, true },
-		{ &repeat_netquake, 2500, true },  { &repeat_netquake, 8000, true },
-		{ &repeat_netquake, 8500, false }, { &repeat_netquake, 30000, false },
-		{ &repeat_hello, 0, false },	   { &repeat_hello, 480, false },
-		{ &repeat_hello, 530, true },	   { &repeat_hello, 1000, true },
-		{ &repeat_hello, 4000, true },	   { &repeat_hello, 5000, false },
+		{ &greylist_netquake, 0, false },    { &greylist_netquake, 100, false },
+		{ &greylist_netquake, 900, false },  { &greylist_netquake, 1000, true },
+		{ &greylist_netquake, 2500, true },  { &greylist_netquake, 8000, true },
+		{ &greylist_netquake, 8500, false }, { &greylist_netquake, 30000, false },
+		{ &greylist_hello, 0, false },	     { &greylist_hello, 480, false },
+		{ &greylist_hello, 530, true },	     { &greylist_hello, 1000, true },
+		{ &greylist_hello, 4000, true },     { &greylist_hello, 5000, false },
 	};
 
 	(void)state;
@@ -60,14 +60,14 @@ static void who_repeats_at_a_clients_pace_is_seen(void **state)
 		assert_false(seen(hash, NOW));
 		assert_int_equal(seen(hash, NOW + rows[i].after_ms * MS), rows[i].seen);
 	}
-	pace = &repeat_netquake;
+	pace = &greylist_netquake;
 }
 
 /* To the unit: the least and the most are at a pace. */
 static void both_ends_are_at_its_pace(void **state)
 {
-	static const struct repeat_pace *const paces[] = { &repeat_netquake,
-							   &repeat_hello };
+	static const struct greylist_timing *const paces[] = { &greylist_netquake,
+							       &greylist_hello };
 
 	(void)state;
 	for (size_t i = 0; i < 2; i++) {
@@ -79,11 +79,12 @@ static void both_ends_are_at_its_pace(void **state)
 			__u64 hash = dice();
 
 			assert_false(seen(hash, NOW));
-			assert_int_equal(seen(hash, NOW + (after[end] << REPEAT_UNIT)),
+			assert_int_equal(seen(hash,
+					      NOW + (after[end] << GREYLIST_UNIT_BITS)),
 					 end == 1 || end == 2);
 		}
 	}
-	pace = &repeat_netquake;
+	pace = &greylist_netquake;
 }
 
 /* As often as it repeats, whatever became of the answers. */
@@ -111,15 +112,15 @@ static void who_comes_too_soon_begins_anew(void **state)
 static void a_look_leaves_what_is_at_its_pace(void **state)
 {
 	__u64 hash = dice();
-	struct repeat_bucket *bucket = &buckets[repeat_at(hash)];
+	struct greylist_bucket *bucket = &buckets[greylist_at(hash)];
 
 	(void)state;
-	assert_false(repeat_seen(bucket, hash, pace, NOW, true));
-	assert_true(repeat_seen(bucket, hash, pace, NOW + 2500 * MS, true));
-	assert_true(repeat_seen(bucket, hash, pace, NOW + 2500 * MS, true));
-	assert_true(repeat_seen(bucket, hash, pace, NOW + 2500 * MS, false));
-	assert_false(repeat_seen(bucket, hash, pace, NOW + 3000 * MS, true));
-	assert_false(repeat_seen(bucket, hash, pace, NOW + 3900 * MS, true));
+	assert_false(greylist_seen(bucket, hash, pace, NOW, true));
+	assert_true(greylist_seen(bucket, hash, pace, NOW + 2500 * MS, true));
+	assert_true(greylist_seen(bucket, hash, pace, NOW + 2500 * MS, true));
+	assert_true(greylist_seen(bucket, hash, pace, NOW + 2500 * MS, false));
+	assert_false(greylist_seen(bucket, hash, pace, NOW + 3000 * MS, true));
+	assert_false(greylist_seen(bucket, hash, pace, NOW + 3900 * MS, true));
 }
 
 /* At the clock's zero, and once a cell's time has come round. */
@@ -138,7 +139,7 @@ static void an_empty_cell_is_taken_at_any_time(void **state)
  * Ten seconds of a flood from everywhere, and a hundred clients, each of which begins at
  * another time and repeats after @gaps, in ms: how many are seen within @within_ms?
  */
-static int clients_in_a_flood(const struct repeat_pace *of, __u64 rate,
+static int clients_in_a_flood(const struct greylist_timing *of, __u64 rate,
 			      const __u64 gaps[3], __u64 within_ms, int *ret_forged)
 {
 	enum {
@@ -172,7 +173,7 @@ static int clients_in_a_flood(const struct repeat_pace *of, __u64 rate,
 			next[who] += gaps[step[who]] * MS;
 		step[who]++;
 	}
-	pace = &repeat_netquake;
+	pace = &greylist_netquake;
 	return in;
 }
 
@@ -184,11 +185,11 @@ static void a_flood_hinders_none_and_lets_in_few(void **state)
 	int forged;
 
 	(void)state;
-	assert_in_range(clients_in_a_flood(&repeat_netquake, 40000, netquake_gaps, 2600,
+	assert_in_range(clients_in_a_flood(&greylist_netquake, 40000, netquake_gaps, 2600,
 					   &forged),
 			95, 100);
 	assert_in_range(forged, 0, 10);
-	assert_in_range(clients_in_a_flood(&repeat_hello, 100000, dtls_gaps, 1100,
+	assert_in_range(clients_in_a_flood(&greylist_hello, 100000, dtls_gaps, 1100,
 					   &forged),
 			92, 100);
 	assert_in_range(forged, 0, 15);
@@ -200,10 +201,10 @@ static void a_faster_flood_hinders_some(void **state)
 	int forged;
 
 	(void)state;
-	assert_in_range(clients_in_a_flood(&repeat_netquake, 200000, netquake_gaps, 8000,
-					   &forged),
+	assert_in_range(clients_in_a_flood(&greylist_netquake, 200000, netquake_gaps,
+					   8000, &forged),
 			70, 100);
-	assert_in_range(clients_in_a_flood(&repeat_hello, 200000, dtls_gaps, 3100,
+	assert_in_range(clients_in_a_flood(&greylist_hello, 200000, dtls_gaps, 3100,
 					   &forged),
 			65, 100);
 	assert_in_range(forged, 0, 40);
