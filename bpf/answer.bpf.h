@@ -12,7 +12,7 @@
 #define ANSWER_BPF_H
 
 #include "packet.bpf.h"
-#include "proof.h"
+#include "challenge.h"
 
 #define ANSWER_IPV4 28 /* octets of headers before the payload */
 #define ANSWER_IPV6 48
@@ -26,16 +26,16 @@
 struct answer {
 	__u32 payload;
 	__u32 ipv6;
-	__u32 length; /* of the text, at most PROOF_TEXT */
+	__u32 length; /* of the text, at most CHALLENGE_TEXT */
 	bool back; /* to its sender */
 };
 
 /* A sum of 16-bit words as they stand in memory, to be folded. */
-static __always_inline __u64 answer_sum(const struct proof_text *t)
+static __always_inline __u64 answer_sum(const struct challenge_text *t)
 {
 	__u64 sum = 0;
 
-	for (int i = 0; i < PROOF_TEXT / 8; i++) {
+	for (int i = 0; i < CHALLENGE_TEXT / 8; i++) {
 		__u64 word = load_u64(t->at + 8 * i);
 
 		sum += (__u32)word + (word >> 32);
@@ -217,7 +217,7 @@ static __always_inline bool answer_heads(struct xdp_md *ctx, const struct answer
 
 /* Write all of it. False: as of answer_heads(). */
 static __always_inline bool answer_write(struct xdp_md *ctx, const struct answer *a,
-					 struct proof_text *t)
+					 struct challenge_text *t)
 {
 	__u64 room;
 
@@ -226,7 +226,7 @@ static __always_inline bool answer_write(struct xdp_md *ctx, const struct answer
 	/* With the padding, for which there are zeros behind the text. */
 	room = answer_frame(ctx) - (a->payload + 1);
 	same_copy(room);
-	return room < PROOF_TEXT &&
+	return room < CHALLENGE_TEXT &&
 	       !bpf_xdp_store_bytes(ctx, a->payload & OFFSET_MASK, t->at, room + 1);
 }
 

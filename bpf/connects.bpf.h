@@ -27,7 +27,7 @@ const volatile struct limit connect_limit = { 1000000000ull / 200,
  * What is read, and how far. All of it in memory, of which the verifier knows nothing at
  * each letter, so that it walks one where it would walk each number.
  */
-struct connect_said {
+struct connect_fields {
 	__u32 protocol, qport, challenge;
 	__u32 read; /* 1: in the spelling of clients */
 	__u64 number;
@@ -35,23 +35,23 @@ struct connect_said {
 };
 
 /* One of the three numbers is over. */
-static __always_inline void connect_word(struct connect_said *said)
+static __always_inline void connect_word(struct connect_fields *fields)
 {
-	if (said->words == 0)
-		said->protocol = said->number;
-	else if (said->words == 1)
-		said->qport = said->number;
+	if (fields->words == 0)
+		fields->protocol = fields->number;
+	else if (fields->words == 1)
+		fields->qport = fields->number;
 	else
-		said->challenge = said->minus ? -said->number : said->number;
-	said->words++;
-	said->number = 0;
+		fields->challenge = fields->minus ? -fields->number : fields->number;
+	fields->words++;
+	fields->number = 0;
 }
 
 /*
  * Of the payload at @offset, which begins with the marker and "connect": three numbers
  * into *@ret, which is zero. False: not in the spelling of clients.
  */
-__noinline int connect_read(struct xdp_md *ctx, __u32 offset, struct connect_said *ret)
+__noinline int connect_read(struct xdp_md *ctx, __u32 offset, struct connect_fields *ret)
 {
 	struct cursor c = {
 		.pos = (void *)(long)ctx->data,
@@ -100,7 +100,7 @@ static long connect_step(__u32 index, void *context)
  * challenge: no forged one costs more than its look-up.
  */
 __noinline int connect_read_q3(struct xdp_md *ctx, __u32 offset, __u32 length,
-			       struct connect_said *ret)
+			       struct connect_fields *ret)
 {
 	__u32 zero = 0, least = length - CONNECT_USERINFO - 1;
 	struct limit limit = { connect_limit.cost_ns, connect_limit.burst_ns };
@@ -125,12 +125,12 @@ __noinline int connect_read_q3(struct xdp_md *ctx, __u32 offset, __u32 length,
  * challenge, when, and whose: 23 bits of a hash that has 12 more in the number of the
  * cell.
  */
-#define CONNECT_PROTOCOL(said) ((__u64)((said) < 255 ? (said) : 255) << 16)
-#define CONNECT_SURE_AT	       24
-#define CONNECT_SURE	       (1ull << CONNECT_SURE_AT)
-#define CONNECT_WHEN	       25
-#define CONNECT_TAG(hash)      ((hash) << 12 >> 41 << 41)
-#define CONNECT_FRESH_S	       16 /* of 2^30 ns: clients repeat it every few seconds */
+#define CONNECT_PROTOCOL(fields) ((__u64)((fields) < 255 ? (fields) : 255) << 16)
+#define CONNECT_SURE_AT		 24
+#define CONNECT_SURE		 (1ull << CONNECT_SURE_AT)
+#define CONNECT_WHEN		 25
+#define CONNECT_TAG(hash)	 ((hash) << 12 >> 41 << 41)
+#define CONNECT_FRESH_S		 16 /* of 2^30 ns: clients repeat it every few seconds */
 
 static __always_inline __u64 connect_when(__u32 now_s)
 {
@@ -154,21 +154,21 @@ static __always_inline __u64 connect_hash(const struct live *l,
 
 /* What was sent to @id in the last minute, by the server or by the shield; or NULL. */
 static __always_inline struct proven_cell *
-connect_asked(struct live *l, const struct player_id *id, __u64 now)
+connect_challenged(struct live *l, const struct player_id *id, __u64 now)
 {
-	struct cookie_asker who = { { id->word[0], id->word[1], (__u32)id->word[2] } };
+	struct cookie_peer who = { { id->word[0], id->word[1], (__u32)id->word[2] } };
 	struct proven_cell *cell = proven_find(&l->proof.proven, &who, l->keys, now);
 
 	return cell && cell->flags & (PROVEN_CHALLENGE | PROVEN_NUMBER) ? cell : NULL;
 }
 
 /* For functions that are told of it in numbers. Walked once by the verifier. */
-__noinline int connect_was_asked(__u64 first, __u64 second, __u64 third)
+__noinline int connect_was_challenged(__u64 first, __u64 second, __u64 third)
 {
 	struct player_id id = { { first, second, third } };
 	struct live *l = &live;
 
-	return connect_asked(l, &id, clock_now(l)) != NULL;
+	return connect_challenged(l, &id, clock_now(l)) != NULL;
 }
 
 /*
@@ -188,26 +188,26 @@ static __always_inline __u32 connect_answers(const struct proven_cell *cell,
 }
 
 /*
- * What @id says in a connect that goes on to the server, as @said. What was said with the
- * right challenge is not forgotten for what is said without.
+ * What @id says in a connect that goes on to the server, as @fields. What was said with
+ * the right challenge is not forgotten for what is said without.
  */
 __noinline int connect_keep(__u64 first, __u64 second, __u64 third,
-			    const struct connect_said *said)
+			    const struct connect_fields *fields)
 {
 	struct player_id id = { { first, second, third } };
 	struct live *l = &live;
 	__u64 now = clock_now(l), hash = connect_hash(l, &id), note = 0;
 	__u64 *place = &l->connects[hash >> (64 - CONNECT_BITS)];
 	__u64 was = *(volatile __u64 *)place;
-	struct proven_cell *cell = connect_asked(l, &id, now);
+	struct proven_cell *cell = connect_challenged(l, &id, now);
 
-	if (!said)
+	if (!fields)
 		return 0;
-	if (said->read) {
+	if (fields->read) {
 		note = CONNECT_TAG(hash) | connect_when(now >> 30) |
-		       CONNECT_PROTOCOL(said->protocol) | (said->qport & 0xffff);
+		       CONNECT_PROTOCOL(fields->protocol) | (fields->qport & 0xffff);
 		if (cell)
-			note |= (__u64)connect_answers(cell, said->challenge)
+			note |= (__u64)connect_answers(cell, fields->challenge)
 				<< CONNECT_SURE_AT;
 	}
 	/* Nor for what another processor writes there at this moment. */
@@ -221,15 +221,15 @@ __noinline int connect_keep(__u64 first, __u64 second, __u64 third,
 static __always_inline void connect_note(struct xdp_md *ctx, __u32 slot,
 					 enum wire_family family, const struct packet *p)
 {
-	struct connect_said said = { 0 };
+	struct connect_fields fields = { 0 };
 	struct player_id id;
 
 	packet_player(p, SENDER, slot, &id);
 	if (family != FAMILY_QUAKE3)
-		said.read = connect_read(ctx, p->payload, &said);
-	else if (connect_was_asked(id.word[0], id.word[1], id.word[2]))
-		said.read = connect_read_q3(ctx, p->payload, p->length, &said);
-	connect_keep(id.word[0], id.word[1], id.word[2], &said);
+		fields.read = connect_read(ctx, p->payload, &fields);
+	else if (connect_was_challenged(id.word[0], id.word[1], id.word[2]))
+		fields.read = connect_read_q3(ctx, p->payload, p->length, &fields);
+	connect_keep(id.word[0], id.word[1], id.word[2], &fields);
 }
 
 /* How many bits of a qport a client of Quake II's @protocol sends, as a mask. */

@@ -17,7 +17,7 @@
 #include "fragments.bpf.h"
 #include "learn.bpf.h"
 #include "invite.bpf.h"
-#include "keys.bpf.h"
+#include "host_keys.bpf.h"
 
 #define PULL_BYTES 128 /* of headers and payload that we may look at */
 

@@ -30,7 +30,7 @@ static __always_inline int hello_random(struct xdp_md *ctx, const struct packet 
 
 /* Return a keyed hash of a request of @who. @random tells its requests apart. */
 static __always_inline __u64 greylist_hash(const struct live *l,
-					   const struct cookie_asker *who, __u32 random)
+					   const struct cookie_peer *who, __u32 random)
 {
 	return who->word[0] * l->keys[0] + who->word[1] * l->keys[1] +
 	       (who->word[2] | (__u64)random << 32) * l->keys[2];
@@ -95,7 +95,7 @@ __noinline int greylisted(struct xdp_md *ctx, __u64 what, __u64 where, __u32 len
 	struct live *l = &live;
 	const struct proven_cell *cell;
 	const struct service *s;
-	struct cookie_asker who;
+	struct cookie_peer who;
 	__u64 now = clock_now(l);
 	struct packet p;
 
@@ -105,7 +105,7 @@ __noinline int greylisted(struct xdp_md *ctx, __u64 what, __u64 where, __u32 len
 	where_packet(ctx, where, length, &p);
 	if (!join_over_limit(l, s, slot, kind, address_net(&p, SENDER), p.ipv6, now))
 		return false;
-	packet_asker(&p, SENDER, slot, &who);
+	packet_peer(&p, SENDER, slot, &who);
 	if (!hello) {
 		cell = proven_find(&l->proof.proven, &who, l->keys, now);
 		if (cell && cell->flags & PROVEN_SURELY)

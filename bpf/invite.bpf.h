@@ -31,8 +31,8 @@ static __always_inline __u64 packet_where(const struct packet *p)
 	return PROOF_WHERE(p->payload & OFFSET_MASK, p->addresses & OFFSET_MASK, p->ipv6);
 }
 
-static __always_inline void packet_asker(const struct packet *p, enum side side,
-					 __u32 slot, struct cookie_asker *ret)
+static __always_inline void packet_peer(const struct packet *p, enum side side,
+					__u32 slot, struct cookie_peer *ret)
 {
 	struct player_id id;
 
@@ -59,7 +59,7 @@ static __always_inline bool kind_invites(enum wire_kind kind)
 __noinline int proof_told(__u64 first, __u64 second, __u64 third, __u32 invites,
 			  __u32 challenge)
 {
-	struct cookie_asker who = { { first, second, (__u32)third } };
+	struct cookie_peer who = { { first, second, (__u32)third } };
 	struct proven_table *t = &live.proof.proven;
 	__u64 now = clock_now(&live);
 	struct proven_cell *cell;

@@ -13,7 +13,7 @@
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
 
-#include "proof.h"
+#include "challenge.h"
 #include "counters.h"
 #include "userinfo.h"
 
@@ -156,7 +156,7 @@ struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, __u32);
-	__type(value, struct proof_text);
+	__type(value, struct challenge_text);
 } texts SEC(".maps");
 
 /* Where what Quake III's clients say of themselves is read. */

@@ -9,7 +9,7 @@
 
 #include "admit.bpf.h"
 #include "invite.bpf.h"
-#include "proof.h"
+#include "challenge.h"
 
 /* Has @kind to do with proof on @s, which does not only observe? */
 static __always_inline bool provable(const struct service *s, enum wire_kind kind)
@@ -54,15 +54,15 @@ static __always_inline const struct limit *share_of(const struct live *l, __u32 
  * repeats its request is challenged after 1/p tries on average, where p is the share
  * divided by the rate of requests.
  */
-static __always_inline bool share_spent(const struct live *l, __u32 slot,
-					enum wire_kind kind,
-					const struct counter_row *row, __u64 now)
+static __always_inline bool share_exceeded(const struct live *l, __u32 slot,
+					   enum wire_kind kind,
+					   const struct counter_row *row, __u64 now)
 {
 	return limit_spent(share_of(l, slot, kind),
 			   row->challenge_due_ns[challenge_use(kind)], now);
 }
 
-/* Take one challenge from the share. False: share_spent(), and nothing is taken. */
+/* Take one challenge from the share. False: share_exceeded(), and nothing is taken. */
 static __always_inline bool share_take(const struct live *l, __u32 slot,
 				       enum wire_kind kind, __u64 now)
 {
@@ -71,7 +71,7 @@ static __always_inline bool share_take(const struct live *l, __u32 slot,
 	__u64 *due;
 
 	counter_at(slot, COUNTER_IN_SERVICE_LIMIT + kind, &row);
-	if (!row || share_spent(l, slot, kind, row, now))
+	if (!row || share_exceeded(l, slot, kind, row, now))
 		return false;
 	due = &row->challenge_due_ns[challenge_use(kind)];
 	*due = (*due > now ? *due : now) + share->cost_ns;
@@ -82,23 +82,23 @@ static __always_inline bool share_take(const struct live *l, __u32 slot,
 
 /* The hash that @who was given for @form in the epoch of @parity, which is *@ret_epoch.
  */
-static __always_inline __u64 told_hash(const struct live *l,
-				       const struct cookie_asker *who,
-				       enum cookie_form form, __u64 parity,
-				       __u64 *ret_epoch)
+static __always_inline __u64 cookie_expected(const struct live *l,
+					     const struct cookie_peer *who,
+					     enum cookie_form form, __u64 parity,
+					     __u64 *ret_epoch)
 {
 	*ret_epoch = cookie_epoch_like(clock_now(l), parity);
 	return cookie_hash(&l->proof.secret, who, *ret_epoch, form);
 }
 
 /* Was @who given an echo of @form with those @letters? */
-static __always_inline bool told_echo(const struct live *l,
-				      const struct cookie_asker *who,
-				      enum cookie_form form, __u64 letters)
+static __always_inline bool echo_cookie_valid(const struct live *l,
+					      const struct cookie_peer *who,
+					      enum cookie_form form, __u64 letters)
 {
 	__u64 epoch, want;
 
-	want = told_hash(l, who, form, cookie_letters_parity(letters), &epoch);
+	want = cookie_expected(l, who, form, cookie_letters_parity(letters), &epoch);
 	want = cookie_letters(want, epoch);
 	if (form == COOKIE_BARE)
 		want &= 0xffffffffffffffull;
@@ -112,7 +112,7 @@ static __always_inline bool told_echo(const struct live *l,
  * several times the cost.
  */
 static __always_inline enum reason
-echo_again(struct live *l, const struct cookie_asker *who, enum cookie_form form)
+echo_too_soon(struct live *l, const struct cookie_peer *who, enum cookie_form form)
 {
 	__u64 now = clock_now(l);
 	struct proven_cell *cell = proven_find(&l->proof.proven, who, l->keys, now);
@@ -127,14 +127,14 @@ echo_again(struct live *l, const struct cookie_asker *who, enum cookie_form form
 
 /*
  * Return the reason to drop a KIND_ECHO_RETURN of @length bytes to the service in @slot:
- * REASON_INVALID_COOKIE if its sender was not given such a cookie, echo_again()'s, or
+ * REASON_INVALID_COOKIE if its sender was not given such a cookie, echo_too_soon()'s, or
  * REASON_COUNT: shield_proof() judges it, and compares the cookie again. The whole cookie
  * is compared, so that no part of it can be guessed. The verifier analyses this function
  * once.
  */
 __noinline int echo_refused(struct xdp_md *ctx, __u32 slot, __u64 where, __u32 length)
 {
-	struct cookie_asker who;
+	struct cookie_peer who;
 	enum cookie_form form;
 	const __u8 *at, *more;
 	__u8 behind = 0;
@@ -144,29 +144,30 @@ __noinline int echo_refused(struct xdp_md *ctx, __u32 slot, __u64 where, __u32 l
 
 	where_packet(ctx, where, length, &p);
 	c = packet_payload(&p);
-	at = cursor_take(&c, PROOF_BACK_N);
+	at = cursor_take(&c, ECHO_BACK_N);
 	if (!at)
 		return REASON_INVALID_COOKIE;
-	letters = load_u32(at + PROOF_BACK) | (__u64)(load_u32(at + PROOF_BACK + 3) >> 8)
-						      << 32;
-	if (p.length > PROOF_BACK_N) {
+	letters = load_u32(at + ECHO_BACK_AT) |
+		  (__u64)(load_u32(at + ECHO_BACK_AT + 3) >> 8) << 32;
+	if (p.length > ECHO_BACK_N) {
 		more = cursor_take(&c, 1);
 		if (!more)
 			return REASON_INVALID_COOKIE;
 		letters |= (__u64)*more << 56;
 	}
-	if (p.length > PROOF_BACK_N + 1) {
+	if (p.length > ECHO_BACK_N + 1) {
 		more = cursor_take(&c, 1);
 		if (!more)
 			return REASON_INVALID_COOKIE;
 		behind = *more;
 	}
-	form = proof_returned(behind, p.length);
+	form = echo_form(behind, p.length);
 	if (!form)
 		return REASON_INVALID_COOKIE;
-	packet_asker(&p, SENDER, slot, &who);
-	return told_echo(&live, &who, form, letters) ? echo_again(&live, &who, form)
-						     : REASON_INVALID_COOKIE;
+	packet_peer(&p, SENDER, slot, &who);
+	return echo_cookie_valid(&live, &who, form, letters)
+		       ? echo_too_soon(&live, &who, form)
+		       : REASON_INVALID_COOKIE;
 }
 
 #endif /* PACE_BPF_H */

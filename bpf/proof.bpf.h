@@ -6,59 +6,59 @@
  * left and for a while beyond the last, each such request is answered from here by a
  * keyed cookie; who sends it back is there, has budgets of its own for a minute, and the
  * datagram that proved it becomes the request that the server understands. Nothing is
- * stored for who does not. Texts: proof.h; cookies: cookie.h; who has proved it:
+ * stored for who does not. Texts: challenge.h; cookies: cookie.h; who has proved it:
  * proven.h.
  */
 #ifndef PROOF_BPF_H
 #define PROOF_BPF_H
 
 #include "greylist.bpf.h"
-#include "keys.bpf.h"
+#include "host_keys.bpf.h"
 
 /* --- being told -------------------------------------------------------------- */
 
 /* Quake III: the form of cookie that came back, or 0. */
 static __always_inline int check_echo(struct xdp_md *ctx, const struct packet *p,
-				      const struct cookie_asker *who)
+				      const struct cookie_peer *who)
 {
-	struct proof_text *text;
+	struct challenge_text *text;
 	enum cookie_form form;
 	__u64 letters;
 
 	text = text_load(ctx, p->payload, p->length);
 	if (!text)
 		return 0;
-	form = proof_returned(text->at[PROOF_BACK + PROOF_LETTERS], p->length);
+	form = echo_form(text->at[ECHO_BACK_AT + ECHO_LETTERS], p->length);
 	if (!form)
 		return 0;
-	letters = proof_letters(text, form);
-	return told_echo(&live, who, form, letters) ? (int)form : 0;
+	letters = echo_letters(text, form);
+	return echo_cookie_valid(&live, who, form, letters) ? (int)form : 0;
 }
 
 /* QuakeWorld, Quake II: the number if it is ours, or the one that proved @who before. */
 static __always_inline int check_number(struct xdp_md *ctx, const struct packet *p,
-					const struct cookie_asker *who)
+					const struct cookie_peer *who)
 {
 	__u8 digits[COOKIE_DIGITS + 1];
 	struct proven_cell *cell;
-	struct proof_text *text;
+	struct challenge_text *text;
 	__u64 parity, epoch, hash;
 	__u32 at, number;
 
 	text = text_load(ctx, p->payload, p->length);
 	if (!text)
 		return 0;
-	at = proof_number_at(text);
+	at = connect_number_at(text);
 	if (!at || bpf_xdp_load_bytes(ctx, (p->payload & OFFSET_MASK) + at, digits,
 				      sizeof(digits)))
 		return 0;
-	number = proof_number(digits);
+	number = connect_number(digits);
 	if (!cookie_number_fits(number, &parity))
 		return 0;
 	cell = proven_find(&live.proof.proven, who, live.keys, clock_now(&live));
 	if (cell && cell->flags & PROVEN_NUMBER && cell->cookie == number)
 		return number;
-	hash = told_hash(&live, who, COOKIE_NUMBER, parity, &epoch);
+	hash = cookie_expected(&live, who, COOKIE_NUMBER, parity, &epoch);
 	return cookie_number(hash, epoch) == number ? number : 0;
 }
 
@@ -67,23 +67,24 @@ static __always_inline int check_number(struct xdp_md *ctx, const struct packet 
  * words of a step of the exchange of keys do; or 0.
  */
 static __always_inline int check_tail(struct xdp_md *ctx, const struct packet *p,
-				      enum wire_kind kind, const struct cookie_asker *who)
+				      enum wire_kind kind, const struct cookie_peer *who)
 {
 	__u32 more, ends = p->length;
 	__u64 letters, epoch, hash;
-	struct proof_text *text;
-	__u8 tail[PROOF_TAIL];
+	struct challenge_text *text;
+	__u8 tail[CONNECT_TAIL_N];
 
 	if (kind == KIND_D0PK) {
 		text = text_load(ctx, p->payload, p->length);
-		ends = text ? proof_step_end(text) : 0;
+		ends = text ? key_step_end(text) : 0;
 	}
-	if (ends < PROOF_TAIL + 4 ||
-	    bpf_xdp_load_bytes(ctx, (p->payload & OFFSET_MASK) + ends - PROOF_TAIL, tail,
-			       sizeof(tail)) ||
-	    !proof_tail(tail, &letters, &more))
+	if (ends < CONNECT_TAIL_N + 4 ||
+	    bpf_xdp_load_bytes(ctx, (p->payload & OFFSET_MASK) + ends - CONNECT_TAIL_N,
+			       tail, sizeof(tail)) ||
+	    !connect_tail(tail, &letters, &more))
 		return 0;
-	hash = told_hash(&live, who, COOKIE_TEXT, cookie_letters_parity(letters), &epoch);
+	hash = cookie_expected(&live, who, COOKIE_TEXT, cookie_letters_parity(letters),
+			       &epoch);
 	return ((cookie_letters(hash, epoch) ^ letters) |
 		(cookie_letters_more(hash) ^ more)) == 0
 		       ? COOKIE_TEXT
@@ -181,9 +182,9 @@ static __always_inline bool reason_refuses(enum reason reason)
  * Return REASON_CHALLENGED if this processor may send one more challenge for @c to the
  * service in @slot, and count it, or else @reason.
  */
-static __always_inline enum reason judge_share(const struct live *l, __u32 slot,
-					       const struct call *c, enum reason reason,
-					       __u64 now)
+static __always_inline enum reason challenge_decide(const struct live *l, __u32 slot,
+						    const struct call *c,
+						    enum reason reason, __u64 now)
 {
 	return share_take(l, slot, call_kind(c), now) ? REASON_CHALLENGED : reason;
 }
@@ -194,7 +195,7 @@ static __always_inline enum reason judge_share(const struct live *l, __u32 slot,
  */
 static __always_inline enum reason greylist_decide(struct live *l, __u32 slot,
 						   const struct service *s, __u32 random,
-						   const struct cookie_asker *who,
+						   const struct cookie_peer *who,
 						   enum reason reason, __u64 now)
 {
 	if (reason == REASON_WITHIN_LIMITS && !pressed(l, s, slot, now))
@@ -212,9 +213,10 @@ static __always_inline enum reason greylist_decide(struct live *l, __u32 slot,
  * @state, is to be answered by one of ours: not before the server's is known, and only to
  * a client that repeats if ours is so long. REASON_COUNT: it may be.
  */
-static __always_inline enum reason judge_keys(const struct live *l, __u32 state,
-					      const struct cookie_asker *who,
-					      enum reason reason)
+static __always_inline enum reason challenge_keys_decide(const struct live *l,
+							 __u32 state,
+							 const struct cookie_peer *who,
+							 enum reason reason)
 {
 	if (state == KEYS_NONE)
 		return REASON_COUNT;
@@ -289,7 +291,8 @@ __noinline int proof_stranger(const struct call *c, __u32 class, __u32 random)
 	if (kind == KIND_GETCHALLENGE) {
 		if (reason == REASON_WITHIN_LIMITS && !pressed(l, s, slot, now))
 			return reason;
-		keys = judge_keys(l, keys_state(s->family, slot), &c->who, reason);
+		keys = challenge_keys_decide(l, keys_state(s->family, slot), &c->who,
+					     reason);
 		if (keys != REASON_COUNT)
 			return keys;
 		if (reason == REASON_WITHIN_LIMITS)
@@ -297,11 +300,11 @@ __noinline int proof_stranger(const struct call *c, __u32 class, __u32 random)
 	} else if (!kind_asks(kind) || !reason_refuses(reason)) {
 		return reason;
 	}
-	return judge_share(l, slot, c, reason, now);
+	return challenge_decide(l, slot, c, reason, now);
 }
 
 /* Has @who, whose @cell this is, a proof of @form to show, and not too soon again? */
-static __always_inline bool judge_enters(struct live *l, const struct cookie_asker *who,
+static __always_inline bool judge_enters(struct live *l, const struct cookie_peer *who,
 					 __u32 form, __u32 said, __u64 now)
 {
 	struct proven_cell *cell = proven_enter(&l->proof.proven, who, l->keys, now);
@@ -347,8 +350,8 @@ static __always_inline __u32 judge_class(enum wire_kind kind, __u32 form, bool k
 
 /*
  * The reason for a provable kind; if it proves the sender, the cookie's form above it.
- * @said: by proof_check() of what can be a proof. Apart from it, and from proof_turn(),
- * for all of them together would need more of a stack than there is.
+ * @said: by proof_check() of what can be a proof. Apart from it, and from
+ * rewrite_request(), for all of them together would need more of a stack than there is.
  */
 __noinline int proof_judge(const struct call *c, __u32 said)
 {

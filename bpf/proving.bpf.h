@@ -56,7 +56,7 @@ __noinline int call_find(struct xdp_md *ctx, struct call *ret)
 		ret->length = p.length;
 	}
 	call_packet(ctx, ret, &p);
-	packet_asker(&p, SENDER, call_slot(ret), &ret->who);
+	packet_peer(&p, SENDER, call_slot(ret), &ret->who);
 	ret->net = address_net(&p, SENDER);
 	return WAY_LONG;
 }
@@ -171,17 +171,17 @@ __noinline int proof_known(struct xdp_md *ctx, const struct call *c)
 }
 
 /* Can what asks for proof be sent in place of this? To a query it is always as long. */
-static __always_inline bool proof_askable(struct xdp_md *ctx, const struct call *c)
+static __always_inline bool challenge_possible(struct xdp_md *ctx, const struct call *c)
 {
 	enum wire_kind kind = call_kind(c);
-	__u32 sends = (c->where & OFFSET_MASK) + PROOF_QUERY_N;
+	__u32 sends = (c->where & OFFSET_MASK) + CHALLENGE_QUERY_N;
 
-	return answer_fits(ctx, c) &&
+	return reply_possible(ctx, c) &&
 	       ((kind != KIND_GETINFO && kind != KIND_GETSTATUS) ||
 		wire_bytes(sends) <= wire_bytes(answer_frame(ctx)));
 }
 
-/* enum keys_heard of the service that is asked. */
+/* enum host_keys_state of the service that is asked. */
 static __always_inline __u32 call_keys(const struct call *c)
 {
 	__u32 slot = call_slot(c);
@@ -251,15 +251,15 @@ int shield_proof(struct xdp_md *ctx)
 
 	if (action != WAY_LONG)
 		return action;
-	if (c.judged && proof_askable(ctx, &c) &&
+	if (c.judged && challenge_possible(ctx, &c) &&
 	    share_take(&live, call_slot(&c), call_kind(&c), clock_now(&live))) {
 		count_challenged(ctx, &c);
-		return proof_answer(ctx, &c);
+		return challenge_send(ctx, &c);
 	}
 	said = call_judge(ctx, &c);
 	form = said >> PROOF_FORM_SHIFT;
 	reason = said & ((1 << PROOF_FORM_SHIFT) - 1);
-	if (reason == REASON_CHALLENGED && !proof_askable(ctx, &c))
+	if (reason == REASON_CHALLENGED && !challenge_possible(ctx, &c))
 		said = reason = REASON_SERVICE_LIMIT;
 	action = proof_note(ctx, &c, said);
 	if (action != XDP_PASS)
@@ -267,9 +267,9 @@ int shield_proof(struct xdp_md *ctx)
 	if (form)
 		proof_known(ctx, &c);
 	if (reason == REASON_CHALLENGED)
-		return call_keys(&c) == KEYS_NONE ? proof_answer(ctx, &c)
-						  : keys_answer(ctx, &c);
-	return form ? proof_turn(ctx, &c, form) : XDP_PASS;
+		return call_keys(&c) == KEYS_NONE ? challenge_send(ctx, &c)
+						  : keys_challenge_send(ctx, &c);
+	return form ? rewrite_request(ctx, &c, form) : XDP_PASS;
 }
 
 #endif /* PROVING_BPF_H */

@@ -242,9 +242,10 @@ static __always_inline bool unasked(struct xdp_md *ctx, struct live *l,
 	counter = counter_at(f->slot, COUNTER_IN_SERVICE_LIMIT + kind, &row);
 	if (unlikely(!counter))
 		return false;
-	if (!share_spent(l, f->slot, kind, row, now)) {
+	if (!share_exceeded(l, f->slot, kind, row, now)) {
 		/* A validated client has limits of its own for queries. A server with
-		 * host keys challenges only a client that repeats: judge_keys(). */
+		 * host keys challenges only a client that repeats:
+		 * challenge_keys_decide(). */
 		if (joins ? !adds_keys(l, f) : !lately_proven(plain_net(plain), now))
 			*ret_judgement = reason;
 		return false;

@@ -7,7 +7,7 @@
 #ifndef TEMPLATE_BPF_H
 #define TEMPLATE_BPF_H
 
-#include "asking.bpf.h"
+#include "challenge.bpf.h"
 
 /* What template_choose() returns: the number of the pair + 1, and above it the lengths of
  * the nonce and of the whole answer, and where that is cut. */
@@ -58,7 +58,7 @@ static __always_inline __u64 pair_generation(const struct template_pair *pair)
 static __always_inline struct template_question *
 question_load(struct xdp_md *ctx, const struct call *c, __u32 *ret_length)
 {
-	struct proof_text *text = text_load(ctx, c->where, c->length);
+	struct challenge_text *text = text_load(ctx, c->where, c->length);
 	struct template_question *q = (void *)text;
 
 	_Static_assert(sizeof(*q) == sizeof(*text), "they share a place");
@@ -78,7 +78,7 @@ __noinline int template_choose(struct xdp_md *ctx, const struct call *c)
 	__u32 number, form, cut, n = 0;
 	int rest;
 
-	if (!c || !answer_fits(ctx, c))
+	if (!c || !reply_possible(ctx, c))
 		return 0;
 	q = question_load(ctx, c, &n);
 	if (!q)

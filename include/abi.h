@@ -419,12 +419,12 @@ enum challenge_use {
 #define KEYS_NS		1000000000ull
 #define KEYS_SEVERAL_NS (3600 * 1000000000ull) /* after they differed */
 
-enum keys_heard {
-	KEYS_UNHEARD, /* the server's challenge is not known: no challenge in its name */
+enum host_keys_state {
+	KEYS_UNKNOWN, /* the server's challenge is not known: no challenge in its name */
 	KEYS_NONE,
 	KEYS_KNOWN,
-	KEYS_LONG, /* longer than KEYS_TEXT: as KEYS_UNHEARD */
-	KEYS_SEVERAL, /* the service has servers with different ones: as KEYS_UNHEARD */
+	KEYS_LONG, /* longer than KEYS_TEXT: as KEYS_UNKNOWN */
+	KEYS_SEVERAL, /* the service has servers with different ones: as KEYS_UNKNOWN */
 };
 
 struct host_keys {
@@ -432,8 +432,8 @@ struct host_keys {
 	__u64 moved_ns; /* when another server gave one than before; 0: never */
 	__u64 differed_ns; /* when two servers' challenges differed; 0: never */
 	__u32 place; /* of the server that gave the last: a hash */
-	__u32 state; /* enum keys_heard */
-	__u32 held; /* what the last added: its enum keys_heard << 16 | length */
+	__u32 state; /* enum host_keys_state */
+	__u32 held; /* what the last added: its enum host_keys_state << 16 | length */
 	__u16 length; /* of text, if KEYS_KNOWN: 1 to KEYS_TEXT */
 	__u16 sum; /* of text: as of struct template */
 	__u8 text[KEYS_TEXT]; /* zeros behind it */

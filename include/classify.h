@@ -13,7 +13,7 @@
 
 #include <stdbool.h>
 
-#include "proof.h"
+#include "challenge.h"
 
 #define SEQUENCED_MIN	 8 /* bytes: below it no family has a game packet */
 #define SEQUENCED_MAX	 1472 /* more cannot leave unfragmented through 1500 octets */
@@ -156,7 +156,7 @@ static __always_inline enum wire_kind classify_oob(enum wire_family family,
 	if (!is_letter(letter)) /* no word begins so */
 		return !letter || letter == '\n' ? KIND_OOB_EMPTY
 		       : family == FAMILY_QUAKE3 && direction == DIRECTION_C2S &&
-				       proof_begins(letter, length)
+				       echo_begins(letter, length)
 			       ? KIND_ECHO_RETURN
 			       : KIND_OOB_UNUSUAL;
 	kind = word_kind(start, length, &first);

@@ -40,11 +40,11 @@ enum cookie_form {
 };
 
 struct cookie_secret {
-	__u64 key[2][2]; /* by cookie_turn() */
+	__u64 key[2][2]; /* by cookie_key_index() */
 };
 
 /* Who asks: address as ::ffff:0:0/96 or IPv6, then port (__be16) and slot << 16. */
-struct cookie_asker {
+struct cookie_peer {
 	__u64 word[3];
 };
 
@@ -114,7 +114,7 @@ static __always_inline __u64 cookie_epoch(__u64 now_ns)
 }
 
 /* Which key an epoch has. */
-static __always_inline __u32 cookie_turn(__u64 epoch)
+static __always_inline __u32 cookie_key_index(__u64 epoch)
 {
 	return epoch >> COOKIE_PERIOD_BITS & 1;
 }
@@ -131,16 +131,16 @@ static __always_inline __u64 cookie_epoch_like(__u64 now_ns, __u64 parity)
  * May the key that rests be replaced? Then *@ret_turn says which. Not while a cookie of
  * its last epoch is good, nor shortly before it is used again.
  */
-static inline bool cookie_rests(__u64 now_ns, __u32 *ret_turn)
+static inline bool cookie_key_idle(__u64 now_ns, __u32 *ret_turn)
 {
 	__u64 epoch = cookie_epoch(now_ns);
 	__u64 step = epoch & ((1 << COOKIE_PERIOD_BITS) - 1);
 
-	*ret_turn = cookie_turn(epoch) ^ 1;
+	*ret_turn = cookie_key_index(epoch) ^ 1;
 	return step >= 4 && step < 12;
 }
 
-static __always_inline bool cookie_is_ipv4(const struct cookie_asker *asker)
+static __always_inline bool cookie_is_ipv4(const struct cookie_peer *asker)
 {
 	return !(asker->word[0] | ((__u32)asker->word[1] ^ 0xffff0000));
 }
@@ -151,12 +151,12 @@ static __always_inline bool cookie_is_ipv4(const struct cookie_asker *asker)
  * the one length has the hash of one of the other but by chance.
  */
 static __always_inline __u64 cookie_hash(const struct cookie_secret *secret,
-					 const struct cookie_asker *asker, __u64 epoch,
+					 const struct cookie_peer *asker, __u64 epoch,
 					 enum cookie_form form)
 {
 	__u64 v[4], who = (__u32)asker->word[2], rest = 24ull << 56;
 
-	sip_begin(v, secret->key[cookie_turn(epoch)]);
+	sip_begin(v, secret->key[cookie_key_index(epoch)]);
 	if (cookie_is_ipv4(asker)) {
 		sip_word(v, asker->word[1] >> 32 | who << 32);
 		rest = 15ull << 56 | (epoch & 0xffffff) | (__u64)form << 24;

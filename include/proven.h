@@ -33,7 +33,7 @@
 #define PROVEN_NUMBER	 4 /* cookie is known */
 
 struct proven_cell {
-	struct cookie_asker name; /* its last word is zero or PROVEN_*, too */
+	struct cookie_peer name; /* its last word is zero or PROVEN_*, too */
 	__u64 used_ns;
 	__u32 cookie; /* the number that proved it */
 	__u32 challenge; /* what the server sent it last, as it stood there */
@@ -47,7 +47,7 @@ struct proven_table {
 	struct proven_cell cells[PROVEN_MAX];
 };
 
-static __always_inline __u32 proven_bucket(const struct cookie_asker *who,
+static __always_inline __u32 proven_bucket(const struct cookie_peer *who,
 					   const __u64 keys[3])
 {
 	__u64 hash = who->word[0] * keys[0] + who->word[1] * keys[1] +
@@ -56,13 +56,13 @@ static __always_inline __u32 proven_bucket(const struct cookie_asker *who,
 	return hash >> (64 - PROVEN_BITS);
 }
 
-static __always_inline __u64 proven_name(const struct cookie_asker *who)
+static __always_inline __u64 proven_name(const struct cookie_peer *who)
 {
 	return PROVEN_HERE | (__u32)who->word[2];
 }
 
 static __always_inline bool proven_is(const struct proven_cell *cell,
-				      const struct cookie_asker *who)
+				      const struct cookie_peer *who)
 {
 	return *(const volatile __u64 *)&cell->name.word[2] == proven_name(who) &&
 	       cell->name.word[1] == who->word[1] && cell->name.word[0] == who->word[0];
@@ -76,7 +76,7 @@ static __always_inline bool proven_alive(const struct proven_cell *cell, __u64 n
 
 /* NULL: at no time shown to be there, or not in the last minute. */
 static __always_inline struct proven_cell *proven_find(struct proven_table *t,
-						       const struct cookie_asker *who,
+						       const struct cookie_peer *who,
 						       const __u64 keys[3], __u64 now_ns)
 {
 	__u32 at = proven_bucket(who, keys) * PROVEN_WAYS;
@@ -125,7 +125,7 @@ static __always_inline __u64 proven_age(const struct proven_cell *cell, __u64 no
  * last word of the name that it had, before it was looked at, is in *@ret_name.
  */
 static __always_inline __u32 proven_choose(const struct proven_table *t,
-					   const struct cookie_asker *who,
+					   const struct cookie_peer *who,
 					   const __u64 keys[3], __u64 now_ns,
 					   __u64 *ret_name)
 {
@@ -155,7 +155,7 @@ static __always_inline __u32 proven_choose(const struct proven_table *t,
  * cell that had somebody else is returned with nothing known but the name.
  */
 static __always_inline struct proven_cell *proven_enter(struct proven_table *t,
-							const struct cookie_asker *who,
+							const struct cookie_peer *who,
 							const __u64 keys[3], __u64 now_ns)
 {
 	__u64 seen = PROVEN_TAKEN;

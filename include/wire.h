@@ -116,7 +116,7 @@
 	X(OOB_EMPTY,		"oob-empty",		UNKNOWN,	NQ|QW|Q2|Q3|QE)	\
 	X(OOB_UNUSUAL,		"oob-unusual",		UNKNOWN,	NQ|QW|Q2|Q3|QE)	\
 	X(OOB_UNKNOWN,		"oob-unknown",		UNKNOWN,	NQ|QW|Q2|Q3|QE)	\
-	/* what came back of an echo, or looks like it: see proof.h */ \
+	/* what came back of an echo, or looks like it: see challenge.h */ \
 	X(ECHO_RETURN,		"echo-return",		UNKNOWN,	Q3)		\
 	X(NETCHAN,		"netchan",		NETCHAN,	QW|Q2|Q3)	\
 	X(NETCHAN_FRAGMENT,	"netchan-fragment",	NETCHAN,	QW|Q2|Q3)	\

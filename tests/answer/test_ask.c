@@ -74,7 +74,8 @@ static void it_asks_what_browsers_ask(void **state)
 		const struct ask_form *forms = ask_forms(rows[i].family, &count);
 
 		for (size_t at = 0; at < count; at++)
-			found += ask_write(&forms[at], "xyz", 3, question) == n + 4 &&
+			found += challenge_write(&forms[at], "xyz", 3, question) ==
+					 n + 4 &&
 				 !memcmp(question, OOB, 4) &&
 				 !memcmp(question + 4, rows[i].question, n);
 		print_message("%s\n", rows[i].question);
@@ -87,9 +88,11 @@ static void questions_are_written(void **state)
 	char question[ASK_MOST];
 
 	(void)state;
-	assert_int_equal(ask_write(form_of(FAMILY_QUAKE3, 0), "abc", 3, question), 15);
+	assert_int_equal(challenge_write(form_of(FAMILY_QUAKE3, 0), "abc", 3, question),
+			 15);
 	assert_memory_equal(question, OOB "getinfo abc", 15);
-	assert_int_equal(ask_write(form_of(FAMILY_NETQUAKE, 0), "abc", 3, question), 12);
+	assert_int_equal(challenge_write(form_of(FAMILY_NETQUAKE, 0), "abc", 3, question),
+			 12);
 	assert_memory_equal(question, "\x80\0\0\x0c\x02QUAKE\0\x03", 12);
 }
 

@@ -68,9 +68,9 @@ static inline void print_and_read(const struct config *from, struct config *ret)
 	assert_int_equal(fclose(file), 0);
 	assert_int_equal(config_load(FILE_NAME, ret), 0);
 	for (size_t i = 0; i < ret->service_count; i++) {
-		assert_true(ret->services[i].proof_said);
+		assert_true(ret->services[i].challenge_words);
 		assert_true(ret->services[i].answers_said);
-		ret->services[i].proof_said = from->services[i].proof_said;
+		ret->services[i].challenge_words = from->services[i].challenge_words;
 		ret->services[i].answers_said = from->services[i].answers_said;
 	}
 	memcpy(ret->interface_lines, from->interface_lines, sizeof(ret->interface_lines));

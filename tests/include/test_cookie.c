@@ -38,9 +38,9 @@ static __u64 dice(void)
 	return v;
 }
 
-static struct cookie_asker nth(__u32 i)
+static struct cookie_peer nth(__u32 i)
 {
-	return (struct cookie_asker){
+	return (struct cookie_peer){
 		{ 0, 0xffff0000ull | (__u64)htonl(0x0a000000 + i / 7) << 32,
 		  (__u64)htons((__u16)(27960 + i % 7)) }
 	};
@@ -97,8 +97,8 @@ static void the_hash_is_siphash(void **state)
 /* What goes into it, octet by octet, as the manual says. */
 static void the_hash_is_of_all_that_it_says(void **state)
 {
-	struct cookie_asker asker = { { 0x1122334455667788, 0x99aabbccddeeff00,
-					0xdeadbeef00000000 | 7u << 16 | 0x1234 } };
+	struct cookie_peer asker = { { 0x1122334455667788, 0x99aabbccddeeff00,
+				       0xdeadbeef00000000 | 7u << 16 | 0x1234 } };
 	__u64 word[3] = { 0x1122334455667788, 0x99aabbccddeeff00, 0x0300001200071234ull };
 
 	(void)state;
@@ -171,7 +171,7 @@ static void numbers_have_ten_digits(void **state)
 }
 
 /* What the shield does with what comes back at @now: is it that of @asker? */
-static bool good(const struct cookie_secret *keys, const struct cookie_asker *asker,
+static bool good(const struct cookie_secret *keys, const struct cookie_peer *asker,
 		 enum cookie_form form, __u64 letters, __u64 now)
 {
 	__u64 epoch = cookie_epoch_like(now, cookie_letters_parity(letters));
@@ -179,7 +179,7 @@ static bool good(const struct cookie_secret *keys, const struct cookie_asker *as
 	return cookie_letters(cookie_hash(keys, asker, epoch, form), epoch) == letters;
 }
 
-static __u64 given(const struct cookie_asker *asker, enum cookie_form form, __u64 now)
+static __u64 given(const struct cookie_peer *asker, enum cookie_form form, __u64 now)
 {
 	__u64 epoch = cookie_epoch(now);
 
@@ -190,7 +190,7 @@ static void it_is_good_for_one_asker_and_one_thing(void **state)
 {
 	(void)state;
 	for (__u32 i = 0; i < 2000; i++) {
-		struct cookie_asker asker = nth(i), other = asker;
+		struct cookie_peer asker = nth(i), other = asker;
 		__u64 letters = given(&asker, COOKIE_BARE, NOW);
 
 		assert_true(good(&secret, &asker, COOKIE_BARE, letters, NOW));
@@ -210,7 +210,7 @@ static void it_is_good_for_one_asker_and_one_thing(void **state)
 
 static void it_is_good_for_one_epoch_more(void **state)
 {
-	struct cookie_asker asker = nth(5);
+	struct cookie_peer asker = nth(5);
 
 	(void)state;
 	for (__u64 start = 0; start < 70; start++) {
@@ -234,7 +234,7 @@ static void it_is_good_for_one_epoch_more(void **state)
 static void rotation_drops_nobody(void **state)
 {
 	struct cookie_secret keys = secret;
-	struct cookie_asker asker = nth(9);
+	struct cookie_peer asker = nth(9);
 	__u64 replaced = 0, rotated = ~0ull;
 	__u32 turn;
 
@@ -248,14 +248,15 @@ static void rotation_drops_nobody(void **state)
 		     later += 1000000007) {
 			struct cookie_secret old = keys;
 
-			if (cookie_rests(later, &turn)) {
+			if (cookie_key_idle(later, &turn)) {
 				keys.key[turn][0] = dice();
 				keys.key[turn][1] = dice();
 			}
 			assert_true(good(&keys, &asker, COOKIE_BARE, letters, later));
 			keys = old;
 		}
-		if (cookie_rests(now, &turn) && rotated != epoch >> COOKIE_PERIOD_BITS) {
+		if (cookie_key_idle(now, &turn) &&
+		    rotated != epoch >> COOKIE_PERIOD_BITS) {
 			rotated = epoch >> COOKIE_PERIOD_BITS;
 			keys.key[turn][0] = dice();
 			keys.key[turn][1] = dice();
@@ -268,7 +269,7 @@ static void rotation_drops_nobody(void **state)
 /* Two keys say nothing of each other's cookies. */
 static void another_key_is_another_cookie(void **state)
 {
-	struct cookie_asker asker = nth(1);
+	struct cookie_peer asker = nth(1);
 	struct cookie_secret other;
 	int same = 0;
 
@@ -297,7 +298,7 @@ static void they_are_spread_evenly(void **state)
 
 	(void)state;
 	for (__u32 i = 0; i < MANY; i++) {
-		struct cookie_asker asker = nth(i);
+		struct cookie_peer asker = nth(i);
 		__u64 hash = cookie_hash(&secret, &asker, 77, COOKIE_NUMBER);
 
 		for (int bit = 0; bit < 40; bit++)
@@ -318,7 +319,7 @@ static void a_key_rests_for_eight_epochs(void **state)
 	(void)state;
 	for (__u64 epoch = 0; epoch < 64; epoch++) {
 		__u32 turn;
-		bool rests = cookie_rests(epoch << COOKIE_EPOCH_BITS, &turn);
+		bool rests = cookie_key_idle(epoch << COOKIE_EPOCH_BITS, &turn);
 
 		assert_int_equal(rests, epoch % 16 >= 4 && epoch % 16 < 12);
 		assert_int_equal(turn, epoch / 16 % 2 ^ 1);

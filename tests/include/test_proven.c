@@ -37,26 +37,25 @@ static int leave(void **state)
 	return 0;
 }
 
-static struct cookie_asker nth(__u32 i)
+static struct cookie_peer nth(__u32 i)
 {
-	return (struct cookie_asker){
-		{ i & 1 ? 0x20010db8ull << 32 | i : 0,
-		  0xffff0000ull | (__u64)htonl(0x0a000000 + i) << 32,
-		  /* what stands above is no part of the name */
-		  7ull << 32 | (i % 5) << 16 | htons((__u16)(27960 + i % 7)) }
-	};
+	return (struct cookie_peer){ { i & 1 ? 0x20010db8ull << 32 | i : 0,
+				       0xffff0000ull | (__u64)htonl(0x0a000000 + i) << 32,
+				       /* what stands above is no part of the name */
+				       7ull << 32 | (i % 5) << 16 |
+					       htons((__u16)(27960 + i % 7)) } };
 }
 
 static struct proven_cell *put(__u32 i, __u64 now)
 {
-	struct cookie_asker who = nth(i);
+	struct cookie_peer who = nth(i);
 
 	return proven_enter(table, &who, keys, now);
 }
 
 static struct proven_cell *find(__u32 i, __u64 now)
 {
-	struct cookie_asker who = nth(i);
+	struct cookie_peer who = nth(i);
 
 	return proven_find(table, &who, keys, now);
 }
@@ -83,12 +82,12 @@ static void who_is_entered_is_found_for_a_minute(void **state)
 
 static void each_part_of_the_name_counts(void **state)
 {
-	struct cookie_asker who = nth(12);
+	struct cookie_peer who = nth(12);
 
 	(void)state;
 	proven_enter(table, &who, keys, NOW);
 	for (int bit = 0; bit < 160; bit++) {
-		struct cookie_asker other = who;
+		struct cookie_peer other = who;
 
 		other.word[bit / 64] ^= 1ull << bit % 64;
 		assert_null(proven_find(table, &other, keys, NOW));
@@ -120,11 +119,11 @@ static void use_renews(void **state)
 static __u32 who_goes(unsigned int sure)
 {
 	__u32 in[PROVEN_WAYS + 1], count = 0, gone = PROVEN_WAYS;
-	struct cookie_asker first = nth(0);
+	struct cookie_peer first = nth(0);
 
 	memset(table, 0, sizeof(*table));
 	for (__u32 i = 0; count <= PROVEN_WAYS; i++) {
-		struct cookie_asker who = nth(i);
+		struct cookie_peer who = nth(i);
 
 		if (proven_bucket(&who, keys) != proven_bucket(&first, keys))
 			continue;
@@ -156,12 +155,12 @@ static void the_invited_and_the_idle_make_room(void **state)
 /* A minute that is over is no reason to send away whose is not. */
 static void whose_minute_is_over_goes_first(void **state)
 {
-	struct cookie_asker first = nth(0);
+	struct cookie_peer first = nth(0);
 	__u32 count = 0, live_one = 0;
 
 	(void)state;
 	for (__u32 i = 0; count <= PROVEN_WAYS; i++) {
-		struct cookie_asker who = nth(i);
+		struct cookie_peer who = nth(i);
 
 		if (proven_bucket(&who, keys) != proven_bucket(&first, keys))
 			continue;
@@ -177,7 +176,7 @@ static void whose_minute_is_over_goes_first(void **state)
 
 static void what_is_being_written_is_nobody_s(void **state)
 {
-	struct cookie_asker who = nth(3);
+	struct cookie_peer who = nth(3);
 	__u32 bucket = proven_bucket(&who, keys) * PROVEN_WAYS;
 
 	(void)state;
@@ -230,7 +229,7 @@ static void each_form_has_its_own_pace(void **state)
 		cell[way].used_ns = NOW + SECOND;
 	}
 	for (__u32 i = 2;; i++) {
-		struct cookie_asker who = nth(i), first = nth(1);
+		struct cookie_peer who = nth(i), first = nth(1);
 
 		if (proven_bucket(&who, keys) != proven_bucket(&first, keys))
 			continue;

@@ -234,16 +234,15 @@ static void who_stays_is_always_found(void **state)
 
 static struct proven_table *proven;
 
-static struct cookie_asker asker_nth(size_t i)
+static struct cookie_peer asker_nth(size_t i)
 {
-	return (struct cookie_asker){ { 0, 0xffff0000ull | (__u64)(i + 1) << 32,
-					27960 } };
+	return (struct cookie_peer){ { 0, 0xffff0000ull | (__u64)(i + 1) << 32, 27960 } };
 }
 
 static void *enter_proven(void *argument)
 {
 	struct racer *racer = argument;
-	struct cookie_asker who = asker_nth(racer->number);
+	struct cookie_peer who = asker_nth(racer->number);
 	struct proven_cell *cell = NULL;
 
 	pthread_barrier_wait(&gate);
@@ -268,7 +267,7 @@ static void a_bucket_of_the_proven_takes_four(void **state)
 			proven->cells[way] = (struct proven_cell){ .used_ns = 0 };
 		assert_int_equal(race(enter_proven), THREADS);
 		for (size_t i = 0; i < THREADS; i++) {
-			struct cookie_asker who = asker_nth(i);
+			struct cookie_peer who = asker_nth(i);
 			struct proven_cell *cell =
 				proven_find(proven, &who, one_bucket, rounds_now);
 

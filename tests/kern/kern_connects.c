@@ -191,7 +191,7 @@ static void nobody_begins_the_line_elsewhere(void **state)
 static void our_challenge_is_as_good(void **state)
 {
 	struct proven_table *table = &kern.live->proof.proven;
-	struct cookie_asker who = { { 0 } };
+	struct cookie_peer who = { { 0 } };
 	struct proven_cell *cell;
 	struct player_key key;
 	struct player_id id;

@@ -4,7 +4,7 @@
  * its query is not answered.
  */
 #include "kern/kern_explain.h"
-#include "proof.h"
+#include "challenge.h"
 
 /* --- ten causes -------------------------------------------------------------- */
 

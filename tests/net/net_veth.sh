@@ -5,7 +5,7 @@
 # configuration says so, and what is sent back then arrives and stops nothing, also where it
 # is longer than what came (Quake II, DarkPlaces) and a socket sent that: of Linux 6.18 there
 # is no room behind it. The other end has GRO on and no program: see send_back() in
-# bpf/asking.bpf.h.
+# bpf/challenge.bpf.h.
 #
 # lane: beside, 15 s: it counts, and measures no time.
 set -u

@@ -293,7 +293,7 @@ static void ask(struct answerer *a, struct asked *s, size_t form, __u64 now)
 
 	if (!nonce_make(s, learnt->longer ? NONCE_LONG : NONCE_SHORT))
 		return;
-	n = ask_write(&forms[form], s->nonce, s->nonce_n, question);
+	n = challenge_write(&forms[form], s->nonce, s->nonce_n, question);
 	s->socket = socket_for(s);
 	learnt->asked_ns = now;
 	learnt->misses++;

@@ -70,8 +70,8 @@ const struct ask_form *ask_forms(enum wire_family family, size_t *ret_count)
 	return families[family].forms;
 }
 
-size_t ask_write(const struct ask_form *form, const char *nonce, size_t n,
-		 char ret[ASK_MOST])
+size_t challenge_write(const struct ask_form *form, const char *nonce, size_t n,
+		       char ret[ASK_MOST])
 {
 	memcpy(ret, form->question, form->length);
 	if (!form->nonce)

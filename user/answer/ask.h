@@ -26,12 +26,12 @@ const struct ask_form *ask_forms(enum wire_family family, size_t *ret_count);
 #define ASK_MOST (TEMPLATE_REQUEST + TEMPLATE_NONCE)
 
 /* Write the question with @nonce, of @n octets, where @form has one: its length. */
-size_t ask_write(const struct ask_form *form, const char *nonce, size_t n,
-		 char ret[ASK_MOST]);
+size_t challenge_write(const struct ask_form *form, const char *nonce, size_t n,
+		       char ret[ASK_MOST]);
 
 /*
- * Make of the @reply, of @length octets, to ask_write() of the same what is to be sent,
- * as of @now_ns, not 0: at most @most octets in IPv4, from TEMPLATE_LEAST to
+ * Make of the @reply, of @length octets, to challenge_write() of the same what is to be
+ * sent, as of @now_ns, not 0: at most @most octets in IPv4, from TEMPLATE_LEAST to
  * TEMPLATE_TEXT, and TEMPLATE_IPV6 less in IPv6. A longer list of players is cut at the
  * end of a line. NULL and *@ret; or why it cannot be, as words for a message.
  */

@@ -55,7 +55,7 @@ struct config_service {
 	__be32 addresses[CONFIG_ADDRESSES][4]; /* none: any */
 	size_t address_count;
 	/* By the section; else see config_settle(). */
-	bool proof_said, answers_said;
+	bool challenge_words, answers_said;
 };
 
 struct config {

@@ -138,7 +138,7 @@ const char *config_unasked(const struct config_service *c)
 static void settle_proof(struct config_service *c, const struct service *usual,
 			 bool unheard, struct config_silent *silent)
 {
-	if (c->proof_said)
+	if (c->challenge_words)
 		return;
 	c->service.proof = usual->proof;
 	/* Nobody is told anything: who has to come twice does. */

@@ -387,7 +387,7 @@ static int settings_read(cfg_t *section, struct config_service *ret)
 		return -EINVAL;
 	s->observe = (__u8)observe;
 	s->proof = (__u8)proof;
-	ret->proof_said |= value_get(section, "validation") != NULL;
+	ret->challenge_words |= value_get(section, "validation") != NULL;
 	s->answers = (__u8)answers;
 	ret->answers_said |= value_get(section, "cache") != NULL;
 	return 0;

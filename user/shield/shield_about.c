@@ -197,7 +197,7 @@ static void walk_player(const struct player_key *key, const struct player *playe
 
 static void walk_joining(struct about_walk *w, const struct proven_cell *cell, __u64 now)
 {
-	struct cookie_asker name = cell->name;
+	struct cookie_peer name = cell->name;
 	struct about_flow flow = {
 		.slot = (__u32)name.word[2] >> 16,
 		.port = ntohs((__be16)(name.word[2] & 0xffff)),

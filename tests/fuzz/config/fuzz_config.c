@@ -64,7 +64,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			abort();
 		/* All that is printed is said. */
 		for (size_t i = 0; i < second.service_count; i++) {
-			second.services[i].proof_said = first.services[i].proof_said;
+			second.services[i].challenge_words =
+				first.services[i].challenge_words;
 			second.services[i].answers_said = first.services[i].answers_said;
 		}
 		memcpy(second.interface_files, first.interface_files,

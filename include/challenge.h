@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * proof.h - what is said when an address has to prove itself, text for text.
+ * challenge.h - what is said when an address has to prove itself, text for text.
  *
  * Pure: no maps, no clock, no helpers. A datagram's payload stands in a buffer of
- * PROOF_TEXT octets with zeros behind it, the marker first, and is rewritten in there.
+ * CHALLENGE_TEXT octets with zeros behind it, the marker first, and is rewritten in
+ *there.
  *
  * Quake III: the answer to a request is an `echo` of at most its length, since what the
  * client has to send again stands in the same place and is as long:
@@ -18,34 +19,36 @@
  * What proves those is a `connect`, or DarkPlaces' `d0pk\cnt\0`, that has it; it becomes
  * `getchallenge`, for which the server gives its own.
  */
-#ifndef PROOF_H
-#define PROOF_H
+#ifndef CHALLENGE_H
+#define CHALLENGE_H
 
 #include "cookie.h"
 #include "word.h"
 
-#define PROOF_TEXT 64 /* of payload that is looked at, and the most that is written */
+#define CHALLENGE_TEXT 64 /* of payload that is looked at, and the most that is written \
+			   */
 
-struct proof_text {
-	__u8 at[PROOF_TEXT];
+struct challenge_text {
+	__u8 at[CHALLENGE_TEXT];
 } __attribute__((aligned(8)));
 
-#define PROOF_BARE_N	16 /* of `getchallenge` */
-#define PROOF_ARGUED	17 /* where its arguments begin */
-#define PROOF_TOKEN	9 /* where the letters of an echo begin */
-#define PROOF_BACK	4 /* and where they do in what comes back */
-#define PROOF_BACK_N	11 /* of the shortest that comes back */
-#define PROOF_LETTERS	8
-#define PROOF_QUERY_N	18 /* of an echo to `getinfo` or `getstatus` */
-#define PROOF_NUMBER_AT 14 /* where the third number of a connect is at the earliest */
-#define PROOF_QW_N	16 /* of `c`, ten digits and NUL */
-#define PROOF_Q2_AT	14 /* behind `challenge ` */
-#define PROOF_CHARS	10 /* of DarkPlaces' challenge */
-#define PROOF_TAIL	21 /* a connect ends with `\challenge\` and those */
-#define PROOF_STEP	46 /* octets of the shortest `d0pk\cnt\0...` with those */
+#define CHALLENGE_BARE_N    16 /* of `getchallenge` */
+#define CHALLENGE_ARGUED_AT 17 /* where its arguments begin */
+#define ECHO_TOKEN_AT	    9 /* where the letters of an echo begin */
+#define ECHO_BACK_AT	    4 /* and where they do in what comes back */
+#define ECHO_BACK_N	    11 /* of the shortest that comes back */
+#define ECHO_LETTERS	    8
+#define CHALLENGE_QUERY_N   18 /* of an echo to `getinfo` or `getstatus` */
+#define CONNECT_NUMBER_AT   14 /* where the third number of a connect is at the earliest \
+				*/
+#define CHALLENGE_QW_N	16 /* of `c`, ten digits and NUL */
+#define CHALLENGE_Q2_AT 14 /* behind `challenge ` */
+#define CHALLENGE_CHARS 10 /* of DarkPlaces' challenge */
+#define CONNECT_TAIL_N	21 /* a connect ends with `\challenge\` and those */
+#define KEY_STEP_N	46 /* octets of the shortest `d0pk\cnt\0...` with those */
 
-static __always_inline void proof_put(struct proof_text *t, __u32 at, __u64 letters,
-				      __u32 n)
+static __always_inline void text_put(struct challenge_text *t, __u32 at, __u64 letters,
+				     __u32 n)
 {
 	for (__u32 i = 0; i < n; i++)
 		t->at[at + i] = letters >> 8 * i;
@@ -57,18 +60,19 @@ static __always_inline void proof_put(struct proof_text *t, __u32 at, __u64 lett
 /* Does a datagram to a server begin like the return of an echo? @first: behind the
  * marker.
  */
-static __always_inline bool proof_begins(__u8 first, __u64 length)
+static __always_inline bool echo_begins(__u8 first, __u64 length)
 {
 	return first >= COOKIE_DIGIT_LOW && first <= COOKIE_DIGIT_TOP &&
-	       length >= PROOF_BACK_N;
+	       length >= ECHO_BACK_N;
 }
 
 /* What the cookie is to be made for that answers @kind in @length octets; 0: none. */
-static __always_inline enum cookie_form proof_form(enum wire_kind kind, __u32 length)
+static __always_inline enum cookie_form challenge_form_q3(enum wire_kind kind,
+							  __u32 length)
 {
 	switch (kind) {
 	case KIND_GETCHALLENGE:
-		return length == PROOF_BARE_N ? COOKIE_BARE : COOKIE_ARGUED;
+		return length == CHALLENGE_BARE_N ? COOKIE_BARE : COOKIE_ARGUED;
 	case KIND_GETINFO:
 		return COOKIE_INFO;
 	case KIND_GETSTATUS:
@@ -79,7 +83,7 @@ static __always_inline enum cookie_form proof_form(enum wire_kind kind, __u32 le
 }
 
 /* Of octets below 0x80: the highest bit of each that is from @low to @high. */
-static __always_inline __u64 proof_within(__u64 word, __u8 low, __u8 high)
+static __always_inline __u64 bytes_within(__u64 word, __u8 low, __u8 high)
 {
 	const __u64 each = 0x0101010101010101ull;
 
@@ -93,12 +97,12 @@ static __always_inline __u64 proof_within(__u64 word, __u8 low, __u8 high)
  * an `x`, and letters, digits and what game names have besides: one token to any engine.
  * False: something else.
  */
-static __always_inline bool proof_arguments_word(__u64 *word, __u64 in, bool *number)
+static __always_inline bool challenge_arguments_word(__u64 *word, __u64 in, bool *number)
 {
 	__u64 w = *word & 0x7f7f7f7f7f7f7f7full, low = ~*word & in;
-	__u64 digits = proof_within(w, '0', '9'), blank;
-	__u64 plain = digits | proof_within(w | 0x2020202020202020ull, 'a', 'z') |
-		      proof_within(w, '_', '_') | proof_within(w, '-', '.');
+	__u64 digits = bytes_within(w, '0', '9'), blank;
+	__u64 plain = digits | bytes_within(w | 0x2020202020202020ull, 'a', 'z') |
+		      bytes_within(w, '_', '_') | bytes_within(w, '-', '.');
 
 	if (low != in)
 		return false;
@@ -107,7 +111,7 @@ static __always_inline bool proof_arguments_word(__u64 *word, __u64 in, bool *nu
 		blank = in & -in;
 		if (!blank)
 			return true;
-		if (!(blank & proof_within(w, ' ', ' ')))
+		if (!(blank & bytes_within(w, ' ', ' ')))
 			return false;
 		*word ^= (blank >> 7) * (' ' ^ 'x');
 		*number = false;
@@ -117,7 +121,7 @@ static __always_inline bool proof_arguments_word(__u64 *word, __u64 in, bool *nu
 }
 
 /* Return the sum of the 16-bit words of @word, as they stand in memory, not folded. */
-static __always_inline __u64 proof_sum(__u64 word)
+static __always_inline __u64 challenge_sum(__u64 word)
 {
 	return (__u32)word + (word >> 32);
 }
@@ -131,44 +135,44 @@ static __always_inline __u64 proof_sum(__u64 word)
  * frame ends. The last word is read together with what is before it, since the frame may
  * end with the text.
  */
-static __always_inline int proof_arguments(__u8 *at, const __u8 *end, __u32 length,
-					   __u8 letter)
+static __always_inline int challenge_arguments(__u8 *at, const __u8 *end, __u32 length,
+					       __u8 letter)
 {
 	__u64 in = 0x8080808080808080ull << 16, sum = 0, word, was;
 	__u32 rest = length & 7, last = length - 8;
 	bool number = true;
 
-	if (length <= PROOF_ARGUED || length > PROOF_TEXT ||
-	    at + PROOF_ARGUED + 1 > end || at[PROOF_ARGUED - 1] != ' ')
+	if (length <= CHALLENGE_ARGUED_AT || length > CHALLENGE_TEXT ||
+	    at + CHALLENGE_ARGUED_AT + 1 > end || at[CHALLENGE_ARGUED_AT - 1] != ' ')
 		return -1;
-	if (at[PROOF_ARGUED] == '-')
-		at[PROOF_ARGUED] = 'n';
-	else if (!(at[PROOF_ARGUED] >= '0' && at[PROOF_ARGUED] <= '9'))
+	if (at[CHALLENGE_ARGUED_AT] == '-')
+		at[CHALLENGE_ARGUED_AT] = 'n';
+	else if (!(at[CHALLENGE_ARGUED_AT] >= '0' && at[CHALLENGE_ARGUED_AT] <= '9'))
 		return -1;
-	at[PROOF_ARGUED - 1] = letter;
-	for (__u32 i = (PROOF_ARGUED + 1) / 8; i < PROOF_TEXT / 8; i++) {
+	at[CHALLENGE_ARGUED_AT - 1] = letter;
+	for (__u32 i = (CHALLENGE_ARGUED_AT + 1) / 8; i < CHALLENGE_TEXT / 8; i++) {
 		if (8 * i + 8 > length)
 			break;
 		if (at + 8 * i + 8 > end)
 			return -1;
 		word = load_u64(at + 8 * i);
-		if (!proof_arguments_word(&word, in, &number))
+		if (!challenge_arguments_word(&word, in, &number))
 			return -1;
 		*(__u64 *)(at + 8 * i) = word;
-		sum += proof_sum(word);
+		sum += challenge_sum(word);
 		in = 0x8080808080808080ull;
 	}
 	if (rest) {
-		if (!index_below(&last, PROOF_TEXT - 7) || at + last + 8 > end)
+		if (!index_below(&last, CHALLENGE_TEXT - 7) || at + last + 8 > end)
 			return -1;
 		was = load_u64(at + last);
 		word = was >> (64 - 8 * rest);
 		in &= ~0ull >> (64 - 8 * rest);
-		if (!proof_arguments_word(&word, in, &number))
+		if (!challenge_arguments_word(&word, in, &number))
 			return -1;
 		*(__u64 *)(at + last) =
 			(was & ~(~0ull << (64 - 8 * rest))) | word << (64 - 8 * rest);
-		sum += proof_sum(word);
+		sum += challenge_sum(word);
 	}
 	sum = (__u32)sum + (sum >> 32);
 	return (int)((sum & 0xffff) + (sum >> 16 & 0xffff) + (sum >> 32));
@@ -176,40 +180,40 @@ static __always_inline int proof_arguments(__u8 *at, const __u8 *end, __u32 leng
 
 /* Which form of cookie came back in @length octets, of which @behind follows the letters;
  * 0: none of ours. */
-static __always_inline enum cookie_form proof_returned(__u8 behind, __u32 length)
+static __always_inline enum cookie_form echo_form(__u8 behind, __u32 length)
 {
-	if (length == PROOF_BACK_N)
+	if (length == ECHO_BACK_N)
 		return COOKIE_BARE;
-	if (length <= PROOF_BACK + PROOF_LETTERS || length > PROOF_TEXT - 5)
+	if (length <= ECHO_BACK_AT + ECHO_LETTERS || length > CHALLENGE_TEXT - 5)
 		return 0;
-	if (length == PROOF_BACK + PROOF_LETTERS + 1 && (behind == 'i' || behind == 's'))
+	if (length == ECHO_BACK_AT + ECHO_LETTERS + 1 && (behind == 'i' || behind == 's'))
 		return behind == 'i' ? COOKIE_INFO : COOKIE_STATUS;
 	return COOKIE_ARGUED;
 }
 
 /* The letters that came back: as many as the form has. */
-static __always_inline __u64 proof_letters(const struct proof_text *t,
-					   enum cookie_form form)
+static __always_inline __u64 echo_letters(const struct challenge_text *t,
+					  enum cookie_form form)
 {
 	/* By halves: they stand on the stack, and not at a multiple of eight. */
-	__u64 letters = load_u32(t->at + PROOF_BACK) |
-			(__u64)load_u32(t->at + PROOF_BACK + 4) << 32;
+	__u64 letters = load_u32(t->at + ECHO_BACK_AT) |
+			(__u64)load_u32(t->at + ECHO_BACK_AT + 4) << 32;
 
 	return form == COOKIE_BARE ? letters & 0xffffffffffffffull : letters;
 }
 
 /* `getchallenge` again, with what the token carried. */
-static __always_inline __u32 proof_ask_argued(struct proof_text *t, __u32 length)
+static __always_inline __u32 rewrite_argued(struct challenge_text *t, __u32 length)
 {
-	struct proof_text was = *t;
+	struct challenge_text was = *t;
 	bool number = true;
 
-	proof_put(t, PROOF_BACK, WORD_PART("getchallenge", 0), 8);
-	proof_put(t, PROOF_BACK + 8, WORD_PART("getchallenge", 1) | 0x20ull << 32, 5);
-	for (__u32 i = PROOF_ARGUED; i < PROOF_TEXT; i++) {
+	text_put(t, ECHO_BACK_AT, WORD_PART("getchallenge", 0), 8);
+	text_put(t, ECHO_BACK_AT + 8, WORD_PART("getchallenge", 1) | 0x20ull << 32, 5);
+	for (__u32 i = CHALLENGE_ARGUED_AT; i < CHALLENGE_TEXT; i++) {
 		__u8 c = was.at[i - 5];
 
-		if (i == PROOF_ARGUED && c == 'n')
+		if (i == CHALLENGE_ARGUED_AT && c == 'n')
 			c = '-';
 		if (number && c == 'x') {
 			c = ' ';
@@ -221,66 +225,66 @@ static __always_inline __u32 proof_ask_argued(struct proof_text *t, __u32 length
 }
 
 /* Make of what came back the request that the server is to see. Returns its length. */
-static __always_inline __u32 proof_ask(struct proof_text *t, enum cookie_form form,
-				       __u32 length)
+static __always_inline __u32 rewrite_echo(struct challenge_text *t, enum cookie_form form,
+					  __u32 length)
 {
 	if (form == COOKIE_ARGUED)
-		return proof_ask_argued(t, length);
-	__builtin_memset(t->at + PROOF_BACK, 0, PROOF_TEXT - PROOF_BACK);
+		return rewrite_argued(t, length);
+	__builtin_memset(t->at + ECHO_BACK_AT, 0, CHALLENGE_TEXT - ECHO_BACK_AT);
 	if (form == COOKIE_INFO) {
-		proof_put(t, PROOF_BACK, WORD_PART("getinfo", 0) | 0x20ull << 56, 8);
-		proof_put(t, PROOF_BACK + 8, WORD_PART("xxx", 0), 3);
+		text_put(t, ECHO_BACK_AT, WORD_PART("getinfo", 0) | 0x20ull << 56, 8);
+		text_put(t, ECHO_BACK_AT + 8, WORD_PART("xxx", 0), 3);
 		return 15;
 	}
 	if (form == COOKIE_STATUS) {
-		proof_put(t, PROOF_BACK, WORD_PART("getstatus", 0), 8);
-		proof_put(t, PROOF_BACK + 8, WORD_PART("getstatus", 1), 1);
+		text_put(t, ECHO_BACK_AT, WORD_PART("getstatus", 0), 8);
+		text_put(t, ECHO_BACK_AT + 8, WORD_PART("getstatus", 1), 1);
 		return 13;
 	}
-	proof_put(t, PROOF_BACK, WORD_PART("getchallenge", 0), 8);
-	proof_put(t, PROOF_BACK + 8, WORD_PART("getchallenge", 1), 4);
-	return PROOF_BARE_N;
+	text_put(t, ECHO_BACK_AT, WORD_PART("getchallenge", 0), 8);
+	text_put(t, ECHO_BACK_AT + 8, WORD_PART("getchallenge", 1), 4);
+	return CHALLENGE_BARE_N;
 }
 
 /* --- challenges -----------------------------------------------------------------------
  */
 
 /* A challenge, with zeros after it: all of it but the arguments of an echo. */
-struct proof_said {
+struct challenge_words {
 	__u64 words[3];
 };
 
 /* Return the form of the cookie in a challenge to @kind of @length bytes; 0: there is
  * none. */
-static __always_inline enum cookie_form proof_asks_by(enum wire_family family,
-						      enum wire_kind kind, __u32 length)
+static __always_inline enum cookie_form challenge_form(enum wire_family family,
+						       enum wire_kind kind, __u32 length)
 {
 	if (family == FAMILY_QUAKE3)
-		return proof_form(kind, length);
+		return challenge_form_q3(kind, length);
 	return family == FAMILY_NETQUAKE ? COOKIE_TEXT : COOKIE_NUMBER;
 }
 
 /* Return the length of the challenge of @form to a request of @length bytes. */
-static __always_inline __u32 proof_said_length(enum wire_family family,
-					       enum cookie_form form, __u32 length)
+static __always_inline __u32 challenge_length(enum wire_family family,
+					      enum cookie_form form, __u32 length)
 {
 	switch (form) {
 	case COOKIE_BARE:
-		return PROOF_BARE_N;
+		return CHALLENGE_BARE_N;
 	case COOKIE_ARGUED:
 		return length;
 	case COOKIE_INFO:
 	case COOKIE_STATUS:
-		return PROOF_QUERY_N;
+		return CHALLENGE_QUERY_N;
 	default:
-		return family == FAMILY_QUAKEWORLD ? PROOF_QW_N
-						   : PROOF_Q2_AT + PROOF_CHARS;
+		return family == FAMILY_QUAKEWORLD ? CHALLENGE_QW_N
+						   : CHALLENGE_Q2_AT + CHALLENGE_CHARS;
 	}
 }
 
 /* Make an echo with the cookie @letters. The last letter of COOKIE_BARE is left away. */
-static __always_inline void proof_echo(enum cookie_form form, __u64 letters,
-				       struct proof_said *ret)
+static __always_inline void challenge_echo(enum cookie_form form, __u64 letters,
+					   struct challenge_words *ret)
 {
 	ret->words[0] = 0xffffffff | WORD_PART("echo", 0) << 32;
 	ret->words[1] = ' ' | letters << 8;
@@ -292,8 +296,8 @@ static __always_inline void proof_echo(enum cookie_form form, __u64 letters,
 }
 
 /* Make a challenge of ten characters: eight in @first, the first lowest, two in @more. */
-static __always_inline void proof_challenge(enum wire_family family, __u64 first,
-					    __u64 more, struct proof_said *ret)
+static __always_inline void challenge_ten(enum wire_family family, __u64 first,
+					  __u64 more, struct challenge_words *ret)
 {
 	if (family == FAMILY_QUAKEWORLD) {
 		ret->words[0] = 0xffffffff | (__u64)'c' << 32 | first << 40;
@@ -308,51 +312,53 @@ static __always_inline void proof_challenge(enum wire_family family, __u64 first
 }
 
 /* Make the challenge with a cookie of @form that was made of @hash in @epoch. */
-static __always_inline void proof_say(enum wire_family family, enum cookie_form form,
-				      __u64 hash, __u64 epoch, struct proof_said *ret)
+static __always_inline void challenge_make(enum wire_family family, enum cookie_form form,
+					   __u64 hash, __u64 epoch,
+					   struct challenge_words *ret)
 {
 	__u64 first, more;
 
 	if (form == COOKIE_NUMBER) {
 		first = cookie_digits(cookie_number(hash, epoch), &more);
-		proof_challenge(family, first, more, ret);
+		challenge_ten(family, first, more, ret);
 		return;
 	}
 	first = cookie_letters(hash, epoch);
 	if (form == COOKIE_TEXT)
-		proof_challenge(family, first, cookie_letters_more(hash), ret);
+		challenge_ten(family, first, cookie_letters_more(hash), ret);
 	else
-		proof_echo(form, first, ret);
+		challenge_echo(form, first, ret);
 }
 
 /*
  * Write a challenge of @length bytes to @at, but for the arguments of an echo, which
- * stand there: proof_arguments(). A text of 16 bytes may be followed by one or two bytes
- * of padding before @end, where the frame ends; they become zeros. False: it has no room
- * there.
+ * stand there: challenge_arguments(). A text of 16 bytes may be followed by one or two
+ * bytes of padding before @end, where the frame ends; they become zeros. False: it has no
+ * room there.
  */
-static __always_inline bool proof_store(__u8 *at, const __u8 *end, enum cookie_form form,
-					__u32 length, const struct proof_said *said)
+static __always_inline bool challenge_store(__u8 *at, const __u8 *end,
+					    enum cookie_form form, __u32 length,
+					    const struct challenge_words *challenge)
 {
-	if (at + PROOF_BARE_N > end)
+	if (at + CHALLENGE_BARE_N > end)
 		return false;
-	*(__u64 *)at = said->words[0];
-	*(__u64 *)(at + 8) = said->words[1];
+	*(__u64 *)at = challenge->words[0];
+	*(__u64 *)(at + 8) = challenge->words[1];
 	if (form == COOKIE_ARGUED)
 		return true;
-	if (length == PROOF_Q2_AT + PROOF_CHARS) {
-		if (at + PROOF_Q2_AT + PROOF_CHARS > end)
+	if (length == CHALLENGE_Q2_AT + CHALLENGE_CHARS) {
+		if (at + CHALLENGE_Q2_AT + CHALLENGE_CHARS > end)
 			return false;
-		*(__u64 *)(at + PROOF_BARE_N) = said->words[2];
+		*(__u64 *)(at + CHALLENGE_BARE_N) = challenge->words[2];
 		return true;
 	}
-	if (at + PROOF_QUERY_N <= end) {
-		*(__u16 *)(at + PROOF_BARE_N) = (__u16)said->words[2];
+	if (at + CHALLENGE_QUERY_N <= end) {
+		*(__u16 *)(at + CHALLENGE_BARE_N) = (__u16)challenge->words[2];
 		return true;
 	}
-	if (at + PROOF_BARE_N + 1 <= end)
-		at[PROOF_BARE_N] = 0;
-	return length == PROOF_BARE_N;
+	if (at + CHALLENGE_BARE_N + 1 <= end)
+		at[CHALLENGE_BARE_N] = 0;
+	return length == CHALLENGE_BARE_N;
 }
 
 /* --- QuakeWorld, Quake II, DarkPlaces -------------------------------------------------
@@ -362,13 +368,14 @@ static __always_inline bool proof_store(__u8 *at, const __u8 *end, enum cookie_f
  * Where the third number of `connect A B C "...` begins, if it has ten digits: the
  * challenge of QuakeWorld and Quake II. 0: it has not, or is not spelled plainly.
  */
-static __always_inline __u32 proof_number_at(const struct proof_text *t)
+static __always_inline __u32 connect_number_at(const struct challenge_text *t)
 {
 	__u32 at = 0, blanks = 0;
 
-	if (t->at[PROOF_NUMBER_AT - 3] != ' ')
+	if (t->at[CONNECT_NUMBER_AT - 3] != ' ')
 		return 0;
-	for (__u32 i = PROOF_NUMBER_AT - 2; i < PROOF_TEXT - COOKIE_DIGITS - 1; i++) {
+	for (__u32 i = CONNECT_NUMBER_AT - 2; i < CHALLENGE_TEXT - COOKIE_DIGITS - 1;
+	     i++) {
 		if (t->at[i] == ' ') {
 			if (blanks++) {
 				at = i + 1;
@@ -382,7 +389,7 @@ static __always_inline __u32 proof_number_at(const struct proof_text *t)
 }
 
 /* Ten digits and a blank as a number; 0: they are none, or more than 2^32 - 1. */
-static __always_inline __u32 proof_number(const __u8 digits[COOKIE_DIGITS + 1])
+static __always_inline __u32 connect_number(const __u8 digits[COOKIE_DIGITS + 1])
 {
 	__u64 number = 0;
 
@@ -398,41 +405,42 @@ static __always_inline __u32 proof_number(const __u8 digits[COOKIE_DIGITS + 1])
  * How many octets the words of `d0pk\cnt\0...\challenge\` and our challenge have, which
  * end at the first NUL; 0: they are longer.
  */
-static __always_inline __u32 proof_step_end(const struct proof_text *t)
+static __always_inline __u32 key_step_end(const struct challenge_text *t)
 {
-	for (__u32 i = PROOF_STEP; i < PROOF_TEXT; i++)
+	for (__u32 i = KEY_STEP_N; i < CHALLENGE_TEXT; i++)
 		if (!t->at[i])
 			return i;
 	return 0;
 }
 
-/* Of the last PROOF_TAIL octets: do they name a challenge? Its letters then. */
-static __always_inline bool proof_tail(const __u8 tail[PROOF_TAIL], __u64 *ret_letters,
-				       __u32 *ret_more)
+/* Of the last CONNECT_TAIL_N octets: do they name a challenge? Its letters then. */
+static __always_inline bool connect_tail(const __u8 tail[CONNECT_TAIL_N],
+					 __u64 *ret_letters, __u32 *ret_more)
 {
 	static const char name[] = "\\challenge\\";
 
-	for (__u32 i = 0; i < PROOF_TAIL - PROOF_CHARS; i++)
+	for (__u32 i = 0; i < CONNECT_TAIL_N - CHALLENGE_CHARS; i++)
 		if (tail[i] != (__u8)name[i])
 			return false;
 	*ret_letters = 0;
-	for (__u32 i = 0; i < PROOF_LETTERS; i++)
-		*ret_letters |= (__u64)tail[PROOF_TAIL - PROOF_CHARS + i] << 8 * i;
-	*ret_more = tail[PROOF_TAIL - 2] | (__u32)tail[PROOF_TAIL - 1] << 8;
+	for (__u32 i = 0; i < ECHO_LETTERS; i++)
+		*ret_letters |= (__u64)tail[CONNECT_TAIL_N - CHALLENGE_CHARS + i]
+				<< 8 * i;
+	*ret_more = tail[CONNECT_TAIL_N - 2] | (__u32)tail[CONNECT_TAIL_N - 1] << 8;
 	return true;
 }
 
 /* What a connect with our challenge becomes. Returns its length. */
-static __always_inline __u32 proof_ask_challenge(struct proof_text *t,
-						 enum cookie_form form)
+static __always_inline __u32 rewrite_connect(struct challenge_text *t,
+					     enum cookie_form form)
 {
-	__builtin_memset(t->at + PROOF_BACK, 0, PROOF_TEXT - PROOF_BACK);
-	proof_put(t, PROOF_BACK, WORD_PART("getchallenge", 0), 8);
-	proof_put(t, PROOF_BACK + 8, WORD_PART("getchallenge", 1), 4);
+	__builtin_memset(t->at + ECHO_BACK_AT, 0, CHALLENGE_TEXT - ECHO_BACK_AT);
+	text_put(t, ECHO_BACK_AT, WORD_PART("getchallenge", 0), 8);
+	text_put(t, ECHO_BACK_AT + 8, WORD_PART("getchallenge", 1), 4);
 	if (form == COOKIE_TEXT)
-		return PROOF_BARE_N;
-	t->at[PROOF_BARE_N] = '\n';
-	return PROOF_BARE_N + 1;
+		return CHALLENGE_BARE_N;
+	t->at[CHALLENGE_BARE_N] = '\n';
+	return CHALLENGE_BARE_N + 1;
 }
 
-#endif /* PROOF_H */
+#endif /* CHALLENGE_H */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * asking.bpf.h - the shield's own word to a stranger, and the request that is written
+ * challenge.bpf.h - the shield's own word to a stranger, and the request that is written
  * over what came back of it.
  *
  * What is sent from here never meets the egress program. It is counted here, and it needs
  * no entry in the amplification limit where it is no longer than what it answers: that
  * pays for it.
  */
-#ifndef ASKING_BPF_H
-#define ASKING_BPF_H
+#ifndef CHALLENGE_BPF_H
+#define CHALLENGE_BPF_H
 
 #include "answer.bpf.h"
 #include "here.bpf.h"
@@ -16,26 +16,26 @@
 #include "sample.bpf.h"
 
 /* The beginning of the payload, zeros behind it. NULL: cannot be. */
-static __always_inline struct proof_text *text_load(struct xdp_md *ctx, __u32 payload,
-						    __u32 length)
+static __always_inline struct challenge_text *text_load(struct xdp_md *ctx, __u32 payload,
+							__u32 length)
 {
 	__u32 least = length - 1, zero = 0;
-	struct proof_text *t = bpf_map_lookup_elem(&texts, &zero);
+	struct challenge_text *t = bpf_map_lookup_elem(&texts, &zero);
 
 	if (!t)
 		return NULL;
 	__builtin_memset(t, 0, sizeof(*t));
-	if (least >= PROOF_TEXT)
-		least = PROOF_TEXT - 1;
+	if (least >= CHALLENGE_TEXT)
+		least = CHALLENGE_TEXT - 1;
 	same_copy(least);
-	if (!length || least >= PROOF_TEXT ||
+	if (!length || least >= CHALLENGE_TEXT ||
 	    bpf_xdp_load_bytes(ctx, payload & OFFSET_MASK, t->at, least + 1))
 		return NULL;
 	return t;
 }
 
 /* Are both addresses such that a datagram can come from the one and go to the other? */
-static __always_inline bool addresses_fit(const struct packet *p)
+static __always_inline bool addresses_routable(const struct packet *p)
 {
 	const __be32 *from = packet_address(p, SENDER), *to = packet_address(p, RECEIVER);
 	__u32 first, second;
@@ -60,7 +60,7 @@ static __always_inline bool addresses_fit(const struct packet *p)
  * the one nor the other: from or to a group or everybody, this host or none, oneself;
  * or to another machine.
  */
-__noinline int answer_fits(struct xdp_md *ctx, const struct call *c)
+__noinline int reply_possible(struct xdp_md *ctx, const struct call *c)
 {
 	struct packet p;
 
@@ -69,27 +69,28 @@ __noinline int answer_fits(struct xdp_md *ctx, const struct call *c)
 	call_packet(ctx, c, &p);
 	return p.start + ETH_ALEN <= p.end && !(*p.start & 1) &&
 	       answer_plain(p.payload, p.addresses, p.ipv6) && call_port(c) &&
-	       addresses_fit(&p) && frame_is_here(&p, call_slot(c));
+	       addresses_routable(&p) && frame_is_here(&p, call_slot(c));
 }
 
 /* --- asking ------------------------------------------------------------------ */
 
 /* Make the challenge of @form to @who in *@ret. */
-static __always_inline void ask_text(enum wire_family family, enum cookie_form form,
-				     const struct cookie_asker *who,
-				     struct proof_said *ret)
+static __always_inline void challenge_for(enum wire_family family, enum cookie_form form,
+					  const struct cookie_peer *who,
+					  struct challenge_words *ret)
 {
 	__u64 epoch = cookie_epoch(clock_now(&live));
 
-	proof_say(family, form, cookie_hash(&live.proof.secret, who, epoch, form), epoch,
-		  ret);
+	challenge_make(family, form, cookie_hash(&live.proof.secret, who, epoch, form),
+		       epoch, ret);
 }
 
 /*
- * proof_arguments() of the request of @length bytes that is @where, as PROOF_WHERE() says
- * it. A function of its own, so that the verifier walks its loop once.
+ * challenge_arguments() of the request of @length bytes that is @where, as PROOF_WHERE()
+ * says it. A function of its own, so that the verifier walks its loop once.
  */
-__noinline int ask_arguments(struct xdp_md *ctx, __u64 where, __u32 length, __u32 letter)
+__noinline int challenge_arguments_at(struct xdp_md *ctx, __u64 where, __u32 length,
+				      __u32 letter)
 {
 	__u8 *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
 	__u64 offset = where & OFFSET_MASK;
@@ -97,34 +98,36 @@ __noinline int ask_arguments(struct xdp_md *ctx, __u64 where, __u32 length, __u3
 	same_copy(data);
 	same_copy(end);
 	same_copy(offset);
-	return proof_arguments(data + offset, end, length & 0xffff, letter);
+	return challenge_arguments(data + offset, end, length & 0xffff, letter);
 }
 
 /*
- * Write the challenge @said, of @a->length bytes and the cookie's @form, over the request
- * of @c. The UDP checksum is that of the new text and does not depend on the old one:
- * a client on this machine, or in a container or a virtual machine of it, leaves that to
- * a card that its datagrams never come to.
+ * Write the challenge @challenge, of @a->length bytes and the cookie's @form, over the
+ * request of @c. The UDP checksum is that of the new text and does not depend on the old
+ * one: a client on this machine, or in a container or a virtual machine of it, leaves
+ * that to a card that its datagrams never come to.
  *
  * False: the request has no such challenge, or the frame no room for it. The frame may
  * have been changed and must be dropped.
  */
-static __always_inline bool ask_write(struct xdp_md *ctx, const struct call *c,
-				      const struct answer *a, enum cookie_form form,
-				      const struct proof_said *said)
+static __always_inline bool challenge_write(struct xdp_md *ctx, const struct call *c,
+					    const struct answer *a, enum cookie_form form,
+					    const struct challenge_words *challenge)
 {
-	__u64 sum = proof_sum(said->words[0]) + proof_sum(said->words[1]);
+	__u64 sum =
+		challenge_sum(challenge->words[0]) + challenge_sum(challenge->words[1]);
 	__u8 *data, *end;
 	__u64 offset;
 	int rest;
 
 	if (form == COOKIE_ARGUED) {
-		rest = ask_arguments(ctx, c->where, c->length, said->words[2]);
+		rest = challenge_arguments_at(ctx, c->where, c->length,
+					      challenge->words[2]);
 		if (rest < 0)
 			return false;
 		sum += rest;
 	} else {
-		sum += proof_sum(said->words[2]);
+		sum += challenge_sum(challenge->words[2]);
 	}
 	if (!answer_heads(ctx, a, sum))
 		return false;
@@ -134,7 +137,7 @@ static __always_inline bool ask_write(struct xdp_md *ctx, const struct call *c,
 	same_copy(end);
 	offset = a->payload & OFFSET_MASK;
 	same_copy(offset);
-	return proof_store(data + offset, end, form, a->length, said);
+	return challenge_store(data + offset, end, form, a->length, challenge);
 }
 
 /*
@@ -167,7 +170,7 @@ static __always_inline bool challenge_admit(enum wire_family family, const struc
 }
 
 /* How the kind of what asks is called: as the server's own word. */
-static __always_inline enum wire_kind ask_kind(enum wire_family family)
+static __always_inline enum wire_kind challenge_kind(enum wire_family family)
 {
 	return family == FAMILY_QUAKE3	     ? KIND_ECHO
 	       : family == FAMILY_QUAKEWORLD ? KIND_S2C_CHALLENGE
@@ -212,17 +215,17 @@ static __always_inline int send_back(struct xdp_md *ctx)
 }
 
 /*
- * Challenge the client of a request for which answer_fits() is true. Returns what sends
- * the challenge, or XDP_DROP if there is none: the frame may have been changed.
+ * Challenge the client of a request for which reply_possible() is true. Returns what
+ * sends the challenge, or XDP_DROP if there is none: the frame may have been changed.
  * Called by shield_proof() after the request was counted. A function of its own, as all
  * here: the verifier walks it once.
  */
-__noinline int proof_answer(struct xdp_md *ctx, const struct call *c)
+__noinline int challenge_send(struct xdp_md *ctx, const struct call *c)
 {
 	struct answer a = { .back = true };
 	struct live *l = &live;
 	const struct service *s;
-	struct proof_said said;
+	struct challenge_words challenge;
 	enum wire_family family;
 	enum cookie_form form;
 	enum wire_kind kind;
@@ -235,19 +238,19 @@ __noinline int proof_answer(struct xdp_md *ctx, const struct call *c)
 	if (!s)
 		return XDP_DROP;
 	family = s->family;
-	form = proof_asks_by(family, call_kind(c), c->length);
+	form = challenge_form(family, call_kind(c), c->length);
 	if (!form)
 		return XDP_DROP;
 	a.payload = c->where & OFFSET_MASK;
 	a.ipv6 = call_ipv6(c);
-	a.length = proof_said_length(family, form, c->length);
-	if (a.length > PROOF_TEXT ||
+	a.length = challenge_length(family, form, c->length);
+	if (a.length > CHALLENGE_TEXT ||
 	    !challenge_admit(family, c, a.payload + a.length, answer_frame(ctx)))
 		return XDP_DROP;
-	ask_text(family, form, &c->who, &said);
-	if (!ask_write(ctx, c, &a, form, &said))
+	challenge_for(family, form, &c->who, &challenge);
+	if (!challenge_write(ctx, c, &a, form, &challenge))
 		return XDP_DROP;
-	kind = ask_kind(family);
+	kind = challenge_kind(family);
 	count_sent(ctx, slot, kind, REASON_CHALLENGED, COUNTER_OUT_CHALLENGED + kind,
 		   a.length, answer_frame(ctx));
 	return send_back(ctx);
@@ -258,19 +261,19 @@ __noinline int proof_answer(struct xdp_md *ctx, const struct call *c)
 #define COOKIE_REPLACED COOKIE_FORMS /* the server's challenge goes in place of ours */
 
 /* Write @number in place of the challenge of a connect: both have ten digits. */
-static __always_inline int turn_replaced(struct xdp_md *ctx, const struct packet *p,
-					 __u32 number)
+static __always_inline int rewrite_number(struct xdp_md *ctx, const struct packet *p,
+					  __u32 number)
 {
 	__u32 offset = p->payload & OFFSET_MASK, check_at = offset - 2, at;
 	__u8 was[16] = { 0 }, is[16] = { 0 };
-	struct proof_text *text;
+	struct challenge_text *text;
 	__u64 sum = 0;
 	__u16 check;
 
 	text = text_load(ctx, p->payload, p->length);
 	if (!text)
 		return XDP_DROP;
-	at = proof_number_at(text);
+	at = connect_number_at(text);
 	/* In words of the checksum: one octet before if it stands at an odd place. */
 	if (!at || bpf_xdp_load_bytes(ctx, offset + (at & ~1u), was, 12) ||
 	    bpf_xdp_load_bytes(ctx, check_at, &check, sizeof(check)))
@@ -282,7 +285,7 @@ static __always_inline int turn_replaced(struct xdp_md *ctx, const struct packet
 		cookie_decimal(number, is);
 	for (int i = 0; i < 3; i++)
 		sum += (__u64)~load_u32(was + 4 * i) + load_u32(is + 4 * i);
-	/* RFC 1624; none stays none, and what is 0 is said as the other 0. */
+	/* RFC 1624; none stays none, and what is 0 is challenge as the other 0. */
 	if (check) {
 		check = answer_fold(sum + (__u16)~check);
 		check = check ? check : 0xffff;
@@ -294,10 +297,10 @@ static __always_inline int turn_replaced(struct xdp_md *ctx, const struct packet
 }
 
 /* Write over the proof of @form the request that it stands for. XDP_PASS or XDP_DROP. */
-__noinline int proof_turn(struct xdp_md *ctx, const struct call *c, __u32 form)
+__noinline int rewrite_request(struct xdp_md *ctx, const struct call *c, __u32 form)
 {
 	struct answer a = { 0 };
-	struct proof_text *text;
+	struct challenge_text *text;
 	struct proven_cell *cell;
 	struct packet p;
 
@@ -307,7 +310,7 @@ __noinline int proof_turn(struct xdp_md *ctx, const struct call *c, __u32 form)
 	if (form == COOKIE_REPLACED) {
 		cell = proven_find(&live.proof.proven, &c->who, live.keys,
 				   clock_now(&live));
-		return cell ? turn_replaced(ctx, &p, cell->challenge) : XDP_DROP;
+		return cell ? rewrite_number(ctx, &p, cell->challenge) : XDP_DROP;
 	}
 	text = text_load(ctx, p.payload, p.length);
 	if (!answer_plain(p.payload, p.addresses, p.ipv6) || !text)
@@ -315,11 +318,11 @@ __noinline int proof_turn(struct xdp_md *ctx, const struct call *c, __u32 form)
 	a.payload = p.payload;
 	a.ipv6 = p.ipv6;
 	a.length = form == COOKIE_NUMBER || form == COOKIE_TEXT
-			   ? proof_ask_challenge(text, form)
-			   : proof_ask(text, form, p.length);
-	if (!a.length || a.length > PROOF_TEXT)
+			   ? rewrite_connect(text, form)
+			   : rewrite_echo(text, form, p.length);
+	if (!a.length || a.length > CHALLENGE_TEXT)
 		return XDP_DROP;
 	return answer_write(ctx, &a, text) ? XDP_PASS : XDP_DROP;
 }
 
-#endif /* ASKING_BPF_H */
+#endif /* CHALLENGE_BPF_H */

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * keys.bpf.h - what a DarkPlaces server with host keys adds to its challenges
+ * host_keys.bpf.h - what a DarkPlaces server with host keys adds to its challenges
  * (struct host_keys): egress learns it, and the shield's own challenge carries it.
  *
  * Such a challenge is some twice as long as the request. So the shield sends it only to a
  * client that has asked before, and charges what is longer to the prefix's allowance.
  */
-#ifndef KEYS_BPF_H
-#define KEYS_BPF_H
+#ifndef HOST_KEYS_BPF_H
+#define HOST_KEYS_BPF_H
 
-#include "asking.bpf.h"
+#include "challenge.bpf.h"
 #include "template.h"
 
 #define KEYS_MARK 0x6e656c76 /* "vlen" */
@@ -20,7 +20,8 @@ static __always_inline struct host_keys *keys_at(__u32 slot)
 	return index_below(&slot, SERVICES_MAX) ? &live.proof.keys[slot] : NULL;
 }
 
-/* enum keys_heard of a service of @family. Other families' challenges carry no keys. */
+/* enum host_keys_state of a service of @family. Other families' challenges carry no keys.
+ */
 static __always_inline __u32 keys_state(enum wire_family family, __u32 slot)
 {
 	struct host_keys *keys;
@@ -28,7 +29,7 @@ static __always_inline __u32 keys_state(enum wire_family family, __u32 slot)
 	if (family != FAMILY_NETQUAKE)
 		return KEYS_NONE;
 	keys = keys_at(slot);
-	return keys ? *(volatile __u32 *)&keys->state : KEYS_UNHEARD;
+	return keys ? *(volatile __u32 *)&keys->state : KEYS_UNKNOWN;
 }
 
 /* Copy what follows the text of a challenge of @length octets at @payload. */
@@ -48,7 +49,7 @@ static __always_inline __u32 keys_copy(struct __sk_buff *ctx, struct host_keys *
 		return KEYS_LONG;
 	__builtin_memset(keys->text, 0, KEYS_TEXT);
 	if (bpf_skb_load_bytes(ctx, payload + KEYS_AT, keys->text, least + 1))
-		return KEYS_UNHEARD;
+		return KEYS_UNKNOWN;
 	keys->length = least + 1;
 	keys->sum = template_fold(
 		bpf_csum_diff(NULL, 0, (void *)keys->text, KEYS_TEXT, 0) & 0xffffffff);
@@ -77,7 +78,7 @@ static __always_inline __u32 keys_place(struct __sk_buff *ctx, __u32 slot, __u64
 
 /*
  * The server in @slot gives a challenge of @length octets, @where: note what it adds.
- * One CPU in KEYS_NS writes. While it does, the state is KEYS_UNHEARD.
+ * One CPU in KEYS_NS writes. While it does, the state is KEYS_UNKNOWN.
  *
  * A service may be several servers, of several ports or addresses. A challenge with the
  * keys of one ends an attempt to join another. So after challenges of two places that
@@ -91,7 +92,7 @@ __noinline int keys_learn(struct __sk_buff *ctx, __u32 slot, __u64 where, __u32 
 	__u16 sum;
 
 	/* `challenge ` alone ends an exchange of keys. */
-	if (!keys || length <= PROOF_Q2_AT)
+	if (!keys || length <= CHALLENGE_Q2_AT)
 		return 0;
 	was = keys->heard_ns;
 	if ((was && now - was < KEYS_NS) ||
@@ -100,7 +101,7 @@ __noinline int keys_learn(struct __sk_buff *ctx, __u32 slot, __u64 where, __u32 
 	place = keys_place(ctx, slot, where);
 	held = keys->held;
 	sum = keys->sum;
-	*(volatile __u32 *)&keys->state = KEYS_UNHEARD;
+	*(volatile __u32 *)&keys->state = KEYS_UNKNOWN;
 	keys->sum = 0;
 	keys->length = 0;
 	state = keys_copy(ctx, keys, where & OFFSET_MASK, length & 0xffff);
@@ -130,31 +131,33 @@ static __always_inline bool keys_store(struct xdp_md *ctx, __u32 at,
 	return least < KEYS_TEXT && !bpf_xdp_store_bytes(ctx, at, keys->text, least + 1);
 }
 
-/* Write the challenge @said and the server's keys. False: the frame must be dropped. */
+/* Write the challenge @challenge and the server's keys. False: the frame must be dropped.
+ */
 static __always_inline bool keys_write(struct xdp_md *ctx, const struct answer *a,
-				       const struct proof_said *said,
+				       const struct challenge_words *challenge,
 				       struct host_keys *keys)
 {
-	__u64 text[4] = { said->words[0], said->words[1], said->words[2], 0 };
+	__u64 text[4] = { challenge->words[0], challenge->words[1], challenge->words[2],
+			  0 };
 	__u32 at = a->payload & OFFSET_MASK;
 	__u64 sum = template_turned(keys->sum, KEYS_AT - 1);
 
 	for (int i = 0; i < 3; i++)
-		sum += proof_sum(text[i]);
+		sum += challenge_sum(text[i]);
 	return answer_heads(ctx, a, sum) &&
 	       !bpf_xdp_store_bytes(ctx, at, text, KEYS_AT - 1) &&
 	       keys_store(ctx, at + KEYS_AT - 1, keys);
 }
 
 /*
- * proof_answer() of a service whose state is not KEYS_NONE. Our text is one character
+ * challenge_send() of a service whose state is not KEYS_NONE. Our text is one character
  * shorter than the server's.
  */
-__noinline int keys_answer(struct xdp_md *ctx, const struct call *c)
+__noinline int keys_challenge_send(struct xdp_md *ctx, const struct call *c)
 {
 	struct answer a = { .back = true };
 	struct host_keys *keys;
-	struct proof_said said;
+	struct challenge_words challenge;
 	__u32 slot, more;
 	__u64 heard;
 
@@ -170,13 +173,13 @@ __noinline int keys_answer(struct xdp_md *ctx, const struct call *c)
 	heard = *(volatile __u64 *)&keys->heard_ns;
 	if (*(volatile __u32 *)&keys->state != KEYS_KNOWN)
 		return XDP_DROP;
-	ask_text(FAMILY_NETQUAKE, COOKIE_TEXT, &c->who, &said);
+	challenge_for(FAMILY_NETQUAKE, COOKIE_TEXT, &c->who, &challenge);
 	a.length = KEYS_AT - 1 + keys->length;
 	more = a.payload + a.length - answer_frame(ctx);
 	if ((int)more > 0 && !challenge_charge(c, more, answer_frame(ctx)))
 		return XDP_DROP;
 	/* Not what has changed meanwhile. */
-	if (!keys_write(ctx, &a, &said, keys) ||
+	if (!keys_write(ctx, &a, &challenge, keys) ||
 	    *(volatile __u64 *)&keys->heard_ns != heard)
 		return XDP_DROP;
 	count_sent(ctx, slot, KIND_CHALLENGE, REASON_CHALLENGED,
@@ -184,4 +187,4 @@ __noinline int keys_answer(struct xdp_md *ctx, const struct call *c)
 	return send_back(ctx);
 }
 
-#endif /* KEYS_BPF_H */
+#endif /* HOST_KEYS_BPF_H */

@@ -12,17 +12,17 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "proof.h"
+#include "challenge.h"
 
 #define COUNT(a) (sizeof(a) / sizeof(*(a)))
 #define MARK	 "\xff\xff\xff\xff"
 #define LETTERS	 "7abcdefg" /* as if made of a cookie */
 
-static struct proof_text text_of(const char *words)
+static struct challenge_text text_of(const char *words)
 {
-	struct proof_text t = { { 0 } };
+	struct challenge_text t = { { 0 } };
 
-	assert_true(strlen(words) <= PROOF_TEXT - 4);
+	assert_true(strlen(words) <= CHALLENGE_TEXT - 4);
 	memcpy(t.at, MARK, 4);
 	memcpy(t.at + 4, words, strlen(words));
 	return t;
@@ -40,28 +40,30 @@ static __u32 folded(__u64 sum)
  * where its frame does. Returns its length, or 0 if there is none. The sum that goes into
  * its checksum is that of all its words.
  */
-static __u32 echo_of(struct proof_text *t, enum cookie_form form, __u32 n, __u64 letters)
+static __u32 echo_of(struct challenge_text *t, enum cookie_form form, __u32 n,
+		     __u64 letters)
 {
-	__u32 length = proof_said_length(FAMILY_QUAKE3, form, n);
-	struct proof_said said;
+	__u32 length = challenge_length(FAMILY_QUAKE3, form, n);
+	struct challenge_words said;
 	__u64 sum, all = 0;
 	int rest;
 
-	proof_echo(form, letters, &said);
-	sum = proof_sum(said.words[0]) + proof_sum(said.words[1]);
+	challenge_echo(form, letters, &said);
+	sum = challenge_sum(said.words[0]) + challenge_sum(said.words[1]);
 	if (form == COOKIE_ARGUED) {
-		rest = proof_arguments(t->at, t->at + n, n, (__u8)said.words[2]);
+		rest = challenge_arguments(t->at, t->at + n, n, (__u8)said.words[2]);
 		if (rest < 0)
 			return 0;
 		sum += (__u64)rest;
 	} else {
 		memset(t->at + 4, 0, sizeof(t->at) - 4);
-		sum += proof_sum(said.words[2]);
+		sum += challenge_sum(said.words[2]);
 	}
-	assert_false(proof_store(t->at, t->at + PROOF_BARE_N - 1, form, length, &said));
-	assert_true(proof_store(t->at, t->at + length, form, length, &said));
-	for (size_t i = 0; i < PROOF_TEXT; i += 8)
-		all += proof_sum(load_u64(t->at + i));
+	assert_false(challenge_store(t->at, t->at + CHALLENGE_BARE_N - 1, form, length,
+				     &said));
+	assert_true(challenge_store(t->at, t->at + length, form, length, &said));
+	for (size_t i = 0; i < CHALLENGE_TEXT; i += 8)
+		all += challenge_sum(load_u64(t->at + i));
 	assert_int_equal(folded(sum), folded(all));
 	return length;
 }
@@ -97,9 +99,9 @@ static void requests_become_echoes(void **state)
 	memcpy(&letters, LETTERS, sizeof(letters));
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		__u32 n = (__u32)strlen(rows[i].request) + 4, said;
-		struct proof_text t = text_of(rows[i].request), want;
+		struct challenge_text t = text_of(rows[i].request), want;
 
-		said = echo_of(&t, proof_form(rows[i].kind, n), n, letters);
+		said = echo_of(&t, challenge_form_q3(rows[i].kind, n), n, letters);
 		if (!rows[i].echo) {
 			if (said)
 				fail_msg("%s", rows[i].request);
@@ -107,10 +109,11 @@ static void requests_become_echoes(void **state)
 		}
 		/* Of the bare one the last letter has no room. */
 		want = text_of(rows[i].echo);
-		if (n == PROOF_BARE_N)
-			want.at[PROOF_BARE_N] = 0;
-		assert_int_equal(said, n == PROOF_BARE_N ? n : strlen(rows[i].echo) + 4);
-		assert_memory_equal(t.at, want.at, PROOF_TEXT);
+		if (n == CHALLENGE_BARE_N)
+			want.at[CHALLENGE_BARE_N] = 0;
+		assert_int_equal(said,
+				 n == CHALLENGE_BARE_N ? n : strlen(rows[i].echo) + 4);
+		assert_memory_equal(t.at, want.at, CHALLENGE_TEXT);
 	}
 }
 
@@ -130,11 +133,11 @@ static void arguments_are_a_number_and_a_name(void **state)
 	assert_int_equal(regcomp(&good, "^getchallenge [-0-9][0-9]*( [A-Za-z0-9_.-]*)?$",
 				 REG_EXTENDED | REG_NOSUB),
 			 0);
-	for (size_t n = PROOF_ARGUED + 1; n <= PROOF_TEXT; n++)
-		for (size_t at = PROOF_ARGUED; at < n; at++)
+	for (size_t n = CHALLENGE_ARGUED_AT + 1; n <= CHALLENGE_TEXT; n++)
+		for (size_t at = CHALLENGE_ARGUED_AT; at < n; at++)
 			for (int octet = 0; octet < 256; octet++) {
-				char words[PROOF_TEXT] = "", *blank;
-				struct proof_text t, want;
+				char words[CHALLENGE_TEXT] = "", *blank;
+				struct challenge_text t, want;
 				__u32 said;
 
 				memcpy(words, base, n - 4);
@@ -148,14 +151,15 @@ static void arguments_are_a_number_and_a_name(void **state)
 				}
 				echoes++;
 				assert_int_equal(said, n);
-				blank = strchr((char *)want.at + PROOF_ARGUED, ' ');
+				blank = strchr((char *)want.at + CHALLENGE_ARGUED_AT,
+					       ' ');
 				if (blank)
 					*blank = 'x';
-				if (want.at[PROOF_ARGUED] == '-')
-					want.at[PROOF_ARGUED] = 'n';
-				assert_memory_equal(t.at + PROOF_ARGUED,
-						    want.at + PROOF_ARGUED,
-						    PROOF_TEXT - PROOF_ARGUED);
+				if (want.at[CHALLENGE_ARGUED_AT] == '-')
+					want.at[CHALLENGE_ARGUED_AT] = 'n';
+				assert_memory_equal(t.at + CHALLENGE_ARGUED_AT,
+						    want.at + CHALLENGE_ARGUED_AT,
+						    CHALLENGE_TEXT - CHALLENGE_ARGUED_AT);
 			}
 	regfree(&good);
 	assert_true(echoes > 10000);
@@ -173,30 +177,30 @@ static void challenges_are_spelled_as_the_engines_do(void **state)
 		{ FAMILY_QUAKE2, MARK "challenge 1234567890", 24 },
 		{ FAMILY_NETQUAKE, MARK "challenge 1234567890", 24 },
 	};
-	struct proof_text t, padded;
-	struct proof_said said;
+	struct challenge_text t, padded;
+	struct challenge_words said;
 	__u64 more, first = cookie_digits(1234567890, &more);
 	__u32 n;
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		n = proof_said_length(rows[i].family, COOKIE_NUMBER, 17);
+		n = challenge_length(rows[i].family, COOKIE_NUMBER, 17);
 		assert_int_equal(n, rows[i].n);
-		proof_challenge(rows[i].family, first, more, &said);
+		challenge_ten(rows[i].family, first, more, &said);
 		memset(&t, 0xaa, sizeof(t));
-		assert_true(proof_store(t.at, t.at + n, COOKIE_NUMBER, n, &said));
+		assert_true(challenge_store(t.at, t.at + n, COOKIE_NUMBER, n, &said));
 		assert_memory_equal(t.at, rows[i].text, rows[i].n);
 		assert_int_equal(t.at[n], 0xaa);
 		/* Padding to the least frame's length becomes zeros. */
 		memset(&padded, 0xaa, sizeof(padded));
-		assert_true(proof_store(padded.at, padded.at + 18, COOKIE_NUMBER, n,
-					&said) == (n == 16));
+		assert_true(challenge_store(padded.at, padded.at + 18, COOKIE_NUMBER, n,
+					    &said) == (n == 16));
 		if (n != 16)
 			continue;
 		assert_memory_equal(padded.at + 16, "\0\0\xaa", 3);
 		padded.at[16] = 0xaa;
-		assert_true(
-			proof_store(padded.at, padded.at + 17, COOKIE_NUMBER, n, &said));
+		assert_true(challenge_store(padded.at, padded.at + 17, COOKIE_NUMBER, n,
+					    &said));
 		assert_memory_equal(padded.at + 16, "\0\0\xaa", 3);
 	}
 }
@@ -210,27 +214,27 @@ static void forms_come_back(void **state)
 		__u32 length;
 		enum cookie_form form;
 	} rows[] = {
-		{ 'i', PROOF_BACK_N, COOKIE_BARE },
-		{ 0, PROOF_BACK + PROOF_LETTERS, 0 },
-		{ 'i', PROOF_BACK + PROOF_LETTERS + 1, COOKIE_INFO },
-		{ 's', PROOF_BACK + PROOF_LETTERS + 1, COOKIE_STATUS },
-		{ '0', PROOF_BACK + PROOF_LETTERS + 1, COOKIE_ARGUED },
-		{ 'i', PROOF_BACK + PROOF_LETTERS + 2, COOKIE_ARGUED },
-		{ 's', PROOF_BACK + PROOF_LETTERS + 2, COOKIE_ARGUED },
-		{ '0', PROOF_TEXT - 5, COOKIE_ARGUED },
-		{ '0', PROOF_TEXT - 4, 0 },
+		{ 'i', ECHO_BACK_N, COOKIE_BARE },
+		{ 0, ECHO_BACK_AT + ECHO_LETTERS, 0 },
+		{ 'i', ECHO_BACK_AT + ECHO_LETTERS + 1, COOKIE_INFO },
+		{ 's', ECHO_BACK_AT + ECHO_LETTERS + 1, COOKIE_STATUS },
+		{ '0', ECHO_BACK_AT + ECHO_LETTERS + 1, COOKIE_ARGUED },
+		{ 'i', ECHO_BACK_AT + ECHO_LETTERS + 2, COOKIE_ARGUED },
+		{ 's', ECHO_BACK_AT + ECHO_LETTERS + 2, COOKIE_ARGUED },
+		{ '0', CHALLENGE_TEXT - 5, COOKIE_ARGUED },
+		{ '0', CHALLENGE_TEXT - 4, 0 },
 	};
-	struct proof_text t = { { 0 } };
+	struct challenge_text t = { { 0 } };
 	__u64 letters;
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++)
-		if (proof_returned(rows[i].behind, rows[i].length) != rows[i].form)
+		if (echo_form(rows[i].behind, rows[i].length) != rows[i].form)
 			fail_msg("%zu", i);
-	memcpy(t.at + PROOF_BACK, LETTERS, 8);
-	letters = proof_letters(&t, COOKIE_ARGUED);
+	memcpy(t.at + ECHO_BACK_AT, LETTERS, 8);
+	letters = echo_letters(&t, COOKIE_ARGUED);
 	assert_memory_equal(&letters, LETTERS, 8);
-	letters = proof_letters(&t, COOKIE_BARE);
+	letters = echo_letters(&t, COOKIE_BARE);
 	assert_memory_equal(&letters, "7abcdef", 8);
 }
 
@@ -245,11 +249,12 @@ static void challenges_stand_at_the_end(void **state)
 
 	(void)state;
 	memcpy(&want, LETTERS, sizeof(want));
-	assert_true(proof_tail((const __u8 *)"\\challenge\\7abcdefgXY", &letters, &more));
+	assert_true(
+		connect_tail((const __u8 *)"\\challenge\\7abcdefgXY", &letters, &more));
 	assert_true(letters == want);
 	assert_int_equal(more, 'X' | 'Y' << 8);
 	for (size_t i = 0; i < COUNT(bad); i++)
-		assert_false(proof_tail((const __u8 *)bad[i], &letters, &more));
+		assert_false(connect_tail((const __u8 *)bad[i], &letters, &more));
 }
 
 static void numbers_have_ten_digits_and_a_blank(void **state)
@@ -267,7 +272,7 @@ static void numbers_have_ten_digits_and_a_blank(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++)
-		assert_int_equal(proof_number((const __u8 *)rows[i].text),
+		assert_int_equal(connect_number((const __u8 *)rows[i].text),
 				 rows[i].number);
 }
 
@@ -288,9 +293,9 @@ static void the_third_number_is_found(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct proof_text t = text_of(rows[i].words);
+		struct challenge_text t = text_of(rows[i].words);
 
-		assert_int_equal(proof_number_at(&t), rows[i].at);
+		assert_int_equal(connect_number_at(&t), rows[i].at);
 	}
 }
 
