@@ -145,7 +145,7 @@ int call_config(const struct call *call, struct config *ret)
 
 		config_service_defaults(FAMILY_QUAKE3, &s->service);
 		s->service.family = FAMILY_QUAKE3;
-		s->challenge_words = s->answers_said = f->said;
+		s->validation_given = s->cache_given = f->said;
 		s->ports[0] = (__u16)(27960 + i);
 		/* The first server can be asked. */
 		s->port_count = i ? 2 : 1;

@@ -124,7 +124,7 @@ int call_config(const struct call *call, struct config *ret)
 		config_service_defaults(FAMILY_QUAKE3, &ret->services[i].service);
 		ret->services[i].service.family = FAMILY_QUAKE3;
 		ret->services[i].service.answers = ANSWERS_ALWAYS;
-		ret->services[i].answers_said = i;
+		ret->services[i].cache_given = i;
 	}
 	return now.config_err;
 }

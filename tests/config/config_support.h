@@ -68,10 +68,10 @@ static inline void print_and_read(const struct config *from, struct config *ret)
 	assert_int_equal(fclose(file), 0);
 	assert_int_equal(config_load(FILE_NAME, ret), 0);
 	for (size_t i = 0; i < ret->service_count; i++) {
-		assert_true(ret->services[i].challenge_words);
-		assert_true(ret->services[i].answers_said);
-		ret->services[i].challenge_words = from->services[i].challenge_words;
-		ret->services[i].answers_said = from->services[i].answers_said;
+		assert_true(ret->services[i].validation_given);
+		assert_true(ret->services[i].cache_given);
+		ret->services[i].validation_given = from->services[i].validation_given;
+		ret->services[i].cache_given = from->services[i].cache_given;
 	}
 	memcpy(ret->interface_lines, from->interface_lines, sizeof(ret->interface_lines));
 	assert_memory_equal(ret, from, sizeof(*ret));

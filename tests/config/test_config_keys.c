@@ -137,8 +137,8 @@ static void defaults_are_what_is_without_the_key(void **state)
 		other = config;
 		assert_true(accepted(k, quoted));
 		assert_string_equal(said, "");
-		config.services[0].challenge_words = other.services[0].challenge_words;
-		config.services[0].answers_said = other.services[0].answers_said;
+		config.services[0].validation_given = other.services[0].validation_given;
+		config.services[0].cache_given = other.services[0].cache_given;
 		if (memcmp(with, without, sizeof(config)) != 0)
 			fail_msg("'%s' in '%s': %s is not the default", k->name,
 				 k->section, k->initial);

@@ -399,8 +399,8 @@ static void layers(void **state)
 	assert_int_equal(b->players_source, 100);
 	assert_int_equal(b->players_prefix, 100);
 	for (size_t i = 0; i < config.service_count; i++)
-		assert_true(config.services[i].challenge_words &&
-			    config.services[i].answers_said);
+		assert_true(config.services[i].validation_given &&
+			    config.services[i].cache_given);
 }
 
 static void layers_set(void **state)

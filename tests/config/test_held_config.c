@@ -38,7 +38,7 @@ static void say_rest(FILE *out, const struct config *c)
 		const char *unasked = config_unasked(s);
 
 		fprintf(out, "%zu: active %u, proof said %d, answers said %d%s%s\n", i,
-			s->service.active, s->challenge_words, s->answers_said,
+			s->service.active, s->validation_given, s->cache_given,
 			unasked ? ", to be asked it takes " : "", unasked ? unasked : "");
 	}
 }

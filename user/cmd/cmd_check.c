@@ -208,7 +208,7 @@ static void say_unasked(const struct config *config)
 		struct service usual;
 
 		config_service_defaults((enum wire_family)c->service.family, &usual);
-		if (usual.answers && !c->answers_said && config_unasked(c))
+		if (usual.answers && !c->cache_given && config_unasked(c))
 			printf("service '%s': cache = off; they take %s\n",
 			       c->service.name, config_unasked(c));
 	}

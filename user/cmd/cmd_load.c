@@ -23,7 +23,7 @@
 void without_daemon(struct config *config)
 {
 	for (size_t i = 0; i < config->service_count; i++)
-		if (!config->services[i].answers_said)
+		if (!config->services[i].cache_given)
 			config->services[i].service.answers = ANSWERS_OFF;
 }
 

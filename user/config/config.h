@@ -54,8 +54,8 @@ struct config_service {
 	size_t port_count;
 	__be32 addresses[CONFIG_ADDRESSES][4]; /* none: any */
 	size_t address_count;
-	/* By the section; else see config_settle(). */
-	bool challenge_words, answers_said;
+	/* Which keys a section gave; without, see config_settle(). */
+	bool validation_given, cache_given;
 };
 
 struct config {

@@ -138,7 +138,7 @@ const char *config_unasked(const struct config_service *c)
 static void settle_proof(struct config_service *c, const struct service *usual,
 			 bool unheard, struct config_silent *silent)
 {
-	if (c->challenge_words)
+	if (c->validation_given)
 		return;
 	c->service.proof = usual->proof;
 	/* Nobody is told anything: who has to come twice does. */
@@ -151,7 +151,7 @@ static void settle_proof(struct config_service *c, const struct service *usual,
 static void settle_answers(struct config_service *c, const struct service *usual,
 			   bool unheard, struct config_silent *silent)
 {
-	if (c->answers_said)
+	if (c->cache_given)
 		return;
 	c->service.answers = usual->answers;
 	if (!usual->answers)

@@ -387,9 +387,9 @@ static int settings_read(cfg_t *section, struct config_service *ret)
 		return -EINVAL;
 	s->observe = (__u8)observe;
 	s->proof = (__u8)proof;
-	ret->challenge_words |= value_get(section, "validation") != NULL;
+	ret->validation_given |= value_get(section, "validation") != NULL;
 	s->answers = (__u8)answers;
-	ret->answers_said |= value_get(section, "cache") != NULL;
+	ret->cache_given |= value_get(section, "cache") != NULL;
 	return 0;
 }
 
@@ -455,7 +455,7 @@ static int service_read(struct parse *p, const struct layers *l,
 	    settings_read(l->own, ret) || endpoints_check(p, l->own, ret))
 		return -EINVAL;
 	prefix_default(l, s);
-	if (!ret->answers_said && config_unasked(ret))
+	if (!ret->cache_given && config_unasked(ret))
 		s->answers = ANSWERS_OFF;
 	unknown_warn(l->own, s);
 	return 0;

@@ -64,9 +64,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			abort();
 		/* All that is printed is said. */
 		for (size_t i = 0; i < second.service_count; i++) {
-			second.services[i].challenge_words =
-				first.services[i].challenge_words;
-			second.services[i].answers_said = first.services[i].answers_said;
+			second.services[i].validation_given =
+				first.services[i].validation_given;
+			second.services[i].cache_given = first.services[i].cache_given;
 		}
 		memcpy(second.interface_files, first.interface_files,
 		       sizeof(second.interface_files));
