@@ -23,12 +23,12 @@ static __always_inline bool service_flagged(const struct service *s, enum wire_k
 	       !s->observe;
 }
 
-/* A budget was found spent: @until is PRESSURE_NS from now on. */
-static __always_inline void pressure_note(__u64 *until, __u64 now)
+/* A budget was found spent: @until is UNDER_LOAD_NS from now on. */
+static __always_inline void under_load_note(__u64 *until, __u64 now)
 {
 	/* Not each time, so that the line stays where it is read. */
-	if (*until < now + PRESSURE_NS - (PRESSURE_NS >> 4))
-		*until = now + PRESSURE_NS;
+	if (*until < now + UNDER_LOAD_NS - (UNDER_LOAD_NS >> 4))
+		*until = now + UNDER_LOAD_NS;
 }
 
 /* limit_take(), walked once by the verifier: only what passes comes here. */

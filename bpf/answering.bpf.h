@@ -15,7 +15,7 @@
 #define ANSWERING_BPF_H
 
 #include "chance.bpf.h"
-#include "proving.bpf.h"
+#include "shield_validate.bpf.h"
 #include "template.bpf.h"
 
 /* What somebody who is known, or all of a network around one, may ask beyond its budget:
@@ -184,8 +184,8 @@ __noinline int answer_budget(struct xdp_md *ctx, const struct call *c)
 	if (listed == LISTED_UNLIMITED)
 		return REASON_ALLOW_LIST;
 	/* Where somebody has proven itself, what is asked in its name is judged there. */
-	if (provable(s, kind) && listed == LISTED_NOT &&
-	    (s->answers != ANSWERS_ALWAYS || lately_proven(c->net, now)))
+	if (validation_applies(s, kind) && listed == LISTED_NOT &&
+	    (s->answers != ANSWERS_ALWAYS || lately_validated(c->net, now)))
 		return REASON_COUNT;
 	call_packet(ctx, c, &p);
 	reason = admit_budget(l, slot, &s->budget[CLASS_QUERY], CLASS_QUERY, kind, &p);
@@ -194,7 +194,7 @@ __noinline int answer_budget(struct xdp_md *ctx, const struct call *c)
 	if (listed != LISTED_NOT)
 		reason = friend_admit(slot, listed, reason, &p);
 	if (reason_verdict(reason) != VERDICT_PASS)
-		return provable(s, kind) ? REASON_COUNT : reason;
+		return validation_applies(s, kind) ? REASON_COUNT : reason;
 	if (listed != LISTED_NOT && flooded(l, s, slot, now))
 		return reason | REASON_CACHED_ALLOW_LIST << LAYER_BITS;
 	return s->answers == ANSWERS_ALWAYS
@@ -313,7 +313,7 @@ int shield_answer(struct xdp_md *ctx)
 			return action;
 	}
 	if (reason != REASON_COUNT)
-		return proof_note(ctx, &c, reason);
+		return decision_apply(ctx, &c, reason);
 	hand_over(HANDED(call_slot(&c), call_kind(&c), c.length), c.where);
 	bpf_tail_call(ctx, &jumps, JUMP_PROOF);
 	hand_over(0, 0);

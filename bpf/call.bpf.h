@@ -6,7 +6,7 @@
 #ifndef CALL_BPF_H
 #define CALL_BPF_H
 
-#include "invite.bpf.h"
+#include "server_challenge.bpf.h"
 
 /* Of a datagram to a service. Each function that is given it has the stack for itself. */
 struct call {

@@ -81,8 +81,9 @@ static __always_inline void challenge_for(enum wire_family family, enum cookie_f
 {
 	__u64 epoch = cookie_epoch(clock_now(&live));
 
-	challenge_make(family, form, cookie_hash(&live.proof.secret, who, epoch, form),
-		       epoch, ret);
+	challenge_make(family, form,
+		       cookie_hash(&live.validation.secret, who, epoch, form), epoch,
+		       ret);
 }
 
 /*
@@ -217,8 +218,8 @@ static __always_inline int send_back(struct xdp_md *ctx)
 /*
  * Challenge the client of a request for which reply_possible() is true. Returns what
  * sends the challenge, or XDP_DROP if there is none: the frame may have been changed.
- * Called by shield_proof() after the request was counted. A function of its own, as all
- * here: the verifier walks it once.
+ * Called by shield_validate() after the request was counted. A function of its own, as
+ * all here: the verifier walks it once.
  */
 __noinline int challenge_send(struct xdp_md *ctx, const struct call *c)
 {
@@ -301,15 +302,15 @@ __noinline int rewrite_request(struct xdp_md *ctx, const struct call *c, __u32 f
 {
 	struct answer a = { 0 };
 	struct challenge_text *text;
-	struct proven_cell *cell;
+	struct validated_cell *cell;
 	struct packet p;
 
 	if (!c)
 		return XDP_DROP;
 	call_packet(ctx, c, &p);
 	if (form == COOKIE_REPLACED) {
-		cell = proven_find(&live.proof.proven, &c->who, live.keys,
-				   clock_now(&live));
+		cell = validated_find(&live.validation.validated, &c->who, live.keys,
+				      clock_now(&live));
 		return cell ? rewrite_number(ctx, &p, cell->challenge) : XDP_DROP;
 	}
 	text = text_load(ctx, p.payload, p.length);

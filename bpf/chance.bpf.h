@@ -26,7 +26,7 @@ static __always_inline bool flooded(const struct live *l, const struct service *
 /* The budget of the service for questions is spent. */
 static __always_inline void flood_note(struct live *l, __u32 slot, __u64 now)
 {
-	pressure_note(&l->answering.until_ns[slot & (SERVICES_MAX - 1)], now);
+	under_load_note(&l->answering.until_ns[slot & (SERVICES_MAX - 1)], now);
 }
 
 /*
@@ -50,7 +50,7 @@ __noinline int chance_known(__u64 net, __u64 now)
 }
 
 /* Has somebody at @net proven its address, and that lately? */
-__noinline int lately_proven(__u64 net, __u64 now)
+__noinline int lately_validated(__u64 net, __u64 now)
 {
 	return known_proven(known_find(&live.answering.known, net, live.keys),
 			    known_minute(now));

@@ -11,7 +11,7 @@
 #ifndef CONNECTS_BPF_H
 #define CONNECTS_BPF_H
 
-#include "invite.bpf.h"
+#include "server_challenge.bpf.h"
 
 #define CONNECT_READS	 36 /* letters, behind the word */
 #define CONNECT_USERINFO 12 /* where it begins in Quake III's */
@@ -153,13 +153,15 @@ static __always_inline __u64 connect_hash(const struct live *l,
 }
 
 /* What was sent to @id in the last minute, by the server or by the shield; or NULL. */
-static __always_inline struct proven_cell *
+static __always_inline struct validated_cell *
 connect_challenged(struct live *l, const struct player_id *id, __u64 now)
 {
 	struct cookie_peer who = { { id->word[0], id->word[1], (__u32)id->word[2] } };
-	struct proven_cell *cell = proven_find(&l->proof.proven, &who, l->keys, now);
+	struct validated_cell *cell =
+		validated_find(&l->validation.validated, &who, l->keys, now);
 
-	return cell && cell->flags & (PROVEN_CHALLENGE | PROVEN_NUMBER) ? cell : NULL;
+	return cell && cell->flags & (VALIDATED_CHALLENGE | VALIDATED_NUMBER) ? cell
+									      : NULL;
 }
 
 /* For functions that are told of it in numbers. Walked once by the verifier. */
@@ -175,12 +177,13 @@ __noinline int connect_was_challenged(__u64 first, __u64 second, __u64 third)
  * Is @challenge one of those? The server's last five count: others ask in its name.
  * Without a branch, at each of which the verifier would part.
  */
-static __always_inline __u32 connect_answers(const struct proven_cell *cell,
+static __always_inline __u32 connect_answers(const struct validated_cell *cell,
 					     __u32 challenge)
 {
 	__u32 theirs = zero_bit(cell->challenge ^ challenge);
 
-	_Static_assert(PROVEN_CHALLENGE == 2 && PROVEN_NUMBER == 4, "bits that are used");
+	_Static_assert(VALIDATED_CHALLENGE == 2 && VALIDATED_NUMBER == 4,
+		       "bits that are used");
 	for (int i = 0; i < 4; i++)
 		theirs |= zero_bit(cell->earlier[i] ^ challenge);
 	return (theirs & cell->flags >> 1) |
@@ -199,7 +202,7 @@ __noinline int connect_keep(__u64 first, __u64 second, __u64 third,
 	__u64 now = clock_now(l), hash = connect_hash(l, &id), note = 0;
 	__u64 *place = &l->connects[hash >> (64 - CONNECT_BITS)];
 	__u64 was = *(volatile __u64 *)place;
-	struct proven_cell *cell = connect_challenged(l, &id, now);
+	struct validated_cell *cell = connect_challenged(l, &id, now);
 
 	if (!fields)
 		return 0;

@@ -16,7 +16,7 @@
 #include "foreign.bpf.h"
 #include "fragments.bpf.h"
 #include "learn.bpf.h"
-#include "invite.bpf.h"
+#include "server_challenge.bpf.h"
 #include "host_keys.bpf.h"
 
 #define PULL_BYTES 128 /* of headers and payload that we may look at */
@@ -145,23 +145,25 @@ static __always_inline __u32 challenge_at(__u32 family, enum wire_kind kind)
  * Is it a word to one who is joining, and has proven to be where it goes? Like QUIC after
  * address validation, that is no stranger's debt. Walked once by the verifier.
  */
-__noinline int egress_proven(struct __sk_buff *ctx, __u64 what, __u64 where, __u32 family)
+__noinline int egress_validated(struct __sk_buff *ctx, __u64 what, __u64 where,
+				__u32 family)
 {
 	enum wire_kind kind = what & 0xffff;
 	struct packet p = { .payload = where & OFFSET_MASK,
 			    .addresses = where >> 16 & OFFSET_MASK,
 			    .ipv6 = where >> 32 & 1 };
 	__u32 slot = what >> 16 & 0xffff, number = 0, at = challenge_at(family, kind);
-	bool invites = kind_invites(kind);
+	bool challenges = kind_challenges(kind);
 	struct player_id id;
 
-	if (!invites && !kind_is_handshake(kind))
+	if (!challenges && !kind_is_handshake(kind))
 		return false;
 	if (at)
 		number = decimal_at(ctx, p.payload, at);
 	packet_begin((void *)(long)ctx->data, (void *)(long)ctx->data_end, &p);
 	packet_player(&p, RECEIVER, slot, &id);
-	return proof_told(id.word[0], id.word[1], id.word[2], invites, number);
+	return server_challenge_note(id.word[0], id.word[1], id.word[2], challenges,
+				     number);
 }
 
 /*
@@ -198,10 +200,10 @@ static __always_inline enum reason egress_admit(struct __sk_buff *ctx, struct li
 	if (kind == KIND_CHALLENGE && service->family == FAMILY_NETQUAKE)
 		keys_learn(ctx, slot, packet_where(p), p->length);
 	/* Without proof, too, challenges are noted; but nobody has proven itself then. */
-	if ((service->proof || kind_invites(kind)) &&
-	    egress_proven(ctx, PROOF_WHAT(slot, kind), packet_where(p),
-			  service->family) &&
-	    service->proof)
+	if ((service->validation || kind_challenges(kind)) &&
+	    egress_validated(ctx, PROOF_WHAT(slot, kind), packet_where(p),
+			     service->family) &&
+	    service->validation)
 		return REASON_VALIDATED;
 	return egress_judge(ctx, PROOF_WHAT(slot, kind), packet_where(p), bytes,
 			    signs_on);

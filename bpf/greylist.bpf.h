@@ -8,7 +8,7 @@
 #ifndef GREYLIST_BPF_H
 #define GREYLIST_BPF_H
 
-#include "pace.bpf.h"
+#include "challenge_share.bpf.h"
 
 /*
  * Return the random of the ClientHello in @p, hashed to 31 bits. It tells one ClientHello
@@ -68,7 +68,7 @@ static __always_inline bool join_over_limit(struct live *l, const struct service
 	struct limit one = b->source;
 
 	if (limit_spent(&b->global, global, now)) {
-		press(l, slot, now);
+		validation_require(l, slot, now);
 		return true;
 	}
 	/* As admit_net(): a request that takes a player's place has no more in a crowd.
@@ -93,7 +93,7 @@ __noinline int greylisted(struct xdp_md *ctx, __u64 what, __u64 where, __u32 len
 	bool hello = kind == KIND_DTLS_CLIENT_HELLO;
 	__u32 slot = what >> 16 & 0xffff;
 	struct live *l = &live;
-	const struct proven_cell *cell;
+	const struct validated_cell *cell;
 	const struct service *s;
 	struct cookie_peer who;
 	__u64 now = clock_now(l);
@@ -107,8 +107,8 @@ __noinline int greylisted(struct xdp_md *ctx, __u64 what, __u64 where, __u32 len
 		return false;
 	packet_peer(&p, SENDER, slot, &who);
 	if (!hello) {
-		cell = proven_find(&l->proof.proven, &who, l->keys, now);
-		if (cell && cell->flags & PROVEN_SURELY)
+		cell = validated_find(&l->validation.validated, &who, l->keys, now);
+		if (cell && cell->flags & VALIDATED_COOKIE)
 			return false;
 	}
 	return !greylist_retried(

@@ -17,7 +17,7 @@
 /* Return the host keys of the service in @slot, or NULL if there is no such slot. */
 static __always_inline struct host_keys *keys_at(__u32 slot)
 {
-	return index_below(&slot, SERVICES_MAX) ? &live.proof.keys[slot] : NULL;
+	return index_below(&slot, SERVICES_MAX) ? &live.validation.keys[slot] : NULL;
 }
 
 /* enum host_keys_state of a service of @family. Other families' challenges carry no keys.

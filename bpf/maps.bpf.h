@@ -204,7 +204,7 @@ struct {
  * in it: they need nothing of each other but the frame, though one that was told what
  * that is need not look. Empty: shield() says it all itself.
  */
-int shield_proof(struct xdp_md *ctx);
+int shield_validate(struct xdp_md *ctx);
 int shield_answer(struct xdp_md *ctx);
 
 struct {
@@ -213,7 +213,7 @@ struct {
 	__uint(key_size, sizeof(__u32));
 	__array(values, int(struct xdp_md *));
 } jumps SEC(".maps") = {
-	.values = { [JUMP_PROOF] = (void *)&shield_proof,
+	.values = { [JUMP_PROOF] = (void *)&shield_validate,
 		    [JUMP_ANSWER] = (void *)&shield_answer },
 };
 

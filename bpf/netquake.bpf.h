@@ -92,13 +92,14 @@ static __always_inline __u32 move_clock(const struct player *player, const __u8 
  * too: each lowers the score a little. If the address is @proven by a challenge, only the
  * player's own sequence is to be found, and interpolated clocks raise the score.
  */
-static __always_inline __u8 clock_score(__u8 score, __u32 bits, bool right, bool proven)
+static __always_inline __u8 clock_score(__u8 score, __u32 bits, bool right,
+					bool validated)
 {
 	__u8 loss = bits > 2 ? 1 : 3;
 
 	if (right)
 		score += bits > 2 ? bits - 1 : bits;
-	else if (proven)
+	else if (validated)
 		score++;
 	else
 		score = score > loss ? score - loss : 0;
@@ -122,7 +123,7 @@ static __always_inline void clock_prove(const struct player_id *id, struct playe
 					struct cursor c, __u64 now)
 {
 	const __u8 *move = cursor_take(&c, 17);
-	bool proven = player->flags & PLAYER_VERIFIED, right;
+	bool validated = player->flags & PLAYER_VERIFIED, right;
 	__u16 ms = now >> 20;
 	__u32 clock, marked = 0, sequence;
 
@@ -131,7 +132,8 @@ static __always_inline void clock_prove(const struct player_id *id, struct playe
 	sequence = bpf_ntohl(load_u32(move + 4));
 	/* A player that `accept` entered begins at 0, and no client is as fast as this.
 	 */
-	if (proven && sequence > ACCEPTED_MOST + (__u32)((now - player->since_ns) >> 22))
+	if (validated &&
+	    sequence > ACCEPTED_MOST + (__u32)((now - player->since_ns) >> 22))
 		return;
 	clock = move_clock(player, move);
 	if (clock)
@@ -139,7 +141,7 @@ static __always_inline void clock_prove(const struct player_id *id, struct playe
 	right = marked && marked == clock;
 	if (sequence - player->heard_sequence - 1 >= SEQUENCE_NEAR) {
 		if (player->proofs && (__u16)(ms - player->clock_ms) < CLOCK_LINE_MS &&
-		    !(proven && right))
+		    !(validated && right))
 			return;
 		player->proofs = 0;
 	}
@@ -147,7 +149,7 @@ static __always_inline void clock_prove(const struct player_id *id, struct playe
 	if (!clock)
 		return;
 	/* A forger's times must not use up the marks that the client is to name. */
-	if (proven && marked && !right) {
+	if (validated && marked && !right) {
 		if ((__u16)(ms - player->clock_ms) < CLOCK_OWN_MS)
 			return;
 	} else {
@@ -156,12 +158,12 @@ static __always_inline void clock_prove(const struct player_id *id, struct playe
 	}
 	player->clock_ms = ms;
 	player->proofs =
-		marked ? clock_score(player->proofs, clock_bits(clock), right, proven)
+		marked ? clock_score(player->proofs, clock_bits(clock), right, validated)
 		       : player->proofs + CLOCK_WORTH;
 	if (player->proofs < PROOF_BITS)
 		return;
 	player->jumped = 0;
-	if (!marked && !proven)
+	if (!marked && !validated)
 		player->flags |= PLAYER_TAKEN;
 	player->flags |= PLAYER_VERIFIED | PLAYER_SEQUENCE;
 }

@@ -3,7 +3,7 @@
  * seats.bpf.h - `players { source, prefix }`: how many players a source and its prefix
  * may have in a service. The egress program counts them: confirm.bpf.h. A request to
  * join from a source, or a prefix, that has as many is refused: admit.bpf.h,
- * proving.bpf.h. Arithmetic: seats.h.
+ * shield_validate.bpf.h. Arithmetic: seats.h.
  *
  * Only validated players count. To be one, a client must return what the server, or the
  * shield, sent to its address: a challenge, or in NetQuake the marks of several clocks.

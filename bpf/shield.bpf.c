@@ -192,7 +192,7 @@ __noinline int long_way(struct xdp_md *ctx, __u32 whole)
 	if (action != WAY_LONG)
 		return action;
 	if (!whole && (answerable(found.service, found.kind) ||
-		       provable(found.service, found.kind))) {
+		       validation_applies(found.service, found.kind))) {
 		hand_over(HANDED(found.slot, found.kind, packet.length),
 			  packet_where(&packet));
 		return answerable(found.service, found.kind) ? WAY_ANSWER : WAY_PROOF;

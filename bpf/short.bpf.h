@@ -212,18 +212,19 @@ static __always_inline int jump_by(int way, const struct found *f, __u64 kind,
 static __always_inline bool adds_keys(const struct live *l, const struct found *f)
 {
 	return f->service->family == FAMILY_NETQUAKE &&
-	       l->proof.keys[f->slot & (SERVICES_MAX - 1)].state != KEYS_NONE;
+	       l->validation.keys[f->slot & (SERVICES_MAX - 1)].state != KEYS_NONE;
 }
 
 /*
  * Drop and count a request that exceeds its limits, if its client must not be challenged
- * now. On false shield_proof() judges it. *@ret_judgement is then the reason to refuse it
- * if no challenge can be sent; 0 if shield_proof() must look at its limits, too.
+ * now. On false shield_validate() judges it. *@ret_judgement is then the reason to refuse
+ * it if no challenge can be sent; 0 if shield_validate() must look at its limits, too.
  */
-static __always_inline bool unasked(struct xdp_md *ctx, struct live *l,
-				    const struct found *f, __u64 kind,
-				    const struct packet *p, const struct plain *plain,
-				    __u64 bytes, __u64 now, __u64 *ret_judgement)
+static __always_inline bool not_challenged(struct xdp_md *ctx, struct live *l,
+					   const struct found *f, __u64 kind,
+					   const struct packet *p,
+					   const struct plain *plain, __u64 bytes,
+					   __u64 now, __u64 *ret_judgement)
 {
 	bool joins = kind == KIND_GETCHALLENGE;
 	struct counter_row *row = NULL;
@@ -238,7 +239,7 @@ static __always_inline bool unasked(struct xdp_md *ctx, struct live *l,
 	if (reason == REASON_COUNT)
 		return false;
 	if (joins && reason == REASON_SERVICE_LIMIT)
-		press(l, f->slot, now);
+		validation_require(l, f->slot, now);
 	counter = counter_at(f->slot, COUNTER_IN_SERVICE_LIMIT + kind, &row);
 	if (unlikely(!counter))
 		return false;
@@ -246,7 +247,7 @@ static __always_inline bool unasked(struct xdp_md *ctx, struct live *l,
 		/* A validated client has limits of its own for queries. A server with
 		 * host keys challenges only a client that repeats:
 		 * challenge_keys_decide(). */
-		if (joins ? !adds_keys(l, f) : !lately_proven(plain_net(plain), now))
+		if (joins ? !adds_keys(l, f) : !lately_validated(plain_net(plain), now))
 			*ret_judgement = reason;
 		return false;
 	}
@@ -255,19 +256,19 @@ static __always_inline bool unasked(struct xdp_md *ctx, struct live *l,
 		return true;
 	}
 	/* Maybe others ask in its name, and it is who has proven its address. */
-	if (!joins && unlikely(lately_proven(plain_net(plain), now)))
+	if (!joins && unlikely(lately_validated(plain_net(plain), now)))
 		return false;
 	return drop_for(ctx, l, f, kind, reason, COUNTER_IN_SOURCE_LIMIT + kind, p, plain,
 			bytes);
 }
 
 /*
- * Drop and count the return of an echo that echo_refused(). False: shield_proof() has to
- * judge it.
+ * Drop and count the return of an echo that echo_refused(). False: shield_validate() has
+ * to judge it.
  */
-static __always_inline bool unproven(struct xdp_md *ctx, struct live *l,
-				     const struct found *f, const struct packet *p,
-				     const struct plain *plain, __u64 bytes)
+static __always_inline bool cookie_invalid(struct xdp_md *ctx, struct live *l,
+					   const struct found *f, const struct packet *p,
+					   const struct plain *plain, __u64 bytes)
 {
 	__u32 reason = echo_refused(ctx, f->slot, plain_where(p, plain), p->length);
 
@@ -305,18 +306,18 @@ static __always_inline bool special(struct xdp_md *ctx, struct live *l,
 					      reason == REASON_COUNT ? 0 : reason);
 			return true;
 		}
-		if (!provable(f->service, kind))
+		if (!validation_applies(f->service, kind))
 			return drop_for(ctx, l, f, kind, reason,
 					kind + (reason == REASON_SERVICE_LIMIT
 							? COUNTER_IN_SERVICE_LIMIT
 							: COUNTER_IN_SOURCE_LIMIT),
 					p, plain, bytes);
-	} else if (!provable(f->service, kind)) {
+	} else if (!validation_applies(f->service, kind)) {
 		return false;
 	}
-	if (kind == KIND_ECHO_RETURN && unproven(ctx, l, f, p, plain, bytes))
+	if (kind == KIND_ECHO_RETURN && cookie_invalid(ctx, l, f, p, plain, bytes))
 		return true;
-	if (closer || !unasked(ctx, l, f, kind, p, plain, bytes, now, &judgement))
+	if (closer || !not_challenged(ctx, l, f, kind, p, plain, bytes, now, &judgement))
 		*ret_action = jump_by(WAY_PROOF, f, kind, p, plain, judgement);
 	return true;
 }
@@ -509,7 +510,7 @@ static __always_inline bool short_way(struct xdp_md *ctx, struct live *l,
 			return false;
 		if (likely(refuse(ctx, l, f, kind, p, plain, bytes, now)))
 			return true;
-		if (!provable(f->service, kind))
+		if (!validation_applies(f->service, kind))
 			return false;
 		if (greylisted(ctx, PROOF_WHAT(f->slot, kind), plain_where(p, plain),
 			       p->length))

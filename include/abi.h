@@ -13,7 +13,7 @@
 #include "known.h"
 #include "limit.h"
 #include "player.h"
-#include "proven.h"
+#include "validated.h"
 #include "recent.h"
 #include "refused.h"
 #include "seats.h"
@@ -130,13 +130,14 @@ enum policy {
 };
 
 /* When a stranger has to prove its address before it may join. */
-enum proof {
-	PROOF_OFF,
-	PROOF_PRESSURE, /* from the first refusal on, and PRESSURE_NS beyond the last */
-	PROOF_ALWAYS,
+enum validation {
+	VALIDATION_OFF,
+	VALIDATION_UNDER_LOAD, /* from the first refusal on, and UNDER_LOAD_NS beyond the
+				  last */
+	VALIDATION_ALWAYS,
 };
 
-#define PRESSURE_NS 10000000000ull
+#define UNDER_LOAD_NS 10000000000ull
 
 struct budget {
 	struct limit source; /* one IPv4 address or IPv6 /64 */
@@ -169,13 +170,13 @@ struct service {
 	__u8 policy[CLASS_COUNT -
 		    CLASS_BUDGETS]; /* enum policy, by class from CLASS_REPLY */
 	__u8 active; /* 0: the slot is free in this generation */
-	__u8 proof; /* enum proof */
+	__u8 validation; /* enum proof */
 	__u8 answers; /* enum answering */
 	/* Players of one source, and of one prefix: see seats.h. 0: as many as come. */
 	__u16 players_source, players_prefix;
 	__u32 pad;
 	struct budget budget[CLASS_BUDGETS];
-	/* enum wire_class, perhaps with CLASS_PROVABLE, CLASS_ANSWERED; of KIND_COUNT
+	/* enum wire_class, perhaps with CLASS_VALIDATION, CLASS_ANSWERED; of KIND_COUNT
 	 * too: service_finish() */
 	__u8 class_of[(KIND_COUNT / 8 + 1) * 8];
 };
@@ -197,12 +198,12 @@ static __always_inline __u32 budget_index(__u32 slot, __u32 class_)
 }
 
 /* In class_of: no short way refuses it without a look. */
-#define CLASS_PROVABLE 0x80 /* it has to do with proof of address */
-#define CLASS_ANSWERED 0x40 /* it may be answered from here */
-#define CLASS_MASK     0x3f
+#define CLASS_VALIDATION 0x80 /* it has to do with proof of address */
+#define CLASS_ANSWERED	 0x40 /* it may be answered from here */
+#define CLASS_MASK	 0x3f
 
 /* Has @kind to do with proof of address on a service of @family? */
-static inline bool kind_provable(enum wire_family family, enum wire_kind kind)
+static inline bool kind_takes_part(enum wire_family family, enum wire_kind kind)
 {
 	switch (kind) {
 	case KIND_GETCHALLENGE:
@@ -232,9 +233,9 @@ static inline void service_finish(struct service *s, __u32 slot, const __u64 key
 	for (__u32 kind = 0; kind < sizeof(s->class_of); kind++) {
 		s->class_of[kind] = (__u8)wire_class((enum wire_family)s->family,
 						     (enum wire_kind)kind);
-		if (s->proof &&
-		    kind_provable((enum wire_family)s->family, (enum wire_kind)kind))
-			s->class_of[kind] |= CLASS_PROVABLE;
+		if (s->validation &&
+		    kind_takes_part((enum wire_family)s->family, (enum wire_kind)kind))
+			s->class_of[kind] |= CLASS_VALIDATION;
 		if (s->answers &&
 		    kind_answerable((enum wire_family)s->family, (enum wire_kind)kind))
 			s->class_of[kind] |= CLASS_ANSWERED;
@@ -439,7 +440,7 @@ struct host_keys {
 	__u8 text[KEYS_TEXT]; /* zeros behind it */
 };
 
-struct proof_state {
+struct validation_state {
 	/* Challenges that one processor sends per second, of all services together; and
 	 * the share of a service, by slot: the rate, divided by the daemon once per
 	 * second among the services that are flooded. What is left of a share stands in
@@ -451,7 +452,7 @@ struct proof_state {
 	__u64 globals[SERVICES_MAX << CLASS_BITS];
 	struct cookie_secret secret;
 	__u64 period; /* in which the daemon replaced a key last */
-	struct proven_table proven;
+	struct validated_table validated;
 	struct host_keys keys[SERVICES_MAX];
 };
 
@@ -478,7 +479,7 @@ struct answer_state {
 
 /* Programs that shield() jumps to. */
 enum jump {
-	JUMP_PROOF, /* shield_proof(): what has to do with proof of address */
+	JUMP_PROOF, /* shield_validate(): what has to do with proof of address */
 	JUMP_ANSWER, /* shield_answer(): what may be answered from here */
 	JUMP_COUNT,
 };
@@ -556,7 +557,7 @@ struct live {
 	__u64 globals[SERVICES_MAX << CLASS_BITS];
 	/* And of single addresses: by limit_cell(). */
 	__u64 sources[1 << SOURCE_BITS];
-	struct proof_state proof;
+	struct validation_state validation;
 	struct answer_state answering;
 	struct player_table players;
 	__u64 lists_end_ns; /* no entry that was made for a time ends before; 0: there is

@@ -49,7 +49,7 @@ struct counter_row {
 	struct counter cells[COUNTER_CELLS];
 	struct volume unverified; /* of what is counted in this row */
 	/* In a row of COUNTER_IN_SERVICE_LIMIT: when this processor's share of challenges
-	 * to the kinds in it will be whole again, see struct proof_state.share and
+	 * to the kinds in it will be whole again, see struct validation_state.share and
 	 * limit.h. */
 	__u64 challenge_due_ns[CHALLENGE_USES];
 };

@@ -85,7 +85,8 @@ static __always_inline bool greylist_seen(struct greylist_bucket *bucket, __u64 
 		return false;
 	}
 	/* Without this, the compiler spills all cells and where each is: 100 bytes of
-	 * stack, and shield_proof() would need more than the 512 of a stack of calls. */
+	 * stack, and shield_validate() would need more than the 512 of a stack of calls.
+	 */
 	asm volatile("" : "+r"(bucket));
 	for (int i = 0; i < GREYLIST_WAYS; i++) {
 		cell = &bucket->cells[i];

@@ -47,7 +47,7 @@ _Static_assert(TEMPLATE_REQUEST + TEMPLATE_NONCE + 2 <= TEMPLATE_LOOK,
 enum answering {
 	ANSWERS_OFF,
 	ANSWERS_PRESSURE, /* while the service's budget for questions is spent, and
-			     PRESSURE_NS beyond */
+			     UNDER_LOAD_NS beyond */
 	ANSWERS_ALWAYS,
 };
 

@@ -69,7 +69,7 @@ static int steps_open_shield(struct steps *s, const struct shield_bpf *shield, b
 
 	if (err || out)
 		return err;
-	steps_jump_to(s, JUMP_PROOF, shield->progs.shield_proof);
+	steps_jump_to(s, JUMP_PROOF, shield->progs.shield_validate);
 	steps_jump_to(s, JUMP_ANSWER, shield->progs.shield_answer);
 	return 0;
 }

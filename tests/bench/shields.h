@@ -26,7 +26,7 @@ static const struct setting {
 	bool families; /* a service of each, at PORT and the next ports */
 	struct sampling sampling;
 	struct amplification_limit amplification;
-	enum proof proof;
+	enum validation validation;
 	struct limit share; /* of challenges; 0: unlimited */
 	enum answering answers;
 	int told; /* octets of an answer that is kept; 0: none is */
@@ -40,7 +40,7 @@ static const struct setting {
 	[SHIELD_FAMILIES] = { .services = FAMILY_COUNT, .families = true },
 	[SHIELD_SHIPPED] = { .services = FAMILY_COUNT,
 			     .families = true,
-			     .proof = PROOF_PRESSURE,
+			     .validation = VALIDATION_UNDER_LOAD,
 			     .share = { 1000000000, 0 },
 			     .answers = ANSWERS_PRESSURE },
 	[SHIELD_SAMPLED] = { .services = 1,
@@ -52,21 +52,21 @@ static const struct setting {
 	[SHIELD_FOLLOWED] = { .services = 1,
 			      .sampling = { .follow_first = PLAYERS_MAX, .any = 1 } },
 	[SHIELD_SPENT] = { .services = 1,
-			   .proof = PROOF_PRESSURE,
+			   .validation = VALIDATION_UNDER_LOAD,
 			   .share = { 1000000000, 0 } },
-	[SHIELD_ASKS] = { .services = 1, .proof = PROOF_ALWAYS },
+	[SHIELD_ASKS] = { .services = 1, .validation = VALIDATION_ALWAYS },
 	[SHIELD_PRESSED] = { .services = 1,
-			     .proof = PROOF_PRESSURE,
+			     .validation = VALIDATION_UNDER_LOAD,
 			     .share = { 1000000000, 0 },
 			     .answers = ANSWERS_PRESSURE },
 	[SHIELD_PRESSED_4M] = { .services = 1,
-				.proof = PROOF_PRESSURE,
+				.validation = VALIDATION_UNDER_LOAD,
 				.share = { 1000000000, 0 },
 				.answers = ANSWERS_PRESSURE,
 				.rate = 4000000 },
 	[SHIELD_ANSWERS] = { .services = 1,
 			     .amplification = { .byte_ns = 1, .window_ns = 1ull << 60 },
-			     .proof = PROOF_PRESSURE,
+			     .validation = VALIDATION_UNDER_LOAD,
 			     .answers = ANSWERS_PRESSURE,
 			     .told = 800 },
 	/* Room for any number of answers; and for none. */
@@ -137,7 +137,7 @@ static void add_service(struct live *live, enum wire_family family,
 	config_service_defaults(family, service);
 	service->family = (__u8)family;
 	service->active = 1;
-	service->proof = (__u8)setting->proof;
+	service->validation = (__u8)setting->validation;
 	service->answers = (__u8)setting->answers;
 	service_finish(service, slot, live->keys);
 	live->tables[0].ports[number].any = (__u16)(slot + 1);
@@ -168,8 +168,8 @@ static void candidate_set(struct live *live, const struct setting *setting)
 	live->amplification = setting->amplification;
 	for (int slot = 0; slot < SERVICES_MAX; slot++)
 		for (int use = 0; use < CHALLENGE_USES; use++) {
-			live->proof.share[slot][use] = setting->share;
-			limit_normal(&live->proof.share[slot][use]);
+			live->validation.share[slot][use] = setting->share;
+			limit_normal(&live->validation.share[slot][use]);
 		}
 	live->keys[0] = 0x9e3779b97f4a7c15;
 	live->keys[1] = 0xc2b2ae3d27d4eb4f;

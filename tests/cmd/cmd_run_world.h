@@ -101,7 +101,7 @@ static void note_config(const struct config *c)
 {
 	note("[%zu services", c->service_count);
 	for (size_t i = 0; i < c->service_count; i++)
-		note(" %d%d", c->services[i].service.proof,
+		note(" %d%d", c->services[i].service.validation,
 		     c->services[i].service.answers);
 	note(",");
 	for (size_t i = 0; i < c->interface_count; i++)

@@ -236,14 +236,14 @@ static void a_rich_status_is_shown_whole(void **state)
 					     .since = 1234 });
 	attach("eth8",
 	       (struct shield_link){ .mode = MODE_NATIVE, .ours = true, .since = 99 });
-	serve(2, "ffa")->proof = PROOF_PRESSURE;
-	serve(5, "duel")->proof = PROOF_PRESSURE;
+	serve(2, "ffa")->validation = VALIDATION_UNDER_LOAD;
+	serve(5, "duel")->validation = VALIDATION_UNDER_LOAD;
 	serve(9, "qw")->family = FAMILY_QUAKEWORLD;
 	now.services[9].observe = 1;
-	now.services[9].proof = PROOF_ALWAYS;
-	serve(200, "ctf")->proof = PROOF_PRESSURE;
+	now.services[9].validation = VALIDATION_ALWAYS;
+	serve(200, "ctf")->validation = VALIDATION_UNDER_LOAD;
 	serve(SERVICES_MAX - 1, "last")->family = FAMILY_QUAKE2;
-	now.services[SERVICES_MAX - 1].proof = PROOF_OFF;
+	now.services[SERVICES_MAX - 1].validation = VALIDATION_OFF;
 	now.services[2].answers = ANSWERS_ALWAYS;
 	now.services[5].answers = ANSWERS_ALWAYS;
 	now.services[9].answers = ANSWERS_PRESSURE;
@@ -295,39 +295,40 @@ static void each_service_has_its_own_reason(void **state)
 {
 	static const struct {
 		enum wire_family family;
-		int proof, answers;
+		int validation, answers;
 		const char *veth;
 		size_t ports;
 		bool stale, observe;
 		pid_t daemon;
 		const char *proof_why, *why;
 	} rows[] = {
-		{ FAMILY_QUAKE3, PROOF_OFF, ANSWERS_OFF, "veth3", 1, false, false, 0,
+		{ FAMILY_QUAKE3, VALIDATION_OFF, ANSWERS_OFF, "veth3", 1, false, false, 0,
 		  " (the default over a veth, veth3)",
 		  "off: the default over a veth, veth3, unless the configuration says so" },
-		{ FAMILY_QUAKE3, PROOF_OFF, ANSWERS_ALWAYS, "veth3", 1, false, false, 0,
-		  " (the default over a veth, veth3)", NULL },
+		{ FAMILY_QUAKE3, VALIDATION_OFF, ANSWERS_ALWAYS, "veth3", 1, false, false,
+		  0, " (the default over a veth, veth3)", NULL },
 		/* Whatever the interface, these are off for another reason. */
-		{ FAMILY_AUTO, PROOF_OFF, ANSWERS_OFF, "veth3", 1, false, false, 0, "",
-		  "off: auto has no questions for it" },
-		{ FAMILY_QUAKE_ENHANCED, PROOF_ALWAYS, ANSWERS_OFF, "veth3", 1, false,
-		  false, 0, "", "off: quake-enhanced has no questions for it" },
-		{ FAMILY_QUAKE3, PROOF_ALWAYS, ANSWERS_OFF, "veth3", 4, false, false, 0,
-		  "", "off: it takes one port, and there are 4" },
-		{ FAMILY_QUAKE3, PROOF_ALWAYS, ANSWERS_ALWAYS, "veth3", 1, false, false,
-		  0, "", NULL },
-		{ FAMILY_QUAKE3, PROOF_OFF, ANSWERS_OFF, "", 1, false, false, 0, "",
+		{ FAMILY_AUTO, VALIDATION_OFF, ANSWERS_OFF, "veth3", 1, false, false, 0,
+		  "", "off: auto has no questions for it" },
+		{ FAMILY_QUAKE_ENHANCED, VALIDATION_ALWAYS, ANSWERS_OFF, "veth3", 1,
+		  false, false, 0, "", "off: quake-enhanced has no questions for it" },
+		{ FAMILY_QUAKE3, VALIDATION_ALWAYS, ANSWERS_OFF, "veth3", 4, false, false,
+		  0, "", "off: it takes one port, and there are 4" },
+		{ FAMILY_QUAKE3, VALIDATION_ALWAYS, ANSWERS_ALWAYS, "veth3", 1, false,
+		  false, 0, "", NULL },
+		{ FAMILY_QUAKE3, VALIDATION_OFF, ANSWERS_OFF, "", 1, false, false, 0, "",
 		  "off: by the configuration, or its address (`quakeshield check`)" },
 		/* A server in a container does not reply to the daemon. */
-		{ FAMILY_QUAKE3, PROOF_ALWAYS, ANSWERS_ALWAYS, "", 1, true, false, 77, "",
+		{ FAMILY_QUAKE3, VALIDATION_ALWAYS, ANSWERS_ALWAYS, "", 1, true, false,
+		  77, "",
 		  "the daemon has no recent response of its server (down, in a "
 		  "container, or at another address)" },
-		{ FAMILY_QUAKE3, PROOF_ALWAYS, ANSWERS_ALWAYS, "", 1, true, true, 77, "",
-		  NULL },
-		{ FAMILY_QUAKE3, PROOF_ALWAYS, ANSWERS_ALWAYS, "", 1, true, false, 0, "",
-		  NULL },
+		{ FAMILY_QUAKE3, VALIDATION_ALWAYS, ANSWERS_ALWAYS, "", 1, true, true, 77,
+		  "", NULL },
+		{ FAMILY_QUAKE3, VALIDATION_ALWAYS, ANSWERS_ALWAYS, "", 1, true, false, 0,
+		  "", NULL },
 	};
-	char why[200], proof[64], json[256];
+	char why[200], validation[64], json[256];
 
 	(void)state;
 	attach("eth7",
@@ -336,7 +337,7 @@ static void each_service_has_its_own_reason(void **state)
 		struct service *s = serve(3, "ffa");
 
 		s->family = (__u8)rows[i].family;
-		s->proof = (__u8)rows[i].proof;
+		s->validation = (__u8)rows[i].validation;
 		s->answers = (__u8)rows[i].answers;
 		s->observe = rows[i].observe;
 		now.veth = rows[i].veth;
@@ -344,9 +345,9 @@ static void each_service_has_its_own_reason(void **state)
 		now.stale = rows[i].stale;
 		now.daemon = rows[i].daemon;
 		say("status");
-		snprintf(proof, sizeof(proof), ", off %d%s\n", rows[i].proof == PROOF_OFF,
-			 rows[i].proof_why);
-		assert_non_null(strstr(said_out, proof));
+		snprintf(validation, sizeof(validation), ", off %d%s\n",
+			 rows[i].validation == VALIDATION_OFF, rows[i].proof_why);
+		assert_non_null(strstr(said_out, validation));
 		snprintf(why, sizeof(why), "\nno cached responses for service ffa: %s\n",
 			 rows[i].why ? rows[i].why : "");
 		assert_int_equal(!!strstr(said_out, "no cached responses for"),
@@ -366,7 +367,7 @@ static void ways_that_are_unknown_are_in_no_count(void **state)
 {
 	(void)state;
 	attach("eth7", (struct shield_link){ .ours = true });
-	serve(1, "new")->proof = PROOF_ALWAYS + 1;
+	serve(1, "new")->validation = VALIDATION_ALWAYS + 1;
 	now.services[1].answers = ANSWERS_ALWAYS + 1;
 	shows("status --json", 0,
 	      "{\"cache\":{\"always\":0,\"off\":0,\"under_load\":0},\"daemon\":null,"

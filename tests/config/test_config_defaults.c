@@ -293,21 +293,22 @@ static void defaults_ask_for_proof(void **state)
 
 		defaults_of((enum wire_family)f, &s);
 		for (int kind = 0; kind < KIND_COUNT; kind++)
-			any |= kind_provable((enum wire_family)f, (enum wire_kind)kind);
-		assert_int_equal(s.proof, any ? PROOF_PRESSURE : PROOF_OFF);
+			any |= kind_takes_part((enum wire_family)f, (enum wire_kind)kind);
+		assert_int_equal(s.validation,
+				 any ? VALIDATION_UNDER_LOAD : VALIDATION_OFF);
 	}
 	load_good(SERVICE(""));
-	assert_int_equal(config.services[0].service.proof, PROOF_PRESSURE);
+	assert_int_equal(config.services[0].service.validation, VALIDATION_UNDER_LOAD);
 	load_good(SERVICE("validation = under-load"));
-	assert_int_equal(config.services[0].service.proof, PROOF_PRESSURE);
+	assert_int_equal(config.services[0].service.validation, VALIDATION_UNDER_LOAD);
 	load_good(SERVICE("validation = off"));
-	assert_int_equal(config.services[0].service.proof, PROOF_OFF);
+	assert_int_equal(config.services[0].service.validation, VALIDATION_OFF);
 	load_good(SERVICE("validation = always"));
-	assert_int_equal(config.services[0].service.proof, PROOF_ALWAYS);
-	assert_int_equal(config.proof.cost_ns, 1000);
+	assert_int_equal(config.services[0].service.validation, VALIDATION_ALWAYS);
+	assert_int_equal(config.validation.cost_ns, 1000);
 	load_good("validation { rate = \"1000/s burst 10\" }\n" SERVICE(""));
-	assert_int_equal(config.proof.cost_ns, 1000000);
-	assert_int_equal(config.proof.burst_ns, 10000000);
+	assert_int_equal(config.validation.cost_ns, 1000000);
+	assert_int_equal(config.validation.burst_ns, 10000000);
 }
 
 static void defaults_answer(void **state)
@@ -340,17 +341,17 @@ static void assert_settled(const char *text, const __u8 heard[2], const __u8 unh
 	struct config_silent other;
 
 	load_good(text);
-	assert_int_equal(s->proof, heard[0]);
+	assert_int_equal(s->validation, heard[0]);
 	assert_int_equal(s->answers, heard[1]);
 	config_settle(&config, true, ret);
-	assert_int_equal(s->proof, unheard[0]);
+	assert_int_equal(s->validation, unheard[0]);
 	assert_int_equal(s->answers, unheard[1]);
-	assert_int_equal(ret->proof, heard[0] != unheard[0]);
+	assert_int_equal(ret->validation, heard[0] != unheard[0]);
 	assert_int_equal(ret->answers, heard[1] != unheard[1]);
 	config_settle(&config, false, &other);
-	assert_int_equal(s->proof, heard[0]);
+	assert_int_equal(s->validation, heard[0]);
 	assert_int_equal(s->answers, heard[1]);
-	assert_int_equal(other.proof + other.answers, 0);
+	assert_int_equal(other.validation + other.answers, 0);
 	assert_int_equal(other.unasked, ret->unasked);
 }
 
@@ -380,8 +381,8 @@ static void unheard_is_off_unless_said(void **state)
 	struct config_silent silent;
 	char text[256];
 
-	_Static_assert(PROOF_PRESSURE == 1 && ANSWERS_PRESSURE == 1 &&
-			       PROOF_ALWAYS == 2 && ANSWERS_ALWAYS == 2,
+	_Static_assert(VALIDATION_UNDER_LOAD == 1 && ANSWERS_PRESSURE == 1 &&
+			       VALIDATION_ALWAYS == 2 && ANSWERS_ALWAYS == 2,
 		       "the rows say pressure and always");
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
@@ -415,13 +416,14 @@ static void unasked_is_off_unless_said(void **state)
 		{ "port = {1, 2} cache = off", "one port, and no more", ANSWERS_OFF,
 		  false },
 	};
-	const __u8 proof = PROOF_PRESSURE;
+	const __u8 validation = VALIDATION_UNDER_LOAD;
 	struct config_silent silent;
 	char text[256];
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		__u8 heard[2] = { proof, rows[i].answers }, unheard[2] = { PROOF_OFF };
+		__u8 heard[2] = { validation, rows[i].answers },
+		     unheard[2] = { VALIDATION_OFF };
 
 		unheard[1] =
 			strstr(rows[i].service, "cache") ? rows[i].answers : ANSWERS_OFF;

@@ -17,7 +17,7 @@
 #include <arpa/inet.h>
 
 #include "players.h"
-#include "proven.h"
+#include "validated.h"
 
 #define THREADS 4
 #define START	(1ull << 50)
@@ -232,23 +232,23 @@ static void who_stays_is_always_found(void **state)
 /* --- proven addresses in one bucket
  * ----------------------------------------------------- */
 
-static struct proven_table *proven;
+static struct validated_table *proven;
 
 static struct cookie_peer asker_nth(size_t i)
 {
 	return (struct cookie_peer){ { 0, 0xffff0000ull | (__u64)(i + 1) << 32, 27960 } };
 }
 
-static void *enter_proven(void *argument)
+static void *enter_validated(void *argument)
 {
 	struct racer *racer = argument;
 	struct cookie_peer who = asker_nth(racer->number);
-	struct proven_cell *cell = NULL;
+	struct validated_cell *cell = NULL;
 
 	pthread_barrier_wait(&gate);
 	/* Who loses a race is told so, and comes again with its next datagram. */
 	for (int i = 0; i < 1000 && !cell; i++)
-		cell = proven_enter(proven, &who, one_bucket, rounds_now);
+		cell = validated_enter(proven, &who, one_bucket, rounds_now);
 	if (cell) {
 		cell->cookie = (__u32)racer->number;
 		racer->result = 1;
@@ -263,13 +263,13 @@ static void a_bucket_of_the_proven_takes_four(void **state)
 	assert_non_null(proven);
 	for (int round = 0; round < ROUNDS; round++) {
 		rounds_now = START + (__u64)round;
-		for (int way = 0; way < PROVEN_WAYS; way++)
-			proven->cells[way] = (struct proven_cell){ .used_ns = 0 };
-		assert_int_equal(race(enter_proven), THREADS);
+		for (int way = 0; way < VALIDATED_WAYS; way++)
+			proven->cells[way] = (struct validated_cell){ .used_ns = 0 };
+		assert_int_equal(race(enter_validated), THREADS);
 		for (size_t i = 0; i < THREADS; i++) {
 			struct cookie_peer who = asker_nth(i);
-			struct proven_cell *cell =
-				proven_find(proven, &who, one_bucket, rounds_now);
+			struct validated_cell *cell =
+				validated_find(proven, &who, one_bucket, rounds_now);
 
 			assert_non_null(cell);
 			assert_int_equal(cell->cookie, i);

@@ -393,7 +393,7 @@ static void answers_or_demands(void)
 	struct service s;
 
 	answers(FAMILY_QUAKE3, ANSWERS_PRESSURE);
-	demand(FAMILY_QUAKE3, PROOF_PRESSURE);
+	demand(FAMILY_QUAKE3, VALIDATION_UNDER_LOAD);
 	s = kern.live->tables[0].services[0];
 	s.answers = ANSWERS_PRESSURE;
 	s.budget[CLASS_QUERY].global = kern_rate(1, 4);

@@ -313,16 +313,16 @@ static void samplers_take_what_was_said(void **state)
 /* Requests to join at the rate that was said, and queries at a quarter of it. */
 static void challenges_have_the_rate_that_was_said(void **state)
 {
-	const struct limit *share = kern.live->proof.share[SERVICES_MAX - 1];
+	const struct limit *share = kern.live->validation.share[SERVICES_MAX - 1];
 
 	(void)state;
 	add("a", 27960);
-	config->proof = (struct limit){ SECOND / 1000, SECOND };
+	config->validation = (struct limit){ SECOND / 1000, SECOND };
 	apply();
 	assert_pace(&share[CHALLENGE_JOIN], 1000);
 	assert_int_equal(share[CHALLENGE_QUERY].cost_ns, SECOND / 250);
 	assert_int_equal(share[CHALLENGE_QUERY].burst_ns, SECOND);
-	config->proof = (struct limit){ SECOND, 0 };
+	config->validation = (struct limit){ SECOND, 0 };
 	apply();
 	assert_true(limit_spent(&share[CHALLENGE_JOIN], 0, 1ull << 50));
 	assert_true(limit_spent(&share[CHALLENGE_QUERY], 0, 1ull << 50));
@@ -367,8 +367,9 @@ static void a_newcomer_finds_nothing_of_who_was_there(void **state)
 
 	/* That slot is free now: whoever comes next may have it, cleared. */
 	for (__u32 slot = 0; slot < KERN_SLOTS; slot++) {
-		kern.live->proof.until_ns[slot] = 5 + slot;
-		kern.live->proof.globals[budget_index(slot, CLASS_CHALLENGE)] = 7 + slot;
+		kern.live->validation.until_ns[slot] = 5 + slot;
+		kern.live->validation.globals[budget_index(slot, CLASS_CHALLENGE)] =
+			7 + slot;
 		for (__u32 row = 0; row < COUNTER_ROWS; row++) {
 			__u32 key = slot * COUNTER_ROWS + row;
 
@@ -383,10 +384,11 @@ static void a_newcomer_finds_nothing_of_who_was_there(void **state)
 	for (__u32 slot = 0; slot < KERN_SLOTS; slot++) {
 		bool fresh = (int)slot == slot_of("next");
 
-		assert_int_equal(kern.live->proof.until_ns[slot], fresh ? 0 : 5 + slot);
-		assert_int_equal(
-			kern.live->proof.globals[budget_index(slot, CLASS_CHALLENGE)],
-			fresh ? 0 : 7 + slot);
+		assert_int_equal(kern.live->validation.until_ns[slot],
+				 fresh ? 0 : 5 + slot);
+		assert_int_equal(kern.live->validation
+					 .globals[budget_index(slot, CLASS_CHALLENGE)],
+				 fresh ? 0 : 7 + slot);
 		for (__u32 row = 0; row < COUNTER_ROWS; row++) {
 			__u32 key = slot * COUNTER_ROWS + row;
 

@@ -22,7 +22,7 @@ static void rich_services(void)
 
 	add("ffa", FAMILY_QUAKE3, 27960)->ports[1] = 27961;
 	config->services[0].port_count = 2;
-	config->services[0].service.proof = PROOF_PRESSURE;
+	config->services[0].service.validation = VALIDATION_UNDER_LOAD;
 	config->services[0].service.answers = ANSWERS_ALWAYS;
 	s = add("duel", FAMILY_QUAKEWORLD, 27500);
 	s->ports[s->port_count++] = 65535;
@@ -30,7 +30,7 @@ static void rich_services(void)
 	at(s, "2001:db8::7");
 	s = add("coop", FAMILY_NETQUAKE, 1);
 	s->service.observe = 1;
-	s->service.proof = PROOF_ALWAYS;
+	s->service.validation = VALIDATION_ALWAYS;
 	s->service.policy[1] = 1;
 	s->service.budget[CLASS_RCON].global = (struct limit){ 0, 0 };
 	s->service.budget[CLASS_QUERY].source = (struct limit){ SECOND, 1 };
@@ -52,10 +52,11 @@ static void the_rest_by_default(void)
 	if (config->follow_rate)
 		was->sampling.limit[SAMPLER_FOLLOW] =
 			(struct limit){ SECOND / config->follow_rate, SECOND };
-	was->proof.rate[CHALLENGE_JOIN] = (struct limit){ 1000, 250000000 };
-	was->proof.rate[CHALLENGE_QUERY] = (struct limit){ 4000, 250000000 };
+	was->validation.rate[CHALLENGE_JOIN] = (struct limit){ 1000, 250000000 };
+	was->validation.rate[CHALLENGE_QUERY] = (struct limit){ 4000, 250000000 };
 	for (int slot = 0; slot < SERVICES_MAX; slot++)
-		memcpy(was->proof.share[slot], was->proof.rate, sizeof(was->proof.rate));
+		memcpy(was->validation.share[slot], was->validation.rate,
+		       sizeof(was->validation.rate));
 	was->answering.cap = (struct answer_cap){ .byte_ns = SECOND / 2500000,
 						  .burst_ns = SECOND / 4 };
 }

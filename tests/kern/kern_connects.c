@@ -190,9 +190,9 @@ static void nobody_begins_the_line_elsewhere(void **state)
 /* The shield's own challenge, for which the server's is put in later, is as good. */
 static void our_challenge_is_as_good(void **state)
 {
-	struct proven_table *table = &kern.live->proof.proven;
+	struct validated_table *table = &kern.live->validation.validated;
 	struct cookie_peer who = { { 0 } };
-	struct proven_cell *cell;
+	struct validated_cell *cell;
 	struct player_key key;
 	struct player_id id;
 
@@ -203,18 +203,18 @@ static void our_challenge_is_as_good(void **state)
 	who.word[0] = id.word[0];
 	who.word[1] = id.word[1];
 	who.word[2] = (__u32)id.word[2];
-	cell = proven_enter(table, &who, kern.live->keys, kern.live->clock_ns);
+	cell = validated_enter(table, &who, kern.live->keys, kern.live->clock_ns);
 	assert_non_null(cell);
 	cell->cookie = 1234567890;
 	connects(FAMILY_QUAKE2, 77, 1234567890);
 	assert_false(accepts(FAMILY_QUAKE2).flags & PLAYER_QPORT);
 	pass_time(2 * SECOND);
-	cell->flags = PROVEN_SURELY | PROVEN_NUMBER;
+	cell->flags = VALIDATED_COOKIE | VALIDATED_NUMBER;
 	connects(FAMILY_QUAKE2, 77, 1234567890);
 	assert_true(accepts(FAMILY_QUAKE2).flags & PLAYER_QPORT);
 	/* A number that is not said to be known is none: 0 here. */
 	pass_time(2 * SECOND);
-	cell->flags = PROVEN_SURELY;
+	cell->flags = VALIDATED_COOKIE;
 	cell->cookie = 0;
 	connects(FAMILY_QUAKE2, 77, 0);
 	assert_false(accepts(FAMILY_QUAKE2).flags & PLAYER_QPORT);

@@ -128,7 +128,7 @@ static void serve_defaults(enum wire_family family)
 {
 	struct service s = { .family = (__u8)family, .active = 1 };
 
-	demand(family, PROOF_PRESSURE);
+	demand(family, VALIDATION_UNDER_LOAD);
 	config_service_defaults(family, &s);
 	s.answers = ANSWERS_OFF;
 	kern_service(&kern, 0, 0, &s);
@@ -232,7 +232,7 @@ static void one_source_leaves_half_to_others(void **state)
 		}
 		assert_int_equal(joined, COUNT(clients));
 		/* And none of the flood's own questions has pressed the service. */
-		assert_true(kern.live->proof.until_ns[0] <= begun);
+		assert_true(kern.live->validation.until_ns[0] <= begun);
 	}
 }
 
@@ -246,7 +246,7 @@ static void limit_without_crowd_is_kept(void **state)
 	serve_defaults(FAMILY_QUAKEWORLD);
 	s = kern.live->tables[0].services[0];
 	s.budget[CLASS_CHALLENGE].crowd = 0;
-	s.proof = PROOF_OFF;
+	s.validation = VALIDATION_OFF;
 	kern_service(&kern, 0, 0, &s);
 	for (int i = 0; i < 20; i++) {
 		struct frame_spec each = { .from = FROM, .sport = (__u16)(1000 + i) };

@@ -112,14 +112,15 @@ static void a_pending_validation_is_named(void **state)
 	struct service s = wide();
 
 	(void)state;
-	s.proof = PROOF_ALWAYS;
+	s.validation = VALIDATION_ALWAYS;
 	serve_as(&s);
 	for (int slot = 0; slot < SERVICES_MAX; slot++)
 		for (int use = 0; use < CHALLENGE_USES; use++)
-			kern.live->proof.share[slot][use] = (struct limit){ 1, SECOND };
+			kern.live->validation.share[slot][use] =
+				(struct limit){ 1, SECOND };
 	for (int turn = 0; turn < 2; turn++)
-		kern.live->proof.secret.key[turn][0] =
-			kern.live->proof.secret.key[turn][1] = 0x1234567890abcdef;
+		kern.live->validation.secret.key[turn][0] =
+			kern.live->validation.secret.key[turn][1] = 0x1234567890abcdef;
 	explain(PEER, NULL);
 	alone("validation-pending");
 	assert_int_equal(step("join")->in.reason, REASON_CHALLENGED);

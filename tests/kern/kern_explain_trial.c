@@ -45,7 +45,7 @@ static void explaining_charges_and_learns_nothing(void **state)
 	__u64 before;
 
 	(void)state;
-	s.proof = PROOF_PRESSURE;
+	s.validation = VALIDATION_UNDER_LOAD;
 	s.budget[CLASS_QUERY].source = kern_rate(1, 3);
 	amplification(16384, 20);
 	serve_as(&s);

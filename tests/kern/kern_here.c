@@ -76,9 +76,9 @@ static void no_response_is_sent_for_another_machine(void **state)
 static void no_challenge_is_sent_for_another_machine(void **state)
 {
 	(void)state;
-	demand(FAMILY_QUAKE3, PROOF_ALWAYS);
+	demand(FAMILY_QUAKE3, VALIDATION_ALWAYS);
 	expect_each(challenge_sent);
-	demand(FAMILY_NETQUAKE, PROOF_ALWAYS);
+	demand(FAMILY_NETQUAKE, VALIDATION_ALWAYS);
 	expect_each(challenge_sent);
 }
 
@@ -86,7 +86,7 @@ static void no_challenge_is_sent_for_another_machine(void **state)
 static void all_of_an_address_is_compared(void **state)
 {
 	(void)state;
-	demand(FAMILY_QUAKE3, PROOF_ALWAYS);
+	demand(FAMILY_QUAKE3, VALIDATION_ALWAYS);
 	for (int bit = 0; bit < 48; bit++) {
 		here_is(1, 0);
 		kern.live->here.macs[0] ^= 1ull << bit;
@@ -101,7 +101,7 @@ static void service_with_address_is_answered_for(void **state)
 	struct frame_spec to = { .to = "198.51.100.77" };
 
 	(void)state;
-	demand(FAMILY_QUAKE3, PROOF_ALWAYS);
+	demand(FAMILY_QUAKE3, VALIDATION_ALWAYS);
 	here_is(1, 1);
 	assert_false(challenge_sent(&to));
 	kern_port(&kern, 0, PORT, -1, true);

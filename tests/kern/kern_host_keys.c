@@ -27,19 +27,19 @@ static void forget_requests(void)
 	free(none);
 }
 
-static void demand_keys(enum proof when)
+static void demand_keys(enum validation when)
 {
-	struct proof_state *proof = &kern.live->proof;
+	struct validation_state *validation = &kern.live->validation;
 	struct service s;
 
 	/* Whatever was validated or repeated is forgotten: their times come round. */
-	memset(&proof->proven, 0, sizeof(proof->proven));
+	memset(&validation->validated, 0, sizeof(validation->validated));
 	forget_requests();
 	demand(FAMILY_NETQUAKE, when);
 	s = kern.live->tables[0].services[0];
 	s.budget[CLASS_UNKNOWN].global = (struct limit){ SECOND, 0 };
 	kern_service(&kern, 0, 0, &s);
-	memset(proof->keys, 0, sizeof(proof->keys));
+	memset(validation->keys, 0, sizeof(validation->keys));
 }
 
 /* To @peer; then no client has asked lately. */
@@ -95,7 +95,7 @@ static void a_step_with_our_challenge_turns_into_a_request(void **state)
 
 	(void)state;
 	for (size_t w = 0; w < COUNT(wraps); w++) {
-		demand_keys(PROOF_ALWAYS);
+		demand_keys(VALIDATION_ALWAYS);
 		server_says(SERVER BLOCK, sizeof(SERVER BLOCK) - 1);
 		ask_twice(&wraps[w]);
 		challenge_is(BLOCK, sizeof(BLOCK) - 1, challenge);
@@ -126,7 +126,7 @@ static void a_connect_has_it_as_well(void **state)
 	int n;
 
 	(void)state;
-	demand_keys(PROOF_ALWAYS);
+	demand_keys(VALIDATION_ALWAYS);
 	server_says(SERVER BLOCK, sizeof(SERVER BLOCK) - 1);
 	ask_twice(&wraps[0]);
 	challenge_is(BLOCK, sizeof(BLOCK) - 1, challenge);
@@ -145,7 +145,7 @@ static void a_challenge_is_its_asker_s_alone(void **state)
 	char challenge[11], text[128];
 
 	(void)state;
-	demand_keys(PROOF_ALWAYS);
+	demand_keys(VALIDATION_ALWAYS);
 	server_says(SERVER BLOCK, sizeof(SERVER BLOCK) - 1);
 	ask_twice(&wraps[0]);
 	challenge_is(BLOCK, sizeof(BLOCK) - 1, challenge);
@@ -165,7 +165,7 @@ static void no_challenge_before_the_server_s_is_known(void **state)
 	char text[sizeof(SERVER) - 1 + sizeof(longer)], challenge[11];
 
 	(void)state;
-	demand_keys(PROOF_ALWAYS);
+	demand_keys(VALIDATION_ALWAYS);
 	for (int i = 0; i < 3; i++) {
 		say(&wraps[0], REQUEST, sizeof(REQUEST) - 1, &say_);
 		assert_int_equal(say_.action, XDP_PASS);
@@ -202,7 +202,7 @@ static void servers_with_other_keys_are_not_spoken_for(void **state)
 	char challenge[11];
 
 	(void)state;
-	demand_keys(PROOF_ALWAYS);
+	demand_keys(VALIDATION_ALWAYS);
 	kern_port(&kern, 0, PORT + 1, 0, false);
 	server_says(SERVER BLOCK, sizeof(SERVER BLOCK) - 1);
 	link_.sport = PORT + 1;
@@ -235,7 +235,7 @@ static void longer_keys_are_charged_to_the_prefix(void **state)
 	int answered = 0;
 
 	(void)state;
-	demand_keys(PROOF_ALWAYS);
+	demand_keys(VALIDATION_ALWAYS);
 	server_says(SERVER BLOCK, sizeof(SERVER BLOCK) - 1);
 	amplification(1000, 20);
 	for (int round = 0; round < 4; round++, pass_time(SECOND)) {
@@ -264,7 +264,7 @@ static void steps_are_of_the_invited(void **state)
 
 	(void)state;
 	pass_time(100 * SECOND);
-	demand(FAMILY_NETQUAKE, PROOF_PRESSURE);
+	demand(FAMILY_NETQUAKE, VALIDATION_UNDER_LOAD);
 	assert_int_equal(hear_from(PEER, HERE, text, n).charged, CLASS_UNKNOWN);
 	server_says_to(PEER, SERVER BLOCK, sizeof(SERVER BLOCK) - 1);
 	assert_int_equal(hear_from(PEER, HERE, text, n).charged, CLASS_CHALLENGE);

@@ -29,12 +29,12 @@ static void begin_at(const struct bpf_program *program)
 static void what_is_not_told_is_found(void **state)
 {
 	const struct bpf_program *const programs[2] = {
-		kern.skel->progs.shield_proof,
+		kern.skel->progs.shield_validate,
 		kern.skel->progs.shield_answer,
 	};
 
 	(void)state;
-	demand(FAMILY_QUAKE3, PROOF_ALWAYS);
+	demand(FAMILY_QUAKE3, VALIDATION_ALWAYS);
 	for (size_t p = 0; p < 2; p++) {
 		for (size_t w = 0; w < COUNT(wraps); w++) {
 			struct frame_spec each = wraps[w];
@@ -54,10 +54,10 @@ static void what_is_told_is_of_one_frame(void **state)
 
 	(void)state;
 	stay_here();
-	demand(FAMILY_QUAKE3, PROOF_ALWAYS);
+	demand(FAMILY_QUAKE3, VALIDATION_ALWAYS);
 	say(&wraps[0], BYTES(BARE), &say_);
 	assert_answer(&say_, 0);
-	begin_at(kern.skel->progs.shield_proof);
+	begin_at(kern.skel->progs.shield_validate);
 	say(&elsewhere, BYTES(BARE), &say_);
 	assert_int_equal(say_.action, XDP_PASS);
 }

@@ -30,7 +30,7 @@ static void an_echo_turns_into_what_was_asked(void **state)
 	char token[FRAME_MAX];
 
 	(void)state;
-	demand(FAMILY_QUAKE3, PROOF_ALWAYS);
+	demand(FAMILY_QUAKE3, VALIDATION_ALWAYS);
 	for (size_t w = 0; w < COUNT(wraps); w++) {
 		for (size_t i = 0; i < COUNT(rows); i++) {
 			size_t n = token_of(&wraps[w], rows[i].text, rows[i].n, token);
@@ -62,7 +62,7 @@ static void what_is_no_token_is_not_asked_for(void **state)
 	};
 
 	(void)state;
-	demand(FAMILY_QUAKE3, PROOF_ALWAYS);
+	demand(FAMILY_QUAKE3, VALIDATION_ALWAYS);
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		say(&wraps[0], rows[i].text, rows[i].n, &say_);
 		assert_int_equal(say_.action, XDP_DROP);
@@ -73,7 +73,7 @@ static void what_is_no_token_is_not_asked_for(void **state)
 static void over_a_veth_it_is_redirected(void **state)
 {
 	(void)state;
-	demand(FAMILY_QUAKE3, PROOF_ALWAYS);
+	demand(FAMILY_QUAKE3, VALIDATION_ALWAYS);
 	kern.live->veths = 1u << 1;
 	say(&wraps[0], BYTES(ARGUED), &say_);
 	assert_int_equal(say_.action, XDP_REDIRECT);
@@ -95,7 +95,7 @@ static void odd_frames_are_not_answered(void **state)
 	};
 
 	(void)state;
-	demand(FAMILY_QUAKE3, PROOF_ALWAYS);
+	demand(FAMILY_QUAKE3, VALIDATION_ALWAYS);
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		say(&rows[i], BYTES(BARE), &say_);
 		assert_int_equal(say_.action, XDP_DROP);
@@ -114,8 +114,8 @@ static void a_cookie_is_its_asker_s_alone(void **state)
 	size_t n;
 
 	(void)state;
-	s.proof = PROOF_ALWAYS;
-	demand(FAMILY_QUAKE3, PROOF_ALWAYS);
+	s.validation = VALIDATION_ALWAYS;
+	demand(FAMILY_QUAKE3, VALIDATION_ALWAYS);
 	kern_service(&kern, 0, 1, &s);
 	kern_port(&kern, 0, PORT + 1, 1, false);
 	n = token_of(&wraps[0], BYTES(ARGUED), token);
@@ -147,7 +147,7 @@ static void a_cookie_is_good_for_a_while(void **state)
 
 	(void)state;
 	for (__u64 seconds = 0; seconds < 40; seconds++) {
-		demand(FAMILY_QUAKE3, PROOF_ALWAYS);
+		demand(FAMILY_QUAKE3, VALIDATION_ALWAYS);
 		pass_time(100 * SECOND); /* whatever was proven is forgotten */
 		n = token_of(&wraps[0], BYTES(BARE), token);
 		pass_time(seconds * SECOND);
@@ -165,7 +165,7 @@ static void pressure_comes_and_goes(void **state)
 	struct service s;
 
 	(void)state;
-	demand(FAMILY_QUAKE3, PROOF_PRESSURE);
+	demand(FAMILY_QUAKE3, VALIDATION_UNDER_LOAD);
 	s = kern.live->tables[0].services[0];
 	s.budget[CLASS_CHALLENGE].global = kern_rate(1, 3);
 	kern_service(&kern, 0, 0, &s);
@@ -196,7 +196,7 @@ static void one_source_presses_nobody_else(void **state)
 	struct service s;
 
 	(void)state;
-	demand(FAMILY_QUAKE3, PROOF_PRESSURE);
+	demand(FAMILY_QUAKE3, VALIDATION_UNDER_LOAD);
 	s = kern.live->tables[0].services[0];
 	s.budget[CLASS_CHALLENGE].source = kern_rate(1, 3);
 	kern_service(&kern, 0, 0, &s);
@@ -214,7 +214,7 @@ static void one_source_presses_nobody_else(void **state)
 		if (i >= 3)
 			break;
 	}
-	assert_int_equal(kern.live->proof.until_ns[0], 0);
+	assert_int_equal(kern.live->validation.until_ns[0], 0);
 }
 
 static void off_is_off(void **state)
@@ -222,7 +222,7 @@ static void off_is_off(void **state)
 	struct service s;
 
 	(void)state;
-	demand(FAMILY_QUAKE3, PROOF_OFF);
+	demand(FAMILY_QUAKE3, VALIDATION_OFF);
 	s = kern.live->tables[0].services[0];
 	s.budget[CLASS_CHALLENGE].global = kern_rate(1, 1);
 	s.budget[CLASS_UNKNOWN].global = kern_rate(1, 1);
@@ -246,7 +246,7 @@ static void forged_requests_do_not_use_it_up(void **state)
 	size_t n;
 
 	(void)state;
-	demand(FAMILY_QUAKE3, PROOF_ALWAYS);
+	demand(FAMILY_QUAKE3, VALIDATION_ALWAYS);
 	for (int i = 0; i < 42; i++) {
 		n = token_of(&wraps[0], BYTES(BARE), forged);
 		say(&wraps[0], forged, n, &say_);
@@ -265,7 +265,7 @@ static void forged_requests_do_not_use_it_up(void **state)
 static void share(__u32 slot, __u32 rate, __u32 burst)
 {
 	for (int use = 0; use < CHALLENGE_USES; use++)
-		kern.live->proof.share[slot][use] = kern_rate(rate, burst);
+		kern.live->validation.share[slot][use] = kern_rate(rate, burst);
 }
 
 /*
@@ -287,7 +287,7 @@ static void each_request_has_the_same_chance(void **state)
 	unsigned int dice = 1;
 
 	(void)state;
-	demand(FAMILY_QUAKE3, PROOF_ALWAYS);
+	demand(FAMILY_QUAKE3, VALIDATION_ALWAYS);
 	share(0, 250, 62);
 	for (int ms = 0; ms < MS; ms++, pass_time(SECOND / 1000)) {
 		int who, client = ms % 3000 / 100;
@@ -323,7 +323,7 @@ static void shares_are_apart(void **state)
 	struct service s;
 
 	(void)state;
-	demand(FAMILY_QUAKE3, PROOF_ALWAYS);
+	demand(FAMILY_QUAKE3, VALIDATION_ALWAYS);
 	s = kern.live->tables[0].services[0];
 	s.budget[CLASS_QUERY].global = kern_rate(1, 0);
 	kern_service(&kern, 0, 0, &s);
@@ -351,7 +351,7 @@ static void challenges_have_a_rate(void **state)
 	int answered = 0;
 
 	(void)state;
-	demand(FAMILY_QUAKE3, PROOF_ALWAYS);
+	demand(FAMILY_QUAKE3, VALIDATION_ALWAYS);
 	share(0, 100, 25);
 	for (int i = 0; i < 1000; i++) {
 		from.sport = (__u16)(1 + i);
@@ -366,7 +366,7 @@ static void what_is_sent_is_counted(void **state)
 	struct counter in, out;
 
 	(void)state;
-	demand(FAMILY_QUAKE3, PROOF_ALWAYS);
+	demand(FAMILY_QUAKE3, VALIDATION_ALWAYS);
 	for (int i = 0; i < 7; i++)
 		say(&wraps[1], BYTES(ARGUED), &say_);
 	in = counter_of(DIRECTION_C2S, KIND_GETCHALLENGE, REASON_CHALLENGED);

@@ -184,15 +184,15 @@ static inline struct counter counter_of(enum direction direction, enum wire_kind
 }
 
 /* A service on which all strangers have to prove themselves, and the keys for it. */
-static inline void demand(enum wire_family family, enum proof when)
+static inline void demand(enum wire_family family, enum validation when)
 {
 	struct service s = kern_open_service(family);
 
-	s.proof = (__u8)when;
+	s.validation = (__u8)when;
 	kern_service(&kern, 0, 0, &s);
 	kern_port(&kern, 0, PORT, 0, false);
-	kern.live->proof.keys[0] = (struct host_keys){ .state = KEYS_NONE };
-	kern.live->proof.secret = (struct cookie_secret){ {
+	kern.live->validation.keys[0] = (struct host_keys){ .state = KEYS_NONE };
+	kern.live->validation.secret = (struct cookie_secret){ {
 		{ 0x0706050403020100, 0x0f0e0d0c0b0a0908 },
 		{ 0x5851f42d4c957f2d, 0x14057b7ef767814f },
 	} };

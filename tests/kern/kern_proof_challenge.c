@@ -68,7 +68,7 @@ static void demand_all(enum wire_family family)
 {
 	struct service s;
 
-	demand(family, PROOF_ALWAYS);
+	demand(family, VALIDATION_ALWAYS);
 	s = kern.live->tables[0].services[0];
 	s.budget[CLASS_UNKNOWN].global = (struct limit){ SECOND, 0 };
 	kern_service(&kern, 0, 0, &s);
@@ -280,7 +280,7 @@ static void invited_is_who_was_sent_a_challenge(void **state)
 
 	(void)state;
 	for (size_t r = 0; r < COUNT(rows); r++) {
-		demand(rows[r].family, PROOF_PRESSURE);
+		demand(rows[r].family, VALIDATION_UNDER_LOAD);
 		for (int invited = 0; invited < 2; invited++) {
 			struct outcome o;
 
@@ -334,7 +334,7 @@ static void netquake_asks_twice(void **state)
 	struct service s;
 
 	(void)state;
-	demand(FAMILY_NETQUAKE, PROOF_PRESSURE);
+	demand(FAMILY_NETQUAKE, VALIDATION_UNDER_LOAD);
 	s = kern.live->tables[0].services[0];
 	s.budget[CLASS_CONNECT].global = kern_rate(1, 4);
 	kern_service(&kern, 0, 0, &s);
@@ -433,7 +433,7 @@ static void a_hello_comes_twice(void **state)
 	int forged = 0;
 
 	(void)state;
-	demand(FAMILY_QUAKE_ENHANCED, PROOF_PRESSURE);
+	demand(FAMILY_QUAKE_ENHANCED, VALIDATION_UNDER_LOAD);
 	s = kern.live->tables[0].services[0];
 	s.budget[CLASS_CHALLENGE].global = kern_rate(1, 4);
 	kern_service(&kern, 0, 0, &s);

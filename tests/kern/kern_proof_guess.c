@@ -75,12 +75,12 @@ static size_t form_text(const struct form *f, char ret[128], size_t *ret_at)
 	return strlen(ret);
 }
 
-static size_t proven_count(void)
+static size_t validated_count(void)
 {
-	const struct proven_table *t = &kern.live->proof.proven;
+	const struct validated_table *t = &kern.live->validation.validated;
 	size_t count = 0;
 
-	for (size_t i = 0; i < PROVEN_MAX; i++)
+	for (size_t i = 0; i < VALIDATED_MAX; i++)
 		count += t->cells[i].name.word[2] != 0;
 	return count;
 }
@@ -100,7 +100,7 @@ static void nobody_is_let_in_by_guessing(void **state)
 		struct service s;
 		size_t at, offset;
 
-		demand(f->family, PROOF_ALWAYS);
+		demand(f->family, VALIDATION_ALWAYS);
 		s = kern.live->tables[0].services[0];
 		s.budget[CLASS_UNKNOWN].global = (struct limit){ SECOND, 0 };
 		kern_service(&kern, 0, 0, &s);
@@ -118,7 +118,7 @@ static void nobody_is_let_in_by_guessing(void **state)
 			      f->text + 4, passed);
 		assert_int_equal(passed, 0);
 	}
-	assert_int_equal(proven_count(), 0);
+	assert_int_equal(validated_count(), 0);
 }
 
 /* The right one is believed with the same keys, so the guesses could have been, too. */
@@ -128,13 +128,13 @@ static void who_knows_it_is_let_in(void **state)
 	char token[16] = OOB;
 
 	(void)state;
-	demand(FAMILY_QUAKE3, PROOF_ALWAYS);
+	demand(FAMILY_QUAKE3, VALIDATION_ALWAYS);
 	say(&wraps[0], BYTES(OOB "getchallenge"), &said);
 	assert_answer(&said, 0);
 	memcpy(token + 4, said.text + 9, 7);
 	say(&wraps[0], token, 11, &said);
 	assert_int_equal(said.action, XDP_PASS);
-	assert_int_equal(proven_count(), 1);
+	assert_int_equal(validated_count(), 1);
 }
 
 int main(void)

@@ -6,8 +6,9 @@
 #include "kern/kern_proof_echo.h"
 
 /*
- * Where somebody has proven itself, little goes on unproven in the name of that address,
- * of a flood or at the pace of its budget: of each word a third of what does elsewhere.
+ * Where somebody has proven itself, little goes on cookie_invalid in the name of that
+ * address, of a flood or at the pace of its budget: of each word a third of what does
+ * elsewhere.
  */
 static void who_proved_itself_is_drained_by_nobody(void **state)
 {
@@ -31,7 +32,7 @@ static void who_proved_itself_is_drained_by_nobody(void **state)
 
 	(void)state;
 	for (size_t row = 0; row < COUNT(rows); row++) {
-		demand(FAMILY_QUAKE3, PROOF_PRESSURE);
+		demand(FAMILY_QUAKE3, VALIDATION_UNDER_LOAD);
 		s = kern.live->tables[0].services[0];
 		s.budget[rows[row].class].source = kern_rate(1, 3);
 		kern_service(&kern, 0, 0, &s);
@@ -77,10 +78,10 @@ static void other_families_are_drained_as_ever(void **state)
 	int passed = 0;
 
 	(void)state;
-	demand(FAMILY_QUAKE3, PROOF_PRESSURE);
+	demand(FAMILY_QUAKE3, VALIDATION_UNDER_LOAD);
 	known_note(&kern.live->answering.known, 0x0a010101, 60, KNOWN_PROVEN,
 		   known_minute(kern.live->clock_ns), kern.live->keys);
-	demand(FAMILY_QUAKEWORLD, PROOF_PRESSURE);
+	demand(FAMILY_QUAKEWORLD, VALIDATION_UNDER_LOAD);
 	kern.live->tables[0].services[0].budget[CLASS_CHALLENGE].source = kern_rate(1, 3);
 	for (int i = 0; i < 5; i++) {
 		struct frame_spec each = { .from = "10.1.1.1",
@@ -106,7 +107,7 @@ static void beside_the_proven_one_question_is_left(void **state)
 		struct budget *b = &s.budget[CLASS_QUERY];
 		int passed = 0;
 
-		demand(FAMILY_QUAKE3, PROOF_PRESSURE);
+		demand(FAMILY_QUAKE3, VALIDATION_UNDER_LOAD);
 		s = kern.live->tables[0].services[0];
 		b->source = kern_rate(1, bursts[row]);
 		b->prefix = b->global = kern_rate(1, 12);
@@ -137,7 +138,7 @@ static void elsewhere_a_question_costs_one(void **state)
 	int passed[2] = { 0 };
 
 	(void)state;
-	demand(FAMILY_QUAKE3, PROOF_PRESSURE);
+	demand(FAMILY_QUAKE3, VALIDATION_UNDER_LOAD);
 	s = kern.live->tables[0].services[0];
 	s.budget[CLASS_QUERY].source = kern_rate(1, 3);
 	kern_service(&kern, 0, 0, &s);
@@ -175,7 +176,7 @@ static void each_service_asks(void **state)
 	struct service s;
 
 	(void)state;
-	demand(FAMILY_QUAKE3, PROOF_ALWAYS);
+	demand(FAMILY_QUAKE3, VALIDATION_ALWAYS);
 	s = kern.live->tables[0].services[0];
 	s.budget[CLASS_QUERY].global = kern_rate(1, 0);
 	for (int slot = 0; slot < 8; slot++) {
@@ -206,7 +207,7 @@ static void browsers_prove_themselves_for_a_query(void **state)
 	struct service s;
 
 	(void)state;
-	demand(FAMILY_QUAKE3, PROOF_PRESSURE);
+	demand(FAMILY_QUAKE3, VALIDATION_UNDER_LOAD);
 	s = kern.live->tables[0].services[0];
 	s.budget[CLASS_QUERY].source = kern_rate(1, 4);
 	s.budget[CLASS_QUERY].global = kern_rate(1, 4);
@@ -241,7 +242,7 @@ static void who_proved_itself_asks_on(void **state)
 	size_t n;
 
 	(void)state;
-	demand(FAMILY_QUAKE3, PROOF_PRESSURE);
+	demand(FAMILY_QUAKE3, VALIDATION_UNDER_LOAD);
 	s = kern.live->tables[0].services[0];
 	s.budget[CLASS_QUERY].source = kern_rate(1, 4);
 	kern_service(&kern, 0, 0, &s);
@@ -282,7 +283,7 @@ static void the_proven_have_budgets_of_their_own(void **state)
 	size_t n;
 
 	(void)state;
-	demand(FAMILY_QUAKE3, PROOF_ALWAYS);
+	demand(FAMILY_QUAKE3, VALIDATION_ALWAYS);
 	s = kern.live->tables[0].services[0];
 	s.budget[CLASS_CONNECT].source = kern_rate(1, 4);
 	s.budget[CLASS_UNKNOWN].global = kern_rate(1, 1);
@@ -336,7 +337,7 @@ static void what_the_proven_have_spent_is_said(void **state)
 		struct budget *b = s.budget;
 		__u64 refused;
 
-		demand(FAMILY_QUAKE3, PROOF_ALWAYS);
+		demand(FAMILY_QUAKE3, VALIDATION_ALWAYS);
 		s = kern.live->tables[0].services[0];
 		b[CLASS_CONNECT].source = kern_rate(1, row == 0 ? 4 : 1000);
 		b[CLASS_CONNECT].prefix = kern_rate(1, row == 1 ? 4 : 1000);
@@ -394,7 +395,7 @@ static void a_network_of_the_proven_is_little_more_than_a_prefix(void **state)
 		struct budget *b = &s.budget[CLASS_CONNECT];
 		__u64 refused;
 
-		demand(FAMILY_QUAKE3, PROOF_ALWAYS);
+		demand(FAMILY_QUAKE3, VALIDATION_ALWAYS);
 		s = kern.live->tables[0].services[0];
 		b->source = b->global = kern_rate(1, 1000);
 		b->prefix = kern_rate(1, 4);
@@ -438,7 +439,7 @@ static void who_is_refused_pays_nothing(void **state)
 	size_t n;
 
 	(void)state;
-	demand(FAMILY_QUAKE3, PROOF_PRESSURE);
+	demand(FAMILY_QUAKE3, VALIDATION_UNDER_LOAD);
 	s = kern.live->tables[0].services[0];
 	b->source = kern_rate(1, 6);
 	b->prefix = kern_rate(1, 1000);

@@ -36,7 +36,7 @@ static void ask_all(enum wire_family family)
 {
 	struct service s;
 
-	demand(family, PROOF_ALWAYS);
+	demand(family, VALIDATION_ALWAYS);
 	s = kern.live->tables[0].services[0];
 	s.budget[CLASS_QUERY].global = (struct limit){ SECOND, 0 };
 	kern_service(&kern, 0, 0, &s);
@@ -120,7 +120,7 @@ static void what_was_sent_to_all_is_not_answered(void **state)
 	struct frame_spec spec = { .sport = HERE };
 
 	(void)state;
-	demand(FAMILY_QUAKE3, PROOF_ALWAYS);
+	demand(FAMILY_QUAKE3, VALIDATION_ALWAYS);
 	say(&spec, BYTES(OOB "getchallenge"), &say_);
 	assert_answer(&say_, 0);
 	pass_time(3 * SECOND);
@@ -234,7 +234,7 @@ static void two_shields_do_not_talk(void **state)
 			continue;
 		said_parse(&first);
 		for (int other = 0; other < FAMILY_COUNT; other++) {
-			demand((enum wire_family)other, PROOF_ALWAYS);
+			demand((enum wire_family)other, VALIDATION_ALWAYS);
 			for (size_t w = 0; w < COUNT(wraps); w++) {
 				struct frame_spec spec = wraps[w];
 
@@ -257,7 +257,7 @@ static void a_friend_s_proof_is_one(void **state)
 	int passed = 0;
 
 	(void)state;
-	demand(FAMILY_QUAKE3, PROOF_ALWAYS);
+	demand(FAMILY_QUAKE3, VALIDATION_ALWAYS);
 	kern_list(&kern, true, PEER, 128);
 	do {
 		say(&wraps[0], BYTES(OOB "getchallenge"), &say_);

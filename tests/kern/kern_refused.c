@@ -276,11 +276,11 @@ static void what_is_challenged_is_kept(void **state)
 	size_t n = frame_build(&ask, frame);
 
 	(void)state;
-	s.proof = PROOF_ALWAYS;
+	s.validation = VALIDATION_ALWAYS;
 	kern_service(&kern, 0, 0, &s);
 	for (int turn = 0; turn < 2; turn++)
-		kern.live->proof.secret.key[turn][0] =
-			kern.live->proof.secret.key[turn][1] = 0x1234567890abcdef;
+		kern.live->validation.secret.key[turn][0] =
+			kern.live->validation.secret.key[turn][1] = 0x1234567890abcdef;
 	assert_int_equal(kern_action(&kern, frame, n), XDP_TX);
 	assert_int_equal(kept(0, CLASS_CHALLENGE, at), 1);
 	assert_int_equal(at[0].reason, REASON_CHALLENGED);

@@ -312,7 +312,7 @@ static void a_validated_address_has_no_more_slots(void **state)
 	(void)state;
 	for (size_t i = 0; i < 4; i++) {
 		serve_slots(&families[i], 2, 0);
-		kern.live->tables[0].services[0].proof = PROOF_PRESSURE;
+		kern.live->tables[0].services[0].validation = VALIDATION_UNDER_LOAD;
 		service_finish(&kern.live->tables[0].services[0], 0, kern.live->keys);
 		assert_int_equal(join_all(PEER, 1000, 5), 2);
 		assert_true(joins(PEER, 1001));
@@ -329,7 +329,7 @@ static void an_allowed_source_beyond_its_limits_has_its_slots(void **state)
 	(void)state;
 	for (size_t i = 0; i < 4; i++) {
 		serve_slots(&families[i], 2, 2);
-		kern.live->tables[0].services[0].proof = PROOF_PRESSURE;
+		kern.live->tables[0].services[0].validation = VALIDATION_UNDER_LOAD;
 		service_finish(&kern.live->tables[0].services[0], 0, kern.live->keys);
 		kern_list_as(&kern, true, PEER, 128, LIST_LIVE);
 		for (int n = 0; n < 1000; n++)

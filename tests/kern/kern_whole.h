@@ -82,7 +82,7 @@ static inline int end(void **state)
 static inline void fill(void)
 {
 	struct answer_state *a = &shield.shared->answering;
-	struct proof_state *p = &shield.shared->proof;
+	struct validation_state *p = &shield.shared->validation;
 
 	for (__u32 slot = 0; slot < SERVICES_MAX; slot++) {
 		p->until_ns[slot] = 100 + slot;
@@ -153,9 +153,9 @@ static inline void expect_fresh(__u32 slot)
 {
 	for (__u32 class = 0; class < 1 << CLASS_BITS; class ++) {
 		was->globals[budget_index(slot, class)] = 0;
-		was->proof.globals[budget_index(slot, class)] = 0;
+		was->validation.globals[budget_index(slot, class)] = 0;
 	}
-	was->proof.until_ns[slot] = 0;
+	was->validation.until_ns[slot] = 0;
 	was->answering.until_ns[slot] = 0;
 	for (__u32 form = 0; form < TEMPLATE_FORMS; form++) {
 		struct template_pair *t =
@@ -248,11 +248,11 @@ static inline void assert_live(void)
 	SAME(sampling);
 	SAME(globals);
 	SAME(sources);
-	SAME(proof.rate);
-	SAME(proof.share);
-	SAME(proof.until_ns);
-	SAME(proof.globals);
-	SAME(proof);
+	SAME(validation.rate);
+	SAME(validation.share);
+	SAME(validation.until_ns);
+	SAME(validation.globals);
+	SAME(validation);
 	SAME(answering.until_ns);
 	SAME(answering.cap);
 	SAME(answering.templates);

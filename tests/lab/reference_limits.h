@@ -38,7 +38,7 @@ static const struct limits_row {
 	  "Sources at one more address are treated as if no player were there." },
 	{ "players by source and prefix", 1 << SEATS_BITS, OF(seats),
 	  "Never. Sources are hashed into cells with a secret key. Two sources in one cell share its limits." },
-	{ "validated clients", PROVEN_MAX, OF(proof.proven),
+	{ "validated clients", VALIDATED_MAX, OF(validation.validated),
 	  "The client of the bucket that was validated longest ago is replaced, and has to validate its address again." },
 	{ "client history", KNOWN_MAX, OF(answering.known),
 	  "Known clients stay. A new client remains unknown." },

@@ -135,7 +135,7 @@ static void ages_of_answers(void **state)
 /* Each flooded service has the same part of the rate of challenges. */
 static void the_rate_of_challenges_is_divided(void **state)
 {
-	struct proof_state *p = &shield.shared->proof;
+	struct validation_state *p = &shield.shared->validation;
 	__u64 now = 100 * SECOND;
 
 	(void)state;

@@ -40,7 +40,7 @@ static void secrets_take_turns(void **state)
 		{ 103 * PERIOD + 8 * EPOCH, { true, false } },
 		{ 104 * PERIOD + 8 * EPOCH, { false, true } },
 	};
-	struct proof_state *p = &shield.shared->proof;
+	struct validation_state *p = &shield.shared->validation;
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
@@ -73,7 +73,7 @@ static void secrets_differ(void **state)
 	for (__u32 i = 0; i < COUNT(seen) / 2; i++) {
 		assert_int_equal(shield_new_secret(&shield, i & 1), 0);
 		for (int word = 0; word < 2; word++) {
-			__u64 is = shield.shared->proof.secret.key[i & 1][word];
+			__u64 is = shield.shared->validation.secret.key[i & 1][word];
 
 			seen[2 * i + (__u32)word] = is;
 			if (word) {
@@ -110,25 +110,26 @@ static void keys_are_made_once(void **state)
 		for (int j = 0; j < i; j++)
 			assert_int_not_equal(keys[i], keys[j]);
 	}
-	memcpy(secret, other.shared->proof.secret.key, sizeof(secret));
+	memcpy(secret, other.shared->validation.secret.key, sizeof(secret));
 	assert_true(secret[0] && secret[1] && secret[2] && secret[3]);
 	shield_unmap_shared(&other);
 	assert_null(other.shared);
 	shield_unmap_shared(&other);
 	assert_int_equal(shield_map_shared(&other), 0);
 	assert_memory_equal(keys, other.shared->keys, sizeof(keys));
-	assert_memory_equal(secret, other.shared->proof.secret.key, sizeof(secret));
+	assert_memory_equal(secret, other.shared->validation.secret.key, sizeof(secret));
 	/* One that is missing is made, one that is even is made odd. */
 	other.shared->keys[1] = 0;
 	other.shared->keys[2] = 40;
-	memset(other.shared->proof.secret.key[1], 0, sizeof(__u64));
+	memset(other.shared->validation.secret.key[1], 0, sizeof(__u64));
 	shield_unmap_shared(&other);
 	assert_int_equal(shield_map_shared(&other), 0);
 	assert_int_equal(other.shared->keys[0], keys[0]);
 	assert_true(other.shared->keys[1] & 1);
 	assert_int_equal(other.shared->keys[2], 41);
-	assert_true(other.shared->proof.secret.key[1][0]);
-	assert_memory_equal(secret, other.shared->proof.secret.key, 2 * sizeof(__u64));
+	assert_true(other.shared->validation.secret.key[1][0]);
+	assert_memory_equal(secret, other.shared->validation.secret.key,
+			    2 * sizeof(__u64));
 	shield_unmap_shared(&other);
 	close(other.live);
 	other.live = -1;

@@ -107,9 +107,10 @@ struct status {
 		__u64 others; /* datagrams of other users' sockets from its port */
 	} owners[SERVICES_MAX]; /* services whose server's user is known */
 	size_t owner_count;
-	size_t proof[PROOF_ALWAYS + 1]; /* services, by when strangers prove themselves */
+	size_t validation[VALIDATION_ALWAYS +
+			  1]; /* services, by when strangers prove themselves */
 	size_t answers[ANSWERS_ALWAYS + 1]; /* services, by when they have some */
-	size_t proof_off_usual; /* off, though their protocol has it by default */
+	size_t validation_off_usual; /* off, though their protocol has it by default */
 	struct {
 		char service[NAME_MAX_LEN];
 		char why[UNANSWERED_WHY];
@@ -203,13 +204,13 @@ static void status_collect(const struct shield *shield, const char *pin,
 			continue;
 		ret->services++;
 		config_service_defaults((enum wire_family)service.family, &usual);
-		ret->proof_off_usual += !service.proof && usual.proof;
+		ret->validation_off_usual += !service.validation && usual.validation;
 		if (unanswered_why(shield, slot, &service, ret,
 				   ret->unanswered[ret->unanswered_count].why))
 			memcpy(ret->unanswered[ret->unanswered_count++].service,
 			       service.name, NAME_MAX_LEN);
-		if (service.proof <= PROOF_ALWAYS)
-			ret->proof[service.proof]++;
+		if (service.validation <= VALIDATION_ALWAYS)
+			ret->validation[service.validation]++;
 		if (service.answers <= ANSWERS_ALWAYS)
 			ret->answers[service.answers]++;
 		ret->observed += service.observe;
@@ -293,8 +294,9 @@ static void status_print(const struct status *s)
 	if (s->observed)
 		printf(", %zu observed only: nothing is dropped", s->observed);
 	printf("\naddress validation: under load %zu, always %zu, off %zu",
-	       s->proof[PROOF_PRESSURE], s->proof[PROOF_ALWAYS], s->proof[PROOF_OFF]);
-	if (s->veth[0] && s->proof_off_usual)
+	       s->validation[VALIDATION_UNDER_LOAD], s->validation[VALIDATION_ALWAYS],
+	       s->validation[VALIDATION_OFF]);
+	if (s->veth[0] && s->validation_off_usual)
 		printf(" (the default over a veth, %s)", s->veth);
 	printf("\ncached responses: under load %zu, always %zu, off %zu",
 	       s->answers[ANSWERS_PRESSURE], s->answers[ANSWERS_ALWAYS],
@@ -463,9 +465,9 @@ static json_t *status_json(const struct status *s)
 			 "interfaces", interfaces, "services", (json_int_t)s->services,
 			 "observing_services", (json_int_t)s->observed,
 			 "protocol_mismatch", misspoken, "owners", owners, "validation",
-			 "under_load", (json_int_t)s->proof[PROOF_PRESSURE], "always",
-			 (json_int_t)s->proof[PROOF_ALWAYS], "off",
-			 (json_int_t)s->proof[PROOF_OFF], "cache", "under_load",
+			 "under_load", (json_int_t)s->validation[VALIDATION_UNDER_LOAD],
+			 "always", (json_int_t)s->validation[VALIDATION_ALWAYS], "off",
+			 (json_int_t)s->validation[VALIDATION_OFF], "cache", "under_load",
 			 (json_int_t)s->answers[ANSWERS_PRESSURE], "always",
 			 (json_int_t)s->answers[ANSWERS_ALWAYS], "off",
 			 (json_int_t)s->answers[ANSWERS_OFF], "uncached", unanswered,

@@ -178,18 +178,18 @@ static int amplification_read(const struct parse *p, cfg_t *cfg)
 
 static int proof_read(const struct parse *p, cfg_t *cfg)
 {
-	cfg_t *proof = cfg_getnsec(cfg, "validation", 0);
+	cfg_t *validation = cfg_getnsec(cfg, "validation", 0);
 	const struct kept *rate;
 	const char *wrong;
 
-	if (!proof)
+	if (!validation)
 		return 0;
 	if (cfg_size(cfg, "validation") > 1)
 		return config_error(cfg_getnsec(cfg, "validation", 1)->filename,
 				    cfg_getnsec(cfg, "validation", 1)->line,
 				    "section 'validation' is given twice");
-	rate = value_get(proof, "rate");
-	wrong = rate ? rate_parse(rate->text, &p->config->proof) : NULL;
+	rate = value_get(validation, "rate");
+	wrong = rate ? rate_parse(rate->text, &p->config->validation) : NULL;
 	return wrong ? config_error(rate->path, rate->line, "'%s' %s", rate->text, wrong)
 		     : 0;
 }

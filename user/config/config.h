@@ -25,7 +25,7 @@
 #define AMPLIFICATION_REFILL_S	20
 #define AMPLIFICATION_SERVERS	8 /* so many servers share one default allowance */
 #define AMPLIFICATION_MOST	8 /* default allowances that a prefix may have */
-#define PROOF_RATE		"1000000/s burst 250000"
+#define VALIDATION_RATE		"1000000/s burst 250000"
 #define ANSWERS_RATE		2500000 /* bytes a second: 20 Mbit/s */
 #define ANSWERS_LEAST		8192
 #define ANSWERS_MOST		100000000
@@ -74,7 +74,7 @@ struct config {
 	__u32 amplification_allowance; /* bytes each refill; 0: mode = off */
 	__u32 amplification_refill_s;
 	bool amplification_strict; /* no allowance: no more out than in, ever */
-	struct limit proof; /* how many requests are answered by asking for proof */
+	struct limit validation; /* how many requests are answered by asking for proof */
 	__u32 answers_rate; /* bytes a second of answers to strangers; 0: none */
 	struct listen_at metrics; /* where the daemon tells what it counts */
 	/* What the daemon gets to see: struct sampling in abi.h. */
@@ -132,7 +132,7 @@ size_t config_check_interfaces(const struct config *config);
 
 /* What the services that do not say it could not be given: so many of them. */
 struct config_silent {
-	size_t proof, answers; /* since what is sent back might not arrive */
+	size_t validation, answers; /* since what is sent back might not arrive */
 	size_t unasked; /* no answers, since their servers cannot be asked */
 };
 

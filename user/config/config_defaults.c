@@ -108,7 +108,7 @@ void config_service_defaults(enum wire_family family, struct service *ret)
 	ret->players_prefix = PLAYERS_PREFIX;
 	memset(ret->policy, POLICY_DROP, sizeof(ret->policy));
 	/* Of `auto` nobody knows which words prove. */
-	ret->proof = family == FAMILY_AUTO ? PROOF_OFF : PROOF_PRESSURE;
+	ret->validation = family == FAMILY_AUTO ? VALIDATION_OFF : VALIDATION_UNDER_LOAD;
 	/* Nor which questions it answers; and Quake Enhanced's are behind a handshake. */
 	ret->answers = family == FAMILY_AUTO || family == FAMILY_QUAKE_ENHANCED
 			       ? ANSWERS_OFF
@@ -140,12 +140,12 @@ static void settle_proof(struct config_service *c, const struct service *usual,
 {
 	if (c->validation_given)
 		return;
-	c->service.proof = usual->proof;
+	c->service.validation = usual->validation;
 	/* Nobody is told anything: who has to come twice does. */
-	if (!unheard || !usual->proof || c->service.family == FAMILY_QUAKE_ENHANCED)
+	if (!unheard || !usual->validation || c->service.family == FAMILY_QUAKE_ENHANCED)
 		return;
-	c->service.proof = PROOF_OFF;
-	silent->proof++;
+	c->service.validation = VALIDATION_OFF;
+	silent->validation++;
 }
 
 static void settle_answers(struct config_service *c, const struct service *usual,
@@ -183,7 +183,7 @@ void config_silent_format(const struct config_silent *silent, char ret[CONFIG_SI
 	const struct {
 		const char *what;
 		size_t count;
-	} rows[] = { { "validation", silent->proof }, { "cache", silent->answers } };
+	} rows[] = { { "validation", silent->validation }, { "cache", silent->answers } };
 	int n = 0;
 
 	ret[0] = '\0';
@@ -217,7 +217,7 @@ void config_empty(struct config *ret)
 	memset(ret, 0, sizeof(*ret));
 	ret->amplification_allowance = AMPLIFICATION_ALLOWANCE;
 	ret->amplification_refill_s = AMPLIFICATION_REFILL_S;
-	read_rate(PROOF_RATE, &ret->proof);
+	read_rate(VALIDATION_RATE, &ret->validation);
 	ret->answers_rate = ANSWERS_RATE;
 	listen_parse(METRICS_LISTEN, &ret->metrics);
 	ret->sample_rate = SAMPLE_RATE;

@@ -41,7 +41,7 @@ const struct config_key config_keys[] = {
 	{ "amplification", "refill", KEY_NUMBER, 1, 3600, "seconds", TEXT(AMPLIFICATION_REFILL_S),
 	  "Time in which a used up allowance is whole again." },
 
-	{ "validation", "rate", KEY_RATE, 0, 0, "challenges", PROOF_RATE,
+	{ "validation", "rate", KEY_RATE, 0, 0, "challenges", VALIDATION_RATE,
 	  "Challenges that each processor sends, of all services together." },
 
 	{ "cache", "bytes-per-second", KEY_NUMBER_OR_0, ANSWERS_LEAST, ANSWERS_MOST, "bytes per second",

@@ -15,9 +15,9 @@ static const char *const modes[] = {
 };
 
 static const char *const proofs[] = {
-	[PROOF_OFF] = "off",
-	[PROOF_PRESSURE] = "under-load",
-	[PROOF_ALWAYS] = "always",
+	[VALIDATION_OFF] = "off",
+	[VALIDATION_UNDER_LOAD] = "under-load",
+	[VALIDATION_ALWAYS] = "always",
 };
 
 static const char *const answerings[] = {
@@ -136,7 +136,7 @@ static void print_service(const struct config_service *s, FILE *file)
 		policies[policy[CLASS_REPLY - CLASS_BUDGETS]],
 		policies[policy[CLASS_MALFORMED - CLASS_BUDGETS]],
 		policies[policy[CLASS_FRAGMENT - CLASS_BUDGETS]]);
-	fprintf(file, "\tvalidation = %s\n\tcache = %s\n", proofs[s->service.proof],
+	fprintf(file, "\tvalidation = %s\n\tcache = %s\n", proofs[s->service.validation],
 		answerings[s->service.answers]);
 	fprintf(file, "\tplayers {\n\t\tsource = %u\n\t\tprefix = %u\n\t}\n",
 		s->service.players_source, s->service.players_prefix);
@@ -177,7 +177,7 @@ void config_print(const struct config *config, void *file)
 		fputc('\n', file);
 	}
 	print_amplification(config, file);
-	rate_format(&config->proof, rate);
+	rate_format(&config->validation, rate);
 	fprintf(file, "validation {\n\trate = \"%s\"\n}\n", rate);
 	fprintf(file, "cache {\n\tbytes-per-second = %u\n}\n", config->answers_rate);
 	listen_format(&config->metrics, listen);

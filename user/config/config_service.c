@@ -21,10 +21,10 @@ static const struct choice policies[] = {
 	{ NULL, 0 },
 };
 
-static const struct choice proofs[] = {
-	{ "off", PROOF_OFF },
-	{ "under-load", PROOF_PRESSURE },
-	{ "always", PROOF_ALWAYS },
+static const struct choice validations[] = {
+	{ "off", VALIDATION_OFF },
+	{ "under-load", VALIDATION_UNDER_LOAD },
+	{ "always", VALIDATION_ALWAYS },
 	{ NULL, 0 },
 };
 
@@ -375,18 +375,18 @@ static int endpoints_check(struct parse *p, cfg_t *section,
 static int settings_read(cfg_t *section, struct config_service *ret)
 {
 	struct service *s = &ret->service;
-	int observe = s->observe, proof = s->proof, answers = s->answers;
+	int observe = s->observe, validation = s->validation, answers = s->answers;
 
 	if (!section)
 		return 0;
 	if (choice_read(section, "observe", config_switches, &observe) ||
-	    choice_read(section, "validation", proofs, &proof) ||
+	    choice_read(section, "validation", validations, &validation) ||
 	    choice_read(section, "cache", answerings, &answers) ||
 	    policies_read(section, s) || budgets_read(section, s) ||
 	    players_read(section, s))
 		return -EINVAL;
 	s->observe = (__u8)observe;
-	s->proof = (__u8)proof;
+	s->validation = (__u8)validation;
 	ret->validation_given |= value_get(section, "validation") != NULL;
 	s->answers = (__u8)answers;
 	ret->cache_given |= value_get(section, "cache") != NULL;

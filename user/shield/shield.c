@@ -435,7 +435,7 @@ int shield_load(const char *pin_dir, const struct config *config, struct shield 
 	/* They are reached by the map jumps; the pins are for who wants to look at them.
 	 */
 	if (!err)
-		err = pin_replace(bpf_program__fd(object->progs.shield_proof), s->dir,
+		err = pin_replace(bpf_program__fd(object->progs.shield_validate), s->dir,
 				  "proof");
 	if (!err)
 		err = pin_replace(bpf_program__fd(object->progs.shield_answer), s->dir,

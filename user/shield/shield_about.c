@@ -195,18 +195,19 @@ static void walk_player(const struct player_key *key, const struct player *playe
 		walk_take(w, &flow);
 }
 
-static void walk_joining(struct about_walk *w, const struct proven_cell *cell, __u64 now)
+static void walk_joining(struct about_walk *w, const struct validated_cell *cell,
+			 __u64 now)
 {
 	struct cookie_peer name = cell->name;
 	struct about_flow flow = {
 		.slot = (__u32)name.word[2] >> 16,
 		.port = ntohs((__be16)(name.word[2] & 0xffff)),
-		.state = cell->flags & PROVEN_SURELY ? ABOUT_VALIDATED : ABOUT_INVITED,
+		.state = cell->flags & VALIDATED_COOKIE ? ABOUT_VALIDATED : ABOUT_INVITED,
 		.used_ns = cell->used_ns,
-		.challenge = cell->flags & PROVEN_CHALLENGE ? cell->challenge : 0,
+		.challenge = cell->flags & VALIDATED_CHALLENGE ? cell->challenge : 0,
 	};
 
-	if (!(name.word[2] & PROVEN_HERE) || !proven_alive(cell, now) ||
+	if (!(name.word[2] & VALIDATED_PRESENT) || !validated_alive(cell, now) ||
 	    memcmp(name.word, w->host->address, sizeof(w->host->address)) != 0 ||
 	    walk_has(w, flow.slot, flow.port))
 		return;
@@ -220,8 +221,8 @@ size_t about_flows(const struct shield *s, const struct about_host *host, __u16 
 	__u64 now = about_clock(s);
 
 	shield_players(s, walk_player, &w);
-	for (__u32 i = 0; i < PROVEN_MAX; i++)
-		walk_joining(&w, &s->shared->proof.proven.cells[i], now);
+	for (__u32 i = 0; i < VALIDATED_MAX; i++)
+		walk_joining(&w, &s->shared->validation.validated.cells[i], now);
 	return w.count;
 }
 

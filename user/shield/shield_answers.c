@@ -159,7 +159,7 @@ static void windows_move(struct shield *s)
 
 void shield_shares(struct shield *s, __u64 now)
 {
-	struct proof_state *p = &s->shared->proof;
+	struct validation_state *p = &s->shared->validation;
 	__u32 flooded = 0;
 
 	for (__u32 slot = 0; slot < SERVICES_MAX; slot++)

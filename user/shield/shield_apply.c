@@ -198,11 +198,11 @@ static int reset_slots(struct shield *s, const struct plan *plan)
 		if (!err)
 			err = shield_refused_forget(s, slot);
 		shield_forget_slot(s, slot);
-		memset(&s->shared->proof.globals[budget_index(slot, 0)], 0,
+		memset(&s->shared->validation.globals[budget_index(slot, 0)], 0,
 		       sizeof(__u64) << CLASS_BITS);
-		s->shared->proof.until_ns[slot] = 0;
-		memset(&s->shared->proof.keys[slot], 0,
-		       sizeof(s->shared->proof.keys[slot]));
+		s->shared->validation.until_ns[slot] = 0;
+		memset(&s->shared->validation.keys[slot], 0,
+		       sizeof(s->shared->validation.keys[slot]));
 		shield_templates_forget(s, slot);
 	}
 	free(zeros);
@@ -266,13 +266,13 @@ static void apply_sampling(struct shield *s, const struct config *config)
 /* A rate for requests to join, and a quarter of it for queries. */
 static void apply_proof(struct shield *s, const struct config *config)
 {
-	struct limit join = config->proof, query = config->proof;
+	struct limit join = config->validation, query = config->validation;
 
 	query.cost_ns *= 4;
 	limit_normal(&join);
 	limit_normal(&query);
-	s->shared->proof.rate[CHALLENGE_JOIN] = join;
-	s->shared->proof.rate[CHALLENGE_QUERY] = query;
+	s->shared->validation.rate[CHALLENGE_JOIN] = join;
+	s->shared->validation.rate[CHALLENGE_QUERY] = query;
 	shield_shares(s, shield_clock());
 }
 

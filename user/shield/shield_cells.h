@@ -30,7 +30,7 @@ static inline __u32 cell_source(const struct live *l, const struct budget *b,
 
 /*
  * The index in prefixes of the /24 or /56 (@wide: /20 or /48) of @host. @apart: 0, or 2
- * and 4 for clients that are validated or have repeated: see proven_charge().
+ * and 4 for clients that are validated or have repeated: see validated_charge().
  */
 static inline __u32 cell_prefix(const struct live *l, const struct budget *b,
 				const struct about_host *host, bool wide, __u64 apart)

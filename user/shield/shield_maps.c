@@ -43,7 +43,7 @@ static bool random_word(__u64 *ret)
 
 int shield_new_secret(struct shield *s, __u32 turn)
 {
-	__u64 *key = s->shared->proof.secret.key[turn], first, second;
+	__u64 *key = s->shared->validation.secret.key[turn], first, second;
 
 	if (!random_word(&first) || !random_word(&second))
 		return -EIO;
@@ -68,7 +68,8 @@ int shield_map_shared(struct shield *s)
 	for (size_t i = 0; i < ARRAY_SIZE(s->shared->keys); i++)
 		s->shared->keys[i] |= 1;
 	for (__u32 turn = 0; turn < 2; turn++)
-		if (!s->shared->proof.secret.key[turn][0] && shield_new_secret(s, turn))
+		if (!s->shared->validation.secret.key[turn][0] &&
+		    shield_new_secret(s, turn))
 			return -EIO;
 	return 0;
 }

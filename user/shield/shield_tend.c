@@ -162,10 +162,11 @@ static void rotate_secret(struct shield *s)
 	__u64 period = cookie_epoch(now) >> COOKIE_PERIOD_BITS;
 	__u32 turn;
 
-	if (!now || s->shared->proof.period == period || !cookie_key_idle(now, &turn))
+	if (!now || s->shared->validation.period == period ||
+	    !cookie_key_idle(now, &turn))
 		return;
 	if (!shield_new_secret(s, turn))
-		s->shared->proof.period = period;
+		s->shared->validation.period = period;
 }
 
 void shield_tend(struct shield *s)

@@ -127,7 +127,7 @@ static void check_say(struct flow *f, const char *text, size_t n)
 }
 
 /* `chat "alice: ^2words"`: the words that this client has said come back to it. */
-static void check_echo(struct flow *f, const char *text, size_t n)
+static void cookie_check_echo(struct flow *f, const char *text, size_t n)
 {
 	for (size_t i = 0; i < f->says_used; i++) {
 		size_t words = strlen(f->says[i]);
@@ -171,7 +171,7 @@ static void check_commands(struct flow *f, const struct record *r)
 		if (client)
 			check_say(f, bytes, text->size);
 		else if (text->size > 5 && !memcmp(bytes, "chat ", 5))
-			check_echo(f, bytes, text->size);
+			cookie_check_echo(f, bytes, text->size);
 	}
 }
 

@@ -14,12 +14,12 @@
 
 #include <arpa/inet.h>
 
-#include "proven.h"
+#include "validated.h"
 
 #define NOW    (1ull << 50)
 #define SECOND 1000000000ull
 
-static struct proven_table *table;
+static struct validated_table *table;
 static const __u64 keys[3] = { 0x9e3779b97f4a7c15, 0xc2b2ae3d27d4eb4f,
 			       0x165667b19e3779f9 };
 
@@ -46,25 +46,25 @@ static struct cookie_peer nth(__u32 i)
 					       htons((__u16)(27960 + i % 7)) } };
 }
 
-static struct proven_cell *put(__u32 i, __u64 now)
+static struct validated_cell *put(__u32 i, __u64 now)
 {
 	struct cookie_peer who = nth(i);
 
-	return proven_enter(table, &who, keys, now);
+	return validated_enter(table, &who, keys, now);
 }
 
-static struct proven_cell *find(__u32 i, __u64 now)
+static struct validated_cell *find(__u32 i, __u64 now)
 {
 	struct cookie_peer who = nth(i);
 
-	return proven_find(table, &who, keys, now);
+	return validated_find(table, &who, keys, now);
 }
 
 static void who_is_entered_is_found_for_a_minute(void **state)
 {
 	(void)state;
 	for (__u32 i = 0; i < 2000; i++) {
-		struct proven_cell *cell = put(i, NOW);
+		struct validated_cell *cell = put(i, NOW);
 
 		assert_non_null(cell);
 		assert_int_equal(cell->flags, 0);
@@ -72,8 +72,8 @@ static void who_is_entered_is_found_for_a_minute(void **state)
 	}
 	for (__u32 i = 0; i < 2000; i++) {
 		assert_int_equal(find(i, NOW)->cookie, i);
-		assert_non_null(find(i, NOW + PROVEN_NS - 1));
-		assert_null(find(i, NOW + PROVEN_NS));
+		assert_non_null(find(i, NOW + VALIDATED_NS - 1));
+		assert_null(find(i, NOW + VALIDATED_NS));
 		/* Entered by a processor whose clock is ahead. */
 		assert_non_null(find(i, NOW - SECOND));
 		assert_null(find(i + 2000, NOW));
@@ -85,21 +85,21 @@ static void each_part_of_the_name_counts(void **state)
 	struct cookie_peer who = nth(12);
 
 	(void)state;
-	proven_enter(table, &who, keys, NOW);
+	validated_enter(table, &who, keys, NOW);
 	for (int bit = 0; bit < 160; bit++) {
 		struct cookie_peer other = who;
 
 		other.word[bit / 64] ^= 1ull << bit % 64;
-		assert_null(proven_find(table, &other, keys, NOW));
+		assert_null(validated_find(table, &other, keys, NOW));
 	}
 }
 
 static void use_renews(void **state)
 {
-	struct proven_cell *cell = put(1, NOW);
+	struct validated_cell *cell = put(1, NOW);
 
 	(void)state;
-	cell->flags = PROVEN_SURELY;
+	cell->flags = VALIDATED_COOKIE;
 	cell->challenge = 99;
 	for (int i = 1; i < 5; i++) {
 		__u64 now = NOW + (__u64)i * 40 * SECOND;
@@ -109,7 +109,7 @@ static void use_renews(void **state)
 	}
 	/* Entered again while it is here, nothing is forgotten; after that, all. */
 	assert_ptr_equal(put(1, NOW + 170 * SECOND), cell);
-	assert_int_equal(cell->flags, PROVEN_SURELY);
+	assert_int_equal(cell->flags, VALIDATED_COOKIE);
 	assert_int_equal(cell->challenge, 99);
 	assert_ptr_equal(put(1, NOW + 300 * SECOND), cell);
 	assert_int_equal(cell->flags, 0);
@@ -118,27 +118,27 @@ static void use_renews(void **state)
 /* Fill one bucket, then one more comes: @sure: which of the first four are proven. */
 static __u32 who_goes(unsigned int sure)
 {
-	__u32 in[PROVEN_WAYS + 1], count = 0, gone = PROVEN_WAYS;
+	__u32 in[VALIDATED_WAYS + 1], count = 0, gone = VALIDATED_WAYS;
 	struct cookie_peer first = nth(0);
 
 	memset(table, 0, sizeof(*table));
-	for (__u32 i = 0; count <= PROVEN_WAYS; i++) {
+	for (__u32 i = 0; count <= VALIDATED_WAYS; i++) {
 		struct cookie_peer who = nth(i);
 
-		if (proven_bucket(&who, keys) != proven_bucket(&first, keys))
+		if (validated_bucket(&who, keys) != validated_bucket(&first, keys))
 			continue;
 		in[count] = i;
 		put(i, NOW + count * SECOND)->flags =
-			sure >> count & 1 ? PROVEN_SURELY : 0;
+			sure >> count & 1 ? VALIDATED_COOKIE : 0;
 		count++;
 	}
-	for (__u32 i = 0; i < PROVEN_WAYS; i++) {
+	for (__u32 i = 0; i < VALIDATED_WAYS; i++) {
 		if (find(in[i], NOW + 9 * SECOND))
 			continue;
-		assert_int_equal(gone, PROVEN_WAYS);
+		assert_int_equal(gone, VALIDATED_WAYS);
 		gone = i;
 	}
-	assert_non_null(find(in[PROVEN_WAYS], NOW + 9 * SECOND));
+	assert_non_null(find(in[VALIDATED_WAYS], NOW + 9 * SECOND));
 	return gone;
 }
 
@@ -159,16 +159,16 @@ static void whose_minute_is_over_goes_first(void **state)
 	__u32 count = 0, live_one = 0;
 
 	(void)state;
-	for (__u32 i = 0; count <= PROVEN_WAYS; i++) {
+	for (__u32 i = 0; count <= VALIDATED_WAYS; i++) {
 		struct cookie_peer who = nth(i);
 
-		if (proven_bucket(&who, keys) != proven_bucket(&first, keys))
+		if (validated_bucket(&who, keys) != validated_bucket(&first, keys))
 			continue;
-		if (count == PROVEN_WAYS - 1)
+		if (count == VALIDATED_WAYS - 1)
 			live_one = i;
 		/* The last but one is invited, just now; those before are long gone. */
-		put(i, count < PROVEN_WAYS - 1 ? NOW : NOW + 70 * SECOND)->flags =
-			count < PROVEN_WAYS - 1 ? PROVEN_SURELY : 0;
+		put(i, count < VALIDATED_WAYS - 1 ? NOW : NOW + 70 * SECOND)->flags =
+			count < VALIDATED_WAYS - 1 ? VALIDATED_COOKIE : 0;
 		count++;
 	}
 	assert_non_null(find(live_one, NOW + 71 * SECOND));
@@ -177,11 +177,11 @@ static void whose_minute_is_over_goes_first(void **state)
 static void what_is_being_written_is_nobody_s(void **state)
 {
 	struct cookie_peer who = nth(3);
-	__u32 bucket = proven_bucket(&who, keys) * PROVEN_WAYS;
+	__u32 bucket = validated_bucket(&who, keys) * VALIDATED_WAYS;
 
 	(void)state;
-	for (__u32 way = 0; way < PROVEN_WAYS; way++)
-		table->cells[bucket + way].name.word[2] = PROVEN_TAKEN;
+	for (__u32 way = 0; way < VALIDATED_WAYS; way++)
+		table->cells[bucket + way].name.word[2] = VALIDATED_WRITING;
 	assert_null(put(3, NOW));
 	assert_null(find(3, NOW));
 	table->cells[bucket + 2].name.word[2] = 0;
@@ -198,7 +198,7 @@ static void there_is_room_for_all_whom_budgets_let_in(void **state)
 
 	(void)state;
 	for (__u32 i = 0; i < MANY; i++)
-		put(i, NOW + i)->flags = PROVEN_SURELY;
+		put(i, NOW + i)->flags = VALIDATED_COOKIE;
 	for (__u32 i = 0; i < MANY; i++)
 		lost += !find(i, NOW + SECOND);
 	assert_in_range(lost, 0, MANY / 1000);
@@ -208,22 +208,22 @@ static void there_is_room_for_all_whom_budgets_let_in(void **state)
 static void each_form_has_its_own_pace(void **state)
 {
 	const __u64 tick = 1ull << 20;
-	struct proven_cell *cell = put(1, NOW);
+	struct validated_cell *cell = put(1, NOW);
 
 	(void)state;
 	for (int form = COOKIE_BARE; form < COOKIE_FORMS; form++) {
-		assert_true(proven_again(cell, (enum cookie_form)form, NOW));
-		cell->turned[form] = (__u32)(NOW >> 20);
-		assert_false(proven_again(cell, (enum cookie_form)form,
-					  NOW + PROVEN_AGAIN * tick - 1));
-		assert_true(proven_again(cell, (enum cookie_form)form,
-					 NOW + PROVEN_AGAIN * tick));
+		assert_true(validated_may_retry(cell, (enum cookie_form)form, NOW));
+		cell->passed[form] = (__u32)(NOW >> 20);
+		assert_false(validated_may_retry(cell, (enum cookie_form)form,
+						 NOW + VALIDATED_RETRY * tick - 1));
+		assert_true(validated_may_retry(cell, (enum cookie_form)form,
+						NOW + VALIDATED_RETRY * tick));
 	}
-	assert_false(proven_again(cell, COOKIE_INFO, NOW));
+	assert_false(validated_may_retry(cell, COOKIE_INFO, NOW));
 	cell->cookie = cell->challenge = 9;
-	cell->flags = PROVEN_SURELY;
+	cell->flags = VALIDATED_COOKIE;
 	/* Somebody else in the same cell, of a bucket that is full of those who stay. */
-	for (__u32 way = 1; way < PROVEN_WAYS; way++) {
+	for (__u32 way = 1; way < VALIDATED_WAYS; way++) {
 		cell[way] = *cell;
 		cell[way].name.word[0] = ~(__u64)way;
 		cell[way].used_ns = NOW + SECOND;
@@ -231,14 +231,15 @@ static void each_form_has_its_own_pace(void **state)
 	for (__u32 i = 2;; i++) {
 		struct cookie_peer who = nth(i), first = nth(1);
 
-		if (proven_bucket(&who, keys) != proven_bucket(&first, keys))
+		if (validated_bucket(&who, keys) != validated_bucket(&first, keys))
 			continue;
 		assert_ptr_equal(put(i, NOW + SECOND), cell);
 		break;
 	}
 	assert_int_equal(cell->flags | cell->cookie | cell->challenge, 0);
 	for (int form = COOKIE_BARE; form < COOKIE_FORMS; form++)
-		assert_true(proven_again(cell, (enum cookie_form)form, NOW + SECOND));
+		assert_true(
+			validated_may_retry(cell, (enum cookie_form)form, NOW + SECOND));
 }
 
 int main(void)

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * proving.bpf.h - the program that shield() jumps to with what has to do with proof of
- * address. It begins with the frame and what shield() found of it, and says all that
- * remains to be said.
+ * shield_validate.bpf.h - the program that shield() jumps to with what has to do with
+ * proof of address. It begins with the frame and what shield() found of it, and says all
+ * that remains to be said.
  *
  * A program of its own, so that what it costs the verifier, and a frame that has nothing
  * to do with it, is next to nothing.
  */
-#ifndef PROVING_BPF_H
-#define PROVING_BPF_H
+#ifndef SHIELD_VALIDATE_BPF_H
+#define SHIELD_VALIDATE_BPF_H
 
 #include "chance.bpf.h"
-#include "proof.bpf.h"
+#include "validation.bpf.h"
 
 /*
  * What the lists say: who is allowed need prove nothing while its own budgets last, nor a
@@ -87,7 +87,7 @@ __noinline int call_listed(struct xdp_md *ctx, const struct call *c)
  * Return the reason to drop what passes for @reason, beside players of its address or
  * network, or @reason. Walked once by the verifier.
  */
-__noinline int proof_beside(struct xdp_md *ctx, const struct call *c, __u32 reason)
+__noinline int player_conflict(struct xdp_md *ctx, const struct call *c, __u32 reason)
 {
 	const struct service *service;
 	struct packet p;
@@ -111,9 +111,9 @@ __noinline int proof_beside(struct xdp_md *ctx, const struct call *c, __u32 reas
  * Judged for the reason in @said, above which is a form: count it, show it, note it.
  * XDP_PASS, or XDP_DROP.
  */
-__noinline int proof_note(struct xdp_md *ctx, const struct call *c, __u32 said)
+__noinline int decision_apply(struct xdp_md *ctx, const struct call *c, __u32 said)
 {
-	enum reason reason = said & ((1 << PROOF_FORM_SHIFT) - 1);
+	enum reason reason = said & ((1 << DECISION_FORM_SHIFT) - 1);
 	enum verdict verdict = reason_verdict(reason);
 	struct live *l = &live;
 	struct found found;
@@ -130,7 +130,7 @@ __noinline int proof_note(struct xdp_md *ctx, const struct call *c, __u32 said)
 	if (!found.service)
 		return XDP_DROP;
 	if (verdict == VERDICT_PASS) {
-		reason = proof_beside(ctx, c, reason);
+		reason = player_conflict(ctx, c, reason);
 		if (reason == REASON_ADDRESS_IN_USE || reason == REASON_PLAYER_SLOTS)
 			verdict = VERDICT_DROP;
 	}
@@ -159,7 +159,7 @@ static __always_inline __u32 call_hops(struct xdp_md *ctx, const struct call *c)
 }
 
 /* Who has proven its address may be answered for a minute. */
-__noinline int proof_known(struct xdp_md *ctx, const struct call *c)
+__noinline int validated_note(struct xdp_md *ctx, const struct call *c)
 {
 	struct live *l = &live;
 
@@ -191,8 +191,8 @@ static __always_inline __u32 call_keys(const struct call *c)
 }
 
 /*
- * The reason, and above it a form as proof_judge() has it. A friend's proof counts, too:
- * it was asked when its own budgets were spent.
+ * The reason, and above it a form as validation_decide() has it. A friend's proof counts,
+ * too: it was asked when its own budgets were spent.
  */
 static __always_inline __u32 call_judge(struct xdp_md *ctx, struct call *c)
 {
@@ -202,21 +202,21 @@ static __always_inline __u32 call_judge(struct xdp_md *ctx, struct call *c)
 	if (c->judged)
 		return c->judged;
 	c->listed = live.lists ? call_listed(ctx, c) : REASON_COUNT;
-	if (c->listed == REASON_COUNT && kind_asks(kind)) {
+	if (c->listed == REASON_COUNT && kind_requests(kind)) {
 		if (kind == KIND_GETCHALLENGE)
-			return proof_stranger(c, CLASS_CHALLENGE, 0);
-		/* It may be who has proven itself: proof_judge() knows. */
-		if (likely(!lately_proven(c->net, clock_now(&live))))
-			return proof_stranger(c, CLASS_QUERY, 0);
+			return unvalidated_decide(c, CLASS_CHALLENGE, 0);
+		/* It may be who has proven itself: validation_decide() knows. */
+		if (likely(!lately_validated(c->net, clock_now(&live))))
+			return unvalidated_decide(c, CLASS_QUERY, 0);
 	}
-	if (kind_proves(kind) && c->listed != REASON_DENY_LIST)
-		said = proof_check(ctx, c);
+	if (kind_returns_cookie(kind) && c->listed != REASON_DENY_LIST)
+		said = cookie_check(ctx, c);
 	if (c->listed == REASON_COUNT || (said && kind != KIND_DTLS_CLIENT_HELLO))
-		return proof_judge(c, said);
+		return validation_decide(c, said);
 	return c->listed;
 }
 
-/* Count @c as challenged. proof_note() does the same for all reasons. */
+/* Count @c as challenged. decision_apply() does the same for all reasons. */
 static __always_inline void count_challenged(struct xdp_md *ctx, const struct call *c)
 {
 	__u32 slot = call_slot(c), kind = call_kind(c);
@@ -241,9 +241,9 @@ static __always_inline void count_challenged(struct xdp_md *ctx, const struct ca
 			  bytes);
 }
 
-/* What is provable: it may be answered from here, or become something else. */
+/* What is validation_applies: it may be answered from here, or become something else. */
 SEC("xdp")
-int shield_proof(struct xdp_md *ctx)
+int shield_validate(struct xdp_md *ctx)
 {
 	struct call c = { 0 };
 	int action = call_find(ctx, &c);
@@ -257,19 +257,19 @@ int shield_proof(struct xdp_md *ctx)
 		return challenge_send(ctx, &c);
 	}
 	said = call_judge(ctx, &c);
-	form = said >> PROOF_FORM_SHIFT;
-	reason = said & ((1 << PROOF_FORM_SHIFT) - 1);
+	form = said >> DECISION_FORM_SHIFT;
+	reason = said & ((1 << DECISION_FORM_SHIFT) - 1);
 	if (reason == REASON_CHALLENGED && !challenge_possible(ctx, &c))
 		said = reason = REASON_SERVICE_LIMIT;
-	action = proof_note(ctx, &c, said);
+	action = decision_apply(ctx, &c, said);
 	if (action != XDP_PASS)
 		return action;
 	if (form)
-		proof_known(ctx, &c);
+		validated_note(ctx, &c);
 	if (reason == REASON_CHALLENGED)
 		return call_keys(&c) == KEYS_NONE ? challenge_send(ctx, &c)
 						  : keys_challenge_send(ctx, &c);
 	return form ? rewrite_request(ctx, &c, form) : XDP_PASS;
 }
 
-#endif /* PROVING_BPF_H */
+#endif /* SHIELD_VALIDATE_BPF_H */

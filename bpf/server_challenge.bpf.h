@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * invite.bpf.h - datagrams of those who join as functions of their own are told of them,
- * and what the server's side adds to the table of the proven: whom it told to go on.
+ * server_challenge.bpf.h - datagrams of those who join as functions of their own are told
+ * of them, and what the server's side adds to the table of the proven: whom it told to go
+ * on.
  */
-#ifndef INVITE_BPF_H
-#define INVITE_BPF_H
+#ifndef SERVER_CHALLENGE_BPF_H
+#define SERVER_CHALLENGE_BPF_H
 
 #include "players.bpf.h"
 
@@ -45,7 +46,7 @@ static __always_inline void packet_peer(const struct packet *p, enum side side,
 /* --- what the server says ---------------------------------------------------- */
 
 /* Words by which a server lets somebody take the next step. */
-static __always_inline bool kind_invites(enum wire_kind kind)
+static __always_inline bool kind_challenges(enum wire_kind kind)
 {
 	return kind == KIND_CHALLENGERESPONSE || kind == KIND_S2C_CHALLENGE ||
 	       kind == KIND_CHALLENGE || kind == KIND_DTLS_HELLO_VERIFY;
@@ -56,20 +57,20 @@ static __always_inline bool kind_invites(enum wire_kind kind)
  * entered as invited, with the @challenge that it was given if that is not zero. Returns
  * whether it has proven itself.
  */
-__noinline int proof_told(__u64 first, __u64 second, __u64 third, __u32 invites,
-			  __u32 challenge)
+__noinline int server_challenge_note(__u64 first, __u64 second, __u64 third,
+				     __u32 challenges, __u32 challenge)
 {
 	struct cookie_peer who = { { first, second, (__u32)third } };
-	struct proven_table *t = &live.proof.proven;
+	struct validated_table *t = &live.validation.validated;
 	__u64 now = clock_now(&live);
-	struct proven_cell *cell;
+	struct validated_cell *cell;
 
-	cell = invites ? proven_enter(t, &who, live.keys, now)
-		       : proven_find(t, &who, live.keys, now);
+	cell = challenges ? validated_enter(t, &who, live.keys, now)
+			  : validated_find(t, &who, live.keys, now);
 	if (!cell)
 		return 0;
 	if (challenge) {
-		bool fresh = !(cell->flags & PROVEN_CHALLENGE);
+		bool fresh = !(cell->flags & VALIDATED_CHALLENGE);
 
 		for (int i = 3; i >= 0; i--)
 			if (fresh)
@@ -78,9 +79,9 @@ __noinline int proof_told(__u64 first, __u64 second, __u64 third, __u32 invites,
 				cell->earlier[i] =
 					i ? cell->earlier[i - 1] : cell->challenge;
 		cell->challenge = challenge;
-		cell->flags |= PROVEN_CHALLENGE;
+		cell->flags |= VALIDATED_CHALLENGE;
 	}
-	return cell->flags & PROVEN_SURELY;
+	return cell->flags & VALIDATED_COOKIE;
 }
 
-#endif /* INVITE_BPF_H */
+#endif /* SERVER_CHALLENGE_BPF_H */

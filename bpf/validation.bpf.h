@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * proof.bpf.h - strangers prove that they are where they say they are, before they join.
+ * validation.bpf.h - strangers prove that they are where they say they are, before they
+ * join.
  *
  * Under load, that is from the first stranger's request to join that found no budget
  * left and for a while beyond the last, each such request is answered from here by a
  * keyed cookie; who sends it back is there, has budgets of its own for a minute, and the
  * datagram that proved it becomes the request that the server understands. Nothing is
  * stored for who does not. Texts: challenge.h; cookies: cookie.h; who has proved it:
- * proven.h.
+ * validated.h.
  */
-#ifndef PROOF_BPF_H
-#define PROOF_BPF_H
+#ifndef VALIDATION_BPF_H
+#define VALIDATION_BPF_H
 
 #include "greylist.bpf.h"
 #include "host_keys.bpf.h"
@@ -18,8 +19,8 @@
 /* --- being told -------------------------------------------------------------- */
 
 /* Quake III: the form of cookie that came back, or 0. */
-static __always_inline int check_echo(struct xdp_md *ctx, const struct packet *p,
-				      const struct cookie_peer *who)
+static __always_inline int cookie_check_echo(struct xdp_md *ctx, const struct packet *p,
+					     const struct cookie_peer *who)
 {
 	struct challenge_text *text;
 	enum cookie_form form;
@@ -36,11 +37,11 @@ static __always_inline int check_echo(struct xdp_md *ctx, const struct packet *p
 }
 
 /* QuakeWorld, Quake II: the number if it is ours, or the one that proved @who before. */
-static __always_inline int check_number(struct xdp_md *ctx, const struct packet *p,
-					const struct cookie_peer *who)
+static __always_inline int cookie_check_number(struct xdp_md *ctx, const struct packet *p,
+					       const struct cookie_peer *who)
 {
 	__u8 digits[COOKIE_DIGITS + 1];
-	struct proven_cell *cell;
+	struct validated_cell *cell;
 	struct challenge_text *text;
 	__u64 parity, epoch, hash;
 	__u32 at, number;
@@ -55,8 +56,9 @@ static __always_inline int check_number(struct xdp_md *ctx, const struct packet 
 	number = connect_number(digits);
 	if (!cookie_number_fits(number, &parity))
 		return 0;
-	cell = proven_find(&live.proof.proven, who, live.keys, clock_now(&live));
-	if (cell && cell->flags & PROVEN_NUMBER && cell->cookie == number)
+	cell = validated_find(&live.validation.validated, who, live.keys,
+			      clock_now(&live));
+	if (cell && cell->flags & VALIDATED_NUMBER && cell->cookie == number)
 		return number;
 	hash = cookie_expected(&live, who, COOKIE_NUMBER, parity, &epoch);
 	return cookie_number(hash, epoch) == number ? number : 0;
@@ -66,8 +68,9 @@ static __always_inline int check_number(struct xdp_md *ctx, const struct packet 
  * DarkPlaces: COOKIE_TEXT if a connect ends with the challenge that it was given, or the
  * words of a step of the exchange of keys do; or 0.
  */
-static __always_inline int check_tail(struct xdp_md *ctx, const struct packet *p,
-				      enum wire_kind kind, const struct cookie_peer *who)
+static __always_inline int cookie_check_tail(struct xdp_md *ctx, const struct packet *p,
+					     enum wire_kind kind,
+					     const struct cookie_peer *who)
 {
 	__u32 more, ends = p->length;
 	__u64 letters, epoch, hash;
@@ -95,7 +98,7 @@ static __always_inline int check_tail(struct xdp_md *ctx, const struct packet *p
  * What came back: the form of cookie if it is one that this sender was given, or, of a
  * COOKIE_NUMBER, the number, which is no form; or 0. Of a ClientHello, its random.
  */
-__noinline int proof_check(struct xdp_md *ctx, const struct call *c)
+__noinline int cookie_check(struct xdp_md *ctx, const struct call *c)
 {
 	const struct service *s;
 	struct packet p;
@@ -109,13 +112,14 @@ __noinline int proof_check(struct xdp_md *ctx, const struct call *c)
 	if (!s)
 		return 0;
 	if (s->family == FAMILY_QUAKE3)
-		return call_kind(c) == KIND_ECHO_RETURN ? check_echo(ctx, &p, &c->who)
-							: 0;
+		return call_kind(c) == KIND_ECHO_RETURN
+			       ? cookie_check_echo(ctx, &p, &c->who)
+			       : 0;
 	if (s->family == FAMILY_NETQUAKE)
-		return check_tail(ctx, &p, call_kind(c), &c->who);
+		return cookie_check_tail(ctx, &p, call_kind(c), &c->who);
 	if (s->family == FAMILY_QUAKE_ENHANCED)
 		return call_kind(c) == KIND_DTLS_CLIENT_HELLO ? hello_random(ctx, &p) : 0;
-	return check_number(ctx, &p, &c->who);
+	return cookie_check_number(ctx, &p, &c->who);
 }
 
 /* --- judging ----------------------------------------------------------------- */
@@ -126,10 +130,10 @@ __noinline int proof_check(struct xdp_md *ctx, const struct call *c)
  * others: DarkPlaces' client asks in NetQuake's way, too, each second, and would leave
  * itself nothing to connect with. Nothing is taken from who is refused.
  */
-static __always_inline enum reason proven_charge(struct live *l, __u32 slot,
-						 const struct budget *b, __u32 class,
-						 const struct call *c, __u32 times,
-						 bool aside, __u64 now)
+static __always_inline enum reason validated_charge(struct live *l, __u32 slot,
+						    const struct budget *b, __u32 class,
+						    const struct call *c, __u32 times,
+						    bool aside, __u64 now)
 {
 	/* Where none of the budgets of strangers is, nor, aside, of the proven. */
 	__u64 seed =
@@ -142,7 +146,7 @@ static __always_inline enum reason proven_charge(struct live *l, __u32 slot,
 
 	if (!index_below(&index, SERVICES_MAX << CLASS_BITS))
 		return REASON_CONTENDED;
-	global = &l->proof.globals[index];
+	global = &l->validation.globals[index];
 	crowd = aside ? 0 : budget_crowd(b, *global, now);
 	one = limit_scaled(&b->source, times, 1);
 	one.cost_ns >>= crowd;
@@ -172,7 +176,7 @@ static __always_inline enum reason proven_charge(struct live *l, __u32 slot,
 	return REASON_VALIDATED;
 }
 
-static __always_inline bool reason_refuses(enum reason reason)
+static __always_inline bool reason_is_limit(enum reason reason)
 {
 	return reason == REASON_SERVICE_LIMIT || reason == REASON_SOURCE_LIMIT ||
 	       reason == REASON_PREFIX_LIMIT;
@@ -198,7 +202,7 @@ static __always_inline enum reason greylist_decide(struct live *l, __u32 slot,
 						   const struct cookie_peer *who,
 						   enum reason reason, __u64 now)
 {
-	if (reason == REASON_WITHIN_LIMITS && !pressed(l, s, slot, now))
+	if (reason == REASON_WITHIN_LIMITS && !validation_required(l, s, slot, now))
 		return reason;
 	return greylist_retried(greylist_hash(l, who, random),
 				s->family == FAMILY_QUAKE_ENHANCED, false)
@@ -206,7 +210,7 @@ static __always_inline enum reason greylist_decide(struct live *l, __u32 slot,
 		       : REASON_GREYLISTED;
 }
 
-#define RANDOM_KEYS (1u << 31) /* none of hello_random()'s */
+#define GREYLIST_KEYS (1u << 31) /* none of hello_random()'s */
 
 /*
  * A request for a challenge of the service in @slot, whose server's keys are in the
@@ -222,13 +226,13 @@ static __always_inline enum reason challenge_keys_decide(const struct live *l,
 		return REASON_COUNT;
 	if (state != KEYS_KNOWN)
 		return reason;
-	return greylist_retried(greylist_hash(l, who, RANDOM_KEYS), false, false)
+	return greylist_retried(greylist_hash(l, who, GREYLIST_KEYS), false, false)
 		       ? REASON_COUNT
 		       : REASON_GREYLISTED;
 }
 
 /* Is it a request of which nobody has proven anything yet? */
-static __always_inline bool kind_asks(enum wire_kind kind)
+static __always_inline bool kind_requests(enum wire_kind kind)
 {
 	return kind == KIND_GETCHALLENGE || kind == KIND_GETINFO ||
 	       kind == KIND_GETSTATUS;
@@ -240,11 +244,11 @@ static __always_inline bool kind_asks(enum wire_kind kind)
  * use up what that answers one address (ioquake3: one a second), for which whoever proved
  * itself waits.
  */
-static __always_inline __u32 times_there(const struct live *l, __u32 slot,
+static __always_inline __u32 limit_times(const struct live *l, __u32 slot,
 					 const struct service *s, enum wire_kind kind,
 					 __u64 net, __u64 now)
 {
-	return s->family == FAMILY_QUAKE3 && kind_asks(kind) &&
+	return s->family == FAMILY_QUAKE3 && kind_requests(kind) &&
 			       known_proven_at(known_find(&l->answering.known, net,
 							  l->keys),
 					       known_minute(now), slot)
@@ -256,7 +260,7 @@ static __always_inline __u32 times_there(const struct live *l, __u32 slot,
  * What a stranger's datagram is, by the budget of @class and by proof. REASON_VALIDATED:
  * it has asked twice. @random: of a ClientHello. Walked once by the verifier.
  */
-__noinline int proof_stranger(const struct call *c, __u32 class, __u32 random)
+__noinline int unvalidated_decide(const struct call *c, __u32 class, __u32 random)
 {
 	struct live *l = &live;
 	__u64 now = clock_now(l), *global;
@@ -279,17 +283,18 @@ __noinline int proof_stranger(const struct call *c, __u32 class, __u32 random)
 	reason = REASON_SERVICE_LIMIT;
 	if (!limit_spent(&b->global, *global, now))
 		reason = admit_net(l, b, kind, c->net, call_ipv6(c),
-				   times_there(l, slot, s, kind, c->net, now), global,
+				   limit_times(l, slot, s, kind, c->net, now), global,
 				   now);
 	reason = forget(reason, c->length);
 	must_retry = kind == KIND_CCREQ_CONNECT || kind == KIND_DTLS_CLIENT_HELLO;
 	/* Who has spent what is its own alone has to prove itself alone. */
 	if ((kind == KIND_GETCHALLENGE || must_retry) && reason == REASON_SERVICE_LIMIT)
-		press(l, slot, now);
+		validation_require(l, slot, now);
 	if (must_retry)
 		return greylist_decide(l, slot, s, random, &c->who, reason, now);
 	if (kind == KIND_GETCHALLENGE) {
-		if (reason == REASON_WITHIN_LIMITS && !pressed(l, s, slot, now))
+		if (reason == REASON_WITHIN_LIMITS &&
+		    !validation_required(l, s, slot, now))
 			return reason;
 		keys = challenge_keys_decide(l, keys_state(s->family, slot), &c->who,
 					     reason);
@@ -297,47 +302,52 @@ __noinline int proof_stranger(const struct call *c, __u32 class, __u32 random)
 			return keys;
 		if (reason == REASON_WITHIN_LIMITS)
 			reason = REASON_SERVICE_LIMIT; /* if no challenge is left */
-	} else if (!kind_asks(kind) || !reason_refuses(reason)) {
+	} else if (!kind_requests(kind) || !reason_is_limit(reason)) {
 		return reason;
 	}
 	return challenge_decide(l, slot, c, reason, now);
 }
 
 /* Has @who, whose @cell this is, a proof of @form to show, and not too soon again? */
-static __always_inline bool judge_enters(struct live *l, const struct cookie_peer *who,
-					 __u32 form, __u32 said, __u64 now)
+static __always_inline bool validated_record(struct live *l,
+					     const struct cookie_peer *who, __u32 form,
+					     __u32 said, __u64 now)
 {
-	struct proven_cell *cell = proven_enter(&l->proof.proven, who, l->keys, now);
+	struct validated_cell *cell =
+		validated_enter(&l->validation.validated, who, l->keys, now);
 	__u32 number = said >= COOKIE_LEAST ? said : 0;
 
-	if (!cell || !index_below(&form, COOKIE_FORMS) || !proven_again(cell, form, now))
+	if (!cell || !index_below(&form, COOKIE_FORMS) ||
+	    !validated_may_retry(cell, form, now))
 		return false;
-	cell->turned[form] = now >> 20;
-	cell->flags |= PROVEN_SURELY;
+	cell->passed[form] = now >> 20;
+	cell->flags |= VALIDATED_COOKIE;
 	if (number && cell->cookie != number) {
 		cell->cookie = number;
-		cell->flags = PROVEN_SURELY | PROVEN_NUMBER;
+		cell->flags = VALIDATED_COOKIE | VALIDATED_NUMBER;
 	}
 	return true;
 }
 
-#define PROOF_FORM_SHIFT 8 /* of what proof_judge() returns: above it, the form */
+#define DECISION_FORM_SHIFT \
+	8 /* of what validation_decide() returns: above it, the form */
 
 /* What a datagram with the cookie @said is to become; 0: it has none. */
-static __always_inline __u32 judge_form(const struct service *s,
-					const struct proven_cell *cell, __u32 said)
+static __always_inline __u32 validation_form(const struct service *s,
+					     const struct validated_cell *cell,
+					     __u32 said)
 {
 	if (said < COOKIE_LEAST)
 		return said;
 	return s->family == FAMILY_QUAKE2 && cell && cell->cookie == said &&
-			       cell->flags & PROVEN_CHALLENGE
+			       cell->flags & VALIDATED_CHALLENGE
 		       ? COOKIE_REPLACED
 		       : COOKIE_NUMBER;
 }
 
 /* Which budget a @kind is charged to: a later step of who is not in the table to the
  * unknown one's. */
-static __always_inline __u32 judge_class(enum wire_kind kind, __u32 form, bool known)
+static __always_inline __u32 validation_class(enum wire_kind kind, __u32 form, bool known)
 {
 	if (kind == KIND_GETINFO || kind == KIND_GETSTATUS || form == COOKIE_INFO ||
 	    form == COOKIE_STATUS)
@@ -349,20 +359,21 @@ static __always_inline __u32 judge_class(enum wire_kind kind, __u32 form, bool k
 }
 
 /*
- * The reason for a provable kind; if it proves the sender, the cookie's form above it.
- * @said: by proof_check() of what can be a proof. Apart from it, and from
+ * The reason for a validation_applies kind; if it proves the sender, the cookie's form
+ * above it.
+ * @said: by cookie_check() of what can be a proof. Apart from it, and from
  * rewrite_request(), for all of them together would need more of a stack than there is.
  */
-__noinline int proof_judge(const struct call *c, __u32 said)
+__noinline int validation_decide(const struct call *c, __u32 said)
 {
 	__u32 slot, form, class, random = 0;
 	struct live *l = &live;
 	const struct service *s;
-	struct proven_cell *cell;
+	struct validated_cell *cell;
 	enum wire_kind kind;
 	enum reason reason;
 	__u64 now;
-	bool surely, later;
+	bool validated, later;
 
 	if (!c)
 		return REASON_INVALID_COOKIE;
@@ -376,23 +387,23 @@ __noinline int proof_judge(const struct call *c, __u32 said)
 		random = said;
 		said = 0;
 	}
-	cell = proven_find(&l->proof.proven, &c->who, l->keys, now);
-	form = forget(judge_form(s, cell, said), c->length);
-	class = forget(judge_class(kind, form, cell), c->length);
+	cell = validated_find(&l->validation.validated, &c->who, l->keys, now);
+	form = forget(validation_form(s, cell, said), c->length);
+	class = forget(validation_class(kind, form, cell), c->length);
 	if (!index_below(&class, CLASS_BUDGETS))
 		return REASON_INVALID_COOKIE;
 	/* Its budgets are not those that others spend in the name of its address. */
 	later = class == CLASS_CONNECT || kind == KIND_D0PK;
-	surely = form ||
-		 ((later || class == CLASS_QUERY) && cell && cell->flags & PROVEN_SURELY);
-	if (!surely) {
-		reason = proof_stranger(c, class, random);
+	validated = form || ((later || class == CLASS_QUERY) && cell &&
+			     cell->flags & VALIDATED_COOKIE);
+	if (!validated) {
+		reason = unvalidated_decide(c, class, random);
 		/* The invited are such for as long as they go on. */
 		if (reason == REASON_WITHIN_LIMITS && cell && later)
 			cell->used_ns = now;
 		if (reason != REASON_VALIDATED)
 			return reason;
-	} else if (cell && cell->flags & PROVEN_SURELY) {
+	} else if (cell && cell->flags & VALIDATED_COOKIE) {
 		/* A copy, or 6.1 compares one in a register and indexes by another. */
 		__u32 at = form;
 
@@ -400,26 +411,26 @@ __noinline int proof_judge(const struct call *c, __u32 said)
 		if (form || class != CLASS_QUERY)
 			cell->used_ns = now;
 		if (form && form != COOKIE_REPLACED && index_below(&at, COOKIE_FORMS) &&
-		    !proven_again(cell, at, now))
+		    !validated_may_retry(cell, at, now))
 			return REASON_SOURCE_LIMIT;
 	}
-	reason = proven_charge(l, slot, &s->budget[class], class, c,
-			       1 + (class == CLASS_QUERY), kind == KIND_CCREQ_CONNECT,
-			       now);
+	reason = validated_charge(l, slot, &s->budget[class], class, c,
+				  1 + (class == CLASS_QUERY), kind == KIND_CCREQ_CONNECT,
+				  now);
 	if (class == CLASS_QUERY && !form && reason != REASON_VALIDATED)
-		return proof_stranger(c, class, 0);
+		return unvalidated_decide(c, class, 0);
 	if (reason != REASON_VALIDATED || !form)
 		return reason;
-	if (form != COOKIE_REPLACED && !judge_enters(l, &c->who, form, said, now))
+	if (form != COOKIE_REPLACED && !validated_record(l, &c->who, form, said, now))
 		return REASON_CONTENDED;
-	return reason | form << PROOF_FORM_SHIFT;
+	return reason | form << DECISION_FORM_SHIFT;
 }
 
-/* Has proof_check() to look at a @kind? */
-static __always_inline bool kind_proves(enum wire_kind kind)
+/* Has cookie_check() to look at a @kind? */
+static __always_inline bool kind_returns_cookie(enum wire_kind kind)
 {
 	return kind == KIND_ECHO_RETURN || kind == KIND_CONNECT || kind == KIND_D0PK ||
 	       kind == KIND_DTLS_CLIENT_HELLO;
 }
 
-#endif /* PROOF_BPF_H */
+#endif /* VALIDATION_BPF_H */

@@ -1,33 +1,35 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * pace.bpf.h - whether a service requires address validation now, how many challenges a
- * processor sends for it, and whether an echo returns a cookie: what both the short ways
- * (short.bpf.h) and shield_proof() decide, so that both decide the same.
+ * challenge_share.bpf.h - whether a service requires address validation now, how many
+ * challenges a processor sends for it, and whether an echo returns a cookie: what both
+ * the short ways (short.bpf.h) and shield_validate() decide, so that both decide the
+ * same.
  */
-#ifndef PACE_BPF_H
-#define PACE_BPF_H
+#ifndef CHALLENGE_SHARE_BPF_H
+#define CHALLENGE_SHARE_BPF_H
 
 #include "admit.bpf.h"
-#include "invite.bpf.h"
+#include "server_challenge.bpf.h"
 #include "challenge.h"
 
 /* Has @kind to do with proof on @s, which does not only observe? */
-static __always_inline bool provable(const struct service *s, enum wire_kind kind)
+static __always_inline bool validation_applies(const struct service *s,
+					       enum wire_kind kind)
 {
-	return service_flagged(s, kind, CLASS_PROVABLE);
+	return service_flagged(s, kind, CLASS_VALIDATION);
 }
 
-static __always_inline bool pressed(const struct live *l, const struct service *s,
-				    __u32 slot, __u64 now)
+static __always_inline bool
+validation_required(const struct live *l, const struct service *s, __u32 slot, __u64 now)
 {
-	return s->proof == PROOF_ALWAYS ||
-	       now < l->proof.until_ns[slot & (SERVICES_MAX - 1)];
+	return s->validation == VALIDATION_ALWAYS ||
+	       now < l->validation.until_ns[slot & (SERVICES_MAX - 1)];
 }
 
 /* Some stranger was refused: from now on all have to prove themselves. */
-static __always_inline void press(struct live *l, __u32 slot, __u64 now)
+static __always_inline void validation_require(struct live *l, __u32 slot, __u64 now)
 {
-	pressure_note(&l->proof.until_ns[slot & (SERVICES_MAX - 1)], now);
+	under_load_note(&l->validation.until_ns[slot & (SERVICES_MAX - 1)], now);
 }
 
 /* --- shares of challenges ---------------------------------------------------- */
@@ -41,7 +43,7 @@ static __always_inline enum challenge_use challenge_use(enum wire_kind kind)
 static __always_inline const struct limit *share_of(const struct live *l, __u32 slot,
 						    enum wire_kind kind)
 {
-	return &l->proof.share[slot & (SERVICES_MAX - 1)][challenge_use(kind)];
+	return &l->validation.share[slot & (SERVICES_MAX - 1)][challenge_use(kind)];
 }
 
 /*
@@ -88,7 +90,7 @@ static __always_inline __u64 cookie_expected(const struct live *l,
 					     __u64 *ret_epoch)
 {
 	*ret_epoch = cookie_epoch_like(clock_now(l), parity);
-	return cookie_hash(&l->proof.secret, who, *ret_epoch, form);
+	return cookie_hash(&l->validation.secret, who, *ret_epoch, form);
 }
 
 /* Was @who given an echo of @form with those @letters? */
@@ -108,18 +110,19 @@ static __always_inline bool echo_cookie_valid(const struct live *l,
 /*
  * Return REASON_SOURCE_LIMIT if @who, which returns a right cookie of @form, has returned
  * one less than 2 s before, or else REASON_COUNT. A client that answers each challenge
- * that others ask for in its name is refused here; proof_judge() would say the same at
- * several times the cost.
+ * that others ask for in its name is refused here; validation_decide() would say the same
+ * at several times the cost.
  */
 static __always_inline enum reason
 echo_too_soon(struct live *l, const struct cookie_peer *who, enum cookie_form form)
 {
 	__u64 now = clock_now(l);
-	struct proven_cell *cell = proven_find(&l->proof.proven, who, l->keys, now);
+	struct validated_cell *cell =
+		validated_find(&l->validation.validated, who, l->keys, now);
 	__u32 at = form;
 
-	if (!cell || !(cell->flags & PROVEN_SURELY) || !index_below(&at, COOKIE_FORMS) ||
-	    proven_again(cell, at, now))
+	if (!cell || !(cell->flags & VALIDATED_COOKIE) ||
+	    !index_below(&at, COOKIE_FORMS) || validated_may_retry(cell, at, now))
 		return REASON_COUNT;
 	cell->used_ns = now;
 	return REASON_SOURCE_LIMIT;
@@ -128,9 +131,9 @@ echo_too_soon(struct live *l, const struct cookie_peer *who, enum cookie_form fo
 /*
  * Return the reason to drop a KIND_ECHO_RETURN of @length bytes to the service in @slot:
  * REASON_INVALID_COOKIE if its sender was not given such a cookie, echo_too_soon()'s, or
- * REASON_COUNT: shield_proof() judges it, and compares the cookie again. The whole cookie
- * is compared, so that no part of it can be guessed. The verifier analyses this function
- * once.
+ * REASON_COUNT: shield_validate() judges it, and compares the cookie again. The whole
+ * cookie is compared, so that no part of it can be guessed. The verifier analyses this
+ * function once.
  */
 __noinline int echo_refused(struct xdp_md *ctx, __u32 slot, __u64 where, __u32 length)
 {
@@ -170,4 +173,4 @@ __noinline int echo_refused(struct xdp_md *ctx, __u32 slot, __u64 where, __u32 l
 		       : REASON_INVALID_COOKIE;
 }
 
-#endif /* PACE_BPF_H */
+#endif /* CHALLENGE_SHARE_BPF_H */
