@@ -10,7 +10,7 @@
 #ifndef CHALLENGE_BPF_H
 #define CHALLENGE_BPF_H
 
-#include "answer.bpf.h"
+#include "reply.bpf.h"
 #include "here.bpf.h"
 #include "amplification.bpf.h"
 #include "sample.bpf.h"
@@ -68,7 +68,7 @@ __noinline int reply_possible(struct xdp_md *ctx, const struct call *c)
 		return false;
 	call_packet(ctx, c, &p);
 	return p.start + ETH_ALEN <= p.end && !(*p.start & 1) &&
-	       answer_plain(p.payload, p.addresses, p.ipv6) && call_port(c) &&
+	       reply_plain(p.payload, p.addresses, p.ipv6) && call_port(c) &&
 	       addresses_routable(&p) && frame_is_here(&p, call_slot(c));
 }
 
@@ -112,7 +112,7 @@ __noinline int challenge_arguments_at(struct xdp_md *ctx, __u64 where, __u32 len
  * have been changed and must be dropped.
  */
 static __always_inline bool challenge_write(struct xdp_md *ctx, const struct call *c,
-					    const struct answer *a, enum cookie_form form,
+					    const struct reply *a, enum cookie_form form,
 					    const struct challenge_words *challenge)
 {
 	__u64 sum =
@@ -130,7 +130,7 @@ static __always_inline bool challenge_write(struct xdp_md *ctx, const struct cal
 	} else {
 		sum += challenge_sum(challenge->words[2]);
 	}
-	if (!answer_heads(ctx, a, sum))
+	if (!reply_heads(ctx, a, sum))
 		return false;
 	data = (void *)(long)ctx->data;
 	end = (void *)(long)ctx->data_end;
@@ -223,7 +223,7 @@ static __always_inline int send_back(struct xdp_md *ctx)
  */
 __noinline int challenge_send(struct xdp_md *ctx, const struct call *c)
 {
-	struct answer a = { .back = true };
+	struct reply a = { .back = true };
 	struct live *l = &live;
 	const struct service *s;
 	struct challenge_words challenge;
@@ -246,14 +246,14 @@ __noinline int challenge_send(struct xdp_md *ctx, const struct call *c)
 	a.ipv6 = call_ipv6(c);
 	a.length = challenge_length(family, form, c->length);
 	if (a.length > CHALLENGE_TEXT ||
-	    !challenge_admit(family, c, a.payload + a.length, answer_frame(ctx)))
+	    !challenge_admit(family, c, a.payload + a.length, reply_frame(ctx)))
 		return XDP_DROP;
 	challenge_for(family, form, &c->who, &challenge);
 	if (!challenge_write(ctx, c, &a, form, &challenge))
 		return XDP_DROP;
 	kind = challenge_kind(family);
 	count_sent(ctx, slot, kind, REASON_CHALLENGED, COUNTER_OUT_CHALLENGED + kind,
-		   a.length, answer_frame(ctx));
+		   a.length, reply_frame(ctx));
 	return send_back(ctx);
 }
 
@@ -288,7 +288,7 @@ static __always_inline int rewrite_number(struct xdp_md *ctx, const struct packe
 		sum += (__u64)~load_u32(was + 4 * i) + load_u32(is + 4 * i);
 	/* RFC 1624; none stays none, and what is 0 is challenge as the other 0. */
 	if (check) {
-		check = answer_fold(sum + (__u16)~check);
+		check = reply_fold(sum + (__u16)~check);
 		check = check ? check : 0xffff;
 	}
 	if (bpf_xdp_store_bytes(ctx, offset + (at & ~1u), is, 12) ||
@@ -300,7 +300,7 @@ static __always_inline int rewrite_number(struct xdp_md *ctx, const struct packe
 /* Write over the proof of @form the request that it stands for. XDP_PASS or XDP_DROP. */
 __noinline int rewrite_request(struct xdp_md *ctx, const struct call *c, __u32 form)
 {
-	struct answer a = { 0 };
+	struct reply a = { 0 };
 	struct challenge_text *text;
 	struct validated_cell *cell;
 	struct packet p;
@@ -314,7 +314,7 @@ __noinline int rewrite_request(struct xdp_md *ctx, const struct call *c, __u32 f
 		return cell ? rewrite_number(ctx, &p, cell->challenge) : XDP_DROP;
 	}
 	text = text_load(ctx, p.payload, p.length);
-	if (!answer_plain(p.payload, p.addresses, p.ipv6) || !text)
+	if (!reply_plain(p.payload, p.addresses, p.ipv6) || !text)
 		return XDP_DROP;
 	a.payload = p.payload;
 	a.ipv6 = p.ipv6;
@@ -323,7 +323,7 @@ __noinline int rewrite_request(struct xdp_md *ctx, const struct call *c, __u32 f
 			   : rewrite_echo(text, form, p.length);
 	if (!a.length || a.length > CHALLENGE_TEXT)
 		return XDP_DROP;
-	return answer_write(ctx, &a, text) ? XDP_PASS : XDP_DROP;
+	return reply_write(ctx, &a, text) ? XDP_PASS : XDP_DROP;
 }
 
 #endif /* CHALLENGE_BPF_H */

@@ -10,23 +10,23 @@
 #include "admit.bpf.h"
 
 /* Can a question of @kind to @s be answered from here? */
-static __always_inline bool answerable(const struct service *s, enum wire_kind kind)
+static __always_inline bool cacheable(const struct service *s, enum wire_kind kind)
 {
-	return service_flagged(s, kind, CLASS_ANSWERED);
+	return service_flagged(s, kind, CLASS_CACHED);
 }
 
 /* Is what is asked of @s now more than it is to answer itself? */
-static __always_inline bool flooded(const struct live *l, const struct service *s,
-				    __u32 slot, __u64 now)
+static __always_inline bool cache_active(const struct live *l, const struct service *s,
+					 __u32 slot, __u64 now)
 {
-	return s->answers == ANSWERS_ALWAYS ||
-	       now < l->answering.until_ns[slot & (SERVICES_MAX - 1)];
+	return s->cache == CACHE_ALWAYS ||
+	       now < l->cache.until_ns[slot & (SERVICES_MAX - 1)];
 }
 
 /* The budget of the service for questions is spent. */
-static __always_inline void flood_note(struct live *l, __u32 slot, __u64 now)
+static __always_inline void cache_require(struct live *l, __u32 slot, __u64 now)
 {
-	under_load_note(&l->answering.until_ns[slot & (SERVICES_MAX - 1)], now);
+	under_load_note(&l->cache.until_ns[slot & (SERVICES_MAX - 1)], now);
 }
 
 /*
@@ -36,7 +36,7 @@ static __always_inline void flood_note(struct live *l, __u32 slot, __u64 now)
 __noinline int chance_known(__u64 net, __u64 now)
 {
 	struct live *l = &live;
-	__u64 state = known_find(&l->answering.known, net, l->keys);
+	__u64 state = known_find(&l->cache.known, net, l->keys);
 	__u32 minute = known_minute(now);
 
 	if (known_lasts(state, minute) && known_flags(state) & KNOWN_PLAYER)
@@ -45,14 +45,14 @@ __noinline int chance_known(__u64 net, __u64 now)
 		return REASON_CACHED_VALIDATED;
 	if (known_lasts(state, minute))
 		return REASON_CACHED_KNOWN;
-	state = known_find(&l->answering.known, known_network(net), l->keys);
+	state = known_find(&l->cache.known, known_network(net), l->keys);
 	return known_lasts(state, minute) ? REASON_CACHED_PREFIX : REASON_COUNT;
 }
 
 /* Has somebody at @net proven its address, and that lately? */
 __noinline int lately_validated(__u64 net, __u64 now)
 {
-	return known_proven(known_find(&live.answering.known, net, live.keys),
+	return known_proven(known_find(&live.cache.known, net, live.keys),
 			    known_minute(now));
 }
 
@@ -67,8 +67,8 @@ __noinline int recent_mark(__u64 net, __u32 slot, __u64 now)
 	/* Masked, not compared: the verifier does not connect the copy on the stack. */
 	return r && index_below(&line, 1 << RECENT_BITS) &&
 	       recent_seen(&r->lines[line], hash, now,
-			   &live.answering.marked[table & (RECENT_TABLES - 1)]
-						 [slot & (SERVICES_MAX - 1)]);
+			   &live.cache.marked[table & (RECENT_TABLES - 1)]
+					     [slot & (SERVICES_MAX - 1)]);
 }
 
 /*
@@ -78,7 +78,7 @@ __noinline int recent_mark(__u64 net, __u32 slot, __u64 now)
 static __always_inline bool recent_asks(const struct live *l, __u64 net, __u32 slot,
 					__u64 now)
 {
-	return recent_open(&l->answering.windows[slot & (SERVICES_MAX - 1)],
+	return recent_open(&l->cache.windows[slot & (SERVICES_MAX - 1)],
 			   recent_turn(net, l->keys)) &&
 	       recent_mark(net, slot, now);
 }
@@ -100,9 +100,9 @@ static __always_inline enum reason chance(const struct live *l, __u64 net, __u32
  * limits, or why it is answered from the cache although it does, from
  * REASON_CACHED_PLAYER on, as far as the caller has found it in no list. REASON_COUNT: it
  * may be within its limits. Above 16 bits of @slot: whether the sender's address is IPv6.
- * Called by the short ways; shield_answer() judges the rest.
+ * Called by the short ways; shield_cache() judges the rest.
  */
-__noinline int unanswered(__u64 net, __u32 slot, __u64 now)
+__noinline int not_cached(__u64 net, __u32 slot, __u64 now)
 {
 	__u32 ipv6 = slot >> 16 & 1, at = slot & 0xffff, cell;
 	struct live *l = &live;
@@ -116,12 +116,12 @@ __noinline int unanswered(__u64 net, __u32 slot, __u64 now)
 	cell = budget_cell(b, l->keys, net, ipv6, SOURCE_BITS);
 	if (limit_spent(&b->global, l->globals[budget_index(at, CLASS_QUERY)], now)) {
 		reason = REASON_SERVICE_LIMIT;
-		flood_note(l, at, now);
+		cache_require(l, at, now);
 	} else if (index_below(&cell, 1 << SOURCE_BITS) &&
 		   limit_spent(&b->source, l->sources[cell], now)) {
 		reason = REASON_SOURCE_LIMIT;
 	}
-	if (reason == REASON_COUNT || !flooded(l, s, at, now))
+	if (reason == REASON_COUNT || !cache_active(l, s, at, now))
 		return reason;
 	found = chance(l, net, at, now);
 	return found == REASON_COUNT ? reason : found;

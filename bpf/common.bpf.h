@@ -130,7 +130,7 @@ static __always_inline const struct service *service_find(const struct live *l,
 	return service_at(t, ret_slot);
 }
 
-/* What @kind is to a server like @s, perhaps with CLASS_VALIDATION, CLASS_ANSWERED. */
+/* What @kind is to a server like @s, perhaps with CLASS_VALIDATION, CLASS_CACHED. */
 static __always_inline __u32 service_class_of(const struct service *s, __u64 kind)
 {
 	same_copy(kind);

@@ -10,7 +10,7 @@
 #define HOST_KEYS_BPF_H
 
 #include "challenge.bpf.h"
-#include "template.h"
+#include "cached_response.h"
 
 #define KEYS_MARK 0x6e656c76 /* "vlen" */
 
@@ -51,8 +51,8 @@ static __always_inline __u32 keys_copy(struct __sk_buff *ctx, struct host_keys *
 	if (bpf_skb_load_bytes(ctx, payload + KEYS_AT, keys->text, least + 1))
 		return KEYS_UNKNOWN;
 	keys->length = least + 1;
-	keys->sum = template_fold(
-		bpf_csum_diff(NULL, 0, (void *)keys->text, KEYS_TEXT, 0) & 0xffffffff);
+	keys->sum = cache_fold(bpf_csum_diff(NULL, 0, (void *)keys->text, KEYS_TEXT, 0) &
+			       0xffffffff);
 	return KEYS_KNOWN;
 }
 
@@ -133,18 +133,18 @@ static __always_inline bool keys_store(struct xdp_md *ctx, __u32 at,
 
 /* Write the challenge @challenge and the server's keys. False: the frame must be dropped.
  */
-static __always_inline bool keys_write(struct xdp_md *ctx, const struct answer *a,
+static __always_inline bool keys_write(struct xdp_md *ctx, const struct reply *a,
 				       const struct challenge_words *challenge,
 				       struct host_keys *keys)
 {
 	__u64 text[4] = { challenge->words[0], challenge->words[1], challenge->words[2],
 			  0 };
 	__u32 at = a->payload & OFFSET_MASK;
-	__u64 sum = template_turned(keys->sum, KEYS_AT - 1);
+	__u64 sum = cache_sum_at(keys->sum, KEYS_AT - 1);
 
 	for (int i = 0; i < 3; i++)
 		sum += challenge_sum(text[i]);
-	return answer_heads(ctx, a, sum) &&
+	return reply_heads(ctx, a, sum) &&
 	       !bpf_xdp_store_bytes(ctx, at, text, KEYS_AT - 1) &&
 	       keys_store(ctx, at + KEYS_AT - 1, keys);
 }
@@ -155,7 +155,7 @@ static __always_inline bool keys_write(struct xdp_md *ctx, const struct answer *
  */
 __noinline int keys_challenge_send(struct xdp_md *ctx, const struct call *c)
 {
-	struct answer a = { .back = true };
+	struct reply a = { .back = true };
 	struct host_keys *keys;
 	struct challenge_words challenge;
 	__u32 slot, more;
@@ -175,15 +175,15 @@ __noinline int keys_challenge_send(struct xdp_md *ctx, const struct call *c)
 		return XDP_DROP;
 	challenge_for(FAMILY_NETQUAKE, COOKIE_TEXT, &c->who, &challenge);
 	a.length = KEYS_AT - 1 + keys->length;
-	more = a.payload + a.length - answer_frame(ctx);
-	if ((int)more > 0 && !challenge_charge(c, more, answer_frame(ctx)))
+	more = a.payload + a.length - reply_frame(ctx);
+	if ((int)more > 0 && !challenge_charge(c, more, reply_frame(ctx)))
 		return XDP_DROP;
 	/* Not what has changed meanwhile. */
 	if (!keys_write(ctx, &a, &challenge, keys) ||
 	    *(volatile __u64 *)&keys->heard_ns != heard)
 		return XDP_DROP;
 	count_sent(ctx, slot, KIND_CHALLENGE, REASON_CHALLENGED,
-		   COUNTER_OUT_CHALLENGED + KIND_CHALLENGE, a.length, answer_frame(ctx));
+		   COUNTER_OUT_CHALLENGED + KIND_CHALLENGE, a.length, reply_frame(ctx));
 	return send_back(ctx);
 }
 

@@ -205,7 +205,7 @@ struct {
  * that is need not look. Empty: shield() says it all itself.
  */
 int shield_validate(struct xdp_md *ctx);
-int shield_answer(struct xdp_md *ctx);
+int shield_cache(struct xdp_md *ctx);
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
@@ -214,7 +214,7 @@ struct {
 	__array(values, int(struct xdp_md *));
 } jumps SEC(".maps") = {
 	.values = { [JUMP_PROOF] = (void *)&shield_validate,
-		    [JUMP_ANSWER] = (void *)&shield_answer },
+		    [JUMP_ANSWER] = (void *)&shield_cache },
 };
 
 #endif /* MAPS_BPF_H */

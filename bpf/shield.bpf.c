@@ -191,11 +191,11 @@ __noinline int long_way(struct xdp_md *ctx, __u32 whole)
 
 	if (action != WAY_LONG)
 		return action;
-	if (!whole && (answerable(found.service, found.kind) ||
+	if (!whole && (cacheable(found.service, found.kind) ||
 		       validation_applies(found.service, found.kind))) {
 		hand_over(HANDED(found.slot, found.kind, packet.length),
 			  packet_where(&packet));
-		return answerable(found.service, found.kind) ? WAY_ANSWER : WAY_PROOF;
+		return cacheable(found.service, found.kind) ? WAY_ANSWER : WAY_PROOF;
 	}
 	return judge(ctx, &live, &found, &packet, packet.end - packet.start);
 }
@@ -294,7 +294,7 @@ int shield(struct xdp_md *ctx)
 	return long_way(ctx, true);
 }
 
-#include "answering.bpf.h"
+#include "response_cache.bpf.h"
 #include "egress.bpf.h"
 #include "joined.bpf.h"
 

@@ -125,7 +125,7 @@ __noinline int decision_apply(struct xdp_md *ctx, const struct call *c, __u32 sa
 	found.slot = call_slot(c);
 	found.kind = call_kind(c);
 	call_packet(ctx, c, &p);
-	bytes = answer_frame(ctx);
+	bytes = reply_frame(ctx);
 	found.service = service_at(tables_now(l), &found.slot);
 	if (!found.service)
 		return XDP_DROP;
@@ -164,7 +164,7 @@ __noinline int validated_note(struct xdp_md *ctx, const struct call *c)
 	struct live *l = &live;
 
 	if (c && c->net)
-		known_note(&l->answering.known, c->net, call_hops(ctx, c),
+		known_note(&l->cache.known, c->net, call_hops(ctx, c),
 			   KNOWN_PROVEN_AT(call_slot(c)), known_minute(clock_now(l)),
 			   l->keys);
 	return 0;
@@ -178,7 +178,7 @@ static __always_inline bool challenge_possible(struct xdp_md *ctx, const struct 
 
 	return reply_possible(ctx, c) &&
 	       ((kind != KIND_GETINFO && kind != KIND_GETSTATUS) ||
-		wire_bytes(sends) <= wire_bytes(answer_frame(ctx)));
+		wire_bytes(sends) <= wire_bytes(reply_frame(ctx)));
 }
 
 /* enum host_keys_state of the service that is asked. */
@@ -220,7 +220,7 @@ static __always_inline __u32 call_judge(struct xdp_md *ctx, struct call *c)
 static __always_inline void count_challenged(struct xdp_md *ctx, const struct call *c)
 {
 	__u32 slot = call_slot(c), kind = call_kind(c);
-	__u64 bytes = answer_frame(ctx), counted;
+	__u64 bytes = reply_frame(ctx), counted;
 	struct counter_row *row = NULL;
 	struct counter *counter = counter_at(slot, COUNTER_IN_CHALLENGED + kind, &row);
 

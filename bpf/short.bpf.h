@@ -296,9 +296,9 @@ static __always_inline bool special(struct xdp_md *ctx, struct live *l,
 	__u64 judgement = 0;
 	enum reason reason;
 
-	if (unlikely(answerable(f->service, kind))) {
+	if (unlikely(cacheable(f->service, kind))) {
 		reason = closer ? REASON_COUNT
-				: unanswered(plain_net(plain),
+				: not_cached(plain_net(plain),
 					     f->slot | plain_ipv6(plain) << 16, now);
 		/* All reasons from there on are to answer; the last says nothing. */
 		if (reason >= REASON_CACHED_PLAYER) {

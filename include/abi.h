@@ -18,7 +18,7 @@
 #include "refused.h"
 #include "seats.h"
 #include "spoken.h"
-#include "template.h"
+#include "cached_response.h"
 #include "wire.h"
 
 #define SERVICES_MAX	   256
@@ -171,12 +171,12 @@ struct service {
 		    CLASS_BUDGETS]; /* enum policy, by class from CLASS_REPLY */
 	__u8 active; /* 0: the slot is free in this generation */
 	__u8 validation; /* enum proof */
-	__u8 answers; /* enum answering */
+	__u8 cache; /* enum cache_mode */
 	/* Players of one source, and of one prefix: see seats.h. 0: as many as come. */
 	__u16 players_source, players_prefix;
 	__u32 pad;
 	struct budget budget[CLASS_BUDGETS];
-	/* enum wire_class, perhaps with CLASS_VALIDATION, CLASS_ANSWERED; of KIND_COUNT
+	/* enum wire_class, perhaps with CLASS_VALIDATION, CLASS_CACHED; of KIND_COUNT
 	 * too: service_finish() */
 	__u8 class_of[(KIND_COUNT / 8 + 1) * 8];
 };
@@ -199,7 +199,7 @@ static __always_inline __u32 budget_index(__u32 slot, __u32 class_)
 
 /* In class_of: no short way refuses it without a look. */
 #define CLASS_VALIDATION 0x80 /* it has to do with proof of address */
-#define CLASS_ANSWERED	 0x40 /* it may be answered from here */
+#define CLASS_CACHED	 0x40 /* it may be answered from here */
 #define CLASS_MASK	 0x3f
 
 /* Has @kind to do with proof of address on a service of @family? */
@@ -236,9 +236,9 @@ static inline void service_finish(struct service *s, __u32 slot, const __u64 key
 		if (s->validation &&
 		    kind_takes_part((enum wire_family)s->family, (enum wire_kind)kind))
 			s->class_of[kind] |= CLASS_VALIDATION;
-		if (s->answers &&
-		    kind_answerable((enum wire_family)s->family, (enum wire_kind)kind))
-			s->class_of[kind] |= CLASS_ANSWERED;
+		if (s->cache &&
+		    kind_cacheable((enum wire_family)s->family, (enum wire_kind)kind))
+			s->class_of[kind] |= CLASS_CACHED;
 	}
 	for (__u32 class_ = 0; class_ < CLASS_BUDGETS; class_++) {
 		struct budget *b = &s->budget[class_];
@@ -459,18 +459,18 @@ struct validation_state {
 /* --- answers ------------------------------------------------------------------- */
 
 /* Answers to strangers, in bytes of whole frames; beside the amplification limit. */
-struct answer_cap {
+struct cache_cap {
 	__u64 byte_ns; /* 0: no limit */
 	__u64 burst_ns;
 	__u64 due_ns;
 };
 
-struct answer_state {
+struct cache_state {
 	__u64 until_ns[SERVICES_MAX]; /* the service is pressed till then */
-	struct answer_cap cap;
+	struct cache_cap cap;
 	struct known_table known;
-	/* Of the service in slot N those from N * TEMPLATE_FORMS on. */
-	struct template_pair templates[SERVICES_MAX * TEMPLATE_FORMS];
+	/* Of the service in slot N those from N * CACHE_FORMS on. */
+	struct cache_pair entries[SERVICES_MAX * CACHE_FORMS];
 	/* Mark windows by slot, written by the daemon: see recent.h. */
 	struct recent_window windows[SERVICES_MAX];
 	/* How many sources were marked in each table of recent askers, by slot. */
@@ -480,7 +480,7 @@ struct answer_state {
 /* Programs that shield() jumps to. */
 enum jump {
 	JUMP_PROOF, /* shield_validate(): what has to do with proof of address */
-	JUMP_ANSWER, /* shield_answer(): what may be answered from here */
+	JUMP_ANSWER, /* shield_cache(): what may be answered from here */
 	JUMP_COUNT,
 };
 
@@ -558,7 +558,7 @@ struct live {
 	/* And of single addresses: by limit_cell(). */
 	__u64 sources[1 << SOURCE_BITS];
 	struct validation_state validation;
-	struct answer_state answering;
+	struct cache_state cache;
 	struct player_table players;
 	__u64 lists_end_ns; /* no entry that was made for a time ends before; 0: there is
 			       none */

@@ -38,14 +38,14 @@ test_budget()
 
 	"$LAB/verified" "$PINS/xdp" "$PINS/egress" "$PINS/proof" "$PINS/answer" \
 		>"$work/verified"
-	for program in shield shield_out shield_validate shield_answer; do
+	for program in shield shield_out shield_validate shield_cache; do
 		count=$(verified "$program") most=$(budget "$program")
 		net_check "$program: ${count:-no} verified instructions, of $most" \
 			within "${count:-0}" "$most"
 	done
 	[ ! -s "$work/verified" ] ||
 		printf '# verified %s/%s/%s/%s\n' "$(verified shield)" "$(verified shield_out)" \
-			"$(verified shield_validate)" "$(verified shield_answer)"
+			"$(verified shield_validate)" "$(verified shield_cache)"
 }
 
 net_test_begin "$@"

@@ -227,7 +227,7 @@ static void nobody_replies(void **state)
 static void always_is_as_pressed(void **state)
 {
 	(void)state;
-	config.services[0].service.answers = ANSWERS_ALWAYS;
+	config.services[0].service.cache = CACHE_ALWAYS;
 	config.services[1].service.observe = 1;
 	assert_int_equal(start(NULL), 0);
 	pass(10 * SECOND);
@@ -266,7 +266,7 @@ static void what_cannot_be_sent(void **state)
 {
 	(void)state;
 	drops = true;
-	config.services[1].service.answers = ANSWERS_OFF;
+	config.services[1].service.cache = CACHE_OFF;
 	assert_int_equal(start(NULL), 0);
 	pass(4 * SECOND);
 	happened("  socket 0 at 127.83.81.1\n"
@@ -507,7 +507,7 @@ static void who_cannot_ask(void **state)
 static void slots_change_hands(void **state)
 {
 	(void)state;
-	config.services[1].service.answers = ANSWERS_OFF;
+	config.services[1].service.cache = CACHE_OFF;
 	replies[0] = true;
 	assert_int_equal(start(NULL), 0);
 	pass(3 * SECOND);
@@ -560,7 +560,7 @@ static void slots_change_hands(void **state)
 static void what_could_not_be_put(void **state)
 {
 	(void)state;
-	config.services[1].service.answers = ANSWERS_OFF;
+	config.services[1].service.cache = CACHE_OFF;
 	replies[0] = true;
 	assert_int_equal(start(NULL), 0);
 	pass(6 * SECOND);

@@ -26,7 +26,7 @@ static bool pressed;
 static __u64 turned_ns; /* when shield_recent_turn() was called last */
 static __u32 mtu; /* of the shield's interfaces */
 static unsigned int steps_, told_, said_; /* of the answerer; warnings, notes */
-static struct template held[TEMPLATE_FORMS];
+static struct cache_entry held[CACHE_FORMS];
 static struct known_table table;
 static __u32 known_; /* how many are in it */
 static unsigned int kept_; /* how often that was to be written down */
@@ -67,7 +67,7 @@ __u32 shield_generation(const struct shield *shield)
 }
 
 bool shield_template_put_for(struct shield *shield, const char *name, __u32 slot,
-			     __u32 form, const struct template *t)
+			     __u32 form, const struct cache_entry *t)
 {
 	(void)shield;
 	assert_string_equal(name, "lab");

@@ -134,7 +134,7 @@ static unsigned int fresh(void)
 	unsigned int count = 0;
 
 	for (size_t i = 0; i < FORMS; i++)
-		count += template_fresh(&held[i], clock_ns);
+		count += cache_fresh(&held[i], clock_ns);
 	return count;
 }
 
@@ -172,7 +172,7 @@ static int begin(void **state)
 	config.service_count = 1;
 	strcpy(service->service.name, "lab");
 	service->service.family = FAMILY_QUAKE3;
-	service->service.answers = ANSWERS_PRESSURE;
+	service->service.cache = CACHE_UNDER_LOAD;
 	service->port_count = 1;
 	return answerer_start(NULL, &config, NULL, &answerer);
 }
@@ -216,8 +216,8 @@ static void status_of_full_server_is_kept(void **state)
 		pass(20 * SECOND);
 		assert_int_equal(fresh(), FORMS);
 		for (size_t form = 1; form < FORMS; form += 2) {
-			const struct template *t = &held[form];
-			size_t n = template_length(t, t->cuts[0], 0);
+			const struct cache_entry *t = &held[form];
+			size_t n = cache_length(t, t->cuts[0], 0);
 
 			assert_int_equal(t->most, rows[i].most);
 			assert_in_range(n, rows[i].most - 31, rows[i].most);
@@ -300,7 +300,7 @@ static void a_reply_is_looked_for_soon(void **state)
 	(void)state;
 	pass(5 * SECOND);
 	for (int i = 0; i < 20; i++) {
-		struct template before[TEMPLATE_FORMS];
+		struct cache_entry before[CACHE_FORMS];
 		unsigned int asked = asked_;
 		__u64 since = clock_ns;
 
@@ -480,14 +480,14 @@ static void who_cannot_be_asked_is_not(void **state)
 	struct config_service *s = &config.services[0];
 
 	(void)state;
-	s->service.answers = ANSWERS_OFF;
+	s->service.cache = CACHE_OFF;
 	answerer_reload(answerer, &config);
 	asked_ = 0;
 	pass(5 * SECOND);
 	assert_int_equal(asked_ + told_, 0);
 	/* The rate of challenges is divided nevertheless. */
 	assert_in_range(clock_ns - turned_ns, 0, SECOND);
-	s->service.answers = ANSWERS_PRESSURE;
+	s->service.cache = CACHE_UNDER_LOAD;
 	s->port_count = 2;
 	answerer_reload(answerer, &config);
 	s->port_count = 1;

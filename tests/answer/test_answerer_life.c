@@ -100,7 +100,7 @@ __u32 shield_generation(const struct shield *shield)
 }
 
 bool shield_template_put_for(struct shield *shield, const char *name, __u32 slot,
-			     __u32 form, const struct template *t)
+			     __u32 form, const struct cache_entry *t)
 {
 	assert_ptr_equal(shield, &config);
 	assert_in_range(slot, 0, 9);
@@ -109,7 +109,7 @@ bool shield_template_put_for(struct shield *shield, const char *name, __u32 slot
 		return false;
 	}
 	note("  slot %u form %u: %u bytes of +%llu\n", slot, form,
-	     template_length(t, t->cuts[0], 0),
+	     cache_length(t, t->cuts[0], 0),
 	     (unsigned long long)((t->made_ns - begun) / MS));
 	return true;
 }
@@ -330,12 +330,12 @@ static int begin(void **state)
 	s = &config.services[config.service_count++];
 	strcpy(s->service.name, "arena");
 	s->service.family = FAMILY_QUAKE3;
-	s->service.answers = ANSWERS_PRESSURE;
+	s->service.cache = CACHE_UNDER_LOAD;
 	s->ports[s->port_count++] = 27960;
 	s = &config.services[config.service_count++];
 	strcpy(s->service.name, "base");
 	s->service.family = FAMILY_QUAKE2;
-	s->service.answers = ANSWERS_PRESSURE;
+	s->service.cache = CACHE_UNDER_LOAD;
 	s->ports[s->port_count++] = 27910;
 	s->addresses[0][2] = htonl(0xffff);
 	s->addresses[0][3] = htonl(0xc6336407);

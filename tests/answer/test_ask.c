@@ -29,10 +29,10 @@ static const struct ask_form *form_of(enum wire_family family, size_t at)
 }
 
 static const char *made(size_t form, const char *nonce, const char *reply, size_t n,
-			struct template *ret)
+			struct cache_entry *ret)
 {
 	return ask_template(FAMILY_QUAKE3, form_of(FAMILY_QUAKE3, form), nonce,
-			    strlen(nonce), reply, n, TEMPLATE_TEXT, 1, ret);
+			    strlen(nonce), reply, n, CACHE_TEXT, 1, ret);
 }
 
 static void every_question_fits(void **state)
@@ -42,10 +42,10 @@ static void every_question_fits(void **state)
 		size_t count;
 		const struct ask_form *forms = ask_forms(f, &count);
 
-		assert_true(count <= TEMPLATE_FORMS);
+		assert_true(count <= CACHE_FORMS);
 		for (size_t i = 0; i < count; i++)
 			assert_in_range(forms[i].length, 5,
-					TEMPLATE_REQUEST - !forms[i].nonce);
+					CACHE_REQUEST - !forms[i].nonce);
 	}
 	ask_forms(FAMILY_QUAKE_ENHANCED, (size_t[]){ 0 });
 }
@@ -98,21 +98,21 @@ static void questions_are_written(void **state)
 
 static void a_nonce_is_cut_out(void **state)
 {
-	struct template t;
+	struct cache_entry t;
 
 	(void)state;
 	assert_null(made(0, "Nonce123", BYTES(INFO "Nonce123" TAIL), &t));
 	assert_int_equal(t.head, sizeof(INFO) - 1);
-	for (size_t i = 0; i < TEMPLATE_CUTS; i++)
+	for (size_t i = 0; i < CACHE_CUTS; i++)
 		assert_int_equal(t.cuts[i].tail, sizeof(TAIL) - 1);
 	assert_memory_equal(t.text, INFO TAIL, sizeof(INFO TAIL));
 	assert_int_equal(t.kind, KIND_INFORESPONSE);
-	assert_int_equal(template_length(&t, t.cuts[0], 5), sizeof(INFO TAIL) - 1 + 5);
+	assert_int_equal(cache_length(&t, t.cuts[0], 5), sizeof(INFO TAIL) - 1 + 5);
 }
 
 static void what_cannot_be_a_template(void **state)
 {
-	static char large[TEMPLATE_TEXT + 8] = INFO "Nonce123" TAIL;
+	static char large[CACHE_TEXT + 8] = INFO "Nonce123" TAIL;
 	static const struct {
 		size_t form;
 		const char *reply;
@@ -126,17 +126,17 @@ static void what_cannot_be_a_template(void **state)
 		{ 0, BYTES("") },
 		{ 0, BYTES("\xff\xff\xff") },
 		{ 3, BYTES(INFO TAIL) },
-		{ 0, large, TEMPLATE_TEXT - 1 + 8 + 1 },
-		{ 2, large, TEMPLATE_TEXT + 1 },
+		{ 0, large, CACHE_TEXT - 1 + 8 + 1 },
+		{ 2, large, CACHE_TEXT + 1 },
 	};
-	struct template t;
+	struct cache_entry t;
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++)
 		assert_non_null(
 			made(rows[i].form, "Nonce123", rows[i].reply, rows[i].n, &t));
-	assert_null(made(0, "Nonce123", large, TEMPLATE_TEXT - 1 + 8, &t));
-	assert_null(made(2, "Nonce123", large, TEMPLATE_TEXT, &t));
+	assert_null(made(0, "Nonce123", large, CACHE_TEXT - 1 + 8, &t));
+	assert_null(made(2, "Nonce123", large, CACHE_TEXT, &t));
 }
 
 /* As FTE's, which says to each where it was asked. */
@@ -157,19 +157,19 @@ static void none_that_was_meant_for_this_machine_alone(void **state)
 			"127.0.0.1:26000\0a\0b\0\1\x10\3"),
 		  false },
 	};
-	struct template t;
+	struct cache_entry t;
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++)
 		assert_int_equal(
 			!ask_template(FAMILY_NETQUAKE, form_of(FAMILY_NETQUAKE, 0), "", 0,
-				      rows[i].reply, rows[i].n, TEMPLATE_TEXT, 1, &t),
+				      rows[i].reply, rows[i].n, CACHE_TEXT, 1, &t),
 			rows[i].good);
 }
 
 static void two_have_to_agree(void **state)
 {
-	struct template a, b;
+	struct cache_entry a, b;
 
 	(void)state;
 	assert_null(made(0, "short", BYTES(INFO "short" TAIL), &a));
@@ -199,10 +199,10 @@ static void sums_are_those_of_the_whole(void **state)
 		text[i] = (char)('a' + i % 26);
 	memcpy(text, OOB "infoResponse\n", 17);
 	for (size_t head = 17; head < 60; head++) {
-		for (size_t n = 1; n <= TEMPLATE_NONCE; n++) {
-			struct template_nonce nonce = { .length = (__u32)n };
+		for (size_t n = 1; n <= CACHE_NONCE; n++) {
+			struct cache_nonce nonce = { .length = (__u32)n };
 			__u64 words[25] = { 0 };
-			struct template t;
+			struct cache_entry t;
 			size_t length = head + n + 70;
 
 			memcpy(whole, text, length);
@@ -213,10 +213,10 @@ static void sums_are_those_of_the_whole(void **state)
 			memset((char *)words + head, 'Z', n);
 			memcpy((char *)words + head + n, whole + head + 8, 70);
 			assert_int_equal(
-				template_fold(template_sum(&t, t.cuts[0],
-							   template_words(nonce.words, 4),
-							   (__u32)n)),
-				template_words(words, 25));
+				cache_fold(cache_sum(&t, t.cuts[0],
+						     cache_sum_words(nonce.words, 4),
+						     (__u32)n)),
+				cache_sum_words(words, 25));
 		}
 	}
 }
@@ -240,11 +240,11 @@ static size_t full_server(const char *head, const char *info, int players, bool 
 	return n + nul;
 }
 
-/* What template_send() sends of @t, with @nonce. */
-static size_t send_template(const struct template *t, const char *nonce, __u32 ipv6)
+/* What cache_send() sends of @t, with @nonce. */
+static size_t send_template(const struct cache_entry *t, const char *nonce, __u32 ipv6)
 {
 	size_t n = strlen(nonce), at = t->head;
-	struct template_cut cut = t->cuts[template_fit(t, (__u32)n, ipv6)];
+	struct cache_cut cut = t->cuts[cache_cut_choose(t, (__u32)n, ipv6)];
 
 	memcpy(sent, t->text, t->head);
 	memcpy(sent + at, nonce, n);
@@ -252,7 +252,7 @@ static size_t send_template(const struct template *t, const char *nonce, __u32 i
 	at += n + cut.tail;
 	if (t->ended)
 		sent[at++] = 0;
-	assert_int_equal(at, template_length(t, cut, (__u32)n));
+	assert_int_equal(at, cache_length(t, cut, (__u32)n));
 	return at;
 }
 
@@ -268,17 +268,18 @@ static size_t want_of(const char *reply, size_t n, size_t least, bool nul, size_
 	return length + nul;
 }
 
-static void assert_sum(const struct template *t, const char *nonce, __u32 ipv6, size_t n)
+static void assert_sum(const struct cache_entry *t, const char *nonce, __u32 ipv6,
+		       size_t n)
 {
-	__u64 words[ROOM / 8] = { 0 }, letters[TEMPLATE_NONCE / 8] = { 0 };
+	__u64 words[ROOM / 8] = { 0 }, letters[CACHE_NONCE / 8] = { 0 };
 	__u32 length = (__u32)strlen(nonce);
 
 	memcpy(words, sent, n);
 	memcpy(letters, nonce, length);
-	assert_int_equal(template_fold(template_sum(
-				 t, t->cuts[template_fit(t, length, ipv6)],
-				 template_words(letters, TEMPLATE_NONCE / 8), length)),
-			 template_words(words, ROOM / 8));
+	assert_int_equal(
+		cache_fold(cache_sum(t, t->cuts[cache_cut_choose(t, length, ipv6)],
+				     cache_sum_words(letters, CACHE_NONCE / 8), length)),
+		cache_sum_words(words, ROOM / 8));
 }
 
 /* Each family's list, of no players up to far more than fit, by each IP version. */
@@ -296,7 +297,7 @@ static void full_server_is_cut_at_a_whole_line(void **state)
 		{ FAMILY_QUAKEWORLD, 2, OOB "n", false },
 		{ FAMILY_QUAKE2, 3, OOB "print\n", false },
 	};
-	static const __u16 mosts[] = { TEMPLATE_TEXT, TEMPLATE_TEXT - 8, 548 };
+	static const __u16 mosts[] = { CACHE_TEXT, CACHE_TEXT - 8, 548 };
 
 	(void)state;
 	for (size_t r = 0; r < COUNT(rows) * COUNT(mosts); r++) {
@@ -307,7 +308,7 @@ static void full_server_is_cut_at_a_whole_line(void **state)
 			size_t n = full_server(rows[row].head, "\\hostname\\a\\b\\c",
 					       players, rows[row].nul);
 			size_t least = strlen(rows[row].head) + 16;
-			struct template t;
+			struct cache_entry t;
 
 			assert_null(
 				ask_template(rows[row].family,
@@ -330,26 +331,26 @@ static void full_server_is_cut_at_a_whole_line(void **state)
 static void list_is_cut_for_each_length_of_nonce(void **state)
 {
 	static const char letters[] = "zyxwvutsrqponmlkjihgfedcba098765";
-	char nonce[TEMPLATE_NONCE + 1], head[100];
+	char nonce[CACHE_NONCE + 1], head[100];
 
 	(void)state;
 	for (int players = 40; players < 80; players++) {
-		struct template t;
+		struct cache_entry t;
 		size_t n =
 			full_server(Q3_HEAD "Nonce123", "\\hostname\\a", players, false);
 
 		assert_null(made(1, "Nonce123", list, n, &t));
 		assert_true(ask_agrees(&t, &t));
-		for (size_t length = 1; length <= TEMPLATE_NONCE; length++) {
+		for (size_t length = 1; length <= CACHE_NONCE; length++) {
 			snprintf(nonce, sizeof(nonce), "%.*s", (int)length, letters);
 			snprintf(head, sizeof(head), Q3_HEAD "%s", nonce);
 			n = full_server(head, "\\hostname\\a", players, false);
 			for (__u32 ipv6 = 0; ipv6 < 2; ipv6++) {
 				size_t got = send_template(&t, nonce, ipv6);
 
-				assert_int_equal(got, want_of(list, n, strlen(head) + 12,
-							      false,
-							      TEMPLATE_TEXT - 20 * ipv6));
+				assert_int_equal(got,
+						 want_of(list, n, strlen(head) + 12,
+							 false, CACHE_TEXT - 20 * ipv6));
 				assert_memory_equal(sent, want, got);
 				assert_sum(&t, nonce, ipv6, got);
 			}
@@ -360,22 +361,22 @@ static void list_is_cut_for_each_length_of_nonce(void **state)
 /* What a server says of itself is never cut: where that does not fit, nothing is kept. */
 static void what_is_said_of_the_server_is_not_cut(void **state)
 {
-	static char info[TEMPLATE_TEXT + 1];
-	struct template t;
+	static char info[CACHE_TEXT + 1];
+	struct cache_entry t;
 	size_t n;
 
 	(void)state;
 	memset(info, 'x', sizeof(info) - 1);
 	memcpy(info, "\\k\\", 3);
-	info[TEMPLATE_TEXT - 19] = 0;
+	info[CACHE_TEXT - 19] = 0;
 	n = full_server(OOB "statusResponse\n", info, 3, false);
 	assert_non_null(made(3, "", list, n, &t));
-	info[TEMPLATE_TEXT - 20] = 0;
+	info[CACHE_TEXT - 20] = 0;
 	n = full_server(OOB "statusResponse\n", info, 3, false);
 	assert_null(made(3, "", list, n, &t));
-	assert_int_equal(send_template(&t, "", 0), TEMPLATE_TEXT);
+	assert_int_equal(send_template(&t, "", 0), CACHE_TEXT);
 	/* In IPv6 it has no room, and no place at which to cut it. */
-	assert_true(send_template(&t, "", 1) > TEMPLATE_TEXT - TEMPLATE_IPV6);
+	assert_true(send_template(&t, "", 1) > CACHE_TEXT - CACHE_IPV6);
 }
 
 int main(void)

@@ -28,7 +28,7 @@ static const struct setting {
 	struct amplification_limit amplification;
 	enum validation validation;
 	struct limit share; /* of challenges; 0: unlimited */
-	enum answering answers;
+	enum cache_mode cache;
 	int told; /* octets of an answer that is kept; 0: none is */
 	__u64 rate; /* of sources that ask in a second, as the daemon sees it */
 } settings[PROGRAMS] = {
@@ -42,7 +42,7 @@ static const struct setting {
 			     .families = true,
 			     .validation = VALIDATION_UNDER_LOAD,
 			     .share = { 1000000000, 0 },
-			     .answers = ANSWERS_PRESSURE },
+			     .cache = CACHE_UNDER_LOAD },
 	[SHIELD_SAMPLED] = { .services = 1,
 			     .sampling = { .every = SAMPLE_EVERY,
 					   .any = 1,
@@ -58,16 +58,16 @@ static const struct setting {
 	[SHIELD_PRESSED] = { .services = 1,
 			     .validation = VALIDATION_UNDER_LOAD,
 			     .share = { 1000000000, 0 },
-			     .answers = ANSWERS_PRESSURE },
+			     .cache = CACHE_UNDER_LOAD },
 	[SHIELD_PRESSED_4M] = { .services = 1,
 				.validation = VALIDATION_UNDER_LOAD,
 				.share = { 1000000000, 0 },
-				.answers = ANSWERS_PRESSURE,
+				.cache = CACHE_UNDER_LOAD,
 				.rate = 4000000 },
 	[SHIELD_ANSWERS] = { .services = 1,
 			     .amplification = { .byte_ns = 1, .window_ns = 1ull << 60 },
 			     .validation = VALIDATION_UNDER_LOAD,
-			     .answers = ANSWERS_PRESSURE,
+			     .cache = CACHE_UNDER_LOAD,
 			     .told = 800 },
 	/* Room for any number of answers; and for none. */
 	[OUT_SHIELD] = { .services = 1,
@@ -114,18 +114,18 @@ static int enter_player(struct live *live, __u16 slot, bool ipv6, bool followed,
 static void keep_answer(struct live *live, int octets, __u64 now)
 {
 	static const char question[] = "\xff\xff\xff\xffgetstatus";
-	struct template *t = &live->answering.templates[0].half[0];
+	struct cache_entry *t = &live->cache.entries[0].half[0];
 
-	*t = (struct template){ .made_ns = now,
-				.request_length = sizeof(question) - 1,
-				.kind = KIND_STATUSRESPONSE,
-				.most = TEMPLATE_TEXT,
-				.head = (__u16)octets };
+	*t = (struct cache_entry){ .made_ns = now,
+				   .request_length = sizeof(question) - 1,
+				   .kind = KIND_STATUSRESPONSE,
+				   .most = CACHE_TEXT,
+				   .head = (__u16)octets };
 	memcpy(t->request, question, sizeof(question) - 1);
 	memset(t->mask, 0xff, sizeof(t->mask));
 	memset(t->text, 'x', (size_t)octets);
-	live->answering.until_ns[0] = ~0ull;
-	known_note(&live->answering.known, 0x0a000001, 0, KNOWN_PLAYER, known_minute(now),
+	live->cache.until_ns[0] = ~0ull;
+	known_note(&live->cache.known, 0x0a000001, 0, KNOWN_PLAYER, known_minute(now),
 		   live->keys);
 }
 
@@ -138,7 +138,7 @@ static void add_service(struct live *live, enum wire_family family,
 	service->family = (__u8)family;
 	service->active = 1;
 	service->validation = (__u8)setting->validation;
-	service->answers = (__u8)setting->answers;
+	service->cache = (__u8)setting->cache;
 	service_finish(service, slot, live->keys);
 	live->tables[0].ports[number].any = (__u16)(slot + 1);
 }
@@ -181,7 +181,7 @@ static void candidate_set(struct live *live, const struct setting *setting)
 		__u16 port = setting->families ? PORT + i : i ? PORT_FIRST + i - 1 : PORT;
 
 		add_service(live, family, setting, (__u32)i, port);
-		live->answering.windows[i].shut = recent_shut(setting->rate, RECENT_RATE);
+		live->cache.windows[i].shut = recent_shut(setting->rate, RECENT_RATE);
 	}
 }
 

@@ -102,7 +102,7 @@ static void note_config(const struct config *c)
 	note("[%zu services", c->service_count);
 	for (size_t i = 0; i < c->service_count; i++)
 		note(" %d%d", c->services[i].service.validation,
-		     c->services[i].service.answers);
+		     c->services[i].service.cache);
 	note(",");
 	for (size_t i = 0; i < c->interface_count; i++)
 		note(" %s", c->interfaces[i]);

@@ -248,12 +248,12 @@ static void a_daemon_is_respected(void **state)
 	attached_count = 2;
 	refused(reload, 0, "");
 	assert_int_equal(applied->service_count, 1);
-	assert_int_equal(applied->services[0].service.answers, ANSWERS_OFF);
+	assert_int_equal(applied->services[0].service.cache, CACHE_OFF);
 	assert_false(applied->observe);
 	daemon_now.pid = DAEMON;
 	refused(reload, 0, "");
 	assert_string_equal(said_out, "applied; the daemon's own file is unchanged\n");
-	assert_int_not_equal(applied->services[0].service.answers, ANSWERS_OFF);
+	assert_int_not_equal(applied->services[0].service.cache, CACHE_OFF);
 	assert_false(applied->observe);
 	daemon_now.observe = true;
 	refused(reload, 0, "");
@@ -261,7 +261,7 @@ static void a_daemon_is_respected(void **state)
 	assert_true(applied->observe);
 	unheard = true;
 	refused(reload, 0, "");
-	assert_int_equal(applied->services[0].service.answers, ANSWERS_OFF);
+	assert_int_equal(applied->services[0].service.cache, CACHE_OFF);
 	snprintf(line, sizeof(line), "%s --json --set service.a.port=9", reload);
 	refused(line, 0, "");
 	assert_string_equal(said_out, "{\"applied_by\":\"reload\",\"daemon\":4711,"

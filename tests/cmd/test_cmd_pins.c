@@ -123,7 +123,7 @@ int call_config(const struct call *call, struct config *ret)
 	for (int i = 0; i < 2; i++) {
 		config_service_defaults(FAMILY_QUAKE3, &ret->services[i].service);
 		ret->services[i].service.family = FAMILY_QUAKE3;
-		ret->services[i].service.answers = ANSWERS_ALWAYS;
+		ret->services[i].service.cache = CACHE_ALWAYS;
 		ret->services[i].cache_given = i;
 	}
 	return now.config_err;
@@ -137,8 +137,8 @@ void shield_close(struct shield *shield)
 
 int shield_load(const char *pin_dir, const struct config *config, struct shield **ret)
 {
-	note("load %s, answers %d %d\n", pin_dir, config->services[0].service.answers,
-	     config->services[1].service.answers);
+	note("load %s, answers %d %d\n", pin_dir, config->services[0].service.cache,
+	     config->services[1].service.cache);
 	*ret = NULL;
 	return now.load_err;
 }

@@ -92,7 +92,7 @@ size_t shield_ports(const struct shield *shield, __u32 slot)
 }
 
 size_t shield_templates(const struct shield *shield, __u32 slot,
-			struct shield_template ret[TEMPLATE_FORMS])
+			struct shield_template ret[CACHE_FORMS])
 {
 	(void)shield;
 	(void)slot;
@@ -244,11 +244,11 @@ static void a_rich_status_is_shown_whole(void **state)
 	serve(200, "ctf")->validation = VALIDATION_UNDER_LOAD;
 	serve(SERVICES_MAX - 1, "last")->family = FAMILY_QUAKE2;
 	now.services[SERVICES_MAX - 1].validation = VALIDATION_OFF;
-	now.services[2].answers = ANSWERS_ALWAYS;
-	now.services[5].answers = ANSWERS_ALWAYS;
-	now.services[9].answers = ANSWERS_PRESSURE;
-	now.services[200].answers = ANSWERS_OFF;
-	now.services[SERVICES_MAX - 1].answers = ANSWERS_OFF;
+	now.services[2].cache = CACHE_ALWAYS;
+	now.services[5].cache = CACHE_ALWAYS;
+	now.services[9].cache = CACHE_UNDER_LOAD;
+	now.services[200].cache = CACHE_OFF;
+	now.services[SERVICES_MAX - 1].cache = CACHE_OFF;
 	now.misspoken[9] = 1;
 	now.misspoken[SERVICES_MAX - 1] = 5000000000ull;
 	now.user[9] = 1;
@@ -295,37 +295,37 @@ static void each_service_has_its_own_reason(void **state)
 {
 	static const struct {
 		enum wire_family family;
-		int validation, answers;
+		int validation, cache;
 		const char *veth;
 		size_t ports;
 		bool stale, observe;
 		pid_t daemon;
 		const char *proof_why, *why;
 	} rows[] = {
-		{ FAMILY_QUAKE3, VALIDATION_OFF, ANSWERS_OFF, "veth3", 1, false, false, 0,
+		{ FAMILY_QUAKE3, VALIDATION_OFF, CACHE_OFF, "veth3", 1, false, false, 0,
 		  " (the default over a veth, veth3)",
 		  "off: the default over a veth, veth3, unless the configuration says so" },
-		{ FAMILY_QUAKE3, VALIDATION_OFF, ANSWERS_ALWAYS, "veth3", 1, false, false,
+		{ FAMILY_QUAKE3, VALIDATION_OFF, CACHE_ALWAYS, "veth3", 1, false, false,
 		  0, " (the default over a veth, veth3)", NULL },
 		/* Whatever the interface, these are off for another reason. */
-		{ FAMILY_AUTO, VALIDATION_OFF, ANSWERS_OFF, "veth3", 1, false, false, 0,
-		  "", "off: auto has no questions for it" },
-		{ FAMILY_QUAKE_ENHANCED, VALIDATION_ALWAYS, ANSWERS_OFF, "veth3", 1,
-		  false, false, 0, "", "off: quake-enhanced has no questions for it" },
-		{ FAMILY_QUAKE3, VALIDATION_ALWAYS, ANSWERS_OFF, "veth3", 4, false, false,
+		{ FAMILY_AUTO, VALIDATION_OFF, CACHE_OFF, "veth3", 1, false, false, 0, "",
+		  "off: auto has no questions for it" },
+		{ FAMILY_QUAKE_ENHANCED, VALIDATION_ALWAYS, CACHE_OFF, "veth3", 1, false,
+		  false, 0, "", "off: quake-enhanced has no questions for it" },
+		{ FAMILY_QUAKE3, VALIDATION_ALWAYS, CACHE_OFF, "veth3", 4, false, false,
 		  0, "", "off: it takes one port, and there are 4" },
-		{ FAMILY_QUAKE3, VALIDATION_ALWAYS, ANSWERS_ALWAYS, "veth3", 1, false,
+		{ FAMILY_QUAKE3, VALIDATION_ALWAYS, CACHE_ALWAYS, "veth3", 1, false,
 		  false, 0, "", NULL },
-		{ FAMILY_QUAKE3, VALIDATION_OFF, ANSWERS_OFF, "", 1, false, false, 0, "",
+		{ FAMILY_QUAKE3, VALIDATION_OFF, CACHE_OFF, "", 1, false, false, 0, "",
 		  "off: by the configuration, or its address (`quakeshield check`)" },
 		/* A server in a container does not reply to the daemon. */
-		{ FAMILY_QUAKE3, VALIDATION_ALWAYS, ANSWERS_ALWAYS, "", 1, true, false,
-		  77, "",
+		{ FAMILY_QUAKE3, VALIDATION_ALWAYS, CACHE_ALWAYS, "", 1, true, false, 77,
+		  "",
 		  "the daemon has no recent response of its server (down, in a "
 		  "container, or at another address)" },
-		{ FAMILY_QUAKE3, VALIDATION_ALWAYS, ANSWERS_ALWAYS, "", 1, true, true, 77,
+		{ FAMILY_QUAKE3, VALIDATION_ALWAYS, CACHE_ALWAYS, "", 1, true, true, 77,
 		  "", NULL },
-		{ FAMILY_QUAKE3, VALIDATION_ALWAYS, ANSWERS_ALWAYS, "", 1, true, false, 0,
+		{ FAMILY_QUAKE3, VALIDATION_ALWAYS, CACHE_ALWAYS, "", 1, true, false, 0,
 		  "", NULL },
 	};
 	char why[200], validation[64], json[256];
@@ -338,7 +338,7 @@ static void each_service_has_its_own_reason(void **state)
 
 		s->family = (__u8)rows[i].family;
 		s->validation = (__u8)rows[i].validation;
-		s->answers = (__u8)rows[i].answers;
+		s->cache = (__u8)rows[i].cache;
 		s->observe = rows[i].observe;
 		now.veth = rows[i].veth;
 		now.ports = rows[i].ports;
@@ -368,7 +368,7 @@ static void ways_that_are_unknown_are_in_no_count(void **state)
 	(void)state;
 	attach("eth7", (struct shield_link){ .ours = true });
 	serve(1, "new")->validation = VALIDATION_ALWAYS + 1;
-	now.services[1].answers = ANSWERS_ALWAYS + 1;
+	now.services[1].cache = CACHE_ALWAYS + 1;
 	shows("status --json", 0,
 	      "{\"cache\":{\"always\":0,\"off\":0,\"under_load\":0},\"daemon\":null,"
 	      "\"generation\":41,\"interfaces\":[\"eth7\"],\"observing\":false,"

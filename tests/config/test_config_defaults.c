@@ -321,15 +321,15 @@ static void defaults_answer(void **state)
 
 		defaults_of((enum wire_family)f, &s);
 		for (int kind = 0; kind < KIND_COUNT; kind++)
-			any |= kind_answerable((enum wire_family)f, (enum wire_kind)kind);
-		assert_int_equal(s.answers, any ? ANSWERS_PRESSURE : ANSWERS_OFF);
+			any |= kind_cacheable((enum wire_family)f, (enum wire_kind)kind);
+		assert_int_equal(s.cache, any ? CACHE_UNDER_LOAD : CACHE_OFF);
 	}
 	load_good(SERVICE(""));
-	assert_int_equal(config.services[0].service.answers, ANSWERS_PRESSURE);
+	assert_int_equal(config.services[0].service.cache, CACHE_UNDER_LOAD);
 	load_good(SERVICE("cache = off"));
-	assert_int_equal(config.services[0].service.answers, ANSWERS_OFF);
+	assert_int_equal(config.services[0].service.cache, CACHE_OFF);
 	load_good(SERVICE("cache = always"));
-	assert_int_equal(config.services[0].service.answers, ANSWERS_ALWAYS);
+	assert_int_equal(config.services[0].service.cache, CACHE_ALWAYS);
 }
 
 /* @text, loaded, has these two; over a veth those, and back when the interface is
@@ -342,16 +342,16 @@ static void assert_settled(const char *text, const __u8 heard[2], const __u8 unh
 
 	load_good(text);
 	assert_int_equal(s->validation, heard[0]);
-	assert_int_equal(s->answers, heard[1]);
+	assert_int_equal(s->cache, heard[1]);
 	config_settle(&config, true, ret);
 	assert_int_equal(s->validation, unheard[0]);
-	assert_int_equal(s->answers, unheard[1]);
+	assert_int_equal(s->cache, unheard[1]);
 	assert_int_equal(ret->validation, heard[0] != unheard[0]);
-	assert_int_equal(ret->answers, heard[1] != unheard[1]);
+	assert_int_equal(ret->cache, heard[1] != unheard[1]);
 	config_settle(&config, false, &other);
 	assert_int_equal(s->validation, heard[0]);
-	assert_int_equal(s->answers, heard[1]);
-	assert_int_equal(other.validation + other.answers, 0);
+	assert_int_equal(s->cache, heard[1]);
+	assert_int_equal(other.validation + other.cache, 0);
 	assert_int_equal(other.unasked, ret->unasked);
 }
 
@@ -381,8 +381,8 @@ static void unheard_is_off_unless_said(void **state)
 	struct config_silent silent;
 	char text[256];
 
-	_Static_assert(VALIDATION_UNDER_LOAD == 1 && ANSWERS_PRESSURE == 1 &&
-			       VALIDATION_ALWAYS == 2 && ANSWERS_ALWAYS == 2,
+	_Static_assert(VALIDATION_UNDER_LOAD == 1 && CACHE_UNDER_LOAD == 1 &&
+			       VALIDATION_ALWAYS == 2 && CACHE_ALWAYS == 2,
 		       "the rows say pressure and always");
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
@@ -398,22 +398,22 @@ static void unasked_is_off_unless_said(void **state)
 {
 	static const struct {
 		const char *service, *takes;
-		__u8 answers;
+		__u8 cache;
 		bool unasked;
 	} rows[] = {
-		{ "port = 27960", NULL, ANSWERS_PRESSURE, false },
-		{ "port = {27960, 27961}", "one port, and no more", ANSWERS_OFF, true },
-		{ "port = 27960-27963", "one port, and no more", ANSWERS_OFF, true },
-		{ "port = 1 address = 192.0.2.1", NULL, ANSWERS_PRESSURE, false },
+		{ "port = 27960", NULL, CACHE_UNDER_LOAD, false },
+		{ "port = {27960, 27961}", "one port, and no more", CACHE_OFF, true },
+		{ "port = 27960-27963", "one port, and no more", CACHE_OFF, true },
+		{ "port = 1 address = 192.0.2.1", NULL, CACHE_UNDER_LOAD, false },
 		{ "port = 1 address = \"2001:db8::1\"", "at most one address, of IPv4",
-		  ANSWERS_OFF, true },
-		{ "port = 1 address = \"::1\"", "at most one address, of IPv4",
-		  ANSWERS_OFF, true },
+		  CACHE_OFF, true },
+		{ "port = 1 address = \"::1\"", "at most one address, of IPv4", CACHE_OFF,
+		  true },
 		{ "port = 1 address = {192.0.2.1, 192.0.2.2}",
-		  "at most one address, of IPv4", ANSWERS_OFF, true },
+		  "at most one address, of IPv4", CACHE_OFF, true },
 		{ "port = {1, 2} cache = under-load", "one port, and no more",
-		  ANSWERS_PRESSURE, false },
-		{ "port = {1, 2} cache = off", "one port, and no more", ANSWERS_OFF,
+		  CACHE_UNDER_LOAD, false },
+		{ "port = {1, 2} cache = off", "one port, and no more", CACHE_OFF,
 		  false },
 	};
 	const __u8 validation = VALIDATION_UNDER_LOAD;
@@ -422,11 +422,10 @@ static void unasked_is_off_unless_said(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		__u8 heard[2] = { validation, rows[i].answers },
+		__u8 heard[2] = { validation, rows[i].cache },
 		     unheard[2] = { VALIDATION_OFF };
 
-		unheard[1] =
-			strstr(rows[i].service, "cache") ? rows[i].answers : ANSWERS_OFF;
+		unheard[1] = strstr(rows[i].service, "cache") ? rows[i].cache : CACHE_OFF;
 		snprintf(text, sizeof(text), "service \"ffa\" { protocol = quake3 %s }\n",
 			 rows[i].service);
 		assert_settled(text, heard, unheard, &silent);

@@ -379,9 +379,9 @@ static void layers(void **state)
 	assert_int_equal(a->family, FAMILY_QUAKE3);
 	assert_int_equal(b->family, FAMILY_QUAKE2);
 	assert_int_equal(c->family, FAMILY_NETQUAKE);
-	assert_int_equal(a->validation, PROOF_OFF);
-	assert_int_equal(b->validation, PROOF_ALWAYS);
-	assert_int_equal(a->answers, ANSWERS_OFF);
+	assert_int_equal(a->validation, VALIDATION_OFF);
+	assert_int_equal(b->validation, VALIDATION_ALWAYS);
+	assert_int_equal(a->cache, CACHE_OFF);
 	assert_int_equal(a->policy[CLASS_REPLY - CLASS_BUDGETS], POLICY_PASS);
 	assert_int_equal(a->policy[CLASS_MALFORMED - CLASS_BUDGETS], POLICY_LIMIT);
 	assert_int_equal(b->policy[CLASS_MALFORMED - CLASS_BUDGETS], POLICY_PASS);
@@ -413,9 +413,9 @@ static void layers_set(void **state)
 	write_to("t.conf", LAYERS);
 	assert_int_equal(config_load_set("t.conf", sets, &config), 0);
 	assert_int_equal(named("c")->policy[CLASS_REPLY - CLASS_BUDGETS], POLICY_LIMIT);
-	assert_int_equal(named("b")->validation, PROOF_ALWAYS);
+	assert_int_equal(named("b")->validation, VALIDATION_ALWAYS);
 	assert_int_equal(named("b")->family, FAMILY_QUAKE3);
-	assert_int_equal(named("a")->validation, PROOF_OFF);
+	assert_int_equal(named("a")->validation, VALIDATION_OFF);
 }
 
 static void layers_wrong(void **state)

@@ -54,7 +54,7 @@ static void say_settled(FILE *out, const struct config *c, bool unheard)
 	fprintf(out, "settled %d: '%s' %zu", unheard, text, silent.unasked);
 	for (size_t i = 0; i < settled.service_count; i++)
 		fprintf(out, " %d%d", settled.services[i].service.validation,
-			settled.services[i].service.answers);
+			settled.services[i].service.cache);
 	fputc('\n', out);
 }
 

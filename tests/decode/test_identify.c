@@ -348,20 +348,20 @@ static void told_who_serves(void **state)
 	static const struct {
 		const uint8_t *bytes;
 		size_t n;
-	} answers[] = {
+	} cache[] = {
 		{ BYTES("l") },
 		{ BYTES("\x80\0\0\x09\x81\0\0\0\0") },
 		{ BYTES(MARK "n\\map\\dm3\n\0") },
 	};
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(answers) / sizeof(*answers); i++) {
+	for (size_t i = 0; i < sizeof(cache) / sizeof(*cache); i++) {
 		struct harness *h = harness_open(FAMILY_AUTO);
 		json_t *all;
 
 		h->told = DIRECTION_C2S;
 		harness_c2s(h, BYTES(MARK "ping"));
-		harness_c2s(h, answers[i].bytes, answers[i].n);
+		harness_c2s(h, cache[i].bytes, cache[i].n);
 		harness_c2s(h, BYTES(MARK "status\n"));
 		h->told = DIRECTION_S2C;
 		harness_s2c(h, BYTES(MARK "print\n\\mapname\\q2dm1\n"));

@@ -14,7 +14,7 @@ static void the_first_beyond_the_budget(void **state)
 
 	(void)state;
 	for (size_t w = 0; w < COUNT(wraps); w++) {
-		answers(FAMILY_QUAKE3, ANSWERS_PRESSURE);
+		answers(FAMILY_QUAKE3, CACHE_UNDER_LOAD);
 		know_both();
 		learn_quake3();
 		say(&other, BYTES(OOB "getstatus"), &say_);
@@ -34,9 +34,9 @@ static void the_neighbours_of_who_is_known(void **state)
 	unsigned int told = 0;
 
 	(void)state;
-	answers(FAMILY_QUAKE3, ANSWERS_PRESSURE);
+	answers(FAMILY_QUAKE3, CACHE_UNDER_LOAD);
 	for (size_t i = 0; i < COUNT(nets); i++)
-		known_note(&kern.live->answering.known, known_network(nets[i]), 0,
+		known_note(&kern.live->cache.known, known_network(nets[i]), 0,
 			   KNOWN_AROUND, known_minute(kern.live->clock_ns),
 			   kern.live->keys);
 	learn_quake3();
@@ -68,7 +68,7 @@ static void asking_like_a_browser_helps(void **state)
 
 	(void)state;
 	for (int w = 0; w < 2; w++) {
-		answers(FAMILY_QUAKE3, ANSWERS_PRESSURE);
+		answers(FAMILY_QUAKE3, CACHE_UNDER_LOAD);
 		for (int second = 0; second < 20; second++) {
 			learn_quake3();
 			flood();
@@ -78,7 +78,7 @@ static void asking_like_a_browser_helps(void **state)
 		}
 	}
 	/* Ten times a second is no browser. */
-	answers(FAMILY_QUAKE3, ANSWERS_PRESSURE);
+	answers(FAMILY_QUAKE3, CACHE_UNDER_LOAD);
 	for (int tenth = 0; tenth < 100; tenth++) {
 		learn_quake3();
 		flood();
@@ -91,12 +91,12 @@ static void asking_like_a_browser_helps(void **state)
 
 static void only_sources_in_the_mark_window_are_answered(void **state)
 {
-	struct answer_state *a = &kern.live->answering;
+	struct cache_state *a = &kern.live->cache;
 	__u32 turn = recent_turn(net_of("192.0.2.1"), kern.live->keys);
 
 	(void)state;
 	for (__u32 outside = 0; outside < 2; outside++) {
-		answers(FAMILY_QUAKE3, ANSWERS_PRESSURE);
+		answers(FAMILY_QUAKE3, CACHE_UNDER_LOAD);
 		a->windows[0] = (struct recent_window){ turn + outside, 1u << 31 };
 		a->windows[1] = (struct recent_window){ turn + !outside, 1u << 31 };
 		memset(a->marked, 0, sizeof(a->marked));
@@ -150,7 +150,7 @@ static void each_processor_has_its_own_recent_askers(void **state)
 	kern.live = &kern.skel->bss->live;
 	memcpy(kern.live->keys, kept.live->keys, sizeof(kern.live->keys));
 	kern.live->clock_ns = 1ull << 40;
-	answers(FAMILY_QUAKE3, ANSWERS_PRESSURE);
+	answers(FAMILY_QUAKE3, CACHE_UNDER_LOAD);
 	for (int question = 0; question < 12; question++) {
 		run_on(question % 4 == 3);
 		learn_quake3();
@@ -162,9 +162,8 @@ static void each_processor_has_its_own_recent_askers(void **state)
 				 question < 2 || question % 4 == 3 ? XDP_DROP : XDP_TX);
 		pass_time(SECOND);
 	}
-	assert_true(kern.live->answering.marked[0][0] >
-		    kern.live->answering.marked[1][0]);
-	assert_true(kern.live->answering.marked[1][0] >= 3);
+	assert_true(kern.live->cache.marked[0][0] > kern.live->cache.marked[1][0]);
+	assert_true(kern.live->cache.marked[1][0] >= 3);
 	sched_setaffinity(0, sizeof(before), &before);
 	shield_bpf__destroy(kern.skel);
 	kern = kept;
@@ -177,9 +176,9 @@ static void strangers_have_a_cap(void **state)
 	int told = 0;
 
 	(void)state;
-	answers(FAMILY_QUAKE3, ANSWERS_PRESSURE);
+	answers(FAMILY_QUAKE3, CACHE_UNDER_LOAD);
 	/* 1000 bytes a second, a second's worth at once. */
-	kern.live->answering.cap = (struct answer_cap){ 1000000, SECOND, 0 };
+	kern.live->cache.cap = (struct cache_cap){ 1000000, SECOND, 0 };
 	for (int second = 0; second < 5; second++) {
 		learn_quake3();
 		flood();
@@ -200,7 +199,7 @@ static void the_amplification_limit_always_holds(void **state)
 	__u64 out = 0, in = 0;
 
 	(void)state;
-	answers(FAMILY_QUAKE3, ANSWERS_PRESSURE);
+	answers(FAMILY_QUAKE3, CACHE_UNDER_LOAD);
 	know_both();
 	amplification(ALLOWANCE, 20);
 	for (int second = 0; second < 400; second++) {
@@ -241,7 +240,7 @@ static void the_refused_pay_for_nothing(void **state)
 
 	(void)state;
 	memset(reply + 19, 'x', sizeof(reply) - 19);
-	answers(FAMILY_QUAKE3, ANSWERS_PRESSURE);
+	answers(FAMILY_QUAKE3, CACHE_UNDER_LOAD);
 	memset(kern.live->sources, 0, sizeof(kern.live->sources));
 	pass_time(60 * SECOND);
 	amplification(ALLOWANCE, 20);
@@ -317,12 +316,12 @@ static void who_is_known_among_forged_neighbours(void **state)
 	static const struct {
 		unsigned int often;
 		size_t reply_n;
-		enum answering when;
+		enum cache_mode when;
 	} rows[] = {
-		{ 1, 800, ANSWERS_PRESSURE },
-		{ 2, 400, ANSWERS_PRESSURE },
-		{ 1, 900, ANSWERS_PRESSURE },
-		{ 1, 800, ANSWERS_ALWAYS }, /* others have budgets, too */
+		{ 1, 800, CACHE_UNDER_LOAD },
+		{ 2, 400, CACHE_UNDER_LOAD },
+		{ 1, 900, CACHE_UNDER_LOAD },
+		{ 1, 800, CACHE_ALWAYS }, /* others have budgets, too */
 	};
 	struct minute m;
 
@@ -333,9 +332,9 @@ static void who_is_known_among_forged_neighbours(void **state)
 
 			answers(FAMILY_QUAKE3, rows[i].when);
 			know_both();
-			known_note(&kern.live->answering.known,
-				   known_network(net_of(who)), 0, KNOWN_AROUND,
-				   known_minute(kern.live->clock_ns), kern.live->keys);
+			known_note(&kern.live->cache.known, known_network(net_of(who)), 0,
+				   KNOWN_AROUND, known_minute(kern.live->clock_ns),
+				   kern.live->keys);
 			a_minute_among_forged(who, ipv6, rows[i].often, 253,
 					      rows[i].reply_n, &m);
 			assert_true(m.told * 100 >= m.asked * 99);
@@ -354,8 +353,8 @@ static void who_has_proven_it_among_forged_browsers(void **state)
 	for (int ipv6 = 0; ipv6 < 2; ipv6++) {
 		const char *who = ipv6 ? "2001:db8:1::1" : "192.0.2.1";
 
-		answers(FAMILY_QUAKE3, ANSWERS_PRESSURE);
-		known_note(&kern.live->answering.known, net_of(who), 64, KNOWN_PROVEN,
+		answers(FAMILY_QUAKE3, CACHE_UNDER_LOAD);
+		known_note(&kern.live->cache.known, net_of(who), 64, KNOWN_PROVEN,
 			   known_minute(kern.live->clock_ns), kern.live->keys);
 		a_minute_among_forged(who, ipv6, 1, NEIGHBOURS, 800, &m);
 		assert_true(m.told * 100 >= m.asked * 99);
@@ -369,7 +368,7 @@ static void the_lists_are_heard(void **state)
 			  foe = { .from = "192.0.2.34" };
 
 	(void)state;
-	answers(FAMILY_QUAKE3, ANSWERS_PRESSURE);
+	answers(FAMILY_QUAKE3, CACHE_UNDER_LOAD);
 	learn_quake3();
 	kern_list(&kern, true, "192.0.2.33", 128);
 	kern_list(&kern, false, "192.0.2.34", 128);
@@ -392,10 +391,10 @@ static void answers_or_demands(void)
 	struct frame_spec other = { .from = "10.9.9.9" };
 	struct service s;
 
-	answers(FAMILY_QUAKE3, ANSWERS_PRESSURE);
+	answers(FAMILY_QUAKE3, CACHE_UNDER_LOAD);
 	demand(FAMILY_QUAKE3, VALIDATION_UNDER_LOAD);
 	s = kern.live->tables[0].services[0];
-	s.answers = ANSWERS_PRESSURE;
+	s.cache = CACHE_UNDER_LOAD;
 	s.budget[CLASS_QUERY].global = kern_rate(1, 4);
 	kern_service(&kern, 0, 0, &s);
 	learn_quake3();
@@ -451,7 +450,7 @@ static void a_neighbour_proves_its_address(void **state)
 
 	(void)state;
 	answers_or_demands();
-	known_note(&kern.live->answering.known, known_network(net_of("192.0.2.1")), 0,
+	known_note(&kern.live->cache.known, known_network(net_of("192.0.2.1")), 0,
 		   KNOWN_AROUND, known_minute(kern.live->clock_ns), kern.live->keys);
 	/* Room for one answer in the network's half, 41 bytes longer than its question.
 	 */
@@ -482,9 +481,9 @@ static void the_server_leaves_a_half(void **state)
 	const unsigned int all = ALLOWANCE / 942;
 
 	(void)state;
-	answers(FAMILY_QUAKE3, ANSWERS_PRESSURE);
+	answers(FAMILY_QUAKE3, CACHE_UNDER_LOAD);
 	know_both();
-	known_note(&kern.live->answering.known, known_network(net_of("192.0.2.1")), 0,
+	known_note(&kern.live->cache.known, known_network(net_of("192.0.2.1")), 0,
 		   KNOWN_AROUND, known_minute(kern.live->clock_ns), kern.live->keys);
 	amplification(ALLOWANCE, 20);
 	assert_int_equal(server_says("192.0.2.77", BYTES(OOB "statusResponse\n")),
@@ -496,8 +495,8 @@ static void the_server_leaves_a_half(void **state)
 	assert_int_equal(server_says("192.0.2.77", BYTES(OOB "challengeResponse ")), all);
 	assert_int_equal(server_says("203.0.113.77", BYTES(OOB "statusResponse\n")), all);
 	/* And to who signs on to NetQuake, and is no player before its third answer. */
-	answers(FAMILY_NETQUAKE, ANSWERS_PRESSURE);
-	known_note(&kern.live->answering.known, known_network(net_of("192.0.2.1")), 0,
+	answers(FAMILY_NETQUAKE, CACHE_UNDER_LOAD);
+	known_note(&kern.live->cache.known, known_network(net_of("192.0.2.1")), 0,
 		   KNOWN_AROUND, known_minute(kern.live->clock_ns), kern.live->keys);
 	amplification(ALLOWANCE, 20);
 	assert_int_equal(server_says("192.0.2.77", BYTES("\0\x10\x03\x84")), all);

@@ -27,7 +27,7 @@ static void what_the_server_says_word_for_word(void **state)
 	char want[600];
 
 	(void)state;
-	answers(FAMILY_QUAKE3, ANSWERS_PRESSURE);
+	answers(FAMILY_QUAKE3, CACHE_UNDER_LOAD);
 	know_both();
 	for (size_t w = 0; w < COUNT(wraps); w++) {
 		for (size_t i = 0; i < COUNT(rows); i++) {
@@ -55,10 +55,10 @@ static void what_the_server_says_word_for_word(void **state)
 /* A head of odd length, a tail of odd length, and nonces of any: each sum is right. */
 static void any_length_has_its_checksum(void **state)
 {
-	char reply[TEMPLATE_TEXT], question[80], want[TEMPLATE_TEXT], nonce[40];
+	char reply[CACHE_TEXT], question[80], want[CACHE_TEXT], nonce[40];
 
 	(void)state;
-	answers(FAMILY_QUAKE3, ANSWERS_PRESSURE);
+	answers(FAMILY_QUAKE3, CACHE_UNDER_LOAD);
 	know_both();
 	for (size_t head = 1; head < 40; head++) {
 		int n = snprintf(reply, sizeof(reply),
@@ -86,16 +86,16 @@ static void any_length_has_its_checksum(void **state)
  */
 static void the_largest(void **state)
 {
-	static char reply[TEMPLATE_TEXT + 1] = OOB "statusResponse\n";
+	static char reply[CACHE_TEXT + 1] = OOB "statusResponse\n";
 	const struct ask_form *forms;
-	struct template t;
+	struct cache_entry t;
 	size_t count;
 
 	(void)state;
 	memset(reply + 19, 'x', sizeof(reply) - 19);
-	answers(FAMILY_QUAKE3, ANSWERS_PRESSURE);
+	answers(FAMILY_QUAKE3, CACHE_UNDER_LOAD);
 	know_both();
-	learn(FAMILY_QUAKE3, 3, "", reply, TEMPLATE_TEXT);
+	learn(FAMILY_QUAKE3, 3, "", reply, CACHE_TEXT);
 	for (size_t w = 0; w < COUNT(wraps); w++) {
 		flood();
 		say(&wraps[w], BYTES(OOB "getstatus"), &say_);
@@ -104,12 +104,12 @@ static void the_largest(void **state)
 			assert_int_not_equal(say_.action, XDP_TX);
 			continue;
 		}
-		assert_told(reply, TEMPLATE_TEXT);
+		assert_told(reply, CACHE_TEXT);
 		assert_true(say_.n <= 1514 + 8);
 	}
 	forms = ask_forms(FAMILY_QUAKE3, &count);
 	assert_non_null(ask_template(FAMILY_QUAKE3, &forms[3], "", 0, reply,
-				     TEMPLATE_TEXT + 1, TEMPLATE_TEXT, 1, &t));
+				     CACHE_TEXT + 1, CACHE_TEXT, 1, &t));
 }
 
 /*
@@ -120,17 +120,16 @@ static void list_told(enum wire_family family, size_t form, const char *question
 		      const char *head, bool nul)
 {
 	static const struct frame_spec other = { .from = "198.51.100.7" };
-	char reply[4096], want[TEMPLATE_TEXT + 1];
+	char reply[4096], want[CACHE_TEXT + 1];
 	size_t line, n = (size_t)sprintf(reply, "%s\\hostname\\full\n", head);
 
 	for (int i = 0; i < 90; i++)
 		n += (size_t)sprintf(reply + n, "%d 50 \"player %d of this\"\n", i, i);
-	answers(family, ANSWERS_PRESSURE);
+	answers(family, CACHE_UNDER_LOAD);
 	know_both();
 	learn(family, form, "", reply, n + nul);
 	for (size_t w = 0; w < COUNT(wraps); w++) {
-		size_t most =
-			wraps[w].ipv6 ? TEMPLATE_TEXT - TEMPLATE_IPV6 : TEMPLATE_TEXT;
+		size_t most = wraps[w].ipv6 ? CACHE_TEXT - CACHE_IPV6 : CACHE_TEXT;
 
 		line = most - nul;
 		while (reply[line - 1] != '\n')
@@ -164,7 +163,7 @@ static void long_answer_may_be_fragmented(void **state)
 
 	(void)state;
 	memset(reply + 19, 'x', sizeof(reply) - 19);
-	answers(FAMILY_QUAKE3, ANSWERS_PRESSURE);
+	answers(FAMILY_QUAKE3, CACHE_UNDER_LOAD);
 	know_both();
 	for (size_t more = 0; more < 2; more++) {
 		learn(FAMILY_QUAKE3, 3, "", reply, ANSWER_LONG + more);
@@ -182,7 +181,7 @@ static void long_answer_may_be_fragmented(void **state)
 static void short_ones_leave_nothing_behind(void **state)
 {
 	(void)state;
-	answers(FAMILY_QUAKEWORLD, ANSWERS_PRESSURE);
+	answers(FAMILY_QUAKEWORLD, CACHE_UNDER_LOAD);
 	know_both();
 	learn(FAMILY_QUAKEWORLD, 4, "", BYTES("l"));
 	for (int i = 0; i < 3; i++)
@@ -197,7 +196,7 @@ static void short_ones_leave_nothing_behind(void **state)
 static void a_checksum_of_nought_is_ones(void **state)
 {
 	(void)state;
-	answers(FAMILY_QUAKEWORLD, ANSWERS_PRESSURE);
+	answers(FAMILY_QUAKEWORLD, CACHE_UNDER_LOAD);
 	know_both();
 	learn(FAMILY_QUAKEWORLD, 4, "", BYTES("l"));
 	for (size_t w = 0; w < 2; w++) {
@@ -223,7 +222,7 @@ static void answers_live_as_long_as_others(void **state)
 	static const size_t hops_at[] = { 28 - 8, 48 - 7 }; /* before the payload */
 
 	(void)state;
-	answers(FAMILY_QUAKE3, ANSWERS_PRESSURE);
+	answers(FAMILY_QUAKE3, CACHE_UNDER_LOAD);
 	know_both();
 	learn_quake3();
 	for (size_t w = 0; w < COUNT(hops_at); w++) {
@@ -259,7 +258,7 @@ static void what_is_not_known_is_not_answered(void **state)
 	};
 
 	(void)state;
-	answers(FAMILY_QUAKE3, ANSWERS_PRESSURE);
+	answers(FAMILY_QUAKE3, CACHE_UNDER_LOAD);
 	know_both();
 	learn_quake3();
 	flood();
@@ -280,7 +279,7 @@ static void what_is_not_known_is_not_answered(void **state)
 static void none_is_older_than_it_may_be(void **state)
 {
 	(void)state;
-	answers(FAMILY_QUAKE3, ANSWERS_PRESSURE);
+	answers(FAMILY_QUAKE3, CACHE_UNDER_LOAD);
 	know_both();
 	learn_quake3();
 	for (int second = 0; second < 8; second++) {
@@ -294,7 +293,7 @@ static void none_is_older_than_it_may_be(void **state)
 static void always_is_always(void **state)
 {
 	(void)state;
-	answers(FAMILY_QUAKE3, ANSWERS_ALWAYS);
+	answers(FAMILY_QUAKE3, CACHE_ALWAYS);
 	say(&wraps[0], BYTES(OOB "getstatus"), &say_);
 	assert_int_equal(say_.action, XDP_PASS); /* there is none yet */
 	pass_time(2 * SECOND);
@@ -316,14 +315,14 @@ static void always_spends_no_more_beside_the_proven(void **state)
 	for (int proven = 0; proven < 2; proven++) {
 		int passed = 0;
 
-		answers(FAMILY_QUAKE3, ANSWERS_ALWAYS);
+		answers(FAMILY_QUAKE3, CACHE_ALWAYS);
 		s = kern.live->tables[0].services[0];
 		s.validation = VALIDATION_UNDER_LOAD;
 		s.budget[CLASS_QUERY].global = kern_rate(100, 100);
 		s.budget[CLASS_QUERY].source = kern_rate(1, 3);
 		kern_service(&kern, 0, 0, &s);
 		if (proven)
-			known_note(&kern.live->answering.known, net_of("10.1.1.1"), 60,
+			known_note(&kern.live->cache.known, net_of("10.1.1.1"), 60,
 				   KNOWN_PROVEN, known_minute(kern.live->clock_ns),
 				   kern.live->keys);
 		for (int i = 0; i < 5; i++) {
@@ -342,13 +341,13 @@ static void off_and_observed_is_off(void **state)
 	struct service s;
 
 	(void)state;
-	answers(FAMILY_QUAKE3, ANSWERS_OFF);
+	answers(FAMILY_QUAKE3, CACHE_OFF);
 	know_both();
 	learn_quake3();
 	flood();
 	say(&wraps[0], BYTES(OOB "getstatus"), &say_);
 	assert_int_equal(say_.action, XDP_DROP);
-	answers(FAMILY_QUAKE3, ANSWERS_ALWAYS);
+	answers(FAMILY_QUAKE3, CACHE_ALWAYS);
 	s = kern.live->tables[0].services[0];
 	s.observe = 1;
 	kern_service(&kern, 0, 0, &s);
@@ -373,9 +372,9 @@ static volatile bool torn_stop;
 
 static void *flip(void *context)
 {
-	static struct template texts[TORN_TEXTS];
-	static char text[TEMPLATE_TEXT] = OOB "statusResponse\n";
-	struct template_pair *pair = &kern.live->answering.templates[3];
+	static struct cache_entry texts[TORN_TEXTS];
+	static char text[CACHE_TEXT] = OOB "statusResponse\n";
+	struct cache_pair *pair = &kern.live->cache.entries[3];
 	struct timespec pause = { .tv_nsec = 20000 };
 	const struct ask_form *forms;
 	size_t count;
@@ -385,7 +384,7 @@ static void *flip(void *context)
 	for (int i = 0; i < TORN_TEXTS; i++) {
 		memset(text + 19, 'a' + i, sizeof(text) - 19);
 		ask_template(FAMILY_QUAKE3, &forms[3], "", 0, text, TORN_LENGTH('a' + i),
-			     TEMPLATE_TEXT, kern.live->clock_ns, &texts[i]);
+			     CACHE_TEXT, kern.live->clock_ns, &texts[i]);
 	}
 	for (unsigned int turn = 0; !torn_stop; turn++) {
 		__u64 generation = pair->generation;
@@ -407,11 +406,11 @@ static void no_answer_is_torn(void **state)
 	pthread_t writer;
 
 	(void)state;
-	answers(FAMILY_QUAKE3, ANSWERS_PRESSURE);
+	answers(FAMILY_QUAKE3, CACHE_UNDER_LOAD);
 	kern_list_as(&kern, true, "192.0.2.1", 128, LIST_LIVE_UNLIMITED);
 	flood();
 	torn_stop = false;
-	before = kern.live->answering.templates[3].generation;
+	before = kern.live->cache.entries[3].generation;
 	assert_int_equal(pthread_create(&writer, NULL, flip, NULL), 0);
 	for (unsigned long i = 0; i < rounds; i++) {
 		say(&wraps[0], BYTES(OOB "getstatus"), &say_);
@@ -427,7 +426,7 @@ static void no_answer_is_torn(void **state)
 	torn_stop = true;
 	pthread_join(writer, NULL);
 	print_message("%lu answers, %llu flips, none torn\n", told,
-		      kern.live->answering.templates[3].generation - before);
+		      kern.live->cache.entries[3].generation - before);
 	assert_true(told > rounds / 2);
 }
 int main(void)

@@ -21,14 +21,14 @@ static struct said say_;
 static inline void learn(enum wire_family family, size_t form, const char *nonce,
 			 const char *reply, size_t n)
 {
-	struct template_pair *pair = &kern.live->answering.templates[form];
+	struct cache_pair *pair = &kern.live->cache.entries[form];
 	const struct ask_form *forms;
 	size_t count;
 
 	forms = ask_forms(family, &count);
 	assert_true(form < count);
 	assert_null(ask_template(family, &forms[form], nonce, strlen(nonce), reply, n,
-				 TEMPLATE_TEXT, kern.live->clock_ns,
+				 CACHE_TEXT, kern.live->clock_ns,
 				 &pair->half[~pair->generation & 1]));
 	pair->generation++;
 }
@@ -50,21 +50,21 @@ static inline void forget_recent(void)
 }
 
 /* A service that has a budget for one question, and answers. */
-static inline void answers(enum wire_family family, enum answering when)
+static inline void answers(enum wire_family family, enum cache_mode when)
 {
 	struct service s = kern_open_service(family);
 	static const struct known_table nobody;
 
-	s.answers = (__u8)when;
+	s.cache = (__u8)when;
 	s.budget[CLASS_QUERY].global = kern_rate(1, 1);
 	kern_service(&kern, 0, 0, &s);
 	kern_port(&kern, 0, PORT, 0, false);
 	pass_time(1000 * SECOND);
-	memset(kern.live->answering.templates, 0, 64 * sizeof(struct template_pair));
-	kern.live->answering.known = nobody;
+	memset(kern.live->cache.entries, 0, 64 * sizeof(struct cache_pair));
+	kern.live->cache.known = nobody;
 	forget_recent();
-	kern.live->answering.until_ns[0] = 0;
-	kern.live->answering.cap = (struct answer_cap){ 0 };
+	kern.live->cache.until_ns[0] = 0;
+	kern.live->cache.cap = (struct cache_cap){ 0 };
 	kern.live->lists = 0;
 	kern.live->amplification = (struct amplification_limit){ 0 };
 }
@@ -83,8 +83,8 @@ static inline void know(const char *address)
 	__u32 minute = known_minute(kern.live->clock_ns);
 
 	for (__u32 ago = 3; ago; ago--)
-		known_note(&kern.live->answering.known, net_of(address), 64, 0,
-			   minute - ago, kern.live->keys);
+		known_note(&kern.live->cache.known, net_of(address), 64, 0, minute - ago,
+			   kern.live->keys);
 }
 
 static inline void know_both(void)

@@ -331,7 +331,7 @@ static void challenges_have_the_rate_that_was_said(void **state)
 /* A quarter of a second's worth at once; of none nothing, whatever was saved up. */
 static void answers_cost_what_was_said(void **state)
 {
-	const struct answer_cap *cap = &kern.live->answering.cap;
+	const struct cache_cap *cap = &kern.live->cache.cap;
 
 	(void)state;
 	add("a", 27960);

@@ -23,7 +23,7 @@ static void rich_services(void)
 	add("ffa", FAMILY_QUAKE3, 27960)->ports[1] = 27961;
 	config->services[0].port_count = 2;
 	config->services[0].service.validation = VALIDATION_UNDER_LOAD;
-	config->services[0].service.answers = ANSWERS_ALWAYS;
+	config->services[0].service.cache = CACHE_ALWAYS;
 	s = add("duel", FAMILY_QUAKEWORLD, 27500);
 	s->ports[s->port_count++] = 65535;
 	at(s, "198.51.100.7");
@@ -57,8 +57,8 @@ static void the_rest_by_default(void)
 	for (int slot = 0; slot < SERVICES_MAX; slot++)
 		memcpy(was->validation.share[slot], was->validation.rate,
 		       sizeof(was->validation.rate));
-	was->answering.cap = (struct answer_cap){ .byte_ns = SECOND / 2500000,
-						  .burst_ns = SECOND / 4 };
+	was->cache.cap =
+		(struct cache_cap){ .byte_ns = SECOND / 2500000, .burst_ns = SECOND / 4 };
 }
 
 static void one_after_the_other(void **state)
@@ -87,7 +87,7 @@ static void one_after_the_other(void **state)
 	at(s, "203.0.113.6");
 	add("duel", FAMILY_QUAKEWORLD, 27500);
 	add("ffa", FAMILY_QUAKE2, 27910);
-	add("newer", FAMILY_AUTO, 28001)->service.answers = ANSWERS_PRESSURE;
+	add("newer", FAMILY_AUTO, 28001)->service.cache = CACHE_UNDER_LOAD;
 	config->observe = true;
 	apply((const __u32[]){ 4, 3, 1, 0, 5 }, 0x30, 0);
 	the_rest_by_default();

@@ -130,7 +130,7 @@ static void serve_defaults(enum wire_family family)
 
 	demand(family, VALIDATION_UNDER_LOAD);
 	config_service_defaults(family, &s);
-	s.answers = ANSWERS_OFF;
+	s.cache = CACHE_OFF;
 	kern_service(&kern, 0, 0, &s);
 	amplification(AMPLIFICATION_ALLOWANCE, AMPLIFICATION_REFILL_S);
 	pass_time(1000 * SECOND);

@@ -30,7 +30,7 @@ static void what_is_not_told_is_found(void **state)
 {
 	const struct bpf_program *const programs[2] = {
 		kern.skel->progs.shield_validate,
-		kern.skel->progs.shield_answer,
+		kern.skel->progs.shield_cache,
 	};
 
 	(void)state;

@@ -11,7 +11,7 @@ static void quiet_days_make_known(void **state)
 	struct frame_spec far = { .from = "192.0.2.9" };
 
 	(void)state;
-	answers(FAMILY_QUAKE3, ANSWERS_PRESSURE);
+	answers(FAMILY_QUAKE3, CACHE_UNDER_LOAD);
 	/* From the beginning of a minute on, or two seconds could be two of them. */
 	pass_time((1ull << KNOWN_SHIFT) - kern.live->clock_ns % (1ull << KNOWN_SHIFT));
 	for (int minute = 0; minute < 3; minute++) {
@@ -46,16 +46,15 @@ static void quiet_days_make_known(void **state)
 static void known_is_who_is_as_far_as_it_was(void **state)
 {
 	(void)state;
-	answers(FAMILY_QUAKE3, ANSWERS_PRESSURE);
+	answers(FAMILY_QUAKE3, CACHE_UNDER_LOAD);
 	learn_quake3();
 	for (__u32 hops = 55; hops < 75; hops++) {
 		__u32 minute = known_minute(kern.live->clock_ns);
 
-		memset(&kern.live->answering.known, 0,
-		       sizeof(kern.live->answering.known));
+		memset(&kern.live->cache.known, 0, sizeof(kern.live->cache.known));
 		for (__u32 ago = 4; ago; ago--)
-			known_note(&kern.live->answering.known, net_of("192.0.2.1"), hops,
-				   0, minute - ago, kern.live->keys);
+			known_note(&kern.live->cache.known, net_of("192.0.2.1"), hops, 0,
+				   minute - ago, kern.live->keys);
 		pass_time(SECOND / 10);
 		kern.live->sources[0] = 0;
 		flood();
@@ -78,7 +77,7 @@ static bool asks_for(const struct frame_spec *from, unsigned int minutes)
 		assert_int_equal(say_.action, XDP_PASS);
 		pass_time(2 * SECOND);
 	}
-	return known_lasts(known_find(&l->answering.known, net_of(from->from), l->keys),
+	return known_lasts(known_find(&l->cache.known, net_of(from->from), l->keys),
 			   known_minute(l->clock_ns));
 }
 
@@ -89,11 +88,11 @@ static void beside_who_is_known_few_minutes_count(void **state)
 	static const struct frame_spec far = { .from = "198.51.100.7" };
 
 	(void)state;
-	answers(FAMILY_QUAKE3, ANSWERS_PRESSURE);
+	answers(FAMILY_QUAKE3, CACHE_UNDER_LOAD);
 	while (known_minute(kern.live->clock_ns) % KNOWN_SELDOM)
 		pass_time(1ull << KNOWN_SHIFT);
 	know_both();
-	known_note(&kern.live->answering.known, known_network(net_of("192.0.2.1")), 0,
+	known_note(&kern.live->cache.known, known_network(net_of("192.0.2.1")), 0,
 		   KNOWN_AROUND, known_minute(kern.live->clock_ns), kern.live->keys);
 	assert_false(asks_for(&neighbour, KNOWN_SELDOM - 1));
 	assert_true(asks_for(&far, 3));
@@ -101,8 +100,8 @@ static void beside_who_is_known_few_minutes_count(void **state)
 	assert_true(asks_for(&neighbour, 2 * KNOWN_SELDOM));
 	/* Who is known goes on to be. */
 	assert_true(asks_for(&(struct frame_spec){ .from = "192.0.2.1" }, 1));
-	assert_int_equal((__u32)known_find(&kern.live->answering.known,
-					   net_of("192.0.2.1"), kern.live->keys),
+	assert_int_equal((__u32)known_find(&kern.live->cache.known, net_of("192.0.2.1"),
+					   kern.live->keys),
 			 known_minute(kern.live->clock_ns));
 }
 
@@ -112,14 +111,14 @@ static void answers_at_leisure(enum wire_family family)
 	static const char *const known[] = { "192.0.2.1", "2001:db8:1::1" };
 	struct service s = kern_open_service(family);
 
-	answers(family, ANSWERS_PRESSURE);
-	s.answers = ANSWERS_PRESSURE;
+	answers(family, CACHE_UNDER_LOAD);
+	s.cache = CACHE_UNDER_LOAD;
 	s.budget[CLASS_QUERY].prefix = kern_rate(1, 4);
 	kern_service(&kern, 0, 0, &s);
 	know_both();
 	for (size_t i = 0; i < COUNT(known); i++)
-		known_note(&kern.live->answering.known, known_network(net_of(known[i])),
-			   0, KNOWN_AROUND, known_minute(kern.live->clock_ns),
+		known_note(&kern.live->cache.known, known_network(net_of(known[i])), 0,
+			   KNOWN_AROUND, known_minute(kern.live->clock_ns),
 			   kern.live->keys);
 }
 
@@ -157,7 +156,7 @@ static void among_neighbours(enum wire_family family, const struct frame_spec *k
 			assert_int_equal(say_.action, XDP_DROP);
 		}
 	}
-	assert_true(kern.live->answering.until_ns[0] < kern.live->clock_ns);
+	assert_true(kern.live->cache.until_ns[0] < kern.live->clock_ns);
 	/* While its network has a budget the server itself answers it. */
 	pass_time(20 * SECOND);
 	learn_status(family);
@@ -189,7 +188,7 @@ static void no_address_is_a_network(void **state)
 	static const struct frame_spec name = { .ipv6 = true, .from = "0:1:c0:2::1" };
 
 	(void)state;
-	answers(FAMILY_QUAKE3, ANSWERS_PRESSURE);
+	answers(FAMILY_QUAKE3, CACHE_UNDER_LOAD);
 	assert_true(net_of(name.from) == known_network(net_of("192.0.2.1")));
 	assert_false(asks_for(&name, 2 * KNOWN_SELDOM));
 }
@@ -212,7 +211,7 @@ static void who_is_refused_gets_not_known(void **state)
 		}
 	}
 	for (int i = 0; i < 2; i++)
-		assert_int_equal(known_lasts(known_find(&l->answering.known,
+		assert_int_equal(known_lasts(known_find(&l->cache.known,
 							net_of(around[i].from), l->keys),
 					     known_minute(l->clock_ns)),
 				 !i);
@@ -226,10 +225,10 @@ static void a_neighbour_asks_like_a_browser(void **state)
 	unsigned int told = 0;
 
 	(void)state;
-	answers(FAMILY_QUAKE3, ANSWERS_PRESSURE);
-	kern.live->answering.cap = (struct answer_cap){ 0 };
+	answers(FAMILY_QUAKE3, CACHE_UNDER_LOAD);
+	kern.live->cache.cap = (struct cache_cap){ 0 };
 	know("192.0.2.1");
-	known_note(&kern.live->answering.known, known_network(net_of("192.0.2.1")), 0,
+	known_note(&kern.live->cache.known, known_network(net_of("192.0.2.1")), 0,
 		   KNOWN_AROUND, known_minute(kern.live->clock_ns), kern.live->keys);
 	for (unsigned int i = 0; i < 600; i++) {
 		char address[32];

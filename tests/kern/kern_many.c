@@ -24,7 +24,7 @@ static void host(int count)
 		kern_service(&kern, 0, (__u32)i % 8, &s);
 		kern_port(&kern, 0, (__u16)(PORT + i), i % 8, false);
 	}
-	kern.live->answering.until_ns[0] = 0;
+	kern.live->cache.until_ns[0] = 0;
 	amplification(config_allowance(&config), AMPLIFICATION_REFILL_S);
 	pass_time(1000 * SECOND);
 }

@@ -135,7 +135,7 @@ static void what_was_sent_to_all_is_not_answered(void **state)
 static void nor_are_they_told(void **state)
 {
 	(void)state;
-	answers(FAMILY_QUAKE3, ANSWERS_ALWAYS);
+	answers(FAMILY_QUAKE3, CACHE_ALWAYS);
 	kern.live->tables[0].services[0].budget[CLASS_QUERY].global = kern_rate(1000, 9);
 	for (size_t i = 0; i < COUNT(impossible); i++) {
 		struct frame_spec spec = { .ipv6 = impossible[i].ipv6,

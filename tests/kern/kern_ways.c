@@ -45,7 +45,7 @@ static const struct peer {
 
 static struct counters counted[SHIELDS], sent[SHIELDS];
 static __u64 before[REASON_COUNT];
-static __u64 answers[REASON_COUNT]; /* of all families */
+static __u64 cache[REASON_COUNT]; /* of all families */
 
 static struct player_cell *cell_of(struct kern *k, const struct peer *peer)
 {
@@ -195,7 +195,7 @@ static __u64 seen(enum reason reason)
 		       sent[PLAIN].by[kind][reason].packets;
 	since = sum - before[reason];
 	before[reason] = sum;
-	answers[reason] += since;
+	cache[reason] += since;
 	return since;
 }
 
@@ -396,7 +396,7 @@ static void every_answer_was_given(void)
 
 		for (size_t i = 0; i < COUNT(never); i++)
 			wanted = wanted && never[i] != r;
-		if (!wanted || answers[r])
+		if (!wanted || cache[r])
 			continue;
 		print_error("SEED=%u: never %s\n", seed, reason_name(r));
 		fail();

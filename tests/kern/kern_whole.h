@@ -81,7 +81,7 @@ static inline int end(void **state)
 /* Something in all that belongs to slots, that of another in each. */
 static inline void fill(void)
 {
-	struct answer_state *a = &shield.shared->answering;
+	struct cache_state *a = &shield.shared->cache;
 	struct validation_state *p = &shield.shared->validation;
 
 	for (__u32 slot = 0; slot < SERVICES_MAX; slot++) {
@@ -91,9 +91,8 @@ static inline void fill(void)
 			p->globals[budget_index(slot, class)] = 300 + slot;
 			shield.shared->globals[budget_index(slot, class)] = 400 + slot;
 		}
-		for (__u32 form = 0; form < TEMPLATE_FORMS; form++) {
-			struct template_pair *t =
-				&a->templates[slot * TEMPLATE_FORMS + form];
+		for (__u32 form = 0; form < CACHE_FORMS; form++) {
+			struct cache_pair *t = &a->entries[slot * CACHE_FORMS + form];
 
 			t->generation = slot + form;
 			t->half[0].made_ns = 500 + slot;
@@ -156,10 +155,9 @@ static inline void expect_fresh(__u32 slot)
 		was->validation.globals[budget_index(slot, class)] = 0;
 	}
 	was->validation.until_ns[slot] = 0;
-	was->answering.until_ns[slot] = 0;
-	for (__u32 form = 0; form < TEMPLATE_FORMS; form++) {
-		struct template_pair *t =
-			&was->answering.templates[slot * TEMPLATE_FORMS + form];
+	was->cache.until_ns[slot] = 0;
+	for (__u32 form = 0; form < CACHE_FORMS; form++) {
+		struct cache_pair *t = &was->cache.entries[slot * CACHE_FORMS + form];
 
 		memset(&t->half[++t->generation & 1], 0, sizeof(t->half[0]));
 	}
@@ -253,10 +251,10 @@ static inline void assert_live(void)
 	SAME(validation.until_ns);
 	SAME(validation.globals);
 	SAME(validation);
-	SAME(answering.until_ns);
-	SAME(answering.cap);
-	SAME(answering.templates);
-	SAME(answering);
+	SAME(cache.until_ns);
+	SAME(cache.cap);
+	SAME(cache.entries);
+	SAME(cache);
 	SAME(players);
 	SAME(listed);
 	SAME(moved);

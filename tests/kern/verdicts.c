@@ -143,12 +143,12 @@ static void family_steps(enum wire_family family, unsigned int rounds)
 
 	memset(&s, 0, sizeof(s));
 	config_service_defaults(family, &s);
-	answers(family, ANSWERS_PRESSURE);
+	answers(family, CACHE_UNDER_LOAD);
 	demand(family, VALIDATION_UNDER_LOAD);
 	s.family = (__u8)family;
 	s.active = 1;
 	s.validation = VALIDATION_UNDER_LOAD;
-	s.answers = ANSWERS_PRESSURE;
+	s.cache = CACHE_UNDER_LOAD;
 	kern_service(&kern, 0, 0, &s);
 	for (unsigned int i = 0; i < CLIENTS; i++)
 		peer_draw(&clients[i], i);

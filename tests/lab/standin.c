@@ -44,7 +44,7 @@ static const struct answer {
 	unsigned int size;
 	bool echo;
 	unsigned int more; /* datagrams of the same size that follow */
-} answers[] = {
+} cache[] = {
 	{ "quake3", "getstatus", BYTES(OOB "statusResponse\n"), 868, true, 0 },
 	{ "quake3", "getinfo", BYTES(OOB "infoResponse\n"), 170, true, 0 },
 	{ "quake3", "rcon", BYTES(OOB "print\nBad rconpassword.\n"), 28, false, 0 },
@@ -255,8 +255,8 @@ static bool reply(const struct sockaddr_in6 *from, const char *word, const char 
 	char data[MESSAGE_MAX];
 	size_t size;
 
-	for (size_t i = 0; i < sizeof(answers) / sizeof(*answers); i++) {
-		const struct answer *a = &answers[i];
+	for (size_t i = 0; i < sizeof(cache) / sizeof(*cache); i++) {
+		const struct answer *a = &cache[i];
 
 		if (strcmp(a->protocol, server.dialect->name) != 0 ||
 		    strcasecmp(a->word, word) != 0)

@@ -53,7 +53,7 @@ shield_cpu()
 	awk '{ print $14 + $15 }' "/proc/$shield_pid/stat"
 }
 
-flooded() # SECONDS
+cache_active() # SECONDS
 {
 	local before after
 

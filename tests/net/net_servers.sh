@@ -116,7 +116,7 @@ controlled()
 	control_off
 }
 
-flooded() # NAME PAYLOAD [floodgen arguments]
+cache_active() # NAME PAYLOAD [floodgen arguments]
 {
 	joined "$1" --payload "$2" --from "$NET_FLOOD" --sources "$NET_SOURCES" "${@:3}"
 }

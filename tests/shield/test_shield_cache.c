@@ -16,7 +16,7 @@
 
 static void pressure_ends(void **state)
 {
-	__u64 *until = shield.shared->answering.until_ns;
+	__u64 *until = shield.shared->cache.until_ns;
 
 	(void)state;
 	until[3] = fake_now + 1;
@@ -27,34 +27,33 @@ static void pressure_ends(void **state)
 	assert_false(shield_flooded(&shield, 2));
 	assert_true(shield_flooded(&shield, SERVICES_MAX - 1));
 	/* The member after the last slot is another. */
-	shield.shared->answering.cap.byte_ns = ~0ull;
+	shield.shared->cache.cap.byte_ns = ~0ull;
 	assert_false(shield_flooded(&shield, SERVICES_MAX));
 }
 
 /* Written into the place that is not read, and nowhere else; and all forgotten. */
 static void templates_are_put_where_nobody_reads(void **state)
 {
-	struct answer_state *want = malloc(sizeof(*want)),
-			    *is = &shield.shared->answering;
-	struct template t = { .made_ns = 5, .request_length = 9 };
+	struct cache_state *want = malloc(sizeof(*want)), *is = &shield.shared->cache;
+	struct cache_entry t = { .made_ns = 5, .request_length = 9 };
 
 	(void)state;
 	assert_non_null(want);
 	memset(is, 0x11, sizeof(*is));
-	is->templates[3 * TEMPLATE_FORMS + 2].generation = 8;
+	is->entries[3 * CACHE_FORMS + 2].generation = 8;
 	*want = *is;
-	want->templates[3 * TEMPLATE_FORMS + 2].generation = 9;
-	want->templates[3 * TEMPLATE_FORMS + 2].half[1] = t;
+	want->entries[3 * CACHE_FORMS + 2].generation = 9;
+	want->entries[3 * CACHE_FORMS + 2].half[1] = t;
 	shield_template_put(&shield, 3, 2, &t);
 	shield_template_put(&shield, SERVICES_MAX, 2, &t);
-	shield_template_put(&shield, 3, TEMPLATE_FORMS, &t);
+	shield_template_put(&shield, 3, CACHE_FORMS, &t);
 	assert_memory_equal(is, want, sizeof(*is));
-	want->templates[3 * TEMPLATE_FORMS + 2].generation = 10;
-	want->templates[3 * TEMPLATE_FORMS + 2].half[0] = t;
+	want->entries[3 * CACHE_FORMS + 2].generation = 10;
+	want->entries[3 * CACHE_FORMS + 2].half[0] = t;
 	shield_template_put(&shield, 3, 2, &t);
 	assert_memory_equal(is, want, sizeof(*is));
-	for (__u32 form = 0; form < TEMPLATE_FORMS; form++) {
-		struct template_pair *p = &want->templates[3 * TEMPLATE_FORMS + form];
+	for (__u32 form = 0; form < CACHE_FORMS; form++) {
+		struct cache_pair *p = &want->entries[3 * CACHE_FORMS + form];
 
 		memset(&p->half[++p->generation & 1], 0, sizeof(p->half[0]));
 	}
@@ -90,12 +89,12 @@ static void questions_are_read(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct template t = { .made_ns = fake_now - 7,
-				      .request_length = (__u8)rows[i].n,
-				      .nonce = rows[i].nonce,
-				      .head = 40,
-				      .ended = 1,
-				      .cuts = { { .tail = 20 }, { .tail = 10 } } };
+		struct cache_entry t = { .made_ns = fake_now - 7,
+					 .request_length = (__u8)rows[i].n,
+					 .nonce = rows[i].nonce,
+					 .head = 40,
+					 .ended = 1,
+					 .cuts = { { .tail = 20 }, { .tail = 10 } } };
 		struct shield_template seen;
 
 		memset(&seen, 0x5a, sizeof(seen));
@@ -113,7 +112,7 @@ static void questions_are_read(void **state)
 
 static void ages_of_answers(void **state)
 {
-	struct template t = { .made_ns = fake_now, .request_length = TEMPLATE_REQUEST };
+	struct cache_entry t = { .made_ns = fake_now, .request_length = CACHE_REQUEST };
 	struct shield_template seen;
 
 	(void)state;
@@ -121,8 +120,8 @@ static void ages_of_answers(void **state)
 	assert_int_equal(seen.age_ns, 0);
 	assert_true(shield_template_look(&t, fake_now, &seen));
 	assert_int_equal(seen.age_ns, 0);
-	assert_true(shield_template_look(&t, fake_now + 2 * TEMPLATE_NS, &seen));
-	assert_int_equal(seen.age_ns, 2 * TEMPLATE_NS);
+	assert_true(shield_template_look(&t, fake_now + 2 * CACHE_NS, &seen));
+	assert_int_equal(seen.age_ns, 2 * CACHE_NS);
 	assert_false(seen.fresh);
 	t.request_length++;
 	assert_false(shield_template_look(&t, fake_now, &seen));
@@ -149,7 +148,7 @@ static void the_rate_of_challenges_is_divided(void **state)
 	p->until_ns[3] = now + 2 * SECOND;
 	p->until_ns[5] = now + SECOND + 1;
 	p->until_ns[6] = now + SECOND;
-	shield.shared->answering.until_ns[7] = now + 2 * SECOND;
+	shield.shared->cache.until_ns[7] = now + 2 * SECOND;
 	shield_recent_turn(&shield, now + SECOND);
 	assert_int_equal(p->share[3][CHALLENGE_JOIN].cost_ns, 1200);
 	assert_int_equal(p->share[9][CHALLENGE_JOIN].cost_ns, 1200);
@@ -160,7 +159,7 @@ static void the_rate_of_challenges_is_divided(void **state)
 
 static void mark_windows_follow_the_rate_and_move(void **state)
 {
-	struct answer_state *a = &shield.shared->answering;
+	struct cache_state *a = &shield.shared->cache;
 	const struct recent_window *w = a->windows;
 	__u64 now = 100 * SECOND;
 	__u32 shut, from;

@@ -386,7 +386,7 @@ static void rooms_are_counted(void **state)
 		[ROOM_KNOWN] = { 2, KNOWN_MAX },
 	};
 	struct shield_room rooms[ROOM_COUNT];
-	struct known_cell *known = shield.shared->answering.known.cells;
+	struct known_cell *known = shield.shared->cache.known.cells;
 	__u32 now = known_minute(fake_now);
 
 	(void)state;
@@ -410,7 +410,7 @@ static __u64 known_of(__u64 net)
 	const __u64 *keys;
 	const struct known_table *t = shield_known_table(&shield, &keys);
 
-	assert_ptr_equal(t, &shield.shared->answering.known);
+	assert_ptr_equal(t, &shield.shared->cache.known);
 	assert_ptr_equal(keys, shield.shared->keys);
 	return known_find(t, net, keys);
 }
@@ -438,7 +438,7 @@ static void who_plays_is_known(void **state)
 
 static void know(__u64 net, __u32 minute, __u32 flags)
 {
-	known_note(&shield.shared->answering.known, net, 0, flags, minute,
+	known_note(&shield.shared->cache.known, net, 0, flags, minute,
 		   shield.shared->keys);
 }
 

@@ -16,11 +16,11 @@
 #include "shield/shield_clock.h"
 #include "shield/shield_internal.h"
 
-static struct template answer_to(const char *question, __u16 bytes)
+static struct cache_entry answer_to(const char *question, __u16 bytes)
 {
-	struct template t = { .made_ns = shield_clock(),
-			      .request_length = (__u8)(4 + strlen(question)),
-			      .head = bytes };
+	struct cache_entry t = { .made_ns = shield_clock(),
+				 .request_length = (__u8)(4 + strlen(question)),
+				 .head = bytes };
 
 	memset(t.request, 0xff, 4);
 	memcpy((char *)t.request + 4, question, strlen(question));
@@ -30,23 +30,23 @@ static struct template answer_to(const char *question, __u16 bytes)
 /* The newest of each question, of its own service, until they are forgotten. */
 static void the_newest_is_seen(void **state)
 {
-	struct shield_template seen[TEMPLATE_FORMS];
+	struct shield_template seen[CACHE_FORMS];
 	struct live *live = calloc(1, sizeof(*live));
 	struct shield s = { .shared = live };
-	struct template first = answer_to("getinfo", 100),
-			next = answer_to("getinfo", 101),
-			other = answer_to("getstatus", 900);
+	struct cache_entry first = answer_to("getinfo", 100),
+			   next = answer_to("getinfo", 101),
+			   other = answer_to("getstatus", 900);
 
 	(void)state;
 	assert_non_null(live);
 	assert_int_equal(shield_templates(&s, 3, seen), 0);
 	shield_template_put(&s, 3, 0, &first);
-	shield_template_put(&s, 3, TEMPLATE_FORMS - 1, &other);
+	shield_template_put(&s, 3, CACHE_FORMS - 1, &other);
 	assert_int_equal(shield_templates(&s, 3, seen), 2);
 	assert_int_equal(seen[0].bytes, 100);
 	assert_string_equal(seen[1].question, "getstatus");
 	assert_true(seen[0].fresh && seen[1].fresh);
-	assert_true(seen[0].age_ns < TEMPLATE_NS);
+	assert_true(seen[0].age_ns < CACHE_NS);
 	shield_template_put(&s, 3, 0, &next);
 	assert_int_equal(shield_templates(&s, 3, seen), 2);
 	assert_int_equal(seen[0].bytes, 101);
@@ -62,10 +62,10 @@ static void the_newest_is_seen(void **state)
  * give the slot away. */
 static void of_its_own_service(void **state)
 {
-	struct shield_template seen[TEMPLATE_FORMS];
+	struct shield_template seen[CACHE_FORMS];
 	struct live *live = calloc(1, sizeof(*live));
 	struct shield s = { .shared = live, .lock = open("/", O_RDONLY | O_CLOEXEC) };
-	struct template t = answer_to("getinfo", 100);
+	struct cache_entry t = answer_to("getinfo", 100);
 	int other = open("/", O_RDONLY | O_CLOEXEC);
 	struct service *now;
 

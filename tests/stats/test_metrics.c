@@ -452,7 +452,7 @@ static void cardinality(void **state)
 	for (int i = 0; i < 2; i++) {
 		snprintf(all[i].service.name, NAME_MAX_LEN, "s%d", i);
 		all[i].slot = (__u32)i;
-		all[i].template_count = TEMPLATE_FORMS;
+		all[i].template_count = CACHE_FORMS;
 		all[i].judged = JUDGED_YES;
 		all[i].in.unverified = all[i].out.unverified = (struct volume){ 1, 1 };
 		for (int kind = 0; kind < KIND_COUNT; kind++)

@@ -249,7 +249,7 @@ static void json_of_nothing(void **state)
 static void templates_seen(void **state)
 {
 	static const struct {
-		struct template t;
+		struct cache_entry t;
 		const char *question;
 		__u64 now_ns;
 		struct shield_template seen;
@@ -260,27 +260,27 @@ static void templates_seen(void **state)
 		    .head = 3,
 		    .cuts = { { .tail = 4 } } },
 		  "\xff\xff\xff\xffgetinfo ",
-		  5 + TEMPLATE_NS - 1,
-		  { "getinfo", true, true, 7, TEMPLATE_NS - 1 } },
+		  5 + CACHE_NS - 1,
+		  { "getinfo", true, true, 7, CACHE_NS - 1 } },
 		{ { .made_ns = 5, .request_length = 13, .head = 900 },
 		  "\xff\xff\xff\xffstatus 23",
-		  5 + TEMPLATE_NS,
-		  { "status 23", false, false, 900, TEMPLATE_NS } },
+		  5 + CACHE_NS,
+		  { "status 23", false, false, 900, CACHE_NS } },
 		{ { .made_ns = 5, .request_length = 12, .head = 1 },
 		  "\x80\x00\x00\x0c\x02QUAKE\x00\x03",
 		  4, /* by a clock that was read before */
 		  { "ccreq-server-info", false, true, 1, 0 } },
-		{ { .made_ns = 5, .request_length = TEMPLATE_REQUEST, .head = 1 },
+		{ { .made_ns = 5, .request_length = CACHE_REQUEST, .head = 1 },
 		  "\xff\xff\xff\xff\x01 345678901234567890",
 		  5,
 		  { "? 345678901234567890", false, true, 1, 0 } },
 	};
 	struct shield_template seen;
-	struct template none = { .request_length = 12 };
+	struct cache_entry none = { .request_length = 12 };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		struct template t = rows[i].t;
+		struct cache_entry t = rows[i].t;
 
 		memcpy(t.request, rows[i].question, t.request_length);
 		memset(&seen, 0xff, sizeof(seen));
@@ -293,7 +293,7 @@ static void templates_seen(void **state)
 	}
 	assert_false(shield_template_look(&none, 5, &seen));
 	none.made_ns = 1;
-	none.request_length = TEMPLATE_REQUEST + 1;
+	none.request_length = CACHE_REQUEST + 1;
 	assert_false(shield_template_look(&none, 5, &seen));
 }
 

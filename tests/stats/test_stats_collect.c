@@ -80,7 +80,7 @@ enum judged shield_judged(const struct shield *shield, __u32 slot, __u64 receive
 }
 
 size_t shield_templates(const struct shield *shield, __u32 slot,
-			struct shield_template ret[TEMPLATE_FORMS])
+			struct shield_template ret[CACHE_FORMS])
 {
 	(void)shield;
 	ret[slot % 3] = (struct shield_template){ .bytes = slot };

@@ -44,7 +44,7 @@
 #define PLAIN	    SOCKETS /* the socket at 127.0.0.1 */
 #define PLAIN_LOOK  16 /* every so many questions another socket is tried again */
 #define NONCE_SHORT 9
-#define NONCE_LONG  TEMPLATE_NONCE
+#define NONCE_LONG  CACHE_NONCE
 #define REPLY_MOST  16384 /* octets of a reply; no engine's is longer */
 #define MTU_NS	    10000000000ull /* how often the interfaces' MTU is looked at */
 #define MTU_LEAST   576 /* octets: a smaller one is not minded */
@@ -53,13 +53,13 @@
 #define READ_MOST   64 /* datagrams of a socket in one tick */
 
 /* One that is a tick late, gets lost and is asked for anew is still young enough. */
-_Static_assert(YOUNG_NS + RETRY_NS + 4 * QUIET_MS * 1000000ull < TEMPLATE_NS,
+_Static_assert(YOUNG_NS + RETRY_NS + 4 * QUIET_MS * 1000000ull < CACHE_NS,
 	       "what is kept is too old to be sent");
 
 /* What is known of one question. */
 struct learnt {
 	__u64 asked_ns;
-	struct template first; /* with a short nonce; made_ns 0: not yet */
+	struct cache_entry first; /* with a short nonce; made_ns 0: not yet */
 	bool placed; /* two agreed on where the nonce stands */
 	bool longer; /* the next is asked with a long one */
 	unsigned int misses; /* asked since there was last something to send */
@@ -83,9 +83,9 @@ struct asked {
 	bool plain; /* and last to PLAIN */
 	unsigned int turn; /* whose socket is next: each server hears from all */
 	__u64 sent_ns;
-	char nonce[TEMPLATE_NONCE];
+	char nonce[CACHE_NONCE];
 	size_t nonce_n;
-	struct learnt learnt[TEMPLATE_FORMS];
+	struct learnt learnt[CACHE_FORMS];
 };
 
 struct answerer {
@@ -103,7 +103,7 @@ struct answerer {
 	__u16 most; /* octets of an answer in IPv4 */
 };
 
-_Static_assert(MTU_MOST - MTU_HEADS == TEMPLATE_TEXT, "a frame is not filled");
+_Static_assert(MTU_MOST - MTU_HEADS == CACHE_TEXT, "a frame is not filled");
 
 /* --- who is asked -------------------------------------------------------------- */
 
@@ -137,7 +137,7 @@ static void add_server(struct answerer *a, const struct config_service *s)
 	struct asked *server = &a->servers[a->count];
 	const char *takes = config_unasked(s);
 
-	if (!s->service.answers || s->service.observe)
+	if (!s->service.cache || s->service.observe)
 		return;
 	if (takes) {
 		log_warn("service '%s': its server cannot be asked, so nothing is "
@@ -149,7 +149,7 @@ static void add_server(struct answerer *a, const struct config_service *s)
 	server->to = address_of(s);
 	memcpy(server->name, s->service.name, sizeof(server->name));
 	server->family = (enum wire_family)s->service.family;
-	server->always = s->service.answers == ANSWERS_ALWAYS;
+	server->always = s->service.cache == CACHE_ALWAYS;
 	server->form = -1;
 	a->count++;
 }
@@ -257,7 +257,7 @@ static bool nonce_make(struct asked *s, size_t n)
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVW"
 				      "XYZ0123456789ab";
-	unsigned char chance[TEMPLATE_NONCE];
+	unsigned char chance[CACHE_NONCE];
 
 	if (getrandom(chance, n, 0) != (ssize_t)n)
 		return false;
@@ -351,7 +351,8 @@ static size_t due(const struct asked *s, bool pressed, __u64 now, __u64 *ret_whe
  * One more template of that form: is it to be sent? Where a nonce stands has to be shown
  * by two of different lengths.
  */
-static bool learn(struct learnt *l, const struct ask_form *form, const struct template *t)
+static bool learn(struct learnt *l, const struct ask_form *form,
+		  const struct cache_entry *t)
 {
 	bool agrees;
 
@@ -371,7 +372,7 @@ static void hear(struct answerer *a, struct asked *s, const char *reply, size_t 
 {
 	size_t count;
 	const struct ask_form *form = &ask_forms(s->family, &count)[s->form];
-	struct template t;
+	struct cache_entry t;
 
 	if (s->missed)
 		log_info("service '%s': its server replies now", s->name);

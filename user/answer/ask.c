@@ -82,10 +82,10 @@ size_t challenge_write(const struct ask_form *form, const char *nonce, size_t n,
 
 static __u16 sum_of(const void *part, size_t n)
 {
-	__u64 words[(TEMPLATE_TEXT + 7) / 8] = { 0 };
+	__u64 words[(CACHE_TEXT + 7) / 8] = { 0 };
 
 	memcpy(words, part, n);
-	return template_words(words, ARRAY_SIZE(words));
+	return cache_sum_words(words, ARRAY_SIZE(words));
 }
 
 /* Where the only @nonce is in the reply; @length: nowhere, or it is not the only one. */
@@ -122,18 +122,18 @@ static size_t players_begin(const struct ask_form *form, const char *reply, size
  * The places to cut the answer in @t, of @length octets of text, of which the first
  * @least are in every answer. False: those do not fit a frame.
  */
-static bool cuts_set(struct template *t, size_t least, size_t length)
+static bool cuts_set(struct cache_entry *t, size_t least, size_t length)
 {
 	size_t room = (size_t)t->most - t->ended - t->nonce;
-	size_t sure = (size_t)t->most - t->ended - TEMPLATE_IPV6 -
-		      (t->nonce ? TEMPLATE_NONCE : 0);
+	size_t sure =
+		(size_t)t->most - t->ended - CACHE_IPV6 - (t->nonce ? CACHE_NONCE : 0);
 
 	if (least > room)
 		return false;
-	for (size_t i = 0; i < TEMPLATE_CUTS; i++) {
+	for (size_t i = 0; i < CACHE_CUTS; i++) {
 		/* The one before does not fit all: the next is a line shorter. */
 		if (i && length > sure)
-			room = i == TEMPLATE_CUTS - 1 ? sure : length - 1;
+			room = i == CACHE_CUTS - 1 ? sure : length - 1;
 		if (length > room) {
 			length = room > least ? room : least;
 			while (length > least && t->text[length - 1] != '\n')
@@ -158,7 +158,7 @@ static bool names_loopback(const struct ask_form *form, const char *text, size_t
 	       !memcmp(text + NAMED_AT, here, sizeof(here) - 1);
 }
 
-static void request_set(const struct ask_form *form, struct template *ret)
+static void request_set(const struct ask_form *form, struct cache_entry *ret)
 {
 	size_t compared = form->nonce ? form->length : sizeof(ret->request);
 
@@ -170,7 +170,7 @@ static void request_set(const struct ask_form *form, struct template *ret)
 
 const char *ask_template(enum wire_family family, const struct ask_form *form,
 			 const char *nonce, size_t n, const void *reply, size_t length,
-			 __u16 most, __u64 now_ns, struct template *ret)
+			 __u16 most, __u64 now_ns, struct cache_entry *ret)
 {
 	struct cursor c = { .pos = reply, .end = (const __u8 *)reply + length };
 	const char *text = reply;
@@ -188,9 +188,9 @@ const char *ask_template(enum wire_family family, const struct ask_form *form,
 	head = form->nonce ? nonce_find(nonce, n, text, length) : least;
 	if (form->nonce && head == length)
 		return "does not have the asker's word in it once";
-	if (form->nonce && length - n < TEMPLATE_LEAST)
+	if (form->nonce && length - n < CACHE_LEAST)
 		return "is shorter than a frame";
-	*ret = (struct template){
+	*ret = (struct cache_entry){
 		.made_ns = now_ns,
 		.kind = (__u16)form->answer,
 		.most = most,
@@ -200,7 +200,7 @@ const char *ask_template(enum wire_family family, const struct ask_form *form,
 	request_set(form, ret);
 	length -= n + ret->ended;
 	least = least > head + n ? least - n : head;
-	kept = length < TEMPLATE_TEXT ? length : TEMPLATE_TEXT;
+	kept = length < CACHE_TEXT ? length : CACHE_TEXT;
 	if (head > kept)
 		return TOO_LARGE;
 	memcpy(ret->text, text, head);
@@ -212,7 +212,7 @@ const char *ask_template(enum wire_family family, const struct ask_form *form,
 	return NULL;
 }
 
-bool ask_agrees(const struct template *a, const struct template *b)
+bool ask_agrees(const struct cache_entry *a, const struct cache_entry *b)
 {
 	size_t behind = a->cuts[0].tail < AROUND ? a->cuts[0].tail : AROUND;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * ask.h - which questions of a family can be answered from the kernel, and how a server's
- * reply becomes the template of its answer (include/template.h). Pure.
+ * reply becomes the template of its answer (include/cached_response.h). Pure.
  */
 #ifndef ASK_H
 #define ASK_H
@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "template.h"
+#include "cached_response.h"
 #include "wire.h"
 
 struct ask_form {
@@ -20,10 +20,10 @@ struct ask_form {
 	enum wire_kind answer;
 };
 
-/* The questions of @family, at most TEMPLATE_FORMS; *@ret_count may be 0. */
+/* The questions of @family, at most CACHE_FORMS; *@ret_count may be 0. */
 const struct ask_form *ask_forms(enum wire_family family, size_t *ret_count);
 
-#define ASK_MOST (TEMPLATE_REQUEST + TEMPLATE_NONCE)
+#define ASK_MOST (CACHE_REQUEST + CACHE_NONCE)
 
 /* Write the question with @nonce, of @n octets, where @form has one: its length. */
 size_t challenge_write(const struct ask_form *form, const char *nonce, size_t n,
@@ -31,18 +31,18 @@ size_t challenge_write(const struct ask_form *form, const char *nonce, size_t n,
 
 /*
  * Make of the @reply, of @length octets, to challenge_write() of the same what is to be
- * sent, as of @now_ns, not 0: at most @most octets in IPv4, from TEMPLATE_LEAST to
- * TEMPLATE_TEXT, and TEMPLATE_IPV6 less in IPv6. A longer list of players is cut at the
+ * sent, as of @now_ns, not 0: at most @most octets in IPv4, from CACHE_LEAST to
+ * CACHE_TEXT, and CACHE_IPV6 less in IPv6. A longer list of players is cut at the
  * end of a line. NULL and *@ret; or why it cannot be, as words for a message.
  */
 const char *ask_template(enum wire_family family, const struct ask_form *form,
 			 const char *nonce, size_t n, const void *reply, size_t length,
-			 __u16 most, __u64 now_ns, struct template *ret);
+			 __u16 most, __u64 now_ns, struct cache_entry *ret);
 
 /*
  * Do two templates of a form, made with nonces of different lengths, say that it stands
  * at the same place? What is around it is the same then.
  */
-bool ask_agrees(const struct template *a, const struct template *b);
+bool ask_agrees(const struct cache_entry *a, const struct cache_entry *b);
 
 #endif /* ASK_H */

@@ -102,7 +102,7 @@ static void warn_unasked(const struct call *call, const struct config *config)
 		const struct config_service *c = &config->services[i];
 		const char *takes = config_unasked(c);
 
-		if (takes && c->service.answers)
+		if (takes && c->service.cache)
 			config_warn(
 				path_of(call), 0,
 				"service '%s': its server cannot be asked, so nothing "
@@ -208,7 +208,7 @@ static void say_unasked(const struct config *config)
 		struct service usual;
 
 		config_service_defaults((enum wire_family)c->service.family, &usual);
-		if (usual.answers && !c->cache_given && config_unasked(c))
+		if (usual.cache && !c->cache_given && config_unasked(c))
 			printf("service '%s': cache = off; they take %s\n",
 			       c->service.name, config_unasked(c));
 	}

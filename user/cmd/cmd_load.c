@@ -24,7 +24,7 @@ void without_daemon(struct config *config)
 {
 	for (size_t i = 0; i < config->service_count; i++)
 		if (!config->services[i].cache_given)
-			config->services[i].service.answers = ANSWERS_OFF;
+			config->services[i].service.cache = CACHE_OFF;
 }
 
 int cmd_load(const struct call *call)

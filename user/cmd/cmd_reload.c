@@ -235,7 +235,7 @@ static size_t newcomers(const struct shield *shield, const struct config *config
 	for (size_t i = 0; i < config->service_count; i++) {
 		const struct service *s = &config->services[i].service;
 
-		if (!s->answers || s->observe || in_force(shield, s->name))
+		if (!s->cache || s->observe || in_force(shield, s->name))
 			continue;
 		if (!count++)
 			*ret_first = s->name;

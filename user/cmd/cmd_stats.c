@@ -109,7 +109,7 @@ struct status {
 	size_t owner_count;
 	size_t validation[VALIDATION_ALWAYS +
 			  1]; /* services, by when strangers prove themselves */
-	size_t answers[ANSWERS_ALWAYS + 1]; /* services, by when they have some */
+	size_t cache[CACHE_ALWAYS + 1]; /* services, by when they have some */
 	size_t validation_off_usual; /* off, though their protocol has it by default */
 	struct {
 		char service[NAME_MAX_LEN];
@@ -123,7 +123,7 @@ struct status {
 /* Does the daemon keep a response for the service in @slot that may be sent? */
 static bool has_response(const struct shield *shield, __u32 slot)
 {
-	struct shield_template kept[TEMPLATE_FORMS];
+	struct shield_template kept[CACHE_FORMS];
 	size_t count = shield_templates(shield, slot, kept);
 
 	for (size_t i = 0; i < count; i++)
@@ -141,18 +141,18 @@ static bool unanswered_why(const struct shield *shield, __u32 slot,
 	struct service usual = { 0 };
 
 	config_service_defaults((enum wire_family)s->family, &usual);
-	if (!usual.answers)
+	if (!usual.cache)
 		snprintf(ret, UNANSWERED_WHY, "off: %s has no questions for it",
 			 family_name((enum wire_family)s->family));
-	else if (!s->answers && ports > 1)
+	else if (!s->cache && ports > 1)
 		snprintf(ret, UNANSWERED_WHY, "off: it takes one port, and there are %zu",
 			 ports);
-	else if (!s->answers && status->veth[0])
+	else if (!s->cache && status->veth[0])
 		snprintf(ret, UNANSWERED_WHY,
 			 "off: the default over a veth, %s, unless the configuration "
 			 "says so",
 			 status->veth);
-	else if (!s->answers)
+	else if (!s->cache)
 		snprintf(
 			ret, UNANSWERED_WHY,
 			"off: by the configuration, or its address (`quakeshield check`)");
@@ -211,8 +211,8 @@ static void status_collect(const struct shield *shield, const char *pin,
 			       service.name, NAME_MAX_LEN);
 		if (service.validation <= VALIDATION_ALWAYS)
 			ret->validation[service.validation]++;
-		if (service.answers <= ANSWERS_ALWAYS)
-			ret->answers[service.answers]++;
+		if (service.cache <= CACHE_ALWAYS)
+			ret->cache[service.cache]++;
 		ret->observed += service.observe;
 		owner_collect(shield, slot, service.name, ret);
 		count = shield_misspoken(shield, slot, &speaks);
@@ -299,8 +299,7 @@ static void status_print(const struct status *s)
 	if (s->veth[0] && s->validation_off_usual)
 		printf(" (the default over a veth, %s)", s->veth);
 	printf("\ncached responses: under load %zu, always %zu, off %zu",
-	       s->answers[ANSWERS_PRESSURE], s->answers[ANSWERS_ALWAYS],
-	       s->answers[ANSWERS_OFF]);
+	       s->cache[CACHE_UNDER_LOAD], s->cache[CACHE_ALWAYS], s->cache[CACHE_OFF]);
 	for (size_t i = 0; i < s->unanswered_count; i++)
 		printf("\nno cached responses for service %s: %s",
 		       s->unanswered[i].service, s->unanswered[i].why);
@@ -468,9 +467,9 @@ static json_t *status_json(const struct status *s)
 			 "under_load", (json_int_t)s->validation[VALIDATION_UNDER_LOAD],
 			 "always", (json_int_t)s->validation[VALIDATION_ALWAYS], "off",
 			 (json_int_t)s->validation[VALIDATION_OFF], "cache", "under_load",
-			 (json_int_t)s->answers[ANSWERS_PRESSURE], "always",
-			 (json_int_t)s->answers[ANSWERS_ALWAYS], "off",
-			 (json_int_t)s->answers[ANSWERS_OFF], "uncached", unanswered,
+			 (json_int_t)s->cache[CACHE_UNDER_LOAD], "always",
+			 (json_int_t)s->cache[CACHE_ALWAYS], "off",
+			 (json_int_t)s->cache[CACHE_OFF], "uncached", unanswered,
 			 "generation", (json_int_t)s->generation, "daemon",
 			 s->daemon > 0 ? json_integer(s->daemon) : json_null(),
 			 "self_test", tests);

@@ -196,15 +196,15 @@ static int proof_read(const struct parse *p, cfg_t *cfg)
 
 static int answers_read(const struct parse *p, cfg_t *cfg)
 {
-	cfg_t *answers = cfg_getnsec(cfg, "cache", 0);
+	cfg_t *cache = cfg_getnsec(cfg, "cache", 0);
 
-	if (!answers)
+	if (!cache)
 		return 0;
 	if (cfg_size(cfg, "cache") > 1)
 		return config_error(cfg_getnsec(cfg, "cache", 1)->filename,
 				    cfg_getnsec(cfg, "cache", 1)->line,
 				    "section 'cache' is given twice");
-	return number_read(answers, "bytes-per-second", &p->config->answers_rate);
+	return number_read(cache, "bytes-per-second", &p->config->answers_rate);
 }
 
 static int metrics_read(const struct parse *p, cfg_t *cfg)

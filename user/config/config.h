@@ -132,7 +132,7 @@ size_t config_check_interfaces(const struct config *config);
 
 /* What the services that do not say it could not be given: so many of them. */
 struct config_silent {
-	size_t validation, answers; /* since what is sent back might not arrive */
+	size_t validation, cache; /* since what is sent back might not arrive */
 	size_t unasked; /* no answers, since their servers cannot be asked */
 };
 

@@ -110,9 +110,9 @@ void config_service_defaults(enum wire_family family, struct service *ret)
 	/* Of `auto` nobody knows which words prove. */
 	ret->validation = family == FAMILY_AUTO ? VALIDATION_OFF : VALIDATION_UNDER_LOAD;
 	/* Nor which questions it answers; and Quake Enhanced's are behind a handshake. */
-	ret->answers = family == FAMILY_AUTO || family == FAMILY_QUAKE_ENHANCED
-			       ? ANSWERS_OFF
-			       : ANSWERS_PRESSURE;
+	ret->cache = family == FAMILY_AUTO || family == FAMILY_QUAKE_ENHANCED
+			     ? CACHE_OFF
+			     : CACHE_UNDER_LOAD;
 }
 
 static bool address_is_ipv4(const __be32 address[4])
@@ -125,7 +125,7 @@ const char *config_unasked(const struct config_service *c)
 	struct service usual;
 
 	config_service_defaults((enum wire_family)c->service.family, &usual);
-	if (!usual.answers)
+	if (!usual.cache)
 		return "a protocol with questions";
 	if (c->port_count != 1)
 		return "one port, and no more";
@@ -153,16 +153,16 @@ static void settle_answers(struct config_service *c, const struct service *usual
 {
 	if (c->cache_given)
 		return;
-	c->service.answers = usual->answers;
-	if (!usual->answers)
+	c->service.cache = usual->cache;
+	if (!usual->cache)
 		return;
 	if (config_unasked(c))
 		silent->unasked++;
 	else if (unheard)
-		silent->answers++;
+		silent->cache++;
 	else
 		return;
-	c->service.answers = ANSWERS_OFF;
+	c->service.cache = CACHE_OFF;
 }
 
 void config_settle(struct config *config, bool unheard, struct config_silent *ret)
@@ -183,7 +183,7 @@ void config_silent_format(const struct config_silent *silent, char ret[CONFIG_SI
 	const struct {
 		const char *what;
 		size_t count;
-	} rows[] = { { "validation", silent->validation }, { "cache", silent->answers } };
+	} rows[] = { { "validation", silent->validation }, { "cache", silent->cache } };
 	int n = 0;
 
 	ret[0] = '\0';

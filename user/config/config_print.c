@@ -21,9 +21,9 @@ static const char *const proofs[] = {
 };
 
 static const char *const answerings[] = {
-	[ANSWERS_OFF] = "off",
-	[ANSWERS_PRESSURE] = "under-load",
-	[ANSWERS_ALWAYS] = "always",
+	[CACHE_OFF] = "off",
+	[CACHE_UNDER_LOAD] = "under-load",
+	[CACHE_ALWAYS] = "always",
 };
 
 static const char *const policies[] = {
@@ -137,7 +137,7 @@ static void print_service(const struct config_service *s, FILE *file)
 		policies[policy[CLASS_MALFORMED - CLASS_BUDGETS]],
 		policies[policy[CLASS_FRAGMENT - CLASS_BUDGETS]]);
 	fprintf(file, "\tvalidation = %s\n\tcache = %s\n", proofs[s->service.validation],
-		answerings[s->service.answers]);
+		answerings[s->service.cache]);
 	fprintf(file, "\tplayers {\n\t\tsource = %u\n\t\tprefix = %u\n\t}\n",
 		s->service.players_source, s->service.players_prefix);
 	for (int i = 0; i < CLASS_BUDGETS; i++)

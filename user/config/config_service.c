@@ -28,10 +28,10 @@ static const struct choice validations[] = {
 	{ NULL, 0 },
 };
 
-static const struct choice answerings[] = {
-	{ "off", ANSWERS_OFF },
-	{ "under-load", ANSWERS_PRESSURE },
-	{ "always", ANSWERS_ALWAYS },
+static const struct choice caches[] = {
+	{ "off", CACHE_OFF },
+	{ "under-load", CACHE_UNDER_LOAD },
+	{ "always", CACHE_ALWAYS },
 	{ NULL, 0 },
 };
 
@@ -375,20 +375,19 @@ static int endpoints_check(struct parse *p, cfg_t *section,
 static int settings_read(cfg_t *section, struct config_service *ret)
 {
 	struct service *s = &ret->service;
-	int observe = s->observe, validation = s->validation, answers = s->answers;
+	int observe = s->observe, validation = s->validation, cache = s->cache;
 
 	if (!section)
 		return 0;
 	if (choice_read(section, "observe", config_switches, &observe) ||
 	    choice_read(section, "validation", validations, &validation) ||
-	    choice_read(section, "cache", answerings, &answers) ||
-	    policies_read(section, s) || budgets_read(section, s) ||
-	    players_read(section, s))
+	    choice_read(section, "cache", caches, &cache) || policies_read(section, s) ||
+	    budgets_read(section, s) || players_read(section, s))
 		return -EINVAL;
 	s->observe = (__u8)observe;
 	s->validation = (__u8)validation;
 	ret->validation_given |= value_get(section, "validation") != NULL;
-	s->answers = (__u8)answers;
+	s->cache = (__u8)cache;
 	ret->cache_given |= value_get(section, "cache") != NULL;
 	return 0;
 }
@@ -456,7 +455,7 @@ static int service_read(struct parse *p, const struct layers *l,
 		return -EINVAL;
 	prefix_default(l, s);
 	if (!ret->cache_given && config_unasked(ret))
-		s->answers = ANSWERS_OFF;
+		s->cache = CACHE_OFF;
 	unknown_warn(l->own, s);
 	return 0;
 }

@@ -114,7 +114,7 @@ static __u64 packets(const struct counters *t, bool passed)
 
 static void server_collect(struct collect *c, struct explain_service *s)
 {
-	struct shield_template kept[TEMPLATE_FORMS];
+	struct shield_template kept[CACHE_FORMS];
 	struct explain_server *server = &s->server;
 	struct counters *in = calloc(2, sizeof(*in));
 	size_t count = shield_templates(c->shield, s->slot, kept);
@@ -218,7 +218,7 @@ static void ends_make(const struct collect *c, const struct explain_service *s,
 static size_t answer_size(const struct collect *c, const struct explain_service *s,
 			  enum explain_act act)
 {
-	struct shield_template cached[TEMPLATE_FORMS];
+	struct shield_template cached[CACHE_FORMS];
 	size_t count = shield_templates(c->shield, s->slot, cached), n = 0;
 
 	if (act != ACT_QUERY)

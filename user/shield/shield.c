@@ -438,7 +438,7 @@ int shield_load(const char *pin_dir, const struct config *config, struct shield 
 		err = pin_replace(bpf_program__fd(object->progs.shield_validate), s->dir,
 				  "proof");
 	if (!err)
-		err = pin_replace(bpf_program__fd(object->progs.shield_answer), s->dir,
+		err = pin_replace(bpf_program__fd(object->progs.shield_cache), s->dir,
 				  "answer");
 unlock:
 	flock(s->lock, LOCK_UN);

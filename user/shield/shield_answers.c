@@ -13,19 +13,19 @@
 bool shield_flooded(const struct shield *s, __u32 slot)
 {
 	return slot < SERVICES_MAX &&
-	       shield_clock() < __atomic_load_n(&s->shared->answering.until_ns[slot],
+	       shield_clock() < __atomic_load_n(&s->shared->cache.until_ns[slot],
 						__ATOMIC_RELAXED);
 }
 
 void shield_template_put(struct shield *s, __u32 slot, __u32 form,
-			 const struct template *t)
+			 const struct cache_entry *t)
 {
-	struct template_pair *pair;
+	struct cache_pair *pair;
 	__u64 generation;
 
-	if (slot >= SERVICES_MAX || form >= TEMPLATE_FORMS)
+	if (slot >= SERVICES_MAX || form >= CACHE_FORMS)
 		return;
-	pair = &s->shared->answering.templates[slot * TEMPLATE_FORMS + form];
+	pair = &s->shared->cache.entries[slot * CACHE_FORMS + form];
 	generation = __atomic_load_n(&pair->generation, __ATOMIC_RELAXED);
 	pair->half[(generation + 1) & 1] = *t;
 	__atomic_store_n(&pair->generation, generation + 1, __ATOMIC_RELEASE);
@@ -34,7 +34,7 @@ void shield_template_put(struct shield *s, __u32 slot, __u32 form,
 }
 
 bool shield_template_put_for(struct shield *s, const char *name, __u32 slot, __u32 form,
-			     const struct template *t)
+			     const struct cache_entry *t)
 {
 	struct service service;
 	bool same;
@@ -52,7 +52,7 @@ bool shield_template_put_for(struct shield *s, const char *name, __u32 slot, __u
 }
 
 /* All questions are words behind a marker of four octets, but NetQuake's own. */
-static void question_words(const struct template *t, char *ret)
+static void question_words(const struct cache_entry *t, char *ret)
 {
 	const __u8 *at = (const __u8 *)t->request;
 	size_t n = t->request_length;
@@ -67,31 +67,31 @@ static void question_words(const struct template *t, char *ret)
 		*ret++ = at[i] >= ' ' && at[i] < 0x7f ? (char)at[i] : '?';
 }
 
-bool shield_template_look(const struct template *t, __u64 now_ns,
+bool shield_template_look(const struct cache_entry *t, __u64 now_ns,
 			  struct shield_template *ret)
 {
-	if (!t->made_ns || t->request_length > TEMPLATE_REQUEST)
+	if (!t->made_ns || t->request_length > CACHE_REQUEST)
 		return false;
 	memset(ret, 0, sizeof(*ret));
 	question_words(t, ret->question);
 	ret->nonce = t->nonce;
-	ret->fresh = template_fresh(t, now_ns);
-	ret->bytes = template_length(t, t->cuts[0], 0);
+	ret->fresh = cache_fresh(t, now_ns);
+	ret->bytes = cache_length(t, t->cuts[0], 0);
 	ret->age_ns = now_ns > t->made_ns ? now_ns - t->made_ns : 0;
 	return true;
 }
 
 size_t shield_templates(const struct shield *s, __u32 slot,
-			struct shield_template ret[TEMPLATE_FORMS])
+			struct shield_template ret[CACHE_FORMS])
 {
-	const struct template_pair *pairs = s->shared->answering.templates;
+	const struct cache_pair *pairs = s->shared->cache.entries;
 	__u64 now = shield_clock();
 	size_t count = 0;
 
-	for (__u32 form = 0; slot < SERVICES_MAX && form < TEMPLATE_FORMS; form++) {
-		const struct template_pair *p = &pairs[slot * TEMPLATE_FORMS + form];
+	for (__u32 form = 0; slot < SERVICES_MAX && form < CACHE_FORMS; form++) {
+		const struct cache_pair *p = &pairs[slot * CACHE_FORMS + form];
 		__u64 generation = __atomic_load_n(&p->generation, __ATOMIC_ACQUIRE);
-		struct template t = p->half[generation & 1];
+		struct cache_entry t = p->half[generation & 1];
 
 		/* What was written meanwhile is shown the next time. */
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
@@ -103,11 +103,11 @@ size_t shield_templates(const struct shield *s, __u32 slot,
 
 void shield_templates_forget(struct shield *s, __u32 slot)
 {
-	static const struct template none;
+	static const struct cache_entry none;
 
-	for (__u32 form = 0; form < TEMPLATE_FORMS; form++)
+	for (__u32 form = 0; form < CACHE_FORMS; form++)
 		shield_template_put(s, slot, form, &none);
-	s->shared->answering.until_ns[slot] = 0;
+	s->shared->cache.until_ns[slot] = 0;
 }
 
 /*
@@ -120,7 +120,7 @@ static __u64 marked_since(struct shield *s, __u32 slot, __u64 past)
 
 	for (__u32 table = 0; table < RECENT_TABLES; table++) {
 		__u32 *seen = &s->recent_marked[table][slot];
-		__u32 now = __atomic_load_n(&s->shared->answering.marked[table][slot],
+		__u32 now = __atomic_load_n(&s->shared->cache.marked[table][slot],
 					    __ATOMIC_RELAXED);
 
 		if (now - *seen > most)
@@ -133,7 +133,7 @@ static __u64 marked_since(struct shield *s, __u32 slot, __u64 past)
 /* As wide as the rate of marks allows, and not much wider than before. */
 static void windows_fit(struct shield *s, __u64 past)
 {
-	struct recent_window *w = s->shared->answering.windows;
+	struct recent_window *w = s->shared->cache.windows;
 	__u64 ask[SERVICES_MAX], share;
 
 	for (__u32 slot = 0; slot < SERVICES_MAX; slot++)
@@ -149,7 +149,7 @@ static void windows_fit(struct shield *s, __u64 past)
 /* On by their width. */
 static void windows_move(struct shield *s)
 {
-	struct recent_window *w = s->shared->answering.windows;
+	struct recent_window *w = s->shared->cache.windows;
 
 	for (__u32 slot = 0; slot < SERVICES_MAX; slot++)
 		__atomic_store_n(&w[slot].from,
@@ -163,8 +163,8 @@ void shield_shares(struct shield *s, __u64 now)
 	__u32 flooded = 0;
 
 	for (__u32 slot = 0; slot < SERVICES_MAX; slot++)
-		flooded += now < p->until_ns[slot] ||
-			   now < s->shared->answering.until_ns[slot];
+		flooded +=
+			now < p->until_ns[slot] || now < s->shared->cache.until_ns[slot];
 	for (__u32 slot = 0; slot < SERVICES_MAX; slot++)
 		for (int use = 0; use < CHALLENGE_USES; use++)
 			p->share[slot][use] =
@@ -180,7 +180,7 @@ void shield_recent_turn(struct shield *s, __u64 now)
 	if (s->recent_looked_ns)
 		windows_fit(s, past);
 	else /* what an earlier daemon saw counted is no rate */
-		memcpy(s->recent_marked, s->shared->answering.marked,
+		memcpy(s->recent_marked, s->shared->cache.marked,
 		       sizeof(s->recent_marked));
 	s->recent_looked_ns = now;
 	shield_shares(s, now);
@@ -200,7 +200,7 @@ static void know_player(const struct player_key *key, const struct player *playe
 				    __builtin_bswap32(key->addr[1]);
 
 	if (net && player->flags & PLAYER_VERIFIED)
-		known_note(&s->shared->answering.known, net, 0, KNOWN_PLAYER,
+		known_note(&s->shared->cache.known, net, 0, KNOWN_PLAYER,
 			   known_minute(shield_clock()), s->shared->keys);
 }
 
@@ -211,7 +211,7 @@ void shield_know_players(struct shield *s)
 
 void shield_know_networks(struct shield *s)
 {
-	struct known_table *t = &s->shared->answering.known;
+	struct known_table *t = &s->shared->cache.known;
 	__u32 now = known_minute(shield_clock());
 
 	for (__u32 i = 0; i < KNOWN_MAX; i++) {
@@ -231,7 +231,7 @@ void shield_know_networks(struct shield *s)
 struct known_table *shield_known_table(struct shield *s, const __u64 **ret_keys)
 {
 	*ret_keys = s->shared->keys;
-	return &s->shared->answering.known;
+	return &s->shared->cache.known;
 }
 
 __u32 shield_known(const struct shield *s)
@@ -239,6 +239,6 @@ __u32 shield_known(const struct shield *s)
 	__u32 minute = known_minute(shield_clock()), count = 0;
 
 	for (__u32 i = 0; i < KNOWN_MAX; i++)
-		count += known_good(s->shared->answering.known.cells[i].state, minute);
+		count += known_good(s->shared->cache.known.cells[i].state, minute);
 	return count;
 }

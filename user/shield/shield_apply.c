@@ -280,7 +280,7 @@ static void apply_proof(struct shield *s, const struct config *config)
 
 static void apply_answers(struct shield *s, const struct config *config)
 {
-	struct answer_cap *cap = &s->shared->answering.cap;
+	struct cache_cap *cap = &s->shared->cache.cap;
 
 	/* None: one byte is more than there ever is. */
 	cap->byte_ns = config->answers_rate ? 1000000000ull / config->answers_rate : 1;

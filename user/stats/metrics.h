@@ -21,8 +21,8 @@
  * and reason; what was refused, by class and level; its gauges; its templates; what
  * decoding tells. Attackers choose kinds and reasons, but only of tables.
  */
-#define METRICS_LINES_SERVICE                                                          \
-	(4 * KIND_COUNT * REASON_COUNT + 4 * CLASS_BUDGETS + 10 + 2 * TEMPLATE_FORMS + \
+#define METRICS_LINES_SERVICE                                                       \
+	(4 * KIND_COUNT * REASON_COUNT + 4 * CLASS_BUDGETS + 10 + 2 * CACHE_FORMS + \
 	 DECODED_LINES + ATTACK_LINES_SERVICE)
 /* And those of no service. */
 #define METRICS_LINES_OTHER                                                             \

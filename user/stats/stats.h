@@ -21,7 +21,7 @@ struct stats_service {
 	size_t players;
 	double spent[CLASS_BUDGETS]; /* of each global budget: 0 nothing, 1 all */
 	struct counters in, out;
-	struct shield_template templates[TEMPLATE_FORMS]; /* of its answers */
+	struct shield_template templates[CACHE_FORMS]; /* of its answers */
 	size_t template_count;
 	enum judged judged; /* are its datagrams? */
 	char unjudged_by[IF_NAMESIZE]; /* by which interface others come in; "": none */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * answering.bpf.h - the program that shield() jumps to with questions that may be
+ * response_cache.bpf.h - the program that shield() jumps to with questions that may be
  * answered from here. It begins with the frame and what shield() found of it, and says
  * all that remains to be said, unless that has to do with proof.
  *
@@ -11,12 +11,12 @@
  * amplification limit pays for all but those who are allowed without limits. Where there
  * is no answer to be had, all is as it is without.
  */
-#ifndef ANSWERING_BPF_H
-#define ANSWERING_BPF_H
+#ifndef RESPONSE_CACHE_BPF_H
+#define RESPONSE_CACHE_BPF_H
 
 #include "chance.bpf.h"
 #include "shield_validate.bpf.h"
-#include "template.bpf.h"
+#include "cached_response.bpf.h"
 
 /* What somebody who is known, or all of a network around one, may ask beyond its budget:
  * twice a second, ten at once. */
@@ -26,9 +26,9 @@ const volatile struct limit known_limit = { 500000000ull, 10 * 500000000ull };
  * Return why a query of a source on no list is answered while its service is flooded, as
  * far as that source's own limit allows; REASON_COUNT: it is not. @reason: by chance().
  */
-static __always_inline enum reason stranger_layer(struct xdp_md *ctx, struct live *l,
-						  const struct call *c,
-						  enum reason reason, __u64 now)
+static __always_inline enum reason cache_source_limit(struct xdp_md *ctx, struct live *l,
+						      const struct call *c,
+						      enum reason reason, __u64 now)
 {
 	__u64 net = c->net;
 	struct limit limit = { known_limit.cost_ns, known_limit.burst_ns };
@@ -40,7 +40,7 @@ static __always_inline enum reason stranger_layer(struct xdp_md *ctx, struct liv
 		return reason;
 	/* Where it is was shown by what it proved; from elsewhere it is a stranger. */
 	if (reason == REASON_CACHED_KNOWN) {
-		state = known_find(&l->answering.known, net, l->keys);
+		state = known_find(&l->cache.known, net, l->keys);
 		if (!known_near(state, call_hops(ctx, c)))
 			return recent_asks(l, net, call_slot(c), now)
 				       ? REASON_CACHED_RECURRING
@@ -63,10 +63,10 @@ static __always_inline enum reason stranger_layer(struct xdp_md *ctx, struct liv
  * known few minutes count: forged questions would make known whom they like, who then
  * take what is kept for that one.
  */
-__noinline int known_asks(__u64 net, __u32 hops)
+__noinline int known_query(__u64 net, __u32 hops)
 {
 	struct live *l = &live;
-	struct known_table *t = &l->answering.known;
+	struct known_table *t = &l->cache.known;
 	__u32 minute = known_minute(clock_now(l));
 
 	if (known_is_network(net))
@@ -83,7 +83,7 @@ __noinline int known_asks(__u64 net, __u32 hops)
  * their names? That presses no service, and would keep who is known unanswered. Walked
  * once by the verifier.
  */
-__noinline int neighbours_spent(const struct call *c)
+__noinline int prefix_exceeded(const struct call *c)
 {
 	struct live *l = &live;
 	__u64 *prefix, *area, now = clock_now(l);
@@ -112,7 +112,7 @@ __noinline int neighbours_spent(const struct call *c)
  * Why it is answered although its service is flooded, or dropped although it has a
  * budget. REASON_COUNT: neither.
  */
-__noinline int answer_layer(struct xdp_md *ctx, const struct call *c)
+__noinline int cache_reason(struct xdp_md *ctx, const struct call *c)
 {
 	enum listed listed = LISTED_NOT;
 	struct live *l = &live;
@@ -129,39 +129,41 @@ __noinline int answer_layer(struct xdp_md *ctx, const struct call *c)
 		return REASON_MALFORMED;
 	/* A short way has looked at all that follows. */
 	if (c->judged && c->net)
-		return stranger_layer(ctx, l, c, c->judged, now);
+		return cache_source_limit(ctx, l, c, c->judged, now);
 	/* The short ways look at that; what comes by the long one may be the first. */
 	if (limit_spent(&s->budget[CLASS_QUERY].global,
 			l->globals[budget_index(slot, CLASS_QUERY)], now))
-		flood_note(l, slot, now);
+		cache_require(l, slot, now);
 	if (l->lists)
 		listed = call_lists(ctx, c);
 	if (listed == LISTED_DENIED)
 		return REASON_DENY_LIST;
-	if (listed == LISTED_UNLIMITED && flooded(l, s, slot, now))
+	if (listed == LISTED_UNLIMITED && cache_active(l, s, slot, now))
 		return REASON_CACHED_ALLOW_LIST;
 	if (listed != LISTED_NOT || !c->net)
 		return REASON_COUNT;
-	if (!flooded(l, s, slot, now)) {
+	if (!cache_active(l, s, slot, now)) {
 		/* A quiet time, in which who asks gets known, if it has a budget. */
-		if (!neighbours_spent(c)) {
-			known_asks(c->net, call_hops(ctx, c));
+		if (!prefix_exceeded(c)) {
+			known_query(c->net, call_hops(ctx, c));
 			return REASON_COUNT;
 		}
 		reason = chance_known(c->net, now);
 		if (reason == REASON_COUNT || reason == REASON_CACHED_PREFIX)
 			return REASON_COUNT;
 	}
-	return stranger_layer(ctx, l, c, chance(l, c->net, slot, now), now);
+	return cache_source_limit(ctx, l, c, chance(l, c->net, slot, now), now);
 }
 
-#define LAYER_BITS 8 /* of answer_budget(): above them, why it is answered from here */
+#define CACHE_REASON_SHIFT \
+	8 /* of cache_admit(): above them, why it is answered from here */
 
 /*
  * What becomes of it by its budget, which is charged, or by being allowed; above
- * LAYER_BITS why it may be answered from here instead. REASON_COUNT: proof says that.
+ * CACHE_REASON_SHIFT why it may be answered from here instead. REASON_COUNT: proof says
+ * that.
  */
-__noinline int answer_budget(struct xdp_md *ctx, const struct call *c)
+__noinline int cache_admit(struct xdp_md *ctx, const struct call *c)
 {
 	enum listed listed = LISTED_NOT;
 	struct live *l = &live;
@@ -185,20 +187,20 @@ __noinline int answer_budget(struct xdp_md *ctx, const struct call *c)
 		return REASON_ALLOW_LIST;
 	/* Where somebody has proven itself, what is asked in its name is judged there. */
 	if (validation_applies(s, kind) && listed == LISTED_NOT &&
-	    (s->answers != ANSWERS_ALWAYS || lately_validated(c->net, now)))
+	    (s->cache != CACHE_ALWAYS || lately_validated(c->net, now)))
 		return REASON_COUNT;
 	call_packet(ctx, c, &p);
 	reason = admit_budget(l, slot, &s->budget[CLASS_QUERY], CLASS_QUERY, kind, &p);
 	if (reason == REASON_SERVICE_LIMIT)
-		flood_note(l, slot, now);
+		cache_require(l, slot, now);
 	if (listed != LISTED_NOT)
 		reason = friend_admit(slot, listed, reason, &p);
 	if (reason_verdict(reason) != VERDICT_PASS)
 		return validation_applies(s, kind) ? REASON_COUNT : reason;
-	if (listed != LISTED_NOT && flooded(l, s, slot, now))
-		return reason | REASON_CACHED_ALLOW_LIST << LAYER_BITS;
-	return s->answers == ANSWERS_ALWAYS
-		       ? reason | REASON_CACHED_IN_LIMITS << LAYER_BITS
+	if (listed != LISTED_NOT && cache_active(l, s, slot, now))
+		return reason | REASON_CACHED_ALLOW_LIST << CACHE_REASON_SHIFT;
+	return s->cache == CACHE_ALWAYS
+		       ? reason | REASON_CACHED_IN_LIMITS << CACHE_REASON_SHIFT
 		       : reason;
 }
 
@@ -208,10 +210,10 @@ __noinline int answer_budget(struct xdp_md *ctx, const struct call *c)
  * the client. The query, of @asked bytes, pays for as much of its own response, and a
  * refused query for none of others'.
  */
-__noinline int answer_pay(struct xdp_md *ctx, const struct call *c, __u32 layer,
-			  __u32 asked, __u32 bytes)
+__noinline int cache_charge(struct xdp_md *ctx, const struct call *c, __u32 why,
+			    __u32 received, __u32 bytes)
 {
-	struct answer_cap *cap = &live.answering.cap;
+	struct cache_cap *cap = &live.cache.cap;
 	struct live *l = &live;
 	struct limit limit = { cap->byte_ns * bytes, cap->burst_ns };
 	__u32 halves = AMPLIFICATION_WHOLE;
@@ -221,35 +223,34 @@ __noinline int answer_pay(struct xdp_md *ctx, const struct call *c, __u32 layer,
 	if (!c)
 		return REASON_AMPLIFICATION;
 	/* Made up beside who is known, they shall leave that one what it needs. */
-	if (layer == REASON_CACHED_PREFIX || layer == REASON_CACHED_RECURRING ||
-	    layer == REASON_CACHED_IN_LIMITS)
+	if (why == REASON_CACHED_PREFIX || why == REASON_CACHED_RECURRING ||
+	    why == REASON_CACHED_IN_LIMITS)
 		halves = AMPLIFICATION_HALF;
-	if (layer == REASON_CACHED_ALLOW_LIST) {
+	if (why == REASON_CACHED_ALLOW_LIST) {
 		if (call_lists(ctx, c) == LISTED_UNLIMITED)
-			return layer;
+			return why;
 		call_packet(ctx, c, &p);
 		if (!l->amplification.strict)
 			return amplification_charge_allowed(l, &p, SENDER, bytes)
-				       ? layer
+				       ? why
 				       : REASON_AMPLIFICATION;
 	}
 	/* What the amplification limit refuses shall not use up what others may have. */
-	if (layer == REASON_CACHED_RECURRING && limit_spent(&limit, cap->due_ns, now))
+	if (why == REASON_CACHED_RECURRING && limit_spent(&limit, cap->due_ns, now))
 		return REASON_COUNT;
-	if (bytes > asked && l->amplification.byte_ns &&
-	    !amplification_update(call_prefix(c), bytes - asked, halves))
-		return layer == REASON_CACHED_PREFIX || layer == REASON_CACHED_RECURRING
+	if (bytes > received && l->amplification.byte_ns &&
+	    !amplification_update(call_prefix(c), bytes - received, halves))
+		return why == REASON_CACHED_PREFIX || why == REASON_CACHED_RECURRING
 			       ? REASON_COUNT
 			       : REASON_AMPLIFICATION;
-	return layer != REASON_CACHED_RECURRING ||
-			       budget_take(&cap->due_ns, limit.cost_ns, limit.burst_ns,
-					   now)
-		       ? layer
+	return why != REASON_CACHED_RECURRING || budget_take(&cap->due_ns, limit.cost_ns,
+							     limit.burst_ns, now)
+		       ? why
 		       : REASON_COUNT;
 }
 
 /* The question, of @bytes, is answered for @reason, or dropped: count it, and show it. */
-__noinline int answer_note(struct xdp_md *ctx, const struct call *c, __u32 reason,
+__noinline int cache_count(struct xdp_md *ctx, const struct call *c, __u32 reason,
 			   __u64 bytes)
 {
 	struct packet p = { 0 };
@@ -266,49 +267,48 @@ __noinline int answer_note(struct xdp_md *ctx, const struct call *c, __u32 reaso
 }
 
 /* Answer it for that @layer: what to do, or WAY_ANSWER if there is no answer. */
-static __always_inline int answer_try(struct xdp_md *ctx, const struct call *c,
-				      __u32 layer)
+static __always_inline int cache_try(struct xdp_md *ctx, const struct call *c, __u32 why)
 {
-	__u32 bytes = answer_frame(ctx), reason;
-	int chosen = template_choose(ctx, c);
+	__u32 bytes = reply_frame(ctx), reason;
+	int chosen = cache_choose(ctx, c);
 
-	if (chosen <= 0 || !template_grow(ctx, c->where, chosen_length(chosen)))
+	if (chosen <= 0 || !cache_grow(ctx, c->where, chosen_length(chosen)))
 		return WAY_ANSWER;
-	reason = answer_pay(ctx, c, layer, bytes, template_frame(chosen, c->where));
+	reason = cache_charge(ctx, c, why, bytes, cache_frame(chosen, c->where));
 	if (reason == REASON_COUNT) {
 		/* What goes on is what came. */
-		if (bpf_xdp_adjust_tail(ctx, (int)bytes - (int)answer_frame(ctx)))
+		if (bpf_xdp_adjust_tail(ctx, (int)bytes - (int)reply_frame(ctx)))
 			return XDP_DROP;
 		return WAY_ANSWER;
 	}
-	if (!answer_note(ctx, c, reason, bytes))
+	if (!cache_count(ctx, c, reason, bytes))
 		return XDP_DROP;
-	return template_send(ctx, c, chosen);
+	return cache_send(ctx, c, chosen);
 }
 
 /* What may be answered from here. */
 SEC("xdp")
-int shield_answer(struct xdp_md *ctx)
+int shield_cache(struct xdp_md *ctx)
 {
 	struct call c = { 0 };
 	int action = call_find(ctx, &c);
-	__u32 reason, layer;
+	__u32 reason, why;
 
 	if (action != WAY_LONG)
 		return action;
 	action = WAY_ANSWER;
-	reason = answer_layer(ctx, &c);
-	layer = reason_verdict(reason) == VERDICT_RESPOND ? reason : 0;
-	if (reason == REASON_COUNT || layer) {
-		if (layer)
-			action = answer_try(ctx, &c, layer);
+	reason = cache_reason(ctx, &c);
+	why = reason_verdict(reason) == VERDICT_RESPOND ? reason : 0;
+	if (reason == REASON_COUNT || why) {
+		if (why)
+			action = cache_try(ctx, &c, why);
 		if (action != WAY_ANSWER)
 			return action;
-		reason = answer_budget(ctx, &c);
-		layer = reason >> LAYER_BITS;
-		reason &= (1 << LAYER_BITS) - 1;
-		if (layer)
-			action = answer_try(ctx, &c, layer);
+		reason = cache_admit(ctx, &c);
+		why = reason >> CACHE_REASON_SHIFT;
+		reason &= (1 << CACHE_REASON_SHIFT) - 1;
+		if (why)
+			action = cache_try(ctx, &c, why);
 		if (action != WAY_ANSWER)
 			return action;
 	}
@@ -320,4 +320,4 @@ int shield_answer(struct xdp_md *ctx)
 	return XDP_DROP;
 }
 
-#endif /* ANSWERING_BPF_H */
+#endif /* RESPONSE_CACHE_BPF_H */
