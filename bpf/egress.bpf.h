@@ -11,7 +11,7 @@
 
 #include <linux/pkt_cls.h>
 
-#include "chance.bpf.h"
+#include "reputation.bpf.h"
 #include "confirm.bpf.h"
 #include "foreign.bpf.h"
 #include "fragments.bpf.h"
@@ -70,7 +70,7 @@ static __always_inline __u32 egress_halves(const struct live *l, const struct pa
 	if (kind_is_handshake(kind) || kind_is_netquake(kind) ||
 	    kind == KIND_DTLS_CERTIFICATE)
 		return AMPLIFICATION_WHOLE;
-	return chance_known(address_net(p, RECEIVER), clock_now(l)) ==
+	return reputation_reason(address_net(p, RECEIVER), clock_now(l)) ==
 			       REASON_CACHED_PREFIX
 		       ? AMPLIFICATION_HALF
 		       : AMPLIFICATION_WHOLE;

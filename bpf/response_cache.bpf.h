@@ -5,22 +5,22 @@
  * all that remains to be said, unless that has to do with proof.
  *
  * Who gets an answer when the service's budget is spent: players, who is allowed, who has
- * just proven its address or is known, networks around these (known.h), and strangers
- * that ask like a browser (recent.h), the last up to a cap. When only that of the network
- * around them is: players, and who has just proven its address or is known. The
- * amplification limit pays for all but those who are allowed without limits. Where there
- * is no answer to be had, all is as it is without.
+ * just proven its address or is known, networks around these (reputation.h), and
+ * strangers that ask like a browser (recent.h), the last up to a cap. When only that of
+ * the network around them is: players, and who has just proven its address or is known.
+ * The amplification limit pays for all but those who are allowed without limits. Where
+ * there is no answer to be had, all is as it is without.
  */
 #ifndef RESPONSE_CACHE_BPF_H
 #define RESPONSE_CACHE_BPF_H
 
-#include "chance.bpf.h"
+#include "reputation.bpf.h"
 #include "shield_validate.bpf.h"
 #include "cached_response.bpf.h"
 
 /* What somebody who is known, or all of a network around one, may ask beyond its budget:
  * twice a second, ten at once. */
-const volatile struct limit known_limit = { 500000000ull, 10 * 500000000ull };
+const volatile struct limit reputation_limit = { 500000000ull, 10 * 500000000ull };
 
 /*
  * Return why a query of a source on no list is answered while its service is flooded, as
@@ -31,7 +31,7 @@ static __always_inline enum reason cache_source_limit(struct xdp_md *ctx, struct
 						      enum reason reason, __u64 now)
 {
 	__u64 net = c->net;
-	struct limit limit = { known_limit.cost_ns, known_limit.burst_ns };
+	struct limit limit = { reputation_limit.cost_ns, reputation_limit.burst_ns };
 	__u64 state;
 	__u32 cell;
 
@@ -40,14 +40,14 @@ static __always_inline enum reason cache_source_limit(struct xdp_md *ctx, struct
 		return reason;
 	/* Where it is was shown by what it proved; from elsewhere it is a stranger. */
 	if (reason == REASON_CACHED_KNOWN) {
-		state = known_find(&l->cache.known, net, l->keys);
-		if (!known_near(state, call_hops(ctx, c)))
+		state = reputation_find(&l->cache.reputation, net, l->keys);
+		if (!reputation_near(state, call_hops(ctx, c)))
 			return recent_asks(l, net, call_slot(c), now)
 				       ? REASON_CACHED_RECURRING
 				       : REASON_COUNT;
 	}
 	cell = limit_cell(l->keys,
-			  reason == REASON_CACHED_PREFIX ? known_network(net) : net,
+			  reason == REASON_CACHED_PREFIX ? reputation_network(net) : net,
 			  1ull << 41 | call_slot(c), SOURCE_BITS);
 	if (index_below(&cell, 1 << SOURCE_BITS) &&
 	    limit_take(&limit, &l->sources[cell], now))
@@ -59,22 +59,24 @@ static __always_inline enum reason cache_source_limit(struct xdp_md *ctx, struct
 }
 
 /*
- * known_note() of who asks in a quiet time, walked once by the verifier. Beside who is
- * known few minutes count: forged questions would make known whom they like, who then
+ * reputation_note() of who asks in a quiet time, walked once by the verifier. Beside who
+ * is known few minutes count: forged questions would make known whom they like, who then
  * take what is kept for that one.
  */
-__noinline int known_query(__u64 net, __u32 hops)
+__noinline int reputation_query(__u64 net, __u32 hops)
 {
 	struct live *l = &live;
-	struct known_table *t = &l->cache.known;
-	__u32 minute = known_minute(clock_now(l));
+	struct reputation_table *t = &l->cache.reputation;
+	__u32 minute = reputation_minute(clock_now(l));
 
-	if (known_is_network(net))
+	if (reputation_is_network(net))
 		return 0;
-	if (minute % KNOWN_SELDOM && !known_lasts(known_find(t, net, l->keys), minute) &&
-	    known_lasts(known_find(t, known_network(net), l->keys), minute))
+	if (minute % REPUTATION_SELDOM &&
+	    !reputation_known(reputation_find(t, net, l->keys), minute) &&
+	    reputation_known(reputation_find(t, reputation_network(net), l->keys),
+			     minute))
 		return 0;
-	known_note(t, net, hops, 0, minute, l->keys);
+	reputation_note(t, net, hops, 0, minute, l->keys);
 	return 0;
 }
 
@@ -145,14 +147,15 @@ __noinline int cache_reason(struct xdp_md *ctx, const struct call *c)
 	if (!cache_active(l, s, slot, now)) {
 		/* A quiet time, in which who asks gets known, if it has a budget. */
 		if (!prefix_exceeded(c)) {
-			known_query(c->net, call_hops(ctx, c));
+			reputation_query(c->net, call_hops(ctx, c));
 			return REASON_COUNT;
 		}
-		reason = chance_known(c->net, now);
+		reason = reputation_reason(c->net, now);
 		if (reason == REASON_COUNT || reason == REASON_CACHED_PREFIX)
 			return REASON_COUNT;
 	}
-	return cache_source_limit(ctx, l, c, chance(l, c->net, slot, now), now);
+	return cache_source_limit(ctx, l, c, cache_eligibility(l, c->net, slot, now),
+				  now);
 }
 
 #define CACHE_REASON_SHIFT \

@@ -10,7 +10,7 @@
 #ifndef SHIELD_VALIDATE_BPF_H
 #define SHIELD_VALIDATE_BPF_H
 
-#include "chance.bpf.h"
+#include "reputation.bpf.h"
 #include "validation.bpf.h"
 
 /*
@@ -164,9 +164,9 @@ __noinline int validated_note(struct xdp_md *ctx, const struct call *c)
 	struct live *l = &live;
 
 	if (c && c->net)
-		known_note(&l->cache.known, c->net, call_hops(ctx, c),
-			   KNOWN_PROVEN_AT(call_slot(c)), known_minute(clock_now(l)),
-			   l->keys);
+		reputation_note(&l->cache.reputation, c->net, call_hops(ctx, c),
+				REPUTATION_VALIDATED_AT(call_slot(c)),
+				reputation_minute(clock_now(l)), l->keys);
 	return 0;
 }
 

@@ -8,7 +8,7 @@
 #define SHORT_BPF_H
 
 #include "call.bpf.h"
-#include "chance.bpf.h"
+#include "reputation.bpf.h"
 #include "greylist.bpf.h"
 #include "amplification.bpf.h"
 #include "refused.bpf.h"

@@ -249,8 +249,10 @@ static __always_inline __u32 limit_times(const struct live *l, __u32 slot,
 					 __u64 net, __u64 now)
 {
 	return s->family == FAMILY_QUAKE3 && kind_requests(kind) &&
-			       known_proven_at(known_find(&l->cache.known, net, l->keys),
-					       known_minute(now), slot)
+			       reputation_validated_at(
+				       reputation_find(&l->cache.reputation, net,
+						       l->keys),
+				       reputation_minute(now), slot)
 		       ? 3
 		       : 1;
 }

@@ -10,7 +10,7 @@
 
 #include <linux/types.h>
 
-#include "known.h"
+#include "reputation.h"
 #include "limit.h"
 #include "player.h"
 #include "validated.h"
@@ -468,7 +468,7 @@ struct cache_cap {
 struct cache_state {
 	__u64 until_ns[SERVICES_MAX]; /* the service is pressed till then */
 	struct cache_cap cap;
-	struct known_table known;
+	struct reputation_table reputation;
 	/* Of the service in slot N those from N * CACHE_FORMS on. */
 	struct cache_pair entries[SERVICES_MAX * CACHE_FORMS];
 	/* Mark windows by slot, written by the daemon: see recent.h. */

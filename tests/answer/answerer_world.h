@@ -27,7 +27,7 @@ static __u64 turned_ns; /* when shield_recent_turn() was called last */
 static __u32 mtu; /* of the shield's interfaces */
 static unsigned int steps_, told_, said_; /* of the answerer; warnings, notes */
 static struct cache_entry held[CACHE_FORMS];
-static struct known_table table;
+static struct reputation_table table;
 static __u32 known_; /* how many are in it */
 static unsigned int kept_; /* how often that was to be written down */
 static const __u64 keys[3] = { 1, 2, 3 };
@@ -83,7 +83,7 @@ void shield_recent_turn(struct shield *shield, __u64 now)
 	turned_ns = now;
 }
 
-struct known_table *shield_known_table(struct shield *shield, const __u64 **ret_keys)
+struct reputation_table *shield_reputation(struct shield *shield, const __u64 **ret_keys)
 {
 	(void)shield;
 	*ret_keys = keys;

@@ -120,7 +120,7 @@ void shield_recent_turn(struct shield *shield, __u64 at)
 	assert_int_equal(at, now);
 }
 
-struct known_table *shield_known_table(struct shield *shield, const __u64 **ret_keys)
+struct reputation_table *shield_reputation(struct shield *shield, const __u64 **ret_keys)
 {
 	assert_ptr_equal(shield, &config);
 	*ret_keys = NULL;
@@ -136,7 +136,7 @@ __u32 shield_known(const struct shield *shield)
 int known_file_read(const char *path, const struct known_at *at, size_t *ret_bad,
 		    size_t *ret_first)
 {
-	assert_int_equal(at->minute, known_minute(now));
+	assert_int_equal(at->minute, reputation_minute(now));
 	note("  read %s\n", path);
 	*ret_bad = bad_lines;
 	*ret_first = 7;
@@ -145,7 +145,7 @@ int known_file_read(const char *path, const struct known_at *at, size_t *ret_bad
 
 int known_file_write(const char *path, const struct known_at *at)
 {
-	assert_int_equal(at->minute, known_minute(now));
+	assert_int_equal(at->minute, reputation_minute(now));
 	note("  write %s at +%llu\n", path, (unsigned long long)((now - begun) / MS));
 	return keep_err;
 }

@@ -29,7 +29,7 @@ static const __u64 keys[3] = { 0x9e3779b97f4a7c15, 0xc2b2ae3d27d4eb4f,
 /* Of the next boot. */
 static const __u64 other_keys[3] = { 0x27d4eb4f165667b1, 0x9e3779f9c2b2ae3d,
 				     0x7f4a7c159e3779b9 };
-static struct known_table before, after;
+static struct reputation_table before, after;
 static char directory[] = "/tmp/test_known_fileXXXXXX", path[64];
 static size_t bad, first;
 
@@ -48,13 +48,14 @@ static int begin(void **state)
 
 static void know(__u64 net, __u32 hops, __u32 minute)
 {
-	for (__u32 i = 0; i < KNOWN_MINUTES; i++)
-		known_note(&before, net, hops, 0, minute - KNOWN_MINUTES + 1 + i, keys);
+	for (__u32 i = 0; i < REPUTATION_MINUTES; i++)
+		reputation_note(&before, net, hops, 0,
+				minute - REPUTATION_MINUTES + 1 + i, keys);
 }
 
 static bool good(__u64 net)
 {
-	return known_good(known_find(&after, net, other_keys), at_after.minute);
+	return reputation_good(reputation_find(&after, net, other_keys), at_after.minute);
 }
 
 static void put(const char *text)
@@ -73,21 +74,23 @@ static void over_a_reboot(void **state)
 	(void)state;
 	know(0xc0000207, 57, MINUTE);
 	know(net6, 44, MINUTE - 1000);
-	known_note(&before, 0xc0000208, 0, KNOWN_PLAYER, MINUTE - 5, keys);
-	known_note(&before, 0xc0000209, 57, 0, MINUTE, keys); /* not known yet */
+	reputation_note(&before, 0xc0000208, 0, REPUTATION_PLAYER, MINUTE - 5, keys);
+	reputation_note(&before, 0xc0000209, 57, 0, MINUTE, keys); /* not known yet */
 	assert_int_equal(known_file_write(path, &at_before), 0);
 	assert_int_equal(known_file_read(path, &at_after, &bad, &first), 0);
 	assert_int_equal(bad, 0);
 	assert_true(good(0xc0000207));
-	assert_true(known_near(known_find(&after, 0xc0000207, other_keys), 57));
-	assert_false(known_near(known_find(&after, 0xc0000207, other_keys), 50));
+	assert_true(reputation_near(reputation_find(&after, 0xc0000207, other_keys), 57));
+	assert_false(
+		reputation_near(reputation_find(&after, 0xc0000207, other_keys), 50));
 	assert_true(good(net6));
 	assert_true(good(0xc0000208));
-	assert_true(known_flags(known_find(&after, 0xc0000208, other_keys)) &
-		    KNOWN_PLAYER);
+	assert_true(reputation_flags(reputation_find(&after, 0xc0000208, other_keys)) &
+		    REPUTATION_PLAYER);
 	assert_false(good(0xc0000209));
 	/* An age goes on through all of it: two hours are 104 of the table's minutes. */
-	assert_in_range(known_age(known_find(&after, net6, other_keys), at_after.minute),
+	assert_in_range(reputation_age(reputation_find(&after, net6, other_keys),
+				       at_after.minute),
 			1000 + 103, 1000 + 106);
 }
 
@@ -117,9 +120,9 @@ static void the_distance_is_kept(void **state)
 	assert_int_equal(known_file_write(path, &at_before), 0);
 	assert_int_equal(known_file_read(path, &at_after, &bad, &first), 0);
 	for (__u32 i = 0; i < COUNT(hops); i++) {
-		__u64 found = known_find(&after, 0xc0000210 + i, other_keys);
+		__u64 found = reputation_find(&after, 0xc0000210 + i, other_keys);
 
-		assert_true(known_good(found, at_after.minute));
+		assert_true(reputation_good(found, at_after.minute));
 		assert_int_equal(found >> 40 & 0xff, hops[i]);
 	}
 }
@@ -151,9 +154,9 @@ static void who_is_in_the_table_stays_as_it_is(void **state)
 	know(0xc0000207, 57, MINUTE);
 	assert_int_equal(known_file_write(path, &at_before), 0);
 	know(0xc0000207, 40, MINUTE + 9);
-	was = known_find(&before, 0xc0000207, keys);
+	was = reputation_find(&before, 0xc0000207, keys);
 	assert_int_equal(known_file_read(path, &at_before, &bad, &first), 0);
-	assert_true(known_find(&before, 0xc0000207, keys) == was);
+	assert_true(reputation_find(&before, 0xc0000207, keys) == was);
 }
 
 /* As many as there are, all of them known, in a file no larger than it says. */
@@ -163,20 +166,20 @@ static void a_full_table(void **state)
 	struct stat st;
 
 	(void)state;
-	for (__u64 net = 1ull << 61; net < (1ull << 61) + 4 * KNOWN_MAX; net++)
+	for (__u64 net = 1ull << 61; net < (1ull << 61) + 4 * REPUTATION_MAX; net++)
 		know(net, 64, MINUTE);
 	assert_int_equal(known_file_write(path, &at_before), 0);
 	assert_int_equal(stat(path, &st), 0);
-	assert_true(st.st_size < KNOWN_MAX * KNOWN_LINE);
+	assert_true(st.st_size < REPUTATION_MAX * KNOWN_LINE);
 	at_after.keys = keys;
 	assert_int_equal(known_file_read(path, &at_after, &bad, &first), 0);
-	for (__u32 i = 0; i < KNOWN_MAX; i++) {
-		all += known_good(before.cells[i].state, MINUTE);
-		kept += known_good(after.cells[i].state, at_after.minute);
+	for (__u32 i = 0; i < REPUTATION_MAX; i++) {
+		all += reputation_good(before.cells[i].state, MINUTE);
+		kept += reputation_good(after.cells[i].state, at_after.minute);
 	}
 	at_after.keys = other_keys;
-	assert_int_equal(all, KNOWN_MAX);
-	assert_int_equal(kept, KNOWN_MAX);
+	assert_int_equal(all, REPUTATION_MAX);
+	assert_int_equal(kept, REPUTATION_MAX);
 }
 
 static void what_is_no_line_is_passed_over(void **state)

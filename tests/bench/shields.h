@@ -125,8 +125,8 @@ static void keep_answer(struct live *live, int octets, __u64 now)
 	memset(t->mask, 0xff, sizeof(t->mask));
 	memset(t->text, 'x', (size_t)octets);
 	live->cache.until_ns[0] = ~0ull;
-	known_note(&live->cache.known, 0x0a000001, 0, KNOWN_PLAYER, known_minute(now),
-		   live->keys);
+	reputation_note(&live->cache.reputation, 0x0a000001, 0, REPUTATION_PLAYER,
+			reputation_minute(now), live->keys);
 }
 
 static void add_service(struct live *live, enum wire_family family,

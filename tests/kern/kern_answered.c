@@ -36,9 +36,9 @@ static void the_neighbours_of_who_is_known(void **state)
 	(void)state;
 	answers(FAMILY_QUAKE3, CACHE_UNDER_LOAD);
 	for (size_t i = 0; i < COUNT(nets); i++)
-		known_note(&kern.live->cache.known, known_network(nets[i]), 0,
-			   KNOWN_AROUND, known_minute(kern.live->clock_ns),
-			   kern.live->keys);
+		reputation_note(&kern.live->cache.reputation, reputation_network(nets[i]),
+				0, REPUTATION_NETWORK,
+				reputation_minute(kern.live->clock_ns), kern.live->keys);
 	learn_quake3();
 	flood();
 	for (size_t i = 0; i < COUNT(near); i++) {
@@ -332,9 +332,11 @@ static void who_is_known_among_forged_neighbours(void **state)
 
 			answers(FAMILY_QUAKE3, rows[i].when);
 			know_both();
-			known_note(&kern.live->cache.known, known_network(net_of(who)), 0,
-				   KNOWN_AROUND, known_minute(kern.live->clock_ns),
-				   kern.live->keys);
+			reputation_note(&kern.live->cache.reputation,
+					reputation_network(net_of(who)), 0,
+					REPUTATION_NETWORK,
+					reputation_minute(kern.live->clock_ns),
+					kern.live->keys);
 			a_minute_among_forged(who, ipv6, rows[i].often, 253,
 					      rows[i].reply_n, &m);
 			assert_true(m.told * 100 >= m.asked * 99);
@@ -354,8 +356,9 @@ static void who_has_proven_it_among_forged_browsers(void **state)
 		const char *who = ipv6 ? "2001:db8:1::1" : "192.0.2.1";
 
 		answers(FAMILY_QUAKE3, CACHE_UNDER_LOAD);
-		known_note(&kern.live->cache.known, net_of(who), 64, KNOWN_PROVEN,
-			   known_minute(kern.live->clock_ns), kern.live->keys);
+		reputation_note(&kern.live->cache.reputation, net_of(who), 64,
+				REPUTATION_VALIDATED,
+				reputation_minute(kern.live->clock_ns), kern.live->keys);
 		a_minute_among_forged(who, ipv6, 1, NEIGHBOURS, 800, &m);
 		assert_true(m.told * 100 >= m.asked * 99);
 		assert_true(m.others >= ALLOWANCE / 2 / 842);
@@ -450,8 +453,9 @@ static void a_neighbour_proves_its_address(void **state)
 
 	(void)state;
 	answers_or_demands();
-	known_note(&kern.live->cache.known, known_network(net_of("192.0.2.1")), 0,
-		   KNOWN_AROUND, known_minute(kern.live->clock_ns), kern.live->keys);
+	reputation_note(&kern.live->cache.reputation,
+			reputation_network(net_of("192.0.2.1")), 0, REPUTATION_NETWORK,
+			reputation_minute(kern.live->clock_ns), kern.live->keys);
 	/* Room for one answer in the network's half, 41 bytes longer than its question.
 	 */
 	amplification(100, 20);
@@ -483,8 +487,9 @@ static void the_server_leaves_a_half(void **state)
 	(void)state;
 	answers(FAMILY_QUAKE3, CACHE_UNDER_LOAD);
 	know_both();
-	known_note(&kern.live->cache.known, known_network(net_of("192.0.2.1")), 0,
-		   KNOWN_AROUND, known_minute(kern.live->clock_ns), kern.live->keys);
+	reputation_note(&kern.live->cache.reputation,
+			reputation_network(net_of("192.0.2.1")), 0, REPUTATION_NETWORK,
+			reputation_minute(kern.live->clock_ns), kern.live->keys);
 	amplification(ALLOWANCE, 20);
 	assert_int_equal(server_says("192.0.2.77", BYTES(OOB "statusResponse\n")),
 			 all / 2);
@@ -496,8 +501,9 @@ static void the_server_leaves_a_half(void **state)
 	assert_int_equal(server_says("203.0.113.77", BYTES(OOB "statusResponse\n")), all);
 	/* And to who signs on to NetQuake, and is no player before its third answer. */
 	answers(FAMILY_NETQUAKE, CACHE_UNDER_LOAD);
-	known_note(&kern.live->cache.known, known_network(net_of("192.0.2.1")), 0,
-		   KNOWN_AROUND, known_minute(kern.live->clock_ns), kern.live->keys);
+	reputation_note(&kern.live->cache.reputation,
+			reputation_network(net_of("192.0.2.1")), 0, REPUTATION_NETWORK,
+			reputation_minute(kern.live->clock_ns), kern.live->keys);
 	amplification(ALLOWANCE, 20);
 	assert_int_equal(server_says("192.0.2.77", BYTES("\0\x10\x03\x84")), all);
 	link_.peer = PEER;

@@ -322,9 +322,10 @@ static void always_spends_no_more_beside_the_proven(void **state)
 		s.budget[CLASS_QUERY].source = kern_rate(1, 3);
 		kern_service(&kern, 0, 0, &s);
 		if (proven)
-			known_note(&kern.live->cache.known, net_of("10.1.1.1"), 60,
-				   KNOWN_PROVEN, known_minute(kern.live->clock_ns),
-				   kern.live->keys);
+			reputation_note(&kern.live->cache.reputation, net_of("10.1.1.1"),
+					60, REPUTATION_VALIDATED,
+					reputation_minute(kern.live->clock_ns),
+					kern.live->keys);
 		for (int i = 0; i < 5; i++) {
 			struct frame_spec each = { .from = "10.1.1.1",
 						   .sport = (__u16)(1000 + i) };

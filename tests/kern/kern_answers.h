@@ -53,7 +53,7 @@ static inline void forget_recent(void)
 static inline void answers(enum wire_family family, enum cache_mode when)
 {
 	struct service s = kern_open_service(family);
-	static const struct known_table nobody;
+	static const struct reputation_table nobody;
 
 	s.cache = (__u8)when;
 	s.budget[CLASS_QUERY].global = kern_rate(1, 1);
@@ -61,7 +61,7 @@ static inline void answers(enum wire_family family, enum cache_mode when)
 	kern_port(&kern, 0, PORT, 0, false);
 	pass_time(1000 * SECOND);
 	memset(kern.live->cache.entries, 0, 64 * sizeof(struct cache_pair));
-	kern.live->cache.known = nobody;
+	kern.live->cache.reputation = nobody;
 	forget_recent();
 	kern.live->cache.until_ns[0] = 0;
 	kern.live->cache.cap = (struct cache_cap){ 0 };
@@ -80,11 +80,11 @@ static inline __u64 net_of(const char *address)
 /* As if @address had asked on three quiet minutes, with 64 hops left. */
 static inline void know(const char *address)
 {
-	__u32 minute = known_minute(kern.live->clock_ns);
+	__u32 minute = reputation_minute(kern.live->clock_ns);
 
 	for (__u32 ago = 3; ago; ago--)
-		known_note(&kern.live->cache.known, net_of(address), 64, 0, minute - ago,
-			   kern.live->keys);
+		reputation_note(&kern.live->cache.reputation, net_of(address), 64, 0,
+				minute - ago, kern.live->keys);
 }
 
 static inline void know_both(void)

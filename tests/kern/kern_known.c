@@ -13,7 +13,8 @@ static void quiet_days_make_known(void **state)
 	(void)state;
 	answers(FAMILY_QUAKE3, CACHE_UNDER_LOAD);
 	/* From the beginning of a minute on, or two seconds could be two of them. */
-	pass_time((1ull << KNOWN_SHIFT) - kern.live->clock_ns % (1ull << KNOWN_SHIFT));
+	pass_time((1ull << REPUTATION_SHIFT) -
+		  kern.live->clock_ns % (1ull << REPUTATION_SHIFT));
 	for (int minute = 0; minute < 3; minute++) {
 		learn_quake3();
 		if (minute == 2) {
@@ -30,7 +31,7 @@ static void quiet_days_make_known(void **state)
 		}
 		say(&wraps[1], BYTES(OOB "getstatus"), &say_);
 		assert_int_equal(say_.action, XDP_PASS);
-		pass_time(1ull << KNOWN_SHIFT);
+		pass_time(1ull << REPUTATION_SHIFT);
 	}
 	learn_quake3();
 	flood();
@@ -49,12 +50,13 @@ static void known_is_who_is_as_far_as_it_was(void **state)
 	answers(FAMILY_QUAKE3, CACHE_UNDER_LOAD);
 	learn_quake3();
 	for (__u32 hops = 55; hops < 75; hops++) {
-		__u32 minute = known_minute(kern.live->clock_ns);
+		__u32 minute = reputation_minute(kern.live->clock_ns);
 
-		memset(&kern.live->cache.known, 0, sizeof(kern.live->cache.known));
+		memset(&kern.live->cache.reputation, 0,
+		       sizeof(kern.live->cache.reputation));
 		for (__u32 ago = 4; ago; ago--)
-			known_note(&kern.live->cache.known, net_of("192.0.2.1"), hops, 0,
-				   minute - ago, kern.live->keys);
+			reputation_note(&kern.live->cache.reputation, net_of("192.0.2.1"),
+					hops, 0, minute - ago, kern.live->keys);
 		pass_time(SECOND / 10);
 		kern.live->sources[0] = 0;
 		flood();
@@ -72,13 +74,15 @@ static bool asks_for(const struct frame_spec *from, unsigned int minutes)
 	const struct live *l = kern.live;
 
 	for (; minutes; minutes--) {
-		pass_time((1ull << KNOWN_SHIFT) - l->clock_ns % (1ull << KNOWN_SHIFT));
+		pass_time((1ull << REPUTATION_SHIFT) -
+			  l->clock_ns % (1ull << REPUTATION_SHIFT));
 		say(from, BYTES(OOB "getstatus"), &say_);
 		assert_int_equal(say_.action, XDP_PASS);
 		pass_time(2 * SECOND);
 	}
-	return known_lasts(known_find(&l->cache.known, net_of(from->from), l->keys),
-			   known_minute(l->clock_ns));
+	return reputation_known(reputation_find(&l->cache.reputation, net_of(from->from),
+						l->keys),
+				reputation_minute(l->clock_ns));
 }
 
 /* Or whoever is in its network would be known by a few questions in its name. */
@@ -89,20 +93,21 @@ static void beside_who_is_known_few_minutes_count(void **state)
 
 	(void)state;
 	answers(FAMILY_QUAKE3, CACHE_UNDER_LOAD);
-	while (known_minute(kern.live->clock_ns) % KNOWN_SELDOM)
-		pass_time(1ull << KNOWN_SHIFT);
+	while (reputation_minute(kern.live->clock_ns) % REPUTATION_SELDOM)
+		pass_time(1ull << REPUTATION_SHIFT);
 	know_both();
-	known_note(&kern.live->cache.known, known_network(net_of("192.0.2.1")), 0,
-		   KNOWN_AROUND, known_minute(kern.live->clock_ns), kern.live->keys);
-	assert_false(asks_for(&neighbour, KNOWN_SELDOM - 1));
+	reputation_note(&kern.live->cache.reputation,
+			reputation_network(net_of("192.0.2.1")), 0, REPUTATION_NETWORK,
+			reputation_minute(kern.live->clock_ns), kern.live->keys);
+	assert_false(asks_for(&neighbour, REPUTATION_SELDOM - 1));
 	assert_true(asks_for(&far, 3));
-	assert_false(asks_for(&neighbour, KNOWN_SELDOM));
-	assert_true(asks_for(&neighbour, 2 * KNOWN_SELDOM));
+	assert_false(asks_for(&neighbour, REPUTATION_SELDOM));
+	assert_true(asks_for(&neighbour, 2 * REPUTATION_SELDOM));
 	/* Who is known goes on to be. */
 	assert_true(asks_for(&(struct frame_spec){ .from = "192.0.2.1" }, 1));
-	assert_int_equal((__u32)known_find(&kern.live->cache.known, net_of("192.0.2.1"),
-					   kern.live->keys),
-			 known_minute(kern.live->clock_ns));
+	assert_int_equal((__u32)reputation_find(&kern.live->cache.reputation,
+						net_of("192.0.2.1"), kern.live->keys),
+			 reputation_minute(kern.live->clock_ns));
 }
 
 /* A service with budget to spare, of which one network may ask for four answers. */
@@ -117,9 +122,10 @@ static void answers_at_leisure(enum wire_family family)
 	kern_service(&kern, 0, 0, &s);
 	know_both();
 	for (size_t i = 0; i < COUNT(known); i++)
-		known_note(&kern.live->cache.known, known_network(net_of(known[i])), 0,
-			   KNOWN_AROUND, known_minute(kern.live->clock_ns),
-			   kern.live->keys);
+		reputation_note(&kern.live->cache.reputation,
+				reputation_network(net_of(known[i])), 0,
+				REPUTATION_NETWORK,
+				reputation_minute(kern.live->clock_ns), kern.live->keys);
 }
 
 static void learn_status(enum wire_family family)
@@ -189,8 +195,8 @@ static void no_address_is_a_network(void **state)
 
 	(void)state;
 	answers(FAMILY_QUAKE3, CACHE_UNDER_LOAD);
-	assert_true(net_of(name.from) == known_network(net_of("192.0.2.1")));
-	assert_false(asks_for(&name, 2 * KNOWN_SELDOM));
+	assert_true(net_of(name.from) == reputation_network(net_of("192.0.2.1")));
+	assert_false(asks_for(&name, 2 * REPUTATION_SELDOM));
 }
 
 /* Whom its network's budget refuses is not noted: that would fill the table for nothing.
@@ -204,16 +210,18 @@ static void who_is_refused_gets_not_known(void **state)
 	(void)state;
 	answers_at_leisure(FAMILY_QUAKE3);
 	for (int minute = 0; minute < 5; minute++) {
-		pass_time((1ull << KNOWN_SHIFT) - l->clock_ns % (1ull << KNOWN_SHIFT));
+		pass_time((1ull << REPUTATION_SHIFT) -
+			  l->clock_ns % (1ull << REPUTATION_SHIFT));
 		for (int i = 0; i < 5; i++) {
 			say(&around[i / 4], BYTES(OOB "getstatus"), &say_);
 			assert_int_equal(say_.action, i < 4 ? XDP_PASS : XDP_DROP);
 		}
 	}
 	for (int i = 0; i < 2; i++)
-		assert_int_equal(known_lasts(known_find(&l->cache.known,
-							net_of(around[i].from), l->keys),
-					     known_minute(l->clock_ns)),
+		assert_int_equal(reputation_known(reputation_find(&l->cache.reputation,
+								  net_of(around[i].from),
+								  l->keys),
+						  reputation_minute(l->clock_ns)),
 				 !i);
 }
 
@@ -228,8 +236,9 @@ static void a_neighbour_asks_like_a_browser(void **state)
 	answers(FAMILY_QUAKE3, CACHE_UNDER_LOAD);
 	kern.live->cache.cap = (struct cache_cap){ 0 };
 	know("192.0.2.1");
-	known_note(&kern.live->cache.known, known_network(net_of("192.0.2.1")), 0,
-		   KNOWN_AROUND, known_minute(kern.live->clock_ns), kern.live->keys);
+	reputation_note(&kern.live->cache.reputation,
+			reputation_network(net_of("192.0.2.1")), 0, REPUTATION_NETWORK,
+			reputation_minute(kern.live->clock_ns), kern.live->keys);
 	for (unsigned int i = 0; i < 600; i++) {
 		char address[32];
 		struct frame_spec forged = { .from = address };

@@ -79,8 +79,9 @@ static void other_families_are_drained_as_ever(void **state)
 
 	(void)state;
 	demand(FAMILY_QUAKE3, VALIDATION_UNDER_LOAD);
-	known_note(&kern.live->cache.known, 0x0a010101, 60, KNOWN_PROVEN,
-		   known_minute(kern.live->clock_ns), kern.live->keys);
+	reputation_note(&kern.live->cache.reputation, 0x0a010101, 60,
+			REPUTATION_VALIDATED, reputation_minute(kern.live->clock_ns),
+			kern.live->keys);
 	demand(FAMILY_QUAKEWORLD, VALIDATION_UNDER_LOAD);
 	kern.live->tables[0].services[0].budget[CLASS_CHALLENGE].source = kern_rate(1, 3);
 	for (int i = 0; i < 5; i++) {
@@ -113,8 +114,9 @@ static void beside_the_proven_one_question_is_left(void **state)
 		b->prefix = b->global = kern_rate(1, 12);
 		kern_service(&kern, 0, 0, &s);
 		pass_time(300 * SECOND);
-		known_note(&kern.live->cache.known, 0x0a010101, 60, KNOWN_PROVEN_AT(0),
-			   known_minute(kern.live->clock_ns), kern.live->keys);
+		reputation_note(&kern.live->cache.reputation, 0x0a010101, 60,
+				REPUTATION_VALIDATED_AT(0),
+				reputation_minute(kern.live->clock_ns), kern.live->keys);
 		for (int i = 0; i < 100; i++) {
 			struct frame_spec each = { .from = "10.1.1.1",
 						   .sport = (__u16)(3000 + i) };
@@ -145,8 +147,9 @@ static void elsewhere_a_question_costs_one(void **state)
 	kern_service(&kern, 0, 1, &s);
 	kern_port(&kern, 0, PORT + 1, 1, false);
 	pass_time(300 * SECOND);
-	known_note(&kern.live->cache.known, 0x0a010101, 60, KNOWN_PROVEN_AT(0),
-		   known_minute(kern.live->clock_ns), kern.live->keys);
+	reputation_note(&kern.live->cache.reputation, 0x0a010101, 60,
+			REPUTATION_VALIDATED_AT(0),
+			reputation_minute(kern.live->clock_ns), kern.live->keys);
 	for (int i = 0; i < 3; i++) {
 		for (size_t at = 0; at < COUNT(ports); at++) {
 			struct frame_spec each = { .from = "10.1.1.1",

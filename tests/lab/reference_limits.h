@@ -40,7 +40,7 @@ static const struct limits_row {
 	  "Never. Sources are hashed into cells with a secret key. Two sources in one cell share its limits." },
 	{ "validated clients", VALIDATED_MAX, OF(validation.validated),
 	  "The client of the bucket that was validated longest ago is replaced, and has to validate its address again." },
-	{ "client history", KNOWN_MAX, OF(cache.known),
+	{ "client history", REPUTATION_MAX, OF(cache.reputation),
 	  "Known clients stay. A new client remains unknown." },
 	{ "recent queries, for each possible processor up to 64", 1 << RECENT_BITS,
 	  sizeof(((struct recent *)0)->lines),

@@ -170,7 +170,7 @@ get_known()
 	done
 }
 
-test_known()
+test_reputation()
 {
 	get_known
 	flood_start 60
@@ -267,7 +267,7 @@ net_check "on a quiet day the server itself answers" \
 	[ -n "$(said client "$NET_SERVER" "$QUESTION")" ]
 net_check "nothing is answered for it" [ "$(stats_sum 'select(.verdict == "respond")')" = 0 ]
 test_first
-[ -z "${MINUTES-}" ] || test_known
+[ -z "${MINUTES-}" ] || test_reputation
 test_stranger
 net_check "strangers get no more than their cap" bytes_out
 stats_line

@@ -381,24 +381,27 @@ static void entries(int fd, __u32 count)
 static void rooms_are_counted(void **state)
 {
 	const struct shield_room want[ROOM_COUNT] = {
-		[ROOM_PLAYERS] = { 0, PLAYERS_MAX }, [ROOM_ALLOW] = { 3, LIST_MAX },
-		[ROOM_DENY] = { 4, LIST_MAX },	     [ROOM_FOLLOW] = { 5, LIST_MAX },
-		[ROOM_KNOWN] = { 2, KNOWN_MAX },
+		[ROOM_PLAYERS] = { 0, PLAYERS_MAX },  [ROOM_ALLOW] = { 3, LIST_MAX },
+		[ROOM_DENY] = { 4, LIST_MAX },	      [ROOM_FOLLOW] = { 5, LIST_MAX },
+		[ROOM_KNOWN] = { 2, REPUTATION_MAX },
 	};
 	struct shield_room rooms[ROOM_COUNT];
-	struct known_cell *known = shield.shared->cache.known.cells;
-	__u32 now = known_minute(fake_now);
+	struct reputation_cell *known = shield.shared->cache.reputation.cells;
+	__u32 now = reputation_minute(fake_now);
 
 	(void)state;
 	entries(shield.allow, 3);
 	entries(shield.deny, 4);
 	entries(shield.follow, 5);
-	known[0].state = known_state(now, KNOWN_MINUTES, 3, KNOWN_HERE);
-	known[KNOWN_MAX - 1].state =
-		known_state(now - 1, 0, 3, KNOWN_HERE | KNOWN_PROVEN);
-	known[2].state = known_state(now - 2, 0, 3, KNOWN_HERE | KNOWN_PROVEN);
-	known[3].state = known_state(now, KNOWN_MINUTES - 1, 3, KNOWN_HERE);
-	known[4].state = known_state(now - KNOWN_AGE, KNOWN_MINUTES, 3, KNOWN_HERE);
+	known[0].state = reputation_state(now, REPUTATION_MINUTES, 3, REPUTATION_PRESENT);
+	known[REPUTATION_MAX - 1].state = reputation_state(
+		now - 1, 0, 3, REPUTATION_PRESENT | REPUTATION_VALIDATED);
+	known[2].state = reputation_state(now - 2, 0, 3,
+					  REPUTATION_PRESENT | REPUTATION_VALIDATED);
+	known[3].state =
+		reputation_state(now, REPUTATION_MINUTES - 1, 3, REPUTATION_PRESENT);
+	known[4].state = reputation_state(now - REPUTATION_AGE, REPUTATION_MINUTES, 3,
+					  REPUTATION_PRESENT);
 	memset(rooms, 0x5a, sizeof(rooms));
 	shield_rooms(&shield, rooms);
 	assert_memory_equal(rooms, want, sizeof(want));
@@ -408,18 +411,18 @@ static void rooms_are_counted(void **state)
 static __u64 known_of(__u64 net)
 {
 	const __u64 *keys;
-	const struct known_table *t = shield_known_table(&shield, &keys);
+	const struct reputation_table *t = shield_reputation(&shield, &keys);
 
-	assert_ptr_equal(t, &shield.shared->cache.known);
+	assert_ptr_equal(t, &shield.shared->cache.reputation);
 	assert_ptr_equal(keys, shield.shared->keys);
-	return known_find(t, net, keys);
+	return reputation_find(t, net, keys);
 }
 
 /* Who plays and has shown that it is there; of IPv6 the /64. */
 static void who_plays_is_known(void **state)
 {
-	__u32 now = known_minute(fake_now);
-	__u64 want = known_state(now, 1, 0, KNOWN_PLAYER | KNOWN_HERE);
+	__u32 now = reputation_minute(fake_now);
+	__u64 want = reputation_state(now, 1, 0, REPUTATION_PLAYER | REPUTATION_PRESENT);
 
 	(void)state;
 	enter(key_of(0, 0xc0000201, 1, 0), fake_now, PLAYER_VERIFIED);
@@ -438,37 +441,40 @@ static void who_plays_is_known(void **state)
 
 static void know(__u64 net, __u32 minute, __u32 flags)
 {
-	known_note(&shield.shared->cache.known, net, 0, flags, minute,
-		   shield.shared->keys);
+	reputation_note(&shield.shared->cache.reputation, net, 0, flags, minute,
+			shield.shared->keys);
 }
 
 /* Around who is known, as young as the youngest there; of a network there is none. */
 static void networks_around_are_known(void **state)
 {
-	__u32 now = known_minute(fake_now);
-	__u64 net4 = known_network(0xc0000201), net6 = known_network(0x20010db812345678);
+	__u32 now = reputation_minute(fake_now);
+	__u64 net4 = reputation_network(0xc0000201),
+	      net6 = reputation_network(0x20010db812345678);
 
 	(void)state;
-	know(0xc0000201, now - 10, KNOWN_PLAYER);
-	know(0xc0000202, now - 5, KNOWN_PLAYER);
-	know(0xc0000203, now - 7, KNOWN_PLAYER);
-	know(0xc6336401, now - KNOWN_AGE, KNOWN_PLAYER);
-	know(0xc6336501, now - KNOWN_AGE + 1, KNOWN_PLAYER);
+	know(0xc0000201, now - 10, REPUTATION_PLAYER);
+	know(0xc0000202, now - 5, REPUTATION_PLAYER);
+	know(0xc0000203, now - 7, REPUTATION_PLAYER);
+	know(0xc6336401, now - REPUTATION_AGE, REPUTATION_PLAYER);
+	know(0xc6336501, now - REPUTATION_AGE + 1, REPUTATION_PLAYER);
 	know(0xc6336601, now, 0); /* asked once: not known yet */
-	know(0x20010db812345678, now - 3, KNOWN_PLAYER);
+	know(0x20010db812345678, now - 3, REPUTATION_PLAYER);
 	shield_know_networks(&shield);
-	assert_int_equal(known_flags(known_of(net4)), KNOWN_AROUND | KNOWN_HERE);
+	assert_int_equal(reputation_flags(known_of(net4)),
+			 REPUTATION_NETWORK | REPUTATION_PRESENT);
 	assert_int_equal((__u32)known_of(net4), now - 5);
 	assert_int_equal((__u32)known_of(net6), now - 3);
-	assert_true(known_of(known_network(0xc6336401)) == 0);
-	assert_int_equal((__u32)known_of(known_network(0xc6336501)), now - KNOWN_AGE + 1);
-	assert_true(known_of(known_network(0xc6336601)) == 0);
-	assert_true(known_of(known_network(net4)) == 0);
-	assert_true(known_of(known_network(net6)) == 0);
+	assert_true(known_of(reputation_network(0xc6336401)) == 0);
+	assert_int_equal((__u32)known_of(reputation_network(0xc6336501)),
+			 now - REPUTATION_AGE + 1);
+	assert_true(known_of(reputation_network(0xc6336601)) == 0);
+	assert_true(known_of(reputation_network(net4)) == 0);
+	assert_true(known_of(reputation_network(net6)) == 0);
 	/* Again: nothing new; and one that plays now makes its network younger. */
 	shield_know_networks(&shield);
 	assert_int_equal((__u32)known_of(net4), now - 5);
-	know(0xc0000203, now, KNOWN_PLAYER);
+	know(0xc0000203, now, REPUTATION_PLAYER);
 	shield_know_networks(&shield);
 	assert_int_equal((__u32)known_of(net4), now);
 }

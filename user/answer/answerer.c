@@ -204,10 +204,10 @@ void answerer_reload(struct answerer *a, const struct config *config)
 
 static struct known_at known_now(const struct answerer *a)
 {
-	struct known_at at = { .minute = known_minute(shield_clock()),
+	struct known_at at = { .minute = reputation_minute(shield_clock()),
 			       .now = time(NULL) };
 
-	at.table = shield_known_table(a->shield, &at.keys);
+	at.table = shield_reputation(a->shield, &at.keys);
 	return at;
 }
 

@@ -15,9 +15,9 @@
 
 #include "answer/known_file.h"
 
-#define MINUTE_NS  (1ull << KNOWN_SHIFT)
+#define MINUTE_NS  (1ull << REPUTATION_SHIFT)
 #define SECOND_NS  1000000000ull
-#define LINES_MOST (2 * KNOWN_MAX) /* of a file that somebody else has written */
+#define LINES_MOST (2 * REPUTATION_MAX) /* of a file that somebody else has written */
 
 /*
  * The name that an older build gave to the file @path: without "-clients", as
@@ -42,7 +42,7 @@ static bool old_path(const char *path, char ret[PATH_MAX])
 
 static void line_put(FILE *out, __u64 net, __u64 state, const struct known_at *at)
 {
-	__u64 age_s = known_age(state, at->minute) * MINUTE_NS / SECOND_NS;
+	__u64 age_s = reputation_age(state, at->minute) * MINUTE_NS / SECOND_NS;
 	__be64 upper = htobe64(net);
 	char text[INET6_ADDRSTRLEN];
 	struct in6_addr ipv6 = { 0 };
@@ -54,7 +54,7 @@ static void line_put(FILE *out, __u64 net, __u64 state, const struct known_at *a
 	else
 		inet_ntop(AF_INET, &ipv4, text, sizeof(text));
 	fprintf(out, "%s ", text);
-	if (known_flags(state) & KNOWN_PLAYER)
+	if (reputation_flags(state) & REPUTATION_PLAYER)
 		fputs("player", out);
 	else
 		fprintf(out, "%u", (unsigned int)(state >> 40 & 0xff));
@@ -63,14 +63,14 @@ static void line_put(FILE *out, __u64 net, __u64 state, const struct known_at *a
 
 static int lines_put(FILE *out, const struct known_at *at)
 {
-	for (__u32 i = 0; i < KNOWN_MAX; i++) {
-		const struct known_cell *cell = &at->table->cells[i];
+	for (__u32 i = 0; i < REPUTATION_MAX; i++) {
+		const struct reputation_cell *cell = &at->table->cells[i];
 		__u64 state = __atomic_load_n(&cell->state, __ATOMIC_ACQUIRE);
 		__u64 net = __atomic_load_n(&cell->net, __ATOMIC_ACQUIRE);
 
 		/* Not under the name of one who takes the cell at this moment. */
-		if (known_lasts(state, at->minute) &&
-		    !(known_flags(state) & KNOWN_AROUND) &&
+		if (reputation_known(state, at->minute) &&
+		    !(reputation_flags(state) & REPUTATION_NETWORK) &&
 		    __atomic_load_n(&cell->state, __ATOMIC_RELAXED) == state)
 			line_put(out, net, state, at);
 	}
@@ -146,13 +146,13 @@ static bool net_parse(const char *text, __u64 *ret)
 static void enter(const struct known_at *at, __u64 net, __u32 hops, __u32 flags,
 		  __u32 age)
 {
-	__u32 minutes = flags & KNOWN_PLAYER ? 1 : KNOWN_MINUTES;
+	__u32 minutes = flags & REPUTATION_PLAYER ? 1 : REPUTATION_MINUTES;
 
-	if (known_find(at->table, net, at->keys))
+	if (reputation_find(at->table, net, at->keys))
 		return;
 	while (minutes--)
-		known_note(at->table, net, hops, flags, at->minute - age - minutes,
-			   at->keys);
+		reputation_note(at->table, net, hops, flags, at->minute - age - minutes,
+				at->keys);
 }
 
 static bool line_take(char *line, const struct known_at *at)
@@ -170,7 +170,7 @@ static bool line_take(char *line, const struct known_at *at)
 	next = space + 1;
 	if (!strncmp(next, player, sizeof(player) - 1)) {
 		next += sizeof(player) - 1;
-		flags = KNOWN_PLAYER;
+		flags = REPUTATION_PLAYER;
 	} else if (!number_parse(next, ' ', 255, &hops, &next)) {
 		return false;
 	}
@@ -179,7 +179,7 @@ static bool line_take(char *line, const struct known_at *at)
 		return false;
 	/* A clock that went back makes nobody older, nor younger than now. */
 	age = last < now ? now - last : 0;
-	if (age < KNOWN_AGE * MINUTE_NS / SECOND_NS)
+	if (age < REPUTATION_AGE * MINUTE_NS / SECOND_NS)
 		enter(at, net, (__u32)hops, flags, (__u32)(age * SECOND_NS / MINUTE_NS));
 	return true;
 }

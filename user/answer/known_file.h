@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * known_file.h - who is known (include/known.h), on disk, so that a reboot under attack
- * forgets nobody.
+ * known_file.h - who is known (include/reputation.h), on disk, so that a reboot under
+ *attack forgets nobody.
  *
  * INCIDENT_STATE/known-clients.txt has a line for each: address, hops left or "player",
  * and the time of its last query, in seconds since 1970:
@@ -9,8 +9,8 @@
  *	192.0.2.7 57 1795372800
  *	2001:db8:1:: player 1795372800
  *
- * Only who is known is written, so there are at most KNOWN_MAX lines. The file is written
- * anew as a whole and takes the old one's place.
+ * Only who is known is written, so there are at most REPUTATION_MAX lines. The file is
+ *written anew as a whole and takes the old one's place.
  */
 #ifndef KNOWN_FILE_H
 #define KNOWN_FILE_H
@@ -18,13 +18,14 @@
 #include <stddef.h>
 #include <time.h>
 
-#include "known.h"
+#include "reputation.h"
 
 #define KNOWN_LINE 80 /* octets, with LF and NUL */
 
-/* A table, the keys of its hash, and its clock at @now: minutes, see known_minute(). */
+/* A table, the keys of its hash, and its clock at @now: minutes, see reputation_minute().
+ */
 struct known_at {
-	struct known_table *table;
+	struct reputation_table *table;
 	const __u64 *keys; /* three */
 	__u32 minute;
 	time_t now;

@@ -153,7 +153,7 @@ struct explain {
 	bool same_program; /* the trial's is the one that is loaded */
 	const char *file; /* the configuration that lists were looked up in */
 	struct explain_list allow, deny;
-	__u64 known; /* state of include/known.h */
+	__u64 known; /* state of include/reputation.h */
 	struct about_allowance allowance;
 	bool no_service; /* --service is a port without one */
 	__u16 other_port; /* that port */

@@ -208,14 +208,15 @@ static json_t *list_json(const struct explain *e, const struct explain_list *lis
 
 static json_t *known_json(const struct explain *e)
 {
-	__u64 then = (__u64)(__u32)e->known << KNOWN_SHIFT;
+	__u64 then = (__u64)(__u32)e->known << REPUTATION_SHIFT;
 
-	if (!e->known || !(known_flags(e->known) & KNOWN_HERE))
+	if (!e->known || !(reputation_flags(e->known) & REPUTATION_PRESENT))
 		return json_null();
-	return json_pack("{s:i, s:f, s:b, s:b}", "minutes", known_minutes(e->known),
+	return json_pack("{s:i, s:f, s:b, s:b}", "minutes", reputation_minutes(e->known),
 			 "age_s", seconds(e->now_ns, then), "trusted",
-			 known_good(e->known, known_minute(e->now_ns)), "has_played",
-			 !!(known_flags(e->known) & KNOWN_PLAYER));
+			 reputation_good(e->known, reputation_minute(e->now_ns)),
+			 "has_played",
+			 !!(reputation_flags(e->known) & REPUTATION_PLAYER));
 }
 
 static json_t *flow_json(const struct explain *e, const struct about_flow *flow)

@@ -74,18 +74,20 @@ static void print_list(const struct explain *e, const char *name,
 
 static void print_known(const struct explain *e, FILE *out)
 {
-	__u32 minute = known_minute(e->now_ns);
+	__u32 minute = reputation_minute(e->now_ns);
 	char age[AGO];
 
-	if (!e->known || !(known_flags(e->known) & KNOWN_HERE)) {
+	if (!e->known || !(reputation_flags(e->known) & REPUTATION_PRESENT)) {
 		fprintf(out, LABEL "no\n", "known");
 		return;
 	}
-	ago(e->now_ns, (__u64)(__u32)e->known << KNOWN_SHIFT, age);
+	ago(e->now_ns, (__u64)(__u32)e->known << REPUTATION_SHIFT, age);
 	fprintf(out, LABEL "%s: asked in %u minutes%s%s, last about %s\n", "known",
-		known_good(e->known, minute) ? "yes" : "not yet", known_minutes(e->known),
-		known_flags(e->known) & KNOWN_PLAYER ? ", has played" : "",
-		known_proven(e->known, minute) ? ", has returned a cookie" : "", age);
+		reputation_good(e->known, minute) ? "yes" : "not yet",
+		reputation_minutes(e->known),
+		reputation_flags(e->known) & REPUTATION_PLAYER ? ", has played" : "",
+		reputation_validated(e->known, minute) ? ", has returned a cookie" : "",
+		age);
 }
 
 static void print_datagram(const struct explain *e, FILE *out)

@@ -102,7 +102,7 @@ size_t about_flows(const struct shield *shield, const struct about_host *host, _
 
 /* --- the rest ---------------------------------------------------------------- */
 
-/* The entry of include/known.h for @host; 0: there is none. */
+/* The entry of include/reputation.h for @host; 0: there is none. */
 __u64 about_known(const struct shield *shield, const struct about_host *host);
 
 /* The list entry that decides about @host; false: none does. */

@@ -275,8 +275,9 @@ void shield_recent_turn(struct shield *shield, __u64 now);
 void shield_know_players(struct shield *shield);
 /* And the networks around all who are in it. */
 void shield_know_networks(struct shield *shield);
-/* The table itself, as include/known.h has it, and in *@ret_keys those of its hash. */
-struct known_table *shield_known_table(struct shield *shield, const __u64 **ret_keys);
+/* The table itself, as include/reputation.h has it, and in *@ret_keys those of its hash.
+ */
+struct reputation_table *shield_reputation(struct shield *shield, const __u64 **ret_keys);
 /* How many are known. */
 __u32 shield_known(const struct shield *shield);
 
@@ -311,7 +312,7 @@ enum room {
 	ROOM_ALLOW,
 	ROOM_DENY,
 	ROOM_FOLLOW,
-	ROOM_KNOWN, /* include/known.h */
+	ROOM_KNOWN, /* include/reputation.h */
 	ROOM_COUNT,
 };
 

@@ -230,7 +230,7 @@ size_t about_flows(const struct shield *s, const struct about_host *host, __u16 
 
 __u64 about_known(const struct shield *s, const struct about_host *host)
 {
-	return known_find(&s->shared->cache.known, host->net, s->shared->keys);
+	return reputation_find(&s->shared->cache.reputation, host->net, s->shared->keys);
 }
 
 bool about_listed(const struct shield *s, enum list list, const struct about_host *host,

@@ -200,8 +200,8 @@ static void know_player(const struct player_key *key, const struct player *playe
 				    __builtin_bswap32(key->addr[1]);
 
 	if (net && player->flags & PLAYER_VERIFIED)
-		known_note(&s->shared->cache.known, net, 0, KNOWN_PLAYER,
-			   known_minute(shield_clock()), s->shared->keys);
+		reputation_note(&s->shared->cache.reputation, net, 0, REPUTATION_PLAYER,
+				reputation_minute(shield_clock()), s->shared->keys);
 }
 
 void shield_know_players(struct shield *s)
@@ -211,34 +211,37 @@ void shield_know_players(struct shield *s)
 
 void shield_know_networks(struct shield *s)
 {
-	struct known_table *t = &s->shared->cache.known;
-	__u32 now = known_minute(shield_clock());
+	struct reputation_table *t = &s->shared->cache.reputation;
+	__u32 now = reputation_minute(shield_clock());
 
-	for (__u32 i = 0; i < KNOWN_MAX; i++) {
+	for (__u32 i = 0; i < REPUTATION_MAX; i++) {
 		__u64 state = __atomic_load_n(&t->cells[i].state, __ATOMIC_RELAXED), was;
-		__u64 net = known_network(t->cells[i].net);
+		__u64 net = reputation_network(t->cells[i].net);
 
-		if (!known_lasts(state, now) || known_flags(state) & KNOWN_AROUND)
+		if (!reputation_known(state, now) ||
+		    reputation_flags(state) & REPUTATION_NETWORK)
 			continue;
 		/* As young as the youngest in it. */
-		was = known_find(t, net, s->shared->keys);
-		if (!known_lasts(was, now) || known_age(was, now) > known_age(state, now))
-			known_note(t, net, 0, KNOWN_AROUND, (__u32)state,
-				   s->shared->keys);
+		was = reputation_find(t, net, s->shared->keys);
+		if (!reputation_known(was, now) ||
+		    reputation_age(was, now) > reputation_age(state, now))
+			reputation_note(t, net, 0, REPUTATION_NETWORK, (__u32)state,
+					s->shared->keys);
 	}
 }
 
-struct known_table *shield_known_table(struct shield *s, const __u64 **ret_keys)
+struct reputation_table *shield_reputation(struct shield *s, const __u64 **ret_keys)
 {
 	*ret_keys = s->shared->keys;
-	return &s->shared->cache.known;
+	return &s->shared->cache.reputation;
 }
 
 __u32 shield_known(const struct shield *s)
 {
-	__u32 minute = known_minute(shield_clock()), count = 0;
+	__u32 minute = reputation_minute(shield_clock()), count = 0;
 
-	for (__u32 i = 0; i < KNOWN_MAX; i++)
-		count += known_good(s->shared->cache.known.cells[i].state, minute);
+	for (__u32 i = 0; i < REPUTATION_MAX; i++)
+		count += reputation_good(s->shared->cache.reputation.cells[i].state,
+					 minute);
 	return count;
 }

@@ -73,7 +73,7 @@ void shield_rooms(const struct shield *s, struct shield_room ret[ROOM_COUNT])
 	for (int i = 0; i < ROOM_COUNT; i++)
 		if (i != ROOM_PLAYERS && i != ROOM_KNOWN)
 			ret[i].used = count_keys(maps[i]);
-	ret[ROOM_KNOWN].capacity = KNOWN_MAX;
+	ret[ROOM_KNOWN].capacity = REPUTATION_MAX;
 	ret[ROOM_KNOWN].used = shield_known(s);
 	ret[ROOM_PLAYERS].capacity = PLAYERS_MAX;
 	shield_players(s, count_player, &ret[ROOM_PLAYERS].used);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * chance.bpf.h - questions under a flood: whether the service is pressed, and whether a
- * question that finds no budget may be answered from here. What the short ways look at,
+ * reputation.bpf.h - questions under a flood: whether the service is pressed, and whether
+ * a question that finds no budget may be answered from here. What the short ways look at,
  * too.
  */
-#ifndef CHANCE_BPF_H
-#define CHANCE_BPF_H
+#ifndef REPUTATION_BPF_H
+#define REPUTATION_BPF_H
 
 #include "admit.bpf.h"
 
@@ -33,27 +33,29 @@ static __always_inline void cache_require(struct live *l, __u32 slot, __u64 now)
  * Is @net a player's, proven, known, or near one who is? REASON_COUNT: nothing of that.
  * Walked once, as the next.
  */
-__noinline int chance_known(__u64 net, __u64 now)
+__noinline int reputation_reason(__u64 net, __u64 now)
 {
 	struct live *l = &live;
-	__u64 state = known_find(&l->cache.known, net, l->keys);
-	__u32 minute = known_minute(now);
+	__u64 state = reputation_find(&l->cache.reputation, net, l->keys);
+	__u32 minute = reputation_minute(now);
 
-	if (known_lasts(state, minute) && known_flags(state) & KNOWN_PLAYER)
+	if (reputation_known(state, minute) &&
+	    reputation_flags(state) & REPUTATION_PLAYER)
 		return REASON_CACHED_PLAYER;
-	if (known_proven(state, minute))
+	if (reputation_validated(state, minute))
 		return REASON_CACHED_VALIDATED;
-	if (known_lasts(state, minute))
+	if (reputation_known(state, minute))
 		return REASON_CACHED_KNOWN;
-	state = known_find(&l->cache.known, known_network(net), l->keys);
-	return known_lasts(state, minute) ? REASON_CACHED_PREFIX : REASON_COUNT;
+	state = reputation_find(&l->cache.reputation, reputation_network(net), l->keys);
+	return reputation_known(state, minute) ? REASON_CACHED_PREFIX : REASON_COUNT;
 }
 
 /* Has somebody at @net proven its address, and that lately? */
 __noinline int lately_validated(__u64 net, __u64 now)
 {
-	return known_proven(known_find(&live.cache.known, net, live.keys),
-			    known_minute(now));
+	return reputation_validated(reputation_find(&live.cache.reputation, net,
+						    live.keys),
+				    reputation_minute(now));
 }
 
 /* recent_asks() of a source in the mark window. Walked once by the verifier. */
@@ -85,10 +87,10 @@ static __always_inline bool recent_asks(const struct live *l, __u64 net, __u32 s
 
 /* Why a question from @net may be answered that finds no budget. REASON_COUNT: it may
  * not. */
-static __always_inline enum reason chance(const struct live *l, __u64 net, __u32 slot,
-					  __u64 now)
+static __always_inline enum reason cache_eligibility(const struct live *l, __u64 net,
+						     __u32 slot, __u64 now)
 {
-	enum reason reason = chance_known(net, now);
+	enum reason reason = reputation_reason(net, now);
 
 	if (reason != REASON_COUNT)
 		return reason;
@@ -123,8 +125,8 @@ __noinline int not_cached(__u64 net, __u32 slot, __u64 now)
 	}
 	if (reason == REASON_COUNT || !cache_active(l, s, at, now))
 		return reason;
-	found = chance(l, net, at, now);
+	found = cache_eligibility(l, net, at, now);
 	return found == REASON_COUNT ? reason : found;
 }
 
-#endif /* CHANCE_BPF_H */
+#endif /* REPUTATION_BPF_H */
