@@ -10,7 +10,7 @@
 #define ADMIT_BPF_H
 
 #include "believe.bpf.h"
-#include "lists.bpf.h"
+#include "acl.bpf.h"
 #include "seats.bpf.h"
 
 /* Has @s, which does not only observe, @flag for @kind beside its class? */
@@ -206,28 +206,28 @@ static __always_inline enum reason admit(struct live *l, __u32 slot,
 					 const struct service *s, enum wire_kind kind,
 					 const struct packet *p, bool *ret_followed)
 {
-	enum listed listed = listed_at(l, slot, p, SENDER);
+	enum acl_result listed = acl_lookup(l, slot, p, SENDER);
 	enum reason reason, shadow;
 
-	if (listed == LISTED_UNLIMITED)
+	if (listed == ACL_UNLIMITED)
 		return REASON_ALLOW_LIST;
-	if (listed == LISTED_DENIED)
+	if (listed == ACL_DENIED)
 		return REASON_DENY_LIST;
 	/* Or all that follows is walked twice. */
 	listed = forget(listed, p->length);
 	reason = admit_unlisted(l, slot, s, kind, p, ret_followed);
-	if (unlikely(listed != LISTED_NOT))
-		reason = friend_admit(slot, listed, reason, p);
+	if (unlikely(listed != ACL_NONE))
+		reason = allowed_admit(slot, listed, reason, p);
 	if (reason == REASON_PLAYER || reason_verdict(reason) == VERDICT_DROP)
 		return reason;
 	shadow = player_shadow(slot, kind, p);
 	/* NetQuake's friends may connect over each other. */
 	if (shadow != REASON_WITHIN_LIMITS &&
-	    (shadow != REASON_ADDRESS_IN_USE || listed != LISTED_FRIEND ||
+	    (shadow != REASON_ADDRESS_IN_USE || listed != ACL_ALLOWED ||
 	     !family_is_netquake(s->family)))
 		return shadow;
-	return listed == LISTED_NOT && seats_spent(slot, s, kind, p) ? REASON_PLAYER_SLOTS
-								     : reason;
+	return listed == ACL_NONE && seats_spent(slot, s, kind, p) ? REASON_PLAYER_SLOTS
+								   : reason;
 }
 
 #endif /* ADMIT_BPF_H */

@@ -249,7 +249,7 @@ static __always_inline bool amplification_charge_allowed(const struct live *l,
 
 	if (p->ipv6)
 		net = net >> 8 | 1ull << 56;
-	bytes = (bytes >> FRIEND_AMPLIFICATION_SHIFT) + 1;
+	bytes = (bytes >> ALLOWED_AMPLIFICATION_SHIFT) + 1;
 	return !l->amplification.byte_ns ||
 	       amplification_update(net | AMPLIFICATION_ALLOWED, bytes,
 				    AMPLIFICATION_WHOLE);

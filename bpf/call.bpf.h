@@ -14,7 +14,7 @@ struct call {
 	__u64 net; /* address_net() of the sender */
 	struct cookie_peer who;
 	__u32 length; /* of the payload */
-	__u32 listed; /* enum reason by the lists, or REASON_COUNT */
+	__u32 acl; /* enum reason by the lists, or REASON_COUNT */
 	__u32 judged; /* enum reason as of HANDED_JUDGED; 0: not judged yet */
 };
 

@@ -84,14 +84,14 @@ __noinline int egress_judge(struct __sk_buff *ctx, __u64 what, __u64 where, __u6
 	struct packet p = { .payload = where & OFFSET_MASK,
 			    .addresses = where >> 16 & OFFSET_MASK,
 			    .ipv6 = where >> 32 & 1 };
-	enum listed listed;
+	enum acl_result listed;
 	bool within;
 
 	packet_begin((void *)(long)ctx->data, (void *)(long)ctx->data_end, &p);
-	listed = listed_at(l, what >> 16 & 0xffff, &p, RECEIVER);
-	if (listed == LISTED_UNLIMITED)
+	listed = acl_lookup(l, what >> 16 & 0xffff, &p, RECEIVER);
+	if (listed == ACL_UNLIMITED)
 		return REASON_EXEMPT;
-	if (listed == LISTED_FRIEND && !l->amplification.strict)
+	if (listed == ACL_ALLOWED && !l->amplification.strict)
 		within = amplification_charge_allowed(l, &p, RECEIVER, bytes);
 	else
 		within = amplification_charge(l, &p, RECEIVER, bytes,

@@ -45,7 +45,7 @@ int shield_joined(struct __sk_buff *ctx)
 
 	policy = service->policy[CLASS_MALFORMED - CLASS_BUDGETS];
 	if (policy == POLICY_PASS ||
-	    listed_at(l, slot, &packet, SENDER) == LISTED_UNLIMITED)
+	    acl_lookup(l, slot, &packet, SENDER) == ACL_UNLIMITED)
 		return TC_ACT_UNSPEC;
 	counter =
 		counter_find(slot, DIRECTION_C2S, KIND_COALESCED, REASON_MALFORMED, &row);

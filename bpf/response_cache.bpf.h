@@ -116,7 +116,7 @@ __noinline int prefix_exceeded(const struct call *c)
  */
 __noinline int cache_reason(struct xdp_md *ctx, const struct call *c)
 {
-	enum listed listed = LISTED_NOT;
+	enum acl_result listed = ACL_NONE;
 	struct live *l = &live;
 	__u64 now = clock_now(l);
 	const struct service *s;
@@ -137,12 +137,12 @@ __noinline int cache_reason(struct xdp_md *ctx, const struct call *c)
 			l->globals[budget_index(slot, CLASS_QUERY)], now))
 		cache_require(l, slot, now);
 	if (l->lists)
-		listed = call_lists(ctx, c);
-	if (listed == LISTED_DENIED)
+		listed = call_acl(ctx, c);
+	if (listed == ACL_DENIED)
 		return REASON_DENY_LIST;
-	if (listed == LISTED_UNLIMITED && cache_active(l, s, slot, now))
+	if (listed == ACL_UNLIMITED && cache_active(l, s, slot, now))
 		return REASON_CACHED_ALLOW_LIST;
-	if (listed != LISTED_NOT || !c->net)
+	if (listed != ACL_NONE || !c->net)
 		return REASON_COUNT;
 	if (!cache_active(l, s, slot, now)) {
 		/* A quiet time, in which who asks gets known, if it has a budget. */
@@ -168,7 +168,7 @@ __noinline int cache_reason(struct xdp_md *ctx, const struct call *c)
  */
 __noinline int cache_admit(struct xdp_md *ctx, const struct call *c)
 {
-	enum listed listed = LISTED_NOT;
+	enum acl_result listed = ACL_NONE;
 	struct live *l = &live;
 	__u64 now = clock_now(l);
 	const struct service *s;
@@ -185,22 +185,22 @@ __noinline int cache_admit(struct xdp_md *ctx, const struct call *c)
 	if (!s)
 		return REASON_MALFORMED;
 	if (l->lists)
-		listed = call_lists(ctx, c);
-	if (listed == LISTED_UNLIMITED)
+		listed = call_acl(ctx, c);
+	if (listed == ACL_UNLIMITED)
 		return REASON_ALLOW_LIST;
 	/* Where somebody has proven itself, what is asked in its name is judged there. */
-	if (validation_applies(s, kind) && listed == LISTED_NOT &&
+	if (validation_applies(s, kind) && listed == ACL_NONE &&
 	    (s->cache != CACHE_ALWAYS || lately_validated(c->net, now)))
 		return REASON_COUNT;
 	call_packet(ctx, c, &p);
 	reason = admit_budget(l, slot, &s->budget[CLASS_QUERY], CLASS_QUERY, kind, &p);
 	if (reason == REASON_SERVICE_LIMIT)
 		cache_require(l, slot, now);
-	if (listed != LISTED_NOT)
-		reason = friend_admit(slot, listed, reason, &p);
+	if (listed != ACL_NONE)
+		reason = allowed_admit(slot, listed, reason, &p);
 	if (reason_verdict(reason) != VERDICT_PASS)
 		return validation_applies(s, kind) ? REASON_COUNT : reason;
-	if (listed != LISTED_NOT && cache_active(l, s, slot, now))
+	if (listed != ACL_NONE && cache_active(l, s, slot, now))
 		return reason | REASON_CACHED_ALLOW_LIST << CACHE_REASON_SHIFT;
 	return s->cache == CACHE_ALWAYS
 		       ? reason | REASON_CACHED_IN_LIMITS << CACHE_REASON_SHIFT
@@ -230,7 +230,7 @@ __noinline int cache_charge(struct xdp_md *ctx, const struct call *c, __u32 why,
 	    why == REASON_CACHED_IN_LIMITS)
 		halves = AMPLIFICATION_HALF;
 	if (why == REASON_CACHED_ALLOW_LIST) {
-		if (call_lists(ctx, c) == LISTED_UNLIMITED)
+		if (call_acl(ctx, c) == ACL_UNLIMITED)
 			return why;
 		call_packet(ctx, c, &p);
 		if (!l->amplification.strict)

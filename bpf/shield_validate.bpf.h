@@ -17,20 +17,20 @@
  * What the lists say: who is allowed need prove nothing while its own budgets last, nor a
  * master that the server reports to. REASON_COUNT: nothing.
  */
-static __always_inline enum reason listed_reason(__u32 slot, const struct packet *p)
+static __always_inline enum reason acl_reason(__u32 slot, const struct packet *p)
 {
-	enum listed listed = listed_at(&live, slot, p, SENDER);
+	enum acl_result listed = acl_lookup(&live, slot, p, SENDER);
 	enum reason reason;
 
 	switch (listed) {
-	case LISTED_NOT:
+	case ACL_NONE:
 		return REASON_COUNT;
-	case LISTED_UNLIMITED:
+	case ACL_UNLIMITED:
 		return REASON_ALLOW_LIST;
-	case LISTED_DENIED:
+	case ACL_DENIED:
 		return REASON_DENY_LIST;
 	default:
-		reason = friend_admit(slot, listed, REASON_SOURCE_LIMIT, p);
+		reason = allowed_admit(slot, listed, REASON_SOURCE_LIMIT, p);
 		return reason_verdict(reason) == VERDICT_PASS ? reason : REASON_COUNT;
 	}
 }
@@ -61,26 +61,26 @@ __noinline int call_find(struct xdp_md *ctx, struct call *ret)
 	return WAY_LONG;
 }
 
-/* enum listed of the sender. */
-__noinline int call_lists(struct xdp_md *ctx, const struct call *c)
+/* enum acl_result of the sender. */
+__noinline int call_acl(struct xdp_md *ctx, const struct call *c)
 {
 	struct packet p;
 
 	if (!c)
-		return LISTED_NOT;
+		return ACL_NONE;
 	call_packet(ctx, c, &p);
-	return listed_at(&live, call_slot(c), &p, SENDER);
+	return acl_lookup(&live, call_slot(c), &p, SENDER);
 }
 
-/* listed_reason() of the sender. */
-__noinline int call_listed(struct xdp_md *ctx, const struct call *c)
+/* acl_reason() of the sender. */
+__noinline int call_acl_reason(struct xdp_md *ctx, const struct call *c)
 {
 	struct packet p;
 
 	if (!c)
 		return REASON_COUNT;
 	call_packet(ctx, c, &p);
-	return listed_reason(call_slot(c), &p);
+	return acl_reason(call_slot(c), &p);
 }
 
 /*
@@ -102,7 +102,7 @@ __noinline int player_conflict(struct xdp_md *ctx, const struct call *c, __u32 r
 	service = service_at(tables_now(&live), &slot);
 	/* An allowed source beyond its own limits is treated as if in no list. */
 	return service && seats_spent(slot, service, call_kind(c), &p) &&
-			       call_lists(ctx, c) == LISTED_NOT
+			       call_acl(ctx, c) == ACL_NONE
 		       ? REASON_PLAYER_SLOTS
 		       : reason;
 }
@@ -201,19 +201,19 @@ static __always_inline __u32 call_judge(struct xdp_md *ctx, struct call *c)
 
 	if (c->judged)
 		return c->judged;
-	c->listed = live.lists ? call_listed(ctx, c) : REASON_COUNT;
-	if (c->listed == REASON_COUNT && kind_requests(kind)) {
+	c->acl = live.lists ? call_acl_reason(ctx, c) : REASON_COUNT;
+	if (c->acl == REASON_COUNT && kind_requests(kind)) {
 		if (kind == KIND_GETCHALLENGE)
 			return unvalidated_decide(c, CLASS_CHALLENGE, 0);
 		/* It may be who has proven itself: validation_decide() knows. */
 		if (likely(!lately_validated(c->net, clock_now(&live))))
 			return unvalidated_decide(c, CLASS_QUERY, 0);
 	}
-	if (kind_returns_cookie(kind) && c->listed != REASON_DENY_LIST)
+	if (kind_returns_cookie(kind) && c->acl != REASON_DENY_LIST)
 		said = cookie_check(ctx, c);
-	if (c->listed == REASON_COUNT || (said && kind != KIND_DTLS_CLIENT_HELLO))
+	if (c->acl == REASON_COUNT || (said && kind != KIND_DTLS_CLIENT_HELLO))
 		return validation_decide(c, said);
-	return c->listed;
+	return c->acl;
 }
 
 /* Count @c as challenged. decision_apply() does the same for all reasons. */

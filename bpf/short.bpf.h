@@ -464,11 +464,12 @@ static __always_inline enum fit play(struct xdp_md *ctx, struct live *l,
 }
 
 /* May a list have something to say of the sender? */
-static __always_inline bool plain_listed(const struct live *l, const struct plain *plain)
+static __always_inline bool plain_acl_prefilter(const struct live *l,
+						const struct plain *plain)
 {
 	return plain->offset == PLAIN_IPV4
-		       ? listed_maybe(l, plain_source(plain, PLAIN_IPV4), false)
-		       : listed_maybe(l, plain_source(plain, PLAIN_IPV6), true);
+		       ? acl_prefilter(l, plain_source(plain, PLAIN_IPV4), false)
+		       : acl_prefilter(l, plain_source(plain, PLAIN_IPV6), true);
 }
 
 /* *@ret_action is what to do, unless it is the long way that has to say so (false). */
@@ -484,7 +485,7 @@ static __always_inline bool short_way(struct xdp_md *ctx, struct live *l,
 
 	if (unlikely(f->service->observe))
 		return false;
-	if (unlikely(l->lists) && plain_listed(l, plain))
+	if (unlikely(l->lists) && plain_acl_prefilter(l, plain))
 		return false;
 	*ret_action = XDP_DROP;
 	if (plain->odd && unlikely(plain->whole != WHOLE)) {

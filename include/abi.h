@@ -157,11 +157,11 @@ _Static_assert(CLASS_BUDGETS <= 1 << CLASS_BITS, "more classes than bits");
  * it would otherwise be refused, a service so many in all, and so much more of answers
  * than a stranger's prefix.
  */
-#define FRIEND_RATE		   100
-#define FRIEND_BURST		   200
-#define FRIEND_GLOBAL_RATE	   1000
-#define FRIEND_GLOBAL_BURST	   2000
-#define FRIEND_AMPLIFICATION_SHIFT 6 /* 64 times the allowance */
+#define ALLOWED_RATE		    100
+#define ALLOWED_BURST		    200
+#define ALLOWED_SERVICE_RATE	    1000
+#define ALLOWED_SERVICE_BURST	    2000
+#define ALLOWED_AMPLIFICATION_SHIFT 6 /* 64 times the allowance */
 
 struct service {
 	char name[NAME_MAX_LEN];
@@ -185,8 +185,8 @@ _Static_assert(sizeof(struct service) == 48 + CLASS_BUDGETS * sizeof(struct budg
 	       "struct service has a hole");
 
 /* Of struct live.globals, beside the classes': what friends have in all. */
-#define BUDGET_FRIENDS ((1u << CLASS_BITS) - 1)
-_Static_assert(BUDGET_FRIENDS >= CLASS_BUDGETS, "a class has that budget");
+#define BUDGET_ALLOWED ((1u << CLASS_BITS) - 1)
+_Static_assert(BUDGET_ALLOWED >= CLASS_BUDGETS, "a class has that budget");
 
 /* Where among struct live.globals the budget of @slot's @class_ is. */
 static __always_inline __u32 budget_index(__u32 slot, __u32 class_)
@@ -305,15 +305,15 @@ struct cidr {
 };
 _Static_assert(sizeof(struct cidr) == 20, "an LPM key has no holes");
 
-#define LIST_LIVE   1 /* by `quakeshield allow add` */
-#define LIST_CONFIG 2 /* by the configuration: replaced at reload */
+#define LIST_RUNTIME 1 /* by `quakeshield allow add` */
+#define LIST_CONFIG  2 /* by the configuration: replaced at reload */
 /* And whether it was written there that what is allowed has no limits. */
-#define LIST_LIVE_UNLIMITED   4
-#define LIST_CONFIG_UNLIMITED 8
-#define LIST_UNLIMITED	      (LIST_LIVE_UNLIMITED | LIST_CONFIG_UNLIMITED)
+#define LIST_RUNTIME_UNLIMITED 4
+#define LIST_CONFIG_UNLIMITED  8
+#define LIST_UNLIMITED	       (LIST_RUNTIME_UNLIMITED | LIST_CONFIG_UNLIMITED)
 
-#define LIST_LIVE_ALL	      (LIST_LIVE | LIST_LIVE_UNLIMITED)
-#define LIST_COMMENT	      44 /* octets of a comment, with its NUL */
+#define LIST_RUNTIME_ALL       (LIST_RUNTIME | LIST_RUNTIME_UNLIMITED)
+#define LIST_COMMENT	       44 /* octets of a comment, with its NUL */
 
 struct list_entry {
 	__u8 origins; /* mask of LIST_* */
@@ -328,7 +328,7 @@ struct list_entry {
 /* What of @origins is in force at @now_ns. */
 static inline __u32 list_origins(const struct list_entry *e, __u64 now_ns)
 {
-	return e->until_ns && now_ns >= e->until_ns ? e->origins & ~LIST_LIVE_ALL
+	return e->until_ns && now_ns >= e->until_ns ? e->origins & ~LIST_RUNTIME_ALL
 						    : e->origins;
 }
 
@@ -521,10 +521,10 @@ struct tables {
 	struct service services[SERVICES_MAX];
 };
 
-#define LIVE_ALLOW   1
-#define LIVE_DENY    2
-#define LIVE_MASTER  4 /* a server reports there: lists.bpf.h */
-#define LISTED_CELLS 65536
+#define LISTS_ALLOW	    1
+#define LISTS_DENY	    2
+#define LISTS_MASTER	    4 /* a server reports there: acl.bpf.h */
+#define ACL_PREFILTER_CELLS 65536
 
 /*
  * Whose socket speaks for a service, by user: written by the daemon, from the kernel's
@@ -560,9 +560,10 @@ struct live {
 	struct validation_state validation;
 	struct cache_state cache;
 	struct player_table players;
-	__u64 lists_end_ns; /* no entry that was made for a time ends before; 0: there is
+	__u64 acl_end_ns; /* no entry that was made for a time ends before; 0: there is
 			       none */
-	__u8 listed[LISTED_CELLS]; /* LIVE_*, by stretches of addresses: listed.h */
+	__u8 acl_prefilter[ACL_PREFILTER_CELLS]; /* LIVE_*, by stretches of addresses:
+						    acl.h */
 	__u32 moved[1 << MOVED_BITS]; /* how many of qports are in a cell: players.h */
 	struct playing playing[PLAYING_WAYS << PLAYING_BITS];
 	__u64 seats[1 << SEATS_BITS]; /* players by source and by prefix: seats.h */

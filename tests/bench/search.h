@@ -234,8 +234,8 @@ static void search_begin(struct live *live, const struct quest *quest, __u64 now
 {
 	for (size_t i = 0; i < COUNT(live->globals); i++)
 		live->globals[i] = now + (1ull << 50);
-	live->lists = quest->listed ? LIVE_ALLOW | LIVE_DENY : 0;
-	memset(live->listed, (int)live->lists, sizeof(live->listed));
+	live->lists = quest->listed ? LISTS_ALLOW | LISTS_DENY : 0;
+	memset(live->acl_prefilter, (int)live->lists, sizeof(live->acl_prefilter));
 }
 
 static long search_count(struct steps *s, struct live *live, const struct quest *quest,

@@ -156,9 +156,9 @@ struct shown {
 };
 
 static const struct shown rows[] = {
-	{ "192.0.2.1", "an aimbot", LIST_LIVE, NOW + 5400 * SECOND },
-	{ "192.0.2.2", "", LIST_LIVE | LIST_CONFIG, 0 },
-	{ "192.0.2.3", "gone", LIST_LIVE, NOW - SECOND },
+	{ "192.0.2.1", "an aimbot", LIST_RUNTIME, NOW + 5400 * SECOND },
+	{ "192.0.2.2", "", LIST_RUNTIME | LIST_CONFIG, 0 },
+	{ "192.0.2.3", "gone", LIST_RUNTIME, NOW - SECOND },
 	{ "198.51.100.0/24", "not its own", LIST_CONFIG, NOW + SECOND },
 	{ "2001:db8::/32", "", LIST_CONFIG | LIST_CONFIG_UNLIMITED, 0 },
 };

@@ -302,7 +302,7 @@ static void refusals_and_lists_become_causes(void **state)
 	service.refusals[0].reason = REASON_CHALLENGED;
 	prints("nothing here keeps it");
 	facts.deny.has = true;
-	facts.deny.entry.origins = LIST_LIVE;
+	facts.deny.entry.origins = LIST_RUNTIME;
 	strcpy(facts.deny.entry.comment, "a\x1b[31mred");
 	facts.deny.network = (struct cidr){ .length = 120 };
 	facts.deny.network.addr[2] = htonl(0xffff);
@@ -363,7 +363,7 @@ static void control_characters_stay_out_of_json(void **state)
 	facts_begin();
 	step("query", REASON_DENY_LIST);
 	facts.deny.has = true;
-	facts.deny.entry.origins = LIST_LIVE;
+	facts.deny.entry.origins = LIST_RUNTIME;
 	strcpy(facts.deny.entry.comment, "\x1b[31m");
 	explain_causes(&facts, &service);
 	all = explain_to_json(&facts);

@@ -408,7 +408,7 @@ static void no_answer_is_torn(void **state)
 
 	(void)state;
 	answers(FAMILY_QUAKE3, CACHE_UNDER_LOAD);
-	kern_list_as(&kern, true, "192.0.2.1", 128, LIST_LIVE_UNLIMITED);
+	kern_list_as(&kern, true, "192.0.2.1", 128, LIST_RUNTIME_UNLIMITED);
 	flood();
 	torn_stop = false;
 	before = kern.live->cache.entries[3].generation;

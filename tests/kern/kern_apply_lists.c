@@ -64,9 +64,9 @@ static struct cidr *configured(enum list list, size_t **ret_count)
 
 static bool marked(enum list list)
 {
-	return list == LIST_FOLLOW
-		       ? kern.live->sampling.follow_listed
-		       : kern.live->lists & (list == LIST_ALLOW ? LIVE_ALLOW : LIVE_DENY);
+	return list == LIST_FOLLOW ? kern.live->sampling.follow_listed
+				   : kern.live->lists & (list == LIST_ALLOW ? LISTS_ALLOW
+									    : LISTS_DENY);
 }
 
 /* What was typed in survives every reload, and goes when it is typed out. */
@@ -93,9 +93,9 @@ static void typed_entries_outlive_reloads(void **state)
 		assert_int_equal(shield_list_add(&shield, lists[i], &third, &plain), 0);
 		for (int reload = 0; reload < 3; reload++) {
 			apply();
-			assert_int_equal(origins_of(lists[i], typed), LIST_LIVE);
+			assert_int_equal(origins_of(lists[i], typed), LIST_RUNTIME);
 			assert_int_equal(origins_of(lists[i], both),
-					 LIST_LIVE | LIST_CONFIG);
+					 LIST_RUNTIME | LIST_CONFIG);
 			assert_int_equal(origins_of(lists[i], filed), LIST_CONFIG);
 		}
 		/* Typed out: what the file says stays, and cannot be typed out. */
@@ -105,11 +105,11 @@ static void typed_entries_outlive_reloads(void **state)
 		/* Out of the file: what was typed in besides stays. */
 		*count = 0;
 		apply();
-		assert_int_equal(origins_of(lists[i], kept), LIST_LIVE);
+		assert_int_equal(origins_of(lists[i], kept), LIST_RUNTIME);
 		assert_int_equal(shield_list_del(&shield, lists[i], &third), 0);
 		assert_int_equal(origins_of(lists[i], both), 0);
 		assert_int_equal(origins_of(lists[i], filed), 0);
-		assert_int_equal(origins_of(lists[i], typed), LIST_LIVE);
+		assert_int_equal(origins_of(lists[i], typed), LIST_RUNTIME);
 		assert_true(marked(lists[i]));
 		assert_int_equal(shield_list_del(&shield, lists[i], &first), 0);
 		assert_false(marked(lists[i]));
@@ -117,14 +117,14 @@ static void typed_entries_outlive_reloads(void **state)
 	}
 }
 
-/* How many stretches of addresses are marked for @list: see listed.h. */
+/* How many stretches of addresses are marked for @list: see acl.h. */
 static size_t stretches(enum list list)
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < LISTED_CELLS; i++)
-		count += !!(kern.live->listed[i] &
-			    (list == LIST_ALLOW ? LIVE_ALLOW : LIVE_DENY));
+	for (size_t i = 0; i < ACL_PREFILTER_CELLS; i++)
+		count += !!(kern.live->acl_prefilter[i] &
+			    (list == LIST_ALLOW ? LISTS_ALLOW : LISTS_DENY));
 	return count;
 }
 
@@ -145,8 +145,8 @@ static void a_full_list_takes_what_it_can(void **state)
 					     &added),
 			 -ENOSPC);
 	assert_int_equal(added, 2);
-	assert_int_equal(origins_of(LIST_DENY, "192.0.2.1"), LIST_LIVE);
-	assert_int_equal(origins_of(LIST_DENY, "192.0.2.2"), LIST_LIVE);
+	assert_int_equal(origins_of(LIST_DENY, "192.0.2.1"), LIST_RUNTIME);
+	assert_int_equal(origins_of(LIST_DENY, "192.0.2.2"), LIST_RUNTIME);
 	assert_int_equal(origins_of(LIST_DENY, "192.0.2.3"), 0);
 	assert_true(marked(LIST_DENY));
 	close(shield.deny);
@@ -163,9 +163,9 @@ static void what_is_typed_last_counts(void **state)
 	apply();
 	assert_int_equal(shield_list_add(&shield, LIST_ALLOW, &one, &unlimited), 0);
 	assert_int_equal(origins_of(LIST_ALLOW, "192.0.2.1"),
-			 LIST_LIVE | LIST_LIVE_UNLIMITED);
+			 LIST_RUNTIME | LIST_RUNTIME_UNLIMITED);
 	assert_int_equal(shield_list_add(&shield, LIST_ALLOW, &one, &plain), 0);
-	assert_int_equal(origins_of(LIST_ALLOW, "192.0.2.1"), LIST_LIVE);
+	assert_int_equal(origins_of(LIST_ALLOW, "192.0.2.1"), LIST_RUNTIME);
 	assert_int_equal(shield_list_add(&shield, LIST_DENY, &wide, &plain), 0);
 	assert_int_equal(stretches(LIST_ALLOW), 1);
 	assert_int_equal(stretches(LIST_DENY), 4);
@@ -266,23 +266,23 @@ static void entries_end(void **state)
 	assert_int_equal(shield_list_add(&shield, LIST_ALLOW, &one, &terms), 0);
 	assert_int_equal(shield_list_add(&shield, LIST_DENY, &one, &terms), 0);
 	apply(); /* a reload changes nothing of that */
-	assert_int_equal(origins_of(LIST_ALLOW, "192.0.2.1"), LIST_LIVE);
+	assert_int_equal(origins_of(LIST_ALLOW, "192.0.2.1"), LIST_RUNTIME);
 	assert_string_equal(wanted_entry.entry.comment, "a bot net");
 	end = wanted_entry.entry.until_ns;
 	assert_in_range(end, shield_clock() + hour - 60000000000ull,
 			shield_clock() + hour);
-	assert_in_range(kern.live->lists_end_ns, end - 60000000000ull, end);
-	assert_int_equal(origins_of(LIST_DENY, "192.0.2.1"), LIST_LIVE | LIST_CONFIG);
+	assert_in_range(kern.live->acl_end_ns, end - 60000000000ull, end);
+	assert_int_equal(origins_of(LIST_DENY, "192.0.2.1"), LIST_RUNTIME | LIST_CONFIG);
 
 	assert_true(befriended_at(end - 1));
 	assert_int_equal(sent_at(end + hour), REASON_DENY_LIST);
 	/* Nothing is due yet. */
 	shield_lists_tend(&shield);
-	assert_int_equal(origins_of(LIST_ALLOW, "192.0.2.1"), LIST_LIVE);
+	assert_int_equal(origins_of(LIST_ALLOW, "192.0.2.1"), LIST_RUNTIME);
 	/* Typed in again for good: it does not end. */
 	assert_int_equal(shield_list_add(&shield, LIST_ALLOW, &one, &plain), 0);
 	assert_true(befriended_at(end + hour));
-	assert_int_equal(origins_of(LIST_ALLOW, "192.0.2.1"), LIST_LIVE);
+	assert_int_equal(origins_of(LIST_ALLOW, "192.0.2.1"), LIST_RUNTIME);
 	assert_int_equal(wanted_entry.entry.until_ns, 0);
 	assert_string_equal(wanted_entry.entry.comment, "");
 }
@@ -313,8 +313,8 @@ static void entries_are_taken_out(void **state)
 	assert_int_equal(sent_at(shield_clock()), REASON_ALLOW_LIST);
 	assert_int_equal(origins_of(LIST_DENY, "198.51.100.7"), LIST_CONFIG);
 	assert_int_equal(wanted_entry.entry.until_ns, 0);
-	assert_int_equal(origins_of(LIST_DENY, "203.0.113.0/24"), LIST_LIVE);
-	assert_int_equal(kern.live->lists_end_ns, wanted_entry.entry.until_ns);
+	assert_int_equal(origins_of(LIST_DENY, "203.0.113.0/24"), LIST_RUNTIME);
+	assert_int_equal(kern.live->acl_end_ns, wanted_entry.entry.until_ns);
 	/* One that is over counts as gone. */
 	assert_int_equal(shield_list_add(&shield, LIST_ALLOW, &one, &brief), 0);
 	usleep(20000);

@@ -319,10 +319,10 @@ static __u8 listed(int map, const char *address, char ret[LIST_COMMENT])
 
 static void fill_lists(void)
 {
-	list(before.allow, "192.0.2.1", LIST_LIVE, "a friend");
-	list(before.allow, "192.0.2.2", LIST_LIVE_ALL | LIST_CONFIG, "");
+	list(before.allow, "192.0.2.1", LIST_RUNTIME, "a friend");
+	list(before.allow, "192.0.2.2", LIST_RUNTIME_ALL | LIST_CONFIG, "");
 	list(before.allow, "192.0.2.3", LIST_CONFIG | LIST_CONFIG_UNLIMITED, "");
-	list(before.deny, "192.0.2.4", LIST_LIVE, "");
+	list(before.deny, "192.0.2.4", LIST_RUNTIME, "");
 }
 
 static void what_was_typed_in_comes_over(void **state)
@@ -332,14 +332,14 @@ static void what_was_typed_in_comes_over(void **state)
 	(void)state;
 	fill_lists();
 	carry();
-	assert_int_equal(listed(now.allow, "192.0.2.1", comment), LIST_LIVE);
+	assert_int_equal(listed(now.allow, "192.0.2.1", comment), LIST_RUNTIME);
 	assert_string_equal(comment, "a friend");
-	assert_int_equal(listed(now.allow, "192.0.2.2", comment), LIST_LIVE_ALL);
+	assert_int_equal(listed(now.allow, "192.0.2.2", comment), LIST_RUNTIME_ALL);
 	assert_int_equal(listed(now.allow, "192.0.2.3", comment), 0);
-	assert_int_equal(listed(now.deny, "192.0.2.4", comment), LIST_LIVE);
+	assert_int_equal(listed(now.deny, "192.0.2.4", comment), LIST_RUNTIME);
 	assert_int_equal(listed(now.allow, "192.0.2.4", comment), 0);
 	assert_int_equal(listed(now.deny, "192.0.2.1", comment), 0);
-	assert_int_equal(now.shared->lists, LIVE_ALLOW | LIVE_DENY);
+	assert_int_equal(now.shared->lists, LISTS_ALLOW | LISTS_DENY);
 	assert_non_null(strstr(said, "entries 2, of '" OLDER "/allow'"));
 	assert_non_null(strstr(said, "entries 1, of '" OLDER "/deny'"));
 }
@@ -356,7 +356,7 @@ static void without_types_lists_come_alone(void **state)
 	player_on(&before, 0, 1000, &alive);
 	assert_int_equal(unlink(OLDER "/types"), 0);
 	carry();
-	assert_int_equal(listed(now.allow, "192.0.2.1", comment), LIST_LIVE);
+	assert_int_equal(listed(now.allow, "192.0.2.1", comment), LIST_RUNTIME);
 	assert_int_equal(players_in_all(), 0);
 	assert_non_null(strstr(said, "the players of '" OLDER "' cannot be read"));
 }
@@ -400,7 +400,7 @@ static void only_an_upgrade_takes_over(void **state)
 	assert_int_equal(pin_replace(link, OLDER, "link-lo"), 0);
 	carry();
 	assert_int_equal(players_in_all(), 1);
-	assert_int_equal(listed(now.allow, "192.0.2.1", comment), LIST_LIVE);
+	assert_int_equal(listed(now.allow, "192.0.2.1", comment), LIST_RUNTIME);
 	close(link);
 }
 

@@ -46,16 +46,16 @@ static void a_friend_has_limits(void **state)
 	serve_nobody();
 	kern_list(&kern, true, "192.0.2.64", 96 + 26);
 	kern_list(&kern, true, "2001:db8:1:5::", 64);
-	assert_int_equal(let_in(FRIEND, FRIEND_BURST + 50), FRIEND_BURST);
-	assert_int_equal(let_in(NEIGHBOUR, FRIEND_BURST + 50), FRIEND_BURST);
-	assert_int_equal(let_in(FRIEND6, FRIEND_BURST + 50), FRIEND_BURST);
+	assert_int_equal(let_in(FRIEND, ALLOWED_BURST + 50), ALLOWED_BURST);
+	assert_int_equal(let_in(NEIGHBOUR, ALLOWED_BURST + 50), ALLOWED_BURST);
+	assert_int_equal(let_in(FRIEND6, ALLOWED_BURST + 50), ALLOWED_BURST);
 	pass_time(SECOND / 2);
-	assert_in_range(let_in(FRIEND, FRIEND_BURST), FRIEND_RATE / 2 - 1,
-			FRIEND_RATE / 2 + 1);
+	assert_in_range(let_in(FRIEND, ALLOWED_BURST), ALLOWED_RATE / 2 - 1,
+			ALLOWED_RATE / 2 + 1);
 	assert_int_equal(let_in(STRANGER, 50), 0);
 
 	kern_allow_all(&kern, FRIEND, 128);
-	assert_int_equal(let_in(FRIEND, 10 * FRIEND_BURST), 10 * FRIEND_BURST);
+	assert_int_equal(let_in(FRIEND, 10 * ALLOWED_BURST), 10 * ALLOWED_BURST);
 }
 
 /* All addresses of a network that is allowed, together. */
@@ -66,13 +66,13 @@ static void friends_have_limits_in_all(void **state)
 	(void)state;
 	serve_nobody();
 	kern_list(&kern, true, "10.0.0.0", 96 + 8);
-	for (unsigned int i = 0; i < FRIEND_GLOBAL_BURST + 500; i++) {
+	for (unsigned int i = 0; i < ALLOWED_SERVICE_BURST + 500; i++) {
 		char from[32];
 
 		snprintf(from, sizeof(from), "10.%u.%u.1", i / 200, i % 200);
 		in += let_in(from, 1);
 	}
-	assert_int_equal(in, FRIEND_GLOBAL_BURST);
+	assert_int_equal(in, ALLOWED_SERVICE_BURST);
 }
 
 /* What one service lets a friend ask is not taken from what the next one does. */
@@ -89,7 +89,7 @@ static void friends_have_limits_of_each_service(void **state)
 	kern_list(&kern, true, FRIEND, 128);
 	for (__u16 slot = 0; slot < 3; slot++) {
 		link_.sport = PORT + slot;
-		assert_int_equal(let_in(FRIEND, FRIEND_BURST + 50), FRIEND_BURST);
+		assert_int_equal(let_in(FRIEND, ALLOWED_BURST + 50), ALLOWED_BURST);
 	}
 }
 
@@ -121,7 +121,7 @@ static void friendship_overcomes_every_budget(void **state)
 static void entries_end_on_time(void **state)
 {
 	struct cidr cidr = { .length = 128 };
-	struct list_entry entry = { .origins = LIST_LIVE, .length = 128 };
+	struct list_entry entry = { .origins = LIST_RUNTIME, .length = 128 };
 
 	(void)state;
 	serve_nobody();
@@ -162,7 +162,7 @@ static __u64 sent_to(const char *to)
 
 static void a_friend_is_sent_more_and_no_end(void **state)
 {
-	__u64 more = (__u64)AMPLIFICATION_ALLOWANCE << FRIEND_AMPLIFICATION_SHIFT;
+	__u64 more = (__u64)AMPLIFICATION_ALLOWANCE << ALLOWED_AMPLIFICATION_SHIFT;
 
 	(void)state;
 	serve_nobody();
@@ -187,7 +187,7 @@ static void a_friend_is_sent_more_and_no_end(void **state)
 /* Of IPv6 it is a /56 that is sent more, and the one beside it has its own. */
 static void a_friend_shares_with_its_56(void **state)
 {
-	__u64 more = (__u64)AMPLIFICATION_ALLOWANCE << FRIEND_AMPLIFICATION_SHIFT;
+	__u64 more = (__u64)AMPLIFICATION_ALLOWANCE << ALLOWED_AMPLIFICATION_SHIFT;
 
 	(void)state;
 	serve_nobody();
@@ -230,7 +230,7 @@ static void lists_are_looked_up_where_they_matter(void **state)
 	assert_int_equal(let_in(FRIEND, 1), 1);
 	assert_int_equal(hear_from("198.19.4.4", HERE, BYTES(OOB "getstatus")).reason,
 			 REASON_DENY_LIST);
-	memset(kern.live->listed, 0, sizeof(kern.live->listed));
+	memset(kern.live->acl_prefilter, 0, sizeof(kern.live->acl_prefilter));
 	assert_int_equal(let_in(FRIEND, 1), 0);
 	assert_int_equal(hear_from("198.19.4.4", HERE, BYTES(OOB "getstatus")).reason,
 			 REASON_SERVICE_LIMIT);
@@ -261,7 +261,7 @@ static void networks_cover_their_cells(void **state)
 		__u32 first;
 
 		kern_address(rows[i].address, cidr.addr);
-		assert_int_equal(listed_span(&cidr, &first), rows[i].count);
+		assert_int_equal(acl_prefilter_span(&cidr, &first), rows[i].count);
 		assert_int_equal(first, rows[i].first);
 	}
 }

@@ -316,7 +316,7 @@ static void a_validated_address_has_no_more_slots(void **state)
 		service_finish(&kern.live->tables[0].services[0], 0, kern.live->keys);
 		assert_int_equal(join_all(PEER, 1000, 5), 2);
 		assert_true(joins(PEER, 1001));
-		kern_list_as(&kern, true, PEER, 128, LIST_LIVE);
+		kern_list_as(&kern, true, PEER, 128, LIST_RUNTIME);
 		assert_int_equal(join_all(PEER, 2000, 5), 5);
 		kern.live->lists = 0;
 		pass_time(100 * SECOND);
@@ -331,7 +331,7 @@ static void an_allowed_source_beyond_its_limits_has_its_slots(void **state)
 		serve_slots(&families[i], 2, 2);
 		kern.live->tables[0].services[0].validation = VALIDATION_UNDER_LOAD;
 		service_finish(&kern.live->tables[0].services[0], 0, kern.live->keys);
-		kern_list_as(&kern, true, PEER, 128, LIST_LIVE);
+		kern_list_as(&kern, true, PEER, 128, LIST_RUNTIME);
 		for (int n = 0; n < 1000; n++)
 			ask_to_join(PEER, 999);
 		assert_int_not_equal(ask_to_join(PEER, 999).reason, REASON_ALLOW_LIST);
@@ -352,7 +352,7 @@ static void no_limit_lets_all_in(void **state)
 	kern.live->tables[0].services[0].observe = 1;
 	assert_int_equal(ask_to_join(PEER, 3000).reason, REASON_PLAYER_SLOTS);
 	assert_int_equal(ask_to_join(PEER, 3000).action, XDP_PASS);
-	kern_list_as(&kern, true, PEER, 128, LIST_LIVE);
+	kern_list_as(&kern, true, PEER, 128, LIST_RUNTIME);
 	assert_int_equal(ask_to_join(PEER, 3000).reason, REASON_WITHIN_LIMITS);
 }
 

@@ -25,7 +25,7 @@
 #include <linux/bpf.h>
 #include <sys/mman.h>
 
-#include "listed.h"
+#include "acl.h"
 #include "counters.h"
 #include "frame.h"
 #include "lib/names.h"
@@ -303,21 +303,21 @@ static inline void kern_list_as(struct kern *k, bool allow, const char *address,
 	kern_address(address, cidr.addr);
 	assert_int_equal(bpf_map_update_elem(bpf_map__fd(map), &cidr, &entry, BPF_ANY),
 			 0);
-	k->live->lists |= allow ? LIVE_ALLOW : LIVE_DENY;
-	count = listed_span(&cidr, &first);
+	k->live->lists |= allow ? LISTS_ALLOW : LISTS_DENY;
+	count = acl_prefilter_span(&cidr, &first);
 	for (__u32 i = 0; i < count; i++)
-		k->live->listed[first + i] |= allow ? LIVE_ALLOW : LIVE_DENY;
+		k->live->acl_prefilter[first + i] |= allow ? LISTS_ALLOW : LISTS_DENY;
 }
 
 static inline void kern_list(struct kern *k, bool allow, const char *address,
 			     __u32 length)
 {
-	kern_list_as(k, allow, address, length, LIST_LIVE);
+	kern_list_as(k, allow, address, length, LIST_RUNTIME);
 }
 
 static inline void kern_allow_all(struct kern *k, const char *address, __u32 length)
 {
-	kern_list_as(k, true, address, length, LIST_LIVE | LIST_LIVE_UNLIMITED);
+	kern_list_as(k, true, address, length, LIST_RUNTIME | LIST_RUNTIME_UNLIMITED);
 }
 
 /* --- running --------------------------------------------------------------------------

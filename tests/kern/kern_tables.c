@@ -173,15 +173,15 @@ static void one_server_marks_few_masters(void **state)
 		link_.peer = peer;
 		assert_true(says(BYTES(OOB "heartbeat QuakeArena-1\n")));
 	}
-	for (int i = 0; i < LISTED_CELLS; i++)
-		marked += !!(kern.live->listed[i] & LIVE_MASTER);
+	for (int i = 0; i < ACL_PREFILTER_CELLS; i++)
+		marked += !!(kern.live->acl_prefilter[i] & LISTS_MASTER);
 	assert_in_range(marked, 60, 64);
 	/* The other service has its own. */
 	link_.sport = THEIRS;
 	link_.peer = "203.0.113.9";
 	assert_true(says(BYTES(OOB "heartbeat QuakeArena-1\n")));
-	for (int i = 0; i < LISTED_CELLS; i++)
-		marked -= !!(kern.live->listed[i] & LIVE_MASTER);
+	for (int i = 0; i < ACL_PREFILTER_CELLS; i++)
+		marked -= !!(kern.live->acl_prefilter[i] & LISTS_MASTER);
 	assert_int_equal(marked, -1);
 }
 

@@ -202,8 +202,9 @@ static __u64 seen(enum reason reason)
 /* No short way is taken where the sender may be in a list, though here nobody is. */
 static void all_may_be_listed(struct kern *k, bool may)
 {
-	k->live->lists = may ? LIVE_ALLOW : 0;
-	memset(k->live->listed, may ? LIVE_ALLOW : 0, sizeof(k->live->listed));
+	k->live->lists = may ? LISTS_ALLOW : 0;
+	memset(k->live->acl_prefilter, may ? LISTS_ALLOW : 0,
+	       sizeof(k->live->acl_prefilter));
 }
 
 /* All that is remembered: players and their ports, budgets, who plays, what is owed. */

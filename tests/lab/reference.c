@@ -78,7 +78,7 @@ static void defaults_page(FILE *out)
 		"A source on the allow list passes beyond these limits, %d datagrams per second, %d at once;\n"
 		"all sources on the list together %d per second, %d at once, for each service. A source with\n"
 		"`unlimited` has no limit.\n",
-		FRIEND_RATE, FRIEND_BURST, FRIEND_GLOBAL_RATE, FRIEND_GLOBAL_BURST);
+		ALLOWED_RATE, ALLOWED_BURST, ALLOWED_SERVICE_RATE, ALLOWED_SERVICE_BURST);
 }
 
 /* --- reasons -------------------------------------------------------------------- */

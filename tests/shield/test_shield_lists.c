@@ -39,8 +39,8 @@ static void add_entry(const struct cidr *cidr, const struct list_entry *entry,
 		snprintf(until, sizeof(until), " until +%llu",
 			 (unsigned long long)((entry->until_ns - begun) / SECOND));
 	sprintf(text + strlen(text), "%s%s %s%s%s%s%s%s%s\n", (const char *)context,
-		network, entry->origins & LIST_LIVE ? "L" : "",
-		entry->origins & LIST_LIVE_UNLIMITED ? "l" : "",
+		network, entry->origins & LIST_RUNTIME ? "L" : "",
+		entry->origins & LIST_RUNTIME_UNLIMITED ? "l" : "",
 		entry->origins & LIST_CONFIG ? "C" : "",
 		entry->origins & LIST_CONFIG_UNLIMITED ? "c" : "", until,
 		*entry->comment ? " # " : "", entry->comment);
@@ -56,9 +56,9 @@ static void is(const char *want)
 	shield_list_each(&shield, LIST_ALLOW, add_entry, (char[]){ "+" });
 	shield_list_each(&shield, LIST_DENY, add_entry, (char[]){ "-" });
 	shield_list_each(&shield, LIST_FOLLOW, add_entry, (char[]){ "~" });
-	for (__u32 i = LISTED_CELLS; i-- > 0;)
+	for (__u32 i = ACL_PREFILTER_CELLS; i-- > 0;)
 		for (int l = 0; l < 2; l++)
-			if (live->listed[i] & (l ? LIVE_DENY : LIVE_ALLOW)) {
+			if (live->acl_prefilter[i] & (l ? LISTS_DENY : LISTS_ALLOW)) {
 				cells[l]++;
 				first[l] = i;
 			}
@@ -66,14 +66,14 @@ static void is(const char *want)
 		if (cells[l])
 			sprintf(text + strlen(text), "%s %u from %x\n",
 				l ? "denied" : "allowed", cells[l], first[l]);
-	sprintf(text + strlen(text), "%s%s%s", live->lists & LIVE_ALLOW ? "allow " : "",
-		live->lists & LIVE_DENY ? "deny " : "",
+	sprintf(text + strlen(text), "%s%s%s", live->lists & LISTS_ALLOW ? "allow " : "",
+		live->lists & LISTS_DENY ? "deny " : "",
 		live->sampling.follow_listed ? "follow " : "");
-	if (live->lists_end_ns)
+	if (live->acl_end_ns)
 		sprintf(text + strlen(text), "end +%llu",
-			(unsigned long long)((live->lists_end_ns - begun) / SECOND));
+			(unsigned long long)((live->acl_end_ns - begun) / SECOND));
 	assert_string_equal(text, want);
-	assert_int_equal(live->lists & ~(LIVE_ALLOW | LIVE_DENY), 0);
+	assert_int_equal(live->lists & ~(LISTS_ALLOW | LISTS_DENY), 0);
 }
 
 static int add(enum list list, const char *network, bool unlimited, __u64 for_ns,
@@ -291,7 +291,7 @@ static void a_full_list_is_named(void **state)
 		((__u8 *)many[i].addr)[15] = (__u8)i;
 	}
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		shield.shared->lists_end_ns = 0;
+		shield.shared->acl_end_ns = 0;
 		stderr_catch();
 		assert_int_equal(shield_list_add_all(&shield, rows[i].list, many,
 						     COUNT(many), &terms, &added),
@@ -299,22 +299,22 @@ static void a_full_list_is_named(void **state)
 		stderr_release(said, sizeof(said));
 		assert_int_equal(added, 64);
 		assert_string_equal(said, rows[i].says);
-		assert_int_equal(shield.shared->lists_end_ns, fake_now + HOUR);
+		assert_int_equal(shield.shared->acl_end_ns, fake_now + HOUR);
 		/* Of what is not there nothing ends; and what is there can be changed. */
-		shield.shared->lists_end_ns = 0;
+		shield.shared->acl_end_ns = 0;
 		stderr_catch();
 		assert_int_equal(shield_list_add_all(&shield, rows[i].list, many + 64, 1,
 						     &terms, &added),
 				 -ENOSPC);
 		stderr_release(said, sizeof(said));
 		assert_int_equal(added, 0);
-		assert_int_equal(shield.shared->lists_end_ns, 0);
+		assert_int_equal(shield.shared->acl_end_ns, 0);
 		assert_int_equal(shield_list_add_all(&shield, rows[i].list, many + 60, 4,
 						     &terms, &added),
 				 0);
 		assert_int_equal(added, 4);
 	}
-	assert_int_equal(shield.shared->lists, LIVE_ALLOW | LIVE_DENY);
+	assert_int_equal(shield.shared->lists, LISTS_ALLOW | LISTS_DENY);
 }
 
 /* Of several each is missing or not for itself; what fails ends it. */
@@ -388,7 +388,7 @@ static void what_is_carried(void **state)
 	(void)state;
 	assert_int_equal(apply(LIST_DENY, "192.0.2.1", NULL, false), 0);
 	assert_int_equal(shield_list_carry(&shield, LIST_DENY, &one, &theirs), 0);
-	theirs = (struct list_entry){ .origins = LIST_LIVE | LIST_CONFIG,
+	theirs = (struct list_entry){ .origins = LIST_RUNTIME | LIST_CONFIG,
 				      .until_ns = begun + HOUR / 2 };
 	assert_int_equal(shield_list_carry(&shield, LIST_ALLOW, &two, &theirs), 0);
 	is("+2001:db8::/32 L until +1800\n-192.0.2.1 LlC until +3600 # theirs\n"

@@ -369,7 +369,7 @@ static void who_plays_is_shown(void **state)
 
 static void entries(int fd, __u32 count)
 {
-	struct list_entry entry = { .origins = LIST_LIVE };
+	struct list_entry entry = { .origins = LIST_RUNTIME };
 
 	for (__u32 i = 0; i < count; i++) {
 		struct cidr cidr = { .length = 128, .addr = { i } };

@@ -177,12 +177,12 @@ static void the_followed_are_counted(void **state)
 	assert_int_equal(entered(), 4);
 	/* The one that is verified, and its network. */
 	assert_int_equal(shield_known(&shield), 2);
-	shield.shared->lists_end_ns = fake_now;
+	shield.shared->acl_end_ns = fake_now;
 	fake_now += PLAYER_IDLE_NS;
 	shield_tend(&shield);
 	assert_int_equal(shield.shared->followed, 0);
 	assert_int_equal(entered(), 0);
-	assert_int_equal(shield.shared->lists_end_ns, 0);
+	assert_int_equal(shield.shared->acl_end_ns, 0);
 }
 
 #undef TEST

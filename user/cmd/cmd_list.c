@@ -64,7 +64,7 @@ static __u64 left_ns(const struct listing *l, const struct list_entry *entry)
 static void entry_json(struct listing *l, const char *network,
 		       const struct list_entry *entry, __u32 origins)
 {
-	bool live = origins & LIST_LIVE;
+	bool live = origins & LIST_RUNTIME;
 
 	json_array_append_new(
 		l->json,
@@ -85,15 +85,15 @@ static void entry_print(struct listing *l, const char *network,
 {
 	char left[DURATION_TEXT];
 
-	printf("%-43s %s%s%s%s", network, origins & LIST_LIVE ? "runtime" : "",
-	       (origins & LIST_LIVE) && (origins & LIST_CONFIG) ? ", " : "",
+	printf("%-43s %s%s%s%s", network, origins & LIST_RUNTIME ? "runtime" : "",
+	       (origins & LIST_RUNTIME) && (origins & LIST_CONFIG) ? ", " : "",
 	       origins & LIST_CONFIG ? "configuration" : "",
 	       origins & LIST_UNLIMITED ? ", unlimited" : "");
-	if (origins & LIST_LIVE && entry->until_ns) {
+	if (origins & LIST_RUNTIME && entry->until_ns) {
 		duration_format(left_ns(l, entry), left);
 		printf(", %s left", left);
 	}
-	if (origins & LIST_LIVE && entry->comment[0])
+	if (origins & LIST_RUNTIME && entry->comment[0])
 		printf("  # %s", entry->comment);
 	putchar('\n');
 }

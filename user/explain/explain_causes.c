@@ -169,7 +169,8 @@ static void cause_list(const struct explain *e, struct explain_service *s)
 	if (cause)
 		snprintf(cause->text, sizeof(cause->text),
 			 "%.50s is on the deny list, by %s%s%.43s", network,
-			 entry->origins & LIST_LIVE ? "`deny add`" : "the configuration",
+			 entry->origins & LIST_RUNTIME ? "`deny add`"
+						       : "the configuration",
 			 entry->comment[0] ? ": " : "", entry->comment);
 }
 

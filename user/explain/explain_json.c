@@ -192,7 +192,7 @@ static json_t *list_json(const struct explain *e, const struct explain_list *lis
 {
 	__u32 origins = list->entry.origins;
 	char network[CIDR_TEXT];
-	bool live = origins & LIST_LIVE, line = origins & LIST_CONFIG && list->line;
+	bool live = origins & LIST_RUNTIME, line = origins & LIST_CONFIG && list->line;
 
 	if (!list->has)
 		return json_null();

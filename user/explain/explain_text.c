@@ -62,7 +62,7 @@ static void print_list(const struct explain *e, const char *name,
 	cidr_format(&list->network, network);
 	fprintf(out, LABEL "%s list: %s%s", "lists", name, network,
 		list->entry.origins & LIST_UNLIMITED ? ", unlimited" : "");
-	if (list->entry.origins & LIST_LIVE)
+	if (list->entry.origins & LIST_RUNTIME)
 		fprintf(out, ", by `%s add`%s%s", name,
 			list->entry.comment[0] ? ": " : "", list->entry.comment);
 	if (list->entry.origins & LIST_CONFIG && list->line)

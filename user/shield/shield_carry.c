@@ -327,7 +327,7 @@ static int entry_carry(struct old_list *l, __u8 *key, __u8 *value)
 	if (!entry_copy(l, "cidr", key, l->key_size, &cidr, sizeof(cidr)) ||
 	    !entry_copy(l, "list_entry", value, l->value_size, &entry, sizeof(entry)))
 		return -EMEDIUMTYPE;
-	if (!(entry.origins & LIST_LIVE))
+	if (!(entry.origins & LIST_RUNTIME))
 		return 0;
 	err = shield_list_carry(l->shield, l->list, &cidr, &entry);
 	l->count += !err;

@@ -12,7 +12,7 @@
 #include <bpf/bpf.h>
 
 #include "lib/log.h"
-#include "listed.h"
+#include "acl.h"
 #include "shield/shield_internal.h"
 
 static int list_map(const struct shield *s, enum list list)
@@ -22,13 +22,13 @@ static int list_map(const struct shield *s, enum list list)
 
 /* Where @list has entries, @mark in @cells. */
 static void cells_mark(const struct shield *s, enum list list, __u8 mark,
-		       __u8 cells[LISTED_CELLS])
+		       __u8 cells[ACL_PREFILTER_CELLS])
 {
 	void *previous = NULL;
 	struct cidr at;
 
 	while (!bpf_map_get_next_key(list_map(s, list), previous, &at)) {
-		__u32 first, count = listed_span(&at, &first);
+		__u32 first, count = acl_prefilter_span(&at, &first);
 
 		previous = &at;
 		for (__u32 i = 0; i < count; i++)
@@ -36,15 +36,15 @@ static void cells_mark(const struct shield *s, enum list list, __u8 mark,
 	}
 }
 
-/* Say in the shared table where @list has entries now, see listed.h. */
+/* Say in the shared table where @list has entries now, see acl.h. */
 static void list_spread(struct shield *s, enum list list, __u8 mark)
 {
-	__u8 *cells = calloc(1, LISTED_CELLS), *listed = s->shared->listed;
+	__u8 *cells = calloc(1, ACL_PREFILTER_CELLS), *listed = s->shared->acl_prefilter;
 
 	if (cells)
 		cells_mark(s, list, mark, cells);
 	/* Nothing is lost but time if lists are looked up for all addresses. */
-	for (__u32 i = 0; i < LISTED_CELLS; i++)
+	for (__u32 i = 0; i < ACL_PREFILTER_CELLS; i++)
 		listed[i] = (__u8)((listed[i] & ~mark) | (cells ? cells[i] : mark));
 	free(cells);
 }
@@ -54,7 +54,7 @@ static void list_mark(struct shield *s, enum list list)
 {
 	struct cidr first;
 	__u32 used = !bpf_map_get_next_key(list_map(s, list), NULL, &first);
-	__u8 mark = list == LIST_ALLOW ? LIVE_ALLOW : LIVE_DENY;
+	__u8 mark = list == LIST_ALLOW ? LISTS_ALLOW : LISTS_DENY;
 
 	if (list == LIST_FOLLOW) {
 		s->shared->sampling.follow_listed = used;
@@ -101,14 +101,14 @@ static int list_write(struct shield *s, enum list list, const struct cidr *cidr,
 /* Nothing of it is typed in any more. */
 static void entry_unlive(struct list_entry *entry)
 {
-	entry->origins &= (__u8)~LIST_LIVE_ALL;
+	entry->origins &= (__u8)~LIST_RUNTIME_ALL;
 	entry->until_ns = 0;
 	memset(entry->comment, 0, sizeof(entry->comment));
 }
 
 static void end_note(struct shield *s, __u64 until_ns)
 {
-	__u64 *end = &s->shared->lists_end_ns;
+	__u64 *end = &s->shared->acl_end_ns;
 
 	if (until_ns && (!*end || until_ns < *end))
 		*end = until_ns;
@@ -120,7 +120,7 @@ static int entry_add(struct shield *s, enum list list, const struct cidr *cidr,
 	struct list_entry entry = list_exact(s, list, cidr);
 
 	entry_unlive(&entry);
-	entry.origins |= LIST_LIVE | (terms->unlimited ? LIST_LIVE_UNLIMITED : 0);
+	entry.origins |= LIST_RUNTIME | (terms->unlimited ? LIST_RUNTIME_UNLIMITED : 0);
 	entry.until_ns = until_ns;
 	if (terms->comment)
 		snprintf(entry.comment, sizeof(entry.comment), "%s", terms->comment);
@@ -157,8 +157,8 @@ int shield_list_del_all(struct shield *s, enum list list, const struct cidr *cid
 		return -errno;
 	for (size_t i = 0; !err && i < count; i++) {
 		entry = list_exact(s, list, &cidrs[i]);
-		ret_missing[i] = !(list_origins(&entry, shield_clock()) & LIST_LIVE);
-		if (!(entry.origins & LIST_LIVE))
+		ret_missing[i] = !(list_origins(&entry, shield_clock()) & LIST_RUNTIME);
+		if (!(entry.origins & LIST_RUNTIME))
 			continue;
 		entry_unlive(&entry);
 		err = list_write(s, list, &cidrs[i], &entry);
@@ -262,7 +262,7 @@ static void list_end(struct shield *s, enum list list, struct ended *e)
 
 void shield_lists_tend(struct shield *s)
 {
-	__u64 due = __atomic_load_n(&s->shared->lists_end_ns, __ATOMIC_RELAXED);
+	__u64 due = __atomic_load_n(&s->shared->acl_end_ns, __ATOMIC_RELAXED);
 	struct ended e = { .now = shield_clock() };
 
 	if (!due || e.now < due)
@@ -272,7 +272,7 @@ void shield_lists_tend(struct shield *s)
 		list_end(s, LIST_ALLOW, &e);
 		list_end(s, LIST_DENY, &e);
 		list_end(s, LIST_FOLLOW, &e);
-		s->shared->lists_end_ns = e.next;
+		s->shared->acl_end_ns = e.next;
 		flock(s->lock, LOCK_UN);
 	}
 	free(e.found); /* without memory: at the next time */
@@ -339,7 +339,7 @@ int shield_list_carry(struct shield *s, enum list list, const struct cidr *cidr,
 {
 	struct list_entry entry = list_exact(s, list, cidr);
 
-	entry.origins |= theirs->origins & LIST_LIVE_ALL;
+	entry.origins |= theirs->origins & LIST_RUNTIME_ALL;
 	entry.until_ns = theirs->until_ns;
 	memcpy(entry.comment, theirs->comment, sizeof(entry.comment) - 1);
 	end_note(s, entry.until_ns);

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * listed.h - whether a list can have anything to say of an address.
+ * acl.h - whether a list can have anything to say of an address.
  *
  * A look-up in a list costs as much as all the rest that a flood's datagram is asked. So
  * each stretch of addresses (an IPv4 /16; of IPv6 all /32 with the same second half, of
  * which 2001:db8:: and 2a00:db8:: are two) has a byte that says which lists have an
  * entry there, and only those are looked at.
  */
-#ifndef LISTED_H
-#define LISTED_H
+#ifndef ACL_H
+#define ACL_H
 
 #include <linux/types.h>
 
 #include "abi.h"
 
 /* Cells from *@ret_first on that the network @cidr has addresses in: how many. */
-static inline __u32 listed_span(const struct cidr *cidr, __u32 *ret_first)
+static inline __u32 acl_prefilter_span(const struct cidr *cidr, __u32 *ret_first)
 {
 	const __u8 *at = (const __u8 *)cidr->addr;
 	static const __u8 mapped[12] = { [10] = 0xff, [11] = 0xff };
@@ -36,7 +36,7 @@ static inline __u32 listed_span(const struct cidr *cidr, __u32 *ret_first)
  * loaded: of a pointer that was moved by a variable, 6.1's verifier forgets what it had
  * compared.
  */
-static __always_inline __u32 listed_cell(const __u8 *from, __u32 ipv6)
+static __always_inline __u32 acl_prefilter_cell(const __u8 *from, __u32 ipv6)
 {
 	__be32 word;
 
@@ -44,4 +44,4 @@ static __always_inline __u32 listed_cell(const __u8 *from, __u32 ipv6)
 	return __builtin_bswap32(word) >> (16 - 16 * ipv6) & 0xffff;
 }
 
-#endif /* LISTED_H */
+#endif /* ACL_H */

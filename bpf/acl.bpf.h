@@ -1,33 +1,34 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * lists.bpf.h - who is allowed, and how much; who is denied.
+ * acl.bpf.h - who is allowed, and how much; who is denied.
  *
  * Anybody can write an allowed address on a datagram. So an entry has limits, far above
  * those of strangers, and a larger amplification limit, unless `unlimited` was written on
- * it. Lists are looked up only for addresses of which listed.h says that there may be an
+ * it. Lists are looked up only for addresses of which acl.h says that there may be an
  * entry.
  */
-#ifndef LISTS_BPF_H
-#define LISTS_BPF_H
+#ifndef ACL_BPF_H
+#define ACL_BPF_H
 
-#include "listed.h"
+#include "acl.h"
 #include "playing.bpf.h"
 
-enum listed {
-	LISTED_NOT,
-	LISTED_FRIEND, /* allowed, within limits */
-	LISTED_UNLIMITED, /* allowed, whatever it is */
-	LISTED_DENIED,
-	LISTED_MASTER, /* the server itself reports there */
+enum acl_result {
+	ACL_NONE,
+	ACL_ALLOWED, /* allowed, within limits */
+	ACL_UNLIMITED, /* allowed, whatever it is */
+	ACL_DENIED,
+	ACL_MASTER, /* the server itself reports there */
 };
 
 /* A friend beyond its budgets, and all of them: see abi.h. */
-const volatile struct limit friend_limit = {
-	1000000000ull / FRIEND_RATE, FRIEND_BURST *(1000000000ull / FRIEND_RATE)
+const volatile struct limit allowed_limit = {
+	1000000000ull / ALLOWED_RATE, ALLOWED_BURST *(1000000000ull / ALLOWED_RATE)
 };
-const volatile struct limit friends_limit = { 1000000000ull / FRIEND_GLOBAL_RATE,
-					      FRIEND_GLOBAL_BURST *(1000000000ull /
-								    FRIEND_GLOBAL_RATE) };
+const volatile struct limit allowed_service_limit = {
+	1000000000ull / ALLOWED_SERVICE_RATE,
+	ALLOWED_SERVICE_BURST *(1000000000ull / ALLOWED_SERVICE_RATE)
+};
 
 /*
  * A master asks once or twice for each heartbeat; anybody may ask in its name, as long as
@@ -35,8 +36,8 @@ const volatile struct limit friends_limit = { 1000000000ull / FRIEND_GLOBAL_RATE
  */
 const volatile struct limit master_limit = { 2000000000ull, 8 * 2000000000ull };
 
-/* enum listed of the address in the first two words, of struct player_id. */
-__noinline int listed_search(__u64 first, __u64 second, __u64 third)
+/* enum acl_result of the address in the first two words, of struct player_id. */
+__noinline int acl_search(__u64 first, __u64 second, __u64 third)
 {
 	struct player_id id = { { first, second, third } };
 	const struct list_entry *entry;
@@ -46,31 +47,30 @@ __noinline int listed_search(__u64 first, __u64 second, __u64 third)
 	__u64 words[2] = { first, second };
 
 	__builtin_memcpy(from.addr, words, sizeof(from.addr));
-	if (l->lists & LIVE_ALLOW) {
+	if (l->lists & LISTS_ALLOW) {
 		entry = bpf_map_lookup_elem(&allow, &from);
 		origins = entry ? list_origins(entry, clock_now(l)) : 0;
 		if (origins)
-			return origins & LIST_UNLIMITED ? LISTED_UNLIMITED
-							: LISTED_FRIEND;
+			return origins & LIST_UNLIMITED ? ACL_UNLIMITED : ACL_ALLOWED;
 	}
-	if (l->lists & LIVE_DENY) {
+	if (l->lists & LISTS_DENY) {
 		entry = bpf_map_lookup_elem(&deny, &from);
 		if (entry && list_origins(entry, clock_now(l)))
-			return LISTED_DENIED;
+			return ACL_DENIED;
 	}
-	return l->lists & LIVE_MASTER && playing_here(playing_hash(l, &id, PLAYS_MASTER),
-						      MASTER_PLAYING_S)
-		       ? LISTED_MASTER
-		       : LISTED_NOT;
+	return l->lists & LISTS_MASTER && playing_here(playing_hash(l, &id, PLAYS_MASTER),
+						       MASTER_PLAYING_S)
+		       ? ACL_MASTER
+		       : ACL_NONE;
 }
 
 /* May there be an entry for whose first octets are at @from? */
-static __always_inline bool listed_maybe(const struct live *l, const __u8 *from,
-					 __u32 ipv6)
+static __always_inline bool acl_prefilter(const struct live *l, const __u8 *from,
+					  __u32 ipv6)
 {
-	__u32 cell = listed_cell(from, ipv6);
+	__u32 cell = acl_prefilter_cell(from, ipv6);
 
-	return index_below(&cell, LISTED_CELLS) && l->listed[cell];
+	return index_below(&cell, ACL_PREFILTER_CELLS) && l->acl_prefilter[cell];
 }
 
 /* packet_player() without the port, which no list knows. */
@@ -82,23 +82,23 @@ static __always_inline void packet_host(const struct packet *p, enum side peer,
 }
 
 /* What the lists say of who is at @peer's end. */
-static __always_inline enum listed listed_at(const struct live *l, __u32 slot,
-					     const struct packet *p, enum side peer)
+static __always_inline enum acl_result acl_lookup(const struct live *l, __u32 slot,
+						  const struct packet *p, enum side peer)
 {
 	const __be32 *addr;
 	struct player_id id;
 
 	if (likely(!l->lists))
-		return LISTED_NOT;
+		return ACL_NONE;
 	addr = packet_address(p, peer);
-	if (!addr || !listed_maybe(l, (const __u8 *)addr, p->ipv6))
-		return LISTED_NOT;
+	if (!addr || !acl_prefilter(l, (const __u8 *)addr, p->ipv6))
+		return ACL_NONE;
 	packet_host(p, peer, slot, &id);
-	return listed_search(id.word[0], id.word[1], id.word[2]);
+	return acl_search(id.word[0], id.word[1], id.word[2]);
 }
 
 /* Which refusals friendship overcomes. */
-static __always_inline bool friend_helps(enum reason reason)
+static __always_inline bool allowed_may_exceed(enum reason reason)
 {
 	return reason == REASON_SOURCE_LIMIT || reason == REASON_PREFIX_LIMIT ||
 	       reason == REASON_SERVICE_LIMIT || reason == REASON_CONTENDED ||
@@ -106,21 +106,22 @@ static __always_inline bool friend_helps(enum reason reason)
 }
 
 /* The cell of a friend's own budget. @net: address_net(). */
-static __always_inline __u32 friend_cell(const struct live *l, __u64 net, __u32 ipv6,
-					 __u32 slot)
+static __always_inline __u32 allowed_cell(const struct live *l, __u64 net, __u32 ipv6,
+					  __u32 slot)
 {
 	return limit_cell(l->keys, net, 1ull << 40 | slot << 1 | (ipv6 & 1), SOURCE_BITS);
 }
 
 /* The budgets of a friend whose datagram was refused. @net: address_net(). */
-__noinline int friend_take(__u64 net, __u32 ipv6, __u32 slot, __u32 master)
+__noinline int allowed_take(__u64 net, __u32 ipv6, __u32 slot, __u32 master)
 {
-	struct limit one = { master ? master_limit.cost_ns : friend_limit.cost_ns,
-			     master ? master_limit.burst_ns : friend_limit.burst_ns };
-	struct limit all = { friends_limit.cost_ns, friends_limit.burst_ns };
+	struct limit one = { master ? master_limit.cost_ns : allowed_limit.cost_ns,
+			     master ? master_limit.burst_ns : allowed_limit.burst_ns };
+	struct limit all = { allowed_service_limit.cost_ns,
+			     allowed_service_limit.burst_ns };
 	struct live *l = &live;
-	__u32 cell = friend_cell(l, net, ipv6, slot);
-	__u32 index = budget_index(slot, BUDGET_FRIENDS);
+	__u32 cell = allowed_cell(l, net, ipv6, slot);
+	__u32 index = budget_index(slot, BUDGET_ALLOWED);
 	__u64 now = clock_now(l);
 
 	if (!index_below(&cell, 1 << SOURCE_BITS) ||
@@ -136,13 +137,14 @@ __noinline int friend_take(__u64 net, __u32 ipv6, __u32 slot, __u32 master)
  * What becomes of the datagram of a friend, or of a master, that would have been refused
  * for @reason.
  */
-static __always_inline enum reason
-friend_admit(__u32 slot, enum listed listed, enum reason reason, const struct packet *p)
+static __always_inline enum reason allowed_admit(__u32 slot, enum acl_result listed,
+						 enum reason reason,
+						 const struct packet *p)
 {
-	bool master = listed == LISTED_MASTER;
+	bool master = listed == ACL_MASTER;
 
-	if (!friend_helps(reason) ||
-	    !friend_take(address_net(p, SENDER), p->ipv6, slot, master))
+	if (!allowed_may_exceed(reason) ||
+	    !allowed_take(address_net(p, SENDER), p->ipv6, slot, master))
 		return reason;
 	return master ? REASON_WITHIN_LIMITS : REASON_ALLOW_LIST;
 }
@@ -185,25 +187,25 @@ __noinline int master_note(struct __sk_buff *ctx, __u32 addresses, __u32 ipv6, _
 	addr = (const __u8 *)packet_address(&p, RECEIVER);
 	if (!addr)
 		return 0;
-	cell = listed_cell(addr, p.ipv6);
+	cell = acl_prefilter_cell(addr, p.ipv6);
 	packet_host(&p, RECEIVER, slot, &id);
 	/* Pointers are made where their index is bounded: see same_copy(). */
-	if (!index_below(&cell, LISTED_CELLS))
+	if (!index_below(&cell, ACL_PREFILTER_CELLS))
 		return 0;
-	listed = &l->listed[cell];
+	listed = &l->acl_prefilter[cell];
 	same_copy(listed);
 	due = &l->masters_due_ns[slot & (SERVICES_MAX - 1)];
 	same_copy(due);
 	if (!limit_take(&few, due, clock_now(l)) ||
 	    !playing_note(id.word[0], id.word[1], id.word[2], PLAYS_MASTER))
 		return 0;
-	*listed |= LIVE_MASTER;
-	cell = friend_cell(l, address_net(&p, RECEIVER), p.ipv6, slot);
+	*listed |= LISTS_MASTER;
+	cell = allowed_cell(l, address_net(&p, RECEIVER), p.ipv6, slot);
 	if (index_below(&cell, 1 << SOURCE_BITS))
 		l->sources[cell] = 0;
-	if (!(l->lists & LIVE_MASTER))
-		__sync_fetch_and_or(&l->lists, LIVE_MASTER);
+	if (!(l->lists & LISTS_MASTER))
+		__sync_fetch_and_or(&l->lists, LISTS_MASTER);
 	return 1;
 }
 
-#endif /* LISTS_BPF_H */
+#endif /* ACL_BPF_H */
