@@ -11,7 +11,7 @@
 #define ACL_BPF_H
 
 #include "acl.h"
-#include "playing.bpf.h"
+#include "player_address.bpf.h"
 
 enum acl_result {
 	ACL_NONE,
@@ -58,8 +58,10 @@ __noinline int acl_search(__u64 first, __u64 second, __u64 third)
 		if (entry && list_origins(entry, clock_now(l)))
 			return ACL_DENIED;
 	}
-	return l->lists & LISTS_MASTER && playing_here(playing_hash(l, &id, PLAYS_MASTER),
-						       MASTER_PLAYING_S)
+	return l->lists & LISTS_MASTER &&
+			       player_address_seen(player_address_hash(l, &id,
+								       ADDRESS_MASTER),
+						   ADDRESS_MASTER_S)
 		       ? ACL_MASTER
 		       : ACL_NONE;
 }
@@ -197,7 +199,7 @@ __noinline int master_note(struct __sk_buff *ctx, __u32 addresses, __u32 ipv6, _
 	due = &l->masters_due_ns[slot & (SERVICES_MAX - 1)];
 	same_copy(due);
 	if (!limit_take(&few, due, clock_now(l)) ||
-	    !playing_note(id.word[0], id.word[1], id.word[2], PLAYS_MASTER))
+	    !player_address_note(id.word[0], id.word[1], id.word[2], ADDRESS_MASTER))
 		return 0;
 	*listed |= LISTS_MASTER;
 	cell = allowed_cell(l, address_net(&p, RECEIVER), p.ipv6, slot);

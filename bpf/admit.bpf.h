@@ -9,7 +9,7 @@
 #ifndef ADMIT_BPF_H
 #define ADMIT_BPF_H
 
-#include "believe.bpf.h"
+#include "conntrack_ingress.bpf.h"
 #include "acl.bpf.h"
 #include "seats.bpf.h"
 
@@ -207,7 +207,7 @@ static __always_inline enum reason admit(struct live *l, __u32 slot,
 					 const struct packet *p, bool *ret_followed)
 {
 	enum acl_result listed = acl_lookup(l, slot, p, SENDER);
-	enum reason reason, shadow;
+	enum reason reason, conflict;
 
 	if (listed == ACL_UNLIMITED)
 		return REASON_ALLOW_LIST;
@@ -220,12 +220,12 @@ static __always_inline enum reason admit(struct live *l, __u32 slot,
 		reason = allowed_admit(slot, listed, reason, p);
 	if (reason == REASON_PLAYER || reason_verdict(reason) == VERDICT_DROP)
 		return reason;
-	shadow = player_shadow(slot, kind, p);
+	conflict = player_address_check(slot, kind, p);
 	/* NetQuake's friends may connect over each other. */
-	if (shadow != REASON_WITHIN_LIMITS &&
-	    (shadow != REASON_ADDRESS_IN_USE || listed != ACL_ALLOWED ||
+	if (conflict != REASON_WITHIN_LIMITS &&
+	    (conflict != REASON_ADDRESS_IN_USE || listed != ACL_ALLOWED ||
 	     !family_is_netquake(s->family)))
-		return shadow;
+		return conflict;
 	return listed == ACL_NONE && seats_spent(slot, s, kind, p) ? REASON_PLAYER_SLOTS
 								   : reason;
 }

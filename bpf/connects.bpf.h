@@ -276,7 +276,7 @@ __noinline int connect_recall(__u64 first, __u64 second, __u64 third, __u32 fami
 		cell->player.heard_ns = clock_now(l);
 		player_index(l, &id, family, &cell->player);
 	} else {
-		cell->player.proofs = PROOFS_QPORT - PROOFS_NOTED;
+		cell->player.proofs = AGREED_QPORT - AGREED_CONNECT;
 	}
 	return 0;
 }

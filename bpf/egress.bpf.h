@@ -12,7 +12,7 @@
 #include <linux/pkt_cls.h>
 
 #include "reputation.bpf.h"
-#include "confirm.bpf.h"
+#include "conntrack_egress.bpf.h"
 #include "foreign.bpf.h"
 #include "fragments.bpf.h"
 #include "learn.bpf.h"

@@ -11,7 +11,7 @@
 #ifndef FOREIGN_BPF_H
 #define FOREIGN_BPF_H
 
-#include "confirm.bpf.h"
+#include "conntrack_egress.bpf.h"
 
 /*
  * NetQuake's lengths, DTLS records and QuakeWorld's log are unlike anything that the

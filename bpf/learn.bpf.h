@@ -5,7 +5,7 @@
 #ifndef LEARN_BPF_H
 #define LEARN_BPF_H
 
-#include "confirm.bpf.h"
+#include "conntrack_egress.bpf.h"
 #include "amplification.bpf.h"
 
 #define NAMED_PORT_S 10 /* a game's port is spoken from within so many (of 2^30 ns) */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * seats.bpf.h - `players { source, prefix }`: how many players a source and its prefix
- * may have in a service. The egress program counts them: confirm.bpf.h. A request to
- * join from a source, or a prefix, that has as many is refused: admit.bpf.h,
+ * may have in a service. The egress program counts them: conntrack_egress.bpf.h. A
+ * request to join from a source, or a prefix, that has as many is refused: admit.bpf.h,
  * shield_validate.bpf.h. Arithmetic: seats.h.
  *
  * Only validated players count. To be one, a client must return what the server, or the
@@ -13,7 +13,7 @@
 #ifndef SEATS_BPF_H
 #define SEATS_BPF_H
 
-#include "players.bpf.h"
+#include "conntrack.bpf.h"
 #include "seats.h"
 
 #define SEAT_HEARD 1

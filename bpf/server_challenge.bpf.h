@@ -7,7 +7,7 @@
 #ifndef SERVER_CHALLENGE_BPF_H
 #define SERVER_CHALLENGE_BPF_H
 
-#include "players.bpf.h"
+#include "conntrack.bpf.h"
 
 /* --- names ------------------------------------------------------------------- */
 

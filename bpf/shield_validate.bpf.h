@@ -97,7 +97,7 @@ __noinline int player_conflict(struct xdp_md *ctx, const struct call *c, __u32 r
 		return REASON_ADDRESS_IN_USE;
 	slot = call_slot(c);
 	call_packet(ctx, c, &p);
-	if (player_shadow(slot, call_kind(c), &p) != REASON_WITHIN_LIMITS)
+	if (player_address_check(slot, call_kind(c), &p) != REASON_WITHIN_LIMITS)
 		return REASON_ADDRESS_IN_USE;
 	service = service_at(tables_now(&live), &slot);
 	/* An allowed source beyond its own limits is treated as if in no list. */

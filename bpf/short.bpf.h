@@ -347,7 +347,7 @@ static __always_inline void plain_player(const struct plain *plain, __u32 slot,
 #define GAME_HEAD 10 /* octets: as much as netchan_read() takes */
 
 /* Might it be a player's, of whom only the port has changed? */
-static __always_inline bool stranger_moved(const struct live *l,
+static __always_inline bool may_have_moved(const struct live *l,
 					   const struct player_id *id,
 					   enum wire_family family, const __u8 *at)
 {
@@ -382,7 +382,7 @@ static __always_inline bool classify_plain(struct xdp_md *ctx, const struct foun
 }
 
 /* Nobody's who plays here, nor of one whose port has changed. */
-static __always_inline bool is_strangers(struct live *l, const struct found *f,
+static __always_inline bool is_no_player(struct live *l, const struct found *f,
 					 const struct plain *plain, bool brief,
 					 const __u8 *end)
 {
@@ -398,36 +398,37 @@ static __always_inline bool is_strangers(struct live *l, const struct found *f,
 	/* Looked at again, or the verifier does not know that the qport is there. */
 	if (plain->payload + GAME_HEAD > end)
 		return true;
-	return !stranger_moved(l, &id, family, plain->payload);
+	return !may_have_moved(l, &id, family, plain->payload);
 }
 
 /*
  * What begins as no move of a game does, or is too short to tell, or for PLAIN_LEAST: is
  * it a stranger's *@ret_kind, to be refused if it may be? False: it is for the long way.
  */
-static __always_inline bool classify_stranger(struct xdp_md *ctx, struct live *l,
-					      const struct found *f,
-					      const struct packet *p,
-					      const struct plain *plain, bool brief,
-					      __u64 *ret_kind)
+static __always_inline bool classify_no_player(struct xdp_md *ctx, struct live *l,
+					       const struct found *f,
+					       const struct packet *p,
+					       const struct plain *plain, bool brief,
+					       __u64 *ret_kind)
 {
 	if (plain->brief && brief && is_marked(plain_payload(plain, p), p->length))
 		return classify_plain(ctx, f, p, plain, true, ret_kind);
 	return classify_plain(ctx, f, p, plain, false, ret_kind) &&
 	       (service_class(f->service, *ret_kind) != CLASS_NETCHAN ||
-		is_strangers(l, f, plain, brief, p->end));
+		is_no_player(l, f, plain, brief, p->end));
 }
 
 /*
- * A datagram of a game, a @kind. FIT: the next of a player's, and within its budget; it
- * is counted, and passes. FIT_NOT, FIT_FORGED: it is none. The rest takes the long way.
+ * A datagram of a game, a @kind. MATCH_OK: the next of a player's, and within its budget;
+ * it is counted, and passes. MATCH_NONE, MATCH_MISMATCH: it is none. The rest takes the
+ * long way.
  */
-static __always_inline enum fit play(struct xdp_md *ctx, struct live *l,
-				     const struct found *f, const struct plain *plain,
-				     __u64 bytes, __u64 now, __u64 kind)
+static __always_inline enum match play(struct xdp_md *ctx, struct live *l,
+				       const struct found *f, const struct plain *plain,
+				       __u64 bytes, __u64 now, __u64 kind)
 {
 	enum wire_family family = f->service->family;
-	enum fit fit = FIT_NOT;
+	enum match match = MATCH_NONE;
 	struct netchan n;
 	struct player_cell *cell;
 	struct counter_row *row = NULL;
@@ -439,28 +440,31 @@ static __always_inline enum fit play(struct xdp_md *ctx, struct live *l,
 	plain_player(plain, f->slot, &id);
 	cell = player_first(l, &id);
 	if (!cell)
-		return stranger_moved(l, &id, family, plain->payload) ? FIT_LEARNS
-								      : FIT_NOT;
+		return may_have_moved(l, &id, family, plain->payload) ? MATCH_LEARNS
+								      : MATCH_NONE;
 	if (unlikely(!cell_is(cell, &id)))
-		return FIT_LEARNS;
+		return MATCH_LEARNS;
 	if (likely(player_alive(&cell->player, now)))
-		fit = player_fit_at(&cell->player, family, kind, plain->payload, now, &n);
-	if (unlikely(fit != FIT))
-		return fit == FIT_NOT && stranger_moved(l, &id, family, plain->payload)
-			       ? FIT_LEARNS
-			       : fit;
+		match = player_match_at(&cell->player, family, kind, plain->payload, now,
+					&n);
+	if (unlikely(match != MATCH_OK))
+		return match == MATCH_NONE &&
+				       may_have_moved(l, &id, family, plain->payload)
+			       ? MATCH_LEARNS
+			       : match;
 	followed = cell->player.flags & PLAYER_FOLLOWED;
-	if (unlikely(player_heard(&cell->player, n.sequence, true, now) != REASON_PLAYER))
-		return FIT_LEARNS;
+	if (unlikely(player_record(&cell->player, n.sequence, true, now) !=
+		     REASON_PLAYER))
+		return MATCH_LEARNS;
 	counter = counter_at(f->slot, COUNTER_IN_PLAYER + kind, &row);
 	if (unlikely(!counter))
-		return FIT;
+		return MATCH_OK;
 	counted = count(counter, bytes);
 	if (unlikely(l->sampling.any))
 		sample_maybe(ctx, l, f->service,
 			     SAMPLE_WHAT(f->slot, kind, REASON_PLAYER, DIRECTION_C2S, 0),
 			     followed, counted, bytes);
-	return FIT;
+	return MATCH_OK;
 }
 
 /* May a list have something to say of the sender? */
@@ -481,7 +485,7 @@ static __always_inline bool short_way(struct xdp_md *ctx, struct live *l,
 	__u64 now = clock_at(l, jiffies);
 	__u64 kind = KIND_COUNT;
 	bool brief;
-	enum fit fit;
+	enum match match;
 
 	if (unlikely(f->service->observe))
 		return false;
@@ -507,7 +511,7 @@ static __always_inline bool short_way(struct xdp_md *ctx, struct live *l,
 	if (likely(!brief && p->length >= GAME_HEAD))
 		kind = game_kind(f->service->family, plain->payload, p->length);
 	if (unlikely(kind == KIND_COUNT)) {
-		if (!classify_stranger(ctx, l, f, p, plain, brief, &kind))
+		if (!classify_no_player(ctx, l, f, p, plain, brief, &kind))
 			return false;
 		if (likely(refuse(ctx, l, f, kind, p, plain, bytes, now)))
 			return true;
@@ -520,15 +524,16 @@ static __always_inline bool short_way(struct xdp_md *ctx, struct live *l,
 		*ret_action = jump_by(WAY_PROOF, f, kind, p, plain, 0);
 		return true;
 	}
-	fit = play(ctx, l, f, plain, bytes, now, kind);
-	if (likely(fit == FIT)) {
+	match = play(ctx, l, f, plain, bytes, now, kind);
+	if (likely(match == MATCH_OK)) {
 		*ret_action = XDP_PASS;
 		return true;
 	}
-	if (fit == FIT_FORGED && !misspeaks(l, f->slot, f->service->family, now))
+	if (match == MATCH_MISMATCH &&
+	    !protocol_mismatch(l, f->slot, f->service->family, now))
 		return drop_for(ctx, l, f, kind, REASON_PLAYER_MISMATCH,
 				COUNTER_IN_PLAYER_MISMATCH + kind, p, plain, bytes);
-	return fit == FIT_NOT && refuse(ctx, l, f, kind, p, plain, bytes, now);
+	return match == MATCH_NONE && refuse(ctx, l, f, kind, p, plain, bytes, now);
 }
 
 #endif /* SHORT_BPF_H */

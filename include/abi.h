@@ -565,7 +565,8 @@ struct live {
 	__u8 acl_prefilter[ACL_PREFILTER_CELLS]; /* LIVE_*, by stretches of addresses:
 						    acl.h */
 	__u32 moved[1 << MOVED_BITS]; /* how many of qports are in a cell: players.h */
-	struct playing playing[PLAYING_WAYS << PLAYING_BITS];
+	struct player_address
+		player_addresses[PLAYER_ADDRESS_WAYS << PLAYER_ADDRESS_BITS];
 	__u64 seats[1 << SEATS_BITS]; /* players by source and by prefix: seats.h */
 	__u64 connects[1 << CONNECT_BITS]; /* see CONNECT_TAG */
 	__u64 connect_due_ns; /* of reading Quake III's: connect_limit */

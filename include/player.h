@@ -33,10 +33,11 @@ _Static_assert(sizeof(struct player_key) == 20, "a key has no holes");
 #define PLAYER_CLOCKS	 PLAYER_CHALLENGE /* NetQuake: clocks are asked for */
 #define PLAYER_TAKEN	 PLAYER_CHECKSUM /* NetQuake: verified by unmarked clocks */
 
-#define PLAYER_NETQUAKE	 0x40 /* the server speaks NetQuake to it: netquake.bpf.h */
-#define PLAYER_RECORDS	 0x80 /* the server speaks DTLS to it: known by its records */
+#define PLAYER_NETQUAKE \
+	0x40 /* the server speaks NetQuake to it: conntrack_netquake.bpf.h */
+#define PLAYER_RECORDS 0x80 /* the server speaks DTLS to it: known by its records */
 
-#define PLAYER_IDLE_NS	 60000000000ll /* the server has been silent for so long: gone */
+#define PLAYER_IDLE_NS 60000000000ll /* the server has been silent for so long: gone */
 
 struct player {
 	__u64 since_ns; /* when the server accepted it */
@@ -106,13 +107,13 @@ struct player_table {
 
 /*
  * Addresses with somebody playing, noted by the egress program as long as the server
- * speaks to a player there. Fixed; a bucket is full when PLAYING_WAYS others in it play:
- * then one more address is judged as if nobody did.
+ * speaks to a player there. Fixed; a bucket is full when PLAYER_ADDRESS_WAYS others in it
+ * play: then one more address is judged as if nobody did.
  */
-#define PLAYING_BITS 12 /* 2^12 buckets: 128 KiB */
-#define PLAYING_WAYS 4
+#define PLAYER_ADDRESS_BITS 12 /* 2^12 buckets: 128 KiB */
+#define PLAYER_ADDRESS_WAYS 4
 
-struct playing {
+struct player_address {
 	__u32 tag; /* of address, service and what is played: never 0 */
 	__u32 seen_s; /* when last, of 2^30 ns */
 };

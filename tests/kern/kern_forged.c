@@ -385,9 +385,9 @@ static void a_full_bucket_of_addresses_protects_four(void **state)
 		assert_true(sent(1));
 		link_.ipv6 = false;
 	}
-	for (unsigned int i = 0; i < COUNT(kern.live->playing); i++)
-		kept += kern.live->playing[i].tag != 0;
-	assert_int_equal(kept, PLAYING_WAYS);
+	for (unsigned int i = 0; i < COUNT(kern.live->player_addresses); i++)
+		kept += kern.live->player_addresses[i].tag != 0;
+	assert_int_equal(kept, PLAYER_ADDRESS_WAYS);
 	/* Who has left makes room. */
 	pass_time(70 * SECOND);
 	link_.peer = PEER;

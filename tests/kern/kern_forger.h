@@ -49,7 +49,7 @@ static inline void serve_default(enum wire_family family)
 	kern_service(&kern, 0, 0, &s);
 	kern_port(&kern, 0, PORT, 0, false);
 	memset(&kern.live->players, 0, sizeof(kern.live->players));
-	memset(kern.live->playing, 0, sizeof(kern.live->playing));
+	memset(kern.live->player_addresses, 0, sizeof(kern.live->player_addresses));
 	memset(kern.live->moved, 0, sizeof(kern.live->moved));
 	while (!bpf_map_get_next_key(bpf_map__fd(kern.skel->maps.qports), NULL, &by))
 		bpf_map_delete_elem(bpf_map__fd(kern.skel->maps.qports), &by);

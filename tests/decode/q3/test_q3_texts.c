@@ -75,26 +75,26 @@ static void a_text_stays_until_there_is_no_room(void **state)
 {
 	enum {
 		N = 1000,
-		FIT = Q3_TEXT_BYTES / N,
-		REST = Q3_TEXT_BYTES - FIT * N
+		MATCH_OK = Q3_TEXT_BYTES / N,
+		REST = Q3_TEXT_BYTES - MATCH_OK * N
 	};
 
 	(void)state;
-	for (int32_t i = 1; i <= FIT; i++)
+	for (int32_t i = 1; i <= MATCH_OK; i++)
 		put(i, N);
-	put(FIT + 1, REST); /* to the very end */
-	for (int32_t i = 1; i <= FIT; i++)
+	put(MATCH_OK + 1, REST); /* to the very end */
+	for (int32_t i = 1; i <= MATCH_OK; i++)
 		is_whole(i, N);
-	is_whole(FIT + 1, REST);
+	is_whole(MATCH_OK + 1, REST);
 	/* One octet at the beginning, and the first has lost one. */
-	put(FIT + 2, 1);
+	put(MATCH_OK + 2, 1);
 	assert_null(q3_text_find(&texts, 1));
 	is_whole(2, N);
-	put(FIT + 3, N);
+	put(MATCH_OK + 3, N);
 	assert_null(q3_text_find(&texts, 2));
 	is_whole(3, N);
-	is_whole(FIT + 2, 1);
-	is_whole(FIT + 3, N);
+	is_whole(MATCH_OK + 2, 1);
+	is_whole(MATCH_OK + 3, N);
 }
 
 /* What does not fit at the end goes to the beginning, whole. */

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * believe.bpf.h - what comes in a player's name: is it let in, and what is learned of it?
+ * conntrack_ingress.bpf.h - what comes in a player's name: is it let in, and what is
+ * learned of it?
  */
-#ifndef BELIEVE_BPF_H
-#define BELIEVE_BPF_H
+#ifndef CONNTRACK_INGRESS_BPF_H
+#define CONNTRACK_INGRESS_BPF_H
 
-#include "netquake.bpf.h"
-#include "playing.bpf.h"
+#include "conntrack_netquake.bpf.h"
+#include "player_address.bpf.h"
 
 /* A player's datagram from which something is to be learned; perhaps who it is. */
 static __always_inline enum reason
-player_taught(struct live *l, const struct player_id *id, struct player *player,
-	      enum wire_family family, struct netchan *n, __u64 now)
+player_learn_field(struct live *l, const struct player_id *id, struct player *player,
+		   enum wire_family family, struct netchan *n, __u64 now)
 {
 	bool known = player->flags & PLAYER_QPORT;
 
@@ -21,15 +22,15 @@ player_taught(struct live *l, const struct player_id *id, struct player *player,
 		return REASON_PLAYER_MISMATCH;
 	if (!known && player->flags & PLAYER_QPORT)
 		player_index(l, id, family, player);
-	return player_heard(player, n->sequence, known, now);
+	return player_record(player, n->sequence, known, now);
 }
 
 /*
  * Does the server of @slot speak another protocol than its service says, so that no rule
  * of that one fits its players?
  */
-static __always_inline bool misspeaks(const struct live *l, __u32 slot,
-				      enum wire_family family, __u64 now)
+static __always_inline bool protocol_mismatch(const struct live *l, __u32 slot,
+					      enum wire_family family, __u64 now)
 {
 	return index_below(&slot, SERVICES_MAX) &&
 	       spoken_other(&l->spoken[slot], family, now >> 30);
@@ -37,31 +38,31 @@ static __always_inline bool misspeaks(const struct live *l, __u32 slot,
 
 /* The datagram @c of a live player, from its own port; see player_admit(). */
 static __always_inline enum reason
-player_claim(struct live *l, const struct player_id *id, struct player *player,
-	     enum wire_family family, enum wire_kind kind, struct cursor c,
-	     struct netchan *n, __u64 now)
+player_decide(struct live *l, const struct player_id *id, struct player *player,
+	      enum wire_family family, enum wire_kind kind, struct cursor c,
+	      struct netchan *n, __u64 now)
 {
-	bool loose;
+	bool spoofable;
 
-	family = fit_family(player, family, kind, &loose);
+	family = match_family(player, family, kind, &spoofable);
 	/* To who is spoken to by sequences, a server takes any shape for a sequence. */
-	if (loose)
+	if (spoofable)
 		return player->flags & (PLAYER_NETQUAKE | PLAYER_RECORDS)
-			       ? netquake_loose(player, now)
+			       ? netquake_spoofable(player, now)
 			       : REASON_PLAYER_MISMATCH;
 	/* Of NetQuake some are shorter, and all those have no moves. */
 	if (!netchan_read(family, kind, c, n) && family != FAMILY_NETQUAKE)
 		return REASON_COUNT;
-	switch (player_fit(player, family, kind, n, now)) {
-	case FIT:
-		return player_heard(player, n->sequence, true, now);
-	case FIT_LEARNS:
+	switch (player_match(player, family, kind, n, now)) {
+	case MATCH_OK:
+		return player_record(player, n->sequence, true, now);
+	case MATCH_LEARNS:
 		return family == FAMILY_NETQUAKE
 			       ? netquake_learn(id, player, kind, c, n->sequence, now)
-			       : player_taught(l, id, player, family, n, now);
-	case FIT_LOOSE:
-		return netquake_loose(player, now);
-	case FIT_FORGED:
+			       : player_learn_field(l, id, player, family, n, now);
+	case MATCH_SPOOFABLE:
+		return netquake_spoofable(player, now);
+	case MATCH_MISMATCH:
 		return REASON_PLAYER_MISMATCH;
 	default:
 		return REASON_COUNT;
@@ -76,11 +77,11 @@ static __always_inline enum reason player_follow(struct player *player,
 						 enum wire_family family,
 						 const struct netchan *n, __u64 now)
 {
-	enum fit fit = moved_fit(player, family, n, now);
+	enum match match = moved_match(player, family, n, now);
 
-	if (fit == FIT_NOT)
+	if (match == MATCH_NONE)
 		return REASON_COUNT;
-	if (fit != FIT_LEARNS || !jump_learn(player, n->sequence))
+	if (match != MATCH_LEARNS || !gap_learn(player, n->sequence))
 		return REASON_PLAYER_MISMATCH;
 	player->jumped = n->sequence;
 	if (!player_take(&player->due_ns, player_limit.cost_ns, player_limit.burst_ns,
@@ -107,12 +108,13 @@ player_admit(struct live *l, __u32 slot, enum wire_family family, enum wire_kind
 	packet_player(p, SENDER, slot, &id);
 	player = player_find(l, &id);
 	if (player && player_alive(player, now))
-		reason = player_claim(l, &id, player, family, kind, packet_payload(p), &n,
-				      now);
+		reason = player_decide(l, &id, player, family, kind, packet_payload(p),
+				       &n, now);
 	/* Rules of the wrong protocol call every move forged: a limit is all there is. */
-	if (unlikely(reason == REASON_PLAYER_MISMATCH) && misspeaks(l, slot, family, now))
-		reason = netquake_loose(player, now);
-	if (reason == REASON_COUNT && family_is_little(family) && !kind_speech(kind)) {
+	if (unlikely(reason == REASON_PLAYER_MISMATCH) &&
+	    protocol_mismatch(l, slot, family, now))
+		reason = netquake_spoofable(player, now);
+	if (reason == REASON_COUNT && family_is_little(family) && !kind_transport(kind)) {
 		if (!netchan_read(family, kind, packet_payload(p), &n))
 			return REASON_COUNT;
 		player = player_moved(l, &id, family, &n);
@@ -124,15 +126,17 @@ player_admit(struct live *l, __u32 slot, enum wire_family family, enum wire_kind
 	return reason;
 }
 
-/* player_shadow() of a datagram from @first .. @third, of struct player_id. */
-__noinline int shadow_search(__u64 first, __u64 second, __u64 third, __u32 kind)
+/* player_address_check() of a datagram from @first .. @third, of struct player_id. */
+__noinline int player_address_decide(__u64 first, __u64 second, __u64 third, __u32 kind)
 {
 	struct player_id id = { { first, second, third } };
 
 	if (kind == KIND_CCREQ_CONNECT &&
-	    playing_here(playing_hash(&live, &id, PLAYS_NETQUAKE), NETQUAKE_PLAYING_S))
+	    player_address_seen(player_address_hash(&live, &id, ADDRESS_NETQUAKE),
+				ADDRESS_NETQUAKE_S))
 		return REASON_ADDRESS_IN_USE;
-	if (!playing_here(playing_hash(&live, &id, PLAYS_LITTLE), LITTLE_PLAYING_S))
+	if (!player_address_seen(player_address_hash(&live, &id, ADDRESS_LITTLE),
+				 ADDRESS_LITTLE_S))
 		return REASON_WITHIN_LIMITS;
 	return kind < COUNTER_SHAPES ? REASON_PLAYER_MISMATCH : REASON_ADDRESS_IN_USE;
 }
@@ -152,15 +156,15 @@ static __always_inline bool packet_marked(const struct packet *p)
  * what has no marker begins with one, and a NetQuake header or a DTLS record is a high
  * one. REASON_WITHIN_LIMITS: nobody does.
  */
-static __always_inline enum reason player_shadow(__u32 slot, enum wire_kind kind,
-						 const struct packet *p)
+static __always_inline enum reason player_address_check(__u32 slot, enum wire_kind kind,
+							const struct packet *p)
 {
 	struct player_id id;
 
 	if (packet_marked(p))
 		return REASON_WITHIN_LIMITS;
 	packet_player(p, SENDER, slot, &id);
-	return shadow_search(id.word[0], id.word[1], id.word[2], kind);
+	return player_address_decide(id.word[0], id.word[1], id.word[2], kind);
 }
 
-#endif /* BELIEVE_BPF_H */
+#endif /* CONNTRACK_INGRESS_BPF_H */

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * players.bpf.h - datagrams from peers that the server itself has accepted.
+ * conntrack.bpf.h - datagrams from peers that the server itself has accepted.
  *
  * Entries are made by the egress program, never here, so no flood of strangers can fill
  * the table. A datagram that claims to be a player's must also fit what only that player
  * knows: its qport, where its sequence stands, what it was sent last, and for Quake III's
- * protocol 71 the checksum made from the challenge (fit.bpf.h). One that does not is
+ * protocol 71 the checksum made from the challenge (sequence.bpf.h). One that does not is
  * forged, and never let in.
  */
-#ifndef PLAYERS_BPF_H
-#define PLAYERS_BPF_H
+#ifndef CONNTRACK_BPF_H
+#define CONNTRACK_BPF_H
 
 #include "classify.h"
 #include "common.bpf.h"
-#include "fit.bpf.h"
+#include "sequence.bpf.h"
 #include "players.h"
 
-#define PROOFS_QPORT	8 /* agreeing datagrams before a learned qport is enforced */
-#define PROOFS_NOTED	2 /* and before one that was in the player's connect */
-#define PROOFS_CHECKSUM 16
+#define AGREED_QPORT	8 /* agreeing datagrams before a learned qport is enforced */
+#define AGREED_CONNECT	2 /* and before one that was in the player's connect */
+#define AGREED_CHECKSUM 16
 
 /*
  * More than any client sends: packetdup and 250 frames a second together. A constant to
@@ -67,7 +67,7 @@ static __always_inline bool netchan_read_auto(enum wire_kind kind, struct cursor
 	return true;
 }
 
-/* Of a payload that may be too short; @family: fit_family(). */
+/* Of a payload that may be too short; @family: match_family(). */
 static __always_inline bool netchan_read(enum wire_family family, enum wire_kind kind,
 					 struct cursor c, struct netchan *ret)
 {
@@ -102,7 +102,7 @@ static __always_inline void qport_learn(struct player *player, const struct netc
 		return;
 	} else if (n->sequence - player->heard_sequence >= 64) {
 		player->proofs = 0;
-	} else if (++player->proofs >= PROOFS_QPORT) {
+	} else if (++player->proofs >= AGREED_QPORT) {
 		player->flags |= PLAYER_QPORT;
 		player->proofs = 0;
 	}
@@ -114,7 +114,7 @@ static __always_inline void qport_learn(struct player *player, const struct netc
  */
 static __always_inline void checksum_learn(struct player *player, const struct netchan *n)
 {
-	if (n->sequence > 1 && ++player->proofs >= PROOFS_CHECKSUM) {
+	if (n->sequence > 1 && ++player->proofs >= AGREED_CHECKSUM) {
 		player->flags |= PLAYER_CHECKSUM;
 		player->proofs = 0;
 	}
@@ -122,9 +122,9 @@ static __always_inline void checksum_learn(struct player *player, const struct n
 
 /*
  * Far from the line: the first such is noted, the second that goes on from it counts. If
- * that is behind, the line begins anew there; ahead, player_heard() takes it there.
+ * that is behind, the line begins anew there; ahead, player_record() takes it there.
  */
-static __always_inline bool jump_learn(struct player *player, __u32 sequence)
+static __always_inline bool gap_learn(struct player *player, __u32 sequence)
 {
 	if (!player->jumped || sequence - player->jumped - 1 >= SEQUENCE_NEAR) {
 		player->jumped = sequence;
@@ -137,15 +137,15 @@ static __always_inline bool jump_learn(struct player *player, __u32 sequence)
 }
 
 /*
- * What player_fit() found that there is to be learned from @n: FIT_LEARNS. False: it is
- * not to be let in.
+ * What player_match() found that there is to be learned from @n: MATCH_LEARNS. False: it
+ * is not to be let in.
  */
 static __always_inline bool player_learn(struct player *player, const struct netchan *n)
 {
 	if (!(player->flags & PLAYER_QPORT))
 		qport_learn(player, n);
 	else if (!sequence_near(sequence_ahead(player, n->sequence)))
-		return jump_learn(player, n->sequence);
+		return gap_learn(player, n->sequence);
 	else
 		checksum_learn(player, n);
 	return true;
@@ -173,8 +173,8 @@ static __always_inline bool player_take(__u64 *due_ns, __u64 cost_ns, __u64 burs
  * that is a few ahead costs as much as those that it passed by, so that nobody carries
  * the line away faster than the budget allows.
  */
-static __always_inline enum reason player_heard(struct player *player, __u32 sequence,
-						bool settled, __u64 now)
+static __always_inline enum reason player_record(struct player *player, __u32 sequence,
+						 bool settled, __u64 now)
 {
 	__s32 ahead = sequence_ahead(player, sequence);
 	__u64 cost = player_limit.cost_ns;
@@ -341,4 +341,4 @@ static __always_inline void player_index(struct live *l, const struct player_id 
 		__sync_fetch_and_add(&l->moved[cell], 1);
 }
 
-#endif /* PLAYERS_BPF_H */
+#endif /* CONNTRACK_BPF_H */

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * netquake.bpf.h - NetQuake's players: how they prove to be who they are without a
- * challenge, and what is believed in their name afterwards.
+ * conntrack_netquake.bpf.h - NetQuake's players: how they prove to be who they are
+ * without a challenge, and what is believed in their name afterwards.
  */
-#ifndef NETQUAKE_BPF_H
-#define NETQUAKE_BPF_H
+#ifndef CONNTRACK_NETQUAKE_BPF_H
+#define CONNTRACK_NETQUAKE_BPF_H
 
-#include "players.bpf.h"
+#include "conntrack.bpf.h"
 
-#define PROOFS_ACK    3 /* see netquake_prove() */
-#define PROOF_BITS    28 /* of marks named right, less what was named wrong */
-#define CLOCK_WORTH   10 /* of a clock where none is marked: three are enough */
-#define ACCEPTED_MOST 256 /* moves of a client that the server has just accepted */
+#define AGREED_ACKS	  3 /* see netquake_verify() */
+#define CLOCK_BITS_ENOUGH 28 /* of marks named right, less what was named wrong */
+#define CLOCK_WORTH	  10 /* of a clock where none is marked: three are enough */
+#define ACCEPTED_MOST	  256 /* moves of a client that the server has just accepted */
 /* In silence: another line of moves may be the player's. */
 #define CLOCK_LINE_MS 1024
 #define CLOCK_OWN_MS  30 /* between two times of a validated client's own that count */
@@ -22,8 +22,8 @@
  * the next block when they look at their sockets again, 20 to 72 times a second, some at
  * once when the last is acknowledged.
  */
-const volatile struct limit loose_limit = { 1000000000ull / 400,
-					    400 * (1000000000ull / 400) };
+const volatile struct limit spoofable_limit = { 1000000000ull / 400,
+						400 * (1000000000ull / 400) };
 
 /* --- proof -------------------------------------------------------------------- */
 
@@ -86,11 +86,12 @@ static __always_inline __u32 move_clock(const struct player *player, const __u8 
 }
 
 /*
- * Return the score of a player, PROOF_BITS at most, after a clock of @bits of mark. A
- * guess is right once in 2^@bits, so that a source that guesses reaches PROOF_BITS once
- * in 80 million clocks or less often. A client of DarkPlaces names interpolated clocks,
- * too: each lowers the score a little. If the address is @proven by a challenge, only the
- * player's own sequence is to be found, and interpolated clocks raise the score.
+ * Return the score of a player, CLOCK_BITS_ENOUGH at most, after a clock of @bits of
+ * mark. A guess is right once in 2^@bits, so that a source that guesses reaches
+ * CLOCK_BITS_ENOUGH once in 80 million clocks or less often. A client of DarkPlaces names
+ * interpolated clocks, too: each lowers the score a little. If the address is @proven by
+ * a challenge, only the player's own sequence is to be found, and interpolated clocks
+ * raise the score.
  */
 static __always_inline __u8 clock_score(__u8 score, __u32 bits, bool right,
 					bool validated)
@@ -119,8 +120,9 @@ static __always_inline __u8 clock_score(__u8 score, __u32 bits, bool right,
  * count nor harm, unless the line stops. Where the address is proven by a challenge, a
  * right mark makes its line the player's.
  */
-static __always_inline void clock_prove(const struct player_id *id, struct player *player,
-					struct cursor c, __u64 now)
+static __always_inline void clock_verify(const struct player_id *id,
+					 struct player *player, struct cursor c,
+					 __u64 now)
 {
 	const __u8 *move = cursor_take(&c, 17);
 	bool validated = player->flags & PLAYER_VERIFIED, right;
@@ -160,7 +162,7 @@ static __always_inline void clock_prove(const struct player_id *id, struct playe
 	player->proofs =
 		marked ? clock_score(player->proofs, clock_bits(clock), right, validated)
 		       : player->proofs + CLOCK_WORTH;
-	if (player->proofs < PROOF_BITS)
+	if (player->proofs < CLOCK_BITS_ENOUGH)
 		return;
 	player->jumped = 0;
 	if (!marked && !validated)
@@ -173,15 +175,15 @@ static __always_inline void clock_prove(const struct player_id *id, struct playe
  * acknowledged several blocks may have the next, and no more than that, for
  * acknowledgements can be foretold.
  */
-static __always_inline void netquake_prove(const struct player_id *id,
-					   struct player *player, struct cursor c,
-					   __u64 now)
+static __always_inline void netquake_verify(const struct player_id *id,
+					    struct player *player, struct cursor c,
+					    __u64 now)
 {
 	const __u8 *head;
 	__u32 sequence;
 
 	if (player->flags & PLAYER_CLOCKS) {
-		clock_prove(id, player, c, now);
+		clock_verify(id, player, c, now);
 		return;
 	}
 	head = cursor_take(&c, 8);
@@ -191,7 +193,7 @@ static __always_inline void netquake_prove(const struct player_id *id,
 	if (sequence != player->sent_sequence || player->signed_next == sequence + 1)
 		return;
 	player->signed_next = sequence + 1;
-	if (player->proofs < PROOFS_ACK)
+	if (player->proofs < AGREED_ACKS)
 		player->proofs++;
 }
 
@@ -199,21 +201,21 @@ static __always_inline void netquake_prove(const struct player_id *id,
  */
 static __always_inline bool netquake_signs_on(const struct player *player, __u32 sequence)
 {
-	return !(player->flags & PLAYER_CLOCKS) && player->proofs >= PROOFS_ACK &&
+	return !(player->flags & PLAYER_CLOCKS) && player->proofs >= AGREED_ACKS &&
 	       sequence == player->signed_next && sequence != player->sent_sequence;
 }
 
-static __always_inline enum reason netquake_loose(struct player *player, __u64 now)
+static __always_inline enum reason netquake_spoofable(struct player *player, __u64 now)
 {
-	return player_take(&player->loose_due_ns, loose_limit.cost_ns,
-			   loose_limit.burst_ns, now)
+	return player_take(&player->loose_due_ns, spoofable_limit.cost_ns,
+			   spoofable_limit.burst_ns, now)
 		       ? REASON_PLAYER
 		       : REASON_PLAYER_LIMIT;
 }
 
 /*
- * What player_fit() found that there is to be learned: FIT_LEARNS. Either the player's
- * moves are not known yet, or this one is far ahead of them.
+ * What player_match() found that there is to be learned: MATCH_LEARNS. Either the
+ * player's moves are not known yet, or this one is far ahead of them.
  */
 static __always_inline enum reason netquake_learn(const struct player_id *id,
 						  struct player *player,
@@ -221,15 +223,15 @@ static __always_inline enum reason netquake_learn(const struct player_id *id,
 						  __u32 sequence, __u64 now)
 {
 	if (player->flags & PLAYER_SEQUENCE)
-		return jump_learn(player, sequence)
-			       ? player_heard(player, sequence, true, now)
+		return gap_learn(player, sequence)
+			       ? player_record(player, sequence, true, now)
 			       : REASON_PLAYER_MISMATCH;
-	netquake_prove(id, player, c, now);
+	netquake_verify(id, player, c, now);
 	/* Proven once, so what can be forged does not hinder the next level. */
 	if (player->flags & PLAYER_VERIFIED &&
 	    (kind == KIND_NQ_RELIABLE || kind == KIND_NQ_ACK))
-		return netquake_loose(player, now);
-	return player_heard(player, player->heard_sequence, true, now);
+		return netquake_spoofable(player, now);
+	return player_record(player, player->heard_sequence, true, now);
 }
 
-#endif /* NETQUAKE_BPF_H */
+#endif /* CONNTRACK_NETQUAKE_BPF_H */

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * fit.bpf.h - is this datagram the next of that player's? The rules, and nothing else.
+ * sequence.bpf.h - is this datagram the next of that player's? The rules, and nothing
+ * else.
  *
- * Both ways through the shield ask player_fit(), which changes nothing; what can be
- * learned from the answer is learned on the long way alone (players.bpf.h,
- * netquake.bpf.h).
+ * Both ways through the shield ask player_match(), which changes nothing; what can be
+ * learned from the answer is learned on the long way alone (conntrack.bpf.h,
+ * conntrack_netquake.bpf.h).
  */
-#ifndef FIT_BPF_H
-#define FIT_BPF_H
+#ifndef SEQUENCE_BPF_H
+#define SEQUENCE_BPF_H
 
 #include "abi.h"
 #include "classify.h"
@@ -22,12 +23,13 @@
 #define MOVES_AHEAD	 8 /* and 1 more for each 2 ms of silence */
 #define MOVES_NEAR	 72 /* let ahead at once: what is lost in 128 ms */
 
-enum fit {
-	FIT_NOT, /* a stranger's */
-	FIT_FORGED, /* never to be let in */
-	FIT_LOOSE, /* anybody could have made it up: it has a budget of its own */
-	FIT_LEARNS, /* the player's, perhaps: there is something to be learned from it */
-	FIT, /* the player's */
+enum match {
+	MATCH_NONE, /* a stranger's */
+	MATCH_MISMATCH, /* never to be let in */
+	MATCH_SPOOFABLE, /* anybody could have made it up: it has a budget of its own */
+	MATCH_LEARNS, /* the player's, perhaps: there is something to be learned from it
+		       */
+	MATCH_OK, /* the player's */
 };
 
 /* The fields of a game datagram that the families share, in host byte order. */
@@ -104,22 +106,22 @@ static __always_inline bool sequence_in_time(const struct player *player, __s32 
 
 /*
  * Does @sequence continue the player's line? One that is far ahead does only if time
- * allows it and a second one goes on from there (jump_learn()): an engine takes any
+ * allows it and a second one goes on from there (gap_learn()): an engine takes any
  * higher sequence, and drops whatever comes behind it, so one forged far ahead would end
  * the player's game. So does one far behind, if the line has fallen silent: then it was
  * no player's, and who is behind gets no further than the engine's own check.
  */
-static __always_inline enum fit line_fit(const struct player *player, __u32 sequence,
-					 __u64 now)
+static __always_inline enum match sequence_check(const struct player *player,
+						 __u32 sequence, __u64 now)
 {
 	__s32 ahead = sequence_ahead(player, sequence);
 
 	if (likely(sequence_near(ahead)))
-		return FIT;
+		return MATCH_OK;
 	if (ahead < 0)
-		return silent_ms(player, now) > SEQUENCE_LOST_MS ? FIT_LEARNS
-								 : FIT_FORGED;
-	return sequence_in_time(player, ahead, now) ? FIT_LEARNS : FIT_FORGED;
+		return silent_ms(player, now) > SEQUENCE_LOST_MS ? MATCH_LEARNS
+								 : MATCH_MISMATCH;
+	return sequence_in_time(player, ahead, now) ? MATCH_LEARNS : MATCH_MISMATCH;
 }
 
 /*
@@ -129,7 +131,8 @@ static __always_inline enum fit line_fit(const struct player *player, __u32 sequ
  * acknowledgement of an unseen datagram were refused, no later one would ever be seen.
  * So @ack may be ahead of the last datagram seen, by one for each millisecond since.
  */
-static __always_inline bool ack_fits(const struct player *player, __u32 ack, __u64 now)
+static __always_inline bool ack_in_window(const struct player *player, __u32 ack,
+					  __u64 now)
 {
 	__s32 behind = player->sent_sequence - ack;
 
@@ -140,7 +143,7 @@ static __always_inline bool ack_fits(const struct player *player, __u32 ack, __u
 	return behind < SEQUENCE_UNACKED;
 }
 
-static __always_inline bool checksum_right(const struct player *player,
+static __always_inline bool checksum_valid(const struct player *player,
 					   const struct netchan *n)
 {
 	return n->checksum == (player->challenge ^ n->sequence * player->challenge);
@@ -151,8 +154,8 @@ static __always_inline bool checksum_right(const struct player *player,
  * whatever comes behind the highest that it got, so one that is forged and fits costs the
  * player as many moves as it is ahead.
  */
-static __always_inline bool moves_fit(const struct player *player, __u32 sequence,
-				      __u64 now)
+static __always_inline bool moves_in_window(const struct player *player, __u32 sequence,
+					    __u64 now)
 {
 	__s32 ahead = sequence - player->heard_sequence;
 	__u32 room = MOVES_AHEAD + (__u32)((now - player->heard_ns) >> 21);
@@ -169,64 +172,66 @@ static __always_inline bool moves_fit(const struct player *player, __u32 sequenc
  * egress forgets the player (sequence_restarts()). Far ahead, a second move has to follow
  * the first.
  */
-static __always_inline enum fit
-netquake_fit(const struct player *player, enum wire_kind kind, __u32 sequence, __u64 now)
+static __always_inline enum match netquake_match(const struct player *player,
+						 enum wire_kind kind, __u32 sequence,
+						 __u64 now)
 {
 	if (!(player->flags & PLAYER_SEQUENCE))
-		return FIT_LEARNS;
+		return MATCH_LEARNS;
 	if (kind != KIND_NQ_UNRELIABLE)
-		return FIT_LOOSE;
-	if (!moves_fit(player, sequence, now))
-		return FIT_FORGED;
-	return (__s32)(sequence - player->heard_sequence) < MOVES_NEAR ? FIT : FIT_LEARNS;
+		return MATCH_SPOOFABLE;
+	if (!moves_in_window(player, sequence, now))
+		return MATCH_MISMATCH;
+	return (__s32)(sequence - player->heard_sequence) < MOVES_NEAR ? MATCH_OK
+								       : MATCH_LEARNS;
 }
 
 /* Until the qport is known, anybody could have set the sequence: none is held to it. */
-static __always_inline enum fit q3_fit(const struct player *player,
-				       const struct netchan *n, __u64 now)
+static __always_inline enum match q3_match(const struct player *player,
+					   const struct netchan *n, __u64 now)
 {
 	bool right;
 
 	if (!(player->flags & PLAYER_QPORT))
-		return FIT_LEARNS;
+		return MATCH_LEARNS;
 	if (player->qport != n->qport)
-		return FIT_FORGED;
+		return MATCH_MISMATCH;
 	if (!(player->flags & PLAYER_CHALLENGE))
-		return line_fit(player, n->sequence, now);
-	right = checksum_right(player, n);
+		return sequence_check(player, n->sequence, now);
+	right = checksum_valid(player, n);
 	if (right == !!(player->flags & PLAYER_CHECKSUM))
-		return line_fit(player, n->sequence, now);
-	return right ? FIT_LEARNS : FIT_FORGED;
+		return sequence_check(player, n->sequence, now);
+	return right ? MATCH_LEARNS : MATCH_MISMATCH;
 }
 
 /* @qport: as far as this player has one. */
-static __always_inline enum fit qw_fit(const struct player *player,
-				       const struct netchan *n, __u16 qport, __u64 now)
+static __always_inline enum match
+qw_match(const struct player *player, const struct netchan *n, __u16 qport, __u64 now)
 {
-	if (!ack_fits(player, n->ack, now))
-		return FIT_FORGED;
+	if (!ack_in_window(player, n->ack, now))
+		return MATCH_MISMATCH;
 	if (!(player->flags & PLAYER_QPORT))
-		return FIT_LEARNS;
+		return MATCH_LEARNS;
 	if (player->qport != qport)
-		return FIT_FORGED;
-	return line_fit(player, n->sequence, now);
+		return MATCH_MISMATCH;
+	return sequence_check(player, n->sequence, now);
 }
 
 /*
  * Of Quake Enhanced, of DTLS elsewhere and of `auto`: no qport but the epoch, which is 1,
  * and no acknowledgement in the clear.
  */
-static __always_inline enum fit record_fit(const struct player *player,
-					   const struct netchan *n, __u64 now)
+static __always_inline enum match record_match(const struct player *player,
+					       const struct netchan *n, __u64 now)
 {
 	if (!(player->flags & PLAYER_QPORT))
-		return FIT_LEARNS;
-	return player->qport == n->qport ? line_fit(player, n->sequence, now)
-					 : FIT_FORGED;
+		return MATCH_LEARNS;
+	return player->qport == n->qport ? sequence_check(player, n->sequence, now)
+					 : MATCH_MISMATCH;
 }
 
 /* What the server speaks to a player by whom datagrams of @kind can be. */
-static __always_inline __u8 kind_speech(enum wire_kind kind)
+static __always_inline __u8 kind_transport(enum wire_kind kind)
 {
 	if (kind == KIND_NETCHAN || kind == KIND_NETCHAN_FRAGMENT)
 		return 0;
@@ -237,19 +242,20 @@ static __always_inline __u8 kind_speech(enum wire_kind kind)
  * @player is alive, @kind is of CLASS_NETCHAN, and @n is its head. @family: of the
  * service; FAMILY_AUTO: whatever @kind says.
  */
-static __always_inline enum fit player_fit(const struct player *player,
-					   enum wire_family family, enum wire_kind kind,
-					   const struct netchan *n, __u64 now)
+static __always_inline enum match player_match(const struct player *player,
+					       enum wire_family family,
+					       enum wire_kind kind,
+					       const struct netchan *n, __u64 now)
 {
 	if (likely(family == FAMILY_QUAKE3))
-		return q3_fit(player, n, now);
+		return q3_match(player, n, now);
 	if (family == FAMILY_QUAKEWORLD)
-		return qw_fit(player, n, n->qport, now);
+		return qw_match(player, n, n->qport, now);
 	if (family == FAMILY_QUAKE2)
-		return qw_fit(player, n, n->qport & player->qport_mask, now);
+		return qw_match(player, n, n->qport & player->qport_mask, now);
 	if (family == FAMILY_NETQUAKE)
-		return netquake_fit(player, kind, n->sequence, now);
-	return record_fit(player, n, now);
+		return netquake_match(player, kind, n->sequence, now);
+	return record_match(player, n, now);
 }
 
 /*
@@ -257,16 +263,18 @@ static __always_inline enum fit player_fit(const struct player *player,
  * more than that family's own (FTE's ports do). @ret_loose: by none, since the server
  * speaks something else to this player.
  */
-static __always_inline enum wire_family fit_family(const struct player *player,
-						   enum wire_family family,
-						   enum wire_kind kind, bool *ret_loose)
+static __always_inline enum wire_family match_family(const struct player *player,
+						     enum wire_family family,
+						     enum wire_kind kind,
+						     bool *ret_spoofable)
 {
-	__u8 speech = kind_speech(kind);
+	__u8 transport = kind_transport(kind);
 
-	*ret_loose = (player->flags & (PLAYER_NETQUAKE | PLAYER_RECORDS)) != speech;
-	if (speech == PLAYER_NETQUAKE)
+	*ret_spoofable =
+		(player->flags & (PLAYER_NETQUAKE | PLAYER_RECORDS)) != transport;
+	if (transport == PLAYER_NETQUAKE)
 		return FAMILY_NETQUAKE;
-	if (speech == PLAYER_RECORDS || !family_is_little(family))
+	if (transport == PLAYER_RECORDS || !family_is_little(family))
 		return FAMILY_AUTO;
 	return family;
 }
@@ -277,9 +285,9 @@ static __always_inline enum wire_family fit_family(const struct player *player,
  * forger: so the old port must have been silent for a while, and like any that is ahead
  * it must be continued.
  */
-static __always_inline enum fit moved_fit(const struct player *player,
-					  enum wire_family family,
-					  const struct netchan *n, __u64 now)
+static __always_inline enum match moved_match(const struct player *player,
+					      enum wire_family family,
+					      const struct netchan *n, __u64 now)
 {
 	__s32 ahead = sequence_ahead(player, n->sequence);
 	__u16 qport = n->qport;
@@ -287,41 +295,41 @@ static __always_inline enum fit moved_fit(const struct player *player,
 	if (family == FAMILY_QUAKE2)
 		qport &= player->qport_mask;
 	if (!(player->flags & PLAYER_QPORT) || player->qport != qport)
-		return FIT_NOT;
+		return MATCH_NONE;
 	if (family == FAMILY_QUAKE3) {
-		if (player->flags & PLAYER_CHECKSUM && !checksum_right(player, n))
-			return FIT_FORGED;
-	} else if (!ack_fits(player, n->ack, now)) {
-		return FIT_FORGED;
+		if (player->flags & PLAYER_CHECKSUM && !checksum_valid(player, n))
+			return MATCH_MISMATCH;
+	} else if (!ack_in_window(player, n->ack, now)) {
+		return MATCH_MISMATCH;
 	}
 	return silent_ms(player, now) >= MOVED_SILENT_MS && ahead > 0 &&
 			       sequence_in_time(player, ahead, now)
-		       ? FIT_LEARNS
-		       : FIT_FORGED;
+		       ? MATCH_LEARNS
+		       : MATCH_MISMATCH;
 }
 
 /*
  * The same of the datagram at @head, which goes to @ret as well: each family apart, so
  * that no more of it is read than its rule asks for.
  */
-static __always_inline enum fit player_fit_at(const struct player *player,
-					      enum wire_family family,
-					      enum wire_kind kind, const __u8 *head,
-					      __u64 now, struct netchan *ret)
+static __always_inline enum match player_match_at(const struct player *player,
+						  enum wire_family family,
+						  enum wire_kind kind, const __u8 *head,
+						  __u64 now, struct netchan *ret)
 {
-#define FIT_OF(constant)                                             \
-	do {                                                         \
-		netchan_head(constant, head, ret);                   \
-		return player_fit(player, constant, kind, ret, now); \
+#define MATCH_OF(constant)                                             \
+	do {                                                           \
+		netchan_head(constant, head, ret);                     \
+		return player_match(player, constant, kind, ret, now); \
 	} while (0)
 	if (likely(family == FAMILY_QUAKE3))
-		FIT_OF(FAMILY_QUAKE3);
+		MATCH_OF(FAMILY_QUAKE3);
 	if (family == FAMILY_NETQUAKE)
-		FIT_OF(FAMILY_NETQUAKE);
+		MATCH_OF(FAMILY_NETQUAKE);
 	if (family == FAMILY_QUAKEWORLD)
-		FIT_OF(FAMILY_QUAKEWORLD);
-	FIT_OF(FAMILY_QUAKE2);
-#undef FIT_OF
+		MATCH_OF(FAMILY_QUAKEWORLD);
+	MATCH_OF(FAMILY_QUAKE2);
+#undef MATCH_OF
 }
 
 /*
@@ -357,4 +365,4 @@ static __always_inline enum wire_kind game_kind(enum wire_family family, const _
 	return unlikely(kind == KIND_MALFORMED) ? KIND_COUNT : kind;
 }
 
-#endif /* FIT_BPF_H */
+#endif /* SEQUENCE_BPF_H */

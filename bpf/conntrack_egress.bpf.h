@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * confirm.bpf.h - who is a player: the server says it, by its words and its game traffic.
+ * conntrack_egress.bpf.h - who is a player: the server says it, by its words and its game
+ * traffic.
  *
  * Here alone are players entered, and what only they are told is noted: challenges,
  * sequences, and NetQuake's clocks.
  */
-#ifndef CONFIRM_BPF_H
-#define CONFIRM_BPF_H
+#ifndef CONNTRACK_EGRESS_BPF_H
+#define CONNTRACK_EGRESS_BPF_H
 
-#include "believe.bpf.h"
+#include "conntrack_ingress.bpf.h"
 #include "connects.bpf.h"
 #include "sample.bpf.h"
 #include "seats.bpf.h"
 
-#define PROOF_AGE_NS 1000000000ull
-#define SVC_TIME     7
+#define REACCEPT_NS 1000000000ull
+#define SVC_TIME    7
 
 /* The decimal number @skip bytes into the payload at @offset: modern connectResponse. */
 __noinline int decimal_at(struct __sk_buff *ctx, __u32 offset, __u32 skip)
@@ -103,7 +104,8 @@ static __always_inline bool sequence_restarts(const struct player *player,
 
 /*
  * Each of NetQuake's updates begins with the server's clock, which a client's moves name:
- * clock_prove(). Note it. Return the clock that is to leave in its place, or 0: as it is.
+ * clock_verify(). Note it. Return the clock that is to leave in its place, or 0: as it
+ * is.
  */
 static __always_inline __u32 clock_note(const struct player_id *id, struct player *player,
 					const struct packet *p)
@@ -212,7 +214,7 @@ static __always_inline __u8 flags_new(enum wire_kind kind)
 	return PLAYER_VERIFIED;
 }
 
-/* @player, who is spoken to, plays at the address of @id: see player_shadow(). */
+/* @player, who is spoken to, plays at the address of @id: see player_address_check(). */
 static __always_inline void player_note(const struct player_id *id,
 					const struct player *player, __u64 now)
 {
@@ -220,12 +222,12 @@ static __always_inline void player_note(const struct player_id *id,
 
 	if (player->flags & PLAYER_SEQUENCE)
 		what = (__s64)(now - player->heard_ns) < NETQUAKE_HEARD_NS
-			       ? PLAYS_NETQUAKE
+			       ? ADDRESS_NETQUAKE
 			       : 0;
 	else if (!(player->flags & (PLAYER_NETQUAKE | PLAYER_RECORDS)))
-		what = PLAYS_LITTLE;
+		what = ADDRESS_LITTLE;
 	if (what)
-		playing_note(id->word[0], id->word[1], id->word[2], what);
+		player_address_note(id->word[0], id->word[1], id->word[2], what);
 }
 
 /* A player accepted by a server that will tell it by its qport. */
@@ -274,7 +276,7 @@ static __always_inline bool player_confirm(struct __sk_buff *ctx, struct live *l
 	spoke_ns = player && player_alive(player, now) ? player->sent_ns : 0;
 	/* Accepted anew, or back after a long silence: nothing learned before counts. */
 	if (!player || !player_alive(player, now) ||
-	    (accepts && now - player->since_ns > PROOF_AGE_NS) ||
+	    (accepts && now - player->since_ns > REACCEPT_NS) ||
 	    (kind == KIND_NQ_UNRELIABLE && sequence_restarts(player, p)))
 		player = player_new(l, &id, now, flags_new(kind));
 	if (!player)
@@ -294,4 +296,4 @@ static __always_inline bool player_confirm(struct __sk_buff *ctx, struct live *l
 	return game && player->flags & PLAYER_VERIFIED;
 }
 
-#endif /* CONFIRM_BPF_H */
+#endif /* CONNTRACK_EGRESS_BPF_H */
