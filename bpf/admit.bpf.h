@@ -214,7 +214,7 @@ static __always_inline enum reason admit(struct live *l, __u32 slot,
 	if (listed == ACL_DENIED)
 		return REASON_DENY_LIST;
 	/* Or all that follows is walked twice. */
-	listed = forget(listed, p->length);
+	listed = verifier_forget(listed, p->length);
 	reason = admit_unlisted(l, slot, s, kind, p, ret_followed);
 	if (unlikely(listed != ACL_NONE))
 		reason = allowed_admit(slot, listed, reason, p);

@@ -22,7 +22,7 @@
 #ifndef AMPLIFICATION_BPF_H
 #define AMPLIFICATION_BPF_H
 
-#include "common.bpf.h"
+#include "service.bpf.h"
 
 /* The /24 or /56 of @peer; of the latter's 56 bits none is where IPv6 is marked. */
 static __always_inline __u64 amplification_prefix(const struct packet *p, enum side peer)

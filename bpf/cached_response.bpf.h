@@ -56,9 +56,9 @@ static __always_inline __u64 pair_generation(const struct cache_pair *pair)
 
 /* The beginning of the question, ended; its length is in *@ret_length. NULL: none. */
 static __always_inline struct cache_query *
-query_load(struct xdp_md *ctx, const struct call *c, __u32 *ret_length)
+query_load(struct xdp_md *ctx, const struct pkt_ctx *c, __u32 *ret_length)
 {
-	struct challenge_text *text = text_load(ctx, c->where, c->length);
+	struct challenge_text *text = text_load(ctx, c->offsets, c->length);
 	struct cache_query *q = (void *)text;
 
 	_Static_assert(sizeof(*q) == sizeof(*text), "they share a place");
@@ -69,7 +69,7 @@ query_load(struct xdp_md *ctx, const struct call *c, __u32 *ret_length)
 }
 
 /* The template that answers the question; 0: none that is known and young enough. */
-__noinline int cache_choose(struct xdp_md *ctx, const struct call *c)
+__noinline int cache_choose(struct xdp_md *ctx, const struct pkt_ctx *c)
 {
 	__u64 now = clock_now(&live);
 	struct cache_query *q;
@@ -83,7 +83,7 @@ __noinline int cache_choose(struct xdp_md *ctx, const struct call *c)
 	q = query_load(ctx, c, &n);
 	if (!q)
 		return 0;
-	number = call_slot(c) * CACHE_FORMS;
+	number = pkt_slot(c) * CACHE_FORMS;
 	for (form = 0; form < CACHE_FORMS; form++, number++) {
 		pair = cache_pair(number);
 		if (!pair)
@@ -95,7 +95,7 @@ __noinline int cache_choose(struct xdp_md *ctx, const struct call *c)
 	if (form == CACHE_FORMS)
 		return 0;
 	/* To the verifier, whichever that was is one from here on. */
-	number = forget(number, n);
+	number = verifier_forget(number, n);
 	pair = cache_pair(number);
 	if (!pair)
 		return 0;
@@ -103,23 +103,23 @@ __noinline int cache_choose(struct xdp_md *ctx, const struct call *c)
 	rest = cache_nonce_length(t, n);
 	if (rest < 0)
 		return 0;
-	cut = cache_cut_choose(t, rest, call_ipv6(c));
+	cut = cache_cut_choose(t, rest, pkt_ipv6(c));
 	if (!index_below(&cut, CACHE_CUTS))
 		return 0;
 	n = cache_length(t, t->cuts[cut], rest);
-	return n + call_ipv6(c) * CACHE_IPV6 > t->most ? 0 : CHOSEN(number, rest, n, cut);
+	return n + pkt_ipv6(c) * CACHE_IPV6 > t->most ? 0 : CHOSEN(number, rest, n, cut);
 }
 
 /* The octets of the frame that the chosen answer makes. */
-static __always_inline __u32 cache_frame(__u32 chosen, __u64 where)
+static __always_inline __u32 cache_frame(__u32 chosen, __u64 offsets)
 {
-	__u32 bytes = chosen_length(chosen) + (where & OFFSET_MASK);
+	__u32 bytes = chosen_length(chosen) + (offsets & OFFSET_MASK);
 
 	return bytes < WIRE_LEAST ? WIRE_LEAST : bytes;
 }
 
 /* The nonce of the question. False: not all of it can be answered. */
-static __always_inline bool nonce_load(struct xdp_md *ctx, const struct call *c,
+static __always_inline bool nonce_load(struct xdp_md *ctx, const struct pkt_ctx *c,
 				       const struct cache_entry *t, __u32 rest,
 				       struct cache_nonce *ret)
 {
@@ -181,20 +181,20 @@ static __always_inline bool cache_store(struct xdp_md *ctx, __u32 payload,
  * Make room for an answer of @length octets, before anything is said of the question.
  * False: the driver has none behind so short a frame, and all is as it was.
  */
-__noinline int cache_grow(struct xdp_md *ctx, __u64 where, __u32 length)
+__noinline int cache_grow(struct xdp_md *ctx, __u64 offsets, __u32 length)
 {
-	int more = (int)((where & OFFSET_MASK) + length) - (int)reply_frame(ctx);
+	int more = (int)((offsets & OFFSET_MASK) + length) - (int)reply_frame(ctx);
 
 	return more <= 0 || !bpf_xdp_adjust_tail(ctx, more);
 }
 
 /* reply_heads() of an answer of @length octets, walked once by the verifier. */
-__noinline int cache_heads(struct xdp_md *ctx, __u64 where, __u32 length, __u64 sum)
+__noinline int cache_heads(struct xdp_md *ctx, __u64 offsets, __u32 length, __u64 sum)
 {
 	struct reply a = { .back = true, .length = length };
 
-	a.payload = where & OFFSET_MASK;
-	a.ipv6 = where >> 32 & 1;
+	a.payload = offsets & OFFSET_MASK;
+	a.ipv6 = offsets >> 32 & 1;
 	return a.length <= CACHE_TEXT && reply_heads(ctx, &a, sum);
 }
 
@@ -202,7 +202,7 @@ __noinline int cache_heads(struct xdp_md *ctx, __u64 where, __u32 length, __u64 
  * Write the @chosen answer over the question, sent back. XDP_DROP: it cannot be, or the
  * daemon wrote where we read, which is not to be sent.
  */
-__noinline int cache_send(struct xdp_md *ctx, const struct call *c, __u32 chosen)
+__noinline int cache_send(struct xdp_md *ctx, const struct pkt_ctx *c, __u32 chosen)
 {
 	struct cache_pair *pair = cache_pair((chosen & ((1 << CHOSEN_REST) - 1)) - 1);
 	__u32 rest = chosen_rest(chosen), kind;
@@ -226,13 +226,13 @@ __noinline int cache_send(struct xdp_md *ctx, const struct call *c, __u32 chosen
 		return XDP_DROP;
 	sum = cache_sum(t, cut, rest ? cache_sum_words(nonce.words, CACHE_NONCE / 8) : 0,
 			rest);
-	if (!cache_heads(ctx, c->where, total, sum) ||
-	    !cache_store(ctx, c->where, t, &nonce, cut.tail, total) ||
+	if (!cache_heads(ctx, c->offsets, total, sum) ||
+	    !cache_store(ctx, c->offsets, t, &nonce, cut.tail, total) ||
 	    __sync_fetch_and_add(&pair->generation, 0) != generation)
 		return XDP_DROP;
 	kind = t->kind;
 	if (index_below(&kind, KIND_COUNT))
-		count_sent(ctx, call_slot(c), kind, REASON_CACHED_RESPONSE,
+		count_sent(ctx, pkt_slot(c), kind, REASON_CACHED_RESPONSE,
 			   COUNTER_OUT_CACHED_RESPONSE + kind, total, reply_frame(ctx));
 	return send_back(ctx);
 }

@@ -60,16 +60,16 @@ static __always_inline bool addresses_routable(const struct packet *p)
  * the one nor the other: from or to a group or everybody, this host or none, oneself;
  * or to another machine.
  */
-__noinline int reply_possible(struct xdp_md *ctx, const struct call *c)
+__noinline int reply_possible(struct xdp_md *ctx, const struct pkt_ctx *c)
 {
 	struct packet p;
 
 	if (!c)
 		return false;
-	call_packet(ctx, c, &p);
+	pkt_packet(ctx, c, &p);
 	return p.start + ETH_ALEN <= p.end && !(*p.start & 1) &&
-	       reply_plain(p.payload, p.addresses, p.ipv6) && call_port(c) &&
-	       addresses_routable(&p) && frame_is_here(&p, call_slot(c));
+	       reply_plain(p.payload, p.addresses, p.ipv6) && pkt_port(c) &&
+	       addresses_routable(&p) && frame_is_here(&p, pkt_slot(c));
 }
 
 /* --- asking ------------------------------------------------------------------ */
@@ -87,14 +87,14 @@ static __always_inline void challenge_for(enum wire_family family, enum cookie_f
 }
 
 /*
- * challenge_arguments() of the request of @length bytes that is @where, as PROOF_WHERE()
+ * challenge_arguments() of the request of @length bytes that is @offsets, as OFFSETS()
  * says it. A function of its own, so that the verifier walks its loop once.
  */
-__noinline int challenge_arguments_at(struct xdp_md *ctx, __u64 where, __u32 length,
+__noinline int challenge_arguments_at(struct xdp_md *ctx, __u64 offsets, __u32 length,
 				      __u32 letter)
 {
 	__u8 *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
-	__u64 offset = where & OFFSET_MASK;
+	__u64 offset = offsets & OFFSET_MASK;
 
 	same_copy(data);
 	same_copy(end);
@@ -111,7 +111,7 @@ __noinline int challenge_arguments_at(struct xdp_md *ctx, __u64 where, __u32 len
  * False: the request has no such challenge, or the frame no room for it. The frame may
  * have been changed and must be dropped.
  */
-static __always_inline bool challenge_write(struct xdp_md *ctx, const struct call *c,
+static __always_inline bool challenge_write(struct xdp_md *ctx, const struct pkt_ctx *c,
 					    const struct reply *a, enum cookie_form form,
 					    const struct challenge_words *challenge)
 {
@@ -122,7 +122,7 @@ static __always_inline bool challenge_write(struct xdp_md *ctx, const struct cal
 	int rest;
 
 	if (form == COOKIE_ARGUED) {
-		rest = challenge_arguments_at(ctx, c->where, c->length,
+		rest = challenge_arguments_at(ctx, c->offsets, c->length,
 					      challenge->words[2]);
 		if (rest < 0)
 			return false;
@@ -147,18 +147,19 @@ static __always_inline bool challenge_write(struct xdp_md *ctx, const struct cal
  * allowance pays. Once that is spent, each request that is not answered pays for the next
  * nine of its network.
  */
-static __always_inline bool challenge_charge(const struct call *c, __u32 more,
+static __always_inline bool challenge_charge(const struct pkt_ctx *c, __u32 more,
 					     __u32 bytes)
 {
 	if (!live.amplification.byte_ns ||
-	    amplification_update(call_prefix(c), more, AMPLIFICATION_WHOLE))
+	    amplification_update(pkt_prefix(c), more, AMPLIFICATION_WHOLE))
 		return true;
-	amplification_update(call_prefix(c), bytes, 0);
+	amplification_update(pkt_prefix(c), bytes, 0);
 	return false;
 }
 
-static __always_inline bool challenge_admit(enum wire_family family, const struct call *c,
-					    __u32 sends, __u32 bytes)
+static __always_inline bool challenge_admit(enum wire_family family,
+					    const struct pkt_ctx *c, __u32 sends,
+					    __u32 bytes)
 {
 	if (wire_bytes(sends) <= wire_bytes(bytes))
 		return true;
@@ -221,7 +222,7 @@ static __always_inline int send_back(struct xdp_md *ctx)
  * Called by shield_validate() after the request was counted. A function of its own, as
  * all here: the verifier walks it once.
  */
-__noinline int challenge_send(struct xdp_md *ctx, const struct call *c)
+__noinline int challenge_send(struct xdp_md *ctx, const struct pkt_ctx *c)
 {
 	struct reply a = { .back = true };
 	struct live *l = &live;
@@ -234,16 +235,16 @@ __noinline int challenge_send(struct xdp_md *ctx, const struct call *c)
 
 	if (!c)
 		return XDP_DROP;
-	slot = call_slot(c);
+	slot = pkt_slot(c);
 	s = service_at(tables_now(l), &slot);
 	if (!s)
 		return XDP_DROP;
 	family = s->family;
-	form = challenge_form(family, call_kind(c), c->length);
+	form = challenge_form(family, pkt_kind(c), c->length);
 	if (!form)
 		return XDP_DROP;
-	a.payload = c->where & OFFSET_MASK;
-	a.ipv6 = call_ipv6(c);
+	a.payload = c->offsets & OFFSET_MASK;
+	a.ipv6 = pkt_ipv6(c);
 	a.length = challenge_length(family, form, c->length);
 	if (a.length > CHALLENGE_TEXT ||
 	    !challenge_admit(family, c, a.payload + a.length, reply_frame(ctx)))
@@ -298,7 +299,7 @@ static __always_inline int rewrite_number(struct xdp_md *ctx, const struct packe
 }
 
 /* Write over the proof of @form the request that it stands for. XDP_PASS or XDP_DROP. */
-__noinline int rewrite_request(struct xdp_md *ctx, const struct call *c, __u32 form)
+__noinline int rewrite_request(struct xdp_md *ctx, const struct pkt_ctx *c, __u32 form)
 {
 	struct reply a = { 0 };
 	struct challenge_text *text;
@@ -307,7 +308,7 @@ __noinline int rewrite_request(struct xdp_md *ctx, const struct call *c, __u32 f
 
 	if (!c)
 		return XDP_DROP;
-	call_packet(ctx, c, &p);
+	pkt_packet(ctx, c, &p);
 	if (form == COOKIE_REPLACED) {
 		cell = validated_find(&live.validation.validated, &c->who, live.keys,
 				      clock_now(&live));

@@ -2,7 +2,7 @@
 /*
  * challenge_share.bpf.h - whether a service requires address validation now, how many
  * challenges a processor sends for it, and whether an echo returns a cookie: what both
- * the short ways (short.bpf.h) and shield_validate() decide, so that both decide the
+ * the short ways (fastpath.bpf.h) and shield_validate() decide, so that both decide the
  * same.
  */
 #ifndef CHALLENGE_SHARE_BPF_H
@@ -135,7 +135,7 @@ echo_too_soon(struct live *l, const struct cookie_peer *who, enum cookie_form fo
  * cookie is compared, so that no part of it can be guessed. The verifier analyses this
  * function once.
  */
-__noinline int echo_refused(struct xdp_md *ctx, __u32 slot, __u64 where, __u32 length)
+__noinline int echo_refused(struct xdp_md *ctx, __u32 slot, __u64 offsets, __u32 length)
 {
 	struct cookie_peer who;
 	enum cookie_form form;
@@ -145,7 +145,7 @@ __noinline int echo_refused(struct xdp_md *ctx, __u32 slot, __u64 where, __u32 l
 	struct packet p;
 	__u64 letters;
 
-	where_packet(ctx, where, length, &p);
+	offsets_packet(ctx, offsets, length, &p);
 	c = packet_payload(&p);
 	at = cursor_take(&c, ECHO_BACK_N);
 	if (!at)

@@ -12,7 +12,7 @@
 #define CONNTRACK_BPF_H
 
 #include "classify.h"
-#include "common.bpf.h"
+#include "service.bpf.h"
 #include "sequence.bpf.h"
 #include "players.h"
 

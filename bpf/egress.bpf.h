@@ -77,25 +77,25 @@ static __always_inline __u32 egress_halves(const struct live *l, const struct pa
 }
 
 /* What a peer that is no player must have paid for. Walked once by the verifier. */
-__noinline int egress_judge(struct __sk_buff *ctx, __u64 what, __u64 where, __u64 bytes,
-			    __u32 signs_on)
+__noinline int egress_decide(struct __sk_buff *ctx, __u64 target, __u64 offsets,
+			     __u64 bytes, __u32 signs_on)
 {
 	const struct live *l = &live;
-	struct packet p = { .payload = where & OFFSET_MASK,
-			    .addresses = where >> 16 & OFFSET_MASK,
-			    .ipv6 = where >> 32 & 1 };
+	struct packet p = { .payload = offsets & OFFSET_MASK,
+			    .addresses = offsets >> 16 & OFFSET_MASK,
+			    .ipv6 = offsets >> 32 & 1 };
 	enum acl_result listed;
 	bool within;
 
 	packet_begin((void *)(long)ctx->data, (void *)(long)ctx->data_end, &p);
-	listed = acl_lookup(l, what >> 16 & 0xffff, &p, RECEIVER);
+	listed = acl_lookup(l, target >> 16 & 0xffff, &p, RECEIVER);
 	if (listed == ACL_UNLIMITED)
 		return REASON_EXEMPT;
 	if (listed == ACL_ALLOWED && !l->amplification.strict)
 		within = amplification_charge_allowed(l, &p, RECEIVER, bytes);
 	else
 		within = amplification_charge(l, &p, RECEIVER, bytes,
-					      egress_halves(l, &p, what & 0xffff,
+					      egress_halves(l, &p, target & 0xffff,
 							    signs_on));
 	return within ? REASON_WITHIN_LIMITS : REASON_AMPLIFICATION;
 }
@@ -126,7 +126,7 @@ static __always_inline enum other egress_parse(struct __sk_buff *ctx, struct pac
 		return other;
 	/* Loaded again: nothing is known of it, whichever way we came. */
 	ret->start = (void *)(long)*(volatile __u32 *)&ctx->data;
-	packet_forget(ret, ctx->len);
+	packet_verifier_forget(ret, ctx->len);
 	return PARSED;
 }
 
@@ -145,14 +145,14 @@ static __always_inline __u32 challenge_at(__u32 family, enum wire_kind kind)
  * Is it a word to one who is joining, and has proven to be where it goes? Like QUIC after
  * address validation, that is no stranger's debt. Walked once by the verifier.
  */
-__noinline int egress_validated(struct __sk_buff *ctx, __u64 what, __u64 where,
+__noinline int egress_validated(struct __sk_buff *ctx, __u64 target, __u64 offsets,
 				__u32 family)
 {
-	enum wire_kind kind = what & 0xffff;
-	struct packet p = { .payload = where & OFFSET_MASK,
-			    .addresses = where >> 16 & OFFSET_MASK,
-			    .ipv6 = where >> 32 & 1 };
-	__u32 slot = what >> 16 & 0xffff, number = 0, at = challenge_at(family, kind);
+	enum wire_kind kind = target & 0xffff;
+	struct packet p = { .payload = offsets & OFFSET_MASK,
+			    .addresses = offsets >> 16 & OFFSET_MASK,
+			    .ipv6 = offsets >> 32 & 1 };
+	__u32 slot = target >> 16 & 0xffff, number = 0, at = challenge_at(family, kind);
 	bool challenges = kind_challenges(kind);
 	struct player_id id;
 
@@ -198,15 +198,14 @@ static __always_inline enum reason egress_admit(struct __sk_buff *ctx, struct li
 		return REASON_PLAYER;
 	master_note(ctx, p->addresses, p->ipv6, slot, kind);
 	if (kind == KIND_CHALLENGE && service->family == FAMILY_NETQUAKE)
-		keys_learn(ctx, slot, packet_where(p), p->length);
+		keys_learn(ctx, slot, packet_offsets(p), p->length);
 	/* Without proof, too, challenges are noted; but nobody has proven itself then. */
 	if ((service->validation || kind_challenges(kind)) &&
-	    egress_validated(ctx, PROOF_WHAT(slot, kind), packet_where(p),
+	    egress_validated(ctx, TARGET(slot, kind), packet_offsets(p),
 			     service->family) &&
 	    service->validation)
 		return REASON_VALIDATED;
-	return egress_judge(ctx, PROOF_WHAT(slot, kind), packet_where(p), bytes,
-			    signs_on);
+	return egress_decide(ctx, TARGET(slot, kind), packet_offsets(p), bytes, signs_on);
 }
 
 /*
@@ -290,8 +289,8 @@ int shield_out(struct __sk_buff *ctx)
 				      &followed, &clock);
 	}
 	/* To the verifier, all words and all verdicts are one from here on. */
-	kind = forget(kind, packet.length);
-	reason = forget(reason, packet.length);
+	kind = verifier_forget(kind, packet.length);
+	reason = verifier_forget(reason, packet.length);
 	withheld = reason == REASON_AMPLIFICATION && !service->observe;
 	/* A player's too: an older note may have the same id. */
 	if (packet.whole == FIRST_FRAGMENT)

@@ -11,7 +11,7 @@
 
 #include <linux/pkt_cls.h>
 
-#include "common.bpf.h"
+#include "service.bpf.h"
 
 /*
  * A note: bit 0 the fate, then 16 bits of slot, 16 of the time in seconds, and the rest a

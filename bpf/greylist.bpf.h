@@ -83,15 +83,15 @@ static __always_inline bool join_over_limit(struct live *l, const struct service
 /*
  * Return true if a datagram is a CCREQ_CONNECT or first ClientHello that is over a limit,
  * its sender is not validated, and it comes for the first time. The caller drops it for
- * REASON_GREYLISTED. @what and @where: PROOF_WHAT() and PROOF_WHERE(), of @length bytes.
+ * REASON_GREYLISTED. @what and @offsets: TARGET() and OFFSETS(), of @length bytes.
  * Called for a sender that is in no list, and a service that does not only observe.
  * Walked once by the verifier.
  */
-__noinline int greylisted(struct xdp_md *ctx, __u64 what, __u64 where, __u32 length)
+__noinline int greylisted(struct xdp_md *ctx, __u64 target, __u64 offsets, __u32 length)
 {
-	enum wire_kind kind = what & 0xffff;
+	enum wire_kind kind = target & 0xffff;
 	bool hello = kind == KIND_DTLS_CLIENT_HELLO;
-	__u32 slot = what >> 16 & 0xffff;
+	__u32 slot = target >> 16 & 0xffff;
 	struct live *l = &live;
 	const struct validated_cell *cell;
 	const struct service *s;
@@ -102,7 +102,7 @@ __noinline int greylisted(struct xdp_md *ctx, __u64 what, __u64 where, __u32 len
 	s = service_at(tables_now(l), &slot);
 	if (!s || (!hello && kind != KIND_CCREQ_CONNECT))
 		return false;
-	where_packet(ctx, where, length, &p);
+	offsets_packet(ctx, offsets, length, &p);
 	if (!join_over_limit(l, s, slot, kind, address_net(&p, SENDER), p.ipv6, now))
 		return false;
 	packet_peer(&p, SENDER, slot, &who);

@@ -10,7 +10,7 @@
 #ifndef HERE_BPF_H
 #define HERE_BPF_H
 
-#include "call.bpf.h"
+#include "pkt_ctx.bpf.h"
 
 /* Return true if the Ethernet destination at @eth is one of @h, or @h has none. */
 static __always_inline bool here_has(const struct here *h, const __u8 *eth)

@@ -20,7 +20,7 @@
  * each value. Without it, each way to wrap a datagram, and each of a hundred words, is a
  * walk of its own through all that follows: millions of instructions instead of 60,000.
  */
-static __always_inline __u32 forget(__u32 v, __u32 unknown)
+static __always_inline __u32 verifier_forget(__u32 v, __u32 unknown)
 {
 	asm volatile("%0 ^= %1\n%0 ^= %1" : "+r"(v) : "r"(unknown));
 	return v;

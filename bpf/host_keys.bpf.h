@@ -61,12 +61,12 @@ static __always_inline bool keys_lately(__u64 then, __u64 now)
 	return then && now - then < KEYS_SEVERAL_NS;
 }
 
-/* The address and port of the server that sends what stands at @where, folded. */
-static __always_inline __u32 keys_place(struct __sk_buff *ctx, __u32 slot, __u64 where)
+/* The address and port of the server that sends what stands at @offsets, folded. */
+static __always_inline __u32 keys_place(struct __sk_buff *ctx, __u32 slot, __u64 offsets)
 {
-	struct packet p = { .payload = where & OFFSET_MASK,
-			    .addresses = where >> 16 & OFFSET_MASK,
-			    .ipv6 = where >> 32 & 1 };
+	struct packet p = { .payload = offsets & OFFSET_MASK,
+			    .addresses = offsets >> 16 & OFFSET_MASK,
+			    .ipv6 = offsets >> 32 & 1 };
 	struct player_id id;
 	__u64 all;
 
@@ -77,14 +77,14 @@ static __always_inline __u32 keys_place(struct __sk_buff *ctx, __u32 slot, __u64
 }
 
 /*
- * The server in @slot gives a challenge of @length octets, @where: note what it adds.
+ * The server in @slot gives a challenge of @length octets, @offsets: note what it adds.
  * One CPU in KEYS_NS writes. While it does, the state is KEYS_UNKNOWN.
  *
  * A service may be several servers, of several ports or addresses. A challenge with the
  * keys of one ends an attempt to join another. So after challenges of two places that
  * differ in what they add there are none in the service's name, for an hour.
  */
-__noinline int keys_learn(struct __sk_buff *ctx, __u32 slot, __u64 where, __u32 length)
+__noinline int keys_learn(struct __sk_buff *ctx, __u32 slot, __u64 offsets, __u32 length)
 {
 	struct host_keys *keys = keys_at(slot);
 	__u64 now = clock_now(&live), was;
@@ -98,13 +98,13 @@ __noinline int keys_learn(struct __sk_buff *ctx, __u32 slot, __u64 where, __u32 
 	if ((was && now - was < KEYS_NS) ||
 	    __sync_val_compare_and_swap(&keys->heard_ns, was, now) != was)
 		return 0;
-	place = keys_place(ctx, slot, where);
+	place = keys_place(ctx, slot, offsets);
 	held = keys->held;
 	sum = keys->sum;
 	*(volatile __u32 *)&keys->state = KEYS_UNKNOWN;
 	keys->sum = 0;
 	keys->length = 0;
-	state = keys_copy(ctx, keys, where & OFFSET_MASK, length & 0xffff);
+	state = keys_copy(ctx, keys, offsets & OFFSET_MASK, length & 0xffff);
 	keys->held = state << 16 | keys->length;
 	if (was && place != keys->place)
 		keys->moved_ns = now;
@@ -153,7 +153,7 @@ static __always_inline bool keys_write(struct xdp_md *ctx, const struct reply *a
  * challenge_send() of a service whose state is not KEYS_NONE. Our text is one character
  * shorter than the server's.
  */
-__noinline int keys_challenge_send(struct xdp_md *ctx, const struct call *c)
+__noinline int keys_challenge_send(struct xdp_md *ctx, const struct pkt_ctx *c)
 {
 	struct reply a = { .back = true };
 	struct host_keys *keys;
@@ -163,12 +163,12 @@ __noinline int keys_challenge_send(struct xdp_md *ctx, const struct call *c)
 
 	if (!c)
 		return XDP_DROP;
-	slot = call_slot(c);
+	slot = pkt_slot(c);
 	keys = keys_at(slot);
 	if (!keys)
 		return XDP_DROP;
-	a.payload = c->where & OFFSET_MASK;
-	a.ipv6 = call_ipv6(c);
+	a.payload = c->offsets & OFFSET_MASK;
+	a.ipv6 = pkt_ipv6(c);
 	/* Read the stamp first: keys_learn() sets it before the state. */
 	heard = *(volatile __u64 *)&keys->heard_ns;
 	if (*(volatile __u32 *)&keys->state != KEYS_KNOWN)

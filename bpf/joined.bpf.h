@@ -38,7 +38,7 @@ int shield_joined(struct __sk_buff *ctx)
 	if (packet_parse(data, data_end, ctx->len, RECEIVER, &packet) != PARSED)
 		return TC_ACT_UNSPEC;
 	packet.start = (void *)(long)*(volatile __u32 *)&ctx->data; /* see shield() */
-	packet_forget(&packet, ctx->len);
+	packet_verifier_forget(&packet, ctx->len);
 	service = service_find(l, tables_now(l), &packet, RECEIVER, &slot);
 	if (!service || packet.length <= ctx->gso_size)
 		return TC_ACT_UNSPEC;

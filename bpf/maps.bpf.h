@@ -184,20 +184,20 @@ struct {
 const volatile __u32 recent_mask = 0;
 
 /*
- * What shield() tells the program that it jumps to, see call.bpf.h. Never pinned: each
+ * What shield() tells the program that it jumps to, see pkt_ctx.bpf.h. Never pinned: each
  * loading has its own, so that none meets what an older one has left.
  */
-struct handed {
-	__u64 what; /* 0: nothing */
-	__u64 where;
+struct tail_ctx {
+	__u64 target; /* 0: nothing */
+	__u64 offsets;
 };
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, __u32);
-	__type(value, struct handed);
-} handed SEC(".maps");
+	__type(value, struct tail_ctx);
+} tail_ctx SEC(".maps");
 
 /*
  * Where shield() jumps to. Whoever loads the programs over these maps exchanges what is
@@ -209,12 +209,12 @@ int shield_cache(struct xdp_md *ctx);
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
-	__uint(max_entries, JUMP_COUNT);
+	__uint(max_entries, TAIL_CALLS);
 	__uint(key_size, sizeof(__u32));
 	__array(values, int(struct xdp_md *));
-} jumps SEC(".maps") = {
-	.values = { [JUMP_PROOF] = (void *)&shield_validate,
-		    [JUMP_ANSWER] = (void *)&shield_cache },
+} tail_calls SEC(".maps") = {
+	.values = { [TAIL_CALL_VALIDATE] = (void *)&shield_validate,
+		    [TAIL_CALL_CACHE] = (void *)&shield_cache },
 };
 
 #endif /* MAPS_BPF_H */

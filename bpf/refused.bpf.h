@@ -9,7 +9,7 @@
 #ifndef REFUSED_BPF_H
 #define REFUSED_BPF_H
 
-#include "common.bpf.h"
+#include "service.bpf.h"
 
 /* The log of @slot's @class, @reason and whether it is IPv6 as one integer. */
 #define REFUSED_WHAT(slot, class, reason, ipv6) \

@@ -11,7 +11,7 @@
 #ifndef REPLY_BPF_H
 #define REPLY_BPF_H
 
-#include "packet.bpf.h"
+#include "parse.bpf.h"
 #include "challenge.h"
 
 #define REPLY_IPV4 28 /* octets of headers before the payload */

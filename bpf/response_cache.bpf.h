@@ -27,7 +27,7 @@ const volatile struct limit reputation_limit = { 500000000ull, 10 * 500000000ull
  * far as that source's own limit allows; REASON_COUNT: it is not. @reason: by chance().
  */
 static __always_inline enum reason cache_source_limit(struct xdp_md *ctx, struct live *l,
-						      const struct call *c,
+						      const struct pkt_ctx *c,
 						      enum reason reason, __u64 now)
 {
 	__u64 net = c->net;
@@ -41,19 +41,19 @@ static __always_inline enum reason cache_source_limit(struct xdp_md *ctx, struct
 	/* Where it is was shown by what it proved; from elsewhere it is a stranger. */
 	if (reason == REASON_CACHED_KNOWN) {
 		state = reputation_find(&l->cache.reputation, net, l->keys);
-		if (!reputation_near(state, call_hops(ctx, c)))
-			return recent_asks(l, net, call_slot(c), now)
+		if (!reputation_near(state, pkt_hops(ctx, c)))
+			return recent_asks(l, net, pkt_slot(c), now)
 				       ? REASON_CACHED_RECURRING
 				       : REASON_COUNT;
 	}
 	cell = limit_cell(l->keys,
 			  reason == REASON_CACHED_PREFIX ? reputation_network(net) : net,
-			  1ull << 41 | call_slot(c), SOURCE_BITS);
+			  1ull << 41 | pkt_slot(c), SOURCE_BITS);
 	if (index_below(&cell, 1 << SOURCE_BITS) &&
 	    limit_take(&limit, &l->sources[cell], now))
 		return reason;
 	/* Beside who is known it has no less than elsewhere. */
-	return reason == REASON_CACHED_PREFIX && recent_asks(l, net, call_slot(c), now)
+	return reason == REASON_CACHED_PREFIX && recent_asks(l, net, pkt_slot(c), now)
 		       ? REASON_CACHED_RECURRING
 		       : REASON_COUNT;
 }
@@ -85,7 +85,7 @@ __noinline int reputation_query(__u64 net, __u32 hops)
  * their names? That presses no service, and would keep who is known unanswered. Walked
  * once by the verifier.
  */
-__noinline int prefix_exceeded(const struct call *c)
+__noinline int prefix_exceeded(const struct pkt_ctx *c)
 {
 	struct live *l = &live;
 	__u64 *prefix, *area, now = clock_now(l);
@@ -96,8 +96,8 @@ __noinline int prefix_exceeded(const struct call *c)
 
 	if (!c)
 		return false;
-	slot = call_slot(c);
-	ipv6 = call_ipv6(c);
+	slot = pkt_slot(c);
+	ipv6 = pkt_ipv6(c);
 	s = service_at(tables_now(l), &slot);
 	if (!s)
 		return false;
@@ -114,7 +114,7 @@ __noinline int prefix_exceeded(const struct call *c)
  * Why it is answered although its service is flooded, or dropped although it has a
  * budget. REASON_COUNT: neither.
  */
-__noinline int cache_reason(struct xdp_md *ctx, const struct call *c)
+__noinline int cache_reason(struct xdp_md *ctx, const struct pkt_ctx *c)
 {
 	enum acl_result listed = ACL_NONE;
 	struct live *l = &live;
@@ -125,19 +125,19 @@ __noinline int cache_reason(struct xdp_md *ctx, const struct call *c)
 
 	if (!c)
 		return REASON_MALFORMED;
-	slot = call_slot(c);
+	slot = pkt_slot(c);
 	s = service_at(tables_now(l), &slot);
 	if (!s)
 		return REASON_MALFORMED;
 	/* A short way has looked at all that follows. */
-	if (c->judged && c->net)
-		return cache_source_limit(ctx, l, c, c->judged, now);
+	if (c->decided && c->net)
+		return cache_source_limit(ctx, l, c, c->decided, now);
 	/* The short ways look at that; what comes by the long one may be the first. */
 	if (limit_spent(&s->budget[CLASS_QUERY].global,
 			l->globals[budget_index(slot, CLASS_QUERY)], now))
 		cache_require(l, slot, now);
 	if (l->lists)
-		listed = call_acl(ctx, c);
+		listed = pkt_acl(ctx, c);
 	if (listed == ACL_DENIED)
 		return REASON_DENY_LIST;
 	if (listed == ACL_UNLIMITED && cache_active(l, s, slot, now))
@@ -147,7 +147,7 @@ __noinline int cache_reason(struct xdp_md *ctx, const struct call *c)
 	if (!cache_active(l, s, slot, now)) {
 		/* A quiet time, in which who asks gets known, if it has a budget. */
 		if (!prefix_exceeded(c)) {
-			reputation_query(c->net, call_hops(ctx, c));
+			reputation_query(c->net, pkt_hops(ctx, c));
 			return REASON_COUNT;
 		}
 		reason = reputation_reason(c->net, now);
@@ -166,7 +166,7 @@ __noinline int cache_reason(struct xdp_md *ctx, const struct call *c)
  * CACHE_REASON_SHIFT why it may be answered from here instead. REASON_COUNT: proof says
  * that.
  */
-__noinline int cache_admit(struct xdp_md *ctx, const struct call *c)
+__noinline int cache_admit(struct xdp_md *ctx, const struct pkt_ctx *c)
 {
 	enum acl_result listed = ACL_NONE;
 	struct live *l = &live;
@@ -179,20 +179,20 @@ __noinline int cache_admit(struct xdp_md *ctx, const struct call *c)
 
 	if (!c)
 		return REASON_MALFORMED;
-	kind = call_kind(c);
-	slot = call_slot(c);
+	kind = pkt_kind(c);
+	slot = pkt_slot(c);
 	s = service_at(tables_now(l), &slot);
 	if (!s)
 		return REASON_MALFORMED;
 	if (l->lists)
-		listed = call_acl(ctx, c);
+		listed = pkt_acl(ctx, c);
 	if (listed == ACL_UNLIMITED)
 		return REASON_ALLOW_LIST;
 	/* Where somebody has proven itself, what is asked in its name is judged there. */
 	if (validation_applies(s, kind) && listed == ACL_NONE &&
 	    (s->cache != CACHE_ALWAYS || lately_validated(c->net, now)))
 		return REASON_COUNT;
-	call_packet(ctx, c, &p);
+	pkt_packet(ctx, c, &p);
 	reason = admit_budget(l, slot, &s->budget[CLASS_QUERY], CLASS_QUERY, kind, &p);
 	if (reason == REASON_SERVICE_LIMIT)
 		cache_require(l, slot, now);
@@ -213,7 +213,7 @@ __noinline int cache_admit(struct xdp_md *ctx, const struct call *c)
  * the client. The query, of @asked bytes, pays for as much of its own response, and a
  * refused query for none of others'.
  */
-__noinline int cache_charge(struct xdp_md *ctx, const struct call *c, __u32 why,
+__noinline int cache_charge(struct xdp_md *ctx, const struct pkt_ctx *c, __u32 why,
 			    __u32 received, __u32 bytes)
 {
 	struct cache_cap *cap = &live.cache.cap;
@@ -230,9 +230,9 @@ __noinline int cache_charge(struct xdp_md *ctx, const struct call *c, __u32 why,
 	    why == REASON_CACHED_IN_LIMITS)
 		halves = AMPLIFICATION_HALF;
 	if (why == REASON_CACHED_ALLOW_LIST) {
-		if (call_acl(ctx, c) == ACL_UNLIMITED)
+		if (pkt_acl(ctx, c) == ACL_UNLIMITED)
 			return why;
-		call_packet(ctx, c, &p);
+		pkt_packet(ctx, c, &p);
 		if (!l->amplification.strict)
 			return amplification_charge_allowed(l, &p, SENDER, bytes)
 				       ? why
@@ -242,7 +242,7 @@ __noinline int cache_charge(struct xdp_md *ctx, const struct call *c, __u32 why,
 	if (why == REASON_CACHED_RECURRING && limit_spent(&limit, cap->due_ns, now))
 		return REASON_COUNT;
 	if (bytes > received && l->amplification.byte_ns &&
-	    !amplification_update(call_prefix(c), bytes - received, halves))
+	    !amplification_update(pkt_prefix(c), bytes - received, halves))
 		return why == REASON_CACHED_PREFIX || why == REASON_CACHED_RECURRING
 			       ? REASON_COUNT
 			       : REASON_AMPLIFICATION;
@@ -253,36 +253,38 @@ __noinline int cache_charge(struct xdp_md *ctx, const struct call *c, __u32 why,
 }
 
 /* The question, of @bytes, is answered for @reason, or dropped: count it, and show it. */
-__noinline int cache_count(struct xdp_md *ctx, const struct call *c, __u32 reason,
+__noinline int cache_count(struct xdp_md *ctx, const struct pkt_ctx *c, __u32 reason,
 			   __u64 bytes)
 {
 	struct packet p = { 0 };
-	struct found found;
+	struct target target;
 
 	if (!c)
 		return false;
-	found.slot = call_slot(c);
-	found.kind = call_kind(c);
+	target.slot = pkt_slot(c);
+	target.kind = pkt_kind(c);
 	p.length = c->length & 0xffff;
-	found.service = service_at(tables_now(&live), &found.slot);
-	return found.service && judged(ctx, &live, &found, &p, bytes, reason, false) &&
+	target.service = service_at(tables_now(&live), &target.slot);
+	return target.service &&
+	       count_decision(ctx, &live, &target, &p, bytes, reason, false) &&
 	       reason_verdict(reason) == VERDICT_RESPOND;
 }
 
-/* Answer it for that @layer: what to do, or WAY_ANSWER if there is no answer. */
-static __always_inline int cache_try(struct xdp_md *ctx, const struct call *c, __u32 why)
+/* Answer it for that @layer: what to do, or PATH_CACHE if there is no answer. */
+static __always_inline int cache_try(struct xdp_md *ctx, const struct pkt_ctx *c,
+				     __u32 why)
 {
 	__u32 bytes = reply_frame(ctx), reason;
 	int chosen = cache_choose(ctx, c);
 
-	if (chosen <= 0 || !cache_grow(ctx, c->where, chosen_length(chosen)))
-		return WAY_ANSWER;
-	reason = cache_charge(ctx, c, why, bytes, cache_frame(chosen, c->where));
+	if (chosen <= 0 || !cache_grow(ctx, c->offsets, chosen_length(chosen)))
+		return PATH_CACHE;
+	reason = cache_charge(ctx, c, why, bytes, cache_frame(chosen, c->offsets));
 	if (reason == REASON_COUNT) {
 		/* What goes on is what came. */
 		if (bpf_xdp_adjust_tail(ctx, (int)bytes - (int)reply_frame(ctx)))
 			return XDP_DROP;
-		return WAY_ANSWER;
+		return PATH_CACHE;
 	}
 	if (!cache_count(ctx, c, reason, bytes))
 		return XDP_DROP;
@@ -293,33 +295,33 @@ static __always_inline int cache_try(struct xdp_md *ctx, const struct call *c, _
 SEC("xdp")
 int shield_cache(struct xdp_md *ctx)
 {
-	struct call c = { 0 };
-	int action = call_find(ctx, &c);
+	struct pkt_ctx c = { 0 };
+	int action = pkt_find(ctx, &c);
 	__u32 reason, why;
 
-	if (action != WAY_LONG)
+	if (action != PATH_SLOW)
 		return action;
-	action = WAY_ANSWER;
+	action = PATH_CACHE;
 	reason = cache_reason(ctx, &c);
 	why = reason_verdict(reason) == VERDICT_RESPOND ? reason : 0;
 	if (reason == REASON_COUNT || why) {
 		if (why)
 			action = cache_try(ctx, &c, why);
-		if (action != WAY_ANSWER)
+		if (action != PATH_CACHE)
 			return action;
 		reason = cache_admit(ctx, &c);
 		why = reason >> CACHE_REASON_SHIFT;
 		reason &= (1 << CACHE_REASON_SHIFT) - 1;
 		if (why)
 			action = cache_try(ctx, &c, why);
-		if (action != WAY_ANSWER)
+		if (action != PATH_CACHE)
 			return action;
 	}
 	if (reason != REASON_COUNT)
 		return decision_apply(ctx, &c, reason);
-	hand_over(HANDED(call_slot(&c), call_kind(&c), c.length), c.where);
-	bpf_tail_call(ctx, &jumps, JUMP_PROOF);
-	hand_over(0, 0);
+	tail_ctx_store(TAIL_CTX(pkt_slot(&c), pkt_kind(&c), c.length), c.offsets);
+	bpf_tail_call(ctx, &tail_calls, TAIL_CALL_VALIDATE);
+	tail_ctx_store(0, 0);
 	return XDP_DROP;
 }
 

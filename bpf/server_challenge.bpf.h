@@ -12,24 +12,24 @@
 /* --- names ------------------------------------------------------------------- */
 
 /* A datagram to a service, in numbers that a function of its own can be given. */
-#define PROOF_WHAT(slot, kind) ((__u64)(slot) << 16 | (kind))
-#define PROOF_WHERE(payload, addresses, ipv6) \
+#define TARGET(slot, kind) ((__u64)(slot) << 16 | (kind))
+#define OFFSETS(payload, addresses, ipv6) \
 	((__u64)(ipv6) << 32 | (__u64)(addresses) << 16 | (payload))
 
-static __always_inline void where_packet(struct xdp_md *ctx, __u64 where, __u32 length,
-					 struct packet *ret)
+static __always_inline void offsets_packet(struct xdp_md *ctx, __u64 offsets,
+					   __u32 length, struct packet *ret)
 {
 	__builtin_memset(ret, 0, sizeof(*ret));
 	packet_begin((void *)(long)ctx->data, (void *)(long)ctx->data_end, ret);
-	ret->payload = where & OFFSET_MASK;
-	ret->addresses = where >> 16 & OFFSET_MASK;
-	ret->ipv6 = where >> 32 & 1;
+	ret->payload = offsets & OFFSET_MASK;
+	ret->addresses = offsets >> 16 & OFFSET_MASK;
+	ret->ipv6 = offsets >> 32 & 1;
 	ret->length = length & 0xffff;
 }
 
-static __always_inline __u64 packet_where(const struct packet *p)
+static __always_inline __u64 packet_offsets(const struct packet *p)
 {
-	return PROOF_WHERE(p->payload & OFFSET_MASK, p->addresses & OFFSET_MASK, p->ipv6);
+	return OFFSETS(p->payload & OFFSET_MASK, p->addresses & OFFSET_MASK, p->ipv6);
 }
 
 static __always_inline void packet_peer(const struct packet *p, enum side side,

@@ -10,7 +10,7 @@
  * hide. While all services only observe, that passes too.
  */
 #include "connects.bpf.h"
-#include "short.bpf.h"
+#include "fastpath.bpf.h"
 
 static __always_inline int count_other(const struct tables *tab, enum other other,
 				       __u64 bytes)
@@ -26,9 +26,9 @@ static __always_inline int count_other(const struct tables *tab, enum other othe
 }
 
 /* Count it, and perhaps show it to the daemon. False: it cannot be. */
-static __always_inline bool judged(struct xdp_md *ctx, struct live *l,
-				   const struct found *f, const struct packet *p,
-				   __u64 bytes, enum reason reason, bool followed)
+static __always_inline bool count_decision(struct xdp_md *ctx, struct live *l,
+					   const struct target *f, const struct packet *p,
+					   __u64 bytes, enum reason reason, bool followed)
 {
 	struct counter_row *row = NULL;
 	struct counter *counter =
@@ -54,9 +54,10 @@ static __always_inline bool judged(struct xdp_md *ctx, struct live *l,
 }
 
 /* It goes on to the server: that is paid for, and what it says is noted. */
-static __always_inline void judge_passed(struct xdp_md *ctx, struct live *l,
-					 const struct found *f, const struct packet *p,
-					 __u64 bytes, enum reason reason)
+static __always_inline void decision_passed(struct xdp_md *ctx, struct live *l,
+					    const struct target *f,
+					    const struct packet *p, __u64 bytes,
+					    enum reason reason)
 {
 	if (reason != REASON_PLAYER)
 		amplification_credit(l, p, bytes);
@@ -67,18 +68,18 @@ static __always_inline void judge_passed(struct xdp_md *ctx, struct live *l,
 }
 
 /* Judge what the short way did not refuse. */
-static __always_inline int judge(struct xdp_md *ctx, struct live *l,
-				 const struct found *f, const struct packet *p,
-				 __u64 bytes)
+static __always_inline int decide(struct xdp_md *ctx, struct live *l,
+				  const struct target *f, const struct packet *p,
+				  __u64 bytes)
 {
 	bool followed = false;
 	enum reason reason = admit(l, f->slot, f->service, f->kind, p, &followed);
 
-	if (!judged(ctx, l, f, p, bytes, reason, followed))
+	if (!count_decision(ctx, l, f, p, bytes, reason, followed))
 		return XDP_PASS;
 	if (!f->service->observe && reason_verdict(reason) == VERDICT_DROP)
 		return XDP_DROP;
-	judge_passed(ctx, l, f, p, bytes, reason);
+	decision_passed(ctx, l, f, p, bytes, reason);
 	return XDP_PASS;
 }
 
@@ -94,13 +95,13 @@ __noinline int exact_slot(struct xdp_md *ctx, __u32 port, __u32 to, __u32 ipv6)
 	struct live *l = &live;
 
 	packet_begin((void *)(long)ctx->data, (void *)(long)ctx->data_end, &p);
-	return (int)port_odd(l, tables_now(l), &p, SENDER) - 1;
+	return (int)port_lookup(l, tables_now(l), &p, SENDER) - 1;
 }
 
 /* Of what plain_fits(); false: not ours. */
-static __always_inline bool find_plain(struct xdp_md *ctx, const struct tables *tab,
-				       const struct plain *plain, const struct packet *p,
-				       struct found *ret)
+static __always_inline bool target_plain(struct xdp_md *ctx, const struct tables *tab,
+					 const struct plain *plain,
+					 const struct packet *p, struct target *ret)
 {
 	ret->slot = port_word(tab, p) - 1;
 	ret->service = service_at(tab, &ret->slot);
@@ -113,10 +114,10 @@ static __always_inline bool find_plain(struct xdp_md *ctx, const struct tables *
 }
 
 /*
- * parse_odd(), walked once by the verifier, with all registers for itself: WRAPPED(), or
- * below zero what unwrap_other() says.
+ * parse_encapsulated(), walked once by the verifier, with all registers for itself:
+ * ENCAPSULATED(), or below zero what parse_headers_other() says.
  */
-__noinline int unwrap(struct xdp_md *ctx)
+__noinline int parse_headers(struct xdp_md *ctx)
 {
 	void *data = (void *)(long)ctx->data;
 	void *data_end = (void *)(long)ctx->data_end;
@@ -124,21 +125,23 @@ __noinline int unwrap(struct xdp_md *ctx)
 	int other;
 
 	packet_begin(data, data_end, &p);
-	other = parse_odd(data_end - data, RECEIVER, true, &p);
+	other = parse_encapsulated(data_end - data, RECEIVER, true, &p);
 	if (other != PARSED)
 		return -1 - other;
-	return WRAPPED(p.payload - (__u32)sizeof(struct udphdr), p.addresses, p.ipv6,
-		       p.whole);
+	return ENCAPSULATED(p.payload - (__u32)sizeof(struct udphdr), p.addresses, p.ipv6,
+			    p.whole);
 }
 
-static __always_inline enum other unwrap_other(int wrapped)
+static __always_inline enum other parse_headers_other(int encapsulated)
 {
-	return -1 - wrapped;
+	return -1 - encapsulated;
 }
 
-/* Of what wrapped_plain() has looked at; false: not ours. */
-static __always_inline bool find_odd(struct xdp_md *ctx, const struct tables *tab,
-				     const struct packet *p, struct found *ret)
+/* Of what encapsulated_plain() has looked at; false: not ours. */
+static __always_inline bool target_encapsulated(struct xdp_md *ctx,
+						const struct tables *tab,
+						const struct packet *p,
+						struct target *ret)
 {
 	ret->slot = port_word(tab, p) - 1;
 	if (unlikely(ret->slot >= 0xffff))
@@ -157,77 +160,80 @@ static __always_inline enum wire_kind kind_at(struct xdp_md *ctx, enum wire_fami
 	return classify_game_at(ctx, family, p->payload, p->length);
 }
 
-/* A datagram, whatever is wrapped around it, and what it is. WAY_LONG, or what to do. */
-static __always_inline int whole_find(struct xdp_md *ctx, struct packet *p,
-				      struct found *ret)
+/* A datagram, whatever is wrapped around it, and what it is. PATH_SLOW, or what to do. */
+static __always_inline int target_find(struct xdp_md *ctx, struct packet *p,
+				       struct target *ret)
 {
 	const struct tables *tab = tables_now(&live);
-	int wrapped = unwrap(ctx);
+	int encapsulated = parse_headers(ctx);
 	void *data = (void *)(long)ctx->data;
 	void *data_end = (void *)(long)ctx->data_end;
 	__u64 bytes = data_end - data;
 	struct plain plain;
 
-	if (wrapped < 0)
-		return count_other(tab, unwrap_other(wrapped), bytes);
+	if (encapsulated < 0)
+		return count_other(tab, parse_headers_other(encapsulated), bytes);
 	packet_begin(data, data_end, p);
-	if (!wrapped_plain(wrapped, p, &plain) || !find_odd(ctx, tab, p, ret))
+	if (!encapsulated_plain(encapsulated, p, &plain) ||
+	    !target_encapsulated(ctx, tab, p, ret))
 		return count_other(tab, OTHER_NO_SERVICE, bytes);
 	ret->kind = p->whole == FIRST_FRAGMENT ? KIND_FRAGMENT
 		    : p->whole == BAD_LENGTH   ? KIND_BAD_LENGTH
 					       : kind_at(ctx, ret->service->family, p);
-	return WAY_LONG;
+	return PATH_SLOW;
 }
 
 /*
  * All of it, whatever is wrapped around the datagram, and whatever it is; @whole: what
  * has to do with proof or may be answered from here, too.
  */
-__noinline int long_way(struct xdp_md *ctx, __u32 whole)
+__noinline int slow_path(struct xdp_md *ctx, __u32 whole)
 {
 	struct packet packet = { 0 };
-	struct found found;
-	int action = whole_find(ctx, &packet, &found);
+	struct target target;
+	int action = target_find(ctx, &packet, &target);
 
-	if (action != WAY_LONG)
+	if (action != PATH_SLOW)
 		return action;
-	if (!whole && (cacheable(found.service, found.kind) ||
-		       validation_applies(found.service, found.kind))) {
-		hand_over(HANDED(found.slot, found.kind, packet.length),
-			  packet_where(&packet));
-		return cacheable(found.service, found.kind) ? WAY_ANSWER : WAY_PROOF;
+	if (!whole && (cacheable(target.service, target.kind) ||
+		       validation_applies(target.service, target.kind))) {
+		tail_ctx_store(TAIL_CTX(target.slot, target.kind, packet.length),
+			       packet_offsets(&packet));
+		return cacheable(target.service, target.kind) ? PATH_CACHE
+							      : PATH_VALIDATE;
 	}
-	return judge(ctx, &live, &found, &packet, packet.end - packet.start);
+	return decide(ctx, &live, &target, &packet, packet.end - packet.start);
 }
 
 /* What parse_plain() leaves, whatever is wrapped around the datagram. */
-__noinline int odd_way(struct xdp_md *ctx)
+__noinline int encapsulated_path(struct xdp_md *ctx)
 {
 	__u64 jiffies = bpf_jiffies64();
 	struct live *l = &live;
 	const struct tables *tab = tables_now(l);
-	int wrapped = unwrap(ctx), action;
+	int encapsulated = parse_headers(ctx), action;
 	void *data = (void *)(long)ctx->data;
 	void *data_end = (void *)(long)ctx->data_end;
 	__u64 bytes = data_end - data;
 	struct packet packet;
-	struct found found;
+	struct target target;
 	struct plain plain;
 
-	if (wrapped < 0)
-		return count_other(tab, unwrap_other(wrapped), bytes);
+	if (encapsulated < 0)
+		return count_other(tab, parse_headers_other(encapsulated), bytes);
 	packet_begin(data, data_end, &packet);
-	if (!wrapped_plain(wrapped, &packet, &plain))
-		return WAY_LONG;
-	if (!find_odd(ctx, tab, &packet, &found))
+	if (!encapsulated_plain(encapsulated, &packet, &plain))
+		return PATH_SLOW;
+	if (!target_encapsulated(ctx, tab, &packet, &target))
 		return count_other(tab, OTHER_NO_SERVICE, bytes);
-	return likely(short_way(ctx, l, &found, &packet, &plain, bytes, jiffies, &action))
+	return likely(fast_path(ctx, l, &target, &packet, &plain, bytes, jiffies,
+				&action))
 		       ? action
-		       : WAY_LONG;
+		       : PATH_SLOW;
 }
 
 /* What parse_plain() is content with: most of what arrives. */
-static __always_inline int plain_way(struct xdp_md *ctx, bool brief)
+static __always_inline int plain_path(struct xdp_md *ctx, bool truncated)
 {
 	__u64 jiffies = bpf_jiffies64();
 	void *data = (void *)(long)ctx->data;
@@ -235,35 +241,35 @@ static __always_inline int plain_way(struct xdp_md *ctx, bool brief)
 	__u64 bytes = data_end - data;
 	struct live *l = &live;
 	const struct tables *tab = tables_now(l);
-	struct found found;
+	struct target target;
 	struct packet packet;
 	struct plain plain;
 	int other, action;
 
 	packet_begin(data, data_end, &packet);
-	other = parse_plain(RECEIVER, brief, &packet, &plain);
+	other = parse_plain(RECEIVER, truncated, &packet, &plain);
 	if (other == PARSED && !port_word(tab, &packet))
 		return count_other(tab, OTHER_NO_SERVICE, bytes);
 	if (likely(other == PARSED && plain_fits(bytes, &plain, &packet))) {
-		if (!find_plain(ctx, tab, &plain, &packet, &found))
+		if (!target_plain(ctx, tab, &plain, &packet, &target))
 			return count_other(tab, OTHER_NO_SERVICE, bytes);
-		if (likely(short_way(ctx, l, &found, &packet, &plain, bytes, jiffies,
+		if (likely(fast_path(ctx, l, &target, &packet, &plain, bytes, jiffies,
 				     &action)))
 			return action;
-		return WAY_LONG;
+		return PATH_SLOW;
 	}
 	if (other != PARSED && other != PLAIN_MORE)
 		return count_other(tab, other, bytes);
-	return WAY_ODD;
+	return PATH_ENCAPSULATED;
 }
 
 /* IPv6 with so little in it that there is not all that the shortest way looks at. */
-__noinline int brief_way(struct xdp_md *ctx)
+__noinline int truncated_path(struct xdp_md *ctx)
 {
-	return plain_way(ctx, true);
+	return plain_path(ctx, true);
 }
 
-static __always_inline bool is_brief(const __u8 *at, const __u8 *end)
+static __always_inline bool is_truncated(const __u8 *at, const __u8 *end)
 {
 	return at + PLAIN_IPV6 + PLAIN_LEAST > end && at + PLAIN_IPV4 <= end &&
 	       *(const __be16 *)(at + 12) == bpf_htons(ETH_P_IPV6);
@@ -272,26 +278,26 @@ static __always_inline bool is_brief(const __u8 *at, const __u8 *end)
 SEC("xdp")
 int shield(struct xdp_md *ctx)
 {
-	int action = plain_way(ctx, false);
+	int action = plain_path(ctx, false);
 
 	if (likely(action >= 0))
 		return action;
-	if (action == WAY_ODD &&
-	    is_brief((void *)(long)ctx->data, (void *)(long)ctx->data_end))
-		action = brief_way(ctx);
-	if (action == WAY_ODD)
-		action = odd_way(ctx);
-	if (action == WAY_LONG)
-		action = long_way(ctx, false);
-	if (action == WAY_ANSWER)
-		bpf_tail_call(ctx, &jumps, JUMP_ANSWER);
-	else if (action == WAY_PROOF)
-		bpf_tail_call(ctx, &jumps, JUMP_PROOF);
+	if (action == PATH_ENCAPSULATED &&
+	    is_truncated((void *)(long)ctx->data, (void *)(long)ctx->data_end))
+		action = truncated_path(ctx);
+	if (action == PATH_ENCAPSULATED)
+		action = encapsulated_path(ctx);
+	if (action == PATH_SLOW)
+		action = slow_path(ctx, false);
+	if (action == PATH_CACHE)
+		bpf_tail_call(ctx, &tail_calls, TAIL_CALL_CACHE);
+	else if (action == PATH_VALIDATE)
+		bpf_tail_call(ctx, &tail_calls, TAIL_CALL_VALIDATE);
 	else
 		return action;
 	/* The program is not there: as if there were no proof, and no answers. */
-	hand_over(0, 0);
-	return long_way(ctx, true);
+	tail_ctx_store(0, 0);
+	return slow_path(ctx, true);
 }
 
 #include "response_cache.bpf.h"

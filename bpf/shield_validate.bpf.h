@@ -36,58 +36,58 @@ static __always_inline enum reason acl_reason(__u32 slot, const struct packet *p
 }
 
 /*
- * What shield() jumped with: handed over, or else to be found once more. WAY_LONG and
+ * What shield() jumped with: handed over, or else to be found once more. PATH_SLOW and
  * *@ret, or what to do.
  */
-__noinline int call_find(struct xdp_md *ctx, struct call *ret)
+__noinline int pkt_find(struct xdp_md *ctx, struct pkt_ctx *ret)
 {
 	struct packet p = { 0 };
-	struct found found;
+	struct target target;
 	int action;
 
 	if (!ret)
 		return XDP_DROP;
-	if (!hand_take(ret)) {
-		action = whole_find(ctx, &p, &found);
-		if (action != WAY_LONG)
+	if (!tail_ctx_take(ret)) {
+		action = target_find(ctx, &p, &target);
+		if (action != PATH_SLOW)
 			return action;
-		ret->what = PROOF_WHAT(found.slot, found.kind);
-		ret->where = packet_where(&p);
+		ret->target = TARGET(target.slot, target.kind);
+		ret->offsets = packet_offsets(&p);
 		ret->length = p.length;
 	}
-	call_packet(ctx, ret, &p);
-	packet_peer(&p, SENDER, call_slot(ret), &ret->who);
+	pkt_packet(ctx, ret, &p);
+	packet_peer(&p, SENDER, pkt_slot(ret), &ret->who);
 	ret->net = address_net(&p, SENDER);
-	return WAY_LONG;
+	return PATH_SLOW;
 }
 
 /* enum acl_result of the sender. */
-__noinline int call_acl(struct xdp_md *ctx, const struct call *c)
+__noinline int pkt_acl(struct xdp_md *ctx, const struct pkt_ctx *c)
 {
 	struct packet p;
 
 	if (!c)
 		return ACL_NONE;
-	call_packet(ctx, c, &p);
-	return acl_lookup(&live, call_slot(c), &p, SENDER);
+	pkt_packet(ctx, c, &p);
+	return acl_lookup(&live, pkt_slot(c), &p, SENDER);
 }
 
 /* acl_reason() of the sender. */
-__noinline int call_acl_reason(struct xdp_md *ctx, const struct call *c)
+__noinline int pkt_acl_reason(struct xdp_md *ctx, const struct pkt_ctx *c)
 {
 	struct packet p;
 
 	if (!c)
 		return REASON_COUNT;
-	call_packet(ctx, c, &p);
-	return acl_reason(call_slot(c), &p);
+	pkt_packet(ctx, c, &p);
+	return acl_reason(pkt_slot(c), &p);
 }
 
 /*
  * Return the reason to drop what passes for @reason, beside players of its address or
  * network, or @reason. Walked once by the verifier.
  */
-__noinline int player_conflict(struct xdp_md *ctx, const struct call *c, __u32 reason)
+__noinline int player_conflict(struct xdp_md *ctx, const struct pkt_ctx *c, __u32 reason)
 {
 	const struct service *service;
 	struct packet p;
@@ -95,14 +95,14 @@ __noinline int player_conflict(struct xdp_md *ctx, const struct call *c, __u32 r
 
 	if (!c)
 		return REASON_ADDRESS_IN_USE;
-	slot = call_slot(c);
-	call_packet(ctx, c, &p);
-	if (player_address_check(slot, call_kind(c), &p) != REASON_WITHIN_LIMITS)
+	slot = pkt_slot(c);
+	pkt_packet(ctx, c, &p);
+	if (player_address_check(slot, pkt_kind(c), &p) != REASON_WITHIN_LIMITS)
 		return REASON_ADDRESS_IN_USE;
 	service = service_at(tables_now(&live), &slot);
 	/* An allowed source beyond its own limits is treated as if in no list. */
-	return service && seats_spent(slot, service, call_kind(c), &p) &&
-			       call_acl(ctx, c) == ACL_NONE
+	return service && seats_spent(slot, service, pkt_kind(c), &p) &&
+			       pkt_acl(ctx, c) == ACL_NONE
 		       ? REASON_PLAYER_SLOTS
 		       : reason;
 }
@@ -111,33 +111,34 @@ __noinline int player_conflict(struct xdp_md *ctx, const struct call *c, __u32 r
  * Judged for the reason in @said, above which is a form: count it, show it, note it.
  * XDP_PASS, or XDP_DROP.
  */
-__noinline int decision_apply(struct xdp_md *ctx, const struct call *c, __u32 said)
+__noinline int decision_apply(struct xdp_md *ctx, const struct pkt_ctx *c, __u32 said)
 {
 	enum reason reason = said & ((1 << DECISION_FORM_SHIFT) - 1);
 	enum verdict verdict = reason_verdict(reason);
 	struct live *l = &live;
-	struct found found;
+	struct target target;
 	struct packet p;
 	__u64 bytes;
 
 	if (!c)
 		return XDP_DROP;
-	found.slot = call_slot(c);
-	found.kind = call_kind(c);
-	call_packet(ctx, c, &p);
+	target.slot = pkt_slot(c);
+	target.kind = pkt_kind(c);
+	pkt_packet(ctx, c, &p);
 	bytes = reply_frame(ctx);
-	found.service = service_at(tables_now(l), &found.slot);
-	if (!found.service)
+	target.service = service_at(tables_now(l), &target.slot);
+	if (!target.service)
 		return XDP_DROP;
 	if (verdict == VERDICT_PASS) {
 		reason = player_conflict(ctx, c, reason);
 		if (reason == REASON_ADDRESS_IN_USE || reason == REASON_PLAYER_SLOTS)
 			verdict = VERDICT_DROP;
 	}
-	if (!judged(ctx, l, &found, &p, bytes, reason, false) || verdict == VERDICT_DROP)
+	if (!count_decision(ctx, l, &target, &p, bytes, reason, false) ||
+	    verdict == VERDICT_DROP)
 		return XDP_DROP;
 	if (verdict == VERDICT_PASS)
-		judge_passed(ctx, l, &found, &p, bytes, reason);
+		decision_passed(ctx, l, &target, &p, bytes, reason);
 	return XDP_PASS;
 }
 
@@ -150,31 +151,32 @@ static __always_inline __u32 packet_hops(const struct packet *p)
 	return at + 1 > p->end ? 0 : *at;
 }
 
-static __always_inline __u32 call_hops(struct xdp_md *ctx, const struct call *c)
+static __always_inline __u32 pkt_hops(struct xdp_md *ctx, const struct pkt_ctx *c)
 {
 	struct packet p;
 
-	call_packet(ctx, c, &p);
+	pkt_packet(ctx, c, &p);
 	return packet_hops(&p);
 }
 
 /* Who has proven its address may be answered for a minute. */
-__noinline int validated_note(struct xdp_md *ctx, const struct call *c)
+__noinline int validated_note(struct xdp_md *ctx, const struct pkt_ctx *c)
 {
 	struct live *l = &live;
 
 	if (c && c->net)
-		reputation_note(&l->cache.reputation, c->net, call_hops(ctx, c),
-				REPUTATION_VALIDATED_AT(call_slot(c)),
+		reputation_note(&l->cache.reputation, c->net, pkt_hops(ctx, c),
+				REPUTATION_VALIDATED_AT(pkt_slot(c)),
 				reputation_minute(clock_now(l)), l->keys);
 	return 0;
 }
 
 /* Can what asks for proof be sent in place of this? To a query it is always as long. */
-static __always_inline bool challenge_possible(struct xdp_md *ctx, const struct call *c)
+static __always_inline bool challenge_possible(struct xdp_md *ctx,
+					       const struct pkt_ctx *c)
 {
-	enum wire_kind kind = call_kind(c);
-	__u32 sends = (c->where & OFFSET_MASK) + CHALLENGE_QUERY_N;
+	enum wire_kind kind = pkt_kind(c);
+	__u32 sends = (c->offsets & OFFSET_MASK) + CHALLENGE_QUERY_N;
 
 	return reply_possible(ctx, c) &&
 	       ((kind != KIND_GETINFO && kind != KIND_GETSTATUS) ||
@@ -182,26 +184,26 @@ static __always_inline bool challenge_possible(struct xdp_md *ctx, const struct 
 }
 
 /* enum host_keys_state of the service that is asked. */
-static __always_inline __u32 call_keys(const struct call *c)
+static __always_inline __u32 pkt_keys(const struct pkt_ctx *c)
 {
-	__u32 slot = call_slot(c);
+	__u32 slot = pkt_slot(c);
 	const struct service *s = service_at(tables_now(&live), &slot);
 
-	return s ? keys_state(s->family, call_slot(c)) : KEYS_NONE;
+	return s ? keys_state(s->family, pkt_slot(c)) : KEYS_NONE;
 }
 
 /*
  * The reason, and above it a form as validation_decide() has it. A friend's proof counts,
  * too: it was asked when its own budgets were spent.
  */
-static __always_inline __u32 call_judge(struct xdp_md *ctx, struct call *c)
+static __always_inline __u32 pkt_decide(struct xdp_md *ctx, struct pkt_ctx *c)
 {
-	enum wire_kind kind = call_kind(c);
+	enum wire_kind kind = pkt_kind(c);
 	__u32 said = 0;
 
-	if (c->judged)
-		return c->judged;
-	c->acl = live.lists ? call_acl_reason(ctx, c) : REASON_COUNT;
+	if (c->decided)
+		return c->decided;
+	c->acl = live.lists ? pkt_acl_reason(ctx, c) : REASON_COUNT;
 	if (c->acl == REASON_COUNT && kind_requests(kind)) {
 		if (kind == KIND_GETCHALLENGE)
 			return unvalidated_decide(c, CLASS_CHALLENGE, 0);
@@ -217,9 +219,9 @@ static __always_inline __u32 call_judge(struct xdp_md *ctx, struct call *c)
 }
 
 /* Count @c as challenged. decision_apply() does the same for all reasons. */
-static __always_inline void count_challenged(struct xdp_md *ctx, const struct call *c)
+static __always_inline void count_challenged(struct xdp_md *ctx, const struct pkt_ctx *c)
 {
-	__u32 slot = call_slot(c), kind = call_kind(c);
+	__u32 slot = pkt_slot(c), kind = pkt_kind(c);
 	__u64 bytes = reply_frame(ctx), counted;
 	struct counter_row *row = NULL;
 	struct counter *counter = counter_at(slot, COUNTER_IN_CHALLENGED + kind, &row);
@@ -233,7 +235,7 @@ static __always_inline void count_challenged(struct xdp_md *ctx, const struct ca
 			     REFUSED_WHAT(slot,
 					  kind == KIND_GETCHALLENGE ? CLASS_CHALLENGE
 								    : CLASS_QUERY,
-					  REASON_CHALLENGED, call_ipv6(c)));
+					  REASON_CHALLENGED, pkt_ipv6(c)));
 	if (live.sampling.any && sample_statistic(&live, counted))
 		sample_in(ctx,
 			  SAMPLE_WHAT(slot, kind, REASON_CHALLENGED, DIRECTION_C2S,
@@ -245,18 +247,18 @@ static __always_inline void count_challenged(struct xdp_md *ctx, const struct ca
 SEC("xdp")
 int shield_validate(struct xdp_md *ctx)
 {
-	struct call c = { 0 };
-	int action = call_find(ctx, &c);
+	struct pkt_ctx c = { 0 };
+	int action = pkt_find(ctx, &c);
 	__u32 said, form, reason;
 
-	if (action != WAY_LONG)
+	if (action != PATH_SLOW)
 		return action;
-	if (c.judged && challenge_possible(ctx, &c) &&
-	    share_take(&live, call_slot(&c), call_kind(&c), clock_now(&live))) {
+	if (c.decided && challenge_possible(ctx, &c) &&
+	    share_take(&live, pkt_slot(&c), pkt_kind(&c), clock_now(&live))) {
 		count_challenged(ctx, &c);
 		return challenge_send(ctx, &c);
 	}
-	said = call_judge(ctx, &c);
+	said = pkt_decide(ctx, &c);
 	form = said >> DECISION_FORM_SHIFT;
 	reason = said & ((1 << DECISION_FORM_SHIFT) - 1);
 	if (reason == REASON_CHALLENGED && !challenge_possible(ctx, &c))
@@ -267,8 +269,8 @@ int shield_validate(struct xdp_md *ctx)
 	if (form)
 		validated_note(ctx, &c);
 	if (reason == REASON_CHALLENGED)
-		return call_keys(&c) == KEYS_NONE ? challenge_send(ctx, &c)
-						  : keys_challenge_send(ctx, &c);
+		return pkt_keys(&c) == KEYS_NONE ? challenge_send(ctx, &c)
+						 : keys_challenge_send(ctx, &c);
 	return form ? rewrite_request(ctx, &c, form) : XDP_PASS;
 }
 

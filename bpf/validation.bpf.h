@@ -98,7 +98,7 @@ static __always_inline int cookie_check_tail(struct xdp_md *ctx, const struct pa
  * What came back: the form of cookie if it is one that this sender was given, or, of a
  * COOKIE_NUMBER, the number, which is no form; or 0. Of a ClientHello, its random.
  */
-__noinline int cookie_check(struct xdp_md *ctx, const struct call *c)
+__noinline int cookie_check(struct xdp_md *ctx, const struct pkt_ctx *c)
 {
 	const struct service *s;
 	struct packet p;
@@ -106,19 +106,19 @@ __noinline int cookie_check(struct xdp_md *ctx, const struct call *c)
 
 	if (!c)
 		return 0;
-	slot = call_slot(c);
-	call_packet(ctx, c, &p);
+	slot = pkt_slot(c);
+	pkt_packet(ctx, c, &p);
 	s = service_at(tables_now(&live), &slot);
 	if (!s)
 		return 0;
 	if (s->family == FAMILY_QUAKE3)
-		return call_kind(c) == KIND_ECHO_RETURN
+		return pkt_kind(c) == KIND_ECHO_RETURN
 			       ? cookie_check_echo(ctx, &p, &c->who)
 			       : 0;
 	if (s->family == FAMILY_NETQUAKE)
-		return cookie_check_tail(ctx, &p, call_kind(c), &c->who);
+		return cookie_check_tail(ctx, &p, pkt_kind(c), &c->who);
 	if (s->family == FAMILY_QUAKE_ENHANCED)
-		return call_kind(c) == KIND_DTLS_CLIENT_HELLO ? hello_random(ctx, &p) : 0;
+		return pkt_kind(c) == KIND_DTLS_CLIENT_HELLO ? hello_random(ctx, &p) : 0;
 	return cookie_check_number(ctx, &p, &c->who);
 }
 
@@ -132,7 +132,7 @@ __noinline int cookie_check(struct xdp_md *ctx, const struct call *c)
  */
 static __always_inline enum reason validated_charge(struct live *l, __u32 slot,
 						    const struct budget *b, __u32 class,
-						    const struct call *c, __u32 times,
+						    const struct pkt_ctx *c, __u32 times,
 						    bool aside, __u64 now)
 {
 	/* Where none of the budgets of strangers is, nor, aside, of the proven. */
@@ -140,7 +140,7 @@ static __always_inline enum reason validated_charge(struct live *l, __u32 slot,
 		b->seed + (2 + 2 * aside) * (SERVICES_MAX << CLASS_BITS) * l->keys[1];
 	__u64 net = c->net, *source, *prefix, *area, *global;
 	struct limit one, near, wide, whole;
-	__u32 ipv6 = call_ipv6(c), crowd;
+	__u32 ipv6 = pkt_ipv6(c), crowd;
 	/* Nobody proves itself by what is unknown. */
 	__u32 index = budget_index(slot, aside ? CLASS_UNKNOWN : class);
 
@@ -187,10 +187,10 @@ static __always_inline bool reason_is_limit(enum reason reason)
  * service in @slot, and count it, or else @reason.
  */
 static __always_inline enum reason challenge_decide(const struct live *l, __u32 slot,
-						    const struct call *c,
+						    const struct pkt_ctx *c,
 						    enum reason reason, __u64 now)
 {
-	return share_take(l, slot, call_kind(c), now) ? REASON_CHALLENGED : reason;
+	return share_take(l, slot, pkt_kind(c), now) ? REASON_CHALLENGED : reason;
 }
 
 /*
@@ -261,7 +261,7 @@ static __always_inline __u32 limit_times(const struct live *l, __u32 slot,
  * What a stranger's datagram is, by the budget of @class and by proof. REASON_VALIDATED:
  * it has asked twice. @random: of a ClientHello. Walked once by the verifier.
  */
-__noinline int unvalidated_decide(const struct call *c, __u32 class, __u32 random)
+__noinline int unvalidated_decide(const struct pkt_ctx *c, __u32 class, __u32 random)
 {
 	struct live *l = &live;
 	__u64 now = clock_now(l), *global;
@@ -274,8 +274,8 @@ __noinline int unvalidated_decide(const struct call *c, __u32 class, __u32 rando
 
 	if (!c)
 		return REASON_INVALID_COOKIE;
-	kind = call_kind(c);
-	slot = call_slot(c);
+	kind = pkt_kind(c);
+	slot = pkt_slot(c);
 	s = service_at(tables_now(l), &slot);
 	if (!s || !index_below(&class, CLASS_BUDGETS))
 		return REASON_INVALID_COOKIE;
@@ -283,10 +283,10 @@ __noinline int unvalidated_decide(const struct call *c, __u32 class, __u32 rando
 	global = &l->globals[budget_index(slot, class)];
 	reason = REASON_SERVICE_LIMIT;
 	if (!limit_spent(&b->global, *global, now))
-		reason = admit_net(l, b, kind, c->net, call_ipv6(c),
+		reason = admit_net(l, b, kind, c->net, pkt_ipv6(c),
 				   limit_times(l, slot, s, kind, c->net, now), global,
 				   now);
-	reason = forget(reason, c->length);
+	reason = verifier_forget(reason, c->length);
 	must_retry = kind == KIND_CCREQ_CONNECT || kind == KIND_DTLS_CLIENT_HELLO;
 	/* Who has spent what is its own alone has to prove itself alone. */
 	if ((kind == KIND_GETCHALLENGE || must_retry) && reason == REASON_SERVICE_LIMIT)
@@ -365,7 +365,7 @@ static __always_inline __u32 validation_class(enum wire_kind kind, __u32 form, b
  * @said: by cookie_check() of what can be a proof. Apart from it, and from
  * rewrite_request(), for all of them together would need more of a stack than there is.
  */
-__noinline int validation_decide(const struct call *c, __u32 said)
+__noinline int validation_decide(const struct pkt_ctx *c, __u32 said)
 {
 	__u32 slot, form, class, random = 0;
 	struct live *l = &live;
@@ -378,8 +378,8 @@ __noinline int validation_decide(const struct call *c, __u32 said)
 
 	if (!c)
 		return REASON_INVALID_COOKIE;
-	kind = call_kind(c);
-	slot = call_slot(c);
+	kind = pkt_kind(c);
+	slot = pkt_slot(c);
 	now = clock_now(l);
 	s = service_at(tables_now(l), &slot);
 	if (!s || (kind == KIND_ECHO_RETURN && !said))
@@ -389,8 +389,8 @@ __noinline int validation_decide(const struct call *c, __u32 said)
 		said = 0;
 	}
 	cell = validated_find(&l->validation.validated, &c->who, l->keys, now);
-	form = forget(validation_form(s, cell, said), c->length);
-	class = forget(validation_class(kind, form, cell), c->length);
+	form = verifier_forget(validation_form(s, cell, said), c->length);
+	class = verifier_forget(validation_class(kind, form, cell), c->length);
 	if (!index_below(&class, CLASS_BUDGETS))
 		return REASON_INVALID_COOKIE;
 	/* Its budgets are not those that others spend in the name of its address. */

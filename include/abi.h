@@ -478,10 +478,10 @@ struct cache_state {
 };
 
 /* Programs that shield() jumps to. */
-enum jump {
-	JUMP_PROOF, /* shield_validate(): what has to do with proof of address */
-	JUMP_ANSWER, /* shield_cache(): what may be answered from here */
-	JUMP_COUNT,
+enum tail_call {
+	TAIL_CALL_VALIDATE, /* shield_validate(): what has to do with proof of address */
+	TAIL_CALL_CACHE, /* shield_cache(): what may be answered from here */
+	TAIL_CALLS,
 };
 
 /* --- where nothing is judged ----------------------------------------------------- */

@@ -17,7 +17,7 @@ static int version(void)
 
 static int command_run(const struct command *command, int argc, char **argv)
 {
-	struct call call;
+	struct pkt_ctx call;
 	int status;
 
 	if (call_parse(command, argc, argv, &call))

@@ -69,8 +69,8 @@ static int steps_open_shield(struct steps *s, const struct shield_bpf *shield, b
 
 	if (err || out)
 		return err;
-	steps_jump_to(s, JUMP_PROOF, shield->progs.shield_validate);
-	steps_jump_to(s, JUMP_ANSWER, shield->progs.shield_cache);
+	steps_jump_to(s, TAIL_CALL_VALIDATE, shield->progs.shield_validate);
+	steps_jump_to(s, TAIL_CALL_CACHE, shield->progs.shield_cache);
 	return 0;
 }
 

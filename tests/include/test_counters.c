@@ -66,7 +66,7 @@ static void asks_are_counted(int kind)
 	assert_true(counted(DIRECTION_S2C, kind, REASON_CHALLENGED));
 }
 
-/* What admit() and egress_judge() say of a kind follows from its class. */
+/* What admit() and egress_decide() say of a kind follows from its class. */
 static void what_can_happen_is_counted(void **state)
 {
 	static const enum reason any[] = {

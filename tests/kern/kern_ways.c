@@ -25,7 +25,7 @@
 enum {
 	PLAIN,
 	TAGGED,
-	WRAPPED,
+	ENCAPSULATED,
 	LONG,
 	SHIELDS
 };
@@ -120,9 +120,9 @@ static void hear(enum wire_family family, const struct peer *peer, const __u8 *p
 
 		if (i == TAGGED)
 			s.tags[0] = ETH_P_8021Q;
-		else if (i >= WRAPPED && !s.ipv6)
+		else if (i >= ENCAPSULATED && !s.ipv6)
 			s.options = 1;
-		else if (i >= WRAPPED)
+		else if (i >= ENCAPSULATED)
 			s.exts[s.ext_count++] = IPPROTO_DSTOPTS;
 		s.padding += i == PLAIN ? 8 : i == TAGGED || s.options ? 4 : 0;
 		action[i] = kern_action(&kerns[i], frame, frame_build(&s, frame));

@@ -76,7 +76,7 @@ static void add(__u16 slot, uint32_t number, __u16 kept)
 	samples_ring_add(ring, &sample, frame, 1795358701000000000 + number, &service);
 }
 
-struct found {
+struct target {
 	size_t blocks, bytes;
 	uint32_t first, last; /* numbers of frames */
 	bool whole; /* the file ends where a block does */
@@ -85,9 +85,9 @@ struct found {
 };
 
 /* The capture's enhanced packet blocks (type 6), read by their lengths alone. */
-static struct found capture(const char *path)
+static struct target capture(const char *path)
 {
-	struct found f = { .ordered = true };
+	struct target f = { .ordered = true };
 	FILE *file = fopen(path, "rb");
 	uint32_t head[2], fields[5], number;
 	struct stat st;
@@ -117,7 +117,7 @@ static struct found capture(const char *path)
 
 static void it_opens_with_the_past_of_its_service(void **state)
 {
-	struct found f;
+	struct target f;
 	struct stat st;
 
 	(void)state;
@@ -140,7 +140,7 @@ static void it_opens_with_the_past_of_its_service(void **state)
 
 static void the_oldest_are_forgotten(void **state)
 {
-	struct found f;
+	struct target f;
 
 	(void)state;
 	for (uint32_t i = 0; i < SAMPLES_RING + 7; i++)
@@ -157,7 +157,7 @@ static void the_oldest_are_forgotten(void **state)
 /* A followed player's frame is kept whole; of what came before only its beginning. */
 static void long_frames_are_cut(void **state)
 {
-	struct found f;
+	struct target f;
 
 	(void)state;
 	add(0, 1, SAMPLE_FOLLOW_BYTES);
@@ -176,7 +176,7 @@ static void long_frames_are_cut(void **state)
 /* Within its bound, and whole: neither a flood nor a full disk leaves half a block. */
 static void a_full_one_is_whole(void **state)
 {
-	struct found f;
+	struct target f;
 
 	(void)state;
 	assert_int_equal(samples_ring_capture(ring, 0, &service, paths[0]), 0);
@@ -193,7 +193,7 @@ static void a_full_one_is_whole(void **state)
 static void a_full_disk_leaves_a_whole_one(void **state)
 {
 	struct rlimit before, little;
-	struct found f;
+	struct target f;
 
 	(void)state;
 	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);

@@ -65,7 +65,7 @@ static void each_map_is_what_its_row_says(void **state)
 			assert_true(bpf_map__is_internal(map) ||
 				    !strcmp(bpf_map__name(map), "scratch") ||
 				    !strcmp(bpf_map__name(map), "recent") ||
-				    !strcmp(bpf_map__name(map), "handed") ||
+				    !strcmp(bpf_map__name(map), "tail_ctx") ||
 				    !strcmp(bpf_map__name(map), "userinfos") ||
 				    !strcmp(bpf_map__name(map), "texts"));
 			continue;

@@ -118,12 +118,12 @@ enum {
 /* The exit status of 0 or -errno. */
 int exit_status(int err);
 
-struct call;
+struct pkt_ctx;
 
 struct command {
 	const char *name;
 	/* The exit status, after one message on stderr that quotes what was wrong. */
-	int (*run)(const struct call *call);
+	int (*run)(const struct pkt_ctx *call);
 	const char *help; /* one line, for the overview */
 	const char *operands; /* as the usage shows them; "": none */
 	const char *completion; /* of operands, as of an option's argument */
@@ -144,7 +144,7 @@ struct given {
 };
 
 /* A command line that was read. */
-struct call {
+struct pkt_ctx {
 	const struct command *command;
 	struct given *given; /* in order */
 	size_t given_count;
@@ -156,14 +156,14 @@ struct call {
  * Read argv[1] and what follows for @command, argv[0] being its name. 0 and *@ret, to be
  * ended by call_free(); or -EINVAL after a message that quotes what is wrong.
  */
-int call_parse(const struct command *command, int argc, char **argv, struct call *ret);
-void call_free(struct call *call);
+int call_parse(const struct command *command, int argc, char **argv, struct pkt_ctx *ret);
+void call_free(struct pkt_ctx *call);
 
-bool call_has(const struct call *call, enum option_id option);
+bool call_has(const struct pkt_ctx *call, enum option_id option);
 /* The value that was given last; NULL: none was. */
-const char *call_value(const struct call *call, enum option_id option);
+const char *call_value(const struct pkt_ctx *call, enum option_id option);
 /* One @option after the other, from NULL on to NULL. */
-const struct given *call_next(const struct call *call, enum option_id option,
+const struct given *call_next(const struct pkt_ctx *call, enum option_id option,
 			      const struct given *previous);
 
 /* All commands, a line each; or one with its options. */

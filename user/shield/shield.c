@@ -432,7 +432,8 @@ int shield_load(const char *pin_dir, const struct config *config, struct shield 
 		err = pin_replace(s->egress, s->dir, "egress");
 	if (!err)
 		err = pin_replace(s->joined, s->dir, "joined");
-	/* They are reached by the map jumps; the pins are for who wants to look at them.
+	/* They are reached by the map `tail_calls`; the pins are for who wants to look at
+	 * them.
 	 */
 	if (!err)
 		err = pin_replace(bpf_program__fd(object->progs.shield_validate), s->dir,

@@ -31,7 +31,7 @@
 	X(samples,	RINGBUF,	struct nothing, struct nothing, SAMPLES_BYTES) \
 	X(sampled,	PERCPU_ARRAY,	__u32,	struct sampled, SAMPLER_COUNT) \
 	X(sample_dues,	ARRAY,		__u32,	__u64,	SAMPLER_COUNT)	\
-	X(jumps,	PROG_ARRAY,	__u32,	__u32,	JUMP_COUNT)
+	X(tail_calls,	PROG_ARRAY,	__u32,	__u32,	TAIL_CALLS)
 /* clang-format on */
 
 /* A ring buffer has neither keys nor values. */

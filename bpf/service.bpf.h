@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * common.bpf.h - what both directions share: the clock, addresses as keys, the service.
+ * service.bpf.h - what both directions share: the clock, addresses as keys, the service.
  */
-#ifndef COMMON_BPF_H
-#define COMMON_BPF_H
+#ifndef SERVICE_BPF_H
+#define SERVICE_BPF_H
 
 #include "maps.bpf.h"
-#include "packet.bpf.h"
+#include "parse.bpf.h"
 
 static __always_inline __u64 clock_at(const struct live *l, __u64 jiffies)
 {
@@ -76,8 +76,8 @@ static __always_inline __u32 port_word(const struct tables *t, const struct pack
 }
 
 /* By address, or learned and perhaps forgotten again: the slot + 1, or 0. */
-static __always_inline __u32 port_odd(const struct live *l, const struct tables *t,
-				      const struct packet *p, enum side side)
+static __always_inline __u32 port_lookup(const struct live *l, const struct tables *t,
+					 const struct packet *p, enum side side)
 {
 	const struct port *port = &t->ports[p->server_port];
 	struct endpoint at = { .port = p->server_port, .generation = t->generation & 1 };
@@ -125,7 +125,7 @@ static __always_inline const struct service *service_find(const struct live *l,
 {
 	*ret_slot = port_word(t, p);
 	if (*ret_slot > 0xffff)
-		*ret_slot = port_odd(l, t, p, side);
+		*ret_slot = port_lookup(l, t, p, side);
 	--*ret_slot;
 	return service_at(t, ret_slot);
 }
@@ -189,4 +189,4 @@ static __always_inline void count_unverified_out(struct counter_row *row, __u64 
 	row->unverified.wire += wire_bytes(bytes);
 }
 
-#endif /* COMMON_BPF_H */
+#endif /* SERVICE_BPF_H */

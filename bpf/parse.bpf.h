@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * packet.bpf.h - from an Ethernet frame to the UDP datagram inside it.
+ * parse.bpf.h - from an Ethernet frame to the UDP datagram inside it.
  *
  * Lengths come from the IP and UDP headers, as the kernel takes them: what follows is
  * padding. Whatever Linux itself would not deliver to a socket is none of our business
  * (UNPARSED, passed); whatever it would deliver must be found here, however wrapped.
  */
-#ifndef PACKET_BPF_H
-#define PACKET_BPF_H
+#ifndef PARSE_BPF_H
+#define PARSE_BPF_H
 
 #include <linux/bpf.h>
 #include <linux/if_ether.h>
@@ -262,29 +262,30 @@ struct plain {
 	const __u8 *payload;
 	__u64 offset; /* of the payload, if it is plain: PLAIN_IPV4 or PLAIN_IPV6 */
 	__s64 left; /* octets in the IP packet, from the UDP header on */
-	bool brief; /* of the payload there may be less than PLAIN_LEAST; a constant */
-	bool odd; /* it is not plain, and what follows is valid; a constant */
+	bool truncated; /* of the payload there may be less than PLAIN_LEAST; a constant
+			 */
+	bool encapsulated; /* it is not plain, and what follows is valid; a constant */
 	enum whole whole;
 	const __u8 *source; /* the sender's address, then the receiver's */
 };
 
 /*
  * Most of what arrives, in few steps: without tags, options, extension headers or
- * fragments, and with PLAIN_LEAST octets behind the UDP header unless it may be @brief.
- * What is not so is left to the parsers above, which say the same of the rest. Of what is
- * PARSED only the server's port is known until plain_fits(), since most traffic of most
- * machines is not ours.
+ * fragments, and with PLAIN_LEAST octets behind the UDP header unless it may be
+ * @truncated. What is not so is left to the parsers above, which say the same of the
+ * rest. Of what is PARSED only the server's port is known until plain_fits(), since most
+ * traffic of most machines is not ours.
  */
-static __always_inline int parse_plain(enum side server, bool brief, struct packet *p,
+static __always_inline int parse_plain(enum side server, bool truncated, struct packet *p,
 				       struct plain *ret)
 {
 	const __u8 *at = p->start;
-	__u32 least = brief ? 0 : PLAIN_LEAST;
+	__u32 least = truncated ? 0 : PLAIN_LEAST;
 	__u32 head;
 	__s64 left;
 
-	ret->brief = brief;
-	ret->odd = false;
+	ret->truncated = truncated;
+	ret->encapsulated = false;
 	ret->whole = WHOLE;
 
 	if (unlikely(at + PLAIN_IPV4 + least > p->end))
@@ -338,7 +339,7 @@ static __always_inline __u32 plain_ipv6(const struct plain *plain)
 /* 4 octets of IPv4, 16 of IPv6. @offset: of @plain; so to say. */
 static __always_inline const __u8 *plain_source(const struct plain *plain, __u64 offset)
 {
-	if (plain->odd)
+	if (plain->encapsulated)
 		return plain->source;
 	return plain->payload -
 	       (offset == PLAIN_IPV4 ? PLAIN_IPV4 - 26 : PLAIN_IPV6 - 22);
@@ -385,8 +386,8 @@ static __always_inline bool is_tag(__be16 proto)
 }
 
 /* What parse_plain() leaves. @p has its start and end. */
-static __always_inline enum other parse_odd(__u64 length, enum side server, bool apart,
-					    struct packet *p)
+static __always_inline enum other parse_encapsulated(__u64 length, enum side server,
+						     bool apart, struct packet *p)
 {
 	const __u8 *at = p->start;
 	struct cursor c;
@@ -414,58 +415,60 @@ static __always_inline enum other parse_odd(__u64 length, enum side server, bool
 }
 
 /*
- * What parse_odd() has PARSED, for a function of its own to give back in one register:
- * where the UDP header and the addresses are, whether it is IPv6, and enum whole.
+ * What parse_encapsulated() has PARSED, for a function of its own to give back in one
+ * register: where the UDP header and the addresses are, whether it is IPv6, and enum
+ * whole.
  */
-#define WRAPPED(udp, addresses, ipv6, whole) \
+#define ENCAPSULATED(udp, addresses, ipv6, whole) \
 	((udp) | (addresses) << 14 | (ipv6) << 28 | (whole) << 29)
-_Static_assert(OFFSET_MASK == (1 << 14) - 1, "WRAPPED() has 14 bits for each offset");
+_Static_assert(OFFSET_MASK == (1 << 14) - 1,
+	       "ENCAPSULATED() has 14 bits for each offset");
 
-static __always_inline __u32 wrapped_addresses(__u64 wrapped)
+static __always_inline __u32 encapsulated_addresses(__u64 encapsulated)
 {
-	return wrapped >> 14 & OFFSET_MASK;
+	return encapsulated >> 14 & OFFSET_MASK;
 }
 
-static __always_inline __u32 wrapped_ipv6(__u64 wrapped)
+static __always_inline __u32 encapsulated_ipv6(__u64 encapsulated)
 {
-	return wrapped >> 28 & 1;
+	return encapsulated >> 28 & 1;
 }
 
-static __always_inline enum whole wrapped_whole(__u64 wrapped)
+static __always_inline enum whole encapsulated_whole(__u64 encapsulated)
 {
-	return wrapped >> 29 & 3;
+	return encapsulated >> 29 & 3;
 }
 
 /*
  * What the short way takes, of what is @wrapped. @p has its start and end. False: that is
  * not there, which cannot be, but the verifier does not know.
  */
-static __always_inline bool wrapped_plain(__u64 wrapped, struct packet *p,
-					  struct plain *ret)
+static __always_inline bool encapsulated_plain(__u64 encapsulated, struct packet *p,
+					       struct plain *ret)
 {
 	/* By the UDP header, so that what is before the payload may be read, too. */
-	__u64 offset = wrapped & OFFSET_MASK;
+	__u64 offset = encapsulated & OFFSET_MASK;
 	const __u8 *udp;
 
 	same_copy(offset);
 	udp = p->start + offset;
 	ret->payload = udp + sizeof(struct udphdr);
-	ret->source = p->start + wrapped_addresses(wrapped);
+	ret->source = p->start + encapsulated_addresses(encapsulated);
 	if (ret->payload > p->end || ret->source + 16 > p->end)
 		return false;
 	p->server_port = port_number(*(const __be16 *)(udp + 2));
-	p->ipv6 = wrapped_ipv6(wrapped);
-	p->addresses = wrapped_addresses(wrapped);
+	p->ipv6 = encapsulated_ipv6(encapsulated);
+	p->addresses = encapsulated_addresses(encapsulated);
 	p->payload = offset + sizeof(struct udphdr);
-	p->whole = wrapped_whole(wrapped);
+	p->whole = encapsulated_whole(encapsulated);
 	/* The header of a first fragment counts what is not in this frame. */
 	p->length = 0;
 	if (likely(p->whole == WHOLE))
 		p->length = bpf_ntohs(*(const __be16 *)(udp + 4)) - sizeof(struct udphdr);
 	ret->offset = p->ipv6 ? PLAIN_IPV6 : PLAIN_IPV4;
 	ret->left = 0;
-	ret->brief = true;
-	ret->odd = true;
+	ret->truncated = true;
+	ret->encapsulated = true;
 	ret->whole = p->whole;
 	return true;
 }
@@ -483,12 +486,12 @@ static __always_inline void packet_begin(void *data, void *data_end, struct pack
  * To the verifier, all ways to wrap a datagram are one from here on. @unknown: anything
  * that it knows nothing of.
  */
-static __always_inline void packet_forget(struct packet *p, __u32 unknown)
+static __always_inline void packet_verifier_forget(struct packet *p, __u32 unknown)
 {
-	p->addresses = forget(p->addresses, unknown);
-	p->payload = forget(p->payload, unknown);
-	p->ipv6 = forget(p->ipv6, unknown) & 1;
-	p->length = forget(p->length, unknown) & 0xffff;
+	p->addresses = verifier_forget(p->addresses, unknown);
+	p->payload = verifier_forget(p->payload, unknown);
+	p->ipv6 = verifier_forget(p->ipv6, unknown) & 1;
+	p->length = verifier_forget(p->length, unknown) & 0xffff;
 }
 
 /*
@@ -509,7 +512,7 @@ static __always_inline enum other packet_parse(void *data, void *data_end, __u64
 	}
 	if (other != PARSED && other != PLAIN_MORE)
 		return other;
-	return parse_odd(length, server, false, p);
+	return parse_encapsulated(length, server, false, p);
 }
 
-#endif /* PACKET_BPF_H */
+#endif /* PARSE_BPF_H */

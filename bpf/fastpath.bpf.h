@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * short.bpf.h - the short ways through the shield, for most of what arrives: what floods
- * are made of, and what players send. They say nothing that the long way (judge()) does
- * not say too, and leave to it whatever takes a closer look.
+ * fastpath.bpf.h - the short ways through the shield, for most of what arrives: what
+ * floods are made of, and what players send. They say nothing that the long way (judge())
+ * does not say too, and leave to it whatever takes a closer look.
  */
-#ifndef SHORT_BPF_H
-#define SHORT_BPF_H
+#ifndef FASTPATH_BPF_H
+#define FASTPATH_BPF_H
 
-#include "call.bpf.h"
+#include "pkt_ctx.bpf.h"
 #include "reputation.bpf.h"
 #include "greylist.bpf.h"
 #include "amplification.bpf.h"
@@ -15,13 +15,13 @@
 #include "sample.bpf.h"
 
 /* Instead of what to do: who has to say that. */
-#define WAY_LONG   (-1)
-#define WAY_ODD	   (-2)
-#define WAY_PROOF  (-3)
-#define WAY_ANSWER (-4)
+#define PATH_SLOW	  (-1)
+#define PATH_ENCAPSULATED (-2)
+#define PATH_VALIDATE	  (-3)
+#define PATH_CACHE	  (-4)
 
 /* What a datagram is and whom it is for. */
-struct found {
+struct target {
 	const struct service *service;
 	__u32 slot;
 	enum wire_kind kind; /* KIND_COUNT: not known yet */
@@ -96,8 +96,8 @@ static __always_inline __u64 plain_net(const struct plain *plain)
 }
 
 /* The sender of @kind, which is refused for @reason, is one that is looked at. */
-static __always_inline void plain_refused(const struct found *f, __u64 kind, __u64 reason,
-					  const struct plain *plain)
+static __always_inline void plain_refused(const struct target *f, __u64 kind,
+					  __u64 reason, const struct plain *plain)
 {
 	__u64 what = REFUSED_WHAT(f->slot, service_class(f->service, kind), reason, 0);
 
@@ -109,7 +109,7 @@ static __always_inline void plain_refused(const struct found *f, __u64 kind, __u
 
 /* Count in @counter, of @row, a @kind below KIND_COUNT that is dropped for @reason. */
 static __always_inline void drop_in(struct xdp_md *ctx, const struct live *l,
-				    const struct found *f, __u64 kind, __u64 reason,
+				    const struct target *f, __u64 kind, __u64 reason,
 				    struct counter_row *row, struct counter *counter,
 				    const struct packet *p, const struct plain *plain,
 				    __u64 bytes)
@@ -128,7 +128,7 @@ static __always_inline void drop_in(struct xdp_md *ctx, const struct live *l,
 
 /* drop_in() of the counter with that @number. False: there is none, which cannot be. */
 static __always_inline bool drop_for(struct xdp_md *ctx, const struct live *l,
-				     const struct found *f, __u64 kind, __u64 reason,
+				     const struct target *f, __u64 kind, __u64 reason,
 				     __u32 number, const struct packet *p,
 				     const struct plain *plain, __u64 bytes)
 {
@@ -147,7 +147,7 @@ static __always_inline bool drop_for(struct xdp_md *ctx, const struct live *l,
  * @kind: as in drop_for().
  */
 static __always_inline bool refuse(struct xdp_md *ctx, const struct live *l,
-				   const struct found *f, __u64 kind,
+				   const struct target *f, __u64 kind,
 				   const struct packet *p, const struct plain *plain,
 				   __u64 bytes, __u64 now)
 {
@@ -183,33 +183,33 @@ drop:
 
 /* --- jumping ----------------------------------------------------------------- */
 
-/* packet_where() of what the short way has looked at. */
-static __always_inline __u64 plain_where(const struct packet *p,
-					 const struct plain *plain)
+/* packet_offsets() of what the short way has looked at. */
+static __always_inline __u64 plain_offsets(const struct packet *p,
+					   const struct plain *plain)
 {
 	__u64 ipv6 = plain_ipv6(plain);
 
-	return plain->odd ? packet_where(p)
-			  : PROOF_WHERE(plain->offset, 26 - 4 * ipv6, ipv6);
+	return plain->encapsulated ? packet_offsets(p)
+				   : OFFSETS(plain->offset, 26 - 4 * ipv6, ipv6);
 }
 
 /*
- * Return @way, WAY_PROOF or WAY_ANSWER, and tell the program that it leads to what is
- * known: HANDED_JUDGED has @judgement.
+ * Return @way, PATH_VALIDATE or PATH_CACHE, and tell the program that it leads to what is
+ * known: TAIL_CTX_DECIDED has @judgement.
  */
-static __always_inline int jump_by(int way, const struct found *f, __u64 kind,
-				   const struct packet *p, const struct plain *plain,
-				   __u64 judgement)
+static __always_inline int tail_call_to(int way, const struct target *f, __u64 kind,
+					const struct packet *p, const struct plain *plain,
+					__u64 judgement)
 {
-	hand_over(HANDED(f->slot, kind, p->length) | judgement << HANDED_JUDGED,
-		  plain_where(p, plain));
+	tail_ctx_store(TAIL_CTX(f->slot, kind, p->length) | judgement << TAIL_CTX_DECIDED,
+		       plain_offsets(p, plain));
 	return way;
 }
 
 /* --- proof of address -------------------------------------------------------- */
 
 /* Return true if a challenge of this service may have to carry its server's host keys. */
-static __always_inline bool adds_keys(const struct live *l, const struct found *f)
+static __always_inline bool adds_keys(const struct live *l, const struct target *f)
 {
 	return f->service->family == FAMILY_NETQUAKE &&
 	       l->validation.keys[f->slot & (SERVICES_MAX - 1)].state != KEYS_NONE;
@@ -221,7 +221,7 @@ static __always_inline bool adds_keys(const struct live *l, const struct found *
  * it if no challenge can be sent; 0 if shield_validate() must look at its limits, too.
  */
 static __always_inline bool not_challenged(struct xdp_md *ctx, struct live *l,
-					   const struct found *f, __u64 kind,
+					   const struct target *f, __u64 kind,
 					   const struct packet *p,
 					   const struct plain *plain, __u64 bytes,
 					   __u64 now, __u64 *ret_judgement)
@@ -267,10 +267,10 @@ static __always_inline bool not_challenged(struct xdp_md *ctx, struct live *l,
  * to judge it.
  */
 static __always_inline bool cookie_invalid(struct xdp_md *ctx, struct live *l,
-					   const struct found *f, const struct packet *p,
+					   const struct target *f, const struct packet *p,
 					   const struct plain *plain, __u64 bytes)
 {
-	__u32 reason = echo_refused(ctx, f->slot, plain_where(p, plain), p->length);
+	__u32 reason = echo_refused(ctx, f->slot, plain_offsets(p, plain), p->length);
 
 	if (reason == REASON_COUNT)
 		return false;
@@ -284,15 +284,16 @@ static __always_inline bool cookie_invalid(struct xdp_md *ctx, struct live *l,
 /* --- answers ----------------------------------------------------------------- */
 
 /*
- * What refuse() has left of the short words. *@ret_action: WAY_PROOF or WAY_ANSWER, or
- * untouched: to be dropped, and counted. False: it is for the long way.
+ * What refuse() has left of the short words. *@ret_action: PATH_VALIDATE or PATH_CACHE,
+ * or untouched: to be dropped, and counted. False: it is for the long way.
  */
-static __always_inline bool special(struct xdp_md *ctx, struct live *l,
-				    const struct found *f, __u64 kind,
-				    const struct packet *p, const struct plain *plain,
-				    __u64 bytes, __u64 now, int *ret_action)
+static __always_inline bool fast_path_special(struct xdp_md *ctx, struct live *l,
+					      const struct target *f, __u64 kind,
+					      const struct packet *p,
+					      const struct plain *plain, __u64 bytes,
+					      __u64 now, int *ret_action)
 {
-	bool closer = plain->odd || plain->brief;
+	bool closer = plain->encapsulated || plain->truncated;
 	__u64 judgement = 0;
 	enum reason reason;
 
@@ -302,8 +303,8 @@ static __always_inline bool special(struct xdp_md *ctx, struct live *l,
 					     f->slot | plain_ipv6(plain) << 16, now);
 		/* All reasons from there on are to answer; the last says nothing. */
 		if (reason >= REASON_CACHED_PLAYER) {
-			*ret_action = jump_by(WAY_ANSWER, f, kind, p, plain,
-					      reason == REASON_COUNT ? 0 : reason);
+			*ret_action = tail_call_to(PATH_CACHE, f, kind, p, plain,
+						   reason == REASON_COUNT ? 0 : reason);
 			return true;
 		}
 		if (!validation_applies(f->service, kind))
@@ -318,7 +319,7 @@ static __always_inline bool special(struct xdp_md *ctx, struct live *l,
 	if (kind == KIND_ECHO_RETURN && cookie_invalid(ctx, l, f, p, plain, bytes))
 		return true;
 	if (closer || !not_challenged(ctx, l, f, kind, p, plain, bytes, now, &judgement))
-		*ret_action = jump_by(WAY_PROOF, f, kind, p, plain, judgement);
+		*ret_action = tail_call_to(PATH_VALIDATE, f, kind, p, plain, judgement);
 	return true;
 }
 
@@ -366,7 +367,7 @@ static __always_inline bool may_have_moved(const struct live *l,
  * a value, or the compiler compares another copy than the one that the verifier shall
  * know.
  */
-static __always_inline bool classify_plain(struct xdp_md *ctx, const struct found *f,
+static __always_inline bool classify_plain(struct xdp_md *ctx, const struct target *f,
 					   const struct packet *p,
 					   const struct plain *plain, bool text,
 					   __u64 *ret_kind)
@@ -382,15 +383,15 @@ static __always_inline bool classify_plain(struct xdp_md *ctx, const struct foun
 }
 
 /* Nobody's who plays here, nor of one whose port has changed. */
-static __always_inline bool is_no_player(struct live *l, const struct found *f,
-					 const struct plain *plain, bool brief,
+static __always_inline bool is_no_player(struct live *l, const struct target *f,
+					 const struct plain *plain, bool truncated,
 					 const __u8 *end)
 {
 	enum wire_family family = f->service->family;
 	struct player_id id;
 
 	/* Too short for the qport is too short for a player, but of Quake II. */
-	if (brief && family_is_little(family) && family != FAMILY_QUAKE2)
+	if (truncated && family_is_little(family) && family != FAMILY_QUAKE2)
 		return true;
 	plain_player(plain, f->slot, &id);
 	if (player_first(l, &id))
@@ -406,16 +407,17 @@ static __always_inline bool is_no_player(struct live *l, const struct found *f,
  * it a stranger's *@ret_kind, to be refused if it may be? False: it is for the long way.
  */
 static __always_inline bool classify_no_player(struct xdp_md *ctx, struct live *l,
-					       const struct found *f,
+					       const struct target *f,
 					       const struct packet *p,
-					       const struct plain *plain, bool brief,
+					       const struct plain *plain, bool truncated,
 					       __u64 *ret_kind)
 {
-	if (plain->brief && brief && is_marked(plain_payload(plain, p), p->length))
+	if (plain->truncated && truncated &&
+	    is_marked(plain_payload(plain, p), p->length))
 		return classify_plain(ctx, f, p, plain, true, ret_kind);
 	return classify_plain(ctx, f, p, plain, false, ret_kind) &&
 	       (service_class(f->service, *ret_kind) != CLASS_NETCHAN ||
-		is_no_player(l, f, plain, brief, p->end));
+		is_no_player(l, f, plain, truncated, p->end));
 }
 
 /*
@@ -423,9 +425,10 @@ static __always_inline bool classify_no_player(struct xdp_md *ctx, struct live *
  * it is counted, and passes. MATCH_NONE, MATCH_MISMATCH: it is none. The rest takes the
  * long way.
  */
-static __always_inline enum match play(struct xdp_md *ctx, struct live *l,
-				       const struct found *f, const struct plain *plain,
-				       __u64 bytes, __u64 now, __u64 kind)
+static __always_inline enum match fast_path_player(struct xdp_md *ctx, struct live *l,
+						   const struct target *f,
+						   const struct plain *plain, __u64 bytes,
+						   __u64 now, __u64 kind)
 {
 	enum wire_family family = f->service->family;
 	enum match match = MATCH_NONE;
@@ -477,14 +480,14 @@ static __always_inline bool plain_acl_prefilter(const struct live *l,
 }
 
 /* *@ret_action is what to do, unless it is the long way that has to say so (false). */
-static __always_inline bool short_way(struct xdp_md *ctx, struct live *l,
-				      const struct found *f, const struct packet *p,
+static __always_inline bool fast_path(struct xdp_md *ctx, struct live *l,
+				      const struct target *f, const struct packet *p,
 				      const struct plain *plain, __u64 bytes,
 				      __u64 jiffies, int *ret_action)
 {
 	__u64 now = clock_at(l, jiffies);
 	__u64 kind = KIND_COUNT;
-	bool brief;
+	bool truncated;
 	enum match match;
 
 	if (unlikely(f->service->observe))
@@ -492,11 +495,11 @@ static __always_inline bool short_way(struct xdp_md *ctx, struct live *l,
 	if (unlikely(l->lists) && plain_acl_prefilter(l, plain))
 		return false;
 	*ret_action = XDP_DROP;
-	if (plain->odd && unlikely(plain->whole != WHOLE)) {
+	if (plain->encapsulated && unlikely(plain->whole != WHOLE)) {
 		kind = plain->whole == FIRST_FRAGMENT ? KIND_FRAGMENT : KIND_BAD_LENGTH;
 		return refuse(ctx, l, f, kind, p, plain, bytes, now);
 	}
-	if (likely(!plain->brief || plain->payload + PLAIN_LEAST <= p->end) &&
+	if (likely(!plain->truncated || plain->payload + PLAIN_LEAST <= p->end) &&
 	    likely(load_u32(plain->payload) == 0xffffffff)) {
 		kind = classify_letters(plain_payload(plain, p), p->length,
 					letters_at(plain->payload + 4));
@@ -505,26 +508,27 @@ static __always_inline bool short_way(struct xdp_md *ctx, struct live *l,
 			return false;
 		if (likely(refuse(ctx, l, f, kind, p, plain, bytes, now)))
 			return true;
-		return special(ctx, l, f, kind, p, plain, bytes, now, ret_action);
+		return fast_path_special(ctx, l, f, kind, p, plain, bytes, now,
+					 ret_action);
 	}
-	brief = plain->payload + GAME_HEAD > p->end;
-	if (likely(!brief && p->length >= GAME_HEAD))
+	truncated = plain->payload + GAME_HEAD > p->end;
+	if (likely(!truncated && p->length >= GAME_HEAD))
 		kind = game_kind(f->service->family, plain->payload, p->length);
 	if (unlikely(kind == KIND_COUNT)) {
-		if (!classify_no_player(ctx, l, f, p, plain, brief, &kind))
+		if (!classify_no_player(ctx, l, f, p, plain, truncated, &kind))
 			return false;
 		if (likely(refuse(ctx, l, f, kind, p, plain, bytes, now)))
 			return true;
 		if (!validation_applies(f->service, kind))
 			return false;
-		if (greylisted(ctx, PROOF_WHAT(f->slot, kind), plain_where(p, plain),
+		if (greylisted(ctx, TARGET(f->slot, kind), plain_offsets(p, plain),
 			       p->length))
 			return drop_for(ctx, l, f, kind, REASON_GREYLISTED,
 					COUNTER_IN_GREYLISTED + kind, p, plain, bytes);
-		*ret_action = jump_by(WAY_PROOF, f, kind, p, plain, 0);
+		*ret_action = tail_call_to(PATH_VALIDATE, f, kind, p, plain, 0);
 		return true;
 	}
-	match = play(ctx, l, f, plain, bytes, now, kind);
+	match = fast_path_player(ctx, l, f, plain, bytes, now, kind);
 	if (likely(match == MATCH_OK)) {
 		*ret_action = XDP_PASS;
 		return true;
@@ -536,4 +540,4 @@ static __always_inline bool short_way(struct xdp_md *ctx, struct live *l,
 	return match == MATCH_NONE && refuse(ctx, l, f, kind, p, plain, bytes, now);
 }
 
-#endif /* SHORT_BPF_H */
+#endif /* FASTPATH_BPF_H */
