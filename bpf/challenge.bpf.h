@@ -11,7 +11,7 @@
 #define CHALLENGE_BPF_H
 
 #include "reply.bpf.h"
-#include "here.bpf.h"
+#include "local_frame.bpf.h"
 #include "amplification.bpf.h"
 #include "sample.bpf.h"
 
@@ -69,7 +69,7 @@ __noinline int reply_possible(struct xdp_md *ctx, const struct pkt_ctx *c)
 	pkt_packet(ctx, c, &p);
 	return p.start + ETH_ALEN <= p.end && !(*p.start & 1) &&
 	       reply_plain(p.payload, p.addresses, p.ipv6) && pkt_port(c) &&
-	       addresses_routable(&p) && frame_is_here(&p, pkt_slot(c));
+	       addresses_routable(&p) && frame_is_local(&p, pkt_slot(c));
 }
 
 /* --- asking ------------------------------------------------------------------ */

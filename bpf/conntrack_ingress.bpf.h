@@ -33,7 +33,7 @@ static __always_inline bool protocol_mismatch(const struct live *l, __u32 slot,
 					      enum wire_family family, __u64 now)
 {
 	return index_below(&slot, SERVICES_MAX) &&
-	       spoken_other(&l->spoken[slot], family, now >> 30);
+	       detect_other(&l->detected[slot], family, now >> 30);
 }
 
 /* The datagram @c of a live player, from its own port; see player_admit(). */

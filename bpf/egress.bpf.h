@@ -13,9 +13,9 @@
 
 #include "reputation.bpf.h"
 #include "conntrack_egress.bpf.h"
-#include "foreign.bpf.h"
+#include "detect.bpf.h"
 #include "fragments.bpf.h"
-#include "learn.bpf.h"
+#include "game_port.bpf.h"
 #include "server_challenge.bpf.h"
 #include "host_keys.bpf.h"
 
@@ -168,9 +168,9 @@ __noinline int egress_validated(struct __sk_buff *ctx, __u64 target, __u64 offse
 
 /*
  * Is it one of the words that tell which protocol the server speaks? @shape: as of
- * kind_spoken(). QuakeWorld's challenge is a word on its own services only.
+ * detect_kind(). QuakeWorld's challenge is a word on its own services only.
  */
-static __always_inline void speech_look(struct __sk_buff *ctx, __u32 slot, __u32 family,
+static __always_inline void detect_look(struct __sk_buff *ctx, __u32 slot, __u32 family,
 					enum wire_kind kind, const struct packet *p,
 					__u32 shape)
 {
@@ -181,7 +181,7 @@ static __always_inline void speech_look(struct __sk_buff *ctx, __u32 slot, __u32
 		if (kind != KIND_S2C_CHALLENGE)
 			return;
 	}
-	speech_note(slot, family, kind, shape);
+	detect_reply(slot, family, kind, shape);
 }
 
 /* @p is on its way to a player, or it is an answer that must have been paid for. */
@@ -267,7 +267,7 @@ int shield_out(struct __sk_buff *ctx)
 		return TC_ACT_UNSPEC;
 	named = &tab->ports[packet.server_port];
 	if (unlikely(named->flags & PORT_NAMED) &&
-	    port_begins(ctx, packet.server_port, packet.payload, packet.length) &&
+	    game_port_begins(ctx, packet.server_port, packet.payload, packet.length) &&
 	    !other_socket(ctx, named->any - 1))
 		named->flags = PORT_LEARNED;
 	service = service_find(l, tab, &packet, SENDER, &slot);
@@ -276,15 +276,15 @@ int shield_out(struct __sk_buff *ctx)
 
 	bytes = datagram_bytes(&packet, ctx->len);
 	kind = classify_out(ctx, service->family, packet.payload, packet.length);
-	kind = kind_spoken(ctx, l, slot, service->family, kind, &packet, &shape);
+	kind = detect_kind(ctx, l, slot, service->family, kind, &packet, &shape);
 	if (unlikely(other_socket(ctx, slot))) {
 		reason = REASON_OTHER_SOCKET;
 	} else {
-		speech_look(ctx, slot, service->family, kind, &packet, shape);
+		detect_look(ctx, slot, service->family, kind, &packet, shape);
 		if (kind == KIND_CCREP_ACCEPT && service->family == FAMILY_NETQUAKE)
-			learn_port(l, tab, slot, &packet);
+			game_port_learn(l, tab, slot, &packet);
 		else
-			refresh_port(l, tab, kind, &packet);
+			game_port_refresh(l, tab, kind, &packet);
 		reason = egress_admit(ctx, l, slot, service, kind, &packet, bytes,
 				      &followed, &clock);
 	}

@@ -46,6 +46,6 @@ static __always_inline __u32 verifier_forget(__u32 v, __u32 unknown)
  * Few come by here. Without it the compiler sets what a way out returns before each
  * branch that may take it, and so for all who go on.
  */
-#define few_here() asm volatile("")
+#define seldom_here() asm volatile("")
 
 #endif /* HINTS_BPF_H */

@@ -124,7 +124,7 @@ static __always_inline struct cursor packet_payload(const struct packet *p)
 static __always_inline enum other leave(bool apart, enum other other)
 {
 	if (apart)
-		few_here();
+		seldom_here();
 	return other;
 }
 

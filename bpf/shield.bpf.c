@@ -302,6 +302,6 @@ int shield(struct xdp_md *ctx)
 
 #include "response_cache.bpf.h"
 #include "egress.bpf.h"
-#include "joined.bpf.h"
+#include "coalesced.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

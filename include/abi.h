@@ -17,7 +17,7 @@
 #include "recent.h"
 #include "refused.h"
 #include "seats.h"
-#include "spoken.h"
+#include "detect.h"
 #include "cached_response.h"
 #include "wire.h"
 
@@ -497,7 +497,7 @@ struct unjudged {
 
 /* --- here -------------------------------------------------------------------- */
 
-#define HERE_MACS 128
+#define LOCAL_MACS 128
 
 /*
  * The Ethernet addresses that lead to this host, as a frame has them: of an interface,
@@ -505,10 +505,10 @@ struct unjudged {
  * More than there is room for: none is kept, and all frames are taken to be for this
  * host.
  */
-struct here {
+struct local_macs {
 	__u32 count; /* 0: not known, and all frames are taken to be for this host */
 	__u32 pad;
-	__u64 macs[HERE_MACS]; /* the first octet lowest */
+	__u64 macs[LOCAL_MACS]; /* the first octet lowest */
 };
 
 /* --- live -------------------------------------------------------------------- */
@@ -550,7 +550,7 @@ struct live {
 	__u64 clock_ns; /* added to it: the time, where the clock is off (replay) */
 	struct amplification_limit amplification;
 	struct sampling sampling;
-	struct here here; /* written by the daemon */
+	struct local_macs local; /* written by the daemon */
 	__u64 keys[3]; /* of limit_cell(): random and odd, one set per boot */
 	/* Budgets of whole services, by budget_index(), see limit.h: shared by all CPUs,
 	 * so that limits do not multiply, and by both generations. */
@@ -570,7 +570,7 @@ struct live {
 	__u64 seats[1 << SEATS_BITS]; /* players by source and by prefix: seats.h */
 	__u64 connects[1 << CONNECT_BITS]; /* see CONNECT_TAG */
 	__u64 connect_due_ns; /* of reading Quake III's: connect_limit */
-	struct spoken spoken[SERVICES_MAX];
+	struct detected detected[SERVICES_MAX];
 	struct unjudged unjudged[SERVICES_MAX]; /* the daemon's, for others to read */
 	struct owner owners[SERVICES_MAX]; /* by slot */
 	__u64 masters_due_ns[SERVICES_MAX]; /* of noting masters: report_limit */

@@ -7,7 +7,7 @@
 
 #define TO_TEST 0x020000000002ull /* where frame_build() sends to: 02:00:00:00:00:02 */
 
-/* @mac as struct here has it. */
+/* @mac as struct local_macs has it. */
 static __u64 mac_of(__u64 mac)
 {
 	return __builtin_bswap64(mac) >> 16;
@@ -16,7 +16,7 @@ static __u64 mac_of(__u64 mac)
 /* The addresses of this host are @count, among which frames of this test go to @own. */
 static void here_is(__u32 count, __u32 own)
 {
-	struct here *here = &kern.live->here;
+	struct local_macs *here = &kern.live->local;
 
 	for (__u32 i = 0; i < count; i++)
 		here->macs[i] = mac_of(i == own ? TO_TEST : TO_TEST + 1 + i);
@@ -52,8 +52,8 @@ static void expect_each(bool (*is_sent)(const struct frame_spec *wrap))
 		{ 3, 0, true },
 		{ 3, 2, true },
 		{ 3, 3, false },
-		{ HERE_MACS, HERE_MACS - 1, true },
-		{ HERE_MACS, HERE_MACS, false },
+		{ LOCAL_MACS, LOCAL_MACS - 1, true },
+		{ LOCAL_MACS, LOCAL_MACS, false },
 	};
 
 	for (size_t w = 0; w < COUNT(wraps); w++) {
@@ -89,7 +89,7 @@ static void all_of_an_address_is_compared(void **state)
 	demand(FAMILY_QUAKE3, VALIDATION_ALWAYS);
 	for (int bit = 0; bit < 48; bit++) {
 		here_is(1, 0);
-		kern.live->here.macs[0] ^= 1ull << bit;
+		kern.live->local.macs[0] ^= 1ull << bit;
 		assert_false(challenge_sent(&wraps[0]));
 	}
 	here_is(0, 0);

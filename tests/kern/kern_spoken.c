@@ -4,7 +4,7 @@
  * words, its players' moves pass under a limit, and both end when it speaks its own.
  */
 #include "kern/kern_game.h"
-#include "spoken.h"
+#include "detect.h"
 
 #define MOVES 60
 
@@ -37,7 +37,7 @@ static bool word(const char *text)
 
 static __u32 spoken_now(enum wire_family family)
 {
-	return spoken_other(&kern.live->spoken[0], family,
+	return detect_other(&kern.live->detected[0], family,
 			    (__u32)(kern.live->clock_ns >> 30));
 }
 
@@ -73,7 +73,7 @@ static void players_of_a_server_of_another_protocol_play(void **state)
 		unsigned int passed;
 
 		serve(j->says);
-		memset(&kern.live->spoken, 0, sizeof(kern.live->spoken));
+		memset(&kern.live->detected, 0, sizeof(kern.live->detected));
 		link_.dport = (__u16)(HERE + i);
 		assert_true(word(j->words[0]));
 		assert_true(word(j->words[1]));
@@ -127,7 +127,7 @@ static void what_clients_send_is_no_evidence(void **state)
 		pass_time(SECOND);
 	}
 	assert_int_equal(spoken_now(FAMILY_QUAKEWORLD), 0);
-	assert_int_equal(kern.live->spoken[0].words, 0);
+	assert_int_equal(kern.live->detected[0].words, 0);
 }
 
 /* The fault ends: the protocol is corrected, or the server, or nothing is said of it. */
@@ -151,7 +151,7 @@ static void the_doubt_ends_with_the_fault(void **state)
 
 	assert_true(word("connectResponse 7"));
 	assert_int_equal(spoken_now(FAMILY_QUAKEWORLD), Q3);
-	pass_time((SPOKEN_AGE_S + 2ull) << 30);
+	pass_time((DETECT_AGE_S + 2ull) << 30);
 	assert_int_equal(spoken_now(FAMILY_QUAKEWORLD), 0);
 }
 

@@ -20,7 +20,7 @@
 /* Interfaces are made with the address 02:00:00:00:00:@n. */
 #define MAC(n) (0x02ull | (__u64)(n) << 40)
 
-static struct here here;
+static struct local_macs here;
 
 static void run(const char *command)
 {
@@ -30,7 +30,7 @@ static void run(const char *command)
 
 static bool has(__u64 mac)
 {
-	for (__u32 i = 0; i < here.count && i < HERE_MACS; i++)
+	for (__u32 i = 0; i < here.count && i < LOCAL_MACS; i++)
 		if (here.macs[i] == mac)
 			return true;
 	return false;
@@ -146,16 +146,16 @@ static void full_table_keeps_its_own(void **state)
 	(void)state;
 	link_add(8, "name bridge type bridge");
 	run("ip link set eth master bridge; ip link set other master bridge");
-	for (int i = 0; i < HERE_MACS + 20; i++) {
+	for (int i = 0; i < LOCAL_MACS + 20; i++) {
 		snprintf(command, sizeof(command),
 			 "bridge fdb add 06:00:00:00:00:%02x dev other master static", i);
 		run(command);
 	}
 	assert_leads("eth", 1 << 1 | 1 << 3 | 1 << 8);
-	assert_true(here.count > HERE_MACS);
+	assert_true(here.count > LOCAL_MACS);
 	/* Two interfaces share the table. */
 	assert_int_equal(here_look(if_nametoindex("wire"), &here), 0);
-	assert_true(here.count > HERE_MACS);
+	assert_true(here.count > LOCAL_MACS);
 }
 
 static void interface_that_is_not_there_adds_nothing(void **state)

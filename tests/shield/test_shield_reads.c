@@ -191,7 +191,7 @@ static void whose_turn_it_is_changes(void **state)
 /* Of a service, and only as long as its family is not among those that are spoken. */
 static void another_protocol_is_told(void **state)
 {
-	struct spoken *spoken = &shield.shared->spoken[1];
+	struct detected *spoken = &shield.shared->detected[1];
 	struct service *service = &shield.shared->tables[0].services[1];
 	__u32 now = (__u32)(shield_clock() >> 30), families;
 
@@ -199,7 +199,7 @@ static void another_protocol_is_told(void **state)
 	shield.shared->generation = 2;
 	service->active = 1;
 	service->family = FAMILY_QUAKEWORLD;
-	*spoken = (struct spoken){ Q3, 2, now };
+	*spoken = (struct detected){ Q3, 2, now };
 	assert_int_equal(shield_misspoken(&shield, 1, &families), 2);
 	assert_int_equal(families, Q3);
 	assert_int_equal(shield_misspoken(&shield, 0, &families), 0);
@@ -207,9 +207,9 @@ static void another_protocol_is_told(void **state)
 	service->family = FAMILY_QUAKE3;
 	assert_int_equal(shield_misspoken(&shield, 1, &families), 0);
 	service->family = FAMILY_QUAKEWORLD;
-	spoken->words = SPOKEN_WORDS - 1;
+	spoken->words = DETECT_WORDS - 1;
 	assert_int_equal(shield_misspoken(&shield, 1, &families), 0);
-	*spoken = (struct spoken){ Q3, 2, now - SPOKEN_AGE_S - 1 };
+	*spoken = (struct detected){ Q3, 2, now - DETECT_AGE_S - 1 };
 	assert_int_equal(shield_misspoken(&shield, 1, &families), 0);
 	/* The kernel's clock may be a little ahead of ours. */
 	spoken->seen_s = now + 1;

@@ -273,7 +273,7 @@ void shield_here(struct shield *s)
 {
 	struct shield_link links[CONFIG_INTERFACES];
 	size_t count = shield_links(s, links, CONFIG_INTERFACES);
-	struct here here = { 0 }, *to = &s->shared->here;
+	struct local_macs here = { 0 }, *to = &s->shared->local;
 
 	for (size_t i = 0; i < count && i < CONFIG_INTERFACES; i++)
 		if (!links[i].gone &&
@@ -281,6 +281,6 @@ void shield_here(struct shield *s)
 			return;
 	memcpy(to->macs, here.macs, sizeof(to->macs));
 	/* With some left out, all frames are taken to be for this host. */
-	__atomic_store_n(&to->count, here.count > HERE_MACS ? 0 : here.count,
+	__atomic_store_n(&to->count, here.count > LOCAL_MACS ? 0 : here.count,
 			 __ATOMIC_RELEASE);
 }

@@ -33,17 +33,17 @@ struct look {
 	__u32 ifindex;
 	struct device *devices;
 	size_t count;
-	struct here *here;
+	struct local_macs *here;
 };
 
-static void add(struct here *here, __u64 mac)
+static void add(struct local_macs *here, __u64 mac)
 {
-	for (__u32 i = 0; i < here->count && i < HERE_MACS; i++)
+	for (__u32 i = 0; i < here->count && i < LOCAL_MACS; i++)
 		if (here->macs[i] == mac)
 			return;
-	if (here->count < HERE_MACS)
+	if (here->count < LOCAL_MACS)
 		here->macs[here->count] = mac;
-	here->count++; /* beyond HERE_MACS: see here.h */
+	here->count++; /* beyond LOCAL_MACS: see here.h */
 }
 
 static __u64 mac_of(const struct rtattr *a)
@@ -233,7 +233,7 @@ static int look_at(int fd, struct look *look)
 	return 0;
 }
 
-int here_look(__u32 ifindex, struct here *ret)
+int here_look(__u32 ifindex, struct local_macs *ret)
 {
 	const struct timeval wait = { .tv_sec = WAIT_S };
 	struct look look = { .ifindex = ifindex, .here = ret };

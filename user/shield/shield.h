@@ -135,7 +135,7 @@ int shield_counters(const struct shield *shield, __u32 slot, struct counters *re
  * Does the server in @slot speak another protocol than its service says? Returns how much
  * says so, in words and shapes that left (a reply that ends a handshake counts twice)
  * since the last word of its own protocol; 0: nothing does. *@ret_families: a mask of
- * 1 << enum wire_family, the protocols that it may be. See include/spoken.h.
+ * 1 << enum wire_family, the protocols that it may be. See include/detect.h.
  */
 __u64 shield_misspoken(const struct shield *shield, __u32 slot, __u32 *ret_families);
 /*

@@ -173,14 +173,14 @@ int shield_counters(const struct shield *s, __u32 slot, struct counters *ret_in,
 __u64 shield_misspoken(const struct shield *s, __u32 slot, __u32 *ret_families)
 {
 	struct service service;
-	struct spoken spoken;
+	struct detected spoken;
 
 	*ret_families = 0;
 	if (!shield_service(s, slot, &service))
 		return 0;
-	spoken = s->shared->spoken[slot];
+	spoken = s->shared->detected[slot];
 	*ret_families =
-		spoken_other(&spoken, service.family, (__u32)(shield_clock() >> 30));
+		detect_other(&spoken, service.family, (__u32)(shield_clock() >> 30));
 	return *ret_families ? spoken.words : 0;
 }
 

@@ -124,7 +124,7 @@ void shield_forget_slot(const struct shield *s, __u32 slot)
 		for (size_t i = 0; i < count; i++)
 			forget_qport(s, &gone[i]);
 	} while (count == SWEEP_MAX);
-	memset(&s->shared->spoken[slot], 0, sizeof(s->shared->spoken[slot]));
+	memset(&s->shared->detected[slot], 0, sizeof(s->shared->detected[slot]));
 	memset(&s->shared->unjudged[slot], 0, sizeof(s->shared->unjudged[slot]));
 	s->shared->owners[slot] = (struct owner){ 0 };
 	/* With what friends have in all: BUDGET_ALLOWED. */

@@ -239,7 +239,7 @@ int trial_run(struct trial *t, bool out, const void *frame, size_t n,
 void trial_mac(const struct trial *t, __u8 ret[6])
 {
 	static const __u8 any[6] = { 2, 0, 0, 0, 0, 1 };
-	const struct here *here = &t->of->shared->here;
+	const struct local_macs *here = &t->of->shared->local;
 
 	memcpy(ret, any, sizeof(any));
 	if (here->count)

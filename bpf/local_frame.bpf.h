@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * here.bpf.h - is a frame for this host? Called before anything is sent back for it.
+ * local_frame.bpf.h - is a frame for this host? Called before anything is sent back for
+ * it.
  *
  * A card in promiscuous mode, or behind a switch that floods, sees frames for other
  * machines, too. What is sent back for such a frame would be said in their name. The
  * daemon writes down which Ethernet addresses lead to this host, its containers and its
- * virtual machines: struct here.
+ * virtual machines: struct local_macs.
  */
-#ifndef HERE_BPF_H
-#define HERE_BPF_H
+#ifndef LOCAL_FRAME_BPF_H
+#define LOCAL_FRAME_BPF_H
 
 #include "pkt_ctx.bpf.h"
 
 /* Return true if the Ethernet destination at @eth is one of @h, or @h has none. */
-static __always_inline bool here_has(const struct here *h, const __u8 *eth)
+static __always_inline bool local_has(const struct local_macs *h, const __u8 *eth)
 {
 	__u64 mac = load_u32(eth) | (__u64)load_u16(eth + 4) << 32;
 	__u32 count = h->count;
 
-	for (__u32 i = 0; i < HERE_MACS && i < count; i++)
+	for (__u32 i = 0; i < LOCAL_MACS && i < count; i++)
 		if (h->macs[i] == mac)
 			return true;
 	return !count;
@@ -28,14 +29,14 @@ static __always_inline bool here_has(const struct here *h, const __u8 *eth)
  * Return true if the frame is for this host, or for an address that its service names.
  * A service that names none would else be that of every machine on the wire.
  */
-static __always_inline bool frame_is_here(const struct packet *p, __u32 slot)
+static __always_inline bool frame_is_local(const struct packet *p, __u32 slot)
 {
 	const struct tables *tab = tables_now(&live);
 	__u64 port = port_number(packet_port(p, RECEIVER));
 
 	if (tab->ports[port].any != slot + 1)
 		return true;
-	return p->start + ETH_ALEN <= p->end && here_has(&live.here, p->start);
+	return p->start + ETH_ALEN <= p->end && local_has(&live.local, p->start);
 }
 
-#endif /* HERE_BPF_H */
+#endif /* LOCAL_FRAME_BPF_H */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * joined.bpf.h - many datagrams in one buffer, which shield() has taken for one.
+ * coalesced.bpf.h - many datagrams in one buffer, which shield() has taken for one.
  *
  * In generic mode the program at the interface comes behind whatever joins datagrams
  * (generic receive offload of UDP where it is on, a neighbour's segmentation offload
@@ -9,8 +9,8 @@
  * of it is dropped, as what no engine sends. It has been counted before as the one
  * datagram that it looked like.
  */
-#ifndef JOINED_BPF_H
-#define JOINED_BPF_H
+#ifndef COALESCED_BPF_H
+#define COALESCED_BPF_H
 
 #include <linux/pkt_cls.h>
 
@@ -54,4 +54,4 @@ int shield_joined(struct __sk_buff *ctx)
 	return service->observe ? TC_ACT_UNSPEC : TC_ACT_SHOT;
 }
 
-#endif /* JOINED_BPF_H */
+#endif /* COALESCED_BPF_H */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * foreign.bpf.h - a server of another family than its service says.
+ * detect.bpf.h - a server of another family than its service says.
  *
  * To Quake III and Quake II anything without a marker may be a game's datagram, and so
  * may be anything at all to NetQuake, where games may be encrypted. A server that was
@@ -8,8 +8,8 @@
  * would make a player of whoever's address it goes to. So what has the shape of another
  * family is no game's, unless the server has accepted that peer by its words.
  */
-#ifndef FOREIGN_BPF_H
-#define FOREIGN_BPF_H
+#ifndef DETECT_BPF_H
+#define DETECT_BPF_H
 
 #include "conntrack_egress.bpf.h"
 
@@ -19,7 +19,8 @@
  * must meet the very length that goes with it. @offset, @length: of the payload. Returns
  * a mask of the families that have such a shape; 0: it may be @family's.
  */
-__noinline int foreign_at(struct __sk_buff *ctx, __u32 family, __u32 offset, __u32 length)
+__noinline int other_protocol_shape(struct __sk_buff *ctx, __u32 family, __u32 offset,
+				    __u32 length)
 {
 	struct cursor c = {
 		.pos = (void *)(long)ctx->data,
@@ -43,15 +44,15 @@ __noinline int foreign_at(struct __sk_buff *ctx, __u32 family, __u32 offset, __u
 }
 
 /*
- * Note for spoken.h what leaves as a @kind. @shape: as of foreign_at(). Walked once by
- * the verifier.
+ * Note for detect.h what leaves as a @kind. @shape: as of other_protocol_shape(). Walked
+ * once by the verifier.
  */
-__noinline int speech_note(__u32 slot, __u32 family, __u32 kind, __u32 shape)
+__noinline int detect_reply(__u32 slot, __u32 family, __u32 kind, __u32 shape)
 {
 	struct live *l = &live;
 
 	if (index_below(&slot, SERVICES_MAX))
-		spoken_note(&l->spoken[slot], family, kind, shape, kind_accepts(kind),
+		detect_note(&l->detected[slot], family, kind, shape, kind_accepts(kind),
 			    clock_now(l) >> 30);
 	return 0;
 }
@@ -61,7 +62,7 @@ __noinline int speech_note(__u32 slot, __u32 family, __u32 kind, __u32 shape)
  * know each other's shapes: classify() has said so by now.
  */
 static __always_inline enum wire_kind
-kind_spoken(struct __sk_buff *ctx, struct live *l, __u32 slot, enum wire_family family,
+detect_kind(struct __sk_buff *ctx, struct live *l, __u32 slot, enum wire_family family,
 	    enum wire_kind kind, const struct packet *p, __u32 *ret_shape)
 {
 	const struct player *player;
@@ -73,7 +74,7 @@ kind_spoken(struct __sk_buff *ctx, struct live *l, __u32 slot, enum wire_family 
 	if (family != FAMILY_QUAKE3 && family != FAMILY_QUAKE2 &&
 	    family != FAMILY_NETQUAKE)
 		return kind;
-	*ret_shape = foreign_at(ctx, family, p->payload, p->length);
+	*ret_shape = other_protocol_shape(ctx, family, p->payload, p->length);
 	if (!*ret_shape)
 		return kind;
 	packet_player(p, RECEIVER, slot, &id);
@@ -84,4 +85,4 @@ kind_spoken(struct __sk_buff *ctx, struct live *l, __u32 slot, enum wire_family 
 		       : KIND_OTHER_PROTOCOL;
 }
 
-#endif /* FOREIGN_BPF_H */
+#endif /* DETECT_BPF_H */

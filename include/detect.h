@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * spoken.h - which protocol a server really speaks, by the words that it sends.
+ * detect.h - which protocol a server really speaks, by the words that it sends.
  *
  * Pure: the egress program notes each word, the ingress program and userland read the
  * result. Only a server's own replies count (CLASS_REPLY), and shapes that no other
- * protocol has (bpf/foreign.bpf.h): no client can make a server say them. A reply that
+ * protocol has (bpf/detect.bpf.h): no client can make a server say them. A reply that
  * several protocols share decides between none of them.
  */
-#ifndef SPOKEN_H
-#define SPOKEN_H
+#ifndef DETECT_H
+#define DETECT_H
 
 #include "wire.h"
 
-#define SPOKEN_WORDS 2 /* weight from which another protocol is believed */
-#define SPOKEN_AGE_S 600 /* units of 2^30 ns; after such a silence it is not */
+#define DETECT_WORDS 2 /* weight from which another protocol is believed */
+#define DETECT_AGE_S 600 /* units of 2^30 ns; after such a silence it is not */
 
 /* Of one service. The egress program alone writes it, without a lock: a word that is lost
  * is said again. */
-struct spoken {
+struct detected {
 	__u32 families; /* 1 << enum wire_family: which protocols the words belong to */
 	__u32 words; /* weight of words of another protocol since the last own one; 0:
 			none */
@@ -29,7 +29,7 @@ struct spoken {
  * string and moves it to a section of its own, where BTF does not find it.
  */
 /* clang-format off */
-static const __u8 spoken_speakers[KIND_COUNT + 2] = {
+static const __u8 detect_speakers[KIND_COUNT + 2] = {
 #define AS_SHAPE(kind, name, class_, families, ...)  [KIND_##kind] = (families),
 #define AS_CODED(kind, code, name, class_, families) [KIND_##kind] = (families),
 	EACH_KIND(AS_SHAPE, AS_CODED)
@@ -42,7 +42,7 @@ static const __u8 spoken_speakers[KIND_COUNT + 2] = {
  * Protocols whose replies are no surprise on a service of @family. FTE's QuakeWorld
  * servers speak NetQuake as well, and Quake Enhanced has NetQuake's words.
  */
-static inline __attribute__((always_inline)) __u32 spoken_usual(__u32 family)
+static inline __attribute__((always_inline)) __u32 detect_usual(__u32 family)
 {
 	switch (family) {
 	case FAMILY_AUTO:
@@ -61,18 +61,18 @@ static inline __attribute__((always_inline)) __u32 spoken_usual(__u32 family)
  * alone have its shape, or 0; @accepts: a reply that ends a handshake, which counts
  * twice. @now_s: in units of 2^30 ns.
  */
-static inline __attribute__((always_inline)) void spoken_note(struct spoken *s,
+static inline __attribute__((always_inline)) void detect_note(struct detected *s,
 							      __u32 family, __u32 kind,
 							      __u32 shape, int accepts,
 							      __u32 now_s)
 {
-	__u32 usual = spoken_usual(family), speakers = shape, both;
+	__u32 usual = detect_usual(family), speakers = shape, both;
 
 	if (!speakers) {
 		if (wire_class(FAMILY_AUTO, (enum wire_kind)kind) != CLASS_REPLY ||
 		    !index_below(&kind, KIND_COUNT))
 			return;
-		speakers = spoken_speakers[kind];
+		speakers = detect_speakers[kind];
 	}
 	both = s->families & speakers;
 	if (speakers & usual) {
@@ -92,13 +92,13 @@ static inline __attribute__((always_inline)) void spoken_note(struct spoken *s,
  * The protocols, as a mask of 1 << enum wire_family, one of which a server speaks in
  * place of @family. 0: nothing says that it speaks another.
  */
-static inline __attribute__((always_inline)) __u32 spoken_other(const struct spoken *s,
+static inline __attribute__((always_inline)) __u32 detect_other(const struct detected *s,
 								__u32 family, __u32 now_s)
 {
-	if (s->words < SPOKEN_WORDS || s->families & spoken_usual(family) ||
-	    (__s32)(now_s - s->seen_s) > SPOKEN_AGE_S)
+	if (s->words < DETECT_WORDS || s->families & detect_usual(family) ||
+	    (__s32)(now_s - s->seen_s) > DETECT_AGE_S)
 		return 0;
 	return s->families;
 }
 
-#endif /* SPOKEN_H */
+#endif /* DETECT_H */

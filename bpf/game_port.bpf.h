@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * learn.bpf.h - what else the server's words tell: NetQuake's ports of games.
+ * game_port.bpf.h - what else the server's words tell: NetQuake's ports of games.
  */
-#ifndef LEARN_BPF_H
-#define LEARN_BPF_H
+#ifndef GAME_PORT_BPF_H
+#define GAME_PORT_BPF_H
 
 #include "conntrack_egress.bpf.h"
 #include "amplification.bpf.h"
@@ -12,11 +12,11 @@
 
 /*
  * An id engine moves the game to a port of its own: CCREP_ACCEPT, little-endian i32. The
- * port is noted, and no service's until its socket speaks NetQuake (port_begins()), so
- * that no server takes the port of another program by naming it.
+ * port is noted, and no service's until its socket speaks NetQuake (game_port_begins()),
+ * so that no server takes the port of another program by naming it.
  */
-static __always_inline void learn_port(const struct live *l, struct tables *t, __u32 slot,
-				       const struct packet *p)
+static __always_inline void game_port_learn(const struct live *l, struct tables *t,
+					    __u32 slot, const struct packet *p)
 {
 	struct cursor c = packet_payload(p);
 	const __u8 *accept = cursor_take(&c, 9);
@@ -46,8 +46,8 @@ static __always_inline void learn_port(const struct live *l, struct tables *t, _
  * named its port @number for? NetQuake's header with the very length: no other
  * protocol's. Walked once by the verifier.
  */
-__noinline int port_begins(struct __sk_buff *ctx, __u32 number, __u32 offset,
-			   __u32 length)
+__noinline int game_port_begins(struct __sk_buff *ctx, __u32 number, __u32 offset,
+				__u32 length)
 {
 	struct live *l = &live;
 	const struct port *port = &tables_now(l)->ports[number & 0xffff];
@@ -65,8 +65,8 @@ __noinline int port_begins(struct __sk_buff *ctx, __u32 number, __u32 offset,
 }
 
 /* A game goes on: what is none of NetQuake's datagrams does not keep the port. */
-static __always_inline void refresh_port(const struct live *l, struct tables *t,
-					 enum wire_kind kind, const struct packet *p)
+static __always_inline void game_port_refresh(const struct live *l, struct tables *t,
+					      enum wire_kind kind, const struct packet *p)
 {
 	struct port *port = &t->ports[p->server_port];
 
@@ -74,4 +74,4 @@ static __always_inline void refresh_port(const struct live *l, struct tables *t,
 		port->seen_s = clock_s(l);
 }
 
-#endif /* LEARN_BPF_H */
+#endif /* GAME_PORT_BPF_H */
