@@ -1,19 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * decode.h - datagrams in, records out.
+ * decode.h - turns datagrams into records: one record per datagram, in the order of the
+ * capture.
  *
  *	datagram -> session -> identify -> family -> record -> sink
  *
- * A datagram of which the family or direction is still open is held, and all behind it,
- * until a later one tells, DECODE_HOLD_NS of capture time have passed, or the hold is
- * full; then the best guess is taken. So the records keep the order of the capture.
+ * Called by `quakeshield decode` (cmd_decode.c) and by the daemon for its samples
+ * (samples_decode.c), each with a decoder of its own. A decoder is used from one thread,
+ * and so are all decoders of a process: Quake III's state keeps a spare block in a static
+ * variable (q3_state.c). The decoder reads no clock: the only time is that of the
+ * datagrams.
  *
- * Held likewise is what waits for a later one (family.waits): a slice for the rest of its
- * message, and a message for the text that is its key, when two neighbours were swapped.
- * In the latter case up to DECODE_TAUGHT_MAX datagrams of the flow that came behind are
- * decoded early and unheard, and once more when it is their turn, as repeats are. So is a
- * datagram held that several dialects read differently: as many later ones are asked
- *which dialect it is (family.peek).
+ * A datagram is kept pending while its family or direction is open, and all later ones
+ * with it, until a later one tells, DECODE_HOLD_NS of capture time have passed, or the
+ * queue is full; then the best guess is taken. So the records keep the order of the
+ * capture.
+ *
+ * A datagram is also kept pending if it waits for a later one (family.waits): a slice for
+ * the rest of its message, and a message for the text that is its key, when two
+ * neighbours were swapped. In the latter case up to DECODE_TAUGHT_MAX later datagrams of
+ * the flow are decoded ahead without output, and decoded again in order, as repeats are.
+ * While a datagram is pending that several dialects read differently, as many later ones
+ * are asked for the dialect (family.peek).
  */
 #ifndef DECODE_H
 #define DECODE_H
@@ -54,27 +62,41 @@ struct decoder_options {
 	struct keys_psk psk;
 };
 
-/* NULL: no memory. */
+/*
+ * Return a decoder that calls @sink with @context for each record, or NULL if there is no
+ * memory. The record and all that it points to belong to the decoder and are valid during
+ * the call only. decoder_free() frees it.
+ */
 struct decoder *decoder_create(const struct decoder_options *options, decode_sink *sink,
 			       void *context);
+
+/*
+ * Free the decoder without decoding what is pending: call decoder_flush() first. @d may
+ * be NULL.
+ */
 void decoder_free(struct decoder *d);
 
+/*
+ * Decode one datagram. The sink is called before this function returns, or in a later
+ * call while the datagram is pending; then the bytes of @dg are copied, so they may go
+ * away on return. Datagrams must come in the order of the capture.
+ */
 void decoder_datagram(struct decoder *d, const struct datagram *dg);
-/* No more will come: what is held is decoded with what is known. */
+/* Decode all pending datagrams with what is known now: no more will come. */
 void decoder_flush(struct decoder *d);
 /*
- * The same for now, more may come: what waits for the rest of its message is not blamed
- * for it.
+ * Decode all pending datagrams, though more may come. A slice that waits for the rest of
+ * its message is not made partial for it.
  */
 void decoder_rest(struct decoder *d);
 
-/* A block of the one recording that this decoder is for. */
+/* Decode one block of a recording. A decoder of a recording decodes nothing else. */
 void decoder_demo(struct decoder *d, const struct demo_block *block);
 
-/* Sessions that lost what they knew, because others needed the room. */
+/* Return the number of sessions whose state was taken back for others. */
 uint64_t decoder_forgotten(const struct decoder *d);
 
-/* For tests. */
+/* Return the decoder's sessions. For tests. */
 struct session_table *decoder_sessions(struct decoder *d);
 
 #endif /* DECODE_H */

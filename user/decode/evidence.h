@@ -66,6 +66,7 @@ enum evidence_baseline {
 	BASELINE_UNSEEN,
 };
 
+/* Begin a new map: its serverdata came in message @sequence, and no baseline is known. */
 void evidence_join_begin(struct evidence_join *j, uint32_t sequence);
 
 /*

@@ -35,17 +35,27 @@ struct keys;
  * @psk is too long.
  */
 struct keys *keys_create(const struct keylog *keylog, const struct keys_psk *psk);
+/* Wipe and free the keys. @keys may be NULL. */
 void keys_free(struct keys *keys);
 
+/* Return true if the user gave a pre-shared key. */
 bool keys_has_psk(const struct keys *keys);
 /* The key of this name; empty if that is not known. */
 struct span keys_psk(const struct keys *keys, struct span identity);
 /* The master secret that the key log has for this client random, or NULL. */
 const uint8_t *keys_logged(const struct keys *keys, const uint8_t random[KEYLOG_RANDOM]);
 
-/* The master secret of the session whose ticket or id has this SHA-256. */
+/*
+ * Note the master secret of the session whose ticket or id has the SHA-256 @id. The
+ * oldest of KEYS_SESSIONS is forgotten.
+ */
 void keys_remember(struct keys *keys, const uint8_t id[KEYS_ID],
 		   const uint8_t master[KEYS_MASTER]);
+
+/*
+ * Return the master secret (KEYS_MASTER bytes) that keys_remember() noted under @id, or
+ * NULL. It belongs to @keys, and is valid until the next keys_remember().
+ */
 const uint8_t *keys_recall(const struct keys *keys, const uint8_t id[KEYS_ID]);
 
 /* What the records of one datagram opened to. */
@@ -57,6 +67,10 @@ struct keys_room {
 	uint8_t inflated[KEYS_ROOM];
 };
 
+/*
+ * Return the room for the plain text of one datagram. It belongs to @keys; the next
+ * datagram overwrites it.
+ */
 struct keys_room *keys_room(struct keys *keys);
 
 #endif /* KEYS_H */

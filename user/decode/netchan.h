@@ -68,6 +68,11 @@ enum netchan_order {
 	NETCHAN_OLDER, /* the engine throws it away: it must change no state */
 };
 
+/*
+ * Compare @sequence with the newest of its direction, and note it if it is newer. Call it
+ * once per datagram; on NETCHAN_OLDER and NETCHAN_REPEATED the datagram must change no
+ * state.
+ */
 enum netchan_order netchan_order(struct netchan_side *side, uint32_t sequence);
 
 #define NETCHAN_RECENT	 32 /* datagrams of which a sum is kept; a power of two */
@@ -167,6 +172,7 @@ static inline size_t netchan_slices_room(const struct netchan_slices *s)
 	return s->room;
 }
 
+/* Free the bytes and forget the message: @s is zero afterwards, as at its beginning. */
 void netchan_slices_drop(struct netchan_slices *s);
 
 #endif /* NETCHAN_H */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * session.h - what is remembered of one pair of addresses.
+ * session.h - what the decoder remembers of one pair of addresses. Called by decode.c and
+ * identify.c; a family sees only its own state block.
  *
- * A session is keyed by the unordered pair (address, port), so both directions meet.
- * The table is bounded in number and bytes. The least recently used that was never
- * answered goes first, and only when there is none, the least recently used. What a
+ * A session is keyed by the unordered pair (address, port), so both directions meet. The
+ * table is bounded in number and bytes. The least recently used session that was never
+ * answered goes first; only when there is none, the least recently used of all. What a
  * family remembers is in a state block (family.h), zeroed when handed out and counted
- * with all that it has allocated. When the bytes are needed, blocks are taken back from
- * the least recently used session that was never answered, and only when there is none
- * from the least recently used of all: whoever sends to many ports pushes out his own.
+ * with all that it has allocated. When the bytes are needed, blocks are taken back in the
+ * same order. So a source that sends to many ports pushes out its own sessions.
  */
 #ifndef SESSION_H
 #define SESSION_H
@@ -45,7 +45,7 @@ struct session {
 	size_t state_bytes; /* that it takes, as far as is counted */
 	bool spoke[2]; /* by end, 0: the low one */
 	bool forgotten; /* its state was taken back for others */
-	/* Of the heuristics on headers, by sender (0: the low end). */
+	/* State of the heuristics on headers, by sender (0: the low end). */
 	uint32_t last_sequence[2];
 	uint16_t seen[2];
 	int16_t votes[FAMILY_COUNT];
@@ -57,8 +57,9 @@ struct session {
 };
 
 /*
- * The state block of @s for @family, zeroed on first use. NULL: the family has none, or
- * memory is exhausted; then the decoder goes on without state and says opaque.
+ * Return the state block of @s for @family, zeroed on first use. NULL: the family has
+ * none, or there is no memory; then the decoder goes on without state, and the record is
+ * opaque.
  */
 void *session_state(struct session *s, enum wire_family family);
 
@@ -66,7 +67,12 @@ void *session_state(struct session *s, enum wire_family family);
  */
 void session_state_count(struct session *s);
 
+/*
+ * Return a table for @sessions sessions, which may take @state_bytes of state in all.
+ * NULL: no memory. All of its own memory is allocated here.
+ */
 struct session_table *session_table_create(size_t sessions, size_t state_bytes);
+/* Free the table, its sessions and their state. @table may be NULL. */
 void session_table_free(struct session_table *table);
 
 /*
@@ -78,20 +84,23 @@ struct session *session_get(struct session_table *table,
 			    const struct record_address *destination, int64_t time_ns,
 			    bool *from_low);
 
-/*
- * @s is new, and this datagram goes to a known server of @family: a client behind a NAT
- * may have got another port. Takes over the state of the session that owns the datagram,
- * if there is one among the SESSION_MOVED_MAX last used with state. True: it did.
- */
 #define SESSION_MOVED_MAX 64
+
+/*
+ * Take over the state of the session that owns @payload, if there is one among the
+ * SESSION_MOVED_MAX last used with state. Call it for a new session @s whose datagram
+ * goes to a known server of @family: a client behind a NAT may have got another port.
+ * Returns true if it took over a state.
+ */
 bool session_move(struct session *s, bool from_low, enum wire_family family,
 		  struct span payload);
 
 /* Sessions whose state was taken back, or that were ended with it, for others. */
 uint64_t session_table_forgotten(const struct session_table *table);
 
-/* Bytes now in state blocks, and sessions now held; for tests. */
+/* Return the bytes now in state blocks; for tests. */
 size_t session_table_bytes(const struct session_table *table);
+/* Return the number of sessions in the table; for tests. */
 size_t session_table_count(const struct session_table *table);
 
 /*
@@ -111,8 +120,17 @@ struct host {
 	int64_t time_ns;
 };
 
+/*
+ * Note that @address has @role in @family at @time_ns (capture time), over what was noted
+ * before.
+ */
 void host_learn(struct session_table *table, const struct record_address *address,
 		enum wire_family family, enum host_role role, int64_t time_ns);
+
+/*
+ * Return what is noted about @address, port included, or NULL. Valid until the next
+ * host_learn().
+ */
 const struct host *host_find(const struct session_table *table,
 			     const struct record_address *address);
 

@@ -25,7 +25,7 @@ struct summary_family {
 
 struct summary {
 	uint64_t packets;
-	uint64_t seen; /* datagrams that the capture gave, before anybody chose */
+	uint64_t seen; /* datagrams of the capture, before any selection */
 	uint64_t passed[PASS_COUNT]; /* packets without one, by why */
 	uint64_t forgotten; /* sessions that had to make room, see session.h */
 	uint64_t datagrams;
@@ -35,7 +35,9 @@ struct summary {
 
 extern const struct json_key summary_keys[];
 
+/* Count one record: by family, kind and status. */
 void summary_count(struct summary *summary, const struct record *r);
+/* Write the summary as one JSON object and a line end. @file: the name of the input. */
 void summary_write(const struct summary *summary, const char *file, struct jsonl *json);
 
 #endif /* SUMMARY_H */

@@ -108,7 +108,9 @@ static inline bool nq_has(const struct nq_format *f, uint32_t traits)
 
 /* --- single values ----------------------------------------------------------------- */
 
+/* Read a coordinate in game units, by the width that @f says. */
 double nq_coord(struct reader *rd, const struct nq_format *f);
+/* Read an angle in degrees, by the width that @f says. */
 double nq_angle(struct reader *rd, const struct nq_format *f);
 /* Those that are never bytes: i16, but f32 where 999 has float angles. */
 double nq_angle16(struct reader *rd, const struct nq_format *f);

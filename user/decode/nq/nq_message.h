@@ -122,14 +122,23 @@ bool nq_walk_protocol(struct nq_walk *w, uint32_t number, uint32_t flags, uint32
 
 /* An op begins that brings frame @number of entities; then each of its entities. */
 void nq_walk_frame(struct ops *o, uint32_t number);
+
+/*
+ * Note entity @number of the frame that nq_walk_frame() began. @reset: the server sent
+ * all of its state; @removed: it is gone. Without either, the entity's state must be
+ * known from before, or the walk is marked as partly known.
+ */
 void nq_walk_entity(struct ops *o, uint32_t number, bool reset, bool removed);
 
 /* --- helps for ops ----------------------------------------------------------------- */
 
 /* A text to its NUL, under @key. */
 struct span nq_put_text(struct ops *o, const char *key);
-void nq_put_origin(struct ops *o, const char *key); /* three coordinates */
+/* Read three coordinates in game units, and put them under @key as an array. */
+void nq_put_origin(struct ops *o, const char *key);
+/* Read three angles in degrees, and put them under @key as an array. */
 void nq_put_angles(struct ops *o, const char *key);
+/* Read an entity's number, and put it under @key. */
 void nq_put_entity(struct ops *o, const char *key);
 /* A player's slot, which must be one. */
 uint8_t nq_put_slot(struct ops *o);

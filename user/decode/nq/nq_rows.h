@@ -101,6 +101,11 @@ extern const struct delta_row nq_clientdata_id[19], nq_clientdata_bjp[19];
 extern const struct delta_row nq_clientdata_fitz[28];
 /* By what nq_own_wants() makes of the flags. */
 extern const struct delta_row nq_clientdata_enhanced15[22], nq_clientdata_enhanced[32];
+
+/*
+ * Return the flags for the rows of Quake Enhanced's client data: bit 8 of the wire's
+ * @flags turns the three speeds into floats, which are rows of their own.
+ */
 uint64_t nq_own_wants(uint32_t flags);
 extern const struct delta_row nq_clientdata_quakedp[23];
 extern const struct delta_row nq_clientdata_dp1[23], nq_clientdata_dp2[23];
@@ -114,6 +119,11 @@ extern const struct delta_row nq_e5[40], nq_e5_tail[1];
 #define NQ_E5_RESET	(1U << 0)
 #define NQ_E5_ANIMATION (1U << 25)
 #define NQ_E5_ILLEGAL	0x78000000U
+
+/*
+ * Return the flags for the rows of nq_e5 and nq_e5_tail: one flag per field and width,
+ * made of the wire's @bits.
+ */
 uint32_t nq_e5_wants(uint32_t bits);
 
 #define NQ_COUNT(rows) (sizeof(rows) / sizeof(*(rows)))

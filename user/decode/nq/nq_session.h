@@ -69,7 +69,9 @@ enum family_wait nq_session_waits(const struct nq_session *s, enum direction dir
 /* As family.peek: an unreliable datagram may rule out dialects before serverinfo. */
 void nq_session_peek(struct nq_session *s, enum direction direction, struct span payload);
 
-size_t nq_session_takes(const struct nq_session *s); /* all bytes, its own too */
+/* Return the bytes that @s takes, its own size included; as family.takes. */
+size_t nq_session_takes(const struct nq_session *s);
+/* Free what @s has allocated, but not @s; as family.drop. */
 void nq_session_drop(struct nq_session *s);
 
 #endif /* NQ_SESSION_H */

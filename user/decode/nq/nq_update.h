@@ -20,6 +20,11 @@ struct nq_update {
 /* @opcode has been read. False: a flag that the dialect does not know. */
 bool nq_update_read(struct reader *rd, const struct nq_format *f, uint8_t opcode,
 		    struct nq_update *ret);
+
+/*
+ * Put the update's fields on the record, high bytes joined with the low ones. Does
+ * nothing if no fields are wanted.
+ */
 void nq_update_record(struct record *r, const struct nq_format *f,
 		      const struct nq_update *u);
 /* How many bytes, with the opcode; 0: @size does not hold them. */
@@ -31,9 +36,19 @@ struct nq_own_data {
 	int32_t state[NQ_OWNS];
 };
 
+/*
+ * Read a player's own data behind its opcode. False: the flags have a bit that extends
+ * them, and the dialect of @f has no such bit.
+ */
 bool nq_own_read(struct reader *rd, const struct nq_format *f, struct nq_own_data *ret);
+/* Put a player's own data on the record; as nq_update_record(). */
 void nq_own_record(struct record *r, const struct nq_format *f,
 		   const struct nq_own_data *own);
+
+/*
+ * Write the bytes that nq_own_read() takes. Returns how many, or 0 if @size is too small.
+ * For tests.
+ */
 size_t nq_own_write(uint8_t *to, size_t size, const struct nq_format *f,
 		    const struct nq_own_data *own);
 
@@ -46,7 +61,13 @@ struct nq_e5 {
 
 /* False: a bit or an animation that there is not. */
 bool nq_e5_read(struct reader *rd, struct nq_e5 *ret);
+/* Put the entity's fields on the record. Does nothing if no fields are wanted. */
 void nq_e5_record(struct record *r, const struct nq_e5 *e);
+
+/*
+ * Write the bytes that nq_e5_read() takes. Returns how many, or 0 if @size is too small.
+ * For tests.
+ */
 size_t nq_e5_write(uint8_t *to, size_t size, const struct nq_e5 *e);
 
 #endif /* NQ_UPDATE_H */

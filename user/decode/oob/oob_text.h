@@ -59,6 +59,11 @@ struct span text_take(struct span s, struct record *r);
  * the record malformed, if the token is missing or wrong.
  */
 bool field_number(struct span *line, const char *key, bool optional, struct record *r);
+
+/*
+ * Put the next token under @key as a string; @optional and the result as of
+ * field_number().
+ */
 bool field_token(struct span *line, const char *key, bool optional, struct record *r);
 
 /* Nothing may be left of @line but one LF and one NUL. */

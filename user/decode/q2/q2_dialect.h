@@ -66,6 +66,7 @@ bool q2_serverdata_read(struct reader *rd, unsigned int asked, struct q2_serverd
 
 /* Numbers below which configstrings and entities must be. */
 unsigned int q2_configstrings(const struct q2_dialect *d);
+/* Return the number below which every entity's number is. */
 unsigned int q2_entities(const struct q2_dialect *d);
 
 /* Configstrings whose place depends on the dialect. */
@@ -76,6 +77,7 @@ struct q2_strings {
 	uint16_t playerskins;
 };
 
+/* Return where dialect @d has its configstrings. A constant: nothing to free. */
 const struct q2_strings *q2_strings(const struct q2_dialect *d);
 
 #endif /* Q2_DIALECT_H */

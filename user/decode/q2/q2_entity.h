@@ -38,6 +38,10 @@ struct q2_entity {
 /* The bits of a header, and the number; bit REMOVE: it is gone, no fields follow. */
 #define Q2_ENTITY_REMOVE (1ULL << 6)
 
+/*
+ * Read the header of an entity's difference: returns its bits, and the entity's number in
+ * *@ret_number, which may be out of range. With Q2_ENTITY_REMOVE no fields follow.
+ */
 uint64_t q2_entity_header(struct reader *rd, const struct q2_dialect *d,
 			  unsigned int *ret_number);
 
@@ -51,6 +55,10 @@ uint64_t q2_entity_read(struct reader *rd, const struct q2_dialect *d, uint64_t 
 /* What a frame makes of its base before it is read: events pass, places grow old. */
 void q2_entity_age(const struct q2_dialect *d, int32_t *word);
 
+/*
+ * Put the fields of @flags, from q2_entity_read(), on the record. @word: the entity's new
+ * state.
+ */
 void q2_entity_record(struct record *r, uint64_t flags, const int32_t *word);
 
 /*

@@ -22,6 +22,7 @@ bool q2_inflate_whole(struct span from, uint8_t *to, size_t size);
 long q2_inflate_part(struct q2_inflate **stream, bool commit, struct span from,
 		     uint8_t *to, size_t size, size_t *left);
 
+/* Free the stream and set *@stream to NULL, which it may be already. */
 void q2_inflate_end(struct q2_inflate **stream);
 
 /* By which a part is known again. */

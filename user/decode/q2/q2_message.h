@@ -40,6 +40,10 @@ struct q2_parse {
 	size_t *left; /* how many bytes may still be inflated */
 };
 
+/*
+ * family.message of Quake II, in the session's dialect; protocol 34 while that is not
+ * known. @m->state is a struct q2_session or NULL. False: malformed.
+ */
 bool q2_message(struct message *m);
 
 /*
@@ -57,8 +61,9 @@ bool q2_agreed(const struct q2_session *q, int32_t protocol);
 /* Takes over the dialect of the serverdata that @bytes begin with, if they do. */
 void q2_message_peek(struct q2_parse *p, struct span bytes);
 
-/* The ops of @m, which may be a part of the walk's message. Return the highest rank. */
+/* Walk the ops of @m, a server's message or a part of one. Returns the highest rank. */
 uint8_t q2_server_walk(struct q2_parse *p, struct message *m);
+/* The same for a client's message. */
 uint8_t q2_client_walk(struct q2_parse *p, struct message *m);
 
 /*
@@ -92,15 +97,30 @@ static inline void q2_odd(struct ops *o, bool odd)
 
 /* A string as a field. Returns its bytes. */
 struct span q2_string(struct ops *o, const char *key);
+/* Read three coordinates, and put them under @key as an array, in game units. */
 void q2_place(struct ops *o, const char *key);
+
+/*
+ * Read a direction of one byte, and put its unit vector under @key. Above 161 it is
+ * malformed.
+ */
 void q2_direction(struct ops *o, const char *key);
 
 /* Entity @number; ops_wrong() if there can be none. @least: 0 or 1. */
 void q2_entity_number(struct ops *o, const char *key, unsigned int number,
 		      unsigned int least);
 
-/* q2_server.c, for others that hold them too. */
+/*
+ * Learn from configstring @index: the map, a player's name, the number of clients. An
+ * index out of range or a text that is too long is malformed. In q2_server.c, for others
+ * that hold configstrings too.
+ */
 void q2_configstring(struct ops *o, unsigned int index, struct span text);
+
+/*
+ * Read the fields of entity @number's baseline behind its header @bits, put them on the
+ * record, and, when the walk commits, store them.
+ */
 void q2_baseline(struct ops *o, uint64_t bits, unsigned int number);
 /* A file is refused, or given up in the middle. */
 void q2_end_file(struct ops *o);

@@ -13,6 +13,7 @@ extern const struct q2_dialect q2_mvd_dialect;
 /* Does a block begin with serverdata? Nothing before it counts any more. */
 bool q2_mvd_begins(struct span block);
 
+/* Walk the ops of one block. Returns the highest rank, enum q2_rank. */
 uint8_t q2_mvd_walk(struct q2_parse *p, struct message *m);
 
 #endif /* Q2_MVD_H */

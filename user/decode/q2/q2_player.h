@@ -47,20 +47,29 @@ enum q2_player_word {
 struct q2_player_delta {
 	uint64_t flags; /* of the rows; the lower bits as they were on the wire */
 	uint64_t statbits;
-	bool unknown; /* a flag was set of which nobody knows what it brings */
+	bool unknown; /* a flag was set whose field is not known */
 };
 
 #define Q2_EXTRA_CLIENTNUM 64 /* in @extra, of 36: it stands behind the player */
 
 /*
- * Of a client's frame: 34's flags, or with @extra those of 35 and 36 (q2_dialect.h). Of
- * a multi-view recording: q2_player_read_mvd(). @word holds the base.
+ * Read a player's difference in a client's frame over @word, which holds the base: by
+ * protocol 34's flags, or with @extra by those of 35 and 36 (q2_dialect.h).
  */
 struct q2_player_delta q2_player_read(struct reader *rd, const struct q2_dialect *d,
 				      unsigned int extra, int32_t *word);
+
+/*
+ * Read a player's difference in a multi-view recording over @word, which holds the base.
+ * Q2_PLAYER_GONE in the flags: the player has left.
+ */
 struct q2_player_delta q2_player_read_mvd(struct reader *rd, const struct q2_dialect *d,
 					  int32_t *word);
 
+/*
+ * Put the fields of @delta on the record. @word: the player's state with the difference
+ * applied.
+ */
 void q2_player_record(struct record *r, const struct q2_dialect *d,
 		      const struct q2_player_delta *delta, const int32_t *word);
 
@@ -68,7 +77,7 @@ void q2_player_record(struct record *r, const struct q2_dialect *d,
 size_t q2_player_write(uint8_t *to, size_t size, const struct q2_player_delta *delta,
 		       const int32_t *word);
 
-/* Of a multi-view recording: he has left. */
+/* In a multi-view recording: the player has left. */
 #define Q2_PLAYER_GONE (1ULL << 62)
 
 #endif /* Q2_PLAYER_H */

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * q2_session.h - from words and datagrams to messages.
+ * q2_session.h - from words and datagrams to messages: which connection a Quake II
+ * datagram belongs to, in which dialect it is, and which message it makes whole.
+ *
+ * Called by the family (q2_family.c) for each word, datagram and block of a session. A
+ * connection begins only with words that agree with the server's challenges; a datagram
+ * of an older connection teaches nothing.
  */
 #ifndef Q2_SESSION_H
 #define Q2_SESSION_H
@@ -8,16 +13,39 @@
 #include "decode/family.h"
 #include "decode/q2/q2_message.h"
 
-/* What the words of joining teach; @arguments: what follows the word. */
+/*
+ * Note a challenge of the server's; the last Q2_CHALLENGES count. @arguments, here and
+ * below: what follows the word.
+ */
 void q2_session_on_challenge(struct q2_session *q, struct span arguments);
+
+/*
+ * A print of the server refuses the connect before it. One that answers a connect with a
+ * wrong challenge changes nothing.
+ */
 void q2_session_on_print(struct q2_session *q, enum direction direction);
+
+/*
+ * Note what the client offers: protocol, challenge, qport, netchan. A connect whose
+ * challenge is none of those that the server sent was forged, and changes no offer.
+ */
 void q2_session_on_connect(struct q2_session *q, struct span arguments);
+
+/*
+ * The server has accepted: begin the connection that was offered, unless it is the
+ * present one.
+ */
 void q2_session_on_accept(struct q2_session *q, struct span arguments);
 
 /* A datagram; the direction may be unknown. */
 void q2_session_datagram(struct q2_session *q, enum direction direction,
 			 struct span payload, struct record *r);
 
+/*
+ * Decode a block of a recording: sets kind, status, fields and facts of @r. The dialect
+ * comes from the recording's serverdata. A recording of an unknown protocol is opaque
+ * from there on.
+ */
 void q2_session_demo(struct q2_session *q, const struct demo_block *block,
 		     struct record *r);
 

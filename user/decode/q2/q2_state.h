@@ -59,8 +59,10 @@ struct q2_mvd_player {
 struct q2_game {
 	struct q2_frame frames[Q2_FRAMES]; /* by number */
 	struct q2_frame work; /* the one that is being made */
-	/* Baselines, or of a multi-view recording the last states, as they came; and
-	 * where each number's is, plus 1. */
+	/*
+	 * In the order in which they came: baselines, or the last states of a multi-view
+	 * recording. And where each number's is, plus 1.
+	 */
 	struct q2_list baselines;
 	uint16_t *baseline_at; /* of the dialect's number of entities */
 	uint16_t baseline_at_n;
@@ -73,7 +75,7 @@ struct q2_game {
 	uint8_t ranges_n;
 	bool begun; /* serverdata was seen */
 	struct evidence_join join; /* and are these its baselines? */
-	int16_t playernum; /* -1: not known, or nobody's */
+	int16_t playernum; /* -1: not known, or of no player */
 	uint16_t maxclients; /* 0: not known */
 };
 
@@ -111,7 +113,7 @@ struct q2_session {
 			 */
 	uint32_t ways; /* bits of q2_guess.c: those that fitted so far; 0: all */
 	bool live; /* a connection was accepted, or its datagrams made sense */
-	bool disconnected; /* somebody has said so */
+	bool disconnected; /* by the client or the server */
 	bool accepted_again; /* a client_connect with nothing new in it */
 	bool block_wanted; /* a block of a file was asked for, and has not come */
 	uint8_t download_n;
@@ -125,7 +127,9 @@ struct q2_session {
 	uint32_t demo_frames; /* that have passed in it */
 };
 
+/* Return the bytes that @q takes, its own size included; as family.takes. */
 size_t q2_session_takes(const struct q2_session *q);
+/* Free what @q has allocated, but not @q; as family.drop. */
 void q2_session_drop(struct q2_session *q);
 
 /* A connection begins with what was offered. */
@@ -135,14 +139,18 @@ bool q2_session_is_offered(const struct q2_session *q);
 /* A connection has begun of which nothing is known. */
 void q2_session_forget(struct q2_session *q);
 
-/* NULL: no memory. The dialect's number of entities has room. */
+/*
+ * Return the game, allocated if there is none. NULL: no memory. The dialect's number of
+ * entities has room.
+ */
 struct q2_game *q2_game_get(struct q2_session *q);
 
-/* What comes of a file from now on begins a stream. */
+/* Free the stream of a file in transit: what comes from now on begins another. */
 void q2_game_end_file(struct q2_game *g);
 
 /* Forgets all but the memory: serverdata has come in message @sequence. */
 void q2_game_clear(struct q2_game *g, uint32_t sequence);
+/* Free the game of @q, if there is one, and set it to NULL. */
 void q2_game_drop(struct q2_session *q);
 
 /* A message of the server's was read: it is accounted for. */
@@ -160,10 +168,10 @@ struct q2_frame *q2_frame_find(struct q2_game *g, int32_t number);
  */
 bool q2_frame_missed(const struct q2_game *g, int32_t number);
 
-/* Behind the last; NULL: no memory. */
+/* Append entity @number to @list. NULL: no memory. */
 struct q2_entity *q2_list_add(struct q2_list *list, unsigned int number);
 
-/* NULL: there is none. */
+/* Return the baseline of entity @number, or NULL if there is none. */
 struct q2_entity *q2_baseline_find(const struct q2_game *g, unsigned int number);
 /*
  * Message @sequence says which numbers up to @number have baselines. If it is full, what
@@ -173,7 +181,10 @@ void q2_baselines_reach(struct q2_game *g, uint32_t sequence, unsigned int numbe
 /* Has a message gone through @number? One that was not seen may have, otherwise. */
 bool q2_baselines_reached(const struct q2_game *g, unsigned int number);
 
-/* All zero if it is new; NULL: no memory, or no such number. */
+/*
+ * Return the baseline of entity @number, all zero if it is new. NULL: no memory, or no
+ * such number.
+ */
 struct q2_entity *q2_baseline_get(struct q2_game *g, unsigned int number);
 
 #endif /* Q2_STATE_H */

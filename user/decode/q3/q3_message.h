@@ -51,10 +51,16 @@ struct q3_parse {
 void q3_parse_init(struct q3_parse *p, const uint8_t *message, size_t n,
 		   const struct q3_dialect *d, struct q3_game *g, struct record *r);
 
-/* True: every bit is accounted for. */
+/* Parse a server's message onto the record. True: every bit is accounted for. */
 bool q3_parse_server(struct q3_parse *p);
+/* Parse a client's message: its three numbers, commands and moves. True as above. */
 bool q3_parse_client(struct q3_parse *p);
-bool q3_parse_old(struct q3_parse *p); /* for q3_parse_server(): Q3_PLAIN */
+
+/*
+ * Parse a server's message without Huffman codes (Q3_PLAIN). Called by q3_parse_server()
+ * alone.
+ */
+bool q3_parse_old(struct q3_parse *p);
 
 /* family.message, with a struct q3_parse that q3_parse_init() made as its state. */
 bool q3_message(struct message *m);
@@ -75,11 +81,29 @@ static inline void q3_wrong(struct q3_parse *p, const char *why)
 		p->wrong = why;
 }
 
+/* Open an object in the record's ops, with @name as "op". The caller closes it. */
 void q3_open_op(struct q3_parse *p, const char *name);
+/* Parse a snapshot behind its op; when p->commit is set, store it. */
 void q3_parse_snapshot(struct q3_parse *p);
-void q3_parse_old_snapshot(struct q3_parse *p); /* Q3_PLAIN */
+/* The same without Huffman codes (Q3_PLAIN). */
+void q3_parse_old_snapshot(struct q3_parse *p);
+
+/*
+ * Parse a gamestate behind its op; when p->commit is set, replace all that the game
+ * knows.
+ */
 void q3_parse_gamestate(struct q3_parse *p);
+
+/*
+ * Check what remains after the last op: a whole unread byte is malformed, unless the
+ * dialect allows trailing data; one is put on the record.
+ */
 void q3_parse_end(struct q3_parse *p);
+
+/*
+ * Read a string of at most @max characters into p->text, and put it under @key. @ret_n,
+ * which may be NULL: its length.
+ */
 void q3_string(struct q3_parse *p, const char *key, size_t max, size_t *ret_n);
 
 /*
@@ -99,8 +123,12 @@ void q3_describe(struct record *r, const struct q3_field *f, uint32_t value);
 void q3_describe_all(struct record *r, const struct q3_table *t, const uint8_t *changed,
 		     unsigned int used, const uint32_t *state);
 
-/* q3_old.c: what follows an entity's two bits, and a player, of Q3_PLAIN. */
+/*
+ * Read what follows an entity's two bits, without Huffman codes (Q3_PLAIN). @to holds the
+ * base, and becomes the result.
+ */
 void q3_old_entity(struct q3_parse *p, uint32_t *to);
+/* The same for a player; the arrays of stats follow the fields. */
 void q3_old_player(struct q3_parse *p, uint32_t *to);
 
 /* Deltas. @to holds the base and becomes the result. */
@@ -112,7 +140,13 @@ enum q3_delta {
 
 /* The two bits in front of an entity's fields. */
 enum q3_delta q3_delta_entity_kind(struct q3_parse *p);
+/* Read an entity's changed fields, and put them on the record. */
 void q3_delta_entity(struct q3_parse *p, uint32_t *to);
+
+/*
+ * Read a player's changed fields and arrays, of a pilot and vehicle too, and put them on
+ * the record.
+ */
 void q3_delta_player(struct q3_parse *p, uint32_t *to);
 
 #endif /* Q3_MESSAGE_H */

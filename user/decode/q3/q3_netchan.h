@@ -36,6 +36,7 @@ struct q3_header {
 /* False: @h->n is undefined, the reason is in *@ret. */
 bool q3_header_read(struct q3_header *h, const uint8_t *datagram, size_t n, bool client,
 		    bool checksum, const char **ret);
+/* Put the header's fields on the record, and note the sequence as a fact. */
 void q3_header_record(const struct q3_header *h, bool client, struct record *r);
 
 static inline uint32_t q3_checksum(int32_t challenge, uint32_t sequence)
@@ -65,6 +66,11 @@ enum q3_slice {
 bool q3_assembled(const struct q3_game *g, bool client, int32_t sequence, uint64_t *have,
 		  uint32_t *ret);
 
+/*
+ * Store the slice of @h, which must have passed q3_header_read(). Two messages a
+ * direction are collected at a time; a third takes the place of the older one. *@ret
+ * belongs to @g, and is valid until the next slice of this direction.
+ */
 enum q3_slice q3_assemble(struct q3_game *g, const struct q3_header *h, bool client,
 			  uint8_t **ret, size_t *ret_n, const char **why);
 

@@ -55,7 +55,7 @@ struct q3_session {
 	bool has_qport;
 	bool settled; /* a gamestate has confirmed the dialect */
 	bool plain; /* a demo of before Huffman coding */
-	bool disconnected; /* somebody has said so */
+	bool disconnected; /* by the client or the server */
 	bool accepted_again; /* a connectResponse with nothing new in it */
 	int64_t demo_ns; /* of a demo: the time of its last snapshot */
 	struct netchan_side side[2]; /* by whether a client sends */
@@ -65,11 +65,22 @@ struct q3_session {
 	struct q3_votes votes[2];
 };
 
+/* Free what @s has allocated, but not @s; as family.drop. */
 void q3_session_drop(struct q3_session *s);
 
-/* What the connectionless words teach. */
+/*
+ * Note the server's @challenge. It begins another handshake, unless the client has
+ * returned it.
+ */
 void q3_session_on_challenge(struct q3_session *s, int32_t challenge);
+/* Note what the client offers in @userinfo, @n bytes: challenge, protocol, qport. */
 void q3_session_on_connect(struct q3_session *s, const char *userinfo, size_t n);
+
+/*
+ * The server has accepted: begin the connection that was offered, unless it is the
+ * present one.
+ * @challenge: of the connectResponse, NULL if it has none.
+ */
 void q3_session_on_accept(struct q3_session *s, const int32_t *challenge);
 
 /* Begins a connection with what was offered. */
@@ -99,6 +110,7 @@ bool q3_session_guess(struct q3_session *s, int32_t sequence, int32_t acknowledg
 bool q3_session_find_key(struct q3_session *s, int32_t sequence, const char *text,
 			 size_t text_n, const uint8_t *payload, size_t n);
 
+/* Forget the messages that q3_session_guess() keeps, and free them. */
 void q3_trial_drop(struct q3_session *s);
 
 /*

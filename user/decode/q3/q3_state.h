@@ -131,6 +131,11 @@ struct q3_game {
 
 /* The game at *@owner, given one if it has none; NULL: no memory at all. */
 struct q3_game *q3_game_get(struct q3_game **owner, const struct q3_dialect *d);
+
+/*
+ * Give the game back and set *@owner to NULL, which it may be already. One game is kept
+ * for the next q3_game_get(); the others' memory is unmapped.
+ */
 void q3_game_drop(struct q3_game **owner);
 /*
  * Memory that @g takes of the machine, in whole pages: what was written once stays, also
@@ -180,13 +185,19 @@ static inline struct q3_snapshot *q3_snapshot_find(struct q3_game *g, int32_t se
 struct q3_snapshot *q3_snapshot_before(struct q3_game *g, int32_t sequence);
 /* Puts the one in work in its place, unless a newer one is there. */
 void q3_snapshot_commit(struct q3_game *g);
+/* Release the snapshot's entity states, and mark it as none. */
 void q3_snapshot_empty(struct q3_game *g, struct q3_snapshot *s);
 
+/*
+ * Forget all texts. @fresh: the connection begins here, so the empty text stands under
+ * number 0, as the engines have it before any command.
+ */
 void q3_texts_reset(struct q3_texts *t, bool fresh);
 /* Stores what a key is made from: @text after the engine's substitutions. True if the
  * number is new. */
 bool q3_text_put(struct q3_texts *t, int32_t number, const char *text, size_t n,
 		 const struct q3_dialect *d);
+/* Return the text of command @number, or NULL if it was not seen or was overwritten. */
 const struct q3_text *q3_text_find(const struct q3_texts *t, int32_t number);
 
 static inline const char *q3_text_bytes(const struct q3_texts *t,
@@ -195,6 +206,10 @@ static inline const char *q3_text_bytes(const struct q3_texts *t,
 	return t->bytes + text->at % Q3_TEXT_BYTES;
 }
 
+/*
+ * Store configstring @index. An index out of range and a text over Q3_BIGSTRING_MAX
+ * change nothing; one for which there is no room leaves the configstring empty.
+ */
 void q3_configstring_set(struct q3_game *g, unsigned int index, const char *text,
 			 size_t n);
 /* Its bytes, not NUL-terminated; an empty one if never set. */
@@ -203,7 +218,12 @@ const char *q3_configstring(const struct q3_game *g, unsigned int index, size_t 
 /* The value of @key in an info string, as a number; false if it has none. */
 bool q3_info_number(const char *info, size_t n, const char *key, int32_t *ret);
 
+/*
+ * Note the checksum feed of the gamestate of @server_id, which is part of a user
+ * command's key. The last Q3_FEEDS are kept.
+ */
 void q3_feed_put(struct q3_game *g, int32_t server_id, int32_t feed);
+/* Return the feed of @server_id, or NULL. */
 const struct q3_feed *q3_feed_find(const struct q3_game *g, int32_t server_id);
 
 /*

@@ -47,7 +47,12 @@ const char *qe_message_name(uint8_t type);
 bool qe_body(uint8_t type, const struct qe_suite *suite, struct span body,
 	     struct record *r, struct qe_told *ret);
 
+/* Put the fields of an alert on @r. Another length than 2 bytes is malformed. */
 void qe_alert(struct span body, struct record *r);
+
+/*
+ * Put the fields of a heartbeat on @r. One that asks for more than it holds is malformed.
+ */
 void qe_heartbeat(struct span body, struct record *r);
 
 #endif /* QE_BODY_H */

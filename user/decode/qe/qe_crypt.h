@@ -31,7 +31,9 @@ bool qe_master(const struct qe_suite *suite, struct span psk,
 	       const struct qe_randoms *randoms, struct span hash,
 	       uint8_t ret[KEYS_MASTER]);
 
-/* What the client's (@server: the server's) Finished must hold. */
+/*
+ * Compute what the client's Finished (@server: the server's) must hold. False: no memory.
+ */
 bool qe_verify(const struct qe_suite *suite, const uint8_t master[KEYS_MASTER],
 	       bool server, struct span hash, uint8_t ret[QE_VERIFY]);
 
@@ -47,7 +49,7 @@ struct qe_record {
 /* False: it is cut short. */
 bool qe_record_read(struct reader *rd, struct qe_record *ret);
 
-/* Of one direction; zero: there are no keys. */
+/* What opens the records of one direction; zero: there are no keys. */
 struct qe_opener {
 	const struct qe_suite *suite;
 	bool etm; /* CBC: the MAC is over what is encrypted */
@@ -61,6 +63,7 @@ struct qe_opener {
 /* Both directions: [0] opens what clients close. False: no memory. */
 bool qe_openers(const struct qe_suite *suite, bool etm, const uint8_t master[KEYS_MASTER],
 		const struct qe_randoms *randoms, struct qe_opener ret[2]);
+/* Free the ciphers and wipe @o. */
 void qe_opener_drop(struct qe_opener *o);
 
 /*

@@ -62,6 +62,11 @@ enum qe_put {
 	QE_REFUSED, /* too many, too long, or no memory */
 };
 
+/*
+ * Store fragment @f of @side. On QE_STORED, QE_WHOLE and QE_AGAIN *@whole is the message
+ * so far, which belongs to @h until qe_hand_forget(). QE_CONFLICT and QE_REFUSED change
+ * nothing.
+ */
 enum qe_put qe_hand_put(struct qe_hand *h, unsigned int side, const struct qe_fragment *f,
 			struct span *whole);
 

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * qe_session.h - an association of DTLS between two addresses: whose keys open a record,
- * which record is new, and the game inside.
+ * qe_session.h - an association of DTLS between two addresses: which keys open a record,
+ * which record is new, and the game inside. Called by Quake Enhanced's family for each
+ * record.
  *
- * While one goes on, a client may begin another from the same port. Until a record of the
- * new one authenticates the old one stays: a forged hello ends nobody's game. While the
- * first shakes hands, what is clear and names neither is of both: one of the two will
- * authenticate. Who returns the server's cookie gets what goes to its address: no hello
- * without one takes its place, nor does what was said in its name before.
+ * While one association goes on, a client may begin another from the same port. The old
+ * one stays until a record of the new one authenticates, so a forged hello ends no game.
+ * While the first handshake goes on, a clear message that names neither association
+ * belongs to both: one of the two will authenticate. A client that returns the server's
+ * cookie receives at its address: no hello without a cookie replaces it, and what was
+ * said in its name before does not count.
  */
 #ifndef QE_SESSION_H
 #define QE_SESSION_H
@@ -37,7 +39,7 @@ struct qe_association {
 	bool keyed; /* the openers are there */
 	bool opened; /* a record has authenticated */
 	bool finished[2]; /* the side's Finished was right */
-	bool remembered; /* for who goes on from here */
+	bool remembered; /* its master secret is noted for a session that resumes it */
 };
 
 #define QE_COOKIES 4
@@ -56,9 +58,9 @@ struct qe_session {
 void qe_session_cookie(struct qe_session *s, struct span cookie);
 
 /*
- * The association that a clear handshake message is of: a hello of @random's client, with
- * @cookie, @entire in one fragment; or any other message (NULL). NULL: it is nobody's who
- * is followed.
+ * Return the association to which a clear handshake message belongs. For a hello: @random
+ * of its client, its @cookie, and @entire if it is one fragment; for any other message
+ * @random is NULL. NULL: it belongs to no association that is followed.
  */
 struct qe_association *qe_session_hand(struct qe_session *s, const uint8_t *random,
 				       struct span cookie, bool entire);
@@ -70,19 +72,22 @@ struct qe_association *qe_session_hand(struct qe_session *s, const uint8_t *rand
 enum family_wait qe_session_waits(const struct qe_session *s, unsigned int side,
 				  struct span payload, struct ahead *ahead);
 
-/* What can be known of the keys now. */
+/*
+ * Derive the keys of @a, if the messages that were seen and @keys allow it; or note why
+ * not.
+ */
 void qe_association_key(struct qe_association *a, const struct keys *keys);
 
 /* What became of a record of epoch 1. */
 struct qe_opened {
 	struct qe_association *association; /* that opened it; NULL: none did */
 	struct span text;
-	bool repeated; /* replayed, or too old: who gets it throws it away */
+	bool repeated; /* replayed, or too old: its receiver drops it */
 	enum record_status status; /* if none did */
 	const char *reason;
 };
 
-/* @to: room for the fragment. */
+/* Open record @r of @side into @to, which must have room for its fragment. */
 void qe_session_open(struct qe_session *s, unsigned int side, const struct qe_record *r,
 		     uint8_t *to, struct qe_opened *ret);
 
@@ -90,7 +95,9 @@ void qe_session_open(struct qe_session *s, unsigned int side, const struct qe_re
 bool qe_association_finish(struct qe_association *a, struct keys *keys, unsigned int side,
 			   struct span verify, bool *known);
 
+/* Return the bytes that @s takes, its own size included; as family.takes. */
 size_t qe_session_takes(const struct qe_session *s);
+/* Free what @s has allocated and wipe its keys, but leave @s; as family.drop. */
 void qe_session_drop(struct qe_session *s);
 
 #endif /* QE_SESSION_H */

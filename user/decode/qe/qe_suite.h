@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 enum qe_kx {
-	QE_KX_PSK, /* the key alone: whoever has it reads all */
+	QE_KX_PSK, /* the key alone opens all sessions */
 	QE_KX_DHE_PSK, /* each session has a secret of its own */
 	QE_KX_ECDHE_PSK, /* likewise */
 	QE_KX_RSA_PSK, /* the server's private key */

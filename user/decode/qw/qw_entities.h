@@ -51,6 +51,11 @@ struct qw_entity {
 /* @word was read; reads the rest of the difference. */
 void qw_entity_read(struct reader *rd, const struct qw_terms *t, unsigned int word,
 		    struct qw_entity *ret);
+
+/*
+ * Put the difference on the record as an object: number, bits, and the fields or
+ * "removed".
+ */
 void qw_entity_record(struct record *r, const struct qw_terms *t,
 		      const struct qw_entity *e);
 /* The bytes that it was read from, word and all. 0: @size does not hold them. */

@@ -80,25 +80,45 @@ extern const struct op qw_client_ops[256];
 
 /* --- fields ------------------------------------------------------------------------ */
 
-/* A field of one byte, two or four, under @key; what it holds. */
+/*
+ * Each of these reads one little-endian value from the message, puts it under @key, and
+ * returns it. Behind the end the message is malformed, and the value is 0.
+ */
 unsigned int qw_u8(struct ops *o, const char *key);
 unsigned int qw_u16(struct ops *o, const char *key);
 int qw_i16(struct ops *o, const char *key);
 int32_t qw_i32(struct ops *o, const char *key);
 float qw_f32(struct ops *o, const char *key);
+/* Read a text to its NUL, and put it under @key. Returns its bytes without the NUL. */
 struct span qw_text(struct ops *o, const char *key);
 
 /* A time of the server's clock, in seconds; what is no time is no fact. */
 void qw_time(struct ops *o, enum fact facts);
 
-/* In the game's units. */
+/*
+ * Read one coordinate, and put it under @key in game units. i16 eighths, or f32 with
+ * FTE's FLOATCOORDS.
+ */
 void qw_coord(struct ops *o, const char *key);
+/* Read three coordinates, and put them under @key as an array. */
 void qw_vec(struct ops *o, const char *key);
+/* Read @n floats, and put them under @key as an array. */
 void qw_floats(struct ops *o, const char *key, unsigned int n);
+
+/*
+ * Read three angles of one byte each (16 bits with FTE's FLOATCOORDS), and put them under
+ * @key as an array, in degrees.
+ */
 void qw_angles(struct ops *o, const char *key);
+/* Read three angles of 16 bits each, and put them under @key as an array, in degrees. */
 void qw_angles16(struct ops *o, const char *key);
-/* FTE: byte groups, most significant first; or seven bits a byte, least first. */
+/* Read FTE's number: the leading ones of the first byte count the bytes that follow. */
 uint64_t qw_vlq(struct ops *o);
+
+/*
+ * Read a number of seven bits a byte, the low ones first. More than 64 bits are
+ * malformed.
+ */
 uint64_t qw_uleb(struct ops *o);
 
 /* A player's slot: out of range is malformed. */
@@ -142,6 +162,11 @@ unsigned int qw_usercmd_read(struct reader *rd, unsigned int protocol, int32_t *
 /* The whole command, as an object under @key; @state is as on the wire. */
 void qw_usercmd_record(struct record *r, const char *key, unsigned int protocol,
 		       unsigned int bits, const int32_t *state);
+
+/*
+ * Write the bytes that qw_usercmd_read() takes, by the same @bits. Returns how many, or 0
+ * if @size is too small. For tests.
+ */
 size_t qw_usercmd_write(uint8_t *to, size_t size, unsigned int protocol,
 			unsigned int bits, const int32_t *state);
 

@@ -70,7 +70,10 @@ struct qw_frame {
 #define QW_GUESSES    8
 #define QW_MOVE_BYTES 60 /* at most so many of a move are under its checksum */
 
-/* Handed out when the first message with something to remember is right. */
+/*
+ * What a game needs: allocated when the first message with something to remember is
+ * right.
+ */
 struct qw_game {
 	struct qw_frame frames[QW_FRAMES];
 	uint64_t baseline[QW_ENTITIES / 64]; /* by number: it has one */
@@ -97,7 +100,7 @@ struct qw_session {
 	struct qw_terms terms;
 	uint32_t servercount;
 	bool has_slot;
-	uint8_t slot; /* whose client it is */
+	uint8_t slot; /* of the client that receives */
 	uint16_t qport;
 	bool has_qport;
 	bool connecting; /* connect was seen, and no acceptance since: */
@@ -105,7 +108,7 @@ struct qw_session {
 	uint32_t offered, asked; /* of the netchan's variants, enum qw_variant */
 	struct netchan_slices slices[2];
 	struct netchan_proof proof;
-	struct evidence_join join; /* whose baselines are those of the game? */
+	struct evidence_join join; /* the map whose baselines @game has */
 	struct evidence updates; /* what game->whole says holds */
 	struct qw_game *game;
 	/* The download in progress. */
@@ -127,7 +130,9 @@ enum qw_variant {
 	QW_VARIANT_STUN = 4, /* FTE2's STUNAWARE: words of the header big-endian */
 };
 
+/* Return the bytes that @state takes, its own size included; as family.takes. */
 size_t qw_session_takes(const void *state);
+/* Free what @state has allocated, but not @state; as family.drop. */
 void qw_session_drop(void *state);
 
 /* A new connection: nothing is left of the last one but what words have said. */
