@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * capture.h - pcap and pcapng files as a stream of UDP datagrams, in capture order.
+ * Called by `quakeshield decode` (cmd_decode.c).
  *
- * The one file that knows libpcap. Nothing is allocated per packet.
+ * Only capture.c includes libpcap. Nothing is allocated per packet.
  */
 #ifndef CAPTURE_H
 #define CAPTURE_H
@@ -13,7 +14,7 @@
 
 struct capture;
 
-/* Do these first bytes of a file say pcap or pcapng? */
+/* Return true if the first bytes of a file are those of a pcap or pcapng file. */
 bool capture_recognise(const uint8_t *bytes, size_t n);
 
 /*
@@ -21,6 +22,7 @@ bool capture_recognise(const uint8_t *bytes, size_t n);
  * @size bytes) says why; -ENOMEM.
  */
 int capture_open(FILE *file, struct capture **ret, char *message, size_t size);
+/* Close the file and free @capture, which may be NULL. */
 void capture_close(struct capture *capture);
 
 /*
@@ -30,15 +32,25 @@ void capture_close(struct capture *capture);
  */
 int capture_next(struct capture *capture, struct datagram *ret);
 
+/*
+ * Return how the file is damaged, as words for a message, after capture_next() has
+ * failed. Belongs to @capture.
+ */
 const char *capture_error(struct capture *capture);
 
 /* Frames read so far, of every kind. */
 uint64_t capture_packets(const struct capture *capture);
 
-/* And for how many of them there was no datagram, by enum packet_pass. */
+/*
+ * Return for how many of them there was no datagram, by enum packet_pass: PASS_COUNT
+ * counts.
+ */
 const uint64_t *capture_passed(const struct capture *capture);
 
-/* Only what this expression of libpcap's lets through. -EINVAL, and @message says why. */
+/*
+ * Let only packets through that match @expression, of pcap-filter(7), from now on. 0;
+ * -EINVAL, and @message (of @size bytes) says why.
+ */
 int capture_filter(struct capture *capture, const char *expression, char *message,
 		   size_t size);
 

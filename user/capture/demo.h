@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * demo.h - demo files: their blocks one by one.
+ * demo.h - demo files: their blocks one by one. Called by `quakeshield decode`
+ * (cmd_decode.c).
  *
- * Framing only; which format a file has is told by decode/demo_recognise.h, what a block
- * holds by the family's decoder. Memory grows to the
- * largest block and no further, and no block is larger than DEMO_BLOCK_MAX.
+ * Framing only: decode/demo_recognise.h tells which format a file has, and the family's
+ * decoder reads the blocks. Memory grows to the largest block and no further, and no
+ * block is larger than DEMO_BLOCK_MAX.
  */
 #ifndef DEMO_H
 #define DEMO_H
@@ -47,8 +48,8 @@ struct demo_block {
 	float angles[3]; /* .dem: where the player looked */
 	int32_t track; /* .dem: of the CD, from the file's first line; -1: none */
 	uint8_t type; /* QuakeWorld: as the file has it; all: DEMO_TYPE_HEADER */
-	uint8_t player; /* .mvd: whom types 4 and 5 are for */
-	uint32_t mask; /* .mvd: whom type 3 is for */
+	uint8_t player; /* .mvd: the player that receives types 4 and 5 */
+	uint32_t mask; /* .mvd: the players that receive type 3, a bit each */
 	const uint8_t *bytes;
 	size_t n;
 };
@@ -57,11 +58,14 @@ struct demo;
 
 /* Takes over @file, which stands at its beginning. NULL: no memory. */
 struct demo *demo_open(FILE *file, enum demo_format format);
+/* Close the file and free @demo, which must not be NULL. */
 void demo_close(struct demo *demo);
 
 /* 1: a block; 0: the end; -EBADMSG: broken here, demo_error() says how. */
 int demo_next(struct demo *demo, struct demo_block *ret);
+/* Return why the last demo_next() failed, as words for a message; a constant string. */
 const char *demo_error(const struct demo *demo);
+/* Return the number of blocks read so far. */
 uint64_t demo_blocks(const struct demo *demo);
 
 /* At the end: the format has a mark for it, and the file has none. */

@@ -39,11 +39,13 @@ bool pcapng_recognise(const uint8_t *bytes, size_t n);
 /* Take over @file, which stands at its beginning. NULL: no memory, and @file is closed.
  */
 struct pcapng_reader *pcapng_open(FILE *file);
+/* Close the file and free @reader, which may be NULL. */
 void pcapng_close(struct pcapng_reader *reader);
 
 /* 1: a frame; 0: the end of the file; -EBADMSG: pcapng_error() says what is wrong here.
  */
 int pcapng_next(struct pcapng_reader *reader, struct pcapng_frame *ret);
+/* Return why the last pcapng_next() failed, as words for a message; a constant string. */
 const char *pcapng_error(const struct pcapng_reader *reader);
 
 #endif /* PCAPNG_READ_H */

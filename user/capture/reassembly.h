@@ -20,7 +20,12 @@
 
 struct reassembly;
 
+/*
+ * Return an empty table, or NULL if there is no memory. Slots are allocated when first
+ * used.
+ */
 struct reassembly *reassembly_create(void);
+/* Free the table and what it keeps. @re may be NULL. */
 void reassembly_free(struct reassembly *re);
 
 enum reassembly_result {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * arrivals.h - by which interfaces UDP datagrams come in, wherever no program judges
- * them.
+ * arrivals.h - by which interfaces UDP datagrams come in where no program of the shield
+ * decides about them.
  *
- * A packet socket with a filter in the kernel: it is shown the first bytes of received
- * datagrams to chosen ports that an XDP program has let pass, of chosen interfaces. What
- * leaves is not shown, nor what is broadcast. The queue is small: a flood costs the
- * filter, and no memory.
+ * A packet socket with a filter in the kernel: it receives the first bytes of datagrams
+ * to chosen ports that an XDP program has let pass, on chosen interfaces. Datagrams that
+ * leave and broadcasts are not shown. The queue is small: a flood costs the filter, and
+ * no memory.
  */
 #ifndef ARRIVALS_H
 #define ARRIVALS_H

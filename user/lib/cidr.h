@@ -16,7 +16,10 @@ bool cidr_parse(const char *text, struct cidr *ret);
  * 203.0.113.7/24 has? They mean nothing, so it may be mistaken. */
 bool cidr_host_bits(const char *text);
 
-/* Is it wider than an IPv4 /8 or an IPv6 /16: more than anybody's own networks? */
+/*
+ * Return true if @cidr is wider than an IPv4 /8 or an IPv6 /16: more than one
+ * organisation's own networks.
+ */
 bool cidr_is_wide(const struct cidr *cidr);
 
 /* Are all addresses of @inner in @around? */

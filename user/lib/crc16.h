@@ -10,7 +10,7 @@
 
 #define CRC16_BEGIN 0xffff
 
-/* Of one byte more: what eight single steps do, without a table. */
+/* Return @crc with one byte more: what eight single steps do, without a table. */
 static inline uint16_t crc16_step(uint16_t crc, uint8_t byte)
 {
 	unsigned int x = crc >> 8 ^ byte;

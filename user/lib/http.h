@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * http.h - a few pages over HTTP, to be read, within the daemon's loop.
+ * http.h - a few read-only pages over HTTP, within the daemon's loop (loop.h) and thread.
  *
- * The only file that knows libmicrohttpd is http.c. Bounded: HTTP_CONNECTIONS at a time,
- * HTTP_TIMEOUT_S without progress, HTTP_DEADLINE_S for a request and its answer together
- * (and for the wait between two), HTTP_MEMORY bytes of request each. When all places are
- * taken, who has waited longest for its request to be asked and answered makes room.
- * Unless the address is public, only requests to a loopback name are served, so that no
- * web page may read ours under a name of its own.
+ * Only http.c includes libmicrohttpd. Bounded: HTTP_CONNECTIONS at a time, HTTP_TIMEOUT_S
+ * without progress, HTTP_DEADLINE_S for a request and its response together (and for the
+ * wait between two), HTTP_MEMORY bytes of request each. When all places are taken, the
+ * connection that has waited longest for its request to be received and answered is
+ * closed. Unless the address is public, only requests to a loopback name are served, so
+ * that no web page can read these pages under a name of its own.
  */
 #ifndef HTTP_H
 #define HTTP_H
@@ -26,19 +26,26 @@
 struct http_page {
 	const char *path;
 	const char *type; /* of content */
-	bool local; /* about people: on loopback only, public address or not */
+	bool local; /* about players: on loopback only, even if @at is public */
 	/* Write the page; the HTTP status, or -errno. */
 	int (*render)(FILE *out, void *context);
-	/* NULL; or this page is for those who accept a type that begins so, by name, and
-	 * not @but either: another row of that path, behind it, is for all others. */
+	/*
+	 * NULL: the page is for every request. Otherwise for requests that accept a type
+	 * that begins so, by name, and not @but; a later row of the same path is for all
+	 * others.
+	 */
 	const char *accept, *but;
 };
 
 struct http;
 
-/* @pages live on. 0 or -errno after a message. */
+/*
+ * Listen at @at and serve @pages, which must outlive it, calling render with @context. 0
+ * or -errno after a message. http_stop() ends it.
+ */
 int http_start(const struct listen_at *at, const struct http_page *pages, size_t count,
 	       void *context, struct http **ret);
+/* Close all connections and the socket, and free @http, which may be NULL. */
 void http_stop(struct http *http);
 
 /* Instead of HTTP_DEADLINE_S, for tests. */

@@ -37,8 +37,8 @@ int huffman_adaptive_decode(const uint8_t *in, size_t n, uint8_t *out, size_t ma
 int huffman_adaptive_encode(const uint8_t *in, size_t n, uint8_t *out, size_t max);
 
 /*
- * The tree itself, for those who want to grow one: a test does, from the seed counts.
- * Nodes stand in one list by weight; slot HUFFMAN_ROOT is the heaviest.
+ * The tree itself: a test grows one from the seed counts. Nodes stand in one list by
+ * weight; slot HUFFMAN_ROOT is the heaviest.
  */
 #define HUFFMAN_NODES 513
 #define HUFFMAN_ROOT  (HUFFMAN_NODES - 1)
@@ -56,9 +56,14 @@ struct huffman_tree {
 	int16_t leaf[HUFFMAN_NYT + 1]; /* the slot of a symbol's leaf, or -1 */
 };
 
+/* Begin with the tree that holds HUFFMAN_NYT alone. */
 void huffman_tree_init(struct huffman_tree *t);
+/* Count @symbol, 0 to 255, once more, and put the tree in order again. */
 void huffman_tree_add(struct huffman_tree *t, int symbol);
-/* The code of @symbol, which must have a leaf: its length, the bits lowest first. */
+/*
+ * Return the length of @symbol's code, which must have a leaf, and its bits, lowest
+ * first.
+ */
 int huffman_tree_code(const struct huffman_tree *t, int symbol, uint8_t bits[256]);
 
 #endif /* HUFFMAN_H */

@@ -17,7 +17,7 @@ struct input_how {
 	 * for the whole prefix. NULL: never.
 	 */
 	bool (*enough)(const uint8_t *bytes, size_t n);
-	/* A pipe has nothing to give now, and will be waited for. NULL: nobody cares. */
+	/* Called before waiting for a pipe that is empty now. NULL: nothing is called. */
 	void (*waits)(void *context);
 	void *context;
 };

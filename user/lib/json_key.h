@@ -13,8 +13,8 @@
  * One key of an object. A table ends with JSON_END.
  *
  * @type is string, integer, number, boolean, object or array as in JSON Schema, or any.
- *The marks after it are read from left to right: "integer|null[]?" is an array of
- *integers and nulls that can be absent.
+ * The marks after it are read from left to right: "integer|null[]?" is an array of
+ * integers and nulls that can be absent.
  *
  *	|null	or null
  *	[]	an array of these, of any length

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * jsonl.h - a JSON writer into one growing-never buffer, and records as JSON lines.
+ * jsonl.h - writes JSON, and records as JSON lines, through a buffer of fixed size.
  *
- * Bytes become text thus: what is valid UTF-8 and no control character is written as it
- * is; every other byte b as \u00bb. What is valid UTF-8 but commands a terminal or the
- * direction of text (U+0080..9F, bidi controls, line separators) is written as \uXXXX. So
- * the output is always valid JSON, and plain text stays readable. Numbers that JSON lacks
- * (NaN, infinities) are null.
+ * Valid UTF-8 without control characters is written as it is; every other byte b as
+ * \u00bb. Valid UTF-8 that commands a terminal or the direction of text (U+0080..9F, bidi
+ * controls, line separators) is written as \uXXXX. So the output is always valid JSON,
+ * and plain text stays readable. Numbers that JSON lacks (NaN, infinities) are null.
  *
  * Texts of NetQuake, QuakeWorld and Quake II are of the game's own 256 characters, of
  * which two may look like UTF-8: there byte b from 0x80 on is U+E000 + b, as DarkPlaces
  * and FTE have it, and each byte below is the character of that number. So every byte
  * comes back.
+ *
+ * The caller writes the commas and brackets; no function here checks that they match. An
+ * error of the file is kept until jsonl_flush(), so calls between need no check.
  */
 #ifndef JSONL_H
 #define JSONL_H
@@ -33,6 +35,7 @@ struct jsonl {
 	char buffer[JSONL_BUFFER];
 };
 
+/* Begin to write to @out, which stays the caller's. */
 void jsonl_init(struct jsonl *json, FILE *out);
 /* Everything to the file; -EIO if anything was lost. */
 int jsonl_flush(struct jsonl *json);
@@ -71,13 +74,23 @@ static inline void jsonl_text(struct jsonl *json, const char *literal)
 {
 	jsonl_part(json, literal, strlen(literal));
 }
+/* Write @n bytes as a JSON string with its quotes, by the rules above. */
 void jsonl_string(struct jsonl *json, const void *bytes, size_t n);
 /* An address of @n bytes, 4 or 16, without quotes: as inet_ntop(3) writes it. */
 void jsonl_host(struct jsonl *json, const uint8_t *bytes, size_t n);
 /* The game's characters as the ASCII that they look like: bold, gold digits, brackets. */
 void jsonl_looks(struct jsonl *json, const void *bytes, size_t n);
-/* Has it characters that look like others? Byte 0x80 and above, 0x10 to 0x1f. */
+/*
+ * Return true if @bytes has characters that look like others: byte 0x80 and above, 0x10
+ * to 0x1f.
+ */
 bool jsonl_has_looks(const void *bytes, size_t n);
+
+/*
+ * Each of these writes one value: a number in digits; a float as the shortest text that
+ * gives the same 32-bit float again, or null if it is not finite; bytes as a string of
+ * hex digits.
+ */
 void jsonl_uint(struct jsonl *json, uint64_t value);
 void jsonl_int(struct jsonl *json, int64_t value);
 void jsonl_float(struct jsonl *json, double value);
@@ -90,7 +103,10 @@ extern const struct json_key record_keys[];
 /* One line, fixed part first, then the tape. */
 void jsonl_record(struct jsonl *json, const struct record *r);
 
-/* The same without the closing brace and the line's end, for who has more to say. */
+/*
+ * The same without the closing brace and the line's end, for a caller that adds more
+ * keys.
+ */
 void jsonl_record_open(struct jsonl *json, const struct record *r);
 
 /* The tape alone: ,"key":value,... without braces; for other renderers. */

@@ -33,6 +33,7 @@ struct keylog {
  * @message (of @size bytes) says where and quotes it. *ret is empty then.
  */
 int keylog_read(FILE *file, struct keylog *ret, char *message, size_t size);
+/* Free the entries, and leave @keylog empty. */
 void keylog_free(struct keylog *keylog);
 
 /* The last secret of @label with this client random, or NULL. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * link_events.h - to be woken when the kernel's interfaces, or what is attached to their
- * traffic control, change.
+ * link_events.h - wakes the daemon when the kernel's interfaces, or what is attached to
+ * their traffic control, change.
  *
- * Which one changed, and how, is not read: who is woken looks at all that matters to him.
- * So nothing is lost when the kernel has had no room for an event, and there is no
- * message to parse.
+ * Which one changed, and how, is not read: the daemon looks at every interface that
+ * matters to it. So nothing is lost when the kernel had no room for an event, and there
+ * is no message to parse.
  */
 #ifndef LINK_EVENTS_H
 #define LINK_EVENTS_H

@@ -21,11 +21,18 @@ struct listen_at {
 const char *listen_parse(const char *text, struct listen_at *ret);
 
 #define LISTEN_TEXT 64
+/* Write @at as listen_parse() reads it: "off", "127.0.0.1:9127" or "[::1]:9127". */
 void listen_format(const struct listen_at *at, char ret[LISTEN_TEXT]);
 
+/* Return true if only this machine can connect: a loopback address, or off. */
 bool listen_loopback(const struct listen_at *at);
-/* Do both mean the same socket? */
+/* Return true if both mean the same socket. */
 bool listen_equal(const struct listen_at *a, const struct listen_at *b);
+
+/*
+ * Fill @ret and *@ret_length for bind(2): AF_INET for IPv4, else AF_INET6. @at must not
+ * be off.
+ */
 void listen_sockaddr(const struct listen_at *at, struct sockaddr_storage *ret,
 		     socklen_t *ret_length);
 

@@ -11,17 +11,23 @@
 
 #include <stdbool.h>
 
+/* Log a line of progress, which is shown only after log_verbose(). */
 void log_info(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Log a warning: the program goes on, and something is lost or doubtful. */
 void log_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Log an error: what was asked for has failed. */
 void log_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* What is wrong, or at @warning doubtful, on @line of @path; 0: no line. @message is
- * printable. */
+/*
+ * Log what is wrong (@warning: doubtful) on @line of @path; line 0: no line. @message is
+ * printable.
+ */
 void log_at(const char *path, int line, bool warning, const char *message);
 
 /*
- * What is quoted is others': names of files, arguments. What a terminal would obey in it,
- * or turn the text around by, becomes a question mark. Every message here is made so.
+ * Replace in @text what a terminal obeys, or what turns the direction of text, by
+ * question marks. Messages quote names and arguments that others chose; every message of
+ * this file goes through it.
  */
 void log_make_plain(char *text);
 

@@ -12,8 +12,13 @@
 
 #define LOOP_MAX 16
 
-/* Call @ready whenever @fd is readable. False: no room. */
+/*
+ * Call @ready with @context whenever @fd is readable, until loop_remove(). False: no
+ * room.
+ */
 bool loop_add(int fd, void (*ready)(void *context), void *context);
+
+/* Stop watching @fd; also from within a callback. Call it before closing @fd. */
 void loop_remove(int fd);
 
 /*
@@ -26,6 +31,7 @@ bool loop_once(int ms, void (*tick)(void *context), void *context);
 
 /* Run until loop_stop(). 0, or -errno if waiting failed. */
 int loop_run(void);
+/* Make loop_run() return 0 after the callback that runs now. Not for signal handlers. */
 void loop_stop(void);
 
 #endif /* LOOP_H */

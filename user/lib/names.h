@@ -11,17 +11,26 @@
 
 #include "abi.h"
 
+/*
+ * Each of these returns the name of an enumerator, a constant string; "?" if it is out of
+ * range.
+ */
 const char *family_name(enum wire_family family);
 const char *class_name(enum wire_class class);
 const char *kind_name(enum wire_kind kind);
 const char *reason_name(enum reason reason);
 const char *verdict_name(enum verdict verdict);
 const char *other_name(enum other other);
+
+/*
+ * Return what the programs do with a frame of this kind that is for no service. Out of
+ * range: drop.
+ */
 enum verdict other_verdict(enum other other);
 
 /*
- * What operators call their servers, in place of what these speak; in any case of
- * letters. quakeshield.conf(5) lists them.
+ * Other names by which the configuration accepts a protocol: those of engines and games.
+ * Case does not matter. quakeshield.conf(5) lists them.
  */
 /* clang-format off */
 #define FAMILY_ALIASES(X)						\
@@ -52,12 +61,21 @@ enum verdict other_verdict(enum other other);
 	X(QUAKE_ENHANCED, "kex")
 /* clang-format on */
 
-/* "quake3", or "quake2 or quake3": the names of a mask of 1 << enum wire_family. */
+/* Bytes for the names of all families, with the NUL. */
 #define FAMILIES_TEXT 96
+
+/*
+ * Write the names of @mask, a mask of 1 << enum wire_family: "quake3", or "quake2 or
+ * quake3".
+ */
 void families_format(__u32 mask, char ret[FAMILIES_TEXT]);
 
-/* False: @name is none of them; *@ret is untouched. */
+/*
+ * Find the family called @name, or by one of FAMILY_ALIASES. False: there is none, and
+ * *@ret is untouched.
+ */
 bool family_parse(const char *name, enum wire_family *ret);
+/* The same for a class of requests, by its name alone and in this case of letters. */
 bool class_parse(const char *name, enum wire_class *ret);
 
 #endif /* NAMES_H */

@@ -12,12 +12,14 @@
 /* The client history: known-clients.txt since. */
 #define OLD_CLIENTS_FILE "known.txt"
 
+/* Bytes for a hint of old_key(), with the NUL. */
+#define OLD_HINT 128
+
 /*
  * Say in @ret what has become of the key @old in the section @section of a configuration:
  * "'on_exit' was renamed: write 'on-exit'". Return false if @old never was a key there.
  * @section is the section's name without its title, "root" outside of all sections.
  */
-#define OLD_HINT 128
 bool old_key(const char *section, const char *old, char ret[OLD_HINT]);
 
 /* Return what to write in place of the option --@old, without the dashes, or NULL if it

@@ -48,8 +48,13 @@ struct ometric {
  */
 const char *ometric_check(const struct ometric *families, size_t n);
 
-/* The name of a type, and what follows a family's name in the names of its samples. */
+/* Return the name of @type as a heading has it. */
 const char *ometric_type_name(enum ometric_type type);
+
+/*
+ * Return what follows a family's name in the names of its samples, "_total" for a
+ * counter; "" if nothing does.
+ */
 const char *ometric_ending(enum ometric_type type);
 
 /* The family's heading. */
@@ -58,6 +63,11 @@ void ometric_begin(FILE *out, const struct ometric *family, enum ometric_format 
 /* One sample; @values: as many as the family has labels, in their order. */
 void ometric_uint(FILE *out, const struct ometric *family, const char *const *values,
 		  __u64 value);
+
+/*
+ * The same with a number that need not be whole; infinities and NaN as the format spells
+ * them.
+ */
 void ometric_real(FILE *out, const struct ometric *family, const char *const *values,
 		  double value);
 

@@ -105,7 +105,10 @@ static inline float reader_f32(struct reader *rd)
 	return bits.f;
 }
 
-/* Up to a NUL, which is stepped over but not counted. Without one: failed. */
+/*
+ * Return the bytes up to a NUL, which is stepped over but not counted. Without a NUL:
+ * failed.
+ */
 static inline struct span reader_string(struct reader *rd)
 {
 	struct span s = { rd->pos, 0 };

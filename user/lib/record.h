@@ -4,16 +4,16 @@
  *
  * A record has a fixed part, always filled, and a tape of typed fields in the order in
  * which the decoder met them. Decoders only append; renderers (jsonl.c, record_text.c)
- * only read. The tape lives in memory got once by record_tape_create(): nothing is
+ * only read. The tape lives in memory allocated once by record_tape_create(): nothing is
  * allocated per datagram. Without a tape (--summary) each record_* call below is one test
- * of r->tape, so a decoder need not ask whether anybody listens.
+ * of r->tape, so a decoder calls them whether or not the fields are wanted.
  *
- * Keys, kinds, dialects and reasons are string literals or otherwise outlive the
- * record; the tape keeps their pointers. Values are copied. Inside an array the key is
- * NULL. Objects and arrays may nest RECORD_DEPTH_MAX deep.
+ * Keys, kinds, dialects and reasons are string literals or otherwise outlive the record;
+ * the tape keeps their pointers. Values are copied. Inside an array the key is NULL.
+ * Objects and arrays may nest RECORD_DEPTH_MAX deep.
  *
  * A field that finds the tape full is dropped and r->overflow is set: the renderer says
- * so in the output. What was dropped changes no status.
+ * so in the output. A dropped field changes no status.
  */
 #ifndef RECORD_H
 #define RECORD_H
@@ -97,9 +97,9 @@ static inline bool record_address_equal(const struct record_address *a,
 }
 
 /*
- * What a record says of a connection, for who keeps an account of it (the lagometer), so
- * that nobody has to look for keys. A decoder notes them whether or not the fields are
- * wanted. Times are microseconds of the server's clock.
+ * What a record says of a connection, for the lagometer, so that it need not look for
+ * keys. A decoder notes facts whether or not the fields are wanted. Times are
+ * microseconds of the server's clock.
  */
 enum fact {
 	FACT_SEQUENCE =
@@ -130,7 +130,7 @@ struct facts {
 };
 
 /*
- * A part of a file on its way to a client, for who puts files together (extract.h). The
+ * A part of a file on its way to a client, for extract.h, which puts files together. The
  * bytes are the datagram's, or the decoder's state, and last as long as the record.
  */
 enum piece_type {
@@ -176,7 +176,7 @@ struct record {
 	const struct record_plain *plains; /* application data that was decrypted */
 	unsigned int plains_n;
 	unsigned int end; /* 0 or 1: which of the two ends of its flow has sent it */
-	struct record_tape *tape; /* NULL: nobody wants the fields */
+	struct record_tape *tape; /* NULL: the fields are not wanted */
 	bool overflow;
 	unsigned int pieces_n;
 	bool secrets; /* passwords and the like go on the tape as they are */
@@ -187,8 +187,9 @@ struct record {
 };
 
 /*
- * Are the texts of @r the characters of the game's own set? They are UTF-8, where it is
- * valid, in Quake III and its kin, in Quake Enhanced, and where an engine has said so.
+ * Return true if the texts of @r are of the game's own 256 characters. In Quake III and
+ * its kin, in Quake Enhanced, and where an engine has said so, they are UTF-8 where that
+ * is valid.
  */
 static inline bool record_is_quake_text(const struct record *r)
 {
@@ -205,11 +206,14 @@ void record_piece(struct record *r, const struct record_piece *piece);
  */
 #define RECORD_MASK "***"
 
+/* Note the client's name as a fact, cut at FACTS_TEXT bytes. */
 void facts_name(struct facts *f, const void *bytes, size_t n);
+/* Note the map's name as a fact, cut at FACTS_TEXT bytes. */
 void facts_map(struct facts *f, const void *bytes, size_t n);
 
-/* One tape for the life of the program; -ENOMEM. */
+/* Allocate a tape of @items fields and @bytes bytes of values. 0 or -ENOMEM. */
 int record_tape_create(struct record_tape *tape, size_t items, size_t bytes);
+/* Free the tape's memory, and leave it empty. */
 void record_tape_free(struct record_tape *tape);
 
 /*
@@ -247,14 +251,27 @@ static inline void record_opaque(struct record *r, const char *reason)
 	record_judge(r, RECORD_OPAQUE, reason);
 }
 
-/* record.c: the slow half of the calls below; r->tape is not NULL. */
+/*
+ * record.c: the slow half of the calls below. Each appends one field, object or array to
+ * r->tape, which must not be NULL; one for which the tape has no room sets r->overflow
+ * and is dropped.
+ */
 void record_put(struct record *r, const char *key, enum record_type type, uint64_t raw);
+/* Append @n bytes, which are copied, as a string or hex. */
 void record_put_bytes(struct record *r, const char *key, enum record_type type,
 		      const void *bytes, size_t n);
+
+/*
+ * Append a string whose key is from the wire too, copied. The value of a key that names a
+ * password is RECORD_MASK, unless r->secrets.
+ */
 void record_put_pair(struct record *r, const void *key, size_t key_n, const void *bytes,
 		     size_t n);
+/* Close the innermost object or array. Without one it does nothing. */
 void record_put_close(struct record *r);
+/* Open an array whose key is the first @key_n characters of @key; 0: all. */
 void record_put_array(struct record *r, const char *key, size_t key_n);
+/* Append a string that is RECORD_MASK, unless r->secrets or it is empty. */
 void record_put_secret(struct record *r, const char *key, const void *bytes, size_t n);
 
 #define RECORD_WANTED(r) __builtin_expect((r)->tape != NULL, 0)

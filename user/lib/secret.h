@@ -32,8 +32,8 @@ struct secret_key {
 int secret_key_parse(const char *text, struct secret_key *ret);
 
 /*
- * Reads a key in hex from a file that is root's and that nobody else may read. 0 or
- * -errno; then @message (of @size bytes) says why and never quotes what is inside.
+ * Read a key in hex from a file that belongs to root and that no other user may read. 0
+ * or -errno; then @message (of @size bytes) says why and never quotes the content.
  */
 int secret_key_read(const char *path, struct secret_key *ret, char *message, size_t size);
 

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * sink.h - where lines and blocks go: a file, a FIFO, or all who connect to a socket.
+ * sink.h - where lines and blocks go: a file, a FIFO, or all processes that connect to a
+ * socket.
  *
  *	/path		a file; appended to, opened anew by sink_reopen()
  *	|/path		a FIFO, made if it is not there; its reader may come and go
  *	unix:/path	a Unix stream socket; each of up to SINK_READERS gets everything
  *
- * Nothing here ever waits. A reader has SINK_BUFFER bytes of patience; what does not fit
- * is dropped as a whole and counted, so that what a reader gets are whole pieces.
+ * No function here waits. For each reader SINK_BUFFER bytes are kept; a piece that does
+ * not fit is dropped as a whole and counted, so a reader receives whole pieces only.
+ * Called from the daemon's one thread.
  */
 #ifndef SINK_H
 #define SINK_H
@@ -25,8 +27,8 @@ struct sink;
 struct sink_stats {
 	uint64_t pieces; /* put */
 	uint64_t bytes; /* taken by the kernel, of all readers together */
-	uint64_t dropped; /* pieces that a reader was too slow for, or left behind */
-	uint64_t unheard; /* pieces while nobody was there */
+	uint64_t dropped; /* pieces that a reader was too slow for, or left unread */
+	uint64_t unheard; /* pieces while there was no reader */
 	unsigned int readers;
 };
 
@@ -35,24 +37,38 @@ struct sink_stats {
  * copied. 0 or -errno after a message.
  */
 int sink_open(const char *target, const void *preamble, size_t n, struct sink **ret);
+
+/*
+ * Write what waits as far as it goes without waiting, close all readers, and free @sink,
+ * which may be NULL. Removes its own socket, unless another process has replaced it.
+ */
 void sink_close(struct sink *sink);
 
-/* All of the piece, or nothing of it, for each reader. */
+/* Put one piece of @n bytes: all of it, or nothing of it, for each reader. */
 void sink_put(struct sink *sink, const void *bytes, size_t n);
 
 /*
- * Take up new readers, give those who are there what waits for them. Also to be called
- * when sink_fd() is readable, and now and then: whether a FIFO has got a reader, only
- * trying tells.
+ * Accept new readers, and write what waits for the present ones. To be called also when
+ * sink_fd() is readable, and now and then: whether a FIFO has a reader, only trying
+ * tells.
  */
 void sink_pump(struct sink *sink);
+
+/*
+ * Return true if something waits for a reader: then sink_pump() is due every
+ * SINK_PUMP_MS.
+ */
 bool sink_waits(const struct sink *sink);
-/* Readable when somebody came to a socket, or left it or a FIFO; -1: of a file. */
+/*
+ * Return a descriptor that is readable when a reader has connected to a socket, or left
+ * it or a FIFO; -1 for a file.
+ */
 int sink_fd(const struct sink *sink);
 
 /* A file has been moved away: write what waits and go on in a new one. */
 void sink_reopen(struct sink *sink);
 
+/* Copy the counts since sink_open(). */
 void sink_stats(const struct sink *sink, struct sink_stats *ret);
 
 #endif /* SINK_H */

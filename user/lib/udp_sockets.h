@@ -15,7 +15,7 @@ struct udp_socket {
 	__u16 port;
 	__u32 user; /* uid + 1 */
 	bool ipv6; /* in the list of IPv6's: at any address it may take IPv4, too */
-	bool connected; /* it hears one peer alone */
+	bool connected; /* it receives from one peer alone */
 	__u64 inode;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * utf8.h - of text that others have written: what of it is UTF-8, and what a terminal
- * would obey.
+ * utf8.h - which parts of foreign text are UTF-8, and which of its characters a terminal
+ * obeys.
  */
 #ifndef UTF8_H
 #define UTF8_H
@@ -26,8 +26,9 @@ static inline size_t utf8_length(const uint8_t *b, size_t left)
 }
 
 /*
- * Of well-formed UTF-8: characters that a terminal obeys, or that turn the text around
- * them, so that what is read is not what is there. 0: none of them, else which.
+ * Return the character, if it is one that a terminal obeys or that turns the direction of
+ * text, so that the text reads as something else; 0 if it is not. @b: well-formed UTF-8
+ * of @n bytes.
  */
 static inline uint32_t utf8_control(const uint8_t *b, size_t n)
 {

@@ -29,6 +29,7 @@ bool zip_recognise(const uint8_t *bytes, size_t n);
  * beyond is damaged. Memory does not depend on the archive.
  */
 struct zip *zip_open(FILE *file);
+/* Close the archive, and free @zip, which may be NULL. The file stays open. */
 void zip_close(struct zip *zip);
 
 /*
