@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * cpu_budget.h - a budget of processor time, a second at a time.
+ * cpu_budget.h - limits the processor time that decoding samples takes, second by second.
  *
- * When three quarters of a second's budget are spent, loose samples are no longer
- * looked at; followed flows, which lose their thread when a datagram is left out, go
- * when all is spent. Pure: whoever asks brings both clocks.
+ * When three quarters of a second's budget are used up, loose samples are no longer
+ * decoded. Followed flows, which lose their context when a datagram is left out, stop
+ * when all of it is used up. Pure: the caller (samples.c) passes both clocks.
  */
 #ifndef CPU_BUDGET_H
 #define CPU_BUDGET_H

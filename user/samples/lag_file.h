@@ -32,17 +32,18 @@ static inline bool lag_file_is_stale(int64_t time_ns, int64_t now_ns)
 	       time_ns - now_ns > LAG_FILE_STALE_NS;
 }
 
-/* Where they are for the daemon of @pin_dir (NULL: the default one). */
+/* Write the file's path for the daemon of @pin_dir (NULL: the default one) to @ret. */
 void lag_file_path(const char *pin_dir, char ret[LAG_FILE_PATH_MAX]);
 
 extern const struct json_key lag_file_keys[], lag_file_player_keys[];
 
-/* As one object. @services: by slot. 0 or -errno. */
+/* Write the figures as one JSON object. @services: by slot. 0 or -errno. */
 int lag_file_print(FILE *out, int64_t now_ns, const struct samples_stats *stats,
 		   struct lagometer *lagometer, const struct service *services);
-/* To the file. */
+/* The same to the file, which is replaced as a whole. */
 int lag_file_write(const char *path, int64_t now_ns, const struct samples_stats *stats,
 		   struct lagometer *lagometer, const struct service *services);
+/* Remove the file; "" is no path, and nothing happens. */
 void lag_file_remove(const char *path);
 
 /* What is decoded of each of @services, by slot: objects by name. NULL: no memory. */
@@ -56,7 +57,9 @@ struct lag_file_row {
 	struct lag_player player; /* slot and dialect are not in the file */
 };
 
-/* A prefix, and its share of the samples of dropped datagrams, of all services. */
+/*
+ * A prefix, and its share (0 to 1) of the samples of dropped datagrams, of all services.
+ */
 struct lag_file_worst {
 	char service[NAME_MAX_LEN];
 	char prefix[64];

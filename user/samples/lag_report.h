@@ -16,8 +16,9 @@
 extern const struct json_key lag_report_keys[];
 
 /*
- * Everybody in @l. As JSON: one object a line, as in players.json, with "file" unless
- * @file is NULL. As text: both graphs of Quake III's lagometer, the newest at the right.
+ * Write all players of @l. As JSON: one object a line, as in players.json, with "file"
+ * unless @file is NULL. As text: both graphs of Quake III's lagometer, the newest at the
+ * right.
  */
 void lag_report(struct lagometer *l, struct jsonl *json, const char *file, bool as_json);
 

@@ -18,12 +18,15 @@ struct lag_second {
 	uint64_t drawn, extrapolated;
 };
 
-/*
- * One value of each figure that is known of each player who was heard within
- * LAG_SECONDS_HEARD_NS, to be called once a second. @past: as many as @l has places, 0 at
- * the beginning.
- */
+/* A player that was silent for longer is not counted. */
 #define LAG_SECONDS_HEARD_NS 2000000000LL
+
+/*
+ * Add one value of each known figure of each player that was heard within
+ * LAG_SECONDS_HEARD_NS to the histograms of @decoded. Call it once a second. @past: as
+ * many as @l has places, all zero at the beginning. A player's first second is not
+ * counted, because its beginning was not seen.
+ */
 void lag_seconds(struct lagometer *l, struct lag_second *past, struct decoded *decoded,
 		 int64_t now_ns);
 

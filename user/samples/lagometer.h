@@ -2,22 +2,24 @@
 /*
  * lagometer.h - how well each followed player is connected, from records alone.
  *
- * Seen from where the shield sits, beside the server:
+ * Called by the daemon for its samples (samples.c) and by `quakeshield decode
+ * --lagometer`. As seen from where the shield runs, next to the server:
  *
  *	c2s	losses, repeats and late ones show in the sequence numbers
- *	s2c	the client acknowledges what it has got; what it passes over, although it
- *		has spoken at the time when only this could have been its newest, is lost
+ *	s2c	the client acknowledges what it received; a message is lost if the
+ *		client passes over it, although it sent something while only that
+ *		message could have been its newest
  *	ping	from a message of the server to its first acknowledgement
  *
  *	frames	what the client drew at: the time of its move less that of the snapshot
  *		which it acknowledges; the upper graph of Quake III's own lagometer
  *
- * NetQuake's unreliable messages are not acknowledged by number, but each move gives back
- * the server's time that the newest of them told. Until one has, pings come from the
+ * NetQuake's unreliable messages are not acknowledged by number, but each move returns
+ * the server's time that the newest of them contained. Until one has, pings come from the
  * reliable ones.
  *
- * Pure: no clock but that of the records. Bounded: when all places are taken, first those
- * who only knocked give way, then whoever was silent for longest.
+ * Pure: no clock but that of the records. Bounded: when all places are taken, clients
+ * that never joined give way first, then the player that was silent for longest.
  */
 #ifndef LAGOMETER_H
 #define LAGOMETER_H
@@ -58,7 +60,7 @@ struct lag_direction {
 /*
  * What the client drew, where the protocol tells (Quake III): the time of its frame less
  * that of the newest snapshot it had. Below zero it had two to draw between; above, the
- * next was late or lost, and it went on by guess.
+ * next was late or lost, and the client extrapolated.
  */
 struct lag_frames {
 	uint64_t taken; /* the last LAG_SAMPLES are in the ring */
@@ -97,27 +99,32 @@ static inline double lag_extrapolation(const struct lag_frames *f)
 
 struct lagometer;
 
-/* Where the records were made: beside the client, s2c is counted by its sequences too. */
+/*
+ * Where the records were made: next to the client, s2c is counted by its sequences too.
+ */
 enum lag_side {
 	LAG_BESIDE_SERVER,
 	LAG_BESIDE_CLIENT,
 };
 
-/* NULL: no memory. */
+/* Return a lagometer for at most @players players, or NULL if there is no memory. */
 struct lagometer *lagometer_create(size_t players, enum lag_side side);
+/* Free the lagometer; @l may be NULL. */
 void lagometer_free(struct lagometer *l);
 
 /* A record, with its tape, of a followed flow of the service in @slot. */
 void lagometer_record(struct lagometer *l, uint32_t slot, const struct record *r);
 
-/* Datagrams went unseen: the next gap in anybody's sequences is no loss. */
+/* Datagrams went unseen: the next gap in any player's sequences is no loss. */
 void lagometer_blind(struct lagometer *l);
 
-/* Forget who has not been heard of for LAG_IDLE_NS. */
+/* Forget the players that were silent for LAG_IDLE_NS. To be called once a second. */
 void lagometer_sweep(struct lagometer *l, int64_t now_ns);
 
-/* Those who play, one after the other; NULL behind the last. *@at begins at 0. Who knows
- * a name that was not told may set it. */
+/*
+ * Return the players one after the other, NULL after the last. *@at begins at 0. The
+ * caller may set a name that is not known yet.
+ */
 struct lag_player *lagometer_next(struct lagometer *l, size_t *at);
 
 /* Of what should have come, in [0, 1]; 0 when nothing should. */

@@ -6,8 +6,9 @@
  *	ring buffer -> samples_decode -> { samples_write, lagometer, decoded } -> players
  *	file, metrics
  *
- * In the daemon's loop and its one thread, within a budget of processor time
- *(output.cpu-percent): what is over it is taken from the ring buffer unseen and counted.
+ * Runs in the daemon's loop and its one thread, within a limit of processor time
+ * (output.cpu-percent): samples over it are taken from the ring buffer without decoding,
+ * and counted.
  */
 #ifndef SAMPLES_H
 #define SAMPLES_H
@@ -45,8 +46,11 @@ struct samples_stats {
  */
 int samples_open(struct shield *shield, const struct config *config, const char *pin,
 		 struct samples_view **ret);
-/* The players file stays, for the names that the next one does not hear; it is not kept
- * up any more, and so tells of nobody else. */
+/*
+ * End reading, and free @live. The players file stays: the next daemon takes the names
+ * from it that it does not hear itself. It is not updated any more, so after
+ * LAG_FILE_STALE_NS it counts for nothing else.
+ */
 void samples_close(struct samples_view *live);
 
 /* @config is in force now: its budget and outputs. The old outputs stay if new ones fail.
@@ -56,13 +60,19 @@ int samples_reload(struct samples_view *live, const struct config *config);
 /* Files have been moved away (SIGUSR1). */
 void samples_rotate(struct samples_view *live);
 
-/* Called with what is known of each sampled datagram that was refused on its way in. */
+/* What samples_watch() calls. @r is valid during the call only. */
 typedef void samples_refused(void *context, __u32 slot, const struct record *r);
+
+/*
+ * Call @refused with @context for each sampled datagram that was dropped on its way in;
+ * it replaces the function before. Called by the daemon, for its incidents.
+ */
 void samples_watch(struct samples_view *live, samples_refused *refused, void *context);
 
 /* The last samples, to open a capture with: samples_ring.h. */
 struct samples_ring *samples_ring(struct samples_view *live);
 
+/* Fill in the counts since samples_open(), the programs' own included. */
 void samples_stats(const struct samples_view *live, struct samples_stats *ret);
 
 /* What is decoded of each service; good until samples_close(). */

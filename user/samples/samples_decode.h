@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * samples_decode.h - samples in, records out, through the decoders that captures go
- * through.
+ * samples_decode.h - turns samples into records, through the decoder that captures go
+ * through. Called by samples.c.
  *
  * Followed flows keep sessions, as a capture's do. A statistic sample is a loose
  * datagram: out-of-band words and control packets are decoded whole; game traffic, which
  * means nothing without what came before, is opaque. Family and direction are the
- * service's: nothing is guessed, nobody can make himself a server by what he sends.
+ * service's: nothing is guessed, so no client can make itself a server by what it sends.
  *
  * Bounded as the decoder is (DECODE_SESSIONS, SAMPLES_STATE_BYTES).
  */
@@ -18,8 +18,8 @@
 #include "lib/record.h"
 
 /*
- * Of all that deltas need, as far as it is touched: nine full servers of 64 places, at
- * 0.7 MB a game of Quake III, which is what a long one takes at most.
+ * Bytes of all sessions' state, as far as it is touched: nine full servers of 64 places,
+ * at 0.7 MB a game of Quake III, which is what a long one takes at most.
  */
 #define SAMPLES_STATE_BYTES ((size_t)400 << 20)
 
@@ -39,6 +39,7 @@ struct samples_decoder;
 /* @psk: of Quake Enhanced's flows, copied; NULL: none. NULL: no memory. */
 struct samples_decoder *samples_decoder_create(samples_sink *sink, void *context,
 					       const struct keys_psk *psk);
+/* Free the decoder without decoding what is pending. @d may be NULL. */
 void samples_decoder_free(struct samples_decoder *d);
 
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * samples_ring.h - the last SAMPLES_RING samples of all services, which open the capture
- * of an attack with what came before anybody knew that it was one.
+ * samples_ring.h - the last SAMPLES_RING samples of all services, with which the capture
+ * of an attack begins: they are from before the attack was recognised.
  *
  * A capture takes SAMPLES_CAPTURE_BYTES at most, the samples from before included, and
  * SAMPLES_CAPTURES run at a time, one a service.
@@ -20,6 +20,7 @@ struct samples_ring;
 
 /* NULL: not enough memory. */
 struct samples_ring *samples_ring_create(void);
+/* End all captures and free the ring, which may be NULL. */
 void samples_ring_free(struct samples_ring *ring);
 
 /* Remember a sample, and add it to the capture of its service if there is one. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * samples_write.h - records as JSON lines, samples as pcapng blocks, each into its sink.
+ * samples_write.h - records as JSON lines, samples as pcapng blocks, each into its sink
+ * (sink.h). Called by samples.c for each sample within the limit of processor time.
  */
 #ifndef SAMPLES_WRITE_H
 #define SAMPLES_WRITE_H
@@ -26,8 +27,10 @@ struct samples_writer_stats {
 
 /* 0 or -errno after a message. */
 int samples_writer_open(const struct samples_target *target, struct samples_writer **ret);
+/* Close the sinks, and free the writer, which may be NULL. */
 void samples_writer_close(struct samples_writer *w);
 
+/* Return true if there is a sink for records: without one they need no fields. */
 bool samples_writer_wants_records(const struct samples_writer *w);
 
 /* A record, as `decode --json` has it, and what the shield knew: docs/SAMPLES.md. */
@@ -47,13 +50,17 @@ void samples_write_frame(struct samples_writer *w, const struct sample *sample,
 size_t samples_block(uint8_t ret[PCAPNG_BLOCK_MAX], const struct sample *sample,
 		     const void *frame, int64_t time_ns, const struct service *service);
 
-/* As sink_pump(), sink_waits() and sink_fd(), the last of up to SAMPLES_WRITER_FDS. */
+/*
+ * Each of these is the function of sink.h for both sinks: sink_pump(), sink_waits(), and
+ * sink_fd() of sink @which, 0 or 1; -1 where there is none.
+ */
 #define SAMPLES_WRITER_FDS 2
 void samples_writer_pump(struct samples_writer *w);
 bool samples_writer_waits(const struct samples_writer *w);
 int samples_writer_fd(const struct samples_writer *w, unsigned int which);
 /* Go on in new files. */
 void samples_writer_rotate(struct samples_writer *w);
+/* Copy the counts of both sinks. */
 void samples_writer_stats(const struct samples_writer *w,
 			  struct samples_writer_stats *ret);
 
