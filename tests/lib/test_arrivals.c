@@ -205,6 +205,10 @@ static void links_are_read(void **state)
 	assert_int_equal(end->parent, 0); /* its other end is none below it */
 	assert_false(end->up); /* that is down */
 	assert_true(netlinks_over(rows, (size_t)count, bridge->index, end->index));
+	assert_int_equal(system("ip link set tb up"), 0);
+	count = netlinks_read(rows);
+	assert_true(named(rows, count, "ta")->up);
+	assert_true(named(rows, count, "tb")->up);
 	free(rows);
 }
 

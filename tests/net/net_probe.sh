@@ -55,6 +55,13 @@ probe()
 # finds STATUS INTERFACE CHECK RESULT [FIX]: of the last probe; the worst finding of CHECK.
 finds()
 {
+	found "$@" && return
+	echo "# status $status: $(jq -c '[.findings[] | select(.result != "ok")]' "$work/probe")" >&2
+	return 1
+}
+
+found()
+{
 	[ "$status" = "$1" ] && jq -e --arg interface "$2" --arg check "$3" --arg result "$4" \
 		--arg fix "${5-}" '.interface == $interface and
 		([.findings[] | select(.check == $check)] | sort_by(.result == "ok") | first |
@@ -74,7 +81,7 @@ well() # NAME CHECK
 		"$work/probe"
 }
 
-# fixed NAME CHECK: the command for CHECK, run, leaves no fault; a carrier takes up to a second.
+# fixed NAME CHECK: the command for CHECK, run, leaves no fault.
 fixed()
 {
 	local fix
@@ -94,6 +101,9 @@ test_chosen()
 		jq -e '.interface == null and .ok == false' "$work/probe"
 	net_check "no default route: 5" [ "$status" = 5 ]
 	host plain && route plain eth0
+	probe plain -i eth1
+	net_check "a link that came up a moment ago has a carrier" \
+		jq -e '.findings | map(.check) | index("link") == null' "$work/probe"
 	probe plain
 	net_check "default route: its interface" finds 0 eth0 interface ok
 	net_check "default route: chosen by it" jq -e '.chosen_by == "default-route"' "$work/probe"

@@ -11,7 +11,8 @@
 
 #include "lib/netlinks.h"
 
-#define DEPTH_MAX 8 /* interfaces above each other */
+#define DEPTH_MAX    8 /* interfaces above each other */
+#define IFF_LOWER_UP 0x10000u /* linux/if.h, which does not agree with net/if.h */
 
 /* Kinds whose frames are those of the interface below, but for a tag or an address. */
 static bool passes_frames(const char *kind)
@@ -30,6 +31,7 @@ static const char *kind_of(struct rtattr *info)
 	return "";
 }
 
+/* A link is up if it has a carrier: IFF_RUNNING follows that by up to a second. */
 static void row_read(struct nlmsghdr *m, struct netlink_row *ret)
 {
 	const struct ifinfomsg *link = NLMSG_DATA(m);
@@ -42,7 +44,7 @@ static void row_read(struct nlmsghdr *m, struct netlink_row *ret)
 				     .loopback = link->ifi_flags & IFF_LOOPBACK,
 				     .enabled = link->ifi_flags & IFF_UP,
 				     .up = link->ifi_flags & IFF_UP &&
-					   link->ifi_flags & IFF_RUNNING };
+					   link->ifi_flags & IFF_LOWER_UP };
 	for (struct rtattr *a = IFLA_RTA(link); RTA_OK(a, left); a = RTA_NEXT(a, left)) {
 		if (a->rta_type == IFLA_IFNAME)
 			strncpy(ret->name, RTA_DATA(a), IF_NAMESIZE - 1);
