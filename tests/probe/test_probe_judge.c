@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * test_probe_judge.c - the findings of `probe`: one good machine has none, and each row
- * is a fault that a machine may have.
+ * test_probe_judge.c - the findings of `probe` about the machine and the card: one good
+ * machine has none, and each row is a fault that a machine may have.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -11,97 +11,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include <linux/ethtool.h>
-#include <net/if_arp.h>
-
-#include "probe/probe.h"
-
-#define COUNT(a) (sizeof(a) / sizeof(*(a)))
-
-enum {
-	LO = 1,
-	ETH0,
-	ETH1,
-	BR0,
-	BOND0,
-	VLAN,
-	VETH,
-	WG0,
-	DUMMY,
-	TAP
-};
-
-/* A host with all sorts of interfaces; eth0 leads to the internet. */
-static const struct netlink_row usual_rows[] = {
-	{ .index = LO, .name = "lo", .loopback = true, .type = ARPHRD_LOOPBACK },
-	{ .index = ETH0, .name = "eth0", .type = ARPHRD_ETHER },
-	{ .index = ETH1, .name = "eth1", .type = ARPHRD_ETHER },
-	{ .index = BR0, .name = "br0", .type = ARPHRD_ETHER, .kind = "bridge" },
-	{ .index = BOND0, .name = "bond0", .type = ARPHRD_ETHER, .kind = "bond" },
-	{ .index = VLAN,
-	  .name = "eth0.5",
-	  .type = ARPHRD_ETHER,
-	  .kind = "vlan",
-	  .parent = ETH0 },
-	{ .index = VETH, .name = "veth1", .type = ARPHRD_ETHER, .kind = "veth" },
-	{ .index = WG0, .name = "wg0", .type = ARPHRD_NONE, .kind = "wireguard" },
-	{ .index = DUMMY, .name = "dummy0", .type = ARPHRD_ETHER, .kind = "dummy" },
-	{ .index = TAP, .name = "tap0", .type = ARPHRD_ETHER, .kind = "tun" },
-};
-
-static struct netlink_row rows[COUNT(usual_rows)];
-
-static struct netlink_row *row(int index)
-{
-	return &rows[index - 1];
-}
-
-static struct probe_facts good(void)
-{
-	struct probe_facts f = {
-		.kernel = "6.1.0-42-amd64",
-		.major = 6,
-		.minor = 1,
-		.options = { 1, 1, 1, 0 },
-		.btf = 1,
-		.jit = 1,
-		.capable = { true, true, true },
-		.bpffs = true,
-		.bpffs_mode = 0700,
-		.life = PINS_MACHINE,
-		.processors = 4,
-		.conntrack = 10,
-		.conntrack_most = 1000,
-		.rows = rows,
-		.row_count = COUNT(rows),
-		.routes = { ETH0, 0 },
-		.interface = "eth0",
-		.index = ETH0,
-		.driver = "ixgbe",
-		.native = 1,
-		.mtu = 1500,
-		.page = 4096,
-		.queues = { 4, 8 },
-		.ring = { 1024, 4096 },
-		.combined = true,
-		.hash = { RXH_IP_SRC | RXH_IP_DST | RXH_L4_B_0_1 | RXH_L4_B_2_3,
-			  RXH_IP_SRC | RXH_IP_DST | RXH_L4_B_0_1 | RXH_L4_B_2_3 },
-	};
-
-	memcpy(rows, usual_rows, sizeof(rows));
-	for (size_t i = 0; i < COUNT(rows); i++)
-		rows[i].up = rows[i].enabled = true;
-	return f;
-}
-
-static void at(struct probe_facts *f, int index)
-{
-	f->index = index;
-	f->given = true;
-	strcpy(f->interface, row(index)->name);
-}
-
-/* --- the faults ------------------------------------------------------------------- */
+#include "probe/probe_host.h"
 
 static void none(struct probe_facts *f)
 {
@@ -199,133 +109,6 @@ static void many_connections(struct probe_facts *f)
 {
 	f->conntrack = 750;
 }
-
-static void no_route(struct probe_facts *f)
-{
-	f->routes[0] = f->index = 0;
-	*f->interface = 0;
-}
-
-static void misspelt(struct probe_facts *f)
-{
-	f->index = 0;
-	f->given = true;
-	strcpy(f->interface, "eht0");
-}
-
-static void loopback(struct probe_facts *f)
-{
-	at(f, LO);
-}
-
-static void tunnel(struct probe_facts *f)
-{
-	at(f, WG0);
-	f->attach = -EOPNOTSUPP;
-}
-
-static void dummy(struct probe_facts *f)
-{
-	at(f, DUMMY);
-}
-
-static void vlan(struct probe_facts *f)
-{
-	at(f, VLAN);
-}
-
-static void elsewhere(struct probe_facts *f)
-{
-	at(f, ETH1);
-}
-
-static void elsewhere_ipv6(struct probe_facts *f)
-{
-	at(f, ETH1);
-	f->routes[1] = ETH1;
-}
-
-/* docker0: its only port is a container's. */
-static void containers(struct probe_facts *f)
-{
-	row(VETH)->master = BR0;
-	at(f, BR0);
-}
-
-static void of_container(struct probe_facts *f)
-{
-	row(VETH)->master = row(TAP)->master = BR0;
-	at(f, VETH);
-}
-
-static void bridged(struct probe_facts *f)
-{
-	row(VETH)->master = row(ETH0)->master = BR0;
-	f->routes[0] = BR0;
-	at(f, BR0);
-}
-
-static void port(struct probe_facts *f)
-{
-	bridged(f);
-	at(f, ETH0);
-}
-
-/* In a container that has a bridge of its own. */
-static void only_veth(struct probe_facts *f)
-{
-	row(VETH)->master = BR0;
-	f->routes[0] = BR0;
-	at(f, VETH);
-}
-
-/* A virtual machine routes for this host: which port is its own cannot be told. */
-static void inner_ports(struct probe_facts *f)
-{
-	row(VETH)->master = row(TAP)->master = BR0;
-	f->routes[0] = BR0;
-	at(f, BR0);
-}
-
-static void two_ports(struct probe_facts *f)
-{
-	bridged(f);
-	row(ETH1)->master = BR0;
-}
-
-static void bonded(struct probe_facts *f)
-{
-	row(ETH0)->master = row(ETH1)->master = BOND0;
-	f->routes[0] = BOND0;
-	at(f, BOND0);
-}
-
-static void slave(struct probe_facts *f)
-{
-	bonded(f);
-	at(f, ETH1);
-}
-
-/* In a lab, and in a container with two interfaces. */
-static void veth_slave(struct probe_facts *f)
-{
-	row(VETH)->master = row(TAP)->master = BOND0;
-	f->routes[0] = BOND0;
-	at(f, VETH);
-}
-
-static void down(struct probe_facts *f)
-{
-	(void)f;
-	row(ETH0)->up = row(ETH0)->enabled = false;
-}
-
-static void unplugged(struct probe_facts *f)
-{
-	(void)f;
-	row(ETH0)->up = false;
-}
-
 static void taken(struct probe_facts *f)
 {
 	f->attach = -EBUSY;
@@ -460,14 +243,7 @@ static void untagged(struct probe_facts *f)
 	tagged(f);
 	f->untagged = 1;
 }
-
-static const struct {
-	const char *name;
-	void (*make)(struct probe_facts *f);
-	const char *check; /* the finding that is looked at */
-	enum probe_result result;
-	const char *fix; /* "": none */
-} faults[] = {
+static const struct fault faults[] = {
 	{ "old kernel", old_kernel, "kernel", PROBE_FAIL,
 	  "apt install linux-image-amd64" },
 	{ "7.0", newer_kernel, "kernel", PROBE_OK, "" },
@@ -495,34 +271,6 @@ static const struct {
 	{ "NAT", translated, "nat", PROBE_WARN, "nft list ruleset | grep dnat" },
 	{ "connections", many_connections, "conntrack", PROBE_WARN,
 	  "sysctl -w net.netfilter.nf_conntrack_max=4000" },
-	{ "no default route", no_route, "interface", PROBE_FAIL,
-	  "quakeshield probe -i IFACE" },
-	{ "misspelt", misspelt, "interface", PROBE_FAIL, "quakeshield probe -i eth0" },
-	{ "lo", loopback, "interface", PROBE_FAIL, "quakeshield probe -i eth0" },
-	{ "tunnel", tunnel, "interface", PROBE_FAIL, "quakeshield probe -i eth0" },
-	{ "dummy", dummy, "interface", PROBE_FAIL, "quakeshield probe -i eth0" },
-	{ "VLAN", vlan, "interface", PROBE_WARN, "quakeshield run -i eth0" },
-	{ "another one", elsewhere, "interface", PROBE_WARN,
-	  "quakeshield probe -i eth0" },
-	{ "IPv6 only", elsewhere_ipv6, "interface", PROBE_OK, "" },
-	{ "IPv6 elsewhere", elsewhere_ipv6, "routes", PROBE_WARN,
-	  "quakeshield run -i eth0 -i eth1" },
-	{ "docker0", containers, "interface", PROBE_FAIL, "quakeshield probe -i eth0" },
-	{ "container's veth", of_container, "interface", PROBE_FAIL,
-	  "quakeshield probe -i eth0" },
-	{ "bridge", bridged, "interface", PROBE_WARN, "quakeshield run -i eth0" },
-	{ "port", port, "interface", PROBE_OK, "" },
-	{ "only port", only_veth, "interface", PROBE_OK, "" },
-	{ "inner ports", inner_ports, "interface", PROBE_OK, "" },
-	{ "bridge of two", two_ports, "interface", PROBE_WARN,
-	  "quakeshield run -i eth0 -i eth1" },
-	{ "bond", bonded, "interface", PROBE_OK, "" },
-	{ "slave", slave, "interface", PROBE_WARN, "quakeshield run -i eth0 -i eth1" },
-	{ "veth as a slave", veth_slave, "interface", PROBE_WARN,
-	  "quakeshield run -i veth1 -i tap0" },
-	{ "down", down, "link", PROBE_FAIL, "ip link set eth0 up" },
-	{ "no carrier", unplugged, "link", PROBE_FAIL,
-	  "ip link show eth0 # and look at its cable" },
 	{ "taken", taken, "program", PROBE_FAIL,
 	  "ip link set dev eth0 xdp off # its own tool first" },
 	{ "ours", ours, "program", PROBE_OK, "" },
@@ -553,27 +301,6 @@ static const struct {
 	{ "tags off", untagged, "vlan", PROBE_WARN, "ethtool -K eth0 rxvlan off" },
 };
 
-/* The worst finding of @check; NULL: there is none. */
-static const struct probe_finding *found(const struct probe_findings *all,
-					 const char *check)
-{
-	const struct probe_finding *worst = NULL;
-
-	for (size_t i = 0; i < all->count; i++)
-		if (!strcmp(all->rows[i].check, check) &&
-		    (!worst || all->rows[i].result > worst->result))
-			worst = &all->rows[i];
-	return worst;
-}
-
-static void judged(void (*make)(struct probe_facts *f), struct probe_findings *ret)
-{
-	struct probe_facts f = good();
-
-	make(&f);
-	probe_judge(&f, ret);
-}
-
 static void good_machine_has_no_fault(void **state)
 {
 	struct probe_findings all;
@@ -589,54 +316,25 @@ static void good_machine_has_no_fault(void **state)
 static void fault_is_named_with_its_command(void **state)
 {
 	(void)state;
-	for (size_t i = 0; i < COUNT(faults); i++) {
-		const struct probe_finding *f;
-		struct probe_findings all;
-
-		judged(faults[i].make, &all);
-		f = found(&all, faults[i].check);
-		if (!f)
-			fail_msg("%s: no finding of %s", faults[i].name, faults[i].check);
-		if (f->result != faults[i].result || strcmp(f->fix, faults[i].fix) != 0)
-			fail_msg("%s: %s, %s, `%s`", faults[i].name,
-				 probe_result_name(f->result), f->text, f->fix);
-	}
+	faults_are_named(faults, COUNT(faults));
 }
 
-/* One fault is one finding: the others stay as they were. */
-static void fault_of_card_changes_nothing_else(void **state)
+static void fault_changes_nothing_else(void **state)
 {
 	static void (*const alone[])(struct probe_facts * f) = {
-		old_kernel, no_jit, no_rights, open_bpffs, translated, many_connections,
-		down,	    taken,  generic,   jumbo,	   one_queue,  by_address,
-		short_ring, lro,    untagged,  elsewhere,
+		old_kernel,	  no_jit,     no_rights, open_bpffs, translated,
+		many_connections, taken,      generic,	 jumbo,	     one_queue,
+		by_address,	  short_ring, lro,	 untagged,
 	};
-	struct probe_findings all;
 
 	(void)state;
-	for (size_t i = 0; i < COUNT(alone); i++) {
-		size_t bad = 0;
-
-		judged(alone[i], &all);
-		for (size_t j = 0; j < all.count; j++)
-			bad += all.rows[j].result != PROBE_OK;
-		if (bad != 1)
-			fail_msg("row %zu has %zu faults", i, bad);
-	}
+	faults_come_alone(alone, COUNT(alone));
 }
 
 static void command_comes_with_every_fault_alone(void **state)
 {
-	struct probe_findings all;
-
 	(void)state;
-	for (size_t i = 0; i < COUNT(faults); i++) {
-		judged(faults[i].make, &all);
-		for (size_t j = 0; j < all.count; j++)
-			if ((all.rows[j].result == PROBE_OK) != !*all.rows[j].fix)
-				fail_msg("%s: %s: `%s`", faults[i].name, all.rows[j].text,
-					 all.rows[j].fix);
-	}
+	faults_have_commands(faults, COUNT(faults));
 }
 
 /* An unknown fact is no fault, and is not called well. */
@@ -691,7 +389,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(good_machine_has_no_fault),
 		cmocka_unit_test(fault_is_named_with_its_command),
-		cmocka_unit_test(fault_of_card_changes_nothing_else),
+		cmocka_unit_test(fault_changes_nothing_else),
 		cmocka_unit_test(command_comes_with_every_fault_alone),
 		cmocka_unit_test(unknown_gives_no_finding),
 		cmocka_unit_test(missing_rights_are_named),
