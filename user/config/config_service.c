@@ -35,7 +35,7 @@ static const struct choice caches[] = {
 	{ NULL, 0 },
 };
 
-/* The sections whose keys hold for a service, the strongest last; NULL: there is none. */
+/* The sections with keys for one service, the strongest last; NULL: there is none. */
 struct layers {
 	cfg_t *defaults, *template, *own;
 };
