@@ -256,7 +256,7 @@ static inline void assert_live(void)
 	SAME(cache.entries);
 	SAME(cache);
 	SAME(players);
-	SAME(listed);
+	SAME(acl_prefilter);
 	SAME(moved);
 	assert_memory_equal(&was->generation, &shield.shared->generation, 4096);
 	assert_int_equal(memcmp(was, shield.shared, sizeof(*was)), 0);
