@@ -129,7 +129,7 @@ __noinline int allowed_take(__u64 net, __u32 ipv6, __u32 slot, __u32 master)
 	if (!index_below(&cell, 1 << SOURCE_BITS) ||
 	    !index_below(&index, SERVICES_MAX << CLASS_BITS))
 		return false;
-	if (limit_spent(&all, l->globals[index], now))
+	if (limit_exceeded(&all, l->globals[index], now))
 		return false;
 	return limit_take(&one, &l->sources[cell], now) &&
 	       limit_take(&all, &l->globals[index], now);

@@ -8,7 +8,7 @@
 #ifndef CHALLENGE_SHARE_BPF_H
 #define CHALLENGE_SHARE_BPF_H
 
-#include "admit.bpf.h"
+#include "ratelimit.bpf.h"
 #include "server_challenge.bpf.h"
 #include "challenge.h"
 
@@ -60,8 +60,8 @@ static __always_inline bool share_exceeded(const struct live *l, __u32 slot,
 					   enum wire_kind kind,
 					   const struct counter_row *row, __u64 now)
 {
-	return limit_spent(share_of(l, slot, kind),
-			   row->challenge_due_ns[challenge_use(kind)], now);
+	return limit_exceeded(share_of(l, slot, kind),
+			      row->challenge_due_ns[challenge_use(kind)], now);
 }
 
 /* Take one challenge from the share. False: share_exceeded(), and nothing is taken. */

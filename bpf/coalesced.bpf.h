@@ -14,7 +14,7 @@
 
 #include <linux/pkt_cls.h>
 
-#include "admit.bpf.h"
+#include "ratelimit.bpf.h"
 
 SEC("tc")
 int shield_joined(struct __sk_buff *ctx)

@@ -12,7 +12,7 @@
 #include "conntrack_ingress.bpf.h"
 #include "connects.bpf.h"
 #include "sample.bpf.h"
-#include "seats.bpf.h"
+#include "connlimit.bpf.h"
 
 #define REACCEPT_NS 1000000000ull
 #define SVC_TIME    7
@@ -284,7 +284,7 @@ static __always_inline bool player_confirm(struct __sk_buff *ctx, struct live *l
 
 	if (kind == KIND_NQ_UNRELIABLE)
 		*ret_clock = clock_note(&id, player, p);
-	seats_note(&id, player, spoke_ns, now);
+	connlimit_note(&id, player, spoke_ns, now);
 	player->sent_ns = now;
 	player_note(&id, player, now);
 	*ret_followed = player->flags & PLAYER_FOLLOWED;

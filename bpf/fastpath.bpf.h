@@ -171,7 +171,7 @@ static __always_inline bool refuse(struct xdp_md *ctx, const struct live *l,
 			return false;
 		class = CLASS_UNKNOWN;
 	}
-	reason = budget_spent(l, f->slot, f->service, class, plain, now);
+	reason = limits_exceeded(l, f->slot, f->service, class, plain, now);
 	if (unlikely(reason == REASON_COUNT))
 		return false;
 	/* Without a look at the table of them, of which these are all that can be. */
@@ -234,8 +234,8 @@ static __always_inline bool not_challenged(struct xdp_md *ctx, struct live *l,
 	*ret_judgement = 0;
 	if (!joins && kind != KIND_GETINFO && kind != KIND_GETSTATUS)
 		return false;
-	reason = budget_spent(l, f->slot, f->service,
-			      joins ? CLASS_CHALLENGE : CLASS_QUERY, plain, now);
+	reason = limits_exceeded(l, f->slot, f->service,
+				 joins ? CLASS_CHALLENGE : CLASS_QUERY, plain, now);
 	if (reason == REASON_COUNT)
 		return false;
 	if (joins && reason == REASON_SERVICE_LIMIT)

@@ -67,7 +67,7 @@ static __always_inline bool join_over_limit(struct live *l, const struct service
 	__u64 global = l->globals[budget_index(slot, class)];
 	struct limit one = b->source;
 
-	if (limit_spent(&b->global, global, now)) {
+	if (limit_exceeded(&b->global, global, now)) {
 		validation_require(l, slot, now);
 		return true;
 	}
@@ -77,7 +77,7 @@ static __always_inline bool join_over_limit(struct live *l, const struct service
 		one.cost_ns >>= budget_crowd(b, global, now);
 	cell = budget_cell(b, l->keys, net, ipv6, SOURCE_BITS);
 	return index_below(&cell, 1 << SOURCE_BITS) &&
-	       limit_spent(&one, l->sources[cell], now);
+	       limit_exceeded(&one, l->sources[cell], now);
 }
 
 /*

@@ -88,7 +88,7 @@ __noinline int reputation_query(__u64 net, __u32 hops)
 __noinline int prefix_exceeded(const struct pkt_ctx *c)
 {
 	struct live *l = &live;
-	__u64 *prefix, *area, now = clock_now(l);
+	__u64 *prefix, *network, now = clock_now(l);
 	__u32 slot, ipv6;
 	const struct service *s;
 	const struct budget *b;
@@ -103,11 +103,11 @@ __noinline int prefix_exceeded(const struct pkt_ctx *c)
 		return false;
 	b = &s->budget[CLASS_QUERY];
 	near = b->prefix;
-	prefix = budget_around(l, b, c->net >> 8, ipv6);
-	area = budget_around(l, b, area_net(c->net, ipv6), ipv6);
-	wide = area_limit(&near);
-	return !prefix || !area || limit_spent(&near, *prefix, now) ||
-	       limit_spent(&wide, *area, now);
+	prefix = budget_prefix_cell(l, b, c->net >> 8, ipv6);
+	network = budget_prefix_cell(l, b, network_net(c->net, ipv6), ipv6);
+	wide = network_limit(&near);
+	return !prefix || !network || limit_exceeded(&near, *prefix, now) ||
+	       limit_exceeded(&wide, *network, now);
 }
 
 /*
@@ -133,8 +133,8 @@ __noinline int cache_reason(struct xdp_md *ctx, const struct pkt_ctx *c)
 	if (c->decided && c->net)
 		return cache_source_limit(ctx, l, c, c->decided, now);
 	/* The short ways look at that; what comes by the long one may be the first. */
-	if (limit_spent(&s->budget[CLASS_QUERY].global,
-			l->globals[budget_index(slot, CLASS_QUERY)], now))
+	if (limit_exceeded(&s->budget[CLASS_QUERY].global,
+			   l->globals[budget_index(slot, CLASS_QUERY)], now))
 		cache_require(l, slot, now);
 	if (l->lists)
 		listed = pkt_acl(ctx, c);
@@ -239,7 +239,7 @@ __noinline int cache_charge(struct xdp_md *ctx, const struct pkt_ctx *c, __u32 w
 				       : REASON_AMPLIFICATION;
 	}
 	/* What the amplification limit refuses shall not use up what others may have. */
-	if (why == REASON_CACHED_RECURRING && limit_spent(&limit, cap->due_ns, now))
+	if (why == REASON_CACHED_RECURRING && limit_exceeded(&limit, cap->due_ns, now))
 		return REASON_COUNT;
 	if (bytes > received && l->amplification.byte_ns &&
 	    !amplification_update(pkt_prefix(c), bytes - received, halves))

@@ -8,7 +8,7 @@
 #ifndef SAMPLE_BPF_H
 #define SAMPLE_BPF_H
 
-#include "admit.bpf.h"
+#include "ratelimit.bpf.h"
 
 /* The head of a sample as two integers, for functions that take five arguments at most.
  */

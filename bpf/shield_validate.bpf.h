@@ -101,7 +101,7 @@ __noinline int player_conflict(struct xdp_md *ctx, const struct pkt_ctx *c, __u3
 		return REASON_ADDRESS_IN_USE;
 	service = service_at(tables_now(&live), &slot);
 	/* An allowed source beyond its own limits is treated as if in no list. */
-	return service && seats_spent(slot, service, pkt_kind(c), &p) &&
+	return service && connlimit_exceeded(slot, service, pkt_kind(c), &p) &&
 			       pkt_acl(ctx, c) == ACL_NONE
 		       ? REASON_PLAYER_SLOTS
 		       : reason;

@@ -133,44 +133,44 @@ __noinline int cookie_check(struct xdp_md *ctx, const struct pkt_ctx *c)
 static __always_inline enum reason validated_charge(struct live *l, __u32 slot,
 						    const struct budget *b, __u32 class,
 						    const struct pkt_ctx *c, __u32 times,
-						    bool aside, __u64 now)
+						    bool greylisted, __u64 now)
 {
 	/* Where none of the budgets of strangers is, nor, aside, of the proven. */
-	__u64 seed =
-		b->seed + (2 + 2 * aside) * (SERVICES_MAX << CLASS_BITS) * l->keys[1];
-	__u64 net = c->net, *source, *prefix, *area, *global;
+	__u64 seed = b->seed +
+		     (2 + 2 * greylisted) * (SERVICES_MAX << CLASS_BITS) * l->keys[1];
+	__u64 net = c->net, *source, *prefix, *network, *global;
 	struct limit one, near, wide, whole;
 	__u32 ipv6 = pkt_ipv6(c), crowd;
 	/* Nobody proves itself by what is unknown. */
-	__u32 index = budget_index(slot, aside ? CLASS_UNKNOWN : class);
+	__u32 index = budget_index(slot, greylisted ? CLASS_UNKNOWN : class);
 
 	if (!index_below(&index, SERVICES_MAX << CLASS_BITS))
 		return REASON_CONTENDED;
 	global = &l->validation.globals[index];
-	crowd = aside ? 0 : budget_crowd(b, *global, now);
+	crowd = greylisted ? 0 : budget_crowd(b, *global, now);
 	one = limit_scaled(&b->source, times, 1);
 	one.cost_ns >>= crowd;
 	near = limit_scaled(&b->prefix, times, 1);
 	near.cost_ns >>= crowd;
-	wide = area_limit(&near);
+	wide = network_limit(&near);
 	whole = limit_scaled(&b->global, times, 1);
 	index = (budget_hash(l->keys, net, ipv6) + seed) >> (64 - SOURCE_BITS);
 	source = &l->sources[index];
 	index = (budget_hash(l->keys, net >> 8, ipv6) + seed) >> (64 - PREFIX_BITS);
 	prefix = bpf_map_lookup_elem(&prefixes, &index);
-	index = (budget_hash(l->keys, area_net(net, ipv6), ipv6) + seed) >>
+	index = (budget_hash(l->keys, network_net(net, ipv6), ipv6) + seed) >>
 		(64 - PREFIX_BITS);
-	area = bpf_map_lookup_elem(&prefixes, &index);
-	if (limit_spent(&one, *source, now))
+	network = bpf_map_lookup_elem(&prefixes, &index);
+	if (limit_exceeded(&one, *source, now))
 		return REASON_SOURCE_LIMIT;
-	if (!prefix || limit_spent(&near, *prefix, now) || !area ||
-	    limit_spent(&wide, *area, now))
+	if (!prefix || limit_exceeded(&near, *prefix, now) || !network ||
+	    limit_exceeded(&wide, *network, now))
 		return REASON_PREFIX_LIMIT;
-	if (limit_spent(&whole, *global, now))
+	if (limit_exceeded(&whole, *global, now))
 		return REASON_SERVICE_LIMIT;
 	if (!budget_take(source, one.cost_ns, one.burst_ns, now) ||
 	    !budget_take(prefix, near.cost_ns, near.burst_ns, now) ||
-	    !budget_take(area, wide.cost_ns, wide.burst_ns, now) ||
+	    !budget_take(network, wide.cost_ns, wide.burst_ns, now) ||
 	    !budget_take(global, whole.cost_ns, whole.burst_ns, now))
 		return REASON_CONTENDED;
 	return REASON_VALIDATED;
@@ -282,7 +282,7 @@ __noinline int unvalidated_decide(const struct pkt_ctx *c, __u32 class, __u32 ra
 	b = &s->budget[class];
 	global = &l->globals[budget_index(slot, class)];
 	reason = REASON_SERVICE_LIMIT;
-	if (!limit_spent(&b->global, *global, now))
+	if (!limit_exceeded(&b->global, *global, now))
 		reason = admit_net(l, b, kind, c->net, pkt_ipv6(c),
 				   limit_times(l, slot, s, kind, c->net, now), global,
 				   now);

@@ -16,7 +16,7 @@
 #include "validated.h"
 #include "recent.h"
 #include "refused.h"
-#include "seats.h"
+#include "connlimit.h"
 #include "detect.h"
 #include "cached_response.h"
 #include "wire.h"
@@ -172,7 +172,8 @@ struct service {
 	__u8 active; /* 0: the slot is free in this generation */
 	__u8 validation; /* enum proof */
 	__u8 cache; /* enum cache_mode */
-	/* Players of one source, and of one prefix: see seats.h. 0: as many as come. */
+	/* Players of one source, and of one prefix: see connlimit.h. 0: as many as come.
+	 */
 	__u16 players_source, players_prefix;
 	__u32 pad;
 	struct budget budget[CLASS_BUDGETS];
@@ -567,7 +568,8 @@ struct live {
 	__u32 moved[1 << MOVED_BITS]; /* how many of qports are in a cell: players.h */
 	struct player_address
 		player_addresses[PLAYER_ADDRESS_WAYS << PLAYER_ADDRESS_BITS];
-	__u64 seats[1 << SEATS_BITS]; /* players by source and by prefix: seats.h */
+	__u64 connlimit[1 << CONNLIMIT_BITS]; /* players by source and by prefix:
+						 connlimit.h */
 	__u64 connects[1 << CONNECT_BITS]; /* see CONNECT_TAG */
 	__u64 connect_due_ns; /* of reading Quake III's: connect_limit */
 	struct detected detected[SERVICES_MAX];

@@ -19,7 +19,7 @@
 
 #define LIMIT_TRIES 4 /* compare-and-swap attempts before a request is refused */
 
-/* As it is written down; limit_normal() makes of it what limit_spent() takes. */
+/* As it is written down; limit_normal() makes of it what limit_exceeded() takes. */
 struct limit {
 	__u64 cost_ns; /* one request's worth of time, 1e9 / rate; 0: no limit */
 	__u64 burst_ns; /* burst * cost_ns; less than cost_ns: nothing ever passes */
@@ -28,9 +28,9 @@ struct limit {
 #define LIMIT_NONE_NS (1ull << 62) /* more than any clock shows, and no sign bit */
 
 /*
- * Bring the two extremes into the form of all others, so that limit_spent() need not ask:
- * no limit is a burst that no debt reaches, and what lets nothing pass has one so far
- * below zero that no credit does. Twice is as good as once.
+ * Bring the two extremes into the form of all others, so that limit_exceeded() need not
+ * ask: no limit is a burst that no debt reaches, and what lets nothing pass has one so
+ * far below zero that no credit does. Twice is as good as once.
  */
 static inline void limit_normal(struct limit *l)
 {
@@ -41,7 +41,8 @@ static inline void limit_normal(struct limit *l)
 }
 
 /* Does @l lack the time for one request at @now_ns? Changes nothing. */
-static __always_inline bool limit_spent(const struct limit *l, __u64 due_ns, __u64 now_ns)
+static __always_inline bool limit_exceeded(const struct limit *l, __u64 due_ns,
+					   __u64 now_ns)
 {
 	return (__s64)(due_ns + l->cost_ns) > (__s64)(now_ns + l->burst_ns);
 }
@@ -56,7 +57,7 @@ static __always_inline bool limit_take(const struct limit *l, __u64 *due_ns, __u
 		__u64 seen = *(volatile __u64 *)due_ns;
 		__u64 from = seen > now_ns ? seen : now_ns;
 
-		if (limit_spent(l, seen, now_ns))
+		if (limit_exceeded(l, seen, now_ns))
 			return false;
 		if (__sync_val_compare_and_swap(due_ns, seen, from + l->cost_ns) == seen)
 			return true;

@@ -33,7 +33,7 @@ static unsigned int drain(const struct limit *l, __u64 *due, __u64 now,
 	unsigned int passed = 0;
 
 	for (unsigned int i = 0; i < tries; i++) {
-		bool peek = !limit_spent(l, *due, now);
+		bool peek = !limit_exceeded(l, *due, now);
 		bool take = limit_take(l, due, now);
 
 		assert_int_equal(peek, take);
@@ -272,10 +272,10 @@ static void spent_means_that_a_request_has_no_room(void **state)
 		__u64 owed = due > now ? due - now : 0;
 
 		limit_normal(&l);
-		assert_int_equal(limit_spent(&l, due, now),
+		assert_int_equal(limit_exceeded(&l, due, now),
 				 cost && (burst < cost || owed + cost > burst));
 		limit_normal(&l);
-		assert_int_equal(limit_spent(&l, due, now),
+		assert_int_equal(limit_exceeded(&l, due, now),
 				 cost && (burst < cost || owed + cost > burst));
 	}
 }
@@ -316,8 +316,10 @@ static void no_limit_is_never_spent(void **state)
 	(void)state;
 	service_finish(&s, 3, keys);
 	for (__u32 c = 0; c < CLASS_BUDGETS; c++) {
-		assert_false(limit_spent(&s.budget[c].source, now + (1ull << 50), now));
-		assert_false(limit_spent(&s.budget[c].global, now + (1ull << 50), now));
+		assert_false(
+			limit_exceeded(&s.budget[c].source, now + (1ull << 50), now));
+		assert_false(
+			limit_exceeded(&s.budget[c].global, now + (1ull << 50), now));
 	}
 }
 

@@ -324,8 +324,8 @@ static void challenges_have_the_rate_that_was_said(void **state)
 	assert_int_equal(share[CHALLENGE_QUERY].burst_ns, SECOND);
 	config->validation = (struct limit){ SECOND, 0 };
 	apply();
-	assert_true(limit_spent(&share[CHALLENGE_JOIN], 0, 1ull << 50));
-	assert_true(limit_spent(&share[CHALLENGE_QUERY], 0, 1ull << 50));
+	assert_true(limit_exceeded(&share[CHALLENGE_JOIN], 0, 1ull << 50));
+	assert_true(limit_exceeded(&share[CHALLENGE_QUERY], 0, 1ull << 50));
 }
 
 /* A quarter of a second's worth at once; of none nothing, whatever was saved up. */

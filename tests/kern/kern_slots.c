@@ -162,8 +162,8 @@ static void a_newcomer_counts_at_once(void **state)
 		assert_int_equal(join_all(PEER, 1000, 3), 3);
 		play(PEER, 1000, 3, 100 * at, true);
 		/* Another period begins, and none of the three is counted in it yet. */
-		kern.live->clock_ns = ((kern.live->clock_ns >> SEATS_TICK) + 1)
-				      << SEATS_TICK;
+		kern.live->clock_ns = ((kern.live->clock_ns >> CONNLIMIT_TICK) + 1)
+				      << CONNLIMIT_TICK;
 		assert_int_equal(join_all(PEER, 2000, 3), 1);
 		pass_time(100 * SECOND);
 	}

@@ -37,7 +37,7 @@ static const struct limits_row {
 	{ "addresses with a player", PLAYER_ADDRESS_WAYS << PLAYER_ADDRESS_BITS,
 	  OF(player_addresses),
 	  "Sources at one more address are treated as if no player were there." },
-	{ "players by source and prefix", 1 << SEATS_BITS, OF(seats),
+	{ "players by source and prefix", 1 << CONNLIMIT_BITS, OF(connlimit),
 	  "Never. Sources are hashed into cells with a secret key. Two sources in one cell share its limits." },
 	{ "validated clients", VALIDATED_MAX, OF(validation.validated),
 	  "The client of the bucket that was validated longest ago is replaced, and has to validate its address again." },

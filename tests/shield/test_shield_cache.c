@@ -152,7 +152,7 @@ static void the_rate_of_challenges_is_divided(void **state)
 	shield_recent_turn(&shield, now + SECOND);
 	assert_int_equal(p->share[3][CHALLENGE_JOIN].cost_ns, 1200);
 	assert_int_equal(p->share[9][CHALLENGE_JOIN].cost_ns, 1200);
-	assert_false(limit_spent(&p->share[3][CHALLENGE_QUERY], now, 0));
+	assert_false(limit_exceeded(&p->share[3][CHALLENGE_QUERY], now, 0));
 	shield_recent_turn(&shield, now + 2 * SECOND);
 	assert_int_equal(p->share[3][CHALLENGE_JOIN].cost_ns, 400);
 }

@@ -103,7 +103,7 @@ bool about_limits(const struct shield *s, const struct service *service, __u32 s
 	ret[ABOUT_PREFIX].due_ns = prefix_due(s, cell_prefix(l, b, host, false, 0));
 	ret[ABOUT_SOURCE].limit.cost_ns >>= crowd;
 	ret[ABOUT_PREFIX].limit.cost_ns >>= crowd;
-	/* area_limit() */
+	/* network_limit() */
 	ret[ABOUT_NETWORK].limit = ret[ABOUT_PREFIX].limit;
 	ret[ABOUT_NETWORK].limit.cost_ns -= ret[ABOUT_PREFIX].limit.cost_ns >> 2;
 	ret[ABOUT_NETWORK].due_ns = prefix_due(s, cell_prefix(l, b, host, true, 0));

@@ -11,7 +11,7 @@
 
 #define CELL_AMPLIFICATIONS 3 /* accounts of one address */
 
-/* area_net(): the /20 or /48 around @net's prefix. */
+/* network_net(): the /20 or /48 around @net's prefix. */
 static inline __u64 cell_network(const struct about_host *host)
 {
 	__u64 prefix = host->net >> 8;

@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * seats.bpf.h - `players { source, prefix }`: how many players a source and its prefix
- * may have in a service. The egress program counts them: conntrack_egress.bpf.h. A
- * request to join from a source, or a prefix, that has as many is refused: admit.bpf.h,
- * shield_validate.bpf.h. Arithmetic: seats.h.
+ * connlimit.bpf.h - `players { source, prefix }`: how many players a source and its
+ * prefix may have in a service. The egress program counts them: conntrack_egress.bpf.h. A
+ * request to join from a source, or a prefix, that has as many is refused:
+ * ratelimit.bpf.h, shield_validate.bpf.h. Arithmetic: connlimit.h.
  *
  * Only validated players count. To be one, a client must return what the server, or the
  * shield, sent to its address: a challenge, or in NetQuake the marks of several clocks.
  * So an attacker cannot use up the seats of an address if it does not see the traffic
  * to that address.
  */
-#ifndef SEATS_BPF_H
-#define SEATS_BPF_H
+#ifndef CONNLIMIT_BPF_H
+#define CONNLIMIT_BPF_H
 
 #include "conntrack.bpf.h"
-#include "seats.h"
+#include "connlimit.h"
 
-#define SEAT_HEARD 1
-#define SEAT_FRESH 2
+#define CONNLIMIT_IS_HEARD 1
+#define CONNLIMIT_IS_NEW   2
 
 /*
  * The cell of the source of @id, an IPv4 address or IPv6 /64, or of its prefix, /24 or
  * /56. The first bytes of an address are the lowest of its word.
  */
-static __always_inline __u64 *seats_cell(struct live *l, const struct player_id *id,
-					 __u32 prefix)
+static __always_inline __u64 *connlimit_cell(struct live *l, const struct player_id *id,
+					     __u32 prefix)
 {
 	__u64 net = id->word[0] ? id->word[0] : id->word[1];
 	__u32 at;
@@ -32,8 +32,8 @@ static __always_inline __u64 *seats_cell(struct live *l, const struct player_id 
 	if (prefix)
 		net &= ~0ull >> 8;
 	at = limit_cell(l->keys, net, (id->word[2] >> 16 & 0xffff) << 1 | prefix,
-			SEATS_BITS);
-	return index_below(&at, 1 << SEATS_BITS) ? &l->seats[at] : NULL;
+			CONNLIMIT_BITS);
+	return index_below(&at, 1 << CONNLIMIT_BITS) ? &l->connlimit[at] : NULL;
 }
 
 /*
@@ -41,23 +41,23 @@ static __always_inline __u64 *seats_cell(struct live *l, const struct player_id 
  * at the same time, one of them resets the cell, and both add. Walked once by the
  * verifier.
  */
-__noinline int seats_count_in(__u64 first, __u64 second, __u64 third, __u32 how)
+__noinline int connlimit_count_player(__u64 first, __u64 second, __u64 third, __u32 how)
 {
 	struct player_id id = { { first, second, third } };
 	struct live *l = &live;
-	__u64 period = clock_now(l) >> SEATS_TICK;
+	__u64 period = clock_now(l) >> CONNLIMIT_TICK;
 
 	for (__u32 prefix = 0; prefix < 2; prefix++) {
-		__u64 *cell = seats_cell(l, &id, prefix), was, now;
+		__u64 *cell = connlimit_cell(l, &id, prefix), was, now;
 
 		if (!cell)
 			break;
 		was = *(volatile __u64 *)cell;
-		now = seats_at(was, period);
+		now = connlimit_at(was, period);
 		if (now != was)
 			__sync_val_compare_and_swap(cell, was, now);
-		__sync_fetch_and_add(cell,
-				     seats_more(now, how & SEAT_HEARD, how & SEAT_FRESH));
+		__sync_fetch_and_add(cell, connlimit_more(now, how & CONNLIMIT_IS_HEARD,
+							  how & CONNLIMIT_IS_NEW));
 	}
 	return 0;
 }
@@ -66,24 +66,24 @@ __noinline int seats_count_in(__u64 first, __u64 second, __u64 third, __u32 how)
  * The server speaks to @player. @spoke_ns: when it did before, 0: @player is new. Not
  * counted: a player of NetQuake that has not returned any marks.
  */
-static __always_inline void seats_note(const struct player_id *id,
-				       const struct player *player, __u64 spoke_ns,
-				       __u64 now)
+static __always_inline void connlimit_note(const struct player_id *id,
+					   const struct player *player, __u64 spoke_ns,
+					   __u64 now)
 {
 	__u64 heard_ns =
 		player->heard_ns > player->since_ns ? player->heard_ns : player->since_ns;
 	__u32 how = 0;
 
-	if (likely(spoke_ns >> SEATS_TICK == now >> SEATS_TICK))
+	if (likely(spoke_ns >> CONNLIMIT_TICK == now >> CONNLIMIT_TICK))
 		return;
 	if (!(player->flags & PLAYER_VERIFIED) ||
 	    (player->flags & PLAYER_NETQUAKE && player->flags & PLAYER_TAKEN))
 		return;
-	if ((__s64)(now - heard_ns) < 1ll << SEATS_TICK)
-		how |= SEAT_HEARD;
+	if ((__s64)(now - heard_ns) < 1ll << CONNLIMIT_TICK)
+		how |= CONNLIMIT_IS_HEARD;
 	if (!spoke_ns)
-		how |= SEAT_FRESH;
-	seats_count_in(id->word[0], id->word[1], id->word[2], how);
+		how |= CONNLIMIT_IS_NEW;
+	connlimit_count_player(id->word[0], id->word[1], id->word[2], how);
 }
 
 /*
@@ -91,17 +91,18 @@ static __always_inline void seats_note(const struct player_id *id,
  * may have. A player that connects anew, from its own port, is one of them.
  * @limits: of the source, and of the prefix << 16. Walked once by the verifier.
  */
-__noinline int seats_refuse(__u64 first, __u64 second, __u64 third, __u32 limits)
+__noinline int connlimit_refuse(__u64 first, __u64 second, __u64 third, __u32 limits)
 {
 	struct player_id id = { { first, second, third } };
 	struct live *l = &live;
-	__u64 now = clock_now(l), period = now >> SEATS_TICK;
+	__u64 now = clock_now(l), period = now >> CONNLIMIT_TICK;
 	const struct player *player;
 
 	for (__u32 prefix = 0; prefix < 2; prefix++, limits >>= 16) {
-		const __u64 *cell = seats_cell(l, &id, prefix);
+		const __u64 *cell = connlimit_cell(l, &id, prefix);
 
-		if (!cell || !seats_full(seats_at(*cell, period), limits & 0xffff))
+		if (!cell ||
+		    !connlimit_full(connlimit_at(*cell, period), limits & 0xffff))
 			continue;
 		player = player_find(l, &id);
 		return !player || !player_alive(player, now);
@@ -117,8 +118,9 @@ static __always_inline bool kind_joins(enum wire_kind kind)
 }
 
 /* Return true if @kind is a request to join that has to be refused for seats. */
-static __always_inline bool seats_spent(__u32 slot, const struct service *s,
-					enum wire_kind kind, const struct packet *p)
+static __always_inline bool connlimit_exceeded(__u32 slot, const struct service *s,
+					       enum wire_kind kind,
+					       const struct packet *p)
 {
 	__u32 limits = s->players_source | (__u32)s->players_prefix << 16;
 	struct player_id id;
@@ -126,7 +128,7 @@ static __always_inline bool seats_spent(__u32 slot, const struct service *s,
 	if (!kind_joins(kind) || !limits)
 		return false;
 	packet_player(p, SENDER, slot, &id);
-	return seats_refuse(id.word[0], id.word[1], id.word[2], limits);
+	return connlimit_refuse(id.word[0], id.word[1], id.word[2], limits);
 }
 
-#endif /* SEATS_BPF_H */
+#endif /* CONNLIMIT_BPF_H */

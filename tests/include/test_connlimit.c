@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * test_seats.c - the arithmetic of seats.h against counts that are kept in plain
+ * test_connlimit.c - the arithmetic of connlimit.h against counts that are kept in plain
  * integers, over many periods.
  */
 #include <setjmp.h>
@@ -15,8 +15,8 @@
 
 static __u64 add(__u64 cell, __u64 period, bool heard, bool fresh)
 {
-	cell = seats_at(cell, period);
-	return cell + seats_more(cell, heard, fresh);
+	cell = connlimit_at(cell, period);
+	return cell + connlimit_more(cell, heard, fresh);
 }
 
 static unsigned int most(unsigned int a, unsigned int b)
@@ -31,25 +31,29 @@ static void periods_pass(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(starts) / sizeof(*starts); i++) {
-		__u64 p = starts[i], cell = p << SEATS_PERIOD;
+		__u64 p = starts[i], cell = p << CONNLIMIT_PERIOD;
 
 		for (int n = 0; n < 5; n++)
 			cell = add(cell, p, n < 3, false);
-		assert_int_equal(seats_count(cell, 0), 5);
-		assert_int_equal(seats_count(cell, SEATS_HEARD), 3);
+		assert_int_equal(connlimit_count(cell, 0), 5);
+		assert_int_equal(connlimit_count(cell, CONNLIMIT_RECEIVED), 3);
 		/* A processor with a clock that is behind takes nothing away. */
-		assert_int_equal(seats_at(cell, p - 1), cell);
-		assert_int_equal(seats_count(seats_at(cell, p + 1), 0), 5);
-		assert_int_equal(seats_count(seats_at(cell, p + 1), SEATS_HEARD), 3);
-		assert_int_equal(seats_count(seats_at(cell, p + 2), 0), 0);
+		assert_int_equal(connlimit_at(cell, p - 1), cell);
+		assert_int_equal(connlimit_count(connlimit_at(cell, p + 1), 0), 5);
+		assert_int_equal(connlimit_count(connlimit_at(cell, p + 1),
+						 CONNLIMIT_RECEIVED),
+				 3);
+		assert_int_equal(connlimit_count(connlimit_at(cell, p + 2), 0), 0);
 		cell = add(cell, p + 1, true, false);
-		assert_int_equal(seats_count(cell, 0), 5);
+		assert_int_equal(connlimit_count(cell, 0), 5);
 		cell = add(cell, p + 1, false, true);
-		assert_int_equal(seats_count(cell, 0), 6);
-		assert_int_equal(seats_count(cell, SEATS_HEARD), 3);
-		assert_int_equal(seats_count(seats_at(cell, p + 2), 0), 2);
-		assert_int_equal(seats_count(seats_at(cell, p + 2), SEATS_HEARD), 1);
-		assert_int_equal(seats_count(seats_at(cell, p + 3), 0), 0);
+		assert_int_equal(connlimit_count(cell, 0), 6);
+		assert_int_equal(connlimit_count(cell, CONNLIMIT_RECEIVED), 3);
+		assert_int_equal(connlimit_count(connlimit_at(cell, p + 2), 0), 2);
+		assert_int_equal(connlimit_count(connlimit_at(cell, p + 2),
+						 CONNLIMIT_RECEIVED),
+				 1);
+		assert_int_equal(connlimit_count(connlimit_at(cell, p + 3), 0), 0);
 	}
 }
 
@@ -57,7 +61,7 @@ static void periods_pass(void **state)
 static void counts_are_those_of_integers(void **state)
 {
 	unsigned int held[2] = { 0 }, heard[2] = { 0 }, seed = 34;
-	__u64 cell = seats_at(0, 7), period = 7;
+	__u64 cell = connlimit_at(0, 7), period = 7;
 
 	(void)state;
 	for (int i = 0; i < 200000; i++) {
@@ -73,14 +77,14 @@ static void counts_are_those_of_integers(void **state)
 			held[0] = heard[0] = 0;
 		}
 		cell = add(cell, period, hears, fresh);
-		if (most(held[0], held[1]) < SEATS_MOST) {
+		if (most(held[0], held[1]) < CONNLIMIT_MOST) {
 			held[0]++;
 			heard[0] += hears;
 			held[1] += fresh;
 			heard[1] += fresh && hears;
 		}
-		assert_int_equal(seats_count(cell, 0), most(held[0], held[1]));
-		assert_int_equal(seats_count(cell, SEATS_HEARD),
+		assert_int_equal(connlimit_count(cell, 0), most(held[0], held[1]));
+		assert_int_equal(connlimit_count(cell, CONNLIMIT_RECEIVED),
 				 most(heard[0], heard[1]));
 	}
 }
@@ -88,17 +92,17 @@ static void counts_are_those_of_integers(void **state)
 /* It stays there, and runs into nothing beside it. */
 static void a_count_has_an_end(void **state)
 {
-	__u64 cell = seats_at(0, 9);
+	__u64 cell = connlimit_at(0, 9);
 
 	(void)state;
-	for (int i = 0; i < 3 * SEATS_MOST; i++)
+	for (int i = 0; i < 3 * CONNLIMIT_MOST; i++)
 		cell = add(cell, 9, true, true);
-	assert_int_equal(seats_count(cell, 0), SEATS_MOST);
-	assert_int_equal(cell >> SEATS_PERIOD, 9);
+	assert_int_equal(connlimit_count(cell, 0), CONNLIMIT_MOST);
+	assert_int_equal(cell >> CONNLIMIT_PERIOD, 9);
 	cell = add(cell, 10, false, true);
-	assert_int_equal(seats_count(cell, 0), SEATS_MOST);
-	assert_int_equal(cell >> SEATS_PERIOD, 10);
-	assert_int_equal(seats_count(seats_at(cell, 11), 0), 0);
+	assert_int_equal(connlimit_count(cell, 0), CONNLIMIT_MOST);
+	assert_int_equal(cell >> CONNLIMIT_PERIOD, 10);
+	assert_int_equal(connlimit_count(connlimit_at(cell, 11), 0), 0);
 }
 
 static void a_limit_bounds_players_heard_and_twice_as_many_held(void **state)
@@ -116,13 +120,13 @@ static void a_limit_bounds_players_heard_and_twice_as_many_held(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		__u64 cell = seats_at(0, 5);
+		__u64 cell = connlimit_at(0, 5);
 
 		for (unsigned int n = 0; n < rows[i].heard; n++)
 			cell = add(cell, 5, true, false);
 		for (unsigned int n = 0; n < rows[i].silent; n++)
 			cell = add(cell, 5, false, false);
-		assert_int_equal(seats_full(cell, rows[i].limit), rows[i].full);
+		assert_int_equal(connlimit_full(cell, rows[i].limit), rows[i].full);
 	}
 }
 

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * admit.bpf.h - lists, players, budgets: may this datagram reach the server?
+ * ratelimit.bpf.h - lists, players, budgets: may this datagram reach the server?
  *
  * Order matters for cost. The global budget of a class is one hot word: while it is
  * spent, the flood's cold source cells are never touched. It is read first and paid
  * last, so that a refused source cannot spend it for the others.
  */
-#ifndef ADMIT_BPF_H
-#define ADMIT_BPF_H
+#ifndef RATELIMIT_BPF_H
+#define RATELIMIT_BPF_H
 
 #include "conntrack_ingress.bpf.h"
 #include "acl.bpf.h"
-#include "seats.bpf.h"
+#include "connlimit.bpf.h"
 
 /* Has @s, which does not only observe, @flag for @kind beside its class? */
 static __always_inline bool service_flagged(const struct service *s, enum wire_kind kind,
@@ -44,20 +44,20 @@ __noinline int budget_take(__u64 *cell, __u64 cost_ns, __u64 burst_ns, __u64 now
  * has sixteen or 256 prefixes has no more of a service's budget than that. Of no prefix
  * are the bits set that mark it.
  */
-static __always_inline __u64 area_net(__u64 net, __u32 ipv6)
+static __always_inline __u64 network_net(__u64 net, __u32 ipv6)
 {
 	return (ipv6 ? net >> 16 : net >> 12) | 1ull << 57;
 }
 
-static __always_inline struct limit area_limit(const struct limit *prefix)
+static __always_inline struct limit network_limit(const struct limit *prefix)
 {
 	return (struct limit){ prefix->cost_ns - (prefix->cost_ns >> 2),
 			       prefix->burst_ns };
 }
 
-/* What @net, a prefix or area_net(), has spent of @b. */
-static __always_inline __u64 *budget_around(const struct live *l, const struct budget *b,
-					    __u64 net, __u32 ipv6)
+/* What @net, a prefix or network_net(), has spent of @b. */
+static __always_inline __u64 *
+budget_prefix_cell(const struct live *l, const struct budget *b, __u64 net, __u32 ipv6)
 {
 	__u32 index = budget_cell(b, l->keys, net, ipv6, PREFIX_BITS);
 
@@ -72,7 +72,7 @@ static __always_inline enum reason admit_net(struct live *l, const struct budget
 					     enum wire_kind kind, __u64 net, __u32 ipv6,
 					     __u32 times, __u64 *global, __u64 now)
 {
-	__u64 *source, *prefix, *area;
+	__u64 *source, *prefix, *network;
 	struct limit whole, one, near, wide;
 	__u32 index, crowd;
 
@@ -89,24 +89,24 @@ static __always_inline enum reason admit_net(struct live *l, const struct budget
 		one = limit_scaled(&one, times, 1);
 	index = budget_cell(b, l->keys, net, ipv6, SOURCE_BITS);
 	source = &l->sources[index];
-	if (limit_spent(&one, *source, now))
+	if (limit_exceeded(&one, *source, now))
 		return REASON_SOURCE_LIMIT;
 
 	whole = b->global;
 	near = b->prefix;
 	near.cost_ns >>= crowd;
-	prefix = budget_around(l, b, net >> 8, ipv6);
-	if (!prefix || limit_spent(&near, *prefix, now))
+	prefix = budget_prefix_cell(l, b, net >> 8, ipv6);
+	if (!prefix || limit_exceeded(&near, *prefix, now))
 		return REASON_PREFIX_LIMIT;
 
-	area = budget_around(l, b, area_net(net, ipv6), ipv6);
-	wide = area_limit(&near);
-	if (!area || limit_spent(&wide, *area, now))
+	network = budget_prefix_cell(l, b, network_net(net, ipv6), ipv6);
+	wide = network_limit(&near);
+	if (!network || limit_exceeded(&wide, *network, now))
 		return REASON_PREFIX_LIMIT;
 
 	if (!budget_take(source, one.cost_ns, one.burst_ns, now) ||
 	    !budget_take(prefix, near.cost_ns, near.burst_ns, now) ||
-	    !budget_take(area, wide.cost_ns, wide.burst_ns, now) ||
+	    !budget_take(network, wide.cost_ns, wide.burst_ns, now) ||
 	    !budget_take(global, whole.cost_ns, whole.burst_ns, now))
 		return REASON_CONTENDED;
 	return REASON_WITHIN_LIMITS;
@@ -123,7 +123,7 @@ admit_budget(struct live *l, __u32 slot, const struct budget *b, enum wire_class
 	__u64 *global = &l->globals[budget_index(slot, class)];
 	__u64 now = clock_now(l);
 
-	if (limit_spent(&b->global, *global, now))
+	if (limit_exceeded(&b->global, *global, now))
 		return REASON_SERVICE_LIMIT;
 	return admit_net(l, b, kind, address_net(p, SENDER), p->ipv6, 1, global, now);
 }
@@ -132,9 +132,9 @@ admit_budget(struct live *l, __u32 slot, const struct budget *b, enum wire_class
  * Is the budget of the service or of the source for @class, which has one, surely spent?
  * REASON_COUNT: no.
  */
-static __always_inline enum reason budget_spent(const struct live *l, __u32 slot,
-						const struct service *s, __u64 class,
-						const struct plain *plain, __u64 now)
+static __always_inline enum reason limits_exceeded(const struct live *l, __u32 slot,
+						   const struct service *s, __u64 class,
+						   const struct plain *plain, __u64 now)
 {
 	const struct budget *b;
 	struct limit one;
@@ -145,17 +145,17 @@ static __always_inline enum reason budget_spent(const struct live *l, __u32 slot
 	once_here(s);
 	b = s->budget;
 	global = l->globals[budget_index(slot, class)];
-	if (limit_spent(&b->global, global, now))
+	if (limit_exceeded(&b->global, global, now))
 		return REASON_SERVICE_LIMIT;
 	cell = (plain_hash(plain, l->keys) + b->seed) >> (64 - SOURCE_BITS);
-	if (!limit_spent(&b->source, l->sources[cell], now))
+	if (!limit_exceeded(&b->source, l->sources[cell], now))
 		return REASON_COUNT;
 	if (likely(!b->crowd))
 		return REASON_SOURCE_LIMIT;
 	one = b->source;
 	one.cost_ns >>= budget_crowd(b, global, now);
-	return limit_spent(&one, l->sources[cell], now) ? REASON_SOURCE_LIMIT
-							: REASON_COUNT;
+	return limit_exceeded(&one, l->sources[cell], now) ? REASON_SOURCE_LIMIT
+							   : REASON_COUNT;
 }
 
 static __always_inline enum reason policy_reason(enum wire_class class)
@@ -226,8 +226,9 @@ static __always_inline enum reason admit(struct live *l, __u32 slot,
 	    (conflict != REASON_ADDRESS_IN_USE || listed != ACL_ALLOWED ||
 	     !family_is_netquake(s->family)))
 		return conflict;
-	return listed == ACL_NONE && seats_spent(slot, s, kind, p) ? REASON_PLAYER_SLOTS
-								   : reason;
+	return listed == ACL_NONE && connlimit_exceeded(slot, s, kind, p)
+		       ? REASON_PLAYER_SLOTS
+		       : reason;
 }
 
-#endif /* ADMIT_BPF_H */
+#endif /* RATELIMIT_BPF_H */

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * connlimit.h - how many players a source and its prefix hold in a service, without a
+ * clock or a map.
+ *
+ * The egress program counts a player once in each period in which the server speaks to
+ * it, in a cell of its source and in one of its prefix. A player that has left is thus
+ * forgotten after two periods, without the daemon. A cell that two sources share by
+ * chance holds the sum of both.
+ *
+ * A player is held as long as the server speaks to it, and heard if the client has lately
+ * spoken, too. A server keeps a client that has crashed for minutes; the same source may
+ * then have as many again: see connlimit_full().
+ */
+#ifndef CONNLIMIT_H
+#define CONNLIMIT_H
+
+#include <linux/types.h>
+#include <stdbool.h>
+
+#include "cursor.h"
+
+#define CONNLIMIT_BITS 15 /* 2^15 cells of 8 bytes: 256 KiB */
+#define CONNLIMIT_TICK 31 /* log2 of nanoseconds: a period has 2.1 s */
+#define CONNLIMIT_MOST 4095 /* a count stays there: 12 bits */
+#define PLAYERS_MOST   1000 /* of a limit: twice as many can be counted */
+_Static_assert(2 * PLAYERS_MOST < CONNLIMIT_MOST, "a limit that is never reached");
+
+/*
+ * A cell, from its lowest bit: this period's held and heard, the last period's held and
+ * heard, 12 bits each, and the lower 16 bits of the period.
+ */
+#define CONNLIMIT_RECEIVED 12
+#define CONNLIMIT_LAST	   24
+#define CONNLIMIT_PERIOD   48
+#define CONNLIMIT_COUNTS   ((1ull << CONNLIMIT_PERIOD) - 1)
+
+/*
+ * Return @cell as it is in @period. A cell that is one period ahead stays: another
+ * processor's clock has begun it.
+ */
+static __always_inline __u64 connlimit_at(__u64 cell, __u64 period)
+{
+	__u32 since = (period - (cell >> CONNLIMIT_PERIOD)) & 0xffff;
+
+	if (!since || since == 0xffff)
+		return cell;
+	cell &= (1ull << CONNLIMIT_LAST) - 1;
+	return period << CONNLIMIT_PERIOD | (since == 1 ? cell << CONNLIMIT_LAST : 0);
+}
+
+/*
+ * Return what a player adds to @cell. @fresh: the server has just accepted it, so that it
+ * counts before all others are counted anew. 0: no more can be counted in @cell.
+ */
+static __always_inline __u64 connlimit_more(__u64 cell, bool heard, bool fresh)
+{
+	__u64 one = 1 | (__u64)heard << CONNLIMIT_RECEIVED;
+
+	if ((cell & CONNLIMIT_MOST) == CONNLIMIT_MOST ||
+	    (cell >> CONNLIMIT_LAST & CONNLIMIT_MOST) == CONNLIMIT_MOST)
+		return 0;
+	return fresh ? one << CONNLIMIT_LAST | one : one;
+}
+
+/* The count at bit @at of @cell, in this period or the last: where it is more. */
+static __always_inline __u32 connlimit_count(__u64 cell, __u32 at)
+{
+	__u32 now = cell >> at & CONNLIMIT_MOST;
+	__u32 last = cell >> (at + CONNLIMIT_LAST) & CONNLIMIT_MOST;
+
+	return now > last ? now : last;
+}
+
+/*
+ * Return true if no more than @limit players may be in @cell, as it is now: so many are
+ * heard, or twice as many are held. The rest of these are clients that have crashed, or
+ * are silent. @limit: 0: none.
+ */
+static __always_inline bool connlimit_full(__u64 cell, __u32 limit)
+{
+	return limit && (connlimit_count(cell, CONNLIMIT_RECEIVED) >= limit ||
+			 connlimit_count(cell, 0) >= 2 * limit);
+}
+
+#endif /* CONNLIMIT_H */
