@@ -129,10 +129,10 @@ __noinline int allowed_take(__u64 net, __u32 ipv6, __u32 slot, __u32 master)
 	if (!index_below(&cell, 1 << SOURCE_BITS) ||
 	    !index_below(&index, SERVICES_MAX << CLASS_BITS))
 		return false;
-	if (limit_exceeded(&all, l->globals[index], now))
+	if (limit_exceeded(&all, l->service_due_ns[index], now))
 		return false;
-	return limit_take(&one, &l->sources[cell], now) &&
-	       limit_take(&all, &l->globals[index], now);
+	return limit_take(&one, &l->source_due_ns[cell], now) &&
+	       limit_take(&all, &l->service_due_ns[index], now);
 }
 
 /*
@@ -204,7 +204,7 @@ __noinline int master_note(struct __sk_buff *ctx, __u32 addresses, __u32 ipv6, _
 	*listed |= LISTS_MASTER;
 	cell = allowed_cell(l, address_net(&p, RECEIVER), p.ipv6, slot);
 	if (index_below(&cell, 1 << SOURCE_BITS))
-		l->sources[cell] = 0;
+		l->source_due_ns[cell] = 0;
 	if (!(l->lists & LISTS_MASTER))
 		__sync_fetch_and_or(&l->lists, LISTS_MASTER);
 	return 1;

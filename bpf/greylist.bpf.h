@@ -64,20 +64,20 @@ static __always_inline bool join_over_limit(struct live *l, const struct service
 {
 	__u32 class = kind == KIND_CCREQ_CONNECT ? CLASS_CONNECT : CLASS_CHALLENGE, cell;
 	const struct budget *b = &s->budget[class];
-	__u64 global = l->globals[budget_index(slot, class)];
+	__u64 service_due = l->service_due_ns[budget_index(slot, class)];
 	struct limit one = b->source;
 
-	if (limit_exceeded(&b->global, global, now)) {
+	if (limit_exceeded(&b->service, service_due, now)) {
 		validation_require(l, slot, now);
 		return true;
 	}
 	/* As admit_net(): a request that takes a player's place has no more in a crowd.
 	 */
 	if (kind != KIND_CCREQ_CONNECT)
-		one.cost_ns >>= budget_crowd(b, global, now);
+		one.cost_ns >>= budget_crowd(b, service_due, now);
 	cell = budget_cell(b, l->keys, net, ipv6, SOURCE_BITS);
 	return index_below(&cell, 1 << SOURCE_BITS) &&
-	       limit_exceeded(&one, l->sources[cell], now);
+	       limit_exceeded(&one, l->source_due_ns[cell], now);
 }
 
 /*

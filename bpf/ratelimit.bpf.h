@@ -70,7 +70,7 @@ budget_prefix_cell(const struct live *l, const struct budget *b, __u64 net, __u3
  */
 static __always_inline enum reason admit_net(struct live *l, const struct budget *b,
 					     enum wire_kind kind, __u64 net, __u32 ipv6,
-					     __u32 times, __u64 *global, __u64 now)
+					     __u32 times, __u64 *service_due, __u64 now)
 {
 	__u64 *source, *prefix, *network;
 	struct limit whole, one, near, wide;
@@ -81,18 +81,19 @@ static __always_inline enum reason admit_net(struct live *l, const struct budget
 	 * One CCREQ_CONNECT takes a player's place, and its sender may be forged. What
 	 * @times keeps for somebody else is kept for it in a crowd, too.
 	 */
-	crowd = kind == KIND_CCREQ_CONNECT || times > 1 ? 0
-							: budget_crowd(b, *global, now);
+	crowd = kind == KIND_CCREQ_CONNECT || times > 1
+			? 0
+			: budget_crowd(b, *service_due, now);
 	one = b->source;
 	one.cost_ns >>= crowd;
 	if (times > 1)
 		one = limit_scaled(&one, times, 1);
 	index = budget_cell(b, l->keys, net, ipv6, SOURCE_BITS);
-	source = &l->sources[index];
+	source = &l->source_due_ns[index];
 	if (limit_exceeded(&one, *source, now))
 		return REASON_SOURCE_LIMIT;
 
-	whole = b->global;
+	whole = b->service;
 	near = b->prefix;
 	near.cost_ns >>= crowd;
 	prefix = budget_prefix_cell(l, b, net >> 8, ipv6);
@@ -107,7 +108,7 @@ static __always_inline enum reason admit_net(struct live *l, const struct budget
 	if (!budget_take(source, one.cost_ns, one.burst_ns, now) ||
 	    !budget_take(prefix, near.cost_ns, near.burst_ns, now) ||
 	    !budget_take(network, wide.cost_ns, wide.burst_ns, now) ||
-	    !budget_take(global, whole.cost_ns, whole.burst_ns, now))
+	    !budget_take(service_due, whole.cost_ns, whole.burst_ns, now))
 		return REASON_CONTENDED;
 	return REASON_WITHIN_LIMITS;
 }
@@ -120,12 +121,13 @@ static __always_inline enum reason
 admit_budget(struct live *l, __u32 slot, const struct budget *b, enum wire_class class,
 	     enum wire_kind kind, const struct packet *p)
 {
-	__u64 *global = &l->globals[budget_index(slot, class)];
+	__u64 *service_due = &l->service_due_ns[budget_index(slot, class)];
 	__u64 now = clock_now(l);
 
-	if (limit_exceeded(&b->global, *global, now))
+	if (limit_exceeded(&b->service, *service_due, now))
 		return REASON_SERVICE_LIMIT;
-	return admit_net(l, b, kind, address_net(p, SENDER), p->ipv6, 1, global, now);
+	return admit_net(l, b, kind, address_net(p, SENDER), p->ipv6, 1, service_due,
+			 now);
 }
 
 /*
@@ -138,24 +140,24 @@ static __always_inline enum reason limits_exceeded(const struct live *l, __u32 s
 {
 	const struct budget *b;
 	struct limit one;
-	__u64 global;
+	__u64 service_due;
 	__u32 cell;
 
 	s = (const void *)s + class * sizeof(*b);
 	once_here(s);
 	b = s->budget;
-	global = l->globals[budget_index(slot, class)];
-	if (limit_exceeded(&b->global, global, now))
+	service_due = l->service_due_ns[budget_index(slot, class)];
+	if (limit_exceeded(&b->service, service_due, now))
 		return REASON_SERVICE_LIMIT;
 	cell = (plain_hash(plain, l->keys) + b->seed) >> (64 - SOURCE_BITS);
-	if (!limit_exceeded(&b->source, l->sources[cell], now))
+	if (!limit_exceeded(&b->source, l->source_due_ns[cell], now))
 		return REASON_COUNT;
 	if (likely(!b->crowd))
 		return REASON_SOURCE_LIMIT;
 	one = b->source;
-	one.cost_ns >>= budget_crowd(b, global, now);
-	return limit_exceeded(&one, l->sources[cell], now) ? REASON_SOURCE_LIMIT
-							   : REASON_COUNT;
+	one.cost_ns >>= budget_crowd(b, service_due, now);
+	return limit_exceeded(&one, l->source_due_ns[cell], now) ? REASON_SOURCE_LIMIT
+								 : REASON_COUNT;
 }
 
 static __always_inline enum reason policy_reason(enum wire_class class)

@@ -50,7 +50,7 @@ static __always_inline enum reason cache_source_limit(struct xdp_md *ctx, struct
 			  reason == REASON_CACHED_PREFIX ? reputation_network(net) : net,
 			  1ull << 41 | pkt_slot(c), SOURCE_BITS);
 	if (index_below(&cell, 1 << SOURCE_BITS) &&
-	    limit_take(&limit, &l->sources[cell], now))
+	    limit_take(&limit, &l->source_due_ns[cell], now))
 		return reason;
 	/* Beside who is known it has no less than elsewhere. */
 	return reason == REASON_CACHED_PREFIX && recent_asks(l, net, pkt_slot(c), now)
@@ -133,8 +133,8 @@ __noinline int cache_reason(struct xdp_md *ctx, const struct pkt_ctx *c)
 	if (c->decided && c->net)
 		return cache_source_limit(ctx, l, c, c->decided, now);
 	/* The short ways look at that; what comes by the long one may be the first. */
-	if (limit_exceeded(&s->budget[CLASS_QUERY].global,
-			   l->globals[budget_index(slot, CLASS_QUERY)], now))
+	if (limit_exceeded(&s->budget[CLASS_QUERY].service,
+			   l->service_due_ns[budget_index(slot, CLASS_QUERY)], now))
 		cache_require(l, slot, now);
 	if (l->lists)
 		listed = pkt_acl(ctx, c);

@@ -138,7 +138,7 @@ static __always_inline enum reason validated_charge(struct live *l, __u32 slot,
 	/* Where none of the budgets of strangers is, nor, aside, of the proven. */
 	__u64 seed = b->seed +
 		     (2 + 2 * greylisted) * (SERVICES_MAX << CLASS_BITS) * l->keys[1];
-	__u64 net = c->net, *source, *prefix, *network, *global;
+	__u64 net = c->net, *source, *prefix, *network, *service_due;
 	struct limit one, near, wide, whole;
 	__u32 ipv6 = pkt_ipv6(c), crowd;
 	/* Nobody proves itself by what is unknown. */
@@ -146,16 +146,16 @@ static __always_inline enum reason validated_charge(struct live *l, __u32 slot,
 
 	if (!index_below(&index, SERVICES_MAX << CLASS_BITS))
 		return REASON_CONTENDED;
-	global = &l->validation.globals[index];
-	crowd = greylisted ? 0 : budget_crowd(b, *global, now);
+	service_due = &l->validation.service_due_ns[index];
+	crowd = greylisted ? 0 : budget_crowd(b, *service_due, now);
 	one = limit_scaled(&b->source, times, 1);
 	one.cost_ns >>= crowd;
 	near = limit_scaled(&b->prefix, times, 1);
 	near.cost_ns >>= crowd;
 	wide = network_limit(&near);
-	whole = limit_scaled(&b->global, times, 1);
+	whole = limit_scaled(&b->service, times, 1);
 	index = (budget_hash(l->keys, net, ipv6) + seed) >> (64 - SOURCE_BITS);
-	source = &l->sources[index];
+	source = &l->source_due_ns[index];
 	index = (budget_hash(l->keys, net >> 8, ipv6) + seed) >> (64 - PREFIX_BITS);
 	prefix = bpf_map_lookup_elem(&prefixes, &index);
 	index = (budget_hash(l->keys, network_net(net, ipv6), ipv6) + seed) >>
@@ -166,12 +166,12 @@ static __always_inline enum reason validated_charge(struct live *l, __u32 slot,
 	if (!prefix || limit_exceeded(&near, *prefix, now) || !network ||
 	    limit_exceeded(&wide, *network, now))
 		return REASON_PREFIX_LIMIT;
-	if (limit_exceeded(&whole, *global, now))
+	if (limit_exceeded(&whole, *service_due, now))
 		return REASON_SERVICE_LIMIT;
 	if (!budget_take(source, one.cost_ns, one.burst_ns, now) ||
 	    !budget_take(prefix, near.cost_ns, near.burst_ns, now) ||
 	    !budget_take(network, wide.cost_ns, wide.burst_ns, now) ||
-	    !budget_take(global, whole.cost_ns, whole.burst_ns, now))
+	    !budget_take(service_due, whole.cost_ns, whole.burst_ns, now))
 		return REASON_CONTENDED;
 	return REASON_VALIDATED;
 }
@@ -264,7 +264,7 @@ static __always_inline __u32 limit_times(const struct live *l, __u32 slot,
 __noinline int unvalidated_decide(const struct pkt_ctx *c, __u32 class, __u32 random)
 {
 	struct live *l = &live;
-	__u64 now = clock_now(l), *global;
+	__u64 now = clock_now(l), *service_due;
 	const struct service *s;
 	const struct budget *b;
 	enum wire_kind kind;
@@ -280,12 +280,12 @@ __noinline int unvalidated_decide(const struct pkt_ctx *c, __u32 class, __u32 ra
 	if (!s || !index_below(&class, CLASS_BUDGETS))
 		return REASON_INVALID_COOKIE;
 	b = &s->budget[class];
-	global = &l->globals[budget_index(slot, class)];
+	service_due = &l->service_due_ns[budget_index(slot, class)];
 	reason = REASON_SERVICE_LIMIT;
-	if (!limit_exceeded(&b->global, *global, now))
+	if (!limit_exceeded(&b->service, *service_due, now))
 		reason = admit_net(l, b, kind, c->net, pkt_ipv6(c),
-				   limit_times(l, slot, s, kind, c->net, now), global,
-				   now);
+				   limit_times(l, slot, s, kind, c->net, now),
+				   service_due, now);
 	reason = verifier_forget(reason, c->length);
 	must_retry = kind == KIND_CCREQ_CONNECT || kind == KIND_DTLS_CLIENT_HELLO;
 	/* Who has spent what is its own alone has to prove itself alone. */

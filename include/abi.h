@@ -142,7 +142,7 @@ enum validation {
 struct budget {
 	struct limit source; /* one IPv4 address or IPv6 /64 */
 	struct limit prefix; /* IPv4 /24 or IPv6 /56 */
-	struct limit global; /* the whole service */
+	struct limit service; /* the whole service */
 	__u64 seed; /* of where sources and prefixes are: see budget_cell() */
 	__u32 crowd; /* budget_crowd(), while there is room; 0: never more */
 	__u32 pad;
@@ -185,11 +185,11 @@ _Static_assert(sizeof(struct service) == 48 + CLASS_BUDGETS * sizeof(struct budg
 						 (KIND_COUNT / 8 + 1) * 8,
 	       "struct service has a hole");
 
-/* Of struct live.globals, beside the classes': what friends have in all. */
+/* Of struct live.service_due_ns, beside the classes': what friends have in all. */
 #define BUDGET_ALLOWED ((1u << CLASS_BITS) - 1)
 _Static_assert(BUDGET_ALLOWED >= CLASS_BUDGETS, "a class has that budget");
 
-/* Where among struct live.globals the budget of @slot's @class_ is. */
+/* Where among struct live.service_due_ns the budget of @slot's @class_ is. */
 static __always_inline __u32 budget_index(__u32 slot, __u32 class_)
 {
 	slot <<= CLASS_BITS;
@@ -247,7 +247,7 @@ static inline void service_finish(struct service *s, __u32 slot, const __u64 key
 		b->seed = 2 * budget_index(slot, class_) * keys[1] + keys[2];
 		limit_normal(&b->source);
 		limit_normal(&b->prefix);
-		limit_normal(&b->global);
+		limit_normal(&b->service);
 	}
 }
 
@@ -260,9 +260,9 @@ static inline void service_finish(struct service *s, __u32 slot, const __u64 key
 static __always_inline __u32 budget_crowd(const struct budget *b, __u64 due_ns,
 					  __u64 now_ns)
 {
-	__s64 left = (__s64)(now_ns + (b->global.burst_ns >> 1) - due_ns);
+	__s64 left = (__s64)(now_ns + (b->service.burst_ns >> 1) - due_ns);
 
-	return b->global.cost_ns && left >= (__s64)b->global.cost_ns ? b->crowd : 0;
+	return b->service.cost_ns && left >= (__s64)b->service.cost_ns ? b->crowd : 0;
 }
 
 /* The part of limit_cell() that is the same for all services and classes. */
@@ -449,8 +449,8 @@ struct validation_state {
 	struct limit rate[CHALLENGE_USES];
 	struct limit share[SERVICES_MAX][CHALLENGE_USES];
 	__u64 until_ns[SERVICES_MAX]; /* strangers have to prove themselves till then */
-	/* Budgets of services for the proven, as struct live.globals. */
-	__u64 globals[SERVICES_MAX << CLASS_BITS];
+	/* Budgets of services for the proven, as struct live.service_due_ns. */
+	__u64 service_due_ns[SERVICES_MAX << CLASS_BITS];
 	struct cookie_secret secret;
 	__u64 period; /* in which the daemon replaced a key last */
 	struct validated_table validated;
@@ -555,9 +555,9 @@ struct live {
 	__u64 keys[3]; /* of limit_cell(): random and odd, one set per boot */
 	/* Budgets of whole services, by budget_index(), see limit.h: shared by all CPUs,
 	 * so that limits do not multiply, and by both generations. */
-	__u64 globals[SERVICES_MAX << CLASS_BITS];
+	__u64 service_due_ns[SERVICES_MAX << CLASS_BITS];
 	/* And of single addresses: by limit_cell(). */
-	__u64 sources[1 << SOURCE_BITS];
+	__u64 source_due_ns[1 << SOURCE_BITS];
 	struct validation_state validation;
 	struct cache_state cache;
 	struct player_table players;

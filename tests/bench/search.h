@@ -232,8 +232,8 @@ static void search_change(struct finding *f, enum sought sought)
 /* All budgets are spent for a long time. */
 static void search_begin(struct live *live, const struct quest *quest, __u64 now)
 {
-	for (size_t i = 0; i < COUNT(live->globals); i++)
-		live->globals[i] = now + (1ull << 50);
+	for (size_t i = 0; i < COUNT(live->service_due_ns); i++)
+		live->service_due_ns[i] = now + (1ull << 50);
 	live->lists = quest->listed ? LISTS_ALLOW | LISTS_DENY : 0;
 	memset(live->acl_prefilter, (int)live->lists, sizeof(live->acl_prefilter));
 }

@@ -156,7 +156,7 @@ static void everything_at_once(void **state)
 	assert_int_equal(query->source.burst_ns, 7 * 333333333ull);
 	assert_int_equal(query->prefix.cost_ns, 666666667);
 	assert_int_equal(query->prefix.burst_ns, 3 * 666666667ull);
-	assert_int_equal(query->global.cost_ns, 0);
+	assert_int_equal(query->service.cost_ns, 0);
 	assert_int_equal(a->service.budget[CLASS_NETCHAN].source.burst_ns, 0);
 	assert_true(a->service.budget[CLASS_NETCHAN].source.cost_ns > 0);
 	assert_memory_equal(&a->service.budget[CLASS_CONNECT],

@@ -37,10 +37,10 @@ static void defaults_unknown_is_strictest(void **state)
 
 			assert_false(rate_looser(&u->source, &b->source));
 			assert_false(rate_looser(&u->prefix, &b->prefix));
-			assert_false(rate_looser(&u->global, &b->global));
+			assert_false(rate_looser(&u->service, &b->service));
 			/* A source may use all of its budget, a prefix too. */
 			assert_false(rate_looser(&b->source, &b->prefix));
-			assert_true(per_second(&b->prefix) <= per_second(&b->global));
+			assert_true(per_second(&b->prefix) <= per_second(&b->service));
 			assert_true(burst(&b->source) >= 2);
 		}
 	}
@@ -62,29 +62,29 @@ static void defaults_fit_the_engines(void **state)
 	defaults_of(FAMILY_QUAKE3, &s);
 	query = &s.budget[CLASS_QUERY];
 	challenge = &s.budget[CLASS_CHALLENGE];
-	assert_true(burst(&query->global) + burst(&challenge->global) < 10);
-	assert_true(per_second(&query->global) + per_second(&challenge->global) < 10);
+	assert_true(burst(&query->service) + burst(&challenge->service) < 10);
+	assert_true(per_second(&query->service) + per_second(&challenge->service) < 10);
 	/* and an address has 10, and 1 a second: some are left for getchallenge. */
 	assert_true(within(&query->source, 30) <=
 		    within(&(struct limit){ 1000000000, 5000000000 }, 30));
 	/* Four people in four networks ask once a second, beside a spoofed victim. */
-	assert_true(per_second(&query->global) > 5);
+	assert_true(per_second(&query->service) > 5);
 
 	/* Q2PRO: status 15 a second, 5 at once. */
 	defaults_of(FAMILY_QUAKE2, &s);
 	query = &s.budget[CLASS_QUERY];
-	assert_true(per_second(&query->global) < 15);
-	assert_true(burst(&query->global) <= 5);
+	assert_true(per_second(&query->service) < 15);
+	assert_true(burst(&query->service) <= 5);
 
 	/* FTE: 15 within 30 seconds ban an address for a day; 20 a second for all. */
 	defaults_of(FAMILY_QUAKEWORLD, &s);
 	assert_true(within(&s.budget[CLASS_QUERY].source, 30) < 15);
 	assert_true(within(&s.budget[CLASS_RCON].source, 30) < 15);
-	assert_true(within(&s.budget[CLASS_QUERY].global, 1) <= 20);
+	assert_true(within(&s.budget[CLASS_QUERY].service, 1) <= 20);
 
 	/* DarkPlaces: 128 challenges; one must survive a client's repeat, 3 seconds. */
 	defaults_of(FAMILY_NETQUAKE, &s);
-	assert_true(within(&s.budget[CLASS_CHALLENGE].global, 3) < 128);
+	assert_true(within(&s.budget[CLASS_CHALLENGE].service, 3) < 128);
 
 	/*
 	 * Until the server has sent something to a player, the player is a stranger: two
@@ -94,7 +94,7 @@ static void defaults_fit_the_engines(void **state)
 		defaults_of((enum wire_family)f, &s);
 		netchan = &s.budget[CLASS_NETCHAN];
 		assert_true(within(&netchan->source, 0.3) >= 2 * 125 * 0.3);
-		assert_true(within(&netchan->global, 0.1) >= 64 * 125 * 0.1);
+		assert_true(within(&netchan->service, 0.1) >= 64 * 125 * 0.1);
 	}
 }
 
@@ -235,7 +235,7 @@ static bool row_holds(char *line, enum wire_family family)
 		b = &s.budget[c];
 		assert_says(strtok(NULL, "|"), &b->source);
 		assert_says(strtok(NULL, "|"), &b->prefix);
-		assert_says(strtok(NULL, "|"), &b->global);
+		assert_says(strtok(NULL, "|"), &b->service);
 		return true;
 	}
 	return false;

@@ -392,7 +392,7 @@ static void layers(void **state)
 	query = &a->budget[CLASS_QUERY];
 	limit_is(&query->source, "240/s burst 240");
 	limit_is(&query->prefix, "270/s burst 270");
-	limit_is(&query->global, "230/s burst 230");
+	limit_is(&query->service, "230/s burst 230");
 	limit_is(&b->budget[CLASS_QUERY].source, "210/s burst 210");
 	assert_int_equal(a->players_source, 5);
 	assert_int_equal(a->players_prefix, PLAYERS_PREFIX);

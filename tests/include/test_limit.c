@@ -319,7 +319,7 @@ static void no_limit_is_never_spent(void **state)
 		assert_false(
 			limit_exceeded(&s.budget[c].source, now + (1ull << 50), now));
 		assert_false(
-			limit_exceeded(&s.budget[c].global, now + (1ull << 50), now));
+			limit_exceeded(&s.budget[c].service, now + (1ull << 50), now));
 	}
 }
 

@@ -216,7 +216,7 @@ static void the_amplification_limit_always_holds(void **state)
 	kern.live->amplification.strict = 1;
 	kern.live->amplification.byte_ns = AMPLIFICATION_GRAIN_NS;
 	kern.live->amplification.window_ns = 0;
-	memset(kern.live->sources, 0, sizeof(kern.live->sources));
+	memset(kern.live->source_due_ns, 0, sizeof(kern.live->source_due_ns));
 	pass_time(20 * SECOND);
 	learn_quake3();
 	flood();
@@ -241,7 +241,7 @@ static void the_refused_pay_for_nothing(void **state)
 	(void)state;
 	memset(reply + 19, 'x', sizeof(reply) - 19);
 	answers(FAMILY_QUAKE3, CACHE_UNDER_LOAD);
-	memset(kern.live->sources, 0, sizeof(kern.live->sources));
+	memset(kern.live->source_due_ns, 0, sizeof(kern.live->source_due_ns));
 	pass_time(60 * SECOND);
 	amplification(ALLOWANCE, 20);
 	learn(FAMILY_QUAKE3, 3, "", reply, sizeof(reply));
@@ -398,7 +398,7 @@ static void answers_or_demands(void)
 	demand(FAMILY_QUAKE3, VALIDATION_UNDER_LOAD);
 	s = kern.live->tables[0].services[0];
 	s.cache = CACHE_UNDER_LOAD;
-	s.budget[CLASS_QUERY].global = kern_rate(1, 4);
+	s.budget[CLASS_QUERY].service = kern_rate(1, 4);
 	kern_service(&kern, 0, 0, &s);
 	learn_quake3();
 	for (int i = 0; i < 8; i++)

@@ -318,7 +318,7 @@ static void always_spends_no_more_beside_the_proven(void **state)
 		answers(FAMILY_QUAKE3, CACHE_ALWAYS);
 		s = kern.live->tables[0].services[0];
 		s.validation = VALIDATION_UNDER_LOAD;
-		s.budget[CLASS_QUERY].global = kern_rate(100, 100);
+		s.budget[CLASS_QUERY].service = kern_rate(100, 100);
 		s.budget[CLASS_QUERY].source = kern_rate(1, 3);
 		kern_service(&kern, 0, 0, &s);
 		if (proven)

@@ -56,7 +56,7 @@ static inline void answers(enum wire_family family, enum cache_mode when)
 	static const struct reputation_table nobody;
 
 	s.cache = (__u8)when;
-	s.budget[CLASS_QUERY].global = kern_rate(1, 1);
+	s.budget[CLASS_QUERY].service = kern_rate(1, 1);
 	kern_service(&kern, 0, 0, &s);
 	kern_port(&kern, 0, PORT, 0, false);
 	pass_time(1000 * SECOND);

@@ -32,7 +32,7 @@ static void rich_services(void)
 	s->service.observe = 1;
 	s->service.validation = VALIDATION_ALWAYS;
 	s->service.policy[1] = 1;
-	s->service.budget[CLASS_RCON].global = (struct limit){ 0, 0 };
+	s->service.budget[CLASS_RCON].service = (struct limit){ 0, 0 };
 	s->service.budget[CLASS_QUERY].source = (struct limit){ SECOND, 1 };
 	/* On a port of another's, at an address of its own. */
 	s = add("one", FAMILY_QUAKE2, 27960);
@@ -350,7 +350,7 @@ static void what_cannot_be_written(void **state)
 		*maps[i] = map;
 	}
 	config->amplification_strict = false;
-	memset(shield.shared->sources, 1, 64);
+	memset(shield.shared->source_due_ns, 1, 64);
 	assert_int_equal(shield_apply(&shield, config), 0);
 	assert_int_equal(shield.shared->generation, 2);
 	close(shield.lock);

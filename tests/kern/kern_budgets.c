@@ -133,7 +133,7 @@ static void allow_beats_deny_beats_budgets(void **state)
 	struct service s = kern_open_service(FAMILY_QUAKE3);
 
 	(void)state;
-	s.budget[CLASS_QUERY].global = (struct limit){ SECOND, 0 }; /* never */
+	s.budget[CLASS_QUERY].service = (struct limit){ SECOND, 0 }; /* never */
 	kern_service(&kern, 0, 0, &s);
 	kern_port(&kern, 0, 27960, 0, false);
 	expect(&status, 0, REASON_SERVICE_LIMIT);
@@ -226,7 +226,7 @@ static void policies(void **state)
 		o = kern_send(&kern, &rows[i].spec);
 		assert_int_equal(o.reason, REASON_WITHIN_LIMITS);
 		assert_int_equal(o.charged, CLASS_UNKNOWN);
-		s.budget[CLASS_UNKNOWN].global.burst_ns = 0;
+		s.budget[CLASS_UNKNOWN].service.burst_ns = 0;
 		kern_service(&kern, 0, 0, &s);
 		expect(&rows[i].spec, 0, REASON_SERVICE_LIMIT);
 	}
@@ -292,7 +292,7 @@ static void lists_come_before_what_is_spent(void **state)
 	struct service s = kern_open_service(FAMILY_QUAKE3);
 
 	(void)state;
-	s.budget[CLASS_QUERY].global = kern_rate(1, 2);
+	s.budget[CLASS_QUERY].service = kern_rate(1, 2);
 	kern_service(&kern, 0, 0, &s);
 	kern_port(&kern, 0, 27960, 0, false);
 	assert_int_equal(passing(&status, 5, REASON_SERVICE_LIMIT), 2);
@@ -399,7 +399,7 @@ static void exactly_the_global_budget(void **state)
 
 	(void)state;
 	s.budget[CLASS_QUERY].source = kern_rate(1, 1);
-	s.budget[CLASS_QUERY].global = kern_rate(20, 100);
+	s.budget[CLASS_QUERY].service = kern_rate(20, 100);
 	kern_service(&kern, 0, 0, &s);
 	kern_port(&kern, 0, 27960, 0, false);
 
@@ -415,7 +415,7 @@ static void exactly_the_global_budget(void **state)
 
 	/* While it is spent, no cell of a source is touched: 1 + 99 + 20 were. */
 	for (__u32 cell = 0; cell < 1 << SOURCE_BITS; cell++) {
-		due = kern.live->sources[cell];
+		due = kern.live->source_due_ns[cell];
 		used += due != 0;
 	}
 	assert_int_equal(used, 120);
@@ -430,7 +430,7 @@ static void a_generation_comes_into_force_at_once(void **state)
 	(void)state;
 	kern_service(&kern, 0, 0, &before);
 	kern_port(&kern, 0, 27960, 0, false);
-	after.budget[CLASS_QUERY].global.burst_ns = 0;
+	after.budget[CLASS_QUERY].service.burst_ns = 0;
 	kern_service(&kern, 1, 0, &after);
 	kern_service(&kern, 1, 1, &after);
 	kern_port(&kern, 1, 27500, 0, false);

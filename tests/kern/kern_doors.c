@@ -76,8 +76,8 @@ static void who_is_reported_to_may_ask(void **state)
 		size_t n = strlen(rows[i].asks + 4) + 4;
 		unsigned int in = 0;
 
-		s.budget[CLASS_QUERY].global = (struct limit){ SECOND, 0 };
-		s.budget[CLASS_CONNECT].global = (struct limit){ SECOND, 0 };
+		s.budget[CLASS_QUERY].service = (struct limit){ SECOND, 0 };
+		s.budget[CLASS_CONNECT].service = (struct limit){ SECOND, 0 };
 		kern_service(&kern, 0, 0, &s);
 		kern_port(&kern, 0, PORT, 0, false);
 		link_.peer = STRANGER;
@@ -117,7 +117,7 @@ static void a_report_is_one_services(void **state)
 	struct service s = kern_open_service(FAMILY_QUAKE3);
 
 	(void)state;
-	s.budget[CLASS_QUERY].global = (struct limit){ SECOND, 0 };
+	s.budget[CLASS_QUERY].service = (struct limit){ SECOND, 0 };
 	for (__u32 slot = 0; slot < 3; slot++) {
 		kern_service(&kern, 0, slot, &s);
 		kern_port(&kern, 0, (__u16)(PORT + slot), (int)slot, false);

@@ -364,7 +364,7 @@ static void a_flood_is_one_services(void **state)
 	struct service s = kern_open_service(FAMILY_QUAKE3);
 
 	(void)state;
-	s.budget[CLASS_QUERY].global = kern_rate(1, 3);
+	s.budget[CLASS_QUERY].service = kern_rate(1, 3);
 	for (__u32 slot = 0; slot < COUNT(ports); slot++) {
 		kern_service(&kern, 0, slot, &s);
 		kern_port(&kern, 0, ports[slot], (int)slot, false);

@@ -55,7 +55,7 @@ static void a_limit_is_named_at_its_level(void **state)
 		spent(NEIGHBOUR, words[i], "prefix-limit");
 
 		s = wide();
-		s.budget[classes[i]].global = kern_rate(1, 2);
+		s.budget[classes[i]].service = kern_rate(1, 2);
 		pass_time(100 * SECOND);
 		serve_as(&s);
 		spent(ELSEWHERE, words[i], "service-limit");

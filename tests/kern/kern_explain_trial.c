@@ -68,7 +68,7 @@ static void a_trial_says_what_the_program_does(void **state)
 	(void)state;
 	s.budget[CLASS_QUERY].source = kern_rate(2, 4);
 	s.budget[CLASS_QUERY].prefix = kern_rate(3, 7);
-	s.budget[CLASS_QUERY].global = kern_rate(9, 12);
+	s.budget[CLASS_QUERY].service = kern_rate(9, 12);
 	s.budget[CLASS_QUERY].crowd = CROWD_SHIFT;
 	amplification(8192, 20);
 	serve_as(&s);

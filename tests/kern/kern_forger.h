@@ -77,7 +77,7 @@ static inline enum reason judged(const char *from, __u16 port, const char *paylo
 {
 	kern_sum(&kern, 0, &kern.seen[0]);
 	for (__u32 i = 0; i < CLASS_BUDGETS; i++)
-		kern.due[0][i] = kern.live->globals[budget_index(0, i)];
+		kern.due[0][i] = kern.live->service_due_ns[budget_index(0, i)];
 	return hear_from(from, port, payload, n).reason;
 }
 

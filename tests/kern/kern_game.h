@@ -53,7 +53,7 @@ static inline void serve(enum wire_family family)
 {
 	struct service s = kern_open_service(family);
 
-	s.budget[CLASS_NETCHAN].global = (struct limit){ SECOND, 0 };
+	s.budget[CLASS_NETCHAN].service = (struct limit){ SECOND, 0 };
 	kern_service(&kern, 0, 0, &s);
 	kern_port(&kern, 0, PORT, 0, false);
 }

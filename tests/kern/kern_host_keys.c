@@ -37,7 +37,7 @@ static void demand_keys(enum validation when)
 	forget_requests();
 	demand(FAMILY_NETQUAKE, when);
 	s = kern.live->tables[0].services[0];
-	s.budget[CLASS_UNKNOWN].global = (struct limit){ SECOND, 0 };
+	s.budget[CLASS_UNKNOWN].service = (struct limit){ SECOND, 0 };
 	kern_service(&kern, 0, 0, &s);
 	memset(validation->keys, 0, sizeof(validation->keys));
 }

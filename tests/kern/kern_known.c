@@ -58,10 +58,10 @@ static void known_is_who_is_as_far_as_it_was(void **state)
 			reputation_note(&kern.live->cache.reputation, net_of("192.0.2.1"),
 					hops, 0, minute - ago, kern.live->keys);
 		pass_time(SECOND / 10);
-		kern.live->sources[0] = 0;
+		kern.live->source_due_ns[0] = 0;
 		flood();
 		forget_recent();
-		memset(kern.live->sources, 0, sizeof(kern.live->sources));
+		memset(kern.live->source_due_ns, 0, sizeof(kern.live->source_due_ns));
 		say(&wraps[0], BYTES(OOB "getstatus"), &say_);
 		assert_int_equal(say_.action,
 				 hops >= 62 && hops <= 66 ? XDP_TX : XDP_DROP);

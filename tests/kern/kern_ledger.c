@@ -268,8 +268,8 @@ static void a_slot_begins_from_nothing(void **state)
 	bpf_map_update_elem(view.qports, &qport, &port, BPF_ANY);
 	bpf_map_update_elem(view.qports, &other, &port, BPF_ANY);
 	kern.live->moved[qport_cell(&id, 5, 0, kern.live->keys)]++;
-	kern.live->globals[budget_index(0, CLASS_QUERY)] = ~0ull;
-	kern.live->globals[budget_index(1, CLASS_QUERY)] = 77;
+	kern.live->service_due_ns[budget_index(0, CLASS_QUERY)] = ~0ull;
+	kern.live->service_due_ns[budget_index(1, CLASS_QUERY)] = 77;
 
 	shield_forget_slot(&view, 0);
 	assert_false(player_read(HERE, &player));
@@ -278,8 +278,8 @@ static void a_slot_begins_from_nothing(void **state)
 	for (__u32 i = 0; i < COUNT(kern.live->moved); i++)
 		moved += kern.live->moved[i];
 	assert_int_equal(moved, 0);
-	assert_int_equal(kern.live->globals[budget_index(0, CLASS_QUERY)], 0);
-	assert_int_equal(kern.live->globals[budget_index(1, CLASS_QUERY)], 77);
+	assert_int_equal(kern.live->service_due_ns[budget_index(0, CLASS_QUERY)], 0);
+	assert_int_equal(kern.live->service_due_ns[budget_index(1, CLASS_QUERY)], 77);
 }
 
 /* A question costs one, however large its answers were: the limit bounds what is sent. */

@@ -18,7 +18,7 @@ static void serve_nobody(void)
 {
 	struct service s = kern_open_service(FAMILY_QUAKE3);
 
-	s.budget[CLASS_QUERY].global = (struct limit){ SECOND, 0 };
+	s.budget[CLASS_QUERY].service = (struct limit){ SECOND, 0 };
 	kern_service(&kern, 0, 0, &s);
 	kern_port(&kern, 0, PORT, 0, false);
 }
@@ -81,7 +81,7 @@ static void friends_have_limits_of_each_service(void **state)
 	struct service s = kern_open_service(FAMILY_QUAKE3);
 
 	(void)state;
-	s.budget[CLASS_QUERY].global = (struct limit){ SECOND, 0 };
+	s.budget[CLASS_QUERY].service = (struct limit){ SECOND, 0 };
 	for (__u32 slot = 0; slot < 3; slot++) {
 		kern_service(&kern, 0, slot, &s);
 		kern_port(&kern, 0, (__u16)(PORT + slot), (int)slot, false);
@@ -106,7 +106,7 @@ static void friendship_overcomes_every_budget(void **state)
 		struct service s = kern_open_service(FAMILY_QUAKE3);
 		struct budget *b = &s.budget[CLASS_QUERY];
 
-		*(i == 0 ? &b->source : i == 1 ? &b->prefix : &b->global) = none;
+		*(i == 0 ? &b->source : i == 1 ? &b->prefix : &b->service) = none;
 		kern_service(&kern, 0, 0, &s);
 		kern_port(&kern, 0, PORT, 0, false);
 		assert_int_equal(

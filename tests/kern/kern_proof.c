@@ -167,7 +167,7 @@ static void pressure_comes_and_goes(void **state)
 	(void)state;
 	demand(FAMILY_QUAKE3, VALIDATION_UNDER_LOAD);
 	s = kern.live->tables[0].services[0];
-	s.budget[CLASS_CHALLENGE].global = kern_rate(1, 3);
+	s.budget[CLASS_CHALLENGE].service = kern_rate(1, 3);
 	kern_service(&kern, 0, 0, &s);
 	for (int i = 0; i < 3; i++) {
 		say(&wraps[0], BYTES(BARE), &say_);
@@ -224,8 +224,8 @@ static void off_is_off(void **state)
 	(void)state;
 	demand(FAMILY_QUAKE3, VALIDATION_OFF);
 	s = kern.live->tables[0].services[0];
-	s.budget[CLASS_CHALLENGE].global = kern_rate(1, 1);
-	s.budget[CLASS_UNKNOWN].global = kern_rate(1, 1);
+	s.budget[CLASS_CHALLENGE].service = kern_rate(1, 1);
+	s.budget[CLASS_UNKNOWN].service = kern_rate(1, 1);
 	kern_service(&kern, 0, 0, &s);
 	for (int i = 0; i < 5; i++) {
 		say(&wraps[i], BYTES(BARE), &say_);
@@ -325,7 +325,7 @@ static void shares_are_apart(void **state)
 	(void)state;
 	demand(FAMILY_QUAKE3, VALIDATION_ALWAYS);
 	s = kern.live->tables[0].services[0];
-	s.budget[CLASS_QUERY].global = kern_rate(1, 0);
+	s.budget[CLASS_QUERY].service = kern_rate(1, 0);
 	kern_service(&kern, 0, 0, &s);
 	kern_service(&kern, 0, 1, &s);
 	kern_port(&kern, 0, PORT + 1, 1, false);

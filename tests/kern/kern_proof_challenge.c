@@ -70,7 +70,7 @@ static void demand_all(enum wire_family family)
 
 	demand(family, VALIDATION_ALWAYS);
 	s = kern.live->tables[0].services[0];
-	s.budget[CLASS_UNKNOWN].global = (struct limit){ SECOND, 0 };
+	s.budget[CLASS_UNKNOWN].service = (struct limit){ SECOND, 0 };
 	kern_service(&kern, 0, 0, &s);
 }
 
@@ -336,7 +336,7 @@ static void netquake_asks_twice(void **state)
 	(void)state;
 	demand(FAMILY_NETQUAKE, VALIDATION_UNDER_LOAD);
 	s = kern.live->tables[0].services[0];
-	s.budget[CLASS_CONNECT].global = kern_rate(1, 4);
+	s.budget[CLASS_CONNECT].service = kern_rate(1, 4);
 	kern_service(&kern, 0, 0, &s);
 	for (int i = 0; i < 40; i++) {
 		struct outcome o =
@@ -378,7 +378,7 @@ static void darkplaces_asks_in_both_ways(void **state)
 	(void)state;
 	demand_all(FAMILY_NETQUAKE);
 	s = kern.live->tables[0].services[0];
-	s.budget[CLASS_CONNECT].source = s.budget[CLASS_CONNECT].global = few;
+	s.budget[CLASS_CONNECT].source = s.budget[CLASS_CONNECT].service = few;
 	kern_service(&kern, 0, 0, &s);
 	pass_time(100 * SECOND);
 	for (int i = 0; i < 12; i++, pass_time(SECOND)) {
@@ -435,7 +435,7 @@ static void a_hello_comes_twice(void **state)
 	(void)state;
 	demand(FAMILY_QUAKE_ENHANCED, VALIDATION_UNDER_LOAD);
 	s = kern.live->tables[0].services[0];
-	s.budget[CLASS_CHALLENGE].global = kern_rate(1, 4);
+	s.budget[CLASS_CHALLENGE].service = kern_rate(1, 4);
 	kern_service(&kern, 0, 0, &s);
 	for (int i = 0; i < 40; i++) {
 		o = hear_from(PEER, (__u16)(1000 + i), text, hello(text, 1, 0));

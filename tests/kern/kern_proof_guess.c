@@ -102,7 +102,7 @@ static void nobody_is_let_in_by_guessing(void **state)
 
 		demand(f->family, VALIDATION_ALWAYS);
 		s = kern.live->tables[0].services[0];
-		s.budget[CLASS_UNKNOWN].global = (struct limit){ SECOND, 0 };
+		s.budget[CLASS_UNKNOWN].service = (struct limit){ SECOND, 0 };
 		kern_service(&kern, 0, 0, &s);
 		spec.n = form_text(f, text, &at);
 		run.data_size_in = (__u32)frame_build(&spec, frame);

@@ -111,7 +111,7 @@ static void beside_the_proven_one_question_is_left(void **state)
 		demand(FAMILY_QUAKE3, VALIDATION_UNDER_LOAD);
 		s = kern.live->tables[0].services[0];
 		b->source = kern_rate(1, bursts[row]);
-		b->prefix = b->global = kern_rate(1, 12);
+		b->prefix = b->service = kern_rate(1, 12);
 		kern_service(&kern, 0, 0, &s);
 		pass_time(300 * SECOND);
 		reputation_note(&kern.live->cache.reputation, 0x0a010101, 60,
@@ -180,7 +180,7 @@ static void each_service_asks(void **state)
 	(void)state;
 	demand(FAMILY_QUAKE3, VALIDATION_ALWAYS);
 	s = kern.live->tables[0].services[0];
-	s.budget[CLASS_QUERY].global = kern_rate(1, 0);
+	s.budget[CLASS_QUERY].service = kern_rate(1, 0);
 	for (int slot = 0; slot < 8; slot++) {
 		kern_service(&kern, 0, slot, &s);
 		kern_port(&kern, 0, (__u16)(PORT + slot), slot, false);
@@ -212,7 +212,7 @@ static void browsers_prove_themselves_for_a_query(void **state)
 	demand(FAMILY_QUAKE3, VALIDATION_UNDER_LOAD);
 	s = kern.live->tables[0].services[0];
 	s.budget[CLASS_QUERY].source = kern_rate(1, 4);
-	s.budget[CLASS_QUERY].global = kern_rate(1, 4);
+	s.budget[CLASS_QUERY].service = kern_rate(1, 4);
 	kern_service(&kern, 0, 0, &s);
 	for (size_t i = 0; i < 4; i++) {
 		say(&wraps[0], rows[i % 2].text, rows[i % 2].n, &say_);
@@ -225,7 +225,7 @@ static void browsers_prove_themselves_for_a_query(void **state)
 		say(&each, token, n, &say_);
 		assert_turned(&say_, rows[i].text, rows[i].n);
 	}
-	s.budget[CLASS_QUERY].global = kern_rate(1, 0);
+	s.budget[CLASS_QUERY].service = kern_rate(1, 0);
 	kern_service(&kern, 0, 0, &s);
 	/* Longer than what asked it would be here, so it is not sent. */
 	say(&wraps[1], BYTES(OOB "getstatus"), &say_);
@@ -288,7 +288,7 @@ static void the_proven_have_budgets_of_their_own(void **state)
 	demand(FAMILY_QUAKE3, VALIDATION_ALWAYS);
 	s = kern.live->tables[0].services[0];
 	s.budget[CLASS_CONNECT].source = kern_rate(1, 4);
-	s.budget[CLASS_UNKNOWN].global = kern_rate(1, 1);
+	s.budget[CLASS_UNKNOWN].service = kern_rate(1, 1);
 	kern_service(&kern, 0, 0, &s);
 	/* Strangers, all of them, share the budget of the unknown. */
 	for (int i = 0; i < 3; i++) {
@@ -343,8 +343,8 @@ static void what_the_proven_have_spent_is_said(void **state)
 		s = kern.live->tables[0].services[0];
 		b[CLASS_CONNECT].source = kern_rate(1, row == 0 ? 4 : 1000);
 		b[CLASS_CONNECT].prefix = kern_rate(1, row == 1 ? 4 : 1000);
-		b[CLASS_CONNECT].global = kern_rate(1, row == 2 ? 4 : 1000);
-		b[CLASS_UNKNOWN].global = kern_rate(1, 1);
+		b[CLASS_CONNECT].service = kern_rate(1, row == 2 ? 4 : 1000);
+		b[CLASS_UNKNOWN].service = kern_rate(1, 1);
 		kern_service(&kern, 0, 0, &s);
 		pass_time(300 * SECOND);
 		say(&(struct frame_spec){ .from = "10.50.5.5" },
@@ -399,9 +399,9 @@ static void a_network_of_the_proven_is_little_more_than_a_prefix(void **state)
 
 		demand(FAMILY_QUAKE3, VALIDATION_ALWAYS);
 		s = kern.live->tables[0].services[0];
-		b->source = b->global = kern_rate(1, 1000);
+		b->source = b->service = kern_rate(1, 1000);
 		b->prefix = kern_rate(1, 4);
-		s.budget[CLASS_UNKNOWN].global = kern_rate(1, 0);
+		s.budget[CLASS_UNKNOWN].service = kern_rate(1, 0);
 		kern_service(&kern, 0, 0, &s);
 		pass_time(300 * SECOND);
 		refused = counter_of(DIRECTION_C2S, KIND_CONNECT, REASON_PREFIX_LIMIT)
@@ -445,7 +445,7 @@ static void who_is_refused_pays_nothing(void **state)
 	s = kern.live->tables[0].services[0];
 	b->source = kern_rate(1, 6);
 	b->prefix = kern_rate(1, 1000);
-	b->global = kern_rate(1, 5);
+	b->service = kern_rate(1, 5);
 	kern_service(&kern, 0, 0, &s);
 	pass_time(300 * SECOND);
 	for (int i = 0; i < 6; i++) {

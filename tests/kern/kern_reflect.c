@@ -38,7 +38,7 @@ static void ask_all(enum wire_family family)
 
 	demand(family, VALIDATION_ALWAYS);
 	s = kern.live->tables[0].services[0];
-	s.budget[CLASS_QUERY].global = (struct limit){ SECOND, 0 };
+	s.budget[CLASS_QUERY].service = (struct limit){ SECOND, 0 };
 	kern_service(&kern, 0, 0, &s);
 }
 
@@ -136,7 +136,7 @@ static void nor_are_they_told(void **state)
 {
 	(void)state;
 	answers(FAMILY_QUAKE3, CACHE_ALWAYS);
-	kern.live->tables[0].services[0].budget[CLASS_QUERY].global = kern_rate(1000, 9);
+	kern.live->tables[0].services[0].budget[CLASS_QUERY].service = kern_rate(1000, 9);
 	for (size_t i = 0; i < COUNT(impossible); i++) {
 		struct frame_spec spec = { .ipv6 = impossible[i].ipv6,
 					   .from = impossible[i].from,

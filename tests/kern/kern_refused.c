@@ -30,7 +30,7 @@ static int enter(void **state)
 	}
 	kern.live->clock_ns = PERIOD << 10;
 	for (int i = 0; i < CLASS_BUDGETS; i++)
-		s.budget[i].source = s.budget[i].global = (struct limit){ SECOND, 0 };
+		s.budget[i].source = s.budget[i].service = (struct limit){ SECOND, 0 };
 	for (__u32 slot = 0; slot < 2; slot++)
 		kern_service(&kern, 0, slot, &s);
 	kern_port(&kern, 0, 27960, 0, false);

@@ -171,7 +171,7 @@ static void who_asks_to_join_is_shown(void **state)
 		if (rows[i].shown)
 			assert_int_equal(shown.head[0].sampler, SAMPLER_FOLLOW);
 	}
-	s.budget[CLASS_CHALLENGE].global = (struct limit){ SECOND, 0 };
+	s.budget[CLASS_CHALLENGE].service = (struct limit){ SECOND, 0 };
 	kern_service(&kern, 0, 0, &s);
 	assert_int_equal(hear_from(STRANGER, HERE, BYTES(OOB "getchallenge")).action,
 			 XDP_DROP);

@@ -246,7 +246,7 @@ static inline struct service kern_open_service(enum wire_family family)
 	for (int i = 0; i < CLASS_BUDGETS; i++) {
 		s.budget[i].source = kern_rate(1000000, 1000000);
 		s.budget[i].prefix = s.budget[i].source;
-		s.budget[i].global = s.budget[i].source;
+		s.budget[i].service = s.budget[i].source;
 	}
 	return s;
 }
@@ -451,7 +451,7 @@ static inline enum wire_class kern_charged(struct kern *k, int slot)
 	enum wire_class charged = NOBODY;
 
 	for (__u32 i = 0; i < CLASS_BUDGETS; i++) {
-		__u64 due = k->live->globals[budget_index((__u32)slot, (__u32)i)];
+		__u64 due = k->live->service_due_ns[budget_index((__u32)slot, (__u32)i)];
 
 		if (due == k->due[slot][i])
 			continue;

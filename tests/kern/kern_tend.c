@@ -181,14 +181,14 @@ static void many_that_left_are_forgotten(void **state)
 static void spend_limits_of(__u32 slot)
 {
 	for (__u32 class = 0; class < 1 << CLASS_BITS; class ++)
-		shield.shared->globals[budget_index(slot, class)] = 9;
+		shield.shared->service_due_ns[budget_index(slot, class)] = 9;
 }
 
 /* The limits of @slot are as spent as they were, or not at all. */
 static void limits_are_spent(__u32 slot, bool left)
 {
 	for (__u32 class = 0; class < 1 << CLASS_BITS; class ++)
-		assert_int_equal(shield.shared->globals[budget_index(slot, class)],
+		assert_int_equal(shield.shared->service_due_ns[budget_index(slot, class)],
 				 left ? 9 : 0);
 }
 

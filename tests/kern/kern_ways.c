@@ -249,7 +249,7 @@ static void serve(enum wire_family family)
 		/* No two classes alike, or it would not matter which of them pays. */
 		s.budget[i].source = kern_rate(4 + i % 3, 4 + i % 3);
 		s.budget[i].prefix = kern_rate(10 + i % 2, 6 + i % 2);
-		s.budget[i].global = kern_rate(13 + i % 2, 9 + i % 2);
+		s.budget[i].service = kern_rate(13 + i % 2, 9 + i % 2);
 	}
 	for (size_t i = 0; i < COUNT(s.policy); i++)
 		s.policy[i] = (__u8)((i + family) % (POLICY_PASS + 1));

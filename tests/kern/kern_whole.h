@@ -88,8 +88,9 @@ static inline void fill(void)
 		p->until_ns[slot] = 100 + slot;
 		a->until_ns[slot] = 200 + slot;
 		for (__u32 class = 0; class < 1 << CLASS_BITS; class ++) {
-			p->globals[budget_index(slot, class)] = 300 + slot;
-			shield.shared->globals[budget_index(slot, class)] = 400 + slot;
+			p->service_due_ns[budget_index(slot, class)] = 300 + slot;
+			shield.shared->service_due_ns[budget_index(slot, class)] =
+				400 + slot;
 		}
 		for (__u32 form = 0; form < CACHE_FORMS; form++) {
 			struct cache_pair *t = &a->entries[slot * CACHE_FORMS + form];
@@ -151,8 +152,8 @@ static inline void assert_slot(__u32 slot, bool fresh)
 static inline void expect_fresh(__u32 slot)
 {
 	for (__u32 class = 0; class < 1 << CLASS_BITS; class ++) {
-		was->globals[budget_index(slot, class)] = 0;
-		was->validation.globals[budget_index(slot, class)] = 0;
+		was->service_due_ns[budget_index(slot, class)] = 0;
+		was->validation.service_due_ns[budget_index(slot, class)] = 0;
 	}
 	was->validation.until_ns[slot] = 0;
 	was->cache.until_ns[slot] = 0;
@@ -244,12 +245,12 @@ static inline void assert_live(void)
 	SAME(lists);
 	SAME(amplification);
 	SAME(sampling);
-	SAME(globals);
-	SAME(sources);
+	SAME(service_due_ns);
+	SAME(source_due_ns);
 	SAME(validation.rate);
 	SAME(validation.share);
 	SAME(validation.until_ns);
-	SAME(validation.globals);
+	SAME(validation.service_due_ns);
 	SAME(validation);
 	SAME(cache.until_ns);
 	SAME(cache.cap);

@@ -35,7 +35,7 @@ static void cell(FILE *out, const char *text)
 
 static void defaults_row(FILE *out, const char *name, const struct budget *b)
 {
-	const struct limit limits[] = { b->source, b->prefix, b->global };
+	const struct limit limits[] = { b->source, b->prefix, b->service };
 	char text[RATE_TEXT];
 
 	fprintf(out, "| %s |", name);

@@ -25,7 +25,7 @@ static const struct limits_row {
 	size_t bytes; /* of the whole table; 0: allocated by entry */
 	const char *full;
 } limits_rows[] = {
-	{ "limits of sources", 1 << SOURCE_BITS, OF(sources),
+	{ "limits of sources", 1 << SOURCE_BITS, OF(source_due_ns),
 	  "Never. Sources are hashed into cells with a secret key. Two sources in one cell share its limits." },
 	{ "limits of prefixes", 1 << PREFIX_BITS, sizeof(__u64) << PREFIX_BITS,
 	  "Never, as above." },

@@ -34,11 +34,13 @@ static void what_is_spent_is_the_services(void **state)
 		struct budget *b = &service->budget[class];
 
 		b->source = b->prefix = (struct limit){ SECOND, 4 * SECOND };
-		b->global = (struct limit){ SECOND, 4000 * SECOND };
+		b->service = (struct limit){ SECOND, 4000 * SECOND };
 	}
 	/* Of two classes some is spent, for an hour to come. */
-	live->globals[budget_index(SLOT, CLASS_QUERY)] = shield_clock() + 1000 * SECOND;
-	live->globals[budget_index(SLOT, CLASS_RCON)] = shield_clock() + 9000 * SECOND;
+	live->service_due_ns[budget_index(SLOT, CLASS_QUERY)] =
+		shield_clock() + 1000 * SECOND;
+	live->service_due_ns[budget_index(SLOT, CLASS_RCON)] =
+		shield_clock() + 9000 * SECOND;
 	assert_int_equal(shield_spent(&s, SLOT, spent), 0);
 	for (int class = 0; class < CLASS_BUDGETS; class ++) {
 		double is = class == CLASS_QUERY ? 0.25 : class == CLASS_RCON ? 1 : 0;

@@ -285,10 +285,10 @@ static void budgets_are_spent_by_their_service(void **state)
 	shield.shared->generation = 3;
 	shield.shared->tables[1].services[2].active = 1;
 	for (__u32 class = 0; class < CLASS_BUDGETS; class ++) {
-		shield.shared->tables[1].services[2].budget[class].global =
+		shield.shared->tables[1].services[2].budget[class].service =
 			(struct limit){ SECOND, 64 * SECOND };
 		for (__u32 slot = 1; slot < 4; slot++)
-			shield.shared->globals[budget_index(slot, class)] =
+			shield.shared->service_due_ns[budget_index(slot, class)] =
 				fake_now + (class + slot) * SECOND;
 	}
 	assert_int_equal(shield_spent(&shield, 2, spent), 0);

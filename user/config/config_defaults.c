@@ -22,7 +22,7 @@
 struct rates {
 	const char *source;
 	const char *prefix;
-	const char *global;
+	const char *service;
 };
 
 /* clang-format off */
@@ -100,7 +100,7 @@ void config_service_defaults(enum wire_family family, struct service *ret)
 
 		read_rate(r->source, &ret->budget[i].source);
 		read_rate(r->prefix, &ret->budget[i].prefix);
-		read_rate(r->global, &ret->budget[i].global);
+		read_rate(r->service, &ret->budget[i].service);
 		ret->budget[i].crowd =
 			i == CLASS_CHALLENGE || i == CLASS_CONNECT ? CROWD_SHIFT : 0;
 	}

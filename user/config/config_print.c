@@ -112,7 +112,7 @@ static void print_budget(enum wire_class class, const struct budget *b, FILE *fi
 
 	rate_format(&b->source, source);
 	rate_format(&b->prefix, prefix);
-	rate_format(&b->global, global);
+	rate_format(&b->service, global);
 	fprintf(file,
 		"\t%s {\n\t\tsource = \"%s\"\n\t\tprefix = \"%s\"\n"
 		"\t\tservice = \"%s\"\n\t}\n",

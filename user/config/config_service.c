@@ -224,7 +224,7 @@ static int budgets_read(cfg_t *section, struct service *ret)
 					    "section '%s' is given twice", name);
 		if (rate_read(rates, "source", &b->source) ||
 		    rate_read(rates, "prefix", &b->prefix) ||
-		    rate_read(rates, "service", &b->global))
+		    rate_read(rates, "service", &b->service))
 			return -EINVAL;
 		/* A limit that was chosen is kept, whatever room there is. */
 		if (memcmp(&was.source, &b->source, sizeof(was.source)) != 0 ||
@@ -283,7 +283,7 @@ static void unknown_warn(cfg_t *section, const struct service *s)
 			level = "source";
 		else if (rate_looser(&u->prefix, &b->prefix))
 			level = "prefix";
-		else if (rate_looser(&u->global, &b->global))
+		else if (rate_looser(&u->service, &b->service))
 			level = "service";
 		else
 			continue;

@@ -69,7 +69,7 @@ __u64 about_source_due(const struct shield *s, const struct budget *b,
 {
 	const struct live *l = s->shared;
 
-	return l->sources[cell_source(l, b, host, apart)];
+	return l->source_due_ns[cell_source(l, b, host, apart)];
 }
 
 static __u64 prefix_due(const struct shield *s, __u32 index)
@@ -92,8 +92,8 @@ bool about_limits(const struct shield *s, const struct service *service, __u32 s
 	if (class >= CLASS_BUDGETS)
 		return false;
 	b = &service->budget[class];
-	ret[ABOUT_SERVICE].limit = b->global;
-	ret[ABOUT_SERVICE].due_ns = l->globals[budget_index(slot, class)];
+	ret[ABOUT_SERVICE].limit = b->service;
+	ret[ABOUT_SERVICE].due_ns = l->service_due_ns[budget_index(slot, class)];
 	crowd = kind == KIND_CCREQ_CONNECT
 			? 0
 			: budget_crowd(b, ret[ABOUT_SERVICE].due_ns, about_clock(s));

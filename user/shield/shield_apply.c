@@ -198,7 +198,7 @@ static int reset_slots(struct shield *s, const struct plan *plan)
 		if (!err)
 			err = shield_refused_forget(s, slot);
 		shield_forget_slot(s, slot);
-		memset(&s->shared->validation.globals[budget_index(slot, 0)], 0,
+		memset(&s->shared->validation.service_due_ns[budget_index(slot, 0)], 0,
 		       sizeof(__u64) << CLASS_BITS);
 		s->shared->validation.until_ns[slot] = 0;
 		memset(&s->shared->validation.keys[slot], 0,

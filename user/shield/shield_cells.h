@@ -19,7 +19,8 @@ static inline __u64 cell_network(const struct about_host *host)
 	return (host->ipv6 ? prefix >> 8 : prefix >> 4) | 1ull << 57;
 }
 
-/* The index in struct live.sources of @host under @b. @apart: as of cell_prefix(). */
+/* The index in struct live.source_due_ns of @host under @b. @apart: as of cell_prefix().
+ */
 static inline __u32 cell_source(const struct live *l, const struct budget *b,
 				const struct about_host *host, __u64 apart)
 {

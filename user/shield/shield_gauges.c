@@ -29,10 +29,10 @@ int shield_spent(const struct shield *s, __u32 slot, double ret[CLASS_BUDGETS])
 	if (!shield_service(s, slot, &service))
 		return -ENOENT;
 	for (__u32 class = 0; class < CLASS_BUDGETS; class ++) {
-		__u64 *due = &s->shared->globals[budget_index(slot, class)];
+		__u64 *due = &s->shared->service_due_ns[budget_index(slot, class)];
 
 		ret[class] =
-			shield_spent_share(&service.budget[class].global,
+			shield_spent_share(&service.budget[class].service,
 					   __atomic_load_n(due, __ATOMIC_RELAXED), now);
 	}
 	return 0;

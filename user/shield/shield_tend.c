@@ -128,7 +128,7 @@ void shield_forget_slot(const struct shield *s, __u32 slot)
 	memset(&s->shared->unjudged[slot], 0, sizeof(s->shared->unjudged[slot]));
 	s->shared->owners[slot] = (struct owner){ 0 };
 	/* With what friends have in all: BUDGET_ALLOWED. */
-	memset(&s->shared->globals[budget_index(slot, 0)], 0,
+	memset(&s->shared->service_due_ns[budget_index(slot, 0)], 0,
 	       sizeof(__u64) << CLASS_BITS);
 }
 
