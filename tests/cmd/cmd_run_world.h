@@ -237,10 +237,10 @@ void shield_here(struct shield *shield)
 	(void)shield;
 }
 
-void shield_tend(struct shield *shield)
+void shield_maintain(struct shield *shield)
 {
 	assert_ptr_equal(shield, SHIELD);
-	does("tend");
+	does("maintain");
 }
 
 bool shield_service(const struct shield *shield, __u32 slot, struct service *ret)

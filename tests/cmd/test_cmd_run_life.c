@@ -199,9 +199,10 @@ static void reloads_are_whole(void **state)
 				     .mode = MODE_NATIVE };
 	w->days = "h.";
 	lives("run", 0,
-	      RUNS "-- h\n" RELOADS
-		   "-- .\ntend\nguard_look\nnotify WATCHDOG=1\nSTATUS=1 of 1 interfaces "
-		   "observed: nothing is dropped\nloop_run\n" STOPS CLOSES LETS,
+	      RUNS
+	      "-- h\n" RELOADS
+	      "-- .\nmaintain\nguard_look\nnotify WATCHDOG=1\nSTATUS=1 of 1 interfaces "
+	      "observed: nothing is dropped\nloop_run\n" STOPS CLOSES LETS,
 	      ME "ready\n" UNASKED ME
 		 "reloaded, 2 services, observing only: nothing is dropped\n" KEPT);
 	w->fails = "samples_reload";
@@ -267,12 +268,12 @@ static void a_bad_reload_changes_nothing(void **state)
 	w->days = "h.";
 	w->files[1].err = -EINVAL;
 	lives("run", 0,
-	      RUNS "-- h\nnotify RELOADING=1\nnotify READY=1\n-- .\ntend\n" LOOKS
+	      RUNS "-- h\nnotify RELOADING=1\nnotify READY=1\n-- .\nmaintain\n" LOOKS
 		   "loop_run\n" STOPS CLOSES LETS,
 	      ME "ready\n" STAYS KEPT);
 	w->files[1] = (struct file){ .services = 1 };
 	lives("run", 0,
-	      RUNS "-- h\nnotify RELOADING=1\nnotify READY=1\n-- .\ntend\n" LOOKS
+	      RUNS "-- h\nnotify RELOADING=1\nnotify READY=1\n-- .\nmaintain\n" LOOKS
 		   "loop_run\n" STOPS CLOSES LETS,
 	      ME "ready\n" ME "no interface: name one with -i or in the "
 		 "configuration\n" STAYS KEPT);
@@ -286,7 +287,7 @@ static void a_bad_reload_changes_nothing(void **state)
 			 RUNS
 			 "-- h\nnotify RELOADING=1\n%s[1 services 11, eth7, mode 0]\n"
 			 "apply [1 services 11, eth7, mode 0]\nnotify READY=1\n"
-			 "-- .\ntend\n" LOOKS "loop_run\n" STOPS CLOSES LETS,
+			 "-- .\nmaintain\n" LOOKS "loop_run\n" STOPS CLOSES LETS,
 			 check);
 		lives("run", 0, log, ME "ready\n" STAYS KEPT);
 	}
@@ -305,7 +306,7 @@ static void a_server_of_another_family_is_said_once(void **state)
 	"\nguard_reload " C1 "\nserve_reload " C1 "\nalarm_reload " C1              \
 	"\nanswerer_reload " C1 "\nsamples_reload " C1 "\nof default: in_force " C1 \
 	"\nnotify READY=1\n"
-#define TICK "-- .\ntend\n" LOOKS
+#define TICK "-- .\nmaintain\n" LOOKS
 	(void)state;
 	w->files[1] = w->files[0];
 	w->days = ".m..h.n..";
@@ -336,7 +337,7 @@ static void another_interface_of_that_name(void **state)
 	w->days = "g..";
 	live("run");
 	assert_non_null(strstr(w->log, "guard_start " MUTE));
-	assert_non_null(strstr(w->log, "-- g\n-- .\ntend\nguard_look\napply " C1
+	assert_non_null(strstr(w->log, "-- g\n-- .\nmaintain\nguard_look\napply " C1
 				       "\nanswerer_reload " C1
 				       "\nnotify WATCHDOG=1\nSTATUS=1 of 2 interfaces "
 				       "protected\n" TICK "loop_run\n"));
@@ -360,7 +361,7 @@ static void another_interface_of_that_name(void **state)
 /* It is not in force, so the answers are asked for as before, and it is tried again. */
 static void what_could_not_be_settled_is_tried_again(void **state)
 {
-#define TRIES "-- .\ntend\nguard_look\napply " MUTE "\n"
+#define TRIES "-- .\nmaintain\nguard_look\napply " MUTE "\n"
 #define GOES  "notify WATCHDOG=1\nSTATUS=1 of 2 interfaces protected\n"
 	(void)state;
 	w->fails = "apply";

@@ -277,7 +277,7 @@ static void entries_end(void **state)
 	assert_true(befriended_at(end - 1));
 	assert_int_equal(sent_at(end + hour), REASON_DENY_LIST);
 	/* Nothing is due yet. */
-	shield_lists_tend(&shield);
+	shield_lists_expire(&shield);
 	assert_int_equal(origins_of(LIST_ALLOW, "192.0.2.1"), LIST_RUNTIME);
 	/* Typed in again for good: it does not end. */
 	assert_int_equal(shield_list_add(&shield, LIST_ALLOW, &one, &plain), 0);
@@ -308,7 +308,7 @@ static void entries_are_taken_out(void **state)
 	usleep(20000); /* the clock has ticks of 10 ms at most */
 	/* Over, though nobody has taken it out: it is not there to be deleted. */
 	assert_int_not_equal(sent_at(shield_clock()), REASON_DENY_LIST);
-	shield_lists_tend(&shield);
+	shield_lists_expire(&shield);
 	assert_int_equal(origins_of(LIST_ALLOW, "192.0.2.1"), 0);
 	assert_int_equal(sent_at(shield_clock()), REASON_ALLOW_LIST);
 	assert_int_equal(origins_of(LIST_DENY, "198.51.100.7"), LIST_CONFIG);

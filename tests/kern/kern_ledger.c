@@ -210,7 +210,7 @@ static void remote_console_is_cut_unless_allowed(void **state)
 	}
 }
 
-/* As much of the shield as shield_tend() looks after. */
+/* As much of the shield as shield_maintain() looks after. */
 static struct shield view_of_daemon(void)
 {
 	return (struct shield){
@@ -240,7 +240,7 @@ static void the_followed_are_counted(void **state)
 		id = player_id(&at);
 		players_enter(&kern.live->players, &id, kern.live->keys, &fresh, 0);
 	}
-	shield_tend(&view);
+	shield_maintain(&view);
 	assert_int_equal(kern.live->followed, 2);
 }
 
@@ -297,7 +297,7 @@ static void a_large_answer_costs_one_question(void **state)
 		for (int part = 0; part < 3; part++)
 			assert_true(says(big, part < 2 ? 1400 : 1296));
 	}
-	shield_tend(&view);
+	shield_maintain(&view);
 	s.budget[CLASS_QUERY].source = kern_rate(1, 8);
 	kern_service(&kern, 0, 0, &s);
 	for (int i = 0; i < 10; i++)

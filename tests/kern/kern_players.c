@@ -223,7 +223,7 @@ static void the_daemon_sweeps(void **state)
 	}
 	shield_players(&view, count_one, &count);
 	assert_int_equal(count, 100);
-	shield_tend(&view);
+	shield_maintain(&view);
 	assert_false(player_read(HERE, &player));
 	assert_true(player_read(HERE + 200, &player));
 	for (__u32 i = 0; i < COUNT(kern.live->players.cells); i++)
@@ -241,7 +241,7 @@ static void the_daemon_sweeps(void **state)
 	assert_true(says(BYTES(OOB "connectResponse")));
 	for (__u32 n = 1; n < 12; n++)
 		assert_true(q3_heard(link_.dport, n, 7777, 0));
-	shield_tend(&view);
+	shield_maintain(&view);
 	for (count = 0; !bpf_map_get_next_key(view.qports, count ? &key : NULL, &key);)
 		count++;
 	assert_int_equal(count, 100);

@@ -196,7 +196,7 @@ static void what_ends(void **state)
 	assert_int_equal(add(LIST_FOLLOW, "192.0.2.9", false, 0, "stays"), 0);
 	assert_int_equal(apply(LIST_FOLLOW, "192.0.2.1", NULL, false), 0);
 	fake_now = begun + HOUR - 1;
-	shield_lists_tend(&shield);
+	shield_lists_expire(&shield);
 #define REST                                                                 \
 	"-192.0.2.1 L until +7200 # two\n-192.0.2.3 L until +14400 # four\n" \
 	"-192.0.2.2 L until +10800 # three\n"
@@ -208,17 +208,17 @@ static void what_ends(void **state)
 	assert_int_equal(del(LIST_FOLLOW, "192.0.2.1"), -ENOENT);
 	is("+192.0.2.1 Ll until +3600 # one\n" REST "~192.0.2.1 C\n~192.0.2.9 L # stays\n"
 	   "allowed 1 from c000\ndenied 1 from c000\nallow deny follow end +3600");
-	shield_lists_tend(&shield);
+	shield_lists_expire(&shield);
 	is(REST "~192.0.2.1 C\n~192.0.2.9 L # stays\n"
 		"denied 1 from c000\ndeny follow end +7200");
 	fake_now = begun + 3 * HOUR;
-	shield_lists_tend(&shield);
+	shield_lists_expire(&shield);
 	is("-192.0.2.3 L until +14400 # four\n~192.0.2.1 C\n~192.0.2.9 L # stays\n"
 	   "denied 1 from c000\ndeny follow end +14400");
 	fake_now = begun + 5 * HOUR;
-	shield_lists_tend(&shield);
+	shield_lists_expire(&shield);
 	is("~192.0.2.1 C\n~192.0.2.9 L # stays\nfollow ");
-	shield_lists_tend(&shield);
+	shield_lists_expire(&shield);
 	is("~192.0.2.1 C\n~192.0.2.9 L # stays\nfollow ");
 }
 
@@ -241,7 +241,7 @@ static void without_the_lock(void **state)
 	assert_int_equal(shield_list_del_all(&shield, LIST_DENY, &one, 1, missing),
 			 -EBADF);
 	fake_now += 2 * HOUR;
-	shield_lists_tend(&shield);
+	shield_lists_expire(&shield);
 	is("-192.0.2.1 L until +3600\ndenied 1 from c000\ndeny end +3600");
 }
 
@@ -258,7 +258,7 @@ static void the_lock_is_let_go(void **state)
 			assert_int_equal(del(LIST_DENY, "192.0.2.2"), -ENOENT);
 		fake_now += SECOND;
 		if (i == 2)
-			shield_lists_tend(&shield);
+			shield_lists_expire(&shield);
 		assert_int_equal(flock(other, LOCK_EX | LOCK_NB), 0);
 		flock(other, LOCK_UN);
 	}

@@ -309,7 +309,7 @@ static void on_tick(void *context)
 {
 	struct daemon *d = context;
 
-	shield_tend(d->shield);
+	shield_maintain(d->shield);
 	shield_here(d->shield);
 	look_at_protocols(d);
 	witness_look(d->witness);

@@ -228,7 +228,7 @@ int shield_players(const struct shield *shield,
  * Housekeeping that may wait, for the daemon to call every few seconds: forget players
  * that left, replace a secret whose turn it is.
  */
-void shield_tend(struct shield *shield);
+void shield_maintain(struct shield *shield);
 
 /* --- answers ------------------------------------------------------------------ */
 

@@ -233,7 +233,7 @@ int shield_list_apply(struct shield *shield, enum list list, const struct cidr *
 int shield_list_carry(struct shield *shield, enum list list, const struct cidr *cidr,
 		      const struct list_entry *theirs);
 /* Take out what was typed in for a time that is over. */
-void shield_lists_tend(struct shield *shield);
+void shield_lists_expire(struct shield *shield);
 void shield_list_carried(struct shield *shield, enum list list);
 
 #endif /* SHIELD_INTERNAL_H */

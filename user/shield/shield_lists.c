@@ -260,7 +260,7 @@ static void list_end(struct shield *s, enum list list, struct ended *e)
 		list_mark(s, list);
 }
 
-void shield_lists_tend(struct shield *s)
+void shield_lists_expire(struct shield *s)
 {
 	__u64 due = __atomic_load_n(&s->shared->acl_end_ns, __ATOMIC_RELAXED);
 	struct ended e = { .now = shield_clock() };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * kern_tend.c - who is forgotten, and that nobody else is: qports that lead nowhere, and
- * a slot that another service gets. The maps are the kernel's; no interface has a part in
- * it. What the programs make of them is in kern_players.c.
+ * kern_maintain.c - who is forgotten, and that nobody else is: qports that lead nowhere,
+ * and a slot that another service gets. The maps are the kernel's; no interface has a
+ * part in it. What the programs make of them is in kern_players.c.
  */
 #include "kern/kern_maps.h"
 
@@ -137,7 +137,7 @@ static void a_qport_stays_with_its_player(void **state)
 		if (rows[i].has)
 			enter_player(rows[i].peer, 1000, rows[i].slot, rows[i].has, now);
 	}
-	shield_tend(&shield);
+	shield_maintain(&shield);
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		bool stays =
 			leads(rows[i].peer, rows[i].slot, rows[i].narrow, rows[i].qport);
@@ -166,12 +166,12 @@ static void many_that_left_are_forgotten(void **state)
 	}
 	enter_player("192.0.2.1", 7000, 2, 7000, now);
 	lead("192.0.2.1", 2, 0, 7000, 7000);
-	shield_tend(&shield);
+	shield_maintain(&shield);
 	for (__u32 i = 0; i < MANY; i++)
 		assert_false(is_there("192.0.2.1", i, 2));
 	assert_int_equal(qports_in_all(), MANY - AT_ONCE + 1);
 	assert_int_equal(moved_in_all(), MANY - AT_ONCE + 1);
-	shield_tend(&shield);
+	shield_maintain(&shield);
 	assert_int_equal(qports_in_all(), 1);
 	assert_int_equal(moved_in_all(), 1);
 	assert_true(is_there("192.0.2.1", 7000, 2));
@@ -248,7 +248,7 @@ static void who_is_here_is_shown(void **state)
 	enter_player("192.0.2.1", 4000, 0, 40, now - 61 * SECOND);
 	assert_int_equal(shield_players(&shield, show, &sum), 0);
 	assert_int_equal(sum, 1010 + 2020);
-	shield_tend(&shield);
+	shield_maintain(&shield);
 	assert_true(is_there("192.0.2.1", 2000, 3));
 	assert_false(is_there("192.0.2.1", 4000, 0));
 }

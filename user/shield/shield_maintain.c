@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * shield_tend.c - housekeeping: players who left.
+ * shield_maintain.c - housekeeping: players who left.
  *
  * Nothing here is needed for safety. Stale players are not believed by the programs
  * either.
@@ -169,7 +169,7 @@ static void rotate_secret(struct shield *s)
 		s->shared->validation.period = period;
 }
 
-void shield_tend(struct shield *s)
+void shield_maintain(struct shield *s)
 {
 	__u32 followed = 0;
 
@@ -180,7 +180,7 @@ void shield_tend(struct shield *s)
 	sweep_qports(s);
 	shield_players(s, count_followed, &followed);
 	__atomic_store_n(&s->shared->followed, followed, __ATOMIC_RELAXED);
-	shield_lists_tend(s);
+	shield_lists_expire(s);
 	shield_know_players(s);
 	shield_know_networks(s);
 	shield_owners(s);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * test_shield_tend.c - what the daemon does every few seconds, at both sides of each
+ * test_shield_maintain.c - what the daemon does every few seconds, at both sides of each
  * limit: whose turn a secret is, how many are followed, who is gone.
  */
 #include <setjmp.h>
@@ -48,7 +48,7 @@ static void secrets_take_turns(void **state)
 		__u64 period = p->period;
 
 		fake_now = rows[i].now;
-		shield_tend(&shield);
+		shield_maintain(&shield);
 		for (int turn = 0; turn < 2; turn++) {
 			bool same = !memcmp(was.key[turn], p->secret.key[turn],
 					    sizeof(was.key[turn]));
@@ -172,14 +172,14 @@ static void the_followed_are_counted(void **state)
 	enter(4, PLAYER_QPORT, fake_now);
 	enter(5, PLAYER_VERIFIED, fake_now);
 	assert_int_equal(entered(), 5);
-	shield_tend(&shield);
+	shield_maintain(&shield);
 	assert_int_equal(shield.shared->followed, 2);
 	assert_int_equal(entered(), 4);
 	/* The one that is verified, and its network. */
 	assert_int_equal(shield_known(&shield), 2);
 	shield.shared->acl_end_ns = fake_now;
 	fake_now += PLAYER_IDLE_NS;
-	shield_tend(&shield);
+	shield_maintain(&shield);
 	assert_int_equal(shield.shared->followed, 0);
 	assert_int_equal(entered(), 0);
 	assert_int_equal(shield.shared->acl_end_ns, 0);
