@@ -378,7 +378,7 @@ static void what_covers(void **state)
 }
 
 /* Of another version's what is live comes over, beside what the file says here. */
-static void what_is_carried(void **state)
+static void runtime_entries_are_migrated(void **state)
 {
 	struct list_entry theirs = { .origins = 0xff,
 				     .until_ns = begun + HOUR,
@@ -387,18 +387,18 @@ static void what_is_carried(void **state)
 
 	(void)state;
 	assert_int_equal(apply(LIST_DENY, "192.0.2.1", NULL, false), 0);
-	assert_int_equal(shield_list_carry(&shield, LIST_DENY, &one, &theirs), 0);
+	assert_int_equal(shield_list_migrate(&shield, LIST_DENY, &one, &theirs), 0);
 	theirs = (struct list_entry){ .origins = LIST_RUNTIME | LIST_CONFIG,
 				      .until_ns = begun + HOUR / 2 };
-	assert_int_equal(shield_list_carry(&shield, LIST_ALLOW, &two, &theirs), 0);
+	assert_int_equal(shield_list_migrate(&shield, LIST_ALLOW, &two, &theirs), 0);
 	is("+2001:db8::/32 L until +1800\n-192.0.2.1 LlC until +3600 # theirs\n"
 	   "denied 1 from c000\ndeny end +1800");
-	shield_list_carried(&shield, LIST_ALLOW);
+	shield_list_migrated(&shield, LIST_ALLOW);
 	is("+2001:db8::/32 L until +1800\n-192.0.2.1 LlC until +3600 # theirs\n"
 	   "allowed 1 from db8\ndenied 1 from c000\nallow deny end +1800");
 	theirs.until_ns = 0;
 	memset(theirs.comment, 'y', sizeof(theirs.comment));
-	assert_int_equal(shield_list_carry(&shield, LIST_ALLOW, &two, &theirs), 0);
+	assert_int_equal(shield_list_migrate(&shield, LIST_ALLOW, &two, &theirs), 0);
 	is("+2001:db8::/32 L # yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy\n"
 	   "-192.0.2.1 LlC until +3600 # theirs\n"
 	   "allowed 1 from db8\ndenied 1 from c000\nallow deny end +1800");
@@ -414,7 +414,7 @@ int main(void)
 		TEST(what_the_file_says),   TEST(what_ends),
 		TEST(without_the_lock),	    TEST(the_lock_is_let_go),
 		TEST(a_full_list_is_named), TEST(several_go_at_once),
-		TEST(what_covers),	    TEST(what_is_carried),
+		TEST(what_covers),	    TEST(runtime_entries_are_migrated),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -417,11 +417,11 @@ int shield_load(const char *pin_dir, const struct config *config, struct shield 
 	if (!err)
 		err = set_clock(s, config);
 	if (!err)
-		err = carry_lists(s, bpf_object__btf(object->obj));
+		err = migrate_lists(s, bpf_object__btf(object->obj));
 	if (!err)
 		err = shield_apply_locked(s, config);
 	if (!err)
-		err = carry_games(s, bpf_object__btf(object->obj));
+		err = migrate_games(s, bpf_object__btf(object->obj));
 	if (!err && !config->replay_clock)
 		shield_owners(s);
 	if (!err)

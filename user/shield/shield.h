@@ -48,7 +48,7 @@ enum pins_life shield_pins_life(void);
  * Load the programs, taking over the maps already pinned in @pin_dir (NULL: the default
  * directory), or creating and pinning them there, and apply @config. Nothing is attached.
  * Where the default directory is new and an older quakeshield's tables are of another
- * shape, its live list entries and its players come over: see shield_carry.c.
+ * shape, its live list entries and its players come over: see shield_migrate.c.
  */
 int shield_load(const char *pin_dir, const struct config *config, struct shield **ret);
 

@@ -119,8 +119,8 @@ static int plan_ports(const struct shield *s, const struct config *config,
 }
 
 /* NetQuake game ports that the egress program has learned live on. */
-static void carry_learned(const struct shield *s, __u32 generation,
-			  const struct service *now, struct plan *plan)
+static void keep_learned(const struct shield *s, __u32 generation,
+			 const struct service *now, struct plan *plan)
 {
 	const struct tables *from = &s->shared->tables[(generation - 1) & 1];
 
@@ -348,7 +348,7 @@ int shield_apply_locked(struct shield *s, const struct config *config)
 		err = plan_ports(s, config, generation, plan);
 	}
 	if (!err) {
-		carry_learned(s, generation, now, plan);
+		keep_learned(s, generation, now, plan);
 		err = write_plan(s, config, plan, generation);
 	}
 	free(plan);

@@ -203,11 +203,11 @@ enum attach_mode mode_on(__u32 ifindex);
 /* Is an interface attached by a link that is pinned in @dir? */
 bool dir_attached(const char *dir);
 
-/* --- shield_carry.c ------------------------------------------------------------ */
+/* --- shield_migrate.c ------------------------------------------------------------ */
 
 struct btf;
 
-/* Pin @btf, of the object that made the tables, beside them: for carry_games() of
+/* Pin @btf, of the object that made the tables, beside them: for migrate_games() of
  * another version. 0 or -errno. */
 int types_pin(const struct shield *shield, const struct btf *btf);
 /*
@@ -215,8 +215,8 @@ int types_pin(const struct shield *shield, const struct btf *btf);
  * before a configuration is applied, and after that their players and game ports. @ours:
  * the types of our own tables. What cannot be read is said and left; 0 or -errno.
  */
-int carry_lists(struct shield *shield, const struct btf *ours);
-int carry_games(struct shield *shield, const struct btf *ours);
+int migrate_lists(struct shield *shield, const struct btf *ours);
+int migrate_games(struct shield *shield, const struct btf *ours);
 
 /* --- the maps' contents ---------------------------------------------------------- */
 
@@ -230,10 +230,10 @@ void shield_forget_slot(const struct shield *shield, __u32 slot);
 int shield_list_apply(struct shield *shield, enum list list, const struct cidr *want,
 		      const bool *unlimited, size_t count);
 /* Add what is live of @theirs to the entry of @cidr; and when all have been added. */
-int shield_list_carry(struct shield *shield, enum list list, const struct cidr *cidr,
-		      const struct list_entry *theirs);
+int shield_list_migrate(struct shield *shield, enum list list, const struct cidr *cidr,
+			const struct list_entry *theirs);
 /* Take out what was typed in for a time that is over. */
 void shield_lists_expire(struct shield *shield);
-void shield_list_carried(struct shield *shield, enum list list);
+void shield_list_migrated(struct shield *shield, enum list list);
 
 #endif /* SHIELD_INTERNAL_H */

@@ -334,8 +334,8 @@ int shield_list_apply(struct shield *s, enum list list, const struct cidr *want,
 	return err;
 }
 
-int shield_list_carry(struct shield *s, enum list list, const struct cidr *cidr,
-		      const struct list_entry *theirs)
+int shield_list_migrate(struct shield *s, enum list list, const struct cidr *cidr,
+			const struct list_entry *theirs)
 {
 	struct list_entry entry = list_exact(s, list, cidr);
 
@@ -346,7 +346,7 @@ int shield_list_carry(struct shield *s, enum list list, const struct cidr *cidr,
 	return list_write(s, list, cidr, &entry);
 }
 
-void shield_list_carried(struct shield *s, enum list list)
+void shield_list_migrated(struct shield *s, enum list list)
 {
 	list_mark(s, list);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * shield_carry.c - what is worth keeping of an older quakeshield whose tables are of
+ * shield_migrate.c - what is worth keeping of an older quakeshield whose tables are of
  * another shape: list entries that somebody typed in, players of running games, and the
  * ports that their games have moved to. Counters, budgets and debts begin anew.
  *
@@ -165,8 +165,8 @@ static bool old_open(struct old *old, const char *dir)
 
 /* @player is in our table: let its qport lead to it. Of two, the one heard later has it.
  */
-static void carry_qport(struct shield *s, const struct player_key *key,
-			const struct player *player)
+static void migrate_qport(struct shield *s, const struct player_key *key,
+			  const struct player *player)
 {
 	struct qport_key by = { .qport = player->qport, .slot = key->slot };
 	struct player_key other_key = *key;
@@ -197,7 +197,7 @@ static void carry_qport(struct shield *s, const struct player_key *key,
 		bpf_map_update_elem(s->qports, &by, &port, BPF_EXIST);
 }
 
-static void carry_player(struct old *old, const struct view *cell, __u64 now)
+static void migrate_player(struct old *old, const struct view *cell, __u64 now)
 {
 	struct shield *s = old->shield;
 	__s32 key_type = btf__find_by_name_kind(old->ours, "player_key", BTF_KIND_STRUCT);
@@ -233,10 +233,10 @@ static void carry_player(struct old *old, const struct view *cell, __u64 now)
 	}
 	old->players++;
 	if (player.flags & PLAYER_QPORT)
-		carry_qport(s, &key, &player);
+		migrate_qport(s, &key, &player);
 }
 
-static void carry_players(struct old *old)
+static void migrate_players(struct old *old)
 {
 	struct view table = view_member(&old->live, "players");
 	struct view cells = view_member(&table, "cells");
@@ -247,12 +247,12 @@ static void carry_players(struct old *old)
 		struct view cell = view_element(&cells, i);
 
 		if (view_member_number(&cell, "state") == PLAYER_HERE)
-			carry_player(old, &cell, now);
+			migrate_player(old, &cell, now);
 	}
 }
 
 /* Ports that a NetQuake server has moved a game to. */
-static void carry_ports(struct old *old)
+static void migrate_ports(struct old *old)
 {
 	struct shield *s = old->shield;
 	struct tables *now = &s->shared->tables[shield_generation(s) & 1];
@@ -280,18 +280,18 @@ static void carry_ports(struct old *old)
 
 /* --- all of it ---------------------------------------------------------------- */
 
-struct carry {
+struct migration {
 	struct shield *shield;
 	const struct btf *ours;
 };
 
 /* Tables that are in use, and not ours. */
-static bool is_source(const struct carry *c, const char *dir)
+static bool is_source(const struct migration *c, const char *dir)
 {
 	return strcmp(dir, c->shield->dir) != 0 && dir_attached(dir);
 }
 
-#define ENTRY_MOST 64 /* octets of a key or a value of a list, in any version */
+#define ENTRY_MAX 64 /* octets of a key or a value of a list, in any version */
 
 struct old_list {
 	struct shield *shield;
@@ -318,7 +318,7 @@ static bool entry_copy(const struct old_list *l, const char *name, __u8 *at, __u
 	return from.size && into.size;
 }
 
-static int entry_carry(struct old_list *l, __u8 *key, __u8 *value)
+static int entry_migrate(struct old_list *l, __u8 *key, __u8 *value)
 {
 	struct list_entry entry = { 0 };
 	struct cidr cidr = { 0 };
@@ -329,28 +329,28 @@ static int entry_carry(struct old_list *l, __u8 *key, __u8 *value)
 		return -EMEDIUMTYPE;
 	if (!(entry.origins & LIST_RUNTIME))
 		return 0;
-	err = shield_list_carry(l->shield, l->list, &cidr, &entry);
+	err = shield_list_migrate(l->shield, l->list, &cidr, &entry);
 	l->count += !err;
 	return err;
 }
 
-static int entries_carry(struct old_list *l)
+static int entries_migrate(struct old_list *l)
 {
-	__u8 key[ENTRY_MOST], value[ENTRY_MOST], *previous = NULL;
+	__u8 key[ENTRY_MAX], value[ENTRY_MAX], *previous = NULL;
 	int err = 0;
 
 	for (__u32 i = 0; !err && i < OLD_ENTRIES_MAX; i++, previous = key) {
 		if (bpf_map_get_next_key(l->fd, previous, key))
 			break;
 		if (!bpf_map_lookup_elem(l->fd, key, value))
-			err = entry_carry(l, key, value);
+			err = entry_migrate(l, key, value);
 	}
-	shield_list_carried(l->shield, l->list);
+	shield_list_migrated(l->shield, l->list);
 	return err;
 }
 
 /* @l->fd: the list of @dir that @row is called like. -EMEDIUMTYPE: cannot be read. */
-static int list_carry(struct old_list *l, const char *dir, const struct map_row *row)
+static int list_migrate(struct old_list *l, const char *dir, const struct map_row *row)
 {
 	struct bpf_map_info info = { 0 };
 	__u32 length = sizeof(info), size;
@@ -371,19 +371,19 @@ static int list_carry(struct old_list *l, const char *dir, const struct map_row 
 	/* What has our shape needs no explanation. */
 	l->theirs = btf ? btf : map_fits(row, &info) ? l->ours : NULL;
 	if (!l->theirs || info.type != BPF_MAP_TYPE_LPM_TRIE ||
-	    info.key_size > ENTRY_MOST || info.value_size > ENTRY_MOST)
+	    info.key_size > ENTRY_MAX || info.value_size > ENTRY_MAX)
 		err = -EMEDIUMTYPE;
 	if (!err)
-		err = entries_carry(l);
+		err = entries_migrate(l);
 	btf__free(btf);
 	return err;
 }
 
-static int carry_lists_from(const char *dir, void *context)
+static int migrate_lists_from(const char *dir, void *context)
 {
 	static const enum list lists[] = { LIST_ALLOW, LIST_DENY };
 	static const char *const names[] = { "allow", "deny" };
-	struct carry *c = context;
+	struct migration *c = context;
 
 	for (size_t i = 0; i < ARRAY_SIZE(lists) && is_source(c, dir); i++) {
 		struct old_list l = { .shield = c->shield,
@@ -393,7 +393,7 @@ static int carry_lists_from(const char *dir, void *context)
 		int err = l.fd;
 
 		if (l.fd >= 0) {
-			err = list_carry(&l, dir, map_row(names[i]));
+			err = list_migrate(&l, dir, map_row(names[i]));
 			close(l.fd);
 		}
 		if (err < 0)
@@ -408,9 +408,9 @@ static int carry_lists_from(const char *dir, void *context)
 	return 0;
 }
 
-static int carry_games_from(const char *dir, void *context)
+static int migrate_games_from(const char *dir, void *context)
 {
-	const struct carry *c = context;
+	const struct migration *c = context;
 	struct old *old;
 
 	if (!is_source(c, dir))
@@ -422,8 +422,8 @@ static int carry_games_from(const char *dir, void *context)
 	old->ours = c->ours;
 	if (old_open(old, dir)) {
 		match_services(old);
-		carry_players(old);
-		carry_ports(old);
+		migrate_players(old);
+		migrate_ports(old);
 		log_info("carried over: players %u, game ports %u, of '%s'%s",
 			 old->players, old->ports, dir,
 			 old->refused ? "; for some players there was no room" : "");
@@ -448,16 +448,16 @@ static bool is_upgrade(const struct shield *s)
 	       !dir_attached(s->dir);
 }
 
-int carry_lists(struct shield *s, const struct btf *ours)
+int migrate_lists(struct shield *s, const struct btf *ours)
 {
-	struct carry c = { .shield = s, .ours = ours };
+	struct migration c = { .shield = s, .ours = ours };
 
-	return is_upgrade(s) ? pins_each_dir(carry_lists_from, &c) : 0;
+	return is_upgrade(s) ? pins_each_dir(migrate_lists_from, &c) : 0;
 }
 
-int carry_games(struct shield *s, const struct btf *ours)
+int migrate_games(struct shield *s, const struct btf *ours)
 {
-	struct carry c = { .shield = s, .ours = ours };
+	struct migration c = { .shield = s, .ours = ours };
 
-	return is_upgrade(s) ? pins_each_dir(carry_games_from, &c) : 0;
+	return is_upgrade(s) ? pins_each_dir(migrate_games_from, &c) : 0;
 }

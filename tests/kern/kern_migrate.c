@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * kern_carry.c - what comes over from an older quakeshield: its players and ports, each
+ * kern_migrate.c - what comes over from an older quakeshield: its players and ports, each
  * to the slot that its service has now, and what was typed into its lists. The old tables
  * are of our shape, but other slots; an interface of the test's own holds them.
  */
@@ -73,11 +73,11 @@ static int end(void **state)
 	return umount2(FS, MNT_DETACH);
 }
 
-static void carry(void)
+static void migrate(void)
 {
 	stderr_catch();
-	assert_int_equal(carry_lists(&now, bpf_object__btf(skel->obj)), 0);
-	assert_int_equal(carry_games(&now, bpf_object__btf(skel->obj)), 0);
+	assert_int_equal(migrate_lists(&now, bpf_object__btf(skel->obj)), 0);
+	assert_int_equal(migrate_games(&now, bpf_object__btf(skel->obj)), 0);
 	stderr_release(said, sizeof(said));
 }
 
@@ -169,7 +169,7 @@ static void players_come_to_the_slot_of_their_service(void **state)
 	player_on(&before, 7, 1007, &alive);
 	player_on(&before, 0, 2000, &left);
 	player_on(&before, SERVICES_MAX + 5, 1009, &alive); /* of a table that lies */
-	carry();
+	migrate();
 	assert_non_null(strstr(said, "players 2, game ports 0"));
 	assert_int_equal(players_in_all(), 2);
 	assert_non_null(player_in(2, 1000));
@@ -204,7 +204,7 @@ static void netquake_players_come_unproven(void **state)
 
 		player_on(&before, 0, (__u16)(1000 + i), &p);
 	}
-	carry();
+	migrate();
 	for (size_t i = 0; i < COUNT(rows); i++)
 		assert_int_equal(player_in(2, (__u16)(1000 + i))->flags, rows[i].is);
 }
@@ -242,7 +242,7 @@ static void qports_lead_to_whoever_spoke_last(void **state)
 
 		player_on(&before, 0, rows[i].port, &p);
 	}
-	carry();
+	migrate();
 	assert_int_equal(players_in_all(), COUNT(rows));
 	assert_int_equal(led_to(2, 77), 1000);
 	assert_int_equal(led_to(2, 78), 1011);
@@ -281,7 +281,7 @@ static void learned_ports_come_too(void **state)
 	tables_of(&now)->ports[27961].flags = PORT_EXACT;
 	for (size_t i = 0; i < COUNT(rows); i++)
 		tables_of(&before)->ports[rows[i].number] = rows[i].was;
-	carry();
+	migrate();
 	assert_non_null(strstr(said, "players 0, game ports 4"));
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		const struct port *p = &tables_of(&now)->ports[rows[i].number];
@@ -331,7 +331,7 @@ static void what_was_typed_in_comes_over(void **state)
 
 	(void)state;
 	fill_lists();
-	carry();
+	migrate();
 	assert_int_equal(listed(now.allow, "192.0.2.1", comment), LIST_RUNTIME);
 	assert_string_equal(comment, "a friend");
 	assert_int_equal(listed(now.allow, "192.0.2.2", comment), LIST_RUNTIME_ALL);
@@ -355,7 +355,7 @@ static void without_types_lists_come_alone(void **state)
 	fill_lists();
 	player_on(&before, 0, 1000, &alive);
 	assert_int_equal(unlink(OLDER "/types"), 0);
-	carry();
+	migrate();
 	assert_int_equal(listed(now.allow, "192.0.2.1", comment), LIST_RUNTIME);
 	assert_int_equal(players_in_all(), 0);
 	assert_non_null(strstr(said, "the players of '" OLDER "' cannot be read"));
@@ -379,26 +379,26 @@ static void only_an_upgrade_takes_over(void **state)
 	player_on(&before, 0, 1000, &alive);
 	strcpy(root, now.dir);
 	strcpy(now.dir, FS "/lab");
-	carry();
+	migrate();
 	assert_string_equal(said, "");
 	assert_int_equal(players_in_all(), 0);
 	assert_int_equal(listed(now.allow, "192.0.2.1", comment), 0);
 
 	strcpy(now.dir, root);
 	assert_int_equal(pin_replace(link, now.dir, "link-lo"), 0);
-	carry();
+	migrate();
 	assert_string_equal(said, "");
 	assert_int_equal(players_in_all(), 0);
 
 	assert_int_equal(unlink(strcat(root, "/link-lo")), 0);
 	assert_int_equal(unlink(OLDER "/link-lo"), 0);
-	carry();
+	migrate();
 	assert_string_equal(said, "");
 	assert_int_equal(players_in_all(), 0);
 	assert_int_equal(listed(now.allow, "192.0.2.1", comment), 0);
 
 	assert_int_equal(pin_replace(link, OLDER, "link-lo"), 0);
-	carry();
+	migrate();
 	assert_int_equal(players_in_all(), 1);
 	assert_int_equal(listed(now.allow, "192.0.2.1", comment), LIST_RUNTIME);
 	close(link);
