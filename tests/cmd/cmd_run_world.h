@@ -16,7 +16,7 @@
 #include "cmd/cmd_support.h"
 #include "cmd/commands.h"
 #include "daemon/alarm.h"
-#include "daemon/guard.h"
+#include "daemon/attach_monitor.h"
 #include "daemon/in_force.h"
 #include "daemon/pidfile.h"
 #include "daemon/priv.h"
@@ -66,7 +66,7 @@ static struct world {
 	enum pins_life life;
 	bool misspoken;
 	const char *days; /* what happens: see loop_run() */
-	int guarded; /* how many interfaces are protected */
+	int protected_count; /* how many interfaces are protected */
 } world, *const w = &world;
 
 static void (*ready[4])(void *), (*tick)(void *), (*settled)(void *);
@@ -286,37 +286,38 @@ void witness_close(struct witness *witness)
 /* --- who looks after it ---------------------------------------------------------------
  */
 
-int guard_check(const struct guard *guard, const struct config *config)
+int attach_monitor_precheck(const struct attach_monitor *monitor,
+			    const struct config *config)
 {
-	note("of %s%s%s: ", text(guard->pin), guard->take_over ? ", takes over" : "",
-	     guard->wait ? ", waits" : "");
-	return does_config("guard_check", config);
+	note("of %s%s%s: ", text(monitor->pin), monitor->take_over ? ", takes over" : "",
+	     monitor->wait ? ", waits" : "");
+	return does_config("attach_monitor_precheck", config);
 }
 
-int guard_start(struct guard *guard, const struct config *config)
+int attach_monitor_start(struct attach_monitor *monitor, const struct config *config)
 {
-	assert_ptr_equal(guard->shield, SHIELD);
-	guard->count = config->interface_count;
-	return does_config("guard_start", config);
+	assert_ptr_equal(monitor->shield, SHIELD);
+	monitor->count = config->interface_count;
+	return does_config("attach_monitor_start", config);
 }
 
-void guard_undo(struct guard *guard)
+void attach_monitor_undo(struct attach_monitor *monitor)
 {
-	assert_ptr_equal(guard->shield, SHIELD);
-	does("guard_undo");
+	assert_ptr_equal(monitor->shield, SHIELD);
+	does("attach_monitor_undo");
 }
 
-void guard_reload(struct guard *guard, const struct config *config)
+void attach_monitor_reload(struct attach_monitor *monitor, const struct config *config)
 {
-	guard->count = config->interface_count;
-	does_config("guard_reload", config);
+	monitor->count = config->interface_count;
+	does_config("attach_monitor_reload", config);
 }
 
-size_t guard_look(struct guard *guard)
+size_t attach_monitor_repair(struct attach_monitor *monitor)
 {
-	assert_ptr_equal(guard->shield, SHIELD);
-	does("guard_look");
-	return (size_t)w->guarded;
+	assert_ptr_equal(monitor->shield, SHIELD);
+	does("attach_monitor_repair");
+	return (size_t)w->protected_count;
 }
 
 int serve_start(const struct shield *shield, const struct config *config, const char *pin,

@@ -21,7 +21,7 @@ static int begin(void **state)
 	(void)state;
 	memset(w, 0, sizeof(*w));
 	w->files[0] = (struct file){ .interfaces = { "eth1", "eth2" }, .services = 1 };
-	w->guarded = 1;
+	w->protected_count = 1;
 	w->days = "";
 	return 0;
 }
@@ -43,17 +43,19 @@ static void lives(const char *words, int status, const char *log, const char *er
 	assert_string_equal(said_out, "");
 }
 
-#define ME	 "quakeshield: "
-#define C1	 "[1 services 11, eth1 eth2, mode 0]"
-#define BEGINS	 "mount\nof default: claim\nof default, waits: guard_check " C1 "\n"
-#define ATTACHES BEGINS "load default load " C1 "\nguard_start " C1 "\nretire\n"
+#define ME "quakeshield: "
+#define C1 "[1 services 11, eth1 eth2, mode 0]"
+#define BEGINS \
+	"mount\nof default: claim\nof default, waits: attach_monitor_precheck " C1 "\n"
+#define ATTACHES BEGINS "load default load " C1 "\nattach_monitor_start " C1 "\nretire\n"
 #define STARTED	 "of default: in_force " C1 "\n"
 #define STARTS                                                                    \
 	ATTACHES "link_events_open\nof default: serve_start " C1                  \
 		 "\nof default: samples_open " C1 "\nof default: alarm_start " C1 \
 		 "\nof default: answerer_start " C1                               \
 		 "\nserve_players\nserve_attacks\npriv_drop\npriv_confine\n"
-#define LOOKS "guard_look\nnotify WATCHDOG=1\nSTATUS=1 of 2 interfaces protected\n"
+#define LOOKS \
+	"attach_monitor_repair\nnotify WATCHDOG=1\nSTATUS=1 of 2 interfaces protected\n"
 #define RUNS                                                                        \
 	STARTS STARTED                                                              \
 		"loop_add signals\nloop_add events\nevery 5000: loop_every\n" LOOKS \
@@ -75,18 +77,18 @@ static void a_short_life(void **state)
 static void what_is_said_goes_everywhere(void **state)
 {
 #define C2 "[2 services 11 10, eth9 eth8, mode 2, observe]"
-#define RUNS2                                                                          \
-	"mount\nof /x: claim\nof /x, takes over: guard_check " C2 "\nload /x load " C2 \
-	"\nguard_start " C2 "\nretire\nlink_events_open\nof /x: serve_start " C2       \
-	"\nof /x: samples_open " C2 "\nof /x: alarm_start " C2                         \
-	"\nof /x: answerer_start " C2                                                  \
-	"\nserve_players\nserve_attacks\npriv_drop\npriv_confine\nof /x: in_force " C2 \
-	"\nloop_add signals\nloop_add events\nevery 5000: loop_every\nguard_look\n"    \
-	"notify WATCHDOG=1\nSTATUS=2 of 2 interfaces observed: nothing is dropped\n"   \
+#define RUNS2                                                                                  \
+	"mount\nof /x: claim\nof /x, takes over: attach_monitor_precheck " C2                  \
+	"\nload /x load " C2 "\nattach_monitor_start " C2                                      \
+	"\nretire\nlink_events_open\nof /x: serve_start " C2 "\nof /x: samples_open " C2       \
+	"\nof /x: alarm_start " C2 "\nof /x: answerer_start " C2                               \
+	"\nserve_players\nserve_attacks\npriv_drop\npriv_confine\nof /x: in_force " C2         \
+	"\nloop_add signals\nloop_add events\nevery 5000: loop_every\nattach_monitor_repair\n" \
+	"notify WATCHDOG=1\nSTATUS=2 of 2 interfaces observed: nothing is dropped\n"           \
 	"notify READY=1\n"
 	(void)state;
 	w->files[0].services = 2;
-	w->guarded = 2;
+	w->protected_count = 2;
 	lives("run --pin /x -i eth9 -i eth8 --mode skb --observe --take-over", 0,
 	      RUNS2 "loop_run\n" STOPS CLOSES "of /x: release\n",
 	      ME "cache = off for 1 service, whose server cannot be asked: that takes "
@@ -101,36 +103,37 @@ static void what_fails_is_undone(void **state)
 	} rows[] = {
 		{ "mount", "mount\n" },
 		{ "claim", "mount\nof default: claim\n" },
-		{ "guard_check", BEGINS LETS },
+		{ "attach_monitor_precheck", BEGINS LETS },
 		{ "load", BEGINS "load default load " C1 "\n" LETS },
-		{ "guard_start",
-		  BEGINS "load default load " C1 "\nguard_start " C1 "\nabandon\n"
-			 "close\n" LETS },
-		{ "link_events_open", ATTACHES "link_events_open\nguard_undo\nabandon\n"
-					       "close\n" LETS },
+		{ "attach_monitor_start", BEGINS
+		  "load default load " C1 "\nattach_monitor_start " C1 "\nabandon\n"
+		  "close\n" LETS },
+		{ "link_events_open",
+		  ATTACHES "link_events_open\nattach_monitor_undo\nabandon\n"
+			   "close\n" LETS },
 		{ "serve_start", ATTACHES "link_events_open\nof default: serve_start " C1
-					  "\nguard_undo\nabandon\n"
+					  "\nattach_monitor_undo\nabandon\n"
 					  "close\n" LETS },
 		{ "samples_open",
 		  ATTACHES "link_events_open\nof default: serve_start " C1
 			   "\nof default: samples_open " C1
-			   "\nguard_undo\nabandon\nserve_stop\nclose\n" LETS },
+			   "\nattach_monitor_undo\nabandon\nserve_stop\nclose\n" LETS },
 		{ "alarm_start", ATTACHES
 		  "link_events_open\nof default: serve_start " C1
 		  "\nof default: samples_open " C1 "\nof default: alarm_start " C1
-		  "\nguard_undo\nabandon\nserve_stop\nsamples_close\nclose\n" LETS },
+		  "\nattach_monitor_undo\nabandon\nserve_stop\nsamples_close\nclose\n" LETS },
 		{ "answerer_start", ATTACHES
 		  "link_events_open\nof default: serve_start " C1
 		  "\nof default: samples_open " C1 "\nof default: alarm_start " C1
 		  "\nof default: answerer_start " C1
-		  "\nguard_undo\nabandon\nalarm_stop\nserve_stop\nsamples_close\nclose\n" LETS },
+		  "\nattach_monitor_undo\nabandon\nalarm_stop\nserve_stop\nsamples_close\nclose\n" LETS },
 		{ "priv_drop", ATTACHES "link_events_open\nof default: serve_start " C1
 					"\nof default: samples_open " C1
 					"\nof default: alarm_start " C1
 					"\nof default: answerer_start " C1
 					"\nserve_players\nserve_attacks\npriv_drop\n"
-					"guard_undo\nabandon\n" CLOSES LETS },
-		{ "priv_confine", STARTS "guard_undo\nabandon\n" CLOSES LETS },
+					"attach_monitor_undo\nabandon\n" CLOSES LETS },
+		{ "priv_confine", STARTS "attach_monitor_undo\nabandon\n" CLOSES LETS },
 	};
 
 	(void)state;
@@ -184,11 +187,11 @@ static void signals_do_what_they_do(void **state)
 static void reloads_are_whole(void **state)
 {
 #define C3 "[2 services 11 10, eth5, mode 1, observe]"
-#define RELOADS                                                                     \
-	"notify RELOADING=1\nof default, waits: guard_check " C3 "\napply " C3      \
-	"\nguard_reload " C3 "\nserve_reload " C3 "\nalarm_reload " C3              \
-	"\nanswerer_reload " C3 "\nsamples_reload " C3 "\nof default: in_force " C3 \
-	"\nnotify READY=1\n"
+#define RELOADS                                                              \
+	"notify RELOADING=1\nof default, waits: attach_monitor_precheck " C3 \
+	"\napply " C3 "\nattach_monitor_reload " C3 "\nserve_reload " C3     \
+	"\nalarm_reload " C3 "\nanswerer_reload " C3 "\nsamples_reload " C3  \
+	"\nof default: in_force " C3 "\nnotify READY=1\n"
 #define UNASKED                                                                       \
 	ME "cache = off for 1 service, whose server cannot be asked: that takes one " \
 	   "port and at most one address, of IPv4\n"
@@ -201,7 +204,7 @@ static void reloads_are_whole(void **state)
 	lives("run", 0,
 	      RUNS
 	      "-- h\n" RELOADS
-	      "-- .\nmaintain\nguard_look\nnotify WATCHDOG=1\nSTATUS=1 of 1 interfaces "
+	      "-- .\nmaintain\nattach_monitor_repair\nnotify WATCHDOG=1\nSTATUS=1 of 1 interfaces "
 	      "observed: nothing is dropped\nloop_run\n" STOPS CLOSES LETS,
 	      ME "ready\n" UNASKED ME
 		 "reloaded, 2 services, observing only: nothing is dropped\n" KEPT);
@@ -213,11 +216,11 @@ static void reloads_are_whole(void **state)
 		 "reloaded, 2 services, observing only: nothing is dropped\n" KEPT);
 }
 
-#define RELOADS2                                                                       \
-	"notify RELOADING=1\nof default: previous\nof default, waits: guard_check " C3 \
-	"\napply " C3 "\nguard_reload " C3 "\nserve_reload " C3 "\nalarm_reload " C3   \
-	"\nanswerer_reload " C3 "\nsamples_reload " C3 "\nof default: in_force " C3    \
-	"\nnotify READY=1\n"
+#define RELOADS2                                                                                   \
+	"notify RELOADING=1\nof default: previous\nof default, waits: attach_monitor_precheck " C3 \
+	"\napply " C3 "\nattach_monitor_reload " C3 "\nserve_reload " C3                           \
+	"\nalarm_reload " C3 "\nanswerer_reload " C3 "\nsamples_reload " C3                        \
+	"\nof default: in_force " C3 "\nnotify READY=1\n"
 
 /* The previous configuration is taken as a new one is; without one nothing changes. */
 static void what_was_before_comes_back(void **state)
@@ -247,14 +250,15 @@ static void what_was_before_gives_way_to_the_command_line(void **state)
 	(void)state;
 	w->files[0].services = 2;
 	w->files[1] = (struct file){ .interfaces = { "eth5" }, .services = 2 };
-	w->guarded = 2;
+	w->protected_count = 2;
 	w->days = "2";
 	lives("run --pin /x -i eth9 -i eth8 --mode skb --observe --take-over", 0,
 	      RUNS2 "-- 2\nnotify RELOADING=1\nof /x: previous\n"
-		    "of /x, takes over: guard_check " C2 "\napply " C2
-		    "\nguard_reload " C2 "\nserve_reload " C2 "\nalarm_reload " C2
-		    "\nanswerer_reload " C2 "\nsamples_reload " C2 "\nof /x: in_force " C2
-		    "\nnotify READY=1\nloop_run\n" STOPS CLOSES "of /x: release\n",
+		    "of /x, takes over: attach_monitor_precheck " C2 "\napply " C2
+		    "\nattach_monitor_reload " C2 "\nserve_reload " C2
+		    "\nalarm_reload " C2 "\nanswerer_reload " C2 "\nsamples_reload " C2
+		    "\nof /x: in_force " C2 "\nnotify READY=1\nloop_run\n" STOPS CLOSES
+		    "of /x: release\n",
 	      UNASKED ME
 	      "ready\n" UNASKED ME
 	      "reloaded, 2 services, observing only: nothing is dropped\n" KEPT);
@@ -262,7 +266,7 @@ static void what_was_before_gives_way_to_the_command_line(void **state)
 
 static void a_bad_reload_changes_nothing(void **state)
 {
-	static const char check[] = "of default, waits: guard_check ";
+	static const char check[] = "of default, waits: attach_monitor_precheck ";
 
 	(void)state;
 	w->days = "h.";
@@ -301,11 +305,11 @@ static void a_server_of_another_family_is_said_once(void **state)
 	   "players pass under a limit only, and its replies are judged as "    \
 	   "answers: correct its `protocol`\n"
 #define RIGHT ME "service 'odd': nothing says any more that its server speaks quake3\n"
-#define SAME                                                                        \
-	"notify RELOADING=1\nof default, waits: guard_check " C1 "\napply " C1      \
-	"\nguard_reload " C1 "\nserve_reload " C1 "\nalarm_reload " C1              \
-	"\nanswerer_reload " C1 "\nsamples_reload " C1 "\nof default: in_force " C1 \
-	"\nnotify READY=1\n"
+#define SAME                                                                 \
+	"notify RELOADING=1\nof default, waits: attach_monitor_precheck " C1 \
+	"\napply " C1 "\nattach_monitor_reload " C1 "\nserve_reload " C1     \
+	"\nalarm_reload " C1 "\nanswerer_reload " C1 "\nsamples_reload " C1  \
+	"\nof default: in_force " C1 "\nnotify READY=1\n"
 #define TICK "-- .\nmaintain\n" LOOKS
 	(void)state;
 	w->files[1] = w->files[0];
@@ -327,41 +331,45 @@ static void another_interface_of_that_name(void **state)
 	(void)state;
 	w->days = "esves.";
 	lives("run", 0,
-	      RUNS "-- e\ndrain\nonce, in 100\n-- s\n" LOOKS
-		   "-- v\n-- e\ndrain\nonce, in 100\n-- s\nguard_look\napply " MUTE
-		   "\nanswerer_reload " MUTE
-		   "\nnotify WATCHDOG=1\nSTATUS=1 of 2 interfaces protected\n" TICK
-		   "loop_run\n" STOPS CLOSES LETS,
+	      RUNS
+	      "-- e\ndrain\nonce, in 100\n-- s\n" LOOKS
+	      "-- v\n-- e\ndrain\nonce, in 100\n-- s\nattach_monitor_repair\napply " MUTE
+	      "\nanswerer_reload " MUTE
+	      "\nnotify WATCHDOG=1\nSTATUS=1 of 2 interfaces protected\n" TICK
+	      "loop_run\n" STOPS CLOSES LETS,
 	      ME "ready\n" VETH KEPT);
 	/* When the veth has gone, servers are asked for what is answered from then on. */
 	w->days = "g..";
 	live("run");
-	assert_non_null(strstr(w->log, "guard_start " MUTE));
-	assert_non_null(strstr(w->log, "-- g\n-- .\nmaintain\nguard_look\napply " C1
-				       "\nanswerer_reload " C1
-				       "\nnotify WATCHDOG=1\nSTATUS=1 of 2 interfaces "
-				       "protected\n" TICK "loop_run\n"));
+	assert_non_null(strstr(w->log, "attach_monitor_start " MUTE));
+	assert_non_null(strstr(w->log,
+			       "-- g\n-- .\nmaintain\nattach_monitor_repair\napply " C1
+			       "\nanswerer_reload " C1
+			       "\nnotify WATCHDOG=1\nSTATUS=1 of 2 interfaces "
+			       "protected\n" TICK "loop_run\n"));
 	/* A veth hears all that is sent in generic mode, and what is said is said. */
 	w->veth = "eth2";
 	w->days = ".";
 	w->files[0].mode = MODE_SKB;
 	live("run");
 	assert_null(strstr(w->log, "services 00"));
-	assert_non_null(strstr(w->log, "guard_start [1 services 11, eth1 eth2, mode 2]"));
+	assert_non_null(strstr(
+		w->log, "attach_monitor_start [1 services 11, eth1 eth2, mode 2]"));
 	w->files[0].mode = MODE_AUTO;
 	w->files[0].said = true;
 	live("run");
-	assert_non_null(strstr(w->log, "guard_start [1 services 11, eth1 eth2, mode 0]"));
+	assert_non_null(strstr(
+		w->log, "attach_monitor_start [1 services 11, eth1 eth2, mode 0]"));
 	w->files[0].said = false;
 	live("run");
-	assert_non_null(strstr(w->log, "guard_start " MUTE));
+	assert_non_null(strstr(w->log, "attach_monitor_start " MUTE));
 	assert_null(strstr(w->log, "apply"));
 }
 
 /* It is not in force, so the answers are asked for as before, and it is tried again. */
 static void what_could_not_be_settled_is_tried_again(void **state)
 {
-#define TRIES "-- .\nmaintain\nguard_look\napply " MUTE "\n"
+#define TRIES "-- .\nmaintain\nattach_monitor_repair\napply " MUTE "\n"
 #define GOES  "notify WATCHDOG=1\nSTATUS=1 of 2 interfaces protected\n"
 	(void)state;
 	w->fails = "apply";
@@ -378,8 +386,9 @@ static void who_takes_it_down_at_its_end(void **state)
 	(void)state;
 	w->files[0].detach = true;
 	lives("run --pin /x -i eth1 -i eth2", 0,
-	      "mount\nof /x: claim\nof /x: guard_check " C1 "\nload /x load " C1
-	      "\nguard_start " C1 "\nretire\nlink_events_open\nof /x: serve_start " C1
+	      "mount\nof /x: claim\nof /x: attach_monitor_precheck " C1
+	      "\nload /x load " C1 "\nattach_monitor_start " C1
+	      "\nretire\nlink_events_open\nof /x: serve_start " C1
 	      "\nof /x: samples_open " C1 "\nof /x: alarm_start " C1
 	      "\nof /x: answerer_start " C1
 	      "\nserve_players\nserve_attacks\npriv_drop\npriv_confine\nof /x: in_force " C1
@@ -414,7 +423,7 @@ static void what_is_private_ends_with_it(void **state)
 	live("run");
 	assert_non_null(strstr(said_err, "on-exit = detach"));
 	/* Of what fails before, that is not said. */
-	w->fails = "guard_check";
+	w->fails = "attach_monitor_precheck";
 	w->err = -EBUSY;
 	lives("run", EXIT_REST, BEGINS LETS, "");
 }

@@ -23,7 +23,7 @@
 #include "cmd/commands.h"
 #include "config/config.h"
 #include "daemon/alarm.h"
-#include "daemon/guard.h"
+#include "daemon/attach_monitor.h"
 #include "daemon/in_force.h"
 #include "daemon/pidfile.h"
 #include "samples/lag_file.h"
@@ -60,7 +60,7 @@ struct daemon {
 	struct samples_view *live; /* what the samples tell */
 	struct alarm *alarm; /* looks out for attacks */
 	struct answerer *answerer; /* asks servers what is answered for them */
-	struct guard guard; /* of what is attached */
+	struct attach_monitor monitor; /* of what is attached */
 	struct witness *witness; /* of what comes in where nothing is attached */
 	enum pins_life pins_life;
 	int signals; /* signalfd */
@@ -190,7 +190,7 @@ static int read_config(struct daemon *d, struct config *ret)
 /* All of @fresh is in force now, in place of what was. */
 static void take_config(struct daemon *d, struct config *fresh)
 {
-	guard_reload(&d->guard, fresh);
+	attach_monitor_reload(&d->monitor, fresh);
 	serve_reload(d->serve, fresh);
 	alarm_reload(d->alarm, fresh);
 	answerer_reload(d->answerer, fresh);
@@ -223,7 +223,7 @@ static void reload(struct daemon *d, int (*read)(struct daemon *d, struct config
 	struct config *fresh = calloc(1, sizeof(*fresh));
 
 	sd_notify(0, "RELOADING=1");
-	if (fresh && !read(d, fresh) && !guard_check(&d->guard, fresh) &&
+	if (fresh && !read(d, fresh) && !attach_monitor_precheck(&d->monitor, fresh) &&
 	    !shield_apply(d->shield, fresh)) {
 		take_config(d, fresh);
 		d->say_again = true;
@@ -280,11 +280,12 @@ static void settle_anew(struct daemon *d)
 
 static void look_after(struct daemon *d)
 {
-	size_t ours = guard_look(&d->guard);
+	size_t ours = attach_monitor_repair(&d->monitor);
 
 	if (unheard(d->config) != d->unheard)
 		settle_anew(d);
-	sd_notifyf(0, "WATCHDOG=1\nSTATUS=%zu of %zu interfaces %s", ours, d->guard.count,
+	sd_notifyf(0, "WATCHDOG=1\nSTATUS=%zu of %zu interfaces %s", ours,
+		   d->monitor.count,
 		   d->config->observe ? "observed: nothing is dropped" : "protected");
 }
 
@@ -391,7 +392,7 @@ static int stop(struct daemon *d)
 /* What the kernel gets: all of it, or an error after a message, and nothing is left. */
 static int start_shield(struct daemon *d)
 {
-	int err = guard_check(&d->guard, d->config);
+	int err = attach_monitor_precheck(&d->monitor, d->config);
 
 	d->pins_life = shield_pins_life();
 	if (!err && d->pins_life == PINS_CONTAINER)
@@ -408,8 +409,8 @@ static int start_shield(struct daemon *d)
 		err = shield_load(d->pin, d->config, &d->shield);
 	if (err)
 		return err;
-	d->guard.shield = d->shield;
-	err = guard_start(&d->guard, d->config);
+	d->monitor.shield = d->shield;
+	err = attach_monitor_start(&d->monitor, d->config);
 	if (!err)
 		shield_retire(d->shield);
 	else
@@ -447,7 +448,7 @@ static int start_service(struct daemon *d)
 	if (!err)
 		err = priv_confine();
 	if (err) {
-		guard_undo(&d->guard);
+		attach_monitor_undo(&d->monitor);
 		shield_abandon(d->shield);
 	}
 	return err;
@@ -478,10 +479,10 @@ static int start(struct daemon *d)
 	if (err)
 		return err;
 	d->claimed = true;
-	d->guard.pin = d->pin;
-	d->guard.take_over = d->arguments.take_over;
+	d->monitor.pin = d->pin;
+	d->monitor.take_over = d->arguments.take_over;
 	/* Who names an interface at the prompt has it, or has misspelt it. */
-	d->guard.wait = !d->arguments.count;
+	d->monitor.wait = !d->arguments.count;
 	err = start_shield(d);
 	if (!err)
 		err = start_service(d);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * test_guard.c - which interfaces are attached, when again, and which are let go. Shield,
- * interfaces and clock are the test's own.
+ * test_attach_monitor.c - which interfaces are attached, when again, and which are let
+ * go. Shield, interfaces and clock are the test's own.
  */
 #include <errno.h>
 #include <net/if.h>
@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-#include "daemon/guard.h"
+#include "daemon/attach_monitor.h"
 #include "stderr.h"
 
 #define COUNT(a) (sizeof(a) / sizeof(*(a)))
@@ -107,7 +107,7 @@ size_t shield_links(const struct shield *shield, struct shield_link *ret, size_t
 
 /* --- */
 
-static struct guard guard;
+static struct attach_monitor monitor;
 static struct config config;
 
 static int enter(void **state)
@@ -121,7 +121,7 @@ static int enter(void **state)
 		nics[i].name = names[i];
 		nics[i].ifindex = (unsigned int)i + 2;
 	}
-	guard = (struct guard){ .wait = true };
+	monitor = (struct attach_monitor){ .wait = true };
 	now_s = 1000;
 	stderr_catch();
 	return 0;
@@ -151,34 +151,34 @@ static void what_fails_is_tried_ever_more_rarely(void **state)
 
 	(void)state;
 	named("a0", NULL);
-	assert_int_equal(guard_start(&guard, &config), 0);
-	assert_int_equal(guard_look(&guard), 1);
+	assert_int_equal(attach_monitor_start(&monitor, &config), 0);
+	assert_int_equal(attach_monitor_repair(&monitor), 1);
 	nics[0].ours = false;
 	nics[0].refuses = -EBUSY;
 	for (size_t i = 0; i < COUNT(after_s); i++) {
 		for (int s = 0; s + 1 < after_s[i]; s++) {
 			now_s++;
-			assert_int_equal(guard_look(&guard), 0);
+			assert_int_equal(attach_monitor_repair(&monitor), 0);
 		}
 		assert_int_equal(nics[0].attached, i + 1);
 		now_s += after_s[i] > 0;
-		assert_int_equal(guard_look(&guard), 0);
+		assert_int_equal(attach_monitor_repair(&monitor), 0);
 		assert_int_equal(nics[0].attached, i + 2);
 	}
 	/* It is about another program now, or another interface of that name: at once. */
 	nics[0].program_id = 77;
-	guard_look(&guard);
+	attach_monitor_repair(&monitor);
 	assert_int_equal(nics[0].attached, COUNT(after_s) + 2);
-	guard_look(&guard);
+	attach_monitor_repair(&monitor);
 	assert_int_equal(nics[0].attached, COUNT(after_s) + 2);
 	nics[0].ifindex = 99;
-	guard_look(&guard);
+	attach_monitor_repair(&monitor);
 	assert_int_equal(nics[0].attached, COUNT(after_s) + 3);
 	/* And after that from the beginning. */
 	now_s += 30;
 	nics[0].refuses = 0;
-	assert_int_equal(guard_look(&guard), 1);
-	assert_int_equal(guard.posts[0].state, POST_OURS);
+	assert_int_equal(attach_monitor_repair(&monitor), 1);
+	assert_int_equal(monitor.interfaces[0].state, WATCHED_ATTACHED);
 }
 
 static void an_absent_interface_is_waited_for(void **state)
@@ -186,20 +186,20 @@ static void an_absent_interface_is_waited_for(void **state)
 	(void)state;
 	nics[1].ifindex = 0;
 	named("a0", "b0");
-	assert_int_equal(guard_start(&guard, &config), 0);
+	assert_int_equal(attach_monitor_start(&monitor, &config), 0);
 	assert_int_equal(nics[0].attached, 1);
 	assert_int_equal(nics[1].attached, 0);
-	assert_int_equal(guard_look(&guard), 1);
-	assert_int_equal(guard.posts[1].state, POST_ABSENT);
+	assert_int_equal(attach_monitor_repair(&monitor), 1);
+	assert_int_equal(monitor.interfaces[1].state, WATCHED_ABSENT);
 	nics[1].ifindex = 7;
-	assert_int_equal(guard_look(&guard), 2);
+	assert_int_equal(attach_monitor_repair(&monitor), 2);
 	assert_int_equal(nics[1].attached, 1);
 	/* And one that goes is not tried while it is gone. */
 	nics[0].ours = false;
 	nics[0].ifindex = 0;
-	assert_int_equal(guard_look(&guard), 1);
+	assert_int_equal(attach_monitor_repair(&monitor), 1);
 	assert_int_equal(nics[0].attached, 1);
-	assert_int_equal(guard.posts[0].state, POST_ABSENT);
+	assert_int_equal(monitor.interfaces[0].state, WATCHED_ABSENT);
 }
 
 /* Operators read whether it was ever protected: a typing error, or a cable. */
@@ -210,12 +210,12 @@ static void what_is_gone_was_there(void **state)
 	(void)state;
 	nics[1].ifindex = 0;
 	named("a0", "b0");
-	assert_int_equal(guard_start(&guard, &config), 0);
+	assert_int_equal(attach_monitor_start(&monitor, &config), 0);
 	nics[0].ours = false;
 	nics[0].ifindex = 0;
-	assert_int_equal(guard_look(&guard), 0);
+	assert_int_equal(attach_monitor_repair(&monitor), 0);
 	nics[0].ifindex = 12;
-	assert_int_equal(guard_look(&guard), 1);
+	assert_int_equal(attach_monitor_repair(&monitor), 1);
 	stderr_release(said, sizeof(said));
 	stderr_catch();
 	assert_non_null(strstr(said, "interface 'b0' is not there yet"));
@@ -230,13 +230,13 @@ static void what_was_taken_off_is_told(void **state)
 
 	(void)state;
 	named("a0", NULL);
-	assert_int_equal(guard_start(&guard, &config), 0);
-	assert_int_equal(guard_look(&guard), 1);
+	assert_int_equal(attach_monitor_start(&monitor, &config), 0);
+	assert_int_equal(attach_monitor_repair(&monitor), 1);
 	nics[0].half = true;
 	nics[0].refuses = -EBUSY;
-	guard_look(&guard);
+	attach_monitor_repair(&monitor);
 	nics[0].half = nics[0].ours = false;
-	guard_look(&guard);
+	attach_monitor_repair(&monitor);
 	stderr_release(said, sizeof(said));
 	stderr_catch();
 	assert_non_null(strstr(said, "what leaves by 'a0' is judged no more"));
@@ -247,34 +247,34 @@ static void what_was_taken_off_is_told(void **state)
 static void all_or_none(void **state)
 {
 	(void)state;
-	guard.wait = false;
+	monitor.wait = false;
 	nics[2].ifindex = 0;
 	named("a0", "c0");
 	nics[0].pinned = true;
-	assert_int_equal(guard_check(&guard, &config), -ENODEV);
-	assert_int_equal(guard_start(&guard, &config), -ENODEV);
+	assert_int_equal(attach_monitor_precheck(&monitor, &config), -ENODEV);
+	assert_int_equal(attach_monitor_start(&monitor, &config), -ENODEV);
 	assert_int_equal(nics[0].released, 0);
 	nics[0].pinned = false;
-	assert_int_equal(guard_start(&guard, &config), -ENODEV);
+	assert_int_equal(attach_monitor_start(&monitor, &config), -ENODEV);
 	assert_int_equal(nics[0].released, 1);
-	assert_int_equal(guard.count, 0);
+	assert_int_equal(monitor.count, 0);
 }
 
 static void a_reload_lets_go_of_what_is_not_named(void **state)
 {
 	(void)state;
 	named("a0", "b0");
-	assert_int_equal(guard_start(&guard, &config), 0);
+	assert_int_equal(attach_monitor_start(&monitor, &config), 0);
 	named("b0", "c0");
-	guard_reload(&guard, &config);
+	attach_monitor_reload(&monitor, &config);
 	assert_int_equal(nics[0].released, 1);
 	assert_int_equal(nics[1].released, 0);
 	assert_int_equal(nics[0].attached, 1);
 	assert_int_equal(nics[1].attached, 1);
 	assert_int_equal(nics[2].attached, 1);
 	assert_int_equal(nics[3].attached, 0);
-	assert_int_equal(guard.count, 2);
-	assert_int_equal(guard_look(&guard), 2);
+	assert_int_equal(monitor.count, 2);
+	assert_int_equal(attach_monitor_repair(&monitor), 2);
 }
 
 /* Their order in the configuration is nothing to them. */
@@ -282,14 +282,14 @@ static void a_reload_may_name_them_in_another_order(void **state)
 {
 	(void)state;
 	named("a0", "b0");
-	assert_int_equal(guard_start(&guard, &config), 0);
+	assert_int_equal(attach_monitor_start(&monitor, &config), 0);
 	named("b0", "a0");
-	guard_reload(&guard, &config);
+	attach_monitor_reload(&monitor, &config);
 	for (size_t i = 0; i < 2; i++) {
 		assert_int_equal(nics[i].released, 0);
 		assert_int_equal(nics[i].attached, 1);
 	}
-	assert_int_equal(guard_look(&guard), 2);
+	assert_int_equal(attach_monitor_repair(&monitor), 2);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, enter, leave)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * test_guard_life.c - all that the guard asks of a shield and all that it says, step by
- * step, as one text: who may, who has it, in which mode, when again to the second, and
- * what of an interface is gone. Shield, interfaces and clock are the test's own.
+ * test_attach_monitor_life.c - all that the monitor asks of a shield and all that it
+ * says, step by step, as one text: who may, who has it, in which mode, when again to the
+ * second, and what of an interface is gone. Shield, interfaces and clock are the test's
+ * own.
  */
 #include <errno.h>
 #include <net/if.h>
@@ -16,7 +17,7 @@
 
 #include <cmocka.h>
 
-#include "daemon/guard.h"
+#include "daemon/attach_monitor.h"
 #include "daemon/pidfile.h"
 #include "lib/log.h"
 #include "stderr.h"
@@ -37,7 +38,7 @@ static struct nic {
 	struct shield_link link;
 } nics[3];
 
-static struct guard guard;
+static struct attach_monitor monitor;
 static struct config config;
 static char said[4096], asked[4096];
 static time_t now_s;
@@ -136,7 +137,7 @@ static int begin(void **state)
 		strcpy(config.interfaces[i], nics[i].name);
 	}
 	config.interface_count = 2;
-	guard = (struct guard){ .shield = SHIELD, .pin = "/p", .wait = true };
+	monitor = (struct attach_monitor){ .shield = SHIELD, .pin = "/p", .wait = true };
 	now_s = 1000;
 	daemon_pid = 0;
 	more_links = 0;
@@ -159,14 +160,14 @@ static int begin(void **state)
 
 static int undo(void)
 {
-	guard_undo(&guard);
-	return (int)guard.count;
+	attach_monitor_undo(&monitor);
+	return (int)monitor.count;
 }
 
 static int reload(void)
 {
-	guard_reload(&guard, &config);
-	return (int)guard.count;
+	attach_monitor_reload(&monitor, &config);
+	return (int)monitor.count;
 }
 
 /* --- may we? -------------------------------------------------------------------------
@@ -176,18 +177,18 @@ static void who_may_is_asked_first(void **state)
 {
 #define BOTH "look eth0 /p;look eth1 /p;"
 	(void)state;
-	STEP(guard_check(&guard, &config), 0, BOTH, "");
+	STEP(attach_monitor_precheck(&monitor, &config), 0, BOTH, "");
 	nics[0].ifindex = 0;
-	STEP(guard_check(&guard, &config), 0, BOTH, "");
-	guard.wait = false;
-	STEP(guard_check(&guard, &config), -ENODEV, "look eth0 /p;",
+	STEP(attach_monitor_precheck(&monitor, &config), 0, BOTH, "");
+	monitor.wait = false;
+	STEP(attach_monitor_precheck(&monitor, &config), -ENODEV, "look eth0 /p;",
 	     ME "no such interface: 'eth0'\n");
 	nics[0].ifindex = 9;
 	nics[0].look_err = -EBUSY;
-	STEP(guard_check(&guard, &config), -EBUSY, "look eth0 /p;", "");
+	STEP(attach_monitor_precheck(&monitor, &config), -EBUSY, "look eth0 /p;", "");
 	nics[0].look_err = 0;
 	nics[1].look_err = -EPERM;
-	STEP(guard_check(&guard, &config), -EPERM, BOTH, "");
+	STEP(attach_monitor_precheck(&monitor, &config), -EPERM, BOTH, "");
 }
 
 /* The machine's own may be taken where its daemon is gone, or where that is meant. */
@@ -195,18 +196,18 @@ static void whose_it_is(void **state)
 {
 	(void)state;
 	nics[1].holder = HOLDER_DEFAULT;
-	STEP(guard_check(&guard, &config), 0, BOTH, "");
+	STEP(attach_monitor_precheck(&monitor, &config), 0, BOTH, "");
 	daemon_pid = 4711;
-	STEP(guard_check(&guard, &config), -EBUSY, BOTH,
+	STEP(attach_monitor_precheck(&monitor, &config), -EBUSY, BOTH,
 	     ME
 	     "interface 'eth1' is protected by the quakeshield of process 4711, whose "
 	     "state is in /sys/fs/bpf/quakeshield: stop that one first, or --take-over "
 	     "the interface\n");
-	guard.take_over = true;
-	STEP(guard_check(&guard, &config), 0, BOTH, "");
-	guard.take_over = false;
+	monitor.take_over = true;
+	STEP(attach_monitor_precheck(&monitor, &config), 0, BOTH, "");
+	monitor.take_over = false;
 	nics[1].holder = HOLDER_US;
-	STEP(guard_check(&guard, &config), 0, BOTH, "");
+	STEP(attach_monitor_precheck(&monitor, &config), 0, BOTH, "");
 }
 
 /* --- the beginning --------------------------------------------------------------------
@@ -217,21 +218,21 @@ static void modes_are_told(void **state)
 	(void)state;
 	config.mode = MODE_AUTO;
 	nics[1].mode = MODE_SKB;
-	STEP(guard_start(&guard, &config), 0,
+	STEP(attach_monitor_start(&monitor, &config), 0,
 	     "look eth0 /p;attach eth0 0;look eth1 /p;attach eth1 0;",
 	     ME "protecting eth0, native mode\n" ME
 		"protecting eth1, generic (skb) mode\n");
-	assert_int_equal(guard.count, 2);
-	assert_int_equal(guard.mode, MODE_AUTO);
+	assert_int_equal(monitor.count, 2);
+	assert_int_equal(monitor.mode, MODE_AUTO);
 	config.mode = MODE_SKB;
 	config.observe = true;
-	STEP(guard_start(&guard, &config), 0,
+	STEP(attach_monitor_start(&monitor, &config), 0,
 	     "look eth0 /p;attach eth0 2;look eth1 /p;attach eth1 2;",
 	     ME "protecting eth0, native mode, observing only: nothing is dropped\n" ME
 		"protecting eth1, generic (skb) mode, observing only: nothing is "
 		"dropped\n");
-	assert_int_equal(guard.mode, MODE_SKB);
-	assert_true(guard.observe);
+	assert_int_equal(monitor.mode, MODE_SKB);
+	assert_true(monitor.observe);
 }
 
 /* Only what is new is taken off again. */
@@ -241,18 +242,18 @@ static void all_or_none(void **state)
 	config.interface_count = 3;
 	nics[0].attach_err = 0;
 	nics[2].attach_err = -EIO;
-	STEP(guard_start(&guard, &config), -EIO,
+	STEP(attach_monitor_start(&monitor, &config), -EIO,
 	     "look eth0 /p;attach eth0 0;look eth1 /p;attach eth1 0;look eth2 "
 	     "/p;attach eth2 0;release eth1;",
 	     ME "protecting eth0, native mode\n" ME "protecting eth1, native mode\n");
-	assert_int_equal(guard.count, 0);
+	assert_int_equal(monitor.count, 0);
 	nics[2].attach_err = 1;
 	nics[1].look_err = -EBUSY;
-	STEP(guard_start(&guard, &config), -EBUSY,
+	STEP(attach_monitor_start(&monitor, &config), -EBUSY,
 	     "look eth0 /p;attach eth0 0;look eth1 /p;",
 	     ME "protecting eth0, native mode\n");
 	nics[1].look_err = 0;
-	STEP(guard_start(&guard, &config), 0,
+	STEP(attach_monitor_start(&monitor, &config), 0,
 	     "look eth0 /p;attach eth0 0;look eth1 /p;attach eth1 0;look eth2 "
 	     "/p;attach eth2 0;",
 	     ME "protecting eth0, native mode\n" ME "protecting eth1, native mode\n" ME
@@ -267,26 +268,27 @@ static void what_is_absent_is_waited_for(void **state)
 	WARN "interface 'eth0' is not there yet: it is protected as soon as it is there\n"
 	(void)state;
 	nics[0].ifindex = 0;
-	STEP(guard_start(&guard, &config), 0, "look eth0 /p;look eth1 /p;attach eth1 0;",
+	STEP(attach_monitor_start(&monitor, &config), 0,
+	     "look eth0 /p;look eth1 /p;attach eth1 0;",
 	     ABSENT ME "protecting eth1, native mode\n");
 	nics[1].linked = true;
 	nics[1].link.ours = true;
-	STEP(guard_look(&guard), 1, "", "");
+	STEP(attach_monitor_repair(&monitor), 1, "", "");
 	nics[0].ifindex = 7;
-	STEP(guard_look(&guard), 2, "look eth0 /p;attach eth0 0;",
+	STEP(attach_monitor_repair(&monitor), 2, "look eth0 /p;attach eth0 0;",
 	     ME "protecting eth0, native mode\n");
 	/* And gone again: said once. */
 	nics[0].ifindex = 0;
-	STEP(guard_look(&guard), 1, "",
+	STEP(attach_monitor_repair(&monitor), 1, "",
 	     WARN "interface 'eth0' is gone: it is protected as soon as it is there\n");
-	STEP(guard_look(&guard), 1, "", "");
+	STEP(attach_monitor_repair(&monitor), 1, "", "");
 	nics[0].ifindex = 8;
-	STEP(guard_look(&guard), 2, "look eth0 /p;attach eth0 0;",
+	STEP(attach_monitor_repair(&monitor), 2, "look eth0 /p;attach eth0 0;",
 	     ME "protecting eth0 again, native mode\n");
 	/* At once nobody is waited for. */
-	guard.wait = false;
+	monitor.wait = false;
 	nics[0].ifindex = 0;
-	STEP(guard_start(&guard, &config), -ENODEV, "look eth0 /p;", ABSENT);
+	STEP(attach_monitor_start(&monitor, &config), -ENODEV, "look eth0 /p;", ABSENT);
 }
 
 /* --- looking after
@@ -296,7 +298,7 @@ static void start(void)
 {
 	*asked = 0;
 	stderr_catch();
-	assert_int_equal(guard_start(&guard, &config), 0);
+	assert_int_equal(attach_monitor_start(&monitor, &config), 0);
 	stderr_release(said, sizeof(said));
 	for (size_t i = 0; i < config.interface_count; i++) {
 		nics[i].linked = true;
@@ -336,12 +338,13 @@ static void what_was_lost_is_told(void **state)
 
 		begin(NULL);
 		start();
-		STEP(guard_look(&guard), 2, "", "");
+		STEP(attach_monitor_repair(&monitor), 2, "", "");
 		nics[1].linked = rows[i].linked;
 		nics[1].link = rows[i].link;
 		snprintf(text, sizeof(text),
 			 "%s" ME "protecting eth1 again, native mode\n", rows[i].says);
-		STEP(guard_look(&guard), 2, "look eth1 /p;attach eth1 0;", text);
+		STEP(attach_monitor_repair(&monitor), 2, "look eth1 /p;attach eth1 0;",
+		     text);
 	}
 }
 
@@ -355,28 +358,29 @@ static void tries_become_rare(void **state)
 	start();
 	nics[1].linked = false;
 	nics[1].attach_err = -EIO;
-	STEP(guard_look(&guard), 1, "look eth1 /p;attach eth1 0;", lost);
+	STEP(attach_monitor_repair(&monitor), 1, "look eth1 /p;attach eth1 0;", lost);
 	for (size_t i = 0; i < COUNT(pauses); i++) {
 		now_s += pauses[i] - 1;
-		STEP(guard_look(&guard), 1, "", "");
+		STEP(attach_monitor_repair(&monitor), 1, "", "");
 		now_s++;
-		STEP(guard_look(&guard), 1, "look eth1 /p;attach eth1 0;", "");
+		STEP(attach_monitor_repair(&monitor), 1, "look eth1 /p;attach eth1 0;",
+		     "");
 	}
 	nics[1].program_id = 5;
-	STEP(guard_look(&guard), 1, "look eth1 /p;attach eth1 0;", "");
+	STEP(attach_monitor_repair(&monitor), 1, "look eth1 /p;attach eth1 0;", "");
 	now_s += 29;
-	STEP(guard_look(&guard), 1, "", "");
+	STEP(attach_monitor_repair(&monitor), 1, "", "");
 	nics[1].ifindex = 55;
-	STEP(guard_look(&guard), 1, "look eth1 /p;attach eth1 0;", "");
+	STEP(attach_monitor_repair(&monitor), 1, "look eth1 /p;attach eth1 0;", "");
 	now_s += 30;
 	nics[1].look_err = -EBUSY;
-	STEP(guard_look(&guard), 1, "look eth1 /p;", "");
+	STEP(attach_monitor_repair(&monitor), 1, "look eth1 /p;", "");
 	now_s += 59;
-	STEP(guard_look(&guard), 1, "", "");
+	STEP(attach_monitor_repair(&monitor), 1, "", "");
 	/* Somebody else has put it on. */
 	nics[1].linked = true;
-	STEP(guard_look(&guard), 2, "", ME "'eth1' is protected again\n");
-	STEP(guard_look(&guard), 2, "", "");
+	STEP(attach_monitor_repair(&monitor), 2, "", ME "'eth1' is protected again\n");
+	STEP(attach_monitor_repair(&monitor), 2, "", "");
 }
 
 /* More links than there is room for are not read. */
@@ -385,7 +389,7 @@ static void links_without_end(void **state)
 	(void)state;
 	start();
 	more_links = 100;
-	STEP(guard_look(&guard), 2, "", "");
+	STEP(attach_monitor_repair(&monitor), 2, "", "");
 }
 
 /* --- another configuration
@@ -405,18 +409,18 @@ static void a_reload_is_what_it_says(void **state)
 	nics[2].linked = true;
 	nics[2].link.ours = true;
 	nics[0].linked = false;
-	STEP(guard_look(&guard), 2, "", "");
+	STEP(attach_monitor_repair(&monitor), 2, "", "");
 	/* It keeps what it knew: eth1 was there, and its loss is told. */
 	nics[1].linked = false;
 	nics[1].attach_err = -EIO;
-	STEP(guard_look(&guard), 1, "look eth1 /p;attach eth1 1;",
+	STEP(attach_monitor_repair(&monitor), 1, "look eth1 /p;attach eth1 1;",
 	     WARN "'eth1' does not carry our program any more\n");
 	STEP(reload(), 2, "", "");
 	config.interface_count = 0;
 	STEP(reload(), 0, "release eth2;release eth1;",
 	     ME "'eth2' is protected no more: the configuration does not name it\n" ME
 		"'eth1' is protected no more: the configuration does not name it\n");
-	STEP(guard_look(&guard), 0, "", "");
+	STEP(attach_monitor_repair(&monitor), 0, "", "");
 }
 
 #undef TEST

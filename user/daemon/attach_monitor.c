@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * attach_monitor.c - see attach_monitor.h.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "daemon/attach_monitor.h"
+#include "daemon/pidfile.h"
+#include "lib/log.h"
+
+#define RETRY_MIN_S 30
+#define RETRY_MAX_S 300 /* between two tries that fail */
+
+/* --- may we? --------------------------------------------------------------------- */
+
+/* 0, -ENODEV without a message, or -errno after one. */
+static int interface_check(const struct attach_monitor *m, const char *interface)
+{
+	enum holder holder;
+	int err = shield_look_at(m->pin, interface, &holder);
+	pid_t daemon;
+
+	if (err || holder != HOLDER_DEFAULT || m->take_over)
+		return err;
+	daemon = pidfile_pid(NULL);
+	if (daemon <= 0)
+		return 0;
+	log_error(
+		"interface '%s' is protected by the quakeshield of process %d, whose state "
+		"is in " PIN_ROOT ": stop that one first, or --take-over the interface",
+		interface, (int)daemon);
+	return -EBUSY;
+}
+
+int attach_monitor_precheck(const struct attach_monitor *m, const struct config *config)
+{
+	for (size_t i = 0; i < config->interface_count; i++) {
+		int err = interface_check(m, config->interfaces[i]);
+
+		if (err == -ENODEV && m->wait)
+			continue;
+		if (err == -ENODEV)
+			log_error("no such interface: '%s'", config->interfaces[i]);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/* --- attaching ------------------------------------------------------------------- */
+
+static const char *mode_text(enum attach_mode mode)
+{
+	return mode == MODE_SKB ? "generic (skb)" : "native";
+}
+
+static void warn_absent(struct watched_if *p)
+{
+	if (p->state != WATCHED_ABSENT)
+		log_warn("interface '%s' %s: it is protected as soon as it is there",
+			 p->interface, p->was_attached ? "is gone" : "is not there yet");
+	p->state = WATCHED_ABSENT;
+	p->ifindex = 0;
+}
+
+/* 0, or -errno after a message, the one that an absent interface is worth included. */
+static int watched_attach(struct attach_monitor *m, struct watched_if *p)
+{
+	enum attach_mode mode = m->mode;
+	int err = interface_check(m, p->interface);
+
+	if (err == -ENODEV) {
+		warn_absent(p);
+		return err;
+	}
+	if (!err)
+		err = shield_attach(m->shield, p->interface, m->mode, &mode);
+	if (err < 0) {
+		p->state = WATCHED_FAILED;
+		return err;
+	}
+	p->newly_attached = err == 1;
+	log_info("protecting %s%s, %s mode%s", p->interface,
+		 p->was_attached ? " again" : "", mode_text(mode),
+		 m->observe ? ", observing only: nothing is dropped" : "");
+	p->state = WATCHED_ATTACHED;
+	p->was_attached = true;
+	return 0;
+}
+
+int attach_monitor_start(struct attach_monitor *m, const struct config *config)
+{
+	m->mode = config->mode;
+	m->observe = config->observe;
+	m->count = config->interface_count;
+	memset(m->interfaces, 0, sizeof(m->interfaces));
+	for (size_t i = 0; i < m->count; i++) {
+		int err;
+
+		memcpy(m->interfaces[i].interface, config->interfaces[i], IF_NAMESIZE);
+		err = watched_attach(m, &m->interfaces[i]);
+		if (err && (err != -ENODEV || !m->wait)) {
+			attach_monitor_undo(m);
+			return err;
+		}
+	}
+	return 0;
+}
+
+void attach_monitor_undo(struct attach_monitor *m)
+{
+	for (size_t i = 0; i < m->count; i++)
+		if (m->interfaces[i].newly_attached)
+			shield_release(m->shield, m->interfaces[i].interface);
+	m->count = 0;
+}
+
+static struct watched_if *watched_find(struct attach_monitor *m, const char *interface)
+{
+	for (size_t i = 0; i < m->count; i++)
+		if (!strcmp(m->interfaces[i].interface, interface))
+			return &m->interfaces[i];
+	return NULL;
+}
+
+static bool config_names(const struct config *config, const char *interface)
+{
+	for (size_t i = 0; i < config->interface_count; i++)
+		if (!strcmp(config->interfaces[i], interface))
+			return true;
+	return false;
+}
+
+void attach_monitor_reload(struct attach_monitor *m, const struct config *config)
+{
+	struct watched_if interfaces[CONFIG_INTERFACES] = { 0 };
+	size_t count = config->interface_count;
+
+	m->mode = config->mode;
+	m->observe = config->observe;
+	for (size_t i = 0; i < m->count; i++) {
+		if (config_names(config, m->interfaces[i].interface))
+			continue;
+		shield_release(m->shield, m->interfaces[i].interface);
+		log_info("'%s' is protected no more: the configuration does not name it",
+			 m->interfaces[i].interface);
+	}
+	for (size_t i = 0; i < count; i++) {
+		const struct watched_if *old = watched_find(m, config->interfaces[i]);
+
+		if (old)
+			interfaces[i] = *old;
+		else
+			memcpy(interfaces[i].interface, config->interfaces[i],
+			       IF_NAMESIZE);
+	}
+	memcpy(m->interfaces, interfaces, sizeof(interfaces));
+	m->count = count;
+	for (size_t i = 0; i < count; i++)
+		if (interfaces[i].state == WATCHED_NEW)
+			watched_attach(m, &m->interfaces[i]);
+}
+
+/* --- looking after ----------------------------------------------------------------- */
+
+static const struct shield_link *link_find(const struct shield_link *links, size_t count,
+					   const char *interface)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(links[i].interface, interface))
+			return &links[i];
+	return NULL;
+}
+
+/* What the operator should know before it is mended. */
+static void warn_removed(const struct watched_if *p, const struct shield_link *l)
+{
+	if (!l || !l->ingress)
+		log_warn("'%s' does not carry our program any more", p->interface);
+	else if (!l->egress)
+		log_warn(
+			"what leaves by '%s' is judged no more: our program was taken off",
+			p->interface);
+	else
+		log_warn(
+			"what the machine joins on '%s' is judged no more: our program was "
+			"taken off",
+			p->interface);
+}
+
+static time_t seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec;
+}
+
+/*
+ * A try that failed is repeated ever more rarely, so that its message does not fill a
+ * log; at once if it is about something else now.
+ */
+static bool retry_is_pending(struct watched_if *p)
+{
+	unsigned int ifindex = if_nametoindex(p->interface);
+	__u32 program_id = shield_program_on(p->interface);
+	bool same = p->ifindex == ifindex && p->program_id == program_id;
+
+	p->ifindex = ifindex;
+	p->program_id = program_id;
+	if (p->state == WATCHED_FAILED && same)
+		return seconds() < p->retry_at;
+	p->retry_s = 0;
+	return false;
+}
+
+static void retry_later(struct watched_if *p)
+{
+	p->retry_s = p->retry_s ? p->retry_s * 2 : RETRY_MIN_S;
+	if (p->retry_s > RETRY_MAX_S)
+		p->retry_s = RETRY_MAX_S;
+	p->retry_at = seconds() + p->retry_s;
+}
+
+static bool watched_repair(struct attach_monitor *m, struct watched_if *p,
+			   const struct shield_link *l)
+{
+	if (l && l->ours) {
+		if (p->state == WATCHED_FAILED)
+			log_info("'%s' is protected again", p->interface);
+		p->state = WATCHED_ATTACHED;
+		return true;
+	}
+	if (!if_nametoindex(p->interface)) {
+		warn_absent(p);
+		return false;
+	}
+	if (p->state == WATCHED_ATTACHED)
+		warn_removed(p, l);
+	if (retry_is_pending(p))
+		return false;
+	if (!watched_attach(m, p))
+		return true;
+	if (p->state == WATCHED_FAILED)
+		retry_later(p);
+	return false;
+}
+
+size_t attach_monitor_repair(struct attach_monitor *m)
+{
+	struct shield_link links[CONFIG_INTERFACES * 2];
+	size_t max = sizeof(links) / sizeof(*links);
+	size_t count = shield_links(m->shield, links, max);
+	size_t ours = 0;
+
+	if (count > max)
+		count = max;
+	for (size_t i = 0; i < m->count; i++)
+		ours += watched_repair(m, &m->interfaces[i],
+				       link_find(links, count,
+						 m->interfaces[i].interface));
+	return ours;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * attach_monitor.h - keeps the interfaces of the configuration attached: waits for one
+ * that is not there yet, and attaches again where an interface came back or a half was
+ * taken off.
+ *
+ * A foreign program is never replaced; that one is there, and that it is gone, is said
+ * once.
+ */
+#ifndef ATTACH_MONITOR_H
+#define ATTACH_MONITOR_H
+
+#include <time.h>
+
+#include "config/config.h"
+#include "shield/shield.h"
+
+/* What has last been said of an interface. */
+enum watched_state {
+	WATCHED_NEW,
+	WATCHED_ATTACHED,
+	WATCHED_ABSENT, /* there is no such interface */
+	WATCHED_FAILED, /* what the kernel or somebody else does not let us do */
+};
+
+struct watched_if {
+	char interface[IF_NAMESIZE];
+	enum watched_state state;
+	bool was_attached; /* it has been attached before */
+	bool newly_attached; /* attached by this process, where nothing of ours was */
+	/* What the last try was about: another one may go better at once. */
+	unsigned int ifindex;
+	__u32 program_id;
+	time_t retry_at; /* not to be tried before, on the monotonic clock */
+	int retry_s; /* until then; doubles with each try that fails */
+};
+
+struct attach_monitor {
+	struct shield *shield;
+	const char *pin;
+	bool take_over; /* from the machine's quakeshield, though its daemon runs */
+	bool wait; /* an interface that is not there is waited for, not an error */
+	enum attach_mode mode;
+	bool observe; /* what is attached drops nothing: to be said */
+	size_t count;
+	struct watched_if interfaces[CONFIG_INTERFACES];
+};
+
+/*
+ * Could all interfaces of @config be attached to? 0, or -errno after a message; nothing
+ * has changed. To be asked before shield_load().
+ */
+int attach_monitor_precheck(const struct attach_monitor *monitor,
+			    const struct config *config);
+
+/* Attach to all of them, or to none: 0, or -errno after a message. */
+int attach_monitor_start(struct attach_monitor *monitor, const struct config *config);
+
+/* Take off what attach_monitor_start() has newly attached: what came after it has failed.
+ */
+void attach_monitor_undo(struct attach_monitor *monitor);
+
+/* Attach to those that @config names and the monitor did not, detach from those it does
+ * not name any more. To be asked attach_monitor_precheck() before. */
+void attach_monitor_reload(struct attach_monitor *monitor, const struct config *config);
+
+/* Attach again where it is needed and possible. How many are protected. */
+size_t attach_monitor_repair(struct attach_monitor *monitor);
+
+#endif /* ATTACH_MONITOR_H */
