@@ -15,7 +15,7 @@
 #include "answer/answerer.h"
 #include "cmd/cmd_support.h"
 #include "cmd/commands.h"
-#include "daemon/alarm.h"
+#include "daemon/incident_monitor.h"
 #include "daemon/attach_monitor.h"
 #include "daemon/in_force.h"
 #include "daemon/pidfile.h"
@@ -120,7 +120,7 @@ static int does_config(const char *name, const struct config *c)
 #define SHIELD	((struct shield *)&w->files[0])
 #define SERVE	((struct serve *)&w->files[1])
 #define LIVE	((struct samples_view *)&w->files[2])
-#define ALARM	((struct alarm *)&w->files[3])
+#define MONITOR ((struct incident_monitor *)&w->files[3])
 #define ANSWERS ((struct answerer *)&w->log[0])
 #define CACHE	((struct stats_cache *)&w->log[1])
 
@@ -339,10 +339,10 @@ void serve_players(struct serve *serve, const struct samples_view *live)
 	does(live == LIVE ? "serve_players" : "serve no players");
 }
 
-void serve_attacks(struct serve *serve, const struct alarm *alarm)
+void serve_attacks(struct serve *serve, const struct incident_monitor *monitor)
 {
 	assert_ptr_equal(serve, SERVE);
-	does(alarm == ALARM ? "serve_attacks" : alarm ? "?" : "serve no attacks");
+	does(monitor == MONITOR ? "serve_attacks" : monitor ? "?" : "serve no attacks");
 }
 
 struct stats_cache *serve_cache(struct serve *serve)
@@ -394,9 +394,9 @@ void samples_rotate(struct samples_view *live)
 	does("samples_rotate");
 }
 
-int alarm_start(struct shield *shield, struct stats_cache *cache,
-		struct samples_view *live, const struct config *config, const char *pin,
-		struct alarm **ret)
+int incident_monitor_start(struct shield *shield, struct stats_cache *cache,
+			   struct samples_view *live, const struct config *config,
+			   const char *pin, struct incident_monitor **ret)
 {
 	int err;
 
@@ -404,22 +404,23 @@ int alarm_start(struct shield *shield, struct stats_cache *cache,
 	assert_ptr_equal(cache, CACHE);
 	assert_ptr_equal(live, LIVE);
 	note("of %s: ", text(pin));
-	err = does_config("alarm_start", config);
+	err = does_config("incident_monitor_start", config);
 	if (!err)
-		*ret = ALARM;
+		*ret = MONITOR;
 	return err;
 }
 
-void alarm_reload(struct alarm *alarm, const struct config *config)
+void incident_monitor_reload(struct incident_monitor *monitor,
+			     const struct config *config)
 {
-	assert_ptr_equal(alarm, ALARM);
-	does_config("alarm_reload", config);
+	assert_ptr_equal(monitor, MONITOR);
+	does_config("incident_monitor_reload", config);
 }
 
-void alarm_stop(struct alarm *alarm)
+void incident_monitor_stop(struct incident_monitor *monitor)
 {
-	if (alarm)
-		does("alarm_stop");
+	if (monitor)
+		does("incident_monitor_stop");
 }
 
 int answerer_start(struct shield *shield, const struct config *config, const char *pin,

@@ -49,10 +49,11 @@ static void lives(const char *words, int status, const char *log, const char *er
 	"mount\nof default: claim\nof default, waits: attach_monitor_precheck " C1 "\n"
 #define ATTACHES BEGINS "load default load " C1 "\nattach_monitor_start " C1 "\nretire\n"
 #define STARTED	 "of default: in_force " C1 "\n"
-#define STARTS                                                                    \
-	ATTACHES "link_events_open\nof default: serve_start " C1                  \
-		 "\nof default: samples_open " C1 "\nof default: alarm_start " C1 \
-		 "\nof default: answerer_start " C1                               \
+#define STARTS                                                   \
+	ATTACHES "link_events_open\nof default: serve_start " C1 \
+		 "\nof default: samples_open " C1                \
+		 "\nof default: incident_monitor_start " C1      \
+		 "\nof default: answerer_start " C1              \
 		 "\nserve_players\nserve_attacks\npriv_drop\npriv_confine\n"
 #define LOOKS \
 	"attach_monitor_repair\nnotify WATCHDOG=1\nSTATUS=1 of 2 interfaces protected\n"
@@ -62,7 +63,7 @@ static void lives(const char *words, int status, const char *log, const char *er
 		"notify READY=1\n"
 #define STOPS  "notify STOPPING=1\n"
 #define LETS   "of default: release\n"
-#define CLOSES "alarm_stop\nserve_stop\nanswerer_stop\nsamples_close\nclose\n"
+#define CLOSES "incident_monitor_stop\nserve_stop\nanswerer_stop\nsamples_close\nclose\n"
 #define KEPT                                                                                \
 	ME "stopping; the shield stays up (on-exit = keep). `quakeshield detach` takes it " \
 	   "down\n"
@@ -81,7 +82,7 @@ static void what_is_said_goes_everywhere(void **state)
 	"mount\nof /x: claim\nof /x, takes over: attach_monitor_precheck " C2                  \
 	"\nload /x load " C2 "\nattach_monitor_start " C2                                      \
 	"\nretire\nlink_events_open\nof /x: serve_start " C2 "\nof /x: samples_open " C2       \
-	"\nof /x: alarm_start " C2 "\nof /x: answerer_start " C2                               \
+	"\nof /x: incident_monitor_start " C2 "\nof /x: answerer_start " C2                    \
 	"\nserve_players\nserve_attacks\npriv_drop\npriv_confine\nof /x: in_force " C2         \
 	"\nloop_add signals\nloop_add events\nevery 5000: loop_every\nattach_monitor_repair\n" \
 	"notify WATCHDOG=1\nSTATUS=2 of 2 interfaces observed: nothing is dropped\n"           \
@@ -118,18 +119,20 @@ static void what_fails_is_undone(void **state)
 		  ATTACHES "link_events_open\nof default: serve_start " C1
 			   "\nof default: samples_open " C1
 			   "\nattach_monitor_undo\nabandon\nserve_stop\nclose\n" LETS },
-		{ "alarm_start", ATTACHES
+		{ "incident_monitor_start", ATTACHES
 		  "link_events_open\nof default: serve_start " C1
-		  "\nof default: samples_open " C1 "\nof default: alarm_start " C1
+		  "\nof default: samples_open " C1
+		  "\nof default: incident_monitor_start " C1
 		  "\nattach_monitor_undo\nabandon\nserve_stop\nsamples_close\nclose\n" LETS },
 		{ "answerer_start", ATTACHES
 		  "link_events_open\nof default: serve_start " C1
-		  "\nof default: samples_open " C1 "\nof default: alarm_start " C1
+		  "\nof default: samples_open " C1
+		  "\nof default: incident_monitor_start " C1
 		  "\nof default: answerer_start " C1
-		  "\nattach_monitor_undo\nabandon\nalarm_stop\nserve_stop\nsamples_close\nclose\n" LETS },
+		  "\nattach_monitor_undo\nabandon\nincident_monitor_stop\nserve_stop\nsamples_close\nclose\n" LETS },
 		{ "priv_drop", ATTACHES "link_events_open\nof default: serve_start " C1
 					"\nof default: samples_open " C1
-					"\nof default: alarm_start " C1
+					"\nof default: incident_monitor_start " C1
 					"\nof default: answerer_start " C1
 					"\nserve_players\nserve_attacks\npriv_drop\n"
 					"attach_monitor_undo\nabandon\n" CLOSES LETS },
@@ -187,10 +190,10 @@ static void signals_do_what_they_do(void **state)
 static void reloads_are_whole(void **state)
 {
 #define C3 "[2 services 11 10, eth5, mode 1, observe]"
-#define RELOADS                                                              \
-	"notify RELOADING=1\nof default, waits: attach_monitor_precheck " C3 \
-	"\napply " C3 "\nattach_monitor_reload " C3 "\nserve_reload " C3     \
-	"\nalarm_reload " C3 "\nanswerer_reload " C3 "\nsamples_reload " C3  \
+#define RELOADS                                                                        \
+	"notify RELOADING=1\nof default, waits: attach_monitor_precheck " C3           \
+	"\napply " C3 "\nattach_monitor_reload " C3 "\nserve_reload " C3               \
+	"\nincident_monitor_reload " C3 "\nanswerer_reload " C3 "\nsamples_reload " C3 \
 	"\nof default: in_force " C3 "\nnotify READY=1\n"
 #define UNASKED                                                                       \
 	ME "cache = off for 1 service, whose server cannot be asked: that takes one " \
@@ -219,7 +222,7 @@ static void reloads_are_whole(void **state)
 #define RELOADS2                                                                                   \
 	"notify RELOADING=1\nof default: previous\nof default, waits: attach_monitor_precheck " C3 \
 	"\napply " C3 "\nattach_monitor_reload " C3 "\nserve_reload " C3                           \
-	"\nalarm_reload " C3 "\nanswerer_reload " C3 "\nsamples_reload " C3                        \
+	"\nincident_monitor_reload " C3 "\nanswerer_reload " C3 "\nsamples_reload " C3             \
 	"\nof default: in_force " C3 "\nnotify READY=1\n"
 
 /* The previous configuration is taken as a new one is; without one nothing changes. */
@@ -256,9 +259,9 @@ static void what_was_before_gives_way_to_the_command_line(void **state)
 	      RUNS2 "-- 2\nnotify RELOADING=1\nof /x: previous\n"
 		    "of /x, takes over: attach_monitor_precheck " C2 "\napply " C2
 		    "\nattach_monitor_reload " C2 "\nserve_reload " C2
-		    "\nalarm_reload " C2 "\nanswerer_reload " C2 "\nsamples_reload " C2
-		    "\nof /x: in_force " C2 "\nnotify READY=1\nloop_run\n" STOPS CLOSES
-		    "of /x: release\n",
+		    "\nincident_monitor_reload " C2 "\nanswerer_reload " C2
+		    "\nsamples_reload " C2 "\nof /x: in_force " C2
+		    "\nnotify READY=1\nloop_run\n" STOPS CLOSES "of /x: release\n",
 	      UNASKED ME
 	      "ready\n" UNASKED ME
 	      "reloaded, 2 services, observing only: nothing is dropped\n" KEPT);
@@ -305,10 +308,10 @@ static void a_server_of_another_family_is_said_once(void **state)
 	   "players pass under a limit only, and its replies are judged as "    \
 	   "answers: correct its `protocol`\n"
 #define RIGHT ME "service 'odd': nothing says any more that its server speaks quake3\n"
-#define SAME                                                                 \
-	"notify RELOADING=1\nof default, waits: attach_monitor_precheck " C1 \
-	"\napply " C1 "\nattach_monitor_reload " C1 "\nserve_reload " C1     \
-	"\nalarm_reload " C1 "\nanswerer_reload " C1 "\nsamples_reload " C1  \
+#define SAME                                                                           \
+	"notify RELOADING=1\nof default, waits: attach_monitor_precheck " C1           \
+	"\napply " C1 "\nattach_monitor_reload " C1 "\nserve_reload " C1               \
+	"\nincident_monitor_reload " C1 "\nanswerer_reload " C1 "\nsamples_reload " C1 \
 	"\nof default: in_force " C1 "\nnotify READY=1\n"
 #define TICK "-- .\nmaintain\n" LOOKS
 	(void)state;
@@ -389,20 +392,21 @@ static void who_takes_it_down_at_its_end(void **state)
 	      "mount\nof /x: claim\nof /x: attach_monitor_precheck " C1
 	      "\nload /x load " C1 "\nattach_monitor_start " C1
 	      "\nretire\nlink_events_open\nof /x: serve_start " C1
-	      "\nof /x: samples_open " C1 "\nof /x: alarm_start " C1
+	      "\nof /x: samples_open " C1 "\nof /x: incident_monitor_start " C1
 	      "\nof /x: answerer_start " C1
 	      "\nserve_players\nserve_attacks\npriv_drop\npriv_confine\nof /x: in_force " C1
 	      "\nloop_add signals\nloop_add events\nevery 5000: loop_every\n" LOOKS
 	      "notify READY=1\nloop_run\n" STOPS
-	      "alarm_stop\nserve no attacks\nsamples_close\nanswerer_stop\nclose\n"
+	      "incident_monitor_stop\nserve no attacks\nsamples_close\nanswerer_stop\nclose\n"
 	      "of /x: detach\nremoved: figures of /x\nof /x: nothing in force\nserve_stop\nof /x: release\n",
 	      ME "ready\n" ME "stopped; the shield is down (on-exit = detach)\n");
 	w->fails = "detach";
 	w->err = -EIO;
 	lives("run", EXIT_REST,
-	      RUNS "loop_run\n" STOPS
-		   "alarm_stop\nserve no attacks\nsamples_close\nanswerer_stop\nclose\n"
-		   "of default: detach\nserve_stop\n" LETS,
+	      RUNS
+	      "loop_run\n" STOPS
+	      "incident_monitor_stop\nserve no attacks\nsamples_close\nanswerer_stop\nclose\n"
+	      "of default: detach\nserve_stop\n" LETS,
 	      ME "ready\n");
 }
 

@@ -43,7 +43,7 @@ static void *tick_context;
 static bool no_timer, healthy;
 static struct stats stats;
 /* Told apart by where they are. */
-static char cache_is, live_is, alarm_is, http_is, decoded_is;
+static char cache_is, live_is, monitor_is, http_is, decoded_is;
 
 int http_start(const struct listen_at *at, const struct http_page *pages, size_t count,
 	       void *context, struct http **ret)
@@ -189,14 +189,15 @@ int samples_players(const struct samples_view *live, FILE *out)
 	return 0;
 }
 
-const struct incident_watch *alarm_watches(const struct alarm *alarm)
+const struct incident_watch *
+incident_monitor_watches(const struct incident_monitor *monitor)
 {
-	return (const struct incident_watch *)alarm;
+	return (const struct incident_watch *)monitor;
 }
 
-int alarm_json(const struct alarm *alarm, FILE *out)
+int incident_monitor_json(const struct incident_monitor *monitor, FILE *out)
 {
-	assert_ptr_equal(alarm, &alarm_is);
+	assert_ptr_equal(monitor, &monitor_is);
 	fputs("attacks", out);
 	return 0;
 }
@@ -300,7 +301,7 @@ static void each_page_is_its_own(void **state)
 	(void)state;
 	assert_pages(before, sizeof(before) / sizeof(*before));
 	serve_players(serve, (const struct samples_view *)&live_is);
-	serve_attacks(serve, (const struct alarm *)&alarm_is);
+	serve_attacks(serve, (const struct incident_monitor *)&monitor_is);
 	assert_pages(after, sizeof(after) / sizeof(*after));
 	assert_int_equal(web.count, 9);
 	assert_int_equal(page("/", NULL, &local, text), 200);

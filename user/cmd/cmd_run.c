@@ -22,7 +22,7 @@
 #include "answer/answerer.h"
 #include "cmd/commands.h"
 #include "config/config.h"
-#include "daemon/alarm.h"
+#include "daemon/incident_monitor.h"
 #include "daemon/attach_monitor.h"
 #include "daemon/in_force.h"
 #include "daemon/pidfile.h"
@@ -58,7 +58,7 @@ struct daemon {
 	struct shield *shield;
 	struct serve *serve; /* metrics, health and a page */
 	struct samples_view *live; /* what the samples tell */
-	struct alarm *alarm; /* looks out for attacks */
+	struct incident_monitor *incidents; /* looks out for attacks */
 	struct answerer *answerer; /* asks servers what is answered for them */
 	struct attach_monitor monitor; /* of what is attached */
 	struct witness *witness; /* of what comes in where nothing is attached */
@@ -192,7 +192,7 @@ static void take_config(struct daemon *d, struct config *fresh)
 {
 	attach_monitor_reload(&d->monitor, fresh);
 	serve_reload(d->serve, fresh);
-	alarm_reload(d->alarm, fresh);
+	incident_monitor_reload(d->incidents, fresh);
 	answerer_reload(d->answerer, fresh);
 	witness_reload(d->witness, fresh);
 	free(d->config);
@@ -370,8 +370,8 @@ static int stop(struct daemon *d)
 						       : "");
 		return 0;
 	}
-	alarm_stop(d->alarm);
-	d->alarm = NULL;
+	incident_monitor_stop(d->incidents);
+	d->incidents = NULL;
 	serve_attacks(d->serve, NULL);
 	samples_close(d->live);
 	d->live = NULL;
@@ -432,8 +432,8 @@ static int start_service(struct daemon *d)
 	if (!err)
 		err = samples_open(d->shield, d->config, d->pin, &d->live);
 	if (!err)
-		err = alarm_start(d->shield, serve_cache(d->serve), d->live, d->config,
-				  d->pin, &d->alarm);
+		err = incident_monitor_start(d->shield, serve_cache(d->serve), d->live,
+					     d->config, d->pin, &d->incidents);
 	if (!err)
 		err = answerer_start(d->shield, d->config, d->pin, &d->answerer);
 	if (!err) {
@@ -442,7 +442,7 @@ static int start_service(struct daemon *d)
 	}
 	if (!err) {
 		serve_players(d->serve, d->live);
-		serve_attacks(d->serve, d->alarm);
+		serve_attacks(d->serve, d->incidents);
 		err = priv_drop();
 	}
 	if (!err)
@@ -541,7 +541,7 @@ int cmd_run(const struct pkt_ctx *call)
 	}
 
 	witness_close(d.witness);
-	alarm_stop(d.alarm);
+	incident_monitor_stop(d.incidents);
 	serve_stop(d.serve);
 	answerer_stop(d.answerer);
 	samples_close(d.live);

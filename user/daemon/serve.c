@@ -20,7 +20,7 @@ struct serve {
 	const struct config *config;
 	struct stats_cache *watch;
 	const struct samples_view *live; /* NULL: not yet */
-	const struct alarm *alarm; /* the same */
+	const struct incident_monitor *monitor; /* the same */
 	struct http *http; /* NULL: off, or the address could not be had */
 	struct listen_at at; /* where @http is */
 	unsigned int ticks;
@@ -33,7 +33,8 @@ static int render_format(FILE *out, struct serve *s, enum ometric_format format)
 {
 	const struct stats *stats = stats_cache_stats(s->watch);
 	const struct decoded *decoded = s->live ? samples_decoded(s->live) : NULL;
-	const struct incident_watch *watches = s->alarm ? alarm_watches(s->alarm) : NULL;
+	const struct incident_watch *watches =
+		s->monitor ? incident_monitor_watches(s->monitor) : NULL;
 	int err = stats ? metrics_write(stats, decoded, watches, format, out) : -EIO;
 
 	return err ? err : STATUS_OK;
@@ -99,7 +100,7 @@ static int render_players(FILE *out, void *context)
 static int render_attacks(FILE *out, void *context)
 {
 	struct serve *s = context;
-	int err = s->alarm ? alarm_json(s->alarm, out) : -EIO;
+	int err = s->monitor ? incident_monitor_json(s->monitor, out) : -EIO;
 
 	return err ? err : STATUS_OK;
 }
@@ -179,9 +180,9 @@ void serve_players(struct serve *s, const struct samples_view *live)
 	s->live = live;
 }
 
-void serve_attacks(struct serve *s, const struct alarm *alarm)
+void serve_attacks(struct serve *s, const struct incident_monitor *monitor)
 {
-	s->alarm = alarm;
+	s->monitor = monitor;
 }
 
 struct stats_cache *serve_cache(struct serve *s)

@@ -7,7 +7,7 @@
 #define SERVE_H
 
 #include "config/config.h"
-#include "daemon/alarm.h"
+#include "daemon/incident_monitor.h"
 #include "samples/samples.h"
 #include "shield/shield.h"
 
@@ -24,7 +24,7 @@ int serve_start(const struct shield *shield, const struct config *config, const 
 /* Where /players.json comes from; lives until serve_stop(). */
 void serve_players(struct serve *serve, const struct samples_view *live);
 /* Where attacks come from; lives until serve_stop(). */
-void serve_attacks(struct serve *serve, const struct alarm *alarm);
+void serve_attacks(struct serve *serve, const struct incident_monitor *monitor);
 /* The snapshots that it serves, for who else needs them. */
 struct stats_cache *serve_cache(struct serve *serve);
 /* Another configuration is in force. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * alarm_support.h - what is around the alarm, as a test wants it: counters, clocks, a
- * journal and a spool. The file of attacks and the captures are real.
+ * incident_monitor_support.h - what is around the incident monitor, as a test wants it:
+ * counters, clocks, a journal and a spool. The file of attacks and the captures are real.
  */
-#ifndef ALARM_SUPPORT_H
-#define ALARM_SUPPORT_H
+#ifndef INCIDENT_MONITOR_SUPPORT_H
+#define INCIDENT_MONITOR_SUPPORT_H
 
 #include <dirent.h>
 #include <errno.h>
@@ -20,7 +20,7 @@
 #include <cmocka.h>
 #include <systemd/sd-daemon.h>
 
-#include "daemon/alarm.h"
+#include "daemon/incident_monitor.h"
 #include "daemon/captures.h"
 #include "daemon/closed_ports.h"
 #include "daemon/journal.h"
@@ -33,9 +33,9 @@
 #define BEGIN_MS 1795358701000 /* 2026-11-22T14:45:01Z */
 #define TOLD_MAX 2048
 
-static char root[] = "/tmp/test_alarm.XXXXXX";
+static char root[] = "/tmp/test_incident_monitor.XXXXXX";
 static struct stats stats;
-static struct alarm *alarm_now;
+static struct incident_monitor *monitor_now;
 static struct samples_ring *ring;
 static struct config *config;
 static uint64_t closed;
@@ -194,7 +194,7 @@ int incident_now_write(const char *path, const struct incident_watch *watches,
 	now_unsaved = json_array_size(unsaved);
 	assert_memory_equal(path, root, strlen(root));
 	assert_string_equal(path + strlen(root), "/now.json");
-	assert_ptr_equal(watches, alarm_watches(alarm_now));
+	assert_ptr_equal(watches, incident_monitor_watches(monitor_now));
 	(void)shown;
 	now_written_ms = now_ms;
 	return now_says;
@@ -219,9 +219,9 @@ static inline void services(size_t count)
 
 static inline void start_of(const char *pin)
 {
-	assert_int_equal(alarm_start(SHIELD, (struct stats_cache *)&stats,
-				     (struct samples_view *)&ring, config, pin,
-				     &alarm_now),
+	assert_int_equal(incident_monitor_start(SHIELD, (struct stats_cache *)&stats,
+						(struct samples_view *)&ring, config, pin,
+						&monitor_now),
 			 0);
 }
 
@@ -232,8 +232,8 @@ static inline void start(void)
 
 static inline void stop(void)
 {
-	alarm_stop(alarm_now);
-	alarm_now = NULL;
+	incident_monitor_stop(monitor_now);
+	monitor_now = NULL;
 }
 
 static inline void second(void)
@@ -366,11 +366,11 @@ static int begin(void **state)
 static int end(void **state)
 {
 	(void)state;
-	if (alarm_now)
+	if (monitor_now)
 		stop();
 	stats_free(&stats);
 	samples_ring_free(ring);
 	return 0;
 }
 
-#endif /* ALARM_SUPPORT_H */
+#endif /* INCIDENT_MONITOR_SUPPORT_H */

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * test_alarm.c - from counters to who is told of attacks: one or all services at once, a
- * configuration that changes meanwhile, a daemon that is killed, disks and commands that
- * fail.
+ * test_incident_monitor.c - from counters to who is told of attacks: one or all services
+ * at once, a configuration that changes meanwhile, a daemon that is killed, disks and
+ * commands that fail.
  */
 #include <sys/stat.h>
 
-#include "alarm_support.h"
+#include "incident_monitor_support.h"
 
 /* --- one attack, and many
  * ---------------------------------------------------------------
@@ -147,15 +147,15 @@ static void commands_are_bounded(void **state)
 	stderr_release(said, sizeof(said));
 	assert_non_null(strstr(said, "30 attacks an hour are the most"));
 	assert_null(strstr(strstr(said, "an hour") + 1, "an hour"));
-	assert_int_equal(count(INCIDENT_STARTED, true), ALARM_HOOKS);
+	assert_int_equal(count(INCIDENT_STARTED, true), COMMAND_STARTS_HOUR);
 	seconds(11);
 	assert_int_equal(count(INCIDENT_ENDED, false), 40);
-	assert_int_equal(count(INCIDENT_ENDED, true), ALARM_HOOKS);
+	assert_int_equal(count(INCIDENT_ENDED, true), COMMAND_STARTS_HOUR);
 	seconds(120);
 	flood(0, 1000);
 	flood(1, 1000);
 	second();
-	assert_int_equal(count(INCIDENT_STARTED, true), ALARM_HOOKS + 1);
+	assert_int_equal(count(INCIDENT_STARTED, true), COMMAND_STARTS_HOUR + 1);
 	assert_int_equal(spool_untold, 10);
 	/* One that lasts is told of when there is room again. */
 	for (int i = 0; i < 160; i++) {
@@ -163,7 +163,7 @@ static void commands_are_bounded(void **state)
 		flood(1, 1000);
 		second();
 	}
-	assert_int_equal(count(INCIDENT_STARTED, true), ALARM_HOOKS + 2);
+	assert_int_equal(count(INCIDENT_STARTED, true), COMMAND_STARTS_HOUR + 2);
 }
 
 /* A large flood is not hidden by a small one that has paused: it is an attack of its own.
@@ -485,14 +485,15 @@ static void without_systemd_nothing_is_put(void **state)
 /* Nothing can be read at the start: that is said, and nothing is left behind. */
 static void without_counters_there_is_none(void **state)
 {
-	struct alarm *none = NULL;
+	struct incident_monitor *none = NULL;
 	char said[2048];
 
 	(void)state;
 	stats_none = true;
 	stderr_catch();
-	assert_int_equal(alarm_start(SHIELD, (struct stats_cache *)&stats,
-				     (struct samples_view *)&ring, config, NULL, &none),
+	assert_int_equal(incident_monitor_start(SHIELD, (struct stats_cache *)&stats,
+						(struct samples_view *)&ring, config,
+						NULL, &none),
 			 -ENOMEM);
 	stderr_release(said, sizeof(said));
 	stats_none = false;
@@ -508,23 +509,23 @@ static void a_page_gets_the_last_twenty(void **state)
 	FILE *out;
 
 	(void)state;
-	for (int i = 0; i < ALARM_LISTED + 3; i++) {
+	for (int i = 0; i < INCIDENTS_LISTED + 3; i++) {
 		flood(0, 1000);
 		second();
 		seconds(10);
 		calm();
 	}
 	out = open_memstream(&text, &size);
-	assert_int_equal(alarm_json(alarm_now, out), 0);
+	assert_int_equal(incident_monitor_json(monitor_now, out), 0);
 	fclose(out);
 	object = json_loads(text, 0, NULL);
 	past = json_object_get(object, "past");
-	assert_int_equal(json_array_size(past), ALARM_LISTED);
+	assert_int_equal(json_array_size(past), INCIDENTS_LISTED);
 	json_decref(object);
 	free(text);
 	out = fopen("/dev/full", "w");
 	assert_non_null(out);
-	assert_int_equal(alarm_json(alarm_now, out), -EIO);
+	assert_int_equal(incident_monitor_json(monitor_now, out), -EIO);
 	fclose(out);
 }
 
@@ -532,7 +533,7 @@ static void a_page_gets_the_last_twenty(void **state)
  * or in the one before. The event of a start already names them. */
 static void a_start_names_its_sources(void **state)
 {
-	const struct incident_watch *w = alarm_watches(alarm_now);
+	const struct incident_watch *w = incident_monitor_watches(monitor_now);
 	struct drop_sources_row rows[1];
 	__u32 reads = refuses.reads;
 

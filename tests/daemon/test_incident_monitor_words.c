@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * test_alarm_words.c - all that the alarm says on stderr, word by word: what cannot be
- * kept, shown or handed on, when it is said again, and which command is run for whom.
+ * test_incident_monitor_words.c - all that the incident monitor says on stderr, word by
+ * word: what cannot be kept, shown or handed on, when it is said again, and which command
+ * is run for whom.
  */
 #include <sys/stat.h>
 
-#include "alarm_support.h"
+#include "incident_monitor_support.h"
 
 #define ME   "quakeshield: "
 #define WARN ME "warning: "
@@ -33,7 +34,7 @@ static void attack(void)
 static void reload(const char *command)
 {
 	strcpy(config->on_attack, command);
-	alarm_reload(alarm_now, config);
+	incident_monitor_reload(monitor_now, config);
 }
 
 /* The command of the configuration that is in force, and of no other. */

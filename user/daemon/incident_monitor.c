@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * alarm.c - see alarm.h.
+ * incident_monitor.c - see incident_monitor.h.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 #include <systemd/sd-daemon.h>
 
-#include "daemon/alarm.h"
+#include "daemon/incident_monitor.h"
 #include "daemon/captures.h"
 #include "daemon/closed_ports.h"
 #include "daemon/journal.h"
@@ -24,10 +24,10 @@
 #define SECOND_MS     1000
 #define SAVE_AGAIN_MS 60000
 
-struct alarm {
+struct incident_monitor {
 	struct shield *shield;
 	struct stats_cache *cache;
-	struct samples_view *live;
+	struct samples_view *samples;
 	char on_attack[CONFIG_COMMAND];
 	bool pinned; /* it is not the machine's quakeshield, but one of --pin */
 	/* "": nothing is kept there */
@@ -43,46 +43,46 @@ struct alarm {
 	bool refused[SERVICES_MAX]; /* in the look before; the end of it is read now */
 	char names[INCIDENT_SERVICES][NAME_MAX_LEN]; /* of the services watched */
 	char capture[INCIDENT_SERVICES][INCIDENT_PATH]; /* "": there is none */
-	json_t *past; /* the last ALARM_LISTED */
-	json_t *unsaved; /* the last ALARM_LISTED that the disk did not take */
+	json_t *past; /* the last INCIDENTS_LISTED */
+	json_t *unsaved; /* the last INCIDENTS_LISTED that the disk did not take */
 	int64_t saved_ms; /* when that was tried last, by the steady clock */
-	int64_t hooks_ms; /* steady: the command's bucket of ALARM_HOOKS an hour, as GCRA
-			   */
+	int64_t commands_ms; /* steady: the command's bucket of COMMAND_STARTS_HOUR an
+			      * hour, as GCRA
+			      */
 	int untold; /* attacks that the command was not told of since it was of one */
 	bool failed; /* to write, and said so */
 	bool stale; /* so is the spool, and we said so */
 	bool shown; /* attacks.json for `top` says that there is an attack */
 };
 
-/* --- captures ------------------------------------------------------------------------
- */
+/* --- captures ------------------------------------------------------------------- */
 
-static void capture_begin(struct alarm *a, __u32 slot, const struct service *service)
+static void capture_begin(struct incident_monitor *m, __u32 slot,
+			  const struct service *service)
 {
-	char *path = a->capture[slot];
+	char *path = m->capture[slot];
 	int n;
 
 	path[0] = 0;
-	if (!service || !a->live || !a->captures[0] ||
-	    (mkdir(a->captures, 0700) && errno != EEXIST))
+	if (!service || !m->samples || !m->captures[0] ||
+	    (mkdir(m->captures, 0700) && errno != EEXIST))
 		return;
-	captures_sweep(a->captures);
-	n = snprintf(path, INCIDENT_PATH, "%s/%s" CAPTURES_ENDING, a->captures,
-		     a->watches[slot].now->id);
+	captures_sweep(m->captures);
+	n = snprintf(path, INCIDENT_PATH, "%s/%s" CAPTURES_ENDING, m->captures,
+		     m->watches[slot].now->id);
 	if (n >= INCIDENT_PATH ||
-	    samples_ring_capture(samples_ring(a->live), slot, service, path) < 0)
+	    samples_ring_capture(samples_ring(m->samples), slot, service, path) < 0)
 		path[0] = 0;
 }
 
-static void capture_end(struct alarm *a, __u32 slot)
+static void capture_end(struct incident_monitor *m, __u32 slot)
 {
-	if (a->live)
-		samples_ring_stop(samples_ring(a->live), slot);
-	a->capture[slot][0] = 0;
+	if (m->samples)
+		samples_ring_stop(samples_ring(m->samples), slot);
+	m->capture[slot][0] = 0;
 }
 
-/* --- telling -------------------------------------------------------------------------
- */
+/* --- telling -------------------------------------------------------------------- */
 
 /* Put @object in the place of the one with its id, or last; the oldest gives way. */
 static void list_add(json_t *list, json_t *object)
@@ -100,153 +100,152 @@ static void list_add(json_t *list, json_t *object)
 		}
 	}
 	json_array_append(list, object);
-	if (json_array_size(list) > ALARM_LISTED)
+	if (json_array_size(list) > INCIDENTS_LISTED)
 		json_array_remove(list, 0);
 }
 
 /* Write what the disk has not taken before, in its order. 0 or -errno. */
-static int save_again(struct alarm *a)
+static int save_again(struct incident_monitor *m)
 {
 	int err = 0;
 
-	while (!err && json_array_size(a->unsaved)) {
-		err = incident_store_add(a->store, json_array_get(a->unsaved, 0));
+	while (!err && json_array_size(m->unsaved)) {
+		err = incident_store_add(m->store, json_array_get(m->unsaved, 0));
 		if (!err)
-			json_array_remove(a->unsaved, 0);
+			json_array_remove(m->unsaved, 0);
 	}
 	return err;
 }
 
 /* Write @object to the disk, or keep it until that is possible. */
-static void save(struct alarm *a, json_t *object)
+static void save(struct incident_monitor *m, json_t *object)
 {
 	int err;
 
-	if (!a->store[0])
+	if (!m->store[0])
 		return;
-	err = save_again(a);
+	err = save_again(m);
 	if (!err)
-		err = incident_store_add(a->store, object);
-	if (err && !a->failed)
-		log_error("cannot keep incidents in '%s': %s", a->store, strerror(-err));
-	a->failed = err;
+		err = incident_store_add(m->store, object);
+	if (err && !m->failed)
+		log_error("cannot keep incidents in '%s': %s", m->store, strerror(-err));
+	m->failed = err;
 	if (err)
-		list_add(a->unsaved, object);
+		list_add(m->unsaved, object);
 }
 
 /*
- * May the command be told of one more start? At most ALARM_HOOKS an hour are, as many at
- * once; of those that were told the ends are, too.
+ * May the command be told of one more start? At most COMMAND_STARTS_HOUR an hour are, as
+ * many at once; of those that were told the ends are, too.
  */
-static bool hook_spend(struct alarm *a, int64_t steady_ms)
+static bool command_limit_take(struct incident_monitor *m, int64_t steady_ms)
 {
-	const int64_t hour_ms = 3600000, each_ms = hour_ms / ALARM_HOOKS;
+	const int64_t hour_ms = 3600000, each_ms = hour_ms / COMMAND_STARTS_HOUR;
 
-	if (a->hooks_ms < steady_ms - hour_ms)
-		a->hooks_ms = steady_ms - hour_ms;
-	if (a->hooks_ms + each_ms > steady_ms)
+	if (m->commands_ms < steady_ms - hour_ms)
+		m->commands_ms = steady_ms - hour_ms;
+	if (m->commands_ms + each_ms > steady_ms)
 		return false;
-	a->hooks_ms += each_ms;
+	m->commands_ms += each_ms;
 	return true;
 }
 
-static void command_tell(struct alarm *a, struct incident *i, enum incident_event event,
-			 json_t *object)
+static void command_notify(struct incident_monitor *m, struct incident *i,
+			   enum incident_event event, json_t *object)
 {
 	char name[INCIDENT_ID + 16];
 	int err;
 
-	if (!a->on_attack[0])
+	if (!m->on_attack[0])
 		return;
 	/* One that it could not be told of begins for it when it can. */
-	if (event == INCIDENT_UPDATED && i->untold && hook_spend(a, i->told_ms)) {
+	if (event == INCIDENT_UPDATED && i->untold && command_limit_take(m, i->told_ms)) {
 		i->untold = false;
-		a->untold -= a->untold > 0;
+		m->untold -= m->untold > 0;
 		event = INCIDENT_STARTED;
 		json_object_set_new(object, "event",
 				    json_string(incident_event_name(event)));
 	} else if (event == INCIDENT_STARTED) {
-		i->untold = !hook_spend(a, i->told_ms);
+		i->untold = !command_limit_take(m, i->told_ms);
 	}
 	if (event == INCIDENT_UPDATED)
 		return;
 	if (i->untold) {
-		if (event == INCIDENT_STARTED && !a->untold++)
+		if (event == INCIDENT_STARTED && !m->untold++)
 			log_warn(
 				"'%s' is not told of attack %s: %d attacks an hour are the "
 				"most; the next one that it is told of says how many it "
 				"was not",
-				a->on_attack, i->id, ALARM_HOOKS);
+				m->on_attack, i->id, COMMAND_STARTS_HOUR);
 		return;
 	}
-	if (a->untold)
-		json_object_set_new(object, "untold", json_integer(a->untold));
-	a->untold = 0;
+	if (m->untold)
+		json_object_set_new(object, "untold", json_integer(m->untold));
+	m->untold = 0;
 	snprintf(name, sizeof(name), "%s.%s", i->id, incident_event_name(event));
 	err = spool_put(SPOOL_DIR, name, object);
 	if (err == -EDQUOT)
 		log_error("'%s' is not told of attack %s: %d events wait in '" SPOOL_DIR
 			  "' already, and nobody takes them",
-			  a->on_attack, i->id, SPOOL_MAX);
+			  m->on_attack, i->id, SPOOL_MAX);
 	else if (err)
 		log_error("'%s' is not told of attack %s: cannot write to '" SPOOL_DIR
 			  "': %s",
-			  a->on_attack, i->id, strerror(-err));
+			  m->on_attack, i->id, strerror(-err));
 }
 
 /* @capture: the file of its packets, or "". */
-static void tell(struct alarm *a, struct incident *i, enum incident_event event,
-		 const char *capture)
+static void report(struct incident_monitor *m, struct incident *i,
+		   enum incident_event event, const char *capture)
 {
 	json_t *object = incident_json(i, event, capture);
 
 	journal_incident(i, event, capture);
 	if (!object)
 		return;
-	save(a, object);
-	list_add(a->past, object);
-	command_tell(a, i, event, object);
+	save(m, object);
+	list_add(m->past, object);
+	command_notify(m, i, event, object);
 	json_decref(object);
 }
 
-/* --- looking -------------------------------------------------------------------------
- */
+/* --- looking -------------------------------------------------------------------- */
 
-static void finish(struct alarm *a, __u32 slot)
+static void finish(struct incident_monitor *m, __u32 slot)
 {
-	tell(a, a->watches[slot].now, INCIDENT_ENDED, a->capture[slot]);
-	capture_end(a, slot);
-	incident_forget(&a->watches[slot]);
+	report(m, m->watches[slot].now, INCIDENT_ENDED, m->capture[slot]);
+	capture_end(m, slot);
+	incident_forget(&m->watches[slot]);
 }
 
-static void look(struct alarm *a, const struct incident_subject *subject,
+static void look(struct incident_monitor *m, const struct incident_subject *subject,
 		 const struct incident_counts *counts, struct incident_time now,
 		 const struct service *service)
 {
-	struct incident_watch *w = &a->watches[subject->slot];
+	struct incident_watch *w = &m->watches[subject->slot];
 	enum incident_event event = incident_look(w, subject, counts, now);
 
 	if (event == INCIDENT_STARTED)
-		capture_begin(a, subject->slot, service);
+		capture_begin(m, subject->slot, service);
 	if (event == INCIDENT_ENDED)
-		finish(a, subject->slot);
+		finish(m, subject->slot);
 	else if (event)
-		tell(a, w->now, event, a->capture[subject->slot]);
+		report(m, w->now, event, m->capture[subject->slot]);
 }
 
 /* The service of the slot is another one now, or gone: what was known of it is over. */
-static void slot_end(struct alarm *a, __u32 slot)
+static void slot_end(struct incident_monitor *m, __u32 slot)
 {
-	struct incident_watch *w = &a->watches[slot];
+	struct incident_watch *w = &m->watches[slot];
 
 	if (w->now) {
 		w->now->end_ms = w->now->last_ms;
-		finish(a, slot);
+		finish(m, slot);
 	}
 	*w = (struct incident_watch){ 0 };
 }
 
-static void slots_check(struct alarm *a, const struct stats *now)
+static void slots_check(struct incident_monitor *m, const struct stats *now)
 {
 	const char *names[SERVICES_MAX] = { 0 };
 
@@ -255,15 +254,15 @@ static void slots_check(struct alarm *a, const struct stats *now)
 	for (__u32 slot = 0; slot < SERVICES_MAX; slot++) {
 		const char *name = names[slot] ? names[slot] : "";
 
-		if (!strncmp(name, a->names[slot], NAME_MAX_LEN))
+		if (!strncmp(name, m->names[slot], NAME_MAX_LEN))
 			continue;
-		slot_end(a, slot);
-		snprintf(a->names[slot], NAME_MAX_LEN, "%s", name);
+		slot_end(m, slot);
+		snprintf(m->names[slot], NAME_MAX_LEN, "%s", name);
 	}
 }
 
 /* What of the datagrams to ports that are shut was for a service whose server is down. */
-struct unheard {
+struct unanswered {
 	uint64_t now, before; /* in this look and in the one before */
 };
 
@@ -272,21 +271,21 @@ struct unheard {
  * nothing of scans. One that is silent now may have gone in the middle of the look
  * before, so what came for it then is not counted either.
  */
-static void unheard_add(struct alarm *a, const struct incident_counts *c,
-			const struct stats_service *now,
-			const struct stats_service *before, struct unheard *ret)
+static void unanswered_add(struct incident_monitor *m, const struct incident_counts *c,
+			   const struct stats_service *now,
+			   const struct stats_service *before, struct unanswered *ret)
 {
 	uint64_t passed = now->service.observe ? c->packets : c->packets - c->refused;
 	struct stats_pace pace;
 
 	stats_pace_service(now, before, 1, &pace);
 	if (pace.sent + pace.withheld > 0) {
-		a->passed[now->slot] = passed;
+		m->passed[now->slot] = passed;
 		return;
 	}
 	ret->now += passed;
-	ret->before += a->passed[now->slot];
-	a->passed[now->slot] = 0;
+	ret->before += m->passed[now->slot];
+	m->passed[now->slot] = 0;
 }
 
 static struct incident_time time_of(const struct stats *stats)
@@ -310,26 +309,27 @@ static void on_source(enum wire_class class, const struct refused_source *from,
 
 /* Called before look(), so that the event of a start already names the sources. Sources
  * that cannot be read are not named. */
-static void sources_read(struct alarm *a, __u32 slot, const struct incident_counts *c,
-			 int64_t steady_ms)
+static void sources_read(struct incident_monitor *m, __u32 slot,
+			 const struct incident_counts *c, int64_t steady_ms)
 {
-	struct sources to = { &a->watches[slot], steady_ms };
+	struct sources to = { &m->watches[slot], steady_ms };
 	bool refused = c->refused || c->asked;
 
-	if (refused || a->refused[slot])
-		shield_refused(a->shield, slot, a->since, a->until, on_source, &to);
-	a->refused[slot] = refused;
+	if (refused || m->refused[slot])
+		shield_refused(m->shield, slot, m->since, m->until, on_source, &to);
+	m->refused[slot] = refused;
 }
 
-static struct unheard services_look(struct alarm *a, const struct stats *now)
+static struct unanswered services_look(struct incident_monitor *m,
+				       const struct stats *now)
 {
-	struct unheard unheard = { 0 };
+	struct unanswered unanswered = { 0 };
 
-	a->since = a->until;
-	a->until = shield_refused_turn(a->shield);
+	m->since = m->until;
+	m->until = shield_refused_turn(m->shield);
 	for (size_t i = 0; i < now->service_count; i++) {
 		const struct stats_service *s = &now->services[i];
-		const struct stats_service *before = stats_pace_match(&a->before, s);
+		const struct stats_service *before = stats_pace_match(&m->before, s);
 		struct incident_subject subject = { s->slot, s->service.name,
 						    (enum wire_family)s->service.family,
 						    s->service.observe };
@@ -340,13 +340,13 @@ static struct unheard services_look(struct alarm *a, const struct stats *now)
 			struct incident_counters to = { &s->in, &s->out };
 
 			incident_count(subject.family, &from, &to, &counts);
-			unheard_add(a, &counts, s, before, &unheard);
+			unanswered_add(m, &counts, s, before, &unanswered);
 		}
-		sources_read(a, s->slot, &counts, now->steady_ms);
+		sources_read(m, s->slot, &counts, now->steady_ms);
 		counts.players = (uint32_t)s->players;
-		look(a, &subject, &counts, time_of(now), &s->service);
+		look(m, &subject, &counts, time_of(now), &s->service);
 	}
-	return unheard;
+	return unanswered;
 }
 
 static uint64_t less(uint64_t n, uint64_t by)
@@ -355,75 +355,74 @@ static uint64_t less(uint64_t n, uint64_t by)
 }
 
 /* Of what came a look ago, when it is known which servers live. */
-static void machine_look(struct alarm *a, struct unheard unheard,
+static void machine_look(struct incident_monitor *m, struct unanswered unanswered,
 			 struct incident_time now)
 {
 	struct incident_subject subject = { INCIDENT_MACHINE, "", FAMILY_AUTO, false };
 	struct incident_counts counts = { 0 };
 	uint64_t closed = closed_ports_read();
 
-	counts.packets = less(a->scanned, unheard.before);
-	a->scanned = a->looked ? less(less(closed, a->closed), unheard.now) : 0;
-	a->closed = closed;
-	look(a, &subject, &counts, now, NULL);
+	counts.packets = less(m->scanned, unanswered.before);
+	m->scanned = m->looked ? less(less(closed, m->closed), unanswered.now) : 0;
+	m->closed = closed;
+	look(m, &subject, &counts, now, NULL);
 }
 
 /*
  * For `top` and `attacks`, while there is an attack, or one that the disk did not take,
  * and once when there is none any more.
  */
-static void show(struct alarm *a, struct incident_time now)
+static void now_write(struct incident_monitor *m, struct incident_time now)
 {
 	int err;
 
-	if (json_array_size(a->unsaved) && now.steady_ms - a->saved_ms >= SAVE_AGAIN_MS) {
-		a->saved_ms = now.steady_ms;
-		a->failed = save_again(a);
+	if (json_array_size(m->unsaved) && now.steady_ms - m->saved_ms >= SAVE_AGAIN_MS) {
+		m->saved_ms = now.steady_ms;
+		m->failed = save_again(m);
 	}
-	err = incident_now_write(a->now_path, a->watches, a->unsaved, now.wall_ms,
-				 &a->shown);
-	if (err && !a->failed)
-		log_error("cannot write '%s': %s", a->now_path, strerror(-err));
-	a->failed = a->failed || err;
+	err = incident_now_write(m->now_path, m->watches, m->unsaved, now.wall_ms,
+				 &m->shown);
+	if (err && !m->failed)
+		log_error("cannot write '%s': %s", m->now_path, strerror(-err));
+	m->failed = m->failed || err;
 }
 
-static void spool_check(struct alarm *a)
+static void spool_check(struct incident_monitor *m)
 {
-	bool stale = a->on_attack[0] && spool_is_stale(SPOOL_DIR);
+	bool stale = m->on_attack[0] && spool_is_stale(SPOOL_DIR);
 
-	if (stale && !a->stale)
+	if (stale && !m->stale)
 		log_warn("'%s' is not run: nobody takes what lies in '" SPOOL_DIR
 			 "'. Is quakeshield-attack.path enabled?",
-			 a->on_attack);
-	a->stale = stale;
+			 m->on_attack);
+	m->stale = stale;
 }
 
 static void on_second(void *context)
 {
-	struct alarm *a = context;
-	const struct stats *now = stats_cache_stats(a->cache);
+	struct incident_monitor *m = context;
+	const struct stats *now = stats_cache_stats(m->cache);
 
 	/* However busy the machine is, what is not new is not looked at twice. */
-	if (!now || (a->looked && now->steady_ms == a->before.steady_ms))
+	if (!now || (m->looked && now->steady_ms == m->before.steady_ms))
 		return;
-	slots_check(a, now);
-	machine_look(a, services_look(a, now), time_of(now));
-	show(a, time_of(now));
-	spool_check(a);
-	if (stats_keep(&a->before, now))
-		a->looked = true;
+	slots_check(m, now);
+	machine_look(m, services_look(m, now), time_of(now));
+	now_write(m, time_of(now));
+	spool_check(m);
+	if (stats_keep(&m->before, now))
+		m->looked = true;
 }
 
 static void on_refused(void *context, __u32 slot, const struct record *r)
 {
-	struct alarm *a = context;
+	struct incident_monitor *m = context;
 
 	if (slot < SERVICES_MAX)
-		incident_target(&a->watches[slot], &r->destination);
+		incident_target(&m->watches[slot], &r->destination);
 }
 
-/* --- beginning, change, end ------------------------------------------------------------
- */
+/* --- beginning, change, end ----------------------------------------------------- */
 
 /* False: the service of the incident is none of ours. */
 static bool slot_of(const struct stats *now, const struct incident *i, __u32 *ret)
@@ -436,10 +435,11 @@ static bool slot_of(const struct stats *now, const struct incident *i, __u32 *re
 }
 
 /* Nobody will see the end of it any more; who was told of its start is told of this. */
-static void close_past(struct alarm *a, struct incident *i, const char *capture)
+static void close_past(struct incident_monitor *m, struct incident *i,
+		       const char *capture)
 {
 	i->end_ms = i->last_ms;
-	tell(a, i, INCIDENT_ENDED, capture);
+	report(m, i, INCIDENT_ENDED, capture);
 	free(i);
 }
 
@@ -448,10 +448,10 @@ static void close_past(struct alarm *a, struct incident *i, const char *capture)
  * before another of the same service, what was long ago, and what is aimed at a service
  * that is none any more, is over.
  */
-static void adopt(struct alarm *a, const struct stats *now)
+static void adopt(struct incident_monitor *m, const struct stats *now)
 {
-	for (size_t at = json_array_size(a->past); at-- > 0;) {
-		const json_t *object = json_array_get(a->past, at);
+	for (size_t at = json_array_size(m->past); at-- > 0;) {
+		const json_t *object = json_array_get(m->past, at);
 		struct incident *i = incident_parse(object);
 		const char *text = json_string_value(json_object_get(object, "capture"));
 		char capture[INCIDENT_PATH];
@@ -460,133 +460,134 @@ static void adopt(struct alarm *a, const struct stats *now)
 		if (!i)
 			continue;
 		snprintf(capture, sizeof(capture), "%s", text ? text : "");
-		if (!slot_of(now, i, &slot) || a->watches[slot].now ||
+		if (!slot_of(now, i, &slot) || m->watches[slot].now ||
 		    incident_is_past(i, now->time_ms)) {
-			close_past(a, i, capture);
+			close_past(m, i, capture);
 			continue;
 		}
-		incident_adopt(&a->watches[slot], i, time_of(now));
-		strcpy(a->capture[slot], capture);
-		snprintf(a->names[slot], NAME_MAX_LEN, "%s", i->service);
+		incident_adopt(&m->watches[slot], i, time_of(now));
+		strcpy(m->capture[slot], capture);
+		snprintf(m->names[slot], NAME_MAX_LEN, "%s", i->service);
 	}
 }
 
-static void command_take(struct alarm *a, const struct config *config)
+static void command_take(struct incident_monitor *m, const struct config *config)
 {
-	strcpy(a->on_attack, config->on_attack);
-	if (!a->on_attack[0])
+	strcpy(m->on_attack, config->on_attack);
+	if (!m->on_attack[0])
 		return;
-	if (a->pinned) {
+	if (m->pinned) {
 		/* The spool has one command, and ids of attacks are one daemon's. */
 		log_warn("on-attack '%s' is not run: not for a shield of --pin, only for "
 			 "the machine's",
-			 a->on_attack);
-		a->on_attack[0] = 0;
+			 m->on_attack);
+		m->on_attack[0] = 0;
 		return;
 	}
 	if (sd_booted() > 0)
 		return;
 	log_warn("on-attack '%s' is not run: this machine was not started by systemd, "
 		 "which runs it in a unit of its own",
-		 a->on_attack);
-	a->on_attack[0] = 0;
+		 m->on_attack);
+	m->on_attack[0] = 0;
 }
 
 /* Where there can be no such file nothing is kept, which is said here and then no more.
  */
-static void paths_make(struct alarm *a, const char *pin)
+static void paths_make(struct incident_monitor *m, const char *pin)
 {
-	int err = incident_path(pin, "attacks.jsonl", a->store);
+	int err = incident_path(pin, "attacks.jsonl", m->store);
 
 	if (err) {
 		log_warn("attacks are not kept: " INCIDENT_NO_PATH);
 	} else {
-		err = incident_directory(a->store);
-		a->failed = err;
+		err = incident_directory(m->store);
+		m->failed = err;
 	}
-	if (a->failed)
+	if (m->failed)
 		log_warn("attacks are not kept: cannot make the directory of '%s': %s",
-			 a->store, strerror(-err));
-	err = incident_path(pin, "captures", a->captures);
-	if (err || strlen(a->captures) + INCIDENT_ID + sizeof(CAPTURES_ENDING) >
-			   sizeof(a->captures)) {
-		a->captures[0] = 0;
+			 m->store, strerror(-err));
+	err = incident_path(pin, "captures", m->captures);
+	if (err || strlen(m->captures) + INCIDENT_ID + sizeof(CAPTURES_ENDING) >
+			   sizeof(m->captures)) {
+		m->captures[0] = 0;
 		log_warn("captures of attacks are not kept: " INCIDENT_NO_PATH);
 	}
-	incident_now_path(pin, a->now_path);
+	incident_now_path(pin, m->now_path);
 }
 
-int alarm_start(struct shield *shield, struct stats_cache *cache,
-		struct samples_view *live, const struct config *config, const char *pin,
-		struct alarm **ret)
+int incident_monitor_start(struct shield *shield, struct stats_cache *cache,
+			   struct samples_view *samples, const struct config *config,
+			   const char *pin, struct incident_monitor **ret)
 {
-	struct alarm *a = calloc(1, sizeof(*a));
+	struct incident_monitor *m = calloc(1, sizeof(*m));
 	const struct stats *now = stats_cache_stats(cache);
 
-	if (!a || !now || !loop_every(SECOND_MS, on_second, a)) {
+	if (!m || !now || !loop_every(SECOND_MS, on_second, m)) {
 		log_error("cannot look out for attacks: %s",
-			  a && now ? "no room for a timer" : "not enough memory");
-		free(a);
+			  m && now ? "no room for a timer" : "not enough memory");
+		free(m);
 		return -ENOMEM;
 	}
-	a->shield = shield;
-	a->until = shield_refused_turn(shield);
-	a->cache = cache;
-	a->live = live;
-	a->pinned = pin && *pin;
-	paths_make(a, pin);
-	a->past = incident_store_read(a->store, NULL);
-	if (!a->past)
-		a->past = json_array();
-	a->unsaved = json_array();
-	a->hooks_ms = INT64_MIN / 2;
-	command_take(a, config);
-	adopt(a, now);
-	while (json_array_size(a->past) > ALARM_LISTED)
-		json_array_remove(a->past, 0);
-	samples_watch(live, on_refused, a);
-	*ret = a;
+	m->shield = shield;
+	m->until = shield_refused_turn(shield);
+	m->cache = cache;
+	m->samples = samples;
+	m->pinned = pin && *pin;
+	paths_make(m, pin);
+	m->past = incident_store_read(m->store, NULL);
+	if (!m->past)
+		m->past = json_array();
+	m->unsaved = json_array();
+	m->commands_ms = INT64_MIN / 2;
+	command_take(m, config);
+	adopt(m, now);
+	while (json_array_size(m->past) > INCIDENTS_LISTED)
+		json_array_remove(m->past, 0);
+	samples_watch(samples, on_refused, m);
+	*ret = m;
 	return 0;
 }
 
-void alarm_reload(struct alarm *a, const struct config *config)
+void incident_monitor_reload(struct incident_monitor *m, const struct config *config)
 {
-	command_take(a, config);
+	command_take(m, config);
 }
 
-void alarm_stop(struct alarm *a)
+void incident_monitor_stop(struct incident_monitor *m)
 {
-	if (!a)
+	if (!m)
 		return;
-	if (a->live)
-		samples_watch(a->live, NULL, NULL);
-	if (a->store[0])
-		save_again(a);
+	if (m->samples)
+		samples_watch(m->samples, NULL, NULL);
+	if (m->store[0])
+		save_again(m);
 	for (__u32 slot = 0; slot < INCIDENT_SERVICES; slot++) {
 		/* The next daemon goes on from what is known until now. */
-		if (a->watches[slot].now)
-			tell(a, a->watches[slot].now, INCIDENT_UPDATED, a->capture[slot]);
-		capture_end(a, slot);
-		incident_forget(&a->watches[slot]);
+		if (m->watches[slot].now)
+			report(m, m->watches[slot].now, INCIDENT_UPDATED,
+			       m->capture[slot]);
+		capture_end(m, slot);
+		incident_forget(&m->watches[slot]);
 	}
-	unlink(a->now_path);
-	json_decref(a->past);
-	json_decref(a->unsaved);
-	stats_free(&a->before);
-	free(a);
+	unlink(m->now_path);
+	json_decref(m->past);
+	json_decref(m->unsaved);
+	stats_free(&m->before);
+	free(m);
 }
 
-const struct incident_watch *alarm_watches(const struct alarm *a)
+const struct incident_watch *incident_monitor_watches(const struct incident_monitor *m)
 {
-	return a->watches;
+	return m->watches;
 }
 
-int alarm_json(const struct alarm *a, FILE *out)
+int incident_monitor_json(const struct incident_monitor *m, FILE *out)
 {
-	json_t *root = incident_now_json(a->watches, a->before.time_ms);
+	json_t *root = incident_now_json(m->watches, m->before.time_ms);
 	int err;
 
-	if (!root || json_object_set(root, "past", a->past)) {
+	if (!root || json_object_set(root, "past", m->past)) {
 		json_decref(root);
 		return -ENOMEM;
 	}
