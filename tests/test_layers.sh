@@ -27,14 +27,14 @@ incident: lib
 shield: config lib
 stats: incident shield lib
 samples: stats shield decode capture lib
-answer: incident shield config lib
+cache: incident shield config lib
 discover: shield config lib
 fleet: shield config lib
 explain: shield capture config lib
 probe: shield config lib
 top: stats samples incident lib
-daemon: stats samples incident answer fleet shield config lib
-cmd: explain top daemon stats samples incident answer discover fleet probe shield decode capture config lib
+daemon: stats samples incident cache fleet shield config lib
+cmd: explain top daemon stats samples incident cache discover fleet probe shield decode capture config lib
 '
 
 # Libraries that one place alone knows: a pattern of headers, a pattern of files.

@@ -12,7 +12,7 @@
 
 #include <systemd/sd-daemon.h>
 
-#include "answer/answerer.h"
+#include "cache/cache_refresh.h"
 #include "cmd/cmd_support.h"
 #include "cmd/commands.h"
 #include "daemon/incident_monitor.h"
@@ -121,7 +121,7 @@ static int does_config(const char *name, const struct config *c)
 #define SERVE	((struct serve *)&w->files[1])
 #define LIVE	((struct samples_view *)&w->files[2])
 #define MONITOR ((struct incident_monitor *)&w->files[3])
-#define ANSWERS ((struct answerer *)&w->log[0])
+#define REFRESH ((struct cache_refresh *)&w->log[0])
 #define CACHE	((struct stats_cache *)&w->log[1])
 
 /* --- the configuration ---------------------------------------------------------------
@@ -423,29 +423,29 @@ void incident_monitor_stop(struct incident_monitor *monitor)
 		does("incident_monitor_stop");
 }
 
-int answerer_start(struct shield *shield, const struct config *config, const char *pin,
-		   struct answerer **ret)
+int cache_refresh_start(struct shield *shield, const struct config *config,
+			const char *pin, struct cache_refresh **ret)
 {
 	int err;
 
 	assert_ptr_equal(shield, SHIELD);
 	note("of %s: ", text(pin));
-	err = does_config("answerer_start", config);
+	err = does_config("cache_refresh_start", config);
 	if (!err)
-		*ret = ANSWERS;
+		*ret = REFRESH;
 	return err;
 }
 
-void answerer_reload(struct answerer *answerer, const struct config *config)
+void cache_refresh_reload(struct cache_refresh *refresh, const struct config *config)
 {
-	assert_ptr_equal(answerer, ANSWERS);
-	does_config("answerer_reload", config);
+	assert_ptr_equal(refresh, REFRESH);
+	does_config("cache_refresh_reload", config);
 }
 
-void answerer_stop(struct answerer *answerer)
+void cache_refresh_stop(struct cache_refresh *refresh)
 {
-	if (answerer)
-		does("answerer_stop");
+	if (refresh)
+		does("cache_refresh_stop");
 }
 
 int priv_drop(void)

@@ -53,7 +53,7 @@ static void lives(const char *words, int status, const char *log, const char *er
 	ATTACHES "link_events_open\nof default: serve_start " C1 \
 		 "\nof default: samples_open " C1                \
 		 "\nof default: incident_monitor_start " C1      \
-		 "\nof default: answerer_start " C1              \
+		 "\nof default: cache_refresh_start " C1         \
 		 "\nserve_players\nserve_attacks\npriv_drop\npriv_confine\n"
 #define LOOKS \
 	"attach_monitor_repair\nnotify WATCHDOG=1\nSTATUS=1 of 2 interfaces protected\n"
@@ -61,9 +61,10 @@ static void lives(const char *words, int status, const char *log, const char *er
 	STARTS STARTED                                                              \
 		"loop_add signals\nloop_add events\nevery 5000: loop_every\n" LOOKS \
 		"notify READY=1\n"
-#define STOPS  "notify STOPPING=1\n"
-#define LETS   "of default: release\n"
-#define CLOSES "incident_monitor_stop\nserve_stop\nanswerer_stop\nsamples_close\nclose\n"
+#define STOPS "notify STOPPING=1\n"
+#define LETS  "of default: release\n"
+#define CLOSES \
+	"incident_monitor_stop\nserve_stop\ncache_refresh_stop\nsamples_close\nclose\n"
 #define KEPT                                                                                \
 	ME "stopping; the shield stays up (on-exit = keep). `quakeshield detach` takes it " \
 	   "down\n"
@@ -82,7 +83,7 @@ static void what_is_said_goes_everywhere(void **state)
 	"mount\nof /x: claim\nof /x, takes over: attach_monitor_precheck " C2                  \
 	"\nload /x load " C2 "\nattach_monitor_start " C2                                      \
 	"\nretire\nlink_events_open\nof /x: serve_start " C2 "\nof /x: samples_open " C2       \
-	"\nof /x: incident_monitor_start " C2 "\nof /x: answerer_start " C2                    \
+	"\nof /x: incident_monitor_start " C2 "\nof /x: cache_refresh_start " C2               \
 	"\nserve_players\nserve_attacks\npriv_drop\npriv_confine\nof /x: in_force " C2         \
 	"\nloop_add signals\nloop_add events\nevery 5000: loop_every\nattach_monitor_repair\n" \
 	"notify WATCHDOG=1\nSTATUS=2 of 2 interfaces observed: nothing is dropped\n"           \
@@ -124,16 +125,16 @@ static void what_fails_is_undone(void **state)
 		  "\nof default: samples_open " C1
 		  "\nof default: incident_monitor_start " C1
 		  "\nattach_monitor_undo\nabandon\nserve_stop\nsamples_close\nclose\n" LETS },
-		{ "answerer_start", ATTACHES
+		{ "cache_refresh_start", ATTACHES
 		  "link_events_open\nof default: serve_start " C1
 		  "\nof default: samples_open " C1
 		  "\nof default: incident_monitor_start " C1
-		  "\nof default: answerer_start " C1
+		  "\nof default: cache_refresh_start " C1
 		  "\nattach_monitor_undo\nabandon\nincident_monitor_stop\nserve_stop\nsamples_close\nclose\n" LETS },
 		{ "priv_drop", ATTACHES "link_events_open\nof default: serve_start " C1
 					"\nof default: samples_open " C1
 					"\nof default: incident_monitor_start " C1
-					"\nof default: answerer_start " C1
+					"\nof default: cache_refresh_start " C1
 					"\nserve_players\nserve_attacks\npriv_drop\n"
 					"attach_monitor_undo\nabandon\n" CLOSES LETS },
 		{ "priv_confine", STARTS "attach_monitor_undo\nabandon\n" CLOSES LETS },
@@ -190,11 +191,11 @@ static void signals_do_what_they_do(void **state)
 static void reloads_are_whole(void **state)
 {
 #define C3 "[2 services 11 10, eth5, mode 1, observe]"
-#define RELOADS                                                                        \
-	"notify RELOADING=1\nof default, waits: attach_monitor_precheck " C3           \
-	"\napply " C3 "\nattach_monitor_reload " C3 "\nserve_reload " C3               \
-	"\nincident_monitor_reload " C3 "\nanswerer_reload " C3 "\nsamples_reload " C3 \
-	"\nof default: in_force " C3 "\nnotify READY=1\n"
+#define RELOADS                                                              \
+	"notify RELOADING=1\nof default, waits: attach_monitor_precheck " C3 \
+	"\napply " C3 "\nattach_monitor_reload " C3 "\nserve_reload " C3     \
+	"\nincident_monitor_reload " C3 "\ncache_refresh_reload " C3         \
+	"\nsamples_reload " C3 "\nof default: in_force " C3 "\nnotify READY=1\n"
 #define UNASKED                                                                       \
 	ME "cache = off for 1 service, whose server cannot be asked: that takes one " \
 	   "port and at most one address, of IPv4\n"
@@ -222,8 +223,8 @@ static void reloads_are_whole(void **state)
 #define RELOADS2                                                                                   \
 	"notify RELOADING=1\nof default: previous\nof default, waits: attach_monitor_precheck " C3 \
 	"\napply " C3 "\nattach_monitor_reload " C3 "\nserve_reload " C3                           \
-	"\nincident_monitor_reload " C3 "\nanswerer_reload " C3 "\nsamples_reload " C3             \
-	"\nof default: in_force " C3 "\nnotify READY=1\n"
+	"\nincident_monitor_reload " C3 "\ncache_refresh_reload " C3                               \
+	"\nsamples_reload " C3 "\nof default: in_force " C3 "\nnotify READY=1\n"
 
 /* The previous configuration is taken as a new one is; without one nothing changes. */
 static void what_was_before_comes_back(void **state)
@@ -259,7 +260,7 @@ static void what_was_before_gives_way_to_the_command_line(void **state)
 	      RUNS2 "-- 2\nnotify RELOADING=1\nof /x: previous\n"
 		    "of /x, takes over: attach_monitor_precheck " C2 "\napply " C2
 		    "\nattach_monitor_reload " C2 "\nserve_reload " C2
-		    "\nincident_monitor_reload " C2 "\nanswerer_reload " C2
+		    "\nincident_monitor_reload " C2 "\ncache_refresh_reload " C2
 		    "\nsamples_reload " C2 "\nof /x: in_force " C2
 		    "\nnotify READY=1\nloop_run\n" STOPS CLOSES "of /x: release\n",
 	      UNASKED ME
@@ -308,11 +309,11 @@ static void a_server_of_another_family_is_said_once(void **state)
 	   "players pass under a limit only, and its replies are judged as "    \
 	   "answers: correct its `protocol`\n"
 #define RIGHT ME "service 'odd': nothing says any more that its server speaks quake3\n"
-#define SAME                                                                           \
-	"notify RELOADING=1\nof default, waits: attach_monitor_precheck " C1           \
-	"\napply " C1 "\nattach_monitor_reload " C1 "\nserve_reload " C1               \
-	"\nincident_monitor_reload " C1 "\nanswerer_reload " C1 "\nsamples_reload " C1 \
-	"\nof default: in_force " C1 "\nnotify READY=1\n"
+#define SAME                                                                 \
+	"notify RELOADING=1\nof default, waits: attach_monitor_precheck " C1 \
+	"\napply " C1 "\nattach_monitor_reload " C1 "\nserve_reload " C1     \
+	"\nincident_monitor_reload " C1 "\ncache_refresh_reload " C1         \
+	"\nsamples_reload " C1 "\nof default: in_force " C1 "\nnotify READY=1\n"
 #define TICK "-- .\nmaintain\n" LOOKS
 	(void)state;
 	w->files[1] = w->files[0];
@@ -337,7 +338,7 @@ static void another_interface_of_that_name(void **state)
 	      RUNS
 	      "-- e\ndrain\nonce, in 100\n-- s\n" LOOKS
 	      "-- v\n-- e\ndrain\nonce, in 100\n-- s\nattach_monitor_repair\napply " MUTE
-	      "\nanswerer_reload " MUTE
+	      "\ncache_refresh_reload " MUTE
 	      "\nnotify WATCHDOG=1\nSTATUS=1 of 2 interfaces protected\n" TICK
 	      "loop_run\n" STOPS CLOSES LETS,
 	      ME "ready\n" VETH KEPT);
@@ -347,7 +348,7 @@ static void another_interface_of_that_name(void **state)
 	assert_non_null(strstr(w->log, "attach_monitor_start " MUTE));
 	assert_non_null(strstr(w->log,
 			       "-- g\n-- .\nmaintain\nattach_monitor_repair\napply " C1
-			       "\nanswerer_reload " C1
+			       "\ncache_refresh_reload " C1
 			       "\nnotify WATCHDOG=1\nSTATUS=1 of 2 interfaces "
 			       "protected\n" TICK "loop_run\n"));
 	/* A veth hears all that is sent in generic mode, and what is said is said. */
@@ -379,8 +380,9 @@ static void what_could_not_be_settled_is_tried_again(void **state)
 	w->err = -ENOMEM;
 	w->days = "v..w..";
 	lives("run", 0,
-	      RUNS "-- v\n" TRIES GOES TRIES GOES "-- w\n" TRIES "answerer_reload " MUTE
-		   "\n" GOES TICK "loop_run\n" STOPS CLOSES LETS,
+	      RUNS "-- v\n" TRIES GOES TRIES GOES "-- w\n" TRIES
+		   "cache_refresh_reload " MUTE "\n" GOES TICK
+		   "loop_run\n" STOPS CLOSES LETS,
 	      ME "ready\n" VETH VETH VETH KEPT);
 }
 
@@ -393,11 +395,11 @@ static void who_takes_it_down_at_its_end(void **state)
 	      "\nload /x load " C1 "\nattach_monitor_start " C1
 	      "\nretire\nlink_events_open\nof /x: serve_start " C1
 	      "\nof /x: samples_open " C1 "\nof /x: incident_monitor_start " C1
-	      "\nof /x: answerer_start " C1
+	      "\nof /x: cache_refresh_start " C1
 	      "\nserve_players\nserve_attacks\npriv_drop\npriv_confine\nof /x: in_force " C1
 	      "\nloop_add signals\nloop_add events\nevery 5000: loop_every\n" LOOKS
 	      "notify READY=1\nloop_run\n" STOPS
-	      "incident_monitor_stop\nserve no attacks\nsamples_close\nanswerer_stop\nclose\n"
+	      "incident_monitor_stop\nserve no attacks\nsamples_close\ncache_refresh_stop\nclose\n"
 	      "of /x: detach\nremoved: figures of /x\nof /x: nothing in force\nserve_stop\nof /x: release\n",
 	      ME "ready\n" ME "stopped; the shield is down (on-exit = detach)\n");
 	w->fails = "detach";
@@ -405,7 +407,7 @@ static void who_takes_it_down_at_its_end(void **state)
 	lives("run", EXIT_REST,
 	      RUNS
 	      "loop_run\n" STOPS
-	      "incident_monitor_stop\nserve no attacks\nsamples_close\nanswerer_stop\nclose\n"
+	      "incident_monitor_stop\nserve no attacks\nsamples_close\ncache_refresh_stop\nclose\n"
 	      "of default: detach\nserve_stop\n" LETS,
 	      ME "ready\n");
 }

@@ -87,7 +87,7 @@ static void any_length_has_its_checksum(void **state)
 static void the_largest(void **state)
 {
 	static char reply[CACHE_TEXT + 1] = OOB "statusResponse\n";
-	const struct ask_form *forms;
+	const struct cache_request *forms;
 	struct cache_entry t;
 	size_t count;
 
@@ -107,9 +107,9 @@ static void the_largest(void **state)
 		assert_told(reply, CACHE_TEXT);
 		assert_true(say_.n <= 1514 + 8);
 	}
-	forms = ask_forms(FAMILY_QUAKE3, &count);
-	assert_non_null(ask_template(FAMILY_QUAKE3, &forms[3], "", 0, reply,
-				     CACHE_TEXT + 1, CACHE_TEXT, 1, &t));
+	forms = cache_requests(FAMILY_QUAKE3, &count);
+	assert_non_null(cache_entry_make(FAMILY_QUAKE3, &forms[3], "", 0, reply,
+					 CACHE_TEXT + 1, CACHE_TEXT, 1, &t));
 }
 
 /*
@@ -377,15 +377,16 @@ static void *flip(void *context)
 	static char text[CACHE_TEXT] = OOB "statusResponse\n";
 	struct cache_pair *pair = &kern.live->cache.entries[3];
 	struct timespec pause = { .tv_nsec = 20000 };
-	const struct ask_form *forms;
+	const struct cache_request *forms;
 	size_t count;
 
 	(void)context;
-	forms = ask_forms(FAMILY_QUAKE3, &count);
+	forms = cache_requests(FAMILY_QUAKE3, &count);
 	for (int i = 0; i < TORN_TEXTS; i++) {
 		memset(text + 19, 'a' + i, sizeof(text) - 19);
-		ask_template(FAMILY_QUAKE3, &forms[3], "", 0, text, TORN_LENGTH('a' + i),
-			     CACHE_TEXT, kern.live->clock_ns, &texts[i]);
+		cache_entry_make(FAMILY_QUAKE3, &forms[3], "", 0, text,
+				 TORN_LENGTH('a' + i), CACHE_TEXT, kern.live->clock_ns,
+				 &texts[i]);
 	}
 	for (unsigned int turn = 0; !torn_stop; turn++) {
 		__u64 generation = pair->generation;

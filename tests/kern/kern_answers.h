@@ -6,7 +6,7 @@
 #ifndef KERN_ANSWERS_H
 #define KERN_ANSWERS_H
 
-#include "answer/ask.h"
+#include "cache/cache_request.h"
 #include "kern/kern_proof.h"
 
 #define INFO_HEAD   OOB "infoResponse\n\\game\\base\\challenge\\"
@@ -22,14 +22,14 @@ static inline void learn(enum wire_family family, size_t form, const char *nonce
 			 const char *reply, size_t n)
 {
 	struct cache_pair *pair = &kern.live->cache.entries[form];
-	const struct ask_form *forms;
+	const struct cache_request *forms;
 	size_t count;
 
-	forms = ask_forms(family, &count);
+	forms = cache_requests(family, &count);
 	assert_true(form < count);
-	assert_null(ask_template(family, &forms[form], nonce, strlen(nonce), reply, n,
-				 CACHE_TEXT, kern.live->clock_ns,
-				 &pair->half[~pair->generation & 1]));
+	assert_null(cache_entry_make(family, &forms[form], nonce, strlen(nonce), reply, n,
+				     CACHE_TEXT, kern.live->clock_ns,
+				     &pair->half[~pair->generation & 1]));
 	pair->generation++;
 }
 

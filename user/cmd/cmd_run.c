@@ -19,7 +19,7 @@
 
 #include <systemd/sd-daemon.h>
 
-#include "answer/answerer.h"
+#include "cache/cache_refresh.h"
 #include "cmd/commands.h"
 #include "config/config.h"
 #include "daemon/incident_monitor.h"
@@ -59,7 +59,7 @@ struct daemon {
 	struct serve *serve; /* metrics, health and a page */
 	struct samples_view *live; /* what the samples tell */
 	struct incident_monitor *incidents; /* looks out for attacks */
-	struct answerer *answerer; /* asks servers what is answered for them */
+	struct cache_refresh *refresh; /* queries servers for the response cache */
 	struct attach_monitor monitor; /* of what is attached */
 	struct witness *witness; /* of what comes in where nothing is attached */
 	enum pins_life pins_life;
@@ -193,7 +193,7 @@ static void take_config(struct daemon *d, struct config *fresh)
 	attach_monitor_reload(&d->monitor, fresh);
 	serve_reload(d->serve, fresh);
 	incident_monitor_reload(d->incidents, fresh);
-	answerer_reload(d->answerer, fresh);
+	cache_refresh_reload(d->refresh, fresh);
 	witness_reload(d->witness, fresh);
 	free(d->config);
 	d->config = fresh;
@@ -275,7 +275,7 @@ static void settle_anew(struct daemon *d)
 	if (shield_apply(d->shield, d->config))
 		d->unheard = !d->unheard;
 	else
-		answerer_reload(d->answerer, d->config);
+		cache_refresh_reload(d->refresh, d->config);
 }
 
 static void look_after(struct daemon *d)
@@ -376,8 +376,8 @@ static int stop(struct daemon *d)
 	samples_close(d->live);
 	d->live = NULL;
 	/* It writes down who is known, out of the shield's tables. */
-	answerer_stop(d->answerer);
-	d->answerer = NULL;
+	cache_refresh_stop(d->refresh);
+	d->refresh = NULL;
 	shield_close(d->shield);
 	d->shield = NULL;
 	if (shield_detach(d->pin, &count))
@@ -435,7 +435,7 @@ static int start_service(struct daemon *d)
 		err = incident_monitor_start(d->shield, serve_cache(d->serve), d->live,
 					     d->config, d->pin, &d->incidents);
 	if (!err)
-		err = answerer_start(d->shield, d->config, d->pin, &d->answerer);
+		err = cache_refresh_start(d->shield, d->config, d->pin, &d->refresh);
 	if (!err) {
 		d->witness = witness_open(d->shield, d->config);
 		err = d->witness ? 0 : -ENOMEM;
@@ -543,7 +543,7 @@ int cmd_run(const struct pkt_ctx *call)
 	witness_close(d.witness);
 	incident_monitor_stop(d.incidents);
 	serve_stop(d.serve);
-	answerer_stop(d.answerer);
+	cache_refresh_stop(d.refresh);
 	samples_close(d.live);
 	shield_close(d.shield);
 	free(d.config);

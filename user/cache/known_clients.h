@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * known_file.h - who is known (include/reputation.h), on disk, so that a reboot under
+ * known_clients.h - who is known (include/reputation.h), on disk, so that a reboot under
  *attack forgets nobody.
  *
  * INCIDENT_STATE/known-clients.txt has a line for each: address, hops left or "player",
@@ -12,19 +12,19 @@
  * Only who is known is written, so there are at most REPUTATION_MAX lines. The file is
  *written anew as a whole and takes the old one's place.
  */
-#ifndef KNOWN_FILE_H
-#define KNOWN_FILE_H
+#ifndef KNOWN_CLIENTS_H
+#define KNOWN_CLIENTS_H
 
 #include <stddef.h>
 #include <time.h>
 
 #include "reputation.h"
 
-#define KNOWN_LINE 80 /* octets, with LF and NUL */
+#define KNOWN_CLIENTS_LINE 80 /* octets, with LF and NUL */
 
 /* A table, the keys of its hash, and its clock at @now: minutes, see reputation_minute().
  */
-struct known_at {
+struct known_clients {
 	struct reputation_table *table;
 	const __u64 *keys; /* three */
 	__u32 minute;
@@ -32,7 +32,7 @@ struct known_at {
 };
 
 /* Write who is known. 0 or -errno, and then the old file is as it was. */
-int known_file_write(const char *path, const struct known_at *at);
+int known_clients_write(const char *path, const struct known_clients *at);
 
 /*
  * Enter who is in the file and not in the table: who is there is known better. Lines
@@ -41,7 +41,7 @@ int known_file_write(const char *path, const struct known_at *at);
  * lacks
  * "-clients" in its name. 0, also if there is neither, or -errno.
  */
-int known_file_read(const char *path, const struct known_at *at, size_t *ret_bad,
-		    size_t *ret_first);
+int known_clients_read(const char *path, const struct known_clients *at, size_t *ret_bad,
+		       size_t *ret_first);
 
-#endif /* KNOWN_FILE_H */
+#endif /* KNOWN_CLIENTS_H */

@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-#include "answer/known_file.h"
+#include "cache/known_clients.h"
 #include "lib/old_names.h"
 
 #define MINUTE	 50000u
@@ -30,12 +30,12 @@ static const __u64 keys[3] = { 0x9e3779b97f4a7c15, 0xc2b2ae3d27d4eb4f,
 static const __u64 other_keys[3] = { 0x27d4eb4f165667b1, 0x9e3779f9c2b2ae3d,
 				     0x7f4a7c159e3779b9 };
 static struct reputation_table before, after;
-static char directory[] = "/tmp/test_known_fileXXXXXX", path[64];
+static char directory[] = "/tmp/test_known_clientsXXXXXX", path[64];
 static size_t bad, first;
 
-static struct known_at at_before = { &before, keys, MINUTE, NOW };
+static struct known_clients at_before = { &before, keys, MINUTE, NOW };
 /* Two hours later the machine has been up for two minutes. */
-static struct known_at at_after = { &after, other_keys, 2, NOW + 7200 };
+static struct known_clients at_after = { &after, other_keys, 2, NOW + 7200 };
 
 static int begin(void **state)
 {
@@ -76,8 +76,8 @@ static void over_a_reboot(void **state)
 	know(net6, 44, MINUTE - 1000);
 	reputation_note(&before, 0xc0000208, 0, REPUTATION_PLAYER, MINUTE - 5, keys);
 	reputation_note(&before, 0xc0000209, 57, 0, MINUTE, keys); /* not known yet */
-	assert_int_equal(known_file_write(path, &at_before), 0);
-	assert_int_equal(known_file_read(path, &at_after, &bad, &first), 0);
+	assert_int_equal(known_clients_write(path, &at_before), 0);
+	assert_int_equal(known_clients_read(path, &at_after, &bad, &first), 0);
 	assert_int_equal(bad, 0);
 	assert_true(good(0xc0000207));
 	assert_true(reputation_near(reputation_find(&after, 0xc0000207, other_keys), 57));
@@ -98,13 +98,13 @@ static void who_was_silent_for_two_weeks_is_forgotten(void **state)
 {
 	(void)state;
 	know(0xc0000207, 57, MINUTE);
-	assert_int_equal(known_file_write(path, &at_before), 0);
+	assert_int_equal(known_clients_write(path, &at_before), 0);
 	at_after.now = NOW + 13 * DAY;
-	assert_int_equal(known_file_read(path, &at_after, &bad, &first), 0);
+	assert_int_equal(known_clients_read(path, &at_after, &bad, &first), 0);
 	assert_true(good(0xc0000207));
 	memset(&after, 0, sizeof(after));
 	at_after.now = NOW + 15 * DAY;
-	assert_int_equal(known_file_read(path, &at_after, &bad, &first), 0);
+	assert_int_equal(known_clients_read(path, &at_after, &bad, &first), 0);
 	assert_false(good(0xc0000207));
 	at_after.now = NOW + 7200;
 }
@@ -117,8 +117,8 @@ static void the_distance_is_kept(void **state)
 	(void)state;
 	for (__u32 i = 0; i < COUNT(hops); i++)
 		know(0xc0000210 + i, hops[i], MINUTE);
-	assert_int_equal(known_file_write(path, &at_before), 0);
-	assert_int_equal(known_file_read(path, &at_after, &bad, &first), 0);
+	assert_int_equal(known_clients_write(path, &at_before), 0);
+	assert_int_equal(known_clients_read(path, &at_after, &bad, &first), 0);
 	for (__u32 i = 0; i < COUNT(hops); i++) {
 		__u64 found = reputation_find(&after, 0xc0000210 + i, other_keys);
 
@@ -137,8 +137,8 @@ static void what_was_half_written_is_gone(void **state)
 	snprintf(fresh, sizeof(fresh), "%s.new", path);
 	assert_int_equal(rename(path, fresh), 0);
 	know(0xc0000207, 57, MINUTE);
-	assert_int_equal(known_file_write(path, &at_before), 0);
-	assert_int_equal(known_file_read(path, &at_after, &bad, &first), 0);
+	assert_int_equal(known_clients_write(path, &at_before), 0);
+	assert_int_equal(known_clients_read(path, &at_after, &bad, &first), 0);
 	assert_int_equal(bad, 0);
 	assert_true(good(0xc0000207));
 	assert_false(good(0xc0000222));
@@ -152,10 +152,10 @@ static void who_is_in_the_table_stays_as_it_is(void **state)
 
 	(void)state;
 	know(0xc0000207, 57, MINUTE);
-	assert_int_equal(known_file_write(path, &at_before), 0);
+	assert_int_equal(known_clients_write(path, &at_before), 0);
 	know(0xc0000207, 40, MINUTE + 9);
 	was = reputation_find(&before, 0xc0000207, keys);
-	assert_int_equal(known_file_read(path, &at_before, &bad, &first), 0);
+	assert_int_equal(known_clients_read(path, &at_before, &bad, &first), 0);
 	assert_true(reputation_find(&before, 0xc0000207, keys) == was);
 }
 
@@ -168,11 +168,11 @@ static void a_full_table(void **state)
 	(void)state;
 	for (__u64 net = 1ull << 61; net < (1ull << 61) + 4 * REPUTATION_MAX; net++)
 		know(net, 64, MINUTE);
-	assert_int_equal(known_file_write(path, &at_before), 0);
+	assert_int_equal(known_clients_write(path, &at_before), 0);
 	assert_int_equal(stat(path, &st), 0);
-	assert_true(st.st_size < REPUTATION_MAX * KNOWN_LINE);
+	assert_true(st.st_size < REPUTATION_MAX * KNOWN_CLIENTS_LINE);
 	at_after.keys = keys;
-	assert_int_equal(known_file_read(path, &at_after, &bad, &first), 0);
+	assert_int_equal(known_clients_read(path, &at_after, &bad, &first), 0);
 	for (__u32 i = 0; i < REPUTATION_MAX; i++) {
 		all += reputation_good(before.cells[i].state, MINUTE);
 		kept += reputation_good(after.cells[i].state, at_after.minute);
@@ -205,7 +205,7 @@ static void what_is_no_line_is_passed_over(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNT(lines); i++) {
 		put(lines[i]);
-		assert_int_equal(known_file_read(path, &at_after, &bad, &first), 0);
+		assert_int_equal(known_clients_read(path, &at_after, &bad, &first), 0);
 		if (bad != (*lines[i] ? 1u : 0))
 			print_error("line %zu\n", i);
 		assert_int_equal(bad, *lines[i] ? 1 : 0);
@@ -215,7 +215,7 @@ static void what_is_no_line_is_passed_over(void **state)
 	memset(text + 24, 'x', 3000);
 	snprintf(text + 3024, sizeof(text) - 3024, "\n192.0.2.10 57 1795372800\n");
 	put(text);
-	assert_int_equal(known_file_read(path, &at_after, &bad, &first), 0);
+	assert_int_equal(known_clients_read(path, &at_after, &bad, &first), 0);
 	assert_true(bad > 0);
 	assert_int_equal(first, 2);
 	assert_true(good(0xc0000209));
@@ -225,15 +225,15 @@ static void what_is_no_line_is_passed_over(void **state)
 static void without_a_file_or_a_place_for_it(void **state)
 {
 	(void)state;
-	assert_int_equal(known_file_read(path, &at_after, &bad, &first), 0);
-	assert_true(known_file_write("/nowhere/known-clients.txt", &at_before) < 0);
+	assert_int_equal(known_clients_read(path, &at_after, &bad, &first), 0);
+	assert_true(known_clients_write("/nowhere/known-clients.txt", &at_before) < 0);
 	/* What is there stays if there is no room for another. */
 	put("192.0.2.9 57 1795372800\n");
 	snprintf(path + strlen(path), 5, ".new");
 	assert_int_equal(mkdir(path, 0700), 0);
 	path[strlen(path) - 4] = 0;
-	assert_true(known_file_write(path, &at_before) < 0);
-	assert_int_equal(known_file_read(path, &at_after, &bad, &first), 0);
+	assert_true(known_clients_write(path, &at_before) < 0);
+	assert_int_equal(known_clients_read(path, &at_after, &bad, &first), 0);
 	assert_true(good(0xc0000209));
 	/* Written, but not put in its place: that is told, and nothing lies about. */
 	snprintf(path + strlen(path), 5, ".new");
@@ -241,7 +241,7 @@ static void without_a_file_or_a_place_for_it(void **state)
 	path[strlen(path) - 4] = 0;
 	assert_int_equal(unlink(path), 0);
 	assert_int_equal(mkdir(path, 0700), 0);
-	assert_int_equal(known_file_write(path, &at_before), -EISDIR);
+	assert_int_equal(known_clients_write(path, &at_before), -EISDIR);
 	snprintf(path + strlen(path), 5, ".new");
 	assert_int_not_equal(access(path, F_OK), 0);
 	path[strlen(path) - 4] = 0;
@@ -253,7 +253,7 @@ static void a_clock_that_went_back(void **state)
 	(void)state;
 	put("192.0.2.9 57 1795372800\n");
 	at_after.now = 100;
-	assert_int_equal(known_file_read(path, &at_after, &bad, &first), 0);
+	assert_int_equal(known_clients_read(path, &at_after, &bad, &first), 0);
 	at_after.now = NOW + 7200;
 	assert_true(good(0xc0000209));
 }
@@ -269,21 +269,21 @@ static void the_file_of_an_older_build(void **state)
 	strcpy(old, path);
 	put("192.0.2.9 57 1795372800\n");
 	strcpy(path, new);
-	assert_int_equal(known_file_read(path, &at_after, &bad, &first), 0);
+	assert_int_equal(known_clients_read(path, &at_after, &bad, &first), 0);
 	assert_true(good(0xc0000209));
 	assert_int_equal(access(old, F_OK), 0);
 	/* Once there is a new file, the old one counts for nothing. */
 	memset(&after, 0, sizeof(after));
 	put("192.0.2.10 57 1795372800\n");
-	assert_int_equal(known_file_read(path, &at_after, &bad, &first), 0);
+	assert_int_equal(known_clients_read(path, &at_after, &bad, &first), 0);
 	assert_false(good(0xc0000209));
 	assert_true(good(0xc000020a));
 	/* A file that cannot be written takes nothing away. */
 	assert_int_equal(mkdir(strcat(strcpy(new, path), ".new"), 0700), 0);
-	assert_true(known_file_write(path, &at_after) < 0);
+	assert_true(known_clients_write(path, &at_after) < 0);
 	assert_int_equal(access(old, F_OK), 0);
 	assert_int_equal(rmdir(new), 0);
-	assert_int_equal(known_file_write(path, &at_after), 0);
+	assert_int_equal(known_clients_write(path, &at_after), 0);
 	assert_int_equal(access(path, F_OK), 0);
 	assert_int_equal(access(old, F_OK), -1);
 	assert_int_equal(unlink(path), 0);
@@ -296,11 +296,11 @@ static void the_file_of_an_older_build(void **state)
 	assert_int_equal(rename(old, new), 0);
 	memset(&after, 0, sizeof(after));
 	snprintf(old, sizeof(old), "%s/known-clients-x.txt", directory);
-	assert_int_equal(known_file_read(old, &at_after, &bad, &first), 0);
+	assert_int_equal(known_clients_read(old, &at_after, &bad, &first), 0);
 	assert_true(good(0xc0000209));
 	memset(&after, 0, sizeof(after));
 	snprintf(old, sizeof(old), "%s/known-servers-x.txt", directory);
-	assert_int_equal(known_file_read(old, &at_after, &bad, &first), 0);
+	assert_int_equal(known_clients_read(old, &at_after, &bad, &first), 0);
 	assert_false(good(0xc0000209));
 	assert_int_equal(unlink(new), 0);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * When a server is asked, and what is there to be sent: the answerer between a shield, a
+ * When a server is asked, and what is there to be sent: the refresh between a shield, a
  * clock and a loop of this file's and a server that is a socket on loopback.
  */
 #include <arpa/inet.h>
@@ -18,8 +18,8 @@
 
 #include <cmocka.h>
 
-#include "answer/answerer_world.h"
-#include "answer/ask.h"
+#include "cache/cache_refresh_world.h"
+#include "cache/cache_request.h"
 
 #define OOB "\xff\xff\xff\xff"
 
@@ -38,7 +38,7 @@ static unsigned int from_[FROM]; /* as asked_, of each */
 static char words_[64][64]; /* of which the newest questions were made */
 static size_t word_count;
 static struct config config;
-static struct answerer *answerer;
+static struct cache_refresh *refresh;
 
 /* In the place of the C library's. */
 int bind(int fd, __CONST_SOCKADDR_ARG at, socklen_t size)
@@ -174,14 +174,14 @@ static int begin(void **state)
 	service->service.family = FAMILY_QUAKE3;
 	service->service.cache = CACHE_UNDER_LOAD;
 	service->port_count = 1;
-	return answerer_start(NULL, &config, NULL, &answerer);
+	return cache_refresh_start(NULL, &config, NULL, &refresh);
 }
 
 static int end(void **state)
 {
 	(void)state;
-	answerer_stop(answerer);
-	answerer = NULL;
+	cache_refresh_stop(refresh);
+	refresh = NULL;
 	close(server);
 	close(beside);
 	return 0;
@@ -251,7 +251,7 @@ static void quakeworld_is_not_asked_from_one_address(void **state)
 {
 	(void)state;
 	config.services[0].service.family = FAMILY_QUAKEWORLD;
-	answerer_reload(answerer, &config);
+	cache_refresh_reload(refresh, &config);
 	contained = true;
 	pass(100 * SECOND);
 	assert_int_equal(plain_, 0);
@@ -342,7 +342,7 @@ static void nor_beside_others(void **state)
 		config.services[i] = config.services[0];
 		config.services[i].ports[0] = port;
 	}
-	answerer_reload(answerer, &config);
+	cache_refresh_reload(refresh, &config);
 	pass(10 * SECOND);
 	memset(from_, 0, sizeof(from_));
 	pass(30 * SECOND);
@@ -393,21 +393,21 @@ static void without_loopback(void **state)
 
 	(void)state;
 	assert_true(null >= 0);
-	answerer_stop(answerer);
+	cache_refresh_stop(refresh);
 	no_loopback = true;
-	assert_int_equal(answerer_start(NULL, &config, NULL, &answerer), 0);
+	assert_int_equal(cache_refresh_start(NULL, &config, NULL, &refresh), 0);
 	assert_int_equal(told_, 1);
-	answerer_reload(answerer, &config);
+	cache_refresh_reload(refresh, &config);
 	asked_ = 0;
 	pass(100 * SECOND);
 	assert_int_equal(asked_, 0);
 	assert_int_equal(told_, 1);
 	/* What was never opened is not closed: 0 is somebody else's. */
 	assert_int_equal(dup2(null, 0), 0);
-	answerer_stop(answerer);
+	cache_refresh_stop(refresh);
 	assert_true(fcntl(0, F_GETFD) >= 0);
 	close(null);
-	assert_int_equal(answerer_start(NULL, &config, NULL, &answerer), 0);
+	assert_int_equal(cache_refresh_start(NULL, &config, NULL, &refresh), 0);
 	no_loopback = false;
 }
 
@@ -464,7 +464,7 @@ static void silence_is_told_of(void **state)
 	assert_int_equal(fresh(), FORMS);
 	/* And that it replies now, once. */
 	assert_int_equal(said_, 1);
-	answerer_reload(answerer, &config);
+	cache_refresh_reload(refresh, &config);
 	lose = 0;
 	pass(5 * SECOND);
 	assert_int_equal(said_, 1);
@@ -481,7 +481,7 @@ static void who_cannot_be_asked_is_not(void **state)
 
 	(void)state;
 	s->service.cache = CACHE_OFF;
-	answerer_reload(answerer, &config);
+	cache_refresh_reload(refresh, &config);
 	asked_ = 0;
 	pass(5 * SECOND);
 	assert_int_equal(asked_ + told_, 0);
@@ -489,19 +489,19 @@ static void who_cannot_be_asked_is_not(void **state)
 	assert_in_range(clock_ns - turned_ns, 0, SECOND);
 	s->service.cache = CACHE_UNDER_LOAD;
 	s->port_count = 2;
-	answerer_reload(answerer, &config);
+	cache_refresh_reload(refresh, &config);
 	s->port_count = 1;
 	s->address_count = 1;
 	memcpy(s->addresses[0], there, sizeof(there));
-	answerer_reload(answerer, &config);
+	cache_refresh_reload(refresh, &config);
 	s->address_count = 0;
 	s->service.family = FAMILY_AUTO;
-	answerer_reload(answerer, &config);
+	cache_refresh_reload(refresh, &config);
 	pass(5 * SECOND);
 	assert_int_equal(asked_, 0);
 	assert_int_equal(told_, 3);
 	s->service.family = FAMILY_QUAKE3;
-	answerer_reload(answerer, &config);
+	cache_refresh_reload(refresh, &config);
 	pass(5 * SECOND);
 	assert_int_equal(fresh(), FORMS);
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * test_answerer_life.c - whole days of an answerer of two servers, as text: each question
- * with its time, its socket, its server and its words, what is put into which slot, what
- * is kept, and all that is said. Sockets, clock, loop and shield are the test's own.
+ * test_cache_refresh_life.c - whole days of an refresh of two servers, as text: each
+ * question with its time, its socket, its server and its words, what is put into which
+ * slot, what is kept, and all that is said. Sockets, clock, loop and shield are the
+ * test's own.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -17,9 +18,9 @@
 #include <sys/socket.h>
 #include <cmocka.h>
 
-#include "answer/answerer.h"
-#include "answer/ask.h"
-#include "answer/known_file.h"
+#include "cache/cache_refresh.h"
+#include "cache/cache_request.h"
+#include "cache/known_clients.h"
 #include "incident/incident_store.h"
 #include "lib/log.h"
 #include "lib/loop.h"
@@ -30,7 +31,7 @@
 #define FD     500 /* of the first socket */
 #define OOB    "\xff\xff\xff\xff"
 
-static bool answerer_lives;
+static bool refresh_runs;
 static __u8 chance; /* of the next word */
 static char text[16384], said[4096];
 static __u64 begun, now, every_ns, once_ns;
@@ -43,7 +44,7 @@ static __u32 known, generation;
 static const char *names[10]; /* of services in force, by slot */
 static bool locked; /* nothing can be put */
 static struct config config;
-static struct answerer *answerer;
+static struct cache_refresh *refresh;
 
 static struct {
 	char bytes[1400];
@@ -133,8 +134,8 @@ __u32 shield_known(const struct shield *shield)
 	return known;
 }
 
-int known_file_read(const char *path, const struct known_at *at, size_t *ret_bad,
-		    size_t *ret_first)
+int known_clients_read(const char *path, const struct known_clients *at, size_t *ret_bad,
+		       size_t *ret_first)
 {
 	assert_int_equal(at->minute, reputation_minute(now));
 	note("  read %s\n", path);
@@ -143,7 +144,7 @@ int known_file_read(const char *path, const struct known_at *at, size_t *ret_bad
 	return read_err;
 }
 
-int known_file_write(const char *path, const struct known_at *at)
+int known_clients_write(const char *path, const struct known_clients *at)
 {
 	assert_int_equal(at->minute, reputation_minute(now));
 	note("  write %s at +%llu\n", path, (unsigned long long)((now - begun) / MS));
@@ -220,7 +221,7 @@ int close(int fd)
 ssize_t getrandom(void *buffer, size_t n, unsigned int flags)
 {
 	/* Libraries want some, too. */
-	if (flags || !answerer_lives)
+	if (flags || !refresh_runs)
 		return 0;
 	/* Each word begins anew, so that a log can be read. */
 	for (size_t i = 0; i < n; i++)
@@ -347,8 +348,8 @@ static int begin(void **state)
 
 static int start(const char *pin)
 {
-	answerer_lives = true;
-	return answerer_start((struct shield *)&config, &config, pin, &answerer);
+	refresh_runs = true;
+	return cache_refresh_start((struct shield *)&config, &config, pin, &refresh);
 }
 
 /* Exactly that has happened since, and exactly that was said. */
@@ -370,11 +371,11 @@ static int end(void **state)
 
 static void stop(void)
 {
-	answerer_stop(answerer);
-	answerer = NULL;
+	cache_refresh_stop(refresh);
+	refresh = NULL;
 }
 
-#include "answer/answerer_days.h"
+#include "cache/cache_refresh_days.h"
 
 #undef TEST
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)

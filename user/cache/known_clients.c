@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * known_file.c - see known_file.h.
+ * known_clients.c - see known_clients.h.
  *
  * It does not wait for the disk: who looks after a shield under attack must not.
  */
@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "answer/known_file.h"
+#include "cache/known_clients.h"
 
 #define MINUTE_NS  (1ull << REPUTATION_SHIFT)
 #define SECOND_NS  1000000000ull
@@ -40,7 +40,7 @@ static bool old_path(const char *path, char ret[PATH_MAX])
 
 /* --- writing -------------------------------------------------------------------- */
 
-static void line_put(FILE *out, __u64 net, __u64 state, const struct known_at *at)
+static void line_put(FILE *out, __u64 net, __u64 state, const struct known_clients *at)
 {
 	__u64 age_s = reputation_age(state, at->minute) * MINUTE_NS / SECOND_NS;
 	__be64 upper = htobe64(net);
@@ -61,7 +61,7 @@ static void line_put(FILE *out, __u64 net, __u64 state, const struct known_at *a
 	fprintf(out, " %lld\n", (long long)at->now - (long long)age_s);
 }
 
-static int lines_put(FILE *out, const struct known_at *at)
+static int lines_put(FILE *out, const struct known_clients *at)
 {
 	for (__u32 i = 0; i < REPUTATION_MAX; i++) {
 		const struct reputation_cell *cell = &at->table->cells[i];
@@ -77,7 +77,7 @@ static int lines_put(FILE *out, const struct known_at *at)
 	return ferror(out) ? -EIO : 0;
 }
 
-int known_file_write(const char *path, const struct known_at *at)
+int known_clients_write(const char *path, const struct known_clients *at)
 {
 	char fresh[PATH_MAX], old[PATH_MAX];
 	FILE *out;
@@ -143,7 +143,7 @@ static bool net_parse(const char *text, __u64 *ret)
 }
 
 /* Enter who is known for that long. */
-static void enter(const struct known_at *at, __u64 net, __u32 hops, __u32 flags,
+static void enter(const struct known_clients *at, __u64 net, __u32 hops, __u32 flags,
 		  __u32 age)
 {
 	__u32 minutes = flags & REPUTATION_PLAYER ? 1 : REPUTATION_MINUTES;
@@ -155,7 +155,7 @@ static void enter(const struct known_at *at, __u64 net, __u32 hops, __u32 flags,
 				at->keys);
 }
 
-static bool line_take(char *line, const struct known_at *at)
+static bool line_take(char *line, const struct known_clients *at)
 {
 	static const char player[] = "player ";
 	unsigned long long hops = 0, last, now = at->now > 0 ? (__u64)at->now : 0, age;
@@ -198,11 +198,11 @@ static FILE *file_open(const char *path)
 	return file;
 }
 
-int known_file_read(const char *path, const struct known_at *at, size_t *ret_bad,
-		    size_t *ret_first)
+int known_clients_read(const char *path, const struct known_clients *at, size_t *ret_bad,
+		       size_t *ret_first)
 {
 	FILE *in = file_open(path);
-	char line[KNOWN_LINE];
+	char line[KNOWN_CLIENTS_LINE];
 	size_t count = 0;
 	int err;
 

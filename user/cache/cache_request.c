@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * ask.c - see ask.h.
+ * cache_request.c - see cache_request.h.
  *
  * Only questions in their plain spelling, as clients send them: what is spelt in another
  * way goes to the server. So do QuakeWorld's other flags of `status`, and NetQuake's
@@ -8,7 +8,7 @@
  */
 #include <string.h>
 
-#include "answer/ask.h"
+#include "cache/cache_request.h"
 #include "classify.h"
 #include "lib/util.h"
 
@@ -25,7 +25,7 @@
 #define AROUND	  8 /* octets on each side of a nonce that have to agree */
 #define NAMED_AT  5 /* in CCREP_SERVER_INFO, behind length and code */
 
-static const struct ask_form quake3[] = {
+static const struct cache_request quake3[] = {
 	NONCED(OOB "getinfo ", INFORESPONSE),
 	NONCED(OOB "getstatus ", STATUSRESPONSE),
 	PLAIN(OOB "getinfo", INFORESPONSE),
@@ -33,7 +33,7 @@ static const struct ask_form quake3[] = {
 };
 
 /* id's, and what DarkPlaces says beside it. */
-static const struct ask_form netquake[] = {
+static const struct cache_request netquake[] = {
 	PLAIN("\x80\x00\x00\x0c\x02QUAKE\x00\x03", CCREP_SERVER_INFO),
 	NONCED(OOB "getinfo ", INFORESPONSE),
 	NONCED(OOB "getstatus ", STATUSRESPONSE),
@@ -42,20 +42,20 @@ static const struct ask_form netquake[] = {
 };
 
 /* Flags of `status`: 1 info, 2 players, 4 spectators, 8 both, 16 teams, 32 QTV. */
-static const struct ask_form quakeworld[] = {
+static const struct cache_request quakeworld[] = {
 	PLAIN(OOB "status", A2C_PRINT),	   PLAIN(OOB "status 1", A2C_PRINT),
 	PLAIN(OOB "status 23", A2C_PRINT), PLAIN(OOB "status 31", A2C_PRINT),
 	PLAIN(OOB "ping", RAW_ACK),	   PLAIN(OOB "k", RAW_ACK),
 };
 
-static const struct ask_form quake2[] = {
+static const struct cache_request quake2[] = {
 	PLAIN(OOB "info 34", INFO), PLAIN(OOB "info 35", INFO),
 	PLAIN(OOB "info 36", INFO), PLAIN(OOB "status", PRINT),
 	PLAIN(OOB "ping", ACK),
 };
 
 static const struct {
-	const struct ask_form *forms;
+	const struct cache_request *forms;
 	size_t count;
 } families[FAMILY_COUNT] = {
 	[FAMILY_QUAKE3] = { quake3, ARRAY_SIZE(quake3) },
@@ -64,14 +64,14 @@ static const struct {
 	[FAMILY_QUAKE2] = { quake2, ARRAY_SIZE(quake2) },
 };
 
-const struct ask_form *ask_forms(enum wire_family family, size_t *ret_count)
+const struct cache_request *cache_requests(enum wire_family family, size_t *ret_count)
 {
 	*ret_count = families[family].count;
 	return families[family].forms;
 }
 
-size_t challenge_write(const struct ask_form *form, const char *nonce, size_t n,
-		       char ret[ASK_MOST])
+size_t challenge_write(const struct cache_request *form, const char *nonce, size_t n,
+		       char ret[CACHE_REQUEST_MAX])
 {
 	memcpy(ret, form->question, form->length);
 	if (!form->nonce)
@@ -106,7 +106,8 @@ static size_t nonce_find(const char *nonce, size_t n, const char *reply, size_t 
  * begins with the first backslash. All lines behind it are of players. @length: it has no
  * such list, or the list may not be cut.
  */
-static size_t players_begin(const struct ask_form *form, const char *reply, size_t length)
+static size_t players_begin(const struct cache_request *form, const char *reply,
+			    size_t length)
 {
 	const char *info, *end;
 
@@ -149,7 +150,8 @@ static bool cuts_set(struct cache_entry *t, size_t least, size_t length)
  * NetQuake's servers say at which address they are reached; FTE says the one at which it
  * was asked, which to others it would not.
  */
-static bool names_loopback(const struct ask_form *form, const char *text, size_t length)
+static bool names_loopback(const struct cache_request *form, const char *text,
+			   size_t length)
 {
 	static const char here[] = "127.0.0.1:";
 
@@ -158,7 +160,7 @@ static bool names_loopback(const struct ask_form *form, const char *text, size_t
 	       !memcmp(text + NAMED_AT, here, sizeof(here) - 1);
 }
 
-static void request_set(const struct ask_form *form, struct cache_entry *ret)
+static void request_set(const struct cache_request *form, struct cache_entry *ret)
 {
 	size_t compared = form->nonce ? form->length : sizeof(ret->request);
 
@@ -168,9 +170,10 @@ static void request_set(const struct ask_form *form, struct cache_entry *ret)
 	ret->nonce = form->nonce;
 }
 
-const char *ask_template(enum wire_family family, const struct ask_form *form,
-			 const char *nonce, size_t n, const void *reply, size_t length,
-			 __u16 most, __u64 now_ns, struct cache_entry *ret)
+const char *cache_entry_make(enum wire_family family, const struct cache_request *form,
+			     const char *nonce, size_t n, const void *reply,
+			     size_t length, __u16 most, __u64 now_ns,
+			     struct cache_entry *ret)
 {
 	struct cursor c = { .pos = reply, .end = (const __u8 *)reply + length };
 	const char *text = reply;
@@ -212,7 +215,7 @@ const char *ask_template(enum wire_family family, const struct ask_form *form,
 	return NULL;
 }
 
-bool ask_agrees(const struct cache_entry *a, const struct cache_entry *b)
+bool cache_entries_agree(const struct cache_entry *a, const struct cache_entry *b)
 {
 	size_t behind = a->cuts[0].tail < AROUND ? a->cuts[0].tail : AROUND;
 

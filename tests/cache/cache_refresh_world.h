@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * answerer_world.h - what an answerer sees of a shield, a clock and a loop, which are the
- * test's own. Included once by a program, after cmocka.h.
+ * cache_refresh_world.h - what an refresh sees of a shield, a clock and a loop, which are
+ * the test's own. Included once by a program, after cmocka.h.
  */
-#ifndef ANSWERER_WORLD_H
-#define ANSWERER_WORLD_H
+#ifndef CACHE_REFRESH_WORLD_H
+#define CACHE_REFRESH_WORLD_H
 
 #include <errno.h>
 #include <string.h>
 
-#include "answer/answerer.h"
-#include "answer/known_file.h"
+#include "cache/cache_refresh.h"
+#include "cache/known_clients.h"
 #include "incident/incident_store.h"
 #include "lib/log.h"
 #include "lib/loop.h"
@@ -25,14 +25,14 @@ static void *context_once, *context_every;
 static bool pressed;
 static __u64 turned_ns; /* when shield_recent_turn() was called last */
 static __u32 mtu; /* of the shield's interfaces */
-static unsigned int steps_, told_, said_; /* of the answerer; warnings, notes */
+static unsigned int steps_, told_, said_; /* of the refresh; warnings, notes */
 static struct cache_entry held[CACHE_FORMS];
 static struct reputation_table table;
 static __u32 known_; /* how many are in it */
 static unsigned int kept_; /* how often that was to be written down */
 static const __u64 keys[3] = { 1, 2, 3 };
 
-/* --- what the answerer sees of a shield ---------------------------------------- */
+/* --- what the refresh sees of a shield ---------------------------------------- */
 
 __u64 shield_clock(void)
 {
@@ -148,4 +148,4 @@ void log_error(const char *format, ...)
 		fail_msg("%s", format);
 }
 
-#endif /* ANSWERER_WORLD_H */
+#endif /* CACHE_REFRESH_WORLD_H */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * ask.h - which questions of a family can be answered from the kernel, and how a server's
- * reply becomes the template of its answer (include/cached_response.h). Pure.
+ * cache_request.h - which questions of a family can be answered from the kernel, and how
+ * a server's reply becomes the template of its answer (include/cached_response.h). Pure.
  */
-#ifndef ASK_H
-#define ASK_H
+#ifndef CACHE_REQUEST_H
+#define CACHE_REQUEST_H
 
 #include <linux/types.h>
 #include <stdbool.h>
@@ -13,7 +13,7 @@
 #include "cached_response.h"
 #include "wire.h"
 
-struct ask_form {
+struct cache_request {
 	const char *question; /* octets, without the nonce */
 	__u8 length;
 	__u8 nonce; /* 1: one has to follow */
@@ -21,13 +21,13 @@ struct ask_form {
 };
 
 /* The questions of @family, at most CACHE_FORMS; *@ret_count may be 0. */
-const struct ask_form *ask_forms(enum wire_family family, size_t *ret_count);
+const struct cache_request *cache_requests(enum wire_family family, size_t *ret_count);
 
-#define ASK_MOST (CACHE_REQUEST + CACHE_NONCE)
+#define CACHE_REQUEST_MAX (CACHE_REQUEST + CACHE_NONCE)
 
 /* Write the question with @nonce, of @n octets, where @form has one: its length. */
-size_t challenge_write(const struct ask_form *form, const char *nonce, size_t n,
-		       char ret[ASK_MOST]);
+size_t challenge_write(const struct cache_request *form, const char *nonce, size_t n,
+		       char ret[CACHE_REQUEST_MAX]);
 
 /*
  * Make of the @reply, of @length octets, to challenge_write() of the same what is to be
@@ -35,14 +35,15 @@ size_t challenge_write(const struct ask_form *form, const char *nonce, size_t n,
  * CACHE_TEXT, and CACHE_IPV6 less in IPv6. A longer list of players is cut at the
  * end of a line. NULL and *@ret; or why it cannot be, as words for a message.
  */
-const char *ask_template(enum wire_family family, const struct ask_form *form,
-			 const char *nonce, size_t n, const void *reply, size_t length,
-			 __u16 most, __u64 now_ns, struct cache_entry *ret);
+const char *cache_entry_make(enum wire_family family, const struct cache_request *form,
+			     const char *nonce, size_t n, const void *reply,
+			     size_t length, __u16 most, __u64 now_ns,
+			     struct cache_entry *ret);
 
 /*
  * Do two templates of a form, made with nonces of different lengths, say that it stands
  * at the same place? What is around it is the same then.
  */
-bool ask_agrees(const struct cache_entry *a, const struct cache_entry *b);
+bool cache_entries_agree(const struct cache_entry *a, const struct cache_entry *b);
 
-#endif /* ASK_H */
+#endif /* CACHE_REQUEST_H */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * answerer.c - see answerer.h.
+ * cache_refresh.c - see cache_refresh.h.
  *
  * One question at a time to each server, and each from another of eight addresses of
  * loopback, since engines limit what one address may ask: ioquake3 to one a second, FTE
@@ -20,9 +20,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "answer/answerer.h"
-#include "answer/ask.h"
-#include "answer/known_file.h"
+#include "cache/cache_refresh.h"
+#include "cache/cache_request.h"
+#include "cache/known_clients.h"
 #include "incident/incident_store.h"
 #include "lib/log.h"
 #include "lib/loop.h"
@@ -88,7 +88,7 @@ struct asked {
 	struct learnt learnt[CACHE_FORMS];
 };
 
-struct answerer {
+struct cache_refresh {
 	struct shield *shield;
 	int sockets[SOCKETS +
 		    1]; /* and PLAIN; opened once: later the daemon may open no more */
@@ -132,7 +132,7 @@ static bool slot_of(const struct shield *shield, const char *name, __u32 *ret)
 	return false;
 }
 
-static void add_server(struct answerer *a, const struct config_service *s)
+static void add_server(struct cache_refresh *a, const struct config_service *s)
 {
 	struct asked *server = &a->servers[a->count];
 	const char *takes = config_unasked(s);
@@ -168,7 +168,7 @@ static void begin_asking(struct asked *s)
  * Whose slots are whose now? Whoever applies another file than ours asks nobody; so what
  * has no service there is not asked until it has one again.
  */
-static void slots_find(struct answerer *a)
+static void slots_find(struct cache_refresh *a)
 {
 	a->generation = shield_generation(a->shield);
 	for (size_t i = 0; i < a->count; i++) {
@@ -182,7 +182,7 @@ static void slots_find(struct answerer *a)
 	}
 }
 
-void answerer_reload(struct answerer *a, const struct config *config)
+void cache_refresh_reload(struct cache_refresh *a, const struct config *config)
 {
 	struct asked *servers = NULL;
 
@@ -202,18 +202,18 @@ void answerer_reload(struct answerer *a, const struct config *config)
 
 /* --- who is known -------------------------------------------------------------- */
 
-static struct known_at known_now(const struct answerer *a)
+static struct known_clients known_now(const struct cache_refresh *a)
 {
-	struct known_at at = { .minute = reputation_minute(shield_clock()),
-			       .now = time(NULL) };
+	struct known_clients at = { .minute = reputation_minute(shield_clock()),
+				    .now = time(NULL) };
 
 	at.table = shield_reputation(a->shield, &at.keys);
 	return at;
 }
 
-static void known_load(struct answerer *a, const char *pin)
+static void known_load(struct cache_refresh *a, const char *pin)
 {
-	struct known_at at = known_now(a);
+	struct known_clients at = known_now(a);
 	size_t bad, first;
 	int err;
 
@@ -222,7 +222,7 @@ static void known_load(struct answerer *a, const char *pin)
 		log_warn("who is known is not kept: " INCIDENT_NO_PATH);
 		return;
 	}
-	err = known_file_read(a->path, &at, &bad, &first);
+	err = known_clients_read(a->path, &at, &bad, &first);
 	if (err)
 		log_warn("cannot read who is known from '%s': %s", a->path,
 			 strerror(-err));
@@ -232,9 +232,9 @@ static void known_load(struct answerer *a, const char *pin)
 			 a->path, first, bad);
 }
 
-static void known_keep(struct answerer *a)
+static void known_keep(struct cache_refresh *a)
 {
-	struct known_at at = known_now(a);
+	struct known_clients at = known_now(a);
 	int err;
 
 	a->kept_ns = shield_clock();
@@ -243,7 +243,7 @@ static void known_keep(struct answerer *a)
 		return;
 	err = incident_directory(a->path);
 	if (!err)
-		err = known_file_write(a->path, &at);
+		err = known_clients_write(a->path, &at);
 	if (err && err != a->failed)
 		log_error("cannot keep who is known in '%s': %s", a->path,
 			  strerror(-err));
@@ -284,12 +284,12 @@ static int socket_for(struct asked *s)
 	return (int)(turn % SOCKETS);
 }
 
-static void ask(struct answerer *a, struct asked *s, size_t form, __u64 now)
+static void ask(struct cache_refresh *a, struct asked *s, size_t form, __u64 now)
 {
 	size_t count, n;
-	const struct ask_form *forms = ask_forms(s->family, &count);
+	const struct cache_request *forms = cache_requests(s->family, &count);
 	struct learnt *learnt = &s->learnt[form];
-	char question[ASK_MOST];
+	char question[CACHE_REQUEST_MAX];
 
 	if (!nonce_make(s, learnt->longer ? NONCE_LONG : NONCE_SHORT))
 		return;
@@ -326,7 +326,7 @@ static size_t due(const struct asked *s, bool pressed, __u64 now, __u64 *ret_whe
 	size_t count, ret = 0, oldest = 0;
 
 	*ret_when = ~0ull;
-	ask_forms(s->family, &count);
+	cache_requests(s->family, &count);
 	for (size_t i = 0; i < count; i++) {
 		const struct learnt *l = &s->learnt[i];
 		__u64 when = l->asked_ns ? l->asked_ns + again_ns(l, pressed) : 0;
@@ -351,14 +351,14 @@ static size_t due(const struct asked *s, bool pressed, __u64 now, __u64 *ret_whe
  * One more template of that form: is it to be sent? Where a nonce stands has to be shown
  * by two of different lengths.
  */
-static bool learn(struct learnt *l, const struct ask_form *form,
+static bool learn(struct learnt *l, const struct cache_request *form,
 		  const struct cache_entry *t)
 {
 	bool agrees;
 
 	if (!form->nonce)
 		return true;
-	agrees = l->first.made_ns && ask_agrees(&l->first, t);
+	agrees = l->first.made_ns && cache_entries_agree(&l->first, t);
 	if (l->first.made_ns && !agrees)
 		l->placed = false;
 	else if (l->first.made_ns && l->longer)
@@ -368,10 +368,10 @@ static bool learn(struct learnt *l, const struct ask_form *form,
 	return l->placed;
 }
 
-static void hear(struct answerer *a, struct asked *s, const char *reply, size_t n)
+static void hear(struct cache_refresh *a, struct asked *s, const char *reply, size_t n)
 {
 	size_t count;
-	const struct ask_form *form = &ask_forms(s->family, &count)[s->form];
+	const struct cache_request *form = &cache_requests(s->family, &count)[s->form];
 	struct cache_entry t;
 
 	if (s->missed)
@@ -383,8 +383,8 @@ static void hear(struct answerer *a, struct asked *s, const char *reply, size_t 
 	s->known = true;
 	s->plain = s->socket == PLAIN;
 	/* A reply to what was asked before, perhaps: ours may still come. */
-	if (ask_template(s->family, form, s->nonce, s->nonce_n, reply, n, a->most,
-			 s->sent_ns, &t))
+	if (cache_entry_make(s->family, form, s->nonce, s->nonce_n, reply, n, a->most,
+			     s->sent_ns, &t))
 		return;
 	if (learn(&s->learnt[s->form], form, &t)) {
 		if (shield_template_put_for(a->shield, s->name, s->slot, (__u32)s->form,
@@ -397,7 +397,7 @@ static void hear(struct answerer *a, struct asked *s, const char *reply, size_t 
 	s->form = -1;
 }
 
-static struct asked *server_at(struct answerer *a, int socket,
+static struct asked *server_at(struct cache_refresh *a, int socket,
 			       const struct sockaddr_in *from)
 {
 	for (size_t i = 0; i < a->count; i++) {
@@ -411,7 +411,7 @@ static struct asked *server_at(struct answerer *a, int socket,
 	return NULL;
 }
 
-static void read_socket(struct answerer *a, int socket)
+static void read_socket(struct cache_refresh *a, int socket)
 {
 	char reply[REPLY_MOST];
 
@@ -434,7 +434,7 @@ static void read_socket(struct answerer *a, int socket)
  * Ask @s what it is time for, if it has said all that it will to the last question.
  * Returns in how many ms to come again.
  */
-static __u64 ask_next(struct answerer *a, struct asked *s, bool pressed, __u64 now)
+static __u64 ask_next(struct cache_refresh *a, struct asked *s, bool pressed, __u64 now)
 {
 	__u64 when;
 	size_t form;
@@ -470,7 +470,7 @@ static void tell_of_silence(struct asked *s, __u64 now)
 }
 
 /* What the narrowest interface carries: that an answer leaves by another is not known. */
-static void mtu_look(struct answerer *a, __u64 now)
+static void mtu_look(struct cache_refresh *a, __u64 now)
 {
 	__u32 mtu = shield_mtu(a->shield);
 
@@ -484,7 +484,7 @@ static void mtu_look(struct answerer *a, __u64 now)
 
 static void on_tick(void *context)
 {
-	struct answerer *a = context;
+	struct cache_refresh *a = context;
 	__u64 now = shield_clock(), wait = IDLE_MS, again;
 
 	if (now - a->kept_ns >= KEEP_NS)
@@ -518,7 +518,7 @@ static void on_tick(void *context)
 /* --- start and end ---------------------------------------------------------------- */
 
 /* False, after a message: without a loopback device, say. */
-static bool open_sockets(struct answerer *a)
+static bool open_sockets(struct cache_refresh *a)
 {
 	for (__u32 i = 0; i <= PLAIN; i++) {
 		struct sockaddr_in at = { .sin_family = AF_INET };
@@ -536,10 +536,10 @@ static bool open_sockets(struct answerer *a)
 	return true;
 }
 
-int answerer_start(struct shield *shield, const struct config *config, const char *pin,
-		   struct answerer **ret)
+int cache_refresh_start(struct shield *shield, const struct config *config,
+			const char *pin, struct cache_refresh **ret)
 {
-	struct answerer *a = calloc(1, sizeof(*a));
+	struct cache_refresh *a = calloc(1, sizeof(*a));
 
 	if (!a)
 		return -ENOMEM;
@@ -548,10 +548,10 @@ int answerer_start(struct shield *shield, const struct config *config, const cha
 		a->sockets[i] = -1;
 	/* Who cannot be answered for is protected all the same. */
 	a->deaf = !open_sockets(a);
-	answerer_reload(a, config);
+	cache_refresh_reload(a, config);
 	if (!loop_every(IDLE_MS, on_tick, a)) {
 		log_error("no room for one more timer");
-		answerer_stop(a);
+		cache_refresh_stop(a);
 		return -ENOSPC;
 	}
 	known_load(a, pin);
@@ -559,7 +559,7 @@ int answerer_start(struct shield *shield, const struct config *config, const cha
 	return 0;
 }
 
-void answerer_stop(struct answerer *a)
+void cache_refresh_stop(struct cache_refresh *a)
 {
 	if (!a)
 		return;

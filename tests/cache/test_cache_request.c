@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "answer/ask.h"
+#include "cache/cache_request.h"
 
 #define OOB	       "\xff\xff\xff\xff"
 #define BYTES(literal) (literal), sizeof(literal) - 1
@@ -19,10 +19,10 @@
 #define INFO	       OOB "infoResponse\n\\challenge\\"
 #define TAIL	       "\\hostname\\somewhere\\mapname\\q3dm17"
 
-static const struct ask_form *form_of(enum wire_family family, size_t at)
+static const struct cache_request *form_of(enum wire_family family, size_t at)
 {
 	size_t count;
-	const struct ask_form *forms = ask_forms(family, &count);
+	const struct cache_request *forms = cache_requests(family, &count);
 
 	assert_true(at < count);
 	return &forms[at];
@@ -31,8 +31,8 @@ static const struct ask_form *form_of(enum wire_family family, size_t at)
 static const char *made(size_t form, const char *nonce, const char *reply, size_t n,
 			struct cache_entry *ret)
 {
-	return ask_template(FAMILY_QUAKE3, form_of(FAMILY_QUAKE3, form), nonce,
-			    strlen(nonce), reply, n, CACHE_TEXT, 1, ret);
+	return cache_entry_make(FAMILY_QUAKE3, form_of(FAMILY_QUAKE3, form), nonce,
+				strlen(nonce), reply, n, CACHE_TEXT, 1, ret);
 }
 
 static void every_question_fits(void **state)
@@ -40,14 +40,14 @@ static void every_question_fits(void **state)
 	(void)state;
 	for (enum wire_family f = 0; f < FAMILY_COUNT; f++) {
 		size_t count;
-		const struct ask_form *forms = ask_forms(f, &count);
+		const struct cache_request *forms = cache_requests(f, &count);
 
 		assert_true(count <= CACHE_FORMS);
 		for (size_t i = 0; i < count; i++)
 			assert_in_range(forms[i].length, 5,
 					CACHE_REQUEST - !forms[i].nonce);
 	}
-	ask_forms(FAMILY_QUAKE_ENHANCED, (size_t[]){ 0 });
+	cache_requests(FAMILY_QUAKE_ENHANCED, (size_t[]){ 0 });
 }
 
 /* Browsers and their masters ask in these words, and whoever asks in others gets none. */
@@ -66,12 +66,13 @@ static void it_asks_what_browsers_ask(void **state)
 		{ FAMILY_QUAKE3, "getinfo" },	    { FAMILY_QUAKE3, "getstatus xyz" },
 		{ FAMILY_QUAKE3, "getinfo xyz" },
 	};
-	char question[ASK_MOST];
+	char question[CACHE_REQUEST_MAX];
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		size_t count, found = 0, n = strlen(rows[i].question);
-		const struct ask_form *forms = ask_forms(rows[i].family, &count);
+		const struct cache_request *forms =
+			cache_requests(rows[i].family, &count);
 
 		for (size_t at = 0; at < count; at++)
 			found += challenge_write(&forms[at], "xyz", 3, question) ==
@@ -85,7 +86,7 @@ static void it_asks_what_browsers_ask(void **state)
 
 static void questions_are_written(void **state)
 {
-	char question[ASK_MOST];
+	char question[CACHE_REQUEST_MAX];
 
 	(void)state;
 	assert_int_equal(challenge_write(form_of(FAMILY_QUAKE3, 0), "abc", 3, question),
@@ -161,10 +162,10 @@ static void none_that_was_meant_for_this_machine_alone(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++)
-		assert_int_equal(
-			!ask_template(FAMILY_NETQUAKE, form_of(FAMILY_NETQUAKE, 0), "", 0,
-				      rows[i].reply, rows[i].n, CACHE_TEXT, 1, &t),
-			rows[i].good);
+		assert_int_equal(!cache_entry_make(
+					 FAMILY_NETQUAKE, form_of(FAMILY_NETQUAKE, 0), "",
+					 0, rows[i].reply, rows[i].n, CACHE_TEXT, 1, &t),
+				 rows[i].good);
 }
 
 static void two_have_to_agree(void **state)
@@ -174,19 +175,19 @@ static void two_have_to_agree(void **state)
 	(void)state;
 	assert_null(made(0, "short", BYTES(INFO "short" TAIL), &a));
 	assert_null(made(0, "a-longer-one", BYTES(INFO "a-longer-one" TAIL), &b));
-	assert_true(ask_agrees(&a, &b));
+	assert_true(cache_entries_agree(&a, &b));
 	/* What is further away may change: the map, players. */
 	assert_null(made(0, "a-longer-one", BYTES(INFO "a-longer-one" TAIL "\\and\\more"),
 			 &b));
-	assert_true(ask_agrees(&a, &b));
+	assert_true(cache_entries_agree(&a, &b));
 	/* Cut short, or with something between. */
 	assert_null(made(0, "a-longer", BYTES(INFO "a-longer-one" TAIL), &b));
-	assert_false(ask_agrees(&a, &b));
+	assert_false(cache_entries_agree(&a, &b));
 	assert_null(made(0, "a-longer-one", BYTES(INFO "5:a-longer-one" TAIL), &b));
-	assert_false(ask_agrees(&a, &b));
+	assert_false(cache_entries_agree(&a, &b));
 	assert_null(
 		made(0, "short", BYTES(INFO "\\padding\\of\\many\\letters\\short"), &a));
-	assert_false(ask_agrees(&a, &b));
+	assert_false(cache_entries_agree(&a, &b));
 }
 
 /* The sum of the parts is that of the whole, wherever they begin. */
@@ -310,10 +311,10 @@ static void full_server_is_cut_at_a_whole_line(void **state)
 			size_t least = strlen(rows[row].head) + 16;
 			struct cache_entry t;
 
-			assert_null(
-				ask_template(rows[row].family,
-					     form_of(rows[row].family, rows[row].form),
-					     "", 0, list, n, most, 1, &t));
+			assert_null(cache_entry_make(rows[row].family,
+						     form_of(rows[row].family,
+							     rows[row].form),
+						     "", 0, list, n, most, 1, &t));
 			for (__u32 ipv6 = 0; ipv6 < 2; ipv6++) {
 				size_t got = send_template(&t, "", ipv6);
 
@@ -340,7 +341,7 @@ static void list_is_cut_for_each_length_of_nonce(void **state)
 			full_server(Q3_HEAD "Nonce123", "\\hostname\\a", players, false);
 
 		assert_null(made(1, "Nonce123", list, n, &t));
-		assert_true(ask_agrees(&t, &t));
+		assert_true(cache_entries_agree(&t, &t));
 		for (size_t length = 1; length <= CACHE_NONCE; length++) {
 			snprintf(nonce, sizeof(nonce), "%.*s", (int)length, letters);
 			snprintf(head, sizeof(head), Q3_HEAD "%s", nonce);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * answerer_days.h - the days of test_answerer_life.c, and what happens on each. Times are
- * in ms, of the clock there: 400 for a reply, 600 until a question is asked again, after
- * three in vain 15000, and 4000 until what was learnt is asked for anew.
+ * cache_refresh_days.h - the days of test_cache_refresh_life.c, and what happens on each.
+ * Times are in ms, of the clock there: 400 for a reply, 600 until a question is asked
+ * again, after three in vain 15000, and 4000 until what was learnt is asked for anew.
  */
-#ifndef ANSWERER_DAYS_H
-#define ANSWERER_DAYS_H
+#ifndef CACHE_REFRESH_DAYS_H
+#define CACHE_REFRESH_DAYS_H
 
 /* Both reply; and the one that is pressed is asked no more often than before. */
 static void both_reply(void **state)
@@ -487,20 +487,20 @@ static void who_cannot_ask(void **state)
 	config.observe = false;
 	strcpy(config.services[0].service.name, "nowhere");
 	config.services[1].ports[config.services[1].port_count++] = 27911;
-	answerer_reload(answerer, &config);
+	cache_refresh_reload(refresh, &config);
 	pass(3 * SECOND);
 	happened("",
 		 "quakeshield: warning: service 'base': its server cannot be asked, so"
 		 " nothing is answered for it: that takes one port, and no more\n");
 	strcpy(config.services[0].service.name, "arena");
-	answerer_reload(answerer, &config);
-	answerer_reload(NULL, &config);
+	cache_refresh_reload(refresh, &config);
+	cache_refresh_reload(NULL, &config);
 	pass(SECOND);
 	happened("+10000 #0 127.0.0.1:27960 getinfo abcdefghi\n",
 		 "quakeshield: warning: service 'base': its server cannot be asked, so"
 		 " nothing is answered for it: that takes one port, and no more\n");
 	stop();
-	answerer_stop(NULL);
+	cache_refresh_stop(NULL);
 }
 
 /* Somebody applies other files than the daemon's: who has a slot now is asked, anew. */
@@ -586,4 +586,4 @@ static void what_could_not_be_put(void **state)
 		TEST(slots_change_hands), TEST(what_could_not_be_put),      \
 		TEST(where_nobody_is_kept)
 
-#endif /* ANSWERER_DAYS_H */
+#endif /* CACHE_REFRESH_DAYS_H */
