@@ -13,11 +13,11 @@
 #include "lib/util.h"
 
 #define OOB "\xff\xff\xff\xff"
-#define PLAIN(text, kind)                              \
+#define WITHOUT_NONCE(text, kind)                      \
 	{                                              \
 		text, sizeof(text) - 1, 0, KIND_##kind \
 	}
-#define NONCED(text, kind)                             \
+#define WITH_NONCE(text, kind)                         \
 	{                                              \
 		text, sizeof(text) - 1, 1, KIND_##kind \
 	}
@@ -26,36 +26,39 @@
 #define NAMED_AT  5 /* in CCREP_SERVER_INFO, behind length and code */
 
 static const struct cache_request quake3[] = {
-	NONCED(OOB "getinfo ", INFORESPONSE),
-	NONCED(OOB "getstatus ", STATUSRESPONSE),
-	PLAIN(OOB "getinfo", INFORESPONSE),
-	PLAIN(OOB "getstatus", STATUSRESPONSE),
+	WITH_NONCE(OOB "getinfo ", INFORESPONSE),
+	WITH_NONCE(OOB "getstatus ", STATUSRESPONSE),
+	WITHOUT_NONCE(OOB "getinfo", INFORESPONSE),
+	WITHOUT_NONCE(OOB "getstatus", STATUSRESPONSE),
 };
 
 /* id's, and what DarkPlaces says beside it. */
 static const struct cache_request netquake[] = {
-	PLAIN("\x80\x00\x00\x0c\x02QUAKE\x00\x03", CCREP_SERVER_INFO),
-	NONCED(OOB "getinfo ", INFORESPONSE),
-	NONCED(OOB "getstatus ", STATUSRESPONSE),
-	PLAIN(OOB "getinfo", INFORESPONSE),
-	PLAIN(OOB "getstatus", STATUSRESPONSE),
+	WITHOUT_NONCE("\x80\x00\x00\x0c\x02QUAKE\x00\x03", CCREP_SERVER_INFO),
+	WITH_NONCE(OOB "getinfo ", INFORESPONSE),
+	WITH_NONCE(OOB "getstatus ", STATUSRESPONSE),
+	WITHOUT_NONCE(OOB "getinfo", INFORESPONSE),
+	WITHOUT_NONCE(OOB "getstatus", STATUSRESPONSE),
 };
 
 /* Flags of `status`: 1 info, 2 players, 4 spectators, 8 both, 16 teams, 32 QTV. */
 static const struct cache_request quakeworld[] = {
-	PLAIN(OOB "status", A2C_PRINT),	   PLAIN(OOB "status 1", A2C_PRINT),
-	PLAIN(OOB "status 23", A2C_PRINT), PLAIN(OOB "status 31", A2C_PRINT),
-	PLAIN(OOB "ping", RAW_ACK),	   PLAIN(OOB "k", RAW_ACK),
+	WITHOUT_NONCE(OOB "status", A2C_PRINT),
+	WITHOUT_NONCE(OOB "status 1", A2C_PRINT),
+	WITHOUT_NONCE(OOB "status 23", A2C_PRINT),
+	WITHOUT_NONCE(OOB "status 31", A2C_PRINT),
+	WITHOUT_NONCE(OOB "ping", RAW_ACK),
+	WITHOUT_NONCE(OOB "k", RAW_ACK),
 };
 
 static const struct cache_request quake2[] = {
-	PLAIN(OOB "info 34", INFO), PLAIN(OOB "info 35", INFO),
-	PLAIN(OOB "info 36", INFO), PLAIN(OOB "status", PRINT),
-	PLAIN(OOB "ping", ACK),
+	WITHOUT_NONCE(OOB "info 34", INFO), WITHOUT_NONCE(OOB "info 35", INFO),
+	WITHOUT_NONCE(OOB "info 36", INFO), WITHOUT_NONCE(OOB "status", PRINT),
+	WITHOUT_NONCE(OOB "ping", ACK),
 };
 
 static const struct {
-	const struct cache_request *forms;
+	const struct cache_request *requests;
 	size_t count;
 } families[FAMILY_COUNT] = {
 	[FAMILY_QUAKE3] = { quake3, ARRAY_SIZE(quake3) },
@@ -67,17 +70,17 @@ static const struct {
 const struct cache_request *cache_requests(enum wire_family family, size_t *ret_count)
 {
 	*ret_count = families[family].count;
-	return families[family].forms;
+	return families[family].requests;
 }
 
-size_t challenge_write(const struct cache_request *form, const char *nonce, size_t n,
+size_t challenge_write(const struct cache_request *request, const char *nonce, size_t n,
 		       char ret[CACHE_REQUEST_MAX])
 {
-	memcpy(ret, form->question, form->length);
-	if (!form->nonce)
-		return form->length;
-	memcpy(ret + form->length, nonce, n);
-	return form->length + n;
+	memcpy(ret, request->text, request->length);
+	if (!request->nonce)
+		return request->length;
+	memcpy(ret + request->length, nonce, n);
+	return request->length + n;
 }
 
 static __u16 sum_of(const void *part, size_t n)
@@ -106,13 +109,13 @@ static size_t nonce_find(const char *nonce, size_t n, const char *reply, size_t 
  * begins with the first backslash. All lines behind it are of players. @length: it has no
  * such list, or the list may not be cut.
  */
-static size_t players_begin(const struct cache_request *form, const char *reply,
+static size_t players_begin(const struct cache_request *request, const char *reply,
 			    size_t length)
 {
 	const char *info, *end;
 
-	if (form->answer != KIND_STATUSRESPONSE && form->answer != KIND_A2C_PRINT &&
-	    form->answer != KIND_PRINT)
+	if (request->reply_kind != KIND_STATUSRESPONSE &&
+	    request->reply_kind != KIND_A2C_PRINT && request->reply_kind != KIND_PRINT)
 		return length;
 	info = memchr(reply, '\\', length);
 	end = info ? memchr(info, '\n', length - (size_t)(info - reply)) : NULL;
@@ -150,27 +153,27 @@ static bool cuts_set(struct cache_entry *t, size_t least, size_t length)
  * NetQuake's servers say at which address they are reached; FTE says the one at which it
  * was asked, which to others it would not.
  */
-static bool names_loopback(const struct cache_request *form, const char *text,
+static bool names_loopback(const struct cache_request *request, const char *text,
 			   size_t length)
 {
 	static const char here[] = "127.0.0.1:";
 
-	return form->answer == KIND_CCREP_SERVER_INFO &&
+	return request->reply_kind == KIND_CCREP_SERVER_INFO &&
 	       length >= NAMED_AT + sizeof(here) - 1 &&
 	       !memcmp(text + NAMED_AT, here, sizeof(here) - 1);
 }
 
-static void request_set(const struct cache_request *form, struct cache_entry *ret)
+static void request_set(const struct cache_request *request, struct cache_entry *ret)
 {
-	size_t compared = form->nonce ? form->length : sizeof(ret->request);
+	size_t compared = request->nonce ? request->length : sizeof(ret->request);
 
-	memcpy(ret->request, form->question, form->length);
+	memcpy(ret->request, request->text, request->length);
 	memset(ret->mask, 0xff, compared);
-	ret->request_length = form->length;
-	ret->nonce = form->nonce;
+	ret->request_length = request->length;
+	ret->nonce = request->nonce;
 }
 
-const char *cache_entry_make(enum wire_family family, const struct cache_request *form,
+const char *cache_entry_make(enum wire_family family, const struct cache_request *request,
 			     const char *nonce, size_t n, const void *reply,
 			     size_t length, __u16 most, __u64 now_ns,
 			     struct cache_entry *ret)
@@ -179,28 +182,28 @@ const char *cache_entry_make(enum wire_family family, const struct cache_request
 	const char *text = reply;
 	size_t head, least, kept;
 
-	if (!form->nonce)
+	if (!request->nonce)
 		n = 0;
 	if (length < 1 + n)
 		return "is shorter than what was asked";
-	if (classify(family, DIRECTION_S2C, c, length) != form->answer)
+	if (classify(family, DIRECTION_S2C, c, length) != request->reply_kind)
 		return "is no answer to it";
-	if (names_loopback(form, text, length))
+	if (names_loopback(request, text, length))
 		return "names an address that nobody else reaches it at";
-	least = players_begin(form, text, length);
-	head = form->nonce ? nonce_find(nonce, n, text, length) : least;
-	if (form->nonce && head == length)
+	least = players_begin(request, text, length);
+	head = request->nonce ? nonce_find(nonce, n, text, length) : least;
+	if (request->nonce && head == length)
 		return "does not have the asker's word in it once";
-	if (form->nonce && length - n < CACHE_LEAST)
+	if (request->nonce && length - n < CACHE_LEAST)
 		return "is shorter than a frame";
 	*ret = (struct cache_entry){
 		.made_ns = now_ns,
-		.kind = (__u16)form->answer,
+		.kind = (__u16)request->reply_kind,
 		.most = most,
 		.head = (__u16)head,
 		.ended = least < length && !text[length - 1],
 	};
-	request_set(form, ret);
+	request_set(request, ret);
 	length -= n + ret->ended;
 	least = least > head + n ? least - n : head;
 	kept = length < CACHE_TEXT ? length : CACHE_TEXT;

@@ -14,10 +14,10 @@
 #include "wire.h"
 
 struct cache_request {
-	const char *question; /* octets, without the nonce */
+	const char *text; /* octets, without the nonce */
 	__u8 length;
 	__u8 nonce; /* 1: one has to follow */
-	enum wire_kind answer;
+	enum wire_kind reply_kind;
 };
 
 /* The questions of @family, at most CACHE_FORMS; *@ret_count may be 0. */
@@ -26,7 +26,7 @@ const struct cache_request *cache_requests(enum wire_family family, size_t *ret_
 #define CACHE_REQUEST_MAX (CACHE_REQUEST + CACHE_NONCE)
 
 /* Write the question with @nonce, of @n octets, where @form has one: its length. */
-size_t challenge_write(const struct cache_request *form, const char *nonce, size_t n,
+size_t challenge_write(const struct cache_request *request, const char *nonce, size_t n,
 		       char ret[CACHE_REQUEST_MAX]);
 
 /*
@@ -35,7 +35,7 @@ size_t challenge_write(const struct cache_request *form, const char *nonce, size
  * CACHE_TEXT, and CACHE_IPV6 less in IPv6. A longer list of players is cut at the
  * end of a line. NULL and *@ret; or why it cannot be, as words for a message.
  */
-const char *cache_entry_make(enum wire_family family, const struct cache_request *form,
+const char *cache_entry_make(enum wire_family family, const struct cache_request *request,
 			     const char *nonce, size_t n, const void *reply,
 			     size_t length, __u16 most, __u64 now_ns,
 			     struct cache_entry *ret);
