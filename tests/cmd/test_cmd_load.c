@@ -155,7 +155,8 @@ size_t shield_links(const struct shield *shield, struct shield_link *ret, size_t
 	return attached_count;
 }
 
-bool shield_unheard(const struct shield *shield, char ret_interface[IF_NAMESIZE])
+bool shield_return_path_unavailable(const struct shield *shield,
+				    char ret_interface[IF_NAMESIZE])
 {
 	(void)shield;
 	strcpy(ret_interface, unheard ? "veth0" : "");

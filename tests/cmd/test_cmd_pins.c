@@ -197,7 +197,8 @@ size_t shield_links(const struct shield *shield, struct shield_link *ret, size_t
 	return 0;
 }
 
-bool shield_unheard(const struct shield *shield, char ret_interface[IF_NAMESIZE])
+bool shield_return_path_unavailable(const struct shield *shield,
+				    char ret_interface[IF_NAMESIZE])
 {
 	(void)shield;
 	*ret_interface = 0;

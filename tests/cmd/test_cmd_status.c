@@ -77,7 +77,8 @@ size_t shield_links(const struct shield *shield, struct shield_link *ret, size_t
 	return now.link_count;
 }
 
-bool shield_unheard(const struct shield *shield, char ret_interface[IF_NAMESIZE])
+bool shield_return_path_unavailable(const struct shield *shield,
+				    char ret_interface[IF_NAMESIZE])
 {
 	(void)shield;
 	strcpy(ret_interface, now.veth);

@@ -334,25 +334,25 @@ static void defaults_answer(void **state)
 
 /* @text, loaded, has these two; over a veth those, and back when the interface is
  * another. */
-static void assert_settled(const char *text, const __u8 heard[2], const __u8 unheard[2],
-			   struct config_silent *ret)
+static void assert_resolved(const char *text, const __u8 heard[2], const __u8 unheard[2],
+			    struct config_adjusted *ret)
 {
 	const struct service *s = &config.services[0].service;
-	struct config_silent other;
+	struct config_adjusted other;
 
 	load_good(text);
 	assert_int_equal(s->validation, heard[0]);
 	assert_int_equal(s->cache, heard[1]);
-	config_settle(&config, true, ret);
+	config_resolve(&config, true, ret);
 	assert_int_equal(s->validation, unheard[0]);
 	assert_int_equal(s->cache, unheard[1]);
 	assert_int_equal(ret->validation, heard[0] != unheard[0]);
 	assert_int_equal(ret->cache, heard[1] != unheard[1]);
-	config_settle(&config, false, &other);
+	config_resolve(&config, false, &other);
 	assert_int_equal(s->validation, heard[0]);
 	assert_int_equal(s->cache, heard[1]);
 	assert_int_equal(other.validation + other.cache, 0);
-	assert_int_equal(other.unasked, ret->unasked);
+	assert_int_equal(other.uncacheable, ret->uncacheable);
 }
 
 /* Where what is sent back might not be heard, nothing is by default; what is written
@@ -378,7 +378,7 @@ static void unheard_is_off_unless_said(void **state)
 		{ "protocol = quake3 cache = off", { 1, 0 }, { 0, 0 } },
 		{ "protocol = auto cache = under-load", { 0, 1 }, { 0, 1 } },
 	};
-	struct config_silent silent;
+	struct config_adjusted adjusted;
 	char text[256];
 
 	_Static_assert(VALIDATION_UNDER_LOAD == 1 && CACHE_UNDER_LOAD == 1 &&
@@ -388,8 +388,8 @@ static void unheard_is_off_unless_said(void **state)
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		snprintf(text, sizeof(text), "service \"ffa\" { port = 27960 %s }\n",
 			 rows[i].service);
-		assert_settled(text, rows[i].heard, rows[i].unheard, &silent);
-		assert_int_equal(silent.unasked, 0);
+		assert_resolved(text, rows[i].heard, rows[i].unheard, &adjusted);
+		assert_int_equal(adjusted.uncacheable, 0);
 	}
 }
 
@@ -417,7 +417,7 @@ static void unasked_is_off_unless_said(void **state)
 		  false },
 	};
 	const __u8 validation = VALIDATION_UNDER_LOAD;
-	struct config_silent silent;
+	struct config_adjusted adjusted;
 	char text[256];
 
 	(void)state;
@@ -428,20 +428,20 @@ static void unasked_is_off_unless_said(void **state)
 		unheard[1] = strstr(rows[i].service, "cache") ? rows[i].cache : CACHE_OFF;
 		snprintf(text, sizeof(text), "service \"ffa\" { protocol = quake3 %s }\n",
 			 rows[i].service);
-		assert_settled(text, heard, unheard, &silent);
-		assert_int_equal(silent.unasked, rows[i].unasked);
+		assert_resolved(text, heard, unheard, &adjusted);
+		assert_int_equal(adjusted.uncacheable, rows[i].unasked);
 		if (rows[i].takes)
-			assert_string_equal(config_unasked(&config.services[0]),
+			assert_string_equal(config_uncacheable(&config.services[0]),
 					    rows[i].takes);
 		else
-			assert_null(config_unasked(&config.services[0]));
+			assert_null(config_uncacheable(&config.services[0]));
 	}
 }
 
-static void what_is_silent_is_named(void **state)
+static void adjusted_services_are_counted(void **state)
 {
 	static const struct {
-		struct config_silent silent;
+		struct config_adjusted adjusted;
 		const char *text;
 	} rows[] = {
 		{ { 0, 0, 3 }, "" },
@@ -450,11 +450,11 @@ static void what_is_silent_is_named(void **state)
 		{ { SERVICES_MAX, SERVICES_MAX, 0 },
 		  "validation for 256 services, cache for 256 services" },
 	};
-	char text[CONFIG_SILENT];
+	char text[CONFIG_ADJUSTED];
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		config_silent_format(&rows[i].silent, text);
+		config_adjusted_format(&rows[i].adjusted, text);
 		assert_string_equal(text, rows[i].text);
 	}
 }
@@ -487,7 +487,7 @@ int main(void)
 		cmocka_unit_test(defaults_answer),
 		cmocka_unit_test(unheard_is_off_unless_said),
 		cmocka_unit_test(unasked_is_off_unless_said),
-		cmocka_unit_test(what_is_silent_is_named),
+		cmocka_unit_test(adjusted_services_are_counted),
 		cmocka_unit_test(looser_unknown_is_warned_of),
 	};
 

@@ -13,7 +13,7 @@
 
 #define SETS 4
 
-static struct config settled;
+static struct config resolved;
 
 /* These configurations are for a machine with lo and eth0; this one may have others. */
 unsigned int if_nametoindex(const char *name)
@@ -35,7 +35,7 @@ static void say_rest(FILE *out, const struct config *c)
 			c->interface_files[i], c->interface_lines[i]);
 	for (size_t i = 0; i < c->service_count; i++) {
 		const struct config_service *s = &c->services[i];
-		const char *unasked = config_unasked(s);
+		const char *unasked = config_uncacheable(s);
 
 		fprintf(out, "%zu: active %u, proof said %d, answers said %d%s%s\n", i,
 			s->service.active, s->validation_given, s->cache_given,
@@ -43,18 +43,18 @@ static void say_rest(FILE *out, const struct config *c)
 	}
 }
 
-static void say_settled(FILE *out, const struct config *c, bool unheard)
+static void say_resolved(FILE *out, const struct config *c, bool unheard)
 {
-	char text[CONFIG_SILENT];
-	struct config_silent silent;
+	char text[CONFIG_ADJUSTED];
+	struct config_adjusted adjusted;
 
-	memcpy(&settled, c, sizeof(settled));
-	config_settle(&settled, unheard, &silent);
-	config_silent_format(&silent, text);
-	fprintf(out, "settled %d: '%s' %zu", unheard, text, silent.unasked);
-	for (size_t i = 0; i < settled.service_count; i++)
-		fprintf(out, " %d%d", settled.services[i].service.validation,
-			settled.services[i].service.cache);
+	memcpy(&resolved, c, sizeof(resolved));
+	config_resolve(&resolved, unheard, &adjusted);
+	config_adjusted_format(&adjusted, text);
+	fprintf(out, "settled %d: '%s' %zu", unheard, text, adjusted.uncacheable);
+	for (size_t i = 0; i < resolved.service_count; i++)
+		fprintf(out, " %d%d", resolved.services[i].service.validation,
+			resolved.services[i].service.cache);
 	fputc('\n', out);
 }
 
@@ -85,8 +85,8 @@ static void say_config(FILE *out, const char *text, size_t n)
 		return;
 	config_print(&config, out);
 	say_rest(out, &config);
-	say_settled(out, &config, false);
-	say_settled(out, &config, true);
+	say_resolved(out, &config, false);
+	say_resolved(out, &config, true);
 }
 
 #define SMALL(body) "service a { protocol = quake2 port = 1 " body " }\n"

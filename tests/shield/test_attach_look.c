@@ -289,15 +289,15 @@ static void nobody_may_hear_what_a_veth_sends_back(void **state)
 	char interface[IF_NAMESIZE] = "";
 
 	(void)state;
-	assert_false(shield_unheard(&shield, interface));
+	assert_false(shield_return_path_unavailable(&shield, interface));
 	link_to("lo", XDP_FLAGS_SKB_MODE, OURS "/link-lo");
-	assert_false(shield_unheard(&shield, interface));
+	assert_false(shield_return_path_unavailable(&shield, interface));
 	link_to("left", XDP_FLAGS_SKB_MODE, OURS "/link-left");
-	assert_false(shield_unheard(&shield, interface));
+	assert_false(shield_return_path_unavailable(&shield, interface));
 	assert_int_equal(unlink(OURS "/link-left"), 0);
 	assert_string_equal(interface, "");
 	link_to("right", XDP_FLAGS_DRV_MODE, OURS "/link-right");
-	assert_true(shield_unheard(&shield, interface));
+	assert_true(shield_return_path_unavailable(&shield, interface));
 	assert_string_equal(interface, "right");
 	unlink(OURS "/link-lo");
 }

@@ -107,7 +107,7 @@ _Static_assert(MTU_MAX - MTU_HEADS == CACHE_TEXT, "a frame is not filled");
 
 /* --- who is asked -------------------------------------------------------------- */
 
-/* The address at which to ask @s, of which config_unasked() says nothing. */
+/* The address at which to ask @s, of which config_uncacheable() says nothing. */
 static struct sockaddr_in address_of(const struct config_service *s)
 {
 	struct sockaddr_in ret = { .sin_family = AF_INET };
@@ -135,7 +135,7 @@ static bool slot_of(const struct shield *shield, const char *name, __u32 *ret)
 static void add_server(struct cache_refresh *r, const struct config_service *s)
 {
 	struct server *server = &r->servers[r->count];
-	const char *takes = config_unasked(s);
+	const char *takes = config_uncacheable(s);
 
 	if (!s->service.cache || s->service.observe)
 		return;

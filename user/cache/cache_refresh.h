@@ -4,7 +4,7 @@
  * while they are, by asking their servers over loopback: where no budget is in the way,
  * nor can anybody from outside be. And keeps who is known over reboots: known_clients.h.
  *
- * A service is asked for as far as config_unasked() has nothing against it. Without
+ * A service is asked for as far as config_uncacheable() has nothing against it. Without
  * the daemon templates are too old within seconds, and all is as without answers.
  */
 #ifndef CACHE_REFRESH_H

@@ -96,11 +96,11 @@ static void warn_command(const struct pkt_ctx *call, const struct config *config
 }
 
 /* Of a server that cannot be asked nothing is learnt, whatever is written. */
-static void warn_unasked(const struct pkt_ctx *call, const struct config *config)
+static void warn_uncacheable(const struct pkt_ctx *call, const struct config *config)
 {
 	for (size_t i = 0; i < config->service_count; i++) {
 		const struct config_service *c = &config->services[i];
-		const char *takes = config_unasked(c);
+		const char *takes = config_uncacheable(c);
 
 		if (takes && c->service.cache)
 			config_warn(
@@ -113,17 +113,17 @@ static void warn_unasked(const struct pkt_ctx *call, const struct config *config
 
 /* What `run` makes of what services do not say, of which it may be no more than a
  * warning. */
-static void check_silent(const struct pkt_ctx *call, struct config *config,
-			 struct config_silent *ret)
+static void check_adjusted(const struct pkt_ctx *call, struct config *config,
+			   struct config_adjusted *ret)
 {
 	const char *veth = NULL;
-	char what[CONFIG_SILENT];
+	char what[CONFIG_ADJUSTED];
 
 	for (size_t i = 0; config->mode != MODE_SKB && i < config->interface_count; i++)
 		if (shield_on_veth(config->interfaces[i]))
 			veth = config->interfaces[i];
-	config_settle(config, veth, ret);
-	config_silent_format(ret, what);
+	config_resolve(config, veth, ret);
+	config_adjusted_format(ret, what);
 	if (*what)
 		config_warn(path_of(call), 0,
 			    "interface '%s' is a veth, whose other end may not hear what "
@@ -166,7 +166,7 @@ static void complaint_add(const struct config_complaint *c, void *context)
 }
 
 static int check_config(const struct pkt_ctx *call, struct config *config,
-			struct config_silent *ret)
+			struct config_adjusted *ret)
 {
 	int err = call_config(call, config);
 
@@ -175,8 +175,8 @@ static int check_config(const struct pkt_ctx *call, struct config *config,
 	config_check_interfaces(config);
 	warn_taken(config);
 	warn_command(call, config);
-	check_silent(call, config, ret);
-	warn_unasked(call, config);
+	check_adjusted(call, config, ret);
+	warn_uncacheable(call, config);
 	warn_wide(call, "allow", config->allow, config->allow_count);
 	warn_wide(call, "deny", config->deny, config->deny_count);
 	return 0;
@@ -186,17 +186,18 @@ static int check_config(const struct pkt_ctx *call, struct config *config,
 static int check_json(const struct pkt_ctx *call, struct config *config)
 {
 	json_t *complaints = json_array();
-	struct config_silent silent = { 0 };
+	struct config_adjusted adjusted = { 0 };
 	int err, status;
 
 	config_listen(complaint_add, complaints);
-	err = check_config(call, config, &silent);
+	err = check_config(call, config, &adjusted);
 	config_listen(NULL, NULL);
 	status = print_json(json_pack(
 		"{s:o, s:b, s:I, s:I, s:I, s:o}", "file", json_text(path_of(call)), "ok",
 		!err, "services", (json_int_t)(err ? 0 : config->service_count),
 		"interfaces", (json_int_t)(err ? 0 : config->interface_count),
-		"cache_unavailable", (json_int_t)silent.unasked, "messages", complaints));
+		"cache_unavailable", (json_int_t)adjusted.uncacheable, "messages",
+		complaints));
 	return err ? exit_status(err) : status;
 }
 
@@ -208,9 +209,9 @@ static void say_unasked(const struct config *config)
 		struct service usual;
 
 		config_service_defaults((enum wire_family)c->service.family, &usual);
-		if (usual.cache && !c->cache_given && config_unasked(c))
+		if (usual.cache && !c->cache_given && config_uncacheable(c))
 			printf("service '%s': cache = off; they take %s\n",
-			       c->service.name, config_unasked(c));
+			       c->service.name, config_uncacheable(c));
 	}
 }
 
@@ -225,7 +226,7 @@ static void say_interfaces(const struct config *config)
 int cmd_check(const struct pkt_ctx *call)
 {
 	struct config *config = calloc(1, sizeof(*config));
-	struct config_silent silent;
+	struct config_adjusted adjusted;
 	int err;
 
 	if (!config) {
@@ -237,7 +238,7 @@ int cmd_check(const struct pkt_ctx *call)
 		free(config);
 		return err;
 	}
-	err = check_config(call, config, &silent);
+	err = check_config(call, config, &adjusted);
 	if (!err && call_has(call, OPTION_PRINT)) {
 		config_print(config, stdout);
 	} else if (!err) {

@@ -259,7 +259,7 @@ static void say_unasked(const char *first, size_t count)
 static int reload_here(const struct reload *r)
 {
 	struct config *config = calloc(1, sizeof(*config));
-	struct config_silent silent;
+	struct config_adjusted adjusted;
 	const char *first = NULL;
 	char veth[IF_NAMESIZE];
 	size_t fresh = 0;
@@ -270,7 +270,8 @@ static int reload_here(const struct reload *r)
 	err = r->undo ? in_force_read(r->pin, IN_FORCE_PREVIOUS, config)
 		      : call_config(r->call, config);
 	if (!err)
-		config_settle(config, shield_unheard(r->shield, veth), &silent);
+		config_resolve(config, shield_return_path_unavailable(r->shield, veth),
+			       &adjusted);
 	if (!err && r->daemon.pid <= 0)
 		without_daemon(config);
 	if (!err && r->daemon.observe)

@@ -67,7 +67,7 @@ struct daemon {
 	int events; /* of interfaces */
 	__u32 misspoken[SERVICES_MAX]; /* as of shield_misspoken(), as said last */
 	bool say_again; /* after a reload: of what is still so */
-	bool unheard; /* what is sent back might not arrive: see settle() */
+	bool no_return_path; /* what is sent back might not arrive: see resolve() */
 	bool claimed; /* the pid file is ours */
 };
 
@@ -128,7 +128,7 @@ static int read_arguments(const struct pkt_ctx *call, struct daemon *d)
  * Where an interface is a veth in native mode, nobody is asked for proof, nor answered,
  * unless the configuration says so: its other end might not hear it.
  */
-static bool unheard(const struct config *config)
+static bool no_return_path(const struct config *config)
 {
 	for (size_t i = 0; config->mode != MODE_SKB && i < config->interface_count; i++)
 		if (shield_on_veth(config->interfaces[i]))
@@ -136,25 +136,25 @@ static bool unheard(const struct config *config)
 	return false;
 }
 
-static void settle(struct daemon *d, struct config *config)
+static void resolve(struct daemon *d, struct config *config)
 {
-	struct config_silent silent;
-	char what[CONFIG_SILENT];
+	struct config_adjusted adjusted;
+	char what[CONFIG_ADJUSTED];
 
-	d->unheard = unheard(config);
-	config_settle(config, d->unheard, &silent);
-	config_silent_format(&silent, what);
+	d->no_return_path = no_return_path(config);
+	config_resolve(config, d->no_return_path, &adjusted);
+	config_adjusted_format(&adjusted, what);
 	if (*what)
 		log_info(
 			"off: %s: an interface is a veth, whose other end may not hear "
 			"what is sent back; where it has GRO on or an XDP program, write "
 			"`validation = under-load`, `cache = under-load`",
 			what);
-	if (silent.unasked)
+	if (adjusted.uncacheable)
 		log_info("cache = off for %zu service%s, whose server%s cannot be "
 			 "asked: that takes one port and at most one address, of IPv4",
-			 silent.unasked, silent.unasked == 1 ? "" : "s",
-			 silent.unasked == 1 ? "" : "s");
+			 adjusted.uncacheable, adjusted.uncacheable == 1 ? "" : "s",
+			 adjusted.uncacheable == 1 ? "" : "s");
 }
 
 /* The command line goes before any file. */
@@ -180,7 +180,7 @@ static int read_config(struct daemon *d, struct config *ret)
 	if (err)
 		return err;
 	take_arguments(d, ret);
-	settle(d, ret);
+	resolve(d, ret);
 	if (ret->interface_count)
 		return 0;
 	log_error("no interface: name one with -i or in the configuration");
@@ -214,7 +214,7 @@ static int read_previous(struct daemon *d, struct config *ret)
 	if (err)
 		return err;
 	take_arguments(d, ret);
-	settle(d, ret);
+	resolve(d, ret);
 	return 0;
 }
 
@@ -268,12 +268,12 @@ static void look_at_protocols(struct daemon *d)
 }
 
 /* Another interface has come, or gone, under a name that was waited for. */
-static void settle_anew(struct daemon *d)
+static void resolve_again(struct daemon *d)
 {
-	settle(d, d->config);
+	resolve(d, d->config);
 	/* As long as it is not in force it is tried again. */
 	if (shield_apply(d->shield, d->config))
-		d->unheard = !d->unheard;
+		d->no_return_path = !d->no_return_path;
 	else
 		cache_refresh_reload(d->refresh, d->config);
 }
@@ -282,8 +282,8 @@ static void look_after(struct daemon *d)
 {
 	size_t ours = attach_monitor_repair(&d->monitor);
 
-	if (unheard(d->config) != d->unheard)
-		settle_anew(d);
+	if (no_return_path(d->config) != d->no_return_path)
+		resolve_again(d);
 	sd_notifyf(0, "WATCHDOG=1\nSTATUS=%zu of %zu interfaces %s", ours,
 		   d->monitor.count,
 		   d->config->observe ? "observed: nothing is dropped" : "protected");

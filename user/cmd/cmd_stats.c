@@ -193,7 +193,7 @@ static void status_collect(const struct shield *shield, const char *pin,
 	ret->test_count = self_test_run(shield, ret->tests);
 	for (size_t i = 0; i < ret->test_count; i++)
 		ret->protected &= self_test_protected(&ret->tests[i]);
-	shield_unheard(shield, ret->veth);
+	shield_return_path_unavailable(shield, ret->veth);
 	ret->daemon = pidfile_pid(pin);
 	for (__u32 slot = 0; slot < SERVICES_MAX; slot++) {
 		struct service usual = { 0 };

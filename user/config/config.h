@@ -54,7 +54,7 @@ struct config_service {
 	size_t port_count;
 	__be32 addresses[CONFIG_ADDRESSES][4]; /* none: any */
 	size_t address_count;
-	/* Which keys a section gave; without, see config_settle(). */
+	/* Which keys a section gave; without, see config_resolve(). */
 	bool validation_given, cache_given;
 };
 
@@ -131,12 +131,12 @@ void config_listen(void (*each)(const struct config_complaint *complaint, void *
 size_t config_check_interfaces(const struct config *config);
 
 /* What the services that do not say it could not be given: so many of them. */
-struct config_silent {
+struct config_adjusted {
 	size_t validation, cache; /* since what is sent back might not arrive */
-	size_t unasked; /* no answers, since their servers cannot be asked */
+	size_t uncacheable; /* no answers, since their servers cannot be asked */
 };
 
-#define CONFIG_SILENT 80
+#define CONFIG_ADJUSTED 80
 
 /*
  * The bytes that a prefix may be sent beyond what it has sent, in one window: what the
@@ -148,18 +148,20 @@ __u64 config_allowance(const struct config *config);
 
 /*
  * Give the services whose sections do not say `validation` or `cache` what is usual for
- * their protocol; @unheard: what is sent back might not arrive, so none of them that
- * would send anything has either.
+ * their protocol; @no_return_path: what is sent back might not arrive, so none of them
+ * that would send anything has either.
  */
-void config_settle(struct config *config, bool unheard, struct config_silent *ret);
+void config_resolve(struct config *config, bool no_return_path,
+		    struct config_adjusted *ret);
 
 /* What is off since it might not be heard: "proof for 2 services, answers for 1 service";
  * "": nothing. */
-void config_silent_format(const struct config_silent *silent, char ret[CONFIG_SILENT]);
+void config_adjusted_format(const struct config_adjusted *adjusted,
+			    char ret[CONFIG_ADJUSTED]);
 
 /* What it would take to ask the server of @c what is to be answered for it, as words for
  * a message; NULL: it can be asked. */
-const char *config_unasked(const struct config_service *c);
+const char *config_uncacheable(const struct config_service *c);
 
 /* What a file without a word in it means: no service, everything else by default. */
 void config_empty(struct config *ret);

@@ -120,7 +120,7 @@ static bool address_is_ipv4(const __be32 address[4])
 	return !address[0] && !address[1] && address[2] == htonl(0xffff);
 }
 
-const char *config_unasked(const struct config_service *c)
+const char *config_uncacheable(const struct config_service *c)
 {
 	struct service usual;
 
@@ -135,61 +135,65 @@ const char *config_unasked(const struct config_service *c)
 	return NULL;
 }
 
-static void settle_proof(struct config_service *c, const struct service *usual,
-			 bool unheard, struct config_silent *silent)
+static void resolve_validation(struct config_service *c, const struct service *usual,
+			       bool no_return_path, struct config_adjusted *adjusted)
 {
 	if (c->validation_given)
 		return;
 	c->service.validation = usual->validation;
 	/* Nobody is told anything: who has to come twice does. */
-	if (!unheard || !usual->validation || c->service.family == FAMILY_QUAKE_ENHANCED)
+	if (!no_return_path || !usual->validation ||
+	    c->service.family == FAMILY_QUAKE_ENHANCED)
 		return;
 	c->service.validation = VALIDATION_OFF;
-	silent->validation++;
+	adjusted->validation++;
 }
 
-static void settle_answers(struct config_service *c, const struct service *usual,
-			   bool unheard, struct config_silent *silent)
+static void resolve_cache(struct config_service *c, const struct service *usual,
+			  bool no_return_path, struct config_adjusted *adjusted)
 {
 	if (c->cache_given)
 		return;
 	c->service.cache = usual->cache;
 	if (!usual->cache)
 		return;
-	if (config_unasked(c))
-		silent->unasked++;
-	else if (unheard)
-		silent->cache++;
+	if (config_uncacheable(c))
+		adjusted->uncacheable++;
+	else if (no_return_path)
+		adjusted->cache++;
 	else
 		return;
 	c->service.cache = CACHE_OFF;
 }
 
-void config_settle(struct config *config, bool unheard, struct config_silent *ret)
+void config_resolve(struct config *config, bool no_return_path,
+		    struct config_adjusted *ret)
 {
-	*ret = (struct config_silent){ 0 };
+	*ret = (struct config_adjusted){ 0 };
 	for (size_t i = 0; i < config->service_count; i++) {
 		struct config_service *c = &config->services[i];
 		struct service usual;
 
 		config_service_defaults((enum wire_family)c->service.family, &usual);
-		settle_proof(c, &usual, unheard, ret);
-		settle_answers(c, &usual, unheard, ret);
+		resolve_validation(c, &usual, no_return_path, ret);
+		resolve_cache(c, &usual, no_return_path, ret);
 	}
 }
 
-void config_silent_format(const struct config_silent *silent, char ret[CONFIG_SILENT])
+void config_adjusted_format(const struct config_adjusted *adjusted,
+			    char ret[CONFIG_ADJUSTED])
 {
 	const struct {
 		const char *what;
 		size_t count;
-	} rows[] = { { "validation", silent->validation }, { "cache", silent->cache } };
+	} rows[] = { { "validation", adjusted->validation },
+		     { "cache", adjusted->cache } };
 	int n = 0;
 
 	ret[0] = '\0';
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
 		if (rows[i].count)
-			n += snprintf(ret + n, (size_t)(CONFIG_SILENT - n),
+			n += snprintf(ret + n, (size_t)(CONFIG_ADJUSTED - n),
 				      "%s%s for %zu service%s", n ? ", " : "",
 				      rows[i].what, rows[i].count,
 				      rows[i].count == 1 ? "" : "s");

@@ -454,7 +454,7 @@ static int service_read(struct parse *p, const struct layers *l,
 	    settings_read(l->own, ret) || endpoints_check(p, l->own, ret))
 		return -EINVAL;
 	prefix_default(l, s);
-	if (!ret->cache_given && config_unasked(ret))
+	if (!ret->cache_given && config_uncacheable(ret))
 		s->cache = CACHE_OFF;
 	unknown_warn(l->own, s);
 	return 0;

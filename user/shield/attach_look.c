@@ -240,7 +240,8 @@ size_t shield_links(const struct shield *s, struct shield_link *ret, size_t max)
 	return list.count;
 }
 
-bool shield_unheard(const struct shield *s, char ret_interface[IF_NAMESIZE])
+bool shield_return_path_unavailable(const struct shield *s,
+				    char ret_interface[IF_NAMESIZE])
 {
 	struct shield_link links[CONFIG_INTERFACES];
 	size_t count = shield_links(s, links, CONFIG_INTERFACES);

@@ -205,7 +205,8 @@ size_t shield_links(const struct shield *shield, struct shield_link *ret, size_t
 
 /* Over which of its interfaces might nobody hear what is sent back: a veth, in native
  * mode? False: over none. */
-bool shield_unheard(const struct shield *shield, char ret_interface[IF_NAMESIZE]);
+bool shield_return_path_unavailable(const struct shield *shield,
+				    char ret_interface[IF_NAMESIZE]);
 
 /*
  * Write down which Ethernet addresses lead to this host, for the daemon to call every few
