@@ -230,13 +230,13 @@ static void a_rich_status_is_shown_whole(void **state)
 {
 	(void)state;
 	attach("eth7", (struct shield_link){ .mode = MODE_SKB,
-					     .ours = true,
+					     .attached = true,
 					     .ingress = true,
 					     .egress = true,
 					     .program_id = 5,
 					     .since = 1234 });
-	attach("eth8",
-	       (struct shield_link){ .mode = MODE_NATIVE, .ours = true, .since = 99 });
+	attach("eth8", (struct shield_link){
+			       .mode = MODE_NATIVE, .attached = true, .since = 99 });
 	serve(2, "ffa")->validation = VALIDATION_UNDER_LOAD;
 	serve(5, "duel")->validation = VALIDATION_UNDER_LOAD;
 	serve(9, "qw")->family = FAMILY_QUAKEWORLD;
@@ -333,7 +333,7 @@ static void each_service_has_its_own_reason(void **state)
 
 	(void)state;
 	attach("eth7",
-	       (struct shield_link){ .mode = MODE_NATIVE, .ours = true, .since = 5 });
+	       (struct shield_link){ .mode = MODE_NATIVE, .attached = true, .since = 5 });
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct service *s = serve(3, "ffa");
 
@@ -367,7 +367,7 @@ static void each_service_has_its_own_reason(void **state)
 static void ways_that_are_unknown_are_in_no_count(void **state)
 {
 	(void)state;
-	attach("eth7", (struct shield_link){ .ours = true });
+	attach("eth7", (struct shield_link){ .attached = true });
 	serve(1, "new")->validation = VALIDATION_ALWAYS + 1;
 	now.services[1].cache = CACHE_ALWAYS + 1;
 	shows("status --json", 0,
@@ -397,7 +397,7 @@ static void what_is_not_judged_is_not_protected(void **state)
 	"configuration: generation 41\ndaemon: not running; what is loaded works "      \
 	"without it\n"
 	(void)state;
-	attach("eth7", (struct shield_link){ .ours = true, .down = true });
+	attach("eth7", (struct shield_link){ .attached = true, .down = true });
 	serve(2, "ffa");
 	serve(9, "qw");
 	serve(SERVICES_MAX - 1, "last");
@@ -425,7 +425,7 @@ static void what_is_not_judged_is_not_protected(void **state)
 static void what_is_not_protected_is_a_status(void **state)
 {
 	static const struct shield_link good = { .mode = MODE_SKB,
-						 .ours = true,
+						 .attached = true,
 						 .ingress = true,
 						 .egress = true,
 						 .program_id = 5,
@@ -440,7 +440,7 @@ static void what_is_not_protected_is_a_status(void **state)
 	      "\"protocol_mismatch\":[],\"self_test\":[],\"services\":0,\"uncached\":[],"
 	      "\"validation\":{\"always\":0,\"off\":0,\"under_load\":0}}\n",
 	      "");
-	attach("a", (struct shield_link){ .gone = true });
+	attach("a", (struct shield_link){ .missing = true });
 	attach("b", good);
 	attach("c", (struct shield_link){ .program_id = 7 });
 	attach("d", good);
@@ -469,7 +469,7 @@ static void more_links_than_there_is_room_for(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < CONFIG_INTERFACES + 3; i++)
-		attach("eth", (struct shield_link){ .ours = true });
+		attach("eth", (struct shield_link){ .attached = true });
 	assert_int_equal(say("status"), 0);
 	for (at = said_out; (at = strstr(at, "eth: protected")); at++)
 		lines++;
@@ -481,8 +481,8 @@ static void observing_is_said(void **state)
 {
 	(void)state;
 	attach("eth7",
-	       (struct shield_link){ .mode = MODE_NATIVE, .ours = true, .since = 3 });
-	attach("eth8", (struct shield_link){ .gone = true });
+	       (struct shield_link){ .mode = MODE_NATIVE, .attached = true, .since = 3 });
+	attach("eth8", (struct shield_link){ .missing = true });
 	serve(3, "a")->observe = 1;
 	serve(8, "b")->observe = 1;
 	shows("status", EXIT_UNPROTECTED,

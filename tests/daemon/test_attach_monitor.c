@@ -97,7 +97,7 @@ size_t shield_links(const struct shield *shield, struct shield_link *ret, size_t
 	for (size_t i = 0; i < COUNT(nics); i++) {
 		if (!nics[i].name || !nics[i].ours || count == max)
 			continue;
-		ret[count] = (struct shield_link){ .ours = !nics[i].half,
+		ret[count] = (struct shield_link){ .attached = !nics[i].half,
 						   .ingress = true,
 						   .egress = !nics[i].half };
 		strcpy(ret[count++].interface, nics[i].name);

@@ -272,7 +272,7 @@ static void what_is_absent_is_waited_for(void **state)
 	     "look eth0 /p;look eth1 /p;attach eth1 0;",
 	     ABSENT ME "protecting eth1, native mode\n");
 	nics[1].linked = true;
-	nics[1].link.ours = true;
+	nics[1].link.attached = true;
 	STEP(attach_monitor_repair(&monitor), 1, "", "");
 	nics[0].ifindex = 7;
 	STEP(attach_monitor_repair(&monitor), 2, "look eth0 /p;attach eth0 0;",
@@ -302,7 +302,7 @@ static void start(void)
 	stderr_release(said, sizeof(said));
 	for (size_t i = 0; i < config.interface_count; i++) {
 		nics[i].linked = true;
-		nics[i].link = (struct shield_link){ .ours = true,
+		nics[i].link = (struct shield_link){ .attached = true,
 						     .ingress = true,
 						     .egress = true };
 	}
@@ -317,7 +317,7 @@ static void what_was_lost_is_told(void **state)
 		const char *says;
 	} rows[] = {
 		{ false,
-		  { .ours = true, .ingress = true, .egress = true },
+		  { .attached = true, .ingress = true, .egress = true },
 		  WARN "'eth1' does not carry our program any more\n" },
 		{ true,
 		  { .egress = true },
@@ -407,7 +407,7 @@ static void a_reload_is_what_it_says(void **state)
 	     ME "'eth0' is protected no more: the configuration does not name it\n" ME
 		"protecting eth2, native mode, observing only: nothing is dropped\n");
 	nics[2].linked = true;
-	nics[2].link.ours = true;
+	nics[2].link.attached = true;
 	nics[0].linked = false;
 	STEP(attach_monitor_repair(&monitor), 2, "", "");
 	/* It keeps what it knew: eth1 was there, and its loss is told. */

@@ -136,7 +136,7 @@ static void both_halves_are_on_it(void **state)
 	link = only_link();
 	assert_string_equal(link.interface, "left");
 	assert_int_equal(link.mode, MODE_NATIVE);
-	assert_true(link.ours && link.ingress && link.egress);
+	assert_true(link.attached && link.ingress && link.egress);
 	assert_int_equal(shield_program_on("left"), id_of(shield->program));
 	assert_int_equal(program_of("link-left"), id_of(shield->program));
 	assert_int_equal(program_of("out-left"), id_of(shield->egress));
@@ -149,7 +149,7 @@ static void both_halves_are_on_it(void **state)
 	assert_int_equal(attach("left", MODE_SKB), 0);
 	assert_int_equal(mode, MODE_NATIVE);
 	assert_non_null(strstr(said, "'left' stays attached in native mode"));
-	assert_true(only_link().ours);
+	assert_true(only_link().attached);
 
 	shield_release(shield, "left");
 	assert_int_equal(shield_program_on("left"), 0);
@@ -200,14 +200,14 @@ static void generic_mode_has_a_third(void **state)
 	assert_non_null(strstr(said, "the driver of 'lo' takes no native XDP program"));
 	assert_int_equal(shield->shared->veths, 0);
 	assert_int_equal(program_of("in-lo"), id_of(shield->joined));
-	assert_true(only_link().ours);
+	assert_true(only_link().attached);
 	assert_int_equal(only_link().mode, MODE_SKB);
 	/* Without it some of what comes is judged by nobody. */
 	assert_int_equal(unlink(OURS "/in-lo"), 0);
-	assert_false(only_link().ours);
+	assert_false(only_link().attached);
 	assert_true(only_link().ingress && only_link().egress);
 	assert_int_equal(attach("lo", MODE_AUTO), 0);
-	assert_true(only_link().ours);
+	assert_true(only_link().attached);
 	shield_release(shield, "lo");
 	assert_false(pinned("link-lo") || pinned("out-lo") || pinned("in-lo"));
 	assert_int_equal(shield_program_on("lo"), 0);
@@ -229,13 +229,13 @@ static void each_interface_is_its_own(void **state)
 	assert_true(pinned("out-right"));
 	shield_release(shield, "right");
 	assert_string_equal(only_link().interface, "a.5");
-	assert_true(only_link().ours);
+	assert_true(only_link().attached);
 	/* Of one that is gone, and of the one that has its name now. */
 	assert_int_equal(system("ip link del a.5"), 0);
 	assert_int_equal(system("ip link add name a.5 type veth peer name b.5"), 0);
-	assert_false(only_link().ours);
+	assert_false(only_link().attached);
 	assert_int_equal(attach("a.5", MODE_NATIVE), 1);
-	assert_true(only_link().ours);
+	assert_true(only_link().attached);
 	shield_release(shield, "a.5");
 	assert_false(pinned("link-a,5") || pinned("out-a,5") || pinned("in-a,5"));
 	assert_int_equal(system("ip link del a.5"), 0);
@@ -252,10 +252,10 @@ static void filters_are_ours_too(void **state)
 	(void)state;
 	assert_int_equal(attach("left", MODE_NATIVE), 1);
 	assert_int_equal(unlink(OURS "/out-left"), 0);
-	assert_false(only_link().egress || only_link().ours);
+	assert_false(only_link().egress || only_link().attached);
 	assert_int_equal(bpf_tc_hook_create(&hook), 0);
 	assert_int_equal(bpf_tc_attach(&hook, &opts), 0);
-	assert_true(only_link().egress && only_link().ours);
+	assert_true(only_link().egress && only_link().attached);
 	assert_false(tc_is_ours(OURS, TC_IN, "left", (__u32)left));
 	shield_release(shield, "left");
 	assert_false(tc_is_ours(OURS, TC_OUT, "left", (__u32)left));
@@ -296,7 +296,7 @@ static void the_next_one_exchanges_them(void **state)
 	assert_int_equal(shield_program_on("left"), id_of(shield->program));
 	assert_int_not_equal(program_of("out-left"), egress);
 	assert_int_equal(program_of("out-left"), id_of(shield->egress));
-	assert_true(only_link().ours);
+	assert_true(only_link().attached);
 	shield_close(before);
 	/* Nobody looks after it any more: it protects all the same. */
 	assert_int_equal(shield_program_on("left"), id_of(shield->program));
@@ -316,7 +316,7 @@ static void an_older_one_is_taken_over(void **state)
 	assert_int_equal(attach("left", MODE_AUTO), 0);
 	assert_int_equal(shield_program_on("left"), id_of(shield->program));
 	assert_int_equal(shield_program_on("right"), id_of(older->program));
-	assert_true(only_link().ours);
+	assert_true(only_link().attached);
 	assert_string_equal(only_link().interface, "left");
 	assert_true(access(OLDER "/link-left", F_OK) && access(OLDER "/out-left", F_OK));
 	assert_int_equal(access(OLDER "/link-right", F_OK), 0);
@@ -328,7 +328,7 @@ static void an_older_one_is_taken_over(void **state)
 	assert_null(strstr(said, "'left' is protected no more"));
 	assert_int_equal(shield_program_on("right"), 0);
 	assert_int_not_equal(access(OLDER, F_OK), 0);
-	assert_true(only_link().ours);
+	assert_true(only_link().attached);
 	shield_close(older);
 }
 

@@ -145,7 +145,7 @@ int shield_others(const struct shield *shield, struct counter ret[OTHER_COUNT])
 	return 0;
 }
 
-void shield_rooms(const struct shield *shield, struct shield_room ret[ROOM_COUNT])
+void shield_table_usage(const struct shield *shield, struct table_usage ret[TABLE_COUNT])
 {
 	(void)shield;
 	(void)ret;

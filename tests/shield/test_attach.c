@@ -421,7 +421,7 @@ static void links_are_listed(void **state)
 	assert_int_equal(shield_links(&shield, links, 4), 1);
 	assert_string_equal(links[0].interface, "eth1.7");
 	assert_int_equal(links[0].mode, MODE_NATIVE);
-	assert_true(links[0].ingress && !links[0].egress && !links[0].ours);
+	assert_true(links[0].ingress && !links[0].egress && !links[0].attached);
 	assert_int_equal(links[0].program_id, 101);
 	assert_true(links[0].since > time(NULL) - 100 && links[0].since <= time(NULL));
 	assert_false(shield_return_path_unavailable(&shield, veth));
@@ -433,17 +433,17 @@ static void links_are_listed(void **state)
 	assert_string_equal(veth, "eth1.7");
 	pin(OURS "/out-eth1,7", TCX, 35, 102, 9);
 	shield_links(&shield, links, 4);
-	assert_true(links[0].ingress && links[0].egress && links[0].ours);
+	assert_true(links[0].ingress && links[0].egress && links[0].attached);
 	nics[1].skb = true;
 	assert_false(shield_return_path_unavailable(&shield, veth));
 	shield_links(&shield, links, 4);
-	assert_true(links[0].egress && !links[0].ours && links[0].mode == MODE_SKB);
+	assert_true(links[0].egress && !links[0].attached && links[0].mode == MODE_SKB);
 	pin(OURS "/in-eth1,7", TCX, 35, 103, 9);
 	shield_links(&shield, links, 4);
-	assert_true(links[0].ours);
+	assert_true(links[0].attached);
 	nics[1].program = 50;
 	shield_links(&shield, links, 4);
-	assert_true(!links[0].ingress && links[0].egress && !links[0].ours);
+	assert_true(!links[0].ingress && links[0].egress && !links[0].attached);
 	assert_int_equal(links[0].program_id, 50);
 	/* At another interface than it is named after. */
 	unlink(OURS "/out-eth1,7");
@@ -455,11 +455,11 @@ static void links_are_listed(void **state)
 	pin(OURS "/link-eth1,7", BPF_LINK_TYPE_XDP, 0, 101, 9);
 	shield_links(&shield, links, 4);
 	assert_string_equal(links[0].interface, "eth1.7");
-	assert_true(!links[0].gone && !links[0].ours && !links[0].ingress);
+	assert_true(!links[0].missing && !links[0].attached && !links[0].ingress);
 	assert_int_equal(links[0].program_id, 50);
 	nics[1].ifindex = 0;
 	shield_links(&shield, links, 4);
-	assert_true(links[0].gone && !links[0].program_id);
+	assert_true(links[0].missing && !links[0].program_id);
 	pin(OURS "/link-eth2,7", BPF_LINK_TYPE_XDP, 36, 101, 9);
 	memset(links, 0x5a, sizeof(links));
 	assert_int_equal(shield_links(&shield, links, 1), 2);

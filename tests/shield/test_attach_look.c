@@ -242,7 +242,7 @@ static void links_are_what_is_on_interfaces(void **state)
 	assert_int_equal(l->program_id, left);
 	assert_int_equal(l->mode, MODE_NATIVE);
 	assert_true(l->ingress);
-	assert_false(l->egress || l->ours || l->gone);
+	assert_false(l->egress || l->attached || l->missing);
 	assert_in_range(l->since, now - 2, now + 10);
 	l = link_of(links, 2, "lo");
 	assert_int_equal(l->program_id, lo);
@@ -268,17 +268,17 @@ static void an_interface_that_is_gone_has_its_name(void **state)
 	link_to("a.5", 0, OURS "/link-a,5");
 	link_to("b.5", 0, OURS "/link-b,5");
 	assert_int_equal(shield_links(&shield, links, 4), 2);
-	assert_false(link_of(links, 2, "a.5")->gone);
+	assert_false(link_of(links, 2, "a.5")->missing);
 	assert_int_equal(system("ip link del a.5"), 0);
 	/* Another one of that name, on which nothing of ours is. */
 	assert_int_equal(system("ip link add name b.5 type veth peer name c.5"), 0);
 	assert_int_equal(shield_links(&shield, links, 4), 2);
 	l = link_of(links, 2, "a.5");
-	assert_true(l->gone);
-	assert_false(l->ingress || l->egress || l->ours);
+	assert_true(l->missing);
+	assert_false(l->ingress || l->egress || l->attached);
 	assert_int_equal(l->mode, MODE_AUTO);
 	l = link_of(links, 2, "b.5");
-	assert_false(l->gone || l->ingress || l->ours);
+	assert_false(l->missing || l->ingress || l->attached);
 	assert_int_equal(l->program_id, 0);
 	assert_int_equal(system("ip link del b.5"), 0);
 }

@@ -340,7 +340,7 @@ static void who_plays_is_shown(void **state)
 	struct player_table *t = &shield.shared->players;
 	struct player_key key = key_of(0, 7, 1000, 2);
 	struct player fresh = { .sent_ns = fake_now, .qport = 9 };
-	struct shield_room rooms[ROOM_COUNT];
+	struct table_usage tables[TABLE_COUNT];
 
 	(void)state;
 	assert_int_equal(shield_players(&shield, show, &shield), 0);
@@ -363,8 +363,8 @@ static void who_plays_is_shown(void **state)
 	t->cells[5 * PLAYER_WAYS] = (struct player_cell){ key, PLAYER_HERE, fresh };
 	assert_int_equal(shield_players(&shield, show, &shield), 0);
 	assert_string_equal(shown, "7:1000:2 7:2000:2 7:3000:2 7:4000:2 ");
-	shield_rooms(&shield, rooms);
-	assert_int_equal(rooms[ROOM_PLAYERS].used, 4);
+	shield_table_usage(&shield, tables);
+	assert_int_equal(tables[TABLE_PLAYERS].used, 4);
 }
 
 static void entries(int fd, __u32 count)
@@ -380,12 +380,12 @@ static void entries(int fd, __u32 count)
 
 static void rooms_are_counted(void **state)
 {
-	const struct shield_room want[ROOM_COUNT] = {
-		[ROOM_PLAYERS] = { 0, PLAYERS_MAX },  [ROOM_ALLOW] = { 3, LIST_MAX },
-		[ROOM_DENY] = { 4, LIST_MAX },	      [ROOM_FOLLOW] = { 5, LIST_MAX },
-		[ROOM_KNOWN] = { 2, REPUTATION_MAX },
+	const struct table_usage want[TABLE_COUNT] = {
+		[TABLE_PLAYERS] = { 0, PLAYERS_MAX },  [TABLE_ALLOW] = { 3, LIST_MAX },
+		[TABLE_DENY] = { 4, LIST_MAX },	       [TABLE_FOLLOW] = { 5, LIST_MAX },
+		[TABLE_KNOWN] = { 2, REPUTATION_MAX },
 	};
-	struct shield_room rooms[ROOM_COUNT];
+	struct table_usage tables[TABLE_COUNT];
 	struct reputation_cell *known = shield.shared->cache.reputation.cells;
 	__u32 now = reputation_minute(fake_now);
 
@@ -402,9 +402,9 @@ static void rooms_are_counted(void **state)
 		reputation_state(now, REPUTATION_MINUTES - 1, 3, REPUTATION_PRESENT);
 	known[4].state = reputation_state(now - REPUTATION_AGE, REPUTATION_MINUTES, 3,
 					  REPUTATION_PRESENT);
-	memset(rooms, 0x5a, sizeof(rooms));
-	shield_rooms(&shield, rooms);
-	assert_memory_equal(rooms, want, sizeof(want));
+	memset(tables, 0x5a, sizeof(tables));
+	shield_table_usage(&shield, tables);
+	assert_memory_equal(tables, want, sizeof(want));
 	assert_int_equal(shield_known(&shield), 2);
 }
 

@@ -25,7 +25,7 @@ static void health(void **state)
 		bool good;
 		const char *text;
 	} rows[] = {
-		{ { .interface = "eth0", .ours = true, .program_id = 5 },
+		{ { .interface = "eth0", .attached = true, .program_id = 5 },
 		  "eth0",
 		  true,
 		  "1 of 1 interface protected\n" },
@@ -39,7 +39,7 @@ static void health(void **state)
 		  false,
 		  "eth0: not protected: no program is attached\n"
 		  "0 of 1 interface protected\n" },
-		{ { .interface = "eth0", .gone = true },
+		{ { .interface = "eth0", .missing = true },
 		  "eth0",
 		  false,
 		  "eth0: not protected: there is no such interface now\n"
@@ -57,7 +57,7 @@ static void health(void **state)
 		  false,
 		  "eth0: half protected: our program is not on what the machine joins\n"
 		  "0 of 1 interface protected\n" },
-		{ { .interface = "eth1", .ours = true, .program_id = 5 },
+		{ { .interface = "eth1", .attached = true, .program_id = 5 },
 		  "eth0",
 		  false,
 		  "eth0: not protected: it is gone, or never was\n"
@@ -99,7 +99,7 @@ static void health_observing(void **state)
 		  "1 of 1 interface protected\nduel: observed only: nothing is dropped\n" },
 	};
 	struct stats_service *two = calloc(2, sizeof(*two));
-	struct stats s = { .links = { { .interface = "eth0", .ours = true } },
+	struct stats s = { .links = { { .interface = "eth0", .attached = true } },
 			   .link_count = 1,
 			   .services = two,
 			   .service_count = 2 };

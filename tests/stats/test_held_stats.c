@@ -110,12 +110,12 @@ static int fill(void **state)
 	stats = (struct stats){
 		.links = { { .interface = "eth0",
 			     .mode = MODE_NATIVE,
-			     .ours = true,
+			     .attached = true,
 			     .ingress = true,
 			     .egress = true,
 			     .program_id = 5,
 			     .since = 1700000000 },
-			   { .interface = "eth1", .mode = MODE_AUTO, .gone = true },
+			   { .interface = "eth1", .mode = MODE_AUTO, .missing = true },
 			   { .interface = "eth2", .mode = MODE_SKB, .since = 86399 },
 			   { .interface = "eth3", .mode = MODE_SKB, .program_id = 6 },
 			   { .interface = "eth4",
@@ -139,8 +139,8 @@ static int fill(void **state)
 	for (int i = 0; i < SAMPLER_COUNT; i++)
 		stats.sampled[i] =
 			(struct sampled){ 11 + (__u64)i, 21 + (__u64)i, 31 + (__u64)i };
-	for (int i = 0; i < ROOM_COUNT; i++)
-		stats.rooms[i] = (struct shield_room){ 41 + (__u32)i, 51 + (__u32)i };
+	for (int i = 0; i < TABLE_COUNT; i++)
+		stats.tables[i] = (struct table_usage){ 41 + (__u32)i, 51 + (__u32)i };
 	before = stats;
 	before.services = services_before;
 	before.service_count = 2;

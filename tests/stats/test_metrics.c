@@ -114,9 +114,9 @@ static struct stats_service services[1];
 static struct stats stats = {
 	.links = { { .interface = "eth0",
 		     .mode = MODE_SKB,
-		     .ours = true,
+		     .attached = true,
 		     .since = 1700000000 },
-		   { .interface = "eth1", .gone = true } },
+		   { .interface = "eth1", .missing = true } },
 	.link_count = 2,
 	.services = services,
 	.service_count = 1,
@@ -142,7 +142,7 @@ static int fill(void **state)
 	};
 	stats.others[OTHER_TOO_MANY_HEADERS] = (struct counter){ 4, 400 };
 	stats.sampled[SAMPLER_STATISTIC].lost = 9;
-	stats.rooms[ROOM_DENY] = (struct shield_room){ 5, LIST_MAX };
+	stats.tables[TABLE_DENY] = (struct table_usage){ 5, LIST_MAX };
 	return 0;
 }
 

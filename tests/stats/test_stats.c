@@ -22,10 +22,10 @@ static struct stats_service services[2];
 
 static struct stats stats = {
 	.links = {
-		{ .interface = "eth0", .mode = MODE_NATIVE, .ours = true,
+		{ .interface = "eth0", .mode = MODE_NATIVE, .attached = true,
 		  .ingress = true, .egress = true,
 		  .program_id = 7, .since = 1700000000 },
-		{ .interface = "eth1", .mode = MODE_SKB, .ours = false,
+		{ .interface = "eth1", .mode = MODE_SKB, .attached = false,
 		  .egress = true,
 		  .program_id = 9, .since = 1700000060 },
 	},
@@ -65,7 +65,7 @@ static int fill(void **state)
 	duel->service.observe = 1;
 	stats.others[OTHER_NO_SERVICE] = (struct counter){ 5, 500 };
 	stats.sampled[SAMPLER_FOLLOW] = (struct sampled){ 10, 2, 1 };
-	stats.rooms[ROOM_PLAYERS] = (struct shield_room){ 3, PLAYERS_MAX };
+	stats.tables[TABLE_PLAYERS] = (struct table_usage){ 3, PLAYERS_MAX };
 	stats.generation = 4;
 	stats.time_ms = 1700000001250;
 	stats.others[OTHER_TOO_MANY_HEADERS] = (struct counter){ 1, UINT32_MAX * 4ull };
@@ -404,7 +404,7 @@ static void health_judged(void **state)
 {
 	static const char eth0[][IF_NAMESIZE] = { "eth0" };
 	struct stats_service ffa = { .service.name = "ffa", .unjudged_by = "gre1" };
-	struct stats s = { .links = { { .interface = "eth0", .ours = true } },
+	struct stats s = { .links = { { .interface = "eth0", .attached = true } },
 			   .link_count = 1,
 			   .services = &ffa,
 			   .service_count = 1 };

@@ -126,10 +126,10 @@ int shield_sampled(const struct shield *shield, struct sampled ret[SAMPLER_COUNT
 	return 0;
 }
 
-void shield_rooms(const struct shield *shield, struct shield_room ret[ROOM_COUNT])
+void shield_table_usage(const struct shield *shield, struct table_usage ret[TABLE_COUNT])
 {
 	(void)shield;
-	memset(ret, 0, ROOM_COUNT * sizeof(*ret));
+	memset(ret, 0, TABLE_COUNT * sizeof(*ret));
 }
 
 __u32 shield_generation(const struct shield *shield)

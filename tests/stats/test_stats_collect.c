@@ -38,7 +38,8 @@ size_t shield_links(const struct shield *shield, struct shield_link *ret, size_t
 {
 	(void)shield;
 	for (size_t i = 0; i < max; i++)
-		ret[i] = (struct shield_link){ .program_id = (__u32)i, .ours = i % 2 };
+		ret[i] =
+			(struct shield_link){ .program_id = (__u32)i, .attached = i % 2 };
 	return max + 3; /* more than there is room for */
 }
 
@@ -127,10 +128,10 @@ int shield_sampled(const struct shield *shield, struct sampled ret[SAMPLER_COUNT
 	return 0;
 }
 
-void shield_rooms(const struct shield *shield, struct shield_room ret[ROOM_COUNT])
+void shield_table_usage(const struct shield *shield, struct table_usage ret[TABLE_COUNT])
 {
 	(void)shield;
-	memset(ret, 0, ROOM_COUNT * sizeof(*ret));
+	memset(ret, 0, TABLE_COUNT * sizeof(*ret));
 }
 
 __u32 shield_generation(const struct shield *shield)

@@ -143,8 +143,8 @@ static void fill_service(struct stats_service *s, unsigned int i, unsigned int r
 static struct stats snapshot(unsigned int round)
 {
 	struct stats s = {
-		.links = { { .interface = "eth0", .mode = MODE_NATIVE, .ours = true },
-			   { .interface = "eth1", .mode = MODE_SKB, .gone = true },
+		.links = { { .interface = "eth0", .mode = MODE_NATIVE, .attached = true },
+			   { .interface = "eth1", .mode = MODE_SKB, .missing = true },
 			   { .interface = "wg0", .mode = MODE_SKB } },
 		.link_count = 3,
 		.service_count = 5,

@@ -417,10 +417,10 @@ static void two_links(struct stats *s)
 	s->link_count = 2;
 	s->links[0] = (struct shield_link){ .interface = "eth0",
 					    .mode = MODE_NATIVE,
-					    .ours = true };
+					    .attached = true };
 	s->links[1] = (struct shield_link){ .interface = "eth1",
 					    .mode = MODE_SKB,
-					    .gone = true };
+					    .missing = true };
 }
 
 /* If not all interfaces have room, the missing one is shown first. */

@@ -189,7 +189,7 @@ static void status_collect(const struct shield *shield, const char *pin,
 		ret->link_count = CONFIG_INTERFACES;
 	ret->protected = ret->link_count > 0;
 	for (size_t i = 0; i < ret->link_count; i++)
-		ret->protected &= ret->links[i].ours;
+		ret->protected &= ret->links[i].attached;
 	ret->test_count = self_test_run(shield, ret->tests);
 	for (size_t i = 0; i < ret->test_count; i++)
 		ret->protected &= self_test_protected(&ret->tests[i]);
@@ -236,7 +236,7 @@ static bool status_observing(const struct status *s)
 /* Why nothing comes in by it that needs a shield, or NULL. */
 static const char *link_idle(const struct shield_link *l)
 {
-	return l->gone ? NULL
+	return l->missing ? NULL
 	       : l->loopback
 		       ? "only what this machine sends itself comes in by it: protect "
 			 "the interface that players come in by"
@@ -250,11 +250,11 @@ static void link_print(const struct shield_link *l, bool observed)
 
 	time_format(l->since, since);
 	printf("%s: ", l->interface);
-	if (l->ours && link_idle(l))
+	if (l->attached && link_idle(l))
 		printf("attached, but %s\n", link_idle(l));
-	if (l->ours && link_idle(l))
+	if (l->attached && link_idle(l))
 		return;
-	if (l->ours)
+	if (l->attached)
 		printf("%s, %s mode, since %s%s", observed ? "observed" : "protected",
 		       mode_name(l->mode), since, observed ? ": nothing is dropped" : "");
 	else

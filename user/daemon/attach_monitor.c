@@ -227,7 +227,7 @@ static void retry_later(struct watched_if *p)
 static bool watched_repair(struct attach_monitor *m, struct watched_if *p,
 			   const struct shield_link *l)
 {
-	if (l && l->ours) {
+	if (l && l->attached) {
 		if (p->state == WATCHED_FAILED)
 			log_info("'%s' is protected again", p->interface);
 		p->state = WATCHED_ATTACHED;

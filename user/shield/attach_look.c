@@ -217,7 +217,7 @@ static int list_link(const char *dir, const char *name, int fd,
 		link->since = st.st_mtime;
 	if (!info->xdp.ifindex || !if_indextoname(info->xdp.ifindex, link->interface)) {
 		memcpy(link->interface, pinned, sizeof(pinned));
-		link->gone = !if_nametoindex(pinned);
+		link->missing = !if_nametoindex(pinned);
 		link->program_id = shield_program_on(pinned);
 		return 0;
 	}
@@ -226,9 +226,9 @@ static int list_link(const char *dir, const char *name, int fd,
 	link->ingress = link->program_id == info->prog_id;
 	link->egress = tc_is_ours(dir, TC_OUT, pinned, info->xdp.ifindex);
 	interface_flags(link);
-	link->ours = link->ingress && link->egress &&
-		     (link->mode != MODE_SKB ||
-		      tc_is_ours(dir, TC_IN, pinned, info->xdp.ifindex));
+	link->attached = link->ingress && link->egress &&
+			 (link->mode != MODE_SKB ||
+			  tc_is_ours(dir, TC_IN, pinned, info->xdp.ifindex));
 	return 0;
 }
 
@@ -262,7 +262,7 @@ __u32 shield_mtu(const struct shield *s)
 	__u32 ret = 0;
 
 	for (size_t i = 0; i < count && i < CONFIG_INTERFACES; i++) {
-		__u32 mtu = links[i].gone ? 0 : ethtool_mtu(links[i].interface);
+		__u32 mtu = links[i].missing ? 0 : ethtool_mtu(links[i].interface);
 
 		if (mtu && (!ret || mtu < ret))
 			ret = mtu;
@@ -277,7 +277,7 @@ void shield_here(struct shield *s)
 	struct local_macs here = { 0 }, *to = &s->shared->local;
 
 	for (size_t i = 0; i < count && i < CONFIG_INTERFACES; i++)
-		if (!links[i].gone &&
+		if (!links[i].missing &&
 		    here_look(if_nametoindex(links[i].interface), &here))
 			return;
 	memcpy(to->macs, here.macs, sizeof(to->macs));

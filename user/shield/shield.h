@@ -190,10 +190,9 @@ size_t shield_endpoints(const struct shield *shield, struct shield_endpoint *ret
 
 struct shield_link {
 	char interface[IF_NAMESIZE];
-	bool gone; /* there is no interface of that name now */
+	bool missing; /* there is no interface of that name now */
 	enum attach_mode mode; /* MODE_NATIVE or MODE_SKB; MODE_AUTO: neither any more */
-	bool ours; /* all programs that belong on the interface are on it, as pinned here
-		    */
+	bool attached; /* all our programs are on the interface, as pinned here */
 	bool ingress, egress; /* the one half, the other */
 	bool down; /* the interface is down, or has no carrier */
 	bool loopback;
@@ -308,19 +307,19 @@ int shield_spent(const struct shield *shield, __u32 slot, double ret[CLASS_BUDGE
 double shield_spent_share(const struct limit *limit, __u64 due_ns, __u64 now_ns);
 
 /* Maps that can fill up. */
-enum room {
-	ROOM_PLAYERS,
-	ROOM_ALLOW,
-	ROOM_DENY,
-	ROOM_FOLLOW,
-	ROOM_KNOWN, /* include/reputation.h */
-	ROOM_COUNT,
+enum usage_table {
+	TABLE_PLAYERS,
+	TABLE_ALLOW,
+	TABLE_DENY,
+	TABLE_FOLLOW,
+	TABLE_KNOWN, /* include/reputation.h */
+	TABLE_COUNT,
 };
 
-struct shield_room {
+struct table_usage {
 	__u32 used, capacity; /* entries */
 };
-void shield_rooms(const struct shield *shield, struct shield_room ret[ROOM_COUNT]);
+void shield_table_usage(const struct shield *shield, struct table_usage ret[TABLE_COUNT]);
 
 /* The clock that the programs go by, and the times in struct player: shield_clock.h. */
 __u64 shield_clock(void);

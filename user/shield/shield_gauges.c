@@ -60,23 +60,23 @@ static void count_player(const struct player_key *key, const struct player *play
 	++*(__u32 *)context;
 }
 
-void shield_rooms(const struct shield *s, struct shield_room ret[ROOM_COUNT])
+void shield_table_usage(const struct shield *s, struct table_usage ret[TABLE_COUNT])
 {
-	const int maps[ROOM_COUNT] = {
-		[ROOM_ALLOW] = s->allow,
-		[ROOM_DENY] = s->deny,
-		[ROOM_FOLLOW] = s->follow,
+	const int maps[TABLE_COUNT] = {
+		[TABLE_ALLOW] = s->allow,
+		[TABLE_DENY] = s->deny,
+		[TABLE_FOLLOW] = s->follow,
 	};
 
-	for (int i = 0; i < ROOM_COUNT; i++)
-		ret[i] = (struct shield_room){ .capacity = LIST_MAX };
-	for (int i = 0; i < ROOM_COUNT; i++)
-		if (i != ROOM_PLAYERS && i != ROOM_KNOWN)
+	for (int i = 0; i < TABLE_COUNT; i++)
+		ret[i] = (struct table_usage){ .capacity = LIST_MAX };
+	for (int i = 0; i < TABLE_COUNT; i++)
+		if (i != TABLE_PLAYERS && i != TABLE_KNOWN)
 			ret[i].used = count_keys(maps[i]);
-	ret[ROOM_KNOWN].capacity = REPUTATION_MAX;
-	ret[ROOM_KNOWN].used = shield_known(s);
-	ret[ROOM_PLAYERS].capacity = PLAYERS_MAX;
-	shield_players(s, count_player, &ret[ROOM_PLAYERS].used);
+	ret[TABLE_KNOWN].capacity = REPUTATION_MAX;
+	ret[TABLE_KNOWN].used = shield_known(s);
+	ret[TABLE_PLAYERS].capacity = PLAYERS_MAX;
+	shield_players(s, count_player, &ret[TABLE_PLAYERS].used);
 }
 
 size_t shield_ports(const struct shield *s, __u32 slot)

@@ -13,7 +13,7 @@ static const struct shield_link *link_find(const struct stats *s, const char *in
 
 void health_fault(const struct shield_link *link, FILE *out)
 {
-	if (link->gone)
+	if (link->missing)
 		fputs("not protected: there is no such interface now", out);
 	else if (!link->program_id)
 		fputs("not protected: no program is attached", out);
@@ -44,7 +44,7 @@ bool health_write(const struct stats *stats, const char (*interfaces)[IF_NAMESIZ
 	for (size_t i = 0; i < count; i++) {
 		const struct shield_link *link = link_find(stats, interfaces[i]);
 
-		if (link && link->ours) {
+		if (link && link->attached) {
 			good++;
 			continue;
 		}

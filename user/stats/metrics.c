@@ -312,19 +312,19 @@ static void samples(FILE *out, const struct ometric *m, const struct stats *s)
 
 static void map_entries(FILE *out, const struct ometric *m, const struct stats *s)
 {
-	for (int i = 0; i < ROOM_COUNT; i++) {
-		const char *values[] = { room_name((enum room)i) };
+	for (int i = 0; i < TABLE_COUNT; i++) {
+		const char *values[] = { table_name((enum usage_table)i) };
 
-		ometric_uint(out, m, values, s->rooms[i].used);
+		ometric_uint(out, m, values, s->tables[i].used);
 	}
 }
 
 static void map_capacity(FILE *out, const struct ometric *m, const struct stats *s)
 {
-	for (int i = 0; i < ROOM_COUNT; i++) {
-		const char *values[] = { room_name((enum room)i) };
+	for (int i = 0; i < TABLE_COUNT; i++) {
+		const char *values[] = { table_name((enum usage_table)i) };
 
-		ometric_uint(out, m, values, s->rooms[i].capacity);
+		ometric_uint(out, m, values, s->tables[i].capacity);
 	}
 }
 
@@ -334,7 +334,7 @@ static void interfaces(FILE *out, const struct ometric *m, const struct stats *s
 		const char *values[] = { s->links[i].interface,
 					 mode_name(s->links[i].mode) };
 
-		if (!s->links[i].gone)
+		if (!s->links[i].missing)
 			ometric_uint(out, m, values, 1);
 	}
 }
@@ -344,7 +344,7 @@ static void interface_ours(FILE *out, const struct ometric *m, const struct stat
 	for (size_t i = 0; i < s->link_count; i++) {
 		const char *values[] = { s->links[i].interface };
 
-		ometric_uint(out, m, values, s->links[i].ours);
+		ometric_uint(out, m, values, s->links[i].attached);
 	}
 }
 

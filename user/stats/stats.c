@@ -108,7 +108,7 @@ int stats_collect(const struct shield *shield, struct stats *ret)
 	}
 	for (size_t i = 0; i < s.service_count; i++)
 		s.services[i].players = players[s.services[i].slot];
-	shield_rooms(shield, s.rooms);
+	shield_table_usage(shield, s.tables);
 	s.generation = shield_generation(shield);
 	s.time_ms = now_ms(CLOCK_REALTIME);
 	s.steady_ms = now_ms(CLOCK_MONOTONIC);
@@ -174,14 +174,15 @@ const char *mode_name(enum attach_mode mode)
 	return names[mode];
 }
 
-const char *room_name(enum room room)
+const char *table_name(enum usage_table table)
 {
-	static const char *const names[ROOM_COUNT] = {
-		[ROOM_PLAYERS] = "players", [ROOM_ALLOW] = "allow", [ROOM_DENY] = "deny",
-		[ROOM_FOLLOW] = "follow",   [ROOM_KNOWN] = "known",
+	static const char *const names[TABLE_COUNT] = {
+		[TABLE_PLAYERS] = "players", [TABLE_ALLOW] = "allow",
+		[TABLE_DENY] = "deny",	     [TABLE_FOLLOW] = "follow",
+		[TABLE_KNOWN] = "known",
 	};
 
-	return names[room];
+	return names[table];
 }
 
 const char *sampler_name(enum sampler sampler)

@@ -35,7 +35,7 @@ struct stats {
 	size_t service_count;
 	struct counter others[OTHER_COUNT];
 	struct sampled sampled[SAMPLER_COUNT];
-	struct shield_room rooms[ROOM_COUNT];
+	struct table_usage tables[TABLE_COUNT];
 	__u32 generation; /* of the configuration in force */
 	__s64 time_ms; /* when all this was so, since 1970 */
 	__s64 steady_ms; /* the same, by a clock that nobody sets: CLOCK_MONOTONIC */
@@ -77,7 +77,7 @@ bool stats_ratio(__u64 out, __u64 in, double *ret);
 /* "auto", "native", "skb". */
 const char *mode_name(enum attach_mode mode);
 /* "players", "allow", "deny", "follow", "known". */
-const char *room_name(enum room room);
+const char *table_name(enum usage_table table);
 /* "statistic", "follow". */
 const char *sampler_name(enum sampler sampler);
 

@@ -253,9 +253,9 @@ json_t *stats_json_link(const struct shield_link *link)
 	time_format(link->since, since);
 	return json_pack("{s:s, s:s, s:s, s:b, s:b, s:b, s:b, s:b}", "interface",
 			 link->interface, "mode", mode_name(link->mode), "since", since,
-			 "protected", link->ours, "ingress", link->ingress, "egress",
-			 link->egress, "missing", link->gone, "up",
-			 !link->gone && !link->down);
+			 "protected", link->attached, "ingress", link->ingress, "egress",
+			 link->egress, "missing", link->missing, "up",
+			 !link->missing && !link->down);
 }
 
 static json_t *others(const struct counter counters[OTHER_COUNT])
@@ -284,12 +284,12 @@ static json_t *samplers(const struct sampled sampled[SAMPLER_COUNT])
 	return object;
 }
 
-static json_t *rooms(const struct shield_room all[ROOM_COUNT])
+static json_t *tables(const struct table_usage all[TABLE_COUNT])
 {
 	json_t *object = json_object();
 
-	for (int i = 0; i < ROOM_COUNT; i++)
-		json_object_set_new(object, room_name((enum room)i),
+	for (int i = 0; i < TABLE_COUNT; i++)
+		json_object_set_new(object, table_name((enum usage_table)i),
 				    json_pack("{s:o, s:o}", "used", integer(all[i].used),
 					      "capacity", integer(all[i].capacity)));
 	return object;
@@ -310,7 +310,7 @@ int stats_json(const struct stats *stats, const json_t *decoded, FILE *out)
 			 first ? first->interface : NULL, "mode",
 			 first ? mode_name(first->mode) : NULL, "interfaces", interfaces,
 			 "services", services, "other", others(stats->others), "samplers",
-			 samplers(stats->sampled), "maps", rooms(stats->rooms),
+			 samplers(stats->sampled), "maps", tables(stats->tables),
 			 "generation", integer(stats->generation), "time",
 			 (double)stats->time_ms / 1000);
 	if (!root)

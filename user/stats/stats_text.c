@@ -107,9 +107,9 @@ static void links_print(const struct stats *s, FILE *out)
 		time_format(l->since, since);
 		fprintf(out, "%s (%s) since %s%s\n", l->interface, mode_name(l->mode),
 			since,
-			l->ours	  ? ""
-			: l->gone ? ": missing"
-				  : ": not protected any more");
+			l->attached  ? ""
+			: l->missing ? ": missing"
+				     : ": not protected any more");
 	}
 }
 

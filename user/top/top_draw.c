@@ -66,14 +66,14 @@ static int draw_links(const struct stats *s, bool ours, int x)
 		const struct shield_link *l = &s->links[i];
 		char text[80];
 
-		if (l->ours != ours)
+		if (l->attached != ours)
 			continue;
 		snprintf(text, sizeof(text), "%s (%s)%s", l->interface,
 			 mode_name(l->mode),
-			 l->ours   ? ""
-			 : l->gone ? " GONE"
-				   : " NOT OURS");
-		top_put(0, x, A_REVERSE | (l->ours ? 0 : A_BOLD), "%s", text);
+			 l->attached  ? ""
+			 : l->missing ? " GONE"
+				      : " NOT OURS");
+		top_put(0, x, A_REVERSE | (l->attached ? 0 : A_BOLD), "%s", text);
 		x += (int)strlen(text) + 2;
 	}
 	return x;
