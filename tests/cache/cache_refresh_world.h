@@ -47,7 +47,7 @@ bool shield_service(const struct shield *shield, __u32 slot, struct service *ret
 	return !slot;
 }
 
-bool shield_flooded(const struct shield *shield, __u32 slot)
+bool shield_under_load(const struct shield *shield, __u32 slot)
 {
 	(void)shield;
 	(void)slot;
@@ -66,8 +66,8 @@ __u32 shield_generation(const struct shield *shield)
 	return 1;
 }
 
-bool shield_template_put_for(struct shield *shield, const char *name, __u32 slot,
-			     __u32 form, const struct cache_entry *t)
+bool shield_cache_put_for(struct shield *shield, const char *name, __u32 slot, __u32 form,
+			  const struct cache_entry *t)
 {
 	(void)shield;
 	assert_string_equal(name, "lab");

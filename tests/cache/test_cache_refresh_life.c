@@ -82,7 +82,7 @@ bool shield_service(const struct shield *shield, __u32 slot, struct service *ret
 	return true;
 }
 
-bool shield_flooded(const struct shield *shield, __u32 slot)
+bool shield_under_load(const struct shield *shield, __u32 slot)
 {
 	assert_ptr_equal(shield, &config);
 	return pressed[slot];
@@ -100,8 +100,8 @@ __u32 shield_generation(const struct shield *shield)
 	return generation;
 }
 
-bool shield_template_put_for(struct shield *shield, const char *name, __u32 slot,
-			     __u32 form, const struct cache_entry *t)
+bool shield_cache_put_for(struct shield *shield, const char *name, __u32 slot, __u32 form,
+			  const struct cache_entry *t)
 {
 	assert_ptr_equal(shield, &config);
 	assert_in_range(slot, 0, 9);

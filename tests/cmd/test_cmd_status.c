@@ -92,8 +92,8 @@ size_t shield_ports(const struct shield *shield, __u32 slot)
 	return now.ports ? now.ports : 1;
 }
 
-size_t shield_templates(const struct shield *shield, __u32 slot,
-			struct shield_template ret[CACHE_FORMS])
+size_t shield_cached_responses(const struct shield *shield, __u32 slot,
+			       struct cached_response ret[CACHE_FORMS])
 {
 	(void)shield;
 	(void)slot;

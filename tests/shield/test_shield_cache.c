@@ -22,13 +22,13 @@ static void pressure_ends(void **state)
 	until[3] = fake_now + 1;
 	until[4] = fake_now;
 	until[SERVICES_MAX - 1] = fake_now + 1;
-	assert_true(shield_flooded(&shield, 3));
-	assert_false(shield_flooded(&shield, 4));
-	assert_false(shield_flooded(&shield, 2));
-	assert_true(shield_flooded(&shield, SERVICES_MAX - 1));
+	assert_true(shield_under_load(&shield, 3));
+	assert_false(shield_under_load(&shield, 4));
+	assert_false(shield_under_load(&shield, 2));
+	assert_true(shield_under_load(&shield, SERVICES_MAX - 1));
 	/* The member after the last slot is another. */
 	shield.shared->cache.cap.byte_ns = ~0ull;
-	assert_false(shield_flooded(&shield, SERVICES_MAX));
+	assert_false(shield_under_load(&shield, SERVICES_MAX));
 }
 
 /* Written into the place that is not read, and nowhere else; and all forgotten. */
@@ -44,13 +44,13 @@ static void templates_are_put_where_nobody_reads(void **state)
 	*want = *is;
 	want->entries[3 * CACHE_FORMS + 2].generation = 9;
 	want->entries[3 * CACHE_FORMS + 2].half[1] = t;
-	shield_template_put(&shield, 3, 2, &t);
-	shield_template_put(&shield, SERVICES_MAX, 2, &t);
-	shield_template_put(&shield, 3, CACHE_FORMS, &t);
+	shield_cache_put(&shield, 3, 2, &t);
+	shield_cache_put(&shield, SERVICES_MAX, 2, &t);
+	shield_cache_put(&shield, 3, CACHE_FORMS, &t);
 	assert_memory_equal(is, want, sizeof(*is));
 	want->entries[3 * CACHE_FORMS + 2].generation = 10;
 	want->entries[3 * CACHE_FORMS + 2].half[0] = t;
-	shield_template_put(&shield, 3, 2, &t);
+	shield_cache_put(&shield, 3, 2, &t);
 	assert_memory_equal(is, want, sizeof(*is));
 	for (__u32 form = 0; form < CACHE_FORMS; form++) {
 		struct cache_pair *p = &want->entries[3 * CACHE_FORMS + form];
@@ -58,7 +58,7 @@ static void templates_are_put_where_nobody_reads(void **state)
 		memset(&p->half[++p->generation & 1], 0, sizeof(p->half[0]));
 	}
 	want->until_ns[3] = 0;
-	shield_templates_forget(&shield, 3);
+	shield_cache_forget(&shield, 3);
 	assert_memory_equal(is, want, sizeof(*is));
 	free(want);
 }
@@ -95,14 +95,14 @@ static void questions_are_read(void **state)
 					 .head = 40,
 					 .ended = 1,
 					 .cuts = { { .tail = 20 }, { .tail = 10 } } };
-		struct shield_template seen;
+		struct cached_response seen;
 
 		memset(&seen, 0x5a, sizeof(seen));
 		memcpy(t.request, rows[i].request, rows[i].n);
-		assert_true(shield_template_look(&t, fake_now, &seen));
-		assert_string_equal(seen.question,
-				    rows[i].question ? rows[i].question
-						     : kind_name(KIND_CCREQ_SERVER_INFO));
+		assert_true(cached_response_describe(&t, fake_now, &seen));
+		assert_string_equal(seen.request,
+				    rows[i].request ? rows[i].request
+						    : kind_name(KIND_CCREQ_SERVER_INFO));
 		assert_int_equal(seen.nonce, rows[i].nonce);
 		assert_int_equal(seen.bytes, 61);
 		assert_int_equal(seen.age_ns, 7);
@@ -113,21 +113,21 @@ static void questions_are_read(void **state)
 static void ages_of_answers(void **state)
 {
 	struct cache_entry t = { .made_ns = fake_now, .request_length = CACHE_REQUEST };
-	struct shield_template seen;
+	struct cached_response seen;
 
 	(void)state;
-	assert_true(shield_template_look(&t, fake_now - 1, &seen));
+	assert_true(cached_response_describe(&t, fake_now - 1, &seen));
 	assert_int_equal(seen.age_ns, 0);
-	assert_true(shield_template_look(&t, fake_now, &seen));
+	assert_true(cached_response_describe(&t, fake_now, &seen));
 	assert_int_equal(seen.age_ns, 0);
-	assert_true(shield_template_look(&t, fake_now + 2 * CACHE_NS, &seen));
+	assert_true(cached_response_describe(&t, fake_now + 2 * CACHE_NS, &seen));
 	assert_int_equal(seen.age_ns, 2 * CACHE_NS);
 	assert_false(seen.fresh);
 	t.request_length++;
-	assert_false(shield_template_look(&t, fake_now, &seen));
+	assert_false(cached_response_describe(&t, fake_now, &seen));
 	t.request_length--;
 	t.made_ns = 0;
-	assert_false(shield_template_look(&t, fake_now, &seen));
+	assert_false(cached_response_describe(&t, fake_now, &seen));
 }
 
 /* The windows' widths follow what was marked, once a second; the windows move on. */

@@ -50,15 +50,15 @@ static void fill_service(struct stats_service *s, const char *name, __u32 slot,
 	s->players = slot;
 	for (int class = 0; class < CLASS_BUDGETS; class ++)
 		s->spent[class] = (double)(class + 1) / (double)(slot + 8);
-	s->templates[0] = (struct shield_template){ .question = "getinfo",
-						    .nonce = true,
-						    .fresh = true,
-						    .bytes = 400 + slot,
-						    .age_ns = 1234567890 };
-	s->templates[1] = (struct shield_template){ .question = "getstatus",
-						    .bytes = 1200 + slot,
-						    .age_ns = 7100000000 };
-	s->template_count = slot % 3;
+	s->cached[0] = (struct cached_response){ .request = "getinfo",
+						 .nonce = true,
+						 .fresh = true,
+						 .bytes = 400 + slot,
+						 .age_ns = 1234567890 };
+	s->cached[1] = (struct cached_response){ .request = "getstatus",
+						 .bytes = 1200 + slot,
+						 .age_ns = 7100000000 };
+	s->cached_count = slot % 3;
 	s->judged = slot == 7 ? JUDGED_PARTLY : slot == 9 ? JUDGED_UNKNOWN : JUDGED_YES;
 	if (slot == 7)
 		strcpy(s->unjudged_by, "gre1");

@@ -136,9 +136,9 @@ static int fill(void **state)
 	services->in.unverified = (struct volume){ 100, 200 };
 	services->out.unverified = (struct volume){ 50, 100 };
 	services->spent[CLASS_QUERY] = 1;
-	services->template_count = 1;
-	services->templates[0] = (struct shield_template){
-		.question = "getinfo", .nonce = true, .bytes = 412, .age_ns = 1500000000
+	services->cached_count = 1;
+	services->cached[0] = (struct cached_response){
+		.request = "getinfo", .nonce = true, .bytes = 412, .age_ns = 1500000000
 	};
 	stats.others[OTHER_TOO_MANY_HEADERS] = (struct counter){ 4, 400 };
 	stats.sampled[SAMPLER_STATISTIC].lost = 9;
@@ -452,7 +452,7 @@ static void cardinality(void **state)
 	for (int i = 0; i < 2; i++) {
 		snprintf(all[i].service.name, NAME_MAX_LEN, "s%d", i);
 		all[i].slot = (__u32)i;
-		all[i].template_count = CACHE_FORMS;
+		all[i].cached_count = CACHE_FORMS;
 		all[i].judged = JUDGED_YES;
 		all[i].in.unverified = all[i].out.unverified = (struct volume){ 1, 1 };
 		for (int kind = 0; kind < KIND_COUNT; kind++)

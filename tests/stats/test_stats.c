@@ -51,15 +51,15 @@ static int fill(void **state)
 	ffa->out.unverified = (struct volume){ 1000, 30000 };
 	ffa->spent[CLASS_QUERY] = 0.5;
 	ffa->spent[CLASS_RCON] = 1;
-	ffa->templates[0] = (struct shield_template){ .question = "getinfo",
-						      .nonce = true,
-						      .fresh = true,
-						      .bytes = 412,
-						      .age_ns = 1234567890 };
-	ffa->templates[1] = (struct shield_template){ .question = "getstatus",
-						      .bytes = 1211,
-						      .age_ns = 60000000000 };
-	ffa->template_count = 2;
+	ffa->cached[0] = (struct cached_response){ .request = "getinfo",
+						   .nonce = true,
+						   .fresh = true,
+						   .bytes = 412,
+						   .age_ns = 1234567890 };
+	ffa->cached[1] = (struct cached_response){ .request = "getstatus",
+						   .bytes = 1211,
+						   .age_ns = 60000000000 };
+	ffa->cached_count = 2;
 	strcpy(duel->service.name, "a \"duel\"\\");
 	duel->service.family = FAMILY_QUAKEWORLD;
 	duel->service.observe = 1;
@@ -252,7 +252,7 @@ static void templates_seen(void **state)
 		struct cache_entry t;
 		const char *question;
 		__u64 now_ns;
-		struct shield_template seen;
+		struct cached_response seen;
 	} rows[] = {
 		{ { .made_ns = 5,
 		    .request_length = 12,
@@ -275,7 +275,7 @@ static void templates_seen(void **state)
 		  5,
 		  { "? 345678901234567890", false, true, 1, 0 } },
 	};
-	struct shield_template seen;
+	struct cached_response seen;
 	struct cache_entry none = { .request_length = 12 };
 
 	(void)state;
@@ -284,17 +284,17 @@ static void templates_seen(void **state)
 
 		memcpy(t.request, rows[i].question, t.request_length);
 		memset(&seen, 0xff, sizeof(seen));
-		assert_true(shield_template_look(&t, rows[i].now_ns, &seen));
-		assert_string_equal(seen.question, rows[i].seen.question);
+		assert_true(cached_response_describe(&t, rows[i].now_ns, &seen));
+		assert_string_equal(seen.request, rows[i].seen.request);
 		assert_int_equal(seen.nonce, rows[i].seen.nonce);
 		assert_int_equal(seen.fresh, rows[i].seen.fresh);
 		assert_int_equal(seen.bytes, rows[i].seen.bytes);
 		assert_int_equal(seen.age_ns, rows[i].seen.age_ns);
 	}
-	assert_false(shield_template_look(&none, 5, &seen));
+	assert_false(cached_response_describe(&none, 5, &seen));
 	none.made_ns = 1;
 	none.request_length = CACHE_REQUEST + 1;
-	assert_false(shield_template_look(&none, 5, &seen));
+	assert_false(cached_response_describe(&none, 5, &seen));
 }
 
 /* Every kind and reason at once: still JSON, and every counter is there. */

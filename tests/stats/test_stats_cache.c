@@ -81,8 +81,8 @@ enum judged shield_judged(const struct shield *shield, __u32 slot, __u64 receive
 	return received ? JUDGED_YES : JUDGED_UNKNOWN;
 }
 
-size_t shield_templates(const struct shield *shield, __u32 slot,
-			struct shield_template ret[CACHE_FORMS])
+size_t shield_cached_responses(const struct shield *shield, __u32 slot,
+			       struct cached_response ret[CACHE_FORMS])
 {
 	(void)shield;
 	(void)slot;

@@ -80,11 +80,11 @@ enum judged shield_judged(const struct shield *shield, __u32 slot, __u64 receive
 	return received ? JUDGED_YES : JUDGED_UNKNOWN;
 }
 
-size_t shield_templates(const struct shield *shield, __u32 slot,
-			struct shield_template ret[CACHE_FORMS])
+size_t shield_cached_responses(const struct shield *shield, __u32 slot,
+			       struct cached_response ret[CACHE_FORMS])
 {
 	(void)shield;
-	ret[slot % 3] = (struct shield_template){ .bytes = slot };
+	ret[slot % 3] = (struct cached_response){ .bytes = slot };
 	return slot % 3 + 1;
 }
 
@@ -163,8 +163,8 @@ static void each_service_has_its_own(void **state)
 		assert_int_equal(s->slot, rows[i].slot);
 		assert_int_equal(s->players, rows[i].players);
 		assert_true(s->spent[CLASS_QUERY] == rows[i].slot);
-		assert_int_equal(s->template_count, s->slot % 3 + 1);
-		assert_int_equal(s->templates[s->slot % 3].bytes, s->slot);
+		assert_int_equal(s->cached_count, s->slot % 3 + 1);
+		assert_int_equal(s->cached[s->slot % 3].bytes, s->slot);
 		assert_int_equal(s->in.by[KIND_GETSTATUS][REASON_WITHIN_LIMITS].packets,
 				 1000 + rows[i].slot);
 		assert_int_equal(s->out.by[KIND_STATUSRESPONSE][REASON_EXEMPT].packets,

@@ -133,11 +133,11 @@ static void fill_service(struct stats_service *s, unsigned int i, unsigned int r
 	s->in.unverified = (struct volume){ 1000, i == 3 ? 0 : 2000 };
 	s->out.unverified = (struct volume){ 500, i * i * i * 7000 + 300 };
 	for (unsigned int t = 0; t < i % 3; t++)
-		s->templates[t] =
-			(struct shield_template){ .question = "getinfo",
+		s->cached[t] =
+			(struct cached_response){ .request = "getinfo",
 						  .fresh = t == 1,
 						  .age_ns = 1500000000ull * (i + t) };
-	s->template_count = i % 3;
+	s->cached_count = i % 3;
 }
 
 static struct stats snapshot(unsigned int round)

@@ -391,8 +391,7 @@ static void reply_take(struct cache_refresh *r, struct server *s, const char *re
 			     s->sent_ns, &t))
 		return;
 	if (response_accept(&s->queries[s->form], form, &t)) {
-		if (shield_template_put_for(r->shield, s->name, s->slot, (__u32)s->form,
-					    &t))
+		if (shield_cache_put_for(r->shield, s->name, s->slot, (__u32)s->form, &t))
 			s->queries[s->form].misses = 0;
 	} else if (s->queries[s->form].misses > MISSES_MAX) {
 		/* It says something again: the second, which has to agree, comes soon. */
@@ -509,8 +508,8 @@ static void on_tick(void *context)
 
 		if (!s->in_force)
 			continue;
-		again = query_next(r, s, s->always || shield_flooded(r->shield, s->slot),
-				   now);
+		again = query_next(
+			r, s, s->always || shield_under_load(r->shield, s->slot), now);
 		if (again < wait)
 			wait = again;
 		warn_of_silence(s, now);

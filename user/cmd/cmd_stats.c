@@ -123,8 +123,8 @@ struct status {
 /* Does the daemon keep a response for the service in @slot that may be sent? */
 static bool has_response(const struct shield *shield, __u32 slot)
 {
-	struct shield_template kept[CACHE_FORMS];
-	size_t count = shield_templates(shield, slot, kept);
+	struct cached_response kept[CACHE_FORMS];
+	size_t count = shield_cached_responses(shield, slot, kept);
 
 	for (size_t i = 0; i < count; i++)
 		if (kept[i].fresh)

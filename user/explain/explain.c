@@ -114,10 +114,10 @@ static __u64 packets(const struct counters *t, bool passed)
 
 static void server_collect(struct collect *c, struct explain_service *s)
 {
-	struct shield_template kept[CACHE_FORMS];
+	struct cached_response kept[CACHE_FORMS];
 	struct explain_server *server = &s->server;
 	struct counters *in = calloc(2, sizeof(*in));
-	size_t count = shield_templates(c->shield, s->slot, kept);
+	size_t count = shield_cached_responses(c->shield, s->slot, kept);
 	__u64 received = 0;
 
 	if (in && !shield_counters(c->shield, s->slot, &in[0], &in[1])) {
@@ -218,8 +218,8 @@ static void ends_make(const struct collect *c, const struct explain_service *s,
 static size_t answer_size(const struct collect *c, const struct explain_service *s,
 			  enum explain_act act)
 {
-	struct shield_template cached[CACHE_FORMS];
-	size_t count = shield_templates(c->shield, s->slot, cached), n = 0;
+	struct cached_response cached[CACHE_FORMS];
+	size_t count = shield_cached_responses(c->shield, s->slot, cached), n = 0;
 
 	if (act != ACT_QUERY)
 		return ANSWER_JOIN;

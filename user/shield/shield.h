@@ -233,20 +233,20 @@ void shield_maintain(struct shield *shield);
 /* --- answers ------------------------------------------------------------------ */
 
 /* Is more asked of the service in @slot now than it is to answer itself? */
-bool shield_flooded(const struct shield *shield, __u32 slot);
+bool shield_under_load(const struct shield *shield, __u32 slot);
 
 /* Let @t be what is answered for the service in @slot to question @form, both in range.
  * What is being sent at this moment is sent whole, or not at all. One writer. */
-void shield_template_put(struct shield *shield, __u32 slot, __u32 form,
-			 const struct cache_entry *t);
+void shield_cache_put(struct shield *shield, __u32 slot, __u32 form,
+		      const struct cache_entry *t);
 /* The same, if the service in @slot is still @name: others may apply a configuration.
  * False: it is another one, or somebody changes the tables right now. */
-bool shield_template_put_for(struct shield *shield, const char *name, __u32 slot,
-			     __u32 form, const struct cache_entry *t);
+bool shield_cache_put_for(struct shield *shield, const char *name, __u32 slot, __u32 form,
+			  const struct cache_entry *t);
 
 /* One answer that is kept. */
-struct shield_template {
-	char question[CACHE_REQUEST + 1]; /* in letters, or the name of its kind */
+struct cached_response {
+	char request[CACHE_REQUEST + 1]; /* in letters, or the name of its kind */
 	bool nonce; /* a word of the asker's follows, and is part of the answer */
 	bool fresh; /* young enough to be sent */
 	__u32 bytes; /* of the answer, without that word */
@@ -254,14 +254,14 @@ struct shield_template {
 };
 
 /* What of @t there is to see at @now_ns. False: there is none. */
-bool shield_template_look(const struct cache_entry *t, __u64 now_ns,
-			  struct shield_template *ret);
+bool cached_response_describe(const struct cache_entry *t, __u64 now_ns,
+			      struct cached_response *ret);
 /* All that are kept for the service in @slot: how many, at most CACHE_FORMS. */
-size_t shield_templates(const struct shield *shield, __u32 slot,
-			struct shield_template ret[CACHE_FORMS]);
+size_t shield_cached_responses(const struct shield *shield, __u32 slot,
+			       struct cached_response ret[CACHE_FORMS]);
 
 /* Nothing is answered for @slot until it is asked for again. */
-void shield_templates_forget(struct shield *shield, __u32 slot);
+void shield_cache_forget(struct shield *shield, __u32 slot);
 
 /*
  * Make each service's mark window (include/recent.h) as wide as the rate of marks allows,

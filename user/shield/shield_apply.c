@@ -203,7 +203,7 @@ static int reset_slots(struct shield *s, const struct plan *plan)
 		s->shared->validation.until_ns[slot] = 0;
 		memset(&s->shared->validation.keys[slot], 0,
 		       sizeof(s->shared->validation.keys[slot]));
-		shield_templates_forget(s, slot);
+		shield_cache_forget(s, slot);
 	}
 	free(zeros);
 	return err;

@@ -63,7 +63,7 @@ struct shield {
 	bool owners_said[SERVICES_MAX]; /* shield_owners() has said what it knows */
 };
 
-/* --- shield_answers.c -------------------------------------------------------- */
+/* --- shield_cache.c -------------------------------------------------------- */
 
 /*
  * Divide the rate of challenges of a processor among the services that are flooded at

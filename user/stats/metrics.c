@@ -265,10 +265,10 @@ static void templates(FILE *out, const struct ometric *m, const struct stats *s,
 	for (size_t i = 0; i < s->service_count; i++) {
 		const struct stats_service *t = &s->services[i];
 
-		for (size_t j = 0; j < t->template_count; j++) {
-			const struct shield_template *kept = &t->templates[j];
+		for (size_t j = 0; j < t->cached_count; j++) {
+			const struct cached_response *kept = &t->cached[j];
 			const char *values[] = { t->service.name, protocol(t),
-						 kept->question,
+						 kept->request,
 						 kept->nonce ? "true" : "false" };
 
 			if (age)

@@ -22,7 +22,7 @@ static int service_collect(const struct shield *shield, __u32 slot,
 	int err;
 
 	ret->slot = slot;
-	ret->template_count = shield_templates(shield, slot, ret->templates);
+	ret->cached_count = shield_cached_responses(shield, slot, ret->cached);
 	shield_misspoken(shield, slot, &ret->speaks);
 	err = shield_counters(shield, slot, &ret->in, &ret->out);
 	if (!err)

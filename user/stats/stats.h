@@ -21,8 +21,8 @@ struct stats_service {
 	size_t players;
 	double spent[CLASS_BUDGETS]; /* of each global budget: 0 nothing, 1 all */
 	struct counters in, out;
-	struct shield_template templates[CACHE_FORMS]; /* of its answers */
-	size_t template_count;
+	struct cached_response cached[CACHE_FORMS]; /* of its answers */
+	size_t cached_count;
 	enum judged judged; /* are its datagrams? */
 	char unjudged_by[IF_NAMESIZE]; /* by which interface others come in; "": none */
 	__u32 speaks; /* 1 << enum wire_family: in place of its own; 0: its own */

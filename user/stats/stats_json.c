@@ -214,13 +214,13 @@ static json_t *templates(const struct stats_service *s)
 {
 	json_t *list = json_array();
 
-	for (size_t i = 0; i < s->template_count; i++) {
-		const struct shield_template *t = &s->templates[i];
+	for (size_t i = 0; i < s->cached_count; i++) {
+		const struct cached_response *t = &s->cached[i];
 		__u64 age_ms = t->age_ns / 1000000;
 
 		json_array_append_new(
 			list,
-			json_pack("{s:s, s:b, s:o, s:f, s:b}", "request", t->question,
+			json_pack("{s:s, s:b, s:o, s:f, s:b}", "request", t->request,
 				  "nonce", t->nonce, "bytes", integer(t->bytes), "age",
 				  (double)age_ms / 1000, "fresh", t->fresh));
 	}

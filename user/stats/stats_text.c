@@ -56,11 +56,11 @@ static void ratio_print(const char *unit, __u64 out, __u64 in, FILE *file)
 
 static void templates_print(const struct stats_service *s, FILE *out)
 {
-	for (size_t i = 0; i < s->template_count; i++) {
-		const struct shield_template *t = &s->templates[i];
+	for (size_t i = 0; i < s->cached_count; i++) {
+		const struct cached_response *t = &s->cached[i];
 
 		fprintf(out, "  cached response to '%s%s': %u bytes, %.1f s old%s\n",
-			t->question, t->nonce ? " WORD" : "", t->bytes,
+			t->request, t->nonce ? " WORD" : "", t->bytes,
 			(double)t->age_ns / 1e9, t->fresh ? "" : ", too old to be sent");
 	}
 }

@@ -156,16 +156,16 @@ static int draw_templates(const struct stats_service *s, int y)
 	size_t fresh = 0;
 	__u64 oldest = 0;
 
-	for (size_t i = 0; i < s->template_count; i++) {
-		fresh += s->templates[i].fresh;
-		if (s->templates[i].age_ns > oldest)
-			oldest = s->templates[i].age_ns;
+	for (size_t i = 0; i < s->cached_count; i++) {
+		fresh += s->cached[i].fresh;
+		if (s->cached[i].age_ns > oldest)
+			oldest = s->cached[i].age_ns;
 	}
-	if (!s->template_count)
+	if (!s->cached_count)
 		return 0;
 	top_put(y, 0, top_attributes(fresh ? TOP_FAINT : TOP_BAD),
 		"cached responses: %zu, young enough to be sent: %zu, the oldest %.1f s",
-		s->template_count, fresh, (double)oldest / 1e9);
+		s->cached_count, fresh, (double)oldest / 1e9);
 	return 1;
 }
 

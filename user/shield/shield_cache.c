@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * shield_answers.c - what answers from the kernel are made of, and who is known.
+ * shield_cache.c - what answers from the kernel are made of, and who is known.
  */
 #include <string.h>
 #include <sys/file.h>
@@ -10,15 +10,15 @@
 
 #define LOOK_NS 1000000000ull /* how often the rate of marks is taken */
 
-bool shield_flooded(const struct shield *s, __u32 slot)
+bool shield_under_load(const struct shield *s, __u32 slot)
 {
 	return slot < SERVICES_MAX &&
 	       shield_clock() < __atomic_load_n(&s->shared->cache.until_ns[slot],
 						__ATOMIC_RELAXED);
 }
 
-void shield_template_put(struct shield *s, __u32 slot, __u32 form,
-			 const struct cache_entry *t)
+void shield_cache_put(struct shield *s, __u32 slot, __u32 form,
+		      const struct cache_entry *t)
 {
 	struct cache_pair *pair;
 	__u64 generation;
@@ -33,8 +33,8 @@ void shield_template_put(struct shield *s, __u32 slot, __u32 form,
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
-bool shield_template_put_for(struct shield *s, const char *name, __u32 slot, __u32 form,
-			     const struct cache_entry *t)
+bool shield_cache_put_for(struct shield *s, const char *name, __u32 slot, __u32 form,
+			  const struct cache_entry *t)
 {
 	struct service service;
 	bool same;
@@ -46,7 +46,7 @@ bool shield_template_put_for(struct shield *s, const char *name, __u32 slot, __u
 	same = shield_service(s, slot, &service) &&
 	       !strncmp(service.name, name, NAME_MAX_LEN);
 	if (same)
-		shield_template_put(s, slot, form, t);
+		shield_cache_put(s, slot, form, t);
 	flock(s->lock, LOCK_UN);
 	return same;
 }
@@ -67,13 +67,13 @@ static void question_words(const struct cache_entry *t, char *ret)
 		*ret++ = at[i] >= ' ' && at[i] < 0x7f ? (char)at[i] : '?';
 }
 
-bool shield_template_look(const struct cache_entry *t, __u64 now_ns,
-			  struct shield_template *ret)
+bool cached_response_describe(const struct cache_entry *t, __u64 now_ns,
+			      struct cached_response *ret)
 {
 	if (!t->made_ns || t->request_length > CACHE_REQUEST)
 		return false;
 	memset(ret, 0, sizeof(*ret));
-	question_words(t, ret->question);
+	question_words(t, ret->request);
 	ret->nonce = t->nonce;
 	ret->fresh = cache_fresh(t, now_ns);
 	ret->bytes = cache_length(t, t->cuts[0], 0);
@@ -81,8 +81,8 @@ bool shield_template_look(const struct cache_entry *t, __u64 now_ns,
 	return true;
 }
 
-size_t shield_templates(const struct shield *s, __u32 slot,
-			struct shield_template ret[CACHE_FORMS])
+size_t shield_cached_responses(const struct shield *s, __u32 slot,
+			       struct cached_response ret[CACHE_FORMS])
 {
 	const struct cache_pair *pairs = s->shared->cache.entries;
 	__u64 now = shield_clock();
@@ -96,17 +96,17 @@ size_t shield_templates(const struct shield *s, __u32 slot,
 		/* What was written meanwhile is shown the next time. */
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
 		if (__atomic_load_n(&p->generation, __ATOMIC_RELAXED) == generation)
-			count += shield_template_look(&t, now, &ret[count]);
+			count += cached_response_describe(&t, now, &ret[count]);
 	}
 	return count;
 }
 
-void shield_templates_forget(struct shield *s, __u32 slot)
+void shield_cache_forget(struct shield *s, __u32 slot)
 {
 	static const struct cache_entry none;
 
 	for (__u32 form = 0; form < CACHE_FORMS; form++)
-		shield_template_put(s, slot, form, &none);
+		shield_cache_put(s, slot, form, &none);
 	s->shared->cache.until_ns[slot] = 0;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * test_templates.c - which answers of a service are kept, as they are written and seen.
+ * test_cached_responses.c - which answers of a service are kept, as they are written and
+ * seen.
  */
 #include <fcntl.h>
 #include <setjmp.h>
@@ -30,7 +31,7 @@ static struct cache_entry answer_to(const char *question, __u16 bytes)
 /* The newest of each question, of its own service, until they are forgotten. */
 static void the_newest_is_seen(void **state)
 {
-	struct shield_template seen[CACHE_FORMS];
+	struct cached_response seen[CACHE_FORMS];
 	struct live *live = calloc(1, sizeof(*live));
 	struct shield s = { .shared = live };
 	struct cache_entry first = answer_to("getinfo", 100),
@@ -39,22 +40,22 @@ static void the_newest_is_seen(void **state)
 
 	(void)state;
 	assert_non_null(live);
-	assert_int_equal(shield_templates(&s, 3, seen), 0);
-	shield_template_put(&s, 3, 0, &first);
-	shield_template_put(&s, 3, CACHE_FORMS - 1, &other);
-	assert_int_equal(shield_templates(&s, 3, seen), 2);
+	assert_int_equal(shield_cached_responses(&s, 3, seen), 0);
+	shield_cache_put(&s, 3, 0, &first);
+	shield_cache_put(&s, 3, CACHE_FORMS - 1, &other);
+	assert_int_equal(shield_cached_responses(&s, 3, seen), 2);
 	assert_int_equal(seen[0].bytes, 100);
-	assert_string_equal(seen[1].question, "getstatus");
+	assert_string_equal(seen[1].request, "getstatus");
 	assert_true(seen[0].fresh && seen[1].fresh);
 	assert_true(seen[0].age_ns < CACHE_NS);
-	shield_template_put(&s, 3, 0, &next);
-	assert_int_equal(shield_templates(&s, 3, seen), 2);
+	shield_cache_put(&s, 3, 0, &next);
+	assert_int_equal(shield_cached_responses(&s, 3, seen), 2);
 	assert_int_equal(seen[0].bytes, 101);
-	assert_int_equal(shield_templates(&s, 2, seen), 0);
-	assert_int_equal(shield_templates(&s, 4, seen), 0);
-	assert_int_equal(shield_templates(&s, SERVICES_MAX, seen), 0);
-	shield_templates_forget(&s, 3);
-	assert_int_equal(shield_templates(&s, 3, seen), 0);
+	assert_int_equal(shield_cached_responses(&s, 2, seen), 0);
+	assert_int_equal(shield_cached_responses(&s, 4, seen), 0);
+	assert_int_equal(shield_cached_responses(&s, SERVICES_MAX, seen), 0);
+	shield_cache_forget(&s, 3);
+	assert_int_equal(shield_cached_responses(&s, 3, seen), 0);
 	free(live);
 }
 
@@ -62,7 +63,7 @@ static void the_newest_is_seen(void **state)
  * give the slot away. */
 static void of_its_own_service(void **state)
 {
-	struct shield_template seen[CACHE_FORMS];
+	struct cached_response seen[CACHE_FORMS];
 	struct live *live = calloc(1, sizeof(*live));
 	struct shield s = { .shared = live, .lock = open("/", O_RDONLY | O_CLOEXEC) };
 	struct cache_entry t = answer_to("getinfo", 100);
@@ -75,23 +76,23 @@ static void of_its_own_service(void **state)
 	now = &live->tables[1].services[3];
 	live->generation = 1;
 	strcpy(now->name, "a");
-	assert_false(shield_template_put_for(&s, "a", 3, 0, &t));
+	assert_false(shield_cache_put_for(&s, "a", 3, 0, &t));
 	now->active = 1;
 	live->tables[0].services[3] = *now;
 	strcpy(live->tables[0].services[3].name, "b");
-	assert_false(shield_template_put_for(&s, "b", 3, 0, &t));
-	assert_false(shield_template_put_for(&s, "a", 2, 0, &t));
-	assert_false(shield_template_put_for(&s, "a", SERVICES_MAX, 0, &t));
+	assert_false(shield_cache_put_for(&s, "b", 3, 0, &t));
+	assert_false(shield_cache_put_for(&s, "a", 2, 0, &t));
+	assert_false(shield_cache_put_for(&s, "a", SERVICES_MAX, 0, &t));
 	assert_int_equal(flock(other, LOCK_EX), 0);
-	assert_false(shield_template_put_for(&s, "a", 3, 0, &t));
+	assert_false(shield_cache_put_for(&s, "a", 3, 0, &t));
 	assert_int_equal(flock(other, LOCK_UN), 0);
-	assert_int_equal(shield_templates(&s, 3, seen), 0);
-	assert_true(shield_template_put_for(&s, "a", 3, 0, &t));
-	assert_int_equal(shield_templates(&s, 3, seen), 1);
+	assert_int_equal(shield_cached_responses(&s, 3, seen), 0);
+	assert_true(shield_cache_put_for(&s, "a", 3, 0, &t));
+	assert_int_equal(shield_cached_responses(&s, 3, seen), 1);
 	/* The lock is nobody's afterwards. */
 	assert_int_equal(flock(other, LOCK_EX | LOCK_NB), 0);
 	assert_int_equal(flock(other, LOCK_UN), 0);
-	assert_false(shield_template_put_for(&s, "b", 3, 0, &t));
+	assert_false(shield_cache_put_for(&s, "b", 3, 0, &t));
 	assert_int_equal(flock(other, LOCK_EX | LOCK_NB), 0);
 	close(other);
 	close(s.lock);
