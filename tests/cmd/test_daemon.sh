@@ -45,13 +45,34 @@ start() # ARGUMENT...
 	: >"$work/log"
 	"$SHIELD" run -c "$work/conf" "$@" >"$work/log" 2>&1 &
 	daemon=$!
-	for _ in $(seq 100); do
-		if grep -q ': ready' "$work/log"; then return 0; fi
-		kill -0 "$daemon" 2>/dev/null || break
-		sleep 0.1
-	done
+	until_true 40 decided
+	grep -q ': ready' "$work/log" && return
 	cat "$work/log"
 	return 1
+}
+
+# Ready, or ended.
+decided()
+{
+	grep -q ': ready' "$work/log" || ! kill -0 "$daemon" 2>/dev/null
+}
+
+# until_true SECONDS COMMAND...: try again ten times a second.
+until_true()
+{
+	local until=$((SECONDS + $1))
+
+	shift
+	while ! "$@"; do
+		[ "$SECONDS" -lt "$until" ] || return 1
+		sleep 0.1
+	done
+}
+
+# has_said TEXT: the daemon, by now or within a while.
+has_said()
+{
+	until_true 20 grep -qF -- "$1" "$work/log"
 }
 
 # stops TEXT: well, having said TEXT ("": no matter what).
@@ -81,7 +102,7 @@ full_disk()
 	mount -t tmpfs -o size=16k full "$STATE_DIRECTORY"
 	dd if=/dev/zero of="$STATE_DIRECTORY/fill" bs=1k count=64 2>/dev/null
 	configure 'sample {}' "output { json = $STATE_DIRECTORY/j pcapng = $STATE_DIRECTORY/p }"
-	start && sleep 1.2 && "$SHIELD" status &&
+	start && has_said 'No space left' && sleep 1.2 && "$SHIELD" status &&
 		stops "cannot write to '$STATE_DIRECTORY/p': No space left" &&
 		[ "$(grep -c 'No space left' "$work/log")" = 1 ] &&
 		[ ! -s "$STATE_DIRECTORY/p" ]
@@ -116,7 +137,7 @@ directories()
 	rm -f /run/quakeshield/*.json
 	mkdir "$STATE_DIRECTORY"/{known-clients.txt,attacks.jsonl,history.jsonl} \
 		/run/quakeshield/{players,attacks}.json
-	start && sleep 1.2 && "$SHIELD" status || return 1
+	start && has_said "cannot write '/run/quakeshield/players.json'" && "$SHIELD" status || return 1
 	"$SHIELD" attacks 2>"$work/err"
 	[ $? = 1 ] && grep "attacks: cannot read '$STATE_DIRECTORY/attacks.jsonl'" "$work/err" &&
 		stops "cannot write '/run/quakeshield/players.json': Is a directory" &&
@@ -160,8 +181,7 @@ without_umask()
 # What it has written by now, nobody else may write to.
 only_its_own()
 {
-	sleep 1.2
-	[ -f /run/quakeshield/players.json ] &&
+	until_true 20 [ -f /run/quakeshield/players.json ] &&
 		[ -z "$(find /run/quakeshield "$STATE_DIRECTORY" ! -type l -perm /022)" ]
 }
 
@@ -170,7 +190,7 @@ refused() # DIRECTORY ARGUMENT...
 	local directory=$1
 
 	shift
-	timeout 10 "$SHIELD" run -c "$work/conf" "$@" 2>"$work/err"
+	timeout 40 "$SHIELD" run -c "$work/conf" "$@" 2>"$work/err"
 	[ $? = 4 ] && grep "'$directory' was made by another user, others may write to it, or it is a link" "$work/err"
 }
 

@@ -33,7 +33,14 @@ unit=$(printf '%s\n' "$@" | sed -n 's/^--unit=quakeshield-attack-//p')
 printf '%s\n' systemd-run "$@" >"$WORK/argv.$unit"
 cat >"$WORK/stdin.$unit"
 echo "+$unit" >>"$WORK/order"
-[ ! -e "$WORK/slow" ] || sleep 0.6
+# Until another attack's command is there as well.
+for ((i = 0; i < 100; i++)); do
+	if [ ! -e "$WORK/slow" ] || [[ $unit != *-0-start ]] || grep -q 1-start "$WORK/order"; then
+		break
+	fi
+	sleep 0.1
+done
+[ ! -e "$WORK/slow" ] || sleep 0.3
 echo "-$unit" >>"$WORK/order"
 [ ! -e "$WORK/fails" ]
 SCRIPT

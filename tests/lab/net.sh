@@ -198,6 +198,19 @@ net_until()
 	done
 }
 
+# Datagrams that the server's programs have read, or that came to a port without a socket.
+net_received()
+{
+	# shellcheck disable=SC2016 # the dollars are awk's
+	net_in server awk '/^Udp: [0-9]/ { print $2 + $3 + $4 }' /proc/net/snmp
+}
+
+# net_has_received COUNT: since then or earlier. A program reads when it gets a processor.
+net_has_received()
+{
+	[ "$(net_received)" -ge "$1" ]
+}
+
 # net_check NAME COMMAND...: one line of a test's result; see tests/run.sh.
 net_check()
 {

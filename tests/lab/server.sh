@@ -136,7 +136,7 @@ shield_start()
 	nsenter --net=/run/netns/server "$SHIELD" run -c "$work/shield.conf" -i srv0 "$@" \
 		>"$work/shield.log" 2>&1 &
 	shield_pid=$!
-	net_until "${SHIELD_WAIT:-10}" shield_decided
+	net_until "${SHIELD_WAIT:-40}" shield_decided
 	shield_is_up && return
 	cat "$work/shield.log" >&2
 	echo "the shield did not come up" >&2

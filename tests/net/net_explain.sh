@@ -12,7 +12,7 @@ cd "$(dirname "$0")/../.." || exit 1
 BUILD=$(realpath "${BUILD:-build}")
 SCHEMA=$(realpath tests/json_schema.py)
 LAB=$BUILD/lab SHIELD=$BUILD/quakeshield SERVER=standin PROTOCOL=quake3
-SERVICE_MORE='query { source = "1/m burst 2" }'
+SERVICE_MORE='query { source = "1/h burst 2" }'
 # shellcheck source=tests/lab/net.sh
 . tests/lab/net.sh
 # shellcheck source=tests/lab/server.sh

@@ -33,7 +33,7 @@ heal_start() # ARGUMENTS...
 	nsenter --net=/run/netns/server "$SHIELD" run -c "$work/shield.conf" "$@" \
 		>"$work/shield.log" 2>&1 &
 	shield_pid=$!
-	net_until 10 grep -q 'quakeshield: ready' "$work/shield.log"
+	net_until 40 grep -q 'quakeshield: ready' "$work/shield.log"
 }
 
 program_on() # DEVICE
@@ -163,10 +163,12 @@ test_detach()
 # In a mount namespace of its own pins die with the last process: that is said.
 test_private_pins()
 {
-	timeout 5 nsenter --net=/run/netns/server unshare --mount --propagation private sh -c \
+	nsenter --net=/run/netns/server unshare --mount --propagation private sh -c \
 		'mount -t bpf bpf /sys/fs/bpf && exec "$@"' - "$SHIELD" run \
-		-c "$work/shield.conf" >"$work/failed.log" 2>&1
-	net_check "private pins: is said" failed_says 'will not outlive this process'
+		-c "$work/shield.conf" >"$work/failed.log" 2>&1 &
+	net_check "private pins: is said" net_until 30 failed_says 'will not outlive this process'
+	kill $!
+	wait $!
 	net_check "else it is not" fails said 'will not outlive this process'
 }
 
@@ -221,7 +223,7 @@ test_take_over()
 	nsenter --net=/run/netns/server "$SHIELD" run -c "$work/shield.conf" -i heal0 \
 		--pin "$other" --take-over >"$work/other.log" 2>&1 &
 	pid=$!
-	net_check "--take-over takes it" net_until 10 test -e "$other/link-heal0"
+	net_check "--take-over takes it" net_until 40 test -e "$other/link-heal0"
 	sleep 6 # the first looks after its interfaces meanwhile
 	net_check "--take-over keeps it" test -e "$other/link-heal0"
 	kill "$pid"
@@ -309,7 +311,7 @@ nothing_left()
 
 start_fails()
 {
-	net_in server timeout 10 "$SHIELD" run -c "$work/shield.conf" "$@" 2>"$work/failed.log"
+	net_in server timeout 40 "$SHIELD" run -c "$work/shield.conf" "$@" 2>"$work/failed.log"
 	[ $? = 1 ]
 }
 

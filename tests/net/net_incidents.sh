@@ -339,17 +339,15 @@ lasting() # PACKETS
 # The daemon is killed in the middle of an attack, and the next one goes on with it.
 survives()
 {
-	local before after
+	local id
 
-	attack q3-flood getstatus 5000 12 --from "$NET_FLOOD" --sources 1000 &
+	NET_EXEC="exec" attack q3-flood getstatus 5000 120 --from "$NET_FLOOD" --sources 1000 &
 	attacking=($!)
-	net_until 5 lasting 0 || return
-	before=$(net_in server "$SHIELD" attacks --json | jq -r '.attacks[-1].id')
+	net_until 10 lasting 0 || return
+	id=$(net_in server "$SHIELD" attacks --json | jq -r '.attacks[-1].id')
 	shield_stop KILL
-	shield_start >"$work/started" || return
-	sleep 2
-	after=$(net_in server "$SHIELD" attacks --json | jq -r '.attacks[-1].id')
-	[ "$before" = "$after" ] && net_until 3 lasting 10000
+	shield_start >"$work/started" && sleep 2 && net_until 10 lasting 10000 &&
+		[ "$(net_in server "$SHIELD" attacks --json | jq -r '.attacks[-1].id')" = "$id" ]
 }
 
 command -v python3 >/dev/null || net_skip incidents "no python3"
@@ -389,4 +387,5 @@ net_check "metrics count them" metrics_count
 net_check "a server that dies is no scan of ports" dies_alone
 echo "# datagrams to ports that were shut until then: $closed"
 net_check "a killed daemon's successor goes on with the attack" survives
+kill "${attacking[@]}"
 exit "$net_failed"

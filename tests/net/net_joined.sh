@@ -17,23 +17,18 @@ SERVICE_MORE='cache = off' # the daemon's own questions would count, too
 # shellcheck source=tests/lab/server.sh
 . tests/lab/server.sh
 
-udp_received()
-{
-	# shellcheck disable=SC2016 # the dollars are awk's
-	net_in server awk '/^Udp: [0-9]/ { print $2 }' /proc/net/snmp
-}
-
 # got LEAST MOST: datagrams that the server gets of three buffers of 48.
 got()
 {
 	local before after
 
-	before=$(udp_received)
+	before=$(net_received)
 	for _ in 1 2 3; do
 		net_in client "$LAB/joined" "$NET_SERVER" "$NET_PORT" 48 || return 1
 	done
+	net_until 5 net_has_received $((before + $1))
 	sleep 0.3
-	after=$(udp_received)
+	after=$(net_received)
 	echo "# of 144 datagrams the server got $((after - before))" >&2
 	[ $((after - before)) -ge "$1" ] && [ $((after - before)) -le "$2" ]
 }

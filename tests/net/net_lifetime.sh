@@ -141,18 +141,12 @@ test_detach()
 	net_check "detach removes the pins" [ -z "$(find /sys/fs/bpf -mindepth 2 -type f)" ]
 }
 
-udp_received()
-{
-	# shellcheck disable=SC2016 # the dollars are awk's
-	net_in server awk '/^Udp: [0-9]/ { print $2 + $3 + $4 }' /proc/net/snmp
-}
-
 test_observe()
 {
 	local before
 
 	shield_start --observe || return
-	before=$(udp_received)
+	before=$(net_received)
 	"$LAB/floodgen" --iface up0 --mac "$NET_MAC" --to "$NET_SERVER" --port "$NET_PORT" \
 		--victim "$NET_VICTIM" --payload getstatus --packets 20000 --seconds 10 \
 		--rate 20000 --json >"$work/flood.json"
@@ -160,7 +154,7 @@ test_observe()
 	net_check "observe: would drop" \
 		[ "$(stats_sum 'select(.verdict == "drop")')" -gt 15000 ]
 	net_check "observe: passes everything" \
-		[ $(($(udp_received) - before)) = "$(stats_sum .)" ]
+		[ $(($(net_received) - before)) = "$(stats_sum .)" ]
 	shield_stop TERM
 	net_in server "$SHIELD" detach
 }

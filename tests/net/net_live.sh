@@ -178,7 +178,7 @@ reconfigure()
 
 	before=$(grep -c reloaded "$work/shield.log")
 	kill -HUP "$shield_pid"
-	net_until 3 reloaded_since "$before"
+	net_until 10 reloaded_since "$before"
 }
 
 reloaded_since() # COUNT
@@ -214,6 +214,8 @@ read_elsewhere()
 		wait $!
 		sleep 0.3 # or the next one would take its place unnoticed
 	done
+	# What waits for a slow reader goes with the socket.
+	net_until 10 cmp "$work/socket.1" "$work/socket.2"
 	live_config 1 1000000 1 >"$work/shield.conf"
 	# shellcheck disable=SC2086
 	reconfigure && wait $readers

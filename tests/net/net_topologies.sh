@@ -19,7 +19,7 @@ LAB=$BUILD/lab SHIELD=$BUILD/quakeshield SERVER=standin PROTOCOL=quake3
 . tests/lab/server.sh
 
 PORT=27960
-LOOK_S=60 # daemons look every 5 seconds, and want three; loading takes a few, all at once
+LOOK_S=120 # daemons look every 5 seconds, and want three; loading takes a few, all at once
 
 # host NAME: a host h-NAME with eth0 and its client c-NAME, which is the internet.
 host()
