@@ -23,7 +23,7 @@ static __u64 clock_ns, once_ns, every_ns, every_step_ns;
 static void (*once)(void *), (*every)(void *);
 static void *context_once, *context_every;
 static bool pressed;
-static __u64 turned_ns; /* when shield_recent_turn() was called last */
+static __u64 turned_ns; /* when shield_recent_update() was called last */
 static __u32 mtu; /* of the shield's interfaces */
 static unsigned int steps_, told_, said_; /* of the refresh; warnings, notes */
 static struct cache_entry held[CACHE_FORMS];
@@ -77,7 +77,7 @@ bool shield_cache_put_for(struct shield *shield, const char *name, __u32 slot, _
 	return true;
 }
 
-void shield_recent_turn(struct shield *shield, __u64 now)
+void shield_recent_update(struct shield *shield, __u64 now)
 {
 	(void)shield;
 	turned_ns = now;
@@ -90,7 +90,7 @@ struct reputation_table *shield_reputation(struct shield *shield, const __u64 **
 	return &table;
 }
 
-__u32 shield_known(const struct shield *shield)
+__u32 shield_known_count(const struct shield *shield)
 {
 	(void)shield;
 	return known_;

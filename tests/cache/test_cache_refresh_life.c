@@ -115,7 +115,7 @@ bool shield_cache_put_for(struct shield *shield, const char *name, __u32 slot, _
 	return true;
 }
 
-void shield_recent_turn(struct shield *shield, __u64 at)
+void shield_recent_update(struct shield *shield, __u64 at)
 {
 	assert_ptr_equal(shield, &config);
 	assert_int_equal(at, now);
@@ -128,7 +128,7 @@ struct reputation_table *shield_reputation(struct shield *shield, const __u64 **
 	return NULL;
 }
 
-__u32 shield_known(const struct shield *shield)
+__u32 shield_known_count(const struct shield *shield)
 {
 	assert_ptr_equal(shield, &config);
 	return known;

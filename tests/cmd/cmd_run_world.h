@@ -254,7 +254,8 @@ bool shield_service(const struct shield *shield, __u32 slot, struct service *ret
 	return true;
 }
 
-__u64 shield_misspoken(const struct shield *shield, __u32 slot, __u32 *ret_families)
+__u64 shield_protocol_mismatch(const struct shield *shield, __u32 slot,
+			       __u32 *ret_families)
 {
 	assert_ptr_equal(shield, SHIELD);
 	*ret_families = slot == 3 && w->misspoken ? 1 << FAMILY_QUAKE3 : 0;

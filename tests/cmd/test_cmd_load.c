@@ -111,7 +111,7 @@ void lag_file_remove(const char *file)
 	fail();
 }
 
-int shield_look_at(const char *pin_dir, const char *interface, enum holder *ret)
+int shield_check_attach(const char *pin_dir, const char *interface, enum holder *ret)
 {
 	(void)pin_dir;
 	(void)interface;

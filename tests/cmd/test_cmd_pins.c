@@ -160,7 +160,7 @@ void lag_file_remove(const char *file)
 	note("removed %s\n", file);
 }
 
-int shield_look_at(const char *pin_dir, const char *interface, enum holder *ret)
+int shield_check_attach(const char *pin_dir, const char *interface, enum holder *ret)
 {
 	note("look at %s, %s\n", interface, text(pin_dir));
 	*ret = HOLDER_NONE;

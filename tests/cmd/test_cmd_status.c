@@ -116,7 +116,8 @@ __u64 shield_other_sockets(const struct shield *shield, __u32 slot, __u32 *ret_u
 	return now.other_sockets[slot];
 }
 
-__u64 shield_misspoken(const struct shield *shield, __u32 slot, __u32 *ret_families)
+__u64 shield_protocol_mismatch(const struct shield *shield, __u32 slot,
+			       __u32 *ret_families)
 {
 	(void)shield;
 	*ret_families = now.misspoken[slot] == 1 ? 1 << FAMILY_QUAKE3

@@ -103,7 +103,7 @@ static struct {
 	struct refused_source from;
 } refuses;
 
-__u32 shield_refused_turn(struct shield *shield)
+__u32 shield_refused_advance(struct shield *shield)
 {
 	assert_ptr_equal(shield, SHIELD);
 	return turn_now += 8;

@@ -56,7 +56,7 @@ unsigned int if_nametoindex(const char *interface)
 	return nic_of(interface)->ifindex;
 }
 
-int shield_look_at(const char *pin_dir, const char *interface, enum holder *ret)
+int shield_check_attach(const char *pin_dir, const char *interface, enum holder *ret)
 {
 	(void)pin_dir;
 	*ret = HOLDER_NONE;

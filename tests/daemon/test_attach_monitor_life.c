@@ -82,7 +82,7 @@ pid_t pidfile_pid(const char *pin_dir)
 	return daemon_pid;
 }
 
-int shield_look_at(const char *pin_dir, const char *interface, enum holder *ret)
+int shield_check_attach(const char *pin_dir, const char *interface, enum holder *ret)
 {
 	note("look %s %s;", interface, pin_dir);
 	*ret = nic_of(interface)->holder;

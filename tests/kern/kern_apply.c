@@ -103,7 +103,7 @@ static void there_are_so_many_slots(void **state)
 	assert_int_equal(shield_counters(&shield, KERN_SLOTS - 1, &in, &out), 0);
 	assert_int_equal(shield_counters(&shield, KERN_SLOTS, &in, &out), -EINVAL);
 	assert_int_equal(shield_counters(&shield, SERVICES_MAX, &in, &out), -EINVAL);
-	assert_int_equal(shield_misspoken(&shield, KERN_SLOTS, &families), 0);
+	assert_int_equal(shield_protocol_mismatch(&shield, KERN_SLOTS, &families), 0);
 }
 
 /* What is counted is counted by each processor for itself. */

@@ -339,7 +339,7 @@ static void look(const char *dir, int status, enum holder holder, const char *sa
 	assert_string_equal(why, says);
 	assert_int_equal(is, holder);
 	stderr_catch();
-	assert_int_equal(shield_look_at(dir, NIC, &is), status);
+	assert_int_equal(shield_check_attach(dir, NIC, &is), status);
 	stderr_release(said, sizeof(said));
 	if (*says) {
 		assert_memory_equal(said, ME, strlen(ME));
@@ -370,7 +370,7 @@ static void what_is_on_it_already(void **state)
 	     "protect another interface");
 	nics[1].program = 79;
 	stderr_catch();
-	assert_int_equal(shield_look_at(OURS, NIC, &holder), -EBUSY);
+	assert_int_equal(shield_check_attach(OURS, NIC, &holder), -EBUSY);
 	stderr_release(said, sizeof(said));
 	assert_non_null(strstr(said, "(id 79, name '?')"));
 	leave_link(OURS, 35, 5);

@@ -119,9 +119,9 @@ static void what_carries_no_ethernet_is_refused(void **state)
 	assert_non_null(strstr(why, "'tunnel' carries no Ethernet frames (type 65534)"));
 	assert_int_equal(shield_may_attach(NULL, "tunnel", &holder, why), -EOPNOTSUPP);
 	stderr_catch();
-	assert_int_equal(shield_look_at(OURS, "tunnel", &holder), -EOPNOTSUPP);
-	assert_int_equal(shield_look_at(OURS, "none", &holder), -ENODEV);
-	assert_int_equal(shield_look_at(OURS, "lo", &holder), 0);
+	assert_int_equal(shield_check_attach(OURS, "tunnel", &holder), -EOPNOTSUPP);
+	assert_int_equal(shield_check_attach(OURS, "none", &holder), -ENODEV);
+	assert_int_equal(shield_check_attach(OURS, "lo", &holder), 0);
 	stderr_release(said, sizeof(said));
 	assert_non_null(strstr(said, "'tunnel' carries no"));
 	assert_ptr_equal(strchr(said, '\n') + 1, said + strlen(said)); /* once */

@@ -41,13 +41,13 @@ static void what_is_spent_is_the_services(void **state)
 		shield_clock() + 1000 * SECOND;
 	live->service_due_ns[budget_index(SLOT, CLASS_RCON)] =
 		shield_clock() + 9000 * SECOND;
-	assert_int_equal(shield_spent(&s, SLOT, spent), 0);
+	assert_int_equal(shield_limits_used(&s, SLOT, spent), 0);
 	for (int class = 0; class < CLASS_BUDGETS; class ++) {
 		double is = class == CLASS_QUERY ? 0.25 : class == CLASS_RCON ? 1 : 0;
 
 		assert_true(spent[class] > is - 0.02 && spent[class] < is + 0.02);
 	}
-	assert_int_equal(shield_spent(&s, SLOT + 1, spent), -ENOENT);
+	assert_int_equal(shield_limits_used(&s, SLOT + 1, spent), -ENOENT);
 	free(live);
 }
 
@@ -57,13 +57,13 @@ static void a_share_is_from_none_to_all(void **state)
 	static const struct limit all = { 0 }, none = { SECOND, 0 };
 
 	(void)state;
-	assert_true(shield_spent_share(&some, 0, SECOND) == 0);
-	assert_true(shield_spent_share(&some, SECOND, SECOND) == 0);
-	assert_true(shield_spent_share(&some, 2 * SECOND, SECOND) == 0.25);
-	assert_true(shield_spent_share(&some, 5 * SECOND, SECOND) == 1);
-	assert_true(shield_spent_share(&some, 9 * SECOND, SECOND) == 1);
-	assert_true(shield_spent_share(&all, 9 * SECOND, SECOND) == 0);
-	assert_true(shield_spent_share(&none, 0, SECOND) == 1);
+	assert_true(limit_used_share(&some, 0, SECOND) == 0);
+	assert_true(limit_used_share(&some, SECOND, SECOND) == 0);
+	assert_true(limit_used_share(&some, 2 * SECOND, SECOND) == 0.25);
+	assert_true(limit_used_share(&some, 5 * SECOND, SECOND) == 1);
+	assert_true(limit_used_share(&some, 9 * SECOND, SECOND) == 1);
+	assert_true(limit_used_share(&all, 9 * SECOND, SECOND) == 0);
+	assert_true(limit_used_share(&none, 0, SECOND) == 1);
 }
 
 int main(void)

@@ -140,7 +140,7 @@ static void the_rate_of_challenges_is_divided(void **state)
 	(void)state;
 	p->rate[CHALLENGE_JOIN] = (struct limit){ 400, SECOND / 4 };
 	p->rate[CHALLENGE_QUERY] = (struct limit){ 0, LIMIT_NONE_NS };
-	shield_recent_turn(&shield, now);
+	shield_recent_update(&shield, now);
 	for (int slot = 0; slot < SERVICES_MAX; slot++) {
 		assert_int_equal(p->share[slot][CHALLENGE_JOIN].cost_ns, 400);
 		assert_int_equal(p->share[slot][CHALLENGE_JOIN].burst_ns, SECOND / 4);
@@ -149,11 +149,11 @@ static void the_rate_of_challenges_is_divided(void **state)
 	p->until_ns[5] = now + SECOND + 1;
 	p->until_ns[6] = now + SECOND;
 	shield.shared->cache.until_ns[7] = now + 2 * SECOND;
-	shield_recent_turn(&shield, now + SECOND);
+	shield_recent_update(&shield, now + SECOND);
 	assert_int_equal(p->share[3][CHALLENGE_JOIN].cost_ns, 1200);
 	assert_int_equal(p->share[9][CHALLENGE_JOIN].cost_ns, 1200);
 	assert_false(limit_exceeded(&p->share[3][CHALLENGE_QUERY], now, 0));
-	shield_recent_turn(&shield, now + 2 * SECOND);
+	shield_recent_update(&shield, now + 2 * SECOND);
 	assert_int_equal(p->share[3][CHALLENGE_JOIN].cost_ns, 400);
 }
 
@@ -166,40 +166,40 @@ static void mark_windows_follow_the_rate_and_move(void **state)
 
 	(void)state;
 	a->marked[3][7] = 1000000;
-	shield_recent_turn(&shield, now); /* the first look is no rate */
+	shield_recent_update(&shield, now); /* the first look is no rate */
 	assert_int_equal(w[7].shut, 0);
 	assert_int_equal(shield.recent_looked_ns, now);
 	assert_int_equal(shield.recent_moved_ns, now);
 	a->marked[3][7] += 4 * RECENT_RATE;
 	a->marked[0][7] += 3 * RECENT_RATE; /* the busiest processor counts */
 	a->marked[0][5] += RECENT_RATE / 10;
-	shield_recent_turn(&shield, now + SECOND - 1);
+	shield_recent_update(&shield, now + SECOND - 1);
 	assert_int_equal(w[7].shut, 0);
-	shield_recent_turn(&shield, now + SECOND);
+	shield_recent_update(&shield, now + SECOND);
 	assert_int_equal(w[5].shut, 0);
 	shut = recent_shut(4 * RECENT_RATE, RECENT_RATE - RECENT_RATE / 10);
 	assert_int_equal(w[7].shut, shut);
 	assert_int_equal(w[7].from, 0);
 	/* Over two seconds it is half of it a second. */
 	a->marked[3][7] += RECENT_RATE / 5;
-	shield_recent_turn(&shield, now + 3 * SECOND);
+	shield_recent_update(&shield, now + 3 * SECOND);
 	shut = recent_widen(shut,
 			    recent_shut(recent_all(shut, RECENT_RATE / 10), RECENT_RATE));
 	assert_int_equal(w[7].shut, shut);
 	assert_int_equal(shield.recent_moved_ns, now);
 	a->marked[3][7] += RECENT_RATE;
-	shield_recent_turn(&shield, now + 4 * SECOND);
+	shield_recent_update(&shield, now + 4 * SECOND);
 	from = (__u32)recent_width(w[7].shut);
 	assert_in_range(from, 1, ~0u - 1);
 	assert_int_equal(w[7].from, from);
 	assert_int_equal(shield.recent_moved_ns, now + 4 * SECOND);
 	/* Nothing asks any more: it grows by a quarter each second. */
 	shut = w[7].shut;
-	shield_recent_turn(&shield, now + 5 * SECOND);
+	shield_recent_update(&shield, now + 5 * SECOND);
 	assert_int_equal(w[7].shut, recent_widen(shut, 0));
 	assert_int_equal(w[7].from, from);
 	for (__u64 i = 6; i < 16; i++)
-		shield_recent_turn(&shield, now + i * SECOND);
+		shield_recent_update(&shield, now + i * SECOND);
 	assert_int_equal(w[7].shut, 0);
 }
 

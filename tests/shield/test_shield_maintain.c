@@ -176,7 +176,7 @@ static void the_followed_are_counted(void **state)
 	assert_int_equal(shield.shared->followed, 2);
 	assert_int_equal(entered(), 4);
 	/* The one that is verified, and its network. */
-	assert_int_equal(shield_known(&shield), 2);
+	assert_int_equal(shield_known_count(&shield), 2);
 	shield.shared->acl_end_ns = fake_now;
 	fake_now += PLAYER_IDLE_NS;
 	shield_maintain(&shield);

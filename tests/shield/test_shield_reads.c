@@ -179,10 +179,10 @@ static void whose_turn_it_is_changes(void **state)
 	int changes = 0;
 
 	(void)state;
-	assert_true(shield_refused_turn(&shield) - tick < 100);
+	assert_true(shield_refused_advance(&shield) - tick < 100);
 	first = shield.shared->sampling.phase;
 	for (int i = 0; i < 64; i++) {
-		shield_refused_turn(&shield);
+		shield_refused_advance(&shield);
 		changes += (shield.shared->sampling.phase ^ first) % REFUSED_EVERY != 0;
 	}
 	assert_in_range(changes, 32, 64); /* 56 on average */
@@ -200,23 +200,23 @@ static void another_protocol_is_told(void **state)
 	service->active = 1;
 	service->family = FAMILY_QUAKEWORLD;
 	*spoken = (struct detected){ Q3, 2, now };
-	assert_int_equal(shield_misspoken(&shield, 1, &families), 2);
+	assert_int_equal(shield_protocol_mismatch(&shield, 1, &families), 2);
 	assert_int_equal(families, Q3);
-	assert_int_equal(shield_misspoken(&shield, 0, &families), 0);
+	assert_int_equal(shield_protocol_mismatch(&shield, 0, &families), 0);
 	assert_int_equal(families, 0);
 	service->family = FAMILY_QUAKE3;
-	assert_int_equal(shield_misspoken(&shield, 1, &families), 0);
+	assert_int_equal(shield_protocol_mismatch(&shield, 1, &families), 0);
 	service->family = FAMILY_QUAKEWORLD;
 	spoken->words = DETECT_WORDS - 1;
-	assert_int_equal(shield_misspoken(&shield, 1, &families), 0);
+	assert_int_equal(shield_protocol_mismatch(&shield, 1, &families), 0);
 	*spoken = (struct detected){ Q3, 2, now - DETECT_AGE_S - 1 };
-	assert_int_equal(shield_misspoken(&shield, 1, &families), 0);
+	assert_int_equal(shield_protocol_mismatch(&shield, 1, &families), 0);
 	/* The kernel's clock may be a little ahead of ours. */
 	spoken->seen_s = now + 1;
-	assert_int_equal(shield_misspoken(&shield, 1, &families), 2);
+	assert_int_equal(shield_protocol_mismatch(&shield, 1, &families), 2);
 	service->active = 0;
-	assert_int_equal(shield_misspoken(&shield, 1, &families), 0);
-	assert_int_equal(shield_misspoken(&shield, SERVICES_MAX, &families), 0);
+	assert_int_equal(shield_protocol_mismatch(&shield, 1, &families), 0);
+	assert_int_equal(shield_protocol_mismatch(&shield, SERVICES_MAX, &families), 0);
 }
 
 static void the_rest_is_added_up(void **state)
@@ -291,10 +291,10 @@ static void budgets_are_spent_by_their_service(void **state)
 			shield.shared->service_due_ns[budget_index(slot, class)] =
 				fake_now + (class + slot) * SECOND;
 	}
-	assert_int_equal(shield_spent(&shield, 2, spent), 0);
+	assert_int_equal(shield_limits_used(&shield, 2, spent), 0);
 	for (__u32 class = 0; class < CLASS_BUDGETS; class ++)
 		assert_true(spent[class] == (class + 2) / 64.0);
-	assert_int_equal(shield_spent(&shield, 1, spent), -ENOENT);
+	assert_int_equal(shield_limits_used(&shield, 1, spent), -ENOENT);
 }
 
 /* --- who plays, and who is known ---------------------------------------------------- */
@@ -405,7 +405,7 @@ static void rooms_are_counted(void **state)
 	memset(tables, 0x5a, sizeof(tables));
 	shield_table_usage(&shield, tables);
 	assert_memory_equal(tables, want, sizeof(want));
-	assert_int_equal(shield_known(&shield), 2);
+	assert_int_equal(shield_known_count(&shield), 2);
 }
 
 static __u64 known_of(__u64 net)
@@ -431,12 +431,12 @@ static void who_plays_is_known(void **state)
 	enter(key_of(0x20010db8, 0x12345678, 1, 3), fake_now,
 	      PLAYER_VERIFIED | PLAYER_QPORT);
 	enter(key_of(0, 0, 1, 0), fake_now, PLAYER_VERIFIED);
-	shield_know_players(&shield);
+	shield_known_add_players(&shield);
 	assert_int_equal(known_of(0xc0000201), want);
 	assert_int_equal(known_of(0xc0000202), 0);
 	assert_int_equal(known_of(0xc0000203), 0);
 	assert_true(known_of(0x20010db812345678) == want);
-	assert_int_equal(shield_known(&shield), 2);
+	assert_int_equal(shield_known_count(&shield), 2);
 }
 
 static void know(__u64 net, __u32 minute, __u32 flags)
@@ -460,7 +460,7 @@ static void networks_around_are_known(void **state)
 	know(0xc6336501, now - REPUTATION_AGE + 1, REPUTATION_PLAYER);
 	know(0xc6336601, now, 0); /* asked once: not known yet */
 	know(0x20010db812345678, now - 3, REPUTATION_PLAYER);
-	shield_know_networks(&shield);
+	shield_known_add_networks(&shield);
 	assert_int_equal(reputation_flags(known_of(net4)),
 			 REPUTATION_NETWORK | REPUTATION_PRESENT);
 	assert_int_equal((__u32)known_of(net4), now - 5);
@@ -472,10 +472,10 @@ static void networks_around_are_known(void **state)
 	assert_true(known_of(reputation_network(net4)) == 0);
 	assert_true(known_of(reputation_network(net6)) == 0);
 	/* Again: nothing new; and one that plays now makes its network younger. */
-	shield_know_networks(&shield);
+	shield_known_add_networks(&shield);
 	assert_int_equal((__u32)known_of(net4), now - 5);
 	know(0xc0000203, now, REPUTATION_PLAYER);
-	shield_know_networks(&shield);
+	shield_known_add_networks(&shield);
 	assert_int_equal((__u32)known_of(net4), now);
 }
 

@@ -49,7 +49,7 @@ static void fill_service(struct stats_service *s, const char *name, __u32 slot,
 	s->slot = slot;
 	s->players = slot;
 	for (int class = 0; class < CLASS_BUDGETS; class ++)
-		s->spent[class] = (double)(class + 1) / (double)(slot + 8);
+		s->limits_used[class] = (double)(class + 1) / (double)(slot + 8);
 	s->cached[0] = (struct cached_response){ .request = "getinfo",
 						 .nonce = true,
 						 .fresh = true,

@@ -135,7 +135,7 @@ static int fill(void **state)
 		(struct counter){ 1, 900 };
 	services->in.unverified = (struct volume){ 100, 200 };
 	services->out.unverified = (struct volume){ 50, 100 };
-	services->spent[CLASS_QUERY] = 1;
+	services->limits_used[CLASS_QUERY] = 1;
 	services->cached_count = 1;
 	services->cached[0] = (struct cached_response){
 		.request = "getinfo", .nonce = true, .bytes = 412, .age_ns = 1500000000

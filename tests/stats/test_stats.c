@@ -49,8 +49,8 @@ static int fill(void **state)
 		(struct counter){ 20, 20000 };
 	ffa->in.unverified = (struct volume){ 2000, 120000 };
 	ffa->out.unverified = (struct volume){ 1000, 30000 };
-	ffa->spent[CLASS_QUERY] = 0.5;
-	ffa->spent[CLASS_RCON] = 1;
+	ffa->limits_used[CLASS_QUERY] = 0.5;
+	ffa->limits_used[CLASS_RCON] = 1;
 	ffa->cached[0] = (struct cached_response){ .request = "getinfo",
 						   .nonce = true,
 						   .fresh = true,
@@ -228,8 +228,8 @@ static void spent(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
-		assert_true(shield_spent_share(&rows[i].limit, rows[i].due,
-					       rows[i].now) == rows[i].spent);
+		assert_true(limit_used_share(&rows[i].limit, rows[i].due, rows[i].now) ==
+			    rows[i].spent);
 }
 
 static void json_of_nothing(void **state)

@@ -64,7 +64,8 @@ int shield_counters(const struct shield *shield, __u32 slot, struct counters *re
 	return fails;
 }
 
-__u64 shield_misspoken(const struct shield *shield, __u32 slot, __u32 *ret_families)
+__u64 shield_protocol_mismatch(const struct shield *shield, __u32 slot,
+			       __u32 *ret_families)
 {
 	(void)shield;
 	*ret_families = 0;
@@ -90,7 +91,7 @@ size_t shield_cached_responses(const struct shield *shield, __u32 slot,
 	return 0;
 }
 
-int shield_spent(const struct shield *shield, __u32 slot, double ret[CLASS_BUDGETS])
+int shield_limits_used(const struct shield *shield, __u32 slot, double ret[CLASS_BUDGETS])
 {
 	(void)shield;
 	(void)slot;

@@ -64,7 +64,8 @@ int shield_counters(const struct shield *shield, __u32 slot, struct counters *re
 	return 0;
 }
 
-__u64 shield_misspoken(const struct shield *shield, __u32 slot, __u32 *ret_families)
+__u64 shield_protocol_mismatch(const struct shield *shield, __u32 slot,
+			       __u32 *ret_families)
 {
 	(void)shield;
 	*ret_families = slot == 1 ? 1u << FAMILY_QUAKE3 : 0;
@@ -88,7 +89,7 @@ size_t shield_cached_responses(const struct shield *shield, __u32 slot,
 	return slot % 3 + 1;
 }
 
-int shield_spent(const struct shield *shield, __u32 slot, double ret[CLASS_BUDGETS])
+int shield_limits_used(const struct shield *shield, __u32 slot, double ret[CLASS_BUDGETS])
 {
 	(void)shield;
 	ret[CLASS_QUERY] = slot;
@@ -162,7 +163,7 @@ static void each_service_has_its_own(void **state)
 		assert_string_equal(s->service.name, rows[i].name);
 		assert_int_equal(s->slot, rows[i].slot);
 		assert_int_equal(s->players, rows[i].players);
-		assert_true(s->spent[CLASS_QUERY] == rows[i].slot);
+		assert_true(s->limits_used[CLASS_QUERY] == rows[i].slot);
 		assert_int_equal(s->cached_count, s->slot % 3 + 1);
 		assert_int_equal(s->cached[s->slot % 3].bytes, s->slot);
 		assert_int_equal(s->in.by[KIND_GETSTATUS][REASON_WITHIN_LIMITS].packets,

@@ -116,7 +116,7 @@ static void fill_service(struct stats_service *s, unsigned int i, unsigned int r
 	s->slot = i + 3;
 	s->players = 3 * i;
 	for (int class = 0; class < CLASS_BUDGETS; class ++)
-		s->spent[class] = class * 0.19 + i * 0.013;
+		s->limits_used[class] = class * 0.19 + i * 0.013;
 	for (size_t k = 0; i != 3 && k < ARRAY_SIZE(kinds); k++)
 		for (size_t r = 0; r < ARRAY_SIZE(reasons); r++) {
 			__u64 n = (k + 1) * (r + 2) * (i + 1) *

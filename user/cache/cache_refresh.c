@@ -239,7 +239,7 @@ static void known_clients_save(struct cache_refresh *r)
 
 	r->saved_ns = shield_clock();
 	/* Where nobody is known, there is nothing to make a file for. */
-	if (!r->path[0] || !shield_known(r->shield))
+	if (!r->path[0] || !shield_known_count(r->shield))
 		return;
 	err = incident_directory(r->path);
 	if (!err)
@@ -494,7 +494,7 @@ static void on_tick(void *context)
 	if (now - r->saved_ns >= SAVE_NS)
 		known_clients_save(r);
 	/* It divides the rate of challenges, of services without a cache too. */
-	shield_recent_turn(r->shield, now);
+	shield_recent_update(r->shield, now);
 	if (!r->count)
 		return;
 	if (!r->text_max || now - r->mtu_ns >= MTU_NS)

@@ -51,7 +51,7 @@ static int check_first(const char *pin, const struct daemon_facts *daemon)
 	err = config_load(daemon->config, config);
 	for (size_t i = 0; !err && !daemon->interfaces && i < config->interface_count;
 	     i++) {
-		err = shield_look_at(pin, config->interfaces[i], &holder);
+		err = shield_check_attach(pin, config->interfaces[i], &holder);
 		if (err == -ENODEV) /* it is waited for */
 			err = 0;
 	}

@@ -65,8 +65,9 @@ struct daemon {
 	enum pins_life pins_life;
 	int signals; /* signalfd */
 	int events; /* of interfaces */
-	__u32 misspoken[SERVICES_MAX]; /* as of shield_misspoken(), as said last */
-	bool say_again; /* after a reload: of what is still so */
+	__u32 mismatches[SERVICES_MAX]; /* as of shield_protocol_mismatch(), as said last
+					 */
+	bool report_again; /* after a reload: of what is still so */
 	bool no_return_path; /* what is sent back might not arrive: see resolve() */
 	bool claimed; /* the pid file is ours */
 };
@@ -226,7 +227,7 @@ static void reload(struct daemon *d, int (*read)(struct daemon *d, struct config
 	if (fresh && !read(d, fresh) && !attach_monitor_precheck(&d->monitor, fresh) &&
 	    !shield_apply(d->shield, fresh)) {
 		take_config(d, fresh);
-		d->say_again = true;
+		d->report_again = true;
 	} else {
 		log_error("the old configuration stays in force");
 		free(fresh);
@@ -240,15 +241,15 @@ static void look_at_protocol(struct daemon *d, __u32 slot)
 {
 	char speaks[FAMILIES_TEXT];
 	struct service service;
-	__u32 families, before = d->misspoken[slot];
+	__u32 families, before = d->mismatches[slot];
 
-	d->misspoken[slot] = 0;
+	d->mismatches[slot] = 0;
 	if (!shield_service(d->shield, slot, &service))
 		return;
-	shield_misspoken(d->shield, slot, &families);
-	d->misspoken[slot] = families;
+	shield_protocol_mismatch(d->shield, slot, &families);
+	d->mismatches[slot] = families;
 	families_format(families ? families : before, speaks);
-	if (families && (families != before || d->say_again))
+	if (families && (families != before || d->report_again))
 		log_error(
 			"service '%s': its server speaks %s, not %s: moves of its "
 			"players pass under a limit only, and its replies are judged as "
@@ -264,7 +265,7 @@ static void look_at_protocols(struct daemon *d)
 {
 	for (__u32 slot = 0; slot < SERVICES_MAX; slot++)
 		look_at_protocol(d, slot);
-	d->say_again = false;
+	d->report_again = false;
 }
 
 /* Another interface has come, or gone, under a name that was waited for. */

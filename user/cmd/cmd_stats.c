@@ -215,7 +215,7 @@ static void status_collect(const struct shield *shield, const char *pin,
 			ret->cache[service.cache]++;
 		ret->observed += service.observe;
 		owner_collect(shield, slot, service.name, ret);
-		count = shield_misspoken(shield, slot, &speaks);
+		count = shield_protocol_mismatch(shield, slot, &speaks);
 		if (!count)
 			continue;
 		memcpy(ret->misspoken[ret->misspoken_count].service, service.name,

@@ -19,7 +19,7 @@
 static int interface_check(const struct attach_monitor *m, const char *interface)
 {
 	enum holder holder;
-	int err = shield_look_at(m->pin, interface, &holder);
+	int err = shield_check_attach(m->pin, interface, &holder);
 	pid_t daemon;
 
 	if (err || holder != HOLDER_DEFAULT || m->take_over)

@@ -326,7 +326,7 @@ static struct unanswered services_look(struct incident_monitor *m,
 	struct unanswered unanswered = { 0 };
 
 	m->since = m->until;
-	m->until = shield_refused_turn(m->shield);
+	m->until = shield_refused_advance(m->shield);
 	for (size_t i = 0; i < now->service_count; i++) {
 		const struct stats_service *s = &now->services[i];
 		const struct stats_service *before = stats_pace_match(&m->before, s);
@@ -530,7 +530,7 @@ int incident_monitor_start(struct shield *shield, struct stats_cache *cache,
 		return -ENOMEM;
 	}
 	m->shield = shield;
-	m->until = shield_refused_turn(shield);
+	m->until = shield_refused_advance(shield);
 	m->cache = cache;
 	m->samples = samples;
 	m->pinned = pin && *pin;

@@ -134,7 +134,7 @@ static void server_collect(struct collect *c, struct explain_service *s)
 	server->judged = shield_judged(c->shield, s->slot, received, server->interface);
 	server->sockets_known = c->sockets_known;
 	server->socket = c->sockets[s->port];
-	shield_misspoken(c->shield, s->slot, &server->speaks);
+	shield_protocol_mismatch(c->shield, s->slot, &server->speaks);
 	for (size_t i = 0; i < count; i++) {
 		if (!server->cached || kept[i].age_ns < server->cached_age_ns)
 			server->cached_age_ns = kept[i].age_ns;

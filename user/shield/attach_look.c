@@ -157,7 +157,7 @@ int shield_may_attach(const char *pin_dir, const char *interface, enum holder *r
 	return -EBUSY;
 }
 
-int shield_look_at(const char *pin_dir, const char *interface, enum holder *ret)
+int shield_check_attach(const char *pin_dir, const char *interface, enum holder *ret)
 {
 	char why[SHIELD_WHY];
 	int err = shield_may_attach(pin_dir, interface, ret, why);

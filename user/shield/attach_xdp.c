@@ -208,7 +208,7 @@ static int attach_joined(struct shield *s, const char *interface, __u32 ifindex,
 	return tc_attach(s, TC_IN, interface, ifindex);
 }
 
-/* The egress and the ingress of an interface about which shield_look_at() had no
+/* The egress and the ingress of an interface about which shield_check_attach() had no
  * complaint. */
 static int attach_both(struct adoption *a, enum attach_mode mode,
 		       enum attach_mode *ret_mode)
@@ -266,7 +266,7 @@ int shield_attach(struct shield *s, const char *interface, enum attach_mode mode
 {
 	struct adoption a = { .shield = s, .interface = interface };
 	enum holder holder;
-	int err = shield_look_at(s->dir, interface, &holder);
+	int err = shield_check_attach(s->dir, interface, &holder);
 
 	if (err == -ENODEV)
 		log_error("no such interface: '%s'", interface);

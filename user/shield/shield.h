@@ -76,7 +76,7 @@ int shield_may_attach(const char *pin_dir, const char *interface, enum holder *r
 		      char ret_why[SHIELD_WHY]);
 
 /* The same, and why not as a message; of -ENODEV there is none. */
-int shield_look_at(const char *pin_dir, const char *interface, enum holder *ret);
+int shield_check_attach(const char *pin_dir, const char *interface, enum holder *ret);
 
 /* The id of the XDP program on @interface, whosever it is; 0: none. */
 __u32 shield_program_on(const char *interface);
@@ -137,7 +137,8 @@ int shield_counters(const struct shield *shield, __u32 slot, struct counters *re
  * since the last word of its own protocol; 0: nothing does. *@ret_families: a mask of
  * 1 << enum wire_family, the protocols that it may be. See include/detect.h.
  */
-__u64 shield_misspoken(const struct shield *shield, __u32 slot, __u32 *ret_families);
+__u64 shield_protocol_mismatch(const struct shield *shield, __u32 slot,
+			       __u32 *ret_families);
 /*
  * How many datagrams left from the port of the service in @slot by sockets of other users
  * than its server's, *@ret_user, as uid + 1 (0: not known).
@@ -149,7 +150,7 @@ int shield_others(const struct shield *shield, struct counter ret[OTHER_COUNT]);
  * Let another one in REFUSED_EVERY be looked at from now on: for the daemon to call once
  * a second. Returns the refused_tick() that has begun and is not over.
  */
-__u32 shield_refused_turn(struct shield *shield);
+__u32 shield_refused_advance(struct shield *shield);
 /*
  * @each gets the sources that the programs have kept of what they refused or challenged
  * for the service in @slot, from @since on and before @until, refused_tick() both. Those
@@ -269,17 +270,17 @@ void shield_cache_forget(struct shield *shield, __u32 slot);
  * challenges among the services that are flooded, once a second. For the daemon to call
  * some times a second. @now: shield_clock().
  */
-void shield_recent_turn(struct shield *shield, __u64 now);
+void shield_recent_update(struct shield *shield, __u64 now);
 
 /* Enter who plays into the table of who is known. */
-void shield_know_players(struct shield *shield);
+void shield_known_add_players(struct shield *shield);
 /* And the networks around all who are in it. */
-void shield_know_networks(struct shield *shield);
+void shield_known_add_networks(struct shield *shield);
 /* The table itself, as include/reputation.h has it, and in *@ret_keys those of its hash.
  */
 struct reputation_table *shield_reputation(struct shield *shield, const __u64 **ret_keys);
 /* How many are known. */
-__u32 shield_known(const struct shield *shield);
+__u32 shield_known_count(const struct shield *shield);
 
 /* --- samples ----------------------------------------------------------------- */
 
@@ -302,9 +303,10 @@ int shield_sampled(const struct shield *shield, struct sampled ret[SAMPLER_COUNT
 /* --- gauges ------------------------------------------------------------------ */
 
 /* How much of each global budget of the service in @slot is spent: 0 nothing, 1 all. */
-int shield_spent(const struct shield *shield, __u32 slot, double ret[CLASS_BUDGETS]);
+int shield_limits_used(const struct shield *shield, __u32 slot,
+		       double ret[CLASS_BUDGETS]);
 /* The arithmetic of it. */
-double shield_spent_share(const struct limit *limit, __u64 due_ns, __u64 now_ns);
+double limit_used_share(const struct limit *limit, __u64 due_ns, __u64 now_ns);
 
 /* Maps that can fill up. */
 enum usage_table {

@@ -273,7 +273,7 @@ static void apply_proof(struct shield *s, const struct config *config)
 	limit_normal(&query);
 	s->shared->validation.rate[CHALLENGE_JOIN] = join;
 	s->shared->validation.rate[CHALLENGE_QUERY] = query;
-	shield_shares(s, shield_clock());
+	shield_challenge_shares(s, shield_clock());
 }
 
 #define CAP_BURST_NS 250000000ull

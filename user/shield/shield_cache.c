@@ -157,7 +157,7 @@ static void windows_move(struct shield *s)
 				 __ATOMIC_RELAXED);
 }
 
-void shield_shares(struct shield *s, __u64 now)
+void shield_challenge_shares(struct shield *s, __u64 now)
 {
 	struct validation_state *p = &s->shared->validation;
 	__u32 flooded = 0;
@@ -171,7 +171,7 @@ void shield_shares(struct shield *s, __u64 now)
 				limit_scaled(&p->rate[use], flooded ? flooded : 1, 1);
 }
 
-void shield_recent_turn(struct shield *s, __u64 now)
+void shield_recent_update(struct shield *s, __u64 now)
 {
 	__u64 past = now - s->recent_looked_ns;
 
@@ -183,7 +183,7 @@ void shield_recent_turn(struct shield *s, __u64 now)
 		memcpy(s->recent_marked, s->shared->cache.marked,
 		       sizeof(s->recent_marked));
 	s->recent_looked_ns = now;
-	shield_shares(s, now);
+	shield_challenge_shares(s, now);
 	if (now - s->recent_moved_ns < RECENT_TURN_S * 1000000000ull)
 		return;
 	s->recent_moved_ns = now;
@@ -204,12 +204,12 @@ static void know_player(const struct player_key *key, const struct player *playe
 				reputation_minute(shield_clock()), s->shared->keys);
 }
 
-void shield_know_players(struct shield *s)
+void shield_known_add_players(struct shield *s)
 {
 	shield_players(s, know_player, s);
 }
 
-void shield_know_networks(struct shield *s)
+void shield_known_add_networks(struct shield *s)
 {
 	struct reputation_table *t = &s->shared->cache.reputation;
 	__u32 now = reputation_minute(shield_clock());
@@ -236,7 +236,7 @@ struct reputation_table *shield_reputation(struct shield *s, const __u64 **ret_k
 	return &s->shared->cache.reputation;
 }
 
-__u32 shield_known(const struct shield *s)
+__u32 shield_known_count(const struct shield *s)
 {
 	__u32 minute = reputation_minute(shield_clock()), count = 0;
 

@@ -8,7 +8,7 @@
 
 #include "shield/shield_internal.h"
 
-double shield_spent_share(const struct limit *limit, __u64 due_ns, __u64 now_ns)
+double limit_used_share(const struct limit *limit, __u64 due_ns, __u64 now_ns)
 {
 	if (!limit->cost_ns)
 		return 0; /* no limit: there is nothing to spend */
@@ -21,7 +21,7 @@ double shield_spent_share(const struct limit *limit, __u64 due_ns, __u64 now_ns)
 	return (double)(due_ns - now_ns) / (double)limit->burst_ns;
 }
 
-int shield_spent(const struct shield *s, __u32 slot, double ret[CLASS_BUDGETS])
+int shield_limits_used(const struct shield *s, __u32 slot, double ret[CLASS_BUDGETS])
 {
 	__u64 now = shield_clock();
 	struct service service;
@@ -32,8 +32,8 @@ int shield_spent(const struct shield *s, __u32 slot, double ret[CLASS_BUDGETS])
 		__u64 *due = &s->shared->service_due_ns[budget_index(slot, class)];
 
 		ret[class] =
-			shield_spent_share(&service.budget[class].service,
-					   __atomic_load_n(due, __ATOMIC_RELAXED), now);
+			limit_used_share(&service.budget[class].service,
+					 __atomic_load_n(due, __ATOMIC_RELAXED), now);
 	}
 	return 0;
 }
@@ -74,7 +74,7 @@ void shield_table_usage(const struct shield *s, struct table_usage ret[TABLE_COU
 		if (i != TABLE_PLAYERS && i != TABLE_KNOWN)
 			ret[i].used = count_keys(maps[i]);
 	ret[TABLE_KNOWN].capacity = REPUTATION_MAX;
-	ret[TABLE_KNOWN].used = shield_known(s);
+	ret[TABLE_KNOWN].used = shield_known_count(s);
 	ret[TABLE_PLAYERS].capacity = PLAYERS_MAX;
 	shield_players(s, count_player, &ret[TABLE_PLAYERS].used);
 }

@@ -56,7 +56,8 @@ struct shield {
 	void (*each_sample)(const struct sample *sample, const void *frame,
 			    void *context);
 	void *sample_context;
-	/* State of shield_recent_turn(): last look, last move, marks at the last look. */
+	/* State of shield_recent_update(): last look, last move, marks at the last look.
+	 */
 	__u64 recent_looked_ns;
 	__u64 recent_moved_ns;
 	__u32 recent_marked[RECENT_TABLES][SERVICES_MAX];
@@ -70,7 +71,7 @@ struct shield {
  * @now, as shield_clock() has it. A service that is not has the same share, so that it
  * can send challenges from its first refusal on.
  */
-void shield_shares(struct shield *s, __u64 now);
+void shield_challenge_shares(struct shield *s, __u64 now);
 
 /*
  * Load a second instance of the programs, over maps of its own that nothing pins and no

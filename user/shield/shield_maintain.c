@@ -181,7 +181,7 @@ void shield_maintain(struct shield *s)
 	shield_players(s, count_followed, &followed);
 	__atomic_store_n(&s->shared->followed, followed, __ATOMIC_RELAXED);
 	shield_lists_expire(s);
-	shield_know_players(s);
-	shield_know_networks(s);
+	shield_known_add_players(s);
+	shield_known_add_networks(s);
 	shield_owners(s);
 }

@@ -170,7 +170,7 @@ int shield_counters(const struct shield *s, __u32 slot, struct counters *ret_in,
 	return 0;
 }
 
-__u64 shield_misspoken(const struct shield *s, __u32 slot, __u32 *ret_families)
+__u64 shield_protocol_mismatch(const struct shield *s, __u32 slot, __u32 *ret_families)
 {
 	struct service service;
 	struct detected spoken;

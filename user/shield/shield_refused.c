@@ -11,7 +11,7 @@
 
 #include "shield/shield_internal.h"
 
-__u32 shield_refused_turn(struct shield *s)
+__u32 shield_refused_advance(struct shield *s)
 {
 	__u32 phase;
 

@@ -254,7 +254,7 @@ static void budgets(FILE *out, const struct ometric *m, const struct stats *s)
 						 class_name((enum wire_class) class) };
 
 			if (received[class])
-				ometric_real(out, m, values, t->spent[class]);
+				ometric_real(out, m, values, t->limits_used[class]);
 		}
 	}
 }

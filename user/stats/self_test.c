@@ -62,7 +62,7 @@ static void service_look(const struct shield *shield, __u32 slot,
 		t->sent = counters_packets(&out);
 	}
 	t->judged = shield_judged(shield, slot, t->received, t->unjudged_by);
-	shield_misspoken(shield, slot, &t->speaks);
+	shield_protocol_mismatch(shield, slot, &t->speaks);
 }
 
 size_t self_test_run(const struct shield *shield, struct self_test ret[SERVICES_MAX])

@@ -23,10 +23,10 @@ static int service_collect(const struct shield *shield, __u32 slot,
 
 	ret->slot = slot;
 	ret->cached_count = shield_cached_responses(shield, slot, ret->cached);
-	shield_misspoken(shield, slot, &ret->speaks);
+	shield_protocol_mismatch(shield, slot, &ret->speaks);
 	err = shield_counters(shield, slot, &ret->in, &ret->out);
 	if (!err)
-		err = shield_spent(shield, slot, ret->spent);
+		err = shield_limits_used(shield, slot, ret->limits_used);
 	if (!err)
 		ret->judged = shield_judged(shield, slot, counters_packets(&ret->in),
 					    ret->unjudged_by);

@@ -19,7 +19,7 @@ struct stats_service {
 	struct service service;
 	__u32 slot;
 	size_t players;
-	double spent[CLASS_BUDGETS]; /* of each global budget: 0 nothing, 1 all */
+	double limits_used[CLASS_BUDGETS]; /* of each global budget: 0 nothing, 1 all */
 	struct counters in, out;
 	struct cached_response cached[CACHE_FORMS]; /* of its answers */
 	size_t cached_count;

@@ -241,9 +241,9 @@ static json_t *service(const struct stats_service *s, const json_t *decoded)
 		s->service.observe, "players", integer(s->players), "amplification",
 		"payload", ratio(out->payload, in->payload), "wire",
 		ratio(out->wire, in->wire), "counters", counters, "limits_used",
-		budgets(s->spent), "unverified", "in", volume(in), "out", volume(out),
-		"decoded", json_object_get(decoded, s->service.name), "cached_responses",
-		templates(s));
+		budgets(s->limits_used), "unverified", "in", volume(in), "out",
+		volume(out), "decoded", json_object_get(decoded, s->service.name),
+		"cached_responses", templates(s));
 }
 
 json_t *stats_json_link(const struct shield_link *link)

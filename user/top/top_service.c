@@ -43,16 +43,17 @@ static int draw_budgets(const struct stats_service *s, int y)
 	int wide = bar_width(), each = wide + 16, in_line = budgets_in_line(each);
 
 	for (int class = 0; class < CLASS_BUDGETS; class ++) {
-		int full = (int)(s->spent[class] * wide + 0.5);
+		int full = (int)(s->limits_used[class] * wide + 0.5);
 		char bar[10 + BAR_SPARE / 3 + 1];
 
 		memset(bar, '.', (size_t)wide);
 		memset(bar, '#', (size_t)(full < wide ? full : wide));
 		bar[wide] = 0;
 		top_put(y + class / in_line, class % in_line * each + 1,
-			top_attributes(s->spent[class] >= 0.9 ? TOP_BAD : TOP_PLAIN),
+			top_attributes(s->limits_used[class] >= 0.9 ? TOP_BAD
+								    : TOP_PLAIN),
 			"%-9s [%s]%3.0f", class_name((enum wire_class) class), bar,
-			s->spent[class] * 100);
+			s->limits_used[class] * 100);
 	}
 	return y + top_budget_lines();
 }
