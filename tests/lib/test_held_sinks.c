@@ -48,7 +48,7 @@ static void stats_put(const struct sink *s)
 	held_printf(
 		"pieces %llu bytes %llu dropped %llu unheard %llu readers %u waits %d fd %d\n",
 		(unsigned long long)t.pieces, (unsigned long long)t.bytes,
-		(unsigned long long)t.dropped, (unsigned long long)t.unheard, t.readers,
+		(unsigned long long)t.dropped, (unsigned long long)t.no_reader, t.readers,
 		sink_waits(s), sink_fd(s) >= 0);
 }
 

@@ -136,7 +136,7 @@ static void fifo_readers_come_and_go(void **state)
 	s = opened(target("|", "fifo"), "head\n");
 	snprintf(path, sizeof(path), "%s", target("", "fifo"));
 	put(s, "nobody\n");
-	assert_int_equal(stats_of(s).unheard, 1);
+	assert_int_equal(stats_of(s).no_reader, 1);
 	fd = fifo_reader(path);
 	sink_pump(s);
 	put(s, "one\n");

@@ -303,9 +303,9 @@ static void way_put(FILE *out, const struct lag_direction *d)
 static void file_put(FILE *out, const struct lag_file *f)
 {
 	fprintf(out, "%lld, %zu players\n", (long long)f->time_ns, f->count);
-	for (size_t i = 0; i < f->worst_count; i++)
-		fprintf(out, "worst %s %s %.6f\n", f->worst[i].service,
-			f->worst[i].prefix, f->worst[i].share);
+	for (size_t i = 0; i < f->top_prefix_count; i++)
+		fprintf(out, "worst %s %s %.6f\n", f->top_prefixes[i].service,
+			f->top_prefixes[i].prefix, f->top_prefixes[i].share);
 	for (size_t i = 0; i < f->count; i++) {
 		const struct lag_player *p = &f->rows[i].player;
 
@@ -390,7 +390,8 @@ static void written_and_read(void **state)
 	(void)state;
 	held_begin();
 	for (int i = 0; i < 50; i++)
-		drop_sources_add(&stats.worst, i % 5 ? 3 : 4, i % 3 ? &from : &other);
+		drop_sources_add(&stats.top_prefixes, i % 5 ? 3 : 4,
+				 i % 3 ? &from : &other);
 	for (uint32_t seed = 0; seed < 3; seed++) {
 		int64_t now_ns;
 		struct game g, later;

@@ -106,10 +106,10 @@ static void stats_put(const struct samples_writer *w)
 		"json %llu %llu %llu %llu %u pcapng %llu %llu %llu %u long %llu waits %d "
 		"wants %d fds %d%d%d\n",
 		(unsigned long long)s.json.pieces, (unsigned long long)s.json.bytes,
-		(unsigned long long)s.json.dropped, (unsigned long long)s.json.unheard,
+		(unsigned long long)s.json.dropped, (unsigned long long)s.json.no_reader,
 		s.json.readers, (unsigned long long)s.pcapng.pieces,
 		(unsigned long long)s.pcapng.dropped,
-		(unsigned long long)s.pcapng.unheard, s.pcapng.readers,
+		(unsigned long long)s.pcapng.no_reader, s.pcapng.readers,
 		(unsigned long long)s.too_long, samples_writer_waits(w),
 		samples_writer_wants_records(w), samples_writer_fd(w, 0) >= 0,
 		samples_writer_fd(w, 1) >= 0, samples_writer_fd(w, 2) >= 0);

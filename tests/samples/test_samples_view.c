@@ -312,10 +312,10 @@ static void the_past_is_forgotten_by_halves(void **state)
 	for (int i = 0; i < 8; i++)
 		drop_one();
 	for (int s = 1; s <= 2 * FADES_S; s++) {
-		assert_int_equal(stats_now().worst.total, s <= FADES_S ? 8 : 4);
+		assert_int_equal(stats_now().top_prefixes.total, s <= FADES_S ? 8 : 4);
 		second(second_context);
 	}
-	assert_int_equal(stats_now().worst.total, 2);
+	assert_int_equal(stats_now().top_prefixes.total, 2);
 }
 
 /* Samples are read all the same. */

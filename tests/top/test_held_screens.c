@@ -220,9 +220,9 @@ static void fill_players(void)
 		strcpy(top->figures->rows[i].service, i % 2 ? "duel" : "ffa");
 		fill_lag(&top->figures->rows[i].player, i);
 	}
-	top->figures->worst_count = 3;
+	top->figures->top_prefix_count = 3;
 	for (unsigned int i = 0; i < 3; i++) {
-		struct lag_file_worst *w = &top->figures->worst[i];
+		struct lag_file_prefix *w = &top->figures->top_prefixes[i];
 
 		strcpy(w->service, i == 1 ? "duel" : "ffa");
 		snprintf(w->prefix, sizeof(w->prefix), "203.0.%u.0/24", i);

@@ -137,7 +137,7 @@ static const struct json_key counts_keys[] = {
 		JSON_KEY("packets", "integer", "packets",                            \
 			 "Estimate of what was refused of it.")
 
-static const struct json_key worst_keys[] = {
+static const struct json_key top_prefix_keys[] = {
 	JSON_KEY("prefix", "string", NULL, "An IPv4 /24 or IPv6 /56."),
 	INCIDENT_NAMED_KEYS,
 	JSON_END,
@@ -207,7 +207,7 @@ const struct json_key incident_json_keys[] = {
 		    sources_keys),
 	JSON_OBJECT("top_prefixes", "object[]", NULL,
 		    "Prefixes of a twentieth or more of a class, by samples; at most 8.",
-		    worst_keys),
+		    top_prefix_keys),
 	JSON_KEY("target", "string|null", NULL,
 		 "Address that the attack is aimed at; null: not known."),
 	JSON_KEY("port", "integer", NULL, "UDP port that it is aimed at; 0: not known."),

@@ -342,7 +342,7 @@ void incident_sources_parse(const json_t *object, struct incident *ret)
 {
 	const json_t *sources = json_object_get(object, "sources");
 	const json_t *top = json_object_get(sources, "top");
-	const json_t *worst = json_object_get(object, "top_prefixes"), *one;
+	const json_t *top_prefixes = json_object_get(object, "top_prefixes"), *one;
 	size_t i;
 
 	sketch_parse(sources, &ret->sources);
@@ -350,7 +350,7 @@ void incident_sources_parse(const json_t *object, struct incident *ret)
 	json_array_foreach ((json_t *)top, i, one) {
 		row_parse(one, "source", ret);
 	}
-	json_array_foreach ((json_t *)worst, i, one) {
+	json_array_foreach ((json_t *)top_prefixes, i, one) {
 		row_parse(one, "prefix", ret);
 	}
 }

@@ -304,7 +304,7 @@ void sink_put(struct sink *s, const void *bytes, size_t n)
 {
 	s->stats.pieces++;
 	if (!s->stats.readers)
-		s->stats.unheard++;
+		s->stats.no_reader++;
 	for (size_t i = 0; i < s->reader_count; i++) {
 		struct reader *r = &s->readers[i];
 

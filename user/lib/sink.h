@@ -28,7 +28,7 @@ struct sink_stats {
 	uint64_t pieces; /* put */
 	uint64_t bytes; /* taken by the kernel, of all readers together */
 	uint64_t dropped; /* pieces that a reader was too slow for, or left unread */
-	uint64_t unheard; /* pieces while there was no reader */
+	uint64_t no_reader; /* pieces while there was no reader */
 	unsigned int readers;
 };
 

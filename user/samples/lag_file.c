@@ -92,7 +92,7 @@ static const struct json_key sampler_keys[] = {
 	JSON_END,
 };
 
-static const struct json_key worst_keys[] = {
+static const struct json_key top_prefix_keys[] = {
 	JSON_KEY("service", "string", NULL, "Name of the service."),
 	JSON_KEY("prefix", "string", NULL, "An IPv4 /24 or IPv6 /56."),
 	JSON_KEY("share", "number", "ratio",
@@ -122,7 +122,7 @@ const struct json_key lag_file_keys[] = {
 	JSON_OBJECT(
 		"top_prefixes", "object[]", NULL,
 		"Prefixes that sent a twentieth or more of the sampled drops; at most 10.",
-		worst_keys),
+		top_prefix_keys),
 	JSON_OBJECT("decoded_by_service", "object", NULL,
 		    "Decoded records and figures of each service.", by_service_keys),
 	JSON_OBJECT("players", "object[]", NULL, "Followed players; at most 256.",
@@ -257,11 +257,12 @@ static void write_sampler(struct jsonl *json, const char *key,
 	jsonl_text(json, "}");
 }
 
-static void write_worst(struct jsonl *json, const struct drop_sources *worst,
-			const struct service *services)
+static void write_top_prefixes(struct jsonl *json,
+			       const struct drop_sources *top_prefixes,
+			       const struct service *services)
 {
-	struct drop_sources_row rows[LAG_FILE_WORST];
-	size_t n = drop_sources_list(worst, rows, LAG_FILE_WORST);
+	struct drop_sources_row rows[LAG_FILE_PREFIXES];
+	size_t n = drop_sources_list(top_prefixes, rows, LAG_FILE_PREFIXES);
 	char prefix[CIDR_TEXT];
 
 	jsonl_text(json, ",\"top_prefixes\":[");
@@ -271,7 +272,7 @@ static void write_worst(struct jsonl *json, const struct drop_sources *worst,
 		       services[rows[i].slot].name);
 		string(json, ",\"prefix\":", prefix);
 		jsonl_text(json, ",\"share\":");
-		jsonl_float(json, (float)rows[i].count / (float)worst->total);
+		jsonl_float(json, (float)rows[i].count / (float)top_prefixes->total);
 		jsonl_text(json, "}");
 	}
 	jsonl_text(json, "]");
@@ -319,7 +320,7 @@ static void write_all(struct jsonl *json, int64_t now_ns,
 	number(json, ",\"unparsed\":", stats->unparsed);
 	number(json, ",\"cpu_ms\":", (uint64_t)stats->cpu_ns / 1000000);
 	number(json, ",\"cpu_percent\":", stats->cpu_percent);
-	write_worst(json, &stats->worst, services);
+	write_top_prefixes(json, &stats->top_prefixes, services);
 	write_decoded(json, stats->by_service, services);
 	jsonl_text(json, ",\"players\":[");
 	while ((player = lagometer_next(lagometer, &at))) {

@@ -60,17 +60,17 @@ struct lag_file_row {
 /*
  * A prefix, and its share (0 to 1) of the samples of dropped datagrams, of all services.
  */
-struct lag_file_worst {
+struct lag_file_prefix {
 	char service[NAME_MAX_LEN];
 	char prefix[64];
 	double share;
 };
-#define LAG_FILE_WORST 10
+#define LAG_FILE_PREFIXES 10
 
 struct lag_file {
 	int64_t time_ns; /* when it was written */
-	struct lag_file_worst worst[LAG_FILE_WORST]; /* most first */
-	size_t worst_count;
+	struct lag_file_prefix top_prefixes[LAG_FILE_PREFIXES]; /* most first */
+	size_t top_prefix_count;
 	size_t count;
 	struct lag_file_row rows[];
 };

@@ -148,13 +148,13 @@ static void read_row(const json_t *object, struct lag_file_row *ret)
 	read_frames(json_object_get(object, "frames"), &p->frames);
 }
 
-static void read_worst(const json_t *list, struct lag_file *ret)
+static void read_top_prefixes(const json_t *list, struct lag_file *ret)
 {
 	size_t n = json_array_size(list);
 
-	for (size_t i = 0; i < n && i < LAG_FILE_WORST; i++) {
+	for (size_t i = 0; i < n && i < LAG_FILE_PREFIXES; i++) {
 		const json_t *row = json_array_get(list, i);
-		struct lag_file_worst *to = &ret->worst[ret->worst_count++];
+		struct lag_file_prefix *to = &ret->top_prefixes[ret->top_prefix_count++];
 
 		text_at(row, "service", to->service, sizeof(to->service));
 		text_at(row, "prefix", to->prefix, sizeof(to->prefix));
@@ -210,7 +210,7 @@ int lag_file_read(const char *path, struct lag_file **ret)
 	players = calloc(1, sizeof(*players) + n * sizeof(*players->rows));
 	if (players) {
 		players->time_ns = time_at(all, "time");
-		read_worst(json_object_get(all, "top_prefixes"), players);
+		read_top_prefixes(json_object_get(all, "top_prefixes"), players);
 		players->count = n;
 		for (size_t i = 0; i < n; i++)
 			read_row(json_array_get(rows, i), &players->rows[i]);

@@ -15,13 +15,14 @@ struct lag_message {
 	bool used;
 	bool arrived; /* c2s: it came; s2c: it was acknowledged */
 	bool lost; /* counted so */
-	bool asked; /* s2c: the client spoke when this should have been its newest */
-	bool told; /* s2c, NetQuake: the server's time, which the client gives back */
+	bool due; /* s2c: the client spoke when this should have been its newest */
+	bool has_timestamp; /* s2c, NetQuake: the server's time, which the client gives
+			       back */
 	bool timed; /* s2c: of a snapshot, whose time is snapshot_us */
 	uint64_t at; /* of its sample */
-	int64_t told_us;
+	int64_t timestamp_us;
 	int64_t time_ns;
-	int64_t asked_ns; /* when it first did */
+	int64_t due_ns; /* when it first did */
 	int64_t snapshot_us; /* the server's time that it tells */
 };
 

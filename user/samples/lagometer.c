@@ -39,7 +39,7 @@ struct place {
 	bool echoes; /* NetQuake: it gives times back, a better measure than these */
 	int64_t pace_ns; /* and between two of its moves, at most of late */
 	int64_t moved_ns;
-	int64_t told_us; /* by the server, at last */
+	int64_t timestamp_us; /* by the server, at last */
 	int64_t second_ns; /* when the second of these two began */
 	uint32_t snapshots, packets;
 };
@@ -184,11 +184,11 @@ static void note_told(struct place *p, struct lag_window *w, struct lag_message 
 {
 	if (!(f->has & FACT_TIME))
 		return;
-	if (f->time_us < p->told_us - SECOND_US)
+	if (f->time_us < p->timestamp_us - SECOND_US)
 		for (size_t i = 0; i < LAG_WINDOW; i++)
-			w->messages[i].told = false;
-	m->told = true;
-	m->told_us = p->told_us = f->time_us;
+			w->messages[i].has_timestamp = false;
+	m->has_timestamp = true;
+	m->timestamp_us = p->timestamp_us = f->time_us;
 }
 
 static void see_server(struct place *p, const struct facts *f, int64_t time_ns)
@@ -293,7 +293,7 @@ static void see_passed(struct lag_direction *d, struct lag_message *m, int64_t t
 	if (m->arrived || m->lost)
 		return;
 	/* A client that was busy sends all at once, with what it knew before. */
-	if (!m->asked || time_ns - m->asked_ns < BURST_NS) {
+	if (!m->due || time_ns - m->due_ns < BURST_NS) {
 		d->unsure++;
 		return;
 	}
@@ -334,12 +334,12 @@ static void see_ack(struct place *p, uint32_t ack, bool newest, int64_t time_ns)
 	for (uint32_t s = ack + 1; s - 1 != w->highest; s++) {
 		struct lag_message *later = lag_window_find(w, s);
 
-		if (!newest || !steady || !later || later->asked ||
+		if (!newest || !steady || !later || later->due ||
 		    p->player.ping_ms == LAG_PING_NONE ||
 		    time_ns - later->time_ns < due_ns)
 			continue;
-		later->asked = true;
-		later->asked_ns = time_ns;
+		later->due = true;
+		later->due_ns = time_ns;
 	}
 	if (p->has_ack && (int32_t)(ack - p->ack) > 0 && ack - p->ack < LAG_WINDOW)
 		for (uint32_t s = p->ack + 1; s != ack; s++) {
@@ -378,12 +378,12 @@ static void see_echo(struct place *p, int64_t echo_us, bool newest, int64_t time
 
 	for (uint32_t back = 0; back < LAG_WINDOW; back++) {
 		m = lag_window_find(w, w->highest - back);
-		if (!m || !m->told || m->told_us > echo_us)
+		if (!m || !m->has_timestamp || m->timestamp_us > echo_us)
 			continue;
-		if (m->told_us < echo_us)
+		if (m->timestamp_us < echo_us)
 			return;
 		before = lag_window_find(w, m->sequence - 1);
-		if (before && before->told && before->told_us == echo_us)
+		if (before && before->has_timestamp && before->timestamp_us == echo_us)
 			return;
 		p->echoes = true;
 		see_pace(p, time_ns);

@@ -90,7 +90,7 @@ static void on_record(void *context, const struct record *r,
 		lagometer_record(l->lagometer, sample->slot, r);
 	else if (r->direction == DIRECTION_C2S &&
 		 reason_verdict(sample->reason) == VERDICT_DROP) {
-		drop_sources_add(&l->stats.worst, sample->slot, &r->source);
+		drop_sources_add(&l->stats.top_prefixes, sample->slot, &r->source);
 		if (l->refused)
 			l->refused(l->refused_context, sample->slot, r);
 	}
@@ -211,7 +211,7 @@ static void on_second(void *context)
 	watch_kernel(l);
 	watch_shedding(l);
 	if (!(++l->seconds % FADE_S))
-		drop_sources_fade(&l->stats.worst);
+		drop_sources_fade(&l->stats.top_prefixes);
 	lagometer_sweep(l->lagometer, now_ns);
 	if (l->names &&
 	    !samples_names_recall(l->names, l->lagometer, l->services, now_ns)) {

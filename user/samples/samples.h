@@ -36,7 +36,7 @@ struct samples_stats {
 	int64_t cpu_ns; /* spent on all this */
 	uint32_t cpu_percent; /* the budget, of one processor */
 	struct samples_writer_stats writer;
-	struct drop_sources worst; /* where statistic samples of drops came from */
+	struct drop_sources top_prefixes; /* where statistic samples of drops came from */
 	const struct decoded *by_service; /* the records; NULL: not counted */
 };
 

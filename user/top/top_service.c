@@ -128,7 +128,7 @@ static size_t draw_rows(const struct top *top, const struct stats_service *s, in
 }
 
 /* On line @y, if the daemon samples drops: where they come from. How many lines. */
-static int draw_worst(const struct top *top, const struct stats_service *s, int y)
+static int draw_top_prefixes(const struct top *top, const struct stats_service *s, int y)
 {
 	const struct lag_file *f = top->figures;
 	char text[INCIDENT_FROM];
@@ -139,11 +139,12 @@ static int draw_worst(const struct top *top, const struct stats_service *s, int 
 		top_put(y, 0, top_attributes(TOP_BAD), "drops from %s", text);
 		return 1;
 	}
-	for (size_t i = 0; f && i < f->worst_count && used < sizeof(text); i++)
-		if (!strncmp(f->worst[i].service, s->service.name, NAME_MAX_LEN))
+	for (size_t i = 0; f && i < f->top_prefix_count && used < sizeof(text); i++)
+		if (!strncmp(f->top_prefixes[i].service, s->service.name, NAME_MAX_LEN))
 			used += (size_t)snprintf(text + used, sizeof(text) - used,
-						 "  %.63s %.0f%%", f->worst[i].prefix,
-						 f->worst[i].share * 100);
+						 "  %.63s %.0f%%",
+						 f->top_prefixes[i].prefix,
+						 f->top_prefixes[i].share * 100);
 	if (!used)
 		return 0;
 	top_put(y, 0, top_attributes(TOP_BAD), "drops from%s", text);
@@ -179,7 +180,7 @@ size_t top_draw_service(const struct top *top, const struct stats_service *s, in
 		return 1;
 	top_put(y++, 0, A_BOLD, "%s%s: limits used, in %%", s->service.name,
 		s->service.observe ? " (only observed)" : "");
-	to -= draw_worst(top, s, to - 1);
+	to -= draw_top_prefixes(top, s, to - 1);
 	to -= draw_templates(s, to - 1);
 	return draw_rows(top, s, draw_budgets(s, y), to);
 }
