@@ -235,7 +235,7 @@ static void forced(void **state)
 static void hold_bounded(void **state)
 {
 	enum {
-		MANY = 3 * DECODE_HOLD_MAX
+		MANY = 3 * DECODE_PENDING_MAX
 	};
 	static uint8_t big[30000];
 	struct harness *h = harness_open(FAMILY_AUTO);

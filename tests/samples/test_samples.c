@@ -201,7 +201,7 @@ static void notes_wait_with_their_datagrams(void **state)
 
 	(void)state;
 	assert_non_null(d);
-	for (unsigned int port = 1; port <= 3 * DECODE_HOLD_MAX; port++) {
+	for (unsigned int port = 1; port <= 3 * DECODE_PENDING_MAX; port++) {
 		struct sample sample = sample_of(SAMPLER_FOLLOW, true, n, n);
 
 		sample.slot = (__u16)(port % SERVICES_MAX);
@@ -211,9 +211,9 @@ static void notes_wait_with_their_datagrams(void **state)
 		assert_true(
 			samples_decoder_sample(d, &sample, frame, FAMILY_AUTO, SECOND));
 	}
-	assert_in_range(count, DECODE_HOLD_MAX, 2 * DECODE_HOLD_MAX);
+	assert_in_range(count, DECODE_PENDING_MAX, 2 * DECODE_PENDING_MAX);
 	samples_decoder_rest(d);
-	assert_int_equal(count, 3 * DECODE_HOLD_MAX);
+	assert_int_equal(count, 3 * DECODE_PENDING_MAX);
 	samples_decoder_free(d);
 }
 

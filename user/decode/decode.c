@@ -10,7 +10,7 @@
 #include "decode/demo_recognise.h"
 #include "decode/identify.h"
 
-struct held {
+struct pending {
 	struct datagram datagram;
 	enum shape shape;
 	/* It had to wait when its flow had this many datagrams; 0: not asked yet. */
@@ -28,11 +28,11 @@ struct decoder {
 	struct keys *keys; /* for a family that decrypts */
 	struct oob oob;
 	/* Held datagrams, a ring; their payloads, a heap that empties with the ring. */
-	struct held held[DECODE_HOLD_MAX];
+	struct pending pending[DECODE_PENDING_MAX];
 	size_t head, count;
 	uint8_t *bytes;
-	size_t bytes_used, hold_max;
-	unsigned int taught; /* since the head began to wait for a key */
+	size_t bytes_used, pending_max;
+	unsigned int ahead_count; /* since the head began to wait for a key */
 };
 
 struct decoder *decoder_create(const struct decoder_options *options, decode_sink *sink,
@@ -44,11 +44,11 @@ struct decoder *decoder_create(const struct decoder_options *options, decode_sin
 	if (!d)
 		return NULL;
 	/* One datagram must always fit. */
-	d->hold_max = options->small ? 1 << 16 : DECODE_HOLD_BYTES;
+	d->pending_max = options->small ? 1 << 16 : DECODE_PENDING_BYTES;
 	d->sessions = session_table_create(DECODE_SESSIONS / share,
 					   options->state_bytes ? options->state_bytes
 								: DECODE_STATE_BYTES);
-	d->bytes = malloc(d->hold_max);
+	d->bytes = malloc(d->pending_max);
 	d->forced = options->forced;
 	d->fields = options->fields;
 	d->secrets = options->secrets;
@@ -113,8 +113,8 @@ static bool learns_from(const struct family *family, enum wire_kind kind)
 }
 
 /* A word of the other side's, where it was told or a connect said who serves. */
-static bool is_forged(const struct session *s, const struct datagram *dg,
-		      enum direction says, enum direction direction)
+static bool is_other_sides(const struct session *s, const struct datagram *dg,
+			   enum direction says, enum direction direction)
 {
 	return (dg->direction != DIRECTION_UNKNOWN || s->connected) &&
 	       says != DIRECTION_UNKNOWN && direction != DIRECTION_UNKNOWN &&
@@ -131,7 +131,7 @@ static void decode_word(struct decoder *d, struct session *s, const struct datag
 		r->dialect = "darkplaces";
 	oob_decode(&d->oob, r);
 	if (!d->oob.row || r->status != RECORD_DECODED ||
-	    is_forged(s, dg, d->oob.row->direction, r->direction) ||
+	    is_other_sides(s, dg, d->oob.row->direction, r->direction) ||
 	    (s->certain && s->family != family->id) ||
 	    !learns_from(family, d->oob.row->kind))
 		return;
@@ -170,8 +170,8 @@ static void *family_state(struct decoder *d, struct session *s,
 	return state;
 }
 
-static void decode_ours(struct decoder *d, struct session *s, const struct datagram *dg,
-			const struct identity *id)
+static void decode_known(struct decoder *d, struct session *s, const struct datagram *dg,
+			 const struct identity *id)
 {
 	const struct family *family = family_of(id->family);
 	struct record *r = &d->record;
@@ -241,7 +241,7 @@ static void decode_one(struct decoder *d, struct session *s, const struct datagr
 		record_opaque(r, id->foreign ? id->foreign : "no known protocol");
 	} else {
 		r->dialect = s->family == id->family ? s->dialect : NULL;
-		decode_ours(d, s, dg, id);
+		decode_known(d, s, dg, id);
 		if (broken)
 			record_partial(r, "slice of a message that never became whole");
 		if (id->guessed)
@@ -288,11 +288,11 @@ static bool ring_next(struct ahead *ahead, struct span *ret)
 	struct ring_ahead *r = (struct ring_ahead *)ahead;
 
 	while (r->at < r->d->count) {
-		const struct held *held =
-			&r->d->held[(r->d->head + r->at++) % DECODE_HOLD_MAX];
-		const struct datagram *dg = &held->datagram;
+		const struct pending *pending =
+			&r->d->pending[(r->d->head + r->at++) % DECODE_PENDING_MAX];
+		const struct datagram *dg = &pending->datagram;
 
-		if (dg->damage != RECORD_DECODED || held->shape == SHAPE_OOB ||
+		if (dg->damage != RECORD_DECODED || pending->shape == SHAPE_OOB ||
 		    !address_equal(&dg->source, &r->after->source) ||
 		    !address_equal(&dg->destination, &r->after->destination))
 			continue;
@@ -326,46 +326,47 @@ static enum family_wait waits(struct decoder *d, struct session *s,
  * The last of the ring, of the flow whose message waits for a key at the head: what it
  * teaches is learnt now, what it says is said when it is its turn.
  */
-static void teach(struct decoder *d, const struct session *of)
+static void decode_ahead(struct decoder *d, const struct session *of)
 {
 	const struct family *family;
-	const struct held *held = &d->held[(d->head + d->count - 1) % DECODE_HOLD_MAX];
-	const struct datagram *dg = &held->datagram;
-	struct record silent;
+	const struct pending *pending =
+		&d->pending[(d->head + d->count - 1) % DECODE_PENDING_MAX];
+	const struct datagram *dg = &pending->datagram;
+	struct record unprinted;
 	struct identity id;
 	struct session *s;
 	bool from_low;
 
-	if (d->count < 2 || held->shape == SHAPE_OOB || dg->damage != RECORD_DECODED)
+	if (d->count < 2 || pending->shape == SHAPE_OOB || dg->damage != RECORD_DECODED)
 		return;
 	s = session_get(d->sessions, &dg->source, &dg->destination, dg->time_ns,
 			&from_low);
 	if (s != of)
 		return;
-	identify_resolve(s, held->shape, dg, from_low, &d->oob, false, &id);
+	identify_resolve(s, pending->shape, dg, from_low, &d->oob, false, &id);
 	if (!id.settled || id.family != s->state_family || !s->state)
 		return;
 	family = family_of(id.family);
 	if (!family->peek && waits(d, s, dg, &id, d->count) != WAIT_NOTHING)
 		return;
-	d->taught++;
-	record_reset(&silent, NULL);
-	silent.direction = id.direction;
-	silent.end = !from_low;
+	d->ahead_count++;
+	record_reset(&unprinted, NULL);
+	unprinted.direction = id.direction;
+	unprinted.end = !from_low;
 	if (family->peek)
 		family->peek(s->state, id.direction, (struct span){ dg->payload, dg->n });
 	else
 		family->datagram(s->state, id.direction,
-				 (struct span){ dg->payload, dg->n }, &silent);
+				 (struct span){ dg->payload, dg->n }, &unprinted);
 	session_state_count(s);
 }
 
 /* The head of the ring; false: it has to wait on. */
-static bool held_try(struct decoder *d, enum patience patience)
+static bool pending_try(struct decoder *d, enum patience patience)
 {
 	bool last = patience != PATIENT;
-	struct held *held = &d->held[d->head];
-	const struct datagram *dg = &held->datagram;
+	struct pending *pending = &d->pending[d->head];
+	const struct datagram *dg = &pending->datagram;
 	enum family_wait wait;
 	struct identity id;
 	struct session *s;
@@ -373,27 +374,27 @@ static bool held_try(struct decoder *d, enum patience patience)
 
 	s = session_of(d, dg, &from_low);
 	/* Only a later datagram of the same flow ends the wait. */
-	if (!last && held->asked == s->datagrams)
+	if (!last && pending->asked == s->datagrams)
 		return false;
-	held->asked = s->datagrams;
-	if (held->shape == SHAPE_OOB)
+	pending->asked = s->datagrams;
+	if (pending->shape == SHAPE_OOB)
 		oob_recognise(dg->payload, dg->n, &d->oob);
-	identify_resolve(s, held->shape, dg, from_low, &d->oob, last, &id);
+	identify_resolve(s, pending->shape, dg, from_low, &d->oob, last, &id);
 	if (d->forced != FAMILY_AUTO && (id.settled || s->server_known))
 		identify_force(d->forced, &d->oob, &id);
 	if (!id.settled)
 		return false;
 	wait = waits(d, s, dg, &id, 1);
-	if (wait == WAIT_KEY && !last && d->taught < DECODE_TAUGHT_MAX) {
-		teach(d, s);
+	if (wait == WAIT_KEY && !last && d->ahead_count < DECODE_AHEAD_MAX) {
+		decode_ahead(d, s);
 		wait = waits(d, s, dg, &id, 1);
 	}
 	if (!last && (wait == WAIT_SLICES || wait == WAIT_END ||
-		      (wait == WAIT_KEY && d->taught < DECODE_TAUGHT_MAX)))
+		      (wait == WAIT_KEY && d->ahead_count < DECODE_AHEAD_MAX)))
 		return false;
-	d->taught = 0;
+	d->ahead_count = 0;
 	decode_one(d, s, dg, from_low, &id, never_whole(wait, patience));
-	d->head = (d->head + 1) % DECODE_HOLD_MAX;
+	d->head = (d->head + 1) % DECODE_PENDING_MAX;
 	if (!--d->count)
 		d->bytes_used = 0;
 	return true;
@@ -404,28 +405,29 @@ static bool waited_long(const struct decoder *d, int64_t now_ns)
 {
 	int64_t waited;
 
-	return __builtin_sub_overflow(now_ns, d->held[d->head].datagram.time_ns,
+	return __builtin_sub_overflow(now_ns, d->pending[d->head].datagram.time_ns,
 				      &waited) ||
-	       waited > DECODE_HOLD_NS || waited < -DECODE_HOLD_NS;
+	       waited > DECODE_PENDING_NS || waited < -DECODE_PENDING_NS;
 }
 
-static void held_put(struct decoder *d, const struct datagram *dg, enum shape shape)
+static void pending_put(struct decoder *d, const struct datagram *dg, enum shape shape)
 {
-	struct held *held;
+	struct pending *pending;
 
-	if (d->count == DECODE_HOLD_MAX)
-		held_try(d, NO_LONGER);
-	while (d->count && d->bytes_used + dg->n > d->hold_max)
-		held_try(d, NO_LONGER);
-	held = &d->held[(d->head + d->count++) % DECODE_HOLD_MAX];
-	held->datagram = *dg;
-	held->shape = shape;
-	held->asked = 0;
-	held->datagram.payload = d->bytes + d->bytes_used;
+	if (d->count == DECODE_PENDING_MAX)
+		pending_try(d, NO_LONGER);
+	while (d->count && d->bytes_used + dg->n > d->pending_max)
+		pending_try(d, NO_LONGER);
+	pending = &d->pending[(d->head + d->count++) % DECODE_PENDING_MAX];
+	pending->datagram = *dg;
+	pending->shape = shape;
+	pending->asked = 0;
+	pending->datagram.payload = d->bytes + d->bytes_used;
 	if (dg->n)
 		memcpy(d->bytes + d->bytes_used, dg->payload, dg->n);
 	d->bytes_used += dg->n;
-	while (d->count && held_try(d, waited_long(d, dg->time_ns) ? NO_LONGER : PATIENT))
+	while (d->count &&
+	       pending_try(d, waited_long(d, dg->time_ns) ? NO_LONGER : PATIENT))
 		;
 }
 
@@ -450,19 +452,19 @@ void decoder_datagram(struct decoder *d, const struct datagram *dg)
 			return;
 		}
 	}
-	held_put(d, dg, shape);
+	pending_put(d, dg, shape);
 }
 
 void decoder_flush(struct decoder *d)
 {
 	while (d->count)
-		held_try(d, AT_THE_END);
+		pending_try(d, AT_THE_END);
 }
 
 void decoder_rest(struct decoder *d)
 {
 	while (d->count)
-		held_try(d, AT_REST);
+		pending_try(d, AT_REST);
 }
 
 /* A recording may hold datagrams as they came: what is out-of-band is that here too. */

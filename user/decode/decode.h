@@ -12,13 +12,13 @@
  * datagrams.
  *
  * A datagram is kept pending while its family or direction is open, and all later ones
- * with it, until a later one tells, DECODE_HOLD_NS of capture time have passed, or the
+ * with it, until a later one tells, DECODE_PENDING_NS of capture time have passed, or the
  * queue is full; then the best guess is taken. So the records keep the order of the
  * capture.
  *
  * A datagram is also kept pending if it waits for a later one (family.waits): a slice for
  * the rest of its message, and a message for the text that is its key, when two
- * neighbours were swapped. In the latter case up to DECODE_TAUGHT_MAX later datagrams of
+ * neighbours were swapped. In the latter case up to DECODE_AHEAD_MAX later datagrams of
  * the flow are decoded ahead without output, and decoded again in order, as repeats are.
  * While a datagram is pending that several dialects read differently, as many later ones
  * are asked for the dialect (family.peek).
@@ -32,12 +32,12 @@
 #include "decode/session.h"
 #include "lib/record.h"
 
-#define DECODE_HOLD_NS	  (2LL * 1000 * 1000 * 1000)
-#define DECODE_HOLD_MAX	  512
-#define DECODE_TAUGHT_MAX 8
-#define DECODE_HOLD_BYTES (2 << 20)
+#define DECODE_PENDING_NS    (2LL * 1000 * 1000 * 1000)
+#define DECODE_PENDING_MAX   512
+#define DECODE_AHEAD_MAX     8
+#define DECODE_PENDING_BYTES (2 << 20)
 
-#define DECODE_SESSIONS	  16384
+#define DECODE_SESSIONS	     16384
 /* Of all sessions' state together: 1,500 games of Quake III or more. */
 #define DECODE_STATE_BYTES ((size_t)1 << 30)
 /* Room for the fields of any one datagram; what needs more says "overflow". */

@@ -164,7 +164,7 @@ static bool contradicts(const struct session *s, const struct datagram *dg,
 }
 
 /* Who says the other side's words where it is told who serves teaches nothing. */
-static bool told_otherwise(const struct datagram *dg, enum direction direction)
+static bool direction_conflicts(const struct datagram *dg, enum direction direction)
 {
 	return dg->direction != DIRECTION_UNKNOWN && direction != dg->direction;
 }
@@ -182,7 +182,7 @@ static void learn_oob(struct session *s, const struct datagram *dg, bool from_lo
 	/* A server says disconnect, but that is tried on servers, too: it proves nothing.
 	 */
 	if (direction == DIRECTION_UNKNOWN || contradicts(s, dg, direction) ||
-	    told_otherwise(dg, direction) ||
+	    direction_conflicts(dg, direction) ||
 	    (oob->row->kind == KIND_DISCONNECT && !s->certain))
 		return;
 	/* Whose server speaks does not turn around: a connect in its name is forged. */
@@ -219,7 +219,7 @@ static void learn_control(struct session *s, const struct datagram *dg, bool fro
 
 	/* What is malformed teaches nothing, nor does who answers a server. */
 	if (!reads_control(dg->payload, dg->n, dg->length) ||
-	    told_otherwise(dg, reply ? DIRECTION_S2C : DIRECTION_C2S) ||
+	    direction_conflicts(dg, reply ? DIRECTION_S2C : DIRECTION_C2S) ||
 	    (reply && contradicts(s, dg, DIRECTION_S2C)))
 		return;
 	learn_server(s, from_low, reply, reply);
@@ -272,7 +272,7 @@ static void learn_dtls(struct session *s, const struct datagram *dg, bool from_l
 	    !(dg->payload[11] | dg->payload[12]))
 		return;
 	direction = dtls_direction(dg->payload[13]);
-	if (direction == DIRECTION_UNKNOWN || told_otherwise(dg, direction))
+	if (direction == DIRECTION_UNKNOWN || direction_conflicts(dg, direction))
 		return;
 	client = direction == DIRECTION_C2S;
 	/* A hello may be anybody's: what is known of a game stays until its server says
@@ -290,7 +290,7 @@ static void learn_dtls(struct session *s, const struct datagram *dg, bool from_l
 static void learn_raw(struct session *s, const struct datagram *dg, bool from_low)
 {
 	if (dg->n > 2 || (dg->payload[0] != 'l' && dg->payload[0] != 'm') || s->certain ||
-	    !s->asked_raw || told_otherwise(dg, DIRECTION_S2C))
+	    !s->asked_raw || direction_conflicts(dg, DIRECTION_S2C))
 		return;
 	learn_server(s, from_low, true, true);
 	learn_family(s, dg, true, FAMILY_QUAKEWORLD);
@@ -334,7 +334,7 @@ void identify_learn(struct session *s, enum shape shape, const struct datagram *
 		break;
 	case SHAPE_NETQUAKE:
 		if (!s->server_known)
-			vote_shaped(s, FAMILY_NETQUAKE, dg->payload, dg->n, from_low);
+			score_shaped(s, FAMILY_NETQUAKE, dg->payload, dg->n, from_low);
 		/* Where the length's low byte is a sequence's high one, wait for more. */
 		if (!s->certain && dg->length % 128) {
 			bool serves = session_direction(s, from_low) == DIRECTION_S2C;
@@ -349,7 +349,7 @@ void identify_learn(struct session *s, enum shape shape, const struct datagram *
 		break;
 	case SHAPE_SEQUENCED:
 		if (!s->certain || !s->server_known)
-			vote_sequenced(s, dg->payload, dg->n, from_low);
+			score_sequenced(s, dg->payload, dg->n, from_low);
 		break;
 	case SHAPE_RAW:
 		learn_raw(s, dg, from_low);

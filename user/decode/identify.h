@@ -54,12 +54,12 @@ void identify_resolve(struct session *s, enum shape shape, const struct datagram
  */
 void identify_force(enum wire_family family, struct oob *oob, struct identity *ret);
 
-/* vote.c: signs in a sequenced datagram of a session whose family is not known. */
-void vote_sequenced(struct session *s, const uint8_t *payload, size_t n, bool from_low);
+/* score.c: signs in a sequenced datagram of a session whose family is not known. */
+void score_sequenced(struct session *s, const uint8_t *payload, size_t n, bool from_low);
 
 /* And in a NetQuake game datagram whose sender is not known to serve or not. */
-void vote_shaped(struct session *s, enum wire_family family, const uint8_t *payload,
-		 size_t n, bool from_low);
+void score_shaped(struct session *s, enum wire_family family, const uint8_t *payload,
+		  size_t n, bool from_low);
 
 static inline enum direction session_direction(const struct session *s, bool from_low)
 {

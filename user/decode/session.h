@@ -48,8 +48,8 @@ struct session {
 	/* State of the heuristics on headers, by sender (0: the low end). */
 	uint32_t last_sequence[2];
 	uint16_t seen[2];
-	int16_t votes[FAMILY_COUNT];
-	int16_t server_votes; /* above zero: the low end serves */
+	int16_t scores[FAMILY_COUNT];
+	int16_t server_score; /* above zero: the low end serves */
 	struct session *newer, *older; /* by last use */
 	struct session *state_newer, *state_older;
 	struct session *chain; /* in the hash table, or the free list */

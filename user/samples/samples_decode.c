@@ -11,7 +11,7 @@
 #include "decode/identify.h"
 #include "samples/samples_decode.h"
 
-#define NOTES (2 * DECODE_HOLD_MAX)
+#define NOTES (2 * DECODE_PENDING_MAX)
 
 struct samples_decoder {
 	samples_sink *sink;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * test_vote.c - how many signs are enough, and how far ahead of the next family one has
+ * test_score.c - how many signs are enough, and how far ahead of the next family one has
  * to be. The families are the test's own: each claims what it is told to.
  */
 #include <setjmp.h>
@@ -66,7 +66,7 @@ static void next(void)
 {
 	const uint8_t payload[8] = { ++sequence };
 
-	vote_sequenced(&session, payload, sizeof(payload), true);
+	score_sequenced(&session, payload, sizeof(payload), true);
 }
 
 static void some(int n)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * vote.c - weak signs, counted. For sessions that were joined in the middle.
+ * score.c - weak signs, counted. For sessions that were joined in the middle.
  *
  * Each family says of a datagram whether it looks like one of its own (family.claims),
  * and who would have sent it then. The signs are added up until one family, and one end,
@@ -11,38 +11,38 @@
 #include "decode/identify.h"
 
 #define SEQUENCE_MAX (1U << 24)
-#define ENOUGH	     6 /* votes, and twice those of the next */
+#define SCORE_ENOUGH 6 /* votes, and twice those of the next */
 
-static void vote_direction(struct session *s, bool from_low, bool sender_serves,
-			   int weight)
+static void score_direction(struct session *s, bool from_low, bool sender_serves,
+			    int weight)
 {
-	s->server_votes = (int16_t)(s->server_votes +
+	s->server_score = (int16_t)(s->server_score +
 				    (sender_serves == from_low ? weight : -weight));
-	if (abs(s->server_votes) < ENOUGH)
+	if (abs(s->server_score) < SCORE_ENOUGH)
 		return;
 	s->server_known = true;
-	s->server_is_low = s->server_votes > 0;
+	s->server_is_low = s->server_score > 0;
 }
 
-static void decide(struct session *s)
+static void choose_family(struct session *s)
 {
 	enum wire_family best = FAMILY_NETQUAKE;
 
 	for (int f = 0; f < FAMILY_COUNT; f++)
-		if (s->votes[f] > s->votes[best])
+		if (s->scores[f] > s->scores[best])
 			best = (enum wire_family)f;
-	if (s->votes[best] < ENOUGH)
+	if (s->scores[best] < SCORE_ENOUGH)
 		return;
 	for (int f = 0; f < FAMILY_COUNT; f++)
-		if (f != (int)best && s->votes[f] * 2 > s->votes[best])
+		if (f != (int)best && s->scores[f] * 2 > s->scores[best])
 			return;
 	s->family = best;
 	s->certain = true;
 }
 
 /* What the families say of a datagram whose sender's sequences follow each other. */
-static void vote_claims(struct session *s, struct span payload, bool from_low,
-			const struct glance *glance)
+static void score_claims(struct session *s, struct span payload, bool from_low,
+			 const struct glance *glance)
 {
 	for (int f = 0; f < FAMILY_COUNT; f++) {
 		const struct family *family = family_of((enum wire_family)f);
@@ -52,13 +52,13 @@ static void vote_claims(struct session *s, struct span payload, bool from_low,
 		if (!family || !family->claims || (s->certain && s->family != family->id))
 			continue;
 		weight = family->claims(glance, payload, &direction);
-		s->votes[f] = (int16_t)(s->votes[f] + weight);
+		s->scores[f] = (int16_t)(s->scores[f] + weight);
 		if (weight && direction != DIRECTION_UNKNOWN)
-			vote_direction(s, from_low, direction == DIRECTION_S2C, weight);
+			score_direction(s, from_low, direction == DIRECTION_S2C, weight);
 	}
 }
 
-void vote_sequenced(struct session *s, const uint8_t *payload, size_t n, bool from_low)
+void score_sequenced(struct session *s, const uint8_t *payload, size_t n, bool from_low)
 {
 	int side = from_low ? 0 : 1, other = 1 - side;
 	struct reader rd = reader_of(payload, n);
@@ -72,17 +72,17 @@ void vote_sequenced(struct session *s, const uint8_t *payload, size_t n, bool fr
 	if (s->foreign || !glance.first || glance.first >= SEQUENCE_MAX)
 		return;
 	if (s->seen[side] && glance_near(glance.first, s->last_sequence[side])) {
-		vote_claims(s, (struct span){ payload, n }, from_low, &glance);
+		score_claims(s, (struct span){ payload, n }, from_low, &glance);
 		if (!s->certain)
-			decide(s);
+			choose_family(s);
 	}
 	s->last_sequence[side] = glance.first;
 	if (s->seen[side] < UINT16_MAX)
 		s->seen[side]++;
 }
 
-void vote_shaped(struct session *s, enum wire_family family, const uint8_t *payload,
-		 size_t n, bool from_low)
+void score_shaped(struct session *s, enum wire_family family, const uint8_t *payload,
+		  size_t n, bool from_low)
 {
 	const struct family *f = family_of(family);
 	static const struct glance nothing;
@@ -92,5 +92,5 @@ void vote_shaped(struct session *s, enum wire_family family, const uint8_t *payl
 				    : 0;
 
 	if (weight && direction != DIRECTION_UNKNOWN)
-		vote_direction(s, from_low, direction == DIRECTION_S2C, weight);
+		score_direction(s, from_low, direction == DIRECTION_S2C, weight);
 }
