@@ -89,7 +89,7 @@ static const struct {
 };
 
 /* In memory of exactly @n bytes. */
-static unsigned int recognised(const void *reply, size_t n, struct discover_told *ret)
+static unsigned int recognised(const void *reply, size_t n, struct discover_info *ret)
 {
 	char *copy = malloc(n ? n : 1);
 	unsigned int sign;
@@ -103,30 +103,30 @@ static unsigned int recognised(const void *reply, size_t n, struct discover_told
 
 static void reply_of_a_game_is_recognised(void **state)
 {
-	struct discover_told told;
+	struct discover_info info;
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(replies); i++) {
-		unsigned int sign = recognised(replies[i].reply, replies[i].n, &told);
+		unsigned int sign = recognised(replies[i].reply, replies[i].n, &info);
 
 		if (sign != replies[i].sign)
 			fail_msg("reply %zu: sign %u", i, sign);
-		if (sign && (strcmp(told.name, replies[i].name) != 0 ||
-			     strcmp(told.map, replies[i].map) != 0))
-			fail_msg("reply %zu: '%s' on '%s'", i, told.name, told.map);
+		if (sign && (strcmp(info.name, replies[i].name) != 0 ||
+			     strcmp(info.map, replies[i].map) != 0))
+			fail_msg("reply %zu: '%s' on '%s'", i, info.name, info.map);
 	}
 }
 
 /* One datagram shows one protocol, however it is cut or changed, or none. */
 static void damaged_reply_shows_nothing_else(void **state)
 {
-	struct discover_told told;
+	struct discover_info info;
 	char changed[512];
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(replies); i++) {
 		for (size_t n = 0; n < replies[i].n; n++) {
-			unsigned int sign = recognised(replies[i].reply, n, &told);
+			unsigned int sign = recognised(replies[i].reply, n, &info);
 
 			if (sign & ~(replies[i].sign | DISCOVER_QUAKE3))
 				fail_msg("reply %zu to %zu: sign %u", i, n, sign);
@@ -134,7 +134,7 @@ static void damaged_reply_shows_nothing_else(void **state)
 		for (size_t at = 0; at < 4 && at < replies[i].n; at++) {
 			memcpy(changed, replies[i].reply, replies[i].n);
 			changed[at] ^= 0x40;
-			assert_int_equal(recognised(changed, replies[i].n, &told), 0);
+			assert_int_equal(recognised(changed, replies[i].n, &info), 0);
 		}
 	}
 }
@@ -142,18 +142,18 @@ static void damaged_reply_shows_nothing_else(void **state)
 static void echoed_question_is_no_reply(void **state)
 {
 	char question[DISCOVER_QUESTION];
-	struct discover_told told;
+	struct discover_info info;
 
 	(void)state;
 	for (int i = 0; i < DISCOVER_QUESTIONS; i++) {
 		size_t n = discover_question(i, NONCE, question);
 
 		assert_in_range(n, 10, sizeof(question));
-		assert_int_equal(recognised(question, n, &told), 0);
+		assert_int_equal(recognised(question, n, &info), 0);
 		for (size_t at = 0; at < n; at++)
 			for (int bit = 0; bit < 8; bit++) {
 				question[at] ^= (char)(1 << bit);
-				assert_int_equal(recognised(question, n, &told), 0);
+				assert_int_equal(recognised(question, n, &info), 0);
 				question[at] ^= (char)(1 << bit);
 			}
 	}
@@ -162,16 +162,16 @@ static void echoed_question_is_no_reply(void **state)
 static void long_name_is_cut(void **state)
 {
 	static const char head[] = OOB "n\\map\\";
-	struct discover_told told;
+	struct discover_info info;
 	char reply[1400];
 
 	(void)state;
 	memset(reply, 'x', sizeof(reply));
 	memcpy(reply, head, sizeof(head) - 1);
 	memcpy(reply + 700, "\\hostname\\", 10);
-	assert_int_equal(recognised(reply, sizeof(reply), &told), DISCOVER_QUAKEWORLD);
-	assert_int_equal(strlen(told.name), DISCOVER_NAME - 1);
-	assert_int_equal(strlen(told.map), DISCOVER_MAP - 1);
+	assert_int_equal(recognised(reply, sizeof(reply), &info), DISCOVER_QUAKEWORLD);
+	assert_int_equal(strlen(info.name), DISCOVER_NAME - 1);
+	assert_int_equal(strlen(info.map), DISCOVER_MAP - 1);
 }
 
 static void several_signs_are_one_protocol(void **state)
@@ -208,7 +208,7 @@ static void add(struct discover_servers *all, const char *address, __u16 port,
 	s->port = port;
 	s->family = family;
 	s->container = container;
-	strcpy(s->told.name, "'}{'*/ service");
+	strcpy(s->info.name, "'}{'*/ service");
 }
 
 static char *written(const struct discover_servers *all, const char *interface)
@@ -326,7 +326,7 @@ static void server_is_held_against_services(void **state)
 		if (c)
 			assert_string_equal(c->service.name, rows[i].service);
 		for (size_t j = 0; j < config->service_count; j++)
-			assert_int_equal(discover_heard(all, &config->services[j]),
+			assert_int_equal(discover_replied(all, &config->services[j]),
 					 c == &config->services[j]);
 	}
 	free(all);

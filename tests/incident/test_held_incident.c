@@ -167,7 +167,7 @@ static void a_story(uint32_t seed)
 		incident_adopt(&w, again, now);
 		watch_put(&w);
 		held_printf("began %lld told %lld target %u\n",
-			    (long long)w.now->began_ms, (long long)w.now->told_ms,
+			    (long long)w.now->began_ms, (long long)w.now->reported_ms,
 			    w.target.length);
 		memset(&c, 0, sizeof(c));
 		for (int s = 0; s < 12; s++) {

@@ -135,7 +135,7 @@ static json_t *server_json(const struct target *found, const struct discover_ser
 	discover_place(s, place);
 	return json_pack("{s:s, s:i, s:s, s:s, s:s, s:o, s:o, s:b, s:o, s:o, s:b}",
 			 "place", place, "port", (int)s->port, "protocol",
-			 family_name(s->family), "name", s->told.name, "map", s->told.map,
+			 family_name(s->family), "name", s->info.name, "map", s->info.map,
 			 "process", s->pid ? json_string(s->process) : json_null(), "pid",
 			 s->pid ? json_integer(s->pid) : json_null(), "container",
 			 s->container, "service",
@@ -153,7 +153,7 @@ static int print_found_json(const struct target *found)
 		json_array_append_new(servers,
 				      server_json(found, &found->servers.rows[i]));
 	for (size_t i = 0; found->compared && i < found->config.service_count; i++)
-		if (!discover_heard(&found->servers, &found->config.services[i]))
+		if (!discover_replied(&found->servers, &found->config.services[i]))
 			json_array_append_new(
 				silent,
 				json_text(found->config.services[i].service.name));
@@ -173,15 +173,15 @@ static void print_server(const struct target *found, const struct discover_serve
 	discover_place(s, place);
 	if (!c)
 		printf("%s: %s server '%s' is in no service\n", place, family,
-		       s->told.name);
+		       s->info.name);
 	else if (agrees(c, s))
 		printf("%s: service '%s' is %s, as its server '%s'\n", place,
-		       c->service.name, family, s->told.name);
+		       c->service.name, family, s->info.name);
 	else
 		printf("%s: service '%s' is configured as %s, but its server '%s' speaks "
 		       "%s: `protocol = %s`\n",
 		       place, c->service.name,
-		       family_name((enum wire_family)c->service.family), s->told.name,
+		       family_name((enum wire_family)c->service.family), s->info.name,
 		       family, family);
 }
 
@@ -192,7 +192,7 @@ static void print_compared(const struct target *found)
 	for (size_t i = 0; i < found->config.service_count; i++) {
 		const struct config_service *c = &found->config.services[i];
 
-		if (!discover_heard(&found->servers, c))
+		if (!discover_replied(&found->servers, c))
 			printf("service '%s': no server of this host answered%s\n",
 			       c->service.name,
 			       c->service.family == FAMILY_QUAKE_ENHANCED

@@ -38,7 +38,7 @@ void progress_begin(struct progress *p, const char *name, FILE *file, bool asked
 	log_make_plain(p->name);
 	p->file = file;
 	p->size = size_of(file);
-	p->began_ns = p->told_ns = now();
+	p->began_ns = p->printed_ns = now();
 	/* Not into the lines that are shown on the same terminal. */
 	p->on = asked || (p->size >= PROGRESS_LARGE && isatty(STDERR_FILENO) &&
 			  !isatty(STDOUT_FILENO));
@@ -59,7 +59,7 @@ static void tell(struct progress *p, int64_t now_ns)
 	if (p->size && rate > 0)
 		fprintf(stderr, ", %.0f s left", ((double)p->size - done) / rate);
 	fputs("\033[K", stderr);
-	p->told = true;
+	p->printed = true;
 }
 
 void progress_step(struct progress *p)
@@ -69,9 +69,9 @@ void progress_step(struct progress *p)
 	if (!p->on || ++p->steps % STEPS)
 		return;
 	now_ns = now();
-	if (now_ns - p->told_ns < SECOND_NS)
+	if (now_ns - p->printed_ns < SECOND_NS)
 		return;
-	p->told_ns = now_ns;
+	p->printed_ns = now_ns;
 	tell(p, now_ns);
 }
 

@@ -16,9 +16,9 @@ struct progress {
 	char name[256]; /* plain: see log_make_plain() */
 	FILE *file; /* whose place is looked at */
 	int64_t size; /* bytes; 0: not known */
-	int64_t began_ns, told_ns;
+	int64_t began_ns, printed_ns;
 	unsigned int steps;
-	bool on, told;
+	bool on, printed;
 };
 
 /* @asked: whatever the size; otherwise only for large ones, on a terminal. */

@@ -182,7 +182,7 @@ static size_t skip_below(const struct keys *k, size_t i)
 }
 
 /* A path as --set has it. It is compared no more. */
-static const char *key_said(const struct key *key)
+static const char *key_given(const struct key *key)
 {
 	for (char *c = key->path; *c; c++)
 		if (*c == PART)
@@ -210,17 +210,17 @@ int config_diff(const struct config *before, const struct config *after,
 			order = strcmp(x->value, y->value);
 		if (order < 0) {
 			i = skip_below(&a, i);
-			change = (struct config_change){ key_said(x), x->value, NULL };
+			change = (struct config_change){ key_given(x), x->value, NULL };
 		} else if (order > 0) {
 			j = skip_below(&b, j);
-			change = (struct config_change){ key_said(y), NULL, y->value };
+			change = (struct config_change){ key_given(y), NULL, y->value };
 		} else {
 			i++;
 			j++;
 			if (!strcmp(x->value, y->value))
 				continue;
-			change =
-				(struct config_change){ key_said(x), x->value, y->value };
+			change = (struct config_change){ key_given(x), x->value,
+							 y->value };
 		}
 		each(&change, context);
 		count++;

@@ -49,7 +49,8 @@ struct incident_monitor {
 	int64_t commands_ms; /* steady: the command's bucket of COMMAND_STARTS_HOUR an
 			      * hour, as GCRA
 			      */
-	int untold; /* attacks that the command was not told of since it was of one */
+	int not_notified; /* attacks that the command was not told of since it was of one
+			   */
 	bool failed; /* to write, and said so */
 	bool stale; /* so is the spool, and we said so */
 	bool shown; /* attacks.json for `top` says that there is an attack */
@@ -159,19 +160,20 @@ static void command_notify(struct incident_monitor *m, struct incident *i,
 	if (!m->on_attack[0])
 		return;
 	/* One that it could not be told of begins for it when it can. */
-	if (event == INCIDENT_UPDATED && i->untold && command_limit_take(m, i->told_ms)) {
-		i->untold = false;
-		m->untold -= m->untold > 0;
+	if (event == INCIDENT_UPDATED && i->not_notified &&
+	    command_limit_take(m, i->reported_ms)) {
+		i->not_notified = false;
+		m->not_notified -= m->not_notified > 0;
 		event = INCIDENT_STARTED;
 		json_object_set_new(object, "event",
 				    json_string(incident_event_name(event)));
 	} else if (event == INCIDENT_STARTED) {
-		i->untold = !command_limit_take(m, i->told_ms);
+		i->not_notified = !command_limit_take(m, i->reported_ms);
 	}
 	if (event == INCIDENT_UPDATED)
 		return;
-	if (i->untold) {
-		if (event == INCIDENT_STARTED && !m->untold++)
+	if (i->not_notified) {
+		if (event == INCIDENT_STARTED && !m->not_notified++)
 			log_warn(
 				"'%s' is not told of attack %s: %d attacks an hour are the "
 				"most; the next one that it is told of says how many it "
@@ -179,9 +181,9 @@ static void command_notify(struct incident_monitor *m, struct incident *i,
 				m->on_attack, i->id, COMMAND_STARTS_HOUR);
 		return;
 	}
-	if (m->untold)
-		json_object_set_new(object, "untold", json_integer(m->untold));
-	m->untold = 0;
+	if (m->not_notified)
+		json_object_set_new(object, "untold", json_integer(m->not_notified));
+	m->not_notified = 0;
 	snprintf(name, sizeof(name), "%s.%s", i->id, incident_event_name(event));
 	err = spool_put(SPOOL_DIR, name, object);
 	if (err == -EDQUOT)

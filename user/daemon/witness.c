@@ -26,7 +26,7 @@ struct seen {
 	__u32 judged_s; /* when that had grown; 0: never */
 	int ifindex; /* in this look: by which interface others came in; 0: by none */
 	bool below; /* one below ours: it counts only if ours sees nothing */
-	enum judged said;
+	enum judged reported;
 	unsigned int hits; /* looks with such arrivals lately, up to HITS_SURE */
 	unsigned int hit; /* number of the last of these looks */
 };
@@ -68,7 +68,7 @@ void witness_reload(struct witness *w, const struct config *config)
 	w->config = config;
 	w->looks = 0;
 	for (__u32 slot = 0; slot < SERVICES_MAX; slot++)
-		w->seen[slot].said = JUDGED_UNKNOWN;
+		w->seen[slot].reported = JUDGED_UNKNOWN;
 }
 
 void witness_close(struct witness *w)
@@ -205,18 +205,18 @@ static void say(struct witness *w, __u32 slot, const char *name)
 	char by[IF_NAMESIZE];
 	enum judged now = shield_judged(w->shield, slot, seen->received, by);
 
-	if (now >= JUDGED_PARTLY && now > seen->said)
+	if (now >= JUDGED_PARTLY && now > seen->reported)
 		log_warn(
 			"service '%s': %sdatagrams for it come in by '%s', where nothing "
 			"judges them: name that interface, or the one below it that carries "
 			"its frames, with `interface`",
 			name, now == JUDGED_NO ? "" : "some ", by);
-	else if (now < JUDGED_PARTLY && seen->said >= JUDGED_PARTLY)
+	else if (now < JUDGED_PARTLY && seen->reported >= JUDGED_PARTLY)
 		log_info(
 			"service '%s': no datagram has come in for 2 minutes where nothing "
 			"judges it",
 			name);
-	seen->said = now;
+	seen->reported = now;
 }
 
 /* Services for which nothing has come, and that nothing may come for. */

@@ -172,13 +172,13 @@ bool netchan_proof_client(struct netchan_proof *p, const struct netchan_header *
 	uint32_t range = h->ack - last.ack;
 	int seen;
 
-	p->heard = true;
+	p->received = true;
 	p->sequence = h->sequence;
 	p->ack = h->ack;
 	p->parity = h->ack_parity;
 	*ret_first = last.ack + 1;
 	/* With one of the client's missing there may have been two. */
-	if (!last.heard || h->sequence != last.sequence + 1 || range >= ECHO_BACK_AT)
+	if (!last.received || h->sequence != last.sequence + 1 || range >= ECHO_BACK_AT)
 		return false;
 	seen = reliables(&last, *ret_first, h->ack);
 	return seen >= 0 && (seen & 1) == (h->ack_parity != last.parity);

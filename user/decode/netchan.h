@@ -121,7 +121,7 @@ enum netchan_lateness netchan_late(struct netchan_late *l, uint32_t sequence,
 struct netchan_proof {
 	uint32_t newest; /* of the server's datagrams that were read, */
 	uint64_t reliable; /* bit n: newest - n had a reliable part */
-	bool heard; /* the client's last word: */
+	bool received; /* the client's last word: */
 	uint32_t sequence, ack;
 	bool parity;
 };

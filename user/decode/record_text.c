@@ -290,7 +290,7 @@ static unsigned int count_op(const struct shown *s, size_t i)
 
 static void text_ops(const struct shown *s, size_t first)
 {
-	const struct record_item *told[OPS_SHOWN];
+	const struct record_item *printed[OPS_SHOWN];
 	unsigned int used = 0;
 
 	for (size_t i = first; i < s->n && s->items[i].type != RECORD_TYPE_CLOSE;
@@ -298,7 +298,7 @@ static void text_ops(const struct shown *s, size_t first)
 		const struct record_item *op = find(s, i + 1, "op");
 		unsigned int count, known = 0;
 
-		while (known < used && !same_op(s, told[known], op))
+		while (known < used && !same_op(s, printed[known], op))
 			known++;
 		if (!op || op->type != RECORD_TYPE_STRING || known < used)
 			continue;
@@ -308,7 +308,7 @@ static void text_ops(const struct shown *s, size_t first)
 		}
 		count = count_op(s, i);
 		if (count > 2)
-			told[used] = op;
+			printed[used] = op;
 		jsonl_text(s->json, used ? "; " : " ");
 		if (count > 2)
 			jsonl_uint(s->json, count);
@@ -316,7 +316,7 @@ static void text_ops(const struct shown *s, size_t first)
 		jsonl_part(s->json, (const char *)s->r->tape->bytes + op->at, op->size);
 		if (count <= 2) {
 			text_values(s, i + 1, " ");
-			told[used] = NULL;
+			printed[used] = NULL;
 		}
 		used++;
 	}

@@ -27,7 +27,7 @@
 
 /* The name and map that a server tells: printable ASCII, quotes and backslashes left out.
  */
-struct discover_told {
+struct discover_info {
 	char name[DISCOVER_NAME];
 	char map[DISCOVER_MAP];
 };
@@ -37,7 +37,7 @@ struct discover_server {
 	__u16 port;
 	__u64 inode; /* of its socket */
 	enum wire_family family;
-	struct discover_told told;
+	struct discover_info info;
 	pid_t pid; /* 0: not known */
 	char process[DISCOVER_PROCESS];
 	bool container; /* in another network namespace */
@@ -74,7 +74,7 @@ size_t discover_question(int i, const char nonce[DISCOVER_NONCE],
  */
 unsigned int discover_recognise(const void *reply, size_t n,
 				const char nonce[DISCOVER_NONCE],
-				struct discover_told *ret);
+				struct discover_info *ret);
 
 /* The protocol of a server that gave all of @signs, not 0. FTE's servers give several. */
 enum wire_family discover_decide(unsigned int signs);
@@ -114,8 +114,8 @@ const struct config_service *discover_service(const struct config *config,
 					      const struct discover_server *server);
 
 /* Is there a server of @servers at any port of @service? */
-bool discover_heard(const struct discover_servers *servers,
-		    const struct config_service *service);
+bool discover_replied(const struct discover_servers *servers,
+		      const struct config_service *service);
 
 /* "10.0.0.2:27960", "[fd00::2]:27960" or "*:27960". */
 #define DISCOVER_PLACE 64

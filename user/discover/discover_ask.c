@@ -134,16 +134,16 @@ static bool hear(const struct search *search, struct candidate *c)
 	static char reply[REPLY_MOST];
 
 	while (c->reads < READ_MOST) {
-		struct discover_told told = { .name = "" };
+		struct discover_info info = { .name = "" };
 		ssize_t n = recv(c->fd, reply, sizeof(reply), 0);
 		unsigned int sign;
 
 		if (n < 0)
 			return errno == EAGAIN || errno == EINTR;
 		c->reads++;
-		sign = discover_recognise(reply, (size_t)n, search->nonce, &told);
+		sign = discover_recognise(reply, (size_t)n, search->nonce, &info);
 		if (sign && !c->signs)
-			c->server.told = told;
+			c->server.info = info;
 		c->signs |= sign;
 	}
 	return false;

@@ -73,7 +73,7 @@ static bool find_any(const char *text, size_t n, const char *const keys[2],
 }
 
 /* Tell name and map, if @text is an info string that has both. */
-static bool tell_info(const char *text, size_t n, struct discover_told *ret)
+static bool info_parse(const char *text, size_t n, struct discover_info *ret)
 {
 	static const char *const names[] = { "sv_hostname", "hostname" };
 	static const char *const maps[] = { "mapname", "map" };
@@ -92,7 +92,7 @@ static bool tell_info(const char *text, size_t n, struct discover_told *ret)
  * protocol 3, which no engine of Quake III has.
  */
 static unsigned int status_response(const char *text, size_t n, const char *nonce,
-				    struct discover_told *ret)
+				    struct discover_info *ret)
 {
 	char challenge[sizeof("\\challenge\\") - 1 + DISCOVER_NONCE];
 	struct span protocol, version;
@@ -100,7 +100,7 @@ static unsigned int status_response(const char *text, size_t n, const char *nonc
 	memcpy(challenge, "\\challenge\\", sizeof(challenge) - DISCOVER_NONCE);
 	memcpy(challenge + sizeof(challenge) - DISCOVER_NONCE, nonce, DISCOVER_NONCE);
 	n = info_length(text, n);
-	if (!memmem(text, n, challenge, sizeof(challenge)) || !tell_info(text, n, ret))
+	if (!memmem(text, n, challenge, sizeof(challenge)) || !info_parse(text, n, ret))
 		return 0;
 	return info_find(text, n, "gameversion", &version) &&
 			       info_find(text, n, "protocol", &protocol) &&
@@ -110,7 +110,7 @@ static unsigned int status_response(const char *text, size_t n, const char *nonc
 }
 
 /* Address, name and map, each with its NUL; players, most players, version. */
-static unsigned int server_info(const char *at, size_t n, struct discover_told *ret)
+static unsigned int server_info(const char *at, size_t n, struct discover_info *ret)
 {
 	const char *texts[3], *end = at + n;
 	const unsigned char *head = (const unsigned char *)at;
@@ -136,7 +136,7 @@ static unsigned int server_info(const char *at, size_t n, struct discover_told *
 
 unsigned int discover_recognise(const void *reply, size_t n,
 				const char nonce[DISCOVER_NONCE],
-				struct discover_told *ret)
+				struct discover_info *ret)
 {
 	const char *at = reply;
 
@@ -148,11 +148,11 @@ unsigned int discover_recognise(const void *reply, size_t n,
 		return status_response(at + sizeof(STATUS) - 1, n - (sizeof(STATUS) - 1),
 				       nonce, ret);
 	if (begins(at, n, "print\n", 6))
-		return tell_info(at + 6, info_length(at + 6, n - 6), ret)
+		return info_parse(at + 6, info_length(at + 6, n - 6), ret)
 			       ? DISCOVER_QUAKE2
 			       : 0;
 	if (begins(at, n, "n", 1))
-		return tell_info(at + 1, info_length(at + 1, n - 1), ret)
+		return info_parse(at + 1, info_length(at + 1, n - 1), ret)
 			       ? DISCOVER_QUAKEWORLD
 			       : 0;
 	return 0;

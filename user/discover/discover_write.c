@@ -68,7 +68,7 @@ static void remark(const struct discover_server *s, FILE *out)
 	else
 		fprintf(out, "a server");
 	fprintf(out, "%s: '%s' on %s\n", s->container ? " in a container" : "",
-		s->told.name, s->told.map);
+		s->info.name, s->info.map);
 	if (s->container)
 		fprintf(out, "# Where the host forwards another port to this one, that "
 			     "is the service's.\n");
@@ -140,8 +140,8 @@ const struct config_service *discover_service(const struct config *config,
 	return NULL;
 }
 
-bool discover_heard(const struct discover_servers *servers,
-		    const struct config_service *service)
+bool discover_replied(const struct discover_servers *servers,
+		      const struct config_service *service)
 {
 	for (size_t i = 0; i < servers->count; i++)
 		if (is_for(service, &servers->rows[i]))

@@ -93,7 +93,7 @@ static bool begin(struct incident_watch *w, const struct incident_subject *subje
 	i->began_ms = w->buckets[sort].rising_ms;
 	i->start_ms = now.wall_ms - (now.steady_ms - i->began_ms);
 	i->last_ms = now.wall_ms;
-	i->told_ms = now.steady_ms;
+	i->reported_ms = now.steady_ms;
 	i->sort = sort;
 	i->sorts = 1u << sort;
 	i->family = subject->family;
@@ -175,9 +175,9 @@ static enum incident_event go_on(struct incident_watch *w, bool quiet, int64_t p
 		w->calm_ms = INCIDENT_QUIET_MS;
 	if (w->quiet_ms >= w->calm_ms)
 		return over(w, steady_ms);
-	if (steady_ms - i->told_ms < INCIDENT_UPDATE_MS)
+	if (steady_ms - i->reported_ms < INCIDENT_UPDATE_MS)
 		return INCIDENT_NOTHING;
-	i->told_ms = steady_ms;
+	i->reported_ms = steady_ms;
 	return INCIDENT_UPDATED;
 }
 
@@ -230,7 +230,7 @@ enum incident_event incident_look(struct incident_watch *w,
 	w->now->observed = w->now->observed && subject->observed;
 	/* Another sort is told of at once. */
 	if (again & ~w->now->sorts)
-		w->now->told_ms = now.steady_ms - INCIDENT_UPDATE_MS;
+		w->now->reported_ms = now.steady_ms - INCIDENT_UPDATE_MS;
 	w->now->sorts |= again;
 	return event ? event : go_on(w, quiet, passed_ms, now.steady_ms);
 }
@@ -258,7 +258,7 @@ void incident_adopt(struct incident_watch *w, struct incident *incident,
 	incident_forget(w);
 	w->now = incident;
 	incident->began_ms = now.steady_ms - lasted_ms;
-	incident->told_ms = now.steady_ms;
+	incident->reported_ms = now.steady_ms;
 	w->players_calm = incident->players_before;
 	w->target = incident->sources.target;
 }

@@ -113,12 +113,13 @@ struct incident {
 	 */
 	int64_t start_ms, last_ms, end_ms;
 	int64_t began_ms; /* start_ms, by the steady clock */
-	int64_t told_ms; /* when who listens was last told, by the steady clock */
+	int64_t reported_ms; /* when who listens was last told, by the steady clock */
 	uint64_t packets, bytes, refused, withheld;
 	uint64_t dropped; /* of those refused: the rest was only observed */
 	uint32_t pauses; /* of INCIDENT_QUIET_MS and more, after which it went on */
-	bool untold; /* its start was not told to the operator's command: nor is its end
-		      */
+	bool not_notified; /* its start was not told to the operator's command: nor is its
+			    * end
+			    */
 	double peak_pps, peak_bps; /* of what was received, over one look */
 	uint64_t kinds[KIND_COUNT];
 	uint64_t reasons[REASON_COUNT];

@@ -61,7 +61,7 @@ struct shield {
 	__u64 recent_looked_ns;
 	__u64 recent_moved_ns;
 	__u32 recent_marked[RECENT_TABLES][SERVICES_MAX];
-	bool owners_said[SERVICES_MAX]; /* shield_owners() has said what it knows */
+	bool owners_logged[SERVICES_MAX]; /* shield_owners() has said what it knows */
 };
 
 /* --- shield_cache.c -------------------------------------------------------- */

@@ -196,13 +196,13 @@ void shield_owners(struct shield *s)
 		if (look.places[slot] <= 1)
 			now = owner_choose(o, users, now_s);
 		news = now.user != o->user || (users->several && look.places[slot] == 1 &&
-					       !now.user && !s->owners_said[slot]);
+					       !now.user && !s->owners_logged[slot]);
 
 		o->home = now.home;
 		o->away_s = now.away_s;
 		__atomic_store_n(&o->user, now.user, __ATOMIC_RELAXED);
 		if (news) {
-			s->owners_said[slot] = true;
+			s->owners_logged[slot] = true;
 			say(s, slot, &now, users);
 		}
 	}

@@ -49,13 +49,13 @@ static void test_empty_extensions(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		struct qe_told told;
+		struct qe_fields fields;
 		struct record r;
 
 		record_reset(&r, &tape);
 		assert_int_equal(qe_body(QE_SERVER_HELLO, NULL,
 					 (struct span){ rows[i].hello, rows[i].n }, &r,
-					 &told),
+					 &fields),
 				 rows[i].good);
 		expect(&r, rows[i].good ? RECORD_DECODED : RECORD_MALFORMED,
 		       rows[i].good ? NULL : "data of an extension that has none");
@@ -120,15 +120,15 @@ static void test_unknown_suite(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		struct qe_told told = { 0 };
+		struct qe_fields fields = { 0 };
 		const struct span *name =
-			rows[i].type == QE_SERVER_KEY ? &told.hint : &told.identity;
+			rows[i].type == QE_SERVER_KEY ? &fields.hint : &fields.identity;
 		struct record r;
 
 		record_reset(&r, &tape);
 		assert_true(qe_body(rows[i].type, NULL,
 				    (struct span){ rows[i].bytes, rows[i].n }, &r,
-				    &told));
+				    &fields));
 		expect(&r, rows[i].status,
 		       rows[i].status == RECORD_PARTIAL ? "the cipher suite is not known"
 							: NULL);
@@ -143,13 +143,13 @@ static void test_curve(void **state)
 {
 	static const uint8_t bytes[] = "\0\4hint\3\0\x1d\2xy";
 	struct record_item *items = tape.items;
-	struct qe_told told = { 0 };
+	struct qe_fields fields = { 0 };
 	struct record r;
 
 	(void)state;
 	record_reset(&r, &tape);
 	assert_true(qe_body(QE_SERVER_KEY, qe_suite_find(0xccac),
-			    (struct span){ bytes, sizeof(bytes) - 1 }, &r, &told));
+			    (struct span){ bytes, sizeof(bytes) - 1 }, &r, &fields));
 	expect(&r, RECORD_DECODED, NULL);
 	assert_int_equal(tape.items_used, 3);
 	assert_string_equal(items[0].key, "hint");
@@ -219,13 +219,13 @@ static void test_bytes_after(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		struct qe_told told = { 0 };
+		struct qe_fields fields = { 0 };
 		struct record r;
 
 		record_reset(&r, &tape);
 		assert_int_equal(qe_body(QE_HELLO_DONE, NULL,
 					 (struct span){ rows[i].bytes, rows[i].n }, &r,
-					 &told),
+					 &fields),
 				 !rows[i].n);
 		expect(&r, rows[i].n ? RECORD_MALFORMED : RECORD_DECODED,
 		       rows[i].n ? "bytes after a handshake message" : NULL);

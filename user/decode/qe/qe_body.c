@@ -109,7 +109,7 @@ static void empty(struct span data, struct record *r)
 }
 
 static void extension(uint16_t type, struct span data, struct record *r,
-		      struct qe_told *ret)
+		      struct qe_fields *ret)
 {
 	record_open_object(r, NULL);
 	record_uint(r, "type", type);
@@ -135,7 +135,7 @@ static void extension(uint16_t type, struct span data, struct record *r,
 }
 
 /* There need be none. */
-static void extensions(struct reader *rd, struct record *r, struct qe_told *ret)
+static void extensions(struct reader *rd, struct record *r, struct qe_fields *ret)
 {
 	struct reader inner;
 	struct span all;
@@ -168,14 +168,14 @@ static void version(struct reader *rd, struct record *r)
 		record_malformed(r, "no version of DTLS");
 }
 
-static void session_id(struct reader *rd, struct record *r, struct qe_told *ret)
+static void session_id(struct reader *rd, struct record *r, struct qe_fields *ret)
 {
 	ret->session_id = put_hex(r, "session_id", vector8(rd));
 	if (ret->session_id.n > SESSION_ID_MAX)
 		record_malformed(r, "session id longer than 32 bytes");
 }
 
-static void client_hello(struct reader *rd, struct record *r, struct qe_told *ret)
+static void client_hello(struct reader *rd, struct record *r, struct qe_fields *ret)
 {
 	struct span suites, compression;
 
@@ -197,7 +197,7 @@ static void client_hello(struct reader *rd, struct record *r, struct qe_told *re
 	extensions(rd, r, ret);
 }
 
-static void server_hello(struct reader *rd, struct record *r, struct qe_told *ret)
+static void server_hello(struct reader *rd, struct record *r, struct qe_fields *ret)
 {
 	version(rd, r);
 	ret->random = put_hex(r, "random", take(rd, QE_RANDOM));
@@ -208,7 +208,7 @@ static void server_hello(struct reader *rd, struct record *r, struct qe_told *re
 	extensions(rd, r, ret);
 }
 
-static void hello_verify(struct reader *rd, struct record *r, struct qe_told *ret)
+static void hello_verify(struct reader *rd, struct record *r, struct qe_fields *ret)
 {
 	version(rd, r);
 	ret->cookie = put_hex(r, "cookie", vector8(rd));
@@ -249,7 +249,7 @@ static struct span name_of_unknown(struct reader *rd, const char *key, struct re
 }
 
 static void server_key(struct reader *rd, const struct qe_suite *suite, struct record *r,
-		       struct qe_told *ret)
+		       struct qe_fields *ret)
 {
 	if (suite && suite->kx == QE_KX_CERTIFICATE) {
 		rest(rd, r, "a key exchange with certificates is not read");
@@ -273,7 +273,7 @@ static void server_key(struct reader *rd, const struct qe_suite *suite, struct r
 }
 
 static void client_key(struct reader *rd, const struct qe_suite *suite, struct record *r,
-		       struct qe_told *ret)
+		       struct qe_fields *ret)
 {
 	if (suite && suite->kx == QE_KX_CERTIFICATE) {
 		rest(rd, r, "a key exchange with certificates is not read");
@@ -293,11 +293,11 @@ static void client_key(struct reader *rd, const struct qe_suite *suite, struct r
 }
 
 bool qe_body(uint8_t type, const struct qe_suite *suite, struct span body,
-	     struct record *r, struct qe_told *ret)
+	     struct record *r, struct qe_fields *ret)
 {
 	struct reader rd = reader_of(body.bytes, body.n);
 
-	*ret = (struct qe_told){ .suite = 0 };
+	*ret = (struct qe_fields){ .suite = 0 };
 	switch (type) {
 	case QE_CLIENT_HELLO:
 		client_hello(&rd, r, ret);

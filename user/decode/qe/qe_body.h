@@ -28,7 +28,7 @@ enum qe_message {
 };
 
 /* What a message teaches; spans lie in the message. */
-struct qe_told {
+struct qe_fields {
 	struct span random, session_id, cookie;
 	struct span ticket; /* offered by a client, or handed out by a server */
 	struct span identity, hint;
@@ -45,7 +45,7 @@ const char *qe_message_name(uint8_t type);
  * False: it is malformed, and @r says why.
  */
 bool qe_body(uint8_t type, const struct qe_suite *suite, struct span body,
-	     struct record *r, struct qe_told *ret);
+	     struct record *r, struct qe_fields *ret);
 
 /* Put the fields of an alert on @r. Another length than 2 bytes is malformed. */
 void qe_alert(struct span body, struct record *r);

@@ -112,15 +112,15 @@ static void message(struct walk *w, struct qe_association *a, const struct qe_fr
 		    struct span whole, bool learns)
 {
 	const struct qe_suite *suite = a ? a->hand.suite : NULL;
-	struct qe_told told;
+	struct qe_fields fields;
 
-	if (!qe_body(f->type, suite, whole, w->r, &told) || !a || !learns)
+	if (!qe_body(f->type, suite, whole, w->r, &fields) || !a || !learns)
 		return;
 	if (f->type == QE_FINISHED) {
-		finished(w, a, told.verify);
+		finished(w, a, fields.verify);
 		return;
 	}
-	qe_hand_learn(&a->hand, w->direction == DIRECTION_S2C, f, &told);
+	qe_hand_learn(&a->hand, w->direction == DIRECTION_S2C, f, &fields);
 	qe_association_key(a, w->s->keys);
 }
 

@@ -129,7 +129,7 @@ void qe_hand_forget_client(struct qe_hand *h)
 /* --- what is agreed on ------------------------------------------------------------- */
 
 static void learn_hello(struct qe_hand *h, unsigned int side, const struct qe_fragment *f,
-			const struct qe_told *told)
+			const struct qe_fields *fields)
 {
 	bool *seen = side ? &h->server_hello : &h->client_hello;
 
@@ -138,39 +138,40 @@ static void learn_hello(struct qe_hand *h, unsigned int side, const struct qe_fr
 		return;
 	*seen = true;
 	h->hello_at[side] = (uint8_t)f->number;
-	memcpy(side ? h->randoms.server : h->randoms.client, told->random.bytes,
+	memcpy(side ? h->randoms.server : h->randoms.client, fields->random.bytes,
 	       QE_RANDOM);
-	h->extended_master[side] = told->extended_master;
-	h->encrypt_then_mac[side] = told->encrypt_then_mac;
-	h->session_id[side].n = (uint8_t)told->session_id.n;
-	if (told->session_id.n)
-		memcpy(h->session_id[side].bytes, told->session_id.bytes,
-		       told->session_id.n);
+	h->extended_master[side] = fields->extended_master;
+	h->encrypt_then_mac[side] = fields->encrypt_then_mac;
+	h->session_id[side].n = (uint8_t)fields->session_id.n;
+	if (fields->session_id.n)
+		memcpy(h->session_id[side].bytes, fields->session_id.bytes,
+		       fields->session_id.n);
 	if (side)
-		h->suite = qe_suite_find(told->suite);
+		h->suite = qe_suite_find(fields->suite);
 	else
-		h->offers_ticket = told->ticket.n && qe_digest(told->ticket, h->ticket);
+		h->offers_ticket =
+			fields->ticket.n && qe_digest(fields->ticket, h->ticket);
 }
 
 void qe_hand_learn(struct qe_hand *h, unsigned int side, const struct qe_fragment *f,
-		   const struct qe_told *told)
+		   const struct qe_fields *fields)
 {
 	switch (f->type) {
 	case QE_CLIENT_HELLO:
 	case QE_SERVER_HELLO:
-		learn_hello(h, side, f, told);
+		learn_hello(h, side, f, fields);
 		break;
 	case QE_CLIENT_KEY:
 		h->client_key = true;
-		h->identity_long = told->identity.n > KEYS_IDENTITY_MAX;
-		if (h->identity_long || !told->identity.n)
+		h->identity_long = fields->identity.n > KEYS_IDENTITY_MAX;
+		if (h->identity_long || !fields->identity.n)
 			break;
-		h->identity_n = (uint8_t)told->identity.n;
-		memcpy(h->identity, told->identity.bytes, told->identity.n);
+		h->identity_n = (uint8_t)fields->identity.n;
+		memcpy(h->identity, fields->identity.bytes, fields->identity.n);
 		break;
 	case QE_SESSION_TICKET:
 		h->has_new_ticket =
-			told->ticket.n && qe_digest(told->ticket, h->new_ticket);
+			fields->ticket.n && qe_digest(fields->ticket, h->new_ticket);
 		break;
 	default:
 		break;

@@ -72,7 +72,7 @@ enum qe_put qe_hand_put(struct qe_hand *h, unsigned int side, const struct qe_fr
 
 /* A whole message that was right. */
 void qe_hand_learn(struct qe_hand *h, unsigned int side, const struct qe_fragment *f,
-		   const struct qe_told *told);
+		   const struct qe_fields *fields);
 
 /* The session goes on where an earlier one has ended. */
 bool qe_hand_resumed(const struct qe_hand *h);

@@ -10,7 +10,7 @@
 #define LOOKED_AT      256 /* fragments ahead: no message of an engine's has as many */
 
 /* One message, and which of its bytes are here. */
-struct cover {
+struct message_bytes {
 	struct qe_fragment of;
 	uint8_t have[QE_MESSAGE_MAX];
 };
@@ -21,7 +21,7 @@ static bool same(const struct qe_fragment *a, const struct qe_fragment *b)
 }
 
 /* What was put together before. False: it is whole, this is sent again. */
-static bool cover_seen(struct cover *c, const struct qe_hand *h, unsigned int side)
+static bool seen_mark(struct message_bytes *c, const struct qe_hand *h, unsigned int side)
 {
 	const struct qe_piece *p = &h->pieces[side][c->of.number];
 	const uint8_t *have;
@@ -52,8 +52,8 @@ static bool next_fragment(struct reader *rd, struct reader *inner,
 }
 
 /* Counts in what @payload has of the @n messages, of *@left fragments at most. */
-static void cover_datagram(struct cover *covers, unsigned int n, struct span payload,
-			   unsigned int *left)
+static void datagram_mark(struct message_bytes *messages, unsigned int n,
+			  struct span payload, unsigned int *left)
 {
 	struct reader rd = reader_of(payload.bytes, payload.n),
 		      inner = { NULL, NULL, false };
@@ -61,14 +61,15 @@ static void cover_datagram(struct cover *covers, unsigned int n, struct span pay
 
 	for (; *left && next_fragment(&rd, &inner, &f); --*left)
 		for (unsigned int i = 0; i < n; i++)
-			if (same(&covers[i].of, &f))
-				memset(covers[i].have + f.offset, 1, f.body.n);
+			if (same(&messages[i].of, &f))
+				memset(messages[i].have + f.offset, 1, f.body.n);
 }
 
-static bool known(const struct cover *covers, unsigned int n, const struct qe_fragment *f)
+static bool known(const struct message_bytes *messages, unsigned int n,
+		  const struct qe_fragment *f)
 {
 	for (unsigned int i = 0; i < n; i++)
-		if (same(&covers[i].of, f))
+		if (same(&messages[i].of, f))
 			return true;
 	return false;
 }
@@ -79,7 +80,8 @@ static bool known(const struct cover *covers, unsigned int n, const struct qe_fr
  * begins the next in a datagram: such are two.
  */
 static unsigned int find(const struct qe_session *s, unsigned int side,
-			 struct span payload, struct cover *covers, bool *ret_more)
+			 struct span payload, struct message_bytes *messages,
+			 bool *ret_more)
 {
 	struct reader rd = reader_of(payload.bytes, payload.n),
 		      inner = { NULL, NULL, false };
@@ -89,7 +91,7 @@ static unsigned int find(const struct qe_session *s, unsigned int side,
 	*ret_more = false;
 	while (next_fragment(&rd, &inner, &f)) {
 		if (f.body.n == f.length || f.length > QE_MESSAGE_MAX ||
-		    f.number >= QE_MESSAGES || known(covers, n, &f))
+		    f.number >= QE_MESSAGES || known(messages, n, &f))
 			continue;
 		/* Of a handshake that is over nothing is put together. */
 		if (s->now.hand.over && !s->has_next && f.type != QE_CLIENT_HELLO)
@@ -98,18 +100,18 @@ static unsigned int find(const struct qe_session *s, unsigned int side,
 			*ret_more = true;
 			break;
 		}
-		covers[n].of = f;
-		memset(covers[n].have, 0, f.length);
-		n += cover_seen(&covers[n], &s->now.hand, side) &&
-		     cover_seen(&covers[n], &s->next.hand, side);
+		messages[n].of = f;
+		memset(messages[n].have, 0, f.length);
+		n += seen_mark(&messages[n], &s->now.hand, side) &&
+		     seen_mark(&messages[n], &s->next.hand, side);
 	}
 	return n;
 }
 
-static bool whole(const struct cover *covers, unsigned int n)
+static bool whole(const struct message_bytes *messages, unsigned int n)
 {
 	for (unsigned int i = 0; i < n; i++)
-		if (memchr(covers[i].have, 0, covers[i].of.length))
+		if (memchr(messages[i].have, 0, messages[i].of.length))
 			return false;
 	return true;
 }
@@ -117,18 +119,18 @@ static bool whole(const struct cover *covers, unsigned int n)
 enum family_wait qe_session_waits(const struct qe_session *s, unsigned int side,
 				  struct span payload, struct ahead *ahead)
 {
-	struct cover covers[MESSAGES];
+	struct message_bytes messages[MESSAGES];
 	unsigned int n, left = LOOKED_AT;
 	bool more;
 
 	/* Most datagrams are data. */
 	if (!payload.n || *payload.bytes == 0x17)
 		return WAIT_NOTHING;
-	n = find(s, side, payload, covers, &more);
+	n = find(s, side, payload, messages, &more);
 	if (!n)
 		return WAIT_NOTHING;
-	cover_datagram(covers, n, payload, &left);
-	while (left && !whole(covers, n) && ahead->next(ahead, &payload))
-		cover_datagram(covers, n, payload, &left);
-	return whole(covers, n) && !more ? WAIT_NOTHING : WAIT_SLICES;
+	datagram_mark(messages, n, payload, &left);
+	while (left && !whole(messages, n) && ahead->next(ahead, &payload))
+		datagram_mark(messages, n, payload, &left);
+	return whole(messages, n) && !more ? WAIT_NOTHING : WAIT_SLICES;
 }
