@@ -135,7 +135,7 @@ static void each_field_is_its_own(void **state)
 			 "QUAKESHIELD_PLAYERS=7\nQUAKESHIELD_CAPTURE=/x.pcapng\n",
 			 text, rows[r].id, rows[r].priority,
 			 incident_event_name(rows[r].event), incident_sort_name(i.sort),
-			 incident_forged_name(incident_forged(&i)));
+			 incident_spoofed_name(incident_spoofed(&i)));
 		assert_string_equal(incident_event_name(rows[r].event), rows[r].name);
 		assert_string_equal(sent, want);
 		snprintf(want, sizeof(want), "quakeshield: %s%s\n",

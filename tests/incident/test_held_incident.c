@@ -260,7 +260,7 @@ static void senders(void **state)
 				i.kinds[KIND_GETSTATUS] = 10;
 				i.kinds[KIND_CONNECT] = 9 + (uint64_t)asks;
 				held_printf(" %s",
-					    incident_forged_name(incident_forged(&i)));
+					    incident_spoofed_name(incident_spoofed(&i)));
 			}
 			held_printf("\n");
 		}

@@ -332,10 +332,10 @@ static void senders_tell_whether_they_lie(void **state)
 	assert_int_equal(look(), INCIDENT_STARTED);
 	assert_int_equal(watch.now->sources.target.port, 27960);
 	assert_int_equal(watch.now->sources.sampled, 0);
-	assert_int_equal(incident_forged(watch.now), INCIDENT_UNKNOWN);
+	assert_int_equal(incident_spoofed(watch.now), SPOOFED_UNKNOWN);
 	for (uint32_t i = 0; i < 1000; i++)
 		sample(0x0a800000 + i * 7919);
-	assert_int_equal(incident_forged(watch.now), INCIDENT_LIKELY);
+	assert_int_equal(incident_spoofed(watch.now), SPOOFED_LIKELY);
 	assert_in_range(incident_distinct(watch.now), 970, 1000);
 	assert_int_equal(watch.now->sources.target.port, 27960);
 	begin(state);
@@ -344,13 +344,13 @@ static void senders_tell_whether_they_lie(void **state)
 	for (uint32_t i = 0; i < 1000; i++)
 		sample(0x0a420042); /* who asks for answers to another */
 	assert_int_equal(incident_distinct(watch.now), 1);
-	assert_int_equal(incident_forged(watch.now), INCIDENT_PERHAPS);
+	assert_int_equal(incident_spoofed(watch.now), SPOOFED_POSSIBLE);
 	begin(state);
 	refuse(KIND_CONNECT, REASON_SOURCE_LIMIT, 20000);
 	look();
 	for (uint32_t i = 0; i < 1000; i++)
 		sample(0x0a420042 + i % 4);
-	assert_int_equal(incident_forged(watch.now), INCIDENT_UNLIKELY);
+	assert_int_equal(incident_spoofed(watch.now), SPOOFED_UNLIKELY);
 }
 
 static void the_sketch_stays_useful_when_it_is_full(void **state)

@@ -113,7 +113,7 @@ static void a_flood_of_another_class_hides_no_guesser(void **state)
 	guess(3);
 	assert_int_equal(tops(), 1);
 	assert_string_equal(from(), "192.0.2.7 (100 % of rcon, source-limit)");
-	assert_int_equal(incident_forged(watch.now), INCIDENT_LIKELY);
+	assert_int_equal(incident_spoofed(watch.now), SPOOFED_LIKELY);
 }
 
 static void spoofed_addresses_are_not_listed(void **state)
@@ -301,8 +301,8 @@ static void the_next_daemon_knows_how_many_there_were(void **state)
 		assert_int_equal(next->sources.sampled, addresses[i]);
 		assert_true((double)incident_distinct(next) >= 0.9 * before);
 		assert_true((double)incident_distinct(next) <= 1.1 * before);
-		assert_int_equal(incident_forged(next),
-				 i ? INCIDENT_LIKELY : INCIDENT_UNKNOWN);
+		assert_int_equal(incident_spoofed(next),
+				 i ? SPOOFED_LIKELY : SPOOFED_UNKNOWN);
 	}
 }
 

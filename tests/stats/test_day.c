@@ -52,13 +52,13 @@ static int begin(void **state)
 
 static void look(time_t time, double dropped, size_t players)
 {
-	struct stats_pace pace = {
+	struct stats_rates rates = {
 		.packets = { [VERDICT_PASS] = 10, [VERDICT_DROP] = dropped },
 		.challenged = 2 * dropped,
 		.bytes_in = 1000
 	};
 
-	day_add(&day, time, &pace, players);
+	day_add(&day, time, &rates, players);
 }
 
 static json_t *as_json(void)

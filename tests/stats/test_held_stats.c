@@ -11,7 +11,7 @@
 #include "stats/health.h"
 #include "stats/history.h"
 #include "stats/metrics.h"
-#include "stats/stats_pace.h"
+#include "stats/stats_rates.h"
 
 static struct stats_service services[3], services_before[3];
 static struct stats stats, before;
@@ -250,7 +250,7 @@ static void healths(void **state)
 	held_end("tests/stats/held_health.txt");
 }
 
-static void pace_put(const struct stats_pace *p)
+static void rates_put(const struct stats_rates *p)
 {
 	held_printf(
 		"passed %.3f dropped %.3f answered %.3f sent %.3f withheld %.3f in %.3f "
@@ -260,25 +260,25 @@ static void pace_put(const struct stats_pace *p)
 		p->bytes_out, p->challenged);
 }
 
-static void paces(void **state)
+static void rates(void **state)
 {
 	static const double seconds[] = { -1, 0, 0.5, 1, 7 };
-	struct stats_pace pace;
+	struct stats_rates rates;
 
 	(void)state;
 	held_begin();
 	for (size_t i = 0; i < ARRAY_SIZE(seconds); i++) {
 		for (size_t j = 0; j < 3; j++) {
 			const struct stats_service *was =
-				stats_pace_match(&before, &services[j]);
+				stats_rates_match(&before, &services[j]);
 
-			stats_pace_service(&services[j], was, seconds[i], &pace);
+			stats_rates_service(&services[j], was, seconds[i], &rates);
 			held_printf("%s was %s\n", services[j].service.name,
 				    was ? was->service.name : "not there");
-			pace_put(&pace);
+			rates_put(&rates);
 		}
-		stats_pace_total(&stats, &before, seconds[i], &pace);
-		pace_put(&pace);
+		stats_rates_total(&stats, &before, seconds[i], &rates);
+		rates_put(&rates);
 	}
 	held_end("tests/stats/held_paces.txt");
 }
@@ -286,16 +286,16 @@ static void paces(void **state)
 /* --- what was ------------------------------------------------------------------------
  */
 
-static struct stats_pace pace_of(unsigned int i)
+static struct stats_rates pace_of(unsigned int i)
 {
-	return (struct stats_pace){ .packets = { [VERDICT_PASS] = i + 0.25,
-						 [VERDICT_DROP] = (i * 7) % 40 + 0.04,
-						 [VERDICT_RESPOND] = i * 3 },
-				    .challenged = i * 2 + 0.07,
-				    .sent = i * 4 + 0.06,
-				    .withheld = i * 5,
-				    .bytes_in = i * 600 + 0.5,
-				    .bytes_out = i * 700 };
+	return (struct stats_rates){ .packets = { [VERDICT_PASS] = i + 0.25,
+						  [VERDICT_DROP] = (i * 7) % 40 + 0.04,
+						  [VERDICT_RESPOND] = i * 3 },
+				     .challenged = i * 2 + 0.07,
+				     .sent = i * 4 + 0.06,
+				     .withheld = i * 5,
+				     .bytes_in = i * 600 + 0.5,
+				     .bytes_out = i * 700 };
 }
 
 static void ten_minutes(void **state)
@@ -306,9 +306,9 @@ static void ten_minutes(void **state)
 	held_begin();
 	history_json(&h, held.out);
 	for (unsigned int i = 0; i < HISTORY_POINTS + 2; i++) {
-		struct stats_pace pace = pace_of(i);
+		struct stats_rates rates = pace_of(i);
 
-		history_add(&h, 1700000000 + 2 * i, &pace, i % 9);
+		history_add(&h, 1700000000 + 2 * i, &rates, i % 9);
 		if (i < 3)
 			history_json(&h, held.out);
 		else if (i >= HISTORY_POINTS - 2)
@@ -365,16 +365,16 @@ static void a_day(void **state)
 	day_json(&d, held.out);
 	day_text(&d, held.out);
 	for (unsigned int i = 0; i < 60; i++) {
-		struct stats_pace pace = pace_of(i);
+		struct stats_rates rates = pace_of(i);
 
-		day_add(&d, MINUTE * 60 + 13 * i, &pace, (i * 5) % 11);
+		day_add(&d, MINUTE * 60 + 13 * i, &rates, (i * 5) % 11);
 	}
 	file_put(d.path);
 	day_json(&d, held.out);
 	day_text(&d, held.out);
 	/* Torn, not ours, of the future, too old, out of order. */
 	file_add(d.path, "[1,2");
-	day_add(&d, (MINUTE + 20) * 60, &(struct stats_pace){ .sent = 1 }, 1);
+	day_add(&d, (MINUTE + 20) * 60, &(struct stats_rates){ .sent = 1 }, 1);
 	file_add(d.path, "[1,2,3,4,5,6,7]\n{}\n[1,2,3,4,5,6,7,\"8\"]\n");
 	for (int i = -1; i < 3; i++) {
 		snprintf(text, sizeof(text), "[%d,1,2,3,4,5,6,%d]\n",
@@ -393,14 +393,15 @@ static void a_day(void **state)
 	}
 	/* More than a day, then a clock that goes back. */
 	for (int i = 0; i < 2 * DAY_POINTS + 3; i++) {
-		day_add(&d, (MINUTE + 30 + i) * 60, &(struct stats_pace){ .sent = 1 }, 3);
+		day_add(&d, (MINUTE + 30 + i) * 60, &(struct stats_rates){ .sent = 1 },
+			3);
 		if (i > 2 * DAY_POINTS - 20 || i == DAY_POINTS || i == DAY_POINTS + 1)
 			held_printf("%d: %zu points, next %zu, %zu lines\n", i, d.count,
 				    d.next, d.lines);
 	}
 	file_put(d.path);
 	for (int i = 0; i < 4; i++) {
-		day_add(&d, (MINUTE + 5 + i) * 60, &(struct stats_pace){ .sent = 1 }, 3);
+		day_add(&d, (MINUTE + 5 + i) * 60, &(struct stats_rates){ .sent = 1 }, 3);
 		held_printf("back: %zu points\n", d.count);
 	}
 	unlink(d.path);
@@ -413,7 +414,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(as_text),    cmocka_unit_test(as_json),
 		cmocka_unit_test(as_metrics), cmocka_unit_test(healths),
-		cmocka_unit_test(paces),      cmocka_unit_test(ten_minutes),
+		cmocka_unit_test(rates),      cmocka_unit_test(ten_minutes),
 		cmocka_unit_test(a_day),
 	};
 

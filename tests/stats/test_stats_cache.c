@@ -230,9 +230,9 @@ static void each_tick_is_a_point(void **state)
 		dropped += 40;
 		stats_cache_tick(w);
 		assert_int_equal(h->count, i);
-		assert_float_equal(p->pace.packets[VERDICT_PASS], 300.0 * (double)i,
+		assert_float_equal(p->rates.packets[VERDICT_PASS], 300.0 * (double)i,
 				   1e-6);
-		assert_float_equal(p->pace.packets[VERDICT_DROP], 20.0, 1e-6);
+		assert_float_equal(p->rates.packets[VERDICT_DROP], 20.0, 1e-6);
 		assert_int_equal(p->players, 2);
 	}
 	/* Nothing new has been read: no point, or it would be one of zeros. */

@@ -141,7 +141,7 @@ static void rows_have_paces_and_an_order(void **state)
 	static const char *const one[] = { "a", NULL };
 	static struct top_row rows[TOP_ROWS];
 	struct stats first = snapshot(one), second = snapshot(one);
-	struct stats_pace pace;
+	struct stats_rates rates;
 
 	(void)state;
 	*count(&first, KIND_GETSTATUS, REASON_SOURCE_LIMIT) = (struct counter){ 10, 100 };
@@ -156,16 +156,16 @@ static void rows_have_paces_and_an_order(void **state)
 	top_feed(top, &first, 1000000000);
 	/* Of one snapshot there is no pace. */
 	assert_int_equal(top_rows(top, top_service(top, NULL), rows), 2);
-	assert_true(rows[0].pace.packets == 0);
+	assert_true(rows[0].rates.packets == 0);
 	assert_int_equal(rows[0].kind, KIND_NETCHAN);
 
 	top_feed(top, &second, 3000000000);
 	assert_int_equal(top_rows(top, top_service(top, NULL), rows), 4);
 	assert_int_equal(rows[0].kind, KIND_GETSTATUS);
-	assert_true(rows[0].pace.packets == 500 && rows[0].pace.bytes == 10000);
+	assert_true(rows[0].rates.packets == 500 && rows[0].rates.bytes == 10000);
 	assert_int_equal(rows[1].kind, KIND_NETCHAN);
 	assert_false(rows[1].out);
-	assert_true(rows[1].pace.packets == 50);
+	assert_true(rows[1].rates.packets == 50);
 	assert_true(rows[2].out);
 	assert_int_equal(rows[3].kind, KIND_CONNECT);
 
@@ -181,10 +181,10 @@ static void rows_have_paces_and_an_order(void **state)
 	top_key(top, 's', 5);
 	assert_int_equal(top->order, TOP_BY_PACE);
 
-	top_pace(top, top_service(top, NULL), &pace);
-	assert_true(pace.packets[VERDICT_DROP] == 500);
-	assert_true(pace.packets[VERDICT_PASS] == 51);
-	assert_true(pace.sent == 20);
+	top_rates(top, top_service(top, NULL), &rates);
+	assert_true(rates.packets[VERDICT_DROP] == 500);
+	assert_true(rates.packets[VERDICT_PASS] == 51);
+	assert_true(rates.sent == 20);
 }
 
 static void keys(void **state)

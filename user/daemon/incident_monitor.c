@@ -278,10 +278,10 @@ static void unanswered_add(struct incident_monitor *m, const struct incident_cou
 			   const struct stats_service *before, struct unanswered *ret)
 {
 	uint64_t passed = now->service.observe ? c->packets : c->packets - c->refused;
-	struct stats_pace pace;
+	struct stats_rates rates;
 
-	stats_pace_service(now, before, 1, &pace);
-	if (pace.sent + pace.withheld > 0) {
+	stats_rates_service(now, before, 1, &rates);
+	if (rates.sent + rates.withheld > 0) {
 		m->passed[now->slot] = passed;
 		return;
 	}
@@ -331,7 +331,7 @@ static struct unanswered services_look(struct incident_monitor *m,
 	m->until = shield_refused_advance(m->shield);
 	for (size_t i = 0; i < now->service_count; i++) {
 		const struct stats_service *s = &now->services[i];
-		const struct stats_service *before = stats_pace_match(&m->before, s);
+		const struct stats_service *before = stats_rates_match(&m->before, s);
 		struct incident_subject subject = { s->slot, s->service.name,
 						    (enum wire_family)s->service.family,
 						    s->service.observe };

@@ -43,7 +43,7 @@ static int send_fields(const struct incident *i, enum incident_event event,
 		incident_sort_name(i->sort), "QUAKESHIELD_PEAK_PPS=%.0f", i->peak_pps,
 		"QUAKESHIELD_PEAK_BPS=%.0f", i->peak_bps, "QUAKESHIELD_DROPPED=%llu",
 		(unsigned long long)i->dropped, "QUAKESHIELD_OBSERVED=%d", i->observed,
-		"QUAKESHIELD_SPOOFED=%s", incident_forged_name(incident_forged(i)),
+		"QUAKESHIELD_SPOOFED=%s", incident_spoofed_name(incident_spoofed(i)),
 		"QUAKESHIELD_FROM=%s", from, "QUAKESHIELD_PLAYERS=%u", i->players_least,
 		"QUAKESHIELD_CAPTURE=%s", capture, NULL);
 }

@@ -302,18 +302,18 @@ static bool asks(const struct incident *incident)
 	return queries * 2 > all;
 }
 
-enum incident_forged incident_forged(const struct incident *incident)
+enum incident_spoofed incident_spoofed(const struct incident *incident)
 {
 	uint64_t sampled = incident->sources.sampled;
 	uint64_t distinct = incident_distinct(incident);
 
 	if (sampled < SAMPLES_LEAST)
-		return INCIDENT_UNKNOWN;
+		return SPOOFED_UNKNOWN;
 	if (distinct * 2 >= sampled)
-		return INCIDENT_LIKELY;
+		return SPOOFED_LIKELY;
 	if (distinct > FEW)
-		return INCIDENT_UNKNOWN;
-	return asks(incident) ? INCIDENT_PERHAPS : INCIDENT_UNLIKELY;
+		return SPOOFED_UNKNOWN;
+	return asks(incident) ? SPOOFED_POSSIBLE : SPOOFED_UNLIKELY;
 }
 
 /* --- names --------------------------------------------------------------------- */
@@ -335,14 +335,14 @@ const char *incident_event_name(enum incident_event event)
 	return event < INCIDENT_EVENTS ? names[event] : "?";
 }
 
-const char *incident_forged_name(enum incident_forged forged)
+const char *incident_spoofed_name(enum incident_spoofed spoofed)
 {
 	static const char *const names[] = {
-		[INCIDENT_UNKNOWN] = "unknown",
-		[INCIDENT_LIKELY] = "likely",
-		[INCIDENT_PERHAPS] = "possible",
-		[INCIDENT_UNLIKELY] = "unlikely",
+		[SPOOFED_UNKNOWN] = "unknown",
+		[SPOOFED_LIKELY] = "likely",
+		[SPOOFED_POSSIBLE] = "possible",
+		[SPOOFED_UNLIKELY] = "unlikely",
 	};
 
-	return names[forged];
+	return names[spoofed];
 }

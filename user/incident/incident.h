@@ -62,11 +62,11 @@ enum incident_event {
 };
 
 /* Are the senders' addresses their own, as far as samples tell? */
-enum incident_forged {
-	INCIDENT_UNKNOWN, /* too few samples */
-	INCIDENT_LIKELY, /* hardly any address came twice */
-	INCIDENT_PERHAPS, /* a few ask for answers: they may be the victims */
-	INCIDENT_UNLIKELY, /* a few, who get nothing sent to anybody */
+enum incident_spoofed {
+	SPOOFED_UNKNOWN, /* too few samples */
+	SPOOFED_LIKELY, /* hardly any address came twice */
+	SPOOFED_POSSIBLE, /* a few ask for answers: they may be the victims */
+	SPOOFED_UNLIKELY, /* a few, who get nothing sent to anybody */
 };
 
 /* What was counted since the look before, of one service. */
@@ -207,13 +207,13 @@ void incident_sources_begin(struct incident_watch *watch);
 
 /* About how many addresses there are among incident->sources.sampled. */
 uint64_t incident_distinct(const struct incident *incident);
-enum incident_forged incident_forged(const struct incident *incident);
+enum incident_spoofed incident_spoofed(const struct incident *incident);
 
 /* "flood", "password-guessing", "closed-ports". */
 const char *incident_sort_name(enum incident_sort sort);
 /* "start", "update", "end". */
 const char *incident_event_name(enum incident_event event);
 /* "unknown", "likely", "possible", "unlikely". */
-const char *incident_forged_name(enum incident_forged forged);
+const char *incident_spoofed_name(enum incident_spoofed spoofed);
 
 #endif /* INCIDENT_H */

@@ -246,11 +246,11 @@ json_t *incident_json(const struct incident *i, enum incident_event event,
 		"not_dropped", reasons(i, false), "sources", "sampled",
 		(json_int_t)i->sources.sampled, "distinct",
 		(json_int_t)incident_distinct(i), "spoofed",
-		incident_forged_name(incident_forged(i)), "top", incident_sources_json(i),
-		"top_prefixes", incident_prefixes_json(i), "target",
-		address(&i->sources.target), "port", (int)i->sources.target.port,
-		"players", "before", (int)i->players_before, "min", (int)i->players_least,
-		"max", (int)i->players_most, "capture",
+		incident_spoofed_name(incident_spoofed(i)), "top",
+		incident_sources_json(i), "top_prefixes", incident_prefixes_json(i),
+		"target", address(&i->sources.target), "port",
+		(int)i->sources.target.port, "players", "before", (int)i->players_before,
+		"min", (int)i->players_least, "max", (int)i->players_most, "capture",
 		capture && *capture ? capture : NULL);
 }
 
@@ -325,7 +325,7 @@ void incident_text(const struct incident *i, enum incident_event event,
 		paused, i->peak_pps, i->peak_bps, (unsigned long long)i->dropped,
 		*kind ? kind : "-", *reason ? reason : "-",
 		*from ? ", by samples from " : "", from,
-		incident_forged_name(incident_forged(i)), i->players_before,
+		incident_spoofed_name(incident_spoofed(i)), i->players_before,
 		i->players_least, i->players_most);
 }
 

@@ -357,7 +357,7 @@ static void see_ack(struct place *p, uint32_t ack, bool newest, int64_t time_ns)
  * A client of NetQuake moves first and listens afterwards, each frame: what it has heard
  * it gives back a frame later. The longest frame counts, and is forgotten by halves.
  */
-static void see_pace(struct place *p, int64_t time_ns)
+static void see_rates(struct place *p, int64_t time_ns)
 {
 	int64_t step_ns = time_ns - p->moved_ns;
 
@@ -386,7 +386,7 @@ static void see_echo(struct place *p, int64_t echo_us, bool newest, int64_t time
 		if (before && before->has_timestamp && before->timestamp_us == echo_us)
 			return;
 		p->echoes = true;
-		see_pace(p, time_ns);
+		see_rates(p, time_ns);
 		see_ack(p, m->sequence, newest, time_ns);
 		return;
 	}

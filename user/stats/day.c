@@ -163,7 +163,7 @@ static void minute_end(struct day *d)
 	d->failed = err;
 }
 
-void day_add(struct day *d, time_t time, const struct stats_pace *pace, size_t players)
+void day_add(struct day *d, time_t time, const struct stats_rates *rates, size_t players)
 {
 	double minute = (double)(time - time % DAY_EVERY_S);
 
@@ -179,14 +179,14 @@ void day_add(struct day *d, time_t time, const struct stats_pace *pace, size_t p
 		memset(d->now, 0, sizeof(d->now));
 	d->now[DAY_TIME] = minute;
 	d->looks++;
-	d->now[DAY_PASSED] += pace->packets[VERDICT_PASS];
-	d->now[DAY_ANSWERED] += pace->packets[VERDICT_RESPOND];
-	d->now[DAY_CHALLENGED] += pace->challenged;
-	d->now[DAY_DROPPED] += pace->packets[VERDICT_DROP];
+	d->now[DAY_PASSED] += rates->packets[VERDICT_PASS];
+	d->now[DAY_ANSWERED] += rates->packets[VERDICT_RESPOND];
+	d->now[DAY_CHALLENGED] += rates->challenged;
+	d->now[DAY_DROPPED] += rates->packets[VERDICT_DROP];
 	d->now[DAY_DROPPED_MOST] =
-		fmax(d->now[DAY_DROPPED_MOST], pace->packets[VERDICT_DROP]);
-	d->now[DAY_BYTES_IN] += pace->bytes_in;
-	d->now[DAY_BYTES_OUT] += pace->bytes_out;
+		fmax(d->now[DAY_DROPPED_MOST], rates->packets[VERDICT_DROP]);
+	d->now[DAY_BYTES_IN] += rates->bytes_in;
+	d->now[DAY_BYTES_OUT] += rates->bytes_out;
 	d->now[DAY_PLAYERS] = fmax(d->now[DAY_PLAYERS], (double)players);
 }
 

@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "stats/stats_pace.h"
+#include "stats/stats_rates.h"
 #include "lib/json_key.h"
 
 #define DAY_EVERY_S 60
@@ -51,7 +51,7 @@ struct day {
 void day_load(struct day *d, const char *pin, time_t now);
 
 /* A look at @time; the minute before goes to the file when a new one begins. */
-void day_add(struct day *d, time_t time, const struct stats_pace *pace, size_t players);
+void day_add(struct day *d, time_t time, const struct stats_rates *rates, size_t players);
 
 extern const struct json_key day_json_keys[];
 

@@ -3,10 +3,10 @@
 
 #include "stats/history.h"
 
-void history_add(struct history *h, time_t time, const struct stats_pace *pace,
+void history_add(struct history *h, time_t time, const struct stats_rates *rates,
 		 size_t players)
 {
-	h->points[h->next] = (struct history_point){ time, *pace, players };
+	h->points[h->next] = (struct history_point){ time, *rates, players };
 	h->next = (h->next + 1) % HISTORY_POINTS;
 	if (h->count < HISTORY_POINTS)
 		h->count++;
@@ -24,10 +24,10 @@ int history_json(const struct history *h, FILE *out)
 		const struct history_point *p = &h->points[at];
 
 		fprintf(out, "%s[%lld,%.1f,%.1f,%.1f,%.0f,%.0f,%.1f,%.1f,%zu,%.1f]",
-			i ? "," : "", (long long)p->time, p->pace.packets[VERDICT_PASS],
-			p->pace.packets[VERDICT_RESPOND], p->pace.packets[VERDICT_DROP],
-			p->pace.bytes_in, p->pace.bytes_out, p->pace.sent,
-			p->pace.withheld, p->players, p->pace.challenged);
+			i ? "," : "", (long long)p->time, p->rates.packets[VERDICT_PASS],
+			p->rates.packets[VERDICT_RESPOND], p->rates.packets[VERDICT_DROP],
+			p->rates.bytes_in, p->rates.bytes_out, p->rates.sent,
+			p->rates.withheld, p->players, p->rates.challenged);
 	}
 	fputs("]}\n", out);
 	return fflush(out) || ferror(out) ? -EIO : 0;

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "stats/stats_pace.h"
+#include "stats/stats_rates.h"
 
 #define HISTORY_SECONDS 600
 #define HISTORY_EVERY_S 2
@@ -17,13 +17,13 @@
 struct history {
 	struct history_point {
 		time_t time;
-		struct stats_pace pace;
+		struct stats_rates rates;
 		size_t players;
 	} points[HISTORY_POINTS]; /* a ring */
 	size_t next, count;
 };
 
-void history_add(struct history *h, time_t time, const struct stats_pace *pace,
+void history_add(struct history *h, time_t time, const struct stats_rates *rates,
 		 size_t players);
 
 /* One object, oldest point first; "columns" says what stands in a point. -EIO. */

@@ -64,7 +64,7 @@ const struct stats *stats_cache_stats(struct stats_cache *w)
 void stats_cache_tick(struct stats_cache *w)
 {
 	const struct stats *now = stats_cache_stats(w);
-	struct stats_pace pace;
+	struct stats_rates rates;
 	size_t players = 0;
 
 	if (!now || w->taken_ns == w->then_ns)
@@ -72,10 +72,10 @@ void stats_cache_tick(struct stats_cache *w)
 	for (size_t i = 0; i < now->service_count; i++)
 		players += now->services[i].players;
 	if (w->then_ns) {
-		stats_pace_total(now, &w->then, (double)(w->taken_ns - w->then_ns) / 1e9,
-				 &pace);
-		history_add(&w->history, time(NULL), &pace, players);
-		day_add(&w->day, time(NULL), &pace, players);
+		stats_rates_total(now, &w->then, (double)(w->taken_ns - w->then_ns) / 1e9,
+				  &rates);
+		history_add(&w->history, time(NULL), &rates, players);
+		day_add(&w->day, time(NULL), &rates, players);
 	}
 	if (stats_keep(&w->then, now))
 		w->then_ns = w->taken_ns;

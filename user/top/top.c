@@ -17,12 +17,12 @@ static void stirred(struct top *top, const struct stats *stats, __s64 now_ns)
 
 	for (size_t i = 0; i < stats->service_count; i++) {
 		const struct stats_service *s = &stats->services[i];
-		const struct stats_service *was = stats_pace_match(&top->now, s);
-		struct stats_pace grown;
+		const struct stats_service *was = stats_rates_match(&top->now, s);
+		struct stats_rates grown;
 
-		stats_pace_service(s, was, 1, &grown);
+		stats_rates_service(s, was, 1, &grown);
 		last[i] = was ? top->stirred_ns[was - top->now.services] : 0;
-		if (stats_pace_packets(&grown) + grown.sent + grown.withheld > 0)
+		if (stats_rates_packets(&grown) + grown.sent + grown.withheld > 0)
 			last[i] = now_ns;
 	}
 	memcpy(top->stirred_ns, last, stats->service_count * sizeof(*last));
@@ -207,11 +207,11 @@ bool top_key(struct top *top, int key, size_t page_rows)
 
 /* --- counting ---------------------------------------------------------------- */
 
-void top_pace(const struct top *top, const struct stats_service *service,
-	      struct stats_pace *ret)
+void top_rates(const struct top *top, const struct stats_service *service,
+	       struct stats_rates *ret)
 {
-	stats_pace_service(service, stats_pace_match(&top->before, service), top->seconds,
-			   ret);
+	stats_rates_service(service, stats_rates_match(&top->before, service),
+			    top->seconds, ret);
 }
 
 static int names_compare(const struct top_row *a, const struct top_row *b)
@@ -239,13 +239,13 @@ static int by_total(const void *left, const void *right)
 	return names_compare(a, b);
 }
 
-static int by_pace(const void *left, const void *right)
+static int by_rate(const void *left, const void *right)
 {
 	const struct top_row *a = left, *b = right;
 
-	if (a->pace.packets > b->pace.packets)
+	if (a->rates.packets > b->rates.packets)
 		return -1;
-	if (a->pace.packets < b->pace.packets)
+	if (a->rates.packets < b->rates.packets)
 		return 1;
 	return by_total(a, b);
 }
@@ -266,7 +266,7 @@ static size_t rows_add(const struct top *top, const struct counters *now,
 						 .out = out,
 						 .total = *t };
 			if (before)
-				row->pace = stats_pace_counter(
+				row->rates = stats_pace_counter(
 					t, &before->by[kind][reason], top->seconds);
 			n++;
 		}
@@ -278,11 +278,11 @@ size_t top_rows(const struct top *top, const struct stats_service *service,
 		struct top_row *ret)
 {
 	static int (*const orders[TOP_ORDERS])(const void *, const void *) = {
-		[TOP_BY_PACE] = by_pace,
+		[TOP_BY_PACE] = by_rate,
 		[TOP_BY_TOTAL] = by_total,
 		[TOP_BY_NAME] = by_name,
 	};
-	const struct stats_service *before = stats_pace_match(&top->before, service);
+	const struct stats_service *before = stats_rates_match(&top->before, service);
 	size_t n;
 
 	n = rows_add(top, &service->in, before ? &before->in : NULL, false, ret, 0);

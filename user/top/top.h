@@ -14,7 +14,7 @@
 #define TOP_H
 
 #include "incident/incident_sources.h"
-#include "stats/stats_pace.h"
+#include "stats/stats_rates.h"
 #include "samples/lag_file.h"
 #include "stats/stats.h"
 
@@ -54,7 +54,7 @@ struct top_row {
 	enum wire_kind kind;
 	enum reason reason;
 	bool out;
-	struct stats_pace_counter pace;
+	struct stats_pace_counter rates;
 	struct counter total;
 };
 #define TOP_ROWS (2 * KIND_COUNT * REASON_COUNT)
@@ -112,8 +112,8 @@ bool top_key(struct top *top, int key, size_t page_rows);
 const struct stats_service *top_service_at(const struct top *top, size_t at);
 /* The one that is chosen, and its place; NULL: there is none at all. */
 const struct stats_service *top_service(const struct top *top, size_t *ret_at);
-void top_pace(const struct top *top, const struct stats_service *service,
-	      struct stats_pace *ret);
+void top_rates(const struct top *top, const struct stats_service *service,
+	       struct stats_rates *ret);
 /* Its rows that counted anything, in order; how many. @ret: TOP_ROWS of them. */
 size_t top_rows(const struct top *top, const struct stats_service *service,
 		struct top_row *ret);

@@ -126,9 +126,9 @@ static void draw_rates(const struct top *top, int y)
 {
 	bool known = top->seconds > 0;
 	char number[6][TOP_NUMBER], text[128];
-	struct stats_pace all;
+	struct stats_rates all;
 
-	stats_pace_total(&top->now, &top->before, top->seconds, &all);
+	stats_rates_total(&top->now, &top->before, top->seconds, &all);
 	rate_text(known, all.packets[VERDICT_PASS], number[0]);
 	rate_text(known, all.packets[VERDICT_DROP], number[1]);
 	rate_text(known, all.packets[VERDICT_RESPOND], number[2]);
@@ -277,21 +277,21 @@ static void draw_service(const struct top *top, const struct stats_service *s, i
 			 bool chosen)
 {
 	bool attacked = top_attacked(top, s->service.name);
-	bool known = top->seconds > 0 && stats_pace_match(&top->before, s);
+	bool known = top->seconds > 0 && stats_rates_match(&top->before, s);
 	int attributes = (chosen ? A_REVERSE : A_NORMAL) |
 			 (attacked ? top_attributes(TOP_BAD) : 0);
 	char cells[COLUMNS_OF_SERVICE][CELL], name[NAME_MAX_LEN + 1];
-	struct stats_pace pace;
+	struct stats_rates rates;
 	double x;
 
-	top_pace(top, s, &pace);
+	top_rates(top, s, &rates);
 	snprintf(cells[PLAYERS], CELL, "%zu", s->players);
-	rate_text(known, pace.packets[VERDICT_PASS], cells[PASS]);
-	rate_text(known, pace.packets[VERDICT_DROP], cells[DROP]);
-	rate_text(known, pace.packets[VERDICT_RESPOND], cells[ANSWER]);
-	rate_text(known, pace.challenged, cells[CHALLENGE]);
-	rate_text(known, 8 * pace.bytes_in, cells[BITS_IN]);
-	rate_text(known, 8 * pace.bytes_out, cells[BITS_OUT]);
+	rate_text(known, rates.packets[VERDICT_PASS], cells[PASS]);
+	rate_text(known, rates.packets[VERDICT_DROP], cells[DROP]);
+	rate_text(known, rates.packets[VERDICT_RESPOND], cells[ANSWER]);
+	rate_text(known, rates.challenged, cells[CHALLENGE]);
+	rate_text(known, 8 * rates.bytes_in, cells[BITS_IN]);
+	rate_text(known, 8 * rates.bytes_out, cells[BITS_OUT]);
 	strcpy(cells[AMPLIFICATION], "-");
 	if (s->in.unverified.wire >= STATS_RATIO_LEAST &&
 	    stats_ratio(s->out.unverified.wire, s->in.unverified.wire, &x))

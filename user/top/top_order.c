@@ -29,14 +29,14 @@ static double packets_of(const struct counters *t)
 /* What there is most of stands first: packets received. */
 static double weight_of(const struct top *top, const struct stats_service *s)
 {
-	struct stats_pace pace;
+	struct stats_rates rates;
 
 	if (top->order == TOP_BY_NAME)
 		return 0;
 	if (top->order == TOP_BY_TOTAL)
 		return packets_of(&s->in);
-	top_pace(top, s, &pace);
-	return stats_pace_packets(&pace);
+	top_rates(top, s, &rates);
+	return stats_rates_packets(&rates);
 }
 
 enum top_state top_state(const struct top *top, const struct stats_service *s)

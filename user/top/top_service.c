@@ -82,8 +82,8 @@ static void draw_row(const struct top_row *r, int y)
 	struct widths w = widths();
 	char number[4][TOP_NUMBER];
 
-	top_number(r->pace.packets, number[0]);
-	top_number(8 * r->pace.bytes, number[1]);
+	top_number(r->rates.packets, number[0]);
+	top_number(8 * r->rates.bytes, number[1]);
 	top_number((double)r->total.packets, number[2]);
 	top_number((double)r->total.bytes, number[3]);
 	top_put(y, 0, A_NORMAL, " %-4s%-*.*s", r->out ? "out" : "in", w.kind, w.kind,

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include <string.h>
 
-#include "stats/stats_pace.h"
+#include "stats/stats_rates.h"
 
-const struct stats_service *stats_pace_match(const struct stats *before,
-					     const struct stats_service *now)
+const struct stats_service *stats_rates_match(const struct stats *before,
+					      const struct stats_service *now)
 {
 	for (size_t i = 0; i < before->service_count; i++)
 		if (!strncmp(before->services[i].service.name, now->service.name,
@@ -13,12 +13,12 @@ const struct stats_service *stats_pace_match(const struct stats *before,
 	return NULL;
 }
 
-double stats_pace_packets(const struct stats_pace *pace)
+double stats_rates_packets(const struct stats_rates *rates)
 {
-	double sum = pace->challenged;
+	double sum = rates->challenged;
 
 	for (int verdict = 0; verdict < VERDICT_COUNT; verdict++)
-		sum += pace->packets[verdict];
+		sum += rates->packets[verdict];
 	return sum;
 }
 
@@ -38,7 +38,7 @@ struct stats_pace_counter stats_pace_counter(const struct counter *now,
 	};
 }
 
-static void add(struct stats_pace *pace, const struct counters *now,
+static void add(struct stats_rates *rates, const struct counters *now,
 		const struct counters *before, double seconds, bool out)
 {
 	for (int kind = 0; kind < KIND_COUNT; kind++) {
@@ -52,23 +52,23 @@ static void add(struct stats_pace *pace, const struct counters *now,
 					       &before->by[kind][reason], seconds);
 			if (!out) {
 				if (reason == REASON_CHALLENGED)
-					pace->challenged += t.packets;
+					rates->challenged += t.packets;
 				else
-					pace->packets[verdict] += t.packets;
-				pace->bytes_in += t.bytes;
+					rates->packets[verdict] += t.packets;
+				rates->bytes_in += t.bytes;
 			} else if (verdict == VERDICT_DROP) {
-				pace->withheld += t.packets;
+				rates->withheld += t.packets;
 			} else {
-				pace->sent += t.packets;
-				pace->bytes_out += t.bytes;
+				rates->sent += t.packets;
+				rates->bytes_out += t.bytes;
 			}
 		}
 	}
 }
 
-void stats_pace_service(const struct stats_service *now,
-			const struct stats_service *before, double seconds,
-			struct stats_pace *ret)
+void stats_rates_service(const struct stats_service *now,
+			 const struct stats_service *before, double seconds,
+			 struct stats_rates *ret)
 {
 	memset(ret, 0, sizeof(*ret));
 	if (!before)
@@ -77,16 +77,16 @@ void stats_pace_service(const struct stats_service *now,
 	add(ret, &now->out, &before->out, seconds, true);
 }
 
-void stats_pace_total(const struct stats *now, const struct stats *before, double seconds,
-		      struct stats_pace *ret)
+void stats_rates_total(const struct stats *now, const struct stats *before,
+		       double seconds, struct stats_rates *ret)
 {
-	struct stats_pace total = { 0 };
+	struct stats_rates total = { 0 };
 
 	for (size_t i = 0; i < now->service_count; i++) {
 		const struct stats_service *s = &now->services[i];
-		struct stats_pace one;
+		struct stats_rates one;
 
-		stats_pace_service(s, stats_pace_match(before, s), seconds, &one);
+		stats_rates_service(s, stats_rates_match(before, s), seconds, &one);
 		for (int v = 0; v < VERDICT_COUNT; v++)
 			total.packets[v] += one.packets[v];
 		total.challenged += one.challenged;

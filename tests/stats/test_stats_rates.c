@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * test_stats_pace.c - from counters to paces, ten minutes of them, and the programs'
+ * test_stats_rates.c - from counters to paces, ten minutes of them, and the programs'
  * clock.
  */
 #include <setjmp.h>
@@ -15,7 +15,7 @@
 
 #include "shield/shield_clock.h"
 #include "stats/history.h"
-#include "stats/stats_pace.h"
+#include "stats/stats_rates.h"
 
 #define COUNT(a) (sizeof(a) / sizeof(*(a)))
 
@@ -57,7 +57,7 @@ static void services_are_matched_by_name(void **state)
 	struct stats_service *all = calloc(5, sizeof(*all));
 	struct stats before = { .services = &all[0], .service_count = 2 };
 	struct stats now = { .services = &all[2], .service_count = 3 };
-	struct stats_pace pace;
+	struct stats_rates rates;
 
 	(void)state;
 	assert_non_null(all);
@@ -78,26 +78,26 @@ static void services_are_matched_by_name(void **state)
 		(struct counter){ 4, 4000 };
 	service(&all[4], "ff");
 
-	assert_ptr_equal(stats_pace_match(&before, &now.services[1]), &all[0]);
-	assert_null(stats_pace_match(&before, &now.services[0]));
-	assert_null(stats_pace_match(&before, &now.services[2]));
+	assert_ptr_equal(stats_rates_match(&before, &now.services[1]), &all[0]);
+	assert_null(stats_rates_match(&before, &now.services[0]));
+	assert_null(stats_rates_match(&before, &now.services[2]));
 
-	stats_pace_service(&now.services[1], &all[0], 2, &pace);
-	assert_true(pace.packets[VERDICT_DROP] == 100);
-	assert_true(pace.packets[VERDICT_PASS] == 25);
+	stats_rates_service(&now.services[1], &all[0], 2, &rates);
+	assert_true(rates.packets[VERDICT_DROP] == 100);
+	assert_true(rates.packets[VERDICT_PASS] == 25);
 	/* What is asked for proof of address got no answer. */
-	assert_true(pace.packets[VERDICT_RESPOND] == 3);
-	assert_true(pace.challenged == 20);
-	assert_true(pace.bytes_in == 10110);
-	assert_true(pace.sent == 10);
-	assert_true(pace.withheld == 2);
-	assert_true(pace.bytes_out == 2000);
+	assert_true(rates.packets[VERDICT_RESPOND] == 3);
+	assert_true(rates.challenged == 20);
+	assert_true(rates.bytes_in == 10110);
+	assert_true(rates.sent == 10);
+	assert_true(rates.withheld == 2);
+	assert_true(rates.bytes_out == 2000);
 
-	stats_pace_total(&now, &before, 2, &pace);
-	assert_true(pace.packets[VERDICT_DROP] == 100);
-	assert_true(pace.packets[VERDICT_PASS] == 25);
-	assert_true(pace.packets[VERDICT_RESPOND] == 3);
-	assert_true(pace.challenged == 20);
+	stats_rates_total(&now, &before, 2, &rates);
+	assert_true(rates.packets[VERDICT_DROP] == 100);
+	assert_true(rates.packets[VERDICT_PASS] == 25);
+	assert_true(rates.packets[VERDICT_RESPOND] == 3);
+	assert_true(rates.challenged == 20);
 	free(all);
 }
 
@@ -133,11 +133,11 @@ static void history_is_a_ring(void **state)
 
 		memset(&h, 0, sizeof(h));
 		for (size_t n = 0; n < counts[i]; n++) {
-			struct stats_pace pace = { .packets = { [VERDICT_DROP] =
-									n + 0.5 },
-						   .challenged = n + 1.5 };
+			struct stats_rates rates = { .packets = { [VERDICT_DROP] =
+									  n + 0.5 },
+						     .challenged = n + 1.5 };
 
-			history_add(&h, (time_t)(1000 + 2 * n), &pace, n % 5);
+			history_add(&h, (time_t)(1000 + 2 * n), &rates, n % 5);
 		}
 		root = history_parse(&h);
 		points = json_object_get(root, "points");

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * stats_pace.h - how fast counters grow: two snapshots and the time between them.
+ * stats_rates.h - how fast counters grow: two snapshots and the time between them.
  *
  * Services are matched by name, since a configuration may move them. A counter that went
  * back began again from zero. A service that is new has no pace yet: zero.
  */
-#ifndef STATS_PACE_H
-#define STATS_PACE_H
+#ifndef STATS_RATES_H
+#define STATS_RATES_H
 
 #include "stats/stats.h"
 
 /* All a second. */
-struct stats_pace {
+struct stats_rates {
 	double packets[VERDICT_COUNT]; /* received, by what became of them, but for: */
 	double challenged; /* received, and asked for proof of address: not answered */
 	double sent; /* packets that left */
@@ -20,7 +20,7 @@ struct stats_pace {
 };
 
 /* All received. */
-double stats_pace_packets(const struct stats_pace *pace);
+double stats_rates_packets(const struct stats_rates *rates);
 
 /* Counts of one kind and reason, a second. */
 struct stats_pace_counter {
@@ -28,18 +28,18 @@ struct stats_pace_counter {
 };
 
 /* The service of @before that is @now; NULL: there is none. */
-const struct stats_service *stats_pace_match(const struct stats *before,
-					     const struct stats_service *now);
+const struct stats_service *stats_rates_match(const struct stats *before,
+					      const struct stats_service *now);
 
 struct stats_pace_counter stats_pace_counter(const struct counter *now,
 					     const struct counter *before,
 					     double seconds);
 
-/* @before: what stats_pace_match() said. */
-void stats_pace_service(const struct stats_service *now,
-			const struct stats_service *before, double seconds,
-			struct stats_pace *ret);
-void stats_pace_total(const struct stats *now, const struct stats *before, double seconds,
-		      struct stats_pace *ret);
+/* @before: what stats_rates_match() said. */
+void stats_rates_service(const struct stats_service *now,
+			 const struct stats_service *before, double seconds,
+			 struct stats_rates *ret);
+void stats_rates_total(const struct stats *now, const struct stats *before,
+		       double seconds, struct stats_rates *ret);
 
-#endif /* STATS_PACE_H */
+#endif /* STATS_RATES_H */
