@@ -335,11 +335,11 @@ static void answers_cost_what_was_said(void **state)
 
 	(void)state;
 	add("a", 27960);
-	config->answers_rate = 125000;
+	config->cache_bytes_per_s = 125000;
 	apply();
 	assert_int_equal(cap->byte_ns, SECOND / 125000);
 	assert_int_equal(cap->burst_ns, SECOND / 4);
-	config->answers_rate = 0;
+	config->cache_bytes_per_s = 0;
 	apply();
 	assert_true(cap->byte_ns > cap->burst_ns);
 }

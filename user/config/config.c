@@ -194,7 +194,7 @@ static int proof_read(const struct parse *p, cfg_t *cfg)
 		     : 0;
 }
 
-static int answers_read(const struct parse *p, cfg_t *cfg)
+static int cache_read(const struct parse *p, cfg_t *cfg)
 {
 	cfg_t *cache = cfg_getnsec(cfg, "cache", 0);
 
@@ -204,7 +204,7 @@ static int answers_read(const struct parse *p, cfg_t *cfg)
 		return config_error(cfg_getnsec(cfg, "cache", 1)->filename,
 				    cfg_getnsec(cfg, "cache", 1)->line,
 				    "section 'cache' is given twice");
-	return number_read(cache, "bytes-per-second", &p->config->answers_rate);
+	return number_read(cache, "bytes-per-second", &p->config->cache_bytes_per_s);
 }
 
 static int metrics_read(const struct parse *p, cfg_t *cfg)
@@ -244,8 +244,8 @@ static int config_read(struct parse *p, cfg_t *cfg)
 	if (choice_read(cfg, "mode", modes, &mode) ||
 	    choice_read(cfg, "observe", config_switches, &observe) ||
 	    choice_read(cfg, "on-exit", exits, &detach) || interfaces_read(p, cfg) ||
-	    amplification_read(p, cfg) || proof_read(p, cfg) || answers_read(p, cfg) ||
-	    metrics_read(p, cfg) || live_read(p, cfg) ||
+	    amplification_read(p, cfg) || proof_read(p, cfg) || cache_read(p, cfg) ||
+	    metrics_read(p, cfg) || output_read(p, cfg) ||
 	    list_read(cfg, "allow", config->allow, config->allow_unlimited,
 		      &config->allow_count) ||
 	    list_read(cfg, "deny", config->deny, NULL, &config->deny_count) ||

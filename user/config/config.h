@@ -26,9 +26,9 @@
 #define AMPLIFICATION_SERVERS	8 /* so many servers share one default allowance */
 #define AMPLIFICATION_MOST	8 /* default allowances that a prefix may have */
 #define VALIDATION_RATE		"1000000/s burst 250000"
-#define ANSWERS_RATE		2500000 /* bytes a second: 20 Mbit/s */
-#define ANSWERS_LEAST		8192
-#define ANSWERS_MOST		100000000
+#define CACHE_BYTES_PER_S	2500000 /* bytes a second: 20 Mbit/s */
+#define CACHE_BYTES_MIN		8192
+#define CACHE_BYTES_MAX		100000000
 #define PLAYERS_SOURCE		32 /* players of one source in a service */
 #define PLAYERS_PREFIX		64 /* and of one prefix */
 #define METRICS_LISTEN		"127.0.0.1:9127"
@@ -75,7 +75,7 @@ struct config {
 	__u32 amplification_refill_s;
 	bool amplification_strict; /* no allowance: no more out than in, ever */
 	struct limit validation; /* how many requests are answered by asking for proof */
-	__u32 answers_rate; /* bytes a second of answers to strangers; 0: none */
+	__u32 cache_bytes_per_s; /* bytes a second of answers to strangers; 0: none */
 	struct listen_at metrics; /* where the daemon tells what it counts */
 	/* What the daemon gets to see: struct sampling in abi.h. */
 	__u32 sample_every; /* power of two; 0: none */

@@ -222,7 +222,7 @@ void config_empty(struct config *ret)
 	ret->amplification_allowance = AMPLIFICATION_ALLOWANCE;
 	ret->amplification_refill_s = AMPLIFICATION_REFILL_S;
 	read_rate(VALIDATION_RATE, &ret->validation);
-	ret->answers_rate = ANSWERS_RATE;
+	ret->cache_bytes_per_s = CACHE_BYTES_PER_S;
 	listen_parse(METRICS_LISTEN, &ret->metrics);
 	ret->sample_rate = SAMPLE_RATE;
 	ret->follow_rate = FOLLOW_RATE;

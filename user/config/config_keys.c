@@ -44,8 +44,8 @@ const struct config_key config_keys[] = {
 	{ "validation", "rate", KEY_RATE, 0, 0, "challenges", VALIDATION_RATE,
 	  "Challenges that each processor sends, of all services together." },
 
-	{ "cache", "bytes-per-second", KEY_NUMBER_OR_0, ANSWERS_LEAST, ANSWERS_MOST, "bytes per second",
-	  TEXT(ANSWERS_RATE),
+	{ "cache", "bytes-per-second", KEY_NUMBER_OR_0, CACHE_BYTES_MIN, CACHE_BYTES_MAX, "bytes per second",
+	  TEXT(CACHE_BYTES_PER_S),
 	  "Cached responses to clients that are not known, of all services together; 0: none." },
 
 	{ "metrics", "listen", KEY_TEXT, 0, 0, "address:port or off", METRICS_LISTEN,

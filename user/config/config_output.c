@@ -147,7 +147,7 @@ static int command_read(const struct parse *p, cfg_t *cfg)
 	return 0;
 }
 
-int live_read(struct parse *p, cfg_t *cfg)
+int output_read(struct parse *p, cfg_t *cfg)
 {
 	struct config *config = p->config;
 	cfg_t *sample, *follow, *output;

@@ -73,6 +73,6 @@ bool text_printable(const char *text);
 int services_read(struct parse *p, cfg_t *cfg);
 
 /* Sections sample, follow and output. */
-int live_read(struct parse *p, cfg_t *cfg);
+int output_read(struct parse *p, cfg_t *cfg);
 
 #endif /* CONFIG_PARSE_H */

@@ -179,7 +179,7 @@ void config_print(const struct config *config, void *file)
 	print_amplification(config, file);
 	rate_format(&config->validation, rate);
 	fprintf(file, "validation {\n\trate = \"%s\"\n}\n", rate);
-	fprintf(file, "cache {\n\tbytes-per-second = %u\n}\n", config->answers_rate);
+	fprintf(file, "cache {\n\tbytes-per-second = %u\n}\n", config->cache_bytes_per_s);
 	listen_format(&config->metrics, listen);
 	fprintf(file, "metrics {\n\tlisten = \"%s\"\n\tpublic = %s\n}\n", listen,
 		config->metrics.public ? "true" : "false");

@@ -283,8 +283,9 @@ static void apply_answers(struct shield *s, const struct config *config)
 	struct cache_cap *cap = &s->shared->cache.cap;
 
 	/* None: one byte is more than there ever is. */
-	cap->byte_ns = config->answers_rate ? 1000000000ull / config->answers_rate : 1;
-	cap->burst_ns = config->answers_rate ? CAP_BURST_NS : 0;
+	cap->byte_ns =
+		config->cache_bytes_per_s ? 1000000000ull / config->cache_bytes_per_s : 1;
+	cap->burst_ns = config->cache_bytes_per_s ? CAP_BURST_NS : 0;
 }
 
 static bool all_observe(const struct tables *t)
