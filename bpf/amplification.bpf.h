@@ -141,10 +141,10 @@ __noinline int amplification_credit_line(struct amplification_line *line, __u64 
  * Neither time nor what another prefix has paid is credit.
  */
 __noinline int amplification_charge_line(struct amplification_line *line, __u64 cost_ns,
-					 __u32 tag, __u32 halves, __u64 now_ns)
+					 __u32 tag, __u32 shares, __u64 now_ns)
 {
 	__u64 floor = now_ns - live.amplification.credit_ns, seen, from, entry;
-	__u64 limit = now_ns + halves * (live.amplification.window_ns >> 1);
+	__u64 limit = now_ns + shares * (live.amplification.window_ns >> 1);
 	__u32 way;
 
 	if (!line)
@@ -171,7 +171,7 @@ __noinline int amplification_charge_line(struct amplification_line *line, __u64 
  * so many halves of a window ahead. Returns 0 if they must not be sent. Looks at the
  * configuration itself, so that it is verified apart.
  */
-__noinline int amplification_update(__u64 prefix, __u64 bytes, __u32 halves)
+__noinline int amplification_update(__u64 prefix, __u64 bytes, __u32 shares)
 {
 	const struct live *l = &live;
 	__u32 place = amplification_place(l, prefix),
@@ -180,7 +180,7 @@ __noinline int amplification_update(__u64 prefix, __u64 bytes, __u32 halves)
 	__u64 ns = bytes * l->amplification.byte_ns, now = amplification_now(l);
 	__u32 tag = amplification_tag(place);
 
-	return halves ? amplification_charge_line(line, ns, tag, halves, now)
+	return shares ? amplification_charge_line(line, ns, tag, shares, now)
 		      : amplification_credit_line(line, ns, tag, now);
 }
 
@@ -229,12 +229,12 @@ static __always_inline void amplification_credit_move(const struct live *l,
  */
 static __always_inline bool amplification_charge(const struct live *l,
 						 const struct packet *p, enum side peer,
-						 __u64 bytes, __u32 halves)
+						 __u64 bytes, __u32 shares)
 {
-	__u64 apart = halves == AMPLIFICATION_LEVEL ? AMPLIFICATION_SIGN_ON : 0;
+	__u64 apart = shares == AMPLIFICATION_LEVEL ? AMPLIFICATION_SIGN_ON : 0;
 
 	return !l->amplification.byte_ns ||
-	       amplification_update(amplification_prefix(p, peer) | apart, bytes, halves);
+	       amplification_update(amplification_prefix(p, peer) | apart, bytes, shares);
 }
 
 /*

@@ -76,13 +76,13 @@ __noinline int reply_possible(struct xdp_md *ctx, const struct pkt_ctx *c)
 
 /* Make the challenge of @form to @who in *@ret. */
 static __always_inline void challenge_for(enum wire_family family, enum cookie_form form,
-					  const struct cookie_peer *who,
+					  const struct cookie_peer *peer,
 					  struct challenge_words *ret)
 {
 	__u64 epoch = cookie_epoch(clock_now(&live));
 
 	challenge_make(family, form,
-		       cookie_hash(&live.validation.secret, who, epoch, form), epoch,
+		       cookie_hash(&live.validation.secret, peer, epoch, form), epoch,
 		       ret);
 }
 
@@ -249,7 +249,7 @@ __noinline int challenge_send(struct xdp_md *ctx, const struct pkt_ctx *c)
 	if (a.length > CHALLENGE_TEXT ||
 	    !challenge_admit(family, c, a.payload + a.length, reply_frame(ctx)))
 		return XDP_DROP;
-	challenge_for(family, form, &c->who, &challenge);
+	challenge_for(family, form, &c->peer, &challenge);
 	if (!challenge_write(ctx, c, &a, form, &challenge))
 		return XDP_DROP;
 	kind = challenge_kind(family);
@@ -310,7 +310,7 @@ __noinline int rewrite_request(struct xdp_md *ctx, const struct pkt_ctx *c, __u3
 		return XDP_DROP;
 	pkt_packet(ctx, c, &p);
 	if (form == COOKIE_REPLACED) {
-		cell = validated_find(&live.validation.validated, &c->who, live.keys,
+		cell = validated_find(&live.validation.validated, &c->peer, live.keys,
 				      clock_now(&live));
 		return cell ? rewrite_number(ctx, &p, cell->challenge) : XDP_DROP;
 	}

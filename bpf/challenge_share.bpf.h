@@ -85,22 +85,22 @@ static __always_inline bool share_take(const struct live *l, __u32 slot,
 /* The hash that @who was given for @form in the epoch of @parity, which is *@ret_epoch.
  */
 static __always_inline __u64 cookie_expected(const struct live *l,
-					     const struct cookie_peer *who,
+					     const struct cookie_peer *peer,
 					     enum cookie_form form, __u64 parity,
 					     __u64 *ret_epoch)
 {
 	*ret_epoch = cookie_epoch_like(clock_now(l), parity);
-	return cookie_hash(&l->validation.secret, who, *ret_epoch, form);
+	return cookie_hash(&l->validation.secret, peer, *ret_epoch, form);
 }
 
 /* Was @who given an echo of @form with those @letters? */
 static __always_inline bool echo_cookie_valid(const struct live *l,
-					      const struct cookie_peer *who,
+					      const struct cookie_peer *peer,
 					      enum cookie_form form, __u64 letters)
 {
 	__u64 epoch, want;
 
-	want = cookie_expected(l, who, form, cookie_letters_parity(letters), &epoch);
+	want = cookie_expected(l, peer, form, cookie_letters_parity(letters), &epoch);
 	want = cookie_letters(want, epoch);
 	if (form == COOKIE_BARE)
 		want &= 0xffffffffffffffull;
@@ -114,11 +114,11 @@ static __always_inline bool echo_cookie_valid(const struct live *l,
  * at several times the cost.
  */
 static __always_inline enum reason
-echo_too_soon(struct live *l, const struct cookie_peer *who, enum cookie_form form)
+echo_too_soon(struct live *l, const struct cookie_peer *peer, enum cookie_form form)
 {
 	__u64 now = clock_now(l);
 	struct validated_cell *cell =
-		validated_find(&l->validation.validated, who, l->keys, now);
+		validated_find(&l->validation.validated, peer, l->keys, now);
 	__u32 at = form;
 
 	if (!cell || !(cell->flags & VALIDATED_COOKIE) ||
@@ -137,7 +137,7 @@ echo_too_soon(struct live *l, const struct cookie_peer *who, enum cookie_form fo
  */
 __noinline int echo_refused(struct xdp_md *ctx, __u32 slot, __u64 offsets, __u32 length)
 {
-	struct cookie_peer who;
+	struct cookie_peer peer;
 	enum cookie_form form;
 	const __u8 *at, *more;
 	__u8 behind = 0;
@@ -167,9 +167,9 @@ __noinline int echo_refused(struct xdp_md *ctx, __u32 slot, __u64 offsets, __u32
 	form = echo_form(behind, p.length);
 	if (!form)
 		return REASON_INVALID_COOKIE;
-	packet_peer(&p, SENDER, slot, &who);
-	return echo_cookie_valid(&live, &who, form, letters)
-		       ? echo_too_soon(&live, &who, form)
+	packet_peer(&p, SENDER, slot, &peer);
+	return echo_cookie_valid(&live, &peer, form, letters)
+		       ? echo_too_soon(&live, &peer, form)
 		       : REASON_INVALID_COOKIE;
 }
 

@@ -156,9 +156,9 @@ static __always_inline __u64 connect_hash(const struct live *l,
 static __always_inline struct validated_cell *
 connect_challenged(struct live *l, const struct player_id *id, __u64 now)
 {
-	struct cookie_peer who = { { id->word[0], id->word[1], (__u32)id->word[2] } };
+	struct cookie_peer peer = { { id->word[0], id->word[1], (__u32)id->word[2] } };
 	struct validated_cell *cell =
-		validated_find(&l->validation.validated, &who, l->keys, now);
+		validated_find(&l->validation.validated, &peer, l->keys, now);
 
 	return cell && cell->flags & (VALIDATED_CHALLENGE | VALIDATED_NUMBER) ? cell
 									      : NULL;

@@ -62,7 +62,7 @@ static __always_inline bool kind_is_handshake(enum wire_kind kind)
  * both, known or not: a handshake's words, and in NetQuake all until the address is
  * proven.
  */
-static __always_inline __u32 egress_halves(const struct live *l, const struct packet *p,
+static __always_inline __u32 egress_shares(const struct live *l, const struct packet *p,
 					   enum wire_kind kind, __u32 signs_on)
 {
 	if (signs_on)
@@ -95,7 +95,7 @@ __noinline int egress_decide(struct __sk_buff *ctx, __u64 target, __u64 offsets,
 		within = amplification_charge_allowed(l, &p, RECEIVER, bytes);
 	else
 		within = amplification_charge(l, &p, RECEIVER, bytes,
-					      egress_halves(l, &p, target & 0xffff,
+					      egress_shares(l, &p, target & 0xffff,
 							    signs_on));
 	return within ? REASON_WITHIN_LIMITS : REASON_AMPLIFICATION;
 }

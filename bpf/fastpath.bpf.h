@@ -287,11 +287,11 @@ static __always_inline bool cookie_invalid(struct xdp_md *ctx, struct live *l,
  * What refuse() has left of the short words. *@ret_action: PATH_VALIDATE or PATH_CACHE,
  * or untouched: to be dropped, and counted. False: it is for the long way.
  */
-static __always_inline bool fast_path_special(struct xdp_md *ctx, struct live *l,
-					      const struct target *f, __u64 kind,
-					      const struct packet *p,
-					      const struct plain *plain, __u64 bytes,
-					      __u64 now, int *ret_action)
+static __always_inline bool fast_path_tail_call(struct xdp_md *ctx, struct live *l,
+						const struct target *f, __u64 kind,
+						const struct packet *p,
+						const struct plain *plain, __u64 bytes,
+						__u64 now, int *ret_action)
 {
 	bool closer = plain->encapsulated || plain->truncated;
 	__u64 judgement = 0;
@@ -508,8 +508,8 @@ static __always_inline bool fast_path(struct xdp_md *ctx, struct live *l,
 			return false;
 		if (likely(refuse(ctx, l, f, kind, p, plain, bytes, now)))
 			return true;
-		return fast_path_special(ctx, l, f, kind, p, plain, bytes, now,
-					 ret_action);
+		return fast_path_tail_call(ctx, l, f, kind, p, plain, bytes, now,
+					   ret_action);
 	}
 	truncated = plain->payload + GAME_HEAD > p->end;
 	if (likely(!truncated && p->length >= GAME_HEAD))

@@ -30,10 +30,10 @@ static __always_inline int hello_random(struct xdp_md *ctx, const struct packet 
 
 /* Return a keyed hash of a request of @who. @random tells its requests apart. */
 static __always_inline __u64 greylist_hash(const struct live *l,
-					   const struct cookie_peer *who, __u32 random)
+					   const struct cookie_peer *peer, __u32 random)
 {
-	return who->word[0] * l->keys[0] + who->word[1] * l->keys[1] +
-	       (who->word[2] | (__u64)random << 32) * l->keys[2];
+	return peer->word[0] * l->keys[0] + peer->word[1] * l->keys[1] +
+	       (peer->word[2] | (__u64)random << 32) * l->keys[2];
 }
 
 /*
@@ -95,7 +95,7 @@ __noinline int greylisted(struct xdp_md *ctx, __u64 target, __u64 offsets, __u32
 	struct live *l = &live;
 	const struct validated_cell *cell;
 	const struct service *s;
-	struct cookie_peer who;
+	struct cookie_peer peer;
 	__u64 now = clock_now(l);
 	struct packet p;
 
@@ -105,14 +105,14 @@ __noinline int greylisted(struct xdp_md *ctx, __u64 target, __u64 offsets, __u32
 	offsets_packet(ctx, offsets, length, &p);
 	if (!join_over_limit(l, s, slot, kind, address_net(&p, SENDER), p.ipv6, now))
 		return false;
-	packet_peer(&p, SENDER, slot, &who);
+	packet_peer(&p, SENDER, slot, &peer);
 	if (!hello) {
-		cell = validated_find(&l->validation.validated, &who, l->keys, now);
+		cell = validated_find(&l->validation.validated, &peer, l->keys, now);
 		if (cell && cell->flags & VALIDATED_COOKIE)
 			return false;
 	}
 	return !greylist_retried(
-		greylist_hash(l, &who, hello ? hello_random(ctx, &p) : 0), hello, true);
+		greylist_hash(l, &peer, hello ? hello_random(ctx, &p) : 0), hello, true);
 }
 
 #endif /* GREYLIST_BPF_H */

@@ -88,7 +88,7 @@ __noinline int keys_learn(struct __sk_buff *ctx, __u32 slot, __u64 offsets, __u3
 {
 	struct host_keys *keys = keys_at(slot);
 	__u64 now = clock_now(&live), was;
-	__u32 place, held, state;
+	__u32 place, last, state;
 	__u16 sum;
 
 	/* `challenge ` alone ends an exchange of keys. */
@@ -99,17 +99,17 @@ __noinline int keys_learn(struct __sk_buff *ctx, __u32 slot, __u64 offsets, __u3
 	    __sync_val_compare_and_swap(&keys->heard_ns, was, now) != was)
 		return 0;
 	place = keys_place(ctx, slot, offsets);
-	held = keys->held;
+	last = keys->last;
 	sum = keys->sum;
 	*(volatile __u32 *)&keys->state = KEYS_UNKNOWN;
 	keys->sum = 0;
 	keys->length = 0;
 	state = keys_copy(ctx, keys, offsets & OFFSET_MASK, length & 0xffff);
-	keys->held = state << 16 | keys->length;
+	keys->last = state << 16 | keys->length;
 	if (was && place != keys->place)
 		keys->moved_ns = now;
 	keys->place = place;
-	if (was && (held != keys->held || sum != keys->sum) &&
+	if (was && (last != keys->last || sum != keys->sum) &&
 	    keys_lately(keys->moved_ns, now))
 		keys->differed_ns = now;
 	if (keys_lately(keys->differed_ns, now))
@@ -173,7 +173,7 @@ __noinline int keys_challenge_send(struct xdp_md *ctx, const struct pkt_ctx *c)
 	heard = *(volatile __u64 *)&keys->heard_ns;
 	if (*(volatile __u32 *)&keys->state != KEYS_KNOWN)
 		return XDP_DROP;
-	challenge_for(FAMILY_NETQUAKE, COOKIE_TEXT, &c->who, &challenge);
+	challenge_for(FAMILY_NETQUAKE, COOKIE_TEXT, &c->peer, &challenge);
 	a.length = KEYS_AT - 1 + keys->length;
 	more = a.payload + a.length - reply_frame(ctx);
 	if ((int)more > 0 && !challenge_charge(c, more, reply_frame(ctx)))

@@ -12,7 +12,7 @@
 struct pkt_ctx {
 	__u64 target, offsets; /* TARGET(), OFFSETS() */
 	__u64 net; /* address_net() of the sender */
-	struct cookie_peer who;
+	struct cookie_peer peer;
 	__u32 length; /* of the payload */
 	__u32 acl; /* enum reason by the lists, or REASON_COUNT */
 	__u32 decided; /* enum reason as of TAIL_CTX_DECIDED; 0: not judged yet */
@@ -47,7 +47,7 @@ static __always_inline __u32 pkt_ipv6(const struct pkt_ctx *c)
 
 static __always_inline __be16 pkt_port(const struct pkt_ctx *c)
 {
-	return c->who.word[2];
+	return c->peer.word[2];
 }
 
 /* amplification_prefix() of the sender. */

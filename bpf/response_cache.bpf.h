@@ -219,7 +219,7 @@ __noinline int cache_charge(struct xdp_md *ctx, const struct pkt_ctx *c, __u32 w
 	struct cache_cap *cap = &live.cache.cap;
 	struct live *l = &live;
 	struct limit limit = { cap->byte_ns * bytes, cap->burst_ns };
-	__u32 halves = AMPLIFICATION_WHOLE;
+	__u32 shares = AMPLIFICATION_WHOLE;
 	__u64 now = clock_now(l);
 	struct packet p;
 
@@ -228,7 +228,7 @@ __noinline int cache_charge(struct xdp_md *ctx, const struct pkt_ctx *c, __u32 w
 	/* Made up beside who is known, they shall leave that one what it needs. */
 	if (why == REASON_CACHED_PREFIX || why == REASON_CACHED_RECURRING ||
 	    why == REASON_CACHED_IN_LIMITS)
-		halves = AMPLIFICATION_HALF;
+		shares = AMPLIFICATION_HALF;
 	if (why == REASON_CACHED_ALLOW_LIST) {
 		if (pkt_acl(ctx, c) == ACL_UNLIMITED)
 			return why;
@@ -242,7 +242,7 @@ __noinline int cache_charge(struct xdp_md *ctx, const struct pkt_ctx *c, __u32 w
 	if (why == REASON_CACHED_RECURRING && limit_exceeded(&limit, cap->due_ns, now))
 		return REASON_COUNT;
 	if (bytes > received && l->amplification.byte_ns &&
-	    !amplification_update(pkt_prefix(c), bytes - received, halves))
+	    !amplification_update(pkt_prefix(c), bytes - received, shares))
 		return why == REASON_CACHED_PREFIX || why == REASON_CACHED_RECURRING
 			       ? REASON_COUNT
 			       : REASON_AMPLIFICATION;

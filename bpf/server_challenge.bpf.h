@@ -60,13 +60,13 @@ static __always_inline bool kind_challenges(enum wire_kind kind)
 __noinline int server_challenge_note(__u64 first, __u64 second, __u64 third,
 				     __u32 challenges, __u32 challenge)
 {
-	struct cookie_peer who = { { first, second, (__u32)third } };
+	struct cookie_peer peer = { { first, second, (__u32)third } };
 	struct validated_table *t = &live.validation.validated;
 	__u64 now = clock_now(&live);
 	struct validated_cell *cell;
 
-	cell = challenges ? validated_enter(t, &who, live.keys, now)
-			  : validated_find(t, &who, live.keys, now);
+	cell = challenges ? validated_enter(t, &peer, live.keys, now)
+			  : validated_find(t, &peer, live.keys, now);
 	if (!cell)
 		return 0;
 	if (challenge) {

@@ -56,7 +56,7 @@ __noinline int pkt_find(struct xdp_md *ctx, struct pkt_ctx *ret)
 		ret->length = p.length;
 	}
 	pkt_packet(ctx, ret, &p);
-	packet_peer(&p, SENDER, pkt_slot(ret), &ret->who);
+	packet_peer(&p, SENDER, pkt_slot(ret), &ret->peer);
 	ret->net = address_net(&p, SENDER);
 	return PATH_SLOW;
 }

@@ -20,7 +20,7 @@
 
 /* Quake III: the form of cookie that came back, or 0. */
 static __always_inline int cookie_check_echo(struct xdp_md *ctx, const struct packet *p,
-					     const struct cookie_peer *who)
+					     const struct cookie_peer *peer)
 {
 	struct challenge_text *text;
 	enum cookie_form form;
@@ -33,12 +33,12 @@ static __always_inline int cookie_check_echo(struct xdp_md *ctx, const struct pa
 	if (!form)
 		return 0;
 	letters = echo_letters(text, form);
-	return echo_cookie_valid(&live, who, form, letters) ? (int)form : 0;
+	return echo_cookie_valid(&live, peer, form, letters) ? (int)form : 0;
 }
 
 /* QuakeWorld, Quake II: the number if it is ours, or the one that proved @who before. */
 static __always_inline int cookie_check_number(struct xdp_md *ctx, const struct packet *p,
-					       const struct cookie_peer *who)
+					       const struct cookie_peer *peer)
 {
 	__u8 digits[COOKIE_DIGITS + 1];
 	struct validated_cell *cell;
@@ -56,11 +56,11 @@ static __always_inline int cookie_check_number(struct xdp_md *ctx, const struct 
 	number = connect_number(digits);
 	if (!cookie_number_fits(number, &parity))
 		return 0;
-	cell = validated_find(&live.validation.validated, who, live.keys,
+	cell = validated_find(&live.validation.validated, peer, live.keys,
 			      clock_now(&live));
 	if (cell && cell->flags & VALIDATED_NUMBER && cell->cookie == number)
 		return number;
-	hash = cookie_expected(&live, who, COOKIE_NUMBER, parity, &epoch);
+	hash = cookie_expected(&live, peer, COOKIE_NUMBER, parity, &epoch);
 	return cookie_number(hash, epoch) == number ? number : 0;
 }
 
@@ -70,7 +70,7 @@ static __always_inline int cookie_check_number(struct xdp_md *ctx, const struct 
  */
 static __always_inline int cookie_check_tail(struct xdp_md *ctx, const struct packet *p,
 					     enum wire_kind kind,
-					     const struct cookie_peer *who)
+					     const struct cookie_peer *peer)
 {
 	__u32 more, ends = p->length;
 	__u64 letters, epoch, hash;
@@ -86,7 +86,7 @@ static __always_inline int cookie_check_tail(struct xdp_md *ctx, const struct pa
 			       tail, sizeof(tail)) ||
 	    !connect_tail(tail, &letters, &more))
 		return 0;
-	hash = cookie_expected(&live, who, COOKIE_TEXT, cookie_letters_parity(letters),
+	hash = cookie_expected(&live, peer, COOKIE_TEXT, cookie_letters_parity(letters),
 			       &epoch);
 	return ((cookie_letters(hash, epoch) ^ letters) |
 		(cookie_letters_more(hash) ^ more)) == 0
@@ -113,13 +113,13 @@ __noinline int cookie_check(struct xdp_md *ctx, const struct pkt_ctx *c)
 		return 0;
 	if (s->family == FAMILY_QUAKE3)
 		return pkt_kind(c) == KIND_ECHO_RETURN
-			       ? cookie_check_echo(ctx, &p, &c->who)
+			       ? cookie_check_echo(ctx, &p, &c->peer)
 			       : 0;
 	if (s->family == FAMILY_NETQUAKE)
-		return cookie_check_tail(ctx, &p, pkt_kind(c), &c->who);
+		return cookie_check_tail(ctx, &p, pkt_kind(c), &c->peer);
 	if (s->family == FAMILY_QUAKE_ENHANCED)
 		return pkt_kind(c) == KIND_DTLS_CLIENT_HELLO ? hello_random(ctx, &p) : 0;
-	return cookie_check_number(ctx, &p, &c->who);
+	return cookie_check_number(ctx, &p, &c->peer);
 }
 
 /* --- judging ----------------------------------------------------------------- */
@@ -199,12 +199,12 @@ static __always_inline enum reason challenge_decide(const struct live *l, __u32 
  */
 static __always_inline enum reason greylist_decide(struct live *l, __u32 slot,
 						   const struct service *s, __u32 random,
-						   const struct cookie_peer *who,
+						   const struct cookie_peer *peer,
 						   enum reason reason, __u64 now)
 {
 	if (reason == REASON_WITHIN_LIMITS && !validation_required(l, s, slot, now))
 		return reason;
-	return greylist_retried(greylist_hash(l, who, random),
+	return greylist_retried(greylist_hash(l, peer, random),
 				s->family == FAMILY_QUAKE_ENHANCED, false)
 		       ? REASON_VALIDATED
 		       : REASON_GREYLISTED;
@@ -219,14 +219,14 @@ static __always_inline enum reason greylist_decide(struct live *l, __u32 slot,
  */
 static __always_inline enum reason challenge_keys_decide(const struct live *l,
 							 __u32 state,
-							 const struct cookie_peer *who,
+							 const struct cookie_peer *peer,
 							 enum reason reason)
 {
 	if (state == KEYS_NONE)
 		return REASON_COUNT;
 	if (state != KEYS_KNOWN)
 		return reason;
-	return greylist_retried(greylist_hash(l, who, GREYLIST_KEYS), false, false)
+	return greylist_retried(greylist_hash(l, peer, GREYLIST_KEYS), false, false)
 		       ? REASON_COUNT
 		       : REASON_GREYLISTED;
 }
@@ -292,12 +292,12 @@ __noinline int unvalidated_decide(const struct pkt_ctx *c, __u32 class, __u32 ra
 	if ((kind == KIND_GETCHALLENGE || must_retry) && reason == REASON_SERVICE_LIMIT)
 		validation_require(l, slot, now);
 	if (must_retry)
-		return greylist_decide(l, slot, s, random, &c->who, reason, now);
+		return greylist_decide(l, slot, s, random, &c->peer, reason, now);
 	if (kind == KIND_GETCHALLENGE) {
 		if (reason == REASON_WITHIN_LIMITS &&
 		    !validation_required(l, s, slot, now))
 			return reason;
-		keys = challenge_keys_decide(l, keys_state(s->family, slot), &c->who,
+		keys = challenge_keys_decide(l, keys_state(s->family, slot), &c->peer,
 					     reason);
 		if (keys != REASON_COUNT)
 			return keys;
@@ -311,11 +311,11 @@ __noinline int unvalidated_decide(const struct pkt_ctx *c, __u32 class, __u32 ra
 
 /* Has @who, whose @cell this is, a proof of @form to show, and not too soon again? */
 static __always_inline bool validated_record(struct live *l,
-					     const struct cookie_peer *who, __u32 form,
+					     const struct cookie_peer *peer, __u32 form,
 					     __u32 said, __u64 now)
 {
 	struct validated_cell *cell =
-		validated_enter(&l->validation.validated, who, l->keys, now);
+		validated_enter(&l->validation.validated, peer, l->keys, now);
 	__u32 number = said >= COOKIE_LEAST ? said : 0;
 
 	if (!cell || !index_below(&form, COOKIE_FORMS) ||
@@ -388,7 +388,7 @@ __noinline int validation_decide(const struct pkt_ctx *c, __u32 said)
 		random = said;
 		said = 0;
 	}
-	cell = validated_find(&l->validation.validated, &c->who, l->keys, now);
+	cell = validated_find(&l->validation.validated, &c->peer, l->keys, now);
 	form = verifier_forget(validation_form(s, cell, said), c->length);
 	class = verifier_forget(validation_class(kind, form, cell), c->length);
 	if (!index_below(&class, CLASS_BUDGETS))
@@ -422,7 +422,7 @@ __noinline int validation_decide(const struct pkt_ctx *c, __u32 said)
 		return unvalidated_decide(c, class, 0);
 	if (reason != REASON_VALIDATED || !form)
 		return reason;
-	if (form != COOKIE_REPLACED && !validated_record(l, &c->who, form, said, now))
+	if (form != COOKIE_REPLACED && !validated_record(l, &c->peer, form, said, now))
 		return REASON_CONTENDED;
 	return reason | form << DECISION_FORM_SHIFT;
 }

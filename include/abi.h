@@ -435,7 +435,7 @@ struct host_keys {
 	__u64 differed_ns; /* when two servers' challenges differed; 0: never */
 	__u32 place; /* of the server that gave the last: a hash */
 	__u32 state; /* enum host_keys_state */
-	__u32 held; /* what the last added: its enum host_keys_state << 16 | length */
+	__u32 last; /* what the last added: its enum host_keys_state << 16 | length */
 	__u16 length; /* of text, if KEYS_KNOWN: 1 to KEYS_TEXT */
 	__u16 sum; /* of text: as of struct template */
 	__u8 text[KEYS_TEXT]; /* zeros behind it */

@@ -154,16 +154,16 @@ static __always_inline __u64 cookie_hash(const struct cookie_secret *secret,
 					 const struct cookie_peer *asker, __u64 epoch,
 					 enum cookie_form form)
 {
-	__u64 v[4], who = (__u32)asker->word[2], rest = 24ull << 56;
+	__u64 v[4], peer = (__u32)asker->word[2], rest = 24ull << 56;
 
 	sip_begin(v, secret->key[cookie_key_index(epoch)]);
 	if (cookie_is_ipv4(asker)) {
-		sip_word(v, asker->word[1] >> 32 | who << 32);
+		sip_word(v, asker->word[1] >> 32 | peer << 32);
 		rest = 15ull << 56 | (epoch & 0xffffff) | (__u64)form << 24;
 	} else {
 		sip_word(v, asker->word[0]);
 		sip_word(v, asker->word[1]);
-		sip_word(v, who | (epoch & 0xffffff) << 32 | (__u64)form << 56);
+		sip_word(v, peer | (epoch & 0xffffff) << 32 | (__u64)form << 56);
 	}
 	return sip_end(v, rest);
 }

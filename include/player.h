@@ -98,7 +98,7 @@ _Static_assert(sizeof(struct player_cell) == 88, "struct player_cell has a hole"
  */
 struct player_table {
 	__u64 tags[1 << PLAYER_BITS]; /* a byte for each cell; 0: free */
-	__u32 held[PLAYER_SLOTS]; /* cells that each service holds, of players who left,
+	__u32 count[PLAYER_SLOTS]; /* cells that each service holds, of players who left,
 				     too */
 	struct player_cell cells[PLAYERS_MAX];
 };

@@ -152,11 +152,11 @@ static __always_inline __u32 player_slot(__u64 name)
 }
 
 /* @by more cells are held by the service in @slot. Returns how many it held before. */
-static __always_inline __u32 players_hold(struct player_table *t, __u32 slot, int by)
+static __always_inline __u32 players_count(struct player_table *t, __u32 slot, int by)
 {
 	if (!index_below(&slot, PLAYER_SLOTS))
 		return 0; /* no service's: it cannot be, but in a table that lies */
-	return __sync_fetch_and_add(&t->held[slot], by);
+	return __sync_fetch_and_add(&t->count[slot], by);
 }
 
 /*
@@ -179,9 +179,9 @@ static __always_inline bool cell_claim(struct player_table *t, struct player_cel
 		return false;
 	if (left && player_slot(seen) == slot)
 		return true;
-	players_hold(t, slot, 1);
+	players_count(t, slot, 1);
 	if (left)
-		players_hold(t, player_slot(seen), -1);
+		players_count(t, player_slot(seen), -1);
 	return true;
 }
 
@@ -202,7 +202,7 @@ static __always_inline __u32 players_enter(struct player_table *t,
 		t->cells[at].player = *fresh;
 		return at;
 	}
-	spent = players_hold(t, slot, 0) >= PLAYERS_SHARE;
+	spent = players_count(t, slot, 0) >= PLAYERS_SHARE;
 	for (int way = 0; way < PLAYER_WAYS; way++) {
 		struct player_cell *cell;
 
@@ -239,7 +239,7 @@ static inline void players_remove(struct player_table *t, __u32 at,
 	if (*cell_word(cell, 0) == id->word[0] && *cell_word(cell, 1) == id->word[1] &&
 	    !player_alive(&cell->player, now_ns)) {
 		players_tag_set(t, at, 0);
-		players_hold(t, player_slot(name), -1);
+		players_count(t, player_slot(name), -1);
 		name = 0;
 	}
 	__sync_lock_test_and_set(cell_word(cell, 2), name);

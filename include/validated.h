@@ -19,8 +19,9 @@
 #include "cookie.h"
 #include "wire.h"
 
-#define VALIDATED_BITS 13 /* 2^13 buckets of VALIDATED_WAYS cells of 88 bytes: 2.8 MiB \
-			   */
+#define VALIDATED_BITS                                                  \
+	13 /* 2^13 buckets of VALIDATED_WAYS cells of 88 bytes: 2.8 MiB \
+	    */
 #define VALIDATED_WAYS 4
 #define VALIDATED_MAX  (VALIDATED_WAYS << VALIDATED_BITS)
 #define VALIDATED_NS   60000000000ll /* unused for so long: gone */
@@ -48,25 +49,25 @@ struct validated_table {
 	struct validated_cell cells[VALIDATED_MAX];
 };
 
-static __always_inline __u32 validated_bucket(const struct cookie_peer *who,
+static __always_inline __u32 validated_bucket(const struct cookie_peer *peer,
 					      const __u64 keys[3])
 {
-	__u64 hash = who->word[0] * keys[0] + who->word[1] * keys[1] +
-		     (__u32)who->word[2] * keys[2];
+	__u64 hash = peer->word[0] * keys[0] + peer->word[1] * keys[1] +
+		     (__u32)peer->word[2] * keys[2];
 
 	return hash >> (64 - VALIDATED_BITS);
 }
 
-static __always_inline __u64 validated_name(const struct cookie_peer *who)
+static __always_inline __u64 validated_name(const struct cookie_peer *peer)
 {
-	return VALIDATED_PRESENT | (__u32)who->word[2];
+	return VALIDATED_PRESENT | (__u32)peer->word[2];
 }
 
 static __always_inline bool validated_is(const struct validated_cell *cell,
-					 const struct cookie_peer *who)
+					 const struct cookie_peer *peer)
 {
-	return *(const volatile __u64 *)&cell->name.word[2] == validated_name(who) &&
-	       cell->name.word[1] == who->word[1] && cell->name.word[0] == who->word[0];
+	return *(const volatile __u64 *)&cell->name.word[2] == validated_name(peer) &&
+	       cell->name.word[1] == peer->word[1] && cell->name.word[0] == peer->word[0];
 }
 
 /* Whoever entered it may have read a later clock, on another processor. */
@@ -78,16 +79,16 @@ static __always_inline bool validated_alive(const struct validated_cell *cell,
 
 /* NULL: at no time shown to be there, or not in the last minute. */
 static __always_inline struct validated_cell *
-validated_find(struct validated_table *t, const struct cookie_peer *who,
+validated_find(struct validated_table *t, const struct cookie_peer *peer,
 	       const __u64 keys[3], __u64 now_ns)
 {
-	__u32 at = validated_bucket(who, keys) * VALIDATED_WAYS;
+	__u32 at = validated_bucket(peer, keys) * VALIDATED_WAYS;
 
 	for (int way = 0; way < VALIDATED_WAYS; way++, at++) {
 		/* It cannot be; but the verifier of Linux 6.1 does not know. */
 		if (!index_below(&at, VALIDATED_MAX))
 			break;
-		if (validated_is(&t->cells[at], who))
+		if (validated_is(&t->cells[at], peer))
 			return validated_alive(&t->cells[at], now_ns) ? &t->cells[at]
 								      : NULL;
 	}
@@ -129,11 +130,11 @@ static __always_inline __u64 validated_eviction(const struct validated_cell *cel
  * last word of the name that it had, before it was looked at, is in *@ret_name.
  */
 static __always_inline __u32 validated_choose(const struct validated_table *t,
-					      const struct cookie_peer *who,
+					      const struct cookie_peer *peer,
 					      const __u64 keys[3], __u64 now_ns,
 					      __u64 *ret_name)
 {
-	__u32 at = validated_bucket(who, keys) * VALIDATED_WAYS, best = VALIDATED_MAX;
+	__u32 at = validated_bucket(peer, keys) * VALIDATED_WAYS, best = VALIDATED_MAX;
 	__u64 most = 0;
 
 	for (int way = 0; way < VALIDATED_WAYS; way++, at++) {
@@ -141,7 +142,7 @@ static __always_inline __u32 validated_choose(const struct validated_table *t,
 
 		if (!index_below(&at, VALIDATED_MAX))
 			break;
-		if (validated_is(&t->cells[at], who))
+		if (validated_is(&t->cells[at], peer))
 			return at;
 		name = *(const volatile __u64 *)&t->cells[at].name.word[2];
 		age = validated_eviction(&t->cells[at], now_ns);
@@ -159,30 +160,30 @@ static __always_inline __u32 validated_choose(const struct validated_table *t,
  * cell that had somebody else is returned with nothing known but the name.
  */
 static __always_inline struct validated_cell *
-validated_enter(struct validated_table *t, const struct cookie_peer *who,
+validated_enter(struct validated_table *t, const struct cookie_peer *peer,
 		const __u64 keys[3], __u64 now_ns)
 {
 	__u64 seen = VALIDATED_WRITING;
-	__u32 at = validated_choose(t, who, keys, now_ns, &seen);
+	__u32 at = validated_choose(t, peer, keys, now_ns, &seen);
 	struct validated_cell *cell;
 
 	if (!index_below(&at, VALIDATED_MAX))
 		return NULL;
 	cell = &t->cells[at];
-	if (!validated_is(cell, who)) {
+	if (!validated_is(cell, peer)) {
 		/* Not over one who came into the cell since it was chosen. */
 		if (seen & VALIDATED_WRITING ||
 		    __sync_val_compare_and_swap(&cell->name.word[2], seen,
 						VALIDATED_WRITING) != seen)
 			return NULL;
-		cell->name.word[0] = who->word[0];
-		cell->name.word[1] = who->word[1];
+		cell->name.word[0] = peer->word[0];
+		cell->name.word[1] = peer->word[1];
 		cell->flags = 0;
 		cell->cookie = 0;
 		cell->challenge = 0;
 		__builtin_memset(cell->passed, 0, sizeof(cell->passed));
 		cell->used_ns = now_ns;
-		__sync_lock_test_and_set(&cell->name.word[2], validated_name(who));
+		__sync_lock_test_and_set(&cell->name.word[2], validated_name(peer));
 		return cell;
 	}
 	if (!validated_alive(cell, now_ns))

@@ -319,18 +319,18 @@ enum wire_kind {
 };
 
 /* clang-format off */
-#define NQ_CLASS(kind, name, c, who, ...) [KIND_##kind] = (who) & NQ ? CLASS_##c : CLASS_UNKNOWN,
-#define QW_CLASS(kind, name, c, who, ...) [KIND_##kind] = (who) & QW ? CLASS_##c : CLASS_UNKNOWN,
-#define Q2_CLASS(kind, name, c, who, ...) [KIND_##kind] = (who) & Q2 ? CLASS_##c : CLASS_UNKNOWN,
-#define Q3_CLASS(kind, name, c, who, ...) [KIND_##kind] = (who) & Q3 ? CLASS_##c : CLASS_UNKNOWN,
-#define QE_CLASS(kind, name, c, who, ...) [KIND_##kind] = (who) & QE ? CLASS_##c : CLASS_UNKNOWN,
-#define AUTO_CLASS(kind, name, c, who, ...) [KIND_##kind] = CLASS_##c,
-#define NQ_CODED(kind, code, name, c, who)  NQ_CLASS(kind, name, c, who)
-#define QW_CODED(kind, code, name, c, who)  QW_CLASS(kind, name, c, who)
-#define Q2_CODED(kind, code, name, c, who)  Q2_CLASS(kind, name, c, who)
-#define Q3_CODED(kind, code, name, c, who)  Q3_CLASS(kind, name, c, who)
-#define QE_CODED(kind, code, name, c, who)  QE_CLASS(kind, name, c, who)
-#define AUTO_CODED(kind, code, name, c, who) AUTO_CLASS(kind, name, c, who)
+#define NQ_CLASS(kind, name, c, peer, ...) [KIND_##kind] = (peer) & NQ ? CLASS_##c : CLASS_UNKNOWN,
+#define QW_CLASS(kind, name, c, peer, ...) [KIND_##kind] = (peer) & QW ? CLASS_##c : CLASS_UNKNOWN,
+#define Q2_CLASS(kind, name, c, peer, ...) [KIND_##kind] = (peer) & Q2 ? CLASS_##c : CLASS_UNKNOWN,
+#define Q3_CLASS(kind, name, c, peer, ...) [KIND_##kind] = (peer) & Q3 ? CLASS_##c : CLASS_UNKNOWN,
+#define QE_CLASS(kind, name, c, peer, ...) [KIND_##kind] = (peer) & QE ? CLASS_##c : CLASS_UNKNOWN,
+#define AUTO_CLASS(kind, name, c, peer, ...) [KIND_##kind] = CLASS_##c,
+#define NQ_CODED(kind, code, name, c, peer)  NQ_CLASS(kind, name, c, peer)
+#define QW_CODED(kind, code, name, c, peer)  QW_CLASS(kind, name, c, peer)
+#define Q2_CODED(kind, code, name, c, peer)  Q2_CLASS(kind, name, c, peer)
+#define Q3_CODED(kind, code, name, c, peer)  Q3_CLASS(kind, name, c, peer)
+#define QE_CODED(kind, code, name, c, peer)  QE_CLASS(kind, name, c, peer)
+#define AUTO_CODED(kind, code, name, c, peer) AUTO_CLASS(kind, name, c, peer)
 #define EACH_KIND(SHAPE, CODED) \
 	WIRE_SHAPES(SHAPE) WIRE_WORDS(SHAPE) WIRE_CONTROL(CODED) WIRE_HANDSHAKE(CODED)
 

@@ -54,7 +54,7 @@ static void one_service_has_its_share_of_players(void **state)
 	(void)state;
 	serve_two(FAMILY_NETQUAKE);
 	/* Most of them at once, as the program enters them. */
-	for (__u32 n = 0; kern.live->players.held[1] < PLAYERS_SHARE - 50; n++) {
+	for (__u32 n = 0; kern.live->players.count[1] < PLAYERS_SHARE - 50; n++) {
 		const struct player fresh = { .sent_ns = kern.live->clock_ns };
 		struct player_id id = { { n, 1, PLAYER_WORD_HERE | 1 << 16 } };
 
@@ -65,7 +65,7 @@ static void one_service_has_its_share_of_players(void **state)
 	for (__u32 n = 0; n < 200; n++)
 		update_to(n * 2654435761u);
 	assert_int_equal(cells_of(1), PLAYERS_SHARE);
-	assert_int_equal(kern.live->players.held[1], cells_of(1));
+	assert_int_equal(kern.live->players.count[1], cells_of(1));
 	for (int i = 0; i < 30; i++) {
 		char peer[32];
 		struct player player;
@@ -76,7 +76,7 @@ static void one_service_has_its_share_of_players(void **state)
 		entered += player_read(HERE, &player);
 	}
 	assert_int_equal(entered, 30);
-	assert_int_equal(kern.live->players.held[0], 30);
+	assert_int_equal(kern.live->players.count[0], 30);
 	/* Those that left make room for others of their service. */
 	pass_time(70 * SECOND);
 	for (__u32 n = 0; n < 200; n++)
@@ -86,7 +86,7 @@ static void one_service_has_its_share_of_players(void **state)
 			player_alive(&kern.live->players.cells[i].player,
 				     kern.live->clock_ns);
 	assert_in_range(anew, 20, 200);
-	assert_int_equal(kern.live->players.held[1], PLAYERS_SHARE);
+	assert_int_equal(kern.live->players.count[1], PLAYERS_SHARE);
 	assert_int_equal(cells_of(1), PLAYERS_SHARE);
 }
 
