@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * maps.bpf.h - all state of the shield, on one screen.
+ * maps.bpf.h - all maps of the shield: what each holds, who writes it, and what happens
+ * when it is full.
  *
- * Nothing here grows with traffic: strangers are hashed into fixed arrays, so there is
- * nothing to fill and nothing to evict. Players are in struct live, too; when their
- * bucket there is full, a newcomer is not entered, so its datagrams are judged as a
- * stranger's, and those inside are not affected. Names are at most 15 characters.
+ * Nothing here grows with traffic. Unvalidated sources are hashed into fixed arrays, in
+ * which there is nothing to fill and nothing to evict. Players are in struct live; when a
+ * player's bucket is full, the player is not entered, its datagrams are limited as an
+ * unvalidated client's, and other players are not affected.
+ *
+ * Maps are pinned by their names, at most 15 characters, in a directory whose name is a
+ * hash of their shapes (user/shield/shield_abi.c). After a change of a shape or a name
+ * the tables begin anew, and an upgrade copies list entries, players and game ports by
+ * the names of their members (user/shield/, migration).
  */
 #ifndef MAPS_BPF_H
 #define MAPS_BPF_H
@@ -18,12 +24,17 @@
 #include "userinfo.h"
 
 /*
- * What most packets need: a global variable, so that nothing has to be looked up. The
- * loader pins the map that it is in (libbpf's .bss) as "live".
+ * State that most packets need, as a global variable: no look-up. Packets on all CPUs and
+ * the daemon (by mmap) write it; abi.h says which member is whose. The loader pins its
+ * map (libbpf's .bss) as "live", and an upgrade looks for a variable of this name.
  */
 struct live live;
 
-/* Full: cannot be, the loader refuses more than SERVICES_MAX services. */
+/*
+ * Services that listen on one address alone: (address, port, generation) -> slot + 1.
+ * Written by the daemon. Cannot be full: the loader refuses more than SERVICES_MAX
+ * services.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 2 * SERVICES_MAX);
@@ -31,7 +42,10 @@ struct {
 	__type(value, __u32);
 } endpoints SEC(".maps");
 
-/* Full: `allow add` and `deny add` fail with a message; packets are not affected. */
+/*
+ * Allow and deny list, longest prefix first. Written by the daemon and by `quakeshield
+ * allow` and `deny`. Full: these commands fail with a message; packets are not affected.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_LPM_TRIE);
 	__uint(max_entries, LIST_MAX);
@@ -48,7 +62,11 @@ struct {
 	__type(value, struct list_entry);
 } deny SEC(".maps");
 
-/* Budgets: one u64 each, see limit.h. Those of services and of sources are in live. */
+/*
+ * Limits of prefixes and networks by hash: the time at which each is whole again, see
+ * limit.h. Written by packets. Never full: prefixes that share a cell share its limit.
+ * Those of services and of sources are in live.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1 << PREFIX_BITS);
@@ -56,8 +74,10 @@ struct {
 	__type(value, __u64);
 } prefixes SEC(".maps");
 
-/* Counters: COUNTER_ROWS for each service. max_entries is lowered at load to what the
- * configuration needs. */
+/*
+ * Counters: COUNTER_ROWS for each service, see counters.h. Written by packets, read by
+ * the daemon. max_entries is lowered at load to the services of the configuration.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, SERVICES_MAX *COUNTER_ROWS);
@@ -66,8 +86,9 @@ struct {
 } counters SEC(".maps");
 
 /*
- * Sources of what was refused or challenged: CLASS_COUNT for each service, max_entries as
- * that of counters. Full: cannot be, see refused.h.
+ * Sources that were refused or challenged: CLASS_COUNT entries for each service, see
+ * refused.h. Written by packets, read by the daemon. max_entries as of counters. Cannot
+ * be full.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -76,6 +97,7 @@ struct {
 	__type(value, struct refused);
 } refused SEC(".maps");
 
+/* Frames that are no datagram to a service, by enum other. Written by packets. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, OTHER_COUNT);
@@ -83,7 +105,11 @@ struct {
 	__type(value, struct counter);
 } others SEC(".maps");
 
-/* qport -> port. Full: a port change costs that player a reconnect. */
+/*
+ * Port of a player by address and qport: (address, qport, slot) -> port, network order.
+ * Written when a player's qport is learned; the daemon removes entries of players that
+ * left. Full: a player whose port changes has to reconnect.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, PLAYERS_MAX);
@@ -91,8 +117,11 @@ struct {
 	__type(value, __u16);
 } qports SEC(".maps");
 
-/* Bytes owed by each /24 and /56. Full: if all of a line owe, nothing is sent to another
- * prefix of that line. See amplification.bpf.h. */
+/*
+ * What each /24 or /56 may still be sent, see amplification.bpf.h. Written by packets.
+ * Full: if all four cells of a line are in debt, nothing is sent to a fifth prefix of the
+ * line.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1 << AMPLIFICATION_BITS);
@@ -100,7 +129,10 @@ struct {
 	__type(value, struct amplification_line);
 } amplification SEC(".maps");
 
-/* Outgoing IP fragments: what became of the first one. */
+/*
+ * What became of the first fragment of an outgoing datagram, see fragments.bpf.h. Never
+ * full: a newer note takes the cell.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1 << FRAGMENT_BITS);
@@ -108,7 +140,10 @@ struct {
 	__type(value, __u64);
 } fragments SEC(".maps");
 
-/* Players to follow by address. Full: `follow` in the configuration is refused. */
+/*
+ * Addresses whose players are followed, from `follow` in the configuration. Full: the
+ * configuration is refused.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_LPM_TRIE);
 	__uint(max_entries, LIST_MAX);
@@ -117,12 +152,16 @@ struct {
 	__type(value, struct list_entry);
 } follow SEC(".maps");
 
-/* To the daemon. Full: the sample is lost, and counted. */
+/*
+ * Samples of frames for the daemon (struct sample). Full: the sample is lost, and counted
+ * in sampled.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, SAMPLES_BYTES);
 } samples SEC(".maps");
 
+/* What became of samples, by sampler. Written by packets, read by the daemon. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, SAMPLER_COUNT);
@@ -130,7 +169,7 @@ struct {
 	__type(value, struct sampled);
 } sampled SEC(".maps");
 
-/* The samplers' own rate limits, see limit.h. */
+/* State of each sampler's rate limit, see limit.h. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, SAMPLER_COUNT);
@@ -138,7 +177,9 @@ struct {
 	__type(value, __u64);
 } sample_dues SEC(".maps");
 
-/* Where a sample is put together. */
+/*
+ * A sample while it is made. One per CPU: programs are not preempted by each other here.
+ */
 struct sample_buffer {
 	struct sample head;
 	__u8 frame[SAMPLE_FOLLOW_BYTES];
@@ -151,7 +192,7 @@ struct {
 	__type(value, struct sample_buffer);
 } scratch SEC(".maps");
 
-/* Where texts are made: there is no room for them on a stack that calls share. */
+/* Payload of a challenge or request while it is rewritten; too large for the stack. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -159,7 +200,7 @@ struct {
 	__type(value, struct challenge_text);
 } texts SEC(".maps");
 
-/* Where what Quake III's clients say of themselves is read. */
+/* State of reading a Quake III connect, see userinfo.h; too large for the stack. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -168,10 +209,10 @@ struct {
 } userinfos SEC(".maps");
 
 /*
- * Recent askers, see recent.h: a table for each processor. Full: cannot be, but the more
- * sources are marked the more look as if they had asked before; the daemon bounds that.
- * max_entries becomes a power of two at load, and recent_mask one less. Mapped only so
- * that lines of the table are lines of the cache. Never pinned, as the next.
+ * Recent askers and greylisted requests, a table per processor: see recent.h, greylist.h.
+ * Cannot be full; the daemon bounds how many sources are marked. max_entries becomes a
+ * power of two at load, and recent_mask one less. Mapped only so that its lines are
+ * aligned to cache lines. Never pinned, like tail_ctx.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -184,8 +225,8 @@ struct {
 const volatile __u32 recent_mask = 0;
 
 /*
- * What shield() tells the program that it jumps to, see pkt_ctx.bpf.h. Never pinned: each
- * loading has its own, so that none meets what an older one has left.
+ * What shield() found about a frame, for the program that it calls: pkt_ctx.bpf.h. Never
+ * pinned: each load has its own, so no program reads what an older version wrote.
  */
 struct tail_ctx {
 	__u64 target; /* 0: nothing */
@@ -200,9 +241,10 @@ struct {
 } tail_ctx SEC(".maps");
 
 /*
- * Where shield() jumps to. Whoever loads the programs over these maps exchanges what is
- * in it: they need nothing of each other but the frame, though one that was told what
- * that is need not look. Empty: shield() says it all itself.
+ * Programs for shield()'s tail calls, by enum tail_call. A new version that loads over
+ * these maps replaces both. The programs depend on each other only by the frame and
+ * tail_ctx, and a program that finds no context parses the frame itself. An empty entry:
+ * shield() decides all by itself (slow_path()).
  */
 int shield_validate(struct xdp_md *ctx);
 int shield_cache(struct xdp_md *ctx);

@@ -1,10 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * parse.bpf.h - from an Ethernet frame to the UDP datagram inside it.
+ * parse.bpf.h - find the UDP datagram in an Ethernet frame.
  *
- * Lengths come from the IP and UDP headers, as the kernel takes them: what follows is
- * padding. Whatever Linux itself would not deliver to a socket is none of our business
- * (UNPARSED, passed); whatever it would deliver must be found here, however wrapped.
+ * Two parsers give the same result. parse_plain() accepts frames without VLAN tags, IP
+ * options, extension headers or fragments, which is most traffic, in few instructions;
+ * parse_encapsulated() accepts the rest. Called by shield(), shield_out() and
+ * shield_joined(), and by the slow path.
+ *
+ * Invariants:
+ *
+ * - Lengths come from the IP and UDP headers, as Linux takes them. What follows them is
+ *   Ethernet padding and is not payload.
+ * - A frame that Linux would not deliver to a socket is passed (OTHER_UNPARSED). A
+ *   datagram that Linux would deliver must be found here, in whatever it is encapsulated.
+ * - struct packet holds offsets, not pointers: see hints.bpf.h.
  */
 #ifndef PARSE_BPF_H
 #define PARSE_BPF_H
@@ -24,11 +33,15 @@
 #include "hints.bpf.h"
 #include "word.h"
 
+/*
+ * Bounds of what is parsed. A frame beyond VLAN_MAX or IPV6_EXT_MAX is dropped
+ * (OTHER_TOO_MANY_HEADERS).
+ */
 #define VLAN_MAX	     2
-#define PLAIN_IPV4	     42 /* Ethernet, IPv4 without options, UDP */
+#define PLAIN_IPV4	     42 /* bytes before the payload; IPv4 without options */
 #define PLAIN_IPV6	     62
-#define PLAIN_LEAST	     8 /* of payload, or padding */
-#define OFFSET_MASK	     0x3fff /* Ethernet, tags, IPv6 and six extension headers: 12 kB */
+#define PLAIN_LEAST	     8 /* payload or padding that parse_plain() wants */
+#define OFFSET_MASK	     0x3fff /* bounds every offset into a frame: at most 12 kB */
 #define IPV6_EXT_MAX	     6 /* RFC 8200 4.1: each at most once, destination options twice */
 
 #define IP_FRAGMENT_MORE     0x2000
@@ -36,7 +49,9 @@
 #define IPV6_FRAGMENT_MORE   0x0001
 #define IPV6_FRAGMENT_OFFSET 0xfff8
 
-/* Where a way is seldom taken, so that what it needs is not kept at hand by the others.
+/*
+ * Which way a branch mostly goes. The compiler keeps in registers what the likely side
+ * needs.
  */
 #define likely(x)   __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
@@ -47,34 +62,42 @@ struct vlan_tag {
 };
 
 /*
- * Places in the frame are offsets, not pointers: to the verifier a pointer behind each
- * way to wrap a datagram is another one, and it would walk all that follows once for
- * each.
+ * A datagram in a frame. The parsers fill it; other code reads it by the functions below.
+ * Offsets are relative to @start.
  */
 struct packet {
 	const __u8 *start; /* of the frame */
-	const __u8 *end; /* of the frame: there may be padding before it */
-	__u32 addresses; /* offset: source, then destination, 1 word of IPv4 or 4 of IPv6
-			  */
-	__u32 payload; /* offset: behind the UDP header */
-	__u64 length; /* of the payload, from the UDP header; 0: BAD_LENGTH */
-	__u64 server_port; /* one of the ports, in host byte order: 16 bits, to the
-			      verifier too */
-	__u32 id; /* of a fragment: from the IPv4 or the IPv6 fragment header; raw */
+	const __u8 *end; /* end of the frame; Ethernet padding may be before it */
+	__u32 addresses; /* offset of the source address, then the destination: 1 word
+			    each in IPv4, 4 in IPv6 */
+	__u32 payload; /* offset, after the UDP header */
+	__u64 length; /* bytes of payload by the UDP header; 0 if BAD_LENGTH */
+	__u64 server_port; /* the server's port, host order; the verifier knows that it
+			      has 16 bits */
+	__u32 id; /* of a fragment: id of the IPv4 or IPv6 fragment header, as in the
+		     frame */
 	__u32 ipv6; /* 0 or 1 */
 	enum whole {
 		WHOLE,
-		FIRST_FRAGMENT, /* more follow: the payload is not all of it */
-		BAD_LENGTH, /* UDP length below 8 or beyond the IP packet */
+		FIRST_FRAGMENT, /* more fragments follow: the frame has only a part of the
+				   payload */
+		BAD_LENGTH, /* UDP length below 8, or beyond the IP packet */
 	} whole;
 };
 
+/*
+ * An end of a datagram. The shield's two programs look from opposite sides: toward the
+ * server the client is SENDER, from the server it is RECEIVER.
+ */
 enum side {
 	SENDER,
 	RECEIVER,
 };
 
-/* 0: cannot be, but the verifier does not know. */
+/*
+ * Return the port of @side, network order. Returns 0 if the frame ends before it, which
+ * the parsers exclude and the verifier does not know.
+ */
 static __always_inline __be16 packet_port(const struct packet *p, enum side side)
 {
 	/* The UDP header is before the payload, in whatever way it is wrapped. */
@@ -88,7 +111,10 @@ static __always_inline __be16 packet_port(const struct packet *p, enum side side
 	return *(const __be16 *)(udp + (side == SENDER ? 0 : 2));
 }
 
-/* In host byte order. By a shift, so that the verifier sees that there are 16 bits. */
+/*
+ * Return @be_port in host byte order. A shift makes it, so that the verifier knows that
+ * it has 16 bits.
+ */
 static __always_inline __u64 port_number(__be16 be_port)
 {
 	__u64 number = __builtin_bswap64(be_port);
@@ -97,7 +123,10 @@ static __always_inline __u64 port_number(__be16 be_port)
 	return number >> 48;
 }
 
-/* NULL: cannot be, but the verifier does not know. */
+/*
+ * Return the address of @side: 1 word of IPv4, or 4 of IPv6, network order. NULL if the
+ * frame ends before it, which the parsers exclude and the verifier does not know.
+ */
 static __always_inline const __be32 *packet_address(const struct packet *p,
 						    enum side side)
 {
@@ -108,6 +137,10 @@ static __always_inline const __be32 *packet_address(const struct packet *p,
 	return at + 32 > p->end ? NULL : (const __be32 *)at + (side ? 4 : 0);
 }
 
+/*
+ * Return a cursor at the payload. It ends at the frame's end, so @p->length bounds the
+ * payload.
+ */
 static __always_inline struct cursor packet_payload(const struct packet *p)
 {
 	struct cursor c = { .pos = p->start + (p->payload & OFFSET_MASK), .end = p->end };
@@ -116,10 +149,9 @@ static __always_inline struct cursor packet_payload(const struct packet *p)
 }
 
 /*
- * A way out of parsing, for the reason @other. @apart: the caller is a function of its
- * own, and @other all that it returns. Then the compiler is to load it on the way out: by
- * itself it loads it before each branch, one more instruction for every datagram that
- * goes on.
+ * Return @other: a parser gives up. @apart: the caller is a __noinline function that
+ * returns @other alone; then seldom_here() keeps the load of @other out of the common
+ * path.
  */
 static __always_inline enum other leave(bool apart, enum other other)
 {
@@ -128,9 +160,9 @@ static __always_inline enum other leave(bool apart, enum other other)
 	return other;
 }
 
-#define PARSED OTHER_COUNT /* packet_parse(): a UDP datagram or its first fragment */
+#define PARSED OTHER_COUNT /* a UDP datagram or its first fragment was found */
 
-/* How much of a frame of @length octets there is from @at on. */
+/* Return how many of the frame's @length bytes are at @at and after it. */
 static __always_inline __u64 frame_left(const struct packet *p, const __u8 *at,
 					__u64 length)
 {
@@ -140,7 +172,11 @@ static __always_inline __u64 frame_left(const struct packet *p, const __u8 *at,
 	return length - used;
 }
 
-/* The UDP header, with @left octets of IP payload from there on; below 0: none of it. */
+/*
+ * Parse the UDP header at @c, of which @left bytes of IP payload are left (below 0:
+ * none). Sets @p's port, payload and length, and @p->whole if the length is wrong.
+ * @apart: as of leave().
+ */
 static __always_inline enum other
 parse_udp(struct cursor *c, __s64 left, enum side server, bool apart, struct packet *p)
 {
@@ -162,6 +198,11 @@ parse_udp(struct cursor *c, __s64 left, enum side server, bool apart, struct pac
 }
 
 static __always_inline enum other
+/*
+ * Parse an IPv4 header at @c, and the UDP header after it, in a frame of @length bytes.
+ * Of a later fragment only the addresses and the id are set. @server: which end the
+ * server is. @apart: as of leave().
+ */
 parse_ipv4(struct cursor *c, __u64 length, enum side server, bool apart, struct packet *p)
 {
 	const __u8 *start = c->pos;
@@ -190,11 +231,12 @@ parse_ipv4(struct cursor *c, __u64 length, enum side server, bool apart, struct 
 }
 
 /*
- * What an extension header is, by its number; 0: it is none. A table rather than a
- * switch: the verifier then sees one path through it instead of one for each type.
+ * How to step over an extension header, by its number: the unit of its length byte,
+ * EXT_FRAGMENT, or 0 for none. A table in place of a switch gives the verifier one path.
  */
-#define EXT_FRAGMENT 0x10 /* 8 octets; of others 8 + what the table says * the second */
-#define EXT_LONGEST  0xfff /* octets behind the first 8: no product is more */
+#define EXT_FRAGMENT \
+	0x10 /* a header of 8 bytes; others have 8 + unit * their second byte */
+#define EXT_LONGEST 0xfff /* bytes after the first 8: the largest product */
 
 static const __u8 ipv6_exts[256] = {
 	[IPPROTO_HOPOPTS] = 8, [IPPROTO_ROUTING] = 8, [IPPROTO_DSTOPTS] = 8,
@@ -202,6 +244,7 @@ static const __u8 ipv6_exts[256] = {
 };
 
 static __always_inline enum other
+/* The same of IPv6, with up to IPV6_EXT_MAX extension headers. */
 parse_ipv6(struct cursor *c, __u64 length, enum side server, bool apart, struct packet *p)
 {
 	const struct ipv6hdr *ip = cursor_take(c, sizeof(*ip));
@@ -214,7 +257,10 @@ parse_ipv6(struct cursor *c, __u64 length, enum side server, bool apart, struct 
 	start = at = c->pos;
 	next = ip->nexthdr;
 	left = bpf_ntohs(ip->payload_len);
-	/* Linux takes "0" before hop-by-hop options as "up to the end of the frame". */
+	/*
+	 * Linux takes a length of 0 before hop-by-hop options as "to the end of the
+	 * frame".
+	 */
 	if (!left && next == IPPROTO_HOPOPTS)
 		left = frame_left(p, c->pos, length);
 	if (left > frame_left(p, c->pos, length))
@@ -223,7 +269,9 @@ parse_ipv6(struct cursor *c, __u64 length, enum side server, bool apart, struct 
 	p->addresses = (const __u8 *)&ip->saddr - p->start;
 	p->id = 0;
 	p->ipv6 = 1;
-	/* Each may end behind the frame: then there is no room for what follows. */
+	/*
+	 * A header may end beyond the frame: the comparison of the next one finds that.
+	 */
 #pragma unroll
 	for (int i = 0; i < IPV6_EXT_MAX; i++) {
 		__u64 unit = ipv6_exts[next], octets;
@@ -240,7 +288,10 @@ parse_ipv6(struct cursor *c, __u64 length, enum side server, bool apart, struct 
 			unit = 0;
 		}
 		next = at[0];
-		/* 6.1 bounds no product: it is told, by a mask that changes nothing. */
+		/*
+		 * Linux 6.1's verifier derives no bounds of a product; the mask changes
+		 * no value.
+		 */
 		octets = at[1] * unit;
 		same_copy(octets);
 		at += 8 + (octets & EXT_LONGEST);
@@ -255,26 +306,34 @@ parse_ipv6(struct cursor *c, __u64 length, enum side server, bool apart, struct 
 	return parse_udp(c, (__s64)left - (at - start), server, apart, p);
 }
 
-#define PLAIN_MORE (OTHER_COUNT + 1) /* parse_plain(): look closer */
+#define PLAIN_MORE                                                                    \
+	(OTHER_COUNT + 1) /* parse_plain(): the frame is not plain, or too short; use \
+			     parse_encapsulated() */
 
-/* What parse_plain() found out; the rest of struct packet follows from it. */
+/*
+ * Where a datagram is, for the fast path. parse_plain() and encapsulated_plain() fill it.
+ */
 struct plain {
 	const __u8 *payload;
-	__u64 offset; /* of the payload, if it is plain: PLAIN_IPV4 or PLAIN_IPV6 */
-	__s64 left; /* octets in the IP packet, from the UDP header on */
-	bool truncated; /* of the payload there may be less than PLAIN_LEAST; a constant
-			 */
-	bool encapsulated; /* it is not plain, and what follows is valid; a constant */
+	__u64 offset; /* PLAIN_IPV4 or PLAIN_IPV6; of an encapsulated frame it only says
+			 which IP version */
+	__s64 left; /* bytes of the IP packet from the UDP header on */
+	bool truncated; /* the frame may have less than PLAIN_LEAST bytes of payload; a
+			   constant to the compiler */
+	bool encapsulated; /* the frame is encapsulated; then @whole and @source are
+			      valid; a constant */
 	enum whole whole;
-	const __u8 *source; /* the sender's address, then the receiver's */
+	const __u8 *source; /* the sender's address, then the receiver's, in the frame */
 };
 
 /*
- * Most of what arrives, in few steps: without tags, options, extension headers or
- * fragments, and with PLAIN_LEAST octets behind the UDP header unless it may be
- * @truncated. What is not so is left to the parsers above, which say the same of the
- * rest. Of what is PARSED only the server's port is known until plain_fits(), since most
- * traffic of most machines is not ours.
+ * Parse a plain frame: no tags, options, extension headers or fragments, and at least
+ * PLAIN_LEAST bytes after the UDP header. @truncated: accept fewer (a constant). Returns
+ * PARSED, PLAIN_MORE if the frame is not such a one, or the reason why it is no UDP
+ * datagram.
+ *
+ * PARSED sets only the server's port in @p, since most traffic of most machines is for no
+ * service. The caller must call plain_fits() before it uses the rest.
  */
 static __always_inline int parse_plain(enum side server, bool truncated, struct packet *p,
 				       struct plain *ret)
@@ -318,7 +377,10 @@ static __always_inline int parse_plain(enum side server, bool truncated, struct 
 	return PARSED;
 }
 
-/* Its lengths are no lies either, in a frame of @length octets. */
+/*
+ * Return true if the lengths of a datagram that is PARSED agree with the frame of @length
+ * bytes; then @p->length is set. Otherwise parse_encapsulated() decides.
+ */
 static __always_inline bool plain_fits(__u64 length, const struct plain *plain,
 				       struct packet *p)
 {
@@ -330,13 +392,19 @@ static __always_inline bool plain_fits(__u64 length, const struct plain *plain,
 	       likely(plain->left + plain->offset - sizeof(struct udphdr) <= length);
 }
 
-/* 0 or 1. A comparison would part the ways that the verifier has to walk. */
+/*
+ * Return 1 if IPv6, or 0. By bits of the offset, 42 or 62: a comparison would split the
+ * verifier's path.
+ */
 static __always_inline __u32 plain_ipv6(const struct plain *plain)
 {
-	return plain->offset >> 4 & 1; /* of 42 or 62 */
+	return plain->offset >> 4 & 1; /* PLAIN_IPV4 or PLAIN_IPV6 */
 }
 
-/* 4 octets of IPv4, 16 of IPv6. @offset: of @plain; so to say. */
+/*
+ * Return the sender's address in the frame, 4 bytes of IPv4 or 16 of IPv6. @offset:
+ * @plain's, which the caller has compared, so that the verifier sees a constant distance.
+ */
 static __always_inline const __u8 *plain_source(const struct plain *plain, __u64 offset)
 {
 	if (plain->encapsulated)
@@ -345,7 +413,7 @@ static __always_inline const __u8 *plain_source(const struct plain *plain, __u64
 	       (offset == PLAIN_IPV4 ? PLAIN_IPV4 - 26 : PLAIN_IPV6 - 22);
 }
 
-/* budget_hash() of the sender, as address_net() has it. */
+/* Return budget_hash() of the sender's address_net(). */
 static __always_inline __u64 plain_hash(const struct plain *plain, const __u64 keys[3])
 {
 	const __be32 *from;
@@ -364,7 +432,7 @@ static __always_inline __u64 plain_hash(const struct plain *plain, const __u64 k
 	return hash;
 }
 
-/* The rest of what is to be known of what plain_fits(). */
+/* Fill the rest of @p from @plain. Only after plain_fits(). */
 static __always_inline void plain_packet(const struct plain *plain, struct packet *p)
 {
 	p->payload = plain->offset;
@@ -374,18 +442,27 @@ static __always_inline void plain_packet(const struct plain *plain, struct packe
 	p->whole = WHOLE;
 }
 
+/*
+ * Return a cursor at the payload. It ends at the frame's end, so @p->length bounds the
+ * payload.
+ */
 static __always_inline struct cursor plain_payload(const struct plain *plain,
 						   const struct packet *p)
 {
 	return (struct cursor){ .pos = plain->payload, .end = p->end };
 }
 
+/* Return true if @proto announces a VLAN tag. */
 static __always_inline bool is_tag(__be16 proto)
 {
 	return proto == bpf_htons(ETH_P_8021Q) || proto == bpf_htons(ETH_P_8021AD);
 }
 
-/* What parse_plain() leaves. @p has its start and end. */
+/*
+ * Parse a frame of @length bytes of which parse_plain() said PLAIN_MORE, or whose lengths
+ * disagree. @p has its start and end; the rest is set. Returns PARSED or why there is no
+ * datagram. Called through parse_headers() at the interface, since it has many paths.
+ */
 static __always_inline enum other parse_encapsulated(__u64 length, enum side server,
 						     bool apart, struct packet *p)
 {
@@ -410,14 +487,15 @@ static __always_inline enum other parse_encapsulated(__u64 length, enum side ser
 		return parse_ipv4(&c, length, server, apart, p);
 	if (proto == bpf_htons(ETH_P_IPV6))
 		return parse_ipv6(&c, length, server, apart, p);
-	/* Linux strips any number of tags with VLAN id 0 and delivers what is inside. */
+	/*
+	 * Linux strips any number of tags with VLAN id 0, and delivers what they contain.
+	 */
 	return is_tag(proto) ? OTHER_TOO_MANY_HEADERS : OTHER_NOT_IP;
 }
 
 /*
- * What parse_encapsulated() has PARSED, for a function of its own to give back in one
- * register: where the UDP header and the addresses are, whether it is IPv6, and enum
- * whole.
+ * The result of parse_encapsulated() in one integer, which parse_headers() returns:
+ * offsets of the UDP header and of the addresses, whether IPv6, and enum whole.
  */
 #define ENCAPSULATED(udp, addresses, ipv6, whole) \
 	((udp) | (addresses) << 14 | (ipv6) << 28 | (whole) << 29)
@@ -440,13 +518,17 @@ static __always_inline enum whole encapsulated_whole(__u64 encapsulated)
 }
 
 /*
- * What the short way takes, of what is @wrapped. @p has its start and end. False: that is
- * not there, which cannot be, but the verifier does not know.
+ * Fill @ret and @p for the fast path from @encapsulated, as ENCAPSULATED() packs it. @p
+ * has its start and end. Returns false if the frame ends before, which parse_headers()
+ * excludes and the verifier does not know.
  */
 static __always_inline bool encapsulated_plain(__u64 encapsulated, struct packet *p,
 					       struct plain *ret)
 {
-	/* By the UDP header, so that what is before the payload may be read, too. */
+	/*
+	 * The pointer is made from the UDP header's offset, so that the verifier allows
+	 * bytes before the payload to be read.
+	 */
 	__u64 offset = encapsulated & OFFSET_MASK;
 	const __u8 *udp;
 
@@ -461,7 +543,7 @@ static __always_inline bool encapsulated_plain(__u64 encapsulated, struct packet
 	p->addresses = encapsulated_addresses(encapsulated);
 	p->payload = offset + sizeof(struct udphdr);
 	p->whole = encapsulated_whole(encapsulated);
-	/* The header of a first fragment counts what is not in this frame. */
+	/* The UDP length of a first fragment counts bytes that are not in this frame. */
 	p->length = 0;
 	if (likely(p->whole == WHOLE))
 		p->length = bpf_ntohs(*(const __be16 *)(udp + 4)) - sizeof(struct udphdr);
@@ -473,9 +555,10 @@ static __always_inline bool encapsulated_plain(__u64 encapsulated, struct packet
 	return true;
 }
 
+/* Set start and end of @p's frame. The context has them as 32 bits: see same_copy(). */
 static __always_inline void packet_begin(void *data, void *data_end, struct packet *p)
 {
-	/* The context has them as 32 bits, and so the compiler might copy them. */
+	/* Not two copies: one that was compared, and another that is used. */
 	same_copy(data);
 	same_copy(data_end);
 	p->start = data;
@@ -483,8 +566,8 @@ static __always_inline void packet_begin(void *data, void *data_end, struct pack
 }
 
 /*
- * To the verifier, all ways to wrap a datagram are one from here on. @unknown: anything
- * that it knows nothing of.
+ * Make all combinations of headers equal to the verifier: verifier_forget() of each
+ * member.
  */
 static __always_inline void packet_verifier_forget(struct packet *p, __u32 unknown)
 {
@@ -495,8 +578,10 @@ static __always_inline void packet_verifier_forget(struct packet *p, __u32 unkno
 }
 
 /*
- * PARSED, or why there is no datagram. @length: of the frame, of which [data, data_end)
- * may be only the beginning (TC). Of a LATER_FRAGMENT @p has addresses and id.
+ * Parse the frame in [data, data_end) into @p. @length: of the whole frame, of which TC
+ * may show only the beginning. @server: which end of the datagram the server is. Returns
+ * PARSED or why there is no datagram; of OTHER_LATER_FRAGMENT @p has the addresses and
+ * the id. For the TC programs; the program at the interface takes the two parsers apart.
  */
 static __always_inline enum other packet_parse(void *data, void *data_end, __u64 length,
 					       enum side server, struct packet *p)

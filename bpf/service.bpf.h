@@ -1,6 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * service.bpf.h - what both directions share: the clock, addresses as keys, the service.
+ * service.bpf.h - the service of a datagram: its number (slot), its settings, the class
+ * of a kind, and its counters. Also the shield's clock, and addresses as keys.
+ *
+ * Shared by both directions. A service belongs to a port, or to an address and port
+ * (PORT_EXACT), or to a port that a NetQuake server has named for a game
+ * (game_port.bpf.h).
+ *
+ * There are two generations of the tables. Packets use the one that struct
+ * live.generation names; the daemon fills the other, then changes the generation. A
+ * packet must use one pointer, from tables_now(), for all look-ups.
  */
 #ifndef SERVICE_BPF_H
 #define SERVICE_BPF_H
@@ -8,22 +17,31 @@
 #include "maps.bpf.h"
 #include "parse.bpf.h"
 
+/*
+ * Return the time of @jiffies on the shield's clock, in ns. All limits and ages use it.
+ * It moves in ticks of a jiffy (1 to 10 ms), and the daemon can set it (replay).
+ */
 static __always_inline __u64 clock_at(const struct live *l, __u64 jiffies)
 {
 	return jiffies * l->tick_ns + l->clock_ns;
 }
 
+/* Return the time on the shield's clock, in ns. */
 static __always_inline __u64 clock_now(const struct live *l)
 {
 	return clock_at(l, bpf_jiffies64());
 }
 
-/* Seconds, near enough: 2^30 ns. */
+/* Return the time in units of 2^30 ns (1.07 s). */
 static __always_inline __u32 clock_s(const struct live *l)
 {
 	return clock_now(l) >> 30;
 }
 
+/*
+ * Make the key of the lists from the address of @side: all 128 bits of it, IPv4 as
+ * ::ffff:a.b.c.d. All zeros if the frame has no address.
+ */
 static __always_inline void packet_cidr(const struct packet *p, enum side side,
 					struct cidr *ret)
 {
@@ -41,7 +59,10 @@ static __always_inline void packet_cidr(const struct packet *p, enum side side,
 	ret->addr[3] = *addr;
 }
 
-/* An address as limits see it: an IPv4 address, or the upper half of an IPv6 one. */
+/*
+ * Return the address of @side as limits see it: an IPv4 address, or the upper half (/64)
+ * of an IPv6 address; host order. 0 if the frame has none.
+ */
 static __always_inline __u64 address_net(const struct packet *p, enum side side)
 {
 	const __be32 *addr = packet_address(p, side);
@@ -53,11 +74,12 @@ static __always_inline __u64 address_net(const struct packet *p, enum side side)
 	return (__u64)bpf_ntohl(addr[0]) << 32 | bpf_ntohl(addr[1]);
 }
 
-#define LEARNED_PORT_S                                                  \
-	60 /* a NetQuake game port is forgotten after so long a silence \
-	    */
+#define LEARNED_PORT_S \
+	60 /* units of 2^30 ns without a datagram, then a game port is forgotten */
 
-/* Those tables that are valid as the packet comes, and stay so until it is gone. */
+/*
+ * Return the tables of the current generation. They stay valid until the packet is done.
+ */
 static __always_inline struct tables *tables_now(struct live *l)
 {
 	struct tables *t = &l->tables[l->generation & 1];
@@ -66,7 +88,10 @@ static __always_inline struct tables *tables_now(struct live *l)
 	return t;
 }
 
-/* The port's any, and its flags in the upper half; 0: no service there. */
+/*
+ * Return struct port.any of the server's port, with the flags in the upper half; 0: no
+ * service is there. A value above 0xffff needs port_lookup().
+ */
 static __always_inline __u32 port_word(const struct tables *t, const struct packet *p)
 {
 	__u32 word;
@@ -75,7 +100,11 @@ static __always_inline __u32 port_word(const struct tables *t, const struct pack
 	return word;
 }
 
-/* By address, or learned and perhaps forgotten again: the slot + 1, or 0. */
+/*
+ * Return slot + 1 of the service at the address of @side and @p->server_port, or 0. For a
+ * port with flags: it belongs to one address (PORT_EXACT), or was named by a server
+ * (PORT_NAMED: not in use yet; PORT_LEARNED: in use until LEARNED_PORT_S of silence).
+ */
 static __always_inline __u32 port_lookup(const struct live *l, const struct tables *t,
 					 const struct packet *p, enum side side)
 {
@@ -98,7 +127,7 @@ static __always_inline __u32 port_lookup(const struct live *l, const struct tabl
 	return port->any;
 }
 
-/* NULL: not below SERVICES_MAX, so none. */
+/* Return the service in *@slot, or NULL if *@slot is not below SERVICES_MAX. */
 static __always_inline const struct service *service_at(const struct tables *t,
 							__u32 *slot)
 {
@@ -106,7 +135,7 @@ static __always_inline const struct service *service_at(const struct tables *t,
 
 	if (!index_below(slot, SERVICES_MAX))
 		return NULL;
-	/* Or 6.1 is shown what was spilled before it was compared. */
+	/* See same_copy(): the compared value is the one that is used. */
 	same_copy(*slot);
 	service = &t->services[*slot];
 	once_here(service);
@@ -115,8 +144,8 @@ static __always_inline const struct service *service_at(const struct tables *t,
 }
 
 /*
- * The service that the address on @side and the server's port belong to. Its number is
- * in *@ret_slot.
+ * Return the service at the address of @side and @p->server_port, and its slot in
+ * *@ret_slot; NULL if there is none.
  */
 static __always_inline const struct service *service_find(const struct live *l,
 							  const struct tables *t,
@@ -130,21 +159,27 @@ static __always_inline const struct service *service_find(const struct live *l,
 	return service_at(t, ret_slot);
 }
 
-/* What @kind is to a server like @s, perhaps with CLASS_VALIDATION, CLASS_CACHED. */
+/*
+ * Return the class of @kind on @s with its flags (CLASS_VALIDATION, CLASS_CACHED).
+ * CLASS_MALFORMED for a kind that does not exist.
+ */
 static __always_inline __u32 service_class_of(const struct service *s, __u64 kind)
 {
 	same_copy(kind);
 	return kind < sizeof(s->class_of) ? s->class_of[kind] : CLASS_MALFORMED;
 }
 
-/* And without. */
+/* Return the class of @kind on @s, without flags. */
 static __always_inline enum wire_class service_class(const struct service *s,
 						     enum wire_kind kind)
 {
 	return service_class_of(s, kind) & CLASS_MASK;
 }
 
-/* The counter of @slot's with that @number, and the row that it is in. NULL: none. */
+/*
+ * Return the counter @number of @slot on this CPU, and its row in *@ret_row; NULL if
+ * there is none. Callers on the fast path know the number as a constant (counters.h).
+ */
 static __always_inline struct counter *counter_at(__u32 slot, __u32 number,
 						  struct counter_row **ret_row)
 {
@@ -154,7 +189,10 @@ static __always_inline struct counter *counter_at(__u32 slot, __u32 number,
 	return *ret_row ? &(*ret_row)->cells[number % COUNTER_CELLS] : NULL;
 }
 
-/* The one that counter_number() says, or NULL. */
+/*
+ * Return the counter of @kind, @direction and @reason, and its row; NULL if
+ * counter_number() says that this cannot happen.
+ */
 static __always_inline struct counter *counter_find(__u32 slot, enum direction direction,
 						    enum wire_kind kind,
 						    enum reason reason,
@@ -165,7 +203,10 @@ static __always_inline struct counter *counter_find(__u32 slot, enum direction d
 	return number < COUNTERS ? counter_at(slot, number, ret_row) : NULL;
 }
 
-/* Returns how many there had been of this kind and reason on this CPU. */
+/*
+ * Count a frame of @bytes. Returns how many were counted before on this CPU: samplers
+ * choose by that number.
+ */
 static __always_inline __u64 count(struct counter *counter, __u64 bytes)
 {
 	counter->bytes += bytes;
