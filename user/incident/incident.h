@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * incident.h - when an attack on a service begins, what it is, and when it is over.
+ * incident.h - decides when an attack on a service begins, what sort it is, and when it
+ * ends.
  *
- *	counters of a second -> incident_look() -> started, updated, ended -> who tells it
+ *	counters of a second -> incident_look() -> started, updated, ended -> the caller
  *
- * Pure: no clock, no file, no kernel. Each service has two buckets, into which falls what
- * was refused and out of which a little runs each second: so a thousand datagrams at once
- * and twenty a second for a while are an incident, and a server that fills up after a
- * change of map is none. Of the machine one more is kept, of datagrams to ports where
- * nobody listens: scans, and floods of one closed port. An incident lasts until nothing
- * but that little has come for INCIDENT_QUIET_MS, so one whose author rests now and then
- * remains one. What begins meanwhile on the same service is part of it: another sort is
- * told of at once, as an update.
+ * Called by the daemon (alarm.c), once a second for each service. Pure: no clock, no
+ * file, no kernel. Each service has two buckets: refused datagrams fall in, and a few
+ * leak out each second. So a thousand datagrams at once and twenty a second for a while
+ * are an incident, and a server that fills up after a change of map is none. The machine
+ * has one more bucket, for datagrams to ports without a socket: scans, and floods of one
+ * closed port. An incident lasts until no more than the leak has come for
+ * INCIDENT_QUIET_MS, so an attack that pauses now and then remains one. An attack of
+ * another sort on the same service meanwhile is part of it, and reported at once as an
+ * update.
  */
 #ifndef INCIDENT_H
 #define INCIDENT_H
@@ -21,13 +23,13 @@
 #include "lib/drop_sources.h"
 #include "counters.h"
 
-#define INCIDENT_FLOOD_LEAK    10 /* refused datagrams a second that are nothing */
-#define INCIDENT_FLOOD_START   300 /* and how many beyond that begin an incident */
-#define INCIDENT_GUESSES_LEAK  1 /* the same of rcon: who plays does not guess */
+#define INCIDENT_FLOOD_LEAK    10 /* refused datagrams a second that leak out */
+#define INCIDENT_FLOOD_START   300 /* level above which an incident begins */
+#define INCIDENT_GUESSES_LEAK  1 /* the same of rcon: a player does not guess */
 #define INCIDENT_GUESSES_START 20
-#define INCIDENT_SCAN_LEAK     5 /* and of datagrams to ports that are shut */
+#define INCIDENT_SCAN_LEAK     5 /* and of datagrams to closed ports */
 #define INCIDENT_SCAN_START    100
-#define INCIDENT_QUIET_MS      10000 /* of quiet, after which it is over */
+#define INCIDENT_QUIET_MS      10000 /* of quiet, after which it has ended */
 /*
  * One that begins within this time after the last of its service has ended takes twice as
  * much quiet to end, up to as much: an attacker that pauses on purpose makes one incident
@@ -35,16 +37,16 @@
  */
 #define INCIDENT_QUIET_MOST_MS 600000
 #define INCIDENT_ANOTHER       10 /* times the peak so far, after a pause: another one */
-#define INCIDENT_UPDATE_MS     30000 /* how often it is told of while it lasts */
+#define INCIDENT_UPDATE_MS     30000 /* how often an update is reported */
 #define INCIDENT_GAP_MS	       60000 /* a longer time between two looks counts as this */
-#define INCIDENT_ADOPT_MS      600000 /* for how long after the last look one goes on */
+#define INCIDENT_ADOPT_MS      600000 /* how old an earlier process's incident may be */
 
 #define INCIDENT_SERVICES      (SERVICES_MAX + 1)
-#define INCIDENT_MACHINE       SERVICES_MAX /* the slot of what is aimed at no service */
+#define INCIDENT_MACHINE       SERVICES_MAX /* the slot of datagrams to no service */
 #define INCIDENT_ID	       32
 #define INCIDENT_SKETCH	       4096 /* bits */
-#define INCIDENT_SAMPLES       8192 /* more say nothing new about who sends */
-#define INCIDENT_EARLY	       32 /* samples kept from before one begins */
+#define INCIDENT_SAMPLES       8192 /* more do not change the shares */
+#define INCIDENT_EARLY	       32 /* samples kept from before an incident */
 
 enum incident_sort {
 	INCIDENT_FLOOD,
@@ -61,20 +63,20 @@ enum incident_event {
 	INCIDENT_EVENTS,
 };
 
-/* Are the senders' addresses their own, as far as samples tell? */
+/* Whether the sources' addresses are spoofed, as far as samples tell. */
 enum incident_spoofed {
 	SPOOFED_UNKNOWN, /* too few samples */
 	SPOOFED_LIKELY, /* hardly any address came twice */
-	SPOOFED_POSSIBLE, /* a few ask for answers: they may be the victims */
-	SPOOFED_UNLIKELY, /* a few, who get nothing sent to anybody */
+	SPOOFED_POSSIBLE, /* a few addresses request responses: they may be victims */
+	SPOOFED_UNLIKELY, /* a few addresses, which cause no response */
 };
 
 /* What was counted since the look before, of one service. */
 struct incident_counts {
 	uint64_t packets, bytes; /* received; whole frames */
 	uint64_t refused; /* of them: dropped, or that would be if not observed */
-	uint64_t asked; /* of them: over a budget, and asked for proof instead */
-	uint64_t withheld; /* answers that the amplification limit kept back */
+	uint64_t asked; /* of them: over a limit, and challenged */
+	uint64_t withheld; /* responses withheld by the anti-amplification limit */
 	uint64_t guesses; /* of those refused: rcon */
 	uint64_t kinds[KIND_COUNT]; /* of those refused, asked and withheld */
 	uint64_t reasons[REASON_COUNT]; /* of all received, and of those withheld */
@@ -89,10 +91,13 @@ struct incident_sources {
 		struct drop_sources addresses; /* IPv4, or IPv6 /64 */
 		struct drop_sources prefixes; /* IPv4 /24, or IPv6 /56 */
 	} by[CLASS_COUNT];
-	struct record_address target; /* whom they sent to; length 0: unknown */
+	struct record_address target; /* to which they sent; length 0: unknown */
 };
 
-/* One that came before there was an incident; it is of the next if that began before. */
+/*
+ * A refused source from before an incident; it counts for the next one if that began
+ * before.
+ */
 struct incident_early {
 	struct refused_source from; /* of weight 0: none */
 	enum wire_class class;
@@ -113,13 +118,11 @@ struct incident {
 	 */
 	int64_t start_ms, last_ms, end_ms;
 	int64_t began_ms; /* start_ms, by the steady clock */
-	int64_t reported_ms; /* when who listens was last told, by the steady clock */
+	int64_t reported_ms; /* when it was last reported, by the steady clock */
 	uint64_t packets, bytes, refused, withheld;
 	uint64_t dropped; /* of those refused: the rest was only observed */
 	uint32_t pauses; /* of INCIDENT_QUIET_MS and more, after which it went on */
-	bool not_notified; /* its start was not told to the operator's command: nor is its
-			    * end
-			    */
+	bool not_notified; /* neither start nor end is reported to the command */
 	double peak_pps, peak_bps; /* of what was received, over one look */
 	uint64_t kinds[KIND_COUNT];
 	uint64_t reasons[REASON_COUNT];
@@ -142,7 +145,7 @@ struct incident_watch {
 			  */
 	int64_t ended_ms; /* the last one, by the steady clock */
 	bool ended; /* there was one */
-	uint32_t players_calm; /* how many played when last nothing was refused */
+	uint32_t players_calm; /* players when last nothing was refused */
 	uint64_t count; /* incidents so far */
 	struct record_address target; /* the last that something refused was sent to */
 	struct incident_early early[INCIDENT_EARLY]; /* the newest, in any order */
@@ -152,11 +155,11 @@ struct incident_watch {
 
 /* One moment. */
 struct incident_time {
-	int64_t wall_ms; /* since 1970; people and programs set it, either way */
-	int64_t steady_ms; /* since any moment; nobody sets it */
+	int64_t wall_ms; /* since 1970; it may be set forward or back */
+	int64_t steady_ms; /* CLOCK_MONOTONIC; it is never set */
 };
 
-/* Whose counts they are. */
+/* The service that the counts are of. */
 struct incident_subject {
 	__u32 slot; /* or INCIDENT_MACHINE */
 	const char *service;
@@ -176,19 +179,22 @@ void incident_count(enum wire_family family, const struct incident_counters *bef
 		    const struct incident_counters *now, struct incident_counts *ret);
 
 /*
- * A look at @now; of two at the same steady moment nothing is learnt from the second. On
- * INCIDENT_ENDED watch->now is still there, until incident_forget().
+ * Compare @counts with what was before, and return what begins, goes on or ends at @now.
+ * A second look at the same steady moment changes nothing. On INCIDENT_ENDED watch->now
+ * is still there, until incident_forget().
  */
 enum incident_event incident_look(struct incident_watch *watch,
 				  const struct incident_subject *subject,
 				  const struct incident_counts *counts,
 				  struct incident_time now);
 
-/* It is over or its service is gone: room for the next. */
+/* Free watch->now, after its end or when its service is gone. */
 void incident_forget(struct incident_watch *watch);
 
-/* Is it too long ago that it was seen to last for anybody to go on with it? Not if the
- * clock was set back since. */
+/*
+ * Return true if the incident was last seen more than INCIDENT_ADOPT_MS ago, too long for
+ * another process to continue it. If the clock was set back since, it is not past.
+ */
 bool incident_is_past(const struct incident *incident, int64_t wall_ms);
 
 /* Go on with one that an earlier process has begun; @incident is watch->now then. */
@@ -202,11 +208,12 @@ void incident_target(struct incident_watch *watch, const struct record_address *
 void incident_source(struct incident_watch *watch, enum wire_class class,
 		     const struct refused_source *from, int64_t steady_ms);
 
-/* For incident.c: those that came early are the new incident's. */
+/* Count the early samples for the new incident. Called by incident.c only. */
 void incident_sources_begin(struct incident_watch *watch);
 
-/* About how many addresses there are among incident->sources.sampled. */
+/* Return about how many different addresses there are among incident->sources.sampled. */
 uint64_t incident_distinct(const struct incident *incident);
+/* Return whether the sources' addresses are spoofed, as far as the samples tell. */
 enum incident_spoofed incident_spoofed(const struct incident *incident);
 
 /* "flood", "password-guessing", "closed-ports". */

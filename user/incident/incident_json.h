@@ -28,20 +28,28 @@ json_t *incident_json(const struct incident *incident, enum incident_event event
  */
 struct incident *incident_parse(const json_t *object);
 
-/* One line for people: what is known of it, as words. */
+/* Bytes of the line, with the NUL. */
 #define INCIDENT_TEXT 896
+/* Write what is known of an incident as one line of words. */
 void incident_text(const struct incident *incident, enum incident_event event,
 		   char ret[INCIDENT_TEXT]);
 
-/*
- * What incident_json()'s object says that it is: "flood", or "flood + password-guessing"
- * where another sort began meanwhile.
- */
+/* Bytes of the sorts, with the NUL. */
 #define INCIDENT_SORTS_TEXT 64
+
+/*
+ * Write what incident_json()'s object says that it is: "flood", or "flood +
+ * password-guessing" where another sort began meanwhile.
+ */
 void incident_sorts(const json_t *incident, char ret[INCIDENT_SORTS_TEXT]);
 
-/* Milliseconds since 1970 as 2026-11-22T14:45:01.250Z. */
+/* Bytes of a time, with the NUL. */
 #define INCIDENT_TIME 40
+
+/*
+ * Write milliseconds since 1970 as 2026-11-22T14:45:01.250Z, or "?" if they are out of
+ * range.
+ */
 void incident_time(int64_t ms, char ret[INCIDENT_TIME]);
 
 #endif /* INCIDENT_JSON_H */

@@ -33,12 +33,14 @@ json_t *incident_prefixes_json(const struct incident *incident);
 /* Restore into @ret what these two have written into @object, an incident as JSON. */
 void incident_sources_parse(const json_t *object, struct incident *ret);
 
+/* Bytes of the words, with the NUL. */
+#define INCIDENT_FROM 256
+
 /*
  * Write the first three as words: "192.0.2.7 (98 % of rcon, source-limit)". A prefix is
  * left out if the addresses that are named sent half of its share. If no source is named,
  * @ret says why; "": nothing was sampled. @object: an incident as JSON.
  */
-#define INCIDENT_FROM 256
 void incident_from(const json_t *object, char ret[INCIDENT_FROM]);
 
 #endif /* INCIDENT_SOURCES_H */

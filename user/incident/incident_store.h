@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * incident_store.h - incidents on disk, so that they outlive whoever has seen them.
+ * incident_store.h - incidents on disk, so that they outlive the process that saw them.
+ * Written by the daemon (alarm.c), read by `attacks` and the next daemon.
  *
  *	INCIDENT_STATE/attacks.jsonl	a line an event, the whole incident in each; the
- *					last of an id is what is known of it
+ *					last line of an id is its latest state
  *
- * Bounded: INCIDENT_KEPT incidents, INCIDENT_BYTES of file: when it is fuller it is
- * written anew with the newest half of them, a line each. A line that is torn, or not
- * ours, is passed over, and what is written after it begins on a line of its own.
+ * Bounded: INCIDENT_KEPT incidents, INCIDENT_BYTES of file. When the file is fuller it is
+ * replaced by one with the newest half of them, a line each. A line that is cut off, or
+ * not of this format, is skipped, and the next one is written on a line of its own.
  */
 #ifndef INCIDENT_STORE_H
 #define INCIDENT_STORE_H
@@ -41,8 +42,8 @@ int incident_state(const char *pin_dir, bool remove);
 int incident_directory(const char *path);
 
 /*
- * Append one object as a line. 0 or -errno. It does not wait for the disk: who looks
- * after a shield under attack must not.
+ * Append one object as a line. 0 or -errno. It does not wait for the disk: the daemon
+ * must not wait while the host is under attack.
  */
 int incident_store_add(const char *path, const json_t *object);
 

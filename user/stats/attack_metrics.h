@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * attack_metrics.h - attacks as OpenMetrics: how many of each service, and is there one
- * now. Never by prefix, of which there are as many as an attacker likes.
+ * attack_metrics.h - attacks as OpenMetrics: how many each service had, and whether one
+ * goes on. Called by metrics.c. No metric is by prefix: an attacker chooses how many
+ * prefixes there are.
  */
 #ifndef ATTACK_METRICS_H
 #define ATTACK_METRICS_H

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * day.h - the last 24 hours of all services together, a point a minute, on disk so that
- * a restart does not forget them.
+ * day.h - the last 24 hours of all services together, a point a minute, on disk so that a
+ * restart keeps them. Called by stats_cache.c in the daemon, and by `stats --history`.
  *
  *	INCIDENT_STATE/history.jsonl	a line a minute, an array of DAY_COLUMNS
  *
- * Twice as many lines as a day has at most: then it is written anew with a day's. A line
- * that is torn, or not ours, is passed over. A line of an older version ends earlier:
- *what it does not tell is 0.
+ * At most twice as many lines as a day has: then the file is replaced by one with a
+ * day's. A line that is cut off, or not of this format, is skipped. A line of an older
+ * version has fewer columns: those that it lacks are 0.
  */
 #ifndef DAY_H
 #define DAY_H
@@ -29,11 +29,11 @@ enum day_column {
 	DAY_PASSED,
 	DAY_ANSWERED,
 	DAY_DROPPED,
-	DAY_DROPPED_MOST, /* of the looks in it */
+	DAY_DROPPED_MOST, /* highest rate of one look in the minute */
 	DAY_BYTES_IN,
 	DAY_BYTES_OUT,
 	DAY_PLAYERS, /* the most */
-	DAY_CHALLENGED, /* asked for proof of address; not among those answered */
+	DAY_CHALLENGED, /* challenged; not counted in DAY_ANSWERED */
 	DAY_COLUMNS,
 };
 
@@ -43,14 +43,20 @@ struct day {
 	double now[DAY_COLUMNS]; /* sums of the minute that is not over */
 	unsigned int looks; /* in it */
 	size_t lines; /* in the file */
-	bool failed; /* to write, and said so */
+	bool failed; /* writing failed, which was logged */
 	char path[DAY_PATH]; /* "": memory only */
 };
 
-/* Of the daemon of @pin (NULL: the default one): what the file has of the last day. */
+/*
+ * Begin with what the file of the daemon of @pin (NULL: the default one) has of the last
+ * day.
+ */
 void day_load(struct day *d, const char *pin, time_t now);
 
-/* A look at @time; the minute before goes to the file when a new one begins. */
+/*
+ * Count one look at @time. When a new minute begins, the one before goes to the file.
+ * Called by stats_cache_tick() only.
+ */
 void day_add(struct day *d, time_t time, const struct stats_rates *rates, size_t players);
 
 extern const struct json_key day_json_keys[];

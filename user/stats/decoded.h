@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * decoded.h - what decoding tells of each service, as counters: records by protocol, kind
- * and status, and how the followed players of a protocol are connected.
+ * and status, and how the followed players of a protocol are connected. Written by the
+ * daemon's samples (samples.c, lag_seconds.c), read by metrics and stats.
  *
  * No player has a row. Kinds are the decoders' own words, never bytes of a packet; a
- * service has room for DECODED_KINDS rows, and what finds none is counted as unlisted.
- * The protocol is that which was spoken, so that a service of any (`auto`) tells which.
+ * service has room for DECODED_KINDS rows, and a kind without a row is counted as
+ * unlisted. The protocol is the one that was spoken, so a service of any (`auto`) shows
+ * which.
  *
- * Each histogram gets one value a second of each player who has spoken lately.
+ * Each histogram gets one value a second of each player that sent something lately.
  */
 #ifndef DECODED_H
 #define DECODED_H
@@ -52,10 +54,20 @@ struct decoded; /* of all services; allocates those of which something was decod
 
 /* NULL: not enough memory. */
 struct decoded *decoded_create(void);
+/* Free @d, which may be NULL. */
 void decoded_free(struct decoded *d);
 
+/*
+ * Count record @r of the service in @slot. Without room or memory it is counted as
+ * unlisted, or not at all.
+ */
 void decoded_record(struct decoded *d, __u32 slot, const struct record *r,
 		    enum sampler sampler);
+
+/*
+ * Add @value, in the unit of enum decoded_figure, to the histogram of the service in
+ * @slot.
+ */
 void decoded_figure(struct decoded *d, __u32 slot, enum wire_family family,
 		    enum decoded_figure figure, double value);
 /* Another service is in @slot now: it begins at 0. */

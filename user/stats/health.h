@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * health.h - is every interface that we were told to protect protected by us?
+ * health.h - decides whether every configured interface is protected, and every service's
+ * traffic goes through the shield. Called for the daemon's /health page (serve.c).
  */
 #ifndef HEALTH_H
 #define HEALTH_H
@@ -10,14 +11,20 @@
 
 #include "stats/stats.h"
 
-/* What is wrong with a link that is not ours all over, as words to go on with. */
+/*
+ * Write what is wrong with a link on which not all programs are attached, as words that
+ * continue a sentence.
+ */
 void health_fault(const struct shield_link *link, FILE *out);
 
-/* Is nothing dropped, of no service? */
+/* Return true if no service drops anything: all are in observe mode. */
 bool health_observed(const struct stats *stats);
 
-/* Says so on @out, one line for each of @interfaces that is not, and for each service
- * whose datagrams come in by another; one of which all do is not protected. */
+/*
+ * Return true if everything is protected. If not, write one line to @out for each of
+ * @interfaces that is not, and for each service whose datagrams also come in by another
+ * interface. A service of which all datagrams do is not protected.
+ */
 bool health_write(const struct stats *stats, const char (*interfaces)[IF_NAMESIZE],
 		  size_t count, FILE *out);
 

@@ -23,6 +23,10 @@ struct history {
 	size_t next, count;
 };
 
+/*
+ * Add a point, in place of the oldest one when all HISTORY_POINTS are in use. @players:
+ * now.
+ */
 void history_add(struct history *h, time_t time, const struct stats_rates *rates,
 		 size_t players);
 

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * self_test.h - does the shield judge what comes for each service, as far as this host
- * can tell? From the programs' counters, the kernel's list of UDP sockets, the host's
- * addresses, and what the daemon has noted.
+ * self_test.h - decides whether the shield sees the traffic of each service, as far as
+ * this host can tell: from the programs' counters, the kernel's list of UDP sockets, the
+ * host's addresses, and what the daemon has noted. Called by `status` (cmd_stats.c) and
+ * the daemon's witness.c.
  */
 #ifndef SELF_TEST_H
 #define SELF_TEST_H
 
 #include "shield/shield.h"
 
-/* Of something that may not be known. */
+/* An answer that may not be known. */
 enum known {
 	KNOWN_NO,
 	KNOWN_YES,
@@ -32,12 +33,16 @@ struct self_test {
 /* Of all services, by slot; how many. */
 size_t self_test_run(const struct shield *shield, struct self_test ret[SERVICES_MAX]);
 
-/* Is nothing known that leaves it without protection? */
+/* Return true if nothing is known that leaves the service without protection. */
 bool self_test_protected(const struct self_test *t);
 
-/* What there is to know but for the protocol, for a line of text; *@ret_fault: it is a
- * fault, or may be. */
+/* Bytes of the text, with the NUL. */
 #define SELF_TEST_TEXT 512
+
+/*
+ * Write what is known of the service, but for its protocol, as one line of text.
+ * *@ret_fault: it is a fault, or may be one.
+ */
 void self_test_text(const struct self_test *t, char ret[SELF_TEST_TEXT], bool *ret_fault);
 
 /* "unknown", "yes", "partly", "no". */

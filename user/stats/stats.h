@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * stats.h - one snapshot of everything that is counted, and its two faces.
+ * stats.h - one snapshot of everything that is counted, as JSON and as text.
  *
- * Collecting knows the shield; rendering knows only the snapshot, so that it is tested
- * without a kernel.
+ * Collecting reads the shield's tables; rendering reads only the snapshot, so it is
+ * tested without a kernel. A snapshot belongs to its caller: stats_free() ends it.
  */
 #ifndef STATS_H
 #define STATS_H
@@ -21,9 +21,9 @@ struct stats_service {
 	size_t players;
 	double limits_used[CLASS_BUDGETS]; /* of each global budget: 0 nothing, 1 all */
 	struct counters in, out;
-	struct cached_response cached[CACHE_FORMS]; /* of its answers */
+	struct cached_response cached[CACHE_FORMS]; /* cached responses */
 	size_t cached_count;
-	enum judged judged; /* are its datagrams? */
+	enum judged judged; /* whether the programs see its datagrams */
 	char unjudged_by[IF_NAMESIZE]; /* by which interface others come in; "": none */
 	__u32 speaks; /* 1 << enum wire_family: in place of its own; 0: its own */
 };
@@ -38,11 +38,12 @@ struct stats {
 	struct table_usage tables[TABLE_COUNT];
 	__u32 generation; /* of the configuration in force */
 	__s64 time_ms; /* when all this was so, since 1970 */
-	__s64 steady_ms; /* the same, by a clock that nobody sets: CLOCK_MONOTONIC */
+	__s64 steady_ms; /* the same, by CLOCK_MONOTONIC */
 };
 
 /* 0 or -errno after a message; then there is nothing to free. */
 int stats_collect(const struct shield *shield, struct stats *ret);
+/* Free what stats_collect() or stats_copy() allocated, but not @stats. */
 void stats_free(struct stats *stats);
 /* False: not enough memory; *@ret is untouched. */
 bool stats_copy(const struct stats *stats, struct stats *ret);
@@ -60,17 +61,22 @@ json_t *stats_json_link(const struct shield_link *link);
  * take it.
  */
 int stats_json(const struct stats *stats, const json_t *decoded, FILE *out);
+
+/*
+ * Write tables for a terminal: interfaces, services, frames for no service, tables' use.
+ * 0, -EIO, or -ENOMEM.
+ */
 int stats_text(const struct stats *stats, FILE *out);
 
 /*
- * Wire bytes from strangers, below which the ratio of one or two joins stands in place of
- * what the machine could be used for: people are not shown it.
+ * Wire bytes from unverified peers below which people are not shown a ratio: it would be
+ * that of one or two joins, and say nothing about amplification.
  */
 #define STATS_RATIO_LEAST 65536
 
 /*
- * Bytes toward peers that are no verified players for each byte from them; false: there
- * was none from them, so there is no ratio.
+ * Compute the bytes sent to peers that are no verified players, for each byte received
+ * from them. False: none was received, so there is no ratio.
  */
 bool stats_ratio(__u64 out, __u64 in, double *ret);
 
@@ -81,8 +87,9 @@ const char *table_name(enum usage_table table);
 /* "statistic", "follow". */
 const char *sampler_name(enum sampler sampler);
 
-/* In UTC, as 2026-11-21T04:00:00Z. */
+/* Bytes of a time, with the NUL. */
 #define TIME_TEXT 32
+/* Write @time in UTC as 2026-11-21T04:00:00Z, or "?" if it cannot be. */
 void time_format(time_t time, char ret[TIME_TEXT]);
 
 #endif /* STATS_H */

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * stats_cache.h - the snapshot that the daemon shows, no fresher than it can afford.
+ * stats_cache.h - limits how often the daemon takes a snapshot. Called from the daemon's
+ * loop, for its pages, metrics and incidents.
  *
  * Reading all counters of many services on many processors takes milliseconds. However
- * often it is asked for, a new snapshot is only taken when the last one is
- * STATS_CACHE_REST times as old as the processor's time that it took: never more than one
- * part in STATS_CACHE_REST of a processor. What the daemon spent waiting for a processor
- * is no cost of the snapshot's: a busy machine is when its counters are wanted.
+ * often a page is requested, a new snapshot is only taken when the last one is
+ * STATS_CACHE_REST times as old as the processor time that it took: never more than one
+ * part in STATS_CACHE_REST of a processor. Time spent waiting for a processor does not
+ * count: on a busy machine the counters are wanted most.
  */
 #ifndef STATS_CACHE_H
 #define STATS_CACHE_H
@@ -24,6 +25,7 @@ struct stats_cache;
  * not enough memory.
  */
 struct stats_cache *stats_cache_new(const struct shield *shield, const char *pin);
+/* Free the cache; @watch may be NULL. */
 void stats_cache_free(struct stats_cache *watch);
 
 /* NULL after a message: it could not be read. Good until the next call. */
@@ -31,7 +33,9 @@ const struct stats *stats_cache_stats(struct stats_cache *watch);
 
 /* Every HISTORY_EVERY_S seconds: a point of history. */
 void stats_cache_tick(struct stats_cache *watch);
+/* Return the last ten minutes. Belongs to @watch, and changes with stats_cache_tick(). */
 const struct history *stats_cache_history(const struct stats_cache *watch);
+/* Return the last day. The same holds for it. */
 const struct day *stats_cache_day(const struct stats_cache *watch);
 
 #endif /* STATS_CACHE_H */

@@ -12,10 +12,10 @@
 
 /* All a second. */
 struct stats_rates {
-	double packets[VERDICT_COUNT]; /* received, by what became of them, but for: */
-	double challenged; /* received, and asked for proof of address: not answered */
+	double packets[VERDICT_COUNT]; /* received, by verdict, without: */
+	double challenged; /* received, and challenged */
 	double sent; /* packets that left */
-	double withheld; /* packets of the server's that did not */
+	double withheld; /* packets of the server that were withheld */
 	double bytes_in, bytes_out; /* received; sent by the server and not withheld */
 };
 
@@ -31,14 +31,16 @@ struct stats_pace_counter {
 const struct stats_service *stats_rates_match(const struct stats *before,
 					      const struct stats_service *now);
 
+/* Return how fast one counter grows, per second. @seconds: between the two, above 0. */
 struct stats_pace_counter stats_pace_counter(const struct counter *now,
 					     const struct counter *before,
 					     double seconds);
 
-/* @before: what stats_rates_match() said. */
+/* @before: what stats_pace_match() said. */
 void stats_rates_service(const struct stats_service *now,
 			 const struct stats_service *before, double seconds,
 			 struct stats_rates *ret);
+/* Fill in the sum of all services of @now. */
 void stats_rates_total(const struct stats *now, const struct stats *before,
 		       double seconds, struct stats_rates *ret);
 

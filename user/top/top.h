@@ -92,9 +92,16 @@ struct top {
 void top_feed(struct top *top, struct stats *stats, __s64 now_ns);
 /* Players, one by one, after top_players_begin(); in order after top_players_end(). */
 void top_players_begin(struct top *top);
+
+/*
+ * Add one player. @top is a struct top: the signature is that of shield_players()'s
+ * callback. More than PLAYERS_MAX are left out.
+ */
 void top_players_add(const struct player_key *key, const struct player *player,
 		     void *top);
+/* Put the players in order: those that have played longest first. */
 void top_players_end(struct top *top);
+/* Free @top, which must come from calloc(3), and all that it holds. */
 void top_free(struct top *top);
 
 /* Put now's services in order, after a change of them, of attacks or of the order. */
@@ -105,13 +112,17 @@ enum top_state top_state(const struct top *top, const struct stats_service *serv
 /* How many of those in the places @from to @to, the last one not included, are each. */
 void top_states(const struct top *top, size_t from, size_t to, size_t ret[TOP_STATES]);
 
-/* False: the user has had enough. @page_rows: how many rows a page has. */
+/*
+ * Act on a key: a character or enum top_key. @page_rows: how many rows a page has. False:
+ * the user quits.
+ */
 bool top_key(struct top *top, int key, size_t page_rows);
 
 /* The service that is shown in place @at, counted from 0. */
 const struct stats_service *top_service_at(const struct top *top, size_t at);
 /* The one that is chosen, and its place; NULL: there is none at all. */
 const struct stats_service *top_service(const struct top *top, size_t *ret_at);
+/* Compute how fast @service's counters grow, between the last two snapshots. */
 void top_rates(const struct top *top, const struct stats_service *service,
 	       struct stats_rates *ret);
 /* Its rows that counted anything, in order; how many. @ret: TOP_ROWS of them. */
@@ -123,21 +134,28 @@ void top_from(const struct top *top, const char *service, char ret[INCIDENT_FROM
 
 /* Is the service (or "", the machine) being attacked? */
 bool top_attacked(const struct top *top, const char *service);
-/* All that are, and how many if several, in one line; "": none is. */
+/* Bytes of that line, with the NUL. */
 #define TOP_LINE 256
+/* Write all services under attack, and how many if several, in one line; "": none is. */
 void top_attacks(const struct top *top, char ret[TOP_LINE]);
 
-/* The player who is chosen; NULL: nobody plays. */
+/* Return the chosen player, and its place; NULL: there is no player. */
 const struct top_player *top_player(const struct top *top, size_t *ret_index);
-/* What the daemon has found out about one; NULL: nothing. */
+/* Return the daemon's figures of one player, or NULL: it has none. Belongs to @top. */
 const struct lag_player *top_figures(const struct top *top, const struct player_key *key);
 
-/* "0", "<0.1", "7.5", "320", "1.2k", "34M": at most five characters. */
+/* Bytes of a short number or age, with the NUL. */
 #define TOP_NUMBER 8
+
+/*
+ * Write @x in at most five characters: "0", "<0.1", "7.5", "320", "1.2k", "34M"; "-" if
+ * it is negative or not finite.
+ */
 void top_number(double x, char ret[TOP_NUMBER]);
-/* "12s", "3m05", "2h10", "9d": at most five characters. */
+/* Write a duration in at most five characters: "12s", "3m05", "2h10", "9d". */
 void top_age(__u64 ns, char ret[TOP_NUMBER]);
 #define TOP_ADDRESS 56
+/* Write a player's address and port: "192.0.2.7:27005", "[2001:db8::1]:27005". */
 void top_address(const struct player_key *key, char ret[TOP_ADDRESS]);
 
 /* --- the screen --------------------------------------------------------------- */
@@ -161,14 +179,14 @@ int top_once(struct top *top, top_collect *collect, void *context);
 size_t top_draw(const struct top *top);
 /* Lines @from to @to, the last one not included. */
 void top_draw_players(const struct top *top, int from, int to);
-/* How many lines the budgets of a service take. */
+/* Return how many lines the rate limits of a service take. */
 int top_budget_lines(void);
 /* The same of one service; returns how many rows of counters had room. */
 size_t top_draw_service(const struct top *top, const struct stats_service *service,
 			int from, int to);
 
 #define TOP_COLUMNS 80 /* the columns of what is drawn whole need no more */
-/* What a wide screen has to spare, up to @most columns. */
+/* Return how many columns a wide screen has to spare, up to @most. */
 int top_spare(int most);
 
 extern bool top_coloured; /* the terminal has colours, and they are wanted */
@@ -180,7 +198,7 @@ enum top_colour {
 	TOP_NOTE,
 	TOP_FAINT,
 };
-/* Where the screen ends the text ends, too. */
+/* Print text at line @y, column @x; it is cut at the edge of the screen. */
 void top_put(int y, int x, int attributes, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 /* The attributes of a colour, or what stands for it on a screen that has none. */
