@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * discover.h - which game servers run on this host: every UDP socket that may be one is
- * asked one harmless question of each protocol, and what answers as a game server does is
- * one. Other services ignore the questions, or answer otherwise.
+ * discover.h - which game servers run on this host. Called by `quakeshield discover`.
+ *
+ * Every UDP socket that may be a server's receives one harmless query of each protocol. A
+ * socket that replies as a game server does is one. Other services ignore the queries, or
+ * reply otherwise.
  */
 #ifndef DISCOVER_H
 #define DISCOVER_H
@@ -113,12 +115,13 @@ void discover_write(const struct discover_servers *servers, const char *interfac
 const struct config_service *discover_service(const struct config *config,
 					      const struct discover_server *server);
 
-/* Is there a server of @servers at any port of @service? */
+/* Return true if a server of @servers is at a port of @service. */
 bool discover_replied(const struct discover_servers *servers,
 		      const struct config_service *service);
 
-/* "10.0.0.2:27960", "[fd00::2]:27960" or "*:27960". */
+/* Bytes of a place, with the NUL. */
 #define DISCOVER_PLACE 64
+/* Write where the server listens: "10.0.0.2:27960", "[fd00::2]:27960" or "*:27960". */
 void discover_place(const struct discover_server *server, char ret[DISCOVER_PLACE]);
 
 #endif /* DISCOVER_H */

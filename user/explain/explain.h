@@ -58,9 +58,11 @@ int explain_read_file(const char *path, struct explain_input *ret);
 
 /* --- what is told ------------------------------------------------------------ */
 
-/* Why a client cannot play, or its query is not answered. A verdict's reason is a cause
+/*
+ * Why a client cannot play, or its query gets no response. A verdict's reason is a cause
  * of its own name.
- *	  cause			name			what an operator can do */
+ *	  cause			name			what an operator can do
+ */
 /* clang-format off */
 #define EXPLAIN_CAUSES_MORE(X)							\
 	X(VALIDATION_PENDING,	"validation-pending",				\
@@ -183,6 +185,7 @@ int explain_address(const struct shield *shield, struct trial *trial,
 int explain_datagram(const struct shield *shield, struct trial *trial,
 		     const struct explain_query *query, struct explain_input *input,
 		     struct explain **ret);
+/* Free what explain_address() or explain_datagram() returned. May be NULL. */
 void explain_free(struct explain *explain);
 
 /* In which line of the configuration at @path the entries stand, for @explain. */
@@ -191,12 +194,23 @@ void explain_lines(struct explain *explain, const char *path);
 /* Fill in the causes of @s; explain_address() does. */
 void explain_causes(const struct explain *explain, struct explain_service *s);
 
-/* The address with its port, if one is known. */
+/* Bytes of an address, with the NUL. */
 #define EXPLAIN_ADDRESS 64
+
+/*
+ * Write the address, with its port unless that is 0: "192.0.2.7:27005",
+ * "[2001:db8::1]:27005".
+ */
 void explain_format(const __be32 address[4], __u16 port, char ret[EXPLAIN_ADDRESS]);
 
+/* Write the explanation as text for a terminal. */
 void explain_print(const struct explain *explain, FILE *out);
 struct json_t;
+
+/*
+ * Return it as an object of explain_json_keys, which the caller releases; NULL: no
+ * memory.
+ */
 struct json_t *explain_to_json(const struct explain *explain);
 extern const struct json_key explain_json_keys[];
 

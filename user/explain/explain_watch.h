@@ -31,9 +31,13 @@ struct watch_line {
 
 struct watcher;
 
-/* 0 and *@ret, for watch_end(); -ENOENT: no such service, or -ENOMEM; after a message. */
+/*
+ * Begin to watch @query's address. 0 and *@ret, for watch_end(); -ENOENT: no such
+ * service, or -ENOMEM; after a message. @shield must outlive the watcher.
+ */
 int watch_begin(const struct shield *shield, const struct explain_query *query,
 		struct watcher **ret);
+/* Free the watcher, which may be NULL. */
 void watch_end(struct watcher *watcher);
 
 /* Look once: @each gets what is new since the look before. */
@@ -42,8 +46,12 @@ void watch_look(struct watcher *watcher,
 		void *context);
 
 struct json_t;
-/* @time: seconds since 1970. */
+/*
+ * Return one line as an object of watch_json_keys, which the caller releases. @time:
+ * seconds since 1970.
+ */
 struct json_t *watch_to_json(const struct watch_line *line, double time);
+/* Write one line of text. @time: as it is to stand in front. */
 void watch_print(const struct watch_line *line, const char *time, FILE *out);
 extern const struct json_key watch_json_keys[];
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * probe.h - would the shield work on this machine, at this interface? The facts are
- * gathered from the system (probe_gather.c), and judged apart from it (probe_judge.c and
- * probe_place.c, which are pure). Nothing is changed.
+ * probe.h - decides whether the shield would work on this machine, at this interface.
+ * Called by `quakeshield probe`. probe_gather.c reads the facts from the system;
+ * probe_judge.c, probe_card.c and probe_place.c judge them, and are pure. Nothing is
+ * changed.
  */
 #ifndef PROBE_H
 #define PROBE_H
@@ -104,6 +105,7 @@ struct probe_findings {
  * probe_free(); or -ENOMEM without a message.
  */
 int probe_gather(const char *interface, struct probe_facts *ret);
+/* Free what probe_gather() has allocated, but not @facts. */
 void probe_free(struct probe_facts *facts);
 
 /* How many rules rewrite the destination of what arrives, as far as this process may
@@ -115,6 +117,7 @@ void probe_judge(const struct probe_facts *facts, struct probe_findings *ret);
 
 /* Parts of probe_judge(): where the interface stands among the others. */
 void probe_judge_place(const struct probe_facts *facts, struct probe_findings *ret);
+/* The same for the network card: driver, modes, queues, buffers. */
 void probe_judge_card(const struct probe_facts *facts, struct probe_findings *ret);
 
 /* Note a finding of @check with the text @format; without room it is left out. */
