@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * commands.h - the functions behind the rows of commands.c, and what several of them do.
+ * commands.h - the functions behind the rows of commands.c, and what several of them
+ * share.
+ *
+ * main.c finds the row by argv[1], reads the options by it, and calls its function once.
+ * Commands may call every room; no room calls a command.
  */
 #ifndef COMMANDS_H
 #define COMMANDS_H
@@ -15,6 +19,11 @@ struct shield;
 extern const struct json_key check_json_keys[], reload_json_keys[], status_json_keys[],
 	attacks_json_keys[], list_json_keys[], probe_json_keys[], discover_json_keys[];
 
+/*
+ * Each of these runs one command to its end, with options that call_parse() has checked
+ * against its row, and returns the exit status. On failure it has written one message to
+ * stderr.
+ */
 int cmd_run(const struct pkt_ctx *call);
 int cmd_check(const struct pkt_ctx *call);
 int cmd_load(const struct pkt_ctx *call);
@@ -48,7 +57,7 @@ int call_config(const struct pkt_ctx *call, struct config *ret);
  * queried. For `load` and `reload`. */
 void without_daemon(struct config *config);
 
-/* The attacks that go on now, a line each, if the daemon of @pin is there. */
+/* Print the attacks that go on now, a line each, if the daemon of @pin is there. */
 void attacks_now_print(const char *pin);
 
 struct json_t;
@@ -60,7 +69,7 @@ struct json_t;
  */
 struct json_t *json_text(const char *text);
 
-/* One JSON value as a line on stdout, and release it. The exit status. */
+/* Write one JSON value as a line to stdout, and release it. Returns the exit status. */
 int print_json(struct json_t *value);
 
 #endif /* COMMANDS_H */

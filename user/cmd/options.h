@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * options.h - the command line: every option of every subcommand, one row each. From the
- * rows come the parser, the help texts and the completions.
+ * options.h - the command line: every option of every subcommand, one row each. The
+ * parser, the help texts and the completions are made from the rows; tests/test_docs.sh
+ * compares them with quakeshield(8).
  */
 #ifndef OPTIONS_H
 #define OPTIONS_H
@@ -13,8 +14,8 @@
 /*
  * X(id, letter or 0, name, argument or NULL, what completes it, help)
  *
- * What completes an argument is words with blanks between them, or, where they are not
- * known before, one of @file @dir @interface @protocol @kind; "" is nothing.
+ * An argument is completed by words with spaces between them, or, where they are not
+ * known before, by one of @file @dir @interface @protocol @kind; by nothing if it is "".
  */
 /* clang-format off */
 #define OPTIONS(X)							\
@@ -106,7 +107,10 @@ struct option_row {
 };
 extern const struct option_row option_rows[OPTION_COUNT];
 
-/* Exit statuses, of all commands but decode, which knows 0, 1 and 2; see the manual. */
+/*
+ * Exit statuses of all commands but decode, which has 0, 1 and 2 only; see
+ * quakeshield(8).
+ */
 enum {
 	EXIT_REST = 1, /* none of the following */
 	EXIT_USAGE = 2, /* the command line is wrong */
@@ -129,7 +133,7 @@ struct command {
 	const char *completion; /* of operands, as of an option's argument */
 	unsigned long long options; /* mask of OPTION_BIT(); OPTIONS_ALWAYS are implied */
 	int least, most; /* operands; most -1: any number */
-	const char *more; /* behind the options in its help; NULL: nothing */
+	const char *more; /* after the options in its help; NULL: nothing */
 };
 
 /* In the order of the help text; the last one has no name. */
@@ -157,8 +161,10 @@ struct pkt_ctx {
  * ended by call_free(); or -EINVAL after a message that quotes what is wrong.
  */
 int call_parse(const struct command *command, int argc, char **argv, struct pkt_ctx *ret);
+/* Free what call_parse() allocated; the strings belong to argv. */
 void call_free(struct pkt_ctx *call);
 
+/* Return true if @option was given at least once. */
 bool call_has(const struct pkt_ctx *call, enum option_id option);
 /* The value that was given last; NULL: none was. */
 const char *call_value(const struct pkt_ctx *call, enum option_id option);
@@ -166,8 +172,12 @@ const char *call_value(const struct pkt_ctx *call, enum option_id option);
 const struct given *call_next(const struct pkt_ctx *call, enum option_id option,
 			      const struct given *previous);
 
-/* All commands, a line each; or one with its options. */
+/* Write all commands to @out, a line each. */
 void commands_usage(FILE *out);
+
+/*
+ * Write the help of one command to @out: its usage, its options, and what follows them.
+ */
 void command_usage(const struct command *command, FILE *out);
 
 #endif /* OPTIONS_H */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * progress.h - how far a long read has come, on stderr, once a second.
+ * progress.h - how far a long read has come, on stderr, once a second. Called by
+ * cmd_decode.c. It reads the place in the file, and never moves it.
  */
 #ifndef PROGRESS_H
 #define PROGRESS_H
@@ -25,6 +26,7 @@ struct progress {
 void progress_begin(struct progress *p, const char *name, FILE *file, bool asked);
 /* After each datagram; costs a clock's reading in a thousand. */
 void progress_step(struct progress *p);
+/* Write the last line and its end, if any was shown. */
 void progress_end(struct progress *p);
 
 #endif /* PROGRESS_H */

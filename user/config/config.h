@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * config.h - the configuration file as data. Grammar: docs/quakeshield.conf.5.
+ * config.h - the configuration file as data. Grammar: quakeshield.conf(5).
+ *
+ * config_load() is called by the commands, and by the daemon at each reload. It checks
+ * every value; whether the interfaces exist is for config_check_interfaces(). struct
+ * config holds no pointers, so it may be copied.
  */
 #ifndef CONFIG_H
 #define CONFIG_H
@@ -54,7 +58,7 @@ struct config_service {
 	size_t port_count;
 	__be32 addresses[CONFIG_ADDRESSES][4]; /* none: any */
 	size_t address_count;
-	/* Which keys a section gave; without, see config_resolve(). */
+	/* The section says so; otherwise config_settle() decides. */
 	bool validation_given, cache_given;
 };
 
@@ -68,16 +72,16 @@ struct config {
 	size_t interface_count;
 	enum attach_mode mode;
 	bool observe; /* all services */
-	bool replay_clock; /* never from a file: time is what live.clock_ns says */
+	bool replay_clock; /* for replay, never from a file: time is live.clock_ns */
 	bool detach_on_exit; /* SIGTERM takes the shield down; default: it stays */
-	/* What an unverified /24 or /56 may be sent beyond what it has sent. */
+	/* The anti-amplification limit of a /24 or /56 without a player. */
 	__u32 amplification_allowance; /* bytes each refill; 0: mode = off */
 	__u32 amplification_refill_s;
-	bool amplification_strict; /* no allowance: no more out than in, ever */
-	struct limit validation; /* how many requests are answered by asking for proof */
-	__u32 cache_bytes_per_s; /* bytes a second of answers to strangers; 0: none */
-	struct listen_at metrics; /* where the daemon tells what it counts */
-	/* What the daemon gets to see: struct sampling in abi.h. */
+	bool amplification_strict; /* no allowance: never more out than in */
+	struct limit validation; /* challenges per second, of all services */
+	__u32 cache_bytes_per_s; /* bytes per second of cached responses; 0: none */
+	struct listen_at metrics; /* where the daemon serves metrics and pages */
+	/* Which datagrams the daemon samples: struct sampling in abi.h. */
 	__u32 sample_every; /* power of two; 0: none */
 	__u32 sample_rate; /* at most so many a second */
 	__u32 follow_first;
@@ -85,13 +89,15 @@ struct config {
 	__u32 follow_rate; /* datagrams a second, of all followed players together */
 	struct cidr follow[CONFIG_LIST];
 	size_t follow_count;
-	/* What opens Quake Enhanced's followed flows; "": nothing. Both or none. */
+	/*
+	 * The key of Quake Enhanced's followed flows; "": none. Both or neither are set.
+	 */
 	char follow_psk_identity[PSK_IDENTITY];
-	char follow_psk_file[PSK_FILE]; /* it holds the key: nobody else may read it */
-	/* Where the daemon writes what it sees: see user/lib/sink.h; "": nowhere. */
+	char follow_psk_file[PSK_FILE]; /* it holds the key: only root may read it */
+	/* Where the daemon writes records and samples: user/lib/sink.h; "": nowhere. */
 	char output_json[OUTPUT_NAME];
 	char output_pcapng[OUTPUT_NAME];
-	char on_attack[CONFIG_COMMAND]; /* what is run at an attack; "": nothing */
+	char on_attack[CONFIG_COMMAND]; /* the command run at an attack; "": none */
 	__u32 output_cpu; /* per cent of one processor, for decoding */
 	struct cidr allow[CONFIG_LIST];
 	bool allow_unlimited[CONFIG_LIST];
@@ -113,63 +119,80 @@ int config_load(const char *path, struct config *ret);
  */
 int config_load_set(const char *path, const char *const *sets, struct config *ret);
 
-/* Have complaints about configurations brought to @each instead of stderr; NULL: stderr
- * again. */
+/* One complaint about a configuration. */
 struct config_complaint {
 	const char *path;
 	int line; /* 0: none */
 	bool warning; /* it would be taken all the same */
 	const char *message; /* printable */
 };
+
+/*
+ * Call @each with @context for every later complaint about a configuration, instead of
+ * writing it to stderr; NULL: stderr again. For `check --json`, and for in_force.c, which
+ * keeps warnings silent.
+ */
 void config_listen(void (*each)(const struct config_complaint *complaint, void *context),
 		   void *context);
 
 /*
- * How many interfaces of @config are not on this machine, after a warning about each. Not
- * part of config_load(), so that a file can be loaded, replayed and printed elsewhere.
+ * Return how many interfaces of @config are not on this machine, after a warning about
+ * each. Not part of config_load(), so that a file can be loaded, replayed and printed
+ * elsewhere.
  */
 size_t config_check_interfaces(const struct config *config);
 
-/* What the services that do not say it could not be given: so many of them. */
+/*
+ * How many services that do not say `validation` or `cache` have neither by default here.
+ */
 struct config_adjusted {
-	size_t validation, cache; /* since what is sent back might not arrive */
-	size_t uncacheable; /* no answers, since their servers cannot be asked */
+	size_t validation, cache; /* because what the shield sends might not arrive */
+	size_t uncacheable; /* no cache, because their servers cannot be queried */
 };
 
 #define CONFIG_ADJUSTED 80
 
 /*
- * The bytes that a prefix may be sent beyond what it has sent, in one window: what the
- * configuration says, or, where that is the default, as much for each
- * AMPLIFICATION_SERVERS servers begun, at most AMPLIFICATION_MOST times. A server is a
- * port of a service, at each of its addresses. 0: there is no amplification limit.
+ * Return the bytes that a prefix may be sent beyond what it has sent, in one window: what
+ * the configuration says, or, where that is the default, one default allowance for each
+ * AMPLIFICATION_SERVERS servers begun, at most AMPLIFICATION_MOST. A server is a port of
+ * a service, at each of its addresses. 0: the anti-amplification limit is off.
  */
 __u64 config_allowance(const struct config *config);
 
 /*
- * Give the services whose sections do not say `validation` or `cache` what is usual for
- * their protocol; @no_return_path: what is sent back might not arrive, so none of them
- * that would send anything has either.
+ * Give the services whose sections do not say `validation` or `cache` the default of
+ * their protocol.
+ * @unheard: what the shield sends might not arrive, so these services get neither.
  */
 void config_resolve(struct config *config, bool no_return_path,
 		    struct config_adjusted *ret);
 
-/* What is off since it might not be heard: "proof for 2 services, answers for 1 service";
- * "": nothing. */
+/*
+ * Write what is off for that reason: "proof for 2 services, answers for 1 service"; "":
+ * nothing.
+ */
 void config_adjusted_format(const struct config_adjusted *adjusted,
 			    char ret[CONFIG_ADJUSTED]);
 
-/* What it would take to ask the server of @c what is to be answered for it, as words for
- * a message; NULL: it can be asked. */
+/*
+ * Return why the server of @c cannot be queried for the cache, as words for a message
+ * that say what to change; NULL: it can be.
+ */
 const char *config_uncacheable(const struct config_service *c);
 
-/* What a file without a word in it means: no service, everything else by default. */
+/* Set @ret to what an empty file means: no service, everything else by default. */
 void config_empty(struct config *ret);
 
-/* The embedded default: one Quake III service "default" on any address, port 27960. */
+/*
+ * Set @ret to the embedded default: one Quake III service "default" on any address, port
+ * 27960.
+ */
 void config_default(struct config *ret);
 
-/* The budgets and policies of a service of @family that the file does not tune. */
+/*
+ * Set the limits and policies that a service of @family has where the file says nothing.
+ */
 void config_service_defaults(enum wire_family family, struct service *ret);
 
 /* Print @config in the file's own grammar; what it prints, config_load() reads alike. */

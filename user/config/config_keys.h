@@ -41,15 +41,21 @@ struct config_key {
 /* Section by section; the last row has no name. */
 extern const struct config_key config_keys[];
 
-/* NULL: @section has no such key. The section of libconfuse's root is any other name. */
+/*
+ * Return the row of @name in @section, or NULL if it has no such key. The section of
+ * libconfuse's root is any other name.
+ */
 const struct config_key *config_key(const char *section, const char *name);
 
-/* Return true if the key @name of a service is its own: `defaults` and a template have
- * none such. Called for names of service keys only. */
+/*
+ * Return true if the key @name of a service is its own: `defaults` and templates cannot
+ * have it. Called for names of service keys only.
+ */
 bool config_key_own(const char *name);
 
-/* The type and range of @key as words: "number from 1 to 3600". */
+/* Bytes of a range, with the NUL. */
 #define CONFIG_RANGE 160
+/* Write the type and range of @key as words: "number from 1 to 3600". */
 void config_range(const struct config_key *key, char ret[CONFIG_RANGE]);
 
 #endif /* CONFIG_KEYS_H */

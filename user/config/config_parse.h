@@ -67,12 +67,13 @@ int number_read(cfg_t *section, const char *name, __u32 *ret);
 int list_read(cfg_t *cfg, const char *key, struct cidr *ret, bool *ret_unlimited,
 	      size_t *ret_count);
 
+/* Return true if @text is of printable ASCII and spaces only. */
 bool text_printable(const char *text);
 
-/* All service sections, in order. */
+/* Read all service sections, in order. 0, or -EINVAL after a message. */
 int services_read(struct parse *p, cfg_t *cfg);
 
-/* Sections sample, follow and output. */
+/* Read the sections sample, follow and output. 0, or -EINVAL after a message. */
 int output_read(struct parse *p, cfg_t *cfg);
 
 #endif /* CONFIG_PARSE_H */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * config_text.h - a configuration file before it is parsed, and how to complain of it.
+ * config_text.h - a configuration file before it is parsed, and messages about it.
  *
  * libconfuse's scanner is one global object: a string or a comment that never ends, or a
  * bad escape, would leave it in that state for the next file the daemon reads; comments
  * make it count lines twice; and a section may end with the file. So the text is checked
- * for these first, and handed over without its comments. Semicolons after values, which
- * many a grammar has and libconfuse takes for part of the value, are allowed that way.
+ * for these first, and handed over without its comments. Many grammars have semicolons
+ * after values, which libconfuse takes for part of the value: they are removed too.
  */
 #ifndef CONFIG_TEXT_H
 #define CONFIG_TEXT_H
@@ -15,14 +15,19 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define CONFIG_TEXT_MAX (4 << 20) /* octets of a file */
+#define CONFIG_TEXT_MAX (4 << 20) /* bytes of a file */
 
 /* "path:line: message" on stderr; @line 0: "path: message". Returns -EINVAL. */
 int config_error(const char *path, int line, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+
+/*
+ * The same with the arguments as a va_list, and as a warning if @warning. Bytes that a
+ * terminal would obey become '?'.
+ */
 int config_error_v(const char *path, int line, bool warning, const char *format,
 		   va_list args) __attribute__((format(printf, 4, 0)));
-/* The same with "warning: " before it, of what is taken all the same. */
+/* The same with "warning: " before it: the value is accepted. */
 void config_warn(const char *path, int line, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
