@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
 # test_docs.sh - what the documents say is so: paths exist, the reference is what the code
-# says, every key and every subcommand is in its manual, and the examples are good.
+# says, every key, subcommand and option is in its manual, and the examples are good.
 #
 # lane: beside, 5 s: it reads the documents and asks the program.
 set -u
@@ -70,6 +70,46 @@ commands_missing()
 		done
 }
 
+# The options that the manual explains for a command: in its section and the common one.
+options_explained() # COMMAND
+{
+	awk -v command="$1" '
+		/^\.S[hs] / { on = /COMMON OPTIONS/ || (/^\.Ss / && $0 " " ~ "[ ,]" command "[ ,]") }
+		on && /^\.It Fl / { print }' docs/quakeshield.8 | grep -oP '\\-\K[a-z][a-z-]*' | sort -u
+}
+
+# The options that the synopsis has for a command.
+options_in_synopsis() # COMMAND
+{
+	awk -v command="$1" '
+		/^\.Sh DESCRIPTION/ { exit }
+		/^\.Nm/ { head = 1; on = 0; next }
+		head { on = $0 " " ~ "^\\.Cm (.* )?" command " "; head = 0 }
+		on { print }' docs/quakeshield.8 |
+		sed 's/Fl c /Fl \\-config /; s/Fl i /Fl \\-interface /; s/Fl o /Fl \\-output /; s/Fl v$/Fl \\-verbose/' |
+		grep -oP '\\-\K[a-z][a-z-]*' | sort -u
+}
+
+# Differences between the help of each command and the manual: an option that is not explained
+# ("run:+pin"), one that stands on one side of the synopsis only ("run:=pin"), and one that
+# is explained though no command has it ("-pin").
+options_differ()
+{
+	local command
+
+	"$SHIELD" --help | awk '$1 == "quakeshield" { print $2 }' | grep '^[a-z]' |
+		while read -r command; do
+			"$SHIELD" "$command" --help | grep -oP '^  (-.,|   ) --\K[a-z-]+' | sort -u |
+				tee -a "$work/options" >"$work/of_command"
+			options_explained "$command" | comm -23 "$work/of_command" - | sed "s/^/$command:+/"
+			options_in_synopsis "$command" |
+				comm -3 - <(grep -vxE 'help|version' "$work/of_command") |
+				sed "s/^\t*/$command:=/"
+		done
+	grep '^\.It Fl ' docs/quakeshield.8 | grep -oP '\\-\K[a-z][a-z-]*' |
+		grep -vxF -f "$work/options" | sed 's/^/-/'
+}
+
 # From a document, the lines of the first service section at @indent blanks.
 example_of()
 {
@@ -122,6 +162,7 @@ verdict every_attack_is_named "$(attacks_unnamed)"
 verdict reference_is_as_the_code "$(stale)"
 verdict every_key_in_the_manual "$(keys_missing)"
 verdict every_command_in_the_manual "$(commands_missing)"
+verdict every_option_in_the_manual "$(options_differ)"
 verdict example_file_is_good "$("$SHIELD" check -c docs/quakeshield.conf 2>&1 >/dev/null)"
 example_of README.md 4 >"$work/readme.conf"
 example_of docs/quakeshield.conf.5 0 >"$work/manual.conf"
