@@ -93,7 +93,10 @@ static void decode_damaged(struct decoder *d, const struct datagram *dg,
 
 	if (id->shape == SHAPE_OOB) {
 		oob_decode(&d->oob, r);
-		/* What broke it is that it is cut, not who sent it. */
+		/*
+		 * The datagram broke because the capture cut it; its sender is not at
+		 * fault.
+		 */
 		r->status = RECORD_DECODED;
 		r->reason = NULL;
 	} else {
@@ -112,7 +115,10 @@ static bool learns_from(const struct family *family, enum wire_kind kind)
 	return false;
 }
 
-/* A word of the other side's, where it was told or a connect said who serves. */
+/*
+ * Return true if the word is one of the other side, though the direction is known by
+ * other means or a connect was seen.
+ */
 static bool is_other_sides(const struct session *s, const struct datagram *dg,
 			   enum direction says, enum direction direction)
 {
@@ -142,7 +148,7 @@ static void decode_word(struct decoder *d, struct session *s, const struct datag
 	session_state_count(s);
 }
 
-/* What a family found out that the session did not know. */
+/* Take over what the family found out and the session did not know. */
 static void learn_direction(struct session *s, const struct family *family,
 			    const struct record *r)
 {
@@ -153,8 +159,9 @@ static void learn_direction(struct session *s, const struct family *family,
 }
 
 /*
- * With what opens its sessions, if they are encrypted. NULL: it is another game's, whose
- * memory a stranger's datagram of this shape must not end.
+ * Return the family's state with the keys for its sessions, if they are encrypted. NULL:
+ * the state belongs to another game, which a stranger's datagram of this shape must not
+ * end.
  */
 static void *family_state(struct decoder *d, struct session *s,
 			  const struct family *family)
@@ -323,8 +330,8 @@ static enum family_wait waits(struct decoder *d, struct session *s,
 }
 
 /*
- * The last of the ring, of the flow whose message waits for a key at the head: what it
- * teaches is learnt now, what it says is said when it is its turn.
+ * Decode ahead the last datagram of the ring, of the flow in which the message at the
+ * head waits for a key: its state is learnt now, its record is put out in its turn.
  */
 static void decode_ahead(struct decoder *d, const struct session *of)
 {

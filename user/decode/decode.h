@@ -38,7 +38,7 @@
 #define DECODE_PENDING_BYTES (2 << 20)
 
 #define DECODE_SESSIONS	     16384
-/* Of all sessions' state together: 1,500 games of Quake III or more. */
+/* Bytes of all sessions' state together: 1,500 games of Quake III or more. */
 #define DECODE_STATE_BYTES ((size_t)1 << 30)
 /* Room for the fields of any one datagram; what needs more says "overflow". */
 #define DECODE_TAPE_ITEMS (1 << 16)
@@ -93,7 +93,7 @@ void decoder_rest(struct decoder *d);
 /* Decode one block of a recording. A decoder of a recording decodes nothing else. */
 void decoder_demo(struct decoder *d, const struct demo_block *block);
 
-/* Return the number of sessions whose state was taken back for others. */
+/* Return the number of sessions that lost their state to others. */
 uint64_t decoder_forgotten(const struct decoder *d);
 
 /* Return the decoder's sessions. For tests. */

@@ -312,7 +312,7 @@ enum demo_format demo_recognise(const uint8_t *bytes, size_t n)
 	return DEMO_NONE;
 }
 
-/* Two blocks as .dm_NN has them, whose sequences follow each other. */
+/* Two blocks as .dm_NN has them, with sequences that follow each other. */
 static bool looks_dm3(struct reader rd)
 {
 	int32_t last = 0;

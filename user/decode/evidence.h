@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * evidence.h - whether a state that began with some message is still the one that holds.
+ * evidence.h - decides whether a state that began with some message is still in force.
+ * Used by Quake III, Quake II and QuakeWorld.
  *
  * A state (a map's baselines, the key of its moves) is known only if its beginning was
  * seen, and every message since then is accounted for: it was read, or another message
- * proves that it cannot have begun another state. What proves that is the family's:
+ * proves that it cannot have begun another state. The proof depends on the family:
  *
  *	a delta		the base is of the same map, and so is all that lies between
  *	the client	it says up to which message it has read, and which map it plays
@@ -75,7 +76,10 @@ void evidence_join_begin(struct evidence_join *j, uint32_t sequence);
  */
 bool evidence_join_frame(struct evidence_join *j, uint32_t first, uint32_t sequence);
 
-/* Of an entity new in message @sequence; @there: its number has a baseline. */
+/*
+ * Return what is known of the baseline of an entity that is new in message @sequence.
+ * @there: a baseline of its number was seen.
+ */
 enum evidence_baseline evidence_join_baseline(const struct evidence_join *j,
 					      uint32_t sequence, bool there);
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * extract.h - files put together from the pieces that records carry (record.h).
+ * extract.h - files put together from the pieces that records carry (record.h). Called by
+ * `quakeshield decode --extract`.
  *
  * Names come from the wire: only letters, digits, dot, dash and underscore stay, no dot
- * leads, the end of a long one is kept. All is made in one directory, nothing is followed
- * and nothing replaced: who comes second gets ".1" and so on. A file is called NAME.part
- * until its last byte is there.
+ * leads, the end of a long one is kept. All is made in one directory; no link is followed
+ * and no file replaced: the second file of a name gets ".1", and so on. A file is called
+ * NAME.part until its last byte is there.
  */
 #ifndef EXTRACT_H
 #define EXTRACT_H
@@ -21,7 +22,7 @@
 
 struct extract;
 
-/* What became of a file, in English; @name is harmless already. */
+/* Called with the result for each file, in English; @name is harmless already. */
 typedef void extract_say(void *context, const char *name, const char *what);
 
 /* -errno: @directory cannot be opened, or no memory. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * family.h - what a protocol's decoder is to the rest: one struct family, and the
- * registry of them, in the order of WIRE_FAMILIES.
+ * registry of them, in the order of WIRE_FAMILIES. Called by decode.c and identify.c.
  *
  *	netchan		a datagram -> a whole message	family.datagram (netchan.h)
  *	message		bytes -> record and state	family.message (message.h)
@@ -9,7 +9,7 @@
  *
  * Each layer can be called alone: DTLS and recordings enter at the message. A family sees
  * neither sessions, files, sockets nor clocks, only its own state, and never another
- * family (but Quake Enhanced, whose inner messages are NetQuake's).
+ * family. Exception: Quake Enhanced calls NetQuake, which its inner messages belong to.
  */
 #ifndef FAMILY_H
 #define FAMILY_H
@@ -21,8 +21,8 @@
 #include "lib/record.h"
 
 /*
- * Of a sequenced datagram in a flow whose family or direction is open. The words are
- * little-endian and without bit 31; "other" is whoever the datagram goes to.
+ * A look at a sequenced datagram in a flow of unknown family or direction. The words are
+ * little-endian and without bit 31; "other" is the end that receives the datagram.
  */
 struct glance {
 	uint32_t first; /* bytes 0..3: the sequence in three families */
@@ -45,7 +45,7 @@ struct ahead {
 	bool (*next)(struct ahead *ahead, struct span *ret);
 };
 
-/* What a datagram waits for, that may come soon. */
+/* The reason why a datagram waits for later ones. */
 enum family_wait {
 	WAIT_NOTHING,
 	WAIT_KEY, /* a text that another datagram holds: neighbours were swapped; or
@@ -57,7 +57,10 @@ enum family_wait {
 struct family {
 	enum wire_family id;
 
-	/* Of the state, which is zero when it is handed out; 0: the family needs none. */
+	/*
+	 * Bytes of the state, which is zero when it is handed out; 0: the family needs
+	 * none.
+	 */
 	size_t state_size;
 
 	/*
@@ -70,10 +73,10 @@ struct family {
 	void (*drop)(void *state);
 
 	/*
-	 * Does this sequenced datagram, whose sender's sequences follow each other, look
-	 * like one of the family's? Returns a weight, 0: no; of some sign that one
-	 * datagram in 256 shows by chance, 2. *@ret, untouched if the sign does not tell:
-	 * who sent it. May be NULL.
+	 * Return how strongly this sequenced datagram looks like one of the family's,
+	 * after others of its sender in sequence. 0: not at all; 2: a sign that one
+	 * datagram in 256 shows by chance. *@ret: its direction, untouched if the sign
+	 * does not tell. May be NULL.
 	 */
 	int (*claims)(const struct glance *glance, struct span payload,
 		      enum direction *ret);
@@ -102,20 +105,20 @@ struct family {
 			 struct record *r);
 
 	/*
-	 * Does it pay to look at what comes after this datagram, before datagram() is
-	 * called for it? What waits for a key that does not come is opaque, by
-	 * datagram(); a slice whose message never becomes whole is made partial. Parts
-	 * that are sent one by one, each when the last was acknowledged, may take longer
-	 * than anything is held: one that another follows (WAIT_END) is only partial if
-	 * the capture ends before its message. NULL: nothing waits.
+	 * Return whether this datagram waits for later ones, before datagram() is called
+	 * for it. If the key that it waits for does not come, it is opaque, by
+	 * datagram(); a slice of a message that never becomes whole is made partial.
+	 * Parts that are sent one by one, each when the last was acknowledged, may take
+	 * longer than anything is kept pending: one that another follows (WAIT_END) is
+	 * only partial if the capture ends before its message. NULL: nothing waits.
 	 */
 	enum family_wait (*waits)(const void *state, enum direction direction,
 				  struct span payload, struct ahead *ahead);
 
 	/*
-	 * What a later datagram says of the dialect, before it is its turn: while one
-	 * that several dialects read differently waits (WAIT_KEY). Changes nothing else.
-	 * NULL: datagram() is called, unheard.
+	 * Learn the dialect from a later datagram, before it is its turn, while one that
+	 * several dialects read differently waits (WAIT_KEY). Changes nothing else. NULL:
+	 * datagram() is called, without output.
 	 */
 	void (*peek)(void *state, enum direction direction, struct span payload);
 

@@ -77,7 +77,10 @@ enum shape identify_shape(const uint8_t *payload, size_t n, size_t length)
 	if (oob_marked(payload, n))
 		return SHAPE_OOB;
 	if (n >= 4 && (size_t)(payload[2] << 8 | payload[3]) == length) {
-		/* Of these lengths the four bytes may be another game's sequence. */
+		/*
+		 * A datagram of one of these lengths may begin with another game's
+		 * sequence.
+		 */
 		if (payload[0] == 0x80 && !payload[1] && n >= 5 &&
 		    (length % 128 || reads_control(payload, n, length)))
 			return SHAPE_CONTROL;
@@ -151,7 +154,10 @@ static bool weak_letter(const struct oob *oob)
 	return oob->row->kind == KIND_A2C_CLIENT_COMMAND && (!s.n || s.bytes[s.n - 1]);
 }
 
-/* Does a known server get what only servers send? Then somebody plays tricks. */
+/*
+ * Return true if a known server receives what only servers send: the source is spoofed or
+ * reflected.
+ */
 static bool contradicts(const struct session *s, const struct datagram *dg,
 			enum direction direction)
 {
@@ -163,7 +169,10 @@ static bool contradicts(const struct session *s, const struct datagram *dg,
 	return host && host->role == HOST_SERVER;
 }
 
-/* Who says the other side's words where it is told who serves teaches nothing. */
+/*
+ * Return true if the direction is known by other means and is not @direction. Then the
+ * datagram's words teach nothing.
+ */
 static bool direction_conflicts(const struct datagram *dg, enum direction direction)
 {
 	return dg->direction != DIRECTION_UNKNOWN && direction != dg->direction;
@@ -185,15 +194,20 @@ static void learn_oob(struct session *s, const struct datagram *dg, bool from_lo
 	    direction_conflicts(dg, direction) ||
 	    (oob->row->kind == KIND_DISCONNECT && !s->certain))
 		return;
-	/* Whose server speaks does not turn around: a connect in its name is forged. */
+	/*
+	 * A session in which the server sends does not turn around: a connect in its name
+	 * is forged.
+	 */
 	if (oob->row->kind == KIND_CONNECT && s->certain &&
 	    session_direction(s, from_low) == DIRECTION_S2C &&
 	    dg->time_ns - s->served_ns < TURN_NS)
 		return;
 	if (oob->row->kind == KIND_CONNECT)
 		s->connected = true;
-	/* Behind a connect the server's words may be anybody's, who has the client's
-	 * address. */
+	/*
+	 * After a connect any host can send the server's words, with the client's address
+	 * as source.
+	 */
 	learn_server(s, from_low, direction == DIRECTION_S2C,
 		     direction == DIRECTION_C2S ? oob->row->kind == KIND_CONNECT
 						: family != FAMILY_AUTO && !s->connected);
@@ -217,7 +231,7 @@ static void learn_control(struct session *s, const struct datagram *dg, bool fro
 	struct reader rd = reader_of(dg->payload + 5, dg->n - 5);
 	uint32_t port = reader_le32(&rd);
 
-	/* What is malformed teaches nothing, nor does who answers a server. */
+	/* A malformed datagram teaches nothing, nor does one that answers a server. */
 	if (!reads_control(dg->payload, dg->n, dg->length) ||
 	    direction_conflicts(dg, reply ? DIRECTION_S2C : DIRECTION_C2S) ||
 	    (reply && contradicts(s, dg, DIRECTION_S2C)))
@@ -237,7 +251,10 @@ static void learn_control(struct session *s, const struct datagram *dg, bool fro
 	host_learn(s->table, &dg->destination, FAMILY_NETQUAKE, HOST_CLIENT, dg->time_ns);
 }
 
-/* Who sends a handshake message of this type; certificates and a Finished: either. */
+/*
+ * Return the sender of a handshake message of this type; certificates and a Finished come
+ * from either.
+ */
 static enum direction dtls_direction(uint8_t type)
 {
 	switch (type) {
@@ -267,7 +284,7 @@ static void learn_dtls(struct session *s, const struct datagram *dg, bool from_l
 
 	if (s->guess == FAMILY_AUTO)
 		s->guess = FAMILY_QUAKE_ENHANCED;
-	/* Behind a record of no bytes stands another's first byte. */
+	/* After a record of no bytes stands the next one's first byte. */
 	if (dg->payload[0] != 0x16 || dg->payload[3] || dg->payload[4] || dg->n < 14 ||
 	    !(dg->payload[11] | dg->payload[12]))
 		return;
@@ -275,18 +292,26 @@ static void learn_dtls(struct session *s, const struct datagram *dg, bool from_l
 	if (direction == DIRECTION_UNKNOWN || direction_conflicts(dg, direction))
 		return;
 	client = direction == DIRECTION_C2S;
-	/* A hello may be anybody's: what is known of a game stays until its server says
-	 * otherwise. */
+	/*
+	 * Any host can send a hello: what is known of a game stays until its server says
+	 * otherwise.
+	 */
 	if (s->certain && s->family != FAMILY_QUAKE_ENHANCED &&
 	    (client || session_direction(s, from_low) != DIRECTION_S2C))
 		return;
-	/* A game's server is known: its words may be anybody's. A client says hello. */
+	/*
+	 * The server of a game is known: any host can send words in its name. A client
+	 * says hello.
+	 */
 	learn_server(s, from_low, !client,
 		     client || !s->certain || s->family != FAMILY_QUAKE_ENHANCED);
 	learn_family(s, dg, !client, FAMILY_QUAKE_ENHANCED);
 }
 
-/* A bare l or m answers QuakeWorld's ping or log; unasked, one byte is nobody's. */
+/*
+ * A bare l or m answers QuakeWorld's ping or log; without such a request one byte means
+ * nothing.
+ */
 static void learn_raw(struct session *s, const struct datagram *dg, bool from_low)
 {
 	if (dg->n > 2 || (dg->payload[0] != 'l' && dg->payload[0] != 'm') || s->certain ||
@@ -389,7 +414,7 @@ static void resolve_oob(const struct session *s, const struct datagram *dg, bool
 	if (oob->row && dg->direction == DIRECTION_UNKNOWN &&
 	    contradicts(s, dg, oob->row->direction))
 		ret->direction = DIRECTION_C2S;
-	/* A game server says this to its master, though that one serves whoever asks. */
+	/* A game server says this to its master, though that one serves every client. */
 	if (oob->row && oob->row->kind == KIND_HEARTBEAT)
 		ret->direction = DIRECTION_S2C;
 	if (oob->row && weak_letter(oob) && known == FAMILY_AUTO && last &&
@@ -466,7 +491,7 @@ static void resolve_sequenced(const struct session *s, enum shape shape, bool la
 void identify_resolve(struct session *s, enum shape shape, const struct datagram *dg,
 		      bool from_low, struct oob *oob, bool last, struct identity *ret)
 {
-	/* Who has shown so much and is not known by now will not be. */
+	/* A session with so many datagrams that is not known by now will not be. */
 	last = last || s->datagrams > SESSION_PATIENCE;
 	if (last && !s->certain && s->guess == FAMILY_AUTO)
 		learn_ends(s, dg, from_low);

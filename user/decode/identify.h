@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * identify.h - which protocol a datagram speaks, and who of the two is the server.
+ * identify.h - decides which protocol a datagram speaks, and which of the two ends is the
+ * server. Called by decode.c for each datagram.
  *
- * No ports. In this order: the shape of the datagram (an out-of-band word, NetQuake's
- * header whose length must be right, DTLS records that add up), then what the session
- * has shown, then what is known of each address from other sessions, then votes of
- * weaker signs. What a word leaves open is settled by its answer: decode.c therefore
- * holds an unsettled datagram for a moment and asks again.
+ * Ports count for nothing. In this order: the shape of the datagram (an out-of-band word,
+ * NetQuake's header with a length that must be right, DTLS records that add up), then
+ * what the session has shown, then what is known of each address from other sessions,
+ * then votes of weaker signs. If a word leaves it open, its answer settles it: decode.c
+ * therefore keeps an unsettled datagram pending for a moment and calls again.
  */
 #ifndef IDENTIFY_H
 #define IDENTIFY_H
@@ -37,13 +38,16 @@ struct identity {
 /* By the bytes alone. @length: what the datagram's headers promised. */
 enum shape identify_shape(const uint8_t *payload, size_t n, size_t length);
 
-/* What this datagram teaches about its session and its ends. Once per datagram. */
+/*
+ * Learn what this datagram shows about its session and its ends. To be called once per
+ * datagram.
+ */
 void identify_learn(struct session *s, enum shape shape, const struct datagram *dg,
 		    bool from_low, struct oob *oob);
 
 /*
- * What this datagram is, by all that is known now. @last: nothing more will come, take
- * the best guess (which looks once more at what is known of the two ends).
+ * Decide what this datagram is, by all that is known now. @last: nothing more will come,
+ * take the best guess (which looks once more at what is known of the two ends).
  */
 void identify_resolve(struct session *s, enum shape shape, const struct datagram *dg,
 		      bool from_low, struct oob *oob, bool last, struct identity *ret);
@@ -54,10 +58,10 @@ void identify_resolve(struct session *s, enum shape shape, const struct datagram
  */
 void identify_force(enum wire_family family, struct oob *oob, struct identity *ret);
 
-/* score.c: signs in a sequenced datagram of a session whose family is not known. */
+/* vote.c: count the signs in a sequenced datagram of a session of unknown family. */
 void score_sequenced(struct session *s, const uint8_t *payload, size_t n, bool from_low);
 
-/* And in a NetQuake game datagram whose sender is not known to serve or not. */
+/* The same in a NetQuake game datagram, for the direction. */
 void score_shaped(struct session *s, enum wire_family family, const uint8_t *payload,
 		  size_t n, bool from_low);
 

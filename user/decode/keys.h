@@ -46,7 +46,7 @@ struct span keys_psk(const struct keys *keys, struct span identity);
 const uint8_t *keys_logged(const struct keys *keys, const uint8_t random[KEYLOG_RANDOM]);
 
 /*
- * Note the master secret of the session whose ticket or id has the SHA-256 @id. The
+ * Note the master secret of a session, under the SHA-256 @id of its ticket or id. The
  * oldest of KEYS_SESSIONS is forgotten.
  */
 void keys_remember(struct keys *keys, const uint8_t id[KEYS_ID],
@@ -58,7 +58,7 @@ void keys_remember(struct keys *keys, const uint8_t id[KEYS_ID],
  */
 const uint8_t *keys_recall(const struct keys *keys, const uint8_t id[KEYS_ID]);
 
-/* What the records of one datagram opened to. */
+/* The plain text of the records of one datagram. */
 struct keys_room {
 	uint8_t plain[KEYS_ROOM];
 	size_t used; /* of plain */

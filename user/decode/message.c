@@ -5,7 +5,7 @@
 #include "decode/message.h"
 #include "decode/family.h"
 
-/* The second parse: nobody hears it, and the state takes over what it says. */
+/* The second parse: it has no output, and the state takes over what it reads. */
 static void commit(const struct family *family, const struct message *m)
 {
 	struct message again = *m;

@@ -62,8 +62,8 @@ struct ops {
 };
 
 /*
- * One op: reads its fields from o->rd, which fails for good behind the end, and puts them
- * on the record. What is out of range: ops_wrong().
+ * Parse one op: read its fields from o->rd, which fails for good behind the end, and put
+ * them on the record. A value out of range is for ops_wrong().
  */
 typedef void op_parse(struct ops *o);
 

@@ -37,21 +37,21 @@ struct netchan_header {
 bool netchan_read(struct reader *rd, unsigned int qport_size, struct record *r,
 		  struct netchan_header *ret);
 
-/* Of Q2PRO's netchan. */
+/* The slice that a datagram of Q2PRO's netchan carries. */
 struct netchan_part {
 	bool sliced; /* the next two mean something */
 	bool more; /* parts follow */
 	uint16_t offset; /* in the message */
 };
 
-/* The same for Q2PRO's netchan, whose sequences have 30 bits. */
+/* The same for Q2PRO's netchan, in which sequences have 30 bits. */
 bool netchan_read_part(struct reader *rd, unsigned int qport_size, struct record *r,
 		       struct netchan_header *ret, struct netchan_part *part);
 
 /*
- * Of one direction: zero is where it begins. A sequence that is NETCHAN_JUMP or more
- * ahead may be damaged or forged. It counts, but when the next ones go on from where it
- * leapt off, it is forgotten.
+ * The sequence of one direction; zero at its beginning. A sequence that is NETCHAN_JUMP
+ * or more ahead may be damaged or forged. It counts, but when the next ones go on from
+ * where it leapt off, it is forgotten.
  */
 struct netchan_side {
 	uint32_t newest;

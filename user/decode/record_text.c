@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * record_text.c - the line of a record. It knows no family: what it shows it finds on the
+ * record_text.c - the line of a record. It knows no family: it finds the values on the
  * tape by type, and by a few names that all families share.
  *
- * Of the messages in "ops", those that come more than twice are counted, the others are
- * shown with their texts and numbers. Of objects from info strings, a name or two.
+ * Messages in "ops" that come more than twice are counted, the others are shown with
+ * their texts and numbers. An object of an info string is shown by a name or two.
  */
 #include <string.h>
 #include <strings.h>
@@ -53,7 +53,7 @@ static void text_time(struct jsonl *json, const struct record *r)
 	jsonl_wrote(json, digits_fixed(to, us % 1000000, 6));
 }
 
-/* Behind the value at @i, and all that is in it. */
+/* Return the place after the value at @i, and all that is in it. */
 static size_t skip(const struct shown *s, size_t i)
 {
 	size_t depth = 0;
@@ -117,7 +117,10 @@ static void text_number(struct jsonl *json, const struct record_item *item)
 								: "false");
 }
 
-/* What is in an array: how many, or the numbers themselves if they are up to three. */
+/*
+ * Show an array: how many values it has, or the numbers themselves if they are up to
+ * three.
+ */
 static void text_array(const struct shown *s, size_t i, const char *before)
 {
 	const struct record_item *array = &s->items[i];
@@ -146,7 +149,7 @@ static void text_array(const struct shown *s, size_t i, const char *before)
 	}
 }
 
-/* Of an info string, what names whoever it is of. */
+/* The keys of an info string that name a player or server. */
 static bool text_info(const struct shown *s, size_t i, const char *before)
 {
 	static const char *const keys[] = { "name", "sv_hostname", "hostname", "mapname",

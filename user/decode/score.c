@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * score.c - weak signs, counted. For sessions that were joined in the middle.
+ * vote.c - counts weak signs, for sessions that were joined in the middle.
  *
- * Each family says of a datagram whether it looks like one of its own (family.claims),
- * and who would have sent it then. The signs are added up until one family, and one end,
- * has enough.
+ * Each family says of a datagram whether it looks like one of its own, and in which
+ * direction it would go (family.claims). The signs are added up until one family, and one
+ * end, has enough.
  */
 #include <stdlib.h>
 
@@ -40,7 +40,10 @@ static void choose_family(struct session *s)
 	s->certain = true;
 }
 
-/* What the families say of a datagram whose sender's sequences follow each other. */
+/*
+ * Collect what the families say of a datagram that follows others of its sender in
+ * sequence.
+ */
 static void score_claims(struct session *s, struct span payload, bool from_low,
 			 const struct glance *glance)
 {

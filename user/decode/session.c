@@ -354,7 +354,7 @@ bool session_move(struct session *s, bool from_low, enum wire_family family,
 	s->state_bytes = then->state_bytes;
 	then->state = NULL;
 	then->state_bytes = 0;
-	/* What it takes over was answered. */
+	/* The session that it takes over was answered. */
 	use_unlink(s);
 	s->spoke[0] = s->spoke[1] = true;
 	use_link(s);

@@ -5,10 +5,10 @@
  *
  * A session is keyed by the unordered pair (address, port), so both directions meet. The
  * table is bounded in number and bytes. The least recently used session that was never
- * answered goes first; only when there is none, the least recently used of all. What a
- * family remembers is in a state block (family.h), zeroed when handed out and counted
- * with all that it has allocated. When the bytes are needed, blocks are taken back in the
- * same order. So a source that sends to many ports pushes out its own sessions.
+ * answered goes first; only when there is none, the least recently used of all. A family
+ * keeps its state in a block (family.h), zeroed when handed out and counted with all that
+ * it has allocated. When the bytes are needed, blocks are taken back in the same order.
+ * So a source that sends to many ports pushes out its own sessions.
  */
 #ifndef SESSION_H
 #define SESSION_H
@@ -88,14 +88,16 @@ struct session *session_get(struct session_table *table,
 
 /*
  * Take over the state of the session that owns @payload, if there is one among the
- * SESSION_MOVED_MAX last used with state. Call it for a new session @s whose datagram
- * goes to a known server of @family: a client behind a NAT may have got another port.
+ * SESSION_MOVED_MAX last used with state. Call it for a new session @s and its first
+ * datagram to a known server of @family: a client behind a NAT may have got another port.
  * Returns true if it took over a state.
  */
 bool session_move(struct session *s, bool from_low, enum wire_family family,
 		  struct span payload);
 
-/* Sessions whose state was taken back, or that were ended with it, for others. */
+/*
+ * Return the number of sessions that lost their state to others, or were ended with it.
+ */
 uint64_t session_table_forgotten(const struct session_table *table);
 
 /* Return the bytes now in state blocks; for tests. */

@@ -17,7 +17,7 @@
 /* Bytes that are read in search of a tail: of what is longer, the rest is one field. */
 #define SEARCH_MAX (1U << 18)
 
-/* A walk beside @o that nobody hears. */
+/* A walk next to @o without output. */
 struct aside {
 	struct ops ops;
 	struct message message;
@@ -43,7 +43,7 @@ static struct ops *aside(struct aside *a, const struct ops *o)
 	return &a->ops;
 }
 
-/* Of a walk beside another: has it read what no program writes? */
+/* Return true if a walk without output has read values that no program writes. */
 static bool is_odd(const struct ops *o)
 {
 	const struct record_tape *tape = o->record->tape;
@@ -66,7 +66,7 @@ static bool follows(const struct nq_game *game, const uint8_t *at, size_t left)
 	       (frame > game->frame && (int64_t)frame - game->frame <= FRAMES_MAX);
 }
 
-/* Reads what is left; false: something in it is wrong. What is only not known is not. */
+/* Read the rest; false: something in it is wrong. An unknown part is not wrong. */
 static bool reads_rest(struct ops *look)
 {
 	while (!look->m->wrong && !look->ended && !reader_failed(&look->rd) &&
@@ -128,7 +128,7 @@ static const uint8_t *find_tail(const struct ops *o)
 	return NULL;
 }
 
-/* What cannot be read is one field, up to the tail or the end. */
+/* The unreadable part is one field, up to the tail or the end. */
 static void skip(struct ops *o, const char *why)
 {
 	bool frames = nq_has(nq_format_at(o), NQ_DP);

@@ -87,7 +87,7 @@ struct nq_dialect {
 extern const struct nq_dialect *const nq_dialects[];
 extern const struct nq_dialect nq_quake15, nq_fitzquake, nq_rmq_quakespasm, nq_rmq_plain;
 
-/* What the numbers of the wire mean now. */
+/* The layout of the wire's numbers that is in force now. */
 struct nq_format {
 	const struct nq_dialect *dialect;
 	const struct op *svc, *clc; /* the dialect's, or with FTE's extensions */

@@ -64,7 +64,7 @@ static void vector(struct ops *o, const char *key, bool xy_or_xz, bool middle_fi
 
 	if (!xy_or_xz && !other)
 		return;
-	/* Of an origin x and y come together, then z; of angles x and z, then y. */
+	/* An origin has x and y together, then z; angles have x and z, then y. */
 	if (xy_or_xz) {
 		lane[0] = read(o);
 		lane[middle_first ? 1 : 2] = read(o);

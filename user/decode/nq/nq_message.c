@@ -114,7 +114,7 @@ bool nq_walk_protocol(struct nq_walk *w, uint32_t number, uint32_t flags, uint32
 	if (!mask)
 		return false;
 	dialect = w->dialects[__builtin_ctz(mask)];
-	/* Whose serverinfo this is only its reading tells. */
+	/* Only reading this serverinfo tells of which dialect it is. */
 	if ((dialect->traits ^ w->format.dialect->traits) & NQ_ENHANCED &&
 	    w->format.dialect->protocol == number)
 		dialect = w->format.dialect;
@@ -247,7 +247,7 @@ bool nq_reads(struct nq_game *game, const struct message *m)
 	return reads;
 }
 
-/* What the dialects that are possible make of a message. */
+/* The readings of a message by the dialects that are possible. */
 struct opinion {
 	uint32_t fit; /* bits of those that read it, with no odd numbers */
 	bool agreed; /* these read the same */
@@ -359,7 +359,7 @@ static void decode_unknown(struct nq_game *game, const struct family *family,
 	/* Serverinfo in this very message has decided. */
 	if (!now.agreed && !game->known)
 		record_partial(r, "several protocols fit: serverinfo was not seen");
-	/* What fits no dialect that is known may be of one that is not. */
+	/* A message that fits no known dialect may be of an unknown one. */
 	if (!now.fit && r->status == RECORD_MALFORMED && !game->fitted) {
 		r->status = RECORD_PARTIAL;
 		r->reason = no_fit;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * nq_message.h - a whole message of NetQuake: its dialect, its ops, what they teach.
+ * nq_message.h - a whole message of NetQuake: its dialect, its ops, and the state that
+ * they change. Called by nq_session.c and by Quake Enhanced.
  *
  * Until svc_serverinfo was seen the dialect is guessed: a message is read with each that
  * has fitted so far, and those that cannot read it to its last bit, or read numbers that
- * no game has in it, are ruled out. What the rest read differently is partial. Some
- * dialects share a number and differ by what the handshake or the game's directory said:
- * where serverinfo was seen the first is taken until it does not fit and another does.
+ * no game has in it, are ruled out. A message that the rest read differently is partial.
+ * Some dialects share a number and differ by the handshake or the game's directory: where
+ * serverinfo was seen the first is taken until it does not fit and another does.
  */
 #ifndef NQ_MESSAGE_H
 #define NQ_MESSAGE_H
@@ -14,7 +15,7 @@
 #include "decode/family.h"
 #include "decode/nq/nq_format.h"
 
-/* Whose game code speaks in svc_csqcentities and private temporary entities. */
+/* The game code that writes svc_csqcentities and private temporary entities. */
 enum nq_code {
 	NQ_CODE_UNKNOWN,
 	NQ_CODE_NEXUIZ, /* 2.5 */
@@ -23,7 +24,7 @@ enum nq_code {
 
 #define NQ_WHOLE_MAX 32768 /* DarkPlaces' entities */
 
-/* What messages teach; zero is where it begins. */
+/* State that messages change; zero at its beginning. */
 struct nq_game {
 	const struct nq_dialect *const *dialects; /* NULL: nq_dialects */
 	struct nq_format format; /* .dialect NULL: none has been tried */
@@ -55,7 +56,7 @@ struct nq_game {
 	int64_t clock_us, clock_ns;
 };
 
-/* Of one walk along a message: ops find it as o->context. */
+/* State of one walk along a message; ops find it as o->context. */
 struct nq_walk {
 	struct nq_game *game; /* NULL: syntax only */
 	struct nq_format format; /* as it is at this op */
@@ -91,8 +92,8 @@ static inline const struct nq_format *nq_format_at(struct ops *o)
 bool nq_message(struct message *m);
 
 /*
- * Chooses @game's dialect for this message, then message_decode() with @family. What
- * fits no dialect while none is known is partial.
+ * Choose @game's dialect for this message, then message_decode() with @family. A message
+ * that fits no dialect while none is known is partial.
  */
 void nq_decode(struct nq_game *game, const struct family *family, struct message *m);
 

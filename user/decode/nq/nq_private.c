@@ -264,7 +264,9 @@ static void xonotic_timer(struct ops *o)
 		nq_put_origin(o, "origin");
 }
 
-/* Of a whole one, what its four bytes mean is open; so, if they say more, is its end. */
+/*
+ * The meaning of the four bytes of a whole one is open; so is its end, if they say more.
+ */
 static void xonotic_player(struct ops *o)
 {
 	uint16_t flags = reader_le16(&o->rd);

@@ -10,7 +10,7 @@
 
 #include "decode/nq/nq_format.h"
 
-/* Places in a state of NQ_FIELDS. What two bytes bring apart are two fields. */
+/* Places in a state of NQ_FIELDS. A value that two bytes bring apart has two places. */
 enum nq_field {
 	NQ_F_MODEL,
 	NQ_F_FRAME,

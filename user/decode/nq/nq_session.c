@@ -49,7 +49,7 @@ static void decode_old(const struct nq_session *s, const struct family *family,
 	decode(&game, family, direction, bytes, sequence, r);
 }
 
-/* What a client has acknowledged and we have not is a hole, too. */
+/* A chunk that the client has acknowledged and the capture lacks is a hole, too. */
 static void decode_new(struct nq_session *s, const struct family *family,
 		       enum direction direction, struct span bytes, uint32_t sequence,
 		       struct record *r)
@@ -95,7 +95,7 @@ static void unreliable(struct nq_session *s, const struct family *family,
 	if (order != NETCHAN_NEWER && family->id == FAMILY_NETQUAKE)
 		late = netchan_late(&way->late, sequence, sum);
 	if (late == NETCHAN_ANEW) {
-		/* Another connection, whose first chunk was not seen. */
+		/* Another connection; its first chunk was not seen. */
 		restart(s, way, r);
 		order = netchan_order(&way->order, sequence);
 	}
@@ -138,7 +138,7 @@ static void repeated(struct nq_session *s, const struct family *family,
 		decode_old(s, family, direction, whole, sequence, r);
 }
 
-/* What came before was not seen. One chunk may be a message all the same. */
+/* The beginning was not seen. One chunk may be a message all the same. */
 static void missed(struct nq_session *s, const struct family *family,
 		   enum direction direction, struct span chunk, uint32_t sequence,
 		   bool first, struct record *r)
@@ -324,7 +324,7 @@ static const char *kind_of(uint16_t flags)
 	}
 }
 
-/* Behind the first word. */
+/* Bytes after the first word. */
 static void sequenced(struct nq_session *s, const struct family *family,
 		      enum direction direction, uint16_t flags, struct reader *rd,
 		      struct record *r)
@@ -361,7 +361,7 @@ static void sequenced(struct nq_session *s, const struct family *family,
 		reliable(s, family, direction, body, sequence, flags == NQ_FLAGS_END, r);
 }
 
-/* Is it a datagram of 8 bytes or more, whose flags say that it is wrapped? */
+/* Return true if it is a datagram of 8 bytes or more with the flags of a wrapped one. */
 static bool is_wrapped(struct span inner)
 {
 	struct reader rd = reader_of(inner.bytes, inner.n);

@@ -28,7 +28,7 @@ struct nq_session {
 	struct nq_game game;
 	struct nq_way way[2]; /* c2s, s2c */
 	uint32_t acked; /* the chunk behind the last that a client has; 0: none */
-	/* Of a recording: the server's time that the last block told, and since when. */
+	/* In a recording: the server's time in the last block, and since when. */
 	bool demo_started;
 	int64_t demo_us;
 	int64_t demo_ns;
@@ -46,23 +46,23 @@ enum nq_flags {
 };
 
 /*
- * A datagram, control packets too; @family is whose messages are inside (NetQuake's or
+ * Decode a datagram, also a control packet; its messages are @family's (NetQuake's or
  * Quake Enhanced's). @s is NULL if memory is exhausted. Sets r->kind and all else.
  */
 void nq_session_datagram(struct nq_session *s, const struct family *family,
 			 enum direction direction, struct span payload, struct record *r);
 
-/* A block of a recording. */
+/* Decode a block of a recording. */
 void nq_session_block(struct nq_session *s, const struct family *family,
 		      const struct demo_block *block, struct record *r);
 
 /*
- * Who sends such a datagram? A weight as family.claims has it, 0: it does not show, or is
- * none of ours.
+ * Return a weight as family.claims has it, and the direction of such a datagram. 0: it
+ * does not show, or is no datagram of these families.
  */
 int nq_session_claims(struct span payload, enum direction *ret);
 
-/* Is this a chunk whose message the chunks ahead do not end? As family.waits. */
+/* As family.waits: a chunk waits if the chunks ahead do not end its message. */
 enum family_wait nq_session_waits(const struct nq_session *s, enum direction direction,
 				  struct span payload, struct ahead *ahead);
 

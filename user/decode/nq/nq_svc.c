@@ -46,7 +46,7 @@ void nq_op_updatestat(struct ops *o)
 
 	record_uint(o->record, "stat", index);
 	nq_put_i32(o, "value");
-	/* Of 666 and 999 Quakespasm-Spiked has as many. */
+	/* Quakespasm-Spiked has as many in 666 and 999. */
 	if (index >= STATS_OF_ID && !nq_has(f, NQ_DP | NQ_QUAKEDP | NQ_FITZ) &&
 	    !f->pext1 && !f->pext2)
 		ops_wrong(o, "no such stat");
@@ -102,7 +102,7 @@ void nq_op_time(struct ops *o)
 		return;
 	facts->has |= FACT_SNAPSHOT | FACT_TIME;
 	facts->time_us = (int64_t)((double)seconds * 1e6);
-	/* The clock of another map, whose beginning was not seen. */
+	/* The clock of another map, which began unseen. */
 	if (nq_walk_of(o)->game && facts->time_us < nq_walk_of(o)->game->clock_us)
 		nq_walk_of(o)->based = false;
 }
@@ -259,7 +259,7 @@ void nq_op_signonnum(struct ops *o)
 		ops_wrong(o, "signon does not go forward");
 		return;
 	}
-	/* What comes in front of the second has the baselines. */
+	/* The messages before the second stage have the baselines. */
 	if (stage == 2)
 		w->based = w->signon == 1;
 	else if (stage != w->signon + 1)

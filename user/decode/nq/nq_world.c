@@ -62,7 +62,7 @@ static const struct delta_row *look_a(struct ops *o)
 	return nq_has(nq_format_at(o), NQ_WIDE_MODELS) ? nq_look_bjp : nq_look;
 }
 
-/* What four of the bits bring is not known, but how long it is. */
+/* The fields of four bits are unknown, but their length is known. */
 static void enhanced_tail(struct ops *o, uint32_t flags, int32_t *state)
 {
 	delta_read(&o->rd, nq_look_enhanced_tail, NQ_COUNT(nq_look_enhanced_tail), flags,

@@ -4,8 +4,8 @@
  *
  * A word ends at a blank, a control character, a quote, a backslash or the end. The
  * engines of Quake II and III skip blanks before it, take it in quotes, and (III) in any
- * case; a record then says so. What no word matches may still be one of QuakeWorld's
- * single letters, which run into their argument, or a query of Valve's.
+ * case; a record then says so. A datagram that matches no word may still be one of
+ * QuakeWorld's single letters, which run into their argument, or a query of Valve's.
  */
 #include <strings.h>
 
@@ -107,7 +107,7 @@ static unsigned int shape_letter(const struct oob *oob)
 #define AS_QW FAMILY_QUAKEWORLD
 #define AS_Q2 FAMILY_QUAKE2
 #define AS_Q3 FAMILY_QUAKE3
-/* A word that is its own kind's name: it, and who says it, are in wire.h. */
+/* A word that is its own kind's name: word and direction are in wire.h. */
 #define AS_WORD(kind, word, class_, families, sent)    \
 	static const char word_##kind[] = word;             \
 	enum { DIRECTION_OF_##kind = DIRECTION_##sent };

@@ -51,7 +51,7 @@ void oob_getchallenge(struct oob *oob, struct record *r)
 	line_end(line, r);
 }
 
-/* What d0_blind_id says: keys' fingerprints, and numbers of its own. */
+/* The arguments of d0_blind_id: keys' fingerprints, and numbers of its own. */
 static void crypto(struct span data, struct record *r)
 {
 	if (!data.n)
@@ -75,7 +75,7 @@ void oob_challenge(struct oob *oob, struct record *r)
 		line_end(line, r);
 		return;
 	}
-	/* Behind the blank there is nothing once keys have been exchanged. */
+	/* After the blank there is nothing once keys have been exchanged. */
 	if (!line.n)
 		record_malformed(r, "argument missing");
 	line = span_skip(line, 1);

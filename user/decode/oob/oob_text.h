@@ -42,7 +42,7 @@ static inline bool span_starts(struct span s, const char *text)
  */
 bool token_next(struct span *line, struct span *ret, bool *quoted);
 
-/* What is left when a line and its LF, NUL or LF NUL are gone. */
+/* Return what is left after a line and its LF, NUL or LF NUL. */
 struct span line_tail(struct span line);
 
 /* Up to LF, NUL or the end, which is not part of it; *rest begins there. */

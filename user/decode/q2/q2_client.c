@@ -48,8 +48,8 @@ static bool begins(struct span s, const char *word)
 }
 
 /*
- * "download <name>", then "nextdl" for each block behind the first. What is asked for
- * from an offset on is a part of a file that was not seen: it has no name here.
+ * "download <name>", then "nextdl" for each block after the first. A request from an
+ * offset on is for a part of a file that was not seen: it has no name here.
  */
 static void watch_download(struct ops *o, struct span s)
 {

@@ -30,7 +30,7 @@ struct q2_dialect {
 	bool server_demo; /* recorded by a server: frames hold entities alone */
 };
 
-/* What svc_serverdata says, behind its opcode. */
+/* The fields of svc_serverdata, behind its opcode. */
 struct q2_serverdata {
 	int32_t protocol;
 	int32_t spawncount;
@@ -69,7 +69,7 @@ unsigned int q2_configstrings(const struct q2_dialect *d);
 /* Return the number below which every entity's number is. */
 unsigned int q2_entities(const struct q2_dialect *d);
 
-/* Configstrings whose place depends on the dialect. */
+/* Configstrings with a place that depends on the dialect. */
 struct q2_strings {
 	uint16_t statusbar_end; /* behind the last piece of the status bar */
 	uint16_t maxclients;

@@ -90,7 +90,7 @@ static const struct delta_row rows[] = {
 	{ "old_origin", OLDORIGIN_23, Q2_OLD_ORIGIN + 2, DELTA_I23, 3, PLACE },
 	{ "sound", SOUND, Q2_SOUND, DELTA_U8, 0, 0 },
 	{ "sound", SOUND_WIDE, Q2_SOUND, DELTA_U16, 0, 0 },
-	/* What follows an extended sound is known when it has been read. */
+	/* The fields after an extended sound are known when it has been read. */
 	{ "loop_volume", SOUND_VOLUME, Q2_VOLUME, DELTA_U8, 0, 1.0 / 255 },
 	{ "loop_attenuation", SOUND_FADES, Q2_ATTENUATION, DELTA_U8, 0, 1.0 / 64 },
 	{ "event", EVENT, Q2_EVENT, DELTA_U8, 0, 0 },
@@ -189,7 +189,7 @@ uint64_t q2_entity_read(struct reader *rd, const struct q2_dialect *d, uint64_t 
 	delta_read(rd, rows, ROWS_SOUND, flags, word);
 	flags |= follows_sound(flags, word);
 	delta_read(rd, rows + ROWS_SOUND, ROWS - ROWS_SOUND, flags, word);
-	/* Of a frame that comes at both widths the last counts. */
+	/* If a frame comes at both widths the last counts. */
 	return flags & FRAME16 ? flags & ~FRAME8 : flags;
 }
 

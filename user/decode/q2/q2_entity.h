@@ -52,7 +52,10 @@ uint64_t q2_entity_header(struct reader *rd, const struct q2_dialect *d,
 uint64_t q2_entity_read(struct reader *rd, const struct q2_dialect *d, uint64_t bits,
 			int32_t *word);
 
-/* What a frame makes of its base before it is read: events pass, places grow old. */
+/*
+ * Make of the base in @word what a new frame begins with: events end, the origin becomes
+ * the old one.
+ */
 void q2_entity_age(const struct q2_dialect *d, int32_t *word);
 
 /*

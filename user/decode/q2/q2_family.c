@@ -48,7 +48,7 @@ static void quake2_datagram(void *state, enum direction direction, struct span p
 
 /*
  * A move of 34 carries a checksum, which one in 256 has by chance, and must be a move to
- * its last byte; frames are nobody else's.
+ * its last byte; no other family has such frames.
  */
 static int quake2_claims(const struct glance *g, struct span payload, enum direction *ret)
 {

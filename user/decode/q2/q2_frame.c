@@ -27,7 +27,7 @@
 /* One frame in the making. */
 struct making {
 	struct q2_frame *base; /* NULL: nothing */
-	struct q2_frame *work; /* NULL: nobody wants the result */
+	struct q2_frame *work; /* NULL: the result is not wanted */
 	unsigned int at; /* in the base */
 	int32_t number;
 	bool full;
@@ -45,7 +45,7 @@ static void note_time(struct ops *o, int32_t number)
 	f->time_us = number * (MICROSECONDS / (q && q->fps ? q->fps : FPS));
 }
 
-/* What was doubted is right if the map turned out to be the one that is known. */
+/* A doubted frame is right if the map turned out to be the known one. */
 static bool is_doubted(const struct q2_game *g, const struct q2_frame *f)
 {
 	return f->doubted && !evidence_holds(&g->join.map, f->sequence);
@@ -178,7 +178,10 @@ static bool is_shown(const int32_t *word)
 	       word[Q2_SOUND] || word[Q2_EVENT];
 }
 
-/* What entity @number is a difference to, into @word. False: to nothing. */
+/*
+ * Copy the state that entity @number is a difference to into @word. False: it is a
+ * difference to nothing.
+ */
 static bool entity_base(struct ops *o, struct making *m, unsigned int number,
 			int32_t *word)
 {
@@ -212,9 +215,9 @@ static void remove_entity(struct ops *o, struct making *m)
 }
 
 /*
- * Of an entity that came from nothing. Where nothing shows it there was a baseline, and
- * it was not seen. Recorders leave out baselines without a model: in a recording it is
- * missing if no block has gone through its number.
+ * Note that a baseline was not seen, if entity @number came from nothing and shows
+ * nothing. Recorders leave out baselines without a model: in a recording it is missing if
+ * no block has gone through its number.
  */
 static void check_hole(struct ops *o, struct making *m, unsigned int number,
 		       const int32_t *word)

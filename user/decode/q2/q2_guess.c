@@ -76,13 +76,13 @@ bool q2_fits(const struct q2_dialect *d, enum direction direction,
 	       parses(NULL, d, direction, qport_size, payload, NULL, &left, &p) && !p.odd;
 }
 
-/* What the ways that fit have read. */
+/* The readings of the ways that fit. */
 struct finding {
 	struct q2_guess best;
 	uint64_t digest; /* of the best */
 };
 
-/* What reads oddly does not count beside what does not. */
+/* A way that reads oddly does not count next to one that does not. */
 static void take(struct finding *f, const struct q2_guess *now, uint64_t digest)
 {
 	struct q2_guess was = f->best;
@@ -128,7 +128,7 @@ static struct q2_guess guess(const struct q2_session *q, uint32_t mask,
 		now = (struct q2_guess){ w->direction, w->qport_size, p.dialect,
 					 p.rank,       p.checked,     p.odd || tape.odd,
 					 true,	       1U << i };
-		/* A checksum decides; whose family it is needs no second opinion. */
+		/* A checksum decides; the family needs no second opinion. */
 		if (now.checked) {
 			f.best = now;
 			break;

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* What zlib reads, it does not write. */
+/* zlib does not write to its input. */
 #define ZLIB_CONST
 #include <zlib.h>
 
@@ -52,7 +52,7 @@ static struct q2_inflate *begin(void)
 	return s;
 }
 
-/* What does not fit @to is counted and dropped. */
+/* Bytes for which @to has no room are counted and dropped. */
 static long run(z_stream *z, struct span from, uint8_t *to, size_t size, size_t *left)
 {
 	uint8_t spill[4096] = { 0 };

@@ -28,7 +28,7 @@ void q2_inflate_end(struct q2_inflate **stream);
 /* By which a part is known again. */
 uint32_t q2_inflate_crc(struct span part);
 
-/* What it takes; 0 for NULL. */
+/* Return the bytes that the stream takes; 0 for NULL. */
 size_t q2_inflate_bytes(const struct q2_inflate *stream);
 
 #endif /* Q2_INFLATE_H */

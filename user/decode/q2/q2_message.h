@@ -8,7 +8,7 @@
 #include "decode/message.h"
 #include "decode/q2/q2_state.h"
 
-/* What a message is named after: the op of the highest rank. */
+/* The op of the highest rank names the message's kind. */
 enum q2_rank {
 	Q2_RANK_IDLE,
 	Q2_RANK_NOP,
@@ -77,7 +77,7 @@ static inline struct q2_parse *q2_of(const struct ops *o)
 	return o->context;
 }
 
-/* Behind a move with a wrong checksum: the server does not read it. */
+/* Return true after a move with a wrong checksum: the server does not read the rest. */
 static inline bool q2_unread(const struct q2_parse *p)
 {
 	return p->checked && !p->right;

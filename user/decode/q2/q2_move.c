@@ -20,8 +20,10 @@
 #define CHECK_MODULUS 1020
 #define COMPACT_MINOR 1904
 #define TURN	      (360.0 / 65536)
-/* What clients send: attack, use, any; 512 units a second is what 36's commands have room
- * for; a server takes 250 ms at most. */
+/*
+ * Values that clients send: attack, use, any; 512 units a second is what 36's commands
+ * have room for; a server takes 250 ms at most.
+ */
 #define BUTTONS_USED 0x83
 #define SPEED_MAX    512
 #define MSEC_MAX     250

@@ -299,7 +299,7 @@ static void parse_print(struct ops *o)
 	q2_string(o, "text");
 }
 
-/* Of one opcode, whatever its upper bits. */
+/* The entries of one opcode, whatever its upper bits. */
 #define ROW(n, name, parse, rank)                                                 \
 	[n] = { name, parse, rank }, [(n) + 32] = { name, parse, rank },          \
 	[(n) + 64] = { name, parse, rank }, [(n) + 96] = { name, parse, rank },   \

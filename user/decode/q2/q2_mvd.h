@@ -7,7 +7,7 @@
 
 #include "decode/q2/q2_message.h"
 
-/* Of a recording of which nothing has been read yet. */
+/* The dialect of a recording of which nothing has been read yet. */
 extern const struct q2_dialect q2_mvd_dialect;
 
 /* Does a block begin with serverdata? Nothing before it counts any more. */

@@ -45,7 +45,7 @@
 #define TURN	    (360.0 / 65536)
 #define QUARTER	    0.25
 
-/* Of three lanes, all behind one flag. */
+/* Three lanes, all behind one flag. */
 #define THREE(key, flags, at, type, unit)                                           \
 	{ key, flags, at, type, 1, unit }, { key, flags, (at) + 1, type, 2, unit }, \
 	{                                                                           \
@@ -160,8 +160,10 @@ static const struct delta_row rows_view_mvd[] = {
 struct layout {
 	const struct delta_row *first, *view;
 	uint8_t first_n;
-	/* The bits of the flags: of those whose width depends on the dialect, and of what
-	 * is not a row. Zero: there is no such bit. */
+	/*
+	 * The bits of the flags: of fields with a width that depends on the dialect, and
+	 * of what is not a row. Zero: there is no such bit.
+	 */
 	uint64_t gunindex, blend, fog, stats;
 	uint64_t place, height, speed, climb, time, pmflags;
 };
@@ -249,7 +251,7 @@ static uint64_t read_varint(struct reader *rd)
 	for (unsigned int shift = 0; shift < 64; shift += 7) {
 		uint8_t byte = reader_u8(rd);
 
-		/* Of the tenth one bit is left. */
+		/* One bit is left of the tenth. */
 		if (shift == 63 && byte > 1)
 			break;
 		value |= (uint64_t)(byte & 127) << shift;
@@ -301,7 +303,10 @@ static const struct layout *layout_of(const struct q2_dialect *d)
 	return d->extensions ? &layout_extended : &layout_34;
 }
 
-/* What 35 and 36 announce apart comes in 34 with the gun's frame, and with the view. */
+/*
+ * Fields that 35 and 36 announce apart come in 34 with the gun's frame, and with the
+ * view.
+ */
 static uint64_t implied(uint64_t flags)
 {
 	return (flags & BIT(13) ? EXTRA(0) | EXTRA(1) : 0) |

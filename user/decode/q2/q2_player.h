@@ -43,11 +43,11 @@ enum q2_player_word {
 	Q2_PLAYER_WORDS = Q2_STAT + Q2_STATS
 };
 
-/* What one difference held, besides the state that it made. */
+/* The contents of one difference, besides the state that it made. */
 struct q2_player_delta {
 	uint64_t flags; /* of the rows; the lower bits as they were on the wire */
 	uint64_t statbits;
-	bool unknown; /* a flag was set whose field is not known */
+	bool unknown; /* a flag of an unknown field was set */
 };
 
 #define Q2_EXTRA_CLIENTNUM 64 /* in @extra, of 36: it stands behind the player */

@@ -354,8 +354,8 @@ static void parse_spawnbaseline(struct ops *o)
 }
 
 /*
- * For who puts files together. A block that was not asked for anew is the last one again;
- * what is unpacked does not last as long as the record.
+ * For the extraction of files. A block that was not asked for anew is the last one again;
+ * unpacked bytes do not last as long as the record.
  */
 static void note_block(struct ops *o, struct span bytes, bool last)
 {

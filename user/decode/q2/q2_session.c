@@ -42,7 +42,7 @@ static bool in_doubt(const struct q2_session *q)
 	return !q->dialect.name || (q->guessed && q->dialect.enhanced);
 }
 
-/* Learns from a datagram of a connection whose beginning was not seen. */
+/* Learn from a datagram of a connection that began unseen. */
 static void settle(struct q2_session *q, const struct q2_guess *g, struct span payload)
 {
 	if (g->rank < Q2_RANK_FRAME && !g->checked)
@@ -159,7 +159,7 @@ static const char *idle(enum direction direction)
 					    : "netchan";
 }
 
-/* The bytes behind the header of a datagram whose direction is known. */
+/* The bytes behind the header of a datagram of known direction. */
 static void body(struct q2_session *q, const struct q2_guess *guess,
 		 const struct netchan_header *h, const struct netchan_part *part,
 		 struct span rest, struct message *m)
@@ -195,7 +195,7 @@ static void body(struct q2_session *q, const struct q2_guess *guess,
 	q->stale = false;
 }
 
-/* What serverdata says of itself, before a byte is believed. */
+/* Read what serverdata says of itself, before a byte is believed. */
 static void peek_protocol(struct q2_session *q, struct span bytes)
 {
 	struct reader rd = reader_of(bytes.bytes, bytes.n);
@@ -238,7 +238,7 @@ static unsigned int qport_size_of(const struct q2_session *q, enum direction dir
 }
 
 /*
- * Of a netchan about which nothing was heard: sequences do not come as far as bit 30, but
+ * For a netchan of which nothing is known: sequences do not come as far as bit 30, but
  * the slices of 36's new one have it.
  */
 static bool is_slice(const struct q2_session *q, enum direction direction,
@@ -495,7 +495,7 @@ void q2_session_demo(struct q2_session *q, const struct demo_block *block,
 	}
 	if (message_decode(&quake2_family, &m) && q->game)
 		q2_game_read(q->game, m.sequence);
-	/* What follows in this recording is of that version, too. */
+	/* The rest of this recording is of that version, too. */
 	if (m.opaque && block->format == DEMO_MVD2)
 		q->unknown = Q2_PROTOCOL_MVD;
 	note_demo_time(q, block, r);

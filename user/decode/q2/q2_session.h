@@ -26,8 +26,8 @@ void q2_session_on_challenge(struct q2_session *q, struct span arguments);
 void q2_session_on_print(struct q2_session *q, enum direction direction);
 
 /*
- * Note what the client offers: protocol, challenge, qport, netchan. A connect whose
- * challenge is none of those that the server sent was forged, and changes no offer.
+ * Note what the client offers: protocol, challenge, qport, netchan. A connect with a
+ * challenge that the server did not send was forged, and changes no offer.
  */
 void q2_session_on_connect(struct q2_session *q, struct span arguments);
 
@@ -53,8 +53,7 @@ void q2_session_demo(struct q2_session *q, const struct demo_block *block,
 enum family_wait q2_session_waits(const struct q2_session *q, enum direction direction,
 				  struct span payload, struct ahead *ahead);
 
-/* As family.peek: it may rule out dialects of a connection whose beginning was not seen.
- */
+/* As family.peek: it may rule out dialects of a connection that began unseen. */
 void q2_session_peek(struct q2_session *q, enum direction direction, struct span payload);
 
 /*
@@ -63,8 +62,7 @@ void q2_session_peek(struct q2_session *q, enum direction direction, struct span
 bool q2_session_follows(const struct q2_session *q, struct span payload);
 
 /*
- * What a datagram can be by its bytes alone: of which direction, with a qport of how
- * many bytes, in which dialect.
+ * The reading of a datagram by its bytes alone: direction, bytes of the qport, dialect.
  */
 struct q2_guess {
 	enum direction direction; /* DIRECTION_UNKNOWN: no message fits */

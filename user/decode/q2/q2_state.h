@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * q2_state.h - one Quake II connection, or recording, as an observer knows it.
+ * q2_state.h - one Quake II connection, or recording, as an observer knows it. Changed by
+ * the files of user/decode/q2 only, when a message commits.
  *
- * struct q2_session is small: every pair of addresses may have one. What a game needs
- * is allocated when its first message is right, and grows with what is in sight.
+ * struct q2_session is small: every pair of addresses may have one. The state of a game
+ * is allocated when its first message is right, and grows with the number of entities in
+ * sight.
  */
 #ifndef Q2_STATE_H
 #define Q2_STATE_H
@@ -36,7 +38,7 @@ struct q2_frame {
 	struct q2_list list;
 };
 
-/* What the last part of a deflated file was like; n 0: there was none. */
+/* The last part of a deflated file; n 0: there was none. */
 struct q2_part {
 	uint32_t crc;
 	uint16_t n;
@@ -81,7 +83,7 @@ struct q2_game {
 
 #define Q2_CHALLENGES 4
 
-/* What a handshake in progress has said. */
+/* State of a handshake in progress. */
 struct q2_offer {
 	int32_t protocol; /* 0: not said */
 	int32_t challenge;
@@ -103,7 +105,7 @@ struct q2_session {
 	struct netchan_late late[2]; /* likewise */
 	struct netchan_slices slices[2];
 	struct netchan_proof proof;
-	/* Of a recording that begins with op 7: its protocol; 0: it does not. */
+	/* The protocol of a recording that begins with op 7; 0: it does not. */
 	int32_t oldest;
 	int32_t unknown; /* a protocol that this decoder does not know; 0: none */
 	uint8_t qport_size; /* plus 1; 0: not known */

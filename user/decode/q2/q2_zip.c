@@ -97,8 +97,9 @@ static bool part_again(struct ops *o, struct span part, const struct q2_part *no
 }
 
 /*
- * Behind a part that could not be read none of its file can: what looks like deflate
- * there is so by chance. Until the next file, of which less is there (percent).
+ * After a part that could not be read the rest of its file cannot be read: what looks
+ * like deflate there is so by chance. Until the next file, of which less is there
+ * (percent).
  */
 static bool file_is_lost(const struct q2_parse *p, const struct q2_part *now)
 {
@@ -106,7 +107,10 @@ static bool file_is_lost(const struct q2_parse *p, const struct q2_part *now)
 	       now->percent >= p->game->part.percent;
 }
 
-/* What came out, @n bytes; or why nothing did. @plain: how many had to; -1: unknown. */
+/*
+ * Put the result, @n bytes, on the record; or why there is none. @plain: how many had to
+ * come out; -1: unknown.
+ */
 static void put_part(struct ops *o, struct span part, const uint8_t *to, long n,
 		     int plain)
 {

@@ -151,7 +151,11 @@ static void from_client(struct q3_session *s, uint32_t sequence, const int32_t *
 	decode(s, &p, DIRECTION_C2S);
 }
 
-/* A message that did not parse although a key was there: whose fault is it? */
+/*
+ * Return true if the key is right as far as can be told: the unscrambled message parses,
+ * or the connection was seen from its first packet. In the latter case a message that
+ * does not parse is at fault, not the key.
+ */
 static bool unscrambled(const struct q3_session *s, enum direction direction,
 			const uint8_t *payload, size_t n)
 {
@@ -340,7 +344,7 @@ static void begin_unknown(struct q3_session *s, const uint8_t *datagram, size_t 
 }
 
 /*
- * A connection whose acceptance was lost begins with its first small sequence; one that
+ * If the acceptance was lost, a connection begins with its first small sequence; one that
  * was accepted again under the same challenge, when the numbers start over.
  */
 static void begin_if_new(struct q3_session *s, const uint8_t *datagram, size_t n,

@@ -46,7 +46,9 @@ void q3_describe(struct record *r, const struct q3_field *f, uint32_t value)
 
 /* --- vectors ----------------------------------------------------------------- */
 
-/* What is said of a table's field: alone, or with the two others of its vector. */
+/*
+ * How a table's field is put on the record: alone, or with the two others of its vector.
+ */
 struct vector {
 	uint8_t name_n; /* of "origin" in "origin[1]"; 0: it is no coordinate */
 	uint8_t at[3]; /* the places of all three in the table */

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * q3_guess.c - keys of a legacy connection whose beginning was not seen.
+ * q3_guess.c - keys of a legacy connection that began unseen.
  *
  * The key of a server's message is the low byte of the challenge, the sequence and the
  * text of the client command that it acknowledges. Three messages with the same
- * acknowledge are tried with every challenge byte and the texts that clients send
- * most; a wrong key does not parse to the exact end of all three.
+ * acknowledge are tried with every challenge byte and the texts that clients send most; a
+ * wrong key does not parse to the exact end of all three.
  */
 #include <stdlib.h>
 
@@ -38,7 +38,7 @@ static const char *const common_texts[] = {
 	"team spectator", "team red", "team blue", "follownext", "followprev",
 };
 
-/* What a message begins with, read from its first bytes: most wrong keys end here. */
+/* Read the beginning of a message from its first bytes: most wrong keys end here. */
 static bool plausible(const uint8_t *plain)
 {
 	struct q3_bits b = q3_bits_of(plain, TRIAL_HEAD);

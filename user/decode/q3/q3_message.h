@@ -13,7 +13,7 @@
 #include "decode/q3/q3_state.h"
 #include "lib/record.h"
 
-/* What a message holds, the least important first: the last one names its kind. */
+/* Contents of a message, the least important first: the last one names its kind. */
 enum q3_content {
 	Q3_HOLDS_NOTHING,
 	Q3_HOLDS_COMMAND,

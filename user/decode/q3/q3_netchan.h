@@ -60,8 +60,8 @@ enum q3_slice {
 };
 
 /*
- * What was collected of the message @sequence: a bit for each slice, and how many there
- * are (0: not known). True: it became whole already.
+ * Return in @have a bit for each collected slice of the message @sequence, and in *@ret
+ * how many there are (0: not known). True: it became whole already.
  */
 bool q3_assembled(const struct q3_game *g, bool client, int32_t sequence, uint64_t *have,
 		  uint32_t *ret);

@@ -3,8 +3,8 @@
  * q3_session.c - from the handshake to a connection, and the votes without one.
  *
  * A new connection begins at the first connectResponse after a connect with another
- * challenge or qport; a repeated connectResponse changes nothing, unless somebody has
- * said disconnect in between, or the sequences start at 1 again.
+ * challenge or qport; a repeated connectResponse changes nothing, unless a disconnect
+ * came in between, or the sequences start at 1 again.
  */
 #include "decode/q3/q3_session.h"
 #include "lib/reader.h"
@@ -186,7 +186,7 @@ enum direction q3_session_vote(struct q3_session *s, unsigned int end,
 			continue;
 		memcpy(&checksum, datagram + at, sizeof(checksum));
 		checksum = le32toh(checksum);
-		/* Of number 1 the sum is 0, whatever the challenge is. */
+		/* The sum of number 1 is 0, whatever the challenge is. */
 		if (number == 1 && !checksum) {
 			s->netchan = Q3_NETCHAN_CHECKSUM;
 			s->dialect = &q3_dialect_ioq3;

@@ -19,7 +19,7 @@ enum q3_netchan {
 	Q3_NETCHAN_CHECKSUM, /* protocol 71 of ioquake3 and Tremulous */
 };
 
-/* What a handshake in progress has said. */
+/* State of a handshake in progress. */
 struct q3_offer {
 	int32_t challenge;
 	int32_t protocol; /* 0: not said */
@@ -91,7 +91,7 @@ void q3_session_start(struct q3_session *s, bool fresh);
 enum direction q3_session_vote(struct q3_session *s, unsigned int end,
 			       const uint8_t *datagram, size_t n);
 
-/* Which netchan, of a datagram whose direction and challenge are known. */
+/* Find out the netchan, by a datagram of known direction and challenge. */
 void q3_session_find_netchan(struct q3_session *s, const uint8_t *datagram, size_t n,
 			     bool client);
 

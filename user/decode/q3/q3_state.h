@@ -90,8 +90,9 @@ struct q3_game {
 	struct q3_feed feeds[Q3_FEEDS];
 	unsigned int feed_next;
 	/*
-	 * Of the gamestate: no message since then can have held another. Before the
-	 * first one of a connection that was seen from its beginning, of its absence.
+	 * Evidence of the gamestate: no message since then can have held another. Before
+	 * the first one of a connection that was seen from its beginning, evidence of its
+	 * absence.
 	 */
 	struct evidence gamestate;
 	int32_t gamestate_sequence; /* 0: none seen */
@@ -227,7 +228,7 @@ void q3_feed_put(struct q3_game *g, int32_t server_id, int32_t feed);
 const struct q3_feed *q3_feed_find(const struct q3_game *g, int32_t server_id);
 
 /*
- * What a server's command does to the state: configstrings, map restarts. It is number
+ * Apply a server's command to the state: configstrings, map restarts. It is number
  * @number, in message @sequence.
  */
 void q3_game_command(struct q3_game *g, int32_t number, uint32_t sequence,

@@ -101,7 +101,7 @@ static void put_suite(struct record *r, const char *key, uint16_t code)
 
 /* --- hellos ------------------------------------------------------------------------ */
 
-/* Of an extension that says something by being there. */
+/* Check an extension that has no data: it says something by being there. */
 static void empty(struct span data, struct record *r)
 {
 	if (data.n)

@@ -27,7 +27,7 @@ enum qe_message {
 	QE_SUPPLEMENTAL = 23,
 };
 
-/* What a message teaches; spans lie in the message. */
+/* What a message contains; spans lie in the message. */
 struct qe_fields {
 	struct span random, session_id, cookie;
 	struct span ticket; /* offered by a client, or handed out by a server */
@@ -37,7 +37,7 @@ struct qe_fields {
 	bool extended_master, encrypt_then_mac;
 };
 
-/* Of a message; NULL: not known here. */
+/* Return the name of a message type; NULL: not known here. */
 const char *qe_message_name(uint8_t type);
 
 /*

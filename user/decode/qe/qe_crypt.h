@@ -49,7 +49,7 @@ struct qe_record {
 /* False: it is cut short. */
 bool qe_record_read(struct reader *rd, struct qe_record *ret);
 
-/* What opens the records of one direction; zero: there are no keys. */
+/* The keys of the records of one direction; zero: there are none. */
 struct qe_opener {
 	const struct qe_suite *suite;
 	bool etm; /* CBC: the MAC is over what is encrypted */

@@ -209,8 +209,8 @@ static struct span cookie_of(const struct qe_fragment *f)
 }
 
 /*
- * A clear one. What follows a second hello may still be of the first, until that one's
- * handshake is over: it hears it, too, and says nothing.
+ * Decode a clear record. A message after a second hello may still belong to the first,
+ * until that one's handshake is over: the first takes it in, too, without output.
  */
 static void clear_fragment(struct walk *w, const struct qe_fragment *f)
 {

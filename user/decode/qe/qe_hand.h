@@ -90,7 +90,7 @@ size_t qe_hand_hash(const struct qe_hand *h, enum qe_upto upto, uint8_t ret[QE_H
 /* The messages are not needed any more. */
 void qe_hand_forget(struct qe_hand *h);
 
-/* What came in the client's name was not the client's: it begins anew. */
+/* Forget the client's messages, which came from another source: it begins anew. */
 void qe_hand_forget_client(struct qe_hand *h);
 
 #endif /* QE_HAND_H */

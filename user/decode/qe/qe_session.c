@@ -64,9 +64,10 @@ void qe_session_cookie(struct qe_session *s, struct span cookie)
 }
 
 /*
- * Its hello: @proven, it returns a cookie. What the client has said before its first
- * hello, or before its first with a cookie, is in no hash: it is anybody's, and takes no
- * place. Of a hello in fragments some may have come before this one: all stay.
+ * Begin with the client's hello. @proven: it returns a cookie. Messages in the client's
+ * name before its first hello, or before its first with a cookie, are in no hash: any
+ * host can send them, and they take no place. Some fragments of a hello may have come
+ * before this one: all stay.
  */
 static void hello(struct qe_association *a, bool proven, bool entire)
 {
@@ -97,7 +98,10 @@ struct qe_association *qe_session_hand(struct qe_session *s, const uint8_t *rand
 		return &s->now;
 	}
 	if (!s->has_next || !is_of(&s->next, random)) {
-		/* Who has returned a cookie says his key before anybody is heard. */
+		/*
+		 * A client that has returned a cookie sends its key before any other
+		 * message counts.
+		 */
 		if (!proven && (s->next.proven || (s->now.proven && !s->now.opened &&
 						   !s->now.hand.client_key)))
 			return NULL;

@@ -66,8 +66,8 @@ struct qe_association *qe_session_hand(struct qe_session *s, const uint8_t *rand
 				       struct span cookie, bool entire);
 
 /*
- * As family.waits: is there a fragment in this datagram of @side's whose message neither
- * what was seen nor what is ahead makes whole?
+ * As family.waits: a datagram of @side waits if it has a fragment of a message that
+ * neither earlier nor later datagrams make whole.
  */
 enum family_wait qe_session_waits(const struct qe_session *s, unsigned int side,
 				  struct span payload, struct ahead *ahead);
@@ -78,7 +78,7 @@ enum family_wait qe_session_waits(const struct qe_session *s, unsigned int side,
  */
 void qe_association_key(struct qe_association *a, const struct keys *keys);
 
-/* What became of a record of epoch 1. */
+/* The result for a record of epoch 1. */
 struct qe_opened {
 	struct qe_association *association; /* that opened it; NULL: none did */
 	struct span text;

@@ -167,7 +167,7 @@ static void setviews(struct ops *o)
 	ops_unknown(o, "setviews: what it carries is not known");
 }
 
-/* Nobody has seen it carry anything. */
+/* No capture has anything in it. */
 static void backtolobby(struct ops *o)
 {
 	if (reader_left(&o->rd))

@@ -20,7 +20,7 @@ static bool same(const struct qe_fragment *a, const struct qe_fragment *b)
 	return a->type == b->type && a->number == b->number && a->length == b->length;
 }
 
-/* What was put together before. False: it is whole, this is sent again. */
+/* Find what was put together before. False: it is whole, this is sent again. */
 static bool seen_mark(struct message_bytes *c, const struct qe_hand *h, unsigned int side)
 {
 	const struct qe_piece *p = &h->pieces[side][c->of.number];
@@ -93,7 +93,7 @@ static unsigned int find(const struct qe_session *s, unsigned int side,
 		if (f.body.n == f.length || f.length > QE_MESSAGE_MAX ||
 		    f.number >= QE_MESSAGES || known(messages, n, &f))
 			continue;
-		/* Of a handshake that is over nothing is put together. */
+		/* No message is put together of a handshake that is over. */
 		if (s->now.hand.over && !s->has_next && f.type != QE_CLIENT_HELLO)
 			continue;
 		if (n == MESSAGES) {

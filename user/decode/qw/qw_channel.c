@@ -148,7 +148,7 @@ static bool is_late(struct qw_session *s, unsigned int side, uint32_t sequence,
 	return true;
 }
 
-/* A connection whose acceptance was not seen begins with its first small number. */
+/* If the acceptance was not seen, a connection begins with its first small number. */
 static void begin_if_new(struct qw_session *s, bool client,
 			 const struct netchan_header *h)
 {

@@ -109,7 +109,9 @@ static void mvd(struct qw_session *s, const struct demo_block *block, struct rec
 	s->block_wanted = true;
 	if (type)
 		record_string(r, "type", type, strlen(type));
-	/* What holds no message of the server's begins no map, and updates no entity. */
+	/*
+	 * A block without a message of the server begins no map, and updates no entity.
+	 */
 	if (is_aside(s, block)) {
 		evidence_account(&s->join.map, sequence, sequence);
 		evidence_account(&s->updates, sequence, sequence);

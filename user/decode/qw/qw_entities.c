@@ -266,7 +266,7 @@ static void frame_begin(struct ops *o, const struct qw_frame *base, bool delta)
 
 	if (delta && base) {
 		*f = *base;
-		/* What was doubted is right if the map turned out to be that. */
+		/* A doubted frame is right if the map turned out to be that. */
 		f->doubted &= !s || !evidence_holds(&s->join.map, base->sequence);
 		f->leans &= f->doubted;
 	} else {

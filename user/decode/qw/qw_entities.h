@@ -61,7 +61,7 @@ void qw_entity_record(struct record *r, const struct qw_terms *t,
 /* The bytes that it was read from, word and all. 0: @size does not hold them. */
 size_t qw_entity_write(uint8_t *to, size_t size, const struct qw_terms *t,
 		       const struct qw_entity *e);
-/* Of a record's fields the state again, as on the wire; for tests. */
+/* Rows that read a record's fields back into a state; for tests. */
 extern const struct delta_row qw_entity_rows[];
 extern const size_t qw_entity_rows_count;
 

@@ -196,7 +196,7 @@ static const struct {
 	{ "start_time", start_time },
 };
 
-/* What a later server may have put behind what is known. */
+/* Bytes that a later server may have put after the known ones. */
 static void more(struct hidden *h)
 {
 	struct span rest = reader_rest(&h->rd);

@@ -15,7 +15,7 @@
 #include "decode/message.h"
 #include "decode/qw/qw_session.h"
 
-/* What a message holds that names its kind; the highest counts. */
+/* Contents of a message that name its kind; the highest counts. */
 enum qw_rank {
 	QW_HOLDS_NOTHING,
 	QW_HOLDS_COMMAND,
@@ -25,7 +25,7 @@ enum qw_rank {
 	QW_HOLDS_COUNT
 };
 
-/* Of one message: the context of its ops. */
+/* State of one message's walk: the context of its ops. */
 struct qw_parse {
 	struct qw_session *session; /* NULL: the syntax only */
 	struct qw_terms terms; /* svc_serverdata changes them for what follows */
@@ -67,7 +67,7 @@ bool qw_message_decode(struct qw_session *s, enum direction direction, uint32_t 
 bool qw_message_trial(struct qw_session *s, uint32_t sequence, struct span bytes,
 		      struct record *r, bool *leans);
 
-/* What follows has not the same layout everywhere. */
+/* Note that the next bytes have not the same layout in all terms. */
 static inline void qw_lean(struct ops *o)
 {
 	struct qw_parse *p = qw_parse_of(o);
@@ -82,7 +82,7 @@ extern const struct op qw_client_ops[256];
 
 /*
  * Each of these reads one little-endian value from the message, puts it under @key, and
- * returns it. Behind the end the message is malformed, and the value is 0.
+ * returns it. Past the end the message is malformed, and the value is 0.
  */
 unsigned int qw_u8(struct ops *o, const char *key);
 unsigned int qw_u16(struct ops *o, const char *key);
@@ -170,7 +170,9 @@ void qw_usercmd_record(struct record *r, const char *key, unsigned int protocol,
 size_t qw_usercmd_write(uint8_t *to, size_t size, unsigned int protocol,
 			unsigned int bits, const int32_t *state);
 
-/* Of the bytes behind a move's checksum, in the client's packet @sequence. */
+/*
+ * Return the checksum of the bytes after it in a move, in the client's packet @sequence.
+ */
 uint8_t qw_move_checksum(const uint8_t *bytes, size_t n, uint32_t sequence);
 
 #endif /* QW_MESSAGE_H */

@@ -137,7 +137,7 @@ static uint32_t live_flags(struct ops *o)
 	return flags;
 }
 
-/* Of the flags those whose field is there. */
+/* The flags of the fields that are there. */
 static uint32_t fte_flags(const struct qw_terms *t, uint32_t flags)
 {
 	return flags & ((t->fte & QW_FTE_SCALE ? 1U << 16 : 0) |

@@ -152,7 +152,7 @@ static void muzzleflash(struct ops *o)
 	qw_u16(o, "number");
 }
 
-/* The own player's name: of whom a connection is. */
+/* The own player's name, which names the connection. */
 static void own_name(struct ops *o, unsigned int slot, struct span name)
 {
 	const struct qw_session *s = qw_parse_of(o)->session;

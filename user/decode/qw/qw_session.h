@@ -71,16 +71,15 @@ struct qw_frame {
 #define QW_MOVE_BYTES 60 /* at most so many of a move are under its checksum */
 
 /*
- * What a game needs: allocated when the first message with something to remember is
- * right.
+ * State of a game: allocated when the first message with something to remember is right.
  */
 struct qw_game {
 	struct qw_frame frames[QW_FRAMES];
 	uint64_t baseline[QW_ENTITIES / 64]; /* by number: it has one */
 	/*
 	 * FTE's replacement deltas tell what changed in an entity since the client had
-	 * it, or with a reset what differs from its baseline. The entities whose state is
-	 * known; beyond QW_WHOLE_MAX none is.
+	 * it, or with a reset what differs from its baseline. A bit is set for each
+	 * entity of known state; beyond QW_WHOLE_MAX there is none.
 	 */
 	uint64_t whole[QW_WHOLE_MAX / 64];
 	uint32_t newest; /* frame of a recording, */
@@ -108,7 +107,7 @@ struct qw_session {
 	uint32_t offered, asked; /* of the netchan's variants, enum qw_variant */
 	struct netchan_slices slices[2];
 	struct netchan_proof proof;
-	struct evidence_join join; /* the map whose baselines @game has */
+	struct evidence_join join; /* the map of the baselines in @game */
 	struct evidence updates; /* what game->whole says holds */
 	struct qw_game *game;
 	/* The download in progress. */

@@ -271,7 +271,7 @@ static void bytes(struct ops *o, const char *key, unsigned int n)
 	record_close(o->record);
 }
 
-/* What came after the first versions. */
+/* Fields that came after the first versions. */
 static void update_rare(struct ops *o, uint32_t bits)
 {
 	if (bits & U_ALPHA)
