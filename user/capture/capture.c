@@ -3,8 +3,8 @@
  * capture.c - files of frames, and the order of things: a frame is read, packets that
  * waited too long for their fragments are given up, then the frame itself is looked at.
  *
- * libpcap reads pcap files, pcapng_read.h reads pcapng ones, whose frames may differ in
- * link type. A filter is compiled by libpcap once for each link type.
+ * libpcap reads pcap files, pcapng_read.h reads pcapng ones, in which frames may differ
+ * in link type. A filter is compiled by libpcap once for each link type.
  */
 #include <errno.h>
 #include <pcap/pcap.h>

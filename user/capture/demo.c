@@ -210,8 +210,8 @@ static int qwd_next(struct demo *demo, struct demo_block *ret)
 static const char qtv_mark[] = "QTVSV ";
 
 /*
- * Of a stream as it came from a QTV proxy: lines up to an empty one, then .mvd. 0: the
- * file begins without them.
+ * Return the length of the head of a stream from a QTV proxy: lines up to an empty one,
+ * then .mvd. 0: the file begins without them.
  */
 static int qtv_header(struct demo *demo, struct demo_block *ret)
 {

@@ -35,7 +35,7 @@ enum demo_format {
 extern const char *const demo_format_names[DEMO_FORMATS];
 
 #define DEMO_QWD_DATAGRAM 1 /* type of a .qwd's block: a datagram as it came */
-/* What stands before the first block: QTV's answer, the header of an .urtdemo. */
+/* Type of what stands before the first block: QTV's answer, the header of an .urtdemo. */
 #define DEMO_TYPE_HEADER 255
 
 struct demo_block {

@@ -47,7 +47,7 @@ const char *const packet_pass_names[PASS_COUNT] = {
 	[PASS_LINK_UNKNOWN] = "unknown-link",
 };
 
-/* What the link layer calls the next thing; 0: whatever its first nibble says. */
+/* The protocol that the link layer names; 0: the first nibble decides. */
 #define NEXT_BY_VERSION 0
 #define NEXT_NONE	(-1)
 
@@ -233,7 +233,7 @@ static bool ipv6_extension(struct reader *rd, struct packet *packet)
 		packet->fragment = packet->more || packet->offset;
 		packet->id =
 			(uint32_t)head[4] << 24 | head[5] << 16 | head[6] << 8 | head[7];
-		/* Behind the first fragment nothing is a header. */
+		/* A later fragment has no header. */
 		return packet->offset == 0;
 	default:
 		return false;

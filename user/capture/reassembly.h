@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * reassembly.h - IP fragments to whole packets, IPv4 and IPv6, within bounds.
+ * reassembly.h - IP fragments to whole packets, IPv4 and IPv6, within bounds. Called by
+ * capture.c.
  *
  * REASSEMBLY_SLOTS packets at a time, each of at most 65535 bytes, each for at most
- * REASSEMBLY_NS of capture time. When a slot is needed the oldest packet is given up.
- * What is given up is not lost: its beginning, as far as it is without a hole, is handed
- * out, and its datagram is partial.
+ * REASSEMBLY_NS of capture time. When a slot is needed the oldest packet is given up. It
+ * is not lost: its beginning, as far as it is without a hole, is handed out, and its
+ * datagram is partial.
  *
- * Fragments that repeat bytes must repeat them exactly; a packet whose fragments
+ * Fragments that repeat bytes must repeat them exactly; a packet with fragments that
  * disagree is poisoned and handed out as such.
  */
 #ifndef REASSEMBLY_H

@@ -96,7 +96,7 @@ int arrivals_listen(int fd, const __u16 *ports, size_t port_count, const int *sk
 	return 0;
 }
 
-/* Of an IP packet that the filter has let pass, of which @n octets are there. */
+/* Read an IP packet that the filter has let pass, of which @n bytes are there. */
 static int arrival_read(const __u8 *packet, size_t n, struct arrival *ret)
 {
 	size_t ports = (packet[0] & 15u) * 4u;

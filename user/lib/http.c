@@ -16,8 +16,8 @@
 #define RUNS_MAX 64 /* of libmicrohttpd in a row, before others get their turn */
 
 /*
- * Open at a time: those who may stay, and who is being sent away. At its own limit
- * libmicrohttpd would look for newcomers only when it is called the next time.
+ * Open at a time: connections that may stay, and those that are being closed. At its own
+ * limit libmicrohttpd would look for new ones only when it is called the next time.
  */
 #define PLACES (2 * HTTP_CONNECTIONS)
 
@@ -26,7 +26,7 @@
 struct visitor {
 	struct MHD_Connection *connection; /* NULL: the place is free */
 	time_t since;
-	uint64_t turn; /* of that moment: who has waited longer has a lower one */
+	uint64_t turn; /* of that moment: lower for a longer wait */
 	bool leaves; /* shut down, and not closed yet */
 };
 
@@ -42,7 +42,7 @@ struct http {
 	void *context;
 };
 
-/* Our page needs no more than itself; nobody else may frame it or guess at types. */
+/* The page loads nothing else, may not be framed, and its type may not be guessed. */
 static const char *const headers[][2] = {
 	{ MHD_HTTP_HEADER_CACHE_CONTROL, "no-store" },
 	{ "X-Content-Type-Options", "nosniff" },
@@ -132,7 +132,7 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
 		return MHD_YES;
 	}
 	if (*upload_data_size) {
-		*upload_data_size = 0; /* nobody wants it */
+		*upload_data_size = 0; /* the request is not read */
 		return MHD_YES;
 	}
 	host = MHD_lookup_connection_value(connection, MHD_HEADER_KIND,
@@ -177,10 +177,11 @@ static void send_away(struct visitor *v)
 }
 
 /*
- * Somebody comes when all places are taken: whoever has waited longest goes. Who asks as
- * soon as it has come is answered at once, so that no crowd of those who never do can
- * keep it waiting, however long its queue: each of them is pushed out by the next. So may
- * be who takes long to read its answer, beside such a crowd.
+ * Close the connection that has waited longest, when a new one comes and all places are
+ * taken. A client that sends its request at once is answered at once, so no crowd of
+ * silent connections can keep it waiting, however long its queue: each of them is closed
+ * for the next. A client that takes long to read its response may be closed too, next to
+ * such a crowd.
  */
 static void make_room(struct http *h)
 {
@@ -240,8 +241,8 @@ static void on_completed(void *context, struct MHD_Connection *connection, void 
 }
 
 /*
- * libmicrohttpd's timeout starts over with each byte, so that somebody who sends one now
- * and then would hold his place for ever.
+ * libmicrohttpd's timeout starts over with each byte, so a client that sends a byte now
+ * and then would keep its place for ever.
  */
 static void close_overdue(struct http *h)
 {

@@ -94,7 +94,7 @@ struct stream {
 	bool between; /* two members of a gzip file, or behind the last */
 	z_stream z;
 	uint8_t packed[PACKED_BYTES];
-	/* What was read to recognise it, and is to be given again. */
+	/* Bytes that were read to recognise the file, and are to be given again. */
 	uint8_t *prefix;
 	size_t prefix_at, prefix_n;
 };

@@ -96,8 +96,10 @@ static inline char *put_byte(char *to, uint8_t b)
 	return to;
 }
 
-/* What the first 32 of the game's characters look like, and again from 0x80 on: as
- * DarkPlaces prints them. */
+/*
+ * The ASCII for the first 32 of the game's characters, and again from 0x80 on: as
+ * DarkPlaces prints them.
+ */
 static const char looks[33] = "#####.###### >..[]0123456789.<=>";
 
 static uint8_t look_of(uint8_t b)

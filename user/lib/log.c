@@ -23,7 +23,7 @@ void log_verbose(void)
 	verbose = true;
 }
 
-/* What begins a line; the journal says which stream is its own (systemd.exec(5)). */
+/* The beginning of a line; the journal says which stream is its own (systemd.exec(5)). */
 static const char *prefix(const char *priority)
 {
 	static enum {

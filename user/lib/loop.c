@@ -72,7 +72,7 @@ static bool timer_add(const struct timer *timer)
 	return true;
 }
 
-/* The next whole multiple: who has the same pace has the same moment. */
+/* The next whole multiple: timers of the same period are due at the same moment. */
 static int64_t next_tick(int64_t every_ms)
 {
 	return (now_ms() / every_ms + 1) * every_ms;
@@ -99,7 +99,7 @@ static void run_timer(struct timer *t)
 	if (!t->every_ms)
 		t->tick = NULL; /* so that it may begin anew */
 	tick(t->context);
-	/* What was missed is not made up for. */
+	/* A missed tick is not made up for. */
 	if (t->every_ms)
 		t->due_ms = next_tick(t->every_ms);
 }

@@ -14,7 +14,7 @@
 #define DEPTH_MAX    8 /* interfaces above each other */
 #define IFF_LOWER_UP 0x10000u /* linux/if.h, which does not agree with net/if.h */
 
-/* Kinds whose frames are those of the interface below, but for a tag or an address. */
+/* Kinds with the frames of the interface below, but for a tag or an address. */
 static bool passes_frames(const char *kind)
 {
 	return !strcmp(kind, "vlan") || !strcmp(kind, "macvlan") ||

@@ -34,8 +34,8 @@ const struct netlink_row *netlinks_row(const struct netlink_row *rows, size_t co
 				       int index);
 
 /*
- * Of rows that netlinks_read() has filled: does what arrives at @above come in by @below,
- * another one, in the same frame?
+ * Return true if a frame that arrives at @above comes in by @below, another interface, in
+ * the same frame. @rows: of netlinks_read().
  */
 bool netlinks_over(const struct netlink_row *rows, size_t count, int above, int below);
 

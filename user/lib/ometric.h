@@ -43,8 +43,8 @@ struct ometric {
 };
 
 /*
- * What is wrong with the table, naming the family; NULL: nothing. Names must be legal,
- * unique, and free of the endings that belong to the format.
+ * Return what is wrong with the table, naming the family; NULL: nothing. Names must be
+ * legal, unique, and free of the endings that belong to the format.
  */
 const char *ometric_check(const struct ometric *families, size_t n);
 

@@ -70,7 +70,7 @@ static __u64 cost_of(__u64 n, __u64 unit_ns)
 	return (unit_ns + n / 2) / n;
 }
 
-/* What one second brings, at least 1. */
+/* The default burst: as many as one second brings, at least 1. */
 static __u64 burst_of(__u64 cost_ns)
 {
 	__u64 n = (units[0].ns + cost_ns / 2) / cost_ns;

@@ -19,7 +19,7 @@
 const char *rate_parse(const char *text, struct limit *ret);
 
 #define RATE_TEXT 48
-/* What rate_parse() would read as @limit. */
+/* Write @limit so that rate_parse() reads it again. */
 void rate_format(const struct limit *limit, char ret[RATE_TEXT]);
 
 /* Does @a ever let more pass than @b: in the long run, or at once? */

@@ -9,7 +9,7 @@
 
 #include "lib/record.h"
 
-/* Keys of info strings whose values are nobody's business. */
+/* Keys of info strings with secret values. */
 static const char *const secret_keys[] = { "password", "cl_guid", "rcon_password" };
 
 static bool is_secret(const uint8_t *key, size_t n)

@@ -44,7 +44,7 @@ enum record_type {
 	RECORD_TYPE_BOOL,
 	RECORD_TYPE_STRING, /* raw bytes; the renderer escapes what is not UTF-8 */
 	RECORD_TYPE_HEX,
-	RECORD_TYPE_PAIR, /* a string whose key came from the wire too */
+	RECORD_TYPE_PAIR, /* a string under a key from the wire */
 	RECORD_TYPE_OBJECT,
 	RECORD_TYPE_ARRAY,
 	RECORD_TYPE_CLOSE,
@@ -97,9 +97,9 @@ static inline bool record_address_equal(const struct record_address *a,
 }
 
 /*
- * What a record says of a connection, for the lagometer, so that it need not look for
- * keys. A decoder notes facts whether or not the fields are wanted. Times are
- * microseconds of the server's clock.
+ * Facts about a connection, for the lagometer, so that it need not look for keys. A
+ * decoder notes facts whether or not the fields are wanted. Times are microseconds of the
+ * server's clock.
  */
 enum fact {
 	FACT_SEQUENCE =
@@ -152,7 +152,7 @@ struct record_piece {
 
 #define RECORD_PIECES 2 /* in one record; what is more is passed over */
 
-/* What an encrypted part of a datagram opened to; lasts as long as the record. */
+/* The plain text of an encrypted part of a datagram; lasts as long as the record. */
 struct record_plain {
 	const uint8_t *bytes;
 	size_t n;
@@ -201,8 +201,8 @@ static inline bool record_is_quake_text(const struct record *r)
 void record_piece(struct record *r, const struct record_piece *piece);
 
 /*
- * What stands for a password on the tape, unless r->secrets: in an info string's pair or
- * a text that holds one (record.c has the keys), and wherever a decoder says so.
+ * Stands for a password on the tape, unless r->secrets: in an info string's pair or a
+ * text that holds one (record.c has the keys), and wherever a decoder says so.
  */
 #define RECORD_MASK "***"
 
@@ -262,14 +262,14 @@ void record_put_bytes(struct record *r, const char *key, enum record_type type,
 		      const void *bytes, size_t n);
 
 /*
- * Append a string whose key is from the wire too, copied. The value of a key that names a
+ * Append a string under a key from the wire, both copied. The value of a key that names a
  * password is RECORD_MASK, unless r->secrets.
  */
 void record_put_pair(struct record *r, const void *key, size_t key_n, const void *bytes,
 		     size_t n);
 /* Close the innermost object or array. Without one it does nothing. */
 void record_put_close(struct record *r);
-/* Open an array whose key is the first @key_n characters of @key; 0: all. */
+/* Open an array under the first @key_n characters of @key; 0: all. */
 void record_put_array(struct record *r, const char *key, size_t key_n);
 /* Append a string that is RECORD_MASK, unless r->secrets or it is empty. */
 void record_put_secret(struct record *r, const char *key, const void *bytes, size_t n);

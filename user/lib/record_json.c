@@ -159,8 +159,8 @@ static bool has_pair(struct plain_pairs *p, const struct record_tape *tape, size
 }
 
 /*
- * Beside a text with characters that look like others, what it looks like, for a search:
- * "name" and "name_plain". A key of the wire that is called so comes first.
+ * For a text with characters that look like others, write also what it looks like, for a
+ * search: "name" and "name_plain". A key of the wire that is called so comes first.
  */
 static void jsonl_plain_too(struct jsonl *json, const struct record_tape *tape, size_t i,
 			    struct plain_pairs *pairs)

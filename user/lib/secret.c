@@ -57,7 +57,7 @@ int secret_key_parse(const char *text, struct secret_key *ret)
 	return n ? 0 : -EINVAL;
 }
 
-/* NULL, or what is wrong with whose the file is. */
+/* Return what is wrong with the owner and mode of the file, or NULL. */
 static const char *unfit(int fd)
 {
 	struct stat st;

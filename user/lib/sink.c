@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * sink.c - see sink.h. SIGPIPE is ignored by whoever opens a FIFO (samples.c).
+ * sink.c - see sink.h. The caller that opens a FIFO ignores SIGPIPE (samples.c).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +23,7 @@ enum sort {
 };
 
 struct reader {
-	int fd; /* -1: nobody */
+	int fd; /* -1: no reader */
 	uint8_t *buffer; /* SINK_BUFFER bytes */
 	size_t head, used;
 	uint64_t waiting; /* pieces begun since the buffer was last empty */
@@ -70,9 +70,9 @@ static bool reader_append(struct reader *r, const void *bytes, size_t n)
 }
 
 /*
- * A disk that fills up has taken the beginning of it: that goes again, so that a file
- * ends with a whole piece whatever becomes of us. False: it cannot go, since the file is
- * none, or somebody else has written behind it.
+ * A disk that fills up has taken the beginning of the piece: cut that off, so that a file
+ * ends with a whole piece whatever becomes of this process. False: it cannot be cut off,
+ * since the sink is no file, or another process has written after it.
  */
 static bool file_cut(int fd, size_t n)
 {
@@ -98,7 +98,7 @@ static ssize_t reader_write(const struct sink *s, const struct reader *r)
 	return n;
 }
 
-/* What the kernel takes now. */
+/* Write as much as the kernel takes now. */
 static void reader_flush(struct sink *s, struct reader *r)
 {
 	while (r->fd >= 0 && r->used) {
@@ -189,7 +189,9 @@ static int socket_open(struct sink *s)
 	if (strlen(s->path) >= sizeof(at.sun_path))
 		return -ENAMETOOLONG;
 	strcpy(at.sun_path, s->path);
-	/* Left behind by one who was killed; anything else is not ours to remove. */
+	/*
+	 * A socket that a killed process has left; anything else is not ours to remove.
+	 */
 	if (!lstat(s->path, &st) && S_ISSOCK(st.st_mode))
 		unlink(s->path);
 	s->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -209,7 +211,7 @@ static int socket_open(struct sink *s)
 
 static int path_open(struct sink *s)
 {
-	/* As a socket's address it would be one without a name, which nobody finds. */
+	/* As a socket's address it would have no name, and no reader would find it. */
 	if (!*s->path)
 		return -EINVAL;
 	switch (s->sort) {
@@ -313,7 +315,7 @@ void sink_put(struct sink *s, const void *bytes, size_t n)
 		/* A full disk is tried again by sink_pump(), not by each piece. */
 		if (r->used + n > SINK_BUFFER && !s->complained)
 			reader_flush(s, r);
-		/* The flush may have found that nobody is there any more. */
+		/* The flush may have found that the reader is gone. */
 		if (r->fd < 0 || !reader_append(r, bytes, n))
 			s->stats.dropped++;
 		else
@@ -338,7 +340,7 @@ static void welcome(struct sink *s)
 	}
 }
 
-/* Nobody holds the other end of the FIFO; whoever takes it next wants the beginning. */
+/* The FIFO has no reader; the next one gets the preamble first. */
 static void farewell_fifo(struct sink *s, struct reader *r)
 {
 	struct pollfd at = { .fd = r->fd };

@@ -21,12 +21,12 @@ bool zip_recognise(const uint8_t *bytes, size_t n);
 
 /*
  * Open the archive that @file holds, from its first byte to its last; the caller closes
- * @file, after zip_close(). NULL with errno: ESPIPE, @file cannot be read in any
- * order (a pipe, gzip's); EBADMSG, it is cut off or no archive; ENOMEM.
+ * @file, after zip_close(). NULL with errno: ESPIPE, @file cannot be read in any order (a
+ * pipe, gzip's); EBADMSG, it is cut off or no archive; ENOMEM.
  *
  * All its files together are unpacked to at most 1,032 times its size, which is what
- * deflate can reach: more would be the same bytes again, in files that overlap. What is
- * beyond is damaged. Memory does not depend on the archive.
+ * deflate can reach: more would be the same bytes again, in files that overlap, and
+ * counts as damaged. Memory does not depend on the archive.
  */
 struct zip *zip_open(FILE *file);
 /* Close the archive, and free @zip, which may be NULL. The file stays open. */

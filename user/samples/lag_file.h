@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * lag_file.h - the figures of the followed players, for other processes.
+ * lag_file.h - the figures of the followed players, for other processes: written by the
+ * daemon (samples.c), read by `top`, `stats --json` and the next daemon.
  *
- * The daemon writes them once a second to LAG_FILE_DIR/players.json, always as a whole
- * (a new file in the old one's place), at most SAMPLES_PLAYERS players of LAG_SAMPLES
- * samples: below 768 KiB. The format is in docs/SAMPLES.md. What is older than
- * LAG_FILE_STALE_NS, or of the future, is not alive.
+ * The daemon writes them once a second to LAG_FILE_DIR/players.json, always as a whole (a
+ * new file in the old one's place), at most SAMPLES_PLAYERS players of LAG_SAMPLES
+ * samples: below 768 KiB. The format is in docs/SAMPLES.md. A file that is older than
+ * LAG_FILE_STALE_NS, or of the future, is stale.
  */
 #ifndef LAG_FILE_H
 #define LAG_FILE_H
@@ -46,7 +47,10 @@ int lag_file_write(const char *path, int64_t now_ns, const struct samples_stats 
 /* Remove the file; "" is no path, and nothing happens. */
 void lag_file_remove(const char *path);
 
-/* What is decoded of each of @services, by slot: objects by name. NULL: no memory. */
+/*
+ * Return what is decoded of each of @services, by slot: objects by name, which the caller
+ * releases. NULL: no memory.
+ */
 json_t *lag_file_decoded(const struct decoded *decoded, const struct service *services);
 
 /* A player as one object. @service: NULL where there is none. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * lag_file_read.c - the file of lag_file.c, for who draws it. What is not there or of
- * another type reads as nothing; what is too much is left out.
+ * lag_file_read.c - reads the file of lag_file.c. A value that is missing or of another
+ * type reads as nothing; values beyond the bounds are left out.
  */
 #include <arpa/inet.h>
 #include <errno.h>

@@ -19,7 +19,10 @@ static struct lag_second second_of(const struct lag_player *p)
 	return now;
 }
 
-/* How much more there is now. What was lost and comes late is taken back: not below 0. */
+/*
+ * Return how much more there is now. A lost message that comes late is taken back, so the
+ * result is never below 0.
+ */
 static uint64_t grown(uint64_t now, uint64_t before)
 {
 	return now > before ? now - before : 0;
@@ -63,7 +66,7 @@ void lag_seconds(struct lagometer *l, struct lag_second *past, struct decoded *d
 	while ((p = lagometer_next(l, &at))) {
 		struct lag_second now = second_of(p);
 
-		/* A player's first second tells of a time that nobody saw begin. */
+		/* A player's first second began unseen. */
 		if (past[at - 1].since_ns == p->since_ns &&
 		    now_ns - p->last_ns <= LAG_SECONDS_HEARD_NS)
 			figures(p, &now, &past[at - 1], decoded);

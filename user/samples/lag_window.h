@@ -18,7 +18,7 @@ struct lag_message {
 	bool due; /* s2c: the client spoke when this should have been its newest */
 	bool has_timestamp; /* s2c, NetQuake: the server's time, which the client gives
 			       back */
-	bool timed; /* s2c: of a snapshot, whose time is snapshot_us */
+	bool timed; /* s2c: of a snapshot, of the time snapshot_us */
 	uint64_t at; /* of its sample */
 	int64_t timestamp_us;
 	int64_t time_ns;

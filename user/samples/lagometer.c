@@ -16,13 +16,13 @@
 #define SLACK_MS     5
 #define BURST_NS     (8 * MS_NS) /* what comes within was sent at one time */
 #define FRAME_MAX_MS 1000 /* the lagometer's range is a third of it */
-#define STALL_NS     (100 * MS_NS) /* who is silent for so long may not have listened */
+#define STALL_NS     (100 * MS_NS) /* so long a silence may be a stall */
 
 struct place {
 	struct lag_player player;
 	bool used;
 	bool plays; /* else it has only knocked */
-	char knocked[LAG_NAME]; /* while it plays: as whom, or "" */
+	char knocked[LAG_NAME]; /* while it plays: the name in a later request, or "" */
 	struct lag_window way[LAG_WAYS];
 	bool has_ack;
 	uint32_t ack;
@@ -114,7 +114,10 @@ void lagometer_sweep(struct lagometer *l, int64_t now_ns)
 			p->used = false;
 		if (p->used && now_ns - p->player.last_ns > 2 * SECOND_NS)
 			p->player.snapshots_per_s = p->player.packets_per_s = 0;
-		/* Who loads a map, or has gone, has no ping; the server then says 999. */
+		/*
+		 * A client that loads a map, or has gone, has no ping; the server then
+		 * says 999.
+		 */
 		if (p->has_ack && now_ns - p->acked_ns > 2 * SECOND_NS) {
 			p->player.ping_ms = LAG_PING_NONE;
 			p->pings = 0;
@@ -142,7 +145,10 @@ struct lag_player *lagometer_next(struct lagometer *l, size_t *at)
 
 /* --- what comes in from the path: by sequence numbers ------------------------- */
 
-/* The server has begun with it anew: it is whom it last knocked as. */
+/*
+ * The server has begun anew with this client, which now has the name of its last request
+ * to join.
+ */
 static void begin_anew(struct place *p)
 {
 	lag_window_restart(&p->way[LAG_S2C]);
@@ -277,7 +283,10 @@ static void see_arrived(struct place *p, struct lag_message *m, int64_t time_ns)
 		lag_window_mark(d, m, LAG_ANSWERED, LAG_LOST);
 		return;
 	}
-	/* What came while the client was silent shows how long that was, not its way. */
+	/*
+	 * Messages that came while the client was silent show how long that was, not its
+	 * path.
+	 */
 	if (p->silent || m->time_ns < p->woke_ns - STALL_NS)
 		return;
 	see_ping(p, time_ns - m->time_ns, time_ns);
@@ -442,18 +451,18 @@ void lagometer_record(struct lagometer *l, uint32_t slot, const struct record *r
 {
 	bool c2s = r->direction == DIRECTION_C2S;
 	const struct facts *f = &r->facts;
-	/* What breaks the protocol may name anything. */
+	/* A malformed record may name anything. */
 	uint32_t has = r->status == RECORD_MALFORMED ? 0 : f->has;
 	struct place *p;
 	bool newest;
 
-	/* A recording is of one client, who has no address. */
+	/* A recording is of one client, without an address. */
 	if (r->direction == DIRECTION_UNKNOWN ||
 	    (!r->source.length && l->side != LAG_BESIDE_CLIENT) ||
 	    !(has & (FACT_SEQUENCE | FACT_NAME)))
 		return;
 	p = place_of(l, slot, r);
-	/* Who knocks may be anybody, in the name of one who plays. */
+	/* A request to join may come from any host, in the name of a player. */
 	if (p->plays && !(has & FACT_SEQUENCE)) {
 		keep_text(p->knocked, f->name, f->name_n);
 		return;
@@ -470,7 +479,7 @@ void lagometer_record(struct lagometer *l, uint32_t slot, const struct record *r
 		keep_text(p->player.map, f->map, f->map_n);
 	if (!(has & FACT_SEQUENCE))
 		return;
-	/* What the server sends cannot be forged by the receiver. */
+	/* The receiver cannot forge messages of the server. */
 	p->plays |= !c2s;
 	if (has & FACT_RELIABLE) {
 		see_reliable(p, f, c2s, r->time_ns);

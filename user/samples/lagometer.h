@@ -58,9 +58,9 @@ struct lag_direction {
 };
 
 /*
- * What the client drew, where the protocol tells (Quake III): the time of its frame less
- * that of the newest snapshot it had. Below zero it had two to draw between; above, the
- * next was late or lost, and the client extrapolated.
+ * Frames that the client drew, where the protocol tells (Quake III): the time of its
+ * frame less that of the newest snapshot it had. Below zero it had two to draw between;
+ * above, the next was late or lost, and the client extrapolated.
  */
 struct lag_frames {
 	uint64_t taken; /* the last LAG_SAMPLES are in the ring */
@@ -91,7 +91,7 @@ struct lag_player {
 	struct lag_frames frames;
 };
 
-/* Of the frames drawn, in [0, 1]. */
+/* Return the share of extrapolated frames, 0 to 1. */
 static inline double lag_extrapolation(const struct lag_frames *f)
 {
 	return f->taken ? (double)f->extrapolated / (double)f->taken : 0;
@@ -127,7 +127,7 @@ void lagometer_sweep(struct lagometer *l, int64_t now_ns);
  */
 struct lag_player *lagometer_next(struct lagometer *l, size_t *at);
 
-/* Of what should have come, in [0, 1]; 0 when nothing should. */
+/* Return the share of lost messages, 0 to 1; 0 when none should have come. */
 static inline double lag_loss(const struct lag_direction *d)
 {
 	uint64_t due = d->received + d->lost;

@@ -144,7 +144,7 @@ static void on_sample(const struct sample *sample, const void *frame, void *cont
 
 static void on_pump(void *context);
 
-/* What was written goes out some at a time; while there is nothing, nobody wakes up. */
+/* Write pieces out a few at a time; while none waits, no timer runs. */
 static void pump_soon(struct samples_view *l)
 {
 	if (samples_writer_waits(l->writer))
@@ -184,7 +184,7 @@ static void watch_shedding(struct samples_view *l)
 	l->shed_before = shed;
 }
 
-/* What the kernel had no room for left gaps that are not the network's. */
+/* Samples for which the kernel had no room left gaps that are not the network's. */
 static void watch_kernel(struct samples_view *l)
 {
 	const struct sampled *followed = &l->stats.kernel[SAMPLER_FOLLOW];
@@ -242,7 +242,7 @@ static int open_writer(const struct config *config, struct samples_writer **ret)
 	return samples_writer_open(&target, ret);
 }
 
-/* Be told of who comes and goes. */
+/* Watch readers that come and go. */
 static bool writer_watch(struct samples_view *l)
 {
 	for (unsigned int i = 0; i < SAMPLES_WRITER_FDS; i++) {

@@ -22,7 +22,7 @@
 #include "stats/decoded.h"
 #include "lib/drop_sources.h"
 
-#define SAMPLES_PLAYERS 256 /* whose figures are kept */
+#define SAMPLES_PLAYERS 256 /* with figures */
 
 struct samples_view;
 
@@ -60,7 +60,7 @@ int samples_reload(struct samples_view *live, const struct config *config);
 /* Files have been moved away (SIGUSR1). */
 void samples_rotate(struct samples_view *live);
 
-/* What samples_watch() calls. @r is valid during the call only. */
+/* The function that samples_watch() sets. @r is valid during the call only. */
 typedef void samples_refused(void *context, __u32 slot, const struct record *r);
 
 /*
@@ -75,7 +75,7 @@ struct samples_ring *samples_ring(struct samples_view *live);
 /* Fill in the counts since samples_open(), the programs' own included. */
 void samples_stats(const struct samples_view *live, struct samples_stats *ret);
 
-/* What is decoded of each service; good until samples_close(). */
+/* Return what is decoded of each service; valid until samples_close(). */
 const struct decoded *samples_decoded(const struct samples_view *live);
 /* The same as an object by the services' names, for stats_json(); to be let go. */
 json_t *samples_decoded_json(const struct samples_view *live);

@@ -34,8 +34,9 @@ static void on_record(void *context, const struct record *r)
 }
 
 /*
- * Whose game traffic is a loose datagram of this shape, for a service of any protocol?
- * NetQuake's has its own shape; the others' is that of whoever was understood last.
+ * Return the family of a loose datagram of game traffic by its shape, for a service of
+ * any protocol. NetQuake's has its own shape; for the others it is the family that was
+ * understood last.
  */
 static enum wire_family spoken(const struct samples_decoder *d, __u32 slot,
 			       enum shape shape)

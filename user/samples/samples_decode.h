@@ -23,7 +23,7 @@
  */
 #define SAMPLES_STATE_BYTES ((size_t)400 << 20)
 
-/* What the shield knew of a sample, for its record. */
+/* Facts of the shield about a sample, for its record. */
 struct sample_note {
 	__u32 slot; /* of the service */
 	enum wire_kind kind;

@@ -44,7 +44,7 @@ struct samples_names *samples_names_load(const char *path, int64_t now_ns)
 		names->count++;
 	}
 	free(file);
-	/* Of the future it is when the clock was set back. */
+	/* The file is of the future if the clock was set back. */
 	if (!names->count || now_ns >= names->until_ns ||
 	    now_ns < names->until_ns - LAG_IDLE_NS) {
 		free(names);

@@ -53,9 +53,9 @@ void samples_ring_free(struct samples_ring *ring)
 }
 
 /*
- * What finds the file full, or the disk, ends the capture: what is there of a block that
- * was cut short goes, and the file is whole. Nothing waits in this process, so it is when
- * that is killed, too.
+ * End the capture when the file or the disk is full: a block that was cut short is
+ * removed, and the file is whole. Nothing waits in this process, so the file is whole
+ * also when the process is killed.
  */
 static bool capture_put(struct capture *c, const void *block, size_t n)
 {
@@ -104,7 +104,7 @@ void samples_ring_add(struct samples_ring *ring, const struct sample *sample,
 	}
 }
 
-/* What is remembered of the service, oldest first. How many. */
+/* Write what is remembered of the service, oldest first. Returns how many frames. */
 static int past_put(const struct samples_ring *ring, struct capture *c,
 		    const struct service *service)
 {
@@ -138,7 +138,7 @@ int samples_ring_capture(struct samples_ring *ring, __u32 slot,
 		c = capture_find(ring, false, 0);
 	if (!c)
 		return -EBUSY;
-	/* For root alone: who plays and what was said is in it. */
+	/* For root alone: it shows addresses and messages of players. */
 	c->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (c->fd < 0)
 		return -errno;

@@ -11,7 +11,7 @@
 #include "lib/names.h"
 #include "lib/pcapng.h"
 
-/* What the programs return to the kernel: linux/bpf.h, linux/pkt_cls.h. */
+/* Return values of the programs: linux/bpf.h, linux/pkt_cls.h. */
 enum action {
 	ACTION_XDP_DROP = 1,
 	ACTION_XDP_PASS = 2,
@@ -157,7 +157,7 @@ size_t samples_block(uint8_t ret[PCAPNG_BLOCK_MAX], const struct sample *sample,
 		.comment = comment,
 	};
 
-	/* What only watches lets everything pass, whatever it says. */
+	/* A service that only observes lets everything pass, whatever its verdict. */
 	packet.action = action_of(service->observe ? VERDICT_PASS : verdict, packet.xdp);
 	snprintf(comment, sizeof(comment),
 		 "service=%s kind=%s verdict=%s reason=%s sampler=%s", service->name,
