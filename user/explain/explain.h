@@ -159,7 +159,7 @@ struct explain {
 	struct about_allowance allowance;
 	bool no_service; /* --service is a port without one */
 	__u16 other_port; /* that port */
-	/* Of explain_datagram(): */
+	/* Set by explain_datagram(): */
 	bool datagram;
 	bool parsed; /* it has UDP's header: query and the next are of it */
 	__be32 to[4];

@@ -10,7 +10,7 @@
 
 #include "incident/incident.h"
 
-#define SAMPLES_LEAST 20 /* fewer do not tell who sends */
+#define SAMPLES_LEAST 20 /* fewer show nothing about sources */
 #define FEW	      16 /* addresses */
 
 static const struct {
@@ -110,7 +110,7 @@ static bool begin(struct incident_watch *w, const struct incident_subject *subje
 	return true;
 }
 
-/* What the second has brought to the bucket; is it full? */
+/* Add a second's refusals to the bucket. Returns true if it is full. */
 static bool bucket_fill(struct incident_bucket *b, enum incident_sort sort, uint64_t came,
 			double seconds, int64_t before_ms)
 {
@@ -195,7 +195,7 @@ enum incident_event incident_look(struct incident_watch *w,
 	int64_t before_ms = w->looked_ms, passed_ms = now.steady_ms - before_ms;
 	enum incident_event event = INCIDENT_NOTHING;
 	bool quiet = true, first = !w->looked;
-	unsigned int again = 0; /* 1 << each sort whose bucket is full */
+	unsigned int again = 0; /* 1 << each sort with a full bucket */
 	double seconds;
 
 	w->looked = true;
@@ -219,7 +219,7 @@ enum incident_event incident_look(struct incident_watch *w,
 			w->players_calm = c->players;
 		return INCIDENT_NOTHING;
 	}
-	/* What ends a pause is what would begin an attack, not a second's few. */
+	/* A pause ends by as many as begin an attack, not by a second's few. */
 	if (w->quiet_ms >= INCIDENT_QUIET_MS && !again)
 		quiet = true;
 	/* Much more than before is another attack, which a small one must not hide. */

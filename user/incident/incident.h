@@ -71,7 +71,7 @@ enum incident_spoofed {
 	SPOOFED_UNLIKELY, /* a few addresses, which cause no response */
 };
 
-/* What was counted since the look before, of one service. */
+/* Counts of one service since the look before. */
 struct incident_counts {
 	uint64_t packets, bytes; /* received; whole frames */
 	uint64_t refused; /* of them: dropped, or that would be if not observed */
@@ -135,7 +135,7 @@ struct incident_bucket {
 	int64_t rising_ms; /* when it was empty last, by the steady clock */
 };
 
-/* Of one service. */
+/* State of one service. */
 struct incident_watch {
 	struct incident_bucket buckets[INCIDENT_SORTS];
 	bool looked; /* at least once */
@@ -172,8 +172,8 @@ struct incident_counters {
 };
 
 /*
- * What was counted between two readings of a service's counters; one that went back has
- * begun anew. @players is for the caller.
+ * Compute what was counted between two readings of a service's counters; one that went
+ * back has begun anew. @players is for the caller.
  */
 void incident_count(enum wire_family family, const struct incident_counters *before,
 		    const struct incident_counters *now, struct incident_counts *ret);

@@ -272,7 +272,7 @@ void incident_sorts(const json_t *incident, char ret[INCIDENT_SORTS_TEXT])
 	}
 }
 
-/* The three largest, with their counts' shares left to who reads JSON. */
+/* The three largest; their shares are in the JSON. */
 static void names_put(char *to, size_t size, const json_t *object)
 {
 	const char *key;
@@ -331,7 +331,7 @@ void incident_text(const struct incident *i, enum incident_event event,
 
 /* --- in -------------------------------------------------------------------------- */
 
-/* What nobody counts that far is somebody else's writing. */
+/* A number beyond any count was not written by this program. */
 static double real(const json_t *object, const char *key)
 {
 	double n = json_number_value(json_object_get(object, key));
@@ -366,7 +366,7 @@ static void counts_parse(const json_t *object, uint64_t *counts, int n,
 			counts[i] = number(object, name(i));
 }
 
-/* Whom it was aimed at, so that who was told of the start is told the same at the end. */
+/* The address that was attacked, so that start and end are reported with the same one. */
 static void target_parse(const json_t *object, struct record_address *ret)
 {
 	const char *text = json_string_value(json_object_get(object, "target"));
@@ -390,7 +390,7 @@ static int sort_parse(const json_t *name)
 	return sort;
 }
 
-/* What another version knows more is left out. */
+/* Keys of another version are left out. */
 static unsigned int also_parse(const json_t *list)
 {
 	unsigned int sorts = 0;

@@ -23,8 +23,9 @@ json_t *incident_json(const struct incident *incident, enum incident_event event
 		      const char *capture);
 
 /*
- * What a later process needs to go on with it, the sources that are named included. To be
- * given to incident_adopt(), or freed. NULL: it is none that lasts, or no memory.
+ * Return the incident of @object, as far as a later process needs it to go on with it,
+ * the named sources included. To be given to incident_adopt(), or freed. NULL: it has
+ * ended, or there is no memory.
  */
 struct incident *incident_parse(const json_t *object);
 

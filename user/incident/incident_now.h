@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * incident_now.h - the attacks that go on now, for other processes.
+ * incident_now.h - the attacks that go on now, for other processes: written by the daemon
+ * (alarm.c), read by `attacks`, `status` and `top`.
  *
  * While there is one, the daemon writes them once a second to
  * INCIDENT_NOW_DIR/attacks.json, always as a whole: {"time":..,"now":[incident..],
- * "unsaved":[incident..]}. What is older than INCIDENT_STALE_MS, or of the future, tells
- * of nothing. "unsaved" are attacks that could not be written to the disk, which may be
- * over.
+ * "unsaved":[incident..]}. A file that is older than INCIDENT_STALE_MS, or of the future,
+ * counts for nothing. "unsaved" are attacks that could not be written to the disk, which
+ * may be over.
  */
 #ifndef INCIDENT_NOW_H
 #define INCIDENT_NOW_H

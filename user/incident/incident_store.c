@@ -266,7 +266,7 @@ static int line_write(int fd, const json_t *object, bool broken)
 	return (size_t)written == n ? 0 : -ENOSPC;
 }
 
-/* Did whoever wrote last not get to the end of the line? */
+/* Return true if the last write did not get to the end of the line. */
 static bool is_torn(int fd, off_t size)
 {
 	char last;

@@ -14,7 +14,10 @@
 #define ATTACK_LINES_SERVICE 3
 #define ATTACK_LINES_OTHER   2
 
-/* Of the services in @stats; @watches: by slot, INCIDENT_SERVICES of them, or NULL. */
+/*
+ * Write the metrics of the services in @stats; @watches: by slot, INCIDENT_SERVICES of
+ * them, or NULL.
+ */
 void attack_metrics(const struct incident_watch *watches, const struct stats *stats,
 		    enum ometric_format format, FILE *out);
 /* The table of these metric families. */

@@ -134,7 +134,7 @@ static int append(struct day *d, const double *values)
 	file = err ? NULL : fopen(d->path, "a+e");
 	if (!file)
 		return err ? err : -errno;
-	/* Whoever wrote last may not have got to the end of the line. */
+	/* The last write may not have got to the end of the line. */
 	if (!fseek(file, -1, SEEK_END) && fgetc(file) != '\n') {
 		fseek(file, 0, SEEK_END);
 		fputc('\n', file);

@@ -23,7 +23,7 @@
 #define DAY_POINTS  (DAY_SECONDS / DAY_EVERY_S)
 #define DAY_PATH    512
 
-/* Of a minute: means a second, and what was highest. */
+/* Figures of a minute: means per second, and maxima. */
 enum day_column {
 	DAY_TIME, /* its beginning, since 1970 */
 	DAY_PASSED,

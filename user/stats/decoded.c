@@ -193,7 +193,7 @@ static json_t *histogram_json(const struct histogram *h, const struct histogram_
 			 h->sum, "bounds", bounds, "counts", counts);
 }
 
-/* Of one protocol; NULL: nobody has played with it. */
+/* One protocol; NULL: it has had no player. */
 static json_t *figures_json(const struct histogram figures[DECODED_FIGURES],
 			    enum wire_family family)
 {

@@ -30,7 +30,7 @@ struct self_test {
 	enum known here; /* are its addresses on this host? Yes, if it has none. */
 };
 
-/* Of all services, by slot; how many. */
+/* Test all services, by slot. Returns how many. */
 size_t self_test_run(const struct shield *shield, struct self_test ret[SERVICES_MAX]);
 
 /* Return true if nothing is known that leaves the service without protection. */

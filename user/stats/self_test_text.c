@@ -35,7 +35,7 @@ __attribute__((format(printf, 2, 3))) static void add(char text[SELF_TEST_TEXT],
 	va_end(list);
 }
 
-/* What may be the reason that nothing comes. */
+/* Add the possible reason that nothing comes. */
 static void add_doubts(const struct self_test *t, char ret[SELF_TEST_TEXT])
 {
 	char address[CIDR_TEXT];

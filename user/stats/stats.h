@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * stats.h - one snapshot of everything that is counted, as JSON and as text.
- *
- * Collecting reads the shield's tables; rendering reads only the snapshot, so it is
- * tested without a kernel. A snapshot belongs to its caller: stats_free() ends it.
- */
+/* x */
 #ifndef STATS_H
 #define STATS_H
 

@@ -209,7 +209,7 @@ static json_t *volume(const struct volume *v)
 			 integer(v->wire));
 }
 
-/* What the kernel could answer now in the server's place. */
+/* The cached responses that the kernel could send now. */
 static json_t *templates(const struct stats_service *s)
 {
 	json_t *list = json_array();

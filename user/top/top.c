@@ -54,7 +54,7 @@ void top_players_add(const struct player_key *key, const struct player *player,
 		top->players[top->player_count++] = (struct top_player){ *key, *player };
 }
 
-/* Who came first stands first. */
+/* The player that came first stands first. */
 static int player_order(const void *left, const void *right)
 {
 	const struct top_player *a = left, *b = right;

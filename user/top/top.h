@@ -166,7 +166,7 @@ void top_address(const struct player_key *key, char ret[TOP_ADDRESS]);
  */
 typedef bool top_collect(struct top *top, __s64 now_ns, void *context);
 
-/* Until the user quits; 0 or -errno, whose message is written. */
+/* Show the screen until the user quits. 0, or -errno after a message. */
 int top_run(struct top *top, top_collect *collect, void *context);
 
 /* One screen as text on stdout, after a second; 0 or -errno after a message. -ENOENT:

@@ -104,7 +104,7 @@ static void draw_head(const struct top *top)
 		top_put(0, COLS - 8, A_REVERSE | A_BOLD, " PAUSED ");
 }
 
-/* A line whose end is left out from a comma or semicolon on, where it has no room. */
+/* A line that is cut at a comma or semicolon, where it has no room. */
 static void put_parts(int y, int attributes, const char *text)
 {
 	size_t n = strlen(text), room = (size_t)COLS;
@@ -173,7 +173,7 @@ static void draw_overview(const struct top *top, int y)
 	put_parts(y, A_NORMAL, whole);
 }
 
-/* What is so of all services together, from line @y; the next free line. */
+/* Draw the figures of all services together, from line @y. Returns the next free line. */
 static int draw_total(const struct top *top, int y)
 {
 	char attacks[TOP_LINE];

@@ -26,7 +26,7 @@ static double packets_of(const struct counters *t)
 	return sum;
 }
 
-/* What there is most of stands first: packets received. */
+/* The service with most packets stands first: packets received. */
 static double weight_of(const struct top *top, const struct stats_service *s)
 {
 	struct stats_rates rates;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * top_players.c - who plays, and how well one of them is connected.
+ * top_players.c - the players, and how well one of them is connected.
  *
  * The lagometer is drawn as Quake III draws its own: a column a message, as high as its
  * ping, over the whole height if it was lost. Above it, where the protocol tells, its
- * upper graph: a column a frame that the client drew, above the line if by guess.
+ * upper graph: a column a frame that the client drew, above the line if it was
+ * extrapolated.
  */
 #include <curses.h>
 #include <stdlib.h>

@@ -58,7 +58,7 @@ static int draw_budgets(const struct stats_service *s, int y)
 	return y + top_budget_lines();
 }
 
-/* Of the columns of words; on a narrow screen only one of numbers stands beside them. */
+/* Columns of words; on a narrow screen only one of numbers stands next to them. */
 struct widths {
 	int kind, verdict, reason;
 };
