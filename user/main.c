@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * main.c - argv to a subcommand. The only main(); sees everything, seen by nobody.
+ * main.c - argv to a subcommand. The only main(); it includes cmd and lib, and no file
+ * includes it.
  */
 #include <stdio.h>
 #include <string.h>

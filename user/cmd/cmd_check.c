@@ -26,7 +26,7 @@ static const char *path_of(const struct pkt_ctx *call)
 	return path ? path : CONFIG_PATH;
 }
 
-/* What nobody means, as a rule, but may. */
+/* Warn of networks that are nearly always a mistake, but allowed. */
 static void warn_wide(const struct pkt_ctx *call, const char *name,
 		      const struct cidr *networks, size_t count)
 {
@@ -42,8 +42,8 @@ static void warn_wide(const struct pkt_ctx *call, const char *name,
 }
 
 /*
- * Interfaces that are there and that `run` would not attach to, as far as whoever asks
- * may know: what is pinned, root alone sees.
+ * Warn of interfaces that are there and that `run` would not attach to, as far as this
+ * user can tell: pins are visible to root only.
  */
 static void warn_taken(const struct config *config)
 {
@@ -95,7 +95,7 @@ static void warn_command(const struct pkt_ctx *call, const struct config *config
 			path);
 }
 
-/* Of a server that cannot be asked nothing is learnt, whatever is written. */
+/* Warn of a cache that is written though the server cannot be queried. */
 static void warn_uncacheable(const struct pkt_ctx *call, const struct config *config)
 {
 	for (size_t i = 0; i < config->service_count; i++) {
@@ -111,8 +111,7 @@ static void warn_uncacheable(const struct pkt_ctx *call, const struct config *co
 	}
 }
 
-/* What `run` makes of what services do not say, of which it may be no more than a
- * warning. */
+/* Apply the defaults that `run` would, and warn of those that are off here. */
 static void check_adjusted(const struct pkt_ctx *call, struct config *config,
 			   struct config_adjusted *ret)
 {
@@ -201,7 +200,7 @@ static int check_json(const struct pkt_ctx *call, struct config *config)
 	return err ? exit_status(err) : status;
 }
 
-/* That nobody has written, so that it is no warning. */
+/* Print a default that is off: it is no warning, because the file does not say it. */
 static void say_unasked(const struct config *config)
 {
 	for (size_t i = 0; i < config->service_count; i++) {

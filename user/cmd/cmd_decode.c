@@ -2,9 +2,9 @@
 /*
  * cmd_decode.c - quakeshield decode: files in, lines out.
  *
- * A file is a capture, a demo or an archive of such by what it begins with. What can be
- * read of a damaged one is shown, then its error; the exit status is 1 if any file had
- * one.
+ * The first bytes tell whether a file is a capture, a demo or an archive of such. The
+ * readable part of a damaged one is shown, then its error; the exit status is 1 if any
+ * file had one.
  */
 #include <errno.h>
 #include <limits.h>
@@ -60,7 +60,7 @@ struct run {
 	uint64_t shown;
 };
 
-/* What the file that is open begins with. */
+/* The first bytes of the open file. */
 static uint8_t beginning[DEMO_PREFIX];
 
 static bool done(const struct run *run)
@@ -341,7 +341,9 @@ static void end_file(struct run *run, const char *name)
 	run->lagometer = NULL;
 }
 
-/* One file of an archive; *found: it is a recording. What else archives hold is no error.
+/*
+ * Decode one file of an archive; *found: it is a recording. Other files in archives are
+ * no error.
  */
 static int one_member(struct run *run, struct zip *zip, const char *label, bool *found)
 {

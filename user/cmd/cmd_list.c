@@ -2,8 +2,8 @@
 /*
  * cmd_list.c - `allow` and `deny`: edit the lists while packets flow.
  *
- * What is added here stays until it is deleted here or its time is over, over restarts
- * and reloads; what the configuration lists is the configuration's.
+ * An entry that is added here stays until it is deleted here or its time is over, over
+ * restarts and reloads. Entries of the configuration change with it only.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -50,7 +50,7 @@ const struct json_key list_json_keys[] = {
 	JSON_END,
 };
 
-/* What `list` goes through the entries with. */
+/* State of `list` while it goes through the entries. */
 struct listing {
 	json_t *json; /* NULL: they are printed */
 	__u64 now;
@@ -230,7 +230,10 @@ static int edit_take_all(struct edit *e)
 	return err;
 }
 
-/* Who is allowed is not denied: `deny add` of a part of it does nothing. */
+/*
+ * Warn of networks that stay allowed: `deny add` of a part of an allowed network does
+ * nothing.
+ */
 static void warn_allowed(const struct shield *shield, const struct edit *e)
 {
 	char denied[CIDR_TEXT], allowed[CIDR_TEXT];

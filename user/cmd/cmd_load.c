@@ -73,7 +73,7 @@ static int end_daemon(const char *pin, pid_t pid)
 	return -ETIMEDOUT;
 }
 
-/* What the daemon has kept of clients: remove it, or say that it is there. */
+/* Remove the files that the daemon keeps about clients, or say that they are there. */
 static int purge(const struct pkt_ctx *call, const char *pin)
 {
 	int count = incident_state(pin, call_has(call, OPTION_PURGE));

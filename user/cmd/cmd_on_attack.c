@@ -4,9 +4,9 @@
  * the daemon has left. Started by quakeshield-attack.path, never by the daemon, which may
  * start nothing.
  *
- * What runs is what the configuration names: nothing that the daemon wrote chooses it. It
- * is a unit of its own of a user of its own, with the details on its standard input and
- * what FastNetMon's scripts expect as arguments: ADDRESS DIRECTION PACKETS/S ACTION.
+ * The configuration chooses the command: no byte that the daemon wrote does. It is a unit
+ * of its own of a user of its own, with the details on its standard input and the
+ * arguments that FastNetMon's scripts expect: ADDRESS DIRECTION PACKETS/S ACTION.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -78,7 +78,10 @@ static json_t *load(int fd)
 	return json_loadb(text, (size_t)n, 0, NULL);
 }
 
-/* Our own daemon wrote it, but who has taken that over shall choose no argument. */
+/*
+ * The daemon wrote it, but an attacker that has taken over the daemon must not choose an
+ * argument.
+ */
 static bool event_read(int fd, struct event *ret)
 {
 	json_t *object = load(fd);

@@ -40,7 +40,7 @@
 #define LOOK_AFTER_MS 5000 /* how often the attachments are checked, without an event */
 #define EVENT_MS      100 /* that changes of interfaces may take to settle */
 
-/* What the command line says; it outweighs the file, at every reload too. */
+/* Options of the command line, which override the file, at every reload too. */
 struct arguments {
 	char interfaces[CONFIG_INTERFACES][IF_NAMESIZE];
 	size_t count;
@@ -126,8 +126,9 @@ static int read_arguments(const struct pkt_ctx *call, struct daemon *d)
 }
 
 /*
- * Where an interface is a veth in native mode, nobody is asked for proof, nor answered,
- * unless the configuration says so: its other end might not hear it.
+ * Return true if an interface is a veth in native mode. Then the shield sends no
+ * challenges and no cached responses unless the configuration says so: the other end may
+ * not receive them.
  */
 static bool no_return_path(const struct config *config)
 {
@@ -235,8 +236,7 @@ static void reload(struct daemon *d, int (*read)(struct daemon *d, struct config
 	sd_notify(0, "READY=1");
 }
 
-/* What a server speaks in place of what its service says is said as it begins and ends.
- */
+/* Log when a server begins and ceases to speak another protocol than its service says. */
 static void look_at_protocol(struct daemon *d, __u32 slot)
 {
 	char speaks[FAMILIES_TEXT];
@@ -323,8 +323,10 @@ static void on_settled(void *context)
 	look_after(context);
 }
 
-/* Not at once: events come in crowds, and where somebody makes many interfaces none of
- * them is ours. */
+/*
+ * Wait a moment: events come in groups, and a host that makes many interfaces makes none
+ * of ours.
+ */
 static void on_link_event(void *context)
 {
 	struct daemon *d = context;
@@ -376,7 +378,7 @@ static int stop(struct daemon *d)
 	serve_attacks(d->serve, NULL);
 	samples_close(d->live);
 	d->live = NULL;
-	/* It writes down who is known, out of the shield's tables. */
+	/* It writes the client history, out of the shield's tables. */
 	cache_refresh_stop(d->refresh);
 	d->refresh = NULL;
 	shield_close(d->shield);
@@ -390,7 +392,7 @@ static int stop(struct daemon *d)
 	return 0;
 }
 
-/* What the kernel gets: all of it, or an error after a message, and nothing is left. */
+/* Load and attach everything, or nothing after a message. */
 static int start_shield(struct daemon *d)
 {
 	int err = attach_monitor_precheck(&d->monitor, d->config);
@@ -482,7 +484,7 @@ static int start(struct daemon *d)
 	d->claimed = true;
 	d->monitor.pin = d->pin;
 	d->monitor.take_over = d->arguments.take_over;
-	/* Who names an interface at the prompt has it, or has misspelt it. */
+	/* An interface that is named at the prompt exists, or is misspelt. */
 	d->monitor.wait = !d->arguments.count;
 	err = start_shield(d);
 	if (!err)
@@ -523,7 +525,10 @@ int cmd_run(const struct pkt_ctx *call)
 	int err, status = EXIT_REST;
 
 	setvbuf(stderr, NULL, _IOLBF, 0);
-	/* Whoever starts us may have none: nobody else writes to what we leave behind. */
+	/*
+	 * The caller may have none; other users must not write to the files of this
+	 * process.
+	 */
 	umask(umask(0777) | 022);
 	log_verbose();
 	spare_memory();

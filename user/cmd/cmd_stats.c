@@ -20,7 +20,7 @@
 #include "stats/self_test.h"
 #include "stats/stats.h"
 
-/* What a running daemon tells of what it decodes; NULL: there is none. */
+/* Return what a running daemon decodes; NULL: there is none. */
 static json_t *decoded_read(const char *pin)
 {
 	char path[LAG_FILE_PATH_MAX];
@@ -40,7 +40,7 @@ static int stats_print_json(const struct stats *stats, const char *pin)
 	return err;
 }
 
-/* Of the last day, minute by minute, as daemons have kept it. */
+/* Print the last day, minute by minute, as daemons have kept it. */
 static int print_history(const struct pkt_ctx *call)
 {
 	struct day *day = calloc(1, sizeof(*day));
@@ -81,7 +81,7 @@ int cmd_stats(const struct pkt_ctx *call)
 	return exit_status(err);
 }
 
-/* What `status` tells. */
+/* The facts that `status` shows. */
 #define UNANSWERED_WHY 128
 
 struct status {
@@ -99,13 +99,13 @@ struct status {
 		enum wire_family family;
 		__u64 count;
 		__u32 speaks; /* 1 << enum wire_family */
-	} misspoken[SERVICES_MAX]; /* services whose server speaks something else */
+	} misspoken[SERVICES_MAX]; /* services with a server of another protocol */
 	size_t misspoken_count;
 	struct {
 		char service[NAME_MAX_LEN];
 		__u32 uid;
 		__u64 others; /* datagrams of other users' sockets from its port */
-	} owners[SERVICES_MAX]; /* services whose server's user is known */
+	} owners[SERVICES_MAX]; /* services with a server of a known user */
 	size_t owner_count;
 	size_t validation[VALIDATION_ALWAYS +
 			  1]; /* services, by when strangers prove themselves */

@@ -14,7 +14,7 @@
 #include "shield/shield.h"
 #include "top/top.h"
 
-/* What the daemon tells of the players it follows; stale figures are nobody's. */
+/* Read the daemon's figures of the followed players; stale ones are dropped. */
 static void collect_figures(struct top *top, const char *pin)
 {
 	char path[LAG_FILE_PATH_MAX];

@@ -76,7 +76,7 @@ void call_free(struct pkt_ctx *call)
 
 /* --- reading ------------------------------------------------------------------- */
 
-/* What getopt_long() wants to know of @command. */
+/* The options of a command, as getopt_long() takes them. */
 struct shapes {
 	struct option longs[OPTION_COUNT + 1];
 	char letters[2 * OPTION_COUNT + 2];
@@ -189,7 +189,7 @@ int call_parse(const struct command *command, int argc, char **argv, struct pkt_
 		log_error("%s: not enough memory", command->name);
 		return -ENOMEM;
 	}
-	optind = 0; /* from the beginning, whoever has been reading before */
+	optind = 0; /* from the beginning, after earlier calls too */
 	opterr = 0;
 	while ((c = getopt_long(argc, argv, shapes.letters, shapes.longs, NULL)) != -1) {
 		struct given *g = &call.given[call.given_count];
@@ -205,7 +205,7 @@ int call_parse(const struct command *command, int argc, char **argv, struct pkt_
 	}
 	call.operands = argv + optind;
 	call.operand_count = argc - optind;
-	/* Who asks for help need not know what else is needed. */
+	/* A request for help needs no operands. */
 	if (!call_has(&call, OPTION_HELP) && !call_has(&call, OPTION_VERSION) &&
 	    operands_check(&call, argv, argc)) {
 		call_free(&call);

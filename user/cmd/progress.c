@@ -22,7 +22,7 @@ static int64_t now(void)
 	return (int64_t)t.tv_sec * SECOND_NS + t.tv_nsec;
 }
 
-/* Of a packed file the size of what comes out is not known. */
+/* The unpacked size of a packed file is not known. */
 static int64_t size_of(FILE *file)
 {
 	struct stat st;

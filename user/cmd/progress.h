@@ -15,7 +15,7 @@
 
 struct progress {
 	char name[256]; /* plain: see log_make_plain() */
-	FILE *file; /* whose place is looked at */
+	FILE *file; /* the open input */
 	int64_t size; /* bytes; 0: not known */
 	int64_t began_ns, printed_ns;
 	unsigned int steps;

@@ -161,9 +161,9 @@ struct config_adjusted {
 __u64 config_allowance(const struct config *config);
 
 /*
- * Give the services whose sections do not say `validation` or `cache` the default of
- * their protocol.
- * @unheard: what the shield sends might not arrive, so these services get neither.
+ * Give each service without `validation` or `cache` in its section the default of its
+ * protocol. @unheard: what the shield sends might not arrive, so these services get
+ * neither.
  */
 void config_resolve(struct config *config, bool no_return_path,
 		    struct config_adjusted *ret);

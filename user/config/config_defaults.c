@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * config_defaults.c - what a service gets that its section does not say.
+ * config_defaults.c - the limits and policies of a service for which its section has no
+ * value.
  *
  * Three rates a class: one source (an IPv4 address or IPv6 /64), one prefix (/24, /56),
  * the whole service. The numbers come from the limits of the engines themselves; the
  * arguments are in docs/explain/rate-limits.md, and tests/config/test_config_defaults.c
- * holds the tables to them: the unknown budget is the strictest, and what ioquake3 and
- * Q2PRO count in one bucket of their own fits in it, so that their limits never cut off
- * who we let through.
+ * holds the tables to them: the limits for unknown messages are the strictest, and the
+ * requests that ioquake3 and Q2PRO count in one bucket of their own fit in it, so that
+ * these engines' limits never refuse a client that the shield passes.
  */
 #include <arpa/inet.h>
 #include <stdio.h>
@@ -107,9 +108,12 @@ void config_service_defaults(enum wire_family family, struct service *ret)
 	ret->players_source = PLAYERS_SOURCE;
 	ret->players_prefix = PLAYERS_PREFIX;
 	memset(ret->policy, POLICY_DROP, sizeof(ret->policy));
-	/* Of `auto` nobody knows which words prove. */
+	/* For `auto` the words that validate an address are not known. */
 	ret->validation = family == FAMILY_AUTO ? VALIDATION_OFF : VALIDATION_UNDER_LOAD;
-	/* Nor which questions it answers; and Quake Enhanced's are behind a handshake. */
+	/*
+	 * The queries of `auto` are not known either; Quake Enhanced's are behind a
+	 * handshake.
+	 */
 	ret->cache = family == FAMILY_AUTO || family == FAMILY_QUAKE_ENHANCED
 			     ? CACHE_OFF
 			     : CACHE_UNDER_LOAD;
@@ -141,7 +145,10 @@ static void resolve_validation(struct config_service *c, const struct service *u
 	if (c->validation_given)
 		return;
 	c->service.validation = usual->validation;
-	/* Nobody is told anything: who has to come twice does. */
+	/*
+	 * Quake Enhanced's clients are sent nothing: they must repeat a request, which
+	 * they do by themselves.
+	 */
 	if (!no_return_path || !usual->validation ||
 	    c->service.family == FAMILY_QUAKE_ENHANCED)
 		return;

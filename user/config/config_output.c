@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * config_output.c - sections sample, follow and output: what the daemon gets to see, and
- * where it writes it. Without them it sees nothing, at no cost. And who is told of
- * attacks.
+ * config_output.c - sections sample, follow and output: which datagrams the daemon
+ * samples, and where it writes them. Without them it samples none, at no cost. And the
+ * command that is run at an attack.
  */
 #include <errno.h>
 #include <string.h>

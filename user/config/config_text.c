@@ -33,7 +33,7 @@ int config_error_v(const char *path, int line, bool warning, const char *format,
 	char message[512];
 
 	vsnprintf(message, sizeof(message), format, args);
-	/* What we quote must not play with the terminal. */
+	/* Quoted text must not control the terminal. */
 	for (char *c = message; *c; c++)
 		if ((unsigned char)*c < ' ' || *c == 0x7f)
 			*c = '?';

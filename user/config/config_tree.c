@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * config_tree.c - a file, what it includes, and what the command line sets, as one tree.
+ * config_tree.c - a file, the files that it includes, and the keys of the command line,
+ * as one tree.
  *
  * Files are parsed one after the other into the same tree, so that a key which two of
- * them give is given twice; each value keeps the name of its own. What is set on the
- * command line comes last and replaces.
+ * them give is given twice; each value keeps the name of its own. Keys of the command
+ * line come last and replace.
  */
 #include <errno.h>
 #include <glob.h>
@@ -16,7 +17,7 @@
 #include "config/config_text.h"
 #include "lib/old_names.h"
 
-#define DEPTH_MAX 8 /* of includes: enough for anybody but who includes himself */
+#define DEPTH_MAX 8 /* of includes: more are a file that includes itself */
 #define FILES_MAX 256
 #define NAME_ROOM 4096 /* octets of a path */
 #define SET_ROOM  256 /* octets of a key, with its sections */
@@ -96,8 +97,7 @@ static int include_one(struct reading *r, const struct kept *from)
 	return err;
 }
 
-/* What the file just parsed includes: taken out of the tree first, as each may have its
- * own. */
+/* Take the list of includes out of the tree after each file, as each may have its own. */
 static int include_all(struct reading *r)
 {
 	cfg_opt_t *option = cfg_getopt(r->cfg, "include");
