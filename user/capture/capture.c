@@ -228,6 +228,10 @@ static int pcapng_match(struct capture *capture, const struct pcapng_frame *fram
 	return pcap_offline_filter(&filter->program, &header, frame->bytes) != 0;
 }
 
+/*
+ * Read the next frame of a pcapng file that passes the filter. False at the end or at
+ * damage; capture->status says which.
+ */
 static bool pcapng_frame_read(struct capture *capture)
 {
 	struct pcapng_frame *frame = &capture->ahead;

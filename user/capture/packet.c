@@ -47,7 +47,10 @@ const char *const packet_pass_names[PASS_COUNT] = {
 	[PASS_LINK_UNKNOWN] = "unknown-link",
 };
 
-/* The protocol that the link layer names; 0: the first nibble decides. */
+/*
+ * Result of ethernet_next() and its like, which step over one header each: the payload is
+ * an IP packet, of the version in its first nibble; or it is none.
+ */
 #define NEXT_BY_VERSION 0
 #define NEXT_NONE	(-1)
 
@@ -240,6 +243,11 @@ static bool ipv6_extension(struct reader *rd, struct packet *packet)
 	}
 }
 
+/*
+ * Read an IPv6 header and its extension headers. False: they are cut off, or the lengths
+ * contradict each other. A payload length of 0 (a jumbogram, or segmentation by the card)
+ * is the rest of the frame.
+ */
 static bool ipv6_parse(struct reader *rd, struct packet *packet)
 {
 	const uint8_t *ip = reader_take(rd, 40);

@@ -279,6 +279,10 @@ static void resolve_again(struct daemon *d)
 		cache_refresh_reload(d->refresh, d->config);
 }
 
+/*
+ * Attach again what was removed, apply other defaults if a veth has come or gone, and
+ * report to systemd. Called after each change of interfaces, and every LOOK_AFTER_MS.
+ */
 static void look_after(struct daemon *d)
 {
 	size_t ours = attach_monitor_repair(&d->monitor);
@@ -307,6 +311,10 @@ static void on_signal(void *context)
 		loop_stop();
 }
 
+/*
+ * Do what the daemon does every LOOK_AFTER_MS. It must not wait: metrics and samples
+ * share the thread.
+ */
 static void on_tick(void *context)
 {
 	struct daemon *d = context;
@@ -353,6 +361,10 @@ static int run(struct daemon *d)
 	return err != 0;
 }
 
+/*
+ * Leave the shield attached, or take it down with on-exit = detach. Returns the exit
+ * status. Parts of @d that it ends are NULL afterwards, for the caller ends the others.
+ */
 static int stop(struct daemon *d)
 {
 	char players[LAG_FILE_PATH_MAX];

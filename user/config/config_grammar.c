@@ -46,7 +46,7 @@ void option_forget(cfg_opt_t *option)
 	option->flags &= ~FLAG_GIVEN;
 }
 
-/* Return the section that has the same keys as @name, for the names of old ones. */
+/* Return the section with the keys of the section @name. */
 static const char *section_like(const char *name)
 {
 	bool shared = !strcmp(name, CONFIG_DEFAULTS) || !strcmp(name, CONFIG_TEMPLATE);
@@ -130,7 +130,7 @@ static size_t classes_add(cfg_opt_t *ret, cfg_opt_t *rates)
 	return CLASS_BUDGETS;
 }
 
-/* The grammar of a service, and of its sections: cfg_init() copies all of it. */
+/* The options of a service; the parts are in one place while they are copied. */
 struct service_grammar {
 	cfg_opt_t keys[SECTION_KEYS + CLASS_BUDGETS + 1];
 	cfg_opt_t rates[SECTION_KEYS], players[SECTION_KEYS];

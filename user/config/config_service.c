@@ -35,7 +35,7 @@ static const struct choice caches[] = {
 	{ NULL, 0 },
 };
 
-/* The sections with keys for one service, the strongest last; NULL: there is none. */
+/* Sections with keys for one service, the strongest last; NULL: there is none. */
 struct layers {
 	cfg_t *defaults, *template, *own;
 };
@@ -412,7 +412,10 @@ static int template_find(cfg_t *cfg, cfg_t *section, cfg_t **ret)
 			    found ? found : "", found ? "?)" : "");
 }
 
-/* Complain of what is wrong in @section, be it used or not. */
+/*
+ * Check the settings in @section, which no service may use. 0, or -EINVAL after a
+ * message.
+ */
 static int shared_check(cfg_t *section)
 {
 	const struct kept *protocol = value_get(section, "protocol");
@@ -425,6 +428,10 @@ static int shared_check(cfg_t *section)
 	return settings_read(section, &any);
 }
 
+/*
+ * Check `defaults` and every `template`, also those that no service uses. 0 and
+ * *@ret_defaults, NULL if there is none; or -EINVAL after a message.
+ */
 static int shared_read(cfg_t *cfg, cfg_t **ret_defaults)
 {
 	*ret_defaults = cfg_getnsec(cfg, CONFIG_DEFAULTS, 0);

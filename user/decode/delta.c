@@ -19,6 +19,7 @@ static bool is_there(const struct delta_row *row, uint64_t flags)
 	return !row->flags || flags & row->flags;
 }
 
+/* Read a DELTA_I23: a difference to @was of 15 bits, or a value of 23. */
 static int32_t take_i23(struct reader *rd, int32_t was)
 {
 	uint32_t low = reader_le16(rd);
@@ -28,6 +29,7 @@ static int32_t take_i23(struct reader *rd, int32_t was)
 	return (int32_t)((uint32_t)reader_u8(rd) << 24 | low << 8) >> 9;
 }
 
+/* Read a DELTA_ULEB. Fails the reader if the number has more than 32 bits. */
 static uint32_t take_uleb(struct reader *rd)
 {
 	uint32_t value = 0;

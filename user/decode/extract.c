@@ -227,6 +227,10 @@ static struct file *file_begin(struct extract *e, const struct record *r,
 	return f;
 }
 
+/*
+ * Write @n bytes at offset @at. False: they could not be written, and the file was given
+ * up.
+ */
 static bool file_write(struct extract *e, struct file *f, const uint8_t *bytes, size_t n,
 		       int64_t at)
 {

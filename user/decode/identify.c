@@ -277,6 +277,10 @@ static enum direction dtls_direction(uint8_t type)
 	}
 }
 
+/*
+ * Learn family and server from a DTLS handshake message in the clear. A record of the
+ * application teaches nothing: either end sends those.
+ */
 static void learn_dtls(struct session *s, const struct datagram *dg, bool from_low)
 {
 	enum direction direction;

@@ -109,7 +109,10 @@ static unsigned int status_response(const char *text, size_t n, const char *nonc
 		       : DISCOVER_QUAKE3;
 }
 
-/* Address, name and map, each with its NUL; players, most players, version. */
+/*
+ * Return DISCOVER_NETQUAKE if @at is a CCREP_SERVER_INFO, else 0: address, name and map,
+ * each with its NUL; players, most players, version.
+ */
 static unsigned int server_info(const char *at, size_t n, struct discover_info *ret)
 {
 	const char *texts[3], *end = at + n;

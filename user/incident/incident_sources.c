@@ -12,6 +12,7 @@
 
 /* --- taking ---------------------------------------------------------------------- */
 
+/* Write the source as an address: IPv4, or the first address of an IPv6 /64. */
 static void source_address(const struct refused_source *from, struct record_address *ret)
 {
 	size_t n = from->ipv6 ? 8 : 4;

@@ -11,6 +11,11 @@
 #include "lib/ometric.h"
 #include "lib/util.h"
 
+/*
+ * Write the samples of the metric family @m from the snapshot @s. Called by
+ * metrics_write() for each row of the table, after the family's heading. It may only read
+ * @s.
+ */
 typedef void family_writer(FILE *out, const struct ometric *m, const struct stats *s);
 
 static const char *protocol(const struct stats_service *s)

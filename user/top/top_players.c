@@ -18,7 +18,7 @@
 #define FRAMES_GUESS	2 /* of them, for those by guess */
 #define FRAMES_FAR_MS	50 /* by guess over so long, and a column has both lines */
 
-/* Without ^1 and its like, which are colours. */
+/* Copy @name without codes of colours, ^1 and the like. */
 static void name_plain(const char *name, char ret[LAG_NAME])
 {
 	size_t n = 0;

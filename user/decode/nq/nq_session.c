@@ -37,7 +37,10 @@ static void decode(struct nq_game *game, const struct family *family,
 	nq_decode(game, family, &m);
 }
 
-/* Without a word of it kept. The stage of joining that it names was reached by it. */
+/*
+ * Decode an old message by a copy of the game, so that nothing of it is kept. The stage
+ * of joining that it names was reached by it.
+ */
 static void decode_old(const struct nq_session *s, const struct family *family,
 		       enum direction direction, struct span bytes, uint32_t sequence,
 		       struct record *r)

@@ -57,6 +57,7 @@ static void plain_baseline(struct ops *o, const struct delta_row *look)
 	spot(o, state);
 }
 
+/* Return the rows of a baseline's model, frame, colour map and skin, form A. */
 static const struct delta_row *look_a(struct ops *o)
 {
 	return nq_has(nq_format_at(o), NQ_WIDE_MODELS) ? nq_look_bjp : nq_look;

@@ -100,6 +100,10 @@ static void take(struct finding *f, const struct q2_guess *now, uint64_t digest)
 	f->best.fit = first ? now->fit : was.fit | now->fit;
 }
 
+/*
+ * Parse @payload in each way of @mask and return the best. Ways that there is no more
+ * room to parse (BYTES_MAX) count as fitting, but agree with none.
+ */
 static struct q2_guess guess(const struct q2_session *q, uint32_t mask,
 			     enum direction direction, struct span payload)
 {
