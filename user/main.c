@@ -18,7 +18,7 @@ static int version(void)
 
 static int command_run(const struct command *command, int argc, char **argv)
 {
-	struct pkt_ctx call;
+	struct call call;
 	int status;
 
 	if (call_parse(command, argc, argv, &call))

@@ -75,7 +75,7 @@ static void it_asks_what_browsers_ask(void **state)
 			cache_requests(rows[i].family, &count);
 
 		for (size_t at = 0; at < count; at++)
-			found += challenge_write(&forms[at], "xyz", 3, question) ==
+			found += cache_request_write(&forms[at], "xyz", 3, question) ==
 					 n + 4 &&
 				 !memcmp(question, OOB, 4) &&
 				 !memcmp(question + 4, rows[i].question, n);
@@ -89,11 +89,11 @@ static void questions_are_written(void **state)
 	char question[CACHE_REQUEST_MAX];
 
 	(void)state;
-	assert_int_equal(challenge_write(form_of(FAMILY_QUAKE3, 0), "abc", 3, question),
-			 15);
+	assert_int_equal(
+		cache_request_write(form_of(FAMILY_QUAKE3, 0), "abc", 3, question), 15);
 	assert_memory_equal(question, OOB "getinfo abc", 15);
-	assert_int_equal(challenge_write(form_of(FAMILY_NETQUAKE, 0), "abc", 3, question),
-			 12);
+	assert_int_equal(
+		cache_request_write(form_of(FAMILY_NETQUAKE, 0), "abc", 3, question), 12);
 	assert_memory_equal(question, "\x80\0\0\x0c\x02QUAKE\0\x03", 12);
 }
 

@@ -127,7 +127,7 @@ static int does_config(const char *name, const struct config *c)
 /* --- the configuration ---------------------------------------------------------------
  */
 
-int call_config(const struct pkt_ctx *call, struct config *ret)
+int call_config(const struct call *call, struct config *ret)
 {
 	const struct file *f = &w->files[w->reads++];
 

@@ -33,7 +33,7 @@ static inline void take_back(FILE *file, char *ret, size_t size)
 	fclose(file);
 }
 
-static inline int run_call(const struct pkt_ctx *call)
+static inline int run_call(const struct call *call)
 {
 	int status = 0;
 	pid_t pid;
@@ -58,7 +58,7 @@ static inline int say_input(const char *words, const void *input, size_t n)
 	FILE *files[3] = { tmpfile(), tmpfile(), tmpfile() };
 	char copy[1024], *argv[WORDS + 1], *rest = NULL;
 	const struct command *command;
-	struct pkt_ctx call;
+	struct call call;
 
 	snprintf(copy, sizeof(copy), "%s", words);
 	for (char *word = strtok_r(copy, " ", &rest); word && argc < WORDS;

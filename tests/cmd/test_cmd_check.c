@@ -49,7 +49,7 @@ int shield_may_attach(const char *pin_dir, const char *interface, enum holder *r
 	return !strcmp(interface, "lo") ? taken ? -EBUSY : 0 : -ENODEV;
 }
 
-int call_config(const struct pkt_ctx *call, struct config *ret)
+int call_config(const struct call *call, struct config *ret)
 {
 	const char *sets[WORDS] = { NULL };
 	size_t n = 0;

@@ -327,7 +327,7 @@ static void a_full_disk_is_told(void **state)
 	int kept = dup(1), full = open("/dev/full", O_WRONLY), status;
 	char words[][64] = { "decode", Q2 }, *argv[] = { words[0], words[1], NULL };
 	const struct command *command = command_find("decode");
-	struct pkt_ctx call;
+	struct call call;
 
 	(void)state;
 	assert_true(kept >= 0 && full >= 0);

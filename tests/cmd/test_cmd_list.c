@@ -66,7 +66,7 @@ static void note_network(const struct cidr *cidr)
 	note(text);
 }
 
-int call_open(const struct pkt_ctx *call, struct shield **ret)
+int call_open(const struct call *call, struct shield **ret)
 {
 	(void)call;
 	*ret = NULL;

@@ -46,14 +46,14 @@ static __u32 generation;
 static bool unheard;
 static const char *in_force[2]; /* services, in slots 3 and 4 */
 
-int call_open(const struct pkt_ctx *call, struct shield **ret)
+int call_open(const struct call *call, struct shield **ret)
 {
 	(void)call;
 	*ret = NULL;
 	return 0;
 }
 
-int call_config(const struct pkt_ctx *call, struct config *ret)
+int call_config(const struct call *call, struct config *ret)
 {
 	const char *sets[WORDS] = { NULL };
 	size_t n = 0;

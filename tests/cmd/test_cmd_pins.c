@@ -108,14 +108,14 @@ bool pidfile_facts(const char *pin_dir, struct daemon_facts *ret)
 	return now.daemon.pid > 0;
 }
 
-int call_open(const struct pkt_ctx *call, struct shield **ret)
+int call_open(const struct call *call, struct shield **ret)
 {
 	note("open %s\n", text(call_value(call, OPTION_PIN)));
 	*ret = NULL;
 	return now.open_status;
 }
 
-int call_config(const struct pkt_ctx *call, struct config *ret)
+int call_config(const struct call *call, struct config *ret)
 {
 	note("config %s\n", text(call_value(call, OPTION_CONFIG)));
 	config_empty(ret);

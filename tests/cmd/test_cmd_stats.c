@@ -44,7 +44,7 @@ static struct {
 	__s64 decoded_ns; /* the time as of which the figures were read */
 } seen;
 
-int call_open(const struct pkt_ctx *call, struct shield **ret)
+int call_open(const struct call *call, struct shield **ret)
 {
 	(void)call;
 	*ret = NULL;

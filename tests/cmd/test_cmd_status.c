@@ -55,7 +55,7 @@ static struct {
 	char pin[64]; /* whose pid was asked for */
 } seen;
 
-int call_open(const struct pkt_ctx *call, struct shield **ret)
+int call_open(const struct call *call, struct shield **ret)
 {
 	(void)call;
 	*ret = NULL;

@@ -195,7 +195,7 @@ static int run_top(bool once)
 		{ .option = OPTION_PIN, .value = dir },
 		{ .option = OPTION_ONCE },
 	};
-	struct pkt_ctx call = { .given = given, .given_count = once ? 2 : 1 };
+	struct call call = { .given = given, .given_count = once ? 2 : 1 };
 
 	return cmd_top(&call);
 }

@@ -19,7 +19,7 @@
 static void read_as(const char *words, const char *expected)
 {
 	char copy[512], text[512] = "", *argv[WORDS + 1], *rest = NULL;
-	struct pkt_ctx call;
+	struct call call;
 	int argc = 0;
 
 	snprintf(copy, sizeof(copy), "%s", words);
@@ -72,7 +72,7 @@ static void values_are_found(void **state)
 					     "skb", "-i", "b", NULL };
 	char *argv[COUNT(words)];
 	const struct given *g;
-	struct pkt_ctx call;
+	struct call call;
 
 	(void)state;
 	memcpy(argv, words, sizeof(argv));

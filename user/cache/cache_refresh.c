@@ -294,7 +294,7 @@ static void query_send(struct cache_refresh *r, struct server *s, size_t form, _
 
 	if (!nonce_make(s, query->longer ? NONCE_LONG : NONCE_SHORT))
 		return;
-	n = challenge_write(&forms[form], s->nonce, s->nonce_n, text);
+	n = cache_request_write(&forms[form], s->nonce, s->nonce_n, text);
 	s->socket = socket_choose(s);
 	query->queried_ns = now;
 	query->misses++;

@@ -73,8 +73,8 @@ const struct cache_request *cache_requests(enum wire_family family, size_t *ret_
 	return families[family].requests;
 }
 
-size_t challenge_write(const struct cache_request *request, const char *nonce, size_t n,
-		       char ret[CACHE_REQUEST_MAX])
+size_t cache_request_write(const struct cache_request *request, const char *nonce,
+			   size_t n, char ret[CACHE_REQUEST_MAX])
 {
 	memcpy(ret, request->text, request->length);
 	if (!request->nonce)

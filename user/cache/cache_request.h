@@ -26,12 +26,12 @@ const struct cache_request *cache_requests(enum wire_family family, size_t *ret_
 #define CACHE_REQUEST_MAX (CACHE_REQUEST + CACHE_NONCE)
 
 /* Write the question with @nonce, of @n octets, where @form has one: its length. */
-size_t challenge_write(const struct cache_request *request, const char *nonce, size_t n,
-		       char ret[CACHE_REQUEST_MAX]);
+size_t cache_request_write(const struct cache_request *request, const char *nonce,
+			   size_t n, char ret[CACHE_REQUEST_MAX]);
 
 /*
- * Make of the @reply, of @length octets, to challenge_write() of the same what is to be
- * sent, as of @now_ns, not 0: at most @most octets in IPv4, from CACHE_LEAST to
+ * Make of the @reply, of @length octets, to cache_request_write() of the same what is to
+ * be sent, as of @now_ns, not 0: at most @most octets in IPv4, from CACHE_LEAST to
  * CACHE_TEXT, and CACHE_IPV6 less in IPv6. A longer list of players is cut at the
  * end of a line. NULL and *@ret; or why it cannot be, as words for a message.
  */

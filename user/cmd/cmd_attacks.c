@@ -187,7 +187,7 @@ const struct json_key attacks_json_keys[] = {
 	JSON_END,
 };
 
-int cmd_attacks(const struct pkt_ctx *call)
+int cmd_attacks(const struct call *call)
 {
 	const char *pin = call_value(call, OPTION_PIN);
 	char path[INCIDENT_PATH];

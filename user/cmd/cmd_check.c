@@ -19,7 +19,7 @@
 #include "lib/util.h"
 #include "shield/shield.h"
 
-static const char *path_of(const struct pkt_ctx *call)
+static const char *path_of(const struct call *call)
 {
 	const char *path = call_value(call, OPTION_CONFIG);
 
@@ -27,7 +27,7 @@ static const char *path_of(const struct pkt_ctx *call)
 }
 
 /* Warn of networks that are nearly always a mistake, but allowed. */
-static void warn_wide(const struct pkt_ctx *call, const char *name,
+static void warn_wide(const struct call *call, const char *name,
 		      const struct cidr *networks, size_t count)
 {
 	char text[CIDR_TEXT];
@@ -70,7 +70,7 @@ static bool is_hidden(const char *path)
 }
 
 /* It is run as a user of its own: docs/quakeshield-attack.service. */
-static void warn_command(const struct pkt_ctx *call, const struct config *config)
+static void warn_command(const struct call *call, const struct config *config)
 {
 	char path[CONFIG_COMMAND];
 	struct stat st;
@@ -96,7 +96,7 @@ static void warn_command(const struct pkt_ctx *call, const struct config *config
 }
 
 /* Warn of a cache that is written though the server cannot be queried. */
-static void warn_uncacheable(const struct pkt_ctx *call, const struct config *config)
+static void warn_uncacheable(const struct call *call, const struct config *config)
 {
 	for (size_t i = 0; i < config->service_count; i++) {
 		const struct config_service *c = &config->services[i];
@@ -112,7 +112,7 @@ static void warn_uncacheable(const struct pkt_ctx *call, const struct config *co
 }
 
 /* Apply the defaults that `run` would, and warn of those that are off here. */
-static void check_adjusted(const struct pkt_ctx *call, struct config *config,
+static void check_adjusted(const struct call *call, struct config *config,
 			   struct config_adjusted *ret)
 {
 	const char *veth = NULL;
@@ -164,7 +164,7 @@ static void complaint_add(const struct config_complaint *c, void *context)
 			  c->warning, "message", json_text(c->message)));
 }
 
-static int check_config(const struct pkt_ctx *call, struct config *config,
+static int check_config(const struct call *call, struct config *config,
 			struct config_adjusted *ret)
 {
 	int err = call_config(call, config);
@@ -182,7 +182,7 @@ static int check_config(const struct pkt_ctx *call, struct config *config,
 }
 
 /* One object, of a bad file too: its complaints are in it, and not on stderr. */
-static int check_json(const struct pkt_ctx *call, struct config *config)
+static int check_json(const struct call *call, struct config *config)
 {
 	json_t *complaints = json_array();
 	struct config_adjusted adjusted = { 0 };
@@ -222,7 +222,7 @@ static void say_interfaces(const struct config *config)
 		       "interface = {\"eth0\"}\n");
 }
 
-int cmd_check(const struct pkt_ctx *call)
+int cmd_check(const struct call *call)
 {
 	struct config *config = calloc(1, sizeof(*config));
 	struct config_adjusted adjusted;

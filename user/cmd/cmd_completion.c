@@ -265,7 +265,7 @@ static void fish(void)
 		fish_command(c);
 }
 
-int cmd_completion(const struct pkt_ctx *call)
+int cmd_completion(const struct call *call)
 {
 	static const struct {
 		const char *name;

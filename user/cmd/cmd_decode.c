@@ -518,7 +518,7 @@ static int parse_value(const struct given *given, struct how *options)
 }
 
 /* 0, or the exit status after a message. */
-static int read_options(const struct pkt_ctx *call, struct how *options)
+static int read_options(const struct call *call, struct how *options)
 {
 	const char *psk = call_value(call, OPTION_PSK);
 	bool keyed;
@@ -551,7 +551,7 @@ static int read_options(const struct pkt_ctx *call, struct how *options)
 }
 
 /* All of the files; the exit status. */
-static int decode_files(const struct pkt_ctx *call, struct run *run)
+static int decode_files(const struct call *call, struct run *run)
 {
 	int status = 0;
 
@@ -562,7 +562,7 @@ static int decode_files(const struct pkt_ctx *call, struct run *run)
 	return status;
 }
 
-int cmd_decode(const struct pkt_ctx *call)
+int cmd_decode(const struct call *call)
 {
 	static struct jsonl json;
 	static struct run run;

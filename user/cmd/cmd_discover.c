@@ -52,7 +52,7 @@ const struct json_key discover_json_keys[] = {
 };
 
 /* The servers, and the configuration that they are compared with. */
-struct target {
+struct found {
 	struct discover_servers servers;
 	struct config config;
 	bool compared; /* the configuration was given */
@@ -80,7 +80,7 @@ static void find_interface(char ret[IF_NAMESIZE])
 }
 
 /* All servers, into @found. 0 or the exit status, after a message. */
-static int find_servers(const struct pkt_ctx *call, struct target *found)
+static int find_servers(const struct call *call, struct found *found)
 {
 	size_t failed = 0;
 	bool everywhere = call_has(call, OPTION_CONTAINERS);
@@ -115,7 +115,7 @@ static bool agrees(const struct config_service *c, const struct discover_server 
 		     c->service.family == (unsigned int)s->family);
 }
 
-static bool is_well(const struct target *found)
+static bool is_well(const struct found *found)
 {
 	for (size_t i = 0; found->compared && i < found->servers.count; i++) {
 		const struct discover_server *s = &found->servers.rows[i];
@@ -126,7 +126,7 @@ static bool is_well(const struct target *found)
 	return true;
 }
 
-static json_t *server_json(const struct target *found, const struct discover_server *s)
+static json_t *server_json(const struct found *found, const struct discover_server *s)
 {
 	const struct config_service *c =
 		found->compared ? discover_service(&found->config, s) : NULL;
@@ -145,7 +145,7 @@ static json_t *server_json(const struct target *found, const struct discover_ser
 			 "ok", !found->compared || agrees(c, s));
 }
 
-static int print_found_json(const struct target *found)
+static int print_found_json(const struct found *found)
 {
 	json_t *servers = json_array(), *silent = json_array();
 
@@ -164,7 +164,7 @@ static int print_found_json(const struct target *found)
 			  (json_int_t)found->servers.left_out));
 }
 
-static void print_server(const struct target *found, const struct discover_server *s)
+static void print_server(const struct found *found, const struct discover_server *s)
 {
 	const struct config_service *c = discover_service(&found->config, s);
 	const char *family = family_name(s->family);
@@ -185,7 +185,7 @@ static void print_server(const struct target *found, const struct discover_serve
 		       family, family);
 }
 
-static void print_compared(const struct target *found)
+static void print_compared(const struct found *found)
 {
 	for (size_t i = 0; i < found->servers.count; i++)
 		print_server(found, &found->servers.rows[i]);
@@ -202,7 +202,7 @@ static void print_compared(const struct target *found)
 }
 
 /* The configuration, to a file that was not there, or to standard output. */
-static int write_config(const struct pkt_ctx *call, const struct target *found)
+static int write_config(const struct call *call, const struct found *found)
 {
 	const char *path = call_value(call, OPTION_OUTPUT);
 	int fd = path ? open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644) : -1;
@@ -224,7 +224,7 @@ static int write_config(const struct pkt_ctx *call, const struct target *found)
 }
 
 /* Print or write @found, as the options say. The exit status. */
-static int say(const struct pkt_ctx *call, const struct target *found)
+static int say(const struct call *call, const struct found *found)
 {
 	bool json = call_has(call, OPTION_JSON);
 	int status = 0;
@@ -244,9 +244,9 @@ static int say(const struct pkt_ctx *call, const struct target *found)
 	return status ? status : is_well(found) ? 0 : EXIT_UNPROTECTED;
 }
 
-int cmd_discover(const struct pkt_ctx *call)
+int cmd_discover(const struct call *call)
 {
-	struct target *found = calloc(1, sizeof(*found));
+	struct found *found = calloc(1, sizeof(*found));
 	int status;
 
 	if (!found) {

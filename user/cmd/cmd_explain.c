@@ -20,7 +20,7 @@
 
 #define ADDRESS_LIKE "like 203.0.113.7, 203.0.113.7:27005 or [2001:db8::1]:27005"
 
-static int show(const struct pkt_ctx *call, struct explain *e)
+static int show(const struct call *call, struct explain *e)
 {
 	const char *file = call_value(call, OPTION_CONFIG);
 
@@ -40,7 +40,7 @@ struct subject {
 };
 
 /* The sender of a payload. 0, or the exit status after a message. */
-static int take_from(const struct pkt_ctx *call, struct explain_query *ret)
+static int take_from(const struct call *call, struct explain_query *ret)
 {
 	const char *from = call_value(call, OPTION_FROM);
 
@@ -51,7 +51,7 @@ static int take_from(const struct pkt_ctx *call, struct explain_query *ret)
 }
 
 /* An address, a file or digits, in this order. 0, or the exit status after a message. */
-static int take_subject(const struct pkt_ctx *call, struct subject *ret)
+static int take_subject(const struct call *call, struct subject *ret)
 {
 	const char *text = call->operands[0], *wrong;
 	int status;
@@ -83,7 +83,7 @@ static int collect(const struct shield *shield, struct trial *trial,
 	return err == -EINVAL ? EXIT_USAGE : exit_status(err);
 }
 
-int cmd_explain(const struct pkt_ctx *call)
+int cmd_explain(const struct call *call)
 {
 	struct subject subject = { .query.service = call_value(call, OPTION_SERVICE) };
 	struct explain *explain = NULL;
@@ -163,7 +163,7 @@ static int watch_loop(struct watcher *watcher, bool json)
 	return s.status;
 }
 
-int cmd_watch(const struct pkt_ctx *call)
+int cmd_watch(const struct call *call)
 {
 	struct explain_query query = { .service = call_value(call, OPTION_SERVICE) };
 	struct watcher *watcher = NULL;

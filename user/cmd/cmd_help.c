@@ -5,7 +5,7 @@
 #include "cmd/commands.h"
 #include "lib/log.h"
 
-int cmd_help(const struct pkt_ctx *call)
+int cmd_help(const struct call *call)
 {
 	const char *name = call->operands[0];
 	const struct command *command;

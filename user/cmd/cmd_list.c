@@ -358,7 +358,7 @@ static const struct {
 
 #define VERBS (sizeof(verbs) / sizeof(*verbs))
 
-static int edit_run(const struct pkt_ctx *call, const struct edit *e,
+static int edit_run(const struct call *call, const struct edit *e,
 		    int (*run)(struct shield *shield, const struct edit *e))
 {
 	struct shield *shield;
@@ -372,7 +372,7 @@ static int edit_run(const struct pkt_ctx *call, const struct edit *e,
 }
 
 /* Do the words and options behind the verb make sense? */
-static bool verb_fits(const struct pkt_ctx *call, const struct edit *e, size_t verb)
+static bool verb_fits(const struct call *call, const struct edit *e, size_t verb)
 {
 	static const enum option_id adding[] = { OPTION_UNLIMITED, OPTION_FOR,
 						 OPTION_COMMENT };
@@ -398,7 +398,7 @@ static bool verb_fits(const struct pkt_ctx *call, const struct edit *e, size_t v
 }
 
 /* False after a message. */
-static bool terms_read(const struct pkt_ctx *call, struct edit *e)
+static bool terms_read(const struct call *call, struct edit *e)
 {
 	const char *time = call_value(call, OPTION_FOR);
 	const char *comment = call_value(call, OPTION_COMMENT);
@@ -425,7 +425,7 @@ static bool terms_read(const struct pkt_ctx *call, struct edit *e)
 	return true;
 }
 
-static int edit_main(struct edit *e, const struct pkt_ctx *call)
+static int edit_main(struct edit *e, const struct call *call)
 {
 	const char *word = call->operands[0];
 	size_t verb = 0;
@@ -452,14 +452,14 @@ static int edit_main(struct edit *e, const struct pkt_ctx *call)
 	return status;
 }
 
-int cmd_allow(const struct pkt_ctx *call)
+int cmd_allow(const struct call *call)
 {
 	struct edit e = { .name = "allow", .list = LIST_ALLOW };
 
 	return edit_main(&e, call);
 }
 
-int cmd_deny(const struct pkt_ctx *call)
+int cmd_deny(const struct call *call)
 {
 	struct edit e = { .name = "deny", .list = LIST_DENY };
 

@@ -27,7 +27,7 @@ void without_daemon(struct config *config)
 			config->services[i].service.cache = CACHE_OFF;
 }
 
-int cmd_load(const struct pkt_ctx *call)
+int cmd_load(const struct call *call)
 {
 	const char *pin = call_value(call, OPTION_PIN);
 	struct config *config;
@@ -74,7 +74,7 @@ static int end_daemon(const char *pin, pid_t pid)
 }
 
 /* Remove the files that the daemon keeps about clients, or say that they are there. */
-static int purge(const struct pkt_ctx *call, const char *pin)
+static int purge(const struct call *call, const char *pin)
 {
 	int count = incident_state(pin, call_has(call, OPTION_PURGE));
 
@@ -93,7 +93,7 @@ static int purge(const struct pkt_ctx *call, const char *pin)
 	return 0;
 }
 
-int cmd_detach(const struct pkt_ctx *call)
+int cmd_detach(const struct call *call)
 {
 	const char *pin = call_value(call, OPTION_PIN);
 	char players[LAG_FILE_PATH_MAX];

@@ -266,7 +266,7 @@ static void discard_all(void)
 		log_error("on-attack: nobody was told of %zu events", count);
 }
 
-int cmd_on_attack(const struct pkt_ctx *call)
+int cmd_on_attack(const struct call *call)
 {
 	struct config *config = calloc(1, sizeof(*config));
 	int status;

@@ -105,7 +105,7 @@ static void print_findings(const struct probe_facts *facts,
 }
 
 /* Probe one interface, or the chosen one: the exit status. */
-static int probe_one(const struct pkt_ctx *call, const char *interface)
+static int probe_one(const struct call *call, const char *interface)
 {
 	struct probe_findings findings;
 	struct probe_facts facts;
@@ -130,7 +130,7 @@ static int probe_one(const struct pkt_ctx *call, const char *interface)
 	return status;
 }
 
-int cmd_probe(const struct pkt_ctx *call)
+int cmd_probe(const struct call *call)
 {
 	const struct given *g = call_next(call, OPTION_INTERFACE, NULL);
 	int worst = 0;

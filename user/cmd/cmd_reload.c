@@ -28,7 +28,7 @@
 
 /* One call of `reload`. */
 struct reload {
-	const struct pkt_ctx *call;
+	const struct call *call;
 	const char *pin;
 	struct shield *shield;
 	struct daemon_facts daemon; /* pid 0: none runs */
@@ -380,7 +380,7 @@ static bool confirmed(long seconds)
 }
 
 /* The seconds of --confirm; 0: it was not given; -EINVAL after a message. */
-static long confirm_seconds(const struct pkt_ctx *call)
+static long confirm_seconds(const struct call *call)
 {
 	const char *text = call_value(call, OPTION_CONFIRM);
 	char *end;
@@ -402,7 +402,7 @@ static long confirm_seconds(const struct pkt_ctx *call)
 	return seconds;
 }
 
-int cmd_reload(const struct pkt_ctx *call)
+int cmd_reload(const struct call *call)
 {
 	struct reload r = {
 		.call = call,

@@ -50,7 +50,7 @@ struct arguments {
 };
 
 struct daemon {
-	const struct pkt_ctx *call;
+	const struct call *call;
 	const char *config_path;
 	const char *pin;
 	struct arguments arguments;
@@ -102,7 +102,7 @@ static int add_interface(struct arguments *a, const char *name)
 }
 
 /* 0 or -EINVAL after a message. */
-static int read_arguments(const struct pkt_ctx *call, struct daemon *d)
+static int read_arguments(const struct call *call, struct daemon *d)
 {
 	const char *mode = call_value(call, OPTION_MODE);
 	struct arguments *a = &d->arguments;
@@ -531,7 +531,7 @@ static void spare_memory(void)
 	prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
 }
 
-int cmd_run(const struct pkt_ctx *call)
+int cmd_run(const struct call *call)
 {
 	struct daemon d = { .arguments.mode = -1, .events = -1 };
 	int err, status = EXIT_REST;

@@ -41,7 +41,7 @@ static int stats_print_json(const struct stats *stats, const char *pin)
 }
 
 /* Print the last day, minute by minute, as daemons have kept it. */
-static int print_history(const struct pkt_ctx *call)
+static int print_history(const struct call *call)
 {
 	struct day *day = calloc(1, sizeof(*day));
 	int err = day ? 0 : -ENOMEM;
@@ -57,7 +57,7 @@ static int print_history(const struct pkt_ctx *call)
 	return exit_status(err);
 }
 
-int cmd_stats(const struct pkt_ctx *call)
+int cmd_stats(const struct call *call)
 {
 	struct shield *shield;
 	struct stats stats;
@@ -475,7 +475,7 @@ static json_t *status_json(const struct status *s)
 			 "self_test", tests);
 }
 
-int cmd_status(const struct pkt_ctx *call)
+int cmd_status(const struct call *call)
 {
 	struct shield *shield;
 	struct status s;

@@ -74,7 +74,7 @@ static bool collect(struct top *top, __s64 now_ns, void *context)
 	return !err || err == -ENOENT;
 }
 
-int cmd_top(const struct pkt_ctx *call)
+int cmd_top(const struct call *call)
 {
 	const char *pin = call_value(call, OPTION_PIN);
 	struct shield *shield;

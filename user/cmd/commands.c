@@ -244,7 +244,7 @@ static bool is_other_version(void)
 	return other;
 }
 
-int call_open(const struct pkt_ctx *call, struct shield **ret)
+int call_open(const struct call *call, struct shield **ret)
 {
 	const char *pin = call_value(call, OPTION_PIN);
 	int err = shield_open(pin, ret);
@@ -262,7 +262,7 @@ int call_open(const struct pkt_ctx *call, struct shield **ret)
 	return EXIT_NOT_LOADED;
 }
 
-int call_config(const struct pkt_ctx *call, struct config *ret)
+int call_config(const struct call *call, struct config *ret)
 {
 	const char **sets = calloc(call->given_count + 1, sizeof(*sets));
 	size_t n = 0;

@@ -24,34 +24,34 @@ extern const struct json_key check_json_keys[], reload_json_keys[], status_json_
  * against its row, and returns the exit status. On failure it has written one message to
  * stderr.
  */
-int cmd_run(const struct pkt_ctx *call);
-int cmd_check(const struct pkt_ctx *call);
-int cmd_load(const struct pkt_ctx *call);
-int cmd_reload(const struct pkt_ctx *call);
-int cmd_stats(const struct pkt_ctx *call);
-int cmd_explain(const struct pkt_ctx *call);
-int cmd_watch(const struct pkt_ctx *call);
-int cmd_attacks(const struct pkt_ctx *call);
-int cmd_on_attack(const struct pkt_ctx *call);
-int cmd_status(const struct pkt_ctx *call);
-int cmd_allow(const struct pkt_ctx *call);
-int cmd_deny(const struct pkt_ctx *call);
-int cmd_top(const struct pkt_ctx *call);
-int cmd_probe(const struct pkt_ctx *call);
-int cmd_discover(const struct pkt_ctx *call);
-int cmd_detach(const struct pkt_ctx *call);
-int cmd_decode(const struct pkt_ctx *call);
-int cmd_completion(const struct pkt_ctx *call);
-int cmd_help(const struct pkt_ctx *call);
+int cmd_run(const struct call *call);
+int cmd_check(const struct call *call);
+int cmd_load(const struct call *call);
+int cmd_reload(const struct call *call);
+int cmd_stats(const struct call *call);
+int cmd_explain(const struct call *call);
+int cmd_watch(const struct call *call);
+int cmd_attacks(const struct call *call);
+int cmd_on_attack(const struct call *call);
+int cmd_status(const struct call *call);
+int cmd_allow(const struct call *call);
+int cmd_deny(const struct call *call);
+int cmd_top(const struct call *call);
+int cmd_probe(const struct call *call);
+int cmd_discover(const struct call *call);
+int cmd_detach(const struct call *call);
+int cmd_decode(const struct call *call);
+int cmd_completion(const struct call *call);
+int cmd_help(const struct call *call);
 
 /*
  * Open what is loaded where --pin says. 0 and *@ret, to be closed by shield_close(), or
  * the exit status after a message.
  */
-int call_open(const struct pkt_ctx *call, struct shield **ret);
+int call_open(const struct call *call, struct shield **ret);
 
 /* The configuration that --config and --set say: config_load_set(). */
-int call_config(const struct pkt_ctx *call, struct config *ret);
+int call_config(const struct call *call, struct config *ret);
 
 /* Turn the cache off where @config does not name it: without a daemon no server is
  * queried. For `load` and `reload`. */

@@ -43,12 +43,12 @@ const struct command *command_find(const char *name)
 
 /* --- what was given ------------------------------------------------------------ */
 
-bool call_has(const struct pkt_ctx *call, enum option_id option)
+bool call_has(const struct call *call, enum option_id option)
 {
 	return call_next(call, option, NULL) != NULL;
 }
 
-const char *call_value(const struct pkt_ctx *call, enum option_id option)
+const char *call_value(const struct call *call, enum option_id option)
 {
 	const char *value = NULL;
 
@@ -57,7 +57,7 @@ const char *call_value(const struct pkt_ctx *call, enum option_id option)
 	return value;
 }
 
-const struct given *call_next(const struct pkt_ctx *call, enum option_id option,
+const struct given *call_next(const struct call *call, enum option_id option,
 			      const struct given *previous)
 {
 	size_t i = previous ? (size_t)(previous - call->given) + 1 : 0;
@@ -68,7 +68,7 @@ const struct given *call_next(const struct pkt_ctx *call, enum option_id option,
 	return NULL;
 }
 
-void call_free(struct pkt_ctx *call)
+void call_free(struct call *call)
 {
 	free(call->given);
 	memset(call, 0, sizeof(*call));
@@ -157,7 +157,7 @@ static int refuse(const struct command *command, int c, char **argv)
 	return -EINVAL;
 }
 
-static int operands_check(const struct pkt_ctx *call, char **argv, int argc)
+static int operands_check(const struct call *call, char **argv, int argc)
 {
 	const struct command *c = call->command;
 
@@ -174,9 +174,9 @@ static int operands_check(const struct pkt_ctx *call, char **argv, int argc)
 	return 0;
 }
 
-int call_parse(const struct command *command, int argc, char **argv, struct pkt_ctx *ret)
+int call_parse(const struct command *command, int argc, char **argv, struct call *ret)
 {
-	struct pkt_ctx call = { .command = command };
+	struct call call = { .command = command };
 	struct shapes shapes;
 	size_t most = 0;
 	int c;

@@ -122,12 +122,12 @@ enum {
 /* The exit status of 0 or -errno. */
 int exit_status(int err);
 
-struct pkt_ctx;
+struct call;
 
 struct command {
 	const char *name;
 	/* The exit status, after one message on stderr that quotes what was wrong. */
-	int (*run)(const struct pkt_ctx *call);
+	int (*run)(const struct call *call);
 	const char *help; /* one line, for the overview */
 	const char *operands; /* as the usage shows them; "": none */
 	const char *completion; /* of operands, as of an option's argument */
@@ -148,7 +148,7 @@ struct given {
 };
 
 /* A command line that was read. */
-struct pkt_ctx {
+struct call {
 	const struct command *command;
 	struct given *given; /* in order */
 	size_t given_count;
@@ -160,16 +160,16 @@ struct pkt_ctx {
  * Read argv[1] and what follows for @command, argv[0] being its name. 0 and *@ret, to be
  * ended by call_free(); or -EINVAL after a message that quotes what is wrong.
  */
-int call_parse(const struct command *command, int argc, char **argv, struct pkt_ctx *ret);
+int call_parse(const struct command *command, int argc, char **argv, struct call *ret);
 /* Free what call_parse() allocated; the strings belong to argv. */
-void call_free(struct pkt_ctx *call);
+void call_free(struct call *call);
 
 /* Return true if @option was given at least once. */
-bool call_has(const struct pkt_ctx *call, enum option_id option);
+bool call_has(const struct call *call, enum option_id option);
 /* The value that was given last; NULL: none was. */
-const char *call_value(const struct pkt_ctx *call, enum option_id option);
+const char *call_value(const struct call *call, enum option_id option);
 /* One @option after the other, from NULL on to NULL. */
-const struct given *call_next(const struct pkt_ctx *call, enum option_id option,
+const struct given *call_next(const struct call *call, enum option_id option,
 			      const struct given *previous);
 
 /* Write all commands to @out, a line each. */

@@ -141,13 +141,13 @@ enum netchan_lateness netchan_late(struct netchan_late *l, uint32_t sequence,
 	return NETCHAN_ANEW;
 }
 
-#define ECHO_BACK_AT 64 /* datagrams that are remembered */
+#define PROOF_BACK 64 /* datagrams that are remembered */
 
 void netchan_proof_server(struct netchan_proof *p, const struct netchan_header *h)
 {
 	uint32_t by = h->sequence - p->newest;
 
-	p->reliable = by < ECHO_BACK_AT ? p->reliable << by : 0;
+	p->reliable = by < PROOF_BACK ? p->reliable << by : 0;
 	p->reliable |= h->reliable;
 	p->newest = h->sequence;
 }
@@ -157,7 +157,7 @@ static int reliables(const struct netchan_proof *p, uint32_t first, uint32_t las
 {
 	int count = 0;
 
-	if (p->newest - first >= ECHO_BACK_AT && (int32_t)(p->newest - first) > 0)
+	if (p->newest - first >= PROOF_BACK && (int32_t)(p->newest - first) > 0)
 		return -1;
 	for (uint32_t n = first; (int32_t)(last - n) >= 0; n++)
 		if ((int32_t)(p->newest - n) >= 0)
@@ -178,7 +178,7 @@ bool netchan_proof_client(struct netchan_proof *p, const struct netchan_header *
 	p->parity = h->ack_parity;
 	*ret_first = last.ack + 1;
 	/* With one of the client's missing there may have been two. */
-	if (!last.received || h->sequence != last.sequence + 1 || range >= ECHO_BACK_AT)
+	if (!last.received || h->sequence != last.sequence + 1 || range >= PROOF_BACK)
 		return false;
 	seen = reliables(&last, *ret_first, h->ack);
 	return seen >= 0 && (seen & 1) == (h->ack_parity != last.parity);
