@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * config_keys.h - every key of the configuration, one row each. The grammar, the ranges
- * of numbers and their messages come from the rows, and docs/reference/configuration.md.
+ * of numbers and their messages are made from the rows, and so is
+ * docs/reference/configuration.md (`make docs`). A new key is one row here and one line
+ * in the file that reads its section.
  */
 #ifndef CONFIG_KEYS_H
 #define CONFIG_KEYS_H

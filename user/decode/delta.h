@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * delta.h - differences as rows: what a bit of a message's flags brings, how it is coded,
- * where it goes. For the byte-oriented families; Quake III's bit fields are q3_fields.h.
+ * delta.h - differences as rows: which field a bit of a message's flags brings, how it is
+ * coded, where it goes. For the byte-oriented families (NetQuake, QuakeWorld, Quake II);
+ * Quake III's bit fields are q3_fields.h.
  *
- * A state is an array of int32_t that holds what stood on the wire, unscaled (of a float,
- * its bits): so a message can be written again from it to the byte.
+ * A state is an array of int32_t that holds the values of the wire, unscaled (of a float,
+ * its bits): so a message can be written again from it to the byte. Pure, but for a cache
+ * of tables by their address.
  */
 #ifndef DELTA_H
 #define DELTA_H

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * demo_recognise.h - which kind of recording a file is, by its content.
+ * demo_recognise.h - decides which kind of recording a file is, by its content. Called by
+ * `quakeshield decode` (cmd_decode.c) before it opens the file as one; asks each family's
+ * recognise().
  */
 #ifndef DEMO_RECOGNISE_H
 #define DEMO_RECOGNISE_H

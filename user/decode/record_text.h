@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * record_text.h - records for people: one line each, and the fields below it if asked.
+ * record_text.h - records for people: one line each, and the fields below it if wanted.
+ * Called by `quakeshield decode` (cmd_decode.c). Control characters of the wire are
+ * escaped as jsonl.h does.
  */
 #ifndef RECORD_TEXT_H
 #define RECORD_TEXT_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * summary.h - counts of one file's records, and the object that shows them.
+ * summary.h - counts of one file's records, and the JSON object that shows them. Called
+ * by `quakeshield decode --summary` (cmd_decode.c). Zero is where it begins.
  */
 #ifndef SUMMARY_H
 #define SUMMARY_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * explain_frames.h - Ethernet frames as a client or a server of each family sends them,
- * for trials. Pure.
+ * for trials. Called by explain.c and explain_datagram.c. Pure.
  */
 #ifndef EXPLAIN_FRAMES_H
 #define EXPLAIN_FRAMES_H

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * incident_json.h - an incident as one JSON object, and back: docs/reference/json.md.
+ * Called by the daemon for its files, the page and the command of the operator, and by
+ * `attacks`. Pure; the object belongs to the caller.
  */
 #ifndef INCIDENT_JSON_H
 #define INCIDENT_JSON_H

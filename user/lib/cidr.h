@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * cidr.h - networks in text. IPv4 lives in ::ffff:0:0/96.
+ * cidr.h - networks in text, for the configuration and the lists. IPv4 lives in
+ * ::ffff:0:0/96. Pure.
  */
 #ifndef CIDR_H
 #define CIDR_H

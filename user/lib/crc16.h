@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * crc16.h - CRC-16 of polynomial 0x1021, most significant bit first, which QuakeWorld and
- * Quake II make their moves' checksums with.
+ * crc16.h - CRC-16 of polynomial 0x1021, most significant bit first, for the checksums of
+ * QuakeWorld's and Quake II's moves. Pure.
  */
 #ifndef CRC16_H
 #define CRC16_H

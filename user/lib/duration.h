@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * duration.h - lengths of time in text: "90s", "10m", "1h30m", "7d".
+ * duration.h - lengths of time in text: "90s", "10m", "1h30m", "7d". For `allow --for`
+ * and `explain`. Pure.
  */
 #ifndef DURATION_H
 #define DURATION_H

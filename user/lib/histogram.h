@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * histogram.h - how often a figure was how large, for ever counting.
+ * histogram.h - counts how often a figure was how large, without an end.
  *
- * The bounds are constants and apart from the counts; what lies above the last is in no
- * bucket, only in the count and the sum, as OpenMetrics has it with its le="+Inf".
+ * The bounds are constants and apart from the counts. A value above the last bound is in
+ * no bucket, only in the count and the sum, as OpenMetrics has it with its le="+Inf". Not
+ * atomic: one thread adds and reads.
  */
 #ifndef HISTOGRAM_H
 #define HISTOGRAM_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * listen.h - an address and a port to listen on, as "127.0.0.1:9127" or "[::1]:9127".
+ * listen.h - an address and a port to listen on, as "127.0.0.1:9127" or "[::1]:9127", for
+ * the key `listen` and http.c. Pure.
  */
 #ifndef LISTEN_H
 #define LISTEN_H

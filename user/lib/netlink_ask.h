@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * netlink_ask.h - one question to the kernel by netlink, and all messages of its reply.
+ * netlink_ask.h - one request to the kernel by netlink, and all messages of its reply.
+ * Each call opens a socket of its own, keeps no state, and waits for the reply.
  */
 #ifndef NETLINK_ASK_H
 #define NETLINK_ASK_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * udp_sockets.h - which UDP sockets this network namespace has, and which addresses.
+ * udp_sockets.h - which UDP sockets this network namespace has, and which addresses, as
+ * the kernel lists them now. Any user may read it; nothing is kept between calls.
  */
 #ifndef UDP_SOCKETS_H
 #define UDP_SOCKETS_H

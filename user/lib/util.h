@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * util.h - what C lacks.
- */
+/* util.h - macros that C lacks. */
 #ifndef UTIL_H
 #define UTIL_H
 

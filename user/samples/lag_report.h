@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * lag_report.h - the account of a capture or demo, per client: figures and a drawing for
- * people, or JSON.
+ * lag_report.h - how well each client of a capture or demo was connected: figures and a
+ * drawing for people, or JSON. Called by `quakeshield decode --lagometer` (cmd_decode.c).
  */
 #ifndef LAG_REPORT_H
 #define LAG_REPORT_H

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * lag_window.h - the last LAG_WINDOW messages of one direction of a player's, each to be
- * found by its sequence, and what became of it, counted and marked.
- *
- * For the lagometer. All zero is a window that nothing has been seen in.
+ * lag_window.h - the last LAG_WINDOW messages of one direction of a player, each found by
+ * its sequence, and what became of it, counted and marked. Called by lagometer.c only.
+ * All zero is a window in which nothing was seen.
  */
 #ifndef LAG_WINDOW_H
 #define LAG_WINDOW_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * history.h - the last ten minutes of all services together, for the page's plot.
+ * history.h - the last ten minutes of all services together, for the page's plot. Written
+ * by stats_cache_tick() every HISTORY_EVERY_S, in memory only: a restart begins anew.
  */
 #ifndef HISTORY_H
 #define HISTORY_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * nq_control.h - NetQuake's control packets: connecting, and queries.
+ * nq_control.h - NetQuake's control packets: connecting, and queries. Called by
+ * nq_session.c. They change no state: each is read alone.
  */
 #ifndef NQ_CONTROL_H
 #define NQ_CONTROL_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * nq_csqc.h - what the game's own code sends to the game's own code. No length is on the
- * wire: what the code is not known of cannot be read, but where it ends can be found.
+ * nq_csqc.h - messages that the game's own code writes for the game's own code. Called by
+ * nq_temp.c and the tables of ops. No length is on the wire: a message of unknown code
+ * cannot be read, but its end can be found.
  */
 #ifndef NQ_CSQC_H
 #define NQ_CSQC_H

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * nq_rows.h - what each bit of NetQuake's flags brings, as rows of decode/delta.h.
+ * nq_rows.h - the field that each bit of NetQuake's flags brings, as rows of
+ * decode/delta.h. Constants only, used by nq_update.c, nq_world.c and Quake Enhanced.
  *
- * Read an update as model, nq_places[coord][angle].update, the dialect's tail; a
- * baseline as nq_look or nq_look16, nq_places[coord][angle].spot.
+ * Read an update as model, nq_places[coord][angle].update, the dialect's tail; a baseline
+ * as nq_look or nq_look16, nq_places[coord][angle].spot.
  */
 #ifndef NQ_ROWS_H
 #define NQ_ROWS_H

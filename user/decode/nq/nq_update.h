@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * nq_update.h - a fast update and a player's own data, as they stand on the wire: read,
- * put on a record, and written again to the same bytes.
+ * put on a record, and written again to the same bytes. Called by nq_world.c and
+ * nq_entities.c; the writers by tests only. They change no state.
  */
 #ifndef NQ_UPDATE_H
 #define NQ_UPDATE_H

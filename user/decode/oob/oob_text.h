@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * oob_text.h - tokens, lines and numbers of out-of-band text.
+ * oob_text.h - tokens, lines and numbers of out-of-band text, as the engines cut them.
+ * Called by the parsers in user/decode/oob. A span is part of the datagram: nothing is
+ * copied.
  */
 #ifndef OOB_TEXT_H
 #define OOB_TEXT_H

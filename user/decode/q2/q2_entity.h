@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * q2_entity.h - entity_state_t as it stands on the wire, and its differences.
+ * q2_entity.h - entity_state_t as it stands on the wire, and its differences. Called by
+ * the frames (q2_frame.c), baselines (q2_server.c) and multi-view recordings (q2_mvd.c).
+ * It changes only the words that the caller passes.
  */
 #ifndef Q2_ENTITY_H
 #define Q2_ENTITY_H

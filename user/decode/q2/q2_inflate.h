@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * q2_inflate.h - raw deflate: whole packets, and files that come in parts.
+ * q2_inflate.h - raw deflate: whole packets, and files that come in parts. Called by
+ * q2_zip.c. Output is bounded by the caller's @left, over all calls for one message.
  */
 #ifndef Q2_INFLATE_H
 #define Q2_INFLATE_H

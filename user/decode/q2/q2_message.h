@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * q2_message.h - inside a message: what the files of svc_ and clc_ share.
+ * q2_message.h - one whole message of Quake II: what the files of svc_ and clc_ ops
+ * share. Called by q2_session.c and q2_guess.c.
+ *
+ * An op reads its fields and puts them on the record. It changes the session or game only
+ * through q2_commit() and q2_commit_frame(), which are NULL unless the message is
+ * committed (message.h).
  */
 #ifndef Q2_MESSAGE_H
 #define Q2_MESSAGE_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * q2_mvd.h - blocks of Q2PRO's multi-view recordings.
+ * q2_mvd.h - blocks of Q2PRO's multi-view recordings. Called by q2_message.c for messages
+ * in the dialect of such a recording.
  */
 #ifndef Q2_MVD_H
 #define Q2_MVD_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * q2_player.h - player_state_t as it stands on the wire, and its differences.
+ * q2_player.h - player_state_t as it stands on the wire, and its differences. Called by
+ * q2_frame.c and q2_mvd.c. It changes only the words that the caller passes.
  */
 #ifndef Q2_PLAYER_H
 #define Q2_PLAYER_H

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * q3_fields.h - what differs between the games of the Quake III family, as data.
+ * q3_fields.h - the differences between the games of the Quake III family, as data:
+ * fields of entities, players and user commands, and the numbers of each dialect.
+ * Constants only; a new game is a row in q3_dialect.c with its tables.
  */
 #ifndef Q3_FIELDS_H
 #define Q3_FIELDS_H

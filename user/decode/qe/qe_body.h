@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * qe_body.h - the messages of DTLS's handshake, alerts and the like: read to their last
- * byte, and said on the record.
+ * byte, and put on the record. Called by qe_family.c. They change no state: the caller
+ * learns from struct qe_told.
  */
 #ifndef QE_BODY_H
 #define QE_BODY_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * qe_crypt.h - the derivations and the records of DTLS 1.2, by libcrypto: there is no
- * primitive of our own.
+ * qe_crypt.h - the derivations and the records of DTLS 1.2. libcrypto does all
+ * cryptography: there is no primitive of our own. Called by qe_session.c and qe_open.c.
+ * Keys are in memory of the session, which the decoder wipes.
  */
 #ifndef QE_CRYPT_H
 #define QE_CRYPT_H

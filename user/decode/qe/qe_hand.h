@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * qe_hand.h - one handshake: its messages put together from fragments, in whatever order
- * they come and however often; what they agree on; the hash over them.
+ * qe_hand.h - one handshake: its messages put together from fragments, in any order and
+ * with repeats; what both ends agree on; the hash over them. Called by qe_session.c.
+ * Bounded by QE_HAND_MAX bytes; a fragment that contradicts an earlier one changes
+ * nothing.
  */
 #ifndef QE_HAND_H
 #define QE_HAND_H

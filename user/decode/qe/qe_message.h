@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * qe_message.h - the game inside: Quake Enhanced's dialects of NetQuake's messages, and
- * its compressed datagrams.
+ * its compressed datagrams. Called by qe_family.c with the plain text of a record.
  */
 #ifndef QE_MESSAGE_H
 #define QE_MESSAGE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * qe_suite.h - the cipher suites: how the master secret comes about, how records are
- * closed.
+ * closed. Constants only; a suite that is not listed leaves its records opaque.
  */
 #ifndef QE_SUITE_H
 #define QE_SUITE_H

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * qw_entities.h - one entity's difference: its bits, and what they bring.
+ * qw_entities.h - one entity's difference: its bits, and the fields that they bring.
+ * Called by the ops of QuakeWorld's entities and baselines (qw_entities.c). It changes no
+ * state.
  */
 #ifndef QW_ENTITIES_H
 #define QW_ENTITIES_H
