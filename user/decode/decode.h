@@ -32,12 +32,13 @@
 #include "decode/session.h"
 #include "lib/record.h"
 
+/* For so long of capture time a datagram stays pending. */
 #define DECODE_PENDING_NS    (2LL * 1000 * 1000 * 1000)
-#define DECODE_PENDING_MAX   512
-#define DECODE_AHEAD_MAX     8
-#define DECODE_PENDING_BYTES (2 << 20)
+#define DECODE_PENDING_MAX   512 /* datagrams pending at a time */
+#define DECODE_AHEAD_MAX     8 /* datagrams decoded ahead for one */
+#define DECODE_PENDING_BYTES (2 << 20) /* bytes of their payloads */
 
-#define DECODE_SESSIONS	     16384
+#define DECODE_SESSIONS	     16384 /* pairs of addresses that are remembered */
 /* Bytes of all sessions' state together: 1,500 games of Quake III or more. */
 #define DECODE_STATE_BYTES ((size_t)1 << 30)
 /* Room for the fields of any one datagram; what needs more says "overflow". */

@@ -32,7 +32,7 @@ struct glance {
 };
 
 /* Two sequences that may follow each other. */
-#define GLANCE_NEAR 64
+#define GLANCE_NEAR 64 /* datagrams apart, either way */
 
 static inline bool glance_near(uint32_t a, uint32_t b)
 {

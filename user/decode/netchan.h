@@ -19,7 +19,7 @@
 #include "lib/reader.h"
 #include "lib/record.h"
 
-#define NETCHAN_RELIABLE (1U << 31)
+#define NETCHAN_RELIABLE (1U << 31) /* of the first word: a reliable part leads */
 
 struct netchan_header {
 	uint32_t sequence; /* without bit 31 */
@@ -76,7 +76,7 @@ enum netchan_order {
 enum netchan_order netchan_order(struct netchan_side *side, uint32_t sequence);
 
 #define NETCHAN_RECENT	 32 /* datagrams of which a sum is kept; a power of two */
-#define NETCHAN_LATE_MAX 8
+#define NETCHAN_LATE_MAX 8 /* late datagrams in a row */
 
 /*
  * The datagrams of one direction that are no newer than the newest. Most were overtaken.

@@ -15,7 +15,7 @@
 #include <stddef.h>
 
 #define ARRIVALS_SKIPPED 48 /* interfaces */
-#define ARRIVALS_PORTS	 512
+#define ARRIVALS_PORTS	 512 /* UDP ports */
 
 struct arrival {
 	int ifindex;

@@ -18,7 +18,7 @@
 #include "abi.h"
 #include "lib/record.h"
 
-#define DROP_SOURCES_PLACES 64
+#define DROP_SOURCES_PLACES 64 /* prefixes that are counted */
 
 struct drop_sources_row {
 	struct cidr prefix; /* IPv4 in ::ffff:0:0/96 */

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define HISTOGRAM_BUCKETS 12
+#define HISTOGRAM_BUCKETS 12 /* of one histogram, at most */
 
 struct histogram_bounds {
 	size_t count; /* at most HISTOGRAM_BUCKETS */

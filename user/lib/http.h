@@ -18,10 +18,10 @@
 
 #include "lib/listen.h"
 
-#define HTTP_CONNECTIONS 32
-#define HTTP_TIMEOUT_S	 10
-#define HTTP_DEADLINE_S	 20
-#define HTTP_MEMORY	 16384
+#define HTTP_CONNECTIONS 32 /* open at a time */
+#define HTTP_TIMEOUT_S	 10 /* seconds without progress */
+#define HTTP_DEADLINE_S	 20 /* seconds for a request and its response */
+#define HTTP_MEMORY	 16384 /* bytes of a request */
 
 struct http_page {
 	const char *path;

@@ -24,7 +24,7 @@
 #include "lib/record.h"
 #include "lib/json_key.h"
 
-#define JSONL_BUFFER 65536
+#define JSONL_BUFFER 65536 /* bytes */
 
 struct jsonl {
 	FILE *out;

@@ -15,7 +15,7 @@
 #include "lib/reader.h"
 #include "lib/record.h"
 
-#define OOB_MARKER    4
+#define OOB_MARKER    4 /* bytes of FF in front of a word */
 #define OOB_PLAIN_MAX 4096 /* of a decompressed connect */
 
 #define IN_NQ	      (1U << FAMILY_NETQUAKE)

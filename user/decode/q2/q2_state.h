@@ -19,7 +19,7 @@
 #define Q2_FRAMES      16 /* that a delta may refer to; a power of two */
 #define Q2_MESSAGE_MAX 32768 /* in fragments, or inflated */
 #define Q2_INFLATE_MAX (1 << 18) /* of one message in all: what is beyond is missing */
-#define Q2_PLAYERS     256
+#define Q2_PLAYERS     256 /* of a multi-view recording */
 
 /* Entities in the order of their numbers, in memory that grows to the most ever held. */
 struct q2_list {
@@ -81,7 +81,7 @@ struct q2_game {
 	uint16_t maxclients; /* 0: not known */
 };
 
-#define Q2_CHALLENGES 4
+#define Q2_CHALLENGES 4 /* of the server that are remembered */
 
 /* State of a handshake in progress. */
 struct q2_offer {

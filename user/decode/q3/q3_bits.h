@@ -21,9 +21,9 @@
 
 #include "lib/huffman.h"
 
-#define Q3_STRING_MAX	 1023
-#define Q3_BIGSTRING_MAX 8191
-#define Q3_SLACK	 8
+#define Q3_STRING_MAX	 1023 /* characters, without the NUL */
+#define Q3_BIGSTRING_MAX 8191 /* characters, without the NUL */
+#define Q3_SLACK	 8 /* bytes after a message, so that eight can be loaded */
 
 struct q3_bits {
 	const uint8_t *data;

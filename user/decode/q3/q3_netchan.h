@@ -17,9 +17,9 @@
 #include "decode/q3/q3_state.h"
 #include "lib/record.h"
 
-#define Q3_FRAGMENT	   (1U << 31)
-#define Q3_KEY_FROM_SERVER 4
-#define Q3_KEY_FROM_CLIENT 12
+#define Q3_FRAGMENT	   (1U << 31) /* of the sequence: the datagram is a slice */
+#define Q3_KEY_FROM_SERVER 4 /* first scrambled byte of a server's message */
+#define Q3_KEY_FROM_CLIENT 12 /* and of a client's: three longs are clear */
 
 struct q3_header {
 	uint32_t sequence; /* without bit 31 */

@@ -17,20 +17,20 @@
 #include "decode/q3/q3_bits.h"
 #include "decode/q3/q3_fields.h"
 
-#define Q3_ENTITIES	      1024
+#define Q3_ENTITIES	      1024 /* numbers of entities */
 #define Q3_ENTITY_WORLD	      1022 /* the highest number that a delta may name */
-#define Q3_ENTITY_END	      1023
-#define Q3_SNAPSHOTS	      32
-#define Q3_STATE_POOL_WORDS   (4096 * 51)
-#define Q3_STATES_MAX	      4096
-#define Q3_TEXTS	      256
-#define Q3_TEXT_BYTES	      65536
-#define Q3_CONFIGSTRINGS      2048
-#define Q3_CONFIGSTRING_BYTES 32768
-#define Q3_FEEDS	      8
-#define Q3_SLICE	      1300
+#define Q3_ENTITY_END	      1023 /* ends a list of entities */
+#define Q3_SNAPSHOTS	      32 /* that a delta may refer to; a power of two */
+#define Q3_STATE_POOL_WORDS   (4096 * 51) /* of all entity states together */
+#define Q3_STATES_MAX	      4096 /* entity states; 0 is all zero */
+#define Q3_TEXTS	      256 /* commands of one side; a power of two */
+#define Q3_TEXT_BYTES	      65536 /* bytes of these commands */
+#define Q3_CONFIGSTRINGS      2048 /* of any dialect */
+#define Q3_CONFIGSTRING_BYTES 32768 /* bytes of all configstrings */
+#define Q3_FEEDS	      8 /* gamestates with a known checksum feed */
+#define Q3_SLICE	      1300 /* bytes of a slice that is not the last */
 #define Q3_RELIABLE_MAX	      128 /* commands in flight, of any dialect */
-#define Q3_NONE		      0xffff
+#define Q3_NONE		      0xffff /* no state */
 
 /* The texts of one side's reliable commands, found by number. */
 struct q3_text {

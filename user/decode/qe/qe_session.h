@@ -42,7 +42,7 @@ struct qe_association {
 	bool remembered; /* its master secret is noted for a session that resumes it */
 };
 
-#define QE_COOKIES 4
+#define QE_COOKIES 4 /* of the server that are remembered */
 
 /* Zero is where it begins, but for .keys. */
 struct qe_session {

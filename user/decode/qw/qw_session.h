@@ -49,9 +49,9 @@ struct qw_terms {
 	bool recording; /* an .mvd: the layouts of the server's own demos */
 };
 
-#define QW_ENTITIES  2048
+#define QW_ENTITIES  2048 /* numbers of entities, without replacement deltas */
 #define QW_WHOLE_MAX 32768 /* FTE's replacement deltas: entities that are followed */
-#define QW_FRAMES    64
+#define QW_FRAMES    64 /* that a delta may refer to */
 
 struct qw_frame {
 	uint32_t sequence; /* of the server's message that it came in */
@@ -64,10 +64,10 @@ struct qw_frame {
 	uint64_t present[QW_ENTITIES / 64];
 };
 
-#define QW_NAME_MAX   128
+#define QW_NAME_MAX   128 /* bytes of the name of a download */
 #define QW_STYLES     255 /* of FTE's custom temporary entities */
 #define QW_DEMOINFO   (1 << 20) /* bytes of JSON in a recording */
-#define QW_GUESSES    8
+#define QW_GUESSES    8 /* combinations of terms */
 #define QW_MOVE_BYTES 60 /* at most so many of a move are under its checksum */
 
 /*
