@@ -67,7 +67,6 @@ struct qw_frame {
 #define QW_NAME_MAX   128 /* bytes of the name of a download */
 #define QW_STYLES     255 /* of FTE's custom temporary entities */
 #define QW_DEMOINFO   (1 << 20) /* bytes of JSON in a recording */
-#define QW_GUESSES    8 /* combinations of terms */
 #define QW_MOVE_BYTES 60 /* at most so many of a move are under its checksum */
 
 /*
