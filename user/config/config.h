@@ -58,7 +58,7 @@ struct config_service {
 	size_t port_count;
 	__be32 addresses[CONFIG_ADDRESSES][4]; /* none: any */
 	size_t address_count;
-	/* The section says so; otherwise config_settle() decides. */
+	/* The section says so; otherwise config_resolve() decides. */
 	bool validation_given, cache_given;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * incident_now.h - the attacks that go on now, for other processes: written by the daemon
- * (alarm.c), read by `attacks`, `status` and `top`.
+ * (incident_monitor.c), read by `attacks`, `status` and `top`.
  *
  * While there is one, the daemon writes them once a second to
  * INCIDENT_NOW_DIR/attacks.json, always as a whole: {"time":..,"now":[incident..],

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * incident_store.h - incidents on disk, so that they outlive the process that saw them.
- * Written by the daemon (alarm.c), read by `attacks` and the next daemon.
+ * Written by the daemon (incident_monitor.c), read by `attacks` and the next daemon.
  *
  *	INCIDENT_STATE/attacks.jsonl	a line an event, the whole incident in each; the
  *					last line of an id is its latest state

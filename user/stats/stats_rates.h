@@ -36,7 +36,7 @@ struct stats_pace_counter stats_pace_counter(const struct counter *now,
 					     const struct counter *before,
 					     double seconds);
 
-/* @before: what stats_pace_match() said. */
+/* @before: what stats_rates_match() said. */
 void stats_rates_service(const struct stats_service *now,
 			 const struct stats_service *before, double seconds,
 			 struct stats_rates *ret);

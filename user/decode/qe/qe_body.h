@@ -2,7 +2,7 @@
 /*
  * qe_body.h - the messages of DTLS's handshake, alerts and the like: read to their last
  * byte, and put on the record. Called by qe_family.c. They change no state: the caller
- * learns from struct qe_told.
+ * learns from struct qe_fields.
  */
 #ifndef QE_BODY_H
 #define QE_BODY_H
