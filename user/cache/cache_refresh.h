@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * cache_refresh.h - keeps the templates of answers fresh, before services are flooded and
- * while they are, by asking their servers over loopback: where no budget is in the way,
- * nor can anybody from outside be. And keeps who is known over reboots: known_clients.h.
+ * cache_refresh.h - keeps the response cache fresh, whether or not the services are under
+ * load: it queries their servers over loopback, where no rate limit applies and no other
+ * host can interfere. It also keeps the client history over reboots: known_clients.h.
  *
- * A service is asked for as far as config_uncacheable() has nothing against it. Without
- * the daemon templates are too old within seconds, and all is as without answers.
+ * Runs in the daemon's loop, and waits for no reply. A service is queried unless
+ * config_uncacheable() gives a reason against it. Without the daemon the cached responses
+ * are too old within seconds, and the shield works as without a cache.
  */
 #ifndef CACHE_REFRESH_H
 #define CACHE_REFRESH_H
@@ -16,12 +17,19 @@
 struct cache_refresh;
 
 /*
- * 0 and *@ret, or -errno after a message. @config is only read here. @pin: NULL, or the
- * directory of a daemon of its own, which knows others.
+ * Begin, within the loop. 0 and *@ret, or -errno after a message. @config is only read
+ * here. @pin: NULL, or the directory of another daemon, which has a client history of its
+ * own. @shield must outlive it.
  */
 int cache_refresh_start(struct shield *shield, const struct config *config,
 			const char *pin, struct cache_refresh **ret);
+
+/*
+ * Query the servers of @config from now on. @refresh may be NULL; @config is only read
+ * here.
+ */
 void cache_refresh_reload(struct cache_refresh *refresh, const struct config *config);
+/* Write the client history, and free @refresh, which may be NULL. */
 void cache_refresh_stop(struct cache_refresh *refresh);
 
 #endif /* CACHE_REFRESH_H */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * cache_request.h - which questions of a family can be answered from the kernel, and how
- * a server's reply becomes the template of its answer (include/cached_response.h). Pure.
+ * cache_request.h - which queries of a protocol can be answered from the cache, and how a
+ * server's reply becomes the cached response (include/cached_response.h). Called by
+ * cache_refresh.c. Pure.
  */
 #ifndef CACHE_REQUEST_H
 #define CACHE_REQUEST_H
@@ -14,7 +15,7 @@
 #include "wire.h"
 
 struct cache_request {
-	const char *text; /* octets, without the nonce */
+	const char *text; /* bytes, without the nonce */
 	__u8 length;
 	__u8 nonce; /* 1: one has to follow */
 	enum wire_kind reply_kind;
@@ -25,15 +26,16 @@ const struct cache_request *cache_requests(enum wire_family family, size_t *ret_
 
 #define CACHE_REQUEST_MAX (CACHE_REQUEST + CACHE_NONCE)
 
-/* Write the question with @nonce, of @n octets, where @form has one: its length. */
+/* Write the query with @nonce, of @n bytes, where @form has one. Returns its length. */
 size_t cache_request_write(const struct cache_request *request, const char *nonce,
 			   size_t n, char ret[CACHE_REQUEST_MAX]);
 
 /*
- * Make of the @reply, of @length octets, to cache_request_write() of the same what is to
- * be sent, as of @now_ns, not 0: at most @most octets in IPv4, from CACHE_LEAST to
- * CACHE_TEXT, and CACHE_IPV6 less in IPv6. A longer list of players is cut at the
- * end of a line. NULL and *@ret; or why it cannot be, as words for a message.
+ * Make of the @reply, of @length bytes, to cache_request_write() of the same form and
+ * nonce the cached response, as of @now_ns, which is not 0: at most @most bytes in IPv4,
+ * from CACHE_LEAST to CACHE_TEXT, and CACHE_IPV6 less in IPv6. A longer list of players
+ * is cut at the end of a line. Returns NULL and *@ret; or why it cannot be, as words for
+ * a message.
  */
 const char *cache_entry_make(enum wire_family family, const struct cache_request *request,
 			     const char *nonce, size_t n, const void *reply,
@@ -41,8 +43,8 @@ const char *cache_entry_make(enum wire_family family, const struct cache_request
 			     struct cache_entry *ret);
 
 /*
- * Do two templates of a form, made with nonces of different lengths, say that it stands
- * at the same place? What is around it is the same then.
+ * Return true if two responses of a form, made with nonces of different lengths, have the
+ * nonce at the same place. Then the bytes around it are the same.
  */
 bool cache_entries_agree(const struct cache_entry *a, const struct cache_entry *b);
 

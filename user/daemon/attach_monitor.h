@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * attach_monitor.h - keeps the interfaces of the configuration attached: waits for one
- * that is not there yet, and attaches again where an interface came back or a half was
- * taken off.
+ * that does not exist yet, and attaches again where an interface came back or one of the
+ * programs was removed. Called from the daemon's loop.
  *
- * A foreign program is never replaced; that one is there, and that it is gone, is said
+ * A foreign program is never replaced. That one is there, and that it is gone, is logged
  * once.
  */
 #ifndef ATTACH_MONITOR_H
@@ -15,12 +15,12 @@
 #include "config/config.h"
 #include "shield/shield.h"
 
-/* What has last been said of an interface. */
+/* What was last logged about an interface. */
 enum watched_state {
 	WATCHED_NEW,
 	WATCHED_ATTACHED,
 	WATCHED_ABSENT, /* there is no such interface */
-	WATCHED_FAILED, /* what the kernel or somebody else does not let us do */
+	WATCHED_FAILED, /* the kernel or a foreign program prevents it */
 };
 
 struct watched_if {
@@ -47,8 +47,8 @@ struct attach_monitor {
 };
 
 /*
- * Could all interfaces of @config be attached to? 0, or -errno after a message; nothing
- * has changed. To be asked before shield_load().
+ * Return 0 if all interfaces of @config can be attached to, or -errno after a message.
+ * Changes nothing. Call it before shield_load().
  */
 int attach_monitor_precheck(const struct attach_monitor *monitor,
 			    const struct config *config);
@@ -64,7 +64,10 @@ void attach_monitor_undo(struct attach_monitor *monitor);
  * not name any more. To be asked attach_monitor_precheck() before. */
 void attach_monitor_reload(struct attach_monitor *monitor, const struct config *config);
 
-/* Attach again where it is needed and possible. How many are protected. */
+/*
+ * Attach again where it is needed and possible. Returns how many interfaces are
+ * protected.
+ */
 size_t attach_monitor_repair(struct attach_monitor *monitor);
 
 #endif /* ATTACH_MONITOR_H */

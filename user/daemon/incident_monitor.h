@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * incident_monitor.h - looks at what is counted, once a second, and tells of attacks: the
- *journal, the file of incidents, the command of the configuration, top, metrics and the
- *page.
+ * incident_monitor.h - looks at the counters once a second, and reports attacks: to the
+ * journal, the file of incidents, the command of the configuration, top, metrics and the
+ * page.
  *
  *	stats_cache, shield_refused() -> incident_look() -> journal.c, incident_store.c,
  *	spool.c, samples_ring.c, incident_now.c
+ *
+ * Runs in the daemon's loop and thread. It starts no process: spool.h says how the
+ * command is run.
  */
 #ifndef INCIDENT_MONITOR_H
 #define INCIDENT_MONITOR_H
@@ -15,9 +18,8 @@
 #include "samples/samples.h"
 #include "stats/stats_cache.h"
 
-#define COMMAND_STARTS_HOUR \
-	30 /* attacks an hour that the operator's command is told of */
-#define INCIDENTS_LISTED 20 /* incidents that the page gets */
+#define COMMAND_STARTS_HOUR 30 /* attacks an hour for which the command is run */
+#define INCIDENTS_LISTED    20 /* incidents that the page gets */
 
 struct incident_monitor;
 
@@ -31,6 +33,11 @@ int incident_monitor_start(struct shield *shield, struct stats_cache *cache,
 /* Another configuration is in force. */
 void incident_monitor_reload(struct incident_monitor *monitor,
 			     const struct config *config);
+
+/*
+ * Report the attacks that go on once more, so that the next daemon continues them, and
+ * free @monitor, which may be NULL.
+ */
 void incident_monitor_stop(struct incident_monitor *monitor);
 
 /* INCIDENT_SERVICES of them, by slot, for metrics. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * pidfile.h - the one `quakeshield run` of a pin directory, found through its locked pid
- * file in a directory of its own, which root alone may open:
- * /run/quakeshield/daemon-*.pid. The process is on its first line; what others must know
- * of how it was started is on the next ones.
+ * pidfile.h - makes sure that one `quakeshield run` at a time uses a pin directory, by a
+ * locked pid file in a directory that only root may open: /run/quakeshield/daemon-*.pid.
+ * The first line holds the process; the next lines hold what other commands must know of
+ * how it was started.
  */
 #ifndef PIDFILE_H
 #define PIDFILE_H
@@ -13,7 +13,7 @@
 #include <sys/types.h>
 
 struct daemon_facts {
-	pid_t pid; /* 0: written by the one who claims */
+	pid_t pid; /* 0 for pidfile_claim(), which fills it in */
 	char config[PATH_MAX]; /* the file that it reads, as an absolute path; "": unknown
 				*/
 	bool observe; /* told to drop nothing, whatever the file says */
@@ -22,17 +22,20 @@ struct daemon_facts {
 };
 
 /*
- * Take the pid file for @pin_dir (NULL: default), and write @facts into it; -EBUSY if
- * another daemon holds it. Files that nobody holds any more are removed.
+ * Take the pid file for @pin_dir (NULL: default), and write @facts into it. 0; -EBUSY if
+ * another daemon holds it; or -errno. Files that no process holds any more are removed.
  */
 int pidfile_claim(const char *pin_dir, const struct daemon_facts *facts);
 
-/* The holder ends: takes its file away. */
+/* Remove the pid file. Called by its holder when it ends. */
 void pidfile_release(const char *pin_dir);
 
-/* Who holds it. False: nobody, or we may not look (only root may). */
+/*
+ * Read the facts of the daemon that holds it. False: no daemon does, or this process may
+ * not look (only root may).
+ */
 bool pidfile_facts(const char *pin_dir, struct daemon_facts *ret);
-/* The process that holds it; 0: none. */
+/* Return the process that holds it; 0: none. */
 pid_t pidfile_pid(const char *pin_dir);
 
 #endif /* PIDFILE_H */

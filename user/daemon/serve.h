@@ -14,9 +14,9 @@
 struct serve;
 
 /*
- * Begin, within the loop. That the address cannot be had is said, and tried again at the
- * next reload: the shield is not to stay down for the want of a port. -errno: nothing
- * works. @pin: as given to shield_load(). @config must live until serve_reload() or
+ * Begin, within the loop. If the address cannot be used, that is logged, and tried again
+ * at the next reload: the shield must not stay down for a port. -errno: nothing works.
+ * @pin: as given to shield_load(). @config must live until serve_reload() or
  * serve_stop().
  */
 int serve_start(const struct shield *shield, const struct config *config, const char *pin,
@@ -25,10 +25,13 @@ int serve_start(const struct shield *shield, const struct config *config, const 
 void serve_players(struct serve *serve, const struct samples_view *live);
 /* Where attacks come from; lives until serve_stop(). */
 void serve_attacks(struct serve *serve, const struct incident_monitor *monitor);
-/* The snapshots that it serves, for who else needs them. */
+/*
+ * Return the snapshots that it serves, for the daemon's other parts. Belongs to @serve.
+ */
 struct stats_cache *serve_cache(struct serve *serve);
 /* Another configuration is in force. */
 void serve_reload(struct serve *serve, const struct config *config);
+/* Close all connections, and free @serve, which may be NULL. */
 void serve_stop(struct serve *serve);
 
 #endif /* SERVE_H */

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * spool.h - what a command is to be told of an attack, as files: the daemon, which can
- * start nothing, writes them; quakeshield-attack.service, which systemd starts when there
- * are some, takes them and runs the command. What is in a file says nothing about which.
+ * spool.h - what a command gets to know of an attack, as files. The daemon, which can
+ * start no process, writes them; quakeshield-attack.service, which systemd starts when
+ * there are some, takes them and runs the command. The content of a file never chooses
+ * the command.
  *
- * A directory that is a symbolic link is refused, by whoever writes and whoever takes.
+ * A directory that is a symbolic link is refused, by the writer and by the reader.
  */
 #ifndef SPOOL_H
 #define SPOOL_H
@@ -14,15 +15,15 @@
 #include <stddef.h>
 
 #define SPOOL_DIR      "/run/quakeshield/on-attack"
-#define SPOOL_MAX      64 /* files; what finds so many is not told */
+#define SPOOL_MAX      64 /* files; further events are dropped */
 #define SPOOL_BYTES    8192 /* of one file; a larger one is not the daemon's */
-#define SPOOL_PATIENCE 60 /* seconds until we ask who takes them */
+#define SPOOL_PATIENCE 60 /* seconds until files that are not taken are logged */
 #define SPOOL_NAME     256
 
 /*
  * Put @object in @dir as NAME.json; the directory, and the one that it is in, are made if
- * need be. -EDQUOT: nobody takes what is there; -EMSGSIZE: more than SPOOL_BYTES; or
- * -errno, and nothing was put.
+ * need be. 0; -EDQUOT: SPOOL_MAX files wait; -EMSGSIZE: more than SPOOL_BYTES; or -errno.
+ * On a failure nothing was put.
  */
 int spool_put(const char *dir, const char *name, const json_t *object);
 
@@ -35,10 +36,10 @@ int spool_put(const char *dir, const char *name, const json_t *object);
 int spool_take(const char *dir, bool (*waits)(const void *context, const char *name),
 	       const void *context, char ret[SPOOL_NAME]);
 
-/* Remove all that is there. How many. */
+/* Remove all files that are there. Returns how many. */
 size_t spool_discard(const char *dir);
 
-/* Has one been there for SPOOL_PATIENCE? */
+/* Return true if a file has been there for SPOOL_PATIENCE. */
 bool spool_is_stale(const char *dir);
 
 #endif /* SPOOL_H */

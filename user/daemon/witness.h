@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * witness.h - are datagrams for the services judged where they come in?
+ * witness.h - finds datagrams for the services that come in where no program of the
+ * shield sees them. Called from the daemon's loop.
  *
- * The programs count what they see, and nothing of what passes beside them: by another
- * interface, through a tunnel, or into a container behind the one that is protected. So
- * the daemon looks at what comes in by all others (lib/arrivals.h), notes it for
- * `status`, metrics and health (shield_unjudged_put()), and says so once.
+ * The programs count what they see, and nothing of what goes around them: by another
+ * interface, through a tunnel, or into a container behind the protected one. So the
+ * daemon looks at what comes in by all other interfaces (lib/arrivals.h), notes it for
+ * `status`, metrics and health (shield_unjudged_put()), and logs it once.
  */
 #ifndef WITNESS_H
 #define WITNESS_H
@@ -22,6 +23,7 @@ struct witness *witness_open(struct shield *shield, const struct config *config)
 void witness_reload(struct witness *witness, const struct config *config);
 /* Some seconds after the last look: what has come in meanwhile. */
 void witness_look(struct witness *witness);
+/* Close the socket, and free @witness, which may be NULL. */
 void witness_close(struct witness *witness);
 
 #endif /* WITNESS_H */

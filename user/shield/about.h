@@ -15,6 +15,7 @@ struct about_host {
 	__u32 ipv6; /* 0 or 1 */
 };
 
+/* Return @address (IPv4 in ::ffff:0:0/96) as the limits see it. */
 struct about_host about_host(const __be32 address[4]);
 
 /* --- limits ------------------------------------------------------------------ */
@@ -68,11 +69,12 @@ __u64 about_source_due(const struct shield *shield, const struct budget *budget,
 /* The bytes that may leave to the prefix of an address. */
 struct about_allowance {
 	bool off; /* nothing is withheld */
-	bool strict; /* no allowance: bytes in pay for bytes out */
+	bool strict; /* no allowance: no more bytes out than in */
 	__u64 most; /* bytes beyond what the prefix sends */
 	__s64 left; /* bytes that may leave now, with unused credit */
 };
 
+/* Read how many bytes may leave to the prefix of @host, now. */
 void about_allowance(const struct shield *shield, const struct about_host *host,
 		     struct about_allowance *ret);
 
@@ -88,7 +90,7 @@ struct about_flow {
 	__u32 slot;
 	__u16 port; /* of the client */
 	enum about_state state;
-	__u64 used_ns; /* before it is established: when it was told or proved last */
+	__u64 used_ns; /* before it is established: last challenged or validated */
 	__u32 challenge; /* the server's last, 0: not known */
 	struct player player; /* if it is established */
 };

@@ -12,7 +12,7 @@
 /* 1: @interface has that feature on; 0: off, or the kernel does not know it; -errno. */
 int ethtool_feature(const char *interface, const char *feature);
 
-/* The MTU of @interface in octets; 0: the kernel does not say. */
+/* Return the MTU of @interface in bytes; 0: the kernel does not say. */
 __u32 ethtool_mtu(const char *interface);
 
 /* How many queues or ring entries there are, and may be. */
@@ -35,8 +35,9 @@ bool ethtool_ring(const char *interface, struct ethtool_count *ret);
  */
 int ethtool_udp_hash(const char *interface, bool ipv6);
 
-/* The name of @interface's driver, or "". */
+/* Bytes of a driver's name, with the NUL. */
 #define ETHTOOL_DRIVER 32
+/* Write the name of @interface's driver to @ret, or "" if it has none. */
 void ethtool_driver(const char *interface, char ret[ETHTOOL_DRIVER]);
 
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * shield.h - the programs and maps in the kernel. Only user/shield/ knows libbpf;
- * everyone else speaks in these terms.
+ * shield.h - the programs and maps in the kernel. Only user/shield/ includes libbpf;
+ * every other room uses these functions.
  *
  * State lives in pinned objects under PIN_ROOT/<abi>/ and outlives every process:
  *
@@ -12,7 +12,8 @@
  *	PIN_ROOT/<abi>/link-<interface>	the attachment
  *
  * All functions return 0 or -errno after one message by log_error(), unless said
- * otherwise.
+ * otherwise. Several processes may have a shield open: functions that edit tables take
+ * the directory's lock. A struct shield belongs to one thread.
  */
 #ifndef SHIELD_H
 #define SHIELD_H
@@ -33,7 +34,7 @@ struct shield;
 /* The name of the directory for this build's tables: version and a hash of all rows. */
 const char *shield_abi(void);
 
-/* See to it that /sys/fs/bpf is there; the daemon's lock depends on it. */
+/* Mount /sys/fs/bpf if it is not there; the daemon's lock depends on it. */
 int shield_mount(void);
 /* How long what is pinned in /sys/fs/bpf lives, if nothing detaches it. */
 enum pins_life {
@@ -41,7 +42,7 @@ enum pins_life {
 	PINS_CONTAINER, /* until this container does: the mount was made in it */
 	PINS_PROCESS, /* until this process ends: its mount namespace is its own */
 };
-/* Root may ask. */
+/* Return how long the pins live. Only root can tell. */
 enum pins_life shield_pins_life(void);
 
 /*
@@ -55,9 +56,16 @@ int shield_load(const char *pin_dir, const struct config *config, struct shield 
 /* Open what is pinned, to read or edit; -ENOENT, without a message, if there is nothing.
  */
 int shield_open(const char *pin_dir, struct shield **ret);
+
+/*
+ * Close all descriptors, and free @shield, which may be NULL. What is pinned and attached
+ * stays.
+ */
 void shield_close(struct shield *shield);
 
-/* Who has an interface: found by the link that is pinned, whether its daemon runs or not.
+/*
+ * Which quakeshield has an interface: found by the link that is pinned, whether its
+ * daemon runs or not.
  */
 enum holder {
 	HOLDER_NONE,
@@ -65,24 +73,29 @@ enum holder {
 	HOLDER_DEFAULT, /* the machine's quakeshield, and @pin_dir is another directory */
 };
 
-/*
- * Could the quakeshield of @pin_dir (NULL: the default directory) attach to @interface?
- * 0 and *@ret; -ENODEV: it is not there; -EBUSY: it carries a foreign program; or another
- * -errno. What an operator should know of that in @ret_why, as a sentence, or "". Changes
- * nothing.
- */
+/* Bytes of such a sentence, with the NUL. */
 #define SHIELD_WHY 512
+
+/*
+ * Return 0 if the quakeshield of @pin_dir (NULL: the default directory) could attach to
+ * @interface, with its present holder in *@ret; -ENODEV: there is no such interface;
+ * -EBUSY: it carries a foreign program; or another -errno. @ret_why: what an operator
+ * should know of that, as a sentence, or "". Changes nothing, and writes no message.
+ */
 int shield_may_attach(const char *pin_dir, const char *interface, enum holder *ret,
 		      char ret_why[SHIELD_WHY]);
 
 /* The same, and why not as a message; of -ENODEV there is none. */
 int shield_check_attach(const char *pin_dir, const char *interface, enum holder *ret);
 
-/* The id of the XDP program on @interface, whosever it is; 0: none. */
+/* Return the id of the XDP program on @interface, ours or foreign; 0: none. */
 __u32 shield_program_on(const char *interface);
 
-/* Is @interface one end of a veth? What is sent back by it arrives only if the other end
- * has GRO on or an XDP program, or if the mode is generic. Not, if there is none. */
+/*
+ * Return true if @interface is one end of a veth. What the shield sends by it arrives
+ * only if the other end has GRO on or an XDP program, or if the mode is generic. False if
+ * there is no such interface.
+ */
 bool shield_on_veth(const char *interface);
 
 /*
@@ -104,8 +117,8 @@ void shield_release(struct shield *shield, const char *interface);
 void shield_abandon(struct shield *shield);
 
 /*
- * When all interfaces are attached: take down what a quakeshield of other tables left,
- * programs and tables. What was worth keeping is in ours since shield_load().
+ * Remove the programs and tables that a quakeshield of another version left. Call it when
+ * all interfaces are attached; the state worth keeping was taken over by shield_load().
  */
 void shield_retire(struct shield *shield);
 
@@ -132,18 +145,19 @@ size_t shield_ports(const struct shield *shield, __u32 slot);
 int shield_counters(const struct shield *shield, __u32 slot, struct counters *ret_in,
 		    struct counters *ret_out);
 /*
- * Does the server in @slot speak another protocol than its service says? Returns how much
- * says so, in words and shapes that left (a reply that ends a handshake counts twice)
- * since the last word of its own protocol; 0: nothing does. *@ret_families: a mask of
- * 1 << enum wire_family, the protocols that it may be. See include/detect.h.
+ * Return how much says that the server in @slot speaks another protocol than its service:
+ * words and shapes that left (a reply that ends a handshake counts twice) since the last
+ * word of its own protocol; 0: nothing does. *@ret_families: a mask of 1 << enum
+ * wire_family, the protocols that it may be. See include/detect.h.
  */
 __u64 shield_protocol_mismatch(const struct shield *shield, __u32 slot,
 			       __u32 *ret_families);
 /*
- * How many datagrams left from the port of the service in @slot by sockets of other users
- * than its server's, *@ret_user, as uid + 1 (0: not known).
+ * Return how many datagrams left from the port of the service in @slot by sockets of
+ * other users than its server's, *@ret_user, as uid + 1 (0: not known).
  */
 __u64 shield_other_sockets(const struct shield *shield, __u32 slot, __u32 *ret_user);
+/* Sum over all CPUs the frames that were for no service, by enum other. */
 int shield_others(const struct shield *shield, struct counter ret[OTHER_COUNT]);
 
 /*
@@ -161,18 +175,19 @@ int shield_refused(const struct shield *shield, __u32 slot, __u32 since, __u32 u
 				void *context),
 		   void *context);
 
-/* Are datagrams for a service judged? */
+/* Whether the programs see the datagrams for a service. */
 enum judged {
-	JUDGED_UNKNOWN, /* none has come yet, as far as anybody can see */
+	JUDGED_UNKNOWN, /* none has come yet, as far as this host can tell */
 	JUDGED_YES,
-	JUDGED_PARTLY, /* some come in by an interface that carries no program of ours */
-	JUDGED_NO, /* all do */
+	JUDGED_PARTLY, /* some come in by an interface without our programs */
+	JUDGED_NO, /* all come in that way */
 };
 
 /*
- * Of the service in @slot, for which @received datagrams have been counted; and in
- * *@ret_interface by which other interface the rest comes in, or "". A running daemon
- * notes that (shield_unjudged_put()); without one it is not known.
+ * Return whether the programs see the datagrams for the service in @slot, for which they
+ * have counted @received; and in *@ret_interface by which other interface the rest comes
+ * in, or "". A running daemon notes that (shield_unjudged_put()); without one it is not
+ * known.
  */
 enum judged shield_judged(const struct shield *shield, __u32 slot, __u64 received,
 			  char ret_interface[IF_NAMESIZE]);
@@ -203,18 +218,22 @@ struct shield_link {
 /* How many links there are; fills at most @max. */
 size_t shield_links(const struct shield *shield, struct shield_link *ret, size_t max);
 
-/* Over which of its interfaces might nobody hear what is sent back: a veth, in native
- * mode? False: over none. */
+/*
+ * Return true if an interface is a veth in native mode, over which what the shield sends
+ * might not arrive; its name is in @ret_interface.
+ */
 bool shield_return_path_unavailable(const struct shield *shield,
 				    char ret_interface[IF_NAMESIZE]);
 
 /*
- * Write down which Ethernet addresses lead to this host, for the daemon to call every few
- * seconds: containers come and go. What cannot be found out leaves all as it is.
+ * Note which Ethernet addresses lead to this host, for the daemon to call every few
+ * seconds: containers come and go. What cannot be found out stays as it is.
  */
 void shield_here(struct shield *shield);
 
-/* The smallest MTU of its interfaces in octets; 0: it has none, or none is known. */
+/*
+ * Return the smallest MTU of its interfaces in bytes; 0: it has none, or none is known.
+ */
 __u32 shield_mtu(const struct shield *shield);
 
 /* --- players ----------------------------------------------------------------- */
@@ -226,29 +245,36 @@ int shield_players(const struct shield *shield,
 		   void *context);
 
 /*
- * Housekeeping that may wait, for the daemon to call every few seconds: forget players
- * that left, replace a secret whose turn it is.
+ * Do the housekeeping that may wait, for the daemon to call every few seconds: forget
+ * players that left, replace secrets that are due.
  */
 void shield_maintain(struct shield *shield);
 
 /* --- answers ------------------------------------------------------------------ */
 
-/* Is more asked of the service in @slot now than it is to answer itself? */
+/*
+ * Return true if the service in @slot receives more queries than its server is to answer.
+ */
 bool shield_under_load(const struct shield *shield, __u32 slot);
 
-/* Let @t be what is answered for the service in @slot to question @form, both in range.
- * What is being sent at this moment is sent whole, or not at all. One writer. */
+/*
+ * Cache @t as the response of the service in @slot to query @form, both in range. A
+ * response that is being sent at this moment is sent whole, or not at all. Only one
+ * process may call it at a time.
+ */
 void shield_cache_put(struct shield *shield, __u32 slot, __u32 form,
 		      const struct cache_entry *t);
-/* The same, if the service in @slot is still @name: others may apply a configuration.
- * False: it is another one, or somebody changes the tables right now. */
+/*
+ * The same, if the service in @slot is still @name: another process may apply a
+ * configuration. False: it is another one, or the tables are being changed right now.
+ */
 bool shield_cache_put_for(struct shield *shield, const char *name, __u32 slot, __u32 form,
 			  const struct cache_entry *t);
 
-/* One answer that is kept. */
+/* One cached response. */
 struct cached_response {
 	char request[CACHE_REQUEST + 1]; /* in letters, or the name of its kind */
-	bool nonce; /* a word of the asker's follows, and is part of the answer */
+	bool nonce; /* the client's nonce follows, and is part of the response */
 	bool fresh; /* young enough to be sent */
 	__u32 bytes; /* of the answer, without that word */
 	__u64 age_ns; /* since the server said it */
@@ -261,7 +287,7 @@ bool cached_response_describe(const struct cache_entry *t, __u64 now_ns,
 size_t shield_cached_responses(const struct shield *shield, __u32 slot,
 			       struct cached_response ret[CACHE_FORMS]);
 
-/* Nothing is answered for @slot until it is asked for again. */
+/* Forget the cached responses of @slot: none is sent until new ones are put. */
 void shield_cache_forget(struct shield *shield, __u32 slot);
 
 /*
@@ -272,21 +298,21 @@ void shield_cache_forget(struct shield *shield, __u32 slot);
  */
 void shield_recent_update(struct shield *shield, __u64 now);
 
-/* Enter who plays into the table of who is known. */
+/* Enter the present players into the client history. */
 void shield_known_add_players(struct shield *shield);
-/* And the networks around all who are in it. */
+/* Enter the prefixes around all known clients. */
 void shield_known_add_networks(struct shield *shield);
 /* The table itself, as include/reputation.h has it, and in *@ret_keys those of its hash.
  */
 struct reputation_table *shield_reputation(struct shield *shield, const __u64 **ret_keys);
-/* How many are known. */
+/* Return how many clients are known. */
 __u32 shield_known_count(const struct shield *shield);
 
 /* --- samples ----------------------------------------------------------------- */
 
 /*
- * Have @each called by shield_samples_poll() with every sample: its head and @kept bytes
- * of Ethernet frame. One reader at a time: what it takes, nobody else gets.
+ * Make shield_samples_poll() call @each with every sample: its head and @kept bytes of
+ * Ethernet frame. One reader at a time: what it takes, no other reader gets.
  */
 int shield_samples_open(struct shield *shield,
 			void (*each)(const struct sample *sample, const void *frame,
@@ -302,7 +328,10 @@ int shield_sampled(const struct shield *shield, struct sampled ret[SAMPLER_COUNT
 
 /* --- gauges ------------------------------------------------------------------ */
 
-/* How much of each global budget of the service in @slot is spent: 0 nothing, 1 all. */
+/*
+ * Compute how much of each of the service's own limits is used up in @slot: 0 nothing, 1
+ * all.
+ */
 int shield_limits_used(const struct shield *shield, __u32 slot,
 		       double ret[CLASS_BUDGETS]);
 /* The arithmetic of it. */
@@ -321,6 +350,10 @@ enum usage_table {
 struct table_usage {
 	__u32 used, capacity; /* entries */
 };
+
+/*
+ * Fill in how full each table is. Counts the entries of the lists and players one by one.
+ */
 void shield_table_usage(const struct shield *shield, struct table_usage ret[TABLE_COUNT]);
 
 /* The clock that the programs go by, and the times in struct player: shield_clock.h. */

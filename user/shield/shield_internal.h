@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * shield_internal.h - shared by shield.c (programs and links), its parts, and
- * shield_maps.c (what is in the maps). Nobody else includes it.
+ * shield_internal.h - shared by the files of user/shield only: shield.c (programs and
+ * links), its parts, and shield_maps.c (what is in the maps).
  */
 #ifndef SHIELD_INTERNAL_H
 #define SHIELD_INTERNAL_H
@@ -82,7 +82,7 @@ int shield_private(__u32 capacity, struct shield **ret);
 
 /* --- shield_owners.c --------------------------------------------------------- */
 
-/* Whose sockets are at the port of one service. */
+/* The users whose sockets are at the port of one service. */
 struct users {
 	bool some, several;
 	bool spread; /* two of them at two addresses, each for its own */
@@ -105,11 +105,15 @@ struct owner owner_choose(const struct owner *was, const struct users *users,
 /* Find out who speaks for each service, and tell the egress program. Logs what is new. */
 void shield_owners(struct shield *shield);
 
-/* Map live into our memory; fill in its keys if nobody did yet. */
+/* Map live into this process's memory; fill in its keys if no process did yet. */
 int shield_map_shared(struct shield *shield);
+/* Unmap it again, and set shield->shared to NULL, which it may be already. */
 void shield_unmap_shared(struct shield *shield);
 
-/* A new key for cookies: @turn rests. -EIO after a message, and the old one stays. */
+/*
+ * Make a new key for cookies in place @turn, whose old key no valid cookie uses any more.
+ * -EIO after a message, and the old key stays.
+ */
 int shield_new_secret(struct shield *shield, __u32 turn);
 
 /* Empty the logs of the service in @slot, below the capacity. 0 or -errno. */
@@ -117,7 +121,7 @@ int shield_refused_forget(const struct shield *shield, __u32 slot);
 
 /* --- shield_abi.c ------------------------------------------------------------ */
 
-#define ABI_NAME 16 /* octets, with the NUL */
+#define ABI_NAME 16 /* bytes, with the NUL */
 
 /* What a pinned map must be. */
 struct map_row {
@@ -129,8 +133,13 @@ struct map_row {
 
 struct bpf_map_info;
 
-/* NULL: no such map is pinned. */
+/* Return the row of SHIELD_MAPS called @name, or NULL if this version has no such map. */
 const struct map_row *map_row(const char *name);
+
+/*
+ * Return true if the pinned map of @info has the type, the sizes and the capacity that
+ * @row wants.
+ */
 bool map_fits(const struct map_row *row, const struct bpf_map_info *info);
 /* What @row adds to the name of our tables. */
 void map_hash(const struct map_row *row, __u32 *hash);
@@ -146,7 +155,7 @@ bool abi_is_name(const char *name);
 
 /* What helps against @err, behind its text in a message; "": nothing is known to. */
 const char *pins_hint(int err);
-/* See to it that /sys/fs/bpf is a BPF file system. */
+/* Mount a BPF file system at /sys/fs/bpf, if there is none. */
 int pins_mount(void);
 /* Create @path and its parents; it must be on a BPF file system. *@ret_new: it was not
  * there. */
@@ -155,6 +164,7 @@ int pins_make_dir(const char *path, bool *ret_new);
 int pins_default_dir(const char *pin_dir, char *ret, size_t size);
 /* Is @path, with all above it on the BPF file system, ours or not there? Or -EACCES. */
 int pins_check(const char *path);
+/* Write "@dir/@name" to @ret. 0, or -ENAMETOOLONG after a message. */
 int pin_path(char *ret, size_t size, const char *dir, const char *name);
 /* Pin @fd as @dir/@name, in place of what is pinned there, in one step. */
 int pin_replace(int fd, const char *dir, const char *name);
@@ -178,6 +188,11 @@ enum tc_side {
 /* Attach or exchange the program of that side: 0 or -errno after a message. */
 int tc_attach(struct shield *shield, enum tc_side side, const char *interface,
 	      __u32 ifindex);
+
+/*
+ * Detach the program of that side: its pinned link, and a filter of ours. What is not
+ * there is passed over.
+ */
 void tc_detach(struct shield *shield, enum tc_side side, const char *interface,
 	       __u32 ifindex);
 /* Only where it is a clsact filter; a link goes with its pin. */
@@ -217,6 +232,11 @@ int types_pin(const struct shield *shield, const struct btf *btf);
  * the types of our own tables. What cannot be read is said and left; 0 or -errno.
  */
 int migrate_lists(struct shield *shield, const struct btf *ours);
+
+/*
+ * The players and game ports of the older tables, after a configuration was applied:
+ * services are matched by name. 0 or -errno.
+ */
 int migrate_games(struct shield *shield, const struct btf *ours);
 
 /* --- the maps' contents ---------------------------------------------------------- */
@@ -230,11 +250,19 @@ void shield_forget_slot(const struct shield *shield, __u32 slot);
  * @unlimited those of which that is true (NULL: none). The caller holds the lock. */
 int shield_list_apply(struct shield *shield, enum list list, const struct cidr *want,
 		      const bool *unlimited, size_t count);
-/* Add what is live of @theirs to the entry of @cidr; and when all have been added. */
+/*
+ * Add the runtime terms of @theirs to the entry of @cidr. After the last one call
+ * shield_list_migrated().
+ */
 int shield_list_migrate(struct shield *shield, enum list list, const struct cidr *cidr,
 			const struct list_entry *theirs);
-/* Take out what was typed in for a time that is over. */
+/* Remove runtime entries whose time is over. */
 void shield_lists_expire(struct shield *shield);
+
+/*
+ * Tell the programs which parts of @list are in use, after all entries were added by
+ * shield_list_migrate().
+ */
 void shield_list_migrated(struct shield *shield, enum list list);
 
 #endif /* SHIELD_INTERNAL_H */

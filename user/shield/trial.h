@@ -33,10 +33,13 @@ struct trial_verdict {
  * -errno after a message.
  */
 int trial_open(const struct shield *shield, struct trial **ret);
+/* Unload the trial and free it. @trial may be NULL. */
 void trial_close(struct trial *trial);
 
-/* Does the pinned program consist of the same instructions as the trial's? Also true if
- * nothing is pinned. */
+/*
+ * Return true if the pinned program consists of the same instructions as the trial's, or
+ * if nothing is pinned.
+ */
 bool trial_is_same(const struct trial *trial);
 
 /*
