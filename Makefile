@@ -316,7 +316,7 @@ quick:
 	$(Q)$(MAKE) --no-print-directory $(side_by_side) quick-check
 
 quick-check: $(if $(SH_CHOSEN),all $(O)/lab/reference) $(BIN_CHOSEN)
-	$(Q)BUILD=$(O) tests/run.sh $(BIN_CHOSEN) $(SH_CHOSEN)
+	$(Q)TEST_QUICK=1 BUILD=$(O) tests/run.sh $(BIN_CHOSEN) $(SH_CHOSEN)
 
 # Breakages on purpose: ONLY=GLOB of files, COUNT=N of them at random, SEED=, MINUTES=N,
 # LIST=FILE of others. CHECK=1: only whether the lines still fit the code. FRESH=N: so many

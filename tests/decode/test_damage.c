@@ -6,6 +6,7 @@
  */
 #include "capture/capture.h"
 #include "decode/decode_support.h"
+#include "rounds.h"
 
 #define MOST 12000 /* datagrams of a capture */
 
@@ -283,7 +284,7 @@ static void one_file(const char *name, const struct tape *tape, unsigned int lat
 
 static void damaged(void **state_of_test)
 {
-	const char *captures = getenv("CAPTURES");
+	const char *captures = rounds_are_few() ? NULL : getenv("CAPTURES");
 	static struct tape tape;
 	char path[512];
 

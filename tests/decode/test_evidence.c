@@ -23,6 +23,7 @@
 
 #include "decode/evidence_model.h"
 #include "decode/evidence_recording.h"
+#include "rounds.h"
 
 #define FAMILY_NAME 32
 
@@ -436,7 +437,7 @@ static void own_recordings(void **state)
 	(void)state;
 	if (getenv("EVIDENCE_OWN"))
 		skip();
-	assert_int_equal(check_all("tests/data/*/*.pcap", 20), 0);
+	assert_int_equal(check_all("tests/data/*/*.pcap", rounds_of(20)), 0);
 }
 
 /* Takes minutes: only where it is asked for. */

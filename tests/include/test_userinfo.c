@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "lib/huffman.h"
+#include "rounds.h"
 #include "userinfo.h"
 
 static struct userinfo info;
@@ -138,7 +139,7 @@ static void random_ones_are_read(void **state)
 
 	(void)state;
 	srand(7);
-	for (int round = 0; round < 3000; round++) {
+	for (unsigned int round = rounds_of(3000); round; round--) {
 		uint32_t challenge = (uint32_t)rand() << 8 ^ (uint32_t)rand();
 		uint16_t qport = (uint16_t)rand();
 		uint8_t code[2048];
@@ -167,7 +168,7 @@ static void damage_is_survived(void **state)
 
 	(void)state;
 	srand(9);
-	for (int round = 0; round < 20000; round++) {
+	for (unsigned int round = rounds_of(20000); round; round--) {
 		int n = userinfo_make(made, sizeof(made), 12345, 7), out;
 		long long want;
 		size_t cut;

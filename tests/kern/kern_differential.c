@@ -11,6 +11,7 @@
 #include "kern/kern_support.h"
 #include "mutations.h"
 #include "reader.h"
+#include "rounds.h"
 
 #define ROUNDS	    150000
 #define SECONDS_MAX 10 /* then stop, if enough was compared */
@@ -50,12 +51,13 @@ static void kernel_and_reader_agree(void **state)
 {
 	double start = seconds();
 	int rounds = 0, kinds = 0, wanted = asked("KERN_ROUNDS", 0);
+	int most = wanted ? wanted : (int)rounds_of(ROUNDS);
 	int seed = asked("SEED", 20261121);
 	bool seen[KIND_COUNT] = { false };
 
 	(void)state;
 	mutation_state = (unsigned int)seed;
-	for (; rounds < (wanted ? wanted : ROUNDS); rounds++) {
+	for (; rounds < most; rounds++) {
 		/* Few rounds are to see every kind: each seed to each family first. */
 		bool as_is = rounds < (int)(MUTATION_SEEDS * FAMILY_COUNT);
 		enum wire_family family =

@@ -11,6 +11,7 @@
 /* What takes that long is another's: first its COUNT(), which is the same. */
 #include "bench/count.h"
 #include "bench/search.h"
+#include "rounds.h"
 
 /*
  * Bounds are what was counted of the compiler that Debian 12 has, and three of a hundred.
@@ -316,7 +317,7 @@ static void no_frame_is_dearer_than_those_known(void **state)
 	for (size_t i = 0; i < QUESTS; i++) {
 		begin(quests[i].program);
 		assert_int_equal(search_all(&stepped[0], &shield->bss->live, &quests[i],
-					    asked("CLIMBS", CLIMBS), 0),
+					    asked("CLIMBS", (int)rounds_of(CLIMBS)), 0),
 				 0);
 		for (int family = 0; family < FAMILY_COUNT; family++)
 			for (int sought = 0; sought < SOUGHT; sought++)

@@ -214,7 +214,7 @@ read_elsewhere()
 		wait $!
 		sleep 0.3 # or the next one would take its place unnoticed
 	done
-	# What waits for a slow reader goes with the socket.
+	# Lines that wait for a slow reader go with the socket.
 	net_until 10 cmp "$work/socket.1" "$work/socket.2"
 	live_config 1 1000000 1 >"$work/shield.conf"
 	# shellcheck disable=SC2086
