@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * acl.bpf.h - who is allowed, and how much; who is denied.
+ * acl.bpf.h - look up the allow and deny lists, and the limits of allowed sources and of
+ * master servers.
  *
- * Anybody can write an allowed address on a datagram. So an entry has limits, far above
- * those of strangers, and a larger amplification limit, unless `unlimited` was written on
- * it. Lists are looked up only for addresses of which acl.h says that there may be an
- * entry.
+ * An attacker can spoof an allowed address. So an allowed source has limits (ALLOWED_RATE
+ * and so on in abi.h), far above those of others, and a larger amplification limit,
+ * unless its entry says `unlimited`. The deny list is looked at after the allow list.
+ *
+ * A look-up in a list costs as much as all other steps of a flood's datagram, so
+ * acl_prefilter() first says whether a list can have an entry for the address
+ * (include/acl.h).
+ *
+ * Master servers are found here too: a host to which the server sends heartbeats may
+ * query beyond the limits.
  */
 #ifndef ACL_BPF_H
 #define ACL_BPF_H
@@ -15,13 +22,16 @@
 
 enum acl_result {
 	ACL_NONE,
-	ACL_ALLOWED, /* allowed, within limits */
-	ACL_UNLIMITED, /* allowed, whatever it is */
+	ACL_ALLOWED, /* allowed, within the limits below */
+	ACL_UNLIMITED, /* allowed without limits */
 	ACL_DENIED,
-	ACL_MASTER, /* the server itself reports there */
+	ACL_MASTER, /* no entry, but the server sends heartbeats there */
 };
 
-/* A friend beyond its budgets, and all of them: see abi.h. */
+/*
+ * What an allowed source may send beyond the limits of its class, and all of a service's:
+ * abi.h.
+ */
 const volatile struct limit allowed_limit = {
 	1000000000ull / ALLOWED_RATE, ALLOWED_BURST *(1000000000ull / ALLOWED_RATE)
 };
@@ -31,12 +41,16 @@ const volatile struct limit allowed_service_limit = {
 };
 
 /*
- * A master asks once or twice for each heartbeat; anybody may ask in its name, as long as
- * that is less than engines answer one address: ioquake3 10 at once and 1 a second.
+ * What a master server may query beyond the limits: a burst of 8, then one in 2 s. It
+ * queries once or twice per heartbeat. An attacker may spoof it, so this is below what
+ * engines answer one address (ioquake3: a burst of 10, then one per second).
  */
 const volatile struct limit master_limit = { 2000000000ull, 8 * 2000000000ull };
 
-/* enum acl_result of the address in the first two words, of struct player_id. */
+/*
+ * Return enum acl_result of an address, given as the words of struct player_id without a
+ * port.
+ */
 __noinline int acl_search(__u64 first, __u64 second, __u64 third)
 {
 	struct player_id id = { { first, second, third } };
@@ -66,7 +80,10 @@ __noinline int acl_search(__u64 first, __u64 second, __u64 third)
 		       : ACL_NONE;
 }
 
-/* May there be an entry for whose first octets are at @from? */
+/*
+ * Return true if a list may have an entry for the address whose first bytes are at @from.
+ * False is certain.
+ */
 static __always_inline bool acl_prefilter(const struct live *l, const __u8 *from,
 					  __u32 ipv6)
 {
@@ -75,7 +92,7 @@ static __always_inline bool acl_prefilter(const struct live *l, const __u8 *from
 	return index_below(&cell, ACL_PREFILTER_CELLS) && l->acl_prefilter[cell];
 }
 
-/* packet_player() without the port, which no list knows. */
+/* packet_player() with port 0, since lists do not know ports. */
 static __always_inline void packet_host(const struct packet *p, enum side peer,
 					__u32 slot, struct player_id *ret)
 {
@@ -83,7 +100,7 @@ static __always_inline void packet_host(const struct packet *p, enum side peer,
 	ret->word[2] = PLAYER_WORD_HERE | slot << 16;
 }
 
-/* What the lists say of who is at @peer's end. */
+/* Return enum acl_result of the address at @peer's end of @p. */
 static __always_inline enum acl_result acl_lookup(const struct live *l, __u32 slot,
 						  const struct packet *p, enum side peer)
 {
@@ -99,7 +116,10 @@ static __always_inline enum acl_result acl_lookup(const struct live *l, __u32 sl
 	return acl_search(id.word[0], id.word[1], id.word[2]);
 }
 
-/* Which refusals friendship overcomes. */
+/*
+ * Return true if an allowed source may pass in spite of @reason, within allowed_limit.
+ * Malformed and mismatching datagrams stay dropped.
+ */
 static __always_inline bool allowed_may_exceed(enum reason reason)
 {
 	return reason == REASON_SOURCE_LIMIT || reason == REASON_PREFIX_LIMIT ||
@@ -107,14 +127,20 @@ static __always_inline bool allowed_may_exceed(enum reason reason)
 	       reason == REASON_REPLY_TO_SERVER;
 }
 
-/* The cell of a friend's own budget. @net: address_net(). */
+/*
+ * Return the index in struct live.source_due_ns of an allowed source's own limit. @net:
+ * address_net().
+ */
 static __always_inline __u32 allowed_cell(const struct live *l, __u64 net, __u32 ipv6,
 					  __u32 slot)
 {
 	return limit_cell(l->keys, net, 1ull << 40 | slot << 1 | (ipv6 & 1), SOURCE_BITS);
 }
 
-/* The budgets of a friend whose datagram was refused. @net: address_net(). */
+/*
+ * Charge the limits of an allowed source at @net, or of a master server if @master, and
+ * of all of them together for @slot. False: exceeded.
+ */
 __noinline int allowed_take(__u64 net, __u32 ipv6, __u32 slot, __u32 master)
 {
 	struct limit one = { master ? master_limit.cost_ns : allowed_limit.cost_ns,
@@ -136,8 +162,8 @@ __noinline int allowed_take(__u64 net, __u32 ipv6, __u32 slot, __u32 master)
 }
 
 /*
- * What becomes of the datagram of a friend, or of a master, that would have been refused
- * for @reason.
+ * Return the reason for a datagram of an allowed source or master server, which the rules
+ * for others would decide for @reason.
  */
 static __always_inline enum reason allowed_admit(__u32 slot, enum acl_result listed,
 						 enum reason reason,
@@ -151,7 +177,10 @@ static __always_inline enum reason allowed_admit(__u32 slot, enum acl_result lis
 	return master ? REASON_WITHIN_LIMITS : REASON_ALLOW_LIST;
 }
 
-/* Words by which a server reports to a master, or asks an authorization server. */
+/*
+ * Return true if @kind is one that a server sends to a master server or an authorization
+ * server.
+ */
 static __always_inline bool kind_reports(enum wire_kind kind)
 {
 	return kind == KIND_HEARTBEAT || kind == KIND_S2M_HEARTBEAT ||
@@ -159,17 +188,20 @@ static __always_inline bool kind_reports(enum wire_kind kind)
 }
 
 /*
- * How many reports of one server's are noted: 64 at once, and one in four seconds. Each
- * marks a stretch of addresses for all services, and engines report to some ten masters
- * in five minutes.
+ * How many heartbeats of one server are noted: a burst of 64, then one in 4 s. Each marks
+ * a stretch of addresses in the prefilter for all services. Engines send heartbeats to
+ * some ten masters in five minutes.
  */
 const volatile struct limit report_limit = { 4000000000ull, 64 * 4000000000ull };
 
 /*
- * If the server in @slot reports to the receiver of this @kind, that may ask it, and has
- * all of its budget for the question that follows: whoever has spent it in its name until
- * then cannot know when that is. @addresses: where the two stand. Asked of every kind,
- * since a way of its own for some would be walked to the end by the verifier.
+ * If the server in @slot sends a @kind that registers it at the receiver, let that host
+ * query beyond the limits for a quarter of an hour, and refill its limit: an attacker
+ * that used it up in the host's name cannot know when that is. @addresses: their offset
+ * in the frame.
+ *
+ * Called by shield_out() for every kind: if it were called for some kinds, the verifier
+ * would explore the rest twice.
  */
 __noinline int master_note(struct __sk_buff *ctx, __u32 addresses, __u32 ipv6, __u32 slot,
 			   __u32 kind)
@@ -191,7 +223,7 @@ __noinline int master_note(struct __sk_buff *ctx, __u32 addresses, __u32 ipv6, _
 		return 0;
 	cell = acl_prefilter_cell(addr, p.ipv6);
 	packet_host(&p, RECEIVER, slot, &id);
-	/* Pointers are made where their index is bounded: see same_copy(). */
+	/* Pointers are made right after their index is bounded: see same_copy(). */
 	if (!index_below(&cell, ACL_PREFILTER_CELLS))
 		return 0;
 	listed = &l->acl_prefilter[cell];

@@ -1,30 +1,35 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * amplification.bpf.h - the anti-amplification limit: no prefix is sent more than it has
- * sent, and a small allowance. It does not matter which engine answers, nor to what.
+ * amplification.bpf.h - the anti-amplification limit: a prefix (/24, /56) without a
+ * verified player is sent no more bytes than came from it, plus an allowance. It does not
+ * matter which protocol answers, nor to what.
  *
- * A cell holds the time at which the debt of one /24 or /56 is paid, in the manner of
- * limit.h but in bytes, and a tag: the part of a keyed hash that tells its prefix.
- * What arrives moves the time back, what leaves moves it forward, and what would move it
- * beyond the window does not leave. Four cells are a line (struct amplification_line),
- * and the hash says which line is a prefix's.
+ * A cell holds the time at which its prefix is out of debt, in the manner of limit.h but
+ * in bytes, and a tag: the part of a keyed hash that tells its prefix. Received bytes
+ * move the time back, sent bytes forward; what would move it beyond the window is not
+ * sent. Four cells are a line (struct amplification_line), and the hash chooses the line.
  *
- * A prefix that has no cell takes one of its line that owes nothing. So what one prefix
- * has paid is never spent on another, and a debt is never forgotten. If all four cells
- * owe, nothing is sent to a fifth prefix of that line until one of them has paid.
+ * A prefix without a cell takes one of its line that is not in debt. So credit of one
+ * prefix is never spent on another, and a debt is never forgotten. If all four cells are
+ * in debt, nothing is sent to a fifth prefix of the line until one of them is out of
+ * debt.
  *
- * Called by the egress program, by what is sent back from the kernel, and for what goes
- * on to the server. All processors share the cells: a charge is one compare-and-swap. Two
- * processors that enter the same prefix at the same moment choose the same cell, or, if a
- * third changes the line meanwhile, may leave it two: the first in the line counts from
- * then on.
+ * Called by the egress program (charge), by what the shield sends itself (charge), and
+ * for what goes on to the server (credit).
+ *
+ * Locking: all CPUs share the cells; an update is one compare-and-swap. Two CPUs that
+ * enter the same prefix at once choose the same cell, or, if a third changes the line
+ * meanwhile, may leave two: the first in the line counts from then on.
  */
 #ifndef AMPLIFICATION_BPF_H
 #define AMPLIFICATION_BPF_H
 
 #include "service.bpf.h"
 
-/* The /24 or /56 of @peer; of the latter's 56 bits none is where IPv6 is marked. */
+/*
+ * Return the key of the /24 or /56 of @peer. Bit 56 marks IPv6; the 56 bits of a prefix
+ * do not reach it.
+ */
 static __always_inline __u64 amplification_prefix(const struct packet *p, enum side peer)
 {
 	return address_net(p, peer) >> 8 | (__u64)p->ipv6 << 56;
@@ -44,19 +49,22 @@ static __always_inline __u32 amplification_tag(__u32 place)
 	return tag ? tag : 1;
 }
 
-/* Return the tag of @cell. */
+/* Return the tag of the prefix that @cell belongs to; 0: of none. */
 static __always_inline __u32 amplification_cell_tag(__u64 cell)
 {
 	return cell & ((1 << AMPLIFICATION_TAG_BITS) - 1);
 }
 
-/* Return the time at which the debt in @cell is paid. */
+/* Return the time, in ns, at which the prefix of @cell is out of debt. */
 static __always_inline __u64 amplification_cell_due(__u64 cell)
 {
 	return (cell >> AMPLIFICATION_TAG_BITS) * AMPLIFICATION_GRAIN_NS;
 }
 
-/* Return the cell of @tag whose debt is paid at @due_ns, or up to a grain later. */
+/*
+ * Make the cell of @tag that is out of debt at @due_ns, rounded up to
+ * AMPLIFICATION_GRAIN_NS.
+ */
 static __always_inline __u64 amplification_cell_make(__u64 due_ns, __u32 tag)
 {
 	return (due_ns + AMPLIFICATION_GRAIN_NS - 1) / AMPLIFICATION_GRAIN_NS
@@ -64,17 +72,20 @@ static __always_inline __u64 amplification_cell_make(__u64 due_ns, __u32 tag)
 	       tag;
 }
 
+/*
+ * Return the time that debts are compared with. In strict mode it stands still, so time
+ * gives no credit.
+ */
 static __always_inline __u64 amplification_now(const struct live *l)
 {
 	return l->amplification.strict ? AMPLIFICATION_STRICT_NS : clock_now(l);
 }
 
 /*
- * Return the index of the cell with @tag in @line, or else of the one that it may take:
- * one that owes nothing, and of those the first that has had no credit since @floor_ns,
- * or the one with the least credit. AMPLIFICATION_WAYS: all owe. The cell, as it was
- * seen, is in
- * *@ret_seen.
+ * Return the index of the cell with @tag in @line, or of one that it may take, or
+ * AMPLIFICATION_WAYS: all are in debt. It takes the first that had no credit since
+ * @floor_ns, or else the one with the least credit. *@ret_seen: the cell as it was read,
+ * for the compare-and-swap.
  */
 static __always_inline __u32 amplification_choose(const struct amplification_line *line,
 						  __u32 tag, __u64 floor_ns, __u64 now_ns,
@@ -106,9 +117,9 @@ static __always_inline __u32 amplification_choose(const struct amplification_lin
 }
 
 /*
- * Move the cell of @tag in @line back by @pay_ns, as far as credit goes. Returns 0 if it
- * cannot be: it owes nothing and may have no credit, or no cell of the line can be taken.
- * Functions of their own, here and below, so that the verifier walks the loops once.
+ * Credit the prefix of @tag: move its cell in @line back by @credit_ns, down to what
+ * credit is kept. Returns 0 if nothing was changed: no more credit is kept, no cell can
+ * be taken, or LIMIT_TRIES races were lost. Analysed once by the verifier, like the next.
  */
 __noinline int amplification_credit_line(struct amplification_line *line, __u64 credit_ns,
 					 __u32 tag, __u64 now_ns)
@@ -136,9 +147,10 @@ __noinline int amplification_credit_line(struct amplification_line *line, __u64 
 }
 
 /*
- * Move the cell of @tag in @line forward by @cost_ns. Returns 0, and charges nothing, if
- * that is more than @halves of a window from now, or if no cell of the line can be taken.
- * Neither time nor what another prefix has paid is credit.
+ * Charge the prefix of @tag: move its cell in @line forward by @cost_ns. Returns 0, and
+ * charges nothing, if the cell would be more than @shares halves of the window ahead of
+ * @now_ns, if none can be taken, or after LIMIT_TRIES lost races. Unused time and credit
+ * of other prefixes do not help.
  */
 __noinline int amplification_charge_line(struct amplification_line *line, __u64 cost_ns,
 					 __u32 tag, __u32 shares, __u64 now_ns)
@@ -167,9 +179,10 @@ __noinline int amplification_charge_line(struct amplification_line *line, __u64 
 }
 
 /*
- * @bytes have come from @prefix (@halves: 0), or are to be sent to it, which may then be
- * so many halves of a window ahead. Returns 0 if they must not be sent. Looks at the
- * configuration itself, so that it is verified apart.
+ * Credit @bytes to @prefix (@shares 0), or charge @bytes that are to be sent to it, which
+ * may then be @shares halves of the window ahead. Returns 0 if they must not be sent.
+ * Reads the limit's settings itself, so that the verifier analyses it apart. The caller
+ * must check that the limit is on (byte_ns not 0).
  */
 __noinline int amplification_update(__u64 prefix, __u64 bytes, __u32 shares)
 {
@@ -184,7 +197,9 @@ __noinline int amplification_update(__u64 prefix, __u64 bytes, __u32 shares)
 		      : amplification_credit_line(line, ns, tag, now);
 }
 
-/* A stranger's datagram of @bytes goes on to the server: its prefix may be sent as much.
+/*
+ * Credit the prefix of the sender for a datagram of @bytes that goes on to the server and
+ * is of no player.
  */
 static __always_inline void amplification_credit(const struct live *l,
 						 const struct packet *p, __u64 bytes)
@@ -193,11 +208,12 @@ static __always_inline void amplification_credit(const struct live *l,
 		amplification_update(amplification_prefix(p, SENDER), bytes, 0);
 }
 
-#define MOVE_TIMES 3 /* what a move buys, in its own size: 4 times with the allowance */
+#define MOVE_TIMES 3 /* credit of a move, in its own size; with the allowance 4 times */
 
 /*
- * A NetQuake player, whose address is not proven, moves: it may be sent as much as four
- * of its moves weigh, so that a client whose proof takes long plays on at its own pace.
+ * Credit the prefix of a NetQuake player for a move of @bytes. The player's address may
+ * be unverified, so updates are charged: it is sent at most four times what it sends, and
+ * a client whose verification takes long plays on.
  */
 static __always_inline void amplification_credit_move(const struct live *l,
 						      const struct packet *p, __u64 bytes)
@@ -208,24 +224,25 @@ static __always_inline void amplification_credit_move(const struct live *l,
 				     0);
 }
 
-/* The cells of what is not for a whole prefix are beside those of prefixes. */
+/*
+ * Bits of keys that are not of a prefix: an allowed address, and blocks of NetQuake
+ * levels.
+ */
 #define AMPLIFICATION_ALLOWED (1ull << 57)
 #define AMPLIFICATION_SIGN_ON (1ull << 58)
 
 /*
- * How many halves of a window a prefix may be ahead. Those beside whom any number can be
- * made up leave a half to who is known. A level of NetQuake is 10 to 100 kB, at once;
- * then as slowly as everything else.
+ * How many halves of the window a prefix may be ahead. Unknown sources near a known
+ * client have one half, and leave one to it. A level of NetQuake is 10 to 100 kB at once.
  */
 #define AMPLIFICATION_HALF  1
 #define AMPLIFICATION_WHOLE 2
 #define AMPLIFICATION_LEVEL 16
 
 /*
- * @bytes are about to leave to @peer. False: it has not paid for them.
- * AMPLIFICATION_LEVEL: it is a block of a NetQuake level for somebody who seems to sign
- * on. Such acknowledgements can be made up, so a prefix has no more than this for all of
- * them.
+ * Charge @bytes that are about to leave to @peer. False: they must not be sent.
+ * AMPLIFICATION_LEVEL: a block of a NetQuake level; acknowledgements can be made up, so
+ * the prefix has one account for all of these.
  */
 static __always_inline bool amplification_charge(const struct live *l,
 						 const struct packet *p, enum side peer,
@@ -238,8 +255,8 @@ static __always_inline bool amplification_charge(const struct live *l,
 }
 
 /*
- * The same for a friend, one address or /56, who may be sent more, and does not share it
- * with its neighbours.
+ * The same for an allowed source: its address or /56 has an account of its own, and 64
+ * times the allowance.
  */
 static __always_inline bool amplification_charge_allowed(const struct live *l,
 							 const struct packet *p,

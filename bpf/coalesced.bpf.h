@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * coalesced.bpf.h - many datagrams in one buffer, which shield() has taken for one.
+ * coalesced.bpf.h - drop a buffer of several datagrams, which shield() took for one. The
+ * TC ingress program behind shield() in generic mode.
  *
- * In generic mode the program at the interface comes behind whatever joins datagrams
- * (generic receive offload of UDP where it is on, a neighbour's segmentation offload
- * across a veth, tap or virtio link), and sees nothing of it; TC does. Nobody plays that
- * way, and what the others would have been judged to be cannot be made up for here: all
- * of it is dropped, as what no engine sends. It has been counted before as the one
- * datagram that it looked like.
+ * In generic mode shield() runs after whatever coalesces datagrams (UDP GRO where it is
+ * on, a neighbour's segmentation offload across a veth, tap or virtio link), and does not
+ * see it; TC does. No player's client sends that way, and shield() cannot decide about
+ * the datagrams after the first any more. So the whole buffer is dropped as malformed,
+ * unless the policy of the class or an `unlimited` entry passes it. shield() has already
+ * counted it as one datagram.
  */
 #ifndef COALESCED_BPF_H
 #define COALESCED_BPF_H
@@ -16,6 +17,10 @@
 
 #include "ratelimit.bpf.h"
 
+/*
+ * Decide about a buffer that comes in by an interface in generic mode. gso_size 0: it is
+ * one datagram, which passes.
+ */
 SEC("tc")
 int shield_joined(struct __sk_buff *ctx)
 {

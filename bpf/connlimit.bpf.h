@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * connlimit.bpf.h - `players { source, prefix }`: how many players a source and its
- * prefix may have in a service. The egress program counts them: conntrack_egress.bpf.h. A
- * request to join from a source, or a prefix, that has as many is refused:
- * ratelimit.bpf.h, shield_validate.bpf.h. Arithmetic: connlimit.h.
+ * connlimit.bpf.h - `players { source, prefix }`: the most players that a source and its
+ * prefix may have on a service.
  *
- * Only validated players count. To be one, a client must return what the server, or the
- * shield, sent to its address: a challenge, or in NetQuake the marks of several clocks.
- * So an attacker cannot use up the seats of an address if it does not see the traffic
- * to that address.
+ * The egress program counts players (conntrack_egress.bpf.h). A request to join from a
+ * source or prefix that has as many is refused with REASON_PLAYER_SLOTS: by admit() and
+ * shield_validate(). Arithmetic: include/connlimit.h.
+ *
+ * Only verified players count. To be one, a client must return what the server or the
+ * shield sent to its address: a challenge, or in NetQuake the marks of several clocks. So
+ * an attacker that does not see the traffic to an address cannot use up its number.
  */
 #ifndef CONNLIMIT_BPF_H
 #define CONNLIMIT_BPF_H

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * conntrack.bpf.h - datagrams from peers that the server itself has accepted.
+ * conntrack.bpf.h - find a player's entry, read the fields of its datagrams, and learn
+ * what only that player sends: its qport, its sequence, its checksum.
  *
- * Entries are made by the egress program, never here, so no flood of strangers can fill
- * the table. A datagram that claims to be a player's must also fit what only that player
- * knows: its qport, where its sequence stands, what it was sent last, and for Quake III's
- * protocol 71 the checksum made from the challenge (sequence.bpf.h). One that does not is
- * forged, and never let in.
+ * Entries are made by the egress program alone (conntrack_egress.bpf.h), so no flood can
+ * fill the table. A datagram in a player's name must also match what only that player
+ * knows (sequence.bpf.h); one that does not is dropped.
+ *
+ * Called by conntrack_ingress.bpf.h for what the slow path decides. The fast path calls
+ * player_first(), player_record() and packet look-ups, and learns nothing.
+ *
+ * Locking: none. The datagrams of one peer mostly come to one CPU. Where they do not, a
+ * lost race loses one step of learning, or lets one datagram more through a limit.
  */
 #ifndef CONNTRACK_BPF_H
 #define CONNTRACK_BPF_H
@@ -17,17 +22,20 @@
 #include "players.h"
 
 #define AGREED_QPORT	8 /* agreeing datagrams before a learned qport is enforced */
-#define AGREED_CONNECT	2 /* and before one that was in the player's connect */
+#define AGREED_CONNECT	2 /* the same for a qport that an unproved connect named */
 #define AGREED_CHECKSUM 16
 
 /*
- * More than any client sends: packetdup and 250 frames a second together. A constant to
- * the programs; the benchmark, which sends more, sets another before it loads them.
+ * Limit of one player: more than any client sends (250 frames per second, each sent three
+ * times). A constant to the programs; the benchmark sets another before it loads them.
  */
 const volatile struct limit player_limit = { 1000000000ull / 800,
 					     400 * (1000000000ull / 800) };
 
-/* Quake II: the qport has 16 bits, 8 or none, and there may be nothing behind it. */
+/*
+ * Read a Quake II datagram, which may end after its acknowledgement: the qport has 16
+ * bits, 8 or none. False: too short.
+ */
 static __always_inline bool netchan_read_q2(struct cursor c, struct netchan *ret)
 {
 	const __u8 *head = cursor_take(&c, 10);
@@ -46,7 +54,10 @@ static __always_inline bool netchan_read_q2(struct cursor c, struct netchan *ret
 	return true;
 }
 
-/* Where only structure tells what it is: DTLS, or a sequence with whatever flags. */
+/*
+ * Read a DTLS record (its epoch as the qport), or a sequence with unknown flag bits.
+ * False: too short.
+ */
 static __always_inline bool netchan_read_auto(enum wire_kind kind, struct cursor c,
 					      struct netchan *ret)
 {
@@ -67,13 +78,19 @@ static __always_inline bool netchan_read_auto(enum wire_kind kind, struct cursor
 	return true;
 }
 
-/* Of a payload that may be too short; @family: match_family(). */
+/*
+ * Read the fields of a payload into *@ret. @family: as match_family() returned it. False:
+ * too short.
+ */
 static __always_inline bool netchan_read(enum wire_family family, enum wire_kind kind,
 					 struct cursor c, struct netchan *ret)
 {
 	const __u8 *head;
 
-	/* Apart, since the verifier of Linux 6.1 forgets which family goes with which. */
+	/*
+	 * Separate calls, since Linux 6.1's verifier does not relate the family to the
+	 * bytes that were compared.
+	 */
 	if (family == FAMILY_QUAKE2)
 		return netchan_read_q2(c, ret);
 	if (family == FAMILY_NETQUAKE) {
@@ -92,7 +109,10 @@ static __always_inline bool netchan_read(enum wire_family family, enum wire_kind
 
 /* --- learning ---------------------------------------------------------------- */
 
-/* A qport is believed after a row of datagrams in sequence that agree on it. */
+/*
+ * Learn the qport from one more datagram. It is enforced (PLAYER_QPORT) after
+ * AGREED_QPORT datagrams in sequence that have the same.
+ */
 static __always_inline void qport_learn(struct player *player, const struct netchan *n)
 {
 	if (player->qport != n->qport) {
@@ -109,8 +129,9 @@ static __always_inline void qport_learn(struct player *player, const struct netc
 }
 
 /*
- * OpenArena announces protocol 71 and sends no checksum: believe that there is one only
- * after a row of datagrams that fit (chance: 2^-32 each), then demand it.
+ * Learn that the player sends checksums, from one more datagram that has a valid one.
+ * OpenArena announces protocol 71 and sends none; so the checksum is demanded only after
+ * AGREED_CHECKSUM valid ones (by chance: 2^-32 each).
  */
 static __always_inline void checksum_learn(struct player *player, const struct netchan *n)
 {
@@ -121,8 +142,9 @@ static __always_inline void checksum_learn(struct player *player, const struct n
 }
 
 /*
- * Far from the line: the first such is noted, the second that goes on from it counts. If
- * that is behind, the line begins anew there; ahead, player_record() takes it there.
+ * Learn where a stream goes on that is far from @sequence: the first such datagram is
+ * noted, the second that continues it counts (true). Behind, the stream begins anew
+ * there; ahead, player_record() moves it there.
  */
 static __always_inline bool gap_learn(struct player *player, __u32 sequence)
 {
@@ -136,10 +158,7 @@ static __always_inline bool gap_learn(struct player *player, __u32 sequence)
 	return true;
 }
 
-/*
- * What player_match() found that there is to be learned from @n: MATCH_LEARNS. False: it
- * is not to be let in.
- */
+/* Learn from @n, of which player_match() said MATCH_LEARNS. False: drop it. */
 static __always_inline bool player_learn(struct player *player, const struct netchan *n)
 {
 	if (!(player->flags & PLAYER_QPORT))
@@ -152,9 +171,9 @@ static __always_inline bool player_learn(struct player *player, const struct net
 }
 
 /*
- * One more datagram, if the budget allows it. Without compare-and-swap: what one peer
- * sends from one port comes to one processor, and where it does not, two at the very same
- * moment count as one.
+ * Take one datagram from the limit with state *@due_ns. False: exceeded. No
+ * compare-and-swap: the datagrams of a peer mostly come to one CPU, and elsewhere two at
+ * the same moment count as one.
  */
 static __always_inline bool player_take(__u64 *due_ns, __u64 cost_ns, __u64 burst_ns,
 					__u64 now)
@@ -169,9 +188,11 @@ static __always_inline bool player_take(__u64 *due_ns, __u64 cost_ns, __u64 burs
 }
 
 /*
- * @settled: @sequence is one of the player's line; else, anybody could have sent it. One
- * that is a few ahead costs as much as those that it passed by, so that nobody carries
- * the line away faster than the budget allows.
+ * Count a datagram of the player, and move its stream to @sequence. @settled: the
+ * sequence matched; else any source could have sent it, and the stream takes it as it is.
+ * A datagram a few ahead costs as much as those between, so that nothing carries the
+ * stream away faster than the limit. Returns REASON_PLAYER, or REASON_PLAYER_LIMIT: then
+ * nothing changes.
  */
 static __always_inline enum reason player_record(struct player *player, __u32 sequence,
 						 bool settled, __u64 now)
@@ -192,7 +213,10 @@ static __always_inline enum reason player_record(struct player *player, __u32 se
 
 /* --- the table --------------------------------------------------------------- */
 
-/* All cells of the bucket; walked once by the verifier. */
+/*
+ * Return the index of the player of these words in its table, or PLAYERS_MAX. Searches
+ * all cells of the bucket; analysed once by the verifier.
+ */
 __noinline int player_search(__u64 first, __u64 second, __u64 third)
 {
 	struct player_id id = { { first, second, third } };
@@ -200,7 +224,7 @@ __noinline int player_search(__u64 first, __u64 second, __u64 third)
 	return players_find(&live.players, &id, live.keys);
 }
 
-/* NULL: @at is none, so not below PLAYERS_MAX. */
+/* Return cell @at of the table, or NULL if @at is not below PLAYERS_MAX. */
 static __always_inline struct player_cell *player_cell(struct live *l, __u32 at)
 {
 	struct player_cell *cell;
@@ -214,8 +238,9 @@ static __always_inline struct player_cell *player_cell(struct live *l, __u32 at)
 }
 
 /*
- * The first cell whose tag is that of @id: seldom are there two, so it is the one, if
- * cell_is(). NULL: @id is not in the table.
+ * Return the first cell with the tag of @id, which is mostly the right one: the caller
+ * must check it with cell_is(), and on false use player_find(). NULL: @id is surely not
+ * in the table.
  */
 static __always_inline struct player_cell *player_first(struct live *l,
 							const struct player_id *id)
@@ -229,7 +254,10 @@ static __always_inline struct player_cell *player_first(struct live *l,
 	return player_cell(l, at * PLAYER_WAYS + lowest_byte(flags));
 }
 
-/* NULL: not in the table. */
+/*
+ * Return the player @id, which may have left (player_alive()), or NULL if it is not in
+ * the table.
+ */
 static __always_inline struct player *player_find(struct live *l,
 						  const struct player_id *id)
 {
@@ -241,7 +269,7 @@ static __always_inline struct player *player_find(struct live *l,
 	return cell ? &cell->player : NULL;
 }
 
-/* The name of who is at @peer's end. @slot: of the service at the other. */
+/* Make the name of the client at @peer's end of @p, for the service in @slot. */
 static __always_inline void packet_player(const struct packet *p, enum side peer,
 					  __u32 slot, struct player_id *ret)
 {
@@ -250,7 +278,7 @@ static __always_inline void packet_player(const struct packet *p, enum side peer
 	ret->word[0] = 0;
 	ret->word[1] = PLAYER_WORD_IPV4;
 	ret->word[2] = PLAYER_WORD_HERE | slot << 16 | packet_port(p, peer);
-	/* They are there, but the verifier does not know. */
+	/* The parser has compared them; the verifier does not know. */
 	if (p->ipv6) {
 		if (at + 32 > p->end)
 			return;
@@ -266,6 +294,10 @@ static __always_inline void packet_player(const struct packet *p, enum side peer
 
 /* --- port changes ------------------------------------------------------------ */
 
+/*
+ * Make the key in the map qports of a player at the address and service of @id. @narrow:
+ * 0, or QPORT_NARROW.
+ */
 static __always_inline void qport_key(const struct player_id *id, __u16 qport,
 				      __u16 narrow, struct qport_key *ret)
 {
@@ -274,7 +306,10 @@ static __always_inline void qport_key(const struct player_id *id, __u16 qport,
 	ret->slot = id->word[2] >> 16 | narrow;
 }
 
-/* The number of the cell of who has this @qport at the address of @id, or PLAYERS_MAX. */
+/*
+ * Return the index of the player that has @qport at the address of @id, whatever its
+ * port, or PLAYERS_MAX.
+ */
 static __always_inline __u32 player_by_qport(struct live *l, const struct player_id *id,
 					     __u16 qport, __u16 narrow)
 {
@@ -292,7 +327,10 @@ static __always_inline __u32 player_by_qport(struct live *l, const struct player
 	return players_find(&l->players, &other, l->keys);
 }
 
-/* Of 16 bits, or else of 8, where @narrow says that it might be. */
+/*
+ * The same with a qport of 16 bits, or else, if @narrow, with its lower 8. Analysed once
+ * by the verifier.
+ */
 __noinline int player_search_qport(__u64 first, __u64 second, __u64 third, __u32 qport,
 				   __u32 narrow)
 {
@@ -305,9 +343,9 @@ __noinline int player_search_qport(__u64 first, __u64 second, __u64 third, __u32
 }
 
 /*
- * Somebody at a player's address, but another port. Servers of Quake III, QuakeWorld and
- * Quake II follow a qport to its new port; egress will enter that. NULL: no player has
- * this qport.
+ * Return the player at the address of @id that has the qport of @n, and another port;
+ * NULL: none. Servers of Quake III, QuakeWorld and Quake II follow a qport to its new
+ * port; egress will then enter that.
  */
 static __always_inline struct player *player_moved(struct live *l,
 						   const struct player_id *id,
@@ -321,7 +359,10 @@ static __always_inline struct player *player_moved(struct live *l,
 	return cell ? &cell->player : NULL;
 }
 
-/* Remember a proven qport, so that the player can be found by it. */
+/*
+ * Enter the qport of @player, which is known (PLAYER_QPORT), in the map qports, so that
+ * the player is found when its port changes. Full: the player is not found then.
+ */
 static __always_inline void player_index(struct live *l, const struct player_id *id,
 					 enum wire_family family,
 					 const struct player *player)

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * conntrack_ingress.bpf.h - what comes in a player's name: is it let in, and what is
- * learned of it?
+ * conntrack_ingress.bpf.h - decide about a datagram in a player's name: let it in, learn
+ * from it, or drop it; and about one that an engine could take for a player's.
+ *
+ * Called by admit() (ratelimit.bpf.h): player_admit() first, for game traffic;
+ * player_address_check() last, for what would pass. Also by shield_validate(); protocol_mismatch()
+ * by the fast path too.
  */
 #ifndef CONNTRACK_INGRESS_BPF_H
 #define CONNTRACK_INGRESS_BPF_H
@@ -9,7 +13,10 @@
 #include "conntrack_netquake.bpf.h"
 #include "player_address.bpf.h"
 
-/* A player's datagram from which something is to be learned; perhaps who it is. */
+/*
+ * Learn from a datagram of Quake III, QuakeWorld or Quake II. Returns REASON_PLAYER and
+ * so on.
+ */
 static __always_inline enum reason
 player_learn_field(struct live *l, const struct player_id *id, struct player *player,
 		   enum wire_family family, struct netchan *n, __u64 now)
@@ -26,8 +33,9 @@ player_learn_field(struct live *l, const struct player_id *id, struct player *pl
 }
 
 /*
- * Does the server of @slot speak another protocol than its service says, so that no rule
- * of that one fits its players?
+ * Return true if the server in @slot speaks another protocol than its service says
+ * (detect.h). Then no rule of that protocol matches its players, and none may be dropped
+ * for it.
  */
 static __always_inline bool protocol_mismatch(const struct live *l, __u32 slot,
 					      enum wire_family family, __u64 now)
@@ -36,7 +44,10 @@ static __always_inline bool protocol_mismatch(const struct live *l, __u32 slot,
 	       detect_other(&l->detected[slot], family, now >> 30);
 }
 
-/* The datagram @c of a live player, from its own port; see player_admit(). */
+/*
+ * Decide about a datagram @c from the port of @player, which is alive. Returns
+ * REASON_COUNT if it belongs to no player. Called by player_admit().
+ */
 static __always_inline enum reason
 player_decide(struct live *l, const struct player_id *id, struct player *player,
 	      enum wire_family family, enum wire_kind kind, struct cursor c,
@@ -45,12 +56,15 @@ player_decide(struct live *l, const struct player_id *id, struct player *player,
 	bool spoofable;
 
 	family = match_family(player, family, kind, &spoofable);
-	/* To who is spoken to by sequences, a server takes any shape for a sequence. */
+	/*
+	 * To a client with sequences, a server takes any shape for a sequence: so another
+	 * shape is dropped, not limited.
+	 */
 	if (spoofable)
 		return player->flags & (PLAYER_NETQUAKE | PLAYER_RECORDS)
 			       ? netquake_spoofable(player, now)
 			       : REASON_PLAYER_MISMATCH;
-	/* Of NetQuake some are shorter, and all those have no moves. */
+	/* Some NetQuake datagrams are shorter; they are no moves. */
 	if (!netchan_read(family, kind, c, n) && family != FAMILY_NETQUAKE)
 		return REASON_COUNT;
 	switch (player_match(player, family, kind, n, now)) {
@@ -70,8 +84,8 @@ player_decide(struct live *l, const struct player_id *id, struct player *player,
 }
 
 /*
- * A datagram that carries a player's qport, from another port. Until egress has entered
- * the new port, the sequence goes on; the old port has been silent all the while.
+ * Decide about a datagram that carries @player's qport, from another port. Until egress
+ * has entered the new port, the player's stream goes on; the old port is silent.
  */
 static __always_inline enum reason player_follow(struct player *player,
 						 enum wire_family family,
@@ -92,8 +106,9 @@ static __always_inline enum reason player_follow(struct player *player,
 }
 
 /*
- * REASON_COUNT: not a player's, judge it as a stranger's. *@ret_followed is set if it is
- * let in as that of a player whom the daemon follows.
+ * Decide about game traffic. Returns REASON_COUNT if it belongs to no player: then limit
+ * it as an unvalidated client's. *@ret_followed is set if it passes and the daemon
+ * follows its player. Called by admit() alone.
  */
 static __always_inline enum reason
 player_admit(struct live *l, __u32 slot, enum wire_family family, enum wire_kind kind,
@@ -110,7 +125,7 @@ player_admit(struct live *l, __u32 slot, enum wire_family family, enum wire_kind
 	if (player && player_alive(player, now))
 		reason = player_decide(l, &id, player, family, kind, packet_payload(p),
 				       &n, now);
-	/* Rules of the wrong protocol call every move forged: a limit is all there is. */
+	/* With the wrong protocol every move mismatches: then only a limit applies. */
 	if (unlikely(reason == REASON_PLAYER_MISMATCH) &&
 	    protocol_mismatch(l, slot, family, now))
 		reason = netquake_spoofable(player, now);
@@ -126,7 +141,10 @@ player_admit(struct live *l, __u32 slot, enum wire_family family, enum wire_kind
 	return reason;
 }
 
-/* player_address_check() of a datagram from @first .. @third, of struct player_id. */
+/*
+ * player_address_check() of a datagram from the address of these words. Analysed once by
+ * the verifier.
+ */
 __noinline int player_address_decide(__u64 first, __u64 second, __u64 third, __u32 kind)
 {
 	struct player_id id = { { first, second, third } };
@@ -141,7 +159,7 @@ __noinline int player_address_decide(__u64 first, __u64 second, __u64 third, __u
 	return kind < COUNTER_SHAPES ? REASON_PLAYER_MISMATCH : REASON_ADDRESS_IN_USE;
 }
 
-/* Does it begin with the marker of what is no game's? */
+/* Return true if the payload begins with the marker, which game traffic never does. */
 static __always_inline bool packet_marked(const struct packet *p)
 {
 	struct cursor c = packet_payload(p);
@@ -151,10 +169,11 @@ static __always_inline bool packet_marked(const struct packet *p)
 }
 
 /*
- * What a stranger may say, but not from an address where somebody plays: engines would
- * take it for that player's. Whatever its shape: to a server that counts by sequences,
- * what has no marker begins with one, and a NetQuake header or a DTLS record is a high
- * one. REASON_WITHIN_LIMITS: nobody does.
+ * Return the reason to drop a datagram that would pass but comes from an address with an
+ * active player, or REASON_WITHIN_LIMITS. Engines match players by address, so they could
+ * take it for that player's, whatever its shape: to a server with sequences, what has no
+ * marker begins with one, and a NetQuake header or a DTLS record is a high one. A
+ * datagram with the marker always passes.
  */
 static __always_inline enum reason player_address_check(__u32 slot, enum wire_kind kind,
 							const struct packet *p)

@@ -1,26 +1,42 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * conntrack_netquake.bpf.h - NetQuake's players: how they prove to be who they are
- * without a challenge, and what is believed in their name afterwards.
+ * conntrack_netquake.bpf.h - verify players of NetQuake, which has no challenge: by marks
+ * in the server's clock, which a client's moves return.
+ *
+ * - While the level is sent, acknowledgements of blocks let the next block pass
+ *   (netquake_signs_on()). They can be predicted, so they verify nothing else.
+ * - In the game, each move names the clock of an update that the client received. egress
+ *   writes a mark into the clock's low bits (clock_note()); enough right marks verify the
+ *   player and its stream of moves (clock_verify()).
+ * - After that, moves must continue that stream (netquake_match()).
+ *
+ * Called by player_decide() when netquake_match() returns MATCH_LEARNS or
+ * MATCH_SPOOFABLE, and by egress for the marks.
  */
 #ifndef CONNTRACK_NETQUAKE_BPF_H
 #define CONNTRACK_NETQUAKE_BPF_H
 
 #include "conntrack.bpf.h"
 
-#define AGREED_ACKS	  3 /* see netquake_verify() */
-#define CLOCK_BITS_ENOUGH 28 /* of marks named right, less what was named wrong */
-#define CLOCK_WORTH	  10 /* of a clock where none is marked: three are enough */
-#define ACCEPTED_MOST	  256 /* moves of a client that the server has just accepted */
-/* In silence: another line of moves may be the player's. */
+#define AGREED_ACKS \
+	3 /* acknowledged blocks before the next may pass: netquake_verify() */
+#define CLOCK_BITS_ENOUGH \
+	28 /* bits of right marks, less the loss for wrong ones, that verify a player */
+#define CLOCK_WORTH   10 /* score of a clock if none is marked: three are enough */
+#define ACCEPTED_MOST 256 /* moves that a client that was just accepted may have made */
+/*
+ * After such a silence, in units of 2^20 ns, another stream of moves may be the player's.
+ */
 #define CLOCK_LINE_MS 1024
-#define CLOCK_OWN_MS  30 /* between two times of a validated client's own that count */
-#define CLC_MOVE      3
+#define CLOCK_OWN_MS                                                      \
+	30 /* units of 2^20 ns between two interpolated clocks that count \
+	    */
+#define CLC_MOVE 3
 
 /*
- * What is sent once for each block of the server's, and what a player types. Servers send
- * the next block when they look at their sockets again, 20 to 72 times a second, some at
- * once when the last is acknowledged.
+ * Limit of a player's datagrams that any source could make: one for each block of the
+ * server, and what a player types. Servers send the next block when they look at their
+ * sockets, 20 to 72 times per second, some right after the acknowledgement.
  */
 const volatile struct limit spoofable_limit = { 1000000000ull / 400,
 						400 * (1000000000ull / 400) };
@@ -41,7 +57,10 @@ static __always_inline __u32 clock_bits(__u32 clock)
 	return exponent < 127 + 13 ? 127 + 14 - exponent : 1;
 }
 
-/* Return these bits: all clocks that differ in them alone have one mark. */
+/*
+ * Return a mask of the bits that clock_bits() counts: clocks that differ in these alone
+ * have the same mark.
+ */
 static __always_inline __u32 clock_mask(__u32 clock)
 {
 	return (1u << clock_bits(clock)) - 1;
@@ -108,17 +127,17 @@ static __always_inline __u8 clock_score(__u8 score, __u32 bits, bool right,
 }
 
 /*
- * NetQuake has no challenge, and this comes to the same. A client's every move names the
- * server's clock of an update that it got, bit for bit. All clients of a game are told
- * the same clocks, so that a source with a seat of its own could name them in the name of
- * another address. Therefore the egress program writes a mark into the low bits of the
- * clocks that a player is told, until the player is known by its moves: clock_note(). A
- * client there names its own marks, and a source that cannot see what leaves to that
- * address has to guess them.
+ * Verify the player by a move @c: the counterpart of a challenge. A client's every move
+ * returns, bit for bit, the server's clock of an update that it received. All clients of
+ * a game receive the same clocks, so a source with a player of its own could return them
+ * in the name of another address. Therefore egress writes a mark into the low bits of the
+ * clocks that a player is sent, until the player's moves are known: clock_note(). A
+ * client at the address returns its own marks; a source that does not see the traffic to
+ * that address has to guess them.
  *
- * Clocks count in one line of moves that follow each other. Others beside it neither
- * count nor harm, unless the line stops. Where the address is proven by a challenge, a
- * right mark makes its line the player's.
+ * Clocks count in one stream of moves that follow each other. Other moves neither count
+ * nor harm, unless the stream stops. If the address is @validated by a challenge, a right
+ * mark makes its stream the player's.
  */
 static __always_inline void clock_verify(const struct player_id *id,
 					 struct player *player, struct cursor c,
@@ -132,7 +151,9 @@ static __always_inline void clock_verify(const struct player_id *id,
 	if (!move || load_u16(move) != bpf_htons(0x0010) || move[8] != CLC_MOVE)
 		return;
 	sequence = bpf_ntohl(load_u32(move + 4));
-	/* A player that `accept` entered begins at 0, and no client is as fast as this.
+	/*
+	 * A player that `accept` entered begins at move 0, and no client is faster than
+	 * this.
 	 */
 	if (validated &&
 	    sequence > ACCEPTED_MOST + (__u32)((now - player->since_ns) >> 22))
@@ -150,7 +171,7 @@ static __always_inline void clock_verify(const struct player_id *id,
 	player->heard_sequence = sequence;
 	if (!clock)
 		return;
-	/* A forger's times must not use up the marks that the client is to name. */
+	/* An attacker's clocks must not use up the marks that the client will return. */
 	if (validated && marked && !right) {
 		if ((__u16)(ms - player->clock_ms) < CLOCK_OWN_MS)
 			return;
@@ -171,9 +192,9 @@ static __always_inline void clock_verify(const struct player_id *id,
 }
 
 /*
- * Before the game, while the level is being sent, there is no clock. Then who has
- * acknowledged several blocks may have the next, and no more than that, for
- * acknowledgements can be foretold.
+ * Learn from a datagram of a player that is not known by its moves. Before the game,
+ * while the level is sent, there is no clock: then a client that acknowledged several
+ * blocks may have the next one, and no more, since acknowledgements can be predicted.
  */
 static __always_inline void netquake_verify(const struct player_id *id,
 					    struct player *player, struct cursor c,
@@ -197,7 +218,9 @@ static __always_inline void netquake_verify(const struct player_id *id,
 		player->proofs++;
 }
 
-/* One acknowledgement buys the one block that follows it, not that block's repetitions.
+/*
+ * Return true if the block @sequence may pass beyond the amplification limit: one for
+ * each acknowledgement, and not its repetitions. Called by egress.
  */
 static __always_inline bool netquake_signs_on(const struct player *player, __u32 sequence)
 {
@@ -205,6 +228,7 @@ static __always_inline bool netquake_signs_on(const struct player *player, __u32
 	       sequence == player->signed_next && sequence != player->sent_sequence;
 }
 
+/* Take a datagram that any source could have made from the player's second limit. */
 static __always_inline enum reason netquake_spoofable(struct player *player, __u64 now)
 {
 	return player_take(&player->loose_due_ns, spoofable_limit.cost_ns,
@@ -214,8 +238,8 @@ static __always_inline enum reason netquake_spoofable(struct player *player, __u
 }
 
 /*
- * What player_match() found that there is to be learned: MATCH_LEARNS. Either the
- * player's moves are not known yet, or this one is far ahead of them.
+ * Decide about a datagram for which netquake_match() returned MATCH_LEARNS: the moves are
+ * not known yet, or this move is far ahead of them.
  */
 static __always_inline enum reason netquake_learn(const struct player_id *id,
 						  struct player *player,
@@ -227,7 +251,10 @@ static __always_inline enum reason netquake_learn(const struct player_id *id,
 			       ? player_record(player, sequence, true, now)
 			       : REASON_PLAYER_MISMATCH;
 	netquake_verify(id, player, c, now);
-	/* Proven once, so what can be forged does not hinder the next level. */
+	/*
+	 * The player is verified, so what any source can make must not hinder the next
+	 * level.
+	 */
 	if (player->flags & PLAYER_VERIFIED &&
 	    (kind == KIND_NQ_RELIABLE || kind == KIND_NQ_ACK))
 		return netquake_spoofable(player, now);

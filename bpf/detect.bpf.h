@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * detect.bpf.h - a server of another family than its service says.
+ * detect.bpf.h - notice that a server speaks another protocol than its service says.
  *
- * To Quake III and Quake II anything without a marker may be a game's datagram, and so
- * may be anything at all to NetQuake, where games may be encrypted. A server that was
- * given the wrong `protocol` answers strangers in shapes of its own, and each such answer
- * would make a player of whoever's address it goes to. So what has the shape of another
- * family is no game's, unless the server has accepted that peer by its words.
+ * In Quake III and Quake II anything without a marker may be game traffic; in NetQuake,
+ * where games may be encrypted, anything at all. A server with the wrong `protocol`
+ * answers unvalidated clients in its own shapes, and each such answer would make a player
+ * of the address it goes to. So a datagram with the shape of another protocol is no game
+ * traffic (KIND_OTHER_PROTOCOL), unless the server has accepted that client by its words.
+ *
+ * Called by shield_out(). What is noted is read by protocol_mismatch() and by the daemon:
+ * detect.h.
  */
 #ifndef DETECT_BPF_H
 #define DETECT_BPF_H
@@ -14,10 +17,10 @@
 #include "conntrack_egress.bpf.h"
 
 /*
- * NetQuake's lengths, DTLS records and QuakeWorld's log are unlike anything that the
- * other families send to players: a sequence that looks like one is at least 65536, and
- * must meet the very length that goes with it. @offset, @length: of the payload. Returns
- * a mask of the families that have such a shape; 0: it may be @family's.
+ * Return a mask of the protocols that alone have the shape of the payload at @offset, of
+ * @length bytes; 0: it may be @family's. NetQuake's lengths, DTLS records and
+ * QuakeWorld's log are unlike what the other protocols send to players: a sequence that
+ * looks like one is at least 65536, and must meet the very length.
  */
 __noinline int other_protocol_shape(struct __sk_buff *ctx, __u32 family, __u32 offset,
 				    __u32 length)
@@ -44,8 +47,8 @@ __noinline int other_protocol_shape(struct __sk_buff *ctx, __u32 family, __u32 o
 }
 
 /*
- * Note for detect.h what leaves as a @kind. @shape: as of other_protocol_shape(). Walked
- * once by the verifier.
+ * Note in struct detected that the server of @slot sends a @kind. @shape: as of
+ * other_protocol_shape(). Analysed once by the verifier.
  */
 __noinline int detect_reply(__u32 slot, __u32 family, __u32 kind, __u32 shape)
 {
@@ -58,8 +61,9 @@ __noinline int detect_reply(__u32 slot, __u32 family, __u32 kind, __u32 shape)
 }
 
 /*
- * Return @kind, or KIND_OTHER_PROTOCOL. QuakeWorld, Quake Enhanced and `auto`
- * know each other's shapes: classify() has said so by now.
+ * Return @kind, or KIND_OTHER_PROTOCOL if the datagram has the shape of another protocol
+ * and its receiver is no verified player; *@ret_shape is that shape. On QuakeWorld, Quake
+ * Enhanced and `auto` classify() has already decided.
  */
 static __always_inline enum wire_kind
 detect_kind(struct __sk_buff *ctx, struct live *l, __u32 slot, enum wire_family family,

@@ -1,8 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * fastpath.bpf.h - the short ways through the shield, for most of what arrives: what
- * floods are made of, and what players send. They say nothing that the long way (judge())
- * does not say too, and leave to it whatever takes a closer look.
+ * fastpath.bpf.h - decide about most of what arrives in few instructions: datagrams of a
+ * flood that are refused, and the next datagram of a player.
+ *
+ * Called by plain_path() and encapsulated_path(). fast_path() decides only what the slow
+ * path (decide(), shield_validate(), shield_cache()) would decide alike, and leaves the
+ * rest to these: it never passes a datagram of an unvalidated client.
+ * tests/kern/kern_ways.c compares the paths. A rule that both need stands once, in
+ * sequence.bpf.h, ratelimit.bpf.h or challenge_share.bpf.h.
+ *
+ * Every instruction here is paid by each datagram of a flood (tests/kern/kern_steps.c).
  */
 #ifndef FASTPATH_BPF_H
 #define FASTPATH_BPF_H
@@ -14,23 +21,27 @@
 #include "refused.bpf.h"
 #include "sample.bpf.h"
 
-/* Instead of what to do: who has to say that. */
+/* Results of the paths in place of an XDP action, below 0: who has to decide */
+/*
+ * Values of a path that leaves the decision to another: slow_path(), encapsulated_path(),
+ * or a tail call to shield_validate() or shield_cache().
+ */
 #define PATH_SLOW	  (-1)
 #define PATH_ENCAPSULATED (-2)
 #define PATH_VALIDATE	  (-3)
 #define PATH_CACHE	  (-4)
 
-/* What a datagram is and whom it is for. */
+/* The service that a datagram is for, and its kind. */
 struct target {
 	const struct service *service;
 	__u32 slot;
-	enum wire_kind kind; /* KIND_COUNT: not known yet */
+	enum wire_kind kind; /* KIND_COUNT: not classified yet */
 };
 
 /*
- * The kind of the datagram @length octets long at @offset of the frame, which does not
- * begin with the marker. A function of its own, as the next, so that the verifier walks
- * its many paths once and not once for each way to wrap a datagram.
+ * Return the kind of a payload of @length bytes at @offset of the frame that does not
+ * begin with the marker (ff ff ff ff). Analysed once by the verifier, like the next
+ * function.
  */
 __noinline int classify_game_at(struct xdp_md *ctx, __u32 family, __u64 offset,
 				__u32 length)
@@ -44,7 +55,10 @@ __noinline int classify_game_at(struct xdp_md *ctx, __u32 family, __u64 offset,
 	return classify_unmarked(family, c, length & 0xffff);
 }
 
-/* The kind of one that does, perhaps together with the padding behind it. */
+/*
+ * The same for a payload that begins with the marker. If @length is below 5, the marker
+ * may be Ethernet padding.
+ */
 __noinline int classify_text_at(struct xdp_md *ctx, __u32 family, __u64 offset,
 				__u32 length)
 {
@@ -61,6 +75,11 @@ __noinline int classify_text_at(struct xdp_md *ctx, __u32 family, __u64 offset,
 	return classify_oob(family, DIRECTION_C2S, c, length);
 }
 
+/*
+ * Sample a datagram toward the server if one of the samplers takes it. @what:
+ * SAMPLE_WHAT() without a sampler; @followed: it is of a player whom the daemon follows;
+ * @counted: count() of its counter. Call it only if struct sampling.any is set.
+ */
 static __always_inline void sample_maybe(struct xdp_md *ctx, const struct live *l,
 					 const struct service *s, __u64 what,
 					 bool followed, __u64 counted, __u64 bytes)
@@ -69,7 +88,10 @@ static __always_inline void sample_maybe(struct xdp_md *ctx, const struct live *
 	enum reason reason = (what >> 16) & 0xffff;
 	enum wire_class class;
 
-	/* Who will be followed is not known yet, so all handshakes that pass are seen. */
+	/*
+	 * Which client will be followed is not known yet, so all handshakes that pass are
+	 * sampled.
+	 */
 	if (!followed && follows(l) && reason == REASON_WITHIN_LIMITS) {
 		class = service_class(s, kind);
 		followed = class == CLASS_CHALLENGE || class == CLASS_CONNECT;
@@ -82,7 +104,7 @@ static __always_inline void sample_maybe(struct xdp_md *ctx, const struct live *
 
 /* --- floods ------------------------------------------------------------------ */
 
-/* address_net() of the sender. */
+/* Return address_net() of the sender. */
 static __always_inline __u64 plain_net(const struct plain *plain)
 {
 	const __be32 *from;
@@ -95,19 +117,28 @@ static __always_inline __u64 plain_net(const struct plain *plain)
 	return (__u64)bpf_ntohl(from[0]) << 32 | bpf_ntohl(from[1]);
 }
 
-/* The sender of @kind, which is refused for @reason, is one that is looked at. */
+/*
+ * Keep the sender in the log of refused sources, for refused_turn(). @kind, @reason: of
+ * the datagram.
+ */
 static __always_inline void plain_refused(const struct target *f, __u64 kind,
 					  __u64 reason, const struct plain *plain)
 {
 	__u64 what = REFUSED_WHAT(f->slot, service_class(f->service, kind), reason, 0);
 
-	/* By a comparison, which plain_net() makes too: no other copy need be kept. */
+	/*
+	 * A comparison that plain_net() makes too, so no other value is kept in a
+	 * register.
+	 */
 	if (plain->offset != PLAIN_IPV4)
 		what |= 1;
 	refused_note(plain_net(plain), what);
 }
 
-/* Count in @counter, of @row, a @kind below KIND_COUNT that is dropped for @reason. */
+/*
+ * Count a dropped datagram in @counter of @row, note its source if it is its turn, and
+ * perhaps sample it. @kind: below KIND_COUNT, as the verifier must know.
+ */
 static __always_inline void drop_in(struct xdp_md *ctx, const struct live *l,
 				    const struct target *f, __u64 kind, __u64 reason,
 				    struct counter_row *row, struct counter *counter,
@@ -126,7 +157,10 @@ static __always_inline void drop_in(struct xdp_md *ctx, const struct live *l,
 			  bytes);
 }
 
-/* drop_in() of the counter with that @number. False: there is none, which cannot be. */
+/*
+ * drop_in() with the counter @number, which must be that of @kind and @reason. False:
+ * there is none, which cannot be; the slow path then decides.
+ */
 static __always_inline bool drop_for(struct xdp_md *ctx, const struct live *l,
 				     const struct target *f, __u64 kind, __u64 reason,
 				     __u32 number, const struct packet *p,
@@ -142,16 +176,16 @@ static __always_inline bool drop_for(struct xdp_md *ctx, const struct live *l,
 }
 
 /*
- * A stranger's @kind, which the service has no use for, or for which its budget or that
- * of the source is surely spent: it is counted, and to be dropped. False: it is not.
- * @kind: as in drop_for().
+ * Drop and count a datagram of an unvalidated client that its service has no policy to
+ * pass, or whose service or source has surely exceeded its limit. False: the datagram may
+ * pass, and nothing is counted. @kind: as in drop_in().
  */
 static __always_inline bool refuse(struct xdp_md *ctx, const struct live *l,
 				   const struct target *f, __u64 kind,
 				   const struct packet *p, const struct plain *plain,
 				   __u64 bytes, __u64 now)
 {
-	/* Bounded here: 6.1 does not know that what was spilled has been compared. */
+	/* See same_copy(): 6.1 loses the bound of a spilled value. */
 	__u64 class = service_class_of(f->service, kind);
 	__u32 policy, number;
 	__u64 reason;
@@ -174,7 +208,10 @@ static __always_inline bool refuse(struct xdp_md *ctx, const struct live *l,
 	reason = limits_exceeded(l, f->slot, f->service, class, plain, now);
 	if (unlikely(reason == REASON_COUNT))
 		return false;
-	/* Without a look at the table of them, of which these are all that can be. */
+	/*
+	 * Constants in place of counter_number(): these are all reasons of
+	 * limits_exceeded().
+	 */
 	number = reason == REASON_SERVICE_LIMIT ? COUNTER_IN_SERVICE_LIMIT
 						: COUNTER_IN_SOURCE_LIMIT;
 drop:
@@ -183,7 +220,7 @@ drop:
 
 /* --- jumping ----------------------------------------------------------------- */
 
-/* packet_offsets() of what the short way has looked at. */
+/* Return OFFSETS() of the datagram. */
 static __always_inline __u64 plain_offsets(const struct packet *p,
 					   const struct plain *plain)
 {
@@ -194,8 +231,8 @@ static __always_inline __u64 plain_offsets(const struct packet *p,
 }
 
 /*
- * Return @way, PATH_VALIDATE or PATH_CACHE, and tell the program that it leads to what is
- * known: TAIL_CTX_DECIDED has @judgement.
+ * Return @way, PATH_VALIDATE or PATH_CACHE, after storing the context for its program.
+ * @judgement: what is decided already, see TAIL_CTX_DECIDED; 0: nothing.
  */
 static __always_inline int tail_call_to(int way, const struct target *f, __u64 kind,
 					const struct packet *p, const struct plain *plain,
@@ -208,7 +245,10 @@ static __always_inline int tail_call_to(int way, const struct target *f, __u64 k
 
 /* --- proof of address -------------------------------------------------------- */
 
-/* Return true if a challenge of this service may have to carry its server's host keys. */
+/*
+ * Return true if a challenge for this service may have to carry the server's host keys
+ * (host_keys.bpf.h).
+ */
 static __always_inline bool adds_keys(const struct live *l, const struct target *f)
 {
 	return f->service->family == FAMILY_NETQUAKE &&
@@ -217,8 +257,9 @@ static __always_inline bool adds_keys(const struct live *l, const struct target 
 
 /*
  * Drop and count a request that exceeds its limits, if its client must not be challenged
- * now. On false shield_validate() judges it. *@ret_judgement is then the reason to refuse
- * it if no challenge can be sent; 0 if shield_validate() must look at its limits, too.
+ * now. On false shield_validate() decides. *@ret_judgement is then the reason to refuse
+ * the request if no challenge can be sent; 0 if shield_validate() must look at its limits
+ * too. Puts the service under load if its own limit for joining is exceeded.
  */
 static __always_inline bool not_challenged(struct xdp_md *ctx, struct live *l,
 					   const struct target *f, __u64 kind,
@@ -255,7 +296,10 @@ static __always_inline bool not_challenged(struct xdp_md *ctx, struct live *l,
 		drop_in(ctx, l, f, kind, reason, row, counter, p, plain, bytes);
 		return true;
 	}
-	/* Maybe others ask in its name, and it is who has proven its address. */
+	/*
+	 * The limit of a validated source may be exceeded by queries that others spoof in
+	 * its name.
+	 */
 	if (!joins && unlikely(lately_validated(plain_net(plain), now)))
 		return false;
 	return drop_for(ctx, l, f, kind, reason, COUNTER_IN_SOURCE_LIMIT + kind, p, plain,
@@ -263,8 +307,8 @@ static __always_inline bool not_challenged(struct xdp_md *ctx, struct live *l,
 }
 
 /*
- * Drop and count the return of an echo that echo_refused(). False: shield_validate() has
- * to judge it.
+ * Drop and count an echo that echo_refused() refuses. On false shield_validate() decides,
+ * and checks the cookie again.
  */
 static __always_inline bool cookie_invalid(struct xdp_md *ctx, struct live *l,
 					   const struct target *f, const struct packet *p,
@@ -284,8 +328,9 @@ static __always_inline bool cookie_invalid(struct xdp_md *ctx, struct live *l,
 /* --- answers ----------------------------------------------------------------- */
 
 /*
- * What refuse() has left of the short words. *@ret_action: PATH_VALIDATE or PATH_CACHE,
- * or untouched: to be dropped, and counted. False: it is for the long way.
+ * Decide about a datagram with the marker that refuse() has not dropped. True:
+ * *@ret_action is PATH_VALIDATE or PATH_CACHE, with the context stored, or is unchanged,
+ * XDP_DROP, and the datagram is counted. False: the slow path decides.
  */
 static __always_inline bool fast_path_tail_call(struct xdp_md *ctx, struct live *l,
 						const struct target *f, __u64 kind,
@@ -325,7 +370,7 @@ static __always_inline bool fast_path_tail_call(struct xdp_md *ctx, struct live 
 
 /* --- players ----------------------------------------------------------------- */
 
-/* packet_player() of the sender. */
+/* Make packet_player() of the sender. */
 static __always_inline void plain_player(const struct plain *plain, __u32 slot,
 					 struct player_id *ret)
 {
@@ -345,9 +390,13 @@ static __always_inline void plain_player(const struct plain *plain, __u32 slot,
 	once_here(ret->word[1]);
 }
 
-#define GAME_HEAD 10 /* octets: as much as netchan_read() takes */
+#define GAME_HEAD 10 /* bytes that netchan_head() reads */
 
-/* Might it be a player's, of whom only the port has changed? */
+/*
+ * Return true if a player at the sender's address may have the qport of the payload at
+ * @at: then its port may have changed. True is a hint from a table of counts; false is
+ * certain.
+ */
 static __always_inline bool may_have_moved(const struct live *l,
 					   const struct player_id *id,
 					   enum wire_family family, const __u8 *at)
@@ -363,9 +412,9 @@ static __always_inline bool may_have_moved(const struct live *l,
 }
 
 /*
- * Its kind; @text: it begins with the marker. False: that cannot be. A pointer instead of
- * a value, or the compiler compares another copy than the one that the verifier shall
- * know.
+ * Classify the payload. @text: it begins with the marker. Returns false if no kind
+ * results, which cannot be. The result is a pointer's target so that the comparison and
+ * the use are of one copy: same_copy().
  */
 static __always_inline bool classify_plain(struct xdp_md *ctx, const struct target *f,
 					   const struct packet *p,
@@ -382,7 +431,10 @@ static __always_inline bool classify_plain(struct xdp_md *ctx, const struct targ
 	return likely(kind < KIND_COUNT);
 }
 
-/* Nobody's who plays here, nor of one whose port has changed. */
+/*
+ * Return true if the sender is no player of this service, at this port or, by its qport,
+ * at another.
+ */
 static __always_inline bool is_no_player(struct live *l, const struct target *f,
 					 const struct plain *plain, bool truncated,
 					 const __u8 *end)
@@ -390,21 +442,22 @@ static __always_inline bool is_no_player(struct live *l, const struct target *f,
 	enum wire_family family = f->service->family;
 	struct player_id id;
 
-	/* Too short for the qport is too short for a player, but of Quake II. */
+	/* A payload too short for a qport is no player's, except in Quake II. */
 	if (truncated && family_is_little(family) && family != FAMILY_QUAKE2)
 		return true;
 	plain_player(plain, f->slot, &id);
 	if (player_first(l, &id))
 		return false;
-	/* Looked at again, or the verifier does not know that the qport is there. */
+	/* Compared again, since the verifier does not know that the qport is there. */
 	if (plain->payload + GAME_HEAD > end)
 		return true;
 	return !may_have_moved(l, &id, family, plain->payload);
 }
 
 /*
- * What begins as no move of a game does, or is too short to tell, or for PLAIN_LEAST: is
- * it a stranger's *@ret_kind, to be refused if it may be? False: it is for the long way.
+ * Classify a payload that begins like no game traffic, is too short to tell, or has less
+ * than PLAIN_LEAST bytes. True: its kind is *@ret_kind and no player's rule applies, so
+ * refuse() may drop it. False: the slow path decides.
  */
 static __always_inline bool classify_no_player(struct xdp_md *ctx, struct live *l,
 					       const struct target *f,
@@ -421,9 +474,9 @@ static __always_inline bool classify_no_player(struct xdp_md *ctx, struct live *
 }
 
 /*
- * A datagram of a game, a @kind. MATCH_OK: the next of a player's, and within its budget;
- * it is counted, and passes. MATCH_NONE, MATCH_MISMATCH: it is none. The rest takes the
- * long way.
+ * Decide about game traffic. MATCH_OK: it is the next datagram of a player and within its
+ * limit; it is counted and passes. MATCH_NONE: of no player. MATCH_MISMATCH: in a
+ * player's name, and none of its. Other results: the slow path decides.
  */
 static __always_inline enum match fast_path_player(struct xdp_md *ctx, struct live *l,
 						   const struct target *f,
@@ -470,7 +523,7 @@ static __always_inline enum match fast_path_player(struct xdp_md *ctx, struct li
 	return MATCH_OK;
 }
 
-/* May a list have something to say of the sender? */
+/* Return true if a list may have an entry for the sender: acl_prefilter(). */
 static __always_inline bool plain_acl_prefilter(const struct live *l,
 						const struct plain *plain)
 {
@@ -479,7 +532,10 @@ static __always_inline bool plain_acl_prefilter(const struct live *l,
 		       : acl_prefilter(l, plain_source(plain, PLAIN_IPV6), true);
 }
 
-/* *@ret_action is what to do, unless it is the long way that has to say so (false). */
+/*
+ * Decide about a datagram whose service is @f's. True: *@ret_action is an XDP action or
+ * PATH_*. False: the slow path decides.
+ */
 static __always_inline bool fast_path(struct xdp_md *ctx, struct live *l,
 				      const struct target *f, const struct packet *p,
 				      const struct plain *plain, __u64 bytes,

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * fragments.bpf.h - what the server sends in fragments shares one fate.
+ * fragments.bpf.h - drop the later fragments of an outgoing datagram whose first fragment
+ * was dropped.
  *
  * Only the first fragment has ports, so what became of it is noted under both addresses
- * and the IP id. The others leave right behind it: a note is good for a second or two,
- * since ids come again, and as long as the service that it is of drops anything.
+ * and the IP id. The others leave right after it: a note holds for one to two units of
+ * 2^30 ns, since ids repeat, and while its service enforces. A newer note takes the cell
+ * of an older one.
+ *
+ * Called by shield_out() alone.
  */
 #ifndef FRAGMENTS_BPF_H
 #define FRAGMENTS_BPF_H
@@ -14,15 +18,16 @@
 #include "service.bpf.h"
 
 /*
- * A note: bit 0 the fate, then 16 bits of slot, 16 of the time in seconds, and the rest a
- * hash of whose it is. 0: none. Full cannot be: a newer note takes the cell.
+ * A note: bit 0 whether the first fragment was dropped, then 16 bits of slot, 16 of the
+ * time in units of 2^30 ns, and 31 of a hash of its owner. 0: no note.
  */
 #define FRAGMENT_DROPPED  1
 #define FRAGMENT_SLOT_AT  1
 #define FRAGMENT_TIME_AT  17
 #define FRAGMENT_OWNER_AT 33
-#define FRAGMENT_AGE_S	  1 /* of 2^30 ns, begun ones not counted */
+#define FRAGMENT_AGE_S	  1 /* age of a note that still counts, in units of 2^30 ns */
 
+/* Return the part of fragment_hash() of the address at @side. */
 static __always_inline __u64 fragment_end(const struct live *l, const struct packet *p,
 					  enum side side)
 {
@@ -35,13 +40,17 @@ static __always_inline __u64 fragment_end(const struct live *l, const struct pac
 	return load_u64(addr) * l->keys[0] + load_u64(addr + 2) * l->keys[1];
 }
 
-/* Of its upper bits some say where the note is, others whose it is. */
+/*
+ * Return a hash of both addresses and the IP id. The upper FRAGMENT_BITS choose the cell;
+ * the 31 bits after them are kept as its owner.
+ */
 static __always_inline __u64 fragment_hash(const struct live *l, const struct packet *p)
 {
 	return fragment_end(l, p, RECEIVER) +
 	       (fragment_end(l, p, SENDER) + p->id) * l->keys[2];
 }
 
+/* Return the cell of @hash. NULL cannot be, but the verifier does not know. */
 static __always_inline __u64 *fragment_cell(__u64 hash)
 {
 	__u32 index = hash >> (64 - FRAGMENT_BITS);
@@ -49,7 +58,7 @@ static __always_inline __u64 *fragment_cell(__u64 hash)
 	return bpf_map_lookup_elem(&fragments, &index);
 }
 
-/* The first fragment of a datagram of the service in @slot has left, or has not. */
+/* Note what became of the first fragment of a datagram of the service in @slot. */
 static __always_inline void fragment_note(const struct live *l, const struct packet *p,
 					  __u32 slot, bool dropped)
 {
@@ -61,7 +70,9 @@ static __always_inline void fragment_note(const struct live *l, const struct pac
 			slot << FRAGMENT_SLOT_AT | (dropped ? FRAGMENT_DROPPED : 0);
 }
 
-/* TC_ACT_SHOT if the first fragment of this datagram was dropped. */
+/*
+ * Return TC_ACT_SHOT for a later fragment whose first one was dropped, or TC_ACT_UNSPEC.
+ */
 static __always_inline int fragment_follow(const struct live *l, const struct tables *tab,
 					   const struct packet *p)
 {

@@ -1,6 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * game_port.bpf.h - what else the server's words tell: NetQuake's ports of games.
+ * game_port.bpf.h - learn the ports of NetQuake games: an id Software engine gives each
+ * game a port of its own and names it in CCREP_ACCEPT.
+ *
+ * The port is noted when it is named (PORT_NAMED), and belongs to the service when its
+ * socket first sends NetQuake (PORT_LEARNED): so no server takes over the port of another
+ * program by naming it. It is forgotten after LEARNED_PORT_S of silence.
+ *
+ * Called by shield_out() alone. It writes struct port of the current tables; the daemon
+ * copies learned ports when it fills the others.
  */
 #ifndef GAME_PORT_BPF_H
 #define GAME_PORT_BPF_H
@@ -8,12 +16,11 @@
 #include "conntrack_egress.bpf.h"
 #include "amplification.bpf.h"
 
-#define NAMED_PORT_S 10 /* a game's port is spoken from within so many (of 2^30 ns) */
+#define NAMED_PORT_S 10 /* units of 2^30 ns in which a named port must be used */
 
 /*
- * An id engine moves the game to a port of its own: CCREP_ACCEPT, little-endian i32. The
- * port is noted, and no service's until its socket speaks NetQuake (game_port_begins()),
- * so that no server takes the port of another program by naming it.
+ * Note the port that the CCREP_ACCEPT in @p names (bytes 5 to 8, little-endian). Never
+ * over a port of the configuration, nor over a game that goes on.
  */
 static __always_inline void game_port_learn(const struct live *l, struct tables *t,
 					    __u32 slot, const struct packet *p)
@@ -29,7 +36,7 @@ static __always_inline void game_port_learn(const struct live *l, struct tables 
 	if (!number || number == p->server_port || accept[7] | accept[8])
 		return;
 	port = &t->ports[number];
-	/* Never over a service of the configuration, nor over a game that goes on. */
+	/* Not a port of the configuration, nor one with a game that goes on. */
 	if ((port->any && !(port->flags & (PORT_LEARNED | PORT_NAMED))) ||
 	    port->flags & PORT_EXACT)
 		return;
@@ -42,9 +49,9 @@ static __always_inline void game_port_learn(const struct live *l, struct tables 
 }
 
 /*
- * Does the payload at @offset, of @length octets, begin a game that CCREP_ACCEPT has
- * named its port @number for? NetQuake's header with the very length: no other
- * protocol's. Walked once by the verifier.
+ * Return true if the payload at @offset, of @length bytes, begins a game on port @number,
+ * which CCREP_ACCEPT has named lately: it has NetQuake's header with the very length, as
+ * no other protocol's. Analysed once by the verifier.
  */
 __noinline int game_port_begins(struct __sk_buff *ctx, __u32 number, __u32 offset,
 				__u32 length)
@@ -64,7 +71,7 @@ __noinline int game_port_begins(struct __sk_buff *ctx, __u32 number, __u32 offse
 		classify_netquake(FAMILY_NETQUAKE, take_u64(&c, length), length));
 }
 
-/* A game goes on: what is none of NetQuake's datagrams does not keep the port. */
+/* Keep a game port for as long as NetQuake leaves from it. */
 static __always_inline void game_port_refresh(const struct live *l, struct tables *t,
 					      enum wire_kind kind, const struct packet *p)
 {

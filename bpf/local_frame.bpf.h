@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * local_frame.bpf.h - is a frame for this host? Called before anything is sent back for
- * it.
+ * local_frame.bpf.h - is a frame for this host? Asked before the shield sends anything
+ * back for it (reply_possible()).
  *
- * A card in promiscuous mode, or behind a switch that floods, sees frames for other
- * machines, too. What is sent back for such a frame would be said in their name. The
- * daemon writes down which Ethernet addresses lead to this host, its containers and its
- * virtual machines: struct local_macs.
+ * A card in promiscuous mode, or behind a switch that floods, receives frames for other
+ * machines too. A reply to such a frame would be sent in their name. The daemon writes
+ * which Ethernet addresses lead to this host, its containers and its virtual machines:
+ * struct local_macs.
  */
 #ifndef LOCAL_FRAME_BPF_H
 #define LOCAL_FRAME_BPF_H

@@ -1,28 +1,37 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * pkt_ctx.bpf.h - what a datagram is, as one function tells it to the next, and shield()
- * to the program that it jumps to: found out once.
+ * pkt_ctx.bpf.h - what is known of a datagram, as shield() hands it to the program that
+ * it tail-calls, and as the functions of that program hand it on.
+ *
+ * shield() finds the service, the kind and the offsets once and stores them in the map
+ * tail_ctx; shield_validate() and shield_cache() take them from there. If there is no
+ * context, as after a shield() of an older version, they parse the frame: pkt_find().
  */
 #ifndef PKT_CTX_BPF_H
 #define PKT_CTX_BPF_H
 
 #include "server_challenge.bpf.h"
 
-/* Of a datagram to a service. Each function that is given it has the stack for itself. */
+/*
+ * A datagram to a service. It is on the stack of the program and given by pointer, so
+ * each function that gets it compares the pointer with NULL first.
+ */
 struct pkt_ctx {
 	__u64 target, offsets; /* TARGET(), OFFSETS() */
 	__u64 net; /* address_net() of the sender */
 	struct cookie_peer peer;
 	__u32 length; /* of the payload */
-	__u32 acl; /* enum reason by the lists, or REASON_COUNT */
-	__u32 decided; /* enum reason as of TAIL_CTX_DECIDED; 0: not judged yet */
+	__u32 acl; /* enum reason by the lists; REASON_COUNT: the lists decide nothing;
+		      set by pkt_decide() */
+	__u32 decided; /* enum reason as of TAIL_CTX_DECIDED; 0: the fast path has not
+			  decided */
 };
 
 /*
- * struct tail_ctx.what. From bit 0: TARGET(), the length of the payload, a bit that is
- * always set, and what is known of a request of a source that is on no list, and which
- * exceeds its limits: the reason to refuse it if it cannot be challenged, or why it may
- * be answered from the cache. Reason 0: nothing is known of that.
+ * Bits of struct tail_ctx.target, from bit 0: TARGET(); the length of the payload; a bit
+ * that is always set; and what the fast path has decided about a request that exceeds its
+ * limits and whose source is on no list: the reason to refuse it if no challenge can be
+ * sent, or why it may be served from the cache. 0: nothing is decided.
  */
 #define TAIL_CTX_LENGTH	 32
 #define TAIL_CTX_PRESENT (1ull << 48)
@@ -30,39 +39,50 @@ struct pkt_ctx {
 #define TAIL_CTX(slot, kind, length) \
 	(TARGET(slot, kind) | (__u64)(length) << TAIL_CTX_LENGTH | TAIL_CTX_PRESENT)
 
+/* Return the slot of the service. */
 static __always_inline __u32 pkt_slot(const struct pkt_ctx *c)
 {
 	return c->target >> 16 & 0xffff;
 }
 
+/* Return the kind of the datagram. */
 static __always_inline enum wire_kind pkt_kind(const struct pkt_ctx *c)
 {
 	return c->target & 0xffff;
 }
 
+/* Return 1 if the datagram came by IPv6, or 0. */
 static __always_inline __u32 pkt_ipv6(const struct pkt_ctx *c)
 {
 	return c->offsets >> 32 & 1;
 }
 
+/* Return the sender's port, network order. */
 static __always_inline __be16 pkt_port(const struct pkt_ctx *c)
 {
 	return c->peer.word[2];
 }
 
-/* amplification_prefix() of the sender. */
+/* Return amplification_prefix() of the sender. */
 static __always_inline __u64 pkt_prefix(const struct pkt_ctx *c)
 {
 	return c->net >> 8 | (__u64)pkt_ipv6(c) << 56;
 }
 
+/*
+ * Fill *@ret from @c and the frame as it is now. Needed after each helper that moves the
+ * frame.
+ */
 static __always_inline void pkt_packet(struct xdp_md *ctx, const struct pkt_ctx *c,
 				       struct packet *ret)
 {
 	offsets_packet(ctx, c->offsets, c->length, ret);
 }
 
-/* Tell the program that is jumped to what was found: TAIL_CTX(), OFFSETS(). */
+/*
+ * Store @target, TAIL_CTX() or 0 for nothing, and @offsets, OFFSETS(), for the program of
+ * the next tail call. On this CPU; a tail call must follow at once.
+ */
 __noinline int tail_ctx_store(__u64 target, __u64 offsets)
 {
 	__u32 zero = 0;
@@ -76,8 +96,8 @@ __noinline int tail_ctx_store(__u64 target, __u64 offsets)
 }
 
 /*
- * What was handed over, which is taken away: a program of before an upgrade hands over
- * nothing, and what is not there for this frame has to be found. False: it is not.
+ * Take the context that shield() stored for this frame into *@ret, of which net and peer
+ * are not set. It is cleared, so that no later frame meets it. False: nothing is stored.
  */
 static __always_inline bool tail_ctx_take(struct pkt_ctx *ret)
 {

@@ -1,25 +1,39 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * player_address.bpf.h - from which addresses somebody plays, whatever the port.
+ * player_address.bpf.h - at which addresses there is a player, whatever its port, and
+ * which hosts are master servers of a service.
  *
- * The table of players is by address and port, and many servers find their clients by
- * address and qport, or by address alone. So what a stranger may send is more than what
- * anybody may send from there.
+ * The table of players has addresses and ports. Many servers find their clients by
+ * address and qport, or by address alone, so a datagram from another port of a player's
+ * address could be taken for the player's. player_address_check()
+ * (conntrack_ingress.bpf.h) drops those.
+ *
+ * Written by the egress program while the server sends to a player. A bucket has four
+ * cells; if all belong to other active addresses, one more address is treated as if no
+ * player were there.
  */
 #ifndef PLAYER_ADDRESS_BPF_H
 #define PLAYER_ADDRESS_BPF_H
 
 #include "conntrack.bpf.h"
 
-#define ADDRESS_LITTLE	 1 /* by sequences: Quake III, QuakeWorld, Quake II, auto */
+#define ADDRESS_LITTLE                                                           \
+	1 /* Quake III, QuakeWorld, Quake II, auto: their datagrams begin with a \
+	     sequence */
 #define ADDRESS_NETQUAKE 2
-#define ADDRESS_MASTER	 3 /* nobody plays there, but the server reports there */
-#define ADDRESS_LITTLE_S 60 /* of 2^30 ns: as long as the player is one */
+#define ADDRESS_MASTER	 3 /* no player: the server sends heartbeats there */
+#define ADDRESS_LITTLE_S 60 /* units of 2^30 ns: as long as a player stays in its table \
+			     */
 #define ADDRESS_NETQUAKE_S \
-	2 /* after the last note of it, and that is after it was heard */
-#define ADDRESS_MASTER_S  900 /* three heartbeats of any engine */
-#define NETQUAKE_HEARD_NS 8000000000ll /* a client that stalls for less plays on */
+	2 /* units of 2^30 ns, from a note that is made while the client still sends */
+#define ADDRESS_MASTER_S  900 /* units of 2^30 ns: three heartbeats of any engine */
+#define NETQUAKE_HEARD_NS 8000000000ll /* a client that was silent for less still plays \
+					*/
 
+/*
+ * Return the hash of the address and service of @id, without the port, and of @what,
+ * ADDRESS_*.
+ */
 static __always_inline __u64 player_address_hash(const struct live *l,
 						 const struct player_id *id, __u32 what)
 {
@@ -28,11 +42,13 @@ static __always_inline __u64 player_address_hash(const struct live *l,
 	       ((id->word[2] & 0xffff0000) | what) * l->keys[2];
 }
 
+/* Return the part of @hash that a cell keeps. Never 0, which is that of a free cell. */
 static __always_inline __u32 player_address_tag(__u64 hash)
 {
 	return (__u32)hash | 1;
 }
 
+/* Return cell @way of @hash's bucket. NULL cannot be, but the verifier does not know. */
 static __always_inline struct player_address *player_address_cell(struct live *l,
 								  __u64 hash, int way)
 {
@@ -43,7 +59,10 @@ static __always_inline struct player_address *player_address_cell(struct live *l
 		       : NULL;
 }
 
-/* The server speaks to a player @what, of this struct player_id. Full: see abi.h. */
+/*
+ * Note that @what, ADDRESS_*, is at the address of these words of struct player_id.
+ * Returns 0 if its bucket is full of other active addresses. Called by egress.
+ */
 __noinline int player_address_note(__u64 first, __u64 second, __u64 third, __u32 what)
 {
 	struct player_id id = { { first, second, third } };
@@ -66,7 +85,7 @@ __noinline int player_address_note(__u64 first, __u64 second, __u64 third, __u32
 	}
 	if (!found)
 		return 0;
-	/* Most come within the same second: then the cell is only read. */
+	/* Most notes come within the same second: then the cell is only read. */
 	if (found->tag == tag && found->seen_s == now_s)
 		return 1;
 	found->seen_s = now_s;
@@ -74,7 +93,10 @@ __noinline int player_address_note(__u64 first, __u64 second, __u64 third, __u32
 	return 1;
 }
 
-/* Has somebody played there within so many seconds? @hash: player_address_hash(). */
+/*
+ * Return true if the address of @hash, player_address_hash(), was noted in the last
+ * @seconds units of 2^30 ns.
+ */
 static __always_inline bool player_address_seen(__u64 hash, __u32 seconds)
 {
 	struct live *l = &live;

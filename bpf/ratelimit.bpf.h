@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * ratelimit.bpf.h - lists, players, budgets: may this datagram reach the server?
+ * ratelimit.bpf.h - may this datagram reach the server? Lists, then the player's rule,
+ * then the limits of its class, then the rules about addresses and numbers of players.
  *
- * Order matters for cost. The global budget of a class is one hot word: while it is
- * spent, the flood's cold source cells are never touched. It is read first and paid
- * last, so that a refused source cannot spend it for the others.
+ * admit() is called by the slow path (decide()); admit_net() also by shield_validate()
+ * and shield_cache(); limits_exceeded() by the fast path.
+ *
+ * A class has four limits: of the source, its prefix (/24, /56), its network (/20, /48)
+ * and the service. Each is one time value (limit.h). The limit of the service is read
+ * first: while it is exceeded, a flood touches no cold cell of a source. It is charged
+ * last: a source that is refused by its own limit must not use up the service's. Keep
+ * both orders.
  */
 #ifndef RATELIMIT_BPF_H
 #define RATELIMIT_BPF_H
@@ -13,7 +19,7 @@
 #include "acl.bpf.h"
 #include "connlimit.bpf.h"
 
-/* Has @s, which does not only observe, @flag for @kind beside its class? */
+/* Return true if @s has @flag for @kind and enforces. Always false in observe mode. */
 static __always_inline bool service_flagged(const struct service *s, enum wire_kind kind,
 					    __u8 flag)
 {
@@ -23,15 +29,21 @@ static __always_inline bool service_flagged(const struct service *s, enum wire_k
 	       !s->observe;
 }
 
-/* A budget was found spent: @until is UNDER_LOAD_NS from now on. */
+/*
+ * Note that a limit of a service is exceeded at @now: *@until becomes the end of being
+ * under load, UNDER_LOAD_NS (10 s) later.
+ */
 static __always_inline void under_load_note(__u64 *until, __u64 now)
 {
-	/* Not each time, so that the line stays where it is read. */
+	/* Written at most every 0.6 s, so that the cache line stays shared. */
 	if (*until < now + UNDER_LOAD_NS - (UNDER_LOAD_NS >> 4))
 		*until = now + UNDER_LOAD_NS;
 }
 
-/* limit_take(), walked once by the verifier: only what passes comes here. */
+/*
+ * limit_take(), analysed once by the verifier. False if @cell is NULL, too. Only for
+ * datagrams that pass.
+ */
 __noinline int budget_take(__u64 *cell, __u64 cost_ns, __u64 burst_ns, __u64 now_ns)
 {
 	struct limit l = { cost_ns, burst_ns };
@@ -40,22 +52,26 @@ __noinline int budget_take(__u64 *cell, __u64 cost_ns, __u64 burst_ns, __u64 now
 }
 
 /*
- * The network around a prefix, /20 or /48, which has a third more than one prefix: who
- * has sixteen or 256 prefixes has no more of a service's budget than that. Of no prefix
- * are the bits set that mark it.
+ * Return the key of the network around the prefix of @net, /20 or /48. Bit 57 tells it
+ * from keys of prefixes. A network has a third more than one prefix: an attacker with 16
+ * or 256 prefixes must not have as many times the limit.
  */
 static __always_inline __u64 network_net(__u64 net, __u32 ipv6)
 {
 	return (ipv6 ? net >> 16 : net >> 12) | 1ull << 57;
 }
 
+/* Return the limit of a network, from that of a prefix. */
 static __always_inline struct limit network_limit(const struct limit *prefix)
 {
 	return (struct limit){ prefix->cost_ns - (prefix->cost_ns >> 2),
 			       prefix->burst_ns };
 }
 
-/* What @net, a prefix or network_net(), has spent of @b. */
+/*
+ * Return the state of the limit of @net, a prefix or network_net(), under @b. NULL cannot
+ * be, but the verifier does not know.
+ */
 static __always_inline __u64 *
 budget_prefix_cell(const struct live *l, const struct budget *b, __u64 net, __u32 ipv6)
 {
@@ -65,8 +81,11 @@ budget_prefix_cell(const struct live *l, const struct budget *b, __u64 net, __u3
 }
 
 /*
- * admit_budget() of who is at @net, for whom @global has something left. @times: what one
- * costs of the source's own budget.
+ * Charge one request of @kind from @net to the limits @b of source, prefix, network and
+ * service. @times: what it costs of the source's own limit; 3 if another client at this
+ * address is validated (limit_times()). @service_due: state of the service's limit, which
+ * the caller has not found exceeded. Returns REASON_WITHIN_LIMITS, the limit that is
+ * exceeded (then nothing is charged), or REASON_CONTENDED (then some limits are charged).
  */
 static __always_inline enum reason admit_net(struct live *l, const struct budget *b,
 					     enum wire_kind kind, __u64 net, __u32 ipv6,
@@ -76,10 +95,11 @@ static __always_inline enum reason admit_net(struct live *l, const struct budget
 	struct limit whole, one, near, wide;
 	__u32 index, crowd;
 
-	once_here(b); /* or all of it is loaded before the first refusal */
+	once_here(b); /* without it, all of @b is loaded before the first refusal */
 	/*
-	 * One CCREQ_CONNECT takes a player's place, and its sender may be forged. What
-	 * @times keeps for somebody else is kept for it in a crowd, too.
+	 * No more in a crowd for a CCREQ_CONNECT, since one takes a player's place and
+	 * its sender may be spoofed; nor with @times, which keeps a part of the limit for
+	 * another client.
 	 */
 	crowd = kind == KIND_CCREQ_CONNECT || times > 1
 			? 0
@@ -114,8 +134,8 @@ static __always_inline enum reason admit_net(struct live *l, const struct budget
 }
 
 /*
- * Charge one request of @kind to the budget @b of @class of the service in @slot. Returns
- * REASON_WITHIN_LIMITS, or why there is none left.
+ * Charge one request of @kind to the limits @b of @class, for the service in @slot.
+ * Returns as admit_net(), or REASON_SERVICE_LIMIT.
  */
 static __always_inline enum reason
 admit_budget(struct live *l, __u32 slot, const struct budget *b, enum wire_class class,
@@ -131,8 +151,9 @@ admit_budget(struct live *l, __u32 slot, const struct budget *b, enum wire_class
 }
 
 /*
- * Is the budget of the service or of the source for @class, which has one, surely spent?
- * REASON_COUNT: no.
+ * Return the limit that a request of @class surely exceeds, the service's or the
+ * source's, or REASON_COUNT: none, or only a prefix's or network's. Changes nothing.
+ * @class: below CLASS_BUDGETS, as the verifier must know. Called by the fast path.
  */
 static __always_inline enum reason limits_exceeded(const struct live *l, __u32 slot,
 						   const struct service *s, __u64 class,
@@ -160,6 +181,7 @@ static __always_inline enum reason limits_exceeded(const struct live *l, __u32 s
 								 : REASON_COUNT;
 }
 
+/* Return the reason for which a class without limits is dropped. */
 static __always_inline enum reason policy_reason(enum wire_class class)
 {
 	switch (class) {
@@ -172,7 +194,10 @@ static __always_inline enum reason policy_reason(enum wire_class class)
 	}
 }
 
-/* Of who is in no list. */
+/*
+ * Decide about a datagram as if its source were on no list: by the player's rule for game
+ * traffic, then by the policy or the limits of its class. *@ret_followed: as of admit().
+ */
 static __always_inline enum reason
 admit_unlisted(struct live *l, __u32 slot, const struct service *s, enum wire_kind kind,
 	       const struct packet *p, bool *ret_followed)
@@ -203,7 +228,11 @@ admit_unlisted(struct live *l, __u32 slot, const struct service *s, enum wire_ki
 	return admit_budget(l, slot, &s->budget[index], index, kind, p);
 }
 
-/* *@ret_followed is set if it is a player's whom the daemon follows. */
+/*
+ * Decide about a datagram of @kind for the service in @slot. Returns the reason; never
+ * REASON_COUNT. *@ret_followed is set if it is of a player whom the daemon follows.
+ * Called by decide() alone.
+ */
 static __always_inline enum reason admit(struct live *l, __u32 slot,
 					 const struct service *s, enum wire_kind kind,
 					 const struct packet *p, bool *ret_followed)
@@ -215,7 +244,7 @@ static __always_inline enum reason admit(struct live *l, __u32 slot,
 		return REASON_ALLOW_LIST;
 	if (listed == ACL_DENIED)
 		return REASON_DENY_LIST;
-	/* Or all that follows is walked twice. */
+	/* The rest is analysed once, and not once per value. */
 	listed = verifier_forget(listed, p->length);
 	reason = admit_unlisted(l, slot, s, kind, p, ret_followed);
 	if (unlikely(listed != ACL_NONE))
@@ -223,7 +252,7 @@ static __always_inline enum reason admit(struct live *l, __u32 slot,
 	if (reason == REASON_PLAYER || reason_verdict(reason) == VERDICT_DROP)
 		return reason;
 	conflict = player_address_check(slot, kind, p);
-	/* NetQuake's friends may connect over each other. */
+	/* Allowed sources of NetQuake may connect from an address in use. */
 	if (conflict != REASON_WITHIN_LIMITS &&
 	    (conflict != REASON_ADDRESS_IN_USE || listed != ACL_ALLOWED ||
 	     !family_is_netquake(s->family)))

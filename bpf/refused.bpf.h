@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * refused.bpf.h - which sources are refused or challenged: refused.h. Called where a
- * datagram toward a server is counted.
+ * refused.bpf.h - keep a sample of the sources that are refused or challenged
+ * (refused.h), from which the daemon names those of an attack.
  *
- * A datagram that is not looked at costs five instructions. One that is, one in
- * REFUSED_EVERY, costs a call and a look-up, and touches 24 bytes of this processor's.
+ * Called where a datagram toward a server is counted. A datagram that is not kept costs
+ * five instructions. One in REFUSED_EVERY costs a call and a look-up, and touches 24
+ * bytes of this CPU.
  */
 #ifndef REFUSED_BPF_H
 #define REFUSED_BPF_H
 
 #include "service.bpf.h"
 
-/* The log of @slot's @class, @reason and whether it is IPv6 as one integer. */
+/* Index of the log of @slot and @class, the reason, and whether IPv6, in one integer. */
 #define REFUSED_WHAT(slot, class, reason, ipv6) \
 	((__u64)((slot)*CLASS_COUNT + (class)) << 32 | (__u64)(reason) << 16 | (ipv6))
 

@@ -1,22 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * sample.bpf.h - which frames the daemon gets to see, and handing them over.
+ * sample.bpf.h - copy frames to the daemon: one in N of each kind and reason
+ * (SAMPLER_STATISTIC), and all of followed players (SAMPLER_FOLLOW).
  *
- * Both samplers are limited in here, whatever the daemon can take; what the ring buffer
- * has no room for is counted. While nothing is sampled this costs one comparison.
+ * Both samplers have a rate limit here, whatever the daemon can read. A frame for which
+ * the ring buffer has no room is counted as lost. While nothing is sampled (struct
+ * sampling.any is 0) this costs a comparison.
  */
 #ifndef SAMPLE_BPF_H
 #define SAMPLE_BPF_H
 
 #include "ratelimit.bpf.h"
 
-/* The head of a sample as two integers, for functions that take five arguments at most.
- */
+/* The head of a sample in one integer, for functions that take five arguments at most. */
 #define SAMPLE_WHAT(slot, kind, reason, direction, sampler)                  \
 	((__u64)(slot) << 48 | (__u64)(kind) << 32 | (__u64)(reason) << 16 | \
 	 (__u64)(direction) << 8 | (sampler))
 
-/* Room for a sample, with its head filled in, or NULL: over the limit. */
+/*
+ * Return this CPU's sample buffer with its head filled in, or NULL: the sampler's rate is
+ * exceeded. @what: SAMPLE_WHAT(). *@ret: the sampler's counters, or NULL.
+ */
 static __always_inline struct sample_buffer *sample_begin(__u64 what, __u64 bytes,
 							  struct sampled **ret)
 {
@@ -52,6 +56,7 @@ static __always_inline struct sample_buffer *sample_begin(__u64 what, __u64 byte
 	return b;
 }
 
+/* Send the sample in @b with @kept bytes of the frame, and count what became of it. */
 static __always_inline void sample_send(struct sample_buffer *b, __u32 kept,
 					struct sampled *s)
 {
@@ -62,8 +67,9 @@ static __always_inline void sample_send(struct sample_buffer *b, __u32 kept,
 }
 
 /*
- * How much of the frame to take, proven to be 1..SAMPLE_FOLLOW_BYTES. Verifiers before
- * 6.8 learn nothing from a comparison with zero, so the lower end comes from an addition.
+ * Return how many bytes of the frame to copy, 1 to SAMPLE_FOLLOW_BYTES, or 0. The lower
+ * bound comes from an addition: verifiers before Linux 6.8 learn nothing from a
+ * comparison with 0.
  */
 static __always_inline __u32 sample_kept(const struct sample_buffer *b)
 {
@@ -73,6 +79,10 @@ static __always_inline __u32 sample_kept(const struct sample_buffer *b)
 	return less < SAMPLE_FOLLOW_BYTES ? less + 1 : 0;
 }
 
+/*
+ * Sample a frame of @bytes toward the server. @what: SAMPLE_WHAT(). Analysed once by the
+ * verifier.
+ */
 __noinline int sample_in(struct xdp_md *ctx, __u64 what, __u64 bytes)
 {
 	struct sampled *s = NULL;
@@ -88,6 +98,7 @@ __noinline int sample_in(struct xdp_md *ctx, __u64 what, __u64 bytes)
 	return 0;
 }
 
+/* The same for a frame from the server. */
 __noinline int sample_out(struct __sk_buff *ctx, __u64 what, __u64 bytes)
 {
 	struct sampled *s = NULL;
@@ -103,18 +114,26 @@ __noinline int sample_out(struct __sk_buff *ctx, __u64 what, __u64 bytes)
 	return 0;
 }
 
+/*
+ * Return true if the statistic sampler takes the datagram before which @counted of its
+ * kind and reason came.
+ */
 static __always_inline bool sample_statistic(const struct live *l, __u64 counted)
 {
 	return l->sampling.every && !(counted & (l->sampling.every - 1));
 }
 
+/* Return true if players may be followed. */
 static __always_inline bool follows(const struct live *l)
 {
 	return l->sampling.follow_first | l->sampling.follow_every |
 	       l->sampling.follow_listed;
 }
 
-/* Is a new player to be followed? */
+/*
+ * Return true if the new player @id is to be followed: its address is on the follow list,
+ * at random, or it is one of the first. Called when egress enters a player.
+ */
 static __always_inline bool follow_this(struct live *l, const struct player_id *id)
 {
 	struct cidr from = { .length = 128 };

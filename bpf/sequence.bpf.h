@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * sequence.bpf.h - is this datagram the next of that player's? The rules, and nothing
- * else.
+ * sequence.bpf.h - does this datagram continue that player's stream? The rules alone:
+ * they change nothing.
  *
- * Both ways through the shield ask player_match(), which changes nothing; what can be
- * learned from the answer is learned on the long way alone (conntrack.bpf.h,
- * conntrack_netquake.bpf.h).
+ * Called by the fast path (player_match_at()) and the slow path (player_match(),
+ * moved_match()), which must agree. What can be learned from a result is learned on the
+ * slow path alone: conntrack.bpf.h, conntrack_netquake.bpf.h.
+ *
+ * Why sequences are checked: an engine accepts any higher sequence and then drops all
+ * that is behind it. A spoofed datagram far ahead would end the player's game.
  */
 #ifndef SEQUENCE_BPF_H
 #define SEQUENCE_BPF_H
@@ -13,45 +16,55 @@
 #include "abi.h"
 #include "classify.h"
 
-#define SEQUENCE_BACK	 64 /* late datagrams are harmless, the engine drops them */
-#define SEQUENCE_NEAR	 8 /* let ahead at once: datagrams that were lost */
-#define SEQUENCE_GAP_MS	 64 /* more than that many ahead only after such a silence */
-#define SEQUENCE_LOST_MS 1024 /* in silence: a line that nobody goes on with */
-#define SEQUENCE_UNACKED 4096 /* how far behind an acknowledgement may be */
-#define MOVED_SILENT_MS	 256 /* of a player's old port, before a new one is believed */
+#define SEQUENCE_BACK \
+	64 /* datagrams behind: late ones are harmless, the engine drops them */
+#define SEQUENCE_NEAR	 8 /* datagrams ahead that match at once: so many were lost */
+#define SEQUENCE_GAP_MS	 64 /* more ahead only after such a silence of the player */
+#define SEQUENCE_LOST_MS 1024 /* after such a silence a stream may begin anew, behind */
+#define SEQUENCE_UNACKED 4096 /* datagrams that an acknowledgement may be behind */
+#define MOVED_SILENT_MS	 256 /* silence of a player's old port before a new one counts */
 #define MOVES_BACK	 16
-#define MOVES_AHEAD	 8 /* and 1 more for each 2 ms of silence */
-#define MOVES_NEAR	 72 /* let ahead at once: what is lost in 128 ms */
+#define MOVES_AHEAD	 8 /* and one more for each 2 ms of silence */
+#define MOVES_NEAR	 72 /* moves ahead that match at once: what is lost in 128 ms */
 
+/* Does a datagram belong to a player? */
 enum match {
-	MATCH_NONE, /* a stranger's */
-	MATCH_MISMATCH, /* never to be let in */
-	MATCH_SPOOFABLE, /* anybody could have made it up: it has a budget of its own */
-	MATCH_LEARNS, /* the player's, perhaps: there is something to be learned from it
-		       */
-	MATCH_OK, /* the player's */
+	MATCH_NONE, /* of no player: limit it as an unvalidated client's */
+	MATCH_MISMATCH, /* it is in the player's name and does not continue its stream:
+			   drop it */
+	MATCH_SPOOFABLE, /* any source could have made it: the player's second limit
+			    applies */
+	MATCH_LEARNS, /* perhaps the player's: the slow path may learn a field from it */
+	MATCH_OK, /* it continues the player's stream */
 };
 
-/* The fields of a game datagram that the families share, in host byte order. */
+/* Fields of a game datagram that the protocols share, in host byte order. */
 struct netchan {
-	__u32 sequence; /* of DTLS: the lower 32 bits of the record's number */
-	__u32 ack; /* QuakeWorld, Quake II */
-	__u32 checksum; /* Quake III: what stands there, checksum or not */
-	__u16 qport; /* Quake II: before struct player.qport_mask; of DTLS: the epoch */
+	__u32 sequence; /* highest bits cleared; of DTLS the lower 32 bits of the record's
+			   number */
+	__u32 ack; /* acknowledgement; QuakeWorld and Quake II alone */
+	__u32 checksum; /* Quake III: the 4 bytes where protocol 71 has its checksum */
+	__u16 qport; /* Quake II: not yet masked by struct player.qport_mask; of DTLS the
+			epoch */
 };
 
+/* Return true for protocols whose game datagrams begin with a little-endian sequence. */
 static __always_inline bool family_is_little(enum wire_family family)
 {
 	return family == FAMILY_QUAKE3 || family == FAMILY_QUAKEWORLD ||
 	       family == FAMILY_QUAKE2;
 }
 
+/* Return where the qport is in a datagram of @family that begins at @head. */
 static __always_inline const __u8 *qport_at(enum wire_family family, const __u8 *head)
 {
 	return head + (family == FAMILY_QUAKE3 ? 4 : 8);
 }
 
-/* Of the 10 octets at @head, or of 8 where the sequence is not little-endian. */
+/*
+ * Read the fields of a datagram of @family from the 10 bytes at @head; 8 bytes are enough
+ * if family_is_little() is false.
+ */
 static __always_inline void netchan_head(enum wire_family family, const __u8 *head,
 					 struct netchan *ret)
 {
@@ -62,7 +75,7 @@ static __always_inline void netchan_head(enum wire_family family, const __u8 *he
 	ret->sequence = load_u32(head) & 0x7fffffff;
 	ret->ack = load_u32(head + 4) & 0x7fffffff;
 	ret->qport = load_u16(qport_at(family, head));
-	/* Q2PRO's bit 30 marks a fragment. */
+	/* Bit 30 marks a fragment in Q2PRO. */
 	if (family == FAMILY_QUAKE2) {
 		ret->sequence &= 0x3fffffff;
 		ret->ack &= 0x3fffffff;
@@ -74,17 +87,24 @@ static __always_inline void netchan_head(enum wire_family family, const __u8 *he
 /* --- the line of sequences -----------------------------------------------------------
  */
 
+/* Return how far @sequence is ahead of the player's highest; below 0: behind. */
 static __always_inline __s32 sequence_ahead(const struct player *player, __u32 sequence)
 {
 	return sequence - player->heard_sequence;
 }
 
-/* Late by few, the next, or ahead by no more than a burst of loss. */
+/*
+ * Return true if @ahead, of sequence_ahead(), is late by few, the next one, or ahead by
+ * no more than a burst of loss.
+ */
 static __always_inline bool sequence_near(__s32 ahead)
 {
 	return (__u32)(ahead + SEQUENCE_BACK - 1) < SEQUENCE_BACK + SEQUENCE_NEAR;
 }
 
+/*
+ * Return for how long the player was silent, in units of 2^20 ns (1.05 ms; no division).
+ */
 static __always_inline __s64 silent_ms(const struct player *player, __u64 now)
 {
 	/* 2^20 ns for a millisecond: near enough, and no division. */
@@ -92,9 +112,10 @@ static __always_inline __s64 silent_ms(const struct player *player, __u64 now)
 }
 
 /*
- * Can a client have got so far, at a datagram a millisecond, since it was heard last? Not
- * in a pause as there is between any two datagrams: who guesses sequences would have that
- * much of a larger target, and carry the line away faster than its budget says.
+ * Return true if a client can have sent @ahead datagrams since its last one, at one per
+ * millisecond, and was silent for SEQUENCE_GAP_MS. Without the latter, the pause between
+ * any two datagrams would let a guess of an attacker be ahead, and carry the stream away
+ * faster than the player's limit allows.
  */
 static __always_inline bool sequence_in_time(const struct player *player, __s32 ahead,
 					     __u64 now)
@@ -105,11 +126,11 @@ static __always_inline bool sequence_in_time(const struct player *player, __s32 
 }
 
 /*
- * Does @sequence continue the player's line? One that is far ahead does only if time
- * allows it and a second one goes on from there (gap_learn()): an engine takes any
- * higher sequence, and drops whatever comes behind it, so one forged far ahead would end
- * the player's game. So does one far behind, if the line has fallen silent: then it was
- * no player's, and who is behind gets no further than the engine's own check.
+ * Check @sequence against the player's stream. Near: MATCH_OK. Far ahead, but possible in
+ * time: MATCH_LEARNS, since a second datagram must continue from there (gap_learn())
+ * before the stream moves. Far behind after SEQUENCE_LOST_MS of silence: MATCH_LEARNS
+ * too, since the stream may be an attacker's; the engine's own check limits what it can
+ * do. Else MATCH_MISMATCH.
  */
 static __always_inline enum match sequence_check(const struct player *player,
 						 __u32 sequence, __u64 now)
@@ -125,11 +146,13 @@ static __always_inline enum match sequence_check(const struct player *player,
 }
 
 /*
- * Return true if the server can have sent the datagram that @ack names, and if it is none
- * of long ago. The egress program does not see what leaves while it is exchanged or put
- * back, and a QuakeWorld server answers moves and sends nothing else: if an
- * acknowledgement of an unseen datagram were refused, no later one would ever be seen.
- * So @ack may be ahead of the last datagram seen, by one for each millisecond since.
+ * Return true if @ack names a datagram that the server can have sent, and not one of long
+ * ago.
+ *
+ * The egress program misses datagrams while it is replaced or attached again, and a
+ * QuakeWorld server answers moves and sends nothing else: if an acknowledgement of an
+ * unseen datagram were refused, no later one would ever come. So @ack may be ahead of the
+ * last datagram seen, by one per millisecond since.
  */
 static __always_inline bool ack_in_window(const struct player *player, __u32 ack,
 					  __u64 now)
@@ -143,6 +166,10 @@ static __always_inline bool ack_in_window(const struct player *player, __u32 ack
 	return behind < SEQUENCE_UNACKED;
 }
 
+/*
+ * Return true if @n has the protocol 71 checksum that follows from the player's
+ * challenge.
+ */
 static __always_inline bool checksum_valid(const struct player *player,
 					   const struct netchan *n)
 {
@@ -150,9 +177,9 @@ static __always_inline bool checksum_valid(const struct player *player,
 }
 
 /*
- * Does @sequence continue the moves that were heard? Few are let ahead: the server drops
- * whatever comes behind the highest that it got, so one that is forged and fits costs the
- * player as many moves as it is ahead.
+ * Return true if @sequence continues the player's moves. Few are let ahead: the server
+ * drops what is behind the highest that it received, so one spoofed move costs the player
+ * as many moves as it is ahead.
  */
 static __always_inline bool moves_in_window(const struct player *player, __u32 sequence,
 					    __u64 now)
@@ -164,13 +191,16 @@ static __always_inline bool moves_in_window(const struct player *player, __u32 s
 }
 
 /*
- * Until its moves are known, all that comes in a player's name shares its budget. From
- * then on only those moves do; what anybody could forge, blocks and acknowledgements that
- * are counted from 0, has another. Other moves have none, not even a stranger's: one that
- * got in would end the player's. However long the player is silent, its moves continue
- * from where they were: a server that begins anew begins its own sequence anew, and then
- * egress forgets the player (sequence_restarts()). Far ahead, a second move has to follow
- * the first.
+ * netquake_match(): match a datagram of NetQuake.
+ *
+ * - Until the player's moves are known (PLAYER_SEQUENCE), all datagrams in its name share
+ *   its limit: MATCH_LEARNS.
+ * - Then a move must continue them. Far ahead, a second move must follow the first.
+ * - Blocks and acknowledgements are counted from 0, so any source could make them:
+ *   MATCH_SPOOFABLE, which has a limit of its own.
+ * - Other moves are dropped, however long the player is silent: one that the server
+ *   accepted would end the player's. A server that begins anew begins its own sequence
+ *   anew, and then egress enters the player anew (sequence_restarts()).
  */
 static __always_inline enum match netquake_match(const struct player *player,
 						 enum wire_kind kind, __u32 sequence,
@@ -186,7 +216,10 @@ static __always_inline enum match netquake_match(const struct player *player,
 								       : MATCH_LEARNS;
 }
 
-/* Until the qport is known, anybody could have set the sequence: none is held to it. */
+/*
+ * Match a datagram of Quake III. Until the qport is known no sequence is checked, since
+ * any source could have set it.
+ */
 static __always_inline enum match q3_match(const struct player *player,
 					   const struct netchan *n, __u64 now)
 {
@@ -204,7 +237,10 @@ static __always_inline enum match q3_match(const struct player *player,
 	return right ? MATCH_LEARNS : MATCH_MISMATCH;
 }
 
-/* @qport: as far as this player has one. */
+/*
+ * Match a datagram of QuakeWorld or Quake II. @qport: masked to the bits that the player
+ * has.
+ */
 static __always_inline enum match
 qw_match(const struct player *player, const struct netchan *n, __u16 qport, __u64 now)
 {
@@ -218,8 +254,8 @@ qw_match(const struct player *player, const struct netchan *n, __u16 qport, __u6
 }
 
 /*
- * Of Quake Enhanced, of DTLS elsewhere and of `auto`: no qport but the epoch, which is 1,
- * and no acknowledgement in the clear.
+ * Match a DTLS record, or a sequence of `auto`: the epoch stands for the qport, and there
+ * is no acknowledgement in the clear.
  */
 static __always_inline enum match record_match(const struct player *player,
 					       const struct netchan *n, __u64 now)
@@ -230,7 +266,10 @@ static __always_inline enum match record_match(const struct player *player,
 					 : MATCH_MISMATCH;
 }
 
-/* What the server speaks to a player by whom datagrams of @kind can be. */
+/*
+ * Return by which flag of struct player datagrams of @kind are recognised:
+ * PLAYER_RECORDS, PLAYER_NETQUAKE, or 0 for sequences.
+ */
 static __always_inline __u8 kind_transport(enum wire_kind kind)
 {
 	if (kind == KIND_NETCHAN || kind == KIND_NETCHAN_FRAGMENT)
@@ -239,8 +278,8 @@ static __always_inline __u8 kind_transport(enum wire_kind kind)
 }
 
 /*
- * @player is alive, @kind is of CLASS_NETCHAN, and @n is its head. @family: of the
- * service; FAMILY_AUTO: whatever @kind says.
+ * Match a datagram with the fields @n. @player is alive; @kind is of CLASS_NETCHAN.
+ * @family: of the service; FAMILY_AUTO: what @kind says.
  */
 static __always_inline enum match player_match(const struct player *player,
 					       enum wire_family family,
@@ -259,9 +298,9 @@ static __always_inline enum match player_match(const struct player *player,
 }
 
 /*
- * By which rules a datagram of @kind is judged on a service of @family, which may take
- * more than that family's own (FTE's ports do). @ret_loose: by none, since the server
- * speaks something else to this player.
+ * Return by which protocol's rules to match a datagram of @kind on a service of @family,
+ * which may accept more than its own protocol (FTE's ports do). *@ret_spoofable: the
+ * server speaks another protocol to this player, so no rule applies.
  */
 static __always_inline enum wire_family match_family(const struct player *player,
 						     enum wire_family family,
@@ -280,10 +319,10 @@ static __always_inline enum wire_family match_family(const struct player *player
 }
 
 /*
- * @n carries the qport of @player, but comes from another port, as it does when the NAT
- * before the player has lost its mapping. A server follows at once, and would follow a
- * forger: so the old port must have been silent for a while, and like any that is ahead
- * it must be continued.
+ * Match @n, which carries the qport of @player but comes from another port, as after a
+ * NAT has lost its mapping. MATCH_NONE: it is not this player's qport. A server follows
+ * the new port at once, and would follow a spoofed one: so the old port must have been
+ * silent for MOVED_SILENT_MS, and a second datagram must continue.
  */
 static __always_inline enum match moved_match(const struct player *player,
 					      enum wire_family family,
@@ -309,8 +348,8 @@ static __always_inline enum match moved_match(const struct player *player,
 }
 
 /*
- * The same of the datagram at @head, which goes to @ret as well: each family apart, so
- * that no more of it is read than its rule asks for.
+ * player_match() of the datagram whose 10 bytes are at @head; its fields go to *@ret. One
+ * branch per protocol, so that only the bytes are read that its rule needs.
  */
 static __always_inline enum match player_match_at(const struct player *player,
 						  enum wire_family family,
@@ -333,9 +372,9 @@ static __always_inline enum match player_match_at(const struct player *player,
 }
 
 /*
- * What datagrams to a server of @family begin with in the midst of a game, if it stands
- * there: of 10 octets at @at or more, @length in all. What classify() would say, for
- * those that take no closer look; KIND_COUNT: ask classify().
+ * Return the kind of a game datagram of @length bytes to a server of @family, of which at
+ * least 10 are at @at, or KIND_COUNT if classify() must look. It must return what
+ * classify() would.
  */
 static __always_inline enum wire_kind game_kind(enum wire_family family, const __u8 *at,
 						__u64 length)
@@ -351,13 +390,16 @@ static __always_inline enum wire_kind game_kind(enum wire_family family, const _
 			       ? KIND_NQ_UNRELIABLE
 			       : KIND_COUNT;
 	} else {
-		/* What might be NetQuake, DTLS, or text without a marker. */
+		/* It may be NetQuake, DTLS, or text without a marker. */
 		if (family != FAMILY_QUAKE2 &&
 		    (family != FAMILY_QUAKEWORLD || head >> 16 == bpf_htons(length) ||
 		     (head & 0xff00) == 0xfe00 || (head & 0xffff) == ('a' | '\n' << 8) ||
 		     head == 0x6c647473 /* "stdl" */))
 			return KIND_COUNT;
-		/* QuakeWorld's 0 is none of Quake II's: classify() tells them apart. */
+		/*
+		 * Sequence 0 exists in QuakeWorld and not in Quake II: classify()
+		 * distinguishes.
+		 */
 		if (!(head & 0x7fffffff))
 			return KIND_COUNT;
 		kind = classify_sequenced(FAMILY_QUAKEWORLD, head, length);

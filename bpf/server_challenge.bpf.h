@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * server_challenge.bpf.h - datagrams of those who join as functions of their own are told
- * of them, and what the server's side adds to the table of the proven: whom it told to go
- * on.
+ * server_challenge.bpf.h - the integers that describe a datagram to functions of their
+ * own, and what egress notes of a server's own challenge: its receiver is entered in the
+ * table of validated.h as challenged by the server, not validated.
  */
 #ifndef SERVER_CHALLENGE_BPF_H
 #define SERVER_CHALLENGE_BPF_H
@@ -11,11 +11,15 @@
 
 /* --- names ------------------------------------------------------------------- */
 
-/* A datagram to a service, in numbers that a function of its own can be given. */
+/*
+ * A datagram to a service as two integers: its service and kind (TARGET), and where its
+ * payload and addresses are in the frame (OFFSETS).
+ */
 #define TARGET(slot, kind) ((__u64)(slot) << 16 | (kind))
 #define OFFSETS(payload, addresses, ipv6) \
 	((__u64)(ipv6) << 32 | (__u64)(addresses) << 16 | (payload))
 
+/* Fill *@ret from @offsets, OFFSETS(), and @length bytes of payload. The rest is zero. */
 static __always_inline void offsets_packet(struct xdp_md *ctx, __u64 offsets,
 					   __u32 length, struct packet *ret)
 {
@@ -27,11 +31,16 @@ static __always_inline void offsets_packet(struct xdp_md *ctx, __u64 offsets,
 	ret->length = length & 0xffff;
 }
 
+/* Return OFFSETS() of @p. */
 static __always_inline __u64 packet_offsets(const struct packet *p)
 {
 	return OFFSETS(p->payload & OFFSET_MASK, p->addresses & OFFSET_MASK, p->ipv6);
 }
 
+/*
+ * Make the name of the client at @side of @p, for the service in @slot: what a cookie is
+ * made for.
+ */
 static __always_inline void packet_peer(const struct packet *p, enum side side,
 					__u32 slot, struct cookie_peer *ret)
 {
@@ -45,7 +54,9 @@ static __always_inline void packet_peer(const struct packet *p, enum side side,
 
 /* --- what the server says ---------------------------------------------------- */
 
-/* Words by which a server lets somebody take the next step. */
+/*
+ * Return true if @kind is a server's challenge, after which its client may go on joining.
+ */
 static __always_inline bool kind_challenges(enum wire_kind kind)
 {
 	return kind == KIND_CHALLENGERESPONSE || kind == KIND_S2C_CHALLENGE ||
@@ -53,9 +64,13 @@ static __always_inline bool kind_challenges(enum wire_kind kind)
 }
 
 /*
- * The server says something to somebody who may be joining: who is told to go on is
- * entered as invited, with the @challenge that it was given if that is not zero. Returns
- * whether it has proven itself.
+ * Note that the server sends a datagram of a handshake to the client of the words @first
+ * to @third (struct cookie_peer). @challenges: it is a challenge; then the client is
+ * entered, with the number @challenge if that is not 0, and the four challenges before it
+ * are kept, since others may have requested some in its name. Returns nonzero if the
+ * client is validated.
+ *
+ * Called by egress_validated() alone. Analysed once by the verifier.
  */
 __noinline int server_challenge_note(__u64 first, __u64 second, __u64 third,
 				     __u32 challenges, __u32 challenge)

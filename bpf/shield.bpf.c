@@ -1,17 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * shield.bpf.c - the program at the interface: packet -> service -> classify -> admit ->
- * count. Read this file first; the server's own side of it is egress.bpf.h.
+ * shield.bpf.c - the program at the interface's ingress: parse -> service -> classify ->
+ * decide -> count. Read this file first; the server's side is egress.bpf.h.
  *
- * Traffic that is not addressed to a configured service, or that we fail to understand
- * below UDP, is passed unchanged: the shield never breaks a network that it was not asked
- * to protect. The one exception, counted as too-many-headers, is a frame with more VLAN
- * tags or IPv6 extension headers than the standards allow: behind them anything could
- * hide. While all services only observe, that passes too.
+ * A frame takes one of these paths:
+ *
+ * - plain_path(): plain frames, which is most traffic. fast_path() decides about floods
+ *   and about a player's next datagram.
+ * - truncated_path(): the same for IPv6 frames with fewer bytes than plain_path() reads.
+ * - encapsulated_path(): frames with tags, options, extension headers or fragments; then
+ *   fast_path() too.
+ * - slow_path(): what fast_path() leaves undecided. It is the reference: the fast path
+ *   must return the same (tests/kern/kern_ways.c).
+ * - a tail call to shield_validate() or shield_cache(): datagrams that take part in
+ *   address validation, and queries that may be served from the cache. If the program is
+ *   missing, slow_path() decides without both.
+ *
+ * Traffic for no configured service, or that is not understood below UDP, is passed
+ * unchanged. One exception, counted as too-many-headers: a frame with more VLAN tags or
+ * IPv6 extension headers than the standards allow is dropped, since anything could hide
+ * after them. While all services only observe, it passes too.
  */
 #include "connects.bpf.h"
 #include "fastpath.bpf.h"
 
+/*
+ * Count a frame of @bytes that is no datagram to a service. Returns what to do with it.
+ */
 static __always_inline int count_other(const struct tables *tab, enum other other,
 				       __u64 bytes)
 {
@@ -25,7 +40,13 @@ static __always_inline int count_other(const struct tables *tab, enum other othe
 	return other == OTHER_TOO_MANY_HEADERS && !tab->observe ? XDP_DROP : XDP_PASS;
 }
 
-/* Count it, and perhaps show it to the daemon. False: it cannot be. */
+/*
+ * Count a datagram that is decided for @reason, and perhaps sample it. @followed: it is
+ * of a player whom the daemon follows. False: there is no such counter; then the caller
+ * must pass the frame or drop it without a count.
+ *
+ * Called once per datagram toward a server: by decide(), and by the two other programs.
+ */
 static __always_inline bool count_decision(struct xdp_md *ctx, struct live *l,
 					   const struct target *f, const struct packet *p,
 					   __u64 bytes, enum reason reason, bool followed)
@@ -47,13 +68,16 @@ static __always_inline bool count_decision(struct xdp_md *ctx, struct live *l,
 		sample_maybe(ctx, l, f->service,
 			     SAMPLE_WHAT(f->slot, f->kind, reason, DIRECTION_C2S, 0),
 			     followed, counted, bytes);
-	/* The header of a first fragment counts what is not in this frame. */
+	/* The UDP length of a first fragment counts bytes that are not in this frame. */
 	if (reason != REASON_PLAYER)
 		count_unverified(row, f->kind == KIND_FRAGMENT ? 0 : p->length, bytes);
 	return true;
 }
 
-/* It goes on to the server: that is paid for, and what it says is noted. */
+/*
+ * Note that a datagram goes on to the server: credit its bytes to the prefix, and
+ * remember what a connect says. Called after count_decision(), for datagrams that pass.
+ */
 static __always_inline void decision_passed(struct xdp_md *ctx, struct live *l,
 					    const struct target *f,
 					    const struct packet *p, __u64 bytes,
@@ -67,7 +91,10 @@ static __always_inline void decision_passed(struct xdp_md *ctx, struct live *l,
 		connect_note(ctx, f->slot, f->service->family, p);
 }
 
-/* Judge what the short way did not refuse. */
+/*
+ * Decide about the datagram of @f by lists, players and limits. Returns XDP_PASS or
+ * XDP_DROP.
+ */
 static __always_inline int decide(struct xdp_md *ctx, struct live *l,
 				  const struct target *f, const struct packet *p,
 				  __u64 bytes)
@@ -84,8 +111,9 @@ static __always_inline int decide(struct xdp_md *ctx, struct live *l,
 }
 
 /*
- * Where the address matters, too: the slot of the service that a frame is for, the number
- * of its port being @port, its receiver's address @to octets into it; or -1.
+ * Return the slot of the service at a port of which struct port says that the address
+ * matters, or -1. @port: its number; @to: offset of the receiver's address. Analysed once
+ * by the verifier.
  */
 __noinline int exact_slot(struct xdp_md *ctx, __u32 port, __u32 to, __u32 ipv6)
 {
@@ -98,7 +126,7 @@ __noinline int exact_slot(struct xdp_md *ctx, __u32 port, __u32 to, __u32 ipv6)
 	return (int)port_lookup(l, tables_now(l), &p, SENDER) - 1;
 }
 
-/* Of what plain_fits(); false: not ours. */
+/* Find the service of a plain datagram after plain_fits(). False: no service is there. */
 static __always_inline bool target_plain(struct xdp_md *ctx, const struct tables *tab,
 					 const struct plain *plain,
 					 const struct packet *p, struct target *ret)
@@ -114,8 +142,8 @@ static __always_inline bool target_plain(struct xdp_md *ctx, const struct tables
 }
 
 /*
- * parse_encapsulated(), walked once by the verifier, with all registers for itself:
- * ENCAPSULATED(), or below zero what parse_headers_other() says.
+ * parse_encapsulated() as a function that the verifier analyses once. Returns
+ * ENCAPSULATED(), or below 0 what parse_headers_other() turns into enum other.
  */
 __noinline int parse_headers(struct xdp_md *ctx)
 {
@@ -132,12 +160,13 @@ __noinline int parse_headers(struct xdp_md *ctx)
 			    p.whole);
 }
 
+/* Return why parse_headers() found no datagram; @encapsulated is below 0. */
 static __always_inline enum other parse_headers_other(int encapsulated)
 {
 	return -1 - encapsulated;
 }
 
-/* Of what encapsulated_plain() has looked at; false: not ours. */
+/* Find the service of an encapsulated datagram. False: no service is there. */
 static __always_inline bool target_encapsulated(struct xdp_md *ctx,
 						const struct tables *tab,
 						const struct packet *p,
@@ -151,7 +180,7 @@ static __always_inline bool target_encapsulated(struct xdp_md *ctx,
 	return ret->service;
 }
 
-/* The kind of what is at @p's payload, all of it. */
+/* Return the kind of the datagram @p, all of whose payload is looked at. */
 static __always_inline enum wire_kind kind_at(struct xdp_md *ctx, enum wire_family family,
 					      const struct packet *p)
 {
@@ -160,7 +189,10 @@ static __always_inline enum wire_kind kind_at(struct xdp_md *ctx, enum wire_fami
 	return classify_game_at(ctx, family, p->payload, p->length);
 }
 
-/* A datagram, whatever is wrapped around it, and what it is. PATH_SLOW, or what to do. */
+/*
+ * Parse any frame and find its service and kind. Returns PATH_SLOW with *@p and *@ret
+ * set, or what to do with a frame that is no datagram to a service; that one is counted.
+ */
 static __always_inline int target_find(struct xdp_md *ctx, struct packet *p,
 				       struct target *ret)
 {
@@ -184,8 +216,10 @@ static __always_inline int target_find(struct xdp_md *ctx, struct packet *p,
 }
 
 /*
- * All of it, whatever is wrapped around the datagram, and whatever it is; @whole: what
- * has to do with proof or may be answered from here, too.
+ * Decide about any frame, from its beginning. @whole: 0: return PATH_CACHE or
+ * PATH_VALIDATE for a datagram of these, with its context stored for the tail call; else
+ * decide about it too, as if validation and cache were off. Analysed once by the
+ * verifier.
  */
 __noinline int slow_path(struct xdp_md *ctx, __u32 whole)
 {
@@ -205,7 +239,10 @@ __noinline int slow_path(struct xdp_md *ctx, __u32 whole)
 	return decide(ctx, &live, &target, &packet, packet.end - packet.start);
 }
 
-/* What parse_plain() leaves, whatever is wrapped around the datagram. */
+/*
+ * Decide about a frame for which plain_path() returned PATH_ENCAPSULATED. Returns what to
+ * do, or PATH_*.
+ */
 __noinline int encapsulated_path(struct xdp_md *ctx)
 {
 	__u64 jiffies = bpf_jiffies64();
@@ -232,7 +269,10 @@ __noinline int encapsulated_path(struct xdp_md *ctx)
 		       : PATH_SLOW;
 }
 
-/* What parse_plain() is content with: most of what arrives. */
+/*
+ * Decide about a plain frame. @truncated: a constant, see parse_plain(). Returns what to
+ * do, or PATH_*: PATH_ENCAPSULATED if the frame is not plain.
+ */
 static __always_inline int plain_path(struct xdp_md *ctx, bool truncated)
 {
 	__u64 jiffies = bpf_jiffies64();
@@ -263,12 +303,13 @@ static __always_inline int plain_path(struct xdp_md *ctx, bool truncated)
 	return PATH_ENCAPSULATED;
 }
 
-/* IPv6 with so little in it that there is not all that the shortest way looks at. */
+/* plain_path() for an IPv6 frame that ends before the bytes that the fast path reads. */
 __noinline int truncated_path(struct xdp_md *ctx)
 {
 	return plain_path(ctx, true);
 }
 
+/* Return true if the frame is IPv6 and too short for plain_path() without @truncated. */
 static __always_inline bool is_truncated(const __u8 *at, const __u8 *end)
 {
 	return at + PLAIN_IPV6 + PLAIN_LEAST > end && at + PLAIN_IPV4 <= end &&
@@ -295,7 +336,7 @@ int shield(struct xdp_md *ctx)
 		bpf_tail_call(ctx, &tail_calls, TAIL_CALL_VALIDATE);
 	else
 		return action;
-	/* The program is not there: as if there were no proof, and no answers. */
+	/* The program is missing: decide as if validation and cache were off. */
 	tail_ctx_store(0, 0);
 	return slow_path(ctx, true);
 }
