@@ -1,40 +1,46 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * connects.bpf.h - the qport that a client names when it connects, until it is accepted.
+ * connects.bpf.h - remember the qport that a client names in `connect`, until the server
+ * accepts the client.
  *
- * QuakeWorld and Quake II: `connect PROTOCOL QPORT CHALLENGE ...`, in plain text; Quake
- * III: in its compressed userinfo (userinfo.h). Who names the challenge too that the
- * server sent there, or the shield, is there: that qport is the player's from its first
- * datagram on. Else it is a hint, no more, for anybody can say it in another's name, so
- * some datagrams must agree with it. Quake II's protocol tells how many bits there are.
+ * QuakeWorld and Quake II: `connect PROTOCOL QPORT CHALLENGE ...` in plain text. Quake
+ * III: in compressed userinfo (userinfo.h). A client that also names a challenge sent to
+ * its address, by the server or by the shield, is at that address: its qport counts from
+ * its first datagram on. Otherwise the qport is a hint, since any source could send it in
+ * another's name, and AGREED_CONNECT datagrams must agree with it. Quake II's protocol
+ * number tells how many bits the qport has.
+ *
+ * connect_note() is called for each connect that goes on to the server, connect_recall()
+ * when the server accepts. A cell holds one note; a newer one takes it, but not from a
+ * client that named the right challenge.
  */
 #ifndef CONNECTS_BPF_H
 #define CONNECTS_BPF_H
 
 #include "server_challenge.bpf.h"
 
-#define CONNECT_READS	 36 /* letters, behind the word */
-#define CONNECT_USERINFO 12 /* where it begins in Quake III's */
+#define CONNECT_READS	 36 /* characters read after the word */
+#define CONNECT_USERINFO 12 /* offset of the userinfo in Quake III's */
 
 /*
- * How many of Quake III's are read in a second, whoever lets them pass: one of a thousand
- * letters at random takes 0.2 ms. Beyond that, nothing is noted.
+ * How many Quake III connects are read per second, all services together: one of a
+ * thousand random characters takes 0.2 ms. Beyond that, nothing is noted.
  */
 const volatile struct limit connect_limit = { 1000000000ull / 200,
 					      10 * (1000000000ull / 200) };
 
 /*
- * What is read, and how far. All of it in memory, of which the verifier knows nothing at
- * each letter, so that it walks one where it would walk each number.
+ * The fields of a connect, and the state of reading. In memory, of which the verifier
+ * knows nothing, so it analyses one character and not each number.
  */
 struct connect_fields {
 	__u32 protocol, qport, challenge;
-	__u32 read; /* 1: in the spelling of clients */
+	__u32 read; /* 1: all fields were read */
 	__u64 number;
 	__u32 words, minus;
 };
 
-/* One of the three numbers is over. */
+/* Store a number that is complete. */
 static __always_inline void connect_word(struct connect_fields *fields)
 {
 	if (fields->words == 0)
@@ -48,8 +54,8 @@ static __always_inline void connect_word(struct connect_fields *fields)
 }
 
 /*
- * Of the payload at @offset, which begins with the marker and "connect": three numbers
- * into *@ret, which is zero. False: not in the spelling of clients.
+ * Read the three numbers of the payload at @offset, which begins with the marker and
+ * "connect", into *@ret, which is zero. False: it is not spelled as clients do.
  */
 __noinline int connect_read(struct xdp_md *ctx, __u32 offset, struct connect_fields *ret)
 {
@@ -71,7 +77,7 @@ __noinline int connect_read(struct xdp_md *ctx, __u32 offset, struct connect_fie
 				return true;
 			continue;
 		}
-		/* QuakeWorld's servers send numbers below 0, too. */
+		/* QuakeWorld challenges may be below 0. */
 		if (*letter == '-' && ret->words == 2 && !ret->number && !ret->minus) {
 			ret->minus = 1;
 			continue;
@@ -85,6 +91,10 @@ __noinline int connect_read(struct xdp_md *ctx, __u32 offset, struct connect_fie
 	return false;
 }
 
+/*
+ * One step of reading a Quake III userinfo, for bpf_loop(). Returns 1 when it is
+ * complete.
+ */
 static long connect_step(__u32 index, void *context)
 {
 	__u32 zero = 0;
@@ -96,8 +106,9 @@ static long connect_step(__u32 index, void *context)
 }
 
 /*
- * Quake III's, of @length octets; its protocol does not matter. Only of who was sent a
- * challenge: no forged one costs more than its look-up.
+ * Read the qport and the challenge of a Quake III connect of @length bytes. False: not
+ * both were found, or connect_limit is exceeded. Call it only for a client that was sent
+ * a challenge, so that a spoofed connect costs no more than a look-up.
  */
 __noinline int connect_read_q3(struct xdp_md *ctx, __u32 offset, __u32 length,
 			       struct connect_fields *ret)
@@ -121,23 +132,26 @@ __noinline int connect_read_q3(struct xdp_md *ctx, __u32 offset, __u32 length,
 }
 
 /*
- * A note: qport, protocol (Quake II's, 255 for the higher), whether its sender answered a
- * challenge, when, and whose: 23 bits of a hash that has 12 more in the number of the
- * cell.
+ * A note, from bit 0: the qport; the protocol (Quake II's; 255 for higher ones); whether
+ * its sender returned a challenge; the time; and 23 bits of a hash of the client, of
+ * which the index of the cell has 12 more. 0: none.
  */
 #define CONNECT_PROTOCOL(fields) ((__u64)((fields) < 255 ? (fields) : 255) << 16)
 #define CONNECT_SURE_AT		 24
 #define CONNECT_SURE		 (1ull << CONNECT_SURE_AT)
 #define CONNECT_WHEN		 25
 #define CONNECT_TAG(hash)	 ((hash) << 12 >> 41 << 41)
-#define CONNECT_FRESH_S		 16 /* of 2^30 ns: clients repeat it every few seconds */
+#define CONNECT_FRESH_S                                                               \
+	16 /* units of 2^30 ns in which a note counts; clients repeat a connect every \
+	      few seconds */
 
+/* Return the time of a note. */
 static __always_inline __u64 connect_when(__u32 now_s)
 {
 	return (__u64)(now_s & 0xffff) << CONNECT_WHEN;
 }
 
-/* Is @note that of who has this @hash, and of the last seconds? */
+/* Return true if @note is of the client with @hash and recent. */
 static __always_inline bool connect_is(__u64 note, __u64 hash, __u32 now_s)
 {
 	__u16 since = now_s - (__u32)(note >> CONNECT_WHEN);
@@ -145,14 +159,17 @@ static __always_inline bool connect_is(__u64 note, __u64 hash, __u32 now_s)
 	return note && !((note ^ CONNECT_TAG(hash)) >> 41) && since < CONNECT_FRESH_S;
 }
 
-/* Two numbers of 16 bits: where a connect of @id is kept, and by what it is known. */
+/* Return the hash of a client: the upper CONNECT_BITS choose the cell. */
 static __always_inline __u64 connect_hash(const struct live *l,
 					  const struct player_id *id)
 {
 	return players_hash(id, l->keys);
 }
 
-/* What was sent to @id in the last minute, by the server or by the shield; or NULL. */
+/*
+ * Return the challenges that were sent to @id in the last minute, by the server or the
+ * shield, or NULL.
+ */
 static __always_inline struct validated_cell *
 connect_challenged(struct live *l, const struct player_id *id, __u64 now)
 {
@@ -164,7 +181,10 @@ connect_challenged(struct live *l, const struct player_id *id, __u64 now)
 									      : NULL;
 }
 
-/* For functions that are told of it in numbers. Walked once by the verifier. */
+/*
+ * Return whether connect_challenged() of these words finds any. Analysed once by the
+ * verifier.
+ */
 __noinline int connect_was_challenged(__u64 first, __u64 second, __u64 third)
 {
 	struct player_id id = { { first, second, third } };
@@ -174,8 +194,9 @@ __noinline int connect_was_challenged(__u64 first, __u64 second, __u64 third)
 }
 
 /*
- * Is @challenge one of those? The server's last five count: others ask in its name.
- * Without a branch, at each of which the verifier would part.
+ * Return 1 if @challenge is one that was sent to the client of @cell, or 0. The server's
+ * last five count, since other sources may request challenges in the client's name.
+ * Branch-free: see hints.bpf.h.
  */
 static __always_inline __u32 connect_answers(const struct validated_cell *cell,
 					     __u32 challenge)
@@ -191,8 +212,8 @@ static __always_inline __u32 connect_answers(const struct validated_cell *cell,
 }
 
 /*
- * What @id says in a connect that goes on to the server, as @fields. What was said with
- * the right challenge is not forgotten for what is said without.
+ * Keep @fields of a connect that goes on to the server, for the client of these words. A
+ * note with the right challenge is not replaced by one without.
  */
 __noinline int connect_keep(__u64 first, __u64 second, __u64 third,
 			    const struct connect_fields *fields)
@@ -213,14 +234,17 @@ __noinline int connect_keep(__u64 first, __u64 second, __u64 third,
 			note |= (__u64)connect_answers(cell, fields->challenge)
 				<< CONNECT_SURE_AT;
 	}
-	/* Nor for what another processor writes there at this moment. */
+	/* Nor by what another CPU writes there at this moment. */
 	if (note & CONNECT_SURE || !(was & CONNECT_SURE) ||
 	    !connect_is(was, hash, now >> 30))
 		__sync_val_compare_and_swap(place, was, note);
 	return 0;
 }
 
-/* Who is at the sender's end connects to the service in @slot, and this goes on to it. */
+/*
+ * Read and keep the connect in @p, which goes on to the server of @slot. Called by
+ * decision_passed().
+ */
 static __always_inline void connect_note(struct xdp_md *ctx, __u32 slot,
 					 enum wire_family family, const struct packet *p)
 {
@@ -235,7 +259,9 @@ static __always_inline void connect_note(struct xdp_md *ctx, __u32 slot,
 	connect_keep(id.word[0], id.word[1], id.word[2], &fields);
 }
 
-/* How many bits of a qport a client of Quake II's @protocol sends, as a mask. */
+/*
+ * Return the mask of the qport bits that a Quake II client of @protocol sends; 0: none.
+ */
 static __always_inline __u32 qport_mask(__u32 protocol, __u16 qport)
 {
 	if (protocol == 34)
@@ -244,8 +270,8 @@ static __always_inline __u32 qport_mask(__u32 protocol, __u16 qport)
 }
 
 /*
- * Who is of this struct player_id, and accepted by the server, has said a qport before,
- * which is forgotten now.
+ * Give the player of these words, whom the server has just accepted, the qport of its
+ * connect, and forget the note. Called by player_accept().
  */
 __noinline int connect_recall(__u64 first, __u64 second, __u64 third, __u32 family)
 {
@@ -262,7 +288,7 @@ __noinline int connect_recall(__u64 first, __u64 second, __u64 third, __u32 fami
 	if (!cell)
 		return 0;
 	*place = 0;
-	/* The server says it once more. */
+	/* The server repeats its acceptance: keep what was learned since. */
 	if (cell->player.flags & PLAYER_QPORT || cell->player.proofs)
 		return 0;
 	if (family == FAMILY_QUAKE2) {
@@ -272,7 +298,7 @@ __noinline int connect_recall(__u64 first, __u64 second, __u64 third, __u32 fami
 	cell->player.qport = qport;
 	if (note & CONNECT_SURE) {
 		cell->player.flags |= PLAYER_QPORT;
-		/* Its line begins here, at 0: nobody is far ahead of that yet. */
+		/* Its stream begins here, at 0: no datagram is far ahead of that yet. */
 		cell->player.heard_ns = clock_now(l);
 		player_index(l, &id, family, &cell->player);
 	} else {

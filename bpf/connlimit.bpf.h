@@ -21,8 +21,9 @@
 #define CONNLIMIT_IS_NEW   2
 
 /*
- * The cell of the source of @id, an IPv4 address or IPv6 /64, or of its prefix, /24 or
- * /56. The first bytes of an address are the lowest of its word.
+ * Return the cell of the source of @id, an IPv4 address or IPv6 /64, or of its prefix,
+ * /24 or /56, on the service of @id. NULL cannot be, but the verifier does not know. The
+ * first bytes of an address are the lowest of its word.
  */
 static __always_inline __u64 *connlimit_cell(struct live *l, const struct player_id *id,
 					     __u32 prefix)
@@ -38,9 +39,9 @@ static __always_inline __u64 *connlimit_cell(struct live *l, const struct player
 }
 
 /*
- * Count a player for this period. @how: SEAT_*. If two processors begin a cell's period
- * at the same time, one of them resets the cell, and both add. Walked once by the
- * verifier.
+ * Count a player in its source's and its prefix's cell. @how: CONNLIMIT_IS_HEARD, CONNLIMIT_IS_NEW. If two CPUs
+ * begin a cell's period at once, one of them resets the cell, and both add. Analysed once
+ * by the verifier.
  */
 __noinline int connlimit_count_player(__u64 first, __u64 second, __u64 third, __u32 how)
 {
@@ -64,8 +65,10 @@ __noinline int connlimit_count_player(__u64 first, __u64 second, __u64 third, __
 }
 
 /*
- * The server speaks to @player. @spoke_ns: when it did before, 0: @player is new. Not
- * counted: a player of NetQuake that has not returned any marks.
+ * Count @player for this period, if it is verified. @spoke_ns: when the server sent to it
+ * before; 0: it is new. Called by egress for each datagram to a player; does nothing
+ * after the first one of a period. Not counted: a NetQuake player that has not returned
+ * any marks.
  */
 static __always_inline void connlimit_note(const struct player_id *id,
 					   const struct player *player, __u64 spoke_ns,
@@ -88,9 +91,9 @@ static __always_inline void connlimit_note(const struct player_id *id,
 }
 
 /*
- * Return true if the source of the request, or its prefix, has all the players that it
- * may have. A player that connects anew, from its own port, is one of them.
- * @limits: of the source, and of the prefix << 16. Walked once by the verifier.
+ * Return true if the source or the prefix of a request to join has all the players that
+ * it may have. A player that connects again from its own port is one of them. @limits: of
+ * the source, and of the prefix << 16; 0: no limit. Analysed once by the verifier.
  */
 __noinline int connlimit_refuse(__u64 first, __u64 second, __u64 third, __u32 limits)
 {
@@ -111,14 +114,17 @@ __noinline int connlimit_refuse(__u64 first, __u64 second, __u64 third, __u32 li
 	return false;
 }
 
-/* The last step of joining, after which a server makes the client a player. */
+/*
+ * Return true if @kind is the last step of joining, after which a server makes the client
+ * a player.
+ */
 static __always_inline bool kind_joins(enum wire_kind kind)
 {
 	return kind == KIND_CONNECT || kind == KIND_CCREQ_CONNECT ||
 	       kind == KIND_DTLS_HELLO_COOKIE;
 }
 
-/* Return true if @kind is a request to join that has to be refused for seats. */
+/* Return true if a datagram of @kind must be refused with REASON_PLAYER_SLOTS. */
 static __always_inline bool connlimit_exceeded(__u32 slot, const struct service *s,
 					       enum wire_kind kind,
 					       const struct packet *p)

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * conntrack_egress.bpf.h - who is a player: the server says it, by its words and its game
- * traffic.
+ * conntrack_egress.bpf.h - enter players, by what the server sends: words of acceptance
+ * and game traffic.
  *
- * Here alone are players entered, and what only they are told is noted: challenges,
- * sequences, and NetQuake's clocks.
+ * Only here are players entered. Also noted is what only the player receives: challenges,
+ * sequences, and marks in NetQuake's clocks. player_confirm() is called by egress_admit()
+ * for each datagram from a server.
+ *
+ * A new entry is verified (PLAYER_VERIFIED) if the server accepts a client only after a
+ * challenge; NetQuake's is not, since a spoofed CCREQ_CONNECT is enough to draw game
+ * traffic: conntrack_netquake.bpf.h.
  */
 #ifndef CONNTRACK_EGRESS_BPF_H
 #define CONNTRACK_EGRESS_BPF_H
@@ -17,7 +22,10 @@
 #define REACCEPT_NS 1000000000ull
 #define SVC_TIME    7
 
-/* The decimal number @skip bytes into the payload at @offset: modern connectResponse. */
+/*
+ * Return the decimal number, perhaps negative, @skip bytes into the payload at @offset;
+ * 0: there is none. Up to 10 digits.
+ */
 __noinline int decimal_at(struct __sk_buff *ctx, __u32 offset, __u32 skip)
 {
 	struct cursor c = {
@@ -46,8 +54,9 @@ __noinline int decimal_at(struct __sk_buff *ctx, __u32 offset, __u32 skip)
 }
 
 /*
- * The server's last of a DTLS handshake, which follows the client's Finished: a ticket or
- * the change of ciphers, whichever is first in its datagram, and its own Finished.
+ * Return true if @kind is the server's last flight of a DTLS handshake, which follows the
+ * client's Finished: a ticket or the change of ciphers, whichever is first in its
+ * datagram, and its own Finished.
  */
 static __always_inline bool kind_finishes(enum wire_kind kind)
 {
@@ -55,27 +64,30 @@ static __always_inline bool kind_finishes(enum wire_kind kind)
 	       kind == KIND_DTLS_ENCRYPTED;
 }
 
-/* Words by which a server accepts a client that has answered its challenge. */
+/*
+ * Return true if a server sends @kind to accept a client that has returned its challenge.
+ */
 static __always_inline bool kind_accepts(enum wire_kind kind)
 {
 	return kind == KIND_CONNECTRESPONSE || kind == KIND_CLIENT_CONNECT ||
 	       kind == KIND_S2C_CONNECTION || kind == KIND_ACCEPT || kind_finishes(kind);
 }
 
-/* Game traffic, which a server sends to clients only, after the challenge... */
+/* Return true if @kind is game traffic that a server sends only after a challenge ... */
 static __always_inline bool kind_is_game(enum wire_kind kind)
 {
 	return kind == KIND_NETCHAN || kind == KIND_NETCHAN_FRAGMENT ||
 	       kind == KIND_DTLS_DATA || kind == KIND_NQ_ENCRYPTED;
 }
 
-/* ... and NetQuake's, which has none: a spoofed CCREQ_CONNECT is enough to draw it. */
+/* ... and NetQuake's game traffic, which a spoofed CCREQ_CONNECT is enough to draw. */
 static __always_inline bool kind_is_netquake(enum wire_kind kind)
 {
 	return kind == KIND_NQ_RELIABLE || kind == KIND_NQ_UNRELIABLE ||
 	       kind == KIND_NQ_ACK;
 }
 
+/* Return the sequence of the server's game datagram in @p; 0: too short. */
 static __always_inline __u32 sent_sequence(enum wire_kind kind, const struct packet *p)
 {
 	struct cursor c = packet_payload(p);
@@ -89,9 +101,9 @@ static __always_inline __u32 sent_sequence(enum wire_kind kind, const struct pac
 }
 
 /*
- * Return true if an unreliable datagram of NetQuake's is of another connection than those
- * before: servers count them from 0, and never back. Then all that was learned is of one
- * that has ended.
+ * Return true if an unreliable datagram of NetQuake is of another connection than those
+ * before: servers count them from 0, and never back. Then what was learned belongs to a
+ * connection that has ended.
  */
 static __always_inline bool sequence_restarts(const struct player *player,
 					      const struct packet *p)
@@ -103,9 +115,9 @@ static __always_inline bool sequence_restarts(const struct player *player,
 }
 
 /*
- * Each of NetQuake's updates begins with the server's clock, which a client's moves name:
- * clock_verify(). Note it. Return the clock that is to leave in its place, or 0: as it
- * is.
+ * Note the server's clock in a NetQuake update, which a client's moves return:
+ * clock_verify(). Returns the clock with a mark that is to leave in its place, or 0:
+ * leave it as it is.
  */
 static __always_inline __u32 clock_note(const struct player_id *id, struct player *player,
 					const struct packet *p)
@@ -133,16 +145,22 @@ static __always_inline __u32 clock_note(const struct player_id *id, struct playe
 	if (player->flags & PLAYER_TAKEN) {
 		if (!marked)
 			return 0;
-		/* Taken for proven while nothing was marked: now it has to prove itself.
+		/*
+		 * It was verified while no clock was marked (PLAYER_TAKEN): now it must
+		 * return marks.
 		 */
 		player->flags &= ~(PLAYER_TAKEN | PLAYER_VERIFIED | PLAYER_SEQUENCE);
 		player->proofs = 0;
 		player->clock_latest = 0x7fffffff;
 	}
 	mask = marked ? clock_mask(clock) : 0;
-	/* A clock that is later by its mark alone is a wrong guess. */
+	/*
+	 * The mark's bits are set, so that a wrong guess is not taken for a later clock.
+	 */
 	clock |= mask;
-	/* The first, or the next level: its clock begins anew. Earlier ones had no mark.
+	/*
+	 * The first clock, or the clock of the next level begins anew. Earlier ones had
+	 * no mark.
 	 */
 	if ((__s32)clock < (__s32)player->clock_latest)
 		player->clock_named = (clock & ~mask) - 1;
@@ -151,8 +169,8 @@ static __always_inline __u32 clock_note(const struct player_id *id, struct playe
 }
 
 /*
- * How far the server's sequence is. Returns whether @player, of NetQuake, has paid for
- * this block of its sign-on.
+ * Note how far the server's sequence is. Returns true if this is a block of a NetQuake
+ * level that may pass beyond the amplification limit: netquake_signs_on().
  */
 static __always_inline bool sequence_note(const struct live *l, struct player *player,
 					  enum wire_family family, enum wire_kind kind,
@@ -176,7 +194,10 @@ static __always_inline bool sequence_note(const struct live *l, struct player *p
 	return false;
 }
 
-/* The number of its cell in the table, or PLAYERS_MAX: no room. */
+/*
+ * Enter a new player of these words with @flags. Returns its index, or PLAYERS_MAX: no
+ * room (include/players.h). Analysed once by the verifier.
+ */
 __noinline int player_enter(__u64 first, __u64 second, __u64 third, __u64 now,
 			    __u32 flags)
 {
@@ -191,7 +212,10 @@ __noinline int player_enter(__u64 first, __u64 second, __u64 third, __u64 now,
 	return players_enter(&l->players, &id, l->keys, &fresh, now);
 }
 
-/* NULL: no room, see maps.bpf.h. */
+/*
+ * Enter @id and return its entry. NULL: no room; its datagrams are then limited as an
+ * unvalidated client's.
+ */
 static __always_inline struct player *
 player_new(struct live *l, const struct player_id *id, __u64 now, __u8 flags)
 {
@@ -201,8 +225,7 @@ player_new(struct live *l, const struct player_id *id, __u64 now, __u8 flags)
 	return cell ? &cell->player : NULL;
 }
 
-/* The flags of one who becomes a player by a datagram of @kind: in what it is spoken to.
- */
+/* Return the flags of a player that is entered for a datagram of @kind. */
 static __always_inline __u8 flags_new(enum wire_kind kind)
 {
 	if (kind_is_netquake(kind))
@@ -214,7 +237,7 @@ static __always_inline __u8 flags_new(enum wire_kind kind)
 	return PLAYER_VERIFIED;
 }
 
-/* @player, who is spoken to, plays at the address of @id: see player_address_check(). */
+/* Note the address of @player, to whom the server sends: player_address_check(). */
 static __always_inline void player_note(const struct player_id *id,
 					const struct player *player, __u64 now)
 {
@@ -230,13 +253,16 @@ static __always_inline void player_note(const struct player_id *id,
 		player_address_note(id->word[0], id->word[1], id->word[2], what);
 }
 
-/* A player accepted by a server that will tell it by its qport. */
+/*
+ * Note what follows from an acceptance: the challenge (Quake III), and the qport of the
+ * client's connect.
+ */
 static __always_inline void player_accept(struct __sk_buff *ctx,
 					  const struct player_id *id,
 					  struct player *player, enum wire_family family,
 					  enum wire_kind kind, const struct packet *p)
 {
-	/* New keys: its records are counted anew. */
+	/* New keys: the numbers of its records begin anew. */
 	if (kind_finishes(kind)) {
 		player->flags &= ~PLAYER_QPORT;
 		player->proofs = 0;
@@ -252,10 +278,10 @@ static __always_inline void player_accept(struct __sk_buff *ctx,
 }
 
 /*
- * Keep the table of players in step with what the server says. Returns whether the
- * receiver is a player who cannot be a spoofer's victim; *@ret_followed, whether the
- * daemon follows it; *@ret_signs_on, whether this is a block of the level to a player of
- * NetQuake's that may be one; *@ret_clock, as of clock_note().
+ * Keep the table of players in step with a datagram from the server. Returns true if the
+ * receiver is a verified player, to whom the amplification limit does not apply.
+ * *@ret_followed: the daemon follows it. *@ret_signs_on: this is a block of a NetQuake
+ * level that may pass beyond that limit. *@ret_clock: as of clock_note().
  */
 static __always_inline bool player_confirm(struct __sk_buff *ctx, struct live *l,
 					   __u32 slot, enum wire_family family,
@@ -274,7 +300,9 @@ static __always_inline bool player_confirm(struct __sk_buff *ctx, struct live *l
 	packet_player(p, RECEIVER, slot, &id);
 	player = player_find(l, &id);
 	spoke_ns = player && player_alive(player, now) ? player->sent_ns : 0;
-	/* Accepted anew, or back after a long silence: nothing learned before counts. */
+	/*
+	 * Accepted again, or back after a long silence: nothing that was learned counts.
+	 */
 	if (!player || !player_alive(player, now) ||
 	    (accepts && now - player->since_ns > REACCEPT_NS) ||
 	    (kind == KIND_NQ_UNRELIABLE && sequence_restarts(player, p)))

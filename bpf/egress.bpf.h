@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * egress.bpf.h - what the server sends: it says who is a player, and closes the
- * amplification limit.
+ * egress.bpf.h - the program at TC egress: parse -> service (of the source) -> classify
+ * -> players -> anti-amplification limit -> count.
  *
- * The twin of shield(), at TC egress. The server's own words and its game traffic enter
- * players; everything else that it sends must be paid for by the prefix it goes to.
+ * The counterpart of shield(). What the server sends enters players
+ * (conntrack_egress.bpf.h), notes challenges (server_challenge.bpf.h), host keys, game
+ * ports and the server's protocol. What goes to any other peer is charged to its prefix
+ * and dropped if that has no allowance left (REASON_AMPLIFICATION); nothing else is
+ * dropped. A datagram from a socket of another user at the service's port passes and
+ * changes nothing (REASON_OTHER_SOCKET).
+ *
+ * What XDP_TX sends back does not pass here: challenge.bpf.h counts it.
  */
 #ifndef EGRESS_BPF_H
 #define EGRESS_BPF_H
@@ -19,9 +25,12 @@
 #include "server_challenge.bpf.h"
 #include "host_keys.bpf.h"
 
-#define PULL_BYTES 128 /* of headers and payload that we may look at */
+#define PULL_BYTES 128 /* bytes of headers and payload that are made readable */
 
-/* The kind of what leaves; see classify_text_at(). */
+/*
+ * Return the kind of the payload at @offset, from the server. Analysed once by the
+ * verifier.
+ */
 __noinline int classify_out(struct __sk_buff *ctx, __u32 family, __u32 offset,
 			    __u32 length)
 {
@@ -35,16 +44,22 @@ __noinline int classify_out(struct __sk_buff *ctx, __u32 family, __u32 offset,
 	return classify(family, DIRECTION_S2C, c, length & 0xffff);
 }
 
-/* Of a whole datagram in a frame of @frame octets, even if that is its first fragment. */
+/*
+ * Return the bytes of the whole datagram in a frame of @frame bytes, even if this is its
+ * first fragment.
+ */
 static __always_inline __u64 datagram_bytes(const struct packet *p, __u64 frame)
 {
 	if (p->whole != FIRST_FRAGMENT)
 		return frame;
-	/* Each 1024 bytes at most one more set of headers. */
+	/* For each 1024 bytes at most one more set of headers. */
 	return p->payload + p->length + (p->length >> 10) * 64;
 }
 
-/* The server's half of a handshake: a follower needs it to make sense of the rest. */
+/*
+ * Return true if @kind belongs to the server's half of a handshake. The follow sampler
+ * needs these, and validated clients are not charged for them.
+ */
 static __always_inline bool kind_is_handshake(enum wire_kind kind)
 {
 	return kind_accepts(kind) || kind == KIND_CHALLENGERESPONSE ||
@@ -57,10 +72,9 @@ static __always_inline bool kind_is_handshake(enum wire_kind kind)
 }
 
 /*
- * How many halves of a window the network of @p's receiver may be ahead with a @kind.
- * Neighbours of who is known have one half, as of answers from the kernel. Who joins has
- * both, known or not: a handshake's words, and in NetQuake all until the address is
- * proven.
+ * Return how many halves of the window (AMPLIFICATION_*) the receiver's prefix may be
+ * ahead for a @kind. Neighbours of a known client have one half. Handshakes have both,
+ * and all of NetQuake, until the address is verified.
  */
 static __always_inline __u32 egress_shares(const struct live *l, const struct packet *p,
 					   enum wire_kind kind, __u32 signs_on)
@@ -76,7 +90,10 @@ static __always_inline __u32 egress_shares(const struct live *l, const struct pa
 		       : AMPLIFICATION_WHOLE;
 }
 
-/* What a peer that is no player must have paid for. Walked once by the verifier. */
+/*
+ * Charge a datagram of @bytes that goes to no verified player, and return the reason.
+ * @target, @offsets: TARGET(), OFFSETS(). Analysed once by the verifier.
+ */
 __noinline int egress_decide(struct __sk_buff *ctx, __u64 target, __u64 offsets,
 			     __u64 bytes, __u32 signs_on)
 {
@@ -100,7 +117,10 @@ __noinline int egress_decide(struct __sk_buff *ctx, __u64 target, __u64 offsets,
 	return within ? REASON_WITHIN_LIMITS : REASON_AMPLIFICATION;
 }
 
-/* Show the datagram to the daemon, if one of the samplers wants it. */
+/*
+ * Sample a datagram from the server if one of the samplers takes it. @what: SAMPLE_WHAT()
+ * without a sampler.
+ */
 static __always_inline void sample_out_maybe(struct __sk_buff *ctx, const struct live *l,
 					     __u64 what, bool followed, __u64 counted)
 {
@@ -112,7 +132,9 @@ static __always_inline void sample_out_maybe(struct __sk_buff *ctx, const struct
 		sample_out(ctx, what | SAMPLER_STATISTIC, ctx->len);
 }
 
-/* The headers, and what we look at of the payload. */
+/*
+ * Parse the frame, after making its first PULL_BYTES readable. Returns as packet_parse().
+ */
 static __always_inline enum other egress_parse(struct __sk_buff *ctx, struct packet *ret)
 {
 	enum other other;
@@ -124,13 +146,18 @@ static __always_inline enum other egress_parse(struct __sk_buff *ctx, struct pac
 			     ctx->len, SENDER, ret);
 	if (other != PARSED)
 		return other;
-	/* Loaded again: nothing is known of it, whichever way we came. */
+	/*
+	 * Loaded again, so that the verifier knows nothing of it, whichever path led
+	 * here.
+	 */
 	ret->start = (void *)(long)*(volatile __u32 *)&ctx->data;
 	packet_verifier_forget(ret, ctx->len);
 	return PARSED;
 }
 
-/* Where the number in a challenge of the server's begins; 0: it has none that is noted.
+/*
+ * Return the offset of the number in a server's challenge of @kind; 0: none that is
+ * noted.
  */
 static __always_inline __u32 challenge_at(__u32 family, enum wire_kind kind)
 {
@@ -142,8 +169,9 @@ static __always_inline __u32 challenge_at(__u32 family, enum wire_kind kind)
 }
 
 /*
- * Is it a word to one who is joining, and has proven to be where it goes? Like QUIC after
- * address validation, that is no stranger's debt. Walked once by the verifier.
+ * Return nonzero if a datagram of @target is part of a handshake with a validated client,
+ * which like QUIC after address validation is not charged. A server's challenge is noted.
+ * Analysed once by the verifier.
  */
 __noinline int egress_validated(struct __sk_buff *ctx, __u64 target, __u64 offsets,
 				__u32 family)
@@ -167,8 +195,8 @@ __noinline int egress_validated(struct __sk_buff *ctx, __u64 target, __u64 offse
 }
 
 /*
- * Is it one of the words that tell which protocol the server speaks? @shape: as of
- * detect_kind(). QuakeWorld's challenge is a word on its own services only.
+ * Note in struct detected a datagram that tells which protocol the server speaks. @shape:
+ * as of detect_kind(). QuakeWorld's challenge is a word on its own services only.
  */
 static __always_inline void detect_look(struct __sk_buff *ctx, __u32 slot, __u32 family,
 					enum wire_kind kind, const struct packet *p,
@@ -184,7 +212,10 @@ static __always_inline void detect_look(struct __sk_buff *ctx, __u32 slot, __u32
 	detect_reply(slot, family, kind, shape);
 }
 
-/* @p is on its way to a player, or it is an answer that must have been paid for. */
+/*
+ * Decide about the server's datagram @p of @bytes. Returns the reason. *@ret_followed,
+ * *@ret_clock: as of player_confirm().
+ */
 static __always_inline enum reason egress_admit(struct __sk_buff *ctx, struct live *l,
 						__u32 slot, const struct service *service,
 						enum wire_kind kind,
@@ -199,7 +230,7 @@ static __always_inline enum reason egress_admit(struct __sk_buff *ctx, struct li
 	master_note(ctx, p->addresses, p->ipv6, slot, kind);
 	if (kind == KIND_CHALLENGE && service->family == FAMILY_NETQUAKE)
 		keys_learn(ctx, slot, packet_offsets(p), p->length);
-	/* Without proof, too, challenges are noted; but nobody has proven itself then. */
+	/* Challenges are noted without validation too; then no client is validated. */
 	if ((service->validation || kind_challenges(kind)) &&
 	    egress_validated(ctx, TARGET(slot, kind), packet_offsets(p),
 			     service->family) &&
@@ -211,8 +242,8 @@ static __always_inline enum reason egress_admit(struct __sk_buff *ctx, struct li
 /*
  * Replace the clock of a NetQuake update by @clock and correct the UDP checksum. The
  * payload is at @offset. Only the lowest byte of the clock differs; the checksum adds it
- * in one word with svc_time before it. The call invalidates the caller's pointers into
- * the packet. If a helper fails, the clock stays as it is.
+ * in one word with svc_time before it. If a helper fails, the clock stays as it is. The
+ * call invalidates the caller's pointers into the packet, so it must be the last change.
  */
 __noinline int clock_write(struct __sk_buff *ctx, __u32 offset, __u32 clock)
 {
@@ -227,10 +258,9 @@ __noinline int clock_write(struct __sk_buff *ctx, __u32 offset, __u32 clock)
 }
 
 /*
- * Is the datagram from a socket of this host's that belongs to another user than the
- * server in @slot? What it says is no evidence then: anybody may bind [::]:PORT beside a
- * server on 0.0.0.0:PORT. Of a server in a container or another network namespace no
- * socket is to be seen here: false.
+ * Return nonzero if the datagram comes from a socket of another user than the server in
+ * @slot: any user may bind [::]:PORT beside a server on 0.0.0.0:PORT. Of a server in a
+ * container or another network namespace no socket is visible here: 0.
  */
 __noinline int other_socket(struct __sk_buff *ctx, __u32 slot)
 {
@@ -243,6 +273,7 @@ __noinline int other_socket(struct __sk_buff *ctx, __u32 slot)
 	return user && ctx->sk && bpf_get_socket_uid(ctx) + 1 != user;
 }
 
+/* Decide about a frame that leaves. TC_ACT_UNSPEC passes it, TC_ACT_SHOT drops it. */
 SEC("tc")
 int shield_out(struct __sk_buff *ctx)
 {
@@ -288,11 +319,11 @@ int shield_out(struct __sk_buff *ctx)
 		reason = egress_admit(ctx, l, slot, service, kind, &packet, bytes,
 				      &followed, &clock);
 	}
-	/* To the verifier, all words and all verdicts are one from here on. */
+	/* All kinds and reasons become equal to the verifier. */
 	kind = verifier_forget(kind, packet.length);
 	reason = verifier_forget(reason, packet.length);
 	withheld = reason == REASON_AMPLIFICATION && !service->observe;
-	/* A player's too: an older note may have the same id. */
+	/* Players' too, since an older note may have the same id. */
 	if (packet.whole == FIRST_FRAGMENT)
 		fragment_note(l, &packet, slot, withheld);
 	counter = counter_find(slot, DIRECTION_S2C, kind, reason, &row);
