@@ -77,67 +77,6 @@ static int interfaces_read(const struct parse *p, cfg_t *cfg)
 	return 0;
 }
 
-/* "10.0.0.0/8", or, where @ret_unlimited is not NULL, "10.0.0.0/8 unlimited". */
-static bool entry_read(const char *text, struct cidr *ret, bool *ret_unlimited)
-{
-	static const char word[] = " unlimited";
-	char network[CIDR_TEXT];
-	size_t n = strlen(text), tail = sizeof(word) - 1;
-	bool unlimited = ret_unlimited && n > tail && !strcmp(text + n - tail, word);
-
-	if (unlimited)
-		n -= tail;
-	if (n >= sizeof(network))
-		return false;
-	memcpy(network, text, n);
-	network[n] = 0;
-	if (!cidr_parse(network, ret))
-		return false;
-	if (ret_unlimited)
-		*ret_unlimited = unlimited;
-	return true;
-}
-
-int list_read(cfg_t *cfg, const char *key, struct cidr *ret, bool *ret_unlimited,
-	      size_t *ret_count)
-{
-	*ret_count = 0;
-	for (unsigned int i = 0; i < cfg_size(cfg, key); i++) {
-		const struct kept *v = cfg_getnptr(cfg, key, i);
-
-		if (i == CONFIG_LIST)
-			return config_error(v->path, v->line,
-					    "%s '%s' is one too many: at most %d", key,
-					    v->text, CONFIG_LIST);
-		if (!entry_read(v->text, &ret[i],
-				ret_unlimited ? &ret_unlimited[i] : NULL))
-			return config_error(v->path, v->line,
-					    "%s '%s' is not an address or network like "
-					    "203.0.113.0/24 or 2001:db8::/32",
-					    key, v->text);
-		*ret_count = i + 1;
-	}
-	return 0;
-}
-
-int number_read(cfg_t *section, const char *name, __u32 *ret)
-{
-	const struct config_key *key = key_of(section, name);
-	const struct kept *v = value_get(section, name);
-	unsigned long n;
-
-	if (!v || (key->type == KEY_NUMBER_OR_0 && !strcmp(v->text, "0"))) {
-		*ret = v ? 0 : *ret;
-		return 0;
-	}
-	if (!number_parse(v->text, key->low, key->high, &n))
-		return config_error(v->path, v->line,
-				    "%s '%s' is not a number from %lu to %lu", name,
-				    v->text, key->low, key->high);
-	*ret = (__u32)n;
-	return 0;
-}
-
 static int amplification_read(const struct parse *p, cfg_t *cfg)
 {
 	struct config *config = p->config;

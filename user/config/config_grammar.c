@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * config_grammar.c - which key belongs where (config_keys.h), told to libconfuse; and
- * plain values.
+ * config_grammar.c - which key belongs where (config_keys.h), told to libconfuse.
  */
-#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -188,75 +186,4 @@ cfg_t *config_grammar(void)
 	if (cfg)
 		cfg_set_error_function(cfg, complain);
 	return cfg;
-}
-
-const struct kept *value_get(cfg_t *section, const char *key)
-{
-	return cfg_getptr(section, key);
-}
-
-bool text_printable(const char *text)
-{
-	for (; *text; text++)
-		if (*text < ' ' || *text > '~')
-			return false;
-	return true;
-}
-
-const struct choice config_switches[] = {
-	{ "true", 1 }, { "yes", 1 }, { "on", 1 }, { "false", 0 },
-	{ "no", 0 },   { "off", 0 }, { NULL, 0 },
-};
-
-int choice_read(cfg_t *section, const char *key, const struct choice *choices, int *ret)
-{
-	const struct kept *v = value_get(section, key);
-	char known[128] = "";
-	struct nearest near;
-	const char *now;
-
-	if (!v)
-		return 0;
-	now = old_value(v->text);
-	nearest_begin(&near, v->text);
-	for (const struct choice *c = choices; c->name; c++) {
-		if (!strcmp(v->text, c->name)) {
-			*ret = c->value;
-			return 0;
-		}
-		if (known[0])
-			strcat(known, ", ");
-		strcat(known, c->name);
-		nearest_try(&near, c->name);
-		if (now && !strcmp(now, c->name))
-			return config_error(v->path, v->line,
-					    "%s '%s' was renamed: write '%s'", key,
-					    v->text, now);
-	}
-	return config_error(v->path, v->line, "%s '%s' is not one of: %s%s%s%s", key,
-			    v->text, known, nearest_found(&near) ? " (did you mean " : "",
-			    nearest_found(&near) ? nearest_found(&near) : "",
-			    nearest_found(&near) ? "?)" : "");
-}
-
-const struct config_key *key_of(const cfg_t *section, const char *name)
-{
-	const struct config_key *key = config_key(section->name, name);
-
-	if (key)
-		return key;
-	log_error("no row of config_keys[] is '%s' of '%s'", name, section->name);
-	abort();
-}
-
-bool number_parse(const char *text, unsigned long min, unsigned long max,
-		  unsigned long *ret)
-{
-	char *end;
-	unsigned long n = strtoul(text, &end, 10);
-
-	if (!isdigit((unsigned char)*text) || *end || n < min || n > max)
-		return false;
-	*ret = n;
-	return true;
 }

@@ -2,8 +2,8 @@
 /*
  * config_parse.h - what the files that read a configuration share: config.c (the file),
  * config_service.c (a service section), config_output.c (what the daemon watches),
- * config_grammar.c (the shape, and values) and config_tree.c (files, and what they
- * include).
+ * config_tree.c (files, and what they include), config_values.c (values of keys) and
+ * config_grammar.c (the shape).
  */
 #ifndef CONFIG_PARSE_H
 #define CONFIG_PARSE_H

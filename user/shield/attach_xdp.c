@@ -2,7 +2,6 @@
 /*
  * attach_xdp.c - attaching at ingress: adopting, exchanging, creating, removing.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,54 +18,6 @@
 #include "shield/ethtool.h"
 #include "shield/shield_internal.h"
 #include "shield/vlan.h"
-
-/* What each_link() does in each directory. */
-struct link_walk {
-	int (*each)(const char *dir, const char *name, int fd,
-		    const struct bpf_link_info *info, void *context);
-	void *context;
-};
-
-/* Call walk->each with every link pinned in @dir, until it returns non-zero. */
-static int each_link_in(const char *dir, void *context)
-{
-	const struct link_walk *walk = context;
-	struct dirent *entry;
-	DIR *d = opendir(dir);
-	int err = 0;
-
-	if (!d)
-		return errno == ENOENT ? 0 : -errno;
-	while (!err && (entry = readdir(d))) {
-		struct bpf_link_info info = { 0 };
-		__u32 size = sizeof(info);
-		int fd;
-
-		if (strncmp(entry->d_name, "link-", 5) != 0 &&
-		    strncmp(entry->d_name, "out-", 4) != 0 &&
-		    strncmp(entry->d_name, "in-", 3) != 0)
-			continue;
-		fd = pin_open(dir, entry->d_name);
-		if (fd < 0)
-			continue;
-		if (!bpf_obj_get_info_by_fd(fd, &info, &size))
-			err = walk->each(dir, entry->d_name, fd, &info, walk->context);
-		close(fd);
-	}
-	closedir(d);
-	return err;
-}
-
-int each_link(const char *pin_dir,
-	      int (*each)(const char *dir, const char *name, int fd,
-			  const struct bpf_link_info *info, void *context),
-	      void *context)
-{
-	struct link_walk walk = { each, context };
-
-	return pin_dir ? each_link_in(pin_dir, &walk)
-		       : pins_each_dir(each_link_in, &walk);
-}
 
 /* bpffs takes no dots, VLAN interfaces have them. */
 static void link_name(const char *interface, char *ret, size_t size)
@@ -239,11 +190,6 @@ static int attach_both(struct adoption *a, enum attach_mode mode,
 	return attach_joined(s, a->interface, a->ifindex, *ret_mode);
 }
 
-bool shield_on_veth(const char *interface)
-{
-	return ethtool_driven_by(interface, "veth");
-}
-
 /*
  * What a card takes off before a program sees the frame is not in what is sent back. A
  * veth never puts it in, whatever it says: that is up to its other end.
@@ -377,24 +323,6 @@ int shield_detach(const char *pin_dir, size_t *ret_count)
 }
 
 /* --- what an older quakeshield left ------------------------------------------ */
-
-static int link_seen(const char *dir, const char *name, int fd,
-		     const struct bpf_link_info *info, void *context)
-{
-	(void)dir;
-	(void)name;
-	(void)fd;
-	*(bool *)context |= info->type == BPF_LINK_TYPE_XDP;
-	return 0;
-}
-
-bool dir_attached(const char *dir)
-{
-	bool ret = false;
-
-	each_link(dir, link_seen, &ret);
-	return ret;
-}
 
 void shield_abandon(struct shield *s)
 {

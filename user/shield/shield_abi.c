@@ -127,35 +127,3 @@ bool abi_is_name(const char *name)
 
 	return sscanf(name, "v%u-%8x%n", &version, &hash, &end) == 2 && !name[end];
 }
-
-int map_open(const char *dir, const struct map_row *row)
-{
-	struct bpf_map_info info = { 0 };
-	__u32 size = sizeof(info);
-	int fd = pin_open(dir, row->name);
-	int err = 0;
-
-	if (fd < 0)
-		return fd;
-	if (bpf_obj_get_info_by_fd(fd, &info, &size))
-		err = -errno;
-	else if (!map_fits(row, &info))
-		err = -EMEDIUMTYPE;
-	if (!err)
-		return fd;
-	close(fd);
-	return err;
-}
-
-void map_explain(const char *dir, const struct map_row *row, int err)
-{
-	if (err == -EMEDIUMTYPE)
-		log_error(
-			"'%s/%s' was made by another version: choose an empty directory, or run "
-			"`quakeshield detach --pin %s`",
-			dir, row->name, dir);
-	else
-		log_error("cannot open '%s/%s': %s%s", dir, row->name, strerror(-err),
-			  err == -EPERM ? ": CAP_BPF is needed: run it as root"
-					: pins_hint(err));
-}

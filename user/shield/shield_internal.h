@@ -102,7 +102,7 @@ void users_note_at(struct users *users, const __be32 address[4], __u32 user);
  */
 struct owner owner_choose(const struct owner *was, const struct users *users,
 			  __u32 now_s);
-/* Find out who speaks for each service, and tell the egress program. Logs what is new. */
+/* Find the user that speaks for each service, and tell the egress program. Logs what is new. */
 void shield_owners(struct shield *shield);
 
 /* Map live into this process's memory; fill in its keys if no process did yet. */
@@ -143,11 +143,6 @@ const struct map_row *map_row(const char *name);
 bool map_fits(const struct map_row *row, const struct bpf_map_info *info);
 /* What @row adds to the name of our tables. */
 void map_hash(const struct map_row *row, __u32 *hash);
-/* The map of @row that is pinned in @dir: a descriptor, -EMEDIUMTYPE if it is of another
- * version, or another -errno. */
-int map_open(const char *dir, const struct map_row *row);
-/* Say what that error of map_open() means. */
-void map_explain(const char *dir, const struct map_row *row, int err);
 /* May a directory of that name hold the tables of a quakeshield? */
 bool abi_is_name(const char *name);
 
@@ -170,6 +165,11 @@ int pin_path(char *ret, size_t size, const char *dir, const char *name);
 int pin_replace(int fd, const char *dir, const char *name);
 /* A descriptor of @dir/@name, or -errno without a message. */
 int pin_open(const char *dir, const char *name);
+/* The map of @row that is pinned in @dir: a descriptor, -EMEDIUMTYPE if it is of another
+ * version, or another -errno. */
+int map_open(const char *dir, const struct map_row *row);
+/* Say what that error of map_open() means. */
+void map_explain(const char *dir, const struct map_row *row, int err);
 /*
  * Call @each with the directory of every ABI, ours included, until it returns non-zero,
  * which is returned; -errno without a message: it cannot be read.
@@ -202,7 +202,7 @@ void tc_detach_filter(enum tc_side side, __u32 ifindex);
  */
 bool tc_is_ours(const char *dir, enum tc_side side, const char *interface, __u32 ifindex);
 
-/* --- attach_xdp.c, attach_look.c ------------------------------------------------- */
+/* --- attach_look.c ------------------------------------------------- */
 
 struct bpf_link_info;
 
@@ -256,6 +256,8 @@ int shield_list_apply(struct shield *shield, enum list list, const struct cidr *
  */
 int shield_list_migrate(struct shield *shield, enum list list, const struct cidr *cidr,
 			const struct list_entry *theirs);
+/* Remove players that have left, and qports that lead to none. */
+void shield_players_sweep(struct shield *shield);
 /* Remove runtime entries whose time is over. */
 void shield_lists_expire(struct shield *shield);
 

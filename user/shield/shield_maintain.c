@@ -1,150 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * shield_maintain.c - housekeeping: players who left.
- *
- * Nothing here is needed for safety. Stale players are not believed by the programs
- * either.
+ * shield_maintain.c - what the daemon does every few seconds. Nothing here is needed for
+ * safety: the programs ignore players and entries whose time is over.
  */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <bpf/bpf.h>
-
-#include "players.h"
 #include "shield/shield_internal.h"
-
-#define SWEEP_MAX 1024 /* qports in one go */
-
-/* The next cell of the table from *@at on in which there is somebody. NULL: no more. */
-static struct player_cell *next_cell(const struct shield *s, __u32 *at)
-{
-	struct player_table *t = &s->shared->players;
-
-	for (; *at < PLAYERS_MAX; ++*at) {
-		struct player_cell *cell = &t->cells[*at];
-
-		/* The tags are near each other: most of the table is never looked at. */
-		if (!(*at % PLAYER_WAYS) &&
-		    !__atomic_load_n(&t->tags[*at / PLAYER_WAYS], __ATOMIC_RELAXED)) {
-			*at += PLAYER_WAYS - 1;
-			continue;
-		}
-		if (__atomic_load_n(&cell->state, __ATOMIC_ACQUIRE) == PLAYER_HERE)
-			return cell;
-	}
-	return NULL;
-}
-
-int shield_players(const struct shield *s,
-		   void (*each)(const struct player_key *key, const struct player *player,
-				void *context),
-		   void *context)
-{
-	__u64 now = shield_clock();
-	struct player_cell *cell;
-
-	for (__u32 at = 0; (cell = next_cell(s, &at)); at++)
-		if (player_alive(&cell->player, now))
-			each(&cell->key, &cell->player, context);
-	return 0;
-}
-
-/* Is there a player of that qport where @by leads to? */
-static bool qport_held(const struct shield *s, const struct qport_key *by, __be16 port)
-{
-	struct player_table *t = &s->shared->players;
-	struct player_key key = { .port = port,
-				  .slot = (__u16)(by->slot & ~QPORT_NARROW) };
-	struct player_id id;
-	__u32 at;
-
-	memcpy(key.addr, by->addr, sizeof(key.addr));
-	id = player_id(&key);
-	at = players_find(t, &id, s->shared->keys);
-	return at < PLAYERS_MAX && t->cells[at].player.qport == by->qport;
-}
-
-static void forget_qport(const struct shield *s, const struct qport_key *by)
-{
-	struct player_key key = { .slot = (__u16)(by->slot & ~QPORT_NARROW) };
-	__u32 cell, narrow = by->slot & QPORT_NARROW;
-	struct player_id id;
-
-	memcpy(key.addr, by->addr, sizeof(key.addr));
-	id = player_id(&key);
-	cell = qport_cell(&id, by->qport, narrow, s->shared->keys);
-	if (!bpf_map_delete_elem(s->qports, by))
-		__atomic_fetch_sub(&s->shared->moved[cell], 1, __ATOMIC_RELAXED);
-}
-
-/* Of those who left, or were accepted anew with another. */
-static void sweep_qports(const struct shield *s)
-{
-	struct qport_key gone[SWEEP_MAX], at;
-	void *previous = NULL;
-	size_t count = 0;
-	__be16 port;
-
-	while (count < SWEEP_MAX && !bpf_map_get_next_key(s->qports, previous, &at)) {
-		previous = &at;
-		if (!bpf_map_lookup_elem(s->qports, &at, &port) &&
-		    !qport_held(s, &at, port))
-			gone[count++] = at;
-	}
-	while (count)
-		forget_qport(s, &gone[--count]);
-}
-
-void shield_forget_slot(const struct shield *s, __u32 slot)
-{
-	struct qport_key gone[SWEEP_MAX], at;
-	__u64 now = shield_clock();
-	struct player_cell *cell;
-	void *previous;
-	size_t count;
-
-	for (__u32 i = 0; (cell = next_cell(s, &i)); i++) {
-		struct player_id id = player_id(&cell->key);
-
-		if (cell->key.slot != slot)
-			continue;
-		cell->player.sent_ns = now - PLAYER_IDLE_NS; /* or it would stay */
-		players_remove(&s->shared->players, i, &id, now);
-	}
-	do {
-		count = 0;
-		previous = NULL;
-		while (count < SWEEP_MAX &&
-		       !bpf_map_get_next_key(s->qports, previous, &at)) {
-			previous = &at;
-			if ((at.slot & ~QPORT_NARROW) == slot)
-				gone[count++] = at;
-		}
-		for (size_t i = 0; i < count; i++)
-			forget_qport(s, &gone[i]);
-	} while (count == SWEEP_MAX);
-	memset(&s->shared->detected[slot], 0, sizeof(s->shared->detected[slot]));
-	memset(&s->shared->unjudged[slot], 0, sizeof(s->shared->unjudged[slot]));
-	s->shared->owners[slot] = (struct owner){ 0 };
-	/* With what friends have in all: BUDGET_ALLOWED. */
-	memset(&s->shared->service_due_ns[budget_index(slot, 0)], 0,
-	       sizeof(__u64) << CLASS_BITS);
-}
-
-static void sweep_players(const struct shield *s)
-{
-	__u64 now = shield_clock();
-	struct player_cell *cell;
-
-	for (__u32 at = 0; (cell = next_cell(s, &at)); at++) {
-		struct player_id id = player_id(&cell->key);
-
-		if (player_alive(&cell->player, now))
-			continue;
-		players_remove(&s->shared->players, at, &id, now);
-	}
-}
 
 static void count_followed(const struct player_key *key, const struct player *player,
 			   void *context)
@@ -176,8 +35,7 @@ void shield_maintain(struct shield *s)
 	if (!s->shared)
 		return; /* cannot be, once it is open; but an analyser does not know */
 	rotate_secret(s);
-	sweep_players(s);
-	sweep_qports(s);
+	shield_players_sweep(s);
 	shield_players(s, count_followed, &followed);
 	__atomic_store_n(&s->shared->followed, followed, __ATOMIC_RELAXED);
 	shield_lists_expire(s);

@@ -4,11 +4,14 @@
  * drawing, which knows nothing else.
  *
  *	cmd_top.c	collects once a second, reads keys
- *	top.c		the model: what is shown and chosen
- *	top_order.c	the order of services, and which of them are quiet
+ *	top_screen.c	the terminal, once a second or at a key
  *	top_draw.c	the frame and the page of services
  *	top_service.c	what is drawn of the service that is chosen
  *	top_players.c	the page of players, with the lagometer
+ *	top_paint.c	text in colours, within the screen
+ *	top.c		changes the model: another snapshot, keys
+ *	top_order.c	the order of services, and which of them are quiet
+ *	top_model.c	reads the model: what is chosen, rates, attacks
  */
 #ifndef TOP_H
 #define TOP_H

@@ -96,8 +96,6 @@ static bool read_keys(struct top *top, __s64 due_ns)
 	}
 }
 
-bool top_coloured;
-
 static void colours(void)
 {
 	const char *unwanted = getenv("NO_COLOR"); /* no-color.org */
