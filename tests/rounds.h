@@ -19,4 +19,10 @@ static inline unsigned int rounds_of(unsigned int all)
 	return rounds_are_few() ? (all + 4) / 5 : all;
 }
 
+/* From one to the next of all combinations of bits: each bit is met with each other. */
+static inline unsigned int rounds_step(void)
+{
+	return rounds_are_few() ? 5 : 1;
+}
+
 #endif /* ROUNDS_H */

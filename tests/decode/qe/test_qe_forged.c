@@ -4,6 +4,7 @@
  * of messages, cookies. It ends nobody's game, and keeps none from being read.
  */
 #include "decode/qe/qe_talk.h"
+#include "rounds.h"
 
 #define STEPS 5
 
@@ -31,7 +32,7 @@ static void assert_games(struct harness *h, unsigned int games, unsigned int for
 static void test_hello_amid(void **state)
 {
 	(void)state;
-	for (unsigned int i = 0; i < 4U << STEPS; i++) {
+	for (unsigned int i = 0; i < 4U << STEPS; i += rounds_step()) {
 		struct talk t = talk_of(begin(), &enc_suites[9], 5000);
 
 		t.forged = i >> 2;
@@ -45,7 +46,7 @@ static void test_hello_amid(void **state)
 static void test_hello_amid_again(void **state)
 {
 	(void)state;
-	for (unsigned int i = 0; i < 4U << STEPS; i++) {
+	for (unsigned int i = 0; i < 4U << STEPS; i += rounds_step()) {
 		struct talk t = talk_of(begin(), &enc_suites[9], 5000), u;
 
 		game_amid(&t, i & 1);
@@ -81,7 +82,7 @@ static void games_amid(const struct talk *like, bool again, bool both, bool ems)
 static void test_pieces_amid(void **state)
 {
 	(void)state;
-	for (unsigned int i = 0; i < 32U << STEPS; i++) {
+	for (unsigned int i = 0; i < 32U << STEPS; i += rounds_step()) {
 		struct talk like = { .pieced = i >> 5,
 				     .forged = i & 16 ? i >> 5 : 0,
 				     .piece = i & 8 ? KEY : HELLO };
@@ -206,7 +207,7 @@ static void test_cookie_again(void **state)
 static void test_cookie_of_client(void **state)
 {
 	(void)state;
-	for (unsigned int i = 0; i < 4U << STEPS; i++) {
+	for (unsigned int i = 0; i < 4U << STEPS; i += rounds_step()) {
 		struct talk like = { .forged = i >> 2, .told = true, .liar = true };
 
 		games_amid(&like, i & 2, false, i & 1);
@@ -240,7 +241,7 @@ static void test_words_within(void **state)
 static void test_words_amid(void **state)
 {
 	(void)state;
-	for (unsigned int i = 0; i < 4U << STEPS; i++) {
+	for (unsigned int i = 0; i < 4U << STEPS; i += rounds_step()) {
 		struct talk like = { .forged = i >> 2 & ~1U, .liar = true };
 
 		games_amid(&like, i & 2, false, i & 1);
