@@ -148,29 +148,6 @@ static inline __u64 recent_all(__u32 shut, __u64 marked)
 	return (marked << 32) / recent_width(shut);
 }
 
-/*
- * How many sources a second each of @count services may mark, so that all together mark
- * RECENT_RATE at most. @ask: how many ask each service. Services that are asked by fewer
- * leave the rest to the others.
- */
-static inline __u64 recent_share(const __u64 *ask, __u32 count)
-{
-	__u64 share, next = 0, left, over;
-
-	/* It grows as long as one more service has enough: @count + 2 turns at most. */
-	do {
-		share = next;
-		left = RECENT_RATE;
-		over = 0;
-		for (__u32 i = 0; i < count; i++) {
-			over += ask[i] > share;
-			left -= ask[i] > share ? 0 : ask[i];
-		}
-		next = over ? left / over : RECENT_RATE;
-	} while (next > share);
-	return share;
-}
-
 /* How much shall be outside of the window if @all sources ask a second, and @share may be
  * marked. 0: nothing. */
 static inline __u32 recent_shut(__u64 all, __u64 share)

@@ -237,26 +237,6 @@ static void the_window_follows_the_rate(void **state)
 	assert_true(~recent_shut(1ull << 40, RECENT_RATE) >= (1u << 20) - 1);
 }
 
-static void services_share_what_is_marked(void **state)
-{
-	static const struct {
-		__u64 ask[4], share;
-	} rows[] = {
-		{ { 0, 0, 0, 0 }, RECENT_RATE },
-		{ { 10, 20, 30, 40 }, RECENT_RATE },
-		{ { 1u << 30, 0, 0, 0 }, RECENT_RATE },
-		{ { 1u << 30, 0, 10000, 0 }, RECENT_RATE - 10000 },
-		{ { 1u << 30, 1u << 30, 10000, 0 }, (RECENT_RATE - 10000) / 2 },
-		{ { 1u << 30, 1u << 30, 1u << 30, 1u << 30 }, RECENT_RATE / 4 },
-		{ { 1u << 30, RECENT_RATE / 3, 1u << 30, 100 }, (RECENT_RATE - 100) / 3 },
-		{ { 1u << 30, 20000, 100, 100 }, RECENT_RATE - 20200 },
-	};
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
-		assert_int_equal(recent_share(rows[i].ask, 4), rows[i].share);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -268,7 +248,6 @@ int main(void)
 		cmocka_unit_test(a_slice_takes_over_no_marks),
 		cmocka_unit_test(sources_are_counted_once_in_a_slice),
 		cmocka_unit_test(the_window_follows_the_rate),
-		cmocka_unit_test(services_share_what_is_marked),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

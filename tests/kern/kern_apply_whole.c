@@ -39,6 +39,29 @@ static void rich_services(void)
 	at(s, "203.0.113.5");
 }
 
+/* Services that challenge have equal shares of the rate, other slots all of it. */
+static void assert_shares(void)
+{
+	const struct tables *t = &was->tables[was->generation & 1];
+	__u64 count = 0;
+
+	for (int slot = 0; slot < SERVICES_MAX; slot++)
+		count += t->services[slot].validation && !t->services[slot].observe;
+	for (int slot = 0; slot < SERVICES_MAX; slot++) {
+		bool one = t->services[slot].validation && !t->services[slot].observe;
+
+		for (int use = 0; use < CHALLENGE_USES; use++) {
+			const struct limit *rate = &was->validation.rate[use];
+			struct limit *is = &shield.shared->validation.share[slot][use];
+			__u64 cost = rate->cost_ns * (one ? count : 1);
+
+			assert_in_range(is->cost_ns, cost, cost + 1);
+			assert_int_equal(is->burst_ns, rate->burst_ns);
+			was->validation.share[slot][use] = *is;
+		}
+	}
+}
+
 static void the_rest_by_default(void)
 {
 	was->amplification =
@@ -54,9 +77,7 @@ static void the_rest_by_default(void)
 			(struct limit){ SECOND / config->follow_rate, SECOND };
 	was->validation.rate[CHALLENGE_JOIN] = (struct limit){ 1000, 250000000 };
 	was->validation.rate[CHALLENGE_QUERY] = (struct limit){ 4000, 250000000 };
-	for (int slot = 0; slot < SERVICES_MAX; slot++)
-		memcpy(was->validation.share[slot], was->validation.rate,
-		       sizeof(was->validation.rate));
+	assert_shares();
 	was->cache.cap =
 		(struct cache_cap){ .byte_ns = SECOND / 2500000, .burst_ns = SECOND / 4 };
 }

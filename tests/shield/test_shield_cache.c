@@ -131,32 +131,6 @@ static void ages_of_answers(void **state)
 }
 
 /* The windows' widths follow what was marked, once a second; the windows move on. */
-/* Each flooded service has the same part of the rate of challenges. */
-static void the_rate_of_challenges_is_divided(void **state)
-{
-	struct validation_state *p = &shield.shared->validation;
-	__u64 now = 100 * SECOND;
-
-	(void)state;
-	p->rate[CHALLENGE_JOIN] = (struct limit){ 400, SECOND / 4 };
-	p->rate[CHALLENGE_QUERY] = (struct limit){ 0, LIMIT_NONE_NS };
-	shield_recent_update(&shield, now);
-	for (int slot = 0; slot < SERVICES_MAX; slot++) {
-		assert_int_equal(p->share[slot][CHALLENGE_JOIN].cost_ns, 400);
-		assert_int_equal(p->share[slot][CHALLENGE_JOIN].burst_ns, SECOND / 4);
-	}
-	p->until_ns[3] = now + 2 * SECOND;
-	p->until_ns[5] = now + SECOND + 1;
-	p->until_ns[6] = now + SECOND;
-	shield.shared->cache.until_ns[7] = now + 2 * SECOND;
-	shield_recent_update(&shield, now + SECOND);
-	assert_int_equal(p->share[3][CHALLENGE_JOIN].cost_ns, 1200);
-	assert_int_equal(p->share[9][CHALLENGE_JOIN].cost_ns, 1200);
-	assert_false(limit_exceeded(&p->share[3][CHALLENGE_QUERY], now, 0));
-	shield_recent_update(&shield, now + 2 * SECOND);
-	assert_int_equal(p->share[3][CHALLENGE_JOIN].cost_ns, 400);
-}
-
 static void mark_windows_follow_the_rate_and_move(void **state)
 {
 	struct cache_state *a = &shield.shared->cache;
@@ -213,7 +187,6 @@ int main(void)
 		TEST(templates_are_put_where_nobody_reads),
 		TEST(questions_are_read),
 		TEST(ages_of_answers),
-		TEST(the_rate_of_challenges_is_divided),
 		TEST(mark_windows_follow_the_rate_and_move),
 	};
 

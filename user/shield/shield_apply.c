@@ -264,7 +264,8 @@ static void apply_sampling(struct shield *s, const struct config *config)
 }
 
 /* A rate for requests to join, and a quarter of it for queries. */
-static void apply_proof(struct shield *s, const struct config *config)
+static void apply_proof(struct shield *s, const struct config *config,
+			const struct service *services)
 {
 	struct limit join = config->validation, query = config->validation;
 
@@ -273,7 +274,7 @@ static void apply_proof(struct shield *s, const struct config *config)
 	limit_normal(&query);
 	s->shared->validation.rate[CHALLENGE_JOIN] = join;
 	s->shared->validation.rate[CHALLENGE_QUERY] = query;
-	shield_challenge_shares(s, shield_clock());
+	shield_challenge_shares(s, services);
 }
 
 #define CAP_BURST_NS 250000000ull
@@ -316,7 +317,7 @@ static int write_plan(struct shield *s, const struct config *config, struct plan
 		err = apply_amplification(s, config);
 	if (!err) {
 		apply_sampling(s, config);
-		apply_proof(s, config);
+		apply_proof(s, config, plan->next.services);
 		apply_answers(s, config);
 	}
 	if (err) {

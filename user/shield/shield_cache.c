@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/file.h>
 
+#include "lib/fair.h"
 #include "lib/names.h"
 #include "shield/shield_internal.h"
 
@@ -138,7 +139,7 @@ static void windows_fit(struct shield *s, __u64 past)
 
 	for (__u32 slot = 0; slot < SERVICES_MAX; slot++)
 		ask[slot] = recent_all(w[slot].shut, marked_since(s, slot, past));
-	share = recent_share(ask, SERVICES_MAX);
+	share = fair_most(ask, SERVICES_MAX, RECENT_RATE);
 	for (__u32 slot = 0; slot < SERVICES_MAX; slot++)
 		__atomic_store_n(&w[slot].shut,
 				 recent_widen(w[slot].shut,
@@ -157,33 +158,21 @@ static void windows_move(struct shield *s)
 				 __ATOMIC_RELAXED);
 }
 
-void shield_challenge_shares(struct shield *s, __u64 now)
-{
-	struct validation_state *p = &s->shared->validation;
-	__u32 flooded = 0;
-
-	for (__u32 slot = 0; slot < SERVICES_MAX; slot++)
-		flooded +=
-			now < p->until_ns[slot] || now < s->shared->cache.until_ns[slot];
-	for (__u32 slot = 0; slot < SERVICES_MAX; slot++)
-		for (int use = 0; use < CHALLENGE_USES; use++)
-			p->share[slot][use] =
-				limit_scaled(&p->rate[use], flooded ? flooded : 1, 1);
-}
-
 void shield_recent_update(struct shield *s, __u64 now)
 {
 	__u64 past = now - s->recent_looked_ns;
 
 	if (past < LOOK_NS)
 		return;
+	/* The counts that an earlier daemon saw give no rate. */
+	shield_demand_look(s, s->recent_looked_ns ? past : 0);
 	if (s->recent_looked_ns)
 		windows_fit(s, past);
-	else /* what an earlier daemon saw counted is no rate */
+	else
 		memcpy(s->recent_marked, s->shared->cache.marked,
 		       sizeof(s->recent_marked));
 	s->recent_looked_ns = now;
-	shield_challenge_shares(s, now);
+	shield_challenge_shares(s, s->shared->tables[shield_generation(s) & 1].services);
 	if (now - s->recent_moved_ns < RECENT_TURN_S * 1000000000ull)
 		return;
 	s->recent_moved_ns = now;

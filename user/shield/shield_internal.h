@@ -61,17 +61,30 @@ struct shield {
 	__u64 recent_looked_ns;
 	__u64 recent_moved_ns;
 	__u32 recent_marked[RECENT_TABLES][SERVICES_MAX];
+	/* State of shield_demand_look(): requests at the last look, by processor, and how
+	 * many come now, in 1 / SHARE_UNIT per second. */
+	__u64 requests[RECENT_TABLES][CHALLENGE_USES][SERVICES_MAX];
+	__u64 demand[CHALLENGE_USES][SERVICES_MAX];
+	bool counted[SERVICES_MAX]; /* at the last look */
 	bool owners_logged[SERVICES_MAX]; /* shield_owners() has said what it knows */
 };
 
-/* --- shield_cache.c -------------------------------------------------------- */
+/* --- shield_shares.c --------------------------------------------------------- */
+
+#define SHARE_UNIT (1 << 20) /* so many parts of a challenge per second */
 
 /*
- * Divide the rate of challenges of a processor among the services that are flooded at
- * @now, as shield_clock() has it. A service that is not has the same share, so that it
- * can send challenges from its first refusal on.
+ * Find out for how many requests per second to each service a processor has sent a
+ * challenge, or would have with a larger share. @past: nanoseconds since the last look;
+ * 0: this is the first, which finds no rate.
  */
-void shield_challenge_shares(struct shield *s, __u64 now);
+void shield_demand_look(struct shield *s, __u64 past);
+
+/*
+ * Divide the rate of challenges of a processor among @services by their demand, see
+ * lib/fair.h. The slots of others, which send none, have the whole rate.
+ */
+void shield_challenge_shares(struct shield *s, const struct service *services);
 
 /*
  * Load a second instance of the programs, over maps of its own that nothing pins and no
