@@ -28,7 +28,7 @@
 #define AMPLIFICATION_ALLOWANCE 16384 /* defaults: docs/explain/anti-amplification.md */
 #define AMPLIFICATION_REFILL_S	20
 #define AMPLIFICATION_SERVERS	8 /* so many servers share one default allowance */
-#define AMPLIFICATION_MOST	8 /* default allowances that a prefix may have */
+#define AMPLIFICATION_MOST	32 /* default allowances that a prefix may have */
 #define VALIDATION_RATE		"1000000/s burst 250000"
 #define CACHE_BYTES_PER_S	2500000 /* bytes a second: 20 Mbit/s */
 #define CACHE_BYTES_MIN		8192
