@@ -214,6 +214,7 @@ static inline bool kind_takes_part(enum wire_family family, enum wire_kind kind)
 	case KIND_DTLS_HELLO_COOKIE:
 		return family == FAMILY_QUAKE_ENHANCED;
 	case KIND_CCREQ_CONNECT:
+		return family == FAMILY_NETQUAKE || family == FAMILY_AUTO;
 	case KIND_D0PK:
 		return family == FAMILY_NETQUAKE;
 	case KIND_ECHO_RETURN:

@@ -327,14 +327,13 @@ static void the_invited_pay(void **state)
 	kern.live->amplification = (struct amplification_limit){ 0 };
 }
 
-/* Under load NetQuake's clients have to ask twice, as they do. */
-static void netquake_asks_twice(void **state)
+/* A service of @family under load forwards a CCREQ_CONNECT that is repeated. */
+static void repeats_ccreq_connect(enum wire_family family)
 {
 	static const char ask_[] = "\x80\0\0\x0c\1QUAKE\0\3";
 	struct service s;
 
-	(void)state;
-	demand(FAMILY_NETQUAKE, VALIDATION_UNDER_LOAD);
+	demand(family, VALIDATION_UNDER_LOAD);
 	s = kern.live->tables[0].services[0];
 	s.budget[CLASS_CONNECT].service = kern_rate(1, 4);
 	kern_service(&kern, 0, 0, &s);
@@ -360,6 +359,19 @@ static void netquake_asks_twice(void **state)
 	pass_time(20 * SECOND);
 	assert_int_equal(hear_from(PEER, 8, ask_, sizeof(ask_) - 1).reason,
 			 REASON_WITHIN_LIMITS);
+}
+
+static void netquake_asks_twice(void **state)
+{
+	(void)state;
+	repeats_ccreq_connect(FAMILY_NETQUAKE);
+}
+
+/* Where the protocol is not known, the server may be of NetQuake. */
+static void netquake_behind_auto_asks_twice(void **state)
+{
+	(void)state;
+	repeats_ccreq_connect(FAMILY_AUTO);
 }
 
 /*
@@ -527,6 +539,7 @@ int main(void)
 		TEST(invited_is_who_was_sent_a_challenge),
 		TEST(the_invited_pay),
 		TEST(netquake_asks_twice),
+		TEST(netquake_behind_auto_asks_twice),
 		TEST(darkplaces_asks_in_both_ways),
 		TEST(a_hello_comes_twice),
 		TEST(longer_challenges_are_charged_to_the_prefix),
