@@ -233,7 +233,7 @@ __noinline int cache_send(struct xdp_md *ctx, const struct pkt_ctx *c, __u32 cho
 	kind = t->kind;
 	if (index_below(&kind, KIND_COUNT))
 		count_sent(ctx, pkt_slot(c), kind, REASON_CACHED_RESPONSE,
-			   COUNTER_OUT_CACHED_RESPONSE + kind, total, reply_frame(ctx));
+			   COUNTER_OUT(CACHED_RESPONSE, kind), total, reply_frame(ctx));
 	return send_back(ctx);
 }
 

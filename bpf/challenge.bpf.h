@@ -189,12 +189,12 @@ static __always_inline void count_sent(struct xdp_md *ctx, __u32 slot,
 {
 	struct live *l = &live;
 	struct counter_row *row = NULL;
-	struct counter *counter = counter_at(slot, number, &row);
-	__u64 counted;
+	__u32 key;
+	__u64 *counter = counter_at(slot, number, &row, &key), counted;
 
 	if (!counter)
 		return;
-	counted = count(counter, bytes);
+	counted = count(counter, &key, bytes);
 	count_unverified_out(row, payload, bytes);
 	if (l->sampling.any && sample_statistic(l, counted))
 		sample_in(ctx,
@@ -253,7 +253,7 @@ __noinline int challenge_send(struct xdp_md *ctx, const struct pkt_ctx *c)
 	if (!challenge_write(ctx, c, &a, form, &challenge))
 		return XDP_DROP;
 	kind = challenge_kind(family);
-	count_sent(ctx, slot, kind, REASON_CHALLENGED, COUNTER_OUT_CHALLENGED + kind,
+	count_sent(ctx, slot, kind, REASON_CHALLENGED, COUNTER_OUT(CHALLENGED, kind),
 		   a.length, reply_frame(ctx));
 	return send_back(ctx);
 }

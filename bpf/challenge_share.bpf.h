@@ -71,8 +71,9 @@ static __always_inline bool share_take(const struct live *l, __u32 slot,
 	const struct limit *share = share_of(l, slot, kind);
 	struct counter_row *row;
 	__u64 *due;
+	__u32 key;
 
-	counter_at(slot, COUNTER_IN_SERVICE_LIMIT + kind, &row);
+	counter_at(slot, COUNTER_IN_SERVICE_LIMIT + kind, &row, &key);
 	if (!row || share_exceeded(l, slot, kind, row, now))
 		return false;
 	due = &row->challenge_due_ns[challenge_use(kind)];

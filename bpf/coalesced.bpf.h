@@ -29,8 +29,8 @@ int shield_joined(struct __sk_buff *ctx)
 	struct counter_row *row = NULL;
 	void *data, *data_end;
 	struct live *l = &live;
-	struct counter *counter;
-	__u32 slot = 0;
+	__u64 *counter;
+	__u32 slot = 0, key;
 	__u8 policy;
 
 	if (likely(!ctx->gso_size))
@@ -52,10 +52,9 @@ int shield_joined(struct __sk_buff *ctx)
 	if (policy == POLICY_PASS ||
 	    acl_lookup(l, slot, &packet, SENDER) == ACL_UNLIMITED)
 		return TC_ACT_UNSPEC;
-	counter =
-		counter_find(slot, DIRECTION_C2S, KIND_COALESCED, REASON_MALFORMED, &row);
+	counter = counter_at(slot, COUNTER_IN(MALFORMED, KIND_COALESCED), &row, &key);
 	if (counter)
-		count(counter, ctx->len);
+		count(counter, &key, ctx->len);
 	return service->observe ? TC_ACT_UNSPEC : TC_ACT_SHOT;
 }
 

@@ -286,10 +286,11 @@ int shield_out(struct __sk_buff *ctx)
 	enum wire_kind kind;
 	enum reason reason;
 	struct counter_row *row = NULL;
-	struct counter *counter;
+	__u64 *counter;
 	struct port *named;
 	enum other other;
 	__u64 bytes, counted;
+	__u32 key;
 
 	other = egress_parse(ctx, &packet);
 	if (other == OTHER_LATER_FRAGMENT)
@@ -326,10 +327,11 @@ int shield_out(struct __sk_buff *ctx)
 	/* Players' too, since an older note may have the same id. */
 	if (packet.whole == FIRST_FRAGMENT)
 		fragment_note(l, &packet, slot, withheld);
-	counter = counter_find(slot, DIRECTION_S2C, kind, reason, &row);
+	counter =
+		counter_at(slot, counter_number(DIRECTION_S2C, kind, reason), &row, &key);
 	if (!counter)
-		return TC_ACT_UNSPEC;
-	counted = count(counter, bytes);
+		return withheld ? TC_ACT_SHOT : TC_ACT_UNSPEC;
+	counted = count(counter, &key, bytes);
 	/* A sample shows what leaves. */
 	if (unlikely(clock) && !withheld)
 		clock_write(ctx, packet.payload, clock);

@@ -136,16 +136,16 @@ static __always_inline void plain_refused(const struct target *f, __u64 kind,
 }
 
 /*
- * Count a dropped datagram in @counter of @row, note its source if it is its turn, and
- * perhaps sample it. @kind: below KIND_COUNT, as the verifier must know.
+ * Count a dropped datagram in @counter of the @row at @key, note its source if it is its
+ * turn, and perhaps sample it. @kind: below KIND_COUNT, as the verifier must know.
  */
 static __always_inline void drop_in(struct xdp_md *ctx, const struct live *l,
 				    const struct target *f, __u64 kind, __u64 reason,
-				    struct counter_row *row, struct counter *counter,
-				    const struct packet *p, const struct plain *plain,
-				    __u64 bytes)
+				    struct counter_row *row, __u64 *counter,
+				    const __u32 *key, const struct packet *p,
+				    const struct plain *plain, __u64 bytes)
 {
-	__u64 counted = count(counter, bytes);
+	__u64 counted = count(counter, key, bytes);
 
 	count_unverified(row, p->length, bytes);
 	if (unlikely(refused_turn(l->sampling.phase, counted)))
@@ -167,12 +167,21 @@ static __always_inline bool drop_for(struct xdp_md *ctx, const struct live *l,
 				     const struct plain *plain, __u64 bytes)
 {
 	struct counter_row *row = NULL;
-	struct counter *counter = counter_at(f->slot, number, &row);
+	__u32 key;
+	__u64 *counter = counter_at(f->slot, number, &row, &key);
 
 	if (unlikely(!counter))
 		return false;
-	drop_in(ctx, l, f, kind, reason, row, counter, p, plain, bytes);
+	drop_in(ctx, l, f, kind, reason, row, counter, &key, p, plain, bytes);
 	return true;
+}
+
+/* COUNTER_IN(REPLY_TO_SERVER, @kind) of a kind that is a reply in its row of wire.h. */
+static __always_inline __u32 reply_number(__u64 kind)
+{
+	same_copy(kind);
+	return COUNTER_IN_REPLY_TO_SERVER - PLACES_REPLY +
+	       (kind < KIND_COUNT ? counter_places[kind] : PLACES_REPLY);
 }
 
 /*
@@ -196,9 +205,9 @@ static __always_inline bool refuse(struct xdp_md *ctx, const struct live *l,
 			return false;
 		policy = f->service->policy[class - CLASS_BUDGETS];
 		reason = policy_reason(class);
-		number = class == CLASS_REPLY	   ? COUNTER_IN_REPLY_TO_SERVER
-			 : class == CLASS_FRAGMENT ? COUNTER_IN_FRAGMENT
-						   : COUNTER_IN_MALFORMED;
+		number = class == CLASS_REPLY	   ? reply_number(kind)
+			 : class == CLASS_FRAGMENT ? COUNTER_IN_FRAGMENT + kind
+						   : COUNTER_IN_MALFORMED + kind;
 		if (policy == POLICY_DROP)
 			goto drop;
 		if (policy != POLICY_LIMIT)
@@ -212,10 +221,10 @@ static __always_inline bool refuse(struct xdp_md *ctx, const struct live *l,
 	 * Constants in place of counter_number(): these are all reasons of
 	 * limits_exceeded().
 	 */
-	number = reason == REASON_SERVICE_LIMIT ? COUNTER_IN_SERVICE_LIMIT
-						: COUNTER_IN_SOURCE_LIMIT;
+	number = kind + (reason == REASON_SERVICE_LIMIT ? COUNTER_IN_SERVICE_LIMIT
+							: COUNTER_IN_SOURCE_LIMIT);
 drop:
-	return drop_for(ctx, l, f, kind, reason, number + kind, p, plain, bytes);
+	return drop_for(ctx, l, f, kind, reason, number, p, plain, bytes);
 }
 
 /* --- jumping ----------------------------------------------------------------- */
@@ -269,8 +278,8 @@ static __always_inline bool not_challenged(struct xdp_md *ctx, struct live *l,
 {
 	bool joins = kind == KIND_GETCHALLENGE;
 	struct counter_row *row = NULL;
-	struct counter *counter;
-	__u64 reason;
+	__u64 *counter, reason;
+	__u32 key;
 
 	*ret_judgement = 0;
 	if (!joins && kind != KIND_GETINFO && kind != KIND_GETSTATUS)
@@ -281,7 +290,7 @@ static __always_inline bool not_challenged(struct xdp_md *ctx, struct live *l,
 		return false;
 	if (joins && reason == REASON_SERVICE_LIMIT)
 		validation_require(l, f->slot, now);
-	counter = counter_at(f->slot, COUNTER_IN_SERVICE_LIMIT + kind, &row);
+	counter = counter_at(f->slot, COUNTER_IN_SERVICE_LIMIT + kind, &row, &key);
 	if (unlikely(!counter))
 		return false;
 	if (!share_exceeded(l, f->slot, kind, row, now)) {
@@ -293,7 +302,7 @@ static __always_inline bool not_challenged(struct xdp_md *ctx, struct live *l,
 		return false;
 	}
 	if (likely(reason == REASON_SERVICE_LIMIT)) {
-		drop_in(ctx, l, f, kind, reason, row, counter, p, plain, bytes);
+		drop_in(ctx, l, f, kind, reason, row, counter, &key, p, plain, bytes);
 		return true;
 	}
 	/*
@@ -489,9 +498,10 @@ static __always_inline enum match fast_path_player(struct xdp_md *ctx, struct li
 	struct player_cell *cell;
 	struct counter_row *row = NULL;
 	struct player_id id;
-	struct counter *counter;
+	__u64 *counter;
 	bool followed;
 	__u64 counted;
+	__u32 key;
 
 	plain_player(plain, f->slot, &id);
 	cell = player_first(l, &id);
@@ -512,10 +522,10 @@ static __always_inline enum match fast_path_player(struct xdp_md *ctx, struct li
 	if (unlikely(player_record(&cell->player, n.sequence, true, now) !=
 		     REASON_PLAYER))
 		return MATCH_LEARNS;
-	counter = counter_at(f->slot, COUNTER_IN_PLAYER + kind, &row);
+	counter = counter_at(f->slot, COUNTER_IN_PLAYER + kind, &row, &key);
 	if (unlikely(!counter))
 		return MATCH_OK;
-	counted = count(counter, bytes);
+	counted = count(counter, &key, bytes);
 	if (unlikely(l->sampling.any))
 		sample_maybe(ctx, l, f->service,
 			     SAMPLE_WHAT(f->slot, kind, REASON_PLAYER, DIRECTION_C2S, 0),
@@ -580,7 +590,7 @@ static __always_inline bool fast_path(struct xdp_md *ctx, struct live *l,
 		if (greylisted(ctx, TARGET(f->slot, kind), plain_offsets(p, plain),
 			       p->length))
 			return drop_for(ctx, l, f, kind, REASON_GREYLISTED,
-					COUNTER_IN_GREYLISTED + kind, p, plain, bytes);
+					COUNTER_IN(GREYLISTED, kind), p, plain, bytes);
 		*ret_action = tail_call_to(PATH_VALIDATE, f, kind, p, plain, 0);
 		return true;
 	}

@@ -183,7 +183,7 @@ __noinline int keys_challenge_send(struct xdp_md *ctx, const struct pkt_ctx *c)
 	    *(volatile __u64 *)&keys->heard_ns != heard)
 		return XDP_DROP;
 	count_sent(ctx, slot, KIND_CHALLENGE, REASON_CHALLENGED,
-		   COUNTER_OUT_CHALLENGED + KIND_CHALLENGE, a.length, reply_frame(ctx));
+		   COUNTER_OUT(CHALLENGED, KIND_CHALLENGE), a.length, reply_frame(ctx));
 	return send_back(ctx);
 }
 

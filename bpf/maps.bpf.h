@@ -85,6 +85,15 @@ struct {
 	__type(value, struct counter_row);
 } counters SEC(".maps");
 
+/* What has moved out of the map counters, as many entries. Full: cannot be, all numbers
+ * have 64 bits. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, SERVICES_MAX *COUNTER_ROWS);
+	__type(key, __u32);
+	__type(value, struct counter_sums);
+} spilled SEC(".maps");
+
 /*
  * Sources that were refused or challenged: CLASS_COUNT entries for each service, see
  * refused.h. Written by packets, read by the daemon. max_entries as of counters. Cannot

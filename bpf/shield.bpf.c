@@ -52,13 +52,12 @@ static __always_inline bool count_decision(struct xdp_md *ctx, struct live *l,
 					   __u64 bytes, enum reason reason, bool followed)
 {
 	struct counter_row *row = NULL;
-	struct counter *counter =
-		counter_find(f->slot, DIRECTION_C2S, f->kind, reason, &row);
-	__u64 counted;
+	__u32 key, number = counter_number(DIRECTION_C2S, f->kind, reason);
+	__u64 *counter = counter_at(f->slot, number, &row, &key), counted;
 
 	if (!counter)
 		return false;
-	counted = count(counter, bytes);
+	counted = count(counter, &key, bytes);
 	if (refused_turn(l->sampling.phase, counted) &&
 	    (reason_verdict(reason) == VERDICT_DROP || reason == REASON_CHALLENGED))
 		refused_note(address_net(p, SENDER),

@@ -224,11 +224,12 @@ static __always_inline void count_challenged(struct xdp_md *ctx, const struct pk
 	__u32 slot = pkt_slot(c), kind = pkt_kind(c);
 	__u64 bytes = reply_frame(ctx), counted;
 	struct counter_row *row = NULL;
-	struct counter *counter = counter_at(slot, COUNTER_IN_CHALLENGED + kind, &row);
+	__u32 key;
+	__u64 *counter = counter_at(slot, COUNTER_IN(CHALLENGED, kind), &row, &key);
 
 	if (!counter)
 		return;
-	counted = count(counter, bytes);
+	counted = count(counter, &key, bytes);
 	count_unverified(row, c->length, bytes);
 	if (refused_turn(live.sampling.phase, counted))
 		refused_note(c->net,

@@ -37,16 +37,16 @@ _Static_assert(PLAYER_SLOTS == SERVICES_MAX, "each service has a share of player
 
 /*
  * Why a datagram went where it went. The verdict follows from the reason. Received, sent:
- * of which kinds it is said when they come to a server or leave it (ALL, SHAPES: those
- * without a word, NONE); counters have room for no others, see counters.h.
+ * of which kinds it is said when they come to a server or leave it, one of COUNTER_SETS;
+ * there are no counters of others, see counters.h.
  *	  reason		name			verdict	received  sent
  */
 /* clang-format off */
 #define ABI_REASONS(X)							\
 	X(WITHIN_LIMITS,	"within-limits",	PASS,		ALL,	ALL)	\
 	X(ALLOW_LIST,		"allow-list",		PASS,		ALL,	NONE)	\
-	X(PLAYER,		"player",		PASS,		SHAPES,	SHAPES)	\
-	X(POLICY,		"policy",		PASS,		ALL,	NONE)	\
+	X(PLAYER,		"player",		PASS,		SHAPES,	GAMES)	\
+	X(POLICY,		"policy",		PASS,		USELESS,	NONE)	\
 	X(EXEMPT,		"exempt",		PASS,		NONE,	ALL)	\
 	X(OTHER_SOCKET,		"other-socket",		PASS,		NONE,	ALL)	\
 	X(DENY_LIST,		"deny-list",		DROP,		ALL,	NONE)	\
@@ -54,28 +54,28 @@ _Static_assert(PLAYER_SLOTS == SERVICES_MAX, "each service has a share of player
 	X(PREFIX_LIMIT,		"prefix-limit",		DROP,		ALL,	NONE)	\
 	X(SERVICE_LIMIT,	"service-limit",	DROP,		ALL,	NONE)	\
 	X(CONTENDED,		"contended",		DROP,		ALL,	NONE)	\
-	X(MALFORMED,		"malformed",		DROP,		SHAPES,	NONE)	\
-	X(FRAGMENT,		"fragment",		DROP,		SHAPES,	NONE)	\
-	X(REPLY_TO_SERVER,	"reply-to-server",	DROP,		ALL,	NONE)	\
-	X(AMPLIFICATION,	"amplification",	DROP,		ALL,	ALL)	\
-	X(PLAYER_LIMIT,		"player-limit",		DROP,		SHAPES,	NONE)	\
+	X(MALFORMED,		"malformed",		DROP,		STRAYS,	NONE)	\
+	X(FRAGMENT,		"fragment",		DROP,		STRAYS,	NONE)	\
+	X(REPLY_TO_SERVER,	"reply-to-server",	DROP,		REPLIES,	NONE)	\
+	X(AMPLIFICATION,	"amplification",	DROP,		QUERIES,	ALL)	\
+	X(PLAYER_LIMIT,		"player-limit",		DROP,		GAMES,	NONE)	\
 	X(PLAYER_MISMATCH,	"player-mismatch",	DROP,		SHAPES,	NONE)	\
-	X(ADDRESS_IN_USE,	"address-in-use",	DROP,		ALL,	NONE)	\
-	X(PLAYER_SLOTS,		"player-slots",		DROP,		ALL,	NONE)	\
+	X(ADDRESS_IN_USE,	"address-in-use",	DROP,		CODED,	NONE)	\
+	X(PLAYER_SLOTS,		"player-slots",		DROP,		JOINS,	NONE)	\
 	/* proof of address: docs/ARCHITECTURE.md */			\
-	X(VALIDATED,		"validated",		PASS,		ALL,	ALL)	\
-	X(CHALLENGED,		"challenged",		RESPOND,	ALL,	ALL)	\
-	X(INVALID_COOKIE,	"invalid-cookie",	DROP,		SHAPES,	NONE)	\
-	X(GREYLISTED,		"greylisted",		DROP,		ALL,	NONE)	\
+	X(VALIDATED,		"validated",		PASS,		REQUESTS,	STEPS)	\
+	X(CHALLENGED,		"challenged",		RESPOND,	REQUESTS,	REPLIES)	\
+	X(INVALID_COOKIE,	"invalid-cookie",	DROP,		STRAYS,	NONE)	\
+	X(GREYLISTED,		"greylisted",		DROP,		JOINS,	NONE)	\
 	/* answers from here, by whom they are for; and what is sent */	\
-	X(CACHED_PLAYER,	"cached-player",	RESPOND,	ALL,	NONE)	\
-	X(CACHED_ALLOW_LIST,	"cached-allow-list",	RESPOND,	ALL,	NONE)	\
-	X(CACHED_VALIDATED,	"cached-validated",	RESPOND,	ALL,	NONE)	\
-	X(CACHED_KNOWN,		"cached-known",		RESPOND,	ALL,	NONE)	\
-	X(CACHED_PREFIX,	"cached-prefix",	RESPOND,	ALL,	NONE)	\
-	X(CACHED_RECURRING,	"cached-recurring",	RESPOND,	ALL,	NONE)	\
-	X(CACHED_IN_LIMITS,	"cached-in-limits",	RESPOND,	ALL,	NONE)	\
-	X(CACHED_RESPONSE,	"cached-response",	RESPOND,	NONE,	ALL)
+	X(CACHED_PLAYER,	"cached-player",	RESPOND,	QUERIES,	NONE)	\
+	X(CACHED_ALLOW_LIST,	"cached-allow-list",	RESPOND,	QUERIES,	NONE)	\
+	X(CACHED_VALIDATED,	"cached-validated",	RESPOND,	QUERIES,	NONE)	\
+	X(CACHED_KNOWN,		"cached-known",		RESPOND,	QUERIES,	NONE)	\
+	X(CACHED_PREFIX,	"cached-prefix",	RESPOND,	QUERIES,	NONE)	\
+	X(CACHED_RECURRING,	"cached-recurring",	RESPOND,	QUERIES,	NONE)	\
+	X(CACHED_IN_LIMITS,	"cached-in-limits",	RESPOND,	QUERIES,	NONE)	\
+	X(CACHED_RESPONSE,	"cached-response",	RESPOND,	NONE,	RESPONSES)
 
 /* Frames that are no datagram to a service: passed, but for the last.
  *	  what			name			verdict */

@@ -152,6 +152,7 @@ static int candidate_load(int services, struct shield_bpf **ret)
 	if (!s)
 		return -errno;
 	bpf_map__set_max_entries(s->maps.counters, (__u32)services * COUNTER_ROWS);
+	bpf_map__set_max_entries(s->maps.spilled, (__u32)services * COUNTER_ROWS);
 	/* Or nearly all of what a player sends here would be over its budget. */
 	*(struct limit *)&s->rodata->player_limit = (struct limit){ 1, 1ull << 60 };
 	return shield_bpf__load(s);

@@ -59,14 +59,82 @@ static bool counted(enum direction direction, int kind, enum reason reason)
 static void asks_are_counted(int kind)
 {
 	static const enum reason reasons[] = { REASON_VALIDATED, REASON_CHALLENGED,
-					       REASON_GREYLISTED, REASON_ADDRESS_IN_USE };
+					       REASON_GREYLISTED, REASON_PLAYER_SLOTS };
 
 	for (size_t i = 0; i < sizeof(reasons) / sizeof(*reasons); i++)
 		assert_true(counted(DIRECTION_C2S, kind, reasons[i]));
-	assert_true(counted(DIRECTION_S2C, kind, REASON_CHALLENGED));
 }
 
-/* What admit() and egress_decide() say of a kind follows from its class. */
+/* Kinds that the programs handle by name have the counters of what is said of them. */
+static void what_has_a_name_is_counted(void **state)
+{
+	static const struct {
+		enum direction direction;
+		enum wire_kind kind;
+		enum reason reason;
+	} rows[] = {
+		{ DIRECTION_C2S, KIND_ECHO_RETURN, REASON_VALIDATED },
+		{ DIRECTION_C2S, KIND_ECHO_RETURN, REASON_INVALID_COOKIE },
+		{ DIRECTION_C2S, KIND_COALESCED, REASON_MALFORMED },
+		{ DIRECTION_C2S, KIND_FRAGMENT, REASON_FRAGMENT },
+		/* player_address_check() */
+		{ DIRECTION_C2S, KIND_RAW_NACK, REASON_PLAYER_MISMATCH },
+		{ DIRECTION_C2S, KIND_DTLS_HEARTBEAT, REASON_PLAYER_MISMATCH },
+		{ DIRECTION_C2S, KIND_CCREQ_CONNECT, REASON_ADDRESS_IN_USE },
+		{ DIRECTION_C2S, KIND_CCREP_RCON, REASON_ADDRESS_IN_USE },
+		{ DIRECTION_C2S, KIND_DTLS_CLIENT_HELLO, REASON_ADDRESS_IN_USE },
+		{ DIRECTION_C2S, KIND_DTLS_CLIENT_KEY, REASON_ADDRESS_IN_USE },
+		/* challenges */
+		{ DIRECTION_S2C, KIND_ECHO, REASON_CHALLENGED },
+		{ DIRECTION_S2C, KIND_S2C_CHALLENGE, REASON_CHALLENGED },
+		{ DIRECTION_S2C, KIND_CHALLENGE, REASON_CHALLENGED },
+		/* kind_challenges(), kind_is_handshake() */
+		{ DIRECTION_S2C, KIND_CHALLENGERESPONSE, REASON_VALIDATED },
+		{ DIRECTION_S2C, KIND_CONNECTRESPONSE, REASON_VALIDATED },
+		{ DIRECTION_S2C, KIND_S2C_CONNECTION, REASON_VALIDATED },
+		{ DIRECTION_S2C, KIND_CLIENT_CONNECT, REASON_VALIDATED },
+		{ DIRECTION_S2C, KIND_ACCEPT, REASON_VALIDATED },
+		{ DIRECTION_S2C, KIND_D0PK, REASON_VALIDATED },
+		{ DIRECTION_S2C, KIND_CCREP_ACCEPT, REASON_VALIDATED },
+		{ DIRECTION_S2C, KIND_DTLS_HELLO_VERIFY, REASON_VALIDATED },
+		{ DIRECTION_S2C, KIND_DTLS_SERVER_HELLO, REASON_VALIDATED },
+		{ DIRECTION_S2C, KIND_DTLS_SERVER_KEY, REASON_VALIDATED },
+		{ DIRECTION_S2C, KIND_DTLS_HELLO_DONE, REASON_VALIDATED },
+		{ DIRECTION_S2C, KIND_DTLS_SESSION_TICKET, REASON_VALIDATED },
+		{ DIRECTION_S2C, KIND_DTLS_CCS, REASON_VALIDATED },
+		{ DIRECTION_S2C, KIND_DTLS_ENCRYPTED, REASON_VALIDATED },
+		/* the forms of user/answer/ask.c */
+		{ DIRECTION_S2C, KIND_INFORESPONSE, REASON_CACHED_RESPONSE },
+		{ DIRECTION_S2C, KIND_STATUSRESPONSE, REASON_CACHED_RESPONSE },
+		{ DIRECTION_S2C, KIND_CCREP_SERVER_INFO, REASON_CACHED_RESPONSE },
+		{ DIRECTION_S2C, KIND_A2C_PRINT, REASON_CACHED_RESPONSE },
+		{ DIRECTION_S2C, KIND_RAW_ACK, REASON_CACHED_RESPONSE },
+		{ DIRECTION_S2C, KIND_INFO, REASON_CACHED_RESPONSE },
+		{ DIRECTION_S2C, KIND_PRINT, REASON_CACHED_RESPONSE },
+		{ DIRECTION_S2C, KIND_ACK, REASON_CACHED_RESPONSE },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		if (!counted(rows[i].direction, (int)rows[i].kind, rows[i].reason))
+			fail_msg("row %zu has no counter", i);
+}
+
+static void queries_are_counted(enum wire_family family, int kind)
+{
+	static const enum reason reasons[] = {
+		REASON_AMPLIFICATION,	  REASON_CACHED_PLAYER,
+		REASON_CACHED_ALLOW_LIST, REASON_CACHED_VALIDATED,
+		REASON_CACHED_KNOWN,	  REASON_CACHED_PREFIX,
+		REASON_CACHED_RECURRING,  REASON_CACHED_IN_LIMITS,
+	};
+
+	for (size_t i = 0; i < sizeof(reasons) / sizeof(*reasons); i++)
+		assert_true(!kind_cacheable(family, (enum wire_kind)kind) ||
+			    counted(DIRECTION_C2S, kind, reasons[i]));
+}
+
+/* The class of a kind decides what admit() and egress_decide() may say of it. */
 static void what_can_happen_is_counted(void **state)
 {
 	static const enum reason any[] = {
@@ -94,11 +162,17 @@ static void what_can_happen_is_counted(void **state)
 						    REASON_PLAYER_LIMIT));
 				assert_true(counted(DIRECTION_C2S, kind,
 						    REASON_PLAYER_MISMATCH));
-				assert_true(counted(DIRECTION_C2S, kind,
-						    REASON_ADDRESS_IN_USE));
 			}
 			if (class == CLASS_CHALLENGE || class == CLASS_CONNECT)
 				asks_are_counted(kind);
+			if (kind_takes_part((enum wire_family)family,
+					    (enum wire_kind)kind)) {
+				assert_true(
+					counted(DIRECTION_C2S, kind, REASON_VALIDATED));
+				assert_true(
+					counted(DIRECTION_C2S, kind, REASON_CHALLENGED));
+			}
+			queries_are_counted((enum wire_family)family, kind);
 			if (class >= CLASS_BUDGETS)
 				assert_true(counted(DIRECTION_C2S, kind, REASON_POLICY));
 			if (class == CLASS_REPLY)
@@ -130,7 +204,7 @@ static void games_are_counted_as_they_leave(void **state)
 
 static void rows_are_sorted(void **state)
 {
-	static struct counter_row rows[COUNTER_ROWS];
+	static struct counter_sums rows[COUNTER_ROWS];
 	static struct counters in, out;
 
 	(void)state;
@@ -153,6 +227,42 @@ static void rows_are_sorted(void **state)
 	assert_int_equal(in.by[KIND_GETSTATUS][REASON_PLAYER].bytes, 0);
 	assert_int_equal(in.unverified.payload, COUNTER_ROWS_IN);
 	assert_int_equal(out.unverified.wire, 10 * (COUNTER_ROWS - COUNTER_ROWS_IN));
+}
+
+/* The words of two processors are added to the sum. */
+static void processors_are_added(void **state)
+{
+	static const struct counter_row rows[2] = {
+		{ .cells = { [3] = 700 * COUNTER_BYTE + 7, [63] = COUNTER_BYTE - 1 },
+		  .unverified = { 1, 2 } },
+		/* One word is full to its last bit. */
+		{ .cells = { [3] = ~0ull, [5] = COUNTER_BYTE },
+		  .unverified = { 10, 20 } },
+	};
+	struct counter_sums sums = { .cells = { [3] = { 1ull << 60, 1ull << 61 } } };
+
+	(void)state;
+	counter_sums_add(&sums, &rows[0]);
+	counter_sums_add(&sums, &rows[1]);
+	assert_int_equal(sums.cells[3].packets, (1ull << 60) + 7 + (1 << 29) - 1);
+	assert_int_equal(sums.cells[3].bytes, (1ull << 61) + 700 + (1ull << 35) - 1);
+	assert_int_equal(sums.cells[63].packets, COUNTER_BYTE - 1);
+	assert_int_equal(sums.cells[63].bytes, 0);
+	assert_int_equal(sums.cells[5].packets, 0);
+	assert_int_equal(sums.cells[5].bytes, 1);
+	assert_int_equal(sums.cells[4].packets, 0);
+	assert_int_equal(sums.unverified.payload, 11);
+	assert_int_equal(sums.unverified.wire, 22);
+}
+
+/* The counters of a service have a bound on each processor, and their sums one. */
+static void counters_are_small(void **state)
+{
+	(void)state;
+	assert_in_range(COUNTER_ROWS * sizeof(struct counter_row), 1, 20000);
+	assert_in_range(COUNTER_ROWS * sizeof(struct counter_sums), 1, 40000);
+	/* The counter of the pairs that cannot happen is in a row, too. */
+	assert_in_range(COUNTERS, 0, COUNTER_ROWS * COUNTER_CELLS - 1);
 }
 
 /* Short frames are padded on the wire, and each has a checksum, a preamble and a gap. */
@@ -184,7 +294,10 @@ int main(void)
 		cmocka_unit_test(every_pair_has_its_own),
 		cmocka_unit_test(what_can_happen_is_counted),
 		cmocka_unit_test(games_are_counted_as_they_leave),
+		cmocka_unit_test(what_has_a_name_is_counted),
 		cmocka_unit_test(rows_are_sorted),
+		cmocka_unit_test(processors_are_added),
+		cmocka_unit_test(counters_are_small),
 		cmocka_unit_test(what_a_frame_occupies),
 	};
 

@@ -130,6 +130,7 @@ static struct shield_bpf *load_for_two(void)
 
 	assert_non_null(skel);
 	bpf_map__set_max_entries(skel->maps.counters, KERN_SLOTS * COUNTER_ROWS);
+	bpf_map__set_max_entries(skel->maps.spilled, KERN_SLOTS * COUNTER_ROWS);
 	bpf_map__set_max_entries(skel->maps.recent, 2);
 	*(__u32 *)&skel->rodata->recent_mask = 1;
 	assert_int_equal(shield_bpf__load(skel), 0);

@@ -396,7 +396,7 @@ static void a_newcomer_finds_nothing_of_who_was_there(void **state)
 			assert_int_equal(bpf_map_lookup_elem(shield.counters, &key,
 							     kern.buffer),
 					 0);
-			assert_int_equal(!kern.buffer->cells[1].packets, fresh);
+			assert_int_equal(!kern.buffer->cells[1], fresh);
 		}
 	}
 }

@@ -386,6 +386,98 @@ static void a_flood_is_one_services(void **state)
 	}
 }
 
+/* Each processor's counter of @number is @word. Returns how many processors there are. */
+static __u64 counters_set(__u32 number, __u64 word)
+{
+	__u32 key = number / COUNTER_CELLS;
+
+	memset(kern.buffer, 0, (size_t)kern.cpus * sizeof(*kern.buffer));
+	for (int cpu = 0; cpu < kern.cpus; cpu++)
+		kern.buffer[cpu].cells[number % COUNTER_CELLS] = word;
+	assert_int_equal(bpf_map_update_elem(bpf_map__fd(kern.skel->maps.counters), &key,
+					     kern.buffer, BPF_ANY),
+			 0);
+	return (__u64)kern.cpus;
+}
+
+/* The sums of the counter of @number; *@ret_left: how many words are not zero. */
+static struct counter moved(__u32 number, int *ret_left)
+{
+	__u32 key = number / COUNTER_CELLS, cell = number % COUNTER_CELLS;
+	struct counter_sums sums;
+
+	*ret_left = 0;
+	assert_int_equal(bpf_map_lookup_elem(bpf_map__fd(kern.skel->maps.spilled), &key,
+					     &sums),
+			 0);
+	assert_int_equal(bpf_map_lookup_elem(bpf_map__fd(kern.skel->maps.counters), &key,
+					     kern.buffer),
+			 0);
+	for (int cpu = 0; cpu < kern.cpus; cpu++)
+		*ret_left += kern.buffer[cpu].cells[cell] != 0;
+	return sums.cells[cell];
+}
+
+/*
+ * A word of which the highest bit is set moves whole, and another stays; nothing is
+ * counted twice or lost, in either direction.
+ */
+static void full_counters_move(void **state)
+{
+	static const struct {
+		struct counter before;
+		bool moves;
+	} rows[] = {
+		{ { (1 << 29) - 2, 1000 }, false },
+		{ { 5, (1ull << 34) - 1000 }, false },
+		{ { 5, (1ull << 34) - 20 }, true },
+		{ { 409044505, (1ull << 34) - 1 }, true },
+	};
+	const __u32 numbers[] = {
+		counter_number(DIRECTION_C2S, KIND_GETSTATUS, REASON_WITHIN_LIMITS),
+		counter_number(DIRECTION_S2C, KIND_STATUSRESPONSE, REASON_WITHIN_LIMITS),
+	};
+	const size_t lengths[] = { 42 + 13, 42 + sizeof(status) };
+	struct frame_spec s = { .payload = OOB "getstatus",
+				.n = 13,
+				.sport = HERE,
+				.dport = PORT,
+				.from = PEER,
+				.to = HOST };
+	__u8 frame[FRAME_MAX];
+	int left;
+
+	(void)state;
+	serve(FAMILY_QUAKE3);
+	for (size_t i = 0; i < COUNT(rows) * 2; i++) {
+		const struct counter *before = &rows[i / 2].before;
+		bool out = i % 2, moves = rows[i / 2].moves;
+		struct counters t;
+		struct counter was = moved(numbers[out], &left), is;
+		__u64 cpus = counters_set(numbers[out],
+					  before->bytes * COUNTER_BYTE + before->packets);
+
+		if (out)
+			assert_true(says(status, sizeof(status)));
+		else
+			assert_int_equal(kern_action(&kern, frame,
+						     frame_build(&s, frame)),
+					 XDP_PASS);
+		is = moved(numbers[out], &left);
+		assert_int_equal(left, cpus - moves);
+		assert_int_equal(is.packets - was.packets,
+				 moves ? before->packets + 1 : 0);
+		assert_int_equal(is.bytes - was.bytes,
+				 moves ? before->bytes + lengths[out] : 0);
+		kern_sum_way(&kern, 0, out ? DIRECTION_S2C : DIRECTION_C2S, &t);
+		is = t.by[out ? KIND_STATUSRESPONSE : KIND_GETSTATUS]
+			 [REASON_WITHIN_LIMITS];
+		assert_int_equal(is.packets - was.packets, cpus * before->packets + 1);
+		assert_int_equal(is.bytes - was.bytes,
+				 cpus * before->bytes + lengths[out]);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -405,6 +497,7 @@ int main(void)
 		TEST(all_fragments_count_with_the_first),
 		TEST(fragments_bring_no_payload),
 		TEST(a_flood_is_one_services),
+		TEST(full_counters_move),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

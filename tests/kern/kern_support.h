@@ -42,8 +42,6 @@ struct kern {
 	int cpus;
 	struct live *live; /* the one that the program sees */
 	struct counters seen[KERN_SLOTS];
-	struct counter_row rows[KERN_SLOTS]
-			       [COUNTER_ROWS_IN]; /* as kern_moved() last read them */
 	int slot; /* whose counter moved last */
 	unsigned int frames; /* judged so far */
 	struct counter others[OTHER_COUNT];
@@ -176,6 +174,7 @@ static inline struct shield_bpf *kern_shield(int cpus)
 	skel = shield_bpf__open();
 	assert_non_null(skel);
 	bpf_map__set_max_entries(skel->maps.counters, KERN_SLOTS * COUNTER_ROWS);
+	bpf_map__set_max_entries(skel->maps.spilled, KERN_SLOTS * COUNTER_ROWS);
 	bpf_object__for_each_map(map, skel->obj)
 	{
 		if (bpf_map__type(map) == BPF_MAP_TYPE_ARRAY &&
@@ -339,18 +338,18 @@ static inline void kern_read(const struct bpf_map *map, __u32 first, __u32 n, vo
 static inline void kern_sum_way(struct kern *k, __u32 slot, enum direction direction,
 				struct counters *ret)
 {
-	static struct counter_row rows[COUNTER_ROWS];
+	static struct counter_sums rows[COUNTER_ROWS];
 	const struct counter_row *part = k->buffer;
 
-	memset(rows, 0, sizeof(rows));
+	kern_read(k->skel->maps.spilled, slot * COUNTER_ROWS, COUNTER_ROWS, rows);
 	kern_read(k->skel->maps.counters, slot * COUNTER_ROWS, COUNTER_ROWS, k->buffer);
-	for (__u32 row = 0; row < COUNTER_ROWS; row++) {
-		__u64 *sum = (__u64 *)&rows[row];
-
+	for (__u32 row = 0; row < COUNTER_ROWS; row++)
 		for (int cpu = 0; cpu < k->cpus; cpu++, part++)
-			for (size_t i = 0; i < sizeof(*rows) / 8; i++)
-				sum[i] += ((const __u64 *)part)[i];
-	}
+			counter_sums_add(&rows[row], part);
+	/* A pair of kind and reason that counters.h does not know. */
+	assert_int_equal(
+		rows[COUNTERS / COUNTER_CELLS].cells[COUNTERS % COUNTER_CELLS].packets,
+		0);
 	counters_sort(rows, direction, ret);
 }
 
@@ -363,12 +362,12 @@ static inline void kern_sum(struct kern *k, __u32 slot, struct counters *ret)
 static inline bool kern_moved_one(struct kern *k, int slot, __u32 number,
 				  const struct counter *is, size_t n, struct outcome *ret)
 {
-	for (int reason = 0; reason < REASON_COUNT; reason++) {
-		const struct counter_span *span = &counter_spans[0][reason];
-		__u32 kind = number - span->first;
+	for (int pair = 0; pair < KIND_COUNT * REASON_COUNT; pair++) {
+		int kind = pair / REASON_COUNT, reason = pair % REASON_COUNT;
 		struct counter *was;
 
-		if (number < span->first || kind >= span->count)
+		if (counter_number(DIRECTION_C2S, (enum wire_kind)kind,
+				   (enum reason)reason) != number)
 			continue;
 		was = &k->seen[slot].by[kind][reason];
 		if (is->packets == was->packets && is->bytes == was->bytes)
@@ -405,11 +404,12 @@ static inline int kern_moved(struct kern *k, int slot, size_t n, struct outcome 
 			continue;
 		memcpy(was, now, all);
 		for (__u32 i = 0; i < COUNTER_CELLS; i++) {
-			struct counter sum = { 0 };
+			struct counter sum = { 0 }, part;
 
 			for (int cpu = 0; cpu < k->cpus; cpu++) {
-				sum.packets += now[cpu].cells[i].packets;
-				sum.bytes += now[cpu].cells[i].bytes;
+				part = counter_read(now[cpu].cells[i]);
+				sum.packets += part.packets;
+				sum.bytes += part.bytes;
 			}
 			if (sum.packets)
 				moved += kern_moved_one(k, slot, row * COUNTER_CELLS + i,

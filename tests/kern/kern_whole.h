@@ -47,9 +47,10 @@ static inline int begin(void **state)
 	shield.endpoints = map_make("endpoints");
 	shield.amplification = map_make("amplification");
 	shield.counters = map_make("counters");
+	shield.spilled = map_make("spilled");
 	shield.refused = map_make("refused");
 	assert_true(shield.endpoints >= 0 && shield.amplification >= 0 &&
-		    shield.counters >= 0 && shield.refused >= 0);
+		    shield.counters >= 0 && shield.spilled >= 0 && shield.refused >= 0);
 	shield.lock = open("/tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	assert_true(shield.lock >= 0);
 	strcpy(shield.dir, "/a/directory");
@@ -68,6 +69,7 @@ static inline int end(void **state)
 	close(shield.endpoints);
 	close(shield.amplification);
 	close(shield.counters);
+	close(shield.spilled);
 	close(shield.refused);
 	close(shield.lock);
 	free(config);
@@ -106,12 +108,17 @@ static inline void fill_counters(void)
 {
 	size_t cpus = (size_t)libbpf_num_possible_cpus();
 	struct counter_row *rows = malloc(cpus * sizeof(*rows));
+	struct counter_sums sums;
 
 	assert_non_null(rows);
 	memset(rows, 7, cpus * sizeof(*rows));
-	for (__u32 key = 0; key < KERN_SLOTS * COUNTER_ROWS; key++)
+	memset(&sums, 7, sizeof(sums));
+	for (__u32 key = 0; key < KERN_SLOTS * COUNTER_ROWS; key++) {
 		assert_int_equal(
 			bpf_map_update_elem(shield.counters, &key, rows, BPF_ANY), 0);
+		assert_int_equal(
+			bpf_map_update_elem(shield.spilled, &key, &sums, BPF_ANY), 0);
+	}
 	free(rows);
 	rows = calloc(cpus, sizeof(struct refused));
 	assert_non_null(rows);
@@ -128,6 +135,7 @@ static inline void assert_slot(__u32 slot, bool fresh)
 	size_t cpus = (size_t)libbpf_num_possible_cpus();
 	size_t size = cpus * sizeof(struct counter_row);
 	__u8 *rows = malloc(size);
+	struct counter_sums sums;
 
 	assert_non_null(rows);
 	for (__u32 row = 0; row < COUNTER_ROWS && slot < KERN_SLOTS; row++) {
@@ -136,6 +144,9 @@ static inline void assert_slot(__u32 slot, bool fresh)
 		assert_int_equal(bpf_map_lookup_elem(shield.counters, &key, rows), 0);
 		for (size_t i = 0; i < size; i++)
 			assert_int_equal(rows[i], fresh ? 0 : 7);
+		assert_int_equal(bpf_map_lookup_elem(shield.spilled, &key, &sums), 0);
+		for (size_t i = 0; i < sizeof(sums); i++)
+			assert_int_equal(((__u8 *)&sums)[i], fresh ? 0 : 7);
 	}
 	for (__u32 class = 0; class < CLASS_COUNT && slot < KERN_SLOTS; class ++) {
 		__u32 key = slot * CLASS_COUNT + class;

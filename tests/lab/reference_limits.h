@@ -104,10 +104,13 @@ static void limits_counters(FILE *out)
 	      out);
 	limits_size(out, each);
 	fputs(" on each possible\n"
-	      "processor (`/sys/devices/system/cpu/possible`). Counters never become full, and wrap after\n"
-	      "2^64. A new sample replaces the oldest. The number of services that there is room for is fixed\n"
-	      "when the tables are made: half as many again as the configuration names, rounded up to a\n"
-	      "power of two, from 32 to 256.\n\n| room for services |",
+	      "processor (`/sys/devices/system/cpu/possible`), and the sums of all processors ",
+	      out);
+	limits_size(out, COUNTER_ROWS * sizeof(struct counter_sums));
+	fputs(" more.\n"
+	      "Counters never become full, and wrap after 2^64. A new sample replaces the oldest. The number\n"
+	      "of services that there is room for is fixed when the tables are made: half as many again as the\n"
+	      "configuration names, rounded up to a power of two, from 32 to 256.\n\n| room for services |",
 	      out);
 	for (size_t i = 0; i < sizeof(processors) / sizeof(*processors); i++)
 		fprintf(out, " %u processors |", processors[i]);

@@ -33,6 +33,7 @@ static size_t fake_count;
 static __u64 fake_now = 1000000 * SECOND;
 static int fake_cpus = FAKE_CPUS; /* or -errno */
 static int fake_fails = -1; /* that map: all that is asked of it */
+static void (*fake_read)(int fd); /* called when a batch of that map has been read */
 
 __u64 shield_clock(void)
 {
@@ -71,6 +72,7 @@ static inline void fake_free(void)
 		free(fakes[fake_count].values);
 	}
 	fake_fails = -1;
+	fake_read = NULL;
 	fake_cpus = FAKE_CPUS;
 	fake_now = 1000000 * SECOND;
 }
@@ -208,6 +210,8 @@ int bpf_map_lookup_batch(int fd, void *in_batch, void *out_batch, void *keys,
 	}
 	*count = n;
 	*(__u32 *)out_batch = at + n - 1;
+	if (fake_read)
+		fake_read(fd);
 	errno = ENOENT;
 	return at + n == f->count ? -1 : 0;
 }
@@ -229,7 +233,7 @@ static inline int fake_begin(void **state)
 	if (BPF_MAP_TYPE_##type_ == BPF_MAP_TYPE_LPM_TRIE)                          \
 		shield.name_ = fake_map(BPF_MAP_TYPE_##type_, sizeof(key_),         \
 					sizeof(value_), 64);                        \
-	else if (!strcmp(#name_, "counters"))                                       \
+	else if (!strcmp(#name_, "counters") || !strcmp(#name_, "spilled"))         \
 		shield.name_ = fake_map(BPF_MAP_TYPE_##type_, sizeof(key_),         \
 					sizeof(value_), FAKE_SLOTS * COUNTER_ROWS); \
 	else if (!strcmp(#name_, "refused"))                                        \

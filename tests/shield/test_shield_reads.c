@@ -43,15 +43,35 @@ static void count_all(int fd, size_t size)
 
 static void expect_counters(__u32 slot, enum direction direction, struct counters *ret)
 {
-	static struct counter_row rows[COUNTER_ROWS];
+	static struct counter_sums rows[COUNTER_ROWS];
+	struct counter_row row;
 
-	for (__u32 row = 0; row < COUNTER_ROWS; row++)
-		for (size_t i = 0; i < sizeof(*rows) / sizeof(__u64); i++)
-			((__u64 *)&rows[row])[i] =
-				counted_all(slot * COUNTER_ROWS + row, i);
+	for (__u32 at = 0; at < COUNTER_ROWS; at++) {
+		memcpy(&rows[at],
+		       fake_of(shield.spilled)->values +
+			       (slot * COUNTER_ROWS + at) * sizeof(*rows),
+		       sizeof(*rows));
+		for (__u64 cpu = 0; cpu < FAKE_CPUS; cpu++) {
+			for (size_t i = 0; i < sizeof(row) / sizeof(__u64); i++)
+				((__u64 *)&row)[i] =
+					counted(slot * COUNTER_ROWS + at, i, cpu);
+			counter_sums_add(&rows[at], &row);
+		}
+	}
 	counters_sort(rows, direction, ret);
 	if (direction == DIRECTION_C2S)
 		volume_complete(ret);
+}
+
+/* Each sum has another value. */
+static void spill_all(void)
+{
+	struct fake *f = fake_of(shield.spilled);
+
+	for (__u32 key = 0; key < f->count; key++)
+		for (size_t i = 0; i < COUNTER_CELLS * 2; i++)
+			((__u64 *)(f->values + key * f->value))[i] =
+				1ull << 40 | counted(key, i, 7);
 }
 
 static void each_slot_has_its_counters(void **state)
@@ -60,6 +80,7 @@ static void each_slot_has_its_counters(void **state)
 
 	(void)state;
 	count_all(shield.counters, sizeof(struct counter_row));
+	spill_all();
 	for (__u32 slot = 0; slot < FAKE_SLOTS; slot++) {
 		memset(&in, 0x5a, sizeof(in));
 		memset(&out, 0x5a, sizeof(out));
@@ -77,14 +98,59 @@ static void each_slot_has_its_counters(void **state)
 	assert_int_equal(shield_counters(&shield, FAKE_SLOTS, &in, &out), -EIO);
 	fakes[shield.counters - FAKE_FIRST].count--;
 	assert_int_equal(shield_counters(&shield, FAKE_SLOTS - 1, &in, &out), -EIO);
+	fakes[shield.counters - FAKE_FIRST].count++;
+	fakes[shield.spilled - FAKE_FIRST].count--;
+	assert_int_equal(shield_counters(&shield, FAKE_SLOTS - 1, &in, &out), -EIO);
 	fake_cpus = -ENOSYS;
 	assert_int_equal(shield_counters(&shield, 0, &in, &out), -ENOSYS);
 	fake_cpus = FAKE_CPUS;
 	fake_fails = shield.counters;
 	assert_int_equal(shield_counters(&shield, 0, &in, &out), -EBADF);
+	fake_fails = shield.spilled;
+	assert_int_equal(shield_counters(&shield, 0, &in, &out), -EBADF);
 	/* What is not told is left alone. */
 	for (size_t i = 0; i < sizeof(in); i++)
 		assert_int_equal(((__u8 *)&in)[i], 0x5a);
+}
+
+/*
+ * A counter that moves while the counters are read is counted once; one that never comes
+ * to rest ends the reading, too.
+ */
+static int moves;
+
+static void move_one(int fd)
+{
+	__u64 *word = (__u64 *)fake_of(shield.counters)->values;
+	struct counter_sums *sums = (void *)fake_of(shield.spilled)->values;
+
+	if (fd != shield.counters || !moves)
+		return;
+	moves--;
+	sums->cells[0].packets += *word % COUNTER_BYTE;
+	sums->cells[0].bytes += *word / COUNTER_BYTE;
+	*word = 300 * COUNTER_BYTE + 5;
+}
+
+static void a_counter_that_moves_is_counted_once(void **state)
+{
+	static struct counters in, out;
+	__u64 *word = (__u64 *)fake_of(shield.counters)->values;
+	const struct counter *sum = &in.by[0][REASON_WITHIN_LIMITS];
+
+	(void)state;
+	assert_int_equal(counter_number(DIRECTION_C2S, (enum wire_kind)0,
+					REASON_WITHIN_LIMITS),
+			 0);
+	*word = 900 * COUNTER_BYTE + 9;
+	fake_read = move_one;
+	moves = 1;
+	assert_int_equal(shield_counters(&shield, 0, &in, &out), 0);
+	assert_int_equal(sum->packets, 9 + 5);
+	assert_int_equal(sum->bytes, 900 + 300);
+	moves = 1000;
+	assert_int_equal(shield_counters(&shield, 0, &in, &out), 0);
+	assert_in_range(moves, 1, 999);
 }
 
 /* A batch that begins at other keys than were asked for is no answer. */
@@ -486,6 +552,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(each_slot_has_its_counters),
+		TEST(a_counter_that_moves_is_counted_once),
 		TEST(counters_of_another_are_refused),
 		TEST(sources_of_a_while_are_read),
 		TEST(whose_turn_it_is_changes),

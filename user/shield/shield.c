@@ -308,6 +308,7 @@ static int load_object(struct shield *s, __u32 capacity, struct shield_bpf **ret
 		return -errno;
 	}
 	bpf_map__set_max_entries(object->maps.counters, capacity * COUNTER_ROWS);
+	bpf_map__set_max_entries(object->maps.spilled, capacity * COUNTER_ROWS);
 	bpf_map__set_max_entries(object->maps.refused, capacity * CLASS_COUNT);
 	bpf_map__set_max_entries(object->maps.recent, recent_tables());
 	*(__u32 *)&object->rodata->recent_mask = recent_tables() - 1;

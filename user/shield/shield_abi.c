@@ -94,6 +94,8 @@ static void hash_parts(__u32 *hash)
 
 	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++)
 		hash_number(hash, sizes[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(counter_places); i++)
+		hash_number(hash, counter_places[i]);
 }
 
 void map_hash(const struct map_row *row, __u32 *hash)

@@ -178,6 +178,7 @@ static int write_half(int map, const void *values, __u32 count, __u32 first)
 /* A new service starts from zero, whoever had its slot before. */
 static int reset_slots(struct shield *s, const struct plan *plan)
 {
+	const struct counter_sums nothing = { 0 };
 	int cpus = libbpf_num_possible_cpus();
 	void *zeros;
 	int err = 0;
@@ -194,6 +195,9 @@ static int reset_slots(struct shield *s, const struct plan *plan)
 			__u32 key = slot * COUNTER_ROWS + row;
 
 			err = bpf_map_update_elem(s->counters, &key, zeros, BPF_ANY);
+			if (!err)
+				err = bpf_map_update_elem(s->spilled, &key, &nothing,
+							  BPF_ANY);
 		}
 		if (!err)
 			err = shield_refused_forget(s, slot);

@@ -22,6 +22,7 @@
 	X(deny,		LPM_TRIE,	struct cidr, struct list_entry, LIST_MAX) \
 	X(prefixes,	ARRAY,		__u32,	__u64,	1 << PREFIX_BITS) \
 	X(counters,	PERCPU_ARRAY,	__u32,	struct counter_row, 0)	\
+	X(spilled,	ARRAY,		__u32,	struct counter_sums, 0)	\
 	X(refused,	PERCPU_ARRAY,	__u32,	struct refused, 0)	\
 	X(others,	PERCPU_ARRAY,	__u32,	struct counter, OTHER_COUNT) \
 	X(qports,	HASH,		struct qport_key, __u16, PLAYERS_MAX) \

@@ -122,50 +122,71 @@ static int sum_cpus(int map, __u32 key, size_t size, __u64 *ret)
 	return err;
 }
 
-/* The same of the COUNTER_ROWS entries of @slot, in one call. */
-static int sum_rows(const struct shield *s, __u32 slot,
-		    struct counter_row ret[COUNTER_ROWS])
+/* Read the COUNTER_ROWS entries of @slot in @map, in one call. */
+static int read_rows(int map, __u32 slot, void *ret)
 {
-	int cpus = libbpf_num_possible_cpus();
 	__u32 keys[COUNTER_ROWS], count = COUNTER_ROWS, next;
 	/* The batch begins behind the key that is given. */
 	__u32 before = slot * COUNTER_ROWS - 1;
 	LIBBPF_OPTS(bpf_map_batch_opts, opts);
-	struct counter_row *values;
-	int err = 0;
 
-	if (cpus < 0)
-		return cpus;
-	values = calloc((size_t)cpus * COUNTER_ROWS, sizeof(*values));
-	if (!values)
-		return -ENOMEM;
 	/* ENOENT: these were the last. */
-	if (bpf_map_lookup_batch(s->counters, slot ? &before : NULL, &next, keys, values,
-				 &count, &opts) &&
+	if (bpf_map_lookup_batch(map, slot ? &before : NULL, &next, keys, ret, &count,
+				 &opts) &&
 	    errno != ENOENT)
-		err = -errno;
-	else if (count != COUNTER_ROWS || keys[0] != slot * COUNTER_ROWS)
-		err = -EIO;
-	for (__u32 row = 0; row < COUNTER_ROWS && !err; row++)
-		add_cpus((const __u64 *)&values[row * (__u32)cpus], (size_t)cpus,
-			 sizeof(*ret), (__u64 *)&ret[row]);
-	free(values);
+		return -errno;
+	return count == COUNTER_ROWS && keys[0] == slot * COUNTER_ROWS ? 0 : -EIO;
+}
+
+#define SPILL_LOOKS 8 /* at counters that move while they are read */
+
+/*
+ * The sums of the counters of @slot. A counter that a processor moves meanwhile would be
+ * added twice or not at all: the shared sums are read before and behind, and all again if
+ * they differ. A counter moves once in seconds at most. @rows: COUNTER_ROWS, each of all
+ * @cpus.
+ */
+static int sum_rows(const struct shield *s, __u32 slot, int cpus,
+		    struct counter_row *rows, struct counter_sums ret[COUNTER_ROWS])
+{
+	struct counter_sums before[COUNTER_ROWS];
+	int err = read_rows(s->spilled, slot, ret);
+
+	for (int look = 0; look < SPILL_LOOKS && !err; look++) {
+		memcpy(before, ret, sizeof(before));
+		err = read_rows(s->counters, slot, rows);
+		if (!err)
+			err = read_rows(s->spilled, slot, ret);
+		if (!err && !memcmp(before, ret, sizeof(before)))
+			break;
+	}
+	for (int row = 0; row < COUNTER_ROWS && !err; row++)
+		for (int cpu = 0; cpu < cpus; cpu++)
+			counter_sums_add(&ret[row], &rows[row * cpus + cpu]);
 	return err;
 }
 
 int shield_counters(const struct shield *s, __u32 slot, struct counters *ret_in,
 		    struct counters *ret_out)
 {
-	struct counter_row rows[COUNTER_ROWS];
+	struct counter_sums sums[COUNTER_ROWS];
+	int cpus = libbpf_num_possible_cpus();
+	struct counter_row *rows;
 	int err;
 
 	if (slot >= s->capacity)
 		return -EINVAL;
-	err = sum_rows(s, slot, rows);
+	if (cpus < 0)
+		return cpus;
+	rows = calloc((size_t)cpus * COUNTER_ROWS, sizeof(*rows));
+	if (!rows)
+		return -ENOMEM;
+	err = sum_rows(s, slot, cpus, rows, sums);
+	free(rows);
 	if (err)
 		return err;
-	counters_sort(rows, DIRECTION_C2S, ret_in);
-	counters_sort(rows, DIRECTION_S2C, ret_out);
+	counters_sort(sums, DIRECTION_C2S, ret_in);
+	counters_sort(sums, DIRECTION_S2C, ret_out);
 	volume_complete(ret_in);
 	return 0;
 }
