@@ -67,14 +67,17 @@ static bool requests_count(const struct shield *s, __u32 slot, struct look *look
 		read = key;
 		for (int cpu = 0; cpu < look->cpus; cpu++)
 			look->now[cpu & (RECENT_TABLES - 1)][use] +=
-				look->rows[cpu].cells[number % COUNTER_CELLS].packets;
+				counter_read(
+					look->rows[cpu].cells[number % COUNTER_CELLS])
+					.packets;
 	}
 	return true;
 }
 
 /*
  * Return how many requests of @use the busiest processor got since the last look, and
- * remember those of @look. 0 if the counters of the slot began anew.
+ * remember those of @look. 0 if a counter of the slot began anew: a new service has the
+ * slot, or the contents have moved to the sums (counters.h).
  */
 static __u64 requests_since(struct shield *s, __u32 slot, enum challenge_use use,
 			    const struct look *look)
