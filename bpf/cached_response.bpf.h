@@ -1,16 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * cached_response.bpf.h - an answer from a template (include/cached_response.h): which
- * one fits a question, and how it is written over it. By bpf_xdp_store_bytes(), since a
- * loop takes twice as long; the sums are the daemon's.
+ * cached_response.bpf.h - choose the cached response that matches a query, and write it
+ * over the query.
+ *
+ * The daemon writes the responses with their checksums (include/cached_response.h). They
+ * are copied by bpf_xdp_store_bytes(), since a loop takes twice as long. Called by
+ * shield_cache(), in this order: cache_choose(), cache_grow(), then the charge, then
+ * cache_send(). The daemon may write meanwhile: cache_send() compares the generation
+ * before and after.
  */
 #ifndef CACHED_RESPONSE_BPF_H
 #define CACHED_RESPONSE_BPF_H
 
 #include "challenge.bpf.h"
 
-/* What cache_choose() returns: the number of the pair + 1, and above it the lengths of
- * the nonce and of the whole answer, and where that is cut. */
+/*
+ * What cache_choose() returns: the number of the pair + 1, and above it the length of the
+ * nonce, the length of the whole response, and the number of the cut.
+ */
 #define CHOSEN_PAIRS  (SERVICES_MAX * CACHE_FORMS)
 #define CHOSEN_REST   12
 #define CHOSEN_LENGTH 18
@@ -23,18 +30,19 @@ _Static_assert(CACHE_NONCE < 1 << (CHOSEN_LENGTH - CHOSEN_REST), "a nonce has th
 _Static_assert(CACHE_TEXT < 1 << (CHOSEN_CUT - CHOSEN_LENGTH), "an answer has them");
 _Static_assert(CACHE_CUTS <= 1 << (31 - CHOSEN_CUT), "a cut has them");
 
+/* Return the length of the nonce. */
 static __always_inline __u32 chosen_rest(__u32 chosen)
 {
 	return chosen >> CHOSEN_REST & ((1 << (CHOSEN_LENGTH - CHOSEN_REST)) - 1);
 }
 
-/* The length of the whole answer. */
+/* Return the length of the whole response. */
 static __always_inline __u32 chosen_length(__u32 chosen)
 {
 	return chosen >> CHOSEN_LENGTH & ((1 << (CHOSEN_CUT - CHOSEN_LENGTH)) - 1);
 }
 
-/* NULL: there is no such pair. */
+/* Return the pair @number, or NULL if there is none. */
 static __always_inline struct cache_pair *cache_pair(__u32 number)
 {
 	struct cache_pair *pair;
@@ -43,18 +51,25 @@ static __always_inline struct cache_pair *cache_pair(__u32 number)
 		return NULL;
 	same_copy(number);
 	pair = &live.cache.entries[number];
-	/* Or 7.3 is shown a pointer that is NULL where the number was in its bounds. */
+	/*
+	 * Without this, Linux 7.3's verifier takes the pointer for NULL where the number
+	 * was in bounds.
+	 */
 	once_here(pair);
 	__builtin_assume(pair);
 	return pair;
 }
 
+/* Return the generation of @pair, read once: bit 0 says which half is valid. */
 static __always_inline __u64 pair_generation(const struct cache_pair *pair)
 {
 	return *(const volatile __u64 *)&pair->generation;
 }
 
-/* The beginning of the question, ended; its length is in *@ret_length. NULL: none. */
+/*
+ * Return the beginning of the query without what ends it, zeros after it, and its length
+ * in *@ret_length. NULL: empty, or it cannot be read. The next text_load() overwrites it.
+ */
 static __always_inline struct cache_query *
 query_load(struct xdp_md *ctx, const struct pkt_ctx *c, __u32 *ret_length)
 {
@@ -68,7 +83,11 @@ query_load(struct xdp_md *ctx, const struct pkt_ctx *c, __u32 *ret_length)
 	return q;
 }
 
-/* The template that answers the question; 0: none that is known and young enough. */
+/*
+ * Return CHOSEN() of the response to the query of @c, or 0: none is cached, young enough
+ * and short enough, or no reply can be sent. Changes nothing. Analysed once by the
+ * verifier.
+ */
 __noinline int cache_choose(struct xdp_md *ctx, const struct pkt_ctx *c)
 {
 	__u64 now = clock_now(&live);
@@ -94,7 +113,7 @@ __noinline int cache_choose(struct xdp_md *ctx, const struct pkt_ctx *c)
 	}
 	if (form == CACHE_FORMS)
 		return 0;
-	/* To the verifier, whichever that was is one from here on. */
+	/* All forms become equal to the verifier. */
 	number = verifier_forget(number, n);
 	pair = cache_pair(number);
 	if (!pair)
@@ -110,7 +129,7 @@ __noinline int cache_choose(struct xdp_md *ctx, const struct pkt_ctx *c)
 	return n + pkt_ipv6(c) * CACHE_IPV6 > t->most ? 0 : CHOSEN(number, rest, n, cut);
 }
 
-/* The octets of the frame that the chosen answer makes. */
+/* Return the bytes of the frame with the chosen response. */
 static __always_inline __u32 cache_frame(__u32 chosen, __u64 offsets)
 {
 	__u32 bytes = chosen_length(chosen) + (offsets & OFFSET_MASK);
@@ -118,7 +137,10 @@ static __always_inline __u32 cache_frame(__u32 chosen, __u64 offsets)
 	return bytes < WIRE_LEAST ? WIRE_LEAST : bytes;
 }
 
-/* The nonce of the question. False: not all of it can be answered. */
+/*
+ * Load the nonce of the query, of @rest bytes, into *@ret. False: it has a character that
+ * is not repeated.
+ */
 static __always_inline bool nonce_load(struct xdp_md *ctx, const struct pkt_ctx *c,
 				       const struct cache_entry *t, __u32 rest,
 				       struct cache_nonce *ret)
@@ -136,14 +158,20 @@ static __always_inline bool nonce_load(struct xdp_md *ctx, const struct pkt_ctx 
 	return cache_nonce_copy(q->at + at, rest, ret);
 }
 
-/* Write the parts of @t behind the headers, of its tail the first @tail octets. */
+/*
+ * Write head, nonce and the first @tail bytes of the tail of @t after the headers. False:
+ * drop the frame.
+ */
 static __always_inline bool cache_parts(struct xdp_md *ctx, __u32 payload,
 					const struct cache_entry *t,
 					struct cache_nonce *nonce, __u32 tail)
 {
 	__u32 at = payload & OFFSET_MASK, head, n;
 
-	/* Without a nonce with the padding, for which there are zeros behind it. */
+	/*
+	 * Without a nonce, together with the Ethernet padding, for which there are zeros
+	 * after the text.
+	 */
 	head = nonce->length ? t->head - 1 : reply_frame(ctx) - at - 1;
 	same_copy(head);
 	if (head >= CACHE_TEXT || bpf_xdp_store_bytes(ctx, at, (void *)t->text, head + 1))
@@ -164,7 +192,7 @@ static __always_inline bool cache_parts(struct xdp_md *ctx, __u32 payload,
 	       !bpf_xdp_store_bytes(ctx, at, (void *)(t->text + head + 1), tail + 1);
 }
 
-/* cache_parts(), and the NUL behind them: an answer of @total octets. */
+/* cache_parts(), and the NUL after them if the response ends with one: @total bytes. */
 static __always_inline bool cache_store(struct xdp_md *ctx, __u32 payload,
 					const struct cache_entry *t,
 					struct cache_nonce *nonce, __u32 tail,
@@ -178,8 +206,8 @@ static __always_inline bool cache_store(struct xdp_md *ctx, __u32 payload,
 }
 
 /*
- * Make room for an answer of @length octets, before anything is said of the question.
- * False: the driver has none behind so short a frame, and all is as it was.
+ * Make room for a response of @length bytes, before anything is counted. False: the
+ * driver has no room after so short a frame, and the frame is unchanged.
  */
 __noinline int cache_grow(struct xdp_md *ctx, __u64 offsets, __u32 length)
 {
@@ -188,7 +216,7 @@ __noinline int cache_grow(struct xdp_md *ctx, __u64 offsets, __u32 length)
 	return more <= 0 || !bpf_xdp_adjust_tail(ctx, more);
 }
 
-/* reply_heads() of an answer of @length octets, walked once by the verifier. */
+/* reply_heads() of a response of @length bytes, analysed once by the verifier. */
 __noinline int cache_heads(struct xdp_md *ctx, __u64 offsets, __u32 length, __u64 sum)
 {
 	struct reply a = { .back = true, .length = length };
@@ -199,8 +227,9 @@ __noinline int cache_heads(struct xdp_md *ctx, __u64 offsets, __u32 length, __u6
 }
 
 /*
- * Write the @chosen answer over the question, sent back. XDP_DROP: it cannot be, or the
- * daemon wrote where we read, which is not to be sent.
+ * Write the @chosen response over the query and send it back. XDP_DROP: it cannot be, or
+ * the daemon replaced the response meanwhile. Called after the response was charged and
+ * counted.
  */
 __noinline int cache_send(struct xdp_md *ctx, const struct pkt_ctx *c, __u32 chosen)
 {
@@ -221,7 +250,7 @@ __noinline int cache_send(struct xdp_md *ctx, const struct pkt_ctx *c, __u32 cho
 	if (!index_below(&at, CACHE_CUTS))
 		return XDP_DROP;
 	cut = t->cuts[at];
-	/* The length was charged, and is another if the daemon has written meanwhile. */
+	/* The length was charged; it differs if the daemon has written meanwhile. */
 	if (cache_length(t, cut, rest) != total)
 		return XDP_DROP;
 	sum = cache_sum(t, cut, rest ? cache_sum_words(nonce.words, CACHE_NONCE / 8) : 0,

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * challenge.bpf.h - the shield's own word to a stranger, and the request that is written
- * over what came back of it.
+ * challenge.bpf.h - write a challenge over a request and send it back; and rewrite a
+ * datagram that returned a cookie into the request for the server.
  *
- * What is sent from here never meets the egress program. It is counted here, and it needs
- * no entry in the amplification limit where it is no longer than what it answers: that
- * pays for it.
+ * A frame that is sent back does not pass the egress program, so it is counted here. It
+ * needs no charge to the amplification limit if it is no longer than the request; what is
+ * longer is charged.
+ *
+ * Called by shield_validate() alone; reply_possible(), count_sent() and send_back() also
+ * by the response cache. Each helper that resizes the frame invalidates pointers into it.
  */
 #ifndef CHALLENGE_BPF_H
 #define CHALLENGE_BPF_H
@@ -15,7 +18,10 @@
 #include "amplification.bpf.h"
 #include "sample.bpf.h"
 
-/* The beginning of the payload, zeros behind it. NULL: cannot be. */
+/*
+ * Return the first CHALLENGE_TEXT bytes of the payload with zeros after it, in this CPU's
+ * buffer, which the next call overwrites. NULL: empty, or it cannot be read.
+ */
 static __always_inline struct challenge_text *text_load(struct xdp_md *ctx, __u32 payload,
 							__u32 length)
 {
@@ -34,7 +40,7 @@ static __always_inline struct challenge_text *text_load(struct xdp_md *ctx, __u3
 	return t;
 }
 
-/* Are both addresses such that a datagram can come from the one and go to the other? */
+/* Return true if a datagram can come from the one address and go to the other. */
 static __always_inline bool addresses_routable(const struct packet *p)
 {
 	const __be32 *from = packet_address(p, SENDER), *to = packet_address(p, RECEIVER);
@@ -45,7 +51,10 @@ static __always_inline bool addresses_routable(const struct packet *p)
 	first = bpf_ntohl(from[0]);
 	second = bpf_ntohl(to[0]);
 	if (p->ipv6)
-		/* ::, ::1 and IPv4's begin with zeros, groups' with ff. */
+		/*
+		 * :: and ::1 and mapped IPv4 addresses begin with zeros, multicast ones
+		 * with ff.
+		 */
 		return (from[0] | from[1]) && first >> 24 != 0xff &&
 		       second >> 24 != 0xff &&
 		       ((from[0] ^ to[0]) | (from[1] ^ to[1]) | (from[2] ^ to[2]) |
@@ -55,10 +64,10 @@ static __always_inline bool addresses_routable(const struct packet *p)
 }
 
 /*
- * Can a datagram go back to where this one says that it came from? Not in place of
- * options or extension headers, nor to port 0; and not where Linux would deliver neither
- * the one nor the other: from or to a group or everybody, this host or none, oneself;
- * or to another machine.
+ * Return true if a reply to @c can be sent in place of it: no IP options or extension
+ * headers, no port 0, no address that Linux would not deliver to or from (multicast,
+ * broadcast, loopback, unspecified, the same on both ends), and the frame is for this
+ * host. Analysed once by the verifier.
  */
 __noinline int reply_possible(struct xdp_md *ctx, const struct pkt_ctx *c)
 {
@@ -72,9 +81,11 @@ __noinline int reply_possible(struct xdp_md *ctx, const struct pkt_ctx *c)
 	       addresses_routable(&p) && frame_is_local(&p, pkt_slot(c));
 }
 
-/* --- asking ------------------------------------------------------------------ */
+/*
+ * --- challenges ------------------------------------------------------------------------
+ */
 
-/* Make the challenge of @form to @who in *@ret. */
+/* Make the challenge of @form to @peer in *@ret. */
 static __always_inline void challenge_for(enum wire_family family, enum cookie_form form,
 					  const struct cookie_peer *peer,
 					  struct challenge_words *ret)
@@ -87,8 +98,8 @@ static __always_inline void challenge_for(enum wire_family family, enum cookie_f
 }
 
 /*
- * challenge_arguments() of the request of @length bytes that is @offsets, as OFFSETS()
- * says it. A function of its own, so that the verifier walks its loop once.
+ * challenge_arguments() of the request of @length bytes at @offsets, OFFSETS(). Analysed
+ * once by the verifier.
  */
 __noinline int challenge_arguments_at(struct xdp_md *ctx, __u64 offsets, __u32 length,
 				      __u32 letter)
@@ -103,13 +114,12 @@ __noinline int challenge_arguments_at(struct xdp_md *ctx, __u64 offsets, __u32 l
 }
 
 /*
- * Write the challenge @challenge, of @a->length bytes and the cookie's @form, over the
- * request of @c. The UDP checksum is that of the new text and does not depend on the old
- * one: a client on this machine, or in a container or a virtual machine of it, leaves
- * that to a card that its datagrams never come to.
+ * Write @challenge, of @a->length bytes and the cookie's @form, over the request of @c.
+ * The UDP checksum is made anew: a client on this machine, or in a container or virtual
+ * machine of it, leaves its own to a card that its datagrams never meet.
  *
- * False: the request has no such challenge, or the frame no room for it. The frame may
- * have been changed and must be dropped.
+ * Returns false if the request has no such challenge, or the frame no room for it. Then
+ * the frame may have changed: drop it.
  */
 static __always_inline bool challenge_write(struct xdp_md *ctx, const struct pkt_ctx *c,
 					    const struct reply *a, enum cookie_form form,
@@ -142,10 +152,9 @@ static __always_inline bool challenge_write(struct xdp_md *ctx, const struct pkt
 }
 
 /*
- * What asks for proof in Quake III is never longer than the request. In other families no
- * challenge is so short: it may be a tenth longer, for which the amplification limit's
- * allowance pays. Once that is spent, each request that is not answered pays for the next
- * nine of its network.
+ * Charge a challenge that is @more bytes longer than its request of @bytes. False: the
+ * prefix has no allowance left; then the request is credited, so that one request in ten
+ * pays for the next nine of its prefix.
  */
 static __always_inline bool challenge_charge(const struct pkt_ctx *c, __u32 more,
 					     __u32 bytes)
@@ -157,6 +166,11 @@ static __always_inline bool challenge_charge(const struct pkt_ctx *c, __u32 more
 	return false;
 }
 
+/*
+ * Return true if a frame of @sends bytes may be sent in reply to one of @bytes. In Quake
+ * III it is never longer on the wire. In other protocols it may be a tenth longer, which
+ * is charged: challenge_charge().
+ */
 static __always_inline bool challenge_admit(enum wire_family family,
 					    const struct pkt_ctx *c, __u32 sends,
 					    __u32 bytes)
@@ -171,7 +185,7 @@ static __always_inline bool challenge_admit(enum wire_family family,
 	       challenge_charge(c, sends - bytes, bytes);
 }
 
-/* How the kind of what asks is called: as the server's own word. */
+/* Return the kind of the challenge, which is named as the server's own. */
 static __always_inline enum wire_kind challenge_kind(enum wire_family family)
 {
 	return family == FAMILY_QUAKE3	     ? KIND_ECHO
@@ -180,8 +194,8 @@ static __always_inline enum wire_kind challenge_kind(enum wire_family family)
 }
 
 /*
- * Count a frame of @bytes, a @kind of @payload bytes, that is sent for the service in
- * @slot for @reason, and perhaps show it to the daemon. @number: of the counter.
+ * Count a frame of @bytes with a @kind of @payload bytes that the shield sends for the
+ * service in @slot, and perhaps sample it. @number: of the counter of @kind and @reason.
  */
 static __always_inline void count_sent(struct xdp_md *ctx, __u32 slot,
 				       enum wire_kind kind, enum reason reason,
@@ -204,10 +218,11 @@ static __always_inline void count_sent(struct xdp_md *ctx, __u32 slot,
 }
 
 /*
- * Send the frame back by the way it came: XDP_TX, or what does the same on a veth. There
- * the other end takes what XDP_TX sends into its ring, but wakes up for it only if it has
- * an XDP program itself. If it does not and joins datagrams (GRO), the ring fills up, and
- * from then on all that the server says is lost at it, for good.
+ * Return what sends the frame back to where it came from: XDP_TX, or on a veth a
+ * redirection to its own interface. There the other end takes what XDP_TX sends into its
+ * ring, and wakes up for it only if it has an XDP program. If it has none and joins
+ * datagrams (GRO), the ring fills up, and from then on all that the server sends is lost
+ * there. struct live.veths: written by the daemon.
  */
 static __always_inline int send_back(struct xdp_md *ctx)
 {
@@ -258,11 +273,17 @@ __noinline int challenge_send(struct xdp_md *ctx, const struct pkt_ctx *c)
 	return send_back(ctx);
 }
 
-/* --- what a proof becomes ------------------------------------------------------ */
+/*
+ * --- rewriting -------------------------------------------------------------------------
+ */
 
-#define COOKIE_REPLACED COOKIE_FORMS /* the server's challenge goes in place of ours */
+#define COOKIE_REPLACED \
+	COOKIE_FORMS /* the number of the server's challenge replaces the shield's */
 
-/* Write @number in place of the challenge of a connect: both have ten digits. */
+/*
+ * Write @number in place of the challenge of a connect: both have ten digits. Returns
+ * XDP_PASS or XDP_DROP.
+ */
 static __always_inline int rewrite_number(struct xdp_md *ctx, const struct packet *p,
 					  __u32 number)
 {
@@ -276,7 +297,10 @@ static __always_inline int rewrite_number(struct xdp_md *ctx, const struct packe
 	if (!text)
 		return XDP_DROP;
 	at = connect_number_at(text);
-	/* In words of the checksum: one octet before if it stands at an odd place. */
+	/*
+	 * In 16-bit words of the checksum: from one byte before if the number is at an
+	 * odd place.
+	 */
 	if (!at || bpf_xdp_load_bytes(ctx, offset + (at & ~1u), was, 12) ||
 	    bpf_xdp_load_bytes(ctx, check_at, &check, sizeof(check)))
 		return XDP_DROP;
@@ -287,7 +311,7 @@ static __always_inline int rewrite_number(struct xdp_md *ctx, const struct packe
 		cookie_decimal(number, is);
 	for (int i = 0; i < 3; i++)
 		sum += (__u64)~load_u32(was + 4 * i) + load_u32(is + 4 * i);
-	/* RFC 1624; none stays none, and what is 0 is challenge as the other 0. */
+	/* RFC 1624. No checksum stays none, and a sum of 0 is written as ffff. */
 	if (check) {
 		check = reply_fold(sum + (__u16)~check);
 		check = check ? check : 0xffff;
@@ -298,7 +322,11 @@ static __always_inline int rewrite_number(struct xdp_md *ctx, const struct packe
 	return XDP_PASS;
 }
 
-/* Write over the proof of @form the request that it stands for. XDP_PASS or XDP_DROP. */
+/*
+ * Rewrite a datagram with a cookie of @form into the request that it stands for. Returns
+ * XDP_PASS, or XDP_DROP if that cannot be; then the frame may have changed. Analysed once
+ * by the verifier.
+ */
 __noinline int rewrite_request(struct xdp_md *ctx, const struct pkt_ctx *c, __u32 form)
 {
 	struct reply a = { 0 };

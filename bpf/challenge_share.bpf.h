@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * challenge_share.bpf.h - whether a service requires address validation now, how many
- * challenges a processor sends for it, and whether an echo returns a cookie: what both
- * the short ways (fastpath.bpf.h) and shield_validate() decide, so that both decide the
- * same.
+ * challenge_share.bpf.h - does a service require address validation now, how many
+ * challenges does this CPU send for it, and does an echo return a cookie?
+ *
+ * Shared by the fast path and shield_validate(), so that both decide alike. Each CPU has
+ * a share of the challenges per second of a service (struct validation_state.share),
+ * apart for requests to join and for queries. Its state is in the CPU's own counter row,
+ * so a flood makes no CPU wait for another.
  */
 #ifndef CHALLENGE_SHARE_BPF_H
 #define CHALLENGE_SHARE_BPF_H
@@ -12,13 +15,21 @@
 #include "server_challenge.bpf.h"
 #include "challenge.h"
 
-/* Has @kind to do with proof on @s, which does not only observe? */
+/*
+ * Return true if a datagram of @kind takes part in address validation on @s: it requests
+ * what must be validated, or it may carry a cookie. Always false for a service in observe
+ * mode.
+ */
 static __always_inline bool validation_applies(const struct service *s,
 					       enum wire_kind kind)
 {
 	return service_flagged(s, kind, CLASS_VALIDATION);
 }
 
+/*
+ * Return true if the service @s in @slot requires validation of every new client at @now:
+ * always, or while it is under load.
+ */
 static __always_inline bool
 validation_required(const struct live *l, const struct service *s, __u32 slot, __u64 now)
 {
@@ -26,7 +37,11 @@ validation_required(const struct live *l, const struct service *s, __u32 slot, _
 	       now < l->validation.until_ns[slot & (SERVICES_MAX - 1)];
 }
 
-/* Some stranger was refused: from now on all have to prove themselves. */
+/*
+ * Put the service in @slot under load from @now. Call it when a request to join exceeds
+ * the service's own limit, and not when only the limit of a source or prefix is exceeded:
+ * one source must not change how others are treated.
+ */
 static __always_inline void validation_require(struct live *l, __u32 slot, __u64 now)
 {
 	under_load_note(&l->validation.until_ns[slot & (SERVICES_MAX - 1)], now);
@@ -40,6 +55,7 @@ static __always_inline enum challenge_use challenge_use(enum wire_kind kind)
 	return kind == KIND_GETCHALLENGE ? CHALLENGE_JOIN : CHALLENGE_QUERY;
 }
 
+/* Return this CPU's share of challenges to @kind for the service in @slot. */
 static __always_inline const struct limit *share_of(const struct live *l, __u32 slot,
 						    enum wire_kind kind)
 {
@@ -64,7 +80,10 @@ static __always_inline bool share_exceeded(const struct live *l, __u32 slot,
 			      row->challenge_due_ns[challenge_use(kind)], now);
 }
 
-/* Take one challenge from the share. False: share_exceeded(), and nothing is taken. */
+/*
+ * Take one challenge from the share. False: share_exceeded(), and nothing is taken. Call
+ * it right before the challenge is sent.
+ */
 static __always_inline bool share_take(const struct live *l, __u32 slot,
 				       enum wire_kind kind, __u64 now)
 {
@@ -81,9 +100,12 @@ static __always_inline bool share_take(const struct live *l, __u32 slot,
 	return true;
 }
 
-/* --- being told -------------------------------------------------------------- */
+/* --- cookies that come back --------------------------------------------------------- */
 
-/* The hash that @who was given for @form in the epoch of @parity, which is *@ret_epoch.
+/*
+ * Return the hash from which the cookie of @form for @peer was made, and its epoch in
+ * *@ret_epoch. A cookie is valid in its own epoch and the next; @parity is bit 0 of its
+ * epoch, which every spelling carries, so one hash is enough.
  */
 static __always_inline __u64 cookie_expected(const struct live *l,
 					     const struct cookie_peer *peer,
@@ -94,7 +116,7 @@ static __always_inline __u64 cookie_expected(const struct live *l,
 	return cookie_hash(&l->validation.secret, peer, *ret_epoch, form);
 }
 
-/* Was @who given an echo of @form with those @letters? */
+/* Return true if @letters is the cookie that an echo of @form gave @peer. */
 static __always_inline bool echo_cookie_valid(const struct live *l,
 					      const struct cookie_peer *peer,
 					      enum cookie_form form, __u64 letters)
@@ -109,10 +131,10 @@ static __always_inline bool echo_cookie_valid(const struct live *l,
 }
 
 /*
- * Return REASON_SOURCE_LIMIT if @who, which returns a right cookie of @form, has returned
- * one less than 2 s before, or else REASON_COUNT. A client that answers each challenge
- * that others ask for in its name is refused here; validation_decide() would say the same
- * at several times the cost.
+ * Return REASON_SOURCE_LIMIT if @peer, which returns a right cookie of @form, has
+ * returned one less than 2 s before, or else REASON_COUNT. A client that answers each
+ * challenge that others ask for in its name is refused here; validation_decide() would
+ * say the same at several times the cost.
  */
 static __always_inline enum reason
 echo_too_soon(struct live *l, const struct cookie_peer *peer, enum cookie_form form)

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * greylist.bpf.h - requests to join that have to come twice, while their service is under
- * load: a client of NetQuake or DTLS has nothing else to prove its address with, see
- * greylist.h. shield() refuses here what comes for the first time. The program for proof
- * judges the rest: greylist_decide().
+ * greylist.bpf.h - greylisting: while a service is under load, a request to join passes
+ * only if it comes twice, as stock clients repeat it. For clients of NetQuake and DTLS,
+ * which have nothing else to show (include/greylist.h).
+ *
+ * The fast path drops here what comes for the first time (greylisted());
+ * shield_validate() decides the rest (greylist_decide()).
  */
 #ifndef GREYLIST_BPF_H
 #define GREYLIST_BPF_H
@@ -28,7 +30,7 @@ static __always_inline int hello_random(struct xdp_md *ctx, const struct packet 
 	return sum >> 1;
 }
 
-/* Return a keyed hash of a request of @who. @random tells its requests apart. */
+/* Return a keyed hash of a request of @peer. @random tells its requests apart. */
 static __always_inline __u64 greylist_hash(const struct live *l,
 					   const struct cookie_peer *peer, __u32 random)
 {
@@ -37,8 +39,8 @@ static __always_inline __u64 greylist_hash(const struct live *l,
 }
 
 /*
- * greylist_seen() of the request with @hash, in this processor's table. @hello: at the
- * pace of DTLS, not at NetQuake's. Walked once by the verifier.
+ * greylist_seen() of the request with @hash, in this CPU's table. @hello: with DTLS's
+ * intervals, not NetQuake's. @look: as of greylist_seen(). Analysed once by the verifier.
  */
 __noinline int greylist_retried(__u64 hash, __u32 hello, __u32 look)
 {
@@ -54,9 +56,9 @@ __noinline int greylist_retried(__u64 hash, __u32 hello, __u32 look)
 }
 
 /*
- * Return true if the limit of the service in @slot for a first @kind, CCREQ_CONNECT or
- * ClientHello, is spent, or that of its source at @net. Puts the service under load in
- * the first case. A limit of the prefix may be spent if the result is false.
+ * Return true if a first @kind, CCREQ_CONNECT or ClientHello, exceeds the limit of its
+ * service or of its source at @net. Puts the service under load in the first case. False:
+ * a limit of the prefix may still be exceeded.
  */
 static __always_inline bool join_over_limit(struct live *l, const struct service *s,
 					    __u32 slot, enum wire_kind kind, __u64 net,
@@ -71,7 +73,9 @@ static __always_inline bool join_over_limit(struct live *l, const struct service
 		validation_require(l, slot, now);
 		return true;
 	}
-	/* As admit_net(): a request that takes a player's place has no more in a crowd.
+	/*
+	 * As in admit_net(): a request that takes a player's place has no more in a
+	 * crowd.
 	 */
 	if (kind != KIND_CCREQ_CONNECT)
 		one.cost_ns >>= budget_crowd(b, service_due, now);

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * host_keys.bpf.h - what a DarkPlaces server with host keys adds to its challenges
- * (struct host_keys): egress learns it, and the shield's own challenge carries it.
+ * host_keys.bpf.h - the host keys that a DarkPlaces server adds to its challenges (struct
+ * host_keys): egress reads them, and the shield's own challenge carries them. A client
+ * that has stored a server's key ends its attempt to join when a challenge lacks them.
  *
- * Such a challenge is some twice as long as the request. So the shield sends it only to a
- * client that has asked before, and charges what is longer to the prefix's allowance.
+ * Such a challenge is about twice as long as the request. So the shield sends it only to
+ * a client that sends the request twice, and charges what is longer to the prefix's
+ * allowance.
+ *
+ * keys_learn() is called by egress_admit(), keys_challenge_send() by shield_validate().
  */
 #ifndef HOST_KEYS_BPF_H
 #define HOST_KEYS_BPF_H
@@ -20,7 +24,9 @@ static __always_inline struct host_keys *keys_at(__u32 slot)
 	return index_below(&slot, SERVICES_MAX) ? &live.validation.keys[slot] : NULL;
 }
 
-/* enum host_keys_state of a service of @family. Other families' challenges carry no keys.
+/*
+ * Return enum host_keys_state of a service of @family. Challenges of other protocols
+ * carry no keys: KEYS_NONE.
  */
 static __always_inline __u32 keys_state(enum wire_family family, __u32 slot)
 {
@@ -32,7 +38,10 @@ static __always_inline __u32 keys_state(enum wire_family family, __u32 slot)
 	return keys ? *(volatile __u32 *)&keys->state : KEYS_UNKNOWN;
 }
 
-/* Copy what follows the text of a challenge of @length octets at @payload. */
+/*
+ * Copy what follows the text of a challenge of @length bytes at @payload into @keys.
+ * Returns the new enum host_keys_state.
+ */
 static __always_inline __u32 keys_copy(struct __sk_buff *ctx, struct host_keys *keys,
 				       __u32 payload, __u32 length)
 {
@@ -56,12 +65,16 @@ static __always_inline __u32 keys_copy(struct __sk_buff *ctx, struct host_keys *
 	return KEYS_KNOWN;
 }
 
+/* Return true if @then (0: never) is less than KEYS_SEVERAL_NS ago. */
 static __always_inline bool keys_lately(__u64 then, __u64 now)
 {
 	return then && now - then < KEYS_SEVERAL_NS;
 }
 
-/* The address and port of the server that sends what stands at @offsets, folded. */
+/*
+ * Return a hash of the address and port of the server that sends the datagram at
+ * @offsets.
+ */
 static __always_inline __u32 keys_place(struct __sk_buff *ctx, __u32 slot, __u64 offsets)
 {
 	struct packet p = { .payload = offsets & OFFSET_MASK,
@@ -77,12 +90,13 @@ static __always_inline __u32 keys_place(struct __sk_buff *ctx, __u32 slot, __u64
 }
 
 /*
- * The server in @slot gives a challenge of @length octets, @offsets: note what it adds.
- * One CPU in KEYS_NS writes. While it does, the state is KEYS_UNKNOWN.
+ * Note what the server in @slot adds to its challenge of @length bytes at @offsets, at
+ * most once in KEYS_NS. One CPU wins and writes; while it does, the state is
+ * KEYS_UNKNOWN, and no challenge is sent.
  *
- * A service may be several servers, of several ports or addresses. A challenge with the
- * keys of one ends an attempt to join another. So after challenges of two places that
- * differ in what they add there are none in the service's name, for an hour.
+ * A service may have several servers, at several ports or addresses. A challenge with the
+ * keys of one ends an attempt to join another. So after challenges of two servers that
+ * differ, none is sent for the service for an hour (KEYS_SEVERAL).
  */
 __noinline int keys_learn(struct __sk_buff *ctx, __u32 slot, __u64 offsets, __u32 length)
 {
@@ -91,7 +105,7 @@ __noinline int keys_learn(struct __sk_buff *ctx, __u32 slot, __u64 offsets, __u3
 	__u32 place, last, state;
 	__u16 sum;
 
-	/* `challenge ` alone ends an exchange of keys. */
+	/* `challenge ` alone ends a key exchange and carries no keys. */
 	if (!keys || length <= CHALLENGE_Q2_AT)
 		return 0;
 	was = keys->heard_ns;
@@ -119,8 +133,8 @@ __noinline int keys_learn(struct __sk_buff *ctx, __u32 slot, __u64 offsets, __u3
 }
 
 /*
- * Write the server's keys to @at. The length is read and bounded right here: Linux 6.1's
- * verifier loses the bound of a value that lies on the stack over another helper's call.
+ * Write the server's keys to @at of the frame. False: there are none. The length is read
+ * and bounded right before the helper: see same_copy().
  */
 static __always_inline bool keys_store(struct xdp_md *ctx, __u32 at,
 				       struct host_keys *keys)
@@ -131,7 +145,9 @@ static __always_inline bool keys_store(struct xdp_md *ctx, __u32 at,
 	return least < KEYS_TEXT && !bpf_xdp_store_bytes(ctx, at, keys->text, least + 1);
 }
 
-/* Write the challenge @challenge and the server's keys. False: the frame must be dropped.
+/*
+ * Write @challenge and the server's keys over the request. False: the frame may have
+ * changed; drop it.
  */
 static __always_inline bool keys_write(struct xdp_md *ctx, const struct reply *a,
 				       const struct challenge_words *challenge,
@@ -150,8 +166,8 @@ static __always_inline bool keys_write(struct xdp_md *ctx, const struct reply *a
 }
 
 /*
- * challenge_send() of a service whose state is not KEYS_NONE. Our text is one character
- * shorter than the server's.
+ * challenge_send() for a service whose state is KEYS_KNOWN. The shield's text is one
+ * character shorter than the server's. Analysed once by the verifier.
  */
 __noinline int keys_challenge_send(struct xdp_md *ctx, const struct pkt_ctx *c)
 {
@@ -178,7 +194,7 @@ __noinline int keys_challenge_send(struct xdp_md *ctx, const struct pkt_ctx *c)
 	more = a.payload + a.length - reply_frame(ctx);
 	if ((int)more > 0 && !challenge_charge(c, more, reply_frame(ctx)))
 		return XDP_DROP;
-	/* Not what has changed meanwhile. */
+	/* Not keys that were replaced while they were read. */
 	if (!keys_write(ctx, &a, &challenge, keys) ||
 	    *(volatile __u64 *)&keys->heard_ns != heard)
 		return XDP_DROP;

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * reply.bpf.h - write a datagram over the one that came: back to its sender, or, with
- * another text, on to the server. Headers, tags and all stay as they are but for what the
- * new direction and length change; both checksums are made anew, since nothing says that
- * those which came are right, and XDP_TX knows no help from a card.
+ * reply.bpf.h - write another payload into a frame: back to its sender, or on to the
+ * server.
  *
- * Only datagrams without IPv4 options and IPv6 extension headers: nobody answers to
- * others either.
+ * Headers and tags stay, except for what the new direction and length change. Both
+ * checksums are made anew: nothing says that those of the frame were right, and XDP_TX
+ * gets no help from the card. Only datagrams without IPv4 options and IPv6 extension
+ * headers (reply_plain()); the caller checks.
+ *
+ * Called by challenge.bpf.h, host_keys.bpf.h and cached_response.bpf.h. Every function
+ * that resizes the frame invalidates pointers into it. After a failure the frame may be
+ * corrupt and must be dropped.
  */
 #ifndef REPLY_BPF_H
 #define REPLY_BPF_H
@@ -14,23 +18,23 @@
 #include "parse.bpf.h"
 #include "challenge.h"
 
-#define REPLY_IPV4 28 /* octets of headers before the payload */
+#define REPLY_IPV4 28 /* bytes of IP and UDP headers */
 #define REPLY_IPV6 48
 #define REPLY_TTL  64
-#define REPLY_SURE 1376 /* octets of text that reach nearly everybody in one piece */
+#define REPLY_SURE 1376 /* bytes of payload that nearly all paths carry unfragmented */
 
-/* Octets before the payload, at most: Ethernet's, two tags, and IPv6. */
+/* Bytes before the payload, at most: Ethernet, two tags, IPv6 and UDP. */
 #define REPLY_HEADS (14 + 2 * 4 + REPLY_IPV6)
 
-/* What is to be written, and where; all offsets are of the frame. */
+/* What to write; offsets are of the frame. */
 struct reply {
 	__u32 payload;
 	__u32 ipv6;
-	__u32 length; /* of the text, at most CHALLENGE_TEXT */
-	bool back; /* to its sender */
+	__u32 length; /* bytes of the new payload */
+	bool back; /* true: to its sender; false: on to the server */
 };
 
-/* A sum of 16-bit words as they stand in memory, to be folded. */
+/* Return the sum of the 16-bit words of @t as they are in memory, not folded. */
 static __always_inline __u64 reply_sum(const struct challenge_text *t)
 {
 	__u64 sum = 0;
@@ -43,6 +47,7 @@ static __always_inline __u64 reply_sum(const struct challenge_text *t)
 	return sum;
 }
 
+/* Return the Internet checksum of @sum: folded and complemented. */
 static __always_inline __u16 reply_fold(__u64 sum)
 {
 	sum = (__u32)sum + (sum >> 32);
@@ -52,7 +57,7 @@ static __always_inline __u16 reply_fold(__u64 sum)
 	return ~sum;
 }
 
-/* How long the frame is now. */
+/* Return the length of the frame as it is now. */
 static __always_inline __u64 reply_frame(struct xdp_md *ctx)
 {
 	void *data = (void *)(long)ctx->data, *end = (void *)(long)ctx->data_end;
@@ -66,9 +71,10 @@ static __always_inline __u64 reply_frame(struct xdp_md *ctx)
 }
 
 /*
- * The frame gets @more octets; its @heads octets of headers stay at its beginning. Behind
- * a frame that a socket sent over a veth there may be no room at all, so where it cannot
- * grow at its end it grows at its front, where there are 200. 0: it cannot be.
+ * Lengthen the frame by @more bytes; its @heads bytes of headers stay at its beginning.
+ * After a frame that a socket sent over a veth there may be no room, so where the frame
+ * cannot grow at its end it grows at its front, where there are 200 bytes. Returns 0 if
+ * it cannot. Analysed once by the verifier.
  */
 __noinline int reply_grow(struct xdp_md *ctx, __u32 more, __u32 heads)
 {
@@ -83,7 +89,7 @@ __noinline int reply_grow(struct xdp_md *ctx, __u32 more, __u32 heads)
 	       !bpf_xdp_store_bytes(ctx, 0, moved, rest + 1);
 }
 
-/* The frame gets as long as it has to be: no padding but Ethernet's is sent. */
+/* Resize the frame for @a, to at least Ethernet's minimum. False: it cannot be. */
 static __always_inline bool reply_resize(struct xdp_md *ctx, const struct reply *a)
 {
 	__u32 was = reply_frame(ctx);
@@ -97,6 +103,7 @@ static __always_inline bool reply_resize(struct xdp_md *ctx, const struct reply 
 	return want == was || !bpf_xdp_adjust_tail(ctx, (int)want - (int)was);
 }
 
+/* Exchange both Ethernet addresses. */
 static __always_inline void reply_ethernet(__u8 *eth)
 {
 	__u32 to = load_u32(eth);
@@ -110,7 +117,9 @@ static __always_inline void reply_ethernet(__u8 *eth)
 	*(__u16 *)(eth + 10) = rest;
 }
 
-/* @udp: its header; @sum: of text and addresses. Ports are turned round if it goes back.
+/*
+ * Write the UDP header at @udp. @sum: of the payload and the addresses. Exchanges the
+ * ports if @a goes back.
  */
 static __always_inline void reply_udp(__u8 *udp, const struct reply *a, __u64 sum)
 {
@@ -126,18 +135,22 @@ static __always_inline void reply_udp(__u8 *udp, const struct reply *a, __u64 su
 	*(__u16 *)(udp + 6) = check ? check : 0xffff;
 }
 
+/*
+ * Write the IPv4 and UDP headers at @ip. @sum: of the payload. Exchanges the addresses if
+ * @a goes back.
+ */
 static __always_inline void reply_ipv4(__u8 *ip, const struct reply *a, __u64 sum)
 {
 	__u32 from = load_u32(ip + 12), to = load_u32(ip + 16);
 	__u32 head = 0x45 | (__u32)bpf_htons(a->length + REPLY_IPV4) << 16;
 	__u32 id = load_u32(ip + 4);
-	__u32 rest = load_u16(ip + 8); /* lifetime and protocol */
+	__u32 rest = load_u16(ip + 8); /* TTL and protocol */
 
 	if (a->back) {
 		/*
-		 * An answer that is never fragmented needs no id (RFC 6864). A long one
-		 * may be, on a path of less than 1500 octets: the error that a router
-		 * would send instead does not reach this program.
+		 * A datagram that is never fragmented needs no id (RFC 6864). A long one
+		 * may be fragmented, on a path of less than 1500 bytes: the error that a
+		 * router would send instead does not reach this program.
 		 */
 		id = bpf_htonl(0x4000);
 		if (a->length > REPLY_SURE)
@@ -153,6 +166,7 @@ static __always_inline void reply_ipv4(__u8 *ip, const struct reply *a, __u64 su
 	reply_udp(ip + 20, a, sum + from + to);
 }
 
+/* The same of IPv6. */
 static __always_inline void reply_ipv6(__u8 *ip, const struct reply *a, __u64 sum)
 {
 	__u64 word[4];
@@ -173,15 +187,18 @@ static __always_inline void reply_ipv6(__u8 *ip, const struct reply *a, __u64 su
 	reply_udp(ip + 40, a, sum);
 }
 
-/* Has what came no headers that we would have to take away? @addresses: as @payload. */
+/*
+ * Return true if the frame has no IP options or extension headers. @payload, @addresses:
+ * offsets.
+ */
 static __always_inline bool reply_plain(__u32 payload, __u32 addresses, __u32 ipv6)
 {
 	return payload - addresses == (ipv6 ? REPLY_IPV6 - 8 : REPLY_IPV4 - 12);
 }
 
 /*
- * Resize the frame and write all headers of @a; @sum: of the text, which is to follow.
- * False: it cannot be, and the frame may have become useless.
+ * Resize the frame and write all headers of @a; the caller writes the payload next. @sum:
+ * of the 16-bit words of the payload. False: drop the frame, which may be corrupt.
  */
 static __always_inline bool reply_heads(struct xdp_md *ctx, const struct reply *a,
 					__u64 sum)
@@ -215,7 +232,7 @@ static __always_inline bool reply_heads(struct xdp_md *ctx, const struct reply *
 	return true;
 }
 
-/* Write all of it. False: as of reply_heads(). */
+/* Write headers and the payload @t. False: drop the frame, which may be corrupt. */
 static __always_inline bool reply_write(struct xdp_md *ctx, const struct reply *a,
 					struct challenge_text *t)
 {
@@ -223,7 +240,7 @@ static __always_inline bool reply_write(struct xdp_md *ctx, const struct reply *
 
 	if (!reply_heads(ctx, a, reply_sum(t)))
 		return false;
-	/* With the padding, for which there are zeros behind the text. */
+	/* With the Ethernet padding, for which there are zeros after the text. */
 	room = reply_frame(ctx) - (a->payload + 1);
 	same_copy(room);
 	return room < CHALLENGE_TEXT &&

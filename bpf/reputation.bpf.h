@@ -1,21 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * reputation.bpf.h - questions under a flood: whether the service is pressed, and whether
- * a question that finds no budget may be answered from here. What the short ways look at,
- * too.
+ * reputation.bpf.h - queries of a flooded service: may one that exceeds its limits be
+ * served from the cache? That depends on what its source has shown: the reputation table
+ * (include/reputation.h) and the recent askers (include/recent.h).
+ *
+ * Called by the fast path (not_cached()) and by shield_cache(), so both decide alike.
+ * Egress asks reputation_reason() too.
  */
 #ifndef REPUTATION_BPF_H
 #define REPUTATION_BPF_H
 
 #include "ratelimit.bpf.h"
 
-/* Can a question of @kind to @s be answered from here? */
+/* Return true if a query of @kind to @s may be served from the cache. */
 static __always_inline bool cacheable(const struct service *s, enum wire_kind kind)
 {
 	return service_flagged(s, kind, CLASS_CACHED);
 }
 
-/* Is what is asked of @s now more than it is to answer itself? */
+/*
+ * Return true if the cache serves queries to @s in @slot at @now: always, or while the
+ * service is under load by queries.
+ */
 static __always_inline bool cache_active(const struct live *l, const struct service *s,
 					 __u32 slot, __u64 now)
 {
@@ -23,15 +29,18 @@ static __always_inline bool cache_active(const struct live *l, const struct serv
 	       now < l->cache.until_ns[slot & (SERVICES_MAX - 1)];
 }
 
-/* The budget of the service for questions is spent. */
+/*
+ * Put the service in @slot under load by queries: its own limit of queries is exceeded.
+ */
 static __always_inline void cache_require(struct live *l, __u32 slot, __u64 now)
 {
 	under_load_note(&l->cache.until_ns[slot & (SERVICES_MAX - 1)], now);
 }
 
 /*
- * Is @net a player's, proven, known, or near one who is? REASON_COUNT: nothing of that.
- * Walked once, as the next.
+ * Return why the reputation of @net lets it be served from the cache: it is or was a
+ * player, is validated, is a known client, or is a prefix neighbour of one. REASON_COUNT:
+ * none of these. Analysed once by the verifier, like the next functions.
  */
 __noinline int reputation_reason(__u64 net, __u64 now)
 {
@@ -50,7 +59,7 @@ __noinline int reputation_reason(__u64 net, __u64 now)
 	return reputation_known(state, minute) ? REASON_CACHED_PREFIX : REASON_COUNT;
 }
 
-/* Has somebody at @net proven its address, and that lately? */
+/* Return nonzero if a client at @net was validated in this minute or the last. */
 __noinline int lately_validated(__u64 net, __u64 now)
 {
 	return reputation_validated(reputation_find(&live.cache.reputation, net,
@@ -58,7 +67,7 @@ __noinline int lately_validated(__u64 net, __u64 now)
 				    reputation_minute(now));
 }
 
-/* recent_asks() of a source in the mark window. Walked once by the verifier. */
+/* recent_asks() of a source that lies in the mark window. */
 __noinline int recent_mark(__u64 net, __u32 slot, __u64 now)
 {
 	__u32 table = bpf_get_smp_processor_id() & recent_mask, line;
@@ -66,7 +75,7 @@ __noinline int recent_mark(__u64 net, __u32 slot, __u64 now)
 	__u64 hash = recent_hash(net, live.keys);
 
 	line = recent_at(hash);
-	/* Masked, not compared: the verifier does not connect the copy on the stack. */
+	/* Masked and not compared: the verifier does not relate the copy on the stack. */
 	return r && index_below(&line, 1 << RECENT_BITS) &&
 	       recent_seen(&r->lines[line], hash, now,
 			   &live.cache.marked[table & (RECENT_TABLES - 1)]
@@ -74,8 +83,8 @@ __noinline int recent_mark(__u64 net, __u32 slot, __u64 now)
 }
 
 /*
- * Return true if @net has asked before, as a browser does. Marks that it asks the service
- * in @slot now, if it lies in the service's mark window.
+ * Return true if @net has queried the service in @slot before, as a server browser does.
+ * Marks that it queries now, if it lies in the service's mark window.
  */
 static __always_inline bool recent_asks(const struct live *l, __u64 net, __u32 slot,
 					__u64 now)
@@ -85,8 +94,10 @@ static __always_inline bool recent_asks(const struct live *l, __u64 net, __u32 s
 	       recent_mark(net, slot, now);
 }
 
-/* Why a question from @net may be answered that finds no budget. REASON_COUNT: it may
- * not. */
+/*
+ * Return why a query from @net that exceeds its limits may be served from the cache;
+ * REASON_COUNT: it may not.
+ */
 static __always_inline enum reason cache_eligibility(const struct live *l, __u64 net,
 						     __u32 slot, __u64 now)
 {
@@ -98,11 +109,11 @@ static __always_inline enum reason cache_eligibility(const struct live *l, __u64
 }
 
 /*
- * Return the reason to refuse a query from @net to the service in @slot that exceeds its
- * limits, or why it is answered from the cache although it does, from
- * REASON_CACHED_PLAYER on, as far as the caller has found it in no list. REASON_COUNT: it
- * may be within its limits. Above 16 bits of @slot: whether the sender's address is IPv6.
- * Called by the short ways; shield_cache() judges the rest.
+ * Return the reason to refuse a query from @net that exceeds its limits, or, from
+ * REASON_CACHED_PLAYER on, why it is served from the cache although it does.
+ * REASON_COUNT: it may be within its limits. @slot: above bit 15, whether the sender's
+ * address is IPv6. Called by the fast path for a source that is on no list;
+ * shield_cache() decides the rest.
  */
 __noinline int not_cached(__u64 net, __u32 slot, __u64 now)
 {

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * response_cache.bpf.h - the program that shield() jumps to with questions that may be
- * answered from here. It begins with the frame and what shield() found of it, and says
- * all that remains to be said, unless that has to do with proof.
+ * response_cache.bpf.h - the program that shield() tail-calls for queries that may be
+ * served from the cache (cacheable()). It serves, passes or drops them, or hands them to
+ * shield_validate().
  *
- * Who gets an answer when the service's budget is spent: players, who is allowed, who has
- * just proven its address or is known, networks around these (reputation.h), and
- * strangers that ask like a browser (recent.h), the last up to a cap. When only that of
- * the network around them is: players, and who has just proven its address or is known.
- * The amplification limit pays for all but those who are allowed without limits. Where
- * there is no answer to be had, all is as it is without.
+ * While the limit of the service is exceeded, it serves from the cache: players, allowed
+ * sources, validated and known clients, their prefix neighbours, and other sources that
+ * query like a server browser (recent.h), the last up to a rate in bytes. While only the
+ * limit of the network is exceeded: players, validated and known clients. A response is
+ * charged to the sender's prefix, except for an `unlimited` source. Without a cached
+ * response all is as if the cache were off.
+ *
+ * Order: cache_reason() (who may be served although limits are exceeded), then
+ * cache_admit() (the limits), each followed by cache_try().
  */
 #ifndef RESPONSE_CACHE_BPF_H
 #define RESPONSE_CACHE_BPF_H
@@ -18,13 +21,16 @@
 #include "shield_validate.bpf.h"
 #include "cached_response.bpf.h"
 
-/* What somebody who is known, or all of a network around one, may ask beyond its budget:
- * twice a second, ten at once. */
+/*
+ * Queries beyond the limits that are served per second to a known client, or to all
+ * neighbours in one prefix: 2, and a burst of 10.
+ */
 const volatile struct limit reputation_limit = { 500000000ull, 10 * 500000000ull };
 
 /*
- * Return why a query of a source on no list is answered while its service is flooded, as
- * far as that source's own limit allows; REASON_COUNT: it is not. @reason: by chance().
+ * Return @reason, of cache_eligibility(), if the source of the query is within
+ * known_limit, and a known client is as far away as when it became known; otherwise
+ * REASON_CACHED_RECURRING or REASON_COUNT.
  */
 static __always_inline enum reason cache_source_limit(struct xdp_md *ctx, struct live *l,
 						      const struct pkt_ctx *c,
@@ -38,7 +44,7 @@ static __always_inline enum reason cache_source_limit(struct xdp_md *ctx, struct
 	if (reason != REASON_CACHED_KNOWN && reason != REASON_CACHED_VALIDATED &&
 	    reason != REASON_CACHED_PREFIX)
 		return reason;
-	/* Where it is was shown by what it proved; from elsewhere it is a stranger. */
+	/* From another distance it may be spoofed, and counts as unknown. */
 	if (reason == REASON_CACHED_KNOWN) {
 		state = reputation_find(&l->cache.reputation, net, l->keys);
 		if (!reputation_near(state, pkt_hops(ctx, c)))
@@ -52,16 +58,20 @@ static __always_inline enum reason cache_source_limit(struct xdp_md *ctx, struct
 	if (index_below(&cell, 1 << SOURCE_BITS) &&
 	    limit_take(&limit, &l->source_due_ns[cell], now))
 		return reason;
-	/* Beside who is known it has no less than elsewhere. */
+	/*
+	 * The limit of the prefix is used up. Fall back to the limit for unknown clients,
+	 * so that a neighbour of a known client is not worse off than other sources.
+	 */
 	return reason == REASON_CACHED_PREFIX && recent_asks(l, net, pkt_slot(c), now)
 		       ? REASON_CACHED_RECURRING
 		       : REASON_COUNT;
 }
 
 /*
- * reputation_note() of who asks in a quiet time, walked once by the verifier. Beside who
- * is known few minutes count: forged questions would make known whom they like, who then
- * take what is kept for that one.
+ * Note in the reputation table that @net queried while its service is not under load.
+ * Next to a known client only every eighth minute counts: otherwise spoofed queries would
+ * make neighbours known, who then share what is kept for that client. Analysed once by
+ * the verifier.
  */
 __noinline int reputation_query(__u64 net, __u32 hops)
 {
@@ -81,9 +91,9 @@ __noinline int reputation_query(__u64 net, __u32 hops)
 }
 
 /*
- * Is what the networks around the sender may ask of @s spent, by its neighbours, or in
- * their names? That presses no service, and would keep who is known unanswered. Walked
- * once by the verifier.
+ * Return nonzero if the limit of queries of the sender's prefix or network is exceeded,
+ * by its neighbours or in their names. That puts no service under load, and would keep
+ * known clients from being served. Analysed once by the verifier.
  */
 __noinline int prefix_exceeded(const struct pkt_ctx *c)
 {
@@ -111,8 +121,9 @@ __noinline int prefix_exceeded(const struct pkt_ctx *c)
 }
 
 /*
- * Why it is answered although its service is flooded, or dropped although it has a
- * budget. REASON_COUNT: neither.
+ * Return why the query is served from the cache although limits are exceeded, or a reason
+ * to drop it, or REASON_COUNT: neither; then cache_admit() decides. Analysed once by the
+ * verifier.
  */
 __noinline int cache_reason(struct xdp_md *ctx, const struct pkt_ctx *c)
 {
@@ -129,10 +140,12 @@ __noinline int cache_reason(struct xdp_md *ctx, const struct pkt_ctx *c)
 	s = service_at(tables_now(l), &slot);
 	if (!s)
 		return REASON_MALFORMED;
-	/* A short way has looked at all that follows. */
+	/* The fast path has decided all that follows. */
 	if (c->decided && c->net)
 		return cache_source_limit(ctx, l, c, c->decided, now);
-	/* The short ways look at that; what comes by the long one may be the first. */
+	/*
+	 * The fast path looks at that limit; a query of the slow path may be the first.
+	 */
 	if (limit_exceeded(&s->budget[CLASS_QUERY].service,
 			   l->service_due_ns[budget_index(slot, CLASS_QUERY)], now))
 		cache_require(l, slot, now);
@@ -145,7 +158,10 @@ __noinline int cache_reason(struct xdp_md *ctx, const struct pkt_ctx *c)
 	if (listed != ACL_NONE || !c->net)
 		return REASON_COUNT;
 	if (!cache_active(l, s, slot, now)) {
-		/* A quiet time, in which who asks gets known, if it has a budget. */
+		/*
+		 * Not under load: then a client that queries becomes known, if it is
+		 * within its limits.
+		 */
 		if (!prefix_exceeded(c)) {
 			reputation_query(c->net, pkt_hops(ctx, c));
 			return REASON_COUNT;
@@ -158,13 +174,12 @@ __noinline int cache_reason(struct xdp_md *ctx, const struct pkt_ctx *c)
 				  now);
 }
 
-#define CACHE_REASON_SHIFT \
-	8 /* of cache_admit(): above them, why it is answered from here */
+#define CACHE_REASON_SHIFT 8 /* of cache_admit(): the reason to serve is above it */
 
 /*
- * What becomes of it by its budget, which is charged, or by being allowed; above
- * CACHE_REASON_SHIFT why it may be answered from here instead. REASON_COUNT: proof says
- * that.
+ * Charge the query to its limits. Returns the reason; above CACHE_REASON_SHIFT, the
+ * reason to serve it from the cache instead of passing it. REASON_COUNT: address
+ * validation decides. Analysed once by the verifier.
  */
 __noinline int cache_admit(struct xdp_md *ctx, const struct pkt_ctx *c)
 {
@@ -188,7 +203,9 @@ __noinline int cache_admit(struct xdp_md *ctx, const struct pkt_ctx *c)
 		listed = pkt_acl(ctx, c);
 	if (listed == ACL_UNLIMITED)
 		return REASON_ALLOW_LIST;
-	/* Where somebody has proven itself, what is asked in its name is judged there. */
+	/*
+	 * If a client at the address is validated, queries in its name are decided there.
+	 */
 	if (validation_applies(s, kind) && listed == ACL_NONE &&
 	    (s->cache != CACHE_ALWAYS || lately_validated(c->net, now)))
 		return REASON_COUNT;
@@ -208,10 +225,10 @@ __noinline int cache_admit(struct xdp_md *ctx, const struct pkt_ctx *c)
 }
 
 /*
- * Return @layer if @bytes may be sent to the client for it, and charge them;
- * REASON_AMPLIFICATION if not; REASON_COUNT if not, but the caller may still challenge
- * the client. The query, of @asked bytes, pays for as much of its own response, and a
- * refused query for none of others'.
+ * Return @why if a response of @bytes may be sent for it, and charge it;
+ * REASON_AMPLIFICATION if not; REASON_COUNT if not, but the client may still be
+ * challenged. The query, of @received bytes, pays for as much of its own response, and a
+ * refused query for none of others'. Analysed once by the verifier.
  */
 __noinline int cache_charge(struct xdp_md *ctx, const struct pkt_ctx *c, __u32 why,
 			    __u32 received, __u32 bytes)
@@ -225,7 +242,7 @@ __noinline int cache_charge(struct xdp_md *ctx, const struct pkt_ctx *c, __u32 w
 
 	if (!c)
 		return REASON_AMPLIFICATION;
-	/* Made up beside who is known, they shall leave that one what it needs. */
+	/* Unknown sources near a known client leave half of the allowance to it. */
 	if (why == REASON_CACHED_PREFIX || why == REASON_CACHED_RECURRING ||
 	    why == REASON_CACHED_IN_LIMITS)
 		shares = AMPLIFICATION_HALF;
@@ -238,7 +255,10 @@ __noinline int cache_charge(struct xdp_md *ctx, const struct pkt_ctx *c, __u32 w
 				       ? why
 				       : REASON_AMPLIFICATION;
 	}
-	/* What the amplification limit refuses shall not use up what others may have. */
+	/*
+	 * A response that the amplification limit refuses must not use up the rate in
+	 * bytes.
+	 */
 	if (why == REASON_CACHED_RECURRING && limit_exceeded(&limit, cap->due_ns, now))
 		return REASON_COUNT;
 	if (bytes > received && l->amplification.byte_ns &&
@@ -252,7 +272,10 @@ __noinline int cache_charge(struct xdp_md *ctx, const struct pkt_ctx *c, __u32 w
 		       : REASON_COUNT;
 }
 
-/* The question, of @bytes, is answered for @reason, or dropped: count it, and show it. */
+/*
+ * Count the query, of @bytes, as decided for @reason, and perhaps sample it. Returns
+ * nonzero if it is to be served. Analysed once by the verifier.
+ */
 __noinline int cache_count(struct xdp_md *ctx, const struct pkt_ctx *c, __u32 reason,
 			   __u64 bytes)
 {
@@ -270,7 +293,10 @@ __noinline int cache_count(struct xdp_md *ctx, const struct pkt_ctx *c, __u32 re
 	       reason_verdict(reason) == VERDICT_RESPOND;
 }
 
-/* Answer it for that @layer: what to do, or PATH_CACHE if there is no answer. */
+/*
+ * Serve the query from the cache for the reason @why. Returns what to do, or PATH_CACHE
+ * if there is no response; then the frame is unchanged.
+ */
 static __always_inline int cache_try(struct xdp_md *ctx, const struct pkt_ctx *c,
 				     __u32 why)
 {
@@ -281,7 +307,7 @@ static __always_inline int cache_try(struct xdp_md *ctx, const struct pkt_ctx *c
 		return PATH_CACHE;
 	reason = cache_charge(ctx, c, why, bytes, cache_frame(chosen, c->offsets));
 	if (reason == REASON_COUNT) {
-		/* What goes on is what came. */
+		/* The query goes on as it came. */
 		if (bpf_xdp_adjust_tail(ctx, (int)bytes - (int)reply_frame(ctx)))
 			return XDP_DROP;
 		return PATH_CACHE;
@@ -291,7 +317,7 @@ static __always_inline int cache_try(struct xdp_md *ctx, const struct pkt_ctx *c
 	return cache_send(ctx, c, chosen);
 }
 
-/* What may be answered from here. */
+/* Decide about a query that may be served from the cache. */
 SEC("xdp")
 int shield_cache(struct xdp_md *ctx)
 {

@@ -9,8 +9,6 @@
 
 #include "conntrack.bpf.h"
 
-/* --- names ------------------------------------------------------------------- */
-
 /*
  * A datagram to a service as two integers: its service and kind (TARGET), and where its
  * payload and addresses are in the frame (OFFSETS).
@@ -52,7 +50,7 @@ static __always_inline void packet_peer(const struct packet *p, enum side side,
 	ret->word[2] = (__u32)id.word[2];
 }
 
-/* --- what the server says ---------------------------------------------------- */
+/* --- challenges of the server ------------------------------------------------------ */
 
 /*
  * Return true if @kind is a server's challenge, after which its client may go on joining.

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * shield_validate.bpf.h - the program that shield() jumps to with what has to do with
- * proof of address. It begins with the frame and what shield() found of it, and says all
- * that remains to be said.
+ * shield_validate.bpf.h - the program that shield() tail-calls for datagrams that take
+ * part in address validation (validation_applies()). It decides all that shield() left
+ * open about them: passes, drops, or sends a challenge.
  *
- * A program of its own, so that what it costs the verifier, and a frame that has nothing
- * to do with it, is next to nothing.
+ * A program of its own, so that its cost to the verifier does not add to shield()'s, and
+ * a frame that has nothing to do with validation pays nothing. response_cache.bpf.h calls
+ * it too, for queries that are not served from the cache.
  */
 #ifndef SHIELD_VALIDATE_BPF_H
 #define SHIELD_VALIDATE_BPF_H
@@ -14,8 +15,8 @@
 #include "validation.bpf.h"
 
 /*
- * What the lists say: who is allowed need prove nothing while its own budgets last, nor a
- * master that the server reports to. REASON_COUNT: nothing.
+ * Return what the lists decide about the sender, or REASON_COUNT: nothing. An allowed
+ * source or master server is not challenged while it is within its own limits.
  */
 static __always_inline enum reason acl_reason(__u32 slot, const struct packet *p)
 {
@@ -36,8 +37,8 @@ static __always_inline enum reason acl_reason(__u32 slot, const struct packet *p
 }
 
 /*
- * What shield() jumped with: handed over, or else to be found once more. PATH_SLOW and
- * *@ret, or what to do.
+ * Fill *@ret from the context that shield() stored, or else parse the frame. Returns
+ * PATH_SLOW with *@ret set, or what to do with the frame. Analysed once by the verifier.
  */
 __noinline int pkt_find(struct xdp_md *ctx, struct pkt_ctx *ret)
 {
@@ -61,7 +62,7 @@ __noinline int pkt_find(struct xdp_md *ctx, struct pkt_ctx *ret)
 	return PATH_SLOW;
 }
 
-/* enum acl_result of the sender. */
+/* Return enum acl_result of the sender. Analysed once by the verifier. */
 __noinline int pkt_acl(struct xdp_md *ctx, const struct pkt_ctx *c)
 {
 	struct packet p;
@@ -72,7 +73,7 @@ __noinline int pkt_acl(struct xdp_md *ctx, const struct pkt_ctx *c)
 	return acl_lookup(&live, pkt_slot(c), &p, SENDER);
 }
 
-/* acl_reason() of the sender. */
+/* Return acl_reason() of the sender. Analysed once by the verifier. */
 __noinline int pkt_acl_reason(struct xdp_md *ctx, const struct pkt_ctx *c)
 {
 	struct packet p;
@@ -84,8 +85,9 @@ __noinline int pkt_acl_reason(struct xdp_md *ctx, const struct pkt_ctx *c)
 }
 
 /*
- * Return the reason to drop what passes for @reason, beside players of its address or
- * network, or @reason. Walked once by the verifier.
+ * Return the reason to drop a datagram that passes for @reason, because a player is at
+ * its address or because its source has all its players; otherwise @reason. Analysed once
+ * by the verifier.
  */
 __noinline int player_conflict(struct xdp_md *ctx, const struct pkt_ctx *c, __u32 reason)
 {
@@ -108,8 +110,10 @@ __noinline int player_conflict(struct xdp_md *ctx, const struct pkt_ctx *c, __u3
 }
 
 /*
- * Judged for the reason in @said, above which is a form: count it, show it, note it.
- * XDP_PASS, or XDP_DROP.
+ * Apply the decision @said, a reason with a form above it: count it, sample it, and note
+ * that it goes on. Returns XDP_PASS or XDP_DROP; REASON_CHALLENGED passes, and its caller
+ * sends the challenge. Called once per datagram by both programs. Analysed once by the
+ * verifier.
  */
 __noinline int decision_apply(struct xdp_md *ctx, const struct pkt_ctx *c, __u32 said)
 {
@@ -142,7 +146,7 @@ __noinline int decision_apply(struct xdp_md *ctx, const struct pkt_ctx *c, __u32
 	return XDP_PASS;
 }
 
-/* How many hops it may still go: of IPv4 4 octets before the addresses, of IPv6 one. */
+/* Return the TTL or hop limit that is left in the datagram. */
 static __always_inline __u32 packet_hops(const struct packet *p)
 {
 	__u32 offset = (p->addresses - (p->ipv6 ? 1 : 4)) & OFFSET_MASK;
@@ -151,6 +155,7 @@ static __always_inline __u32 packet_hops(const struct packet *p)
 	return at + 1 > p->end ? 0 : *at;
 }
 
+/* Return packet_hops() of the datagram. */
 static __always_inline __u32 pkt_hops(struct xdp_md *ctx, const struct pkt_ctx *c)
 {
 	struct packet p;
@@ -159,7 +164,10 @@ static __always_inline __u32 pkt_hops(struct xdp_md *ctx, const struct pkt_ctx *
 	return packet_hops(&p);
 }
 
-/* Who has proven its address may be answered for a minute. */
+/*
+ * Note in the reputation table that the sender is validated, for a minute or two.
+ * Analysed once by the verifier.
+ */
 __noinline int validated_note(struct xdp_md *ctx, const struct pkt_ctx *c)
 {
 	struct live *l = &live;
@@ -171,7 +179,10 @@ __noinline int validated_note(struct xdp_md *ctx, const struct pkt_ctx *c)
 	return 0;
 }
 
-/* Can what asks for proof be sent in place of this? To a query it is always as long. */
+/*
+ * Return true if a challenge can be sent in place of the datagram. To a query it has a
+ * fixed length, and must not be longer than the query.
+ */
 static __always_inline bool challenge_possible(struct xdp_md *ctx,
 					       const struct pkt_ctx *c)
 {
@@ -183,7 +194,7 @@ static __always_inline bool challenge_possible(struct xdp_md *ctx,
 		wire_bytes(sends) <= wire_bytes(reply_frame(ctx)));
 }
 
-/* enum host_keys_state of the service that is asked. */
+/* Return enum host_keys_state of the service. */
 static __always_inline __u32 pkt_keys(const struct pkt_ctx *c)
 {
 	__u32 slot = pkt_slot(c);
@@ -193,8 +204,8 @@ static __always_inline __u32 pkt_keys(const struct pkt_ctx *c)
 }
 
 /*
- * The reason, and above it a form as validation_decide() has it. A friend's proof counts,
- * too: it was asked when its own budgets were spent.
+ * Decide about @c. Returns as validation_decide(). An allowed source's cookie counts too:
+ * it was challenged when its own limits were exceeded.
  */
 static __always_inline __u32 pkt_decide(struct xdp_md *ctx, struct pkt_ctx *c)
 {
@@ -207,7 +218,7 @@ static __always_inline __u32 pkt_decide(struct xdp_md *ctx, struct pkt_ctx *c)
 	if (c->acl == REASON_COUNT && kind_requests(kind)) {
 		if (kind == KIND_GETCHALLENGE)
 			return unvalidated_decide(c, CLASS_CHALLENGE, 0);
-		/* It may be who has proven itself: validation_decide() knows. */
+		/* The client may be validated: validation_decide() looks. */
 		if (likely(!lately_validated(c->net, clock_now(&live))))
 			return unvalidated_decide(c, CLASS_QUERY, 0);
 	}
@@ -218,7 +229,10 @@ static __always_inline __u32 pkt_decide(struct xdp_md *ctx, struct pkt_ctx *c)
 	return c->acl;
 }
 
-/* Count @c as challenged. decision_apply() does the same for all reasons. */
+/*
+ * Count @c as challenged. Faster than decision_apply(), which does the same for all
+ * reasons.
+ */
 static __always_inline void count_challenged(struct xdp_md *ctx, const struct pkt_ctx *c)
 {
 	__u32 slot = pkt_slot(c), kind = pkt_kind(c);
@@ -244,7 +258,10 @@ static __always_inline void count_challenged(struct xdp_md *ctx, const struct pk
 			  bytes);
 }
 
-/* What is validation_applies: it may be answered from here, or become something else. */
+/*
+ * Decide about a datagram of address validation. If the fast path has found its limits
+ * exceeded (c.decided), a challenge is tried first.
+ */
 SEC("xdp")
 int shield_validate(struct xdp_md *ctx)
 {

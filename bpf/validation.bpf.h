@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * validation.bpf.h - strangers prove that they are where they say they are, before they
- * join.
+ * validation.bpf.h - address validation (as RFC 9000, section 8.1): check a cookie that a
+ * client returns, and decide about requests of unvalidated and validated clients.
  *
- * Under load, that is from the first stranger's request to join that found no budget
- * left and for a while beyond the last, each such request is answered from here by a
- * keyed cookie; who sends it back is there, has budgets of its own for a minute, and the
- * datagram that proved it becomes the request that the server understands. Nothing is
- * stored for who does not. Texts: challenge.h; cookies: cookie.h; who has proved it:
- * validated.h.
+ * Under load (validation_required()) a request to join is not forwarded: the client is
+ * sent a cookie. A client that returns it is validated for one minute and has limits
+ * apart from those of unvalidated clients; the datagram with the cookie is rewritten into
+ * the request that the server understands. Nothing is stored before a cookie comes back.
+ *
+ * Called by shield_validate(), in three steps: cookie_check(), validation_decide() or
+ * unvalidated_decide(), rewrite_request(). They are separate functions, since together
+ * they need more stack than there is. Texts: include/challenge.h; cookies: cookie.h;
+ * validated clients: validated.h; when a challenge is sent: challenge_share.bpf.h.
  */
 #ifndef VALIDATION_BPF_H
 #define VALIDATION_BPF_H
@@ -16,9 +19,12 @@
 #include "greylist.bpf.h"
 #include "host_keys.bpf.h"
 
-/* --- being told -------------------------------------------------------------- */
+/* --- cookies ------------------------------------------------------------------------ */
 
-/* Quake III: the form of cookie that came back, or 0. */
+/*
+ * Quake III: return the form of the cookie that came back, if @peer was given it; 0: it
+ * was not.
+ */
 static __always_inline int cookie_check_echo(struct xdp_md *ctx, const struct packet *p,
 					     const struct cookie_peer *peer)
 {
@@ -36,7 +42,10 @@ static __always_inline int cookie_check_echo(struct xdp_md *ctx, const struct pa
 	return echo_cookie_valid(&live, peer, form, letters) ? (int)form : 0;
 }
 
-/* QuakeWorld, Quake II: the number if it is ours, or the one that proved @who before. */
+/*
+ * QuakeWorld, Quake II: return the number in a connect if it is a cookie that @peer was
+ * given, or the one that validated @peer before; 0: neither.
+ */
 static __always_inline int cookie_check_number(struct xdp_md *ctx, const struct packet *p,
 					       const struct cookie_peer *peer)
 {
@@ -65,8 +74,8 @@ static __always_inline int cookie_check_number(struct xdp_md *ctx, const struct 
 }
 
 /*
- * DarkPlaces: COOKIE_TEXT if a connect ends with the challenge that it was given, or the
- * words of a step of the exchange of keys do; or 0.
+ * DarkPlaces: return COOKIE_TEXT if a connect ends with the challenge that @peer was
+ * given, or if the words of a step of the key exchange do; 0: neither.
  */
 static __always_inline int cookie_check_tail(struct xdp_md *ctx, const struct packet *p,
 					     enum wire_kind kind,
@@ -95,8 +104,9 @@ static __always_inline int cookie_check_tail(struct xdp_md *ctx, const struct pa
 }
 
 /*
- * What came back: the form of cookie if it is one that this sender was given, or, of a
- * COOKIE_NUMBER, the number, which is no form; or 0. Of a ClientHello, its random.
+ * Check what @c carries. Returns the form of a cookie that its sender was given; of a
+ * COOKIE_NUMBER the number itself, which is above all forms; of a ClientHello its random;
+ * 0: none. Analysed once by the verifier.
  */
 __noinline int cookie_check(struct xdp_md *ctx, const struct pkt_ctx *c)
 {
@@ -122,26 +132,33 @@ __noinline int cookie_check(struct xdp_md *ctx, const struct pkt_ctx *c)
 	return cookie_check_number(ctx, &p, &c->peer);
 }
 
-/* --- judging ----------------------------------------------------------------- */
+/*
+ * --- decisions -----------------------------------------------------------------------
+ */
 
 /*
- * One more of @class for somebody who is surely there, at @times its cost. @aside: for
- * one who has but asked twice, out of budgets of the same rates that are of no use to
- * others: DarkPlaces' client asks in NetQuake's way, too, each second, and would leave
- * itself nothing to connect with. Nothing is taken from who is refused.
+ * Charge a request of @class by a validated client, at @times its cost, to the limits @b.
+ * They are kept apart from those of unvalidated clients. @greylisted: the client was not
+ * validated but sent its request twice; its limits are apart again, with the same rates:
+ * DarkPlaces' client also sends NetQuake's request each second, and would leave itself
+ * nothing to connect with. Returns REASON_VALIDATED, or the limit that is exceeded; then
+ * nothing is charged, except with REASON_CONTENDED.
  */
 static __always_inline enum reason validated_charge(struct live *l, __u32 slot,
 						    const struct budget *b, __u32 class,
 						    const struct pkt_ctx *c, __u32 times,
 						    bool greylisted, __u64 now)
 {
-	/* Where none of the budgets of strangers is, nor, aside, of the proven. */
+	/*
+	 * Cells apart from those of unvalidated clients and, if @greylisted, of validated
+	 * ones.
+	 */
 	__u64 seed = b->seed +
 		     (2 + 2 * greylisted) * (SERVICES_MAX << CLASS_BITS) * l->keys[1];
 	__u64 net = c->net, *source, *prefix, *network, *service_due;
 	struct limit one, near, wide, whole;
 	__u32 ipv6 = pkt_ipv6(c), crowd;
-	/* Nobody proves itself by what is unknown. */
+	/* No validated client is charged to CLASS_UNKNOWN, so its place is free. */
 	__u32 index = budget_index(slot, greylisted ? CLASS_UNKNOWN : class);
 
 	if (!index_below(&index, SERVICES_MAX << CLASS_BITS))
@@ -176,6 +193,7 @@ static __always_inline enum reason validated_charge(struct live *l, __u32 slot,
 	return REASON_VALIDATED;
 }
 
+/* Return true if @reason is an exceeded limit, after which a client may be challenged. */
 static __always_inline bool reason_is_limit(enum reason reason)
 {
 	return reason == REASON_SERVICE_LIMIT || reason == REASON_SOURCE_LIMIT ||
@@ -194,8 +212,10 @@ static __always_inline enum reason challenge_decide(const struct live *l, __u32 
 }
 
 /*
- * NetQuake has nothing to prove with, and DTLS only what the server itself makes: under
- * pressure they have to ask twice. REASON_VALIDATED: they did. @random: of a ClientHello.
+ * Decide about a CCREQ_CONNECT or first ClientHello, whose clients cannot return a
+ * cookie: while validation is required they must send the request twice (greylist.bpf.h).
+ * @reason: by the limits of unvalidated clients. @random: of a ClientHello, or 0. Returns
+ * REASON_VALIDATED, REASON_GREYLISTED or @reason.
  */
 static __always_inline enum reason greylist_decide(struct live *l, __u32 slot,
 						   const struct service *s, __u32 random,
@@ -213,9 +233,10 @@ static __always_inline enum reason greylist_decide(struct live *l, __u32 slot,
 #define GREYLIST_KEYS (1u << 31) /* none of hello_random()'s */
 
 /*
- * A request for a challenge of the service in @slot, whose server's keys are in the
- * @state, is to be answered by one of ours: not before the server's is known, and only to
- * a client that repeats if ours is so long. REASON_COUNT: it may be.
+ * Return REASON_COUNT if a challenge may be sent to @peer, for a server whose host keys
+ * are in @state (enum host_keys_state): not before the server's are known, and, since
+ * such a challenge is longer than the request, only to a client that sends the request
+ * twice. Otherwise returns the reason to refuse it.
  */
 static __always_inline enum reason challenge_keys_decide(const struct live *l,
 							 __u32 state,
@@ -231,7 +252,7 @@ static __always_inline enum reason challenge_keys_decide(const struct live *l,
 		       : REASON_GREYLISTED;
 }
 
-/* Is it a request of which nobody has proven anything yet? */
+/* Return true if @kind is a request that a challenge can answer. */
 static __always_inline bool kind_requests(enum wire_kind kind)
 {
 	return kind == KIND_GETCHALLENGE || kind == KIND_GETINFO ||
@@ -239,10 +260,9 @@ static __always_inline bool kind_requests(enum wire_kind kind)
 }
 
 /*
- * What a request from @net costs of its own budget: three, if somebody there has lately
- * proven itself to this Quake III server. What goes on to the server in its name would
- * use up what that answers one address (ioquake3: one a second), for which whoever proved
- * itself waits.
+ * Return what a request from @net costs of the source's limit: three if another client at
+ * this address is validated on this Quake III server. Otherwise spoofed requests in its
+ * name would use up what the server answers one address (ioquake3: one per second).
  */
 static __always_inline __u32 limit_times(const struct live *l, __u32 slot,
 					 const struct service *s, enum wire_kind kind,
@@ -258,8 +278,10 @@ static __always_inline __u32 limit_times(const struct live *l, __u32 slot,
 }
 
 /*
- * What a stranger's datagram is, by the budget of @class and by proof. REASON_VALIDATED:
- * it has asked twice. @random: of a ClientHello. Walked once by the verifier.
+ * Decide about a datagram of an unvalidated client, by the limits of @class and by
+ * address validation. @random: of a ClientHello. Returns the reason; REASON_CHALLENGED: a
+ * challenge is taken from the share, and the caller must send it; REASON_VALIDATED: it
+ * was greylisted and came again. Analysed once by the verifier.
  */
 __noinline int unvalidated_decide(const struct pkt_ctx *c, __u32 class, __u32 random)
 {
@@ -288,7 +310,10 @@ __noinline int unvalidated_decide(const struct pkt_ctx *c, __u32 class, __u32 ra
 				   service_due, now);
 	reason = verifier_forget(reason, c->length);
 	must_retry = kind == KIND_CCREQ_CONNECT || kind == KIND_DTLS_CLIENT_HELLO;
-	/* Who has spent what is its own alone has to prove itself alone. */
+	/*
+	 * If only the limit of the source or its prefix is exceeded, challenge that
+	 * client. Do not put the service under load: other clients must not be affected.
+	 */
 	if ((kind == KIND_GETCHALLENGE || must_retry) && reason == REASON_SERVICE_LIMIT)
 		validation_require(l, slot, now);
 	if (must_retry)
@@ -309,7 +334,10 @@ __noinline int unvalidated_decide(const struct pkt_ctx *c, __u32 class, __u32 ra
 	return challenge_decide(l, slot, c, reason, now);
 }
 
-/* Has @who, whose @cell this is, a proof of @form to show, and not too soon again? */
+/*
+ * Record that @peer returned a cookie of @form. False: its table has no room, or @peer
+ * returned one of this form less than 2 s before. @said: as of cookie_check().
+ */
 static __always_inline bool validated_record(struct live *l,
 					     const struct cookie_peer *peer, __u32 form,
 					     __u32 said, __u64 now)
@@ -331,9 +359,12 @@ static __always_inline bool validated_record(struct live *l,
 }
 
 #define DECISION_FORM_SHIFT \
-	8 /* of what validation_decide() returns: above it, the form */
+	8 /* of what validation_decide() returns: the form is above it */
 
-/* What a datagram with the cookie @said is to become; 0: it has none. */
+/*
+ * Return into what to rewrite a datagram with the cookie @said: enum cookie_form or
+ * COOKIE_REPLACED; 0: it has none.
+ */
 static __always_inline __u32 validation_form(const struct service *s,
 					     const struct validated_cell *cell,
 					     __u32 said)
@@ -346,8 +377,10 @@ static __always_inline __u32 validation_form(const struct service *s,
 		       : COOKIE_NUMBER;
 }
 
-/* Which budget a @kind is charged to: a later step of who is not in the table to the
- * unknown one's. */
+/*
+ * Return the class to whose limits a @kind is charged. A later step of a client that is
+ * not in the table is CLASS_UNKNOWN.
+ */
 static __always_inline __u32 validation_class(enum wire_kind kind, __u32 form, bool known)
 {
 	if (kind == KIND_GETINFO || kind == KIND_GETSTATUS || form == COOKIE_INFO ||
@@ -360,10 +393,10 @@ static __always_inline __u32 validation_class(enum wire_kind kind, __u32 form, b
 }
 
 /*
- * The reason for a validation_applies kind; if it proves the sender, the cookie's form
- * above it.
- * @said: by cookie_check() of what can be a proof. Apart from it, and from
- * rewrite_request(), for all of them together would need more of a stack than there is.
+ * Decide about a datagram that takes part in address validation. @said: of
+ * cookie_check(), or 0. Returns the reason; if the datagram carries a valid cookie, above
+ * DECISION_FORM_SHIFT into what to rewrite it. Called by pkt_decide(). Analysed once by
+ * the verifier.
  */
 __noinline int validation_decide(const struct pkt_ctx *c, __u32 said)
 {
@@ -393,22 +426,28 @@ __noinline int validation_decide(const struct pkt_ctx *c, __u32 said)
 	class = verifier_forget(validation_class(kind, form, cell), c->length);
 	if (!index_below(&class, CLASS_BUDGETS))
 		return REASON_INVALID_COOKIE;
-	/* Its budgets are not those that others spend in the name of its address. */
+	/* Then its limits are not those that others use up in the name of its address. */
 	later = class == CLASS_CONNECT || kind == KIND_D0PK;
 	validated = form || ((later || class == CLASS_QUERY) && cell &&
 			     cell->flags & VALIDATED_COOKIE);
 	if (!validated) {
 		reason = unvalidated_decide(c, class, random);
-		/* The invited are such for as long as they go on. */
+		/*
+		 * A client that the server challenged stays in the table for as long as
+		 * it goes on.
+		 */
 		if (reason == REASON_WITHIN_LIMITS && cell && later)
 			cell->used_ns = now;
 		if (reason != REASON_VALIDATED)
 			return reason;
 	} else if (cell && cell->flags & VALIDATED_COOKIE) {
-		/* A copy, or 6.1 compares one in a register and indexes by another. */
+		/* A copy: see same_copy(). */
 		__u32 at = form;
 
-		/* A question alone, which anybody can ask, renews nothing. */
+		/*
+		 * A query without a cookie renews nothing, since any source could send
+		 * it.
+		 */
 		if (form || class != CLASS_QUERY)
 			cell->used_ns = now;
 		if (form && form != COOKIE_REPLACED && index_below(&at, COOKIE_FORMS) &&
@@ -427,7 +466,7 @@ __noinline int validation_decide(const struct pkt_ctx *c, __u32 said)
 	return reason | form << DECISION_FORM_SHIFT;
 }
 
-/* Has cookie_check() to look at a @kind? */
+/* Return true if a @kind may carry a cookie. */
 static __always_inline bool kind_returns_cookie(enum wire_kind kind)
 {
 	return kind == KIND_ECHO_RETURN || kind == KIND_CONNECT || kind == KIND_D0PK ||

@@ -126,7 +126,7 @@ static __always_inline __u64 validated_eviction(const struct validated_cell *cel
 }
 
 /*
- * The cell of @who, dead or alive, or else the one to be taken; VALIDATED_MAX: none. The
+ * The cell of @peer, dead or alive, or else the one to be taken; VALIDATED_MAX: none. The
  * last word of the name that it had, before it was looked at, is in *@ret_name.
  */
 static __always_inline __u32 validated_choose(const struct validated_table *t,
@@ -156,7 +156,7 @@ static __always_inline __u32 validated_choose(const struct validated_table *t,
 }
 
 /*
- * Enter @who, or renew it. NULL: all of its bucket is being written at this moment. A
+ * Enter @peer, or renew it. NULL: all of its bucket is being written at this moment. A
  * cell that had somebody else is returned with nothing known but the name.
  */
 static __always_inline struct validated_cell *
