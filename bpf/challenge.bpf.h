@@ -81,9 +81,7 @@ __noinline int reply_possible(struct xdp_md *ctx, const struct pkt_ctx *c)
 	       addresses_routable(&p) && frame_is_local(&p, pkt_slot(c));
 }
 
-/*
- * --- challenges ------------------------------------------------------------------------
- */
+/* --- challenges ------------------------------------------------------------------ */
 
 /* Make the challenge of @form to @peer in *@ret. */
 static __always_inline void challenge_for(enum wire_family family, enum cookie_form form,
@@ -273,9 +271,7 @@ __noinline int challenge_send(struct xdp_md *ctx, const struct pkt_ctx *c)
 	return send_back(ctx);
 }
 
-/*
- * --- rewriting -------------------------------------------------------------------------
- */
+/* --- rewriting ------------------------------------------------------------------- */
 
 #define COOKIE_REPLACED \
 	COOKIE_FORMS /* the number of the server's challenge replaces the shield's */

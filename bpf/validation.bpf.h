@@ -132,9 +132,7 @@ __noinline int cookie_check(struct xdp_md *ctx, const struct pkt_ctx *c)
 	return cookie_check_number(ctx, &p, &c->peer);
 }
 
-/*
- * --- decisions -----------------------------------------------------------------------
- */
+/* --- decisions ------------------------------------------------------------------- */
 
 /*
  * Charge a request of @class by a validated client, at @times its cost, to the limits @b.

@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * abi.h - every byte that crosses between bpf/ and user/.
+ * abi.h - the structures that the BPF programs and the daemon share: settings, tables and
+ * samples.
  *
- * Fixed-width members, explicit padding, sizes asserted. Byte order is host order unless
- * the member is declared __be16 or __be32. IPv4 addresses live in ::ffff:0:0/96.
+ * Fixed-width members, explicit padding, sizes asserted. Host byte order, unless a member
+ * is __be16 or __be32. IPv4 addresses are in ::ffff:0:0/96. Times are ns of the shield's
+ * clock, unless a unit is named; "2^30 ns" is 1.07 s.
+ *
+ * Included by every program, and by user/. A member of a table that survives an upgrade
+ * must keep its name or get another if its meaning changes: the migration of old tables
+ * finds members by name.
  */
 #ifndef ABI_H
 #define ABI_H
@@ -21,25 +27,27 @@
 #include "cached_response.h"
 #include "wire.h"
 
-#define SERVICES_MAX	   256
-#define PORTS		   65536
-#define SOURCE_BITS	   20 /* 2^20 cells of 8 bytes: 8 MiB */
-#define PREFIX_BITS	   18 /* 2 MiB */
-#define LIST_MAX	   65536 /* allow-list and deny-list entries, each */
-#define AMPLIFICATION_BITS 15 /* 2^15 lines of 32 bytes: 1 MiB */
+#define SERVICES_MAX 256
+#define PORTS	     65536
+#define SOURCE_BITS  20 /* log2 of cells of 8 bytes for limits of sources: 8 MiB */
+#define PREFIX_BITS  18 /* the same for prefixes and networks: 2 MiB */
+#define LIST_MAX \
+	65536 /* entries of the allow list, the deny list and the follow list, each */
+#define AMPLIFICATION_BITS 15 /* log2 of lines of 32 bytes: 1 MiB */
 #define AMPLIFICATION_WAYS 4
 #define AMPLIFICATION_TAG_BITS \
-	16 /* bits of a cell that say whose it is; time is above them */
+	16 /* low bits of a cell that tell its prefix; the time is above them */
 #define FRAGMENT_BITS 16
 #define MOVED_BITS    14
-#define NAME_MAX_LEN  32 /* of a service, with its NUL */
+#define NAME_MAX_LEN  32 /* name of a service, with its NUL */
 _Static_assert(PLAYER_SLOTS == SERVICES_MAX, "each service has a share of players");
 
 /*
- * Why a datagram went where it went. The verdict follows from the reason. Received, sent:
- * of which kinds it is said when they come to a server or leave it, one of COUNTER_SETS;
- * there are no counters of others, see counters.h.
- *	  reason		name			verdict	received  sent
+ * Why a datagram was passed, dropped or answered. The verdict follows from the reason.
+ * The last two columns: for which kinds the reason is possible when a datagram comes to a
+ * server, and when it leaves one, as one of COUNTER_SETS. No counters exist for others,
+ * see counters.h.
+ * 	  reason		name			verdict	received  sent
  */
 /* clang-format off */
 #define ABI_REASONS(X)							\
@@ -62,12 +70,12 @@ _Static_assert(PLAYER_SLOTS == SERVICES_MAX, "each service has a share of player
 	X(PLAYER_MISMATCH,	"player-mismatch",	DROP,		SHAPES,	NONE)	\
 	X(ADDRESS_IN_USE,	"address-in-use",	DROP,		CODED,	NONE)	\
 	X(PLAYER_SLOTS,		"player-slots",		DROP,		JOINS,	NONE)	\
-	/* proof of address: docs/ARCHITECTURE.md */			\
+	/* address validation: docs/ARCHITECTURE.md */			\
 	X(VALIDATED,		"validated",		PASS,		REQUESTS,	STEPS)	\
 	X(CHALLENGED,		"challenged",		RESPOND,	REQUESTS,	REPLIES)	\
 	X(INVALID_COOKIE,	"invalid-cookie",	DROP,		STRAYS,	NONE)	\
 	X(GREYLISTED,		"greylisted",		DROP,		JOINS,	NONE)	\
-	/* answers from here, by whom they are for; and what is sent */	\
+	/* served from the cache, by the reason; and what is sent for it */	\
 	X(CACHED_PLAYER,	"cached-player",	RESPOND,	QUERIES,	NONE)	\
 	X(CACHED_ALLOW_LIST,	"cached-allow-list",	RESPOND,	QUERIES,	NONE)	\
 	X(CACHED_VALIDATED,	"cached-validated",	RESPOND,	QUERIES,	NONE)	\
@@ -77,8 +85,10 @@ _Static_assert(PLAYER_SLOTS == SERVICES_MAX, "each service has a share of player
 	X(CACHED_IN_LIMITS,	"cached-in-limits",	RESPOND,	QUERIES,	NONE)	\
 	X(CACHED_RESPONSE,	"cached-response",	RESPOND,	NONE,	RESPONSES)
 
-/* Frames that are no datagram to a service: passed, but for the last.
- *	  what			name			verdict */
+/*
+ * Frames that are no datagram to a service: passed, except the last.
+ * 	  other			name			verdict
+ */
 #define ABI_OTHERS(X)							\
 	X(NOT_IP,		"not-ip",		PASS)		\
 	X(NOT_UDP,		"not-udp",		PASS)		\
@@ -109,6 +119,7 @@ enum other {
 	OTHER_COUNT,
 };
 
+/* Return the verdict that follows from @reason; REASON_COUNT is dropped. */
 static inline enum verdict reason_verdict(enum reason reason)
 {
 	switch (reason) {
@@ -122,40 +133,48 @@ static inline enum verdict reason_verdict(enum reason reason)
 	}
 }
 
-/* What to do with a class that has no budget. */
+/*
+ * What to do with a datagram of a class without limits of its own; by the configuration.
+ */
 enum policy {
 	POLICY_DROP,
-	POLICY_LIMIT, /* charge it to the budget of CLASS_UNKNOWN */
+	POLICY_LIMIT, /* charge it to the limits of CLASS_UNKNOWN */
 	POLICY_PASS,
 };
 
-/* When a stranger has to prove its address before it may join. */
+/* When a new client must return a cookie before its request to join is forwarded. */
 enum validation {
 	VALIDATION_OFF,
-	VALIDATION_UNDER_LOAD, /* from the first refusal on, and UNDER_LOAD_NS beyond the
-				  last */
+	VALIDATION_UNDER_LOAD, /* while the service is under load: until UNDER_LOAD_NS
+				  after its limit was last exceeded */
 	VALIDATION_ALWAYS,
 };
 
 #define UNDER_LOAD_NS 10000000000ull
 
+/*
+ * The limits of one class of requests ("rate limits" in the manuals), written by the
+ * daemon. limit_normal() has made their values.
+ */
 struct budget {
 	struct limit source; /* one IPv4 address or IPv6 /64 */
 	struct limit prefix; /* IPv4 /24 or IPv6 /56 */
 	struct limit service; /* the whole service */
-	__u64 seed; /* of where sources and prefixes are: see budget_cell() */
-	__u32 crowd; /* budget_crowd(), while there is room; 0: never more */
+	__u64 seed; /* added to hashes of sources and prefixes, so that each service and
+		       class has cells of its own: budget_cell() */
+	__u32 crowd; /* what budget_crowd() returns while there is room: log2 of a factor;
+			0: never more */
 	__u32 pad;
 };
-#define CROWD_SHIFT 4 /* for joining, by default: 16 times as much */
+#define CROWD_SHIFT 4 /* default for joining: 16 times as much */
 
-#define CLASS_BITS  3 /* all classes that have a budget */
+#define CLASS_BITS  3 /* log2 of the places for the classes of a service */
 _Static_assert(CLASS_BUDGETS <= 1 << CLASS_BITS, "more classes than bits");
 
 /*
- * What is allowed, but not without limits: each address so many datagrams a second that
- * it would otherwise be refused, a service so many in all, and so much more of answers
- * than a stranger's prefix.
+ * Limits of allowed sources without `unlimited`: datagrams per second that each source
+ * may send beyond the limits of its class, the same for all of a service, and log2 of a
+ * factor on the allowance of the amplification limit.
  */
 #define ALLOWED_RATE		    100
 #define ALLOWED_BURST		    200
@@ -163,47 +182,62 @@ _Static_assert(CLASS_BUDGETS <= 1 << CLASS_BITS, "more classes than bits");
 #define ALLOWED_SERVICE_BURST	    2000
 #define ALLOWED_AMPLIFICATION_SHIFT 6 /* 64 times the allowance */
 
+/*
+ * The settings of a service. Written by the daemon in the generation that no packet uses;
+ * service_finish() computes class_of and the seeds. Its place in the array is its slot.
+ */
 struct service {
 	char name[NAME_MAX_LEN];
 	__u8 family; /* enum wire_family */
-	__u8 observe; /* 1: count the verdict, pass the packet */
-	__u8 policy[CLASS_COUNT -
-		    CLASS_BUDGETS]; /* enum policy, by class from CLASS_REPLY */
+	__u8 observe; /* 1: count the verdict, and pass the datagram */
+	__u8 policy[CLASS_COUNT - CLASS_BUDGETS]; /* enum policy of the classes without
+						     limits, from CLASS_REPLY on */
 	__u8 active; /* 0: the slot is free in this generation */
 	__u8 validation; /* enum proof */
 	__u8 cache; /* enum cache_mode */
-	/* Players of one source, and of one prefix: see connlimit.h. 0: as many as come.
-	 */
+	/* Most players of one source, and of one prefix: connlimit.h. 0: no limit. */
 	__u16 players_source, players_prefix;
 	__u32 pad;
 	struct budget budget[CLASS_BUDGETS];
-	/* enum wire_class, perhaps with CLASS_VALIDATION, CLASS_CACHED; of KIND_COUNT
-	 * too: service_finish() */
+	/*
+	 * By kind: enum wire_class, with the flags CLASS_VALIDATION and CLASS_CACHED.
+	 * Also for KIND_COUNT: service_finish().
+	 */
 	__u8 class_of[(KIND_COUNT / 8 + 1) * 8];
 };
 _Static_assert(sizeof(struct service) == 48 + CLASS_BUDGETS * sizeof(struct budget) +
 						 (KIND_COUNT / 8 + 1) * 8,
 	       "struct service has a hole");
 
-/* Of struct live.service_due_ns, beside the classes': what friends have in all. */
+/*
+ * Place in struct live.service_due_ns of what all allowed sources of a service have
+ * together; the classes use the places below.
+ */
 #define BUDGET_ALLOWED ((1u << CLASS_BITS) - 1)
 _Static_assert(BUDGET_ALLOWED >= CLASS_BUDGETS, "a class has that budget");
 
-/* Where among struct live.service_due_ns the budget of @slot's @class_ is. */
+/*
+ * Return the index in struct live.service_due_ns of the limit of @class_ of the service
+ * in @slot.
+ */
 static __always_inline __u32 budget_index(__u32 slot, __u32 class_)
 {
 	slot <<= CLASS_BITS;
-	/* Or it becomes an "or", of which the verifier of Linux 6.1 makes nothing. */
+	/*
+	 * Without it the compiler makes an "or", of which Linux 6.1's verifier derives no
+	 * bounds.
+	 */
 	asm volatile("" : "+r"(slot));
 	return slot + class_;
 }
 
-/* In class_of: no short way refuses it without a look. */
-#define CLASS_VALIDATION 0x80 /* it has to do with proof of address */
-#define CLASS_CACHED	 0x40 /* it may be answered from here */
-#define CLASS_MASK	 0x3f
+/* Flags in class_of. */
+#define CLASS_VALIDATION \
+	0x80 /* it takes part in address validation: validation_applies() */
+#define CLASS_CACHED 0x40 /* it may be served from the cache: cacheable() */
+#define CLASS_MASK   0x3f
 
-/* Has @kind to do with proof of address on a service of @family? */
+/* Return true if @kind takes part in address validation on a service of @family. */
 static inline bool kind_takes_part(enum wire_family family, enum wire_kind kind)
 {
 	switch (kind) {
@@ -227,8 +261,9 @@ static inline bool kind_takes_part(enum wire_family family, enum wire_kind kind)
 }
 
 /*
- * Fill in what follows from the rest of @s: whoever writes a service into @slot calls it.
- * @keys: of struct live.
+ * Compute what follows from the other members of @s: class_of, the seeds, and the form of
+ * limits. Call it after each change of a service that is written into @slot. @keys: of
+ * struct live.
  */
 static inline void service_finish(struct service *s, __u32 slot, const __u64 keys[3])
 {
@@ -253,10 +288,10 @@ static inline void service_finish(struct service *s, __u32 slot, const __u64 key
 }
 
 /*
- * How much more a source and a network may ask, in powers of two, while half of @b is
- * left at @now_ns, of which @due_ns is what is spent. So many clients behind one address
- * can join at once, and no source takes the half that is left for others. Where a service
- * has no limit there is no half.
+ * Return log2 of how much more a source and its prefix may send while at least half of
+ * the service's limit is left at @now_ns; @due_ns: its state. So many clients behind one
+ * address can join at once, and no source takes the half that is left for others. 0 if
+ * the service has no limit.
  */
 static __always_inline __u32 budget_crowd(const struct budget *b, __u64 due_ns,
 					  __u64 now_ns)
@@ -266,15 +301,18 @@ static __always_inline __u32 budget_crowd(const struct budget *b, __u64 due_ns,
 	return b->service.cost_ns && left >= (__s64)b->service.cost_ns ? b->crowd : 0;
 }
 
-/* The part of limit_cell() that is the same for all services and classes. */
+/*
+ * Return the part of budget_cell()'s hash that does not depend on the service and class.
+ */
 static __always_inline __u64 budget_hash(const __u64 keys[3], __u64 net, __u32 ipv6)
 {
 	return net * keys[0] + (keys[1] & -(__u64)ipv6);
 }
 
 /*
- * Where among 2^@bits cells the source or prefix @net has its share of @b: limit_cell()
- * by service, class and IP version, of which the first two are in the seed.
+ * Return the cell, of 2^@bits, of the source or prefix @net under @b: a keyed hash of the
+ * service, the class, the IP version and @net. Two sources that share a cell share its
+ * limit.
  */
 static __always_inline __u32 budget_cell(const struct budget *b, const __u64 keys[3],
 					 __u64 net, __u32 ipv6, __u32 bits)
@@ -282,18 +320,19 @@ static __always_inline __u32 budget_cell(const struct budget *b, const __u64 key
 	return (budget_hash(keys, net, ipv6) + b->seed) >> (64 - bits);
 }
 
-#define PORT_EXACT   1 /* struct endpoint may name a slot for (address, port) */
-#define PORT_LEARNED 2 /* a NetQuake game port, named by CCREP_ACCEPT */
-#define PORT_NAMED   4 /* the same, until a game's datagram leaves from it */
+#define PORT_EXACT   1 /* the service depends on the address: look in the map endpoints */
+#define PORT_LEARNED 2 /* a NetQuake game port that is in use, game_port.bpf.h */
+#define PORT_NAMED   4 /* the same, named by CCREP_ACCEPT and not in use yet */
 
-/* What listens on a port. */
+/* What listens on a port. Written by the daemon, and by egress for learned ports. */
 struct port {
-	__u16 any; /* service slot + 1, whatever the address; 0: none */
+	__u16 any; /* slot + 1 of the service at every address; 0: none */
 	__u16 flags; /* PORT_* */
-	__u32 seen_s; /* learned: when the server last sent from it, seconds */
+	__u32 seen_s; /* learned: when the server last sent from it, units of 2^30 ns */
 };
 _Static_assert(sizeof(struct port) == 8, "struct port has a hole");
 
+/* Key of the map endpoints: an address and port of a service. */
 struct endpoint {
 	__be32 addr[4];
 	__u16 port;
@@ -301,33 +340,39 @@ struct endpoint {
 };
 _Static_assert(sizeof(struct endpoint) == 20, "a map key has no holes");
 
+/* Key of the lists: a network, longest prefix first. */
 struct cidr {
 	__u32 length; /* prefix length, 0..128 */
 	__be32 addr[4];
 };
 _Static_assert(sizeof(struct cidr) == 20, "an LPM key has no holes");
 
-#define LIST_RUNTIME 1 /* by `quakeshield allow add` */
-#define LIST_CONFIG  2 /* by the configuration: replaced at reload */
-/* And whether it was written there that what is allowed has no limits. */
+#define LIST_RUNTIME \
+	1 /* entered by `quakeshield allow add` or `deny add`; survives a reload */
+#define LIST_CONFIG 2 /* by the configuration: replaced at a reload */
+/* The same entries with `unlimited`. */
 #define LIST_RUNTIME_UNLIMITED 4
 #define LIST_CONFIG_UNLIMITED  8
 #define LIST_UNLIMITED	       (LIST_RUNTIME_UNLIMITED | LIST_CONFIG_UNLIMITED)
 
 #define LIST_RUNTIME_ALL       (LIST_RUNTIME | LIST_RUNTIME_UNLIMITED)
-#define LIST_COMMENT	       44 /* octets of a comment, with its NUL */
+#define LIST_COMMENT	       44 /* bytes of a comment, with its NUL */
 
+/* An entry of the allow, deny or follow list. Written by the daemon and by commands. */
 struct list_entry {
 	__u8 origins; /* mask of LIST_* */
-	__u8 length; /* of the key: tells an exact match from a longer one */
+	__u8 length; /* prefix length of the key: tells an exact match from a longer
+			prefix */
 	__u16 pad;
-	char comment[LIST_COMMENT]; /* of what is live; printable */
-	/* When what is live of it ends, on the budgets' clock; 0: never. From then on the
-	 * programs pass it over; the daemon takes it out. */
+	char comment[LIST_COMMENT]; /* of the runtime entry; printable */
+	/*
+	 * When the runtime entry ends; 0: never. From then on the programs ignore it, and
+	 * the daemon removes it.
+	 */
 	__u64 until_ns;
 };
 
-/* What of @origins is in force at @now_ns. */
+/* Return the origins of @e that are in force at @now_ns. */
 static inline __u32 list_origins(const struct list_entry *e, __u64 now_ns)
 {
 	return e->until_ns && now_ns >= e->until_ns ? e->origins & ~LIST_RUNTIME_ALL
@@ -335,8 +380,9 @@ static inline __u32 list_origins(const struct list_entry *e, __u64 now_ns)
 }
 
 enum sampler {
-	SAMPLER_STATISTIC, /* one in N: loose datagrams, cut short */
-	SAMPLER_FOLLOW, /* all of a followed player's, whole, from the handshake on */
+	SAMPLER_STATISTIC, /* one in N of each kind and reason, the first bytes of the
+			      frame */
+	SAMPLER_FOLLOW, /* all frames of a followed player, from the handshake on */
 	SAMPLER_COUNT,
 };
 
@@ -344,7 +390,10 @@ enum sampler {
 #define SAMPLE_FOLLOW_BYTES    2048
 #define SAMPLES_BYTES	       (4 << 20) /* of the ring buffer */
 
-/* A record of the ring buffer: this, then @kept bytes of the Ethernet frame. */
+/*
+ * A record of the ring buffer: this, then @kept bytes of the Ethernet frame. Written by
+ * the programs, read by the daemon.
+ */
 struct sample {
 	__u64 ktime_ns; /* CLOCK_MONOTONIC */
 	__u32 length; /* of the frame */
@@ -358,54 +407,62 @@ struct sample {
 };
 _Static_assert(sizeof(struct sample) == 24, "struct sample has a hole");
 
-/* Per sampler and CPU: what became of the samples. */
+/* What became of the samples of one sampler, on one CPU. */
 struct sampled {
 	__u64 taken;
 	__u64 limited; /* over the sampler's rate */
 	__u64 lost; /* the ring buffer was full */
 };
 
-#define AMPLIFICATION_STRICT_NS (1ull << 59) /* strict: a clock that stands still */
-#define AMPLIFICATION_GRAIN_NS	4096ull /* of time, in a cell: 48 bits are 36 years */
+#define AMPLIFICATION_STRICT_NS                                                         \
+	(1ull << 59) /* strict mode: the time that debts are compared with stands still \
+		      */
+#define AMPLIFICATION_GRAIN_NS \
+	4096ull /* unit of the time in a cell, ns: 48 bits are 36 years */
 
-/* The prefixes of one hash; a cell is a tag, and when its prefix owes nothing any more.
+/*
+ * The cells of the prefixes with one hash, 0: free. A cell is a tag, and above it the
+ * time at which its prefix is out of debt: amplification.bpf.h.
  */
 struct amplification_line {
 	__u64 cells[AMPLIFICATION_WAYS];
 };
 
 /*
- * What an unverified prefix may be sent beyond what it has sent: GCRA in bytes, so bytes
- * out <= bytes in + allowance * (1 + time / window). Strict: bytes out <= bytes in, ever.
+ * The settings of the anti-amplification limit, written by the daemon: GCRA in bytes, so
+ * that bytes out <= bytes in + allowance * (1 + time / window). Strict mode: bytes out <=
+ * bytes in.
  */
 struct amplification_limit {
-	__u64 byte_ns; /* window / allowance; strict: AMPLIFICATION_GRAIN_NS; 0: no
-			  amplification limit */
-	__u64 window_ns; /* how far ahead a prefix may run */
-	__u64 credit_ns; /* how much unused credit a prefix may pile up */
-	__u64 strict; /* 1: time does not pay, window_ns is 0 */
+	__u64 byte_ns; /* ns that one byte costs: window / allowance; strict:
+			  AMPLIFICATION_GRAIN_NS; 0: the limit is off */
+	__u64 window_ns; /* how far ahead of now a prefix may be, ns */
+	__u64 credit_ns; /* how much unused credit of a prefix is kept, ns */
+	__u64 strict; /* 1: strict mode: time gives no credit, window_ns is 0 */
 };
 
-/* Which datagrams the daemon gets to see. All zero: none, at no cost. */
+/* Which frames the samplers copy, written by the daemon. All zero: none, at no cost. */
 struct sampling {
-	__u32 every; /* of each kind and reason on each CPU: the first, then one in so
-		      * many; a power of two; 0: none */
-	__u32 follow_first; /* follow new players until so many are followed */
+	__u32 every; /* the statistic sampler takes one in so many of each kind and reason
+			on each CPU; a power of two; 0: none */
+	__u32 follow_first; /* follow new players while fewer than this many are followed
+			     */
 	__u32 follow_every; /* and one in so many new players; a power of two; 0: none */
-	__u32 follow_listed; /* 1: and those in the follow list */
-	__u32 any; /* 0: all of the above are */
-	__u32 phase; /* of refused_turn(), whatever is sampled: below REFUSED_EVERY, and
-		      * another one each second while a daemon runs */
+	__u32 follow_listed; /* 1: and players at addresses on the follow list */
+	__u32 any; /* 0: nothing is sampled; must be set with any of the above */
+	__u32 phase; /* of refused_turn(), also if nothing is sampled: below
+			REFUSED_EVERY; the daemon draws another each second */
 	struct limit limit[SAMPLER_COUNT];
 };
 
-/* --- what connects --------------------------------------------------------------- */
+/* --- connects -------------------------------------------------------------------- */
 
-#define CONNECT_BITS 12 /* what was said in connect, until the server accepts: 32 KiB */
+#define CONNECT_BITS \
+	12 /* log2 of notes about connects that the server has not accepted: 32 KiB */
 
-/* --- proof of address ---------------------------------------------------------- */
+/* --- address validation --------------------------------------------------------- */
 
-/* What a challenge is sent for. Each use has a rate of its own. */
+/* What a challenge is sent for. Each use has a share of its own. */
 enum challenge_use {
 	CHALLENGE_JOIN,
 	CHALLENGE_QUERY,
@@ -414,32 +471,35 @@ enum challenge_use {
 
 /*
  * What a DarkPlaces server adds to each challenge: a client that has stored the server's
- * key ends its attempt to join when it gets a challenge without that. It is the same for
- * all clients; egress reads it out of the server's own challenge, once in KEYS_NS.
+ * key ends its attempt to join when a challenge lacks that. It is the same for all
+ * clients. Written by egress, at most once in KEYS_NS, from the server's own challenge.
  */
-#define KEYS_TEXT	256 /* octets; those of five keys are 238 */
-#define KEYS_AT		26 /* where it begins: behind 11 characters and NUL */
-#define KEYS_NS		1000000000ull
-#define KEYS_SEVERAL_NS (3600 * 1000000000ull) /* after they differed */
+#define KEYS_TEXT 256 /* bytes; those of five keys are 238 */
+#define KEYS_AT	  26 /* where it begins: after 11 characters and NUL */
+#define KEYS_NS	  1000000000ull
+#define KEYS_SEVERAL_NS \
+	(3600 * 1000000000ull) /* no challenge for so long after two servers differed */
 
 enum host_keys_state {
-	KEYS_UNKNOWN, /* the server's challenge is not known: no challenge in its name */
+	KEYS_UNKNOWN, /* the server's challenge was not seen yet: no challenge can be sent
+			 in its name */
 	KEYS_NONE,
 	KEYS_KNOWN,
-	KEYS_LONG, /* longer than KEYS_TEXT: as KEYS_UNKNOWN */
-	KEYS_SEVERAL, /* the service has servers with different ones: as KEYS_UNKNOWN */
+	KEYS_LONG, /* longer than KEYS_TEXT: none can be sent */
+	KEYS_SEVERAL, /* servers of the service have different ones: none can be sent */
 };
 
 struct host_keys {
-	__u64 heard_ns; /* by the shield's clock; 0: never */
-	__u64 moved_ns; /* when another server gave one than before; 0: never */
-	__u64 differed_ns; /* when two servers' challenges differed; 0: never */
-	__u32 place; /* of the server that gave the last: a hash */
+	__u64 heard_ns; /* when a challenge was last read; 0: never */
+	__u64 moved_ns; /* when the challenge came from another server than before; 0:
+			   never */
+	__u64 differed_ns; /* when challenges of two servers differed; 0: never */
+	__u32 place; /* hash of the server that sent the last one */
 	__u32 state; /* enum host_keys_state */
-	__u32 last; /* what the last added: its enum host_keys_state << 16 | length */
-	__u16 length; /* of text, if KEYS_KNOWN: 1 to KEYS_TEXT */
-	__u16 sum; /* of text: as of struct template */
-	__u8 text[KEYS_TEXT]; /* zeros behind it */
+	__u32 last; /* what the last one added: its enum host_keys_state << 16 | length */
+	__u16 length; /* bytes of text, if KEYS_KNOWN: 1 to KEYS_TEXT */
+	__u16 sum; /* sum of text, as in struct cache_entry */
+	__u8 text[KEYS_TEXT]; /* zeros after it */
 };
 
 struct validation_state {
@@ -449,18 +509,26 @@ struct validation_state {
 	 * struct counter_row. */
 	struct limit rate[CHALLENGE_USES];
 	struct limit share[SERVICES_MAX][CHALLENGE_USES];
-	__u64 until_ns[SERVICES_MAX]; /* strangers have to prove themselves till then */
-	/* Budgets of services for the proven, as struct live.service_due_ns. */
+	__u64 until_ns[SERVICES_MAX]; /* validation is required until then; 0: never was;
+					 written by packets */
+	/*
+	 * State of the services' limits for validated clients, like struct
+	 * live.service_due_ns
+	 */
 	__u64 service_due_ns[SERVICES_MAX << CLASS_BITS];
 	struct cookie_secret secret;
-	__u64 period; /* in which the daemon replaced a key last */
+	__u64 period; /* number of the key period in which the daemon last replaced a key
+		       */
 	struct validated_table validated;
 	struct host_keys keys[SERVICES_MAX];
 };
 
-/* --- answers ------------------------------------------------------------------- */
+/* --- response cache --------------------------------------------------------------- */
 
-/* Answers to strangers, in bytes of whole frames; beside the amplification limit. */
+/*
+ * Rate of cached responses to sources without a reputation, in bytes of whole frames;
+ * besides the amplification limit.
+ */
 struct cache_cap {
 	__u64 byte_ns; /* 0: no limit */
 	__u64 burst_ns;
@@ -468,115 +536,139 @@ struct cache_cap {
 };
 
 struct cache_state {
-	__u64 until_ns[SERVICES_MAX]; /* the service is pressed till then */
+	__u64 until_ns[SERVICES_MAX]; /* the service is under load by queries until then;
+					 written by packets */
 	struct cache_cap cap;
 	struct reputation_table reputation;
-	/* Of the service in slot N those from N * CACHE_FORMS on. */
+	/*
+	 * Of the service in slot N those from N * CACHE_FORMS on; written by the daemon.
+	 */
 	struct cache_pair entries[SERVICES_MAX * CACHE_FORMS];
-	/* Mark windows by slot, written by the daemon: see recent.h. */
+	/* Mark windows by slot, written by the daemon: recent.h. */
 	struct recent_window windows[SERVICES_MAX];
-	/* How many sources were marked in each table of recent askers, by slot. */
+	/*
+	 * How many sources were marked, by table of recent askers and slot; written by
+	 * packets.
+	 */
 	__u32 marked[RECENT_TABLES][SERVICES_MAX];
 };
 
-/* Programs that shield() jumps to. */
+/* Programs that shield() tail-calls. */
 enum tail_call {
-	TAIL_CALL_VALIDATE, /* shield_validate(): what has to do with proof of address */
-	TAIL_CALL_CACHE, /* shield_cache(): what may be answered from here */
+	TAIL_CALL_VALIDATE, /* shield_validate(): datagrams that take part in address
+			       validation */
+	TAIL_CALL_CACHE, /* shield_cache(): queries that may be served from the cache */
 	TAIL_CALLS,
 };
 
-/* --- where nothing is judged ----------------------------------------------------- */
+/* --- datagrams that no program has seen ------------------------------------------ */
 
-#define UNJUDGED_AGE_S 120 /* of 2^30 ns: then it counts no more */
+#define UNJUDGED_AGE_S 120 /* units of 2^30 ns after which it no longer counts */
 
-/* By which interface datagrams for a service come in that no program of ours has seen. */
+/*
+ * By which interface datagrams for a service come in that no program of the shield has
+ * seen. Written by the daemon, for other commands to read.
+ */
 struct unjudged {
-	__u32 ifindex; /* 0: by none */
-	__u32 seen_s; /* when last, of 2^30 ns */
-	__u32 all; /* 1: and none came in by ours lately */
+	__u32 ifindex; /* interface; 0: none */
+	__u32 seen_s; /* when last, units of 2^30 ns */
+	__u32 all; /* 1: and none came in lately by an interface with the shield */
 };
 
-/* --- here -------------------------------------------------------------------- */
+/* --- frames for this host ----------------------------------------------------------- */
 
 #define LOCAL_MACS 128
 
 /*
- * The Ethernet addresses that lead to this host, as a frame has them: of an interface,
- * what is stacked with it, and of containers and virtual machines beside it on a bridge.
- * More than there is room for: none is kept, and all frames are taken to be for this
- * host.
+ * The Ethernet addresses that lead to this host: of an interface, of what is stacked on
+ * it, and of containers and virtual machines next to it on a bridge. Written by the
+ * daemon. If there are more than LOCAL_MACS, none is kept, and all frames count as for
+ * this host.
  */
 struct local_macs {
-	__u32 count; /* 0: not known, and all frames are taken to be for this host */
+	__u32 count; /* 0: not known: all frames count as for this host */
 	__u32 pad;
-	__u64 macs[LOCAL_MACS]; /* the first octet lowest */
+	__u64 macs[LOCAL_MACS]; /* the first byte is the lowest */
 };
 
 /* --- live -------------------------------------------------------------------- */
 
-/* Of one generation: who listens where. */
+/*
+ * One generation of the tables: which service listens where. Written by the daemon while
+ * packets use the other; egress alone writes learned ports in the current one.
+ */
 struct tables {
-	__u32 generation; /* bit 0: which of the two these are, for struct endpoint */
-	__u32 observe; /* 1: all services do, so that nothing is dropped at all */
+	__u32 generation; /* bit 0: which of the two these are, as in struct endpoint */
+	__u32 observe; /* 1: all services observe, so nothing is dropped */
 	struct port ports[PORTS];
 	struct service services[SERVICES_MAX];
 };
 
 #define LISTS_ALLOW	    1
 #define LISTS_DENY	    2
-#define LISTS_MASTER	    4 /* a server reports there: acl.bpf.h */
+#define LISTS_MASTER	    4 /* a server sends heartbeats there: acl.bpf.h */
 #define ACL_PREFILTER_CELLS 65536
 
 /*
- * Whose socket speaks for a service, by user: written by the daemon, from the kernel's
- * list of sockets. Users as uid + 1; 0: not known, then everybody does.
+ * Whose socket is a service's server, by user. Written by the daemon, from the kernel's
+ * list of sockets. Users as uid + 1; 0: not known, then any user's counts.
  */
 struct owner {
-	__u32 user; /* who does now */
-	__u32 home; /* the one that did first, and does again with a socket there */
-	__u32 away_s; /* since when another does, of 2^30 ns; 0: none does */
+	__u32 user; /* the current one */
+	__u32 home; /* the first one, which counts again when it has a socket there */
+	__u32 away_s; /* since when another user has it, units of 2^30 ns; 0: none has */
 };
 
 /*
- * Shared by all packets and, mapped, by the daemon. It fills the tables that no packet
- * looks at, then flips the generation.
+ * State that all packets on all CPUs share, and the daemon (by mmap). Not locked: words
+ * are updated by compare-and-swap where a lost update would matter; players.h and
+ * validated.h say how entries are claimed. The daemon fills the tables that no packet
+ * uses, then changes the generation.
  */
 struct live {
-	__u32 generation; /* bit 0: which of the tables are valid */
-	__u32 lists; /* LIVE_*: those that are not empty */
-	__u32 followed; /* players followed now: counted up in the kernel, set by the
+	__u32 generation; /* bit 0: which of the tables packets use; written by the daemon
+			   */
+	__u32 lists; /* LISTS_ALLOW and so on: which lists are not empty; written by the
+			daemon, and by egress for masters */
+	__u32 followed; /* players that are followed: counted up by egress, set by the
 			   daemon */
-	__u32 veths; /* bit N: of interface N, 32 + N ...: sent back by redirection */
-	__u64 tick_ns; /* of bpf_jiffies64(); 0: the time is clock_ns */
-	__u64 clock_ns; /* added to it: the time, where the clock is off (replay) */
+	__u32 veths; /* bit N: interface N, 32 + N and so on is a veth: replies leave by
+			redirection; written by the daemon */
+	__u64 tick_ns; /* ns of a tick of bpf_jiffies64(); 0: the time is clock_ns
+			  (replay) */
+	__u64 clock_ns; /* added to the ticks */
 	struct amplification_limit amplification;
 	struct sampling sampling;
 	struct local_macs local; /* written by the daemon */
-	__u64 keys[3]; /* of limit_cell(): random and odd, one set per boot */
-	/* Budgets of whole services, by budget_index(), see limit.h: shared by all CPUs,
-	 * so that limits do not multiply, and by both generations. */
+	__u64 keys[3]; /* keys of all hashes: random and odd; made once by the daemon */
+	/*
+	 * State of the limits of services, by budget_index(): when each is whole again
+	 * (limit.h). Shared by all CPUs, so that limits do not multiply, and by both
+	 * generations.
+	 */
 	__u64 service_due_ns[SERVICES_MAX << CLASS_BITS];
-	/* And of single addresses: by limit_cell(). */
+	/* State of the limits of sources, by budget_cell() and limit_cell(). */
 	__u64 source_due_ns[1 << SOURCE_BITS];
 	struct validation_state validation;
 	struct cache_state cache;
 	struct player_table players;
-	__u64 acl_end_ns; /* no entry that was made for a time ends before; 0: there is
-			       none */
-	__u8 acl_prefilter[ACL_PREFILTER_CELLS]; /* LIVE_*, by stretches of addresses:
-						    acl.h */
-	__u32 moved[1 << MOVED_BITS]; /* how many of qports are in a cell: players.h */
+	__u64 acl_end_ns; /* no list entry ends before; 0: none ends; written by the
+			     daemon */
+	__u8 acl_prefilter[ACL_PREFILTER_CELLS]; /* by stretch of addresses, which lists
+						    may have an entry there: acl.h */
+	__u32 moved[1 << MOVED_BITS]; /* how many players' qports are in a cell:
+					 qport_cell() */
 	struct player_address
 		player_addresses[PLAYER_ADDRESS_WAYS << PLAYER_ADDRESS_BITS];
 	__u64 connlimit[1 << CONNLIMIT_BITS]; /* players by source and by prefix:
-						 connlimit.h */
-	__u64 connects[1 << CONNECT_BITS]; /* see CONNECT_TAG */
-	__u64 connect_due_ns; /* of reading Quake III's: connect_limit */
+						 connlimit.h; written by egress */
+	__u64 connects[1 << CONNECT_BITS]; /* notes about connects: connects.bpf.h */
+	__u64 connect_due_ns; /* state of connect_limit */
 	struct detected detected[SERVICES_MAX];
-	struct unjudged unjudged[SERVICES_MAX]; /* the daemon's, for others to read */
+	struct unjudged
+		unjudged[SERVICES_MAX]; /* written by the daemon, for other commands */
 	struct owner owners[SERVICES_MAX]; /* by slot */
-	__u64 masters_due_ns[SERVICES_MAX]; /* of noting masters: report_limit */
+	__u64 masters_due_ns[SERVICES_MAX]; /* state of report_limit, by slot */
 	struct tables tables[2];
 };
 

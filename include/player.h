@@ -1,21 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * player.h - what kernel and daemon know of a player, octet by octet: a part of abi.h,
- * and under its rules. What becomes of it stands in players.h.
+ * player.h - the entry of a player, byte by byte: a part of abi.h, and under its rules.
+ * What reads and changes it is in players.h (the table) and bpf/conntrack*.bpf.h (its
+ * members).
+ *
+ * A migration from older tables finds the members of struct player and struct player_key
+ * by name: a member whose meaning changes needs another name.
  */
 #ifndef PLAYER_H
 #define PLAYER_H
 
 #include <linux/types.h>
 
-#define PLAYER_BITS   13 /* 2^13 buckets of PLAYER_WAYS cells of 88 bytes: 5.5 MiB */
+#define PLAYER_BITS   13 /* log2 of buckets of PLAYER_WAYS cells of 88 bytes: 5.5 MiB */
 #define PLAYER_WAYS   8
 #define PLAYERS_MAX   (PLAYER_WAYS << PLAYER_BITS)
-#define PLAYER_SLOTS  256 /* services: SERVICES_MAX */
-#define PLAYERS_SHARE (PLAYERS_MAX / 8) /* cells that one service may hold */
+#define PLAYER_SLOTS  256 /* services, as SERVICES_MAX */
+#define PLAYERS_SHARE (PLAYERS_MAX / 8) /* cells that one service may have */
 
 /* --- players: entered by the egress program only ----------------------------- */
 
+/*
+ * The name of a player: its address and port (network order), and the slot of its
+ * service.
+ */
 struct player_key {
 	__be32 addr[4];
 	__be16 port;
@@ -24,109 +32,128 @@ struct player_key {
 _Static_assert(sizeof(struct player_key) == 20, "a key has no holes");
 
 #define PLAYER_VERIFIED \
-	0x01 /* cannot be spoofed: it has answered what only it was told */
-#define PLAYER_QPORT	 0x02 /* qport, if any, and sequence are known */
-#define PLAYER_CHALLENGE 0x04 /* challenge is known */
-#define PLAYER_CHECKSUM	 0x08 /* its datagrams carry the protocol 71 checksum */
-#define PLAYER_FOLLOWED	 0x10 /* every datagram of its goes to the daemon */
-#define PLAYER_SEQUENCE	 0x20 /* NetQuake: heard_sequence is its moves' */
-#define PLAYER_CLOCKS	 PLAYER_CHALLENGE /* NetQuake: clocks are asked for */
-#define PLAYER_TAKEN	 PLAYER_CHECKSUM /* NetQuake: verified by unmarked clocks */
+	0x01 /* verified: it has returned what only its address was sent */
+#define PLAYER_QPORT \
+	0x02 /* its qport, if it has one, and its sequence are known and enforced */
+#define PLAYER_CHALLENGE 0x04 /* its challenge is known */
+#define PLAYER_CHECKSUM \
+	0x08 /* its datagrams carry the protocol 71 checksum, which is enforced */
+#define PLAYER_FOLLOWED 0x10 /* every datagram of it is sampled */
+#define PLAYER_SEQUENCE 0x20 /* NetQuake: its moves are known; heard_sequence is theirs \
+			      */
+#define PLAYER_CLOCKS PLAYER_CHALLENGE /* NetQuake: its clocks are marked */
+#define PLAYER_TAKEN \
+	PLAYER_CHECKSUM /* NetQuake: verified by clocks that were not marked */
 
 #define PLAYER_NETQUAKE \
 	0x40 /* the server speaks NetQuake to it: conntrack_netquake.bpf.h */
-#define PLAYER_RECORDS 0x80 /* the server speaks DTLS to it: known by its records */
+#define PLAYER_RECORDS 0x80 /* the server sends it DTLS: recognised by its records */
 
-#define PLAYER_IDLE_NS 60000000000ll /* the server has been silent for so long: gone */
+#define PLAYER_IDLE_NS \
+	60000000000ll /* after such a silence of the server the player has left */
 
+/*
+ * A player. Entered by egress; then written by packets on all CPUs without a lock, mostly
+ * on one. Times are ns of the shield's clock.
+ */
 struct player {
 	__u64 since_ns; /* when the server accepted it */
 	__u64 sent_ns; /* the server's last datagram to it */
-	__u64 heard_ns; /* its last valid datagram */
-	__u64 due_ns; /* budget of its own, see limit.h */
-	__u64 loose_due_ns; /* and of what anybody could say in its name */
-	__u32 packets; /* heard; begins anew after 2^32 */
+	__u64 heard_ns; /* when its last datagram matched */
+	__u64 due_ns; /* state of its limit (limit.h) */
+	__u64 loose_due_ns; /* state of its limit for datagrams that any source could make
+			     */
+	__u32 packets; /* datagrams that passed; wraps around */
 	union {
-		__u32 jumped; /* a sequence ahead of its time, if another continues it; 0:
-				 none */
-		__u32 clock_latest; /* NetQuake, asked for clocks: the server's last, with
-				       all bits of its mark set */
+		__u32 jumped; /* a sequence far from its stream that a second datagram has
+				 to continue; 0: none */
+		__u32 clock_latest; /* NetQuake, with PLAYER_CLOCKS: the server's last
+				       clock, with all bits of its mark set */
 	};
 	/*
-	 * The first of each union holds always but in NetQuake. There a player signs on
-	 * (no flag), then is asked for clocks that it was sent (PLAYER_CLOCKS, see
-	 * clock_note()), and then is known by its moves (PLAYER_SEQUENCE).
+	 * The first member of each union holds, except in NetQuake. There a player signs
+	 * on (no flag), then its clocks are marked (PLAYER_CLOCKS, see clock_note()), and
+	 * then its moves are known (PLAYER_SEQUENCE).
 	 */
 	union {
-		__u32 heard_sequence; /* highest; NetQuake: of its moves */
-		__u32 signed_next; /* signing on: the block acknowledged last, + 1 */
+		__u32 heard_sequence; /* highest that matched; NetQuake: of its moves */
+		__u32 signed_next; /* signing on: the last acknowledged block + 1 */
 	};
 	union {
-		__u32 sent_sequence; /* highest; signing on: of blocks */
-		__u32 updates_sent; /* with PLAYER_CLOCKS: the server's last unreliable */
+		__u32 sent_sequence; /* highest of the server; signing on: of its blocks
+				      */
+		__u32 updates_sent; /* with PLAYER_CLOCKS: the server's last unreliable
+				       sequence */
 	};
 	union {
-		__u32 challenge; /* Quake III: as it was when the player connected */
-		__u32 qport_mask; /* Quake II: 0xffff, 0xff or 0, for 16 bits, 8 or none
-				   */
-		__u32 clock_named; /* highest that counted, likewise; 0: none */
+		__u32 challenge; /* Quake III: the player's challenge when it connected */
+		__u32 qport_mask; /* Quake II: 0xffff, 0xff or 0, for a qport of 16 bits,
+				     8 or none */
+		__u32 clock_named; /* highest clock that counted, with all bits of its
+				      mark set; 0: none */
 	};
 	union {
-		__u16 qport; /* of DTLS: the epoch of its records */
-		__u16 clock_ms; /* when one counted last, of 2^20 ns; wraps around */
+		__u16 qport; /* in DTLS: the epoch of its records */
+		__u16 clock_ms; /* when a clock last counted, units of 2^20 ns; wraps
+				   around */
 	};
 	__u8 flags;
-	__u8 proofs; /* agreeing datagrams so far, while a flag is being learned */
+	__u8 proofs; /* datagrams that agree so far, while a flag is learned; NetQuake:
+			score of its clocks */
 };
 _Static_assert(sizeof(struct player) == 64, "struct player has a hole");
 
-/* struct player_cell.state. */
+/* States of a cell: struct player_cell.state. */
 #define PLAYER_NONE    0
 #define PLAYER_HERE    1
-#define PLAYER_ENTERED 2 /* is being written, by whoever made it so */
+#define PLAYER_ENTERED 2 /* claimed by the CPU that set this, which writes it */
 
 struct player_cell {
 	struct player_key key;
-	__u32 state; /* PLAYER_*; with the key three words of 64 bits */
+	__u32 state; /* PLAYER_NONE, PLAYER_HERE or PLAYER_ENTERED; with the key three
+			words of 64 bits */
 	struct player player;
 };
 _Static_assert(sizeof(struct player_cell) == 88, "struct player_cell has a hole");
 
 /*
- * A hash table: eight cells to a bucket, and of each a byte of the hash in a word of its
- * own, so that one load tells a stranger from all eight. See players.h.
+ * The table of players: a hash table of buckets of eight cells. Of each cell a byte of
+ * its hash stands in a word of its own, so that one load tells a source that is no
+ * player. See players.h.
  */
 struct player_table {
 	__u64 tags[1 << PLAYER_BITS]; /* a byte for each cell; 0: free */
-	__u32 count[PLAYER_SLOTS]; /* cells that each service holds, of players who left,
-				     too */
+	__u32 count[PLAYER_SLOTS]; /* cells that each service has, of players that left
+				      too */
 	struct player_cell cells[PLAYERS_MAX];
 };
 
-/* --- who plays, by address ---------------------------------------------------- */
+/* --- addresses with a player ------------------------------------------------------- */
 
 /*
- * Addresses with somebody playing, noted by the egress program as long as the server
- * speaks to a player there. Fixed; a bucket is full when PLAYER_ADDRESS_WAYS others in it
- * play: then one more address is judged as if nobody did.
+ * Addresses with a player, noted by the egress program while the server sends to a player
+ * there: bpf/player_address.bpf.h. A bucket is full when PLAYER_ADDRESS_WAYS other
+ * addresses in it are active: then one more is treated as if no player were there.
  */
 #define PLAYER_ADDRESS_BITS 12 /* 2^12 buckets: 128 KiB */
 #define PLAYER_ADDRESS_WAYS 4
 
 struct player_address {
-	__u32 tag; /* of address, service and what is played: never 0 */
-	__u32 seen_s; /* when last, of 2^30 ns */
+	__u32 tag; /* of the address, the service and ADDRESS_*: never 0; 0: the cell is
+		      free */
+	__u32 seen_s; /* when it was last noted, units of 2^30 ns */
 };
 
 /* --- port changes ----------------------------------------------------------- */
 
-#define QPORT_NARROW 0x8000 /* of a slot: the qport has 8 bits, another than of 16 */
+#define QPORT_NARROW \
+	0x8000 /* in a slot: the qport has 8 bits, and is another than one of 16 */
 
-/* A player whose port changed behind its NAT is found by its qport. */
+/* Key of the map qports, by which a player is found whose port changed behind a NAT. */
 struct qport_key {
 	__be32 addr[4];
 	__u16 qport;
-	__u16 slot; /* and QPORT_NARROW */
+	__u16 slot; /* of the service, and perhaps QPORT_NARROW */
 };
 
 #endif /* PLAYER_H */

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * players.h - the table of players: who is in it, and entering and removing.
+ * players.h - the table of players: find, enter and remove an entry.
  *
- * A fixed array, so that a look-up is arithmetic and two loads, in the kernel and in the
- * daemon alike. Strangers never enter it. Full is a bucket: then a newcomer takes the
- * cell of one who left, or is refused; with 16384 players in a table of 65536 cells that
- * is one in a thousand. And one service has an eighth of all cells at most, so that no
- * server, whatever it sends, keeps the players of the others out: beyond that a newcomer
- * takes the cell of one who left the same service, or is refused.
+ * A fixed array: a look-up is arithmetic and two loads, in the programs and in the daemon
+ * alike. Unvalidated clients never enter it. If a bucket is full, a new player takes the
+ * cell of one that left, or is refused: with 16384 players in 65536 cells that is one in
+ * a thousand. One service has at most an eighth of all cells, so no server, whatever it
+ * sends, keeps the players of others out: beyond that a new player takes the cell of one
+ * that left the same service, or is refused.
  *
- * There is no lock. Whoever enters a player first claims a cell by compare-and-swap of
- * its state, and names it last; readers compare names. What a reader may see besides, and
- * write, is the state of a player who has just been replaced, after a minute's silence.
+ * players_enter() is called by egress and by the migration, players_remove() by the
+ * daemon.
+ *
+ * Locking: none. The CPU that enters a player first claims a cell by compare-and-swap of
+ * its state, and writes the name last. A reader compares the name. In a race it may read,
+ * or write, the state of a player that was just replaced after a minute's silence.
  */
 #ifndef PLAYERS_H
 #define PLAYERS_H
@@ -19,15 +22,18 @@
 #include "abi.h"
 #include "word.h"
 
-/* struct player_key and PLAYER_HERE as they stand in memory: what a cell is compared
- * with. */
+/*
+ * The name of a player as three words, as a cell has it: struct player_key and
+ * PLAYER_HERE. Functions of their own get it as three integers.
+ */
 struct player_id {
 	__u64 word[3];
 };
 
-#define PLAYER_WORD_IPV4 0xffff0000ull /* of the second, below the address */
+#define PLAYER_WORD_IPV4 0xffff0000ull /* in the second word, below an IPv4 address */
 #define PLAYER_WORD_HERE ((__u64)PLAYER_HERE << 32)
 
+/* Return the name that @key makes. */
 static inline struct player_id player_id(const struct player_key *key)
 {
 	struct player_id id = { { 0 } };
@@ -37,25 +43,27 @@ static inline struct player_id player_id(const struct player_key *key)
 	return id;
 }
 
+/* Return the keyed hash of @id: its upper bits are the bucket, the next 8 the tag. */
 static __always_inline __u64 players_hash(const struct player_id *id, const __u64 keys[3])
 {
 	return id->word[0] * keys[0] + id->word[1] * keys[1] + id->word[2] * keys[2];
 }
 
+/* Return the bucket of @hash. */
 static __always_inline __u32 players_bucket(__u64 hash)
 {
 	return hash >> (64 - PLAYER_BITS);
 }
 
-/* Not zero. */
+/* Return the tag of @hash, with bit 7 set: 0 is that of a free cell. */
 static __always_inline __u64 players_tag(__u64 hash)
 {
 	return (hash >> (64 - PLAYER_BITS - 8) & 0xff) | 0x80;
 }
 
 /*
- * The highest bit of each byte of @tags that is @tag; of those above the lowest such
- * byte some may be wrong.
+ * Return bit 7 of each byte of @tags that is @tag. Above the lowest such byte some may be
+ * wrong, so compare the names.
  */
 static __always_inline __u64 tags_like(__u64 tags, __u64 tag)
 {
@@ -64,7 +72,7 @@ static __always_inline __u64 tags_like(__u64 tags, __u64 tag)
 	return (other - EACH_BYTE(1)) & ~other & EACH_BYTE(0x80);
 }
 
-/* Of the lowest of @flags, which has bit 7 of a byte set, or of none. */
+/* Return the number of the lowest byte in which @flags has bit 7; 0 if there is none. */
 static __always_inline __u32 lowest_byte(__u64 flags)
 {
 	return ((flags & -flags) >> 7) * 0x0001020304050607ull >> 56 & 7;
@@ -73,8 +81,8 @@ static __always_inline __u32 lowest_byte(__u64 flags)
 #define QPORT_NONE (-1)
 
 /*
- * By what the qport of @player is known, on a service of @family: 0, of 16 bits,
- * QPORT_NARROW, or QPORT_NONE: its server does not tell players by qport.
+ * Return how the server of a service of @family tells @player by its qport: 0 (16 bits),
+ * QPORT_NARROW (8), or QPORT_NONE: it does not.
  */
 static __always_inline int player_qport(enum wire_family family,
 					const struct player *player)
@@ -87,8 +95,8 @@ static __always_inline int player_qport(enum wire_family family,
 }
 
 /*
- * Where in struct live.moved the players with @qport at the address and service of @id
- * are counted: if there is none, nobody's port can have changed. @narrow: 0, or
+ * Return the cell of struct live.moved that counts the players with @qport at the address
+ * and service of @id. If it is 0, no such player's port can have changed. @narrow: 0 or
  * QPORT_NARROW.
  */
 static __always_inline __u32 qport_cell(const struct player_id *id, __u16 qport,
@@ -100,27 +108,32 @@ static __always_inline __u32 qport_cell(const struct player_id *id, __u16 qport,
 	return hash >> (64 - MOVED_BITS);
 }
 
-/* A word of a cell's name, which is written by its parts, too. */
+/* A word of a cell's name. Its parts are written elsewhere, hence the attribute. */
 typedef __u64 __attribute__((may_alias)) player_word;
 
+/* Return word @i of the name of @cell, with its state. */
 static __always_inline player_word *cell_word(struct player_cell *cell, int i)
 {
 	return (player_word *)cell + i;
 }
 
+/* Return true if @cell is that of @id, and is not being written. */
 static __always_inline bool cell_is(struct player_cell *cell, const struct player_id *id)
 {
 	return *cell_word(cell, 2) == id->word[2] && *cell_word(cell, 1) == id->word[1] &&
 	       *cell_word(cell, 0) == id->word[0];
 }
 
-/* The server may have spoken after @now_ns was read: on another processor. */
+/*
+ * Return true if the server has sent to @player within PLAYER_IDLE_NS. It may have done
+ * so after @now_ns was read, on another CPU.
+ */
 static __always_inline bool player_alive(const struct player *player, __u64 now_ns)
 {
 	return (__s64)(now_ns - player->sent_ns) < PLAYER_IDLE_NS;
 }
 
-/* The number of the cell that @id is in, or PLAYERS_MAX. */
+/* Return the index of the cell of @id, or PLAYERS_MAX. The player may have left. */
 static __always_inline __u32 players_find(struct player_table *t,
 					  const struct player_id *id, const __u64 keys[3])
 {
@@ -131,7 +144,7 @@ static __always_inline __u32 players_find(struct player_table *t,
 	for (int i = 0; i < PLAYER_WAYS && flags; i++) {
 		__u32 at = bucket * PLAYER_WAYS + lowest_byte(flags);
 
-		/* It cannot be; but the verifier of Linux 6.1 does not know. */
+		/* It cannot be, but Linux 6.1's verifier does not know. */
 		if (!index_below(&at, PLAYERS_MAX))
 			break;
 		if (cell_is(&t->cells[at], id))
@@ -141,28 +154,31 @@ static __always_inline __u32 players_find(struct player_table *t,
 	return PLAYERS_MAX;
 }
 
+/* Set the tag of cell @at. */
 static __always_inline void players_tag_set(struct player_table *t, __u32 at, __u8 tag)
 {
 	((volatile __u8 *)t->tags)[at & (PLAYERS_MAX - 1)] = tag;
 }
 
+/* Return the slot in the last word of a name. */
 static __always_inline __u32 player_slot(__u64 name)
 {
 	return name >> 16 & 0xffff;
 }
 
-/* @by more cells are held by the service in @slot. Returns how many it held before. */
+/* Add @by to the cells that the service in @slot has. Returns how many it had. */
 static __always_inline __u32 players_count(struct player_table *t, __u32 slot, int by)
 {
 	if (!index_below(&slot, PLAYER_SLOTS))
-		return 0; /* no service's: it cannot be, but in a table that lies */
+		return 0; /* no service's, as only in a damaged table */
 	return __sync_fetch_and_add(&t->count[slot], by);
 }
 
 /*
- * Is the cell free, or of one who left? Then it is the caller's to write, and counts as
- * the service's in @slot. With its share spent, that is only one who left the same
- * service. As many more as there are processors may be entered at the same moment.
+ * Claim @cell for a player of @slot. True: it was free, or its player had left; it counts
+ * for @slot, and the caller must write it and then its name. @spent: the service has its
+ * share of cells: then only a cell of a player that left the same service. CPUs that do
+ * this at once may exceed the share, by one each.
  */
 static __always_inline bool cell_claim(struct player_table *t, struct player_cell *cell,
 				       __u32 slot, bool spent, __u64 now_ns)
@@ -186,8 +202,8 @@ static __always_inline bool cell_claim(struct player_table *t, struct player_cel
 }
 
 /*
- * Enter @id as @fresh, or make it that again if it is there. Returns the number of its
- * cell, or PLAYERS_MAX: its bucket is full, or the share of its service.
+ * Enter @id as @fresh, or replace its entry. Returns its index, or PLAYERS_MAX: its
+ * bucket is full, or the share of its service.
  */
 static __always_inline __u32 players_enter(struct player_table *t,
 					   const struct player_id *id,
@@ -223,8 +239,8 @@ static __always_inline __u32 players_enter(struct player_table *t,
 }
 
 /*
- * Take out who is in cell @at, unless that is @id no more, or the server has spoken to it
- * again. Whoever dies in here leaves a cell that nobody can have.
+ * Remove the player @id from cell @at, unless another player has the cell or the server
+ * has sent to it again. If the process dies in here, the cell stays claimed.
  */
 static inline void players_remove(struct player_table *t, __u32 at,
 				  const struct player_id *id, __u64 now_ns)
@@ -235,7 +251,7 @@ static inline void players_remove(struct player_table *t, __u32 at,
 	if (!__sync_bool_compare_and_swap(cell_word(cell, 2), name,
 					  (__u64)PLAYER_ENTERED << 32))
 		return;
-	/* It is ours now: the address tells whether it is who was meant. */
+	/* It is claimed now: compare the address. */
 	if (*cell_word(cell, 0) == id->word[0] && *cell_word(cell, 1) == id->word[1] &&
 	    !player_alive(&cell->player, now_ns)) {
 		players_tag_set(t, at, 0);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * validated.h - the table of addresses that are really there, for a minute each.
+ * validated.h - the table of validated clients, and of clients that the server has
+ * challenged, for a minute after each was last used.
  *
- * A fixed array, like that of the players. Who is in it has answered a cookie, or was
- * invited: the server itself sent it a challenge. Neither can be had faster than the
- * budgets of challenges allow, so no flood fills it; when a bucket is full all the same,
- * whose minute is over makes room, then who was used longest ago, the invited before the
- * proven.
+ * A fixed array in buckets of four. A client is entered when it returns a cookie
+ * (validated) or when the server itself sends it a challenge. Neither can happen faster
+ * than the limits of challenges allow, so a flood does not fill it. If a bucket is full,
+ * the cell whose minute is over is replaced, else the one unused for longest, those
+ * without a cookie first.
  *
- * There is no lock: who enters somebody first claims a cell by compare-and-swap, and
- * names it last. Readers compare names. Two who enter the same one at the very same
- * moment may take two cells, of which the first is found; the other is forgotten in a
- * minute.
+ * Locking: none. The CPU that enters a client first claims a cell by compare-and-swap,
+ * and writes the name last; readers compare names. Two CPUs that enter the same client at
+ * once may take two cells, of which the first is found; the other is over in a minute.
  */
 #ifndef VALIDATED_H
 #define VALIDATED_H
@@ -19,29 +19,34 @@
 #include "cookie.h"
 #include "wire.h"
 
-#define VALIDATED_BITS                                                  \
-	13 /* 2^13 buckets of VALIDATED_WAYS cells of 88 bytes: 2.8 MiB \
-	    */
+#define VALIDATED_BITS \
+	13 /* log2 of buckets of VALIDATED_WAYS cells of 88 bytes: 2.8 MiB */
 #define VALIDATED_WAYS 4
 #define VALIDATED_MAX  (VALIDATED_WAYS << VALIDATED_BITS)
-#define VALIDATED_NS   60000000000ll /* unused for so long: gone */
+#define VALIDATED_NS \
+	60000000000ll /* ns without use after which an entry counts no more */
 
 /* struct validated_cell.name.word[2], above port and slot. */
-#define VALIDATED_PRESENT   (1ull << 32)
-#define VALIDATED_WRITING   (2ull << 32) /* is being written, by whoever made it so */
+#define VALIDATED_PRESENT (1ull << 32)
+#define VALIDATED_WRITING \
+	(2ull << 32) /* claimed by the CPU that set this, which writes it */
 
-#define VALIDATED_COOKIE    1 /* a cookie came back; otherwise invited */
-#define VALIDATED_CHALLENGE 2 /* challenge is known */
-#define VALIDATED_NUMBER    4 /* cookie is known */
+#define VALIDATED_COOKIE                                                                \
+	1 /* a cookie came back: the client is validated; else the server challenged it \
+	   */
+#define VALIDATED_CHALLENGE 2 /* @challenge is known */
+#define VALIDATED_NUMBER    4 /* @cookie is known */
 
 struct validated_cell {
-	struct cookie_peer name; /* its last word is zero or PROVEN_*, too */
+	struct cookie_peer name; /* the client; its last word has the state too */
 	__u64 used_ns;
-	__u32 cookie; /* the number that proved it */
-	__u32 challenge; /* what the server sent it last, as it stood there */
-	__u32 earlier[4]; /* and before: others may have asked in its name */
+	__u32 cookie; /* the number that the client returned (QuakeWorld, Quake II) */
+	__u32 challenge; /* the number in the server's last challenge to it */
+	__u32 earlier[4]; /* and in the four before: other sources may have requested some
+			     in its name */
 	__u32 flags; /* VALIDATED_COOKIE and so on */
-	__u32 passed[COOKIE_FORMS]; /* when a proof of each form passed last: 2^20 ns */
+	__u32 passed[COOKIE_FORMS]; /* when a cookie of each form last passed, units of
+				       2^20 ns */
 };
 _Static_assert(sizeof(struct validated_cell) == 88, "struct validated_cell has a hole");
 
@@ -49,6 +54,7 @@ struct validated_table {
 	struct validated_cell cells[VALIDATED_MAX];
 };
 
+/* Return the bucket of @peer. */
 static __always_inline __u32 validated_bucket(const struct cookie_peer *peer,
 					      const __u64 keys[3])
 {
@@ -58,11 +64,13 @@ static __always_inline __u32 validated_bucket(const struct cookie_peer *peer,
 	return hash >> (64 - VALIDATED_BITS);
 }
 
+/* Return the last word of the name of @peer's cell. */
 static __always_inline __u64 validated_name(const struct cookie_peer *peer)
 {
 	return VALIDATED_PRESENT | (__u32)peer->word[2];
 }
 
+/* Return true if @cell is that of @peer, and is not being written. */
 static __always_inline bool validated_is(const struct validated_cell *cell,
 					 const struct cookie_peer *peer)
 {
@@ -70,14 +78,20 @@ static __always_inline bool validated_is(const struct validated_cell *cell,
 	       cell->name.word[1] == peer->word[1] && cell->name.word[0] == peer->word[0];
 }
 
-/* Whoever entered it may have read a later clock, on another processor. */
+/*
+ * Return true if @cell was used within VALIDATED_NS. Another CPU may have used it after
+ * @now_ns was read.
+ */
 static __always_inline bool validated_alive(const struct validated_cell *cell,
 					    __u64 now_ns)
 {
 	return (__s64)(now_ns - cell->used_ns) < VALIDATED_NS;
 }
 
-/* NULL: at no time shown to be there, or not in the last minute. */
+/*
+ * Return the cell of @peer, or NULL: it was not entered, or not used in the last minute.
+ * The client is validated only if the cell has VALIDATED_COOKIE.
+ */
 static __always_inline struct validated_cell *
 validated_find(struct validated_table *t, const struct cookie_peer *peer,
 	       const __u64 keys[3], __u64 now_ns)
@@ -85,7 +99,7 @@ validated_find(struct validated_table *t, const struct cookie_peer *peer,
 	__u32 at = validated_bucket(peer, keys) * VALIDATED_WAYS;
 
 	for (int way = 0; way < VALIDATED_WAYS; way++, at++) {
-		/* It cannot be; but the verifier of Linux 6.1 does not know. */
+		/* It cannot be, but Linux 6.1's verifier does not know. */
 		if (!index_below(&at, VALIDATED_MAX))
 			break;
 		if (validated_is(&t->cells[at], peer))
@@ -95,11 +109,12 @@ validated_find(struct validated_table *t, const struct cookie_peer *peer,
 	return NULL;
 }
 
-#define VALIDATED_RETRY 2000 /* of 2^20 ns: stock clients ask again after 3 s */
+#define VALIDATED_RETRY 2000 /* units of 2^20 ns; stock clients retry after 3 s */
 
 /*
- * Has the time come for another request of @form's from there? Whoever is sent echoes
- * that others asked for, in its name, answers them all: they must not use up what it has.
+ * Return true if another request of @form may pass: the last was at least VALIDATED_RETRY
+ * before. A client answers all echoes that other sources requested in its name; these
+ * must not use up its limits.
  */
 static __always_inline bool validated_may_retry(struct validated_cell *cell,
 						enum cookie_form form, __u64 now_ns)
@@ -109,7 +124,7 @@ static __always_inline bool validated_may_retry(struct validated_cell *cell,
 	return now - cell->passed[form] >= VALIDATED_RETRY;
 }
 
-/* How gladly a cell is given away: the most is taken. */
+/* Return the eviction priority of @cell: the highest is replaced; 0: never. */
 static __always_inline __u64 validated_eviction(const struct validated_cell *cell,
 						__u64 now_ns)
 {
@@ -120,14 +135,17 @@ static __always_inline __u64 validated_eviction(const struct validated_cell *cel
 		return 0;
 	if (!name || age >= VALIDATED_NS)
 		return ~0ull;
-	/* Its order is kept, and the invited come before the proven. */
+	/*
+	 * The longer unused the higher; clients without a cookie before validated ones.
+	 */
 	return 1 + (age < 0 ? 0 : (__u64)age) +
 	       (cell->flags & VALIDATED_COOKIE ? 0 : 1ull << 62);
 }
 
 /*
- * The cell of @peer, dead or alive, or else the one to be taken; VALIDATED_MAX: none. The
- * last word of the name that it had, before it was looked at, is in *@ret_name.
+ * Return the index of the cell of @peer, over or not, or of the one to replace;
+ * VALIDATED_MAX: none. *@ret_name: the last word of the name that it had when it was
+ * looked at.
  */
 static __always_inline __u32 validated_choose(const struct validated_table *t,
 					      const struct cookie_peer *peer,
@@ -156,8 +174,9 @@ static __always_inline __u32 validated_choose(const struct validated_table *t,
 }
 
 /*
- * Enter @peer, or renew it. NULL: all of its bucket is being written at this moment. A
- * cell that had somebody else is returned with nothing known but the name.
+ * Enter @peer, or renew its entry. Returns its cell, or NULL: all cells of its bucket are
+ * being written. A cell that another client had is returned with nothing known but the
+ * name.
  */
 static __always_inline struct validated_cell *
 validated_enter(struct validated_table *t, const struct cookie_peer *peer,
@@ -171,7 +190,7 @@ validated_enter(struct validated_table *t, const struct cookie_peer *peer,
 		return NULL;
 	cell = &t->cells[at];
 	if (!validated_is(cell, peer)) {
-		/* Not over one who came into the cell since it was chosen. */
+		/* Not if another client has taken the cell since it was chosen. */
 		if (seen & VALIDATED_WRITING ||
 		    __sync_val_compare_and_swap(&cell->name.word[2], seen,
 						VALIDATED_WRITING) != seen)
