@@ -224,7 +224,7 @@ static int demo_file(FILE *file, enum demo_format format, const uint8_t *prefix,
 	}
 	while (format == DEMO_DEM && demo_next(demo, &block) == 1) {
 		record_reset(&r, NULL);
-		nq_session_block(&nq, &netquake_family, &block, &r);
+		nq_session_block(&nq, &block, &r);
 	}
 	nq_session_drop(&nq);
 	demo_close(demo);

@@ -4,7 +4,7 @@
  * registry of them, in the order of WIRE_FAMILIES. Called by decode.c and identify.c.
  *
  *	netchan		a datagram -> a whole message	family.datagram (netchan.h)
- *	message		bytes -> record and state	family.message (message.h)
+ *	message		bytes -> record and state	message_decode() (message.h)
  *	demo		a file's block -> message	family.demo
  *
  * Each layer can be called alone: DTLS and recordings enter at the message. A family sees
@@ -121,9 +121,6 @@ struct family {
 	 * datagram() is called, without output.
 	 */
 	void (*peek)(void *state, enum direction direction, struct span payload);
-
-	/* A whole message; see message.h. */
-	bool (*message)(struct message *m);
 
 	/*
 	 * A block of a recording. Fills in kind, direction, status and fields; frame and

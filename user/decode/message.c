@@ -3,10 +3,9 @@
  * message.c - parse, judge, commit; and the walk along ops. See message.h.
  */
 #include "decode/message.h"
-#include "decode/family.h"
 
 /* The second parse: it has no output, and the state takes over what it reads. */
-static void commit(const struct family *family, const struct message *m)
+static void commit(message_parse *parse, const struct message *m)
 {
 	struct message again = *m;
 	struct record silent;
@@ -16,12 +15,12 @@ static void commit(const struct family *family, const struct message *m)
 	again.record = &silent;
 	again.commit = true;
 	again.wrong = again.missing = again.opaque = NULL;
-	family->message(&again);
+	parse(&again);
 }
 
-bool message_decode(const struct family *family, struct message *m)
+bool message_decode(message_parse *parse, struct message *m)
 {
-	bool good = family->message(m);
+	bool good = parse(m);
 
 	if (m->opaque) {
 		record_opaque(m->record, m->opaque);
@@ -35,7 +34,7 @@ bool message_decode(const struct family *family, struct message *m)
 	if (m->missing)
 		record_partial(m->record, m->missing);
 	if (m->state && m->stateful)
-		commit(family, m);
+		commit(parse, m);
 	return true;
 }
 

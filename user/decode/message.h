@@ -14,8 +14,6 @@
 #include "lib/reader.h"
 #include "lib/record.h"
 
-struct family;
-
 struct message {
 	struct span bytes;
 	enum direction direction;
@@ -31,11 +29,17 @@ struct message {
 };
 
 /*
- * Parses, judges and, if @m->state is not NULL, commits; @m->commit is to be false. Fills
- * in the record's fields and status; the kind is the family's to set. False: malformed or
- * opaque, and nothing was committed.
+ * A family's parser of a whole message: fills in the record's fields and, if @m->commit,
+ * changes *@m->state. False: the message is malformed.
  */
-bool message_decode(const struct family *family, struct message *m);
+typedef bool message_parse(struct message *m);
+
+/*
+ * Parses by @parse, judges and, if @m->state is not NULL, commits; @m->commit is to be
+ * false. Fills in the record's fields and status; the kind is the family's to set. False:
+ * malformed or opaque, and nothing was committed.
+ */
+bool message_decode(message_parse *parse, struct message *m);
 
 static inline void message_wrong(struct message *m, const char *why)
 {

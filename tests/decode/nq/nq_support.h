@@ -60,7 +60,7 @@ static inline void parse(enum direction direction, const void *bytes, size_t n,
 	memcpy(copy, bytes, n);
 	record_reset(r, &tape);
 	r->kind = "nq-unreliable";
-	nq_decode(&game, &netquake_family, &m);
+	nq_decode(&game, &m);
 	/* The record points to nothing of the message. */
 	free(copy);
 }

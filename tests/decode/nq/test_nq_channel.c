@@ -14,7 +14,7 @@ static void send_chunk(struct nq_session *s, enum direction direction, int flags
 
 	memcpy(bytes + 8, body, n);
 	record_reset(r, NULL);
-	nq_session_datagram(s, &netquake_family, direction, (struct span){ bytes, n + 8 },
+	nq_session_datagram(s, FAMILY_NETQUAKE, direction, (struct span){ bytes, n + 8 },
 			    r);
 }
 

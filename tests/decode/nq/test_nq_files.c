@@ -319,7 +319,7 @@ static void demos_again(void **state)
 		while (demo_next(demo, &block) == 1) {
 			record_reset(&r, NULL);
 			r.kind = block.kind;
-			nq_session_block(&s, &netquake_family, &block, &r);
+			nq_session_block(&s, &block, &r);
 			of[r.status]++;
 			assert_true(r.time_ns >= last_ns);
 			last_ns = r.time_ns;
@@ -380,7 +380,7 @@ static void captures_again(void **state)
 			if (dg.damage != RECORD_DECODED || dg.n < 8 || dg.payload[0])
 				continue;
 			record_reset(&r, NULL);
-			nq_session_datagram(s, &netquake_family,
+			nq_session_datagram(s, FAMILY_NETQUAKE,
 					    c2s ? DIRECTION_C2S : DIRECTION_S2C,
 					    (struct span){ dg.payload, dg.n }, &r);
 			if (!captures[i].malformed)

@@ -92,7 +92,7 @@ static inline void q2_run_message(struct q2_session *q, enum direction direction
 	record_reset(r, q2_tape());
 	r->family = FAMILY_QUAKE2;
 	r->direction = direction;
-	message_decode(&quake2_family, &m);
+	message_decode(q2_message, &m);
 	free(copy);
 }
 

@@ -57,7 +57,7 @@ static void parse(const char *dialect, enum direction direction, const void *byt
 	record_reset(r, &tape);
 	r->kind = "nq-unreliable";
 	enter(&game, dialect);
-	nq_decode(&game, &quake_enhanced_family, &m);
+	nq_decode(&game, &m);
 	free(copy);
 }
 
@@ -366,7 +366,7 @@ static void test_netquake(void **state)
 
 	(void)state;
 	record_reset(&r, &tape);
-	nq_decode(&game, &quake_enhanced_family, &m);
+	nq_decode(&game, &m);
 	assert_int_equal(r.status, RECORD_DECODED);
 	assert_string_equal(r.dialect, "quake15");
 }

@@ -47,7 +47,7 @@ static void message(struct nq_game *game, const struct piece *piece, uint32_t se
 
 	record_reset(&r, piece->how & 2 ? &tape : NULL);
 	r.kind = "nq-unreliable";
-	nq_decode(game, &netquake_family, &m);
+	nq_decode(game, &m);
 	said(&r);
 	before = *game;
 	if (r.status == RECORD_DECODED && game->known) {
@@ -79,7 +79,7 @@ static void datagram(struct nq_session *s, const struct piece *piece, uint32_t s
 	if (piece->n)
 		memcpy(copy + 8, piece->bytes, piece->n);
 	record_reset(&r, piece->how & 2 ? &tape : NULL);
-	nq_session_datagram(s, &netquake_family,
+	nq_session_datagram(s, FAMILY_NETQUAKE,
 			    piece->how & 1 ? DIRECTION_C2S : DIRECTION_S2C,
 			    (struct span){ copy, n }, &r);
 	must(r.kind && (r.status == RECORD_DECODED) == !r.reason);

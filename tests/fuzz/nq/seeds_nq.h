@@ -20,18 +20,15 @@ static uint8_t nq_dialect_number(const struct nq_game *game)
 	return i;
 }
 
-void __real_nq_decode(struct nq_game *game, const struct family *family,
-		      struct message *m);
-void __wrap_nq_decode(struct nq_game *game, const struct family *family,
-		      struct message *m);
+void __real_nq_decode(struct nq_game *game, struct message *m);
+void __wrap_nq_decode(struct nq_game *game, struct message *m);
 
-void __wrap_nq_decode(struct nq_game *game, const struct family *family,
-		      struct message *m)
+void __wrap_nq_decode(struct nq_game *game, struct message *m)
 {
 	uint8_t how = 2 | (m->direction == DIRECTION_C2S);
 	struct seed alone = { .n = 0 };
 
-	__real_nq_decode(game, family, m);
+	__real_nq_decode(game, m);
 	row_piece(NQ_MESSAGE, &alone,
 		  nq_dialect_number(game) | (game->code == NQ_CODE_NEXUIZ ? 64 : 0), how,
 		  NULL, 0, m->bytes.bytes, m->bytes.n);

@@ -86,7 +86,7 @@ static void message(struct q2_session *q, const struct piece *piece, const uint8
 	bool good;
 
 	q->stale = piece->how & OLD;
-	good = message_decode(&quake2_family, &m);
+	good = message_decode(q2_message, &m);
 	q->stale = false;
 	/* A place of other players is as long as the frame has players. */
 	if (!good || r->status == RECORD_PARTIAL || (was.enhanced && !was.q2pro))

@@ -166,3 +166,8 @@ const struct op nq_clc_fte[256] = {
 	[83] = { "voicechat", nq_op_clc_voicechat, 0 },
 	[85] = { "fte_move", nq_op_fte_move, 0 },
 };
+
+const struct op *nq_clc_of(const struct nq_format *f)
+{
+	return f->pext1 || f->pext2 ? nq_clc_fte : f->dialect->clc;
+}

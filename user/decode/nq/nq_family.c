@@ -11,12 +11,12 @@
 static void netquake_datagram(void *state, enum direction direction, struct span payload,
 			      struct record *r)
 {
-	nq_session_datagram(state, &netquake_family, direction, payload, r);
+	nq_session_datagram(state, FAMILY_NETQUAKE, direction, payload, r);
 }
 
 static void netquake_demo(void *state, const struct demo_block *block, struct record *r)
 {
-	nq_session_block(state, &netquake_family, block, r);
+	nq_session_block(state, block, r);
 }
 
 static int netquake_claims(const struct glance *glance, struct span payload,
@@ -56,6 +56,5 @@ const struct family netquake_family = {
 	.datagram = netquake_datagram,
 	.waits = netquake_waits,
 	.peek = netquake_peek,
-	.message = nq_message,
 	.demo = netquake_demo,
 };

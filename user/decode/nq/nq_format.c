@@ -5,151 +5,7 @@
  * Sources: Quake WinQuake/protocol.h, common.c; Quakespasm protocol.h, common.c;
  * darkplaces protocol.c, com_msg.c; fteqw common/protocol.h, client/cl_parse.c.
  */
-#include "decode/nq/nq_rows.h"
-#include "decode/nq/nq_tables.h"
-
-#define RMQ_SHORTANGLE	  0x02U
-#define RMQ_FLOATANGLE	  0x04U
-#define RMQ_24BITCOORD	  0x08U
-#define RMQ_FLOATCOORD	  0x10U
-#define RMQ_INT32COORD	  0x80U
-#define RMQ_MOREFLAGS	  0x80000000U
-#define RMQ_COORDS	  (RMQ_24BITCOORD | RMQ_FLOATCOORD | RMQ_INT32COORD)
-#define RMQ_OF_QUAKESPASM (RMQ_SHORTANGLE | RMQ_INT32COORD)
-
-const struct nq_dialect nq_quake15 = {
-	.name = "quake15",
-	.protocol = 15,
-	.svc = nq_svc_id,
-	.clc = nq_clc_id,
-	.clientdata = NQ_ROWS(nq_clientdata_id),
-};
-
-/* Both sides said "mod 1" in the handshake; ours may not have been seen. */
-static const struct nq_dialect proquake = {
-	.name = "proquake15",
-	.protocol = 15,
-	.move = NQ_MOVE_16,
-	.untested = true,
-	.svc = nq_svc_id,
-	.clc = nq_clc_id,
-	.clientdata = NQ_ROWS(nq_clientdata_id),
-};
-
-static const struct nq_dialect quakedp = {
-	.name = "quakedp",
-	.protocol = 15,
-	.traits = NQ_QUAKEDP | NQ_LONG_TEXTS,
-	.untested = true,
-	.svc = nq_svc_dp,
-	.clc = nq_clc_id,
-	.update = NQ_ROWS(nq_update_quakedp),
-	.clientdata = NQ_ROWS(nq_clientdata_quakedp),
-};
-
-static const struct nq_dialect nehahra15 = {
-	.name = "nehahra15",
-	.protocol = 15,
-	.traits = NQ_NEHAHRA,
-	.untested = true,
-	.svc = nq_svc_nehahra,
-	.clc = nq_clc_id,
-	.clientdata = NQ_ROWS(nq_clientdata_id),
-};
-
-static const struct nq_dialect nehahra250 = {
-	.name = "nehahra250",
-	.protocol = 250,
-	.traits = NQ_NEHAHRA,
-	.untested = true,
-	.svc = nq_svc_nehahra,
-	.clc = nq_clc_id,
-	.clientdata = NQ_ROWS(nq_clientdata_id),
-};
-
-const struct nq_dialect nq_fitzquake = {
-	.name = "fitzquake666",
-	.protocol = 666,
-	.traits = NQ_FITZ,
-	.move = NQ_MOVE_16,
-	.svc = nq_svc_fitz,
-	.clc = nq_clc_id,
-	.update = NQ_ROWS(nq_update_fitz),
-	.clientdata = NQ_ROWS(nq_clientdata_fitz),
-};
-
-#define RMQ(ident, tried)                                  \
-	const struct nq_dialect ident = {                  \
-		.name = "rmq999",                          \
-		.protocol = 999,                           \
-		.flags = (tried),                          \
-		.traits = NQ_FITZ | NQ_RMQ,                \
-		.svc = nq_svc_fitz,                        \
-		.clc = nq_clc_id,                          \
-		.update = NQ_ROWS(nq_update_fitz),         \
-		.clientdata = NQ_ROWS(nq_clientdata_fitz), \
-	}
-
-RMQ(nq_rmq_quakespasm, RMQ_OF_QUAKESPASM);
-RMQ(nq_rmq_plain, 0);
-
-#define BJP(ident, label, number, wide)                         \
-	static const struct nq_dialect ident = {                \
-		.name = (label),                                \
-		.protocol = (number),                           \
-		.traits = NQ_NEHAHRA | NQ_WIDE_MODELS | (wide), \
-		.untested = true,                               \
-		.svc = nq_svc_nehahra,                          \
-		.clc = nq_clc_id,                               \
-		.clientdata = NQ_ROWS(nq_clientdata_bjp),       \
-	}
-
-BJP(bjp1, "bjp1", 10000, 0);
-BJP(bjp2, "bjp2", 10001, NQ_WIDE_SOUNDS);
-BJP(bjp3, "bjp3", 10002, NQ_WIDE_SOUNDS);
-
-#define DARKPLACES(ident, label, number, more, c, a, m, rows) \
-	static const struct nq_dialect ident = {              \
-		.name = (label),                              \
-		.protocol = (number),                         \
-		.traits = NQ_DP | NQ_LONG_TEXTS | (more),     \
-		.coord = (c),                                 \
-		.angle = (a),                                 \
-		.move = (m),                                  \
-		.untested = (number) != 3504,                 \
-		.svc = nq_svc_dp,                             \
-		.clc = nq_clc_dp,                             \
-		.update = NQ_ROWS(nq_update_quakedp),         \
-		.clientdata = NQ_ROWS(rows),                  \
-	}
-#define DP_OLD2 (NQ_DP_OLD | NQ_DP_SOUND2)
-#define DP7	(NQ_DP_STATS | NQ_DP_NUMBERS)
-
-DARKPLACES(dp1, "dp1", 96, DP_OLD2, NQ_COORD_F32, NQ_ANGLE_8, NQ_MOVE_16,
-	   nq_clientdata_dp1);
-DARKPLACES(dp2, "dp2", 97, DP_OLD2, NQ_COORD_16, NQ_ANGLE_8, NQ_MOVE_F32,
-	   nq_clientdata_dp2);
-DARKPLACES(dp3, "dp3", 3500, DP_OLD2, NQ_COORD_16, NQ_ANGLE_8, NQ_MOVE_F32,
-	   nq_clientdata_dp2);
-DARKPLACES(dp4, "dp4", 3501, NQ_DP_OLD, NQ_COORD_16, NQ_ANGLE_8, NQ_MOVE_16,
-	   nq_clientdata_dp2);
-DARKPLACES(dp5, "dp5", 3502, 0, NQ_COORD_F32, NQ_ANGLE_16, NQ_MOVE_16, nq_clientdata_dp5);
-DARKPLACES(dp6, "dp6", 3503, NQ_DP_STATS, NQ_COORD_F32, NQ_ANGLE_16, NQ_MOVE_16,
-	   nq_clientdata_dp6);
-DARKPLACES(dp7, "dp7", 3504, DP7, NQ_COORD_F32, NQ_ANGLE_16, NQ_MOVE_16,
-	   nq_clientdata_dp6);
-DARKPLACES(dp8, "dp8", 3505, DP7 | NQ_DP_REASON, NQ_COORD_F32, NQ_ANGLE_16, NQ_MOVE_16,
-	   nq_clientdata_dp6);
-
-const struct nq_dialect *const nq_dialects[] = {
-	&nq_quake15,   &nq_fitzquake, &nq_rmq_quakespasm,
-	&nq_rmq_plain, &dp7,	      &proquake,
-	&quakedp,      &dp6,	      &dp5,
-	&nehahra15,    &bjp3,	      &dp8,
-	&dp4,	       &dp3,	      &dp2,
-	&dp1,	       &bjp2,	      &bjp1,
-	&nehahra250,   NULL,
-};
+#include "decode/nq/nq_format.h"
 
 static uint8_t rmq_coord(uint32_t flags)
 {
@@ -170,19 +26,15 @@ static uint8_t rmq_angle(uint32_t flags)
 bool nq_format_of(const struct nq_dialect *dialect, uint32_t flags, uint32_t pext1,
 		  uint32_t pext2, struct nq_format *ret)
 {
-	bool fte = pext1 || pext2;
-
 	*ret = (struct nq_format){
 		.dialect = dialect,
-		.svc = fte ? nq_svc_fte : dialect->svc,
-		.clc = fte ? nq_clc_fte : dialect->clc,
 		.flags = flags,
 		.pext1 = pext1,
 		.pext2 = pext2,
 		.coord = dialect->coord,
 		.angle = dialect->angle,
 		.move = dialect->move,
-		.untested = dialect->untested || fte,
+		.untested = dialect->untested || pext1 || pext2,
 	};
 	if (dialect->traits & NQ_RMQ) {
 		ret->untested |= flags != RMQ_OF_QUAKESPASM;

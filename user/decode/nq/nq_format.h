@@ -70,6 +70,16 @@ struct nq_rows_of {
 	size_t count;
 };
 
+/* Flags of protocol 999, behind its number in serverinfo. */
+#define RMQ_SHORTANGLE	  0x02U
+#define RMQ_FLOATANGLE	  0x04U
+#define RMQ_24BITCOORD	  0x08U
+#define RMQ_FLOATCOORD	  0x10U
+#define RMQ_INT32COORD	  0x80U
+#define RMQ_MOREFLAGS	  0x80000000U
+#define RMQ_COORDS	  (RMQ_24BITCOORD | RMQ_FLOATCOORD | RMQ_INT32COORD)
+#define RMQ_OF_QUAKESPASM (RMQ_SHORTANGLE | RMQ_INT32COORD)
+
 struct nq_dialect {
 	const char *name; /* as r->dialect */
 	uint32_t protocol; /* as svc_serverinfo has it */
@@ -90,7 +100,6 @@ extern const struct nq_dialect nq_quake15, nq_fitzquake, nq_rmq_quakespasm, nq_r
 /* The layout of the wire's numbers that is in force now. */
 struct nq_format {
 	const struct nq_dialect *dialect;
-	const struct op *svc, *clc; /* the dialect's, or with FTE's extensions */
 	uint32_t flags; /* NQ_RMQ */
 	uint32_t pext1, pext2;
 	uint8_t coord, angle, move;

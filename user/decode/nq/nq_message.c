@@ -64,7 +64,8 @@ bool nq_message(struct message *m)
 	const struct op *table;
 
 	walk_begin(&w, m);
-	table = m->direction == DIRECTION_C2S ? w.format.clc : w.format.svc;
+	table = m->direction == DIRECTION_C2S ? nq_clc_of(&w.format)
+					      : nq_svc_of(&w.format);
 	message_ops(m, table, &w);
 	if (w.unbased)
 		message_missing(m, no_baseline);
@@ -85,87 +86,6 @@ static uint32_t possible_of(const struct nq_game *game)
 	for (unsigned int i = 0; list[i]; i++)
 		all |= 1U << i;
 	return game->possible ? game->possible : all;
-}
-
-/* Those that share the number and, of 999, the flags that are read anyway. */
-static uint32_t with_number(const struct nq_dialect *const *list, uint32_t number)
-{
-	const struct nq_dialect *first = NULL;
-	uint32_t mask = 0;
-
-	for (unsigned int i = 0; list[i]; i++) {
-		if (list[i]->protocol != number)
-			continue;
-		if (!first)
-			first = list[i];
-		if (list[i]->flags == first->flags)
-			mask |= 1U << i;
-	}
-	return mask;
-}
-
-bool nq_walk_protocol(struct nq_walk *w, uint32_t number, uint32_t flags, uint32_t pext1,
-		      uint32_t pext2)
-{
-	uint32_t mask = with_number(w->dialects, number);
-	const struct nq_dialect *dialect;
-	struct nq_format format;
-
-	if (!mask)
-		return false;
-	dialect = w->dialects[__builtin_ctz(mask)];
-	/* Only reading this serverinfo tells of which dialect it is. */
-	if ((dialect->traits ^ w->format.dialect->traits) & NQ_ENHANCED &&
-	    w->format.dialect->protocol == number)
-		dialect = w->format.dialect;
-	if (!nq_format_of(dialect, flags, pext1, pext2, &format))
-		return false;
-	w->format = format;
-	w->signon = 0;
-	w->has_view = false;
-	w->based = false; /* until the second signon, behind the baselines */
-	if (!w->commit)
-		return true;
-	w->game->hole = false;
-	w->game->clock_us = 0;
-	w->game->format = format;
-	w->game->possible = mask;
-	w->game->known = w->game->fitted = true;
-	w->game->has_frame = false;
-	return true;
-}
-
-void nq_walk_frame(struct ops *o, uint32_t number)
-{
-	struct nq_walk *w = nq_walk_of(o);
-	struct nq_game *game = w->game;
-
-	o->m->stateful |= game != NULL;
-	w->torn = game && (!game->has_frame || number != (uint32_t)game->frame + 1);
-	if (!w->commit || !game)
-		return;
-	if (w->torn)
-		memset(game->whole, 0, sizeof(game->whole));
-	w->torn = false;
-	game->has_frame = true;
-	game->frame = (int32_t)number;
-}
-
-void nq_walk_entity(struct ops *o, uint32_t number, bool reset, bool removed)
-{
-	struct nq_walk *w = nq_walk_of(o);
-	uint64_t *set, bit = 1ULL << number % 64;
-
-	if (!w->game)
-		return;
-	if (number >= NQ_WHOLE_MAX) {
-		w->partly |= !reset && !removed;
-		return;
-	}
-	set = &w->game->whole[number / 64];
-	w->partly |= !reset && !removed && (w->torn || !(*set & bit));
-	if (w->commit && (reset || removed))
-		*set = removed ? *set & ~bit : *set | bit;
 }
 
 void nq_game_hole(struct nq_game *game)
@@ -339,8 +259,7 @@ static bool several(const struct nq_game *game)
 }
 
 /* Before serverinfo was seen. */
-static void decode_unknown(struct nq_game *game, const struct family *family,
-			   struct message *m)
+static void decode_unknown(struct nq_game *game, struct message *m)
 {
 	struct record *r = m->record;
 	struct opinion now = { .fit = possible_of(game), .agreed = true };
@@ -350,7 +269,7 @@ static void decode_unknown(struct nq_game *game, const struct family *family,
 		keep(game, now.fit);
 		game->tries += now.fit != 0;
 	}
-	message_decode(family, m);
+	message_decode(nq_message, m);
 	if (!game->known && (game->fitted || !now.agreed) &&
 	    (one_name(game) || game->tries >= TRIES_ENOUGH || !now.agreed)) {
 		r->dialect = game->format.dialect->name;
@@ -368,15 +287,14 @@ static void decode_unknown(struct nq_game *game, const struct family *family,
 	}
 }
 
-static void decode_known(struct nq_game *game, const struct family *family,
-			 struct message *m)
+static void decode_known(struct nq_game *game, struct message *m)
 {
 	if (several(game) && !fits(m))
 		keep(game, ask(game, m).fit);
-	message_decode(family, m);
+	message_decode(nq_message, m);
 }
 
-void nq_decode(struct nq_game *game, const struct family *family, struct message *m)
+void nq_decode(struct nq_game *game, struct message *m)
 {
 	m->state = game;
 	if (!game->format.dialect)
@@ -384,60 +302,12 @@ void nq_decode(struct nq_game *game, const struct family *family, struct message
 	if (game->private_code)
 		darkplaces_only(game);
 	if (!game->known)
-		decode_unknown(game, family, m);
+		decode_unknown(game, m);
 	else
-		decode_known(game, family, m);
+		decode_known(game, m);
 	if (game->known)
 		m->record->dialect = game->format.dialect->name;
 	m->record->untested = game->format.untested;
 	/* Its engine has utf8_enable on, which others of DarkPlaces have off. */
 	m->record->utf8 = game->code == NQ_CODE_XONOTIC;
-}
-
-/* --- helps for ops ----------------------------------------------------------------- */
-
-/* The longest that engines before DarkPlaces read; of more they would take the rest for
- * messages. */
-#define TEXT_MAX 2047
-
-struct span nq_put_text(struct ops *o, const char *key)
-{
-	struct span s = reader_string(&o->rd);
-
-	if (s.n > TEXT_MAX && !nq_has(nq_format_at(o), NQ_LONG_TEXTS))
-		ops_wrong(o, "text longer than 2047 bytes");
-	record_string(o->record, key, s.bytes, s.n);
-	return s;
-}
-
-void nq_put_origin(struct ops *o, const char *key)
-{
-	record_open_array(o->record, key);
-	for (int i = 0; i < 3; i++)
-		nq_put_coord(o, NULL);
-	record_close(o->record);
-}
-
-void nq_put_angles(struct ops *o, const char *key)
-{
-	record_open_array(o->record, key);
-	for (int i = 0; i < 3; i++)
-		record_float(o->record, NULL, nq_angle(&o->rd, nq_format_at(o)));
-	record_close(o->record);
-}
-
-void nq_put_entity(struct ops *o, const char *key)
-{
-	record_uint(o->record, key, nq_entity(&o->rd, nq_format_at(o)));
-}
-
-uint8_t nq_put_slot(struct ops *o)
-{
-	const struct nq_walk *w = nq_walk_of(o);
-	uint8_t slot = reader_u8(&o->rd);
-
-	record_uint(o->record, "slot", slot);
-	if (w->maxclients && slot >= w->maxclients)
-		ops_wrong(o, "no such player slot");
-	return slot;
 }

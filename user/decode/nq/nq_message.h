@@ -86,16 +86,16 @@ static inline const struct nq_format *nq_format_at(struct ops *o)
 }
 
 /*
- * family.message of NetQuake and Quake Enhanced. @m->state is a struct nq_game, or NULL:
+ * A message_parse of NetQuake and Quake Enhanced. @m->state is a struct nq_game, or NULL:
  * then the first of nq_dialects.
  */
 bool nq_message(struct message *m);
 
 /*
- * Choose @game's dialect for this message, then message_decode() with @family. A message
+ * Choose @game's dialect for this message, then message_decode(). A message
  * that fits no dialect while none is known is partial.
  */
-void nq_decode(struct nq_game *game, const struct family *family, struct message *m);
+void nq_decode(struct nq_game *game, struct message *m);
 
 /*
  * A reliable message to the client was missed. It began no other map if the next word of

@@ -23,9 +23,8 @@ static struct nq_way *way_of(struct nq_session *s, enum direction direction)
 
 /* --- unreliable -------------------------------------------------------------------- */
 
-static void decode(struct nq_game *game, const struct family *family,
-		   enum direction direction, struct span bytes, uint32_t sequence,
-		   struct record *r)
+static void decode(struct nq_game *game, enum direction direction, struct span bytes,
+		   uint32_t sequence, struct record *r)
 {
 	struct message m = {
 		.bytes = bytes,
@@ -34,35 +33,33 @@ static void decode(struct nq_game *game, const struct family *family,
 		.record = r,
 	};
 
-	nq_decode(game, family, &m);
+	nq_decode(game, &m);
 }
 
 /*
  * Decode an old message by a copy of the game, so that nothing of it is kept. The stage
  * of joining that it names was reached by it.
  */
-static void decode_old(const struct nq_session *s, const struct family *family,
-		       enum direction direction, struct span bytes, uint32_t sequence,
-		       struct record *r)
+static void decode_old(const struct nq_session *s, enum direction direction,
+		       struct span bytes, uint32_t sequence, struct record *r)
 {
 	struct nq_game game = s->game;
 
 	game.signon = 0;
 	game.clock_us = 0; /* an older message is of an older time */
-	decode(&game, family, direction, bytes, sequence, r);
+	decode(&game, direction, bytes, sequence, r);
 }
 
 /* A chunk that the client has acknowledged and the capture lacks is a hole, too. */
-static void decode_new(struct nq_session *s, const struct family *family,
-		       enum direction direction, struct span bytes, uint32_t sequence,
-		       struct record *r)
+static void decode_new(struct nq_session *s, enum direction direction, struct span bytes,
+		       uint32_t sequence, struct record *r)
 {
 	const struct netchan_slices *slices = &s->way[1].slices;
 	bool server = direction == DIRECTION_S2C;
 
 	if (server && s->acked && (int32_t)(s->acked - slices->next) > 0)
 		nq_game_hole(&s->game);
-	decode(&s->game, family, direction, bytes, sequence, r);
+	decode(&s->game, direction, bytes, sequence, r);
 	if (server)
 		nq_game_clock(&s->game, r);
 }
@@ -85,7 +82,7 @@ static void restart(struct nq_session *s, struct nq_way *way, struct record *r)
 	}
 }
 
-static void unreliable(struct nq_session *s, const struct family *family,
+static void unreliable(struct nq_session *s, enum wire_family family,
 		       enum direction direction, struct span body, uint32_t sequence,
 		       struct record *r)
 {
@@ -95,7 +92,7 @@ static void unreliable(struct nq_session *s, const struct family *family,
 	uint16_t sum = netchan_sum(body);
 
 	/* Quake Enhanced's connections have a handshake each: none begins unseen. */
-	if (order != NETCHAN_NEWER && family->id == FAMILY_NETQUAKE)
+	if (order != NETCHAN_NEWER && family == FAMILY_NETQUAKE)
 		late = netchan_late(&way->late, sequence, sum);
 	if (late == NETCHAN_ANEW) {
 		/* Another connection; its first chunk was not seen. */
@@ -104,11 +101,11 @@ static void unreliable(struct nq_session *s, const struct family *family,
 	}
 	if (order == NETCHAN_NEWER) {
 		netchan_late_newer(&way->late, sequence, sum);
-		decode_new(s, family, direction, body, sequence, r);
+		decode_new(s, direction, body, sequence, r);
 		return;
 	}
 	record_bool(r, order == NETCHAN_OLDER ? "late" : "repeated", true);
-	decode_old(s, family, direction, body, sequence, r);
+	decode_old(s, direction, body, sequence, r);
 	if (late == NETCHAN_STRANGE)
 		record_partial(r, "it may be of a later connection");
 }
@@ -125,9 +122,8 @@ static bool restarts(const struct nq_way *way, uint32_t number, struct span chun
 }
 
 /* The chunk before the next one, once more: its bytes are still there. */
-static void repeated(struct nq_session *s, const struct family *family,
-		     enum direction direction, struct span chunk, uint32_t sequence,
-		     struct record *r)
+static void repeated(struct nq_session *s, enum direction direction, struct span chunk,
+		     uint32_t sequence, struct record *r)
 {
 	const struct netchan_slices *slices = &way_of(s, direction)->slices;
 	struct span whole = { slices->bytes, slices->used };
@@ -138,13 +134,12 @@ static void repeated(struct nq_session *s, const struct family *family,
 	if (chunk.n && memcmp(whole.bytes + whole.n - chunk.n, chunk.bytes, chunk.n) != 0)
 		record_malformed(r, "sent again with other bytes");
 	else if (slices->whole)
-		decode_old(s, family, direction, whole, sequence, r);
+		decode_old(s, direction, whole, sequence, r);
 }
 
 /* The beginning was not seen. One chunk may be a message all the same. */
-static void missed(struct nq_session *s, const struct family *family,
-		   enum direction direction, struct span chunk, uint32_t sequence,
-		   bool first, struct record *r)
+static void missed(struct nq_session *s, enum direction direction, struct span chunk,
+		   uint32_t sequence, bool first, struct record *r)
 {
 	struct message m = {
 		.bytes = chunk,
@@ -153,7 +148,7 @@ static void missed(struct nq_session *s, const struct family *family,
 	};
 
 	if (first && chunk.n && nq_reads(&s->game, &m))
-		decode(&s->game, family, direction, chunk, sequence, r);
+		decode(&s->game, direction, chunk, sequence, r);
 	else
 		record_partial(r, "a part of this message was not seen");
 }
@@ -166,9 +161,8 @@ static void forget_signon(struct nq_session *s, enum direction direction)
 		s->game.signon = 0;
 }
 
-static void reliable(struct nq_session *s, const struct family *family,
-		     enum direction direction, struct span chunk, uint32_t sequence,
-		     bool end, struct record *r)
+static void reliable(struct nq_session *s, enum direction direction, struct span chunk,
+		     uint32_t sequence, bool end, struct record *r)
 {
 	struct nq_way *way = way_of(s, direction);
 	struct netchan_slices *slices = &way->slices;
@@ -192,17 +186,17 @@ static void reliable(struct nq_session *s, const struct family *family,
 			record_partial(r, "a part of this message was not seen");
 		break;
 	case NETCHAN_SEEN:
-		repeated(s, family, direction, chunk, sequence, r);
+		repeated(s, direction, chunk, sequence, r);
 		break;
 	case NETCHAN_WHOLE:
-		decode(&s->game, family, direction,
-		       (struct span){ slices->bytes, slices->used }, sequence, r);
+		decode(&s->game, direction, (struct span){ slices->bytes, slices->used },
+		       sequence, r);
 		if (r->status == RECORD_MALFORMED)
 			forget_signon(s, direction);
 		break;
 	case NETCHAN_MISSED:
 		forget_signon(s, direction);
-		missed(s, family, direction, chunk, sequence, first, r);
+		missed(s, direction, chunk, sequence, first, r);
 		break;
 	case NETCHAN_TOO_LONG:
 		record_malformed(r, "message longer than 65536 bytes");
@@ -328,7 +322,7 @@ static const char *kind_of(uint16_t flags)
 }
 
 /* Bytes after the first word. */
-static void sequenced(struct nq_session *s, const struct family *family,
+static void sequenced(struct nq_session *s, enum wire_family family,
 		      enum direction direction, uint16_t flags, struct reader *rd,
 		      struct record *r)
 {
@@ -361,7 +355,7 @@ static void sequenced(struct nq_session *s, const struct family *family,
 	if (flags == NQ_FLAGS_UNRELIABLE)
 		unreliable(s, family, direction, body, sequence, r);
 	else
-		reliable(s, family, direction, body, sequence, flags == NQ_FLAGS_END, r);
+		reliable(s, direction, body, sequence, flags == NQ_FLAGS_END, r);
 }
 
 /* Return true if it is a datagram of 8 bytes or more with the flags of a wrapped one. */
@@ -378,14 +372,13 @@ static bool is_wrapped(struct span inner)
  * DarkPlaces' two ways to wrap a datagram, once keys have been exchanged: behind 16 bytes
  * of HMAC; or in blocks of AES, how many bytes are none of it before 15 of HMAC.
  */
-static bool is_enciphered(const struct family *family, struct span payload,
-			  struct record *r)
+static bool is_enciphered(enum wire_family family, struct span payload, struct record *r)
 {
 	bool signed_only =
 		payload.n >= WRAP + HEADER &&
 		is_wrapped((struct span){ payload.bytes + WRAP, payload.n - WRAP });
 
-	if (family->id != FAMILY_NETQUAKE)
+	if (family != FAMILY_NETQUAKE)
 		return false;
 	if (!signed_only && (payload.n < 2 * WRAP || payload.n % WRAP ||
 			     payload.bytes[0] < WRAP || payload.bytes[0] >= 2 * WRAP))
@@ -397,7 +390,7 @@ static bool is_enciphered(const struct family *family, struct span payload,
 	return true;
 }
 
-void nq_session_datagram(struct nq_session *s, const struct family *family,
+void nq_session_datagram(struct nq_session *s, enum wire_family family,
 			 enum direction direction, struct span payload, struct record *r)
 {
 	struct reader rd = reader_of(payload.bytes, payload.n);
@@ -452,8 +445,8 @@ static void tell_time(struct nq_session *s, struct record *r)
 	r->time_ns = s->demo_ns;
 }
 
-void nq_session_block(struct nq_session *s, const struct family *family,
-		      const struct demo_block *block, struct record *r)
+void nq_session_block(struct nq_session *s, const struct demo_block *block,
+		      struct record *r)
 {
 	r->direction = block->direction;
 	if (!s) {
@@ -466,8 +459,8 @@ void nq_session_block(struct nq_session *s, const struct family *family,
 	for (int i = 0; i < 3; i++)
 		record_float(r, NULL, (double)block->angles[i]);
 	record_close(r);
-	decode(&s->game, family, block->direction,
-	       (struct span){ block->bytes, block->n }, (uint32_t)block->frame, r);
+	decode(&s->game, block->direction, (struct span){ block->bytes, block->n },
+	       (uint32_t)block->frame, r);
 	tell_time(s, r);
 }
 

@@ -49,12 +49,12 @@ enum nq_flags {
  * Decode a datagram, also a control packet; its messages are @family's (NetQuake's or
  * Quake Enhanced's). @s is NULL if memory is exhausted. Sets r->kind and all else.
  */
-void nq_session_datagram(struct nq_session *s, const struct family *family,
+void nq_session_datagram(struct nq_session *s, enum wire_family family,
 			 enum direction direction, struct span payload, struct record *r);
 
 /* Decode a block of a recording. */
-void nq_session_block(struct nq_session *s, const struct family *family,
-		      const struct demo_block *block, struct record *r);
+void nq_session_block(struct nq_session *s, const struct demo_block *block,
+		      struct record *r);
 
 /*
  * Return a weight as family.claims has it, and the direction of such a datagram. 0: it

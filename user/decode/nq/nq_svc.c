@@ -227,7 +227,7 @@ void nq_op_serverinfo(struct ops *o)
 		ops_unknown(o, "serverinfo names an unknown protocol");
 		return;
 	}
-	o->table = w->format.svc;
+	o->table = nq_svc_of(&w->format);
 	teaches(o);
 	if (pext2 & NQ_PREDINFO)
 		nq_put_text(o, "gamedir");
@@ -513,3 +513,8 @@ const struct op nq_svc_fte[256] = {
 	[92] = { "csqcentities_sized", nq_op_sized, 0 },
 	[93] = { "setanglebase", nq_op_setanglebase, 0 },
 };
+
+const struct op *nq_svc_of(const struct nq_format *f)
+{
+	return f->pext1 || f->pext2 ? nq_svc_fte : f->dialect->svc;
+}

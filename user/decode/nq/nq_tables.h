@@ -13,6 +13,11 @@ extern const struct op nq_svc_id[256], nq_svc_nehahra[256], nq_svc_fitz[256];
 extern const struct op nq_svc_dp[256], nq_svc_fte[256];
 extern const struct op nq_clc_id[256], nq_clc_dp[256], nq_clc_fte[256];
 
+/* Return the 256 ops of a server's messages: the dialect's, or those with FTE's. */
+const struct op *nq_svc_of(const struct nq_format *f);
+/* Return the 256 ops of a client's messages, likewise. */
+const struct op *nq_clc_of(const struct nq_format *f);
+
 /* nq_svc.c: texts, numbers, the signon. */
 op_parse nq_op_disconnect, nq_op_updatestat, nq_op_version, nq_op_setview, nq_op_time;
 op_parse nq_op_text, nq_op_print, nq_op_stufftext, nq_op_setangle, nq_op_serverinfo;

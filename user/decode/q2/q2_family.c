@@ -120,7 +120,6 @@ const struct family quake2_family = {
 	.datagram = quake2_datagram,
 	.waits = quake2_waits,
 	.peek = quake2_peek,
-	.message = q2_message,
 	.demo = quake2_demo,
 	.owns = quake2_owns,
 };

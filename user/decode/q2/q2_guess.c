@@ -9,34 +9,6 @@
  */
 #include "decode/q2/q2_session.h"
 
-struct way {
-	enum direction direction;
-	uint8_t qport_size;
-	uint16_t protocol, minor, flags;
-};
-
-/* The likelier first; at most 32. */
-static const struct way ways[] = {
-	{ DIRECTION_C2S, 2, 34, 0, 0 },
-	{ DIRECTION_S2C, 0, 34, 0, 0 },
-	{ DIRECTION_C2S, 1, 36, 1026, 0 },
-	{ DIRECTION_C2S, 0, 36, 1026, 0 },
-	{ DIRECTION_C2S, 1, 35, 1905, 0 },
-	{ DIRECTION_C2S, 0, 35, 1905, 0 },
-	{ DIRECTION_C2S, 1, 35, 1903, 0 },
-	{ DIRECTION_C2S, 0, 35, 1903, 0 },
-	{ DIRECTION_S2C, 0, 36, 1021, 0 },
-	{ DIRECTION_S2C, 0, 36, 1026, 0 },
-	{ DIRECTION_S2C, 0, 36, 1015, 0 },
-	{ DIRECTION_S2C, 0, 36, 1026, Q2_FLAG_EXTENSIONS },
-	{ DIRECTION_S2C, 0, 36, 1026, Q2_FLAG_EXTENSIONS | Q2_FLAG_EXTENSIONS_2 },
-	{ DIRECTION_S2C, 0, 36, 1025, Q2_FLAG_EXTENSIONS | Q2_FLAG_EXTENSIONS_2 },
-	{ DIRECTION_S2C, 0, 35, 1905, 0 },
-	{ DIRECTION_S2C, 0, 35, 1904, 0 },
-};
-
-#define WAYS   (sizeof(ways) / sizeof(*ways))
-#define ALL    ((1U << WAYS) - 1)
 #define HEADER 8
 
 /*
@@ -111,8 +83,8 @@ static struct q2_guess guess(const struct q2_session *q, uint32_t mask,
 	struct record_tape tape = record_tape_digest();
 	size_t left = BYTES_MAX;
 
-	for (size_t i = 0; i < WAYS; i++) {
-		const struct way *w = &ways[i];
+	for (size_t i = 0; i < Q2_WAYS; i++) {
+		const struct q2_way *w = &q2_ways[i];
 		struct q2_guess now;
 		struct q2_parse p;
 		struct q2_dialect d;
@@ -147,60 +119,10 @@ static struct q2_guess guess(const struct q2_session *q, uint32_t mask,
 struct q2_guess q2_guess(const struct q2_session *q, enum direction direction,
 			 struct span payload)
 {
-	uint32_t mask = q && q->ways ? q->ways : ALL;
+	uint32_t mask = q && q->ways ? q->ways : Q2_WAYS_ALL;
 	struct q2_guess g = guess(q, mask, direction, payload);
 
-	if (g.direction == DIRECTION_UNKNOWN && mask != ALL)
-		g = guess(q, ALL, direction, payload);
+	if (g.direction == DIRECTION_UNKNOWN && mask != Q2_WAYS_ALL)
+		g = guess(q, Q2_WAYS_ALL, direction, payload);
 	return g;
-}
-
-/* Those of @mask that go the other way from @direction, by a protocol of @of. */
-static uint32_t other_side(uint32_t mask, enum direction direction, uint32_t of)
-{
-	uint32_t ret = 0;
-
-	for (size_t i = 0; i < WAYS; i++)
-		for (size_t k = 0; k < WAYS; k++)
-			if (of & 1U << k && mask & 1U << i &&
-			    ways[i].direction != direction &&
-			    ways[i].protocol == ways[k].protocol)
-				ret |= 1U << i;
-	return ret;
-}
-
-uint32_t q2_guess_narrow(uint32_t before, const struct q2_guess *g)
-{
-	uint32_t mask = before ? before : ALL;
-	uint32_t left = g->fit & mask, other;
-
-	if (!left) {
-		left = g->fit;
-		mask = ALL;
-	}
-	other = other_side(mask, g->direction, left);
-	return left | (other ? other : other_side(ALL, g->direction, left));
-}
-
-uint32_t q2_guess_protocol(unsigned int protocol)
-{
-	uint32_t ret = 0;
-
-	for (size_t i = 0; i < WAYS; i++)
-		ret |= ways[i].protocol == protocol ? 1U << i : 0;
-	return ret;
-}
-
-bool q2_guess_one_name(uint32_t mask)
-{
-	unsigned int protocol = 0;
-
-	for (size_t i = 0; i < WAYS; i++) {
-		if (!((mask ? mask : ALL) & 1U << i))
-			continue;
-		if (protocol && ways[i].protocol != protocol)
-			return false;
-		protocol = ways[i].protocol;
-	}
-	return true;
 }

@@ -13,24 +13,6 @@ static const char *const kinds[2][Q2_RANK_FRAME + 1] = {
 	  "frame" },
 };
 
-bool q2_agreed(const struct q2_session *q, int32_t protocol)
-{
-	return !q || !q->now.has_connect || q->now.protocol == protocol;
-}
-
-/* Serverdata in front tells how all the rest is to be read. */
-void q2_message_peek(struct q2_parse *p, struct span bytes)
-{
-	struct reader rd = reader_of(bytes.bytes, bytes.n);
-	struct q2_serverdata s;
-	struct q2_dialect d = p->dialect;
-
-	if (reader_u8(&rd) == 12 &&
-	    q2_serverdata_read(&rd, p->session ? p->session->now.minor : 0, &s, &d) &&
-	    !reader_failed(&rd) && q2_agreed(p->session, s.protocol))
-		p->dialect = d;
-}
-
 bool q2_message_as(struct message *m, const struct q2_dialect *d, size_t *left,
 		   struct q2_parse *p)
 {
@@ -45,6 +27,7 @@ bool q2_message_as(struct message *m, const struct q2_dialect *d, size_t *left,
 		.commit = m->commit,
 		.sequence = m->sequence,
 		.left = left,
+		.server_walk = q2_server_walk,
 	};
 	if (d->protocol == Q2_PROTOCOL_MVD) {
 		p->rank = q2_mvd_walk(p, m);

@@ -43,10 +43,12 @@ struct q2_parse {
 	uint8_t rank;
 	uint32_t sequence;
 	size_t *left; /* how many bytes may still be inflated */
+	/* q2_server_walk(), for messages within an op. */
+	uint8_t (*server_walk)(struct q2_parse *p, struct message *m);
 };
 
 /*
- * family.message of Quake II, in the session's dialect; protocol 34 while that is not
+ * A message_parse of Quake II, in the session's dialect; protocol 34 while that is not
  * known. @m->state is a struct q2_session or NULL. False: malformed.
  */
 bool q2_message(struct message *m);

@@ -27,80 +27,6 @@ enum {
 	SOUND_INDEX16 = 32,
 };
 
-struct q2_game *q2_commit(struct ops *o)
-{
-	struct q2_parse *p = q2_of(o);
-
-	o->m->stateful |= p->session && !p->session->stale;
-	if (!p->commit || !p->session || p->session->stale || q2_unread(p))
-		return NULL;
-	/* The message may be the first of its game: what follows in it sees that, too. */
-	p->game = q2_game_get(p->session);
-	return p->game;
-}
-
-struct q2_game *q2_commit_frame(struct ops *o, int32_t number)
-{
-	struct q2_parse *p = q2_of(o);
-
-	if (!p->session || !p->session->stale)
-		return q2_commit(o);
-	if (!p->game || p->session->strange || !q2_frame_missed(p->game, number))
-		return NULL;
-	o->m->stateful = true;
-	return p->commit ? p->game : NULL;
-}
-
-struct span q2_string(struct ops *o, const char *key)
-{
-	struct span s = reader_string(&o->rd);
-
-	record_string(o->record, key, s.bytes, s.n);
-	return s;
-}
-
-void q2_place(struct ops *o, const char *key)
-{
-	static const struct delta_row place[] = {
-		{ "", 1, 0, DELTA_I16, 1, 0.125 }, { "", 1, 1, DELTA_I16, 2, 0.125 },
-		{ "", 1, 2, DELTA_I16, 3, 0.125 }, { "", 2, 0, DELTA_I23, 1, 0.125 },
-		{ "", 2, 1, DELTA_I23, 2, 0.125 }, { "", 2, 2, DELTA_I23, 3, 0.125 },
-	};
-	int32_t at[3] = { 0 };
-
-	delta_read(&o->rd, place, 6, q2_of(o)->dialect.extensions2 ? 2 : 1, at);
-	if (!RECORD_WANTED(o->record))
-		return;
-	record_open_array(o->record, key);
-	for (int i = 0; i < 3; i++)
-		record_float(o->record, NULL, at[i] * 0.125);
-	record_close(o->record);
-}
-
-void q2_direction(struct ops *o, const char *key)
-{
-	uint8_t index = reader_u8(&o->rd);
-
-	if (index >= Q2_DIRECTIONS) {
-		ops_wrong(o, "direction beyond 161");
-		return;
-	}
-	if (!RECORD_WANTED(o->record))
-		return;
-	record_open_array(o->record, key);
-	for (int i = 0; i < 3; i++)
-		record_float(o->record, NULL, (double)q2_directions[index][i]);
-	record_close(o->record);
-}
-
-void q2_entity_number(struct ops *o, const char *key, unsigned int number,
-		      unsigned int least)
-{
-	record_uint(o->record, key, number);
-	if (number < least || number >= q2_entities(&q2_of(o)->dialect))
-		ops_wrong(o, "entity number out of range");
-}
-
 static void parse_muzzleflash(struct ops *o)
 {
 	unsigned int number = reader_le16(&o->rd), weapon = reader_u8(&o->rd);
@@ -371,15 +297,6 @@ static void note_block(struct ops *o, struct span bytes, bool last)
 							.last = last });
 	if (q2_commit(o))
 		q->block_wanted = false;
-}
-
-void q2_end_file(struct ops *o)
-{
-	struct q2_parse *p = q2_of(o);
-	struct q2_game *g = p->dialect.q2pro && p->game ? q2_commit(o) : NULL;
-
-	if (g)
-		q2_game_end_file(g);
 }
 
 static void parse_download(struct ops *o)

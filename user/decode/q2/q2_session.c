@@ -109,7 +109,7 @@ static void message(struct q2_session *q, const struct q2_guess *guess,
 		message_missing(m, several_fit);
 	/* Where a move's checksum is wrong its sequence, which that is over, may be too.
 	 */
-	if (message_decode(&quake2_family, m) && !q->stale &&
+	if (message_decode(q2_message, m) && !q->stale &&
 	    (!client || m->record->status == RECORD_DECODED || q->doubt))
 		taken(q, m->direction, h);
 	q->doubt = false;
@@ -493,7 +493,7 @@ void q2_session_demo(struct q2_session *q, const struct demo_block *block,
 		record_opaque(r, no_protocol);
 		return;
 	}
-	if (message_decode(&quake2_family, &m) && q->game)
+	if (message_decode(q2_message, &m) && q->game)
 		q2_game_read(q->game, m.sequence);
 	/* The rest of this recording is of that version, too. */
 	if (m.opaque && block->format == DEMO_MVD2)

@@ -61,6 +61,17 @@ void q2_session_peek(struct q2_session *q, enum direction direction, struct span
  */
 bool q2_session_follows(const struct q2_session *q, struct span payload);
 
+/* One way to read a datagram of a connection that was joined in the middle. */
+struct q2_way {
+	enum direction direction;
+	uint8_t qport_size;
+	uint16_t protocol, minor, flags;
+};
+
+#define Q2_WAYS	    16
+#define Q2_WAYS_ALL ((1U << Q2_WAYS) - 1)
+extern const struct q2_way q2_ways[Q2_WAYS]; /* the likelier first */
+
 /*
  * The reading of a datagram by its bytes alone: direction, bytes of the qport, dialect.
  */

@@ -23,22 +23,6 @@
 /* So that a few bytes on the wire do not cost more than a long message does. */
 static const char beyond[] = "a message that inflates to over 256 KiB";
 
-uint8_t q2_server_ops(struct q2_parse *p, struct span bytes)
-{
-	struct message inner = *p->message;
-	uint8_t rank;
-
-	inner.bytes = bytes;
-	if (p->dialect.protocol != Q2_PROTOCOL_MVD)
-		q2_message_peek(p, bytes);
-	rank = q2_server_walk(p, &inner);
-	p->message->wrong = inner.wrong;
-	p->message->missing = inner.missing;
-	p->message->opaque = inner.opaque;
-	p->message->stateful = inner.stateful;
-	return rank;
-}
-
 void q2_parse_zpacket(struct ops *o)
 {
 	struct q2_parse *p = q2_of(o);

@@ -276,7 +276,6 @@ const struct family quake3_family = {
 	.word = quake3_word,
 	.datagram = quake3_datagram,
 	.waits = quake3_waits,
-	.message = q3_message,
 	.demo = quake3_demo,
 	.recognise = quake3_recognise,
 	.owns = quake3_owns,

@@ -26,6 +26,23 @@ bool q3_game_known(const struct q3_game *g, uint32_t sequence)
 	       (int32_t)(g->gamestate.upto - sequence) < BEHIND_MAX;
 }
 
+void q3_feed_put(struct q3_game *g, int32_t server_id, int32_t feed)
+{
+	for (unsigned int i = 0; i < Q3_FEEDS; i++)
+		if (g->feeds[i].known && g->feeds[i].server_id == server_id)
+			g->feeds[i].known = false;
+	g->feeds[g->feed_next] = (struct q3_feed){ server_id, feed, true };
+	g->feed_next = (g->feed_next + 1) % Q3_FEEDS;
+}
+
+const struct q3_feed *q3_feed_find(const struct q3_game *g, int32_t server_id)
+{
+	for (unsigned int i = 0; i < Q3_FEEDS; i++)
+		if (g->feeds[i].known && g->feeds[i].server_id == server_id)
+			return &g->feeds[i];
+	return NULL;
+}
+
 /* The feed of the last server id is this one's, too. */
 static void same_feed(struct q3_game *g, int32_t server_id)
 {

@@ -5,9 +5,7 @@
  */
 #include <string.h>
 
-#include "decode/family.h"
 #include "decode/q3/q3_message.h"
-#include "lib/info.h"
 
 static const char *const server_kinds[Q3_HOLDS_COUNT] = {
 	[Q3_HOLDS_NOTHING] = "server-idle", [Q3_HOLDS_COMMAND] = "server-command",
@@ -22,38 +20,6 @@ static const char *const client_kinds[Q3_HOLDS_COUNT] = {
 	[Q3_HOLDS_DOWNLOAD] = "client-idle",  [Q3_HOLDS_SNAPSHOT] = "client-idle",
 	[Q3_HOLDS_GAMESTATE] = "client-idle",
 };
-
-#define SNAP_DELAYED 1 /* of snapFlags: the rate held it back */
-
-void q3_fact_text(struct q3_parse *p, const char *head, size_t n)
-{
-	size_t head_n = strlen(head);
-	struct facts *f = &p->record->facts;
-	struct span found;
-
-	if (n < head_n || memcmp(p->text, head, head_n) != 0)
-		return;
-	n -= head_n;
-	/* A head that ends in a quote has one at the end too. */
-	if (head_n && n && p->text[head_n + n - 1] == '"')
-		n--;
-	if (*head == 'u') {
-		if (info_find(p->text + head_n, n, "name", &found))
-			facts_name(f, found.bytes, found.n);
-	} else if (info_find(p->text + head_n, n, "mapname", &found)) {
-		facts_map(f, found.bytes, found.n);
-	}
-}
-
-void q3_fact_snapshot(struct q3_parse *p, unsigned int flags)
-{
-	struct facts *f = &p->record->facts;
-
-	f->has |= FACT_SNAPSHOT | FACT_TIME;
-	f->time_us = p->server_time * 1000LL;
-	if (flags & SNAP_DELAYED)
-		f->has |= FACT_DELAYED;
-}
 
 static bool parse(struct q3_parse *p, enum direction direction)
 {
@@ -119,7 +85,7 @@ bool q3_decode_message(struct q3_parse *p, enum direction direction)
 	};
 	bool good;
 
-	good = message_decode(&quake3_family, &m);
+	good = message_decode(q3_message, &m);
 	r->kind = (direction == DIRECTION_C2S ? client_kinds : server_kinds)[p->content];
 	r->dialect = p->dialect->name;
 	/* The protocol's number was not seen: it may be any that has these tables. */

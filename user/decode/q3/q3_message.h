@@ -62,7 +62,7 @@ bool q3_parse_client(struct q3_parse *p);
  */
 bool q3_parse_old(struct q3_parse *p);
 
-/* family.message, with a struct q3_parse that q3_parse_init() made as its state. */
+/* A message_parse, with a struct q3_parse that q3_parse_init() made as its state. */
 bool q3_message(struct message *m);
 
 /* Parses and, when all is right and there is a game, commits; fills in kind, status and

@@ -23,10 +23,6 @@
 #define OP_BASELINE	4
 #define OP_COMMAND	5
 #define OP_SNAPSHOT	7
-#define MASK_EXPLICIT	31
-#define FLOAT_BITS	13
-#define FLOAT_BIAS	4096
-
 static size_t raw_string(struct q3_parse *p, const char *key, size_t max)
 {
 	size_t n = 0;
@@ -44,76 +40,6 @@ static size_t raw_string(struct q3_parse *p, const char *key, size_t max)
 	}
 	record_string(p->record, key, p->text, n);
 	return n;
-}
-
-static uint32_t raw_field(struct q3_bits *b, const struct q3_field *f)
-{
-	union {
-		float f;
-		uint32_t raw;
-	} value;
-
-	if (f->bits > 0)
-		return q3_raw(b, (unsigned int)f->bits);
-	if (f->bits < 0)
-		return q3_extend(q3_raw(b, (unsigned int)-f->bits),
-				 (unsigned int)-f->bits);
-	if (q3_raw(b, 1))
-		return q3_raw(b, 32);
-	value.f = (float)((int32_t)q3_raw(b, FLOAT_BITS) - FLOAT_BIAS);
-	return value.raw;
-}
-
-void q3_old_entity(struct q3_parse *p, uint32_t *to)
-{
-	const struct q3_table *t = &p->dialect->entity;
-	unsigned int number = q3_raw(&p->b, 5), used = 0;
-	uint8_t changed[Q3_FIELDS_MAX];
-	uint64_t mask;
-
-	if (number == MASK_EXPLICIT) {
-		mask = q3_raw(&p->b, 32);
-		mask |= (uint64_t)q3_raw(&p->b, (unsigned int)t->count - 32) << 32;
-	} else {
-		mask = q3_old_masks[number];
-	}
-	for (unsigned int i = 0; i < t->count; i++) {
-		if (!(mask >> i & 1))
-			continue;
-		to[i] = raw_field(&p->b, &t->fields[i]);
-		changed[used++] = (uint8_t)i;
-	}
-	q3_describe_all(p->record, t, changed, used, to);
-}
-
-void q3_old_player(struct q3_parse *p, uint32_t *to)
-{
-	const struct q3_table *t = &p->dialect->player;
-	const struct q3_array *a = p->dialect->arrays;
-	uint8_t changed[Q3_FIELDS_MAX];
-	unsigned int used = 0;
-
-	for (unsigned int i = 0; i < t->count; i++) {
-		if (!q3_raw(&p->b, 1))
-			continue;
-		to[i] = raw_field(&p->b, &t->fields[i]);
-		changed[used++] = (uint8_t)i;
-	}
-	q3_describe_all(p->record, t, changed, used, to);
-	to += p->dialect->player_slots;
-	for (; a->names; a++, to += 16) {
-		unsigned int width = (unsigned int)abs(a->bits);
-		uint32_t mask = q3_raw(&p->b, 1) ? q3_raw(&p->b, 16) : 0;
-
-		for (unsigned int i = 0; i < 16; i++) {
-			if (!(mask >> i & 1))
-				continue;
-			to[i] = q3_raw(&p->b, width);
-			if (a->bits < 0)
-				to[i] = q3_extend(to[i], width);
-			record_int(p->record, a->names[i], (int32_t)to[i]);
-		}
-	}
 }
 
 static void parse_configstring(struct q3_parse *p)

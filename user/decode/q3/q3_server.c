@@ -27,40 +27,6 @@ enum server_op {
 	OP_VOICE_OPUS,
 };
 
-void q3_parse_init(struct q3_parse *p, const uint8_t *message, size_t n,
-		   const struct q3_dialect *d, struct q3_game *g, struct record *r)
-{
-	p->b = q3_bits_of(message, n);
-	p->dialect = d;
-	p->game = g;
-	p->record = r;
-	p->wrong = NULL;
-	p->missing = NULL;
-	p->sequence = 0;
-	p->server_time = 0;
-	p->base = 0;
-	p->content = Q3_HOLDS_NOTHING;
-	p->commit = false;
-	p->stateful = false;
-	p->key_known = false;
-	p->key = 0;
-}
-
-void q3_open_op(struct q3_parse *p, const char *name)
-{
-	record_open_object(p->record, NULL);
-	record_string(p->record, "op", name, strlen(name));
-}
-
-void q3_string(struct q3_parse *p, const char *key, size_t max, size_t *ret_n)
-{
-	size_t n = q3_get_string(&p->b, p->text, max);
-
-	record_string(p->record, key, p->text, n);
-	if (ret_n)
-		*ret_n = n;
-}
-
 static void holds(struct q3_parse *p, enum q3_content content)
 {
 	if (content > p->content)
@@ -309,23 +275,6 @@ static bool old_extension(struct q3_parse *p, unsigned int op)
 		return false;
 	p->b = ahead;
 	return true;
-}
-
-/* Bytes that remain after the last op. */
-void q3_parse_end(struct q3_parse *p)
-{
-	size_t used = p->b.pos / 8 + 1;
-
-	if (q3_failed(p))
-		return;
-	if (p->b.size < used)
-		q3_wrong(p, "message ends too early");
-	else if (p->b.size > used + 1 && p->dialect->flags & Q3_TRAILING_DATA)
-		record_hex(p->record, "trailing", p->b.data + used, p->b.size - used);
-	else if (p->b.size > used + 1)
-		q3_wrong(p, "bytes after the end of the message");
-	else if (p->b.size == used + 1)
-		record_uint(p->record, "extraBytes", 1);
 }
 
 bool q3_parse_server(struct q3_parse *p)

@@ -148,23 +148,6 @@ bool q3_info_number(const char *info, size_t n, const char *key, int32_t *ret)
 	return false;
 }
 
-void q3_feed_put(struct q3_game *g, int32_t server_id, int32_t feed)
-{
-	for (unsigned int i = 0; i < Q3_FEEDS; i++)
-		if (g->feeds[i].known && g->feeds[i].server_id == server_id)
-			g->feeds[i].known = false;
-	g->feeds[g->feed_next] = (struct q3_feed){ server_id, feed, true };
-	g->feed_next = (g->feed_next + 1) % Q3_FEEDS;
-}
-
-const struct q3_feed *q3_feed_find(const struct q3_game *g, int32_t server_id)
-{
-	for (unsigned int i = 0; i < Q3_FEEDS; i++)
-		if (g->feeds[i].known && g->feeds[i].server_id == server_id)
-			return &g->feeds[i];
-	return NULL;
-}
-
 /* `<word> <index> "<text>"`: the index and the text; -1 if it is not that. */
 static int split_configstring(const char *text, size_t n, size_t word, const char **ret,
 			      size_t *ret_n)

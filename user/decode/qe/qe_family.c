@@ -459,5 +459,4 @@ const struct family quake_enhanced_family = {
 	.keys = quake_enhanced_keys,
 	.datagram = quake_enhanced_datagram,
 	.waits = quake_enhanced_waits,
-	.message = nq_message,
 };

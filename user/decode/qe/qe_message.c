@@ -92,7 +92,7 @@ static void compressed(struct nq_session *game, enum direction direction,
 	else if (body.n >= 2 && !body.bytes[0] && body.bytes[1] == FLAGS_ZLIB)
 		record_malformed(r, "a compressed datagram in another");
 	else
-		nq_session_datagram(game, &quake_enhanced_family, direction, body, r);
+		nq_session_datagram(game, FAMILY_QUAKE_ENHANCED, direction, body, r);
 }
 
 void qe_game(struct nq_session *game, enum direction direction, struct span text,
@@ -101,5 +101,5 @@ void qe_game(struct nq_session *game, enum direction direction, struct span text
 	if (text.n >= HEADER && !text.bytes[0] && text.bytes[1] == FLAGS_ZLIB)
 		compressed(game, direction, text, room, r);
 	else
-		nq_session_datagram(game, &quake_enhanced_family, direction, text, r);
+		nq_session_datagram(game, FAMILY_QUAKE_ENHANCED, direction, text, r);
 }

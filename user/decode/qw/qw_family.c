@@ -227,7 +227,6 @@ const struct family quakeworld_family = {
 	.words = learns,
 	.word = quakeworld_word,
 	.datagram = quakeworld_datagram,
-	.message = qw_message,
 	.demo = qw_demo,
 	.owns = quakeworld_owns,
 };

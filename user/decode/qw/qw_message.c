@@ -92,7 +92,7 @@ bool qw_message_trial(struct qw_session *s, uint32_t sequence, struct span bytes
 	};
 
 	begin(&p, s, true);
-	if (!message_decode(&quakeworld_family, &m))
+	if (!message_decode(qw_message, &m))
 		return false;
 	if (leans)
 		*leans = p.leans;
@@ -113,7 +113,7 @@ bool qw_message_decode(struct qw_session *s, enum direction direction, uint32_t 
 	bool good;
 
 	begin(&p, s, late);
-	good = message_decode(&quakeworld_family, &m);
+	good = message_decode(qw_message, &m);
 	r->kind = (direction == DIRECTION_C2S ? client_kinds : server_kinds)[p.holds];
 	if (!good || !s)
 		return good;

@@ -53,7 +53,7 @@ static inline struct qw_session *qw_committing(struct ops *o)
 	return o->m->commit ? p->session : NULL;
 }
 
-/* family.message; m->state is a struct qw_parse or NULL. */
+/* A message_parse; m->state is a struct qw_parse or NULL. */
 bool qw_message(struct message *m);
 
 /*
