@@ -23,6 +23,7 @@ static int command_run(const struct command *command, int argc, char **argv)
 
 	if (call_parse(command, argc, argv, &call))
 		return EXIT_USAGE;
+	call.all = commands;
 	if (call_has(&call, OPTION_HELP)) {
 		command_usage(command, stdout);
 		status = 0;
@@ -54,16 +55,16 @@ int main(int argc, char **argv)
 	const struct command *command;
 
 	if (argc < 2) {
-		commands_usage(stderr);
+		commands_usage(commands, stderr);
 		return EXIT_USAGE;
 	}
 	if (!strcmp(argv[1], "-V") || !strcmp(argv[1], "--version"))
 		return version();
 	if (!strcmp(argv[1], "-h") || !strcmp(argv[1], "--help")) {
-		commands_usage(stdout);
+		commands_usage(commands, stdout);
 		return 0;
 	}
-	command = command_find(argv[1]);
+	command = command_find(commands, argv[1]);
 	return command ? command_run(command, argc - 1, argv + 1)
 		       : no_such_command(argv[1]);
 }

@@ -65,7 +65,7 @@ static inline int say_input(const char *words, const void *input, size_t n)
 	     word = strtok_r(NULL, " ", &rest))
 		argv[argc++] = word;
 	argv[argc] = NULL;
-	command = command_find(argv[0]);
+	command = command_find(commands, argv[0]);
 	assert_non_null(command);
 	fwrite(input, 1, n, files[0]);
 	rewind(files[0]);
@@ -76,6 +76,7 @@ static inline int say_input(const char *words, const void *input, size_t n)
 		dup2(fileno(files[i]), i);
 	status = call_parse(command, argc, argv, &call) ? EXIT_USAGE : -1;
 	if (status < 0) {
+		call.all = commands;
 		status = run_call(&call);
 		call_free(&call);
 	}

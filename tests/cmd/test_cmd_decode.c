@@ -326,7 +326,7 @@ static void a_full_disk_is_told(void **state)
 {
 	int kept = dup(1), full = open("/dev/full", O_WRONLY), status;
 	char words[][64] = { "decode", Q2 }, *argv[] = { words[0], words[1], NULL };
-	const struct command *command = command_find("decode");
+	const struct command *command = command_find(commands, "decode");
 	struct call call;
 
 	(void)state;

@@ -10,6 +10,8 @@
 #include "lib/log.h"
 #include "lib/names.h"
 
+static const struct command *all; /* of the call */
+
 /* Is @option one of @command's? */
 static bool takes(const struct command *command, int option)
 {
@@ -27,8 +29,8 @@ static void put_words(const char *completion)
 		for (int i = 0; i < KIND_COUNT; i++)
 			printf("%s%s", i ? " " : "", kind_name((enum wire_kind)i));
 	else if (!strcmp(completion, "@command"))
-		for (const struct command *c = commands; c->name; c++)
-			printf("%s%s", c == commands ? "" : " ", c->name);
+		for (const struct command *c = all; c->name; c++)
+			printf("%s%s", c == all ? "" : " ", c->name);
 	else if (*completion != '@')
 		fputs(completion, stdout);
 }
@@ -111,7 +113,7 @@ static void bash(void)
 	for (int i = 0; i < OPTION_COUNT; i++)
 		bash_option(&option_rows[i]);
 	fputs("\tesac\n\tcase ${COMP_WORDS[1]} in\n", stdout);
-	for (const struct command *c = commands; c->name; c++)
+	for (const struct command *c = all; c->name; c++)
 		bash_command(c);
 	fputs("\tesac\n}\n\ncomplete -F _quakeshield quakeshield\n", stdout);
 }
@@ -185,7 +187,7 @@ static void zsh(void)
 	      "# made by `quakeshield completion zsh`\n"
 	      "_quakeshield()\n{\n\tlocal -a commands\n\n\tcommands=(\n",
 	      stdout);
-	for (const struct command *c = commands; c->name; c++) {
+	for (const struct command *c = all; c->name; c++) {
 		printf("\t\t'%s:", c->name);
 		zsh_text(c->help);
 		fputs("'\n", stdout);
@@ -194,7 +196,7 @@ static void zsh(void)
 	      "\t\t_describe command commands\n\t\treturn\n\tfi\n"
 	      "\tshift words\n\t(( CURRENT-- ))\n\tcase $words[1] in\n",
 	      stdout);
-	for (const struct command *c = commands; c->name; c++)
+	for (const struct command *c = all; c->name; c++)
 		zsh_command(c);
 	fputs("\tesac\n}\n\n_quakeshield \"$@\"\n", stdout);
 }
@@ -261,7 +263,7 @@ static void fish(void)
 {
 	fputs("# made by `quakeshield completion fish`\ncomplete -c quakeshield -f\n",
 	      stdout);
-	for (const struct command *c = commands; c->name; c++)
+	for (const struct command *c = all; c->name; c++)
 		fish_command(c);
 }
 
@@ -276,6 +278,7 @@ int cmd_completion(const struct call *call)
 		{ "fish", fish },
 	};
 
+	all = call->all;
 	for (size_t i = 0; i < sizeof(shells) / sizeof(*shells); i++) {
 		if (strcmp(call->operands[0], shells[i].name) != 0)
 			continue;

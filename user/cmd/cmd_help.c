@@ -11,10 +11,10 @@ int cmd_help(const struct call *call)
 	const struct command *command;
 
 	if (!name) {
-		commands_usage(stdout);
+		commands_usage(call->all, stdout);
 		return 0;
 	}
-	command = command_find(name);
+	command = command_find(call->all, name);
 	if (!command) {
 		log_error("help: no such command: '%s'", name);
 		return EXIT_USAGE;

@@ -33,9 +33,9 @@ static bool takes(const struct command *command, enum option_id option)
 	return (command->options | OPTIONS_ALWAYS) >> option & 1;
 }
 
-const struct command *command_find(const char *name)
+const struct command *command_find(const struct command *all, const char *name)
 {
-	for (const struct command *c = commands; c->name; c++)
+	for (const struct command *c = all; c->name; c++)
 		if (!strcmp(c->name, name))
 			return c;
 	return NULL;
@@ -217,11 +217,11 @@ int call_parse(const struct command *command, int argc, char **argv, struct call
 
 /* --- help ---------------------------------------------------------------------- */
 
-void commands_usage(FILE *out)
+void commands_usage(const struct command *all, FILE *out)
 {
 	fprintf(out, "quakeshield %s: an XDP shield and a decoder for Quake servers\n\n",
 		VERSION);
-	for (const struct command *c = commands; c->name; c++)
+	for (const struct command *c = all; c->name; c++)
 		fprintf(out, "  quakeshield %-10s %s\n", c->name, c->help);
 	fputs("\n`quakeshield help COMMAND` tells more of one; the rest is in "
 	      "quakeshield(8).\n",

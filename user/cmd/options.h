@@ -139,8 +139,8 @@ struct command {
 /* In the order of the help text; the last one has no name. */
 extern const struct command commands[];
 
-/* NULL: there is none of that name. */
-const struct command *command_find(const char *name);
+/* Return the one of @all called @name. NULL: there is none of that name. */
+const struct command *command_find(const struct command *all, const char *name);
 
 struct given {
 	enum option_id option;
@@ -150,6 +150,7 @@ struct given {
 /* A command line that was read. */
 struct call {
 	const struct command *command;
+	const struct command *all; /* commands[], set by the caller of call_parse() */
 	struct given *given; /* in order */
 	size_t given_count;
 	char **operands; /* NULL behind the last */
@@ -172,8 +173,8 @@ const char *call_value(const struct call *call, enum option_id option);
 const struct given *call_next(const struct call *call, enum option_id option,
 			      const struct given *previous);
 
-/* Write all commands to @out, a line each. */
-void commands_usage(FILE *out);
+/* Write @all commands to @out, a line each. */
+void commands_usage(const struct command *all, FILE *out);
 
 /*
  * Write the help of one command to @out: its usage, its options, and what follows them.

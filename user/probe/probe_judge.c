@@ -3,7 +3,6 @@
  * probe_judge.c - the findings about the machine: kernel, rights, the BPF file system,
  * address translation. Pure; see probe.h.
  */
-#include <stdarg.h>
 #include <stdio.h>
 
 #include "probe/probe.h"
@@ -17,33 +16,6 @@ const char *probe_result_name(enum probe_result result)
 	static const char *const names[] = { "ok", "warn", "fail" };
 
 	return names[result];
-}
-
-void probe_say(struct probe_findings *to, const char *check, enum probe_result result,
-	       const char *format, ...)
-{
-	struct probe_finding *f;
-	va_list arguments;
-
-	if (to->count == PROBE_FINDINGS)
-		return;
-	f = &to->rows[to->count++];
-	f->check = check;
-	f->result = result;
-	*f->fix = 0;
-	va_start(arguments, format);
-	vsnprintf(f->text, sizeof(f->text), format, arguments);
-	va_end(arguments);
-}
-
-void probe_fix(struct probe_findings *to, const char *format, ...)
-{
-	struct probe_finding *f = &to->rows[to->count - 1];
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(f->fix, sizeof(f->fix), format, arguments);
-	va_end(arguments);
 }
 
 static bool at_least(const struct probe_facts *f, unsigned int major, unsigned int minor)
