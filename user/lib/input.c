@@ -23,6 +23,10 @@ static bool is_gzip(const uint8_t *bytes, size_t n)
 
 /* --- files -------------------------------------------------------------------- */
 
+/*
+ * Read and seek for fopencookie(3), over a file that may be packed by gzip. It cannot
+ * seek from the end, because the unpacked size is not known.
+ */
 static ssize_t cookie_read(void *cookie, char *bytes, size_t n)
 {
 	int got = gzread(cookie, bytes, n < 1 << 20 ? (unsigned int)n : 1 << 20);

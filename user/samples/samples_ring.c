@@ -53,9 +53,9 @@ void samples_ring_free(struct samples_ring *ring)
 }
 
 /*
- * End the capture when the file or the disk is full: a block that was cut short is
- * removed, and the file is whole. Nothing waits in this process, so the file is whole
- * also when the process is killed.
+ * Append a block to the capture. False: the file or the disk is full, and the capture has
+ * ended; a block that was cut short is removed, so the file is whole. Nothing is buffered
+ * in this process, so the file is whole also when the process is killed.
  */
 static bool capture_put(struct capture *c, const void *block, size_t n)
 {

@@ -258,6 +258,9 @@ static void name_of(const char *name, char ret[IF_NAMESIZE])
 			*c = '.';
 }
 
+/*
+ * Fill in link->down and link->loopback; both stay false where the kernel does not tell.
+ */
 static void interface_flags(struct shield_link *link)
 {
 	struct ifreq request = { 0 };

@@ -195,6 +195,10 @@ static void walk_player(const struct player_key *key, const struct player *playe
 		walk_take(w, &flow);
 }
 
+/*
+ * Take a client that is joining, if it is at the host's address and has no flow yet: an
+ * established flow of the same port counts alone.
+ */
 static void walk_joining(struct about_walk *w, const struct validated_cell *cell,
 			 __u64 now)
 {

@@ -92,6 +92,7 @@ static void parse_stringcmd(struct ops *o)
 		q2_of(o)->session->disconnected = true;
 }
 
+/* Read a setting of the client in protocols 35 and 36: number and value. */
 static void parse_setting(struct ops *o)
 {
 	record_int(o->record, "index", (int16_t)reader_le16(&o->rd));

@@ -198,9 +198,10 @@ static void live(struct ops *o)
 }
 
 /*
- * Return true if the state of a player is known behind a difference that brings @flags.
- * Recorders write all players as a whole when a map begins: if the first that was seen is
- * not whole, that block is missing.
+ * Return true if the state of a player is known after a difference that brings @flags,
+ * and, when the message is committed, note whether the first player on this map came as a
+ * whole. Recorders write all players as a whole when a map begins: if the first that was
+ * seen is not whole, that block is missing.
  */
 static bool is_followed(struct ops *o, uint32_t flags)
 {
