@@ -2,13 +2,14 @@
 /*
  * cache_refresh.c - see cache_refresh.h.
  *
- * One question at a time to each server, and each from another of eight addresses of
+ * One query at a time goes to each server, and each from another of eight addresses of
  * loopback, since engines limit what one address may ask: ioquake3 to one a second, FTE
- * to 15 in 30 seconds, and then not for a day. What was asked in one tick is read in the
- * next. Whether something presses or nothing does, what was learnt is asked for anew just
- * before it gets too old to be sent: a flood's first packets come before anybody could
- * ask, and under it the server has less to spare, not more. Who is known is written down
- * every few minutes, and at the end.
+ * to 15 in 30 seconds, and then not for a day. The replies to one tick's queries are read
+ * in the next. Under load or not, a response is fetched again just before it gets too old
+ * to be sent: the first packets of a flood come before the daemon could query, and under
+ * load the server has less to spare, not more.
+ *
+ * The client history is written every few minutes, and at the end.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -38,7 +39,7 @@
 #define SILENT_NS	  60000000000ull /* without a reply: its questions take turns */
 #define REPLY_TIMEOUT_NS  400000000ull /* for a reply */
 #define QUERY_INTERVAL_NS 200000000ull /* at most five questions a second to a server */
-#define SAVE_NS		  300000000000ull /* how often who is known is written down */
+#define SAVE_NS		  300000000000ull /* how often the client history is written */
 #define SOCKETS		  8
 #define LOOPBACK	  0x7f535101 /* 127.83.81.1, and those that follow */
 #define LOCALHOST	  SOCKETS /* the socket at 127.0.0.1 */
@@ -56,7 +57,7 @@
 _Static_assert(REFRESH_NS + RETRY_NS + 4 * WAIT_MS * 1000000ull < CACHE_NS,
 	       "what is kept is too old to be sent");
 
-/* What is known of one question. */
+/* State of one request. */
 struct query_state {
 	__u64 queried_ns;
 	struct cache_entry first; /* with a short nonce; made_ns 0: not yet */
@@ -81,7 +82,7 @@ struct server {
 	unsigned int unanswered; /* questions since it began to be asked, or replied */
 	bool has_replied; /* it has replied since it began to be asked */
 	bool by_localhost; /* and last to LOCALHOST */
-	unsigned int turn; /* whose socket is next: each server hears from all */
+	unsigned int turn; /* the next socket: each server is queried from all */
 	__u64 sent_ns;
 	char nonce[CACHE_NONCE];
 	size_t nonce_n;
@@ -96,7 +97,7 @@ struct cache_refresh {
 	size_t count;
 	struct server *servers; /* @count */
 	__u32 generation; /* of the configuration that the slots are of */
-	char path[INCIDENT_PATH]; /* of who is known; "": not read yet */
+	char path[INCIDENT_PATH]; /* of the client history; "": not read yet */
 	__u64 saved_ns; /* when that was written last */
 	int failed; /* 0, or what was said about it */
 	__u64 mtu_ns; /* when the MTU was looked at last */
@@ -165,8 +166,9 @@ static void server_reset(struct server *s)
 }
 
 /*
- * Whose slots are whose now? Whoever applies another file than ours asks nobody; so what
- * has no service there is not asked until it has one again.
+ * Find the slot of each service again. A process that applies another file than the
+ * daemon's queries no server; so a service that is not in force is not queried until it
+ * is again.
  */
 static void slots_find(struct cache_refresh *r)
 {
@@ -238,7 +240,7 @@ static void known_clients_save(struct cache_refresh *r)
 	int err;
 
 	r->saved_ns = shield_clock();
-	/* Where nobody is known, there is nothing to make a file for. */
+	/* Without a known client there is nothing to make a file for. */
 	if (!r->path[0] || !shield_known_count(r->shield))
 		return;
 	err = incident_directory(r->path);
@@ -268,9 +270,10 @@ static bool nonce_make(struct server *s, size_t n)
 }
 
 /*
- * From which socket @s is asked next. What comes from elsewhere than 127.0.0.1 does not
- * reach a server in some containers (podman's, which masquerade nothing else). FTE bans
- * an address that asks as often as we do, so a QuakeWorld server is not asked from one.
+ * Return the socket for the next query to @s. Datagrams from other addresses than
+ * 127.0.0.1 do not reach a server in some containers (podman's, which masquerade nothing
+ * else). FTE bans an address that queries as often as the daemon, so a QuakeWorld server
+ * is not queried from one.
  */
 static int socket_choose(struct server *s)
 {
@@ -315,13 +318,13 @@ static __u64 retry_after_ns(const struct query_state *query, bool under_load)
 	return under_load ? REFRESH_NS : UNANSWERED_NS;
 }
 
-/* Nobody is there, it seems. */
+/* No socket is there, it seems. */
 static bool is_silent(const struct server *s, __u64 now)
 {
 	return now - s->replied_ns >= SILENT_NS;
 }
 
-/* The question whose time comes next, and when; it may have come. */
+/* Return the request that is due next, and when; it may be due already. */
 static size_t due(const struct server *s, bool under_load, __u64 now, __u64 *ret_when)
 {
 	size_t count, ret = 0, oldest = 0;
@@ -458,7 +461,10 @@ static __u64 query_next(struct cache_refresh *r, struct server *s, bool under_lo
 	return (when - now) / 1000000 + 1;
 }
 
-/* That nobody replies there, once: it may be bound to another address, or not run. */
+/*
+ * Log once that the server does not reply: it may be bound to another address, or not
+ * run.
+ */
 static void warn_of_silence(struct server *s, __u64 now)
 {
 	char address[INET_ADDRSTRLEN];
@@ -473,7 +479,10 @@ static void warn_of_silence(struct server *s, __u64 now)
 		 s->name, address, ntohs(s->to.sin_port));
 }
 
-/* What the narrowest interface carries: that an answer leaves by another is not known. */
+/*
+ * The size that the narrowest interface carries: it is not known by which interface a
+ * response leaves.
+ */
 static void mtu_look(struct cache_refresh *r, __u64 now)
 {
 	__u32 mtu = shield_mtu(r->shield);
@@ -551,7 +560,7 @@ int cache_refresh_start(struct shield *shield, const struct config *config,
 	r->shield = shield;
 	for (int i = 0; i <= LOCALHOST; i++)
 		r->sockets[i] = -1;
-	/* Who cannot be answered for is protected all the same. */
+	/* A service without cached responses is protected all the same. */
 	r->no_sockets = !open_sockets(r);
 	cache_refresh_reload(r, config);
 	if (!loop_every(IDLE_MS, on_tick, r)) {

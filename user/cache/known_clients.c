@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * known_clients.c - see known_clients.h.
- *
- * It does not wait for the disk: who looks after a shield under attack must not.
+ * known_clients.c - see known_clients.h. It does not wait for the disk: the daemon must
+ * not wait during an attack.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -17,7 +16,7 @@
 
 #define MINUTE_NS  (1ull << REPUTATION_SHIFT)
 #define SECOND_NS  1000000000ull
-#define LINES_MOST (2 * REPUTATION_MAX) /* of a file that somebody else has written */
+#define LINES_MOST (2 * REPUTATION_MAX) /* of a file that another program has written */
 
 /*
  * The name that an older build gave to the file @path: without "-clients", as
@@ -68,7 +67,7 @@ static int lines_put(FILE *out, const struct known_clients *at)
 		__u64 state = __atomic_load_n(&cell->state, __ATOMIC_ACQUIRE);
 		__u64 net = __atomic_load_n(&cell->net, __ATOMIC_ACQUIRE);
 
-		/* Not under the name of one who takes the cell at this moment. */
+		/* Skip a cell that another client takes over at this moment. */
 		if (reputation_known(state, at->minute) &&
 		    !(reputation_flags(state) & REPUTATION_NETWORK) &&
 		    __atomic_load_n(&cell->state, __ATOMIC_RELAXED) == state)
@@ -142,7 +141,7 @@ static bool net_parse(const char *text, __u64 *ret)
 	return *ret;
 }
 
-/* Enter who is known for that long. */
+/* Enter a client as known, @age minutes ago. */
 static void enter(const struct known_clients *at, __u64 net, __u32 hops, __u32 flags,
 		  __u32 age)
 {
@@ -177,7 +176,7 @@ static bool line_take(char *line, const struct known_clients *at)
 	if (!number_parse(next, '\n', LLONG_MAX, &last, &next) || *next ||
 	    !net_parse(line, &net))
 		return false;
-	/* A clock that went back makes nobody older, nor younger than now. */
+	/* A clock that went back makes no client older, nor younger than now. */
 	age = last < now ? now - last : 0;
 	if (age < REPUTATION_AGE * MINUTE_NS / SECOND_NS)
 		enter(at, net, (__u32)hops, flags, (__u32)(age * SECOND_NS / MINUTE_NS));

@@ -174,7 +174,7 @@ static const struct shield_link *link_find(const struct shield_link *links, size
 	return NULL;
 }
 
-/* What the operator should know before it is mended. */
+/* Log which program was removed, before it is attached again. */
 static void warn_removed(const struct watched_if *p, const struct shield_link *l)
 {
 	if (!l || !l->ingress)

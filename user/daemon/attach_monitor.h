@@ -15,7 +15,7 @@
 #include "config/config.h"
 #include "shield/shield.h"
 
-/* What was last logged about an interface. */
+/* The state of an interface that was last logged. */
 enum watched_state {
 	WATCHED_NEW,
 	WATCHED_ATTACHED,
@@ -28,7 +28,7 @@ struct watched_if {
 	enum watched_state state;
 	bool was_attached; /* it has been attached before */
 	bool newly_attached; /* attached by this process, where nothing of ours was */
-	/* What the last try was about: another one may go better at once. */
+	/* Identity of the last try: another interface or program may be tried at once. */
 	unsigned int ifindex;
 	__u32 program_id;
 	time_t retry_at; /* not to be tried before, on the monotonic clock */

@@ -10,8 +10,9 @@
 
 /*
  * Make room in @directory for one more. Names begin with the time, so that the first are
- * the oldest. Of all but the newest few the smallest goes: attacks that last a moment
- * push no other out. Files without CAPTURES_ENDING stay.
+ * the oldest. The smallest of all but the newest few is removed: attacks that last a
+ * moment push no other out. Files without CAPTURES_ENDING stay. Called by
+ * incident_monitor.c before each capture.
  */
 void captures_sweep(const char *directory);
 

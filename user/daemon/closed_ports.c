@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * closed_ports.c - see closed_ports.h. Of IPv4 the kernel has a line of names and one of
- * figures, of IPv6 a line for each:
+ * closed_ports.c - see closed_ports.h. For IPv4 the kernel has a line of names and one of
+ * figures, for IPv6 a line for each:
  *
  *	Udp: InDatagrams NoPorts InErrors ...
  *	Udp: 1234 56 0 ...

@@ -128,8 +128,8 @@ static const char *const calls[] = {
 };
 
 /*
- * Of bpf(2): reading and editing maps, and looking after what is attached. No program,
- * map or BTF is made: whoever takes the daemon over loads no code of his own.
+ * Allow of bpf(2) reading and editing maps, and looking after attachments. No program,
+ * map or BTF can be made: an attacker that takes the daemon over loads no code.
  */
 static const int commands[] = {
 	BPF_MAP_LOOKUP_ELEM,   BPF_MAP_UPDATE_ELEM,   BPF_MAP_DELETE_ELEM,
@@ -141,9 +141,9 @@ static const int commands[] = {
 };
 
 /*
- * Netlink asks what is attached; Unix sockets are outputs that others connect to, and the
- * datagrams of sd_notify(). Nobody is connected to: systemd and D-Bus, which take orders
- * over a stream from whoever is root, are out of reach.
+ * Netlink shows what is attached; Unix sockets are outputs that others connect to, and
+ * the datagrams of sd_notify(). connect(2) is not allowed: systemd and D-Bus, which take
+ * orders over a stream from root, are out of reach.
  */
 static const int families[] = { AF_UNIX, AF_INET, AF_INET6, AF_NETLINK };
 

@@ -263,7 +263,7 @@ static void slots_check(struct incident_monitor *m, const struct stats *now)
 	}
 }
 
-/* What of the datagrams to ports that are shut was for a service whose server is down. */
+/* Datagrams to closed ports that were for a service with a server that does not run. */
 struct unanswered {
 	uint64_t now, before; /* in this look and in the one before */
 };
@@ -356,7 +356,7 @@ static uint64_t less(uint64_t n, uint64_t by)
 	return n > by ? n - by : 0;
 }
 
-/* Of what came a look ago, when it is known which servers live. */
+/* The counts of a look ago, when it is known which servers live. */
 static void machine_look(struct incident_monitor *m, struct unanswered unanswered,
 			 struct incident_time now)
 {
@@ -436,7 +436,10 @@ static bool slot_of(const struct stats *now, const struct incident *i, __u32 *re
 	return !i->service[0] == (*ret == INCIDENT_MACHINE);
 }
 
-/* Nobody will see the end of it any more; who was told of its start is told of this. */
+/*
+ * Report an attack as ended that no later look can see end, wherever its start was
+ * reported.
+ */
 static void close_past(struct incident_monitor *m, struct incident *i,
 		       const char *capture)
 {
@@ -446,9 +449,9 @@ static void close_past(struct incident_monitor *m, struct incident *i,
 }
 
 /*
- * Attacks that lasted when the last daemon ended go on until they are over. What began
- * before another of the same service, what was long ago, and what is aimed at a service
- * that is none any more, is over.
+ * Continue the attacks that lasted when the last daemon ended. An attack has ended if
+ * another of the same service began after it, if it is long ago, or if its service is
+ * gone.
  */
 static void adopt(struct incident_monitor *m, const struct stats *now)
 {

@@ -39,8 +39,10 @@ static void pid_path(const char *pin_dir, char *ret, size_t size)
 static int lock_named(const char *path)
 {
 	for (;;) {
-		/* Ours alone: whoever could open it could lock it, and keep us from
-		 * starting. */
+		/*
+		 * For root alone: a user that could open it could lock it, and keep the
+		 * daemon from starting.
+		 */
 		int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 		struct stat st;
 
@@ -56,7 +58,10 @@ static int lock_named(const char *path)
 	}
 }
 
-/* Of daemons that were killed, on a BPF file system that may be gone since. */
+/*
+ * Remove the files of daemons that were killed, on a BPF file system that may be gone
+ * since.
+ */
 static void sweep(void)
 {
 	struct dirent *entry;

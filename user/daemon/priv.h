@@ -7,8 +7,8 @@
 
 /*
  * Give up every capability that the daemon does not need once it is attached, for good.
- * What stays: CAP_BPF (reading and editing maps) and CAP_NET_ADMIN (attaching, and asking
- * what is attached). 0 or -errno after a message.
+ * CAP_BPF (reading and editing maps) and CAP_NET_ADMIN (attaching, and asking what is
+ * attached) stay. 0 or -errno after a message.
  */
 int priv_drop(void);
 

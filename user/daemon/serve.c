@@ -145,7 +145,7 @@ static void on_tick(void *context)
 
 	if (s->http)
 		http_tick(s->http);
-	/* Also for the day on disk, whether or not anybody may ask over HTTP. */
+	/* Also for the day on disk, whether or not HTTP is on. */
 	if (!(s->ticks++ % HISTORY_EVERY_S))
 		stats_cache_tick(s->watch);
 }

@@ -116,7 +116,7 @@ static int write_whole(int fd, const char *text, size_t n)
 	return 0;
 }
 
-/* Under a hidden name first: who takes it takes all of it. */
+/* Under a hidden name first, so that the reader finds whole files only. */
 static int put(int dir, const char *name, const char *text, size_t n)
 {
 	char hidden[SPOOL_NAME], whole[SPOOL_NAME];

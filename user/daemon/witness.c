@@ -137,7 +137,7 @@ static bool is_for(const struct config_service *c, const struct arrival *a)
 	for (size_t i = 0; port && i < c->address_count; i++)
 		if (!memcmp(c->addresses[i], a->to, sizeof(a->to)))
 			return true;
-	/* What is only forwarded is no service's of this host. */
+	/* A forwarded datagram is not for a service of this host. */
 	return port && !c->address_count && address_is_here(a->to);
 }
 

@@ -84,8 +84,10 @@ static int attach_tcx(struct shield *s, enum tc_side side, const char *interface
 
 	pin_of(side, interface, pin, sizeof(pin));
 	err = exchange_in(s->dir, &x);
-	/* Of a quakeshield with other tables: in one step too, so that never two programs
-	 * withhold, and never none. */
+	/*
+	 * Replace the program of a quakeshield with other tables in one step too, so that
+	 * never two programs withhold, and never none.
+	 */
 	if (!err)
 		err = pins_each_dir(exchange_in, &x);
 	if (err)

@@ -167,7 +167,7 @@ static int attach_both(struct adoption *a, enum attach_mode mode,
 	struct shield *s = a->shield;
 	int err;
 
-	/* Players first: who is one must be known before anybody is judged. */
+	/* Egress first: players must be known before the first datagram is judged. */
 	err = tc_attach(s, TC_OUT, a->interface, a->ifindex);
 	if (err)
 		return err;
@@ -301,8 +301,10 @@ int shield_detach(const char *pin_dir, size_t *ret_count)
 
 	*ret_count = 0;
 	libbpf_set_print(NULL); /* asking whether something is there is no error */
-	/* Or who made it says what is removed, or what is in it would seem not to be
-	 * there. */
+	/*
+	 * Otherwise the owner of the directory would choose what is removed, or its
+	 * content would seem not to be there.
+	 */
 	err = pins_check(pin_dir ? pin_dir : PIN_ROOT);
 	if (err)
 		return err;
@@ -366,7 +368,7 @@ void shield_retire(struct shield *s)
 {
 	char ours[PATH_MAX];
 
-	/* Who has a directory of his own may have another quakeshield beside it. */
+	/* A user with a directory of its own may have another quakeshield next to it. */
 	if (!pins_default_dir(NULL, ours, sizeof(ours)) && !strcmp(ours, s->dir))
 		pins_each_dir(retire_dir, s);
 }

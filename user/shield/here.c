@@ -161,7 +161,7 @@ static void each_neighbour(struct nlmsghdr *h, struct look *look)
 		if (a->rta_type == NDA_MASTER)
 			master = number_of(a);
 	}
-	/* Groups are nobody's. */
+	/* A group address belongs to no host. */
 	if (!has_mac || mac & 1)
 		return;
 	if (own ? entry->ndm_flags & NTF_SELF : master && master == d->master)

@@ -40,9 +40,9 @@ int pins_mount(void)
 }
 
 /*
- * When process 1 of this PID namespace began, in seconds since 1970; 0: not known. Of the
- * line of /proc/1/stat, whose second field may have blanks, field 22 says it in ticks
- * since boot.
+ * Return when process 1 of this PID namespace began, in seconds since 1970; 0: not known.
+ * In the line of /proc/1/stat, which may have spaces in its second field, field 22 says
+ * it in ticks since boot.
  */
 static double first_process_began(void)
 {
@@ -112,10 +112,10 @@ enum pins_life shield_pins_life(void)
 }
 
 /*
- * A directory that is there already: whoever owns it, or may write to it, can move away
- * what is pinned in it. Where the BPF file system itself is open to all, as a plain
- * mount(8) leaves it, anybody could have made it before us. A link into it is refused,
- * too, since nothing above what it names is looked at.
+ * Check a directory that is there already: its owner, or a user that may write to it, can
+ * move away what is pinned in it. Where the BPF file system itself is open to all, as a
+ * plain mount(8) leaves it, any user could have made it before. A link into it is
+ * refused, too, since nothing above its target is looked at.
  */
 static int pins_check_dir(const char *path)
 {
@@ -130,7 +130,7 @@ static int pins_check_dir(const char *path)
 	if (lstat(path, &st))
 		goto unseen;
 	link = S_ISLNK(st.st_mode);
-	/* Whoever made a link says what is behind it. */
+	/* The owner of a link chooses its target. */
 	if (link && st.st_uid && st.st_uid != geteuid())
 		goto refused;
 	if (stat(path, &st) || stat(above, &parent) || statfs(path, &fs))
@@ -266,7 +266,7 @@ int pins_each_dir(int (*each)(const char *dir, void *context), void *context)
 
 	if (!root)
 		return errno == ENOENT ? 0 : -errno;
-	/* What somebody else has made is left alone, and said to be there. */
+	/* A file of another user is left alone, and logged. */
 	ours = !pins_check_dir(PIN_ROOT);
 	while (ours && !err && (entry = readdir(root)))
 		if (abi_is_name(entry->d_name) &&

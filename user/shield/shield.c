@@ -114,8 +114,8 @@ fail:
 }
 
 /*
- * What @map is pinned as. struct live is in libbpf's map for variables, whose own name
- * begins with the object's; NULL: the map for constants, which is nobody's.
+ * Return the name under which @map is pinned. The variables are in libbpf's map with a
+ * name that begins with the object's; NULL: the map for constants, which is not pinned.
  */
 static const char *pin_name(const struct bpf_map *map)
 {
@@ -133,7 +133,7 @@ static int reuse_pinned(struct bpf_map *map, const char *dir)
 	const struct map_row *row = map_row(pin_name(map));
 	int err, fd;
 
-	if (!row) /* scratch, which is nobody's */
+	if (!row) /* scratch, which is not pinned */
 		return 0;
 	fd = map_open(dir, row);
 	if (fd == -ENOENT)
@@ -433,9 +433,7 @@ int shield_load(const char *pin_dir, const struct config *config, struct shield 
 		err = pin_replace(s->egress, s->dir, "egress");
 	if (!err)
 		err = pin_replace(s->joined, s->dir, "joined");
-	/* They are reached by the map `tail_calls`; the pins are for who wants to look at
-	 * them.
-	 */
+	/* They are reached by the map `tail_calls`; the pins are for inspection. */
 	if (!err)
 		err = pin_replace(bpf_program__fd(object->progs.shield_validate), s->dir,
 				  "proof");

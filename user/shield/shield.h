@@ -58,8 +58,7 @@ int shield_load(const char *pin_dir, const struct config *config, struct shield 
 int shield_open(const char *pin_dir, struct shield **ret);
 
 /*
- * Close all descriptors, and free @shield, which may be NULL. What is pinned and attached
- * stays.
+ * Close all descriptors, and free @shield, which may be NULL. Pins and attachments stay.
  */
 void shield_close(struct shield *shield);
 
@@ -92,9 +91,9 @@ int shield_check_attach(const char *pin_dir, const char *interface, enum holder 
 __u32 shield_program_on(const char *interface);
 
 /*
- * Return true if @interface is one end of a veth. What the shield sends by it arrives
- * only if the other end has GRO on or an XDP program, or if the mode is generic. False if
- * there is no such interface.
+ * Return true if @interface is one end of a veth. Frames that the shield sends by it
+ * arrive only if the other end has GRO on or an XDP program, or if the mode is generic.
+ * False if there is no such interface.
  */
 bool shield_on_veth(const char *interface);
 
@@ -227,7 +226,7 @@ bool shield_return_path_unavailable(const struct shield *shield,
 
 /*
  * Note which Ethernet addresses lead to this host, for the daemon to call every few
- * seconds: containers come and go. What cannot be found out stays as it is.
+ * seconds: containers come and go. If an address cannot be found out, the old ones stay.
  */
 void shield_here(struct shield *shield);
 
@@ -280,7 +279,7 @@ struct cached_response {
 	__u64 age_ns; /* since the server said it */
 };
 
-/* What of @t there is to see at @now_ns. False: there is none. */
+/* Describe @t as of @now_ns. False: it holds no response. */
 bool cached_response_describe(const struct cache_entry *t, __u64 now_ns,
 			      struct cached_response *ret);
 /* All that are kept for the service in @slot: how many, at most CACHE_FORMS. */
@@ -323,7 +322,7 @@ int shield_samples_fd(const struct shield *shield);
 /* Take what is there, waiting at most @timeout_ms for the first. Number taken or -errno.
  */
 int shield_samples_poll(struct shield *shield, int timeout_ms);
-/* What became of the samples so far. */
+/* Sum over all CPUs what became of the samples so far. */
 int shield_sampled(const struct shield *shield, struct sampled ret[SAMPLER_COUNT]);
 
 /* --- gauges ------------------------------------------------------------------ */
@@ -374,10 +373,10 @@ struct list_terms {
 };
 
 /*
- * All of @count. An entry that was added before gets these @terms. *@ret_added of them,
- * from the first on, are there now: all, unless -errno is returned, after a message if
- * the list is full. What it costs beyond each entry (where lists have entries at all is
- * said anew) it costs once.
+ * Add all of @count networks. An entry that was added before gets these @terms.
+ * *@ret_added of them, from the first on, are there now: all, unless -errno is returned,
+ * after a message if the list is full. Work that a list needs beyond each entry (its
+ * prefilter is made anew) is done once.
  */
 int shield_list_add_all(struct shield *shield, enum list list, const struct cidr *cidrs,
 			size_t count, const struct list_terms *terms, size_t *ret_added);

@@ -25,7 +25,7 @@
 struct plan {
 	struct tables next;
 	__u32 slots[SERVICES_MAX]; /* by service number in the configuration */
-	bool fresh[SERVICES_MAX]; /* by slot: its counters belong to somebody else */
+	bool fresh[SERVICES_MAX]; /* by slot: its counters belong to another service */
 };
 
 static int find_named(const struct service *services, const char *name)
@@ -39,8 +39,7 @@ static int find_named(const struct service *services, const char *name)
 static int find_free(const struct service *now, const struct service *next,
 		     __u32 capacity)
 {
-	/* Rather a slot that nobody uses now: its last packets are still being counted.
-	 */
+	/* Prefer a slot that is free now: its last packets are still being counted. */
 	for (__u32 i = 0; i < capacity; i++)
 		if (!now[i].active && !next[i].active)
 			return (int)i;
@@ -175,7 +174,7 @@ static int write_half(int map, const void *values, __u32 count, __u32 first)
 	return err;
 }
 
-/* A new service starts from zero, whoever had its slot before. */
+/* A new service starts from zero, in a used slot too. */
 static int reset_slots(struct shield *s, const struct plan *plan)
 {
 	const struct counter_sums nothing = { 0 };

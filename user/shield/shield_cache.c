@@ -30,7 +30,7 @@ void shield_cache_put(struct shield *s, __u32 slot, __u32 form,
 	generation = __atomic_load_n(&pair->generation, __ATOMIC_RELAXED);
 	pair->half[(generation + 1) & 1] = *t;
 	__atomic_store_n(&pair->generation, generation + 1, __ATOMIC_RELEASE);
-	/* Or the next one to be written could be seen before this step. */
+	/* Otherwise the next one to be written could be seen before this step. */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
@@ -40,8 +40,10 @@ bool shield_cache_put_for(struct shield *s, const char *name, __u32 slot, __u32 
 	struct service service;
 	bool same;
 
-	/* Whoever applies another configuration forgets what is kept, then gives the slot
-	 * away. */
+	/*
+	 * A process that applies another configuration forgets the cached responses, then
+	 * gives the slot away.
+	 */
 	if (flock(s->lock, LOCK_EX | LOCK_NB))
 		return false;
 	same = shield_service(s, slot, &service) &&

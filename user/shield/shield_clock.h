@@ -19,7 +19,10 @@
 /* "now at N nsecs" and "jiffies: N" of /proc/timer_list. */
 bool shield_clock_read_list(FILE *list, __u64 *ret_now_ns, __u64 *ret_jiffies);
 
-/* What jiffies would say at @monotonic_ns had the boot lost nothing, as nanoseconds. */
+/*
+ * Return what jiffies would be at @monotonic_ns had the boot lost nothing, as
+ * nanoseconds.
+ */
 __u64 shield_clock_assumed(__u64 monotonic_ns, __u64 tick_ns);
 
 #endif /* SHIELD_CLOCK_H */

@@ -96,7 +96,7 @@ int shield_private(__u32 capacity, struct shield **ret);
 
 /* --- shield_owners.c --------------------------------------------------------- */
 
-/* The users whose sockets are at the port of one service. */
+/* The users with sockets at the port of one service. */
 struct users {
 	bool some, several;
 	bool spread; /* two of them at two addresses, each for its own */
@@ -116,7 +116,8 @@ void users_note_at(struct users *users, const __be32 address[4], __u32 user);
  */
 struct owner owner_choose(const struct owner *was, const struct users *users,
 			  __u32 now_s);
-/* Find the user that speaks for each service, and tell the egress program. Logs what is new. */
+/* Find the user that speaks for each service, and tell the egress program. Logs what is
+ * new. */
 void shield_owners(struct shield *shield);
 
 /* Map live into this process's memory; fill in its keys if no process did yet. */
@@ -125,8 +126,8 @@ int shield_map_shared(struct shield *shield);
 void shield_unmap_shared(struct shield *shield);
 
 /*
- * Make a new key for cookies in place @turn, whose old key no valid cookie uses any more.
- * -EIO after a message, and the old key stays.
+ * Make a new key for cookies in place @turn, which must hold a key that no valid cookie
+ * uses any more. -EIO after a message, and the old key stays.
  */
 int shield_new_secret(struct shield *shield, __u32 turn);
 
@@ -137,7 +138,7 @@ int shield_refused_forget(const struct shield *shield, __u32 slot);
 
 #define ABI_NAME 16 /* bytes, with the NUL */
 
-/* What a pinned map must be. */
+/* Shape of a pinned map. */
 struct map_row {
 	const char *name;
 	__u32 type; /* enum bpf_map_type */
@@ -155,14 +156,14 @@ const struct map_row *map_row(const char *name);
  * @row wants.
  */
 bool map_fits(const struct map_row *row, const struct bpf_map_info *info);
-/* What @row adds to the name of our tables. */
+/* Add @row to the hash that names this version's tables. */
 void map_hash(const struct map_row *row, __u32 *hash);
 /* May a directory of that name hold the tables of a quakeshield? */
 bool abi_is_name(const char *name);
 
 /* --- pins.c: 0 or -errno after a message ------------------------------------ */
 
-/* What helps against @err, behind its text in a message; "": nothing is known to. */
+/* Return advice against @err, to follow its text in a message; "": none is known. */
 const char *pins_hint(int err);
 /* Mount a BPF file system at /sys/fs/bpf, if there is none. */
 int pins_mount(void);
@@ -204,8 +205,8 @@ int tc_attach(struct shield *shield, enum tc_side side, const char *interface,
 	      __u32 ifindex);
 
 /*
- * Detach the program of that side: its pinned link, and a filter of ours. What is not
- * there is passed over.
+ * Detach the program of that side: its pinned link, and a filter of ours. A missing one
+ * is no error.
  */
 void tc_detach(struct shield *shield, enum tc_side side, const char *interface,
 	       __u32 ifindex);
@@ -241,9 +242,10 @@ struct btf;
  * another version. 0 or -errno. */
 int types_pin(const struct shield *shield, const struct btf *btf);
 /*
- * If @shield's tables are new and others are in use: take over their live list entries,
- * before a configuration is applied, and after that their players and game ports. @ours:
- * the types of our own tables. What cannot be read is said and left; 0 or -errno.
+ * If @shield's tables are new and others are in use: take over their runtime list
+ * entries, before a configuration is applied, and after that their players and game
+ * ports. @ours: the types of our own tables. An unreadable table is logged and left. 0 or
+ * -errno.
  */
 int migrate_lists(struct shield *shield, const struct btf *ours);
 
@@ -257,8 +259,7 @@ int migrate_games(struct shield *shield, const struct btf *ours);
 
 /* shield_apply() for a caller that holds the lock. */
 int shield_apply_locked(struct shield *shield, const struct config *config);
-/* Another service gets @slot: its players and its budgets are
- * nobody's now. */
+/* Forget the players and limits of @slot, which gets another service. */
 void shield_forget_slot(const struct shield *shield, __u32 slot);
 /* The entries of @list that the configuration owns become those of @want, no others, and
  * @unlimited those of which that is true (NULL: none). The caller holds the lock. */
@@ -272,7 +273,7 @@ int shield_list_migrate(struct shield *shield, enum list list, const struct cidr
 			const struct list_entry *theirs);
 /* Remove players that have left, and qports that lead to none. */
 void shield_players_sweep(struct shield *shield);
-/* Remove runtime entries whose time is over. */
+/* Remove runtime entries that have ended. */
 void shield_lists_expire(struct shield *shield);
 
 /*

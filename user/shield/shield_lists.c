@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * shield_lists.c - who is allowed, denied, followed. An entry may belong to the
- * configuration, to who typed it in, or to both, and stays while it belongs to one.
+ * shield_lists.c - the lists of allowed, denied and followed networks. An entry may
+ * belong to the configuration, to `allow add` or `deny add`, or to both, and stays while
+ * it belongs to one.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * shield_maintain.c - what the daemon does every few seconds. Nothing here is needed for
- * safety: the programs ignore players and entries whose time is over.
+ * shield_maintain.c - housekeeping that the daemon does every few seconds. Nothing here
+ * is needed for safety: the programs ignore players and entries that have ended.
  */
 #include "shield/shield_internal.h"
 
@@ -14,7 +14,7 @@ static void count_followed(const struct player_key *key, const struct player *pl
 	*count += !!(player->flags & PLAYER_FOLLOWED);
 }
 
-/* Once in each period, the key whose turn it is not. */
+/* Replace the key that is not in use, once in each period. */
 static void rotate_secret(struct shield *s)
 {
 	__u64 now = shield_clock();

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * shield_migrate.c - what is worth keeping of an older quakeshield whose tables are of
- * another shape: list entries that somebody typed in, players of running games, and the
- * ports that their games have moved to. Counters, budgets and debts begin anew.
+ * shield_migrate.c - takes over the state that is worth keeping of an older quakeshield
+ * with tables of another shape: runtime list entries, players of running games, and the
+ * ports that their games have moved to. Counters, limits and debts begin anew.
  *
- * The old tables explain themselves: beside them is pinned, as "types", the BTF of the
- * object that made them, by which view.h finds members by name. So a member whose meaning
- * changes needs another name. Services are matched by name too.
+ * The old tables describe themselves: next to them is pinned, as "types", the BTF of the
+ * object that made them, by which view.h finds members by name. So a member with a new
+ * meaning needs another name. Services are matched by name too.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -163,7 +163,9 @@ static bool old_open(struct old *old, const char *dir)
 
 /* --- players ------------------------------------------------------------------ */
 
-/* @player is in our table: let its qport lead to it. Of two, the one heard later has it.
+/*
+ * @player is in our table: let its qport lead to it. If two have one qport, the one heard
+ * later has it.
  */
 static void migrate_qport(struct shield *s, const struct player_key *key,
 			  const struct player *player)
@@ -368,7 +370,7 @@ static int list_migrate(struct old_list *l, const char *dir, const struct map_ro
 	free(types);
 	if (libbpf_get_error(btf))
 		btf = NULL;
-	/* What has our shape needs no explanation. */
+	/* Tables of our shape need no description. */
 	l->theirs = btf ? btf : map_fits(row, &info) ? l->ours : NULL;
 	if (!l->theirs || info.type != BPF_MAP_TYPE_LPM_TRIE ||
 	    info.key_size > ENTRY_MAX || info.value_size > ENTRY_MAX)
@@ -439,7 +441,10 @@ static int migrate_games_from(const char *dir, void *context)
 	return 0;
 }
 
-/* Has anybody used our tables yet? Then they know more than older ones. */
+/*
+ * Return true if older tables may be taken over: ours are those of the default directory,
+ * and not in use yet. Tables in use know more than older ones.
+ */
 static bool is_upgrade(const struct shield *s)
 {
 	char ours[PATH_MAX];

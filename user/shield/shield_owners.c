@@ -82,7 +82,7 @@ struct owner owner_choose(const struct owner *was, const struct users *users, __
 	return now;
 }
 
-/* What one look at the sockets goes by, and what it finds. */
+/* State of one look at the sockets. */
 struct look {
 	const struct shield *shield;
 	struct endpoint exact[2 * SERVICES_MAX];
