@@ -80,12 +80,15 @@ struct lag_file {
 };
 
 /*
- * The object of lag_file_decoded() in the file, to be let go. NULL: there is no file, it
- * is not what we write, or no daemon keeps it up to date.
+ * Return the object of lag_file_decoded() in the file, which the caller releases. NULL:
+ * there is no file, it has another format, or it is stale.
  */
 json_t *lag_file_read_decoded(const char *path, int64_t now_ns);
 
-/* To be freed. -ENOENT: there is none; -EBADMSG: it is not what we write. */
+/*
+ * Read the file at @path into *@ret, which the caller frees. 0; -ENOENT: there is none;
+ * -EBADMSG: it has another format.
+ */
 int lag_file_read(const char *path, struct lag_file **ret);
 
 #endif /* LAG_FILE_H */

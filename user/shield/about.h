@@ -28,11 +28,16 @@ struct about_bucket {
 
 #define ABOUT_NO_LIMIT (~0ull)
 
-/* How many requests @b has room for at @now_ns; ABOUT_NO_LIMIT: any number. */
+/* Return how many requests @b has room for at @now_ns; ABOUT_NO_LIMIT: any number. */
 __u64 about_left(const struct about_bucket *b, __u64 now_ns);
-/* How many requests @b has room for when it is full; ABOUT_NO_LIMIT: any number. */
+/*
+ * Return how many requests @b has room for when it is full; ABOUT_NO_LIMIT: any number.
+ */
 __u64 about_most(const struct about_bucket *b);
-/* Nanoseconds until @b has room for one request: 0: now; ABOUT_NO_LIMIT: it never has. */
+/*
+ * Return the nanoseconds until @b has room for one request. 0: now; ABOUT_NO_LIMIT: it
+ * never has.
+ */
 __u64 about_wait(const struct about_bucket *b, __u64 now_ns);
 
 /* The four levels at which a request is limited. */
@@ -49,17 +54,17 @@ enum about_level {
 };
 
 /*
- * Limits of requests of @kind from @host to @service, which is in @slot: the source's, of
- * its /24 or /56, of its /20 or /48, and of the service. A kind with large answers counts
- * several times. Returns false if the kind's class has no limits.
+ * Read the limits of requests of @kind from @host to @service, which is in @slot: the
+ * source's, of its /24 or /56, of its /20 or /48, and of the service. A kind with large
+ * responses counts several times. Returns false if the kind's class has no limits.
  */
 bool about_limits(const struct shield *shield, const struct service *service, __u32 slot,
 		  const struct about_host *host, enum wire_kind kind,
 		  struct about_bucket ret[ABOUT_LEVEL_COUNT]);
 
 /*
- * When the limit of @host's own under @budget is full again. @apart: 0, or 2 and 4 for
- * clients that are validated or have repeated.
+ * Return when the limit of @host's own under @budget is full again, in ns of
+ * about_clock(). @apart: 0, or 2 and 4 for clients that are validated or have repeated.
  */
 __u64 about_source_due(const struct shield *shield, const struct budget *budget,
 		       const struct about_host *host, __u64 apart);
@@ -96,8 +101,8 @@ struct about_flow {
 };
 
 /*
- * The flows of @host, at most @max of them, established ones first. @port: of one alone;
- * 0: all. Returns how many there are in all.
+ * Read the flows of @host, at most @max of them, established ones first. @port: of one
+ * alone; 0: all. Returns how many there are in all.
  */
 size_t about_flows(const struct shield *shield, const struct about_host *host, __u16 port,
 		   struct about_flow *ret, size_t max);
@@ -107,15 +112,18 @@ size_t about_flows(const struct shield *shield, const struct about_host *host, _
 /* The entry of include/reputation.h for @host; 0: there is none. */
 __u64 about_known(const struct shield *shield, const struct about_host *host);
 
-/* The list entry that decides about @host; false: none does. */
+/* Find the list entry that decides about @host. False: none does. */
 bool about_listed(const struct shield *shield, enum list list,
 		  const struct about_host *host, struct cidr *ret_network,
 		  struct list_entry *ret);
 
-/* The service that gets datagrams to @port at @address (all zero: any); -1: none. */
+/*
+ * Return the slot of the service that gets datagrams to @port at @address (all zero:
+ * any); -1: none.
+ */
 int about_service_at(const struct shield *shield, const __be32 address[4], __u16 port);
 
-/* The clock of the programs now, which may stand still (replay). */
+/* Return the clock of the programs now, in ns; it may stand still (replay). */
 __u64 about_clock(const struct shield *shield);
 
 #endif /* ABOUT_H */

@@ -9,7 +9,10 @@
 #include <linux/types.h>
 #include <stdbool.h>
 
-/* 1: @interface has that feature on; 0: off, or the kernel does not know it; -errno. */
+/*
+ * Return 1 if @interface has that feature on; 0: off, or the kernel does not know it;
+ * -errno.
+ */
 int ethtool_feature(const char *interface, const char *feature);
 
 /* Return the MTU of @interface in bytes; 0: the kernel does not say. */
@@ -21,12 +24,15 @@ struct ethtool_count {
 };
 
 /*
- * The queues that @interface receives by. *@ret_combined: they send as well, so that
+ * Read the queues that @interface receives by. *@ret_combined: they send as well, so that
  * `ethtool -L` calls them combined, not rx. False: the driver does not say.
  */
 bool ethtool_queues(const char *interface, struct ethtool_count *ret, bool *ret_combined);
 
-/* The frames that a receive ring of @interface holds. False: the driver does not say. */
+/*
+ * Read the frames that a receive ring of @interface holds. False: the driver does not
+ * say.
+ */
 bool ethtool_ring(const char *interface, struct ethtool_count *ret);
 
 /*
@@ -47,7 +53,7 @@ void ethtool_driver(const char *interface, char ret[ETHTOOL_DRIVER]);
  */
 int ethtool_native(const char *interface);
 
-/* Is @driver that of @interface? Not where the kernel does not say. */
+/* Return true if @driver is that of @interface. False where the kernel does not say. */
 bool ethtool_driven_by(const char *interface, const char *driver);
 
 #endif /* ETHTOOL_H */

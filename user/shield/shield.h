@@ -31,7 +31,10 @@
 
 struct shield;
 
-/* The name of the directory for this build's tables: version and a hash of all rows. */
+/*
+ * Return the name of the directory for this build's tables: version and a hash of all
+ * rows. A constant of the process.
+ */
 const char *shield_abi(void);
 
 /* Mount /sys/fs/bpf if it is not there; the daemon's lock depends on it. */
@@ -53,7 +56,9 @@ enum pins_life shield_pins_life(void);
  */
 int shield_load(const char *pin_dir, const struct config *config, struct shield **ret);
 
-/* Open what is pinned, to read or edit; -ENOENT, without a message, if there is nothing.
+/*
+ * Open what is pinned in @pin_dir (NULL: the default directory), to read or edit. 0 and
+ * *@ret, for shield_close(); -ENOENT, without a message, if there is nothing.
  */
 int shield_open(const char *pin_dir, struct shield **ret);
 
@@ -84,7 +89,7 @@ enum holder {
 int shield_may_attach(const char *pin_dir, const char *interface, enum holder *ret,
 		      char ret_why[SHIELD_WHY]);
 
-/* The same, and why not as a message; of -ENODEV there is none. */
+/* The same, with the reason as a message; for -ENODEV there is none. */
 int shield_check_attach(const char *pin_dir, const char *interface, enum holder *ret);
 
 /* Return the id of the XDP program on @interface, ours or foreign; 0: none. */
@@ -110,8 +115,8 @@ int shield_attach(struct shield *shield, const char *interface, enum attach_mode
 void shield_release(struct shield *shield, const char *interface);
 
 /*
- * After a start that failed: nothing is left of a directory that shield_load() has made,
- * if nothing is attached from it.
+ * Remove a directory that shield_load() has made, if nothing is attached from it. Called
+ * after a start that failed.
  */
 void shield_abandon(struct shield *shield);
 
@@ -125,22 +130,33 @@ void shield_retire(struct shield *shield);
  */
 int shield_detach(const char *pin_dir, size_t *ret_count);
 
-/* Make @config the truth in one step; state of services that stay is kept, by name. */
+/*
+ * Apply @config in one step: programs see the old or the new one, never a mixture.
+ * Services keep their state if they keep their name. Takes the directory's lock.
+ */
 int shield_apply(struct shield *shield, const struct config *config);
 
-/* Generation number of the configuration in force: grows by one with each apply. */
+/*
+ * Return the generation number of the configuration in force: it grows by one with each
+ * apply.
+ */
 __u32 shield_generation(const struct shield *shield);
 
 /* --- reading ----------------------------------------------------------------- */
 
-/* The service in slot 0..SERVICES_MAX-1. False: the slot is free. */
+/* Read the service in @slot, 0 to SERVICES_MAX - 1. False: the slot is free. */
 bool shield_service(const struct shield *shield, __u32 slot, struct service *ret);
 
-/* How many ports the service in @slot has on any address; those by address not counted.
+/*
+ * Return how many ports the service in @slot has on any address; those by address are not
+ * counted.
  */
 size_t shield_ports(const struct shield *shield, __u32 slot);
 
-/* Sums over all CPUs: what came for the service in @slot, and what it sent. */
+/*
+ * Sum over all CPUs the counters of the service in @slot: datagrams that came for it, and
+ * that it sent.
+ */
 int shield_counters(const struct shield *shield, __u32 slot, struct counters *ret_in,
 		    struct counters *ret_out);
 /*
@@ -160,14 +176,14 @@ __u64 shield_other_sockets(const struct shield *shield, __u32 slot, __u32 *ret_u
 int shield_others(const struct shield *shield, struct counter ret[OTHER_COUNT]);
 
 /*
- * Let another one in REFUSED_EVERY be looked at from now on: for the daemon to call once
- * a second. Returns the refused_tick() that has begun and is not over.
+ * Let the programs sample another one in REFUSED_EVERY from now on: for the daemon to
+ * call once a second. Returns the refused_tick() that has begun and is not over.
  */
 __u32 shield_refused_advance(struct shield *shield);
 /*
- * @each gets the sources that the programs have kept of what they refused or challenged
- * for the service in @slot, from @since on and before @until, refused_tick() both. Those
- * of more than REFUSED_KEPT periods ago are gone. 0 or -errno.
+ * Call @each with the sources that the programs have kept of datagrams that they refused
+ * or challenged for the service in @slot, from @since on and before @until,
+ * refused_tick() both. Those of more than REFUSED_KEPT periods ago are gone. 0 or -errno.
  */
 int shield_refused(const struct shield *shield, __u32 slot, __u32 since, __u32 until,
 		   void (*each)(enum wire_class class, const struct refused_source *from,
@@ -190,7 +206,11 @@ enum judged {
  */
 enum judged shield_judged(const struct shield *shield, __u32 slot, __u64 received,
 			  char ret_interface[IF_NAMESIZE]);
-/* Note that one came in by @ifindex. @all: and none by ours lately. */
+/*
+ * Note that a datagram for the service in @slot came in by @ifindex, where no program
+ * sees it. @all: and none came in by a protected interface lately. Called by the daemon
+ * (witness.c).
+ */
 void shield_unjudged_put(struct shield *shield, __u32 slot, int ifindex, bool all);
 
 /* Where a service listens, as configured. */
@@ -199,7 +219,7 @@ struct shield_endpoint {
 	__be32 address[4]; /* all zero: any */
 	__u16 port;
 };
-/* Those of all services; how many, at most @max. */
+/* Fill @ret with the places of all services. Returns how many, at most @max. */
 size_t shield_endpoints(const struct shield *shield, struct shield_endpoint *ret,
 			size_t max);
 
@@ -214,7 +234,7 @@ struct shield_link {
 	__u32 program_id; /* the XDP program on the interface; 0: none */
 	time_t since; /* when it was attached */
 };
-/* How many links there are; fills at most @max. */
+/* Return how many links there are; fills at most @max of @ret. */
 size_t shield_links(const struct shield *shield, struct shield_link *ret, size_t max);
 
 /*
@@ -237,7 +257,7 @@ __u32 shield_mtu(const struct shield *shield);
 
 /* --- players ----------------------------------------------------------------- */
 
-/* @each gets every player that the server has sent to lately. */
+/* Call @each with every player that the server has sent to lately. */
 int shield_players(const struct shield *shield,
 		   void (*each)(const struct player_key *key, const struct player *player,
 				void *context),
@@ -282,7 +302,10 @@ struct cached_response {
 /* Describe @t as of @now_ns. False: it holds no response. */
 bool cached_response_describe(const struct cache_entry *t, __u64 now_ns,
 			      struct cached_response *ret);
-/* All that are kept for the service in @slot: how many, at most CACHE_FORMS. */
+/*
+ * Describe all cached responses of the service in @slot. Returns how many, at most
+ * CACHE_FORMS.
+ */
 size_t shield_cached_responses(const struct shield *shield, __u32 slot,
 			       struct cached_response ret[CACHE_FORMS]);
 
@@ -301,7 +324,9 @@ void shield_recent_update(struct shield *shield, __u64 now);
 void shield_known_add_players(struct shield *shield);
 /* Enter the prefixes around all known clients. */
 void shield_known_add_networks(struct shield *shield);
-/* The table itself, as include/reputation.h has it, and in *@ret_keys those of its hash.
+/*
+ * Return the client history, as include/reputation.h has it, and in *@ret_keys the keys
+ * of its hash. Belongs to @shield; the programs write it at the same time.
  */
 struct reputation_table *shield_reputation(struct shield *shield, const __u64 **ret_keys);
 /* Return how many clients are known. */
@@ -317,9 +342,11 @@ int shield_samples_open(struct shield *shield,
 			void (*each)(const struct sample *sample, const void *frame,
 				     void *context),
 			void *context);
-/* Readable when there are samples; for poll(). */
+/* Return a descriptor that is readable when there are samples, for poll(2). */
 int shield_samples_fd(const struct shield *shield);
-/* Take what is there, waiting at most @timeout_ms for the first. Number taken or -errno.
+/*
+ * Take the samples that are there, waiting at most @timeout_ms for the first. Returns how
+ * many, or -errno.
  */
 int shield_samples_poll(struct shield *shield, int timeout_ms);
 /* Sum over all CPUs what became of the samples so far. */
@@ -333,7 +360,7 @@ int shield_sampled(const struct shield *shield, struct sampled ret[SAMPLER_COUNT
  */
 int shield_limits_used(const struct shield *shield, __u32 slot,
 		       double ret[CLASS_BUDGETS]);
-/* The arithmetic of it. */
+/* Return the same for one limit: the share of it that is used at @now_ns, 0 to 1. */
 double limit_used_share(const struct limit *limit, __u64 due_ns, __u64 now_ns);
 
 /* Maps that can fill up. */
@@ -355,7 +382,10 @@ struct table_usage {
  */
 void shield_table_usage(const struct shield *shield, struct table_usage ret[TABLE_COUNT]);
 
-/* The clock that the programs go by, and the times in struct player: shield_clock.h. */
+/*
+ * Return the clock of the programs, in ns, which also the times in struct player have:
+ * shield_clock.h.
+ */
 __u64 shield_clock(void);
 
 /* --- allow and deny lists ---------------------------------------------------- */
@@ -380,22 +410,29 @@ struct list_terms {
  */
 int shield_list_add_all(struct shield *shield, enum list list, const struct cidr *cidrs,
 			size_t count, const struct list_terms *terms, size_t *ret_added);
-/* @ret_missing, of @count: which were not in the list, or only through the
- * configuration. */
+/*
+ * Remove @count runtime entries. @ret_missing, of @count: which were not in the list, or
+ * only by the configuration.
+ */
 int shield_list_del_all(struct shield *shield, enum list list, const struct cidr *cidrs,
 			size_t count, bool *ret_missing);
 
-/* The same of one. */
+/* Add one network. */
 int shield_list_add(struct shield *shield, enum list list, const struct cidr *cidr,
 		    const struct list_terms *terms);
-/* -ENOENT, without a message: it is missing. */
+/* Remove the runtime entry of one network. -ENOENT, without a message: it is missing. */
 int shield_list_del(struct shield *shield, enum list list, const struct cidr *cidr);
 
-/* The entry that decides about all of @cidr, itself included, in *@ret; false: none does,
- * or it is over. */
+/*
+ * Find the entry that decides about all of @cidr, itself included. False: none does, or
+ * it has ended.
+ */
 bool shield_list_covers(const struct shield *shield, enum list list,
 			const struct cidr *cidr, struct cidr *ret);
-/* With what is over, if no daemon has taken it out yet: see list_origins(). */
+/*
+ * Call @each with every entry, also with ended ones that no daemon has removed yet: see
+ * list_origins().
+ */
 int shield_list_each(const struct shield *shield, enum list list,
 		     void (*each)(const struct cidr *cidr, const struct list_entry *entry,
 				  void *context),

@@ -106,7 +106,7 @@ struct users {
 	__u32 one; /* as struct owner.user */
 };
 
-/* A socket of @user, as uid + 1, is at the port of a service that @was speaks for. */
+/* Count a socket of @user, as uid + 1, at the port of a service that @was speaks for. */
 void users_note(struct users *users, const struct owner *was, __u32 user);
 /* The same, of a socket at @address. */
 void users_note_at(struct users *users, const __be32 address[4], __u32 user);
@@ -131,7 +131,10 @@ void shield_unmap_shared(struct shield *shield);
  */
 int shield_new_secret(struct shield *shield, __u32 turn);
 
-/* Empty the logs of the service in @slot, below the capacity. 0 or -errno. */
+/*
+ * Empty the logs of refused sources of the service in @slot, which is below the capacity.
+ * 0 or -errno.
+ */
 int shield_refused_forget(const struct shield *shield, __u32 slot);
 
 /* --- shield_abi.c ------------------------------------------------------------ */
@@ -158,7 +161,7 @@ const struct map_row *map_row(const char *name);
 bool map_fits(const struct map_row *row, const struct bpf_map_info *info);
 /* Add @row to the hash that names this version's tables. */
 void map_hash(const struct map_row *row, __u32 *hash);
-/* May a directory of that name hold the tables of a quakeshield? */
+/* Return true if a directory of that name may hold the tables of a quakeshield. */
 bool abi_is_name(const char *name);
 
 /* --- pins.c: 0 or -errno after a message ------------------------------------ */
@@ -170,20 +173,26 @@ int pins_mount(void);
 /* Create @path and its parents; it must be on a BPF file system. *@ret_new: it was not
  * there. */
 int pins_make_dir(const char *path, bool *ret_new);
-/* @pin_dir, or the default directory of this ABI. */
+/* Write @pin_dir, or if that is NULL the default directory of this ABI, to @ret. */
 int pins_default_dir(const char *pin_dir, char *ret, size_t size);
-/* Is @path, with all above it on the BPF file system, ours or not there? Or -EACCES. */
+/*
+ * Return 0 if @path, with all above it on the BPF file system, belongs to root or this
+ * user and is not writable to others, or is not there; otherwise -EACCES, or
+ * another -errno.
+ */
 int pins_check(const char *path);
 /* Write "@dir/@name" to @ret. 0, or -ENAMETOOLONG after a message. */
 int pin_path(char *ret, size_t size, const char *dir, const char *name);
 /* Pin @fd as @dir/@name, in place of what is pinned there, in one step. */
 int pin_replace(int fd, const char *dir, const char *name);
-/* A descriptor of @dir/@name, or -errno without a message. */
+/* Open @dir/@name. Returns a descriptor, or -errno without a message. */
 int pin_open(const char *dir, const char *name);
-/* The map of @row that is pinned in @dir: a descriptor, -EMEDIUMTYPE if it is of another
- * version, or another -errno. */
+/*
+ * Open the map of @row that is pinned in @dir. Returns a descriptor, -EMEDIUMTYPE if it
+ * is of another version, or another -errno.
+ */
 int map_open(const char *dir, const struct map_row *row);
-/* Say what that error of map_open() means. */
+/* Log what that error of map_open() means. */
 void map_explain(const char *dir, const struct map_row *row, int err);
 /*
  * Call @each with the directory of every ABI, ours included, until it returns non-zero,
@@ -210,10 +219,14 @@ int tc_attach(struct shield *shield, enum tc_side side, const char *interface,
  */
 void tc_detach(struct shield *shield, enum tc_side side, const char *interface,
 	       __u32 ifindex);
-/* Only where it is a clsact filter; a link goes with its pin. */
+/*
+ * Detach the program of that side where it is a clsact filter; a link goes with its pin.
+ */
 void tc_detach_filter(enum tc_side side, __u32 ifindex);
 
-/* Is our program of that side on the interface? @dir: where it, or its link, is pinned.
+/*
+ * Return true if our program of that side is on the interface. @dir: where it, or its
+ * link, is pinned.
  */
 bool tc_is_ours(const char *dir, enum tc_side side, const char *interface, __u32 ifindex);
 
@@ -229,9 +242,12 @@ int each_link(const char *pin_dir,
 	      int (*each)(const char *dir, const char *name, int fd,
 			  const struct bpf_link_info *info, void *context),
 	      void *context);
-/* The mode of the XDP program on the interface; MODE_NATIVE too where there is none. */
+/*
+ * Return the mode of the XDP program on the interface; MODE_NATIVE too where there is
+ * none.
+ */
 enum attach_mode mode_on(__u32 ifindex);
-/* Is an interface attached by a link that is pinned in @dir? */
+/* Return true if an interface is attached by a link that is pinned in @dir. */
 bool dir_attached(const char *dir);
 
 /* --- shield_migrate.c ------------------------------------------------------------ */

@@ -89,6 +89,10 @@ static void copy_once(const struct trial *t)
 	hash_copy(t, t->of->endpoints, t->copy->endpoints, true);
 }
 
+/*
+ * Copy what the tables have for the host, and of the service in @slot: lists, ports,
+ * accounts and limits.
+ */
 static void copy_cells(const struct trial *t, __u32 slot)
 {
 	const struct live *l = t->copy->shared;

@@ -22,17 +22,17 @@ struct view {
 
 /* Return a view of the @type of @btf that begins at @at, where there are @room bytes. */
 struct view view_of(const struct btf *btf, __s32 type, __u8 *at, __u32 room);
-/* The member @name of @v or of a struct or union in it that has no name. */
+/* Return the member @name of @v, or of a struct or union in it that has no name. */
 struct view view_member(const struct view *v, const char *name);
-/* How many elements the array has; 0: it is none. */
+/* Return how many elements the array has; 0: it is no array. */
 __u32 view_count(const struct view *v);
 /* Return element @i of an array; of size 0 if there is none. */
 struct view view_element(const struct view *v, __u32 i);
-/* An integer of up to 64 bits. */
+/* Return an integer of up to 64 bits; 0 if the view is empty or larger. */
 __u64 view_number(const struct view *v);
 /* Return the number in the member @name of @v; 0: it has none. */
 __u64 view_member_number(const struct view *v, const char *name);
-/* Into each member of @to goes the member of @from that has its name and size. */
+/* Copy into each member of @to the member of @from that has its name and size. */
 void view_copy(const struct view *from, const struct view *to);
 
 #endif /* VIEW_H */

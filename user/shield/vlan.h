@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * vlan.h - which VLANs lie above an interface.
- */
+/* vlan.h - which VLANs lie above an interface. Called by `probe` and by attach_xdp.c.
+ * Reads /sys only. */
 #ifndef VLAN_H
 #define VLAN_H
 
 #include <net/if.h>
 #include <stdbool.h>
 
-/* A VLAN device above @interface, right above it or above a bridge or the like in
- * between, as far as /sys is that of our network. False: there is none. */
+/*
+ * Find a VLAN device above @interface, right above it or above a bridge or the like in
+ * between, as far as /sys is that of our network. False: there is none.
+ */
 bool vlan_above(const char *interface, char ret[IF_NAMESIZE]);
 
 #endif /* VLAN_H */

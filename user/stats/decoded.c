@@ -47,7 +47,10 @@ const struct decoded_service *decoded_service(const struct decoded *d, __u32 slo
 	return d && slot < SERVICES_MAX ? d->services[slot] : NULL;
 }
 
-/* NULL: not enough memory; what was to be counted is not. */
+/*
+ * Return the service in @slot, allocated on first use. NULL: not enough memory; the
+ * caller counts nothing.
+ */
 static struct decoded_service *service_at(struct decoded *d, __u32 slot)
 {
 	if (slot >= SERVICES_MAX)
