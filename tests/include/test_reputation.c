@@ -99,6 +99,9 @@ static void who_is_known_keeps_its_distance(void **state)
 	for (__u32 i = 0; i < 3; i++) {
 		reputation_note(&table, 7, 30, 0, minute + REPUTATION_STAYS + i, keys);
 		assert_true(good(7, minute + REPUTATION_STAYS + i));
+		/* Its earlier minutes do not count at the other distance. */
+		assert_int_equal(reputation_minutes(reputation_find(&table, 7, keys)),
+				 REPUTATION_MINUTES + i);
 	}
 	assert_true(reputation_near(reputation_find(&table, 7, keys), 30));
 	/* Who proves itself there may be another behind the same address, but for who has
