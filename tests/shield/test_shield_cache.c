@@ -101,8 +101,8 @@ static void questions_are_read(void **state)
 		memcpy(t.request, rows[i].request, rows[i].n);
 		assert_true(cached_response_describe(&t, fake_now, &seen));
 		assert_string_equal(seen.request,
-				    rows[i].request ? rows[i].request
-						    : kind_name(KIND_CCREQ_SERVER_INFO));
+				    rows[i].question ? rows[i].question
+						     : kind_name(KIND_CCREQ_SERVER_INFO));
 		assert_int_equal(seen.nonce, rows[i].nonce);
 		assert_int_equal(seen.bytes, 61);
 		assert_int_equal(seen.age_ns, 7);

@@ -50,7 +50,7 @@ static void came(__u32 slot, int cpu, enum wire_kind kind, enum reason reason,
 	struct counter_row rows[FAKE_CPUS];
 
 	assert_int_equal(bpf_map_lookup_elem(shield.counters, &key, rows), 0);
-	rows[cpu].cells[number % COUNTER_CELLS].packets += count;
+	rows[cpu].cells[number % COUNTER_CELLS] += count;
 	assert_int_equal(bpf_map_update_elem(shield.counters, &key, rows, BPF_ANY), 0);
 }
 
