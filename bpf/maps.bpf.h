@@ -250,22 +250,17 @@ struct {
 } tail_ctx SEC(".maps");
 
 /*
- * Programs for shield()'s tail calls, by enum tail_call. A new version that loads over
- * these maps replaces both. The programs depend on each other only by the frame and
- * tail_ctx, and a program that finds no context parses the frame itself. An empty entry:
- * shield() decides all by itself (slow_path()).
+ * Programs for shield()'s tail calls, by enum tail_call, which the loader puts there
+ * (user/shield/tail_calls.h). A new version that loads over these maps replaces both. The
+ * programs depend on each other only by the frame and tail_ctx, and a program that finds
+ * no context parses the frame itself. An entry is empty if the kernel refused its
+ * program: then shield() decides all by itself (slow_path()).
  */
-int shield_validate(struct xdp_md *ctx);
-int shield_cache(struct xdp_md *ctx);
-
 struct {
 	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
 	__uint(max_entries, TAIL_CALLS);
 	__uint(key_size, sizeof(__u32));
-	__array(values, int(struct xdp_md *));
-} tail_calls SEC(".maps") = {
-	.values = { [TAIL_CALL_VALIDATE] = (void *)&shield_validate,
-		    [TAIL_CALL_CACHE] = (void *)&shield_cache },
-};
+	__uint(value_size, sizeof(__u32));
+} tail_calls SEC(".maps");
 
 #endif /* MAPS_BPF_H */

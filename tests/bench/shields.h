@@ -15,6 +15,7 @@
 #include "rows.h"
 #include "shield/shield.h"
 #include "shield.skel.h"
+#include "shield/tail_calls.h"
 
 /*
  * What the daemon's defaults are, but for proof of address and answers, which have rows
@@ -155,7 +156,7 @@ static int candidate_load(int services, struct shield_bpf **ret)
 	bpf_map__set_max_entries(s->maps.spilled, (__u32)services * COUNTER_ROWS);
 	/* Or nearly all of what a player sends here would be over its budget. */
 	*(struct limit *)&s->rodata->player_limit = (struct limit){ 1, 1ull << 60 };
-	return shield_bpf__load(s);
+	return shield_bpf__load(s) ? -errno : tail_calls_fill(s);
 }
 
 /* Of @live everything else is nought. */

@@ -60,6 +60,12 @@ __u32 shield_mtu(const struct shield *shield)
 	return mtu;
 }
 
+bool shield_fallback(const struct shield *shield)
+{
+	(void)shield;
+	return false;
+}
+
 __u32 shield_generation(const struct shield *shield)
 {
 	(void)shield;

@@ -94,6 +94,12 @@ __u32 shield_mtu(const struct shield *shield)
 	return 0;
 }
 
+bool shield_fallback(const struct shield *shield)
+{
+	(void)shield;
+	return false;
+}
+
 __u32 shield_generation(const struct shield *shield)
 {
 	assert_ptr_equal(shield, &config);

@@ -138,6 +138,12 @@ bool shield_service(const struct shield *shield, __u32 slot, struct service *ret
 	return true;
 }
 
+bool shield_fallback(const struct shield *shield)
+{
+	(void)shield;
+	return false;
+}
+
 __u32 shield_generation(const struct shield *shield)
 {
 	(void)shield;

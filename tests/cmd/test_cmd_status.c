@@ -45,6 +45,7 @@ static struct {
 	__u32 user[SERVICES_MAX]; /* as uid + 1 */
 	__u64 other_sockets[SERVICES_MAX];
 	const char *veth;
+	bool fallback;
 	enum judged tested; /* of service 9; JUDGED_UNKNOWN: nothing is */
 	size_t ports; /* of each service; 0: 1 */
 	bool stale; /* responses are too old */
@@ -159,6 +160,12 @@ size_t self_test_run(const struct shield *shield, struct self_test ret[SERVICES_
 		}
 	}
 	return n;
+}
+
+bool shield_fallback(const struct shield *shield)
+{
+	(void)shield;
+	return now.fallback;
 }
 
 __u32 shield_generation(const struct shield *shield)
@@ -277,7 +284,7 @@ static void a_rich_status_is_shown_whole(void **state)
 	assert_string_equal(seen.pin, "(default)");
 	shows("status --json --pin " PIN, 0,
 	      "{\"cache\":{\"always\":2,\"off\":2,\"under_load\":1},\"daemon\":4711,"
-	      "\"generation\":41,\"interfaces\":[\"eth7\",\"eth8\"],\"observing\":false,"
+	      "\"fallback\":false,\"generation\":41,\"interfaces\":[\"eth7\",\"eth8\"],\"observing\":false,"
 	      "\"observing_services\":1,\"owners\":[{\"other_sockets\":77,"
 	      "\"service\":\"ffa\",\"uid\":1001},{\"other_sockets\":0,\"service\":\"qw\",\"uid\":0}],"
 	      "\"protected\":true,\"protocol_mismatch\":[{\"datagrams\":1,\"protocol\":"
@@ -290,6 +297,30 @@ static void a_rich_status_is_shown_whole(void **state)
 	      "\"always\":1,\"off\":1,\"under_load\":3}}\n",
 	      "");
 	assert_string_equal(seen.pin, PIN);
+}
+
+/* What the kernel refused is off for a reason of its own, and protects all the same. */
+static void a_fallback_is_said_first(void **state)
+{
+	(void)state;
+	attach("eth7", (struct shield_link){ .mode = MODE_NATIVE, .attached = true });
+	serve(2, "ffa");
+	now.veth = "eth7";
+	now.fallback = true;
+	shows("status", 0,
+	      "fallback: this kernel refused the programs for address validation and "
+	      "cached responses: both are off\n"
+	      "eth7: protected, native mode, since second 0\n"
+	      "services: 1\n"
+	      "address validation: under load 0, always 0, off 1\n"
+	      "cached responses: under load 0, always 0, off 1\n"
+	      "no cached responses for service ffa: off: this kernel refused the "
+	      "program\n"
+	      "configuration: generation 41\n"
+	      "daemon: not running; what is loaded works without it\n",
+	      "");
+	assert_int_equal(say("status --json"), 0);
+	assert_non_null(strstr(said_out, "\"fallback\":true"));
 }
 
 /* The reason for each service that is not answered for, and none for the others. */
@@ -373,7 +404,7 @@ static void ways_that_are_unknown_are_in_no_count(void **state)
 	now.services[1].cache = CACHE_ALWAYS + 1;
 	shows("status --json", 0,
 	      "{\"cache\":{\"always\":0,\"off\":0,\"under_load\":0},\"daemon\":null,"
-	      "\"generation\":41,\"interfaces\":[\"eth7\"],\"observing\":false,"
+	      "\"fallback\":false,\"generation\":41,\"interfaces\":[\"eth7\"],\"observing\":false,"
 	      "\"observing_services\":0,\"owners\":[],\"protected\":true,"
 	      "\"protocol_mismatch\":[],\"self_test\":[],\"services\":1,\"uncached\":[],"
 	      "\"validation\":{\"always\":0,\"off\":0,\"under_load\":0}}\n",
@@ -436,7 +467,7 @@ static void what_is_not_protected_is_a_status(void **state)
 	shows("status", EXIT_UNPROTECTED, "loaded, but attached to nothing\n" REST, "");
 	shows("status --json", EXIT_UNPROTECTED,
 	      "{\"cache\":{\"always\":0,\"off\":0,\"under_load\":0},\"daemon\":null,"
-	      "\"generation\":41,\"interfaces\":[],\"observing\":false,"
+	      "\"fallback\":false,\"generation\":41,\"interfaces\":[],\"observing\":false,"
 	      "\"observing_services\":0,\"owners\":[],\"protected\":false,"
 	      "\"protocol_mismatch\":[],\"self_test\":[],\"services\":0,\"uncached\":[],"
 	      "\"validation\":{\"always\":0,\"off\":0,\"under_load\":0}}\n",
@@ -526,6 +557,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_rich_status_is_shown_whole),
+		TEST(a_fallback_is_said_first),
 		TEST(each_service_has_its_own_reason),
 		TEST(ways_that_are_unknown_are_in_no_count),
 		TEST(what_is_not_judged_is_not_protected),

@@ -134,6 +134,7 @@ static struct shield_bpf *load_for_two(void)
 	bpf_map__set_max_entries(skel->maps.recent, 2);
 	*(__u32 *)&skel->rodata->recent_mask = 1;
 	assert_int_equal(shield_bpf__load(skel), 0);
+	assert_int_equal(tail_calls_fill(skel), 0);
 	return skel;
 }
 

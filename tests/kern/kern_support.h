@@ -30,6 +30,7 @@
 #include "frame.h"
 #include "lib/names.h"
 #include "shield.skel.h"
+#include "shield/tail_calls.h"
 
 #define COUNT(a)   (sizeof(a) / sizeof(*(a)))
 #define KERN_SLOTS 8 /* services that a test may use */
@@ -182,7 +183,7 @@ static inline struct shield_bpf *kern_shield(int cpus)
 			bpf_map__set_map_flags(map,
 					       bpf_map__map_flags(map) | BPF_F_MMAPABLE);
 	}
-	if (shield_bpf__load(skel)) {
+	if (shield_bpf__load(skel) || tail_calls_fill(skel)) {
 		int error = errno;
 
 		shield_bpf__destroy(skel);

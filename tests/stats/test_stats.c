@@ -202,6 +202,7 @@ static void json_gauges(void **state)
 		"\"deny\":{\"used\":0,\"capacity\":0},"
 		"\"follow\":{\"used\":0,\"capacity\":0},"
 		"\"known\":{\"used\":0,\"capacity\":0}},\"generation\":4,"
+		"\"fallback\":false,"
 		"\"time\":1700000001.25}\n";
 	char text[8192];
 

@@ -133,6 +133,12 @@ void shield_table_usage(const struct shield *shield, struct table_usage ret[TABL
 	memset(ret, 0, TABLE_COUNT * sizeof(*ret));
 }
 
+bool shield_fallback(const struct shield *shield)
+{
+	(void)shield;
+	return false;
+}
+
 __u32 shield_generation(const struct shield *shield)
 {
 	(void)shield;

@@ -135,6 +135,12 @@ void shield_table_usage(const struct shield *shield, struct table_usage ret[TABL
 	memset(ret, 0, TABLE_COUNT * sizeof(*ret));
 }
 
+bool shield_fallback(const struct shield *shield)
+{
+	(void)shield;
+	return true;
+}
+
 __u32 shield_generation(const struct shield *shield)
 {
 	(void)shield;
@@ -176,6 +182,7 @@ static void each_service_has_its_own(void **state)
 	assert_int_equal(stats.others[OTHER_NOT_IP].packets, 77);
 	assert_int_equal(stats.sampled[SAMPLER_FOLLOW].taken, 88);
 	assert_int_equal(stats.generation, 99);
+	assert_true(stats.fallback);
 	assert_true(stats.time_ms >= before_ms && stats.time_ms < before_ms + 60000);
 	assert_true(stats.steady_ms >= steady_ms && stats.steady_ms < steady_ms + 60000);
 	stats_free(&stats);

@@ -195,7 +195,7 @@ void cache_refresh_reload(struct cache_refresh *r, const struct config *config)
 	if (config->service_count)
 		servers = calloc(config->service_count, sizeof(*servers));
 	r->servers = servers;
-	if (r->no_sockets || config->observe)
+	if (r->no_sockets || config->observe || shield_fallback(r->shield))
 		return;
 	for (size_t i = 0; servers && i < config->service_count; i++)
 		add_server(r, &config->services[i]);

@@ -90,6 +90,7 @@ struct status {
 	size_t services, observed;
 	__u32 generation;
 	pid_t daemon; /* 0: none */
+	bool fallback; /* shield_fallback() */
 	bool protected; /* every interface, and there is one, and no service is known not
 			   to be */
 	struct self_test tests[SERVICES_MAX]; /* as many as services */
@@ -144,6 +145,8 @@ static bool unanswered_why(const struct shield *shield, __u32 slot,
 	if (!usual.cache)
 		snprintf(ret, UNANSWERED_WHY, "off: %s has no questions for it",
 			 family_name((enum wire_family)s->family));
+	else if (status->fallback)
+		snprintf(ret, UNANSWERED_WHY, "off: this kernel refused the program");
 	else if (!s->cache && ports > 1)
 		snprintf(ret, UNANSWERED_WHY, "off: it takes one port, and there are %zu",
 			 ports);
@@ -194,6 +197,7 @@ static void status_collect(const struct shield *shield, const char *pin,
 	for (size_t i = 0; i < ret->test_count; i++)
 		ret->protected &= self_test_protected(&ret->tests[i]);
 	shield_return_path_unavailable(shield, ret->veth);
+	ret->fallback = shield_fallback(shield);
 	ret->daemon = pidfile_pid(pin);
 	for (__u32 slot = 0; slot < SERVICES_MAX; slot++) {
 		struct service usual = { 0 };
@@ -266,6 +270,8 @@ static void status_print(const struct status *s)
 {
 	if (!s->link_count)
 		puts("loaded, but attached to nothing");
+	if (s->fallback)
+		puts(HEALTH_FALLBACK);
 	for (size_t i = 0; i < s->link_count; i++)
 		link_print(&s->links[i], status_observing(s));
 	for (size_t i = 0; i < s->test_count; i++) {
@@ -296,7 +302,7 @@ static void status_print(const struct status *s)
 	printf("\naddress validation: under load %zu, always %zu, off %zu",
 	       s->validation[VALIDATION_UNDER_LOAD], s->validation[VALIDATION_ALWAYS],
 	       s->validation[VALIDATION_OFF]);
-	if (s->veth[0] && s->validation_off_usual)
+	if (s->veth[0] && s->validation_off_usual && !s->fallback)
 		printf(" (the default over a veth, %s)", s->veth);
 	printf("\ncached responses: under load %zu, always %zu, off %zu",
 	       s->cache[CACHE_UNDER_LOAD], s->cache[CACHE_ALWAYS], s->cache[CACHE_OFF]);
@@ -380,6 +386,9 @@ const struct json_key status_json_keys[] = {
 		"Every interface carries the shield, and no service is known to be bypassed. The exit status is 0 if so, else 5."),
 	JSON_KEY("observing", "boolean", NULL,
 		 "All services are observed only: nothing is dropped."),
+	JSON_KEY(
+		"fallback", "boolean", NULL,
+		"The kernel refused the programs for address validation and cached responses: both are off."),
 	JSON_OBJECT("interfaces", "object[]", NULL,
 		    "Interfaces that the shield is attached to.", stats_json_link_keys),
 	JSON_KEY("services", "integer", "services",
@@ -458,14 +467,15 @@ static json_t *status_json(const struct status *s)
 							(json_int_t)s->owners[i].uid,
 							"other_sockets",
 							(json_int_t)s->owners[i].others));
-	return json_pack("{s:b, s:b, s:o, s:I, s:I, s:o, s:o, s:{s:I, s:I, s:I}, "
+	return json_pack("{s:b, s:b, s:b, s:o, s:I, s:I, s:o, s:o, s:{s:I, s:I, s:I}, "
 			 "s:{s:I, s:I, s:I}, s:o, s:I, s:o, s:o}",
 			 "protected", s->protected, "observing", status_observing(s),
-			 "interfaces", interfaces, "services", (json_int_t)s->services,
-			 "observing_services", (json_int_t)s->observed,
-			 "protocol_mismatch", misspoken, "owners", owners, "validation",
-			 "under_load", (json_int_t)s->validation[VALIDATION_UNDER_LOAD],
-			 "always", (json_int_t)s->validation[VALIDATION_ALWAYS], "off",
+			 "fallback", s->fallback, "interfaces", interfaces, "services",
+			 (json_int_t)s->services, "observing_services",
+			 (json_int_t)s->observed, "protocol_mismatch", misspoken,
+			 "owners", owners, "validation", "under_load",
+			 (json_int_t)s->validation[VALIDATION_UNDER_LOAD], "always",
+			 (json_int_t)s->validation[VALIDATION_ALWAYS], "off",
 			 (json_int_t)s->validation[VALIDATION_OFF], "cache", "under_load",
 			 (json_int_t)s->cache[CACHE_UNDER_LOAD], "always",
 			 (json_int_t)s->cache[CACHE_ALWAYS], "off",

@@ -19,6 +19,7 @@
 #include "shield.skel.h"
 
 #include "lib/log.h"
+#include "shield/tail_calls.h"
 #include "shield/shield_internal.h"
 #include "lib/util.h"
 
@@ -265,15 +266,38 @@ static int libbpf_listen(enum libbpf_print_level level, const char *format, va_l
 	return 0;
 }
 
+static bool is_too_old(const struct utsname *u)
+{
+	unsigned int major = 0, minor = 0;
+
+	return sscanf(u->release, "%u.%u", &major, &minor) == 2 &&
+	       (major < 6 || (major == 6 && minor < 1));
+}
+
+/* The kernel refused some of the programs, and the shield works without them. */
+static void explain_fallback(int refusal)
+{
+	struct utsname u;
+
+	uname(&u);
+	if (!is_too_old(&u))
+		fputs(libbpf_words, stderr);
+	log_warn(
+		"kernel %s refused the programs for address validation and cached "
+		"responses (%s), so both are off for all services; limits, lists, players "
+		"and counters work. %s",
+		u.release, strerror(-refusal),
+		is_too_old(&u) ? "Kernel " KERNEL_NEEDED " or newer takes all programs"
+			       : "The lines above say why, please report them");
+}
+
 /* Why the kernel did not take our programs, and what to do about it. */
 static void explain_load(int err)
 {
 	struct utsname u;
-	unsigned int major = 0, minor = 0;
 
 	uname(&u);
-	if (sscanf(u.release, "%u.%u", &major, &minor) == 2 &&
-	    (major < 6 || (major == 6 && minor < 1))) {
+	if (is_too_old(&u)) {
 		log_error(
 			"kernel %s is too old: quakeshield needs %s or newer, for BPF atomics that "
 			"return a value and for what came with them",
@@ -295,14 +319,12 @@ static void explain_load(int err)
 		u.release, strerror(-err));
 }
 
-static int load_object(struct shield *s, __u32 capacity, struct shield_bpf **ret)
+/* All programs, over the maps that are pinned already. -errno after a message. */
+static int open_object(const struct shield *s, __u32 capacity, struct shield_bpf **ret)
 {
-	struct shield_bpf *object;
+	struct shield_bpf *object = shield_bpf__open();
 	int err;
 
-	libbpf_words[0] = '\0';
-	libbpf_set_print(libbpf_listen);
-	object = shield_bpf__open();
 	if (!object) {
 		log_error("cannot open the embedded BPF object: %s", strerror(errno));
 		return -errno;
@@ -312,19 +334,66 @@ static int load_object(struct shield *s, __u32 capacity, struct shield_bpf **ret
 	bpf_map__set_max_entries(object->maps.refused, capacity * CLASS_COUNT);
 	bpf_map__set_max_entries(object->maps.recent, recent_tables());
 	*(__u32 *)&object->rodata->recent_mask = recent_tables() - 1;
-
 	err = s->dir[0] ? reuse_maps(object->obj, s->dir) : 0;
-	if (!err) {
-		err = shield_bpf__load(object);
-		if (err)
-			explain_load(err);
-	}
-	if (err) {
+	if (err)
 		shield_bpf__destroy(object);
+	else
+		*ret = object;
+	return err;
+}
+
+/*
+ * After the kernel refused all programs with @refusal: those alone that need no other.
+ * They have limits, lists, players, the amplification limit and counters, but neither
+ * validation nor cache. -errno; without a message, if the kernel refused these, too.
+ */
+static int load_fallback(struct shield *s, __u32 capacity, int refusal,
+			 struct shield_bpf **ret)
+{
+	struct shield_bpf *object;
+	int err = open_object(s, capacity, &object);
+
+	if (err)
 		return err;
+	bpf_program__set_autoload(object->progs.shield_validate, false);
+	bpf_program__set_autoload(object->progs.shield_cache, false);
+	if (shield_bpf__load(object)) {
+		shield_bpf__destroy(object);
+		return refusal;
 	}
+	explain_fallback(refusal);
+	s->fallback = true;
 	*ret = object;
 	return 0;
+}
+
+static int load_object(struct shield *s, __u32 capacity, struct shield_bpf **ret)
+{
+	struct shield_bpf *object;
+	int err;
+
+	libbpf_words[0] = '\0';
+	libbpf_set_print(libbpf_listen);
+	err = open_object(s, capacity, &object);
+	if (err)
+		return err;
+	err = shield_bpf__load(object);
+	if (err) {
+		shield_bpf__destroy(object);
+		/* The fallback needs the same permission and nearly as much memory. */
+		if (err != -EPERM && err != -ENOMEM)
+			err = load_fallback(s, capacity, err, &object);
+	}
+	if (!err) {
+		err = tail_calls_fill(object);
+		if (err)
+			shield_bpf__destroy(object);
+	}
+	if (err)
+		explain_load(err);
+	else
+		*ret = object;
+	return err;
 }
 
 /* Keep a descriptor of each program that an interface gets. */
@@ -335,6 +404,20 @@ static int keep_programs(struct shield *s, const struct shield_bpf *object)
 	s->joined =
 		fcntl(bpf_program__fd(object->progs.shield_joined), F_DUPFD_CLOEXEC, 3);
 	return s->program < 0 || s->egress < 0 || s->joined < 0 ? -errno : 0;
+}
+
+/* A program that is reached by the map `tail_calls`; the pin is only for looking at it.
+ */
+static int pin_tail_call(const struct shield *s, const struct bpf_program *program,
+			 const char *name)
+{
+	char path[PATH_MAX];
+
+	if (!s->fallback)
+		return pin_replace(bpf_program__fd(program), s->dir, name);
+	if (!pin_path(path, sizeof(path), s->dir, name))
+		unlink(path);
+	return 0;
 }
 
 int shield_private(__u32 capacity, struct shield **ret)
@@ -415,8 +498,10 @@ int shield_load(const char *pin_dir, const struct config *config, struct shield 
 	err = keep_programs(s, object);
 	if (!err)
 		err = shield_map_shared(s);
-	if (!err)
+	if (!err) {
+		s->shared->fallback = s->fallback;
 		err = set_clock(s, config);
+	}
 	if (!err)
 		err = migrate_lists(s, bpf_object__btf(object->obj));
 	if (!err)
@@ -435,11 +520,9 @@ int shield_load(const char *pin_dir, const struct config *config, struct shield 
 		err = pin_replace(s->joined, s->dir, "joined");
 	/* They are reached by the map `tail_calls`; the pins are for inspection. */
 	if (!err)
-		err = pin_replace(bpf_program__fd(object->progs.shield_validate), s->dir,
-				  "proof");
+		err = pin_tail_call(s, object->progs.shield_validate, "proof");
 	if (!err)
-		err = pin_replace(bpf_program__fd(object->progs.shield_cache), s->dir,
-				  "answer");
+		err = pin_tail_call(s, object->progs.shield_cache, "answer");
 unlock:
 	flock(s->lock, LOCK_UN);
 out:

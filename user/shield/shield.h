@@ -57,6 +57,13 @@ enum pins_life shield_pins_life(void);
 int shield_load(const char *pin_dir, const struct config *config, struct shield **ret);
 
 /*
+ * Return true if the kernel refused the programs for validation and cached responses at
+ * the last shield_load() of this directory. Both are off then for every service, whatever
+ * its configuration says.
+ */
+bool shield_fallback(const struct shield *shield);
+
+/*
  * Open what is pinned in @pin_dir (NULL: the default directory), to read or edit. 0 and
  * *@ret, for shield_close(); -ENOENT, without a message, if there is nothing.
  */

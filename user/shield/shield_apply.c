@@ -75,6 +75,10 @@ static int plan_slots(const struct shield *s, const struct config *config,
 			plan->slots[i] = (__u32)slot;
 			plan->next.services[slot] = *wanted;
 			plan->next.services[slot].active = 1;
+			if (shield_fallback(s)) {
+				plan->next.services[slot].validation = VALIDATION_OFF;
+				plan->next.services[slot].cache = CACHE_OFF;
+			}
 			service_finish(&plan->next.services[slot], (__u32)slot,
 				       s->shared->keys);
 			plan->next.services[slot].observe |= config->observe;

@@ -51,6 +51,7 @@ struct shield {
 #define AS_FD(name, ...) int name;
 	SHIELD_MAPS(AS_FD)
 #undef AS_FD
+	bool fallback; /* loaded without the programs of tail_calls */
 	__u32 capacity; /* services that counters has room for */
 	struct live *shared; /* the live map, in our memory */
 	struct ring_buffer *ring; /* while samples are read */

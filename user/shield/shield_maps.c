@@ -79,6 +79,11 @@ __u32 shield_generation(const struct shield *s)
 	return __atomic_load_n(&s->shared->generation, __ATOMIC_ACQUIRE);
 }
 
+bool shield_fallback(const struct shield *s)
+{
+	return s->shared->fallback;
+}
+
 /* --- reading ----------------------------------------------------------------- */
 
 bool shield_service(const struct shield *s, __u32 slot, struct service *ret)

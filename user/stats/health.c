@@ -69,6 +69,8 @@ bool health_write(const struct stats *stats, const char (*interfaces)[IF_NAMESIZ
 	observed = health_observed(stats);
 	fprintf(out, "%zu of %zu interface%s %s\n", good, count, count == 1 ? "" : "s",
 		observed ? "attached, observing only: nothing is dropped" : "protected");
+	if (stats->fallback)
+		fputs(HEALTH_FALLBACK "\n", out);
 	for (size_t i = 0; !observed && i < stats->service_count; i++)
 		if (stats->services[i].service.observe)
 			fprintf(out, "%s: observed only: nothing is dropped\n",

@@ -11,6 +11,11 @@
 
 #include "stats/stats.h"
 
+/* The line of a shield in fallback: shield_fallback(). */
+#define HEALTH_FALLBACK                                                                 \
+	"fallback: this kernel refused the programs for address validation and cached " \
+	"responses: both are off"
+
 /*
  * Write what is wrong with a link on which not all programs are attached, as words that
  * continue a sentence.

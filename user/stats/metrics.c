@@ -367,6 +367,11 @@ static void generation(FILE *out, const struct ometric *m, const struct stats *s
 	ometric_uint(out, m, NULL, s->generation);
 }
 
+static void fallback(FILE *out, const struct ometric *m, const struct stats *s)
+{
+	ometric_uint(out, m, NULL, s->fallback);
+}
+
 static void build(FILE *out, const struct ometric *m, const struct stats *s)
 {
 	const char *values[] = { VERSION, shield_abi() };
@@ -435,6 +440,8 @@ static void build(FILE *out, const struct ometric *m, const struct stats *s)
 	  "Time at which the shield was attached, since 1970.", "interface")			\
 	X(generation, "configuration_generation", GAUGE, NULL,			\
 	  "Grows by one whenever a configuration takes effect.", NULL)		\
+	X(fallback, "fallback", GAUGE, NULL,					\
+	  "1: the kernel refused the programs for address validation and cached responses, and both are off.", NULL) \
 	X(build, "build", INFO, NULL,						\
 	  "Version of the program, and name of its tables in the kernel.", "version", "abi")
 

@@ -27,7 +27,7 @@
 /* And those of no service. */
 #define METRICS_LINES_OTHER                                                              \
 	(2 * OTHER_COUNT + 3 * SAMPLER_COUNT + 2 * TABLE_COUNT + 3 * CONFIG_INTERFACES + \
-	 2 + ATTACK_LINES_OTHER)
+	 3 + ATTACK_LINES_OTHER)
 
 /* The families of @table, 0, 1, 2 ...; NULL: there is no such table. */
 const struct ometric *metrics_families(unsigned int table, size_t *ret_count);

@@ -110,6 +110,7 @@ int stats_collect(const struct shield *shield, struct stats *ret)
 		s.services[i].players = players[s.services[i].slot];
 	shield_table_usage(shield, s.tables);
 	s.generation = shield_generation(shield);
+	s.fallback = shield_fallback(shield);
 	s.time_ms = now_ms(CLOCK_REALTIME);
 	s.steady_ms = now_ms(CLOCK_MONOTONIC);
 	*ret = s;

@@ -32,6 +32,7 @@ struct stats {
 	struct sampled sampled[SAMPLER_COUNT];
 	struct table_usage tables[TABLE_COUNT];
 	__u32 generation; /* of the configuration in force */
+	bool fallback; /* shield_fallback() */
 	__s64 time_ms; /* when all this was so, since 1970 */
 	__s64 steady_ms; /* the same, by CLOCK_MONOTONIC */
 };

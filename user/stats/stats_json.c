@@ -155,6 +155,9 @@ const struct json_key stats_json_keys[] = {
 	JSON_OBJECT("maps", "object", NULL, "Tables that can become full.", rooms_keys),
 	JSON_KEY("generation", "integer", NULL,
 		 "Number of the configuration in force; grows by one with each."),
+	JSON_KEY(
+		"fallback", "boolean", NULL,
+		"The kernel refused the programs for address validation and cached responses: both are off."),
 	JSON_KEY("time", "number", "seconds", "When the counters were read, since 1970."),
 	JSON_END,
 };
@@ -306,13 +309,13 @@ int stats_json(const struct stats *stats, const json_t *decoded, FILE *out)
 		json_array_append_new(interfaces, stats_json_link(&stats->links[i]));
 	for (size_t i = 0; i < stats->service_count; i++)
 		json_array_append_new(services, service(&stats->services[i], decoded));
-	root = json_pack("{s:s?, s:s?, s:o, s:o, s:o, s:o, s:o, s:o, s:f}", "interface",
-			 first ? first->interface : NULL, "mode",
+	root = json_pack("{s:s?, s:s?, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:f}",
+			 "interface", first ? first->interface : NULL, "mode",
 			 first ? mode_name(first->mode) : NULL, "interfaces", interfaces,
 			 "services", services, "other", others(stats->others), "samplers",
 			 samplers(stats->sampled), "maps", tables(stats->tables),
-			 "generation", integer(stats->generation), "time",
-			 (double)stats->time_ms / 1000);
+			 "generation", integer(stats->generation), "fallback",
+			 stats->fallback, "time", (double)stats->time_ms / 1000);
 	if (!root)
 		return -ENOMEM;
 	err = json_dumpf(root, out, JSON_COMPACT | JSON_REAL_PRECISION(14));
