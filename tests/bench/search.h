@@ -61,7 +61,7 @@ static const struct quest {
 		  [FAMILY_QUAKE2] = { 987, 1229 },
 		  [FAMILY_QUAKE3] = { 943, 1497 },
 		  [FAMILY_QUAKE_ENHANCED] = { 886, 1133 },
-		  [FAMILY_AUTO] = { 328, 578 },
+		  [FAMILY_AUTO] = { 610, 810 },
 	  } },
 	{ ", in a player's name",
 	  SHIELD_FAMILIES,
