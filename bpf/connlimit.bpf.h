@@ -39,9 +39,9 @@ static __always_inline __u64 *connlimit_cell(struct live *l, const struct player
 }
 
 /*
- * Count a player in its source's and its prefix's cell. @how: CONNLIMIT_IS_HEARD, CONNLIMIT_IS_NEW. If two CPUs
- * begin a cell's period at once, one of them resets the cell, and both add. Analysed once
- * by the verifier.
+ * Count a player in its source's and its prefix's cell. @how: CONNLIMIT_IS_HEARD,
+ * CONNLIMIT_IS_NEW. If two CPUs begin a cell's period at once, one of them resets the
+ * cell, and both add. Analysed once by the verifier.
  */
 __noinline int connlimit_count_player(__u64 first, __u64 second, __u64 third, __u32 how)
 {

@@ -4,8 +4,8 @@
  * from it, or drop it; and about one that an engine could take for a player's.
  *
  * Called by admit() (ratelimit.bpf.h): player_admit() first, for game traffic;
- * player_address_check() last, for what would pass. Also by shield_validate(); protocol_mismatch()
- * by the fast path too.
+ * player_address_check() last, for what would pass. Also by shield_validate();
+ * protocol_mismatch() by the fast path too.
  */
 #ifndef CONNTRACK_INGRESS_BPF_H
 #define CONNTRACK_INGRESS_BPF_H

@@ -22,13 +22,15 @@
 	     sequence */
 #define ADDRESS_NETQUAKE 2
 #define ADDRESS_MASTER	 3 /* no player: the server sends heartbeats there */
-#define ADDRESS_LITTLE_S 60 /* units of 2^30 ns: as long as a player stays in its table \
-			     */
+#define ADDRESS_LITTLE_S                                               \
+	60 /* units of 2^30 ns: as long as a player stays in its table \
+	    */
 #define ADDRESS_NETQUAKE_S \
 	2 /* units of 2^30 ns, from a note that is made while the client still sends */
-#define ADDRESS_MASTER_S  900 /* units of 2^30 ns: three heartbeats of any engine */
-#define NETQUAKE_HEARD_NS 8000000000ll /* a client that was silent for less still plays \
-					*/
+#define ADDRESS_MASTER_S 900 /* units of 2^30 ns: three heartbeats of any engine */
+#define NETQUAKE_HEARD_NS                                             \
+	8000000000ll /* a client that was silent for less still plays \
+		      */
 
 /*
  * Return the hash of the address and service of @id, without the port, and of @what,

@@ -634,8 +634,8 @@ struct live {
 			   daemon */
 	__u32 veths; /* bit N: interface N, 32 + N and so on is a veth: replies leave by
 			redirection; written by the daemon */
-	__u32 fallback; /* 1: the kernel refused the programs of tail_calls; written by the
-			   daemon */
+	__u32 fallback; /* 1: the kernel refused the programs of tail_calls; written by
+			   the daemon */
 	__u32 pad;
 	__u64 tick_ns; /* ns of a tick of bpf_jiffies64(); 0: the time is clock_ns
 			  (replay) */

@@ -25,8 +25,9 @@
 #include "cookie.h"
 #include "word.h"
 
-#define CHALLENGE_TEXT 64 /* of payload that is looked at, and the most that is written \
-			   */
+#define CHALLENGE_TEXT                                                   \
+	64 /* of payload that is looked at, and the most that is written \
+	    */
 
 struct challenge_text {
 	__u8 at[CHALLENGE_TEXT];
@@ -39,8 +40,9 @@ struct challenge_text {
 #define ECHO_BACK_N	    11 /* of the shortest that comes back */
 #define ECHO_LETTERS	    8
 #define CHALLENGE_QUERY_N   18 /* of an echo to `getinfo` or `getstatus` */
-#define CONNECT_NUMBER_AT   14 /* where the third number of a connect is at the earliest \
-				*/
+#define CONNECT_NUMBER_AT                                            \
+	14 /* where the third number of a connect is at the earliest \
+	    */
 #define CHALLENGE_QW_N	16 /* of `c`, ten digits and NUL */
 #define CHALLENGE_Q2_AT 14 /* behind `challenge ` */
 #define CHALLENGE_CHARS 10 /* of DarkPlaces' challenge */

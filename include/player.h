@@ -39,8 +39,9 @@ _Static_assert(sizeof(struct player_key) == 20, "a key has no holes");
 #define PLAYER_CHECKSUM \
 	0x08 /* its datagrams carry the protocol 71 checksum, which is enforced */
 #define PLAYER_FOLLOWED 0x10 /* every datagram of it is sampled */
-#define PLAYER_SEQUENCE 0x20 /* NetQuake: its moves are known; heard_sequence is theirs \
-			      */
+#define PLAYER_SEQUENCE                                                 \
+	0x20 /* NetQuake: its moves are known; heard_sequence is theirs \
+	      */
 #define PLAYER_CLOCKS PLAYER_CHALLENGE /* NetQuake: its clocks are marked */
 #define PLAYER_TAKEN \
 	PLAYER_CHECKSUM /* NetQuake: verified by clocks that were not marked */

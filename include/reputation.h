@@ -28,8 +28,9 @@
 #include "cursor.h"
 #include "wire.h"
 
-#define REPUTATION_BITS 14 /* 2^14 buckets of REPUTATION_WAYS cells of 16 bytes: 1 MiB \
-			    */
+#define REPUTATION_BITS                                                \
+	14 /* 2^14 buckets of REPUTATION_WAYS cells of 16 bytes: 1 MiB \
+	    */
 #define REPUTATION_WAYS	   4
 #define REPUTATION_MAX	   (REPUTATION_WAYS << REPUTATION_BITS)
 #define REPUTATION_MINUTES 3 /* asked in so many */
@@ -46,8 +47,9 @@
 #define REPUTATION_PLAYER    4 /* plays, or did: needs no minutes, and has no distance */
 #define REPUTATION_VALIDATED 8 /* an answered cookie: in this minute and the next */
 #define REPUTATION_NETWORK   16 /* a network, see reputation_network() */
-#define REPUTATION_MANY	     32 /* proven to more services than the one whose slot is there \
-				 */
+#define REPUTATION_MANY                                                \
+	32 /* proven to more services than the one whose slot is there \
+	    */
 
 /* Flags of who has proven itself to the service in @slot. */
 #define REPUTATION_VALIDATED_AT(slot) (REPUTATION_VALIDATED | (slot) << 8)

@@ -27,7 +27,8 @@ static void read_as(const char *words, const char *expected)
 	     word = strtok_r(NULL, " ", &rest))
 		argv[argc++] = word;
 	argv[argc] = NULL;
-	assert_int_equal(call_parse(command_find(commands, argv[0]), argc, argv, &call), 0);
+	assert_int_equal(call_parse(command_find(commands, argv[0]), argc, argv, &call),
+			 0);
 	for (size_t i = 0; i < call.given_count; i++) {
 		const char *value = call.given[i].value;
 
@@ -76,7 +77,8 @@ static void values_are_found(void **state)
 
 	(void)state;
 	memcpy(argv, words, sizeof(argv));
-	assert_int_equal(call_parse(command_find(commands, "run"), COUNT(words) - 1, argv, &call),
+	assert_int_equal(call_parse(command_find(commands, "run"), COUNT(words) - 1, argv,
+				    &call),
 			 0);
 	assert_true(call_has(&call, OPTION_INTERFACE));
 	assert_false(call_has(&call, OPTION_OBSERVE));
