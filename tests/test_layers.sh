@@ -1,14 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #
-# test_layers.sh - who may include whom. One row a room: itself, include/ and what the row
-# names; what is not named is a breach. A new room needs a row here before it compiles
-# anybody's header.
+# test_layers.sh - which room may include the headers of which. One row a room: itself,
+# include/ and what the row names; another header is a breach. A new room needs a row here
+# before it compiles a header. The same of symbols, in the objects of BUILD if there are any:
+# no two files of a room need each other, and what is exported has a caller in another file.
 #
-# lane: beside, 1 s: it reads the tree.
+# lane: beside, 2 s: it reads the tree, and the symbols of its objects.
 set -u
 
 cd "$(dirname "$0")/.." || exit 1
+BUILD=${BUILD:-build}
 status=0
 
 # room: rooms whose headers it may include
@@ -45,6 +47,21 @@ openssl/	user/decode/qe/|user/fleet/|user/lib/info\.c
 pcap/|pcap\.h	user/capture/|user/samples/|user/lib/pcapng\.c
 confuse\.h	user/config/
 curses\.h|ncursesw/	user/top/
+'
+
+# Symbols that are exported though no other file of user/ uses them: a pattern, and why.
+UNCALLED='
+main	the program
+.*_keys	JSON keys, from which tests/lab/reference.c makes docs/reference/
+metrics_families|ometric_(type_name|ending)|(other)_meaning|config_range	the same of metrics, reasons and configuration keys
+config_default	the configuration that tests of everything above begin with
+jsonl_record	a whole record as JSON, which tests of all decoders read
+(nq|q3|qw)_message	the parser of a whole message, which is fuzzed alone
+.*_write|huffman_(adaptive_encode|tree_(init|add|code))	the inverse of a reader, beside its table: tests rewrite recordings by it
+oob_rows(_count)?|qw_entity_rows(_count)?|qw_move	rows whose completeness is tested
+(users_note|users_note_at|owner_choose|limit_used_share|view_number|map_hash|nearest_distance|incident_time|extract_harmless|q2_move_checksum|q3_describe|q3_feed_put|top_state|shield_cache_put|cached_response_describe|info_next|pcapng_recognise)	arithmetic of its file, tested without what is around it
+shield_clock_(assumed|read_list)|udp_socket_read|uplink_route_read|http_deadline	reads what a test hands it in place of the kernel
+decoder_sessions|session_table_(bytes|count)|samples_stats|samples_writer_wants_records	the state that a bound is tested by
 '
 
 verdict()
@@ -127,7 +144,7 @@ loose()
 	find user -maxdepth 1 -type f ! -name main.c
 }
 
-# include/ knows nobody, and needs no library of the C kind.
+# include/ knows no room, and needs no library of the C kind.
 law()
 {
 	grep -nE '^#include' include/*.h |
@@ -149,6 +166,54 @@ rowless()
 		done
 }
 
+# OBJECT T SYMBOL or OBJECT U SYMBOL, of each object whose source is there.
+symbols()
+{
+	find user -name '*.c' -printf '%P\n' | sed "s|\\.c\$|.o|; s|^|$BUILD/user/|" |
+		xargs ls 2>/dev/null | xargs nm -A -P -g | sed "s|^$BUILD/user/||; s|\\.o: | |" |
+		awk '{ print $1, $3 == "U" ? "U" : "T", $2 }'
+}
+
+# A NEEDS B, of two files of one room.
+needs()
+{
+	awk '
+		function room(file) { sub(/\/[^\/]*$/, "", file); return file }
+		$2 == "T" { at[$3] = $1 }
+		{ row[NR] = $0 }
+		END {
+			for (i = 1; i <= NR; i++) {
+				split(row[i], part)
+				if (part[2] == "U" && part[3] in at && at[part[3]] != part[1] &&
+				    room(at[part[3]]) == room(part[1]))
+					print part[1], at[part[3]]
+			}
+		}' <<<"$1" | sort -u
+}
+
+file_circles()
+{
+	needs "$1" | tsort 2>&1 >/dev/null | sed 's/^tsort: //' | tr '\n' ' '
+}
+
+uncalled()
+{
+	awk -v known="$UNCALLED" '
+		BEGIN {
+			n = split(known, row, "\n")
+			for (i = 1; i <= n; i++)
+				if (split(row[i], part, "\t") == 2)
+					may = may (may ? "|" : "") "(" part[1] ")"
+		}
+		$2 == "T" { at[$3] = $1 }
+		$2 == "U" { used[$3] = 1 }
+		END {
+			for (symbol in at)
+				if (!(symbol in used) && symbol !~ "^(" may ")$")
+					print at[symbol] ": " symbol ";"
+		}' <<<"$1" | sort
+}
+
 verdict rooms_include_only_what_is_below "$(breaches)"
 verdict every_room_has_a_row "$(rowless)"
 verdict rooms_have_no_circle "$(circles)"
@@ -156,4 +221,11 @@ verdict libraries_known_in_one_place "$(alone)"
 verdict only_main_in_user_itself "$(loose)"
 verdict include_is_freestanding "$(law)"
 verdict base_names_are_unique "$(twice)"
+if [ -e "$BUILD/user/main.o" ]; then
+	all=$(symbols)
+	verdict files_of_a_room_have_no_circle "$(file_circles "$all")"
+	verdict exported_symbols_have_a_caller "$(uncalled "$all")"
+else
+	echo "skip files_of_a_room_have_no_circle: no objects in $BUILD"
+fi
 exit "$status"

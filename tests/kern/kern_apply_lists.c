@@ -4,6 +4,7 @@
  * what it says meanwhile.
  */
 #include "kern/kern_apply.h"
+#include "shield/list_one.h"
 
 /* --- lists ---------------------------------------------------------------------------
  */

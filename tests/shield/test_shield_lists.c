@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "shield/fake_maps.h"
+#include "shield/list_one.h"
 #include "stderr.h"
 
 #define HOUR (3600 * SECOND)

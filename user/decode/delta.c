@@ -89,7 +89,7 @@ static int32_t take(struct reader *rd, enum delta_type type, int32_t was)
 	return 0;
 }
 
-double delta_value(const struct delta_row *row, int32_t raw)
+static double delta_value(const struct delta_row *row, int32_t raw)
 {
 	float f;
 

@@ -67,7 +67,4 @@ void delta_record(struct record *r, const struct delta_row *rows, size_t count,
 size_t delta_write(uint8_t *to, size_t size, const struct delta_row *rows, size_t count,
 		   uint64_t flags, const int32_t *state);
 
-/* One value of a state in the game's units. */
-double delta_value(const struct delta_row *row, int32_t raw);
-
 #endif /* DELTA_H */

@@ -109,7 +109,4 @@ void jsonl_record(struct jsonl *json, const struct record *r);
  */
 void jsonl_record_open(struct jsonl *json, const struct record *r);
 
-/* The tape alone: ,"key":value,... without braces; for other renderers. */
-void jsonl_fields(struct jsonl *json, const struct record *r);
-
 #endif /* JSONL_H */

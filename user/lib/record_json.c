@@ -190,7 +190,7 @@ static void jsonl_plain_too(struct jsonl *json, const struct record_tape *tape, 
 	jsonl_looks(json, text, item->size);
 }
 
-void jsonl_fields(struct jsonl *json, const struct record *r)
+static void jsonl_fields(struct jsonl *json, const struct record *r)
 {
 	const struct record_tape *tape = r->tape;
 	struct plain_pairs pairs;

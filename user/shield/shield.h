@@ -424,12 +424,6 @@ int shield_list_add_all(struct shield *shield, enum list list, const struct cidr
 int shield_list_del_all(struct shield *shield, enum list list, const struct cidr *cidrs,
 			size_t count, bool *ret_missing);
 
-/* Add one network. */
-int shield_list_add(struct shield *shield, enum list list, const struct cidr *cidr,
-		    const struct list_terms *terms);
-/* Remove the runtime entry of one network. -ENOENT, without a message: it is missing. */
-int shield_list_del(struct shield *shield, enum list list, const struct cidr *cidr);
-
 /*
  * Find the entry that decides about all of @cidr, itself included. False: none does, or
  * it has ended.

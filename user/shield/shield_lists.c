@@ -169,22 +169,6 @@ int shield_list_del_all(struct shield *s, enum list list, const struct cidr *cid
 	return err;
 }
 
-int shield_list_add(struct shield *s, enum list list, const struct cidr *cidr,
-		    const struct list_terms *terms)
-{
-	size_t added;
-
-	return shield_list_add_all(s, list, cidr, 1, terms, &added);
-}
-
-int shield_list_del(struct shield *s, enum list list, const struct cidr *cidr)
-{
-	bool missing = false;
-	int err = shield_list_del_all(s, list, cidr, 1, &missing);
-
-	return err || !missing ? err : -ENOENT;
-}
-
 bool shield_list_covers(const struct shield *s, enum list list, const struct cidr *cidr,
 			struct cidr *ret)
 {

@@ -124,7 +124,7 @@ void stats_free(struct stats *stats)
 	stats->service_count = 0;
 }
 
-bool stats_copy(const struct stats *stats, struct stats *ret)
+static bool stats_copy(const struct stats *stats, struct stats *ret)
 {
 	size_t n = stats->service_count ? stats->service_count : 1;
 	struct stats_service *services = calloc(n, sizeof(*services));

@@ -39,12 +39,10 @@ struct stats {
 
 /* 0 or -errno after a message; then there is nothing to free. */
 int stats_collect(const struct shield *shield, struct stats *ret);
-/* Free what stats_collect() or stats_copy() allocated, but not @stats. */
+/* Free what stats_collect() or stats_keep() allocated, but not @stats. */
 void stats_free(struct stats *stats);
-/* False: not enough memory; *@ret is untouched. */
-bool stats_copy(const struct stats *stats, struct stats *ret);
 /* *@kept, a copy or zeros, becomes a copy of @stats, in the same memory where it fits.
- * False: as in stats_copy(). */
+ * False: not enough memory; *@kept is as before. */
 bool stats_keep(struct stats *kept, const struct stats *stats);
 
 extern const struct json_key stats_json_keys[], stats_json_link_keys[];

@@ -119,23 +119,23 @@ void nq_op_stringcmd(struct ops *o)
 	note_name(o, nq_put_text(o, "text"));
 }
 
-void nq_op_ackframe(struct ops *o)
+static void nq_op_ackframe(struct ops *o)
 {
 	nq_put_i32(o, "frame");
 }
 
-void nq_op_ackdownloaddata(struct ops *o)
+static void nq_op_ackdownloaddata(struct ops *o)
 {
 	nq_put_i32(o, "start");
 	nq_put_u16(o, "size");
 }
 
-void nq_op_qcrequest(struct ops *o)
+static void nq_op_qcrequest(struct ops *o)
 {
 	ops_unknown(o, "clc_qcrequest: arguments of the game's code");
 }
 
-void nq_op_clc_voicechat(struct ops *o)
+static void nq_op_clc_voicechat(struct ops *o)
 {
 	const uint8_t *bytes;
 	uint16_t size;
@@ -159,7 +159,7 @@ const struct op nq_clc_id[256] = { NQ_CLC };
 
 const struct op nq_clc_dp[256] = { NQ_CLC, NQ_CLC_DP };
 
-const struct op nq_clc_fte[256] = {
+static const struct op nq_clc_fte[256] = {
 	NQ_CLC,
 	NQ_CLC_DP,
 	[81] = { "qcrequest", nq_op_qcrequest, 0 },

@@ -52,19 +52,19 @@ void nq_op_updatestat(struct ops *o)
 		ops_wrong(o, "no such stat");
 }
 
-void nq_op_updatestatbyte(struct ops *o)
+static void nq_op_updatestatbyte(struct ops *o)
 {
 	nq_put_u8(o, "stat");
 	nq_put_u8(o, "value");
 }
 
-void nq_op_updatestatstring(struct ops *o)
+static void nq_op_updatestatstring(struct ops *o)
 {
 	nq_put_u8(o, "stat");
 	nq_put_text(o, "text");
 }
 
-void nq_op_updatestatfloat(struct ops *o)
+static void nq_op_updatestatfloat(struct ops *o)
 {
 	nq_put_u8(o, "stat");
 	nq_put_f32(o, "value");
@@ -142,7 +142,7 @@ void nq_op_setangle(struct ops *o)
 	nq_put_angles(o, "angles");
 }
 
-void nq_op_setangledelta(struct ops *o)
+static void nq_op_setangledelta(struct ops *o)
 {
 	record_open_array(o->record, "angles");
 	for (int i = 0; i < 3; i++)
@@ -150,7 +150,7 @@ void nq_op_setangledelta(struct ops *o)
 	record_close(o->record);
 }
 
-void nq_op_setanglebase(struct ops *o)
+static void nq_op_setanglebase(struct ops *o)
 {
 	static const char *const keys[] = { "pitch", "yaw", "roll" };
 	uint8_t flags = reader_u8(&o->rd);
@@ -320,7 +320,7 @@ void nq_op_cdtrack(struct ops *o)
 }
 
 /* Nehahra's places are bytes; all other games of DarkPlaces have wider ones. */
-void nq_op_showpic(struct ops *o)
+static void nq_op_showpic(struct ops *o)
 {
 	nq_put_text(o, "name");
 	nq_put_text(o, "pic");
@@ -333,7 +333,7 @@ void nq_op_showpic(struct ops *o)
 	nq_put_u8(o, "y");
 }
 
-void nq_op_hidepic(struct ops *o)
+static void nq_op_hidepic(struct ops *o)
 {
 	nq_put_text(o, "name");
 }
@@ -353,7 +353,7 @@ void nq_op_fog(struct ops *o)
 	record_float(o->record, "time", (int16_t)reader_le16(&o->rd) / 100.0);
 }
 
-void nq_op_fog_nehahra(struct ops *o)
+static void nq_op_fog_nehahra(struct ops *o)
 {
 	uint8_t enable = reader_u8(&o->rd);
 
@@ -364,7 +364,7 @@ void nq_op_fog_nehahra(struct ops *o)
 	color_bytes(o);
 }
 
-void nq_op_skyboxsize(struct ops *o)
+static void nq_op_skyboxsize(struct ops *o)
 {
 	nq_put_coord(o, "size");
 }
@@ -387,7 +387,7 @@ void nq_op_localsound(struct ops *o)
 
 /* --- what DarkPlaces and FTE added ------------------------------------------------- */
 
-void nq_op_downloaddata(struct ops *o)
+static void nq_op_downloaddata(struct ops *o)
 {
 	const uint8_t *bytes;
 	uint16_t size;
@@ -401,7 +401,7 @@ void nq_op_downloaddata(struct ops *o)
 }
 
 /* Up to DP3 the number was that of another sound message. */
-void nq_op_precache(struct ops *o)
+static void nq_op_precache(struct ops *o)
 {
 	static const char *const kinds[] = { "model", "particle", "sound", "unknown" };
 	const char *kind;
@@ -420,7 +420,7 @@ void nq_op_precache(struct ops *o)
 		ops_wrong(o, "precache of no known type");
 }
 
-void nq_op_voicechat(struct ops *o)
+static void nq_op_voicechat(struct ops *o)
 {
 	const uint8_t *bytes;
 	uint8_t codec;
@@ -494,7 +494,7 @@ const struct op nq_svc_fitz[256] = {
 
 const struct op nq_svc_dp[256] = { NQ_SVC, NQ_SVC_SKY, NQ_SVC_PICS, NQ_SVC_DP };
 
-const struct op nq_svc_fte[256] = {
+static const struct op nq_svc_fte[256] = {
 	NQ_SVC,
 	NQ_SVC_SKY,
 	NQ_SVC_PICS,

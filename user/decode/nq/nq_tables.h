@@ -10,8 +10,8 @@
 #include "decode/nq/nq_message.h"
 
 extern const struct op nq_svc_id[256], nq_svc_nehahra[256], nq_svc_fitz[256];
-extern const struct op nq_svc_dp[256], nq_svc_fte[256];
-extern const struct op nq_clc_id[256], nq_clc_dp[256], nq_clc_fte[256];
+extern const struct op nq_svc_dp[256];
+extern const struct op nq_clc_id[256], nq_clc_dp[256];
 
 /* Return the 256 ops of a server's messages: the dialect's, or those with FTE's. */
 const struct op *nq_svc_of(const struct nq_format *f);
@@ -22,11 +22,9 @@ const struct op *nq_clc_of(const struct nq_format *f);
 op_parse nq_op_disconnect, nq_op_updatestat, nq_op_version, nq_op_setview, nq_op_time;
 op_parse nq_op_text, nq_op_print, nq_op_stufftext, nq_op_setangle, nq_op_serverinfo;
 op_parse nq_op_lightstyle, nq_op_updatename, nq_op_updatefrags, nq_op_updatecolors;
-op_parse nq_op_setpause, nq_op_signonnum, nq_op_cdtrack, nq_op_showpic, nq_op_hidepic;
-op_parse nq_op_fog, nq_op_fog_nehahra, nq_op_skyboxsize, nq_op_downloaddata;
-op_parse nq_op_updatestatbyte, nq_op_precache, nq_op_updatestatstring;
-op_parse nq_op_updatestatfloat, nq_op_setangledelta, nq_op_setanglebase;
-op_parse nq_op_voicechat, nq_op_achievement, nq_op_localsound;
+op_parse nq_op_setpause, nq_op_signonnum, nq_op_cdtrack;
+op_parse nq_op_fog;
+op_parse nq_op_achievement, nq_op_localsound;
 
 /* nq_world.c: what is in the world. */
 op_parse nq_op_update, nq_op_clientdata, nq_op_sound, nq_op_stopsound, nq_op_particle;
@@ -44,8 +42,8 @@ op_parse nq_op_updateentities, nq_op_fte_spawnbaseline, nq_op_fte_spawnstatic;
 op_parse nq_op_fte_move;
 
 /* nq_clc.c */
-op_parse nq_op_move, nq_op_stringcmd, nq_op_ackframe, nq_op_ackdownloaddata;
-op_parse nq_op_qcrequest, nq_op_clc_voicechat, nq_op_clc_disconnect;
+op_parse nq_op_move, nq_op_stringcmd;
+op_parse nq_op_clc_disconnect;
 
 /* Those that no dialect changes; all 128 fast updates are one op. */
 #define NQ_SVC_SHARED                                                                    \

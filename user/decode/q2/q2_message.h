@@ -124,11 +124,6 @@ void q2_entity_number(struct ops *o, const char *key, unsigned int number,
  */
 void q2_configstring(struct ops *o, unsigned int index, struct span text);
 
-/*
- * Read the fields of entity @number's baseline behind its header @bits, put them on the
- * record, and, when the walk commits, store them.
- */
-void q2_baseline(struct ops *o, uint64_t bits, unsigned int number);
 /* A file is refused, or given up in the middle. */
 void q2_end_file(struct ops *o);
 

@@ -249,7 +249,11 @@ static void parse_configstring(struct ops *o)
 	q2_configstring(o, index, q2_string(o, "text"));
 }
 
-void q2_baseline(struct ops *o, uint64_t bits, unsigned int number)
+/*
+ * Read the fields of entity @number's baseline behind its header @bits, put them on the
+ * record, and, when the walk commits, store them.
+ */
+static void q2_baseline(struct ops *o, uint64_t bits, unsigned int number)
 {
 	struct q2_parse *p = q2_of(o);
 	int32_t word[Q2_ENTITY_WORDS] = { 0 };

@@ -57,7 +57,7 @@ size_t q2_session_takes(const struct q2_session *q)
 	       netchan_slices_room(&q->slices[0]) + netchan_slices_room(&q->slices[1]);
 }
 
-void q2_game_drop(struct q2_session *q)
+static void q2_game_drop(struct q2_session *q)
 {
 	struct q2_game *g = q->game;
 

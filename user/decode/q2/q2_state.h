@@ -152,8 +152,6 @@ void q2_game_end_file(struct q2_game *g);
 
 /* Forgets all but the memory: serverdata has come in message @sequence. */
 void q2_game_clear(struct q2_game *g, uint32_t sequence);
-/* Free the game of @q, if there is one, and set it to NULL. */
-void q2_game_drop(struct q2_session *q);
 
 /* A message of the server's was read: it is accounted for. */
 void q2_game_read(struct q2_game *g, uint32_t sequence);

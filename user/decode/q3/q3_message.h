@@ -89,12 +89,6 @@ void q3_parse_snapshot(struct q3_parse *p);
 void q3_parse_old_snapshot(struct q3_parse *p);
 
 /*
- * Parse a gamestate behind its op; when p->commit is set, replace all that the game
- * knows.
- */
-void q3_parse_gamestate(struct q3_parse *p);
-
-/*
  * Check what remains after the last op: a whole unread byte is malformed, unless the
  * dialect allows trailing data; one is put on the record.
  */

@@ -123,7 +123,7 @@ static void parse_gamestate_ops(struct q3_parse *p)
 		q3_wrong(p, "configstrings longer than 16000");
 }
 
-void q3_parse_gamestate(struct q3_parse *p)
+static void q3_parse_gamestate(struct q3_parse *p)
 {
 	struct q3_game *g = p->game;
 	int32_t number = q3_get_long(&p->b), client, feed, server_id;

@@ -10,7 +10,8 @@
 #define WINDOW	  64
 #define TYPE_DATA 0x17
 
-bool qe_window_take(struct qe_window *w, uint64_t sequence)
+/* True: new, and noted. False: it was seen, or is too old to tell. */
+static bool qe_window_take(struct qe_window *w, uint64_t sequence)
 {
 	uint64_t back;
 

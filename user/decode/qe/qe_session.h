@@ -25,9 +25,6 @@ struct qe_window {
 	uint64_t seen; /* bit 0: the newest */
 };
 
-/* True: new, and noted. False: it was seen, or is too old to tell. */
-bool qe_window_take(struct qe_window *w, uint64_t sequence);
-
 struct qe_association {
 	struct qe_hand hand;
 	bool proven; /* its hello has returned one of the cookies */

@@ -314,7 +314,7 @@ static void acks(struct ops *o)
 	record_close(o->record);
 }
 
-void qw_fte_move(struct ops *o)
+static void qw_fte_move(struct ops *o)
 {
 	uint64_t flags = qw_vlq(o);
 	uint64_t seats = flags & MOVE_SEATS ? qw_vlq(o) : 1;

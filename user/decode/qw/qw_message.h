@@ -137,7 +137,7 @@ op_parse qw_sound, qw_temp_entity, qw_particle, qw_staticsound, qw_stopsound;
 op_parse qw_soundextended, qw_customtempent;
 op_parse qw_updateentities;
 op_parse qw_download;
-op_parse qw_move, qw_fte_move;
+op_parse qw_move;
 
 /* FTE's svc, to fill in the table of qw_server.c. */
 op_parse qw_splitscreen, qw_lightstylecol, qw_portal, qw_particle2, qw_particle3;
