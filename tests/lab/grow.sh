@@ -42,7 +42,7 @@ sed -i 's/^struct player {$/&\n\t__u64 grown_ns;/;
 	s/sizeof(struct player) == 64/sizeof(struct player) == 72/;
 	s/sizeof(struct player_cell) == 88/sizeof(struct player_cell) == 96/' "$to/include/player.h"
 sed -i 's/^struct list_entry {$/&\n\t__u64 grown_until;/;
-	s/^\(#define LIST_MAX[[:blank:]]*\)65536/\1131072/' "$to/include/abi.h"
+	/^#define LIST_MAX\>/,/65536/s/65536/131072/' "$to/include/abi.h"
 for word in grown_ns:player '== 72:player' '== 96:player' grown_until:abi 131072:abi; do
 	grep -q -- "${word%:*}" "$to/include/${word#*:}.h" || {
 		echo "grow.sh: ${word#*:}.h did not get '${word%:*}'" >&2
