@@ -117,6 +117,16 @@ static void requests_become_echoes(void **state)
 	}
 }
 
+static void three_kinds_of_quake3_have_a_challenge(void **state)
+{
+	(void)state;
+	for (int kind = 0; kind < KIND_COUNT; kind++)
+		assert_int_equal(challenge_form(FAMILY_QUAKE3, (enum wire_kind)kind,
+						40) != 0,
+				 kind == KIND_GETCHALLENGE || kind == KIND_GETINFO ||
+					 kind == KIND_GETSTATUS);
+}
+
 /*
  * Every octet at every place behind `getchallenge `, in requests of every length: those
  * become echoes that a regular expression takes, with the first blank an `x`, and no
@@ -303,6 +313,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(requests_become_echoes),
+		cmocka_unit_test(three_kinds_of_quake3_have_a_challenge),
 		cmocka_unit_test(arguments_are_a_number_and_a_name),
 		cmocka_unit_test(challenges_are_spelled_as_the_engines_do),
 		cmocka_unit_test(forms_come_back),
