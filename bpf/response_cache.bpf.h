@@ -237,7 +237,7 @@ __noinline int cache_charge(struct xdp_md *ctx, const struct pkt_ctx *c, __u32 w
 	struct live *l = &live;
 	struct limit limit = { cap->byte_ns * bytes, cap->burst_ns };
 	__u32 shares = AMPLIFICATION_WHOLE;
-	__u64 now = clock_now(l);
+	__u64 now = clock_now(l), *due = &cap->due_ns;
 	struct packet p;
 
 	if (!c)
@@ -259,15 +259,21 @@ __noinline int cache_charge(struct xdp_md *ctx, const struct pkt_ctx *c, __u32 w
 	 * A response that the amplification limit refuses must not use up the rate in
 	 * bytes.
 	 */
-	if (why == REASON_CACHED_RECURRING && limit_exceeded(&limit, cap->due_ns, now))
-		return REASON_COUNT;
+	if (why == REASON_CACHED_RECURRING && limit_exceeded(&limit, *due, now)) {
+		/* Another service's clients may have used it up. */
+		limit.cost_ns = cap->kept_byte_ns * bytes;
+		limit.burst_ns = cap->kept_burst_ns;
+		due = &cap->kept_due_ns[pkt_slot(c) & (SERVICES_MAX - 1)];
+		if (!limit.cost_ns || limit_exceeded(&limit, *due, now))
+			return REASON_COUNT;
+	}
 	if (bytes > received && l->amplification.byte_ns &&
 	    !amplification_update(pkt_prefix(c), bytes - received, shares))
 		return why == REASON_CACHED_PREFIX || why == REASON_CACHED_RECURRING
 			       ? REASON_COUNT
 			       : REASON_AMPLIFICATION;
-	return why != REASON_CACHED_RECURRING || budget_take(&cap->due_ns, limit.cost_ns,
-							     limit.burst_ns, now)
+	return why != REASON_CACHED_RECURRING ||
+			       budget_take(due, limit.cost_ns, limit.burst_ns, now)
 		       ? why
 		       : REASON_COUNT;
 }

@@ -533,7 +533,13 @@ struct cache_cap {
 	__u64 byte_ns; /* 0: no limit */
 	__u64 burst_ns;
 	__u64 due_ns;
+	/* What is kept for each service, once the rest is used up: divided by the daemon
+	 * once per second among the services under load. 0: nothing is kept. */
+	__u64 kept_byte_ns;
+	__u64 kept_burst_ns;
+	__u64 kept_due_ns[SERVICES_MAX];
 };
+#define CACHE_KEPT 8 /* one of so many parts of the rate is kept so */
 
 struct cache_state {
 	__u64 until_ns[SERVICES_MAX]; /* the service is under load by queries until then;

@@ -171,16 +171,13 @@ static void each_processor_has_its_own_recent_askers(void **state)
 	kern = kept;
 }
 
-static void strangers_have_a_cap(void **state)
+/* How many responses of 96 bytes 199 sources get that ask once per second, five times. */
+static int recurring_answered(void)
 {
 	struct frame_spec one = { 0 };
 	char address[20];
 	int told = 0;
 
-	(void)state;
-	answers(FAMILY_QUAKE3, CACHE_UNDER_LOAD);
-	/* 1000 bytes a second, a second's worth at once. */
-	kern.live->cache.cap = (struct cache_cap){ 1000000, SECOND, 0 };
 	for (int second = 0; second < 5; second++) {
 		learn_quake3();
 		flood();
@@ -192,8 +189,39 @@ static void strangers_have_a_cap(void **state)
 		}
 		pass_time(SECOND);
 	}
+	return told;
+}
+
+static void strangers_have_a_cap(void **state)
+{
+	(void)state;
+	answers(FAMILY_QUAKE3, CACHE_UNDER_LOAD);
+	/* 1000 bytes a second, a second's worth at once. */
+	kern.live->cache.cap =
+		(struct cache_cap){ .byte_ns = 1000000, .burst_ns = SECOND };
 	/* Three seconds' worth and what was saved up, of 96 bytes each. */
-	assert_in_range(told, 25, 40);
+	assert_in_range(recurring_answered(), 25, 40);
+}
+
+/* The responses to others have used up all of the rate but the part that is kept. */
+static void a_part_of_the_cap_is_kept_for_each_service(void **state)
+{
+	struct cache_cap *cap = &kern.live->cache.cap;
+
+	(void)state;
+	answers(FAMILY_QUAKE3, CACHE_UNDER_LOAD);
+	*cap = (struct cache_cap){ .byte_ns = 1000000, .burst_ns = SECOND };
+	cap->due_ns = kern.live->clock_ns + 1000 * SECOND;
+	assert_int_equal(recurring_answered(), 0);
+	answers(FAMILY_QUAKE3, CACHE_UNDER_LOAD);
+	*cap = (struct cache_cap){ .byte_ns = 1000000,
+				   .burst_ns = SECOND,
+				   .kept_byte_ns = 2000000,
+				   .kept_burst_ns = SECOND };
+	cap->due_ns = kern.live->clock_ns + 1000 * SECOND;
+	cap->kept_due_ns[1] = cap->due_ns;
+	/* Three seconds' worth of 500 bytes each, and what was saved up. */
+	assert_in_range(recurring_answered(), 12, 21);
 }
 
 static void the_amplification_limit_always_holds(void **state)
@@ -551,6 +579,7 @@ int main(void)
 		cmocka_unit_test(only_sources_in_the_mark_window_are_answered),
 		cmocka_unit_test(each_processor_has_its_own_recent_askers),
 		cmocka_unit_test(strangers_have_a_cap),
+		cmocka_unit_test(a_part_of_the_cap_is_kept_for_each_service),
 		cmocka_unit_test(the_amplification_limit_always_holds),
 		cmocka_unit_test(the_refused_pay_for_nothing),
 		cmocka_unit_test(the_lists_are_heard),

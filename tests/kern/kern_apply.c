@@ -337,11 +337,15 @@ static void answers_cost_what_was_said(void **state)
 	add("a", 27960);
 	config->cache_bytes_per_s = 125000;
 	apply();
-	assert_int_equal(cap->byte_ns, SECOND / 125000);
+	/* An eighth is kept for the services under load, here for one. */
+	assert_int_equal(cap->byte_ns, SECOND * 8 / 7 / 125000);
+	assert_int_equal(cap->kept_byte_ns, cap->byte_ns * 7);
+	assert_int_equal(cap->kept_burst_ns, SECOND / 4);
 	assert_int_equal(cap->burst_ns, SECOND / 4);
 	config->cache_bytes_per_s = 0;
 	apply();
 	assert_true(cap->byte_ns > cap->burst_ns);
+	assert_int_equal(cap->kept_byte_ns, 0);
 }
 
 /*

@@ -78,8 +78,10 @@ static void the_rest_by_default(void)
 	was->validation.rate[CHALLENGE_JOIN] = (struct limit){ 1000, 250000000 };
 	was->validation.rate[CHALLENGE_QUERY] = (struct limit){ 4000, 250000000 };
 	assert_shares();
-	was->cache.cap =
-		(struct cache_cap){ .byte_ns = SECOND / 2500000, .burst_ns = SECOND / 4 };
+	was->cache.cap = (struct cache_cap){ .byte_ns = SECOND * 8 / 7 / 2500000,
+					     .burst_ns = SECOND / 4,
+					     .kept_burst_ns = SECOND / 4 };
+	was->cache.cap.kept_byte_ns = was->cache.cap.byte_ns * 7;
 }
 
 static void one_after_the_other(void **state)

@@ -177,6 +177,31 @@ static void mark_windows_follow_the_rate_and_move(void **state)
 	assert_int_equal(w[7].shut, 0);
 }
 
+/* An eighth of the rate is divided among those under load, two responses each at least.
+ */
+static void a_part_of_the_cap_is_divided(void **state)
+{
+	struct cache_cap *cap = &shield.shared->cache.cap;
+	__u64 now = 100 * SECOND;
+
+	(void)state;
+	cap->byte_ns = 400;
+	cap->burst_ns = SECOND / 4;
+	shield_recent_update(&shield, now);
+	assert_int_equal(cap->kept_byte_ns, 7 * 400);
+	assert_int_equal(cap->kept_burst_ns, SECOND / 4);
+	for (int slot = 0; slot < 40; slot++)
+		shield.shared->cache.until_ns[slot] = now + SECOND + 1;
+	shield.shared->cache.until_ns[40] = now + SECOND;
+	shield_recent_update(&shield, now + SECOND);
+	assert_int_equal(cap->kept_byte_ns, 40 * 7 * 400);
+	assert_int_equal(cap->kept_burst_ns, 3000 * 40 * 7 * 400);
+	/* No rate, nothing kept. */
+	cap->burst_ns = 0;
+	shield_recent_update(&shield, now + 2 * SECOND);
+	assert_int_equal(cap->kept_byte_ns, 0);
+}
+
 #undef TEST
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fake_begin, fake_end)
 
@@ -188,6 +213,7 @@ int main(void)
 		TEST(questions_are_read),
 		TEST(ages_of_answers),
 		TEST(mark_windows_follow_the_rate_and_move),
+		TEST(a_part_of_the_cap_is_divided),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

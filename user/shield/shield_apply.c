@@ -284,16 +284,20 @@ static void apply_proof(struct shield *s, const struct config *config,
 	shield_challenge_shares(s, services);
 }
 
-#define CAP_BURST_NS 250000000ull
-
 static void apply_answers(struct shield *s, const struct config *config)
 {
 	struct cache_cap *cap = &s->shared->cache.cap;
 
 	/* None: one byte is more than there ever is. */
-	cap->byte_ns =
-		config->cache_bytes_per_s ? 1000000000ull / config->cache_bytes_per_s : 1;
-	cap->burst_ns = config->cache_bytes_per_s ? CAP_BURST_NS : 0;
+	cap->byte_ns = 1;
+	cap->burst_ns = 0;
+	if (config->cache_bytes_per_s) {
+		/* All but the part that is kept. */
+		cap->byte_ns = 1000000000ull * CACHE_KEPT / (CACHE_KEPT - 1) /
+			       config->cache_bytes_per_s;
+		cap->burst_ns = CACHE_BURST_NS;
+	}
+	shield_cache_keep(s, shield_clock());
 }
 
 static bool all_observe(const struct tables *t)

@@ -160,6 +160,22 @@ static void windows_move(struct shield *s)
 				 __ATOMIC_RELAXED);
 }
 
+#define KEPT_BYTES 3000 /* at once, at least: two responses */
+
+void shield_cache_keep(struct shield *s, __u64 now)
+{
+	struct cache_cap *cap = &s->shared->cache.cap;
+	__u64 kept = 0, loaded = 0;
+
+	for (__u32 slot = 0; slot < SERVICES_MAX; slot++)
+		loaded += now < s->shared->cache.until_ns[slot];
+	if (cap->burst_ns)
+		kept = cap->byte_ns * (CACHE_KEPT - 1) * (loaded ? loaded : 1);
+	cap->kept_burst_ns =
+		kept * KEPT_BYTES > CACHE_BURST_NS ? kept * KEPT_BYTES : CACHE_BURST_NS;
+	__atomic_store_n(&cap->kept_byte_ns, kept, __ATOMIC_RELAXED);
+}
+
 void shield_recent_update(struct shield *s, __u64 now)
 {
 	__u64 past = now - s->recent_looked_ns;
@@ -174,6 +190,7 @@ void shield_recent_update(struct shield *s, __u64 now)
 		memcpy(s->recent_marked, s->shared->cache.marked,
 		       sizeof(s->recent_marked));
 	s->recent_looked_ns = now;
+	shield_cache_keep(s, now);
 	shield_challenge_shares(s, s->shared->tables[shield_generation(s) & 1].services);
 	if (now - s->recent_moved_ns < RECENT_TURN_S * 1000000000ull)
 		return;

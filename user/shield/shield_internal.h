@@ -71,6 +71,17 @@ struct shield {
 	bool owners_logged[SERVICES_MAX]; /* shield_owners() has said what it knows */
 };
 
+/* --- shield_cache.c ---------------------------------------------------------- */
+
+#define CACHE_BURST_NS 250000000ull /* of the bytes per second of the cache */
+
+/*
+ * Divide the part of the cache's bytes per second that is kept (CACHE_KEPT) among the
+ * services under load at @now, as shield_clock() has it. One that begins to be has a
+ * share at once.
+ */
+void shield_cache_keep(struct shield *s, __u64 now);
+
 /* --- shield_shares.c --------------------------------------------------------- */
 
 #define SHARE_UNIT (1 << 20) /* so many parts of a challenge per second */
