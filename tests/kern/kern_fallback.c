@@ -27,15 +27,21 @@ static char said[16384];
 long syscall(long number, ...)
 {
 	static long (*real)(long, ...);
+	const union bpf_attr *load;
 	long at[6];
 	va_list args;
+	int command;
 
 	va_start(args, number);
 	for (size_t i = 0; i < COUNT(at); i++)
 		at[i] = va_arg(args, long);
 	va_end(args);
-	if (number == SYS_bpf && at[0] == BPF_PROG_LOAD && refused &&
-	    !strcmp(((const union bpf_attr *)at[1])->prog_name, refused)) {
+	va_start(args, number);
+	command = va_arg(args, int);
+	load = va_arg(args, const union bpf_attr *);
+	va_end(args);
+	if (number == SYS_bpf && command == BPF_PROG_LOAD && refused &&
+	    !strcmp(load->prog_name, refused)) {
 		errno = refusal;
 		return -1;
 	}
@@ -141,24 +147,17 @@ static int passed(const char *text, int count)
 
 static void limits_hold_without_the_programs_that_were_refused(void **state)
 {
-	static const char *const programs[] = { "shield_validate", "shield_cache" };
 	struct counters in, out;
 
 	(void)state;
-	for (size_t i = 0; i < COUNT(programs); i++) {
-		int pass;
-
-		assert_int_equal(load(programs[i], i ? E2BIG : EACCES), 0);
-		half_is_there();
-		pass = passed(OOB "getstatus", 200);
-		assert_in_range(pass, 1, 199);
-		assert_in_range(passed(OOB "getchallenge", 200), 1, 199);
-		assert_int_equal(shield_counters(loaded, 0, &in, &out), 0);
-		assert_int_equal(counters_packets(&in), 400 * (i + 1));
-		assert_int_equal(counters_packets(&out), 0);
-		assert_int_equal(in.by[KIND_GETSTATUS][REASON_WITHIN_LIMITS].packets > 0,
-				 true);
-	}
+	assert_int_equal(load("shield_validate", EACCES), 0);
+	half_is_there();
+	assert_in_range(passed(OOB "getstatus", 200), 1, 199);
+	assert_in_range(passed(OOB "getchallenge", 200), 1, 199);
+	assert_int_equal(shield_counters(loaded, 0, &in, &out), 0);
+	assert_int_equal(counters_packets(&in), 400);
+	assert_int_equal(counters_packets(&out), 0);
+	assert_true(in.by[KIND_GETSTATUS][REASON_WITHIN_LIMITS].packets > 0);
 }
 
 static void validation_stays_off_in_another_configuration(void **state)
@@ -188,7 +187,7 @@ static void a_kernel_that_takes_all_gets_all(void **state)
 	assert_int_equal(load(NULL, 0), 0);
 	all_is_there();
 	assert_int_equal(access(OURS "/proof", F_OK), 0);
-	assert_int_equal(load("shield_cache", EACCES), 0);
+	assert_int_equal(load("shield_cache", E2BIG), 0);
 	half_is_there();
 	assert_int_not_equal(access(OURS "/proof", F_OK), 0);
 	assert_int_equal(load(NULL, 0), 0);
