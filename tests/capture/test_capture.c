@@ -327,6 +327,48 @@ static void not_a_capture(void **state)
 			 -EBADMSG);
 }
 
+/* Frames come as they are, with their length on the wire and their way, up to the end. */
+static void frames_as_they_are(void **state)
+{
+	static const struct {
+		uint32_t link;
+		const char *bytes;
+		size_t n;
+		enum packet_way way;
+	} rows[] = {
+		{ LINK_RAW, "no packet", 9, PACKET_WAY_UNKNOWN },
+		{ 113, "\0\0\0\1\0\6hwaddr\0\0\x08\0x", 17, PACKET_RECEIVED },
+		{ 113, "\0\3\0\1\0\6hwaddr\0\0\x08\0x", 17, PACKET_WAY_UNKNOWN },
+		{ 113, "\0\4\0\1\0\6hwaddr\0\0\x08\0x", 17, PACKET_SENT },
+		{ 113, "\0", 1, PACKET_WAY_UNKNOWN },
+		{ 276, "\x08\0\0\0\0\0\0\1\0\1\4\6hwaddr\0\0x", 21, PACKET_SENT },
+		{ 276, "\x08\0\0\0\0\0\0\1\0\1\2\6hwaddr\0\0x", 21, PACKET_RECEIVED },
+		{ 276, "\x08\0\0\0\0\0\0\1\0\1", 10, PACKET_WAY_UNKNOWN },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct capture_frame frame;
+		struct capture *capture;
+
+		begin(rows[i].link);
+		put_packet((const uint8_t *)rows[i].bytes, rows[i].n, rows[i].n + 7);
+		put_packet((const uint8_t *)rows[i].bytes, rows[i].n, 0);
+		capture = open_file(file.n);
+		for (uint64_t number = 1; number <= 2; number++) {
+			assert_int_equal(capture_next_frame(capture, &frame), 1);
+			assert_int_equal(frame.number, number);
+			assert_int_equal(frame.captured, rows[i].n);
+			assert_int_equal(frame.length, rows[i].n + (number == 1 ? 7 : 0));
+			assert_memory_equal(frame.bytes, rows[i].bytes, rows[i].n);
+			assert_int_equal(frame.way, rows[i].way);
+		}
+		assert_int_equal(capture_next_frame(capture, &frame), 0);
+		assert_int_equal(capture_next_frame(capture, &frame), 0);
+		capture_close(capture);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -339,6 +381,7 @@ int main(void)
 		cmocka_unit_test(breaks_off),
 		cmocka_unit_test(link_unknown),
 		cmocka_unit_test(not_a_capture),
+		cmocka_unit_test(frames_as_they_are),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -121,6 +121,29 @@ static void put_enhanced(uint32_t interface, uint64_t time, const void *bytes, s
 	block_end(at);
 }
 
+/* A packet with a comment and, behind it, flags; @n: bytes of options that are there. */
+static void put_flagged(uint32_t flags, size_t n)
+{
+	size_t at = block_begin(6), options;
+
+	for (int i = 0; i < 3; i++)
+		put32(0);
+	put32(5);
+	put32(5);
+	put("frame", 5);
+	put("\0\0\0", 3);
+	options = file.n;
+	put16(1);
+	put16(6);
+	put("no way\0\0", 8);
+	put16(2);
+	put16(4);
+	put32(flags);
+	put32(0);
+	file.n = options + n;
+	block_end(at);
+}
+
 static void put_other(uint32_t type)
 {
 	size_t at = block_begin(type);
@@ -469,6 +492,37 @@ static void links_that_nothing_parses(void **state)
 	capture_close(capture);
 }
 
+/* Flags of a packet name its way; options that break off name none. */
+static void flags_name_the_way(void **state)
+{
+	static const enum packet_way ways[] = { PACKET_WAY_UNKNOWN, PACKET_RECEIVED,
+						PACKET_SENT, PACKET_WAY_UNKNOWN };
+	struct pcapng_reader *reader;
+	struct pcapng_frame frame;
+
+	(void)state;
+	for (int swapped = 0; swapped < 2; swapped++) {
+		begin(swapped);
+		put_interface(1, 0, 0, 0);
+		for (uint32_t flags = 0; flags < 16; flags++)
+			put_flagged(flags, 24);
+		for (size_t n = 0; n < 20; n += 4)
+			put_flagged(2, n);
+		reader = open_file(file.n);
+		for (uint32_t flags = 0; flags < 16; flags++) {
+			assert_int_equal(pcapng_next(reader, &frame), 1);
+			assert_int_equal(frame.captured, 5);
+			assert_int_equal(frame.way, ways[flags & 3]);
+		}
+		for (size_t n = 0; n < 20; n += 4) {
+			assert_int_equal(pcapng_next(reader, &frame), 1);
+			assert_int_equal(frame.way, PACKET_WAY_UNKNOWN);
+		}
+		assert_int_equal(pcapng_next(reader, &frame), 0);
+		pcapng_close(reader);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -481,6 +535,7 @@ int main(void)
 		cmocka_unit_test(interfaces_without_end),
 		cmocka_unit_test(a_filter_for_each_link),
 		cmocka_unit_test(links_that_nothing_parses),
+		cmocka_unit_test(flags_name_the_way),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

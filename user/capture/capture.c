@@ -40,6 +40,8 @@ struct capture {
 	uint64_t passed[PASS_COUNT];
 	const uint8_t *frame; /* read but not yet looked at, or NULL */
 	size_t captured;
+	size_t length; /* on the wire */
+	enum packet_way way; /* as a pcapng block says */
 	int64_t time_ns;
 	bool ended;
 	int status; /* of the end */
@@ -180,6 +182,7 @@ static bool pcap_frame_read(struct capture *capture)
 		return ended(capture, result == PCAP_ERROR_BREAK ? 0 : -EBADMSG);
 	capture->frame = bytes;
 	capture->captured = header->caplen;
+	capture->length = header->len;
 	/* With this precision the "micro" seconds are nanoseconds. */
 	capture->time_ns = time_of(header->ts.tv_sec, header->ts.tv_usec);
 	return true;
@@ -249,6 +252,8 @@ static bool pcapng_frame_read(struct capture *capture)
 	} while (!match);
 	capture->frame = frame->bytes;
 	capture->captured = frame->captured;
+	capture->length = frame->length;
+	capture->way = frame->way;
 	capture->time_ns =
 		time_of(frame->time_ns / 1000000000, frame->time_ns % 1000000000);
 	capture->link = frame->link;
@@ -378,6 +383,26 @@ int capture_next(struct capture *capture, struct datagram *ret)
 		capture->status = link_refuse(capture->link_unknown, capture->error,
 					      sizeof(capture->error));
 	return capture->status;
+}
+
+int capture_next_frame(struct capture *capture, struct capture_frame *ret)
+{
+	if (capture->ended || !frame_read(capture))
+		return capture->status;
+	*ret = (struct capture_frame){
+		.number = capture->packets,
+		.time_ns = capture->time_ns,
+		.link = capture->link,
+		.bytes = capture->frame,
+		.captured = capture->captured,
+		.length = capture->length,
+		.way = capture->way,
+	};
+	if (ret->length < ret->captured)
+		ret->length = ret->captured;
+	if (ret->way == PACKET_WAY_UNKNOWN)
+		ret->way = packet_link_way(ret->link, ret->bytes, ret->captured);
+	return 1;
 }
 
 const char *capture_error(struct capture *capture)

@@ -32,6 +32,23 @@ void capture_close(struct capture *capture);
  */
 int capture_next(struct capture *capture, struct datagram *ret);
 
+/* A frame as the capture has it. */
+struct capture_frame {
+	uint64_t number; /* 1: the first of the file */
+	int64_t time_ns; /* since 1970 */
+	int link; /* DLT_ value */
+	const uint8_t *bytes; /* valid until the next call */
+	size_t captured;
+	size_t length; /* on the wire: at least @captured */
+	enum packet_way way;
+};
+
+/*
+ * The next frame, of whatever link type and with whatever in it: results as of
+ * capture_next(). For callers that never call that one.
+ */
+int capture_next_frame(struct capture *capture, struct capture_frame *ret);
+
 /*
  * Return how the file is damaged, as words for a message, after capture_next() has
  * failed. Belongs to @capture.

@@ -165,6 +165,38 @@ bool packet_link_known(int link)
 	return false;
 }
 
+static bool next_is_ip(int next, const struct reader *rd)
+{
+	return next != NEXT_NONE && !reader_failed(rd) && reader_left(rd) &&
+	       (rd->pos[0] >> 4 == 4 || rd->pos[0] >> 4 == 6);
+}
+
+bool packet_link_skip(int link, const uint8_t *frame, size_t captured, size_t *ret)
+{
+	struct reader rd = reader_of(frame, captured);
+
+	if (!next_is_ip(link_next(link, &rd), &rd))
+		return false;
+	*ret = (size_t)(rd.pos - frame);
+	return true;
+}
+
+enum packet_way packet_link_way(int link, const uint8_t *frame, size_t captured)
+{
+	enum {
+		TO_OTHERS = 3, /* seen in promiscuous mode: neither */
+		SENT = 4,
+	};
+	/* The low byte of SLL's packet type, and SLL2's. */
+	size_t at = link == DLT_LINUX_SLL ? 1 : 10;
+
+	if ((link != DLT_LINUX_SLL && link != DLT_LINUX_SLL2) || captured <= at)
+		return PACKET_WAY_UNKNOWN;
+	return frame[at] == SENT       ? PACKET_SENT
+	       : frame[at] < TO_OTHERS ? PACKET_RECEIVED
+				       : PACKET_WAY_UNKNOWN;
+}
+
 static void address_set(struct record_address *address, const uint8_t *bytes, uint8_t n)
 {
 	memset(address, 0, sizeof(*address));

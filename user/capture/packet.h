@@ -10,6 +10,7 @@
 
 #include "lib/record.h"
 
+#define PACKET_LINK_ETHERNET  1 /* DLT_EN10MB */
 #define PACKET_VLAN_MAX	      8 /* tags skipped on Ethernet */
 #define PACKET_EXTENSIONS_MAX 16 /* IPv6 extension headers followed */
 #define PACKET_TUNNELS_MAX    4 /* tunnels followed, one in another */
@@ -64,6 +65,22 @@ struct datagram {
 
 /* Is there a parser for this DLT_ value? */
 bool packet_link_known(int link);
+
+/*
+ * Find the IP packet of a frame of link type @link: *@ret bytes of link header stand
+ * before it. False: the frame holds no IP packet, or its link header is cut.
+ */
+bool packet_link_skip(int link, const uint8_t *frame, size_t captured, size_t *ret);
+
+/* Did the host that made the capture send a frame, or receive it? */
+enum packet_way {
+	PACKET_WAY_UNKNOWN,
+	PACKET_RECEIVED,
+	PACKET_SENT,
+};
+
+/* As the link header says; Linux' cooked ones do. */
+enum packet_way packet_link_way(int link, const uint8_t *frame, size_t captured);
 
 /*
  * The innermost IP packet of a frame: GRE, IP in IP, ERSPAN, VXLAN and GENEVE are

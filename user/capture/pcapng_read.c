@@ -29,6 +29,8 @@ enum {
 	BYTE_ORDER_MAGIC = 0x1a2b3c4d,
 	OPTION_TSRESOL = 9,
 	OPTION_TSOFFSET = 14,
+	OPTION_FLAGS = 2, /* of a packet */
+	FLAGS_WAY = 3, /* their bits: 1 received, 2 sent */
 	LINKTYPE_RAW = 101, /* the one link type whose DLT_ value differs */
 	LINKTYPE_RAW_OPENBSD = 14,
 };
@@ -247,6 +249,31 @@ static int64_t time_of(const struct interface *interface, uint64_t units)
 	return ns > INT64_MAX ? INT64_MAX : ns < INT64_MIN ? INT64_MIN : (int64_t)ns;
 }
 
+/* Return the way that the options of an Enhanced Packet Block name; they begin at @rd. */
+static enum packet_way packet_options(const struct pcapng_reader *reader,
+				      struct reader *rd)
+{
+	while (reader_left(rd) >= 4) {
+		uint16_t code = read16(reader, rd);
+		uint16_t n = read16(reader, rd);
+		struct reader value = *rd;
+
+		if (!code || !reader_take(rd, (n + 3U) & ~3U))
+			break;
+		if (code != OPTION_FLAGS || n != 4)
+			continue;
+		switch (read32(reader, &value) & FLAGS_WAY) {
+		case 1:
+			return PACKET_RECEIVED;
+		case 2:
+			return PACKET_SENT;
+		default:
+			return PACKET_WAY_UNKNOWN;
+		}
+	}
+	return PACKET_WAY_UNKNOWN;
+}
+
 /* A packet block of any kind: reader->bytes hold its body of @n bytes. */
 static int packet_of(struct pcapng_reader *reader, uint32_t type, size_t n,
 		     struct pcapng_frame *ret)
@@ -279,7 +306,12 @@ static int packet_of(struct pcapng_reader *reader, uint32_t type, size_t n,
 	ret->time_ns = type == BLOCK_SIMPLE ? 0 : time_of(interface, units);
 	ret->captured = captured;
 	ret->bytes = reader_take(&rd, captured);
-	return reader_failed(&rd) ? broken(reader, "packet longer than its block") : 1;
+	ret->way = PACKET_WAY_UNKNOWN;
+	if (reader_failed(&rd))
+		return broken(reader, "packet longer than its block");
+	if (type == BLOCK_ENHANCED && reader_take(&rd, -captured & 3))
+		ret->way = packet_options(reader, &rd);
+	return 1;
 }
 
 static int block_next(struct pcapng_reader *reader, struct pcapng_frame *ret, bool *got)

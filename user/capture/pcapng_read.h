@@ -18,6 +18,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "capture/packet.h"
+
 #define PCAPNG_INTERFACES_MAX 4096 /* of one section; a further one is an error */
 #define PCAPNG_FRAME_MAX                                               \
 	(1 << 20) /* bytes of a packet block; a longer one is an error \
@@ -29,6 +31,7 @@ struct pcapng_frame {
 	const uint8_t *bytes; /* valid until the next call */
 	size_t captured;
 	size_t length; /* on the wire, as the block says */
+	enum packet_way way; /* as its flags say */
 };
 
 struct pcapng_reader;
