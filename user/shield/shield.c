@@ -148,7 +148,7 @@ static int reuse_pinned(struct bpf_map *map, const char *dir)
 	return err;
 }
 
-static __u32 capacity_for(size_t services)
+__u32 shield_capacity(size_t services)
 {
 	__u32 capacity = CAPACITY_MIN;
 
@@ -490,7 +490,7 @@ int shield_load(const char *pin_dir, const struct config *config, struct shield 
 		goto out;
 	}
 
-	err = load_object(s, capacity_for(config->service_count), &object);
+	err = load_object(s, shield_capacity(config->service_count), &object);
 	if (!err)
 		err = keep_maps(s, object->obj);
 	if (err)

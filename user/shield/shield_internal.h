@@ -99,6 +99,9 @@ void shield_demand_look(struct shield *s, __u64 past);
  */
 void shield_challenge_shares(struct shield *s, const struct service *services);
 
+/* How many services tables are made for that a configuration of @services gets. */
+__u32 shield_capacity(size_t services);
+
 /*
  * Load a second instance of the programs, over maps of its own that nothing pins and no
  * interface leads to, with room for @capacity services. Its tables are empty. 0 and

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <linux/bpf.h>
@@ -13,19 +14,36 @@
 #include <bpf/libbpf.h>
 
 #include "lib/log.h"
+#include "lib/util.h"
 #include "shield/shield_cells.h"
+#include "shield/shield_clock.h"
 #include "shield/shield_internal.h"
 #include "shield/trial.h"
 
+#define FRAME_MOST 4096 /* more than the kernel lets a program judge */
+
+/*
+ * The samples, read without libbpf: a consumer that is one record behind is never woken
+ * up, and the interrupt for that takes longer than all else.
+ */
+struct ring {
+	__u64 *consumer; /* what the kernel takes as read */
+	const __u64 *producer; /* followed, a page behind, by the records, twice */
+	__u64 read; /* what was read */
+};
+
 struct trial {
-	const struct shield *of;
+	const struct shield *of; /* NULL: the trial is of a configuration */
 	struct shield *copy;
+	__u64 second_ns, sweep_ns; /* when a daemon would work next */
 	struct about_host host;
 	struct counter others[OTHER_COUNT];
 	/* While it runs: what the program has shown of the datagram. */
 	enum direction direction;
+	struct ring ring;
 	struct sample seen;
 	bool has_seen;
+	__u8 left[FRAME_MOST]; /* what leaves, as the program has written it */
 };
 
 /* --- what it knows ----------------------------------------------------------- */
@@ -117,6 +135,12 @@ static void copy_cells(const struct trial *t, __u32 slot)
 						      wide, apart));
 }
 
+/* Each datagram is shown, which tells what it was counted as; no refusal is noted. */
+static void show_all(struct live *l)
+{
+	l->sampling = (struct sampling){ .every = 1, .any = 1, .phase = REFUSED_EVERY };
+}
+
 void trial_reset(struct trial *t, const struct about_host *host, __u32 slot)
 {
 	struct live *l = t->copy->shared;
@@ -125,8 +149,7 @@ void trial_reset(struct trial *t, const struct about_host *host, __u32 slot)
 	memcpy(l, t->of->shared, sizeof(*l));
 	l->clock_ns = about_clock(t->of);
 	l->tick_ns = 0;
-	/* Each datagram is shown, which tells what it was counted as. */
-	l->sampling = (struct sampling){ .every = 1, .any = 1, .phase = REFUSED_EVERY };
+	show_all(l);
 	/* A frame of the trial comes from no socket. */
 	memset(l->owners, 0, sizeof(l->owners));
 	copy_cells(t, slot);
@@ -134,11 +157,37 @@ void trial_reset(struct trial *t, const struct about_host *host, __u32 slot)
 
 /* --- opening ----------------------------------------------------------------- */
 
-static void take_seen(const struct sample *sample, const void *frame, void *context)
+static size_t page(void)
 {
-	struct trial *t = context;
+	return (size_t)sysconf(_SC_PAGESIZE);
+}
 
-	(void)frame;
+static int ring_open(struct ring *r, int map)
+{
+	size_t records = page() + 2 * (size_t)SAMPLES_BYTES;
+	void *consumer = mmap(NULL, page(), PROT_READ | PROT_WRITE, MAP_SHARED, map, 0);
+	void *producer = mmap(NULL, records, PROT_READ, MAP_SHARED, map, (off_t)page());
+
+	if (consumer != MAP_FAILED)
+		r->consumer = consumer;
+	if (producer != MAP_FAILED)
+		r->producer = producer;
+	if (r->consumer && r->producer)
+		return 0;
+	log_error("cannot map the samples: %s", strerror(errno));
+	return -errno;
+}
+
+static void ring_close(struct ring *r)
+{
+	if (r->consumer)
+		munmap(r->consumer, page());
+	if (r->producer)
+		munmap((void *)r->producer, page() + 2 * (size_t)SAMPLES_BYTES);
+}
+
+static void take_seen(struct trial *t, const struct sample *sample)
+{
 	/* A response that the shield makes is counted too, in the other direction. */
 	if (sample->direction != t->direction || t->has_seen)
 		return;
@@ -146,7 +195,8 @@ static void take_seen(const struct sample *sample, const void *frame, void *cont
 	t->has_seen = true;
 }
 
-int trial_open(const struct shield *of, struct trial **ret)
+/* A trial with empty tables. */
+static int load(const struct shield *of, __u32 capacity, struct trial **ret)
 {
 	struct trial *t = calloc(1, sizeof(*t));
 	int err;
@@ -156,22 +206,54 @@ int trial_open(const struct shield *of, struct trial **ret)
 		return -ENOMEM;
 	}
 	t->of = of;
-	err = shield_private(of->capacity, &t->copy);
+	err = shield_private(capacity, &t->copy);
 	if (!err)
-		err = shield_samples_open(t->copy, take_seen, t);
-	if (err) {
+		err = ring_open(&t->ring, t->copy->samples);
+	if (err)
 		trial_close(t);
-		return err;
+	else
+		*ret = t;
+	return err;
+}
+
+/* The program has run on this processor: what it has shown is whole. */
+static void ring_read(struct trial *t)
+{
+	struct ring *r = &t->ring;
+	const __u8 *records = (const __u8 *)r->producer + page();
+	__u64 until = __atomic_load_n(r->producer, __ATOMIC_ACQUIRE), last = r->read;
+
+	while (r->read < until) {
+		const __u8 *record = records + (r->read & (SAMPLES_BYTES - 1));
+		__u32 length;
+
+		memcpy(&length, record, sizeof(length));
+		if (!(length & BPF_RINGBUF_DISCARD_BIT))
+			take_seen(t,
+				  (const struct sample *)(record + BPF_RINGBUF_HDR_SZ));
+		last = r->read;
+		length &= ~(BPF_RINGBUF_BUSY_BIT | BPF_RINGBUF_DISCARD_BIT);
+		r->read += (length + BPF_RINGBUF_HDR_SZ + 7) & ~7u;
 	}
-	copy_once(t);
-	*ret = t;
-	return 0;
+	if (r->read - *r->consumer > SAMPLES_BYTES / 2)
+		__atomic_store_n(r->consumer, last, __ATOMIC_RELEASE);
+}
+
+int trial_open(const struct shield *of, struct trial **ret)
+{
+	int err = load(of, of->capacity, ret);
+
+	if (!err)
+		copy_once(*ret);
+	return err;
 }
 
 void trial_close(struct trial *t)
 {
-	if (t)
-		shield_close(t->copy);
+	if (!t)
+		return;
+	ring_close(&t->ring);
+	shield_close(t->copy);
 	free(t);
 }
 
@@ -195,6 +277,99 @@ bool trial_is_same(const struct trial *t)
 	if (fd >= 0)
 		close(fd);
 	return !known || !memcmp(ours, theirs, sizeof(ours));
+}
+
+/* --- of a configuration -------------------------------------------------------- */
+
+#define DAEMON_SECOND_NS 1000000000ull
+#define DAEMON_SWEEP_NS	 (5 * DAEMON_SECOND_NS)
+/* After so many seconds without a datagram each window is open as wide as it gets. */
+#define SECONDS_MOST 64
+
+/* No attacker sees these tables, and what is told of a capture has to be the same twice.
+ */
+static void keys_fix(struct live *l)
+{
+	/* Odd and unrelated: else the cells of one class are those of another, shifted.
+	 */
+	l->keys[0] = 0x9e3779b97f4a7c15ull;
+	l->keys[1] = 0xc2b2ae3d27d4eb4full;
+	l->keys[2] = 0x165667b19e3779f9ull;
+	for (size_t i = 0; i < ARRAY_SIZE(l->validation.secret.key); i++) {
+		l->validation.secret.key[i][0] = 0x165667b19e3779f9ull;
+		l->validation.secret.key[i][1] = 0xc2b2ae3d27d4eb4full;
+	}
+}
+
+int trial_begin(const struct config *config, struct trial **ret)
+{
+	struct trial *t = NULL;
+	struct live *l;
+	int err = load(NULL, shield_capacity(config->service_count), &t);
+
+	if (err)
+		return err;
+	l = t->copy->shared;
+	keys_fix(l);
+	l->tick_ns = 0;
+	l->clock_ns = TRIAL_BEGIN_NS;
+	shield_clock_stand(&l->clock_ns);
+	err = shield_apply_locked(t->copy, config);
+	shield_clock_stand(NULL);
+	if (err) {
+		trial_close(t);
+		return err;
+	}
+	show_all(l);
+	t->second_ns = t->sweep_ns = TRIAL_BEGIN_NS;
+	*ret = t;
+	return 0;
+}
+
+void trial_clock(struct trial *t, __u64 now_ns)
+{
+	struct live *l = t->copy->shared;
+
+	l->clock_ns = now_ns;
+	if (now_ns < t->second_ns)
+		return;
+	for (int i = 0; i < SECONDS_MOST && t->second_ns <= now_ns; i++) {
+		shield_recent_update(t->copy, t->second_ns);
+		t->second_ns += DAEMON_SECOND_NS;
+	}
+	if (t->second_ns <= now_ns)
+		t->second_ns = now_ns + DAEMON_SECOND_NS;
+	if (now_ns < t->sweep_ns)
+		return;
+	t->sweep_ns = now_ns + DAEMON_SWEEP_NS;
+	shield_clock_stand(&l->clock_ns);
+	shield_players_sweep(t->copy);
+	shield_lists_expire(t->copy);
+	shield_known_add_players(t->copy);
+	shield_known_add_networks(t->copy);
+	shield_clock_stand(NULL);
+}
+
+int trial_slot(const struct trial *t, const __be32 address[4], __u16 port)
+{
+	__u32 half = shield_generation(t->copy) & 1;
+	int slot = about_service_at(t->copy, address, port);
+
+	/* A game port that was named and not used yet counts: its first datagram shows
+	 * it.
+	 */
+	return slot >= 0 ? slot : t->copy->shared->tables[half].ports[port].any - 1;
+}
+
+bool trial_service(const struct trial *t, __u32 slot, struct service *ret)
+{
+	return shield_service(t->copy, slot, ret);
+}
+
+void trial_cache_put(struct trial *trial, __u32 slot, __u32 form,
+		     const struct cache_entry *t)
+{
+	shield_cache_put(trial->copy, slot, form, t);
 }
 
 /* --- judging ----------------------------------------------------------------- */
@@ -223,9 +398,13 @@ int trial_run(struct trial *t, bool out, const void *frame, size_t n,
 	*ret = (struct trial_verdict){ .other = OTHER_COUNT };
 	t->direction = out ? DIRECTION_S2C : DIRECTION_C2S;
 	t->has_seen = false;
+	if (out) {
+		run.data_out = t->left;
+		run.data_size_out = sizeof(t->left);
+	}
 	if (bpf_prog_test_run_opts(out ? t->copy->egress : t->copy->program, &run))
 		return -errno;
-	ring_buffer__consume(t->copy->ring);
+	ring_read(t);
 	ret->passes = out ? run.retval != TC_ACT_SHOT : run.retval == XDP_PASS;
 	if (!out && (run.retval == XDP_TX || run.retval == XDP_REDIRECT))
 		ret->sent = run.data_size_out;
@@ -240,10 +419,16 @@ int trial_run(struct trial *t, bool out, const void *frame, size_t n,
 	return ret->other == OTHER_COUNT ? -ENODATA : 0;
 }
 
+const __u8 *trial_left(const struct trial *t)
+{
+	return t->left;
+}
+
 void trial_mac(const struct trial *t, __u8 ret[6])
 {
 	static const __u8 any[6] = { 2, 0, 0, 0, 0, 1 };
-	const struct local_macs *here = &t->of->shared->local;
+	const struct shield *of = t->of ? t->of : t->copy;
+	const struct local_macs *here = &of->shared->local;
 
 	memcpy(ret, any, sizeof(any));
 	if (here->count)

@@ -8,6 +8,10 @@
  * Not copied are the recent askers of include/recent.h: where the shield responds from
  * its cache to sources that repeat, a trial shows the first request of one.
  * Each processor's share of challenges is not copied either: a trial has all of it.
+ *
+ * The trial of a configuration, trial_begin(), has no running shield behind it. It begins
+ * with empty tables, and keeps what it learns. trial_clock() sets its time, and does what
+ * a daemon does in the meantime.
  */
 #ifndef TRIAL_H
 #define TRIAL_H
@@ -56,6 +60,38 @@ void trial_reset(struct trial *trial, const struct about_host *host, __u32 slot)
  */
 int trial_run(struct trial *trial, bool out, const void *frame, size_t n,
 	      struct trial_verdict *ret);
+
+/* The frame that trial_run() judged last as it leaves (@out), as the program has written
+ * it: as long as it was. */
+const __u8 *trial_left(const struct trial *trial);
+
+/* --- of a configuration -------------------------------------------------------- */
+
+#define TRIAL_BEGIN_NS (1ull << 54) /* when it begins, by the clock of trial_clock() */
+
+/*
+ * Load a trial of @config. 0 and *@ret; or -errno after a message. The keys of its tables
+ * are always the same, so that all trials of a configuration judge the same datagrams
+ * alike, if the calling thread stays on one processor.
+ */
+int trial_begin(const struct config *config, struct trial **ret);
+
+/*
+ * Let it be @now_ns, which never goes back, and do a daemon's work until then. Sockets
+ * are left out: no server is asked, see trial_cache_put().
+ */
+void trial_clock(struct trial *trial, __u64 now_ns);
+
+/* The slot of the service that has the port at the address, or has learned it (NetQuake);
+ * -1: none. */
+int trial_slot(const struct trial *trial, const __be32 address[4], __u16 port);
+
+/* The service in slot 0 to SERVICES_MAX - 1. False: there is none. */
+bool trial_service(const struct trial *trial, __u32 slot, struct service *ret);
+
+/* As shield_cache_put(). */
+void trial_cache_put(struct trial *trial, __u32 slot, __u32 form,
+		     const struct cache_entry *t);
 
 /* An Ethernet address that leads to this host, in @ret. */
 void trial_mac(const struct trial *trial, __u8 ret[6]);
