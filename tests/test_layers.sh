@@ -34,9 +34,10 @@ discover: shield config lib
 fleet: shield config lib
 explain: shield capture config lib
 probe: shield config lib
+replay: cache shield capture config lib
 top: stats samples incident lib
 daemon: stats samples incident cache fleet shield config lib
-cmd: explain top daemon stats samples incident cache discover fleet probe shield decode capture config lib
+cmd: explain replay top daemon stats samples incident cache discover fleet probe shield decode capture config lib
 '
 
 # Libraries that one place alone knows: a pattern of headers, a pattern of files.

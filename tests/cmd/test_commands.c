@@ -189,7 +189,7 @@ static void bash_is_told(void **state)
 	refused("completion bash", 0, "");
 	has_line(
 		"\t\t_quakeshield_words 'run check probe discover load reload stats explain watch "
-		"attacks on-attack status allow deny top detach decode completion help --help "
+		"attacks on-attack status allow deny top detach decode replay completion help --help "
 		"--version'\n"
 		"\t\treturn\n\tfi\n\tcase $before in\n"
 		"\t-c | --config) _quakeshield_paths -f; return ;;\n"

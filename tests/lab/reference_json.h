@@ -19,6 +19,7 @@
 #include "lib/jsonl.h"
 #include "samples/lag_file.h"
 #include "samples/lag_report.h"
+#include "replay/replay.h"
 #include "stats/day.h"
 #include "stats/stats.h"
 
@@ -42,6 +43,8 @@ static const struct face {
 	{ "attacks", "`quakeshield attacks --json`", attacks_json_keys },
 	{ "explain", "`quakeshield explain --json`", explain_json_keys },
 	{ "watch", "`quakeshield watch --json`, one object per line", watch_json_keys },
+	{ "replay", "`quakeshield replay --json`, one object per packet",
+	  replay_json_keys },
 	{ "attack", "standard input of the `on-attack` command", incident_json_keys },
 	{ "attacks-now", "`/attacks.json`; `/run/quakeshield/attacks.json`",
 	  incident_now_keys },

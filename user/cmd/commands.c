@@ -204,6 +204,22 @@ const struct command commands[] = {
 			"a line to read.",
 	},
 	{
+		.name = "replay",
+		.run = cmd_replay,
+		.help = "what the shield would decide about packets of captures",
+		.options = BIT(CONFIG) | BIT(SET) | BIT(DIFF) | BIT(WRITE) |
+			   BIT(VERBOSE) | BIT(FILTER) | BIT(PROGRESS) | BIT(JSON),
+		.operands = "FILE...",
+		.completion = "@file",
+		.least = 1,
+		.most = -1,
+		.more = "FILE is a pcap or pcapng file, packed by gzip or not; - is standard "
+			"input. Files are\n"
+			"judged in order, as one stretch of traffic, by the capture's time, in "
+			"tables that\n"
+			"no interface uses. A running shield is not touched.",
+	},
+	{
 		.name = "completion",
 		.run = cmd_completion,
 		.help = "what bash, zsh or fish needs to complete all this",

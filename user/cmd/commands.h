@@ -41,6 +41,7 @@ int cmd_probe(const struct call *call);
 int cmd_discover(const struct call *call);
 int cmd_detach(const struct call *call);
 int cmd_decode(const struct call *call);
+int cmd_replay(const struct call *call);
 int cmd_completion(const struct call *call);
 int cmd_help(const struct call *call);
 

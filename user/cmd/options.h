@@ -52,12 +52,16 @@
 	  "write the configuration there; the file must not exist")	\
 	X(FROM, 0, "from", "ADDRESS:PORT", "",				\
 	  "the sender of a payload without headers")			\
+	X(DIFF, 0, "diff", "FILE", "@file",				\
+	  "only packets that this other configuration decides differently") \
+	X(WRITE, 0, "write", "FILE", "@file",				\
+	  "a pcapng of them, verdicts as comments; the file must not exist") \
 	X(ONCE, 0, "once", NULL, "", "one screen as text, after a second")	\
 	X(SUMMARY, 0, "summary", NULL, "",				\
 	  "one JSON object a line for each file; overrides --json")	\
 	X(LAGOMETER, 0, "lagometer", NULL, "",				\
 	  "how well each client is connected; with --json, as JSON")	\
-	X(VERBOSE, 'v', "verbose", NULL, "", "all fields below each line")	\
+	X(VERBOSE, 'v', "verbose", NULL, "", "decode: all fields below each line; replay: a line a packet")	\
 	X(HEX, 0, "hex", NULL, "", "the bytes themselves, as \"payload\"")	\
 	X(KIND, 0, "kind", "K,...", "@kind", "only records of these kinds")	\
 	X(STATUS, 0, "status", "S,...", "decoded partial opaque malformed",	\
