@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * acl.h - whether a list can have anything to say of an address.
+ * acl.h - the prefilter of the lists: can a list have an entry for an address?
  *
- * A look-up in a list costs as much as all the rest that a flood's datagram is asked. So
- * each stretch of addresses (an IPv4 /16; of IPv6 all /32 with the same second half, of
- * which 2001:db8:: and 2a00:db8:: are two) has a byte that says which lists have an
- * entry there, and only those are looked at.
+ * A look-up in a list costs as much as all other steps of a flood's datagram. So each
+ * stretch of addresses has a byte that says which lists have an entry there (LISTS_ALLOW
+ * and so on), and only those are looked up. A stretch is an IPv4 /16, or all IPv6 /32
+ * with the same second half: 2001:db8:: and 2a00:db8:: share one. The daemon writes the
+ * bytes.
  */
 #ifndef ACL_H
 #define ACL_H
@@ -14,7 +15,7 @@
 
 #include "abi.h"
 
-/* Cells from *@ret_first on that the network @cidr has addresses in: how many. */
+/* Return how many cells, from *@ret_first on, the network @cidr has addresses in. */
 static inline __u32 acl_prefilter_span(const struct cidr *cidr, __u32 *ret_first)
 {
 	const __u8 *at = (const __u8 *)cidr->addr;
@@ -22,7 +23,7 @@ static inline __u32 acl_prefilter_span(const struct cidr *cidr, __u32 *ret_first
 	bool ipv4 = cidr->length >= 96 && !__builtin_memcmp(at, mapped, sizeof(mapped));
 	__u32 bits = ipv4 ? cidr->length - 96 : cidr->length < 16 ? 0 : cidr->length - 16;
 
-	/* All of IPv4 is in some networks of IPv6 that are as wide. */
+	/* A network of IPv6 this wide contains all of IPv4. */
 	if (!ipv4 && cidr->length < 96 && !(at[0] | at[1] | at[2] | at[3]))
 		bits = 0;
 	bits = bits > 16 ? 16 : bits;
@@ -32,9 +33,8 @@ static inline __u32 acl_prefilter_span(const struct cidr *cidr, __u32 *ret_first
 }
 
 /*
- * The number of the cell of the address whose first 4 octets are at @from. All 4 are
- * loaded: of a pointer that was moved by a variable, 6.1's verifier forgets what it had
- * compared.
+ * Return the cell of the address whose first 4 bytes are at @from. All 4 are loaded:
+ * after a pointer is moved by a variable, Linux 6.1's verifier forgets what was compared.
  */
 static __always_inline __u32 acl_prefilter_cell(const __u8 *from, __u32 ipv6)
 {

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * challenge.h - what is said when an address has to prove itself, text for text.
+ * challenge.h - the text of challenges, of what comes back, and of the requests that it
+ * is rewritten into.
  *
- * Pure: no maps, no clock, no helpers. A datagram's payload stands in a buffer of
- * CHALLENGE_TEXT octets with zeros behind it, the marker first, and is rewritten in
- *there.
+ * Pure: no maps, no clock, no helpers. The first CHALLENGE_TEXT bytes of a payload are in
+ * a buffer with zeros after them, the marker first, and are rewritten there.
  *
- * Quake III: the answer to a request is an `echo` of at most its length, since what the
- * client has to send again stands in the same place and is as long:
+ * Quake III: the challenge is an `echo` that is at most as long as the request, since
+ * what the client must return stands in the same place and is as long:
  *
- *	getchallenge			echo 7LLLLLL
- *	getchallenge 123 Quake3Arena	echo 7LLLLLLL123xQuake3Arena
- *	getinfo xxx			echo 7LLLLLLLi
- *	getstatus			echo 7LLLLLLLs
+ * 	getchallenge			echo 7LLLLLL
+ * 	getchallenge 123 Quake3Arena	echo 7LLLLLLL123xQuake3Arena
+ * 	getinfo xxx			echo 7LLLLLLLi
+ * 	getstatus			echo 7LLLLLLLs
  *
- * QuakeWorld `c` and ten digits and NUL, Quake II `challenge ` and ten digits, DarkPlaces
- * `challenge ` and ten characters, behind which a NUL and the server's keys may follow.
- * What proves those is a `connect`, or DarkPlaces' `d0pk\cnt\0`, that has it; it becomes
+ * QuakeWorld: `c`, ten digits and NUL. Quake II: `challenge ` and ten digits. DarkPlaces:
+ * `challenge ` and ten characters, after which a NUL and the server's keys may follow.
+ * What returns these is a `connect`, or DarkPlaces' `d0pk\cnt\0`. It is rewritten into
  * `getchallenge`, for which the server gives its own.
  */
 #ifndef CHALLENGE_H
@@ -25,30 +25,29 @@
 #include "cookie.h"
 #include "word.h"
 
-#define CHALLENGE_TEXT                                                   \
-	64 /* of payload that is looked at, and the most that is written \
-	    */
+#define CHALLENGE_TEXT \
+	64 /* bytes of payload that are looked at, and that are written at most */
 
 struct challenge_text {
 	__u8 at[CHALLENGE_TEXT];
 } __attribute__((aligned(8)));
 
-#define CHALLENGE_BARE_N    16 /* of `getchallenge` */
-#define CHALLENGE_ARGUED_AT 17 /* where its arguments begin */
-#define ECHO_TOKEN_AT	    9 /* where the letters of an echo begin */
-#define ECHO_BACK_AT	    4 /* and where they do in what comes back */
-#define ECHO_BACK_N	    11 /* of the shortest that comes back */
+#define CHALLENGE_BARE_N    16 /* bytes of `getchallenge` */
+#define CHALLENGE_ARGUED_AT 17 /* offset of its arguments */
+#define ECHO_TOKEN_AT	    9 /* offset of the cookie in an echo */
+#define ECHO_BACK_AT	    4 /* offset of the cookie in what comes back */
+#define ECHO_BACK_N	    11 /* bytes of the shortest that comes back */
 #define ECHO_LETTERS	    8
-#define CHALLENGE_QUERY_N   18 /* of an echo to `getinfo` or `getstatus` */
-#define CONNECT_NUMBER_AT                                            \
-	14 /* where the third number of a connect is at the earliest \
-	    */
-#define CHALLENGE_QW_N	16 /* of `c`, ten digits and NUL */
-#define CHALLENGE_Q2_AT 14 /* behind `challenge ` */
-#define CHALLENGE_CHARS 10 /* of DarkPlaces' challenge */
-#define CONNECT_TAIL_N	21 /* a connect ends with `\challenge\` and those */
-#define KEY_STEP_N	46 /* octets of the shortest `d0pk\cnt\0...` with those */
+#define CHALLENGE_QUERY_N   18 /* bytes of an echo to `getinfo` or `getstatus` */
+#define CONNECT_NUMBER_AT   14 /* least offset of the third number of a connect */
+#define CHALLENGE_QW_N	    16 /* bytes of `c`, ten digits and NUL */
+#define CHALLENGE_Q2_AT	    14 /* offset after `challenge ` */
+#define CHALLENGE_CHARS	    10 /* characters of DarkPlaces' challenge */
+#define CONNECT_TAIL_N \
+	21 /* bytes of `\challenge\` and those, with which a connect ends */
+#define KEY_STEP_N 46 /* bytes of the shortest `d0pk\cnt\0...` with those */
 
+/* Put the lower @n bytes of @letters to @at, the lowest first. */
 static __always_inline void text_put(struct challenge_text *t, __u32 at, __u64 letters,
 				     __u32 n)
 {
@@ -59,8 +58,9 @@ static __always_inline void text_put(struct challenge_text *t, __u32 at, __u64 l
 /* --- Quake III ------------------------------------------------------------------------
  */
 
-/* Does a datagram to a server begin like the return of an echo? @first: behind the
- * marker.
+/*
+ * Return true if a datagram to a server begins like the return of an echo. @first: the
+ * byte after the marker.
  */
 static __always_inline bool echo_begins(__u8 first, __u64 length)
 {
@@ -68,7 +68,10 @@ static __always_inline bool echo_begins(__u8 first, __u64 length)
 	       length >= ECHO_BACK_N;
 }
 
-/* What the cookie is to be made for that answers @kind in @length octets; 0: none. */
+/*
+ * Quake III: return the form of the cookie in a challenge to @kind of @length bytes; 0:
+ * none.
+ */
 static __always_inline enum cookie_form challenge_form_q3(enum wire_kind kind,
 							  __u32 length)
 {
@@ -84,7 +87,10 @@ static __always_inline enum cookie_form challenge_form_q3(enum wire_kind kind,
 	}
 }
 
-/* Of octets below 0x80: the highest bit of each that is from @low to @high. */
+/*
+ * Return bit 7 of each byte of @word that is from @low to @high. All bytes are below
+ * 0x80.
+ */
 static __always_inline __u64 bytes_within(__u64 word, __u8 low, __u8 high)
 {
 	const __u64 each = 0x0101010101010101ull;
@@ -94,10 +100,10 @@ static __always_inline __u64 bytes_within(__u64 word, __u8 low, __u8 high)
 }
 
 /*
- * Eight octets behind `getchallenge `, of which @in has the highest bit of each that is
- * looked at: digits of the number, if it is not over, the blank behind it, which becomes
- * an `x`, and letters, digits and what game names have besides: one token to any engine.
- * False: something else.
+ * Rewrite eight bytes of the arguments of `getchallenge ` for an echo; @in has bit 7 of
+ * each byte that counts. Allowed are digits of the number while @number is true, the
+ * space after it, which becomes an `x`, and letters, digits and what game names have: one
+ * token to any engine. False: something else.
  */
 static __always_inline bool challenge_arguments_word(__u64 *word, __u64 in, bool *number)
 {
@@ -180,8 +186,10 @@ static __always_inline int challenge_arguments(__u8 *at, const __u8 *end, __u32 
 	return (int)((sum & 0xffff) + (sum >> 16 & 0xffff) + (sum >> 32));
 }
 
-/* Which form of cookie came back in @length octets, of which @behind follows the letters;
- * 0: none of ours. */
+/*
+ * Return the form of the cookie that came back in @length bytes; @behind: the byte after
+ * its eight characters; 0: none of the shield's.
+ */
 static __always_inline enum cookie_form echo_form(__u8 behind, __u32 length)
 {
 	if (length == ECHO_BACK_N)
@@ -193,18 +201,21 @@ static __always_inline enum cookie_form echo_form(__u8 behind, __u32 length)
 	return COOKIE_ARGUED;
 }
 
-/* The letters that came back: as many as the form has. */
+/* Return the characters that came back, as many as @form has. */
 static __always_inline __u64 echo_letters(const struct challenge_text *t,
 					  enum cookie_form form)
 {
-	/* By halves: they stand on the stack, and not at a multiple of eight. */
+	/* By halves, since they are on the stack and not at a multiple of eight. */
 	__u64 letters = load_u32(t->at + ECHO_BACK_AT) |
 			(__u64)load_u32(t->at + ECHO_BACK_AT + 4) << 32;
 
 	return form == COOKIE_BARE ? letters & 0xffffffffffffffull : letters;
 }
 
-/* `getchallenge` again, with what the token carried. */
+/*
+ * Rewrite the return of a COOKIE_ARGUED into `getchallenge` with the arguments that the
+ * token carried. Returns its length.
+ */
 static __always_inline __u32 rewrite_argued(struct challenge_text *t, __u32 length)
 {
 	struct challenge_text was = *t;
@@ -226,7 +237,7 @@ static __always_inline __u32 rewrite_argued(struct challenge_text *t, __u32 leng
 	return length + 5;
 }
 
-/* Make of what came back the request that the server is to see. Returns its length. */
+/* Rewrite what came back into the request for the server. Returns its length. */
 static __always_inline __u32 rewrite_echo(struct challenge_text *t, enum cookie_form form,
 					  __u32 length)
 {
@@ -367,8 +378,8 @@ static __always_inline bool challenge_store(__u8 *at, const __u8 *end,
  */
 
 /*
- * Where the third number of `connect A B C "...` begins, if it has ten digits: the
- * challenge of QuakeWorld and Quake II. 0: it has not, or is not spelled plainly.
+ * Return the offset of the third number of `connect A B C "...` if it has ten digits: the
+ * challenge of QuakeWorld and Quake II. 0: it has not, or is not spelled as clients do.
  */
 static __always_inline __u32 connect_number_at(const struct challenge_text *t)
 {
@@ -390,7 +401,7 @@ static __always_inline __u32 connect_number_at(const struct challenge_text *t)
 	return at;
 }
 
-/* Ten digits and a blank as a number; 0: they are none, or more than 2^32 - 1. */
+/* Return ten digits and a space as a number; 0: they are none, or more than 2^32 - 1. */
 static __always_inline __u32 connect_number(const __u8 digits[COOKIE_DIGITS + 1])
 {
 	__u64 number = 0;
@@ -404,8 +415,8 @@ static __always_inline __u32 connect_number(const __u8 digits[COOKIE_DIGITS + 1]
 }
 
 /*
- * How many octets the words of `d0pk\cnt\0...\challenge\` and our challenge have, which
- * end at the first NUL; 0: they are longer.
+ * Return the bytes of the words of `d0pk\cnt\0...\challenge\` and the challenge, which
+ * end at the first NUL; 0: more than CHALLENGE_TEXT.
  */
 static __always_inline __u32 key_step_end(const struct challenge_text *t)
 {
@@ -415,7 +426,10 @@ static __always_inline __u32 key_step_end(const struct challenge_text *t)
 	return 0;
 }
 
-/* Of the last CONNECT_TAIL_N octets: do they name a challenge? Its letters then. */
+/*
+ * Return true if the last CONNECT_TAIL_N bytes name a challenge; then *@ret_letters has
+ * its first eight characters and *@ret_more the last two.
+ */
 static __always_inline bool connect_tail(const __u8 tail[CONNECT_TAIL_N],
 					 __u64 *ret_letters, __u32 *ret_more)
 {
@@ -432,7 +446,10 @@ static __always_inline bool connect_tail(const __u8 tail[CONNECT_TAIL_N],
 	return true;
 }
 
-/* What a connect with our challenge becomes. Returns its length. */
+/*
+ * Rewrite a connect with the shield's challenge of @form into `getchallenge`. Returns its
+ * length.
+ */
 static __always_inline __u32 rewrite_connect(struct challenge_text *t,
 					     enum cookie_form form)
 {

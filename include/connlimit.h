@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * connlimit.h - how many players a source and its prefix hold in a service, without a
- * clock or a map.
+ * connlimit.h - the arithmetic of how many players a source and its prefix have on a
+ * service, without a clock or a map.
  *
- * The egress program counts a player once in each period in which the server speaks to
- * it, in a cell of its source and in one of its prefix. A player that has left is thus
+ * The egress program counts a player once per period (2.1 s) in which the server sends to
+ * it, in a cell of its source and in one of its prefix. So a player that left is
  * forgotten after two periods, without the daemon. A cell that two sources share by
- * chance holds the sum of both.
+ * chance has the sum of both.
  *
- * A player is held as long as the server speaks to it, and heard if the client has lately
- * spoken, too. A server keeps a client that has crashed for minutes; the same source may
- * then have as many again: see connlimit_full().
+ * A player is held while the server sends to it, and heard if the client has lately sent
+ * too. A server keeps a client that crashed for minutes; the same source may then have as
+ * many again: connlimit_full().
  */
 #ifndef CONNLIMIT_H
 #define CONNLIMIT_H
@@ -20,15 +20,16 @@
 
 #include "cursor.h"
 
-#define CONNLIMIT_BITS 15 /* 2^15 cells of 8 bytes: 256 KiB */
-#define CONNLIMIT_TICK 31 /* log2 of nanoseconds: a period has 2.1 s */
-#define CONNLIMIT_MOST 4095 /* a count stays there: 12 bits */
-#define PLAYERS_MOST   1000 /* of a limit: twice as many can be counted */
+#define CONNLIMIT_BITS 15 /* log2 of cells of 8 bytes: 256 KiB */
+#define CONNLIMIT_TICK 31 /* log2 of ns of a period: 2.1 s */
+#define CONNLIMIT_MOST 4095 /* the highest count, 12 bits; a count stays there */
+#define PLAYERS_MOST \
+	1000 /* the highest limit of the configuration; twice as many can be counted */
 _Static_assert(2 * PLAYERS_MOST < CONNLIMIT_MOST, "a limit that is never reached");
 
 /*
- * A cell, from its lowest bit: this period's held and heard, the last period's held and
- * heard, 12 bits each, and the lower 16 bits of the period.
+ * Bits of a cell, from bit 0: held and heard in this period, held and heard in the last
+ * period, 12 bits each, and the lower 16 bits of the period. 0: no player.
  */
 #define CONNLIMIT_RECEIVED 12
 #define CONNLIMIT_LAST	   24
@@ -63,7 +64,9 @@ static __always_inline __u64 connlimit_more(__u64 cell, bool heard, bool fresh)
 	return fresh ? one << CONNLIMIT_LAST | one : one;
 }
 
-/* The count at bit @at of @cell, in this period or the last: where it is more. */
+/*
+ * Return the count at bit @at of @cell, of this period or the last, whichever is higher.
+ */
 static __always_inline __u32 connlimit_count(__u64 cell, __u32 at)
 {
 	__u32 now = cell >> at & CONNLIMIT_MOST;

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * cookie.h - what only the one who receives at an address can know: a keyed hash of that
- * address, its port, the service and a slowly moving time, and its spellings.
+ * cookie.h - cookies: what only a client that receives at an address can return. A cookie
+ * is a keyed hash of that address, its port, the service and a slowly moving time, in
+ * several spellings.
  *
- * Pure: no maps, no clock, no helpers. Nothing is stored when a cookie is given out. It
- * is good in the epoch it was made in and in the next one, so for 8.6 to 17 s, and one
- * bit of each spelling tells which of the two that was: whoever checks needs one hash.
- * There are two keys, each for 16 epochs in turn, and the daemon replaces the one that
- * rests; without a daemon they alternate as they are.
+ * Pure: no maps, no clock, no helpers. Nothing is stored when a cookie is given out. A
+ * cookie is valid in the epoch in which it was made and in the next, so for 8.6 to 17 s,
+ * and one bit of each spelling tells which of the two it was: a check needs one hash.
+ * There are two keys, each for 16 epochs in turn, and the daemon replaces the one that is
+ * idle; without a daemon they alternate as they are.
  *
  * SipHash-1-3 (Aumasson, Bernstein 2012): 64 bits of which at most 47 are shown, of a key
- * that lives for five minutes.
+ * that is used for five minutes.
  */
 #ifndef COOKIE_H
 #define COOKIE_H
@@ -20,15 +21,16 @@
 
 #include "cursor.h"
 
-#define COOKIE_EPOCH_BITS  33 /* of nanoseconds: 8.6 s */
-#define COOKIE_PERIOD_BITS 4 /* epochs of one key: 137 s */
+#define COOKIE_EPOCH_BITS  33 /* log2 of ns of an epoch: 8.6 s */
+#define COOKIE_PERIOD_BITS 4 /* log2 of epochs of one key: 137 s */
 
 #define COOKIE_DIGIT_LOW   0x32 /* '2': the first character of cookie_letters() ... */
 #define COOKIE_DIGIT_TOP   0x39 /* ... to '9', which begins no word of any engine */
-#define COOKIE_DIGITS	   10 /* of cookie_number() in decimal */
-#define COOKIE_LEAST	   1000000000u /* of cookie_number(), and how many there are */
+#define COOKIE_DIGITS	   10 /* digits of cookie_number() */
+#define COOKIE_LEAST \
+	1000000000u /* the smallest cookie_number(), and how many there are */
 
-/* What a cookie was given for: it is good for nothing else. */
+/* For which request a cookie was made and how it is spelled. It is valid for no other. */
 enum cookie_form {
 	COOKIE_BARE = 1, /* `getchallenge`: 7 letters */
 	COOKIE_ARGUED, /* `getchallenge N ...`: 8 letters, and what was asked */
@@ -43,16 +45,21 @@ struct cookie_secret {
 	__u64 key[2][2]; /* by cookie_key_index() */
 };
 
-/* Who asks: address as ::ffff:0:0/96 or IPv6, then port (__be16) and slot << 16. */
+/*
+ * The client that a cookie is made for: its address as ::ffff:0:0/96 or IPv6, then port
+ * (__be16) and slot << 16.
+ */
 struct cookie_peer {
 	__u64 word[3];
 };
 
+/* Rotate @v left by @by bits. */
 static __always_inline __u64 sip_rotate(__u64 v, int by)
 {
 	return v << by | v >> (64 - by);
 }
 
+/* One round of SipHash. */
 static __always_inline void sip_round(__u64 v[4])
 {
 	v[0] += v[1];
@@ -67,6 +74,7 @@ static __always_inline void sip_round(__u64 v[4])
 	v[2] = sip_rotate(v[2], 32);
 }
 
+/* Add the next 8 bytes. */
 static __always_inline void sip_word(__u64 v[4], __u64 word)
 {
 	v[3] ^= word;
@@ -108,18 +116,19 @@ static __always_inline __u64 sip_hash(const __u64 key[2], const __u64 word[3])
 	return sip_end(v, 24ull << 56);
 }
 
+/* Return the epoch of @now_ns. */
 static __always_inline __u64 cookie_epoch(__u64 now_ns)
 {
 	return now_ns >> COOKIE_EPOCH_BITS;
 }
 
-/* Which key an epoch has. */
+/* Return which of the two keys @epoch has. */
 static __always_inline __u32 cookie_key_index(__u64 epoch)
 {
 	return epoch >> COOKIE_PERIOD_BITS & 1;
 }
 
-/* This epoch or the one before: the one whose lowest bit is @parity's. */
+/* Return this epoch or the one before: the one whose bit 0 is @parity's. */
 static __always_inline __u64 cookie_epoch_like(__u64 now_ns, __u64 parity)
 {
 	__u64 epoch = cookie_epoch(now_ns);
@@ -128,8 +137,8 @@ static __always_inline __u64 cookie_epoch_like(__u64 now_ns, __u64 parity)
 }
 
 /*
- * May the key that rests be replaced? Then *@ret_turn says which. Not while a cookie of
- * its last epoch is good, nor shortly before it is used again.
+ * Return true if the idle key may be replaced; *@ret_turn says which it is. Not while a
+ * cookie of its last epoch is valid, nor shortly before it is used again. For the daemon.
  */
 static inline bool cookie_key_idle(__u64 now_ns, __u32 *ret_turn)
 {
@@ -140,15 +149,16 @@ static inline bool cookie_key_idle(__u64 now_ns, __u32 *ret_turn)
 	return step >= 4 && step < 12;
 }
 
+/* Return true if @asker has an IPv4 address. */
 static __always_inline bool cookie_is_ipv4(const struct cookie_peer *asker)
 {
 	return !(asker->word[0] | ((__u32)asker->word[1] ^ 0xffff0000));
 }
 
 /*
- * Return the hash of @asker, of the lower 24 bits of @epoch and of @form: of 15 bytes,
- * the last of them zeros, if its address is an IPv4 address; else of 24. No message of
- * the one length has the hash of one of the other but by chance.
+ * Return the hash of the client @asker, of the lower 24 bits of @epoch and of @form: over
+ * 15 bytes, the last of them zeros, if its address is an IPv4 address; else over 24. A
+ * hash of the one length equals one of the other only by chance.
  */
 static __always_inline __u64 cookie_hash(const struct cookie_secret *secret,
 					 const struct cookie_peer *asker, __u64 epoch,
@@ -171,7 +181,10 @@ static __always_inline __u64 cookie_hash(const struct cookie_secret *secret,
 /* --- spellings ------------------------------------------------------------------------
  */
 
-/* Five bits a character, first character lowest: a..z, 2..7. @bits: 40. */
+/*
+ * Return eight characters of the lower 40 bits of @bits, five bits each: a to z, 2 to 7;
+ * the first in the lowest byte.
+ */
 static __always_inline __u64 cookie_base32(__u64 bits)
 {
 	__u64 v, late;
@@ -179,14 +192,14 @@ static __always_inline __u64 cookie_base32(__u64 bits)
 	v = (bits & 0xfffff) | (bits >> 20 & 0xfffff) << 32;
 	v = (v & 0x000003ff000003ffull) | (v & 0x000ffc00000ffc00ull) << 6;
 	v = (v & 0x001f001f001f001full) | (v & 0x03e003e003e003e0ull) << 3;
-	/* Those from 26 on are digits: '2' is 73 less than what comes behind 'z'. */
+	/* Values from 26 on are digits: '2' is 73 less than what follows 'z'. */
 	late = (v + 0x6666666666666666ull) & 0x8080808080808080ull;
 	return v + 0x6161616161616161ull - (late >> 7) * 73;
 }
 
 /*
- * Eight characters, the first of them a digit that tells the epoch: 37 bits of the hash.
- * Who takes fewer leaves away the last.
+ * Return the spelling as eight characters, the first of them a digit that tells the
+ * epoch: 37 bits of the hash. COOKIE_BARE has seven: its last is left out.
  */
 static __always_inline __u64 cookie_letters(__u64 hash, __u64 epoch)
 {
@@ -195,20 +208,21 @@ static __always_inline __u64 cookie_letters(__u64 hash, __u64 epoch)
 	return (cookie_base32(hash) & ~0xffull) | digit;
 }
 
+/* Return bit 0 of the epoch that @letters tell. */
 static __always_inline __u64 cookie_letters_parity(__u64 letters)
 {
 	return letters & 1; /* of '2' to '9' */
 }
 
-/* Two more characters, as the lowest bytes: 10 bits. */
+/* Return two more characters, in the lowest bytes: 10 bits of the hash. */
 static __always_inline __u32 cookie_letters_more(__u64 hash)
 {
 	return cookie_base32(hash >> 42 & 0x3ff) & 0xffff;
 }
 
 /*
- * A challenge that all engines read and write as ten digits, below 2^31: 28.9 bits. The
- * later half is that of the odd epochs.
+ * Return the spelling as a number of ten digits below 2^31, which all engines read and
+ * write: 28.9 bits of the hash. The upper half of the range is of odd epochs.
  */
 static __always_inline __u32 cookie_number(__u64 hash, __u64 epoch)
 {
@@ -217,7 +231,10 @@ static __always_inline __u32 cookie_number(__u64 hash, __u64 epoch)
 	return COOKIE_LEAST + (__u32)(fraction * COOKIE_LEAST >> 32);
 }
 
-/* Not zero: @number can be none of an epoch's; *@ret_parity otherwise. */
+/*
+ * Return true if @number is in the range of cookie_number(); then *@ret_parity is bit 0
+ * of its epoch.
+ */
 static __always_inline bool cookie_number_fits(__u32 number, __u64 *ret_parity)
 {
 	*ret_parity = number - COOKIE_LEAST >= COOKIE_LEAST / 2;

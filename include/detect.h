@@ -1,22 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * detect.h - which protocol a server really speaks, by the words that it sends.
+ * detect.h - which protocol a server speaks, by the words that it sends.
  *
- * Pure: the egress program notes each word, the ingress program and userland read the
- * result. Only a server's own replies count (CLASS_REPLY), and shapes that no other
- * protocol has (bpf/detect.bpf.h): no client can make a server say them. A reply that
- * several protocols share decides between none of them.
+ * The egress program notes each word (bpf/detect.bpf.h); the program at the interface and
+ * the daemon read the result. Only a server's own replies count (CLASS_REPLY), and shapes
+ * that no other protocol has: no client can make a server send them. A reply that several
+ * protocols share decides between none of them.
  */
 #ifndef DETECT_H
 #define DETECT_H
 
 #include "wire.h"
 
-#define DETECT_WORDS 2 /* weight from which another protocol is believed */
-#define DETECT_AGE_S 600 /* units of 2^30 ns; after such a silence it is not */
+#define DETECT_WORDS 2 /* weight of words from which another protocol counts */
+#define DETECT_AGE_S \
+	600 /* units of 2^30 ns without such a word, then it no longer counts */
 
-/* Of one service. The egress program alone writes it, without a lock: a word that is lost
- * is said again. */
+/*
+ * Of one service. The egress program alone writes it, without a lock: a word that is lost
+ * is sent again.
+ */
 struct detected {
 	__u32 families; /* 1 << enum wire_family: which protocols the words belong to */
 	__u32 words; /* weight of words of another protocol since the last own one; 0:
@@ -25,8 +28,9 @@ struct detected {
 };
 
 /*
- * Families whose servers act on a kind. Two zeros end it: with one, clang takes it for a
- * string and moves it to a section of its own, where BTF does not find it.
+ * By kind, a mask of the protocols whose servers have it: 1 << enum wire_family. Two
+ * zeros end it: with one, clang takes it for a string and moves it to a section of its
+ * own, where BTF does not find it.
  */
 /* clang-format off */
 static const __u8 detect_speakers[KIND_COUNT + 2] = {
@@ -39,8 +43,8 @@ static const __u8 detect_speakers[KIND_COUNT + 2] = {
 /* clang-format on */
 
 /*
- * Protocols whose replies are no surprise on a service of @family. FTE's QuakeWorld
- * servers speak NetQuake as well, and Quake Enhanced has NetQuake's words.
+ * Return a mask of the protocols whose replies are usual on a service of @family. FTE's
+ * QuakeWorld servers speak NetQuake as well, and Quake Enhanced has NetQuake's words.
  */
 static inline __attribute__((always_inline)) __u32 detect_usual(__u32 family)
 {
@@ -57,9 +61,9 @@ static inline __attribute__((always_inline)) __u32 detect_usual(__u32 family)
 }
 
 /*
- * Note one datagram of a server of @family. @kind: what it is; @shape: protocols that
- * alone have its shape, or 0; @accepts: a reply that ends a handshake, which counts
- * twice. @now_s: in units of 2^30 ns.
+ * Note one datagram of a server of @family. @kind: what it is; @shape: a mask of the
+ * protocols that alone have its shape, or 0; @accepts: a reply that ends a handshake,
+ * which counts twice. @now_s: in units of 2^30 ns.
  */
 static inline __attribute__((always_inline)) void detect_note(struct detected *s,
 							      __u32 family, __u32 kind,
@@ -89,8 +93,8 @@ static inline __attribute__((always_inline)) void detect_note(struct detected *s
 }
 
 /*
- * The protocols, as a mask of 1 << enum wire_family, one of which a server speaks in
- * place of @family. 0: nothing says that it speaks another.
+ * Return a mask of the protocols, one of which a server speaks in place of @family; 0:
+ * nothing says that it speaks another.
  */
 static inline __attribute__((always_inline)) __u32 detect_other(const struct detected *s,
 								__u32 family, __u32 now_s)

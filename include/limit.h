@@ -2,12 +2,13 @@
 /*
  * limit.h - the arithmetic of a rate limit, without a clock or a map.
  *
- * GCRA (ITU-T I.371): the whole state of a bucket is one u64, the time at which it will
- * be full again ("due"). Taking costs an addition and a comparison, no division, and one
- * compare-and-swap makes it exact on any number of CPUs.
+ * GCRA (ITU-T I.371): the whole state of a limit is one u64, the time at which it will be
+ * whole again (due_ns); 0 is a limit from which nothing was taken. Taking costs an
+ * addition and a comparison, no division, and one compare-and-swap makes it exact on any
+ * number of CPUs.
  *
- * All times are nanoseconds of one monotonic clock, which may tick coarsely: as long as
- * burst_ns spans a tick, the long-run rate is exact.
+ * All times are ns of one monotonic clock, which may tick coarsely: as long as burst_ns
+ * spans a tick, the long-run rate is exact.
  */
 #ifndef LIMIT_H
 #define LIMIT_H
@@ -17,20 +18,25 @@
 
 #include "cursor.h"
 
-#define LIMIT_TRIES 4 /* compare-and-swap attempts before a request is refused */
-
-/* As it is written down; limit_normal() makes of it what limit_exceeded() takes. */
-struct limit {
-	__u64 cost_ns; /* one request's worth of time, 1e9 / rate; 0: no limit */
-	__u64 burst_ns; /* burst * cost_ns; less than cost_ns: nothing ever passes */
-};
-
-#define LIMIT_NONE_NS (1ull << 62) /* more than any clock shows, and no sign bit */
+#define LIMIT_TRIES \
+	4 /* attempts at the compare-and-swap; after that a request is refused */
 
 /*
- * Bring the two extremes into the form of all others, so that limit_exceeded() need not
- * ask: no limit is a burst that no debt reaches, and what lets nothing pass has one so
- * far below zero that no credit does. Twice is as good as once.
+ * A limit as the configuration says it. limit_normal() must be called before
+ * limit_exceeded().
+ */
+struct limit {
+	__u64 cost_ns; /* ns that one request costs, 1e9 / rate; 0: no limit */
+	__u64 burst_ns; /* ns of requests at once, burst * cost_ns; less than cost_ns:
+			   nothing passes */
+};
+
+#define LIMIT_NONE_NS (1ull << 62) /* more ns than any clock shows, and no sign bit */
+
+/*
+ * Give both extremes the form of other limits, so that limit_exceeded() needs no further
+ * comparison: no limit becomes a burst that no debt reaches; a limit that lets nothing
+ * pass, a burst far below zero. May be called twice.
  */
 static inline void limit_normal(struct limit *l)
 {
@@ -40,14 +46,20 @@ static inline void limit_normal(struct limit *l)
 		l->burst_ns = -LIMIT_NONE_NS;
 }
 
-/* Does @l lack the time for one request at @now_ns? Changes nothing. */
+/*
+ * Return true if @l has no room for one request at @now_ns. Changes nothing. @due_ns: its
+ * state.
+ */
 static __always_inline bool limit_exceeded(const struct limit *l, __u64 due_ns,
 					   __u64 now_ns)
 {
 	return (__s64)(due_ns + l->cost_ns) > (__s64)(now_ns + l->burst_ns);
 }
 
-/* Pay for one request. False: refused, or lost LIMIT_TRIES races in a row. */
+/*
+ * Take one request from @l with the state *@due_ns. False: exceeded, or LIMIT_TRIES races
+ * in a row were lost; then nothing is taken.
+ */
 static __always_inline bool limit_take(const struct limit *l, __u64 *due_ns, __u64 now_ns)
 {
 	if (!l->cost_ns)
@@ -65,23 +77,26 @@ static __always_inline bool limit_take(const struct limit *l, __u64 *due_ns, __u
 	return false;
 }
 
-/* @l for a request that counts as @cost / @one ordinary ones. @one: a power of two. */
+/*
+ * Return @l for a request that costs @cost / @one of an ordinary one. @one: a power of
+ * two.
+ */
 static __always_inline struct limit limit_scaled(const struct limit *l, __u32 cost,
 						 __u32 one)
 {
 	struct limit scaled = { l->cost_ns * cost / one, l->burst_ns };
 
-	/* What costs more than a whole burst may still have one. */
+	/* A request that costs more than a whole burst may still pass once per burst. */
 	if (scaled.cost_ns > l->burst_ns && l->cost_ns <= l->burst_ns)
 		scaled.cost_ns = l->burst_ns;
 	return scaled;
 }
 
 /*
- * Where in a table of 2^@bits cells the budget of (@net, @tag) lives. Multiply-shift
- * hashing with secret odd @keys: two different inputs share a cell with probability at
- * most 2^(1-bits), whatever an attacker who does not know the keys may choose
- * (Dietzfelbinger et al. 1997). @bits: 1..32.
+ * Return the cell of (@net, @tag) in a table of 2^@bits cells, 1 to 32 bits.
+ * Multiply-shift hashing with secret odd @keys: two different inputs share a cell with
+ * probability at most 2^(1-bits), whatever an attacker without the keys chooses
+ * (Dietzfelbinger et al. 1997).
  */
 static __always_inline __u32 limit_cell(const __u64 keys[3], __u64 net, __u64 tag,
 					__u32 bits)
@@ -90,10 +105,10 @@ static __always_inline __u32 limit_cell(const __u64 keys[3], __u64 net, __u64 ta
 }
 
 /*
- * limit_cell() of @net for a table in which it matters that many inputs meet. Those that
- * limit_cell() puts into one cell differ by the same, wherever they are: with five at
- * equal distances, one distance in 2^17 does it for all inputs. Here, @keys say for each
- * input which others it meets.
+ * Return the cell of @net in a table where it matters that several inputs share one.
+ * Inputs that limit_cell() puts into one cell differ by the same distance, wherever they
+ * are: with five at equal distances, one distance in 2^17 does it for all inputs. Here
+ * @keys decide for each input which others share its cell.
  */
 static __always_inline __u32 limit_place(const __u64 keys[3], __u64 net, __u32 bits)
 {

@@ -47,7 +47,7 @@ _Static_assert(sizeof(struct player_key) == 20, "a key has no holes");
 	PLAYER_CHECKSUM /* NetQuake: verified by clocks that were not marked */
 
 #define PLAYER_NETQUAKE \
-	0x40 /* the server speaks NetQuake to it: conntrack_netquake.bpf.h */
+	0x40 /* the server sends it NetQuake: bpf/conntrack_netquake.bpf.h */
 #define PLAYER_RECORDS 0x80 /* the server sends it DTLS: recognised by its records */
 
 #define PLAYER_IDLE_NS \

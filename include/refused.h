@@ -25,13 +25,13 @@
 #include <stdbool.h>
 
 #define REFUSED_EVERY 16 /* a power of two */
-#define REFUSED_TICK  27 /* log2 of nanoseconds: 134 ms */
+#define REFUSED_TICK  27 /* log2 of ns of a period: 134 ms */
 #define REFUSED_KEPT  16 /* a power of two */
 
 struct refused_source {
 	__u64 net; /* an IPv4 address, or the upper half of an IPv6 one; host order */
 	__u32 tick; /* refused_tick() of when it was kept */
-	__u32 weight; /* of REFUSED_EVERY datagrams each; 0: the place is free */
+	__u32 weight; /* units of REFUSED_EVERY datagrams; 0: the place is free */
 	__u8 ipv6;
 	__u8 reason; /* enum reason */
 	__u8 pad[6];
@@ -43,14 +43,15 @@ struct refused {
 	struct refused_source kept[REFUSED_KEPT]; /* by the low bits of their tick */
 };
 
+/* Return the period of @now_ns. */
 static __always_inline __u32 refused_tick(__u64 now_ns)
 {
 	return now_ns >> REFUSED_TICK;
 }
 
 /*
- * Is the one before which @counted of its kind and reason came looked at? @phase: below
- * REFUSED_EVERY.
+ * Return true if a datagram is looked at, before which @counted of its kind and reason
+ * were counted. @phase: struct sampling.phase, below REFUSED_EVERY.
  */
 static __always_inline bool refused_turn(__u32 phase, __u64 counted)
 {
@@ -58,8 +59,8 @@ static __always_inline bool refused_turn(__u32 phase, __u64 counted)
 }
 
 /*
- * A source that is looked at. Of the n of a period each is the one that is kept with a
- * chance of 1 in n: or a source that knows when periods begin would send a spoofed
+ * Note a source that is looked at in @log. Each of the n of a period is kept with a
+ * chance of 1 in n: otherwise a source that knows when periods begin could send a spoofed
  * datagram first. @random: any 32 bits.
  */
 static __always_inline void refused_keep(struct refused *log, __u64 net, __u8 ipv6,

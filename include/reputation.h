@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * reputation.h - addresses that asked on several quiet days' minutes: trackers, masters,
- * browsers that somebody uses. Under a flood they are believed before strangers are.
+ * reputation.h - the reputation table: sources that have queried in several minutes while
+ * their service was not under load (known clients: trackers, masters, browsers), players,
+ * and clients that were validated lately. Under a flood the cache serves these first.
  *
- * A fixed array in buckets of four. Who asks while nothing presses is entered; one is
- * known from its REPUTATION_MINUTES th minute on, and forgotten two weeks after its last.
- * Entries that are not known yet make room for each other, those that are known for
- * nobody. So a flood, which is no quiet time of its service, enters nobody there, and who
- * fills the table with invented addresses in quiet times takes free places, never
- * somebody's.
+ * A fixed array in buckets of four. A source is known from its REPUTATION_MINUTES th
+ * minute on, and forgotten two weeks after its last query. Entries that are not known yet
+ * replace each other; known ones are never replaced. So a flood, during which nothing is
+ * noted, enters nothing; and invented addresses, sent while there is no flood, take free
+ * cells, never a known client's.
  *
- * Beside those are networks around who is known, entered by the daemon, and addresses
- * that have just proven that they are there, which are believed for a minute or two and
- * then make room again.
+ * The daemon also enters the prefixes (/24, /56) of known clients, and writes known
+ * clients to a file. A validated client counts for a minute or two.
  *
- * There is no lock: who enters somebody claims a cell by compare-and-swap of its state.
- * Readers compare the name. An address is an IPv4 one or the upper half of an IPv6 one,
- * as budgets see it; the two are never alike, since no IPv6 address that is used begins
+ * Locking: none. The CPU that enters a source claims a cell by compare-and-swap of its
+ * state; readers compare the address. An address is an IPv4 one or the upper half of an
+ * IPv6 one, as for limits; the two are never equal, since no IPv6 address in use begins
  * with 32 zeros.
  */
 #ifndef REPUTATION_H
@@ -28,34 +27,37 @@
 #include "cursor.h"
 #include "wire.h"
 
-#define REPUTATION_BITS                                                \
-	14 /* 2^14 buckets of REPUTATION_WAYS cells of 16 bytes: 1 MiB \
-	    */
+#define REPUTATION_BITS \
+	14 /* log2 of buckets of REPUTATION_WAYS cells of 16 bytes: 1 MiB */
 #define REPUTATION_WAYS	   4
 #define REPUTATION_MAX	   (REPUTATION_WAYS << REPUTATION_BITS)
-#define REPUTATION_MINUTES 3 /* asked in so many */
+#define REPUTATION_MINUTES 3 /* minutes with a query that make a source known */
 #define REPUTATION_SHIFT   36 /* a minute is 2^36 ns: 69 s */
-#define REPUTATION_AGE	   17600 /* of those: two weeks */
-#define REPUTATION_HOPS	   2 /* by so much its distance may change */
-#define REPUTATION_STAYS   1252 /* minutes: a day of silence, then it may have moved */
-#define REPUTATION_SELDOM  8 /* beside who is known one minute of so many counts */
+#define REPUTATION_AGE \
+	17600 /* minutes without a query after which a source is forgotten: two weeks */
+#define REPUTATION_HOPS 2 /* by so much the hop count of a known client may change */
+#define REPUTATION_STAYS \
+	1252 /* minutes of silence after which it may have moved: a day */
+#define REPUTATION_SELDOM 8 /* next to a known client one minute of so many counts */
 
-/* struct reputation_cell.state, from bit 0: the minute it asked last (32), in how many
- * (8), its distance (8), flags (8), the slot where it proved itself (8). */
-#define REPUTATION_PRESENT   1 /* flags */
-#define REPUTATION_WRITING   2 /* is being written, by whoever made it so */
-#define REPUTATION_PLAYER    4 /* plays, or did: needs no minutes, and has no distance */
-#define REPUTATION_VALIDATED 8 /* an answered cookie: in this minute and the next */
-#define REPUTATION_NETWORK   16 /* a network, see reputation_network() */
-#define REPUTATION_MANY                                                \
-	32 /* proven to more services than the one whose slot is there \
-	    */
+/*
+ * Bits of struct reputation_cell.state, from bit 0: the minute of the last query (32), in
+ * how many minutes it queried (8), hops left in it (8), flags (8), the slot where it was
+ * validated (8). 0: free.
+ */
+#define REPUTATION_PRESENT 1 /* flags */
+#define REPUTATION_WRITING 2 /* is being written, by whoever made it so */
+#define REPUTATION_PLAYER \
+	4 /* is or was a player: known without minutes, and at any distance */
+#define REPUTATION_VALIDATED 8 /* returned a cookie in this minute or the last */
+#define REPUTATION_NETWORK   16 /* a prefix, see reputation_network() */
+#define REPUTATION_MANY	     32 /* validated on more services than the slot that is kept */
 
-/* Flags of who has proven itself to the service in @slot. */
+/* Flags of a client that was validated on the service in @slot. */
 #define REPUTATION_VALIDATED_AT(slot) (REPUTATION_VALIDATED | (slot) << 8)
 
 struct reputation_cell {
-	__u64 net; /* address_net() */
+	__u64 net; /* address_net(), or reputation_network() */
 	__u64 state;
 };
 
@@ -63,6 +65,7 @@ struct reputation_table {
 	struct reputation_cell cells[REPUTATION_MAX];
 };
 
+/* Pack a state; see above. */
 static __always_inline __u64 reputation_state(__u32 minute, __u32 minutes, __u32 hops,
 					      __u32 flags)
 {
@@ -70,22 +73,25 @@ static __always_inline __u64 reputation_state(__u32 minute, __u32 minutes, __u32
 	       (__u64)(flags & 0xffff) << 48;
 }
 
+/* Return the minute of @now_ns. */
 static __always_inline __u32 reputation_minute(__u64 now_ns)
 {
 	return (__u32)(now_ns >> REPUTATION_SHIFT);
 }
 
+/* Return the flags of @state. */
 static __always_inline __u32 reputation_flags(__u64 state)
 {
 	return state >> 48 & 0xff;
 }
 
+/* Return in how many minutes the source queried; at most 255. */
 static __always_inline __u32 reputation_minutes(__u64 state)
 {
 	return state >> 32 & 0xff;
 }
 
-/* Minutes since it asked last; who noted it may have read a later clock. */
+/* Return the minutes since the last query; 0 if another CPU noted it by a later clock. */
 static __always_inline __u32 reputation_age(__u64 state, __u32 minute)
 {
 	__s32 age = (__s32)(minute - (__u32)state);
@@ -93,7 +99,10 @@ static __always_inline __u32 reputation_age(__u64 state, __u32 minute)
 	return age < 0 ? 0 : (__u32)age;
 }
 
-/* Is it one that stays for two weeks? */
+/*
+ * Return true if the source is known: a client with enough minutes, a player, or a prefix
+ * of one.
+ */
 static __always_inline bool reputation_known(__u64 state, __u32 minute)
 {
 	return reputation_flags(state) & REPUTATION_PRESENT &&
@@ -103,6 +112,7 @@ static __always_inline bool reputation_known(__u64 state, __u32 minute)
 	       reputation_age(state, minute) < REPUTATION_AGE;
 }
 
+/* Return true if a client at the address returned a cookie in this minute or the last. */
 static __always_inline bool reputation_validated(__u64 state, __u32 minute)
 {
 	return (reputation_flags(state) &
@@ -111,34 +121,39 @@ static __always_inline bool reputation_validated(__u64 state, __u32 minute)
 	       reputation_age(state, minute) <= 1;
 }
 
+/* The same, on the service in @slot. */
 static __always_inline bool reputation_validated_at(__u64 state, __u32 minute, __u32 slot)
 {
 	return reputation_validated(state, minute) &&
 	       (state >> 56 == slot || reputation_flags(state) & REPUTATION_MANY);
 }
 
-/* May it be believed? */
+/* Return true if the source is known or validated. */
 static __always_inline bool reputation_good(__u64 state, __u32 minute)
 {
 	return reputation_known(state, minute) || reputation_validated(state, minute);
 }
 
 /*
- * The name of the /24 or /56 around @net. Never that of an address: those of IPv6 that
- * are used do not begin with eight zeros, nor with 31 and a one, which IPv4's have here.
+ * Return the key of the /24 or /56 of @net. It equals no address in use: those of IPv6 do
+ * not begin with eight zeros, nor with 31 zeros and a one, which the keys of IPv4
+ * prefixes have.
  */
 static __always_inline __u64 reputation_network(__u64 net)
 {
 	return net >> 8 | (__u64)zero_bit(net >> 32) << 32;
 }
 
-/* Is it such a name, as an address that nobody has? */
+/* Return true if @net is such a key and no address. */
 static __always_inline bool reputation_is_network(__u64 net)
 {
 	return net >> 32 && !(net >> 33 && net >> 56);
 }
 
-/* Does what came from it with @hops left come from where it is? */
+/*
+ * Return true if a query with @hops left comes from about where the source was when it
+ * was noted.
+ */
 static __always_inline bool reputation_near(__u64 state, __u32 hops)
 {
 	__u32 was = state >> 40 & 0xff;
@@ -147,13 +162,14 @@ static __always_inline bool reputation_near(__u64 state, __u32 hops)
 	       hops - was + REPUTATION_HOPS <= 2 * REPUTATION_HOPS;
 }
 
+/* Return the index of the first cell of @net's bucket. */
 static __always_inline __u32 reputation_bucket(__u64 net, const __u64 keys[3])
 {
 	return (__u32)((net * keys[0] + keys[2]) >> (64 - REPUTATION_BITS)) *
 	       REPUTATION_WAYS;
 }
 
-/* The state of the cell of @net, whatever it is worth; 0: it has none. */
+/* Return the state of @net, whatever it is worth; 0: it has none. */
 static __always_inline __u64 reputation_find(const struct reputation_table *t, __u64 net,
 					     const __u64 keys[3])
 {
@@ -161,7 +177,7 @@ static __always_inline __u64 reputation_find(const struct reputation_table *t, _
 	__u64 state = 0;
 
 	for (int way = 0; way < REPUTATION_WAYS; way++, at++) {
-		/* It cannot be; but the verifier of Linux 6.1 does not know. */
+		/* It cannot be, but Linux 6.1's verifier does not know. */
 		if (!index_below(&at, REPUTATION_MAX))
 			break;
 		if (t->cells[at].net == net)
@@ -170,7 +186,10 @@ static __always_inline __u64 reputation_find(const struct reputation_table *t, _
 	return state;
 }
 
-/* How gladly a cell is given away: the most is taken; 0: never. */
+/*
+ * Eviction priority of a cell: the cell with the highest value is replaced; 0 means
+ * never.
+ */
 static __always_inline __u32 reputation_eviction(__u64 state, __u32 minute)
 {
 	if (!state)
@@ -178,21 +197,26 @@ static __always_inline __u32 reputation_eviction(__u64 state, __u32 minute)
 	if (reputation_flags(state) & REPUTATION_WRITING ||
 	    reputation_good(state, minute))
 		return 0;
-	/* Of those that asked as often, the one that has been silent longest. */
+	/* Fewer minutes first, then longer silence. */
 	return ((255 - reputation_minutes(state)) << 20) + 1 +
 	       (reputation_age(state, minute) < 0xfffff ? reputation_age(state, minute)
 							: 0xffffe);
 }
 
-/* What the state of one that asks now becomes. */
+/*
+ * Return the new state of a source that queries in @minute with @hops left, or that is
+ * entered for @flags.
+ */
 static __always_inline __u64 reputation_next(__u64 state, __u32 minute, __u32 hops,
 					     __u32 flags)
 {
 	__u32 minutes = reputation_minutes(state),
 	      kept = reputation_flags(state) & ~REPUTATION_WRITING;
 
-	/* A proof is over when it is, and is no question; whoever asks or plays
-	 * meanwhile. */
+	/*
+	 * A validation ends at its time: queries and players in between do not prolong
+	 * it.
+	 */
 	if (reputation_validated(state, minute)) {
 		if (!(flags & REPUTATION_VALIDATED))
 			return state | (__u64)flags << 48;
@@ -202,9 +226,10 @@ static __always_inline __u64 reputation_next(__u64 state, __u32 minute, __u32 ho
 		kept &= ~(REPUTATION_VALIDATED | REPUTATION_MANY);
 	}
 	/*
-	 * Who is known keeps its distance, or a question in its name would carry it off,
-	 * or a proof by who shares its address. Once it has been silent for a day it may
-	 * have moved.
+	 * Keep the hop count of a known client. If it followed each query, one spoofed
+	 * query from another distance would make the client unknown, as would a
+	 * validation of a client that shares its address. After a day of silence the
+	 * client may have moved.
 	 */
 	if (reputation_known(state, minute) && (!flags || flags & REPUTATION_VALIDATED)) {
 		bool stays = reputation_age(state, minute) < REPUTATION_STAYS;
@@ -227,8 +252,9 @@ static __always_inline __u64 reputation_next(__u64 state, __u32 minute, __u32 ho
 }
 
 /*
- * @net asked in a quiet minute, with @hops left; or @flags say why it is entered. Full of
- * others that are known: nothing happens.
+ * Note that @net queried in @minute with @hops left, or enter it for @flags. Call it only
+ * while the service is not under load, or for a player or a validation. If the bucket is
+ * full of known sources, nothing happens.
  */
 static __always_inline void reputation_note(struct reputation_table *t, __u64 net,
 					    __u32 hops, __u32 flags, __u32 minute,
@@ -245,7 +271,7 @@ static __always_inline void reputation_note(struct reputation_table *t, __u64 ne
 		seen = *(volatile __u64 *)&t->cells[at].state;
 		spare = reputation_eviction(seen, minute);
 		if (seen && t->cells[at].net == net) {
-			/* Lost to another who noted the same: that is as good. */
+			/* Lost to another CPU that noted the same: that is as good. */
 			if (!(reputation_flags(seen) & REPUTATION_WRITING))
 				__sync_val_compare_and_swap(&t->cells[at].state, seen,
 							    reputation_next(seen, minute,

@@ -26,7 +26,9 @@
 #define VALIDATED_NS \
 	60000000000ll /* ns without use after which an entry counts no more */
 
-/* struct validated_cell.name.word[2], above port and slot. */
+/*
+ * State of a cell: in struct validated_cell.name.word[2], above port and slot. 0: free.
+ */
 #define VALIDATED_PRESENT (1ull << 32)
 #define VALIDATED_WRITING \
 	(2ull << 32) /* claimed by the CPU that set this, which writes it */
@@ -44,7 +46,7 @@ struct validated_cell {
 	__u32 challenge; /* the number in the server's last challenge to it */
 	__u32 earlier[4]; /* and in the four before: other sources may have requested some
 			     in its name */
-	__u32 flags; /* VALIDATED_COOKIE and so on */
+	__u32 flags; /* VALIDATED_COOKIE, VALIDATED_CHALLENGE, VALIDATED_NUMBER */
 	__u32 passed[COOKIE_FORMS]; /* when a cookie of each form last passed, units of
 				       2^20 ns */
 };
