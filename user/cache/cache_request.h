@@ -21,7 +21,10 @@ struct cache_request {
 	enum wire_kind reply_kind;
 };
 
-/* The questions of @family, at most CACHE_FORMS; *@ret_count may be 0. */
+/*
+ * Return the requests of @family that can be answered from the cache, at most
+ * CACHE_FORMS; *@ret_count may be 0.
+ */
 const struct cache_request *cache_requests(enum wire_family family, size_t *ret_count);
 
 #define CACHE_REQUEST_MAX (CACHE_REQUEST + CACHE_NONCE)

@@ -18,17 +18,18 @@ struct capture;
 bool capture_recognise(const uint8_t *bytes, size_t n);
 
 /*
- * Takes over @file. -EBADMSG: not a capture that can be read, and @message (of
- * @size bytes) says why; -ENOMEM.
+ * Begin to read @file, which belongs to the capture from now on, on a failure too. 0;
+ * -EBADMSG: not a capture that can be read, and @message (of @size bytes) says why;
+ * -ENOMEM.
  */
 int capture_open(FILE *file, struct capture **ret, char *message, size_t size);
 /* Close the file and free @capture, which may be NULL. */
 void capture_close(struct capture *capture);
 
 /*
- * The next datagram: 1, or 0 at the end of the file, or -EBADMSG when the file breaks
- * off or is damaged here (capture_error() says how). ret->payload stays valid until the
- * next call.
+ * Read the next datagram. 1; 0 at the end of the file; -EBADMSG when the file breaks off
+ * or is damaged here (capture_error() says how). ret->payload stays valid until the next
+ * call.
  */
 int capture_next(struct capture *capture, struct datagram *ret);
 

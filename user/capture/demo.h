@@ -56,7 +56,10 @@ struct demo_block {
 
 struct demo;
 
-/* Takes over @file, which stands at its beginning. NULL: no memory. */
+/*
+ * Begin to read @file, which stands at its beginning and belongs to the demo from now on.
+ * NULL: no memory.
+ */
 struct demo *demo_open(FILE *file, enum demo_format format);
 /* Close the file and free @demo, which must not be NULL. */
 void demo_close(struct demo *demo);
@@ -68,7 +71,7 @@ const char *demo_error(const struct demo *demo);
 /* Return the number of blocks read so far. */
 uint64_t demo_blocks(const struct demo *demo);
 
-/* At the end: the format has a mark for it, and the file has none. */
+/* Return true at the end of a file without the end mark that its format has. */
 bool demo_unfinished(const struct demo *demo);
 
 #endif /* DEMO_H */

@@ -63,7 +63,7 @@ struct datagram {
 	enum direction direction; /* or DIRECTION_UNKNOWN */
 };
 
-/* Is there a parser for this DLT_ value? */
+/* Return true if there is a parser for this DLT_ value. */
 bool packet_link_known(int link);
 
 /*
@@ -79,17 +79,17 @@ enum packet_way {
 	PACKET_SENT,
 };
 
-/* As the link header says; Linux' cooked ones do. */
+/* Return it as the link header says; Linux' cooked ones do. */
 enum packet_way packet_link_way(int link, const uint8_t *frame, size_t captured);
 
 /*
- * The innermost IP packet of a frame: GRE, IP in IP, ERSPAN, VXLAN and GENEVE are
+ * Find the innermost IP packet of a frame: GRE, IP in IP, ERSPAN, VXLAN and GENEVE are
  * followed. False: no IP here, or its header is cut or broken; @ret->pass says which.
  */
 bool packet_parse(int link, const uint8_t *frame, size_t captured, struct packet *ret);
 
 /*
- * The same for a packet that was put together from fragments: *packet becomes the
+ * Do the same for a packet that was put together from fragments: *packet becomes the
  * innermost one. packet_parse() has done so for all others. A fragment is left as it is.
  */
 void packet_unwrap(struct packet *packet);
@@ -97,7 +97,10 @@ void packet_unwrap(struct packet *packet);
 /* Why packet_udp() refuses it. */
 enum packet_pass packet_pass(const struct packet *packet);
 
-/* False: the payload is no UDP header. Fills all but frame and time. */
+/*
+ * Read the UDP header, and fill all but frame and time. False: the payload is no UDP
+ * header.
+ */
 bool packet_udp(const struct packet *packet, struct datagram *ret);
 
 #endif /* PACKET_H */

@@ -51,7 +51,7 @@ int cmd_help(const struct call *call);
  */
 int call_open(const struct call *call, struct shield **ret);
 
-/* The configuration that --config and --set say: config_load_set(). */
+/* Load the configuration that --config and --set say, as config_load_set(). */
 int call_config(const struct call *call, struct config *ret);
 
 /* Turn the cache off where @config does not name it: without a daemon no server is

@@ -123,7 +123,7 @@ enum {
 	EXIT_UNPROTECTED = 5, /* an interface is not protected */
 };
 
-/* The exit status of 0 or -errno. */
+/* Return the exit status for 0 or -errno. */
 int exit_status(int err);
 
 struct call;
@@ -143,7 +143,7 @@ struct command {
 /* In the order of the help text; the last one has no name. */
 extern const struct command commands[];
 
-/* Return the one of @all called @name. NULL: there is none of that name. */
+/* Return the row of @all called @name, or NULL: there is none. */
 const struct command *command_find(const struct command *all, const char *name);
 
 struct given {
@@ -171,9 +171,9 @@ void call_free(struct call *call);
 
 /* Return true if @option was given at least once. */
 bool call_has(const struct call *call, enum option_id option);
-/* The value that was given last; NULL: none was. */
+/* Return the value of @option that was given last; NULL: none was. */
 const char *call_value(const struct call *call, enum option_id option);
-/* One @option after the other, from NULL on to NULL. */
+/* Return one @option after the other, from NULL on to NULL. */
 const struct given *call_next(const struct call *call, enum option_id option,
 			      const struct given *previous);
 

@@ -22,7 +22,10 @@ struct progress {
 	bool on, printed;
 };
 
-/* @asked: whatever the size; otherwise only for large ones, on a terminal. */
+/*
+ * Begin to show how far @file is. @asked: whatever the size; otherwise only for large
+ * ones, on a terminal.
+ */
 void progress_begin(struct progress *p, const char *name, FILE *file, bool asked);
 /* After each datagram; costs a clock's reading in a thousand. */
 void progress_step(struct progress *p);

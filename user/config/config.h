@@ -114,7 +114,7 @@ struct config {
 int config_load(const char *path, struct config *ret);
 
 /*
- * The same, with values that go before the file's: @sets is "key=value" or, in sections,
+ * Do the same with values that override the file's: @sets is "key=value" or, in sections,
  * "metrics.listen=off" or "service.NAME.port=27960", up to a NULL; NULL: none.
  */
 int config_load_set(const char *path, const char *const *sets, struct config *ret);

@@ -26,7 +26,9 @@ int config_diff(const struct config *before, const struct config *after,
 		void (*each)(const struct config_change *change, void *context),
 		void *context);
 
-/* "KEY: BEFORE -> AFTER", "KEY: added AFTER" or "KEY: removed BEFORE", cut to the size.
+/*
+ * Write a change as "KEY: BEFORE -> AFTER", "KEY: added AFTER" or "KEY: removed BEFORE",
+ * cut to the size.
  */
 void config_change_format(const struct config_change *change, char ret[CONFIG_CHANGE]);
 

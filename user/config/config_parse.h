@@ -35,35 +35,47 @@ struct config_key;
 
 extern const struct choice config_switches[]; /* true, false and their like */
 
-/* An empty tree of the grammar, to be freed by cfg_free(); NULL: no memory. */
+/* Return an empty tree of the grammar, to be freed by cfg_free(); NULL: no memory. */
 cfg_t *config_grammar(void);
 
 /* Let @option be given once more, as if it had not been: all its values are gone. */
 void option_forget(cfg_opt_t *option);
 
-/* The tree of a file, of what it includes, and of @sets, to be freed by cfg_free(); or
- * -errno after a message. */
+/*
+ * Read a file, the files that it includes, and @sets, into a tree, to be freed by
+ * cfg_free(). 0, or -errno after a message.
+ */
 int config_tree(const char *path, const char *const *sets, cfg_t **ret);
 
-/* NULL: the key is not there. */
+/* Return the value of @key in @section, or NULL: the key is not there. */
 const struct kept *value_get(cfg_t *section, const char *key);
 
-/* One of @choices, up to a NULL name. 0 and *@ret untouched if the key is not there. */
+/*
+ * Read one of @choices, up to a NULL name. 0 and *@ret untouched if the key is not there;
+ * -EINVAL after a message.
+ */
 int choice_read(cfg_t *section, const char *key, const struct choice *choices, int *ret);
 
-/* The row of the key @name, which has one, in @section, which is not the file itself. */
+/*
+ * Return the row of the key @name, which must have one, in @section, which is not the
+ * file itself.
+ */
 const struct config_key *key_of(const cfg_t *section, const char *name);
 
 /* Digits and nothing else, from @min to @max. */
 bool number_parse(const char *text, unsigned long min, unsigned long max,
 		  unsigned long *ret);
 
-/* The same of a key in its range, or -EINVAL after a message. 0 and *@ret untouched if
- * the key is absent. */
+/*
+ * Read the number of a key within its range. 0 and *@ret untouched if the key is absent;
+ * -EINVAL after a message.
+ */
 int number_read(cfg_t *section, const char *name, __u32 *ret);
 
-/* A list of networks, at most CONFIG_LIST; behind each may stand `unlimited`, unless
- * @ret_unlimited is NULL. */
+/*
+ * Read a list of networks, at most CONFIG_LIST; after each may stand `unlimited`, unless
+ * @ret_unlimited is NULL. 0, or -EINVAL after a message.
+ */
 int list_read(cfg_t *cfg, const char *key, struct cidr *ret, bool *ret_unlimited,
 	      size_t *ret_count);
 

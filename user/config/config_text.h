@@ -31,8 +31,10 @@ int config_error_v(const char *path, int line, bool warning, const char *format,
 void config_warn(const char *path, int line, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* The whole of the file, NUL-terminated, without a byte order mark, to be freed; or
- * -errno after a message. */
+/*
+ * Read the whole of the file into *@ret, NUL-terminated, without a byte order mark, to be
+ * freed. 0, or -errno after a message.
+ */
 int config_text_read(const char *path, char **ret, size_t *ret_length);
 
 /*

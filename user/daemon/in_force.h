@@ -17,7 +17,7 @@ enum in_force {
 	IN_FORCE_PREVIOUS
 };
 
-/* The file of @which for @pin_dir (NULL: default). */
+/* Write the path of the file of @which for @pin_dir (NULL: default) to @ret. */
 void in_force_path(const char *pin_dir, enum in_force which, char ret[PATH_MAX]);
 
 /*
@@ -31,7 +31,7 @@ int in_force_write(const char *pin_dir, const struct config *config);
  * without warnings: they were said of the file that was applied. */
 int in_force_read(const char *pin_dir, enum in_force which, struct config *ret);
 
-/* The shield is taken down: remove both files, and their directory if it is empty. */
+/* Remove both files, and their directory if it is empty: the shield was taken down. */
 void in_force_remove(const char *pin_dir);
 
 #endif /* IN_FORCE_H */

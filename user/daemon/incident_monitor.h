@@ -30,7 +30,7 @@ struct incident_monitor;
 int incident_monitor_start(struct shield *shield, struct stats_cache *cache,
 			   struct samples_view *samples, const struct config *config,
 			   const char *pin, struct incident_monitor **ret);
-/* Another configuration is in force. */
+/* Take over @config, which is in force now; it is only read here. */
 void incident_monitor_reload(struct incident_monitor *monitor,
 			     const struct config *config);
 

@@ -12,7 +12,10 @@
 #define JOURNAL_ID_UPDATED "2b6c9e04d7f14a83b5c07e9a61d3f842"
 #define JOURNAL_ID_ENDED   "c41a7d9350e84b6fb2e68f0d7a15c3be"
 
-/* Also as a line on stderr, unless that is where the journal reads it once more. */
+/*
+ * Write the event to the journal, and as a line to stderr, unless the journal reads that
+ * too.
+ */
 void journal_incident(const struct incident *incident, enum incident_event event,
 		      const char *capture);
 

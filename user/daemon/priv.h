@@ -13,8 +13,9 @@
 int priv_drop(void);
 
 /*
- * From now on make only the system calls that looking after the shield takes: confine.c.
- * After priv_drop(). 0, also where the kernel cannot do that, or -errno after a message.
+ * Allow only the system calls that looking after the shield takes from now on: confine.c.
+ * Call it after priv_drop(). 0, also where the kernel cannot do that, or -errno after a
+ * message.
  */
 int priv_confine(void);
 

@@ -21,15 +21,22 @@ struct serve;
  */
 int serve_start(const struct shield *shield, const struct config *config, const char *pin,
 		struct serve **ret);
-/* Where /players.json comes from; lives until serve_stop(). */
+/* Serve /players.json from @live, which must live until serve_stop(). */
 void serve_players(struct serve *serve, const struct samples_view *live);
-/* Where attacks come from; lives until serve_stop(). */
+
+/*
+ * Serve /attacks.json from @monitor, which must live until serve_stop(); NULL: no more.
+ */
 void serve_attacks(struct serve *serve, const struct incident_monitor *monitor);
 /*
  * Return the snapshots that it serves, for the daemon's other parts. Belongs to @serve.
  */
 struct stats_cache *serve_cache(struct serve *serve);
-/* Another configuration is in force. */
+
+/*
+ * Take over @config, which is in force now, and listen anew if the address is another.
+ * @config must live as serve_start() says.
+ */
 void serve_reload(struct serve *serve, const struct config *config);
 /* Close all connections, and free @serve, which may be NULL. */
 void serve_stop(struct serve *serve);

@@ -19,9 +19,9 @@ struct witness;
 /* Before privileges go. NULL: not enough memory; without CAP_NET_RAW it sees nothing, and
  * says so. */
 struct witness *witness_open(struct shield *shield, const struct config *config);
-/* @config is in force now. */
+/* Look for the services of @config, which is in force now. */
 void witness_reload(struct witness *witness, const struct config *config);
-/* Some seconds after the last look: what has come in meanwhile. */
+/* Note what has come in since the last look, some seconds ago. */
 void witness_look(struct witness *witness);
 /* Close the socket, and free @witness, which may be NULL. */
 void witness_close(struct witness *witness);

@@ -62,8 +62,10 @@ void delta_read(struct reader *rd, const struct delta_row *rows, size_t count,
 void delta_record(struct record *r, const struct delta_row *rows, size_t count,
 		  uint64_t flags, const int32_t *state);
 
-/* The bytes that delta_read() would take: tests write messages again with it. Returns how
- * many; 0 and nothing written if @size does not hold them. */
+/*
+ * Write the bytes that delta_read() would take. Returns how many; 0 and nothing written
+ * if @size does not hold them. For tests.
+ */
 size_t delta_write(uint8_t *to, size_t size, const struct delta_row *rows, size_t count,
 		   uint64_t flags, const int32_t *state);
 

@@ -9,7 +9,10 @@
 
 #include "capture/demo.h"
 
-/* @n bytes of the beginning, DEMO_PREFIX of them if the file has as many. */
+/*
+ * Return the format of a recording that begins with the @n bytes, DEMO_PREFIX of them if
+ * the file has as many; DEMO_NONE: it is none.
+ */
 enum demo_format demo_recognise(const uint8_t *bytes, size_t n);
 
 /* Why it is none. */

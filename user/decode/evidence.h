@@ -35,7 +35,7 @@ static inline void evidence_begin(struct evidence *e, uint32_t sequence)
 	*e = (struct evidence){ .known = true, .since = sequence, .upto = sequence };
 }
 
-/* The messages @first to @last, both included, have begun no other state. */
+/* Note that the messages @first to @last, both included, have begun no other state. */
 void evidence_account(struct evidence *e, uint32_t first, uint32_t last);
 
 /* Is message @sequence from before the state began? */
@@ -44,7 +44,10 @@ static inline bool evidence_precedes(const struct evidence *e, uint32_t sequence
 	return (int32_t)(sequence - e->since) < 0;
 }
 
-/* Is the state known in message @sequence? The message itself is not asked for. */
+/*
+ * Return true if the state is known in message @sequence. The message itself need not be
+ * accounted for.
+ */
 bool evidence_holds(const struct evidence *e, uint32_t sequence);
 
 /*

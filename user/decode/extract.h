@@ -25,20 +25,26 @@ struct extract;
 /* Called with the result for each file, in English; @name is harmless already. */
 typedef void extract_say(void *context, const char *name, const char *what);
 
-/* -errno: @directory cannot be opened, or no memory. */
+/*
+ * Begin to put files into @directory, calling @say with @context for each. 0, or -errno:
+ * @directory cannot be opened, or no memory.
+ */
 int extract_open(const char *directory, extract_say *say, void *context,
 		 struct extract **ret);
 
-/* Takes the pieces of a record that was decoded, if there are any. */
+/* Take the pieces of a record that was decoded, if there are any. */
 void extract_record(struct extract *e, const struct record *r);
 
-/* The end of one input: what is open is incomplete. */
+/* End one input: files that are open are incomplete. */
 void extract_flush(struct extract *e);
 
 /* Flushes. True: everything that was asked for was written. May be NULL. */
 bool extract_close(struct extract *e);
 
-/* @name as a file is called; @ret holds EXTRACT_NAME_MAX + 1. */
+/*
+ * Write @name as a file is called, without a harmful byte; @ret holds EXTRACT_NAME_MAX +
+ * 1.
+ */
 void extract_harmless(const uint8_t *name, size_t n, char *ret);
 
 #endif /* EXTRACT_H */

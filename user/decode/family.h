@@ -144,7 +144,7 @@ struct family {
 WIRE_PROTOCOLS(AS_EXTERN)
 #undef AS_EXTERN
 
-/* NULL for FAMILY_AUTO. */
+/* Return the decoder of protocol @id; NULL for FAMILY_AUTO. */
 const struct family *family_of(enum wire_family id);
 
 #endif /* FAMILY_H */

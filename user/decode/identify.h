@@ -53,8 +53,8 @@ void identify_resolve(struct session *s, enum shape shape, const struct datagram
 		      bool from_low, struct oob *oob, bool last, struct identity *ret);
 
 /*
- * It is @family, whatever it looks like: a word that @family lacks is an unknown one.
- * (DarkPlaces' shared words stay quake3.)
+ * Make the datagram one of @family, whatever it looks like: a word that @family lacks is
+ * an unknown one. (DarkPlaces' shared words stay quake3.)
  */
 void identify_force(enum wire_family family, struct oob *oob, struct identity *ret);
 

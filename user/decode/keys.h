@@ -40,9 +40,9 @@ void keys_free(struct keys *keys);
 
 /* Return true if the user gave a pre-shared key. */
 bool keys_has_psk(const struct keys *keys);
-/* The key of this name; empty if that is not known. */
+/* Return the key of the name @identity; empty if that is not known. */
 struct span keys_psk(const struct keys *keys, struct span identity);
-/* The master secret that the key log has for this client random, or NULL. */
+/* Return the master secret that the key log has for this client random, or NULL. */
 const uint8_t *keys_logged(const struct keys *keys, const uint8_t random[KEYLOG_RANDOM]);
 
 /*

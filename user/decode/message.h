@@ -82,7 +82,10 @@ static inline void ops_wrong(struct ops *o, const char *why)
 	message_wrong(o->m, why);
 }
 
-/* Nothing that follows can be told apart: the rest of the message is one field. */
+/*
+ * End the walk because nothing that follows can be told apart: the rest of the message is
+ * one field.
+ */
 void ops_unknown(struct ops *o, const char *why);
 
 /*

@@ -103,13 +103,16 @@ enum netchan_lateness {
 	NETCHAN_ANEW,
 };
 
-/* Where a message comes in slices of one sequence, 0 stands for its sum. */
+/*
+ * Return a sum of the datagram's bytes. For a message in slices of one sequence the
+ * caller takes 0.
+ */
 uint16_t netchan_sum(struct span datagram);
 
-/* A datagram that is newer than all of its direction was read. */
+/* Note that a datagram was read that is newer than all of its direction. */
 void netchan_late_newer(struct netchan_late *l, uint32_t sequence, uint16_t sum);
 
-/* A datagram that is not newer has come. */
+/* Decide what a datagram is that is not newer than the newest, and note it. */
 enum netchan_lateness netchan_late(struct netchan_late *l, uint32_t sequence,
 				   uint16_t sum);
 
@@ -126,12 +129,12 @@ struct netchan_proof {
 	bool parity;
 };
 
-/* A datagram of the server's was read, newer than all before. */
+/* Note that a datagram of the server was read, newer than all before. */
 void netchan_proof_server(struct netchan_proof *p, const struct netchan_header *h);
 
 /*
- * A datagram of the client's, newer than all before. True: no reliable part was missed in
- * the server's datagrams from @ret_first to h->ack.
+ * Note that a datagram of the client was read, newer than all before. True: no reliable
+ * part was missed in the server's datagrams from @ret_first to h->ack.
  */
 bool netchan_proof_client(struct netchan_proof *p, const struct netchan_header *h,
 			  uint32_t *ret_first);

@@ -16,7 +16,7 @@
  */
 void record_text(struct jsonl *json, const struct record *r);
 
-/* All fields, one a line, indented. */
+/* Write all fields, one a line, indented. */
 void record_text_fields(struct jsonl *json, const struct record *r);
 
 #endif /* RECORD_TEXT_H */

@@ -63,7 +63,8 @@ struct session {
  */
 void *session_state(struct session *s, enum wire_family family);
 
-/* The block may have grown: counts it again, and takes back others if that is too much.
+/*
+ * Count the block again, which may have grown, and take back others if that is too much.
  */
 void session_state_count(struct session *s);
 
@@ -76,8 +77,8 @@ struct session_table *session_table_create(size_t sessions, size_t state_bytes);
 void session_table_free(struct session_table *table);
 
 /*
- * The session of a datagram, new if there is none; *from_low: its sender is the low end.
- * Never NULL. May end the least recently used one.
+ * Return the session of a datagram, new if there is none; *from_low: its sender is the
+ * low end. Never NULL. May end the least recently used one.
  */
 struct session *session_get(struct session_table *table,
 			    const struct record_address *source,

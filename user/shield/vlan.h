@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* vlan.h - which VLANs lie above an interface. Called by `probe` and by attach_xdp.c.
- * Reads /sys only. */
+/*
+ * vlan.h - which VLANs lie above an interface. Called by `probe` and by attach_xdp.c.
+ * Reads /sys only.
+ */
 #ifndef VLAN_H
 #define VLAN_H
 

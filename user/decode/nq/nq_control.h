@@ -9,7 +9,7 @@
 #include "lib/reader.h"
 #include "lib/record.h"
 
-/* @rd stands behind the header; the kind is set, too. */
+/* Read a control packet behind its header onto the record, and set its kind. */
 void nq_control(struct reader *rd, struct record *r);
 
 #endif /* NQ_CONTROL_H */

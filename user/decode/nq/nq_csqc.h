@@ -9,7 +9,7 @@
 
 #include "decode/nq/nq_message.h"
 
-/* A temporary entity of a type from 100 up. */
+/* Read a temporary entity of a type from 100 up. */
 void nq_private_temp(struct ops *o, uint8_t type);
 
 #endif /* NQ_CSQC_H */

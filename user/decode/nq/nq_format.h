@@ -106,7 +106,10 @@ struct nq_format {
 	bool untested; /* as of the dialect, or extensions are */
 };
 
-/* False: the flags contradict each other, or are not known. */
+/*
+ * Fill in the layout of @dialect with these flags and extensions. False: the flags
+ * contradict each other, or are not known.
+ */
 bool nq_format_of(const struct nq_dialect *dialect, uint32_t flags, uint32_t pext1,
 		  uint32_t pext2, struct nq_format *ret);
 
@@ -121,9 +124,12 @@ static inline bool nq_has(const struct nq_format *f, uint32_t traits)
 double nq_coord(struct reader *rd, const struct nq_format *f);
 /* Read an angle in degrees, by the width that @f says. */
 double nq_angle(struct reader *rd, const struct nq_format *f);
-/* Those that are never bytes: i16, but f32 where 999 has float angles. */
+
+/*
+ * Read an angle in degrees that is never a byte: i16, but f32 where 999 has float angles.
+ */
 double nq_angle16(struct reader *rd, const struct nq_format *f);
-/* An entity's number. */
+/* Read an entity's number. */
 uint32_t nq_entity(struct reader *rd, const struct nq_format *f);
 /* FTE's numbers: the leading ones of the first byte count the bytes that follow. */
 uint64_t nq_vlq(struct reader *rd);

@@ -98,30 +98,35 @@ bool nq_message(struct message *m);
 void nq_decode(struct nq_game *game, struct message *m);
 
 /*
- * A reliable message to the client was missed. It began no other map if the next word of
- * the server's clock goes on where it was: a map's clock begins at one second, so it was
- * not that far in the time that has passed.
+ * Note that a reliable message to the client was missed. It began no other map if the
+ * next value of the server's clock goes on where it was: a map's clock begins at one
+ * second, so it was not that far in the time that has passed.
  */
 void nq_game_hole(struct nq_game *game);
-/* @r was read from an unreliable message or a recording: what its clock tells. */
+/* Note the server's clock, if @r was read from an unreliable message or a recording. */
 void nq_game_clock(struct nq_game *game, const struct record *r);
-/* Do the dialects that are possible read @m differently? A later one may tell which is
- * right: nq_peek(), some for each game. */
+
+/*
+ * Return true if the dialects that are possible read @m differently. A later one may tell
+ * which is right: nq_peek(), some for each game.
+ */
 bool nq_is_open(const struct nq_game *game, const struct message *m);
 /* Rules out the dialects that do not fit @m, though it is not its turn. */
 void nq_peek(struct nq_game *game, const struct message *m);
 
-/* Does one of the dialects that are possible read all of @m? Changes nothing. */
+/*
+ * Return true if one of the dialects that are possible reads all of @m. Changes nothing.
+ */
 bool nq_reads(struct nq_game *game, const struct message *m);
 
 /*
- * A serverinfo names protocol @number: from here on its ops are read so. False: there is
- * no such dialect, or the flags cannot be.
+ * Read the next ops of the walk by protocol @number, which a serverinfo names. False:
+ * there is no such dialect, or the flags cannot be.
  */
 bool nq_walk_protocol(struct nq_walk *w, uint32_t number, uint32_t flags, uint32_t pext1,
 		      uint32_t pext2);
 
-/* An op begins that brings frame @number of entities; then each of its entities. */
+/* Begin frame @number of entities; then each of its entities follows. */
 void nq_walk_frame(struct ops *o, uint32_t number);
 
 /*
@@ -133,7 +138,7 @@ void nq_walk_entity(struct ops *o, uint32_t number, bool reset, bool removed);
 
 /* --- helps for ops ----------------------------------------------------------------- */
 
-/* A text to its NUL, under @key. */
+/* Read a text to its NUL, and put it under @key. */
 struct span nq_put_text(struct ops *o, const char *key);
 /* Read three coordinates in game units, and put them under @key as an array. */
 void nq_put_origin(struct ops *o, const char *key);
@@ -141,7 +146,11 @@ void nq_put_origin(struct ops *o, const char *key);
 void nq_put_angles(struct ops *o, const char *key);
 /* Read an entity's number, and put it under @key. */
 void nq_put_entity(struct ops *o, const char *key);
-/* A player's slot, which must be one. */
+
+/*
+ * Read a player's slot, and put it on the record. Beyond the known number of clients it
+ * is malformed.
+ */
 uint8_t nq_put_slot(struct ops *o);
 
 static inline void nq_put_u8(struct ops *o, const char *key)

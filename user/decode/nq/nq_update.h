@@ -18,7 +18,10 @@ struct nq_update {
 	float transparency[3]; /* Nehahra's, if the flags say so; the third if [0] is 2 */
 };
 
-/* @opcode has been read. False: a flag that the dialect does not know. */
+/*
+ * Read a fast update, of which @opcode has been read. False: a flag that the dialect does
+ * not know.
+ */
 bool nq_update_read(struct reader *rd, const struct nq_format *f, uint8_t opcode,
 		    struct nq_update *ret);
 
@@ -28,7 +31,11 @@ bool nq_update_read(struct reader *rd, const struct nq_format *f, uint8_t opcode
  */
 void nq_update_record(struct record *r, const struct nq_format *f,
 		      const struct nq_update *u);
-/* How many bytes, with the opcode; 0: @size does not hold them. */
+
+/*
+ * Write the bytes that nq_update_read() takes, with the opcode. Returns how many, or 0 if
+ * @size is too small. For tests.
+ */
 size_t nq_update_write(uint8_t *to, size_t size, const struct nq_format *f,
 		       const struct nq_update *u);
 
@@ -60,7 +67,10 @@ struct nq_e5 {
 	struct span animation; /* if the bits say so */
 };
 
-/* False: a bit or an animation that there is not. */
+/*
+ * Read an entity's changes in DarkPlaces' frames, DP5 and later. False: an unknown bit or
+ * animation.
+ */
 bool nq_e5_read(struct reader *rd, struct nq_e5 *ret);
 /* Put the entity's fields on the record. Does nothing if no fields are wanted. */
 void nq_e5_record(struct record *r, const struct nq_e5 *e);

@@ -61,19 +61,22 @@ static inline bool oob_marked(const uint8_t *payload, size_t n)
 	return marker == 0xffffffff;
 }
 
-/* @payload is oob_marked(). */
+/*
+ * Find the row of the word of @payload, which must be oob_marked(), and the families that
+ * have it.
+ */
 void oob_recognise(const uint8_t *payload, size_t n, struct oob *ret);
 
 /*
- * The family that a reply names itself, for what else this address sends: an
+ * Return the family that a reply names itself, for what else this address sends: an
  * infoResponse of DarkPlaces is a word of quake3, but its server is a netquake one.
  */
 enum wire_family oob_owner(const struct oob *oob, enum wire_family family);
 
-/* When nothing tells which of the candidates is meant: the likeliest. */
+/* Return the likeliest of the candidates, for when nothing tells which is meant. */
 enum wire_family oob_fallback(const struct oob *oob);
 
-/* kind, status and fields. */
+/* Set kind, status and fields of the record. */
 void oob_decode(struct oob *oob, struct record *r);
 
 /* All rows, for tests and dictionaries. */
@@ -93,8 +96,10 @@ oob_parse oob_key_authorize, oob_ip_request, oob_ip_authorize;
 oob_parse oob_qw_challenge, oob_qw_print, oob_qw_command, oob_qw_servers; /* oob_qw.c */
 oob_parse oob_qw_chunk, oob_qw_log, oob_qw_ip;
 
-/* The lines of a status answer, after its info string, no NUL in them; shared by the
- * parsers above. */
+/*
+ * Put the lines of a status response, after its info string, on the record; there is no
+ * NUL in them. Shared by the parsers above.
+ */
 void oob_players(struct span lines, enum wire_family family, struct record *r);
 
 #endif /* OOB_H */

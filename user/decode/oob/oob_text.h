@@ -39,26 +39,28 @@ static inline bool span_starts(struct span s, const char *text)
 }
 
 /*
- * The next token of a line, as the engines cut it: bytes 1..32 but LF separate, "..." is
- * one token without escapes. False at LF, NUL or the end; *quoted may be NULL.
+ * Take the next token of a line, as the engines cut it: bytes 1..32 but LF separate,
+ * "..." is one token without escapes. False at LF, NUL or the end; *quoted may be NULL.
  */
 bool token_next(struct span *line, struct span *ret, bool *quoted);
 
 /* Return what is left after a line and its LF, NUL or LF NUL. */
 struct span line_tail(struct span line);
 
-/* Up to LF, NUL or the end, which is not part of it; *rest begins there. */
+/*
+ * Return the text up to LF, NUL or the end, which is not part of it; *rest begins there.
+ */
 struct span line_take(struct span text, struct span *rest);
 
 /* [-]digits in 32 bits, signed or unsigned, all of @s. */
 bool span_number(struct span s, int64_t *ret);
 
-/* Up to NUL or the end; anything behind the NUL is malformed. */
+/* Return the text up to NUL or the end; anything behind the NUL is malformed. */
 struct span text_take(struct span s, struct record *r);
 
 /*
- * A field from the next token. Optional: nothing happens if there is none. False, with
- * the record malformed, if the token is missing or wrong.
+ * Put a field from the next token on the record. Optional: nothing happens if there is
+ * none. False, with the record malformed, if the token is missing or wrong.
  */
 bool field_number(struct span *line, const char *key, bool optional, struct record *r);
 
@@ -68,7 +70,10 @@ bool field_number(struct span *line, const char *key, bool optional, struct reco
  */
 bool field_token(struct span *line, const char *key, bool optional, struct record *r);
 
-/* Nothing may be left of @line but one LF and one NUL. */
+/*
+ * Check that nothing is left of @line but one LF and one NUL; the record is malformed
+ * otherwise.
+ */
 void line_end(struct span line, struct record *r);
 
 #endif /* OOB_TEXT_H */

@@ -53,7 +53,10 @@ enum {
 	Q2_FLAG_EXTENSIONS_2 = 16,
 };
 
-/* False: no such protocol is known, and *@ret stays as it is. */
+/*
+ * Fill in the dialect of a protocol. False: no such protocol is known, and *@ret stays as
+ * it is.
+ */
 bool q2_dialect_of(int32_t protocol, unsigned int minor, unsigned int flags,
 		   struct q2_dialect *ret);
 
@@ -64,7 +67,7 @@ bool q2_dialect_of(int32_t protocol, unsigned int minor, unsigned int flags,
 bool q2_serverdata_read(struct reader *rd, unsigned int asked, struct q2_serverdata *ret,
 			struct q2_dialect *dialect);
 
-/* Numbers below which configstrings and entities must be. */
+/* Return the number below which every configstring's number is. */
 unsigned int q2_configstrings(const struct q2_dialect *d);
 /* Return the number below which every entity's number is. */
 unsigned int q2_entities(const struct q2_dialect *d);

@@ -48,8 +48,8 @@ uint64_t q2_entity_header(struct reader *rd, const struct q2_dialect *d,
 			  unsigned int *ret_number);
 
 /*
- * The fields that @bits announce, over @word, which holds the base. Returns the flags
- * for q2_entity_record().
+ * Read the fields that @bits announce, over @word, which holds the base. Returns the
+ * flags for q2_entity_record().
  */
 uint64_t q2_entity_read(struct reader *rd, const struct q2_dialect *d, uint64_t bits,
 			int32_t *word);
@@ -67,8 +67,8 @@ void q2_entity_age(const struct q2_dialect *d, int32_t *word);
 void q2_entity_record(struct record *r, uint64_t flags, const int32_t *word);
 
 /*
- * The bytes of the fields that q2_entity_read() took: for tests. 0: no room. Not of the
- * extensions' sounds and places, which depend on the base.
+ * Write the bytes of the fields that q2_entity_read() took. 0: no room. It cannot write
+ * the extensions' sounds and places, which depend on the base. For tests.
  */
 size_t q2_entity_write(uint8_t *to, size_t size, const struct q2_dialect *d,
 		       uint64_t bits, const int32_t *word);

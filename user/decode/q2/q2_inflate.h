@@ -11,7 +11,9 @@
 /* A stream that goes on from one part to the next. */
 struct q2_inflate;
 
-/* @from into exactly @size bytes; false: it is no deflate, or of another length. */
+/*
+ * Inflate @from into exactly @size bytes. False: it is no deflate, or of another length.
+ */
 bool q2_inflate_whole(struct span from, uint8_t *to, size_t size);
 
 /*

@@ -61,11 +61,13 @@ bool q2_message(struct message *m);
 bool q2_message_as(struct message *m, const struct q2_dialect *d, size_t *left,
 		   struct q2_parse *p);
 
-/* May serverdata name @protocol? Client and server have agreed on one, if that was seen.
+/*
+ * Return true if serverdata may name @protocol. Client and server have agreed on one, if
+ * that was seen.
  */
 bool q2_agreed(const struct q2_session *q, int32_t protocol);
 
-/* Takes over the dialect of the serverdata that @bytes begin with, if they do. */
+/* Take over the dialect of the serverdata that @bytes begin with, if they do. */
 void q2_message_peek(struct q2_parse *p, struct span bytes);
 
 /* Walk the ops of @m, a server's message or a part of one. Returns the highest rank. */
@@ -74,8 +76,8 @@ uint8_t q2_server_walk(struct q2_parse *p, struct message *m);
 uint8_t q2_client_walk(struct q2_parse *p, struct message *m);
 
 /*
- * The svc of @bytes, a part of the message: unpacked, or of a multi-view recording.
- * Returns their highest rank.
+ * Walk the svc ops of @bytes, a part of the message: unpacked, or of a multi-view
+ * recording. Returns their highest rank.
  */
 uint8_t q2_server_ops(struct q2_parse *p, struct span bytes);
 
@@ -90,7 +92,7 @@ static inline bool q2_unread(const struct q2_parse *p)
 	return p->checked && !p->right;
 }
 
-/* The state to change, or NULL: this walk does not. */
+/* Return the game to change, or NULL: this walk changes none. */
 struct q2_game *q2_commit(struct ops *o);
 /* The same for frame @number, which even an old datagram may bring: see
  * q2_frame_missed(). */
@@ -102,7 +104,7 @@ static inline void q2_odd(struct ops *o, bool odd)
 	q2_of(o)->odd |= odd;
 }
 
-/* A string as a field. Returns its bytes. */
+/* Read a string, and put it under @key. Returns its bytes. */
 struct span q2_string(struct ops *o, const char *key);
 /* Read three coordinates, and put them under @key as an array, in game units. */
 void q2_place(struct ops *o, const char *key);
@@ -124,7 +126,7 @@ void q2_entity_number(struct ops *o, const char *key, unsigned int number,
  */
 void q2_configstring(struct ops *o, unsigned int index, struct span text);
 
-/* A file is refused, or given up in the middle. */
+/* Note that a file is refused, or given up in the middle. */
 void q2_end_file(struct ops *o);
 
 op_parse q2_parse_frame, q2_parse_frame_enhanced, q2_parse_frame_demo;
@@ -133,7 +135,7 @@ op_parse q2_parse_zpacket, q2_parse_zdownload;
 op_parse q2_parse_playerupdate;
 op_parse q2_parse_move, q2_parse_move_batched, q2_parse_move_nodelta;
 
-/* The checksum of a move: @body from behind it to the end of the third command. */
+/* Return the checksum of a move: @body from behind it to the end of the third command. */
 uint8_t q2_move_checksum(struct span body, uint32_t sequence);
 
 /* The unit vector of a byte, all three below 162. */

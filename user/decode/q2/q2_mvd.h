@@ -11,7 +11,7 @@
 /* The dialect of a recording of which nothing has been read yet. */
 extern const struct q2_dialect q2_mvd_dialect;
 
-/* Does a block begin with serverdata? Nothing before it counts any more. */
+/* Return true if a block begins with serverdata. Nothing before it counts any more. */
 bool q2_mvd_begins(struct span block);
 
 /* Walk the ops of one block. Returns the highest rank, enum q2_rank. */

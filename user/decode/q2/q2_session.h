@@ -37,7 +37,10 @@ void q2_session_on_connect(struct q2_session *q, struct span arguments);
  */
 void q2_session_on_accept(struct q2_session *q, struct span arguments);
 
-/* A datagram; the direction may be unknown. */
+/*
+ * Decode a datagram: sets kind, status, fields and facts of @r. The direction may be
+ * unknown.
+ */
 void q2_session_datagram(struct q2_session *q, enum direction direction,
 			 struct span payload, struct record *r);
 
@@ -57,7 +60,8 @@ enum family_wait q2_session_waits(const struct q2_session *q, enum direction dir
 void q2_session_peek(struct q2_session *q, enum direction direction, struct span payload);
 
 /*
- * May this datagram of a client's, by its sequence, come soon after those that were seen?
+ * Return true if this datagram of a client, by its sequence, may come soon after those
+ * that were seen.
  */
 bool q2_session_follows(const struct q2_session *q, struct span payload);
 
@@ -87,26 +91,27 @@ struct q2_guess {
 		fit; /* bits of the ways that fit: if any does not read oddly, of those */
 };
 
-/* Is @payload, behind a header, made of whole messages of @d? */
+/* Return true if @payload, behind a header, is made of whole messages of @d. */
 bool q2_fits(const struct q2_dialect *d, enum direction direction,
 	     unsigned int qport_size, struct span payload);
 
 /*
- * @direction: what is known of it. The best of all that fit, first of those that @q has
- * left. @q may be NULL: then the syntax alone is asked for, and agreement is not.
+ * Return the best reading of all that fit, first of those that @q has left. @direction:
+ * what is known of it. @q may be NULL: then the syntax alone counts, and agreement is not
+ * checked.
  */
 struct q2_guess q2_guess(const struct q2_session *q, enum direction direction,
 			 struct span payload);
 
 /*
- * The ways left of @before (0: all) by a message that proves something: those of its
- * direction that fit, and of the other direction those of the same protocols. If none of
- * @before fits, all begins anew with @g.
+ * Return the ways left of @before (0: all) by a message that proves something: those of
+ * its direction that fit, and of the other direction those of the same protocols. If none
+ * of @before fits, all begins anew with @g.
  */
 uint32_t q2_guess_narrow(uint32_t before, const struct q2_guess *g);
-/* All ways of @protocol. */
+/* Return the bits of all ways of @protocol. */
 uint32_t q2_guess_protocol(unsigned int protocol);
-/* Are all in @mask (0: all that there are) of one protocol? */
+/* Return true if all ways in @mask (0: all that there are) are of one protocol. */
 bool q2_guess_one_name(uint32_t mask);
 
 #endif /* Q2_SESSION_H */

@@ -134,11 +134,11 @@ size_t q2_session_takes(const struct q2_session *q);
 /* Free what @q has allocated, but not @q; as family.drop. */
 void q2_session_drop(struct q2_session *q);
 
-/* A connection begins with what was offered. */
+/* Begin a connection with what was offered. */
 void q2_session_start(struct q2_session *q);
-/* Is the present connection the one that was offered? */
+/* Return true if the present connection is the one that was offered. */
 bool q2_session_is_offered(const struct q2_session *q);
-/* A connection has begun of which nothing is known. */
+/* Begin a connection of which nothing is known. */
 void q2_session_forget(struct q2_session *q);
 
 /*
@@ -153,18 +153,19 @@ void q2_game_end_file(struct q2_game *g);
 /* Forgets all but the memory: serverdata has come in message @sequence. */
 void q2_game_clear(struct q2_game *g, uint32_t sequence);
 
-/* A message of the server's was read: it is accounted for. */
+/* Account for a message of the server that was read. */
 void q2_game_read(struct q2_game *g, uint32_t sequence);
 
 /* Frame @number, which is a difference to frame @base, came in message @sequence. */
 void q2_game_differs(struct q2_game *g, int32_t number, int32_t base, uint32_t sequence);
 
-/* The frame of that number, or NULL. */
+/* Return the frame of that number, or NULL. */
 struct q2_frame *q2_frame_find(struct q2_game *g, int32_t number);
 
 /*
- * Is frame @number not here, though one of the next fifteen is? An old datagram that has
- * it may only be late in the capture, and frames to come may refer to it.
+ * Return true if frame @number is not here, though one of the next fifteen is. An old
+ * datagram that has it may only be late in the capture, and frames to come may refer to
+ * it.
  */
 bool q2_frame_missed(const struct q2_game *g, int32_t number);
 
@@ -178,7 +179,11 @@ struct q2_entity *q2_baseline_find(const struct q2_game *g, unsigned int number)
  * comes later is not noted.
  */
 void q2_baselines_reach(struct q2_game *g, uint32_t sequence, unsigned int number);
-/* Has a message gone through @number? One that was not seen may have, otherwise. */
+
+/*
+ * Return true if a message has gone through @number. Otherwise one that was not seen may
+ * have.
+ */
 bool q2_baselines_reached(const struct q2_game *g, unsigned int number);
 
 /*

@@ -124,7 +124,7 @@ static inline uint32_t q3_get_int(struct q3_bits *b, int bits)
  * in @out is NUL-terminated, so it has room for @max + 1. Returns its length. */
 size_t q3_get_string(struct q3_bits *b, char *out, size_t max);
 
-/* @n bytes, each a symbol. */
+/* Read @n bytes, each a symbol. */
 void q3_get_bytes(struct q3_bits *b, uint8_t *out, size_t n);
 
 #endif /* Q3_BITS_H */

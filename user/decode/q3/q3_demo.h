@@ -35,15 +35,15 @@ enum q3_demo_kind q3_demo_recognise(const uint8_t *bytes, size_t n);
 bool q3_demo_recognise_urt(const uint8_t *bytes, size_t n);
 
 /*
- * A record of that header. @n: of the version and what is behind it, more than
+ * Put that header on a record. @n: of the version and what is behind it, more than
  * Q3_URT_HEADER_REST, as demo.h's block has it.
  */
 void q3_demo_header(const uint8_t *bytes, size_t n, struct record *r);
 
-/* A session for blocks; q3_session_drop() ends it. */
+/* Begin a session for blocks; q3_session_drop() ends it. */
 void q3_demo_start(struct q3_session *s, enum q3_demo_kind kind);
 
-/* One block: sets direction, kind, status, and all fields but frame and time. */
+/* Decode one block: sets direction, kind, status, and all fields but frame and time. */
 void q3_demo_block(struct q3_session *s, int32_t sequence, const uint8_t *message,
 		   size_t n, struct record *r);
 

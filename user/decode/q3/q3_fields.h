@@ -98,8 +98,8 @@ extern const uint64_t q3_old_masks[Q3_OLD_MASKS];
 extern const struct q3_dialect *const q3_dialects[];
 
 /*
- * The dialect of protocol @number over a netchan with or without checksum; NULL when
- * no table is known for it. Without a number (0): the base game's.
+ * Return the dialect of protocol @number over a netchan with or without checksum; NULL
+ * when no table is known for it. Without a number (0): the base game's.
  */
 const struct q3_dialect *q3_dialect_find(int number, int checksum);
 

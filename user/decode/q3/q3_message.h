@@ -101,18 +101,19 @@ void q3_parse_end(struct q3_parse *p);
 void q3_string(struct q3_parse *p, const char *key, size_t max, size_t *ret_n);
 
 /*
- * The text just read, of @n bytes in p->text: if it begins with @head and an info string
- * follows, notes the client's name or the server's map.
+ * Note the client's name or the server's map, if the text just read, of @n bytes in
+ * p->text, begins with @head and an info string follows.
  */
 void q3_fact_text(struct q3_parse *p, const char *head, size_t n);
-/* A snapshot of p->server_time with these snapFlags. */
+/* Note the facts of a snapshot of p->server_time with these snapFlags. */
 void q3_fact_snapshot(struct q3_parse *p, unsigned int flags);
 
 /* Puts one field's value on the record. */
 void q3_describe(struct record *r, const struct q3_field *f, uint32_t value);
+
 /*
- * The @used fields of @t with these places in it, which @state holds: three coordinates
- * as one array, null for what did not change.
+ * Put the @used fields of @t with these places in it, which @state holds, on the record:
+ * three coordinates as one array, null for what did not change.
  */
 void q3_describe_all(struct record *r, const struct q3_table *t, const uint8_t *changed,
 		     unsigned int used, const uint32_t *state);
@@ -132,7 +133,7 @@ enum q3_delta {
 	Q3_DELTA_REMOVED,
 };
 
-/* The two bits in front of an entity's fields. */
+/* Read the two bits in front of an entity's fields. */
 enum q3_delta q3_delta_entity_kind(struct q3_parse *p);
 /* Read an entity's changed fields, and put them on the record. */
 void q3_delta_entity(struct q3_parse *p, uint32_t *to);

@@ -33,7 +33,7 @@ struct q3_header {
 	size_t n;
 };
 
-/* False: @h->n is undefined, the reason is in *@ret. */
+/* Read the header. False: @h->n is undefined, the reason is in *@ret. */
 bool q3_header_read(struct q3_header *h, const uint8_t *datagram, size_t n, bool client,
 		    bool checksum, const char **ret);
 /* Put the header's fields on the record, and note the sequence as a fact. */
@@ -44,11 +44,13 @@ static inline uint32_t q3_checksum(int32_t challenge, uint32_t sequence)
 	return (uint32_t)challenge ^ sequence * (uint32_t)challenge;
 }
 
-/* The one challenge that gives @checksum for an even sequence. */
+/* Return the one challenge that gives @checksum for an even sequence. */
 int32_t q3_checksum_solve(uint32_t checksum, uint32_t sequence);
 
-/* Both ways: what was scrambled is plain again and the other way round. The text is
- * as the client holds it. */
+/*
+ * Scramble @payload in place, or make it plain again: both are the same operation. The
+ * text is as the client holds it.
+ */
 void q3_scramble(uint8_t *payload, size_t n, size_t first, uint8_t key, const char *text,
 		 size_t text_n);
 

@@ -86,8 +86,10 @@ void q3_session_on_accept(struct q3_session *s, const int32_t *challenge);
 /* Begins a connection with what was offered. */
 void q3_session_start(struct q3_session *s, bool fresh);
 
-/* A datagram from end @end (0 or 1) of which nothing is known. Returns the direction
- * once it is clear; s->netchan is then set too. */
+/*
+ * Take a datagram from end @end (0 or 1) of which nothing is known. Returns the direction
+ * once it is clear; s->netchan is then set too.
+ */
 enum direction q3_session_vote(struct q3_session *s, unsigned int end,
 			       const uint8_t *datagram, size_t n);
 
@@ -96,16 +98,16 @@ void q3_session_find_netchan(struct q3_session *s, const uint8_t *datagram, size
 			     bool client);
 
 /*
- * A whole message from the server of which the challenge, or the text of the client
- * command that it acknowledges, is not known. Kept; with three of the same
- * acknowledge texts and challenges are guessed. True: a key was found.
+ * Keep a whole message from the server of which the challenge, or the text of the client
+ * command that it acknowledges, is not known; with three of the same acknowledge texts
+ * and challenges are guessed. True: a key was found.
  */
 bool q3_session_guess(struct q3_session *s, int32_t sequence, int32_t acknowledge,
 		      const uint8_t *payload, size_t n);
 
 /*
- * The same when the text is known and only the challenge is not: one message is enough
- * if just one of 256 keys makes sense of it.
+ * Find the challenge when the text is known: one message is enough if just one of 256
+ * keys makes sense of it.
  */
 bool q3_session_find_key(struct q3_session *s, int32_t sequence, const char *text,
 			 size_t text_n, const uint8_t *payload, size_t n);
@@ -114,8 +116,8 @@ bool q3_session_find_key(struct q3_session *s, int32_t sequence, const char *tex
 void q3_trial_drop(struct q3_session *s);
 
 /*
- * One sequenced datagram of direction C2S or S2C. The part that knows nothing of
- * struct session.
+ * Decode one sequenced datagram of direction C2S or S2C, without a look at struct
+ * session.
  */
 void q3_session_datagram(struct q3_session *s, enum direction direction,
 			 const uint8_t *datagram, size_t n, struct record *r);

@@ -130,7 +130,7 @@ struct q3_game {
 	uint32_t pool[Q3_STATE_POOL_WORDS];
 };
 
-/* The game at *@owner, given one if it has none; NULL: no memory at all. */
+/* Return the game at *@owner, given one if it has none; NULL: no memory at all. */
 struct q3_game *q3_game_get(struct q3_game **owner, const struct q3_dialect *d);
 
 /*
@@ -165,8 +165,10 @@ static inline void q3_state_release(struct q3_game *g, uint16_t state)
 	}
 }
 
-/* A copy of @from; evicts old snapshots when the pool is empty. Q3_NONE: all of the
- * pool is in use by the snapshot @keep and the one in work. */
+/*
+ * Return a copy of @from; evicts old snapshots when the pool is empty. Q3_NONE: all of
+ * the pool is in use by the snapshot @keep and the one in work.
+ */
 uint16_t q3_state_copy(struct q3_game *g, uint16_t from, const struct q3_snapshot *keep);
 
 static inline struct q3_snapshot *q3_snapshot_work(struct q3_game *g)
@@ -182,7 +184,7 @@ static inline struct q3_snapshot *q3_snapshot_find(struct q3_game *g, int32_t se
 	return sequence > 0 && s->sequence == sequence ? s : NULL;
 }
 
-/* The newest one before @sequence, or NULL. */
+/* Return the newest snapshot before @sequence, or NULL. */
 struct q3_snapshot *q3_snapshot_before(struct q3_game *g, int32_t sequence);
 /* Puts the one in work in its place, unless a newer one is there. */
 void q3_snapshot_commit(struct q3_game *g);
@@ -213,10 +215,10 @@ static inline const char *q3_text_bytes(const struct q3_texts *t,
  */
 void q3_configstring_set(struct q3_game *g, unsigned int index, const char *text,
 			 size_t n);
-/* Its bytes, not NUL-terminated; an empty one if never set. */
+/* Return the bytes of a configstring, not NUL-terminated; an empty one if never set. */
 const char *q3_configstring(const struct q3_game *g, unsigned int index, size_t *n);
 
-/* The value of @key in an info string, as a number; false if it has none. */
+/* Read the value of @key in an info string as a number. False: it has none. */
 bool q3_info_number(const char *info, size_t n, const char *key, int32_t *ret);
 
 /*
@@ -236,14 +238,20 @@ void q3_game_command(struct q3_game *g, int32_t number, uint32_t sequence,
 
 /* q3_known.c: is the gamestate known that holds in message @sequence? */
 bool q3_game_known(const struct q3_game *g, uint32_t sequence);
-/* A gamestate of message @sequence has come; @server_id is NULL if it names none. */
+
+/*
+ * Note that a gamestate came in message @sequence; @server_id is NULL if it names none.
+ */
 void q3_game_begin(struct q3_game *g, uint32_t sequence, const int32_t *server_id,
 		   int32_t feed);
 /* Message @sequence was read; if @base is not 0, with a snapshot on that one. */
 void q3_game_read(struct q3_game *g, uint32_t sequence, uint32_t base);
-/* A client that has read up to message @sequence plays the map of @server_id. */
+
+/*
+ * Note that a client that has read up to message @sequence plays the map of @server_id.
+ */
 void q3_game_played(struct q3_game *g, uint32_t sequence, int32_t server_id);
-/* The systeminfo of message @sequence names this server id. */
+/* Note that the systeminfo of message @sequence names this server id. */
 void q3_game_restart(struct q3_game *g, uint32_t sequence, int32_t server_id);
 
 #endif /* Q3_STATE_H */

@@ -24,9 +24,9 @@ struct qe_randoms {
 };
 
 /*
- * The master secret of a plain PSK suite. @hash: of the handshake up to the client's key
- * exchange, where the extended master secret is in force; empty: it is not. False: no
- * memory.
+ * Derive the master secret of a plain PSK suite. @hash: of the handshake up to the
+ * client's key exchange, where the extended master secret is in force; empty: it is not.
+ * False: no memory.
  */
 bool qe_master(const struct qe_suite *suite, struct span psk,
 	       const struct qe_randoms *randoms, struct span hash,
@@ -47,7 +47,7 @@ struct qe_record {
 	struct span fragment;
 };
 
-/* False: it is cut short. */
+/* Read a record with its header. False: it is cut short. */
 bool qe_record_read(struct reader *rd, struct qe_record *ret);
 
 /* The keys of the records of one direction; zero: there are none. */
@@ -61,7 +61,7 @@ struct qe_opener {
 
 #define QE_OPENER_BYTES 4096 /* about, of one with what libcrypto allocates */
 
-/* Both directions: [0] opens what clients close. False: no memory. */
+/* Derive the keys of both directions: [0] opens what clients close. False: no memory. */
 bool qe_openers(const struct qe_suite *suite, bool etm, const uint8_t master[KEYS_MASTER],
 		const struct qe_randoms *randoms, struct qe_opener ret[2]);
 /* Free the ciphers and wipe @o. */

@@ -23,7 +23,9 @@ struct qe_fragment {
 	struct span body;
 };
 
-/* False: it runs over the record, or over its message. */
+/*
+ * Read a fragment with its header. False: it runs over the record, or over its message.
+ */
 bool qe_fragment_read(struct reader *rd, struct qe_fragment *ret);
 
 struct qe_piece {
@@ -72,11 +74,11 @@ enum qe_put {
 enum qe_put qe_hand_put(struct qe_hand *h, unsigned int side, const struct qe_fragment *f,
 			struct span *whole);
 
-/* A whole message that was right. */
+/* Take over what a whole message contains that was right. */
 void qe_hand_learn(struct qe_hand *h, unsigned int side, const struct qe_fragment *f,
 		   const struct qe_fields *fields);
 
-/* The session goes on where an earlier one has ended. */
+/* Return true if the session goes on where an earlier one has ended. */
 bool qe_hand_resumed(const struct qe_hand *h);
 
 /* Up to where a hash goes. */
@@ -89,7 +91,7 @@ enum qe_upto {
 /* Returns the hash's bytes in @ret; 0: one of the messages was not seen. */
 size_t qe_hand_hash(const struct qe_hand *h, enum qe_upto upto, uint8_t ret[QE_HASH_MAX]);
 
-/* The messages are not needed any more. */
+/* Free the messages, which are not needed any more. */
 void qe_hand_forget(struct qe_hand *h);
 
 /* Forget the client's messages, which came from another source: it begins anew. */

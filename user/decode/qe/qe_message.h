@@ -15,8 +15,8 @@ extern const struct nq_dialect *const qe_dialects[];
 extern const struct op qe_svc[256], qe_clc[256];
 
 /*
- * One datagram of the game, as it stood in a record. @room: where a compressed one is
- * inflated to.
+ * Decode one datagram of the game, as it stood in a record. @room: where a compressed one
+ * is inflated to.
  */
 void qe_game(struct nq_session *game, enum direction direction, struct span text,
 	     struct keys_room *room, struct record *r);

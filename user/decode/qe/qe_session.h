@@ -51,7 +51,7 @@ struct qe_session {
 	struct nq_session game;
 };
 
-/* The server has sent @cookie, for a hello to return. */
+/* Note the @cookie that the server has sent, for a hello to return. */
 void qe_session_cookie(struct qe_session *s, struct span cookie);
 
 /*
@@ -88,7 +88,10 @@ struct qe_opened {
 void qe_session_open(struct qe_session *s, unsigned int side, const struct qe_record *r,
 		     uint8_t *to, struct qe_opened *ret);
 
-/* A Finished of @side holds @verify. False: it does not fit; *known: this can be told. */
+/*
+ * Check the Finished of @side, which holds @verify. False: it does not fit; *known: this
+ * can be told.
+ */
 bool qe_association_finish(struct qe_association *a, struct keys *keys, unsigned int side,
 			   struct span verify, bool *known);
 

@@ -38,7 +38,7 @@ struct qe_suite {
 	bool sha384; /* the hash of all that is derived; otherwise SHA-256 */
 };
 
-/* NULL: not known here. */
+/* Return the suite of @code, or NULL: not known here. */
 const struct qe_suite *qe_suite_find(uint16_t code);
 
 #endif /* QE_SUITE_H */

@@ -50,7 +50,7 @@ struct qw_entity {
 	int32_t field[QW_E_FIELDS]; /* what @bits bring, as on the wire */
 };
 
-/* @word was read; reads the rest of the difference. */
+/* Read the rest of an entity's difference, of which @word was read. */
 void qw_entity_read(struct reader *rd, const struct qw_terms *t, unsigned int word,
 		    struct qw_entity *ret);
 
@@ -60,7 +60,11 @@ void qw_entity_read(struct reader *rd, const struct qw_terms *t, unsigned int wo
  */
 void qw_entity_record(struct record *r, const struct qw_terms *t,
 		      const struct qw_entity *e);
-/* The bytes that it was read from, word and all. 0: @size does not hold them. */
+
+/*
+ * Write the bytes that the difference was read from, word and all. 0: @size does not hold
+ * them. For tests.
+ */
 size_t qw_entity_write(uint8_t *to, size_t size, const struct qw_terms *t,
 		       const struct qw_entity *e);
 /* Rows that read a record's fields back into a state; for tests. */

@@ -63,7 +63,10 @@ bool qw_message(struct message *m);
 bool qw_message_decode(struct qw_session *s, enum direction direction, uint32_t sequence,
 		       struct span bytes, bool late, struct record *r);
 
-/* The same of a server's message, for no more than to see whether it is right. */
+/*
+ * Parse @bytes as a server's message, without an effect on @s, to see whether it is
+ * right. *@leans: it depends on terms that are not known.
+ */
 bool qw_message_trial(struct qw_session *s, uint32_t sequence, struct span bytes,
 		      struct record *r, bool *leans);
 
@@ -92,7 +95,9 @@ float qw_f32(struct ops *o, const char *key);
 /* Read a text to its NUL, and put it under @key. Returns its bytes without the NUL. */
 struct span qw_text(struct ops *o, const char *key);
 
-/* A time of the server's clock, in seconds; what is no time is no fact. */
+/*
+ * Read a time of the server's clock, in seconds, and note it as @facts if it is a time.
+ */
 void qw_time(struct ops *o, enum fact facts);
 
 /*
@@ -121,11 +126,14 @@ uint64_t qw_vlq(struct ops *o);
  */
 uint64_t qw_uleb(struct ops *o);
 
-/* A player's slot: out of range is malformed. */
+/* Read a player's slot; one out of range is malformed. */
 unsigned int qw_slot(struct ops *o);
-/* An entity's number, 22 bits wide with replacement deltas. */
+
+/*
+ * Read an entity's number, 22 bits wide with replacement deltas, and put it under @key.
+ */
 void qw_number(struct ops *o, const char *key);
-/* @n bytes that are counted, not shown. */
+/* Step over @n bytes, which are counted on the record, not shown. */
 struct span qw_bytes(struct ops *o, size_t n);
 
 op_parse qw_serverdata;
@@ -159,7 +167,10 @@ enum {
 
 /* Reads a command as a difference to @state, into it; returns its bits. */
 unsigned int qw_usercmd_read(struct reader *rd, unsigned int protocol, int32_t *state);
-/* The whole command, as an object under @key; @state is as on the wire. */
+
+/*
+ * Put the whole command on the record, as an object under @key; @state is as on the wire.
+ */
 void qw_usercmd_record(struct record *r, const char *key, unsigned int protocol,
 		       unsigned int bits, const int32_t *state);
 

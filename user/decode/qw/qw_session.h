@@ -133,21 +133,21 @@ size_t qw_session_takes(const void *state);
 /* Free what @state has allocated, but not @state; as family.drop. */
 void qw_session_drop(void *state);
 
-/* A new connection: nothing is left of the last one but what words have said. */
+/* Begin a new connection: nothing is left of the last one but what words have said. */
 void qw_session_start(struct qw_session *s);
 
-/* The game, zeroed when it is handed out; NULL: no memory. */
+/* Return the game, zeroed when it is handed out; NULL: no memory. */
 struct qw_game *qw_session_game(struct qw_session *s);
 
-/* Entity @number has a baseline. */
+/* Note that entity @number has a baseline. */
 void qw_session_baseline(struct qw_session *s, unsigned int number);
 
-/* The frame of message @sequence is a difference to that of message @base. */
+/* Note that the frame of message @sequence is a difference to that of message @base. */
 void qw_session_differs(struct qw_session *s, uint32_t base, uint32_t sequence);
 
-/* "quakeworld-28", and with which extensions. */
+/* Return "quakeworld-28" or its like, with the kind of extensions. A constant string. */
 const char *qw_dialect(const struct qw_terms *terms);
-/* Are there extensions in it of which no recording was ever at hand? */
+/* Return true if the terms have extensions of which no recording was ever at hand. */
 bool qw_is_untested(const struct qw_terms *terms);
 
 /* qw_channel.c: one datagram or one packet of a .qwd. */
