@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * cached_response.h - what a server says to a question, ready to be sent in its place.
+ * cached_response.h - a server's response to a query, ready to be sent in the server's
+ * place.
  *
- * A template is one question, octet by octet, and the server's whole answer to it. Where
- * the question may end with a word of the asker's (a nonce), the answer is kept without
- * it, in two parts:
+ * A cache entry is one query, byte by byte, and the server's whole response. Where the
+ * query may end with a token that the client chose (a nonce), the response is kept
+ * without it, in two parts:
  *
- *	question	ff ff ff ff g e t i n f o 20 | nonce	perhaps 0a or 00 behind it
- *	answer		head ...            | nonce | ... tail
+ * 	query		ff ff ff ff g e t i n f o 20 | nonce	perhaps 0a or 00 after it
+ * 	response	head ...            | nonce | ... tail
  *
- * A server's list of players may make its answer longer than one frame. The answer is
- * then cut at the end of a player's line: the template names up to CACHE_CUTS places
- * to cut, and the program takes the first that fits beside the nonce and the headers.
+ * A server's list of players may make its response longer than one frame. The response is
+ * then cut at the end of a player's line: the entry names up to CACHE_CUTS places to cut,
+ * and the program takes the first that fits with the nonce and the headers.
  *
- * Each question has two places for its template, and a generation that says which of them
- * is valid: who writes fills the other and then adds one. Who reads looks at the
- * generation before and behind: if it is the same, nobody wrote where he read.
+ * Each query has two entries, and a generation that says which of them is valid. The
+ * daemon, the only writer, fills the other and then adds one. A reader compares the
+ * generation before and after: if it is the same, no entry was written where it read.
  *
- * Pure: compiled into the kernel, the daemon and the tests. Sums are of 16-bit words as
- * they stand in memory, folded and not complemented, as if the part began at an even
- * place; at an odd one its octets change places (RFC 1071).
+ * Pure: compiled into the programs, the daemon and the tests. Sums are of 16-bit words as
+ * they are in memory, folded and not complemented, as if the part began at an even place;
+ * at an odd one its bytes change places (RFC 1071).
  */
 #ifndef CACHED_RESPONSE_H
 #define CACHED_RESPONSE_H
@@ -30,28 +31,34 @@
 #include "cursor.h"
 #include "wire.h"
 
-#define CACHE_FORMS   8 /* questions of a service that can be answered */
-#define CACHE_REQUEST 24 /* octets of a question, without the nonce */
+#define CACHE_FORMS   8 /* queries of a service that can be cached */
+#define CACHE_REQUEST 24 /* bytes of a query without the nonce */
 #define CACHE_NONCE   32 /* the longest */
-#define CACHE_LOOK    64 /* octets of a datagram that are looked at */
-#define CACHE_TEXT    1472 /* with its nonce: in IPv4, 1500 octets without options */
-#define CACHE_IPV6    20 /* octets that IPv6's header is longer than IPv4's */
-#define CACHE_CUTS    4 /* places at which an answer may end */
-#define CACHE_LEAST   48 /* of the parts with a nonce: more than any padding */
-#define CACHE_NS      6000000000ull /* older is not sent */
+#define CACHE_LOOK    64 /* bytes of a query that are looked at */
+#define CACHE_TEXT                                                                      \
+	1472 /* bytes of a response with its nonce: in IPv4, 1500 bytes without options \
+	      */
+#define CACHE_IPV6  20 /* bytes that IPv6's header is longer than IPv4's */
+#define CACHE_CUTS  4 /* places at which a response may end */
+#define CACHE_LEAST 48 /* least bytes of a response with a nonce: more than any padding \
+			*/
+#define CACHE_NS 6000000000ull /* ns; an older response is not sent */
 
 _Static_assert(CACHE_REQUEST + CACHE_NONCE + 2 <= CACHE_LOOK,
 	       "a question is not looked at to its end");
 
-/* When the shield says what the server would say to a question. */
+/* When the shield serves queries from the cache. */
 enum cache_mode {
 	CACHE_OFF,
-	CACHE_UNDER_LOAD, /* while the service's budget for questions is spent, and
-			     UNDER_LOAD_NS beyond */
+	CACHE_UNDER_LOAD, /* while the service is under load by queries: until
+			     UNDER_LOAD_NS after its limit was last exceeded */
 	CACHE_ALWAYS,
 };
 
-/* Can the answer to a @kind be a template? */
+/*
+ * Return true if the response to a query of @kind can be cached, for a service of
+ * @family.
+ */
 static inline bool kind_cacheable(enum wire_family family, enum wire_kind kind)
 {
 	switch (kind) {
@@ -72,21 +79,21 @@ static inline bool kind_cacheable(enum wire_family family, enum wire_kind kind)
 	}
 }
 
-/* Where an answer may end. */
+/* A place where a response may end. */
 struct cache_cut {
-	__u16 tail; /* octets behind the head and the nonce */
+	__u16 tail; /* bytes after the head and the nonce */
 	__u16 sum;
 };
 
 struct cache_entry {
-	__u64 made_ns; /* by the shield's clock, when the server said it; 0: never */
+	__u64 made_ns; /* when the server sent it, by the shield's clock; 0: never */
 	__u64 request[CACHE_REQUEST / 8]; /* zeros behind it */
-	__u64 mask[CACHE_REQUEST / 8]; /* of what is compared: see cache_matches() */
+	__u64 mask[CACHE_REQUEST / 8]; /* bits that are compared: cache_matches() */
 	__u8 request_length;
-	__u8 nonce; /* 1: one has to follow */
-	__u16 kind; /* enum wire_kind of the answer */
-	__u16 most; /* octets of an answer in IPv4, 1 to CACHE_TEXT */
-	__u16 head; /* octets before the nonce, or all that is never cut */
+	__u8 nonce; /* 1: a nonce must follow */
+	__u16 kind; /* enum wire_kind of the response */
+	__u16 most; /* most bytes of a response in IPv4, 1 to CACHE_TEXT */
+	__u16 head; /* bytes before the nonce, or all that is never cut */
 	__u16 head_sum;
 	__u8 ended; /* 1: a NUL follows, which is not in the text */
 	__u8 pad[5];
@@ -102,7 +109,7 @@ struct cache_pair {
 	struct cache_entry half[2];
 };
 
-/* The beginning of a datagram, zeros behind it; and where its nonce is put. */
+/* The beginning of a query, zeros after it. */
 struct cache_query {
 	__u8 at[CACHE_LOOK];
 } __attribute__((aligned(8)));
@@ -122,7 +129,10 @@ static __always_inline __u16 cache_fold(__u64 sum)
 	return (__u16)((sum & 0xffff) + (sum >> 16));
 }
 
-/* The sum of a part that begins @at octets into the text. */
+/*
+ * Return the sum of a part whose own sum is @sum and that begins @at bytes into the
+ * response.
+ */
 static __always_inline __u32 cache_sum_at(__u16 sum, __u32 at)
 {
 	return at & 1 ? (__u16)(sum << 8 | sum >> 8) : sum;
@@ -137,7 +147,10 @@ static __always_inline __u16 cache_sum_words(const __u64 *words, int count)
 	return cache_fold(sum);
 }
 
-/* Of the whole answer up to @cut. @nonce_sum: cache_sum_words() of the nonce. */
+/*
+ * Return the sum of the whole response up to @cut. @nonce_sum: cache_sum_words() of the
+ * nonce.
+ */
 static __always_inline __u64 cache_sum(const struct cache_entry *t, struct cache_cut cut,
 				       __u16 nonce_sum, __u32 nonce_length)
 {
@@ -147,14 +160,14 @@ static __always_inline __u64 cache_sum(const struct cache_entry *t, struct cache
 
 /* --- questions --------------------------------------------------------------- */
 
-/* What a nonce is made of: nothing that an engine would quote, escape or leave out. */
+/* Characters of a nonce: none that an engine would quote, escape or leave out. */
 static const __u8 cache_nonce_letters[256] = {
 	['0' ... '9'] = 1, ['a' ... 'z'] = 1, ['A' ... 'Z'] = 1,
 	['_'] = 1,	   ['-'] = 1,	      ['.'] = 1,
 };
 
 /*
- * The length of a question of @length octets without what ends it, LF or NUL or both,
+ * Return the length of a query of @length bytes without what ends it, LF or NUL or both,
  * where there are zeros from now on.
  */
 static __always_inline __u32 cache_query_length(struct cache_query *q, __u32 length)
@@ -171,7 +184,9 @@ static __always_inline __u32 cache_query_length(struct cache_query *q, __u32 len
 	return length;
 }
 
-/* 1 if it is young enough; whoever made it may have read a later clock. */
+/*
+ * Return 1 if the response is young enough, or 0. The daemon may have read a later clock.
+ */
 static __always_inline __u32 cache_fresh(const struct cache_entry *t, __u64 now_ns)
 {
 	return (__u32)((now_ns - t->made_ns - CACHE_NS) >> 63) &
@@ -179,8 +194,8 @@ static __always_inline __u32 cache_fresh(const struct cache_entry *t, __u64 now_
 }
 
 /*
- * 1 if @q, ended, is the question of @t as far as that goes. Where no nonce follows there
- * are zeros behind it, and all of them are compared.
+ * Return 1 if @q, without its end, is the query of @t as far as that goes, or 0. Where no
+ * nonce follows there are zeros after it, and all of them are compared.
  */
 static __always_inline __u32 cache_matches(const struct cache_entry *t,
 					   const struct cache_query *q)
@@ -194,8 +209,8 @@ static __always_inline __u32 cache_matches(const struct cache_entry *t,
 }
 
 /*
- * How long the nonce is that follows in a question of @length octets, ended; -1: it is
- * another question.
+ * Return the length of the nonce in a query of @length bytes, without its end; -1: it is
+ * another query.
  */
 static __always_inline int cache_nonce_length(const struct cache_entry *t, __u32 length)
 {
@@ -207,8 +222,9 @@ static __always_inline int cache_nonce_length(const struct cache_entry *t, __u32
 }
 
 /*
- * Copy a nonce of @length octets from @at on, where there are CACHE_NONCE. False: not
- * all of it are letters. Without a branch, at each of which the verifier would part.
+ * Copy a nonce of @length bytes from @at, where CACHE_NONCE can be read. False: it has
+ * other characters than cache_nonce_letters. Branch-free: the verifier explores both
+ * sides of each branch.
  */
 static __always_inline bool cache_nonce_copy(const __u8 *at, __u32 length,
 					     struct cache_nonce *ret)
@@ -227,7 +243,7 @@ static __always_inline bool cache_nonce_copy(const __u8 *at, __u32 length,
 	return !wrong;
 }
 
-/* How long the answer up to @cut is with a nonce of @nonce octets. */
+/* Return the length of the response up to @cut with a nonce of @nonce bytes. */
 static __always_inline __u32 cache_length(const struct cache_entry *t,
 					  struct cache_cut cut, __u32 nonce)
 {
@@ -235,7 +251,7 @@ static __always_inline __u32 cache_length(const struct cache_entry *t,
 }
 
 /*
- * Return the number of the first of @t's cuts at which the answer fits, or of the last.
+ * Return the number of the first of @t's cuts at which the response fits, or of the last.
  * @ipv6: 0 or 1.
  */
 static __always_inline __u32 cache_cut_choose(const struct cache_entry *t, __u32 nonce,

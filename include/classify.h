@@ -33,14 +33,20 @@ static __always_inline bool is_letter(__u8 c)
 	return (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
 }
 
-/* QuakeWorld servers answer with one letter (mvdsv, FTE too). */
+/*
+ * Return true if one letter may be a word there. QuakeWorld servers answer so (mvdsv, FTE
+ * too).
+ */
 static __always_inline bool has_letters(enum wire_family family, enum direction direction)
 {
 	return family == FAMILY_QUAKEWORLD || family == FAMILY_AUTO ||
 	       (family == FAMILY_NETQUAKE && direction == DIRECTION_S2C);
 }
 
-/* The octet behind the first letter, at @start; 0: there is none. */
+/*
+ * Return the byte after the first letter of a datagram of @length bytes at @start; 0:
+ * there is none.
+ */
 static __always_inline __u8 letter_second(struct cursor start, __u32 length)
 {
 	const __u8 *at = length > 5 ? cursor_take(&start, 6) : NULL;
@@ -48,7 +54,10 @@ static __always_inline __u8 letter_second(struct cursor start, __u32 length)
 	return at ? at[5] : 0;
 }
 
-/* DarkPlaces: connect\protocol\... with no blank before the infostring. */
+/*
+ * DarkPlaces: connect\protocol\... without a space before the infostring. Returns
+ * KIND_COUNT if the word is another.
+ */
 static __always_inline enum wire_kind classify_connect(struct cursor start, __u64 first)
 {
 	const __u8 *at;
@@ -59,7 +68,10 @@ static __always_inline enum wire_kind classify_connect(struct cursor start, __u6
 	return at && at[11] == '\\' ? KIND_CONNECT : KIND_OOB_UNKNOWN;
 }
 
-/* DarkPlaces: d0pk\cnt\..., a step of its handshake with keys, in lower case only. */
+/*
+ * DarkPlaces: return true if the datagram is d0pk\cnt\..., a step of its key exchange; in
+ * lower case only.
+ */
 static __always_inline bool is_key_step(struct cursor start, __u32 length)
 {
 	const __u8 *at = length > 8 ? cursor_take(&start, 9) : NULL;
@@ -68,10 +80,10 @@ static __always_inline bool is_key_step(struct cursor start, __u32 length)
 }
 
 /*
- * What begins with a letter and is in no row: the letter alone, or little behind it,
- * decides. @start: of the whole datagram; @first: its first 8 letters as word_cut()
- * leaves them, in which `\` and `|` are the same; @letter: the first as it is. Valve's
- * queries share the marker.
+ * Classify a datagram with the marker whose word begins with a letter and is in no row:
+ * the letter alone, or little after it, decides. @start: of the whole datagram; @first:
+ * its first 8 letters as word_cut() leaves them, in which `\` and `|` are the same;
+ * @letter: the first as it is. Valve's queries share the marker.
  */
 static __always_inline enum wire_kind classify_other(enum wire_family family,
 						     enum direction direction,
@@ -136,7 +148,7 @@ static __always_inline enum wire_kind classify_other(enum wire_family family,
 	}
 }
 
-/* What begins with the marker, at @start. */
+/* Classify a datagram of @length bytes at @start that begins with the marker. */
 static __always_inline enum wire_kind classify_oob(enum wire_family family,
 						   enum direction direction,
 						   struct cursor start, __u32 length)
@@ -173,6 +185,7 @@ static __always_inline bool family_is_netquake(enum wire_family family)
 	return family == FAMILY_NETQUAKE || family == FAMILY_QUAKE_ENHANCED;
 }
 
+/* Return the kind of a NetQuake control packet with the code @op; KIND_COUNT: unknown. */
 static __always_inline enum wire_kind classify_control(__u8 op)
 {
 	switch (op) {
@@ -186,7 +199,10 @@ static __always_inline enum wire_kind classify_control(__u8 op)
 	}
 }
 
-/* @head: of the first octets. KIND_COUNT: does not add up as NetQuake. */
+/*
+ * Classify by NetQuake's header. @head: the first bytes, little-endian. KIND_COUNT: flags
+ * or length do not fit.
+ */
 static __always_inline enum wire_kind classify_netquake(enum wire_family family,
 							__u64 head, __u32 length)
 {
@@ -212,9 +228,9 @@ static __always_inline enum wire_kind classify_netquake(enum wire_family family,
 }
 
 /*
- * DarkPlaces with d0_blind_id: the first byte counts the padding (AES) or all of the
- * first 16 are a digest, so anything may stand there. What looks like plain NetQuake
- * and does not add up is no such thing.
+ * Classify a datagram that may be encrypted by DarkPlaces (d0_blind_id): its first byte
+ * is the count of padding (AES), or its first 16 are a digest, so they may be anything.
+ * What begins like plain NetQuake and has no valid header is malformed.
  */
 static __always_inline enum wire_kind classify_encrypted(enum wire_family family,
 							 __u32 head, __u32 length)
@@ -238,8 +254,9 @@ static __always_inline enum wire_kind classify_encrypted(enum wire_family family
 #define DTLS_HANDSHAKE 12 /* bytes of handshake header */
 
 /*
- * A ClientHello with a cookie in it: if the server knows the cookie, that proves the
- * source address. @left: of the record, behind the handshake header.
+ * Classify a ClientHello at its body @c: one with a cookie, which validates the client if
+ * the server knows it, or one without. @left: bytes of the record after the handshake
+ * header.
  */
 static __always_inline enum wire_kind classify_hello(struct cursor c, __u32 left)
 {
@@ -257,6 +274,7 @@ static __always_inline enum wire_kind classify_hello(struct cursor c, __u32 left
 	return *cookie ? KIND_DTLS_HELLO_COOKIE : KIND_DTLS_CLIENT_HELLO;
 }
 
+/* Classify a DTLS handshake message in the clear at @c. @left: bytes of the record. */
 static __always_inline enum wire_kind classify_handshake(struct cursor c, __u32 left)
 {
 	const __u8 *head =
@@ -278,7 +296,7 @@ static __always_inline enum wire_kind classify_handshake(struct cursor c, __u32 
 	}
 }
 
-/* @head: of the first octets, at @c. KIND_COUNT: no DTLS record that fits. */
+/* Classify a DTLS record at @c. @head: its first bytes. KIND_COUNT: it is none. */
 static __always_inline enum wire_kind classify_dtls(struct cursor c, __u64 head,
 						    __u32 length)
 {
@@ -313,7 +331,10 @@ static __always_inline enum wire_kind classify_dtls(struct cursor c, __u64 head,
 
 /* --- the rest ---------------------------------------------------------------- */
 
-/* QuakeWorld's and Quake II's forms without a marker: masters, ping and log answers. */
+/*
+ * Classify QuakeWorld's and Quake II's forms without a marker: masters, ping and log
+ * answers. KIND_COUNT: none of them.
+ */
 static __always_inline enum wire_kind classify_raw(enum wire_family family, __u64 head,
 						   __u32 length)
 {
@@ -345,6 +366,10 @@ static __always_inline enum wire_kind classify_raw(enum wire_family family, __u6
 	}
 }
 
+/*
+ * Classify a datagram that begins with a sequence, by its length. @sequence: its first 4
+ * bytes, little-endian.
+ */
 static __always_inline enum wire_kind classify_sequenced(enum wire_family family,
 							 __u32 sequence, __u32 length)
 {
@@ -360,7 +385,7 @@ static __always_inline enum wire_kind classify_sequenced(enum wire_family family
 							 : KIND_NETCHAN;
 }
 
-/* Does it begin with the marker? */
+/* Return true if a datagram of @length bytes at @c begins with the marker. */
 static __always_inline bool is_marked(struct cursor c, __u32 length)
 {
 	const void *head = length >= 4 ? cursor_take(&c, 4) : NULL;
@@ -368,7 +393,10 @@ static __always_inline bool is_marked(struct cursor c, __u32 length)
 	return head && load_u32(head) == 0xffffffff;
 }
 
-/* Of less than 8 octets, which no game has. */
+/*
+ * Classify a datagram of less than 8 bytes without the marker; no game traffic is so
+ * short.
+ */
 static __always_inline enum wire_kind classify_short(enum wire_family family,
 						     struct cursor c, __u32 length)
 {
@@ -391,7 +419,7 @@ static __always_inline enum wire_kind classify_short(enum wire_family family,
 	return kind != KIND_COUNT ? kind : KIND_RUNT;
 }
 
-/* What does not begin with the marker. */
+/* Classify a datagram that does not begin with the marker. */
 static __always_inline enum wire_kind classify_unmarked(enum wire_family family,
 							struct cursor c, __u32 length)
 {
@@ -425,8 +453,8 @@ static __always_inline enum wire_kind classify_unmarked(enum wire_family family,
 }
 
 /*
- * The kind of a UDP payload of @length bytes at @c, on a service of @family.
- * @c may end later than @length says (Ethernet padding): those bytes are not looked at.
+ * Return the kind of a UDP payload of @length bytes at @c, on a service of @family. @c
+ * may end later than @length says (Ethernet padding): those bytes are not looked at.
  */
 static __always_inline enum wire_kind
 classify(enum wire_family family, enum direction direction, struct cursor c, __u32 length)

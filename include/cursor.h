@@ -22,7 +22,10 @@ struct cursor {
 	const __u8 *end;
 };
 
-/* @n: at most a few thousand; the verifier refuses unbounded ones. */
+/*
+ * Return a pointer to the next @n bytes and step over them, or NULL if @c has fewer; then
+ * @c stays. @n: at most a few thousand, since the verifier refuses unbounded ones.
+ */
 static __always_inline const void *cursor_take(struct cursor *c, __u32 n)
 {
 	const __u8 *at = c->pos;
@@ -38,8 +41,8 @@ static __always_inline const void *cursor_take(struct cursor *c, __u32 n)
 }
 
 /*
- * 1 if @v is 0, or else 0. Without a branch, at each of which the verifier would part;
- * nor one that the compiler makes of it, which the barrier prevents.
+ * Return 1 if @v is 0, or else 0. Branch-free: the verifier explores both sides of each
+ * branch. The barrier keeps the compiler from making a branch of it.
  */
 static __always_inline __u32 zero_bit(__u64 v)
 {

@@ -53,23 +53,31 @@ struct recent_window {
 	__u32 shut; /* how much of 2^32 lies outside of it; 0: nothing */
 };
 
-/* @net: an IPv4 address, or the upper half of an IPv6 address. */
+/*
+ * Return the hash that chooses the line and the bytes of a source. @net: an IPv4 address,
+ * or the upper half of an IPv6 one.
+ */
 static __always_inline __u64 recent_hash(__u64 net, const __u64 keys[3])
 {
 	return net * keys[0] + keys[1];
 }
 
-/* Independent of recent_hash(), or the sources of a window would share few lines. */
+/*
+ * Return the place of a source in the space of mark windows. Independent of
+ * recent_hash(): otherwise the sources of a window would share few lines.
+ */
 static __always_inline __u32 recent_turn(__u64 net, const __u64 keys[3])
 {
 	return (net * keys[1] + keys[2]) >> 32;
 }
 
+/* Return true if a source at @turn lies in the mark window @w. */
 static __always_inline bool recent_open(const struct recent_window *w, __u32 turn)
 {
 	return turn - w->from <= ~w->shut;
 }
 
+/* Return the index of the line of @hash. */
 static __always_inline __u32 recent_at(__u64 hash)
 {
 	return hash >> (64 - RECENT_BITS);
@@ -89,7 +97,7 @@ static __always_inline void recent_age(struct recent_line *line, __u64 slice)
 	line->slice = slice;
 }
 
-/* Does @bits have at least two ones? */
+/* Return true if at least two bits of @bits are 1. */
 static __always_inline bool recent_two(__u32 bits)
 {
 	return bits & (bits - 1);
@@ -136,20 +144,25 @@ static __always_inline bool recent_seen(struct recent_line *line, __u64 hash,
 #define RECENT_RATE   70000 /* sources that a processor marks in a second, at most */
 #define RECENT_TURN_S 4 /* how long the window stays where it is: four queries */
 
-/* How many of 2^32 places are in a window of which @shut are outside. */
+/* Return how many of 2^32 places are in a window of which @shut are outside. */
 static inline __u64 recent_width(__u32 shut)
 {
 	return (__u64)~shut + 1;
 }
 
-/* If @marked sources a second were marked of which @shut was outside, how many ask? */
+/*
+ * Return how many sources query per second, if @marked of them were marked and @shut of
+ * the space was outside of the window.
+ */
 static inline __u64 recent_all(__u32 shut, __u64 marked)
 {
 	return (marked << 32) / recent_width(shut);
 }
 
-/* How much shall be outside of the window if @all sources ask a second, and @share may be
- * marked. 0: nothing. */
+/*
+ * Return how much of the space shall be outside of the window if @all sources query per
+ * second, and @share may be marked. 0: nothing.
+ */
 static inline __u32 recent_shut(__u64 all, __u64 share)
 {
 	__u64 width;

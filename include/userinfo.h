@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * userinfo.h - what a Quake III client says of itself when it connects: its qport and the
- * challenge that it answers, out of the adaptive Huffman code of `connect`.
+ * userinfo.h - read the qport and the challenge from a Quake III `connect`, which has
+ * them in adaptive Huffman code:
  *
- *	ff ff ff ff c o n n e c t 20 | length 2, big-endian | code of "\key\value...\"
+ * 	ff ff ff ff c o n n e c t 20 | length 2, big-endian | code of "\key\value...\"
  *
- * Pure: no maps, no clock, no helpers. It goes by steps of a few instructions, so that a
- * loop of the kernel's can take them: a verifier walks one step, not all. The list of the
+ * Pure: no maps, no clock, no helpers. userinfo_step() is a few instructions, so that
+ * bpf_loop() can take the steps: the verifier analyses one step, not all. The list of the
  * code's nodes is the array itself, as in user/lib/huffman.c: a higher place is a node of
- * at least the same weight, and who has not been sent yet has the lowest place in use.
+ * at least the same weight, and the node of all letters that were not sent yet has the
+ * lowest place in use.
  *
- * Engines take the first of two equal keys, in any case of letters; so is done here.
- * Source: docs/PROTOCOLS-quake3.md.
+ * Engines take the first of two equal keys, in any case of letters; so does this. Source:
+ * docs/PROTOCOLS-quake3.md. Called by bpf/connects.bpf.h: userinfo_begin(), then
+ * userinfo_step() until it returns false or USERINFO_STEPS are taken.
  */
 #ifndef USERINFO_H
 #define USERINFO_H
@@ -19,10 +21,11 @@
 #include <linux/types.h>
 #include <stdbool.h>
 
-#define USERINFO_IN	   1024 /* octets of code that are looked at, with the length */
-#define USERINFO_PLACE	   256 /* of nodes: 127 different letters, which is all of ASCII */
-#define USERINFO_ROOT	   (USERINFO_PLACE - 1)
-#define USERINFO_STEPS	   (1 << 16) /* the longest that was found takes 54,000 */
+#define USERINFO_IN    1024 /* bytes of code that are read, with the length */
+#define USERINFO_PLACE 256 /* nodes: enough for 127 different letters, all of ASCII */
+#define USERINFO_ROOT  (USERINFO_PLACE - 1)
+#define USERINFO_STEPS \
+	(1 << 16) /* bound of steps; the longest that was found takes 54,000 */
 #define USERINFO_STRIDE	   4 /* nodes of the same weight that are looked at in one */
 
 #define USERINFO_NYT	   256 /* of struct userinfo_node.symbol: none of those sent */
@@ -70,7 +73,7 @@ struct userinfo {
 	__u32 challenge; /* as 32 bits, with its sign */
 };
 
-/* @n octets stand in @u->in. False: there is nothing to read. */
+/* Begin to read @n bytes that are in @u->in. False: there is nothing to read. */
 static __always_inline bool userinfo_begin(struct userinfo *u, __u32 n)
 {
 	u->letters = (__u32)u->in[0] << 8 | u->in[1];
@@ -99,7 +102,7 @@ static __always_inline bool userinfo_begin(struct userinfo *u, __u32 n)
 #define USERINFO_WORD(a, b, c, d, e) \
 	((__u64)(a) << 32 | (__u64)(b) << 24 | (__u64)(c) << 16 | (__u64)(d) << 8 | (e))
 
-/* A key and its value are over. */
+/* Keep a key and its value that are complete. */
 static __always_inline void userinfo_pair(struct userinfo *u)
 {
 	const __u64 challenge =
@@ -119,7 +122,7 @@ static __always_inline void userinfo_pair(struct userinfo *u)
 	}
 }
 
-/* One more letter of a value that may be a number. */
+/* Read one more character of a value that may be a number. */
 static __always_inline void userinfo_digit(struct userinfo *u, __u8 c)
 {
 	if (c == '-' && !u->value_n && !u->minus) {
@@ -134,7 +137,7 @@ static __always_inline void userinfo_digit(struct userinfo *u, __u8 c)
 	u->value_n++;
 }
 
-/* False: there is nothing more to be learned. */
+/* Read one more character of the text. False: nothing more is needed. */
 static __always_inline bool userinfo_letter(struct userinfo *u, __u8 c)
 {
 	if (u->part == USERINFO_BEGINS) {
@@ -174,7 +177,7 @@ static __always_inline bool userinfo_letter(struct userinfo *u, __u8 c)
 
 /* --- the code ---------------------------------------------------------------- */
 
-/* The nodes below that in @place, and its letter, are told where it is now. */
+/* Tell the children of the node in @place, or its letter, where the node is now. */
 static __always_inline void userinfo_adopt(struct userinfo *u, __u8 place)
 {
 	const struct userinfo_node *n = &u->node[place];
@@ -187,7 +190,7 @@ static __always_inline void userinfo_adopt(struct userinfo *u, __u8 place)
 	}
 }
 
-/* Two subtrees of the same weight change places; their parents do not. */
+/* Exchange two subtrees of the same weight; their parents stay. */
 static __always_inline void userinfo_exchange(struct userinfo *u, __u8 a, __u8 b)
 {
 	struct userinfo_node kept = u->node[a];
@@ -201,7 +204,7 @@ static __always_inline void userinfo_exchange(struct userinfo *u, __u8 a, __u8 b
 	userinfo_adopt(u, b);
 }
 
-/* A step to the root. */
+/* One step toward the root, adding one to the weights. */
 static __always_inline bool userinfo_grow(struct userinfo *u)
 {
 	__u8 at = u->at, most = u->most;
@@ -227,7 +230,7 @@ static __always_inline bool userinfo_grow(struct userinfo *u)
 	return true;
 }
 
-/* A letter that had not been sent gets a leaf. False: there is no place for it. */
+/* Give a letter that was not sent before a leaf. False: there is no place for it. */
 static __always_inline bool userinfo_split(struct userinfo *u, __u8 symbol)
 {
 	__u8 at = u->unsent, fresh = at - 1, unsent = at - 2;
@@ -252,7 +255,7 @@ static __always_inline bool userinfo_split(struct userinfo *u, __u8 symbol)
 	return true;
 }
 
-/* Eight bits as they stand, the highest first. */
+/* Return eight bits that are not coded, the highest first. */
 static __always_inline __u8 userinfo_plain(const struct userinfo *u)
 {
 	__u32 at = u->bit >> 3 & (USERINFO_IN - 1);
@@ -263,7 +266,10 @@ static __always_inline __u8 userinfo_plain(const struct userinfo *u)
 	return (v & 0x55) << 1 | (v >> 1 & 0x55);
 }
 
-/* A step from the root, or all that follows from a leaf. */
+/*
+ * One step from the root toward a leaf, or all that follows at a leaf. False: the text is
+ * over or damaged.
+ */
 static __always_inline bool userinfo_read(struct userinfo *u)
 {
 	const struct userinfo_node *n = &u->node[u->at];
@@ -296,7 +302,7 @@ static __always_inline bool userinfo_read(struct userinfo *u)
 	return true;
 }
 
-/* One step. False: it is over, and @u->has says what was found. */
+/* Take one step. False: it is over, and @u->has says what was found. */
 static __always_inline bool userinfo_step(struct userinfo *u)
 {
 	return u->phase == USERINFO_GROW ? userinfo_grow(u) : userinfo_read(u);

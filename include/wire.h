@@ -103,9 +103,7 @@
 #define Q3 (1 << FAMILY_QUAKE3)
 #define QE (1 << FAMILY_QUAKE_ENHANCED)
 
-/*
- * Kinds without a word.
- *	  kind			name			class		families */
+/* Kinds that are recognised by their shape and have no command word. */
 #define WIRE_SHAPES(X)							\
 	X(RUNT,			"runt",			MALFORMED,	NQ|QW|Q2|Q3|QE)	\
 	X(BAD_LENGTH,		"bad-length",		MALFORMED,	NQ|QW|Q2|Q3|QE)	\
@@ -298,9 +296,10 @@ enum wire_class {
 #undef AS_CLASS
 	CLASS_COUNT,
 };
-#define CLASS_BUDGETS CLASS_REPLY /* how many classes have a budget */
+#define CLASS_BUDGETS CLASS_REPLY /* classes with limits of their own: those before it \
+				   */
 
-/* Which end sent a datagram. UNKNOWN: nothing has told yet. */
+/* Which end sent a datagram. UNKNOWN: not decided yet. */
 enum direction {
 	DIRECTION_UNKNOWN,
 	DIRECTION_C2S, /* toward the server */
@@ -319,18 +318,18 @@ enum wire_kind {
 };
 
 /* clang-format off */
-#define NQ_CLASS(kind, name, c, peer, ...) [KIND_##kind] = (peer) & NQ ? CLASS_##c : CLASS_UNKNOWN,
-#define QW_CLASS(kind, name, c, peer, ...) [KIND_##kind] = (peer) & QW ? CLASS_##c : CLASS_UNKNOWN,
-#define Q2_CLASS(kind, name, c, peer, ...) [KIND_##kind] = (peer) & Q2 ? CLASS_##c : CLASS_UNKNOWN,
-#define Q3_CLASS(kind, name, c, peer, ...) [KIND_##kind] = (peer) & Q3 ? CLASS_##c : CLASS_UNKNOWN,
-#define QE_CLASS(kind, name, c, peer, ...) [KIND_##kind] = (peer) & QE ? CLASS_##c : CLASS_UNKNOWN,
-#define AUTO_CLASS(kind, name, c, peer, ...) [KIND_##kind] = CLASS_##c,
-#define NQ_CODED(kind, code, name, c, peer)  NQ_CLASS(kind, name, c, peer)
-#define QW_CODED(kind, code, name, c, peer)  QW_CLASS(kind, name, c, peer)
-#define Q2_CODED(kind, code, name, c, peer)  Q2_CLASS(kind, name, c, peer)
-#define Q3_CODED(kind, code, name, c, peer)  Q3_CLASS(kind, name, c, peer)
-#define QE_CODED(kind, code, name, c, peer)  QE_CLASS(kind, name, c, peer)
-#define AUTO_CODED(kind, code, name, c, peer) AUTO_CLASS(kind, name, c, peer)
+#define NQ_CLASS(kind, name, c, families, ...) [KIND_##kind] = (families) & NQ ? CLASS_##c : CLASS_UNKNOWN,
+#define QW_CLASS(kind, name, c, families, ...) [KIND_##kind] = (families) & QW ? CLASS_##c : CLASS_UNKNOWN,
+#define Q2_CLASS(kind, name, c, families, ...) [KIND_##kind] = (families) & Q2 ? CLASS_##c : CLASS_UNKNOWN,
+#define Q3_CLASS(kind, name, c, families, ...) [KIND_##kind] = (families) & Q3 ? CLASS_##c : CLASS_UNKNOWN,
+#define QE_CLASS(kind, name, c, families, ...) [KIND_##kind] = (families) & QE ? CLASS_##c : CLASS_UNKNOWN,
+#define AUTO_CLASS(kind, name, c, families, ...) [KIND_##kind] = CLASS_##c,
+#define NQ_CODED(kind, code, name, c, families)  NQ_CLASS(kind, name, c, families)
+#define QW_CODED(kind, code, name, c, families)  QW_CLASS(kind, name, c, families)
+#define Q2_CODED(kind, code, name, c, families)  Q2_CLASS(kind, name, c, families)
+#define Q3_CODED(kind, code, name, c, families)  Q3_CLASS(kind, name, c, families)
+#define QE_CODED(kind, code, name, c, families)  QE_CLASS(kind, name, c, families)
+#define AUTO_CODED(kind, code, name, c, families) AUTO_CLASS(kind, name, c, families)
 #define EACH_KIND(SHAPE, CODED) \
 	WIRE_SHAPES(SHAPE) WIRE_WORDS(SHAPE) WIRE_CONTROL(CODED) WIRE_HANDSHAKE(CODED)
 
@@ -347,8 +346,8 @@ static const __u8 wire_classes[FAMILY_COUNT][KIND_COUNT + 1] = {
 /* clang-format on */
 
 /*
- * Whether *@index may index an array of @count. Without the barrier the compiler compares
- * one copy of it and indexes with another, and 6.1's verifier does not connect the two.
+ * Return true if *@index may index an array of @count. It includes same_copy()
+ * (bpf/hints.bpf.h).
  */
 static inline __attribute__((always_inline)) int index_below(__u32 *index, __u32 count)
 {
@@ -356,7 +355,10 @@ static inline __attribute__((always_inline)) int index_below(__u32 *index, __u32
 	return *index < count;
 }
 
-/* The budget or policy that @kind falls under on a service of @family. */
+/*
+ * Return the class of @kind on a service of @family: which limits or policy apply.
+ * KIND_COUNT and unknown kinds have one too.
+ */
 static inline enum wire_class wire_class(enum wire_family family, enum wire_kind kind)
 {
 	__u32 row = (__u32)family * (KIND_COUNT + 1) + kind;

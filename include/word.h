@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * word.h - the words of out-of-band datagrams as integers, and the short ways to tell the
- * common ones. Part of classify.h, as pure as that.
+ * word.h - recognise the command word of an out-of-band datagram: words as integers,
+ * compared with the rows of wire.h.
+ *
+ * Part of classify.h and as pure. classify_letters() and classify_hot() recognise the few
+ * words of floods in fewer steps; word_kind() recognises all. Both must agree: a hot word
+ * that is spelled otherwise is left to word_kind().
  */
 #ifndef WORD_H
 #define WORD_H
@@ -30,7 +34,7 @@
 	 WORD_LETTER(s, (n)*8 + 6) | WORD_LETTER(s, (n)*8 + 7))
 #endif
 
-/* The last 8 bytes of the marker and a word of 4 to 12 letters behind it. */
+/* The last 8 bytes of the marker and a word of 4 to 12 letters after it. */
 #define WORD_MARKED(s, at) \
 	((at) < 4 ? 0xffull : (__u64)((__u8)(s)[(at) < 4 ? 0 : (at)-4] | 0x20))
 #define WORD_BYTE(s, i) (WORD_MARKED(s, sizeof(s) - 5 + (i)) << (i)*8)
@@ -41,13 +45,12 @@
 #endif
 
 /*
- * Where among the rows a word is: those of more than WORD_PAIR letters behind the others.
- * No two share a place with this key, or the compiler says that an initialiser is
- * overridden: then it is time for another one, which test_classify finds. Of the keys for
- * 140 words, one in ten thousand parts them in 1024 places; in 256 there would be none.
+ * Place of a word among the rows; words of more than WORD_PAIR letters are after the
+ * others. With this key no two words share a place, or the compiler reports an
+ * initialiser that is overwritten.
  */
-#define WORD_PAIR	  16 /* letters in the first two parts */
-#define WORD_END	  36 /* octets of the longest datagram with its end in a word's part */
+#define WORD_PAIR	  16 /* letters in the first two parts of a word */
+#define WORD_END	  36 /* bytes of the longest datagram that ends within a word's parts */
 #define WORD_END_MASK	  0x1f
 #define WORD_KEY	  0x9754a2f6b0a9064dull
 #define WORD_BITS	  10
@@ -104,7 +107,7 @@ static __always_inline __u16 load_be16(const __u8 *at)
 	return __builtin_bswap16(load_u16(at));
 }
 
-/* The next min(@left, 8) bytes, first byte lowest, zeros above them. */
+/* Return the next min(@left, 8) bytes, the first lowest, with zeros above. */
 static __always_inline __u64 take_u64(struct cursor *c, __u32 left)
 {
 	const void *at;
@@ -139,8 +142,8 @@ static __always_inline __u64 take_u64(struct cursor *c, __u32 left)
 }
 
 /*
- * Not zero if one of the 8 bytes of @v is <= 0x20, as the zeros above a short read are:
- * the lowest such byte has its highest bit set here, and none below it has.
+ * Return nonzero if a byte of @v is at most 0x20, as the zeros above a short read are:
+ * the lowest such byte has bit 7 set, and no byte below it has.
  */
 static __always_inline __u64 word_stop(__u64 v)
 {
@@ -157,7 +160,10 @@ static __always_inline __u64 word_fold(__u64 v)
 	return v | EACH_BYTE(0x20);
 }
 
-/* Lower case of the letters before the first byte <= 0x20, zeros from there on. */
+/*
+ * Return the lower case of the letters before the first byte that is at most 0x20, with
+ * zeros from there on.
+ */
 static __always_inline __u64 word_cut(__u64 v)
 {
 	__u64 stop = word_stop(v);
@@ -170,9 +176,9 @@ static __always_inline __u64 word_cut(__u64 v)
 #define LETTER_BITS EACH_BYTE(0x40) /* set in letters and `_`, in no byte <= 0x20 */
 
 /*
- * Are these 8 letters, after which a word may go on? In fewer steps than word_stop() says
- * so. No row has anything else in its first 8, 16 or 24, if it has as many
- * (test_classify).
+ * Return true if @v is 8 letters, after which a word may go on. In fewer steps than
+ * word_stop(): no row has anything but letters and `_` in its first 8, 16 or 24 bytes, if
+ * it has as many (test_classify).
  */
 static __always_inline bool word_goes_on(__u64 v)
 {
@@ -202,18 +208,21 @@ static const struct word_cell word_cells[WORD_PLACES + WORD_LONGS] = {
 };
 
 /*
- * The word of at most WORD_PAIR letters whose parts are @a and @b, as word_cut() leaves
- * them. KIND_COUNT: in no row. @a: not zero, or the rows that are none are like it.
+ * Return the kind of the word of at most WORD_PAIR letters whose parts are @a and @b, as
+ * word_cut() leaves them; KIND_COUNT: no row has it. @a must not be 0, which an empty row
+ * has.
  */
 static __always_inline __u32 word_find(__u64 a, __u64 b)
 {
 	const struct word_cell *cell = &word_cells[WORD_AT(a ^ b)];
 
-	asm volatile("" : "+r"(cell)); /* or it is added up anew for each member */
+	asm volatile(
+		""
+		: "+r"(cell)); /* the address is computed once, not for each member */
 	return cell->part[0] == a && cell->part[1] == b ? cell->kind : KIND_COUNT;
 }
 
-/* The same of more letters: neither @c nor any before it is zero. */
+/* The same of a longer word. @c and all parts before it must not be 0. */
 static __always_inline __u32 word_find_long(__u64 a, __u64 b, __u64 c, __u64 d)
 {
 	const struct word_cell *cell = &word_cells[WORD_LONG_AT(a ^ b ^ c ^ d)];
@@ -226,9 +235,8 @@ static __always_inline __u32 word_find_long(__u64 a, __u64 b, __u64 c, __u64 d)
 }
 
 /*
- * The letters from octet @at of a datagram on, as take_u64() reads them, into @ret.
- * @start: of all its @length octets, of which there are more than @at. @at: at least 4.
- * False: they are not there, which cannot be, but the verifier does not know.
+ * Read the letters from byte @at of a datagram on into *@ret, as take_u64() does. @start:
+ * of all its @length bytes, of which there are more than @at; @at: at least 4.
  */
 static __always_inline bool letters_from(struct cursor start, __u64 length, __u32 at,
 					 __u64 *ret)
@@ -266,9 +274,9 @@ static __always_inline bool letters_from(struct cursor start, __u64 length, __u3
 }
 
 /*
- * The row of the word behind the marker, which begins with a letter, of a datagram of
- * @length octets at @start, 5 at least. KIND_COUNT: in none. *@ret_first: its first 8
- * letters, as word_cut() leaves them.
+ * Return the kind of the word after the marker, which begins with a letter, in a datagram
+ * of at least 5 bytes at @start; KIND_COUNT: no row has it. *@ret_first: its first 8
+ * letters as word_cut() leaves them.
  */
 static __always_inline __u32 word_kind(struct cursor start, __u64 length,
 				       __u64 *ret_first)
@@ -305,7 +313,10 @@ static __always_inline __u32 word_kind(struct cursor start, __u64 length,
 /* --- the few words that floods are made of, spelled as clients spell them --------------
  */
 
-/* Lower case of four letters, and of other bytes something that is no letter's. */
+/*
+ * Return the lower case of four letters at @at; other bytes become something that is no
+ * letter's.
+ */
 static __always_inline __u32 letters_at(const __u8 *at)
 {
 	return load_u32(at) | (__u32)EACH_BYTE(0x20);
@@ -332,7 +343,10 @@ static __always_inline bool word_here(struct cursor c, __u64 length, __u32 lette
 	return behind && *behind <= 0x20;
 }
 
-/* KIND_COUNT: none of them. @c begins with the marker, then @letters as letters_at(). */
+/*
+ * Return the kind of a hot word, or KIND_COUNT: none of them. @c begins with the marker
+ * and @letters, of letters_at().
+ */
 static __always_inline enum wire_kind classify_letters(struct cursor c, __u64 length,
 						       __u32 letters)
 {
@@ -345,7 +359,7 @@ static __always_inline enum wire_kind classify_letters(struct cursor c, __u64 le
 	return KIND_COUNT;
 }
 
-/* KIND_COUNT: none of them, or not so plainly. */
+/* The same, from the datagram at @c alone. */
 static __always_inline enum wire_kind classify_hot(struct cursor c, __u64 length)
 {
 	struct cursor head = c;
