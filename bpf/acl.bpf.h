@@ -29,8 +29,8 @@ enum acl_result {
 };
 
 /*
- * What an allowed source may send beyond the limits of its class, and all of a service's:
- * abi.h.
+ * Limits of an allowed source beyond those of its class, and of all allowed sources of a
+ * service: abi.h.
  */
 const volatile struct limit allowed_limit = {
 	1000000000ull / ALLOWED_RATE, ALLOWED_BURST *(1000000000ull / ALLOWED_RATE)
@@ -41,9 +41,9 @@ const volatile struct limit allowed_service_limit = {
 };
 
 /*
- * What a master server may query beyond the limits: a burst of 8, then one in 2 s. It
- * queries once or twice per heartbeat. An attacker may spoof it, so this is below what
- * engines answer one address (ioquake3: a burst of 10, then one per second).
+ * Limit of a master server's queries beyond those of their class: a burst of 8, then one
+ * in 2 s. It queries once or twice per heartbeat. An attacker may spoof it, so this is
+ * below what engines answer one address (ioquake3: a burst of 10, then one per second).
  */
 const volatile struct limit master_limit = { 2000000000ull, 8 * 2000000000ull };
 

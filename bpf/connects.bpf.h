@@ -234,7 +234,7 @@ __noinline int connect_keep(__u64 first, __u64 second, __u64 third,
 			note |= (__u64)connect_answers(cell, fields->challenge)
 				<< CONNECT_SURE_AT;
 	}
-	/* Nor by what another CPU writes there at this moment. */
+	/* A note that another CPU writes at this moment stays too. */
 	if (note & CONNECT_SURE || !(was & CONNECT_SURE) ||
 	    !connect_is(was, hash, now >> 30))
 		__sync_val_compare_and_swap(place, was, note);
@@ -270,7 +270,7 @@ static __always_inline __u32 qport_mask(__u32 protocol, __u16 qport)
 }
 
 /*
- * Give the player of these words, whom the server has just accepted, the qport of its
+ * Give the player of these words, just accepted by the server, the qport of its
  * connect, and forget the note. Called by player_accept().
  */
 __noinline int connect_recall(__u64 first, __u64 second, __u64 third, __u32 family)

@@ -108,8 +108,8 @@ static __always_inline __u32 move_clock(const struct player *player, const __u8 
  * Return the score of a player, CLOCK_BITS_ENOUGH at most, after a clock of @bits of
  * mark. A guess is right once in 2^@bits, so that a source that guesses reaches
  * CLOCK_BITS_ENOUGH once in 80 million clocks or less often. A client of DarkPlaces names
- * interpolated clocks, too: each lowers the score a little. If the address is @proven by
- * a challenge, only the player's own sequence is to be found, and interpolated clocks
+ * interpolated clocks, too: each lowers the score a little. If the address is @validated
+ * by a challenge, only the player's own sequence is to be found, and interpolated clocks
  * raise the score.
  */
 static __always_inline __u8 clock_score(__u8 score, __u32 bits, bool right,

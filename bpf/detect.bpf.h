@@ -8,7 +8,7 @@
  * of the address it goes to. So a datagram with the shape of another protocol is no game
  * traffic (KIND_OTHER_PROTOCOL), unless the server has accepted that client by its words.
  *
- * Called by shield_out(). What is noted is read by protocol_mismatch() and by the daemon:
+ * Called by shield_out(). The notes are read by protocol_mismatch() and by the daemon:
  * detect.h.
  */
 #ifndef DETECT_BPF_H

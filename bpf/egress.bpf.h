@@ -3,14 +3,14 @@
  * egress.bpf.h - the program at TC egress: parse -> service (of the source) -> classify
  * -> players -> anti-amplification limit -> count.
  *
- * The counterpart of shield(). What the server sends enters players
+ * The counterpart of shield(). The server's datagrams enter players
  * (conntrack_egress.bpf.h), notes challenges (server_challenge.bpf.h), host keys, game
- * ports and the server's protocol. What goes to any other peer is charged to its prefix
+ * ports and the server's protocol. A datagram to any other peer is charged to its prefix
  * and dropped if that has no allowance left (REASON_AMPLIFICATION); nothing else is
  * dropped. A datagram from a socket of another user at the service's port passes and
  * changes nothing (REASON_OTHER_SOCKET).
  *
- * What XDP_TX sends back does not pass here: challenge.bpf.h counts it.
+ * Frames that XDP_TX sends back do not pass here: challenge.bpf.h counts it.
  */
 #ifndef EGRESS_BPF_H
 #define EGRESS_BPF_H

@@ -21,7 +21,7 @@
 #include "refused.bpf.h"
 #include "sample.bpf.h"
 
-/* Results of the paths in place of an XDP action, below 0: who has to decide */
+/* Results of the paths in place of an XDP action, below 0: another function decides */
 /*
  * Values of a path that leaves the decision to another: slow_path(), encapsulated_path(),
  * or a tail call to shield_validate() or shield_cache().
@@ -77,7 +77,7 @@ __noinline int classify_text_at(struct xdp_md *ctx, __u32 family, __u64 offset,
 
 /*
  * Sample a datagram toward the server if one of the samplers takes it. @what:
- * SAMPLE_WHAT() without a sampler; @followed: it is of a player whom the daemon follows;
+ * SAMPLE_WHAT() without a sampler; @followed: it is of a followed player;
  * @counted: count() of its counter. Call it only if struct sampling.any is set.
  */
 static __always_inline void sample_maybe(struct xdp_md *ctx, const struct live *l,
@@ -227,7 +227,7 @@ drop:
 	return drop_for(ctx, l, f, kind, reason, number, p, plain, bytes);
 }
 
-/* --- jumping ----------------------------------------------------------------- */
+/* --- tail calls ----------------------------------------------------------------- */
 
 /* Return OFFSETS() of the datagram. */
 static __always_inline __u64 plain_offsets(const struct packet *p,
@@ -252,7 +252,7 @@ static __always_inline int tail_call_to(int way, const struct target *f, __u64 k
 	return way;
 }
 
-/* --- proof of address -------------------------------------------------------- */
+/* --- address validation --------------------------------------------------------- */
 
 /*
  * Return true if a challenge for this service may have to carry the server's host keys
@@ -334,7 +334,7 @@ static __always_inline bool cookie_invalid(struct xdp_md *ctx, struct live *l,
 			p, plain, bytes);
 }
 
-/* --- answers ----------------------------------------------------------------- */
+/* --- queries --------------------------------------------------------------------- */
 
 /*
  * Decide about a datagram with the marker that refuse() has not dropped. True:
@@ -543,7 +543,7 @@ static __always_inline bool plain_acl_prefilter(const struct live *l,
 }
 
 /*
- * Decide about a datagram whose service is @f's. True: *@ret_action is an XDP action or
+ * Decide about a datagram for the service of @f. True: *@ret_action is an XDP action or
  * PATH_*. False: the slow path decides.
  */
 static __always_inline bool fast_path(struct xdp_md *ctx, struct live *l,

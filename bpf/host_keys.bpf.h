@@ -166,7 +166,7 @@ static __always_inline bool keys_write(struct xdp_md *ctx, const struct reply *a
 }
 
 /*
- * challenge_send() for a service whose state is KEYS_KNOWN. The shield's text is one
+ * challenge_send() for a service in the state KEYS_KNOWN. The shield's text is one
  * character shorter than the server's. Analysed once by the verifier.
  */
 __noinline int keys_challenge_send(struct xdp_md *ctx, const struct pkt_ctx *c)

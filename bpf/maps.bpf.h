@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * maps.bpf.h - all maps of the shield: what each holds, who writes it, and what happens
+ * maps.bpf.h - all maps of the shield: contents, writer, and what happens
  * when it is full.
  *
  * Nothing here grows with traffic. Unvalidated sources are hashed into fixed arrays, in
@@ -8,10 +8,10 @@
  * player's bucket is full, the player is not entered, its datagrams are limited as an
  * unvalidated client's, and other players are not affected.
  *
- * Maps are pinned by their names, at most 15 characters, in a directory whose name is a
- * hash of their shapes (user/shield/shield_abi.c). After a change of a shape or a name
- * the tables begin anew, and an upgrade copies list entries, players and game ports by
- * the names of their members (user/shield/, migration).
+ * Maps are pinned by their names, at most 15 characters, in a directory named by a hash
+ * of their shapes (user/shield/shield_abi.c). After a change of a shape or a name the
+ * tables begin anew, and an upgrade copies list entries, players and game ports by the
+ * names of their members (user/shield/, migration).
  */
 #ifndef MAPS_BPF_H
 #define MAPS_BPF_H
@@ -25,8 +25,8 @@
 
 /*
  * State that most packets need, as a global variable: no look-up. Packets on all CPUs and
- * the daemon (by mmap) write it; abi.h says which member is whose. The loader pins its
- * map (libbpf's .bss) as "live", and an upgrade looks for a variable of this name.
+ * the daemon (by mmap) write it; abi.h names the writer of each member. The loader pins
+ * its map (libbpf's .bss) as "live", and an upgrade looks for a variable of this name.
  */
 struct live live;
 
@@ -117,7 +117,7 @@ struct {
 /*
  * Port of a player by address and qport: (address, qport, slot) -> port, network order.
  * Written when a player's qport is learned; the daemon removes entries of players that
- * left. Full: a player whose port changes has to reconnect.
+ * left. Full: a player that changes its port has to reconnect.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -127,7 +127,7 @@ struct {
 } qports SEC(".maps");
 
 /*
- * What each /24 or /56 may still be sent, see amplification.bpf.h. Written by packets.
+ * Debts of each /24 and /56 in bytes, see amplification.bpf.h. Written by packets.
  * Full: if all four cells of a line are in debt, nothing is sent to a fifth prefix of the
  * line.
  */
@@ -139,7 +139,7 @@ struct {
 } amplification SEC(".maps");
 
 /*
- * What became of the first fragment of an outgoing datagram, see fragments.bpf.h. Never
+ * The fate of the first fragment of an outgoing datagram, see fragments.bpf.h. Never
  * full: a newer note takes the cell.
  */
 struct {
@@ -150,7 +150,7 @@ struct {
 } fragments SEC(".maps");
 
 /*
- * Addresses whose players are followed, from `follow` in the configuration. Full: the
+ * Addresses of followed players, from `follow` in the configuration. Full: the
  * configuration is refused.
  */
 struct {
@@ -170,7 +170,7 @@ struct {
 	__uint(max_entries, SAMPLES_BYTES);
 } samples SEC(".maps");
 
-/* What became of samples, by sampler. Written by packets, read by the daemon. */
+/* Counts of samples, by sampler. Written by packets, read by the daemon. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, SAMPLER_COUNT);
@@ -234,8 +234,8 @@ struct {
 const volatile __u32 recent_mask = 0;
 
 /*
- * What shield() found about a frame, for the program that it calls: pkt_ctx.bpf.h. Never
- * pinned: each load has its own, so no program reads what an older version wrote.
+ * The context of a frame from shield(), for the program that it calls: pkt_ctx.bpf.h.
+ * Never pinned: each load has its own, so no program reads what an older version wrote.
  */
 struct tail_ctx {
 	__u64 target; /* 0: nothing */

@@ -9,8 +9,8 @@
  *
  * Invariants:
  *
- * - Lengths come from the IP and UDP headers, as Linux takes them. What follows them is
- *   Ethernet padding and is not payload.
+ * - Lengths come from the IP and UDP headers, as Linux takes them. The bytes after them
+ * are Ethernet padding and no payload.
  * - A frame that Linux would not deliver to a socket is passed (OTHER_UNPARSED). A
  *   datagram that Linux would deliver must be found here, in whatever it is encapsulated.
  * - struct packet holds offsets, not pointers: see hints.bpf.h.
@@ -197,12 +197,12 @@ parse_udp(struct cursor *c, __s64 left, enum side server, bool apart, struct pac
 	return PARSED;
 }
 
-static __always_inline enum other
 /*
  * Parse an IPv4 header at @c, and the UDP header after it, in a frame of @length bytes.
  * Of a later fragment only the addresses and the id are set. @server: which end the
  * server is. @apart: as of leave().
  */
+static __always_inline enum other
 parse_ipv4(struct cursor *c, __u64 length, enum side server, bool apart, struct packet *p)
 {
 	const __u8 *start = c->pos;
@@ -243,8 +243,8 @@ static const __u8 ipv6_exts[256] = {
 	[IPPROTO_AH] = 4,      [IPPROTO_MH] = 8,      [IPPROTO_FRAGMENT] = EXT_FRAGMENT,
 };
 
-static __always_inline enum other
 /* The same of IPv6, with up to IPV6_EXT_MAX extension headers. */
+static __always_inline enum other
 parse_ipv6(struct cursor *c, __u64 length, enum side server, bool apart, struct packet *p)
 {
 	const struct ipv6hdr *ip = cursor_take(c, sizeof(*ip));
@@ -502,16 +502,19 @@ static __always_inline enum other parse_encapsulated(__u64 length, enum side ser
 _Static_assert(OFFSET_MASK == (1 << 14) - 1,
 	       "ENCAPSULATED() has 14 bits for each offset");
 
+/* Return the offset of the addresses. */
 static __always_inline __u32 encapsulated_addresses(__u64 encapsulated)
 {
 	return encapsulated >> 14 & OFFSET_MASK;
 }
 
+/* Return 1 if IPv6, or 0. */
 static __always_inline __u32 encapsulated_ipv6(__u64 encapsulated)
 {
 	return encapsulated >> 28 & 1;
 }
 
+/* Return enum whole of the datagram. */
 static __always_inline enum whole encapsulated_whole(__u64 encapsulated)
 {
 	return encapsulated >> 29 & 3;

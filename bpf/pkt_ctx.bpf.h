@@ -30,7 +30,7 @@ struct pkt_ctx {
 /*
  * Bits of struct tail_ctx.target, from bit 0: TARGET(); the length of the payload; a bit
  * that is always set; and what the fast path has decided about a request that exceeds its
- * limits and whose source is on no list: the reason to refuse it if no challenge can be
+ * limits and has a source on no list: the reason to refuse it if no challenge can be
  * sent, or why it may be served from the cache. 0: nothing is decided.
  */
 #define TAIL_CTX_LENGTH	 32

@@ -230,7 +230,7 @@ admit_unlisted(struct live *l, __u32 slot, const struct service *s, enum wire_ki
 
 /*
  * Decide about a datagram of @kind for the service in @slot. Returns the reason; never
- * REASON_COUNT. *@ret_followed is set if it is of a player whom the daemon follows.
+ * REASON_COUNT. *@ret_followed is set if it is of a followed player.
  * Called by decide() alone.
  */
 static __always_inline enum reason admit(struct live *l, __u32 slot,

@@ -26,7 +26,7 @@
 /* Bytes before the payload, at most: Ethernet, two tags, IPv6 and UDP. */
 #define REPLY_HEADS (14 + 2 * 4 + REPLY_IPV6)
 
-/* What to write; offsets are of the frame. */
+/* A datagram to write; offsets are of the frame. */
 struct reply {
 	__u32 payload;
 	__u32 ipv6;

@@ -11,7 +11,7 @@
  * charged to the sender's prefix, except for an `unlimited` source. Without a cached
  * response all is as if the cache were off.
  *
- * Order: cache_reason() (who may be served although limits are exceeded), then
+ * Order: cache_reason() (sources that may be served although limits are exceeded), then
  * cache_admit() (the limits), each followed by cache_try().
  */
 #ifndef RESPONSE_CACHE_BPF_H
@@ -70,8 +70,8 @@ static __always_inline enum reason cache_source_limit(struct xdp_md *ctx, struct
 /*
  * Note in the reputation table that @net queried while its service is not under load.
  * Next to a known client only every eighth minute counts: otherwise spoofed queries would
- * make neighbours known, who then share what is kept for that client. Analysed once by
- * the verifier.
+ * make neighbours known, and these would share what is kept for that client. Analysed
+ * once by the verifier.
  */
 __noinline int reputation_query(__u64 net, __u32 hops)
 {

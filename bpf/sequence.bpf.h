@@ -48,7 +48,8 @@ struct netchan {
 			epoch */
 };
 
-/* Return true for protocols whose game datagrams begin with a little-endian sequence. */
+/* Return true for protocols with game datagrams that begin with a little-endian sequence.
+ */
 static __always_inline bool family_is_little(enum wire_family family)
 {
 	return family == FAMILY_QUAKE3 || family == FAMILY_QUAKEWORLD ||

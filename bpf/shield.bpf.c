@@ -42,7 +42,7 @@ static __always_inline int count_other(const struct tables *tab, enum other othe
 
 /*
  * Count a datagram that is decided for @reason, and perhaps sample it. @followed: it is
- * of a player whom the daemon follows. False: there is no such counter; then the caller
+ * of a followed player. False: there is no such counter; then the caller
  * must pass the frame or drop it without a count.
  *
  * Called once per datagram toward a server: by decide(), and by the two other programs.
@@ -179,7 +179,7 @@ static __always_inline bool target_encapsulated(struct xdp_md *ctx,
 	return ret->service;
 }
 
-/* Return the kind of the datagram @p, all of whose payload is looked at. */
+/* Return the kind of the datagram @p, from all of its payload. */
 static __always_inline enum wire_kind kind_at(struct xdp_md *ctx, enum wire_family family,
 					      const struct packet *p)
 {

@@ -210,7 +210,7 @@ static __always_inline enum reason challenge_decide(const struct live *l, __u32 
 }
 
 /*
- * Decide about a CCREQ_CONNECT or first ClientHello, whose clients cannot return a
+ * Decide about a CCREQ_CONNECT or first ClientHello: their clients cannot return a
  * cookie: while validation is required they must send the request twice (greylist.bpf.h).
  * @reason: by the limits of unvalidated clients. @random: of a ClientHello, or 0. Returns
  * REASON_VALIDATED, REASON_GREYLISTED or @reason.

@@ -47,7 +47,7 @@ _Static_assert(PLAYER_SLOTS == SERVICES_MAX, "each service has a share of player
  * The last two columns: for which kinds the reason is possible when a datagram comes to a
  * server, and when it leaves one, as one of COUNTER_SETS. No counters exist for others,
  * see counters.h.
- * 	  reason		name			verdict	received  sent
+ *	  reason		name			verdict	received  sent
  */
 /* clang-format off */
 #define ABI_REASONS(X)							\
@@ -87,7 +87,7 @@ _Static_assert(PLAYER_SLOTS == SERVICES_MAX, "each service has a share of player
 
 /*
  * Frames that are no datagram to a service: passed, except the last.
- * 	  other			name			verdict
+ *	  other			name			verdict
  */
 #define ABI_OTHERS(X)							\
 	X(NOT_IP,		"not-ip",		PASS)		\
@@ -133,9 +133,7 @@ static inline enum verdict reason_verdict(enum reason reason)
 	}
 }
 
-/*
- * What to do with a datagram of a class without limits of its own; by the configuration.
- */
+/* How to treat a datagram of a class without limits of its own; by the configuration. */
 enum policy {
 	POLICY_DROP,
 	POLICY_LIMIT, /* charge it to the limits of CLASS_UNKNOWN */
@@ -324,7 +322,10 @@ static __always_inline __u32 budget_cell(const struct budget *b, const __u64 key
 #define PORT_LEARNED 2 /* a NetQuake game port that is in use, game_port.bpf.h */
 #define PORT_NAMED   4 /* the same, named by CCREP_ACCEPT and not in use yet */
 
-/* What listens on a port. Written by the daemon, and by egress for learned ports. */
+/*
+ * The service that listens on a port. Written by the daemon, and by egress for learned
+ * ports.
+ */
 struct port {
 	__u16 any; /* slot + 1 of the service at every address; 0: none */
 	__u16 flags; /* PORT_* */
@@ -407,7 +408,7 @@ struct sample {
 };
 _Static_assert(sizeof(struct sample) == 24, "struct sample has a hole");
 
-/* What became of the samples of one sampler, on one CPU. */
+/* Counts of the samples of one sampler, on one CPU. */
 struct sampled {
 	__u64 taken;
 	__u64 limited; /* over the sampler's rate */
@@ -462,7 +463,7 @@ struct sampling {
 
 /* --- address validation --------------------------------------------------------- */
 
-/* What a challenge is sent for. Each use has a share of its own. */
+/* The request that a challenge answers. Each use has a share of its own. */
 enum challenge_use {
 	CHALLENGE_JOIN,
 	CHALLENGE_QUERY,
@@ -547,7 +548,7 @@ struct cache_state {
 	struct cache_cap cap;
 	struct reputation_table reputation;
 	/*
-	 * Of the service in slot N those from N * CACHE_FORMS on; written by the daemon.
+	 * The service in slot N has those from N * CACHE_FORMS on; written by the daemon.
 	 */
 	struct cache_pair entries[SERVICES_MAX * CACHE_FORMS];
 	/* Mark windows by slot, written by the daemon: recent.h. */
@@ -616,8 +617,8 @@ struct tables {
 #define ACL_PREFILTER_CELLS 65536
 
 /*
- * Whose socket is a service's server, by user. Written by the daemon, from the kernel's
- * list of sockets. Users as uid + 1; 0: not known, then any user's counts.
+ * The user that runs a service's server, by its socket. Written by the daemon, from the
+ * kernel's list of sockets. Users as uid + 1; 0: not known, then any user's counts.
  */
 struct owner {
 	__u32 user; /* the current one */

@@ -7,8 +7,8 @@
  * query may end with a token that the client chose (a nonce), the response is kept
  * without it, in two parts:
  *
- * 	query		ff ff ff ff g e t i n f o 20 | nonce	perhaps 0a or 00 after it
- * 	response	head ...            | nonce | ... tail
+ *	query		ff ff ff ff g e t i n f o 20 | nonce	perhaps 0a or 00 after it
+ *	response	head ...            | nonce | ... tail
  *
  * A server's list of players may make its response longer than one frame. The response is
  * then cut at the end of a player's line: the entry names up to CACHE_CUTS places to cut,
@@ -38,10 +38,11 @@
 #define CACHE_TEXT                                                                      \
 	1472 /* bytes of a response with its nonce: in IPv4, 1500 bytes without options \
 	      */
-#define CACHE_IPV6  20 /* bytes that IPv6's header is longer than IPv4's */
-#define CACHE_CUTS  4 /* places at which a response may end */
-#define CACHE_LEAST 48 /* least bytes of a response with a nonce: more than any padding \
-			*/
+#define CACHE_IPV6 20 /* bytes that IPv6's header is longer than IPv4's */
+#define CACHE_CUTS 4 /* places at which a response may end */
+#define CACHE_LEAST                                                         \
+	48 /* least bytes of a response with a nonce: more than any padding \
+	    */
 #define CACHE_NS 6000000000ull /* ns; an older response is not sent */
 
 _Static_assert(CACHE_REQUEST + CACHE_NONCE + 2 <= CACHE_LOOK,
@@ -121,6 +122,7 @@ struct cache_nonce {
 
 /* --- sums -------------------------------------------------------------------- */
 
+/* Return @sum folded to 16 bits, not complemented. */
 static __always_inline __u16 cache_fold(__u64 sum)
 {
 	sum = (__u32)sum + (sum >> 32);
@@ -138,6 +140,7 @@ static __always_inline __u32 cache_sum_at(__u16 sum, __u32 at)
 	return at & 1 ? (__u16)(sum << 8 | sum >> 8) : sum;
 }
 
+/* Return the sum of @count words, folded. */
 static __always_inline __u16 cache_sum_words(const __u64 *words, int count)
 {
 	__u64 sum = 0;

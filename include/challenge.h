@@ -9,10 +9,10 @@
  * Quake III: the challenge is an `echo` that is at most as long as the request, since
  * what the client must return stands in the same place and is as long:
  *
- * 	getchallenge			echo 7LLLLLL
- * 	getchallenge 123 Quake3Arena	echo 7LLLLLLL123xQuake3Arena
- * 	getinfo xxx			echo 7LLLLLLLi
- * 	getstatus			echo 7LLLLLLLs
+ *	getchallenge			echo 7LLLLLL
+ *	getchallenge 123 Quake3Arena	echo 7LLLLLLL123xQuake3Arena
+ *	getinfo xxx			echo 7LLLLLLLi
+ *	getstatus			echo 7LLLLLLLs
  *
  * QuakeWorld: `c`, ten digits and NUL. Quake II: `challenge ` and ten digits. DarkPlaces:
  * `challenge ` and ten characters, after which a NUL and the server's keys may follow.

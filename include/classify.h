@@ -6,7 +6,7 @@
  * into the unit tests and the fuzzer. What comes out is what a real server would act on,
  * or something stricter: a spelling that no client uses (leading blanks, quotes,
  * comments, bytes above 127) is KIND_OOB_UNUSUAL or KIND_OOB_UNKNOWN, which share the
- * strict budget, even where an engine's tokeniser would find a word in it.
+ * strict limits, even where an engine's tokeniser would find a word in it.
  */
 #ifndef CLASSIFY_H
 #define CLASSIFY_H
@@ -16,18 +16,20 @@
 #include "challenge.h"
 
 #define SEQUENCED_MIN	 8 /* bytes: below it no family has a game packet */
-#define SEQUENCED_MAX	 1472 /* more cannot leave unfragmented through 1500 octets */
+#define SEQUENCED_MAX	 1472 /* more does not fit a frame of 1500 bytes */
 #define NQ_ENCRYPTED_MIN 24 /* digest 16, NetQuake header 8 */
 #define QUAKE3_MAX	 1400 /* 1300 of payload and at most 14 of header, and some room */
 
 /* --- out-of-band datagrams whose word is in no row -------------------------------------
  */
 
+/* Return true for '0' to '9'. */
 static __always_inline bool is_digit(__u8 c)
 {
 	return c >= '0' && c <= '9';
 }
 
+/* Return true for an ASCII letter. */
 static __always_inline bool is_letter(__u8 c)
 {
 	return (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
@@ -180,6 +182,7 @@ static __always_inline enum wire_kind classify_oob(enum wire_family family,
 /* --- NetQuake and DTLS: recognised by structure ----------------------------------------
  */
 
+/* Return true for the protocols that NetQuake's header is of. */
 static __always_inline bool family_is_netquake(enum wire_family family)
 {
 	return family == FAMILY_NETQUAKE || family == FAMILY_QUAKE_ENHANCED;
@@ -218,7 +221,7 @@ static __always_inline enum wire_kind classify_netquake(enum wire_family family,
 		return KIND_NQ_RELIABLE;
 	case 0x02:
 		return length == 8 ? KIND_NQ_ACK : KIND_COUNT;
-	case 0x04: /* nobody sends it, but it may be a QuakeWorld sequence number */
+	case 0x04: /* no client sends it, but it may be a QuakeWorld sequence number */
 		return family_is_netquake(family) ? KIND_NQ_NAK : KIND_COUNT;
 	case 0x10:
 		return KIND_NQ_UNRELIABLE;

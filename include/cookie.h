@@ -128,7 +128,7 @@ static __always_inline __u32 cookie_key_index(__u64 epoch)
 	return epoch >> COOKIE_PERIOD_BITS & 1;
 }
 
-/* Return this epoch or the one before: the one whose bit 0 is @parity's. */
+/* Return this epoch or the one before: the one with @parity as its bit 0. */
 static __always_inline __u64 cookie_epoch_like(__u64 now_ns, __u64 parity)
 {
 	__u64 epoch = cookie_epoch(now_ns);

@@ -17,8 +17,8 @@
 	600 /* units of 2^30 ns without such a word, then it no longer counts */
 
 /*
- * Of one service. The egress program alone writes it, without a lock: a word that is lost
- * is sent again.
+ * The words of the server of one service. The egress program alone writes it, without a
+ * lock: a word that is lost is sent again.
  */
 struct detected {
 	__u32 families; /* 1 << enum wire_family: which protocols the words belong to */
@@ -28,7 +28,7 @@ struct detected {
 };
 
 /*
- * By kind, a mask of the protocols whose servers have it: 1 << enum wire_family. Two
+ * By kind, a mask of the protocols with servers that send it: 1 << enum wire_family. Two
  * zeros end it: with one, clang takes it for a string and moves it to a section of its
  * own, where BTF does not find it.
  */

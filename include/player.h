@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * player.h - the entry of a player, byte by byte: a part of abi.h, and under its rules.
- * What reads and changes it is in players.h (the table) and bpf/conntrack*.bpf.h (its
- * members).
+ * The code that reads and changes it is in players.h (the table) and bpf/conntrack*.bpf.h
+ * (its members).
  *
  * A migration from older tables finds the members of struct player and struct player_key
  * by name: a member whose meaning changes needs another name.
@@ -118,9 +118,9 @@ struct player_cell {
 _Static_assert(sizeof(struct player_cell) == 88, "struct player_cell has a hole");
 
 /*
- * The table of players: a hash table of buckets of eight cells. Of each cell a byte of
- * its hash stands in a word of its own, so that one load tells a source that is no
- * player. See players.h.
+ * The table of players: a hash table of buckets of eight cells. A byte of each cell's
+ * hash stands in a word of its own, so that one load tells a source that is no player.
+ * See players.h.
  */
 struct player_table {
 	__u64 tags[1 << PLAYER_BITS]; /* a byte for each cell; 0: free */

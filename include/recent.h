@@ -41,7 +41,7 @@ struct recent_line {
 	__u64 words[RECENT_WORDS]; /* 56 bytes, of which a source has four */
 };
 
-/* What one processor remembers. */
+/* The tables of one CPU. */
 struct recent {
 	struct recent_line lines[1 << RECENT_BITS]; /* sources that asked */
 	struct greylist_bucket greylist[1 << GREYLIST_BITS]; /* requests to join */

@@ -38,7 +38,7 @@ struct refused_source {
 };
 _Static_assert(sizeof(struct refused_source) == 24, "struct refused_source has a hole");
 
-/* Of one service, class and processor. */
+/* The log of one service, class and CPU. */
 struct refused {
 	struct refused_source kept[REFUSED_KEPT]; /* by the low bits of their tick */
 };

@@ -46,7 +46,7 @@
  * validated (8). 0: free.
  */
 #define REPUTATION_PRESENT 1 /* flags */
-#define REPUTATION_WRITING 2 /* is being written, by whoever made it so */
+#define REPUTATION_WRITING 2 /* claimed by the CPU that set this, which writes it */
 #define REPUTATION_PLAYER \
 	4 /* is or was a player: known without minutes, and at any distance */
 #define REPUTATION_VALIDATED 8 /* returned a cookie in this minute or the last */

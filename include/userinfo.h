@@ -3,7 +3,7 @@
  * userinfo.h - read the qport and the challenge from a Quake III `connect`, which has
  * them in adaptive Huffman code:
  *
- * 	ff ff ff ff c o n n e c t 20 | length 2, big-endian | code of "\key\value...\"
+ *	ff ff ff ff c o n n e c t 20 | length 2, big-endian | code of "\key\value...\"
  *
  * Pure: no maps, no clock, no helpers. userinfo_step() is a few instructions, so that
  * bpf_loop() can take the steps: the verifier analyses one step, not all. The list of the

@@ -3,7 +3,7 @@
  * wire.h - what may travel to or from a game port, and what we call it.
  *
  * The one description of the protocols. From these rows come the enums, the matcher in
- * the kernel, the budget a request is charged to, the labels in statistics, the decoder
+ * the kernel, the limits a request is charged to, the labels in statistics, the decoder
  * registry, the fuzz dictionary and the completeness tests. A new word is one row and one
  * fixture. Sources: docs/PROTOCOLS.md.
  *
@@ -31,18 +31,18 @@
 /*
  * How a datagram to a server gets its kind. As an engine would read it, or stricter.
  *
- * Behind the marker: nothing, NUL or LF first is OOB_EMPTY. In Quake III '2' to '9' first
- * and six octets more is PROOF. All else but an ASCII letter first is OOB_UNUSUAL. What
- * stands before the first octet <= 20h (a blank: CR and TAB too) is the word; it is
+ * After the marker: nothing, NUL or LF first is OOB_EMPTY. In Quake III '2' to '9' first
+ * and six bytes more is ECHO_RETURN. All else but an ASCII letter first is OOB_UNUSUAL.
+ * What stands before the first byte <= 20h (a space: CR and TAB too) is the word; it is
  * looked for among the rows in every family, and 7Fh counts as `_`. Where there is no
  * row:
  *   - `connect\` is CONNECT and, in lower case, `d0pk\` D0PK; no other word ends with
  *     a backslash;
  *   - on QuakeWorld and `auto`: `n\chunk` in any case; and in this case only, `c` with a
- *     digit or `-` behind it, `n` with `\` or LF, `d` with LF. Other text behind `n` or
+ *     digit or `-` after it, `n` with `\` or LF, `d` with LF. Other text after `n` or
  *     `B` is a reply only on its way out: an unknown word may begin so;
  *   - Valve's, whose first letter has this case: the word TSource; `U` and `V` with four
- *     octets behind them, `W` with four at most, `i` with one at most, `A`, `D`, `E`, `I`
+ *     bytes behind them, `W` with four at most, `i` with one at most, `A`, `D`, `E`, `I`
  *     with one at least;
  *   - the rest is OOB_UNKNOWN.
  *
@@ -54,17 +54,17 @@
  *     DTLS_DATA and a handshake DTLS_ENCRYPTED; data in the clear is malformed. Of a
  *     handshake message the type is looked at, and whether anything is in it (else
  *     DTLS_OTHER, but for ServerHelloDone, which is empty); of a ClientHello of 36
- *     octets or more, fragment or not, where its cookie begins: malformed if the session
- *     has more than 32 octets or no room is left;
- *   - else, on NetQuake and Quake Enhanced, RUNT below five octets. NetQuake's, of 24 or
+ *     bytes or more, fragment or not, where its cookie begins: malformed if the session
+ *     has more than 32 bytes or no room is left;
+ *   - else, on NetQuake and Quake Enhanced, RUNT below five bytes. NetQuake's, of 24 or
  *     more, is NQ_ENCRYPTED unless it begins as something in the clear: an encrypted
  *     datagram begins with anything. The rest is malformed.
  *   BAD_LENGTH is none of these: UDP's length then does not fit IP's.
  *
  * Then QuakeWorld's and `auto`'s: `a` LF digit, `stdlog` blank, and if this is all, `k`
- * NUL, `l`, `m`, `C` LF and `c` LF with one octet more at most. Quake II's: `query`, not
- * in capitals, of five to eight octets. What is left is a sequence: RUNT below eight
- * octets; malformed above 1472 (Quake III 1400), or with 0 in Quake II and III.
+ * NUL, `l`, `m`, `C` LF and `c` LF with one byte more at most. Quake II's: `query`, not
+ * in capitals, of five to eight bytes. What is left is a sequence: RUNT below eight
+ * bytes; malformed above 1472 (Quake III 1400), or with 0 in Quake II and III.
  * NETCHAN_FRAGMENT is Quake III's with the top bit; the fragments of others are NETCHAN.
  */
 
@@ -82,21 +82,22 @@
 	X(AUTO,			"auto",			auto)
 
 /*
- * What a datagram costs when a stranger sends it to a server. Those before REPLY have a
- * budget of their own; the others have a policy (drop, limit as UNKNOWN, or pass).
+ * The class of a datagram that an unvalidated client sends to a server. Those before
+ * REPLY have limits of their own; the others have a policy (drop, limit as UNKNOWN, or
+ * pass).
  */
 #define WIRE_CLASSES(X)							\
 	X(QUERY,	"query")	/* answered with data */	\
 	X(CHALLENGE,	"challenge")	/* first step of joining */	\
 	X(CONNECT,	"connect")	/* later steps of joining */	\
 	X(RCON,		"rcon")		/* password guesses */		\
-	X(UNKNOWN,	"unknown")	/* all that is not surely known */ \
-	X(NETCHAN,	"netchan")	/* game traffic of a stranger */ \
+	X(UNKNOWN,	"unknown")	/* all that is not recognised */ \
+	X(NETCHAN,	"netchan")	/* game traffic of no player */ \
 	X(REPLY,	"reply")	/* no server needs to receive it */ \
 	X(MALFORMED,	"malformed")	/* no engine sends it */	\
 	X(FRAGMENT,	"fragment")	/* IP fragment with the ports */
 
-/* Families whose servers act on a row; on others it is UNKNOWN. */
+/* Protocols with servers that act on a row; on others it is UNKNOWN. */
 #define NQ (1 << FAMILY_NETQUAKE)
 #define QW (1 << FAMILY_QUAKEWORLD)
 #define Q2 (1 << FAMILY_QUAKE2)
@@ -242,8 +243,9 @@
 	X(GOLDSRC_DETAILS,	"details",		UNKNOWN,	Q3,		C2S)
 
 /*
- * Of these, the ones that floods are made of, most of them first: 4 to 12 letters.
- *	  kind			word */
+ * The words that floods are made of, most of them first: 4 to 12 letters.
+ *	  kind			word
+ */
 #define WIRE_HOT(X)							\
 	X(GETSTATUS,		"getstatus")				\
 	X(GETINFO,		"getinfo")				\
@@ -296,8 +298,7 @@ enum wire_class {
 #undef AS_CLASS
 	CLASS_COUNT,
 };
-#define CLASS_BUDGETS CLASS_REPLY /* classes with limits of their own: those before it \
-				   */
+#define CLASS_BUDGETS CLASS_REPLY /* classes before it have limits of their own */
 
 /* Which end sent a datagram. UNKNOWN: not decided yet. */
 enum direction {

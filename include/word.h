@@ -66,6 +66,10 @@ WIRE_WORDS(WORD_FITS)
 
 #define EACH_BYTE(b) (0x0101010101010101ull * (b))
 
+/*
+ * Return the 8 bytes at @at, the first lowest; of any alignment. The caller has compared
+ * the bounds, as for the next three.
+ */
 static __always_inline __u64 load_u64(const void *at)
 {
 #ifdef __bpf__
@@ -78,6 +82,7 @@ static __always_inline __u64 load_u64(const void *at)
 #endif
 }
 
+/* The same of 4 bytes. */
 static __always_inline __u32 load_u32(const void *at)
 {
 #ifdef __bpf__
@@ -90,6 +95,7 @@ static __always_inline __u32 load_u32(const void *at)
 #endif
 }
 
+/* The same of 2 bytes. */
 static __always_inline __u16 load_u16(const void *at)
 {
 #ifdef __bpf__
@@ -102,6 +108,7 @@ static __always_inline __u16 load_u16(const void *at)
 #endif
 }
 
+/* Return the 2 bytes at @at, the first highest. */
 static __always_inline __u16 load_be16(const __u8 *at)
 {
 	return __builtin_bswap16(load_u16(at));
@@ -251,7 +258,7 @@ static __always_inline bool letters_from(struct cursor start, __u64 length, __u3
 		return true;
 	}
 	if (at > 4 || length >= 8) {
-		/* By one load of the last 8 octets, of WORD_END at most. */
+		/* One load of the last 8 bytes, of WORD_END at most. */
 		if (!cursor_take(&start, (length - 8) & WORD_END_MASK))
 			return false;
 		head = cursor_take(&start, 8);
