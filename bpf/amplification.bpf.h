@@ -240,9 +240,11 @@ static __always_inline void amplification_credit_move(const struct live *l,
 #define AMPLIFICATION_LEVEL 16
 
 /*
- * Charge @bytes that are about to leave to @peer. False: they must not be sent.
- * AMPLIFICATION_LEVEL: a block of a NetQuake level; acknowledgements can be made up, so
- * the prefix has one account for all of these.
+ * Charge @bytes that are about to leave to @peer, which is no verified player, to its
+ * prefix. False: they must not be sent, and nothing is charged. @shares:
+ * AMPLIFICATION_HALF, _WHOLE or _LEVEL. The last is for a block of a NetQuake level:
+ * acknowledgements can be made up, so all blocks to a prefix have one account, apart from
+ * the prefix's own. Called by egress.
  */
 static __always_inline bool amplification_charge(const struct live *l,
 						 const struct packet *p, enum side peer,

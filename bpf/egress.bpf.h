@@ -196,7 +196,9 @@ __noinline int egress_validated(struct __sk_buff *ctx, __u64 target, __u64 offse
 
 /*
  * Note in struct detected a datagram that tells which protocol the server speaks. @shape:
- * as of detect_kind(). QuakeWorld's challenge is a word on its own services only.
+ * as of detect_kind(); game traffic without one tells nothing. QuakeWorld's challenge, a
+ * `c` alone, is a word on its own services only; elsewhere it is KIND_OOB_UNKNOWN and is
+ * classified again. Called by shield_out() for each datagram of the server's own user.
  */
 static __always_inline void detect_look(struct __sk_buff *ctx, __u32 slot, __u32 family,
 					enum wire_kind kind, const struct packet *p,

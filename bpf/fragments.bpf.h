@@ -50,7 +50,10 @@ static __always_inline __u64 fragment_hash(const struct live *l, const struct pa
 	       (fragment_end(l, p, SENDER) + p->id) * l->keys[2];
 }
 
-/* Return the cell of @hash. NULL cannot be, but the verifier does not know. */
+/*
+ * Return the cell of @hash, of fragment_hash(). NULL cannot be, but the verifier does not
+ * know.
+ */
 static __always_inline __u64 *fragment_cell(__u64 hash)
 {
 	__u32 index = hash >> (64 - FRAGMENT_BITS);

@@ -243,7 +243,10 @@ static const __u8 ipv6_exts[256] = {
 	[IPPROTO_AH] = 4,      [IPPROTO_MH] = 8,      [IPPROTO_FRAGMENT] = EXT_FRAGMENT,
 };
 
-/* The same of IPv6, with up to IPV6_EXT_MAX extension headers. */
+/*
+ * Parse an IPv6 header at @c, up to IPV6_EXT_MAX extension headers and the UDP header
+ * after them. @length, @server, @apart: as of parse_ipv4().
+ */
 static __always_inline enum other
 parse_ipv6(struct cursor *c, __u64 length, enum side server, bool apart, struct packet *p)
 {

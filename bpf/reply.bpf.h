@@ -166,7 +166,10 @@ static __always_inline void reply_ipv4(__u8 *ip, const struct reply *a, __u64 su
 	reply_udp(ip + 20, a, sum + from + to);
 }
 
-/* The same of IPv6. */
+/*
+ * Write the IPv6 and UDP headers at @ip. @sum: of the payload. Exchanges the addresses if
+ * @a goes back.
+ */
 static __always_inline void reply_ipv6(__u8 *ip, const struct reply *a, __u64 sum)
 {
 	__u64 word[4];
@@ -232,7 +235,10 @@ static __always_inline bool reply_heads(struct xdp_md *ctx, const struct reply *
 	return true;
 }
 
-/* Write headers and the payload @t. False: drop the frame, which may be corrupt. */
+/*
+ * Resize the frame and write headers and the payload @t. Pointers into the frame are
+ * invalid after it. False: drop the frame, which may be corrupt.
+ */
 static __always_inline bool reply_write(struct xdp_md *ctx, const struct reply *a,
 					struct challenge_text *t)
 {

@@ -98,7 +98,10 @@ __noinline int sample_in(struct xdp_md *ctx, __u64 what, __u64 bytes)
 	return 0;
 }
 
-/* The same for a frame from the server. */
+/*
+ * Sample a frame of @bytes from the server. @what: SAMPLE_WHAT(). Analysed once by the
+ * verifier.
+ */
 __noinline int sample_out(struct __sk_buff *ctx, __u64 what, __u64 bytes)
 {
 	struct sampled *s = NULL;

@@ -234,7 +234,8 @@ static __always_inline enum reason greylist_decide(struct live *l, __u32 slot,
  * Return REASON_COUNT if a challenge may be sent to @peer, for a server whose host keys
  * are in @state (enum host_keys_state): not before the server's are known, and, since
  * such a challenge is longer than the request, only to a client that sends the request
- * twice. Otherwise returns the reason to refuse it.
+ * twice. The first one is remembered, as in greylist_decide(), and REASON_GREYLISTED is
+ * returned. Returns @reason if no challenge can be made.
  */
 static __always_inline enum reason challenge_keys_decide(const struct live *l,
 							 __u32 state,
@@ -250,7 +251,10 @@ static __always_inline enum reason challenge_keys_decide(const struct live *l,
 		       : REASON_GREYLISTED;
 }
 
-/* Return true if @kind is a request that a challenge can answer. */
+/*
+ * Return true if @kind is a request that a challenge can answer. Others are passed or
+ * refused by their limits.
+ */
 static __always_inline bool kind_requests(enum wire_kind kind)
 {
 	return kind == KIND_GETCHALLENGE || kind == KIND_GETINFO ||

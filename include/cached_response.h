@@ -197,8 +197,9 @@ static __always_inline __u32 cache_fresh(const struct cache_entry *t, __u64 now_
 }
 
 /*
- * Return 1 if @q, without its end, is the query of @t as far as that goes, or 0. Where no
- * nonce follows there are zeros after it, and all of them are compared.
+ * Return 1 if @q, without its end, is the query of @t up to the nonce, or 0. Where no
+ * nonce follows there are zeros after @q, and all of them are compared.
+ * cache_nonce_length() must check the length too.
  */
 static __always_inline __u32 cache_matches(const struct cache_entry *t,
 					   const struct cache_query *q)

@@ -128,20 +128,20 @@ static __always_inline bool challenge_arguments_word(__u64 *word, __u64 in, bool
 	return !(in & ~plain);
 }
 
-/* Return the sum of the 16-bit words of @word, as they stand in memory, not folded. */
+/* Return the sum of the 16-bit words of @word, as they are in memory, not folded. */
 static __always_inline __u64 challenge_sum(__u64 word)
 {
 	return (__u32)word + (word >> 32);
 }
 
 /*
- * Make of what stands behind `getchallenge `, in the request of @length bytes at @at, the
- * rest of a token that begins with a cookie whose last letter is @letter.
+ * Rewrite the arguments of a `getchallenge `, in the request of @length bytes at @at,
+ * into the rest of the token that begins with a cookie whose last letter is @letter.
  *
  * Returns the sum of all words from @letter on, below 2^17; or -1 if no token can be made
- * of it: then the request may have been changed, and must be dropped. @end: where the
- * frame ends. The last word is read together with what is before it, since the frame may
- * end with the text.
+ * of the arguments: then the request may have changed, and must be dropped. @end: where
+ * the frame ends. The last word is read together with the bytes before it, since the
+ * frame may end with the text.
  */
 static __always_inline int challenge_arguments(__u8 *at, const __u8 *end, __u32 length,
 					       __u8 letter)

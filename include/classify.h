@@ -232,8 +232,10 @@ static __always_inline enum wire_kind classify_netquake(enum wire_family family,
 
 /*
  * Classify a datagram that may be encrypted by DarkPlaces (d0_blind_id): its first byte
- * is the count of padding (AES), or its first 16 are a digest, so they may be anything.
- * What begins like plain NetQuake and has no valid header is malformed.
+ * is the count of padding (AES), or its first 16 are a digest, so they may be anything. A
+ * datagram that begins with NetQuake's flags in the clear is malformed, since
+ * classify_netquake() has found its header wrong: keep the list of flags in step with
+ * that function. Called by classify_unmarked() for NetQuake and Quake Enhanced.
  */
 static __always_inline enum wire_kind classify_encrypted(enum wire_family family,
 							 __u32 head, __u32 length)

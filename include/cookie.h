@@ -59,7 +59,7 @@ static __always_inline __u64 sip_rotate(__u64 v, int by)
 	return v << by | v >> (64 - by);
 }
 
-/* One round of SipHash. */
+/* One round of SipHash, as its authors give it (test_cookie has their values). */
 static __always_inline void sip_round(__u64 v[4])
 {
 	v[0] += v[1];

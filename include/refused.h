@@ -50,8 +50,9 @@ static __always_inline __u32 refused_tick(__u64 now_ns)
 }
 
 /*
- * Return true if a datagram is looked at, before which @counted of its kind and reason
- * were counted. @phase: struct sampling.phase, below REFUSED_EVERY.
+ * Return true for one datagram in REFUSED_EVERY: its source is to be noted. @counted:
+ * count() of its counter, how many of its kind and reason were counted before. @phase:
+ * struct sampling.phase, below REFUSED_EVERY.
  */
 static __always_inline bool refused_turn(__u32 phase, __u64 counted)
 {

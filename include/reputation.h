@@ -121,7 +121,10 @@ static __always_inline bool reputation_validated(__u64 state, __u32 minute)
 	       reputation_age(state, minute) <= 1;
 }
 
-/* The same, on the service in @slot. */
+/*
+ * Return true if a client at the address returned a cookie for the service in @slot in
+ * this minute or the last.
+ */
 static __always_inline bool reputation_validated_at(__u64 state, __u32 minute, __u32 slot)
 {
 	return reputation_validated(state, minute) &&
@@ -144,7 +147,7 @@ static __always_inline __u64 reputation_network(__u64 net)
 	return net >> 8 | (__u64)zero_bit(net >> 32) << 32;
 }
 
-/* Return true if @net is such a key and no address. */
+/* Return true if @net is a key of reputation_network() and not an address. */
 static __always_inline bool reputation_is_network(__u64 net)
 {
 	return net >> 32 && !(net >> 33 && net >> 56);
@@ -169,7 +172,10 @@ static __always_inline __u32 reputation_bucket(__u64 net, const __u64 keys[3])
 	       REPUTATION_WAYS;
 }
 
-/* Return the state of @net, whatever it is worth; 0: it has none. */
+/*
+ * Return the state of @net, an address or a key of reputation_network(); 0: it has none.
+ * The entry may be over: the caller asks reputation_known() or reputation_validated().
+ */
 static __always_inline __u64 reputation_find(const struct reputation_table *t, __u64 net,
 					     const __u64 keys[3])
 {
