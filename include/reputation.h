@@ -65,7 +65,7 @@ struct reputation_table {
 	struct reputation_cell cells[REPUTATION_MAX];
 };
 
-/* Pack a state; see above. */
+/* Make a struct reputation_cell.state of its parts. */
 static __always_inline __u64 reputation_state(__u32 minute, __u32 minutes, __u32 hops,
 					      __u32 flags)
 {
