@@ -71,14 +71,17 @@ size_t discover_question(int i, const char nonce[DISCOVER_NONCE],
 			 char ret[DISCOVER_QUESTION]);
 
 /*
- * The sign in @reply, of @n bytes, to any of the questions; 0: it is no game server's.
- * *@ret gets the name and the map.
+ * Return the sign in @reply, of @n bytes, to any of the queries; 0: it is no game
+ * server's. *@ret gets the name and the map.
  */
 unsigned int discover_recognise(const void *reply, size_t n,
 				const char nonce[DISCOVER_NONCE],
 				struct discover_info *ret);
 
-/* The protocol of a server that gave all of @signs, not 0. FTE's servers give several. */
+/*
+ * Return the protocol of a server that gave all of @signs, not 0. FTE's servers give
+ * several.
+ */
 enum wire_family discover_decide(unsigned int signs);
 
 /* --- discover_ask.c ------------------------------------------------------------- */
@@ -93,9 +96,10 @@ int discover_here(struct discover_servers *ret);
 /* --- discover_containers.c ------------------------------------------------------ */
 
 /*
- * The same here and in every other network namespace that a process of this machine is
- * in, all at once, DISCOVER_NAMESPACES at most. 0 and *@ret_failed: in how many nothing
- * could be asked; -EPERM: only root may; or another -errno without a message.
+ * Query the sockets here and in every other network namespace that a process of this
+ * machine is in, all at once, DISCOVER_NAMESPACES at most. 0 and *@ret_failed: in how
+ * many nothing could be queried; -EPERM: only root may; or another -errno without a
+ * message.
  */
 int discover_everywhere(struct discover_servers *ret, size_t *ret_failed);
 
@@ -111,7 +115,7 @@ void discover_processes(struct discover_servers *servers);
 void discover_write(const struct discover_servers *servers, const char *interface,
 		    FILE *out);
 
-/* The service of @config that @server's datagrams are for; NULL: none is. */
+/* Return the service of @config that @server's datagrams are for; NULL: none is. */
 const struct config_service *discover_service(const struct config *config,
 					      const struct discover_server *server);
 

@@ -177,10 +177,11 @@ struct explain {
  */
 int explain_address(const struct shield *shield, struct trial *trial,
 		    const struct explain_query *query, struct explain **ret);
+
 /*
- * The same of one datagram: an Ethernet frame, an IP packet or, with query->service, the
+ * Explain one datagram: an Ethernet frame, an IP packet or, with query->service, the
  * payload of a datagram from query->address. The only step is the datagram. @input may be
- * changed.
+ * changed. The result as of explain_address().
  */
 int explain_datagram(const struct shield *shield, struct trial *trial,
 		     const struct explain_query *query, struct explain_input *input,
@@ -188,7 +189,7 @@ int explain_datagram(const struct shield *shield, struct trial *trial,
 /* Free what explain_address() or explain_datagram() returned. May be NULL. */
 void explain_free(struct explain *explain);
 
-/* In which line of the configuration at @path the entries stand, for @explain. */
+/* Find in which line of the configuration at @path the entries stand, for @explain. */
 void explain_lines(struct explain *explain, const char *path);
 
 /* Fill in the causes of @s; explain_address() does. */

@@ -22,8 +22,8 @@ struct explain_end {
 };
 
 /*
- * A frame with @payload of @n bytes, at most EXPLAIN_FRAME in all; its length, or 0: it
- * would be longer, or one end is IPv4 and one IPv6. @hops: time to live.
+ * Write a frame with @payload of @n bytes, at most EXPLAIN_FRAME in all. Returns its
+ * length, or 0: it would be longer, or one end is IPv4 and one IPv6. @hops: time to live.
  */
 size_t explain_frame(const struct explain_end *from, const struct explain_end *to,
 		     __u8 hops, const void *payload, size_t n, __u8 ret[EXPLAIN_FRAME]);
@@ -49,8 +49,9 @@ size_t explain_payload(enum wire_family family, enum explain_act act, __u32 chal
 		       const struct player *player, __u8 ret[EXPLAIN_PAYLOAD]);
 
 /*
- * How a server's answer to @act begins, for ACT_QUERY and ACT_JOIN. Returns the length,
- * or 0: none is known. @n: bytes of the whole answer, which some answers name.
+ * Write the beginning of a server's response to @act, for ACT_QUERY and ACT_JOIN. Returns
+ * the length, or 0: none is known. @n: bytes of the whole response, which some responses
+ * name.
  */
 size_t explain_answer(enum wire_family family, enum explain_act act, size_t n,
 		      __u8 ret[EXPLAIN_PAYLOAD]);

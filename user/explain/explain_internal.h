@@ -31,7 +31,7 @@ int collect_end(struct collect *c, int err, struct explain **ret);
 /* Collect the facts about @address in place of those about query->address. */
 void collect_host(struct collect *c, const __be32 address[4]);
 
-/* The first place of the service, or the one with @port. False: it has none. */
+/* Find the first place of the service, or the one with @port. False: it has none. */
 bool collect_place(const struct collect *c, __u32 slot, __u16 port,
 		   struct shield_endpoint *ret);
 
@@ -44,7 +44,7 @@ struct explain_service *collect_service(struct collect *c, __u32 slot,
 void collect_step(const struct collect *c, const struct explain_service *s,
 		  struct explain_step *step, bool out, const void *frame, size_t n);
 
-/* The reason of a verdict, as one word; or why there is none. */
+/* Return the reason of a verdict as one word; or why there is none. */
 const char *explain_reason(const struct explain_step *step);
 
 #endif /* EXPLAIN_INTERNAL_H */

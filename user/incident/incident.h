@@ -201,10 +201,13 @@ bool incident_is_past(const struct incident *incident, int64_t wall_ms);
 void incident_adopt(struct incident_watch *watch, struct incident *incident,
 		    struct incident_time now);
 
-/* A datagram to the service that was refused went to @to. */
+/* Note the address @to of a refused datagram to the service. */
 void incident_target(struct incident_watch *watch, const struct record_address *to);
 
-/* @from sent what was refused or challenged of @class, as was read at @steady_ms. */
+/*
+ * Note the source @from of refused or challenged datagrams of @class, as read at
+ * @steady_ms.
+ */
 void incident_source(struct incident_watch *watch, enum wire_class class,
 		     const struct refused_source *from, int64_t steady_ms);
 
@@ -216,11 +219,11 @@ uint64_t incident_distinct(const struct incident *incident);
 /* Return whether the sources' addresses are spoofed, as far as the samples tell. */
 enum incident_spoofed incident_spoofed(const struct incident *incident);
 
-/* "flood", "password-guessing", "closed-ports". */
+/* Return "flood", "password-guessing" or "closed-ports". */
 const char *incident_sort_name(enum incident_sort sort);
-/* "start", "update", "end". */
+/* Return "start", "update" or "end". */
 const char *incident_event_name(enum incident_event event);
-/* "unknown", "likely", "possible", "unlikely". */
+/* Return "unknown", "likely", "possible" or "unlikely". */
 const char *incident_spoofed_name(enum incident_spoofed spoofed);
 
 #endif /* INCIDENT_H */

@@ -18,8 +18,8 @@
 extern const struct json_key incident_json_keys[];
 
 /*
- * The object, to be let go; NULL: no memory. @event: what it tells of. @capture: the file
- * of its packets, or NULL.
+ * Return the incident as an object, which the caller releases; NULL: no memory. @event:
+ * what it reports. @capture: the file of its packets, or NULL.
  */
 json_t *incident_json(const struct incident *incident, enum incident_event event,
 		      const char *capture);

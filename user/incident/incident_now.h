@@ -18,12 +18,18 @@
 #define INCIDENT_NOW_DIR  "/run/quakeshield"
 #define INCIDENT_STALE_MS 5000
 
-/* Where they are for the daemon of @pin_dir (NULL: the default one); @ret: 512 bytes. */
+/*
+ * Write the path of the file of the daemon of @pin_dir (NULL: the default one) to @ret,
+ * which has 512 bytes.
+ */
 void incident_now_path(const char *pin_dir, char *ret);
 
 extern const struct json_key incident_now_keys[];
 
-/* The object, to be let go. @watches: INCIDENT_SERVICES of them. NULL: no memory. */
+/*
+ * Return the object of the file, which the caller releases. @watches: INCIDENT_SERVICES
+ * of them. NULL: no memory.
+ */
 json_t *incident_now_json(const struct incident_watch *watches, int64_t now_ms);
 
 /*
@@ -33,10 +39,13 @@ json_t *incident_now_json(const struct incident_watch *watches, int64_t now_ms);
 int incident_now_write(const char *path, const struct incident_watch *watches,
 		       json_t *unsaved, int64_t now_ms, bool *shown);
 
-/* The array "now" of the file, to be let go; empty if there is nothing that is alive. */
+/*
+ * Return the array "now" of the file, which the caller releases; empty if there is no
+ * file or it is stale.
+ */
 json_t *incident_now_read(const char *path, int64_t now_ms);
 
-/* The array "unsaved", likewise. */
+/* Return the array "unsaved" of the file, likewise. */
 json_t *incident_unsaved_read(const char *path, int64_t now_ms);
 
 #endif /* INCIDENT_NOW_H */

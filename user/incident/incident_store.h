@@ -24,9 +24,9 @@
 #define INCIDENT_BYTES (4 << 20)
 
 /*
- * Where the daemon of @pin_dir (NULL: the default one) keeps @name, which may have an
- * ending: "attacks.jsonl". 0, or -ENAMETOOLONG without a message and "": there can be no
- * such file.
+ * Write the path at which the daemon of @pin_dir (NULL: the default one) keeps @name,
+ * which may have an ending: "attacks.jsonl". 0, or -ENAMETOOLONG without a message and
+ * "": there can be no such file.
  */
 int incident_path(const char *pin_dir, const char *name, char ret[INCIDENT_PATH]);
 #define INCIDENT_NO_PATH "the path would be too long (STATE_DIRECTORY, --pin)"
@@ -48,9 +48,10 @@ int incident_directory(const char *path);
 int incident_store_add(const char *path, const json_t *object);
 
 /*
- * The last line of each of the newest INCIDENT_KEPT incidents, in the order in which they
- * began, as an array to be let go; empty if there is no file. *@ret_err, unless NULL:
- * 0, or -errno of a file that is there and cannot be read. NULL: no memory.
+ * Return the last line of each of the newest INCIDENT_KEPT incidents, in the order in
+ * which they began, as an array that the caller releases; empty if there is no file.
+ * *@ret_err, unless NULL: 0, or -errno of a file that is there and cannot be read. NULL:
+ * no memory.
  */
 json_t *incident_store_read(const char *path, int *ret_err);
 

@@ -23,8 +23,10 @@ struct arrival {
 	__u16 port;
 };
 
-/* Nothing arrives at it yet. Returns the descriptor, or -errno without a message: it
- * needs CAP_NET_RAW. */
+/*
+ * Open a packet socket to which nothing arrives yet. Returns the descriptor, or -errno
+ * without a message: it needs CAP_NET_RAW.
+ */
 int arrivals_open(void);
 
 /*
@@ -34,7 +36,7 @@ int arrivals_open(void);
 int arrivals_listen(int fd, const __u16 *ports, size_t port_count, const int *skipped,
 		    size_t skipped_count);
 
-/* The next one in *@ret. Returns 0 if there is none. Never waits. */
+/* Read the next arrival into *@ret. Returns 0 if there is none. Never waits. */
 int arrivals_next(int fd, struct arrival *ret);
 
 #endif /* ARRIVALS_H */

@@ -10,11 +10,16 @@
 
 #include "abi.h"
 
-/* "10.0.0.0/8", "2001:db8::1", "fd00::/8". False: not one; *@ret is untouched. */
+/*
+ * Read a network: "10.0.0.0/8", "2001:db8::1", "fd00::/8". False: it is none; *@ret is
+ * untouched.
+ */
 bool cidr_parse(const char *text, struct cidr *ret);
 
-/* Does @text, which cidr_parse() takes, have bits that its length does not cover, as
- * 203.0.113.7/24 has? They mean nothing, so it may be mistaken. */
+/*
+ * Return true if @text, which cidr_parse() takes, has bits that its length does not
+ * cover, as 203.0.113.7/24 has. They mean nothing, so it may be mistaken.
+ */
 bool cidr_host_bits(const char *text);
 
 /*
@@ -23,7 +28,7 @@ bool cidr_host_bits(const char *text);
  */
 bool cidr_is_wide(const struct cidr *cidr);
 
-/* Are all addresses of @inner in @around? */
+/* Return true if all addresses of @inner are in @around. */
 bool cidr_holds(const struct cidr *around, const struct cidr *inner);
 
 #define CIDR_TEXT 64

@@ -11,12 +11,14 @@
 
 #define DURATION_MAX_S (3650ull * 24 * 3600)
 
-/* Numbers with s, m, h or d behind each, added up. False: not one, or it is not from one
- * second to ten years; *@ret, in nanoseconds, is untouched. */
+/*
+ * Read a duration: numbers with s, m, h or d after each, added up. False: it is none, or
+ * not from one second to ten years; *@ret, in nanoseconds, is untouched.
+ */
 bool duration_parse(const char *text, __u64 *ret);
 
 #define DURATION_TEXT 32
-/* The two largest units of it, rounded down: "1h30m", "59s", "0s". */
+/* Write the two largest units of a duration, rounded down: "1h30m", "59s", "0s". */
 void duration_format(__u64 ns, char ret[DURATION_TEXT]);
 
 #endif /* DURATION_H */

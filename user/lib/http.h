@@ -51,7 +51,7 @@ void http_stop(struct http *http);
 /* Instead of HTTP_DEADLINE_S, for tests. */
 void http_deadline(struct http *http, int seconds);
 
-/* To be called every second: connections time out by it. */
+/* Close connections that are overdue. To be called every second. */
 void http_tick(struct http *http);
 
 #endif /* HTTP_H */

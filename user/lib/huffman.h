@@ -26,8 +26,8 @@
 extern const uint16_t huffman_lookup[HUFFMAN_LOOKUP_SIZE];
 
 /*
- * The block @in of @n bytes, whole. Returns the number of plain bytes now in @out, or
- * -EBADMSG: no or a zero count, input exhausted, input left over; -EMSGSIZE: the count
+ * Decode the whole block @in of @n bytes. Returns the number of plain bytes now in @out,
+ * or -EBADMSG: no or a zero count, input exhausted, input left over; -EMSGSIZE: the count
  * says more than @max.
  */
 int huffman_adaptive_decode(const uint8_t *in, size_t n, uint8_t *out, size_t max);

@@ -24,16 +24,16 @@ static inline struct info info_of(const void *bytes, size_t n)
 	return it;
 }
 
-/* The next pair; false at the end or where it fails. */
+/* Read the next pair. False at the end or where it fails. */
 bool info_next(struct info *it, struct span *key, struct span *value);
 
-/* The first value of @key; false: there is none. */
+/* Find the first value of @key. False: there is none. */
 bool info_find(const void *bytes, size_t n, const char *key, struct span *ret);
 
 /*
- * The whole string as an object under @key. A key that comes again gets "#2", "#3". Only
- * the first 256 keys are compared, so that a hostile string takes no more time than its
- * length; each later key gets its number in the string ("#257").
+ * Put the whole string on the record as an object under @key. A key that comes again gets
+ * "#2", "#3". Only the first 256 keys are compared, so that a hostile string takes no
+ * more time than its length; each later key gets its number in the string ("#257").
  * False, with the pairs so far on the record, if it is not a well-formed info string.
  */
 bool record_info(struct record *r, const char *key, const void *bytes, size_t n);

@@ -76,9 +76,13 @@ static inline void jsonl_text(struct jsonl *json, const char *literal)
 }
 /* Write @n bytes as a JSON string with its quotes, by the rules above. */
 void jsonl_string(struct jsonl *json, const void *bytes, size_t n);
-/* An address of @n bytes, 4 or 16, without quotes: as inet_ntop(3) writes it. */
+/* Write an address of @n bytes, 4 or 16, without quotes, as inet_ntop(3) does. */
 void jsonl_host(struct jsonl *json, const uint8_t *bytes, size_t n);
-/* The game's characters as the ASCII that they look like: bold, gold digits, brackets. */
+
+/*
+ * Write the game's characters as the ASCII that they look like: bold, gold digits,
+ * brackets.
+ */
 void jsonl_looks(struct jsonl *json, const void *bytes, size_t n);
 /*
  * Return true if @bytes has characters that look like others: byte 0x80 and above, 0x10
@@ -100,7 +104,7 @@ void jsonl_time(struct jsonl *json, int64_t time_ns);
 
 extern const struct json_key record_keys[];
 
-/* One line, fixed part first, then the tape. */
+/* Write a record as one line: the fixed part first, then the tape. */
 void jsonl_record(struct jsonl *json, const struct record *r);
 
 /*

@@ -36,7 +36,7 @@ int keylog_read(FILE *file, struct keylog *ret, char *message, size_t size);
 /* Free the entries, and leave @keylog empty. */
 void keylog_free(struct keylog *keylog);
 
-/* The last secret of @label with this client random, or NULL. */
+/* Return the last secret of @label with this client random, or NULL. */
 const struct keylog_entry *keylog_find(const struct keylog *keylog, const char *label,
 				       const uint8_t random[KEYLOG_RANDOM]);
 

@@ -10,7 +10,7 @@
 #ifndef LINK_EVENTS_H
 #define LINK_EVENTS_H
 
-/* A descriptor that is readable after a change; -errno after a message. */
+/* Return a descriptor that is readable after a change, or -errno after a message. */
 int link_events_open(void);
 
 /* Forget what has come so far. */

@@ -17,8 +17,10 @@ struct listen_at {
 	__u16 port;
 };
 
-/* "off", or an address with a port. NULL, or what is wrong with @text as words that
- * follow its quotation; then *@ret is untouched. Leaves ret->public alone. */
+/*
+ * Read "off", or an address with a port. NULL, or what is wrong with @text as words that
+ * follow its quotation; then *@ret is untouched. Leaves ret->public alone.
+ */
 const char *listen_parse(const char *text, struct listen_at *ret);
 
 #define LISTEN_TEXT 64
@@ -37,7 +39,7 @@ bool listen_equal(const struct listen_at *a, const struct listen_at *b);
 void listen_sockaddr(const struct listen_at *at, struct sockaddr_storage *ret,
 		     socklen_t *ret_length);
 
-/* Does @host, as a Host: header has it, name this machine's loopback? */
+/* Return true if @host, as a Host: header has it, names this machine's loopback. */
 bool listen_host_local(const char *host);
 
 #endif /* LISTEN_H */

@@ -31,7 +31,7 @@ void log_at(const char *path, int line, bool warning, const char *message);
  */
 void log_make_plain(char *text);
 
-/* A line with nothing in front. */
+/* Log a line with nothing in front. */
 void log_plain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Show log_info() lines too (off by default: commands stay silent when all is well). */

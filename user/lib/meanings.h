@@ -13,9 +13,13 @@ struct meaning {
 	const char *advice; /* what to do where the count grows; NULL: nothing */
 };
 
-/* @reason: 0 to REASON_COUNT - 1. */
+/* Return the meaning of @reason, 0 to REASON_COUNT - 1. A constant. */
 const struct meaning *reason_meaning(enum reason reason);
-/* The same of frames that are no datagram for a service; 0 to OTHER_COUNT - 1. */
+
+/*
+ * Return the meaning of a frame that is no datagram for a service; 0 to OTHER_COUNT - 1.
+ * A constant.
+ */
 const struct meaning *other_meaning(enum other other);
 
 #endif /* MEANINGS_H */

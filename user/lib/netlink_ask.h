@@ -20,12 +20,12 @@ int netlink_ask(int protocol, const struct nlmsghdr *request,
 		void *context);
 
 /*
- * The attribute @type among the @n bytes of attributes at @first, or NULL. Its value is
- * within these bytes.
+ * Return the attribute @type among the @n bytes of attributes at @first, or NULL. Its
+ * value is within these bytes.
  */
 const struct nlattr *netlink_attribute(const void *first, size_t n, __u16 type);
 
-/* The value of @a, and its bytes in *@ret_n. */
+/* Return the value of @a, and its bytes in *@ret_n. */
 const void *netlink_value(const struct nlattr *a, size_t *ret_n);
 
 /* Copy the value of @a, if it has @n bytes or more. Returns false if it has not, or if

@@ -29,7 +29,7 @@ struct netlink_row {
 /* Fill @ret; how many there are, at most NETLINKS_MAX; or -errno without a message. */
 int netlinks_read(struct netlink_row ret[NETLINKS_MAX]);
 
-/* The row of the interface @index, or NULL. 0 has none. */
+/* Return the row of the interface @index, or NULL. 0 has none. */
 const struct netlink_row *netlinks_row(const struct netlink_row *rows, size_t count,
 				       int index);
 

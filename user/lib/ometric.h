@@ -57,26 +57,25 @@ const char *ometric_type_name(enum ometric_type type);
  */
 const char *ometric_ending(enum ometric_type type);
 
-/* The family's heading. */
+/* Write the family's heading. */
 void ometric_begin(FILE *out, const struct ometric *family, enum ometric_format format);
 
-/* One sample; @values: as many as the family has labels, in their order. */
+/* Write one sample; @values: as many as the family has labels, in their order. */
 void ometric_uint(FILE *out, const struct ometric *family, const char *const *values,
 		  __u64 value);
 
-/*
- * The same with a number that need not be whole; infinities and NaN as the format spells
- * them.
- */
+/* Write a sample that need not be whole; infinities and NaN as the format spells them. */
 void ometric_real(FILE *out, const struct ometric *family, const char *const *values,
 		  double value);
 
-/* The buckets of a histogram, added up as the format wants them, its count and its sum.
+/*
+ * Write the buckets of a histogram, added up as the format wants them, its count and its
+ * sum.
  */
 void ometric_histogram(FILE *out, const struct ometric *family, const char *const *values,
 		       const struct histogram *h, const struct histogram_bounds *bounds);
 
-/* The last line. Without it a scrape of OpenMetrics counts as cut short. */
+/* Write the last line. Without it a scrape of OpenMetrics counts as cut short. */
 void ometric_end(FILE *out, enum ometric_format format);
 
 #endif /* OMETRIC_H */

@@ -35,7 +35,10 @@ struct pcapng_packet {
  */
 size_t pcapng_begin(uint8_t *to, const char *interface, const char *application);
 
-/* An enhanced packet block. Bytes written; room for PCAPNG_BLOCK_MAX at @to. */
+/*
+ * Write an enhanced packet block. Returns the bytes written; @to must have room for
+ * PCAPNG_BLOCK_MAX.
+ */
 size_t pcapng_packet(uint8_t *to, const struct pcapng_packet *packet);
 
 #endif /* PCAPNG_H */

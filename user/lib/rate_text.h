@@ -14,15 +14,17 @@
 #define BURST_MAX    1000000
 #define RATE_TICK_NS 10000000 /* the coarsest clock of a kernel: HZ=100 */
 
-/* NULL, or what is wrong with @text as words that follow its quotation; then *@ret is
- * untouched. */
+/*
+ * Read a rate. NULL, or what is wrong with @text as words that follow its quotation; then
+ * *@ret is untouched.
+ */
 const char *rate_parse(const char *text, struct limit *ret);
 
 #define RATE_TEXT 48
 /* Write @limit so that rate_parse() reads it again. */
 void rate_format(const struct limit *limit, char ret[RATE_TEXT]);
 
-/* Does @a ever let more pass than @b: in the long run, or at once? */
+/* Return true if @a ever lets more pass than @b: in the long run, or at once. */
 bool rate_looser(const struct limit *a, const struct limit *b);
 
 #endif /* RATE_TEXT_H */

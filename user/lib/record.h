@@ -217,9 +217,9 @@ int record_tape_create(struct record_tape *tape, size_t items, size_t bytes);
 void record_tape_free(struct record_tape *tape);
 
 /*
- * A tape without memory: it turns all fields, their keys and their order into one number,
- * tape->digest. Two readings of the same bytes agree if their digests do. tape->odd: a
- * RECORD_TYPE_FLOAT was beyond 10 million, or not 0 and below 10^-25.
+ * Return a tape without memory: it turns all fields, their keys and their order into one
+ * number, tape->digest. Two readings of the same bytes agree if their digests do.
+ * tape->odd: a RECORD_TYPE_FLOAT was beyond 10 million, or not 0 and below 10^-25.
  */
 struct record_tape record_tape_digest(void);
 

@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 /*
- * @n zeroed bytes, or NULL. Where the process may not lock so much (RLIMIT_MEMLOCK) they
- * are not locked.
+ * Return @n zeroed bytes, or NULL. Where the process may not lock so much
+ * (RLIMIT_MEMLOCK) they are not locked.
  */
 void *secret_alloc(size_t n);
 /* Wipes and gives back; @memory may be NULL. @n: as it was asked for. */

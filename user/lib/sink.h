@@ -33,8 +33,8 @@ struct sink_stats {
 };
 
 /*
- * @preamble goes to every reader, and at every opening of a file, before all else; it is
- * copied. 0 or -errno after a message.
+ * Open the target. @preamble goes to every reader, and at every opening of a file, before
+ * all else; it is copied. 0 or -errno after a message.
  */
 int sink_open(const char *target, const void *preamble, size_t n, struct sink **ret);
 
@@ -65,7 +65,7 @@ bool sink_waits(const struct sink *sink);
  */
 int sink_fd(const struct sink *sink);
 
-/* A file has been moved away: write what waits and go on in a new one. */
+/* Write what waits and go on in a new file: the old one has been moved away. */
 void sink_reopen(struct sink *sink);
 
 /* Copy the counts since sink_open(). */

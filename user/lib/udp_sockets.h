@@ -20,7 +20,7 @@ struct udp_socket {
 	__u64 inode;
 };
 
-/* A line of /proc/net/udp or udp6. Returns false if the line names no socket. */
+/* Read a line of /proc/net/udp or udp6. Returns false if the line names no socket. */
 bool udp_socket_read(const char *line, struct udp_socket *ret);
 
 /* Call @each with each bound socket. Returns false if the kernel's lists cannot be read.
@@ -28,7 +28,9 @@ bool udp_socket_read(const char *line, struct udp_socket *ret);
 bool udp_sockets_each(void (*each)(const struct udp_socket *socket, void *context),
 		      void *context);
 
-/* Does @address belong to this host? With net.ipv4.ip_nonlocal_bind every one seems to.
+/*
+ * Return true if @address belongs to this host. With net.ipv4.ip_nonlocal_bind every one
+ * seems to.
  */
 bool address_is_here(const __be32 address[4]);
 

@@ -17,26 +17,26 @@
  */
 bool uplink_route_read(FILE *file, bool ipv6, char ret[IF_NAMESIZE]);
 
-/* The same of this network namespace. */
+/* Find the same for this network namespace. */
 bool uplink_route(bool ipv6, char ret[IF_NAMESIZE]);
 
 /*
- * The ports of the bridge @index that may lead outside: all but veths and taps, which
- * lead to containers and virtual machines, and tunnels; or all of a bond, team or VRF. At
- * most
- * @max; returns how many.
+ * Find the ports of the bridge @index that may lead outside: all but veths and taps,
+ * which lead to containers and virtual machines, and tunnels; or all of a bond, team or
+ * VRF. At most @max; returns how many.
  */
 size_t uplink_ports(const struct netlink_row *rows, size_t count, int index, int *ret,
 		    size_t max);
 
 /*
- * The interface, @index or one below it, at which frames to @index come in first and
- * together, if they come from outside: below a VLAN or macvlan, and a bridge's only port
- * that may lead there, or its only port. A bond stays: native XDP runs on its slaves.
+ * Return the interface, @index or one below it, at which frames to @index come in first
+ * and together, if they come from outside: below a VLAN or macvlan, and a bridge's only
+ * port that may lead there, or its only port. A bond stays: native XDP runs on its
+ * slaves.
  */
 int uplink_below(const struct netlink_row *rows, size_t count, int index);
 
-/* Do frames for @route pass @index: is it @route, below or above it? */
+/* Return true if frames for @route pass @index: it is @route, or below or above it. */
 bool uplink_is_on(const struct netlink_row *rows, size_t count, int route, int index);
 
 #endif /* UPLINK_H */

@@ -108,8 +108,10 @@ int probe_gather(const char *interface, struct probe_facts *ret);
 /* Free what probe_gather() has allocated, but not @facts. */
 void probe_free(struct probe_facts *facts);
 
-/* How many rules rewrite the destination of what arrives, as far as this process may
- * know: struct probe_facts. */
+/*
+ * Return how many rules rewrite the destination of what arrives, as far as this process
+ * may know: struct probe_facts.
+ */
 int probe_nat(char ret_chain[64]);
 
 /* Judge all of @facts; pure. A fact that is not known gives no finding. */
@@ -117,17 +119,17 @@ void probe_judge(const struct probe_facts *facts, struct probe_findings *ret);
 
 /* Parts of probe_judge(): where the interface stands among the others. */
 void probe_judge_place(const struct probe_facts *facts, struct probe_findings *ret);
-/* The same for the network card: driver, modes, queues, buffers. */
+/* Judge the network card: driver, modes, queues, buffers. */
 void probe_judge_card(const struct probe_facts *facts, struct probe_findings *ret);
 
 /* Note a finding of @check with the text @format; without room it is left out. */
 void probe_say(struct probe_findings *to, const char *check, enum probe_result result,
 	       const char *format, ...) __attribute__((format(printf, 4, 5)));
-/* The command that fixes what was noted last. */
+/* Note the command that fixes what was noted last. */
 void probe_fix(struct probe_findings *to, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* The name of @result: "ok", "warn" or "fail". */
+/* Return the name of @result: "ok", "warn" or "fail". */
 const char *probe_result_name(enum probe_result result);
 
 #endif /* PROBE_H */

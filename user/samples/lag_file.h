@@ -41,7 +41,7 @@ extern const struct json_key lag_file_keys[], lag_file_player_keys[];
 /* Write the figures as one JSON object. @services: by slot. 0 or -errno. */
 int lag_file_print(FILE *out, int64_t now_ns, const struct samples_stats *stats,
 		   struct lagometer *lagometer, const struct service *services);
-/* The same to the file, which is replaced as a whole. */
+/* Write the figures to the file, which is replaced as a whole. 0 or -errno. */
 int lag_file_write(const char *path, int64_t now_ns, const struct samples_stats *stats,
 		   struct lagometer *lagometer, const struct service *services);
 /* Remove the file; "" is no path, and nothing happens. */
@@ -53,7 +53,7 @@ void lag_file_remove(const char *path);
  */
 json_t *lag_file_decoded(const struct decoded *decoded, const struct service *services);
 
-/* A player as one object. @service: NULL where there is none. */
+/* Write a player as one object. @service: NULL where there is none. */
 void lag_file_player(struct jsonl *json, const struct lag_player *p, const char *service);
 
 struct lag_file_row {

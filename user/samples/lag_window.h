@@ -40,7 +40,10 @@ static inline struct lag_message *lag_window_find(struct lag_window *w, uint32_t
 	return m->used && m->sequence == sequence ? m : NULL;
 }
 
-/* In the place of the one LAG_WINDOW before it; and its sample in the ring of @d. */
+/*
+ * Add message @sequence in the place of the one LAG_WINDOW before it, and its sample to
+ * the ring of @d.
+ */
 struct lag_message *lag_window_add(struct lag_window *w, struct lag_direction *d,
 				   uint32_t sequence, int64_t time_ns);
 
@@ -51,18 +54,23 @@ static inline struct lag_sample *lag_window_sample(struct lag_direction *d,
 	return d->taken - m->at <= LAG_SAMPLES ? &d->ring[m->at % LAG_SAMPLES] : NULL;
 }
 
-/* @set, @clear: flags of its sample (enum lag_flag). */
+/*
+ * Change flags (enum lag_flag) of the message's sample, unless the ring has forgotten it.
+ */
 void lag_window_mark(struct lag_direction *d, const struct lag_message *m, uint8_t set,
 		     uint8_t clear);
 
-/* Another connection: what was seen says nothing of what comes. */
+/* Forget all messages: another connection has begun. */
 void lag_window_restart(struct lag_window *w);
 
-/* @sequence is above the highest: those between are lost, unless they went unseen. */
+/*
+ * Count the messages between the highest and @sequence, which is above it, as lost,
+ * unless they went unseen.
+ */
 void lag_window_gap(struct lag_window *w, struct lag_direction *d, uint32_t sequence,
 		    int64_t time_ns);
 
-/* @sequence is not above the highest: repeated, or late. */
+/* Count @sequence, which is not above the highest, as repeated or late. */
 void lag_window_old(struct lag_window *w, struct lag_direction *d, uint32_t sequence);
 
 #endif /* LAG_WINDOW_H */

@@ -112,7 +112,7 @@ struct lagometer *lagometer_create(size_t players, enum lag_side side);
 /* Free the lagometer; @l may be NULL. */
 void lagometer_free(struct lagometer *l);
 
-/* A record, with its tape, of a followed flow of the service in @slot. */
+/* Account for a record, with its tape, of a followed flow of the service in @slot. */
 void lagometer_record(struct lagometer *l, uint32_t slot, const struct record *r);
 
 /* Datagrams went unseen: the next gap in any player's sequences is no loss. */

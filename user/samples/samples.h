@@ -53,7 +53,9 @@ int samples_open(struct shield *shield, const struct config *config, const char 
  */
 void samples_close(struct samples_view *live);
 
-/* @config is in force now: its budget and outputs. The old outputs stay if new ones fail.
+/*
+ * Take over the limit and the outputs of @config, which is in force now. The old outputs
+ * stay if new ones fail.
  */
 int samples_reload(struct samples_view *live, const struct config *config);
 
@@ -69,7 +71,7 @@ typedef void samples_refused(void *context, __u32 slot, const struct record *r);
  */
 void samples_watch(struct samples_view *live, samples_refused *refused, void *context);
 
-/* The last samples, to open a capture with: samples_ring.h. */
+/* Return the last samples, to open a capture with: samples_ring.h. */
 struct samples_ring *samples_ring(struct samples_view *live);
 
 /* Fill in the counts since samples_open(), the programs' own included. */
@@ -77,10 +79,15 @@ void samples_stats(const struct samples_view *live, struct samples_stats *ret);
 
 /* Return what is decoded of each service; valid until samples_close(). */
 const struct decoded *samples_decoded(const struct samples_view *live);
-/* The same as an object by the services' names, for stats_json(); to be let go. */
+
+/*
+ * Return the same as an object by the services' names, for stats_json(), which the caller
+ * releases.
+ */
 json_t *samples_decoded_json(const struct samples_view *live);
 
-/* The figures of the players followed, of now: docs/SAMPLES.md, players.json. 0 or
+/*
+ * Write the figures of the followed players, of now: docs/SAMPLES.md, players.json. 0 or
  * -errno.
  */
 int samples_players(const struct samples_view *live, FILE *out);

@@ -36,20 +36,23 @@ typedef void samples_sink(void *context, const struct record *r,
 
 struct samples_decoder;
 
-/* @psk: of Quake Enhanced's flows, copied; NULL: none. NULL: no memory. */
+/*
+ * Return a decoder that calls @sink with @context. @psk: of Quake Enhanced's flows,
+ * copied; NULL: none. NULL: no memory.
+ */
 struct samples_decoder *samples_decoder_create(samples_sink *sink, void *context,
 					       const struct keys_psk *psk);
 /* Free the decoder without decoding what is pending. @d may be NULL. */
 void samples_decoder_free(struct samples_decoder *d);
 
 /*
- * @frame: the sample's Ethernet frame, of a service that speaks @family. @time_ns: since
- * 1970. False: it holds no UDP datagram.
+ * Decode a sample. @frame: its Ethernet frame, of a service that speaks @family.
+ * @time_ns: since 1970. False: it holds no UDP datagram.
  */
 bool samples_decoder_sample(struct samples_decoder *d, const struct sample *sample,
 			    const void *frame, enum wire_family family, int64_t time_ns);
 
-/* Nothing more is there for now. */
+/* Decode what is pending, as decoder_rest(): no more samples are there for now. */
 void samples_decoder_rest(struct samples_decoder *d);
 
 #endif /* SAMPLES_DECODE_H */

@@ -18,7 +18,7 @@
 
 struct samples_ring;
 
-/* NULL: not enough memory. */
+/* Return an empty ring, or NULL: not enough memory. */
 struct samples_ring *samples_ring_create(void);
 /* End all captures and free the ring, which may be NULL. */
 void samples_ring_free(struct samples_ring *ring);
@@ -34,7 +34,7 @@ void samples_ring_add(struct samples_ring *ring, const struct sample *sample,
  */
 int samples_ring_capture(struct samples_ring *ring, __u32 slot,
 			 const struct service *service, const char *path);
-/* The capture of @slot, if there is one, is over. */
+/* End the capture of @slot, if there is one. */
 void samples_ring_stop(struct samples_ring *ring, __u32 slot);
 
 #endif /* SAMPLES_RING_H */

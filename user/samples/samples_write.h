@@ -25,7 +25,7 @@ struct samples_writer_stats {
 	uint64_t too_long; /* lines */
 };
 
-/* 0 or -errno after a message. */
+/* Open the sinks of @target. 0 or -errno after a message. */
 int samples_writer_open(const struct samples_target *target, struct samples_writer **ret);
 /* Close the sinks, and free the writer, which may be NULL. */
 void samples_writer_close(struct samples_writer *w);
@@ -33,19 +33,21 @@ void samples_writer_close(struct samples_writer *w);
 /* Return true if there is a sink for records: without one they need no fields. */
 bool samples_writer_wants_records(const struct samples_writer *w);
 
-/* A record, as `decode --json` has it, and what the shield knew: docs/SAMPLES.md. */
+/*
+ * Write a record, as `decode --json` has it, with what the shield knew: docs/SAMPLES.md.
+ */
 void samples_write_record(struct samples_writer *w, const struct record *r,
 			  const struct sample_note *sample,
 			  const struct service *service);
 
-/* A sample, judged or not, whether or not it could be decoded. */
+/* Write a sample, judged or not, whether or not it could be decoded. */
 void samples_write_frame(struct samples_writer *w, const struct sample *sample,
 			 const void *frame, int64_t time_ns,
 			 const struct service *service);
 
 /*
- * A sample as a block of a capture, and in its comment what the shield knew. Bytes
- * written.
+ * Write a sample as a block of a capture, with what the shield knew in its comment.
+ * Returns the bytes written.
  */
 size_t samples_block(uint8_t ret[PCAPNG_BLOCK_MAX], const struct sample *sample,
 		     const void *frame, int64_t time_ns, const struct service *service);

@@ -20,7 +20,7 @@
  */
 void attack_metrics(const struct incident_watch *watches, const struct stats *stats,
 		    enum ometric_format format, FILE *out);
-/* The table of these metric families. */
+/* Return the table of these metric families. */
 const struct ometric *attack_metrics_families(size_t *ret_count);
 
 #endif /* ATTACK_METRICS_H */

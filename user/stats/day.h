@@ -61,9 +61,11 @@ void day_add(struct day *d, time_t time, const struct stats_rates *rates, size_t
 
 extern const struct json_key day_json_keys[];
 
-/* One object, oldest point first; "columns" says what stands in a point. -EIO. */
+/*
+ * Write one object, oldest point first; "columns" says what stands in a point. 0 or -EIO.
+ */
 int day_json(const struct day *d, FILE *out);
-/* A table, a row a minute. -EIO. */
+/* Write a table, a row a minute. 0 or -EIO. */
 int day_text(const struct day *d, FILE *out);
 
 #endif /* DAY_H */

@@ -52,7 +52,7 @@ struct decoded_service {
 
 struct decoded; /* of all services; allocates those of which something was decoded */
 
-/* NULL: not enough memory. */
+/* Return empty counters, or NULL: not enough memory. */
 struct decoded *decoded_create(void);
 /* Free @d, which may be NULL. */
 void decoded_free(struct decoded *d);
@@ -70,25 +70,28 @@ void decoded_record(struct decoded *d, __u32 slot, const struct record *r,
  */
 void decoded_figure(struct decoded *d, __u32 slot, enum wire_family family,
 		    enum decoded_figure figure, double value);
-/* Another service is in @slot now: it begins at 0. */
+/* Begin @slot at 0: another service is in it now. */
 void decoded_forget(struct decoded *d, __u32 slot);
 
-/* NULL: nothing was decoded of it. */
+/* Return what was decoded of the service in @slot, or NULL: nothing. */
 const struct decoded_service *decoded_service(const struct decoded *d, __u32 slot);
 
 extern const struct histogram_bounds decoded_bounds[DECODED_FIGURES];
 
 extern const struct json_key decoded_json_keys[];
 
-/* One service as an object: docs/SAMPLES.md. NULL: nothing was decoded, or no memory. */
+/*
+ * Return one service as an object, which the caller releases: docs/SAMPLES.md. NULL:
+ * nothing was decoded, or no memory.
+ */
 json_t *decoded_json(const struct decoded *d, __u32 slot);
 
 struct stats;
 
-/* As OpenMetrics, of the services in @stats; @d may be NULL. */
+/* Write OpenMetrics of the services in @stats; @d may be NULL. */
 void decoded_metrics(const struct decoded *d, const struct stats *stats,
 		     enum ometric_format format, FILE *out);
-/* The table of these metric families. */
+/* Return the table of these metric families. */
 const struct ometric *decoded_metrics_families(size_t *ret_count);
 
 /* The most lines of one service. */

@@ -31,7 +31,9 @@ struct history {
 void history_add(struct history *h, time_t time, const struct stats_rates *rates,
 		 size_t players);
 
-/* One object, oldest point first; "columns" says what stands in a point. -EIO. */
+/*
+ * Write one object, oldest point first; "columns" says what stands in a point. 0 or -EIO.
+ */
 int history_json(const struct history *h, FILE *out);
 
 #endif /* HISTORY_H */

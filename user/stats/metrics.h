@@ -29,15 +29,15 @@
 	(2 * OTHER_COUNT + 3 * SAMPLER_COUNT + 2 * TABLE_COUNT + 3 * CONFIG_INTERFACES + \
 	 3 + ATTACK_LINES_OTHER)
 
-/* The families of @table, 0, 1, 2 ...; NULL: there is no such table. */
+/* Return the families of @table, 0, 1, 2 ...; NULL: there is no such table. */
 const struct ometric *metrics_families(unsigned int table, size_t *ret_count);
 
 /* Return 0 if all families are as the format requires, or -EINVAL after a message. */
 int metrics_check(void);
 
 /*
- * @decoded: NULL, or what decoding tells. @watches: NULL, or what is known of attacks, by
- * slot. -EIO: @out did not take it.
+ * Write all metrics of @stats. @decoded: NULL, or what decoding tells. @watches: NULL, or
+ * what is known of attacks, by slot. 0, or -EIO: @out did not take it.
  */
 int metrics_write(const struct stats *stats, const struct decoded *decoded,
 		  const struct incident_watch *watches, enum ometric_format format,

@@ -45,7 +45,7 @@ bool self_test_protected(const struct self_test *t);
  */
 void self_test_text(const struct self_test *t, char ret[SELF_TEST_TEXT], bool *ret_fault);
 
-/* "unknown", "yes", "partly", "no". */
+/* Return "unknown", "yes", "partly" or "no". */
 const char *judged_name(enum judged judged);
 
 #endif /* SELF_TEST_H */

@@ -37,7 +37,10 @@ struct stats {
 	__s64 steady_ms; /* the same, by CLOCK_MONOTONIC */
 };
 
-/* 0 or -errno after a message; then there is nothing to free. */
+/*
+ * Read a snapshot of everything that is counted. 0 or -errno after a message; then there
+ * is nothing to free.
+ */
 int stats_collect(const struct shield *shield, struct stats *ret);
 /* Free what stats_collect() or stats_keep() allocated, but not @stats. */
 void stats_free(struct stats *stats);
@@ -47,12 +50,16 @@ bool stats_keep(struct stats *kept, const struct stats *stats);
 
 extern const struct json_key stats_json_keys[], stats_json_link_keys[];
 
-/* One interface as it stands in there, and in `status --json`. */
-json_t *stats_json_link(const struct shield_link *link);
 /*
- * The fixed face: one object, one line. @decoded: what the daemon's decoding tells, an
- * object of objects by the service's name (decoded_json()), or NULL. -EIO: @out did not
- * take it.
+ * Return one interface as it stands in stats_json(), and in `status --json`. The caller
+ * releases it.
+ */
+json_t *stats_json_link(const struct shield_link *link);
+
+/*
+ * Write the snapshot as one object on one line: docs/reference/json.md. @decoded: what
+ * the daemon's decoding tells, an object of objects by the service's name
+ * (decoded_json()), or NULL. 0, or -EIO: @out did not take it.
  */
 int stats_json(const struct stats *stats, const json_t *decoded, FILE *out);
 
@@ -74,11 +81,11 @@ int stats_text(const struct stats *stats, FILE *out);
  */
 bool stats_ratio(__u64 out, __u64 in, double *ret);
 
-/* "auto", "native", "skb". */
+/* Return "auto", "native" or "skb". */
 const char *mode_name(enum attach_mode mode);
-/* "players", "allow", "deny", "follow", "known". */
+/* Return "players", "allow", "deny", "follow" or "known". */
 const char *table_name(enum usage_table table);
-/* "statistic", "follow". */
+/* Return "statistic" or "follow". */
 const char *sampler_name(enum sampler sampler);
 
 /* Bytes of a time, with the NUL. */

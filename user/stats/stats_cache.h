@@ -21,14 +21,17 @@
 struct stats_cache;
 
 /*
- * With what the daemon of @pin (NULL: the default one) has left of the last day. NULL:
- * not enough memory.
+ * Return a cache with what the daemon of @pin (NULL: the default one) has left of the
+ * last day. NULL: not enough memory. @shield must outlive it.
  */
 struct stats_cache *stats_cache_new(const struct shield *shield, const char *pin);
 /* Free the cache; @watch may be NULL. */
 void stats_cache_free(struct stats_cache *watch);
 
-/* NULL after a message: it could not be read. Good until the next call. */
+/*
+ * Return a snapshot, new or not, which is valid until the next call; NULL after a
+ * message: it could not be read.
+ */
 const struct stats *stats_cache_stats(struct stats_cache *watch);
 
 /* Every HISTORY_EVERY_S seconds: a point of history. */

@@ -19,7 +19,7 @@ struct stats_rates {
 	double bytes_in, bytes_out; /* received; sent by the server and not withheld */
 };
 
-/* All received. */
+/* Return the sum of all received packets per second. */
 double stats_rates_packets(const struct stats_rates *rates);
 
 /* Counts of one kind and reason, a second. */
@@ -27,7 +27,7 @@ struct stats_pace_counter {
 	double packets, bytes;
 };
 
-/* The service of @before that is @now; NULL: there is none. */
+/* Return the service of @before that is @now; NULL: there is none. */
 const struct stats_service *stats_rates_match(const struct stats *before,
 					      const struct stats_service *now);
 
@@ -36,7 +36,10 @@ struct stats_pace_counter stats_pace_counter(const struct counter *now,
 					     const struct counter *before,
 					     double seconds);
 
-/* @before: what stats_rates_match() said. */
+/*
+ * Compute the rates of one service. @before: what stats_rates_match() returned; NULL: all
+ * are 0.
+ */
 void stats_rates_service(const struct stats_service *now,
 			 const struct stats_service *before, double seconds,
 			 struct stats_rates *ret);

@@ -110,9 +110,13 @@ void top_free(struct top *top);
 /* Put now's services in order, after a change of them, of attacks or of the order. */
 void top_services_sort(struct top *top);
 
-/* @service: one of now's. Before there is a pace none is quiet. */
+/* Return the state of @service, one of now's. Before there is a rate none is quiet. */
 enum top_state top_state(const struct top *top, const struct stats_service *service);
-/* How many of those in the places @from to @to, the last one not included, are each. */
+
+/*
+ * Count how many services in the places @from to @to, the last one not included, are in
+ * each state.
+ */
 void top_states(const struct top *top, size_t from, size_t to, size_t ret[TOP_STATES]);
 
 /*
@@ -121,21 +125,25 @@ void top_states(const struct top *top, size_t from, size_t to, size_t ret[TOP_ST
  */
 bool top_key(struct top *top, int key, size_t page_rows);
 
-/* The service that is shown in place @at, counted from 0. */
+/* Return the service that is shown in place @at, counted from 0. */
 const struct stats_service *top_service_at(const struct top *top, size_t at);
-/* The one that is chosen, and its place; NULL: there is none at all. */
+/* Return the chosen service, and its place; NULL: there is none at all. */
 const struct stats_service *top_service(const struct top *top, size_t *ret_at);
 /* Compute how fast @service's counters grow, between the last two snapshots. */
 void top_rates(const struct top *top, const struct stats_service *service,
 	       struct stats_rates *ret);
-/* Its rows that counted anything, in order; how many. @ret: TOP_ROWS of them. */
+
+/*
+ * Fill @ret, of TOP_ROWS, with the service's rows that counted anything, in order.
+ * Returns how many.
+ */
 size_t top_rows(const struct top *top, const struct stats_service *service,
 		struct top_row *ret);
 
-/* Where the attack on @service comes from, as words; "": there is none. */
+/* Write where the attack on @service comes from, as words; "": there is none. */
 void top_from(const struct top *top, const char *service, char ret[INCIDENT_FROM]);
 
-/* Is the service (or "", the machine) being attacked? */
+/* Return true if the service (or "", the machine) is being attacked. */
 bool top_attacked(const struct top *top, const char *service);
 /* Bytes of that line, with the NUL. */
 #define TOP_LINE 256
@@ -172,19 +180,25 @@ typedef bool top_collect(struct top *top, __s64 now_ns, void *context);
 /* Show the screen until the user quits. 0, or -errno after a message. */
 int top_run(struct top *top, top_collect *collect, void *context);
 
-/* One screen as text on stdout, after a second; 0 or -errno after a message. -ENOENT:
- * nothing is loaded. LINES and COLUMNS of the environment are its size. */
+/*
+ * Print one screen as text on stdout, after a second. 0 or -errno after a message;
+ * -ENOENT: nothing is loaded. LINES and COLUMNS of the environment are its size.
+ */
 int top_once(struct top *top, top_collect *collect, void *context);
 
 /* --- drawing, within curses -------------------------------------------------- */
 
-/* The whole screen; returns how many rows of counters had room. */
+/* Draw the whole screen. Returns how many rows of counters had room. */
 size_t top_draw(const struct top *top);
 /* Lines @from to @to, the last one not included. */
 void top_draw_players(const struct top *top, int from, int to);
 /* Return how many lines the rate limits of a service take. */
 int top_budget_lines(void);
-/* The same of one service; returns how many rows of counters had room. */
+
+/*
+ * Draw one service from line @from to @to, the last one not included. Returns how many
+ * rows of counters had room.
+ */
 size_t top_draw_service(const struct top *top, const struct stats_service *service,
 			int from, int to);
 
@@ -204,7 +218,11 @@ enum top_colour {
 /* Print text at line @y, column @x; it is cut at the edge of the screen. */
 void top_put(int y, int x, int attributes, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
-/* The attributes of a colour, or what stands for it on a screen that has none. */
+
+/*
+ * Return the attributes of a colour, or of what stands for it on a screen without
+ * colours.
+ */
 int top_attributes(enum top_colour colour);
 
 #endif /* TOP_H */
