@@ -88,10 +88,7 @@ static __always_inline void sample_maybe(struct xdp_md *ctx, const struct live *
 	enum reason reason = (what >> 16) & 0xffff;
 	enum wire_class class;
 
-	/*
-	 * Which client will be followed is not known yet, so all handshakes that pass are
-	 * sampled.
-	 */
+	/* Sample all handshakes that pass: any client may be followed. */
 	if (!followed && follows(l) && reason == REASON_WITHIN_LIMITS) {
 		class = service_class(s, kind);
 		followed = class == CLASS_CHALLENGE || class == CLASS_CONNECT;
@@ -126,10 +123,7 @@ static __always_inline void plain_refused(const struct target *f, __u64 kind,
 {
 	__u64 what = REFUSED_WHAT(f->slot, service_class(f->service, kind), reason, 0);
 
-	/*
-	 * A comparison that plain_net() makes too, so no other value is kept in a
-	 * register.
-	 */
+	/* The comparison of plain_net(). */
 	if (plain->offset != PLAIN_IPV4)
 		what |= 1;
 	refused_note(plain_net(plain), what);
@@ -217,10 +211,7 @@ static __always_inline bool refuse(struct xdp_md *ctx, const struct live *l,
 	reason = limits_exceeded(l, f->slot, f->service, class, plain, now);
 	if (unlikely(reason == REASON_COUNT))
 		return false;
-	/*
-	 * Constants in place of counter_number(): these are all reasons of
-	 * limits_exceeded().
-	 */
+	/* All reasons of limits_exceeded(). */
 	number = kind + (reason == REASON_SERVICE_LIMIT ? COUNTER_IN_SERVICE_LIMIT
 							: COUNTER_IN_SOURCE_LIMIT);
 drop:
@@ -315,10 +306,7 @@ static __always_inline bool not_challenged(struct xdp_md *ctx, struct live *l,
 			bytes);
 }
 
-/*
- * Drop and count an echo that echo_refused() refuses. On false shield_validate() decides,
- * and checks the cookie again.
- */
+/* Drop and count what echo_refused() refuses. On false shield_validate() decides. */
 static __always_inline bool cookie_invalid(struct xdp_md *ctx, struct live *l,
 					   const struct target *f, const struct packet *p,
 					   const struct plain *plain, __u64 bytes)
@@ -457,7 +445,7 @@ static __always_inline bool is_no_player(struct live *l, const struct target *f,
 	plain_player(plain, f->slot, &id);
 	if (player_first(l, &id))
 		return false;
-	/* Compared again, since the verifier does not know that the qport is there. */
+	/* Compared again, for the verifier. */
 	if (plain->payload + GAME_HEAD > end)
 		return true;
 	return !may_have_moved(l, &id, family, plain->payload);

@@ -33,10 +33,7 @@
 #include "hints.bpf.h"
 #include "word.h"
 
-/*
- * Bounds of what is parsed. A frame beyond VLAN_MAX or IPV6_EXT_MAX is dropped
- * (OTHER_TOO_MANY_HEADERS).
- */
+/* Bounds of headers; a frame beyond them is dropped (OTHER_TOO_MANY_HEADERS). */
 #define VLAN_MAX	     2
 #define PLAIN_IPV4	     42 /* bytes before the payload; IPv4 without options */
 #define PLAIN_IPV6	     62
@@ -49,10 +46,7 @@
 #define IPV6_FRAGMENT_MORE   0x0001
 #define IPV6_FRAGMENT_OFFSET 0xfff8
 
-/*
- * Which way a branch mostly goes. The compiler keeps in registers what the likely side
- * needs.
- */
+/* Which way a branch mostly goes. */
 #define likely(x)   __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
@@ -188,7 +182,7 @@ parse_udp(struct cursor *c, __s64 left, enum side server, bool apart, struct pac
 	length = bpf_ntohs(udp->len);
 	p->server_port = port_number(server == RECEIVER ? udp->dest : udp->source);
 	p->payload = c->pos - p->start;
-	/* A first fragment holds only the beginning of what the header counts. */
+	/* A first fragment has only a part of it. */
 	if (p->whole != FIRST_FRAGMENT && (length < (__s64)sizeof(*udp) || length > left))
 		p->whole = BAD_LENGTH;
 	p->length = p->whole == BAD_LENGTH || length < (__s64)sizeof(*udp)
@@ -231,8 +225,8 @@ parse_ipv4(struct cursor *c, __u64 length, enum side server, bool apart, struct 
 }
 
 /*
- * How to step over an extension header, by its number: the unit of its length byte,
- * EXT_FRAGMENT, or 0 for none. A table in place of a switch gives the verifier one path.
+ * How to step over an extension header, by its number: unit of its length byte, or 0 for
+ * none. A table gives the verifier one path.
  */
 #define EXT_FRAGMENT \
 	0x10 /* a header of 8 bytes; others have 8 + unit * their second byte */
@@ -395,10 +389,7 @@ static __always_inline bool plain_fits(__u64 length, const struct plain *plain,
 	       likely(plain->left + plain->offset - sizeof(struct udphdr) <= length);
 }
 
-/*
- * Return 1 if IPv6, or 0. By bits of the offset, 42 or 62: a comparison would split the
- * verifier's path.
- */
+/* Return 1 if IPv6, or 0: without a comparison, which would split the verifier's path. */
 static __always_inline __u32 plain_ipv6(const struct plain *plain)
 {
 	return plain->offset >> 4 & 1; /* PLAIN_IPV4 or PLAIN_IPV6 */
@@ -435,7 +426,7 @@ static __always_inline __u64 plain_hash(const struct plain *plain, const __u64 k
 	return hash;
 }
 
-/* Fill the rest of @p from @plain. Only after plain_fits(). */
+/* Fill the rest of @p. Only after plain_fits(). */
 static __always_inline void plain_packet(const struct plain *plain, struct packet *p)
 {
 	p->payload = plain->offset;
@@ -455,7 +446,7 @@ static __always_inline struct cursor plain_payload(const struct plain *plain,
 	return (struct cursor){ .pos = plain->payload, .end = p->end };
 }
 
-/* Return true if @proto announces a VLAN tag. */
+/* Is @proto a VLAN tag's? */
 static __always_inline bool is_tag(__be16 proto)
 {
 	return proto == bpf_htons(ETH_P_8021Q) || proto == bpf_htons(ETH_P_8021AD);
@@ -561,20 +552,17 @@ static __always_inline bool encapsulated_plain(__u64 encapsulated, struct packet
 	return true;
 }
 
-/* Set start and end of @p's frame. The context has them as 32 bits: see same_copy(). */
+/* Set start and end of @p's frame. */
 static __always_inline void packet_begin(void *data, void *data_end, struct packet *p)
 {
-	/* Not two copies: one that was compared, and another that is used. */
+	/* As 32 bits the compiler would copy them. */
 	same_copy(data);
 	same_copy(data_end);
 	p->start = data;
 	p->end = data_end;
 }
 
-/*
- * Make all combinations of headers equal to the verifier: verifier_forget() of each
- * member.
- */
+/* verifier_forget() of all offsets, so that all combinations of headers count as one. */
 static __always_inline void packet_verifier_forget(struct packet *p, __u32 unknown)
 {
 	p->addresses = verifier_forget(p->addresses, unknown);

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * service.h - the settings of a service and the limits of its classes: a part of abi.h,
+ * and under its rules.
+ *
+ * Written by the daemon from the configuration, read by the programs. After each
+ * change of a struct service service_finish() must be called.
+ */
+#ifndef SERVICE_H
+#define SERVICE_H
+
+#include <linux/types.h>
+
+#include "cached_response.h"
+#include "limit.h"
+#include "wire.h"
+
+#define NAME_MAX_LEN 32 /* name of a service, with its NUL */
+
+/* How to treat a datagram of a class without limits of its own; by the configuration. */
+enum policy {
+	POLICY_DROP,
+	POLICY_LIMIT, /* charge it to the limits of CLASS_UNKNOWN */
+	POLICY_PASS,
+};
+
+/* When a new client must return a cookie before its request to join is forwarded. */
+enum validation {
+	VALIDATION_OFF,
+	VALIDATION_UNDER_LOAD, /* while the service is under load: until UNDER_LOAD_NS
+				  after its limit was last exceeded */
+	VALIDATION_ALWAYS,
+};
+
+#define UNDER_LOAD_NS 10000000000ull
+
+/*
+ * The limits of one class of requests ("rate limits" in the manuals), written by the
+ * daemon. limit_normal() has made their values.
+ */
+struct budget {
+	struct limit source; /* one IPv4 address or IPv6 /64 */
+	struct limit prefix; /* IPv4 /24 or IPv6 /56 */
+	struct limit service; /* the whole service */
+	__u64 seed; /* added to hashes of sources and prefixes, so that each service and
+		       class has cells of its own: budget_cell() */
+	__u32 crowd; /* what budget_crowd() returns while there is room: log2 of a factor;
+			0: never more */
+	__u32 pad;
+};
+#define CROWD_SHIFT 4 /* default for joining: 16 times as much */
+
+#define CLASS_BITS  3 /* log2 of the places for the classes of a service */
+_Static_assert(CLASS_BUDGETS <= 1 << CLASS_BITS, "more classes than bits");
+
+/*
+ * Limits of allowed sources without `unlimited`: datagrams per second that each source
+ * may send beyond the limits of its class, the same for all of a service, and log2 of a
+ * factor on the allowance of the amplification limit.
+ */
+#define ALLOWED_RATE		    100
+#define ALLOWED_BURST		    200
+#define ALLOWED_SERVICE_RATE	    1000
+#define ALLOWED_SERVICE_BURST	    2000
+#define ALLOWED_AMPLIFICATION_SHIFT 6 /* 64 times the allowance */
+
+/*
+ * The settings of a service. Written by the daemon in the generation that no packet uses;
+ * service_finish() computes class_of and the seeds. Its place in the array is its slot.
+ */
+struct service {
+	char name[NAME_MAX_LEN];
+	__u8 family; /* enum wire_family */
+	__u8 observe; /* 1: count the verdict, and pass the datagram */
+	__u8 policy[CLASS_COUNT - CLASS_BUDGETS]; /* enum policy of the classes without
+						     limits, from CLASS_REPLY on */
+	__u8 active; /* 0: the slot is free in this generation */
+	__u8 validation; /* enum proof */
+	__u8 cache; /* enum cache_mode */
+	/* Most players of one source, and of one prefix: connlimit.h. 0: no limit. */
+	__u16 players_source, players_prefix;
+	__u32 pad;
+	struct budget budget[CLASS_BUDGETS];
+	/*
+	 * By kind: enum wire_class, with the flags CLASS_VALIDATION and CLASS_CACHED.
+	 * Also for KIND_COUNT: service_finish().
+	 */
+	__u8 class_of[(KIND_COUNT / 8 + 1) * 8];
+};
+_Static_assert(sizeof(struct service) == 48 + CLASS_BUDGETS * sizeof(struct budget) +
+						 (KIND_COUNT / 8 + 1) * 8,
+	       "struct service has a hole");
+
+/*
+ * Place in struct live.service_due_ns of what all allowed sources of a service have
+ * together; the classes use the places below.
+ */
+#define BUDGET_ALLOWED ((1u << CLASS_BITS) - 1)
+_Static_assert(BUDGET_ALLOWED >= CLASS_BUDGETS, "a class has that budget");
+
+/*
+ * Return the index in struct live.service_due_ns of the limit of @class_ of the service
+ * in @slot.
+ */
+static __always_inline __u32 budget_index(__u32 slot, __u32 class_)
+{
+	slot <<= CLASS_BITS;
+	/*
+	 * Without it the compiler makes an "or", of which Linux 6.1's verifier derives no
+	 * bounds.
+	 */
+	asm volatile("" : "+r"(slot));
+	return slot + class_;
+}
+
+/* Flags in class_of. */
+#define CLASS_VALIDATION \
+	0x80 /* it takes part in address validation: validation_applies() */
+#define CLASS_CACHED 0x40 /* it may be served from the cache: cacheable() */
+#define CLASS_MASK   0x3f
+
+/* Return true if @kind takes part in address validation on a service of @family. */
+static inline bool kind_takes_part(enum wire_family family, enum wire_kind kind)
+{
+	switch (kind) {
+	case KIND_GETCHALLENGE:
+	case KIND_CONNECT:
+		return family != FAMILY_AUTO && family != FAMILY_QUAKE_ENHANCED;
+	case KIND_DTLS_CLIENT_HELLO:
+	case KIND_DTLS_HELLO_COOKIE:
+		return family == FAMILY_QUAKE_ENHANCED;
+	case KIND_CCREQ_CONNECT:
+		return family == FAMILY_NETQUAKE || family == FAMILY_AUTO;
+	case KIND_D0PK:
+		return family == FAMILY_NETQUAKE;
+	case KIND_ECHO_RETURN:
+	case KIND_GETINFO:
+	case KIND_GETSTATUS:
+		return family == FAMILY_QUAKE3;
+	default:
+		return false;
+	}
+}
+
+/*
+ * Compute what follows from the other members of @s: class_of, the seeds, and the form of
+ * limits. Call it after each change of a service that is written into @slot. @keys: of
+ * struct live.
+ */
+static inline void service_finish(struct service *s, __u32 slot, const __u64 keys[3])
+{
+	for (__u32 kind = 0; kind < sizeof(s->class_of); kind++) {
+		s->class_of[kind] = (__u8)wire_class((enum wire_family)s->family,
+						     (enum wire_kind)kind);
+		if (s->validation &&
+		    kind_takes_part((enum wire_family)s->family, (enum wire_kind)kind))
+			s->class_of[kind] |= CLASS_VALIDATION;
+		if (s->cache &&
+		    kind_cacheable((enum wire_family)s->family, (enum wire_kind)kind))
+			s->class_of[kind] |= CLASS_CACHED;
+	}
+	for (__u32 class_ = 0; class_ < CLASS_BUDGETS; class_++) {
+		struct budget *b = &s->budget[class_];
+
+		b->seed = 2 * budget_index(slot, class_) * keys[1] + keys[2];
+		limit_normal(&b->source);
+		limit_normal(&b->prefix);
+		limit_normal(&b->service);
+	}
+}
+
+/*
+ * Return log2 of how much more a source and its prefix may send while at least half of
+ * the service's limit is left at @now_ns; @due_ns: its state. So many clients behind one
+ * address can join at once, and no source takes the half that is left for others. 0 if
+ * the service has no limit.
+ */
+static __always_inline __u32 budget_crowd(const struct budget *b, __u64 due_ns,
+					  __u64 now_ns)
+{
+	__s64 left = (__s64)(now_ns + (b->service.burst_ns >> 1) - due_ns);
+
+	return b->service.cost_ns && left >= (__s64)b->service.cost_ns ? b->crowd : 0;
+}
+
+/*
+ * Return the part of budget_cell()'s hash that does not depend on the service and class.
+ */
+static __always_inline __u64 budget_hash(const __u64 keys[3], __u64 net, __u32 ipv6)
+{
+	return net * keys[0] + (keys[1] & -(__u64)ipv6);
+}
+
+/*
+ * Return the cell, of 2^@bits, of the source or prefix @net under @b: a keyed hash of the
+ * service, the class, the IP version and @net. Two sources that share a cell share its
+ * limit.
+ */
+static __always_inline __u32 budget_cell(const struct budget *b, const __u64 keys[3],
+					 __u64 net, __u32 ipv6, __u32 bits)
+{
+	return (budget_hash(keys, net, ipv6) + b->seed) >> (64 - bits);
+}
+
+#endif /* SERVICE_H */
