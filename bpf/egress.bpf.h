@@ -228,7 +228,7 @@ static __always_inline enum reason egress_admit(struct __sk_buff *ctx, struct li
 
 	if (player_confirm(ctx, l, slot, service->family, kind, p, ret_followed,
 			   &signs_on, ret_clock))
-		return REASON_PLAYER;
+		return kind == KIND_QW_CHUNK ? REASON_VALIDATED : REASON_PLAYER;
 	master_note(ctx, p->addresses, p->ipv6, slot, kind);
 	if (kind == KIND_CHALLENGE && service->family == FAMILY_NETQUAKE)
 		keys_learn(ctx, slot, packet_offsets(p), p->length);
@@ -343,7 +343,8 @@ int shield_out(struct __sk_buff *ctx)
 				 followed, counted);
 	if (withheld)
 		return TC_ACT_SHOT;
-	if (reason != REASON_PLAYER)
+	if (reason != REASON_PLAYER &&
+	    !(reason == REASON_VALIDATED && kind == KIND_QW_CHUNK))
 		count_unverified_out(row, packet.length, bytes);
 	return TC_ACT_UNSPEC;
 }

@@ -181,6 +181,26 @@ static void players_and_friends_are_exempt(void **state)
 	assert_true(says(status, sizeof(status)));
 }
 
+/* QuakeWorld's chunks of a download go to players without limit, and to no one else. */
+static void downloads_of_players_are_exempt(void **state)
+{
+	char chunk[1030] = OOB "n\\chunk";
+
+	(void)state;
+	serve(FAMILY_QUAKEWORLD);
+	amplification(100, 20);
+	assert_false(says(chunk, sizeof(chunk)));
+	assert_true(says(BYTES(OOB "j")));
+	for (int i = 0; i < 300; i++)
+		assert_true(says(chunk, sizeof(chunk)));
+	assert_false(says(status, sizeof(status)));
+	link_.dport++; /* another client of that address */
+	assert_false(says(chunk, sizeof(chunk)));
+	link_.dport--;
+	pass_time(3600 * SECOND);
+	assert_false(says(chunk, sizeof(chunk)));
+}
+
 /* What an administrator asks for, in the game or not, costs as any word does. */
 static void remote_console_is_cut_unless_allowed(void **state)
 {
@@ -416,6 +436,7 @@ int main(void)
 		TEST(a_neighbour_cannot_be_made_to_pay),
 		TEST(strict_never_gives_more_than_it_got),
 		TEST(players_and_friends_are_exempt),
+		TEST(downloads_of_players_are_exempt),
 		TEST(remote_console_is_cut_unless_allowed),
 		TEST(the_followed_are_counted),
 		TEST(a_slot_begins_from_nothing),

@@ -55,7 +55,7 @@ static const struct meaning reasons[] = {
 		"The source or its prefix has as many players in this service as it may have (`players`), and would join once more.",
 		"If more players share an address or a network: raise `source` or `prefix` of `players`, or `quakeshield allow add ADDRESS`." },
 	[REASON_VALIDATED] = {
-		"The client has validated its address during the last minute, and is within limits of its own.",
+		"The client has validated its address during the last minute, and is within limits of its own. Sent: to such a client, or a part of a download to a player of QuakeWorld.",
 		NULL },
 	[REASON_CHALLENGED] = {
 		"The shield has sent the client a cookie in place of forwarding its request. Sent: that cookie.",
