@@ -28,16 +28,17 @@ decode/qe: decode decode/nq lib
 incident: lib
 shield: config lib
 stats: incident shield lib
-samples: stats shield decode capture lib
+lag: stats lib
+samples: lag stats shield decode capture lib
 cache: incident shield config lib
 discover: shield config lib
 fleet: shield config lib
 explain: shield capture config lib
 probe: shield config lib
 replay: cache shield capture config lib
-top: stats samples incident lib
+top: lag stats incident lib
 daemon: stats samples incident cache fleet shield config lib
-cmd: explain replay top daemon stats samples incident cache discover fleet probe shield decode capture config lib
+cmd: explain replay top daemon stats samples lag incident cache discover fleet probe shield decode capture config lib
 '
 
 # Libraries that one place alone knows: a pattern of headers, a pattern of files.

@@ -24,7 +24,7 @@
 #include "daemon/witness.h"
 #include "lib/link_events.h"
 #include "lib/loop.h"
-#include "samples/lag_file.h"
+#include "lag/lag_file.h"
 #include "samples/samples.h"
 #include "shield/shield.h"
 

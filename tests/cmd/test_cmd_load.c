@@ -18,7 +18,7 @@
 #include "cmd/fake_in_force.h"
 #include "config/config.h"
 #include "daemon/pidfile.h"
-#include "samples/lag_file.h"
+#include "lag/lag_file.h"
 #include "shield/shield.h"
 
 #define DAEMON 4711

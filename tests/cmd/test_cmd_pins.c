@@ -20,7 +20,7 @@
 #include "config/config.h"
 #include "daemon/pidfile.h"
 #include "incident/incident_store.h"
-#include "samples/lag_file.h"
+#include "lag/lag_file.h"
 #include "shield/shield.h"
 
 #define COUNT(a) (sizeof(a) / sizeof(*(a)))

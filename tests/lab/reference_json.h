@@ -17,9 +17,10 @@
 #include "incident/incident_now.h"
 #include "lib/json_key.h"
 #include "lib/jsonl.h"
-#include "samples/lag_file.h"
-#include "samples/lag_report.h"
+#include "lag/lag_json.h"
+#include "lag/lag_report.h"
 #include "replay/replay.h"
+#include "samples/players_file.h"
 #include "stats/day.h"
 #include "stats/stats.h"
 
@@ -48,7 +49,8 @@ static const struct face {
 	{ "attack", "standard input of the `on-attack` command", incident_json_keys },
 	{ "attacks-now", "`/attacks.json`; `/run/quakeshield/attacks.json`",
 	  incident_now_keys },
-	{ "players", "`/players.json`; `/run/quakeshield/players.json`", lag_file_keys },
+	{ "players", "`/players.json`; `/run/quakeshield/players.json`",
+	  players_file_keys },
 	{ "decode",
 	  "`quakeshield decode --json`, one object per record; lines of `output { json }`",
 	  record_keys },
@@ -56,7 +58,7 @@ static const struct face {
 	  summary_keys },
 	{ "lagometer",
 	  "`quakeshield decode --lagometer --json` of one file, one object per player",
-	  lag_file_player_keys },
+	  lag_player_keys },
 	{ "lagometer-files",
 	  "`quakeshield decode --lagometer --json` of several files, one object per player",
 	  lag_report_keys },

@@ -9,7 +9,7 @@
  */
 #include "capture/capture.h"
 #include "decode/decode_support.h"
-#include "samples/lagometer.h"
+#include "lag/lagometer.h"
 
 #define PLAYERS	    8
 #define KINDS	    8 /* of what was forged, each in turn */

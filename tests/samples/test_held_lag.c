@@ -8,9 +8,10 @@
 
 #include "fuzz/held_text.h"
 #include "lib/util.h"
-#include "samples/lag_file.h"
-#include "samples/lag_report.h"
-#include "samples/lag_seconds.h"
+#include "lag/lag_file.h"
+#include "samples/players_file.h"
+#include "lag/lag_report.h"
+#include "lag/lag_seconds.h"
 #include "samples/samples.h"
 #include "samples/samples_names.h"
 
@@ -403,10 +404,11 @@ static void written_and_read(void **state)
 			step(&g);
 		now_ns = g.now_ns;
 		stats.by_service = g.decoded;
-		assert_int_equal(lag_file_write(path, now_ns, &stats, g.l, services), 0);
-		assert_int_equal(stat(path, &st), 0);
-		assert_int_equal(lag_file_print(held.out, now_ns, &stats, g.l, services),
+		assert_int_equal(players_file_write(path, now_ns, &stats, g.l, services),
 				 0);
+		assert_int_equal(stat(path, &st), 0);
+		assert_int_equal(
+			players_file_print(held.out, now_ns, &stats, g.l, services), 0);
 		assert_int_equal(lag_file_read(path, &f), 0);
 		file_put(held.out, f);
 		free(f);
@@ -418,7 +420,8 @@ static void written_and_read(void **state)
 		game_end(&later);
 		game_end(&g);
 	}
-	held_printf("%d\n", lag_file_write("/nowhere/at/all", 0, &stats, NULL, services));
+	held_printf("%d\n",
+		    players_file_write("/nowhere/at/all", 0, &stats, NULL, services));
 	lag_file_remove(path);
 	lag_file_remove("");
 	held_printf("gone %d\n", access(path, F_OK));

@@ -6,8 +6,9 @@
 #include "decode/decode_support.h"
 #include "samples/samples.h"
 #include "samples/samples_decode.h"
-#include "samples/lag_file.h"
-#include "samples/lag_seconds.h"
+#include "lag/lag_file.h"
+#include "samples/players_file.h"
+#include "lag/lag_seconds.h"
 #include "samples/cpu_budget.h"
 
 #include <errno.h>
@@ -411,7 +412,7 @@ static void players_survive_the_file(void **state)
 		if (n % 10)
 			player_say(l, &tape, true, n, SECOND + n * 50000000LL + 17000000);
 	}
-	assert_int_equal(lag_file_write(path, 12 * SECOND, &stats, l, services), 0);
+	assert_int_equal(players_file_write(path, 12 * SECOND, &stats, l, services), 0);
 	assert_int_equal(lag_file_read(path, &players), 0);
 	assert_null(lag_file_read_decoded("/nowhere", 12 * SECOND));
 	was = lagometer_next(l, &at);
@@ -494,7 +495,7 @@ static void decoded_survives_the_file(void **state)
 	(void)state;
 	services[7] = ffa;
 	decoded_record(d, 7, &r, SAMPLER_STATISTIC);
-	assert_int_equal(lag_file_write(path, 12 * SECOND, &stats, l, services), 0);
+	assert_int_equal(players_file_write(path, 12 * SECOND, &stats, l, services), 0);
 	all = lag_file_read_decoded(path, 12 * SECOND + LAG_FILE_STALE_NS);
 	assert_int_equal(json_object_size(all), 1);
 	row = json_array_get(json_object_get(json_object_get(all, "ffa"), "records"), 0);

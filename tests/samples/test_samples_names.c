@@ -7,7 +7,8 @@
 #include <unistd.h>
 
 #include "decode/decode_support.h"
-#include "samples/lag_file.h"
+#include "lag/lag_file.h"
+#include "samples/players_file.h"
 #include "samples/samples.h"
 #include "samples/samples_names.h"
 
@@ -69,7 +70,7 @@ static int begin(void **state)
 	strcpy(services[SLOT].name, "ffa");
 	say(5000, NAME, 10 * SECOND);
 	say(5001, "bob", 11 * SECOND);
-	assert_int_equal(lag_file_write(path, 12 * SECOND, &stats, l, services), 0);
+	assert_int_equal(players_file_write(path, 12 * SECOND, &stats, l, services), 0);
 	begin_anew();
 	return 0;
 }

@@ -6,7 +6,7 @@
  */
 #include "decode/decode_support.h"
 #include "lib/loop.h"
-#include "samples/lag_file.h"
+#include "lag/lag_file.h"
 #include "samples/samples.h"
 #include "stderr.h"
 

@@ -26,7 +26,7 @@
 #include "decode/record_text.h"
 #include "decode/select.h"
 #include "decode/summary.h"
-#include "samples/lag_report.h"
+#include "lag/lag_report.h"
 
 enum output {
 	OUTPUT_TEXT,

@@ -15,7 +15,7 @@
 #include "daemon/pidfile.h"
 #include "incident/incident_store.h"
 #include "lib/log.h"
-#include "samples/lag_file.h"
+#include "lag/lag_file.h"
 #include "shield/shield.h"
 
 #define DAEMON_WAIT_MS 5000 /* for what a daemon does at once, as a rule */

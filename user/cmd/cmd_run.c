@@ -26,7 +26,7 @@
 #include "daemon/attach_monitor.h"
 #include "daemon/in_force.h"
 #include "daemon/pidfile.h"
-#include "samples/lag_file.h"
+#include "lag/lag_file.h"
 #include "samples/samples.h"
 #include "lib/link_events.h"
 #include "lib/log.h"

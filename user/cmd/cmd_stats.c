@@ -13,7 +13,7 @@
 #include "lib/json_key.h"
 #include "lib/log.h"
 #include "lib/names.h"
-#include "samples/lag_file.h"
+#include "lag/lag_file.h"
 #include "shield/shield.h"
 #include "stats/day.h"
 #include "stats/health.h"

@@ -12,8 +12,9 @@
 #include "lib/log.h"
 #include "lib/loop.h"
 #include "lib/secret.h"
-#include "samples/lag_file.h"
-#include "samples/lag_seconds.h"
+#include "lag/lag_file.h"
+#include "samples/players_file.h"
+#include "lag/lag_seconds.h"
 #include "samples/samples_names.h"
 #include "samples/cpu_budget.h"
 
@@ -219,8 +220,8 @@ static void on_second(void *context)
 		l->names = NULL;
 	}
 	lag_seconds(l->lagometer, l->past, l->decoded, now_ns);
-	err = lag_file_write(l->lag_file_path, now_ns, &l->stats, l->lagometer,
-			     l->services);
+	err = players_file_write(l->lag_file_path, now_ns, &l->stats, l->lagometer,
+				 l->services);
 	if (err && !l->players_failed)
 		log_error("cannot write '%s': %s", l->lag_file_path, strerror(-err));
 	l->players_failed = err;
@@ -410,11 +411,11 @@ const struct decoded *samples_decoded(const struct samples_view *l)
 
 json_t *samples_decoded_json(const struct samples_view *l)
 {
-	return lag_file_decoded(l->decoded, l->services);
+	return players_file_decoded(l->decoded, l->services);
 }
 
 int samples_players(const struct samples_view *l, FILE *out)
 {
-	return lag_file_print(out, clock_read(CLOCK_REALTIME), &l->stats, l->lagometer,
-			      l->services);
+	return players_file_print(out, clock_read(CLOCK_REALTIME), &l->stats,
+				  l->lagometer, l->services);
 }

@@ -15,7 +15,7 @@
 
 #include <stdio.h>
 
-#include "samples/lagometer.h"
+#include "lag/lagometer.h"
 #include "samples/samples_ring.h"
 #include "samples/samples_write.h"
 #include "shield/shield.h"

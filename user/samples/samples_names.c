@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "samples/lag_file.h"
+#include "lag/lag_file.h"
 #include "samples/samples.h"
 #include "samples/samples_names.h"
 

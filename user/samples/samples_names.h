@@ -11,7 +11,7 @@
 #ifndef SAMPLES_NAMES_H
 #define SAMPLES_NAMES_H
 
-#include "samples/lagometer.h"
+#include "lag/lagometer.h"
 #include "abi.h"
 
 struct samples_names;

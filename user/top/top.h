@@ -18,7 +18,7 @@
 
 #include "incident/incident_sources.h"
 #include "stats/stats_rates.h"
-#include "samples/lag_file.h"
+#include "lag/lag_file.h"
 #include "stats/stats.h"
 
 enum top_page {

@@ -7,7 +7,7 @@
 #ifndef LAG_WINDOW_H
 #define LAG_WINDOW_H
 
-#include "samples/lagometer.h"
+#include "lag/lagometer.h"
 
 struct lag_message {
 	uint32_t sequence;

@@ -9,7 +9,7 @@
 #ifndef LAG_SECONDS_H
 #define LAG_SECONDS_H
 
-#include "samples/lagometer.h"
+#include "lag/lagometer.h"
 #include "stats/decoded.h"
 
 struct lag_second {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * lag_file.h - the figures of the followed players, for other processes: written by the
- * daemon (samples.c), read by `top`, `stats --json` and the next daemon.
+ * daemon (players_file.c), read by `top`, `stats --json` and the next daemon.
  *
  * The daemon writes them once a second to LAG_FILE_DIR/players.json, always as a whole (a
  * new file in the old one's place), at most SAMPLES_PLAYERS players of LAG_SAMPLES
@@ -12,19 +12,13 @@
 #define LAG_FILE_H
 
 #include <jansson.h>
-#include <stdio.h>
 
 #include "abi.h"
-#include "lib/jsonl.h"
-#include "samples/lagometer.h"
-#include "lib/json_key.h"
+#include "lag/lagometer.h"
 
 #define LAG_FILE_DIR	  "/run/quakeshield"
 #define LAG_FILE_PATH_MAX 512
 #define LAG_FILE_STALE_NS 5000000000LL
-
-struct samples_stats;
-struct decoded;
 
 /* It is of the future when the clock was set back since. Both are since 1970. */
 static inline bool lag_file_is_stale(int64_t time_ns, int64_t now_ns)
@@ -36,25 +30,8 @@ static inline bool lag_file_is_stale(int64_t time_ns, int64_t now_ns)
 /* Write the file's path for the daemon of @pin_dir (NULL: the default one) to @ret. */
 void lag_file_path(const char *pin_dir, char ret[LAG_FILE_PATH_MAX]);
 
-extern const struct json_key lag_file_keys[], lag_file_player_keys[];
-
-/* Write the figures as one JSON object. @services: by slot. 0 or -errno. */
-int lag_file_print(FILE *out, int64_t now_ns, const struct samples_stats *stats,
-		   struct lagometer *lagometer, const struct service *services);
-/* Write the figures to the file, which is replaced as a whole. 0 or -errno. */
-int lag_file_write(const char *path, int64_t now_ns, const struct samples_stats *stats,
-		   struct lagometer *lagometer, const struct service *services);
 /* Remove the file; "" is no path, and nothing happens. */
 void lag_file_remove(const char *path);
-
-/*
- * Return what is decoded of each of @services, by slot: objects by name, which the caller
- * releases. NULL: no memory.
- */
-json_t *lag_file_decoded(const struct decoded *decoded, const struct service *services);
-
-/* Write a player as one object. @service: NULL where there is none. */
-void lag_file_player(struct jsonl *json, const struct lag_player *p, const char *service);
 
 struct lag_file_row {
 	char service[NAME_MAX_LEN];
@@ -80,8 +57,8 @@ struct lag_file {
 };
 
 /*
- * Return the object of lag_file_decoded() in the file, which the caller releases. NULL:
- * there is no file, it has another format, or it is stale.
+ * Return the object of players_file_decoded() in the file, which the caller releases.
+ * NULL: there is no file, it has another format, or it is stale.
  */
 json_t *lag_file_read_decoded(const char *path, int64_t now_ns);
 

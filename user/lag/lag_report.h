@@ -7,12 +7,12 @@
 #define LAG_REPORT_H
 
 #include "lib/jsonl.h"
-#include "samples/lagometer.h"
+#include "lag/lagometer.h"
 #include "lib/json_key.h"
 
 #define LAG_REPORT_PLAYERS 1024
 
-/* With the name of a file; without, a player is one object of lag_file_player_keys. */
+/* With the name of a file; without, a player is one object of lag_player_keys. */
 extern const struct json_key lag_report_keys[];
 
 /*

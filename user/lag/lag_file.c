@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * lag_file_read.c - reads the file of lag_file.c. A value that is missing or of another
- * type reads as nothing; values beyond the bounds are left out.
+ * lag_file.c - where players.json is, and reading it. A value that is missing or of
+ * another type reads as nothing; values beyond the bounds are left out.
  */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <jansson.h>
 
 #include "lib/names.h"
-#include "samples/lag_file.h"
+#include "lag/lag_file.h"
 
 #define ROWS_MAX 4096
 
@@ -218,4 +219,20 @@ int lag_file_read(const char *path, struct lag_file **ret)
 	}
 	json_decref(all);
 	return players ? 0 : -ENOMEM;
+}
+
+void lag_file_path(const char *pin_dir, char ret[LAG_FILE_PATH_MAX])
+{
+	int n = snprintf(ret, LAG_FILE_PATH_MAX, LAG_FILE_DIR "/players");
+
+	/* As the pid file: a directory of its own has a daemon of its own. */
+	for (; pin_dir && *pin_dir && n + 8 < LAG_FILE_PATH_MAX; pin_dir++)
+		ret[n++] = *pin_dir == '/' ? '-' : *pin_dir;
+	snprintf(ret + n, (size_t)(LAG_FILE_PATH_MAX - n), ".json");
+}
+
+void lag_file_remove(const char *path)
+{
+	if (*path)
+		unlink(path);
 }

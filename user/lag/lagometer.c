@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "samples/lag_window.h"
+#include "lag/lag_window.h"
 
 #define SECOND_NS    1000000000LL
 #define SECOND_US    1000000LL

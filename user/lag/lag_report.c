@@ -11,8 +11,8 @@
 
 #include "lib/json_key.h"
 #include "lib/names.h"
-#include "samples/lag_file.h"
-#include "samples/lag_report.h"
+#include "lag/lag_json.h"
+#include "lag/lag_report.h"
 
 #define COLUMNS	   72
 #define PING_LINES 5
@@ -198,7 +198,7 @@ static void draw(struct jsonl *json, const struct lag_player *p)
 
 const struct json_key lag_report_keys[] = {
 	JSON_KEY("file", "string", NULL, "File that the player is in."),
-	JSON_OBJECT("player", "object", NULL, "The player.", lag_file_player_keys),
+	JSON_OBJECT("player", "object", NULL, "The player.", lag_player_keys),
 	JSON_END,
 };
 
@@ -221,7 +221,7 @@ void lag_report(struct lagometer *l, struct jsonl *json, const char *file, bool 
 			jsonl_string(json, file, strlen(file));
 			text(json, ",\"player\":");
 		}
-		lag_file_player(json, p, NULL);
+		lag_player_json(json, p, NULL);
 		text(json, file ? "}\n" : "\n");
 	}
 }

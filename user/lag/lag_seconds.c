@@ -2,7 +2,7 @@
 /*
  * lag_seconds.c - see lag_seconds.h.
  */
-#include "samples/lag_seconds.h"
+#include "lag/lag_seconds.h"
 
 static struct lag_second second_of(const struct lag_player *p)
 {

@@ -4,7 +4,7 @@
  * in test_lagometer_files.c.
  */
 #include "decode/decode_support.h"
-#include "samples/lagometer.h"
+#include "lag/lagometer.h"
 
 #define COUNT(a) (sizeof(a) / sizeof(*(a)))
 #define MS	 1000000LL

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "samples/lag_report.h"
+#include "lag/lag_report.h"
 
 #define COUNT(a) (sizeof(a) / sizeof(*(a)))
 

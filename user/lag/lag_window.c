@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "samples/lag_window.h"
+#include "lag/lag_window.h"
 
 #define LEAP_MAX 1024 /* a larger step forward is no loss: we have not watched */
 

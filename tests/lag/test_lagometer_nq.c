@@ -6,7 +6,7 @@
  */
 #include "capture/capture.h"
 #include "decode/decode_support.h"
-#include "samples/lagometer.h"
+#include "lag/lagometer.h"
 
 #define MS 1000000LL
 

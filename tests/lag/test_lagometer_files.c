@@ -7,7 +7,7 @@
 
 #include "capture/capture.h"
 #include "decode/decode_support.h"
-#include "samples/lagometer.h"
+#include "lag/lagometer.h"
 
 #define COUNT(a)  (sizeof(a) / sizeof(*(a)))
 
