@@ -237,7 +237,7 @@ static __always_inline __u8 flags_new(enum wire_kind kind)
 	return PLAYER_VERIFIED;
 }
 
-/* Note the address of @player, to whom the server sends: player_address_check(). */
+/* Note the address of @player when the server sends to it: player_address_check(). */
 static __always_inline void player_note(const struct player_id *id,
 					const struct player *player, __u64 now)
 {
@@ -279,8 +279,8 @@ static __always_inline void player_accept(struct __sk_buff *ctx,
 
 /*
  * Keep the table of players in step with a datagram from the server. Returns true if the
- * receiver is a verified player, to whom the amplification limit does not apply: of game
- * traffic, and of QuakeWorld's chunks of a download.
+ * receiver is a verified player: then the amplification limit does not apply to game
+ * traffic and to QuakeWorld's chunks of a download.
  * *@ret_followed: the daemon follows it. *@ret_signs_on: this is a block of a NetQuake
  * level that may pass beyond that limit. *@ret_clock: as of clock_note().
  */
