@@ -84,17 +84,32 @@ query_load(struct xdp_md *ctx, const struct pkt_ctx *c, __u32 *ret_length)
 }
 
 /*
- * Return CHOSEN() of the response to the query of @c, or 0: none is cached, young enough
- * and short enough, or no reply can be sent. Changes nothing. Analysed once by the
- * verifier.
+ * Return CHOSEN() of @t, the cached response @number, with a nonce of @rest bytes; 0 if
+ * that does not fit into a frame. @ipv6: 0 or 1.
  */
-__noinline int cache_choose(struct xdp_md *ctx, const struct pkt_ctx *c)
+static __always_inline int cache_chosen(const struct cache_entry *t, __u32 number,
+					__u32 rest, __u32 ipv6)
+{
+	__u32 cut = cache_cut_choose(t, rest, ipv6), n;
+
+	if (!index_below(&cut, CACHE_CUTS))
+		return 0;
+	n = cache_length(t, t->cuts[cut].tail, rest);
+	return n + ipv6 * CACHE_IPV6 > t->most ? 0 : CHOSEN(number, rest, n, cut);
+}
+
+/*
+ * Return CHOSEN() of the response to the query of @c, or 0: none is cached, young enough
+ * and short enough, or no reply can be sent. Sets c->generation to that of the response.
+ * Analysed once by the verifier.
+ */
+__noinline int cache_choose(struct xdp_md *ctx, struct pkt_ctx *c)
 {
 	__u64 now = clock_now(&live);
 	struct cache_query *q;
 	struct cache_pair *pair;
 	const struct cache_entry *t;
-	__u32 number, form, cut, n = 0;
+	__u32 number, n = 0;
 	int rest;
 
 	if (!c || !reply_possible(ctx, c))
@@ -102,31 +117,18 @@ __noinline int cache_choose(struct xdp_md *ctx, const struct pkt_ctx *c)
 	q = query_load(ctx, c, &n);
 	if (!q)
 		return 0;
-	number = pkt_slot(c) * CACHE_FORMS;
-	for (form = 0; form < CACHE_FORMS; form++, number++) {
+	number = pkt_slot(c) * CACHE_FORMS + cache_form_first(pkt_kind(c), n);
+	for (int i = 0; i < CACHE_TRIES; i++, number++) {
 		pair = cache_pair(number);
 		if (!pair)
 			return 0;
-		t = &pair->half[pair_generation(pair) & 1];
-		if (cache_fresh(t, now) && cache_matches(t, q))
-			break;
+		c->generation = pair_generation(pair);
+		t = &pair->half[c->generation & 1];
+		rest = cache_nonce_length(t, n);
+		if (rest >= 0 && cache_matches(t, q) && cache_fresh(t, now))
+			return cache_chosen(t, number, rest, pkt_ipv6(c));
 	}
-	if (form == CACHE_FORMS)
-		return 0;
-	/* All forms become equal to the verifier. */
-	number = verifier_forget(number, n);
-	pair = cache_pair(number);
-	if (!pair)
-		return 0;
-	t = &pair->half[pair_generation(pair) & 1];
-	rest = cache_nonce_length(t, n);
-	if (rest < 0)
-		return 0;
-	cut = cache_cut_choose(t, rest, pkt_ipv6(c));
-	if (!index_below(&cut, CACHE_CUTS))
-		return 0;
-	n = cache_length(t, t->cuts[cut], rest);
-	return n + pkt_ipv6(c) * CACHE_IPV6 > t->most ? 0 : CHOSEN(number, rest, n, cut);
+	return 0;
 }
 
 /* Return the bytes of the frame with the chosen response. */
@@ -237,27 +239,22 @@ __noinline int cache_send(struct xdp_md *ctx, const struct pkt_ctx *c, __u32 cho
 	__u32 rest = chosen_rest(chosen), kind;
 	__u32 total = chosen_length(chosen), at = chosen >> CHOSEN_CUT;
 	struct cache_nonce nonce;
-	struct cache_cut cut;
 	const struct cache_entry *t;
-	__u64 generation, sum;
+	const struct cache_cut *cut;
+	__u64 sum;
 
 	if (!c || !pair)
 		return XDP_DROP;
-	generation = pair_generation(pair);
-	t = &pair->half[generation & 1];
-	if (!cache_fresh(t, clock_now(&live)) || !nonce_load(ctx, c, t, rest, &nonce))
+	/* If the daemon writes meanwhile, the generation differs in the end. */
+	t = &pair->half[c->generation & 1];
+	if (!nonce_load(ctx, c, t, rest, &nonce) || !index_below(&at, CACHE_CUTS))
 		return XDP_DROP;
-	if (!index_below(&at, CACHE_CUTS))
-		return XDP_DROP;
-	cut = t->cuts[at];
-	/* The length was charged; it differs if the daemon has written meanwhile. */
-	if (cache_length(t, cut, rest) != total)
-		return XDP_DROP;
+	cut = &t->cuts[at];
 	sum = cache_sum(t, cut, rest ? cache_sum_words(nonce.words, CACHE_NONCE / 8) : 0,
 			rest);
 	if (!cache_heads(ctx, c->offsets, total, sum) ||
-	    !cache_store(ctx, c->offsets, t, &nonce, cut.tail, total) ||
-	    __sync_fetch_and_add(&pair->generation, 0) != generation)
+	    !cache_store(ctx, c->offsets, t, &nonce, cut->tail, total) ||
+	    (__u32)__sync_fetch_and_add(&pair->generation, 0) != c->generation)
 		return XDP_DROP;
 	kind = t->kind;
 	if (index_below(&kind, KIND_COUNT))

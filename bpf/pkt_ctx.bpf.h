@@ -21,8 +21,13 @@ struct pkt_ctx {
 	__u64 net; /* address_net() of the sender */
 	struct cookie_peer peer;
 	__u32 length; /* of the payload */
-	__u32 acl; /* enum reason by the lists; REASON_COUNT: the lists decide nothing;
-		      set by pkt_decide() */
+	union {
+		__u32 acl; /* enum reason by the lists; REASON_COUNT: the lists decide
+			      nothing; set by pkt_decide() */
+		/* In shield_cache(): the low 32 bits of the generation of the cached
+		 * response; set by cache_choose(). */
+		__u32 generation;
+	};
 	__u32 decided; /* enum reason as of TAIL_CTX_DECIDED; 0: the fast path has not
 			  decided */
 };

@@ -27,6 +27,12 @@
  */
 const volatile struct limit reputation_limit = { 500000000ull, 10 * 500000000ull };
 
+/* Return true if @reason is one to answer from the cache. These are the last. */
+static __always_inline bool reason_cached(__u32 reason)
+{
+	return reason >= REASON_CACHED_PLAYER && reason < REASON_COUNT;
+}
+
 /*
  * Return @reason, of cache_eligibility(), if the source of the query is within
  * known_limit, and a known client is as far away as when it became known; otherwise
@@ -136,13 +142,13 @@ __noinline int cache_reason(struct xdp_md *ctx, const struct pkt_ctx *c)
 
 	if (!c)
 		return REASON_MALFORMED;
+	/* The fast path has decided all that follows. */
+	if (c->decided && c->net)
+		return cache_source_limit(ctx, l, c, c->decided, now);
 	slot = pkt_slot(c);
 	s = service_at(tables_now(l), &slot);
 	if (!s)
 		return REASON_MALFORMED;
-	/* The fast path has decided all that follows. */
-	if (c->decided && c->net)
-		return cache_source_limit(ctx, l, c, c->decided, now);
 	/*
 	 * The fast path looks at that limit; a query of the slow path may be the first.
 	 */
@@ -296,15 +302,14 @@ __noinline int cache_count(struct xdp_md *ctx, const struct pkt_ctx *c, __u32 re
 	target.service = service_at(tables_now(&live), &target.slot);
 	return target.service &&
 	       count_decision(ctx, &live, &target, &p, bytes, reason, false) &&
-	       reason_verdict(reason) == VERDICT_RESPOND;
+	       reason_cached(reason);
 }
 
 /*
  * Serve the query from the cache for the reason @why. Returns what to do, or PATH_CACHE
  * if there is no response; then the frame is unchanged.
  */
-static __always_inline int cache_try(struct xdp_md *ctx, const struct pkt_ctx *c,
-				     __u32 why)
+static __always_inline int cache_try(struct xdp_md *ctx, struct pkt_ctx *c, __u32 why)
 {
 	__u32 bytes = reply_frame(ctx), reason;
 	int chosen = cache_choose(ctx, c);
@@ -335,7 +340,7 @@ int shield_cache(struct xdp_md *ctx)
 		return action;
 	action = PATH_CACHE;
 	reason = cache_reason(ctx, &c);
-	why = reason_verdict(reason) == VERDICT_RESPOND ? reason : 0;
+	why = reason_cached(reason) ? reason : 0;
 	if (reason == REASON_COUNT || why) {
 		if (why)
 			action = cache_try(ctx, &c, why);

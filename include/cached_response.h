@@ -154,11 +154,12 @@ static __always_inline __u16 cache_sum_words(const __u64 *words, int count)
  * Return the sum of the whole response up to @cut. @nonce_sum: cache_sum_words() of the
  * nonce.
  */
-static __always_inline __u64 cache_sum(const struct cache_entry *t, struct cache_cut cut,
-				       __u16 nonce_sum, __u32 nonce_length)
+static __always_inline __u64 cache_sum(const struct cache_entry *t,
+				       const struct cache_cut *cut, __u16 nonce_sum,
+				       __u32 nonce_length)
 {
 	return (__u64)t->head_sum + cache_sum_at(nonce_sum, t->head) +
-	       cache_sum_at(cut.sum, t->head + nonce_length);
+	       cache_sum_at(cut->sum, t->head + nonce_length);
 }
 
 /* --- questions --------------------------------------------------------------- */
@@ -185,6 +186,30 @@ static __always_inline __u32 cache_query_length(struct cache_query *q, __u32 len
 		length = last;
 	}
 	return length;
+}
+
+#define CACHE_TRIES	4 /* forms that a query is compared with */
+#define CACHE_GETINFO	11 /* bytes of a getinfo without a nonce */
+#define CACHE_GETSTATUS 13 /* bytes of a getstatus without a nonce */
+
+/*
+ * Return the first form, in the order of user/cache/cache_request.c, that a query of
+ * @kind can have: at most CACHE_FORMS - CACHE_TRIES. @length: cache_query_length().
+ */
+static __always_inline __u32 cache_form_first(enum wire_kind kind, __u32 length)
+{
+	switch (kind) {
+	case KIND_GETINFO:
+		return length > CACHE_GETINFO ? 0 : 2;
+	case KIND_GETSTATUS:
+		return length > CACHE_GETSTATUS ? 1 : 3;
+	case KIND_CCREQ_SERVER_INFO:
+	case KIND_PING:
+	case KIND_A2A_PING:
+		return 4;
+	default:
+		return 0;
+	}
 }
 
 /*
@@ -247,11 +272,11 @@ static __always_inline bool cache_nonce_copy(const __u8 *at, __u32 length,
 	return !wrong;
 }
 
-/* Return the length of the response up to @cut with a nonce of @nonce bytes. */
-static __always_inline __u32 cache_length(const struct cache_entry *t,
-					  struct cache_cut cut, __u32 nonce)
+/* Return the bytes of @t with a nonce of @nonce bytes and the first @tail of its tail. */
+static __always_inline __u32 cache_length(const struct cache_entry *t, __u32 tail,
+					  __u32 nonce)
 {
-	return (__u32)t->head + cut.tail + nonce + t->ended;
+	return t->head + tail + nonce + t->ended;
 }
 
 /*
@@ -261,10 +286,11 @@ static __always_inline __u32 cache_length(const struct cache_entry *t,
 static __always_inline __u32 cache_cut_choose(const struct cache_entry *t, __u32 nonce,
 					      __u32 ipv6)
 {
+	int room = t->most - (int)(cache_length(t, 0, nonce) + ipv6 * CACHE_IPV6);
 	__u32 i;
 
 	for (i = 0; i < CACHE_CUTS - 1; i++)
-		if (cache_length(t, t->cuts[i], nonce) + ipv6 * CACHE_IPV6 <= t->most)
+		if (t->cuts[i].tail <= room)
 			break;
 	return i;
 }

@@ -107,24 +107,37 @@ static int enter_player(struct live *live, __u16 slot, bool ipv6, bool followed,
 		       : 0;
 }
 
-/*
- * What the server said to getstatus a moment ago, of so many octets, and somebody who
- * plays at the address that asks for it: whom nothing but the amplification limit limits.
- * Anew for each batch, since an answer is soon too old.
- */
-static void keep_answer(struct live *live, int octets, __u64 now)
+/* What the server said to @request, so many octets, a moment ago. @nonce: of the client's
+ * there is one behind. */
+static void keep_response(struct cache_entry *t, const char *request, bool nonce,
+			  int octets, __u64 now)
 {
-	static const char question[] = "\xff\xff\xff\xffgetstatus";
-	struct cache_entry *t = &live->cache.entries[0].half[0];
-
 	*t = (struct cache_entry){ .made_ns = now,
-				   .request_length = sizeof(question) - 1,
+				   .request_length = (__u8)strlen(request),
+				   .nonce = nonce,
 				   .kind = KIND_STATUSRESPONSE,
 				   .most = CACHE_TEXT,
 				   .head = (__u16)octets };
-	memcpy(t->request, question, sizeof(question) - 1);
-	memset(t->mask, 0xff, sizeof(t->mask));
+	memcpy(t->request, request, t->request_length);
+	memset(t->mask, 0xff, nonce ? t->request_length : sizeof(t->mask));
 	memset(t->text, 'x', (size_t)octets);
+}
+
+/*
+ * The cached responses of a Quake III service, as the daemon places them, and a player at
+ * the address that asks, whom nothing but the amplification limit limits. Anew for each
+ * batch, since a response is soon too old.
+ */
+static void keep_answer(struct live *live, int octets, __u64 now)
+{
+	static const char *const requests[] = { "\xff\xff\xff\xffgetinfo ",
+						"\xff\xff\xff\xffgetstatus ",
+						"\xff\xff\xff\xffgetinfo",
+						"\xff\xff\xff\xffgetstatus" };
+
+	for (size_t form = 0; form < sizeof(requests) / sizeof(*requests); form++)
+		keep_response(&live->cache.entries[form].half[0], requests[form],
+			      form < 2, octets, now);
 	live->cache.until_ns[0] = ~0ull;
 	reputation_note(&live->cache.reputation, 0x0a000001, 0, REPUTATION_PLAYER,
 			reputation_minute(now), live->keys);

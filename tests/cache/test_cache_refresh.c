@@ -217,7 +217,7 @@ static void status_of_full_server_is_kept(void **state)
 		assert_int_equal(fresh(), FORMS);
 		for (size_t form = 1; form < FORMS; form += 2) {
 			const struct cache_entry *t = &held[form];
-			size_t n = cache_length(t, t->cuts[0], 0);
+			size_t n = cache_length(t, t->cuts[0].tail, 0);
 
 			assert_int_equal(t->most, rows[i].most);
 			assert_in_range(n, rows[i].most - 31, rows[i].most);

@@ -116,7 +116,7 @@ bool shield_cache_put_for(struct shield *shield, const char *name, __u32 slot, _
 		return false;
 	}
 	note("  slot %u form %u: %u bytes of +%llu\n", slot, form,
-	     cache_length(t, t->cuts[0], 0),
+	     cache_length(t, t->cuts[0].tail, 0),
 	     (unsigned long long)((t->made_ns - begun) / MS));
 	return true;
 }

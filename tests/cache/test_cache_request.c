@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "cache/cache_request.h"
+#include "classify.h"
 
 #define OOB	       "\xff\xff\xff\xff"
 #define BYTES(literal) (literal), sizeof(literal) - 1
@@ -48,6 +49,34 @@ static void every_question_fits(void **state)
 					CACHE_REQUEST - !forms[i].nonce);
 	}
 	cache_requests(FAMILY_QUAKE_ENHANCED, (size_t[]){ 0 });
+}
+
+/* A query is looked for among CACHE_TRIES forms: its own is one of them. */
+static void each_query_finds_its_form(void **state)
+{
+	static const __u32 nonces[] = { 1, CACHE_NONCE };
+
+	(void)state;
+	for (int f = 0; f < FAMILY_COUNT; f++) {
+		size_t count;
+		const struct cache_request *forms =
+			cache_requests((enum wire_family)f, &count);
+
+		for (size_t i = 0; i < count * 2; i++) {
+			const struct cache_request *form = &forms[i / 2];
+			struct cursor c = { .pos = (const __u8 *)form->text,
+					    .end = (const __u8 *)form->text +
+						   form->length };
+			enum wire_kind kind = classify((enum wire_family)f, DIRECTION_C2S,
+						       c, form->length);
+			__u32 first = cache_form_first(
+				kind, form->length + (form->nonce ? nonces[i % 2] : 0));
+
+			assert_true(kind_cacheable((enum wire_family)f, kind));
+			assert_in_range(first, 0, CACHE_FORMS - CACHE_TRIES);
+			assert_in_range(i / 2, first, first + CACHE_TRIES - 1);
+		}
+	}
 }
 
 /* Browsers and their masters ask in these words, and whoever asks in others gets none. */
@@ -93,7 +122,7 @@ static void questions_are_written(void **state)
 		cache_request_write(form_of(FAMILY_QUAKE3, 0), "abc", 3, question), 15);
 	assert_memory_equal(question, OOB "getinfo abc", 15);
 	assert_int_equal(
-		cache_request_write(form_of(FAMILY_NETQUAKE, 0), "abc", 3, question), 12);
+		cache_request_write(form_of(FAMILY_NETQUAKE, 4), "abc", 3, question), 12);
 	assert_memory_equal(question, "\x80\0\0\x0c\x02QUAKE\0\x03", 12);
 }
 
@@ -108,7 +137,7 @@ static void a_nonce_is_cut_out(void **state)
 		assert_int_equal(t.cuts[i].tail, sizeof(TAIL) - 1);
 	assert_memory_equal(t.text, INFO TAIL, sizeof(INFO TAIL));
 	assert_int_equal(t.kind, KIND_INFORESPONSE);
-	assert_int_equal(cache_length(&t, t.cuts[0], 5), sizeof(INFO TAIL) - 1 + 5);
+	assert_int_equal(cache_length(&t, t.cuts[0].tail, 5), sizeof(INFO TAIL) - 1 + 5);
 }
 
 static void what_cannot_be_a_template(void **state)
@@ -163,7 +192,7 @@ static void none_that_was_meant_for_this_machine_alone(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++)
 		assert_int_equal(!cache_entry_make(
-					 FAMILY_NETQUAKE, form_of(FAMILY_NETQUAKE, 0), "",
+					 FAMILY_NETQUAKE, form_of(FAMILY_NETQUAKE, 4), "",
 					 0, rows[i].reply, rows[i].n, CACHE_TEXT, 1, &t),
 				 rows[i].good);
 }
@@ -214,7 +243,7 @@ static void sums_are_those_of_the_whole(void **state)
 			memset((char *)words + head, 'Z', n);
 			memcpy((char *)words + head + n, whole + head + 8, 70);
 			assert_int_equal(
-				cache_fold(cache_sum(&t, t.cuts[0],
+				cache_fold(cache_sum(&t, &t.cuts[0],
 						     cache_sum_words(nonce.words, 4),
 						     (__u32)n)),
 				cache_sum_words(words, 25));
@@ -253,7 +282,7 @@ static size_t send_template(const struct cache_entry *t, const char *nonce, __u3
 	at += n + cut.tail;
 	if (t->ended)
 		sent[at++] = 0;
-	assert_int_equal(at, cache_length(t, cut, (__u32)n));
+	assert_int_equal(at, cache_length(t, cut.tail, (__u32)n));
 	return at;
 }
 
@@ -278,7 +307,7 @@ static void assert_sum(const struct cache_entry *t, const char *nonce, __u32 ipv
 	memcpy(words, sent, n);
 	memcpy(letters, nonce, length);
 	assert_int_equal(
-		cache_fold(cache_sum(t, t->cuts[cache_cut_choose(t, length, ipv6)],
+		cache_fold(cache_sum(t, &t->cuts[cache_cut_choose(t, length, ipv6)],
 				     cache_sum_words(letters, CACHE_NONCE / 8), length)),
 		cache_sum_words(words, ROOM / 8));
 }
@@ -293,7 +322,7 @@ static void full_server_is_cut_at_a_whole_line(void **state)
 		bool nul;
 	} rows[] = {
 		{ FAMILY_QUAKE3, 3, OOB "statusResponse\n", false },
-		{ FAMILY_NETQUAKE, 4, OOB "statusResponse\n", false },
+		{ FAMILY_NETQUAKE, 3, OOB "statusResponse\n", false },
 		{ FAMILY_QUAKEWORLD, 2, OOB "n", true },
 		{ FAMILY_QUAKEWORLD, 2, OOB "n", false },
 		{ FAMILY_QUAKE2, 3, OOB "print\n", false },
@@ -384,6 +413,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_question_fits),
+		cmocka_unit_test(each_query_finds_its_form),
 		cmocka_unit_test(it_asks_what_browsers_ask),
 		cmocka_unit_test(questions_are_written),
 		cmocka_unit_test(a_nonce_is_cut_out),

@@ -151,7 +151,7 @@ static void list_of_players_is_cut_to_fit(void **state)
 	list_told(FAMILY_QUAKEWORLD, 2, OOB "status 23", OOB "n", true);
 	list_told(FAMILY_QUAKEWORLD, 2, OOB "status 23", OOB "n", false);
 	list_told(FAMILY_QUAKE2, 3, OOB "status", OOB "print\n", false);
-	list_told(FAMILY_NETQUAKE, 4, OOB "getstatus", OOB "statusResponse\n", false);
+	list_told(FAMILY_NETQUAKE, 3, OOB "getstatus", OOB "statusResponse\n", false);
 }
 
 /* What is longer than nearly all paths carry may be fragmented, and has an id for that.

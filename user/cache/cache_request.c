@@ -25,6 +25,7 @@
 #define AROUND	  8 /* octets on each side of a nonce that have to agree */
 #define NAMED_AT  5 /* in CCREP_SERVER_INFO, behind length and code */
 
+/* cache_form_first() depends on the order of the requests of each family. */
 static const struct cache_request quake3[] = {
 	WITH_NONCE(OOB "getinfo ", INFORESPONSE),
 	WITH_NONCE(OOB "getstatus ", STATUSRESPONSE),
@@ -34,11 +35,11 @@ static const struct cache_request quake3[] = {
 
 /* id's, and what DarkPlaces says beside it. */
 static const struct cache_request netquake[] = {
-	WITHOUT_NONCE("\x80\x00\x00\x0c\x02QUAKE\x00\x03", CCREP_SERVER_INFO),
 	WITH_NONCE(OOB "getinfo ", INFORESPONSE),
 	WITH_NONCE(OOB "getstatus ", STATUSRESPONSE),
 	WITHOUT_NONCE(OOB "getinfo", INFORESPONSE),
 	WITHOUT_NONCE(OOB "getstatus", STATUSRESPONSE),
+	WITHOUT_NONCE("\x80\x00\x00\x0c\x02QUAKE\x00\x03", CCREP_SERVER_INFO),
 };
 
 /* Flags of `status`: 1 info, 2 players, 4 spectators, 8 both, 16 teams, 32 QTV. */

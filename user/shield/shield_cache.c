@@ -79,7 +79,7 @@ bool cached_response_describe(const struct cache_entry *t, __u64 now_ns,
 	question_words(t, ret->request);
 	ret->nonce = t->nonce;
 	ret->fresh = cache_fresh(t, now_ns);
-	ret->bytes = cache_length(t, t->cuts[0], 0);
+	ret->bytes = cache_length(t, t->cuts[0].tail, 0);
 	ret->age_ns = now_ns > t->made_ns ? now_ns - t->made_ns : 0;
 	return true;
 }
