@@ -100,12 +100,13 @@ static int open_write(const char *path, struct run *run)
 {
 	uint8_t head[PCAPNG_BEGIN_MAX];
 	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600), err;
+	size_t n;
 
 	if (fd >= 0)
 		run->write = fdopen(fd, "w");
 	if (run->write) {
-		put(run, head,
-		    pcapng_begin(head, "replay", "quakeshield " VERSION " replay"));
+		n = pcapng_begin(head, "replay", "quakeshield " VERSION " replay");
+		put(run, head, n);
 		return 0;
 	}
 	err = -errno;
