@@ -144,6 +144,8 @@ static void players_sweep(const struct shield *s)
 
 void shield_players_sweep(struct shield *s)
 {
+	if (!s->shared)
+		return; /* cannot be, once it is open; but an analyser does not know */
 	players_sweep(s);
 	qports_sweep(s);
 }
