@@ -177,16 +177,34 @@ static __always_inline enum wire_class service_class(const struct service *s,
 }
 
 /*
- * Return the counter @number of @slot on this CPU, its row in *@ret_row, and the row's
- * key in *@ret_key; NULL if there is none. Callers on the fast path know the number as a
- * constant (counters.h).
+ * Tell the daemon that a counter in @row, of @slot, changes: it reads the counters of no
+ * other service. The line that processors share is written once a second for each row of
+ * each processor.
+ */
+static __always_inline void counted_note(struct counter_row *row, __u32 slot)
+{
+	__u32 turn = live.counters_turn;
+
+	if (likely(row->turn == turn))
+		return;
+	row->turn = turn;
+	live.counted[slot & (SERVICES_MAX - 1)] = turn;
+}
+
+/*
+ * Return the counter @number of @slot on this CPU, which the caller changes, its row in
+ * *@ret_row, and the row's key in *@ret_key; NULL if there is none. Callers on the fast
+ * path know the number as a constant (counters.h).
  */
 static __always_inline __u64 *counter_at(__u32 slot, __u32 number,
 					 struct counter_row **ret_row, __u32 *ret_key)
 {
 	*ret_key = slot * COUNTER_ROWS + number / COUNTER_CELLS;
 	*ret_row = bpf_map_lookup_elem(&counters, ret_key);
-	return *ret_row ? &(*ret_row)->cells[number % COUNTER_CELLS] : NULL;
+	if (unlikely(!*ret_row))
+		return NULL;
+	counted_note(*ret_row, slot);
+	return &(*ret_row)->cells[number % COUNTER_CELLS];
 }
 
 /*

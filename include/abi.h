@@ -456,9 +456,10 @@ struct live {
 			   daemon */
 	__u32 veths; /* bit N: interface N, 32 + N and so on is a veth: replies leave by
 			redirection; written by the daemon */
+	__u32 counters_turn; /* number of the daemon's look at the counters:
+				shield_counters_turn() */
 	__u32 fallback; /* 1: the kernel refused the programs of tail_calls; written by
 			   the daemon */
-	__u32 pad;
 	__u64 tick_ns; /* ns of a tick of bpf_jiffies64(); 0: the time is clock_ns
 			  (replay) */
 	__u64 clock_ns; /* added to the ticks */
@@ -494,6 +495,7 @@ struct live {
 		unjudged[SERVICES_MAX]; /* written by the daemon, for other commands */
 	struct owner owners[SERVICES_MAX]; /* by slot */
 	__u64 masters_due_ns[SERVICES_MAX]; /* state of report_limit, by slot */
+	__u32 counted[SERVICES_MAX]; /* by slot: counters_turn when one changed last */
 	struct tables tables[2];
 };
 

@@ -61,6 +61,7 @@ _Static_assert(COUNTER_FULL / COUNTER_BYTE / 42 < COUNTER_BYTE, "bytes are full 
 struct counter_row {
 	__u64 cells[COUNTER_CELLS];
 	struct volume unverified; /* of what is counted in this row */
+	__u64 turn; /* struct live.counters_turn when a counter in it changed last */
 	/* In a row of COUNTER_IN_SERVICE_LIMIT: when this processor's share of challenges
 	 * to the kinds in it will be whole again, see struct validation_state.share and
 	 * limit.h. */

@@ -84,7 +84,7 @@ void http_tick(struct http *http)
 	web.ticks++;
 }
 
-struct stats_cache *stats_cache_new(const struct shield *shield, const char *pin)
+struct stats_cache *stats_cache_new(struct shield *shield, const char *pin)
 {
 	(void)shield;
 	assert_string_equal(pin, "/pins");

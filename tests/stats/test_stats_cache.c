@@ -139,6 +139,18 @@ bool shield_fallback(const struct shield *shield)
 	return false;
 }
 
+__u32 shield_counters_turn(struct shield *shield)
+{
+	(void)shield;
+	return 1;
+}
+
+bool shield_counters_changed(const struct shield *shield, __u32 slot, __u32 turn)
+{
+	(void)shield, (void)slot, (void)turn;
+	return true;
+}
+
 __u32 shield_generation(const struct shield *shield)
 {
 	(void)shield;

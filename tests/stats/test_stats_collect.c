@@ -25,6 +25,8 @@ static const struct row {
 #define ROWS (sizeof(rows) / sizeof(*rows))
 
 static int players_error;
+static int readings[SERVICES_MAX]; /* of counters */
+static __u64 more; /* datagrams of each service, since the beginning */
 
 static const struct row *row_at(__u32 slot)
 {
@@ -59,7 +61,8 @@ int shield_counters(const struct shield *shield, __u32 slot, struct counters *re
 {
 	(void)shield;
 	assert_non_null(row_at(slot));
-	ret_in->by[KIND_GETSTATUS][REASON_WITHIN_LIMITS].packets = 1000 + slot;
+	readings[slot]++;
+	ret_in->by[KIND_GETSTATUS][REASON_WITHIN_LIMITS].packets = 1000 + slot + more;
 	ret_out->by[KIND_STATUSRESPONSE][REASON_EXEMPT].packets = 2000 + slot;
 	return 0;
 }
@@ -135,16 +138,30 @@ void shield_table_usage(const struct shield *shield, struct table_usage ret[TABL
 	memset(ret, 0, TABLE_COUNT * sizeof(*ret));
 }
 
+static __u32 generation = 99, turn, counted[SERVICES_MAX];
+
+__u32 shield_generation(const struct shield *shield)
+{
+	(void)shield;
+	return generation;
+}
+
 bool shield_fallback(const struct shield *shield)
 {
 	(void)shield;
 	return true;
 }
 
-__u32 shield_generation(const struct shield *shield)
+__u32 shield_counters_turn(struct shield *shield)
 {
 	(void)shield;
-	return 99;
+	return turn;
+}
+
+bool shield_counters_changed(const struct shield *shield, __u32 slot, __u32 since)
+{
+	(void)shield;
+	return counted[slot] >= since;
 }
 
 static void each_service_has_its_own(void **state)
@@ -182,10 +199,69 @@ static void each_service_has_its_own(void **state)
 	assert_int_equal(stats.others[OTHER_NOT_IP].packets, 77);
 	assert_int_equal(stats.sampled[SAMPLER_FOLLOW].taken, 88);
 	assert_int_equal(stats.generation, 99);
-	assert_true(stats.fallback);
 	assert_true(stats.time_ms >= before_ms && stats.time_ms < before_ms + 60000);
 	assert_true(stats.steady_ms >= steady_ms && stats.steady_ms < steady_ms + 60000);
 	stats_free(&stats);
+}
+
+/* How often the counters of each row have been read since the last time. */
+static void assert_read(int first, int second, int third)
+{
+	const int expected[ROWS] = { first, second, third };
+
+	for (size_t i = 0; i < ROWS; i++) {
+		assert_int_equal(readings[rows[i].slot], expected[i]);
+		readings[rows[i].slot] = 0;
+	}
+}
+
+static __u64 passed_of(const struct stats_service *s)
+{
+	return s->in.by[KIND_GETSTATUS][REASON_WITHIN_LIMITS].packets;
+}
+
+/* Counters of a service without datagrams are neither read nor copied. */
+static void counters_that_stay_are_not_read_again(void **state)
+{
+	struct stats now = { 0 }, kept = { 0 };
+
+	(void)state;
+	memset(readings, 0, sizeof(readings));
+	turn = 10;
+	assert_int_equal(stats_refresh(NULL, &now), 0);
+	assert_read(1, 1, 1);
+	assert_true(stats_keep(&kept, &now));
+	more = 7;
+	turn = 11;
+	counted[5] = 10;
+	assert_int_equal(stats_refresh(NULL, &now), 0);
+	assert_read(0, 1, 0);
+	assert_int_equal(passed_of(&now.services[0]), 1002);
+	assert_int_equal(passed_of(&now.services[1]), 1012);
+	assert_true(stats_unchanged(&now.services[0], &kept.services[0]));
+	assert_false(stats_unchanged(&now.services[1], &kept.services[1]));
+	/* The counters of an unchanged service are not copied: this one stays. */
+	kept.services[2].in.by[0][0].packets = 55;
+	assert_true(stats_keep(&kept, &now));
+	assert_int_equal(passed_of(&kept.services[1]), 1012);
+	assert_int_equal(kept.services[2].in.by[0][0].packets, 55);
+	/* Another configuration: all services are read again. */
+	generation++;
+	assert_int_equal(stats_refresh(NULL, &now), 0);
+	assert_read(1, 1, 1);
+	assert_int_equal(now.generation, generation);
+	for (size_t i = 0; i < ROWS; i++)
+		assert_false(stats_unchanged(&now.services[i], &kept.services[i]));
+	assert_int_equal(now.services[2].players, 1);
+	assert_true(now.fallback);
+	stats_free(&kept);
+	/* Snapshots of stats_collect() are never taken for the same. */
+	assert_int_equal(stats_collect(NULL, &kept), 0);
+	assert_false(stats_unchanged(&kept.services[0], &kept.services[0]));
+	generation--;
+	more = 0;
+	stats_free(&kept);
+	stats_free(&now);
 }
 
 /* An error leaves nothing to free, and what was asked for as it was. */
@@ -205,6 +281,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_service_has_its_own),
+		cmocka_unit_test(counters_that_stay_are_not_read_again),
 		cmocka_unit_test(an_error_leaves_nothing),
 	};
 

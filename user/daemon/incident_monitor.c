@@ -341,7 +341,8 @@ static struct unanswered services_look(struct incident_monitor *m,
 			struct incident_counters from = { &before->in, &before->out };
 			struct incident_counters to = { &s->in, &s->out };
 
-			incident_count(subject.family, &from, &to, &counts);
+			if (!stats_unchanged(s, before))
+				incident_count(subject.family, &from, &to, &counts);
 			unanswered_add(m, &counts, s, before, &unanswered);
 		}
 		sources_read(m, s->slot, &counts, now->steady_ms);

@@ -150,7 +150,7 @@ static void on_tick(void *context)
 		stats_cache_tick(s->watch);
 }
 
-int serve_start(const struct shield *shield, const struct config *config, const char *pin,
+int serve_start(struct shield *shield, const struct config *config, const char *pin,
 		struct serve **ret)
 {
 	struct serve *s;

@@ -19,7 +19,7 @@ struct serve;
  * @pin: as given to shield_load(). @config must live until serve_reload() or
  * serve_stop().
  */
-int serve_start(const struct shield *shield, const struct config *config, const char *pin,
+int serve_start(struct shield *shield, const struct config *config, const char *pin,
 		struct serve **ret);
 /* Serve /players.json from @live, which must live until serve_stop(). */
 void serve_players(struct serve *serve, const struct samples_view *live);

@@ -23,6 +23,7 @@
 
 struct seen {
 	__u64 received; /* datagrams that the programs had counted, at the last look */
+	__u32 turn; /* of the counters, when they were read: shield_counters_turn() */
 	__u32 judged_s; /* when that had grown; 0: never */
 	int ifindex; /* in this look: by which interface others came in; 0: by none */
 	bool below; /* one below ours: it counts only if ours sees nothing */
@@ -182,21 +183,23 @@ static bool is_local(const struct witness *w)
 	return true;
 }
 
-/* Has a datagram for it been judged lately? */
-static bool is_lively(struct witness *w, __u32 slot)
+/* Has a datagram for it been judged lately? @turn: of the counters. */
+static bool is_lively(struct witness *w, __u32 slot, __u32 turn)
 {
 	struct seen *seen = &w->seen[slot];
 	__u32 now = (__u32)(shield_clock() >> 30) | 1;
 	static struct counters in, out;
 	__u64 sum;
 
-	if (!shield_counters(w->shield, slot, &in, &out)) {
+	if (shield_counters_changed(w->shield, slot, seen->turn) &&
+	    !shield_counters(w->shield, slot, &in, &out)) {
 		sum = counters_packets(&in);
 		if (sum != seen->received)
 			seen->judged_s = now;
 		seen->received = sum;
+		seen->turn = turn;
 	}
-	return !is_local(w) && seen->judged_s && now - seen->judged_s <= LATELY_S;
+	return seen->judged_s && now - seen->judged_s <= LATELY_S;
 }
 
 static void say(struct witness *w, __u32 slot, const char *name)
@@ -254,6 +257,8 @@ void witness_look(struct witness *w)
 {
 	struct service service;
 	struct arrival a;
+	bool local;
+	__u32 turn;
 
 	if (w && ++w->looks == DOUBT_LOOKS)
 		say_doubts(w);
@@ -264,13 +269,15 @@ void witness_look(struct witness *w)
 		w->seen[slot].ifindex = 0;
 	for (int i = 0; i < LOOK_MAX && arrivals_next(w->fd, &a); i++)
 		arrival_note(w, &a);
+	local = is_local(w);
+	turn = shield_counters_turn(w->shield);
 	for (__u32 slot = 0; slot < SERVICES_MAX; slot++) {
 		struct seen *seen = &w->seen[slot];
 		bool lively;
 
 		if (!shield_service(w->shield, slot, &service))
 			continue;
-		lively = is_lively(w, slot);
+		lively = is_lively(w, slot, turn) && !local;
 		if (seen->ifindex && !(seen->below && lively) && is_sure(w, seen))
 			shield_unjudged_put(w->shield, slot, seen->ifindex, !lively);
 		say(w, slot, service.name);

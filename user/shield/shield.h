@@ -167,6 +167,18 @@ size_t shield_ports(const struct shield *shield, __u32 slot);
 int shield_counters(const struct shield *shield, __u32 slot, struct counters *ret_in,
 		    struct counters *ret_out);
 /*
+ * Begin a look at the counters. Those of many services on many CPUs are megabytes, and
+ * most of them do not change. Returns the number of this turn, which grows by one, at
+ * most once a second. Called by the daemon alone, before it reads counters.
+ */
+__u32 shield_counters_turn(struct shield *shield);
+/*
+ * Return true if a counter of the service in @slot may have changed since it was read in
+ * @turn. On false it has not, if no other configuration was applied since.
+ */
+bool shield_counters_changed(const struct shield *shield, __u32 slot, __u32 turn);
+
+/*
  * Return how much says that the server in @slot speaks another protocol than its service:
  * words and shapes that left (a reply that ends a handshake counts twice) since the last
  * word of its own protocol; 0: nothing does. *@ret_families: a mask of 1 << enum

@@ -202,6 +202,7 @@ static int reset_slots(struct shield *s, const struct plan *plan)
 				err = bpf_map_update_elem(s->spilled, &key, &nothing,
 							  BPF_ANY);
 		}
+		s->shared->counted[slot] = s->shared->counters_turn;
 		if (!err)
 			err = shield_refused_forget(s, slot);
 		shield_forget_slot(s, slot);

@@ -94,8 +94,12 @@ size_t shield_cached_responses(const struct shield *s, __u32 slot,
 	for (__u32 form = 0; slot < SERVICES_MAX && form < CACHE_FORMS; form++) {
 		const struct cache_pair *p = &pairs[slot * CACHE_FORMS + form];
 		__u64 generation = __atomic_load_n(&p->generation, __ATOMIC_ACQUIRE);
-		struct cache_entry t = p->half[generation & 1];
+		const struct cache_entry *valid = &p->half[generation & 1];
+		struct cache_entry t;
 
+		if (!valid->made_ns) /* most are not used */
+			continue;
+		t = *valid;
 		/* What was written meanwhile is shown the next time. */
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
 		if (__atomic_load_n(&p->generation, __ATOMIC_RELAXED) == generation)

@@ -68,6 +68,7 @@ struct shield {
 	__u64 requests[RECENT_TABLES][CHALLENGE_USES][SERVICES_MAX];
 	__u64 demand[CHALLENGE_USES][SERVICES_MAX];
 	bool counted[SERVICES_MAX]; /* at the last look */
+	__u64 turned_ns; /* when shield_counters_turn() has returned a new number last */
 	bool owners_logged[SERVICES_MAX]; /* shield_owners() has said what it knows */
 };
 

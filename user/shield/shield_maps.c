@@ -196,6 +196,34 @@ int shield_counters(const struct shield *s, __u32 slot, struct counters *ret_in,
 	return 0;
 }
 
+#define TURN_NS 1000000000ull
+
+__u32 shield_counters_turn(struct shield *s)
+{
+	__u64 now = shield_clock();
+	__u32 turn = s->shared->counters_turn;
+
+	if (now - s->turned_ns < TURN_NS)
+		return turn;
+	s->turned_ns = now;
+	__atomic_store_n(&s->shared->counters_turn, ++turn, __ATOMIC_RELAXED);
+	return turn;
+}
+
+/*
+ * A program may note a turn, and count, a moment after the daemon has begun the next one
+ * and read the counter. So what was noted up to two turns before the read is read again.
+ */
+bool shield_counters_changed(const struct shield *s, __u32 slot, __u32 turn)
+{
+	__u32 counted;
+
+	if (slot >= SERVICES_MAX)
+		return false;
+	counted = __atomic_load_n(&s->shared->counted[slot], __ATOMIC_RELAXED);
+	return (__s32)(counted + 2 - turn) >= 0;
+}
+
 __u64 shield_protocol_mismatch(const struct shield *s, __u32 slot, __u32 *ret_families)
 {
 	struct service service;

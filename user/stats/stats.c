@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,21 +17,13 @@ static void player_count(const struct player_key *key, const struct player *play
 		players[key->slot]++;
 }
 
-static int service_collect(const struct shield *shield, __u32 slot,
-			   struct stats_service *ret)
+/* All of the service in *@ret but its counters. */
+static int service_collect(const struct shield *shield, struct stats_service *ret)
 {
-	int err;
-
-	ret->slot = slot;
-	ret->cached_count = shield_cached_responses(shield, slot, ret->cached);
-	shield_protocol_mismatch(shield, slot, &ret->speaks);
-	err = shield_counters(shield, slot, &ret->in, &ret->out);
-	if (!err)
-		err = shield_limits_used(shield, slot, ret->limits_used);
-	if (!err)
-		ret->judged = shield_judged(shield, slot, counters_packets(&ret->in),
-					    ret->unjudged_by);
-	return err;
+	ret->cached_count = shield_cached_responses(shield, ret->slot, ret->cached);
+	shield_protocol_mismatch(shield, ret->slot, &ret->speaks);
+	ret->judged = shield_judged(shield, ret->slot, ret->received, ret->unjudged_by);
+	return shield_limits_used(shield, ret->slot, ret->limits_used);
 }
 
 /*
@@ -52,9 +45,29 @@ static void copy_changes(void *to, const void *from, size_t size)
 	}
 }
 
-static int services_collect(const struct shield *shield, struct stats *s)
+/*
+ * The counters of the service in *@ret, as they are in @turn, for @reading. Its memory
+ * stays untouched where it has them already.
+ */
+static int counters_read(const struct shield *shield, struct stats_service *ret,
+			 __u32 turn, __u32 reading)
 {
-	struct stats_service *one = calloc(1, sizeof(*one));
+	static struct counters in, out; /* too large for the stack */
+	int err = shield_counters(shield, ret->slot, &in, &out);
+
+	if (err)
+		return err;
+	copy_changes(&ret->in, &in, sizeof(in));
+	copy_changes(&ret->out, &out, sizeof(out));
+	ret->received = counters_packets(&in);
+	ret->turn = turn;
+	ret->reading = reading;
+	return 0;
+}
+
+/* All services, read in @turn. @s has none yet. */
+static int services_collect(const struct shield *shield, struct stats *s, __u32 turn)
+{
 	struct service service;
 	size_t n = 0;
 	int err = 0;
@@ -62,19 +75,38 @@ static int services_collect(const struct shield *shield, struct stats *s)
 	for (__u32 slot = 0; slot < SERVICES_MAX; slot++)
 		n += shield_service(shield, slot, &service);
 	s->services = calloc(n ? n : 1, sizeof(*s->services));
-	if (!s->services || !one) {
+	if (!s->services) {
 		log_error("not enough memory for %zu services", n);
-		err = -ENOMEM;
+		return -ENOMEM;
 	}
 	for (__u32 slot = 0; slot < SERVICES_MAX && s->service_count < n && !err;
 	     slot++) {
+		struct stats_service *one = &s->services[s->service_count];
+
 		if (!shield_service(shield, slot, &one->service))
 			continue;
-		err = service_collect(shield, slot, one);
+		s->service_count++;
+		one->slot = slot;
+		err = counters_read(shield, one, turn, s->reading);
 		if (!err)
-			copy_changes(&s->services[s->service_count++], one, sizeof(*one));
+			err = service_collect(shield, one);
 	}
-	free(one);
+	return err;
+}
+
+/* The same of services that @s has already. */
+static int services_refresh(const struct shield *shield, struct stats *s, __u32 turn)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < s->service_count && !err; i++) {
+		struct stats_service *one = &s->services[i];
+
+		if (shield_counters_changed(shield, one->slot, one->turn))
+			err = counters_read(shield, one, turn, s->reading);
+		if (!err)
+			err = service_collect(shield, one);
+	}
 	return err;
 }
 
@@ -86,35 +118,75 @@ static __s64 now_ms(clockid_t clock)
 	return (__s64)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
+/* All but the services. */
+static int rest_collect(const struct shield *shield, struct stats *s)
+{
+	size_t players[SERVICES_MAX] = { 0 };
+	int err = shield_players(shield, player_count, players);
+
+	if (!err)
+		err = shield_others(shield, s->others);
+	if (!err)
+		err = shield_sampled(shield, s->sampled);
+	if (err)
+		return err;
+	for (size_t i = 0; i < s->service_count; i++)
+		s->services[i].players = players[s->services[i].slot];
+	s->link_count = shield_links(shield, s->links, CONFIG_INTERFACES);
+	if (s->link_count > CONFIG_INTERFACES)
+		s->link_count = CONFIG_INTERFACES;
+	shield_table_usage(shield, s->tables);
+	s->fallback = shield_fallback(shield);
+	s->time_ms = now_ms(CLOCK_REALTIME);
+	s->steady_ms = now_ms(CLOCK_MONOTONIC);
+	return 0;
+}
+
+/* A snapshot of services that are read in @turn, for @reading. */
+static int collect(const struct shield *shield, __u32 turn, __u32 reading,
+		   struct stats *ret)
+{
+	/* If another configuration comes meanwhile, it differs from the number. */
+	struct stats s = { .reading = reading, .generation = shield_generation(shield) };
+	int err = services_collect(shield, &s, turn);
+
+	if (!err)
+		err = rest_collect(shield, &s);
+	if (err)
+		stats_free(&s);
+	else
+		*ret = s;
+	return err;
+}
+
 int stats_collect(const struct shield *shield, struct stats *ret)
 {
-	struct stats s = { 0 };
-	size_t players[SERVICES_MAX] = { 0 };
+	return collect(shield, 0, 0, ret);
+}
+
+int stats_refresh(struct shield *shield, struct stats *s)
+{
+	__u32 turn = shield_counters_turn(shield);
+	struct stats fresh;
 	int err;
 
-	s.link_count = shield_links(shield, s.links, CONFIG_INTERFACES);
-	if (s.link_count > CONFIG_INTERFACES)
-		s.link_count = CONFIG_INTERFACES;
-	err = services_collect(shield, &s);
-	if (!err)
-		err = shield_players(shield, player_count, players);
-	if (!err)
-		err = shield_others(shield, s.others);
-	if (!err)
-		err = shield_sampled(shield, s.sampled);
-	if (err) {
-		stats_free(&s);
-		return err;
+	if (!++s->reading)
+		s->reading = 1;
+	if (s->services && s->generation == shield_generation(shield)) {
+		err = services_refresh(shield, s, turn);
+		return err ? err : rest_collect(shield, s);
 	}
-	for (size_t i = 0; i < s.service_count; i++)
-		s.services[i].players = players[s.services[i].slot];
-	shield_table_usage(shield, s.tables);
-	s.generation = shield_generation(shield);
-	s.fallback = shield_fallback(shield);
-	s.time_ms = now_ms(CLOCK_REALTIME);
-	s.steady_ms = now_ms(CLOCK_MONOTONIC);
-	*ret = s;
+	err = collect(shield, turn, s->reading, &fresh);
+	if (err)
+		return err;
+	stats_free(s);
+	*s = fresh;
 	return 0;
+}
+
+bool stats_unchanged(const struct stats_service *now, const struct stats_service *before)
+{
+	return now->reading && now->reading == before->reading;
 }
 
 void stats_free(struct stats *stats)
@@ -122,6 +194,20 @@ void stats_free(struct stats *stats)
 	free(stats->services);
 	stats->services = NULL;
 	stats->service_count = 0;
+}
+
+static void services_copy(struct stats_service *to, const struct stats_service *from,
+			  size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		bool same = stats_unchanged(&from[i], &to[i]);
+
+		memcpy(&to[i], &from[i], offsetof(struct stats_service, in));
+		if (same)
+			continue;
+		copy_changes(&to[i].in, &from[i].in, sizeof(to[i].in));
+		copy_changes(&to[i].out, &from[i].out, sizeof(to[i].out));
+	}
 }
 
 static bool stats_copy(const struct stats *stats, struct stats *ret)
@@ -133,7 +219,7 @@ static bool stats_copy(const struct stats *stats, struct stats *ret)
 		return false;
 	*ret = *stats;
 	ret->services = services;
-	copy_changes(services, stats->services, stats->service_count * sizeof(*services));
+	services_copy(services, stats->services, stats->service_count);
 	return true;
 }
 
@@ -143,8 +229,7 @@ bool stats_keep(struct stats *kept, const struct stats *stats)
 	struct stats copy;
 
 	if (services && kept->service_count == stats->service_count) {
-		copy_changes(services, stats->services,
-			     stats->service_count * sizeof(*services));
+		services_copy(services, stats->services, stats->service_count);
 		*kept = *stats;
 		kept->services = services;
 		return true;

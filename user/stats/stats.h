@@ -15,12 +15,20 @@ struct stats_service {
 	__u32 slot;
 	size_t players;
 	double limits_used[CLASS_BUDGETS]; /* of each global budget: 0 nothing, 1 all */
-	struct counters in, out;
 	struct cached_response cached[CACHE_FORMS]; /* cached responses */
 	size_t cached_count;
 	enum judged judged; /* whether the programs see its datagrams */
 	char unjudged_by[IF_NAMESIZE]; /* by which interface others come in; "": none */
 	__u32 speaks; /* 1 << enum wire_family: in place of its own; 0: its own */
+	/*
+	 * Which of all readings of one stats_refresh() after another @in and @out are of:
+	 * the same in two snapshots, so are they. 0: of none, see stats_unchanged().
+	 */
+	__u32 reading;
+	__u32 turn; /* of the shield's counters: shield_counters_turn() */
+	__u64 received; /* datagrams of all kinds: the sum of @in */
+	/* Last, since they are large. */
+	struct counters in, out;
 };
 
 struct stats {
@@ -32,6 +40,7 @@ struct stats {
 	struct sampled sampled[SAMPLER_COUNT];
 	struct table_usage tables[TABLE_COUNT];
 	__u32 generation; /* of the configuration in force */
+	__u32 reading; /* the last one of its services */
 	bool fallback; /* shield_fallback() */
 	__s64 time_ms; /* when all this was so, since 1970 */
 	__s64 steady_ms; /* the same, by CLOCK_MONOTONIC */
@@ -42,6 +51,17 @@ struct stats {
  * is nothing to free.
  */
 int stats_collect(const struct shield *shield, struct stats *ret);
+/*
+ * Bring *@stats, zeros or what the last call has left, up to date. Reads those counters
+ * alone that may have changed since. Called by the daemon alone, as
+ * shield_counters_turn() is. 0 or -errno after a message.
+ */
+int stats_refresh(struct shield *shield, struct stats *stats);
+/*
+ * Return true if the counters of @now are those of @before, an earlier snapshot of the
+ * same service by stats_refresh().
+ */
+bool stats_unchanged(const struct stats_service *now, const struct stats_service *before);
 /* Free what stats_collect() or stats_keep() allocated, but not @stats. */
 void stats_free(struct stats *stats);
 /* *@kept, a copy or zeros, becomes a copy of @stats, in the same memory where it fits.

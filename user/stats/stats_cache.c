@@ -6,7 +6,7 @@
 #include "stats/stats_cache.h"
 
 struct stats_cache {
-	const struct shield *shield;
+	struct shield *shield;
 	struct stats now;
 	int64_t taken_ns; /* 0: there is none yet */
 	int64_t cost_ns; /* of a processor's time */
@@ -24,7 +24,7 @@ static int64_t clock_ns(clockid_t clock)
 	return t.tv_sec * 1000000000ll + t.tv_nsec;
 }
 
-struct stats_cache *stats_cache_new(const struct shield *shield, const char *pin)
+struct stats_cache *stats_cache_new(struct shield *shield, const char *pin)
 {
 	struct stats_cache *w = calloc(1, sizeof(*w));
 
@@ -47,15 +47,12 @@ void stats_cache_free(struct stats_cache *w)
 const struct stats *stats_cache_stats(struct stats_cache *w)
 {
 	int64_t spent = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-	struct stats fresh;
 
 	if (w->taken_ns &&
 	    clock_ns(CLOCK_MONOTONIC) - w->taken_ns < w->cost_ns * STATS_CACHE_REST)
 		return &w->now;
-	if (stats_collect(w->shield, &fresh))
+	if (stats_refresh(w->shield, &w->now))
 		return NULL;
-	stats_free(&w->now);
-	w->now = fresh;
 	w->taken_ns = clock_ns(CLOCK_MONOTONIC);
 	w->cost_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - spent;
 	return &w->now;

@@ -24,7 +24,7 @@ struct stats_cache;
  * Return a cache with what the daemon of @pin (NULL: the default one) has left of the
  * last day. NULL: not enough memory. @shield must outlive it.
  */
-struct stats_cache *stats_cache_new(const struct shield *shield, const char *pin);
+struct stats_cache *stats_cache_new(struct shield *shield, const char *pin);
 /* Free the cache; @watch may be NULL. */
 void stats_cache_free(struct stats_cache *watch);
 

@@ -3,12 +3,29 @@
 
 #include "stats/stats_rates.h"
 
+static bool same_name(const struct stats_service *a, const struct stats_service *b)
+{
+	return !strncmp(a->service.name, b->service.name, NAME_MAX_LEN);
+}
+
 const struct stats_service *stats_rates_match(const struct stats *before,
 					      const struct stats_service *now)
 {
+	size_t low = 0, high = before->service_count;
+
+	/* Most have the slot that they had, and services are in the order of slots. */
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (before->services[middle].slot < now->slot)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low < before->service_count && same_name(&before->services[low], now))
+		return &before->services[low];
 	for (size_t i = 0; i < before->service_count; i++)
-		if (!strncmp(before->services[i].service.name, now->service.name,
-			     NAME_MAX_LEN))
+		if (same_name(&before->services[i], now))
 			return &before->services[i];
 	return NULL;
 }
@@ -71,7 +88,7 @@ void stats_rates_service(const struct stats_service *now,
 			 struct stats_rates *ret)
 {
 	memset(ret, 0, sizeof(*ret));
-	if (!before)
+	if (!before || stats_unchanged(now, before))
 		return;
 	add(ret, &now->in, &before->in, seconds, false);
 	add(ret, &now->out, &before->out, seconds, true);
